@@ -1,0 +1,231 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+
+	"gonum.org/v1/gonum/mat"
+
+	"driftscope/infer"
+	"driftscope/infer/card"
+	"driftscope/infer/sdevae"
+	"driftscope/internal/frame"
+	"driftscope/internal/latent"
+	"driftscope/online"
+)
+
+// evalCmd measures a model against the truth, or against the object's intensity centroid.
+type evalCmd struct {
+	Model     string  `required:"" help:"The model file to judge." placeholder:"MODEL.onnx"`
+	Video     string  `required:"" help:"The recording to judge it on: a video, a folder, a TIFF or sim:NAME."`
+	Truth     string  `required:"" help:"truth.csv as simulate writes it, or centroid: the object's intensity centroid in pixels."`
+	Align     string  `enum:"isometry,affine" default:"isometry" help:"How latents are laid over the truth: ${enum}."`
+	Frames    string  `help:"Frames to judge on, A:B." placeholder:"A:B"`
+	FitFrames string  `help:"Frames to fit an affine map on, A:B; the frames the model was trained on unless given." placeholder:"A:B"`
+	DT        float64 `name:"dt" help:"Seconds between frames, where the recording does not say." placeholder:"S"`
+	FPS       float64 `name:"fps" help:"Frames a second, where the recording does not say."`
+}
+
+// evaluation is what eval prints.
+type evaluation struct {
+	LLatent      float64   `json:"l_latent"`
+	LMu          *float64  `json:"l_mu"`
+	LLatentCoord float64   `json:"l_latent_coord"`
+	LMuCoord     *float64  `json:"l_mu_coord"`
+	CRLB         float64   `json:"crlb"`
+	ReconMSE     *float64  `json:"recon_mse"`
+	R2           []float64 `json:"r2"`
+	N            int       `json:"n"`
+	DT           float64   `json:"dt"`
+	Align        string    `json:"align"`
+}
+
+// Run prints one JSON object on standard output.
+func (c *evalCmd) Run(ctx context.Context) error {
+	frames, err := parseSpan(c.Frames)
+	if err != nil {
+		return err
+	}
+	model, err := infer.Load(c.Model)
+	if err != nil {
+		return usage(err)
+	}
+	fit, err := parseSpan(c.fitFrames(&model.Card))
+	if err != nil {
+		return err
+	}
+	rec, err := openRecording(c.Video, c.DT, c.FPS, span{0, math.MaxUint64})
+	if err != nil {
+		return err
+	}
+	seen, err := encodeAll(ctx, model, rec)
+	if err != nil {
+		return err
+	}
+	truth, err := c.readTruth(ctx, rec, seen)
+	if err != nil {
+		return err
+	}
+	judged, fitted := seen.rows(frames), seen.rows(fit)
+	if c.Align == "isometry" {
+		fitted = judged
+	} else if overlap(frames, fit) {
+		return usage(fmt.Errorf("frames %s are judged and %s fitted on: an affine map is never judged on frames it was fitted on; give --frames or --fit-frames apart", frames, fit))
+	}
+	if len(judged) < 2 || len(fitted) < 2 {
+		return usage(fmt.Errorf("%s has %d frames: %d to judge on and %d to fit on, at least 2 of each are needed", c.Video, len(seen.seq), len(judged), len(fitted)))
+	}
+	result, err := judge(model, seen, truth, judged, fitted, c.Align)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(os.Stdout).Encode(result)
+}
+
+// fitFrames is the span that an affine map is fitted on.
+func (c *evalCmd) fitFrames(k *card.Card) string {
+	if c.FitFrames != "" {
+		return c.FitFrames
+	}
+	return k.Training.Frames
+}
+
+// judge aligns the latents with the truth and measures.
+func judge(model *infer.Model, seen *encoded, truth *truth, judged, fitted []int, how string) (*evaluation, error) {
+	align := online.Isometry
+	if how == "affine" {
+		align = online.Affine
+	}
+	to, err := align(pickRows(seen.z, fitted), pickRows(truth.z, fitted))
+	if err != nil {
+		return nil, usage(err)
+	}
+	want := pickRows(truth.z, judged)
+	_, k := want.Dims()
+	got := to.Apply(pickRows(seen.z, judged))
+	e := &evaluation{N: len(judged), DT: seen.dt(), Align: how, R2: online.R2(got, want)}
+	e.LLatent = sum(online.MeanSquares(got, want))
+	e.LLatentCoord = e.LLatent / float64(k)
+	for _, s := range model.Card.Sigma {
+		e.CRLB += s * s / model.Card.Seconds
+	}
+	if truth.mu != nil && model.Card.Drift != nil {
+		drift := to.Turn(driftAt(&model.Card, pickRows(seen.z, judged)))
+		total := sum(online.MeanSquares(drift, pickRows(truth.mu, judged)))
+		coord := total / float64(k)
+		e.LMu, e.LMuCoord = &total, &coord
+	}
+	if seen.reconstruction != nil {
+		var total float64
+		for _, i := range judged {
+			total += seen.reconstruction[i] / float64(len(judged))
+		}
+		e.ReconMSE = &total
+	}
+	return e, nil
+}
+
+// driftAt is the model's own drift at n latents.
+func driftAt(c *card.Card, z *mat.Dense) *mat.Dense {
+	network := sdevae.DriftOf(c)
+	n, d := z.Dims()
+	out, scratch := mat.NewDense(n, d, nil), new(online.Scratch)
+	for i := range n {
+		network.Drift(out.RawRowView(i), z.RawRowView(i), scratch)
+	}
+	return out
+}
+
+// encoded is a recording as the model sees it.
+type encoded struct {
+	seq            []uint64
+	times          []float64
+	z              *mat.Dense
+	reconstruction []float64 // mean squared error a pixel, one a frame; nil without a decoder
+}
+
+// encodeAll runs the model over a whole recording.
+func encodeAll(ctx context.Context, model *infer.Model, rec *recording) (*encoded, error) {
+	encoder, err := model.NewEncoder()
+	if err != nil {
+		return nil, err
+	}
+	defer encoder.Close()
+	e := &encoded{}
+	var z latent.Latent
+	var rows []float64
+	in := model.Card.Input
+	picture := make([]float32, in.Channels*in.Height*in.Width)
+	_, err = rec.each(ctx, model.Card.Preprocess, func(f *frame.Frame) error {
+		if err := encoder.Encode(ctx, &z, f); err != nil {
+			return err
+		}
+		e.seq, e.times = append(e.seq, f.Seq), append(e.times, seconds(f))
+		rows = append(rows, z.Mean...)
+		if !model.HasDecoder() {
+			return nil
+		}
+		if err := encoder.Decode(picture, z.Mean); err != nil {
+			return err
+		}
+		pixels, _, err := planes(f)
+		e.reconstruction = append(e.reconstruction, meanSquare(pixels, picture))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(e.seq) == 0 {
+		return nil, fmt.Errorf("%s gave no frame", rec.arg)
+	}
+	e.z = mat.NewDense(len(e.seq), model.Card.Latent, rows)
+	return e, nil
+}
+
+// rows lists the frames inside a span.
+func (e *encoded) rows(s span) []int {
+	var rows []int
+	for i, k := range e.seq {
+		if s.holds(k) {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}
+
+// dt is the mean step between the first and the last frame, in seconds.
+func (e *encoded) dt() float64 {
+	n := len(e.times)
+	return (e.times[n-1] - e.times[0]) / float64(max(n-1, 1))
+}
+
+func pickRows(m *mat.Dense, rows []int) *mat.Dense {
+	_, k := m.Dims()
+	out := mat.NewDense(len(rows), k, nil)
+	for i, r := range rows {
+		out.SetRow(i, m.RawRowView(r))
+	}
+	return out
+}
+
+func overlap(a, b span) bool { return a.from < b.to && b.from < a.to }
+
+func meanSquare(a, b []float32) float64 {
+	var total float64
+	for i, v := range a {
+		d := float64(v - b[i])
+		total += d * d
+	}
+	return total / float64(len(a))
+}
+
+func sum(v []float64) float64 {
+	var total float64
+	for _, x := range v {
+		total += x
+	}
+	return total
+}

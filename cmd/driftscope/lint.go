@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"driftscope/ingest"
+	"driftscope/internal/config"
+	"driftscope/sinks"
+)
+
+// lintCmd checks a configuration: its keys and values, those of every stage, and the model it names. It opens no camera, no
+// recording and no port.
+type lintCmd struct {
+	Config string `arg:"" help:"The configuration, a YAML file."`
+}
+
+// Run prints ok, or returns every problem.
+func (c *lintCmd) Run(context.Context) error {
+	cfg, err := config.Load(c.Config)
+	if err == nil {
+		err = lint(cfg)
+	}
+	if err != nil {
+		return usage(err)
+	}
+	fmt.Println("ok")
+	return nil
+}
+
+// lint constructs every stage and throws it away.
+func lint(cfg config.Config) error {
+	var errs []error
+	_, err := ingest.New(cfg.Source.Kind, cfg.Source.Decode) // holds nothing before Open
+	errs = append(errs, err)
+	steps, err := newSteps(cfg.Preprocess)
+	errs = append(errs, err)
+	for _, s := range steps {
+		s.Close()
+	}
+	errs = append(errs, lintModel(cfg))
+	for _, c := range cfg.Sinks {
+		sink, err := sinks.New(c.Kind, c.Decode, sinks.Env{Stream: cfg.Stream, Stdout: io.Discard})
+		if err == nil {
+			err = sink.Close(context.Background())
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// lintModel loads the model and compares its steps with those written.
+func lintModel(cfg config.Config) error {
+	m, err := loadModel(cfg)
+	if err != nil {
+		return err
+	}
+	own, err := stepsOf(m.Card.Preprocess)
+	if err != nil || len(cfg.Preprocess) == 0 {
+		return err
+	}
+	return sameSteps(cfg.Preprocess, own)
+}

@@ -1,0 +1,61 @@
+// Driftscope follows a microscope's feed in latent coordinates and publishes them with their law of motion.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+// commands is the command line, one field a sub-command; each has its file.
+type commands struct {
+	Run      runCmd      `cmd:"" help:"Track a source and publish what it does."`
+	Watch    watchCmd    `cmd:"" help:"Print what a running stream publishes."`
+	Pretrain pretrainCmd `cmd:"" help:"Learn an encoder from a recording."`
+	Eval     evalCmd     `cmd:"" help:"Measure a model against the truth."`
+	Simulate simulateCmd `cmd:"" help:"Write a simulated recording with its truth."`
+	Probe    probeCmd    `cmd:"" help:"Say what a source holds, without tracking it."`
+	Lint     lintCmd     `cmd:"" help:"Check a configuration without opening anything."`
+	Sources  sourcesCmd  `cmd:"" help:"List the kinds of source, step and sink."`
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // the first signal ends the run in order, a second one at once
+	os.Exit(execute(ctx, os.Args[1:]))
+}
+
+// execute runs one command line and returns its exit status: 0 done, 1 failed while running, 2 wrong usage or configuration.
+func execute(ctx context.Context, args []string) (status int) {
+	defer func() {
+		if bug := recover(); bug != nil {
+			report(fmt.Errorf("a mistake in driftscope itself, please report it with the lines below: %v", bug))
+			debug.PrintStack()
+			status = 1
+		}
+	}()
+	exited := -1
+	parser, err := kong.New(&commands{}, kong.Name("driftscope"), kong.UsageOnError(), kong.Exit(func(code int) { exited = code }),
+		kong.Description("Follow a microscope's feed in latent coordinates and publish them with their law of motion."),
+		kong.BindTo(ctx, (*context.Context)(nil)))
+	if err != nil {
+		report(err)
+		return 1
+	}
+	command, err := parser.Parse(args)
+	if exited >= 0 { // --help has been printed
+		return exited
+	}
+	if err != nil {
+		err = usage(fmt.Errorf("%w: driftscope --help lists what can be given", err))
+	} else {
+		err = command.Run()
+	}
+	report(err)
+	return exitStatus(err)
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// TestMain fails the suite when a goroutine or, under -tags matprofile, a Mat outlives it. The same goes for every command that a
+// test drives in a process of its own.
+func TestMain(m *testing.M) {
+	if os.Getenv(asDriftscope) == "" {
+		os.Exit(sound(m.Run()))
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	status := execute(ctx, os.Args[1:])
+	stop()
+	os.Exit(sound(status))
+}
+
+// sound is status, or 99 where something was left behind.
+func sound(status int) int {
+	if err := goleak.Find(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		status = 99
+	}
+	if n := leakedMats(); n != 0 {
+		fmt.Fprintf(os.Stderr, "%d Mats were not closed\n", n)
+		status = 99
+	}
+	return status
+}

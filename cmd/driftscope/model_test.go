@@ -1,0 +1,95 @@
+package main
+
+import (
+	"reflect"
+	"testing"
+
+	"driftscope/infer/card"
+	"driftscope/internal/config"
+)
+
+func TestStreamName(t *testing.T) {
+	for source, want := range map[string]string{
+		"sim:molecule":        "molecule",
+		"data/bead 2.tif":     "bead-2",
+		"run1/*.png":          "stream",
+		"/data/trap-good.mp4": "trap-good",
+		"größe.mov":           "gr--e",
+		".":                   "stream",
+	} {
+		if got := streamName(source); got != want {
+			t.Errorf("%s: found %q, expected %q", source, got, want)
+		}
+	}
+}
+
+// The borrowed encoder sees the largest square in the middle, through a grey window that follows the pictures.
+func TestAdapt(t *testing.T) {
+	own := []card.Step{
+		{Kind: "normalise", Options: map[string]any{"window": []any{100.0, 900.0}, "to": "uint8"}},
+		{Kind: "clahe"},
+		{Kind: "roi", Options: map[string]any{"x": 8.0, "y": 8.0, "width": 128.0, "height": 128.0}},
+		{Kind: "resize", Options: map[string]any{"width": 64.0, "height": 64.0}},
+	}
+	want := []card.Step{
+		{Kind: "roi", Options: map[string]any{"centre": []any{319.5, 211.5}, "size": 424}},
+		{Kind: "normalise", Options: map[string]any{"grey": true, "to": "uint8"}},
+		{Kind: "clahe"},
+		{Kind: "resize", Options: map[string]any{"width": 64.0, "height": 64.0}},
+	}
+	if got := adapt(own, 640, 424); !reflect.DeepEqual(got, want) {
+		t.Errorf("found %v, expected %v", got, want)
+	}
+	if _, kept := own[0].Options["window"]; !kept {
+		t.Error("the card itself was changed")
+	}
+}
+
+func TestSameSteps(t *testing.T) {
+	own, err := stepsOf([]card.Step{
+		{Kind: "normalise", Options: map[string]any{"window": []any{0.0, 255.0}}},
+		{Kind: "resize", Options: map[string]any{"width": 64.0, "height": 64.0}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ name, yaml, want string }{
+		{"equal, numbers written otherwise", "[{normalise: {window: [0, 255]}}, {resize: {height: 64, width: 64}}]", ""},
+		{"other window", "[{normalise: {window: [0, 254]}}, {resize: {width: 64, height: 64}}]",
+			"preprocess[0]: found normalise map[window:[0 254]], the model was trained with normalise map[window:[0 255]]: write preprocess: model"},
+		{"too few", "[{normalise: {window: [0, 255]}}]",
+			"preprocess[1]: found nothing, the model was trained with resize map[height:64 width:64]: write preprocess: model"},
+		{"too many", "[{normalise: {window: [0, 255]}}, {resize: {width: 64, height: 64}}, clahe]",
+			"preprocess[2]: found clahe map[], the model was trained with nothing: write preprocess: model"},
+	} {
+		cfg, err := config.Parse("c.yaml", []byte("source: sim\npreprocess: "+test.yaml))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if err := sameSteps(cfg.Preprocess, own); err != nil {
+			got = err.Error()
+		}
+		if got != test.want {
+			t.Errorf("%s: found %q, expected %q", test.name, got, test.want)
+		}
+	}
+}
+
+func TestFlagsStandOverTheFile(t *testing.T) {
+	seed, port := uint64(1<<64-1), 0
+	c := runCmd{Source: "../../configs/molecule.yaml", Seed: &seed, NATSPort: &port, Stream: "other", Out: "out.jsonl", NoStatus: true}
+	cfg, err := c.config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cfg.Online.Seed != seed || cfg.Source.Options()["seed"] != seed {
+		t.Errorf("seeds %d and %v, expected %d", cfg.Online.Seed, cfg.Source.Options()["seed"], seed)
+	}
+	if cfg.NATS.Port != 0 || cfg.Stream != "other" {
+		t.Errorf("port %d, stream %s", cfg.NATS.Port, cfg.Stream)
+	}
+	if len(cfg.Sinks) != 1 || cfg.Sinks[0].Kind != "jsonl" || cfg.Sinks[0].Options()["path"] != "out.jsonl" {
+		t.Errorf("sinks %v", cfg.Sinks)
+	}
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"fmt"
+
+	"gocv.io/x/gocv"
+
+	"driftscope/internal/frame"
+)
+
+// planes copies a preprocessed frame out of its Mat: CHW in [0,1], red first where it is coloured. shape is C, H, W.
+func planes(f *frame.Frame) (pixels []float32, shape [3]int, err error) {
+	m := f.Mat()
+	channels := m.Channels()
+	if m.Empty() || (m.Type() != gocv.MatTypeCV32FC1 && m.Type() != gocv.MatTypeCV32FC3) {
+		return nil, shape, fmt.Errorf("frame %d has pixel type %v after preprocessing, expected float32 with 1 or 3 channels: end with normalise to float32", f.Seq, m.Type())
+	}
+	data, err := m.DataPtrFloat32()
+	if err != nil {
+		return nil, shape, fmt.Errorf("frame %d: %w", f.Seq, err)
+	}
+	shape = [3]int{channels, m.Rows(), m.Cols()}
+	area := shape[1] * shape[2]
+	pixels = make([]float32, len(data))
+	for c := range channels {
+		for i := range area {
+			pixels[c*area+i] = data[i*channels+channels-1-c] // BGR → RGB; a single channel stays
+		}
+	}
+	return pixels, shape, nil
+}
+
+// greyFrame is a raw frame's picture as the plain mean of its channels, in the frame's own counts.
+type greyFrame struct {
+	pixels        []float32
+	width, height int
+	coloured      bool // some pixel's channels differ by more than an eighth of the frame's range
+}
+
+// grey copies a raw frame of any pixel type that sources give.
+func grey(f *frame.Frame) (greyFrame, error) {
+	m := f.Mat()
+	channels := m.Channels()
+	if m.Empty() || (channels != 1 && channels != 3) {
+		return greyFrame{}, fmt.Errorf("frame %d has %d channels, expected 1 or 3", f.Seq, channels)
+	}
+	wide := gocv.NewMat()
+	defer wide.Close()
+	m.ConvertTo(&wide, gocv.MatTypeCV32F)
+	data, err := wide.DataPtrFloat32()
+	if err != nil {
+		return greyFrame{}, fmt.Errorf("frame %d: %w", f.Seq, err)
+	}
+	g := greyFrame{pixels: make([]float32, len(data)/channels), width: m.Cols(), height: m.Rows()}
+	low, high, apart := data[0], data[0], float32(0)
+	for i := range g.pixels {
+		var sum float32
+		for _, v := range data[i*channels : (i+1)*channels] {
+			sum += v
+			low, high = min(low, v), max(high, v)
+			apart = max(apart, v-data[i*channels], data[i*channels]-v)
+		}
+		g.pixels[i] = sum / float32(channels)
+	}
+	g.coloured = apart > (high-low)/8
+	return g, nil
+}

@@ -1,0 +1,248 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// asDriftscope makes the test's own binary behave as driftscope, so that tests see exit statuses, output and signals as a person does.
+const asDriftscope = "DRIFTSCOPE_TEST_AS_MAIN"
+
+// patience bounds one command; the race detector and a busy machine make it long.
+const patience = 2 * time.Minute
+
+// command prepares driftscope with its own working folder.
+func command(t *testing.T, folder string, args ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	c := exec.CommandContext(ctx, self, args...)
+	c.Dir = folder
+	c.Env = append(os.Environ(), asDriftscope+"=1")
+	return c
+}
+
+// outcome is what a finished command left.
+type outcome struct {
+	status      int
+	out, errors string
+}
+
+// drive runs driftscope to its end.
+func drive(t *testing.T, folder string, args ...string) outcome {
+	t.Helper()
+	c := command(t, folder, args...)
+	var out, problems bytes.Buffer
+	c.Stdout, c.Stderr = &out, &problems
+	err := c.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return outcome{c.ProcessState.ExitCode(), out.String(), problems.String()}
+}
+
+// check holds a failed command to the house's rules: its status, one line that names what is wrong, no stack trace.
+func (o outcome) check(t *testing.T, status int, want string) {
+	t.Helper()
+	if o.status != status {
+		t.Errorf("status %d, expected %d\n%s", o.status, status, o.errors)
+	}
+	lines := strings.Split(strings.TrimSpace(o.errors), "\n")
+	last := lines[len(lines)-1]
+	if !strings.HasPrefix(last, "driftscope: ") || !strings.Contains(last, want) {
+		t.Errorf("found %q, expected driftscope: ... %s", last, want)
+	}
+	if strings.Contains(o.errors, "goroutine ") || strings.Contains(o.errors, "SIGABRT") {
+		t.Errorf("a stack trace:\n%s", o.errors)
+	}
+}
+
+func TestMistakes(t *testing.T) {
+	folder := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	write("unknown.yaml", "source: sim\nnats: {prot: 1}\n")
+	write("nosuch.yaml", "source: {telescope: {}}\n")
+	write("option.yaml", "source: {sim: {name: molecule, sede: 1}}\n")
+	write("step.yaml", "source: {sim: {name: molecule}}\npreprocess: [{clahe: {}}]\n")
+	write("text.tif", "this is no picture\n")
+	write("empty.tif", "")
+	write("notes.onnx", "this is no model\n")
+	for _, test := range []struct {
+		name   string
+		args   []string
+		status int
+		want   string
+	}{
+		{"unknown command", []string{"fly"}, 2, "--help"},
+		{"unknown flag", []string{"run", "sim:molecule", "--fly"}, 2, "--fly"},
+		{"unknown key", []string{"run", "unknown.yaml"}, 2, `unknown.yaml:2: unknown key "nats.prot"`},
+		{"no such file", []string{"run", "none.yaml"}, 2, "none.yaml: cannot be opened"},
+		{"unknown source", []string{"lint", "nosuch.yaml"}, 2, `"telescope" is not known`},
+		{"unknown option", []string{"lint", "option.yaml"}, 2, `option.yaml:1: unknown key "source.sim.sede"`},
+		{"other steps", []string{"lint", "step.yaml"}, 2, "the model was trained with"},
+		{"no such source", []string{"probe", "none.mp4"}, 2, "none.mp4"},
+		{"text named tif", []string{"probe", "text.tif"}, 1, "text.tif"},
+		{"empty file", []string{"probe", "empty.tif"}, 1, "empty.tif"},
+		{"both rates", []string{"probe", "sim:molecule", "--dt", "1", "--fps", "1"}, 2, "give one of them"},
+		{"not a model", []string{"run", "sim:molecule", "--model", "notes.onnx"}, 2, "notes.onnx"},
+		{"no such model", []string{"run", "sim:molecule", "--model", "embedded:moon"}, 2, "embedded:moon"},
+		{"bad stream", []string{"run", "sim:molecule", "--stream", "a.b"}, 2, "stream: found"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			drive(t, folder, test.args...).check(t, test.status, test.want)
+		})
+	}
+}
+
+func TestHelp(t *testing.T) {
+	o := drive(t, t.TempDir(), "--help")
+	for _, name := range []string{"run", "watch", "pretrain", "eval", "simulate", "probe", "lint", "sources"} {
+		if !strings.Contains(o.out, "\n  "+name) {
+			t.Errorf("help does not list %s:\n%s", name, o.out)
+		}
+		if help := drive(t, t.TempDir(), name, "--help"); help.status != 0 || !strings.Contains(help.out, "Usage: driftscope "+name) {
+			t.Errorf("%s --help: status %d\n%s%s", name, help.status, help.out, help.errors)
+		}
+	}
+	if o.status != 0 {
+		t.Errorf("status %d", o.status)
+	}
+}
+
+func TestShippedConfigurations(t *testing.T) {
+	files, err := filepath.Glob("../../configs/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no configurations: %v", err)
+	}
+	for _, file := range files {
+		path, err := filepath.Abs(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			if o := drive(t, t.TempDir(), "lint", path); o.status != 0 || o.out != "ok\n" {
+				t.Fatalf("lint: status %d, %s%s", o.status, o.out, o.errors)
+			}
+			o := drive(t, t.TempDir(), "run", path, "--frames", "20", "--nats-port", "0")
+			if o.status != 0 || !strings.Contains(o.out, "frames in 20, ") {
+				t.Errorf("run: status %d\n%s%s", o.status, o.out, o.errors)
+			}
+		})
+	}
+}
+
+// A person presses Ctrl-C once and gets the account within the 5 s that the README promises.
+func TestInterrupt(t *testing.T) {
+	c := command(t, t.TempDir(), "run", "sim:molecule", "--nats", "off", "--no-status", "--out", "out.jsonl")
+	var out, problems bytes.Buffer
+	c.Stdout, c.Stderr = &out, &problems
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waitForFile(t, filepath.Join(c.Dir, "out.jsonl"))
+	asked := time.Now()
+	if err := c.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Wait(); err != nil {
+		t.Fatalf("%v\n%s", err, problems.String())
+	}
+	if took := time.Since(asked); took > 5*time.Second {
+		t.Errorf("took %v to end, expected at most 5 s", took)
+	}
+	if !strings.Contains(out.String(), "frames in ") {
+		t.Errorf("no account:\n%s", out.String())
+	}
+}
+
+// waitForFile returns once path has content.
+func waitForFile(t *testing.T, path string) {
+	t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-tick.C {
+		if info, err := os.Stat(path); err == nil && info.Size() > 0 {
+			return
+		}
+	}
+	t.Fatalf("%s stayed empty", path)
+}
+
+// The same seed gives the same latents and the same law, whatever the machine's load.
+func TestSameSeedSameOutput(t *testing.T) {
+	run := func(seed string) string {
+		folder := t.TempDir()
+		// balls-ou comes as fast as it is tracked, so that no frame depends on the clock.
+		o := drive(t, folder, "run", "sim:balls-ou", "--frames", "60", "--seed", seed, "--nats", "off", "--no-status", "--out", "out.jsonl")
+		if o.status != 0 {
+			t.Fatal(o.errors)
+		}
+		return latents(t, filepath.Join(folder, "out.jsonl"))
+	}
+	first := run("3")
+	if first != run("3") {
+		t.Error("the same seed gave other latents")
+	}
+	if first == run("4") {
+		t.Error("another seed gave the same latents")
+	}
+}
+
+// latents reads the z of every line that has one.
+func latents(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	n := 0
+	for line := range bytes.Lines(data) {
+		var message struct {
+			Z     json.RawMessage `json:"z"`
+			Drift json.RawMessage `json:"drift"`
+		}
+		if err := json.Unmarshal(line, &message); err != nil {
+			t.Fatal(err)
+		}
+		if message.Z != nil {
+			n++
+			all.Write(message.Z)
+			all.Write(message.Drift)
+		}
+	}
+	if n < 60 {
+		t.Fatalf("%d latents, expected 60", n)
+	}
+	return all.String()
+}
+
+func TestProbeSimulation(t *testing.T) {
+	o := drive(t, t.TempDir(), "probe", "sim:molecule", "--frames", "5")
+	for _, want := range []string{"512 x 512 pixels", "uint16, 1 channel", "5 read; there are more"} {
+		if !strings.Contains(o.out, want) {
+			t.Errorf("no %q in\n%s%s", want, o.out, o.errors)
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"driftscope/infer/sdevae"
+)
+
+// bar shows training's progress with the time left: redrawn in place on a terminal, a line a look elsewhere.
+type bar struct {
+	bar *progressbar.ProgressBar // nil where standard error is not a terminal
+}
+
+func newBar(name string, steps int) *bar {
+	if !term.IsTerminal(int(os.Stderr.Fd())) {
+		return &bar{}
+	}
+	return &bar{bar: progressbar.NewOptions(steps, progressbar.OptionSetWriter(os.Stderr), progressbar.OptionSetDescription(name),
+		progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(true), progressbar.OptionThrottle(200*time.Millisecond))}
+}
+
+// watch is told after every step.
+func (b *bar) watch(p sdevae.Progress) {
+	if b.bar != nil {
+		b.bar.Add(1)
+	} else if p.Look != nil {
+		say("step %d of %d: loss %.3f, held out %.3f, explained %.1f %%", p.Step, p.Steps, p.Look.Loss, p.Look.HeldOut, 100*p.Look.Explained)
+	}
+}
+
+func (b *bar) finish() {
+	if b.bar != nil {
+		b.bar.Finish()
+		fmt.Fprintln(os.Stderr)
+	}
+}
+
+// say and warn tell the user something on standard error, one line each.
+func say(format string, args ...any)  { fmt.Fprintf(os.Stderr, format+"\n", args...) }
+func warn(format string, args ...any) { fmt.Fprintf(os.Stderr, "warning: "+format+"\n", args...) }
+
+// writeFile writes to a temporary file beside path and renames it.
+func writeFile(path string, data []byte) error {
+	tmp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".tmp*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name()) // fails after the rename, as it should
+	_, err = tmp.Write(data)
+	if err == nil {
+		err = tmp.Chmod(0o644)
+	}
+	if closing := tmp.Close(); err == nil {
+		err = closing
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), path)
+}

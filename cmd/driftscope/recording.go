@@ -1,0 +1,221 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"driftscope/infer/card"
+	"driftscope/infer/sdevae"
+	"driftscope/ingest"
+	"driftscope/internal/config"
+	"driftscope/internal/frame"
+	"driftscope/internal/pipeline"
+	"driftscope/preprocess"
+)
+
+// recording is a source that is read from its first frame to its last, as often as needed.
+type recording struct {
+	arg     string // as the user named it
+	kind    string
+	options map[string]any
+	span    span
+}
+
+// simulated is the length of a simulation that is read as a recording: the paper's.
+const simulated = 1000
+
+// openRecording understands what a person types and fixes the frame interval where one is given.
+func openRecording(arg string, dt, fps float64, s span) (*recording, error) {
+	kind, options, err := ingest.Guess(arg)
+	if err != nil {
+		return nil, usage(err)
+	}
+	if dt > 0 {
+		options["dt"] = dt
+	}
+	if fps > 0 {
+		options["fps"] = fps
+	}
+	if kind == "sim" { // a simulation is endless and paced unless told otherwise; its scale may depend on its length
+		options["realtime"] = false
+		options["frames"] = max(s.endOr(simulated), simulated)
+	}
+	return &recording{arg: arg, kind: kind, options: options, span: s}, nil
+}
+
+// each calls fn with every frame of the span, in order, after the given steps. fn borrows the frame.
+// A frame that cannot be read is reported through skipped and left out.
+func (r *recording) each(ctx context.Context, steps []card.Step, fn func(*frame.Frame) error) (timed bool, err error) {
+	source, err := ingest.New(r.kind, decoder(r.kind, r.options))
+	if err != nil {
+		return false, usage(err)
+	}
+	if err := source.Open(ctx); err != nil {
+		return false, err
+	}
+	defer source.Close()
+	timed = true
+	if t, ok := source.(interface{ Timed() bool }); ok {
+		timed = t.Timed()
+	}
+	chain, err := newChain(steps)
+	if err != nil {
+		return false, err
+	}
+	defer chain.close()
+	for {
+		f, err := source.Read(ctx)
+		var skip *pipeline.ErrSkip
+		switch {
+		case errors.Is(err, io.EOF):
+			return timed, nil
+		case errors.As(err, &skip):
+			warn("%s: %v", r.arg, skip)
+			continue
+		case err != nil:
+			return timed, err
+		}
+		done, err := r.hand(ctx, f, chain, fn)
+		if done || err != nil {
+			return timed, err
+		}
+	}
+}
+
+// hand runs one frame through the chain to fn, and says when the span is over.
+func (r *recording) hand(ctx context.Context, f *frame.Frame, chain chain, fn func(*frame.Frame) error) (done bool, err error) {
+	defer f.Close()
+	switch {
+	case r.span.after(f.Seq):
+		return true, nil
+	case !r.span.holds(f.Seq):
+		return false, nil
+	}
+	if err := chain.apply(ctx, f); err != nil {
+		return true, fmt.Errorf("%s, frame %d: %w", r.arg, f.Seq, err)
+	}
+	return false, fn(f)
+}
+
+// maxClip bounds a clip in memory, bytes.
+const maxClip = 8 << 30
+
+// clip reads the span into memory, preprocessed.
+func (r *recording) clip(ctx context.Context, steps []card.Step) (*sdevae.Clip, error) {
+	c := &sdevae.Clip{}
+	timed, err := r.each(ctx, steps, func(f *frame.Frame) error {
+		pixels, shape, err := planes(f)
+		if err != nil {
+			return err
+		}
+		switch {
+		case c.Len() == 0:
+			c.Channels, c.Height, c.Width = shape[0], shape[1], shape[2]
+		case [3]int{c.Channels, c.Height, c.Width} != shape:
+			return fmt.Errorf("the frame is %dx%dx%d, the first was %dx%dx%d", shape[0], shape[1], shape[2], c.Channels, c.Height, c.Width)
+		case 4*(len(c.Pixels)+len(pixels)) > maxClip:
+			return fmt.Errorf("the clip needs more than %d GiB of memory: choose fewer frames with --train-frames", maxClip>>30)
+		}
+		c.Pixels = append(c.Pixels, pixels...)
+		c.Times = append(c.Times, seconds(f))
+		c.Trajectory = append(c.Trajectory, f.Meta.Trajectory)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if !timed {
+		return nil, usage(fmt.Errorf("%s says nothing of its frame interval: give --dt SECONDS or --fps N", r.arg))
+	}
+	return c, nil
+}
+
+// seconds is the frame's acquisition time since the Unix epoch, to the nanosecond for times near it as recordings have.
+func seconds(f *frame.Frame) float64 { return float64(f.Time.UnixNano()) / 1e9 }
+
+// chain is a list of preprocessing steps.
+type chain []pipeline.Step
+
+func newChain(steps []card.Step) (chain, error) {
+	var c chain
+	for i, s := range steps {
+		step, err := preprocess.New(s.Kind, decoder(s.Kind, s.Options))
+		if err != nil {
+			c.close()
+			return nil, usage(fmt.Errorf("preprocess[%d] %s: %w", i, s.Kind, err))
+		}
+		c = append(c, step)
+	}
+	return c, nil
+}
+
+func (c chain) apply(ctx context.Context, f *frame.Frame) error {
+	for _, s := range c {
+		if err := s.Apply(ctx, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c chain) close() {
+	for _, s := range c {
+		s.Close()
+	}
+}
+
+// decoder gives options to a constructor, as strictly as a configuration file would.
+func decoder(kind string, options map[string]any) func(any) error {
+	return func(dst any) error {
+		c, err := config.NewComponent(kind, options)
+		if err != nil {
+			return err
+		}
+		return c.Decode(dst)
+	}
+}
+
+// span is a range of frame numbers A:B, B not included; either may be left out.
+type span struct{ from, to uint64 }
+
+func parseSpan(text string) (span, error) {
+	s := span{0, math.MaxUint64}
+	if text == "" {
+		return s, nil
+	}
+	a, b, ok := strings.Cut(text, ":")
+	var err error
+	if a != "" && ok {
+		s.from, err = strconv.ParseUint(a, 10, 63)
+	}
+	if b != "" && ok && err == nil {
+		s.to, err = strconv.ParseUint(b, 10, 63)
+	}
+	if !ok || err != nil || s.from >= s.to {
+		return s, usage(fmt.Errorf("frames %q: expected A:B with A < B, such as 0:80, :80 or 80:", text))
+	}
+	return s, nil
+}
+
+func (s span) holds(k uint64) bool { return k >= s.from && k < s.to }
+func (s span) after(k uint64) bool { return k >= s.to }
+
+// endOr is the span's end, or n where it is open.
+func (s span) endOr(n uint64) uint64 {
+	if s.to == math.MaxUint64 {
+		return n
+	}
+	return s.to
+}
+
+func (s span) String() string {
+	if s.to == math.MaxUint64 {
+		return fmt.Sprintf("%d:", s.from)
+	}
+	return fmt.Sprintf("%d:%d", s.from, s.to)
+}

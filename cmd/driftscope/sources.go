@@ -1,0 +1,38 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"gocv.io/x/gocv"
+
+	"driftscope/ingest"
+	"driftscope/ingest/sim"
+	"driftscope/preprocess"
+	"driftscope/sinks"
+)
+
+// sourcesCmd lists what this build can read, do and write.
+type sourcesCmd struct{}
+
+// about says in a line what to give for each kind of source.
+var about = map[string]string{
+	"directory": "pictures in a folder, or those a pattern such as 'run1/*.png' matches; times from frames.csv beside them, --dt or --fps",
+	"sim":       "a simulation: sim:NAME, one of the names below",
+	"tiff":      "a TIFF of one or more pages: 8 or 16 bits or float32, both byte orders, BigTIFF; --dt or --fps",
+	"video":     "what OpenCV reads: .mp4, .avi, .mov, ...; 8 bits; --dt or --fps where the file's own rate is that of playback",
+}
+
+// Run prints the kinds.
+func (sourcesCmd) Run(context.Context) error {
+	fmt.Println("sources")
+	for _, kind := range ingest.Kinds() {
+		fmt.Printf("  %-12s %s\n", kind, about[kind])
+	}
+	fmt.Println("simulations\n  " + strings.Join(sim.Names(), ", "))
+	fmt.Println("steps\n  " + strings.Join(preprocess.Kinds(), ", "))
+	fmt.Println("sinks\n  " + strings.Join(sinks.Kinds(), ", "))
+	fmt.Printf("built with OpenCV %s\n", gocv.OpenCVVersion())
+	return nil
+}

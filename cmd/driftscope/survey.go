@@ -1,0 +1,224 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"driftscope/infer/card"
+	"driftscope/internal/frame"
+)
+
+// side is the encoder's input, pixels a side, as in the paper.
+const side = 64
+
+// survey is what one pass over a raw recording tells: everything that preprocessing is chosen from.
+type survey struct {
+	frames        int
+	width, height int
+	coloured      bool
+	float         bool
+	counts        []uint64 // histogram of integer pixels, one bin a count
+	low, high     float64  // extremes
+	reduce        int      // side of the boxes that the variance map averages over
+	mapW, mapH    int
+	sum, squares  []float64 // of the reduced pictures
+}
+
+// take reads the span once.
+func (r *recording) survey(ctx context.Context) (*survey, error) {
+	s := &survey{low: math.Inf(1), high: math.Inf(-1)}
+	_, err := r.each(ctx, nil, s.add)
+	if err == nil && s.frames == 0 {
+		err = fmt.Errorf("%s has no frame in %s: check --train-frames", r.arg, r.span)
+	}
+	return s, err
+}
+
+// maxMap bounds the sides of the variance map.
+const maxMap = 128
+
+// add folds in one raw frame.
+func (s *survey) add(f *frame.Frame) error {
+	g, err := grey(f)
+	if err != nil {
+		return err
+	}
+	if s.frames == 0 {
+		s.width, s.height = g.width, g.height
+		s.reduce = (max(g.width, g.height) + maxMap - 1) / maxMap
+		s.mapW, s.mapH = g.width/s.reduce, g.height/s.reduce
+		s.sum, s.squares = make([]float64, s.mapW*s.mapH), make([]float64, s.mapW*s.mapH)
+		s.counts = make([]uint64, 1<<16)
+	}
+	if g.width != s.width || g.height != s.height {
+		return fmt.Errorf("frame %d is %dx%d, the first was %dx%d: give frames of one size", f.Seq, g.width, g.height, s.width, s.height)
+	}
+	s.frames++
+	s.coloured = s.coloured || g.coloured
+	for _, v := range g.pixels {
+		s.low, s.high = min(s.low, float64(v)), max(s.high, float64(v))
+		if i := int(v); v >= 0 && i < len(s.counts) {
+			s.counts[i]++
+		}
+		s.float = s.float || (v != float32(int(v)) && !g.coloured)
+	}
+	for y := range s.mapH {
+		for x := range s.mapW {
+			v := g.box(x*s.reduce, y*s.reduce, s.reduce)
+			s.sum[y*s.mapW+x] += v
+			s.squares[y*s.mapW+x] += v * v
+		}
+	}
+	return nil
+}
+
+// box is the mean over k × k pixels from (x, y).
+func (g *greyFrame) box(x, y, k int) float64 {
+	var sum float64
+	for j := range k {
+		for _, v := range g.pixels[(y+j)*g.width+x : (y+j)*g.width+x+k] {
+			sum += float64(v)
+		}
+	}
+	return sum / float64(k*k)
+}
+
+// tail is the share of a high-bit recording's pixels left outside its grey window on either side: hot pixels and spikes.
+const tail = 1e-4
+
+// window is the grey range of the whole recording: its extremes, as in the paper, and in integer recordings beyond 8 bits the
+// percentiles that leave hot pixels out. Float pictures in [0,1] keep that range.
+func (s *survey) window() (low, high float64, err error) {
+	switch {
+	case s.low == s.high:
+		return 0, 0, fmt.Errorf("every pixel of every frame is %g: the recording is blank", s.low)
+	case s.low >= 0 && s.high <= 1:
+		return 0, 1, nil
+	case s.float || s.high < 256 || s.high >= float64(len(s.counts)):
+		return s.low, s.high, nil
+	}
+	var total uint64
+	for _, n := range s.counts {
+		total += n
+	}
+	cut := uint64(tail * float64(total))
+	low, high = float64(quantile(s.counts, cut)), float64(quantile(s.counts, total-1-cut))
+	if low == high {
+		return s.low, s.high, nil
+	}
+	return low, high, nil
+}
+
+// quantile is the first bin at which more than n pixels have been counted.
+func quantile(counts []uint64, n uint64) int {
+	var seen uint64
+	for i, c := range counts {
+		if seen += c; seen > n {
+			return i
+		}
+	}
+	return len(counts) - 1
+}
+
+// region is a square cut out of the frame.
+type region struct{ x, y, size int }
+
+// moving finds the square that holds what moves: 99 % of the variance in time beyond the noise's, with a margin of a third
+// for the object's own extent, at least the encoder's input. ok is false where that is about the whole frame.
+func (s *survey) moving() (r region, ok bool) {
+	excess := s.excess()
+	columns, rows := make([]float64, s.mapW), make([]float64, s.mapH)
+	for i, v := range excess {
+		columns[i%s.mapW] += v
+		rows[i/s.mapW] += v
+	}
+	x0, x1 := middle(columns)
+	y0, y1 := middle(rows)
+	size := max(int(float64(max(x1-x0, y1-y0)*s.reduce)*4/3), side)
+	size = (size + side/8 - 1) / (side / 8) * (side / 8)
+	if size >= min(s.width, s.height)*9/10 {
+		return region{}, false
+	}
+	place := func(centre, limit int) int { return min(max(centre-size/2, 0), limit-size) }
+	return region{place((x0+x1)*s.reduce/2, s.width), place((y0+y1)*s.reduce/2, s.height), size}, true
+}
+
+// excess is each reduced pixel's variance in time less that of the still background, the median.
+func (s *survey) excess() []float64 {
+	n := float64(s.frames)
+	variance := make([]float64, len(s.sum))
+	for i := range variance {
+		variance[i] = max(s.squares[i]/n-s.sum[i]*s.sum[i]/(n*n), 0)
+	}
+	sorted := slices.Sorted(slices.Values(variance))
+	background := sorted[len(sorted)/2]
+	for i, v := range variance {
+		variance[i] = max(v-3*background, 0)
+	}
+	return variance
+}
+
+// middle is the interval [from, to) that holds all but half a per cent of the mass on either side.
+func middle(mass []float64) (from, to int) {
+	var total, seen float64
+	for _, v := range mass {
+		total += v
+	}
+	to = len(mass)
+	for i, v := range mass {
+		if seen <= 0.005*total {
+			from = i
+		}
+		seen += v
+		if seen >= 0.995*total {
+			return from, i + 1
+		}
+	}
+	return from, to
+}
+
+// check says what makes a recording useless for training.
+func (s *survey) check() error {
+	var moved float64
+	for _, v := range s.excess() {
+		moved += v
+	}
+	switch {
+	case s.low < s.high && moved == 0 && s.frames > 1:
+		return errors.New("nothing moves: no part of the picture varies more than its noise")
+	case s.saturated() > 0.2:
+		return fmt.Errorf("%.0f %% of the pixels are at the brightest count %g: the recording is saturated, shorten the exposure", 100*s.saturated(), s.high)
+	}
+	return nil
+}
+
+// saturated is the share of integer pixels at the very top of their type's range.
+func (s *survey) saturated() float64 {
+	if s.float || (s.high != 255 && s.high != 65535) {
+		return 0
+	}
+	var total uint64
+	for _, n := range s.counts {
+		total += n
+	}
+	return float64(s.counts[int(s.high)]) / float64(total)
+}
+
+// steps is the preprocessing for a recording: grey window, CLAHE where asked for, region, encoder's input.
+func (s *survey) steps(low, high float64, clahe bool, crop *region) []card.Step {
+	normalise := map[string]any{"window": []any{low, high}}
+	if !s.coloured {
+		normalise["grey"] = true
+	}
+	steps := []card.Step{{Kind: "normalise", Options: normalise}}
+	if clahe {
+		steps = append(steps, card.Step{Kind: "clahe"})
+	}
+	if crop != nil {
+		steps = append(steps, card.Step{Kind: "roi", Options: map[string]any{"x": crop.x, "y": crop.y, "width": crop.size, "height": crop.size}})
+	}
+	return append(steps, card.Step{Kind: "resize", Options: map[string]any{"width": side, "height": side}})
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"driftscope/internal/frame"
+	"driftscope/preprocess"
+)
+
+// truth is what the latents should be, one row a frame that the model saw; mu is nil where the truth has no drift.
+type truth struct{ z, mu *mat.Dense }
+
+// readTruth gives the truth of the frames in seen.
+func (c *evalCmd) readTruth(ctx context.Context, rec *recording, seen *encoded) (*truth, error) {
+	if c.Truth == "centroid" {
+		return centroids(ctx, rec, seen)
+	}
+	file, err := os.Open(c.Truth)
+	if err != nil {
+		return nil, usage(fmt.Errorf("--truth: %w; give truth.csv or the word centroid", err))
+	}
+	defer file.Close()
+	t, err := parseTruth(file)
+	if err != nil {
+		return nil, usage(fmt.Errorf("%s: %w", c.Truth, err))
+	}
+	rows, _ := t.z.Dims()
+	picked := make([]int, len(seen.seq))
+	for i, k := range seen.seq {
+		if k >= uint64(rows) {
+			return nil, usage(fmt.Errorf("%s has %d rows, %s has a frame %d: they do not belong together", c.Truth, rows, c.Video, k))
+		}
+		picked[i] = int(k)
+	}
+	out := &truth{z: pickRows(t.z, picked)}
+	if t.mu != nil {
+		out.mu = pickRows(t.mu, picked)
+	}
+	return out, nil
+}
+
+// maxTruth bounds the rows of a truth file.
+const maxTruth = 10_000_000
+
+// parseTruth reads columns t, z1..zd and, where there, mu1..mud; one row a frame, in order.
+func parseTruth(r io.Reader) (*truth, error) {
+	in := csv.NewReader(r)
+	in.ReuseRecord = true
+	head, err := in.Read()
+	if err != nil {
+		return nil, fmt.Errorf("no header line (%w): expected t,z1,...,mu1,...", err)
+	}
+	d, k := columns(head, "z"), columns(head, "mu")
+	if len(d) == 0 || (len(k) != 0 && len(k) != len(d)) {
+		return nil, fmt.Errorf("the header has %d z columns and %d mu columns: expected t,z1..zd and as many mu or none", len(d), len(k))
+	}
+	var z, mu []float64
+	for line := 2; ; line++ {
+		record, err := in.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if line > maxTruth {
+			return nil, fmt.Errorf("more than %d rows", maxTruth)
+		}
+		if z, err = appendFields(z, record, d); err != nil {
+			return nil, fmt.Errorf("line %d: %w", line, err)
+		}
+		if mu, err = appendFields(mu, record, k); err != nil {
+			return nil, fmt.Errorf("line %d: %w", line, err)
+		}
+	}
+	if len(z) == 0 {
+		return nil, errors.New("no rows after the header")
+	}
+	t := &truth{z: mat.NewDense(len(z)/len(d), len(d), z)}
+	if len(mu) > 0 {
+		t.mu = mat.NewDense(len(mu)/len(k), len(k), mu)
+	}
+	return t, nil
+}
+
+// columns finds name1, name2, ... in a header, in order.
+func columns(head []string, name string) []int {
+	var at []int
+	for i := range head {
+		for j, h := range head {
+			if strings.TrimSpace(h) == name+strconv.Itoa(i+1) {
+				at = append(at, j)
+			}
+		}
+	}
+	return at
+}
+
+func appendFields(dst []float64, record []string, at []int) ([]float64, error) {
+	for _, j := range at {
+		v, err := strconv.ParseFloat(strings.TrimSpace(record[j]), 64)
+		if err != nil {
+			return dst, fmt.Errorf("found %q, expected a number", record[j])
+		}
+		dst = append(dst, v)
+	}
+	return dst, nil
+}
+
+// centroids is the object's intensity centroid in pixels of the raw frames, found by the two-pass search.
+func centroids(ctx context.Context, rec *recording, seen *encoded) (*truth, error) {
+	var pictures [][]float32
+	var width, height int
+	if _, err := rec.each(ctx, nil, func(f *frame.Frame) error {
+		g, err := grey(f)
+		pictures, width, height = append(pictures, g.pixels), g.width, g.height
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	if len(pictures) != len(seen.seq) {
+		return nil, fmt.Errorf("%s gave %d frames, then %d: it changed while it was read", rec.arg, len(seen.seq), len(pictures))
+	}
+	centres, _, err := preprocess.Centres(pictures, width, height)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", rec.arg, err)
+	}
+	radius, err := preprocess.Extent(pictures[0], width, height, centres[0])
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", rec.arg, err)
+	}
+	t := &truth{z: mat.NewDense(len(pictures), 2, nil)}
+	for i, picture := range pictures {
+		p, err := preprocess.Centroid(picture, width, height, centres[i], radius)
+		if err != nil {
+			return nil, fmt.Errorf("%s, frame %d: %w", rec.arg, seen.seq[i], err)
+		}
+		t.z.SetRow(i, []float64{p.X, p.Y})
+	}
+	return t, nil
+}

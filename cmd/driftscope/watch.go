@@ -1,0 +1,211 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"driftscope/internal/bus"
+	"driftscope/internal/latent"
+	"driftscope/sinks"
+)
+
+const (
+	watchConnect = 2 * time.Second // for the server to answer
+	watchSilence = 5 * time.Second // without a message, before watch says so
+	watchStreams = 1024            // subjects whose rate is remembered
+)
+
+// watchCmd prints what streams publish, from any terminal that reaches the server.
+type watchCmd struct {
+	NATS   string  `name:"nats" default:"nats://127.0.0.1:4222" help:"The server that the run publishes on." placeholder:"URL"`
+	Creds  string  `help:"Credentials for that server." placeholder:"FILE.creds"`
+	Prefix string  `default:"driftscope" help:"First token of the subjects."`
+	Stream string  `default:">" help:"Name of the stream; > is every one."`
+	JSON   bool    `name:"json" help:"Print messages as they are, one JSON object a line; pictures are left out."`
+	Rate   float64 `default:"10" help:"Latents a second that are printed of each stream; 0 is every one."`
+}
+
+// Run prints until ctx ends.
+func (c *watchCmd) Run(ctx context.Context) error {
+	return c.watch(ctx, os.Stdout, os.Stderr)
+}
+
+// watch subscribes, and prints messages on out and what hinders it on notes.
+func (c *watchCmd) watch(ctx context.Context, out, notes io.Writer) error {
+	subject, err := c.subject()
+	if err != nil {
+		return usage(err)
+	}
+	if c.Rate < 0 || math.IsNaN(c.Rate) {
+		return usage(fmt.Errorf("--rate: found %g, expected 0 (every latent) or more a second", c.Rate))
+	}
+	if c.NATS == bus.Embedded {
+		return usage(errors.New("--nats: embedded is the server inside a run: give its address, nats://127.0.0.1:4222 unless the run said otherwise"))
+	}
+	conn, err := c.connect(ctx)
+	if err != nil || conn == nil {
+		return err
+	}
+	defer conn.Close()
+	subscription, err := conn.NATS().SubscribeSync(subject)
+	if err != nil {
+		return fmt.Errorf("%s: %w", subject, err)
+	}
+	w := &watcher{watchCmd: c, out: out, notes: notes, printed: map[string]time.Time{}}
+	for ctx.Err() == nil {
+		m, err := nextMessage(ctx, subscription)
+		switch {
+		case err == nil:
+			err = w.message(m.Subject, m.Data)
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, context.DeadlineExceeded):
+			err = w.silence(conn, subject)
+		case errors.Is(err, nats.ErrSlowConsumer):
+			_, err = fmt.Fprintln(notes, "messages come faster than they can be printed: some were left out")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// subject is what to subscribe to.
+func (c *watchCmd) subject() (string, error) {
+	stream := c.Stream
+	if stream == ">" || stream == "*" {
+		stream = "any"
+	}
+	if _, err := bus.NewSubject(c.Prefix, "", stream); err != nil {
+		return "", err
+	}
+	if stream != c.Stream {
+		stream = "*"
+	}
+	return c.Prefix + ".*." + stream + ".*", nil
+}
+
+// connect says within watchConnect when there is no server. It returns nil when ctx ends first.
+func (c *watchCmd) connect(ctx context.Context) (*bus.Conn, error) {
+	dial, cancel := context.WithTimeout(ctx, watchConnect)
+	defer cancel()
+	conn, err := bus.Connect(dial, bus.Options{URL: c.NATS, Credentials: c.Creds, Name: "driftscope watch"})
+	switch {
+	case err == nil:
+		return conn, nil
+	case ctx.Err() != nil:
+		return nil, nil
+	case errors.Is(err, bus.ErrNoServer):
+		return nil, fmt.Errorf("%s: %w: start driftscope run in another terminal, or give --nats with the address it prints", c.NATS, bus.ErrNoServer)
+	}
+	return nil, err
+}
+
+// nextMessage waits for a message, at most watchSilence.
+func nextMessage(ctx context.Context, s *nats.Subscription) (*nats.Msg, error) {
+	ctx, cancel := context.WithTimeout(ctx, watchSilence)
+	defer cancel()
+	return s.NextMsgWithContext(ctx)
+}
+
+// watcher prints messages, latents not too often.
+type watcher struct {
+	*watchCmd
+	out, notes io.Writer
+	printed    map[string]time.Time // when a subject's last message was, of those that are limited
+	line       bytes.Buffer
+}
+
+// silence says why nothing is printed.
+func (w *watcher) silence(conn *bus.Conn, subject string) error {
+	why := "connected, but nothing is published under " + subject + ": is the stream running?"
+	if !conn.NATS().IsConnected() {
+		why = "the server is away: waiting until it is back"
+	}
+	_, err := fmt.Fprintf(w.notes, "%s: %s\n", conn.URL(), why)
+	return err
+}
+
+// message prints one message. One that cannot be read is noted and passed over: anyone can publish.
+func (w *watcher) message(subject string, data []byte) error {
+	kind := latent.Kind(subject[strings.LastIndexByte(subject, '.')+1:])
+	if kind == latent.KindView || kind == latent.KindLatent && !w.due(subject, w.Rate) {
+		return nil
+	}
+	r, err := sinks.Decode(kind, data)
+	if err != nil {
+		if w.due("not readable", 1) {
+			_, err = fmt.Fprintf(w.notes, "%s: left out: %s\n", sinks.Printable(subject), sinks.Printable(err.Error()))
+			return err
+		}
+		return nil
+	}
+	w.line.Reset()
+	if w.JSON {
+		err = json.Compact(&w.line, data)
+	} else {
+		printRecord(&w.line, r)
+	}
+	if err != nil || w.line.Len() == 0 {
+		return err
+	}
+	w.line.WriteByte('\n')
+	_, err = w.line.WriteTo(w.out)
+	return err
+}
+
+// due says whether what is printed at most rate times a second may be printed now.
+func (w *watcher) due(what string, rate float64) bool {
+	now := time.Now()
+	if last, seen := w.printed[what]; rate > 0 && seen && now.Sub(last).Seconds() < 1/rate {
+		return false
+	}
+	if len(w.printed) >= watchStreams {
+		clear(w.printed)
+	}
+	w.printed[what] = now
+	return true
+}
+
+// printRecord writes a record for people; health is for machines and leaves the line empty.
+func printRecord(line *bytes.Buffer, r sinks.Record) {
+	switch r := r.(type) {
+	case *sinks.LatentRecord:
+		fmt.Fprintf(line, "%s #%d %s  z", sinks.Printable(r.Stream), r.Seq, r.Time.UTC().Format("15:04:05.000"))
+		for i, z := range r.Z {
+			fmt.Fprintf(line, " %.4g", z)
+			if i < len(r.SD) {
+				fmt.Fprintf(line, "±%.2g", r.SD[i])
+			}
+		}
+		fmt.Fprintf(line, "  drift %.3g  %.2f ms", []float64(r.Drift), r.LatencyMS)
+		if r.Dropped > 0 {
+			fmt.Fprintf(line, "  %d dropped before", r.Dropped)
+		}
+	case *sinks.SDERecord:
+		fmt.Fprintf(line, "%s law %d  σ", sinks.Printable(r.Stream), r.Revision)
+		for i, sigma := range r.Sigma {
+			fmt.Fprintf(line, " %.4g", sigma)
+			if i < len(r.SigmaLow) && i < len(r.SigmaHigh) {
+				fmt.Fprintf(line, " [%.3g, %.3g]", r.SigmaLow[i], r.SigmaHigh[i])
+			}
+		}
+		fmt.Fprintf(line, "  active %d of %d  drift bound (CRLB) %.3g  observed %.4g s", r.ActiveCount, len(r.Sigma), r.CRLB, r.Seconds)
+	case *sinks.EventRecord:
+		fmt.Fprintf(line, "%s %s %s: %s", sinks.Printable(r.Stream), sinks.Printable(string(r.Level)), sinks.Printable(r.Code), sinks.Printable(r.Text))
+		if r.Count > 1 {
+			fmt.Fprintf(line, " (%d times)", r.Count)
+		}
+	}
+}

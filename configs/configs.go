@@ -1,0 +1,22 @@
+// Package configs carries the shipped encoders inside the program. The YAML files beside it are examples that run as they are;
+// README.md explains every key.
+package configs
+
+import (
+	"embed"
+	"fmt"
+)
+
+// The pattern takes the encoder with its configuration, and lets the program be built before the encoder is first made.
+//
+//go:embed molecule.*
+var files embed.FS
+
+// Model returns the shipped encoder called name, as an ONNX file.
+func Model(name string) ([]byte, error) {
+	data, err := files.ReadFile(name + ".onnx")
+	if err != nil {
+		return nil, fmt.Errorf("model embedded:%s is not in this program: give embedded:molecule or the path of an .onnx file", name)
+	}
+	return data, nil
+}

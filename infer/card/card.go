@@ -1,0 +1,136 @@
+// Package card describes a trained model: the card that says how an encoder must be run, and the ONNX container that carries
+// the encoder, the decoder and the card in one file. Pure Go; the trainer writes with it and the tracker reads with it.
+package card
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Version is the newest card this build writes and reads.
+const Version = 1
+
+// Bounds on what a card may ask for; anything beyond is refused before memory is taken.
+const (
+	MaxLatent   = 64
+	MaxSide     = 1024
+	MaxHidden   = 8
+	MaxWidth    = 256
+	MaxElements = 1 << 16 // entries of any list in a card
+)
+
+// Card is everything beyond the weights that is needed to run an encoder the way it was trained.
+type Card struct {
+	Version    int       `json:"version" yaml:"version"`
+	Input      Input     `json:"input" yaml:"input"`
+	Latent     int       `json:"latent" yaml:"latent"`         // dimension d
+	Preprocess []Step    `json:"preprocess" yaml:"preprocess"` // from the camera's picture to Input, in order
+	DT         float64   `json:"dt_s" yaml:"dt_s"`             // the training clip's median frame interval, seconds
+	Sigma      []float64 `json:"sigma" yaml:"sigma"`           // σ of the exported latents, latent/s^½
+	Mean       []float64 `json:"mean" yaml:"mean"`             // of the training latents, per dimension
+	SD         []float64 `json:"sd" yaml:"sd"`                 // of the training latents, per dimension
+	Seconds    float64   `json:"train_s" yaml:"train_s"`       // observed time T of the training clip
+	Drift      *Drift    `json:"drift,omitempty" yaml:"drift,omitempty"`
+	Training   Training  `json:"training" yaml:"training"`
+}
+
+// Input is the encoder's picture: float32 in [0,1], NCHW with N = 1. Channels is 1 (grey) or 3 (RGB).
+type Input struct {
+	Channels int `json:"channels" yaml:"channels"`
+	Height   int `json:"height" yaml:"height"`
+	Width    int `json:"width" yaml:"width"`
+}
+
+// Step is one preprocessing step: its kind, as in a configuration, and its options.
+type Step struct {
+	Kind    string         `json:"kind" yaml:"kind"`
+	Options map[string]any `json:"options,omitempty" yaml:"options,omitempty"`
+}
+
+// Drift is the drift network as trained: d → Hidden... → d with softplus between, plus a linear skip,
+// on inputs (z - Centre)/Scale. The order of Weights is online.Network's.
+type Drift struct {
+	Hidden  []int     `json:"hidden" yaml:"hidden"`
+	Centre  []float64 `json:"centre" yaml:"centre"`
+	Scale   float64   `json:"scale" yaml:"scale"`
+	Weights []float64 `json:"weights" yaml:"weights"`
+}
+
+// Training says how the model came to be, so that anyone can make it again.
+type Training struct {
+	Command  string  `json:"command" yaml:"command"`
+	Source   string  `json:"source" yaml:"source"`
+	Frames   string  `json:"frames" yaml:"frames"` // A:B, the frames trained on
+	Seed     uint64  `json:"seed" yaml:"seed"`
+	Tau      float64 `json:"tau" yaml:"tau"`
+	Steps    int     `json:"steps" yaml:"steps"`
+	HeldOut  float64 `json:"held_out_loss" yaml:"held_out_loss"`
+	Digest   string  `json:"data_sha256" yaml:"data_sha256"` // of the preprocessed training frames
+	Producer string  `json:"producer" yaml:"producer"`
+}
+
+// Validate reports every contradiction in the card at once, each naming its key.
+func (c *Card) Validate() error {
+	var errs []error
+	bad := func(ok bool, format string, args ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
+	bad(c.Version == Version, "version: found %d, this build reads %d", c.Version, Version)
+	bad(c.Input.Channels == 1 || c.Input.Channels == 3, "input.channels: found %d, expected 1 or 3", c.Input.Channels)
+	bad(c.Input.Height >= 1 && c.Input.Height <= MaxSide, "input.height: found %d, expected 1 to %d", c.Input.Height, MaxSide)
+	bad(c.Input.Width >= 1 && c.Input.Width <= MaxSide, "input.width: found %d, expected 1 to %d", c.Input.Width, MaxSide)
+	bad(c.Latent >= 1 && c.Latent <= MaxLatent, "latent: found %d, expected 1 to %d", c.Latent, MaxLatent)
+	bad(len(c.Preprocess) > 0 && len(c.Preprocess) <= 32, "preprocess: found %d steps, expected 1 to 32", len(c.Preprocess))
+	bad(c.DT > 0 && !math.IsInf(c.DT, 0), "dt_s: found %g, expected a positive number of seconds", c.DT)
+	vector := func(name string, v []float64, positive bool) {
+		bad(len(v) == c.Latent, "%s: found %d values, expected one per latent dimension (%d)", name, len(v), c.Latent)
+		bad(!slices.ContainsFunc(v, func(x float64) bool {
+			return math.IsNaN(x) || math.IsInf(x, 0) || (positive && x <= 0)
+		}), "%s: found %v, expected finite%s numbers", name, v, map[bool]string{true: " positive"}[positive])
+	}
+	vector("sigma", c.Sigma, true)
+	vector("mean", c.Mean, false)
+	vector("sd", c.SD, true)
+	if c.Drift != nil {
+		errs = append(errs, c.Drift.validate(c.Latent))
+	}
+	return errors.Join(errs...)
+}
+
+// validate checks the drift network's shape against latent dimension d.
+func (m *Drift) validate(d int) error {
+	if len(m.Hidden) == 0 || len(m.Hidden) > MaxHidden {
+		return fmt.Errorf("drift.hidden: found %d layers, expected 1 to %d", len(m.Hidden), MaxHidden)
+	}
+	if slices.ContainsFunc(m.Hidden, func(w int) bool { return w < 1 || w > MaxWidth }) {
+		return fmt.Errorf("drift.hidden: found %v, expected widths of 1 to %d", m.Hidden, MaxWidth)
+	}
+	if len(m.Centre) != d {
+		return fmt.Errorf("drift.centre: found %d values, expected %d", len(m.Centre), d)
+	}
+	if !(m.Scale > 0) || math.IsInf(m.Scale, 0) {
+		return fmt.Errorf("drift.scale: found %g, expected a positive number", m.Scale)
+	}
+	if want := m.Size(d); len(m.Weights) != want {
+		return fmt.Errorf("drift.weights: found %d, expected %d for hidden layers %v", len(m.Weights), want, m.Hidden)
+	}
+	if slices.ContainsFunc(m.Weights, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }) {
+		return errors.New("drift.weights: found a number that is not finite")
+	}
+	return nil
+}
+
+// Size is the number of weights of a drift network with these hidden layers in d dimensions:
+// per layer a matrix and a bias, then the linear skip's d×d matrix.
+func (m *Drift) Size(d int) int {
+	n, in := d*d, d
+	for _, w := range m.Hidden {
+		n += in*w + w
+		in = w
+	}
+	return n + in*d + d
+}

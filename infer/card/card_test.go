@@ -1,0 +1,115 @@
+package card
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// good is a card that Validate accepts.
+func good() Card {
+	d := &Drift{Hidden: []int{3}, Centre: []float64{0, 0}, Scale: 1}
+	d.Weights = make([]float64, d.Size(2))
+	return Card{Version: Version, Input: Input{1, 64, 64}, Latent: 2, DT: 0.01, Seconds: 10,
+		Preprocess: []Step{{"normalise", map[string]any{"window": []any{0.0, 255.0}}}, {Kind: "clahe"}},
+		Sigma:      []float64{1, 1}, Mean: []float64{0, 0.5}, SD: []float64{1, 2}, Drift: d,
+		Training: Training{Command: "driftscope pretrain x", Seed: 7, Frames: "0:80"}}
+}
+
+// identity is the smallest graph: out = Identity(in), with one tensor of each type.
+func identity(in, out string) *Graph {
+	return &Graph{Name: in, Inputs: []Value{{in, []int{1, 2}}}, Outputs: []Value{{out, []int{1, 2}}},
+		Nodes:   []Node{{Op: "Identity", Inputs: []string{in}, Outputs: []string{out}, Attrs: []Attr{{"a", 1}, {"b", float32(2)}, {"c", "d"}, {"e", []int{3, 4}}}}},
+		Tensors: []Tensor{{"w", []int{2}, []float32{1, 2}}}, Ints: []IntTensor{{"s", []int{1, -1}}}}
+}
+
+func TestWriteThenRead(t *testing.T) {
+	c := good()
+	data, err := Write(&c, identity("x", "mean"), identity("z", "x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, _ := Write(&c, identity("x", "mean"), identity("z", "x"))
+	if !bytes.Equal(data, again) {
+		t.Error("the same model gave other bytes")
+	}
+	f, err := Read(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(f.Card, c) {
+		t.Errorf("read %+v\nwrote %+v", f.Card, c)
+	}
+	if !bytes.Equal(f.Decoder, identity("z", "x").Marshal(nil)) || !bytes.Equal(f.Encoder, data) {
+		t.Error("encoder or decoder came back changed")
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	c := good()
+	whole, _ := Write(&c, identity("x", "mean"), nil)
+	for _, r := range []struct {
+		name string
+		data []byte
+		want string
+	}{
+		{"an empty file", nil, "no graph inside"},
+		{"a text file", []byte("hello, I am not a model\n"), "torn or not ONNX"},
+		{"a torn file", whole[:len(whole)/2], "torn or not ONNX"},
+		{"an unknown key", identity("x", "y").Marshal([]Property{{keyCard, `{"version":1,"colour":2}`}}), `unknown field "colour"`},
+		{"a card that is no JSON", identity("x", "y").Marshal([]Property{{keyCard, `{`}}), keyCard},
+		{"an empty card", identity("x", "y").Marshal([]Property{{keyCard, `{}`}}), "latent: found 0"},
+	} {
+		if _, err := Read(r.data); err == nil || !strings.Contains(err.Error(), r.want) {
+			t.Errorf("%s: got %v, want an error with %q", r.name, err, r.want)
+		}
+	}
+	if _, err := Read(identity("x", "y").Marshal(nil)); !errors.Is(err, ErrNoCard) {
+		t.Errorf("a plain ONNX file: got %v, want ErrNoCard", err)
+	}
+}
+
+func TestValidateNamesTheKey(t *testing.T) {
+	for key, spoil := range map[string]func(*Card){
+		"version":        func(c *Card) { c.Version = 99 },
+		"input.channels": func(c *Card) { c.Input.Channels = 2 },
+		"input.height":   func(c *Card) { c.Input.Height = 1 << 20 },
+		"input.width":    func(c *Card) { c.Input.Width = 0 },
+		"latent":         func(c *Card) { c.Latent = -1 },
+		"preprocess":     func(c *Card) { c.Preprocess = nil },
+		"dt_s":           func(c *Card) { c.DT = math.NaN() },
+		"sigma":          func(c *Card) { c.Sigma = []float64{1, 0} },
+		"mean":           func(c *Card) { c.Mean = []float64{0, math.Inf(1)} },
+		"sd":             func(c *Card) { c.SD = nil },
+		"drift.hidden":   func(c *Card) { c.Drift.Hidden = []int{1 << 30} },
+		"drift.centre":   func(c *Card) { c.Drift.Centre = nil },
+		"drift.scale":    func(c *Card) { c.Drift.Scale = 0 },
+		"drift.weights":  func(c *Card) { c.Drift.Weights = c.Drift.Weights[1:] },
+	} {
+		c := good()
+		spoil(&c)
+		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), key+":") {
+			t.Errorf("%s: got %v", key, err)
+		}
+	}
+	c := good()
+	if err := c.Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	c := good()
+	whole, _ := Write(&c, identity("x", "mean"), identity("z", "x"))
+	f.Add(whole)
+	f.Add(whole[:len(whole)/2])
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if file, err := Read(data); err == nil && file.Card.Validate() != nil {
+			t.Error("a card that does not validate was read")
+		}
+	})
+}

@@ -1,0 +1,137 @@
+package card
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// MaxFile bounds a model file, in bytes.
+const MaxFile = 256 << 20
+
+// The metadata keys of a model file.
+const (
+	keyCard    = "driftscope.card"
+	keyDecoder = "driftscope.decoder"
+)
+
+// ErrNoCard is what Read returns for an ONNX file without a card: one trained elsewhere.
+var ErrNoCard = errors.New("the ONNX file carries no " + keyCard + " metadata")
+
+// Property is one metadata entry of an ONNX file.
+type Property struct{ Key, Value string }
+
+// File is a model file taken apart.
+type File struct {
+	Card    Card
+	Encoder []byte // the whole file: the encoder's graph is what an ONNX runtime sees
+	Decoder []byte // an ONNX file of its own, nil where the model has none
+}
+
+// Write makes a model file: the encoder's graph with the card and the decoder in its metadata.
+// It returns the card's Validate error, if any.
+func Write(c *Card, encoder, decoder *Graph) ([]byte, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(c)
+	if err != nil {
+		return nil, err
+	}
+	props := []Property{{keyCard, string(text)}}
+	if decoder != nil {
+		props = append(props, Property{keyDecoder, base64.StdEncoding.EncodeToString(decoder.Marshal(nil))})
+	}
+	return encoder.Marshal(props), nil
+}
+
+// Read takes a model file apart and checks its card. It returns ErrNoCard where there is none. The result keeps data.
+func Read(data []byte) (*File, error) {
+	if len(data) > MaxFile {
+		return nil, fmt.Errorf("the model file has %d bytes, at most %d are read", len(data), MaxFile)
+	}
+	props, err := readProperties(data)
+	if err != nil {
+		return nil, err
+	}
+	text, ok := props[keyCard]
+	if !ok {
+		return nil, ErrNoCard
+	}
+	f := &File{Encoder: data}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&f.Card); err != nil {
+		return nil, fmt.Errorf("metadata %s: %w", keyCard, err)
+	}
+	if err := f.Card.Validate(); err != nil {
+		return nil, fmt.Errorf("metadata %s: %w", keyCard, err)
+	}
+	if coded, ok := props[keyDecoder]; ok {
+		if f.Decoder, err = base64.StdEncoding.DecodeString(string(coded)); err != nil {
+			return nil, fmt.Errorf("metadata %s: %w", keyDecoder, err)
+		}
+	}
+	return f, nil
+}
+
+// readProperties walks the top level of an ONNX ModelProto and collects metadata_props (field 14).
+func readProperties(data []byte) (map[string][]byte, error) {
+	torn := func(err error) error {
+		return fmt.Errorf("the file is torn or not ONNX (%w): export or copy it again", err)
+	}
+	props, graph := map[string][]byte{}, false
+	for b := data; len(b) > 0; {
+		field, kind, n := protowire.ConsumeTag(b)
+		if n < 0 {
+			return nil, torn(protowire.ParseError(n))
+		}
+		b = b[n:]
+		if n = protowire.ConsumeFieldValue(field, kind, b); n < 0 {
+			return nil, torn(protowire.ParseError(n))
+		}
+		if kind == protowire.BytesType && field == 14 {
+			entry, _ := protowire.ConsumeBytes(b)
+			key, value, err := readProperty(entry)
+			if err != nil {
+				return nil, torn(err)
+			}
+			props[key] = value
+		}
+		graph = graph || field == 7
+		b = b[n:]
+	}
+	if !graph {
+		return nil, torn(errors.New("no graph inside"))
+	}
+	return props, nil
+}
+
+// readProperty takes one StringStringEntryProto apart.
+func readProperty(b []byte) (key string, value []byte, err error) {
+	for len(b) > 0 {
+		field, kind, n := protowire.ConsumeTag(b)
+		if n < 0 {
+			return "", nil, protowire.ParseError(n)
+		}
+		b = b[n:]
+		if n = protowire.ConsumeFieldValue(field, kind, b); n < 0 {
+			return "", nil, protowire.ParseError(n)
+		}
+		if kind == protowire.BytesType {
+			v, _ := protowire.ConsumeBytes(b)
+			switch field {
+			case 1:
+				key = string(v)
+			case 2:
+				value = v
+			}
+		}
+		b = b[n:]
+	}
+	return key, value, nil
+}

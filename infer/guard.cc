@@ -1,0 +1,135 @@
+#include "guard.h"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <opencv2/core/utils/logger.hpp>
+#include <opencv2/dnn.hpp>
+
+// maxMemory bounds what one run of a network may take for its blobs and weights, in bytes.
+static const size_t maxMemory = size_t(1) << 30;
+
+struct ds_net {
+  cv::dnn::Net net;
+  cv::Mat input;
+  std::vector<cv::String> names;
+  std::vector<cv::Mat> blobs;
+  std::vector<std::vector<float>> outputs;
+};
+
+namespace {
+
+int ignore(int, const char*, const char*, const char*, int, void*) { return 0; }
+
+// Quiet keeps OpenCV from printing what is reported as an error anyway. Its settings are the process's: one at a time.
+class Quiet {
+ public:
+  Quiet() : lock_(mutex()), level_(cv::utils::logging::getLogLevel()) {
+    cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
+    callback_ = cv::redirectError(ignore, nullptr, &data_);
+  }
+  ~Quiet() {
+    cv::redirectError(callback_, data_);
+    cv::utils::logging::setLogLevel(level_);
+  }
+
+ private:
+  static std::mutex& mutex() {
+    static std::mutex m;
+    return m;
+  }
+  std::lock_guard<std::mutex> lock_;
+  cv::utils::logging::LogLevel level_;
+  cv::ErrorCallback callback_;
+  void* data_ = nullptr;
+};
+
+std::vector<cv::String> choose(const cv::dnn::Net& net, const std::vector<cv::String>& wanted) {
+  const std::vector<cv::String> have = net.getUnconnectedOutLayersNames();
+  size_t found = 0;
+  for (const auto& name : wanted) found += std::count(have.begin(), have.end(), name);
+  if (found == wanted.size()) return wanted;
+  if (have.size() == 1 && found == 0) return have;
+  std::string text = "found outputs";
+  for (const auto& name : have) text += " " + name;
+  text += ", expected";
+  for (const auto& name : wanted) text += " " + name;
+  throw std::runtime_error(text + ", or a single output");
+}
+
+// checkMemory asks for the sizes of all blobs before any is made.
+void checkMemory(const cv::dnn::Net& net, const cv::dnn::MatShape& input) {
+  size_t weights = 0, blobs = 0;
+  net.getMemoryConsumption(input, weights, blobs);
+  if (weights > maxMemory || blobs > maxMemory) throw std::runtime_error("a run would take more than 1 GiB of memory");
+}
+
+void forward(ds_net* n) {
+  n->net.setInput(n->input);
+  n->net.forward(n->blobs, n->names);
+  if (n->blobs.size() != n->names.size()) throw std::runtime_error("outputs are missing");
+  n->outputs.resize(n->names.size());
+  for (size_t i = 0; i < n->blobs.size(); i++) {
+    const cv::Mat& blob = n->blobs[i];
+    if (blob.depth() != CV_32F || !blob.isContinuous()) throw std::runtime_error("output " + n->names[i] + " is not float32");
+    const size_t length = blob.total() * blob.channels();
+    if (!n->outputs[i].empty() && n->outputs[i].size() != length) throw std::runtime_error("output " + n->names[i] + " changed its size");
+    n->outputs[i].assign(blob.ptr<float>(), blob.ptr<float>() + length);
+  }
+}
+
+// guarded runs f and returns the text of what it threw, or NULL.
+template <class F>
+char* guarded(F f) {
+  try {
+    f();
+    return nullptr;
+  } catch (const cv::Exception& e) {
+    return strdup(e.err.c_str());
+  } catch (const std::exception& e) {
+    return strdup(e.what());
+  } catch (...) {
+    return strdup("unknown failure");
+  }
+}
+
+}  // namespace
+
+ds_net* ds_net_open(const void* onnx, size_t length, const int* shape, int rank,
+                    const char* const* outputs, int count, char** error) {
+  ds_net* n = new ds_net;
+  *error = guarded([&] {
+    Quiet quiet;
+    n->net = cv::dnn::readNetFromONNX(static_cast<const char*>(onnx), length);
+    n->net.setPreferableBackend(cv::dnn::DNN_BACKEND_OPENCV);
+    n->net.setPreferableTarget(cv::dnn::DNN_TARGET_CPU);
+    n->names = choose(n->net, std::vector<cv::String>(outputs, outputs + count));
+    checkMemory(n->net, cv::dnn::MatShape(shape, shape + rank));
+    n->input = cv::Mat::zeros(rank, shape, CV_32F);
+    forward(n);
+  });
+  if (*error) {
+    delete n;
+    return nullptr;
+  }
+  return n;
+}
+
+float* ds_net_input(ds_net* n) { return n->input.ptr<float>(); }
+
+int ds_net_outputs(ds_net* n) { return static_cast<int>(n->outputs.size()); }
+
+float* ds_net_output(ds_net* n, int i, size_t* length) {
+  *length = n->outputs[i].size();
+  return n->outputs[i].data();
+}
+
+char* ds_net_forward(ds_net* n) {
+  return guarded([&] { forward(n); });
+}
+
+void ds_net_close(ds_net* n) { delete n; }

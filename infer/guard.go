@@ -1,0 +1,88 @@
+package infer
+
+/*
+#cgo pkg-config: opencv4
+#cgo CXXFLAGS: -std=c++11
+#include <stdlib.h>
+#include "guard.h"
+*/
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unsafe"
+)
+
+// maxMessage bounds what is passed on of an OpenCV exception.
+const maxMessage = 300
+
+// network is one ONNX graph ready to run. It is our own binding: gocv's Net lets OpenCV's exceptions end the process, and its
+// ForwardLayers leaks the names and the list of outputs at every call. Belongs to one goroutine.
+type network struct {
+	c       *C.ds_net
+	input   []float32   // C's memory, row-major; write here, then forward
+	outputs [][]float32 // C's memory, rewritten by forward
+}
+
+// openNetwork reads onnx and tries it once on zeros, so that a graph OpenCV cannot run is an error here and not later.
+func openNetwork(onnx []byte, shape []int, outputs ...string) (*network, error) {
+	if len(onnx) == 0 {
+		return nil, errors.New("the ONNX graph is empty")
+	}
+	if err := checkStructure(onnx); err != nil {
+		return nil, fmt.Errorf("the ONNX graph: %w", err)
+	}
+	dims, size := make([]C.int, len(shape)), 1
+	for i, n := range shape {
+		dims[i] = C.int(n)
+		size *= n
+	}
+	names := make([]*C.char, len(outputs))
+	for i, name := range outputs {
+		names[i] = C.CString(name)
+		defer C.free(unsafe.Pointer(names[i]))
+	}
+	var failure *C.char
+	c := C.ds_net_open(unsafe.Pointer(&onnx[0]), C.size_t(len(onnx)), &dims[0], C.int(len(dims)), &names[0], C.int(len(names)), &failure)
+	if c == nil {
+		return nil, openCVError(failure)
+	}
+	n := &network{c: c, input: unsafe.Slice((*float32)(C.ds_net_input(c)), size)}
+	n.readOutputs()
+	return n, nil
+}
+
+// readOutputs points n.outputs at C's memory.
+func (n *network) readOutputs() {
+	n.outputs = make([][]float32, int(C.ds_net_outputs(n.c)))
+	for i := range n.outputs {
+		var length C.size_t
+		p := C.ds_net_output(n.c, C.int(i), &length)
+		n.outputs[i] = unsafe.Slice((*float32)(p), int(length))
+	}
+}
+
+// forward runs n.input through the graph into n.outputs.
+func (n *network) forward() error {
+	if failure := C.ds_net_forward(n.c); failure != nil {
+		return openCVError(failure)
+	}
+	return nil
+}
+
+func (n *network) close() {
+	C.ds_net_close(n.c)
+	*n = network{}
+}
+
+// openCVError frees the C text and makes one line of it.
+func openCVError(text *C.char) error {
+	defer C.free(unsafe.Pointer(text))
+	line := strings.Join(strings.Fields(C.GoString(text)), " ")
+	if len(line) > maxMessage {
+		line = line[:maxMessage] + "..."
+	}
+	return errors.New("OpenCV: " + line)
+}

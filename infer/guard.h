@@ -1,0 +1,30 @@
+/* OpenCV's DNN module behind try and catch: an exception that crossed into Go would end the process. */
+#ifndef DRIFTSCOPE_INFER_GUARD_H
+#define DRIFTSCOPE_INFER_GUARD_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A network with one input and its outputs, all float32. Not safe for concurrent use. */
+typedef struct ds_net ds_net;
+
+/* Reads an ONNX file and runs it once on zeros of the given shape. outputs names what to read; where the network has none of
+   these but a single output, that one is taken. Returns NULL and a message to be freed on failure. */
+ds_net* ds_net_open(const void* onnx, size_t length, const int* shape, int rank,
+                    const char* const* outputs, int count, char** error);
+
+float* ds_net_input(ds_net* net); /* of the given shape, valid until ds_net_close */
+int ds_net_outputs(ds_net* net);
+float* ds_net_output(ds_net* net, int i, size_t* length); /* likewise; rewritten by ds_net_forward */
+
+/* Runs the input through the network. Returns NULL, or a message to be freed. */
+char* ds_net_forward(ds_net* net);
+void ds_net_close(ds_net* net);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,208 @@
+package infer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gocv.io/x/gocv"
+
+	"driftscope/internal/frame"
+	"driftscope/internal/latent"
+)
+
+// The names of a model's outputs. A foreign encoder may have one output of 2d values instead, the means and then the log sds.
+const (
+	outputMean    = "mean"
+	outputLogSD   = "log_sd"
+	outputPicture = "x"
+)
+
+// slack is how far a picture may leave [0,1], for interpolation's rounding.
+const slack = 1e-3
+
+// ErrNoDecoder is what Decode returns for a model without a decoder.
+var ErrNoDecoder = errors.New("the model has no decoder: export it with one")
+
+// Encoder runs a model on frames. It is a pipeline.Encoder and a pipeline.Viewer and belongs to one goroutine; each goroutine
+// takes its own from Model.NewEncoder.
+type Encoder struct {
+	model   *Model
+	net     *network
+	decoder *network // nil where the model has none
+	preview preview
+}
+
+// NewEncoder opens the model's graphs. The caller closes the Encoder.
+func (m *Model) NewEncoder() (*Encoder, error) {
+	in, d := m.Card.Input, m.Card.Latent
+	net, err := openNetwork(m.encoder, []int{1, in.Channels, in.Height, in.Width}, outputMean, outputLogSD)
+	if err != nil {
+		return nil, fmt.Errorf("model %s: the encoder does not run on the card's input of %dx%dx%d (channels, height, width): %w",
+			m.name, in.Channels, in.Height, in.Width, err)
+	}
+	e := &Encoder{model: m, net: net}
+	if err := e.checkOutputs(d); err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	if m.decoder == nil {
+		return e, nil
+	}
+	e.decoder, err = openNetwork(m.decoder, []int{1, d}, outputPicture)
+	if err != nil {
+		err = fmt.Errorf("model %s: the decoder does not run on %d latents: %w", m.name, d, err)
+		return nil, errors.Join(err, e.Close())
+	}
+	if got, want := len(e.decoder.outputs[0]), in.Channels*in.Height*in.Width; got != want {
+		err = fmt.Errorf("model %s: the decoder gives %d values, the card's input of %dx%dx%d has %d: export it again",
+			m.name, got, in.Channels, in.Height, in.Width, want)
+		return nil, errors.Join(err, e.Close())
+	}
+	return e, nil
+}
+
+// checkOutputs compares what the graph gives with the card's latent dimension, and splits a single output in two.
+func (e *Encoder) checkOutputs(d int) error {
+	out := e.net.outputs
+	if len(out) == 1 && len(out[0]) == 2*d {
+		e.net.outputs = [][]float32{out[0][:d], out[0][d:]}
+		return nil
+	}
+	if len(out) == 1 {
+		return fmt.Errorf("model %s: the encoder's only output has %d values, expected %d: the means and the log sds of the card's "+
+			"%d latents", e.model.name, len(out[0]), 2*d, d)
+	}
+	if len(out[0]) != d || len(out[1]) != d {
+		return fmt.Errorf("model %s: the encoder gives %d means and %d log sds, the card says latent: %d: correct the card",
+			e.model.name, len(out[0]), len(out[1]), d)
+	}
+	return nil
+}
+
+// Dim is the latent dimension d.
+func (e *Encoder) Dim() int { return e.model.Card.Latent }
+
+// Encode writes f's latent N(Mean, diag SD²) to dst, SD = exp(log_sd). f must be float32 in [0,1] and of the model's shape, as
+// the card's preprocessing leaves it; anything else is an error. Latents that are not finite are a *frame.ErrSkip.
+func (e *Encoder) Encode(_ context.Context, dst *latent.Latent, f *frame.Frame) error {
+	if err := e.load(f); err != nil {
+		return err
+	}
+	if err := e.net.forward(); err != nil {
+		return fmt.Errorf("frame %d: %w", f.Seq, err)
+	}
+	dst.Reset(e.Dim())
+	dst.Seq, dst.Time = f.Seq, f.Time
+	dst.Trajectory, dst.Dropped = f.Meta.Trajectory, f.Meta.Dropped
+	for i := range dst.Mean {
+		dst.Mean[i] = float64(e.net.outputs[0][i])
+		dst.SD[i] = math.Exp(float64(e.net.outputs[1][i]))
+	}
+	if slices.ContainsFunc(dst.Mean, notFinite) || slices.ContainsFunc(dst.SD, notFinite) {
+		return notANumber(f, "the encoder's outputs")
+	}
+	return nil
+}
+
+func notFinite(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
+
+func notANumber(f *frame.Frame, what string) error {
+	return &frame.ErrSkip{
+		Cause: "encoder_nan",
+		Err:   fmt.Errorf("frame %d: %s are not finite numbers: check the picture", f.Seq, what),
+	}
+}
+
+// load copies f into the network's input: height × width × BGR becomes RGB × height × width.
+func (e *Encoder) load(f *frame.Frame) error {
+	pixels, err := e.pixels(f)
+	if err != nil {
+		return err
+	}
+	low, high, finite := float32(math.Inf(1)), float32(math.Inf(-1)), true
+	channels := e.model.Card.Input.Channels
+	plane := len(pixels) / channels
+	for c := range channels {
+		out := e.net.input[c*plane : (c+1)*plane]
+		from := channels - 1 - c
+		for i := range out {
+			v := pixels[i*channels+from]
+			out[i] = v
+			low, high = min(low, v), max(high, v)
+			finite = finite && v == v
+		}
+	}
+	if !finite || math.IsInf(float64(high-low), 0) {
+		return notANumber(f, "pixels")
+	}
+	if low < -slack || high > 1+slack {
+		return fmt.Errorf("frame %d: found values from %g to %g after preprocess, the model wants 0 to 1: add normalise", f.Seq, low, high)
+	}
+	return nil
+}
+
+// pixels lends f's values after checking them against the card.
+func (e *Encoder) pixels(f *frame.Frame) ([]float32, error) {
+	m, in := f.Mat(), e.model.Card.Input
+	if m.Ptr() == nil || m.Empty() {
+		return nil, &frame.ErrSkip{Cause: "empty_frame", Err: fmt.Errorf("frame %d: the picture is empty: check the source", f.Seq)}
+	}
+	if rows, cols := m.Rows(), m.Cols(); rows != in.Height || cols != in.Width {
+		return nil, fmt.Errorf("frame %d is %dx%d after preprocess, the model wants %dx%d: add resize", f.Seq, cols, rows, in.Width, in.Height)
+	}
+	if c := m.Channels(); c != in.Channels {
+		remedy := "give a source in colour"
+		if in.Channels == 1 {
+			remedy = "add normalise with grey: true"
+		}
+		return nil, fmt.Errorf("frame %d has %d channels after preprocess, the model wants %d: %s", f.Seq, c, in.Channels, remedy)
+	}
+	if m.Type()&7 != gocv.MatTypeCV32F { // the low three bits are the depth
+		return nil, fmt.Errorf("frame %d is not float32 after preprocess, the model wants values in [0,1]: add normalise", f.Seq)
+	}
+	return m.DataPtrFloat32()
+}
+
+// Decode makes the picture of latents z: dst gets channels × height × width values in [0,1], RGB. It returns ErrNoDecoder
+// where the model has none.
+func (e *Encoder) Decode(dst []float32, z []float64) error {
+	if err := e.decode(z); err != nil {
+		return err
+	}
+	if want := len(e.decoder.outputs[0]); len(dst) != want {
+		return fmt.Errorf("decode: found room for %d values, expected %d", len(dst), want)
+	}
+	copy(dst, e.decoder.outputs[0])
+	return nil
+}
+
+// decode leaves the picture of z in the decoder's output.
+func (e *Encoder) decode(z []float64) error {
+	if e.decoder == nil {
+		return ErrNoDecoder
+	}
+	if len(z) != e.Dim() {
+		return fmt.Errorf("decode: found %d latents, expected %d", len(z), e.Dim())
+	}
+	for i, v := range z {
+		e.decoder.input[i] = float32(v)
+	}
+	if err := e.decoder.forward(); err != nil {
+		return fmt.Errorf("decode: %w", err)
+	}
+	return nil
+}
+
+// Close frees the graphs.
+func (e *Encoder) Close() error {
+	if e.net != nil {
+		e.net.close()
+	}
+	if e.decoder != nil {
+		e.decoder.close()
+	}
+	e.net, e.decoder = nil, nil
+	return nil
+}

@@ -1,0 +1,45 @@
+package sdevae
+
+import "math"
+
+// adam is Kingma and Ba's optimiser with the usual constants: one first and one second moment a weight.
+type adam struct {
+	step   int
+	m, v   [][]float32
+	params []parameter
+}
+
+const (
+	beta1      = 0.9
+	beta2      = 0.999
+	adamFloor  = 1e-8
+	maxGradOne = 1e6 // a gradient entry beyond this means the loss has broken down
+)
+
+func newAdam(params []parameter) *adam {
+	a := &adam{params: params}
+	for _, p := range params {
+		a.m = append(a.m, make([]float32, len(p.weight)))
+		a.v = append(a.v, make([]float32, len(p.weight)))
+	}
+	return a
+}
+
+// update moves every weight by one step of the given rate.
+func (a *adam) update(t *graph, rate float64) error {
+	a.step++
+	scale := float32(rate * math.Sqrt(1-math.Pow(beta2, float64(a.step))) / (1 - math.Pow(beta1, float64(a.step))))
+	for i, p := range a.params {
+		grad, err := t.gradient(i)
+		if err != nil {
+			return err
+		}
+		m, v := a.m[i], a.v[i]
+		for j, g := range grad {
+			m[j] = beta1*m[j] + (1-beta1)*g
+			v[j] = beta2*v[j] + (1-beta2)*g*g
+			p.weight[j] -= scale * m[j] / (float32(math.Sqrt(float64(v[j]))) + adamFloor)
+		}
+	}
+	return nil
+}

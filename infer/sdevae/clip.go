@@ -1,0 +1,132 @@
+package sdevae
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Clip is a video ready for training: preprocessed frames in memory with their times.
+type Clip struct {
+	Channels, Height, Width int
+	Pixels                  []float32 // frame after frame, each CHW (RGB where coloured), in [0,1]
+	Times                   []float64 // acquisition, seconds, one a frame
+	Trajectory              []uint64  // no pair is formed across two of these
+}
+
+// Pair is two consecutive frames of one trajectory: numbers First and First+1, DT seconds apart.
+type Pair struct {
+	First int
+	DT    float64
+}
+
+// Len is the number of frames.
+func (c *Clip) Len() int { return len(c.Times) }
+
+// Size is the number of floats a frame.
+func (c *Clip) Size() int { return c.Channels * c.Height * c.Width }
+
+// Frame lends the pixels of frame i.
+func (c *Clip) Frame(i int) []float32 { return c.Pixels[i*c.Size() : (i+1)*c.Size()] }
+
+// Pairs lists the consecutive pairs that are one step apart: same trajectory, 0 < Δt ≤ maxGap.
+func (c *Clip) Pairs(maxGap float64) []Pair {
+	var pairs []Pair
+	for i := range c.Len() - 1 {
+		dt := c.Times[i+1] - c.Times[i]
+		if c.Trajectory[i] == c.Trajectory[i+1] && dt > 0 && dt <= maxGap {
+			pairs = append(pairs, Pair{i, dt})
+		}
+	}
+	return pairs
+}
+
+// DT is the median frame interval within trajectories, seconds; 0 where there is no pair.
+func (c *Clip) DT() float64 {
+	var steps []float64
+	for _, p := range c.Pairs(math.Inf(1)) {
+		steps = append(steps, p.DT)
+	}
+	if len(steps) == 0 {
+		return 0
+	}
+	slices.Sort(steps)
+	return steps[len(steps)/2]
+}
+
+// MaxGap is the longest step that still counts as one: three median intervals.
+func (c *Clip) MaxGap() float64 { return 3 * c.DT() }
+
+// Energy is the mean over frames of |x - mean picture|², summed over pixels: how much there is to explain.
+func (c *Clip) Energy() float64 {
+	mean := make([]float64, c.Size())
+	for i := range c.Len() {
+		for p, v := range c.Frame(i) {
+			mean[p] += float64(v) / float64(c.Len())
+		}
+	}
+	var sum float64
+	for i := range c.Len() {
+		for p, v := range c.Frame(i) {
+			d := float64(v) - mean[p]
+			sum += d * d
+		}
+	}
+	return sum / float64(c.Len())
+}
+
+// Digest is the SHA-256 of shape, times, cuts and pixels, in hexadecimal.
+func (c *Clip) Digest() string {
+	h := sha256.New()
+	for _, v := range []any{[]int64{int64(c.Channels), int64(c.Height), int64(c.Width)}, c.Times, c.Trajectory, c.Pixels} {
+		binary.Write(h, binary.LittleEndian, v) // a hash never fails
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// minFrames is what training needs at least: below it nothing can be held out.
+const minFrames = 20
+
+// Check says why a clip cannot be trained on: too short, no pairs, static, or not pictures in [0,1].
+func (c *Clip) Check() error {
+	switch {
+	case c.Len() < minFrames:
+		return fmt.Errorf("the clip has %d frames, training needs at least %d: give a longer recording", c.Len(), minFrames)
+	case len(c.Pixels) != c.Len()*c.Size() || len(c.Trajectory) != c.Len():
+		return fmt.Errorf("the clip has %d pixels and %d trajectory numbers for %d frames of %d", len(c.Pixels), len(c.Trajectory), c.Len(), c.Size())
+	case len(c.Pairs(c.MaxGap())) < minFrames/2:
+		return fmt.Errorf("the clip has %d pairs of consecutive frames, training needs at least %d: check its times and trajectories",
+			len(c.Pairs(c.MaxGap())), minFrames/2)
+	}
+	for i, v := range c.Pixels {
+		if !(v >= 0 && v <= 1) {
+			return fmt.Errorf("frame %d has a pixel of %g, expected values in [0,1]: normalise it first", i/c.Size(), v)
+		}
+	}
+	if c.Energy() < 1e-9 {
+		return errors.New("the clip is static: every frame is the same picture, there is nothing to learn")
+	}
+	return nil
+}
+
+// split parts the pairs into those trained on and those held out: whole blocks of consecutive pairs are held out, one in ten,
+// and the pairs that share a frame with a held-out block are left out of both.
+func split(pairs []Pair) (train, held []Pair) {
+	const parts = 10
+	block := max(len(pairs)/(parts*4), 2)
+	isHeld := func(k int) bool { return k >= 0 && k < len(pairs) && (k/block)%parts == parts/2 }
+	for k, p := range pairs {
+		switch {
+		case isHeld(k):
+			held = append(held, p)
+		case isHeld(k-1) || isHeld(k+1):
+		default:
+			train = append(train, p)
+		}
+	}
+	return train, held
+}

@@ -1,0 +1,107 @@
+package dnnl
+
+import "fmt"
+
+// stage is one block [Upsample] Conv [BatchNorm] [LeakyReLU | Sigmoid] [MaxPool], with where its tensors lie in theta.
+type stage struct {
+	in                                  Shape // before Upsample
+	channels, kernel                    int   // of Conv
+	upsample, norm, leaky, squash, pool bool
+	weight, bias, gamma, beta           int // offsets in theta
+	moments                             int // offset in Stack.moments
+	conv, bn                            int // indices into the layers, for Segments
+}
+
+// wide is the shape that Conv reads and, but for its channels, writes.
+func (s *stage) wide() Shape {
+	if s.upsample {
+		return Shape{s.in.C, 2 * s.in.H, 2 * s.in.W}
+	}
+	return s.in
+}
+
+// made is the shape that Conv writes.
+func (s *stage) made() Shape {
+	w := s.wide()
+	return Shape{s.channels, w.H, w.W}
+}
+
+func (s *stage) out() Shape {
+	m := s.made()
+	if s.pool {
+		return Shape{m.C, m.H / 2, m.W / 2}
+	}
+	return m
+}
+
+func (s *stage) weights() int { return s.channels * s.in.C * s.kernel * s.kernel }
+
+// compile gathers layers into stages and checks every shape against the bounds.
+func compile(in Shape, layers []Layer, batch int) ([]stage, error) {
+	if in.C < 1 || in.H < 1 || in.W < 1 || in.C > maxChannels || in.H > maxSide || in.W > maxSide {
+		return nil, fmt.Errorf("dnnl: input is %v, expected 1 to %d channels and sides of 1 to %d: crop or resize the pictures", in, maxChannels, maxSide)
+	}
+	var stages []stage
+	for at := 0; at < len(layers); {
+		s := stage{in: in}
+		used, err := s.take(layers, at)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.fits(batch, at); err != nil {
+			return nil, err
+		}
+		stages = append(stages, s)
+		in = s.out()
+		at += used
+	}
+	if len(stages) == 0 {
+		return nil, fmt.Errorf("dnnl: no layers: give at least one Conv")
+	}
+	return stages, nil
+}
+
+// take reads one block beginning at layers[at] and returns its length.
+func (s *stage) take(layers []Layer, at int) (int, error) {
+	next := at
+	is := func(k Kind) bool {
+		if next < len(layers) && layers[next].Kind == k {
+			next++
+			return true
+		}
+		return false
+	}
+	s.upsample = is(Upsample)
+	if !is(Conv) {
+		found := "the end"
+		if next < len(layers) {
+			found = layers[next].Kind.String()
+		}
+		return 0, fmt.Errorf("dnnl: layer %d is %s, expected Conv: order the layers as [Upsample] Conv [BatchNorm] [LeakyReLU|Sigmoid] [MaxPool]", next, found)
+	}
+	s.conv = next - 1
+	s.channels, s.kernel = layers[s.conv].Out, layers[s.conv].Kernel
+	s.norm = is(BatchNorm)
+	s.bn = next - 1
+	s.leaky = is(LeakyReLU)
+	s.squash = !s.leaky && is(Sigmoid)
+	s.pool = is(MaxPool)
+	return next - at, nil
+}
+
+func (s *stage) fits(batch, at int) error {
+	m := s.made()
+	switch {
+	case s.channels < 1 || s.channels > maxChannels:
+		return fmt.Errorf("dnnl: layer %d: Conv to %d channels, expected 1 to %d: change Out", s.conv, s.channels, maxChannels)
+	case s.kernel < 1 || s.kernel > maxKernel || s.kernel%2 == 0:
+		return fmt.Errorf("dnnl: layer %d: Conv of width %d, expected an odd width of 1 to %d: change Kernel", s.conv, s.kernel, maxKernel)
+	case m.H > maxSide || m.W > maxSide:
+		return fmt.Errorf("dnnl: layer %d: a map of %v, expected sides of at most %d: use smaller pictures", s.conv, m, maxSide)
+	case s.pool && (m.H%2 != 0 || m.W%2 != 0):
+		return fmt.Errorf("dnnl: block at layer %d: MaxPool of %v, expected even sides: use pictures whose sides halve evenly", at, m)
+	case m.Size() > maxValues/batch || s.wide().Size() > maxValues/batch:
+		return fmt.Errorf("dnnl: layer %d: %d maps of %v, expected at most %d values: use a smaller batch or smaller pictures", s.conv, batch, m, maxValues)
+	}
+	return nil
+}

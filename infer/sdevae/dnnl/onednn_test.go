@@ -1,0 +1,5 @@
+//go:build !nodnnl
+
+package dnnl
+
+const allowedAllocations = 0

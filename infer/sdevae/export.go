@@ -1,0 +1,175 @@
+package sdevae
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"driftscope/infer/card"
+	"driftscope/infer/sdevae/dnnl"
+)
+
+// tensors collects a graph's nodes and constants while it is written; batch normalisation is folded into the convolution
+// before it, which is exact in evaluation mode.
+type tensors struct {
+	graph card.Graph
+	last  string // the value the next node reads
+}
+
+func (t *tensors) constant(name string, data []float32, shape ...int) string {
+	t.graph.Tensors = append(t.graph.Tensors, card.Tensor{Name: name, Shape: shape, Data: data})
+	return name
+}
+
+// node appends an operator that reads the last value, then the given ones, and makes out the last value.
+func (t *tensors) node(op, out string, inputs []string, attrs ...card.Attr) {
+	t.graph.Nodes = append(t.graph.Nodes, card.Node{Op: op, Inputs: append([]string{t.last}, inputs...), Outputs: []string{out}, Attrs: attrs})
+	t.last = out
+}
+
+// gemm appends last·W + b, where W is in × out row-major. It is written transposed: OpenCV 4.6 reads no other form.
+func (t *tensors) gemm(out string, w, b []float32, in, width int) {
+	flipped := make([]float32, len(w))
+	for i := range in {
+		for j := range width {
+			flipped[j*in+i] = w[i*width+j]
+		}
+	}
+	t.node("Gemm", out, []string{t.constant(out+".weight", flipped, width, in), t.constant(out+".bias", b, width)},
+		card.Attr{Name: "transB", Value: 1})
+}
+
+// stack appends a trunk's layers.
+func (t *tensors) stack(name string, s *dnnl.Stack, layers []dnnl.Layer, theta []float32, stats []dnnl.Moments) {
+	segments := map[[2]any][]float32{}
+	shapes := map[int][]int{}
+	for _, g := range s.Segments() {
+		segments[[2]any{g.Layer, g.Name}] = theta[g.Offset : g.Offset+g.Len]
+		if g.Name == "weight" {
+			shapes[g.Layer] = g.Shape
+		}
+	}
+	norms := 0
+	for i, l := range layers {
+		out := name + "." + itoa(i)
+		switch l.Kind {
+		case dnnl.Conv:
+			weight, bias := segments[[2]any{i, "weight"}], segments[[2]any{i, "bias"}]
+			if i+1 < len(layers) && layers[i+1].Kind == dnnl.BatchNorm {
+				weight, bias = fold(weight, bias, segments[[2]any{i + 1, "gamma"}], segments[[2]any{i + 1, "beta"}], stats[norms])
+				norms++
+			}
+			pad := l.Kernel / 2
+			t.node("Conv", out, []string{t.constant(out+".weight", weight, shapes[i]...), t.constant(out+".bias", bias, l.Out)},
+				card.Attr{Name: "kernel_shape", Value: []int{l.Kernel, l.Kernel}}, card.Attr{Name: "pads", Value: []int{pad, pad, pad, pad}},
+				card.Attr{Name: "strides", Value: []int{1, 1}})
+		case dnnl.LeakyReLU:
+			t.node("LeakyRelu", out, nil, card.Attr{Name: "alpha", Value: float32(slope)})
+		case dnnl.MaxPool:
+			t.node("MaxPool", out, nil, card.Attr{Name: "kernel_shape", Value: []int{2, 2}}, card.Attr{Name: "strides", Value: []int{2, 2}})
+		case dnnl.Upsample:
+			t.node("Resize", out, []string{t.constant(out+".roi", nil, 0), t.constant(out+".scales", []float32{1, 1, 2, 2}, 4)},
+				card.Attr{Name: "mode", Value: "nearest"}, card.Attr{Name: "coordinate_transformation_mode", Value: "asymmetric"},
+				card.Attr{Name: "nearest_mode", Value: "floor"})
+		case dnnl.Sigmoid:
+			t.node("Sigmoid", out, nil)
+		}
+	}
+}
+
+// fold merges y = γ (conv(x) - mean)/√(var + ε) + β into the convolution's own weight (O × rest) and bias.
+func fold(weight, bias, gamma, beta []float32, s dnnl.Moments) (w, b []float32) {
+	w, b = make([]float32, len(weight)), make([]float32, len(bias))
+	rest := len(weight) / len(bias)
+	for o := range bias {
+		k := float64(gamma[o]) / math.Sqrt(float64(s.Var[o])+epsilon)
+		for j := range rest {
+			w[o*rest+j] = float32(float64(weight[o*rest+j]) * k)
+		}
+		b[o] = float32((float64(bias[o])-float64(s.Mean[o]))*k + float64(beta[o]))
+	}
+	return w, b
+}
+
+// encoderGraph is x → mean, log_sd in the frame of reference: mean folds the map into the last layer,
+// and the variances go through it as diag(Map' S Map).
+func (m *Model) encoderGraph(ref *reference) *card.Graph {
+	in, features, d := m.Encoder.In(), m.Encoder.Out().Size(), m.Dim
+	t := &tensors{last: "x", graph: card.Graph{Name: "encoder",
+		Inputs:  []card.Value{{Name: "x", Shape: []int{1, in.C, in.H, in.W}}},
+		Outputs: []card.Value{{Name: "mean", Shape: []int{1, d}}, {Name: "log_sd", Shape: []int{1, d}}}}}
+	t.stack("encoder", m.Encoder, encoderLayers(), m.EncoderTheta, m.EncoderStats)
+	t.node("Flatten", "features", nil, card.Attr{Name: "axis", Value: 1})
+	w, b := ref.head(m.MeanW, m.MeanB, features)
+	t.gemm("mean", w, b, features, d)
+
+	t.last = "features"
+	double := func(v []float32) []float32 { return scaled(v, 2) } // ln s² = 2 ln s
+	t.gemm("log_variance", double(m.LogSDW), double(m.LogSDB), features, d)
+	t.node("Exp", "variance", nil)
+	t.gemm("mapped_variance", ref.squared(), make([]float32, d), d, d)
+	t.node("Log", "log_mapped", nil)
+	t.node("Mul", "log_sd", []string{t.constant("half", filledSlice(0.5, d), 1, d)})
+	return &t.graph
+}
+
+// decoderGraph is z → x from latents in the frame of reference.
+func (m *Model) decoderGraph(ref *reference) *card.Graph {
+	in, out, d := m.Decoder.In(), m.Decoder.Out(), m.Dim
+	seed := in.Size()
+	t := &tensors{last: "z", graph: card.Graph{Name: "decoder",
+		Inputs:  []card.Value{{Name: "z", Shape: []int{1, d}}},
+		Outputs: []card.Value{{Name: "x", Shape: []int{1, out.C, out.H, out.W}}}}}
+	w, b := ref.tail(m.SeedW, m.SeedB, seed)
+	t.gemm("seed", w, b, d, seed)
+	t.node("Reshape", "unflat", []string{"unflat.shape"})
+	t.graph.Ints = append(t.graph.Ints, card.IntTensor{Name: "unflat.shape", Data: []int{1, in.C, in.H, in.W}})
+	layers := decoderLayers(out.C)
+	t.stack("decoder", m.Decoder, layers, m.DecoderTheta, m.DecoderStats)
+	t.node("Add", "logit", []string{t.constant("background", m.Background, 1, out.C, out.H, out.W)})
+	t.node("Sigmoid", "x", nil)
+	return &t.graph
+}
+
+// head is the encoder's last layer in the frame of reference: (h W + b - mean) Map.
+func (r *reference) head(w, b []float32, features int) (w2, b2 []float32) {
+	d := len(r.mean)
+	shifted := make([]float64, d)
+	for i := range d {
+		shifted[i] = float64(b[i]) - r.mean[i]
+	}
+	return product(wide(w), features, r.to), product(shifted, 1, r.to)
+}
+
+// tail is the decoder's first layer from the frame of reference: (z Back + mean) W + b.
+func (r *reference) tail(w, b []float32, seed int) (w2, b2 []float32) {
+	d := len(r.mean)
+	matrix := mat.NewDense(d, seed, wide(w))
+	var mapped, offset mat.Dense
+	mapped.Mul(r.back, matrix)
+	offset.Mul(mat.NewDense(1, d, r.mean), matrix)
+	for i, v := range b {
+		offset.Set(0, i, offset.At(0, i)+float64(v))
+	}
+	return narrow(mapped.RawMatrix().Data), narrow(offset.RawMatrix().Data)
+}
+
+// squared is Map with every entry squared: it takes variances of independent axes to the mapped axes' variances.
+func (r *reference) squared() []float32 {
+	d := len(r.mean)
+	out := make([]float32, d*d)
+	for i := range d {
+		for j := range d {
+			out[i*d+j] = float32(r.to.At(i, j) * r.to.At(i, j))
+		}
+	}
+	return out
+}
+
+// product is the (n × d) matrix in rows times the d × d matrix to.
+func product(rows []float64, n int, to *mat.Dense) []float32 {
+	d, _ := to.Dims()
+	var out mat.Dense
+	out.Mul(mat.NewDense(n, d, rows), to)
+	return narrow(out.RawMatrix().Data)
+}

@@ -1,0 +1,93 @@
+package sdevae
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"driftscope/infer/card"
+)
+
+// Export is a trained model ready to be written, with the training clip's latents as the file's encoder gives them.
+type Export struct {
+	File []byte // the ONNX file
+	Card card.Card
+	Z    []float32 // frames × d, in the exported frame of reference
+	SD   []float32 // their standard deviations
+}
+
+// Export settles the latents' frame of reference and writes the model file. The card is completed from the model and the clip;
+// the caller gives Preprocess and the parts of Training that it knows.
+func (r *Result) Export(clip *Clip, c card.Card) (*Export, error) {
+	m, n := r.Model, clip.Len()
+	mean, sd := make([]float32, n*m.Dim), make([]float32, n*m.Dim)
+	if err := m.Encode(mean, sd, clip.Pixels, n); err != nil {
+		return nil, err
+	}
+	pairs := clip.Pairs(clip.MaxGap())
+	ref, err := whiten(mean, m.Dim, pairs)
+	if err != nil {
+		return nil, err
+	}
+	e := &Export{Card: c}
+	e.Z, e.SD = ref.apply(mean, sd)
+	e.describe(r, clip, pairs, ref)
+	e.File, err = card.Write(&e.Card, m.encoderGraph(ref), m.decoderGraph(ref))
+	return e, err
+}
+
+// describe completes the card.
+func (e *Export) describe(r *Result, clip *Clip, pairs []Pair, ref *reference) {
+	d := r.Model.Dim
+	drift := ref.drift(r.Model.Drift)
+	e.Card.Version = card.Version
+	e.Card.Input = card.Input{Channels: clip.Channels, Height: clip.Height, Width: clip.Width}
+	e.Card.Latent = d
+	e.Card.DT = clip.DT()
+	e.Card.Drift = &card.Drift{Hidden: drift.Hidden, Centre: drift.Centre, Scale: drift.Scale, Weights: drift.Weights}
+	for i := range d {
+		axis := column(e.Z, i, d)
+		mean, sd := stat.MeanStdDev(axis, nil)
+		e.Card.Mean, e.Card.SD = append(e.Card.Mean, mean), append(e.Card.SD, sd)
+	}
+	quadratic, lagged := increments(e.Z, d, pairs)
+	for i := range d {
+		v := quadratic.At(i, i)
+		if free := v + 2*lagged.At(i, i); free > 0 && free < v {
+			v = free
+		}
+		e.Card.Sigma = append(e.Card.Sigma, math.Sqrt(v))
+	}
+	for _, p := range pairs {
+		e.Card.Seconds += p.DT
+	}
+	e.Card.Training.Seed, e.Card.Training.Tau = r.Config.Seed, r.Config.Tau
+	e.Card.Training.Steps, e.Card.Training.HeldOut = r.Best.Step, r.Best.HeldOut
+	e.Card.Training.Digest = clip.Digest()
+}
+
+// apply maps latents and their standard deviations (n × d) into the frame of reference.
+func (r *reference) apply(mean, sd []float32) (z, zsd []float32) {
+	d := len(r.mean)
+	n := len(mean) / d
+	centred, variance := wide(mean), wide(sd)
+	for i := range centred {
+		centred[i] -= r.mean[i%d]
+		variance[i] *= variance[i]
+	}
+	z = product(centred, n, r.to)
+	zsd = product(variance, n, mat.NewDense(d, d, wide(r.squared())))
+	for i, v := range zsd {
+		zsd[i] = float32(math.Sqrt(float64(v)))
+	}
+	return z, zsd
+}
+
+func column(m []float32, i, d int) []float64 {
+	out := make([]float64, 0, len(m)/d)
+	for k := i; k < len(m); k += d {
+		out = append(out, float64(m[k]))
+	}
+	return out
+}

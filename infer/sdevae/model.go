@@ -1,0 +1,207 @@
+package sdevae
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"driftscope/infer/sdevae/dnnl"
+	"driftscope/online"
+)
+
+// slope is the leaky ReLU's, and epsilon what batch normalisation adds to a variance, as in the paper's code.
+const (
+	slope   = 0.01
+	epsilon = 1e-5
+)
+
+// Model is encoder, decoder and drift as trained. Matrices are row-major float32.
+type Model struct {
+	Dim     int
+	Encoder *dnnl.Stack // picture → features
+	Decoder *dnnl.Stack // seed → picture
+
+	EncoderTheta, DecoderTheta []float32
+	EncoderStats, DecoderStats []dnnl.Moments // of batch normalisation, over the training frames
+
+	MeanW, LogSDW []float32 // features × d
+	MeanB, LogSDB []float32 // d
+	SeedW         []float32 // d × seed
+	SeedB         []float32 // seed
+	Background    []float32 // CHW: the logit of the clip's mean picture, which the decoder adds to before the sigmoid
+
+	Drift *online.Network // in the coordinates of m
+}
+
+// newModel builds the paper's networks for pictures of the given shape and draws their first weights.
+func newModel(in dnnl.Shape, dim, batch int, rng *rand.Rand) (*Model, error) {
+	encoder, err := dnnl.New(in, encoderLayers(), batch)
+	if err != nil {
+		return nil, err
+	}
+	decoder, err := dnnl.New(dnnl.Shape{C: 64, H: in.H / 8, W: in.W / 8}, decoderLayers(in.C), batch)
+	if err != nil {
+		encoder.Close()
+		return nil, err
+	}
+	m := &Model{Dim: dim, Encoder: encoder, Decoder: decoder,
+		EncoderTheta: make([]float32, encoder.Params()), DecoderTheta: make([]float32, decoder.Params())}
+	features, seed := encoder.Out().Size(), decoder.In().Size()
+	encoder.Init(m.EncoderTheta, rng)
+	decoder.Init(m.DecoderTheta, rng)
+	m.MeanW, m.MeanB = uniform(features*dim, features, rng), uniform(dim, features, rng)
+	m.LogSDW, m.LogSDB = uniform(features*dim, features, rng), make([]float32, dim)
+	m.SeedW, m.SeedB = uniform(dim*seed, dim, rng), uniform(seed, dim, rng)
+	m.Drift = online.NewNetwork(dim, rng)
+	return m, nil
+}
+
+// encoderLayers is the paper's encoder up to the flattening.
+func encoderLayers() []dnnl.Layer {
+	conv := func(out int) dnnl.Layer { return dnnl.Layer{Kind: dnnl.Conv, Out: out, Kernel: 5} }
+	norm, relu, pool := dnnl.Layer{Kind: dnnl.BatchNorm}, dnnl.Layer{Kind: dnnl.LeakyReLU}, dnnl.Layer{Kind: dnnl.MaxPool}
+	return []dnnl.Layer{
+		conv(8), relu, pool,
+		conv(16), norm, relu, pool,
+		conv(32), norm, relu, pool,
+		conv(64), norm, relu,
+	}
+}
+
+// decoderLayers is the published code's decoder: three upsamplings from an eighth of the picture's side, two convolutions there.
+func decoderLayers(channels int) []dnnl.Layer {
+	conv := func(out int) dnnl.Layer { return dnnl.Layer{Kind: dnnl.Conv, Out: out, Kernel: 5} }
+	var layers []dnnl.Layer
+	for _, out := range []int{32, 16, 8} {
+		layers = append(layers, dnnl.Layer{Kind: dnnl.Upsample}, conv(out), dnnl.Layer{Kind: dnnl.BatchNorm}, dnnl.Layer{Kind: dnnl.LeakyReLU})
+	}
+	return append(layers, conv(8), conv(channels))
+}
+
+// Close frees the convolutions' memory.
+func (m *Model) Close() {
+	m.Encoder.Close()
+	m.Decoder.Close()
+}
+
+// Encode maps n frames (n × CHW) to means and standard deviations (n × d each), in evaluation mode.
+func (m *Model) Encode(mean, sd, frames []float32, n int) error {
+	size, features, batch := m.Encoder.In().Size(), m.Encoder.Out().Size(), m.Encoder.Batch()
+	h := make([]float32, batch*features)
+	for at := 0; at < n; at += batch {
+		k := min(batch, n-at)
+		if err := m.Encoder.Infer(h[:k*features], frames[at*size:(at+k)*size], m.EncoderTheta, m.EncoderStats, k); err != nil {
+			return err
+		}
+		affine(mean[at*m.Dim:(at+k)*m.Dim], h, m.MeanW, m.MeanB, k, features, m.Dim)
+		affine(sd[at*m.Dim:(at+k)*m.Dim], h, m.LogSDW, m.LogSDB, k, features, m.Dim)
+	}
+	for i, v := range sd[:n*m.Dim] {
+		sd[i] = float32(math.Exp(float64(v)))
+	}
+	return nil
+}
+
+// Decode draws n pictures (n × CHW) from n latents (n × d, in m's coordinates), in evaluation mode.
+func (m *Model) Decode(pictures, z []float32, n int) error {
+	size, seed, batch := m.Decoder.Out().Size(), m.Decoder.In().Size(), m.Decoder.Batch()
+	h := make([]float32, batch*seed)
+	for at := 0; at < n; at += batch {
+		k := min(batch, n-at)
+		affine(h[:k*seed], z[at*m.Dim:], m.SeedW, m.SeedB, k, m.Dim, seed)
+		if err := m.Decoder.Infer(pictures[at*size:(at+k)*size], h[:k*seed], m.DecoderTheta, m.DecoderStats, k); err != nil {
+			return err
+		}
+	}
+	for i, v := range pictures[:n*size] {
+		pictures[i] = sigmoid(v + m.Background[i%size])
+	}
+	return nil
+}
+
+// calibrate measures batch normalisation's moments over the given frames with the weights as they stand, frames and order fixed.
+func (m *Model) calibrate(c *Clip, frames []int) error {
+	size, features, seed, batch := c.Size(), m.Encoder.Out().Size(), m.Decoder.In().Size(), m.Encoder.Batch()
+	x, h := make([]float32, batch*size), make([]float32, batch*features)
+	z, g, y := make([]float32, batch*m.Dim), make([]float32, batch*seed), make([]float32, batch*size)
+	var encoder, decoder pool
+	for at := 0; at < len(frames); at += batch {
+		k := min(batch, len(frames)-at)
+		for i, f := range frames[at : at+k] {
+			copy(x[i*size:], c.Frame(f))
+		}
+		if err := m.Encoder.Forward(h[:k*features], x[:k*size], m.EncoderTheta, k); err != nil {
+			return err
+		}
+		encoder.add(m.Encoder.Stats(), k)
+		affine(z[:k*m.Dim], h, m.MeanW, m.MeanB, k, features, m.Dim)
+		affine(g[:k*seed], z, m.SeedW, m.SeedB, k, m.Dim, seed)
+		if err := m.Decoder.Forward(y[:k*size], g[:k*seed], m.DecoderTheta, k); err != nil {
+			return err
+		}
+		decoder.add(m.Decoder.Stats(), k)
+	}
+	m.EncoderStats, m.DecoderStats = encoder.moments(), decoder.moments()
+	return nil
+}
+
+// affine computes dst = x W + b for n rows: x is n × in, W in × out, b out, dst n × out.
+func affine(dst, x, w, b []float32, n, in, out int) {
+	for i := range n {
+		copy(dst[i*out:(i+1)*out], b)
+	}
+	blas32.Gemm(blas.NoTrans, blas.NoTrans, 1,
+		blas32.General{Rows: n, Cols: in, Stride: in, Data: x},
+		blas32.General{Rows: in, Cols: out, Stride: out, Data: w}, 1,
+		blas32.General{Rows: n, Cols: out, Stride: out, Data: dst})
+}
+
+// background is the logit of the clip's mean picture.
+func background(c *Clip) []float32 {
+	const edge = 0.01 // a mean of 0 or 1 has no logit
+	mean := average(c.Pixels, c.Len(), c.Size())
+	for i, v := range mean {
+		p := float64(min(max(v, edge), 1-edge))
+		mean[i] = float32(math.Log(p / (1 - p)))
+	}
+	return mean
+}
+
+func sigmoid(v float32) float32 { return float32(1 / (1 + math.Exp(-float64(v)))) }
+
+// uniform draws n weights from ±1/√fanIn, PyTorch's default for linear layers.
+func uniform(n, fanIn int, rng *rand.Rand) []float32 {
+	k, w := 1/math.Sqrt(float64(fanIn)), make([]float32, n)
+	for i := range w {
+		w[i] = float32((2*rng.Float64() - 1) * k)
+	}
+	return w
+}
+
+// weights lists the model's learnt tensors and the moments that go with them, for copying.
+func (m *Model) weights() []*[]float32 {
+	return []*[]float32{&m.EncoderTheta, &m.DecoderTheta, &m.MeanW, &m.LogSDW, &m.MeanB, &m.LogSDB, &m.SeedW, &m.SeedB}
+}
+
+// clone copies the weights; the convolutions' memory is shared with m and stays m's.
+func (m *Model) clone() *Model {
+	c := *m
+	for _, w := range c.weights() {
+		*w = slices.Clone(*w)
+	}
+	drift := *m.Drift
+	drift.Weights = slices.Clone(m.Drift.Weights)
+	c.Drift = &drift
+	return &c
+}
+
+// adopt takes over a clone's weights.
+func (m *Model) adopt(c *Model) {
+	for i, w := range m.weights() {
+		copy(*w, *c.weights()[i])
+	}
+	m.EncoderStats, m.DecoderStats, m.Drift = c.EncoderStats, c.DecoderStats, c.Drift
+}

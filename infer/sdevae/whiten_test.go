@@ -1,0 +1,127 @@
+package sdevae
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"driftscope/online"
+)
+
+// mixed is n frames of a two-dimensional Brownian motion with sigma = I, seen through a linear map and with localisation noise.
+func mixed(n int, dt, noise float64, seed uint64) (m []float32, pairs []Pair) {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	var x, y float64
+	for i := range n {
+		a, b := x+noise*rng.NormFloat64(), y+noise*rng.NormFloat64()
+		m = append(m, float32(3*a+b+7), float32(-a+0.5*b))
+		pairs = append(pairs, Pair{i, dt})
+		x += math.Sqrt(dt) * rng.NormFloat64()
+		y += math.Sqrt(dt) * rng.NormFloat64()
+	}
+	return m, pairs[:n-1]
+}
+
+func TestWhitenMakesSigmaTheIdentity(t *testing.T) {
+	// The sd of a variance estimated from 4000 increments is √(2/4000) = 0.022; with noise r = 1 it is √((6+4·2+2·4)/4000) = 0.074.
+	// Four of them are allowed.
+	for _, c := range []struct {
+		name             string
+		noise, tolerance float64
+	}{{"without noise", 0, 0.09}, {"noise as large as a step", 0.1, 0.3}} {
+		t.Run(c.name, func(t *testing.T) {
+			m, pairs := mixed(4001, 0.01, c.noise, 1)
+			ref, err := whiten(m, 2, pairs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			truth, _ := mixed(4001, 0.01, 0, 1) // the same path, free of noise
+			z, _ := ref.apply(truth, make([]float32, len(truth)))
+			quadratic, _ := increments(z, 2, pairs)
+			for i := range 2 {
+				for j := range 2 {
+					want := map[bool]float64{true: 1}[i == j]
+					if got := quadratic.At(i, j); c.noise == 0 && math.Abs(got-want) > c.tolerance {
+						t.Errorf("C[%d,%d] = %.3f, want %.0f ± %.2f", i, j, got, want, c.tolerance)
+					}
+				}
+			}
+			if c.noise > 0 { // the map itself must not depend on the noise
+				clean, _ := whiten(truth, 2, pairs)
+				for k, v := range ref.to.RawMatrix().Data {
+					if w := clean.to.RawMatrix().Data[k]; math.Abs(v-w) > c.tolerance*mat.Norm(clean.to, 2) {
+						t.Errorf("map entry %d is %.3f with noise, %.3f without", k, v, w)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestWhitenLeavesStillAxesAlone(t *testing.T) {
+	m, pairs := mixed(500, 0.01, 0, 3)
+	for i := 1; i < len(m); i += 2 {
+		m[i] = 1 // the second axis never moves
+	}
+	ref, err := whiten(m, 2, pairs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if gain := mat.Norm(ref.to, 2) * mat.Norm(ref.back, 2); gain > 1.01/math.Sqrt(floor) {
+		t.Errorf("the map's condition is %.0f: a still axis was blown up", gain)
+	}
+	if _, err := whiten(make([]float32, 1000), 2, pairs); err == nil {
+		t.Error("latents that never move were whitened")
+	}
+}
+
+func TestDriftMovesWithTheFrameOfReference(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 0))
+	n := online.NewNetwork(2, rng)
+	for i := range n.Weights {
+		n.Weights[i] = 0.3 * rng.NormFloat64()
+	}
+	n.Centre, n.Scale = []float64{0.4, -0.2}, 1.7
+	m, pairs := mixed(300, 0.01, 0, 2)
+	ref, err := whiten(m, 2, pairs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved := ref.drift(n)
+	want, got, s := make([]float64, 2), make([]float64, 2), new(online.Scratch)
+	for range 20 {
+		z := mat.NewDense(1, 2, []float64{rng.NormFloat64(), rng.NormFloat64()})
+		var at, mu mat.Dense
+		at.Mul(z, ref.back)
+		n.Drift(want, []float64{at.At(0, 0) + ref.mean[0], at.At(0, 1) + ref.mean[1]}, s)
+		mu.Mul(mat.NewDense(1, 2, want), ref.to)
+		moved.Drift(got, z.RawRowView(0), s)
+		for i := range 2 { // the identity is exact; only rounding remains
+			if math.Abs(got[i]-mu.At(0, i)) > 1e-10*(1+math.Abs(got[i])) {
+				t.Fatalf("drift %v at %v, want %v", got, z.RawRowView(0), mu.RawRowView(0))
+			}
+		}
+	}
+}
+
+func TestSplitKeepsHeldOutFramesApart(t *testing.T) {
+	for _, n := range []int{20, 79, 500, 999} {
+		pairs := make([]Pair, n)
+		for i := range pairs {
+			pairs[i] = Pair{i, 1}
+		}
+		train, held := split(pairs)
+		if len(held) == 0 || len(train) < 6*n/10 {
+			t.Errorf("%d pairs: %d to train on, %d held out", n, len(train), len(held))
+		}
+		trained := framesOf(train)
+		for _, f := range framesOf(held) {
+			if slices.Contains(trained, f) {
+				t.Errorf("%d pairs: frame %d is both trained on and held out", n, f)
+			}
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package infer
+
+import (
+	"bytes"
+	"image"
+	"image/jpeg"
+
+	"driftscope/internal/frame"
+	"driftscope/internal/latent"
+)
+
+// jpegQuality keeps a 64x64 picture under 3 kB.
+const jpegQuality = 90
+
+// preview is the scratch memory of View.
+type preview struct {
+	paper *image.RGBA
+	jpeg  bytes.Buffer
+}
+
+// View shows what the encoder sees: f as it enters the encoder, and the decoder's picture of z, which is left empty where the
+// model has no decoder. dst's memory is reused.
+func (e *Encoder) View(dst *latent.View, f *frame.Frame, z *latent.Latent) error {
+	if err := e.load(f); err != nil {
+		return err
+	}
+	dst.Seq, dst.Time = f.Seq, f.Time
+	dst.Reconstruction = dst.Reconstruction[:0]
+	var err error
+	if dst.Preview, err = e.print(dst.Preview, e.net.input); err != nil || e.decoder == nil {
+		return err
+	}
+	if err := e.decode(z.Mean); err != nil {
+		return err
+	}
+	dst.Reconstruction, err = e.print(dst.Reconstruction, e.decoder.outputs[0])
+	return err
+}
+
+// print writes values, channels × height × width in [0,1], as JPEG to dst's memory.
+func (e *Encoder) print(dst []byte, values []float32) ([]byte, error) {
+	in, p := e.model.Card.Input, &e.preview
+	if p.paper == nil {
+		p.paper = image.NewRGBA(image.Rect(0, 0, in.Width, in.Height))
+	}
+	plane := in.Width * in.Height
+	for i := range plane {
+		for c := range 3 {
+			p.paper.Pix[4*i+c] = grey(values[min(c, in.Channels-1)*plane+i])
+		}
+		p.paper.Pix[4*i+3] = 255
+	}
+	p.jpeg.Reset()
+	err := jpeg.Encode(&p.jpeg, p.paper, &jpeg.Options{Quality: jpegQuality})
+	return append(dst[:0], p.jpeg.Bytes()...), err
+}
+
+// grey brings [0,1] to 0..255. NaN is black.
+func grey(v float32) uint8 {
+	if !(v > 0) {
+		return 0
+	}
+	return uint8(min(v, 1)*255 + 0.5)
+}

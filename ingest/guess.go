@@ -1,0 +1,66 @@
+package ingest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// forms is what Guess understands, for its errors.
+const forms = "give sim:NAME, a video, a multi-page TIFF, or a folder or pattern of pictures"
+
+// Guess returns the kind of source that a person means by arg, and its options: sim:NAME, a folder or a glob of pictures, a
+// TIFF file, or a video. A file that does not exist is an error here, not later.
+func Guess(arg string) (kind string, options map[string]any, err error) {
+	if name, found := strings.CutPrefix(arg, "sim:"); found {
+		return "sim", map[string]any{"name": name}, nil
+	}
+	info, err := os.Stat(arg)
+	switch {
+	case err == nil && info.IsDir():
+		kind = "directory"
+	case err == nil && info.Mode().IsRegular():
+		kind, err = guessFile(arg)
+	case err == nil:
+		err = fmt.Errorf("%s is no file and no folder but %v: %s", arg, info.Mode().Type(), forms)
+	case strings.ContainsAny(arg, "*?["):
+		kind, err = guessPattern(arg)
+	case errors.Is(err, os.ErrNotExist):
+		err = fmt.Errorf("%s does not exist: %s", arg, forms)
+	default:
+		err = fmt.Errorf("%w: %s", err, forms)
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	return kind, map[string]any{"path": arg}, nil
+}
+
+func guessFile(path string) (kind string, err error) {
+	switch e := extension(path); {
+	case slices.Contains(tiffExtensions, e):
+		return "tiff", nil
+	case slices.Contains(videoExtensions, e):
+		return "video", nil
+	case slices.Contains(pictureExtensions, e):
+		return "", fmt.Errorf("%s is a single picture: give its folder, or a pattern such as '%s'", path, filepath.Join(filepath.Dir(path), "*"+filepath.Ext(path)))
+	case e == "":
+		return "", fmt.Errorf("%s is a file without an extension, which says what it holds: %s", path, forms)
+	default:
+		return "", fmt.Errorf("%s is a %s file, which no source reads: %s", path, e, forms)
+	}
+}
+
+func guessPattern(pattern string) (kind string, err error) {
+	found, err := filepath.Glob(pattern)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w: %s", pattern, err, forms)
+	}
+	if len(found) == 0 {
+		return "", fmt.Errorf("%s matches no file: %s", pattern, forms)
+	}
+	return "directory", nil
+}

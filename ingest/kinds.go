@@ -1,0 +1,37 @@
+package ingest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"driftscope/internal/pipeline"
+)
+
+// constructor makes one kind of source from the options written under it. decode is strict: an unknown key is an error.
+type constructor func(decode func(dst any) error) (pipeline.Source, error)
+
+// kinds is the only list of sources: a new one is its file, its test and one line here.
+var kinds = map[string]constructor{
+	"directory": newDirectory,
+	"sim":       newSimulated,
+	"tiff":      newTIFF,
+	"video":     newVideo,
+}
+
+// New makes a source of the given kind. decode fills the kind's options; they are checked here, but no file is opened before Open.
+func New(kind string, decode func(dst any) error) (pipeline.Source, error) {
+	construct, known := kinds[kind]
+	if !known {
+		return nil, fmt.Errorf("source kind %q is not known: give one of %s", kind, strings.Join(Kinds(), ", "))
+	}
+	source, err := construct(decode)
+	if err != nil {
+		return nil, fmt.Errorf("source %s: %w", kind, err)
+	}
+	return source, nil
+}
+
+// Kinds returns the names New knows, sorted.
+func Kinds() []string { return slices.Sorted(maps.Keys(kinds)) }

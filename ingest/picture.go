@@ -1,0 +1,127 @@
+package ingest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"image"
+	_ "image/jpeg" // header
+	_ "image/png"  // header
+	"io"
+	"os"
+
+	"gocv.io/x/gocv"
+	_ "golang.org/x/image/bmp" // header
+
+	"driftscope/ingest/tiff"
+)
+
+// The bounds on a picture.
+const (
+	maxSide         = 16384
+	maxPixels       = tiff.MaxPixels
+	maxPictureBytes = 512 << 20 // of its file
+)
+
+// pictureReader reads PNG, JPEG and BMP files through OpenCV, which keeps 16 bits, and reuses its memory.
+type pictureReader struct{ file bytes.Buffer }
+
+// read returns the picture at path with one or three channels. The caller owns the Mat.
+func (p *pictureReader) read(path string) (gocv.Mat, error) {
+	if err := p.load(path); err != nil {
+		return gocv.Mat{}, err
+	}
+	mat, err := decodePicture(p.file.Bytes())
+	if err != nil {
+		return gocv.Mat{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return mat, nil
+}
+
+func (p *pictureReader) load(path string) error {
+	file, size, err := openRegular(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if size > maxPictureBytes {
+		return fmt.Errorf("%s is %d bytes long, at most %d expected: make it smaller", path, size, maxPictureBytes)
+	}
+	p.file.Reset()
+	p.file.Grow(int(size) + bytes.MinRead)
+	_, err = p.file.ReadFrom(io.LimitReader(file, maxPictureBytes))
+	return err
+}
+
+// openRegular opens a file that has bytes in it: a folder or a device would fail or wait for ever later.
+func openRegular(path string) (file *os.File, size int64, err error) {
+	info, err := os.Stat(path) // before opening: a pipe without a writer blocks
+	if err != nil {
+		return nil, 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, 0, fmt.Errorf("%s is %v, a file expected: give a file", path, info.Mode().Type())
+	}
+	if info.Size() == 0 {
+		return nil, 0, fmt.Errorf("%s is empty: record or copy it again", path)
+	}
+	file, err = os.Open(path)
+	return file, info.Size(), err
+}
+
+// decodePicture checks the header before OpenCV sees the data.
+func decodePicture(data []byte) (gocv.Mat, error) {
+	header, format, err := image.DecodeConfig(bytes.NewReader(data))
+	if err != nil {
+		return gocv.Mat{}, fmt.Errorf("not a readable PNG, JPEG or BMP (%w): copy or convert it again", err)
+	}
+	if err := checkSize(header.Width, header.Height); err != nil {
+		return gocv.Mat{}, err
+	}
+	if format == "jpeg" && !endsWhole(data) {
+		return gocv.Mat{}, errors.New("the JPEG is torn, it has no end marker: copy it again")
+	}
+	mat, err := gocv.IMDecode(data, gocv.IMReadUnchanged)
+	if err != nil {
+		return gocv.Mat{}, err
+	}
+	if mat.Empty() {
+		mat.Close()
+		return gocv.Mat{}, fmt.Errorf("the %s is damaged: copy it again", format)
+	}
+	return dropAlpha(mat)
+}
+
+func checkSize(width, height int) error {
+	if width < 1 || height < 1 || width > maxSide || height > maxSide || width > maxPixels/height {
+		return fmt.Errorf("a picture of %dx%d pixels, at most %d a side and %d in all expected: crop it or bin it", width, height, maxSide, maxPixels)
+	}
+	return nil
+}
+
+// endsWhole looks for a JPEG's end marker, FF D9, near the end. Within compressed data FF is never followed by D9 (ITU-T T.81, B.1.1.5).
+// libjpeg fills what is missing with grey and calls it a warning.
+func endsWhole(data []byte) bool {
+	const trailer = 4096 // that some cameras leave behind the marker
+	return bytes.Contains(data[max(0, len(data)-trailer):], []byte{0xff, 0xd9})
+}
+
+// dropAlpha owns mat and returns it with one or three channels.
+func dropAlpha(mat gocv.Mat) (gocv.Mat, error) {
+	depth := mat.Type() & 7
+	if depth != gocv.MatTypeCV8U && depth != gocv.MatTypeCV16U && depth != gocv.MatTypeCV32F {
+		defer mat.Close()
+		return gocv.Mat{}, fmt.Errorf("%s, 8 or 16 bits unsigned or float32 expected: convert the picture", pixels(int(mat.Type())))
+	}
+	switch mat.Channels() {
+	case 1, 3:
+		return mat, nil
+	case 4:
+		defer mat.Close()
+		opaque := gocv.NewMat()
+		gocv.CvtColor(mat, &opaque, gocv.ColorBGRAToBGR)
+		return opaque, nil
+	}
+	defer mat.Close()
+	return gocv.Mat{}, fmt.Errorf("a picture of %d channels, 1, 3 or 4 expected: convert it", mat.Channels())
+}

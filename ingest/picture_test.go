@@ -1,0 +1,140 @@
+package ingest
+
+import (
+	"bytes"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"reflect"
+	"strings"
+	"testing"
+
+	"gocv.io/x/gocv"
+	"golang.org/x/image/bmp"
+)
+
+func encodeJPEG(t testing.TB) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := jpeg.Encode(&b, grey(16, 16, 100), nil); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func encodeBMP(t testing.TB, img image.Image) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := bmp.Encode(&b, img); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// one is a picture of one colour.
+func one(img interface {
+	image.Image
+	Set(x, y int, c color.Color)
+}, c color.Color) image.Image {
+	for y := range img.Bounds().Dy() {
+		for x := range img.Bounds().Dx() {
+			img.Set(x, y, c)
+		}
+	}
+	return img
+}
+
+func TestPicturePixels(t *testing.T) {
+	area := image.Rect(0, 0, 4, 3)
+	orange := color.NRGBA{200, 100, 50, 255}
+	for _, c := range []struct {
+		name string
+		data []byte
+		kind gocv.MatType
+		want []float64
+	}{
+		{"8-bit grey PNG", encodePNG(t, grey(4, 3, 77)), gocv.MatTypeCV8UC1, []float64{77}},
+		{"16-bit grey PNG", encodePNG(t, one(image.NewGray16(area), color.Gray16{40000})), gocv.MatTypeCV16UC1, []float64{40000}},
+		{"RGB PNG", encodePNG(t, one(image.NewNRGBA(area), orange)), gocv.MatTypeCV8UC3, []float64{50, 100, 200}},
+		{"RGBA PNG", encodePNG(t, one(image.NewNRGBA(area), color.NRGBA{200, 100, 50, 128})), gocv.MatTypeCV8UC3, []float64{50, 100, 200}},
+		{"16-bit RGB PNG", encodePNG(t, one(image.NewNRGBA64(area), color.NRGBA64{60000, 300, 7, 65535})), gocv.MatTypeCV16UC3, []float64{7, 300, 60000}},
+		{"palette PNG", encodePNG(t, one(image.NewPaletted(area, color.Palette{color.Black, orange}), orange)), gocv.MatTypeCV8UC3, []float64{50, 100, 200}},
+		{"grey JPEG", encodeJPEG(t), gocv.MatTypeCV8UC1, []float64{100}},
+		{"BMP", encodeBMP(t, one(image.NewRGBA(area), orange)), gocv.MatTypeCV8UC3, []float64{50, 100, 200}},
+	} {
+		mat, err := decodePicture(c.data)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		got := corner(&mat)
+		if mat.Type() != c.kind || !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %v of type %v, %v of type %v expected", c.name, got, mat.Type(), c.want, c.kind)
+		}
+		mat.Close()
+	}
+}
+
+// corner is the first pixel, channel by channel.
+func corner(m *gocv.Mat) (values []float64) {
+	for c := range m.Channels() {
+		switch m.Type() & 7 {
+		case gocv.MatTypeCV8U:
+			values = append(values, float64(m.GetUCharAt(0, c)))
+		case gocv.MatTypeCV16U:
+			values = append(values, float64(uint16(m.GetShortAt(0, c))))
+		case gocv.MatTypeCV32F:
+			values = append(values, float64(m.GetFloatAt(0, c)))
+		}
+	}
+	return values
+}
+
+func TestPictureRefused(t *testing.T) {
+	whole, photo := encodePNG(t, grey(64, 64, 9)), encodeJPEG(t)
+	for _, c := range []struct {
+		name string
+		data []byte
+		want string
+	}{
+		{"nothing", nil, "not a readable PNG"},
+		{"text", []byte("hello"), "not a readable PNG"},
+		{"torn PNG", whole[:len(whole)-30], "damaged"},
+		{"torn JPEG", photo[:len(photo)-2], "torn"},
+		{"huge PNG", hugePNG(t), ""},
+	} {
+		mat, err := decodePicture(c.data)
+		if err == nil {
+			mat.Close()
+			t.Errorf("%s was read", c.name)
+		} else if !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, %q expected", c.name, err, c.want)
+		}
+	}
+	for _, side := range [][2]int{{40000, 40000}, {16385, 1}, {16384, 16384}, {0, 4}, {4, -1}} {
+		if err := checkSize(side[0], side[1]); err == nil {
+			t.Errorf("%v pixels were accepted", side)
+		}
+	}
+}
+
+// FuzzPicture: an OpenCV exception would end the process, so the guard has to hold for whatever bytes.
+func FuzzPicture(f *testing.F) {
+	f.Add(encodePNG(f, grey(4, 3, 77)))
+	f.Add(encodePNG(f, one(image.NewNRGBA64(image.Rect(0, 0, 4, 3)), color.NRGBA64{1, 2, 3, 4})))
+	f.Add(encodePNG(f, one(image.NewPaletted(image.Rect(0, 0, 4, 3), color.Palette{color.Black, color.Transparent}), color.Black)))
+	f.Add(encodeJPEG(f))
+	f.Add(encodeBMP(f, grey(4, 3, 77)))
+	f.Add(encodeBMP(f, one(image.NewRGBA(image.Rect(0, 0, 4, 3)), color.White)))
+	f.Add(hugePNG(f))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		mat, err := decodePicture(data)
+		if err != nil {
+			return
+		}
+		defer mat.Close()
+		if c := mat.Channels(); mat.Empty() || c != 1 && c != 3 {
+			t.Fatalf("a Mat of %dx%d with %d channels", mat.Cols(), mat.Rows(), c)
+		}
+	})
+}

@@ -1,0 +1,151 @@
+package sim
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// Record writes all of a finite scene into the folder dir, which must be empty or not exist:
+//
+//	frame_0000000.png ...  the pictures: PNG of 16 bits for Counts, of 8 bits for Unit values, float32 TIFF for Real ones
+//	frames.csv             file,t,trajectory
+//	truth.csv              t,z1..zd,mu1..mud, in the SDE's own units and seconds; every number reads back to the same bits
+//
+// It works in dir.partial and renames that at the end, so dir is whole or not there. When ctx ends or a write fails, dir.partial
+// is removed.
+func (s *Scene) Record(ctx context.Context, dir string) (err error) {
+	if s.frames == 0 {
+		return fmt.Errorf("scene %s is endless and cannot be written whole: give frames (1 to %d)", s.Name(), MaxFrames)
+	}
+	dir, err = filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	if err := refuseOccupied(dir); err != nil {
+		return err
+	}
+	partial := dir + ".partial"
+	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
+		return err
+	}
+	if err := os.Mkdir(partial, 0o777); errors.Is(err, os.ErrExist) {
+		return fmt.Errorf("%s exists: another run is writing there, or one was killed; remove it if none is", partial)
+	} else if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.RemoveAll(partial))
+		}
+	}()
+	if err := s.recordInto(ctx, partial); err != nil {
+		return err
+	}
+	if err := os.Remove(dir); err != nil && !errors.Is(err, os.ErrNotExist) { // removes an empty folder only
+		return err
+	}
+	return os.Rename(partial, dir)
+}
+
+func refuseOccupied(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("%w: give an empty or a new folder", err)
+	}
+	if len(entries) > 0 {
+		return fmt.Errorf("%s is not empty (it holds %s): give an empty or a new folder", dir, entries[0].Name())
+	}
+	return nil
+}
+
+func (s *Scene) recordInto(ctx context.Context, dir string) error {
+	frames, err := createTable(filepath.Join(dir, "frames.csv"), []string{"file", "t", "trajectory"})
+	if err != nil {
+		return err
+	}
+	defer frames.file.Close()
+	truths, err := createTable(filepath.Join(dir, "truth.csv"), truthHeader(s.Dim()))
+	if err != nil {
+		return err
+	}
+	defer truths.file.Close()
+
+	var picture Picture
+	encoder := newPictureEncoder()
+	for frame := 0; ; frame++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		truth, err := s.Next(&picture)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		name := fmt.Sprintf("frame_%07d%s", frame, extension(picture.Depth))
+		if err := encoder.write(filepath.Join(dir, name), &picture); err != nil {
+			return err
+		}
+		t := decimal(truth.T)
+		frames.write(name, t, strconv.FormatUint(truth.Trajectory, 10))
+		truths.write(truthRow(t, truth)...)
+	}
+	return errors.Join(frames.close(), truths.close())
+}
+
+func truthHeader(dim int) []string {
+	header := []string{"t"}
+	for _, quantity := range []string{"z", "mu"} {
+		for i := range dim {
+			header = append(header, quantity+strconv.Itoa(i+1))
+		}
+	}
+	return header
+}
+
+func truthRow(t string, truth Truth) []string {
+	row := []string{t}
+	for _, v := range truth.Z {
+		row = append(row, decimal(v))
+	}
+	for _, v := range truth.Mu {
+		row = append(row, decimal(v))
+	}
+	return row
+}
+
+// decimal is the shortest decimal that reads back to the same float64.
+func decimal(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// table is a CSV file being written; close reports the first error of all writes.
+type table struct {
+	file *os.File
+	rows *csv.Writer
+}
+
+func createTable(path string, header []string) (*table, error) {
+	file, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	t := &table{file: file, rows: csv.NewWriter(file)}
+	t.write(header...)
+	return t, nil
+}
+
+func (t *table) write(row ...string) { _ = t.rows.Write(row) } // close reports it
+
+func (t *table) close() error {
+	t.rows.Flush()
+	return errors.Join(t.rows.Error(), t.file.Close())
+}

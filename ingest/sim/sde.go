@@ -1,0 +1,110 @@
+package sim
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// SDE is the law of motion dz = μ(z) dt + diag(σ) dW. Times are in seconds; each scene says what its z is measured in.
+type SDE struct {
+	Drift      func(dst, z []float64) // writes μ(z) into dst; dst and z have Dim entries and never overlap
+	Sigma      []float64              // σ, one entry a coordinate
+	X0         []float64              // where every trajectory starts; nil draws the start from Stationary
+	DT         float64                // time step, s
+	Stationary *Gaussian              // where the law settles; nil where it does not settle
+}
+
+// Gaussian is a normal law with independent coordinates.
+type Gaussian struct{ Mean, SD []float64 }
+
+// Dim is the number of coordinates of z.
+func (s *SDE) Dim() int { return len(s.Sigma) }
+
+// extent is the box that holds a path: lo ≤ z ≤ hi in every coordinate.
+type extent struct{ lo, hi []float64 }
+
+// path walks an SDE by Euler-Maruyama,
+//
+//	z ← z + μ(z) Δt + σ √Δt ξ,   ξ ~ N(0, I),
+//
+// and starts afresh every length frames (0: never). A new path stands before its first frame.
+type path struct {
+	law    *SDE
+	length int
+	rng    *rand.Rand
+
+	frame      int     // from 0
+	trajectory uint64  // grows by one at every fresh start
+	age        float64 // s since the trajectory's start
+	z, mu      []float64
+}
+
+func newPath(law *SDE, length int, seed uint64) *path {
+	return &path{
+		law: law, length: length, rng: rand.New(rand.NewPCG(seed, pathStream)),
+		frame: -1, z: make([]float64, law.Dim()), mu: make([]float64, law.Dim()),
+	}
+}
+
+// next moves to the next frame.
+func (p *path) next() {
+	p.frame++
+	step := p.frame
+	if p.length > 0 {
+		p.trajectory = uint64(p.frame / p.length)
+		step = p.frame % p.length
+	}
+	p.age = float64(step) * p.law.DT
+	if step == 0 {
+		p.start()
+	} else {
+		p.step()
+	}
+	p.law.Drift(p.mu, p.z)
+}
+
+func (p *path) start() {
+	if p.law.X0 != nil {
+		copy(p.z, p.law.X0)
+		return
+	}
+	for i := range p.z {
+		p.z[i] = p.law.Stationary.Mean[i] + p.law.Stationary.SD[i]*p.rng.NormFloat64()
+	}
+}
+
+func (p *path) step() {
+	root := math.Sqrt(p.law.DT)
+	for i := range p.z {
+		p.z[i] += p.mu[i]*p.law.DT + p.law.Sigma[i]*root*p.rng.NormFloat64()
+	}
+}
+
+// extent walks the first frames of the path and returns the box that holds them: O(frames) time, no memory.
+// The path is spent afterwards; a new one with the same seed takes the same way.
+func (p *path) extent(frames int) extent {
+	p.next()
+	e := extent{lo: append([]float64(nil), p.z...), hi: append([]float64(nil), p.z...)}
+	for range frames - 1 {
+		p.next()
+		for i, z := range p.z {
+			e.lo[i] = min(e.lo[i], z)
+			e.hi[i] = max(e.hi[i], z)
+		}
+	}
+	return e
+}
+
+// spread is how many standard deviations of the stationary law an endless picture shows on each side. A coordinate is beyond
+// 4.5 of them for 7e-6 of the time.
+const spread = 4.5
+
+// extent is the box mean ± spread sd.
+func (g *Gaussian) extent() extent {
+	e := extent{lo: make([]float64, len(g.Mean)), hi: make([]float64, len(g.Mean))}
+	for i := range g.Mean {
+		e.lo[i] = g.Mean[i] - spread*g.SD[i]
+		e.hi[i] = g.Mean[i] + spread*g.SD[i]
+	}
+	return e
+}

@@ -1,0 +1,137 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"gocv.io/x/gocv"
+
+	"driftscope/ingest/sim"
+	"driftscope/internal/frame"
+	"driftscope/internal/pipeline"
+)
+
+// simulatedOptions are the keys of a simulated source.
+type simulatedOptions struct {
+	Name     string `yaml:"name"`     // one of sim.Names
+	Seed     uint64 `yaml:"seed"`     // default 1
+	Frames   int    `yaml:"frames"`   // default 0: endless
+	Render   string `yaml:"render"`   // subpixel (default) or integer
+	Realtime *bool  `yaml:"realtime"` // true: a frame every dt, dropped where tracking is slower; default: the scene's own habit
+}
+
+// simulated gives the pictures of a scene, CV_16UC1 or CV_32FC3 in the order blue, green, red. Acquisition times count from the Unix
+// epoch. The truth stays in the scene: it must not leak into tracking.
+type simulated struct {
+	scene    *sim.Scene
+	realtime bool
+
+	ticker *time.Ticker // nil unless realtime
+	seq    uint64
+	lent   sim.Picture // its pixels are those of the frame being drawn
+}
+
+func newSimulated(decode func(dst any) error) (pipeline.Source, error) {
+	o := simulatedOptions{Seed: 1}
+	if err := decode(&o); err != nil {
+		return nil, err
+	}
+	if o.Name == "" {
+		return nil, fmt.Errorf("name is missing: give one of %v", sim.Names())
+	}
+	scene, err := sim.New(o.Name, sim.Options{Frames: o.Frames, Seed: o.Seed, Render: o.Render})
+	if err != nil {
+		return nil, err
+	}
+	s := &simulated{scene: scene, realtime: scene.Paced()}
+	if o.Realtime != nil {
+		s.realtime = *o.Realtime
+	}
+	return s, nil
+}
+
+// Live says that frames come by the clock, as a camera's do.
+func (s *simulated) Live() bool { return s.realtime }
+
+// Timed says that frame times are acquisition times: a simulation knows its own.
+func (s *simulated) Timed() bool { return true }
+
+// Frames is how many frames Read gives in all; 0 is endless.
+func (s *simulated) Frames() int { return s.scene.Frames() }
+
+// Open starts the clock of a live scene.
+func (s *simulated) Open(context.Context) error {
+	if s.realtime {
+		s.ticker = time.NewTicker(sinceStart(s.scene.DT()))
+	}
+	return nil
+}
+
+// Close stops the clock.
+func (s *simulated) Close() error {
+	if s.ticker != nil {
+		s.ticker.Stop()
+	}
+	return nil
+}
+
+// Read draws the next frame, at the next tick where the scene is live. It returns io.EOF after the last frame.
+func (s *simulated) Read(ctx context.Context) (*frame.Frame, error) {
+	if err := s.wait(ctx); err != nil {
+		return nil, err
+	}
+	mat, err := s.lend()
+	if err != nil {
+		mat.Close()
+		return nil, err
+	}
+	truth, err := s.scene.Next(&s.lent)
+	s.lent = sim.Picture{}
+	if err != nil {
+		mat.Close()
+		return nil, err
+	}
+	f := frame.New(s.seq, time.Unix(0, 0).UTC().Add(sinceStart(truth.T)), frame.Meta{Trajectory: truth.Trajectory, Arrived: time.Now()}, mat)
+	s.seq++
+	if !truth.Inside {
+		f.Notice(true, "simulation_clipped", fmt.Sprintf("%s left the picture and was drawn at its edge: choose a finite number of frames to fit the picture to the path", s.scene.Name()))
+	}
+	return f, nil
+}
+
+func (s *simulated) wait(ctx context.Context) error {
+	if err := ctx.Err(); err != nil || s.ticker == nil {
+		return err
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-s.ticker.C:
+		return nil
+	}
+}
+
+// lend makes a Mat of the scene's format and lends its pixels to s.lent. The caller owns the Mat, also beside an error.
+func (s *simulated) lend() (mat gocv.Mat, err error) {
+	format := s.scene.Format()
+	switch {
+	case format.Depth == sim.Counts && format.Channels == 1:
+		mat = gocv.NewMatWithSize(format.Height, format.Width, gocv.MatTypeCV16UC1)
+		s.lent.U16, err = mat.DataPtrUint16()
+	case format.Depth != sim.Counts && format.Channels == 1:
+		mat = gocv.NewMatWithSize(format.Height, format.Width, gocv.MatTypeCV32FC1)
+		s.lent.F32, err = mat.DataPtrFloat32()
+	case format.Depth != sim.Counts && format.Channels == 3:
+		mat = gocv.NewMatWithSize(format.Height, format.Width, gocv.MatTypeCV32FC3)
+		s.lent.F32, err = mat.DataPtrFloat32()
+	default:
+		mat = gocv.NewMat()
+		err = fmt.Errorf("scene %s draws %d channels of depth %d: there is no Mat type for them", s.scene.Name(), format.Channels, format.Depth)
+	}
+	return mat, err
+}
+
+// sinceStart is s seconds, to the nanosecond.
+func sinceStart(s float64) time.Duration { return time.Duration(math.Round(s * float64(time.Second))) }

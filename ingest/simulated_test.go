@@ -1,0 +1,202 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"gocv.io/x/gocv"
+
+	"driftscope/ingest/sim"
+	"driftscope/internal/pipeline"
+)
+
+// openSimulated makes and opens a source from YAML options; the test closes it.
+func openSimulated(t testing.TB, options string) *simulated {
+	t.Helper()
+	source, err := newSimulated(simulatedYAML(options))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := source.Open(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := source.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return source.(*simulated)
+}
+
+func simulatedYAML(options string) func(any) error {
+	return func(dst any) error {
+		return yaml.UnmarshalWithOptions([]byte(options), dst, yaml.DisallowUnknownField())
+	}
+}
+
+func TestSimulatedRefuses(t *testing.T) {
+	for _, c := range []struct{ options, want string }{
+		{"{}", "name is missing: give one of [molecule"},
+		{"{name: cubes}", `scene "cubes" is not known`},
+		{"{name: molecule, speed: 2}", "speed"},
+		{"{name: balls-constant}", "give frames (1 to"},
+		{"{name: balls-ou, frames: -5}", "frames is -5"},
+		{"{name: balls-ou, render: rough}", `render is "rough"`},
+		{"{name: balls-ou, seed: -1}", "seed"},
+	} {
+		_, err := newSimulated(simulatedYAML(c.options))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v; want one with %q", c.options, err, c.want)
+		}
+	}
+}
+
+func TestSimulatedIsLiveByHabitOrWish(t *testing.T) {
+	for _, c := range []struct {
+		options string
+		live    bool
+		frames  int
+	}{
+		{"{name: molecule}", true, 0},
+		{"{name: molecule, realtime: false, frames: 9}", false, 9},
+		{"{name: balls-ou}", false, 0},
+		{"{name: balls-ou, realtime: true}", true, 0},
+	} {
+		s := openSimulated(t, c.options)
+		if s.Live() != c.live || s.Frames() != c.frames || !s.Timed() {
+			t.Errorf("%s: live %t, frames %d, timed %t; want %t, %d, true", c.options, s.Live(), s.Frames(), s.Timed(), c.live, c.frames)
+		}
+		if _, ok := pipeline.Source(s).(pipeline.Live); !ok {
+			t.Error("the runner cannot ask whether it is live")
+		}
+	}
+}
+
+// Every frame is the scene's picture, value for value, with its number and time.
+func TestSimulatedFrames(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		kind gocv.MatType
+	}{
+		{"molecule", gocv.MatTypeCV16UC1},
+		{"balls-circle", gocv.MatTypeCV32FC3},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			const n = 4
+			source := openSimulated(t, "{name: "+c.name+", seed: 6, frames: 4, realtime: false}")
+			scene, err := sim.New(c.name, sim.Options{Frames: n, Seed: 6})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want sim.Picture
+			for k := range n {
+				truth, err := scene.Next(&want)
+				if err != nil {
+					t.Fatal(err)
+				}
+				f, err := source.Read(context.Background())
+				if err != nil {
+					t.Fatal(err)
+				}
+				mat := f.Mat()
+				if mat.Type() != c.kind || mat.Cols() != want.Width || mat.Rows() != want.Height {
+					t.Fatalf("a Mat of type %v, %dx%d; want %v, %dx%d", mat.Type(), mat.Cols(), mat.Rows(), c.kind, want.Width, want.Height)
+				}
+				if !sameValues(t, mat, &want) {
+					t.Fatalf("frame %d differs from the scene's picture", k)
+				}
+				if off := f.Time.Sub(time.Unix(0, 0)).Seconds() - truth.T; f.Seq != uint64(k) || math.Abs(off) > 1e-9 {
+					t.Errorf("frame %d: number %d, time off by %g s", k, f.Seq, off)
+				}
+				if f.Meta.Arrived.IsZero() || len(f.Meta.Events) != 0 {
+					t.Errorf("frame %d: meta %+v", k, f.Meta)
+				}
+				if err := f.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := source.Read(context.Background()); err != io.EOF {
+				t.Errorf("after the last frame: %v; want io.EOF", err)
+			}
+		})
+	}
+}
+
+func sameValues(t *testing.T, mat *gocv.Mat, want *sim.Picture) bool {
+	t.Helper()
+	for row := range want.Height {
+		for i := range want.Width * want.Channels {
+			at := row*want.Width*want.Channels + i
+			if want.Depth == sim.Counts && uint16(mat.GetShortAt(row, i)) != want.U16[at] {
+				return false
+			}
+			if want.Depth == sim.Unit && mat.GetFloatAt(row, i) != want.F32[at] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// With seed 1748 the ball strays beyond 4.5 sd at frames 36 and 37: the frames come, and say so.
+func TestSimulatedClipIsTold(t *testing.T) {
+	source := openSimulated(t, "{name: balls-ou, seed: 1748}")
+	for k := range 38 {
+		f, err := source.Read(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if told := len(f.Meta.Events) > 0; told != (k >= 36) {
+			t.Errorf("frame %d: events %v", k, f.Meta.Events)
+		} else if told && (f.Meta.Events[0].Code != "simulation_clipped" || !f.Meta.Events[0].Warn) {
+			t.Errorf("frame %d: event %+v", k, f.Meta.Events[0])
+		}
+		f.Close()
+	}
+}
+
+// A live scene keeps its own pace: n frames take at least n-1 ticks, less the tick's own jitter.
+func TestSimulatedPace(t *testing.T) {
+	source := openSimulated(t, "{name: balls-ou, realtime: true}")
+	const n = 8
+	began := time.Now()
+	for range n {
+		f, err := source.Read(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+	}
+	if took := time.Since(began); took < (n-2)*10*time.Millisecond {
+		t.Errorf("%d frames of 10 ms took %v", n, took)
+	}
+}
+
+func TestSimulatedStops(t *testing.T) {
+	for _, options := range []string{"{name: molecule}", "{name: balls-ou}"} {
+		source := openSimulated(t, options)
+		ctx, stop := context.WithCancel(context.Background())
+		stop()
+		if _, err := source.Read(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v; want context.Canceled", options, err)
+		}
+	}
+}
+
+func BenchmarkSimulatedMolecule(b *testing.B) {
+	source := openSimulated(b, "{name: molecule, realtime: false}")
+	b.ReportAllocs()
+	for b.Loop() {
+		f, err := source.Read(context.Background())
+		if err != nil {
+			b.Fatal(err)
+		}
+		f.Close()
+	}
+}

@@ -1,0 +1,154 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"gocv.io/x/gocv"
+
+	"driftscope/ingest/tiff"
+	"driftscope/internal/frame"
+	"driftscope/internal/pipeline"
+)
+
+// tiffOptions are the keys of a TIFF source.
+type tiffOptions struct {
+	Path string  `yaml:"path"` // one file of one or more pages
+	DT   float64 `yaml:"dt"`   // seconds from frame to frame
+	FPS  float64 `yaml:"fps"`  // frames a second, in place of dt
+}
+
+// tiffSource gives the pages of a file in their order; of a hyperstack that is every channel and slice.
+type tiffSource struct {
+	path string
+	clock
+	stack stack
+	first bool // the stack's page was read by Open and not yet given
+}
+
+func newTIFF(decode func(dst any) error) (pipeline.Source, error) {
+	var o tiffOptions
+	if err := decode(&o); err != nil {
+		return nil, err
+	}
+	if o.Path == "" {
+		return nil, errors.New("path is missing: give a TIFF file")
+	}
+	c, err := newClock(o.DT, o.FPS)
+	if err != nil {
+		return nil, err
+	}
+	return &tiffSource{path: o.Path, clock: c}, nil
+}
+
+// Open reads the first page, so that a file without one is refused here.
+func (s *tiffSource) Open(context.Context) error {
+	err := s.stack.open(s.path)
+	if err == nil {
+		err = s.stack.pages.Next(&s.stack.page)
+	}
+	if err != nil {
+		s.stack.close()
+		return fmt.Errorf("%s: %w", s.path, err)
+	}
+	s.first = true
+	s.settle()
+	return nil
+}
+
+// Frames is the number of pages; good after Open.
+func (s *tiffSource) Frames() int {
+	if s.stack.pages == nil {
+		return 0
+	}
+	return s.stack.pages.Pages()
+}
+
+// Read returns the next page. One that is damaged is skipped as unreadable_page; a file that ends before its pages do fails,
+// after the pages before the tear.
+func (s *tiffSource) Read(ctx context.Context) (*frame.Frame, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if !s.first {
+		if err := s.stack.pages.Next(&s.stack.page); err == io.EOF {
+			return nil, err
+		} else if errors.Is(err, tiff.ErrTorn) {
+			return nil, fmt.Errorf("%s: %w; the pages before it were read", s.path, err)
+		} else if err != nil {
+			return nil, s.skip("unreadable_page", fmt.Errorf("%s: %w", s.path, err))
+		}
+	}
+	s.first = false
+	mat, err := toMat(&s.stack.page)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.path, err)
+	}
+	return s.frame(mat, s.now(), frame.Meta{File: s.path})
+}
+
+// Close closes the file.
+func (s *tiffSource) Close() error { return s.stack.close() }
+
+// stack is an open TIFF file with the memory of its current page.
+type stack struct {
+	file  *os.File
+	pages *tiff.File
+	page  tiff.Image
+}
+
+func (s *stack) open(path string) error {
+	file, size, err := openRegular(path)
+	if err != nil {
+		return err
+	}
+	s.file = file
+	s.pages, err = tiff.Open(file, size)
+	return err
+}
+
+// close may be called at any time.
+func (s *stack) close() error {
+	if s.file == nil {
+		return nil
+	}
+	err := s.file.Close()
+	s.file = nil
+	return err
+}
+
+// matType is OpenCV's name for a page's pixels.
+func matType(page *tiff.Image) gocv.MatType {
+	channels := gocv.MatType((page.Channels - 1) << 3)
+	switch page.Depth {
+	case tiff.Uint8:
+		return gocv.MatTypeCV8U + channels
+	case tiff.Uint16:
+		return gocv.MatTypeCV16U + channels
+	}
+	return gocv.MatTypeCV32F + channels
+}
+
+// toMat copies a page to a new Mat, which the caller owns; red, green and blue become blue, green and red.
+func toMat(page *tiff.Image) (gocv.Mat, error) {
+	mat := gocv.NewMatWithSize(page.Height, page.Width, matType(page))
+	dst, err := mat.DataPtrUint8()
+	if err != nil || len(dst) != len(page.Pix) {
+		mat.Close()
+		return gocv.Mat{}, fmt.Errorf("OpenCV gave %d bytes for a page of %d: free memory", len(dst), len(page.Pix))
+	}
+	if page.Channels == 1 {
+		copy(dst, page.Pix)
+		return mat, nil
+	}
+	size := page.Depth.Bytes()
+	for pixel := 0; pixel < len(dst); pixel += 3 * size {
+		copy(dst[pixel:pixel+size], page.Pix[pixel+2*size:])
+		copy(dst[pixel+size:pixel+2*size], page.Pix[pixel+size:])
+		copy(dst[pixel+2*size:pixel+3*size], page.Pix[pixel:])
+	}
+	return mat, nil
+}

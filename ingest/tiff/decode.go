@@ -1,0 +1,199 @@
+package tiff
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// decode turns the current page into pixels. The page's bytes are skip bytes further in the file than its directory says.
+func (f *File) decode(dst *Image, skip int64) error {
+	p := &f.page
+	if p.photometric != palette {
+		dst.shape(p.width, p.height, p.channels(), p.depth())
+		if err := f.decodeChunks(dst, skip); err != nil {
+			return err
+		}
+		if p.photometric == whiteIsZero {
+			dst.invert(p.bits)
+		}
+		return nil
+	}
+	f.indices.shape(p.width, p.height, 1, Uint8)
+	if err := f.decodeChunks(&f.indices, skip); err != nil {
+		return err
+	}
+	dst.shape(p.width, p.height, 3, Uint8)
+	for i, index := range f.indices.Pix {
+		if p.bits == 1 {
+			index &= 1 // decoding made 255 of it
+		}
+		for c := range 3 {
+			dst.Pix[3*i+c] = uint8(p.colours[c<<p.bits+int(index)] >> 8)
+		}
+	}
+	return nil
+}
+
+func (p *page) channels() int {
+	if p.samples >= 3 {
+		return 3
+	}
+	return 1
+}
+
+func (p *page) depth() Depth {
+	switch {
+	case p.format == formatUint && p.bits <= 8:
+		return Uint8
+	case p.format == formatUint && p.bits <= 16:
+		return Uint16
+	}
+	return Float32
+}
+
+func (f *File) decodeChunks(dst *Image, skip int64) error {
+	p := &f.page
+	plane := p.across * p.down
+	for i := range plane * p.planes() {
+		channel := i / plane
+		if channel >= dst.Channels {
+			return nil // alpha has a plane of its own
+		}
+		raw, err := f.readChunk(p, i, skip)
+		if err != nil {
+			return err
+		}
+		f.place(dst, raw, channel, i%plane%p.across*p.chunkW, i%plane/p.across*p.chunkH)
+	}
+	return nil
+}
+
+// place converts a chunk and puts it at (x, y) of dst, into the given channel, or into all where samples lie side by side.
+func (f *File) place(dst *Image, raw []byte, channel, x, y int) {
+	p := &f.page
+	size := dst.Depth.Bytes()
+	pixel := dst.Channels * size
+	width, height := min(p.chunkW, p.width-x), min(p.chunkH, p.height-y)
+	convert := p.converter()
+	for r := range height {
+		src, srcSize := raw[r*p.rowBytes():(r+1)*p.rowBytes()], p.bits/8
+		if p.bits%8 != 0 {
+			src, srcSize = f.unpack(src), size
+		}
+		row := dst.Pix[((y+r)*p.width+x)*pixel:]
+		row = row[:width*pixel]
+		if !p.separate && dst.Channels == p.samples {
+			convert(row, src, f.order, width*p.samples, size, srcSize)
+			continue
+		}
+		for c := range min(dst.Channels, p.interleaved()) {
+			convert(row[(channel+c)*size:], src[c*srcSize:], f.order, width, pixel, srcSize*p.interleaved())
+		}
+	}
+}
+
+// unpack spreads samples that share bytes, highest bit first, to one or two bytes each, in the file's byte order. A single bit
+// becomes 0 or 255.
+func (f *File) unpack(src []byte) []byte {
+	p := &f.page
+	n := p.chunkW * p.interleaved()
+	size := p.depth().Bytes()
+	f.wide = resize(f.wide, n*size)
+	held, have := uint32(0), 0
+	for i := range n {
+		for have < p.bits {
+			held, have, src = held<<8|uint32(src[0]), have+8, src[1:]
+		}
+		have -= p.bits
+		v := held >> have & (1<<p.bits - 1)
+		switch {
+		case p.bits == 1:
+			f.wide[i] = uint8(255 * v)
+		case size == 1:
+			f.wide[i] = uint8(v)
+		default:
+			f.order.PutUint16(f.wide[2*i:], uint16(v))
+		}
+	}
+	return f.wide
+}
+
+// invert makes zero white, for samples of the given bits.
+func (img *Image) invert(bits int) {
+	if bits <= 8 {
+		white := uint8(1<<bits - 1)
+		if bits == 1 {
+			white = 255
+		}
+		for i, v := range img.Pix {
+			img.Pix[i] = white - v
+		}
+		return
+	}
+	white := uint16(1<<bits - 1)
+	for i := 0; i < len(img.Pix); i += 2 {
+		binary.LittleEndian.PutUint16(img.Pix[i:], white-binary.LittleEndian.Uint16(img.Pix[i:]))
+	}
+}
+
+// convert reads n samples that lie step bytes apart in src, and writes them dstStep bytes apart to dst, little-endian.
+type convert func(dst, src []byte, order binary.ByteOrder, n, dstStep, step int)
+
+func (p *page) converter() convert {
+	switch {
+	case p.depth() == Uint8:
+		return copy8
+	case p.depth() == Uint16:
+		return copy16
+	case p.format == formatUint: // 32 bits
+		return toFloat(4, func(order binary.ByteOrder, b []byte) float32 { return float32(order.Uint32(b)) })
+	case p.format == formatInt && p.bits == 8:
+		return toFloat(1, func(_ binary.ByteOrder, b []byte) float32 { return float32(int8(b[0])) })
+	case p.format == formatInt && p.bits == 16:
+		return toFloat(2, func(order binary.ByteOrder, b []byte) float32 { return float32(int16(order.Uint16(b))) })
+	case p.format == formatInt:
+		return toFloat(4, func(order binary.ByteOrder, b []byte) float32 { return float32(int32(order.Uint32(b))) })
+	case p.bits == 32:
+		return copy32
+	}
+	return toFloat(8, func(order binary.ByteOrder, b []byte) float32 { return float32(math.Float64frombits(order.Uint64(b))) })
+}
+
+func copy8(dst, src []byte, _ binary.ByteOrder, n, dstStep, step int) {
+	if dstStep == 1 && step == 1 {
+		copy(dst, src[:n])
+		return
+	}
+	for i := range n {
+		dst[i*dstStep] = src[i*step]
+	}
+}
+
+func copy16(dst, src []byte, order binary.ByteOrder, n, dstStep, step int) {
+	if dstStep == 2 && step == 2 && order == binary.LittleEndian {
+		copy(dst, src[:2*n])
+		return
+	}
+	for i := range n {
+		binary.LittleEndian.PutUint16(dst[i*dstStep:], order.Uint16(src[i*step:]))
+	}
+}
+
+func copy32(dst, src []byte, order binary.ByteOrder, n, dstStep, step int) {
+	if dstStep == 4 && step == 4 && order == binary.LittleEndian {
+		copy(dst, src[:4*n])
+		return
+	}
+	for i := range n {
+		binary.LittleEndian.PutUint32(dst[i*dstStep:], order.Uint32(src[i*step:]))
+	}
+}
+
+func toFloat(size int, value func(order binary.ByteOrder, b []byte) float32) convert {
+	return func(dst, src []byte, order binary.ByteOrder, n, dstStep, step int) {
+		for i := range n {
+			v := value(order, src[i*step:i*step+size])
+			binary.LittleEndian.PutUint32(dst[i*dstStep:], math.Float32bits(v))
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package tiff
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+)
+
+// Encode writes img as a TIFF of one page: little-endian, uncompressed, one strip. It does not close w.
+func Encode(w io.Writer, img *Image) error {
+	if err := img.check(); err != nil {
+		return err
+	}
+	if _, err := w.Write(img.header()); err != nil {
+		return err
+	}
+	_, err := w.Write(img.Pix)
+	return err
+}
+
+func (img *Image) check() error {
+	if img.Channels != 1 && img.Channels != 3 {
+		return fmt.Errorf("an image of %d channels, 1 or 3 expected: split it", img.Channels)
+	}
+	if img.Depth < Uint8 || img.Depth > Float32 {
+		return fmt.Errorf("an image of depth %d, %d to %d expected: choose Uint8, Uint16 or Float32", img.Depth, Uint8, Float32)
+	}
+	if img.Width < 1 || img.Height < 1 || img.Width > MaxPixels/img.Height {
+		return fmt.Errorf("an image of %dx%d pixels, 1x1 to %d pixels expected: crop it", img.Width, img.Height, MaxPixels)
+	}
+	if want := img.Width * img.Height * img.Channels * img.Depth.Bytes(); len(img.Pix) != want {
+		return fmt.Errorf("an image of %d bytes, %d expected from %dx%d pixels: fill Pix", len(img.Pix), want, img.Width, img.Height)
+	}
+	return nil
+}
+
+// header is everything before the pixels: 8 bytes, the directory, and the values that do not fit in its entries.
+func (img *Image) header() []byte {
+	const (
+		short, long = 3, 4
+		entries     = 11
+		end         = 8 + 2 + 12*entries + 4
+	)
+	le := binary.LittleEndian
+	format, photometric := uint32(formatUint), uint32(blackIsZero)
+	if img.Depth == Float32 {
+		format = formatFloat
+	}
+	bits, channels := uint32(8*img.Depth.Bytes()), uint32(img.Channels)
+	pixels := uint32(end)
+	var extra []byte
+	if img.Channels == 3 {
+		photometric = rgb
+		for _, v := range []uint32{bits, format} {
+			for range channels {
+				extra = le.AppendUint16(extra, uint16(v))
+			}
+		}
+		bits, format = end, end+6
+		pixels += uint32(len(extra))
+	}
+	b := append(make([]byte, 0, end+len(extra)), 'I', 'I', 42, 0, 8, 0, 0, 0)
+	b = le.AppendUint16(b, entries)
+	for _, e := range []struct {
+		tag, kind    uint16
+		count, value uint32
+	}{
+		{tagWidth, long, 1, uint32(img.Width)},
+		{tagHeight, long, 1, uint32(img.Height)},
+		{tagBitsPerSample, short, channels, bits},
+		{tagCompression, short, 1, uncompressed},
+		{tagPhotometric, short, 1, photometric},
+		{tagStripOffsets, long, 1, pixels},
+		{tagSamplesPerPixel, short, 1, channels},
+		{tagRowsPerStrip, long, 1, uint32(img.Height)},
+		{tagStripByteCounts, long, 1, uint32(len(img.Pix))},
+		{tagPlanar, short, 1, 1},
+		{tagSampleFormat, short, channels, format},
+	} {
+		b = le.AppendUint16(b, e.tag)
+		b = le.AppendUint16(b, e.kind)
+		b = le.AppendUint32(b, e.count)
+		b = le.AppendUint32(b, e.value)
+	}
+	b = le.AppendUint32(b, 0)
+	return append(b, extra...)
+}

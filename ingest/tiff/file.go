@@ -1,0 +1,190 @@
+package tiff
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// The bounds on what a file may ask for.
+const (
+	MaxPixels = 128 << 20 // of a page, width times height
+	MaxPages  = 1 << 20   // of a file
+
+	maxEntries = 4096    // of a directory
+	maxChunks  = 1 << 20 // strips or tiles of a page
+	maxBytes   = 1 << 30 // of a strip or tile, decompressed
+)
+
+// ErrTorn is found in the error of a page, or of a directory, that lies beyond the end of the file.
+var ErrTorn = errors.New("the file is torn")
+
+// PageError says which page could not be read, and where in the file.
+type PageError struct {
+	Page   int   // from 1, as viewers count
+	Offset int64 // of the page's directory, in bytes
+	Err    error
+}
+
+func (e *PageError) Error() string {
+	return fmt.Sprintf("page %d (directory at byte %d): %v", e.Page, e.Offset, e.Err)
+}
+
+func (e *PageError) Unwrap() error { return e.Err }
+
+// File reads one page after another. It keeps the memory a page needs for the next one, and does not close what it reads from.
+// Not safe for concurrent use.
+type File struct {
+	r     io.ReaderAt
+	size  int64
+	order binary.ByteOrder
+	big   bool // BigTIFF: 64-bit offsets
+
+	directories []int64    // offsets, in the order of the chain
+	broken      *PageError // why the chain ended early
+	stack       stack      // ImageJ's single directory for many pages
+
+	next int // page that Next reads
+	torn bool
+
+	entries []entry // of the current directory
+	page    page
+	chunks  decompressor
+	indices Image  // of a palette page
+	wide    []byte // values of a tag, or a row of samples, while they are turned around
+	word    [8]byte
+}
+
+// Open reads the header, walks the chain of directories and checks the first page's layout. size is the file's length in bytes.
+// A first page that cannot be read is an error here; a later one is an error of Next.
+func Open(r io.ReaderAt, size int64) (*File, error) {
+	f := &File{r: r, size: size}
+	first, err := f.readHeader()
+	if err != nil {
+		return nil, err
+	}
+	f.walk(first)
+	if len(f.directories) == 0 {
+		return nil, f.broken
+	}
+	if err := f.readPage(f.directories[0]); err != nil {
+		return nil, &PageError{Page: 1, Offset: f.directories[0], Err: err}
+	}
+	if len(f.directories) == 1 {
+		f.findStack()
+	}
+	return f, nil
+}
+
+// Pages is the number of pages that the file holds, torn or not.
+func (f *File) Pages() int { return max(len(f.directories), f.stack.held) }
+
+// Next decodes the next page into dst, reusing its memory, and returns io.EOF after the last one. After a *PageError it may be
+// called again: it goes on with the page behind.
+func (f *File) Next(dst *Image) error {
+	i := f.next
+	switch {
+	case i < f.Pages():
+		f.next++
+		err := f.readPixels(dst, i)
+		if f.torn = errors.Is(err, ErrTorn); err != nil {
+			return &PageError{Page: i + 1, Offset: f.directories[min(i, len(f.directories)-1)], Err: err}
+		}
+		return nil
+	case f.stack.missing() > 0:
+		err := fmt.Errorf("%w: %d of the %d pages of this ImageJ stack are missing: copy the file again", ErrTorn, f.stack.missing(), f.stack.claimed)
+		f.stack.claimed = f.stack.held // said once
+		return &PageError{Page: i + 1, Offset: f.directories[0], Err: err}
+	case f.broken != nil && !f.torn:
+		err := f.broken
+		f.broken = nil
+		return err
+	}
+	return io.EOF
+}
+
+// readPixels decodes page i.
+func (f *File) readPixels(dst *Image, i int) error {
+	if f.stack.held > 0 {
+		return f.decode(dst, f.stack.bytes*int64(i))
+	}
+	if err := f.readPage(f.directories[i]); err != nil {
+		return err
+	}
+	return f.decode(dst, 0)
+}
+
+// readHeader returns the offset of the first directory.
+func (f *File) readHeader() (int64, error) {
+	if f.size == 0 {
+		return 0, errors.New("the file is empty: record or copy it again")
+	}
+	var head [16]byte
+	n := min(f.size, int64(len(head)))
+	if err := f.readAt(head[:n], 0); err != nil {
+		return 0, err
+	}
+	switch string(head[:2]) {
+	case "II":
+		f.order = binary.LittleEndian
+	case "MM":
+		f.order = binary.BigEndian
+	default:
+		return 0, fmt.Errorf("not a TIFF file: it begins with %q where \"II\" or \"MM\" is expected: give a TIFF, or rename it after what it is", head[:min(n, 4)])
+	}
+	switch version := f.order.Uint16(head[2:]); {
+	case version == 42 && n >= 8:
+		return int64(f.order.Uint32(head[4:])), nil
+	case version == 43 && n >= 16:
+		if width := f.order.Uint16(head[4:]); width != 8 {
+			return 0, fmt.Errorf("a BigTIFF with %d-byte offsets, 8 expected: write it again as BigTIFF", width)
+		}
+		f.big = true
+		return int64(f.order.Uint64(head[8:])), nil
+	case version == 42 || version == 43:
+		return 0, fmt.Errorf("%w: its header is cut after %d bytes: copy it again", ErrTorn, n)
+	default:
+		return 0, fmt.Errorf("not a TIFF file: version %d where 42 (TIFF) or 43 (BigTIFF) is expected: write it again as TIFF", version)
+	}
+}
+
+// walk notes the offset of every directory, up to where the chain ends or breaks.
+func (f *File) walk(offset int64) {
+	seen := map[int64]bool{}
+	for offset != 0 {
+		next, err := f.nextDirectory(offset)
+		switch {
+		case err != nil:
+		case seen[offset]:
+			err = errors.New("the chain of directories runs in a circle: write the file again")
+		case len(f.directories) == MaxPages:
+			err = fmt.Errorf("more than %d pages: split the file", MaxPages)
+		}
+		if err != nil {
+			f.broken = &PageError{Page: len(f.directories) + 1, Offset: offset, Err: err}
+			return
+		}
+		seen[offset] = true
+		f.directories = append(f.directories, offset)
+		offset = next
+	}
+	if len(f.directories) == 0 {
+		f.broken = &PageError{Page: 1, Err: errors.New("no page: the header names no directory: record or copy the file again")}
+	}
+}
+
+// readAt fills p from offset, or says how far the file falls short.
+func (f *File) readAt(p []byte, offset int64) error {
+	if offset < 0 || offset > f.size || int64(len(p)) > f.size-offset {
+		return fmt.Errorf("%w: %d bytes at byte %d lie beyond its end at %d: copy it again", ErrTorn, len(p), uint64(offset), f.size)
+	}
+	n, err := f.r.ReadAt(p, offset)
+	if n == len(p) {
+		return nil
+	}
+	if err == io.EOF || err == nil {
+		return fmt.Errorf("%w: it ends at byte %d, %d expected: copy it again", ErrTorn, offset+int64(n), f.size)
+	}
+	return err
+}

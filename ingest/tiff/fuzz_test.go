@@ -1,0 +1,54 @@
+package tiff
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+	"testing"
+)
+
+// FuzzOpen: whatever the bytes, every page ends in pixels of the promised shape or in an error, and the file ends.
+func FuzzOpen(f *testing.F) {
+	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
+		for _, big := range []bool{false, true} {
+			for _, compression := range []uint64{uncompressed, lzwCoded, deflated, packBits} {
+				strips := grey16(1)
+				strips.compression, strips.rows, strips.description = compression, 4, "ImageJ=1\nimages=2\n"
+				tiles := recipe{width: 5, height: 5, samples: 4, bits: 8, format: formatUint, photometric: rgb,
+					compression: compression, tile: 16, separate: true, value: masked(8)}
+				f.Add(build(f, order, big, strips))
+				f.Add(build(f, order, big, strips, tiles))
+			}
+			floats := recipe{width: 4, height: 3, samples: 1, bits: 32, format: formatFloat, photometric: blackIsZero,
+				compression: deflated, predictor: predictorFloat, value: negative}
+			bits := recipe{width: 9, height: 3, samples: 1, bits: 1, format: formatUint, photometric: palette,
+				compression: uncompressed, colours: make([]uint64, 6), value: masked(1)}
+			f.Add(build(f, order, big, floats, bits))
+		}
+	}
+	f.Fuzz(func(t *testing.T, file []byte) {
+		tiff, err := Open(bytes.NewReader(file), int64(len(file)))
+		if err != nil {
+			return
+		}
+		var img Image
+		for n := 0; ; n++ {
+			err := tiff.Next(&img)
+			if err == io.EOF {
+				return
+			}
+			if n > tiff.Pages()+1 {
+				t.Fatalf("%d answers from a file of %d pages", n, tiff.Pages())
+			}
+			if err != nil {
+				continue
+			}
+			if err := img.check(); err != nil {
+				t.Fatal(err)
+			}
+			if n == 16 {
+				return // many pages of one large strip are slow, not wrong
+			}
+		}
+	})
+}

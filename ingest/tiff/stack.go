@@ -1,0 +1,55 @@
+package tiff
+
+import (
+	"bytes"
+	"strconv"
+)
+
+// stack is ImageJ's way around TIFF's 4 GiB: one directory, "images=N" in its description, and N pages of pixels in a row.
+type stack struct {
+	claimed int
+	held    int   // pages that fit in the file; 0 where there is no stack
+	bytes   int64 // of a page
+}
+
+func (s stack) missing() int { return s.claimed - s.held }
+
+// findStack sets f.stack where the only directory describes several pages. A description that outlived its stack, as a copied
+// single page has one, is not believed: the pixels have to be there, behind the directory as ImageJ writes them.
+func (f *File) findStack() {
+	p := &f.page
+	claimed := f.claimedImages()
+	if claimed < 2 || !p.contiguous() || int64(p.offsets[0]) < f.directories[0] {
+		return
+	}
+	size := int64(p.width) * int64(p.height) * int64(p.samples) * int64(p.bits/8)
+	held := int(min(int64(claimed), (f.size-int64(p.offsets[0]))/size))
+	if held < 1 || held == 1 && f.broken == nil {
+		return
+	}
+	f.stack = stack{claimed: claimed, held: held, bytes: size}
+	f.broken = nil
+}
+
+// claimedImages is N of "images=N" in an ImageJ description, 0 without one.
+func (f *File) claimedImages() int {
+	const limit = 64 << 10 // ImageJ writes the count into the first lines
+	e := f.find(tagDescription)
+	if e == nil {
+		return 0
+	}
+	text, err := f.valueBytes(e, limit)
+	if err != nil || !bytes.HasPrefix(text, []byte("ImageJ=")) {
+		return 0
+	}
+	for line := range bytes.Lines(text) {
+		value, found := bytes.CutPrefix(bytes.TrimSpace(line), []byte("images="))
+		if !found {
+			continue
+		}
+		if n, err := strconv.Atoi(string(value)); err == nil && n <= MaxPages {
+			return n
+		}
+	}
+	return 0
+}

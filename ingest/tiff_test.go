@@ -1,0 +1,154 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"driftscope/ingest/tiff"
+	"driftscope/internal/pipeline"
+)
+
+// join makes one file of pages that Encode wrote, by moving the offsets of the later ones and linking them.
+func join(t testing.TB, pages ...*tiff.Image) []byte {
+	t.Helper()
+	le := binary.LittleEndian
+	var out []byte
+	link := 4 // where the next directory's offset is kept
+	for _, p := range pages {
+		one := encodeTIFF(t, p)
+		base := uint32(len(out))
+		entries := int(le.Uint16(one[8:]))
+		for i := range entries {
+			e := one[10+12*i:]
+			count, size := le.Uint32(e[4:]), uint32(4)
+			if le.Uint16(e[2:]) == 3 {
+				size = 2
+			}
+			if le.Uint16(e) == 273 || count*size > 4 { // strip offsets, and values kept elsewhere
+				le.PutUint32(e[8:], le.Uint32(e[8:])+base)
+			}
+		}
+		out = append(out, one...)
+		le.PutUint32(out[link:], base+8)
+		link = int(base) + 10 + 12*entries
+	}
+	return out
+}
+
+func TestTIFFPixels(t *testing.T) {
+	for _, c := range []struct {
+		page *tiff.Image
+		want []float64
+	}{
+		{page(5, 3, 1, tiff.Uint8, 200), []float64{200}},
+		{page(5, 3, 1, tiff.Uint16, 0x81), []float64{0x8181}},
+		{page(5, 3, 1, tiff.Float32, 0x40), []float64{3.0039215087890625}}, // bits 0x40404040
+		{&tiff.Image{Width: 1, Height: 1, Channels: 3, Depth: tiff.Uint8, Pix: []byte{1, 2, 3}}, []float64{3, 2, 1}},
+		{&tiff.Image{Width: 1, Height: 1, Channels: 3, Depth: tiff.Uint16, Pix: []byte{1, 1, 2, 2, 3, 3}}, []float64{0x303, 0x202, 0x101}},
+	} {
+		path := write(t, filepath.Join(t.TempDir(), "a.tif"), encodeTIFF(t, c.page))
+		frames, skipped := readAll(t, openRecording(t, "tiff", "{path: "+path+", fps: 4}"))
+		if len(frames) != 1 || len(skipped) != 0 || !reflect.DeepEqual(frames[0].corner, c.want) {
+			t.Errorf("depth %d, %d channels: %+v, skipped %v; %v expected", c.page.Depth, c.page.Channels, frames, skipped, c.want)
+		}
+	}
+}
+
+func TestTIFFTimes(t *testing.T) {
+	path := write(t, filepath.Join(t.TempDir(), "a.tif"), join(t, page(5, 3, 1, tiff.Uint8, 1), page(5, 3, 1, tiff.Uint8, 2), page(5, 3, 1, tiff.Uint8, 3)))
+	for _, c := range []struct {
+		options string
+		dt      float64
+		timed   bool
+		events  []string
+	}{
+		{"", 1, false, []string{"no_frame_interval"}},
+		{", dt: 0.25", 0.25, true, nil},
+		{", fps: 8", 0.125, true, nil},
+	} {
+		s := openRecording(t, "tiff", "{path: "+path+c.options+"}")
+		if s.Timed() != c.timed || s.Frames() != 3 {
+			t.Errorf("%q: timed %v, %d frames; %v and 3 expected", c.options, s.Timed(), s.Frames(), c.timed)
+		}
+		frames, _ := readAll(t, s)
+		if len(frames) != 3 {
+			t.Fatalf("%q: %d frames, 3 expected", c.options, len(frames))
+		}
+		for i, f := range frames {
+			events := c.events
+			if i > 0 {
+				events = nil
+			}
+			if f.seq != uint64(i) || f.t != float64(i)*c.dt || f.corner[0] != float64(i+1) || f.file != "a.tif" || !reflect.DeepEqual(f.events, events) {
+				t.Errorf("%q: frame %d is %+v", c.options, i, f)
+			}
+		}
+	}
+}
+
+// TestTIFFSizeChanges: a page of another size or type is skipped and keeps its place in time.
+func TestTIFFSizeChanges(t *testing.T) {
+	path := write(t, filepath.Join(t.TempDir(), "a.tif"), join(t, page(5, 3, 1, tiff.Uint8, 1), page(3, 5, 1, tiff.Uint8, 2), page(5, 3, 3, tiff.Uint8, 3), page(5, 3, 1, tiff.Uint8, 4)))
+	frames, skipped := readAll(t, openRecording(t, "tiff", "{path: "+path+", dt: 2}"))
+	if !reflect.DeepEqual(skipped, []string{"size_changed", "type_changed"}) || len(frames) != 2 {
+		t.Fatalf("%d frames, skipped %v", len(frames), skipped)
+	}
+	if f := frames[1]; f.seq != 3 || f.t != 6 || f.corner[0] != 4 || f.dropped != 0 { // the runner counts what was skipped
+		t.Errorf("after the skipped pages comes %+v, frame 3 at 6 s expected", f)
+	}
+}
+
+func TestTIFFTorn(t *testing.T) {
+	whole := join(t, page(5, 3, 1, tiff.Uint8, 1), page(5, 3, 1, tiff.Uint8, 2), page(5, 3, 1, tiff.Uint8, 3))
+	path := write(t, filepath.Join(t.TempDir(), "a.tif"), whole[:len(whole)-7])
+	s := openRecording(t, "tiff", "{path: "+path+", dt: 2}")
+	for range 2 {
+		f, err := s.Read(context.Background())
+		if err != nil {
+			t.Fatalf("a page before the tear: %v", err)
+		}
+		f.Close()
+	}
+	_, err := s.Read(context.Background())
+	if skip := new(pipeline.ErrSkip); err == nil || errors.As(err, &skip) || !strings.Contains(err.Error(), "torn") {
+		t.Errorf("the torn page: %v, an error that ends the run expected", err)
+	}
+}
+
+func TestTIFFRefused(t *testing.T) {
+	dir := t.TempDir()
+	whole := encodeTIFF(t, page(5, 3, 1, tiff.Uint8, 1))
+	huge := bytes.Clone(whole)
+	for i := range 2 { // the first two entries are width and height
+		binary.LittleEndian.PutUint32(huge[10+12*i+8:], 40000)
+	}
+	for name, c := range map[string]struct {
+		data []byte
+		want string
+	}{
+		"empty.tif": {nil, "is empty"},
+		"text.tif":  {[]byte("not a picture"), `begins with "not "`},
+		"huge.tif":  {huge, "40000x40000 pixels"},
+		"torn.tif":  {whole[:len(whole)-1], "the file is torn"},
+	} {
+		path := write(t, filepath.Join(dir, name), c.data)
+		s := newRecording(t, "tiff", "{path: "+path+"}")
+		err := s.Open(context.Background())
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), name) || strings.ContainsRune(err.Error(), '\n') {
+			t.Errorf("%s: %v, one line with the name and %q expected", name, err, c.want)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	s := newRecording(t, "tiff", "{path: "+dir+"}")
+	if err := s.Open(context.Background()); err == nil || !strings.Contains(err.Error(), "a file expected") {
+		t.Errorf("a folder: %v", err)
+	}
+}

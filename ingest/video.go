@@ -1,0 +1,152 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"gocv.io/x/gocv"
+
+	"driftscope/internal/frame"
+	"driftscope/internal/pipeline"
+)
+
+// videoOptions are the keys of a video source.
+type videoOptions struct {
+	Path string  `yaml:"path"`
+	DT   float64 `yaml:"dt"`  // seconds from frame to frame
+	FPS  float64 `yaml:"fps"` // frames a second, in place of dt; default: the file's own, with a warning
+}
+
+// video gives the frames of a video file, CV_8UC3 in the order blue, green, red, also where they are grey.
+type video struct {
+	path string
+	clock
+	capture *gocv.VideoCapture
+	first   *gocv.Mat // read by Open and not yet given
+	claimed uint64    // frames that the file says it holds; 0 is unknown
+	ended   bool
+}
+
+func newVideo(decode func(dst any) error) (pipeline.Source, error) {
+	var o videoOptions
+	if err := decode(&o); err != nil {
+		return nil, err
+	}
+	if o.Path == "" {
+		return nil, errors.New("path is missing: give a video file")
+	}
+	c, err := newClock(o.DT, o.FPS)
+	if err != nil {
+		return nil, err
+	}
+	return &video{path: o.Path, clock: c}, nil
+}
+
+// Open reads the first frame, so that a file without one is refused here. FFmpeg alone is asked: OpenCV's other readers would
+// take the name for a camera or for a pattern of pictures.
+func (v *video) Open(context.Context) (err error) {
+	file, _, err := openRegular(v.path)
+	if err != nil {
+		return err
+	}
+	file.Close()
+	v.capture, err = gocv.VideoCaptureFileWithAPI(v.path, gocv.VideoCaptureFFmpeg)
+	if err != nil || !v.capture.IsOpened() {
+		v.Close()
+		return fmt.Errorf("%s is torn, or no video that FFmpeg reads: copy it again, or convert it to MP4, AVI or a multi-page TIFF", v.path)
+	}
+	if err := v.start(); err != nil {
+		v.Close()
+		return fmt.Errorf("%s: %w", v.path, err)
+	}
+	return nil
+}
+
+func (v *video) start() error {
+	width, height := v.capture.Get(gocv.VideoCaptureFrameWidth), v.capture.Get(gocv.VideoCaptureFrameHeight)
+	if err := checkSize(int(width), int(height)); err != nil {
+		return err
+	}
+	mat, err := v.grab()
+	if err == io.EOF {
+		return errors.New("no frame could be read: the video is damaged or empty, copy or convert it again")
+	}
+	if err != nil {
+		return err
+	}
+	v.first = &mat
+	const most = 1 << 40 // a damaged header may claim anything
+	if n := v.capture.Get(gocv.VideoCaptureFrameCount); n >= 1 && n <= most {
+		v.claimed = uint64(math.Round(n))
+	}
+	v.playAt(v.capture.Get(gocv.VideoCaptureFPS))
+	v.settle()
+	return nil
+}
+
+// Frames is the number of frames that the file claims; good after Open.
+func (v *video) Frames() int { return int(v.claimed) }
+
+// Read returns the next frame. A file that ends before the frames it claims is told once, as truncated_video, before io.EOF.
+func (v *video) Read(ctx context.Context) (*frame.Frame, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	mat, err := v.take()
+	if err == io.EOF && v.next < v.claimed && !v.ended {
+		v.ended = true
+		return nil, &pipeline.ErrSkip{Cause: "truncated_video", Err: fmt.Errorf("%s: %d frames could be read of the %d that the file claims: the rest is damaged or missing, copy it again", v.path, v.next, v.claimed)}
+	}
+	if err == io.EOF {
+		return nil, err
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", v.path, err)
+	}
+	return v.frame(mat, v.now(), frame.Meta{File: v.path})
+}
+
+// take returns the frame that Open kept, or the next one. The caller owns the Mat.
+func (v *video) take() (gocv.Mat, error) {
+	if v.first != nil {
+		mat := *v.first
+		v.first = nil
+		return mat, nil
+	}
+	if v.ended {
+		return gocv.Mat{}, io.EOF
+	}
+	return v.grab()
+}
+
+// grab decodes the next frame. The caller owns the Mat.
+func (v *video) grab() (gocv.Mat, error) {
+	mat := gocv.NewMat()
+	if !v.capture.Read(&mat) || mat.Empty() {
+		mat.Close()
+		return gocv.Mat{}, io.EOF
+	}
+	if mat.Type() != gocv.MatTypeCV8UC3 {
+		kind := mat.Type()
+		mat.Close()
+		return gocv.Mat{}, fmt.Errorf("frames hold %s, 8-bit pixels of 3 channels expected: convert the video", pixels(int(kind)))
+	}
+	return mat, nil
+}
+
+// Close frees the decoder and a frame that was not read.
+func (v *video) Close() error {
+	if v.first != nil {
+		v.first.Close()
+		v.first = nil
+	}
+	if v.capture == nil {
+		return nil
+	}
+	err := v.capture.Close()
+	v.capture = nil
+	return err
+}

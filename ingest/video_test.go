@@ -1,0 +1,114 @@
+package ingest
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"gocv.io/x/gocv"
+)
+
+// record writes a video of n flat frames, whose grey grows by 4, with OpenCV's own writer.
+func record(t *testing.T, n int) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "a.avi")
+	w, err := gocv.VideoWriterFile(path, "MJPG", 20, 64, 48, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	for i := range n {
+		v := float64(4 * i)
+		mat := gocv.NewMatWithSizeFromScalar(gocv.NewScalar(v, v, v, 0), 48, 64, gocv.MatTypeCV8UC3)
+		err := w.Write(mat)
+		mat.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return path
+}
+
+func TestVideo(t *testing.T) {
+	const n = 12
+	path := record(t, n)
+	for _, c := range []struct {
+		options string
+		dt      float64
+		events  []string
+	}{
+		{"", 0.05, []string{"container_frame_rate"}},
+		{", dt: 0.5", 0.5, nil},
+		{", fps: 4", 0.25, nil},
+	} {
+		s := openRecording(t, "video", "{path: "+path+c.options+"}")
+		if !s.Timed() || s.Frames() != n {
+			t.Errorf("timed %v, %d frames; true and %d expected", s.Timed(), s.Frames(), n)
+		}
+		frames, skipped := readAll(t, s)
+		if len(frames) != n || len(skipped) != 0 {
+			t.Fatalf("%d frames, skipped %v; %d expected", len(frames), skipped, n)
+		}
+		for i, f := range frames {
+			// Motion JPEG keeps a flat grey within a level or two.
+			if off := f.corner[0] - float64(4*i); f.seq != uint64(i) || off < -2 || off > 2 || len(f.corner) != 3 {
+				t.Errorf("frame %d is %+v", i, f)
+			}
+			if off := f.t - float64(i)*c.dt; off < -1e-9 || off > 1e-9 {
+				t.Errorf("frame %d at %g s, %g expected", i, f.t, float64(i)*c.dt)
+			}
+		}
+		if !reflect.DeepEqual(frames[0].events, c.events) {
+			t.Errorf("events %v, %v expected", frames[0].events, c.events)
+		}
+	}
+}
+
+// TestVideoTruncated: the frames before the tear come, and the rest is told once.
+func TestVideoTruncated(t *testing.T) {
+	whole, err := os.ReadFile(record(t, 40))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := write(t, filepath.Join(t.TempDir(), "torn.avi"), whole[:len(whole)/2])
+	frames, skipped := readAll(t, openRecording(t, "video", "{path: "+path+"}"))
+	if len(frames) < 5 || len(frames) > 25 || !reflect.DeepEqual(skipped, []string{"truncated_video"}) {
+		t.Errorf("%d frames, skipped %v; about 20 and one truncated_video expected", len(frames), skipped)
+	}
+}
+
+func TestVideoRefused(t *testing.T) {
+	dir := t.TempDir()
+	for name, c := range map[string]struct {
+		data []byte
+		want string
+	}{
+		"empty.mp4": {nil, "is empty"},
+		"text.mp4":  {[]byte("not a video"), "no video that FFmpeg reads"},
+		"text.avi":  {[]byte("#EXTM3U\n/etc/hostname\n"), "no video that FFmpeg reads"},
+	} {
+		path := write(t, filepath.Join(dir, name), c.data)
+		s := newRecording(t, "video", "{path: "+path+"}")
+		err := s.Open(context.Background())
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v, the name and %q expected", name, err, c.want)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestVideoClosedEarly: the frame that Open read is freed although nobody took it; the suite counts Mats.
+func TestVideoClosedEarly(t *testing.T) {
+	s := newRecording(t, "video", "{path: "+record(t, 3)+"}")
+	if err := s.Open(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

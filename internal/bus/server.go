@@ -1,0 +1,93 @@
+package bus
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+const (
+	starting   = 5 * time.Second // for the embedded server to open its port; it takes milliseconds
+	maxPayload = 8 << 20         // bytes of a message: pictures of a large preview pass
+)
+
+// startServer runs a server in this process and waits until it takes connections.
+func startServer(o Options) (*server.Server, error) {
+	if o.Host == "" {
+		o.Host = "127.0.0.1"
+	}
+	if o.Port < 0 || o.Port > 65535 {
+		return nil, fmt.Errorf("nats port: found %d, expected 0 (any free port) to 65535", o.Port)
+	}
+	if o.Token == "" && !loopback(o.Host) {
+		return nil, fmt.Errorf("nats host: found %q, which others can reach: give a token too, or use 127.0.0.1", o.Host)
+	}
+	port := o.Port
+	if port == 0 {
+		port = server.RANDOM_PORT
+	}
+	s, err := server.NewServer(&server.Options{
+		Host: o.Host, Port: port, Authorization: o.Token, NoSigs: true, NoLog: true, MaxPayload: maxPayload,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("the embedded NATS server: %w", err)
+	}
+	fault := make(faults, 1)
+	s.SetLogger(fault, false, false)
+	s.Start()
+	for end := time.Now().Add(starting); time.Now().Before(end); {
+		if s.ReadyForConnections(50 * time.Millisecond) {
+			return s, nil
+		}
+		select {
+		case text := <-fault:
+			stopServer(s)
+			return nil, refused(o, text)
+		default:
+		}
+	}
+	stopServer(s)
+	return nil, fmt.Errorf("the embedded NATS server did not start within %v: give --nats off, or --nats nats://host:port", starting)
+}
+
+// stopServer ends s; it first sends its subscribers what waits for them.
+func stopServer(s *server.Server) {
+	s.Shutdown()
+	s.WaitForShutdown()
+}
+
+// refused explains why the port could not be opened.
+func refused(o Options, text string) error {
+	at := net.JoinHostPort(o.Host, fmt.Sprint(o.Port))
+	if strings.Contains(text, syscall.EADDRINUSE.Error()) {
+		return fmt.Errorf("port %d is busy (%s): give --nats-port N (0 takes a free one), or --nats nats://%s to use the server that runs there", o.Port, at, at)
+	}
+	return errors.New("the embedded NATS server: " + text + ": give another --nats-port, or --nats off")
+}
+
+// loopback says whether host is reachable from this machine alone.
+func loopback(host string) bool {
+	return host == "localhost" || net.ParseIP(host).IsLoopback()
+}
+
+// faults is a server.Logger that keeps the first fatal line and is silent otherwise.
+type faults chan string
+
+// Fatalf keeps the line. The server returns from it: the process goes on.
+func (f faults) Fatalf(format string, v ...any) {
+	select {
+	case f <- fmt.Sprintf(format, v...):
+	default:
+	}
+}
+
+func (faults) Noticef(string, ...any) {}
+func (faults) Warnf(string, ...any)   {}
+func (faults) Errorf(string, ...any)  {}
+func (faults) Debugf(string, ...any)  {}
+func (faults) Tracef(string, ...any)  {}

@@ -1,0 +1,66 @@
+package bus
+
+import (
+	"fmt"
+	"strings"
+)
+
+// The first two tokens of every subject, where nothing else is given.
+const (
+	DefaultPrefix = "driftscope"
+	DefaultSite   = "local"
+)
+
+// maxToken is the longest token.
+const maxToken = 64
+
+// Subject builds the subjects of one stream, <prefix>.<site>.<stream>.<kind>: namespace first, what it is last, so that
+// driftscope.*.*.latent are the latents of every stream. The zero value is not usable; NewSubject makes one.
+type Subject struct{ prefix, site, stream string }
+
+// NewSubject checks the three tokens: 1 to 64 letters, digits, - and _. An empty prefix or site takes its default.
+func NewSubject(prefix, site, stream string) (Subject, error) {
+	s := Subject{prefix, site, stream}
+	if s.prefix == "" {
+		s.prefix = DefaultPrefix
+	}
+	if s.site == "" {
+		s.site = DefaultSite
+	}
+	for _, t := range [][2]string{{"prefix", s.prefix}, {"site", s.site}, {"stream", s.stream}} {
+		if err := checkToken(t[0], t[1]); err != nil {
+			return Subject{}, err
+		}
+	}
+	return s, nil
+}
+
+// Of is the subject of one kind of message.
+func (s Subject) Of(kind string) string {
+	return s.prefix + "." + s.site + "." + s.stream + "." + kind
+}
+
+// checkToken explains what is wrong with a token, and how it could read instead.
+func checkToken(name, token string) error {
+	if token != "" && len(token) <= maxToken && strings.IndexFunc(token, outside) < 0 {
+		return nil
+	}
+	advice := ""
+	if fixed := strings.Trim(strings.Map(dash, token), "-"); fixed != "" {
+		advice = fmt.Sprintf(": %s would do", fixed[:min(len(fixed), maxToken)])
+	}
+	return fmt.Errorf("nats %s: found %.80q, expected 1 to %d letters, digits, - or _%s", name, token, maxToken, advice)
+}
+
+// outside says that r may not stand in a token.
+func outside(r rune) bool {
+	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_')
+}
+
+// dash replaces what may not stand in a token.
+func dash(r rune) rune {
+	if outside(r) {
+		return '-'
+	}
+	return r
+}

@@ -1,0 +1,60 @@
+package config
+
+import (
+	"fmt"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+)
+
+// Component is a source, a step or a sink as written: its kind, and the options under it. In YAML it is a map with one key,
+// {kind: {option: value}}, or the bare kind.
+type Component struct {
+	Kind string
+
+	node ast.Node // the options; nil where none were written
+	file string
+	path string // of the options, for errors
+}
+
+// NewComponent makes the Component that YAML with these options would. It serves flags and model cards.
+func NewComponent(kind string, options map[string]any) (Component, error) {
+	c := Component{Kind: kind, path: kind}
+	if len(options) == 0 {
+		return c, nil
+	}
+	data, err := yaml.Marshal(options)
+	if err != nil {
+		return c, fmt.Errorf("%s: options cannot be written as YAML: %w", kind, err)
+	}
+	c.node, err = parse(kind, data)
+	return c, err
+}
+
+// Decode reads the options into dst, a pointer to a struct with yaml tags whose fields hold the defaults. A key that dst does
+// not have and a value of the wrong type are errors with file, line and path; all of them are reported at once.
+func (c Component) Decode(dst any) error {
+	if c.node == nil {
+		return nil
+	}
+	return decode(c.node, c.file, c.path, dst)
+}
+
+// With returns the component with one option set, whatever the file says. Errors about it no longer name a line.
+func (c Component) With(option string, value any) (Component, error) {
+	options := c.Options()
+	options[option] = value
+	return NewComponent(c.Kind, options)
+}
+
+// Options returns the options as written; empty where there are none.
+func (c Component) Options() map[string]any {
+	options := map[string]any{}
+	if c.node != nil && yaml.NodeToValue(c.node, &options) != nil {
+		return map[string]any{} // not a map of text to values; Decode says what is wrong
+	}
+	return options
+}
+
+// Preprocess is the list of steps from the camera's picture to the encoder's input. Empty means the model's own.
+type Preprocess []Component

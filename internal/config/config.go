@@ -1,0 +1,97 @@
+// Package config reads what a person wrote: one strict YAML file that names the source, the model and the sinks of a stream.
+// A key that nobody reads is an error with its file, line and path. The package knows no source, step or sink: each of them
+// reads its own options through Component.Decode.
+package config
+
+import (
+	"fmt"
+	"os"
+	"time"
+)
+
+// Config is one stream from camera to sinks. The zero value is not usable; start from Default.
+type Config struct {
+	Stream     string        `yaml:"stream"`     // names the stream in every message: letters, digits, - and _
+	Source     Component     `yaml:"source"`     // where frames come from
+	Model      string        `yaml:"model"`      // "embedded:NAME" or the path of an ONNX file; empty leaves the choice to the source
+	Preprocess Preprocess    `yaml:"preprocess"` // the model's own steps unless a list is given
+	Online     Online        `yaml:"online"`
+	NATS       NATS          `yaml:"nats"`
+	Sinks      []Component   `yaml:"sinks"` // beside NATS, which nats.url switches
+	Grace      time.Duration `yaml:"grace"` // time for sinks to flush at the end
+}
+
+// Online holds the estimator's settings.
+type Online struct {
+	Seed      uint64        `yaml:"seed"`       // of every random choice the estimator makes
+	RefineLag uint64        `yaml:"refine_lag"` // frames between taking a drift refinement's data and applying its result
+	MaxGap    time.Duration `yaml:"max_gap"`    // a longer pause between two frames forms no increment
+}
+
+// NATS says where messages go and how their subjects begin.
+type NATS struct {
+	URL    string `yaml:"url"`    // "embedded", "off" or nats://host:port
+	Port   int    `yaml:"port"`   // of the embedded server; 0 takes a free one
+	Prefix string `yaml:"prefix"` // first token of every subject
+	Site   string `yaml:"site"`   // second token: the laboratory or instrument
+}
+
+// The two words that nats.url takes beside an address.
+const (
+	NATSEmbedded = "embedded"
+	NATSOff      = "off"
+)
+
+// Default is what a file or the flags are read over: everything but the source.
+func Default() Config {
+	return Config{
+		Stream: "molecule",
+		Online: Online{Seed: 1, RefineLag: 56, MaxGap: time.Second},
+		NATS:   NATS{URL: NATSEmbedded, Port: 4222, Prefix: "driftscope", Site: "local"},
+		Grace:  3 * time.Second,
+	}
+}
+
+// Load reads the file at path over Default. The error joins every problem found, one line each.
+func Load(path string) (Config, error) {
+	data, err := readBounded(path)
+	if err != nil {
+		return Config{}, err
+	}
+	return Parse(path, data)
+}
+
+// Parse is Load for bytes already read; name stands for the file in errors.
+func Parse(name string, data []byte) (Config, error) {
+	root, err := parse(name, data)
+	if err != nil {
+		return Config{}, err
+	}
+	c := Default()
+	if err := decode(root, name, "", &c); err != nil {
+		return Config{}, err
+	}
+	if err := c.Validate(); err != nil {
+		return Config{}, inFile(name, err)
+	}
+	return c, nil
+}
+
+// readBounded reads a configuration of at most MaxBytes.
+func readBounded(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: cannot be opened: check the path and its permissions", path)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: is not a file: give a YAML file", path)
+	}
+	if info.Size() > MaxBytes {
+		return nil, fmt.Errorf("%s: %d bytes, a configuration has at most %d: is this the right file?", path, info.Size(), MaxBytes)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: cannot be read: %w", path, err)
+	}
+	return data, nil
+}

@@ -1,0 +1,261 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The expected text is the whole error, without the folder.
+var badFiles = map[string]string{
+	"anchor":            `anchor.bad.yaml:1: anchors, aliases, tags and directives are not read ("&"): write the value out`,
+	"bad-embedded":      `bad-embedded.bad.yaml: model: found "embedded:", expected embedded:NAME, such as embedded:molecule`,
+	"bad-grace":         `bad-grace.bad.yaml: grace: found -3s, expected more than 0s and at most 1m0s`,
+	"bad-model":         `bad-model.bad.yaml: model: found "bead.pt", expected embedded:NAME or the path of an .onnx file`,
+	"bad-nats":          `bad-nats.bad.yaml: nats.url: found "imaging.example", expected embedded, off or nats://host:port`,
+	"bad-port":          `bad-port.bad.yaml: nats.port: found 70000, expected 0 (any free port) to 65535`,
+	"bad-token":         `bad-token.bad.yaml: stream: found "a.b", expected 1 to 64 letters, digits, - or _`,
+	"deep":              `deep.bad.yaml:1: brackets nested deeper than 16: simplify`,
+	"documents":         `documents.bad.yaml: holds several documents: keep one, without a --- line in the middle`,
+	"duplicate":         `duplicate.bad.yaml:2: not valid YAML: mapping key "source" already defined at [1:1]`,
+	"empty":             `empty.bad.yaml: source: is missing: add one, such as source: {sim: {name: molecule, seed: 1}}`,
+	"fraction":          `fraction.bad.yaml:2: online.refine_lag: found "1.5", expected a whole number`,
+	"missing-source":    `missing-source.bad.yaml: source: is missing: add one, such as source: {sim: {name: molecule, seed: 1}}`,
+	"negative-seed":     `negative-seed.bad.yaml:2: online.seed: found "-1", expected a number that fits uint64`,
+	"null-value":        `null-value.bad.yaml:2: stream: found nothing, expected text; put it in quotes if it looks like something else`,
+	"number-as-text":    `number-as-text.bad.yaml:2: stream: found "42", expected text; put it in quotes if it looks like something else`,
+	"options-not-a-map": `options-not-a-map.bad.yaml:1: source.sim: found a list, expected its options as a map, {option: value}`,
+	"preprocess-word":   `preprocess-word.bad.yaml:2: preprocess: found "none", expected "model", or a list of steps`,
+	"quoted-number":     `quoted-number.bad.yaml:2: nats.port: found "4222", expected a whole number`,
+	"sinks-not-a-list":  `sinks-not-a-list.bad.yaml:2: sinks: found a map, expected a list, one entry after each dash`,
+	"syntax":            `syntax.bad.yaml:1: not valid YAML: sequence end token ']' not found`,
+	"tag":               `tag.bad.yaml:1: anchors, aliases, tags and directives are not read ("!!str"): write the value out`,
+	"top-list":          `top-list.bad.yaml:1: the file: found a list, expected a map with the keys grace, model, nats, online, preprocess, sinks, source, stream`,
+	"two-kinds":         `two-kinds.bad.yaml:1: source: found a map, expected one kind with its options, {kind: {option: value}}, or the kind alone`,
+	"two-problems": "two-problems.bad.yaml:3: online.seed: found \"yes\", expected a whole number\n" +
+		"two-problems.bad.yaml:4: online.max_gap: found \"5\", expected a duration with its unit, such as 500ms or 3s",
+	"unknown-key": `unknown-key.bad.yaml:3: unknown key "nats.prot"; known keys here: port, prefix, site, url`,
+	"unknown-top": `unknown-top.bad.yaml:2: unknown key "sink"; known keys here: grace, model, nats, online, preprocess, sinks, source, stream`,
+}
+
+func TestBadFiles(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.bad.yaml")
+	if err != nil || len(files) != len(badFiles) {
+		t.Fatalf("%d bad files, %d expectations (%v)", len(files), len(badFiles), err)
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".bad.yaml")
+		t.Run(name, func(t *testing.T) {
+			_, err := Load(file)
+			if err == nil {
+				t.Fatal("no error")
+			}
+			if got := strings.ReplaceAll(err.Error(), "testdata/", ""); got != badFiles[name] {
+				t.Errorf("found\n%s\nexpected\n%s", got, badFiles[name])
+			}
+		})
+	}
+}
+
+func TestGoodFiles(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.good.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no good files (%v)", err)
+	}
+	for _, file := range files {
+		if _, err := Load(file); err != nil {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+}
+
+func TestMinimalIsDefault(t *testing.T) {
+	c, err := Load("testdata/minimal.good.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Source = Component{}
+	if want := Default(); !reflect.DeepEqual(c, want) {
+		t.Errorf("found %+v, expected %+v", c, want)
+	}
+}
+
+func TestFull(t *testing.T) {
+	c, err := Load("testdata/full.good.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Online != (Online{Seed: 1<<64 - 1, RefineLag: 100, MaxGap: 250 * time.Millisecond}) {
+		t.Errorf("online %+v", c.Online)
+	}
+	if c.Stream != "bead-2" || c.Model != "models/bead.onnx" || c.Grace != 1500*time.Millisecond {
+		t.Errorf("top level %+v", c)
+	}
+	if c.NATS != (NATS{URL: "nats://imaging.example:4222", Port: 0, Prefix: "lab", Site: "room-12"}) {
+		t.Errorf("nats %+v", c.NATS)
+	}
+	var sim struct {
+		Name string `yaml:"name"`
+		Seed uint64 `yaml:"seed"`
+		Size [2]int `yaml:"size"`
+	}
+	if err := c.Source.Decode(&sim); err != nil || c.Source.Kind != "sim" || sim.Name != "balls-ou" || sim.Seed != 7 || sim.Size != [2]int{64, 48} {
+		t.Errorf("source %q %+v: %v", c.Source.Kind, sim, err)
+	}
+	window := struct {
+		Low, High float64
+	}{}
+	if err := c.Preprocess[0].Decode(&window); err == nil {
+		t.Error("a struct without yaml tags has no keys, yet low was read")
+	}
+	if len(c.Preprocess) != 3 || c.Preprocess[1].Kind != "clahe" || c.Preprocess[2].Kind != "clahe" {
+		t.Errorf("preprocess %+v", c.Preprocess)
+	}
+	if len(c.Sinks) != 2 || c.Sinks[1].Kind != "jsonl" {
+		t.Errorf("sinks %+v", c.Sinks)
+	}
+}
+
+type options struct {
+	Path string            `yaml:"path"`
+	Rate *float64          `yaml:"rate"`
+	List []int             `yaml:"list"`
+	Deep struct{ On bool } `yaml:"-"`
+	Nest struct {
+		On    bool           `yaml:"on"`
+		Extra map[string]any `yaml:"extra"`
+	} `yaml:"nest"`
+}
+
+func TestDecode(t *testing.T) {
+	for _, test := range []struct{ name, yaml, want string }{
+		{"good", "source: {k: {path: a, rate: 2, list: [1, 2], nest: {on: true, extra: {a: 1}}}}", ""},
+		{"exponent", "source: {k: {rate: 1e-3, list: [1e2]}}", ""},
+		{"quoted exponent", "source: {k: {rate: \"1e-3\"}}", `c.yaml:1: source.k.rate: found "1e-3", expected a finite number`},
+		{"defaults", "source: {k: {}}", ""},
+		{"unknown", "source:\n  k:\n    nest: {off: true}", `c.yaml:3: unknown key "source.k.nest.off"; known keys here: extra, on`},
+		{"ignored field", "source: {k: {deep: {}}}", `c.yaml:1: unknown key "source.k.deep"; known keys here: list, nest, path, rate`},
+		{"list entry", "source: {k: {list: [1, a]}}", `c.yaml:1: source.k.list[1]: found "a", expected a whole number`},
+		{"infinite", "source: {k: {rate: .inf}}", `c.yaml:1: source.k.rate: found ".inf", expected a finite number`},
+		{"map for text", "source: {k: {path: {}}}", `c.yaml:1: source.k.path: found a map, expected text; put it in quotes if it looks like something else`},
+		{"several", "source: {k: {path: 1, nest: {on: 2}}}", "c.yaml:1: source.k.path: found \"1\", expected text; put it in quotes if it looks like something else\n" +
+			`c.yaml:1: source.k.nest.on: found "2", expected true or false`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c, err := Parse("c.yaml", []byte(test.yaml))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var dst options
+			err = c.Source.Decode(&dst)
+			if got := text(err); got != test.want {
+				t.Errorf("found\n%s\nexpected\n%s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestNewComponent(t *testing.T) {
+	c, err := NewComponent("k", map[string]any{"path": "12: [3", "rate": 2.0, "list": []any{1.0, 2.0}, "nest": map[string]any{"on": true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dst options
+	if err := c.Decode(&dst); err != nil || dst.Path != "12: [3" || *dst.Rate != 2 || !reflect.DeepEqual(dst.List, []int{1, 2}) || !dst.Nest.On {
+		t.Errorf("found %+v: %v", dst, err)
+	}
+	c, err = NewComponent("k", map[string]any{"pth": "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := text(c.Decode(&dst)), `unknown key "k.pth"; known keys here: list, nest, path, rate`; got != want {
+		t.Errorf("found %s, expected %s", got, want)
+	}
+}
+
+func TestWith(t *testing.T) {
+	c, err := Parse("c.yaml", []byte("source: {sim: {name: molecule, seed: 18446744073709551615}}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	longer, err := c.Source.With("frames", 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dst struct {
+		Name   string `yaml:"name"`
+		Seed   uint64 `yaml:"seed"`
+		Frames int    `yaml:"frames"`
+	}
+	if err := longer.Decode(&dst); err != nil || dst.Name != "molecule" || dst.Seed != 1<<64-1 || dst.Frames != 20 {
+		t.Errorf("found %+v: %v", dst, err)
+	}
+}
+
+func TestOptions(t *testing.T) {
+	c, err := Parse("c.yaml", []byte("source: {k: {side: 64, list: [1, 2.5], on: true, in: {a: b}}}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{"side": uint64(64), "list": []any{uint64(1), 2.5}, "on": true, "in": map[string]any{"a": "b"}}
+	if got := c.Source.Options(); !reflect.DeepEqual(got, want) {
+		t.Errorf("found %#v, expected %#v", got, want)
+	}
+}
+
+func TestBounds(t *testing.T) {
+	for _, test := range []struct{ name, data, want string }{
+		{"long line", "# " + strings.Repeat("x", 2000), "c.yaml:1: line of 2002 bytes, at most 1024 are read: break it up"},
+		{"binary", "a\x00b", "c.yaml: holds binary data: give a YAML file"},
+		{"large", strings.Repeat("#\n", MaxBytes), "c.yaml: 2097152 bytes, a configuration has at most 1048576: is this the right file?"},
+	} {
+		if _, err := Parse("c.yaml", []byte(test.data)); text(err) != test.want {
+			t.Errorf("%s: found %s, expected %s", test.name, text(err), test.want)
+		}
+	}
+	if _, err := Load(t.TempDir()); err == nil || !strings.Contains(err.Error(), "is not a file") {
+		t.Errorf("a folder: %v", err)
+	}
+	if _, err := Load(filepath.Join(t.TempDir(), "none.yaml")); err == nil || !strings.Contains(err.Error(), "cannot be opened") {
+		t.Errorf("nothing there: %v", err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	files, err := filepath.Glob("testdata/*.yaml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := Parse("fuzz.yaml", data)
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "fuzz.yaml:") {
+				t.Errorf("error does not name the file: %v", err)
+			}
+			return
+		}
+		if err := c.Validate(); err != nil {
+			t.Errorf("what Parse accepts does not validate: %v", err)
+		}
+		_ = c.Source.Decode(&options{})
+		_ = c.Source.Options()
+	})
+}
+
+// text is an error's text, empty for none.
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}

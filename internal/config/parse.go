@@ -1,0 +1,119 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// Bounds on a configuration, checked before it is parsed: the parser's time grows with the square of nesting and line length.
+const (
+	MaxBytes = 1 << 20
+	maxLine  = 1024 // bytes; also bounds the depth of block nesting
+	maxFlow  = 16   // depth of [ ] and { }
+)
+
+// problem is one thing wrong with a configuration.
+type problem struct {
+	file string // empty where the options came from flags or a model card
+	line int    // 0 where no line is to blame
+	text string
+}
+
+func (p *problem) Error() string {
+	switch {
+	case p.file == "":
+		return p.text
+	case p.line == 0:
+		return fmt.Sprintf("%s: %s", p.file, p.text)
+	}
+	return fmt.Sprintf("%s:%d: %s", p.file, p.line, p.text)
+}
+
+// parse turns bytes into one tree without anchors, aliases and tags. An empty document gives nil.
+func parse(name string, data []byte) (ast.Node, error) {
+	if err := checkShape(name, data); err != nil {
+		return nil, err
+	}
+	file, err := parser.ParseBytes(data, 0)
+	if err != nil {
+		return nil, syntax(name, err)
+	}
+	if len(file.Docs) > 1 {
+		return nil, &problem{file: name, text: "holds several documents: keep one, without a --- line in the middle"}
+	}
+	if len(file.Docs) == 0 || file.Docs[0].Body == nil {
+		return nil, nil
+	}
+	return file.Docs[0].Body, nil
+}
+
+// checkShape refuses what would cost the parser too much and what a configuration has no use for.
+func checkShape(name string, data []byte) error {
+	if len(data) > MaxBytes {
+		return &problem{file: name, text: fmt.Sprintf("%d bytes, a configuration has at most %d: is this the right file?", len(data), MaxBytes)}
+	}
+	if bytes.ContainsRune(data, 0) {
+		return &problem{file: name, text: "holds binary data: give a YAML file"}
+	}
+	number := 0
+	for line := range bytes.Lines(data) {
+		number++
+		if len(line) > maxLine {
+			return &problem{name, number, fmt.Sprintf("line of %d bytes, at most %d are read: break it up", len(line), maxLine)}
+		}
+	}
+	depth := 0
+	for _, t := range lexer.Tokenize(string(data)) {
+		switch t.Type {
+		case token.SequenceStartType, token.MappingStartType:
+			depth++
+		case token.SequenceEndType, token.MappingEndType:
+			depth--
+		case token.AnchorType, token.AliasType, token.TagType, token.MergeKeyType, token.DirectiveType:
+			return &problem{name, t.Position.Line, fmt.Sprintf("anchors, aliases, tags and directives are not read (%q): write the value out", t.Value)}
+		}
+		if depth > maxFlow {
+			return &problem{name, t.Position.Line, fmt.Sprintf("brackets nested deeper than %d: simplify", maxFlow)}
+		}
+	}
+	return nil
+}
+
+// syntax shortens the parser's report, which quotes the source over several lines, to one.
+func syntax(name string, err error) error {
+	var e yaml.Error
+	if !errors.As(err, &e) {
+		first, _, _ := strings.Cut(err.Error(), "\n")
+		return &problem{file: name, text: "not valid YAML: " + first}
+	}
+	return &problem{name, lineOf(e.GetToken()), "not valid YAML: " + e.GetMessage()}
+}
+
+// lineOf is the line a token stands on, 0 where it has none.
+func lineOf(t *token.Token) int {
+	if t == nil || t.Position == nil {
+		return 0
+	}
+	return t.Position.Line
+}
+
+// inFile prefixes every joined error with the file's name.
+func inFile(name string, err error) error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return &problem{file: name, text: err.Error()}
+	}
+	var errs []error
+	for _, e := range joined.Unwrap() {
+		errs = append(errs, &problem{file: name, text: e.Error()})
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,77 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Bounds that Validate holds a configuration to.
+const (
+	maxRefineLag = 1 << 16
+	maxGrace     = time.Minute
+	maxSinks     = 16
+	maxSteps     = 32
+)
+
+var token64 = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+// schemes are the ways to reach a NATS server.
+var schemes = []string{"nats", "tls", "ws", "wss"}
+
+// Validate reports every contradiction at once, each naming its key, what was found and what was expected. It opens nothing.
+func (c *Config) Validate() error {
+	var errs []error
+	bad := func(ok bool, format string, args ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
+	name := func(key, value string) {
+		bad(token64.MatchString(value), "%s: found %q, expected 1 to 64 letters, digits, - or _", key, value)
+	}
+	name("stream", c.Stream)
+	bad(c.Source.Kind != "", "source: is missing: add one, such as source: {sim: {name: molecule, seed: 1}}")
+	errs = append(errs, validateModel(c.Model))
+	bad(len(c.Preprocess) <= maxSteps, "preprocess: found %d steps, expected at most %d", len(c.Preprocess), maxSteps)
+	bad(c.Online.RefineLag >= 1 && c.Online.RefineLag <= maxRefineLag, "online.refine_lag: found %d, expected 1 to %d frames", c.Online.RefineLag, maxRefineLag)
+	bad(c.Online.MaxGap > 0, "online.max_gap: found %v, expected a positive duration", c.Online.MaxGap)
+	bad(validNATS(c.NATS.URL), "nats.url: found %q, expected embedded, off or nats://host:port", c.NATS.URL)
+	bad(c.NATS.Port >= 0 && c.NATS.Port <= 65535, "nats.port: found %d, expected 0 (any free port) to 65535", c.NATS.Port)
+	name("nats.prefix", c.NATS.Prefix)
+	name("nats.site", c.NATS.Site)
+	bad(len(c.Sinks) <= maxSinks, "sinks: found %d, expected at most %d", len(c.Sinks), maxSinks)
+	bad(c.Grace > 0 && c.Grace <= maxGrace, "grace: found %v, expected more than 0s and at most %v", c.Grace, maxGrace)
+	return errors.Join(errs...)
+}
+
+// validateModel checks how a model is named; whether it exists is found out when it is loaded.
+func validateModel(model string) error {
+	if model == "" {
+		return nil
+	}
+	if name, embedded := strings.CutPrefix(model, "embedded:"); embedded {
+		if !token64.MatchString(name) {
+			return fmt.Errorf("model: found %q, expected embedded:NAME, such as embedded:molecule", model)
+		}
+		return nil
+	}
+	if !strings.EqualFold(filepath.Ext(model), ".onnx") {
+		return fmt.Errorf("model: found %q, expected embedded:NAME or the path of an .onnx file", model)
+	}
+	return nil
+}
+
+// validNATS accepts the two words and an address with a host.
+func validNATS(address string) bool {
+	if address == NATSEmbedded || address == NATSOff {
+		return true
+	}
+	u, err := url.Parse(address)
+	return err == nil && slices.Contains(schemes, u.Scheme) && u.Host != ""
+}

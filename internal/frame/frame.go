@@ -1,0 +1,70 @@
+// Package frame holds the only type that carries a gocv.Mat from one package to another.
+package frame
+
+import (
+	"time"
+
+	"gocv.io/x/gocv"
+)
+
+// Meta is what a source knows of a frame beside its pixels.
+type Meta struct {
+	File       string    // the file it came from, empty for cameras and simulations
+	Trajectory uint64    // increments are never formed across two of these
+	Dropped    uint64    // frames the source lost right before this one
+	Arrived    time.Time // host clock, monotonic, when the pixels were complete
+	Events     []Event   // what the source or a step noticed while making this frame; the runner publishes them
+}
+
+// Event is a notice that rides on a frame until the runner publishes it; see latent.Event for the fields.
+type Event struct {
+	Warn bool
+	Code string // lower_snake_case
+	Text string
+}
+
+// Frame is one picture with its number and acquisition time. It owns its Mat: the source that creates a frame hands it over,
+// the pipeline alone closes it, steps borrow it. A Frame belongs to one goroutine at a time.
+type Frame struct {
+	_    noCopy
+	Seq  uint64
+	Time time.Time
+	Meta Meta
+
+	mat    gocv.Mat
+	closed bool
+}
+
+// New makes a frame that owns mat.
+func New(seq uint64, t time.Time, m Meta, mat gocv.Mat) *Frame {
+	return &Frame{Seq: seq, Time: t, Meta: m, mat: mat}
+}
+
+// Mat lends the pixels until the next Replace or Close.
+func (f *Frame) Mat() *gocv.Mat { return &f.mat }
+
+// Replace closes the old pixels and owns m from now on. Passing the frame's own Mat is a programming error.
+func (f *Frame) Replace(m gocv.Mat) {
+	f.mat.Close()
+	f.mat = m
+}
+
+// Close frees the pixels. It may be called more than once.
+func (f *Frame) Close() error {
+	if f.closed {
+		return nil
+	}
+	f.closed = true
+	return f.mat.Close()
+}
+
+// Notice adds an event that the runner will publish with this frame.
+func (f *Frame) Notice(warn bool, code, text string) {
+	f.Meta.Events = append(f.Meta.Events, Event{Warn: warn, Code: code, Text: text})
+}
+
+// noCopy lets go vet's copylocks check find copied frames: a copy would close the same C pointer twice.
+type noCopy struct{}
+
+func (*noCopy) Lock()   {}
+func (*noCopy) Unlock() {}

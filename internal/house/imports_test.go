@@ -1,0 +1,122 @@
+package house
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// root is the repository, seen from this package.
+const root = "../.."
+
+const module = "driftscope"
+
+// mayImport is the table of docs/architecture.md: the packages of this project that a package may import directly.
+// cmd/driftscope may import all of them; a package that is not listed is refused until it is added here and there.
+var mayImport = map[string][]string{
+	"configs":           {},
+	"infer":             {"infer/card", "internal/frame", "internal/latent"},
+	"infer/card":        {},
+	"infer/sdevae":      {"infer/card", "infer/sdevae/dnnl", "internal/latent", "online"},
+	"infer/sdevae/dnnl": {},
+	"ingest":            {"ingest/sim", "ingest/tiff", "internal/bus", "internal/frame", "internal/pipeline"},
+	"ingest/sim":        {"ingest/tiff"},
+	"ingest/tiff":       {},
+	"internal/bus":      {},
+	"internal/config":   {},
+	"internal/frame":    {},
+	"internal/house":    {},
+	"internal/latent":   {},
+	"internal/pipeline": {"internal/frame", "internal/latent"},
+	"online":            {"internal/latent"},
+	"preprocess":        {"internal/bus", "internal/frame", "internal/pipeline"},
+	"sinks":             {"internal/bus", "internal/latent"},
+	"cmd/driftscope":    nil,
+}
+
+// never lists what a package may not reach even through others, each for its reason.
+var never = []struct{ from, target, reason string }{
+	{"internal/latent", "gocv.io/x/gocv", "what flows after the encoder is pure Go"},
+	{"internal/latent", "gorgonia.org/gorgonia", "what flows after the encoder is pure Go"},
+	{"infer/card", "gocv.io/x/gocv", "the trainer and the tracker share the card; it is pure Go"},
+	{"infer/sdevae", "gocv.io/x/gocv", "training works on arrays, not on OpenCV's memory"},
+	{"infer/sdevae/dnnl", "gocv.io/x/gocv", "training works on arrays, not on OpenCV's memory"},
+	{"online", "gocv.io/x/gocv", "the estimator is pure Go and runs without cgo"},
+	{"online", "github.com/nats-io/nats.go", "the estimator knows no transport"},
+	{"online", "runtime/cgo", "the estimator is pure Go and runs without cgo"},
+	{"sinks", "gocv.io/x/gocv", "nothing after the encoder sees a Mat"},
+	{"sinks", "driftscope/online", "sinks show the law, they do not compute it"},
+	{"internal/config", "gocv.io/x/gocv", "a configuration is text"},
+	{"internal/bus", "gocv.io/x/gocv", "the bus carries bytes"},
+}
+
+// listed is what go list says of a package.
+type listed struct {
+	ImportPath string
+	Standard   bool
+	Imports    []string
+	Deps       []string
+}
+
+func TestImports(t *testing.T) {
+	packages := list(t)
+	for _, p := range packages {
+		name := strings.TrimPrefix(p.ImportPath, module+"/")
+		allowed, known := mayImport[name]
+		if !known {
+			t.Errorf("%s is in no table: add it to internal/house and docs/architecture.md with what it may import", name)
+			continue
+		}
+		if name == "cmd/driftscope" {
+			continue
+		}
+		for _, path := range p.Imports {
+			target, ours := strings.CutPrefix(path, module+"/")
+			if ours && !slices.Contains(allowed, target) {
+				t.Errorf("%s imports %s: the arrow runs the wrong way; it may import only %v of this project", name, target, allowed)
+			}
+		}
+	}
+	for _, rule := range never {
+		i := slices.IndexFunc(packages, func(p listed) bool { return p.ImportPath == module+"/"+rule.from })
+		if i >= 0 && slices.Contains(packages[i].Deps, rule.target) {
+			t.Errorf("%s reaches %s: %s", rule.from, rule.target, rule.reason)
+		}
+	}
+}
+
+// list asks go list for every package of the project with all it depends on.
+func list(t *testing.T) []listed {
+	t.Helper()
+	command := exec.Command("go", "list", "-deps", "-json=ImportPath,Standard,Imports,Deps", "./...")
+	command.Dir = root
+	var problems bytes.Buffer
+	command.Stderr = &problems
+	out, err := command.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, problems.String())
+	}
+	var packages []listed
+	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listed
+		err := decoder.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(p.ImportPath, module+"/") {
+			packages = append(packages, p)
+		}
+	}
+	if len(packages) < 5 {
+		t.Fatalf("go list found %d packages of this project, expected the whole house", len(packages))
+	}
+	return packages
+}

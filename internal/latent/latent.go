@@ -1,0 +1,174 @@
+// Package latent holds what flows after the encoder: latents, estimates, events, health, views and commands.
+// It is pure Go and imports nothing of this project; everything downstream of the camera speaks in its types.
+//
+// JSON names carry their units. Fields are added, never renamed or removed: dashboards depend on them.
+package latent
+
+import "time"
+
+// Version is the number every message carries as "v"; it grows only when a field changes its meaning.
+const Version = 1
+
+// Kind names a message and is the last token of its subject.
+type Kind string
+
+// The kinds of message. An Estimate travels on two subjects: KindLatent every frame, KindSDE when its law was refreshed.
+const (
+	KindLatent Kind = "latent"
+	KindSDE    Kind = "sde"
+	KindEvent  Kind = "event"
+	KindHealth Kind = "health"
+	KindView   Kind = "view"
+)
+
+// Message is one of *Estimate, *Event, *Health or *View. A sink that keeps one copies it: the runner reuses the memory.
+type Message interface {
+	message()
+}
+
+// Latent is one frame's coordinates as the encoder saw them: the Gaussian N(Mean, diag SD²).
+type Latent struct {
+	Seq        uint64    `json:"seq"`            // frame number at the source, from 0; gaps are drops
+	Time       time.Time `json:"time"`           // acquisition
+	Trajectory uint64    `json:"trajectory"`     // increments are never formed across two of these
+	Dropped    uint64    `json:"dropped_before"` // frames lost between the previous frame and this one
+	Mean       []float64 `json:"z"`              // latent units: sigma is 1 per sqrt(s) on the training clip
+	SD         []float64 `json:"z_sd"`           // the encoder's own standard deviation, same units
+}
+
+// Reset makes l an empty latent of dimension d, keeping its memory.
+func (l *Latent) Reset(d int) {
+	mean, sd := Resize(l.Mean, d), Resize(l.SD, d)
+	*l = Latent{Mean: mean, SD: sd}
+}
+
+// Copy makes l a deep copy of src, reusing l's memory.
+func (l *Latent) Copy(src *Latent) {
+	mean, sd := append(l.Mean[:0], src.Mean...), append(l.SD[:0], src.SD...)
+	*l = *src
+	l.Mean, l.SD = mean, sd
+}
+
+// Resize returns s with length n, reusing its memory where it can; the values are unspecified.
+func Resize(s []float64, n int) []float64 {
+	if cap(s) < n {
+		return make([]float64, n)
+	}
+	return s[:n]
+}
+
+// Activity says whether a latent dimension moves by diffusion.
+type Activity string
+
+// A dimension is undecided while its interval straddles the threshold.
+const (
+	Active    Activity = "active"
+	Inactive  Activity = "inactive"
+	Undecided Activity = "undecided"
+)
+
+// SDE is the law of motion as known so far: dz = μ(z) dt + σ dW with σ diagonal.
+// Intervals are 95 %. Every slice has one entry a latent dimension.
+type SDE struct {
+	Revision      uint64     `json:"revision"`       // grows by one at every refresh
+	Transitions   uint64     `json:"transitions"`    // increments the law rests on
+	Seconds       float64    `json:"observed_s"`     // their total time T
+	Sigma         []float64  `json:"sigma"`          // σ, latent/s^½
+	SigmaLow      []float64  `json:"sigma_low"`      // lower 95 % limit
+	SigmaHigh     []float64  `json:"sigma_high"`     // upper 95 % limit
+	Diffusion     []float64  `json:"diffusion"`      // σ²/2, latent²/s
+	Noise         []float64  `json:"noise_sd"`       // sd of the localisation noise found in the latents, latent
+	Activity      []Activity `json:"activity"`       // which dimensions move
+	ActiveCount   int        `json:"active_count"`   // how many are Active
+	CRLB          float64    `json:"drift_crlb"`     // Cramér-Rao bound on the drift's summed squared error, Σσ²/T, (latent/s)²
+	DriftRevision uint64     `json:"drift_revision"` // which drift weights Drift comes from; 0 is the model's own
+}
+
+// Copy makes s a deep copy of src, reusing s's memory.
+func (s *SDE) Copy(src *SDE) {
+	old := *s
+	*s = *src
+	s.Sigma = append(old.Sigma[:0], src.Sigma...)
+	s.SigmaLow = append(old.SigmaLow[:0], src.SigmaLow...)
+	s.SigmaHigh = append(old.SigmaHigh[:0], src.SigmaHigh...)
+	s.Diffusion = append(old.Diffusion[:0], src.Diffusion...)
+	s.Noise = append(old.Noise[:0], src.Noise...)
+	s.Activity = append(old.Activity[:0], src.Activity...)
+}
+
+// Estimate is one frame's latent with the drift there and the law as it stood at that frame.
+type Estimate struct {
+	Latent  Latent
+	Drift   []float64     // μ at Latent.Mean, latent/s
+	SDE     SDE           // sinks publish it when SDE.Revision has changed
+	Latency time.Duration // from the frame's arrival at the host to the end of Update
+}
+
+// Copy makes e a deep copy of src, reusing e's memory.
+func (e *Estimate) Copy(src *Estimate) {
+	e.Latent.Copy(&src.Latent)
+	e.Drift = append(e.Drift[:0], src.Drift...)
+	e.SDE.Copy(&src.SDE)
+	e.Latency = src.Latency
+}
+
+// Level is how much an event matters.
+type Level string
+
+// Info needs nobody, Warning somebody soon, Error somebody now.
+const (
+	Info    Level = "info"
+	Warning Level = "warning"
+	Error   Level = "error"
+)
+
+// Event is something that happened once: drops, a moved grey window, a cut trajectory, a source that ended.
+type Event struct {
+	Seq   uint64    `json:"seq"` // the frame it belongs to, or the last one seen
+	Time  time.Time `json:"time"`
+	Level Level     `json:"level"`
+	Code  string    `json:"code"` // stable, lower_snake_case: dashboards match on it
+	Text  string    `json:"text"` // for people: what happened and what to do
+	Count uint64    `json:"count"`
+}
+
+// Health is the state of one stream, published once a second and at the end.
+type Health struct {
+	Time      time.Time         `json:"time"`
+	State     string            `json:"state"` // "starting", "tracking" or "stopped"
+	UptimeS   float64           `json:"uptime_s"`
+	Frames    uint64            `json:"frames_in"`      // read from the source
+	Tracked   uint64            `json:"frames_tracked"` // encoded and estimated
+	Dropped   map[string]uint64 `json:"frames_dropped"` // by cause
+	Published uint64            `json:"published"`      // messages accepted by sinks
+	FPS       float64           `json:"fps"`            // tracked, over the last interval
+	Queue     int               `json:"queue"`          // frames waiting
+	Stages    []Stage           `json:"stages"`
+}
+
+// Stage is the time one stage took a frame, over the run so far.
+type Stage struct {
+	Name  string  `json:"name"`
+	P50MS float64 `json:"p50_ms"`
+	P95MS float64 `json:"p95_ms"`
+	P99MS float64 `json:"p99_ms"`
+}
+
+// View is what the eye needs: the encoder's input and its reconstruction, as JPEG. Made at a capped rate.
+type View struct {
+	Seq            uint64    `json:"seq"`
+	Time           time.Time `json:"time"`
+	Preview        []byte    `json:"preview_jpeg"`
+	Reconstruction []byte    `json:"reconstruction_jpeg,omitempty"` // empty where the model has no decoder
+}
+
+// Command is a request from outside; the runner applies it between two frames and answers on Reply.
+type Command struct {
+	Name  string
+	Reply func(error) // called exactly once; never nil
+}
+
+func (*Estimate) message() {}
+func (*Event) message()    {}
+func (*Health) message()   {}
+func (*View) message()     {}

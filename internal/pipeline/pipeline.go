@@ -1,0 +1,85 @@
+// Package pipeline runs one stream: source → steps → encoder → estimator → sinks. It holds the interfaces that the stages
+// implement, the runner, the frame queue and the stage clocks. Data flows one way; commands return only through the runner.
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"driftscope/internal/frame"
+	"driftscope/internal/latent"
+)
+
+// ErrNotConnected is what Read returns when the source has to be opened again before it can give another frame.
+var ErrNotConnected = errors.New("source is not connected")
+
+// ErrSkip is the reason why one frame cannot be tracked although the stream goes on.
+type ErrSkip = frame.ErrSkip
+
+// Source gives frames, one at a time, in order.
+type Source interface {
+	// Open connects. ctx bounds the connecting only.
+	Open(ctx context.Context) error
+	// Read returns the next frame, which the caller owns; io.EOF at the end, ErrNotConnected when it must be reopened,
+	// *ErrSkip when one frame was lost and the next may be fine. It returns promptly when ctx ends.
+	Read(ctx context.Context) (*frame.Frame, error)
+	// Close frees what Open took. It is called once, from the goroutine that called Open and Read: after the last Read, or
+	// after an Open that failed.
+	Close() error
+}
+
+// Live is implemented by a Source whose producer does not wait: its frames are dropped, oldest first, when tracking is slower.
+// It is asked once, after Open.
+type Live interface{ Live() bool }
+
+// Step changes a frame's pixels. It borrows f, and may Replace its Mat.
+type Step interface {
+	Apply(ctx context.Context, f *frame.Frame) error
+	Close() error
+}
+
+// Encoder maps a frame to its latent. Dim is fixed for the encoder's life; dst is resized by Encode.
+type Encoder interface {
+	Dim() int
+	Encode(ctx context.Context, dst *latent.Latent, f *frame.Frame) error
+	Close() error
+}
+
+// Viewer is implemented by an Encoder that can show what it sees: the input and the reconstruction from z, as JPEG.
+type Viewer interface {
+	View(dst *latent.View, f *frame.Frame, z *latent.Latent) error
+}
+
+// Estimator folds latents into the law of motion. It has no goroutine on the frame path, no clock and no unseeded randomness:
+// the same latents give the same estimates. Update fills dst except Latency, which only the runner's clock knows, and copies
+// what it keeps of z. Its error refuses one latent (not finite, out of order): the frame is dropped and the stream goes on.
+type Estimator interface {
+	Update(dst *latent.Estimate, z *latent.Latent) error
+	Close() error
+}
+
+// Sink takes messages: *latent.Estimate, *latent.Event, *latent.Health, *latent.View. It copies what it keeps.
+// Write and Close are called from one goroutine. Close flushes, within ctx, and frees also when ctx has ended already.
+//
+// An error of Write ends the run, unless it says Undelivered(): then this one message could not be delivered now, as while a
+// server is away. A live stream drops it and goes on; a file waits and tries again.
+type Sink interface {
+	Write(ctx context.Context, m latent.Message) error
+	Close(ctx context.Context) error
+}
+
+// Commander is implemented by a Sink through which commands arrive; the runner applies them between frames.
+type Commander interface{ Commands() <-chan latent.Command }
+
+// Freezer is implemented by an Estimator whose law can be held as it is while latents go on: a touched sample, a new focus.
+type Freezer interface{ Freeze(frozen bool) }
+
+// Resetter is implemented by an Estimator that can forget all it has learnt, as before its first Update.
+type Resetter interface{ Reset() }
+
+// Checkpointer is implemented by an Estimator whose state can be kept.
+type Checkpointer interface {
+	Save(w io.Writer) error
+	Restore(r io.Reader) error
+}

@@ -1,0 +1,109 @@
+package pipeline
+
+import (
+	"context"
+	"slices"
+	"sync"
+)
+
+// queue is a bounded first-in-first-out line from any number of producers to one consumer. A producer either waits for room
+// (put) or makes it (force). No value is ever lost inside: what does not go in, or is pushed out, is returned.
+type queue[T any] struct {
+	ready chan struct{} // holds a token when the consumer should look again
+	space chan struct{} // holds a token when a waiting producer should look again
+
+	mu     sync.Mutex
+	items  []T
+	depth  int
+	closed bool
+}
+
+func newQueue[T any](depth int) *queue[T] {
+	return &queue[T]{
+		ready: make(chan struct{}, 1),
+		space: make(chan struct{}, 1),
+		items: make([]T, 0, depth+1), // force appends before it removes
+		depth: depth,
+	}
+}
+
+// put waits until v has room. It returns false, and v stays the caller's, when ctx ends first or the queue is closed.
+func (q *queue[T]) put(ctx context.Context, v T) bool {
+	for {
+		q.mu.Lock()
+		closed, fits := q.closed, len(q.items) < q.depth
+		if fits && !closed {
+			q.items = append(q.items, v)
+			signal(q.ready)
+		}
+		more := closed || len(q.items) < q.depth
+		q.mu.Unlock()
+		if more {
+			signal(q.space) // the token we may have taken wakes the next producer
+		}
+		if closed || fits {
+			return !closed
+		}
+		select {
+		case <-q.space:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// force adds v at once. Where that is one too many, victim chooses among all of them, v last, the index of the one that goes;
+// force returns it with true. A closed queue returns v itself.
+func (q *queue[T]) force(v T, victim func(items []T) int) (out T, dropped bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return v, true
+	}
+	q.items = append(q.items, v)
+	signal(q.ready)
+	if len(q.items) <= q.depth {
+		return out, false
+	}
+	i := victim(q.items)
+	out = q.items[i]
+	q.items = slices.Delete(q.items, i, i+1)
+	return out, true
+}
+
+// take removes the oldest value. Without one, ok is false, and ended says whether one can still come; the consumer then waits
+// on ready.
+func (q *queue[T]) take() (v T, ok, ended bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.items) == 0 {
+		return v, false, q.closed
+	}
+	v = q.items[0]
+	q.items = slices.Delete(q.items, 0, 1)
+	signal(q.space)
+	return v, true, false
+}
+
+// close lets no more values in; those inside can still be taken.
+func (q *queue[T]) close() {
+	q.mu.Lock()
+	q.closed = true
+	q.mu.Unlock()
+	signal(q.ready)
+	signal(q.space)
+}
+
+func (q *queue[T]) len() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.items)
+}
+
+// signal leaves a token unless one is there.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,117 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"driftscope/internal/frame"
+	"driftscope/internal/latent"
+)
+
+// read owns the source: it opens it, queues its frames until stop ends, and closes it.
+func (r *runner) read(stop, track context.Context) {
+	defer r.frames.close()
+	err := r.readAll(stop, track)
+	if stop.Err() != nil {
+		err = nil // whatever a source says when it is told to stop
+	}
+	if closing := r.Source.Close(); err == nil && closing != nil {
+		err = fmt.Errorf("source: not closed cleanly: %w", closing)
+	}
+	if err != nil {
+		r.fail(err)
+	}
+}
+
+// readAll returns nil when the source has ended or o.Frames are read.
+func (r *runner) readAll(stop, track context.Context) error {
+	if err := r.Source.Open(stop); err != nil {
+		return fmt.Errorf("source: %w", err)
+	}
+	if s, ok := r.Source.(Live); ok {
+		r.live.Store(s.Live())
+	}
+	r.log.Info("source is open", "live", r.live.Load())
+	var skips, lost uint64 // in a row; since the last frame that was read
+	for n := uint64(0); r.o.Frames == 0 || n < r.o.Frames; n++ {
+		start := time.Now()
+		f, err := r.Source.Read(stop)
+		if err != nil {
+			skip, ok := skipped(err)
+			if !ok || stop.Err() != nil {
+				return r.ended(err)
+			}
+			if skips++; skips > maxSkips {
+				r.drop(track, r.tally.unread(), skip.Cause, skip.Error(), 1)
+				return fmt.Errorf("source: %d frames in a row could not be read, the last because: %w", skips, err)
+			}
+			lost++
+			r.drop(track, r.tally.unread(), skip.Cause, skip.Error(), 1)
+			continue
+		}
+		r.reading.since(start)
+		r.admit(track, f, lost)
+		skips, lost = 0, 0
+	}
+	return nil
+}
+
+// ended tells the end of a stream, which is no failure, from the loss of its source.
+func (r *runner) ended(err error) error {
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil
+	case errors.Is(err, ErrNotConnected):
+		return fmt.Errorf("source lost after frame %d: %w: check the connection and start again", r.tally.lastSeq(), err)
+	}
+	return fmt.Errorf("source: after frame %d: %w", r.tally.lastSeq(), err)
+}
+
+// admit counts a frame and queues it; unread is how many Reads before it were skipped.
+func (r *runner) admit(track context.Context, f *frame.Frame, unread uint64) {
+	if f.Meta.Arrived.IsZero() {
+		f.Meta.Arrived = time.Now()
+	}
+	r.tally.read(f.Seq, f.Meta.Dropped)
+	if n := f.Meta.Dropped; n > 0 {
+		r.drop(track, f.Seq, "source_lost", "the source lost frames before this one", n)
+	}
+	f.Meta.Dropped += unread
+	r.tell(track, f)
+	if !r.live.Load() {
+		if !r.frames.put(track, f) {
+			r.discard(track, f, unfinished, "the run ended first")
+		}
+		return
+	}
+	if old, dropped := r.frames.force(f, oldest); dropped {
+		r.discard(track, old, "queue_full", "tracking is slower than the source: a smaller roi or a faster machine keeps up")
+	}
+}
+
+// oldest chooses the frame that has waited longest, and tells its successor that it is gone.
+func oldest(frames []*frame.Frame) int {
+	frames[1].Meta.Dropped += frames[0].Meta.Dropped + 1
+	return 0
+}
+
+// discard closes a frame that will not be tracked and counts it.
+func (r *runner) discard(ctx context.Context, f *frame.Frame, cause, text string) {
+	f.Close()
+	r.drop(ctx, f.Seq, cause, text, 1)
+}
+
+// tell publishes the events that ride on f, once.
+func (r *runner) tell(ctx context.Context, f *frame.Frame) {
+	for _, e := range f.Meta.Events {
+		level := latent.Info
+		if e.Warn {
+			level = latent.Warning
+		}
+		r.publish(ctx, &latent.Event{Seq: f.Seq, Time: time.Now(), Level: level, Code: e.Code, Text: e.Text, Count: 1}, time.Time{})
+	}
+	f.Meta.Events = f.Meta.Events[:0]
+}

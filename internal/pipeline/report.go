@@ -1,0 +1,72 @@
+package pipeline
+
+import (
+	"context"
+	"time"
+
+	"driftscope/internal/latent"
+)
+
+// The states of a stream, as Health tells them.
+const (
+	starting = "starting"
+	tracking = "tracking"
+	stopped  = "stopped"
+)
+
+// report publishes Health, and the losses not yet told, until ended is closed or ctx ends.
+func (r *runner) report(ctx context.Context, ended <-chan struct{}) {
+	tick := time.NewTicker(r.o.Health)
+	defer tick.Stop()
+	last, tracked := time.Now(), uint64(0)
+	for {
+		select {
+		case <-ended:
+			return
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			for _, e := range r.tally.due(now, false) {
+				r.announce(ctx, e)
+			}
+			h := r.health(last, tracked)
+			last, tracked = now, h.Tracked
+			r.publish(ctx, &h, time.Time{})
+		}
+	}
+}
+
+// farewell publishes how the stream ended: the losses not yet told, the reason, the last Health.
+func (r *runner) farewell(ctx context.Context) {
+	for _, e := range r.tally.due(time.Now(), true) {
+		r.announce(ctx, e)
+	}
+	end := latent.Event{Seq: r.tally.lastSeq(), Time: time.Now(), Level: latent.Info, Code: "stream_ended", Text: "the stream ended", Count: 1}
+	if err := r.cause(); err != nil {
+		end.Level, end.Code, end.Text = latent.Error, "stream_failed", err.Error()
+	}
+	r.publish(ctx, &end, time.Time{})
+	h := r.health(r.started, 0)
+	h.State = stopped
+	r.publish(ctx, &h, time.Time{})
+}
+
+// health is the state now; its rate is that since a time when so many frames were tracked.
+func (r *runner) health(since time.Time, tracked uint64) latent.Health {
+	now := time.Now()
+	h := latent.Health{
+		Time: now, State: starting, UptimeS: now.Sub(r.started).Seconds(), Queue: r.frames.len(),
+		Stages: make([]latent.Stage, len(r.clocks)),
+	}
+	r.tally.health(&h)
+	if h.Tracked > 0 {
+		h.State = tracking
+	}
+	if span := now.Sub(since).Seconds(); span > 0 {
+		h.FPS = float64(h.Tracked-tracked) / span
+	}
+	for i, c := range r.clocks {
+		h.Stages[i] = c.stage()
+	}
+	return h
+}

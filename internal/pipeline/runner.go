@@ -1,0 +1,262 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"driftscope/internal/frame"
+	"driftscope/internal/latent"
+)
+
+const (
+	sinkDepth = 256         // messages waiting for one sink
+	maxSkips  = 100         // frames in a row that may be lost before the stream counts as broken
+	abandon   = time.Second // after Grace, for a stage that ignores its context, before Run leaves without it
+)
+
+// Stages is one stream's way from camera to sinks. Run owns all of them and closes each exactly once, also when it fails.
+type Stages struct {
+	Source    Source
+	Steps     []NamedStep
+	Encoder   Encoder
+	Estimator Estimator
+	Sinks     []NamedSink
+}
+
+// NamedStep is a step with the name of its clock and of its errors.
+type NamedStep struct {
+	Name string
+	Step
+}
+
+// NamedSink is a sink with its name; what it loses is counted under "sink_" + Name.
+type NamedSink struct {
+	Name string
+	Sink
+}
+
+// Options says how a stream runs. The zero value is ready: durations and Queue that are 0 take the default given.
+type Options struct {
+	Stream    string        // for the log
+	Frames    uint64        // stop after reading this many; 0 goes on to the end, or until ctx ends
+	Queue     int           // frames waiting for the tracker; 2
+	Grace     time.Duration // from the end of ctx, or a failure, until everything is flushed and closed; 3 s
+	Health    time.Duration // between two Health messages; 1 s
+	ViewEvery time.Duration // between two Views; 0 makes none
+	Log       *slog.Logger  // nil is silent
+}
+
+// Summary is the account of a run. FramesIn = Tracked + Σ Dropped over all causes but the sinks' ("sink_..."), whose entries
+// count messages.
+type Summary struct {
+	FramesIn  uint64 // read from the source, or known by it to be lost
+	Tracked   uint64 // encoded and estimated
+	Dropped   map[string]uint64
+	Published uint64 // messages accepted by sinks
+	Duration  time.Duration
+	Health    latent.Health // at the end
+}
+
+// Run drives frames from the source to the sinks until the source ends, o.Frames are read, ctx ends or something fails; the
+// first two and the end of ctx are no error. One goroutine reads, one tracks, one writes to each sink.
+//
+// A live source loses its oldest waiting frame when tracking is slower, and a slow sink its oldest estimates; a file waits for
+// both, so nothing of it is lost. What was read before the end is tracked and delivered, within o.Grace once ctx has ended. A
+// sink that fails ends the run at once; the other sinks still get what was on its way to them.
+func Run(ctx context.Context, s Stages, o Options) (Summary, error) {
+	r := newRunner(s, o)
+	write, cut := context.WithCancel(context.WithoutCancel(ctx)) // ends with Grace
+	defer cut()
+	track, abort := context.WithCancel(write) // ends when tracking on is pointless: no publishing waits then
+	defer abort()
+	read, stop := context.WithCancel(ctx) // ends when no more frames are wanted
+	defer stop()
+	r.stop, r.abort = stop, abort
+	tracker := newTracker(r)
+	r.publishing = r.clock("publish")
+
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		r.flow(tracker, read, track, write)
+	}()
+	select {
+	case <-done:
+		return r.summary(), r.cause()
+	case <-read.Done():
+	}
+	flushing := r.o.Grace / 3 // the sinks' own part, once tracking has been cut off
+	for _, end := range []struct {
+		after time.Duration
+		stop  func()
+	}{{r.o.Grace - flushing, abort}, {flushing, cut}} {
+		if within(done, end.after) {
+			break
+		}
+		end.stop()
+	}
+	if !within(done, abandon) {
+		r.fail(fmt.Errorf("%s did not stop within %v: the run ends without it", strings.Join(r.busy(), ", "), r.o.Grace+abandon))
+	}
+	return r.summary(), r.cause()
+}
+
+// runner is the state that the goroutines of one run share.
+type runner struct {
+	Stages
+	o       Options
+	log     *slog.Logger
+	started time.Time
+	live    atomic.Bool // set once the source is open
+	stop    func()      // ends reading
+	abort   func()      // ends tracking
+
+	frames   *queue[*frame.Frame]
+	commands chan latent.Command
+	writers  []*writer
+	tally    *tally
+
+	clocks              []*clock // all, in the order of the stages
+	reading, publishing *clock
+
+	mu     sync.Mutex
+	err    error    // the first failure
+	active []string // goroutines that have not returned, for the one that never does
+}
+
+func newRunner(s Stages, o Options) *runner {
+	if o.Queue == 0 {
+		o.Queue = 2
+	}
+	if o.Grace == 0 {
+		o.Grace = 3 * time.Second
+	}
+	if o.Health == 0 {
+		o.Health = time.Second
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	r := &runner{
+		Stages:   s,
+		o:        o,
+		log:      o.Log.With("stream", o.Stream),
+		started:  time.Now(),
+		frames:   newQueue[*frame.Frame](o.Queue),
+		commands: make(chan latent.Command),
+		tally:    newTally(),
+	}
+	r.reading = r.clock("read")
+	for _, sink := range s.Sinks {
+		r.writers = append(r.writers, newWriter(sink))
+	}
+	return r
+}
+
+// flow is the order of a run: everything starts; the source ends, then the tracker; the last Health goes out; the sinks end.
+func (r *runner) flow(tracker *tracker, read, track, write context.Context) {
+	var feed, beside, sinks sync.WaitGroup
+	for _, w := range r.writers {
+		r.spawn(&sinks, "sink "+w.name, func() { r.write(write, w) })
+	}
+	tracked := make(chan struct{})
+	for _, w := range r.writers {
+		if c, ok := w.sink.(Commander); ok {
+			r.spawn(&beside, "commands of "+w.name, func() { r.relay(c.Commands(), tracked) })
+		}
+	}
+	r.spawn(&beside, "health", func() { r.report(track, tracked) })
+	r.spawn(&feed, "source", func() { r.read(read, track) })
+	r.spawn(&feed, "tracker", func() { tracker.run(read, track) })
+
+	feed.Wait()
+	close(tracked)
+	beside.Wait()
+	r.farewell(track)
+	for _, w := range r.writers {
+		w.queue.close()
+	}
+	sinks.Wait()
+}
+
+// clock adds a stage's clock; stages are reported in the order of these calls.
+func (r *runner) clock(name string) *clock {
+	c := &clock{name: name}
+	r.clocks = append(r.clocks, c)
+	return c
+}
+
+// spawn runs f in a goroutine that is on the list of the busy until it returns.
+func (r *runner) spawn(wg *sync.WaitGroup, name string, f func()) {
+	r.mu.Lock()
+	r.active = append(r.active, name)
+	r.mu.Unlock()
+	wg.Go(func() {
+		f()
+		r.mu.Lock()
+		r.active = slices.DeleteFunc(r.active, func(s string) bool { return s == name })
+		r.mu.Unlock()
+	})
+}
+
+// busy names the goroutines that have not returned.
+func (r *runner) busy() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.active)
+}
+
+// fail ends the reading because of err. The first failure is the run's; later ones are mostly its consequences and are logged.
+func (r *runner) fail(err error) {
+	r.mu.Lock()
+	first := r.err == nil
+	if first {
+		r.err = err
+	}
+	r.mu.Unlock()
+	if !first {
+		r.log.Error("after the failure", "err", err)
+	}
+	r.stop()
+}
+
+func (r *runner) cause() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err
+}
+
+// summary may be called while an abandoned stage still counts.
+func (r *runner) summary() Summary {
+	h := r.health(r.started, 0)
+	h.State = stopped
+	return Summary{
+		FramesIn: h.Frames, Tracked: h.Tracked, Dropped: h.Dropped, Published: h.Published,
+		Duration: time.Since(r.started), Health: h,
+	}
+}
+
+// within waits for done, at most d.
+func within(done <-chan struct{}, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-done:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+// skipped says whether err loses only one frame, and under which cause.
+func skipped(err error) (*ErrSkip, bool) {
+	var skip *ErrSkip
+	return skip, errors.As(err, &skip)
+}

@@ -1,0 +1,118 @@
+package pipeline
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"driftscope/internal/latent"
+)
+
+// noticeEvery is how often one cause of loss is published and logged; what happens in between is summed up.
+const noticeEvery = time.Second
+
+// tally counts what happened to every frame and message. All its methods may be called from any goroutine.
+//
+// frames = tracked + Σ dropped over the causes of frames (not those of sinks, which start with "sink_") once a run has ended.
+type tally struct {
+	mu        sync.Mutex
+	frames    uint64
+	tracked   uint64
+	published uint64
+	seq       uint64 // of the last frame read
+	dropped   map[string]uint64
+	notices   map[string]*notice
+}
+
+// notice is what has yet to be told of one cause.
+type notice struct {
+	told  time.Time
+	event latent.Event // Count is what was lost since told
+}
+
+func newTally() *tally {
+	return &tally{dropped: map[string]uint64{}, notices: map[string]*notice{}}
+}
+
+// read counts one frame given by the source, after lost ones that the source knows of.
+func (t *tally) read(seq, lost uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.frames += 1 + lost
+	t.seq = seq
+}
+
+// unread counts one frame that the source could not give.
+func (t *tally) unread() (seq uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.frames++
+	return t.seq
+}
+
+func (t *tally) track() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.tracked++
+}
+
+func (t *tally) publish() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.published++
+}
+
+func (t *tally) lastSeq() uint64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.seq
+}
+
+// drop counts n losses under cause. It returns the event to tell, if it is time to tell one; else due will.
+func (t *tally) drop(now time.Time, seq uint64, cause, text string, n uint64) (e latent.Event, tell bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.dropped[cause] += n
+	p := t.notices[cause]
+	if p == nil {
+		p = &notice{}
+		t.notices[cause] = p
+	}
+	p.event = latent.Event{
+		Seq: seq, Time: now, Level: latent.Warning, Code: cause, Text: text, Count: p.event.Count + n,
+	}
+	if now.Sub(p.told) < noticeEvery {
+		return latent.Event{}, false
+	}
+	return p.tell(now), true
+}
+
+// due returns the events that waited for their second to pass, or every one that waits.
+func (t *tally) due(now time.Time, all bool) []latent.Event {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var events []latent.Event
+	for _, cause := range slices.Sorted(maps.Keys(t.notices)) {
+		p := t.notices[cause]
+		if p.event.Count > 0 && (all || now.Sub(p.told) >= noticeEvery) {
+			events = append(events, p.tell(now))
+		}
+	}
+	return events
+}
+
+// tell returns the event and starts the next one.
+func (p *notice) tell(now time.Time) latent.Event {
+	e := p.event
+	p.told, p.event.Count = now, 0
+	return e
+}
+
+// health writes the counts into h.
+func (t *tally) health(h *latent.Health) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	h.Frames, h.Tracked, h.Published = t.frames, t.tracked, t.published
+	h.Dropped = maps.Clone(t.dropped)
+}

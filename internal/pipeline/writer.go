@@ -1,0 +1,187 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"driftscope/internal/latent"
+)
+
+// retryEvery is how long a file waits before it offers a message again that could not be delivered.
+const retryEvery = 100 * time.Millisecond
+
+// message is what waits for a sink. arrived is zero where no frame's arrival belongs to it.
+type message struct {
+	latent.Message
+	arrived time.Time
+}
+
+// writer brings one sink its messages, at the sink's own pace. Estimates are copies that return to spare; events, health and
+// views are never changed once made, and shared.
+type writer struct {
+	name  string
+	sink  Sink
+	queue *queue[message]
+	spare chan *latent.Estimate
+}
+
+func newWriter(s NamedSink) *writer {
+	return &writer{name: s.Name, sink: s.Sink, queue: newQueue[message](sinkDepth), spare: make(chan *latent.Estimate, sinkDepth+2)}
+}
+
+// publish hands m to every sink; it may be reused when publish returns. A file waits for a sink whose queue is full; a live
+// stream makes room and counts.
+func (r *runner) publish(ctx context.Context, m latent.Message, arrived time.Time) {
+	for _, w := range r.writers {
+		if !r.live.Load() {
+			if kept := (message{w.keep(m), arrived}); !w.queue.put(ctx, kept) {
+				w.release(kept)
+				r.undelivered(ctx, w, 1)
+			}
+		} else if old, dropped := w.queue.force(message{w.keep(m), arrived}, leastMissed); dropped {
+			w.release(old)
+			r.undelivered(ctx, w, 1)
+		}
+	}
+}
+
+// leastMissed chooses the oldest estimate or view: each is followed by a newer one. Events go only when there is nothing else.
+func leastMissed(queued []message) int {
+	for i, m := range queued {
+		switch m.Message.(type) {
+		case *latent.Estimate, *latent.View:
+			return i
+		}
+	}
+	return 0
+}
+
+// undelivered counts n messages that w's sink did not get.
+func (r *runner) undelivered(ctx context.Context, w *writer, n uint64) {
+	r.drop(ctx, r.tally.lastSeq(), "sink_"+w.name, "the sink "+w.name+" does not keep up or has ended: its messages are lost", n)
+}
+
+// drop counts n losses under cause and tells of them, at most once a second for each cause.
+func (r *runner) drop(ctx context.Context, seq uint64, cause, text string, n uint64) {
+	if e, tell := r.tally.drop(time.Now(), seq, cause, text, n); tell {
+		r.announce(ctx, e)
+	}
+}
+
+// announce logs and publishes a loss.
+func (r *runner) announce(ctx context.Context, e latent.Event) {
+	r.log.Warn("lost", "cause", e.Code, "count", e.Count, "seq", e.Seq, "why", e.Text)
+	r.publish(ctx, &e, time.Time{})
+}
+
+// write owns w's sink: it writes what is queued until the queue is closed and empty, and closes the sink.
+func (r *runner) write(ctx context.Context, w *writer) {
+	if err := r.writeAll(ctx, w); err != nil {
+		r.fail(fmt.Errorf("sink %s: %w", w.name, err))
+		r.abort()
+	}
+	w.queue.close() // nobody waits for a sink that has ended
+	for m, ok, _ := w.queue.take(); ok; m, ok, _ = w.queue.take() {
+		w.release(m)
+		r.forgo(w)
+	}
+	closing, cancel := context.WithTimeout(ctx, r.o.Grace)
+	defer cancel()
+	if err := w.sink.Close(closing); err != nil {
+		r.fail(fmt.Errorf("sink %s: not closed cleanly: %w", w.name, err))
+	}
+}
+
+// forgo counts one message of a sink that has ended: the sinks cannot be told any more, the Summary can.
+func (r *runner) forgo(w *writer) {
+	r.tally.drop(time.Now(), r.tally.lastSeq(), "sink_"+w.name, "the sink "+w.name+" ended first", 1)
+}
+
+// writeAll returns nil when the queue has ended, or when ctx has and nothing waits.
+func (r *runner) writeAll(ctx context.Context, w *writer) error {
+	for {
+		if ctx.Err() != nil {
+			if w.queue.len() > 0 {
+				return errGrace
+			}
+			return nil
+		}
+		m, ok, ended := w.queue.take()
+		switch {
+		case ok:
+			if err := r.deliver(ctx, w, m); err != nil {
+				r.forgo(w)
+				return err
+			}
+		case ended:
+			return nil
+		default:
+			select {
+			case <-w.queue.ready:
+			case <-ctx.Done():
+			}
+		}
+	}
+}
+
+// errGrace is the failure of a sink that was too slow at the end.
+var errGrace = errors.New("not all messages were delivered within the grace period: give it longer, or a faster sink")
+
+// deliver writes m, again and again for a file while it cannot be delivered, and releases it.
+func (r *runner) deliver(ctx context.Context, w *writer, m message) error {
+	defer w.release(m)
+	for told := false; ; told = true {
+		err := w.sink.Write(ctx, m.Message)
+		if err == nil {
+			r.tally.publish()
+			if !m.arrived.IsZero() {
+				r.publishing.since(m.arrived)
+			}
+			return nil
+		}
+		var lost interface{ Undelivered() bool }
+		if !errors.As(err, &lost) || !lost.Undelivered() {
+			return err
+		}
+		if r.live.Load() {
+			r.drop(ctx, r.tally.lastSeq(), "sink_"+w.name, err.Error(), 1)
+			return nil
+		}
+		if !told {
+			r.log.Warn("waiting for a sink", "sink", w.name, "err", err)
+		}
+		select {
+		case <-time.After(retryEvery):
+		case <-ctx.Done():
+			return errGrace
+		}
+	}
+}
+
+// keep returns what a queue may hold of m: a copy of an estimate, anything else itself.
+func (w *writer) keep(m latent.Message) latent.Message {
+	e, ok := m.(*latent.Estimate)
+	if !ok {
+		return m
+	}
+	var kept *latent.Estimate
+	select {
+	case kept = <-w.spare:
+	default:
+		kept = &latent.Estimate{}
+	}
+	kept.Copy(e)
+	return kept
+}
+
+// release gives an estimate's memory back.
+func (w *writer) release(m message) {
+	if e, ok := m.Message.(*latent.Estimate); ok {
+		select {
+		case w.spare <- e:
+		default:
+		}
+	}
+}

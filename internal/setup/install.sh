@@ -1,0 +1,73 @@
+#!/bin/sh
+# Installs what Driftscope is built on, where it is missing: says what and why, asks for rights only if it needs them.
+# Debian 12 and 13 and Ubuntu 24.04. Run by every target of the Makefile; running it again does nothing.
+set -eu
+
+missing=""
+want() { # want PACKAGE REASON: notes a package to install
+	missing="$missing $1"
+	echo "setup: missing $1: $2"
+}
+
+compiles() { # compiles HEADER: can the C++ compiler find it?
+	printf '#include <%s>\n' "$1" | g++ -x c++ -E - >/dev/null 2>&1
+}
+
+go_is_there() {
+	command -v go >/dev/null && return
+	echo "setup: Go is missing: install Go 1.26 or newer from https://go.dev/dl and put it on the PATH" >&2
+	exit 1
+}
+
+list_missing() {
+	command -v make >/dev/null || want make "runs the targets of the Makefile"
+	command -v g++ >/dev/null || want g++ "compiles the bindings to OpenCV and oneDNN"
+	command -v pkg-config >/dev/null || want pkg-config "finds OpenCV's headers and libraries"
+	pkg-config --exists opencv4 2>/dev/null || want libopencv-dev "reads video, prepares frames and runs the encoder"
+	compiles dnnl.hpp || want libdnnl-dev "oneDNN: the convolutions that train an encoder"
+}
+
+# as_root runs a command with the rights to install, or fails.
+as_root() {
+	if [ "$(id -u)" -eq 0 ]; then
+		"$@"
+	elif command -v sudo >/dev/null && { [ -t 0 ] || sudo -n true 2>/dev/null; }; then
+		echo "setup: sudo $*"
+		sudo "$@"
+	else
+		return 1
+	fi
+}
+
+install_missing() {
+	command="apt-get update && apt-get install -y --no-install-recommends$missing"
+	if ! command -v apt-get >/dev/null; then
+		echo "setup: this is not Debian or Ubuntu: install with your system's packages, headers included: OpenCV 4.6 to 4.10, oneDNN 2.6 to 3.7, pkg-config, a C++ compiler, make" >&2
+		exit 1
+	fi
+	echo "setup: installing once, which takes a few minutes:$missing"
+	# The names in $missing hold no spaces; each is one argument.
+	# shellcheck disable=SC2086
+	if as_root apt-get update -qq && as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing; then
+		return
+	fi
+	echo "setup: these packages could not be installed from here. Ask your administrator to run, as root:" >&2
+	echo "    $command" >&2
+	exit 1
+}
+
+# check_opencv warns where the version is one that nobody has tried.
+check_opencv() {
+	version=$(pkg-config --modversion opencv4)
+	case $version in
+	4.6.* | 4.10.*) ;;
+	*) echo "setup: OpenCV $version is untried: 4.6.0 (Debian 12, Ubuntu 24.04) and 4.10.0 (Debian 13) are known to work" >&2 ;;
+	esac
+}
+
+go_is_there
+list_missing
+if [ -n "$missing" ]; then
+	install_missing
+fi
+check_opencv

@@ -1,0 +1,125 @@
+package online
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+)
+
+// archive writes values to buf, or reads them off it, in the order in which it is shown them: one list of fields serves both
+// ways. It keeps the first error, after which it changes nothing.
+type archive struct {
+	writing bool
+	buf     []byte // written so far, or left to read
+	err     error
+}
+
+// largest bounds every number read, so that no product of two overflows.
+const largest = 1e100
+
+// fail keeps what is wrong with the checkpoint.
+func (a *archive) fail(format string, args ...any) {
+	if a.err == nil {
+		a.err = fmt.Errorf("%w: %s: it is damaged, use an older one", ErrCheckpoint, fmt.Sprintf(format, args...))
+	}
+}
+
+// require fails unless ok.
+func (a *archive) require(ok bool, format string, args ...any) {
+	if !ok {
+		a.fail(format, args...)
+	}
+}
+
+// uint passes on eight bytes.
+func (a *archive) uint(v *uint64) {
+	switch {
+	case a.writing:
+		a.buf = binary.LittleEndian.AppendUint64(a.buf, *v)
+	case a.err != nil:
+	case len(a.buf) < 8:
+		a.fail("its content ends early")
+	default:
+		*v = binary.LittleEndian.Uint64(a.buf)
+		a.buf = a.buf[8:]
+	}
+}
+
+// float passes on a finite number.
+func (a *archive) float(v *float64) {
+	bits := math.Float64bits(*v)
+	a.uint(&bits)
+	x := math.Float64frombits(bits)
+	if a.require(a.writing || math.Abs(x) <= largest, "a number is %g", x); a.err == nil {
+		*v = x
+	}
+}
+
+// floats passes on a list whose length both sides know.
+func (a *archive) floats(v []float64) {
+	for k := range v {
+		a.float(&v[k])
+	}
+}
+
+// magnitudes passes on numbers that are never negative.
+func (a *archive) magnitudes(v ...*float64) {
+	for _, p := range v {
+		a.float(p)
+		a.require(*p >= 0, "a magnitude is %g", *p)
+	}
+}
+
+// bool passes on true or false.
+func (a *archive) bool(v *bool) {
+	var bit uint64
+	if *v {
+		bit = 1
+	}
+	a.uint(&bit)
+	a.require(bit <= 1, "a flag is %d", bit)
+	*v = bit == 1
+}
+
+// time passes on an instant; its zone and monotonic reading are not part of it.
+func (a *archive) time(v *time.Time) {
+	seconds, nanos := uint64(v.Unix()), uint64(v.Nanosecond())
+	a.uint(&seconds)
+	a.uint(&nanos)
+	a.require(nanos < 1e9, "a time has %d ns", nanos)
+	*v = time.Unix(int64(seconds), int64(nanos)).UTC()
+}
+
+// random passes on the state of a random source.
+func (a *archive) random(v *rand.PCG) {
+	const tag, size = "pcg:", 20 // as MarshalBinary writes it
+	state, err := v.MarshalBinary()
+	a.require(err == nil && len(state) == size, "random source: %v", err)
+	if a.err != nil {
+		return
+	}
+	hi, lo := binary.BigEndian.Uint64(state[len(tag):]), binary.BigEndian.Uint64(state[len(tag)+8:])
+	a.uint(&hi)
+	a.uint(&lo)
+	v.Seed(hi, lo)
+}
+
+// expect writes v, or fails unless it reads v.
+func (a *archive) expect(what string, v uint64) {
+	found := v
+	a.uint(&found)
+	if found != v && a.err == nil {
+		a.err = fmt.Errorf("%w: its %s is %d, expected %d: restore under the model and configuration it was saved under", ErrCheckpoint, what, found, v)
+	}
+}
+
+// same is expect for numbers with a fraction.
+func (a *archive) same(what string, v float64) {
+	found := v
+	a.float(&found)
+	if found != v && a.err == nil {
+		a.err = fmt.Errorf("%w: its %s is %g, expected %g: restore under the model and configuration it was saved under", ErrCheckpoint, what, found, v)
+	}
+}

@@ -1,0 +1,166 @@
+package online
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"driftscope/internal/latent"
+)
+
+func saved(t testing.TB, e *Estimator) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := e.Save(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// A stream that is interrupted at any point of refinement's cycle goes on as if it had not been, to the last bit.
+func TestRestoredGoesOnIdentically(t *testing.T) {
+	prior := randomNetwork(2, 1)
+	for name, c := range map[string]Config{
+		"plain":             {Dim: 2, Seed: 3, Deterministic: true},
+		"prior, forgetting": {Dim: 2, Seed: 3, Deterministic: true, Prior: prior, TrainSeconds: 5, Forget: 0.995, Replay: 128},
+	} {
+		seen, _ := stream(circle, 200, 0.3, newRand(4))
+		seen[120].Trajectory++
+		for k := 121; k < len(seen); k++ {
+			seen[k].Trajectory = seen[120].Trajectory
+		}
+		for _, cut := range []int{0, 1, 61, 120, 121, 137} {
+			whole, first := estimator(t, c), estimator(t, c)
+			feed(t, whole, seen[:cut])
+			feed(t, first, seen[:cut])
+			c.Seed++ // the seed is spent: a restored estimator needs only the state
+			second := estimator(t, c)
+			c.Seed--
+			feed(t, second, seen[:cut/2]) // what is restored into need not be new
+			if err := second.Restore(bytes.NewReader(saved(t, first))); err != nil {
+				t.Fatal(err)
+			}
+			want, got := new(latent.Estimate), new(latent.Estimate)
+			for k := cut; k < len(seen); k++ {
+				if err := whole.Update(want, &seen[k]); err != nil {
+					t.Fatal(err)
+				}
+				if err := second.Update(got, &seen[k]); err != nil {
+					t.Fatal(err)
+				}
+				if !reflect.DeepEqual(want, got) {
+					t.Fatalf("%s: saved at frame %d, frame %d differs:\n%+v\n%+v", name, cut, k, want, got)
+				}
+			}
+			if !bytes.Equal(saved(t, whole), saved(t, second)) {
+				t.Fatalf("%s: saved at frame %d, the final states differ", name, cut)
+			}
+		}
+	}
+}
+
+func TestRestoreRefuses(t *testing.T) {
+	c := Config{Dim: 2, Seed: 3, Deterministic: true}
+	e := estimator(t, c)
+	seen, _ := stream(circle, 100, 0.3, newRand(4))
+	feed(t, e, seen)
+	good := saved(t, e)
+	flip := func(at int) []byte {
+		b := bytes.Clone(good)
+		b[at] ^= 1
+		return b
+	}
+	for name, x := range map[string]struct {
+		file []byte
+		want string
+	}{
+		"empty":      {nil, "does not begin like one"},
+		"foreign":    {bytes.Repeat([]byte("z"), 100), "does not begin like one"},
+		"version":    {flip(len(checkpointMagic)), "version"},
+		"huge":       {append(append([]byte(checkpointMagic), 1, 0, 0, 0), bytes.Repeat([]byte{255}, 64)...), "bytes announced"},
+		"torn":       {good[:len(good)/2], "torn after"},
+		"torn end":   {good[:len(good)-1], "torn after"},
+		"flipped":    {flip(len(good) / 2), "digest"},
+		"bad digest": {flip(len(good) - 1), "digest"},
+		"cut short":  {sealed(good[checkpointHeader : len(good)-sha256.Size-8]), "ends early"},
+		"too long":   {sealed(append(bytes.Clone(good[checkpointHeader:len(good)-sha256.Size]), 0)), "too many"},
+	} {
+		err := e.Restore(bytes.NewReader(x.file))
+		if !errors.Is(err, ErrCheckpoint) || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%s: %v, want %q", name, err, x.want)
+		}
+	}
+	if !bytes.Equal(good, saved(t, e)) {
+		t.Error("a refused checkpoint changed the state")
+	}
+	for name, other := range map[string]Config{
+		"dimension": {Dim: 3},
+		"prior":     {Dim: 2, Prior: randomNetwork(2, 1)},
+		"lag":       {Dim: 2, RefineLag: 7},
+		"forget":    {Dim: 2, Forget: 0.999},
+	} {
+		if err := estimator(t, other).Restore(bytes.NewReader(good)); !errors.Is(err, ErrCheckpoint) || !strings.Contains(err.Error(), "expected") {
+			t.Errorf("another %s: %v", name, err)
+		}
+	}
+	if err := e.Restore(iotest.OneByteReader(bytes.NewReader(good))); err != nil {
+		t.Errorf("from a slow reader: %v", err)
+	}
+}
+
+// sealed is payload as a checkpoint whose digest is right.
+func sealed(payload []byte) []byte {
+	b := binary.LittleEndian.AppendUint32([]byte(checkpointMagic), checkpointVersion)
+	b = append(binary.LittleEndian.AppendUint64(b, uint64(len(payload))), payload...)
+	digest := sha256.Sum256(b)
+	return append(b, digest[:]...)
+}
+
+// Whatever a checkpoint says, Restore refuses it or gives an estimator that can be used.
+func FuzzRestore(f *testing.F) {
+	small := &Network{Dim: 1, Hidden: []int{2}, Centre: []float64{0}, Scale: 1, Weights: make([]float64, 8)}
+	c := Config{Dim: 1, Deterministic: true, Replay: 64, RefineLag: 2, Prior: small}
+	e := estimator(f, c)
+	fresh := saved(f, e)
+	dst := new(latent.Estimate)
+	rng := newRand(1)
+	l := latent.Latent{Mean: []float64{0}}
+	for k := range 70 {
+		l.Time = time.Unix(int64(k), 0)
+		l.Mean[0] += rng.NormFloat64()
+		if err := e.Update(dst, &l); err != nil {
+			f.Fatal(err)
+		}
+	}
+	f.Add(fresh, false)
+	f.Add(saved(f, e), false)
+	f.Add(fresh[checkpointHeader:len(fresh)-sha256.Size], true)
+	full := saved(f, e)
+	f.Add(full[checkpointHeader:len(full)-sha256.Size], true)
+	f.Fuzz(func(t *testing.T, data []byte, seal bool) {
+		if seal {
+			data = sealed(data)
+		}
+		e := estimator(t, c)
+		if err := e.Restore(bytes.NewReader(data)); err != nil {
+			if !errors.Is(err, ErrCheckpoint) {
+				t.Fatal(err)
+			}
+			return
+		}
+		l := latent.Latent{Trajectory: 99, Mean: []float64{0}}
+		for k := range 12 {
+			l.Time, l.Mean[0] = time.Unix(int64(k), 0), float64(k*k%5)
+			if err := e.Update(dst, &l); err != nil && !errors.Is(err, ErrTimeOrder) {
+				t.Fatal(err)
+			}
+		}
+		saved(t, e)
+	})
+}

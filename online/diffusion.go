@@ -1,0 +1,133 @@
+package online
+
+import "math"
+
+// The bank's grid: ψ = 0 and gridSize log-spaced ψ from gridLow to gridHigh. A 49-point grid ruins the intervals (coverage 0.69).
+const (
+	gridSize = 121
+	gridLow  = 1e-6
+	gridHigh = 1e4
+)
+
+// half95 is half the 95 % point of χ² with one degree of freedom, the profile likelihood's drop at the interval's ends;
+// quantile95 its square root's normal quantile.
+const (
+	half95     = 1.920729
+	quantile95 = 1.959964
+)
+
+// diffusion is what is known of one latent dimension's σ² and of the noise in it. Intervals are 95 %.
+type diffusion struct {
+	v, low, high float64 // σ² and its profile interval, latent²/s; low is 0 where no motion at all is not excluded
+	noise        float64 // R, latent²
+	ratio        float64 // likelihood ratio of σ² > 0 against σ² = 0: 2 Δ ln likelihood
+}
+
+// psiGrid is the bank's ψ = σ²Δt₀/R, ascending, psiGrid()[0] = 0.
+func psiGrid() []float64 {
+	psi := make([]float64, 1+gridSize)
+	span := math.Log(gridHigh / gridLow)
+	for k := range gridSize {
+		psi[1+k] = gridLow * math.Exp(span*float64(k)/(gridSize-1))
+	}
+	return psi
+}
+
+// bank is one latent dimension's Kalman bank, doc.go (5), with the sums of the covariance-based estimator, doc.go (4), beside it.
+// Every filter of the bank runs with R = 1, so that one pass serves every R.
+type bank struct {
+	psi      []float64 // shared, never written
+	z, p     []float64 // filtered mean, latent; its variance, in units of R
+	a, l     []float64 // A = Σ e²/S and L = Σ ln S
+	n, n2    float64   // Σ of the transitions' weights and of their squares; equal without forgetting
+	seconds  float64   // Σ of their time steps
+	dt0      float64   // the first time step, s
+	forget   float64   // γ
+	best     int       // the ψ whose filter stands for the dimension, renewed by figures
+	previous float64   // the last measurement, latent
+	cve      increments
+}
+
+// increments are the sums of the covariance-based estimator, over measured increments less the drift's share.
+type increments struct {
+	square, lag   float64 // Σ D², Σ D D₊
+	squares, lags float64 // how many of each
+	last          float64 // the last D
+	linked        bool    // whether last borders on the next D
+}
+
+// newBank is a bank over the grid psi that has seen nothing.
+func newBank(psi []float64, forget float64) *bank {
+	k := len(psi)
+	return &bank{psi: psi, forget: forget, best: k - 1,
+		z: make([]float64, k), p: make([]float64, k), a: make([]float64, k), l: make([]float64, k)}
+}
+
+// start begins a trajectory at measurement m; what earlier trajectories taught is kept.
+func (b *bank) start(m float64) {
+	for k := range b.z {
+		b.z[k], b.p[k] = m, 1
+	}
+	b.previous, b.cve.linked = m, false
+}
+
+// predict is the best filter's forecast of the latent after dt, from the measurements up to the last alone.
+func (b *bank) predict(dt, mu, slope, centre float64) float64 {
+	return centre + mu*dt + decay(slope, dt)*(b.z[b.best]-centre)
+}
+
+// decay is F, the factor by which a deviation shrinks over dt. A step longer than the law's own time shrinks it to nothing.
+func decay(slope, dt float64) float64 { return max(0, 1+slope*dt) }
+
+// step folds in measurement m, taken dt seconds after the last. The drift is linear about centre: mu + slope·(z - centre).
+func (b *bank) step(m, dt, mu, slope, centre float64) {
+	if b.dt0 == 0 {
+		b.dt0 = dt
+	}
+	g, f := b.forget, decay(slope, dt)
+	shift, square, stretch := mu*dt+(1-f)*centre, f*f, dt/b.dt0
+	for k, psi := range b.psi {
+		predicted := square*b.p[k] + psi*stretch
+		s := predicted + 1
+		e := m - f*b.z[k] - shift
+		gain := predicted / s
+		b.z[k] = m - e + gain*e
+		b.p[k] = gain
+		b.a[k] = g*b.a[k] + e*e/s
+		b.l[k] = g*b.l[k] + math.Log(s)
+	}
+	b.n = g*b.n + 1
+	b.n2 = g*g*b.n2 + 1
+	b.seconds = g*b.seconds + dt
+	b.cve.add(m-b.previous-(mu+slope*(b.previous-centre))*dt, g)
+	b.previous = m
+}
+
+// add folds in increment d.
+func (c *increments) add(d, forget float64) {
+	c.square, c.squares = forget*c.square+d*d, forget*c.squares+1
+	c.lag, c.lags = forget*c.lag, forget*c.lags
+	if c.linked {
+		c.lag, c.lags = c.lag+d*c.last, c.lags+1
+	}
+	c.last, c.linked = d, true
+}
+
+// estimate is the covariance-based σ² with its normal interval; ok is false where the bank is the better instrument: it cannot
+// represent increments that are correlated positively (motion blur, R < σ²Δt/6), and only there this one is used.
+func (b *bank) estimate() (d diffusion, ok bool) {
+	c := &b.cve
+	if c.lags < 2 || c.square == 0 {
+		return diffusion{}, false
+	}
+	square, lag := c.square/c.squares, c.lag/c.lags
+	count := c.lags * b.n / b.n2 // independent increments: forgetting weighs them unequally
+	if lag < 3*square/math.Sqrt(count) {
+		return diffusion{}, false
+	}
+	moved := square + 2*lag // σ²Δt
+	e := -2 * lag / moved
+	v := moved * b.n / b.seconds
+	sd := v * math.Sqrt((6+4*e+2*e*e)/count+4*(1+e)*(1+e)/(count*count))
+	return diffusion{v: v, low: max(0, v-quantile95*sd), high: v + quantile95*sd}, true
+}

@@ -1,0 +1,109 @@
+// Package online is the tracker's law of motion: from a stream of latents it estimates the drift μ and the diffusion σ of
+//
+//	dz = μ(z) dt + σ dW,  σ diagonal,
+//
+// while frames arrive. Pure Go; it imports nothing of this project but internal/latent.
+//
+// One latent goes in at the top and comes out at the bottom of Estimator.Update (estimator.go):
+//
+//	check and clock      estimator.go   is it usable, and which latent does it pair with, over which Δt
+//	refined weights      refine.go      those whose frame has come are put to use
+//	transition           replay.go      is set aside for refinement, after the drift has been tested on it (field.go)
+//	Kalman bank          diffusion.go   one step a dimension, about the drift's linearisation
+//	figures              interval.go, dimension.go   every Refresh frames
+//	drift at the latent  field.go, network.go
+//
+// loss.go holds what training the encoder shares with tracking, on Gorgonia; checkpoint.go and archive.go keep the state.
+//
+// # Symbols
+//
+// Those of Hasan, Pereira, Farsiu and Tarokh, "Identifying Latent Stochastic Differential Equations" (2021), and method.md:
+//
+//	z, d        latent and its dimension              latent.Latent.Mean, Network.Dim
+//	m, S        the encoder's mean and variance of z  Latent.Mean, Latent.SD²; m is z measured
+//	x           frame (the paper's X)                 not seen here; in code x is where a transition began
+//	μ           drift, latent/s                       Network.Drift, Estimate.Drift
+//	σ, v = σ²   diffusion, latent/s^½                 SDE.Sigma; SDE.Diffusion is σ²/2
+//	Δt          time step, s, always from the frames' acquisition times
+//	R           variance of the latents' noise        SDE.Noise is √R; found from the motion, not taken from the encoder
+//	r = R/(vΔt), ψ = vΔt/R
+//	T, n        observed time and transitions         SDE.Seconds, SDE.Transitions
+//
+// # Drift network
+//
+// The paper's perceptron, four hidden layers of 16 with softplus between, and a linear skip K, on inputs of order one:
+//
+//	a₀ = u = (z - centre)/scale;  aₗ = softplus(aₗ₋₁Wₗ + bₗ);  μ = a_L W + b + uK           (1)
+//
+// # Loss of the SDE
+//
+// Per transition, Euler and Maruyama's increments about the means of consecutive frames (method.md, section 1)
+//
+//	e = m(t+1) - m(t) - μ(m(t))Δt                                                            (2)
+//	qᵢ = mean over pairs of (eᵢ² + S_ii(t) + S_ii(t+1))/Δt,  loss ½ Σ ln qᵢ                  (3)
+//
+// q is σ² at its maximum of likelihood. ProfiledDiffusion gives it as a node of Gorgonia's graph.
+//
+// # Diffusion
+//
+// Naive quadratic variation mean(D²)/Δt is too large by 2R/Δt: localisation noise looks like motion. Two estimators are not.
+// With D = e of (2) and D₊ the next one, the covariance-based one (Vestergaard, Blainey and Flyvbjerg 2014) is
+//
+//	v = (mean D² + 2 mean DD₊)/mean Δt,  ε = -2 mean DD₊/(vΔt)                               (4)
+//	var v = v²[(6 + 4ε + 2ε²)/n + 4(1+ε)²/n²]
+//
+// and it needs no model of the noise, not even R ≥ 0: motion blur makes DD₊ positive. The Kalman bank is efficient at every r.
+// In units of R, for 121 log-spaced ψ from 1e-6 to 1e4 and ψ = 0, starting each trajectory at z = m, p = 1:
+//
+//	P = F²p + ψΔt/Δt₀;  S = P + 1;  e = m - ẑ;  z = ẑ + (P/S)e;  p = P/S                     (5)
+//	A = γA + e²/S;  L = γL + ln S;  n = γn + 1;  n₂ = γ²n₂ + 1
+//	ln-likelihood(v, ψ) = -(n/n₂)½[n ln R + A/R + L],  R = vΔt₀/ψ;  at its maximum R = A/n
+//
+// The forecast ẑ = c + μ(c)Δt + F(z - c), F = 1 + Δt ∂μᵢ/∂zᵢ(c), linearises the drift about c, the filtered latent of the most
+// likely ψ; a bank without drift takes mean reversion for noise (0.73 instead of 1 at r = 16, κ = 4/s, Δt = 0.01 s). The
+// weights are those published at that frame, so that no residual was part of its own fit. Δt₀ is the first time step, γ
+// forgets. What was folded in before the drift was known stays as it was: with κ = 4/s and r = 1, v is 0.90 of the truth after 6 s
+// and its interval covers 0.89. Between the grid's points ln A and L are interpolated by cubics: 1e5 transitions know ψ better
+// than the grid does.
+//
+// The interval of v is where the likelihood maximised over ψ (and R) lies within 1.92 of its top; it reaches 0 where ψ = 0 does.
+// The other choice, priors flat in ln v and ln ψ and an integral over ψ, was measured beside it on 300 simulated runs each:
+// the profile interval covers 0.93 to 0.97 at every n from 30 to 30000 and r from 0.02 to 16, with and without forgetting; the
+// integral 0.88 to 0.98, its worst at r = 0.1, where it leans on the prior. So the profile is published, and alone computed.
+// Where the bank sees no noise at all (ψ > 1e3) and DD₊ is positive by three standard errors, (4) is used.
+//
+// # Dimension
+//
+// A dimension is active when
+//
+//	2 Δln-likelihood(v > 0 against v = 0) > 9.5  and  the lower limit of v > 0.01 × the largest v,   (6)
+//
+// inactive when the upper limit lies below that threshold, undecided between and before 100 transitions. The latents are taken
+// to be in a gauge in which dimensions compare (whitened at export), not mixed with inactive ones.
+//
+// # Refining the drift
+//
+// A transition is remembered as y = (m(t+1) - m(t))/Δt at x, the bank's forecast of z(t) from the frames before t. Measured
+// latents would not do: the noise in m(t) enters x and -y alike, and looks like a spring. The forecast has no part in it.
+//
+//	var yᵢ = (vᵢΔt + 2Rᵢ)/Δt²                                                                (7)
+//
+// A reservoir of 4096 of them is a fair sample of all. Beside the frame path Adam (3e-3, batches of 64, two steps a frame)
+// descends
+//
+//	½ mean Σᵢ [(yᵢ - μᵢ)² + (T₀/T)(μ⁰ᵢ - μᵢ)²]/var yᵢ + (3/n)½|θ - θ₀|²                      (8)
+//
+// where μ⁰, θ₀ are the model's own drift and weights, learnt in T₀ seconds (without a model: zero drift, and the weights at the
+// start). An exponential average of the weights, μ¹, is what leaves. With little data even that is worse than nothing, so it must
+// earn its place by prediction: on every new transition, before learning from it, the share a of
+//
+//	μ = μ⁰ + a(μ¹ - μ⁰),  ln-likelihood(a) = aΣ(y - μ⁰)(μ¹ - μ⁰)/var y - ½a²Σ(μ¹ - μ⁰)²/var y   (9)
+//
+// is tested; a is its posterior mean over {0, ¼, ½, ¾, 1} with half the prior on 0. Beside every drift stands the Cramér-Rao
+// bound for a constant shift, Σv/T: no estimate from T seconds is surer than that.
+//
+// Slices are bounded and their place in the stream is fixed: a slice begun at frame k knows the transitions up to k and is put to
+// use at frame k + RefineLag. The gradient is written out by hand (gradient.go): for one fixed shape it is 2.7 times faster than
+// Gorgonia's tape at a batch of 64 (0.22 against 0.59 ms), and allocates nothing where that allocates 1300 times a step, which
+// the frame path's garbage collector would pay for. Tests hold it equal to Gorgonia's gradient and to finite differences.
+package online

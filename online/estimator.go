@@ -1,0 +1,296 @@
+package online
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"driftscope/internal/latent"
+)
+
+// ErrTimeOrder is what Update returns for a latent that was not taken later than the one before it in its trajectory.
+var ErrTimeOrder = errors.New("acquisition times must increase")
+
+// ErrLatent is what Update returns for a latent that no law can be fitted to: of another dimension, not finite, or absurdly large.
+var ErrLatent = errors.New("unusable latent")
+
+// maxLatent bounds |z|: beyond it sums of squares lose their meaning. Trained latents are of order one.
+const maxLatent = 1e9
+
+// Refinement says how far the drift has been refined.
+type Refinement struct {
+	Revision uint64  // slices applied so far; 0 is the model's own drift
+	Frame    uint64  // Seq of the frame at which the last one was applied
+	Share    float64 // of what refinement found, the part that its predictions have earned, 0 to 1; the rest is the model's own
+	Unused   uint64  // transitions never offered to refinement, because slices came back too late for memory to hold them
+}
+
+// Estimator folds latents into the law of motion, doc.go. Its methods are called from one goroutine.
+type Estimator struct {
+	config  Config
+	refiner *refiner
+	law
+	frozen bool
+
+	profile   profile
+	weight    []float64 // working memory, d
+	mu, jac   []float64 // working memory, d and d×d
+	linearise []float64 // working memory, d: where the drift is linearised
+}
+
+// law is what an Estimator has learnt, all that a checkpoint holds beside the learner.
+type law struct {
+	frame      uint64 // latents taken
+	linked     bool   // the last latent may be paired with the next
+	forecast   bool   // x holds its forecast
+	trajectory uint64
+	time       time.Time
+	mean       []float64 // the last latent
+	x          []float64 // the forecast of it
+
+	banks   []*bank
+	found   []diffusion // at the last refresh
+	n       float64     // transitions then
+	seconds float64     // their time
+	sde     latent.SDE
+
+	field      *field
+	refinement Refinement
+	pending    *transitions // since the last hand-over
+	lent       *transitions // to the running slice, with lentFound
+	lentFound  []diffusion
+	inFlight   bool   // a slice has been begun and not applied
+	due        uint64 // the frame at which it is to be applied
+}
+
+// New gives an estimator that has seen nothing. Its drift is c.Prior's, or zero. Close frees it.
+func New(c Config) (*Estimator, error) {
+	c, err := c.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	l, learner := begin(c)
+	return &Estimator{
+		config: c, law: l, refiner: newRefiner(learner), weight: make([]float64, c.Dim), linearise: make([]float64, c.Dim),
+		mu: make([]float64, c.Dim), jac: make([]float64, c.Dim*c.Dim),
+	}, nil
+}
+
+// begin is the state before the first latent.
+func begin(c Config) (law, *learner) {
+	start := c.Prior
+	if start == nil {
+		start = NewNetwork(c.Dim, rand.New(rand.NewPCG(c.Seed, 1)))
+	}
+	memory := math.Inf(1)
+	if c.Forget < 1 {
+		memory = 1 / (1 - c.Forget)
+	}
+	zeros := func() []float64 { return make([]float64, c.Dim) }
+	l := law{
+		mean: zeros(), x: zeros(), found: make([]diffusion, c.Dim), lentFound: make([]diffusion, c.Dim),
+		field: newField(c.Prior, start.Clone()), pending: newTransitions(c.Dim, c.Replay), lent: newTransitions(c.Dim, c.Replay),
+	}
+	psi := psiGrid()
+	for range c.Dim {
+		l.banks = append(l.banks, newBank(psi, c.Forget))
+	}
+	l.describe()
+	return l, newLearner(start, c.Prior != nil, c.Replay, memory, c.Seed)
+}
+
+// Update folds z in and writes the estimate at z into dst, reusing dst's memory: z itself, the drift at z.Mean by the current
+// weights, and the SDE as of the last refresh. z pairs with the latent before it when both are of one trajectory and at most
+// MaxGap apart; Δt comes from their times. Update keeps no reference to z.
+//
+// It returns ErrLatent, having changed nothing, or ErrTimeOrder, having cut the trajectory, so that one bad clock reading
+// costs one increment; dst is then unspecified.
+func (e *Estimator) Update(dst *latent.Estimate, z *latent.Latent) error {
+	if err := e.check(z); err != nil {
+		return err
+	}
+	dt, err := e.advance(z)
+	if err != nil {
+		return err
+	}
+	e.frame++
+	if !e.frozen {
+		e.apply(z.Seq)
+		if dt > 0 {
+			e.learn(z.Mean, dt)
+		} else {
+			e.restart(z.Mean)
+		}
+		e.handOver()
+		if e.frame%e.config.Refresh == 0 {
+			e.refresh()
+		}
+	}
+	dst.Latent.Copy(z)
+	dst.Drift = latent.Resize(dst.Drift, e.config.Dim)
+	e.field.drift(dst.Drift, z.Mean)
+	dst.SDE.Copy(&e.sde)
+	return nil
+}
+
+// Freeze keeps the law as it stands (true), or lets it learn again (false). Frozen frames form no increments.
+func (e *Estimator) Freeze(frozen bool) {
+	e.frozen = frozen
+	e.linked = false
+}
+
+// Refinement says how far the drift has been refined.
+func (e *Estimator) Refinement() Refinement { return e.refinement }
+
+// Close ends refinement, after the slice that is running. The estimator is not used again, but for Refinement and Close.
+func (e *Estimator) Close() error {
+	e.refiner.close()
+	return nil
+}
+
+// check refuses latents that no law can be fitted to.
+func (e *Estimator) check(z *latent.Latent) error {
+	if len(z.Mean) != e.config.Dim {
+		return fmt.Errorf("frame %d: %w: %d dimensions, expected %d: use the encoder that the estimator was made for", z.Seq, ErrLatent, len(z.Mean), e.config.Dim)
+	}
+	for i, v := range z.Mean {
+		if !(math.Abs(v) <= maxLatent) {
+			return fmt.Errorf("frame %d: %w: coordinate %d is %g, expected a number within ±%g: check the picture and the preprocessing", z.Seq, ErrLatent, i, v, maxLatent)
+		}
+	}
+	return nil
+}
+
+// advance moves the clock to z and gives the time since the latent that z pairs with, 0 where there is none.
+func (e *Estimator) advance(z *latent.Latent) (dt float64, err error) {
+	same, before := e.linked && z.Trajectory == e.trajectory, e.time
+	e.trajectory, e.time, e.linked = z.Trajectory, z.Time, !e.frozen
+	if !same {
+		return 0, nil
+	}
+	gap := z.Time.Sub(before)
+	if gap <= 0 {
+		e.linked = false
+		return 0, fmt.Errorf("frame %d: %w: taken at %s, %v before the previous frame: check the source's clock", z.Seq, ErrTimeOrder, z.Time.Format(time.RFC3339Nano), -gap)
+	}
+	if e.config.MaxGap > 0 && gap > e.config.MaxGap {
+		return 0, nil
+	}
+	return gap.Seconds(), nil
+}
+
+// restart begins a trajectory at m.
+func (e *Estimator) restart(m []float64) {
+	for i, b := range e.banks {
+		b.start(m[i])
+	}
+	copy(e.mean, m)
+	e.forecast = false
+}
+
+// learn folds in the transition from the last latent to m.
+func (e *Estimator) learn(m []float64, dt float64) {
+	if e.forecast {
+		e.remember(m, dt)
+	}
+	centre := e.linearise
+	for i, b := range e.banks {
+		centre[i] = b.z[b.best]
+	}
+	e.field.linearise(e.mu, e.jac, centre)
+	for i, b := range e.banks {
+		slope := e.jac[i*len(m)+i]
+		e.x[i] = b.predict(dt, e.mu[i], slope, centre[i])
+		b.step(m[i], dt, e.mu[i], slope, centre[i])
+	}
+	copy(e.mean, m)
+	e.forecast = true
+}
+
+// remember tests the drift on the transition from the last latent to m, then sets the transition aside for refinement.
+func (e *Estimator) remember(m []float64, dt float64) {
+	if e.pending.full() {
+		e.refinement.Unused++
+		return
+	}
+	e.pending.resize(e.pending.len() + 1)
+	x, y, prior, step := e.pending.row(e.pending.len() - 1)
+	copy(x, e.x)
+	for i := range y {
+		y[i] = (m[i] - e.mean[i]) / dt
+	}
+	e.field.original(prior, x)
+	*step = dt
+	if e.refinement.Revision > 0 {
+		precisions(e.weight, e.found, dt)
+		e.field.score(x, y, prior, e.weight, e.config.Forget)
+	}
+}
+
+// apply publishes the weights of the slice that is due.
+func (e *Estimator) apply(seq uint64) {
+	if !e.inFlight || e.frame < e.due || !e.refiner.idle(e.config.Deterministic) {
+		return
+	}
+	l := e.refiner.learner
+	copy(e.field.learnt.Weights, l.average)
+	copy(e.field.learnt.Centre, l.net.Centre)
+	e.field.learnt.Scale = l.net.Scale
+	e.field.weigh()
+	e.inFlight = false
+	e.refinement.Revision++
+	e.refinement.Frame, e.refinement.Share = seq, e.field.share
+	e.sde.DriftRevision = e.refinement.Revision
+}
+
+// handOver begins a slice on what has been set aside, once there is a first figure of the noise to weigh it by.
+func (e *Estimator) handOver() {
+	enough := e.pending.len() > 0 && (e.refinement.Revision > 0 || e.pending.len() >= firstSlice)
+	if e.inFlight || !enough || e.n == 0 {
+		return
+	}
+	e.pending, e.lent = e.lent, e.pending
+	e.pending.resize(0)
+	copy(e.lentFound, e.found)
+	e.refiner.begin(job{
+		in: e.lent, found: e.lentFound,
+		priorSeconds: e.config.TrainSeconds / e.banks[0].seconds,
+		steps:        stepsPerFrame * int(e.config.RefineLag),
+	})
+	e.inFlight, e.due = true, e.frame+e.config.RefineLag
+}
+
+// refresh renews the SDE's figures.
+func (e *Estimator) refresh() {
+	if e.banks[0].n < leastFigures-0.5 {
+		return
+	}
+	for i, b := range e.banks {
+		e.found[i] = e.profile.figures(b)
+	}
+	e.n, e.seconds = e.banks[0].n, e.banks[0].seconds
+	e.sde.Revision++
+	e.describe()
+}
+
+// describe writes what was found into the SDE.
+func (l *law) describe() {
+	s, d := &l.sde, len(l.found)
+	s.Transitions, s.Seconds = uint64(math.Round(l.n)), l.seconds
+	s.Sigma, s.SigmaLow, s.SigmaHigh = latent.Resize(s.Sigma, d), latent.Resize(s.SigmaLow, d), latent.Resize(s.SigmaHigh, d)
+	s.Diffusion, s.Noise = latent.Resize(s.Diffusion, d), latent.Resize(s.Noise, d)
+	if len(s.Activity) != d {
+		s.Activity = make([]latent.Activity, d)
+	}
+	s.CRLB = 0
+	for i, f := range l.found {
+		s.Sigma[i], s.SigmaLow[i], s.SigmaHigh[i] = math.Sqrt(f.v), math.Sqrt(f.low), math.Sqrt(f.high)
+		s.Diffusion[i], s.Noise[i] = f.v/2, math.Sqrt(f.noise)
+		if l.seconds > 0 {
+			s.CRLB += f.v / l.seconds
+		}
+	}
+	s.ActiveCount = decide(s.Activity, l.found, l.n)
+}

@@ -1,0 +1,174 @@
+package online
+
+import (
+	"fmt"
+
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Graph adds μ(z) to g, doc.go (1). z is (batch, Dim) of type dt, in latent units; dt is tensor.Float32 or tensor.Float64.
+// mu is (batch, Dim), in latent/s. theta are the learnable nodes, each holding its part of n.Weights as a matrix (a bias is
+// 1×out), in the order of Weights; Load reads them back.
+func (n *Network) Graph(g *gorgonia.ExprGraph, z *gorgonia.Node, dt tensor.Dtype) (mu *gorgonia.Node, theta gorgonia.Nodes, err error) {
+	if dt != tensor.Float32 && dt != tensor.Float64 {
+		return nil, nil, fmt.Errorf("drift network: graph of type %v, expected float32 or float64: convert the latents first", dt)
+	}
+	if s := z.Shape(); s.Dims() != 2 || s[1] != n.Dim {
+		return nil, nil, fmt.Errorf("drift network: latents of shape %v, expected (batch, %d): reshape them", s, n.Dim)
+	}
+	b := &builder{g: g, dt: dt, batch: z.Shape()[0]}
+	shift := make([]float64, n.Dim)
+	for i, c := range n.Centre {
+		shift[i] = -c / n.Scale
+	}
+	u := b.add(b.scale(z, 1/n.Scale), b.rows(b.constant(1, n.Dim, shift)))
+	at, in, a := 0, n.Dim, u
+	matrix := func(rows, cols int) *gorgonia.Node {
+		name := fmt.Sprintf("drift%d", len(theta))
+		w := gorgonia.NewMatrix(g, dt, gorgonia.WithName(name), gorgonia.WithValue(b.dense(rows, cols, n.Weights[at:at+rows*cols])))
+		at += rows * cols
+		theta = append(theta, w)
+		return w
+	}
+	for _, out := range n.Hidden {
+		w, bias := matrix(in, out), matrix(1, out)
+		a = b.try(gorgonia.Softplus(b.add(b.mul(a, w), b.rows(bias))))
+		in = out
+	}
+	w, bias, skip := matrix(in, n.Dim), matrix(1, n.Dim), matrix(n.Dim, n.Dim)
+	mu = b.add(b.add(b.mul(a, w), b.rows(bias)), b.mul(u, skip))
+	if b.err != nil {
+		return nil, nil, fmt.Errorf("drift network: graph: %w", b.err)
+	}
+	return mu, theta, nil
+}
+
+// Load copies the values of the nodes that Graph made back into Weights.
+func (n *Network) Load(theta gorgonia.Nodes) error {
+	weights := make([]float64, 0, n.Size())
+	for _, node := range theta {
+		switch x := node.Value().Data().(type) {
+		case []float64:
+			weights = append(weights, x...)
+		case []float32:
+			for _, v := range x {
+				weights = append(weights, float64(v))
+			}
+		case float64: // a 1×1 matrix may come back as a scalar
+			weights = append(weights, x)
+		case float32:
+			weights = append(weights, float64(x))
+		}
+	}
+	if len(weights) != n.Size() {
+		return fmt.Errorf("drift network: %d weights in the graph, expected %d: load from the nodes that this network's Graph gave", len(weights), n.Size())
+	}
+	if !finite(weights) {
+		return fmt.Errorf("drift network: the graph holds a weight that is not a finite number: lower the learning rate")
+	}
+	n.Weights = weights
+	return nil
+}
+
+// ProfiledDiffusion is σ² of each latent dimension at its maximum of likelihood, doc.go (3),
+//
+//	qᵢ = mean over pairs of (eᵢ² + S_ii(t) + S_ii(t+1))/Δt,  e = m(t+1) - m(t) - μ(m(t))Δt.
+//
+// m0, m1 (latent means at t and t+1), var0, var1 (the encoder's variances) and mu (at m0) are (batch, d); dt is (batch, 1) in
+// seconds. q has shape (d), in latent²/s. The SDE's loss is then ½ Σ ln q less the encoder's entropy.
+func ProfiledDiffusion(m0, m1, var0, var1, mu, dt *gorgonia.Node) (q *gorgonia.Node, err error) {
+	s := m0.Shape()
+	if s.Dims() != 2 {
+		return nil, fmt.Errorf("profiled diffusion: latents of shape %v, expected (batch, d): reshape them", s)
+	}
+	for _, x := range []*gorgonia.Node{m1, var0, var1, mu} {
+		if !x.Shape().Eq(s) {
+			return nil, fmt.Errorf("profiled diffusion: %s has shape %v, expected %v: pair the batches", x.Name(), x.Shape(), s)
+		}
+	}
+	batch, d := s[0], s[1]
+	if !dt.Shape().Eq(tensor.Shape{batch, 1}) {
+		return nil, fmt.Errorf("profiled diffusion: time steps of shape %v, expected (%d, 1): one per pair", dt.Shape(), batch)
+	}
+	b := &builder{g: m0.Graph(), dt: m0.Dtype(), batch: batch}
+	ones := b.constant(1, d, repeat(1, d))
+	step := b.mul(dt, ones)
+	rate := b.mul(b.try(gorgonia.Inverse(dt)), ones)
+	e := b.sub(b.sub(m1, m0), b.hadamard(mu, step))
+	each := b.hadamard(b.add(b.add(b.try(gorgonia.Square(e)), var0), var1), rate)
+	mean := b.mul(b.constant(1, batch, repeat(1/float64(batch), batch)), each)
+	q = b.try(gorgonia.Reshape(mean, tensor.Shape{d}))
+	if b.err != nil {
+		return nil, fmt.Errorf("profiled diffusion: %w", b.err)
+	}
+	return q, nil
+}
+
+// builder adds nodes to a graph and keeps the first error, after which it adds nothing. Sums over the batch and copies along
+// it are products with constant matrices: Gorgonia's own broadcasting mistakes a (n, 1) node for a vector in one dimension.
+type builder struct {
+	g     *gorgonia.ExprGraph
+	dt    tensor.Dtype
+	batch int
+	err   error
+}
+
+// try passes a node on, keeping the error.
+func (b *builder) try(n *gorgonia.Node, err error) *gorgonia.Node {
+	if b.err == nil {
+		b.err = err
+	}
+	return n
+}
+
+func (b *builder) add(x, y *gorgonia.Node) *gorgonia.Node { return b.binary(gorgonia.Add, x, y) }
+func (b *builder) sub(x, y *gorgonia.Node) *gorgonia.Node { return b.binary(gorgonia.Sub, x, y) }
+func (b *builder) mul(x, y *gorgonia.Node) *gorgonia.Node { return b.binary(gorgonia.Mul, x, y) }
+func (b *builder) hadamard(x, y *gorgonia.Node) *gorgonia.Node {
+	return b.binary(gorgonia.HadamardProd, x, y)
+}
+
+func (b *builder) binary(op func(x, y *gorgonia.Node) (*gorgonia.Node, error), x, y *gorgonia.Node) *gorgonia.Node {
+	if b.err != nil {
+		return x
+	}
+	return b.try(op(x, y))
+}
+
+// scale multiplies every entry of x by k.
+func (b *builder) scale(x *gorgonia.Node, k float64) *gorgonia.Node {
+	rows, cols := x.Shape()[0], x.Shape()[1]
+	return b.hadamard(x, b.constant(rows, cols, repeat(k, rows*cols)))
+}
+
+// rows copies the 1×n matrix x into every row of a batch.
+func (b *builder) rows(x *gorgonia.Node) *gorgonia.Node {
+	return b.mul(b.constant(b.batch, 1, repeat(1, b.batch)), x)
+}
+
+// constant is a rows×cols matrix that is not learnt.
+func (b *builder) constant(rows, cols int, values []float64) *gorgonia.Node {
+	return gorgonia.NodeFromAny(b.g, b.dense(rows, cols, values), gorgonia.WithName(fmt.Sprintf("constant%d", len(b.g.AllNodes()))))
+}
+
+// dense copies values into a tensor of b's type.
+func (b *builder) dense(rows, cols int, values []float64) *tensor.Dense {
+	if b.dt == tensor.Float64 {
+		return tensor.New(tensor.WithShape(rows, cols), tensor.WithBacking(append([]float64(nil), values...)))
+	}
+	single := make([]float32, len(values))
+	for i, v := range values {
+		single[i] = float32(v)
+	}
+	return tensor.New(tensor.WithShape(rows, cols), tensor.WithBacking(single))
+}
+
+// repeat is n copies of v.
+func repeat(v float64, n int) []float64 {
+	s := make([]float64, n)
+	for i := range s {
+		s[i] = v
+	}
+	return s
+}

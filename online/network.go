@@ -1,0 +1,203 @@
+package online
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// Bounds on a network that comes from a file; anything beyond is refused before memory is taken.
+const (
+	maxDim    = 64
+	maxHidden = 8
+	maxWidth  = 256
+)
+
+// Network is the drift μ(z) as a small perceptron with a linear skip, doc.go (1),
+//
+//	a₀ = u = (z - Centre)/Scale;  aₗ = softplus(aₗ₋₁ Wₗ + bₗ);  μ = a_L W + b + u K,
+//
+// in latent/s. Weights is flat: per hidden layer W (in×out, row-major) then b (out); the output layer's W and b;
+// then the skip K (d×d, in×out). Methods only read the network unless they say otherwise.
+type Network struct {
+	Dim     int
+	Hidden  []int
+	Centre  []float64 // latent units
+	Scale   float64   // latent units
+	Weights []float64
+}
+
+// Scratch is the working memory of one goroutine's evaluations. The zero value is ready; it grows on first use.
+type Scratch struct {
+	u, a, b, s []float64 // scaled input, activations in turn, slopes
+	t, v       []float64 // tangents in turn, one row a latent dimension
+}
+
+// NewNetwork gives the network with four hidden layers of 16 whose output layer and skip are zero, so that μ = 0 everywhere.
+// Hidden weights and biases are uniform in ±1/√in, drawn from rng in the order of Weights.
+func NewNetwork(dim int, rng *rand.Rand) *Network {
+	n := &Network{Dim: dim, Hidden: []int{16, 16, 16, 16}, Centre: make([]float64, dim), Scale: 1}
+	n.Weights = make([]float64, n.Size())
+	at, in := 0, dim
+	for _, out := range n.Hidden {
+		bound := 1 / math.Sqrt(float64(in))
+		for end := at + in*out + out; at < end; at++ {
+			n.Weights[at] = bound * (2*rng.Float64() - 1)
+		}
+		in = out
+	}
+	return n
+}
+
+// Size is the length of Weights for this Dim and Hidden.
+func (n *Network) Size() int {
+	size, in := n.Dim*n.Dim, n.Dim
+	for _, out := range n.Hidden {
+		size += in*out + out
+		in = out
+	}
+	return size + in*n.Dim + n.Dim
+}
+
+// Clone is a deep copy.
+func (n *Network) Clone() *Network {
+	c := *n
+	c.Hidden, c.Centre, c.Weights = slices.Clone(n.Hidden), slices.Clone(n.Centre), slices.Clone(n.Weights)
+	return &c
+}
+
+// Validate says what makes n unusable, nil if nothing.
+func (n *Network) Validate() error {
+	bad := func(w int) bool { return w < 1 || w > maxWidth }
+	switch {
+	case n.Dim < 1 || n.Dim > maxDim:
+		return fmt.Errorf("drift network: dimension %d, expected 1 to %d: check the model", n.Dim, maxDim)
+	case len(n.Hidden) == 0 || len(n.Hidden) > maxHidden || slices.ContainsFunc(n.Hidden, bad):
+		return fmt.Errorf("drift network: hidden layers %v, expected 1 to %d of width 1 to %d: check the model", n.Hidden, maxHidden, maxWidth)
+	case len(n.Centre) != n.Dim:
+		return fmt.Errorf("drift network: centre has %d values, expected %d: check the model", len(n.Centre), n.Dim)
+	case !(n.Scale > 0) || !finite(n.Centre) || !finite([]float64{n.Scale}):
+		return fmt.Errorf("drift network: centre %v and scale %g, expected finite numbers and a positive scale: check the model", n.Centre, n.Scale)
+	case len(n.Weights) != n.Size():
+		return fmt.Errorf("drift network: %d weights, expected %d for hidden layers %v: check the model", len(n.Weights), n.Size(), n.Hidden)
+	case !finite(n.Weights):
+		return fmt.Errorf("drift network: a weight is not a finite number: check the model")
+	}
+	return nil
+}
+
+// Drift writes μ(z) into dst, both of length Dim. It allocates nothing once scratch has been used with a network of this shape,
+// and is safe for concurrent use with distinct scratch.
+func (n *Network) Drift(dst, z []float64, scratch *Scratch) {
+	scratch.fit(n)
+	n.scaled(scratch.u, z)
+	at, in, a, b := 0, scratch.u, scratch.a, scratch.b
+	for _, width := range n.Hidden {
+		at = n.affine(a[:width], in, at)
+		for j, x := range a[:width] {
+			a[j], _ = softplus(x)
+		}
+		in, a, b = a[:width], b, a
+	}
+	at = n.affine(dst, in, at)
+	addProduct(dst, scratch.u, n.Weights[at:])
+}
+
+// Linearise writes μ(z) into mu (Dim) and its Jacobian into jac (Dim×Dim, row i holding ∂μᵢ/∂zⱼ), by carrying one tangent
+// per latent dimension forward. Allocation and concurrency are as in Drift.
+func (n *Network) Linearise(mu, jac, z []float64, scratch *Scratch) {
+	scratch.fit(n)
+	n.scaled(scratch.u, z)
+	d, at, in, a, b := n.Dim, 0, scratch.u, scratch.a, scratch.b
+	tangent, next := scratch.t, scratch.v
+	width := d
+	clear(tangent[:d*d])
+	for j := range d {
+		tangent[j*d+j] = 1 / n.Scale
+	}
+	for _, out := range n.Hidden {
+		w := n.Weights[at:]
+		at = n.affine(a[:out], in, at)
+		for j, x := range a[:out] {
+			a[j], scratch.s[j] = softplus(x)
+		}
+		for j := range d {
+			row := next[j*out : (j+1)*out]
+			clear(row)
+			addProduct(row, tangent[j*width:(j+1)*width], w)
+			for k, s := range scratch.s[:out] {
+				row[k] *= s
+			}
+		}
+		in, a, b = a[:out], b, a
+		tangent, next, width = next, tangent, out
+	}
+	w := n.Weights[at:]
+	at = n.affine(mu, in, at)
+	skip := n.Weights[at:]
+	addProduct(mu, scratch.u, skip)
+	for j := range d {
+		row := next[:d]
+		for k, s := range skip[j*d : (j+1)*d] {
+			row[k] = s / n.Scale
+		}
+		addProduct(row, tangent[j*width:(j+1)*width], w)
+		for i, x := range row {
+			jac[i*d+j] = x
+		}
+	}
+}
+
+// scaled writes u = (z - Centre)/Scale.
+func (n *Network) scaled(u, z []float64) {
+	for i, c := range n.Centre {
+		u[i] = (z[i] - c) / n.Scale
+	}
+}
+
+// affine writes in·W + b into dst, for the layer whose W starts at Weights[at], and returns where the next layer starts.
+func (n *Network) affine(dst, in []float64, at int) int {
+	bias := at + len(in)*len(dst)
+	end := bias + len(dst)
+	copy(dst, n.Weights[bias:end])
+	addProduct(dst, in, n.Weights[at:bias])
+	return end
+}
+
+// addProduct adds the row vector x times w (len(x)×len(dst), row-major) to dst.
+func addProduct(dst, x, w []float64) {
+	for i, xi := range x {
+		row := w[i*len(dst):][:len(dst)]
+		for j, wij := range row {
+			dst[j] += xi * wij
+		}
+	}
+}
+
+// fit gives s the lengths that n needs.
+func (s *Scratch) fit(n *Network) {
+	width := max(n.Dim, slices.Max(n.Hidden))
+	if len(s.u) == n.Dim && len(s.a) == width {
+		return
+	}
+	s.u = make([]float64, n.Dim)
+	s.a, s.b, s.s = make([]float64, width), make([]float64, width), make([]float64, width)
+	s.t, s.v = make([]float64, n.Dim*width), make([]float64, n.Dim*width)
+}
+
+// softplus is ln(1+eˣ), without overflow and to 1e-16 absolutely, and its slope 1/(1+e⁻ˣ).
+func softplus(x float64) (value, slope float64) {
+	e := math.Exp(-math.Abs(x))
+	slope = 1 / (1 + e)
+	value = max(x, 0) + math.Log(1+e)
+	if x < 0 {
+		slope *= e
+	}
+	return value, slope
+}
+
+// finite says whether every entry of x is neither NaN nor infinite.
+func finite(x []float64) bool {
+	return !slices.ContainsFunc(x, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
+}

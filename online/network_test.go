@@ -1,0 +1,346 @@
+package online
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
+
+// randomNetwork has no zero weights, so that every path through it counts.
+func randomNetwork(dim int, seed uint64) *Network {
+	rng := newRand(seed)
+	n := NewNetwork(dim, rng)
+	for i := range n.Weights {
+		n.Weights[i] += 0.3 * rng.NormFloat64()
+	}
+	for i := range n.Centre {
+		n.Centre[i] = rng.NormFloat64()
+	}
+	n.Scale = 0.7
+	return n
+}
+
+func normals(n int, rng *rand.Rand) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = rng.NormFloat64()
+	}
+	return x
+}
+
+// within fails unless every entry of got is as close to want as tolerance, relative to the larger of 1 and |want|.
+func within(t *testing.T, what string, got, want []float64, tolerance float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d values, want %d", what, len(got), len(want))
+	}
+	for i := range got {
+		if diff := math.Abs(got[i] - want[i]); !(diff <= tolerance*max(1, math.Abs(want[i]))) {
+			t.Fatalf("%s[%d] = %g, want %g (off by %g, tolerance %g)", what, i, got[i], want[i], diff, tolerance)
+		}
+	}
+}
+
+func TestNewNetworkIsZeroDrift(t *testing.T) {
+	n := NewNetwork(3, newRand(1))
+	if err := n.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	mu := []float64{1, 1, 1}
+	n.Drift(mu, []float64{0.4, -2, 7}, new(Scratch))
+	within(t, "mu", mu, []float64{0, 0, 0}, 0)
+	if n.Weights[0] == 0 {
+		t.Error("hidden weights are zero: the network could not learn")
+	}
+}
+
+func TestLineariseAgainstDifferences(t *testing.T) {
+	for _, d := range []int{1, 2, 5} {
+		n, rng, scratch := randomNetwork(d, 3), newRand(4), new(Scratch)
+		z, mu, jac := normals(d, rng), make([]float64, d), make([]float64, d*d)
+		n.Linearise(mu, jac, z, scratch)
+		want := make([]float64, d)
+		n.Drift(want, z, scratch)
+		within(t, "mu", mu, want, 1e-14)
+		const h = 1e-5
+		up, down := make([]float64, d), make([]float64, d)
+		for j := range d {
+			z[j] += h
+			n.Drift(up, z, scratch)
+			z[j] -= 2 * h
+			n.Drift(down, z, scratch)
+			z[j] += h
+			for i := range d {
+				// A central difference errs by h² times the third derivative, about 1e-9 here, and by rounding, 1e-11.
+				within(t, "jacobian", jac[i*d+j:i*d+j+1], []float64{(up[i] - down[i]) / (2 * h)}, 1e-7)
+			}
+		}
+	}
+}
+
+func TestDriftAllocatesNothing(t *testing.T) {
+	n, scratch, mu, jac := randomNetwork(4, 1), new(Scratch), make([]float64, 4), make([]float64, 16)
+	z := []float64{1, 2, 3, 4}
+	n.Linearise(mu, jac, z, scratch)
+	if a := testing.AllocsPerRun(100, func() { n.Drift(mu, z, scratch); n.Linearise(mu, jac, z, scratch) }); a != 0 {
+		t.Errorf("%g allocations an evaluation", a)
+	}
+}
+
+func TestValidateNamesTheFault(t *testing.T) {
+	for name, spoil := range map[string]func(*Network){
+		"dimension": func(n *Network) { n.Dim = maxDim + 1 },
+		"hidden":    func(n *Network) { n.Hidden = []int{0} },
+		"centre":    func(n *Network) { n.Centre = nil },
+		"scale":     func(n *Network) { n.Scale = math.NaN() },
+		"weights":   func(n *Network) { n.Weights = n.Weights[1:] },
+		"finite":    func(n *Network) { n.Weights[7] = math.Inf(1) },
+	} {
+		n := randomNetwork(2, 1)
+		spoil(n)
+		if n.Validate() == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+// squared is the loss ½ Σ wᵣ(μᵣ - yᵣ)² over a batch, and its gradient on the tape.
+func squared(n *Network, tp *tape, z, y []float64, grad []float64) float64 {
+	tp.forward(n, z)
+	loss := 0.0
+	for i, mu := range tp.out.Data {
+		tp.dOut.Data[i] = mu - y[i]
+		loss += (mu - y[i]) * (mu - y[i]) / 2
+	}
+	if grad != nil {
+		tp.backward(grad, n)
+	}
+	return loss
+}
+
+func TestTapeAgainstDifferences(t *testing.T) {
+	for _, d := range []int{1, 2, 3} {
+		const batch = 7
+		n, rng := randomNetwork(d, 5), newRand(6)
+		z, y := normals(batch*d, rng), normals(batch*d, rng)
+		tp, grad := newTape(n, batch), make([]float64, n.Size())
+		squared(n, tp, z, y, grad)
+		for i := range grad {
+			const h = 1e-5
+			keep := n.Weights[i]
+			n.Weights[i] = keep + h
+			up := squared(n, tp, z, y, nil)
+			n.Weights[i] = keep - h
+			down := squared(n, tp, z, y, nil)
+			n.Weights[i] = keep
+			within(t, "gradient", grad[i:i+1], []float64{(up - down) / (2 * h)}, 1e-6) // h² times the third derivative
+		}
+	}
+}
+
+func TestTapeAgainstGorgonia(t *testing.T) {
+	for _, d := range []int{1, 2, 3} {
+		const batch = 9
+		n, rng := randomNetwork(d, 7), newRand(8)
+		z, y := normals(batch*d, rng), normals(batch*d, rng)
+		tp, want := newTape(n, batch), make([]float64, n.Size())
+		squared(n, tp, z, y, want)
+
+		g := gorgonia.NewGraph()
+		zn := gorgonia.NewMatrix(g, tensor.Float64, gorgonia.WithName("z"), gorgonia.WithValue(tensor.New(tensor.WithShape(batch, d), tensor.WithBacking(z))))
+		yn := gorgonia.NewMatrix(g, tensor.Float64, gorgonia.WithName("y"), gorgonia.WithValue(tensor.New(tensor.WithShape(batch, d), tensor.WithBacking(y))))
+		mu, theta, err := n.Graph(g, zn, tensor.Float64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var drift gorgonia.Value // read as it is made: the machine reuses mu's memory further on
+		gorgonia.Read(mu, &drift)
+		loss := gorgonia.Must(gorgonia.Sum(gorgonia.Must(gorgonia.Square(gorgonia.Must(gorgonia.Sub(mu, yn))))))
+		if _, err := gorgonia.Grad(loss, theta...); err != nil {
+			t.Fatal(err)
+		}
+		m := gorgonia.NewTapeMachine(g, gorgonia.BindDualValues(theta...))
+		defer m.Close()
+		if err := m.RunAll(); err != nil {
+			t.Fatal(err)
+		}
+		within(t, "mu", drift.Data().([]float64), tp.out.Data, 1e-12)
+		var got []float64
+		for _, node := range theta {
+			v, err := node.Grad()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, x := range v.Data().([]float64) {
+				got = append(got, x/2)
+			}
+		}
+		within(t, "gradient", got, want, 1e-10) // float64 sums in another order
+		back := NewNetwork(d, newRand(1))
+		if err := back.Load(theta); err != nil {
+			t.Fatal(err)
+		}
+		within(t, "loaded weights", back.Weights, n.Weights, 0)
+	}
+}
+
+func TestGraphFloat32(t *testing.T) {
+	n, rng := randomNetwork(2, 9), newRand(10)
+	z := normals(2*5, rng)
+	single := make([]float32, len(z))
+	for i, x := range z {
+		single[i] = float32(x)
+	}
+	g := gorgonia.NewGraph()
+	zn := gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithName("z"), gorgonia.WithValue(tensor.New(tensor.WithShape(5, 2), tensor.WithBacking(single))))
+	mu, theta, err := n.Graph(g, zn, tensor.Float32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := gorgonia.NewTapeMachine(g)
+	defer m.Close()
+	if err := m.RunAll(); err != nil {
+		t.Fatal(err)
+	}
+	tp := newTape(n, 5)
+	tp.forward(n, z)
+	got := make([]float64, 10)
+	for i, x := range mu.Value().Data().([]float32) {
+		got[i] = float64(x)
+	}
+	within(t, "mu", got, tp.out.Data, 1e-5) // float32 has seven digits
+	back := n.Clone()
+	if err := back.Load(theta); err != nil {
+		t.Fatal(err)
+	}
+	within(t, "loaded weights", back.Weights, n.Weights, 1e-6)
+	if err := back.Load(theta[1:]); err == nil {
+		t.Error("Load took too few nodes")
+	}
+	if _, _, err := n.Graph(g, zn, tensor.Int); err == nil {
+		t.Error("Graph took an integer type")
+	}
+}
+
+func TestProfiledDiffusion(t *testing.T) {
+	for _, d := range []int{1, 2, 3} {
+		const batch = 6
+		rng := newRand(11)
+		raw := map[string][]float64{"m0": normals(batch*d, rng), "m1": normals(batch*d, rng), "mu": normals(batch*d, rng)}
+		for _, name := range []string{"var0", "var1"} {
+			v := normals(batch*d, rng)
+			for i := range v {
+				v[i] = 0.1 + v[i]*v[i]
+			}
+			raw[name] = v
+		}
+		step := make([]float64, batch)
+		for i := range step {
+			step[i] = 0.01 * (1 + rng.Float64())
+		}
+		weights := normals(d, rng) // the loss is Σ weights·q, to see every entry of its gradient
+		loss := func() (float64, []float64) {
+			q := make([]float64, d)
+			for r := range batch {
+				for i := range d {
+					k := r*d + i
+					e := raw["m1"][k] - raw["m0"][k] - raw["mu"][k]*step[r]
+					q[i] += (e*e + raw["var0"][k] + raw["var1"][k]) / step[r] / batch
+				}
+			}
+			sum := 0.0
+			for i := range q {
+				sum += weights[i] * q[i]
+			}
+			return sum, q
+		}
+
+		g := gorgonia.NewGraph()
+		node := func(name string, rows, cols int, v []float64) *gorgonia.Node {
+			return gorgonia.NewMatrix(g, tensor.Float64, gorgonia.WithName(name), gorgonia.WithValue(tensor.New(tensor.WithShape(rows, cols), tensor.WithBacking(append([]float64(nil), v...)))))
+		}
+		m0, m1, mu := node("m0", batch, d, raw["m0"]), node("m1", batch, d, raw["m1"]), node("mu", batch, d, raw["mu"])
+		v0, v1, dt := node("var0", batch, d, raw["var0"]), node("var1", batch, d, raw["var1"]), node("dt", batch, 1, step)
+		q, err := ProfiledDiffusion(m0, m1, v0, v1, mu, dt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !q.Shape().Eq(tensor.Shape{d}) {
+			t.Fatalf("q has shape %v, want (%d)", q.Shape(), d)
+		}
+		w := gorgonia.NewVector(g, tensor.Float64, gorgonia.WithName("w"), gorgonia.WithShape(d), gorgonia.WithValue(tensor.New(tensor.WithShape(d), tensor.WithBacking(weights))))
+		total := gorgonia.Must(gorgonia.Sum(gorgonia.Must(gorgonia.HadamardProd(q, w))))
+		wrt := gorgonia.Nodes{m0, m1, mu, v0, v1}
+		if _, err := gorgonia.Grad(total, wrt...); err != nil {
+			t.Fatal(err)
+		}
+		m := gorgonia.NewTapeMachine(g, gorgonia.BindDualValues(wrt...))
+		defer m.Close()
+		if err := m.RunAll(); err != nil {
+			t.Fatal(err)
+		}
+		_, want := loss()
+		within(t, "q", q.Value().Data().([]float64), want, 1e-12)
+		for i, name := range []string{"m0", "m1", "mu", "var0", "var1"} {
+			grad, err := wrt[i].Grad()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for k := range raw[name] {
+				const h = 1e-5
+				keep := raw[name][k]
+				raw[name][k] = keep + h
+				up, _ := loss()
+				raw[name][k] = keep - h
+				down, _ := loss()
+				raw[name][k] = keep
+				within(t, "∂q/∂"+name, grad.Data().([]float64)[k:k+1], []float64{(up - down) / (2 * h)}, 1e-6) // q is quadratic: rounding only
+			}
+		}
+		if _, err := ProfiledDiffusion(m0, m1, v0, v1, mu, mu); d > 1 && err == nil {
+			t.Error("time steps of the wrong shape were taken")
+		}
+	}
+}
+
+func BenchmarkTape(b *testing.B) {
+	n, rng := randomNetwork(2, 1), newRand(2)
+	z, y, tp, grad := normals(128, rng), normals(128, rng), newTape(n, 64), make([]float64, n.Size())
+	for b.Loop() {
+		squared(n, tp, z, y, grad)
+	}
+}
+
+func BenchmarkLinearise(b *testing.B) {
+	n, s, mu, jac, z := randomNetwork(2, 1), new(Scratch), make([]float64, 2), make([]float64, 4), []float64{1, 2}
+	for b.Loop() {
+		n.Linearise(mu, jac, z, s)
+	}
+}
+
+func BenchmarkGorgonia(b *testing.B) {
+	const batch = 64
+	n, rng := randomNetwork(2, 1), newRand(2)
+	g := gorgonia.NewGraph()
+	z := gorgonia.NewMatrix(g, tensor.Float64, gorgonia.WithName("z"), gorgonia.WithValue(tensor.New(tensor.WithShape(batch, 2), tensor.WithBacking(normals(2*batch, rng)))))
+	mu, theta, err := n.Graph(g, z, tensor.Float64)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if _, err := gorgonia.Grad(gorgonia.Must(gorgonia.Sum(gorgonia.Must(gorgonia.Square(mu)))), theta...); err != nil {
+		b.Fatal(err)
+	}
+	m := gorgonia.NewTapeMachine(g, gorgonia.BindDualValues(theta...))
+	defer m.Close()
+	for b.Loop() {
+		if err := m.RunAll(); err != nil {
+			b.Fatal(err)
+		}
+		m.Reset()
+	}
+}

@@ -1,0 +1,264 @@
+package preprocess
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Point is a place in a picture, in pixels; the centre of the top left pixel is (0, 0).
+type Point struct{ X, Y float64 }
+
+const (
+	smoothing  = 3.0 // sd of the Gaussian filter, pixels
+	kernelSide = 9   // the filter reaches 3 sd to each side
+	distinct   = 6   // a departure counts from this many sds of the noise on; at the edges noise alone reaches 4
+)
+
+// Centres finds the one object of a recording, bright or dark, by the two-pass centre search of Hasan et al. 2021
+// (supplement, "Fluorescent DNA Details"), and the mean of its centres. frames are row-major, width*height each.
+//
+// First pass: subtract the per-pixel mean over the frames, smooth with a Gaussian of 3 pixels, take the largest magnitude.
+// (The paper's scaling by min and max and its 3x3 maximum filter move no maximum, and are left out.) The median of these
+// places guides the second pass, which looks again within 12 pixels plus three robust standard deviations of the first
+// pass's places, per axis, so that the window holds the whole excursion.
+//
+// Subtracting the mean leaves only the flanks of an object that moves by less than its own radius, and nothing of one that
+// rests. So the second pass subtracts the mean only where the object leaves its mean picture behind: where, at the first
+// pass's places, the difference is typically twice as strong as the mean picture. Otherwise it looks at the picture itself, less
+// its median; and where nothing exceeds the noise, the mean picture's strongest place is the guide. One polarity, the
+// stronger in most frames, holds for all frames.
+//
+// Places are whole pixels; Centroid refines them. Centres keeps no reference to frames.
+func Centres(frames [][]float32, width, height int) (centres []Point, mean Point, err error) {
+	if err := checkPictures(frames, width, height); err != nil {
+		return nil, Point{}, err
+	}
+	s := newSearch(frames, width, height)
+	places, leaves := s.firstPass()
+	centres = s.secondPass(s.window(places), leaves)
+	for _, c := range centres {
+		mean.X += c.X / float64(len(centres))
+		mean.Y += c.Y / float64(len(centres))
+	}
+	return centres, mean, nil
+}
+
+// checkPictures bounds what Centres and Centroid read.
+func checkPictures(frames [][]float32, width, height int) error {
+	if len(frames) == 0 {
+		return errors.New("centre search: no frames: give at least one")
+	}
+	if width < 1 || height < 1 || width > MaxSide || height > MaxSide {
+		return fmt.Errorf("centre search: found %dx%d pixels, expected 1 to %d a side", width, height, MaxSide)
+	}
+	for i, f := range frames {
+		if len(f) != width*height {
+			return fmt.Errorf("centre search: frame %d has %d pixels, expected %dx%d: give pictures of one size", i, len(f), width, height)
+		}
+		if slices.ContainsFunc(f, notFinite) {
+			return fmt.Errorf("centre search: frame %d holds a number that is not finite: leave the frame out", i)
+		}
+	}
+	return nil
+}
+
+func notFinite(v float32) bool { return math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) }
+
+// search holds a recording and the pictures that both passes share.
+type search struct {
+	frames        [][]float32
+	width, height int
+	mean          []float32 // smoothed per-pixel mean
+	now           []float32 // smoothed current frame
+	row           []float32 // scratch of the filter
+	kernel        [2*kernelSide + 1]float32
+}
+
+func newSearch(frames [][]float32, width, height int) *search {
+	n := width * height
+	s := &search{
+		frames: frames, width: width, height: height,
+		mean: make([]float32, n), now: make([]float32, n), row: make([]float32, n),
+	}
+	var total float64
+	for i := range s.kernel {
+		d := float64(i-kernelSide) / smoothing
+		total += math.Exp(-d * d / 2)
+	}
+	for i := range s.kernel {
+		d := float64(i-kernelSide) / smoothing
+		s.kernel[i] = float32(math.Exp(-d*d/2) / total)
+	}
+	sum := make([]float64, n)
+	for _, f := range frames {
+		for i, v := range f {
+			sum[i] += float64(v)
+		}
+	}
+	for i := range sum {
+		s.now[i] = float32(sum[i] / float64(len(frames)))
+	}
+	s.smooth(s.mean, s.now)
+	return s
+}
+
+// firstPass gives the places of each frame's strongest departure from the mean picture, and whether the object typically
+// leaves its mean picture behind. Where most departures are noise it gives the mean picture's own strongest place.
+func (s *search) firstPass() (places []Point, leaves bool) {
+	all := box{0, 0, s.width, s.height}
+	flat, _ := level(s.mean)
+	departure, resting, clarity := s.list(), s.list(), s.list()
+	for t, f := range s.frames {
+		s.smooth(s.now, f)
+		p := stronger(s.peaks(s.now, all, func(i int) float32 { return s.mean[i] }))
+		for i := range s.now {
+			s.now[i] -= s.mean[i]
+		}
+		_, noise := level(s.now)
+		places = append(places, p.at)
+		departure[t], clarity[t] = p.height, p.height-distinct*noise
+		resting[t] = abs(s.mean[int(p.at.Y)*s.width+int(p.at.X)] - flat)
+	}
+	if median(clarity) <= 0 {
+		strongest := stronger(s.peaks(s.mean, all, func(int) float32 { return flat }))
+		return []Point{strongest.at}, false
+	}
+	return places, median(departure) > 2*median(resting)
+}
+
+// list has room for one number a frame.
+func (s *search) list() []float32 { return make([]float32, len(s.frames)) }
+
+// window is the part of the picture that the second pass searches.
+func (s *search) window(at []Point) box {
+	cx, rx := centreAndReach(at, func(p Point) float64 { return p.X })
+	cy, ry := centreAndReach(at, func(p Point) float64 { return p.Y })
+	return box{
+		max(0, int(cx-rx)), max(0, int(cy-ry)),
+		min(s.width, int(cx+rx)+1), min(s.height, int(cy+ry)+1),
+	}
+}
+
+// centreAndReach is the median of one coordinate and how far from it the second pass looks.
+func centreAndReach(at []Point, axis func(Point) float64) (centre, reach float64) {
+	v := make([]float32, len(at))
+	for i, p := range at {
+		v[i] = float32(axis(p))
+	}
+	middle, sd := level(v)
+	return float64(middle), 4*smoothing + 3*float64(sd)
+}
+
+// secondPass gives the centre in each frame, within win.
+func (s *search) secondPass(win box, leaves bool) []Point {
+	bright, dark := make([]Point, len(s.frames)), make([]Point, len(s.frames))
+	above, below := s.list(), s.list()
+	for t, f := range s.frames {
+		s.smooth(s.now, f)
+		flat, _ := level(s.now)
+		b, d := s.peaks(s.now, win, func(i int) float32 {
+			if leaves {
+				return s.mean[i]
+			}
+			return flat
+		})
+		bright[t], dark[t] = b.at, d.at
+		above[t], below[t] = b.height, d.height
+	}
+	if median(above) >= median(below) {
+		return bright
+	}
+	return dark
+}
+
+// peak is a place and how far the picture there departs from the background.
+type peak struct {
+	at     Point
+	height float32
+}
+
+func stronger(a, b peak) peak {
+	if b.height > a.height {
+		return b
+	}
+	return a
+}
+
+// box is a part of a picture: columns x0 to x1 and rows y0 to y1, the ends excluded.
+type box struct{ x0, y0, x1, y1 int }
+
+// peaks finds where picture lies farthest above and farthest below the background, within win.
+func (s *search) peaks(picture []float32, win box, background func(i int) float32) (bright, dark peak) {
+	bright.height, dark.height = float32(math.Inf(-1)), float32(math.Inf(-1))
+	for y := win.y0; y < win.y1; y++ {
+		for x := win.x0; x < win.x1; x++ {
+			i := y*s.width + x
+			d := picture[i] - background(i)
+			if d > bright.height {
+				bright = peak{Point{float64(x), float64(y)}, d}
+			}
+			if -d > dark.height {
+				dark = peak{Point{float64(x), float64(y)}, -d}
+			}
+		}
+	}
+	return bright, dark
+}
+
+// smooth writes the Gaussian-filtered src to dst; beyond its edges a picture is mirrored.
+func (s *search) smooth(dst, src []float32) {
+	w, h := s.width, s.height
+	for y := range h {
+		line := src[y*w : (y+1)*w]
+		for x := range w {
+			var v float32
+			for k, g := range s.kernel {
+				v += g * line[mirrored(x+k-kernelSide, w)]
+			}
+			s.row[y*w+x] = v
+		}
+	}
+	for y := range h {
+		out := dst[y*w : (y+1)*w]
+		clear(out)
+		for k, g := range s.kernel {
+			from := mirrored(y+k-kernelSide, h) * w
+			for x, v := range s.row[from : from+w] {
+				out[x] += g * v
+			}
+		}
+	}
+}
+
+// mirrored brings index i into [0, n) by mirroring at the ends, and by clamping where n is shorter than the filter.
+func mirrored(i, n int) int {
+	if i < 0 {
+		i = -i - 1
+	}
+	if i >= n {
+		i = 2*n - 1 - i
+	}
+	return max(i, 0)
+}
+
+// level is the median of v, or of an evenly spread sample of it, and the standard deviation by the median of the absolute
+// deviations from it, which a few outliers do not move.
+func level(v []float32) (middle, sd float32) {
+	every := 1
+	if len(v) > maxSamples {
+		every = len(v)/maxSamples | 1
+	}
+	v = spread(nil, v, every)
+	middle = median(v)
+	for i := range v {
+		v[i] = abs(v[i] - middle)
+	}
+	return middle, 1.4826 * median(v) // 1.4826: the ratio for a Gaussian
+}
+
+// median reorders v; it is the upper of the two middle values where there are two.
+func median(v []float32) float32 { return nth(v, len(v)/2) }
+
+func abs(v float32) float32 { return max(v, -v) }

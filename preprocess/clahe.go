@@ -1,0 +1,83 @@
+package preprocess
+
+import (
+	"context"
+	"fmt"
+	"image"
+
+	"gocv.io/x/gocv"
+
+	"driftscope/internal/frame"
+	"driftscope/internal/pipeline"
+)
+
+// claheOptions are the keys under clahe. The defaults equal scikit-image's equalize_adapthist(clip_limit=0.03), which the
+// paper's code used: 0.03*256 on 8x8 tiles.
+type claheOptions struct {
+	ClipLimit float64 `yaml:"clip_limit"` // highest histogram bin, in multiples of the mean bin
+	Tiles     int     `yaml:"tiles"`      // tiles to each side
+}
+
+// Bounds on clahe's options.
+const (
+	maxClipLimit = 256 // the number of bins: no limit at all
+	maxTiles     = 64
+)
+
+// clahe is contrast-limited adaptive histogram equalisation (Zuiderveld 1994) in 8 bits.
+type clahe struct {
+	tiles int
+	clahe gocv.CLAHE
+	bytes gocv.Mat // scratch for float pictures
+}
+
+func newCLAHE(decode func(dst any) error) (pipeline.Step, error) {
+	o := claheOptions{ClipLimit: 7.68, Tiles: 8}
+	if err := decode(&o); err != nil {
+		return nil, err
+	}
+	if !(o.ClipLimit > 0 && o.ClipLimit <= maxClipLimit) {
+		return nil, fmt.Errorf("clip_limit: found %g, expected more than 0 and at most %d", o.ClipLimit, maxClipLimit)
+	}
+	if o.Tiles < 1 || o.Tiles > maxTiles {
+		return nil, fmt.Errorf("tiles: found %d, expected 1 to %d", o.Tiles, maxTiles)
+	}
+	return &clahe{
+		tiles: o.Tiles,
+		clahe: gocv.NewCLAHEWithParams(o.ClipLimit, image.Pt(o.Tiles, o.Tiles)),
+		bytes: gocv.NewMat(),
+	}, nil
+}
+
+// Apply takes grey uint8, or grey float32 in [0,1] which goes through 8 bits and comes back as float32. In place.
+func (c *clahe) Apply(_ context.Context, f *frame.Frame) error {
+	if err := check("clahe", f, gocv.MatTypeCV8U, gocv.MatTypeCV32F); err != nil {
+		return err
+	}
+	m := f.Mat()
+	if m.Channels() != 1 {
+		return complain("clahe", f, "found colour, expected grey: put normalise with grey: true before it")
+	}
+	if m.Rows() < c.tiles || m.Cols() < c.tiles {
+		return complain("clahe", f, "found %dx%d pixels, too few for %dx%d tiles: lower tiles", m.Cols(), m.Rows(), c.tiles, c.tiles)
+	}
+	if depth(m) == gocv.MatTypeCV8U {
+		c.clahe.Apply(*m, m)
+		return nil
+	}
+	if err := checkFinite("clahe", f); err != nil {
+		return err
+	}
+	if low, high, _, _ := gocv.MinMaxIdx(*m); low < 0 || high > 1 {
+		return complain("clahe", f, "found values from %g to %g, expected 0 to 1: put normalise before it", low, high)
+	}
+	m.ConvertToWithParams(&c.bytes, gocv.MatTypeCV8U, 255, 0)
+	c.clahe.Apply(c.bytes, &c.bytes)
+	c.bytes.ConvertToWithParams(m, gocv.MatTypeCV32F, 1./255, 0)
+	return nil
+}
+
+func (c *clahe) Close() error {
+	_ = c.clahe.Close() // gocv frees it and always returns nil
+	return c.bytes.Close()
+}

@@ -1,0 +1,40 @@
+// Package preprocess brings a camera's picture into the form an encoder was trained on: grey values scaled, contrast
+// equalised, the region of interest cut out, resized. One file a step. A step borrows the frame, changes or replaces its Mat,
+// and belongs to one goroutine. Every call into OpenCV is guarded in check.go: an OpenCV exception would end the process.
+package preprocess
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"driftscope/internal/pipeline"
+)
+
+// constructor makes one kind of step from the options written under it. decode is strict: an unknown key is an error.
+type constructor func(decode func(dst any) error) (pipeline.Step, error)
+
+// kinds is the only list of steps: a new one is its file, its test and one line here.
+var kinds = map[string]constructor{
+	"clahe":     newCLAHE,
+	"normalise": newNormalise,
+	"resize":    newResize,
+	"roi":       newROI,
+}
+
+// New makes a step of the given kind. decode fills the kind's options, which are checked here.
+func New(kind string, decode func(dst any) error) (pipeline.Step, error) {
+	construct, known := kinds[kind]
+	if !known {
+		return nil, fmt.Errorf("step kind %q is not known: give one of %s", kind, strings.Join(Kinds(), ", "))
+	}
+	step, err := construct(decode)
+	if err != nil {
+		return nil, fmt.Errorf("step %s: %w", kind, err)
+	}
+	return step, nil
+}
+
+// Kinds returns the names New knows, sorted.
+func Kinds() []string { return slices.Sorted(maps.Keys(kinds)) }

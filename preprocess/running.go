@@ -1,0 +1,132 @@
+package preprocess
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"gocv.io/x/gocv"
+)
+
+const (
+	moveBeyond = 0.05    // a window end moves when it is off by this part of the window's width
+	maxSamples = 1 << 15 // pixels that a frame's percentiles rest on
+)
+
+// running is a slow robust grey window: percentiles of each frame, averaged over acquisition time with a half-life.
+// The applied window, low to high, stays until the average has left it by moveBeyond, so that noise never reaches the pixels.
+type running struct {
+	options           runningOptions
+	low, high         float64 // applied
+	meanLow, meanHigh float64
+	count, moves      uint64 // frames folded; moves of the window after the first frame set it
+	last              time.Time
+	samples           []float32
+}
+
+// fold averages one frame's percentiles and reports whether the applied window was set or moved. With h the half-life,
+//
+//	mean ← mean + g (x - mean),   g = max(1 - 2^(-Δt/h), 1/n)
+//
+// so that the plain mean serves until h has passed.
+func (r *running) fold(low, high float64, t time.Time) bool {
+	dt := max(0, t.Sub(r.last).Seconds())
+	r.last = t
+	r.count++
+	gain := max(1-math.Exp2(-dt/r.options.HalfLife.Seconds()), 1/float64(r.count))
+	if r.count == 1 {
+		gain = 1
+	}
+	r.meanLow += gain * (low - r.meanLow)
+	r.meanHigh += gain * (high - r.meanHigh)
+	limit := moveBeyond * (r.high - r.low)
+	if r.count > 1 && math.Abs(r.meanLow-r.low) <= limit && math.Abs(r.meanHigh-r.high) <= limit {
+		return false
+	}
+	if r.count > 1 {
+		r.moves++
+	}
+	r.low, r.high = r.meanLow, r.meanHigh
+	return true
+}
+
+// percentiles are those of an evenly spread sample of m's values. Where they coincide, because the object covers less of the
+// picture than the percentile leaves, they are the sample's smallest and largest value instead: equal only in a blank frame.
+func (r *running) percentiles(m *gocv.Mat) (low, high float64, err error) {
+	if err := r.sample(m); err != nil {
+		return 0, 0, err
+	}
+	n := len(r.samples)
+	rank := func(percent float64) int { return int(math.Round(percent / 100 * float64(n-1))) }
+	low, high = float64(nth(r.samples, rank(r.options.Low))), float64(nth(r.samples, rank(r.options.High)))
+	if low == high {
+		low, high = float64(nth(r.samples, 0)), float64(nth(r.samples, n-1))
+	}
+	return low, high, nil
+}
+
+// sample fills r.samples. The spacing is odd, so that it does not fall in step with a sensor's columns.
+func (r *running) sample(m *gocv.Mat) error {
+	every := 1
+	if n := m.Total() * m.Channels(); n > maxSamples {
+		every = n/maxSamples | 1
+	}
+	r.samples = r.samples[:0]
+	var err error
+	switch depth(m) {
+	case gocv.MatTypeCV8U:
+		var v []uint8
+		v, err = m.DataPtrUint8()
+		r.samples = spread(r.samples, v, every)
+	case gocv.MatTypeCV16U:
+		var v []uint16
+		v, err = m.DataPtrUint16()
+		r.samples = spread(r.samples, v, every)
+	case gocv.MatTypeCV32F:
+		var v []float32
+		v, err = m.DataPtrFloat32()
+		r.samples = spread(r.samples, v, every)
+	default:
+		err = fmt.Errorf("found %s pixels, expected uint8, uint16 or float32", depthName(depth(m)))
+	}
+	return err
+}
+
+func spread[T uint8 | uint16 | float32](dst []float32, v []T, every int) []float32 {
+	for i := 0; i < len(v); i += every {
+		dst = append(dst, float32(v[i]))
+	}
+	return dst
+}
+
+// nth is the value that sorting v would put at index k. It reorders v, in linear time on average whatever values repeat.
+func nth(v []float32, k int) float32 {
+	for len(v) > 1 {
+		pivot := middle(v[0], v[len(v)/2], v[len(v)-1])
+		below, above := 0, len(v) // v[:below] < pivot, v[above:] > pivot
+		for i := 0; i < above; {
+			switch x := v[i]; {
+			case x < pivot:
+				v[below], v[i] = x, v[below]
+				below++
+				i++
+			case x > pivot:
+				above--
+				v[above], v[i] = x, v[above]
+			default:
+				i++
+			}
+		}
+		switch {
+		case k < below:
+			v = v[:below]
+		case k < above:
+			return pivot
+		default:
+			v, k = v[above:], k-above
+		}
+	}
+	return v[k]
+}
+
+func middle(a, b, c float32) float32 { return max(min(a, b), min(max(a, b), c)) }

@@ -1,0 +1,243 @@
+package preprocess
+
+import (
+	"context"
+	"errors"
+	"image"
+	"math"
+	"strings"
+	"testing"
+
+	"gocv.io/x/gocv"
+
+	"driftscope/internal/frame"
+	"driftscope/internal/pipeline"
+)
+
+// ramp is a smooth test picture in 0..255 with structure in every tile.
+func ramp(rows, cols int) []float32 {
+	v := make([]float32, rows*cols)
+	for i := range v {
+		x, y := float64(i%cols), float64(i/cols)
+		v[i] = float32(math.Round(127 + 80*math.Sin(x/7)*math.Cos(y/5) + 40*x/float64(cols)))
+	}
+	return v
+}
+
+// Floats must come out as what OpenCV makes of the same picture in 8 bits, and 8 bits in place as out of place.
+func TestCLAHE(t *testing.T) {
+	const rows, cols = 96, 100 // 100 is no multiple of 8: OpenCV pads
+	v := ramp(rows, cols)
+	source := picture(t, 0, rows, cols, gocv.MatTypeCV8UC1, v...)
+	reference := gocv.NewCLAHEWithParams(7.68, image.Pt(8, 8))
+	defer reference.Close()
+	equalised := gocv.NewMat()
+	defer equalised.Close()
+	reference.Apply(*source.Mat(), &equalised)
+	want, err := equalised.DataPtrUint8()
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	s := newStep(t, "clahe", "")
+	apply(t, s, source)
+	for i, got := range values(t, source) {
+		if got != float32(want[i]) {
+			t.Fatalf("uint8, pixel %d: found %g, expected %d", i, got, want[i])
+		}
+	}
+	scaled := make([]float32, len(v))
+	for i := range v {
+		scaled[i] = v[i] / 255
+	}
+	for range 2 { // the scratch is used again
+		f := picture(t, 0, rows, cols, gocv.MatTypeCV32FC1, scaled...)
+		apply(t, s, f)
+		for i, got := range values(t, f) {
+			if math.Abs(float64(got)-float64(want[i])/255) > 1e-6 {
+				t.Fatalf("float32, pixel %d: found %g, expected %d/255", i, got, want[i])
+			}
+		}
+	}
+}
+
+func TestResize(t *testing.T) {
+	f := picture(t, 0, 2, 4, gocv.MatTypeCV16UC1, 0, 100, 200, 300, 100, 200, 300, 60000)
+	apply(t, newStep(t, "resize", "{width: 2, height: 1}"), f)
+	if got := values(t, f); len(got) != 2 || got[0] != 100 || got[1] != 15200 {
+		t.Errorf("shrunk: found %v, expected the means 100 and 15200", got)
+	}
+	f = picture(t, 0, 1, 2, gocv.MatTypeCV32FC3, 0, 1, 2, 4, 5, 6)
+	apply(t, newStep(t, "resize", "{width: 4, height: 2}"), f)
+	if m := f.Mat(); m.Cols() != 4 || m.Rows() != 2 || m.Channels() != 3 {
+		t.Errorf("enlarged: found %dx%dx%d, expected 4x2x3", m.Cols(), m.Rows(), m.Channels())
+	}
+	if got := values(t, f); got[3] != 1 || got[6] != 3 { // a quarter and three quarters of the way from 0 to 4
+		t.Errorf("enlarged: found %v, expected linear interpolation", got)
+	}
+	before := f.Mat().Ptr()
+	apply(t, newStep(t, "resize", "{width: 4, height: 2}"), f)
+	if f.Mat().Ptr() != before {
+		t.Error("a picture of the right size was replaced")
+	}
+}
+
+func TestROI(t *testing.T) {
+	v := make([]float32, 60)
+	for i := range v {
+		v[i] = float32(i)
+	}
+	for _, c := range []struct {
+		options string
+		want    []float32
+	}{
+		{"{x: 2, y: 1, width: 3, height: 2}", []float32{12, 13, 14, 22, 23, 24}},
+		{"{centre: [3, 2], size: 3}", []float32{12, 13, 14, 22, 23, 24, 32, 33, 34}},
+		{"{centre: [3.5, 2.5], size: 2}", []float32{23, 24, 33, 34}},
+	} {
+		f := picture(t, 0, 6, 10, gocv.MatTypeCV8UC1, v...)
+		apply(t, newStep(t, "roi", c.options), f)
+		got := values(t, f)
+		if len(got) != len(c.want) {
+			t.Fatalf("%s: found %v, expected %v", c.options, got, c.want)
+		}
+		for i := range got {
+			if got[i] != c.want[i] {
+				t.Errorf("%s: found %v, expected %v", c.options, got, c.want)
+				break
+			}
+		}
+	}
+}
+
+func TestROISearch(t *testing.T) {
+	const side, size, frames = 300, 40, 8
+	s := newStep(t, "roi", "search: {size: 40, frames: 8}").(*roi)
+	for n := range uint64(frames + 4) {
+		at := Point{180 + 12*math.Sin(float64(n)), 90 + 12*math.Cos(float64(n))}
+		f := picture(t, n, side, side, gocv.MatTypeCV8UC1, blob(side, side, at, 5, 20, 150)...)
+		f.Meta.Trajectory = 5
+		apply(t, s, f)
+		if m := f.Mat(); m.Cols() != size || m.Rows() != size {
+			t.Fatalf("frame %d: found %dx%d, expected a region from the first frame on", n, m.Cols(), m.Rows())
+		}
+		set := len(f.Meta.Events) == 1 && f.Meta.Events[0].Code == "roi_set"
+		if set != (n == frames-1) {
+			t.Errorf("frame %d: found events %v, expected roi_set on frame %d only", n, f.Meta.Events, frames-1)
+		}
+		// The first region is centred on the first place, the last on the mean place: the cut must show.
+		if want := uint64(5); n < frames-1 && f.Meta.Trajectory != want {
+			t.Errorf("frame %d: found trajectory %d, expected %d", n, f.Meta.Trajectory, want)
+		} else if n >= frames-1 && f.Meta.Trajectory != want+1 {
+			t.Errorf("frame %d: found trajectory %d, expected %d: the region moved", n, f.Meta.Trajectory, want+1)
+		}
+	}
+	middle := s.region.Min.Add(s.region.Max).Div(2)
+	if off := middle.Sub(image.Pt(180, 90)); math.Hypot(float64(off.X), float64(off.Y)) > 4 {
+		t.Errorf("found the region around %v, expected about (180, 90)", middle) // 4: the mean of 8 places on the circle
+	}
+}
+
+func TestGuards(t *testing.T) {
+	empty := func(t *testing.T) *frame.Frame {
+		f := frame.New(8, start, frame.Meta{File: "a.tif"}, gocv.NewMat())
+		t.Cleanup(func() { f.Close() })
+		return f
+	}
+	of := func(rows, cols int, mt gocv.MatType) func(t *testing.T) *frame.Frame {
+		return func(t *testing.T) *frame.Frame { return picture(t, 8, rows, cols, mt, 0.5) }
+	}
+	volume := func(t *testing.T) *frame.Frame {
+		f := frame.New(8, start, frame.Meta{}, gocv.NewMatWithSizes([]int{2, 3, 4}, gocv.MatTypeCV8UC1))
+		t.Cleanup(func() { f.Close() })
+		return f
+	}
+	for _, c := range []struct {
+		kind, options string
+		frame         func(t *testing.T) *frame.Frame
+		want          string
+	}{
+		{"clahe", "", empty, "step clahe: frame 8 of a.tif: the picture is empty"},
+		{"resize", "{width: 1, height: 1}", volume, "expected 1 to 16384 a side"},
+		{"clahe", "", of(9, 9, gocv.MatTypeCV16UC1), "step clahe: frame 8: found uint16 pixels, expected uint8, float32: put normalise before it"},
+		{"clahe", "", of(9, 9, gocv.MatTypeCV8UC3), "normalise with grey: true before it"},
+		{"clahe", "", of(7, 9, gocv.MatTypeCV8UC1), "found 9x7 pixels, too few for 8x8 tiles: lower tiles"},
+		{"normalise", "", of(2, 2, gocv.MatTypeCV64FC1), "found float64 pixels, expected uint8, uint16, float32: convert at the source"},
+		{"normalise", "", of(2, 2, gocv.MatTypeCV8UC4), "found 4 channels, expected 1 (grey) or 3 (colour)"},
+		{"roi", "{x: 5, y: 0, width: 5, height: 5}", of(9, 9, gocv.MatTypeCV8UC1), "the region x 5 to 10, y 0 to 5 does not lie in the frame of 9x9 pixels"},
+		{"roi", "search: {size: 10}", of(9, 12, gocv.MatTypeCV8UC1), "a region of 10x10 does not fit the frame of 12x9 pixels"},
+	} {
+		err := newStep(t, c.kind, c.options).Apply(context.Background(), c.frame(t))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s {%s}: found %v, expected %q in it", c.kind, c.options, err, c.want)
+		}
+		var skip *pipeline.ErrSkip
+		if wantSkip := strings.Contains(c.want, "empty"); errors.As(err, &skip) != wantSkip {
+			t.Errorf("%s: found %v, expected a skip: %t", c.kind, err, wantSkip)
+		}
+	}
+	bright := picture(t, 8, 9, 9, gocv.MatTypeCV32FC1, 700)
+	err := newStep(t, "clahe", "").Apply(context.Background(), bright)
+	if err == nil || !strings.Contains(err.Error(), "found values from 700 to 700, expected 0 to 1") {
+		t.Errorf("found %v, expected the range to be refused", err)
+	}
+}
+
+// FuzzSteps looks for a picture that gets past the guards and makes OpenCV throw: that would end the process.
+func FuzzSteps(f *testing.F) {
+	f.Add(uint8(0), uint8(8), uint8(8), []byte{1, 2, 3})
+	f.Add(uint8(5), uint8(1), uint8(1), []byte{0xff, 0xff, 0xff, 0xff})
+	f.Add(uint8(16+2), uint8(9), uint8(31), []byte{})
+	f.Add(uint8(24+6), uint8(0), uint8(7), []byte{7})
+	f.Fuzz(func(t *testing.T, mt, rows, cols uint8, data []byte) {
+		for _, s := range []pipeline.Step{
+			newStep(t, "normalise", ""), newStep(t, "normalise", "{window: [1, 2], to: uint8, grey: true}"),
+			newStep(t, "clahe", ""), newStep(t, "roi", "{x: 1, y: 2, width: 3, height: 4}"), newStep(t, "roi", "search: {size: 3, frames: 2}"),
+			newStep(t, "resize", "{width: 5, height: 4}"), newStep(t, "resize", "{width: 40, height: 1}"),
+		} {
+			m := gocv.NewMatWithSize(int(rows%40), int(cols%40), gocv.MatType(mt)%40)
+			if p, err := m.DataPtrFloat32(); err == nil && len(data) > 0 {
+				for i := range p {
+					p[i] = math.Float32frombits(uint32(data[i%len(data)]) * 0x01010101)
+				}
+			}
+			fr := frame.New(0, start, frame.Meta{}, m)
+			_ = s.Apply(context.Background(), fr) // an error is fine, an abort is not
+			fr.Close()
+		}
+	})
+}
+
+func BenchmarkSteps(b *testing.B) {
+	for _, c := range []struct {
+		name, kind, options string
+		mt                  gocv.MatType
+		scale               float32
+	}{
+		{"normalise running 16 bits", "normalise", "", gocv.MatTypeCV16UC1, 200},
+		{"normalise fixed 16 bits", "normalise", "window: [0, 60000]", gocv.MatTypeCV16UC1, 200},
+		{"clahe float32", "clahe", "", gocv.MatTypeCV32FC1, 1. / 255},
+		{"clahe uint8", "clahe", "", gocv.MatTypeCV8UC1, 1},
+		{"roi 256", "roi", "{centre: [256, 256], size: 256}", gocv.MatTypeCV32FC1, 1. / 255},
+		{"resize 64", "resize", "{width: 64, height: 64}", gocv.MatTypeCV32FC1, 1. / 255},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			s := newStep(b, c.kind, c.options)
+			v := ramp(512, 512)
+			for i := range v {
+				v[i] = min(v[i], 255) * c.scale
+			}
+			original := picture(b, 0, 512, 512, c.mt, v...)
+			b.ReportAllocs()
+			for b.Loop() {
+				b.StopTimer()
+				f := frame.New(0, start, frame.Meta{}, original.Mat().Clone())
+				b.StartTimer()
+				if err := s.Apply(context.Background(), f); err != nil {
+					b.Fatal(err)
+				}
+				f.Close()
+			}
+		})
+	}
+}

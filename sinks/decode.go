@@ -1,0 +1,84 @@
+package sinks
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"driftscope/internal/latent"
+)
+
+// Bounds on what a record may hold; anything beyond is refused.
+const (
+	MaxLatent = 64      // latent dimensions
+	MaxRecord = 8 << 20 // bytes of JSON
+	maxText   = 4096    // bytes of an event's text
+	maxStages = 256     // stages, and causes of loss
+)
+
+// Decode reads one record of the given kind and checks it: its version, its shape, its size. Unknown fields are those of a
+// later release and are left out.
+func Decode(kind latent.Kind, data []byte) (Record, error) {
+	if len(data) > MaxRecord {
+		return nil, fmt.Errorf("%s: %d bytes, expected at most %d", kind, len(data), MaxRecord)
+	}
+	var r Record
+	switch kind {
+	case latent.KindLatent:
+		r = &LatentRecord{}
+	case latent.KindSDE:
+		r = &SDERecord{}
+	case latent.KindEvent:
+		r = &EventRecord{}
+	case latent.KindHealth:
+		r = &HealthRecord{}
+	case latent.KindView:
+		r = &ViewRecord{}
+	default:
+		return nil, fmt.Errorf("messages of kind %.40q are not known", kind)
+	}
+	if err := json.Unmarshal(data, r); err != nil {
+		return nil, fmt.Errorf("%s: not a driftscope message: %w", kind, err)
+	}
+	if h := r.header(); h.V != latent.Version {
+		return nil, fmt.Errorf("%s: message version %d, this build reads %d: use the release that wrote it, or a later one", kind, h.V, latent.Version)
+	} else if h.Kind != kind {
+		return nil, fmt.Errorf("%s: the message says its kind is %.40q", kind, h.Kind)
+	}
+	if err := check(r); err != nil {
+		return nil, fmt.Errorf("%s: %w", kind, err)
+	}
+	return r, nil
+}
+
+// check refuses a record whose parts do not fit together.
+func check(r Record) error {
+	switch r := r.(type) {
+	case *LatentRecord:
+		if len(r.Z) == 0 {
+			return errors.New("no latent dimensions")
+		}
+		return sameLength(len(r.Z), len(r.SD), len(r.Drift))
+	case *SDERecord:
+		return sameLength(len(r.Sigma), len(r.SigmaLow), len(r.SigmaHigh), len(r.Diffusion), len(r.Noise), len(r.Activity))
+	case *EventRecord:
+		if len(r.Text) > maxText || len(r.Code) > maxText {
+			return fmt.Errorf("text of %d bytes, expected at most %d", max(len(r.Text), len(r.Code)), maxText)
+		}
+	case *HealthRecord:
+		if len(r.Stages) > maxStages || len(r.Dropped) > maxStages {
+			return fmt.Errorf("%d stages and %d causes of loss, expected at most %d", len(r.Stages), len(r.Dropped), maxStages)
+		}
+	}
+	return nil
+}
+
+// sameLength wants one entry a latent dimension, or none where a part is not known yet.
+func sameLength(lengths ...int) error {
+	for _, n := range lengths[1:] {
+		if n != lengths[0] && n != 0 {
+			return fmt.Errorf("lists of %v entries, expected one entry a latent dimension in each", lengths)
+		}
+	}
+	return nil
+}

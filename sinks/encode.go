@@ -1,0 +1,91 @@
+package sinks
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	"driftscope/internal/latent"
+)
+
+// encoder turns messages into JSON for one sink, in memory that it reuses. It is for one goroutine.
+type encoder struct {
+	stream   string
+	revision uint64 // of the last law encoded
+	line     []byte
+	buffer   bytes.Buffer
+	sde      SDERecord
+}
+
+// encode calls emit with each record of m: kind and JSON, one line without its end, lent until emit returns. An estimate is a
+// latent, and a law of motion when that is new.
+func (e *encoder) encode(m latent.Message, emit func(kind latent.Kind, line []byte) error) error {
+	header := func(kind latent.Kind) Header { return Header{latent.Version, kind, e.stream} }
+	switch m := m.(type) {
+	case *latent.Estimate:
+		e.line = appendLatent(e.line[:0], e.stream, m)
+		if err := emit(latent.KindLatent, e.line); err != nil {
+			return err
+		}
+		if m.SDE.Revision == e.revision {
+			return nil
+		}
+		e.sde.fill(e.stream, m)
+		if err := e.emit(latent.KindSDE, &e.sde, emit); err != nil {
+			return err
+		}
+		e.revision = m.SDE.Revision
+		return nil
+	case *latent.Event:
+		r := EventRecord{header(latent.KindEvent), *m}
+		r.Time = r.Time.UTC()
+		return e.emit(latent.KindEvent, &r, emit)
+	case *latent.Health:
+		r := HealthRecord{header(latent.KindHealth), *m}
+		r.Time = r.Time.UTC()
+		return e.emit(latent.KindHealth, &r, emit)
+	case *latent.View:
+		r := ViewRecord{header(latent.KindView), *m}
+		r.Time = r.Time.UTC()
+		return e.emit(latent.KindView, &r, emit)
+	}
+	return fmt.Errorf("a message of type %T cannot be written", m)
+}
+
+// emit encodes a record by its fields' tags.
+func (e *encoder) emit(kind latent.Kind, r Record, emit func(latent.Kind, []byte) error) error {
+	e.buffer.Reset()
+	if err := json.NewEncoder(&e.buffer).Encode(r); err != nil {
+		return fmt.Errorf("%s: %w", kind, err)
+	}
+	return emit(kind, bytes.TrimSuffix(e.buffer.Bytes(), []byte("\n")))
+}
+
+// appendLatent writes the JSON of a LatentRecord without allocating; stream is a token and needs no escaping.
+func appendLatent(dst []byte, stream string, e *latent.Estimate) []byte {
+	l := &e.Latent
+	field := func(name string, v uint64) {
+		dst = append(dst, name...)
+		dst = strconv.AppendUint(dst, v, 10)
+	}
+	vector := func(name string, v []float64) {
+		dst = append(dst, name...)
+		dst = appendNumbers(dst, v)
+	}
+	field(`{"v":`, latent.Version)
+	dst = append(dst, `,"kind":"latent","stream":"`...)
+	dst = append(dst, stream...)
+	field(`","seq":`, l.Seq)
+	dst = append(dst, `,"time":"`...)
+	dst = l.Time.UTC().AppendFormat(dst, time.RFC3339Nano)
+	field(`","trajectory":`, l.Trajectory)
+	field(`,"dropped_before":`, l.Dropped)
+	vector(`,"z":`, l.Mean)
+	vector(`,"z_sd":`, l.SD)
+	vector(`,"drift":`, e.Drift)
+	dst = append(dst, `,"latency_ms":`...)
+	dst = appendNumber(dst, float64(e.Latency)/float64(time.Millisecond))
+	return append(dst, '}')
+}

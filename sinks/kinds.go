@@ -1,0 +1,56 @@
+// Package sinks shows the world what a stream does: messages on NATS, lines in a file, a live status on the terminal. It also
+// defines how messages look outside the process, and reads them back.
+package sinks
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"driftscope/internal/bus"
+	"driftscope/internal/latent"
+)
+
+// Sink takes *latent.Estimate, *latent.Event, *latent.Health and *latent.View; it is pipeline.Sink, said without importing what
+// holds frames.
+type Sink interface {
+	Write(ctx context.Context, m latent.Message) error
+	Close(ctx context.Context) error
+}
+
+// Env is what a stream lends its sinks. They close none of it.
+type Env struct {
+	Stream   string
+	Bus      *bus.Conn // nil where NATS is off
+	Stdout   io.Writer
+	Terminal bool // Stdout is a terminal
+}
+
+// constructor makes one kind of sink from the options written under it. decode is strict: an unknown key is an error.
+type constructor func(decode func(dst any) error, env Env) (Sink, error)
+
+// kinds is the only list of sinks: a new one is its file, its test and one line here.
+var kinds = map[string]constructor{
+	"jsonl":    newJSONL,
+	"nats":     newNATS,
+	"terminal": newTerminal,
+}
+
+// New makes a sink of the given kind. decode fills the kind's options, which are checked here.
+func New(kind string, decode func(dst any) error, env Env) (Sink, error) {
+	construct, known := kinds[kind]
+	if !known {
+		return nil, fmt.Errorf("sink kind %q is not known: give one of %s", kind, strings.Join(Kinds(), ", "))
+	}
+	sink, err := construct(decode, env)
+	if err != nil {
+		return nil, fmt.Errorf("sink %s: %w", kind, err)
+	}
+	return sink, nil
+}
+
+// Kinds returns the names New knows, sorted.
+func Kinds() []string { return slices.Sorted(maps.Keys(kinds)) }

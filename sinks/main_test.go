@@ -1,0 +1,79 @@
+package sinks
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"driftscope/internal/bus"
+	"driftscope/internal/config"
+	"driftscope/internal/latent"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// decoder gives options as a configuration would.
+func decoder(t *testing.T, options map[string]any) func(any) error {
+	t.Helper()
+	c, err := config.NewComponent("sink", options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Decode
+}
+
+func newBus(t *testing.T) *bus.Conn {
+	t.Helper()
+	b, err := bus.Connect(t.Context(), bus.Options{URL: bus.Embedded})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+func closeSink(t *testing.T, s Sink) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if err := s.Close(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+var noon = time.Date(2026, 5, 6, 12, 0, 0, 123456789, time.FixedZone("CEST", 7200))
+
+// estimate is frame seq's, with a law of the given revision.
+func estimate(seq, revision uint64) *latent.Estimate {
+	return &latent.Estimate{
+		Latent:  latent.Latent{Seq: seq, Time: noon, Trajectory: 2, Dropped: 3, Mean: []float64{0.5, -1e-9}, SD: []float64{0.1, 1}},
+		Drift:   []float64{-2, 1e300},
+		Latency: 1500 * time.Microsecond,
+		SDE: latent.SDE{
+			Revision: revision, Transitions: 9, Seconds: 0.3, Sigma: []float64{1, 2}, SigmaLow: []float64{0.9, 1.9},
+			SigmaHigh: []float64{1.1, 2.1}, Diffusion: []float64{0.5, 2}, Noise: []float64{0.01, 0.02},
+			Activity: []latent.Activity{latent.Active, latent.Undecided}, ActiveCount: 1, CRLB: 0.25, DriftRevision: 4,
+		},
+	}
+}
+
+func event() *latent.Event {
+	return &latent.Event{Seq: 7, Time: noon, Level: latent.Warning, Code: "queue_full", Text: "a \"quoted\" text\x1b[2J", Count: 3}
+}
+
+func health() *latent.Health {
+	return &latent.Health{
+		Time: noon, State: "tracking", UptimeS: 12, Frames: 20, Tracked: 18, Dropped: map[string]uint64{"queue_full": 2}, FPS: 29.5,
+		Published: 40, Stages: []latent.Stage{{Name: "read", P50MS: 1, P95MS: 2, P99MS: 3}},
+	}
+}
+
+func view() *latent.View {
+	return &latent.View{Seq: 7, Time: noon, Preview: []byte{0xff, 0xd8}, Reconstruction: []byte{1}}
+}

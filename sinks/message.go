@@ -1,0 +1,82 @@
+package sinks
+
+import (
+	"time"
+
+	"driftscope/internal/latent"
+)
+
+// Record is a message as it travels: one of *LatentRecord, *SDERecord, *EventRecord, *HealthRecord, *ViewRecord. Fields are
+// added, never renamed or removed. Times are UTC, RFC 3339 with nanoseconds; a number that is not finite is null.
+type Record interface{ header() *Header }
+
+// Header starts every record.
+type Header struct {
+	V      int         `json:"v"` // latent.Version
+	Kind   latent.Kind `json:"kind"`
+	Stream string      `json:"stream"`
+}
+
+func (h *Header) header() *Header { return h }
+
+// LatentRecord is one frame's latent and the drift there, published every frame.
+type LatentRecord struct {
+	Header
+	Seq        uint64    `json:"seq"`
+	Time       time.Time `json:"time"` // acquisition
+	Trajectory uint64    `json:"trajectory"`
+	Dropped    uint64    `json:"dropped_before"`
+	Z          Numbers   `json:"z"`
+	SD         Numbers   `json:"z_sd"`
+	Drift      Numbers   `json:"drift"`      // latent/s
+	LatencyMS  float64   `json:"latency_ms"` // from the frame's arrival to its estimate
+}
+
+// SDERecord is the law of motion, published when it was refreshed. The fields are latent.SDE's.
+type SDERecord struct {
+	Header
+	Seq           uint64            `json:"seq"`
+	Time          time.Time         `json:"time"`
+	Revision      uint64            `json:"revision"`
+	Transitions   uint64            `json:"transitions"`
+	Seconds       Number            `json:"observed_s"`
+	Sigma         Numbers           `json:"sigma"`
+	SigmaLow      Numbers           `json:"sigma_low"`
+	SigmaHigh     Numbers           `json:"sigma_high"`
+	Diffusion     Numbers           `json:"diffusion"`
+	Noise         Numbers           `json:"noise_sd"`
+	Activity      []latent.Activity `json:"activity"`
+	ActiveCount   int               `json:"active_count"`
+	CRLB          Number            `json:"drift_crlb"`
+	DriftRevision uint64            `json:"drift_revision"`
+}
+
+// EventRecord is something that happened once.
+type EventRecord struct {
+	Header
+	latent.Event
+}
+
+// HealthRecord is the state of the stream.
+type HealthRecord struct {
+	Header
+	latent.Health
+}
+
+// ViewRecord carries pictures, base64 in JSON.
+type ViewRecord struct {
+	Header
+	latent.View
+}
+
+// fill makes r the record of e. It shares e's slices.
+func (r *SDERecord) fill(stream string, e *latent.Estimate) {
+	s := &e.SDE
+	*r = SDERecord{
+		Header: Header{latent.Version, latent.KindSDE, stream},
+		Seq:    e.Latent.Seq, Time: e.Latent.Time.UTC(),
+		Revision: s.Revision, Transitions: s.Transitions, Seconds: Number(s.Seconds),
+		Sigma: s.Sigma, SigmaLow: s.SigmaLow, SigmaHigh: s.SigmaHigh, Diffusion: s.Diffusion, Noise: s.Noise,
+		Activity: s.Activity, ActiveCount: s.ActiveCount, CRLB: Number(s.CRLB), DriftRevision: s.DriftRevision,
+	}
+}

@@ -1,0 +1,169 @@
+package sinks
+
+import (
+	"encoding/json"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"driftscope/internal/latent"
+)
+
+// lines encodes messages and returns the JSON with its kinds.
+func lines(t *testing.T, messages ...latent.Message) (kinds []latent.Kind, out []string) {
+	t.Helper()
+	e := encoder{stream: "bead"}
+	for _, m := range messages {
+		err := e.encode(m, func(kind latent.Kind, line []byte) error {
+			kinds, out = append(kinds, kind), append(out, string(line))
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return kinds, out
+}
+
+// The bytes that dashboards depend on: this table may gain fields, never lose one.
+func TestWireFormat(t *testing.T) {
+	want := []string{
+		`{"v":1,"kind":"latent","stream":"bead","seq":6,"time":"2026-05-06T10:00:00.123456789Z","trajectory":2,"dropped_before":3,"z":[0.5,-1e-09],"z_sd":[0.1,1],"drift":[-2,1e+300],"latency_ms":1.5}`,
+		`{"v":1,"kind":"sde","stream":"bead","seq":6,"time":"2026-05-06T10:00:00.123456789Z","revision":1,"transitions":9,"observed_s":0.3,"sigma":[1,2],"sigma_low":[0.9,1.9],"sigma_high":[1.1,2.1],"diffusion":[0.5,2],"noise_sd":[0.01,0.02],"activity":["active","undecided"],"active_count":1,"drift_crlb":0.25,"drift_revision":4}`,
+		`{"v":1,"kind":"latent","stream":"bead","seq":7,"time":"2026-05-06T10:00:00.123456789Z","trajectory":2,"dropped_before":3,"z":[0.5,-1e-09],"z_sd":[0.1,1],"drift":[-2,1e+300],"latency_ms":1.5}`,
+		`{"v":1,"kind":"event","stream":"bead","seq":7,"time":"2026-05-06T10:00:00.123456789Z","level":"warning","code":"queue_full","text":"a \"quoted\" text\u001b[2J","count":3}`,
+		`{"v":1,"kind":"health","stream":"bead","time":"2026-05-06T10:00:00.123456789Z","state":"tracking","uptime_s":12,"frames_in":20,"frames_tracked":18,"frames_dropped":{"queue_full":2},"published":40,"fps":29.5,"queue":0,"stages":[{"name":"read","p50_ms":1,"p95_ms":2,"p99_ms":3}]}`,
+		`{"v":1,"kind":"view","stream":"bead","seq":7,"time":"2026-05-06T10:00:00.123456789Z","preview_jpeg":"/9g=","reconstruction_jpeg":"AQ=="}`,
+	}
+	_, got := lines(t, estimate(6, 1), estimate(7, 1), event(), health(), view())
+	if len(got) != len(want) {
+		t.Fatalf("found %d records, expected %d: a law only where it is new", len(got), len(want))
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("found    %s\nexpected %s", got[i], want[i])
+		}
+	}
+}
+
+func TestDecodeReadsWhatEncodeWrites(t *testing.T) {
+	e := estimate(6, 1)
+	e.Latent.Mean[1], e.Drift[0], e.SDE.CRLB, e.SDE.SigmaHigh[0] = math.NaN(), math.Inf(1), math.Inf(1), math.NaN()
+	kinds, encoded := lines(t, e, event(), health(), view())
+	var records []Record
+	for i := range kinds {
+		r, err := Decode(kinds[i], []byte(encoded[i]))
+		if err != nil {
+			t.Fatalf("%s: %v", encoded[i], err)
+		}
+		records = append(records, r)
+	}
+	l, law := records[0].(*LatentRecord), records[1].(*SDERecord)
+	if l.Seq != 6 || l.Stream != "bead" || !l.Time.Equal(noon) || l.Time.Location() != time.UTC || l.Z[0] != 0.5 || l.LatencyMS != 1.5 {
+		t.Errorf("found %+v", l)
+	}
+	if !math.IsNaN(l.Z[1]) || !math.IsNaN(l.Drift[0]) || !math.IsNaN(float64(law.CRLB)) || !math.IsNaN(law.SigmaHigh[0]) {
+		t.Errorf("numbers that are not finite read as %+v, %+v", l, law)
+	}
+	if law.Sigma[1] != 2 || law.Activity[1] != latent.Undecided || law.Revision != 1 {
+		t.Errorf("found %+v", law)
+	}
+	want := *event()
+	want.Time = want.Time.UTC()
+	if got := records[2].(*EventRecord).Event; got != want {
+		t.Errorf("found %+v", got)
+	}
+	if got := records[3].(*HealthRecord).Health; got.Dropped["queue_full"] != 2 || got.Stages[0].P99MS != 3 {
+		t.Errorf("found %+v", got)
+	}
+	if got := records[4].(*ViewRecord).View; !reflect.DeepEqual(got.Preview, view().Preview) {
+		t.Errorf("found %+v", got)
+	}
+}
+
+// TestAppendLatentIsTheRecord: the writer that does not allocate and the record's tags are one format.
+func TestAppendLatentIsTheRecord(t *testing.T) {
+	e := estimate(6, 0)
+	e.Latent.Mean[0] = math.NaN()
+	r := LatentRecord{Header: Header{latent.Version, latent.KindLatent, "bead"}, Seq: 6, Time: noon.UTC(), Trajectory: 2, Dropped: 3, Z: e.Latent.Mean, SD: e.Latent.SD, Drift: e.Drift, LatencyMS: 1.5}
+	want, err := json.Marshal(&r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := appendLatent(nil, "bead", e); string(got) != string(want) {
+		t.Errorf("found    %s\nexpected %s", got, want)
+	}
+	buffer := make([]byte, 0, 1024)
+	if n := testing.AllocsPerRun(100, func() { buffer = appendLatent(buffer[:0], "bead", e) }); n != 0 {
+		t.Errorf("%v allocations a frame", n)
+	}
+}
+
+func TestDecodeRefuses(t *testing.T) {
+	tests := map[string]struct {
+		kind latent.Kind
+		data string
+		want string
+	}{
+		"kind":        {"cmd", `{}`, `kind "cmd" are not known`},
+		"json":        {latent.KindEvent, `hello`, "event: not a driftscope message"},
+		"version":     {latent.KindEvent, `{"v":2,"kind":"event"}`, "message version 2, this build reads 1"},
+		"wrong kind":  {latent.KindEvent, `{"v":1,"kind":"sde"}`, `its kind is "sde"`},
+		"empty":       {latent.KindLatent, `{"v":1,"kind":"latent"}`, "no latent dimensions"},
+		"lengths":     {latent.KindLatent, `{"v":1,"kind":"latent","z":[1,2],"z_sd":[1]}`, "[2 1 0]"},
+		"law lengths": {latent.KindSDE, `{"v":1,"kind":"sde","sigma":[1,2],"activity":["active"]}`, "one entry a latent"},
+		"many":        {latent.KindLatent, `{"v":1,"kind":"latent","z":[` + strings.Repeat("1,", 64) + `1]}`, "found 65 numbers, expected at most 64"},
+		"long text":   {latent.KindEvent, `{"v":1,"kind":"event","text":"` + strings.Repeat("a", 5000) + `"}`, "5000 bytes"},
+		"long":        {latent.KindView, strings.Repeat(" ", MaxRecord+1), "expected at most"},
+		"time":        {latent.KindEvent, `{"v":1,"kind":"event","time":"yesterday"}`, "yesterday"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if _, err := Decode(test.kind, []byte(test.data)); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("found %v, expected %q", err, test.want)
+			}
+		})
+	}
+	if _, err := Decode(latent.KindEvent, []byte(`{"v":1,"kind":"event","added_later":1}`)); err != nil {
+		t.Errorf("a field of a later release: %v", err)
+	}
+}
+
+// FuzzDecode: what Decode accepts is within its bounds and can be written again.
+func FuzzDecode(f *testing.F) {
+	kinds := []latent.Kind{latent.KindLatent, latent.KindSDE, latent.KindEvent, latent.KindHealth, latent.KindView}
+	e := encoder{stream: "bead"}
+	for _, m := range []latent.Message{estimate(6, 1), event(), health(), view()} {
+		err := e.encode(m, func(kind latent.Kind, line []byte) error {
+			for i, k := range kinds {
+				if k == kind {
+					f.Add(uint8(i), string(line))
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			f.Fatal(err)
+		}
+	}
+	f.Add(uint8(0), `{"v":1,"kind":"latent","z":null}`)
+	f.Add(uint8(1), `{"v":1,"kind":"sde","sigma":[null,1e999]}`)
+	f.Fuzz(func(t *testing.T, kind uint8, data string) {
+		r, err := Decode(kinds[int(kind)%len(kinds)], []byte(data))
+		if err != nil {
+			return
+		}
+		if l, ok := r.(*LatentRecord); ok && (len(l.Z) == 0 || len(l.Z) > MaxLatent) {
+			t.Errorf("%d dimensions", len(l.Z))
+		}
+		again, err := json.Marshal(r)
+		if err != nil {
+			return // a time that RFC 3339 cannot say
+		}
+		if _, err := Decode(kinds[int(kind)%len(kinds)], again); err != nil {
+			t.Errorf("%q is written again as %q, which is refused: %v", data, again, err)
+		}
+	})
+}

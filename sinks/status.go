@@ -1,0 +1,109 @@
+package sinks
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// maxRows is how many latent dimensions the status shows one by one.
+const maxRows = 8
+
+// status is the whole state as lines for people.
+func (s *terminal) status() []string {
+	h := &s.health
+	lines := []string{
+		fmt.Sprintf("%s  %s %s  frames %d  tracked %d  %.1f fps  queue %d", s.env.Stream, orStarting(h.State), uptime(h.UptimeS), h.Frames, h.Tracked, h.FPS, h.Queue),
+		"dropped  " + s.drops(),
+		"latency  " + s.latency(),
+	}
+	if !s.tracked {
+		return lines
+	}
+	lines = append(lines, fmt.Sprintf("%4s  %20s  %24s  %-9s %10s", "", "z ± sd", "σ [95 %]", "motion", "drift"))
+	for i := range min(len(s.estimate.Latent.Mean), maxRows) {
+		lines = append(lines, s.row(i))
+	}
+	if more := len(s.estimate.Latent.Mean) - maxRows; more > 0 {
+		lines = append(lines, fmt.Sprintf("      and %d more", more))
+	}
+	return append(lines, s.law())
+}
+
+// oneLine is the state for a log.
+func (s *terminal) oneLine() string {
+	h := &s.health
+	line := fmt.Sprintf("%s %s %s frames %d tracked %d %.1f fps dropped %s", s.env.Stream, orStarting(h.State), uptime(h.UptimeS), h.Frames, h.Tracked, h.FPS, s.drops())
+	if s.tracked {
+		line += fmt.Sprintf(" z %.3g active %d of %d", s.estimate.Latent.Mean, s.estimate.SDE.ActiveCount, len(s.estimate.Latent.Mean))
+	}
+	return line + "\n"
+}
+
+// row is one latent dimension.
+func (s *terminal) row(i int) string {
+	l, law := &s.estimate.Latent, &s.estimate.SDE
+	interval := fmt.Sprintf("%s [%s, %s]", number(at(law.Sigma, i)), number(at(law.SigmaLow, i)), number(at(law.SigmaHigh, i)))
+	motion := "-"
+	if i < len(law.Activity) {
+		motion = string(law.Activity[i])
+	}
+	z := number(l.Mean[i]) + " ± " + number(at(l.SD, i))
+	return fmt.Sprintf("z%-3d  %20s  %24s  %-9s %10s", i+1, z, interval, motion, number(at(s.estimate.Drift, i)))
+}
+
+// law sums up the motion.
+func (s *terminal) law() string {
+	law := &s.estimate.SDE
+	return fmt.Sprintf("active %d of %d  drift bound (CRLB) %s (latent/s)²  observed %s s  revision %d",
+		law.ActiveCount, len(s.estimate.Latent.Mean), number(law.CRLB), number(law.Seconds), law.Revision)
+}
+
+func (s *terminal) drops() string {
+	if len(s.health.Dropped) == 0 {
+		return "none"
+	}
+	var parts []string
+	for _, cause := range slices.Sorted(maps.Keys(s.health.Dropped)) {
+		parts = append(parts, fmt.Sprintf("%s %d", Printable(cause), s.health.Dropped[cause]))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (s *terminal) latency() string {
+	parts := []string{"p50/p95/p99 ms:"}
+	for _, stage := range s.health.Stages {
+		parts = append(parts, fmt.Sprintf("%s %.2f/%.2f/%.2f", stage.Name, stage.P50MS, stage.P95MS, stage.P99MS))
+	}
+	return strings.Join(parts, "  ")
+}
+
+func orStarting(state string) string {
+	if state == "" {
+		return "starting"
+	}
+	return state
+}
+
+func uptime(seconds float64) string {
+	return time.Duration(seconds * float64(time.Second)).Round(time.Second).String()
+}
+
+// at is v[i], or not a number where v is too short to know.
+func at(v []float64, i int) float64 {
+	if i < len(v) {
+		return v[i]
+	}
+	return math.NaN()
+}
+
+// number has three digits that mean something; a dash stands for what is not known.
+func number(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return "-"
+	}
+	return fmt.Sprintf("%.3g", v)
+}

@@ -1,0 +1,151 @@
+package sinks
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+	"unicode"
+
+	"golang.org/x/term"
+
+	"driftscope/internal/latent"
+)
+
+// How often the status is drawn: in place on a terminal, as a line elsewhere.
+const (
+	redrawEvery = 200 * time.Millisecond
+	lineEvery   = 5 * time.Second
+)
+
+// terminal shows what the stream does now, with events above it.
+type terminal struct {
+	env   Env
+	size  func() (width, height int)
+	drawn time.Time
+	lines int // of the block on the screen
+
+	estimate latent.Estimate
+	tracked  bool // estimate holds one
+	health   latent.Health
+	page     bytes.Buffer
+}
+
+func newTerminal(decode func(any) error, env Env) (Sink, error) {
+	if err := decode(&struct{}{}); err != nil {
+		return nil, err
+	}
+	return &terminal{env: env, size: screen(env), drawn: time.Now()}, nil
+}
+
+// screen returns the size of the terminal as it is each time; 80 by 24 where nobody knows.
+func screen(env Env) func() (width, height int) {
+	file, ok := env.Stdout.(*os.File)
+	return func() (int, int) {
+		if ok {
+			if w, h, err := term.GetSize(int(file.Fd())); err == nil && w > 0 && h > 0 {
+				return w, h
+			}
+		}
+		return 80, 24
+	}
+}
+
+// Write takes m in, and draws when it is time. Health comes every second, so a stalled camera shows too.
+func (s *terminal) Write(_ context.Context, m latent.Message) error {
+	switch m := m.(type) {
+	case *latent.Estimate:
+		s.estimate.Copy(m)
+		s.tracked = true
+	case *latent.Health:
+		s.health = *m
+	case *latent.Event:
+		return s.event(m)
+	case *latent.View:
+		return nil
+	}
+	every := lineEvery
+	if s.env.Terminal {
+		every = redrawEvery
+	}
+	if time.Since(s.drawn) < every {
+		return nil
+	}
+	return s.draw()
+}
+
+// Close draws how it ended.
+func (s *terminal) Close(context.Context) error { return s.draw() }
+
+// event prints e where it stays, above the status.
+func (s *terminal) event(e *latent.Event) error {
+	s.page.Reset()
+	s.erase()
+	fmt.Fprintf(&s.page, "%s %s %s: %s", e.Time.Local().Format(time.TimeOnly), e.Level, Printable(e.Code), Printable(e.Text))
+	if e.Count > 1 {
+		fmt.Fprintf(&s.page, " (%d times)", e.Count)
+	}
+	s.page.WriteByte('\n')
+	if s.env.Terminal {
+		s.block()
+	}
+	return s.show()
+}
+
+// draw brings the status up to date.
+func (s *terminal) draw() error {
+	s.drawn = time.Now()
+	s.page.Reset()
+	if s.env.Terminal {
+		s.erase()
+		s.block()
+	} else {
+		s.page.WriteString(s.oneLine())
+	}
+	return s.show()
+}
+
+// show writes the page at once, so that nothing is seen half drawn.
+func (s *terminal) show() error {
+	_, err := s.env.Stdout.Write(s.page.Bytes())
+	return err
+}
+
+// erase takes the block off the screen; the cursor stays where it began.
+func (s *terminal) erase() {
+	if s.lines > 0 {
+		fmt.Fprintf(&s.page, "\x1b[%dA\x1b[J", s.lines)
+		s.lines = 0
+	}
+}
+
+// block adds the status, cut to the screen.
+func (s *terminal) block() {
+	width, height := s.size()
+	for _, line := range s.status() {
+		if s.lines == height-1 {
+			return
+		}
+		s.page.WriteString(cut(line, width-1))
+		s.page.WriteByte('\n')
+		s.lines++
+	}
+}
+
+// cut shortens a line to width columns.
+func cut(line string, width int) string {
+	runes := []rune(line)
+	return string(runes[:min(len(runes), max(width, 0))])
+}
+
+// Printable replaces in text what would steer a terminal; what arrives in messages may come from anyone.
+func Printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return ' '
+	}, text)
+}
