@@ -1,9 +1,10 @@
 package sdevae
 
 import (
-	"gonum.org/v1/gonum/mat"
+	"time"
 
 	"driftscope/infer/card"
+	"driftscope/internal/latent"
 	"driftscope/online"
 )
 
@@ -15,43 +16,14 @@ func DriftOf(c *card.Card) *online.Network {
 	return &online.Network{Dim: c.Latent, Hidden: c.Drift.Hidden, Centre: c.Drift.Centre, Scale: c.Drift.Scale, Weights: c.Drift.Weights}
 }
 
-// drift gives the network in the frame of reference, exactly: μ_z(z) = μ_m(z Back + mean) Map. The change of coordinates goes
-// into the first layer and the skip, the map into the output layer; Centre becomes 0 and Scale 1.
-func (r *reference) drift(n *online.Network) *online.Network {
-	d := n.Dim
-	out := &online.Network{Dim: d, Hidden: n.Hidden, Centre: make([]float64, d), Scale: 1, Weights: append([]float64(nil), n.Weights...)}
-	shift := mat.NewDense(1, d, nil) // (mean - Centre)/Scale
-	for i := range d {
-		shift.Set(0, i, (r.mean[i]-n.Centre[i])/n.Scale)
+// fitDrift learns the drift of the exported latents as the online estimator would, from a zero drift. The network that shaped
+// the encoder is left behind: it saw the latents move while it learnt.
+func (e *Export) fitDrift(clip *Clip, seed uint64) (*online.Network, error) {
+	d := e.Card.Latent
+	path := make([]latent.Latent, clip.Len())
+	for k := range path {
+		path[k] = latent.Latent{Seq: uint64(k), Time: time.Unix(0, int64(clip.Times[k]*1e9)), Trajectory: clip.Trajectory[k],
+			Mean: wide(e.Z[k*d : (k+1)*d]), SD: wide(e.SD[k*d : (k+1)*d])}
 	}
-	enter := func(w *mat.Dense) (moved, offset *mat.Dense) {
-		moved, offset = new(mat.Dense), new(mat.Dense)
-		moved.Mul(r.back, w)
-		moved.Scale(1/n.Scale, moved)
-		offset.Mul(shift, w)
-		return moved, offset
-	}
-	width, last := n.Hidden[0], n.Hidden[len(n.Hidden)-1]
-	w := out.Weights
-
-	first, offset := enter(mat.NewDense(d, width, w[:d*width]))
-	bias := mat.NewDense(1, width, w[d*width:d*width+width])
-	offset.Add(offset, bias)
-
-	skipAt := len(w) - d*d
-	biasAt := skipAt - d
-	outAt := biasAt - last*d
-	skip, skipOffset := enter(mat.NewDense(d, d, w[skipAt:]))
-	skipOffset.Add(skipOffset, mat.NewDense(1, d, w[biasAt:skipAt]))
-	var skipMapped, biasMapped, outMapped mat.Dense
-	skipMapped.Mul(skip, r.to)
-	biasMapped.Mul(skipOffset, r.to)
-	outMapped.Mul(mat.NewDense(last, d, w[outAt:biasAt]), r.to)
-
-	copy(w, first.RawMatrix().Data)
-	copy(w[d*width:], offset.RawMatrix().Data)
-	copy(w[outAt:], outMapped.RawMatrix().Data)
-	copy(w[biasAt:], biasMapped.RawMatrix().Data)
-	copy(w[skipAt:], skipMapped.RawMatrix().Data)
-	return out
+	return online.Fit(path, online.Config{Dim: d, Seed: seed, MaxGap: time.Duration(clip.MaxGap() * 1e9)})
 }

@@ -32,20 +32,23 @@ func (r *Result) Export(clip *Clip, c card.Card) (*Export, error) {
 	}
 	e := &Export{Card: c}
 	e.Z, e.SD = ref.apply(mean, sd)
-	e.describe(r, clip, pairs, ref)
+	e.describe(r, clip, pairs)
+	drift, err := e.fitDrift(clip, r.Config.Seed)
+	if err != nil {
+		return nil, err
+	}
+	e.Card.Drift = &card.Drift{Hidden: drift.Hidden, Centre: drift.Centre, Scale: drift.Scale, Weights: drift.Weights}
 	e.File, err = card.Write(&e.Card, m.encoderGraph(ref), m.decoderGraph(ref))
 	return e, err
 }
 
 // describe completes the card.
-func (e *Export) describe(r *Result, clip *Clip, pairs []Pair, ref *reference) {
+func (e *Export) describe(r *Result, clip *Clip, pairs []Pair) {
 	d := r.Model.Dim
-	drift := ref.drift(r.Model.Drift)
 	e.Card.Version = card.Version
 	e.Card.Input = card.Input{Channels: clip.Channels, Height: clip.Height, Width: clip.Width}
 	e.Card.Latent = d
 	e.Card.DT = clip.DT()
-	e.Card.Drift = &card.Drift{Hidden: drift.Hidden, Centre: drift.Centre, Scale: drift.Scale, Weights: drift.Weights}
 	for i := range d {
 		axis := column(e.Z, i, d)
 		mean, sd := stat.MeanStdDev(axis, nil)

@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
-
-	"driftscope/online"
 )
 
 // mixed is n frames of a two-dimensional Brownian motion with sigma = I, seen through a linear map and with localisation noise.
@@ -75,35 +73,6 @@ func TestWhitenLeavesStillAxesAlone(t *testing.T) {
 	}
 	if _, err := whiten(make([]float32, 1000), 2, pairs); err == nil {
 		t.Error("latents that never move were whitened")
-	}
-}
-
-func TestDriftMovesWithTheFrameOfReference(t *testing.T) {
-	rng := rand.New(rand.NewPCG(5, 0))
-	n := online.NewNetwork(2, rng)
-	for i := range n.Weights {
-		n.Weights[i] = 0.3 * rng.NormFloat64()
-	}
-	n.Centre, n.Scale = []float64{0.4, -0.2}, 1.7
-	m, pairs := mixed(300, 0.01, 0, 2)
-	ref, err := whiten(m, 2, pairs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	moved := ref.drift(n)
-	want, got, s := make([]float64, 2), make([]float64, 2), new(online.Scratch)
-	for range 20 {
-		z := mat.NewDense(1, 2, []float64{rng.NormFloat64(), rng.NormFloat64()})
-		var at, mu mat.Dense
-		at.Mul(z, ref.back)
-		n.Drift(want, []float64{at.At(0, 0) + ref.mean[0], at.At(0, 1) + ref.mean[1]}, s)
-		mu.Mul(mat.NewDense(1, 2, want), ref.to)
-		moved.Drift(got, z.RawRowView(0), s)
-		for i := range 2 { // the identity is exact; only rounding remains
-			if math.Abs(got[i]-mu.At(0, i)) > 1e-10*(1+math.Abs(got[i])) {
-				t.Fatalf("drift %v at %v, want %v", got, z.RawRowView(0), mu.RawRowView(0))
-			}
-		}
 	}
 }
 
