@@ -34,7 +34,8 @@ func planes(f *frame.Frame) (pixels []float32, shape [3]int, err error) {
 type greyFrame struct {
 	pixels        []float32
 	width, height int
-	coloured      bool // some pixel's channels differ by more than an eighth of the frame's range
+	low, high     float32 // extremes over all channels
+	coloured      bool    // some pixel's channels differ by more than an eighth of the frame's range
 }
 
 // grey copies a raw frame of any pixel type that sources give.
@@ -52,16 +53,17 @@ func grey(f *frame.Frame) (greyFrame, error) {
 		return greyFrame{}, fmt.Errorf("frame %d: %w", f.Seq, err)
 	}
 	g := greyFrame{pixels: make([]float32, len(data)/channels), width: m.Cols(), height: m.Rows()}
-	low, high, apart := data[0], data[0], float32(0)
+	g.low, g.high = data[0], data[0]
+	apart := float32(0)
 	for i := range g.pixels {
 		var sum float32
 		for _, v := range data[i*channels : (i+1)*channels] {
 			sum += v
-			low, high = min(low, v), max(high, v)
+			g.low, g.high = min(g.low, v), max(g.high, v)
 			apart = max(apart, v-data[i*channels], data[i*channels]-v)
 		}
 		g.pixels[i] = sum / float32(channels)
 	}
-	g.coloured = apart > (high-low)/8
+	g.coloured = apart > (g.high-g.low)/8
 	return g, nil
 }

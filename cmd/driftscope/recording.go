@@ -197,7 +197,7 @@ func parseSpan(text string) (span, error) {
 		s.to, err = strconv.ParseUint(b, 10, 63)
 	}
 	if !ok || err != nil || s.from >= s.to {
-		return s, usage(fmt.Errorf("frames %q: expected A:B with A < B, such as 0:80, :80 or 80:", text))
+		return s, usage(fmt.Errorf("frames %q: expected A:B with A < B, such as 0:80 or 80:100", text))
 	}
 	return s, nil
 }

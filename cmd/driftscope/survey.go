@@ -27,7 +27,7 @@ type survey struct {
 	sum, squares  []float64 // of the reduced pictures
 }
 
-// take reads the span once.
+// survey reads the span once.
 func (r *recording) survey(ctx context.Context) (*survey, error) {
 	s := &survey{low: math.Inf(1), high: math.Inf(-1)}
 	_, err := r.each(ctx, nil, s.add)
@@ -58,12 +58,12 @@ func (s *survey) add(f *frame.Frame) error {
 	}
 	s.frames++
 	s.coloured = s.coloured || g.coloured
+	s.low, s.high = min(s.low, float64(g.low)), max(s.high, float64(g.high))
 	for _, v := range g.pixels {
-		s.low, s.high = min(s.low, float64(v)), max(s.high, float64(v))
 		if i := int(v); v >= 0 && i < len(s.counts) {
 			s.counts[i]++
 		}
-		s.float = s.float || (v != float32(int(v)) && !g.coloured)
+		s.float = s.float || v != float32(int(v))
 	}
 	for y := range s.mapH {
 		for x := range s.mapW {
@@ -97,7 +97,7 @@ func (s *survey) window() (low, high float64, err error) {
 		return 0, 0, fmt.Errorf("every pixel of every frame is %g: the recording is blank", s.low)
 	case s.low >= 0 && s.high <= 1:
 		return 0, 1, nil
-	case s.float || s.high < 256 || s.high >= float64(len(s.counts)):
+	case s.float || s.coloured || s.high < 256 || s.high >= float64(len(s.counts)):
 		return s.low, s.high, nil
 	}
 	var total uint64

@@ -57,7 +57,7 @@ func parseTruth(r io.Reader) (*truth, error) {
 	in.ReuseRecord = true
 	head, err := in.Read()
 	if err != nil {
-		return nil, fmt.Errorf("no header line (%w): expected t,z1,...,mu1,...", err)
+		return nil, fmt.Errorf("no header line (%w): expected t,z1..zd,mu1..mud", err)
 	}
 	d, k := columns(head, "z"), columns(head, "mu")
 	if len(d) == 0 || (len(k) != 0 && len(k) != len(d)) {

@@ -12,6 +12,11 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
+const (
+	leak    = 0.01 // slope of LeakyReLU below zero
+	epsilon = 1e-5 // added to the variance by BatchNorm
+)
+
 // chunks is the number of parts a batch is cut into. It is fixed so that sums over pictures do not depend on the number of cores.
 const chunks = 8
 

@@ -25,11 +25,6 @@ func (k Kind) String() string {
 	return names[k]
 }
 
-const (
-	leak    = 0.01 // slope of LeakyReLU below zero
-	epsilon = 1e-5 // added to the variance by BatchNorm
-)
-
 // Layer is one step of a Stack. Out (channels) and Kernel (an odd width) are read for Conv only.
 type Layer struct {
 	Kind   Kind
