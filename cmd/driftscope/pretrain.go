@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -181,7 +182,7 @@ func (c *pretrainCmd) trial(ctx context.Context, candidate *choice) (float64, er
 	bar := newBar("trying", trialSteps)
 	defer bar.finish()
 	result, err := sdevae.Train(ctx, candidate.clip, sdevae.Config{Latent: c.Latent, Seed: c.Seed, Tau: candidate.tau, Steps: trialSteps, Every: trialSteps, Restarts: 1}, bar.watch)
-	if err == sdevae.ErrMean {
+	if errors.Is(err, sdevae.ErrMean) {
 		return 0, nil
 	}
 	if err != nil {

@@ -266,11 +266,11 @@ const EnergyPerTau = 150
 // PaperTau is what the published code's tau amounts to on the summed squared error: it averages over pixels.
 const PaperTau = 1.23
 
-// Paper gives the paper's own recipe for a clip: the whole trajectory as one batch, exponential decay, 1500 epochs.
+// Paper gives the paper's own recipe for a clip: 800 frames a batch, exponential decay, 1500 epochs of one batch each.
 // What c sets already stays.
 func (c Config) Paper(frames int) Config {
 	if c.Pairs == 0 {
-		c.Pairs = min(frames-1, 800)
+		c.Pairs = min(frames/2, 400)
 	}
 	if c.Steps == 0 {
 		c.Steps = 1500
