@@ -13,6 +13,16 @@
 // settles it by whitening (whiten.go): z = C^(-½) (m - mean), where C estimates σσ' from the increments. One entropy is counted
 // a transition, not two, and pairs are drawn at random, so that batch normalisation sees the whole video at every step.
 //
+// Before that the latents are straightened (rectify.go), as the paper's Theorem 1 has it: a change of variables that makes the
+// diffusion the same everywhere leaves only an isometry open. With s the white latents of unit variance, c(s) a polynomial of
+// their monomials of degree 2 and 3 (2 alone beyond 4 dimensions), y = s + c(s), J = ∂y/∂s and e = y₁ - y₀ over the clip's pairs,
+//
+//	nll = ½ ln det C + ½ mean e'C⁻¹e/Δt - ½ mean (ln det J(s₀) + ln det J(s₁))       C = mean ee'/Δt on the training pairs
+//
+// is minimised by L-BFGS without ever folding the clip, and the step with the lowest nll on held-out pairs is kept; the latents
+// stay as they are where those gain nothing, or where localisation noise hides the increments. The exported encoder is y whitened, with
+// its variances carried through J; the decoder's way back is a polynomial fitted to the clip. Beyond the clip's range both extrapolate.
+//
 // Symbols of the paper: x frame, z latent, f decoder, μ Drift, σ Sigma, τ Tau, Δt DT, T Clip.Seconds.
 // The convolutions live in package dnnl; Gorgonia holds the graph, the loss and the drift network and differentiates them.
 package sdevae

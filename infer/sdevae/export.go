@@ -91,8 +91,54 @@ func fold(weight, bias, gamma, beta []float32, s dnnl.Moments) (w, b []float32) 
 	return w, b
 }
 
-// encoderGraph is x → mean, log_sd in the frame of reference: mean folds the map into the last layer,
-// and the variances go through it as diag(Map' S Map).
+// monomials appends those of the last value, but for the constant. Each is a monomial of one degree less times a variable, both
+// picked by a Gemm of zeros and ones.
+func (t *tensors) monomials(out string, b basis) {
+	s, lower, at := t.last, b.of(1), 1
+	d := len(lower)
+	var higher []string
+	for degree := 2; degree <= b.degree(); degree++ {
+		terms := b.of(degree)
+		n, name := len(terms), out+"."+itoa(degree)
+		rest, factor := make([]float32, len(lower)*n), make([]float32, d*n)
+		for k, term := range terms {
+			rest[(b.index(term[:degree-1])-at)*n+k] = 1
+			factor[term[degree-1]*n+k] = 1
+		}
+		t.gemm(name+".rest", rest, make([]float32, n), len(lower), n)
+		t.last = s
+		t.gemm(name+".factor", factor, make([]float32, n), d, n)
+		t.node("Mul", name, []string{name + ".rest"})
+		higher = append(higher, name)
+		lower, at = terms, at+len(lower)
+	}
+	t.last = s
+	t.node("Concat", out, higher, card.Attr{Name: "axis", Value: 1})
+}
+
+// polynomial appends p of the monomials that are the last value.
+func (t *tensors) polynomial(out string, p *polynomial) {
+	terms, width := p.weights.Dims()
+	w := narrow(p.weights.RawMatrix().Data)
+	t.gemm(out, w[width:], w[:width], terms-1, width)
+}
+
+// carry appends Σₗ slopesₗᵢ² vₗ of the last value v; slopes is d × d row by row.
+func (t *tensors) carry(out, slopes string, d int) {
+	repeat, sum := make([]float32, d*d*d), make([]float32, d*d*d)
+	for l := range d {
+		for i := range d {
+			repeat[l*d*d+l*d+i], sum[(l*d+i)*d+i] = 1, 1
+		}
+	}
+	t.gemm(out+".repeated", repeat, make([]float32, d*d), d, d*d)
+	t.node("Mul", out+".once", []string{slopes})
+	t.node("Mul", out+".twice", []string{slopes})
+	t.gemm(out, sum, make([]float32, d), d*d, d)
+}
+
+// encoderGraph is x → mean, log_sd in the frame of reference: mean folds the linear map into the last layer, and the variances go
+// through it as diag(Map' S Map); where the frame bends, the polynomial follows and the variances go through its slopes.
 func (m *Model) encoderGraph(ref *reference) *card.Graph {
 	in, features, d := m.Encoder.In(), m.Encoder.Out().Size(), m.Dim
 	t := &tensors{last: "x", graph: card.Graph{Name: "encoder",
@@ -101,13 +147,25 @@ func (m *Model) encoderGraph(ref *reference) *card.Graph {
 	t.stack("encoder", m.Encoder, encoderLayers(), m.EncoderTheta, m.EncoderStats)
 	t.node("Flatten", "features", nil, card.Attr{Name: "axis", Value: 1})
 	w, b := ref.head(m.MeanW, m.MeanB, features)
-	t.gemm("mean", w, b, features, d)
+	if ref.bend == nil {
+		t.gemm("mean", w, b, features, d)
+	} else {
+		t.gemm("s", w, b, features, d)
+		t.monomials("monomials", ref.bend.basis)
+		t.polynomial("mean", ref.bend)
+		t.last = "monomials"
+		t.polynomial("slopes", ref.slopes())
+	}
 
 	t.last = "features"
 	double := func(v []float32) []float32 { return scaled(v, 2) } // ln s² = 2 ln s
 	t.gemm("log_variance", double(m.LogSDW), double(m.LogSDB), features, d)
 	t.node("Exp", "variance", nil)
-	t.gemm("mapped_variance", ref.squared(), make([]float32, d), d, d)
+	if ref.bend == nil {
+		t.gemm("mapped_variance", ref.squared(), make([]float32, d), d, d)
+	} else {
+		t.carry("mapped_variance", "slopes", d)
+	}
 	t.node("Log", "log_mapped", nil)
 	t.node("Mul", "log_sd", []string{t.constant("half", filledSlice(0.5, d), 1, d)})
 	return &t.graph
@@ -120,6 +178,10 @@ func (m *Model) decoderGraph(ref *reference) *card.Graph {
 	t := &tensors{last: "z", graph: card.Graph{Name: "decoder",
 		Inputs:  []card.Value{{Name: "z", Shape: []int{1, d}}},
 		Outputs: []card.Value{{Name: "x", Shape: []int{1, out.C, out.H, out.W}}}}}
+	if ref.unbend != nil {
+		t.monomials("monomials", ref.unbend.basis)
+		t.polynomial("s", ref.unbend)
+	}
 	w, b := ref.tail(m.SeedW, m.SeedB, seed)
 	t.gemm("seed", w, b, d, seed)
 	t.node("Reshape", "unflat", []string{"unflat.shape"})

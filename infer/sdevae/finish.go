@@ -3,7 +3,6 @@ package sdevae
 import (
 	"math"
 
-	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
 	"driftscope/infer/card"
@@ -15,6 +14,8 @@ type Export struct {
 	Card card.Card
 	Z    []float32 // frames × d, in the exported frame of reference
 	SD   []float32 // their standard deviations
+
+	Rectified *Rectified // nil where the encoder's latents were straight as they came
 }
 
 // Export settles the latents' frame of reference and writes the model file. The card is completed from the model and the clip;
@@ -31,6 +32,9 @@ func (r *Result) Export(clip *Clip, c card.Card) (*Export, error) {
 		return nil, err
 	}
 	e := &Export{Card: c}
+	if ref, e.Rectified, err = ref.rectify(mean, pairs); err != nil {
+		return nil, err
+	}
 	e.Z, e.SD = ref.apply(mean, sd)
 	e.describe(r, clip, pairs)
 	drift, err := e.fitDrift(clip, r.Config.Seed)
@@ -70,19 +74,29 @@ func (e *Export) describe(r *Result, clip *Clip, pairs []Pair) {
 	e.Card.Training.Digest = clip.Digest()
 }
 
-// apply maps latents and their standard deviations (n × d) into the frame of reference.
+// apply maps latents and their standard deviations (n × d) into the frame of reference: var zᵢ = Σₗ (∂zᵢ/∂mₗ)² var mₗ.
 func (r *reference) apply(mean, sd []float32) (z, zsd []float32) {
 	d := len(r.mean)
-	n := len(mean) / d
-	centred, variance := wide(mean), wide(sd)
-	for i := range centred {
-		centred[i] -= r.mean[i%d]
-		variance[i] *= variance[i]
+	s := r.coordinates(mean)
+	if r.bend == nil {
+		z = narrow(s.RawMatrix().Data)
+	} else {
+		z = narrow(r.bend.apply(s).RawMatrix().Data)
 	}
-	z = product(centred, n, r.to)
-	zsd = product(variance, n, mat.NewDense(d, d, wide(r.squared())))
-	for i, v := range zsd {
-		zsd[i] = float32(math.Sqrt(float64(v)))
+	zsd = make([]float32, len(sd))
+	slopes := r.to
+	for k := range len(mean) / d {
+		if r.bend != nil {
+			slopes = r.slopesAt(s.RawRowView(k))
+		}
+		for i := range d {
+			var variance float64
+			for l := range d {
+				v := slopes.At(l, i) * float64(sd[k*d+l])
+				variance += v * v
+			}
+			zsd[k*d+i] = float32(math.Sqrt(variance))
+		}
 	}
 	return z, zsd
 }

@@ -38,13 +38,14 @@ func (r *Result) Report(clip *Clip, e *Export) ([]byte, error) {
 	charts = append(charts, timeChart(clip, e), driftChart(e))
 	var page bytes.Buffer
 	err = template.Must(template.New("report").Parse(reportPage)).Execute(&page, struct {
-		Card     *card.Card
-		Best     Look
-		Training string
-		Frames   int
-		Pictures []picture
-		Charts   []drawing
-	}{&e.Card, r.Best, string(text), clip.Len(), pictures, draw(charts, &err)})
+		Card      *card.Card
+		Best      Look
+		Rectified *Rectified
+		Training  string
+		Frames    int
+		Pictures  []picture
+		Charts    []drawing
+	}{&e.Card, r.Best, e.Rectified, string(text), clip.Len(), pictures, draw(charts, &err)})
 	return page.Bytes(), err
 }
 

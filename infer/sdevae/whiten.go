@@ -2,15 +2,18 @@ package sdevae
 
 import (
 	"errors"
+	"math"
 
 	"gonum.org/v1/gonum/mat"
 )
 
-// Frame of reference of the exported latents: z = (m - Mean) Map, rows as vectors, so that sigma is the identity.
+// Frame of reference of the exported latents, rows as vectors: z = (m - mean) to, so that sigma is the identity; or, where the
+// encoder's latents are bent, s = (m - mean) to and z = bend(s) (rectify.go).
 type reference struct {
-	mean []float64
-	to   *mat.Dense // d × d, symmetric: C^(-½)
-	back *mat.Dense // its inverse
+	mean         []float64
+	to           *mat.Dense  // d × d: C^(-½), each column divided by its axis's standard deviation where bend follows
+	back         *mat.Dense  // its inverse
+	bend, unbend *polynomial // s → z and, fitted, z → s; nil where the latents are straight
 }
 
 // smallNoise is the ratio r = R/(v Δt) below which the plain quadratic variation is as good as the covariance-based estimate
@@ -29,11 +32,7 @@ const (
 func whiten(m []float32, d int, pairs []Pair) (*reference, error) {
 	quadratic, lagged := increments(m, d, pairs)
 	c := mat.NewSymDense(d, nil)
-	noisy := false
-	for i := range d {
-		r := -lagged.At(i, i) / (quadratic.At(i, i) + 2*lagged.At(i, i))
-		noisy = noisy || r > smallNoise || r < -0.5
-	}
+	noisy := noise(quadratic, lagged) > smallNoise
 	for i := range d {
 		for j := i; j < d; j++ {
 			v := quadratic.At(i, j)
@@ -47,6 +46,21 @@ func whiten(m []float32, d int, pairs []Pair) (*reference, error) {
 	var err error
 	ref.to, ref.back, err = inverseRoot(c)
 	return ref, err
+}
+
+// noise is r = R/(v Δt) of the noisiest axis, infinite where an axis has no motion beyond its noise.
+func noise(quadratic, lagged *mat.Dense) float64 {
+	worst := 0.0
+	for i := range quadratic.RawMatrix().Rows {
+		r := -lagged.At(i, i) / (quadratic.At(i, i) + 2*lagged.At(i, i))
+		if r < -0.5 {
+			return math.Inf(1)
+		}
+		if r > worst {
+			worst = r
+		}
+	}
+	return worst
 }
 
 // increments gives (1/n) Σ D D'/Δt and (1/n) Σ D D₊'/Δt.

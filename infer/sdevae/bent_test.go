@@ -1,0 +1,145 @@
+package sdevae
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"gocv.io/x/gocv"
+	"gonum.org/v1/gonum/mat"
+
+	"driftscope/infer"
+	"driftscope/infer/card"
+	"driftscope/infer/sdevae/dnnl"
+	"driftscope/internal/frame"
+	"driftscope/internal/latent"
+)
+
+// TestBentReferenceInTheFile exports untrained networks with polynomials set by hand and compares what OpenCV makes of the file
+// with reference.apply and the model's own decoder, within 1e-4 (float32, another order of summation).
+func TestBentReferenceInTheFile(t *testing.T) {
+	const tolerance = 1e-4
+	for d := 1; d <= 5; d += 2 {
+		rng := rand.New(rand.NewPCG(3, uint64(d)))
+		m, clip := untrained(t, d, rng)
+		n := clip.Len()
+		mean, sd := make([]float32, n*d), make([]float32, n*d)
+		if err := m.Encode(mean, sd, clip.Pixels, n); err != nil {
+			t.Fatal(err)
+		}
+		ref, b := handmade(mean, d, rng), newBasis(d, map[bool]int{true: 3, false: 2}[d <= cubicAxes])
+		ref.bend, ref.unbend = randomPolynomial(b, d, 0.1, rng), randomPolynomial(b, d, 0.1, rng)
+		z, zsd := ref.apply(mean, sd)
+		back := ref.encoded(z)
+		pictures := make([]float32, n*clip.Size())
+		if err := m.Decode(pictures, back, n); err != nil {
+			t.Fatal(err)
+		}
+		encoder := opened(t, m, ref)
+		for i := range n {
+			var got latent.Latent
+			if err := encoder.Encode(context.Background(), &got, pictureOf(t, clip, i)); err != nil {
+				t.Fatal(err)
+			}
+			for k := range d {
+				want, spread := float64(z[i*d+k]), float64(zsd[i*d+k])
+				if math.Abs(got.Mean[k]-want) > tolerance*(1+math.Abs(want)) || math.Abs(got.SD[k]-spread) > tolerance*spread {
+					t.Errorf("d = %d, frame %d, latent %d: OpenCV gives %.6f ± %.6f, apply %.6f ± %.6f", d, i, k, got.Mean[k], got.SD[k], want, spread)
+				}
+			}
+			drawn := make([]float32, clip.Size())
+			if err := encoder.Decode(drawn, wide(z[i*d:(i+1)*d])); err != nil {
+				t.Fatal(err)
+			}
+			for p, v := range drawn {
+				if want := pictures[i*clip.Size()+p]; math.Abs(float64(v-want)) > tolerance {
+					t.Fatalf("d = %d, frame %d, pixel %d: OpenCV draws %.6f, the model %.6f", d, i, p, v, want)
+				}
+			}
+		}
+	}
+}
+
+// handmade is a frame of reference of unit variance, turned and sheared.
+func handmade(m []float32, d int, rng *rand.Rand) *reference {
+	r := &reference{mean: columnMeans(m, d), to: mat.NewDense(d, d, nil), back: new(mat.Dense)}
+	for i := range d {
+		for j := range d {
+			r.to.Set(i, j, 0.3*rng.NormFloat64())
+		}
+		r.to.Set(i, i, 1)
+	}
+	_ = r.back.Inverse(r.to) // near the identity
+	return r.unit(m)
+}
+
+// untrained is random networks for 16×16 pictures and a clip of noise that they are calibrated on.
+func untrained(t *testing.T, d int, rng *rand.Rand) (*Model, *Clip) {
+	t.Helper()
+	clip := &Clip{Channels: 1, Height: 16, Width: 16}
+	for i := range 12 {
+		clip.Times, clip.Trajectory = append(clip.Times, float64(i)), append(clip.Trajectory, 0)
+		for range clip.Size() {
+			clip.Pixels = append(clip.Pixels, rng.Float32())
+		}
+	}
+	m, err := newModel(dnnl.Shape{C: 1, H: 16, W: 16}, d, 6, rng)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Close)
+	m.Background = background(clip)
+	if err := m.calibrate(clip, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}); err != nil {
+		t.Fatal(err)
+	}
+	return m, clip
+}
+
+// encoded is the encoder's own latents that the decoder's graph makes of z.
+func (r *reference) encoded(z []float32) []float32 {
+	d := len(r.mean)
+	var m mat.Dense
+	m.Mul(r.unbend.apply(mat.NewDense(len(z)/d, d, wide(z))), r.back)
+	out := narrow(m.RawMatrix().Data)
+	for i := range out {
+		out[i] += float32(r.mean[i%d])
+	}
+	return out
+}
+
+// opened is the model file as the tracker opens it.
+func opened(t *testing.T, m *Model, ref *reference) *infer.Encoder {
+	t.Helper()
+	in, one := m.Encoder.In(), wide(filledSlice(1, m.Dim))
+	file, err := card.Write(&card.Card{Version: card.Version, Input: card.Input{Channels: in.C, Height: in.H, Width: in.W}, Latent: m.Dim,
+		Preprocess: []card.Step{{Kind: "normalise"}}, DT: 1, Sigma: one, Mean: one, SD: one}, m.encoderGraph(ref), m.decoderGraph(ref))
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, err := infer.Parse("bent.onnx", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	encoder, err := model.NewEncoder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { encoder.Close() })
+	return encoder
+}
+
+// pictureOf is a grey clip's frame as the pipeline carries it, closed when the test ends.
+func pictureOf(t *testing.T, c *Clip, i int) *frame.Frame {
+	t.Helper()
+	picture := gocv.NewMatWithSize(c.Height, c.Width, gocv.MatTypeCV32FC1)
+	f := frame.New(uint64(i), time.Unix(0, 0), frame.Meta{}, picture)
+	t.Cleanup(func() { f.Close() })
+	pixels, err := picture.DataPtrFloat32()
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(pixels, c.Frame(i))
+	return f
+}

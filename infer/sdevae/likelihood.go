@@ -1,0 +1,142 @@
+package sdevae
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// ridge is the penalty on the squared coefficients, nats a pair.
+const ridge = 1e-3
+
+// likelihood is that of the increments of y = s + c(s), whose coefficients x are monomials of degree 2 and more × d.
+type likelihood struct {
+	basis       basis
+	s           *mat.Dense // frames × d
+	train, held *sample
+}
+
+// sample is what the likelihood needs of a set of pairs.
+type sample struct {
+	pairs     int
+	quadratic *mat.SymDense // (1/n) Σ Δφ Δφ'/Δt over the monomials φ, so that C = W' quadratic W
+	touched   []float64     // a frame: the pairs that it belongs to, over 2n
+}
+
+// newLikelihood holds out every fifth block of 50 pairs; a short clip has smaller blocks.
+func newLikelihood(b basis, s *mat.Dense, pairs []Pair) *likelihood {
+	const parts = 5
+	block := min(50, len(pairs)/(4*parts)+1)
+	var train, held []Pair
+	for k, p := range pairs {
+		if k/block%parts == 0 {
+			held = append(held, p)
+		} else {
+			train = append(train, p)
+		}
+	}
+	phi := b.design(s)
+	return &likelihood{b, s, newSample(phi, train), newSample(phi, held)}
+}
+
+func newSample(phi *mat.Dense, pairs []Pair) *sample {
+	frames, terms := phi.Dims()
+	s := &sample{len(pairs), mat.NewSymDense(terms, nil), make([]float64, frames)}
+	n := float64(len(pairs))
+	step := mat.NewVecDense(terms, nil)
+	for _, p := range pairs {
+		step.SubVec(phi.RowView(p.First+1), phi.RowView(p.First))
+		s.quadratic.SymRankOne(s.quadratic, 1/(p.DT*n), step)
+		s.touched[p.First] += 0.5 / n
+		s.touched[p.First+1] += 0.5 / n
+	}
+	return s
+}
+
+// coefficients is the number of entries of x.
+func coefficients(b basis, d int) int { return (len(b) - 1 - d) * d }
+
+// weights is W of y = s + c(s) = φ(s) W.
+func (l *likelihood) weights(x []float64) *mat.Dense {
+	_, d := l.s.Dims()
+	w := mat.NewDense(len(l.basis), d, nil)
+	for i := range d {
+		w.Set(1+i, i, 1)
+	}
+	copy(w.RawMatrix().Data[(1+d)*d:], x)
+	return w
+}
+
+// diffusion is C.
+func (s *sample) diffusion(w *mat.Dense) *mat.SymDense {
+	_, d := w.Dims()
+	var half, c mat.Dense
+	half.Mul(s.quadratic, w)
+	c.Mul(w.T(), &half)
+	return mat.NewSymDense(d, c.RawMatrix().Data)
+}
+
+// volume is ½ mean over pairs of ln det J(s₀) + ln det J(s₁), -Inf where the map folds at any frame of the clip. Its gradient
+// by W is added to grad, where given: d ln det J = tr(J⁻¹ dJ).
+func (l *likelihood) volume(on *sample, w, grad *mat.Dense) (sum float64) {
+	terms, d := w.Dims()
+	slopes, jacobian, one := mat.NewDense(terms, d, nil), mat.NewDense(d, d, nil), mat.NewDiagDense(d, slices.Repeat([]float64{1}, d))
+	var inverse, step mat.Dense
+	var lu mat.LU
+	for k, share := range on.touched {
+		l.basis.slopes(slopes, l.s.RawRowView(k))
+		jacobian.Mul(slopes.T(), w)
+		lu.Factorize(jacobian)
+		log, sign := lu.LogDet()
+		if sign <= 0 || math.IsInf(log, -1) {
+			return math.Inf(-1)
+		}
+		sum += share * log
+		if grad != nil {
+			_ = lu.SolveTo(&inverse, true, one) // a warning of bad conditioning: the line search steps back
+			step.Mul(slopes, &inverse)
+			step.Scale(share, &step)
+			grad.Add(grad, &step)
+		}
+	}
+	return sum
+}
+
+// nll is the negative log-likelihood a pair, C being the training pairs'; +Inf where the map folds:
+//
+//	½ ln det C + ½ mean e'C⁻¹e/Δt - ½ mean (ln det J(s₀) + ln det J(s₁))
+func (l *likelihood) nll(on *sample, x []float64) float64 {
+	w := l.weights(x)
+	var c mat.Cholesky
+	if !c.Factorize(l.train.diffusion(w)) {
+		return math.Inf(1)
+	}
+	var whitened mat.Dense
+	if c.SolveTo(&whitened, on.diffusion(w)) != nil {
+		return math.Inf(1)
+	}
+	return 0.5*c.LogDet() + 0.5*mat.Trace(&whitened) - l.volume(on, w, nil)
+}
+
+// loss is what training minimises.
+func (l *likelihood) loss(x []float64) float64 {
+	return l.nll(l.train, x) + ridge*mat.Dot(mat.NewVecDense(len(x), x), mat.NewVecDense(len(x), x))
+}
+
+// gradient is loss's, where that is finite: ½ d ln det C = tr(C⁻¹ W' quadratic dW), and mean e'C⁻¹e/Δt = d stays.
+func (l *likelihood) gradient(dst, x []float64) {
+	w := l.weights(x)
+	terms, d := w.Dims()
+	var c mat.Cholesky
+	c.Factorize(l.train.diffusion(w))
+	var half, slope mat.Dense
+	half.Mul(l.train.quadratic, w)
+	_ = c.SolveTo(&slope, half.T()) // nll has refused what is badly conditioned
+	volume := mat.NewDense(terms, d, nil)
+	l.volume(l.train, w, volume)
+	volume.Sub(slope.T(), volume)
+	for i := range dst {
+		dst[i] = volume.RawMatrix().Data[(1+d)*d+i] + 2*ridge*x[i]
+	}
+}

@@ -1,0 +1,134 @@
+package sdevae
+
+import (
+	"errors"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// basis is the monomials of d variables s up to a degree, graded: 1, then s₁…s_d, then s₁s₁, s₁s₂, … Each is the ascending list
+// of the variables that it multiplies.
+type basis [][]int
+
+func newBasis(d, degree int) basis {
+	b := basis{{}}
+	lower := b
+	for range degree {
+		var next basis
+		for _, term := range lower {
+			first := 0
+			if len(term) > 0 {
+				first = term[len(term)-1]
+			}
+			for v := first; v < d; v++ {
+				next = append(next, append(slices.Clone(term), v))
+			}
+		}
+		b, lower = append(b, next...), next
+	}
+	return b
+}
+
+// degree is that of the highest monomial.
+func (b basis) degree() int { return len(b[len(b)-1]) }
+
+// of lists the monomials of a degree.
+func (b basis) of(degree int) basis {
+	from := slices.IndexFunc(b, func(term []int) bool { return len(term) == degree })
+	to := slices.IndexFunc(b, func(term []int) bool { return len(term) == degree+1 })
+	if to < 0 {
+		to = len(b)
+	}
+	return b[from:to]
+}
+
+// index is where the monomial stands.
+func (b basis) index(term []int) int {
+	return slices.IndexFunc(b, func(other []int) bool { return slices.Equal(other, term) })
+}
+
+// values writes φ(s), len(b) numbers.
+func (b basis) values(dst, s []float64) {
+	for k, term := range b {
+		dst[k] = 1
+		for _, v := range term {
+			dst[k] *= s[v]
+		}
+	}
+}
+
+// slopes writes ∂φₖ/∂sⱼ to row k and column j.
+func (b basis) slopes(dst *mat.Dense, s []float64) {
+	dst.Zero()
+	for k, term := range b {
+		for p, v := range term {
+			rest := 1.0
+			for q, w := range term {
+				if q != p {
+					rest *= s[w]
+				}
+			}
+			dst.Set(k, v, dst.At(k, v)+rest)
+		}
+	}
+}
+
+// polynomial is y = φ(s) W, rows as vectors.
+type polynomial struct {
+	basis   basis
+	weights *mat.Dense // monomials × outputs
+}
+
+// apply maps the rows of s (n × d).
+func (p *polynomial) apply(s *mat.Dense) *mat.Dense {
+	var y mat.Dense
+	y.Mul(p.basis.design(s), p.weights)
+	return &y
+}
+
+// design is φ of every row of s: n × monomials.
+func (b basis) design(s *mat.Dense) *mat.Dense {
+	n, _ := s.Dims()
+	phi := mat.NewDense(n, len(b), nil)
+	for k := range n {
+		b.values(phi.RawRowView(k), s.RawRowView(k))
+	}
+	return phi
+}
+
+// jacobian is the polynomial whose output j·d + i is ∂yᵢ/∂sⱼ, over the same monomials.
+func (p *polynomial) jacobian() *polynomial {
+	_, d := p.weights.Dims()
+	j := &polynomial{p.basis, mat.NewDense(len(p.basis), d*d, nil)}
+	for k, term := range p.basis {
+		for at, v := range term {
+			lower := p.basis.index(slices.Delete(slices.Clone(term), at, at+1))
+			row := j.weights.RawRowView(lower)[v*d : (v+1)*d]
+			for i := range row {
+				row[i] += p.weights.At(k, i)
+			}
+		}
+	}
+	return j
+}
+
+// fitPolynomial finds the polynomial of least squares from x to y (n × d each). The ridge, relative to each monomial's own size,
+// only keeps the equations solvable.
+func fitPolynomial(b basis, x, y *mat.Dense) (*polynomial, error) {
+	const ridge = 1e-9
+	phi := b.design(x)
+	var normal mat.SymDense
+	normal.SymOuterK(1, phi.T())
+	for k := range b {
+		normal.SetSym(k, k, normal.At(k, k)*(1+ridge))
+	}
+	var root mat.Cholesky
+	if !root.Factorize(&normal) {
+		return nil, errors.New("no polynomial leads back from the straightened latents: they are not finite")
+	}
+	var moments, weights mat.Dense
+	moments.Mul(phi.T(), y)
+	_ = root.SolveTo(&weights, &moments) // a warning of bad conditioning: the fit's error is reported
+	return &polynomial{b, &weights}, nil
+}

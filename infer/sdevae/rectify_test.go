@@ -1,0 +1,186 @@
+package sdevae
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/diff/fd"
+	"gonum.org/v1/gonum/mat"
+
+	"driftscope/online"
+)
+
+// seen is 1000 frames of a two-dimensional Ornstein-Uhlenbeck process with sigma = I, dt = 0.01, through a map.
+func seen(seed uint64, through func(x, y float64) (float64, float64), noise float64) (truth *mat.Dense, m []float32, pairs []Pair) {
+	const n, dt = 1000, 0.01
+	rng := rand.New(rand.NewPCG(seed, 0))
+	truth = mat.NewDense(n, 2, nil)
+	var x, y float64
+	for i := range n {
+		truth.SetRow(i, []float64{x, y})
+		a, b := through(x, y)
+		m = append(m, float32(a+noise*rng.NormFloat64()), float32(b+noise*rng.NormFloat64()))
+		x += -2*x*dt + math.Sqrt(dt)*rng.NormFloat64()
+		y += -2*y*dt + math.Sqrt(dt)*rng.NormFloat64()
+		if i+1 < n && i != 600 { // a cut
+			pairs = append(pairs, Pair{i, dt})
+		}
+	}
+	return truth, m, pairs
+}
+
+func straightMap(x, y float64) (float64, float64) { return 3*x + y, 0.5*y - x }
+
+// bentMap squeezes far positions as a picture's border does, and folds the second axis by the first.
+func bentMap(x, y float64) (float64, float64) {
+	return math.Tanh(1.2*x) + 0.2*y, y + 0.6*x*x
+}
+
+// mismatch is L_latent of m in a frame of reference: strict isometry, mean over coordinates.
+func mismatch(t *testing.T, r *reference, m []float32, truth *mat.Dense) float64 {
+	t.Helper()
+	z, _ := r.apply(m, make([]float32, len(m)))
+	n, d := truth.Dims()
+	rows := mat.NewDense(n, d, wide(z))
+	isometry, err := online.Isometry(rows, truth)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sum float64
+	for _, v := range online.MeanSquares(isometry.Apply(rows), truth) {
+		sum += v / float64(d)
+	}
+	return sum
+}
+
+func TestRectifyStraightensBentLatents(t *testing.T) {
+	// The cubic map is not the inverse of bentMap, and 1000 frames leave it a statistical error of its own: a quarter of the error
+	// may remain.
+	for seed := range uint64(3) {
+		truth, m, pairs := seen(seed, bentMap, 0)
+		white, err := whiten(m, 2, pairs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		straight, worth, err := white.rectify(m, pairs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if worth == nil {
+			t.Fatalf("seed %d: bent latents were left as they are", seed)
+		}
+		before, after := mismatch(t, white, m, truth), mismatch(t, straight, m, truth)
+		if after > before/4 {
+			t.Errorf("seed %d: the error is %.5f, %.5f before: expected a quarter at most", seed, after, before)
+		}
+		if worth.Inverse > 0.1 {
+			t.Errorf("seed %d: the way back is off by %.3f of a standard deviation", seed, worth.Inverse)
+		}
+	}
+}
+
+func TestRectifyLeavesTheRestAlone(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		through func(x, y float64) (float64, float64)
+		noise   float64
+	}{
+		{"straight", straightMap, 0},
+		{"bent, but hidden by noise as large as a step", bentMap, 0.1},
+		{"an axis that stands still", func(x, y float64) (float64, float64) { return x + 0.4*x*x, 1 }, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for seed := range uint64(5) {
+				_, m, pairs := seen(seed, c.through, c.noise)
+				white, err := whiten(m, 2, pairs)
+				if err != nil {
+					t.Fatal(err)
+				}
+				same, worth, err := white.rectify(m, pairs)
+				if err != nil || same != white || worth != nil {
+					t.Errorf("seed %d: rectified, worth %+v, error %v: expected the frame of reference as it was", seed, worth, err)
+				}
+			}
+		})
+	}
+}
+
+// TestLikelihoodGradient compares with central differences, whose error at the default step is about 1e-8 of a slope near 1.
+func TestLikelihoodGradient(t *testing.T) {
+	for degree := 2; degree <= 3; degree++ {
+		_, m, pairs := seen(1, bentMap, 0)
+		white, err := whiten(m, 2, pairs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := newLikelihood(newBasis(2, degree), white.unit(m).coordinates(m), pairs)
+		rng := rand.New(rand.NewPCG(2, 2))
+		x := make([]float64, coefficients(l.basis, 2))
+		for i := range x {
+			x[i] = 0.01 * rng.NormFloat64()
+		}
+		got := make([]float64, len(x))
+		l.gradient(got, x)
+		want := fd.Gradient(nil, l.loss, x, &fd.Settings{Formula: fd.Central})
+		for i := range x {
+			if math.Abs(got[i]-want[i]) > 1e-6*(1+math.Abs(want[i])) {
+				t.Errorf("degree %d, coefficient %d: %.8f, by differences %.8f", degree, i, got[i], want[i])
+			}
+		}
+	}
+}
+
+func TestLikelihoodRefusesFolds(t *testing.T) {
+	_, m, pairs := seen(1, straightMap, 0)
+	white, err := whiten(m, 2, pairs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := newLikelihood(newBasis(2, 2), white.unit(m).coordinates(m), pairs)
+	x := make([]float64, coefficients(l.basis, 2))
+	x[0] = 5 // y₁ = s₁ + 5 s₁²
+	if loss := l.loss(x); !math.IsInf(loss, 1) {
+		t.Errorf("a map that folds the clip has the loss %g, expected +Inf", loss)
+	}
+}
+
+func TestPolynomialJacobian(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	for d := 1; d <= 3; d++ {
+		p := randomPolynomial(newBasis(d, 3), d, 1, rng)
+		s := mat.NewDense(1, d, nil)
+		for i := range d {
+			s.Set(0, i, rng.NormFloat64())
+		}
+		want := mat.NewDense(d, d, nil) // row i, column j: ∂yᵢ/∂sⱼ
+		fd.Jacobian(want, func(y, at []float64) { copy(y, p.apply(mat.NewDense(1, d, at)).RawRowView(0)) }, s.RawRowView(0),
+			&fd.JacobianSettings{Formula: fd.Central})
+		slopes, got := mat.NewDense(len(p.basis), d, nil), p.jacobian().apply(s)
+		p.basis.slopes(slopes, s.RawRowView(0))
+		var direct mat.Dense
+		direct.Mul(slopes.T(), p.weights)
+		for i := range d {
+			for j := range d {
+				w := want.At(i, j)
+				if g, h := got.At(0, j*d+i), direct.At(j, i); math.Abs(g-w) > 1e-6*(1+math.Abs(w)) || math.Abs(h-w) > 1e-6*(1+math.Abs(w)) {
+					t.Errorf("d = %d: ∂y%d/∂s%d is %.7f as a polynomial, %.7f directly, by differences %.7f", d, i, j, g, h, w)
+				}
+			}
+		}
+	}
+}
+
+// randomPolynomial is the identity and N(0, size²) on every other coefficient.
+func randomPolynomial(b basis, d int, size float64, rng *rand.Rand) *polynomial {
+	p := &polynomial{b, mat.NewDense(len(b), d, nil)}
+	for k := range b {
+		for i := range d {
+			p.weights.Set(k, i, size*rng.NormFloat64())
+		}
+	}
+	for i := range d {
+		p.weights.Set(1+i, i, 1)
+	}
+	return p
+}
