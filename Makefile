@@ -50,4 +50,4 @@ bench: setup
 
 # Makes the shipped encoder for sim:molecule again.
 model: build
-	$(BINARY) pretrain sim:molecule --seed 1 --out configs/molecule.onnx
+	$(BINARY) pretrain sim:molecule --latent 2 --train-frames 0:2000 --seed 1 --out configs/molecule.onnx

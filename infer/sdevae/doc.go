@@ -23,6 +23,9 @@
 // stay as they are where those gain nothing, or where localisation noise hides the increments. The exported encoder is y whitened, with
 // its variances carried through J; the decoder's way back is a polynomial fitted to the clip. Beyond the clip's range both extrapolate.
 //
+// Two things are not the paper's: f adds what it draws to the logit of the clip's mean picture, so that no step is spent on what
+// never moves, and the encoder starts from principal components instead of at random (prime.go).
+//
 // Symbols of the paper: x frame, z latent, f decoder, μ Drift, σ Sigma, τ Tau, Δt DT, T Clip.Seconds.
 // The convolutions live in package dnnl; Gorgonia holds the graph, the loss and the drift network and differentiates them.
 package sdevae

@@ -261,7 +261,7 @@ func copyFloats(dst []float64, src []float32) {
 const DefaultSteps = 300
 
 // EnergyPerTau is a clip's energy over the tau that suits it: tau decides whether the dynamics shape the latents.
-const EnergyPerTau = 150
+const EnergyPerTau = 50
 
 // PaperTau is what the published code's tau amounts to on the summed squared error: it averages over pixels.
 const PaperTau = 1.23
