@@ -68,7 +68,8 @@ func (c *clahe) Apply(_ context.Context, f *frame.Frame) error {
 	if err := checkFinite("clahe", f); err != nil {
 		return err
 	}
-	if low, high, _, _ := gocv.MinMaxIdx(*m); low < 0 || high > 1 {
+	// Not MinMaxIdx: gocv 0.31 gives it room for one index where OpenCV writes two, over whatever lies beside it.
+	if low, high, _, _ := gocv.MinMaxLoc(*m); low < 0 || high > 1 {
 		return complain("clahe", f, "found values from %g to %g, expected 0 to 1: put normalise before it", low, high)
 	}
 	m.ConvertToWithParams(&c.bytes, gocv.MatTypeCV8U, 255, 0)

@@ -206,3 +206,16 @@ func goFiles(t *testing.T) []string {
 	}
 	return files
 }
+
+// TestForbiddenCalls: calls into gocv v0.31.0 that corrupt memory; docs/decisions/0006-guarding-opencv.md says how.
+func TestForbiddenCalls(t *testing.T) {
+	for _, path := range goFiles(t) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(text, []byte("gocv."+"MinMaxIdx(")) {
+			t.Errorf("%s calls gocv's MinMaxIdx, which writes beyond its result: use MinMaxLoc", path)
+		}
+	}
+}
