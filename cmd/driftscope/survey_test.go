@@ -1,0 +1,88 @@
+package main
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"gocv.io/x/gocv"
+
+	"driftscope/internal/frame"
+)
+
+// wandering surveys 200 frames of 16 bits, 300×200: a bright spot of 6 px that moves by 10 px about (cx, cy), on a noisy offset,
+// with one hot pixel.
+func wandering(t *testing.T, cx, cy float64) *survey {
+	t.Helper()
+	const width, height = 300, 200
+	rng := rand.New(rand.NewPCG(4, 0))
+	s := &survey{low: math.Inf(1), high: math.Inf(-1)}
+	for k := range 200 {
+		m := gocv.NewMatWithSize(height, width, gocv.MatTypeCV16UC1)
+		data, err := m.DataPtrUint16()
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, y := cx+10*rng.NormFloat64(), cy+10*rng.NormFloat64()
+		for p := range data {
+			dx, dy := float64(p%width)-x, float64(p/width)-y
+			data[p] = uint16(500 + 10*rng.NormFloat64() + 2000*math.Exp(-(dx*dx+dy*dy)/72))
+		}
+		data[0] = 60000
+		f := frame.New(uint64(k), time.Unix(0, 0), frame.Meta{}, m)
+		if err := s.add(f); err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+	}
+	return s
+}
+
+func TestSurveyFindsWhatMoves(t *testing.T) {
+	for _, at := range [][2]float64{{150, 100}, {60, 70}, {240, 140}} {
+		s := wandering(t, at[0], at[1])
+		r, ok := s.moving()
+		if !ok {
+			t.Fatalf("at %v: the whole frame was taken", at)
+		}
+		// ±3 sd of the motion and the spot's own radius have to lie inside; twice that would waste the encoder's pixels.
+		const reach = 30 + 6
+		if float64(r.x) > at[0]-reach+6 || float64(r.x+r.size) < at[0]+reach-6 || float64(r.y) > at[1]-reach+6 || float64(r.y+r.size) < at[1]+reach-6 || r.size > 4*reach {
+			t.Errorf("at %v: the square is %+v", at, r)
+		}
+		if low, high, err := s.window(); err != nil || low < 400 || low > 500 || high < 1500 || high > 3000 {
+			t.Errorf("the grey window is %g to %g (%v): the offset is 500, the spot's peak 2500, the hot pixel 60000", low, high, err)
+		}
+		if err := s.check(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestSurveyRefuses(t *testing.T) {
+	for name, fill := range map[string]func(k, p int) uint8{
+		"static":    func(_, p int) uint8 { return uint8(p % 200) },
+		"saturated": func(k, p int) uint8 { return uint8(min(200+(p+17*k)%100, 255)) },
+	} {
+		s := &survey{low: math.Inf(1), high: math.Inf(-1)}
+		for k := range 20 {
+			m := gocv.NewMatWithSize(50, 50, gocv.MatTypeCV8UC1)
+			data, err := m.DataPtrUint8()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for p := range data {
+				data[p] = fill(k, p)
+			}
+			f := frame.New(uint64(k), time.Unix(0, 0), frame.Meta{}, m)
+			if err := s.add(f); err != nil {
+				t.Fatal(err)
+			}
+			f.Close()
+		}
+		if err := s.check(); err == nil {
+			t.Errorf("a %s recording was accepted", name)
+		}
+	}
+}
