@@ -24,6 +24,7 @@ type recording struct {
 	kind    string
 	options map[string]any
 	span    span
+	told    map[string]bool // notices that the user has been given, by code
 }
 
 // simulated is the length of a simulation that is read as a recording: the paper's.
@@ -45,7 +46,7 @@ func openRecording(arg string, dt, fps float64, s span) (*recording, error) {
 		options["realtime"] = false
 		options["frames"] = max(s.endOr(simulated), simulated)
 	}
-	return &recording{arg: arg, kind: kind, options: options, span: s}, nil
+	return &recording{arg: arg, kind: kind, options: options, span: s, told: map[string]bool{}}, nil
 }
 
 // each calls fn with every frame of the span, in order, after the given steps. fn borrows the frame.
@@ -98,6 +99,12 @@ func (r *recording) hand(ctx context.Context, f *frame.Frame, chain chain, fn fu
 	}
 	if err := chain.apply(ctx, f); err != nil {
 		return true, fmt.Errorf("%s, frame %d: %w", r.arg, f.Seq, err)
+	}
+	for _, e := range f.Meta.Events {
+		if e.Warn && !r.told[e.Code] {
+			r.told[e.Code] = true
+			warn("%s: %s", r.arg, e.Text)
+		}
 	}
 	return false, fn(f)
 }
