@@ -7,9 +7,7 @@ import (
 	"fmt"
 )
 
-// The pattern takes the encoder with its configuration, and lets the program be built before the encoder is first made.
-//
-//go:embed molecule.*
+//go:embed *.onnx
 var files embed.FS
 
 // Model returns the shipped encoder called name, as an ONNX file.
