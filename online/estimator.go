@@ -141,6 +141,14 @@ func (e *Estimator) Freeze(frozen bool) {
 	e.linked = false
 }
 
+// Reset forgets all that was learnt, as before the first Update; only SDE.Revision goes on growing. A frozen estimator stays frozen.
+func (e *Estimator) Reset() {
+	l, learner := begin(e.config)
+	l.sde.Revision = e.sde.Revision
+	e.refiner.idle(true)
+	e.law, e.refiner.learner = l, learner
+}
+
 // Refinement says how far the drift has been refined.
 func (e *Estimator) Refinement() Refinement { return e.refinement }
 

@@ -3,6 +3,7 @@ package online
 import (
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 	"time"
 
@@ -48,5 +49,31 @@ func TestFitIsWhatTheEstimatorPublishes(t *testing.T) {
 	}
 	if last.Drift[0] == 0 && last.Drift[1] == 0 {
 		t.Error("nothing was learnt from 600 frames of strong mean reversion")
+	}
+}
+
+// TestResetForgetsEverything: after Reset the same latents give the same estimates as they gave a new estimator.
+func TestResetForgetsEverything(t *testing.T) {
+	path := ouPath(300, 8)
+	e, err := New(Config{Dim: 2, Seed: 5, Deterministic: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	var first, again latent.Estimate
+	for _, dst := range []*latent.Estimate{&first, &again} {
+		for i := range path {
+			if err := e.Update(dst, &path[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		e.Reset()
+	}
+	if again.SDE.Revision <= first.SDE.Revision {
+		t.Errorf("the revision went from %d to %d: it must grow", first.SDE.Revision, again.SDE.Revision)
+	}
+	again.SDE.Revision = first.SDE.Revision
+	if !reflect.DeepEqual(first, again) {
+		t.Errorf("before %+v\nafter %+v", first, again)
 	}
 }
