@@ -64,6 +64,9 @@ func (c *pretrainCmd) Run(ctx context.Context) error {
 	bar := newBar("training", config.Steps*config.Restarts)
 	result, err := sdevae.Train(ctx, clip, config, bar.watch)
 	bar.finish()
+	if errors.Is(err, context.Canceled) {
+		return fmt.Errorf("%s: interrupted, no model was written", c.Source)
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.Source, err)
 	}

@@ -30,7 +30,7 @@ func (b *bar) watch(p sdevae.Progress) {
 	if b.bar != nil {
 		b.bar.Add(1)
 	} else if p.Look != nil {
-		say("step %d of %d: loss %.3f, held out %.3f, explained %.1f %%", p.Step, p.Steps, p.Look.Loss, p.Look.HeldOut, 100*p.Look.Explained)
+		say("restart %d, step %d of %d: loss %.3f, held out %.3f, explained %.1f %%", p.Restart+1, p.Step, p.Steps, p.Look.Loss, p.Look.HeldOut, 100*p.Look.Explained)
 	}
 }
 

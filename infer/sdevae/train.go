@@ -97,32 +97,43 @@ func Train(ctx context.Context, clip *Clip, c Config, watch func(Progress)) (*Re
 	res := &Result{Config: c, Best: Look{HeldOut: math.Inf(1)}}
 	for restart := range c.Restarts {
 		s, err := newSession(clip, c, train, held, restart)
+		if err == nil {
+			err = s.run(ctx, watch)
+			res.keepBetter(s)
+		}
 		if err != nil {
+			res.close()
 			return nil, err
 		}
-		err = s.run(ctx, watch)
-		s.graph.close()
-		res.History = append(res.History, s.history...)
-		if err != nil || s.best.HeldOut >= res.Best.HeldOut {
-			s.model.Close()
-			if err != nil {
-				return nil, err
-			}
-			continue
-		}
-		if res.Model != nil {
-			res.Model.Close()
-		}
-		res.Model, res.Best = s.model, s.best
 	}
 	switch {
 	case res.Model == nil:
 		return nil, fmt.Errorf("training broke down: the loss was never finite; try a smaller rate than %g", c.Rate)
 	case res.Best.Explained < minExplained:
-		res.Model.Close()
+		res.close()
 		return nil, ErrMean
 	}
 	return res, nil
+}
+
+// keepBetter ends a session and keeps its model or the one there was, whichever does better on the held-out pairs.
+func (r *Result) keepBetter(s *session) {
+	s.graph.close()
+	r.History = append(r.History, s.history...)
+	if s.best.HeldOut >= r.Best.HeldOut {
+		s.model.Close()
+		return
+	}
+	r.close()
+	r.Model, r.Best = s.model, s.best
+}
+
+// close frees the model, if there is one.
+func (r *Result) close() {
+	if r.Model != nil {
+		r.Model.Close()
+		r.Model = nil
+	}
 }
 
 // session is one restart.
