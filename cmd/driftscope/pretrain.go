@@ -44,6 +44,9 @@ func (c *pretrainCmd) Run(ctx context.Context) error {
 	if filepath.Ext(c.Out) != ".onnx" {
 		return usage(fmt.Errorf("--out %s: expected a name that ends in .onnx", c.Out))
 	}
+	if min(c.Steps, c.Pairs, c.Patience, c.Restarts-1) < 0 || min(c.Tau, c.Rate, c.DT, c.FPS) < 0 {
+		return usage(errors.New("--steps, --pairs, --patience, --tau, --rate, --dt and --fps: expected positive numbers, --restarts at least 1"))
+	}
 	frames, err := parseSpan(c.TrainFrames)
 	if err != nil {
 		return err

@@ -59,6 +59,9 @@ func TestPretrainThenEval(t *testing.T) {
 	drive(t, folder, "eval", "--model", "m.onnx", "--video", "balls", "--truth", "balls/truth.csv", "--align", "affine", "--frames", "50:80").
 		check(t, 2, "never judged on frames it was fitted on")
 	drive(t, folder, "pretrain", "balls", "--latent", "0", "--out", "x.onnx").check(t, 2, "--latent")
+	for _, flag := range []string{"--steps=-1", "--pairs=-5", "--restarts=0", "--tau=-1"} {
+		drive(t, folder, "pretrain", "balls", "--latent", "2", flag, "--out", "x.onnx").check(t, 2, "expected positive numbers")
+	}
 	drive(t, folder, "pretrain", "balls", "--latent", "2", "--train-frames", "90:95", "--out", "x.onnx").check(t, 1, "no frame in 90:95")
 	drive(t, folder, "pretrain", "balls", "--latent", "2", "--crop", "40,40,64", "--out", "x.onnx").check(t, 2, "do not lie inside the 64x64 frame")
 }

@@ -10,10 +10,9 @@ type adam struct {
 }
 
 const (
-	beta1      = 0.9
-	beta2      = 0.999
-	adamFloor  = 1e-8
-	maxGradOne = 1e6 // a gradient entry beyond this means the loss has broken down
+	beta1     = 0.9
+	beta2     = 0.999
+	adamFloor = 1e-8
 )
 
 func newAdam(params []parameter) *adam {
