@@ -19,6 +19,7 @@ type simulatedOptions struct {
 	Seed     uint64 `yaml:"seed"`     // default 1
 	Frames   int    `yaml:"frames"`   // default 0: endless
 	Render   string `yaml:"render"`   // subpixel (default) or integer
+	Assets   string `yaml:"assets"`   // a folder with MNIST or COIL-20 for the scenes that draw them; default: stand-ins
 	Realtime *bool  `yaml:"realtime"` // true: a frame every dt, dropped where tracking is slower; default: the scene's own habit
 }
 
@@ -41,7 +42,7 @@ func newSimulated(decode func(dst any) error) (pipeline.Source, error) {
 	if o.Name == "" {
 		return nil, fmt.Errorf("name is missing: give one of %v", sim.Names())
 	}
-	scene, err := sim.New(o.Name, sim.Options{Frames: o.Frames, Seed: o.Seed, Render: o.Render})
+	scene, err := sim.New(o.Name, sim.Options{Frames: o.Frames, Seed: o.Seed, Render: o.Render, Assets: o.Assets})
 	if err != nil {
 		return nil, err
 	}

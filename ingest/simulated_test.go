@@ -49,6 +49,8 @@ func TestSimulatedRefuses(t *testing.T) {
 		{"{name: balls-ou, frames: -5}", "frames is -5"},
 		{"{name: balls-ou, render: rough}", `render is "rough"`},
 		{"{name: balls-ou, seed: -1}", "seed"},
+		{"{name: balls-ou, assets: mine}", "draws no digits and no objects"},
+		{"{name: digits-ou, assets: no/such/folder}", "no/such/folder does not exist"},
 	} {
 		_, err := newSimulated(simulatedYAML(c.options))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -86,6 +88,7 @@ func TestSimulatedFrames(t *testing.T) {
 	}{
 		{"molecule", gocv.MatTypeCV16UC1},
 		{"balls-circle", gocv.MatTypeCV32FC3},
+		{"ball-wasserstein-ou", gocv.MatTypeCV32FC3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			const n = 4

@@ -15,7 +15,8 @@ type simulateCmd struct {
 	Frames int    `default:"1000" help:"How many frames." placeholder:"N"`
 	Seed   uint64 `default:"1" help:"Seed of the path and of the noise: the same seed gives the same bytes." placeholder:"S"`
 	Out    string `required:"" help:"The folder to write, new or empty." placeholder:"DIR" type:"path"`
-	Render string `enum:"subpixel,integer" default:"subpixel" help:"Where balls are drawn: ${enum} (integer truncates centres, as in the published data)."`
+	Render string `enum:"subpixel,integer" default:"subpixel" help:"Where balls and digits are drawn: ${enum} (integer truncates centres, as in the published data)."`
+	Assets string `help:"A folder with MNIST's digits or COIL-20's objects, or with mnist and coil20 in it, for the scenes that draw them; which ones follows from the seed. Without it they draw stand-ins." placeholder:"DIR" type:"path"`
 }
 
 // Help lists the scenes under the command's own help.
@@ -26,13 +27,17 @@ func (c *simulateCmd) Run(ctx context.Context) error {
 	if c.Frames < 1 || c.Frames > sim.MaxFrames {
 		return usage(fmt.Errorf("--frames is %d: give 1 to %d", c.Frames, sim.MaxFrames))
 	}
-	scene, err := sim.New(c.Name, sim.Options{Frames: c.Frames, Seed: c.Seed, Render: c.Render})
+	scene, err := sim.New(c.Name, sim.Options{Frames: c.Frames, Seed: c.Seed, Render: c.Render, Assets: c.Assets})
 	if err != nil {
 		return usage(err)
 	}
 	if err := scene.Record(ctx, c.Out); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(os.Stdout, "%s: %d frames of %s, %.6g s apart\n", c.Out, c.Frames, c.Name, scene.DT())
+	line := fmt.Sprintf("%s: %d frames of %s, %.6g s apart", c.Out, c.Frames, c.Name, scene.DT())
+	if pictures := scene.Pictures(); pictures != "" {
+		line += "; " + pictures
+	}
+	_, err = fmt.Fprintln(os.Stdout, line)
 	return err
 }

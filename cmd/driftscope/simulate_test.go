@@ -34,6 +34,8 @@ func TestSimulateRefuses(t *testing.T) {
 		"--frames is 10000001":     {Name: "balls-ou", Frames: 10_000_001},
 		`scene "nope" is not know`: {Name: "nope", Frames: 1},
 		"draws subpixel only":      {Name: "molecule", Frames: 1, Render: "integer"},
+		"holds no digits":          {Name: "digits-ou", Frames: 1, Assets: t.TempDir()},
+		"holds 0 objects":          {Name: "wasserstein-ou", Frames: 1, Assets: t.TempDir()},
 	} {
 		command.Out = filepath.Join(t.TempDir(), "out")
 		if err := command.Run(context.Background()); err == nil || !strings.Contains(err.Error(), want) {

@@ -17,7 +17,16 @@ var kinds = []kind{
 	{name: "molecule", law: trappedMolecule(), length: moleculeLife(), paced: true, renderer: newMolecule},
 	{name: "balls-constant", law: constantDrift(0.01, -0.25, 0.25), renderer: newBall},
 	{name: "balls-ou", law: ornsteinUhlenbeck(2, 4, 1, 0.01), renderer: newBall},
-	{name: "balls-circle", law: circle(1, 3, 0.01), renderer: newBall},
+	{name: "balls-circle", law: circle(1, 3, 0.01, 0, 0), renderer: newBall},
+	{name: "digits-constant", law: brownian(0.01, 1, 1, -1, -1), length: 100, renderer: newDigits},
+	{name: "digits-ou", law: reverting(0.01, []float64{1, 1, 1, 1}, []float64{-1, -1, 1, 1}, []float64{1, 1, -1, -1}), length: 100, renderer: newDigits},
+	{name: "digits-circle", law: circle(1, 2, 0.01, 1, 1, -1, -1), length: 100, renderer: newDigits},
+	{name: "wasserstein-ou", law: reverting(0.01, []float64{2}, []float64{0}, []float64{1}), renderer: newWasserstein},
+	{name: "wasserstein-double-well", law: doubleWell(0.01), renderer: newWasserstein},
+	{name: "wasserstein-gbm", law: geometric(0.01), renderer: newWasserstein},
+	{name: "ball-wasserstein-ou", law: reverting(0.01, []float64{1, 2, 3}, []float64{0, 0, 0}, []float64{1, 0, -1}), renderer: newBallWasserstein},
+	{name: "ball-wasserstein-cauchy", law: cauchy(0.01, []float64{1, 2, 3}, []float64{1, 0, -1}), renderer: newBallWasserstein},
+	{name: "ball-wasserstein-anisotropic", law: anisotropic(0.01), renderer: newBallWasserstein},
 }
 
 // Names lists the scenes, the demo first.

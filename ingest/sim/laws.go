@@ -31,18 +31,109 @@ func ornsteinUhlenbeck(d int, kappa, sigma, dt float64) SDE {
 	}
 }
 
-// circle is the spiral dx = (-κx - ωy) dt + dW₁, dy = (ωx - κy) dt + dW₂ from the origin.
-// The paper prints (-x-3y, y-3x), a saddle that explodes; the circle it shows is (-x-3y, 3x-y): κ = 1, ω = 3.
-func circle(kappa, omega, dt float64) SDE {
+// reverting is dz = -κ (z - c) dt + dW, coordinate by coordinate, from x0.
+func reverting(dt float64, kappa, c, x0 []float64) SDE {
+	sd := make([]float64, len(kappa))
+	for i, k := range kappa {
+		sd[i] = settled(1, k, 0, 1, dt).SD[0]
+	}
 	return SDE{
 		Drift: func(dst, z []float64) {
-			dst[0] = -kappa*z[0] - omega*z[1]
-			dst[1] = omega*z[0] - kappa*z[1]
+			for i := range dst {
+				dst[i] = -kappa[i] * (z[i] - c[i])
+			}
 		},
-		Sigma:      []float64{1, 1},
-		X0:         []float64{0, 0},
+		Sigma:      slices.Repeat([]float64{1}, len(kappa)),
+		X0:         x0,
 		DT:         dt,
-		Stationary: settled(2, kappa, omega, 1, dt),
+		Stationary: &Gaussian{Mean: c, SD: sd},
+	}
+}
+
+// circle is the spiral dx = (-κx - ωy) dt + dW₁, dy = (ωx - κy) dt + dW₂ from x0, in as many planes as x0 has pairs of coordinates.
+// The paper prints (-x-3y, y-3x) for the ball, a saddle that explodes; the circle it shows is (-x-3y, 3x-y): κ = 1, ω = 3.
+func circle(kappa, omega, dt float64, x0 ...float64) SDE {
+	return SDE{
+		Drift: func(dst, z []float64) {
+			for i := 0; i < len(z); i += 2 {
+				dst[i] = -kappa*z[i] - omega*z[i+1]
+				dst[i+1] = omega*z[i] - kappa*z[i+1]
+			}
+		},
+		Sigma:      slices.Repeat([]float64{1}, len(x0)),
+		X0:         x0,
+		DT:         dt,
+		Stationary: settled(len(x0), kappa, omega, 1, dt),
+	}
+}
+
+// brownian is dz = dW from x0.
+func brownian(dt float64, x0 ...float64) SDE {
+	law := constantDrift(dt, make([]float64, len(x0))...)
+	law.X0 = x0
+	return law
+}
+
+// geometric is dx = x/2 dt + x dW from 1. Its Lamperti coordinate z = ln x is Brownian motion: z is walked and is the truth, the
+// picture shows x.
+func geometric(dt float64) SDE {
+	law := brownian(dt, 0)
+	law.Shows = func(dst, z []float64) { dst[0] = math.Exp(z[0]) }
+	return law
+}
+
+// doubleWell is dz = 2z (1 - z²) dt + dW from the ridge between its wells.
+func doubleWell(dt float64) SDE {
+	return SDE{
+		Drift: func(dst, z []float64) { dst[0] = 2 * z[0] * (1 - z[0]*z[0]) },
+		Sigma: []float64{1},
+		X0:    []float64{0},
+		DT:    dt,
+	}
+}
+
+// cauchy is dz = -κ z / (1 + z²) dt + dW, coordinate by coordinate, from x0. It settles to a density (1 + z²)^-κ: for κ = 1 the
+// Cauchy law, which keeps to no range.
+func cauchy(dt float64, kappa, x0 []float64) SDE {
+	return SDE{
+		Drift: func(dst, z []float64) {
+			for i := range dst {
+				dst[i] = -kappa[i] * z[i] / (1 + z[i]*z[i])
+			}
+		},
+		Sigma: slices.Repeat([]float64{1}, len(kappa)),
+		X0:    x0,
+		DT:    dt,
+	}
+}
+
+// anisotropic is the law
+//
+//	d(x, y) = (-x, -2y) dt + S dW,   dv = (0.6 - 0.3v) dt + √v dW₃,   S = (1, 2; 2.5, 3),
+//
+// in its Lamperti coordinates (z₁, z₂) = S⁻¹(x, y) and z₃ = 2√v, where σ = I (the drift the paper prints for them keeps x and y):
+//
+//	μ₁,₂ = S⁻¹ diag(-1, -2) S z = (-3.5 z₁ - 3 z₂, 1.25 z₁ + 0.5 z₂),   μ₃ = (1.4 - 0.3 z₃²) / (2 z₃).
+//
+// z is walked from (1, 0, 2) and is the truth; the picture shows x, y and v. z₃ keeps off 0, but a step of the walk may not:
+// below nearest the drift stays what it is there, and v = z₃|z₃|/4 shows on which side z₃ is.
+func anisotropic(dt float64) SDE {
+	const nearest = 0.05
+	return SDE{
+		Drift: func(dst, z []float64) {
+			z3 := max(z[2], nearest)
+			dst[0] = -3.5*z[0] - 3*z[1]
+			dst[1] = 1.25*z[0] + 0.5*z[1]
+			dst[2] = (1.4 - 0.3*z3*z3) / (2 * z3)
+		},
+		Sigma: []float64{1, 1, 1},
+		X0:    []float64{1, 0, 2},
+		DT:    dt,
+		Shows: func(dst, z []float64) {
+			dst[0] = z[0] + 2*z[1]
+			dst[1] = 2.5*z[0] + 3*z[1]
+			dst[2] = z[2] * math.Abs(z[2]) / 4
+		},
 	}
 }
 

@@ -10,13 +10,15 @@ import (
 // MaxFrames bounds a finite scene: Record numbers its files with seven digits, and New walks the path once to fit the picture.
 const MaxFrames = 10_000_000
 
-// The second word of a PCG seed, so that the path does not depend on how many random numbers the pixels take.
+// The second word of a PCG seed, so that the path does not depend on how many random numbers the pixels take, nor on whose
+// pictures are drawn.
 const (
 	pathStream  = 1
 	pixelStream = 2
+	assetStream = 3
 )
 
-// How a renderer places what it draws. The published balls were drawn at truncated centres.
+// How a renderer places what it draws. The published balls and digits were drawn at truncated centres.
 const (
 	Subpixel = "subpixel"
 	Integer  = "integer"
@@ -25,8 +27,9 @@ const (
 // Options choose a realisation of a scene.
 type Options struct {
 	Frames int    // 0 is endless
-	Seed   uint64 // of the path and of the pixel noise
+	Seed   uint64 // of the path, of the pixel noise and of the choice among Assets
 	Render string // Subpixel (also "") or Integer
+	Assets string // a folder with MNIST or COIL-20 pictures, or with mnist and coil20 in it; "" draws stand-ins
 }
 
 func (o *Options) validate() error {
@@ -55,9 +58,15 @@ type Truth struct {
 // renderer draws one point. A renderer owns its noise.
 type renderer interface {
 	format() Format
-	// render draws z, age seconds after its trajectory began, into dst, which has the renderer's format.
+	// render draws what the law shows of z, age seconds after its trajectory began, into dst, which has the renderer's format.
 	// It reports false where z lies beyond the picture and was drawn at the edge.
 	render(dst *Picture, z []float64, age float64) bool
+}
+
+// borrower is a renderer that draws pictures made by others, or stand-ins for them.
+type borrower interface {
+	// pictures says in a few words which ones.
+	pictures() string
 }
 
 // Scene is one realisation of a scene: a path and its pictures. Not safe for concurrent use.
@@ -86,6 +95,9 @@ func New(name string, o Options) (*Scene, error) {
 	if err != nil {
 		return nil, fmt.Errorf("scene %s: %w", name, err)
 	}
+	if _, borrows := draw.(borrower); o.Assets != "" && !borrows {
+		return nil, fmt.Errorf("scene %s: assets is %q: this scene draws no digits and no objects; leave assets out", name, o.Assets)
+	}
 	return &Scene{kind: k, frames: o.Frames, path: newPath(&k.law, k.length, o.Seed), draw: draw}, nil
 }
 
@@ -95,7 +107,7 @@ func (k *kind) shown(o Options) (extent, error) {
 		return newPath(&k.law, k.length, o.Seed).extent(o.Frames), nil
 	}
 	if k.law.Stationary == nil {
-		return extent{}, fmt.Errorf("an endless run leaves the picture, for its law never settles: give frames (1 to %d)", MaxFrames)
+		return extent{}, fmt.Errorf("an endless run leaves the picture, for its law settles to no normal one: give frames (1 to %d)", MaxFrames)
 	}
 	return k.law.Stationary.extent(), nil
 }
@@ -108,7 +120,7 @@ func (s *Scene) Next(dst *Picture) (Truth, error) {
 	}
 	p.next()
 	dst.reset(s.draw.format())
-	inside := s.draw.render(dst, p.z, p.age)
+	inside := s.draw.render(dst, p.shown, p.age)
 	return Truth{T: float64(p.frame) * s.DT(), Trajectory: p.trajectory, Z: p.z, Mu: p.mu, Inside: inside}, nil
 }
 
@@ -126,6 +138,15 @@ func (s *Scene) DT() float64 { return s.kind.law.DT }
 
 // Format is the format of every picture.
 func (s *Scene) Format() Format { return s.draw.format() }
+
+// Pictures says which pictures the scene draws, such as "digits from MNIST", and where stand-ins how to give others; "" where it
+// draws none.
+func (s *Scene) Pictures() string {
+	if b, borrows := s.draw.(borrower); borrows {
+		return b.pictures()
+	}
+	return ""
+}
 
 // Paced says that the scene stands for a running camera: seen live, its frames come every DT.
 func (s *Scene) Paced() bool { return s.kind.paced }

@@ -43,7 +43,14 @@ func TestNewRefuses(t *testing.T) {
 		{"balls-ou", Options{Frames: MaxFrames + 1}, "frames is 10000001"},
 		{"balls-ou", Options{Render: "blocky"}, `render is "blocky": give subpixel or integer`},
 		{"balls-constant", Options{}, "an endless run leaves the picture"},
+		{"digits-constant", Options{}, "an endless run leaves the picture"},
+		{"wasserstein-double-well", Options{}, "an endless run leaves the picture"},
+		{"wasserstein-gbm", Options{}, "an endless run leaves the picture"},
+		{"ball-wasserstein-cauchy", Options{}, "an endless run leaves the picture"},
+		{"ball-wasserstein-anisotropic", Options{}, "an endless run leaves the picture"},
 		{"molecule", Options{Render: Integer}, "draws subpixel only"},
+		{"wasserstein-ou", Options{Render: Integer}, "draws subpixel only"},
+		{"balls-ou", Options{Assets: "mine"}, `assets is "mine": this scene draws no digits and no objects`},
 	} {
 		_, err := New(c.scene, c.options)
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), c.scene) {
@@ -170,6 +177,23 @@ func TestIntegerCentres(t *testing.T) {
 		// A disc at a pixel corner is symmetric: its centroid is exact up to float32 rounding.
 		if math.Abs(x-math.Round(x)) > 1e-4 || math.Abs(y-math.Round(y)) > 1e-4 {
 			t.Fatalf("centre (%g, %g); want whole pixels", x, y)
+		}
+	}
+}
+
+// A frame costs no memory once its picture is there.
+func TestNoAllocationAFrame(t *testing.T) {
+	for _, name := range Names() {
+		s := mustNew(t, name, Options{Frames: 60, Seed: 1})
+		var p Picture
+		draw := func() {
+			if _, err := s.Next(&p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		draw()
+		if got := testing.AllocsPerRun(50, draw); got != 0 {
+			t.Errorf("%s: %g allocations a frame; want 0", name, got)
 		}
 	}
 }

@@ -11,7 +11,8 @@ type SDE struct {
 	Sigma      []float64              // σ, one entry a coordinate
 	X0         []float64              // where every trajectory starts; nil draws the start from Stationary
 	DT         float64                // time step, s
-	Stationary *Gaussian              // where the law settles; nil where it does not settle
+	Stationary *Gaussian              // where the law settles; nil where it settles to no normal law
+	Shows      func(dst, z []float64) // writes what the picture shows of z, Dim entries too; nil: z itself
 }
 
 // Gaussian is a normal law with independent coordinates.
@@ -20,7 +21,7 @@ type Gaussian struct{ Mean, SD []float64 }
 // Dim is the number of coordinates of z.
 func (s *SDE) Dim() int { return len(s.Sigma) }
 
-// extent is the box that holds a path: lo ≤ z ≤ hi in every coordinate.
+// extent is the box that holds what a path shows: lo ≤ z ≤ hi in every coordinate.
 type extent struct{ lo, hi []float64 }
 
 // path walks an SDE by Euler-Maruyama,
@@ -37,13 +38,19 @@ type path struct {
 	trajectory uint64  // grows by one at every fresh start
 	age        float64 // s since the trajectory's start
 	z, mu      []float64
+	shown      []float64 // what the picture shows of z; z itself where the law does not say
 }
 
 func newPath(law *SDE, length int, seed uint64) *path {
-	return &path{
+	p := &path{
 		law: law, length: length, rng: rand.New(rand.NewPCG(seed, pathStream)),
 		frame: -1, z: make([]float64, law.Dim()), mu: make([]float64, law.Dim()),
 	}
+	p.shown = p.z
+	if law.Shows != nil {
+		p.shown = make([]float64, law.Dim())
+	}
+	return p
 }
 
 // next moves to the next frame.
@@ -61,6 +68,9 @@ func (p *path) next() {
 		p.step()
 	}
 	p.law.Drift(p.mu, p.z)
+	if p.law.Shows != nil {
+		p.law.Shows(p.shown, p.z)
+	}
 }
 
 func (p *path) start() {
@@ -80,14 +90,14 @@ func (p *path) step() {
 	}
 }
 
-// extent walks the first frames of the path and returns the box that holds them: O(frames) time, no memory.
+// extent walks the first frames of the path and returns the box that holds what they show: O(frames) time, no memory.
 // The path is spent afterwards; a new one with the same seed takes the same way.
 func (p *path) extent(frames int) extent {
 	p.next()
-	e := extent{lo: append([]float64(nil), p.z...), hi: append([]float64(nil), p.z...)}
+	e := extent{lo: append([]float64(nil), p.shown...), hi: append([]float64(nil), p.shown...)}
 	for range frames - 1 {
 		p.next()
-		for i, z := range p.z {
+		for i, z := range p.shown {
 			e.lo[i] = min(e.lo[i], z)
 			e.hi[i] = max(e.hi[i], z)
 		}

@@ -1,0 +1,77 @@
+package sim
+
+import (
+	"fmt"
+	"math/rand/v2"
+)
+
+// wasserstein draws a grey picture between two, 64x64 in three equal channels in [0, 1]. The range of its coordinate is the way
+// from one to the other.
+type wasserstein struct {
+	way    *barycentres
+	lo, hi float64
+	grey   []float64
+	from   string
+}
+
+func newWasserstein(o Options, shown extent, _ *rand.PCG) (renderer, error) {
+	if o.Render != Subpixel {
+		return nil, fmt.Errorf("render is %q: this scene draws %s only", o.Render, Subpixel)
+	}
+	return newInterpolation(o, shown.lo[0], shown.hi[0])
+}
+
+func newInterpolation(o Options, lo, hi float64) (*wasserstein, error) {
+	w := &wasserstein{lo: lo, hi: hi, grey: make([]float64, side*side)}
+	a, b := ring(), pebble()
+	w.from = "stand-in objects: give --assets DIR for COIL-20"
+	if o.Assets != "" {
+		var err error
+		if a, b, err = coil(o.Assets, rand.New(rand.NewPCG(o.Seed, assetStream))); err != nil {
+			return nil, err
+		}
+		w.from = "objects from COIL-20"
+	}
+	var err error
+	w.way, err = newBarycentres(a, b)
+	return w, err
+}
+
+func (w *wasserstein) format() Format { return colour() }
+
+func (w *wasserstein) pictures() string { return w.from }
+
+func (w *wasserstein) render(dst *Picture, z []float64, _ float64) bool { return w.draw(dst, z[0]) }
+
+// draw fills dst with the picture of one coordinate.
+func (w *wasserstein) draw(dst *Picture, z float64) (inside bool) {
+	want := 0.0
+	if w.hi > w.lo { // one frame: a point has no extent
+		want = (z - w.lo) / (w.hi - w.lo)
+	}
+	w.way.draw(w.grey, min(max(want, 0), 1))
+	for i, v := range w.grey {
+		dst.F32[3*i], dst.F32[3*i+1], dst.F32[3*i+2] = float32(v), float32(v), float32(v)
+	}
+	return want > -rounding && want < 1+rounding
+}
+
+// ballWasserstein draws the ball at (z₁, z₂) over a background that is a picture between two, by z₃. The scales of the ball and
+// of the background have nothing in common.
+type ballWasserstein struct {
+	*wasserstein
+	ball *ball
+}
+
+func newBallWasserstein(o Options, shown extent, _ *rand.PCG) (renderer, error) {
+	background, err := newInterpolation(o, shown.lo[2], shown.hi[2])
+	if err != nil {
+		return nil, err
+	}
+	return &ballWasserstein{background, &ball{newPlane(o, ballMargin, [2]float64(shown.lo), [2]float64(shown.hi))}}, nil
+}
+
+func (b *ballWasserstein) render(dst *Picture, z []float64, _ float64) bool {
+	behind := b.wasserstein.draw(dst, z[2])
+	return b.ball.draw(dst, z) && behind
+}
