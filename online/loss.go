@@ -7,44 +7,58 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Graph adds μ(z) to g, doc.go (1). z is (batch, Dim) of type dt, in latent units; dt is tensor.Float32 or tensor.Float64.
-// mu is (batch, Dim), in latent/s. theta are the learnable nodes, each holding its part of n.Weights as a matrix (a bias is
-// 1×out), in the order of Weights; Load reads them back.
-func (n *Network) Graph(g *gorgonia.ExprGraph, z *gorgonia.Node, dt tensor.Dtype) (mu *gorgonia.Node, theta gorgonia.Nodes, err error) {
+// Parameters adds n's weights to g as learnable nodes of type dt (tensor.Float32 or tensor.Float64), each holding its part of
+// n.Weights as a matrix (a bias is 1×out), in the order of Weights. Apply takes them and Load reads them back.
+func (n *Network) Parameters(g *gorgonia.ExprGraph, dt tensor.Dtype) (theta gorgonia.Nodes, err error) {
 	if dt != tensor.Float32 && dt != tensor.Float64 {
-		return nil, nil, fmt.Errorf("drift network: graph of type %v, expected float32 or float64: convert the latents first", dt)
+		return nil, fmt.Errorf("drift network: graph of type %v, expected float32 or float64: convert the latents first", dt)
 	}
+	b := &builder{g: g, dt: dt}
+	at, in := 0, n.Dim
+	matrix := func(rows, cols int) {
+		name := fmt.Sprintf("drift%d", len(theta))
+		theta = append(theta, gorgonia.NewMatrix(g, dt, gorgonia.WithName(name), gorgonia.WithValue(b.dense(rows, cols, n.Weights[at:at+rows*cols]))))
+		at += rows * cols
+	}
+	for _, out := range n.Hidden {
+		matrix(in, out)
+		matrix(1, out)
+		in = out
+	}
+	matrix(in, n.Dim)
+	matrix(1, n.Dim)
+	matrix(n.Dim, n.Dim)
+	return theta, nil
+}
+
+// Apply is μ(z), doc.go (1), with the weights in theta, which Parameters gave. z is (batch, Dim) of theta's type, in latent
+// units; mu is (batch, Dim), in latent/s. It may be applied several times with the same theta.
+func (n *Network) Apply(theta gorgonia.Nodes, z *gorgonia.Node) (mu *gorgonia.Node, err error) {
 	if s := z.Shape(); s.Dims() != 2 || s[1] != n.Dim {
-		return nil, nil, fmt.Errorf("drift network: latents of shape %v, expected (batch, %d): reshape them", s, n.Dim)
+		return nil, fmt.Errorf("drift network: latents of shape %v, expected (batch, %d): reshape them", s, n.Dim)
 	}
-	b := &builder{g: g, dt: dt, batch: z.Shape()[0]}
+	if len(theta) != 2*len(n.Hidden)+3 {
+		return nil, fmt.Errorf("drift network: %d parameters, expected %d: pass what Parameters gave", len(theta), 2*len(n.Hidden)+3)
+	}
+	b := &builder{g: z.Graph(), dt: z.Dtype(), batch: z.Shape()[0]}
 	shift := make([]float64, n.Dim)
 	for i, c := range n.Centre {
 		shift[i] = -c / n.Scale
 	}
 	u := b.add(b.scale(z, 1/n.Scale), b.rows(b.constant(1, n.Dim, shift)))
-	at, in, a := 0, n.Dim, u
-	matrix := func(rows, cols int) *gorgonia.Node {
-		name := fmt.Sprintf("drift%d", len(theta))
-		w := gorgonia.NewMatrix(g, dt, gorgonia.WithName(name), gorgonia.WithValue(b.dense(rows, cols, n.Weights[at:at+rows*cols])))
-		at += rows * cols
-		theta = append(theta, w)
-		return w
+	a := u
+	for l := range n.Hidden {
+		a = b.try(gorgonia.Softplus(b.add(b.mul(a, theta[2*l]), b.rows(theta[2*l+1]))))
 	}
-	for _, out := range n.Hidden {
-		w, bias := matrix(in, out), matrix(1, out)
-		a = b.try(gorgonia.Softplus(b.add(b.mul(a, w), b.rows(bias))))
-		in = out
-	}
-	w, bias, skip := matrix(in, n.Dim), matrix(1, n.Dim), matrix(n.Dim, n.Dim)
-	mu = b.add(b.add(b.mul(a, w), b.rows(bias)), b.mul(u, skip))
+	last := theta[2*len(n.Hidden):]
+	mu = b.add(b.add(b.mul(a, last[0]), b.rows(last[1])), b.mul(u, last[2]))
 	if b.err != nil {
-		return nil, nil, fmt.Errorf("drift network: graph: %w", b.err)
+		return nil, fmt.Errorf("drift network: graph: %w", b.err)
 	}
-	return mu, theta, nil
+	return mu, nil
 }
 
-// Load copies the values of the nodes that Graph made back into Weights.
+// Load copies the values of the nodes that Parameters made back into Weights.
 func (n *Network) Load(theta gorgonia.Nodes) error {
 	weights := make([]float64, 0, n.Size())
 	for _, node := range theta {
@@ -62,7 +76,7 @@ func (n *Network) Load(theta gorgonia.Nodes) error {
 		}
 	}
 	if len(weights) != n.Size() {
-		return fmt.Errorf("drift network: %d weights in the graph, expected %d: load from the nodes that this network's Graph gave", len(weights), n.Size())
+		return fmt.Errorf("drift network: %d weights in the graph, expected %d: load from the nodes that this network's Parameters gave", len(weights), n.Size())
 	}
 	if !finite(weights) {
 		return fmt.Errorf("drift network: the graph holds a weight that is not a finite number: lower the learning rate")

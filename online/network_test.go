@@ -154,7 +154,7 @@ func TestTapeAgainstGorgonia(t *testing.T) {
 		g := gorgonia.NewGraph()
 		zn := gorgonia.NewMatrix(g, tensor.Float64, gorgonia.WithName("z"), gorgonia.WithValue(tensor.New(tensor.WithShape(batch, d), tensor.WithBacking(z))))
 		yn := gorgonia.NewMatrix(g, tensor.Float64, gorgonia.WithName("y"), gorgonia.WithValue(tensor.New(tensor.WithShape(batch, d), tensor.WithBacking(y))))
-		mu, theta, err := n.Graph(g, zn, tensor.Float64)
+		mu, theta, err := inGraph(n, g, zn, tensor.Float64)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -198,22 +198,39 @@ func TestGraphFloat32(t *testing.T) {
 	}
 	g := gorgonia.NewGraph()
 	zn := gorgonia.NewMatrix(g, tensor.Float32, gorgonia.WithName("z"), gorgonia.WithValue(tensor.New(tensor.WithShape(5, 2), tensor.WithBacking(single))))
-	mu, theta, err := n.Graph(g, zn, tensor.Float32)
+	mu, theta, err := inGraph(n, g, zn, tensor.Float32)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := gorgonia.NewTapeMachine(g)
+	var drift gorgonia.Value // read as it is made: the machine reuses mu's memory further on
+	gorgonia.Read(mu, &drift)
+	loss := gorgonia.Must(gorgonia.Sum(gorgonia.Must(gorgonia.Square(mu))))
+	if _, err := gorgonia.Grad(loss, theta...); err != nil {
+		t.Fatal(err)
+	}
+	m := gorgonia.NewTapeMachine(g, gorgonia.BindDualValues(theta...))
 	defer m.Close()
 	if err := m.RunAll(); err != nil {
 		t.Fatal(err)
 	}
-	tp := newTape(n, 5)
-	tp.forward(n, z)
-	got := make([]float64, 10)
-	for i, x := range mu.Value().Data().([]float32) {
-		got[i] = float64(x)
+	tp, want := newTape(n, 5), make([]float64, n.Size())
+	squared(n, tp, z, make([]float64, len(z)), want)
+	double := func(single []float32, k float64) (x []float64) {
+		for _, v := range single {
+			x = append(x, k*float64(v))
+		}
+		return x
 	}
-	within(t, "mu", got, tp.out.Data, 1e-5) // float32 has seven digits
+	within(t, "mu", double(drift.Data().([]float32), 1), tp.out.Data, 1e-5) // float32 has seven digits
+	var got []float64
+	for _, node := range theta {
+		v, err := node.Grad()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, double(v.Data().([]float32), 0.5)...)
+	}
+	within(t, "gradient", got, want, 1e-5)
 	back := n.Clone()
 	if err := back.Load(theta); err != nil {
 		t.Fatal(err)
@@ -222,7 +239,7 @@ func TestGraphFloat32(t *testing.T) {
 	if err := back.Load(theta[1:]); err == nil {
 		t.Error("Load took too few nodes")
 	}
-	if _, _, err := n.Graph(g, zn, tensor.Int); err == nil {
+	if _, _, err := inGraph(n, g, zn, tensor.Int); err == nil {
 		t.Error("Graph took an integer type")
 	}
 }
@@ -328,7 +345,7 @@ func BenchmarkGorgonia(b *testing.B) {
 	n, rng := randomNetwork(2, 1), newRand(2)
 	g := gorgonia.NewGraph()
 	z := gorgonia.NewMatrix(g, tensor.Float64, gorgonia.WithName("z"), gorgonia.WithValue(tensor.New(tensor.WithShape(batch, 2), tensor.WithBacking(normals(2*batch, rng)))))
-	mu, theta, err := n.Graph(g, z, tensor.Float64)
+	mu, theta, err := inGraph(n, g, z, tensor.Float64)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -343,4 +360,13 @@ func BenchmarkGorgonia(b *testing.B) {
 		}
 		m.Reset()
 	}
+}
+
+// inGraph adds n and its drift at z to g.
+func inGraph(n *Network, g *gorgonia.ExprGraph, z *gorgonia.Node, dt tensor.Dtype) (mu *gorgonia.Node, theta gorgonia.Nodes, err error) {
+	if theta, err = n.Parameters(g, dt); err != nil {
+		return nil, nil, err
+	}
+	mu, err = n.Apply(theta, z)
+	return mu, theta, err
 }

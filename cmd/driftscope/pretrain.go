@@ -29,6 +29,12 @@ type pretrainCmd struct {
 	Rate        float64 `help:"Adam's rate at its peak."`
 	Restarts    int     `default:"3" help:"Runs from other first weights; the best by held-out loss is kept."`
 	Patience    int     `help:"Looks at the held-out frames without gain before stopping; 0 is never."`
+	Posterior   string  `enum:"diagonal,cholesky," default:"" help:"The encoder's covariance: ${enum}; the recipe's unless given." placeholder:"FORM"`
+	Diffusion   string  `enum:"profiled,diagonal,isotropic" default:"profiled" help:"Sigma during training: at its maximum of likelihood, or learnt: ${enum}."`
+	L1          float64 `name:"l1" help:"Penalty on the picture's motion a latent dimension, nats."`
+	Nu          float64 `help:"Precision of a Gaussian prior on the latents."`
+	Substeps    int     `default:"1" help:"Euler-Maruyama steps of the drift between two frames."`
+	Sleep       int     `help:"Steps of the encoder alone on the decoder's drawings; half of --steps unless given, negative is none." placeholder:"N"`
 	DT          float64 `name:"dt" help:"Seconds between frames, where the recording does not say." placeholder:"S"`
 	FPS         float64 `name:"fps" help:"Frames a second, where the recording does not say."`
 }
@@ -64,7 +70,7 @@ func (c *pretrainCmd) Run(ctx context.Context) error {
 	config.Tau = choice.tau
 	say("seed %d, %d frames of %dx%dx%d, dt %.4g s, tau %.3g", c.Seed, clip.Len(), clip.Channels, clip.Height, clip.Width, clip.DT(), config.Tau)
 
-	bar := newBar("training", config.Steps*config.Restarts)
+	bar := newBar("training")
 	result, err := sdevae.Train(ctx, clip, config, bar.watch)
 	bar.finish()
 	if errors.Is(err, context.Canceled) {
@@ -99,7 +105,8 @@ func (c *pretrainCmd) Run(ctx context.Context) error {
 
 // config is the recipe's, overridden by flags.
 func (c *pretrainCmd) config(frames int) sdevae.Config {
-	config := sdevae.Config{Latent: c.Latent, Seed: c.Seed, Steps: c.Steps, Pairs: c.Pairs, Rate: c.Rate, Restarts: c.Restarts, Patience: c.Patience}
+	config := sdevae.Config{Latent: c.Latent, Seed: c.Seed, Posterior: sdevae.Posterior(c.Posterior), Diffusion: sdevae.Diffusion(c.Diffusion),
+		Nu: c.Nu, L1: c.L1, Substeps: c.Substeps, Steps: c.Steps, Pairs: c.Pairs, Rate: c.Rate, Restarts: c.Restarts, Patience: c.Patience, Sleep: c.Sleep}
 	if c.Recipe == "paper" {
 		config = config.Paper(frames)
 	}
@@ -185,9 +192,9 @@ const trialSteps = 60
 
 // trial is the share of held-out variance explained after a short run.
 func (c *pretrainCmd) trial(ctx context.Context, candidate *choice) (float64, error) {
-	bar := newBar("trying", trialSteps)
+	bar := newBar("trying")
 	defer bar.finish()
-	result, err := sdevae.Train(ctx, candidate.clip, sdevae.Config{Latent: c.Latent, Seed: c.Seed, Tau: candidate.tau, Steps: trialSteps, Every: trialSteps, Restarts: 1}, bar.watch)
+	result, err := sdevae.Train(ctx, candidate.clip, sdevae.Config{Latent: c.Latent, Seed: c.Seed, Tau: candidate.tau, Steps: trialSteps, Every: trialSteps, Restarts: 1, Sleep: -1}, bar.watch)
 	if errors.Is(err, sdevae.ErrMean) {
 		return 0, nil
 	}

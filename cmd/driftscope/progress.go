@@ -17,20 +17,21 @@ type bar struct {
 	bar *progressbar.ProgressBar // nil where standard error is not a terminal
 }
 
-func newBar(name string, steps int) *bar {
+func newBar(name string) *bar {
 	if !term.IsTerminal(int(os.Stderr.Fd())) {
 		return &bar{}
 	}
-	return &bar{bar: progressbar.NewOptions(steps, progressbar.OptionSetWriter(os.Stderr), progressbar.OptionSetDescription(name),
+	return &bar{bar: progressbar.NewOptions(-1, progressbar.OptionSetWriter(os.Stderr), progressbar.OptionSetDescription(name),
 		progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(true), progressbar.OptionThrottle(200*time.Millisecond))}
 }
 
 // watch is told after every step.
 func (b *bar) watch(p sdevae.Progress) {
 	if b.bar != nil {
-		b.bar.Add(1)
+		b.bar.ChangeMax(p.Steps)
+		b.bar.Set(p.Step)
 	} else if p.Look != nil {
-		say("restart %d, step %d of %d: loss %.3f, held out %.3f, explained %.1f %%", p.Restart+1, p.Step, p.Steps, p.Look.Loss, p.Look.HeldOut, 100*p.Look.Explained)
+		say("step %d of %d (restart %d, its step %d): loss %.3f, held out %.3f, explained %.1f %%", p.Step, p.Steps, p.Look.Restart+1, p.Look.Step, p.Look.Loss, p.Look.HeldOut, 100*p.Look.Explained)
 	}
 }
 

@@ -4,9 +4,8 @@ import "math"
 
 // adam is Kingma and Ba's optimiser with the usual constants: one first and one second moment a weight.
 type adam struct {
-	step   int
-	m, v   [][]float32
-	params []parameter
+	step int
+	m, v [][]float32
 }
 
 const (
@@ -16,7 +15,7 @@ const (
 )
 
 func newAdam(params []parameter) *adam {
-	a := &adam{params: params}
+	a := &adam{}
 	for _, p := range params {
 		a.m = append(a.m, make([]float32, len(p.weight)))
 		a.v = append(a.v, make([]float32, len(p.weight)))
@@ -24,11 +23,11 @@ func newAdam(params []parameter) *adam {
 	return a
 }
 
-// update moves every weight by one step of the given rate.
-func (a *adam) update(t *graph, rate float64) error {
+// update moves every weight of the machine by one step of the given rate.
+func (a *adam) update(t *machine, rate float64) error {
 	a.step++
 	scale := float32(rate * math.Sqrt(1-math.Pow(beta2, float64(a.step))) / (1 - math.Pow(beta1, float64(a.step))))
-	for i, p := range a.params {
+	for i, p := range t.params {
 		grad, err := t.gradient(i)
 		if err != nil {
 			return err

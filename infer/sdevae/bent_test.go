@@ -21,17 +21,18 @@ import (
 // with reference.apply and the model's own decoder, within 1e-4 (float32, another order of summation).
 func TestBentReferenceInTheFile(t *testing.T) {
 	const tolerance = 1e-4
-	for d := 1; d <= 5; d += 2 {
+	for _, c := range []Config{{Latent: 1}, {Latent: 3}, {Latent: 3, Posterior: Cholesky}, {Latent: 5}, {Latent: 5, Posterior: Cholesky}} {
+		d := c.Latent
 		rng := rand.New(rand.NewPCG(3, uint64(d)))
-		m, clip := untrained(t, d, rng)
+		m, clip := untrained(t, c, rng)
 		n := clip.Len()
-		mean, sd := make([]float32, n*d), make([]float32, n*d)
-		if err := m.Encode(mean, sd, clip.Pixels, n); err != nil {
+		p, err := m.Encode(clip.Pixels, n)
+		if err != nil {
 			t.Fatal(err)
 		}
-		ref, b := handmade(mean, d, rng), newBasis(d, map[bool]int{true: 3, false: 2}[d <= cubicAxes])
+		ref, b := handmade(p.Mean, d, rng), newBasis(d, map[bool]int{true: 3, false: 2}[d <= cubicAxes])
 		ref.bend, ref.unbend = randomPolynomial(b, d, 0.1, rng), randomPolynomial(b, d, 0.1, rng)
-		z, zsd := ref.apply(mean, sd)
+		z, zsd := ref.apply(p)
 		back := ref.encoded(z)
 		pictures := make([]float32, n*clip.Size())
 		if err := m.Decode(pictures, back, n); err != nil {
@@ -76,7 +77,7 @@ func handmade(m []float32, d int, rng *rand.Rand) *reference {
 }
 
 // untrained is random networks for 16×16 pictures and a clip of noise that they are calibrated on.
-func untrained(t *testing.T, d int, rng *rand.Rand) (*Model, *Clip) {
+func untrained(t *testing.T, c Config, rng *rand.Rand) (*Model, *Clip) {
 	t.Helper()
 	clip := &Clip{Channels: 1, Height: 16, Width: 16}
 	for i := range 12 {
@@ -85,12 +86,15 @@ func untrained(t *testing.T, d int, rng *rand.Rand) (*Model, *Clip) {
 			clip.Pixels = append(clip.Pixels, rng.Float32())
 		}
 	}
-	m, err := newModel(dnnl.Shape{C: 1, H: 16, W: 16}, d, 6, rng)
+	m, err := newModel(dnnl.Shape{C: 1, H: 16, W: 16}, c, 6, rng)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(m.Close)
 	m.Background = background(clip)
+	for i := range m.BelowW {
+		m.BelowW[i] = float32(0.01 * rng.NormFloat64())
+	}
 	if err := m.calibrate(clip, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}); err != nil {
 		t.Fatal(err)
 	}

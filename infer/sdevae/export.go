@@ -137,6 +137,99 @@ func (t *tensors) carry(out, slopes string, d int) {
 	t.gemm(out, sum, make([]float32, d), d*d, d)
 }
 
+// diagonalVariance appends var z of posteriors with diagonal covariance to the features, which are the last value.
+func (m *Model) diagonalVariance(t *tensors, ref *reference) {
+	features, d := m.Encoder.Out().Size(), m.Dim
+	double := func(v []float32) []float32 { return scaled(v, 2) } // ln s² = 2 ln s
+	t.gemm("log_variance", double(m.LogSDW), double(m.LogSDB), features, d)
+	t.node("Exp", "variance", nil)
+	if ref.bend == nil {
+		t.gemm("mapped_variance", ref.squared(), make([]float32, d), d, d)
+	} else {
+		t.carry("mapped_variance", "slopes", d)
+	}
+}
+
+// fullVariance appends var z = diag(M M'), M = J L, of posteriors with covariance L L' to the features, which are the last value.
+func (m *Model) fullVariance(t *tensors, ref *reference) {
+	features, d := m.Encoder.Out().Size(), m.Dim
+	t.gemm("log_diagonal", m.LogSDW, m.LogSDB, features, d)
+	t.node("Exp", "diagonal", nil)
+	t.gemm("diagonal_root", placed(d, d*d, func(i int) int { return i*d + i }), make([]float32, d*d), d, d*d)
+	t.last = "features"
+	under := placed(below(d), d*d, belowDiagonal(d))
+	t.gemm("below_root", narrowProduct(m.BelowW, under, features, below(d), d*d), narrowProduct(m.BelowB, under, 1, below(d), d*d), features, d*d)
+	t.node("Add", "root", []string{"diagonal_root"})
+	if ref.bend == nil {
+		t.gemm("mapped_root", ref.applied(), make([]float32, d*d), d*d, d*d)
+	} else {
+		t.rootThrough("mapped_root", "slopes", d)
+	}
+	t.node("Mul", "square", []string{t.last})
+	t.gemm("mapped_variance", placed(d*d, d, func(k int) int { return k / d }), make([]float32, d), d*d, d)
+}
+
+// placed is the in × out matrix that takes entry k to entry at(k).
+func placed(in, out int, at func(k int) int) []float32 {
+	w := make([]float32, in*out)
+	for k := range in {
+		w[k*out+at(k)] = 1
+	}
+	return w
+}
+
+// belowDiagonal gives the place in a d × d matrix of the k-th entry below its diagonal, row after row.
+func belowDiagonal(d int) func(k int) int {
+	var at []int
+	for i := range d {
+		for j := range i {
+			at = append(at, i*d+j)
+		}
+	}
+	return func(k int) int { return at[k] }
+}
+
+// rootThrough appends M_il = Σⱼ slopesⱼᵢ L_jl of the last value L; slopes and L are d × d row by row.
+func (t *tensors) rootThrough(out, slopes string, d int) {
+	n, l := d*d*d, t.last
+	left, right, sum := make([]float32, d*d*n), make([]float32, d*d*n), make([]float32, n*d*d)
+	for i := range d {
+		for j := range d {
+			for k := range d {
+				at := (i*d+j)*d + k
+				left[(j*d+i)*n+at], right[(j*d+k)*n+at], sum[at*d*d+i*d+k] = 1, 1, 1
+			}
+		}
+	}
+	t.last = slopes
+	t.gemm(out+".slopes", left, make([]float32, n), d*d, n)
+	t.last = l
+	t.gemm(out+".roots", right, make([]float32, n), d*d, n)
+	t.node("Mul", out+".products", []string{out + ".slopes"})
+	t.gemm(out, sum, make([]float32, d*d), n, d*d)
+}
+
+// applied is the d² × d² matrix that takes L to Map' L, both row by row.
+func (r *reference) applied() []float32 {
+	d := len(r.mean)
+	out := make([]float32, d*d*d*d)
+	for i := range d {
+		for j := range d {
+			for k := range d {
+				out[(j*d+k)*d*d+i*d+k] = float32(r.to.At(j, i))
+			}
+		}
+	}
+	return out
+}
+
+// narrowProduct is the (n × k) matrix a times the (k × m) matrix b.
+func narrowProduct(a, b []float32, n, k, m int) []float32 {
+	out := make([]float32, n*m)
+	affine(out, a, b, make([]float32, m), n, k, m)
+	return out
+}
+
 // encoderGraph is x → mean, log_sd in the frame of reference: mean folds the linear map into the last layer, and the variances go
 // through it as diag(Map' S Map); where the frame bends, the polynomial follows and the variances go through its slopes.
 func (m *Model) encoderGraph(ref *reference) *card.Graph {
@@ -158,13 +251,10 @@ func (m *Model) encoderGraph(ref *reference) *card.Graph {
 	}
 
 	t.last = "features"
-	double := func(v []float32) []float32 { return scaled(v, 2) } // ln s² = 2 ln s
-	t.gemm("log_variance", double(m.LogSDW), double(m.LogSDB), features, d)
-	t.node("Exp", "variance", nil)
-	if ref.bend == nil {
-		t.gemm("mapped_variance", ref.squared(), make([]float32, d), d, d)
+	if m.Posterior == Cholesky && d > 1 {
+		m.fullVariance(t, ref)
 	} else {
-		t.carry("mapped_variance", "slopes", d)
+		m.diagonalVariance(t, ref)
 	}
 	t.node("Log", "log_mapped", nil)
 	t.node("Mul", "log_sd", []string{t.constant("half", filledSlice(0.5, d), 1, d)})

@@ -3,6 +3,8 @@ package sdevae
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
 	"driftscope/infer/card"
@@ -22,20 +24,20 @@ type Export struct {
 // the caller gives Preprocess and the parts of Training that it knows.
 func (r *Result) Export(clip *Clip, c card.Card) (*Export, error) {
 	m, n := r.Model, clip.Len()
-	mean, sd := make([]float32, n*m.Dim), make([]float32, n*m.Dim)
-	if err := m.Encode(mean, sd, clip.Pixels, n); err != nil {
+	p, err := m.Encode(clip.Pixels, n)
+	if err != nil {
 		return nil, err
 	}
 	pairs := clip.Pairs(clip.MaxGap())
-	ref, err := whiten(mean, m.Dim, pairs)
+	ref, err := whiten(p.Mean, m.Dim, pairs)
 	if err != nil {
 		return nil, err
 	}
 	e := &Export{Card: c}
-	if ref, e.Rectified, err = ref.rectify(mean, pairs); err != nil {
+	if ref, e.Rectified, err = ref.rectify(p.Mean, pairs); err != nil {
 		return nil, err
 	}
-	e.Z, e.SD = ref.apply(mean, sd)
+	e.Z, e.SD = ref.apply(p)
 	e.describe(r, clip, pairs)
 	drift, err := e.fitDrift(clip, r.Config.Seed)
 	if err != nil {
@@ -74,31 +76,34 @@ func (e *Export) describe(r *Result, clip *Clip, pairs []Pair) {
 	e.Card.Training.Digest = clip.Digest()
 }
 
-// apply maps latents and their standard deviations (n × d) into the frame of reference: var zᵢ = Σₗ (∂zᵢ/∂mₗ)² var mₗ.
-func (r *reference) apply(mean, sd []float32) (z, zsd []float32) {
+// apply maps posteriors into the frame of reference, as means and standard deviations (n × d each): with the slopes
+// J = ∂zᵢ/∂mₗ at m, var z = diag(J L L' J').
+func (r *reference) apply(p *Posteriors) (z, sd []float32) {
 	d := len(r.mean)
-	s := r.coordinates(mean)
-	if r.bend == nil {
-		z = narrow(s.RawMatrix().Data)
-	} else {
-		z = narrow(r.bend.apply(s).RawMatrix().Data)
-	}
-	zsd = make([]float32, len(sd))
-	slopes := r.to
-	for k := range len(mean) / d {
+	s := r.coordinates(p.Mean)
+	z = r.straight(s)
+	sd = make([]float32, len(z))
+	root, slopes := mat.NewDense(d, d, nil), r.to
+	var mapped mat.Dense
+	for k := range len(z) / d {
 		if r.bend != nil {
 			slopes = r.slopesAt(s.RawRowView(k))
 		}
+		p.root(root.RawMatrix().Data, k)
+		mapped.Mul(slopes.T(), root)
 		for i := range d {
-			var variance float64
-			for l := range d {
-				v := slopes.At(l, i) * float64(sd[k*d+l])
-				variance += v * v
-			}
-			zsd[k*d+i] = float32(math.Sqrt(variance))
+			sd[k*d+i] = float32(floats.Norm(mapped.RawRowView(i), 2))
 		}
 	}
-	return z, zsd
+	return z, sd
+}
+
+// straight is z of the coordinates s, n × d.
+func (r *reference) straight(s *mat.Dense) []float32 {
+	if r.bend == nil {
+		return narrow(s.RawMatrix().Data)
+	}
+	return narrow(r.bend.apply(s).RawMatrix().Data)
 }
 
 func column(m []float32, i, d int) []float64 {

@@ -39,3 +39,9 @@ func filledSlice(v float32, n int) []float32 {
 	}
 	return out
 }
+
+func copyFloats(dst []float64, src []float32) {
+	for i, v := range src {
+		dst[i] = float64(v)
+	}
+}

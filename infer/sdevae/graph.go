@@ -5,23 +5,59 @@ import (
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
-
-	"driftscope/online"
 )
 
 // graph is one training step of a batch of pairs in Gorgonia: 2B frames, the first B of them the pairs' first frames.
 // It shares the model's weights: a step that changes them changes the model.
 type graph struct {
-	pairs  int
-	vm     G.VM
-	params []parameter
-	drift  G.Nodes // the drift network's share of params
+	machine
+	drift G.Nodes // the drift network's share of params
 
 	// What a step reads. The tensors are lent to the graph; fill them in place.
-	x, eps, dt, weight *tensor.Dense // (2B, CHW), (2B, d), (B, 1), (d): 1/q as smoothed over batches
+	x, eps, dt *tensor.Dense // (2B, CHW), (2B, d), (B, 1)
+	weight     *tensor.Dense // (d): 1/q as smoothed over batches, where the diffusion is profiled
+	gain       *tensor.Dense // (d): |∂f/∂zᵢ| over that of the decoder's first layer, where l1 is on
 
 	// What a step gives.
-	loss, rec, q G.Value
+	loss, q G.Value
+}
+
+// newGraph builds the graph of doc.go's loss for a model and a config whose defaults are filled in.
+func newGraph(m *Model, c Config) (*graph, error) {
+	n, d, seed := 2*c.Pairs, m.Dim, m.Decoder.In().Size()
+	t := &graph{x: zeros(n, m.Encoder.In().Size()), eps: zeros(n, d), dt: zeros(c.Pairs, 1), weight: zeros(d), gain: zeros(d)}
+	b := newBuilder(n)
+	post := b.posterior(m, b.give("x", t.x))
+	z := b.sample(post, b.give("eps", t.eps), d)
+	seedW := b.learn("seed-w", m.SeedW, d, seed)
+	drawn := b.do(m.Decoder.Apply(b.affine(z, seedW, b.learn("seed-b", m.SeedB, 1, seed)), b.learn("decoder", m.DecoderTheta, len(m.DecoderTheta))))
+	loss := b.do(G.ApplyOp(newReconstruction(t.x, m.Background, c.Tau), drawn))
+
+	q, drift := b.diffusion(m, c, post, b.give("dt", t.dt))
+	t.drift = drift
+	loss = b.add(loss, b.transition(m, q, b.give("weight", t.weight)))
+	loss = b.do(G.Sub(loss, b.scale(b.do(G.Sum(post.logDiag)), 1/float64(n))))
+	if c.Nu > 0 {
+		square := b.add(post.variance, b.do(G.Square(post.mean)))
+		loss = b.add(loss, b.scale(b.do(G.Sum(square)), c.Nu/(2*float64(n))))
+	}
+	if c.L1 > 0 {
+		loss = b.add(loss, b.scale(b.motion(q, seedW, b.give("gain", t.gain)), c.L1))
+	}
+	if b.err != nil {
+		return nil, b.err
+	}
+	G.Read(loss, &t.loss)
+	G.Read(q, &t.q)
+	var err error
+	t.machine, err = b.machine(loss)
+	return t, err
+}
+
+// machine runs a graph forwards and backwards.
+type machine struct {
+	vm     G.VM
+	params []parameter
 }
 
 // parameter is one tensor that is learnt.
@@ -30,78 +66,20 @@ type parameter struct {
 	node   *G.Node
 }
 
-// newGraph builds the graph for a model, a batch of pairs and an observation noise tau.
-func newGraph(m *Model, pairs int, tau float64) (*graph, error) {
-	g, n, d := G.NewGraph(), 2*pairs, m.Dim
-	features, seed, size := m.Encoder.Out().Size(), m.Decoder.In().Size(), m.Encoder.In().Size()
-	t := &graph{pairs: pairs, x: zeros(n, size), eps: zeros(n, d), dt: zeros(pairs, 1), weight: zeros(d)}
-	learn := func(name string, weight []float32, shape ...int) *G.Node {
-		node := G.NewTensor(g, tensor.Float32, len(shape), G.WithShape(shape...), G.WithName(name),
-			G.WithValue(tensor.New(tensor.WithShape(shape...), tensor.WithBacking(weight))))
-		t.params = append(t.params, parameter{weight, node})
-		return node
-	}
-	give := func(name string, value *tensor.Dense) *G.Node {
-		return G.NewTensor(g, tensor.Float32, value.Dims(), G.WithShape(value.Shape()...), G.WithName(name), G.WithValue(value))
-	}
-	x, eps, dt, weight := give("x", t.x), give("eps", t.eps), give("dt", t.dt), give("weight", t.weight)
-	ones := give("ones", filled(1, n, 1))
-
-	var b builder
-	h := b.do(m.Encoder.Apply(x, learn("encoder", m.EncoderTheta, len(m.EncoderTheta))))
-	linear := func(x *G.Node, name string, w, bias []float32, in, out int) *G.Node {
-		product := b.do(G.Mul(x, learn(name+"-w", w, in, out)))
-		return b.do(G.Add(product, b.do(G.Mul(ones, learn(name+"-b", bias, 1, out)))))
-	}
-	mean := linear(h, "mean", m.MeanW, m.MeanB, features, d)
-	logSD := linear(h, "log-sd", m.LogSDW, m.LogSDB, features, d)
-	sd := b.do(G.Exp(logSD))
-	z := b.do(G.Add(mean, b.do(G.HadamardProd(sd, eps))))
-	drawn := b.do(m.Decoder.Apply(linear(z, "seed", m.SeedW, m.SeedB, d, seed),
-		learn("decoder", m.DecoderTheta, len(m.DecoderTheta))))
-	background := b.do(G.Mul(ones, give("background", tensor.New(tensor.WithShape(1, size), tensor.WithBacking(m.Background)))))
-	y := b.do(G.Sigmoid(b.do(G.Add(drawn, background))))
-	rec := b.scale(b.do(G.Sum(b.do(G.Square(b.do(G.Sub(y, x)))))), 1/(2*tau*float64(n)))
-
-	variance := b.do(G.Square(sd))
-	first, second := give("first", pick(pairs, 0)), give("second", pick(pairs, pairs))
-	m0, m1 := b.do(G.Mul(first, mean)), b.do(G.Mul(second, mean))
-	s0, s1 := b.do(G.Mul(first, variance)), b.do(G.Mul(second, variance))
-	if b.err != nil {
-		return nil, b.err
-	}
-	mu, theta, err := m.Drift.Graph(g, m0, tensor.Float32)
-	if err != nil {
-		return nil, err
-	}
-	t.drift = theta
-	for _, node := range theta {
-		t.params = append(t.params, parameter{node.Value().Data().([]float32), node})
-	}
-	q := b.do(online.ProfiledDiffusion(m0, m1, s0, s1, mu, dt))
-	transition := b.scale(b.do(G.Sum(b.do(G.HadamardProd(q, weight)))), 0.5)
-	entropy := b.scale(b.do(G.Sum(logSD)), 1/float64(n))
-	loss := b.do(G.Sub(b.do(G.Add(rec, transition)), entropy))
-	if b.err != nil {
-		return nil, b.err
-	}
-	G.Read(loss, &t.loss)
-	G.Read(rec, &t.rec)
-	G.Read(q, &t.q)
-
-	nodes := make(G.Nodes, len(t.params))
-	for i, p := range t.params {
+// machine differentiates the loss by all that the builder has learnt.
+func (b *builder) machine(loss *G.Node) (machine, error) {
+	nodes := make(G.Nodes, len(b.params))
+	for i, p := range b.params {
 		nodes[i] = p.node
 	}
 	if _, err := G.Grad(loss, nodes...); err != nil {
-		return nil, fmt.Errorf("differentiating the loss: %w", err)
+		return machine{}, fmt.Errorf("differentiating the loss: %w", err)
 	}
-	t.vm = G.NewTapeMachine(g, G.BindDualValues(nodes...))
-	return t, nil
+	return machine{G.NewTapeMachine(b.g, G.BindDualValues(nodes...)), b.params}, nil
 }
 
-// run computes loss and gradients for what x, eps, dt and weight hold. Gorgonia adds gradients to what is there: clear it first.
-func (t *graph) run() error {
+// run computes loss and gradients for what the inputs hold. Gorgonia adds gradients to what is there: clear it first.
+func (t *machine) run() error {
 	for i := range t.params {
 		if g, err := t.gradient(i); err == nil { // none before the first run
 			clear(g)
@@ -111,10 +89,10 @@ func (t *graph) run() error {
 	return t.vm.RunAll()
 }
 
-func (t *graph) close() { t.vm.Close() }
+func (t *machine) close() { t.vm.Close() }
 
 // gradient lends the gradient of parameter i, valid until the next run.
-func (t *graph) gradient(i int) ([]float32, error) {
+func (t *machine) gradient(i int) ([]float32, error) {
 	v, err := t.params[i].node.Grad()
 	if err != nil {
 		return nil, err
@@ -126,8 +104,34 @@ func (t *graph) gradient(i int) ([]float32, error) {
 	return d.Data().([]float32), nil
 }
 
-// builder keeps the first error of a chain of graph operations; after it every further one is skipped.
-type builder struct{ err error }
+// builder adds nodes to a graph and keeps the first error of a chain of operations; after it every further one is skipped.
+type builder struct {
+	g      *G.ExprGraph
+	rows   int
+	ones   *G.Node // (rows, 1)
+	params []parameter
+	err    error
+}
+
+// newBuilder starts a graph for batches of n frames.
+func newBuilder(n int) *builder {
+	b := &builder{g: G.NewGraph(), rows: n}
+	b.ones = b.give("ones", filled(1, n, 1))
+	return b
+}
+
+// learn adds a tensor that is learnt; the node shares its memory.
+func (b *builder) learn(name string, weight []float32, shape ...int) *G.Node {
+	node := G.NewTensor(b.g, tensor.Float32, len(shape), G.WithShape(shape...), G.WithName(name),
+		G.WithValue(tensor.New(tensor.WithShape(shape...), tensor.WithBacking(weight))))
+	b.params = append(b.params, parameter{weight, node})
+	return node
+}
+
+// give adds an input; the node shares its memory.
+func (b *builder) give(name string, value *tensor.Dense) *G.Node {
+	return G.NewTensor(b.g, tensor.Float32, value.Dims(), G.WithShape(value.Shape()...), G.WithName(name), G.WithValue(value))
+}
 
 func (b *builder) do(n *G.Node, err error) *G.Node {
 	if b.err == nil {
@@ -136,22 +140,32 @@ func (b *builder) do(n *G.Node, err error) *G.Node {
 	return n
 }
 
-// scale multiplies a scalar node by a constant.
-func (b *builder) scale(n *G.Node, k float64) *G.Node {
+func (b *builder) add(x, y *G.Node) *G.Node {
 	if b.err != nil {
-		return n
+		return x
 	}
-	return b.do(G.Mul(n, G.NewConstant(float32(k))))
+	return b.do(G.Add(x, y))
 }
 
-// pick is the (pairs × 2 pairs) matrix that takes rows from offset on.
-func pick(pairs, offset int) *tensor.Dense {
-	m := zeros(pairs, 2*pairs)
-	for i := range pairs {
-		m.Data().([]float32)[i*2*pairs+offset+i] = 1
+func (b *builder) mul(x, y *G.Node) *G.Node {
+	if b.err != nil {
+		return x
 	}
-	return m
+	return b.do(G.Mul(x, y))
 }
+
+func (b *builder) times(x, y *G.Node) *G.Node {
+	if b.err != nil {
+		return x
+	}
+	return b.do(G.HadamardProd(x, y))
+}
+
+// scale multiplies by a constant.
+func (b *builder) scale(n *G.Node, k float64) *G.Node { return b.times(n, G.NewConstant(float32(k))) }
+
+// affine is x W + b for every row of x; bias is (1, out).
+func (b *builder) affine(x, w, bias *G.Node) *G.Node { return b.add(b.mul(x, w), b.mul(b.ones, bias)) }
 
 func zeros(shape ...int) *tensor.Dense {
 	return tensor.New(tensor.WithShape(shape...), tensor.Of(tensor.Float32))

@@ -5,14 +5,29 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
 	"driftscope/infer/sdevae/dnnl"
 )
 
+// methods are the forms that the loss can take.
+var methods = map[string]Config{
+	"plain":      {},
+	"cholesky":   {Posterior: Cholesky, Latent: 3},
+	"isotropic":  {Diffusion: LearntIsotropic},
+	"diagonal":   {Diffusion: LearntDiagonal, Substeps: 3},
+	"everything": {Posterior: Cholesky, Latent: 3, Diffusion: LearntDiagonal, Substeps: 2, L1: 0.7, Nu: 0.3},
+	"l1":         {L1: 2},
+}
+
 // smallModel is the paper's networks on 16×16 pictures with a graph for 3 pairs, filled with random numbers.
-func smallModel(t *testing.T, channels int) (*Model, *graph) {
+func smallModel(t *testing.T, channels int, c Config) (*Model, *graph, Config) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 1))
-	m, err := newModel(dnnl.Shape{C: channels, H: 16, W: 16}, 2, 6, rng)
+	c.Latent, c.Pairs, c.Tau = max(c.Latent, 2), 3, 0.5
+	c = c.withDefaults(3)
+	m, err := newModel(dnnl.Shape{C: channels, H: 16, W: 16}, c, 6, rng)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +39,12 @@ func smallModel(t *testing.T, channels int) (*Model, *graph) {
 	for i := range m.Background {
 		m.Background[i] = float32(rng.NormFloat64())
 	}
-	g, err := newGraph(m, 3, 0.5)
+	for _, w := range [][]float32{m.BelowW, m.BelowB, m.LogSigma} {
+		for i := range w {
+			w[i] = float32(0.1 * rng.NormFloat64())
+		}
+	}
+	g, err := newGraph(m, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,28 +58,47 @@ func smallModel(t *testing.T, channels int) (*Model, *graph) {
 	fill(g.eps.Data().([]float32), rng.NormFloat64)
 	fill(g.dt.Data().([]float32), func() float64 { return 0.05 + 0.01*rng.Float64() })
 	fill(g.weight.Data().([]float32), func() float64 { return 0.5 + rng.Float64() })
-	return m, g
+	fill(g.gain.Data().([]float32), func() float64 { return 0.5 + rng.Float64() })
+	return m, g, c
 }
 
 // TestGradient compares the gradient of the whole loss with central differences. The loss is float32, about 100: a difference of
 // h = 3e-3 carries a rounding error of about 6e-8·loss/h ≈ 2e-3 absolutely, and kinks of leaky ReLU and max pooling add a little.
 func TestGradient(t *testing.T) {
-	_, g := smallModel(t, 1)
-	if err := g.run(); err != nil {
-		t.Fatal(err)
+	for name, c := range methods {
+		t.Run(name, func(t *testing.T) {
+			_, g, _ := smallModel(t, 1, c)
+			g.machine.check(t, &g.loss)
+		})
 	}
-	value := func() float64 {
-		if err := g.run(); err != nil {
+	t.Run("sleep", func(t *testing.T) {
+		m, _, _ := smallModel(t, 1, methods["cholesky"])
+		d, err := newDreams(m, 6)
+		if err != nil {
 			t.Fatal(err)
 		}
-		return float64(g.loss.Data().(float32))
+		t.Cleanup(d.close)
+		rng := rand.New(rand.NewPCG(3, 3))
+		for _, input := range []*tensor.Dense{d.x, d.mean, d.logDiag, d.below, d.weight} {
+			for i := range input.Data().([]float32) {
+				input.Data().([]float32)[i] = rng.Float32()
+			}
+		}
+		d.machine.check(t, &d.loss)
+	})
+}
+
+func (m *machine) check(t *testing.T, loss *gorgonia.Value) {
+	value := func() float64 {
+		if err := m.run(); err != nil {
+			t.Fatal(err)
+		}
+		return float64((*loss).Data().(float32))
 	}
 	rng := rand.New(rand.NewPCG(2, 2))
-	for i, p := range g.params {
-		if err := g.run(); err != nil {
-			t.Fatal(err)
-		}
-		lent, err := g.gradient(i)
+	for i, p := range m.params {
+		value()
+		lent, err := m.gradient(i)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,23 +131,44 @@ func TestGradient(t *testing.T) {
 
 // TestLossIsTheEquations computes the loss of doc.go in plain Go and compares it with the graph's, float32 against float64.
 func TestLossIsTheEquations(t *testing.T) {
-	m, g := smallModel(t, 3)
-	if err := g.run(); err != nil {
-		t.Fatal(err)
+	for name, c := range methods {
+		t.Run(name, func(t *testing.T) {
+			m, g, c := smallModel(t, 3, c)
+			if err := g.run(); err != nil {
+				t.Fatal(err)
+			}
+			want := plainLoss(t, m, g, c)
+			if got := float64(g.loss.Data().(float32)); math.Abs(got-want) > 1e-4*math.Abs(want) {
+				t.Errorf("the graph's loss is %.6f, the equations give %.6f", got, want)
+			}
+		})
 	}
-	const n, pairs, d, tau = 6, 3, 2, 0.5
-	size, features, seed := m.Encoder.In().Size(), m.Encoder.Out().Size(), m.Decoder.In().Size()
+}
+
+// plainLoss is doc.go's loss of what the graph's inputs hold.
+func plainLoss(t *testing.T, m *Model, g *graph, c Config) float64 {
+	t.Helper()
+	const n, pairs = 6, 3
+	d, size, features, seed := m.Dim, m.Encoder.In().Size(), m.Encoder.Out().Size(), m.Decoder.In().Size()
 	x, eps := g.x.Data().([]float32), g.eps.Data().([]float32)
-	h, mean, logSD, z := make([]float32, n*features), make([]float32, n*d), make([]float32, n*d), make([]float32, n*d)
+	h, p := make([]float32, n*features), newPosteriors(n, d, m.Posterior)
 	if err := m.Encoder.Forward(h, x, m.EncoderTheta, n); err != nil {
 		t.Fatal(err)
 	}
-	affine(mean, h, m.MeanW, m.MeanB, n, features, d)
-	affine(logSD, h, m.LogSDW, m.LogSDB, n, features, d)
-	sd := make([]float32, n*d)
-	for i := range z {
-		sd[i] = float32(math.Exp(float64(logSD[i])))
-		z[i] = mean[i] + sd[i]*eps[i]
+	affine(p.Mean, h, m.MeanW, m.MeanB, n, features, d)
+	affine(p.LogDiag, h, m.LogSDW, m.LogSDB, n, features, d)
+	if len(p.Below) > 0 {
+		affine(p.Below, h, m.BelowW, m.BelowB, n, features, below(d))
+	}
+	z, root := make([]float32, n*d), make([]float64, d*d)
+	for k := range n {
+		p.root(root, k)
+		for i := range d {
+			z[k*d+i] = p.Mean[k*d+i]
+			for j := range d {
+				z[k*d+i] += float32(root[i*d+j]) * eps[k*d+j]
+			}
+		}
 	}
 	s, y := make([]float32, n*seed), make([]float32, n*size)
 	affine(s, z, m.SeedW, m.SeedB, n, d, seed)
@@ -118,24 +178,29 @@ func TestLossIsTheEquations(t *testing.T) {
 	for i, v := range y {
 		y[i] = sigmoid(v + m.Background[i%size])
 	}
-	loss := squaredError(x, y) / (2 * tau * n)
-	dt, weight := g.dt.Data().([]float32), g.weight.Data().([]float32)
-	frames, list := []int{0, 1, 2, 3, 4, 5}, []Pair{}
-	reordered, reorderedSD := make([]float32, 0, n*d), make([]float32, 0, n*d)
-	for k := range pairs { // the graph holds first frames, then second frames; profiled wants them in turn
+	loss := squaredError(x, y)/(2*c.Tau*n) - p.entropy()
+	dt, weight, gain := g.dt.Data().([]float32), g.weight.Data().([]float32), g.gain.Data().([]float32)
+	frames, list := make([]int, n), []Pair{}
+	for k := range pairs { // the graph holds first frames, then second frames
+		frames[k], frames[pairs+k] = 2*k, 2*k+1
 		list = append(list, Pair{2 * k, float64(dt[k])})
-		for _, r := range []int{k, pairs + k} {
-			reordered = append(reordered, mean[r*d:(r+1)*d]...)
-			reorderedSD = append(reorderedSD, sd[r*d:(r+1)*d]...)
+	}
+	for i, q := range m.profiled(p, frames, list) {
+		switch c.Diffusion {
+		case Profiled:
+			loss += 0.5 * q * float64(weight[i])
+		default:
+			logSigma := float64(m.LogSigma[min(i, len(m.LogSigma)-1)])
+			loss += 0.5*q*math.Exp(-2*logSigma) + logSigma
 		}
+		var row float64
+		for _, w := range m.SeedW[i*seed : (i+1)*seed] {
+			row += float64(w) * float64(w)
+		}
+		loss += c.L1 * math.Sqrt(q*row) * float64(gain[i])
 	}
-	for i, q := range m.profiled(reordered, reorderedSD, frames, list) {
-		loss += 0.5 * q * float64(weight[i])
+	for i, v := range p.variances() {
+		loss += c.Nu / (2 * n) * (v + float64(p.Mean[i])*float64(p.Mean[i]))
 	}
-	for _, v := range logSD {
-		loss -= float64(v) / n
-	}
-	if got := float64(g.loss.Data().(float32)); math.Abs(got-loss) > 1e-4*math.Abs(loss) {
-		t.Errorf("the graph's loss is %.6f, the equations give %.6f", got, loss)
-	}
+	return loss
 }

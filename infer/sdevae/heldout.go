@@ -10,66 +10,84 @@ import (
 // maxCalibration bounds the frames that batch normalisation's moments are measured on.
 const maxCalibration = 600
 
-// look measures the held-out pairs with the weights as they stand, and leaves the model with fresh moments.
-func (s *session) look(step int, loss float64) (Look, error) {
+// look measures the held-out pairs with the weights as they stand, keeps those if they are the best so far, and leaves the
+// model with fresh moments.
+func (s *session) look() (*Look, error) {
 	if err := s.model.Drift.Load(s.graph.drift); err != nil {
-		return Look{}, err
+		return nil, err
 	}
 	if err := s.model.calibrate(s.clip, spread(framesOf(s.train), maxCalibration)); err != nil {
-		return Look{}, err
+		return nil, err
 	}
-	l := Look{Restart: s.restart, Step: step, Loss: loss}
+	l := Look{Restart: s.restart, Step: s.done, Loss: s.sum / float64(s.since)}
 	var err error
-	l.HeldOut, l.Explained, err = heldOut(s.model, s.clip, s.held, s.config.Tau)
+	if l.HeldOut, l.Explained, err = heldOut(s.model, s.clip, s.held, s.config.Tau); err != nil {
+		return nil, err
+	}
 	s.history = append(s.history, l)
-	return l, err
+	s.sum, s.since, s.stale = 0, 0, s.stale+1
+	if l.HeldOut < s.best.HeldOut {
+		s.best, s.kept, s.stale = l, s.model.clone(), 0
+	}
+	if s.config.L1 > 0 {
+		err = s.weigh()
+	}
+	return &l, err
 }
 
 // heldOut is the loss on pairs that were not trained on, at z = m, and the share of their pictures' variance explained.
 func heldOut(m *Model, c *Clip, pairs []Pair, tau float64) (loss, explained float64, err error) {
 	frames := framesOf(pairs)
-	n, d, size := len(frames), m.Dim, c.Size()
+	n, size := len(frames), c.Size()
 	x, y := make([]float32, n*size), make([]float32, n*size)
 	for i, f := range frames {
 		copy(x[i*size:], c.Frame(f))
 	}
-	mean, sd := make([]float32, n*d), make([]float32, n*d)
-	if err := m.Encode(mean, sd, x, n); err != nil {
+	p, err := m.Encode(x, n)
+	if err != nil {
 		return 0, 0, err
 	}
-	if err := m.Decode(y, mean, n); err != nil {
+	if err := m.Decode(y, p.Mean, n); err != nil {
 		return 0, 0, err
 	}
 	squared, total := squaredError(x, y), squaredError(x, average(x, n, size))
-	q := m.profiled(mean, sd, frames, pairs)
-	for i := range d {
-		loss += 0.5 * math.Log(q[i])
+	for _, q := range m.profiled(p, frames, pairs) {
+		loss += 0.5 * math.Log(q)
 	}
-	for _, v := range sd {
-		loss -= math.Log(float64(v)) / float64(n)
-	}
-	return loss + squared/(2*tau*float64(n)), 1 - squared/total, nil
+	return loss - p.entropy() + squared/(2*tau*float64(n)), 1 - squared/total, nil
 }
 
-// profiled is q of the package's equations over the given pairs; row k of mean and sd belongs to frame frames[k].
-func (m *Model) profiled(mean, sd []float32, frames []int, pairs []Pair) []float64 {
+// profiled is q of the package's equations over the given pairs; row k of p belongs to frame frames[k].
+func (m *Model) profiled(p *Posteriors, frames []int, pairs []Pair) []float64 {
 	d := m.Dim
 	row := make(map[int]int, len(frames))
 	for k, f := range frames {
 		row[f] = k
 	}
-	q, z, mu, scratch := make([]float64, d), make([]float64, d), make([]float64, d), new(online.Scratch)
-	for _, p := range pairs {
-		a, b := row[p.First]*d, row[p.First+1]*d
-		copyFloats(z, mean[a:a+d])
-		m.Drift.Drift(mu, z, scratch)
+	variance := p.variances()
+	q, z, next, scratch := make([]float64, d), make([]float64, d), make([]float64, d), new(online.Scratch)
+	for _, pair := range pairs {
+		a, b := row[pair.First]*d, row[pair.First+1]*d
+		copyFloats(z, p.Mean[a:a+d])
+		m.carry(next, z, pair.DT, scratch)
 		for i := range d {
-			e := float64(mean[b+i]) - z[i] - mu[i]*p.DT
-			s0, s1 := float64(sd[a+i]), float64(sd[b+i])
-			q[i] += (e*e + s0*s0 + s1*s1) / (p.DT * float64(len(pairs)))
+			e := float64(p.Mean[b+i]) - next[i]
+			q[i] += (e*e + variance[a+i] + variance[b+i]) / (pair.DT * float64(len(pairs)))
 		}
 	}
 	return q
+}
+
+// carry is where the drift takes z within dt, in Substeps steps of Euler's.
+func (m *Model) carry(dst, z []float64, dt float64, scratch *online.Scratch) {
+	mu := make([]float64, m.Dim)
+	copy(dst, z)
+	for range m.Substeps {
+		m.Drift.Drift(mu, dst, scratch)
+		for i, v := range mu {
+			dst[i] += v * dt / float64(m.Substeps)
+		}
+	}
 }
 
 // framesOf lists the frames that pairs touch, in order, each once.

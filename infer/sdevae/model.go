@@ -27,17 +27,22 @@ type Model struct {
 	EncoderTheta, DecoderTheta []float32
 	EncoderStats, DecoderStats []dnnl.Moments // of batch normalisation, over the training frames
 
-	MeanW, LogSDW []float32 // features × d
-	MeanB, LogSDB []float32 // d
-	SeedW         []float32 // d × seed
-	SeedB         []float32 // seed
-	Background    []float32 // CHW: the logit of the clip's mean picture, which the decoder adds to before the sigmoid
+	Posterior      Posterior
+	MeanW, LogSDW  []float32 // features × d
+	MeanB, LogSDB  []float32 // d
+	BelowW, BelowB []float32 // features × d(d-1)/2, and that many; empty where the posterior is diagonal
+	SeedW          []float32 // d × seed
+	SeedB          []float32 // seed
+	LogSigma       []float32 // learnt diffusion: d or 1; empty where it is profiled
+	Substeps       int       // of the drift within a pair
+	Background     []float32 // CHW: the logit of the clip's mean picture, which the decoder adds to before the sigmoid
 
 	Drift *online.Network // in the coordinates of m
 }
 
 // newModel builds the paper's networks for pictures of the given shape and draws their first weights.
-func newModel(in dnnl.Shape, dim, batch int, rng *rand.Rand) (*Model, error) {
+func newModel(in dnnl.Shape, c Config, batch int, rng *rand.Rand) (*Model, error) {
+	dim := c.Latent
 	encoder, err := dnnl.New(in, encoderLayers(), batch)
 	if err != nil {
 		return nil, err
@@ -47,13 +52,22 @@ func newModel(in dnnl.Shape, dim, batch int, rng *rand.Rand) (*Model, error) {
 		encoder.Close()
 		return nil, err
 	}
-	m := &Model{Dim: dim, Encoder: encoder, Decoder: decoder,
+	m := &Model{Dim: dim, Posterior: c.Posterior, Substeps: c.Substeps, Encoder: encoder, Decoder: decoder,
 		EncoderTheta: make([]float32, encoder.Params()), DecoderTheta: make([]float32, decoder.Params())}
 	features, seed := encoder.Out().Size(), decoder.In().Size()
 	encoder.Init(m.EncoderTheta, rng)
 	decoder.Init(m.DecoderTheta, rng)
 	m.MeanW, m.MeanB = uniform(features*dim, features, rng), uniform(dim, features, rng)
 	m.LogSDW, m.LogSDB = uniform(features*dim, features, rng), make([]float32, dim)
+	if c.Posterior == Cholesky { // starts diagonal
+		m.BelowW, m.BelowB = make([]float32, features*below(dim)), make([]float32, below(dim))
+	}
+	switch c.Diffusion {
+	case LearntDiagonal:
+		m.LogSigma = make([]float32, dim)
+	case LearntIsotropic:
+		m.LogSigma = make([]float32, 1)
+	}
 	m.SeedW, m.SeedB = uniform(dim*seed, dim, rng), uniform(seed, dim, rng)
 	m.Drift = online.NewNetwork(dim, rng)
 	return m, nil
@@ -87,22 +101,22 @@ func (m *Model) Close() {
 	m.Decoder.Close()
 }
 
-// Encode maps n frames (n × CHW) to means and standard deviations (n × d each), in evaluation mode.
-func (m *Model) Encode(mean, sd, frames []float32, n int) error {
-	size, features, batch := m.Encoder.In().Size(), m.Encoder.Out().Size(), m.Encoder.Batch()
-	h := make([]float32, batch*features)
+// Encode maps n frames (n × CHW) to their posteriors, in evaluation mode.
+func (m *Model) Encode(frames []float32, n int) (*Posteriors, error) {
+	size, features, batch, d, b := m.Encoder.In().Size(), m.Encoder.Out().Size(), m.Encoder.Batch(), m.Dim, below(m.Dim)
+	h, p := make([]float32, batch*features), newPosteriors(n, d, m.Posterior)
 	for at := 0; at < n; at += batch {
 		k := min(batch, n-at)
 		if err := m.Encoder.Infer(h[:k*features], frames[at*size:(at+k)*size], m.EncoderTheta, m.EncoderStats, k); err != nil {
-			return err
+			return nil, err
 		}
-		affine(mean[at*m.Dim:(at+k)*m.Dim], h, m.MeanW, m.MeanB, k, features, m.Dim)
-		affine(sd[at*m.Dim:(at+k)*m.Dim], h, m.LogSDW, m.LogSDB, k, features, m.Dim)
+		affine(p.Mean[at*d:(at+k)*d], h, m.MeanW, m.MeanB, k, features, d)
+		affine(p.LogDiag[at*d:(at+k)*d], h, m.LogSDW, m.LogSDB, k, features, d)
+		if len(p.Below) > 0 {
+			affine(p.Below[at*b:(at+k)*b], h, m.BelowW, m.BelowB, k, features, b)
+		}
 	}
-	for i, v := range sd[:n*m.Dim] {
-		sd[i] = float32(math.Exp(float64(v)))
-	}
-	return nil
+	return p, nil
 }
 
 // Decode draws n pictures (n × CHW) from n latents (n × d, in m's coordinates), in evaluation mode.
@@ -170,8 +184,6 @@ func background(c *Clip) []float32 {
 	return mean
 }
 
-func sigmoid(v float32) float32 { return float32(1 / (1 + math.Exp(-float64(v)))) }
-
 // uniform draws n weights from ±1/√fanIn, PyTorch's default for linear layers.
 func uniform(n, fanIn int, rng *rand.Rand) []float32 {
 	k, w := 1/math.Sqrt(float64(fanIn)), make([]float32, n)
@@ -183,7 +195,8 @@ func uniform(n, fanIn int, rng *rand.Rand) []float32 {
 
 // weights lists the model's learnt tensors and the moments that go with them, for copying.
 func (m *Model) weights() []*[]float32 {
-	return []*[]float32{&m.EncoderTheta, &m.DecoderTheta, &m.MeanW, &m.LogSDW, &m.MeanB, &m.LogSDB, &m.SeedW, &m.SeedB}
+	return []*[]float32{&m.EncoderTheta, &m.DecoderTheta, &m.MeanW, &m.LogSDW, &m.BelowW, &m.MeanB, &m.LogSDB, &m.BelowB,
+		&m.SeedW, &m.SeedB, &m.LogSigma}
 }
 
 // clone copies the weights; the convolutions' memory is shared with m and stays m's.

@@ -40,7 +40,7 @@ func bentMap(x, y float64) (float64, float64) {
 // mismatch is L_latent of m in a frame of reference: strict isometry, mean over coordinates.
 func mismatch(t *testing.T, r *reference, m []float32, truth *mat.Dense) float64 {
 	t.Helper()
-	z, _ := r.apply(m, make([]float32, len(m)))
+	z := r.straight(r.coordinates(m))
 	n, d := truth.Dims()
 	rows := mat.NewDense(n, d, wide(z))
 	isometry, err := online.Isometry(rows, truth)

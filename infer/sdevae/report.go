@@ -61,14 +61,14 @@ func (r *Result) reconstructions(clip *Clip) ([]picture, error) {
 	for i := range all {
 		all[i] = i
 	}
-	d, size := r.Model.Dim, clip.Size()
-	mean, sd, made := make([]float32, d), make([]float32, d), make([]float32, size)
+	made := make([]float32, clip.Size())
 	var out []picture
 	for _, f := range spread(all, shown) {
-		if err := r.Model.Encode(mean, sd, clip.Frame(f), 1); err != nil {
+		p, err := r.Model.Encode(clip.Frame(f), 1)
+		if err != nil {
 			return nil, err
 		}
-		if err := r.Model.Decode(made, mean, 1); err != nil {
+		if err := r.Model.Decode(made, p.Mean, 1); err != nil {
 			return nil, err
 		}
 		original, err := dataURL(clip, clip.Frame(f))

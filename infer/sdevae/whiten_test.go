@@ -37,7 +37,7 @@ func TestWhitenMakesSigmaTheIdentity(t *testing.T) {
 				t.Fatal(err)
 			}
 			truth, _ := mixed(4001, 0.01, 0, 1) // the same path, free of noise
-			z, _ := ref.apply(truth, make([]float32, len(truth)))
+			z := ref.straight(ref.coordinates(truth))
 			quadratic, _ := increments(z, 2, pairs)
 			for i := range 2 {
 				for j := range 2 {

@@ -1,0 +1,123 @@
+package sdevae
+
+import (
+	"math"
+)
+
+// Posterior is the form of the encoder's covariance.
+type Posterior string
+
+// Diffusion is how σ enters the loss (doc.go).
+type Diffusion string
+
+const (
+	Diagonal Posterior = "diagonal" // S = diag s²
+	Cholesky Posterior = "cholesky" // S = L L', L lower triangular with diagonal s
+
+	Profiled        Diffusion = "profiled"  // σᵢ² at its maximum of likelihood, qᵢ: nothing to learn
+	LearntDiagonal  Diffusion = "diagonal"  // one σᵢ a dimension, learnt
+	LearntIsotropic Diffusion = "isotropic" // one σ for all, learnt: the paper's
+)
+
+// Config says how to train. Zero values take the documented default.
+type Config struct {
+	Latent    int       // dimension d
+	Seed      uint64    // of every random draw
+	Posterior Posterior // Diagonal
+	Diffusion Diffusion // Profiled
+	Tau       float64   // observation noise on the summed squared error
+	Nu        float64   // precision of the prior N(0, 1/ν) on the latents; 0 is none, as in the paper
+	L1        float64   // nats a unit of Σ σᵢ |∂f/∂zᵢ|, the picture's motion a √s; 0 is none
+	Substeps  int       // Euler-Maruyama steps of the drift within a pair; 1
+
+	Steps    int     // optimiser steps of the run that is kept; DefaultSteps
+	Pairs    int     // a batch; 50, fewer where the clip has fewer
+	Rate     float64 // Adam's, at its peak; 2e-3
+	Warmup   int     // steps of linear rise; 50
+	Decay    float64 // factor a step after warm-up; 0 is a cosine down to 0 at the last step
+	Restarts int     // runs with other first weights; 3. All go a third of the way, the best by held-out loss to the end
+	Every    int     // steps between looks at the held-out frames; 25
+	Patience int     // looks without gain before stopping; 0 is never
+	Sleep    int     // steps of the encoder alone on what the decoder draws, after the others; half of Steps, negative is none
+}
+
+// DefaultSteps is a run's length unless told otherwise.
+const DefaultSteps = 300
+
+// withDefaults fills the zero values for a clip with that many training pairs.
+func (c Config) withDefaults(pairs int) Config {
+	for _, v := range []struct {
+		field *int
+		value int
+	}{{&c.Steps, DefaultSteps}, {&c.Pairs, 50}, {&c.Restarts, 3}, {&c.Every, 25}, {&c.Substeps, 1}} {
+		if *v.field == 0 {
+			*v.field = v.value
+		}
+	}
+	if c.Warmup == 0 {
+		c.Warmup = min(50, c.Steps/5)
+	}
+	if c.Sleep == 0 {
+		c.Sleep = c.Steps / 2
+	}
+	if c.Rate == 0 {
+		c.Rate = 2e-3
+	}
+	if c.Posterior == "" {
+		c.Posterior = Diagonal
+	}
+	if c.Diffusion == "" {
+		c.Diffusion = Profiled
+	}
+	c.Pairs = min(c.Pairs, pairs)
+	return c
+}
+
+// rate is Adam's learning rate at step k, counted from 0.
+func (c *Config) rate(k int) float64 {
+	switch {
+	case k < c.Warmup:
+		return c.Rate * float64(k+1) / float64(c.Warmup)
+	case c.Decay > 0:
+		return c.Rate * math.Pow(c.Decay, float64(k-c.Warmup))
+	}
+	return c.Rate * cosine(k-c.Warmup, c.Steps-c.Warmup)
+}
+
+// cosine falls from 1 at step 0 to 0 at step n.
+func cosine(k, n int) float64 { return (1 + math.Cos(math.Pi*float64(k)/float64(n))) / 2 }
+
+// trial is where all restarts but the best stop.
+func (c *Config) trial() int {
+	if c.Restarts == 1 {
+		return 0
+	}
+	return c.Steps / 3
+}
+
+// TotalSteps is the number of optimiser steps that training takes in all, unless it stops early.
+func (c Config) TotalSteps() int {
+	return c.Restarts*c.trial() + c.Steps - c.trial() + max(c.Sleep, 0)
+}
+
+// EnergyPerTau is a clip's energy over the tau that suits it: tau decides whether the dynamics shape the latents.
+const EnergyPerTau = 50
+
+// PaperTau is what the published code's tau amounts to on the summed squared error: it averages over pixels.
+const PaperTau = 1.23
+
+// Paper gives the paper's own recipe for a clip: 800 frames a batch, exponential decay, 1500 epochs of one batch each, a full
+// posterior, nothing after. What c sets already stays.
+func (c Config) Paper(frames int) Config {
+	if c.Pairs == 0 {
+		c.Pairs = min(frames/2, 400)
+	}
+	if c.Steps == 0 {
+		c.Steps = 1500
+	}
+	if c.Posterior == "" {
+		c.Posterior = Cholesky
+	}
+	c.Decay, c.Warmup, c.Sleep = 0.997, 1, -1
+	return c
+}

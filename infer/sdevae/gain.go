@@ -1,0 +1,48 @@
+package sdevae
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// The decoder's slopes are differences over this share of a latent's standard deviation, averaged over this many frames.
+const (
+	gainStep   = 0.1
+	gainFrames = 100
+)
+
+// weigh measures the decoder's gain for the l1 term: the root mean square over frames of |∂f/∂zᵢ|, in picture units, over the norm
+// of the row by which zᵢ enters the decoder.
+func (s *session) weigh() error {
+	m, frames := s.model, spread(framesOf(s.train), gainFrames)
+	n, d, size, seed := len(frames), m.Dim, s.clip.Size(), m.Decoder.In().Size()
+	x := make([]float32, n*size)
+	for i, f := range frames {
+		copy(x[i*size:], s.clip.Frame(f))
+	}
+	p, err := m.Encode(x, n)
+	if err != nil {
+		return err
+	}
+	here, there := make([]float32, n*size), make([]float32, n*size)
+	if err := m.Decode(here, p.Mean, n); err != nil {
+		return err
+	}
+	for i := range d {
+		h := gainStep * stat.StdDev(column(p.Mean, i, d), nil)
+		z := append([]float32(nil), p.Mean...)
+		for k := range n {
+			z[k*d+i] += float32(h)
+		}
+		if err := m.Decode(there, z, n); err != nil {
+			return err
+		}
+		var row float64
+		for _, w := range m.SeedW[i*seed : (i+1)*seed] {
+			row += float64(w) * float64(w)
+		}
+		s.graph.gain.Data().([]float32)[i] = float32(math.Sqrt(squaredError(there, here) / (float64(n) * h * h) / row))
+	}
+	return nil
+}

@@ -1,0 +1,164 @@
+package sdevae
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"driftscope/infer/sdevae/dnnl"
+)
+
+// session is one restart: a model on its way.
+type session struct {
+	*job
+	restart   int
+	source    *rand.PCG
+	rng       *rand.Rand
+	model     *Model
+	graph     *graph
+	optimiser *adam
+	q         []float64 // smoothed profiled diffusion
+	order     []int     // of the training pairs, in this pass
+	at        int       // in order
+	done      int       // steps
+	sum       float64   // of the losses since the last look
+	since     int       // steps since then
+	stale     int       // looks without gain
+	history   []Look
+	best      Look
+	kept      *Model // weights of the best look
+}
+
+func newSession(j *job, restart int) (*session, error) {
+	source, clip, c := rand.NewPCG(j.config.Seed, uint64(restart)), j.clip, j.config
+	s := &session{job: j, restart: restart, source: source, rng: rand.New(source), best: Look{HeldOut: math.Inf(1)}}
+	var err error
+	if s.model, err = newModel(dnnl.Shape{C: clip.Channels, H: clip.Height, W: clip.Width}, c, 2*c.Pairs, s.rng); err != nil {
+		return nil, err
+	}
+	s.model.Background = background(clip)
+	if err = s.model.prime(clip, spread(framesOf(j.train), 2*c.Pairs)); err == nil {
+		s.graph, err = newGraph(s.model, c)
+	}
+	if err != nil {
+		s.model.Close()
+		return nil, err
+	}
+	s.optimiser = newAdam(s.graph.params)
+	return s, nil
+}
+
+// close frees all but the model.
+func (s *session) close() { s.graph.close() }
+
+// discard frees a session, which may be nil, with its model.
+func (s *session) discard() {
+	if s != nil {
+		s.close()
+		s.model.Close()
+	}
+}
+
+// run goes on up to the given step, or until patience ends.
+func (s *session) run(ctx context.Context, until int) error {
+	for s.done < until && (s.config.Patience == 0 || s.stale < s.config.Patience) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		loss, err := s.step()
+		if err != nil {
+			return fmt.Errorf("step %d: %w", s.done, err)
+		}
+		var look *Look
+		if s.done%s.config.Every == 0 || s.done == s.config.Steps {
+			if look, err = s.look(); err != nil {
+				return err
+			}
+		}
+		s.tell(loss, look)
+	}
+	return nil
+}
+
+// smoothing is the weight of the past in the running profiled diffusion.
+const smoothing = 0.9
+
+// step takes one optimiser step on the next pairs and returns the loss, with ½ ln q in place of ½ q/q̄.
+func (s *session) step() (float64, error) {
+	s.fill(s.next())
+	if s.done == 0 {
+		if err := s.begin(); err != nil {
+			return 0, err
+		}
+	}
+	weight := s.graph.weight.Data().([]float32)
+	for i, q := range s.q {
+		weight[i] = float32(1 / q)
+	}
+	if err := s.graph.run(); err != nil {
+		return 0, err
+	}
+	loss := float64(s.graph.loss.Data().(float32))
+	if math.IsNaN(loss) || math.IsInf(loss, 0) {
+		return 0, fmt.Errorf("the loss is %g: try a smaller rate than %g", loss, s.config.Rate)
+	}
+	for i, q := range s.graph.q.Data().([]float32) {
+		if s.config.Diffusion == Profiled {
+			loss += 0.5 * (math.Log(float64(q)) - float64(q*weight[i]))
+		}
+		s.q[i] = smoothing*s.q[i] + (1-smoothing)*float64(q)
+	}
+	if err := s.optimiser.update(&s.graph.machine, s.config.rate(s.done)); err != nil {
+		return 0, err
+	}
+	s.done, s.sum, s.since = s.done+1, s.sum+loss, s.since+1
+	return loss, nil
+}
+
+// begin measures, before the first step, what steps refer to: q and, where l1 is on, the decoder's gain.
+func (s *session) begin() error {
+	if s.config.L1 > 0 {
+		if err := s.model.calibrate(s.clip, spread(framesOf(s.train), maxCalibration)); err != nil {
+			return err
+		}
+		if err := s.weigh(); err != nil {
+			return err
+		}
+	}
+	if err := s.graph.run(); err != nil {
+		return err
+	}
+	s.q = wide(s.graph.q.Data().([]float32))
+	if len(s.model.LogSigma) > 0 {
+		for i := range s.model.LogSigma {
+			s.model.LogSigma[i] = float32(0.5 * math.Log(s.q[i]))
+		}
+	}
+	return nil
+}
+
+// next is the next batch of pairs, every pair once in a random order before any comes again.
+func (s *session) next() []int {
+	n := s.config.Pairs
+	if s.at+n > len(s.order) {
+		s.order, s.at = s.rng.Perm(len(s.train)), 0
+	}
+	s.at += n
+	return s.order[s.at-n : s.at]
+}
+
+// fill puts the pairs' frames, time steps and fresh noise where the graph reads them.
+func (s *session) fill(indices []int) {
+	x, eps, dt := s.graph.x.Data().([]float32), s.graph.eps.Data().([]float32), s.graph.dt.Data().([]float32)
+	size, b := s.clip.Size(), s.config.Pairs
+	for k, i := range indices {
+		p := s.train[i]
+		copy(x[k*size:(k+1)*size], s.clip.Frame(p.First))
+		copy(x[(b+k)*size:(b+k+1)*size], s.clip.Frame(p.First+1))
+		dt[k] = float32(p.DT)
+	}
+	for i := range eps {
+		eps[i] = float32(s.rng.NormFloat64())
+	}
+}

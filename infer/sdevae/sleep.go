@@ -1,0 +1,155 @@
+package sdevae
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/stat"
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// dreams is the encoder alone in Gorgonia: a batch of pictures, and the posteriors that it is to answer them with.
+type dreams struct {
+	machine
+	x, mean, logDiag, below *tensor.Dense // (n, CHW), (n, d), (n, d), (n, d(d-1)/2)
+	weight                  *tensor.Dense // (n, d): what a squared error of a mean counts
+	loss                    G.Value
+}
+
+// looseness is what a squared error of ln s counts beside one of a mean in its standard deviation.
+const looseness = 0.1
+
+// newDreams builds the sleep phase's graph for batches of n pictures:
+//
+//	loss = mean over pictures of Σ (mᵢ - goalᵢ)²/var mᵢ + 0.1 Σ (ln sᵢ - goal)² + 0.1 Σ (L below the diagonal - goal)²
+func newDreams(m *Model, n int) (*dreams, error) {
+	d := m.Dim
+	t := &dreams{x: zeros(n, m.Encoder.In().Size()), mean: zeros(n, d), logDiag: zeros(n, d), weight: zeros(n, d)}
+	b := newBuilder(n)
+	p := b.posterior(m, b.give("x", t.x))
+	miss := func(got *G.Node, name string, goal *tensor.Dense) *G.Node {
+		if b.err != nil {
+			return nil
+		}
+		return b.do(G.Square(b.do(G.Sub(got, b.give(name, goal)))))
+	}
+	loss := b.do(G.Sum(b.times(miss(p.mean, "goal", t.mean), b.give("weight", t.weight))))
+	loss = b.add(loss, b.scale(b.do(G.Sum(miss(p.logDiag, "goal-log-sd", t.logDiag))), looseness))
+	if p.below != nil {
+		t.below = zeros(n, below(d))
+		loss = b.add(loss, b.scale(b.do(G.Sum(miss(p.below, "goal-below", t.below))), looseness))
+	}
+	loss = b.scale(loss, 1/float64(n))
+	if b.err != nil {
+		return nil, b.err
+	}
+	G.Read(loss, &t.loss)
+	var err error
+	t.machine, err = b.machine(loss)
+	return t, err
+}
+
+// The sleep phase: Adam's peak rate, the steps of its rise, and how far from a frame's latents a dream lies, in their standard
+// deviations over the clip.
+const (
+	sleepRate   = 1e-3
+	sleepWarmup = 20
+	sleepWidth  = 0.5
+)
+
+// sleeper is what the sleep phase needs of the awake model: its answer to every training frame, and what its drawings left out.
+type sleeper struct {
+	awake *Posteriors
+	sd    []float64 // of the means over the clip
+	left  []float32 // frames - drawings, n × CHW
+	z     []float32
+}
+
+func (s *session) fallAsleep() (*sleeper, error) {
+	frames := framesOf(s.train)
+	n, size := len(frames), s.clip.Size()
+	left, drawn := make([]float32, n*size), make([]float32, n*size)
+	for i, f := range frames {
+		copy(left[i*size:], s.clip.Frame(f))
+	}
+	p, err := s.model.Encode(left, n)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.model.Decode(drawn, p.Mean, n); err != nil {
+		return nil, err
+	}
+	for i, v := range drawn {
+		left[i] -= v
+	}
+	l := &sleeper{awake: p, left: left, z: make([]float32, 2*s.config.Pairs*s.model.Dim)}
+	for i := range s.model.Dim {
+		l.sd = append(l.sd, stat.StdDev(column(p.Mean, i, s.model.Dim), nil))
+	}
+	return l, nil
+}
+
+// sleep is the second half of wake and sleep (Hinton, Dayan, Frey and Neal 1995): the decoder draws latents around those of the
+// clip, with what it left out of some frame added, and the encoder alone learns to read them. There are as many drawings as
+// wanted, where there may be only eighty frames: what the encoder learnt of those by heart it unlearns.
+func (s *session) sleep(ctx context.Context) error {
+	if s.config.Sleep <= 0 {
+		return nil
+	}
+	l, err := s.fallAsleep()
+	if err != nil {
+		return err
+	}
+	t, err := newDreams(s.model, 2*s.config.Pairs)
+	if err != nil {
+		return err
+	}
+	defer t.close()
+	optimiser := newAdam(t.params)
+	for k := range s.config.Sleep {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := s.dream(l, t); err != nil {
+			return err
+		}
+		if err := t.run(); err != nil {
+			return fmt.Errorf("sleep, step %d: %w", k, err)
+		}
+		rate := sleepRate * min(float64(k+1)/sleepWarmup, 1) * cosine(k, s.config.Sleep)
+		if err := optimiser.update(&t.machine, rate); err != nil {
+			return err
+		}
+		s.tell(float64(t.loss.Data().(float32)), nil)
+	}
+	return s.model.calibrate(s.clip, spread(framesOf(s.train), maxCalibration))
+}
+
+// dream fills a batch.
+func (s *session) dream(l *sleeper, t *dreams) error {
+	d, size, n, rows := s.model.Dim, s.clip.Size(), len(l.awake.Mean)/s.model.Dim, 2*s.config.Pairs
+	mean, logDiag, weight := t.mean.Data().([]float32), t.logDiag.Data().([]float32), t.weight.Data().([]float32)
+	x := t.x.Data().([]float32)
+	for k := range rows {
+		near := s.rng.IntN(n)
+		for i := range d {
+			mean[k*d+i] = l.awake.Mean[near*d+i] + float32(sleepWidth*l.sd[i]*s.rng.NormFloat64())
+			weight[k*d+i] = float32(1 / (l.sd[i] * l.sd[i]))
+		}
+		copy(logDiag[k*d:(k+1)*d], l.awake.LogDiag[near*d:])
+		if t.below != nil {
+			copy(t.below.Data().([]float32)[k*below(d):(k+1)*below(d)], l.awake.Below[near*below(d):])
+		}
+	}
+	if err := s.model.Decode(x, mean, rows); err != nil {
+		return err
+	}
+	for k := range rows {
+		at := s.rng.IntN(n) * size
+		for p := range size {
+			x[k*size+p] = min(max(x[k*size+p]+l.left[at+p], 0), 1)
+		}
+	}
+	return nil
+}

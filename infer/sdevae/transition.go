@@ -1,0 +1,133 @@
+package sdevae
+
+import (
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"driftscope/online"
+)
+
+// posteriors are the encoder's answer for a batch, all (rows, d) but below, which is (rows, d(d-1)/2) or nil.
+type posteriors struct{ mean, logDiag, below, variance *G.Node }
+
+// posterior encodes the frames x: q(z|x) = N(mean, L L').
+func (b *builder) posterior(m *Model, x *G.Node) (p posteriors) {
+	features, d := m.Encoder.Out().Size(), m.Dim
+	h := b.do(m.Encoder.Apply(x, b.learn("encoder", m.EncoderTheta, len(m.EncoderTheta))))
+	head := func(name string, w, bias []float32, out int) *G.Node {
+		return b.affine(h, b.learn(name+"-w", w, features, out), b.learn(name+"-b", bias, 1, out))
+	}
+	p.mean = head("mean", m.MeanW, m.MeanB, d)
+	p.logDiag = head("log-sd", m.LogSDW, m.LogSDB, d)
+	p.variance = b.do(G.Exp(b.scale(p.logDiag, 2)))
+	if m.Posterior == Cholesky && d > 1 {
+		p.below = head("below", m.BelowW, m.BelowB, below(d))
+		p.variance = b.add(p.variance, b.mul(b.do(G.Square(p.below)), b.give("row", entries(d).row)))
+	}
+	return p
+}
+
+// sample is mean + L ε.
+func (b *builder) sample(p posteriors, eps *G.Node, d int) *G.Node {
+	z := b.add(p.mean, b.times(b.do(G.Exp(p.logDiag)), eps))
+	if p.below == nil {
+		return z
+	}
+	at := entries(d)
+	return b.add(z, b.mul(b.times(p.below, b.mul(eps, b.give("column", at.column))), b.give("row-sum", at.row)))
+}
+
+// triangle says where the entries under L's diagonal lie: row is (entries, d) with a one at each entry's row, column (d, entries)
+// with a one at its column.
+type triangle struct{ row, column *tensor.Dense }
+
+func entries(d int) triangle {
+	t := triangle{zeros(below(d), d), zeros(d, below(d))}
+	row, column := t.row.Data().([]float32), t.column.Data().([]float32)
+	k := 0
+	for i := range d {
+		for j := range i {
+			row[k*d+i], column[j*below(d)+k] = 1, 1
+			k++
+		}
+	}
+	return t
+}
+
+// diffusion is q, (d), of the batch's pairs, and the drift network's parameters. The drift carries the mean from one frame to the
+// next in Substeps steps of Euler's.
+func (b *builder) diffusion(m *Model, c Config, p posteriors, dt *G.Node) (q *G.Node, drift G.Nodes) {
+	first, second := b.give("first", pick(c.Pairs, 0)), b.give("second", pick(c.Pairs, c.Pairs))
+	m0, m1 := b.mul(first, p.mean), b.mul(second, p.mean)
+	s0, s1 := b.mul(first, p.variance), b.mul(second, p.variance)
+	if b.err != nil {
+		return nil, nil
+	}
+	drift, b.err = m.Drift.Parameters(b.g, tensor.Float32)
+	for _, node := range drift {
+		b.params = append(b.params, parameter{node.Value().Data().([]float32), node})
+	}
+	step := b.mul(dt, b.give("wide", filled(1/float32(c.Substeps), 1, m.Dim)))
+	at, mu := m0, (*G.Node)(nil)
+	for k := range c.Substeps {
+		v := b.do(m.Drift.Apply(drift, at))
+		if k == 0 {
+			mu = v
+		} else {
+			mu = b.add(mu, v)
+		}
+		if k+1 < c.Substeps {
+			at = b.add(at, b.times(v, step))
+		}
+	}
+	if c.Substeps > 1 {
+		mu = b.scale(mu, 1/float64(c.Substeps))
+	}
+	if b.err != nil {
+		return nil, nil
+	}
+	return b.do(online.ProfiledDiffusion(m0, m1, s0, s1, mu, dt)), drift
+}
+
+// transition is Σ ½ qᵢ/q̄ᵢ with the given weights 1/q̄, which has the gradient of ½ Σ ln qᵢ; or Σ ½ qᵢ/σᵢ² + ln σᵢ with σ learnt.
+func (b *builder) transition(m *Model, q, weight *G.Node) *G.Node {
+	if len(m.LogSigma) == 0 {
+		return b.scale(b.do(G.Sum(b.times(q, weight))), 0.5)
+	}
+	logSigma := b.logSigma(m)
+	quadratic := b.times(q, b.do(G.Exp(b.scale(logSigma, -2))))
+	return b.do(G.Sum(b.add(b.scale(quadratic, 0.5), logSigma)))
+}
+
+// logSigma is the learnt ln σ, (d).
+func (b *builder) logSigma(m *Model) *G.Node {
+	k := len(m.LogSigma)
+	spread := zeros(k, m.Dim)
+	for i := range m.Dim {
+		spread.Data().([]float32)[min(i, k-1)*m.Dim+i] = 1
+	}
+	wide := b.mul(b.learn("log-sigma", m.LogSigma, 1, k), b.give("spread", spread))
+	if b.err != nil {
+		return nil
+	}
+	return b.do(G.Reshape(wide, tensor.Shape{m.Dim}))
+}
+
+// motion is Σ σᵢ |∂f/∂zᵢ|, in picture units a √s, which no scale of z changes: |∂f/∂zᵢ| is the gain times the norm of the row
+// that z enters the decoder by.
+func (b *builder) motion(q, seedW, gain *G.Node) *G.Node {
+	if b.err != nil {
+		return nil
+	}
+	norm := b.do(G.Sqrt(b.do(G.Sum(b.do(G.Square(seedW)), 1)))) // a Reshape after a root would share memory that is overwritten
+	return b.do(G.Sum(b.times(b.times(b.do(G.Sqrt(q)), gain), norm)))
+}
+
+// pick is the (pairs × 2 pairs) matrix that takes rows from offset on.
+func pick(pairs, offset int) *tensor.Dense {
+	m := zeros(pairs, 2*pairs)
+	for i := range pairs {
+		m.Data().([]float32)[i*2*pairs+offset+i] = 1
+	}
+	return m
+}
