@@ -1,0 +1,129 @@
+package sdevae
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"time"
+
+	"gorgonia.org/tensor"
+)
+
+// Cost is what a training step takes, in milliseconds a frame.
+type Cost struct {
+	Forward   float64 // both trunks in training mode, the linear layers, the sampled latents and the pictures' error
+	Backward  float64 // what loss and gradients take together, less Forward; the transition's few numbers are in here
+	Optimiser float64 // Adam
+	Train     float64 // a whole step as Train takes it: pairs and noise drawn, loss, gradients, Adam
+}
+
+// benchSide is the side of the paper's pictures, which are coloured.
+const benchSide = 64
+
+// benchWarmup steps are taken before the clock starts: oneDNN compiles its kernels and Gorgonia finds its memory.
+const benchWarmup = 3
+
+// StepCost trains the paper's encoder and decoder on random pictures of 3x64x64, an even number of frames a batch, and gives each
+// part's median over the timed steps. It holds oneDNN and the whole process to that many threads until it returns.
+func StepCost(frames, latent, threads, steps int) (Cost, error) {
+	if frames < 4 || frames%2 != 0 || latent < 1 || threads < 1 || steps < 1 {
+		return Cost{}, fmt.Errorf("%d frames, %d latents, %d threads, %d steps: expected an even number of frames from 4, and at least 1 of the rest",
+			frames, latent, threads, steps)
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
+	clip := randomClip(frames)
+	pairs := clip.Pairs(clip.MaxGap())
+	config := Config{Latent: latent, Tau: PaperTau, Pairs: frames / 2, Steps: benchWarmup + steps}.withDefaults(len(pairs))
+	s, err := newSession(&job{clip: clip, config: config, train: pairs}, 0)
+	if err != nil {
+		return Cost{}, err
+	}
+	defer s.discard()
+	s.model.Encoder.SetThreads(threads)
+	s.model.Decoder.SetThreads(threads)
+	return s.cost(steps)
+}
+
+// cost times steps one by one, each part of a step right after the other, so that a machine that slows down slows all of them.
+func (s *session) cost(steps int) (Cost, error) {
+	pass := newForwardPass(s.model, s.graph, s.config.Tau)
+	parts := []struct {
+		run  func() error
+		took []float64
+	}{
+		{run: func() error {
+			_, err := s.step()
+			return err
+		}},
+		{run: pass.run},
+		{run: s.graph.run},
+		{run: func() error { return s.optimiser.update(&s.graph.machine, 0) }}, // a rate of 0 costs as much as any
+	}
+	for step := range benchWarmup + steps {
+		for i := range parts {
+			start := time.Now()
+			if err := parts[i].run(); err != nil {
+				return Cost{}, err
+			}
+			if step >= benchWarmup {
+				parts[i].took = append(parts[i].took, time.Since(start).Seconds()*1e3/float64(2*s.config.Pairs))
+			}
+		}
+	}
+	var m [4]float64
+	for i, p := range parts {
+		slices.Sort(p.took)
+		m[i] = (p.took[(steps-1)/2] + p.took[steps/2]) / 2
+	}
+	return Cost{Train: m[0], Forward: m[1], Backward: m[2] - m[1], Optimiser: m[3]}, nil
+}
+
+// forwardPass is the forward half of a graph's run on what the graph's tensors hold, without Gorgonia, which has no half.
+type forwardPass struct {
+	model         *Model
+	graph         *graph
+	features, sd  []float32
+	z, seed       []float32
+	drawn         *tensor.Dense
+	reconstructed *reconstruction
+}
+
+func newForwardPass(m *Model, g *graph, tau float64) *forwardPass {
+	n, d := g.x.Shape()[0], m.Dim
+	return &forwardPass{model: m, graph: g, features: make([]float32, n*m.Encoder.Out().Size()), sd: make([]float32, n*d), z: make([]float32, n*d),
+		seed: make([]float32, n*m.Decoder.In().Size()), drawn: zeros(n, m.Decoder.Out().Size()), reconstructed: newReconstruction(g.x, m.Background, tau)}
+}
+
+func (p *forwardPass) run() error {
+	m, n := p.model, p.graph.x.Shape()[0]
+	if err := m.Encoder.Forward(p.features, p.graph.x.Data().([]float32), m.EncoderTheta, n); err != nil {
+		return err
+	}
+	affine(p.z, p.features, m.MeanW, m.MeanB, n, m.Encoder.Out().Size(), m.Dim)
+	affine(p.sd, p.features, m.LogSDW, m.LogSDB, n, m.Encoder.Out().Size(), m.Dim)
+	for i, eps := range p.graph.eps.Data().([]float32) {
+		p.z[i] += float32(math.Exp(float64(p.sd[i]))) * eps
+	}
+	affine(p.seed, p.z, m.SeedW, m.SeedB, n, m.Dim, m.Decoder.In().Size())
+	if err := m.Decoder.Forward(p.drawn.Data().([]float32), p.seed, m.DecoderTheta, n); err != nil {
+		return err
+	}
+	_, err := p.reconstructed.Do(p.drawn)
+	return err
+}
+
+// randomClip is n pictures of white noise, a second apart.
+func randomClip(n int) *Clip {
+	rng := rand.New(rand.NewPCG(1, 0))
+	c := &Clip{Channels: 3, Height: benchSide, Width: benchSide, Times: make([]float64, n), Trajectory: make([]uint64, n)}
+	c.Pixels = make([]float32, n*c.Size())
+	for i := range c.Pixels {
+		c.Pixels[i] = rng.Float32()
+	}
+	for i := range c.Times {
+		c.Times[i] = float64(i)
+	}
+	return c
+}
