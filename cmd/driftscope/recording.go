@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"driftscope/infer/card"
-	"driftscope/infer/sdevae"
 	"driftscope/ingest"
 	"driftscope/internal/config"
 	"driftscope/internal/frame"
@@ -107,39 +106,6 @@ func (r *recording) hand(ctx context.Context, f *frame.Frame, chain chain, fn fu
 		}
 	}
 	return false, fn(f)
-}
-
-// maxClip bounds a clip in memory, bytes.
-const maxClip = 8 << 30
-
-// clip reads the span into memory, preprocessed.
-func (r *recording) clip(ctx context.Context, steps []card.Step) (*sdevae.Clip, error) {
-	c := &sdevae.Clip{}
-	timed, err := r.each(ctx, steps, func(f *frame.Frame) error {
-		pixels, shape, err := planes(f)
-		if err != nil {
-			return err
-		}
-		switch {
-		case c.Len() == 0:
-			c.Channels, c.Height, c.Width = shape[0], shape[1], shape[2]
-		case [3]int{c.Channels, c.Height, c.Width} != shape:
-			return fmt.Errorf("the frame is %dx%dx%d, the first was %dx%dx%d", shape[0], shape[1], shape[2], c.Channels, c.Height, c.Width)
-		case 4*(len(c.Pixels)+len(pixels)) > maxClip:
-			return fmt.Errorf("the clip needs more than %d GiB of memory: choose fewer frames with --train-frames", maxClip>>30)
-		}
-		c.Pixels = append(c.Pixels, pixels...)
-		c.Times = append(c.Times, seconds(f))
-		c.Trajectory = append(c.Trajectory, f.Meta.Trajectory)
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	if !timed {
-		return nil, usage(fmt.Errorf("%s says nothing of its frame interval: give --dt SECONDS or --fps N", r.arg))
-	}
-	return c, nil
 }
 
 // seconds is the frame's acquisition time since the Unix epoch, to the nanosecond for times near it as recordings have.

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"driftscope/infer/card"
@@ -25,16 +23,6 @@ type survey struct {
 	reduce        int      // side of the boxes that the variance map averages over
 	mapW, mapH    int
 	sum, squares  []float64 // of the reduced pictures
-}
-
-// survey reads the span once.
-func (r *recording) survey(ctx context.Context) (*survey, error) {
-	s := &survey{low: math.Inf(1), high: math.Inf(-1)}
-	_, err := r.each(ctx, nil, s.add)
-	if err == nil && s.frames == 0 {
-		err = fmt.Errorf("%s has no frame in %s: check --train-frames", r.arg, r.span)
-	}
-	return s, err
 }
 
 // maxMap bounds the sides of the variance map.
@@ -94,7 +82,7 @@ const tail = 1e-4
 func (s *survey) window() (low, high float64, err error) {
 	switch {
 	case s.low == s.high:
-		return 0, 0, fmt.Errorf("every pixel of every frame is %g: the recording is blank", s.low)
+		return 0, 0, fmt.Errorf("every pixel of every frame is %g: the recording is blank, check light and shutter", s.low)
 	case s.low >= 0 && s.high <= 1:
 		return 0, 1, nil
 	case s.float || s.coloured || s.high < 256 || s.high >= float64(len(s.counts)):
@@ -187,10 +175,10 @@ func (s *survey) check() error {
 		moved += v
 	}
 	switch {
-	case s.low < s.high && moved == 0 && s.frames > 1:
-		return errors.New("nothing moves: no part of the picture varies more than its noise")
 	case s.saturated() > 0.2:
-		return fmt.Errorf("%.0f %% of the pixels are at the brightest count %g: the recording is saturated, shorten the exposure", 100*s.saturated(), s.high)
+		return fmt.Errorf("%.0f %% of the pixels are at the brightest count %g: the recording is saturated, record with a shorter exposure", 100*s.saturated(), s.high)
+	case s.low < s.high && moved == 0 && s.frames > 1:
+		return errors.New("nothing moves, no part of the picture varies more than its noise: check that the specimen is in view and in focus")
 	}
 	return nil
 }

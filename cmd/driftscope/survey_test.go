@@ -3,6 +3,7 @@ package main
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -61,9 +62,14 @@ func TestSurveyFindsWhatMoves(t *testing.T) {
 }
 
 func TestSurveyRefuses(t *testing.T) {
-	for name, fill := range map[string]func(k, p int) uint8{
-		"static":    func(_, p int) uint8 { return uint8(p % 200) },
-		"saturated": func(k, p int) uint8 { return uint8(min(200+(p+17*k)%100, 255)) },
+	for _, test := range []struct {
+		name, want string
+		fill       func(k, p int) uint8
+	}{
+		{"blank", "every pixel of every frame is 7: the recording is blank", func(k, p int) uint8 { return 7 }},
+		{"static", "nothing moves", func(_, p int) uint8 { return uint8(p % 200) }},
+		{"saturated", "% of the pixels are at the brightest count 255: the recording is saturated, record with a shorter exposure",
+			func(k, p int) uint8 { return uint8(min(200+(p+17*k)%100, 255)) }},
 	} {
 		s := &survey{low: math.Inf(1), high: math.Inf(-1)}
 		for k := range 20 {
@@ -73,7 +79,7 @@ func TestSurveyRefuses(t *testing.T) {
 				t.Fatal(err)
 			}
 			for p := range data {
-				data[p] = fill(k, p)
+				data[p] = test.fill(k, p)
 			}
 			f := frame.New(uint64(k), time.Unix(0, 0), frame.Meta{}, m)
 			if err := s.add(f); err != nil {
@@ -81,8 +87,12 @@ func TestSurveyRefuses(t *testing.T) {
 			}
 			f.Close()
 		}
-		if err := s.check(); err == nil {
-			t.Errorf("a %s recording was accepted", name)
+		err := s.check()
+		if err == nil {
+			_, _, err = s.window()
+		}
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, an error with %q expected", test.name, err, test.want)
 		}
 	}
 }

@@ -113,3 +113,42 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+func TestTensors(t *testing.T) {
+	g := identity("x", "y")
+	g.Tensors = append(g.Tensors, Tensor{"none", []int{0}, []float32{}}, Tensor{"m", []int{2, 1}, []float32{3, -0.5}})
+	got, err := Tensors(g.Marshal([]Property{{keyCard, "{}"}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != len(g.Tensors) {
+		t.Errorf("%d constants, expected the %d of float32", len(got), len(g.Tensors))
+	}
+	for _, want := range g.Tensors {
+		if !reflect.DeepEqual(got[want.Name], want) {
+			t.Errorf("read %+v\nwrote %+v", got[want.Name], want)
+		}
+	}
+	lying := &Graph{Tensors: []Tensor{{"w", []int{3}, []float32{1, 2}}}}
+	if _, err := Tensors(lying.Marshal(nil)); err == nil || !strings.Contains(err.Error(), `"w" holds 8 bytes`) {
+		t.Errorf("a constant that is shorter than its shape: %v", err)
+	}
+	huge := &Graph{Tensors: []Tensor{{"w", []int{1 << 20, 1 << 20}, nil}}}
+	if _, err := Tensors(huge.Marshal(nil)); err == nil {
+		t.Error("a constant of 4 TiB was read")
+	}
+}
+
+func FuzzTensors(f *testing.F) {
+	whole := identity("x", "y").Marshal(nil)
+	f.Add(whole)
+	f.Add(whole[:len(whole)-9])
+	f.Fuzz(func(t *testing.T, data []byte) {
+		tensors, err := Tensors(data)
+		for name, tensor := range tensors {
+			if err == nil && 4*len(tensor.Data) > len(data) {
+				t.Errorf("%q has more numbers than the file", name)
+			}
+		}
+	})
+}

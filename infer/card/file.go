@@ -85,25 +85,17 @@ func readProperties(data []byte) (map[string][]byte, error) {
 		return fmt.Errorf("the file is torn or not ONNX (%w): export or copy it again", err)
 	}
 	props, graph := map[string][]byte{}, false
-	for b := data; len(b) > 0; {
-		field, kind, n := protowire.ConsumeTag(b)
-		if n < 0 {
-			return nil, torn(protowire.ParseError(n))
-		}
-		b = b[n:]
-		if n = protowire.ConsumeFieldValue(field, kind, b); n < 0 {
-			return nil, torn(protowire.ParseError(n))
-		}
-		if kind == protowire.BytesType && field == 14 {
-			entry, _ := protowire.ConsumeBytes(b)
-			key, value, err := readProperty(entry)
-			if err != nil {
-				return nil, torn(err)
-			}
-			props[key] = value
-		}
+	err := fields(data, func(field protowire.Number, entry []byte, _ uint64) error {
 		graph = graph || field == 7
-		b = b[n:]
+		if field != 14 || entry == nil {
+			return nil
+		}
+		key, value, err := readProperty(entry)
+		props[key] = value
+		return err
+	})
+	if err != nil {
+		return nil, torn(err)
 	}
 	if !graph {
 		return nil, torn(errors.New("no graph inside"))
@@ -113,25 +105,14 @@ func readProperties(data []byte) (map[string][]byte, error) {
 
 // readProperty takes one StringStringEntryProto apart.
 func readProperty(b []byte) (key string, value []byte, err error) {
-	for len(b) > 0 {
-		field, kind, n := protowire.ConsumeTag(b)
-		if n < 0 {
-			return "", nil, protowire.ParseError(n)
+	err = fields(b, func(field protowire.Number, v []byte, _ uint64) error {
+		switch field {
+		case 1:
+			key = string(v)
+		case 2:
+			value = v
 		}
-		b = b[n:]
-		if n = protowire.ConsumeFieldValue(field, kind, b); n < 0 {
-			return "", nil, protowire.ParseError(n)
-		}
-		if kind == protowire.BytesType {
-			v, _ := protowire.ConsumeBytes(b)
-			switch field {
-			case 1:
-				key = string(v)
-			case 2:
-				value = v
-			}
-		}
-		b = b[n:]
-	}
-	return key, value, nil
+		return nil
+	})
+	return key, value, err
 }

@@ -116,13 +116,7 @@ func (r *reference) encoded(z []float32) []float32 {
 // opened is the model file as the tracker opens it.
 func opened(t *testing.T, m *Model, ref *reference) *infer.Encoder {
 	t.Helper()
-	in, one := m.Encoder.In(), wide(filledSlice(1, m.Dim))
-	file, err := card.Write(&card.Card{Version: card.Version, Input: card.Input{Channels: in.C, Height: in.H, Width: in.W}, Latent: m.Dim,
-		Preprocess: []card.Step{{Kind: "normalise"}}, DT: 1, Sigma: one, Mean: one, SD: one}, m.encoderGraph(ref), m.decoderGraph(ref))
-	if err != nil {
-		t.Fatal(err)
-	}
-	model, err := infer.Parse("bent.onnx", file)
+	model, err := infer.Parse("bent.onnx", written(t, m, ref))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,6 +126,18 @@ func opened(t *testing.T, m *Model, ref *reference) *infer.Encoder {
 	}
 	t.Cleanup(func() { encoder.Close() })
 	return encoder
+}
+
+// written is the model file.
+func written(t *testing.T, m *Model, ref *reference) []byte {
+	t.Helper()
+	in, one := m.Encoder.In(), wide(filledSlice(1, m.Dim))
+	file, err := card.Write(&card.Card{Version: card.Version, Input: card.Input{Channels: in.C, Height: in.H, Width: in.W}, Latent: m.Dim,
+		Preprocess: []card.Step{{Kind: "normalise"}}, DT: 1, Sigma: one, Mean: one, SD: one}, m.encoderGraph(ref), m.decoderGraph(ref))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
 }
 
 // pictureOf is a grey clip's frame as the pipeline carries it, closed when the test ends.

@@ -78,17 +78,31 @@ func pathChart(e *Export, i, j int) chart {
 
 // timeChart shows every latent over time.
 func timeChart(clip *Clip, e *Export) chart {
-	d := e.Card.Latent
+	d, times := e.Card.Latent, elapsed(clip)
 	p := newPlot("time, s", "latent")
 	var lines []any
 	for i := range d {
 		var line plotter.XYs
 		for k, v := range column(e.Z, i, d) {
-			line = append(line, plotter.XY{X: clip.Times[k] - clip.Times[0], Y: v})
+			line = append(line, plotter.XY{X: times[k], Y: v})
 		}
 		lines = append(lines, fmt.Sprintf("z%d", i+1), line)
 	}
 	return chart{"Latents over time", p, plotutil.AddLines(p, lines...)}
+}
+
+// elapsed is each frame's time since the first, where a trajectory is taken to begin one frame interval after the one before it:
+// recordings of other days, whose clocks start anew, are drawn one after another.
+func elapsed(c *Clip) []float64 {
+	out, dt := make([]float64, c.Len()), c.DT()
+	for k := 1; k < c.Len(); k++ {
+		step := c.Times[k] - c.Times[k-1]
+		if c.Trajectory[k] != c.Trajectory[k-1] {
+			step = dt
+		}
+		out[k] = out[k-1] + step
+	}
+	return out
 }
 
 // driftChart shows the model's drift: along the one latent, or as arrows over the first two, the others at their means.

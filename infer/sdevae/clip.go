@@ -108,7 +108,7 @@ func (c *Clip) Check() error {
 		}
 	}
 	if c.Energy() < 1e-9 {
-		return errors.New("the clip is static: every frame is the same picture, there is nothing to learn")
+		return errors.New("the clip is static, every frame is the same picture: give a recording in which something moves")
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ type Config struct {
 	Rate     float64 // Adam's, at its peak; 2e-3
 	Warmup   int     // steps of linear rise; 50
 	Decay    float64 // factor a step after warm-up; 0 is a cosine down to 0 at the last step
-	Restarts int     // runs with other first weights; 3. All go a third of the way, the best by held-out loss to the end
+	Restarts int     // runs with other first weights; 4. All go a third of the way, the best by held-out loss to the end
 	Every    int     // steps between looks at the held-out frames; 25
 	Patience int     // looks without gain before stopping; 0 is never
 	Sleep    int     // steps of the encoder alone on what the decoder draws, after the others; half of Steps, negative is none
@@ -49,7 +49,7 @@ func (c Config) withDefaults(pairs int) Config {
 	for _, v := range []struct {
 		field *int
 		value int
-	}{{&c.Steps, DefaultSteps}, {&c.Pairs, 50}, {&c.Restarts, 3}, {&c.Every, 25}, {&c.Substeps, 1}} {
+	}{{&c.Steps, DefaultSteps}, {&c.Pairs, 50}, {&c.Restarts, 4}, {&c.Every, 25}, {&c.Substeps, 1}} {
 		if *v.field == 0 {
 			*v.field = v.value
 		}

@@ -1,13 +1,17 @@
 // Package sdevae trains the encoder: the SDE-VAE of Hasan, Pereira, Farsiu and Tarokh, Identifying Latent Stochastic
 // Differential Equations (2021), on one video. It gives latents that are the true coordinates up to an isometry.
 //
-// A frame x has the posterior q(z|x) = N(m(x), diag s(x)²), a decoder f draws it back, and the latents obey
-// dz = μ(z) dt + σ dW. For a mini-batch of random consecutive pairs (x₀, x₁), Δt apart, the loss is
+// A frame x has the posterior q(z|x) = N(m(x), S(x)), S = L L' with L lower triangular or diagonal, a decoder f draws it back, and
+// the latents obey dz = μ(z) dt + σ dW. For a mini-batch of random consecutive pairs (x₀, x₁), Δt apart, the loss is
 //
-//	rec  = mean over frames of |f(m + s ε) - x|² / 2τ       summed over pixels
+//	rec  = mean over frames of |f(m + L ε) - x|² / 2τ       summed over pixels
 //	eᵢ   = mᵢ(x₁) - mᵢ(x₀) - μᵢ(m(x₀)) Δt
-//	qᵢ   = mean over pairs of (eᵢ² + sᵢ²(x₀) + sᵢ²(x₁)) / Δt
-//	loss = rec + ½ Σᵢ ln qᵢ - mean over frames of Σᵢ ln sᵢ
+//	qᵢ   = mean over pairs of (eᵢ² + Sᵢᵢ(x₀) + Sᵢᵢ(x₁)) / Δt
+//	loss = rec + ½ Σᵢ ln qᵢ - mean over frames of ln det L
+//
+// Variants: with a learnt diffusion, Σᵢ qᵢ/2σᵢ² + ln σᵢ stands for ½ Σᵢ ln qᵢ; with sub-steps, m(x₀) + μ Δt is replaced by that many
+// steps of Euler's along the drift; a prior adds ν/2 mean (Σᵢ Sᵢᵢ + mᵢ²), and l1 a multiple of Σᵢ √qᵢ |∂f/∂zᵢ|, the motion in the
+// picture, which no scale of z changes.
 //
 // ½ ln q is the Gaussian transition likelihood with σᵢ² at its maximum, so the scale of z is free during training; the export
 // settles it by whitening (whiten.go): z = C^(-½) (m - mean), where C estimates σσ' from the increments. One entropy is counted
@@ -23,8 +27,10 @@
 // stay as they are where those gain nothing, or where localisation noise hides the increments. The exported encoder is y whitened, with
 // its variances carried through J; the decoder's way back is a polynomial fitted to the clip. Beyond the clip's range both extrapolate.
 //
-// Two things are not the paper's: f adds what it draws to the logit of the clip's mean picture, so that no step is spent on what
-// never moves, and the encoder starts from principal components instead of at random (prime.go).
+// What else is not the paper's: f adds what it draws to the logit of the clip's mean picture, so that no step is spent on what never
+// moves; the encoder starts from the slowest components of its features instead of at random (prime.go) and reads of every feature
+// map its low moments alone (readout.go); restarts race (train.go); and in the end the encoder learns alone from the decoder's
+// drawings (sleep.go).
 //
 // Symbols of the paper: x frame, z latent, f decoder, μ Drift, σ Sigma, τ Tau, Δt DT, T Clip.Seconds.
 // The convolutions live in package dnnl; Gorgonia holds the graph, the loss and the drift network and differentiates them.

@@ -68,7 +68,7 @@ func TestGradient(t *testing.T) {
 	for name, c := range methods {
 		t.Run(name, func(t *testing.T) {
 			_, g, _ := smallModel(t, 1, c)
-			g.machine.check(t, &g.loss)
+			checkGradient(t, &g.machine, &g.loss)
 		})
 	}
 	t.Run("sleep", func(t *testing.T) {
@@ -84,11 +84,12 @@ func TestGradient(t *testing.T) {
 				input.Data().([]float32)[i] = rng.Float32()
 			}
 		}
-		d.machine.check(t, &d.loss)
+		checkGradient(t, &d.machine, &d.loss)
 	})
 }
 
-func (m *machine) check(t *testing.T, loss *gorgonia.Value) {
+// checkGradient compares every parameter's gradient with differences of the loss.
+func checkGradient(t *testing.T, m *machine, loss *gorgonia.Value) {
 	value := func() float64 {
 		if err := m.run(); err != nil {
 			t.Fatal(err)

@@ -24,7 +24,10 @@ func (s *session) look() (*Look, error) {
 	if l.HeldOut, l.Explained, err = heldOut(s.model, s.clip, s.held, s.config.Tau); err != nil {
 		return nil, err
 	}
-	s.history = append(s.history, l)
+	if s.since == 0 {
+		l.Loss = l.HeldOut // no step was taken yet
+	}
+	s.looks = append(s.looks, l)
 	s.sum, s.since, s.stale = 0, 0, s.stale+1
 	if l.HeldOut < s.best.HeldOut {
 		s.best, s.kept, s.stale = l, s.model.clone(), 0
@@ -100,14 +103,14 @@ func framesOf(pairs []Pair) []int {
 	return slices.Compact(frames)
 }
 
-// spread picks at most n of frames, evenly.
-func spread(frames []int, n int) []int {
-	if len(frames) <= n {
-		return frames
+// spread picks at most n of all, evenly.
+func spread[T any](all []T, n int) []T {
+	if len(all) <= n {
+		return all
 	}
-	out := make([]int, n)
+	out := make([]T, n)
 	for i := range out {
-		out[i] = frames[i*len(frames)/n]
+		out[i] = all[i*len(all)/n]
 	}
 	return out
 }

@@ -38,6 +38,8 @@ type Model struct {
 	Background     []float32 // CHW: the logit of the clip's mean picture, which the decoder adds to before the sigmoid
 
 	Drift *online.Network // in the coordinates of m
+
+	readout *readout // what the encoder's last layer may see of its features; nil is all
 }
 
 // newModel builds the paper's networks for pictures of the given shape and draws their first weights.

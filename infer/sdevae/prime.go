@@ -7,54 +7,108 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// prime sets the encoder's last layer to the principal components of the features that the first, random convolutions give on
-// these frames, each scaled to variance 1. A random layer folds the picture's motion over itself, and unfolding it takes
-// hundreds of steps; the components start as coarse coordinates of what moves. The sampling noise starts at sd 1 too, which
-// keeps short clips from being learnt by heart.
-func (m *Model) prime(c *Clip, frames []int) error {
-	n, size, features := len(frames), c.Size(), m.Encoder.Out().Size()
-	x, h := make([]float32, n*size), make([]float32, n*features)
-	for i, f := range frames {
-		copy(x[i*size:], c.Frame(f))
-	}
-	if err := m.Encoder.Forward(h, x, m.EncoderTheta, n); err != nil {
+// primePairs is how many pairs priming looks at, at most.
+const primePairs = 300
+
+// Where a random last layer folds the motion over itself, and unfolding it takes hundreds of steps, a restart begins with an
+// encoder whose latents are components of what its first, random convolutions see, each of variance 1. Which components serve
+// depends on the clip, so restarts take turns. The sampling noise starts at sd 1, which keeps short clips from being learnt by heart.
+
+// primeSlow begins with the slowest independent components (TICA, Molgedey and Schuster 1994) of the features' moments: with C₀ and
+// C₁ the moments' covariance at once and one frame apart, the w of largest λ in
+//
+//	C₁ w = λ (C₀ + ridge) w
+//
+// A diffusion's coordinates are the slowest things in its pictures, while noise does not last and what is bent decays sooner. From
+// here on the last layer sees moments alone.
+func (m *Model) primeSlow(c *Clip, pairs []Pair) error {
+	pairs = spread(pairs, primePairs)
+	frames := framesOf(pairs)
+	h, err := m.features(c, frames)
+	if err != nil {
 		return err
 	}
-	mean, centred := centred(h, n, features)
+	m.readout = newReadout(m.Encoder.Out(), readoutDegree)
+	see := newReadout(m.Encoder.Out(), primeDegree)
+	moments := see.moments(h, len(frames))
+	centre := centred(moments)
+	w, err := slowest(moments, rows(frames, pairs), m.Dim)
+	if err != nil {
+		return err
+	}
+	m.begin(see.spread(w), centre, w)
+	m.constrain()
+	return nil
+}
+
+// primePrincipal begins with the features' principal components: motions of less than a pixel in a short clip, which moments hardly
+// see and whose slowness is hard to tell.
+func (m *Model) primePrincipal(c *Clip, pairs []Pair) error {
+	frames := spread(framesOf(pairs), m.Encoder.Batch())
+	n, features := len(frames), m.Encoder.Out().Size()
+	h, err := m.features(c, frames)
+	if err != nil {
+		return err
+	}
+	x := mat.NewDense(n, features, wide(h))
+	centre := centred(x)
 	var gram mat.SymDense
-	gram.SymOuterK(1, centred)
+	gram.SymOuterK(1, x)
 	var eigen mat.EigenSym
 	if !eigen.Factorize(&gram, true) {
 		return errors.New("the first features have no principal components: they are not finite")
 	}
-	values := eigen.Values(nil)
-	var vectors mat.Dense
+	values := eigen.Values(nil) // ascending
+	var vectors, w mat.Dense
 	eigen.VectorsTo(&vectors)
+	top := mat.NewDense(n, m.Dim, nil)
 	for k := range m.Dim {
-		j := n - 1 - k%n // eigenvalues ascend
-		var axis mat.VecDense
-		axis.MulVec(centred.T(), vectors.ColView(j))
-		scale := math.Sqrt(float64(n)) / max(values[j], 1e-12)
-		var offset float64
-		for i := range features {
-			w := scale * axis.AtVec(i)
-			m.MeanW[i*m.Dim+k] = float32(w)
-			offset += w * mean[i]
-		}
-		m.MeanB[k] = float32(-offset)
+		j := n - 1 - k%n
+		top.SetCol(k, mat.Col(nil, j, &vectors))
+		scaleColumn(top, k, math.Sqrt(float64(n))/max(values[j], 1e-12))
 	}
+	w.Mul(x.T(), top)
+	m.begin(&w, centre, &w)
 	return nil
 }
 
-// centred gives the column means of the n × width matrix in h, and the matrix less them.
-func centred(h []float32, n, width int) ([]float64, *mat.Dense) {
-	mean := columnMeans(h, width)
-	out := mat.NewDense(n, width, wide(h))
-	for i := range n {
-		row := out.RawRowView(i)
-		for j := range row {
-			row[j] -= mean[j]
+// begin sets the means' layer to w, features × d, with the bias that centres them: seen is w as it meets the centre.
+func (m *Model) begin(w *mat.Dense, centre *mat.VecDense, seen *mat.Dense) {
+	var offset mat.Dense
+	offset.Mul(centre.T(), seen)
+	offset.Scale(-1, &offset)
+	m.MeanW, m.MeanB = narrow(w.RawMatrix().Data), narrow(offset.RawMatrix().Data)
+}
+
+// features are the encoder's on the given frames, n × features, normalised over all of them.
+func (m *Model) features(c *Clip, frames []int) ([]float32, error) {
+	if err := m.calibrate(c, spread(frames, m.Encoder.Batch())); err != nil {
+		return nil, err
+	}
+	size, width, batch := c.Size(), m.Encoder.Out().Size(), m.Encoder.Batch()
+	x, h := make([]float32, batch*size), make([]float32, len(frames)*width)
+	for at := 0; at < len(frames); at += batch {
+		k := min(batch, len(frames)-at)
+		for i, f := range frames[at : at+k] {
+			copy(x[i*size:], c.Frame(f))
+		}
+		if err := m.Encoder.Infer(h[at*width:(at+k)*width], x, m.EncoderTheta, m.EncoderStats, k); err != nil {
+			return nil, err
 		}
 	}
-	return mean, out
+	return h, nil
+}
+
+// centred takes the columns' means from x and gives them.
+func centred(x *mat.Dense) *mat.VecDense {
+	n, width := x.Dims()
+	mean := mat.NewVecDense(width, nil)
+	for i := range n {
+		mean.AddScaledVec(mean, 1/float64(n), x.RowView(i))
+	}
+	for i := range n {
+		row := x.RowView(i).(*mat.VecDense)
+		row.SubVec(row, mean)
+	}
+	return mean
 }

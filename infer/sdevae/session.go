@@ -25,23 +25,19 @@ type session struct {
 	sum       float64   // of the losses since the last look
 	since     int       // steps since then
 	stale     int       // looks without gain
-	history   []Look
 	best      Look
-	kept      *Model // weights of the best look
+	kept      *Model   // weights of the best look
+	asleep    *sleeper // nil until the sleep phase
 }
 
 func newSession(j *job, restart int) (*session, error) {
-	source, clip, c := rand.NewPCG(j.config.Seed, uint64(restart)), j.clip, j.config
+	source := rand.NewPCG(j.config.Seed, uint64(restart))
 	s := &session{job: j, restart: restart, source: source, rng: rand.New(source), best: Look{HeldOut: math.Inf(1)}}
 	var err error
-	if s.model, err = newModel(dnnl.Shape{C: clip.Channels, H: clip.Height, W: clip.Width}, c, 2*c.Pairs, s.rng); err != nil {
+	if s.model, err = j.firstModel(s.rng, restart); err != nil {
 		return nil, err
 	}
-	s.model.Background = background(clip)
-	if err = s.model.prime(clip, spread(framesOf(j.train), 2*c.Pairs)); err == nil {
-		s.graph, err = newGraph(s.model, c)
-	}
-	if err != nil {
+	if s.graph, err = newGraph(s.model, j.config); err != nil {
 		s.model.Close()
 		return nil, err
 	}
@@ -49,8 +45,36 @@ func newSession(j *job, restart int) (*session, error) {
 	return s, nil
 }
 
+// firstModel is what a restart begins with: random weights made ready for the clip, or the model to continue.
+func (j *job) firstModel(rng *rand.Rand, restart int) (*Model, error) {
+	clip := j.clip
+	m, err := newModel(dnnl.Shape{C: clip.Channels, H: clip.Height, W: clip.Width}, j.config, 2*j.config.Pairs, rng)
+	if err != nil {
+		return nil, err
+	}
+	m.Background = background(clip)
+	switch {
+	case j.origin != nil:
+		err = j.origin.restore(m, clip, spread(framesOf(j.train), maxCalibration))
+	case restart%2 == 0:
+		err = m.primeSlow(clip, j.train)
+	default:
+		err = m.primePrincipal(clip, j.train)
+	}
+	if err != nil {
+		m.Close()
+		return nil, err
+	}
+	return m, nil
+}
+
 // close frees all but the model.
-func (s *session) close() { s.graph.close() }
+func (s *session) close() {
+	s.graph.close()
+	if s.asleep != nil {
+		s.asleep.close()
+	}
+}
 
 // discard frees a session, which may be nil, with its model.
 func (s *session) discard() {
@@ -60,8 +84,16 @@ func (s *session) discard() {
 	}
 }
 
-// run goes on up to the given step, or until patience ends.
+// run goes on up to the given step, or until patience ends. A model that is continued has its first look before the first step:
+// where no step does better, it stays as it was.
 func (s *session) run(ctx context.Context, until int) error {
+	if s.origin != nil && s.done == 0 && until > 0 {
+		look, err := s.look()
+		if err != nil {
+			return err
+		}
+		s.report(look.Loss, look)
+	}
 	for s.done < until && (s.config.Patience == 0 || s.stale < s.config.Patience) {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -76,7 +108,9 @@ func (s *session) run(ctx context.Context, until int) error {
 				return err
 			}
 		}
-		s.tell(loss, look)
+		if err := s.tell(loss, look, look != nil); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -112,6 +146,7 @@ func (s *session) step() (float64, error) {
 	if err := s.optimiser.update(&s.graph.machine, s.config.rate(s.done)); err != nil {
 		return 0, err
 	}
+	s.model.constrain()
 	s.done, s.sum, s.since = s.done+1, s.sum+loss, s.since+1
 	return loss, nil
 }

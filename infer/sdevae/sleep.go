@@ -58,15 +58,20 @@ const (
 	sleepWidth  = 0.5
 )
 
-// sleeper is what the sleep phase needs of the awake model: its answer to every training frame, and what its drawings left out.
+// sleeper is the sleep phase under way, with what it needs of the awake model: its answer to every training frame, and what its
+// drawings left out.
 type sleeper struct {
-	awake *Posteriors
-	sd    []float64 // of the means over the clip
-	left  []float32 // frames - drawings, n × CHW
-	z     []float32
+	*dreams
+	optimiser *adam
+	awake     *Posteriors
+	sd        []float64 // of the means over the clip
+	left      []float32 // frames - drawings, n × CHW
+	done      int       // steps
 }
 
-func (s *session) fallAsleep() (*sleeper, error) {
+// fallAsleep starts the sleep phase at the best look's weights.
+func (s *session) fallAsleep() error {
+	s.model.adopt(s.kept)
 	frames := framesOf(s.train)
 	n, size := len(frames), s.clip.Size()
 	left, drawn := make([]float32, n*size), make([]float32, n*size)
@@ -75,62 +80,62 @@ func (s *session) fallAsleep() (*sleeper, error) {
 	}
 	p, err := s.model.Encode(left, n)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := s.model.Decode(drawn, p.Mean, n); err != nil {
-		return nil, err
+		return err
 	}
 	for i, v := range drawn {
 		left[i] -= v
 	}
-	l := &sleeper{awake: p, left: left, z: make([]float32, 2*s.config.Pairs*s.model.Dim)}
+	l := &sleeper{awake: p, left: left}
 	for i := range s.model.Dim {
 		l.sd = append(l.sd, stat.StdDev(column(p.Mean, i, s.model.Dim), nil))
 	}
-	return l, nil
+	if l.dreams, err = newDreams(s.model, 2*s.config.Pairs); err != nil {
+		return err
+	}
+	l.optimiser, s.asleep = newAdam(l.params), l
+	return nil
 }
 
 // sleep is the second half of wake and sleep (Hinton, Dayan, Frey and Neal 1995): the decoder draws latents around those of the
 // clip, with what it left out of some frame added, and the encoder alone learns to read them. There are as many drawings as
 // wanted, where there may be only eighty frames: what the encoder learnt of those by heart it unlearns.
 func (s *session) sleep(ctx context.Context) error {
-	if s.config.Sleep <= 0 {
-		return nil
+	if s.asleep == nil {
+		if err := s.fallAsleep(); err != nil {
+			return err
+		}
 	}
-	l, err := s.fallAsleep()
-	if err != nil {
-		return err
-	}
-	t, err := newDreams(s.model, 2*s.config.Pairs)
-	if err != nil {
-		return err
-	}
-	defer t.close()
-	optimiser := newAdam(t.params)
-	for k := range s.config.Sleep {
+	for l := s.asleep; l.done < s.config.Sleep; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := s.dream(l, t); err != nil {
+		if err := s.dream(l); err != nil {
 			return err
 		}
-		if err := t.run(); err != nil {
-			return fmt.Errorf("sleep, step %d: %w", k, err)
+		if err := l.run(); err != nil {
+			return fmt.Errorf("sleep, step %d: %w", l.done, err)
 		}
-		rate := sleepRate * min(float64(k+1)/sleepWarmup, 1) * cosine(k, s.config.Sleep)
-		if err := optimiser.update(&t.machine, rate); err != nil {
+		rate := sleepRate * min(float64(l.done+1)/sleepWarmup, 1) * cosine(l.done, s.config.Sleep)
+		if err := l.optimiser.update(&l.machine, rate); err != nil {
 			return err
 		}
-		s.tell(float64(t.loss.Data().(float32)), nil)
+		s.model.constrain()
+		l.done++
+		if err := s.tell(float64(l.loss.Data().(float32)), nil, l.done%s.config.Every == 0); err != nil {
+			return err
+		}
 	}
 	return s.model.calibrate(s.clip, spread(framesOf(s.train), maxCalibration))
 }
 
 // dream fills a batch.
-func (s *session) dream(l *sleeper, t *dreams) error {
+func (s *session) dream(l *sleeper) error {
 	d, size, n, rows := s.model.Dim, s.clip.Size(), len(l.awake.Mean)/s.model.Dim, 2*s.config.Pairs
-	mean, logDiag, weight := t.mean.Data().([]float32), t.logDiag.Data().([]float32), t.weight.Data().([]float32)
-	x := t.x.Data().([]float32)
+	mean, logDiag, weight := l.mean.Data().([]float32), l.logDiag.Data().([]float32), l.weight.Data().([]float32)
+	x := l.x.Data().([]float32)
 	for k := range rows {
 		near := s.rng.IntN(n)
 		for i := range d {
@@ -138,8 +143,8 @@ func (s *session) dream(l *sleeper, t *dreams) error {
 			weight[k*d+i] = float32(1 / (l.sd[i] * l.sd[i]))
 		}
 		copy(logDiag[k*d:(k+1)*d], l.awake.LogDiag[near*d:])
-		if t.below != nil {
-			copy(t.below.Data().([]float32)[k*below(d):(k+1)*below(d)], l.awake.Below[near*below(d):])
+		if l.below != nil {
+			copy(l.below.Data().([]float32)[k*below(d):(k+1)*below(d)], l.awake.Below[near*below(d):])
 		}
 	}
 	if err := s.model.Decode(x, mean, rows); err != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"driftscope/infer/card"
 )
 
 // Look is one look at the held-out frames.
@@ -14,7 +16,7 @@ type Look struct {
 	Explained     float64 // share of the held-out pictures' variance that the reconstruction explains
 }
 
-// Progress is told after every step.
+// Progress is told after every step, and before the first of a model that is continued.
 type Progress struct {
 	Step, Steps int // in all
 	Loss        float64
@@ -36,56 +38,115 @@ var ErrMean = errors.New("reconstruction never left the mean picture: the latent
 // minExplained is the share of held-out variance below which a model has learnt nothing.
 const minExplained = 0.02
 
-// job is what every restart works on.
-type job struct {
-	clip        *Clip
-	config      Config
-	train, held []Pair
-	watch       func(Progress)
-	taken       int // steps, of all restarts
+// Training is how a model is learnt, beside the clip and the config. The zero value starts from random weights and leaves no
+// checkpoints.
+type Training struct {
+	Watch  func(Progress)     // told after every step, from the goroutine that trains; may be nil
+	From   *card.File         // the model to continue, which pretrain wrote, in one run; nil starts from random weights
+	Save   func([]byte) error // given a checkpoint every Config.Every steps, a slice to keep; its error ends the training
+	Notes  []byte             // kept in the checkpoints, at most 1 MiB
+	Resume *Checkpoint        // to go on from, made with the same clip, config and From; nil starts at the beginning
 }
 
-// Train learns a model of the clip. watch, if not nil, is called from the same goroutine after every step.
+// Train learns a model of the clip from random weights. watch, if not nil, is called from the same goroutine after every step.
 // The same clip and config give the same model.
 func Train(ctx context.Context, clip *Clip, c Config, watch func(Progress)) (*Result, error) {
+	return Training{Watch: watch}.Train(ctx, clip, c)
+}
+
+// Train learns a model of the clip. The same clip, config and model to continue give the same model, in one go or resumed, on the
+// same number of threads. It returns ErrCheckpoint where Resume was made of anything else, and ErrMean.
+func (t Training) Train(ctx context.Context, clip *Clip, c Config) (*Result, error) {
+	j, err := newJob(t, clip, c)
+	if err != nil {
+		return nil, err
+	}
+	if err = j.run(ctx); err != nil {
+		j.discard()
+		return nil, err
+	}
+	j.lead.close()
+	return &Result{Config: j.config, Model: j.lead.model, Best: j.lead.best, History: j.looks}, nil
+}
+
+// job is a training under way.
+type job struct {
+	training    Training
+	clip        *Clip
+	digest      []byte  // of the clip, where there are checkpoints
+	origin      *origin // the model to continue; nil where there is none
+	config      Config
+	train, held []Pair
+
+	taken   int      // steps, of all restarts
+	looks   []Look   // of all restarts
+	restart int      // at work; their number once the race is over
+	current *session // that restart
+	lead    *session // the best restart whose trial has ended
+}
+
+func newJob(t Training, clip *Clip, c Config) (*job, error) {
 	if err := clip.Check(); err != nil {
 		return nil, err
 	}
-	j := &job{clip: clip, watch: watch}
-	j.train, j.held = split(clip.Pairs(clip.MaxGap()))
-	j.config = c.withDefaults(len(j.train))
-	lead, err := j.race(ctx)
-	if err != nil {
-		return nil, err
+	j := &job{training: t, clip: clip}
+	if t.Save != nil || t.Resume != nil {
+		j.digest = []byte(clip.Digest())
 	}
-	defer lead.close()
-	if err = lead.finish(ctx); err == nil && lead.best.Explained < minExplained {
-		err = ErrMean
-	}
-	if err != nil {
-		lead.model.Close()
-		return nil, err
-	}
-	return &Result{Config: j.config, Model: lead.model, Best: lead.best, History: lead.history}, nil
-}
-
-// race takes every restart through its trial and gives the one that does best on the held-out pairs, with all their looks.
-func (j *job) race(ctx context.Context) (lead *session, err error) {
-	var looks []Look
-	for restart := range j.config.Restarts {
-		s, err := newSession(j, restart)
-		if err == nil {
-			err = s.run(ctx, j.config.trial())
-			looks = append(looks, s.history...)
-			lead = better(lead, s)
+	if t.From != nil {
+		var err error
+		if j.origin, err = readOrigin(t.From); err == nil {
+			c, err = j.origin.settle(clip, c)
 		}
 		if err != nil {
-			lead.discard()
 			return nil, err
 		}
 	}
-	lead.history = looks
-	return lead, nil
+	j.train, j.held = split(clip.Pairs(clip.MaxGap()))
+	j.config = c.withDefaults(len(j.train))
+	return j, nil
+}
+
+// discard frees what the job has made.
+func (j *job) discard() {
+	j.current.discard()
+	j.lead.discard()
+}
+
+// run takes the job from where it stands to its end.
+func (j *job) run(ctx context.Context) error {
+	if j.training.Resume != nil {
+		if err := j.resume(j.training.Resume); err != nil {
+			return err
+		}
+	}
+	if err := j.race(ctx); err != nil {
+		return err
+	}
+	if err := j.lead.finish(ctx); err != nil {
+		return err
+	}
+	if j.lead.best.Explained < minExplained {
+		return ErrMean
+	}
+	return nil
+}
+
+// race takes every restart through its trial; the one that does best on the held-out pairs leads.
+func (j *job) race(ctx context.Context) error {
+	for ; j.restart < j.config.Restarts; j.restart++ {
+		if j.current == nil {
+			var err error
+			if j.current, err = newSession(j, j.restart); err != nil {
+				return err
+			}
+		}
+		if err := j.current.run(ctx, j.config.trial()); err != nil {
+			return err
+		}
+		j.lead, j.current = better(j.lead, j.current), nil
+	}
+	return nil
 }
 
 // better keeps one of two sessions, either of which may be nil, and discards the other.
@@ -105,14 +166,25 @@ func (s *session) finish(ctx context.Context) error {
 	if s.kept == nil {
 		return fmt.Errorf("training broke down: the held-out loss was never finite; try a smaller rate than %g", s.config.Rate)
 	}
-	s.model.adopt(s.kept)
+	if s.config.Sleep <= 0 {
+		s.model.adopt(s.kept)
+		return nil
+	}
 	return s.sleep(ctx)
 }
 
-// tell counts a step and reports it.
-func (j *job) tell(loss float64, look *Look) {
+// tell counts a step, reports it and keeps a checkpoint where one is due.
+func (j *job) tell(loss float64, look *Look, due bool) error {
 	j.taken++
-	if j.watch != nil {
-		j.watch(Progress{Step: j.taken, Steps: j.config.TotalSteps(), Loss: loss, Look: look})
+	j.report(loss, look)
+	if !due {
+		return nil
+	}
+	return j.checkpoint()
+}
+
+func (j *job) report(loss float64, look *Look) {
+	if j.training.Watch != nil {
+		j.training.Watch(Progress{Step: j.taken, Steps: j.config.TotalSteps(), Loss: loss, Look: look})
 	}
 }

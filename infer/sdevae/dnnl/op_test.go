@@ -88,7 +88,7 @@ func TestGorgonia(t *testing.T) {
 					}
 					got := v.Data().([]float32)
 					for i := 0; i < len(got); i += 1 + len(got)/40 {
-						near(t, c.name, got[i:i+1], []float64{slope(want, &c.at[i])}, 3*tolerance)
+						near(t, c.name, got[i:i+1], []float64{slope(want, &c.at[i])}, tolerance)
 					}
 					if run < 2 {
 						clear(got) // Gorgonia adds to what is there

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"driftscope/infer/card"
+	"driftscope/infer/sdevae"
+)
+
+// choice is how recordings are prepared for training.
+type choice struct {
+	steps []card.Step
+	clip  *sdevae.Clip
+	tau   float64
+}
+
+// prepare reads the recordings as the run that is resumed did, or as the model to continue wants them, or as suits them best.
+func (c *pretrainCmd) prepare(ctx context.Context, data dataset, from *card.File, left *unfinished) (*choice, error) {
+	if left.from != nil {
+		say("going on from step %d of %d, as %s has it", left.from.Step, left.from.Steps, left.path)
+		clip, err := data.clip(ctx, left.notes.Steps)
+		return &choice{left.notes.Steps, clip, left.notes.Tau}, err
+	}
+	s, err := data.survey(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.check(); err != nil {
+		return nil, fmt.Errorf("%s: %w", data, err)
+	}
+	if from == nil {
+		return c.choose(ctx, data, s)
+	}
+	say("continuing from %s: %s", c.From, describe(from.Card.Preprocess))
+	clip, err := data.clip(ctx, from.Card.Preprocess)
+	if err != nil {
+		return nil, err
+	}
+	return &choice{from.Card.Preprocess, clip, c.tau(clip)}, nil
+}
+
+// choose finds grey window and crop from what one pass over the recordings told, CLAHE by a short trial on held-out frames, and tau
+// from the clip's energy; flags override each.
+func (c *pretrainCmd) choose(ctx context.Context, data dataset, s *survey) (*choice, error) {
+	low, high, err := s.window()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", data, err)
+	}
+	crop, err := c.crop(s)
+	if err != nil {
+		return nil, err
+	}
+	var best *choice
+	var most float64
+	for _, clahe := range c.candidates(s) {
+		candidate := &choice{steps: s.steps(low, high, clahe, crop)}
+		if candidate.clip, err = data.clip(ctx, candidate.steps); err != nil {
+			return nil, err
+		}
+		candidate.tau = c.tau(candidate.clip)
+		explained := 0.0
+		if c.CLAHE == "auto" && !s.coloured {
+			if explained, err = c.trial(ctx, candidate); err != nil {
+				return nil, err
+			}
+			say("CLAHE %s: %.1f %% of held-out pictures explained after %d steps", map[bool]string{true: "on", false: "off"}[clahe], 100*explained, trialSteps)
+		}
+		if best == nil || explained > most {
+			best, most = candidate, explained
+		}
+	}
+	say("grey window %g to %g, %s", low, high, describe(best.steps))
+	return best, nil
+}
+
+// candidates lists the settings of CLAHE to try, the plain one first: it wins ties. Colour is never equalised.
+func (c *pretrainCmd) candidates(s *survey) []bool {
+	switch {
+	case c.CLAHE == "on" && !s.coloured:
+		return []bool{true}
+	case c.CLAHE == "off" || s.coloured:
+		return []bool{false}
+	}
+	return []bool{false, true}
+}
+
+// tau is the observation noise asked for, or the recipe's: a fixed share of what the pictures vary by, which is what worked over scenes whose
+// energies differ a thousandfold; or the published code's effective value.
+func (c *pretrainCmd) tau(clip *sdevae.Clip) float64 {
+	switch {
+	case c.Tau > 0:
+		return c.Tau
+	case c.Recipe == "paper":
+		return sdevae.PaperTau
+	}
+	return clip.Energy() / sdevae.EnergyPerTau
+}
+
+// trialSteps is the length of the runs that choose CLAHE.
+const trialSteps = 60
+
+// trial is the share of held-out variance explained after a short run.
+func (c *pretrainCmd) trial(ctx context.Context, candidate *choice) (float64, error) {
+	bar := newBar("trying")
+	defer bar.finish()
+	result, err := sdevae.Train(ctx, candidate.clip, sdevae.Config{Latent: c.Latent, Seed: c.Seed, Tau: candidate.tau, Steps: trialSteps, Every: trialSteps, Restarts: 1, Sleep: -1}, bar.watch)
+	if errors.Is(err, sdevae.ErrMean) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("trying CLAHE: %w", err)
+	}
+	result.Model.Close()
+	return result.Best.Explained, nil
+}
+
+// crop reads --crop.
+func (c *pretrainCmd) crop(s *survey) (*region, error) {
+	switch c.Crop {
+	case "none":
+		return nil, nil
+	case "auto":
+		if r, ok := s.moving(); ok {
+			return &r, nil
+		}
+		return nil, nil
+	}
+	parts := strings.Split(c.Crop, ",")
+	var v [3]int
+	for i, p := range parts {
+		n, err := strconv.Atoi(strings.TrimSpace(p))
+		if err != nil || len(parts) != 3 || n < 0 {
+			return nil, usage(fmt.Errorf("--crop %q: expected auto, none or X,Y,SIZE in pixels, such as 28,28,64", c.Crop))
+		}
+		v[i] = n
+	}
+	r := &region{v[0], v[1], v[2]}
+	if r.size < 1 || r.x+r.size > s.width || r.y+r.size > s.height {
+		return nil, usage(fmt.Errorf("--crop %q: %d pixels from (%d, %d) do not lie inside the %dx%d frame", c.Crop, r.size, r.x, r.y, s.width, s.height))
+	}
+	return r, nil
+}
+
+// describe lists preprocessing steps for people.
+func describe(steps []card.Step) string {
+	var parts []string
+	for _, s := range steps {
+		part := s.Kind
+		if s.Kind == "roi" {
+			part = fmt.Sprintf("roi %vx%v at (%v, %v)", s.Options["width"], s.Options["height"], s.Options["x"], s.Options["y"])
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, " → ")
+}

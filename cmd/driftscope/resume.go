@@ -1,0 +1,114 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"strings"
+
+	"driftscope/infer/card"
+	"driftscope/infer/sdevae"
+)
+
+// unfinished is a training's checkpoint in a file beside the model to come.
+type unfinished struct {
+	path  string
+	step  int                // of the checkpoint in the file; 0 where there is none
+	from  *sdevae.Checkpoint // what an earlier run left; nil where there is none
+	notes notes
+}
+
+// notes is what pretrain keeps in a checkpoint beside the training itself.
+type notes struct {
+	Settings pretrainCmd `json:"settings"`
+	Steps    []card.Step `json:"steps"` // preprocessing as chosen
+	Tau      float64     `json:"tau"`
+}
+
+// unfinished looks for what an earlier run of the same command left behind.
+func (c *pretrainCmd) unfinished() (*unfinished, error) {
+	u := &unfinished{path: c.Out + ".training"}
+	data, err := readBounded(u.path, sdevae.MaxCheckpoint)
+	if errors.Is(err, os.ErrNotExist) {
+		return u, nil
+	}
+	if err != nil {
+		return nil, u.refuse(err)
+	}
+	if u.from, err = sdevae.ReadCheckpoint(data); err != nil {
+		return nil, u.refuse(err)
+	}
+	d := json.NewDecoder(bytes.NewReader(u.from.Notes))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&u.notes); err != nil {
+		return nil, u.refuse(fmt.Errorf("its notes are not those of this build: %w", err))
+	}
+	if was := u.notes.Settings.differs(*c); was != "" {
+		return nil, u.refuse(fmt.Errorf("it was begun with %s", was))
+	}
+	u.step = u.from.Step
+	return u, nil
+}
+
+// refuse says what to do about a checkpoint that cannot be used.
+func (u *unfinished) refuse(err error) error {
+	return usage(fmt.Errorf("%s: %w: delete it or give another --out", u.path, err))
+}
+
+// interrupted says what is left of a training that was stopped.
+func (u *unfinished) interrupted() error {
+	if u.step == 0 {
+		return errors.New("interrupted, no model was written")
+	}
+	return fmt.Errorf("interrupted, no model was written; the same command goes on from step %d", u.step)
+}
+
+// differs names a flag that two commands disagree in, with both values; empty where there is none. Where the model goes is none of
+// the training's business.
+func (c pretrainCmd) differs(now pretrainCmd) string {
+	was, is := reflect.ValueOf(c), reflect.ValueOf(now)
+	for i := range is.NumField() {
+		field := is.Type().Field(i)
+		if a, b := fmt.Sprint(was.Field(i)), fmt.Sprint(is.Field(i)); a != b && field.Name != "Out" {
+			name := cmp.Or(field.Tag.Get("name"), strings.ToLower(field.Name))
+			return fmt.Sprintf("%s %q, this command has %q", name, a, b)
+		}
+	}
+	return ""
+}
+
+// save replaces the file.
+func (u *unfinished) save(data []byte, step int) error {
+	if err := writeFile(u.path, data); err != nil {
+		return fmt.Errorf("the checkpoint beside the model cannot be written: %w: free some space or give another --out", err)
+	}
+	u.step = step
+	return nil
+}
+
+// remove deletes the file once it is of no more use.
+func (u *unfinished) remove() error {
+	if u.step == 0 {
+		return nil
+	}
+	return os.Remove(u.path)
+}
+
+// readBounded reads a file of at most limit bytes.
+func readBounded(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = fmt.Errorf("the file has more than %d bytes", limit)
+	}
+	return data, err
+}

@@ -1,0 +1,99 @@
+package card
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// maxDimension bounds a tensor's size along one axis.
+const maxDimension = 1 << 24
+
+// Tensors reads a graph's float32 constants by their names, as Graph.Marshal writes them. Constants of other types or in other
+// encodings are left out.
+func Tensors(onnx []byte) (map[string]Tensor, error) {
+	found := map[string]Tensor{}
+	err := fields(onnx, func(field protowire.Number, graph []byte, _ uint64) error {
+		if field != 7 {
+			return nil
+		}
+		return fields(graph, func(field protowire.Number, message []byte, _ uint64) error {
+			if field != 5 {
+				return nil
+			}
+			t, ok, err := readTensor(message)
+			if ok {
+				found[t.Name] = t
+			}
+			return err
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("the graph is torn or not ONNX (%w): export or copy it again", err)
+	}
+	return found, nil
+}
+
+// readTensor takes one TensorProto apart; ok is false where it holds anything but raw float32.
+func readTensor(message []byte) (t Tensor, ok bool, err error) {
+	var kind uint64
+	var raw []byte
+	size := uint64(1)
+	err = fields(message, func(field protowire.Number, bytes []byte, integer uint64) error {
+		switch field {
+		case 1:
+			if integer > maxDimension || size*integer > MaxFile {
+				return fmt.Errorf("a constant has the size %d along an axis", integer)
+			}
+			size *= integer
+			t.Shape = append(t.Shape, int(integer))
+		case 2:
+			kind = integer
+		case 8:
+			t.Name = string(bytes)
+		case 9:
+			raw = bytes
+		}
+		return nil
+	})
+	if err != nil || kind != 1 || raw == nil {
+		return t, false, err
+	}
+	if uint64(len(raw)) != 4*size {
+		return t, false, fmt.Errorf("constant %q holds %d bytes, its shape %v wants %d", t.Name, len(raw), t.Shape, 4*size)
+	}
+	t.Data = make([]float32, size)
+	for i := range t.Data {
+		t.Data[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
+	}
+	return t, true, nil
+}
+
+// fields calls f for every field of a message: bytes for the length-delimited, integer for varints.
+func fields(message []byte, f func(field protowire.Number, bytes []byte, integer uint64) error) error {
+	for len(message) > 0 {
+		field, kind, n := protowire.ConsumeTag(message)
+		if n < 0 {
+			return protowire.ParseError(n)
+		}
+		message = message[n:]
+		if n = protowire.ConsumeFieldValue(field, kind, message); n < 0 {
+			return protowire.ParseError(n)
+		}
+		var bytes []byte
+		var integer uint64
+		switch kind {
+		case protowire.BytesType:
+			bytes, _ = protowire.ConsumeBytes(message)
+		case protowire.VarintType:
+			integer, _ = protowire.ConsumeVarint(message)
+		}
+		if err := f(field, bytes, integer); err != nil {
+			return err
+		}
+		message = message[n:]
+	}
+	return nil
+}

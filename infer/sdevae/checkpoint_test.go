@@ -1,0 +1,224 @@
+package sdevae
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"driftscope/infer/card"
+)
+
+// walk is a bright spot on a random walk over n frames of 16×16.
+func walk(n int, seed uint64) *Clip {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	c := &Clip{Channels: 1, Height: 16, Width: 16}
+	x, y := 8.0, 8.0
+	for i := range n {
+		for p := range 256 {
+			dx, dy := float64(p%16)-x, float64(p/16)-y
+			c.Pixels = append(c.Pixels, float32(math.Exp(-(dx*dx+dy*dy)/8)))
+		}
+		c.Times, c.Trajectory = append(c.Times, 0.1*float64(i)), append(c.Trajectory, 0)
+		x, y = min(max(x+rng.NormFloat64(), 3), 13), min(max(y+rng.NormFloat64(), 3), 13)
+	}
+	return c
+}
+
+// brief is a training of a few seconds that has everything: a race, its lead's run, sleep, and all that a checkpoint may hold.
+func brief() Config {
+	return Config{Latent: 2, Seed: 4, Posterior: Cholesky, Diffusion: LearntDiagonal, L1: 0.1, Tau: 0.2, Steps: 24, Pairs: 8, Restarts: 2, Every: 3, Sleep: 12}
+}
+
+func train(t *testing.T, how Training, clip *Clip, c Config) *Result {
+	t.Helper()
+	r, err := how.Train(context.Background(), clip, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Model.Close)
+	return r
+}
+
+// file is what a training exports.
+func file(t *testing.T, r *Result, clip *Clip) []byte {
+	t.Helper()
+	e, err := r.Export(clip, card.Card{Preprocess: []card.Step{{Kind: "normalise"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e.File
+}
+
+// interrupted trains until the given step has been taken and gives the last checkpoint, nil where there is none yet.
+func interrupted(t *testing.T, how Training, clip *Clip, c Config, step int) (last []byte) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	how.Save = func(data []byte) error {
+		last = data
+		return nil
+	}
+	how.Watch = func(p Progress) {
+		if p.Step == step {
+			cancel()
+		}
+	}
+	if _, err := how.Train(ctx, clip, c); !errors.Is(err, context.Canceled) {
+		t.Fatalf("interrupted at step %d: %v", step, err)
+	}
+	return last
+}
+
+// TestResumed kills a training at random steps, inside the race, inside the lead's run and inside sleep, goes on from the last
+// checkpoint, is killed again, and must end with the model file of a training that nobody disturbed, bit for bit.
+func TestResumed(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 0))
+	clip := walk(60, 3)
+	full, plain := brief(), Config{Latent: 1, Seed: 2, Tau: 0.2, Steps: 20, Pairs: 8, Restarts: 3, Every: 4, Sleep: 9, Patience: 4}
+	for name, c := range map[string]Config{"everything": full, "plain": plain} {
+		t.Run(name, func(t *testing.T) {
+			undisturbed := train(t, Training{}, clip, c)
+			want := file(t, undisturbed, clip)
+			r := undisturbed.Config
+			race := r.Restarts * r.trial()
+			for _, between := range [][2]int{{r.Every, race}, {race, race + r.Steps - r.trial()}, {r.TotalSteps() - r.Sleep, r.TotalSteps()}} {
+				at := between[0] + 1 + rng.IntN(between[1]-between[0]-1)
+				how := Training{Notes: []byte("crop")}
+				for _, step := range []int{at, min(at+r.Every+1, r.TotalSteps()-1)} {
+					last := interrupted(t, how, clip, c, step)
+					var err error
+					if how.Resume, err = ReadCheckpoint(last); err != nil {
+						t.Fatal(err)
+					}
+					if got := how.Resume; string(got.Notes) != "crop" || got.Steps != r.TotalSteps() || got.Step > step || got.Step <= step-2*r.Every {
+						t.Errorf("killed at step %d, the checkpoint is of step %d of %d, with notes %q", step, got.Step, got.Steps, got.Notes)
+					}
+				}
+				resumed := train(t, how, clip, c)
+				if !bytes.Equal(file(t, resumed, clip), want) {
+					t.Errorf("killed at step %d: another model", at)
+				}
+				if len(resumed.History) != len(undisturbed.History) || resumed.Best != undisturbed.Best {
+					t.Errorf("killed at step %d: %d looks, the best %+v; expected %d, %+v", at, len(resumed.History), resumed.Best, len(undisturbed.History), undisturbed.Best)
+				}
+			}
+		})
+	}
+}
+
+func TestResumedFromModel(t *testing.T) {
+	clip, c := walk(60, 3), brief()
+	model, err := card.Read(file(t, train(t, Training{}, clip, c), clip))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := file(t, train(t, Training{From: model}, clip, c), clip)
+	checkpoint, err := ReadCheckpoint(interrupted(t, Training{From: model}, clip, c, 10))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := file(t, train(t, Training{From: model, Resume: checkpoint}, clip, c), clip); !bytes.Equal(got, want) {
+		t.Error("another model")
+	}
+	if _, err := (Training{Resume: checkpoint}).Train(context.Background(), clip, c); !errors.Is(err, ErrCheckpoint) {
+		t.Errorf("without the model to continue: %v", err)
+	}
+}
+
+func TestCheckpointRefused(t *testing.T) {
+	clip, c := walk(60, 3), brief()
+	good := interrupted(t, Training{}, clip, c, 20)
+	changed := func(at int, by byte) []byte {
+		data := bytes.Clone(good)
+		data[at] ^= by
+		return data
+	}
+	for name, test := range map[string]struct {
+		data []byte
+		want string
+	}{
+		"empty":           {nil, "does not begin like one"},
+		"foreign":         {[]byte(strings.Repeat("driftscope law\n", 9)), "does not begin like one"},
+		"another version": {changed(len(checkpointMagic), 2), "its version is 3"},
+		"torn":            {good[:len(good)/2], "torn"},
+		"longer":          {append(bytes.Clone(good), 0), "torn"},
+		"a huge size":     {changed(checkpointHeader-1, 0x40), "torn"},
+		"a flipped bit":   {changed(len(good)/2, 1), "digest"},
+	} {
+		if _, err := ReadCheckpoint(test.data); !errors.Is(err, ErrCheckpoint) || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, an error with %q expected", name, err, test.want)
+		}
+	}
+	checkpoint, err := ReadCheckpoint(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := c
+	other.Rate = 1e-3
+	for name, test := range map[string]struct {
+		clip *Clip
+		Config
+		want string
+	}{
+		"another recording": {walk(60, 4), c, "another recording"},
+		"other settings":    {clip, other, "other settings"},
+	} {
+		if _, err := (Training{Resume: checkpoint}).Train(context.Background(), test.clip, test.Config); !errors.Is(err, ErrCheckpoint) || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, an error with %q expected", name, err, test.want)
+		}
+	}
+}
+
+// A checkpoint that cannot be kept ends the training with the reason.
+func TestCheckpointNotSaved(t *testing.T) {
+	full := errors.New("no space left")
+	_, err := Training{Save: func([]byte) error { return full }}.Train(context.Background(), walk(60, 3), brief())
+	if !errors.Is(err, full) {
+		t.Errorf("%v, %v expected", err, full)
+	}
+}
+
+// FuzzCheckpoint changes a checkpoint behind its digest, and resumes from what is still read.
+func FuzzCheckpoint(f *testing.F) {
+	clip, c := walk(24, 3), Config{Latent: 1, Tau: 0.2, Steps: 2, Pairs: 2, Restarts: 1, Every: 1, Sleep: 2}
+	var whole [][]byte
+	save := func(data []byte) error {
+		whole = append(whole, data)
+		return nil
+	}
+	if r, err := (Training{Save: save}).Train(context.Background(), clip, c); err == nil {
+		r.Model.Close()
+	} else if !errors.Is(err, ErrMean) {
+		f.Fatal(err)
+	}
+	last := whole[len(whole)-1]
+	f.Add(uint32(0), uint64(0), false)
+	f.Add(uint32(checkpointHeader), uint64(math.MaxUint64), false)
+	f.Add(uint32(checkpointHeader+16), uint64(1)<<40, false)
+	f.Add(uint32(len(last)/2), uint64(3), true)
+	f.Add(uint32(len(last)-60), uint64(1)<<63, true)
+	f.Fuzz(func(t *testing.T, at uint32, value uint64, raw bool) {
+		data := bytes.Clone(last)
+		binary.LittleEndian.PutUint64(data[int(at)%(len(data)-8):], value)
+		if !raw {
+			data = seal(data[:len(data)-32])
+		}
+		checkpoint, err := ReadCheckpoint(data)
+		if err == nil {
+			var j *job
+			if j, err = newJob(Training{}, clip, c); err != nil {
+				t.Fatal(err)
+			}
+			err = j.resume(checkpoint)
+			j.discard()
+		}
+		if err != nil && !errors.Is(err, ErrCheckpoint) {
+			t.Errorf("%v, which is no ErrCheckpoint", err)
+		}
+	})
+}

@@ -1,0 +1,128 @@
+package sdevae
+
+import (
+	"errors"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Directions whose variance is not well above a share of the largest are damped; which share, slowFolds parts of the clip decide,
+// each judged by what the others found.
+const slowFolds = 5
+
+var slowRidges = []float64{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1}
+
+// rows gives each pair's rows among the given frames.
+func rows(frames []int, pairs []Pair) [][2]int {
+	out := make([][2]int, len(pairs))
+	for k, p := range pairs {
+		first, _ := slices.BinarySearch(frames, p.First)
+		out[k] = [2]int{first, first + 1}
+	}
+	return out
+}
+
+// slowest gives the d slowest components of x's columns (n × width → width × d), of variance 1, with the ridge under which the
+// components that one part of the pairs gives last best in another.
+func slowest(x *mat.Dense, pairs [][2]int, d int) (*mat.Dense, error) {
+	best, most := slowRidges[0], math.Inf(-1)
+	for _, ridge := range slowRidges {
+		var lasts float64
+		for fold := range slowFolds {
+			from, to := fold*len(pairs)/slowFolds, (fold+1)*len(pairs)/slowFolds
+			others := slices.Concat(pairs[:from], pairs[to:])
+			w, err := newLagged(x, others).components(ridge, d)
+			if err != nil {
+				return nil, err
+			}
+			lasts += newLagged(x, pairs[from:to]).correlation(w)
+		}
+		if lasts > most {
+			best, most = ridge, lasts
+		}
+	}
+	return newLagged(x, pairs).components(best, d)
+}
+
+// lagged holds the covariances of the columns at once and one frame apart, symmetrised, over some pairs.
+type lagged struct{ now, next *mat.SymDense }
+
+func newLagged(x *mat.Dense, pairs [][2]int) *lagged {
+	_, width := x.Dims()
+	first, second := mat.NewDense(len(pairs), width, nil), mat.NewDense(len(pairs), width, nil)
+	for k, p := range pairs {
+		first.SetRow(k, x.RawRowView(p[0]))
+		second.SetRow(k, x.RawRowView(p[1]))
+	}
+	var a, b, c mat.Dense
+	a.Mul(first.T(), first)
+	b.Mul(second.T(), second)
+	c.Mul(first.T(), second)
+	l := &lagged{mat.NewSymDense(width, nil), mat.NewSymDense(width, nil)}
+	n := 2 * float64(len(pairs))
+	for i := range width {
+		for j := i; j < width; j++ {
+			l.now.SetSym(i, j, (a.At(i, j)+b.At(i, j))/n)
+			l.next.SetSym(i, j, (c.At(i, j)+c.At(j, i))/n)
+		}
+	}
+	return l
+}
+
+// components are the d slowest, width × d, with the ridge given as a share of the largest variance.
+func (l *lagged) components(ridge float64, d int) (*mat.Dense, error) {
+	width := l.now.SymmetricDim()
+	var spectrum mat.EigenSym
+	if !spectrum.Factorize(l.now, true) {
+		return nil, errors.New("the first features have no components: they are not finite")
+	}
+	values := spectrum.Values(nil) // ascending
+	var white mat.Dense
+	spectrum.VectorsTo(&white)
+	for j, v := range values {
+		scaleColumn(&white, j, 1/math.Sqrt(max(v, 0)+ridge*values[width-1]))
+	}
+	var half, whole mat.Dense
+	half.Mul(l.next, &white)
+	whole.Mul(white.T(), &half)
+	slow := mat.NewSymDense(width, nil)
+	for i := range width {
+		for j := i; j < width; j++ {
+			slow.SetSym(i, j, whole.At(i, j))
+		}
+	}
+	if !spectrum.Factorize(slow, true) {
+		return nil, errors.New("the first features have no slow components: they are not finite")
+	}
+	var turned, w mat.Dense
+	spectrum.VectorsTo(&turned)
+	top := mat.NewDense(width, d, nil)
+	for k := range d {
+		top.SetCol(k, mat.Col(nil, max(width-1-k, 0), &turned))
+	}
+	w.Mul(&white, top)
+	for k := range d {
+		scaleColumn(&w, k, 1/math.Sqrt(mat.Inner(w.ColView(k), l.now, w.ColView(k))))
+	}
+	return &w, nil
+}
+
+// correlation is tr((W'C₀W)⁻¹ W'C₁W), the sum of the components' correlations over one frame.
+func (l *lagged) correlation(w *mat.Dense) float64 {
+	var now, next, ratio mat.Dense
+	now.Product(w.T(), l.now, w)
+	next.Product(w.T(), l.next, w)
+	if ratio.Solve(&now, &next) != nil {
+		return math.Inf(-1)
+	}
+	return mat.Trace(&ratio)
+}
+
+func scaleColumn(m *mat.Dense, j int, k float64) {
+	rows, _ := m.Dims()
+	for i := range rows {
+		m.Set(i, j, k*m.At(i, j))
+	}
+}

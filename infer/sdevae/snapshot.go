@@ -1,0 +1,157 @@
+package sdevae
+
+import "driftscope/infer/sdevae/dnnl"
+
+// The methods below write a training's state to an archive or read it into a job that was newly made from the same clip and
+// settings, so that the steps that follow are the same bit for bit.
+
+// archive goes through the race: the lead if a trial has ended, and the restart at work while the race goes on.
+func (j *job) archive(a *archive) {
+	a.count(&j.taken, j.config.TotalSteps())
+	a.count(&j.restart, j.config.Restarts)
+	a.looks(&j.looks, j.config.TotalSteps())
+	if j.restart > 0 {
+		j.archiveSession(a, &j.lead, j.restart-1)
+	}
+	if j.restart < j.config.Restarts {
+		j.archiveSession(a, &j.current, j.restart)
+	}
+}
+
+// archiveSession makes the session first where it reads; newest is the highest number that it can have.
+func (j *job) archiveSession(a *archive, s **session, newest int) {
+	restart := 0
+	if a.writing {
+		restart = (*s).restart
+	}
+	a.count(&restart, newest)
+	if !a.writing && a.err == nil {
+		*s, a.err = newSession(j, restart)
+	}
+	if a.err == nil {
+		(*s).archive(a)
+	}
+}
+
+func (s *session) archive(a *archive) {
+	a.random(s.source)
+	a.count(&s.done, s.config.Steps)
+	s.optimiser.archive(a, s.graph.params, s.config.Steps)
+	if s.q == nil {
+		s.q = make([]float64, s.model.Dim)
+	}
+	a.doubles(s.q)
+	a.floats(s.graph.gain.Data().([]float32))
+	s.archivePass(a)
+	a.float(&s.sum)
+	a.count(&s.since, s.config.Steps)
+	a.count(&s.stale, s.config.Steps)
+	a.look(&s.best)
+	s.archiveKept(a)
+	s.archiveSleep(a)
+}
+
+// archivePass goes through where the session stands among the training pairs.
+func (s *session) archivePass(a *archive) {
+	n := len(s.order)
+	a.count(&n, len(s.train))
+	a.require(n == 0 || n == len(s.train), "an order of %d of %d pairs", n, len(s.train))
+	if a.err != nil {
+		return
+	}
+	if !a.writing {
+		s.order = make([]int, n)
+	}
+	for i := range s.order {
+		a.count(&s.order[i], len(s.train)-1)
+	}
+	a.count(&s.at, n)
+}
+
+// archiveKept goes through the weights of the best look, if there was one.
+func (s *session) archiveKept(a *archive) {
+	some := s.kept != nil
+	if a.flag(&some); a.err != nil || !some {
+		return
+	}
+	if !a.writing {
+		s.kept = s.model.clone()
+		s.kept.EncoderStats, s.kept.DecoderStats = blank(s.model.Encoder.Stats()), blank(s.model.Decoder.Stats())
+	}
+	s.kept.archive(a)
+}
+
+// archiveSleep goes through the sleep phase, once it has begun.
+func (s *session) archiveSleep(a *archive) {
+	asleep := s.asleep != nil
+	if a.flag(&asleep); a.err != nil || !asleep {
+		return
+	}
+	if a.require(s.kept != nil, "asleep before any look"); !a.writing && a.err == nil {
+		a.err = s.fallAsleep()
+	}
+	if a.err != nil {
+		return
+	}
+	a.count(&s.asleep.done, s.config.Sleep)
+	s.asleep.optimiser.archive(a, s.asleep.params, s.config.Sleep)
+}
+
+// archive goes through an optimiser and the parameters that it moves.
+func (a *adam) archive(to *archive, params []parameter, limit int) {
+	to.count(&a.step, limit)
+	for i, p := range params {
+		to.floats(p.weight)
+		to.floats(a.m[i])
+		to.floats(a.v[i])
+	}
+}
+
+// archive goes through what a look keeps.
+func (m *Model) archive(a *archive) {
+	for _, w := range m.weights() {
+		a.floats(*w)
+	}
+	for _, stats := range [][]dnnl.Moments{m.EncoderStats, m.DecoderStats} {
+		for _, s := range stats {
+			a.floats(s.Mean)
+			a.floats(s.Var)
+		}
+	}
+	a.doubles(m.Drift.Weights)
+}
+
+// blank is moments of the same shape.
+func blank(like []dnnl.Moments) []dnnl.Moments {
+	out := make([]dnnl.Moments, len(like))
+	for i, m := range like {
+		out[i] = dnnl.Moments{Mean: make([]float32, len(m.Mean)), Var: make([]float32, len(m.Var))}
+	}
+	return out
+}
+
+func (a *archive) look(l *Look) {
+	const any = 1 << 31
+	a.count(&l.Restart, any)
+	a.count(&l.Step, any)
+	a.float(&l.Loss)
+	a.float(&l.HeldOut)
+	a.float(&l.Explained)
+}
+
+// looks passes on at most limit looks.
+func (a *archive) looks(v *[]Look, limit int) {
+	const size = 5 * 8 // bytes a look
+	n := len(*v)
+	a.count(&n, limit)
+	a.require(a.writing || n <= len(a.buf)/size, "%d looks announced", n)
+	if a.err != nil {
+		return
+	}
+	if !a.writing {
+		*v = make([]Look, n)
+	}
+	for i := range *v {
+		a.look(&(*v)[i])
+	}
+}
