@@ -29,10 +29,12 @@ run: build
 	$(BINARY) run sim:molecule $(if $(FRAMES),--frames $(FRAMES))
 
 # The race detector watches everything; -tags matprofile counts OpenCV's matrices, and a leaked one fails its package.
-# The estimator then has to pass without cgo.
+# The estimator then has to pass without cgo, and the trunks without oneDNN, against the same float64 reference.
 test: setup
 	go test -race -tags matprofile -timeout 30m ./...
 	CGO_ENABLED=0 go test ./online/...
+	go test -tags nodnnl ./infer/sdevae/dnnl
+	go test -tags nodnnl -run TestTrunks ./infer/sdevae
 
 check: setup
 	@echo "gofmt: one layout, so that diffs show only what changed"

@@ -69,7 +69,7 @@ func (c *pretrainCmd) choose(ctx context.Context, data dataset, s *survey) (*cho
 			}
 			say("CLAHE %s: %.1f %% of held-out pictures explained after %d steps", map[bool]string{true: "on", false: "off"}[clahe], 100*explained, trialSteps)
 		}
-		if best == nil || explained > most {
+		if best == nil || explained > most+clearly {
 			best, most = candidate, explained
 		}
 	}
@@ -100,8 +100,12 @@ func (c *pretrainCmd) tau(clip *sdevae.Clip) float64 {
 	return clip.Energy() / sdevae.EnergyPerTau
 }
 
-// trialSteps is the length of the runs that choose CLAHE.
-const trialSteps = 60
+// trialSteps is the length of the runs that choose CLAHE, and clearly by how much of the held-out variance it must win: short runs
+// differ by half as much by chance.
+const (
+	trialSteps = 60
+	clearly    = 0.1
+)
 
 // trial is the share of held-out variance explained after a short run.
 func (c *pretrainCmd) trial(ctx context.Context, candidate *choice) (float64, error) {

@@ -50,12 +50,13 @@ func newDreams(m *Model, n int) (*dreams, error) {
 	return t, err
 }
 
-// The sleep phase: Adam's peak rate, the steps of its rise, and how far from a frame's latents a dream lies, in their standard
-// deviations over the clip.
+// The sleep phase: Adam's peak rate, the steps of its rise, how far from a frame's latents a dream lies, in their standard
+// deviations over the clip, and how many frames at most dreams start from.
 const (
 	sleepRate   = 1e-3
 	sleepWarmup = 20
 	sleepWidth  = 0.5
+	sleepFrames = 2000
 )
 
 // sleeper is the sleep phase under way, with what it needs of the awake model: its answer to every training frame, and what its
@@ -66,13 +67,14 @@ type sleeper struct {
 	awake     *Posteriors
 	sd        []float64 // of the means over the clip
 	left      []float32 // frames - drawings, n × CHW
+	near      []int     // the frame that each drawing of the batch starts from
 	done      int       // steps
 }
 
 // fallAsleep starts the sleep phase at the best look's weights.
 func (s *session) fallAsleep() error {
 	s.model.adopt(s.kept)
-	frames := framesOf(s.train)
+	frames := spread(framesOf(s.train), sleepFrames)
 	n, size := len(frames), s.clip.Size()
 	left, drawn := make([]float32, n*size), make([]float32, n*size)
 	for i, f := range frames {
@@ -88,7 +90,7 @@ func (s *session) fallAsleep() error {
 	for i, v := range drawn {
 		left[i] -= v
 	}
-	l := &sleeper{awake: p, left: left}
+	l := &sleeper{awake: p, left: left, near: make([]int, 2*s.config.Pairs)}
 	for i := range s.model.Dim {
 		l.sd = append(l.sd, stat.StdDev(column(p.Mean, i, s.model.Dim), nil))
 	}
@@ -99,9 +101,10 @@ func (s *session) fallAsleep() error {
 	return nil
 }
 
-// sleep is the second half of wake and sleep (Hinton, Dayan, Frey and Neal 1995): the decoder draws latents around those of the
-// clip, with what it left out of some frame added, and the encoder alone learns to read them. There are as many drawings as
-// wanted, where there may be only eighty frames: what the encoder learnt of those by heart it unlearns.
+// sleep is the second half of wake and sleep (Hinton, Dayan, Frey and Neal 1995), with frames instead of bare drawings: frames are
+// moved to latents z around their own m as the decoder has it, x + f(z) - f(m), and the encoder alone learns to read them. There
+// are as many as wanted, where there may be only eighty frames: what the encoder learnt of those by heart it unlearns. What the
+// decoder cannot draw stays in the picture, so that the encoder is not drawn to the decoder's mistakes.
 func (s *session) sleep(ctx context.Context) error {
 	if s.asleep == nil {
 		if err := s.fallAsleep(); err != nil {
@@ -138,9 +141,10 @@ func (s *session) dream(l *sleeper) error {
 	x := l.x.Data().([]float32)
 	for k := range rows {
 		near := s.rng.IntN(n)
+		l.near[k] = near
 		for i := range d {
 			mean[k*d+i] = l.awake.Mean[near*d+i] + float32(sleepWidth*l.sd[i]*s.rng.NormFloat64())
-			weight[k*d+i] = float32(1 / (l.sd[i] * l.sd[i]))
+			weight[k*d+i] = float32(1 / (l.sd[i]*l.sd[i] + 1e-12)) // a dead latent has no sd
 		}
 		copy(logDiag[k*d:(k+1)*d], l.awake.LogDiag[near*d:])
 		if l.below != nil {
@@ -151,7 +155,7 @@ func (s *session) dream(l *sleeper) error {
 		return err
 	}
 	for k := range rows {
-		at := s.rng.IntN(n) * size
+		at := l.near[k] * size
 		for p := range size {
 			x[k*size+p] = min(max(x[k*size+p]+l.left[at+p], 0), 1)
 		}
