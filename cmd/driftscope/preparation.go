@@ -88,8 +88,7 @@ func (c *pretrainCmd) candidates(s *survey) []bool {
 	return []bool{false, true}
 }
 
-// tau is the observation noise asked for, or the recipe's: a fixed share of what the pictures vary by, which is what worked over scenes whose
-// energies differ a thousandfold; or the published code's effective value.
+// tau is the observation noise asked for, or the published code's effective value, or what suits the clip.
 func (c *pretrainCmd) tau(clip *sdevae.Clip) float64 {
 	switch {
 	case c.Tau > 0:
@@ -97,7 +96,7 @@ func (c *pretrainCmd) tau(clip *sdevae.Clip) float64 {
 	case c.Recipe == "paper":
 		return sdevae.PaperTau
 	}
-	return clip.Energy() / sdevae.EnergyPerTau
+	return sdevae.TauOf(clip)
 }
 
 // trialSteps is the length of the runs that choose CLAHE, and clearly by how much of the held-out variance it must win: short runs

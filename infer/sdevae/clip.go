@@ -79,6 +79,27 @@ func (c *Clip) Energy() float64 {
 	return sum / float64(c.Len())
 }
 
+// noisePairs is how many pairs of frames tell the noise.
+const noisePairs = 50
+
+// Noise is the part of Energy that is noise of the pixels, independent from frame to frame: from the median difference between
+// consecutive frames, in which what moves is a small part.
+func (c *Clip) Noise() float64 {
+	var differences []float64
+	for _, p := range spread(c.Pairs(c.MaxGap()), noisePairs) {
+		second := c.Frame(p.First + 1)
+		for i, v := range c.Frame(p.First) {
+			differences = append(differences, math.Abs(float64(v-second[i])))
+		}
+	}
+	if len(differences) == 0 {
+		return 0
+	}
+	slices.Sort(differences)
+	sd := differences[len(differences)/2] / (0.6745 * math.Sqrt2) // a normal's median absolute deviation is 0.6745 sd
+	return min(sd*sd*float64(c.Size()), c.Energy())
+}
+
 // Digest is the SHA-256 of shape, times, cuts and pixels, in hexadecimal.
 func (c *Clip) Digest() string {
 	h := sha256.New()

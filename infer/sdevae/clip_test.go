@@ -65,3 +65,19 @@ func TestPairsStopAtACut(t *testing.T) {
 		t.Errorf("drawn at %v", times)
 	}
 }
+
+// TestNoise: white noise of a known sd over a still picture, and none. The median of 50 x 1024 differences is good to 1 %.
+func TestNoise(t *testing.T) {
+	for _, sd := range []float64{0, 0.05} {
+		c, _, _ := walkingSquare(60)
+		rng := rand.New(rand.NewPCG(4, 4))
+		still := slices.Clone(c.Frame(0))
+		for i := range c.Pixels {
+			c.Pixels[i] = still[i%c.Size()] + float32(sd*rng.NormFloat64())
+		}
+		want := sd * sd * float64(c.Size())
+		if got := c.Noise(); math.Abs(got-want) > 0.05*want+1e-9 {
+			t.Errorf("noise of sd %g has energy %.4f, Noise gives %.4f", sd, want, got)
+		}
+	}
+}

@@ -100,8 +100,13 @@ func (c Config) TotalSteps() int {
 	return c.Restarts*c.trial() + c.Steps - c.trial() + max(c.Sleep, 0)
 }
 
-// EnergyPerTau is a clip's energy over the tau that suits it: tau decides whether the dynamics shape the latents.
-const EnergyPerTau = 50
+// TauOf is the tau that suits a clip: tau decides whether the dynamics shape the latents. It is a share of what moves and a larger one
+// of the pixels' noise, which the latents would otherwise bend to explain.
+func TauOf(c *Clip) float64 {
+	const movingPerTau, noisePerTau = 150, 20
+	noise := c.Noise()
+	return (c.Energy()-noise)/movingPerTau + noise/noisePerTau
+}
 
 // PaperTau is what the published code's tau amounts to on the summed squared error: it averages over pixels.
 const PaperTau = 1.23
