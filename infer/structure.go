@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"driftscope/infer/card"
 )
 
 // Bounds on what a graph may ask of OpenCV.
@@ -189,29 +191,9 @@ type value struct {
 
 // fields calls f for every field of message.
 func fields(message []byte, f func(protowire.Number, value) error) error {
-	for len(message) > 0 {
-		field, kind, n := protowire.ConsumeTag(message)
-		if n < 0 {
-			return protowire.ParseError(n)
-		}
-		message = message[n:]
-		if n = protowire.ConsumeFieldValue(field, kind, message); n < 0 {
-			return protowire.ParseError(n)
-		}
-		var v value
-		switch kind {
-		case protowire.BytesType:
-			v.bytes, _ = protowire.ConsumeBytes(message)
-		case protowire.VarintType:
-			u, _ := protowire.ConsumeVarint(message)
-			v.integer = int64(u)
-		}
-		if err := f(field, v); err != nil {
-			return err
-		}
-		message = message[n:]
-	}
-	return nil
+	return card.Fields(message, func(field protowire.Number, bytes []byte, integer uint64) error {
+		return f(field, value{bytes, int64(integer)})
+	})
 }
 
 // eachInteger calls f for the integers of a repeated field, packed or not.

@@ -99,8 +99,8 @@ func (c *pretrainCmd) tau(clip *sdevae.Clip) float64 {
 	return sdevae.TauOf(clip)
 }
 
-// trialSteps is the length of the runs that choose CLAHE, and clearly by how much of the held-out variance it must win: short runs
-// differ by half as much by chance.
+// trialSteps is the length of the runs that choose CLAHE, and clearly by how much of the held-out variance it must win: runs as
+// short as that have differed by chance.
 const (
 	trialSteps = 60
 	clearly    = 0.1

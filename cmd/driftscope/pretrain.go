@@ -27,17 +27,17 @@ type pretrainCmd struct {
 	Crop        string   `default:"auto" help:"auto: the square that holds what moves; none: the whole frame; or X,Y,SIZE in pixels."`
 	CLAHE       string   `name:"clahe" enum:"auto,on,off" default:"auto" help:"Equalise: ${enum}; auto tries both and keeps what explains more of held-out frames."`
 	Tau         float64  `help:"Observation noise on the summed squared error; chosen from the clip unless given."`
-	Steps       int      `help:"Optimiser steps a restart." placeholder:"N"`
+	Steps       int      `help:"Optimiser steps of the run that is kept." placeholder:"N"`
 	Pairs       int      `help:"Pairs of frames a step." placeholder:"N"`
 	Rate        float64  `help:"Adam's rate at its peak."`
-	Restarts    int      `default:"4" help:"Runs from other first weights; the best by held-out loss is kept."`
+	Restarts    int      `default:"4" help:"Runs from other first weights; all go a third of the way, the best by held-out loss goes on. 1 with --from."`
 	Patience    int      `help:"Looks at the held-out frames without gain before stopping; 0 is never."`
 	Posterior   string   `enum:"diagonal,cholesky," default:"" help:"The encoder's covariance: ${enum}; the recipe's unless given." placeholder:"FORM"`
 	Diffusion   string   `enum:"profiled,diagonal,isotropic" default:"profiled" help:"Sigma during training: at its maximum of likelihood, or learnt: ${enum}."`
 	L1          float64  `name:"l1" help:"Penalty on the picture's motion a latent dimension, nats."`
 	Nu          float64  `help:"Precision of a Gaussian prior on the latents."`
 	Substeps    int      `default:"1" help:"Euler-Maruyama steps of the drift between two frames."`
-	Sleep       int      `help:"Steps of the encoder alone on the decoder's drawings; half of --steps unless given, negative is none." placeholder:"N"`
+	Sleep       int      `help:"Steps of the encoder alone on frames that the decoder moved, in the end; half of --steps unless given, negative is none." placeholder:"N"`
 	DT          float64  `name:"dt" help:"Seconds between frames, where the recording does not say." placeholder:"S"`
 	FPS         float64  `name:"fps" help:"Frames a second, where the recording does not say."`
 }

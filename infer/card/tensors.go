@@ -15,11 +15,11 @@ const maxDimension = 1 << 24
 // encodings are left out.
 func Tensors(onnx []byte) (map[string]Tensor, error) {
 	found := map[string]Tensor{}
-	err := fields(onnx, func(field protowire.Number, graph []byte, _ uint64) error {
+	err := Fields(onnx, func(field protowire.Number, graph []byte, _ uint64) error {
 		if field != 7 {
 			return nil
 		}
-		return fields(graph, func(field protowire.Number, message []byte, _ uint64) error {
+		return Fields(graph, func(field protowire.Number, message []byte, _ uint64) error {
 			if field != 5 {
 				return nil
 			}
@@ -41,7 +41,7 @@ func readTensor(message []byte) (t Tensor, ok bool, err error) {
 	var kind uint64
 	var raw []byte
 	size := uint64(1)
-	err = fields(message, func(field protowire.Number, bytes []byte, integer uint64) error {
+	err = Fields(message, func(field protowire.Number, bytes []byte, integer uint64) error {
 		switch field {
 		case 1:
 			if integer > maxDimension || size*integer > MaxFile {
@@ -71,8 +71,9 @@ func readTensor(message []byte) (t Tensor, ok bool, err error) {
 	return t, true, nil
 }
 
-// fields calls f for every field of a message: bytes for the length-delimited, integer for varints.
-func fields(message []byte, f func(field protowire.Number, bytes []byte, integer uint64) error) error {
+// Fields calls f for every field of a protobuf message: bytes, lent from it, for the length-delimited, integer for varints. It ends with
+// f's first error, or where the message is torn.
+func Fields(message []byte, f func(field protowire.Number, bytes []byte, integer uint64) error) error {
 	for len(message) > 0 {
 		field, kind, n := protowire.ConsumeTag(message)
 		if n < 0 {
