@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,9 +14,10 @@ import (
 
 // choice is how recordings are prepared for training.
 type choice struct {
-	steps []card.Step
-	clip  *sdevae.Clip
-	tau   float64
+	steps  []card.Step
+	clip   *sdevae.Clip
+	tau    float64
+	latent int // dimension; 0 where it is still to be found
 }
 
 // prepare reads the recordings as the run that is resumed did, or as the model to continue wants them, or as suits them best.
@@ -23,29 +25,33 @@ func (c *pretrainCmd) prepare(ctx context.Context, data dataset, from *card.File
 	if left.from != nil {
 		say("going on from step %d of %d, as %s has it", left.from.Step, left.from.Steps, left.path)
 		clip, err := data.clip(ctx, left.notes.Steps)
-		return &choice{left.notes.Steps, clip, left.notes.Tau}, err
+		return &choice{left.notes.Steps, clip, left.notes.Tau, left.notes.Latent}, err
+	}
+	latent, err := c.dimension()
+	if err != nil {
+		return nil, err
 	}
 	s, err := data.survey(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.check(); err != nil {
+	if err = s.check(); err != nil {
 		return nil, fmt.Errorf("%s: %w", data, err)
 	}
 	if from == nil {
-		return c.choose(ctx, data, s)
+		return c.choose(ctx, data, s, latent)
 	}
 	say("continuing from %s: %s", c.From, describe(from.Card.Preprocess))
 	clip, err := data.clip(ctx, from.Card.Preprocess)
 	if err != nil {
 		return nil, err
 	}
-	return &choice{from.Card.Preprocess, clip, c.tau(clip)}, nil
+	return &choice{from.Card.Preprocess, clip, c.tau(clip), latent}, nil
 }
 
 // choose finds grey window and crop from what one pass over the recordings told, CLAHE by a short trial on held-out frames, and tau
-// from the clip's energy; flags override each.
-func (c *pretrainCmd) choose(ctx context.Context, data dataset, s *survey) (*choice, error) {
+// from the clip's energy, and the latent dimension where none is given; flags override each.
+func (c *pretrainCmd) choose(ctx context.Context, data dataset, s *survey, latent int) (*choice, error) {
 	low, high, err := s.window()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", data, err)
@@ -57,7 +63,7 @@ func (c *pretrainCmd) choose(ctx context.Context, data dataset, s *survey) (*cho
 	var best *choice
 	var most float64
 	for _, clahe := range c.candidates(s) {
-		candidate := &choice{steps: s.steps(low, high, clahe, crop)}
+		candidate := &choice{steps: s.steps(low, high, clahe, crop), latent: latent}
 		if candidate.clip, err = data.clip(ctx, candidate.steps); err != nil {
 			return nil, err
 		}
@@ -74,7 +80,10 @@ func (c *pretrainCmd) choose(ctx context.Context, data dataset, s *survey) (*cho
 		}
 	}
 	say("grey window %g to %g, %s", low, high, describe(best.steps))
-	return best, nil
+	if best.latent == 0 {
+		best.latent, err = grow(ctx, best.clip, c.config(best))
+	}
+	return best, err
 }
 
 // candidates lists the settings of CLAHE to try, the plain one first: it wins ties. Colour is never equalised.
@@ -110,7 +119,7 @@ const (
 func (c *pretrainCmd) trial(ctx context.Context, candidate *choice) (float64, error) {
 	bar := newBar("trying")
 	defer bar.finish()
-	result, err := sdevae.Train(ctx, candidate.clip, sdevae.Config{Latent: c.Latent, Seed: c.Seed, Tau: candidate.tau, Steps: trialSteps, Every: trialSteps, Restarts: 1, Sleep: -1}, bar.watch)
+	result, err := sdevae.Train(ctx, candidate.clip, sdevae.Config{Latent: cmp.Or(candidate.latent, trialLatents), Seed: c.Seed, Tau: candidate.tau, Steps: trialSteps, Every: trialSteps, Restarts: 1, Sleep: -1}, bar.watch)
 	if errors.Is(err, sdevae.ErrMean) {
 		return 0, nil
 	}

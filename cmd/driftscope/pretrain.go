@@ -18,7 +18,7 @@ import (
 // pretrainCmd learns an encoder from recordings.
 type pretrainCmd struct {
 	Source      []string `arg:"" help:"The recordings to learn from, one or several of one kind: a video, a folder or glob of pictures, a TIFF or sim:NAME."`
-	Latent      int      `help:"Latent dimension; that of --from where it is given." placeholder:"D"`
+	Latent      string   `help:"Latent dimension, or auto: as few as draw the held-out pictures, by trial; that of --from where it is given." placeholder:"D"`
 	Out         string   `required:"" help:"Where to write the model; a report goes beside it, as .html." placeholder:"MODEL.onnx"`
 	From        string   `help:"Continue from this model, in one run, with its own preprocessing." placeholder:"MODEL.onnx"`
 	TrainFrames string   `name:"train-frames" help:"Frames of a single recording to learn from, A:B; the rest is kept for eval." placeholder:"A:B"`
@@ -30,7 +30,7 @@ type pretrainCmd struct {
 	Steps       int      `help:"Optimiser steps of the run that is kept." placeholder:"N"`
 	Pairs       int      `help:"Pairs of frames a step." placeholder:"N"`
 	Rate        float64  `help:"Adam's rate at its peak."`
-	Restarts    int      `default:"4" help:"Runs from other first weights; all go a third of the way, the best by held-out loss goes on. 1 with --from."`
+	Restarts    int      `default:"4" help:"Runs from other first weights; all go a third of the way, the two best by held-out loss go on. 1 with --from."`
 	Patience    int      `help:"Looks at the held-out frames without gain before stopping; 0 is never."`
 	Posterior   string   `enum:"diagonal,cholesky," default:"" help:"The encoder's covariance: ${enum}; the recipe's unless given." placeholder:"FORM"`
 	Diffusion   string   `enum:"profiled,diagonal,isotropic" default:"profiled" help:"Sigma during training: at its maximum of likelihood, or learnt: ${enum}."`
@@ -74,8 +74,7 @@ func (c *pretrainCmd) Run(ctx context.Context) error {
 	if clip.Len() < fewFrames {
 		warn("%s: %d frames are few to learn from, the encoder may learn them by heart: record %d or more", data, clip.Len(), fewFrames)
 	}
-	config := c.config(clip.Len())
-	config.Tau = choice.tau
+	config := c.config(choice)
 	say("seed %d, %d frames of %dx%dx%d, dt %.4g s, tau %.3g", c.Seed, clip.Len(), clip.Channels, clip.Height, clip.Width, clip.DT(), config.Tau)
 
 	result, err := c.train(ctx, choice, config, from, left)
@@ -123,9 +122,9 @@ func straightened(r *sdevae.Rectified) string {
 // check refuses flags that contradict themselves or each other, and reads --train-frames.
 func (c *pretrainCmd) check() (frames span, err error) {
 	numbers := []float64{c.Tau, c.Rate, c.DT, c.FPS, c.L1, c.Nu}
+	_, err = c.dimension()
 	switch {
-	case c.From == "" && c.Latent < 1 || c.Latent < 0 || c.Latent > card.MaxLatent:
-		err = fmt.Errorf("--latent: found %d, expected 1 to %d", c.Latent, card.MaxLatent)
+	case err != nil:
 	case filepath.Ext(c.Out) != ".onnx":
 		err = fmt.Errorf("--out %s: expected a name that ends in .onnx", c.Out)
 	case min(c.Steps, c.Pairs, c.Patience, c.Restarts-1, c.Substeps-1) < 0 || !(slices.Min(numbers) >= 0) || math.IsInf(slices.Max(numbers), 0):
@@ -149,8 +148,8 @@ func (c *pretrainCmd) origin() (*card.File, error) {
 	if err == nil {
 		f, err = card.Read(data)
 	}
-	if err == nil && c.Latent > 0 && c.Latent != f.Card.Latent {
-		err = fmt.Errorf("it has %d latents, --latent asks for %d: leave --latent out", f.Card.Latent, c.Latent)
+	if d, _ := c.dimension(); err == nil && d > 0 && d != f.Card.Latent {
+		err = fmt.Errorf("it has %d latents, --latent asks for %d: leave --latent out", f.Card.Latent, d)
 	}
 	if err != nil {
 		return nil, usage(fmt.Errorf("--from %s: %w", c.From, err))
@@ -160,7 +159,7 @@ func (c *pretrainCmd) origin() (*card.File, error) {
 
 // train learns the model, leaving checkpoints behind.
 func (c *pretrainCmd) train(ctx context.Context, choice *choice, config sdevae.Config, from *card.File, left *unfinished) (*sdevae.Result, error) {
-	notes, err := json.Marshal(notes{Settings: *c, Steps: choice.steps, Tau: choice.tau})
+	notes, err := json.Marshal(notes{Settings: *c, Steps: choice.steps, Tau: choice.tau, Latent: choice.latent})
 	if err != nil {
 		return nil, err
 	}
@@ -188,11 +187,11 @@ func (c *pretrainCmd) train(ctx context.Context, choice *choice, config sdevae.C
 }
 
 // config is the recipe's, overridden by flags.
-func (c *pretrainCmd) config(frames int) sdevae.Config {
-	config := sdevae.Config{Latent: c.Latent, Seed: c.Seed, Posterior: sdevae.Posterior(c.Posterior), Diffusion: sdevae.Diffusion(c.Diffusion),
+func (c *pretrainCmd) config(choice *choice) sdevae.Config {
+	config := sdevae.Config{Latent: choice.latent, Tau: choice.tau, Seed: c.Seed, Posterior: sdevae.Posterior(c.Posterior), Diffusion: sdevae.Diffusion(c.Diffusion),
 		Nu: c.Nu, L1: c.L1, Substeps: c.Substeps, Steps: c.Steps, Pairs: c.Pairs, Rate: c.Rate, Restarts: c.Restarts, Patience: c.Patience, Sleep: c.Sleep}
 	if c.Recipe == "paper" {
-		config = config.Paper(frames)
+		config = config.Paper(choice.clip.Len())
 	}
 	if config.Steps == 0 {
 		config.Steps = sdevae.DefaultSteps

@@ -28,6 +28,7 @@ type notes struct {
 	Settings pretrainCmd `json:"settings"`
 	Steps    []card.Step `json:"steps"` // preprocessing as chosen
 	Tau      float64     `json:"tau"`
+	Latent   int         `json:"latent"` // dimension, chosen or given
 }
 
 // unfinished looks for what an earlier run of the same command left behind.

@@ -125,7 +125,7 @@ func content(t *testing.T, folder, name string) []byte {
 }
 
 func TestDiffers(t *testing.T) {
-	c := pretrainCmd{Source: []string{"a"}, Latent: 2, Out: "m.onnx", Steps: 300}
+	c := pretrainCmd{Source: []string{"a"}, Latent: "2", Out: "m.onnx", Steps: 300}
 	for want, change := range map[string]func(*pretrainCmd){
 		"":                                       func(c *pretrainCmd) { c.Out = "n.onnx" },
 		`source "[a]", this command has "[a b]"`: func(c *pretrainCmd) { c.Source = []string{"a", "b"} },

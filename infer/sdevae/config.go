@@ -35,7 +35,7 @@ type Config struct {
 	Rate     float64 // Adam's, at its peak; 2e-3
 	Warmup   int     // steps of linear rise; 50
 	Decay    float64 // factor a step after warm-up; 0 is a cosine down to 0 at the last step
-	Restarts int     // runs with other first weights; 4. All go a third of the way, the best by held-out loss to the end
+	Restarts int     // runs with other first weights; 4. All go a third of the way, the two best by held-out loss to the end
 	Every    int     // steps between looks at the held-out frames; 25
 	Patience int     // looks without gain before stopping; 0 is never
 	Sleep    int     // steps of the encoder alone on what the decoder draws, after the others; half of Steps, negative is none
@@ -87,7 +87,7 @@ func (c *Config) rate(k int) float64 {
 // cosine falls from 1 at step 0 to 0 at step n.
 func cosine(k, n int) float64 { return (1 + math.Cos(math.Pi*float64(k)/float64(n))) / 2 }
 
-// trial is where all restarts but the best stop.
+// trial is where all restarts but the finalists stop.
 func (c *Config) trial() int {
 	if c.Restarts == 1 {
 		return 0
@@ -95,9 +95,12 @@ func (c *Config) trial() int {
 	return c.Steps / 3
 }
 
+// finalists is how many restarts go to the end. At a third of the way those that end well are among the best two, in either order.
+func (c *Config) finalists() int { return min(c.Restarts, 2) }
+
 // TotalSteps is the number of optimiser steps that training takes in all, unless it stops early.
 func (c Config) TotalSteps() int {
-	return c.Restarts*c.trial() + c.Steps - c.trial() + max(c.Sleep, 0)
+	return c.Restarts*c.trial() + c.finalists()*(c.Steps-c.trial()) + max(c.Sleep, 0)
 }
 
 // TauOf is the tau that suits a clip: tau decides whether the dynamics shape the latents. It is a share of what moves and a larger one

@@ -5,13 +5,18 @@ import "driftscope/infer/sdevae/dnnl"
 // The methods below write a training's state to an archive or read it into a job that was newly made from the same clip and
 // settings, so that the steps that follow are the same bit for bit.
 
-// archive goes through the race: the lead if a trial has ended, and the restart at work while the race goes on.
+// archive goes through the race: the field, and the restart on trial while there is one.
 func (j *job) archive(a *archive) {
 	a.count(&j.taken, j.config.TotalSteps())
 	a.count(&j.restart, j.config.Restarts)
 	a.looks(&j.looks, j.config.TotalSteps())
-	if j.restart > 0 {
-		j.archiveSession(a, &j.lead, j.restart-1)
+	n := len(j.field)
+	a.count(&n, min(j.restart, j.config.finalists()))
+	if !a.writing {
+		j.field = make([]*session, n)
+	}
+	for i := range j.field {
+		j.archiveSession(a, &j.field[i], max(j.restart-1, 0))
 	}
 	if j.restart < j.config.Restarts {
 		j.archiveSession(a, &j.current, j.restart)

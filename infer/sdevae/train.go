@@ -1,9 +1,11 @@
 package sdevae
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"driftscope/infer/card"
 )
@@ -65,8 +67,9 @@ func (t Training) Train(ctx context.Context, clip *Clip, c Config) (*Result, err
 		j.discard()
 		return nil, err
 	}
-	j.lead.close()
-	return &Result{Config: j.config, Model: j.lead.model, Best: j.lead.best, History: j.looks}, nil
+	lead := j.field[0]
+	lead.close()
+	return &Result{Config: j.config, Model: lead.model, Best: lead.best, History: j.looks}, nil
 }
 
 // job is a training under way.
@@ -78,11 +81,11 @@ type job struct {
 	config      Config
 	train, held []Pair
 
-	taken   int      // steps, of all restarts
-	looks   []Look   // of all restarts
-	restart int      // at work; their number once the race is over
-	current *session // that restart
-	lead    *session // the best restart whose trial has ended
+	taken   int        // steps, of all restarts
+	looks   []Look     // of all restarts
+	restart int        // whose trial is on; their number once all trials are over
+	current *session   // that restart
+	field   []*session // the best of those whose trial has ended, the best first; in the end one
 }
 
 func newJob(t Training, clip *Clip, c Config) (*job, error) {
@@ -109,8 +112,9 @@ func newJob(t Training, clip *Clip, c Config) (*job, error) {
 
 // discard frees what the job has made.
 func (j *job) discard() {
-	j.current.discard()
-	j.lead.discard()
+	for _, s := range append(j.field, j.current) {
+		s.discard()
+	}
 }
 
 // run takes the job from where it stands to its end.
@@ -120,20 +124,29 @@ func (j *job) run(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := j.race(ctx); err != nil {
+	if err := j.trials(ctx); err != nil {
 		return err
 	}
-	if err := j.lead.finish(ctx); err != nil {
+	if err := j.final(ctx); err != nil {
 		return err
 	}
-	if j.lead.best.Explained < minExplained {
+	lead := j.field[0]
+	if lead.kept == nil {
+		return fmt.Errorf("training broke down: the held-out loss was never finite; try a smaller rate than %g", j.config.Rate)
+	}
+	if j.config.Sleep <= 0 {
+		lead.model.adopt(lead.kept)
+	} else if err := lead.sleep(ctx); err != nil {
+		return err
+	}
+	if lead.best.Explained < minExplained {
 		return ErrMean
 	}
 	return nil
 }
 
-// race takes every restart through its trial; the one that does best on the held-out pairs leads.
-func (j *job) race(ctx context.Context) error {
+// trials takes every restart through its trial; the best of them stay in the field.
+func (j *job) trials(ctx context.Context) error {
 	for ; j.restart < j.config.Restarts; j.restart++ {
 		if j.current == nil {
 			var err error
@@ -144,33 +157,31 @@ func (j *job) race(ctx context.Context) error {
 		if err := j.current.run(ctx, j.config.trial()); err != nil {
 			return err
 		}
-		j.lead, j.current = better(j.lead, j.current), nil
+		j.field, j.current = append(j.field, j.current), nil
+		j.keep(j.config.finalists())
 	}
 	return nil
 }
 
-// better keeps one of two sessions, either of which may be nil, and discards the other.
-func better(a, b *session) *session {
-	if a == nil || b != nil && b.best.HeldOut < a.best.HeldOut {
-		a, b = b, a
+// final takes those in the field to the end, and keeps the best.
+func (j *job) final(ctx context.Context) error {
+	for _, s := range j.field {
+		if err := s.run(ctx, j.config.Steps); err != nil {
+			return err
+		}
 	}
-	b.discard()
-	return a
+	j.keep(1)
+	return nil
 }
 
-// finish takes the lead to the end: the remaining steps, then sleep from the best look's weights.
-func (s *session) finish(ctx context.Context) error {
-	if err := s.run(ctx, s.config.Steps); err != nil {
-		return err
+// keep orders the field by what the held-out pairs say, and discards all but the first n.
+func (j *job) keep(n int) {
+	slices.SortStableFunc(j.field, func(a, b *session) int { return cmp.Compare(a.best.HeldOut, b.best.HeldOut) })
+	for len(j.field) > n {
+		last := len(j.field) - 1
+		j.field[last].discard()
+		j.field = j.field[:last]
 	}
-	if s.kept == nil {
-		return fmt.Errorf("training broke down: the held-out loss was never finite; try a smaller rate than %g", s.config.Rate)
-	}
-	if s.config.Sleep <= 0 {
-		s.model.adopt(s.kept)
-		return nil
-	}
-	return s.sleep(ctx)
 }
 
 // tell counts a step, reports it and keeps a checkpoint where one is due.

@@ -1,0 +1,93 @@
+package sdevae
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Growth finds how many latents a clip calls for: it trains models of 1, 2, ... latents, each as Train would in half the steps, until
+// two in a row bring nothing or no further one could.
+//
+// The held-out loss is a description length, so it falls with a latent that pays for itself and rises with one that does not. One
+// that carries nothing has e = 0 and still costs ½ ln(2S/Δt) - ½ ln S = ½ ln(2/Δt), a constant, because the loss counts the two
+// posteriors of a pair as if they were independent: Nats leave it out.
+type Growth struct {
+	clip   *Clip
+	config Config
+	still  float64 // nats: what motion costs without any latent
+	grown  []Grown // of 1, 2, ... latents
+}
+
+// Grown is what a model of some dimension came to on held-out pairs.
+type Grown struct {
+	Latent    int
+	Nats      float64 // a frame, of the picture and of the latents that draw it
+	Explained float64 // share of the held-out pictures' variance
+}
+
+// MaxGrown bounds the latents that Growth tries.
+const MaxGrown = 16
+
+// gainShare is what one more latent has to gain to be worth having, as a share of what those before it gained on average. Restarts
+// of one model differ by less, and coordinates of one thing's motion by less than four times.
+const gainShare = 0.25
+
+// NewGrowth begins with nothing tried; c is that of the training to come, its Latent is of no matter and its Tau is given.
+func NewGrowth(clip *Clip, c Config) *Growth {
+	if c.Steps == 0 {
+		c.Steps = DefaultSteps
+	}
+	c.Steps, c.Sleep = max(c.Steps/2, 1), -1
+	return &Growth{clip: clip, config: c, still: (clip.Energy() - clip.Noise()) / (2 * c.Tau)}
+}
+
+// Next trains the model of one latent more. watch, which may be nil, is called from the same goroutine after every step.
+func (g *Growth) Next(ctx context.Context, watch func(Progress)) (Grown, error) {
+	c := g.config
+	c.Latent = len(g.grown) + 1
+	next := Grown{Latent: c.Latent, Nats: g.still} // of a model whose pictures never leave the mean
+	result, err := Train(ctx, g.clip, c, watch)
+	switch {
+	case err == nil:
+		result.Model.Close()
+		idle := 0.5 * math.Log(2/g.clip.DT())
+		next.Nats, next.Explained = result.Best.HeldOut-float64(c.Latent)*idle, result.Best.Explained
+	case !errors.Is(err, ErrMean):
+		return next, fmt.Errorf("with %d latents: %w", c.Latent, err)
+	}
+	g.grown = append(g.grown, next)
+	return next, nil
+}
+
+// Latent is the fewest latents beyond which none that were tried are worth having, 0 before any was.
+func (g *Growth) Latent() int {
+	for i := range g.grown {
+		if !g.outdone(i) {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// Done says that more latents than Latent cannot gain enough, or that two more did not, or that MaxGrown were tried.
+func (g *Growth) Done() bool {
+	tried, serve := len(g.grown), g.Latent()
+	return tried > 0 && (tried >= min(serve+2, MaxGrown) || g.grown[tried-1].Nats < g.least(serve-1))
+}
+
+// outdone says whether more latents than those of grown[i] are worth having.
+func (g *Growth) outdone(i int) bool {
+	for more := 1; i+more < len(g.grown); more++ {
+		if g.grown[i].Nats-g.grown[i+more].Nats > float64(more)*g.least(i) {
+			return true
+		}
+	}
+	return false
+}
+
+// least is what each latent beyond those of grown[i] has to gain, nats.
+func (g *Growth) least(i int) float64 {
+	return gainShare * max(g.still-g.grown[i].Nats, 0) / float64(g.grown[i].Latent)
+}

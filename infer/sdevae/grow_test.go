@@ -1,0 +1,55 @@
+package sdevae
+
+import (
+	"context"
+	"testing"
+)
+
+// TestGrowthRule holds the rule to series of held-out losses, nats, as clips have given them: how many latents serve, and after
+// how many no more are tried.
+func TestGrowthRule(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		still        float64
+		nats         []float64
+		serve, tried int
+	}{
+		{"two coordinates: the rest is less than a third could gain", 75, []float64{51.2, 6.3, 6.0, 6.2}, 2, 2},
+		{"one coordinate", 72, []float64{3.0, 2.6, 3.7}, 1, 1},
+		{"a second latent that gains little without the third", 72, []float64{40.5, 35.4, 14.1, 13.8, 14.1}, 3, 5},
+		{"ten coordinates of one weight", 75, []float64{69, 63, 57, 51, 45, 39, 33, 27, 21, 15, 15.1, 14.9}, 10, 12},
+		{"nothing explained", 10, []float64{10, 10, 10}, 1, 3},
+		{"worse than the mean picture at first", 20, []float64{25, 9, 8.9, 8.8}, 2, 4},
+	} {
+		g := &Growth{still: c.still}
+		for !g.Done() && len(g.grown) < len(c.nats) {
+			g.grown = append(g.grown, Grown{Latent: len(g.grown) + 1, Nats: c.nats[len(g.grown)]})
+		}
+		if g.Latent() != c.serve || len(g.grown) != c.tried || !g.Done() {
+			t.Errorf("%s: %d latents of %d tried serve, expected %d of %d", c.name, g.Latent(), len(g.grown), c.serve, c.tried)
+		}
+	}
+	for g := (&Growth{still: 1000}); ; g.grown = append(g.grown, Grown{len(g.grown) + 1, 900 - 50*float64(len(g.grown)), 0}) {
+		if len(g.grown) > MaxGrown {
+			t.Fatal("more latents are tried than MaxGrown")
+		}
+		if g.Done() {
+			break
+		}
+	}
+}
+
+// TestGrowth lets a spot that walks in two directions ask for two latents.
+func TestGrowth(t *testing.T) {
+	g := NewGrowth(walk(120, 3), Config{Seed: 1, Tau: 0.2, Steps: 120, Pairs: 20, Restarts: 2})
+	for !g.Done() {
+		got, err := g.Next(context.Background(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%d latents: %.2f nats, %.1f %% explained", got.Latent, got.Nats, 100*got.Explained)
+	}
+	if g.Latent() != 2 {
+		t.Errorf("%d latents", g.Latent())
+	}
+}
