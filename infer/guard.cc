@@ -15,7 +15,8 @@ static const size_t maxMemory = size_t(1) << 30;
 
 struct ds_net {
   cv::dnn::Net net;
-  cv::Mat input;
+  cv::Mat input, scalar; // scalar is empty where the network has no second input
+  cv::String second;
   std::vector<cv::String> names;
   std::vector<cv::Mat> blobs;
   std::vector<std::vector<float>> outputs;
@@ -62,14 +63,15 @@ std::vector<cv::String> choose(const cv::dnn::Net& net, const std::vector<cv::St
 }
 
 // checkMemory asks for the sizes of all blobs before any is made.
-void checkMemory(const cv::dnn::Net& net, const cv::dnn::MatShape& input) {
+void checkMemory(const cv::dnn::Net& net, const std::vector<cv::dnn::MatShape>& inputs) {
   size_t weights = 0, blobs = 0;
-  net.getMemoryConsumption(input, weights, blobs);
+  net.getMemoryConsumption(inputs, weights, blobs);
   if (weights > maxMemory || blobs > maxMemory) throw std::runtime_error("a run would take more than 1 GiB of memory");
 }
 
 void forward(ds_net* n) {
   n->net.setInput(n->input);
+  if (!n->scalar.empty()) n->net.setInput(n->scalar, n->second);
   n->net.forward(n->blobs, n->names);
   if (n->blobs.size() != n->names.size()) throw std::runtime_error("outputs are missing");
   n->outputs.resize(n->names.size());
@@ -99,7 +101,7 @@ char* guarded(F f) {
 
 }  // namespace
 
-ds_net* ds_net_open(const void* onnx, size_t length, const int* shape, int rank,
+ds_net* ds_net_open(const void* onnx, size_t length, const int* shape, int rank, const char* scalar,
                     const char* const* outputs, int count, char** error) {
   ds_net* n = new ds_net;
   *error = guarded([&] {
@@ -108,8 +110,14 @@ ds_net* ds_net_open(const void* onnx, size_t length, const int* shape, int rank,
     n->net.setPreferableBackend(cv::dnn::DNN_BACKEND_OPENCV);
     n->net.setPreferableTarget(cv::dnn::DNN_TARGET_CPU);
     n->names = choose(n->net, std::vector<cv::String>(outputs, outputs + count));
-    checkMemory(n->net, cv::dnn::MatShape(shape, shape + rank));
+    std::vector<cv::dnn::MatShape> shapes(1, cv::dnn::MatShape(shape, shape + rank));
     n->input = cv::Mat::zeros(rank, shape, CV_32F);
+    if (scalar) {
+      shapes.push_back(cv::dnn::MatShape(2, 1));
+      n->scalar = cv::Mat::zeros(1, 1, CV_32F);
+      n->second = scalar;
+    }
+    checkMemory(n->net, shapes);
     forward(n);
   });
   if (*error) {
@@ -120,6 +128,8 @@ ds_net* ds_net_open(const void* onnx, size_t length, const int* shape, int rank,
 }
 
 float* ds_net_input(ds_net* n) { return n->input.ptr<float>(); }
+
+float* ds_net_scalar(ds_net* n) { return n->scalar.empty() ? nullptr : n->scalar.ptr<float>(); }
 
 int ds_net_outputs(ds_net* n) { return static_cast<int>(n->outputs.size()); }
 

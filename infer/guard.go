@@ -23,11 +23,13 @@ const maxMessage = 300
 type network struct {
 	c       *C.ds_net
 	input   []float32   // C's memory, row-major; write here, then forward
+	scalar  *float32    // likewise: the second input; nil where the graph has none
 	outputs [][]float32 // C's memory, rewritten by forward
 }
 
-// openNetwork reads onnx and tries it once on zeros, so that a graph OpenCV cannot run is an error here and not later.
-func openNetwork(onnx []byte, shape []int, outputs ...string) (*network, error) {
+// openNetwork reads onnx and tries it once on zeros, so that a graph OpenCV cannot run is an error here and not later. scalar names
+// the graph's second input, of one value; empty is none.
+func openNetwork(onnx []byte, shape []int, scalar string, outputs ...string) (*network, error) {
 	if len(onnx) == 0 {
 		return nil, errors.New("the ONNX graph is empty")
 	}
@@ -44,12 +46,16 @@ func openNetwork(onnx []byte, shape []int, outputs ...string) (*network, error) 
 		names[i] = C.CString(name)
 		defer C.free(unsafe.Pointer(names[i]))
 	}
-	var failure *C.char
-	c := C.ds_net_open(unsafe.Pointer(&onnx[0]), C.size_t(len(onnx)), &dims[0], C.int(len(dims)), &names[0], C.int(len(names)), &failure)
+	var second, failure *C.char
+	if scalar != "" {
+		second = C.CString(scalar)
+		defer C.free(unsafe.Pointer(second))
+	}
+	c := C.ds_net_open(unsafe.Pointer(&onnx[0]), C.size_t(len(onnx)), &dims[0], C.int(len(dims)), second, &names[0], C.int(len(names)), &failure)
 	if c == nil {
 		return nil, openCVError(failure)
 	}
-	n := &network{c: c, input: unsafe.Slice((*float32)(C.ds_net_input(c)), size)}
+	n := &network{c: c, input: unsafe.Slice((*float32)(C.ds_net_input(c)), size), scalar: (*float32)(C.ds_net_scalar(c))}
 	n.readOutputs()
 	return n, nil
 }

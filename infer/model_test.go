@@ -210,6 +210,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(good)
 	f.Add(good[:len(good)/2])
 	f.Add(convolutional(f))
+	f.Add(clocked(f, 10, "x", "t"))
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m, err := infer.Parse("fuzz.onnx", data)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"gocv.io/x/gocv"
 
@@ -13,8 +14,10 @@ import (
 	"driftscope/internal/latent"
 )
 
-// The names of a model's outputs. A foreign encoder may have one output of 2d values instead, the means and then the log sds.
+// The names of a model's second input, where it has a clock, and of its outputs. A foreign encoder may have one output of 2d values
+// instead, the means and then the log sds.
 const (
+	inputTime     = "t"
 	outputMean    = "mean"
 	outputLogSD   = "log_sd"
 	outputPicture = "x"
@@ -33,12 +36,19 @@ type Encoder struct {
 	net     *network
 	decoder *network // nil where the model has none
 	preview preview
+
+	begin      time.Time // of the present trajectory, where the model has a clock
+	trajectory uint64
 }
 
 // NewEncoder opens the model's graphs. The caller closes the Encoder.
 func (m *Model) NewEncoder() (*Encoder, error) {
 	in, d := m.Card.Input, m.Card.Latent
-	net, err := openNetwork(m.encoder, []int{1, in.Channels, in.Height, in.Width}, outputMean, outputLogSD)
+	second, err := m.second()
+	if err != nil {
+		return nil, fmt.Errorf("model %s: %w", m.name, err)
+	}
+	net, err := openNetwork(m.encoder, []int{1, in.Channels, in.Height, in.Width}, second, outputMean, outputLogSD)
 	if err != nil {
 		return nil, fmt.Errorf("model %s: the encoder does not run on the card's input of %dx%dx%d (channels, height, width): %w",
 			m.name, in.Channels, in.Height, in.Width, err)
@@ -50,7 +60,7 @@ func (m *Model) NewEncoder() (*Encoder, error) {
 	if m.decoder == nil {
 		return e, nil
 	}
-	e.decoder, err = openNetwork(m.decoder, []int{1, d}, outputPicture)
+	e.decoder, err = openNetwork(m.decoder, []int{1, d}, "", outputPicture)
 	if err != nil {
 		err = fmt.Errorf("model %s: the decoder does not run on %d latents: %w", m.name, d, err)
 		return nil, errors.Join(err, e.Close())
@@ -61,6 +71,20 @@ func (m *Model) NewEncoder() (*Encoder, error) {
 		return nil, errors.Join(err, e.Close())
 	}
 	return e, nil
+}
+
+// second names the encoder's second input, empty where it has none, after comparing its inputs with the card.
+func (m *Model) second() (string, error) {
+	names, seconds := inputs(m.encoder), m.Card.Clock
+	switch {
+	case seconds == 0 && len(names) <= 1:
+		return "", nil
+	case seconds > 0 && len(names) == 2 && names[1] == inputTime:
+		return inputTime, nil
+	case seconds > 0:
+		return "", fmt.Errorf("the encoder's inputs are %q, the card's clock_s: %g wants a picture and then %q: correct the card", names, seconds, inputTime)
+	}
+	return "", fmt.Errorf("the encoder's inputs are %q, the card has no clock_s and wants a picture alone: correct the card", names)
 }
 
 // checkOutputs compares what the graph gives with the card's latent dimension, and splits a single output in two.
@@ -85,8 +109,10 @@ func (e *Encoder) checkOutputs(d int) error {
 func (e *Encoder) Dim() int { return e.model.Card.Latent }
 
 // Encode writes f's latent N(Mean, diag SD²) to dst, SD = exp(log_sd). f must be float32 in [0,1] and of the model's shape, as
-// the card's preprocessing leaves it; anything else is an error. Latents that are not finite are a *frame.ErrSkip.
+// the card's preprocessing leaves it; anything else is an error. Latents that are not finite are a *frame.ErrSkip. Where the model
+// has a clock, that starts with the first frame and with the first of every new trajectory, so frames are given in order.
 func (e *Encoder) Encode(_ context.Context, dst *latent.Latent, f *frame.Frame) error {
+	e.tell(f)
 	if err := e.load(f); err != nil {
 		return err
 	}
@@ -104,6 +130,17 @@ func (e *Encoder) Encode(_ context.Context, dst *latent.Latent, f *frame.Frame) 
 		return notANumber(f, "the encoder's outputs")
 	}
 	return nil
+}
+
+// tell sets the clock to f's time, as far as it ran in training: beyond that it stands.
+func (e *Encoder) tell(f *frame.Frame) {
+	if e.net.scalar == nil {
+		return
+	}
+	if e.begin.IsZero() || f.Meta.Trajectory != e.trajectory {
+		e.begin, e.trajectory = f.Time, f.Meta.Trajectory
+	}
+	*e.net.scalar = float32(min(max(f.Time.Sub(e.begin).Seconds(), 0), e.model.Card.Clock))
 }
 
 func notFinite(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -52,6 +53,26 @@ func checkGraph(graph []byte) error {
 		}
 		return checkNode(v.bytes, defined)
 	})
+}
+
+// inputs names what a graph must be given, in order: its inputs but for those that are constants.
+func inputs(onnx []byte) (names []string) {
+	constant := map[string]bool{}
+	_ = fields(onnx, func(field protowire.Number, v value) error { // a torn file is found by checkStructure
+		if field != 7 {
+			return nil
+		}
+		return fields(v.bytes, func(field protowire.Number, v value) error {
+			switch field {
+			case 5:
+				constant[text(v.bytes, 8)] = true
+			case 11:
+				names = append(names, text(v.bytes, 1))
+			}
+			return nil
+		})
+	})
+	return slices.DeleteFunc(names, func(name string) bool { return constant[name] })
 }
 
 // text is a message's string field, the last where it occurs more than once.

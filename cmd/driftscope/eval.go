@@ -147,7 +147,7 @@ type encoded struct {
 	reconstruction []float64 // mean squared error a pixel, one a frame; nil without a decoder
 }
 
-// encodeAll runs the model over a whole recording.
+// encodeAll runs the model over a whole recording, whatever is judged of it: a model's clock starts with the first frame.
 func encodeAll(ctx context.Context, model *infer.Model, rec *recording) (*encoded, error) {
 	encoder, err := model.NewEncoder()
 	if err != nil {

@@ -37,6 +37,7 @@ type pretrainCmd struct {
 	L1          float64  `name:"l1" help:"Penalty on the picture's motion a latent dimension, nats."`
 	Nu          float64  `help:"Precision of a Gaussian prior on the latents."`
 	Substeps    int      `default:"1" help:"Euler-Maruyama steps of the drift between two frames."`
+	Clock       bool     `help:"Let the drift, and the encoder's last layer, depend on the time since the recording began."`
 	Sleep       int      `help:"Steps of the encoder alone on frames that the decoder moved, in the end; half of --steps unless given, negative is none." placeholder:"N"`
 	DT          float64  `name:"dt" help:"Seconds between frames, where the recording does not say." placeholder:"S"`
 	FPS         float64  `name:"fps" help:"Frames a second, where the recording does not say."`
@@ -62,6 +63,9 @@ func (c *pretrainCmd) Run(ctx context.Context) error {
 	left, err := c.unfinished()
 	if err != nil {
 		return err
+	}
+	if clocked := c.Clock || from != nil && from.Card.Clock > 0; clocked && frames.from > 0 {
+		return usage(fmt.Errorf("--train-frames %s: the clock starts with the recording's first frame: begin with 0", frames))
 	}
 	choice, err := c.prepare(ctx, data, from, left)
 	if errors.Is(err, context.Canceled) {
@@ -189,7 +193,7 @@ func (c *pretrainCmd) train(ctx context.Context, choice *choice, config sdevae.C
 // config is the recipe's, overridden by flags.
 func (c *pretrainCmd) config(choice *choice) sdevae.Config {
 	config := sdevae.Config{Latent: choice.latent, Tau: choice.tau, Seed: c.Seed, Posterior: sdevae.Posterior(c.Posterior), Diffusion: sdevae.Diffusion(c.Diffusion),
-		Nu: c.Nu, L1: c.L1, Substeps: c.Substeps, Steps: c.Steps, Pairs: c.Pairs, Rate: c.Rate, Restarts: c.Restarts, Patience: c.Patience, Sleep: c.Sleep}
+		Nu: c.Nu, L1: c.L1, Substeps: c.Substeps, Clock: c.Clock, Steps: c.Steps, Pairs: c.Pairs, Rate: c.Rate, Restarts: c.Restarts, Patience: c.Patience, Sleep: c.Sleep}
 	if c.Recipe == "paper" {
 		config = config.Paper(choice.clip.Len())
 	}

@@ -63,7 +63,31 @@ func TestPretrainThenEval(t *testing.T) {
 		drive(t, folder, "pretrain", "balls", "--latent", "2", flag, "--out", "x.onnx").check(t, 2, "expected positive numbers")
 	}
 	drive(t, folder, "pretrain", "balls", "--latent", "2", "--train-frames", "90:95", "--out", "x.onnx").check(t, 1, "no frame in 90:95")
+	drive(t, folder, "pretrain", "balls", "--latent", "2", "--clock", "--train-frames", "20:60", "--out", "x.onnx").check(t, 2, "begin with 0")
 	drive(t, folder, "pretrain", "balls", "--latent", "2", "--crop", "40,40,64", "--out", "x.onnx").check(t, 2, "do not lie inside the 64x64 frame")
+}
+
+// A model with a clock is trained on the beginning of a recording, and is judged on its end as the clock stands there.
+func TestPretrainClock(t *testing.T) {
+	folder := t.TempDir()
+	if o := drive(t, folder, "simulate", "balls-ou", "--frames", "80", "--seed", "7", "--out", "balls"); o.status != 0 {
+		t.Fatal(o.errors)
+	}
+	if o := drive(t, folder, "pretrain", "balls", "--latent", "2", "--clock", "--train-frames", "0:60", "--steps", "50", "--pairs", "16", "--restarts", "1",
+		"--sleep=-1", "--out", "m.onnx"); o.status != 0 {
+		t.Fatal(o.errors)
+	}
+	data, err := os.ReadFile(filepath.Join(folder, "m.onnx"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if file, err := card.Read(data); err != nil || math.Abs(file.Card.Clock-0.59) > 1e-6 || len(file.Card.Drift.Centre) != 2 {
+		t.Errorf("60 frames, 0.01 s apart, last 0.59 s: found %+v, %v", file.Card, err)
+	}
+	if o := drive(t, folder, "eval", "--model", "m.onnx", "--video", "balls", "--truth", "balls/truth.csv", "--frames", "60:80"); o.status != 0 {
+		t.Error(o.errors)
+	}
+	drive(t, folder, "pretrain", "balls", "--from", "m.onnx", "--train-frames", "20:60", "--out", "x.onnx").check(t, 2, "begin with 0")
 }
 
 func TestParseSpan(t *testing.T) {

@@ -32,8 +32,12 @@ type Card struct {
 	Mean       []float64 `json:"mean" yaml:"mean"`             // of the training latents, per dimension
 	SD         []float64 `json:"sd" yaml:"sd"`                 // of the training latents, per dimension
 	Seconds    float64   `json:"train_s" yaml:"train_s"`       // observed time T of the training clip
-	Drift      *Drift    `json:"drift,omitempty" yaml:"drift,omitempty"`
-	Training   Training  `json:"training" yaml:"training"`
+	// Clock is the seconds that the clock ran in training. Above 0 the encoder takes them as well, as its input "t", 1×1, since the
+	// recording, or its present trajectory, began; 0 is an encoder of pictures alone.
+	Clock float64 `json:"clock_s,omitempty" yaml:"clock_s,omitempty"`
+
+	Drift    *Drift   `json:"drift,omitempty" yaml:"drift,omitempty"`
+	Training Training `json:"training" yaml:"training"`
 }
 
 // Input is the encoder's picture: float32 in [0,1], NCHW with N = 1. Channels is 1 (grey) or 3 (RGB).
@@ -86,6 +90,7 @@ func (c *Card) Validate() error {
 	bad(c.Latent >= 1 && c.Latent <= MaxLatent, "latent: found %d, expected 1 to %d", c.Latent, MaxLatent)
 	bad(len(c.Preprocess) > 0 && len(c.Preprocess) <= 32, "preprocess: found %d steps, expected 1 to 32", len(c.Preprocess))
 	bad(c.DT > 0 && !math.IsInf(c.DT, 0), "dt_s: found %g, expected a positive number of seconds", c.DT)
+	bad(c.Clock >= 0 && !math.IsInf(c.Clock, 0), "clock_s: found %g, expected the seconds that the clock ran in training, or 0", c.Clock)
 	vector := func(name string, v []float64, positive bool) {
 		bad(len(v) == c.Latent, "%s: found %d values, expected one per latent dimension (%d)", name, len(v), c.Latent)
 		bad(!slices.ContainsFunc(v, func(x float64) bool {

@@ -81,6 +81,7 @@ func TestValidateNamesTheKey(t *testing.T) {
 		"latent":         func(c *Card) { c.Latent = -1 },
 		"preprocess":     func(c *Card) { c.Preprocess = nil },
 		"dt_s":           func(c *Card) { c.DT = math.NaN() },
+		"clock_s":        func(c *Card) { c.Clock = math.Inf(1) },
 		"sigma":          func(c *Card) { c.Sigma = []float64{1, 0} },
 		"mean":           func(c *Card) { c.Mean = []float64{0, math.Inf(1)} },
 		"sd":             func(c *Card) { c.SD = nil },

@@ -21,12 +21,13 @@ import (
 // with reference.apply and the model's own decoder, within 1e-4 (float32, another order of summation).
 func TestBentReferenceInTheFile(t *testing.T) {
 	const tolerance = 1e-4
-	for _, c := range []Config{{Latent: 1}, {Latent: 3}, {Latent: 3, Posterior: Cholesky}, {Latent: 5}, {Latent: 5, Posterior: Cholesky}} {
+	for _, c := range []Config{{Latent: 1}, {Latent: 3}, {Latent: 3, Posterior: Cholesky}, {Latent: 5}, {Latent: 5, Posterior: Cholesky},
+		{Latent: 2, Clock: true}, {Latent: 3, Posterior: Cholesky, Clock: true}} {
 		d := c.Latent
 		rng := rand.New(rand.NewPCG(3, uint64(d)))
 		m, clip := untrained(t, c, rng)
 		n := clip.Len()
-		p, err := m.Encode(clip.Pixels, n)
+		p, err := m.Encode(clip.Pixels, m.clock(clip, clip.frames()), n)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,12 +77,12 @@ func handmade(m []float32, d int, rng *rand.Rand) *reference {
 	return r.unit(m)
 }
 
-// untrained is random networks for 16×16 pictures and a clip of noise that they are calibrated on.
+// untrained is random networks for 16×16 pictures and a clip of noise, two trajectories of it, that they are calibrated on.
 func untrained(t *testing.T, c Config, rng *rand.Rand) (*Model, *Clip) {
 	t.Helper()
 	clip := &Clip{Channels: 1, Height: 16, Width: 16}
 	for i := range 12 {
-		clip.Times, clip.Trajectory = append(clip.Times, float64(i)), append(clip.Trajectory, 0)
+		clip.Times, clip.Trajectory = append(clip.Times, float64(i)), append(clip.Trajectory, uint64(i/7))
 		for range clip.Size() {
 			clip.Pixels = append(clip.Pixels, rng.Float32())
 		}
@@ -94,6 +95,14 @@ func untrained(t *testing.T, c Config, rng *rand.Rand) (*Model, *Clip) {
 	m.Background = background(clip)
 	for i := range m.BelowW {
 		m.BelowW[i] = float32(0.01 * rng.NormFloat64())
+	}
+	if c.Clock {
+		m.Span = clip.Span()
+	}
+	for _, w := range [][]float32{m.MeanT, m.LogSDT, m.BelowT} {
+		for i := range w {
+			w[i] = float32(0.5 * rng.NormFloat64())
+		}
 	}
 	if err := m.calibrate(clip, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}); err != nil {
 		t.Fatal(err)
@@ -132,7 +141,7 @@ func opened(t *testing.T, m *Model, ref *reference) *infer.Encoder {
 func written(t *testing.T, m *Model, ref *reference) []byte {
 	t.Helper()
 	in, one := m.Encoder.In(), wide(filledSlice(1, m.Dim))
-	file, err := card.Write(&card.Card{Version: card.Version, Input: card.Input{Channels: in.C, Height: in.H, Width: in.W}, Latent: m.Dim,
+	file, err := card.Write(&card.Card{Version: card.Version, Input: card.Input{Channels: in.C, Height: in.H, Width: in.W}, Latent: m.Dim, Clock: m.Span,
 		Preprocess: []card.Step{{Kind: "normalise"}}, DT: 1, Sigma: one, Mean: one, SD: one}, m.encoderGraph(ref), m.decoderGraph(ref))
 	if err != nil {
 		t.Fatal(err)
@@ -144,7 +153,7 @@ func written(t *testing.T, m *Model, ref *reference) []byte {
 func pictureOf(t *testing.T, c *Clip, i int) *frame.Frame {
 	t.Helper()
 	picture := gocv.NewMatWithSize(c.Height, c.Width, gocv.MatTypeCV32FC1)
-	f := frame.New(uint64(i), time.Unix(0, 0), frame.Meta{}, picture)
+	f := frame.New(uint64(i), time.Unix(0, int64(1e9*c.Times[i])), frame.Meta{Trajectory: c.Trajectory[i]}, picture)
 	t.Cleanup(func() { f.Close() })
 	pixels, err := picture.DataPtrFloat32()
 	if err != nil {

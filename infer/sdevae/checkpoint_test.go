@@ -31,7 +31,7 @@ func walk(n int, seed uint64) *Clip {
 
 // brief is a training of a few seconds that has everything: a race, its lead's run, sleep, and all that a checkpoint may hold.
 func brief() Config {
-	return Config{Latent: 2, Seed: 4, Posterior: Cholesky, Diffusion: LearntDiagonal, L1: 0.1, Tau: 0.2, Steps: 24, Pairs: 8, Restarts: 2, Every: 3, Sleep: 12}
+	return Config{Latent: 2, Seed: 4, Posterior: Cholesky, Diffusion: LearntDiagonal, Clock: true, L1: 0.1, Tau: 0.2, Steps: 24, Pairs: 8, Restarts: 2, Every: 3, Sleep: 12}
 }
 
 func train(t *testing.T, how Training, clip *Clip, c Config) *Result {
@@ -77,11 +77,11 @@ func interrupted(t *testing.T, how Training, clip *Clip, c Config, step int) (la
 // TestResumed kills a training at random steps, inside the trials, inside the final and inside sleep, goes on from the last
 // checkpoint, is killed again, and must end with the model file of a training that nobody disturbed, bit for bit.
 func TestResumed(t *testing.T) {
-	rng := rand.New(rand.NewPCG(7, 0))
 	clip := walk(60, 3)
 	full, plain := brief(), Config{Latent: 1, Seed: 2, Tau: 0.2, Steps: 20, Pairs: 8, Restarts: 3, Every: 4, Sleep: 9, Patience: 4}
 	for name, c := range map[string]Config{"everything": full, "plain": plain} {
 		t.Run(name, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(7, 0))
 			undisturbed := train(t, Training{}, clip, c)
 			want := file(t, undisturbed, clip)
 			r := undisturbed.Config
@@ -120,7 +120,12 @@ func TestResumedFromModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := file(t, train(t, Training{From: model}, clip, c), clip)
+	c.Clock = false
+	followed := train(t, Training{From: model}, clip, c)
+	if !followed.Config.Clock {
+		t.Error("the model's clock stopped")
+	}
+	want := file(t, followed, clip)
 	checkpoint, err := ReadCheckpoint(interrupted(t, Training{From: model}, clip, c, 10))
 	if err != nil {
 		t.Fatal(err)

@@ -27,6 +27,15 @@ type Pair struct {
 // Len is the number of frames.
 func (c *Clip) Len() int { return len(c.Times) }
 
+// frames lists them all.
+func (c *Clip) frames() []int {
+	all := make([]int, c.Len())
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
 // Size is the number of floats a frame.
 func (c *Clip) Size() int { return c.Channels * c.Height * c.Width }
 

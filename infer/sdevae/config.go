@@ -29,6 +29,7 @@ type Config struct {
 	Nu        float64   // precision of the prior N(0, 1/ν) on the latents; 0 is none, as in the paper
 	L1        float64   // nats a unit of Σ σᵢ |∂f/∂zᵢ|, the picture's motion a √s; 0 is none
 	Substeps  int       // Euler-Maruyama steps of the drift within a pair; 1
+	Clock     bool      // the drift and the encoder's last layer see the time since the trajectory began as well
 
 	Steps    int     // optimiser steps of the run that is kept; DefaultSteps
 	Pairs    int     // a batch; 50, fewer where the clip has fewer

@@ -13,6 +13,12 @@
 // steps of Euler's along the drift; a prior adds ν/2 mean (Σᵢ Sᵢᵢ + mᵢ²), and l1 a multiple of Σᵢ √qᵢ |∂f/∂zᵢ|, the motion in the
 // picture, which no scale of z changes.
 //
+// With a clock, the drift is μ(z, c) and the encoder's last layer sees c behind its features, as the paper has it for drifts that
+// depend on time: c = 2t/T - 1, where t is the time since the frame's trajectory began and T the longest trajectory's duration. In the
+// file t enters in seconds, up to T. That drift shapes the encoder and is then left behind, as the one without a clock is: the
+// exported drift is fitted to the exported latents, of z alone, and is the mean over the clip; the online estimator follows the
+// law's changes.
+//
 // ½ ln q is the Gaussian transition likelihood with σᵢ² at its maximum, so the scale of z is free during training; the export
 // settles it by whitening (whiten.go): z = C^(-½) (m - mean), where C estimates σσ' from the increments. One entropy is counted
 // a transition, not two, and pairs are drawn at random, so that batch normalisation sees the whole video at every step.

@@ -139,9 +139,9 @@ func (t *tensors) carry(out, slopes string, d int) {
 
 // diagonalVariance appends var z of posteriors with diagonal covariance to the features, which are the last value.
 func (m *Model) diagonalVariance(t *tensors, ref *reference) {
-	features, d := m.Encoder.Out().Size(), m.Dim
-	double := func(v []float32) []float32 { return scaled(v, 2) } // ln s² = 2 ln s
-	t.gemm("log_variance", double(m.LogSDW), double(m.LogSDB), features, d)
+	d := m.Dim
+	w, b := m.inSeconds(m.LogSDW, m.LogSDB, m.LogSDT)
+	t.gemm("log_variance", scaled(w, 2), scaled(b, 2), len(w)/d, d) // ln s² = 2 ln s
 	t.node("Exp", "variance", nil)
 	if ref.bend == nil {
 		t.gemm("mapped_variance", ref.squared(), make([]float32, d), d, d)
@@ -152,13 +152,15 @@ func (m *Model) diagonalVariance(t *tensors, ref *reference) {
 
 // fullVariance appends var z = diag(M M'), M = J L, of posteriors with covariance L L' to the features, which are the last value.
 func (m *Model) fullVariance(t *tensors, ref *reference) {
-	features, d := m.Encoder.Out().Size(), m.Dim
-	t.gemm("log_diagonal", m.LogSDW, m.LogSDB, features, d)
+	d := m.Dim
+	w, b := m.inSeconds(m.LogSDW, m.LogSDB, m.LogSDT)
+	t.gemm("log_diagonal", w, b, len(w)/d, d)
 	t.node("Exp", "diagonal", nil)
 	t.gemm("diagonal_root", placed(d, d*d, func(i int) int { return i*d + i }), make([]float32, d*d), d, d*d)
 	t.last = "features"
-	under := placed(below(d), d*d, belowDiagonal(d))
-	t.gemm("below_root", narrowProduct(m.BelowW, under, features, below(d), d*d), narrowProduct(m.BelowB, under, 1, below(d), d*d), features, d*d)
+	under, rows := placed(below(d), d*d, belowDiagonal(d)), len(w)/d
+	w, b = m.inSeconds(m.BelowW, m.BelowB, m.BelowT)
+	t.gemm("below_root", narrowProduct(w, under, rows, below(d), d*d), narrowProduct(b, under, 1, below(d), d*d), rows, d*d)
 	t.node("Add", "root", []string{"diagonal_root"})
 	if ref.bend == nil {
 		t.gemm("mapped_root", ref.applied(), make([]float32, d*d), d*d, d*d)
@@ -231,15 +233,25 @@ func narrowProduct(a, b []float32, n, k, m int) []float32 {
 }
 
 // encoderGraph is x → mean, log_sd in the frame of reference: mean folds the linear map into the last layer, and the variances go
-// through it as diag(Map' S Map); where the frame bends, the polynomial follows and the variances go through its slopes.
+// through it as diag(Map' S Map); where the frame bends, the polynomial follows and the variances go through its slopes. With a clock,
+// the seconds t are appended to the features.
 func (m *Model) encoderGraph(ref *reference) *card.Graph {
-	in, features, d := m.Encoder.In(), m.Encoder.Out().Size(), m.Dim
+	in, d := m.Encoder.In(), m.Dim
 	t := &tensors{last: "x", graph: card.Graph{Name: "encoder",
 		Inputs:  []card.Value{{Name: "x", Shape: []int{1, in.C, in.H, in.W}}},
 		Outputs: []card.Value{{Name: "mean", Shape: []int{1, d}}, {Name: "log_sd", Shape: []int{1, d}}}}}
 	t.stack("encoder", m.Encoder, encoderLayers(), m.EncoderTheta, m.EncoderStats)
-	t.node("Flatten", "features", nil, card.Attr{Name: "axis", Value: 1})
-	w, b := ref.head(m.MeanW, m.MeanB, features)
+	axis := card.Attr{Name: "axis", Value: 1}
+	if m.Span > 0 {
+		t.graph.Inputs = append(t.graph.Inputs, card.Value{Name: "t", Shape: []int{1, 1}})
+		t.node("Flatten", "seen", nil, axis)
+		t.node("Concat", "features", []string{"t"}, axis)
+	} else {
+		t.node("Flatten", "features", nil, axis)
+	}
+	w, b := m.inSeconds(m.MeanW, m.MeanB, m.MeanT)
+	features := len(w) / d
+	w, b = ref.head(w, b, features)
 	if ref.bend == nil {
 		t.gemm("mean", w, b, features, d)
 	} else {

@@ -23,8 +23,8 @@ type Export struct {
 // Export settles the latents' frame of reference and writes the model file. The card is completed from the model and the clip;
 // the caller gives Preprocess and the parts of Training that it knows.
 func (r *Result) Export(clip *Clip, c card.Card) (*Export, error) {
-	m, n := r.Model, clip.Len()
-	p, err := m.Encode(clip.Pixels, n)
+	m := r.Model
+	p, err := m.Encode(clip.Pixels, m.clock(clip, clip.frames()), clip.Len())
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (e *Export) describe(r *Result, clip *Clip, pairs []Pair) {
 	e.Card.Version = card.Version
 	e.Card.Input = card.Input{Channels: clip.Channels, Height: clip.Height, Width: clip.Width}
 	e.Card.Latent = d
-	e.Card.DT = clip.DT()
+	e.Card.DT, e.Card.Clock = clip.DT(), r.Model.Span
 	for i := range d {
 		axis := column(e.Z, i, d)
 		mean, sd := stat.MeanStdDev(axis, nil)

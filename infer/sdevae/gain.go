@@ -17,11 +17,7 @@ const (
 func (s *session) weigh() error {
 	m, frames := s.model, spread(framesOf(s.train), gainFrames)
 	n, d, size, seed := len(frames), m.Dim, s.clip.Size(), m.Decoder.In().Size()
-	x := make([]float32, n*size)
-	for i, f := range frames {
-		copy(x[i*size:], s.clip.Frame(f))
-	}
-	p, err := m.Encode(x, n)
+	_, p, err := m.read(s.clip, frames)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ type graph struct {
 	// What a step reads. The tensors are lent to the graph; fill them in place.
 	x, eps, dt *tensor.Dense // (2B, CHW), (2B, d), (B, 1)
 	weight     *tensor.Dense // (d): 1/q as smoothed over batches, where the diffusion is profiled
+	clock      *tensor.Dense // (2B, 1), where there is one
 	gain       *tensor.Dense // (d): |∂f/∂zᵢ| over that of the decoder's first layer, where l1 is on
 
 	// What a step gives.
@@ -25,15 +26,16 @@ type graph struct {
 // newGraph builds the graph of doc.go's loss for a model and a config whose defaults are filled in.
 func newGraph(m *Model, c Config) (*graph, error) {
 	n, d, seed := 2*c.Pairs, m.Dim, m.Decoder.In().Size()
-	t := &graph{x: zeros(n, m.Encoder.In().Size()), eps: zeros(n, d), dt: zeros(c.Pairs, 1), weight: zeros(d), gain: zeros(d)}
+	t := &graph{x: zeros(n, m.Encoder.In().Size()), eps: zeros(n, d), dt: zeros(c.Pairs, 1), clock: zeros(n, 1), weight: zeros(d), gain: zeros(d)}
 	b := newBuilder(n)
-	post := b.posterior(m, b.give("x", t.x))
+	clock := b.give("clock", t.clock)
+	post := b.posterior(m, b.give("x", t.x), clock)
 	z := b.sample(post, b.give("eps", t.eps), d)
 	seedW := b.learn("seed-w", m.SeedW, d, seed)
 	drawn := b.do(m.Decoder.Apply(b.affine(z, seedW, b.learn("seed-b", m.SeedB, 1, seed)), b.learn("decoder", m.DecoderTheta, len(m.DecoderTheta))))
 	loss := b.do(G.ApplyOp(newReconstruction(t.x, m.Background, c.Tau), drawn))
 
-	q, drift := b.diffusion(m, c, post, b.give("dt", t.dt))
+	q, drift := b.diffusion(m, c, post, clock, b.give("dt", t.dt))
 	t.drift = drift
 	loss = b.add(loss, b.transition(m, q, b.give("weight", t.weight)))
 	loss = b.do(G.Sub(loss, b.scale(b.do(G.Sum(post.logDiag)), 1/float64(n))))

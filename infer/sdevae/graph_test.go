@@ -17,7 +17,8 @@ var methods = map[string]Config{
 	"cholesky":   {Posterior: Cholesky, Latent: 3},
 	"isotropic":  {Diffusion: LearntIsotropic},
 	"diagonal":   {Diffusion: LearntDiagonal, Substeps: 3},
-	"everything": {Posterior: Cholesky, Latent: 3, Diffusion: LearntDiagonal, Substeps: 2, L1: 0.7, Nu: 0.3},
+	"clock":      {Clock: true},
+	"everything": {Posterior: Cholesky, Latent: 3, Diffusion: LearntDiagonal, Substeps: 2, L1: 0.7, Nu: 0.3, Clock: true},
 	"l1":         {L1: 2},
 }
 
@@ -39,7 +40,10 @@ func smallModel(t *testing.T, channels int, c Config) (*Model, *graph, Config) {
 	for i := range m.Background {
 		m.Background[i] = float32(rng.NormFloat64())
 	}
-	for _, w := range [][]float32{m.BelowW, m.BelowB, m.LogSigma} {
+	if c.Clock {
+		m.Span = 0.2 // of the order of a batch's time steps, so that sub-steps turn the clock
+	}
+	for _, w := range [][]float32{m.BelowW, m.BelowB, m.MeanT, m.LogSDT, m.BelowT, m.LogSigma} {
 		for i := range w {
 			w[i] = float32(0.1 * rng.NormFloat64())
 		}
@@ -57,6 +61,7 @@ func smallModel(t *testing.T, channels int, c Config) (*Model, *graph, Config) {
 	fill(g.x.Data().([]float32), rng.Float64)
 	fill(g.eps.Data().([]float32), rng.NormFloat64)
 	fill(g.dt.Data().([]float32), func() float64 { return 0.05 + 0.01*rng.Float64() })
+	fill(g.clock.Data().([]float32), func() float64 { return 2*rng.Float64() - 1 })
 	fill(g.weight.Data().([]float32), func() float64 { return 0.5 + rng.Float64() })
 	fill(g.gain.Data().([]float32), func() float64 { return 0.5 + rng.Float64() })
 	return m, g, c
@@ -72,14 +77,14 @@ func TestGradient(t *testing.T) {
 		})
 	}
 	t.Run("sleep", func(t *testing.T) {
-		m, _, _ := smallModel(t, 1, methods["cholesky"])
+		m, _, _ := smallModel(t, 1, methods["everything"])
 		d, err := newDreams(m, 6)
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(d.close)
 		rng := rand.New(rand.NewPCG(3, 3))
-		for _, input := range []*tensor.Dense{d.x, d.mean, d.logDiag, d.below, d.weight} {
+		for _, input := range []*tensor.Dense{d.x, d.mean, d.logDiag, d.below, d.clock, d.weight} {
 			for i := range input.Data().([]float32) {
 				input.Data().([]float32)[i] = rng.Float32()
 			}
@@ -161,6 +166,16 @@ func plainLoss(t *testing.T, m *Model, g *graph, c Config) float64 {
 	if len(p.Below) > 0 {
 		affine(p.Below, h, m.BelowW, m.BelowB, n, features, below(d))
 	}
+	clock := g.clock.Data().([]float32)
+	for i, c := range clock {
+		for k := range m.MeanT {
+			p.Mean[i*d+k] += c * m.MeanT[k]
+			p.LogDiag[i*d+k] += c * m.LogSDT[k]
+		}
+		for k := range m.BelowT {
+			p.Below[i*below(d)+k] += c * m.BelowT[k]
+		}
+	}
 	z, root := make([]float32, n*d), make([]float64, d*d)
 	for k := range n {
 		p.root(root, k)
@@ -186,7 +201,7 @@ func plainLoss(t *testing.T, m *Model, g *graph, c Config) float64 {
 		frames[k], frames[pairs+k] = 2*k, 2*k+1
 		list = append(list, Pair{2 * k, float64(dt[k])})
 	}
-	for i, q := range m.profiled(p, frames, list) {
+	for i, q := range m.profiled(p, clock, frames, list) {
 		switch c.Diffusion {
 		case Profiled:
 			loss += 0.5 * q * float64(weight[i])

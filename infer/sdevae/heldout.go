@@ -42,36 +42,37 @@ func (s *session) look() (*Look, error) {
 func heldOut(m *Model, c *Clip, pairs []Pair, tau float64) (loss, explained float64, err error) {
 	frames := framesOf(pairs)
 	n, size := len(frames), c.Size()
-	x, y := make([]float32, n*size), make([]float32, n*size)
-	for i, f := range frames {
-		copy(x[i*size:], c.Frame(f))
-	}
-	p, err := m.Encode(x, n)
+	x, p, err := m.read(c, frames)
 	if err != nil {
 		return 0, 0, err
 	}
+	y := make([]float32, n*size)
 	if err := m.Decode(y, p.Mean, n); err != nil {
 		return 0, 0, err
 	}
 	squared, total := squaredError(x, y), squaredError(x, average(x, n, size))
-	for _, q := range m.profiled(p, frames, pairs) {
+	for _, q := range m.profiled(p, m.clock(c, frames), frames, pairs) {
 		loss += 0.5 * math.Log(q)
 	}
 	return loss - p.entropy() + squared/(2*tau*float64(n)), 1 - squared/total, nil
 }
 
-// profiled is q of the package's equations over the given pairs; row k of p belongs to frame frames[k].
-func (m *Model) profiled(p *Posteriors, frames []int, pairs []Pair) []float64 {
+// profiled is q of the package's equations over the given pairs; row k of p, and of the clock where there is one, belongs to frame
+// frames[k].
+func (m *Model) profiled(p *Posteriors, clock []float32, frames []int, pairs []Pair) []float64 {
 	d := m.Dim
 	row := make(map[int]int, len(frames))
 	for k, f := range frames {
 		row[f] = k
 	}
 	variance := p.variances()
-	q, z, next, scratch := make([]float64, d), make([]float64, d), make([]float64, d), new(online.Scratch)
+	q, z, next, scratch := make([]float64, d), make([]float64, m.Drift.Dim), make([]float64, m.Drift.Dim), new(online.Scratch)
 	for _, pair := range pairs {
 		a, b := row[pair.First]*d, row[pair.First+1]*d
 		copyFloats(z, p.Mean[a:a+d])
+		if m.Span > 0 {
+			z[d] = float64(clock[a/d])
+		}
 		m.carry(next, z, pair.DT, scratch)
 		for i := range d {
 			e := float64(p.Mean[b+i]) - next[i]
@@ -81,12 +82,15 @@ func (m *Model) profiled(p *Posteriors, frames []int, pairs []Pair) []float64 {
 	return q
 }
 
-// carry is where the drift takes z within dt, in Substeps steps of Euler's.
+// carry is where the drift takes z within dt, in Substeps steps of Euler's. With a clock, that is behind z, and goes on by itself.
 func (m *Model) carry(dst, z []float64, dt float64, scratch *online.Scratch) {
-	mu := make([]float64, m.Dim)
+	mu := make([]float64, m.Drift.Dim)
 	copy(dst, z)
 	for range m.Substeps {
 		m.Drift.Drift(mu, dst, scratch)
+		if m.Span > 0 {
+			mu[m.Dim] = 2 / m.Span
+		}
 		for i, v := range mu {
 			dst[i] += v * dt / float64(m.Substeps)
 		}

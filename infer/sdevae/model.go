@@ -27,22 +27,25 @@ type Model struct {
 	EncoderTheta, DecoderTheta []float32
 	EncoderStats, DecoderStats []dnnl.Moments // of batch normalisation, over the training frames
 
-	Posterior      Posterior
-	MeanW, LogSDW  []float32 // features × d
-	MeanB, LogSDB  []float32 // d
-	BelowW, BelowB []float32 // features × d(d-1)/2, and that many; empty where the posterior is diagonal
-	SeedW          []float32 // d × seed
-	SeedB          []float32 // seed
-	LogSigma       []float32 // learnt diffusion: d or 1; empty where it is profiled
-	Substeps       int       // of the drift within a pair
-	Background     []float32 // CHW: the logit of the clip's mean picture, which the decoder adds to before the sigmoid
+	Posterior             Posterior
+	MeanW, LogSDW         []float32 // features × d
+	MeanB, LogSDB         []float32 // d
+	BelowW, BelowB        []float32 // features × d(d-1)/2, and that many; empty where the posterior is diagonal
+	Span                  float64   // T of the clock, seconds; 0 where there is none
+	MeanT, LogSDT, BelowT []float32 // the clock's weights: d, d, and d(d-1)/2 where there are covariances; empty without a clock
+	SeedW                 []float32 // d × seed
+	SeedB                 []float32 // seed
+	LogSigma              []float32 // learnt diffusion: d or 1; empty where it is profiled
+	Substeps              int       // of the drift within a pair
+	Background            []float32 // CHW: the logit of the clip's mean picture, which the decoder adds to before the sigmoid
 
-	Drift *online.Network // in the coordinates of m
+	Drift *online.Network // in the coordinates of m; with a clock, that is one dimension more, and what comes out of it means nothing
 
 	readout *readout // what the encoder's last layer may see of its features; nil is all
 }
 
-// newModel builds the paper's networks for pictures of the given shape and draws their first weights.
+// newModel builds the paper's networks for pictures of the given shape and draws their first weights. The caller sets Background and,
+// with a clock, Span.
 func newModel(in dnnl.Shape, c Config, batch int, rng *rand.Rand) (*Model, error) {
 	dim := c.Latent
 	encoder, err := dnnl.New(in, encoderLayers(), batch)
@@ -71,6 +74,10 @@ func newModel(in dnnl.Shape, c Config, batch int, rng *rand.Rand) (*Model, error
 		m.LogSigma = make([]float32, 1)
 	}
 	m.SeedW, m.SeedB = uniform(dim*seed, dim, rng), uniform(seed, dim, rng)
+	if c.Clock { // starts without effect
+		m.MeanT, m.LogSDT, m.BelowT = make([]float32, dim), make([]float32, dim), make([]float32, len(m.BelowB))
+		dim++
+	}
 	m.Drift = online.NewNetwork(dim, rng)
 	return m, nil
 }
@@ -103,8 +110,8 @@ func (m *Model) Close() {
 	m.Decoder.Close()
 }
 
-// Encode maps n frames (n × CHW) to their posteriors, in evaluation mode.
-func (m *Model) Encode(frames []float32, n int) (*Posteriors, error) {
+// Encode maps n frames (n × CHW) and their clock, from -1 to 1 and nil where the model has none, to their posteriors, in evaluation mode.
+func (m *Model) Encode(frames, clock []float32, n int) (*Posteriors, error) {
 	size, features, batch, d, b := m.Encoder.In().Size(), m.Encoder.Out().Size(), m.Encoder.Batch(), m.Dim, below(m.Dim)
 	h, p := make([]float32, batch*features), newPosteriors(n, d, m.Posterior)
 	for at := 0; at < n; at += batch {
@@ -118,7 +125,20 @@ func (m *Model) Encode(frames []float32, n int) (*Posteriors, error) {
 			affine(p.Below[at*b:(at+k)*b], h, m.BelowW, m.BelowB, k, features, b)
 		}
 	}
+	tick(p.Mean, clock, m.MeanT)
+	tick(p.LogDiag, clock, m.LogSDT)
+	tick(p.Below, clock, m.BelowT)
 	return p, nil
+}
+
+// read encodes frames of a clip, and gives their pixels as well.
+func (m *Model) read(c *Clip, frames []int) (x []float32, p *Posteriors, err error) {
+	x = make([]float32, len(frames)*c.Size())
+	for i, f := range frames {
+		copy(x[i*c.Size():], c.Frame(f))
+	}
+	p, err = m.Encode(x, m.clock(c, frames), len(frames))
+	return x, p, err
 }
 
 // Decode draws n pictures (n × CHW) from n latents (n × d, in m's coordinates), in evaluation mode.
@@ -154,6 +174,7 @@ func (m *Model) calibrate(c *Clip, frames []int) error {
 		}
 		encoder.add(m.Encoder.Stats(), k)
 		affine(z[:k*m.Dim], h, m.MeanW, m.MeanB, k, features, m.Dim)
+		tick(z[:k*m.Dim], m.clock(c, frames[at:at+k]), m.MeanT)
 		affine(g[:k*seed], z, m.SeedW, m.SeedB, k, m.Dim, seed)
 		if err := m.Decoder.Forward(y[:k*size], g[:k*seed], m.DecoderTheta, k); err != nil {
 			return err
@@ -198,7 +219,7 @@ func uniform(n, fanIn int, rng *rand.Rand) []float32 {
 // weights lists the model's learnt tensors and the moments that go with them, for copying.
 func (m *Model) weights() []*[]float32 {
 	return []*[]float32{&m.EncoderTheta, &m.DecoderTheta, &m.MeanW, &m.LogSDW, &m.BelowW, &m.MeanB, &m.LogSDB, &m.BelowB,
-		&m.SeedW, &m.SeedB, &m.LogSigma}
+		&m.MeanT, &m.LogSDT, &m.BelowT, &m.SeedW, &m.SeedB, &m.LogSigma}
 }
 
 // clone copies the weights; the convolutions' memory is shared with m and stays m's.

@@ -51,8 +51,8 @@ func (o *origin) holds(constant string) bool {
 func (o *origin) bent() bool { return o.holds("s.weight") }
 func (o *origin) full() bool { return o.holds("below_root.weight") }
 
-// settle checks that the clip and the config suit the model, and completes the config from it: one run, its dimension and, unless
-// a posterior is asked for, its own.
+// settle checks that the clip and the config suit the model, and completes the config from it: one run, its dimension, its clock and,
+// unless a posterior is asked for, its own. A clock or covariances that the model lacks start from zero.
 func (o *origin) settle(clip *Clip, c Config) (Config, error) {
 	in := o.card.Input
 	if in != (card.Input{Channels: clip.Channels, Height: clip.Height, Width: clip.Width}) {
@@ -71,6 +71,7 @@ func (o *origin) settle(clip *Clip, c Config) (Config, error) {
 	if o.full() {
 		c.Posterior = Cholesky
 	}
+	c.Clock = c.Clock || o.card.Clock > 0
 	c.Restarts = 1
 	return c, nil
 }
@@ -88,17 +89,21 @@ func (o *origin) restore(m *Model, clip *Clip, frames []int) error {
 		return fmt.Errorf("the model to continue: its frame of reference has no inverse: %w", err)
 	}
 	d, features, seed := m.Dim, m.Encoder.Out().Size(), m.Decoder.In().Size()
+	if o.card.Clock > 0 { // the seconds follow them
+		features++
+	}
 	e := &constants{tensors: o.encoder}
 	e.stack("encoder", m.Encoder, m.EncoderTheta)
 	w, b := e.gemm(map[bool]string{true: "s", false: "mean"}[o.bent()], features, d)
-	m.MeanW, m.MeanB = product(wide(w), features, &from), product(wide(b), 1, &from)
+	m.MeanW, m.MeanB = m.fromSeconds(product(wide(w), features, &from), product(wide(b), 1, &from), m.MeanT)
 	if o.full() {
-		m.LogSDW, m.LogSDB = e.gemm("log_diagonal", features, d)
+		w, b = e.gemm("log_diagonal", features, d)
+		m.LogSDW, m.LogSDB = m.fromSeconds(w, b, m.LogSDT)
 		w, b = e.gemm("below_root", features, d*d)
-		m.BelowW, m.BelowB = underDiagonal(w, d), underDiagonal(b, d)
+		m.BelowW, m.BelowB = m.fromSeconds(underDiagonal(w, d), underDiagonal(b, d), m.BelowT)
 	} else {
 		w, b = e.gemm("log_variance", features, d)
-		m.LogSDW, m.LogSDB = scaled(w, 0.5), scaled(b, 0.5)
+		m.LogSDW, m.LogSDB = m.fromSeconds(scaled(w, 0.5), scaled(b, 0.5), m.LogSDT)
 	}
 
 	g := &constants{tensors: o.decoder}

@@ -28,6 +28,8 @@ func TestRestoredModel(t *testing.T) {
 		{"straight with covariances", Config{Latent: 3, Posterior: Cholesky}, false},
 		{"bent", Config{Latent: 3}, true},
 		{"bent with covariances", Config{Latent: 3, Posterior: Cholesky}, true},
+		{"with a clock", Config{Latent: 3, Clock: true}, false},
+		{"bent with covariances and a clock", Config{Latent: 3, Posterior: Cholesky, Clock: true}, true},
 		{"bent by squares with covariances", Config{Latent: 5, Posterior: Cholesky}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -35,7 +37,7 @@ func TestRestoredModel(t *testing.T) {
 			rng := rand.New(rand.NewPCG(5, uint64(d)))
 			old, clip := untrained(t, c.Config, rng)
 			n := clip.Len()
-			p, err := old.Encode(clip.Pixels, n)
+			p, err := old.Encode(clip.Pixels, old.clock(clip, clip.frames()), n)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -47,10 +49,11 @@ func TestRestoredModel(t *testing.T) {
 			}
 			o := originOf(t, written(t, old, ref))
 			m, _ := untrained(t, c.Config, rng)
+			m.Span *= 1.5 // of another clip
 			if err := o.restore(m, clip, framesOf(clip.Pairs(1))); err != nil {
 				t.Fatal(err)
 			}
-			q, err := m.Encode(clip.Pixels, n)
+			q, err := m.Encode(clip.Pixels, m.clock(clip, clip.frames()), n)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -117,9 +120,11 @@ func originOf(t *testing.T, file []byte) *origin {
 	return o
 }
 
-// TestContinued trains from a model file: it starts where the file ends, and stays within what a few steps can spoil.
+// TestContinued trains from a model file: it starts where the file ends, also where it has no clock yet, and stays within what a few
+// steps can spoil.
 func TestContinued(t *testing.T) {
 	clip, c := walk(60, 3), brief()
+	c.Clock = false
 	var cold, warm []float64
 	first := train(t, Training{Watch: func(p Progress) { cold = append(cold, p.Loss) }}, clip, c)
 	export, err := first.Export(clip, card.Card{Preprocess: []card.Step{{Kind: "normalise"}}})
@@ -130,7 +135,7 @@ func TestContinued(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Latent, c.Seed = 0, 9
+	c.Latent, c.Seed, c.Clock = 0, 9, true
 	var start *Look
 	again := train(t, Training{From: file, Watch: func(p Progress) {
 		if p.Step == 0 {
@@ -139,7 +144,7 @@ func TestContinued(t *testing.T) {
 			warm = append(warm, p.Loss)
 		}
 	}}, clip, c)
-	if again.Config.Restarts != 1 || again.Model.Dim != 2 || again.Best.Restart != 0 {
+	if again.Config.Restarts != 1 || again.Model.Dim != 2 || again.Best.Restart != 0 || again.Model.Span != clip.Span() {
 		t.Errorf("one run of the file's own dimension expected, found %+v", again.Config)
 	}
 	// The wake phase kept its best look; sleep then changed the first encoder, by little. The drift starts at zero again.

@@ -89,7 +89,7 @@ func TestPrimeFindsWhatMoves(t *testing.T) {
 	if err := m.calibrate(clip, framesOf(clip.Pairs(1))); err != nil {
 		t.Fatal(err)
 	}
-	p, err := m.Encode(clip.Pixels, clip.Len())
+	p, err := m.Encode(clip.Pixels, nil, clip.Len())
 	if err != nil {
 		t.Fatal(err)
 	}

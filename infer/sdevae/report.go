@@ -57,21 +57,17 @@ type picture struct {
 
 // reconstructions draws frames spread over the clip.
 func (r *Result) reconstructions(clip *Clip) ([]picture, error) {
-	all := make([]int, clip.Len())
-	for i := range all {
-		all[i] = i
-	}
 	made := make([]float32, clip.Size())
 	var out []picture
-	for _, f := range spread(all, shown) {
-		p, err := r.Model.Encode(clip.Frame(f), 1)
+	for _, f := range spread(clip.frames(), shown) {
+		seen, p, err := r.Model.read(clip, []int{f})
 		if err != nil {
 			return nil, err
 		}
 		if err := r.Model.Decode(made, p.Mean, 1); err != nil {
 			return nil, err
 		}
-		original, err := dataURL(clip, clip.Frame(f))
+		original, err := dataURL(clip, seen)
 		if err != nil {
 			return nil, err
 		}

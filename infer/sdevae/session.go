@@ -19,6 +19,7 @@ type session struct {
 	graph     *graph
 	optimiser *adam
 	q         []float64 // smoothed profiled diffusion
+	clock     []float32 // of every frame; nil where there is none
 	order     []int     // of the training pairs, in this pass
 	at        int       // in order
 	done      int       // steps
@@ -41,7 +42,7 @@ func newSession(j *job, restart int) (*session, error) {
 		s.model.Close()
 		return nil, err
 	}
-	s.optimiser = newAdam(s.graph.params)
+	s.clock, s.optimiser = s.model.clock(j.clip, j.clip.frames()), newAdam(s.graph.params)
 	return s, nil
 }
 
@@ -53,6 +54,9 @@ func (j *job) firstModel(rng *rand.Rand, restart int) (*Model, error) {
 		return nil, err
 	}
 	m.Background = background(clip)
+	if j.config.Clock {
+		m.Span = clip.Span()
+	}
 	switch {
 	case j.origin != nil:
 		err = j.origin.restore(m, clip, spread(framesOf(j.train), maxCalibration))
@@ -185,13 +189,16 @@ func (s *session) next() []int {
 
 // fill puts the pairs' frames, time steps and fresh noise where the graph reads them.
 func (s *session) fill(indices []int) {
-	x, eps, dt := s.graph.x.Data().([]float32), s.graph.eps.Data().([]float32), s.graph.dt.Data().([]float32)
+	x, eps, dt, clock := s.graph.x.Data().([]float32), s.graph.eps.Data().([]float32), s.graph.dt.Data().([]float32), s.graph.clock.Data().([]float32)
 	size, b := s.clip.Size(), s.config.Pairs
 	for k, i := range indices {
 		p := s.train[i]
 		copy(x[k*size:(k+1)*size], s.clip.Frame(p.First))
 		copy(x[(b+k)*size:(b+k+1)*size], s.clip.Frame(p.First+1))
 		dt[k] = float32(p.DT)
+		if s.clock != nil {
+			clock[k], clock[b+k] = s.clock[p.First], s.clock[p.First+1]
+		}
 	}
 	for i := range eps {
 		eps[i] = float32(s.rng.NormFloat64())

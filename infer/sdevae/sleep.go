@@ -13,6 +13,7 @@ import (
 type dreams struct {
 	machine
 	x, mean, logDiag, below *tensor.Dense // (n, CHW), (n, d), (n, d), (n, d(d-1)/2)
+	clock                   *tensor.Dense // (n, 1)
 	weight                  *tensor.Dense // (n, d): what a squared error of a mean counts
 	loss                    G.Value
 }
@@ -25,9 +26,9 @@ const looseness = 0.1
 //	loss = mean over pictures of Σ (mᵢ - goalᵢ)²/var mᵢ + 0.1 Σ (ln sᵢ - goal)² + 0.1 Σ (L below the diagonal - goal)²
 func newDreams(m *Model, n int) (*dreams, error) {
 	d := m.Dim
-	t := &dreams{x: zeros(n, m.Encoder.In().Size()), mean: zeros(n, d), logDiag: zeros(n, d), weight: zeros(n, d)}
+	t := &dreams{x: zeros(n, m.Encoder.In().Size()), mean: zeros(n, d), logDiag: zeros(n, d), clock: zeros(n, 1), weight: zeros(n, d)}
 	b := newBuilder(n)
-	p := b.posterior(m, b.give("x", t.x))
+	p := b.posterior(m, b.give("x", t.x), b.give("clock", t.clock))
 	miss := func(got *G.Node, name string, goal *tensor.Dense) *G.Node {
 		if b.err != nil {
 			return nil
@@ -66,6 +67,7 @@ type sleeper struct {
 	optimiser *adam
 	awake     *Posteriors
 	sd        []float64 // of the means over the clip
+	clock     []float32 // of the frames; nil where there is none
 	left      []float32 // frames - drawings, n × CHW
 	near      []int     // the frame that each drawing of the batch starts from
 	done      int       // steps
@@ -75,22 +77,18 @@ type sleeper struct {
 func (s *session) fallAsleep() error {
 	s.model.adopt(s.kept)
 	frames := spread(framesOf(s.train), sleepFrames)
-	n, size := len(frames), s.clip.Size()
-	left, drawn := make([]float32, n*size), make([]float32, n*size)
-	for i, f := range frames {
-		copy(left[i*size:], s.clip.Frame(f))
-	}
-	p, err := s.model.Encode(left, n)
+	left, p, err := s.model.read(s.clip, frames)
 	if err != nil {
 		return err
 	}
-	if err := s.model.Decode(drawn, p.Mean, n); err != nil {
+	drawn := make([]float32, len(left))
+	if err := s.model.Decode(drawn, p.Mean, len(frames)); err != nil {
 		return err
 	}
 	for i, v := range drawn {
 		left[i] -= v
 	}
-	l := &sleeper{awake: p, left: left, near: make([]int, 2*s.config.Pairs)}
+	l := &sleeper{awake: p, clock: s.model.clock(s.clip, frames), left: left, near: make([]int, 2*s.config.Pairs)}
 	for i := range s.model.Dim {
 		l.sd = append(l.sd, stat.StdDev(column(p.Mean, i, s.model.Dim), nil))
 	}
@@ -147,6 +145,9 @@ func (s *session) dream(l *sleeper) error {
 			weight[k*d+i] = float32(1 / (l.sd[i]*l.sd[i] + 1e-12)) // a dead latent has no sd
 		}
 		copy(logDiag[k*d:(k+1)*d], l.awake.LogDiag[near*d:])
+		if l.clock != nil {
+			l.dreams.clock.Data().([]float32)[k] = l.clock[near]
+		}
 		if l.below != nil {
 			copy(l.below.Data().([]float32)[k*below(d):(k+1)*below(d)], l.awake.Below[near*below(d):])
 		}

@@ -105,6 +105,9 @@ func newJob(t Training, clip *Clip, c Config) (*job, error) {
 			return nil, err
 		}
 	}
+	if c.Clock && clip.Span() == 0 {
+		return nil, errors.New("the clip's times never pass their trajectory's first: leave the clock out or mend the times")
+	}
 	j.train, j.held = split(clip.Pairs(clip.MaxGap()))
 	j.config = c.withDefaults(len(j.train))
 	return j, nil

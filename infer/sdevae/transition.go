@@ -10,18 +10,22 @@ import (
 // posteriors are the encoder's answer for a batch, all (rows, d) but below, which is (rows, d(d-1)/2) or nil.
 type posteriors struct{ mean, logDiag, below, variance *G.Node }
 
-// posterior encodes the frames x: q(z|x) = N(mean, L L').
-func (b *builder) posterior(m *Model, x *G.Node) (p posteriors) {
+// posterior encodes the frames x: q(z|x) = N(mean, L L'). The clock, (rows, 1), counts where the model has one.
+func (b *builder) posterior(m *Model, x, clock *G.Node) (p posteriors) {
 	features, d := m.Encoder.Out().Size(), m.Dim
 	h := b.do(m.Encoder.Apply(x, b.learn("encoder", m.EncoderTheta, len(m.EncoderTheta))))
-	head := func(name string, w, bias []float32, out int) *G.Node {
-		return b.affine(h, b.learn(name+"-w", w, features, out), b.learn(name+"-b", bias, 1, out))
+	head := func(name string, w, bias, hand []float32, out int) *G.Node {
+		node := b.affine(h, b.learn(name+"-w", w, features, out), b.learn(name+"-b", bias, 1, out))
+		if m.Span == 0 {
+			return node
+		}
+		return b.add(node, b.mul(clock, b.learn(name+"-t", hand, 1, out)))
 	}
-	p.mean = head("mean", m.MeanW, m.MeanB, d)
-	p.logDiag = head("log-sd", m.LogSDW, m.LogSDB, d)
+	p.mean = head("mean", m.MeanW, m.MeanB, m.MeanT, d)
+	p.logDiag = head("log-sd", m.LogSDW, m.LogSDB, m.LogSDT, d)
 	p.variance = b.do(G.Exp(b.scale(p.logDiag, 2)))
 	if m.Posterior == Cholesky && d > 1 {
-		p.below = head("below", m.BelowW, m.BelowB, below(d))
+		p.below = head("below", m.BelowW, m.BelowB, m.BelowT, below(d))
 		p.variance = b.add(p.variance, b.mul(b.do(G.Square(p.below)), b.give("row", entries(d).row)))
 	}
 	return p
@@ -54,39 +58,57 @@ func entries(d int) triangle {
 	return t
 }
 
-// diffusion is q, (d), of the batch's pairs, and the drift network's parameters. The drift carries the mean from one frame to the
-// next in Substeps steps of Euler's.
-func (b *builder) diffusion(m *Model, c Config, p posteriors, dt *G.Node) (q *G.Node, drift G.Nodes) {
-	first, second := b.give("first", pick(c.Pairs, 0)), b.give("second", pick(c.Pairs, c.Pairs))
+// diffusion is q, (d), of the batch's pairs, and the drift network's parameters.
+func (b *builder) diffusion(m *Model, c Config, p posteriors, clock, dt *G.Node) (q *G.Node, params G.Nodes) {
+	first, second := b.give("first", pick(c.Pairs, 2*c.Pairs, 0)), b.give("second", pick(c.Pairs, 2*c.Pairs, c.Pairs))
 	m0, m1 := b.mul(first, p.mean), b.mul(second, p.mean)
 	s0, s1 := b.mul(first, p.variance), b.mul(second, p.variance)
+	start := m0
+	if m.Span > 0 {
+		d := m.Dim
+		start = b.add(b.mul(m0, b.give("latents", pick(d, d+1, 0))), b.mul(b.mul(first, clock), b.give("hand", pick(1, d+1, d))))
+	}
+	mu, params := b.drift(m, start, dt)
 	if b.err != nil {
 		return nil, nil
 	}
-	drift, b.err = m.Drift.Parameters(b.g, tensor.Float32)
-	for _, node := range drift {
+	return b.do(online.ProfiledDiffusion(m0, m1, s0, s1, mu, dt)), params
+}
+
+// drift is the mean drift, (B, d), on the way from start to the next frame in Substeps steps of Euler's. start, (B, d), has the
+// clock as one column more where there is one.
+func (b *builder) drift(m *Model, start, dt *G.Node) (mu *G.Node, params G.Nodes) {
+	if b.err != nil {
+		return nil, nil
+	}
+	params, b.err = m.Drift.Parameters(b.g, tensor.Float32)
+	for _, node := range params {
 		b.params = append(b.params, parameter{node.Value().Data().([]float32), node})
 	}
-	step := b.mul(dt, b.give("wide", filled(1/float32(c.Substeps), 1, m.Dim)))
-	at, mu := m0, (*G.Node)(nil)
-	for k := range c.Substeps {
-		v := b.do(m.Drift.Apply(drift, at))
+	d, width, share := m.Dim, m.Drift.Dim, 1/float32(m.Substeps)
+	wide, hand := filled(share, 1, width), zeros(1, width)
+	if m.Span > 0 { // the clock goes on by itself
+		wide.Data().([]float32)[d], hand.Data().([]float32)[d] = 0, 2*share/float32(m.Span)
+	}
+	step, tock, at := b.mul(dt, b.give("wide", wide)), b.mul(dt, b.give("tock", hand)), start
+	for k := range m.Substeps {
+		v := b.do(m.Drift.Apply(params, at))
 		if k == 0 {
 			mu = v
 		} else {
 			mu = b.add(mu, v)
 		}
-		if k+1 < c.Substeps {
-			at = b.add(at, b.times(v, step))
+		if k+1 < m.Substeps {
+			at = b.add(at, b.add(b.times(v, step), tock))
 		}
 	}
-	if c.Substeps > 1 {
-		mu = b.scale(mu, 1/float64(c.Substeps))
+	if m.Substeps > 1 {
+		mu = b.scale(mu, float64(share))
 	}
-	if b.err != nil {
-		return nil, nil
+	if m.Span > 0 {
+		mu = b.mul(mu, b.give("cut", pick(width, d, 0)))
 	}
-	return b.do(online.ProfiledDiffusion(m0, m1, s0, s1, mu, dt)), drift
+	return mu, params
 }
 
 // transition is Σ ½ qᵢ/q̄ᵢ with the given weights 1/q̄, which has the gradient of ½ Σ ln qᵢ; or Σ ½ qᵢ/σᵢ² + ln σᵢ with σ learnt.
@@ -123,11 +145,11 @@ func (b *builder) motion(q, seedW, gain *G.Node) *G.Node {
 	return b.do(G.Sum(b.times(b.times(b.do(G.Sqrt(q)), gain), norm)))
 }
 
-// pick is the (pairs × 2 pairs) matrix that takes rows from offset on.
-func pick(pairs, offset int) *tensor.Dense {
-	m := zeros(pairs, 2*pairs)
-	for i := range pairs {
-		m.Data().([]float32)[i*2*pairs+offset+i] = 1
+// pick is the (rows × columns) matrix with ones down from offset in the first row.
+func pick(rows, columns, offset int) *tensor.Dense {
+	m := zeros(rows, columns)
+	for i := range min(rows, columns-offset) {
+		m.Data().([]float32)[i*columns+offset+i] = 1
 	}
 	return m
 }
