@@ -117,8 +117,11 @@ const fewFrames = 60
 
 // straightened says what rectification made of the latents.
 func straightened(r *sdevae.Rectified) string {
-	if r == nil {
+	switch {
+	case r == nil:
 		return "left as they came"
+	case r.Components > 0:
+		return "straightened along the pictures' principal components"
 	}
 	return fmt.Sprintf("straightened by %.3f nats a held-out pair", r.Gain)
 }

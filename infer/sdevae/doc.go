@@ -30,7 +30,8 @@
 //	nll = ½ ln det C + ½ mean e'C⁻¹e/Δt - ½ mean (ln det J(s₀) + ln det J(s₁))       C = mean ee'/Δt on the training pairs
 //
 // is minimised by L-BFGS without ever folding the clip, and the step with the lowest nll on held-out pairs is kept; the latents
-// stay as they are where those gain nothing, or where localisation noise hides the increments. The exported encoder is y whitened, with
+// stay as they are where those gain nothing, or where localisation noise hides the increments. A clip too short for that, in which things
+// move by little, is straightened along the principal components of its pictures instead (level.go). The exported encoder is y whitened, with
 // its variances carried through J; the decoder's way back is a polynomial fitted to the clip. Beyond the clip's range both extrapolate.
 //
 // What else is not the paper's: f adds what it draws to the logit of the clip's mean picture, so that no step is spent on what never

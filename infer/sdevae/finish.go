@@ -34,7 +34,10 @@ func (r *Result) Export(clip *Clip, c card.Card) (*Export, error) {
 		return nil, err
 	}
 	e := &Export{Card: c}
-	if ref, e.Rectified, err = ref.rectify(p.Mean, pairs); err != nil {
+	if ref, e.Rectified, err = ref.rectify(p.Mean, pairs); err == nil && e.Rectified == nil {
+		ref, e.Rectified, err = ref.level(p.Mean, pairs, clip)
+	}
+	if err != nil {
 		return nil, err
 	}
 	e.Z, e.SD = ref.apply(p)

@@ -25,8 +25,9 @@ const (
 
 // Rectified says what straightening the latents was worth.
 type Rectified struct {
-	Gain    float64 // nats a held-out pair
-	Inverse float64 // rms error of the decoder's way back from the latents, in their standard deviations
+	Gain       float64 // nats a held-out pair; 0 where the pictures' components straightened them
+	Components float64 // share of the pictures' variance that these explain; 0 where the likelihood straightened them
+	Inverse    float64 // rms error of the decoder's way back from the latents, in their standard deviations
 }
 
 // rectify is r followed by the map that makes the diffusion the same everywhere, learnt from the latents m (n × d) alone, and by
@@ -35,28 +36,38 @@ type Rectified struct {
 func (r *reference) rectify(m []float32, pairs []Pair) (*reference, *Rectified, error) {
 	d := len(r.mean)
 	b := newBasis(d, bendDegree(d))
-	if pairsPerCoefficient*coefficients(b, d) > len(pairs) || noise(increments(m, d, pairs)) > largestNoise {
+	if fewPairs(b, d, pairs) || noise(increments(m, d, pairs)) > largestNoise {
 		return r, nil, nil
 	}
-	out := r.unit(m)
-	s := out.coordinates(m)
-	weights, gain := straighten(newLikelihood(b, s, pairs))
+	unit := r.unit(m)
+	weights, gain := straighten(newLikelihood(b, unit.coordinates(m), pairs))
 	if weights == nil {
 		return r, nil, nil
 	}
-	straight := narrow((&polynomial{b, weights}).apply(s).RawMatrix().Data)
-	white, err := whiten(straight, d, pairs)
+	return unit.bent(&polynomial{b, weights}, m, pairs, Rectified{Gain: gain})
+}
+
+// fewPairs says whether there are too few to learn a map with this basis from.
+func fewPairs(b basis, d int, pairs []Pair) bool {
+	return pairsPerCoefficient*coefficients(b, d) > len(pairs)
+}
+
+// bent is r, whose axes have variance 1 over m, followed by p and by another whitening.
+func (r *reference) bent(p *polynomial, m []float32, pairs []Pair, worth Rectified) (*reference, *Rectified, error) {
+	s := r.coordinates(m)
+	white, err := whiten(narrow(p.apply(s).RawMatrix().Data), len(r.mean), pairs)
 	if err != nil {
 		return nil, nil, err
 	}
-	out.bend = white.after(&polynomial{b, weights})
-	z := out.bend.apply(s)
-	if out.unbend, err = fitPolynomial(b, z, s); err != nil {
+	r.bend = white.after(p)
+	z := r.bend.apply(s)
+	if r.unbend, err = fitPolynomial(p.basis, z, s); err != nil {
 		return nil, nil, err
 	}
 	var miss mat.Dense
-	miss.Sub(out.unbend.apply(z), s)
-	return out, &Rectified{gain, mat.Norm(&miss, 2) / mat.Norm(s, 2)}, nil
+	miss.Sub(r.unbend.apply(z), s)
+	worth.Inverse = mat.Norm(&miss, 2) / mat.Norm(s, 2)
+	return r, &worth, nil
 }
 
 // bendDegree is the map's in d dimensions.
