@@ -63,7 +63,7 @@ func (m *loadedModel) steps(ctx context.Context, cfg config.Config) ([]config.Co
 	if err != nil {
 		return nil, err
 	}
-	warn("no model was given: latents come from the molecule's encoder and mean nothing for this specimen until you train one: driftscope pretrain %s --latent 2 --out model.onnx, then run with --model model.onnx", sourceName(cfg.Source))
+	warn("no model was given: latents come from the molecule's encoder and mean nothing for this specimen until you train one: driftscope pretrain %s --latent auto --out model.onnx, then run with --model model.onnx", sourceName(cfg.Source))
 	return stepsOf(adapt(m.Card.Preprocess, width, height))
 }
 
