@@ -5,21 +5,20 @@ import (
 	"math/rand/v2"
 )
 
-// A DNA molecule of some 25,000 base pairs in a thick buffer, seen in flashes by an EMCCD. The squared extents of its coil have a
-// correlation of 1 in 50 from one frame to the next, so the centre of mass is all that a film can follow.
+// A DNA molecule of some 10,000 base pairs in a syrup 18 times as thick as water, seen in flashes by an EMCCD. The squared extents of
+// its coil have a correlation of 0.04 from one frame to the next, so the centre of mass is all that a film can follow.
 const (
 	dnaFrames = 100 // of a film, as published; then comes another molecule
 	dnaDT     = 0.5 // s, the published loader's time axis
 
-	dnaDiffusion = 0.2    // um²/s: a step has sd 2.8 px
-	dnaGyration  = 0.5    // um, radius of gyration
+	dnaDiffusion = 0.06   // um²/s: a step has sd 2.4 px
+	dnaGyration  = 0.3    // um, radius of gyration
 	fieldGain    = 1.2    // of the diffusion along the field, per V²
-	spotSD       = 0.15   // um: the point spread function
-	dnaPxPerUM   = 6.25   // 0.16 um a pixel in the sample
-	dnaPhotons   = 1500.0 // photoelectrons a flash from the whole molecule
+	spotSD       = 0.2    // um: the point spread function
+	dnaPhotons   = 3000.0 // photoelectrons a flash from the whole molecule
 
 	patchSide = 64   // px, of the square around the centre of mass that the molecule may light
-	spotReach = 5    // px: beyond lie 1e-7 of a segment's light
+	spotReach = 10   // px: beyond lie 2e-6 of a segment's light
 	dimmest   = 0.01 // photoelectrons below which a pixel keeps the background's table
 )
 
@@ -57,7 +56,7 @@ func (d *dna) render(dst *Picture, z []float64, age float64) bool {
 		d.chain.step()
 	}
 	d.draw(dst.U16)
-	x, y := cameraSide/2+dnaPxPerUM*z[0], cameraSide/2+dnaPxPerUM*z[1]
+	x, y := cameraSide/2+pxPerUM*z[0], cameraSide/2+pxPerUM*z[1]
 	inside := d.holds(x, y)
 	if inside {
 		d.flash(dst.U16, x, y)
@@ -80,13 +79,13 @@ func (d *dna) flash(dst []uint16, x, y float64) {
 // expose adds up the segments' light on the patch, with the centre of mass at (x, y).
 func (d *dna) expose(x, y float64) {
 	const (
-		sd   = dnaPxPerUM * spotSD
+		sd   = pxPerUM * spotSD
 		peak = dnaPhotons / segments / (2 * math.Pi * sd * sd)
 	)
 	clear(d.glow[:])
 	for _, r := range d.chain.places() {
-		left := spot(&d.across, x+dnaPxPerUM*r[0], sd)
-		top := spot(&d.down, y+dnaPxPerUM*r[1], sd)
+		left := spot(&d.across, x+pxPerUM*r[0], sd)
+		top := spot(&d.down, y+pxPerUM*r[1], sd)
 		for j, gy := range d.down {
 			row := d.glow[(top+j)*patchSide:]
 			for i, gx := range d.across {

@@ -36,7 +36,7 @@ func TestDNADiffuses(t *testing.T) {
 		if p.trajectory != films-1 {
 			t.Errorf("%s: %d films; want %d", name, p.trajectory+1, films)
 		}
-		want := [2]float64{2 * 0.2 * 0.5, 2 * 0.2 * 0.5 * (1 + 1.2*float64(volts*volts))}
+		want := [2]float64{2 * 0.06 * 0.5, 2 * 0.06 * 0.5 * (1 + 1.2*float64(volts*volts))}
 		for i := range want {
 			if math.Abs(square[i]/want[i]-1) > 5*math.Sqrt(2.0/n) {
 				t.Errorf("%s axis %d: steps have variance %g um²; want %g", name, i+1, square[i], want[i])
@@ -93,8 +93,8 @@ func TestRouseChain(t *testing.T) {
 	}
 }
 
-// The light's centroid is the centre of mass, and the light is all there: sampling a spot of 0.94 px at the
-// pixels' centres errs by 2 exp(-2π² 0.94²) = 5e-8 of it, and 2e-6 lies beyond its reach.
+// The light's centroid is the centre of mass, and the light is all there: sampling a spot of 2 px at the
+// pixels' centres errs by less than 1e-30 of it, and 2e-6 lies beyond its reach.
 func TestDNAShinesAroundItsCentre(t *testing.T) {
 	s := mustNew(t, "dna-1", Options{Frames: 20, Seed: 5})
 	d := s.draw.(*dna)
@@ -114,8 +114,8 @@ func TestDNAShinesAroundItsCentre(t *testing.T) {
 	}
 }
 
-// In the picture the molecule is where the truth says: 1500 photoelectrons on 1700 pixels of 4.5 electrons' noise, 12 px from the
-// middle on average, give a centroid an sd of 1.5 px, and its mean over 200 frames of two axes one of 0.08 px.
+// In the picture the molecule is where the truth says: 3000 photoelectrons on 1700 pixels of 4.5 electrons' noise, 12 px from the
+// middle on average, give a centroid an sd of 0.75 px, and its mean over 200 frames of two axes one of 0.04 px.
 func TestDNAIsWhereItIs(t *testing.T) {
 	s := mustNew(t, "dna-0", Options{Frames: 200, Seed: 2})
 	d := s.draw.(*dna)
@@ -129,15 +129,15 @@ func TestDNAIsWhereItIs(t *testing.T) {
 		if !truth.Inside {
 			t.Fatalf("t = %g: outside the picture", truth.T)
 		}
-		x, y := 256+6.25*truth.Z[0], 256+6.25*truth.Z[1]
+		x, y := 256+10*truth.Z[0], 256+10*truth.Z[1]
 		_, cx, cy := light(d.backdrop, &p, x, y)
 		bias += cx - x + cy - y
 		square += (cx-x)*(cx-x) + (cy-y)*(cy-y)
 		n += 2
 	}
 	t.Logf("centroid: mean error %.3f px, sd %.3f px", bias/n, math.Sqrt(square/n))
-	if math.Abs(bias/n) > 0.4 || math.Sqrt(square/n) > 2 {
-		t.Errorf("centroids are off by %.3f px on average with sd %.3f px; want 0.4 and 2 at most", bias/n, math.Sqrt(square/n))
+	if math.Abs(bias/n) > 0.2 || math.Sqrt(square/n) > 1 {
+		t.Errorf("centroids are off by %.3f px on average with sd %.3f px; want 0.2 and 1 at most", bias/n, math.Sqrt(square/n))
 	}
 }
 
@@ -146,8 +146,8 @@ func TestDNAOutside(t *testing.T) {
 	s := mustNew(t, "dna-2", Options{Frames: 2, Seed: 1})
 	p := Picture{}
 	p.reset(s.Format())
-	for _, z := range [][]float64{{40.9, 40.9}, {-40.9, -40.9}, {-41, 0}, {0, 41}, {1e12, -1e12}} {
-		inside := math.Abs(z[0]) < 40.96 && math.Abs(z[1]) < 40.96
+	for _, z := range [][]float64{{25.5, 25.5}, {-25.5, -25.5}, {-25.7, 0}, {0, 25.7}, {1e12, -1e12}} {
+		inside := math.Abs(z[0]) < 25.6 && math.Abs(z[1]) < 25.6
 		if s.draw.render(&p, z, 0) != inside {
 			t.Errorf("z = %v: inside is reported as %t", z, !inside)
 		}
