@@ -6,8 +6,8 @@
 // is checked before OpenCV sees the file, because its exceptions end the process.
 //
 // Time. A frame of a recording carries its acquisition time, counted from the Unix epoch, so that the same file gives the same
-// times at every run. dt or fps, where given, win; else a folder's frames.csv (columns file, t in seconds, trajectory), else a
-// video's own rate, with a warning, because it is often that of playback. Where nothing is known a frame lasts a second, a
+// times at every run. dt or fps, where given, win; else a folder's frames.csv (columns file, t in seconds, trajectory), else the
+// cycle time in a FITS header, or a video's own rate, with a warning, because it is often that of playback. Where nothing is known a frame lasts a second, a
 // warning says so, and Timed is false: no law per second can be learned from such frames.
 //
 // Loss. A picture that cannot be read is told as *pipeline.ErrSkip and keeps its place in time, so the step across it is longer.

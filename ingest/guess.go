@@ -10,10 +10,10 @@ import (
 )
 
 // forms is what Guess understands, for its errors.
-const forms = "give sim:NAME, a video, a multi-page TIFF, or a folder or pattern of pictures"
+const forms = "give sim:NAME, a video, a multi-page TIFF, a FITS cube, or a folder or pattern of pictures"
 
 // Guess returns the kind of source that a person means by arg, and its options: sim:NAME, a folder or a glob of pictures, a
-// TIFF file, or a video. A file that does not exist is an error here, not later.
+// TIFF or FITS file, or a video. A file that does not exist is an error here, not later.
 func Guess(arg string) (kind string, options map[string]any, err error) {
 	if name, found := strings.CutPrefix(arg, "sim:"); found {
 		return "sim", map[string]any{"name": name}, nil
@@ -43,6 +43,8 @@ func guessFile(path string) (kind string, err error) {
 	switch e := extension(path); {
 	case slices.Contains(tiffExtensions, e):
 		return "tiff", nil
+	case slices.Contains(fitsExtensions, e), e == "" && beginsLikeFITS(path):
+		return "fits", nil
 	case slices.Contains(videoExtensions, e):
 		return "video", nil
 	case slices.Contains(pictureExtensions, e):

@@ -15,6 +15,7 @@ type constructor func(decode func(dst any) error) (pipeline.Source, error)
 // kinds is the only list of sources: a new one is its file, its test and one line here.
 var kinds = map[string]constructor{
 	"directory": newDirectory,
+	"fits":      newFITS,
 	"sim":       newSimulated,
 	"tiff":      newTIFF,
 	"video":     newVideo,

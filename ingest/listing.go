@@ -12,6 +12,7 @@ import (
 // Extensions of the files that are read, in lower case.
 var (
 	pictureExtensions = []string{".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff"}
+	fitsExtensions    = []string{".fits", ".fit", ".fts"}
 	tiffExtensions    = []string{".tif", ".tiff", ".btf"}
 	videoExtensions   = []string{".mp4", ".mov", ".avi", ".mkv", ".mpg", ".mpeg", ".ts", ".webm", ".m4v"}
 )

@@ -153,17 +153,17 @@ func hugePNG(t testing.TB) []byte {
 }
 
 func TestKinds(t *testing.T) {
-	if got := strings.Join(Kinds(), " "); got != "directory sim tiff video" {
+	if got := strings.Join(Kinds(), " "); got != "directory fits sim tiff video" {
 		t.Errorf("kinds are %s", got)
 	}
 	_, err := New("camera9", func(any) error { return nil })
-	if err == nil || !strings.Contains(err.Error(), `"camera9" is not known: give one of directory, sim, tiff, video`) {
+	if err == nil || !strings.Contains(err.Error(), `"camera9" is not known: give one of directory, fits, sim, tiff, video`) {
 		t.Errorf("%v, the list of kinds expected", err)
 	}
 }
 
 func TestOptionsRefused(t *testing.T) {
-	for _, kind := range []string{"video", "directory", "tiff"} {
+	for _, kind := range []string{"video", "directory", "tiff", "fits"} {
 		for _, c := range []struct{ options, want string }{
 			{"{}", "path is missing"},
 			{"{path: x, speed: 2}", "speed"},
@@ -185,9 +185,10 @@ func TestOptionsRefused(t *testing.T) {
 
 func TestGuess(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{"a.tif", "b.TIFF", "c.ome.tif", "d.btf", "e.mp4", "f.MOV", "g.webm", "h.png", "i.xyz", "plain"} {
+	for _, name := range []string{"a.tif", "b.TIFF", "c.ome.tif", "d.btf", "e.mp4", "f.MOV", "g.webm", "h.png", "i.xyz", "plain", "j.fits", "k.FIT", "l.fts"} {
 		write(t, filepath.Join(dir, name), []byte("x"))
 	}
+	write(t, filepath.Join(dir, "0V-1"), []byte("SIMPLE  =                    T"))
 	for _, c := range []struct{ arg, kind, want string }{
 		{"sim:molecule", "sim", ""},
 		{".", "directory", ""},
@@ -196,6 +197,10 @@ func TestGuess(t *testing.T) {
 		{"b.TIFF", "tiff", ""},
 		{"c.ome.tif", "tiff", ""},
 		{"d.btf", "tiff", ""},
+		{"j.fits", "fits", ""},
+		{"k.FIT", "fits", ""},
+		{"l.fts", "fits", ""},
+		{"0V-1", "fits", ""},
 		{"e.mp4", "video", ""},
 		{"f.MOV", "video", ""},
 		{"g.webm", "video", ""},
@@ -234,7 +239,8 @@ func TestReadStops(t *testing.T) {
 	write(t, filepath.Join(dir, "a.tif"), encodeTIFF(t, page(4, 3, 1, tiff.Uint8, 9)))
 	ctx, stop := context.WithCancel(context.Background())
 	stop()
-	for kind, path := range map[string]string{"directory": dir, "tiff": filepath.Join(dir, "a.tif")} {
+	cube := write(t, filepath.Join(dir, "a.fits"), fitsFile(4, 3, 1))
+	for kind, path := range map[string]string{"directory": dir, "tiff": filepath.Join(dir, "a.tif"), "fits": cube} {
 		s := openRecording(t, kind, "{path: "+path+"}")
 		if _, err := s.Read(ctx); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v, context.Canceled expected", kind, err)

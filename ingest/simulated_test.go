@@ -89,6 +89,9 @@ func TestSimulatedFrames(t *testing.T) {
 		{"molecule", gocv.MatTypeCV16UC1},
 		{"balls-circle", gocv.MatTypeCV32FC3},
 		{"ball-wasserstein-ou", gocv.MatTypeCV32FC3},
+		{"multiple-balls-ou", gocv.MatTypeCV32FC3},
+		{"balls-ou-student", gocv.MatTypeCV32FC3},
+		{"dna-2", gocv.MatTypeCV16UC1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			const n = 4
@@ -139,7 +142,7 @@ func sameValues(t *testing.T, mat *gocv.Mat, want *sim.Picture) bool {
 			if want.Depth == sim.Counts && uint16(mat.GetShortAt(row, i)) != want.U16[at] {
 				return false
 			}
-			if want.Depth == sim.Unit && mat.GetFloatAt(row, i) != want.F32[at] {
+			if want.Depth != sim.Counts && mat.GetFloatAt(row, i) != want.F32[at] {
 				return false
 			}
 		}

@@ -20,7 +20,7 @@ import (
 // evalCmd measures a model against the truth, or against the object's intensity centroid.
 type evalCmd struct {
 	Model     string  `required:"" help:"The model file to judge." placeholder:"MODEL.onnx"`
-	Video     string  `required:"" help:"The recording to judge it on: a video, a folder, a TIFF or sim:NAME."`
+	Video     string  `required:"" help:"The recording to judge it on: a video, a folder, a TIFF, a FITS cube or sim:NAME."`
 	Truth     string  `required:"" help:"truth.csv as simulate writes it, or centroid: the object's intensity centroid in pixels."`
 	Align     string  `enum:"isometry,affine" default:"isometry" help:"How latents are laid over the truth: ${enum}."`
 	Frames    string  `help:"Frames to judge on, A:B." placeholder:"A:B"`

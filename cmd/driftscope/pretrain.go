@@ -17,7 +17,7 @@ import (
 
 // pretrainCmd learns an encoder from recordings.
 type pretrainCmd struct {
-	Source      []string `arg:"" help:"The recordings to learn from, one or several of one kind: a video, a folder or glob of pictures, a TIFF or sim:NAME."`
+	Source      []string `arg:"" help:"The recordings to learn from, one or several of one kind: a video, a folder or glob of pictures, a TIFF, a FITS cube or sim:NAME."`
 	Latent      string   `help:"Latent dimension, or auto: as few as draw the held-out pictures, by trial; that of --from where it is given." placeholder:"D"`
 	Out         string   `required:"" help:"Where to write the model; a report goes beside it, as .html." placeholder:"MODEL.onnx"`
 	From        string   `help:"Continue from this model, in one run, with its own preprocessing." placeholder:"MODEL.onnx"`

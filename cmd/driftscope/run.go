@@ -17,7 +17,7 @@ import (
 
 // runCmd tracks one stream until it ends. Flags stand over the configuration.
 type runCmd struct {
-	Source   string  `arg:"" help:"sim:NAME, a video, a folder or glob of pictures, a TIFF, or a configuration that ends in .yaml."`
+	Source   string  `arg:"" help:"sim:NAME, a video, a folder or glob of pictures, a TIFF, a FITS cube, or a configuration that ends in .yaml."`
 	Model    string  `help:"The encoder: a model file, or embedded:NAME." placeholder:"MODEL.onnx"`
 	Frames   uint64  `help:"Stop after this many frames." placeholder:"N"`
 	DT       float64 `name:"dt" help:"Seconds between frames, where the source does not say." placeholder:"S"`

@@ -121,6 +121,9 @@ func (c *Clip) Digest() string {
 // minFrames is what training needs at least: below it nothing can be held out.
 const minFrames = 20
 
+// rounding is how far averages over areas of values in [0,1] may leave it: their float32 weights add up to 1 but for some last bits.
+const rounding = 1e-6
+
 // Check says why a clip cannot be trained on: too short, no pairs, static, or not pictures in [0,1].
 func (c *Clip) Check() error {
 	switch {
@@ -133,7 +136,7 @@ func (c *Clip) Check() error {
 			len(c.Pairs(c.MaxGap())), minFrames/2)
 	}
 	for i, v := range c.Pixels {
-		if !(v >= 0 && v <= 1) {
+		if !(v >= -rounding && v <= 1+rounding) {
 			return fmt.Errorf("frame %d has a pixel of %g, expected values in [0,1]: normalise it first", i/c.Size(), v)
 		}
 	}

@@ -27,6 +27,7 @@ func TestClipRefused(t *testing.T) {
 			}
 		}},
 		{"not normalised", "frame 3 has a pixel of 255", func(c *Clip) { c.Frame(3)[7] = 255 }},
+		{"a little too bright", "frame 3 has a pixel of 1.00001", func(c *Clip) { c.Frame(3)[7] = 1.00001 }},
 		{"not a number", "frame 0 has a pixel of NaN", func(c *Clip) { c.Pixels[0] = float32(math.NaN()) }},
 		{"torn", "for 60 frames of 256", func(c *Clip) { c.Pixels = c.Pixels[1:] }},
 	} {
@@ -35,6 +36,15 @@ func TestClipRefused(t *testing.T) {
 		if _, err := Train(context.Background(), c, Config{Latent: 1, Tau: 1}, nil); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, an error with %q expected", test.name, err, test.want)
 		}
+	}
+}
+
+// A last bit beyond 1, as averaging leaves behind, is no reason to refuse a recording.
+func TestClipMayBeRounded(t *testing.T) {
+	c := walk(60, 3)
+	c.Frame(3)[7], c.Frame(4)[7] = math.Nextafter32(1, 2), -1e-7
+	if err := c.Check(); err != nil {
+		t.Error(err)
 	}
 }
 

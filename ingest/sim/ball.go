@@ -32,9 +32,18 @@ func (b *ball) draw(dst *Picture, z []float64) bool {
 	return insideX && insideY
 }
 
-// drawDisc covers a disc around (x, y) with the given colour (blue, green, red). Of a pixel on the rim it covers the part that
-// lies inside the tangent to the circle, 1/2 + radius - distance from the centre, limited to [0, 1].
+// drawDisc puts a disc around (x, y) with the given colour (blue, green, red) over what dst shows.
 func drawDisc(dst *Picture, x, y, radius float64, colour [3]float32) {
+	disc(dst, x, y, radius, func(pixel []float32, cover float32) {
+		for c, v := range colour {
+			pixel[c] += cover * (v - pixel[c])
+		}
+	})
+}
+
+// disc visits the pixels of a disc around (x, y). Of a pixel on the rim it covers the part that lies inside the tangent to the
+// circle, 1/2 + radius - distance from the centre, limited to [0, 1].
+func disc(dst *Picture, x, y, radius float64, paint func(pixel []float32, cover float32)) {
 	reach := radius + 1
 	left, right := max(0, int(x-reach)), min(dst.Width, int(x+reach)+1)
 	top, bottom := max(0, int(y-reach)), min(dst.Height, int(y+reach)+1)
@@ -42,10 +51,8 @@ func drawDisc(dst *Picture, x, y, radius float64, colour [3]float32) {
 		row := dst.F32[j*dst.Width*3 : (j+1)*dst.Width*3]
 		for i := left; i < right; i++ {
 			distance := math.Hypot(float64(i)+0.5-x, float64(j)+0.5-y)
-			cover := float32(min(max(0.5+radius-distance, 0), 1))
-			for c, v := range colour {
-				row[3*i+c] += cover * (v - row[3*i+c])
-			}
+			cover := min(max(0.5+radius-distance, 0), 1)
+			paint(row[3*i:3*i+3], float32(cover))
 		}
 	}
 }

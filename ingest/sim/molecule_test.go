@@ -106,10 +106,10 @@ func TestDigitiseSaturates(t *testing.T) {
 }
 
 // light is the picture's signal above the known background within 20 px of (x, y), in photoelectrons, with its centroid.
-func light(m *molecule, p *Picture, x, y float64) (sum, cx, cy float64) {
+func light(m *backdrop, p *Picture, x, y float64) (sum, cx, cy float64) {
 	for j := int(y) - 20; j <= int(y)+20; j++ {
 		for i := int(x) - 20; i <= int(x)+20; i++ {
-			pixel := j*moleculeSide + i
+			pixel := j*cameraSide + i
 			e := (float64(p.U16[pixel])-m.camera.offset)/m.camera.gain - m.rate[m.level[pixel]]
 			sum += e
 			cx += e * (float64(i) + 0.5)
@@ -133,7 +133,7 @@ func TestMoleculeIsWhereItIs(t *testing.T) {
 			t.Fatal(err)
 		}
 		x, y := 256+10*truth.Z[0], 256+10*truth.Z[1]
-		_, cx, cy := light(m, &p, x, y)
+		_, cx, cy := light(m.backdrop, &p, x, y)
 		bias += (cx - x + cy - y) / (2 * n)
 		square += ((cx-x)*(cx-x) + (cy-y)*(cy-y)) / (2 * n)
 	}
@@ -155,7 +155,7 @@ func TestBleaching(t *testing.T) {
 		sum := 0.0
 		for range n {
 			m.render(&p, []float64{0, 0}, age)
-			one, _, _ := light(m, &p, 256, 256)
+			one, _, _ := light(m.backdrop, &p, 256, 256)
 			sum += one / n
 		}
 		want := coilPeak * 2 * math.Pi * coilSD * coilSD * within * math.Exp(-age/600)

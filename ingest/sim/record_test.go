@@ -90,7 +90,8 @@ func TestRecordTellsTheTruth(t *testing.T) {
 				t.Errorf("frames.csv begins %q", got)
 			}
 			s := mustNew(t, name, o)
-			header := map[int]string{1: "t,z1,mu1", 2: "t,z1,z2,mu1,mu2", 3: "t,z1,z2,z3,mu1,mu2,mu3", 4: "t,z1,z2,z3,z4,mu1,mu2,mu3,mu4"}[s.Dim()]
+			header := map[int]string{1: "t,z1,mu1", 2: "t,z1,z2,mu1,mu2", 3: "t,z1,z2,z3,mu1,mu2,mu3", 4: "t,z1,z2,z3,z4,mu1,mu2,mu3,mu4",
+				10: "t,z1,z2,z3,z4,z5,z6,z7,z8,z9,z10,mu1,mu2,mu3,mu4,mu5,mu6,mu7,mu8,mu9,mu10"}[s.Dim()]
 			if got := strings.Join(truths[0], ","); got != header {
 				t.Errorf("truth.csv begins %q; want %q", got, header)
 			}
@@ -112,7 +113,12 @@ func TestRecordTellsTheTruth(t *testing.T) {
 				if frames[row][1] != truths[row][0] || frames[row][2] != "0" {
 					t.Fatalf("row %d of frames.csv is %v; its t should be %s", row, frames[row], truths[row][0])
 				}
-				samePicture(t, decodePNG(t, filepath.Join(dir, frames[row][0])), &p)
+				path := filepath.Join(dir, frames[row][0])
+				if p.Depth == Real {
+					sameFloats(t, path, &p)
+				} else {
+					samePicture(t, decodePNG(t, path), &p)
+				}
 			}
 		})
 	}
@@ -143,15 +149,9 @@ func samePicture(t *testing.T, got image.Image, want *Picture) {
 	}
 }
 
-// Values that noise took out of [0, 1] survive, red first.
-func TestRealPicturesAreFloatTIFF(t *testing.T) {
-	p := Picture{}
-	p.reset(Format{Width: 2, Height: 1, Channels: 3, Depth: Real})
-	copy(p.F32, []float32{-0.25, 0.5, 1.5, 3, 4, 5})
-	path := filepath.Join(t.TempDir(), "frame"+extension(Real))
-	if err := newPictureEncoder().write(path, &p); err != nil {
-		t.Fatal(err)
-	}
+// sameFloats wants a float32 TIFF with the picture's values, red first, to the bit.
+func sameFloats(t *testing.T, path string, want *Picture) {
+	t.Helper()
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -164,14 +164,27 @@ func TestRealPicturesAreFloatTIFF(t *testing.T) {
 	if err := file.Next(&page); err != nil {
 		t.Fatal(err)
 	}
-	if page.Width != 2 || page.Height != 1 || page.Channels != 3 || page.Depth != tiff.Float32 {
+	if page.Width != want.Width || page.Height != want.Height || page.Channels != want.Channels || page.Depth != tiff.Float32 {
 		t.Fatalf("page %dx%d, %d channels, depth %d", page.Width, page.Height, page.Channels, page.Depth)
 	}
-	for i, want := range []float32{1.5, 0.5, -0.25, 5, 4, 3} {
-		if got := math.Float32frombits(binary.LittleEndian.Uint32(page.Pix[4*i:])); got != want {
-			t.Errorf("value %d is %g; want %g", i, got, want)
+	for i := range want.F32 {
+		mirrored := i/3*3 + 2 - i%3
+		if got := math.Float32frombits(binary.LittleEndian.Uint32(page.Pix[4*i:])); got != want.F32[mirrored] {
+			t.Fatalf("value %d is %g; want %g", i, got, want.F32[mirrored])
 		}
 	}
+}
+
+// Values that noise took out of [0, 1] survive, red first.
+func TestRealPicturesAreFloatTIFF(t *testing.T) {
+	p := Picture{}
+	p.reset(Format{Width: 2, Height: 1, Channels: 3, Depth: Real})
+	copy(p.F32, []float32{-0.25, 0.5, 1.5, 3, 4, 5})
+	path := filepath.Join(t.TempDir(), "frame"+extension(Real))
+	if err := newPictureEncoder().write(path, &p); err != nil {
+		t.Fatal(err)
+	}
+	sameFloats(t, path, &p)
 }
 
 func TestNoFormatIsAnError(t *testing.T) {

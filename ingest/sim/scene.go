@@ -11,11 +11,12 @@ import (
 const MaxFrames = 10_000_000
 
 // The second word of a PCG seed, so that the path does not depend on how many random numbers the pixels take, nor on whose
-// pictures are drawn.
+// pictures are drawn; and a scene with noise shows what the one without it does, under the noise.
 const (
 	pathStream  = 1
 	pixelStream = 2
 	assetStream = 3
+	noiseStream = 4
 )
 
 // How a renderer places what it draws. The published balls and digits were drawn at truncated centres.
@@ -75,6 +76,7 @@ type Scene struct {
 	frames int
 	path   *path
 	draw   renderer
+	from   string // whose pictures are drawn; "" for none
 }
 
 // New makes the named scene. It errors where the name or an option is not known, and where frames is 0 but the law has no
@@ -95,10 +97,16 @@ func New(name string, o Options) (*Scene, error) {
 	if err != nil {
 		return nil, fmt.Errorf("scene %s: %w", name, err)
 	}
-	if _, borrows := draw.(borrower); o.Assets != "" && !borrows {
+	s := &Scene{kind: k, frames: o.Frames, path: newPath(&k.law, k.length, o.Seed), draw: draw}
+	if b, borrows := draw.(borrower); borrows {
+		s.from = b.pictures()
+	} else if o.Assets != "" {
 		return nil, fmt.Errorf("scene %s: assets is %q: this scene draws no digits and no objects; leave assets out", name, o.Assets)
 	}
-	return &Scene{kind: k, frames: o.Frames, path: newPath(&k.law, k.length, o.Seed), draw: draw}, nil
+	if k.noise != nil {
+		s.draw = &noisy{draw, k.noise, rand.New(rand.NewPCG(o.Seed, noiseStream))}
+	}
+	return s, nil
 }
 
 // shown is the part of latent space that the picture has to hold: all of a finite path, or the spread of an endless one.
@@ -141,12 +149,7 @@ func (s *Scene) Format() Format { return s.draw.format() }
 
 // Pictures says which pictures the scene draws, such as "digits from MNIST", and where stand-ins how to give others; "" where it
 // draws none.
-func (s *Scene) Pictures() string {
-	if b, borrows := s.draw.(borrower); borrows {
-		return b.pictures()
-	}
-	return ""
-}
+func (s *Scene) Pictures() string { return s.from }
 
 // Paced says that the scene stands for a running camera: seen live, its frames come every DT.
 func (s *Scene) Paced() bool { return s.kind.paced }

@@ -1,0 +1,100 @@
+package fits
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// A header is cards of 80 characters in blocks of 36.
+const (
+	cardSize  = 80
+	blockSize = 36 * cardSize
+	maxBlocks = 512 // 18,000 cards; cameras write a hundred
+)
+
+// header holds the values of the cards by their keywords, as they are written. Where a keyword comes twice, the first one counts.
+type header map[string]string
+
+// readHeader reads up to the END card and returns the size of the header's blocks.
+func readHeader(r io.ReaderAt) (h header, size int64, err error) {
+	h = header{}
+	block := make([]byte, blockSize)
+	for range maxBlocks {
+		if _, err := r.ReadAt(block, size); errors.Is(err, io.EOF) {
+			return nil, 0, fmt.Errorf("the header has no END within the file's first %d bytes: no FITS file, or a torn one; copy it again", size)
+		} else if err != nil {
+			return nil, 0, err
+		}
+		for at := 0; at < blockSize; at += cardSize {
+			card := block[at : at+cardSize]
+			if size == 0 && at == 0 && !strings.HasPrefix(string(card), Magic) {
+				return nil, 0, fmt.Errorf("begins with %.10q, %q expected: no FITS file, or a compressed one; unpack or export it again", card, Magic)
+			}
+			if err := h.add(card); err != nil {
+				return nil, 0, fmt.Errorf("header card %d: %w", (size+int64(at))/cardSize+1, err)
+			}
+			if strings.TrimRight(string(card), " ") == "END" {
+				return h, size + blockSize, nil
+			}
+		}
+		size += blockSize
+	}
+	return nil, 0, fmt.Errorf("the header goes on beyond %d cards: no camera's file; export it again", maxBlocks*blockSize/cardSize)
+}
+
+// Magic is how a FITS file begins.
+const Magic = "SIMPLE  ="
+
+// add reads a card, "KEYWORD = value / comment"; one without a value is a remark and is passed over.
+func (h header) add(card []byte) error {
+	for _, b := range card {
+		if b < ' ' || b > '~' {
+			return fmt.Errorf("holds the byte %#x, plain text expected: the file is damaged, copy it again", b)
+		}
+	}
+	keyword := strings.TrimRight(string(card[:8]), " ")
+	if _, twice := h[keyword]; twice || string(card[8:10]) != "= " {
+		return nil
+	}
+	value, _, _ := strings.Cut(string(card[10:]), "/")
+	h[keyword] = strings.TrimSpace(value)
+	return nil
+}
+
+// integer is a whole number that has to be there.
+func (h header) integer(keyword string) (int, error) {
+	text, found := h[keyword]
+	if !found {
+		return 0, fmt.Errorf("%s is missing from the header: export the file again", keyword)
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return 0, fmt.Errorf("%s is %q, a whole number expected: export the file again", keyword, text)
+	}
+	return n, nil
+}
+
+// number is a number that may be there; an exponent may be written with a D.
+func (h header) number(keyword string) (v float64, found bool, err error) {
+	text, found := h[keyword]
+	if !found {
+		return 0, false, nil
+	}
+	v, err = strconv.ParseFloat(strings.Replace(text, "D", "E", 1), 64)
+	if err != nil || v-v != 0 {
+		return 0, false, fmt.Errorf("%s is %q, a finite number expected: export the file again", keyword, text)
+	}
+	return v, true, nil
+}
+
+// numberOr is a number, or what the standard takes where there is none.
+func (h header) numberOr(keyword string, otherwise float64) (float64, error) {
+	v, found, err := h.number(keyword)
+	if err == nil && !found {
+		v = otherwise
+	}
+	return v, err
+}

@@ -1,0 +1,75 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// An EMCCD's picture of an unevenly lit solution.
+const (
+	cameraSide = 512 // px, width and height
+
+	backgroundLow  = 6.0 // photoelectrons a frame far from the middle of the illumination
+	backgroundHigh = 10.0
+	backgroundSD   = 230.0 // px, width of the illumination
+	backgroundX    = 230.0 // px, its middle: no microscope is perfectly aligned
+	backgroundY    = 285.0
+	levels         = 64 // steps of the background, each 1.3 counts of 80 counts of noise
+)
+
+// backdrop is what the camera sees behind a molecule, as 16-bit counts. A pixel's law is one of a few fixed ones, drawn from
+// tables.
+type backdrop struct {
+	camera emccd
+	rate   [levels]float64     // photoelectrons a frame at each background level
+	noise  [levels]*noiseTable // the law of the counts there
+	level  []uint8             // of every pixel
+	bits   *rand.PCG
+	rng    *rand.Rand // draws from bits
+}
+
+func newBackdrop(o Options, pixels *rand.PCG) (*backdrop, error) {
+	if o.Render != Subpixel {
+		return nil, fmt.Errorf("render is %q: this scene draws %s only", o.Render, Subpixel)
+	}
+	b := &backdrop{
+		camera: emccd{offset: 480, gain: 20, read: 6},
+		level:  make([]uint8, cameraSide*cameraSide),
+		bits:   pixels,
+		rng:    rand.New(pixels),
+	}
+	for i := range levels {
+		b.rate[i] = backgroundLow + (backgroundHigh-backgroundLow)*float64(i)/(levels-1)
+		b.noise[i] = b.camera.table(b.rate[i])
+	}
+	for i := range b.level {
+		x, y := float64(i%cameraSide)+0.5-backgroundX, float64(i/cameraSide)+0.5-backgroundY
+		light := math.Exp(-(x*x + y*y) / (2 * backgroundSD * backgroundSD))
+		b.level[i] = uint8(math.Round(light * (levels - 1)))
+	}
+	return b, nil
+}
+
+func (b *backdrop) format() Format {
+	return Format{Width: cameraSide, Height: cameraSide, Channels: 1, Depth: Counts}
+}
+
+// draw draws every pixel from its level's table, two a random word.
+func (b *backdrop) draw(dst []uint16) {
+	for i := 0; i < len(dst); i += 2 {
+		bits := b.bits.Uint64()
+		dst[i] = b.noise[b.level[i]].draw(uint32(bits))
+		dst[i+1] = b.noise[b.level[i+1]].draw(uint32(bits >> 32))
+	}
+}
+
+// light draws one pixel anew, with the given photoelectrons beside those of the background.
+func (b *backdrop) light(dst []uint16, pixel int, electrons float64) {
+	dst[pixel] = b.camera.sample(b.rng, b.rate[b.level[pixel]]+electrons)
+}
+
+// holds says whether a point lies in the picture.
+func (b *backdrop) holds(x, y float64) bool {
+	return x >= 0 && x < cameraSide && y >= 0 && y < cameraSide
+}
