@@ -13,18 +13,19 @@ import (
 	"driftscope/infer/card"
 )
 
-// walk is a bright spot on a random walk over n frames of 16×16.
+// walk is a bright spot on a random walk over n frames of 8×8, the smallest that the networks take: the fewer features, the sooner
+// they are primed.
 func walk(n int, seed uint64) *Clip {
 	rng := rand.New(rand.NewPCG(seed, 0))
-	c := &Clip{Channels: 1, Height: 16, Width: 16}
-	x, y := 8.0, 8.0
+	c := &Clip{Channels: 1, Height: 8, Width: 8}
+	x, y := 3.5, 3.5
 	for i := range n {
-		for p := range 256 {
-			dx, dy := float64(p%16)-x, float64(p/16)-y
-			c.Pixels = append(c.Pixels, float32(math.Exp(-(dx*dx+dy*dy)/8)))
+		for p := range 64 {
+			dx, dy := float64(p%8)-x, float64(p/8)-y
+			c.Pixels = append(c.Pixels, float32(math.Exp(-(dx*dx+dy*dy)/4)))
 		}
 		c.Times, c.Trajectory = append(c.Times, 0.1*float64(i)), append(c.Trajectory, 0)
-		x, y = min(max(x+rng.NormFloat64(), 3), 13), min(max(y+rng.NormFloat64(), 3), 13)
+		x, y = min(max(x+0.5*rng.NormFloat64(), 1), 6), min(max(y+0.5*rng.NormFloat64(), 1), 6)
 	}
 	return c
 }

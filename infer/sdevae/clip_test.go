@@ -29,7 +29,7 @@ func TestClipRefused(t *testing.T) {
 		{"not normalised", "frame 3 has a pixel of 255", func(c *Clip) { c.Frame(3)[7] = 255 }},
 		{"a little too bright", "frame 3 has a pixel of 1.00001", func(c *Clip) { c.Frame(3)[7] = 1.00001 }},
 		{"not a number", "frame 0 has a pixel of NaN", func(c *Clip) { c.Pixels[0] = float32(math.NaN()) }},
-		{"torn", "for 60 frames of 256", func(c *Clip) { c.Pixels = c.Pixels[1:] }},
+		{"torn", "for 60 frames of 64", func(c *Clip) { c.Pixels = c.Pixels[1:] }},
 	} {
 		c := walk(60, 3)
 		test.spoil(c)

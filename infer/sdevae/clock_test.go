@@ -43,15 +43,16 @@ func TestCarryTurnsTheClock(t *testing.T) {
 	}
 }
 
-// tide is a bright spot that is carried to the right for 2 s and back for 2 s, 3.5 pixels a second with noise, several times over.
+// tide is a bright spot on 8×16 pixels that is carried to the right for 2 s and back for 2 s, 3.5 pixels a second with noise, several
+// times over.
 func tide(times int) *Clip {
 	rng := rand.New(rand.NewPCG(8, 0))
-	c := &Clip{Channels: 1, Height: 16, Width: 16}
+	c := &Clip{Channels: 1, Height: 8, Width: 16}
 	for trajectory := range times {
 		x, v := 4+rng.Float64(), 0.35
 		for i := range 40 {
-			for p := range 256 {
-				dx, dy := float64(p%16)-x, float64(p/16)-8
+			for p := range c.Size() {
+				dx, dy := float64(p%16)-x, float64(p/16)-4
 				c.Pixels = append(c.Pixels, float32(math.Exp(-(dx*dx+dy*dy)/8)))
 			}
 			c.Times, c.Trajectory = append(c.Times, 0.1*float64(i)), append(c.Trajectory, uint64(trajectory))

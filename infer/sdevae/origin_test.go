@@ -157,7 +157,7 @@ func TestContinued(t *testing.T) {
 }
 
 func TestContinuedRefuses(t *testing.T) {
-	clip := walk(60, 3)
+	clip, _ := swaying(60, 3)
 	old, _ := untrained(t, Config{Latent: 2, Posterior: Cholesky}, rand.New(rand.NewPCG(1, 1)))
 	ref := &reference{mean: []float64{0, 0}, to: mat.NewDense(2, 2, []float64{1, 0, 0, 1}), back: mat.NewDense(2, 2, []float64{1, 0, 0, 1})}
 	file, err := card.Read(written(t, old, ref))

@@ -19,8 +19,7 @@ const primePairs = 300
 //
 //	C₁ w = λ (C₀ + ridge) w
 //
-// A diffusion's coordinates are the slowest things in its pictures, while noise does not last and what is bent decays sooner. From
-// here on the last layer sees moments alone.
+// A diffusion's coordinates are the slowest things in its pictures, while noise does not last and what is bent decays sooner.
 func (m *Model) primeSlow(c *Clip, pairs []Pair) error {
 	pairs = spread(pairs, primePairs)
 	frames := framesOf(pairs)
@@ -28,7 +27,6 @@ func (m *Model) primeSlow(c *Clip, pairs []Pair) error {
 	if err != nil {
 		return err
 	}
-	m.readout = newReadout(m.Encoder.Out(), readoutDegree)
 	see := newReadout(m.Encoder.Out(), primeDegree)
 	moments := see.moments(h, len(frames))
 	centre := centred(moments)
@@ -72,12 +70,13 @@ func (m *Model) primePrincipal(c *Clip, pairs []Pair) error {
 	return nil
 }
 
-// begin sets the means' layer to w, features × d, with the bias that centres them: seen is w as it meets the centre.
+// begin sets the means' layer, in place, to w, features × d, with the bias that centres them: seen is w as it meets the centre.
 func (m *Model) begin(w *mat.Dense, centre *mat.VecDense, seen *mat.Dense) {
 	var offset mat.Dense
 	offset.Mul(centre.T(), seen)
 	offset.Scale(-1, &offset)
-	m.MeanW, m.MeanB = narrow(w.RawMatrix().Data), narrow(offset.RawMatrix().Data)
+	copy(m.MeanW, narrow(w.RawMatrix().Data))
+	copy(m.MeanB, narrow(offset.RawMatrix().Data))
 }
 
 // features are the encoder's on the given frames, n × features, normalised over all of them.

@@ -13,8 +13,9 @@ import (
 // place, up to some degree. A whole map has 64 weights a latent and channel, and a thousand frames learn many of them by heart;
 // that a thing's coordinate is a smooth function of where its features lie takes ten.
 type readout struct {
-	area  int
-	basis *mat.Dense // terms × area
+	area              int
+	basis             *mat.Dense // terms × area
+	part, small, near mat.Dense  // keep's own
 }
 
 // The degrees of what training may use and of what priming begins with, which has less to go by.
@@ -80,18 +81,22 @@ func (r *readout) spread(w *mat.Dense) *mat.Dense {
 	return out
 }
 
-// keep replaces a layer on features, (channels · area) × d, by its nearest that sees moments alone.
+// keep replaces a layer on features, (channels · area) × d, by its nearest that sees moments alone. Not safe for concurrent use.
 func (r *readout) keep(w []float32, d int) {
 	if len(w) == 0 {
 		return
 	}
-	var small, near mat.Dense
+	for _, m := range []*mat.Dense{&r.part, &r.small, &r.near} { // layers differ in d; the memory stays
+		m.Reset()
+	}
+	r.part.ReuseAs(r.area, d)
 	for at := 0; at < len(w); at += r.area * d {
-		part := w[at : at+r.area*d]
-		small.Mul(r.basis, mat.NewDense(r.area, d, wide(part)))
-		near.Mul(r.basis.T(), &small)
-		for i, v := range near.RawMatrix().Data {
-			part[i] = float32(v)
+		channel := w[at : at+r.area*d]
+		copyFloats(r.part.RawMatrix().Data, channel)
+		r.small.Mul(r.basis, &r.part)
+		r.near.Mul(r.basis.T(), &r.small)
+		for i, v := range r.near.RawMatrix().Data {
+			channel[i] = float32(v)
 		}
 	}
 }

@@ -31,6 +31,7 @@ type session struct {
 	asleep    *sleeper // nil until the sleep phase
 }
 
+// newSession makes a restart that has taken no step yet and is not primed.
 func newSession(j *job, restart int) (*session, error) {
 	source := rand.NewPCG(j.config.Seed, uint64(restart))
 	s := &session{job: j, restart: restart, source: source, rng: rand.New(source), best: Look{HeldOut: math.Inf(1)}}
@@ -46,7 +47,7 @@ func newSession(j *job, restart int) (*session, error) {
 	return s, nil
 }
 
-// firstModel is what a restart begins with: random weights made ready for the clip, or the model to continue.
+// firstModel is random weights, or the model to continue. The last layers of every other restart see moments alone.
 func (j *job) firstModel(rng *rand.Rand, restart int) (*Model, error) {
 	clip := j.clip
 	m, err := newModel(dnnl.Shape{C: clip.Channels, H: clip.Height, W: clip.Width}, j.config, 2*j.config.Pairs, rng)
@@ -61,15 +62,24 @@ func (j *job) firstModel(rng *rand.Rand, restart int) (*Model, error) {
 	case j.origin != nil:
 		err = j.origin.restore(m, clip, spread(framesOf(j.train), maxCalibration))
 	case restart%2 == 0:
-		err = m.primeSlow(clip, j.train)
-	default:
-		err = m.primePrincipal(clip, j.train)
+		m.readout = newReadout(m.Encoder.Out(), readoutDegree)
 	}
 	if err != nil {
 		m.Close()
 		return nil, err
 	}
 	return m, nil
+}
+
+// prime makes random weights ready for the clip, before the first step.
+func (s *session) prime() error {
+	switch {
+	case s.origin != nil:
+		return nil
+	case s.model.readout != nil:
+		return s.model.primeSlow(s.clip, s.train)
+	}
+	return s.model.primePrincipal(s.clip, s.train)
 }
 
 // close frees all but the model.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -27,23 +28,27 @@ func rows(frames []int, pairs []Pair) [][2]int {
 // slowest gives the d slowest components of x's columns (n × width → width × d), of variance 1, with the ridge under which the
 // components that one part of the pairs gives last best in another.
 func slowest(x *mat.Dense, pairs [][2]int, d int) (*mat.Dense, error) {
-	best, most := slowRidges[0], math.Inf(-1)
-	for _, ridge := range slowRidges {
-		var lasts float64
-		for fold := range slowFolds {
-			from, to := fold*len(pairs)/slowFolds, (fold+1)*len(pairs)/slowFolds
-			others := slices.Concat(pairs[:from], pairs[to:])
-			w, err := newLagged(x, others).components(ridge, d)
+	lasts := make([]float64, len(slowRidges))
+	for fold := range slowFolds {
+		from, to := fold*len(pairs)/slowFolds, (fold+1)*len(pairs)/slowFolds
+		others, err := newLagged(x, slices.Concat(pairs[:from], pairs[to:])).principal()
+		if err != nil {
+			return nil, err
+		}
+		part := newLagged(x, pairs[from:to])
+		for k, ridge := range slowRidges {
+			w, err := others.slowest(ridge, d)
 			if err != nil {
 				return nil, err
 			}
-			lasts += newLagged(x, pairs[from:to]).correlation(w)
-		}
-		if lasts > most {
-			best, most = ridge, lasts
+			lasts[k] += part.correlation(w)
 		}
 	}
-	return newLagged(x, pairs).components(best, d)
+	all, err := newLagged(x, pairs).principal()
+	if err != nil {
+		return nil, err
+	}
+	return all.slowest(slowRidges[floats.MaxIdx(lasts)], d)
 }
 
 // lagged holds the covariances of the columns at once and one frame apart, symmetrised, over some pairs.
@@ -71,21 +76,32 @@ func newLagged(x *mat.Dense, pairs [][2]int) *lagged {
 	return l
 }
 
-// components are the d slowest, width × d, with the ridge given as a share of the largest variance.
-func (l *lagged) components(ridge float64, d int) (*mat.Dense, error) {
-	width := l.now.SymmetricDim()
+// principal is covariances with the principal components that all ridges share, which take long.
+type principal struct {
+	*lagged
+	variances []float64 // ascending
+	vectors   mat.Dense
+}
+
+func (l *lagged) principal() (*principal, error) {
 	var spectrum mat.EigenSym
 	if !spectrum.Factorize(l.now, true) {
 		return nil, errors.New("the first features have no components: they are not finite")
 	}
-	values := spectrum.Values(nil) // ascending
-	var white mat.Dense
-	spectrum.VectorsTo(&white)
-	for j, v := range values {
-		scaleColumn(&white, j, 1/math.Sqrt(max(v, 0)+ridge*values[width-1]))
+	p := &principal{lagged: l, variances: spectrum.Values(nil)}
+	spectrum.VectorsTo(&p.vectors)
+	return p, nil
+}
+
+// slowest are the d slowest components, width × d, with the ridge given as a share of the largest variance.
+func (l *principal) slowest(ridge float64, d int) (*mat.Dense, error) {
+	width := len(l.variances)
+	white := mat.DenseCopyOf(&l.vectors)
+	for j, v := range l.variances {
+		scaleColumn(white, j, 1/math.Sqrt(max(v, 0)+ridge*l.variances[width-1]))
 	}
 	var half, whole mat.Dense
-	half.Mul(l.next, &white)
+	half.Mul(l.next, white)
 	whole.Mul(white.T(), &half)
 	slow := mat.NewSymDense(width, nil)
 	for i := range width {
@@ -93,6 +109,7 @@ func (l *lagged) components(ridge float64, d int) (*mat.Dense, error) {
 			slow.SetSym(i, j, whole.At(i, j))
 		}
 	}
+	var spectrum mat.EigenSym
 	if !spectrum.Factorize(slow, true) {
 		return nil, errors.New("the first features have no slow components: they are not finite")
 	}
@@ -102,7 +119,7 @@ func (l *lagged) components(ridge float64, d int) (*mat.Dense, error) {
 	for k := range d {
 		top.SetCol(k, mat.Col(nil, max(width-1-k, 0), &turned))
 	}
-	w.Mul(&white, top)
+	w.Mul(white, top)
 	for k := range d {
 		scaleColumn(&w, k, 1/math.Sqrt(mat.Inner(w.ColView(k), l.now, w.ColView(k))))
 	}

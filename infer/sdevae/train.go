@@ -156,6 +156,9 @@ func (j *job) trials(ctx context.Context) error {
 			if j.current, err = newSession(j, j.restart); err != nil {
 				return err
 			}
+			if err = j.current.prime(); err != nil {
+				return err
+			}
 		}
 		if err := j.current.run(ctx, j.config.trial()); err != nil {
 			return err
