@@ -16,13 +16,13 @@ import (
 type dataset []*recording
 
 // openDataset understands what a person types. A span of frames has no meaning over several recordings.
-func openDataset(args []string, dt, fps float64, s span) (dataset, error) {
+func openDataset(args []string, dt, fps float64, assets string, s span) (dataset, error) {
 	if all, _ := parseSpan(""); len(args) > 1 && s != all {
 		return nil, usage(fmt.Errorf("--train-frames %s: %d recordings were given, a span is of one: leave it out or give one recording", s, len(args)))
 	}
 	var d dataset
 	for _, arg := range args {
-		r, err := openRecording(arg, dt, fps, s)
+		r, err := openRecording(arg, dt, fps, assets, s)
 		if err != nil {
 			return nil, err
 		}

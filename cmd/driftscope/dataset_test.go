@@ -54,7 +54,7 @@ func TestDataset(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, "a", "frames.csv"), []byte(table), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	data, err := openDataset([]string{filepath.Join(folder, "a"), filepath.Join(folder, "b")}, 0.1, 0, whole)
+	data, err := openDataset([]string{filepath.Join(folder, "a"), filepath.Join(folder, "b")}, 0.1, 0, "", whole)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,10 +82,10 @@ func TestDatasetRefuses(t *testing.T) {
 	pictures(t, folder, "a", 5, 32)
 	pictures(t, folder, "b", 5, 40)
 	at := func(name string) string { return filepath.Join(folder, name) }
-	if _, err := openDataset([]string{at("a"), at("b")}, 0.1, 0, span{0, 3}); err == nil || exitStatus(err) != 2 {
+	if _, err := openDataset([]string{at("a"), at("b")}, 0.1, 0, "", span{0, 3}); err == nil || exitStatus(err) != 2 {
 		t.Errorf("a span over two recordings: %v, a usage error expected", err)
 	}
-	data, err := openDataset([]string{at("a"), at("b")}, 0.1, 0, whole)
+	data, err := openDataset([]string{at("a"), at("b")}, 0.1, 0, "", whole)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestDatasetRefuses(t *testing.T) {
 	if _, err := data.clip(t.Context(), steps); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, an error with %q expected", err, want)
 	}
-	timeless, err := openDataset([]string{at("a")}, 0, 0, whole)
+	timeless, err := openDataset([]string{at("a")}, 0, 0, "", whole)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ import (
 
 // evalCmd measures a model against the truth, or against the object's intensity centroid.
 type evalCmd struct {
-	Model     string  `required:"" help:"The model file to judge." placeholder:"MODEL.onnx"`
+	Model     string  `required:"" help:"The model file to judge, or embedded:molecule." placeholder:"MODEL.onnx"`
 	Video     string  `required:"" help:"The recording to judge it on: a video, a folder, a TIFF, a FITS cube or sim:NAME."`
 	Truth     string  `required:"" help:"truth.csv as simulate writes it, or centroid: the object's intensity centroid in pixels."`
 	Align     string  `enum:"isometry,affine" default:"isometry" help:"How latents are laid over the truth: ${enum}."`
@@ -27,6 +27,7 @@ type evalCmd struct {
 	FitFrames string  `help:"Frames to fit an affine map on, A:B; the frames the model was trained on unless given." placeholder:"A:B"`
 	DT        float64 `name:"dt" help:"Seconds between frames, where the recording does not say." placeholder:"S"`
 	FPS       float64 `name:"fps" help:"Frames a second, where the recording does not say."`
+	Assets    string  `help:"A folder with the pictures that a sim:NAME draws, as simulate takes it." placeholder:"DIR" type:"path"`
 }
 
 // evaluation is what eval prints.
@@ -49,7 +50,7 @@ func (c *evalCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	model, err := infer.Load(c.Model)
+	model, err := openModel(c.Model)
 	if err != nil {
 		return usage(err)
 	}
@@ -57,7 +58,7 @@ func (c *evalCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rec, err := openRecording(c.Video, c.DT, c.FPS, span{0, math.MaxUint64})
+	rec, err := openRecording(c.Video, c.DT, c.FPS, c.Assets, span{0, math.MaxUint64})
 	if err != nil {
 		return err
 	}

@@ -32,18 +32,29 @@ func loadModel(cfg config.Config) (*loadedModel, error) {
 		m.name = embedded + defaultModel
 		m.borrowed = cfg.Source.Kind != simSource || cfg.Source.Options()["name"] != defaultModel
 	}
-	name, shipped := strings.CutPrefix(m.name, embedded)
 	var err error
-	if !shipped {
-		m.Model, err = infer.Load(m.name)
-		return m, err
-	}
-	data, err := configs.Model(name)
-	if err != nil {
-		return nil, err
-	}
-	m.Model, err = infer.Parse(m.name, data)
+	m.Model, err = openModel(m.name)
 	return m, err
+}
+
+// openModel loads a model file, or embedded:NAME.
+func openModel(name string) (*infer.Model, error) {
+	data, found, err := shipped(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case found:
+		return infer.Parse(name, data)
+	}
+	return infer.Load(name)
+}
+
+// shipped is the file that embedded:NAME stands for; found is false for other names.
+func shipped(name string) (data []byte, found bool, err error) {
+	if name, found = strings.CutPrefix(name, embedded); found {
+		data, err = configs.Model(name)
+	}
+	return data, found, err
 }
 
 // steps is the preprocessing: the card's own, which a list in the configuration must repeat. A borrowed model's grey window and

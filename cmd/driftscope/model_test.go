@@ -45,6 +45,20 @@ func TestAdapt(t *testing.T) {
 	}
 }
 
+// A shipped model is continued by the name that run takes.
+func TestContinueShipped(t *testing.T) {
+	f, err := (&pretrainCmd{From: "embedded:molecule"}).origin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Card.Latent != 2 || f.Decoder == nil {
+		t.Errorf("found %+v, expected two latents and a decoder", f.Card)
+	}
+	if _, err := (&pretrainCmd{From: "embedded:molecule", Latent: "3"}).origin(); err == nil || exitStatus(err) != 2 {
+		t.Errorf("three latents: %v, a usage error expected", err)
+	}
+}
+
 func TestSameSteps(t *testing.T) {
 	own, err := stepsOf([]card.Step{
 		{Kind: "normalise", Options: map[string]any{"window": []any{0.0, 255.0}}},

@@ -20,7 +20,7 @@ type pretrainCmd struct {
 	Source      []string `arg:"" help:"The recordings to learn from, one or several of one kind: a video, a folder or glob of pictures, a TIFF, a FITS cube or sim:NAME."`
 	Latent      string   `help:"Latent dimension, or auto: as few as draw the held-out pictures, by trial; that of --from where it is given." placeholder:"D"`
 	Out         string   `required:"" help:"Where to write the model; a report goes beside it, as .html." placeholder:"MODEL.onnx"`
-	From        string   `help:"Continue from this model, in one run, with its own preprocessing." placeholder:"MODEL.onnx"`
+	From        string   `help:"Continue from this model, or embedded:molecule, in one run, with its own preprocessing." placeholder:"MODEL.onnx"`
 	TrainFrames string   `name:"train-frames" help:"Frames of a single recording to learn from, A:B; the rest is kept for eval." placeholder:"A:B"`
 	Seed        uint64   `default:"1" help:"Of every random draw."`
 	Recipe      string   `enum:"fast,paper" default:"fast" help:"fast: random pairs, cosine decay. paper: its batch, tau, decay and epochs."`
@@ -30,17 +30,18 @@ type pretrainCmd struct {
 	Steps       int      `help:"Optimiser steps of the run that is kept." placeholder:"N"`
 	Pairs       int      `help:"Pairs of frames a step." placeholder:"N"`
 	Rate        float64  `help:"Adam's rate at its peak."`
-	Restarts    int      `default:"4" help:"Runs from other first weights; all go a third of the way, the two best by held-out loss go on. 1 with --from."`
+	Restarts    int      `help:"Runs from other first weights, 4 unless given, 1 with --from; all go a third of the way, the two best by held-out loss go on." placeholder:"N"`
 	Patience    int      `help:"Looks at the held-out frames without gain before stopping; 0 is never."`
 	Posterior   string   `enum:"diagonal,cholesky," default:"" help:"The encoder's covariance: ${enum}; the recipe's unless given." placeholder:"FORM"`
 	Diffusion   string   `enum:"profiled,diagonal,isotropic" default:"profiled" help:"Sigma during training: at its maximum of likelihood, or learnt: ${enum}."`
 	L1          float64  `name:"l1" help:"Penalty on the picture's motion a latent dimension, nats."`
 	Nu          float64  `help:"Precision of a Gaussian prior on the latents."`
-	Substeps    int      `default:"1" help:"Euler-Maruyama steps of the drift between two frames."`
+	Substeps    int      `help:"Euler-Maruyama steps of the drift between two frames, 1 unless given." placeholder:"N"`
 	Clock       bool     `help:"Let the drift, and the encoder's last layer, depend on the time since the recording began."`
 	Sleep       int      `help:"Steps of the encoder alone on frames that the decoder moved, in the end; half of --steps unless given, negative is none." placeholder:"N"`
 	DT          float64  `name:"dt" help:"Seconds between frames, where the recording does not say." placeholder:"S"`
 	FPS         float64  `name:"fps" help:"Frames a second, where the recording does not say."`
+	Assets      string   `help:"A folder with the pictures that a sim:NAME draws, as simulate takes it." placeholder:"DIR" type:"path"`
 }
 
 // Run trains, writes the model and its report, and says what was chosen and why.
@@ -52,7 +53,7 @@ func (c *pretrainCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	data, err := openDataset(c.Source, c.DT, c.FPS, frames)
+	data, err := openDataset(c.Source, c.DT, c.FPS, c.Assets, frames)
 	if err != nil {
 		return err
 	}
@@ -134,8 +135,8 @@ func (c *pretrainCmd) check() (frames span, err error) {
 	case err != nil:
 	case filepath.Ext(c.Out) != ".onnx":
 		err = fmt.Errorf("--out %s: expected a name that ends in .onnx", c.Out)
-	case min(c.Steps, c.Pairs, c.Patience, c.Restarts-1, c.Substeps-1) < 0 || !(slices.Min(numbers) >= 0) || math.IsInf(slices.Max(numbers), 0):
-		err = errors.New("--steps, --pairs, --patience, --tau, --rate, --l1, --nu, --dt and --fps: expected positive numbers, --restarts and --substeps at least 1")
+	case min(c.Steps, c.Pairs, c.Patience, c.Restarts, c.Substeps) < 0 || !(slices.Min(numbers) >= 0) || math.IsInf(slices.Max(numbers), 0):
+		err = errors.New("--steps, --pairs, --patience, --restarts, --substeps, --tau, --rate, --l1, --nu, --dt and --fps: expected positive numbers")
 	case c.From != "" && (c.Crop != "auto" || c.CLAHE != "auto"):
 		err = errors.New("--from: pictures are prepared as the model wants them: leave --crop and --clahe out")
 	}
@@ -150,7 +151,10 @@ func (c *pretrainCmd) origin() (*card.File, error) {
 	if c.From == "" {
 		return nil, nil
 	}
-	data, err := readBounded(c.From, card.MaxFile)
+	data, found, err := shipped(c.From)
+	if !found {
+		data, err = readBounded(c.From, card.MaxFile)
+	}
 	var f *card.File
 	if err == nil {
 		f, err = card.Read(data)

@@ -106,6 +106,10 @@ func TestMistakes(t *testing.T) {
 		{"both rates", []string{"probe", "sim:molecule", "--dt", "1", "--fps", "1"}, 2, "give one of them"},
 		{"not a model", []string{"run", "sim:molecule", "--model", "notes.onnx"}, 2, "notes.onnx"},
 		{"no such model", []string{"run", "sim:molecule", "--model", "embedded:moon"}, 2, "embedded:moon"},
+		{"no such model to continue", []string{"pretrain", "sim:molecule", "--from", "embedded:moon", "--out", "x.onnx"}, 2, "--from embedded:moon: "},
+		{"assets of a recording", []string{"pretrain", "text.tif", "--latent", "2", "--assets", ".", "--out", "x.onnx"}, 2, "text.tif is a recording"},
+		{"assets of another scene", []string{"pretrain", "sim:balls-ou", "--latent", "2", "--assets", ".", "--out", "x.onnx"}, 2, "leave assets out"},
+		{"no assets", []string{"eval", "--model", "embedded:molecule", "--video", "sim:digits-ou", "--truth", "centroid", "--assets", "."}, 2, folder + " holds no digits"},
 		{"bad stream", []string{"run", "sim:molecule", "--stream", "a.b"}, 2, "stream: found"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -29,8 +29,9 @@ type recording struct {
 // simulated is the length of a simulation that is read as a recording: the paper's.
 const simulated = 1000
 
-// openRecording understands what a person types and fixes the frame interval where one is given.
-func openRecording(arg string, dt, fps float64, s span) (*recording, error) {
+// openRecording understands what a person types and fixes the frame interval where one is given. assets is a folder with the pictures
+// that a simulation draws; empty where it draws its own.
+func openRecording(arg string, dt, fps float64, assets string, s span) (*recording, error) {
 	kind, options, err := ingest.Guess(arg)
 	if err != nil {
 		return nil, usage(err)
@@ -41,7 +42,13 @@ func openRecording(arg string, dt, fps float64, s span) (*recording, error) {
 	if fps > 0 {
 		options["fps"] = fps
 	}
-	if kind == "sim" { // a simulation is endless and paced unless told otherwise; its scale may depend on its length
+	if assets != "" {
+		if kind != simSource {
+			return nil, usage(fmt.Errorf("--assets %s: %s is a recording, only a simulation draws them: leave --assets out or give sim:NAME", assets, arg))
+		}
+		options["assets"] = assets
+	}
+	if kind == simSource { // a simulation is endless and paced unless told otherwise; its scale may depend on its length
 		options["realtime"] = false
 		options["frames"] = max(s.endOr(simulated), simulated)
 	}

@@ -18,12 +18,13 @@ import (
 // TestPretrainInterrupted learns from two recordings in one go, and again with a kill and a Ctrl-C on the way: the same command
 // then gives the same model, byte for byte. What was chosen is not chosen again.
 func TestPretrainInterrupted(t *testing.T) {
+	t.Parallel()
 	folders := [2]string{t.TempDir(), t.TempDir()}
 	for _, folder := range folders {
 		pictures(t, folder, "a", 34, 64)
 		pictures(t, folder, "b", 24, 64)
 	}
-	args := []string{"pretrain", "a", "b", "--latent", "2", "--fps", "10", "--steps", "78", "--pairs", "8", "--restarts", "2", "--sleep", "30", "--clahe", "on", "--seed", "3", "--out", "m.onnx"}
+	args := []string{"pretrain", "a", "b", "--latent", "2", "--fps", "10", "--steps", "30", "--pairs", "8", "--restarts", "2", "--sleep", "26", "--clahe", "on", "--seed", "3", "--out", "m.onnx"}
 	o := drive(t, folders[0], args...)
 	if o.status != 0 {
 		t.Fatal(o.errors)

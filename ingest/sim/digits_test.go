@@ -181,13 +181,21 @@ func zipped(t testing.TB, data []byte) []byte {
 // put writes a file into a new folder and returns the folder.
 func put(t testing.TB, name string, data []byte) string {
 	t.Helper()
+	return folder(t, map[string][]byte{name: data})
+}
+
+// folder writes files into a new folder and returns it.
+func folder(t testing.TB, files map[string][]byte) string {
+	t.Helper()
 	dir := t.TempDir()
-	path := filepath.Join(dir, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
+	for name, data := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return dir
 }

@@ -242,22 +242,6 @@ func view(t *testing.T, width, height, x, y int) []byte {
 	return buffer.Bytes()
 }
 
-// objects writes files into a new folder and returns it.
-func objects(t *testing.T, files map[string][]byte) string {
-	t.Helper()
-	dir := t.TempDir()
-	for name, data := range files {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
-}
-
 // Two different objects are chosen, the same with the same seed, from the folder or its folder coil20.
 func TestCOILFiles(t *testing.T) {
 	files := map[string][]byte{
@@ -269,7 +253,7 @@ func TestCOILFiles(t *testing.T) {
 		below["coil20/"+name] = data
 	}
 	var first [2]float64
-	for i, dir := range []string{objects(t, files), objects(t, below)} {
+	for i, dir := range []string{folder(t, files), folder(t, below)} {
 		s := mustNew(t, "wasserstein-ou", Options{Frames: 3, Seed: 4, Assets: dir})
 		if got := s.Pictures(); got != "objects from COIL-20" {
 			t.Errorf("the scene says it draws %q", got)
@@ -312,7 +296,7 @@ func TestCOILRefuses(t *testing.T) {
 		{"a black one", "__0.png: is all black", both(black.Bytes())},
 		{"a file named coil20", "make the folder readable", map[string][]byte{"coil20": nil}},
 	} {
-		_, err := New("wasserstein-ou", Options{Frames: 3, Seed: 1, Assets: objects(t, c.files)})
+		_, err := New("wasserstein-ou", Options{Frames: 3, Seed: 1, Assets: folder(t, c.files)})
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "scene wasserstein-ou: assets: ") {
 			t.Errorf("%s: error %v; want one with %q", c.what, err, c.want)
 		}
