@@ -224,7 +224,7 @@ func FuzzCheckpoint(f *testing.F) {
 				t.Fatal(err)
 			}
 			err = j.resume(checkpoint)
-			j.discard()
+			j.current.discard()
 		}
 		if err != nil && !errors.Is(err, ErrCheckpoint) {
 			t.Errorf("%v, which is no ErrCheckpoint", err)

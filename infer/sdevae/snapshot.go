@@ -5,37 +5,79 @@ import "driftscope/infer/sdevae/dnnl"
 // The methods below write a training's state to an archive or read it into a job that was newly made from the same clip and
 // settings, so that the steps that follow are the same bit for bit.
 
-// archive goes through the race: the field, and the restart on trial while there is one.
+// archive goes through the race: the field, and the restart at work.
 func (j *job) archive(a *archive) {
 	a.count(&j.taken, j.config.TotalSteps())
 	a.count(&j.restart, j.config.Restarts)
+	a.count(&j.finished, j.config.finalists())
 	a.looks(&j.looks, j.config.TotalSteps())
 	n := len(j.field)
-	a.count(&n, min(j.restart, j.config.finalists()))
+	a.count(&n, j.config.finalists())
 	if !a.writing {
-		j.field = make([]*session, n)
+		j.field = make([]parked, n)
 	}
 	for i := range j.field {
-		j.archiveSession(a, &j.field[i], max(j.restart-1, 0))
+		j.field[i].archive(a, j.config.Restarts)
 	}
-	if j.restart < j.config.Restarts {
-		j.archiveSession(a, &j.current, j.restart)
+	working := j.current != nil
+	if a.flag(&working); working {
+		j.archiveCurrent(a)
+	}
+	a.require(working || n > 0 || j.restart < j.config.Restarts, "no restart is left")
+}
+
+// archiveCurrent makes the session first where it reads.
+func (j *job) archiveCurrent(a *archive) {
+	restart := 0
+	if a.writing {
+		restart = j.current.restart
+	}
+	a.count(&restart, j.config.Restarts-1)
+	if !a.writing && a.err == nil {
+		j.current, a.err = newSession(j, restart)
+	}
+	if a.err == nil {
+		j.current.archive(a)
 	}
 }
 
-// archiveSession makes the session first where it reads; newest is the highest number that it can have.
-func (j *job) archiveSession(a *archive, s **session, newest int) {
-	restart := 0
-	if a.writing {
-		restart = (*s).restart
+// parked is a restart that waits, as its archive: networks and graph are in memory for the one at work alone.
+type parked struct {
+	restart int
+	best    Look
+	state   []byte
+}
+
+func (p *parked) archive(a *archive, restarts int) {
+	a.count(&p.restart, restarts-1)
+	a.look(&p.best)
+	a.bytes(&p.state, MaxCheckpoint)
+}
+
+// park puts the restart at work at the back of the field.
+func (j *job) park() error {
+	a := archive{writing: true}
+	j.current.archive(&a)
+	j.field = append(j.field, parked{j.current.restart, j.current.best, a.buf})
+	j.current.discard()
+	j.current = nil
+	return a.err
+}
+
+// wake puts the first of the field to work, unless one is.
+func (j *job) wake() (err error) {
+	if j.current != nil {
+		return nil
 	}
-	a.count(&restart, newest)
-	if !a.writing && a.err == nil {
-		*s, a.err = newSession(j, restart)
+	first := j.field[0]
+	if j.current, err = newSession(j, first.restart); err != nil {
+		return err
 	}
-	if a.err == nil {
-		(*s).archive(a)
-	}
+	a := archive{buf: first.state}
+	j.current.archive(&a)
+	a.require(len(a.buf) == 0, "%d bytes too many", len(a.buf))
+	j.field = j.field[1:]
+	return a.err
 }
 
 func (s *session) archive(a *archive) {

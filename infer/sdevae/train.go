@@ -64,10 +64,10 @@ func (t Training) Train(ctx context.Context, clip *Clip, c Config) (*Result, err
 		return nil, err
 	}
 	if err = j.run(ctx); err != nil {
-		j.discard()
+		j.current.discard()
 		return nil, err
 	}
-	lead := j.field[0]
+	lead := j.current
 	lead.close()
 	return &Result{Config: j.config, Model: lead.model, Best: lead.best, History: j.looks}, nil
 }
@@ -81,11 +81,12 @@ type job struct {
 	config      Config
 	train, held []Pair
 
-	taken   int        // steps, of all restarts
-	looks   []Look     // of all restarts
-	restart int        // whose trial is on; their number once all trials are over
-	current *session   // that restart
-	field   []*session // the best of those whose trial has ended, the best first; in the end one
+	taken    int      // steps, of all restarts
+	looks    []Look   // of all restarts
+	restart  int      // whose trial is on; their number once all trials are over
+	finished int      // of the finalists, how many are at the end
+	current  *session // at work; nil in between
+	field    []parked // the best of those whose trial has ended, the best first; finalists go from the front to the back
 }
 
 func newJob(t Training, clip *Clip, c Config) (*job, error) {
@@ -113,13 +114,6 @@ func newJob(t Training, clip *Clip, c Config) (*job, error) {
 	return j, nil
 }
 
-// discard frees what the job has made.
-func (j *job) discard() {
-	for _, s := range append(j.field, j.current) {
-		s.discard()
-	}
-}
-
 // run takes the job from where it stands to its end.
 func (j *job) run(ctx context.Context) error {
 	if j.training.Resume != nil {
@@ -133,7 +127,7 @@ func (j *job) run(ctx context.Context) error {
 	if err := j.final(ctx); err != nil {
 		return err
 	}
-	lead := j.field[0]
+	lead := j.current
 	if lead.kept == nil {
 		return fmt.Errorf("training broke down: the held-out loss was never finite; try a smaller rate than %g", j.config.Rate)
 	}
@@ -163,31 +157,35 @@ func (j *job) trials(ctx context.Context) error {
 		if err := j.current.run(ctx, j.config.trial()); err != nil {
 			return err
 		}
-		j.field, j.current = append(j.field, j.current), nil
+		if err := j.park(); err != nil {
+			return err
+		}
 		j.keep(j.config.finalists())
 	}
 	return nil
 }
 
-// final takes those in the field to the end, and keeps the best.
+// final takes those in the field to the end, and puts the best to work again.
 func (j *job) final(ctx context.Context) error {
-	for _, s := range j.field {
-		if err := s.run(ctx, j.config.Steps); err != nil {
+	for ; j.finished < j.config.finalists(); j.finished++ {
+		if err := j.wake(); err != nil {
+			return err
+		}
+		if err := j.current.run(ctx, j.config.Steps); err != nil {
+			return err
+		}
+		if err := j.park(); err != nil {
 			return err
 		}
 	}
 	j.keep(1)
-	return nil
+	return j.wake()
 }
 
-// keep orders the field by what the held-out pairs say, and discards all but the first n.
+// keep orders the field by what the held-out pairs say, and leaves out all but the first n.
 func (j *job) keep(n int) {
-	slices.SortStableFunc(j.field, func(a, b *session) int { return cmp.Compare(a.best.HeldOut, b.best.HeldOut) })
-	for len(j.field) > n {
-		last := len(j.field) - 1
-		j.field[last].discard()
-		j.field = j.field[:last]
-	}
+	slices.SortStableFunc(j.field, func(a, b parked) int { return cmp.Compare(a.best.HeldOut, b.best.HeldOut) })
+	j.field = j.field[:min(n, len(j.field))]
 }
 
 // tell counts a step, reports it and keeps a checkpoint where one is due.
