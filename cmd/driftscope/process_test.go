@@ -18,7 +18,7 @@ import (
 const asDriftscope = "DRIFTSCOPE_TEST_AS_MAIN"
 
 // patience bounds one command; the race detector and a busy machine make it long.
-const patience = 2 * time.Minute
+const patience = 10 * time.Minute
 
 // command prepares driftscope with its own working folder.
 func command(t *testing.T, folder string, args ...string) *exec.Cmd {
