@@ -43,11 +43,16 @@ type pretrainCmd struct {
 	FPS         float64  `name:"fps" help:"Frames a second, where the recording does not say."`
 }
 
-// Run trains, writes the model and its report, and says what was chosen and why.
+// Run learns with the cores shared.
 func (c *pretrainCmd) Run(ctx context.Context) error {
 	if err := yieldCores(); err != nil {
 		return err
 	}
+	return c.learn(ctx)
+}
+
+// learn trains, writes the model and its report, and says what was chosen and why.
+func (c *pretrainCmd) learn(ctx context.Context) error {
 	frames, err := c.check()
 	if err != nil {
 		return err
