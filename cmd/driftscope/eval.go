@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"driftscope/infer"
@@ -96,11 +97,7 @@ func (c *evalCmd) fitFrames(k *card.Card) string {
 
 // judge aligns the latents with the truth and measures.
 func judge(model *infer.Model, seen *encoded, truth *truth, judged, fitted []int, how string) (*evaluation, error) {
-	align := online.Isometry
-	if how == "affine" {
-		align = online.Affine
-	}
-	to, err := align(pickRows(seen.z, fitted), pickRows(truth.z, fitted))
+	to, err := lay(how, pickRows(seen.z, fitted), pickRows(truth.z, fitted))
 	if err != nil {
 		return nil, usage(err)
 	}
@@ -110,11 +107,12 @@ func judge(model *infer.Model, seen *encoded, truth *truth, judged, fitted []int
 	e := &evaluation{N: len(judged), DT: seen.dt(), Align: how, R2: online.R2(got, want)}
 	e.LLatent = sum(online.MeanSquares(got, want))
 	e.LLatentCoord = e.LLatent / float64(k)
-	for _, s := range model.Card.Sigma {
-		e.CRLB += s * s / model.Card.Seconds
+	for i, s := range model.Card.Sigma {
+		along := to.Linear.RawRowView(i) // of length 1 under an isometry
+		e.CRLB += s * s * floats.Dot(along, along) / model.Card.Seconds
 	}
 	if truth.mu != nil && model.Card.Drift != nil {
-		drift := to.Turn(driftAt(&model.Card, pickRows(seen.z, judged)))
+		drift := to.Turn(driftAt(sdevae.DriftOf(&model.Card), pickRows(seen.z, judged)))
 		total := sum(online.MeanSquares(drift, pickRows(truth.mu, judged)))
 		coord := total / float64(k)
 		e.LMu, e.LMuCoord = &total, &coord
@@ -129,9 +127,16 @@ func judge(model *infer.Model, seen *encoded, truth *truth, judged, fitted []int
 	return e, nil
 }
 
-// driftAt is the model's own drift at n latents.
-func driftAt(c *card.Card, z *mat.Dense) *mat.Dense {
-	network := sdevae.DriftOf(c)
+// lay finds the map, affine or an isometry, that lays latents over the truth.
+func lay(how string, z, truth *mat.Dense) (*online.Map, error) {
+	if how == "affine" {
+		return online.Affine(z, truth)
+	}
+	return online.Isometry(z, truth)
+}
+
+// driftAt is the drift at n latents.
+func driftAt(network *online.Network, z *mat.Dense) *mat.Dense {
 	n, d := z.Dims()
 	out, scratch := mat.NewDense(n, d, nil), new(online.Scratch)
 	for i := range n {
@@ -144,6 +149,7 @@ func driftAt(c *card.Card, z *mat.Dense) *mat.Dense {
 type encoded struct {
 	seq            []uint64
 	times          []float64
+	trajectory     []uint64
 	z              *mat.Dense
 	reconstruction []float64 // mean squared error a pixel, one a frame; nil without a decoder
 }
@@ -164,7 +170,7 @@ func encodeAll(ctx context.Context, model *infer.Model, rec *recording) (*encode
 		if err := encoder.Encode(ctx, &z, f); err != nil {
 			return err
 		}
-		e.seq, e.times = append(e.seq, f.Seq), append(e.times, seconds(f))
+		e.seq, e.times, e.trajectory = append(e.seq, f.Seq), append(e.times, seconds(f)), append(e.trajectory, f.Meta.Trajectory)
 		rows = append(rows, z.Mean...)
 		if !model.HasDecoder() {
 			return nil

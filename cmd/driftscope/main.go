@@ -18,6 +18,7 @@ type commands struct {
 	Watch    watchCmd    `cmd:"" help:"Print what a running stream publishes."`
 	Pretrain pretrainCmd `cmd:"" help:"Learn an encoder from a recording."`
 	Eval     evalCmd     `cmd:"" help:"Measure a model against the truth."`
+	Paper    paperCmd    `cmd:"" help:"Train and measure the paper's experiments, and write its table anew."`
 	Simulate simulateCmd `cmd:"" help:"Write a simulated recording with its truth."`
 	Probe    probeCmd    `cmd:"" help:"Say what a source holds, without tracking it."`
 	Lint     lintCmd     `cmd:"" help:"Check a configuration without opening anything."`

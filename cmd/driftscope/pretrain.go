@@ -44,11 +44,16 @@ type pretrainCmd struct {
 	Assets      string   `help:"A folder with the pictures that a sim:NAME draws, as simulate takes it." placeholder:"DIR" type:"path"`
 }
 
-// Run trains, writes the model and its report, and says what was chosen and why.
+// Run learns with the cores shared.
 func (c *pretrainCmd) Run(ctx context.Context) error {
 	if err := yieldCores(); err != nil {
 		return err
 	}
+	return c.learn(ctx)
+}
+
+// learn trains, writes the model and its report, and says what was chosen and why.
+func (c *pretrainCmd) learn(ctx context.Context) error {
 	frames, err := c.check()
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"driftscope/infer/card"
@@ -23,6 +24,8 @@ type survey struct {
 	reduce        int      // side of the boxes that the variance map averages over
 	mapW, mapH    int
 	sum, squares  []float64 // of the reduced pictures
+	lagged        []float64 // sum of products with the frame before
+	previous      []float64
 }
 
 // maxMap bounds the sides of the variance map.
@@ -39,6 +42,7 @@ func (s *survey) add(f *frame.Frame) error {
 		s.reduce = (max(g.width, g.height) + maxMap - 1) / maxMap
 		s.mapW, s.mapH = g.width/s.reduce, g.height/s.reduce
 		s.sum, s.squares = make([]float64, s.mapW*s.mapH), make([]float64, s.mapW*s.mapH)
+		s.lagged, s.previous = make([]float64, s.mapW*s.mapH), make([]float64, s.mapW*s.mapH)
 		s.counts = make([]uint64, 1<<16)
 	}
 	if g.width != s.width || g.height != s.height {
@@ -55,9 +59,11 @@ func (s *survey) add(f *frame.Frame) error {
 	}
 	for y := range s.mapH {
 		for x := range s.mapW {
-			v := g.box(x*s.reduce, y*s.reduce, s.reduce)
-			s.sum[y*s.mapW+x] += v
-			s.squares[y*s.mapW+x] += v * v
+			i, v := y*s.mapW+x, g.box(x*s.reduce, y*s.reduce, s.reduce)
+			s.sum[i] += v
+			s.squares[i] += v * v
+			s.lagged[i] += v * s.previous[i]
+			s.previous[i] = v
 		}
 	}
 	return nil
@@ -115,9 +121,12 @@ func quantile(counts []uint64, n uint64) int {
 type region struct{ x, y, size int }
 
 // moving finds the square that holds what moves: 99 % of the variance in time beyond the noise's, with a margin of a third
-// for the object's own extent, at least the encoder's input. ok is false where that is about the whole frame.
+// for the object's own extent, at least the encoder's input. ok is false where that is about the whole frame, or not to be told.
 func (s *survey) moving() (r region, ok bool) {
 	excess := s.excess()
+	if slices.Max(excess) == 0 {
+		return region{}, false
+	}
 	columns, rows := make([]float64, s.mapW), make([]float64, s.mapH)
 	for i, v := range excess {
 		columns[i%s.mapW] += v
@@ -136,17 +145,37 @@ func (s *survey) moving() (r region, ok bool) {
 
 // excess is each reduced pixel's variance in time less that of the still background, the median.
 func (s *survey) excess() []float64 {
-	n := float64(s.frames)
-	variance := make([]float64, len(s.sum))
-	for i := range variance {
-		variance[i] = max(s.squares[i]/n-s.sum[i]*s.sum[i]/(n*n), 0)
-	}
+	variance := s.variance()
 	sorted := slices.Sorted(slices.Values(variance))
 	background := sorted[len(sorted)/2]
 	for i, v := range variance {
 		variance[i] = max(v-3*background, 0)
 	}
 	return variance
+}
+
+func (s *survey) variance() []float64 {
+	n := float64(s.frames)
+	variance := make([]float64, len(s.sum))
+	for i := range variance {
+		variance[i] = max(s.squares[i]/n-s.sum[i]*s.sum[i]/(n*n), 0)
+	}
+	return variance
+}
+
+// lingers says that something moves which noise hides in every single pixel: from one frame to the next the picture's covariance, summed
+// over pixels, is 5 standard errors beyond what white noise of the pixels' variances v leaves, -Σv/n ± √(Σv²/n).
+func (s *survey) lingers() bool {
+	n := float64(s.frames)
+	var covariance, white, mean float64
+	for i, v := range s.variance() {
+		m := s.sum[i] / n
+		covariance += s.lagged[i]/(n-1) - m*m + v/n
+		white += v * v / n
+		mean += m * m
+	}
+	const rounding = 1e-9
+	return covariance > 5*math.Sqrt(white)+rounding*mean
 }
 
 // middle is the interval [from, to) that holds all but half a per cent of the mass on either side.
@@ -177,7 +206,7 @@ func (s *survey) check() error {
 	switch {
 	case s.saturated() > 0.2:
 		return fmt.Errorf("%.0f %% of the pixels are at the brightest count %g: the recording is saturated, record with a shorter exposure", 100*s.saturated(), s.high)
-	case s.low < s.high && moved == 0 && s.frames > 1:
+	case s.low < s.high && moved == 0 && s.frames > 1 && !s.lingers():
 		return errors.New("nothing moves, no part of the picture varies more than its noise: check that the specimen is in view and in focus")
 	}
 	return nil

@@ -96,3 +96,38 @@ func TestSurveyRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestSurveySeesThroughNoise films a disc whose grey flickers slowly, by a third of the noise's sd in each pixel, or noise alone.
+func TestSurveySeesThroughNoise(t *testing.T) {
+	for _, amplitude := range []float64{0, 1} {
+		rng := rand.New(rand.NewPCG(5, 0))
+		s := &survey{low: math.Inf(1), high: math.Inf(-1)}
+		grey := 0.0
+		for k := range 300 {
+			grey = 0.9*grey + 0.44*rng.NormFloat64()
+			m := gocv.NewMatWithSize(50, 50, gocv.MatTypeCV32FC1)
+			data, err := m.DataPtrFloat32()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for p := range data {
+				dx, dy := float64(p%50-25), float64(p/50-25)
+				data[p] = float32(3 * rng.NormFloat64())
+				if dx*dx+dy*dy < 200 {
+					data[p] += float32(amplitude * grey)
+				}
+			}
+			f := frame.New(uint64(k), time.Unix(0, 0), frame.Meta{}, m)
+			if err := s.add(f); err != nil {
+				t.Fatal(err)
+			}
+			f.Close()
+		}
+		if err := s.check(); (err == nil) != (amplitude > 0) {
+			t.Errorf("amplitude %g: %v", amplitude, err)
+		}
+		if r, ok := s.moving(); ok {
+			t.Errorf("amplitude %g: cropped to %+v, where nothing in the picture says so", amplitude, r)
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// paperCmd repeats the paper's experiments: every row of its table, trained and measured several times.
+type paperCmd struct {
+	Rows   []string `default:"all" help:"all, or names of rows, with commas between." placeholder:"NAME"`
+	Runs   int      `default:"5" help:"Runs a row, each with a path and first weights of its own."`
+	Seed   uint64   `default:"0" help:"Run K is simulated and trained with seed S + K, K from 1." placeholder:"S"`
+	Out    string   `default:"paper" help:"The folder for the table, its pictures, the models, and what each run found; a run found there is not repeated." placeholder:"DIR" type:"path"`
+	Assets string   `help:"A folder with mnist and coil20 in it, for the scenes that draw them; which pictures follows from the seed. Without it they draw stand-ins." placeholder:"DIR" type:"path"`
+	Steps  int      `help:"Optimiser steps of every training, instead of the row's own." placeholder:"N"`
+	JSON   bool     `name:"json" help:"Print the table as one JSON object instead of Markdown."`
+}
+
+// Help lists the rows under the command's own help.
+func (c *paperCmd) Help() string { return "Rows: " + rowNames(paperRows) + "." }
+
+// Run makes every run that is not there yet, and the table of all that were asked for. Runs come one after another: oneDNN's threads
+// fill the cores within each.
+func (c *paperCmd) Run(ctx context.Context) error {
+	if err := yieldCores(); err != nil {
+		return err
+	}
+	rows, err := c.check()
+	if err != nil {
+		return usage(err)
+	}
+	if err := os.MkdirAll(c.Out, 0o777); err != nil {
+		return usage(fmt.Errorf("--out: %w", err))
+	}
+	plan, err := c.plan(rows)
+	if err != nil {
+		return err
+	}
+	failed, err := plan.make(ctx)
+	if err != nil {
+		return err
+	}
+	t := newTable(plan, failed)
+	if err := t.write(c.Out); err != nil {
+		return err
+	}
+	if err := c.print(t); err != nil {
+		return err
+	}
+	say("%s and .html have the table", filepath.Join(c.Out, "table.md"))
+	if len(failed) > 0 {
+		return fmt.Errorf("%d of %d runs failed, the table goes without them: %s: the same command tries them again", len(failed), len(plan), strings.Join(failed, "; "))
+	}
+	return nil
+}
+
+// maxRuns bounds --runs.
+const maxRuns = 1000
+
+func (c *paperCmd) check() ([]paperRow, error) {
+	switch {
+	case c.Runs < 1 || c.Runs > maxRuns:
+		return nil, fmt.Errorf("--runs: found %d, expected 1 to %d", c.Runs, maxRuns)
+	case c.Steps < 0:
+		return nil, fmt.Errorf("--steps: found %d, expected a positive number", c.Steps)
+	case c.Seed > math.MaxUint64-maxRuns:
+		return nil, fmt.Errorf("--seed: found %d, expected at most %d", c.Seed, uint64(math.MaxUint64-maxRuns))
+	}
+	return chooseRows(c.Rows)
+}
+
+func (c *paperCmd) print(t *table) error {
+	if c.JSON {
+		return json.NewEncoder(os.Stdout).Encode(t)
+	}
+	_, err := os.Stdout.Write(t.markdown())
+	return err
+}
+
+// plan is every run of every row, in order.
+type plan []*experiment
+
+// plan lists the experiments and reads what is there of them already.
+func (c *paperCmd) plan(rows []paperRow) (plan, error) {
+	var p plan
+	for _, row := range rows {
+		for run := 1; run <= c.Runs; run++ {
+			e, err := c.experiment(row, run)
+			if err != nil {
+				return nil, usage(err)
+			}
+			if err := e.recall(); err != nil {
+				return nil, usage(err)
+			}
+			p = append(p, e)
+		}
+	}
+	return p, nil
+}
+
+// make makes the runs that are missing. One that fails is told and left out; a signal ends it.
+func (p plan) make(ctx context.Context) (failed []string, err error) {
+	left := 0
+	for _, e := range p {
+		if e.found == nil {
+			left++
+		}
+	}
+	begun, made := time.Now(), 0
+	for _, e := range p {
+		if e.found != nil {
+			continue
+		}
+		say("%s, run %d, %d of %d to make%s", e.Row, e.Run, made+1, left, remaining(time.Since(begun), made, left))
+		switch err := e.perform(ctx); {
+		case err != nil && ctx.Err() != nil:
+			return nil, fmt.Errorf("%s, run %d: %w", e.Row, e.Run, err)
+		case err != nil:
+			warn("%s, run %d: %v", e.Row, e.Run, err)
+			failed = append(failed, fmt.Sprintf("%s, run %d: %v", e.Row, e.Run, err))
+		}
+		made++
+	}
+	return failed, nil
+}
+
+// remaining says how long the rest will take at the mean pace so far; nothing before there is one.
+func remaining(spent time.Duration, made, all int) string {
+	if made == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", about %v left", (spent / time.Duration(made) * time.Duration(all-made)).Round(time.Minute))
+}
+
+// origin says how results were made.
+type origin struct {
+	Command string    `json:"command"`
+	Cores   int       `json:"cores"`
+	Date    time.Time `json:"date"`
+}
+
+func thisOrigin() origin {
+	return origin{strings.Join(append([]string{"driftscope"}, os.Args[1:]...), " "), runtime.NumCPU(), time.Now().UTC().Truncate(time.Second)}
+}

@@ -1,0 +1,265 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"driftscope/infer"
+	"driftscope/infer/card"
+	"driftscope/infer/sdevae"
+	"driftscope/ingest/sim"
+	"driftscope/internal/latent"
+	"driftscope/online"
+)
+
+// settings is all that an experiment's figures follow from.
+type settings struct {
+	Row    string `json:"row"`
+	Run    int    `json:"run"` // from 1
+	Seed   uint64 `json:"seed"`
+	Frames int    `json:"frames"`
+	Latent int    `json:"latent"`
+	Steps  int    `json:"steps"`
+	CLAHE  string `json:"clahe"`
+	Align  string `json:"align"`
+	Assets string `json:"assets,omitempty"`
+}
+
+// experiment is one run of one row.
+type experiment struct {
+	settings
+	row   paperRow
+	path  string // of its files, without their endings
+	found *finding
+}
+
+// finding is what an experiment's file holds.
+type finding struct {
+	Settings settings    `json:"settings"`
+	Origin   origin      `json:"origin"`
+	Seconds  float64     `json:"seconds"` // that it took, of those since it was last resumed
+	Pictures string      `json:"pictures,omitempty"`
+	Figures  *evaluation `json:"figures"`
+	Oracle   drifting    `json:"oracle"`
+}
+
+// drifting is how far a drift is from the true one, summed over coordinates and for each.
+type drifting struct {
+	LMu      float64 `json:"l_mu"`
+	LMuCoord float64 `json:"l_mu_coord"`
+}
+
+// experiment settles one run of a row.
+func (c *paperCmd) experiment(row paperRow, run int) (*experiment, error) {
+	e := &experiment{row: row, path: filepath.Join(c.Out, fmt.Sprintf("%s-%d", row.scene, run)), settings: settings{
+		Row: row.scene, Run: run, Seed: c.Seed + uint64(run), Frames: row.frames, Latent: row.latent,
+		Steps: cmp.Or(c.Steps, row.steps, sdevae.DefaultSteps), CLAHE: row.clahe, Align: "isometry",
+	}}
+	if row.affine {
+		e.Align = "affine"
+	}
+	scene, err := e.scene()
+	if err == nil && c.Assets != "" && scene.Pictures() != "" {
+		e.Assets = c.Assets
+		_, err = e.scene()
+	}
+	return e, err
+}
+
+// scene is what the experiment films.
+func (e *experiment) scene() (*sim.Scene, error) {
+	return sim.New(e.Row, sim.Options{Frames: e.Frames, Seed: e.Seed, Assets: e.Assets})
+}
+
+// frames is the folder of the film while it is needed.
+func (e *experiment) frames() string { return e.path + ".frames" }
+
+// maxFinding bounds an experiment's file.
+const maxFinding = 1 << 20
+
+// recall reads the experiment's file, where there is one. It refuses one, and a checkpoint, that other settings left behind.
+func (e *experiment) recall() error {
+	path := e.path + ".json"
+	data, err := readBounded(path, maxFinding)
+	if errors.Is(err, os.ErrNotExist) {
+		_, err := e.training(e.frames()).unfinished()
+		return err
+	}
+	found := new(finding)
+	if err == nil {
+		err = json.Unmarshal(data, found)
+	}
+	if err == nil && (found.Figures == nil || found.Figures.LMu == nil || found.Figures.LMuCoord == nil || found.Figures.ReconMSE == nil) {
+		err = errors.New("figures are missing")
+	}
+	if err == nil && found.Settings != e.settings {
+		err = fmt.Errorf("it was made with %+v, this command has %+v", found.Settings, e.settings)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w: delete it or give another --out", path, err)
+	}
+	e.found = found
+	return nil
+}
+
+// perform simulates, learns, measures, draws and writes the experiment's file. The frames are deleted in any case; the same
+// settings give them again. Model, report and checkpoint stay.
+func (e *experiment) perform(ctx context.Context) (err error) {
+	begun, frames := time.Now(), e.frames()
+	for _, leftover := range []string{frames, frames + ".partial"} {
+		if err := os.RemoveAll(leftover); err != nil {
+			return err
+		}
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(frames)) }()
+	scene, err := e.scene()
+	if err != nil {
+		return err
+	}
+	if err := scene.Record(ctx, frames); err != nil {
+		return err
+	}
+	if err := e.training(frames).learn(ctx); err != nil {
+		return err
+	}
+	m, err := e.measure(ctx, frames)
+	if err != nil {
+		return err
+	}
+	if e.Run == 1 {
+		if err := m.draw(ctx, filepath.Join(filepath.Dir(e.path), e.Row)); err != nil {
+			return fmt.Errorf("drawing: %w", err)
+		}
+	}
+	m.finding.Pictures, m.finding.Origin, m.finding.Seconds = scene.Pictures(), thisOrigin(), time.Since(begun).Seconds()
+	data, err := json.MarshalIndent(m.finding, "", "  ")
+	if err != nil {
+		return err
+	}
+	e.found = m.finding
+	return writeFile(e.path+".json", append(data, '\n'))
+}
+
+// training is the command that learns from the frames: pretrain's defaults but for what the row says.
+func (e *experiment) training(frames string) *pretrainCmd {
+	return &pretrainCmd{Source: []string{frames}, Latent: strconv.Itoa(e.Latent), Out: e.path + ".onnx", Seed: e.Seed, Steps: e.Steps, CLAHE: e.CLAHE,
+		Recipe: "fast", Crop: "auto", Diffusion: "profiled"}
+}
+
+// measured is a model beside the truth.
+type measured struct {
+	*experiment
+	finding *finding
+	model   *infer.Model
+	film    *recording
+	seen    *encoded
+	truth   *truth
+	to      *online.Map     // from its latents to the truth's
+	oracle  *online.Network // the drift learnt from the true latents
+}
+
+// measure judges the exported model on the whole film by eval's rules: under an isometry on every frame, affinely on the second half
+// by a map fitted on the first.
+func (e *experiment) measure(ctx context.Context, frames string) (*measured, error) {
+	m := &measured{experiment: e}
+	var err error
+	if m.model, err = infer.Load(e.path + ".onnx"); err != nil {
+		return nil, err
+	}
+	if m.film, err = openRecording(frames, 0, 0, "", span{0, math.MaxUint64}); err != nil {
+		return nil, err
+	}
+	if m.seen, err = encodeAll(ctx, m.model, m.film); err != nil {
+		return nil, err
+	}
+	eval := &evalCmd{Video: frames, Truth: filepath.Join(frames, "truth.csv")}
+	if m.truth, err = eval.readTruth(ctx, m.film, m.seen); err != nil {
+		return nil, err
+	}
+	if e.row.clean != "" {
+		if err := m.denoised(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return m, m.judge()
+}
+
+func (m *measured) judge() error {
+	judged := m.seen.rows(span{0, math.MaxUint64})
+	fitted := judged
+	if m.row.affine {
+		fitted, judged = judged[:len(judged)/2], judged[len(judged)/2:]
+	}
+	var err error
+	if m.to, err = lay(m.Align, pickRows(m.seen.z, fitted), pickRows(m.truth.z, fitted)); err != nil {
+		return err
+	}
+	figures, err := judge(m.model, m.seen, m.truth, judged, fitted, m.Align)
+	if err != nil {
+		return err
+	}
+	if m.oracle, err = m.consult(); err != nil {
+		return fmt.Errorf("the oracle's drift: %w", err)
+	}
+	off := online.MeanSquares(driftAt(m.oracle, pickRows(m.truth.z, judged)), pickRows(m.truth.mu, judged))
+	m.finding = &finding{Settings: m.settings, Figures: figures, Oracle: drifting{sum(off), sum(off) / float64(len(off))}}
+	return nil
+}
+
+// consult learns the drift as export does, from the true latents, which have no error.
+func (m *measured) consult() (*online.Network, error) {
+	n, d := m.truth.z.Dims()
+	path := make([]latent.Latent, n)
+	for i := range path {
+		path[i] = latent.Latent{Seq: m.seen.seq[i], Time: time.Unix(0, int64(m.seen.times[i]*1e9)), Trajectory: m.seen.trajectory[i],
+			Mean: m.truth.z.RawRowView(i), SD: make([]float64, d)}
+	}
+	return online.Fit(path, online.Config{Dim: d, Seed: m.Seed})
+}
+
+// denoised measures reconstruction against the pictures before the noise, in their own range, as the paper does.
+func (m *measured) denoised(ctx context.Context) error {
+	pictures, err := m.decode(m.seen.rows(span{0, math.MaxUint64}))
+	if err != nil {
+		return err
+	}
+	low, high, err := window(m.model.Card.Preprocess)
+	if err != nil {
+		return err
+	}
+	return m.each(ctx, m.clean(), func(i int, pixels []float32) {
+		m.seen.reconstruction[i] = (high - low) * (high - low) * meanSquare(pixels, pictures[i])
+	})
+}
+
+// clean is the same film without its noise.
+func (m *measured) clean() *recording {
+	options := map[string]any{"name": m.row.clean, "seed": m.Seed, "frames": m.Frames, "realtime": false}
+	if m.Assets != "" {
+		options["assets"] = m.Assets
+	}
+	return &recording{arg: "sim:" + m.row.clean, kind: "sim", options: options, span: span{0, math.MaxUint64}, told: map[string]bool{}}
+}
+
+// window is the range of the recording's values that preprocessing takes to [0, 1].
+func window(steps []card.Step) (low, high float64, err error) {
+	for _, s := range steps {
+		var n struct{ Window [2]float64 }
+		data, err := json.Marshal(s.Options)
+		if err == nil && s.Kind == "normalise" {
+			err = json.Unmarshal(data, &n)
+		}
+		if n.Window[0] < n.Window[1] && err == nil {
+			return n.Window[0], n.Window[1], nil
+		}
+	}
+	return 0, 0, errors.New("the model's preprocessing has no fixed grey window")
+}

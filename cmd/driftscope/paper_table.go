@@ -1,0 +1,270 @@
+package main
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+//go:embed paper.html
+var paperPage string
+
+// table is the paper's table of results, as this machine has them.
+type table struct {
+	Rows   []tableRow `json:"rows"`
+	Failed []string   `json:"failed,omitempty"`
+	Origin origin     `json:"origin"`
+}
+
+// tableRow is a row's mean over runs; of the paper's line what it has.
+type tableRow struct {
+	Row  string `json:"row"`
+	Runs int    `json:"runs"`
+	figures
+	SD       figures     `json:"sd"`
+	Paper    quoted      `json:"paper"`
+	Oracle   oracle      `json:"oracle"`
+	Pictures string      `json:"pictures,omitempty"`
+	Apart    string      `json:"not_comparable,omitempty"`
+	Misses   []shortfall `json:"misses"`
+}
+
+// figures are a run's, or their mean or standard deviation over runs.
+type figures struct {
+	LLatent      float64 `json:"l_latent"`
+	LLatentCoord float64 `json:"l_latent_coord"`
+	LMu          float64 `json:"l_mu"`
+	LMuCoord     float64 `json:"l_mu_coord"`
+	CRLB         float64 `json:"crlb"`
+	ReconMSE     float64 `json:"recon_mse"`
+}
+
+// oracle is the drift estimator's error where it is given the true latents.
+type oracle struct {
+	drifting
+	SD drifting `json:"sd"`
+}
+
+// quoted is the paper's line; its code took the mean over coordinates for both losses.
+type quoted struct {
+	LLatent  float64  `json:"l_latent"`
+	LMu      float64  `json:"l_mu"`
+	CRLB     *float64 `json:"crlb"`
+	ReconMSE float64  `json:"recon_mse"`
+	SD       struct {
+		LLatent  float64 `json:"l_latent"`
+		LMu      float64 `json:"l_mu"`
+		ReconMSE float64 `json:"recon_mse"`
+	} `json:"sd"`
+}
+
+// shortfall is a figure above the paper's mean.
+type shortfall struct {
+	Figure string  `json:"figure"` // its JSON name
+	Times  float64 `json:"times"`  // the paper's mean
+}
+
+// newTable takes the mean over each row's runs. A row without any is left out.
+func newTable(p plan, failed []string) *table {
+	t := &table{Rows: []tableRow{}, Failed: failed, Origin: thisOrigin()}
+	for len(p) > 0 {
+		row, n := p[0].row, 0
+		var found []*finding
+		for n < len(p) && p[n].Row == row.scene {
+			if p[n].found != nil {
+				found = append(found, p[n].found)
+			}
+			n++
+		}
+		if len(found) > 0 {
+			t.Rows = append(t.Rows, newTableRow(row, found))
+		}
+		p = p[n:]
+	}
+	return t
+}
+
+func newTableRow(row paperRow, found []*finding) tableRow {
+	r := tableRow{Row: row.scene, Runs: len(found), Apart: row.apart, Pictures: found[0].Pictures}
+	for _, quantity := range []struct {
+		of       func(f *finding) float64
+		mean, sd *float64
+	}{
+		{func(f *finding) float64 { return f.Figures.LLatent }, &r.LLatent, &r.SD.LLatent},
+		{func(f *finding) float64 { return f.Figures.LLatentCoord }, &r.LLatentCoord, &r.SD.LLatentCoord},
+		{func(f *finding) float64 { return *f.Figures.LMu }, &r.LMu, &r.SD.LMu},
+		{func(f *finding) float64 { return *f.Figures.LMuCoord }, &r.LMuCoord, &r.SD.LMuCoord},
+		{func(f *finding) float64 { return f.Figures.CRLB }, &r.CRLB, &r.SD.CRLB},
+		{func(f *finding) float64 { return *f.Figures.ReconMSE }, &r.ReconMSE, &r.SD.ReconMSE},
+		{func(f *finding) float64 { return f.Oracle.LMu }, &r.Oracle.LMu, &r.Oracle.SD.LMu},
+		{func(f *finding) float64 { return f.Oracle.LMuCoord }, &r.Oracle.LMuCoord, &r.Oracle.SD.LMuCoord},
+	} {
+		var values []float64
+		for _, f := range found {
+			values = append(values, quantity.of(f))
+		}
+		*quantity.mean = stat.Mean(values, nil)
+		if len(values) > 1 {
+			*quantity.sd = stat.StdDev(values, nil)
+		}
+	}
+	r.Paper = row.paper.quote()
+	r.Misses = r.shortfalls()
+	return r
+}
+
+func (p published) quote() quoted {
+	q := quoted{LLatent: p.latent.mean, LMu: p.mu.mean, ReconMSE: p.recon.mean}
+	q.SD.LLatent, q.SD.LMu, q.SD.ReconMSE = p.latent.sd, p.mu.sd, p.recon.sd
+	if p.crlb > 0 {
+		q.CRLB = &p.crlb
+	}
+	return q
+}
+
+// shortfalls lists the losses above the paper's, of its drift's also the sum, which is what its formula says.
+func (r *tableRow) shortfalls() []shortfall {
+	missed := []shortfall{}
+	if r.Apart != "" {
+		return missed
+	}
+	for _, of := range []struct {
+		figure      string
+		here, paper float64
+	}{{"l_latent_coord", r.LLatentCoord, r.Paper.LLatent}, {"l_mu_coord", r.LMuCoord, r.Paper.LMu}, {"l_mu", r.LMu, r.Paper.LMu}} {
+		if !(of.here <= of.paper) {
+			missed = append(missed, shortfall{of.figure, of.here / of.paper})
+		}
+	}
+	return missed
+}
+
+// columns of the table as people read it.
+var tableHead = []string{"row", "runs", "L_latent a coordinate", "L_latent", "paper", "L_mu a coordinate", "L_mu", "oracle's L_mu", "CRLB", "paper", "paper's CRLB",
+	"reconstruction", "paper"}
+
+// cells are the row's, under tableHead.
+func (r *tableRow) cells() []string {
+	bound := "–"
+	if r.Paper.CRLB != nil {
+		bound = short(*r.Paper.CRLB)
+	}
+	return []string{r.Row, fmt.Sprint(r.Runs),
+		r.plusMinus(r.LLatentCoord, r.SD.LLatentCoord) + r.mark("l_latent_coord"), r.plusMinus(r.LLatent, r.SD.LLatent), spreadText(r.Paper.LLatent, r.Paper.SD.LLatent),
+		r.plusMinus(r.LMuCoord, r.SD.LMuCoord) + r.mark("l_mu_coord"), r.plusMinus(r.LMu, r.SD.LMu) + r.mark("l_mu"), r.plusMinus(r.Oracle.LMu, r.Oracle.SD.LMu), short(r.CRLB),
+		spreadText(r.Paper.LMu, r.Paper.SD.LMu), bound,
+		r.plusMinus(r.ReconMSE, r.SD.ReconMSE), spreadText(r.Paper.ReconMSE, r.Paper.SD.ReconMSE)}
+}
+
+// plusMinus leaves out the standard deviation of a single run.
+func (r *tableRow) plusMinus(mean, sd float64) string {
+	if r.Runs == 1 {
+		return short(mean)
+	}
+	return spreadText(mean, sd)
+}
+
+func spreadText(mean, sd float64) string { return short(mean) + " ± " + short(sd) }
+
+func short(v float64) string {
+	if v != 0 && math.Abs(v) < 1e-4 {
+		return fmt.Sprintf("%.1e", v)
+	}
+	return fmt.Sprintf("%.3g", v)
+}
+
+// mark stands behind a figure above the paper's mean.
+func (r *tableRow) mark(figure string) string {
+	for _, s := range r.Misses {
+		if s.Figure == figure {
+			return fmt.Sprintf(" ▲ %.3g×", s.Times)
+		}
+	}
+	return ""
+}
+
+// notes explain the table, one sentence or two each.
+func (t *table) notes() []string {
+	notes := []string{
+		fmt.Sprintf("`%s`, %d cores, %s.", t.Origin.Command, t.Origin.Cores, t.Origin.Date.Format("2006-01-02")),
+		"Means ± standard deviations over runs. Latents are laid over the truth by an isometry, never rescaled, and affinely in the DNA rows alone, on frames that the map was " +
+			"not fitted on. The paper's two losses are what its code computed: means over coordinates, its latents rescaled to the truth's range.",
+		"The oracle is the same drift estimator given the true latents; the CRLB is for a constant drift. Noisy rows are redrawn against the pictures before the noise.",
+		"▲: above the paper's mean, and how many times it; for L_mu as a mean over coordinates and as the sum.",
+	}
+	for _, r := range t.Rows {
+		if r.Apart != "" {
+			notes = append(notes, fmt.Sprintf("%s: not comparable, %s.", r.Row, r.Apart))
+		}
+		if r.Pictures != "" {
+			notes = append(notes, fmt.Sprintf("%s: %s.", r.Row, r.Pictures))
+		}
+	}
+	for _, f := range t.Failed {
+		notes = append(notes, "Failed: "+f+".")
+	}
+	return notes
+}
+
+func (t *table) markdown() []byte {
+	var b bytes.Buffer
+	line := func(cells []string) { fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | ")) }
+	line(tableHead)
+	fmt.Fprintf(&b, "|%s\n", strings.Repeat("---|", len(tableHead)))
+	for i := range t.Rows {
+		line(t.Rows[i].cells())
+	}
+	for _, n := range t.notes() {
+		fmt.Fprintf(&b, "\n%s\n", n)
+	}
+	return b.Bytes()
+}
+
+// shownRow is a row with those of its pictures that are there.
+type shownRow struct {
+	Name     string
+	Cells    []string
+	Missed   bool
+	Pictures []string
+}
+
+// page is the table with each row's pictures, which lie in the folder.
+func (t *table) page(folder string) ([]byte, error) {
+	var rows []shownRow
+	for i := range t.Rows {
+		r := &t.Rows[i]
+		shown := shownRow{Name: r.Row, Cells: r.cells(), Missed: len(r.Misses) > 0}
+		for _, ending := range []string{framesPicture, pathPicture, driftPicture} {
+			if _, err := os.Stat(filepath.Join(folder, r.Row+ending)); err == nil {
+				shown.Pictures = append(shown.Pictures, r.Row+ending)
+			}
+		}
+		rows = append(rows, shown)
+	}
+	var b bytes.Buffer
+	err := template.Must(template.New("paper").Parse(paperPage)).Execute(&b, struct {
+		Head  []string
+		Rows  []shownRow
+		Notes []string
+	}{tableHead, rows, t.notes()})
+	return b.Bytes(), err
+}
+
+// write leaves table.md and table.html in the folder.
+func (t *table) write(folder string) error {
+	page, err := t.page(folder)
+	if err != nil {
+		return err
+	}
+	if err := writeFile(filepath.Join(folder, "table.md"), t.markdown()); err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(folder, "table.html"), page)
+}

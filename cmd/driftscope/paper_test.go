@@ -1,0 +1,250 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+
+	"driftscope/ingest/sim"
+)
+
+func TestPaperRows(t *testing.T) {
+	seen := map[string]bool{}
+	for _, r := range paperRows {
+		if seen[r.scene] {
+			t.Errorf("%s is there twice", r.scene)
+		}
+		seen[r.scene] = true
+		if r.clean != "" && !seen[r.clean] {
+			t.Errorf("%s: its clean scene %s is no row before it", r.scene, r.clean)
+		}
+		if r.affine != strings.HasPrefix(r.scene, "dna-") {
+			t.Errorf("%s: affine is %t, the paper aligns its films of DNA so, and nothing else", r.scene, r.affine)
+		}
+		if !slices.Contains(sim.Names(), r.scene) {
+			continue
+		}
+		scene, err := sim.New(r.scene, sim.Options{Frames: 2, Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if scene.Dim() != r.latent {
+			t.Errorf("%s: %d latents, the scene has %d coordinates", r.scene, r.latent, scene.Dim())
+		}
+		p := r.paper
+		if p.crlb > 0 && math.Abs(p.crlb-0.1*float64(r.latent)) > 1e-9 {
+			t.Errorf("%s: the bound is %g, of %d coordinates over 10 s it is %g", r.scene, p.crlb, r.latent, 0.1*float64(r.latent))
+		}
+	}
+	if len(paperRows) != 22 {
+		t.Errorf("%d rows, the paper has 22", len(paperRows))
+	}
+}
+
+// What paper trains by is what pretrain's flags say when none is given.
+func TestPaperTrainsAsPretrain(t *testing.T) {
+	var parsed commands
+	parser, err := kong.New(&parsed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := parser.Parse([]string{"pretrain", "film", "--latent", "2", "--out", "m.onnx", "--seed", "5", "--steps", "300", "--clahe", "off"}); err != nil {
+		t.Fatal(err)
+	}
+	e := &experiment{settings: settings{Latent: 2, Seed: 5, Steps: 300, CLAHE: "off"}, path: "m"}
+	if got := *e.training("film"); !reflect.DeepEqual(got, parsed.Pretrain) {
+		t.Errorf("found %+v, expected %+v", got, parsed.Pretrain)
+	}
+}
+
+// TestPaperRun makes one short experiment, and not again.
+func TestPaperRun(t *testing.T) {
+	c := &paperCmd{Out: t.TempDir(), Runs: 1, Steps: 12}
+	row := paperRow{scene: "wasserstein-ou", latent: 1, frames: 60, clahe: "off"}
+	for range 2 { // the second finds the first
+		e, err := c.experiment(row, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.recall(); err != nil {
+			t.Fatal(err)
+		}
+		model, before := filepath.Join(c.Out, "wasserstein-ou-1.onnx"), os.FileInfo(nil)
+		if e.found != nil {
+			if before, err = os.Stat(model); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if failed, err := (plan{e}).make(t.Context()); err != nil || len(failed) > 0 {
+			t.Fatal(err, failed)
+		}
+		after, err := os.Stat(model)
+		if err != nil || before != nil && !after.ModTime().Equal(before.ModTime()) {
+			t.Errorf("the model was made again: %v", err)
+		}
+		// A latent that carries nothing has an R² of about 0.
+		if f := e.found; f.Figures.N != 60 || f.Figures.R2[0] < 0.8 || !(*f.Figures.LMu >= 0) || !(f.Oracle.LMu > 0) || f.Settings != e.settings {
+			t.Errorf("found %+v", f)
+		}
+		judgedAnew(t, e)
+	}
+	entries, err := os.ReadDir(c.Out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	want := []string{"wasserstein-ou-1.html", "wasserstein-ou-1.json", "wasserstein-ou-1.onnx", "wasserstein-ou-drift.svg", "wasserstein-ou-frames.png", "wasserstein-ou-path.svg"}
+	if !slices.Equal(names, want) {
+		t.Errorf("the folder has %q, expected %q", names, want)
+	}
+}
+
+// judgedAnew judges the experiment again affinely, and measures reconstruction as rows with noise do, against the same film before it was rounded to 8 bits.
+func judgedAnew(t *testing.T, e *experiment) {
+	t.Helper()
+	frames := filepath.Join(t.TempDir(), "film")
+	scene, err := e.scene()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := scene.Record(t.Context(), frames); err != nil {
+		t.Fatal(err)
+	}
+	m, err := e.measure(t.Context(), frames)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.row.affine, m.Align = true, "affine"
+	if err := m.judge(); err != nil || m.finding.Figures.N != e.Frames/2 {
+		t.Errorf("affinely: %v, found %+v, expected the second half to be judged", err, m.finding.Figures)
+	}
+	m.row.clean = e.Row
+	for i, s := range m.model.Card.Preprocess {
+		if s.Kind == "normalise" {
+			m.model.Card.Preprocess[i].Options["window"] = []any{0, 1} // the pictures' range before rounding
+		}
+	}
+	rounded := slices.Clone(m.seen.reconstruction)
+	if err := m.denoised(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range rounded {
+		if got := m.seen.reconstruction[i]; math.Abs(got-want) > 2*math.Sqrt(want)/255 { // twice an error of one level in every pixel
+			t.Errorf("frame %d: %g, expected %g", i, got, want)
+		}
+	}
+}
+
+// madeUp are runs of one row with given figures, as if they had been made.
+func madeUp(t *testing.T, c *paperCmd, name string, latent float64, mu ...float64) plan {
+	t.Helper()
+	rows, err := chooseRows([]string{name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p plan
+	for i, sum := range mu {
+		e, err := c.experiment(rows[0], i+1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		coord, recon := sum/2, 0.003
+		e.found = &finding{Settings: e.settings, Figures: &evaluation{LLatent: 2 * latent, LLatentCoord: latent, LMu: &sum, LMuCoord: &coord, CRLB: 0.2, ReconMSE: &recon},
+			Oracle: drifting{0.25, 0.125}}
+		p = append(p, e)
+	}
+	return p
+}
+
+func TestPaperTable(t *testing.T) {
+	c := &paperCmd{Out: t.TempDir()}
+	p := append(madeUp(t, c, "balls-ou", 0.0016, 0.5, 1.5), madeUp(t, c, "balls-circle", 0.093, 3)...)
+	table := newTable(p, []string{"digits-ou, run 2: disk full"})
+	got := strings.Split(string(table.markdown()), "\n")
+	want := []string{
+		"| row | runs | L_latent a coordinate | L_latent | paper | L_mu a coordinate | L_mu | oracle's L_mu | CRLB | paper | paper's CRLB | reconstruction | paper |",
+		"|---|---|---|---|---|---|---|---|---|---|---|---|---|",
+		"| balls-ou | 2 | 0.0016 ± 0 | 0.0032 ± 0 | 0.0141 ± 0.012 | 0.5 ± 0.354 | 1 ± 0.707 ▲ 1.09× | 0.25 ± 0 | 0.2 | 0.92 ± 0.223 | 0.2 | 0.003 ± 0 | 0.00323 ± 0.012 |",
+		"| balls-circle | 1 | 0.093 ▲ 2× | 0.186 | 0.0465 ± 0.0256 | 1.5 ▲ 1.02× | 3 ▲ 2.04× | 0.25 | 0.2 | 1.47 ± 0.62 | 0.2 | 0.003 | 0.0051 ± 0.00355 |",
+		"",
+	}
+	if !slices.Equal(got[:len(want)], want) {
+		t.Errorf("found\n%s\nexpected\n%s", strings.Join(got[:len(want)], "\n"), strings.Join(want, "\n"))
+	}
+	if !strings.Contains(strings.Join(got, "\n"), "Failed: digits-ou, run 2: disk full.") || !strings.Contains(strings.Join(got, "\n"), table.Origin.Command) {
+		t.Errorf("the notes lack the command or what failed:\n%s", strings.Join(got, "\n"))
+	}
+	if err := os.WriteFile(filepath.Join(c.Out, "balls-ou"+pathPicture), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	page, err := table.page(c.Out)
+	if err != nil || !strings.Contains(string(page), "<td>0.0016 ± 0</td>") || strings.Count(string(page), "<img ") != 1 || !strings.Contains(string(page), `src="balls-ou-path.svg"`) {
+		t.Errorf("%v\n%s", err, page)
+	}
+}
+
+// The last digits of the paper's figures are no miss where they are met.
+func TestPaperShortfalls(t *testing.T) {
+	r := tableRow{figures: figures{LLatentCoord: 0.1, LMuCoord: math.NaN(), LMu: 0.2}, Paper: quoted{LLatent: 0.1, LMu: 0.2}}
+	if got := r.shortfalls(); len(got) != 1 || got[0].Figure != "l_mu_coord" {
+		t.Errorf("found %+v, expected what is not a number alone", got)
+	}
+	r.Apart = filmed
+	if got := r.shortfalls(); len(got) != 0 {
+		t.Errorf("found %+v where the paper measured something else", got)
+	}
+}
+
+func TestPaperCommand(t *testing.T) {
+	folder := t.TempDir()
+	c := &paperCmd{Out: folder}
+	for _, e := range madeUp(t, c, "balls-ou", 0.0016, 0.5, 1.5) {
+		data, err := json.Marshal(e.found)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(e.path+".json", data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := drive(t, folder, "paper", "--rows", "balls-ou", "--runs", "2", "--out", ".", "--json")
+	var got struct {
+		Rows []map[string]any `json:"rows"`
+	}
+	if err := json.Unmarshal([]byte(o.out), &got); err != nil || o.status != 0 || len(got.Rows) != 1 {
+		t.Fatalf("%v\n%s%s", err, o.out, o.errors)
+	}
+	row := got.Rows[0]
+	for _, key := range []string{"row", "runs", "l_latent", "l_latent_coord", "l_mu", "l_mu_coord", "crlb", "recon_mse", "sd", "paper", "oracle"} {
+		if row[key] == nil {
+			t.Errorf("no %s in %s", key, o.out)
+		}
+	}
+	if row["runs"] != 2.0 || row["l_mu"] != 1.0 || row["paper"].(map[string]any)["l_mu"] != 0.92 || row["oracle"].(map[string]any)["l_mu"] != 0.25 {
+		t.Errorf("found %v", row)
+	}
+	for _, name := range []string{"table.md", "table.html"} {
+		if !strings.Contains(string(content(t, folder, name)), "balls-ou") {
+			t.Errorf("%s has no row balls-ou", name)
+		}
+	}
+
+	drive(t, folder, "paper", "--rows", "balls-ou", "--runs", "2", "--steps", "7", "--out", ".").check(t, 2, "delete it or give another --out")
+	drive(t, folder, "paper", "--rows", "balls-ou,flying").check(t, 2, `the paper has no row "flying": give all, or some of balls-constant, balls-ou`)
+	drive(t, folder, "paper", "--runs", "0").check(t, 2, "--runs: found 0, expected 1 to 1000")
+	drive(t, folder, "paper", "--steps=-1").check(t, 2, "--steps: found -1")
+	if err := os.WriteFile(filepath.Join(folder, "balls-circle-1.json"), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	drive(t, folder, "paper", "--rows", "balls-circle", "--out", ".").check(t, 2, "balls-circle-1.json: figures are missing")
+}
