@@ -7,14 +7,20 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// ridge is the penalty on the squared coefficients, nats a pair.
-const ridge = 1e-3
+// ridge is the penalty on the bend, nats a pair: on the mean over frames of |∂c/∂s|², summed over its entries. One in parts pairs is
+// held out, alone: increments have nothing in common but what they say of the map, and a stretch held out as a whole would ask for
+// what the map does where the rest of the clip has never been.
+const (
+	ridge = 1e-2
+	parts = 5
+)
 
 // likelihood is that of the increments of y = s + c(s), whose coefficients x are monomials of degree 2 and more × d.
 type likelihood struct {
 	basis       basis
 	s           *mat.Dense // frames × d
 	train, held *sample
+	bend        *mat.SymDense // mean over frames of ∂φ/∂s ∂φ/∂s', of the monomials of degree 2 and more
 }
 
 // sample is what the likelihood needs of a set of pairs.
@@ -24,20 +30,27 @@ type sample struct {
 	touched   []float64     // a frame: the pairs that it belongs to, over 2n
 }
 
-// newLikelihood holds out every fifth block of 50 pairs; a short clip has smaller blocks.
-func newLikelihood(b basis, s *mat.Dense, pairs []Pair) *likelihood {
-	const parts = 5
-	block := min(50, len(pairs)/(4*parts)+1)
-	var train, held []Pair
+// interleave holds out one in parts pairs.
+func interleave(pairs []Pair) (train, held []Pair) {
 	for k, p := range pairs {
-		if k/block%parts == 0 {
+		if k%parts == parts/2 {
 			held = append(held, p)
 		} else {
 			train = append(train, p)
 		}
 	}
-	phi := b.design(s)
-	return &likelihood{b, s, newSample(phi, train), newSample(phi, held)}
+	return train, held
+}
+
+func newLikelihood(b basis, s *mat.Dense, train, held []Pair) *likelihood {
+	n, d := s.Dims()
+	phi, slopes := b.design(s), mat.NewDense(len(b), d, nil)
+	bend := mat.NewSymDense(len(b), nil)
+	for k := range n {
+		b.slopes(slopes, s.RawRowView(k))
+		bend.SymRankK(bend, 1/float64(n), slopes)
+	}
+	return &likelihood{b, s, newSample(phi, train), newSample(phi, held), bend.SliceSym(1+d, len(b)).(*mat.SymDense)}
 }
 
 func newSample(phi *mat.Dense, pairs []Pair) *sample {
@@ -56,6 +69,12 @@ func newSample(phi *mat.Dense, pairs []Pair) *sample {
 
 // coefficients is the number of entries of x.
 func coefficients(b basis, d int) int { return (len(b) - 1 - d) * d }
+
+// straight is x of y = s.
+func (l *likelihood) straight() []float64 {
+	_, d := l.s.Dims()
+	return make([]float64, coefficients(l.basis, d))
+}
 
 // weights is W of y = s + c(s) = φ(s) W.
 func (l *likelihood) weights(x []float64) *mat.Dense {
@@ -119,9 +138,12 @@ func (l *likelihood) nll(on *sample, x []float64) float64 {
 	return 0.5*c.LogDet() + 0.5*mat.Trace(&whitened) - l.volume(on, w, nil)
 }
 
-// loss is what training minimises.
+// loss is what training minimises: nll and the ridge's tr(x' bend x).
 func (l *likelihood) loss(x []float64) float64 {
-	return l.nll(l.train, x) + ridge*mat.Dot(mat.NewVecDense(len(x), x), mat.NewVecDense(len(x), x))
+	_, d := l.s.Dims()
+	c, pull := mat.NewDense(len(x)/d, d, x), new(mat.Dense)
+	pull.Mul(l.bend, c)
+	return l.nll(l.train, x) + ridge*mat.Dot(mat.NewVecDense(len(x), x), mat.NewVecDense(len(x), pull.RawMatrix().Data))
 }
 
 // gradient is loss's, where that is finite: ½ d ln det C = tr(C⁻¹ W' quadratic dW), and mean e'C⁻¹e/Δt = d stays.
@@ -136,7 +158,9 @@ func (l *likelihood) gradient(dst, x []float64) {
 	volume := mat.NewDense(terms, d, nil)
 	l.volume(l.train, w, volume)
 	volume.Sub(slope.T(), volume)
-	for i := range dst {
-		dst[i] = volume.RawMatrix().Data[(1+d)*d+i] + 2*ridge*x[i]
+	var pull mat.Dense
+	pull.Mul(l.bend, mat.NewDense(len(x)/d, d, x))
+	for i, v := range pull.RawMatrix().Data {
+		dst[i] = volume.RawMatrix().Data[(1+d)*d+i] + 2*ridge*v
 	}
 }
