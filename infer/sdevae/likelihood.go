@@ -18,7 +18,8 @@ const (
 // likelihood is that of the increments of y = s + c(s), whose coefficients x are monomials of degree 2 and more × d.
 type likelihood struct {
 	basis       basis
-	s           *mat.Dense // frames × d
+	dim         int
+	slopes      *mat.Dense // row k·d + j is ∂φ/∂sⱼ at frame k
 	train, held *sample
 	bend        *mat.SymDense // mean over frames of ∂φ/∂s ∂φ/∂s', of the monomials of degree 2 and more
 }
@@ -44,13 +45,14 @@ func interleave(pairs []Pair) (train, held []Pair) {
 
 func newLikelihood(b basis, s *mat.Dense, train, held []Pair) *likelihood {
 	n, d := s.Dims()
-	phi, slopes := b.design(s), mat.NewDense(len(b), d, nil)
-	bend := mat.NewSymDense(len(b), nil)
+	phi, slopes, one := b.design(s), mat.NewDense(n*d, len(b), nil), mat.NewDense(len(b), d, nil)
 	for k := range n {
-		b.slopes(slopes, s.RawRowView(k))
-		bend.SymRankK(bend, 1/float64(n), slopes)
+		b.slopes(one, s.RawRowView(k))
+		slopes.Slice(k*d, (k+1)*d, 0, len(b)).(*mat.Dense).Copy(one.T())
 	}
-	return &likelihood{b, s, newSample(phi, train), newSample(phi, held), bend.SliceSym(1+d, len(b)).(*mat.SymDense)}
+	var bend mat.SymDense
+	bend.SymOuterK(1/float64(n), slopes.Slice(0, n*d, 1+d, len(b)).T())
+	return &likelihood{b, d, slopes, newSample(phi, train), newSample(phi, held), &bend}
 }
 
 func newSample(phi *mat.Dense, pairs []Pair) *sample {
@@ -72,13 +74,12 @@ func coefficients(b basis, d int) int { return (len(b) - 1 - d) * d }
 
 // straight is x of y = s.
 func (l *likelihood) straight() []float64 {
-	_, d := l.s.Dims()
-	return make([]float64, coefficients(l.basis, d))
+	return make([]float64, coefficients(l.basis, l.dim))
 }
 
 // weights is W of y = s + c(s) = φ(s) W.
 func (l *likelihood) weights(x []float64) *mat.Dense {
-	_, d := l.s.Dims()
+	d := l.dim
 	w := mat.NewDense(len(l.basis), d, nil)
 	for i := range d {
 		w.Set(1+i, i, 1)
@@ -99,25 +100,26 @@ func (s *sample) diffusion(w *mat.Dense) *mat.SymDense {
 // volume is ½ mean over pairs of ln det J(s₀) + ln det J(s₁), -Inf where the map folds at any frame of the clip. Its gradient
 // by W is added to grad, where given: d ln det J = tr(J⁻¹ dJ).
 func (l *likelihood) volume(on *sample, w, grad *mat.Dense) (sum float64) {
-	terms, d := w.Dims()
-	slopes, jacobian, one := mat.NewDense(terms, d, nil), mat.NewDense(d, d, nil), mat.NewDiagDense(d, slices.Repeat([]float64{1}, d))
-	var inverse, step mat.Dense
+	d, one := l.dim, mat.NewDiagDense(l.dim, slices.Repeat([]float64{1}, l.dim))
+	var jacobians, step mat.Dense // d rows a frame
+	jacobians.Mul(l.slopes, w)
 	var lu mat.LU
 	for k, share := range on.touched {
-		l.basis.slopes(slopes, l.s.RawRowView(k))
-		jacobian.Mul(slopes.T(), w)
-		lu.Factorize(jacobian)
+		j := jacobians.Slice(k*d, (k+1)*d, 0, d).(*mat.Dense)
+		lu.Factorize(j)
 		log, sign := lu.LogDet()
 		if sign <= 0 || math.IsInf(log, -1) {
 			return math.Inf(-1)
 		}
 		sum += share * log
-		if grad != nil {
-			_ = lu.SolveTo(&inverse, true, one) // a warning of bad conditioning: the line search steps back
-			step.Mul(slopes, &inverse)
-			step.Scale(share, &step)
-			grad.Add(grad, &step)
+		if grad != nil { // the frame's share J⁻¹' takes J's place
+			_ = lu.SolveTo(j, true, one) // a warning of bad conditioning: the line search steps back
+			j.Scale(share, j)
 		}
+	}
+	if grad != nil {
+		step.Mul(l.slopes.T(), &jacobians)
+		grad.Add(grad, &step)
 	}
 	return sum
 }
@@ -140,9 +142,8 @@ func (l *likelihood) nll(on *sample, x []float64) float64 {
 
 // loss is what training minimises: nll and the ridge's tr(x' bend x).
 func (l *likelihood) loss(x []float64) float64 {
-	_, d := l.s.Dims()
-	c, pull := mat.NewDense(len(x)/d, d, x), new(mat.Dense)
-	pull.Mul(l.bend, c)
+	var pull mat.Dense
+	pull.Mul(l.bend, mat.NewDense(len(x)/l.dim, l.dim, x))
 	return l.nll(l.train, x) + ridge*mat.Dot(mat.NewVecDense(len(x), x), mat.NewVecDense(len(x), pull.RawMatrix().Data))
 }
 

@@ -2,6 +2,7 @@ package sdevae
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
@@ -21,7 +22,8 @@ const (
 	leastPairs          = 150
 	leastDegree         = 2 // of the map
 	mostDegree          = 5
-	maxSteps            = 200 // of L-BFGS
+	maxSteps            = 200   // of L-BFGS
+	mostPairs           = 10000 // learnt from, spread over the clip
 )
 
 // Rectified says what straightening the latents was worth.
@@ -74,6 +76,7 @@ func (r *reference) bent(p *polynomial, m []float32, pairs []Pair, worth Rectifi
 // pair; nil where no degree that there are enough pairs for gains beyond chance.
 func straighten(s *mat.Dense, pairs []Pair) (best *polynomial, gain float64) {
 	_, d := s.Dims()
+	s, pairs = thinned(s, pairs)
 	train, held := interleave(pairs)
 	degree := 0
 	for n := leastDegree; n <= mostDegree; n++ {
@@ -92,6 +95,21 @@ func straighten(s *mat.Dense, pairs []Pair) (best *polynomial, gain float64) {
 	b := newBasis(d, degree)
 	all := newLikelihood(b, s, pairs, held)
 	return &polynomial{b, all.weights(all.most())}, gain
+}
+
+// thinned is at most mostPairs of the pairs, with the latents of their frames alone.
+func thinned(s *mat.Dense, pairs []Pair) (*mat.Dense, []Pair) {
+	pairs = slices.Clone(spread(pairs, mostPairs))
+	frames := framesOf(pairs)
+	_, d := s.Dims()
+	few := mat.NewDense(len(frames), d, nil)
+	for i, k := range frames {
+		few.SetRow(i, s.RawRowView(k))
+	}
+	for i, r := range rows(frames, pairs) {
+		pairs[i].First = r[0]
+	}
+	return few, pairs
 }
 
 // most is where the loss ends, from straight latents on.
