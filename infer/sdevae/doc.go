@@ -25,14 +25,15 @@
 //
 // Before that the latents are straightened (rectify.go), as the paper's Theorem 1 has it: a change of variables that makes the
 // diffusion the same everywhere leaves only an isometry open. With s the white latents of unit variance, c(s) a polynomial of
-// their monomials of degree 2 and 3 (2 alone beyond 4 dimensions), y = s + c(s), J = ∂y/∂s and e = y₁ - y₀ over the clip's pairs,
+// their monomials of degree 2 to 5 at most, y = s + c(s), J = ∂y/∂s and e = y₁ - y₀ over the clip's pairs,
 //
 //	nll = ½ ln det C + ½ mean e'C⁻¹e/Δt - ½ mean (ln det J(s₀) + ln det J(s₁))       C = mean ee'/Δt on the training pairs
 //
-// is minimised by L-BFGS without ever folding the clip, and the step with the lowest nll on held-out pairs is kept; the latents
-// stay as they are where those gain nothing, or where localisation noise hides the increments. A clip too short for that, in which things
-// move by little, is straightened along the principal components of its pictures instead (level.go). The exported encoder is y whitened, with
-// its variances carried through J; the decoder's way back is a polynomial fitted to the clip. Beyond the clip's range both extrapolate.
+// is minimised by L-BFGS without ever folding the clip, with a ridge on ∂c/∂s. One pair in five, held out, chooses the degree, whose c
+// is then learnt from all pairs; the latents stay as they are where no degree gains there, or where localisation noise hides the
+// increments. A clip too short for that, in which things move by little, is straightened along the principal components of its pictures
+// instead (level.go). The exported encoder is y whitened, with its variances carried through J; the decoder's way back is a polynomial
+// fitted to the clip. Beyond the clip's range both extrapolate.
 //
 // What else is not the paper's: f adds what it draws to the logit of the clip's mean picture, so that no step is spent on what never
 // moves; the encoder starts from the slowest components of its features instead of at random (prime.go) and reads of every feature

@@ -11,11 +11,11 @@ import (
 // their noise. But where things move by little against their size, pictures are linear in what moves, and so their principal
 // components are straight coordinates of it, the same for every start of the training.
 const (
-	linearShare   = 0.9  // of the pictures' variance beyond noise that d components explain where that holds: on a bead 0.94
-	componentTold = 0.8  // R² of every component from the latents, on frames that were left out
-	levelDegree   = 2    // of the map from latents to components
-	framesPerTerm = 5    // of that map
-	levelFrames   = 1000 // at most
+	linearShare   = 0.9         // of the pictures' variance beyond noise that d components explain where that holds: on a bead 0.94
+	componentTold = 0.8         // R² of every component from the latents, on frames that were left out
+	levelDegree   = leastDegree // of the map from latents to components
+	framesPerTerm = 5           // of that map
+	levelFrames   = 1000        // at most
 	levelFolds    = 5
 )
 
@@ -24,8 +24,8 @@ const (
 // more than d components, or where the latents do not tell every one of them.
 func (r *reference) level(m []float32, pairs []Pair, clip *Clip) (*reference, *Rectified, error) {
 	d := len(r.mean)
-	whole, b := newBasis(d, bendDegree(d)), newBasis(d, levelDegree)
-	if n := clip.Len(); !fewPairs(whole, d, pairs) || n < framesPerTerm*len(b) || n > levelFrames || noise(increments(m, d, pairs)) > largestNoise {
+	b := newBasis(d, levelDegree)
+	if n := clip.Len(); len(pairs) >= leastPairs || n < framesPerTerm*len(b) || n > levelFrames || noise(increments(m, d, pairs)) > largestNoise {
 		return r, nil, nil
 	}
 	components, share := clip.components(d)
@@ -38,9 +38,7 @@ func (r *reference) level(m []float32, pairs []Pair, clip *Clip) (*reference, *R
 	if err != nil || p.folds(s) {
 		return r, nil, nil
 	}
-	weights := mat.NewDense(len(whole), d, nil) // the file's map has terms of a higher degree
-	weights.Slice(0, len(b), 0, d).(*mat.Dense).Copy(p.weights)
-	return unit.bent(&polynomial{whole, weights}, m, pairs, Rectified{Components: share})
+	return unit.bent(p, m, pairs, Rectified{Components: share})
 }
 
 // components are the frames' first d principal components, n × d, each of variance 1, and the share of the variance beyond the

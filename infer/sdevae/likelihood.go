@@ -7,14 +7,21 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// ridge is the penalty on the squared coefficients, nats a pair.
-const ridge = 1e-3
+// ridge is the penalty on the bend, nats a pair: on the mean over frames of |∂c/∂s|², summed over its entries. One in parts pairs is
+// held out, alone: increments have nothing in common but what they say of the map, and a stretch held out as a whole would ask for
+// what the map does where the rest of the clip has never been.
+const (
+	ridge = 1e-2
+	parts = 5
+)
 
 // likelihood is that of the increments of y = s + c(s), whose coefficients x are monomials of degree 2 and more × d.
 type likelihood struct {
 	basis       basis
-	s           *mat.Dense // frames × d
+	dim         int
+	slopes      *mat.Dense // row k·d + j is ∂φ/∂sⱼ at frame k
 	train, held *sample
+	bend        *mat.SymDense // mean over frames of ∂φ/∂s ∂φ/∂s', of the monomials of degree 2 and more
 }
 
 // sample is what the likelihood needs of a set of pairs.
@@ -24,20 +31,28 @@ type sample struct {
 	touched   []float64     // a frame: the pairs that it belongs to, over 2n
 }
 
-// newLikelihood holds out every fifth block of 50 pairs; a short clip has smaller blocks.
-func newLikelihood(b basis, s *mat.Dense, pairs []Pair) *likelihood {
-	const parts = 5
-	block := min(50, len(pairs)/(4*parts)+1)
-	var train, held []Pair
+// interleave holds out one in parts pairs.
+func interleave(pairs []Pair) (train, held []Pair) {
 	for k, p := range pairs {
-		if k/block%parts == 0 {
+		if k%parts == parts/2 {
 			held = append(held, p)
 		} else {
 			train = append(train, p)
 		}
 	}
-	phi := b.design(s)
-	return &likelihood{b, s, newSample(phi, train), newSample(phi, held)}
+	return train, held
+}
+
+func newLikelihood(b basis, s *mat.Dense, train, held []Pair) *likelihood {
+	n, d := s.Dims()
+	phi, slopes, one := b.design(s), mat.NewDense(n*d, len(b), nil), mat.NewDense(len(b), d, nil)
+	for k := range n {
+		b.slopes(one, s.RawRowView(k))
+		slopes.Slice(k*d, (k+1)*d, 0, len(b)).(*mat.Dense).Copy(one.T())
+	}
+	var bend mat.SymDense
+	bend.SymOuterK(1/float64(n), slopes.Slice(0, n*d, 1+d, len(b)).T())
+	return &likelihood{b, d, slopes, newSample(phi, train), newSample(phi, held), &bend}
 }
 
 func newSample(phi *mat.Dense, pairs []Pair) *sample {
@@ -57,9 +72,14 @@ func newSample(phi *mat.Dense, pairs []Pair) *sample {
 // coefficients is the number of entries of x.
 func coefficients(b basis, d int) int { return (len(b) - 1 - d) * d }
 
+// straight is x of y = s.
+func (l *likelihood) straight() []float64 {
+	return make([]float64, coefficients(l.basis, l.dim))
+}
+
 // weights is W of y = s + c(s) = φ(s) W.
 func (l *likelihood) weights(x []float64) *mat.Dense {
-	_, d := l.s.Dims()
+	d := l.dim
 	w := mat.NewDense(len(l.basis), d, nil)
 	for i := range d {
 		w.Set(1+i, i, 1)
@@ -80,25 +100,26 @@ func (s *sample) diffusion(w *mat.Dense) *mat.SymDense {
 // volume is ½ mean over pairs of ln det J(s₀) + ln det J(s₁), -Inf where the map folds at any frame of the clip. Its gradient
 // by W is added to grad, where given: d ln det J = tr(J⁻¹ dJ).
 func (l *likelihood) volume(on *sample, w, grad *mat.Dense) (sum float64) {
-	terms, d := w.Dims()
-	slopes, jacobian, one := mat.NewDense(terms, d, nil), mat.NewDense(d, d, nil), mat.NewDiagDense(d, slices.Repeat([]float64{1}, d))
-	var inverse, step mat.Dense
+	d, one := l.dim, mat.NewDiagDense(l.dim, slices.Repeat([]float64{1}, l.dim))
+	var jacobians, step mat.Dense // d rows a frame
+	jacobians.Mul(l.slopes, w)
 	var lu mat.LU
 	for k, share := range on.touched {
-		l.basis.slopes(slopes, l.s.RawRowView(k))
-		jacobian.Mul(slopes.T(), w)
-		lu.Factorize(jacobian)
+		j := jacobians.Slice(k*d, (k+1)*d, 0, d).(*mat.Dense)
+		lu.Factorize(j)
 		log, sign := lu.LogDet()
 		if sign <= 0 || math.IsInf(log, -1) {
 			return math.Inf(-1)
 		}
 		sum += share * log
-		if grad != nil {
-			_ = lu.SolveTo(&inverse, true, one) // a warning of bad conditioning: the line search steps back
-			step.Mul(slopes, &inverse)
-			step.Scale(share, &step)
-			grad.Add(grad, &step)
+		if grad != nil { // the frame's share J⁻¹' takes J's place
+			_ = lu.SolveTo(j, true, one) // a warning of bad conditioning: the line search steps back
+			j.Scale(share, j)
 		}
+	}
+	if grad != nil {
+		step.Mul(l.slopes.T(), &jacobians)
+		grad.Add(grad, &step)
 	}
 	return sum
 }
@@ -119,9 +140,11 @@ func (l *likelihood) nll(on *sample, x []float64) float64 {
 	return 0.5*c.LogDet() + 0.5*mat.Trace(&whitened) - l.volume(on, w, nil)
 }
 
-// loss is what training minimises.
+// loss is what training minimises: nll and the ridge's tr(x' bend x).
 func (l *likelihood) loss(x []float64) float64 {
-	return l.nll(l.train, x) + ridge*mat.Dot(mat.NewVecDense(len(x), x), mat.NewVecDense(len(x), x))
+	var pull mat.Dense
+	pull.Mul(l.bend, mat.NewDense(len(x)/l.dim, l.dim, x))
+	return l.nll(l.train, x) + ridge*mat.Dot(mat.NewVecDense(len(x), x), mat.NewVecDense(len(x), pull.RawMatrix().Data))
 }
 
 // gradient is loss's, where that is finite: ½ d ln det C = tr(C⁻¹ W' quadratic dW), and mean e'C⁻¹e/Δt = d stays.
@@ -136,7 +159,9 @@ func (l *likelihood) gradient(dst, x []float64) {
 	volume := mat.NewDense(terms, d, nil)
 	l.volume(l.train, w, volume)
 	volume.Sub(slope.T(), volume)
-	for i := range dst {
-		dst[i] = volume.RawMatrix().Data[(1+d)*d+i] + 2*ridge*x[i]
+	var pull mat.Dense
+	pull.Mul(l.bend, mat.NewDense(len(x)/d, d, x))
+	for i, v := range pull.RawMatrix().Data {
+		dst[i] = volume.RawMatrix().Data[(1+d)*d+i] + 2*ridge*v
 	}
 }

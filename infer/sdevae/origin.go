@@ -51,6 +51,14 @@ func (o *origin) holds(constant string) bool {
 func (o *origin) bent() bool { return o.holds("s.weight") }
 func (o *origin) full() bool { return o.holds("below_root.weight") }
 
+// terms is the number of monomials that the file's map multiplies, the constant apart.
+func (o *origin) terms() int {
+	if shape := o.encoder["mean.weight"].Shape; len(shape) == 2 {
+		return shape[1]
+	}
+	return 0
+}
+
 // settle checks that the clip and the config suit the model, and completes the config from it: one run, its dimension, its clock and,
 // unless a posterior is asked for, its own. A clock or covariances that the model lacks start from zero.
 func (o *origin) settle(clip *Clip, c Config) (Config, error) {
@@ -127,9 +135,8 @@ func (o *origin) frame() (*mat.Dense, error) {
 	to := mat.NewDense(d, d, nil)
 	switch {
 	case o.bent(): // ∂z/∂m at s = 0 is to times the bend's linear part
-		terms := len(newBasis(d, bendDegree(d)))
 		slopes := e.get("slopes.bias", d*d)
-		w, _ := e.gemm("mean", terms-1, d)
+		w, _ := e.gemm("mean", o.terms(), d)
 		var linear mat.Dense
 		if err := linear.Inverse(mat.NewDense(d, d, wide(w[:d*d]))); err != nil && e.err == nil {
 			return nil, fmt.Errorf("the model to continue bends its latents beyond return: %w", err)

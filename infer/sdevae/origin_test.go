@@ -44,7 +44,7 @@ func TestRestoredModel(t *testing.T) {
 			ref := symmetric(p.Mean, d, rng)
 			if c.bent {
 				ref = handmade(p.Mean, d, rng)
-				b := newBasis(d, bendDegree(d))
+				b := newBasis(d, bentDegrees[d])
 				ref.bend, ref.unbend = randomPolynomial(b, d, 0.1, rng), randomPolynomial(b, d, 0.1, rng)
 			}
 			o := originOf(t, written(t, old, ref))

@@ -19,8 +19,11 @@ const (
 
 	// A map learnt from fewer throws what lies just beyond the clip far off: on 79 pairs and 48 coefficients, R2 0.99 became 0.
 	pairsPerCoefficient = 10
-	cubicAxes           = 4   // dimensions up to which the map is cubic; beyond, it is quadratic
-	maxSteps            = 200 // of L-BFGS
+	leastPairs          = 150
+	leastDegree         = 2 // of the map
+	mostDegree          = 5
+	maxSteps            = 200   // of L-BFGS
+	mostPairs           = 10000 // learnt from, spread over the clip
 )
 
 // Rectified says what straightening the latents was worth.
@@ -35,21 +38,20 @@ type Rectified struct {
 // too few pairs for as many coefficients.
 func (r *reference) rectify(m []float32, pairs []Pair) (*reference, *Rectified, error) {
 	d := len(r.mean)
-	b := newBasis(d, bendDegree(d))
-	if fewPairs(b, d, pairs) || noise(increments(m, d, pairs)) > largestNoise {
+	if fewPairs(newBasis(d, leastDegree), d, pairs) || noise(increments(m, d, pairs)) > largestNoise {
 		return r, nil, nil
 	}
 	unit := r.unit(m)
-	weights, gain := straighten(newLikelihood(b, unit.coordinates(m), pairs))
-	if weights == nil {
+	p, gain := straighten(unit.coordinates(m), pairs)
+	if p == nil {
 		return r, nil, nil
 	}
-	return unit.bent(&polynomial{b, weights}, m, pairs, Rectified{Gain: gain})
+	return unit.bent(p, m, pairs, Rectified{Gain: gain})
 }
 
 // fewPairs says whether there are too few to learn a map with this basis from.
 func fewPairs(b basis, d int, pairs []Pair) bool {
-	return pairsPerCoefficient*coefficients(b, d) > len(pairs)
+	return len(pairs) < max(leastPairs, pairsPerCoefficient*coefficients(b, d))
 }
 
 // bent is r, whose axes have variance 1 over m, followed by p and by another whitening.
@@ -70,50 +72,56 @@ func (r *reference) bent(p *polynomial, m []float32, pairs []Pair, worth Rectifi
 	return r, &worth, nil
 }
 
-// bendDegree is the map's in d dimensions.
-func bendDegree(d int) int {
-	if d > cubicAxes {
-		return 2
+// straighten gives the polynomial of the degree that the held-out pairs like best, learnt from all pairs, and its gain a held-out
+// pair; nil where no degree that there are enough pairs for gains beyond chance.
+func straighten(s *mat.Dense, pairs []Pair) (best *polynomial, gain float64) {
+	_, d := s.Dims()
+	s, pairs = thinned(s, pairs)
+	train, held := interleave(pairs)
+	degree := 0
+	for n := leastDegree; n <= mostDegree; n++ {
+		b := newBasis(d, n)
+		if fewPairs(b, d, pairs) {
+			break
+		}
+		l := newLikelihood(b, s, train, held)
+		if g := l.nll(l.held, l.straight()) - l.nll(l.held, l.most()); g > gain {
+			degree, gain = n, g
+		}
 	}
-	return 3
-}
-
-// straighten gives the weights that the held-out pairs like best and their gain a pair, nil where that is not beyond chance.
-func straighten(l *likelihood) (weights *mat.Dense, gain float64) {
-	_, d := l.s.Dims()
-	x := make([]float64, coefficients(l.basis, d))
-	start := l.nll(l.held, x)
-	if math.IsInf(start, 1) { // an axis stands still
+	if gain*float64(len(held)) < leastGain {
 		return nil, 0
 	}
-	kept := &keeper{likelihood: l, loss: start}
+	b := newBasis(d, degree)
+	all := newLikelihood(b, s, pairs, held)
+	return &polynomial{b, all.weights(all.most())}, gain
+}
+
+// thinned is at most mostPairs of the pairs, with the latents of their frames alone.
+func thinned(s *mat.Dense, pairs []Pair) (*mat.Dense, []Pair) {
+	pairs = slices.Clone(spread(pairs, mostPairs))
+	frames := framesOf(pairs)
+	_, d := s.Dims()
+	few := mat.NewDense(len(frames), d, nil)
+	for i, k := range frames {
+		few.SetRow(i, s.RawRowView(k))
+	}
+	for i, r := range rows(frames, pairs) {
+		pairs[i].First = r[0]
+	}
+	return few, pairs
+}
+
+// most is where the loss ends, from straight latents on.
+func (l *likelihood) most() []float64 {
+	x := l.straight()
+	if math.IsInf(l.nll(l.train, x), 1) { // an axis stands still
+		return x
+	}
 	// The line search gives up where rounding ends progress: as good an end as any.
-	_, _ = optimize.Minimize(optimize.Problem{Func: l.loss, Grad: l.gradient}, x, &optimize.Settings{
-		Recorder: kept, MajorIterations: maxSteps, Converger: &optimize.FunctionConverge{Absolute: 1e-6, Iterations: 5}}, &optimize.LBFGS{})
-	gain = start - kept.loss
-	if gain*float64(l.held.pairs) < leastGain {
-		return nil, 0
-	}
-	return l.weights(kept.x), gain
-}
-
-// keeper is an optimize.Recorder that keeps the iterate with the lowest held-out loss.
-type keeper struct {
-	likelihood *likelihood
-	x          []float64
-	loss       float64
-}
-
-func (k *keeper) Init() error { return nil }
-
-func (k *keeper) Record(at *optimize.Location, op optimize.Operation, _ *optimize.Stats) error {
-	if op != optimize.MajorIteration {
-		return nil
-	}
-	if loss := k.likelihood.nll(k.likelihood.held, at.X); loss < k.loss {
-		k.x, k.loss = slices.Clone(at.X), loss
-	}
-	return nil
+	end, _ := optimize.Minimize(optimize.Problem{Func: l.loss, Grad: l.gradient}, x, &optimize.Settings{
+		MajorIterations: maxSteps, Converger: &optimize.FunctionConverge{Absolute: 1e-6, Iterations: 5}}, &optimize.LBFGS{})
+	return end.X
 }
 
 // coordinates is (m - mean) to, n × d.

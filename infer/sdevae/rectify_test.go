@@ -55,8 +55,8 @@ func mismatch(t *testing.T, r *reference, m []float32, truth *mat.Dense) float64
 }
 
 func TestRectifyStraightensBentLatents(t *testing.T) {
-	// The cubic map is not the inverse of bentMap, and 1000 frames leave it a statistical error of its own: a quarter of the error
-	// may remain.
+	// No polynomial is the inverse of bentMap, and 1000 frames leave it a statistical error of its own: a tenth of the error may remain
+	// (1/13 to 1/21 do).
 	for seed := range uint64(3) {
 		truth, m, pairs := seen(seed, bentMap, 0)
 		white, err := whiten(m, 2, pairs)
@@ -71,8 +71,8 @@ func TestRectifyStraightensBentLatents(t *testing.T) {
 			t.Fatalf("seed %d: bent latents were left as they are", seed)
 		}
 		before, after := mismatch(t, white, m, truth), mismatch(t, straight, m, truth)
-		if after > before/4 {
-			t.Errorf("seed %d: the error is %.5f, %.5f before: expected a quarter at most", seed, after, before)
+		if after > before/10 {
+			t.Errorf("seed %d: the error is %.5f, %.5f before: expected a tenth at most", seed, after, before)
 		}
 		if worth.Inverse > 0.1 {
 			t.Errorf("seed %d: the way back is off by %.3f of a standard deviation", seed, worth.Inverse)
@@ -108,13 +108,13 @@ func TestRectifyLeavesTheRestAlone(t *testing.T) {
 
 // TestLikelihoodGradient compares with central differences, whose error at the default step is about 1e-8 of a slope near 1.
 func TestLikelihoodGradient(t *testing.T) {
-	for degree := 2; degree <= 3; degree++ {
+	for degree := 2; degree <= 4; degree++ {
 		_, m, pairs := seen(1, bentMap, 0)
 		white, err := whiten(m, 2, pairs)
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := newLikelihood(newBasis(2, degree), white.unit(m).coordinates(m), pairs)
+		l := newLikelihood(newBasis(2, degree), white.unit(m).coordinates(m), pairs, pairs)
 		rng := rand.New(rand.NewPCG(2, 2))
 		x := make([]float64, coefficients(l.basis, 2))
 		for i := range x {
@@ -137,7 +137,7 @@ func TestLikelihoodRefusesFolds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := newLikelihood(newBasis(2, 2), white.unit(m).coordinates(m), pairs)
+	l := newLikelihood(newBasis(2, 2), white.unit(m).coordinates(m), pairs, pairs)
 	x := make([]float64, coefficients(l.basis, 2))
 	x[0] = 5 // y₁ = s₁ + 5 s₁²
 	if loss := l.loss(x); !math.IsInf(loss, 1) {
