@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -165,7 +166,7 @@ func newComponents(pairs *mat.Dense) *components {
 	c := &components{l: eigen.Values(nil)}
 	var ascending mat.Dense
 	eigen.VectorsTo(&ascending)
-	floats.Reverse(c.l)
+	slices.Reverse(c.l)
 	c.u.Apply(func(i, j int, _ float64) float64 { return ascending.At(i, pixels-1-j) }, &ascending)
 	for i := range c.l {
 		c.l[i] = max(c.l[i], rounding*c.l[0])
