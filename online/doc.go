@@ -13,7 +13,8 @@
 //	figures              interval.go, dimension.go   every Refresh frames
 //	drift at the latent  field.go, network.go
 //
-// loss.go holds what training the encoder shares with tracking, on Gorgonia; checkpoint.go and archive.go keep the state.
+// loss.go holds what training the encoder shares with tracking, on Gorgonia; checkpoint.go and archive.go keep the state. path.go
+// goes the other way, from a law to paths.
 //
 // # Symbols
 //
@@ -71,6 +72,18 @@
 // the profile interval covers 0.93 to 0.97 at every n from 30 to 30000 and r from 0.02 to 16, with and without forgetting; the
 // integral 0.88 to 0.98, its worst at r = 0.1, where it leans on the prior. So the profile is published, and alone computed.
 // Where the bank sees no noise at all (ψ > 1e3) and DD₊ is positive by three standard errors, (4) is used.
+//
+// # Paths
+//
+// A path of a law is drawn in Euler and Maruyama's steps of h. One that must end at b is a Brownian bridge, in steps drawn exactly, whose
+// law has the density
+//
+//	dP/dB ∝ exp Σ [μᵢ(z)Δzᵢ - ½μᵢ(z)²h]/σᵢ²                                                   (Girsanov)
+//
+// against the learnt law in steps of h, given both ends. So bridges of that law are drawn by Metropolis and Hastings' rule: stretches of
+// random length are proposed anew as Brownian bridges (Elerian, Chib and Shephard 2001; Roberts and Stramer 2001), each point 400
+// times. Of a spring of κ over T, begun Brownian, the variance along the bridge is then the exact one within the error of 150 to 400
+// bridges (0.01 to 0.07 of it) for κT = 4, 5, 40 and 400; 100 times serve up to κT = 40.
 //
 // # Dimension
 //

@@ -20,10 +20,11 @@ type commands struct {
 	Eval     evalCmd     `cmd:"" help:"Measure a model against the truth."`
 	Paper    paperCmd    `cmd:"" help:"Train and measure the paper's experiments, and write its table anew."`
 	Simulate simulateCmd `cmd:"" help:"Write a simulated recording with its truth."`
+	Sample   sampleCmd   `cmd:"" help:"Film new paths of a model's law of motion."`
 	Probe    probeCmd    `cmd:"" help:"Say what a source holds, without tracking it."`
 	Lint     lintCmd     `cmd:"" help:"Check a configuration without opening anything."`
 	Sources  sourcesCmd  `cmd:"" help:"List the kinds of source, step and sink."`
-	Bench    benchCmd    `cmd:"" help:"Measure speed and memory on this machine."`
+	Bench    benchCmd    `cmd:"" help:"Measure speed and memory on this machine, and methods where the answer is known."`
 }
 
 func main() {

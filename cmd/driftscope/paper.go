@@ -105,7 +105,7 @@ func (c *paperCmd) plan(rows []paperRow) (plan, error) {
 	return p, nil
 }
 
-// make makes the runs that are missing. One that fails is told and left out; a signal ends it.
+// make makes what is missing of the runs. One that fails is told and left out; a signal ends it.
 func (p plan) make(ctx context.Context) (failed []string, err error) {
 	left := 0
 	for _, e := range p {
@@ -115,18 +115,21 @@ func (p plan) make(ctx context.Context) (failed []string, err error) {
 	}
 	begun, made := time.Now(), 0
 	for _, e := range p {
-		if e.found != nil {
+		if e.whole() {
 			continue
 		}
-		say("%s, run %d, %d of %d to make%s", e.Row, e.Run, made+1, left, remaining(time.Since(begun), made, left))
+		if e.found == nil {
+			say("%s, run %d, %d of %d to make%s", e.Row, e.Run, made+1, left, remaining(time.Since(begun), made, left))
+			made++
+		}
 		switch err := e.perform(ctx); {
 		case err != nil && ctx.Err() != nil:
 			return nil, fmt.Errorf("%s, run %d: %w", e.Row, e.Run, err)
 		case err != nil:
+			e.found = nil
 			warn("%s, run %d: %v", e.Row, e.Run, err)
 			failed = append(failed, fmt.Sprintf("%s, run %d: %v", e.Row, e.Run, err))
 		}
-		made++
 	}
 	return failed, nil
 }

@@ -36,9 +36,17 @@ type settings struct {
 // experiment is one run of one row.
 type experiment struct {
 	settings
-	row   paperRow
-	path  string // of its files, without their endings
-	found *finding
+	row     paperRow
+	path    string // of its files, without their endings
+	trained *trained
+	found   *finding
+}
+
+// trained is what stands in the file beside an experiment's model once that is whole.
+type trained struct {
+	Settings settings `json:"settings"`
+	Origin   origin   `json:"origin"`
+	Seconds  float64  `json:"seconds"` // since it was last resumed
 }
 
 // finding is what an experiment's file holds.
@@ -49,6 +57,7 @@ type finding struct {
 	Pictures string      `json:"pictures,omitempty"`
 	Figures  *evaluation `json:"figures"`
 	Oracle   drifting    `json:"oracle"`
+	GP       *drifting   `json:"gp"` // the Gaussian process', nil from builds that knew none
 }
 
 // drifting is how far a drift is from the true one, summed over coordinates and for each.
@@ -85,34 +94,70 @@ func (e *experiment) frames() string { return e.path + ".frames" }
 // maxFinding bounds an experiment's file.
 const maxFinding = 1 << 20
 
-// recall reads the experiment's file, where there is one. It refuses one, and a checkpoint, that other settings left behind.
+// recall reads what the experiment left: its file, or the one beside its model, or a checkpoint. It refuses what other settings left.
 func (e *experiment) recall() error {
-	path := e.path + ".json"
-	data, err := readBounded(path, maxFinding)
-	if errors.Is(err, os.ErrNotExist) {
-		_, err := e.training(e.frames()).unfinished()
-		return err
-	}
-	found := new(finding)
-	if err == nil {
-		err = json.Unmarshal(data, found)
-	}
-	if err == nil && (found.Figures == nil || found.Figures.LMu == nil || found.Figures.LMuCoord == nil || found.Figures.ReconMSE == nil) {
-		err = errors.New("figures are missing")
-	}
-	if err == nil && found.Settings != e.settings {
-		err = fmt.Errorf("it was made with %+v, this command has %+v", found.Settings, e.settings)
+	found, learnt := new(finding), new(trained)
+	there, err := e.read(e.path+".json", found, &found.Settings)
+	if err == nil && there && (found.Figures == nil || found.Figures.LMu == nil || found.Figures.LMuCoord == nil || found.Figures.ReconMSE == nil) {
+		err = fmt.Errorf("%s.json: figures are missing: delete it or give another --out", e.path)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w: delete it or give another --out", path, err)
+		return err
 	}
-	e.found = found
-	return nil
+	if there {
+		e.found = found
+		return nil
+	}
+	if there, err = e.read(e.path+trainedEnding, learnt, &learnt.Settings); err != nil {
+		return err
+	}
+	if _, missing := os.Stat(e.path + ".onnx"); there && missing == nil {
+		e.trained = learnt
+		return nil
+	}
+	_, err = e.training(e.frames()).unfinished()
+	return err
 }
 
-// perform simulates, learns, measures, draws and writes the experiment's file. The frames are deleted in any case; the same
-// settings give them again. Model, report and checkpoint stay.
+// trainedEnding is that of the file beside a model that is whole.
+const trainedEnding = ".trained.json"
+
+// read puts a file, where there is one, into dst, whose settings must be the experiment's.
+func (e *experiment) read(path string, dst any, made *settings) (there bool, err error) {
+	data, err := readBounded(path, maxFinding)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, dst)
+	}
+	if err == nil && *made != e.settings {
+		err = fmt.Errorf("it was made with %+v, this command has %+v", *made, e.settings)
+	}
+	if err != nil {
+		return true, fmt.Errorf("%s: %w: delete it or give another --out", path, err)
+	}
+	return true, nil
+}
+
+// writeJSON puts src into a file.
+func writeJSON(path string, src any) error {
+	data, err := json.MarshalIndent(src, "", "  ")
+	if err != nil {
+		return err
+	}
+	return writeFile(path, append(data, '\n'))
+}
+
+// whole says that nothing is left to make.
+func (e *experiment) whole() bool { return e.found != nil && e.found.GP != nil }
+
+// perform makes what is missing of the experiment. The frames are deleted in any case; the same settings give them again. Model,
+// report and checkpoint stay.
 func (e *experiment) perform(ctx context.Context) (err error) {
+	if e.found != nil {
+		return e.complete(ctx)
+	}
 	begun, frames := time.Now(), e.frames()
 	for _, leftover := range []string{frames, frames + ".partial"} {
 		if err := os.RemoveAll(leftover); err != nil {
@@ -127,7 +172,10 @@ func (e *experiment) perform(ctx context.Context) (err error) {
 	if err := scene.Record(ctx, frames); err != nil {
 		return err
 	}
-	if err := e.training(frames).learn(ctx); err != nil {
+	before := 0.0
+	if e.trained != nil {
+		before = e.trained.Seconds
+	} else if err := e.learn(ctx, frames, begun); err != nil {
 		return err
 	}
 	m, err := e.measure(ctx, frames)
@@ -139,13 +187,25 @@ func (e *experiment) perform(ctx context.Context) (err error) {
 			return fmt.Errorf("drawing: %w", err)
 		}
 	}
-	m.finding.Pictures, m.finding.Origin, m.finding.Seconds = scene.Pictures(), thisOrigin(), time.Since(begun).Seconds()
-	data, err := json.MarshalIndent(m.finding, "", "  ")
-	if err != nil {
+	e.found = m.finding
+	e.found.Pictures, e.found.Origin, e.found.Seconds = scene.Pictures(), thisOrigin(), before+time.Since(begun).Seconds()
+	return e.complete(ctx)
+}
+
+// learn trains the model, and says beside it that it is whole: measuring may be repeated without.
+func (e *experiment) learn(ctx context.Context, frames string, begun time.Time) error {
+	if err := e.training(frames).learn(ctx); err != nil {
 		return err
 	}
-	e.found = m.finding
-	return writeFile(e.path+".json", append(data, '\n'))
+	return writeJSON(e.path+trainedEnding, trained{e.settings, thisOrigin(), time.Since(begun).Seconds()})
+}
+
+// complete adds to the finding what follows from the settings alone, and writes the experiment's file.
+func (e *experiment) complete(ctx context.Context) (err error) {
+	if e.found.GP, err = e.regress(ctx); err != nil {
+		return fmt.Errorf("the Gaussian process' drift: %w", err)
+	}
+	return writeJSON(e.path+".json", e.found)
 }
 
 // training is the command that learns from the frames: pretrain's defaults but for what the row says.

@@ -31,6 +31,7 @@ type tableRow struct {
 	SD       figures     `json:"sd"`
 	Paper    quoted      `json:"paper"`
 	Oracle   oracle      `json:"oracle"`
+	GP       process     `json:"gp"`
 	Pictures string      `json:"pictures,omitempty"`
 	Apart    string      `json:"not_comparable,omitempty"`
 	Misses   []shortfall `json:"misses"`
@@ -52,6 +53,12 @@ type oracle struct {
 	SD drifting `json:"sd"`
 }
 
+// process is the drift's error of a Gaussian process that is given the true latents, and the p-value of its difference from ours over runs.
+type process struct {
+	oracle
+	P *float64 `json:"p"`
+}
+
 // quoted is the paper's line; its code took the mean over coordinates for both losses.
 type quoted struct {
 	LLatent  float64  `json:"l_latent"`
@@ -63,6 +70,14 @@ type quoted struct {
 		LMu      float64 `json:"l_mu"`
 		ReconMSE float64 `json:"recon_mse"`
 	} `json:"sd"`
+	GP *quotedProcess `json:"gp"`
+}
+
+// quotedProcess is the paper's Gaussian process; the p-value follows from its figures.
+type quotedProcess struct {
+	LMu float64 `json:"l_mu"`
+	SD  float64 `json:"sd"`
+	P   float64 `json:"p"`
 }
 
 // shortfall is a figure above the paper's mean.
@@ -105,6 +120,8 @@ func newTableRow(row paperRow, found []*finding) tableRow {
 		{func(f *finding) float64 { return *f.Figures.ReconMSE }, &r.ReconMSE, &r.SD.ReconMSE},
 		{func(f *finding) float64 { return f.Oracle.LMu }, &r.Oracle.LMu, &r.Oracle.SD.LMu},
 		{func(f *finding) float64 { return f.Oracle.LMuCoord }, &r.Oracle.LMuCoord, &r.Oracle.SD.LMuCoord},
+		{func(f *finding) float64 { return f.GP.LMu }, &r.GP.LMu, &r.GP.SD.LMu},
+		{func(f *finding) float64 { return f.GP.LMuCoord }, &r.GP.LMuCoord, &r.GP.SD.LMuCoord},
 	} {
 		var values []float64
 		for _, f := range found {
@@ -114,6 +131,9 @@ func newTableRow(row paperRow, found []*finding) tableRow {
 		if len(values) > 1 {
 			*quantity.sd = stat.StdDev(values, nil)
 		}
+	}
+	if p := tTest(spread{r.LMu, r.SD.LMu}, spread{r.GP.LMu, r.GP.SD.LMu}, r.Runs); !math.IsNaN(p) {
+		r.GP.P = &p
 	}
 	r.Paper = row.paper.quote()
 	r.Misses = r.shortfalls()
@@ -126,8 +146,14 @@ func (p published) quote() quoted {
 	if p.crlb > 0 {
 		q.CRLB = &p.crlb
 	}
+	if p.gp.mean > 0 {
+		q.GP = &quotedProcess{p.gp.mean, p.gp.sd, tTest(p.mu, p.gp, paperRuns)}
+	}
 	return q
 }
+
+// paperRuns is how many runs the paper's means are over.
+const paperRuns = 5
 
 // shortfalls lists the losses above the paper's, of its drift's also the sum, which is what its formula says.
 func (r *tableRow) shortfalls() []shortfall {
@@ -148,18 +174,25 @@ func (r *tableRow) shortfalls() []shortfall {
 
 // columns of the table as people read it.
 var tableHead = []string{"row", "runs", "L_latent a coordinate", "L_latent", "paper", "L_mu a coordinate", "L_mu", "oracle's L_mu", "CRLB", "paper", "paper's CRLB",
-	"reconstruction", "paper"}
+	"GP's L_mu", "p", "paper's GP", "paper's p", "reconstruction", "paper"}
 
 // cells are the row's, under tableHead.
 func (r *tableRow) cells() []string {
-	bound := "–"
+	bound, p, process, paperP := "–", "–", "–", "–"
 	if r.Paper.CRLB != nil {
 		bound = short(*r.Paper.CRLB)
+	}
+	if r.GP.P != nil {
+		p = short(*r.GP.P)
+	}
+	if g := r.Paper.GP; g != nil {
+		process, paperP = spreadText(g.LMu, g.SD), short(g.P)
 	}
 	return []string{r.Row, fmt.Sprint(r.Runs),
 		r.plusMinus(r.LLatentCoord, r.SD.LLatentCoord) + r.mark("l_latent_coord"), r.plusMinus(r.LLatent, r.SD.LLatent), spreadText(r.Paper.LLatent, r.Paper.SD.LLatent),
 		r.plusMinus(r.LMuCoord, r.SD.LMuCoord) + r.mark("l_mu_coord"), r.plusMinus(r.LMu, r.SD.LMu) + r.mark("l_mu"), r.plusMinus(r.Oracle.LMu, r.Oracle.SD.LMu), short(r.CRLB),
 		spreadText(r.Paper.LMu, r.Paper.SD.LMu), bound,
+		r.plusMinus(r.GP.LMu, r.GP.SD.LMu), p, process, paperP,
 		r.plusMinus(r.ReconMSE, r.SD.ReconMSE), spreadText(r.Paper.ReconMSE, r.Paper.SD.ReconMSE)}
 }
 
@@ -197,6 +230,9 @@ func (t *table) notes() []string {
 		"Means ± standard deviations over runs. Latents are laid over the truth by an isometry, never rescaled, and affinely in the DNA rows alone, on frames that the map was " +
 			"not fitted on. The paper's two losses are what its code computed: means over coordinates, its latents rescaled to the truth's range.",
 		"The oracle is the same drift estimator given the true latents; the CRLB is for a constant drift. Noisy rows are redrawn against the pictures before the noise.",
+		"GP: a Gaussian process that is given the true latents (squared exponential, one length scale and one variance a coordinate, by marginal likelihood), as a sum. " +
+			"p: two-sided, of Student's two-sample t-test with one variance between L_mu and the GP's over runs; the paper's p-values are of that test too. " +
+			"Whether the paper's GP is a sum or a mean over coordinates it does not say.",
 		"▲: above the paper's mean, and how many times it; for L_mu as a mean over coordinates and as the sum.",
 	}
 	for _, r := range t.Rows {

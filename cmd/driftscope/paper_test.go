@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -64,36 +66,63 @@ func TestPaperTrainsAsPretrain(t *testing.T) {
 	}
 }
 
-// TestPaperRun makes one short experiment, and not again.
+// TestPaperRun makes one short experiment, and of what it finds there already only what is missing.
 func TestPaperRun(t *testing.T) {
 	c := &paperCmd{Out: t.TempDir(), Runs: 1, Steps: 12}
 	row := paperRow{scene: "wasserstein-ou", latent: 1, frames: 60, clahe: "off"}
-	for range 2 { // the second finds the first
+	path := filepath.Join(c.Out, "wasserstein-ou-1")
+	var model os.FileInfo
+	var first *finding
+	for _, there := range []struct {
+		what    string
+		prepare func() error
+		whole   bool
+	}{
+		{"nothing", func() error { return nil }, false},
+		{"everything", func() error { return nil }, true},
+		{"a finding of an earlier build", func() error {
+			older := *first
+			older.GP = nil
+			return errors.Join(writeJSON(path+".json", older), os.Remove(path+trainedEnding))
+		}, false},
+		{"a model", func() error {
+			return errors.Join(os.Remove(path+".json"), writeJSON(path+trainedEnding, trained{first.Settings, first.Origin, 1e6}))
+		}, false},
+	} {
+		if err := there.prepare(); err != nil {
+			t.Fatal(err)
+		}
 		e, err := c.experiment(row, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := e.recall(); err != nil {
-			t.Fatal(err)
-		}
-		model, before := filepath.Join(c.Out, "wasserstein-ou-1.onnx"), os.FileInfo(nil)
-		if e.found != nil {
-			if before, err = os.Stat(model); err != nil {
-				t.Fatal(err)
-			}
+		if err := e.recall(); err != nil || e.whole() != there.whole {
+			t.Fatalf("%s: %v, whole is %t", there.what, err, e.whole())
 		}
 		if failed, err := (plan{e}).make(t.Context()); err != nil || len(failed) > 0 {
-			t.Fatal(err, failed)
+			t.Fatal(there.what, err, failed)
 		}
-		after, err := os.Stat(model)
-		if err != nil || before != nil && !after.ModTime().Equal(before.ModTime()) {
-			t.Errorf("the model was made again: %v", err)
+		now, err := os.Stat(path + ".onnx")
+		if err != nil || model != nil && !now.ModTime().Equal(model.ModTime()) {
+			t.Errorf("%s: the model was made again: %v", there.what, err)
 		}
 		// A latent that carries nothing has an R² of about 0.
-		if f := e.found; f.Figures.N != 60 || f.Figures.R2[0] < 0.8 || !(*f.Figures.LMu >= 0) || !(f.Oracle.LMu > 0) || f.Settings != e.settings {
-			t.Errorf("found %+v", f)
+		if f := e.found; f.Figures.N != 60 || f.Figures.R2[0] < 0.8 || !(*f.Figures.LMu >= 0) || !(f.Oracle.LMu > 0) || f.GP == nil || f.Settings != e.settings {
+			t.Errorf("%s: found %+v", there.what, f)
 		}
-		judgedAnew(t, e)
+		if model, first = now, cmp.Or(first, e.found); !reflect.DeepEqual(first.Figures, e.found.Figures) || *first.GP != *e.found.GP {
+			t.Errorf("%s: other figures: %+v, at first %+v", there.what, e.found, first)
+		}
+		if there.what == "a model" && e.found.Seconds < 1e6 {
+			t.Errorf("it took %g s, with the training expected 1e6 and some", e.found.Seconds)
+		}
+		var left finding
+		if err := json.Unmarshal(content(t, c.Out, "wasserstein-ou-1.json"), &left); err != nil || !reflect.DeepEqual(&left, e.found) {
+			t.Errorf("%s: %v: the file has %+v, expected %+v", there.what, err, left, e.found)
+		}
+		if there.what == "nothing" {
+			judgedAnew(t, e)
+		}
 	}
 	entries, err := os.ReadDir(c.Out)
 	if err != nil {
@@ -103,7 +132,8 @@ func TestPaperRun(t *testing.T) {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	want := []string{"wasserstein-ou-1.html", "wasserstein-ou-1.json", "wasserstein-ou-1.onnx", "wasserstein-ou-drift.svg", "wasserstein-ou-frames.png", "wasserstein-ou-path.svg"}
+	want := []string{"wasserstein-ou-1.html", "wasserstein-ou-1.json", "wasserstein-ou-1.onnx", "wasserstein-ou-1.trained.json",
+		"wasserstein-ou-drift.svg", "wasserstein-ou-frames.png", "wasserstein-ou-path.svg"}
 	if !slices.Equal(names, want) {
 		t.Errorf("the folder has %q, expected %q", names, want)
 	}
@@ -160,7 +190,7 @@ func madeUp(t *testing.T, c *paperCmd, name string, latent float64, mu ...float6
 		}
 		coord, recon := sum/2, 0.003
 		e.found = &finding{Settings: e.settings, Figures: &evaluation{LLatent: 2 * latent, LLatentCoord: latent, LMu: &sum, LMuCoord: &coord, CRLB: 0.2, ReconMSE: &recon},
-			Oracle: drifting{0.25, 0.125}}
+			Oracle: drifting{0.25, 0.125}, GP: &drifting{0.5 + 0.25*float64(i), 0.25 + 0.125*float64(i)}}
 		p = append(p, e)
 	}
 	return p
@@ -172,10 +202,10 @@ func TestPaperTable(t *testing.T) {
 	table := newTable(p, []string{"digits-ou, run 2: disk full"})
 	got := strings.Split(string(table.markdown()), "\n")
 	want := []string{
-		"| row | runs | L_latent a coordinate | L_latent | paper | L_mu a coordinate | L_mu | oracle's L_mu | CRLB | paper | paper's CRLB | reconstruction | paper |",
-		"|---|---|---|---|---|---|---|---|---|---|---|---|---|",
-		"| balls-ou | 2 | 0.0016 ± 0 | 0.0032 ± 0 | 0.0141 ± 0.012 | 0.5 ± 0.354 | 1 ± 0.707 ▲ 1.09× | 0.25 ± 0 | 0.2 | 0.92 ± 0.223 | 0.2 | 0.003 ± 0 | 0.00323 ± 0.012 |",
-		"| balls-circle | 1 | 0.093 ▲ 2× | 0.186 | 0.0465 ± 0.0256 | 1.5 ▲ 1.02× | 3 ▲ 2.04× | 0.25 | 0.2 | 1.47 ± 0.62 | 0.2 | 0.003 | 0.0051 ± 0.00355 |",
+		"| row | runs | L_latent a coordinate | L_latent | paper | L_mu a coordinate | L_mu | oracle's L_mu | CRLB | paper | paper's CRLB | GP's L_mu | p | paper's GP | paper's p | reconstruction | paper |",
+		"|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|",
+		"| balls-ou | 2 | 0.0016 ± 0 | 0.0032 ± 0 | 0.0141 ± 0.012 | 0.5 ± 0.354 | 1 ± 0.707 ▲ 1.09× | 0.25 ± 0 | 0.2 | 0.92 ± 0.223 | 0.2 | 0.625 ± 0.177 | 0.543 | 0.217 ± 0.01 | 0.000108 | 0.003 ± 0 | 0.00323 ± 0.012 |",
+		"| balls-circle | 1 | 0.093 ▲ 2× | 0.186 | 0.0465 ± 0.0256 | 1.5 ▲ 1.02× | 3 ▲ 2.04× | 0.25 | 0.2 | 1.47 ± 0.62 | 0.2 | 0.5 | – | 4.43 ± 0.74 | 0.00013 | 0.003 | 0.0051 ± 0.00355 |",
 		"",
 	}
 	if !slices.Equal(got[:len(want)], want) {
@@ -225,7 +255,7 @@ func TestPaperCommand(t *testing.T) {
 		t.Fatalf("%v\n%s%s", err, o.out, o.errors)
 	}
 	row := got.Rows[0]
-	for _, key := range []string{"row", "runs", "l_latent", "l_latent_coord", "l_mu", "l_mu_coord", "crlb", "recon_mse", "sd", "paper", "oracle"} {
+	for _, key := range []string{"row", "runs", "l_latent", "l_latent_coord", "l_mu", "l_mu_coord", "crlb", "recon_mse", "sd", "paper", "oracle", "gp"} {
 		if row[key] == nil {
 			t.Errorf("no %s in %s", key, o.out)
 		}
@@ -239,6 +269,10 @@ func TestPaperCommand(t *testing.T) {
 		}
 	}
 
+	if gp := row["gp"].(map[string]any); gp["l_mu"] != 0.625 || !(gp["p"].(float64) > 0.5) || row["paper"].(map[string]any)["gp"].(map[string]any)["l_mu"] != 0.217 {
+		t.Errorf("found %v", row)
+	}
+
 	drive(t, folder, "paper", "--rows", "balls-ou", "--runs", "2", "--steps", "7", "--out", ".").check(t, 2, "delete it or give another --out")
 	drive(t, folder, "paper", "--rows", "balls-ou,flying").check(t, 2, `the paper has no row "flying": give all, or some of balls-constant, balls-ou`)
 	drive(t, folder, "paper", "--runs", "0").check(t, 2, "--runs: found 0, expected 1 to 1000")
@@ -246,5 +280,9 @@ func TestPaperCommand(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, "balls-circle-1.json"), []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	drive(t, folder, "paper", "--rows", "balls-circle", "--out", ".").check(t, 2, "balls-circle-1.json: figures are missing")
+	drive(t, folder, "paper", "--rows", "balls-circle", "--out", ".").check(t, 2, "balls-circle-1.json: it was made with")
+	if err := os.WriteFile(filepath.Join(folder, "digits-ou-1.trained.json"), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	drive(t, folder, "paper", "--rows", "digits-ou", "--out", ".").check(t, 2, "digits-ou-1.trained.json: it was made with")
 }

@@ -62,32 +62,44 @@ func (g *Growth) Next(ctx context.Context, watch func(Progress)) (Grown, error) 
 }
 
 // Latent is the fewest latents beyond which none that were tried are worth having, 0 before any was.
-func (g *Growth) Latent() int {
-	for i := range g.grown {
-		if !g.outdone(i) {
+func (g *Growth) Latent() int { return Fewest(g.still, g.nats()) }
+
+// Done says that more latents than Latent cannot gain enough, or that two more did not, or that MaxGrown were tried.
+func (g *Growth) Done() bool {
+	tried, serve := len(g.grown), g.Latent()
+	return tried > 0 && (tried >= min(serve+2, MaxGrown) || g.grown[tried-1].Nats < least(g.still, g.nats(), serve-1))
+}
+
+func (g *Growth) nats() []float64 {
+	out := make([]float64, len(g.grown))
+	for i, grown := range g.grown {
+		out[i] = grown.Nats
+	}
+	return out
+}
+
+// Fewest is how many latents serve, where models of 1, 2, ... of them cost nats a frame on held-out ones and still is the cost without
+// any: the fewest beyond which none are worth having; 0 where nats is empty.
+func Fewest(still float64, nats []float64) int {
+	for i := range nats {
+		if !outdone(still, nats, i) {
 			return i + 1
 		}
 	}
 	return 0
 }
 
-// Done says that more latents than Latent cannot gain enough, or that two more did not, or that MaxGrown were tried.
-func (g *Growth) Done() bool {
-	tried, serve := len(g.grown), g.Latent()
-	return tried > 0 && (tried >= min(serve+2, MaxGrown) || g.grown[tried-1].Nats < g.least(serve-1))
-}
-
-// outdone says whether more latents than those of grown[i] are worth having.
-func (g *Growth) outdone(i int) bool {
-	for more := 1; i+more < len(g.grown); more++ {
-		if g.grown[i].Nats-g.grown[i+more].Nats > float64(more)*g.least(i) {
+// outdone says whether more latents than those of nats[i] are worth having.
+func outdone(still float64, nats []float64, i int) bool {
+	for more := 1; i+more < len(nats); more++ {
+		if nats[i]-nats[i+more] > float64(more)*least(still, nats, i) {
 			return true
 		}
 	}
 	return false
 }
 
-// least is what each latent beyond those of grown[i] has to gain, nats.
-func (g *Growth) least(i int) float64 {
-	return gainShare * max(g.still-g.grown[i].Nats, 0) / float64(g.grown[i].Latent)
+// least is what each latent beyond those of nats[i] has to gain, nats.
+func least(still float64, nats []float64, i int) float64 {
+	return gainShare * max(still-nats[i], 0) / float64(i+1)
 }

@@ -29,6 +29,7 @@ type pictureEncoder struct {
 	png    png.Encoder
 	buffer *bufio.Writer
 	grey   *image.Gray16
+	plain  *image.Gray
 	colour *image.RGBA
 	page   tiff.Image
 }
@@ -57,6 +58,8 @@ func (e *pictureEncoder) encode(w io.Writer, p *Picture) error {
 	switch {
 	case p.Depth == Counts && p.Channels == 1:
 		return e.png.Encode(w, e.grey16(p))
+	case p.Depth == Unit && p.Channels == 1:
+		return e.png.Encode(w, e.grey8(p))
 	case p.Depth == Unit && p.Channels == 3:
 		return e.png.Encode(w, e.rgb8(p))
 	case p.Depth == Real:
@@ -74,6 +77,17 @@ func (e *pictureEncoder) grey16(p *Picture) image.Image {
 		binary.BigEndian.PutUint16(e.grey.Pix[2*i:], v)
 	}
 	return e.grey
+}
+
+func (e *pictureEncoder) grey8(p *Picture) image.Image {
+	bounds := image.Rect(0, 0, p.Width, p.Height)
+	if e.plain == nil || e.plain.Rect != bounds {
+		e.plain = image.NewGray(bounds)
+	}
+	for i, v := range p.F32 {
+		e.plain.Pix[i] = eightBit(v)
+	}
+	return e.plain
 }
 
 func (e *pictureEncoder) rgb8(p *Picture) image.Image {

@@ -11,18 +11,29 @@ import (
 	"strconv"
 )
 
-// Record writes all of a finite scene into the folder dir, which must be empty or not exist:
-//
-//	frame_0000000.png ...  the pictures: PNG of 16 bits for Counts, of 8 bits for Unit values, float32 TIFF for Real ones
-//	frames.csv             file,t,trajectory
-//	truth.csv              t,z1..zd,mu1..mud, in the SDE's own units and seconds; every number reads back to the same bits
-//
-// It works in dir.partial and renames that at the end, so dir is whole or not there. When ctx ends or a write fails, dir.partial
-// is removed.
-func (s *Scene) Record(ctx context.Context, dir string) (err error) {
+// Film is pictures one after another, at least one. Next draws the next into dst, whose memory it may reuse, and returns the truth about
+// it, whose Mu is nil where there is no drift to tell; io.EOF after the last.
+type Film interface {
+	Next(dst *Picture) (Truth, error)
+}
+
+// Record writes all of a finite scene, as the function of that name does.
+func (s *Scene) Record(ctx context.Context, dir string) error {
 	if s.frames == 0 {
 		return fmt.Errorf("scene %s is endless and cannot be written whole: give frames (1 to %d)", s.Name(), MaxFrames)
 	}
+	return Record(ctx, s, dir)
+}
+
+// Record writes a film into the folder dir, which must be empty or not exist:
+//
+//	frame_0000000.png ...  the pictures: PNG of 16 bits for Counts, of 8 bits for Unit values, float32 TIFF for Real ones
+//	frames.csv             file,t,trajectory
+//	truth.csv              t,z1..zd,mu1..mud, in the law's own units and seconds; every number reads back to the same bits
+//
+// It works in dir.partial and renames that at the end, so dir is whole or not there. When ctx ends or a write fails, dir.partial
+// is removed.
+func Record(ctx context.Context, film Film, dir string) (err error) {
 	dir, err = filepath.Abs(dir)
 	if err != nil {
 		return err
@@ -44,7 +55,7 @@ func (s *Scene) Record(ctx context.Context, dir string) (err error) {
 			err = errors.Join(err, os.RemoveAll(partial))
 		}
 	}()
-	if err := s.recordInto(ctx, partial); err != nil {
+	if err := recordInto(ctx, film, partial); err != nil {
 		return err
 	}
 	if err := os.Remove(dir); err != nil && !errors.Is(err, os.ErrNotExist) { // removes an empty folder only
@@ -67,30 +78,34 @@ func refuseOccupied(dir string) error {
 	return nil
 }
 
-func (s *Scene) recordInto(ctx context.Context, dir string) error {
-	frames, err := createTable(filepath.Join(dir, "frames.csv"), []string{"file", "t", "trajectory"})
+func recordInto(ctx context.Context, film Film, dir string) error {
+	frames, err := createTable(filepath.Join(dir, "frames.csv"))
 	if err != nil {
 		return err
 	}
 	defer frames.file.Close()
-	truths, err := createTable(filepath.Join(dir, "truth.csv"), truthHeader(s.Dim()))
+	truths, err := createTable(filepath.Join(dir, "truth.csv"))
 	if err != nil {
 		return err
 	}
 	defer truths.file.Close()
 
+	frames.write("file", "t", "trajectory")
 	var picture Picture
 	encoder := newPictureEncoder()
 	for frame := 0; ; frame++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		truth, err := s.Next(&picture)
+		truth, err := film.Next(&picture)
 		if err == io.EOF {
 			break
 		}
 		if err != nil {
 			return err
+		}
+		if frame == 0 {
+			truths.write(truthHeader(truth)...)
 		}
 		name := fmt.Sprintf("frame_%07d%s", frame, extension(picture.Depth))
 		if err := encoder.write(filepath.Join(dir, name), &picture); err != nil {
@@ -103,12 +118,13 @@ func (s *Scene) recordInto(ctx context.Context, dir string) error {
 	return errors.Join(frames.close(), truths.close())
 }
 
-func truthHeader(dim int) []string {
+func truthHeader(truth Truth) []string {
 	header := []string{"t"}
-	for _, quantity := range []string{"z", "mu"} {
-		for i := range dim {
-			header = append(header, quantity+strconv.Itoa(i+1))
-		}
+	for i := range truth.Z {
+		header = append(header, "z"+strconv.Itoa(i+1))
+	}
+	for i := range truth.Mu {
+		header = append(header, "mu"+strconv.Itoa(i+1))
 	}
 	return header
 }
@@ -133,14 +149,12 @@ type table struct {
 	rows *csv.Writer
 }
 
-func createTable(path string, header []string) (*table, error) {
+func createTable(path string) (*table, error) {
 	file, err := os.Create(path)
 	if err != nil {
 		return nil, err
 	}
-	t := &table{file: file, rows: csv.NewWriter(file)}
-	t.write(header...)
-	return t, nil
+	return &table{file: file, rows: csv.NewWriter(file)}, nil
 }
 
 func (t *table) write(row ...string) { _ = t.rows.Write(row) } // close reports it

@@ -266,3 +266,30 @@ func TestRecordBesideAnother(t *testing.T) {
 		t.Errorf("the other run's folder: %v", err)
 	}
 }
+
+// grey is a film of somebody else's: two grey pictures, without a drift.
+type grey struct{ frame int }
+
+func (g *grey) Next(dst *Picture) (Truth, error) {
+	if g.frame == 2 {
+		return Truth{}, io.EOF
+	}
+	g.frame++
+	dst.Format = Format{Width: 2, Height: 1, Channels: 1, Depth: Unit}
+	dst.F32 = append(dst.F32[:0], 0.2, 1)
+	return Truth{T: float64(g.frame), Z: []float64{3, 0.5}}, nil
+}
+
+func TestRecordFilm(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	if err := Record(t.Context(), &grey{}, dir); err != nil {
+		t.Fatal(err)
+	}
+	picture, ok := decodePNG(t, filepath.Join(dir, "frame_0000001.png")).(*image.Gray)
+	if !ok || !bytes.Equal(picture.Pix, []byte{51, 255}) {
+		t.Errorf("found %v, expected 51 and 255 in grey", picture)
+	}
+	if got := readTable(t, filepath.Join(dir, "truth.csv")); strings.Join(got[0], ",") != "t,z1,z2" || strings.Join(got[2], ",") != "2,3,0.5" || len(got) != 3 {
+		t.Errorf("truth.csv has %v", got)
+	}
+}

@@ -1,0 +1,261 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"driftscope/infer"
+	"driftscope/infer/card"
+	"driftscope/infer/sdevae"
+	"driftscope/ingest/sim"
+	"driftscope/internal/frame"
+	"driftscope/internal/latent"
+	"driftscope/online"
+)
+
+// sampleCmd draws new paths from a model's law of motion and films them through its decoder.
+type sampleCmd struct {
+	Model   string  `required:"" help:"The model file, or embedded:molecule." placeholder:"MODEL.onnx"`
+	Frames  int     `help:"How many frames; 1000 unless given, of a bridge as many as the recording has from A to B." placeholder:"N"`
+	Seed    uint64  `default:"1" help:"Of the path: the same seed gives the same bytes." placeholder:"S"`
+	Out     string  `required:"" help:"The folder to write, new or empty; a sheet of some of the frames goes beside it, as DIR-sheet.png." placeholder:"DIR" type:"path"`
+	DT      float64 `name:"dt" help:"Seconds between frames; as in the model's training unless given." placeholder:"S"`
+	Video   string  `help:"A recording to begin in, at the frame that --start names, or between two frames of which --between asks for a bridge." placeholder:"VIDEO"`
+	Start   *uint64 `help:"Begin where this frame of --video is; without it paths begin at the training's mean." placeholder:"K"`
+	Between string  `help:"Begin at frame A of --video and end at frame B, exactly." placeholder:"A,B"`
+	Bridge  string  `enum:"learned,brownian" default:"learned" help:"What runs between the two: the model's law, given both ends, or a Brownian motion of its sigma: ${enum}."`
+	Assets  string  `help:"A folder with the pictures that a sim:NAME draws, as simulate takes it." placeholder:"DIR" type:"path"`
+}
+
+// Help says what the pictures are, under the command's own help.
+func (c *sampleCmd) Help() string {
+	return "Frames are what the model's decoder draws: of the size and in the grey levels that its encoder is given after preprocessing, 8 bits from 0 to 1, " +
+		"not in the camera's. The folder is as simulate writes it: pictures, frames.csv, and truth.csv with the latents in the model's own units, and their drift unless they are a bridge's."
+}
+
+// Run draws the path, decodes it into the folder, and leaves the sheet beside it.
+func (c *sampleCmd) Run(ctx context.Context) error {
+	ends, err := c.check()
+	if err != nil {
+		return usage(err)
+	}
+	model, err := openModel(c.Model)
+	if err != nil {
+		return usage(err)
+	}
+	law, err := c.law(model)
+	if err != nil {
+		return usage(fmt.Errorf("--model %s: %w", c.Model, err))
+	}
+	encoder, err := model.NewEncoder()
+	if err != nil {
+		return err
+	}
+	defer encoder.Close()
+	at, err := c.encode(ctx, model, encoder, ends)
+	if err != nil {
+		return err
+	}
+	film, err := c.film(law, at)
+	if err != nil && !errors.Is(err, online.ErrEscaped) {
+		err = usage(err)
+	}
+	if err != nil {
+		return err
+	}
+	film.decoder, film.input = encoder, model.Card.Input
+	film.judge(&model.Card)
+	if err := sim.Record(ctx, film, c.Out); err != nil {
+		return err
+	}
+	sheet := filepath.Clean(c.Out) + "-sheet.png"
+	if err := film.sheet.write(sheet); err != nil {
+		return fmt.Errorf("the frames are whole, their sheet is not: %w", err)
+	}
+	_, err = fmt.Fprintf(os.Stdout, "%s: %d frames, %.6g s apart, in the model's own coordinates; %s to look at\n", c.Out, c.Frames, film.dt, sheet)
+	return err
+}
+
+// check refuses flags that contradict themselves or each other. ends are the frames of --video that are asked for: none, the first, or
+// the first and the last.
+func (c *sampleCmd) check() (ends []uint64, err error) {
+	if c.Between != "" {
+		for _, text := range strings.Split(c.Between, ",") {
+			k, err := strconv.ParseUint(strings.TrimSpace(text), 10, 63)
+			if err != nil {
+				return nil, fmt.Errorf("--between %q: expected two frame numbers A,B, such as 20,80", c.Between)
+			}
+			ends = append(ends, k)
+		}
+		if len(ends) != 2 || ends[0] == ends[1] {
+			return nil, fmt.Errorf("--between %q: expected two frame numbers A,B that differ, such as 20,80", c.Between)
+		}
+	}
+	switch {
+	case c.Start != nil && c.Between != "":
+		return nil, errors.New("--start and --between both say where to begin: give one of them")
+	case c.Start != nil:
+		ends = []uint64{*c.Start}
+	}
+	switch {
+	case c.Video == "" && len(ends) > 0:
+		return nil, errors.New("--start and --between are frames of a recording: give it with --video")
+	case c.Video != "" && len(ends) == 0:
+		return nil, fmt.Errorf("--video %s: which of its frames? give --start K, or --between A,B", c.Video)
+	case c.Bridge == brownian && c.Between == "":
+		return nil, errors.New("--bridge brownian: a bridge has two ends: give --video and --between A,B")
+	case !(c.DT >= 0) || math.IsInf(c.DT, 0):
+		return nil, fmt.Errorf("--dt: found %g, expected a positive number of seconds", c.DT)
+	case c.Frames == 0 && c.Between != "":
+		c.Frames = int(min(max(ends[0], ends[1])-min(ends[0], ends[1]), sim.MaxFrames)) + 1
+	case c.Frames == 0:
+		c.Frames = simulated
+	}
+	if c.Frames < 2 || c.Frames > sim.MaxFrames {
+		return nil, fmt.Errorf("--frames: found %d, expected 2 to %d", c.Frames, sim.MaxFrames)
+	}
+	return ends, nil
+}
+
+// brownian is --bridge's word for no drift.
+const brownian = "brownian"
+
+// law is the model's, which must be able to draw.
+func (c *sampleCmd) law(model *infer.Model) (*online.Law, error) {
+	k := &model.Card
+	law := &online.Law{Sigma: k.Sigma, Step: k.DT}
+	switch {
+	case !model.HasDecoder():
+		return nil, errors.New("it has no decoder, so that nothing can be drawn: give a model that pretrain made")
+	case c.Bridge == brownian:
+		return law, nil
+	case k.Drift == nil:
+		return nil, errors.New("it has no drift, so that its law is not known: give a model that pretrain made, or draw a bridge with --bridge brownian")
+	case k.Clock > 0:
+		return nil, errors.New("its law depends on the time, its file keeps one drift for all times: draw a bridge with --bridge brownian, or train without --clock")
+	}
+	law.Drift = sdevae.DriftOf(k)
+	return law, nil
+}
+
+// encode gives the latents at frames of --video, and the training's mean where none are asked for. The encoder sees every frame up to
+// the last of them: preprocessing follows a recording, and a model's clock starts with its first frame.
+func (c *sampleCmd) encode(ctx context.Context, model *infer.Model, encoder *infer.Encoder, frames []uint64) ([][]float64, error) {
+	if len(frames) == 0 {
+		return [][]float64{model.Card.Mean}, nil
+	}
+	rec, err := openRecording(c.Video, 0, 0, c.Assets, span{0, slices.Max(frames) + 1})
+	if err != nil {
+		return nil, err
+	}
+	at, read := make([][]float64, len(frames)), 0
+	var z latent.Latent
+	if _, err := rec.each(ctx, model.Card.Preprocess, func(f *frame.Frame) error {
+		read++
+		err := encoder.Encode(ctx, &z, f)
+		if i := slices.Index(frames, f.Seq); err == nil && i >= 0 {
+			at[i] = slices.Clone(z.Mean)
+		}
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	for i, z := range at {
+		if z == nil {
+			return nil, usage(fmt.Errorf("%s gave %d frames and no frame %d: frames count from 0, and it must be a readable one", c.Video, read, frames[i]))
+		}
+	}
+	return at, nil
+}
+
+// film draws the path.
+func (c *sampleCmd) film(law *online.Law, at [][]float64) (*sampled, error) {
+	f := &sampled{dt: c.DT}
+	if f.dt == 0 {
+		f.dt = law.Step
+	}
+	rng, err := rand.New(rand.NewPCG(c.Seed, sampleStream)), error(nil)
+	if len(at) == 2 {
+		f.z, err = law.Bridge(at[0], at[1], f.dt, c.Frames, rng)
+		return f, err
+	}
+	if f.z, err = law.Path(at[0], f.dt, c.Frames, rng); err == nil {
+		f.mu = driftAt(law.Drift, f.z)
+	}
+	return f, err
+}
+
+// sampleStream is the second word of the path's PCG seed.
+const sampleStream = 1
+
+// sampled is a path and the pictures that a decoder makes of it: a sim.Film.
+type sampled struct {
+	z, mu *mat.Dense // mu is nil where the path was given its end
+	dt    float64
+
+	decoder *infer.Encoder
+	input   card.Input
+	pixels  []float32 // of one picture, its channels one after another, red first
+	sheet   sheet
+	at      int
+}
+
+// unseen is the standard deviations of the training's latents beyond which a latent is none that the decoder has learnt to draw.
+const unseen = 5
+
+// judge warns of latents far from all that the model was trained on.
+func (s *sampled) judge(k *card.Card) {
+	n, far := s.z.RawMatrix().Rows, 0
+	for i := range n {
+		for c, z := range s.z.RawRowView(i) {
+			if math.Abs(z-k.Mean[c]) > unseen*k.SD[c] {
+				far++
+				break
+			}
+		}
+	}
+	if far > 0 {
+		warn("%d of %d latents lie more than %d standard deviations from those of the training: their pictures, and the drift there, are guesses", far, n, unseen)
+	}
+}
+
+// Next draws the next frame.
+func (s *sampled) Next(dst *sim.Picture) (sim.Truth, error) {
+	n, _ := s.z.Dims()
+	if s.at == n {
+		return sim.Truth{}, io.EOF
+	}
+	in, k := s.input, s.at
+	area := in.Width * in.Height
+	dst.Format = sim.Format{Width: in.Width, Height: in.Height, Channels: in.Channels, Depth: sim.Unit}
+	if s.pixels == nil {
+		s.pixels, dst.F32 = make([]float32, area*in.Channels), make([]float32, area*in.Channels)
+	}
+	truth := sim.Truth{T: float64(k) * s.dt, Z: s.z.RawRowView(k), Inside: true}
+	if s.mu != nil {
+		truth.Mu = s.mu.RawRowView(k)
+	}
+	if err := s.decoder.Decode(s.pixels, truth.Z); err != nil {
+		return truth, fmt.Errorf("frame %d: %w", k, err)
+	}
+	for i, v := range s.pixels {
+		if v != v {
+			return truth, fmt.Errorf("frame %d: the decoder drew what is no number, of latents %.4g: draw a shorter path, or check the model", k, truth.Z)
+		}
+		dst.F32[i%area*in.Channels+in.Channels-1-i/area] = v
+	}
+	s.sheet.add(k, n, s.pixels, in)
+	s.at++
+	return truth, nil
+}

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"image/png"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"driftscope/infer"
+	"driftscope/internal/frame"
+)
+
+// sampleWith films with the shipped model and gives the folder and its truth.
+func sampleWith(t *testing.T, c sampleCmd) (string, *truth) {
+	t.Helper()
+	c.Model, c.Out = "embedded:molecule", filepath.Join(t.TempDir(), "film")
+	if err := c.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(filepath.Join(c.Out, "truth.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	truth, err := parseTruth(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Out, truth
+}
+
+func TestSample(t *testing.T) {
+	folder, truth := sampleWith(t, sampleCmd{Frames: 30, Seed: 3, Bridge: "learned", DT: 0.5})
+	model, err := openModel("embedded:molecule")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, d := truth.z.Dims(); n != 30 || d != model.Card.Latent || truth.mu == nil || !slices.Equal(truth.z.RawRowView(0), model.Card.Mean) {
+		t.Errorf("%d latents of %d coordinates from %v, expected 30 with their drift from %v", n, d, truth.z.RawRowView(0), model.Card.Mean)
+	}
+
+	encoder, err := model.NewEncoder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer encoder.Close()
+	rec, err := openRecording(folder, 0, 0, "", span{0, math.MaxUint64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, read := model.Card.Input, 0
+	want := make([]float32, in.Channels*in.Height*in.Width)
+	timed, err := rec.each(t.Context(), nil, func(f *frame.Frame) error {
+		if at := 0.5 * float64(f.Seq); math.Abs(seconds(f)-at) > 1e-9 {
+			t.Errorf("frame %d at %g s, expected %g", f.Seq, seconds(f), at)
+		}
+		if err := encoder.Decode(want, truth.z.RawRowView(int(f.Seq))); err != nil {
+			return err
+		}
+		g, err := grey(f)
+		for i, v := range g.pixels { // one channel, so that both are in one order
+			if math.Abs(float64(v-255*want[i])) > 0.501 {
+				t.Fatalf("frame %d, pixel %d: %g of 255, the decoder says %g", f.Seq, i, v, 255*want[i])
+			}
+		}
+		read++
+		return err
+	})
+	if err != nil || !timed || read != 30 {
+		t.Errorf("%v: read %d frames, timed %t", err, read, timed)
+	}
+
+	sheet, err := os.Open(folder + "-sheet.png")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sheet.Close()
+	if c, err := png.DecodeConfig(sheet); err != nil || c.Width != 8*(in.Width+1)-1 || c.Height != 3*(in.Height+1)-1 {
+		t.Errorf("the sheet is %dx%d (%v), expected three rows of eight", c.Width, c.Height, err)
+	}
+}
+
+func TestSampleFromAndBetween(t *testing.T) {
+	model, err := openModel("embedded:molecule")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec, err := openRecording("sim:molecule", 0, 0, "", span{0, 41})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen, err := encodeAll(t.Context(), model, rec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const a, b = 40, 25 // a bridge may run backwards
+	start := uint64(a)
+	_, from := sampleWith(t, sampleCmd{Video: "sim:molecule", Start: &start, Frames: 5, Bridge: "learned"})
+	if !slices.Equal(from.z.RawRowView(0), seen.z.RawRowView(a)) {
+		t.Errorf("it begins at %v, frame %d is at %v", from.z.RawRowView(0), a, seen.z.RawRowView(a))
+	}
+	for _, kind := range []string{"learned", "brownian"} {
+		_, truth := sampleWith(t, sampleCmd{Video: "sim:molecule", Between: "40, 25", Bridge: kind})
+		if n, _ := truth.z.Dims(); n != 16 || truth.mu != nil || !slices.Equal(truth.z.RawRowView(0), seen.z.RawRowView(a)) || !slices.Equal(truth.z.RawRowView(15), seen.z.RawRowView(b)) {
+			t.Errorf("%s: %d latents from %v to %v, expected 16 without drift from %v to %v", kind, n, truth.z.RawRowView(0), truth.z.RawRowView(n-1), seen.z.RawRowView(a), seen.z.RawRowView(b))
+		}
+	}
+}
+
+func TestSampleRepeats(t *testing.T) {
+	for name, c := range map[string]sampleCmd{"path": {Frames: 4, Bridge: "learned"}, "bridge": {Frames: 4, Video: "sim:molecule", Between: "0,9", Bridge: "learned"}} {
+		var films [3][]byte
+		for i, seed := range []uint64{7, 7, 8} {
+			c.Seed = seed
+			folder, _ := sampleWith(t, c)
+			for _, file := range []string{"frames.csv", "truth.csv", "frame_0000002.png"} {
+				films[i] = append(films[i], content(t, folder, file)...)
+			}
+		}
+		if !slices.Equal(films[0], films[1]) || slices.Equal(films[0], films[2]) {
+			t.Errorf("%s: equal seeds must give equal bytes, and others others", name)
+		}
+	}
+}
+
+func TestSampleRefusesModels(t *testing.T) {
+	load := func() *infer.Model {
+		m, err := openModel("embedded:molecule")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	lawless, clocked := load(), load()
+	lawless.Card.Drift, clocked.Card.Clock = nil, 10
+	for want, m := range map[string]*infer.Model{"has no decoder": {}, "has no drift": lawless, "depends on the time": clocked} {
+		if _, err := (&sampleCmd{Bridge: "learned"}).law(m); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, expected one with %q", err, want)
+		}
+		law, err := (&sampleCmd{Bridge: brownian}).law(m)
+		if m.HasDecoder() && (err != nil || law.Drift != nil) {
+			t.Errorf("%s: a Brownian bridge needs no drift: %v", want, err)
+		}
+	}
+}
+
+func TestSampleMistakes(t *testing.T) {
+	folder := t.TempDir()
+	if o := drive(t, folder, "simulate", "molecule", "--frames", "3", "--out", "three"); o.status != 0 {
+		t.Fatal(o.errors)
+	}
+	for want, args := range map[string][]string{
+		`expected two frame numbers A,B`:          {"--video", "sim:molecule", "--between", "3"},
+		`that differ`:                             {"--video", "sim:molecule", "--between", "3,3"},
+		"give it with --video":                    {"--start", "3"},
+		"which of its frames":                     {"--video", "sim:molecule"},
+		"both say where to begin":                 {"--video", "sim:molecule", "--start", "3", "--between", "3,4"},
+		"a bridge has two ends":                   {"--bridge", "brownian"},
+		"--frames: found 1,":                      {"--frames", "1"},
+		"--dt: found -1":                          {"--dt=-1"},
+		"give a shorter interval":                 {"--dt", "1e9"},
+		"gave 3 frames and no frame 7":            {"--video", "three", "--start", "7"},
+		"values are drawn, ask for fewer":         {"--video", "three", "--between", "0,2", "--frames", "1000000"},
+		"--bridge must be one of":                 {"--bridge", "golden"},
+		"none.onnx":                               {"--model", "none.onnx"},
+		"three is a recording, only a simulation": {"--video", "three", "--start", "0", "--assets", "."},
+	} {
+		if !slices.Contains(args, "--model") {
+			args = append(args, "--model", "embedded:molecule")
+		}
+		drive(t, folder, append([]string{"sample", "--out", "film"}, args...)...).check(t, 2, want)
+		if _, err := os.Stat(filepath.Join(folder, "film")); !os.IsNotExist(err) {
+			t.Errorf("%s: a folder was made", want)
+		}
+	}
+}
