@@ -97,7 +97,8 @@ func (e *experiment) recall() error {
 	if err == nil {
 		err = json.Unmarshal(data, found)
 	}
-	if err == nil && (found.Figures == nil || found.Figures.LMu == nil || found.Figures.LMuCoord == nil || found.Figures.ReconMSE == nil) {
+	if err == nil && (found.Figures == nil || found.Figures.LMu == nil || found.Figures.LMuCoord == nil || found.Figures.ReconMSE == nil ||
+		(found.Figures.RegistrationMSE == nil) != (found.Figures.DisplacementMSE == nil)) {
 		err = errors.New("figures are missing")
 	}
 	if err == nil && found.Settings != e.settings {
@@ -189,10 +190,10 @@ func (e *experiment) measure(ctx context.Context, frames string) (*measured, err
 			return nil, err
 		}
 	}
-	return m, m.judge()
+	return m, m.judge(ctx)
 }
 
-func (m *measured) judge() error {
+func (m *measured) judge(ctx context.Context) error {
 	judged := m.seen.rows(span{0, math.MaxUint64})
 	fitted := judged
 	if m.row.affine {
@@ -205,6 +206,11 @@ func (m *measured) judge() error {
 	figures, err := judge(m.model, m.seen, m.truth, judged, fitted, m.Align)
 	if err != nil {
 		return err
+	}
+	if m.row.moved.RegistrationMSE > 0 {
+		if err := figures.compare(ctx, m.film, m.seen, m.truth, judged, fitted); err != nil {
+			return err
+		}
 	}
 	if m.oracle, err = m.consult(); err != nil {
 		return fmt.Errorf("the oracle's drift: %w", err)
