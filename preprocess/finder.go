@@ -12,8 +12,9 @@ import (
 
 // searchOptions are the keys under roi.search.
 type searchOptions struct {
-	Size   int `yaml:"size"`   // side of the square region, pixels
-	Frames int `yaml:"frames"` // frames to look at; 0 means 30
+	Size   int  `yaml:"size"`   // side of the square region, pixels
+	Frames int  `yaml:"frames"` // frames to look at; 0 means 30
+	Film   bool `yaml:"film"`   // of a recording, look at each film whole; frames is then for a stream alone
 }
 
 // Bounds on a search: it keeps at most maxSearchFrames pictures, shrunk to maxSearchSide a side (64 MiB).
@@ -23,10 +24,12 @@ const (
 	maxSearchSide       = 256
 )
 
-// finder collects the first frames of a stream, small and grey, and finds the object in them.
+// finder collects the first frames of a stream, or frames all over a film, small and grey, and finds the object in them.
 type finder struct {
 	size, frames int
 	pictures     [][]float32
+	every        int         // frames of a film to a picture
+	passed       int         // since the last one
 	full, small  image.Point // sizes of the frames and of the pictures
 	shrunk       gocv.Mat    // scratch
 }
@@ -71,6 +74,22 @@ func (s *finder) show(f *frame.Frame) error {
 	}
 	s.pictures = append(s.pictures, grey(values, m.Channels()))
 	return nil
+}
+
+// look keeps a small grey copy of every frame of a film, and where there are too many of every second, fourth, and so on.
+func (s *finder) look(f *frame.Frame) error {
+	if s.passed++; s.passed < s.every {
+		return nil
+	}
+	if s.shown() == maxSearchFrames {
+		for i := range maxSearchFrames / 2 {
+			s.pictures[i] = s.pictures[2*i]
+		}
+		s.pictures = s.pictures[:maxSearchFrames/2]
+		s.every *= 2
+	}
+	s.passed = 0
+	return s.show(f)
 }
 
 // region is the square around the mean centre, moved into the frame where it would stick out.

@@ -13,10 +13,11 @@ import (
 	"driftscope/internal/pipeline"
 )
 
-// normaliseOptions are the keys under normalise. Either Window or Running decides the grey window.
+// normaliseOptions are the keys under normalise. Either Window or Running decides the grey window, or Film with Running for streams.
 type normaliseOptions struct {
 	Window  *[2]float64    `yaml:"window"`  // the frame's own counts that become 0 and full scale
 	Running runningOptions `yaml:"running"` // the default
+	Film    bool           `yaml:"film"`    // of a recording, each film's own range
 	To      string         `yaml:"to"`      // float32 in [0,1], or uint8 in 0..255
 	Grey    bool           `yaml:"grey"`    // the plain mean of the channels; without it they are kept
 }
@@ -48,6 +49,9 @@ func newNormalise(decode func(dst any) error) (pipeline.Step, error) {
 		return nil, err
 	}
 	n.mean = gocv.NewMatWithSizeFromScalar(gocv.NewScalar(1./3, 0, 0, 0), 1, 3, gocv.MatTypeCV32F)
+	if o.Film {
+		return &filmRange{normalise: n}, nil
+	}
 	return n, nil
 }
 
@@ -58,6 +62,9 @@ func (n *normalise) setWindow(o *normaliseOptions) error {
 		}
 		n.running = &running{options: o.Running}
 		return nil
+	}
+	if o.Film {
+		return errors.New("window and film: found both, expected one: a fixed window, or each film's own")
 	}
 	if o.Running != defaultRunning() {
 		return errors.New("window and running: found both, expected one: a fixed window, or a running one")

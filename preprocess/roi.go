@@ -48,6 +48,9 @@ func newROI(decode func(dst any) error) (pipeline.Step, error) {
 		if err != nil {
 			return nil, err
 		}
+		if o.Search.Film {
+			return &filmROI{roi: &roi{finder: finder}, search: *o.Search}, nil
+		}
 		return &roi{finder: finder}, nil
 	}
 	return nil, errors.New("expected one of: x, y, width and height; centre and size; search")

@@ -194,6 +194,7 @@ func FuzzSteps(f *testing.F) {
 			newStep(t, "normalise", ""), newStep(t, "normalise", "{window: [1, 2], to: uint8, grey: true}"),
 			newStep(t, "clahe", ""), newStep(t, "roi", "{x: 1, y: 2, width: 3, height: 4}"), newStep(t, "roi", "search: {size: 3, frames: 2}"),
 			newStep(t, "resize", "{width: 5, height: 4}"), newStep(t, "resize", "{width: 40, height: 1}"),
+			newStep(t, "normalise", "film: true"), newStep(t, "roi", "search: {size: 3, film: true}"),
 		} {
 			m := gocv.NewMatWithSize(int(rows%40), int(cols%40), gocv.MatType(mt)%40)
 			if p, err := m.DataPtrFloat32(); err == nil && len(data) > 0 {
@@ -202,6 +203,9 @@ func FuzzSteps(f *testing.F) {
 				}
 			}
 			fr := frame.New(0, start, frame.Meta{}, m)
+			if l, ok := s.(pipeline.Looker); ok {
+				_ = l.Look(fr)
+			}
 			_ = s.Apply(context.Background(), fr) // an error is fine, an abort is not
 			fr.Close()
 		}

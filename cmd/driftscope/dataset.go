@@ -55,6 +55,44 @@ func (d dataset) survey(ctx context.Context) (*survey, error) {
 	return s, nil
 }
 
+// widest surveys every film, one trajectory of a recording, by itself, and gives the survey of the one where things move over the
+// widest square. It is coloured where any is.
+func (d dataset) widest(ctx context.Context) (*survey, error) {
+	widest, size, coloured := (*survey)(nil), 0, false
+	for _, r := range d {
+		films, err := r.films(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for i, s := range films {
+			if err := s.check(); err != nil {
+				return nil, fmt.Errorf("%s, film %d of %d: %w", r.arg, i+1, len(films), err)
+			}
+			coloured = coloured || s.coloured
+			if moving, _ := s.moving(); widest == nil || moving.size > size {
+				widest, size = s, moving.size
+			}
+		}
+	}
+	widest.coloured = coloured
+	return widest, nil
+}
+
+// films surveys the recording, each trajectory by itself.
+func (r *recording) films(ctx context.Context) (films []*survey, err error) {
+	var last uint64
+	_, err = r.each(ctx, nil, func(f *frame.Frame) error {
+		if films == nil || f.Meta.Trajectory != last {
+			films, last = append(films, &survey{low: math.Inf(1), high: math.Inf(-1)}), f.Meta.Trajectory
+		}
+		return r.naming(films[len(films)-1].add(f))
+	})
+	if err == nil && films == nil {
+		err = fmt.Errorf("%s has no frame in %s: check --train-frames", r.arg, r.span)
+	}
+	return films, err
+}
+
 // clip reads the recordings into memory, preprocessed. Trajectories are numbered anew, so that none goes on from one recording
 // to the next.
 func (d dataset) clip(ctx context.Context, steps []card.Step) (*sdevae.Clip, error) {

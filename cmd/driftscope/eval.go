@@ -26,6 +26,7 @@ type evalCmd struct {
 	Align     string  `enum:"isometry,affine" default:"isometry" help:"How latents are laid over the truth: ${enum}."`
 	Frames    string  `help:"Frames to judge on, A:B." placeholder:"A:B"`
 	FitFrames string  `help:"Frames to fit an affine map on, A:B; the frames the model was trained on unless given." placeholder:"A:B"`
+	Baseline  string  `enum:"registration," default:"" help:"registration: also judge displacements from frame to frame, beside those that phase correlation finds." placeholder:"NAME"`
 	DT        float64 `name:"dt" help:"Seconds between frames, where the recording does not say." placeholder:"S"`
 	FPS       float64 `name:"fps" help:"Frames a second, where the recording does not say."`
 	Assets    string  `help:"A folder with the pictures that a sim:NAME draws, as simulate takes it." placeholder:"DIR" type:"path"`
@@ -43,6 +44,10 @@ type evaluation struct {
 	N            int       `json:"n"`
 	DT           float64   `json:"dt"`
 	Align        string    `json:"align"`
+
+	// With a baseline alone; see compare.
+	DisplacementMSE *float64 `json:"displacement_mse,omitempty"`
+	RegistrationMSE *float64 `json:"registration_mse,omitempty"`
 }
 
 // Run prints one JSON object on standard output.
@@ -83,6 +88,11 @@ func (c *evalCmd) Run(ctx context.Context) error {
 	result, err := judge(model, seen, truth, judged, fitted, c.Align)
 	if err != nil {
 		return err
+	}
+	if c.Baseline == registration {
+		if err := result.compare(ctx, rec, seen, truth, judged, fitted); err != nil {
+			return err
+		}
 	}
 	return json.NewEncoder(os.Stdout).Encode(result)
 }

@@ -98,7 +98,8 @@ const maxFinding = 1 << 20
 func (e *experiment) recall() error {
 	found, learnt := new(finding), new(trained)
 	there, err := e.read(e.path+".json", found, &found.Settings)
-	if err == nil && there && (found.Figures == nil || found.Figures.LMu == nil || found.Figures.LMuCoord == nil || found.Figures.ReconMSE == nil) {
+	if err == nil && there && (found.Figures == nil || found.Figures.LMu == nil || found.Figures.LMuCoord == nil || found.Figures.ReconMSE == nil ||
+		(found.Figures.RegistrationMSE == nil) != (found.Figures.DisplacementMSE == nil)) {
 		err = fmt.Errorf("%s.json: figures are missing: delete it or give another --out", e.path)
 	}
 	if err != nil {
@@ -249,10 +250,10 @@ func (e *experiment) measure(ctx context.Context, frames string) (*measured, err
 			return nil, err
 		}
 	}
-	return m, m.judge()
+	return m, m.judge(ctx)
 }
 
-func (m *measured) judge() error {
+func (m *measured) judge(ctx context.Context) error {
 	judged := m.seen.rows(span{0, math.MaxUint64})
 	fitted := judged
 	if m.row.affine {
@@ -265,6 +266,11 @@ func (m *measured) judge() error {
 	figures, err := judge(m.model, m.seen, m.truth, judged, fitted, m.Align)
 	if err != nil {
 		return err
+	}
+	if m.row.moved.RegistrationMSE > 0 {
+		if err := figures.compare(ctx, m.film, m.seen, m.truth, judged, fitted); err != nil {
+			return err
+		}
 	}
 	if m.oracle, err = m.consult(); err != nil {
 		return fmt.Errorf("the oracle's drift: %w", err)

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/stat"
@@ -45,6 +46,15 @@ type figures struct {
 	LMuCoord     float64 `json:"l_mu_coord"`
 	CRLB         float64 `json:"crlb"`
 	ReconMSE     float64 `json:"recon_mse"`
+
+	displacements
+}
+
+// displacements are the mean squared errors of the displacement from frame to frame, ours and registration's; 0 in rows that are not
+// compared with registration.
+type displacements struct {
+	DisplacementMSE float64 `json:"displacement_mse,omitempty"`
+	RegistrationMSE float64 `json:"registration_mse,omitempty"`
 }
 
 // oracle is the drift estimator's error where it is given the true latents.
@@ -65,7 +75,8 @@ type quoted struct {
 	LMu      float64  `json:"l_mu"`
 	CRLB     *float64 `json:"crlb"`
 	ReconMSE float64  `json:"recon_mse"`
-	SD       struct {
+	displacements
+	SD struct {
 		LLatent  float64 `json:"l_latent"`
 		LMu      float64 `json:"l_mu"`
 		ReconMSE float64 `json:"recon_mse"`
@@ -108,10 +119,7 @@ func newTable(p plan, failed []string) *table {
 
 func newTableRow(row paperRow, found []*finding) tableRow {
 	r := tableRow{Row: row.scene, Runs: len(found), Apart: row.apart, Pictures: found[0].Pictures}
-	for _, quantity := range []struct {
-		of       func(f *finding) float64
-		mean, sd *float64
-	}{
+	quantities := []quantity{
 		{func(f *finding) float64 { return f.Figures.LLatent }, &r.LLatent, &r.SD.LLatent},
 		{func(f *finding) float64 { return f.Figures.LLatentCoord }, &r.LLatentCoord, &r.SD.LLatentCoord},
 		{func(f *finding) float64 { return *f.Figures.LMu }, &r.LMu, &r.SD.LMu},
@@ -122,22 +130,39 @@ func newTableRow(row paperRow, found []*finding) tableRow {
 		{func(f *finding) float64 { return f.Oracle.LMuCoord }, &r.Oracle.LMuCoord, &r.Oracle.SD.LMuCoord},
 		{func(f *finding) float64 { return f.GP.LMu }, &r.GP.LMu, &r.GP.SD.LMu},
 		{func(f *finding) float64 { return f.GP.LMuCoord }, &r.GP.LMuCoord, &r.GP.SD.LMuCoord},
-	} {
-		var values []float64
-		for _, f := range found {
-			values = append(values, quantity.of(f))
-		}
-		*quantity.mean = stat.Mean(values, nil)
-		if len(values) > 1 {
-			*quantity.sd = stat.StdDev(values, nil)
-		}
+	}
+	if !slices.ContainsFunc(found, func(f *finding) bool { return f.Figures.RegistrationMSE == nil }) {
+		quantities = append(quantities,
+			quantity{func(f *finding) float64 { return *f.Figures.DisplacementMSE }, &r.DisplacementMSE, &r.SD.DisplacementMSE},
+			quantity{func(f *finding) float64 { return *f.Figures.RegistrationMSE }, &r.RegistrationMSE, &r.SD.RegistrationMSE})
+	}
+	for _, q := range quantities {
+		q.summarise(found)
 	}
 	if p := tTest(spread{r.LMu, r.SD.LMu}, spread{r.GP.LMu, r.GP.SD.LMu}, r.Runs); !math.IsNaN(p) {
 		r.GP.P = &p
 	}
 	r.Paper = row.paper.quote()
+	r.Paper.displacements = row.moved
 	r.Misses = r.shortfalls()
 	return r
+}
+
+// quantity is a figure of every run, and where its mean and standard deviation over runs go.
+type quantity struct {
+	of       func(f *finding) float64
+	mean, sd *float64
+}
+
+func (q quantity) summarise(found []*finding) {
+	var values []float64
+	for _, f := range found {
+		values = append(values, q.of(f))
+	}
+	*q.mean = stat.Mean(values, nil)
+	if len(values) > 1 {
+		*q.sd = stat.StdDev(values, nil)
+	}
 }
 
 func (p published) quote() quoted {
@@ -241,6 +266,10 @@ func (t *table) notes() []string {
 		}
 		if r.Pictures != "" {
 			notes = append(notes, fmt.Sprintf("%s: %s.", r.Row, r.Pictures))
+		}
+		if r.RegistrationMSE > 0 {
+			notes = append(notes, fmt.Sprintf("%s: the displacement from frame to frame has a mean squared error of %s here and of %s by phase correlation; in the paper of %s and by image registration %s.",
+				r.Row, r.plusMinus(r.DisplacementMSE, r.SD.DisplacementMSE), r.plusMinus(r.RegistrationMSE, r.SD.RegistrationMSE), short(r.Paper.DisplacementMSE), short(r.Paper.RegistrationMSE)))
 		}
 	}
 	for _, f := range t.Failed {

@@ -155,7 +155,7 @@ func judgedAnew(t *testing.T, e *experiment) {
 		t.Fatal(err)
 	}
 	m.row.affine, m.Align = true, "affine"
-	if err := m.judge(); err != nil || m.finding.Figures.N != e.Frames/2 {
+	if err := m.judge(t.Context()); err != nil || m.finding.Figures.N != e.Frames/2 {
 		t.Errorf("affinely: %v, found %+v, expected the second half to be judged", err, m.finding.Figures)
 	}
 	m.row.clean = e.Row

@@ -31,6 +31,13 @@ func (c *pretrainCmd) prepare(ctx context.Context, data dataset, from *card.File
 	if err != nil {
 		return nil, err
 	}
+	if c.byFilm() {
+		s, err := data.widest(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return c.choose(ctx, data, s, latent)
+	}
 	s, err := data.survey(ctx)
 	if err != nil {
 		return nil, err
@@ -79,7 +86,11 @@ func (c *pretrainCmd) choose(ctx context.Context, data dataset, s *survey, laten
 			best, most = candidate, explained
 		}
 	}
-	say("grey window %g to %g, %s", low, high, describe(best.steps))
+	if crop != nil && crop.film {
+		say("each film's own grey window and region, %s", describe(best.steps))
+	} else {
+		say("grey window %g to %g, %s", low, high, describe(best.steps))
+	}
 	if best.latent == 0 {
 		best.latent, err = grow(ctx, best.clip, c.config(best))
 	}
@@ -130,12 +141,34 @@ func (c *pretrainCmd) trial(ctx context.Context, candidate *choice) (float64, er
 	return result.Best.Explained, nil
 }
 
+// byFilm says that --crop asks for a region of each film.
+func (c *pretrainCmd) byFilm() bool { return c.Crop == "film" || strings.HasPrefix(c.Crop, "film,") }
+
+// filmRegion is a square that holds what moves in s, the film that needs the widest, or has the side asked for.
+func (c *pretrainCmd) filmRegion(s *survey) (*region, error) {
+	size, given := strings.CutPrefix(c.Crop, "film,")
+	r, ok := s.moving()
+	switch {
+	case given:
+		n, err := strconv.Atoi(strings.TrimSpace(size))
+		if err != nil || n < 1 || n > min(s.width, s.height) {
+			return nil, usage(fmt.Errorf("--crop %q: expected film,SIZE with 1 to %d pixels, such as film,96", c.Crop, min(s.width, s.height)))
+		}
+		r.size = n
+	case !ok:
+		return nil, usage(errors.New("--crop film: what moves fills a film's frame, or cannot be told from its noise: give film,SIZE in pixels, such as film,96"))
+	}
+	return &region{size: r.size, film: true}, nil
+}
+
 // crop reads --crop.
 func (c *pretrainCmd) crop(s *survey) (*region, error) {
-	switch c.Crop {
-	case "none":
+	switch {
+	case c.byFilm():
+		return c.filmRegion(s)
+	case c.Crop == "none":
 		return nil, nil
-	case "auto":
+	case c.Crop == "auto":
 		if r, ok := s.moving(); ok {
 			return &r, nil
 		}
@@ -146,11 +179,11 @@ func (c *pretrainCmd) crop(s *survey) (*region, error) {
 	for i, p := range parts {
 		n, err := strconv.Atoi(strings.TrimSpace(p))
 		if err != nil || len(parts) != 3 || n < 0 {
-			return nil, usage(fmt.Errorf("--crop %q: expected auto, none or X,Y,SIZE in pixels, such as 28,28,64", c.Crop))
+			return nil, usage(fmt.Errorf("--crop %q: expected auto, film, none or X,Y,SIZE in pixels, such as 28,28,64", c.Crop))
 		}
 		v[i] = n
 	}
-	r := &region{v[0], v[1], v[2]}
+	r := &region{x: v[0], y: v[1], size: v[2]}
 	if r.size < 1 || r.x+r.size > s.width || r.y+r.size > s.height {
 		return nil, usage(fmt.Errorf("--crop %q: %d pixels from (%d, %d) do not lie inside the %dx%d frame", c.Crop, r.size, r.x, r.y, s.width, s.height))
 	}
@@ -162,7 +195,9 @@ func describe(steps []card.Step) string {
 	var parts []string
 	for _, s := range steps {
 		part := s.Kind
-		if s.Kind == "roi" {
+		if search, ok := s.Options["search"].(map[string]any); ok {
+			part = fmt.Sprintf("roi %vx%v around the object", search["size"], search["size"])
+		} else if s.Kind == "roi" {
 			part = fmt.Sprintf("roi %vx%v at (%v, %v)", s.Options["width"], s.Options["height"], s.Options["x"], s.Options["y"])
 		}
 		parts = append(parts, part)

@@ -24,7 +24,7 @@ type pretrainCmd struct {
 	TrainFrames string   `name:"train-frames" help:"Frames of a single recording to learn from, A:B; the rest is kept for eval." placeholder:"A:B"`
 	Seed        uint64   `default:"1" help:"Of every random draw."`
 	Recipe      string   `enum:"fast,paper" default:"fast" help:"fast: random pairs, cosine decay. paper: its batch, tau, decay and epochs."`
-	Crop        string   `default:"auto" help:"auto: the square that holds what moves; none: the whole frame; or X,Y,SIZE in pixels."`
+	Crop        string   `default:"auto" help:"auto: the square that holds what moves; film or film,SIZE: one around the object of each film, with the film's own grey range; none: the whole frame; or X,Y,SIZE in pixels."`
 	CLAHE       string   `name:"clahe" enum:"auto,on,off" default:"auto" help:"Equalise: ${enum}; auto tries both and keeps what explains more of held-out frames."`
 	Tau         float64  `help:"Observation noise on the summed squared error; chosen from the clip unless given."`
 	Steps       int      `help:"Optimiser steps of the run that is kept." placeholder:"N"`

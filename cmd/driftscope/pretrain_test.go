@@ -34,12 +34,12 @@ func TestPretrainThenEval(t *testing.T) {
 		t.Errorf("no report with charts: %v", err)
 	}
 
-	o := drive(t, folder, "eval", "--model", "m.onnx", "--video", "balls", "--truth", "balls/truth.csv", "--frames", "60:80")
+	o := drive(t, folder, "eval", "--model", "m.onnx", "--video", "balls", "--truth", "balls/truth.csv", "--frames", "60:80", "--baseline", "registration")
 	var got map[string]any
 	if err := json.Unmarshal([]byte(o.out), &got); o.status != 0 || err != nil {
 		t.Fatalf("eval: %v\n%s%s", err, o.out, o.errors)
 	}
-	for _, key := range []string{"l_latent", "l_mu", "l_latent_coord", "l_mu_coord", "crlb", "recon_mse", "r2", "n", "dt", "align"} {
+	for _, key := range []string{"l_latent", "l_mu", "l_latent_coord", "l_mu_coord", "crlb", "recon_mse", "r2", "n", "dt", "align", "displacement_mse", "registration_mse"} {
 		if got[key] == nil {
 			t.Errorf("eval prints no %s: %s", key, o.out)
 		}

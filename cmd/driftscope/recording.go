@@ -55,14 +55,24 @@ func openRecording(arg string, dt, fps float64, assets string, s span) (*recordi
 	return &recording{arg: arg, kind: kind, options: options, span: s, told: map[string]bool{}}, nil
 }
 
-// each calls fn with every frame of the span, in order, after the given steps. fn borrows the frame.
-// A frame that cannot be read is reported through skipped and left out.
-func (r *recording) each(ctx context.Context, steps []card.Step, fn func(*frame.Frame) error) (timed bool, err error) {
+// open opens a source of the recording's frames, from the first.
+func (r *recording) open(ctx context.Context) (pipeline.Source, error) {
 	source, err := ingest.New(r.kind, decoder(r.kind, r.options))
 	if err != nil {
-		return false, usage(err)
+		return nil, usage(err)
 	}
 	if err := source.Open(ctx); err != nil {
+		source.Close()
+		return nil, err
+	}
+	return source, nil
+}
+
+// each calls fn with every frame of the span, in order, after the given steps. fn borrows the frame.
+// A frame that cannot be read is warned of and left out. Steps that suit themselves to films see each film whole, whatever the span.
+func (r *recording) each(ctx context.Context, steps []card.Step, fn func(*frame.Frame) error) (timed bool, err error) {
+	source, err := r.open(ctx)
+	if err != nil {
 		return false, err
 	}
 	defer source.Close()
@@ -75,6 +85,11 @@ func (r *recording) each(ctx context.Context, steps []card.Step, fn func(*frame.
 		return false, err
 	}
 	defer chain.close()
+	scout, err := r.scout(ctx, chain)
+	if err != nil {
+		return false, err
+	}
+	defer scout.close()
 	for {
 		f, err := source.Read(ctx)
 		var skip *pipeline.ErrSkip
@@ -87,7 +102,7 @@ func (r *recording) each(ctx context.Context, steps []card.Step, fn func(*frame.
 		case err != nil:
 			return timed, err
 		}
-		done, err := r.hand(ctx, f, chain, fn)
+		done, err := r.hand(ctx, f, scout, chain, fn)
 		if done || err != nil {
 			return timed, err
 		}
@@ -95,12 +110,15 @@ func (r *recording) each(ctx context.Context, steps []card.Step, fn func(*frame.
 }
 
 // hand runs one frame through the chain to fn, and says when the span is over.
-func (r *recording) hand(ctx context.Context, f *frame.Frame, chain chain, fn func(*frame.Frame) error) (done bool, err error) {
+func (r *recording) hand(ctx context.Context, f *frame.Frame, scout *scout, chain chain, fn func(*frame.Frame) error) (done bool, err error) {
 	defer f.Close()
-	switch {
-	case r.span.after(f.Seq):
+	if r.span.after(f.Seq) {
 		return true, nil
-	case !r.span.holds(f.Seq):
+	}
+	if err := scout.ahead(ctx, f); err != nil {
+		return true, r.naming(err)
+	}
+	if !r.span.holds(f.Seq) {
 		return false, nil
 	}
 	if err := chain.apply(ctx, f); err != nil {

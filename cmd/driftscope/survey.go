@@ -117,8 +117,11 @@ func quantile(counts []uint64, n uint64) int {
 	return len(counts) - 1
 }
 
-// region is a square cut out of the frame.
-type region struct{ x, y, size int }
+// region is a square cut out of the frame, or out of each film around its own object; then x and y mean nothing.
+type region struct {
+	x, y, size int
+	film       bool
+}
 
 // moving finds the square that holds what moves: 99 % of the variance in time beyond the noise's, with a margin of a third
 // for the object's own extent, at least the encoder's input. ok is false where that is about the whole frame, or not to be told.
@@ -140,7 +143,7 @@ func (s *survey) moving() (r region, ok bool) {
 		return region{}, false
 	}
 	place := func(centre, limit int) int { return min(max(centre-size/2, 0), limit-size) }
-	return region{place((x0+x1)*s.reduce/2, s.width), place((y0+y1)*s.reduce/2, s.height), size}, true
+	return region{place((x0+x1)*s.reduce/2, s.width), place((y0+y1)*s.reduce/2, s.height), size, false}, true
 }
 
 // excess is each reduced pixel's variance in time less that of the still background, the median.
@@ -224,9 +227,13 @@ func (s *survey) saturated() float64 {
 	return float64(s.counts[int(s.high)]) / float64(total)
 }
 
-// steps is the preprocessing for a recording: grey window, CLAHE where asked for, region, encoder's input.
+// steps is the preprocessing for a recording: grey window, CLAHE where asked for, region, encoder's input. A region of each film comes
+// with its own window.
 func (s *survey) steps(low, high float64, clahe bool, crop *region) []card.Step {
 	normalise := map[string]any{"window": []any{low, high}}
+	if crop != nil && crop.film {
+		normalise = map[string]any{"film": true}
+	}
 	if !s.coloured {
 		normalise["grey"] = true
 	}
@@ -234,7 +241,11 @@ func (s *survey) steps(low, high float64, clahe bool, crop *region) []card.Step 
 	if clahe {
 		steps = append(steps, card.Step{Kind: "clahe"})
 	}
-	if crop != nil {
+	switch {
+	case crop == nil:
+	case crop.film:
+		steps = append(steps, card.Step{Kind: "roi", Options: map[string]any{"search": map[string]any{"size": crop.size, "film": true}}})
+	default:
 		steps = append(steps, card.Step{Kind: "roi", Options: map[string]any{"x": crop.x, "y": crop.y, "width": crop.size, "height": crop.size}})
 	}
 	return append(steps, card.Step{Kind: "resize", Options: map[string]any{"width": side, "height": side}})

@@ -39,6 +39,13 @@ type Step interface {
 	Close() error
 }
 
+// Looker is implemented by a Step that suits itself to whole films. Where a complete recording is read, Look is shown every frame of a
+// trajectory as the source gives it, before the first of them is applied; a Look after an Apply begins the next. It borrows f and leaves
+// its pixels as they are. In a stream it is never called, and the step does what it can from the frames so far.
+type Looker interface {
+	Look(f *frame.Frame) error
+}
+
 // Encoder maps a frame to its latent. Dim is fixed for the encoder's life; dst is resized by Encode.
 type Encoder interface {
 	Dim() int

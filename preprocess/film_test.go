@@ -1,0 +1,127 @@
+package preprocess
+
+import (
+	"context"
+	"image"
+	"math"
+	"strings"
+	"testing"
+
+	"gocv.io/x/gocv"
+
+	"driftscope/internal/pipeline"
+)
+
+// spotted is a film's frame: a spot of 120 counts on the film's ground, going round (at.X, at.Y) within 6 pixels.
+func spotted(n int, at Point, ground float64) []float32 {
+	at = Point{at.X + 6*math.Sin(float64(n)), at.Y + 6*math.Cos(float64(n))}
+	return blob(128, 100, at, 4, ground, 120)
+}
+
+// Each film has its own window and region, which rest on all of its frames and hold from the first on; the one before leaves nothing.
+func TestFilms(t *testing.T) {
+	window, region := newStep(t, "normalise", "film: true").(*filmRange), newStep(t, "roi", "search: {size: 40, film: true}").(*filmROI)
+	for _, film := range []struct {
+		at     Point
+		ground float64
+		frames int
+	}{
+		{Point{40, 60}, 10, 30},
+		{Point{90, 35}, 100, 9},
+		{Point{64, 50}, 40, 1},
+		{Point{30, 70}, 20, 2*maxSearchFrames + 50},
+	} {
+		for n := range film.frames {
+			f := picture(t, uint64(n), 100, 128, gocv.MatTypeCV8UC1, spotted(n, film.at, film.ground)...)
+			for _, s := range []pipeline.Looker{window, region} {
+				if err := s.Look(f); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if kept := region.finder.shown(); kept > maxSearchFrames || kept < min(film.frames, maxSearchFrames/2) {
+			t.Errorf("%d of %d frames are kept", kept, film.frames)
+		}
+		for n := range min(film.frames, 3) {
+			f := picture(t, uint64(n), 100, 128, gocv.MatTypeCV8UC1, spotted(n, film.at, film.ground)...)
+			apply(t, window, f)
+			apply(t, region, f)
+			if f.Meta.Trajectory != 0 || len(f.Meta.Events) != 0 {
+				t.Errorf("frame %d: trajectory %d and events %v, expected neither a cut nor a word", n, f.Meta.Trajectory, f.Meta.Events)
+			}
+		}
+		// Beyond the spot the blob is the ground to a count; its top lies within a pixel of the centre of one.
+		if math.Abs(window.low-film.ground) > 1 || math.Abs(window.high-film.ground-120) > 3 {
+			t.Errorf("at %v: the window is %g to %g, expected %g to %g", film.at, window.low, window.high, film.ground, film.ground+120)
+		}
+		at := film.at
+		if film.frames == 1 {
+			at.Y += 6
+		}
+		middle := region.region.Min.Add(region.region.Max).Div(2)
+		if off := middle.Sub(image.Pt(int(at.X), int(at.Y))); math.Hypot(float64(off.X), float64(off.Y)) > 3 { // whole pixels, and few places on the circle
+			t.Errorf("found the region around %v, expected about %v", middle, at)
+		}
+	}
+}
+
+// A stream shows no film: the steps are a running window and a search in the first frames.
+func TestFilmStepsInAStream(t *testing.T) {
+	for _, pair := range [][3]string{{"normalise", "{film: true, grey: true}", "grey: true"}, {"roi", "search: {size: 40, frames: 3, film: true}", "search: {size: 40, frames: 3}"}} {
+		film, plain := newStep(t, pair[0], pair[1]), newStep(t, pair[0], pair[2])
+		for n := range 6 {
+			a := picture(t, uint64(n), 100, 128, gocv.MatTypeCV8UC1, spotted(n, Point{50, 50}, 10)...)
+			b := picture(t, uint64(n), 100, 128, gocv.MatTypeCV8UC1, spotted(n, Point{50, 50}, 10)...)
+			apply(t, film, a)
+			apply(t, plain, b)
+			got, want := values(t, a), values(t, b)
+			if len(got) != len(want) || a.Meta.Trajectory != b.Meta.Trajectory || len(a.Meta.Events) != len(b.Meta.Events) {
+				t.Fatalf("%s, frame %d: %d pixels and %+v, expected %d and %+v", pair[0], n, len(got), a.Meta, len(want), b.Meta)
+			}
+			for i := range got {
+				if got[i] != want[i] {
+					t.Fatalf("%s, frame %d, pixel %d: %g, expected %g", pair[0], n, i, got[i], want[i])
+				}
+			}
+		}
+	}
+}
+
+func TestFilmsRefuse(t *testing.T) {
+	ctx := context.Background()
+	resized := func(rows, cols int, mt gocv.MatType) error {
+		f := picture(t, 4, rows, cols, mt, 7)
+		s := newStep(t, "roi", "search: {size: 20, film: true}").(*filmROI)
+		if err := s.Look(f); err != nil {
+			return err
+		}
+		small := picture(t, 4, 30, 30, gocv.MatTypeCV8UC1, 7)
+		return s.Apply(ctx, small)
+	}
+	blank := func() error {
+		s := newStep(t, "normalise", "film: true").(*filmRange)
+		f := picture(t, 4, 30, 30, gocv.MatTypeCV8UC3, 7)
+		if err := s.Look(f); err != nil {
+			return err
+		}
+		return s.Apply(ctx, f)
+	}
+	infinite := picture(t, 4, 30, 30, gocv.MatTypeCV32FC1, float32(math.Inf(1)))
+	for _, c := range []struct {
+		name, want string
+		err        error
+	}{
+		{"size", "found 30x30 pixels, the film's are 50x40: put the search before the steps that change the size", resized(40, 50, gocv.MatTypeCV8UC1)},
+		{"too small", "a region of 20x20 does not fit the frame of 9x8 pixels", resized(8, 9, gocv.MatTypeCV8UC1)},
+		{"depth", "found float64 pixels", resized(40, 50, gocv.MatTypeCV64FC1)},
+		{"blank", "every pixel of the film is 7: it is blank", blank()},
+		{"not finite", "not finite", newStep(t, "normalise", "film: true").(*filmRange).Look(infinite)},
+	} {
+		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
+			t.Errorf("%s: found %v, expected %q in it", c.name, c.err, c.want)
+		}
+	}
+	if _, err := New("normalise", options("{film: true, window: [0, 1]}")); err == nil || !strings.Contains(err.Error(), "window and film: found both") {
+		t.Errorf("found %v, expected a window beside film to be refused", err)
+	}
+}
