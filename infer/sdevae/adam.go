@@ -23,11 +23,15 @@ func newAdam(params []parameter) *adam {
 	return a
 }
 
-// update moves every weight of the machine by one step of the given rate.
+// update moves every weight of the machine that does not rest by one step of the given rate.
 func (a *adam) update(t *machine, rate float64) error {
 	a.step++
-	scale := float32(rate * math.Sqrt(1-math.Pow(beta2, float64(a.step))) / (1 - math.Pow(beta1, float64(a.step))))
 	for i, p := range t.params {
+		n := float64(a.step - max(p.lead, 0))
+		if n <= 0 {
+			continue
+		}
+		scale := float32(p.pace * rate * math.Sqrt(1-math.Pow(beta2, n)) / (1 - math.Pow(beta1, n)))
 		grad, err := t.gradient(i)
 		if err != nil {
 			return err

@@ -35,7 +35,7 @@ func StepCost(frames, latent, threads, steps int) (Cost, error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
 	clip := randomClip(frames)
 	pairs := clip.Pairs(clip.MaxGap())
-	config := Config{Latent: latent, Tau: PaperTau, Pairs: frames / 2, Steps: benchWarmup + steps}.withDefaults(len(pairs))
+	config := Config{Latent: latent, Tau: PaperTau, Pairs: frames / 2, Steps: benchWarmup + steps, Lead: -1}.withDefaults(len(pairs))
 	s, err := newSession(&job{clip: clip, config: config, train: pairs}, 0)
 	if err != nil {
 		return Cost{}, err

@@ -34,6 +34,8 @@ type Config struct {
 	Steps    int     // optimiser steps of the run that is kept; DefaultSteps
 	Pairs    int     // a batch; 50, fewer where the clip has fewer
 	Rate     float64 // Adam's, at its peak; 2e-3
+	Lead     int     // steps before the encoder's means are learnt at all; half of Steps, negative is none
+	Pace     float64 // at which they are learnt then, a share of Rate; 0.2
 	Warmup   int     // steps of linear rise; 50
 	Decay    float64 // factor a step after warm-up; 0 is a cosine down to 0 at the last step
 	Restarts int     // runs with other first weights; 4. All go a third of the way, the two best by held-out loss to the end
@@ -63,6 +65,12 @@ func (c Config) withDefaults(pairs int) Config {
 	}
 	if c.Rate == 0 {
 		c.Rate = 2e-3
+	}
+	if c.Lead == 0 {
+		c.Lead = c.Steps / 2
+	}
+	if c.Pace == 0 {
+		c.Pace = 0.2
 	}
 	if c.Posterior == "" {
 		c.Posterior = Diagonal
@@ -128,5 +136,6 @@ func (c Config) Paper(frames int) Config {
 		c.Posterior = Cholesky
 	}
 	c.Decay, c.Warmup, c.Sleep = 0.997, 1, -1
+	c.Lead, c.Pace = -1, 1
 	return c
 }

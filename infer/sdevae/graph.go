@@ -2,6 +2,7 @@ package sdevae
 
 import (
 	"fmt"
+	"strings"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -53,6 +54,11 @@ func newGraph(m *Model, c Config) (*graph, error) {
 	G.Read(q, &t.q)
 	var err error
 	t.machine, err = b.machine(loss)
+	for i := range t.params {
+		if p := &t.params[i]; p.places() {
+			p.lead, p.pace = c.Lead, c.Pace
+		}
+	}
 	return t, err
 }
 
@@ -66,6 +72,13 @@ type machine struct {
 type parameter struct {
 	weight []float32
 	node   *G.Node
+	lead   int     // steps that it rests
+	pace   float64 // its share of the rate after
+}
+
+// places says whether it decides where frames lie: it belongs to the encoder's means.
+func (p *parameter) places() bool {
+	return p.node.Name() == "encoder" || strings.HasPrefix(p.node.Name(), "mean-")
 }
 
 // machine differentiates the loss by all that the builder has learnt.
@@ -126,7 +139,7 @@ func newBuilder(n int) *builder {
 func (b *builder) learn(name string, weight []float32, shape ...int) *G.Node {
 	node := G.NewTensor(b.g, tensor.Float32, len(shape), G.WithShape(shape...), G.WithName(name),
 		G.WithValue(tensor.New(tensor.WithShape(shape...), tensor.WithBacking(weight))))
-	b.params = append(b.params, parameter{weight, node})
+	b.params = append(b.params, parameter{weight: weight, node: node, pace: 1})
 	return node
 }
 

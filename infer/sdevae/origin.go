@@ -59,7 +59,7 @@ func (o *origin) terms() int {
 	return 0
 }
 
-// settle checks that the clip and the config suit the model, and completes the config from it: one run, its dimension, its clock and,
+// settle checks that the clip and the config suit the model, and completes the config from it: one run without a lead, its dimension, its clock and,
 // unless a posterior is asked for, its own. A clock or covariances that the model lacks start from zero.
 func (o *origin) settle(clip *Clip, c Config) (Config, error) {
 	in := o.card.Input
@@ -80,7 +80,7 @@ func (o *origin) settle(clip *Clip, c Config) (Config, error) {
 		c.Posterior = Cholesky
 	}
 	c.Clock = c.Clock || o.card.Clock > 0
-	c.Restarts = 1
+	c.Restarts, c.Lead = 1, -1
 	return c, nil
 }
 

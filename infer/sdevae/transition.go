@@ -83,7 +83,7 @@ func (b *builder) drift(m *Model, start, dt *G.Node) (mu *G.Node, params G.Nodes
 	}
 	params, b.err = m.Drift.Parameters(b.g, tensor.Float32)
 	for _, node := range params {
-		b.params = append(b.params, parameter{node.Value().Data().([]float32), node})
+		b.params = append(b.params, parameter{weight: node.Value().Data().([]float32), node: node, pace: 1})
 	}
 	d, width, share := m.Dim, m.Drift.Dim, 1/float32(m.Substeps)
 	wide, hand := filled(share, 1, width), zeros(1, width)
