@@ -2,46 +2,79 @@ package preprocess
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"gocv.io/x/gocv"
 
 	"driftscope/internal/frame"
+	"driftscope/internal/pipeline"
 )
 
-// filmRange is a normalise that takes its grey window from the smallest and the largest value of a whole film, as the paper's
-// supplement does. Where no film is shown to it, the window runs.
+// filmRange is a normalise whose grey window goes from the smallest to the largest value of a whole film, as in the paper's supplement.
+// Where no film is shown to it, the window goes as far as the frames so far.
 type filmRange struct {
 	*normalise
-	looking bool // at a film of which nothing was applied yet
+	lowest, highest float64 // values met
+	whole           bool    // films are shown
+	looking         bool    // at one of which nothing was applied yet
 }
 
 // Look widens the window to hold f. It takes the pictures that Apply takes, and changes none.
 func (n *filmRange) Look(f *frame.Frame) error {
+	if !n.looking {
+		n.whole, n.looking = true, true
+		n.lowest, n.highest = math.Inf(1), math.Inf(-1)
+	}
+	if err := n.meet(f); err != nil {
+		return err
+	}
+	n.low, n.high = n.lowest, n.highest
+	return nil
+}
+
+// meet takes note of f's values.
+func (n *filmRange) meet(f *frame.Frame) error {
 	if err := check("normalise", f, gocv.MatTypeCV8U, gocv.MatTypeCV16U, gocv.MatTypeCV32F); err != nil {
 		return err
 	}
 	if err := checkFinite("normalise", f); err != nil {
 		return err
 	}
-	if !n.looking {
-		n.looking, n.running = true, nil
-		n.low, n.high = math.Inf(1), math.Inf(-1)
-	}
 	flat := f.Mat().Reshape(1, 0) // MinMaxLoc takes one channel
 	defer flat.Close()
 	low, high, _, _ := gocv.MinMaxLoc(flat)
-	n.low, n.high = min(n.low, float64(low)), max(n.high, float64(high))
+	n.lowest, n.highest = min(n.lowest, float64(low)), max(n.highest, float64(high))
 	return nil
 }
 
 // Apply takes what normalise takes.
 func (n *filmRange) Apply(ctx context.Context, f *frame.Frame) error {
 	n.looking = false
-	if n.running == nil && n.low == n.high {
-		return complain("normalise", f, "every pixel of the film is %g: it is blank, leave it out", n.low)
+	if !n.whole {
+		if err := n.widen(f); err != nil {
+			return err
+		}
+	}
+	if n.low == n.high {
+		return &pipeline.ErrSkip{Cause: "blank_frame", Err: complain("normalise", f, "every pixel of the film is %g so far: check the light", n.low)}
 	}
 	return n.normalise.Apply(ctx, f)
+}
+
+// widen makes the window hold f in a stream. What lies beyond it by less than moveBeyond of its width is clipped instead, so that the
+// window comes to rest.
+func (n *filmRange) widen(f *frame.Frame) error {
+	if err := n.meet(f); err != nil {
+		return err
+	}
+	limit := moveBeyond * (n.high - n.low)
+	if n.low-n.lowest <= limit && n.highest-n.high <= limit {
+		return nil
+	}
+	n.low, n.high = n.lowest, n.highest
+	f.Notice(false, "range_set", fmt.Sprintf("the grey window is [%.6g, %.6g] from here on: what the frames so far show", n.low, n.high))
+	return nil
 }
 
 // filmROI is a roi around the object's mean centre in a whole film. Where no film is shown to it, it is the search in the first frames.

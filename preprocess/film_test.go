@@ -4,6 +4,7 @@ import (
 	"context"
 	"image"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,24 +66,42 @@ func TestFilms(t *testing.T) {
 	}
 }
 
-// A stream shows no film: the steps are a running window and a search in the first frames.
-func TestFilmStepsInAStream(t *testing.T) {
-	for _, pair := range [][3]string{{"normalise", "{film: true, grey: true}", "grey: true"}, {"roi", "search: {size: 40, frames: 3, film: true}", "search: {size: 40, frames: 3}"}} {
-		film, plain := newStep(t, pair[0], pair[1]), newStep(t, pair[0], pair[2])
-		for n := range 6 {
-			a := picture(t, uint64(n), 100, 128, gocv.MatTypeCV8UC1, spotted(n, Point{50, 50}, 10)...)
-			b := picture(t, uint64(n), 100, 128, gocv.MatTypeCV8UC1, spotted(n, Point{50, 50}, 10)...)
-			apply(t, film, a)
-			apply(t, plain, b)
-			got, want := values(t, a), values(t, b)
-			if len(got) != len(want) || a.Meta.Trajectory != b.Meta.Trajectory || len(a.Meta.Events) != len(b.Meta.Events) {
-				t.Fatalf("%s, frame %d: %d pixels and %+v, expected %d and %+v", pair[0], n, len(got), a.Meta, len(want), b.Meta)
+// In a stream, which shows no film, the region is the search's in the first frames.
+func TestFilmROIInAStream(t *testing.T) {
+	film, plain := newStep(t, "roi", "search: {size: 40, frames: 3, film: true}"), newStep(t, "roi", "search: {size: 40, frames: 3}")
+	for n := range 6 {
+		a := picture(t, uint64(n), 100, 128, gocv.MatTypeCV8UC1, spotted(n, Point{50, 50}, 10)...)
+		b := picture(t, uint64(n), 100, 128, gocv.MatTypeCV8UC1, spotted(n, Point{50, 50}, 10)...)
+		apply(t, film, a)
+		apply(t, plain, b)
+		if !slices.Equal(values(t, a), values(t, b)) || a.Meta.Trajectory != b.Meta.Trajectory || len(a.Meta.Events) != len(b.Meta.Events) {
+			t.Fatalf("frame %d: found %+v, expected the search's picture and %+v", n, a.Meta, b.Meta)
+		}
+	}
+}
+
+// In a stream the window holds what was met, and moves for what lies a twentieth of its width beyond.
+func TestFilmRangeInAStream(t *testing.T) {
+	s := newStep(t, "normalise", "film: true")
+	for n, c := range []struct {
+		values, want []float32
+		said         int
+	}{
+		{[]float32{10, 30, 30, 50}, []float32{0, 0.5, 0.5, 1}, 1},
+		{[]float32{30, 30, 10, 52}, []float32{0.5, 0.5, 0, 1}, 0},
+		{[]float32{9, 30, 30, 90}, []float32{0, 0.2592593, 0.2592593, 1}, 1},
+		{[]float32{30, 30, 30, 30}, []float32{0.2592593, 0.2592593, 0.2592593, 0.2592593}, 0},
+	} {
+		f := picture(t, uint64(n), 2, 2, gocv.MatTypeCV8UC1, c.values...)
+		apply(t, s, f)
+		for i, got := range values(t, f) {
+			if math.Abs(float64(got-c.want[i])) > 1e-6 {
+				t.Errorf("frame %d: found %v, expected %v", n, values(t, f), c.want)
+				break
 			}
-			for i := range got {
-				if got[i] != want[i] {
-					t.Fatalf("%s, frame %d, pixel %d: %g, expected %g", pair[0], n, i, got[i], want[i])
-				}
-			}
+		}
+		if len(f.Meta.Events) != c.said {
+			t.Errorf("frame %d: found events %v, expected %d", n, f.Meta.Events, c.said)
 		}
 	}
 }
@@ -114,14 +133,14 @@ func TestFilmsRefuse(t *testing.T) {
 		{"size", "found 30x30 pixels, the film's are 50x40: put the search before the steps that change the size", resized(40, 50, gocv.MatTypeCV8UC1)},
 		{"too small", "a region of 20x20 does not fit the frame of 9x8 pixels", resized(8, 9, gocv.MatTypeCV8UC1)},
 		{"depth", "found float64 pixels", resized(40, 50, gocv.MatTypeCV64FC1)},
-		{"blank", "every pixel of the film is 7: it is blank", blank()},
+		{"blank", "every pixel of the film is 7 so far: check the light", blank()},
 		{"not finite", "not finite", newStep(t, "normalise", "film: true").(*filmRange).Look(infinite)},
 	} {
 		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
 			t.Errorf("%s: found %v, expected %q in it", c.name, c.err, c.want)
 		}
 	}
-	if _, err := New("normalise", options("{film: true, window: [0, 1]}")); err == nil || !strings.Contains(err.Error(), "window and film: found both") {
+	if _, err := New("normalise", options("{film: true, window: [0, 1]}")); err == nil || !strings.Contains(err.Error(), "film: found window or running beside it") {
 		t.Errorf("found %v, expected a window beside film to be refused", err)
 	}
 }

@@ -13,11 +13,11 @@ import (
 	"driftscope/internal/pipeline"
 )
 
-// normaliseOptions are the keys under normalise. Either Window or Running decides the grey window, or Film with Running for streams.
+// normaliseOptions are the keys under normalise. One of Window, Running and Film decides the grey window.
 type normaliseOptions struct {
 	Window  *[2]float64    `yaml:"window"`  // the frame's own counts that become 0 and full scale
 	Running runningOptions `yaml:"running"` // the default
-	Film    bool           `yaml:"film"`    // of a recording, each film's own range
+	Film    bool           `yaml:"film"`    // each film's own range; of a stream, that of the frames so far
 	To      string         `yaml:"to"`      // float32 in [0,1], or uint8 in 0..255
 	Grey    bool           `yaml:"grey"`    // the plain mean of the channels; without it they are kept
 }
@@ -50,21 +50,24 @@ func newNormalise(decode func(dst any) error) (pipeline.Step, error) {
 	}
 	n.mean = gocv.NewMatWithSizeFromScalar(gocv.NewScalar(1./3, 0, 0, 0), 1, 3, gocv.MatTypeCV32F)
 	if o.Film {
-		return &filmRange{normalise: n}, nil
+		return &filmRange{normalise: n, lowest: math.Inf(1), highest: math.Inf(-1)}, nil
 	}
 	return n, nil
 }
 
 func (n *normalise) setWindow(o *normaliseOptions) error {
+	if o.Film {
+		if o.Window != nil || o.Running != defaultRunning() {
+			return errors.New("film: found window or running beside it, expected one: a fixed window, a running one, or each film's own")
+		}
+		return nil
+	}
 	if o.Window == nil {
 		if err := o.Running.validate(); err != nil {
 			return err
 		}
 		n.running = &running{options: o.Running}
 		return nil
-	}
-	if o.Film {
-		return errors.New("window and film: found both, expected one: a fixed window, or each film's own")
 	}
 	if o.Running != defaultRunning() {
 		return errors.New("window and running: found both, expected one: a fixed window, or a running one")

@@ -72,6 +72,9 @@ func (c *evalCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if n := seen.films(); n > 1 && movesWithFilm(model.Card.Preprocess) {
+		warn("%s has %d trajectories, and %s sees each around a centre of its own, where one map is laid over all: judge them one by one, with --fit-frames and --frames inside one", c.Video, n, c.Model)
+	}
 	truth, err := c.readTruth(ctx, rec, seen)
 	if err != nil {
 		return err
@@ -200,6 +203,17 @@ func encodeAll(ctx context.Context, model *infer.Model, rec *recording) (*encode
 	}
 	e.z = mat.NewDense(len(e.seq), model.Card.Latent, rows)
 	return e, nil
+}
+
+// films counts the trajectories.
+func (e *encoded) films() int {
+	n := 1
+	for i, t := range e.trajectory[1:] {
+		if t != e.trajectory[i] {
+			n++
+		}
+	}
+	return n
 }
 
 // rows lists the frames inside a span.

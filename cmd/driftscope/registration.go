@@ -146,14 +146,11 @@ func (g *greyFrame) smooth(dst *gocv.Mat) error {
 	return nil
 }
 
-// hann is the window sin²(π(x+½)/w) sin²(π(y+½)/h).
+// hann is sin(π(x+½)/w) sin(π(y+½)/h), the root of a Hann window, as OpenCV gives it for phase correlation.
 func hann(width, height int) (gocv.Mat, error) {
 	m := gocv.NewMatWithSize(height, width, gocv.MatTypeCV32FC1)
 	data, err := m.DataPtrFloat32()
-	along := func(k, n int) float64 {
-		s := math.Sin(math.Pi * (float64(k) + 0.5) / float64(n))
-		return s * s
-	}
+	along := func(k, n int) float64 { return math.Sin(math.Pi * (float64(k) + 0.5) / float64(n)) }
 	for i := range data {
 		data[i] = float32(along(i%width, width) * along(i/width, height))
 	}

@@ -250,3 +250,11 @@ func (s *survey) steps(low, high float64, clahe bool, crop *region) []card.Step 
 	}
 	return append(steps, card.Step{Kind: "resize", Options: map[string]any{"width": side, "height": side}})
 }
+
+// movesWithFilm says that some step places its region anew in each film.
+func movesWithFilm(steps []card.Step) bool {
+	return slices.ContainsFunc(steps, func(s card.Step) bool {
+		search, _ := s.Options["search"].(map[string]any)
+		return search["film"] == true
+	})
+}

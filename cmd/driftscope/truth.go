@@ -116,7 +116,7 @@ func appendFields(dst []float64, record []string, at []int) ([]float64, error) {
 	return dst, nil
 }
 
-// centroids is the object's intensity centroid in pixels of the raw frames, found by the two-pass search.
+// centroids is the object's intensity centroid in pixels of the raw frames, found by the two-pass search in each trajectory.
 func centroids(ctx context.Context, rec *recording, seen *encoded) (*truth, error) {
 	var pictures [][]float32
 	var width, height int
@@ -130,21 +130,36 @@ func centroids(ctx context.Context, rec *recording, seen *encoded) (*truth, erro
 	if len(pictures) != len(seen.seq) {
 		return nil, fmt.Errorf("%s gave %d frames, then %d: it changed while it was read", rec.arg, len(seen.seq), len(pictures))
 	}
-	centres, _, err := preprocess.Centres(pictures, width, height)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", rec.arg, err)
-	}
-	radius, err := preprocess.Extent(pictures[0], width, height, centres[0])
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", rec.arg, err)
-	}
 	t := &truth{z: mat.NewDense(len(pictures), 2, nil)}
-	for i, picture := range pictures {
-		p, err := preprocess.Centroid(picture, width, height, centres[i], radius)
-		if err != nil {
-			return nil, fmt.Errorf("%s, frame %d: %w", rec.arg, seen.seq[i], err)
+	for from, to := 0, 0; from < len(pictures); from = to {
+		for to < len(pictures) && seen.trajectory[to] == seen.trajectory[from] {
+			to++
 		}
-		t.z.SetRow(i, []float64{p.X, p.Y})
+		places, err := track(pictures[from:to], width, height)
+		if err != nil {
+			return nil, fmt.Errorf("%s, from frame %d: %w", rec.arg, seen.seq[from], err)
+		}
+		for i, p := range places {
+			t.z.SetRow(from+i, []float64{p.X, p.Y})
+		}
 	}
 	return t, nil
+}
+
+// track finds the object's centroid in every picture of a film.
+func track(pictures [][]float32, width, height int) ([]preprocess.Point, error) {
+	places, _, err := preprocess.Centres(pictures, width, height)
+	if err != nil {
+		return nil, err
+	}
+	radius, err := preprocess.Extent(pictures[0], width, height, places[0])
+	if err != nil {
+		return nil, err
+	}
+	for i, picture := range pictures {
+		if places[i], err = preprocess.Centroid(picture, width, height, places[i], radius); err != nil {
+			return nil, fmt.Errorf("picture %d: %w", i, err)
+		}
+	}
+	return places, nil
 }
