@@ -118,11 +118,7 @@ func (e *Estimator) Update(dst *latent.Estimate, z *latent.Latent) error {
 	e.frame++
 	if !e.frozen {
 		e.apply(z.Seq)
-		if dt > 0 {
-			e.learn(z.Mean, dt)
-		} else {
-			e.restart(z.Mean)
-		}
+		e.fold(z.Mean, dt)
 		e.handOver()
 		if e.frame%e.config.Refresh == 0 {
 			e.refresh()
@@ -187,6 +183,15 @@ func (e *Estimator) advance(z *latent.Latent) (dt float64, err error) {
 		return 0, nil
 	}
 	return gap.Seconds(), nil
+}
+
+// fold takes in m, dt after the last latent, or as the beginning of a trajectory where dt is 0.
+func (e *Estimator) fold(m []float64, dt float64) {
+	if dt > 0 {
+		e.learn(m, dt)
+	} else {
+		e.restart(m)
+	}
 }
 
 // restart begins a trajectory at m.

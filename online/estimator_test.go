@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 	"time"
 
@@ -292,6 +293,32 @@ func TestFreeze(t *testing.T) {
 	feed(t, e, seen[300:])
 	if e.banks[0].n != n+99 || e.Refinement().Revision <= refined.Revision {
 		t.Errorf("%g transitions after thawing, want %g; %+v", e.banks[0].n, n+99, e.Refinement())
+	}
+}
+
+// TestResetForgetsEverything: after Reset the same latents give the same estimates as they gave a new estimator.
+func TestResetForgetsEverything(t *testing.T) {
+	path, _ := stream(ornsteinUhlenbeck, 300, 0, newRand(8))
+	e, err := New(Config{Dim: 2, Seed: 5, Deterministic: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	var first, again latent.Estimate
+	for _, dst := range []*latent.Estimate{&first, &again} {
+		for i := range path {
+			if err := e.Update(dst, &path[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		e.Reset()
+	}
+	if again.SDE.Revision <= first.SDE.Revision {
+		t.Errorf("the revision went from %d to %d: it must grow", first.SDE.Revision, again.SDE.Revision)
+	}
+	again.SDE.Revision = first.SDE.Revision
+	if !reflect.DeepEqual(first, again) {
+		t.Errorf("before %+v\nafter %+v", first, again)
 	}
 }
 

@@ -1,6 +1,7 @@
 package online
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -10,70 +11,190 @@ import (
 	"driftscope/internal/latent"
 )
 
-// ouPath is n latents of dz = -4 z dt + dW in two dimensions, dt = 0.01, without noise.
-func ouPath(n int, seed uint64) []latent.Latent {
-	rng := rand.New(rand.NewPCG(seed, 0))
-	path, z := make([]latent.Latent, n), [2]float64{}
-	for k := range path {
-		path[k] = latent.Latent{Seq: uint64(k), Time: time.Unix(0, int64(k)*1e7), Mean: []float64{z[0], z[1]}, SD: []float64{1e-3, 1e-3}}
-		for i := range z {
-			z[i] += -4*z[i]*0.01 + 0.1*rng.NormFloat64()
-		}
+func fit(t testing.TB, seen []latent.Latent, c Config) *Network {
+	t.Helper()
+	n, err := Fit(seen, c)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return path
+	if err := n.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
-func TestFitIsWhatTheEstimatorPublishes(t *testing.T) {
-	path := ouPath(600, 3)
-	n, err := Fit(path, Config{Dim: 2, Seed: 5})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := New(Config{Dim: 2, Seed: 5, Deterministic: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer e.Close()
-	var last latent.Estimate
-	for i := range path {
-		if err := e.Update(&last, &path[i]); err != nil {
+// TestFitOnScenes: the network, with σ and the noise found and not told. One film scatters by up to 0.5 about the means of
+// TestOracle, with a tail; each limit is that mean and two of those.
+func TestFitOnScenes(t *testing.T) {
+	for name, limit := range map[string]float64{"balls circle": 1.5, "5 balls OU": 2.2, "Wasserstein double well": 1.4} {
+		s := named(name)
+		seen, truth := s.film(1000, 0, newRand(1))
+		p, err := teach(seen, Config{Dim: len(s.from)})
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	mu, s := make([]float64, 2), new(Scratch)
-	n.Drift(mu, last.Latent.Mean, s)
-	for i := range mu { // the same sums in another order
-		if math.Abs(mu[i]-last.Drift[i]) > 1e-12*(1+math.Abs(mu[i])) {
-			t.Errorf("drift %v, the estimator published %v", mu, last.Drift)
+		n := fit(t, seen, Config{Dim: len(s.from), Seed: 1})
+		gap := scene{from: s.from, law: p.drift}.error(n.drift(), truth)
+		t.Logf("%s: L_mu %.3f, %.4f from the posterior mean", name, s.error(n.drift(), truth), gap)
+		if l := s.error(n.drift(), truth); l > limit {
+			t.Errorf("%s: L_mu %.2f, want at most %.2f", name, l, limit)
 		}
-	}
-	if last.Drift[0] == 0 && last.Drift[1] == 0 {
-		t.Error("nothing was learnt from 600 frames of strong mean reversion")
+		if gap > 0.1 { // 0.06 on average over films of the double well, where it is largest
+			t.Errorf("%s: network and posterior mean differ by %.3f", name, gap)
+		}
 	}
 }
 
-// TestResetForgetsEverything: after Reset the same latents give the same estimates as they gave a new estimator.
-func TestResetForgetsEverything(t *testing.T) {
-	path := ouPath(300, 8)
-	e, err := New(Config{Dim: 2, Seed: 5, Deterministic: true})
-	if err != nil {
-		t.Fatal(err)
+func TestFitIsDeterministic(t *testing.T) {
+	s := named("balls circle")
+	seen, truth := s.film(400, 0.1, newRand(2))
+	one, again, other := fit(t, seen, Config{Dim: 2, Seed: 7}), fit(t, seen, Config{Dim: 2, Seed: 7}), fit(t, seen, Config{Dim: 2, Seed: 8})
+	if !reflect.DeepEqual(one, again) {
+		t.Error("the same latents and seed gave another network")
 	}
-	defer e.Close()
-	var first, again latent.Estimate
-	for _, dst := range []*latent.Estimate{&first, &again} {
-		for i := range path {
-			if err := e.Update(dst, &path[i]); err != nil {
-				t.Fatal(err)
+	if reflect.DeepEqual(one, other) {
+		t.Error("the seed is not used")
+	}
+	if gap := (scene{from: s.from, law: one.drift()}).error(other.drift(), truth); gap > 0.02 { // the weights differ, the drift must not
+		t.Errorf("another seed's drift is %.3f away", gap)
+	}
+}
+
+// TestFitLeavesStillDimensionsAlone: 16 dimensions of which two move, by σ = 1 and 3, among noise.
+func TestFitLeavesStillDimensionsAlone(t *testing.T) {
+	s := named("balls OU")
+	seen, truth := s.film(1000, 0.1, newRand(3))
+	rng := newRand(4)
+	for k := range seen {
+		mean := make([]float64, 16)
+		for i := range mean {
+			mean[i] = 5 + 0.03*rng.NormFloat64()
+		}
+		mean[2], mean[9] = seen[k].Mean[0], 3*seen[k].Mean[1]
+		seen[k].Mean = mean
+	}
+	mu := fit(t, seen, Config{Dim: 16, Seed: 1}).drift()
+	all := make([]float64, 16)
+	embedded := func(dst, z []float64) {
+		at := make([]float64, 16)
+		at[2], at[9] = z[0], 3*z[1]
+		mu(all, at)
+		dst[0], dst[1] = all[2], all[9]/3
+		for i, v := range all {
+			if i != 2 && i != 9 && v != 0 {
+				t.Fatalf("dimension %d does not move and has drift %g", i, v)
 			}
 		}
-		e.Reset()
 	}
-	if again.SDE.Revision <= first.SDE.Revision {
-		t.Errorf("the revision went from %d to %d: it must grow", first.SDE.Revision, again.SDE.Revision)
+	if l := s.error(embedded, truth); l > 1.3 { // 0.4 and three of its scatter
+		t.Errorf("L_mu %.2f in the dimensions that move", l)
 	}
-	again.SDE.Revision = first.SDE.Revision
-	if !reflect.DeepEqual(first, again) {
-		t.Errorf("before %+v\nafter %+v", first, again)
+}
+
+// TestFitOfNothing: too few latents, or none that move, have no drift.
+func TestFitOfNothing(t *testing.T) {
+	few, _ := named("balls OU").film(90, 0, newRand(5))
+	at, _ := named("balls OU").film(500, 0, newRand(5))
+	for k := range at {
+		at[k].Mean = []float64{1, -2}
+	}
+	for name, seen := range map[string][]latent.Latent{"none": nil, "90": few, "still": at} {
+		mu := []float64{1, 1}
+		fit(t, seen, Config{Dim: 2}).drift()(mu, []float64{3, 4})
+		if mu[0] != 0 || mu[1] != 0 {
+			t.Errorf("%s: drift %v, want none", name, mu)
+		}
+	}
+}
+
+// TestFitCrossesNoCut: what lies between trajectories, or beyond the longest gap, is no motion. The jumps here would be a drift of 100.
+func TestFitCrossesNoCut(t *testing.T) {
+	s := named("balls OU")
+	s.paths = 20
+	cut, truth := s.film(1000, 0, newRand(6))
+	gapped := make([]latent.Latent, len(cut))
+	for k := range cut {
+		side := 20*float64(k/50%2) - 10 // every other path lies elsewhere
+		cut[k].Mean[0] += side
+		gapped[k] = cut[k]
+		gapped[k].Trajectory = 0
+		gapped[k].Time = cut[k].Time.Add(time.Duration(k/50) * time.Second)
+	}
+	one, other := fit(t, cut, Config{Dim: 2, Seed: 1}), fit(t, gapped, Config{Dim: 2, Seed: 1, MaxGap: time.Second / 2})
+	if !reflect.DeepEqual(one, other) {
+		t.Error("gaps and cuts at the same places gave different networks")
+	}
+	mu, largest := make([]float64, 2), 0.0
+	for k := range truth {
+		one.Drift(mu, cut[k].Mean, new(Scratch))
+		largest = max(largest, math.Hypot(mu[0], mu[1]))
+	}
+	if largest > 15 { // -4z at |z| = 1.2 is 5
+		t.Errorf("drift of %.1f where the law's is 5", largest)
+	}
+}
+
+// TestFitTakesUnequalSteps: half of the frames are lost at random; the scatter is that of as long a film with all of them.
+func TestFitTakesUnequalSteps(t *testing.T) {
+	s, rng, sum := named("balls OU"), rand.New(rand.NewPCG(7, 7)), 0.0
+	const films = 8
+	for range films {
+		seen, truth := s.film(1000, 0, rng)
+		var kept []latent.Latent
+		for k := range seen {
+			if k == 0 || rng.IntN(2) == 0 {
+				kept = append(kept, seen[k])
+			}
+		}
+		p, err := teach(kept, Config{Dim: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum += s.error(p.drift, truth) / films
+	}
+	t.Logf("L_mu %.2f", sum)
+	if sum > 0.72 { // 0.38 and three times 0.32/√8
+		t.Errorf("L_mu %.2f, want at most 0.72", sum)
+	}
+}
+
+func TestFitRefuses(t *testing.T) {
+	seen, _ := named("balls OU").film(200, 0, newRand(8))
+	seen[120].Time = seen[119].Time
+	if _, err := Fit(seen, Config{Dim: 2}); !errors.Is(err, ErrTimeOrder) {
+		t.Errorf("a time that stands still: %v", err)
+	}
+	if _, err := Fit(seen, Config{Dim: 3}); !errors.Is(err, ErrLatent) {
+		t.Errorf("another dimension: %v", err)
+	}
+	seen[50].Mean[1] = math.NaN()
+	if _, err := Fit(seen, Config{Dim: 2}); !errors.Is(err, ErrLatent) {
+		t.Errorf("not a number: %v", err)
+	}
+	if _, err := Fit(seen, Config{}); err == nil {
+		t.Error("no dimension was accepted")
+	}
+}
+
+// BenchmarkFit gives the error of 48 films a scene, of the network and of the posterior mean behind it.
+func BenchmarkFit(b *testing.B) {
+	const films = 48
+	for _, s := range scenes {
+		b.Run(s.name, func(b *testing.B) {
+			for b.Loop() {
+				network, mean := 0.0, 0.0
+				for film := range uint64(films) {
+					seen, truth := s.film(1000, 0, newRand(1000+film))
+					p, err := teach(seen, Config{Dim: len(s.from)})
+					if err != nil {
+						b.Fatal(err)
+					}
+					mean += s.error(p.drift, truth) / films
+					network += s.error(p.student(seen, 1).drift(), truth) / films
+				}
+				b.ReportMetric(network, "L_mu")
+				b.ReportMetric(mean, "L_mu(mean)")
+			}
+		})
 	}
 }

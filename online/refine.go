@@ -85,13 +85,11 @@ type learner struct {
 	net     *Network  // the weights being moved
 	anchor  []float64 // the weights that the prior pulls towards
 	average []float64 // exponential average of the moved weights: what is published
-	first   []float64 // Adam's first moments
-	second  []float64 // and second
-	steps   uint64
-	scaled  bool // the network's centre and scale are settled
-	replay  replay
-	pcg     *rand.PCG
-	rng     *rand.Rand
+	adam
+	scaled bool // the network's centre and scale are settled
+	replay replay
+	pcg    *rand.PCG
+	rng    *rand.Rand
 
 	tape              *tape
 	grad              []float64
@@ -104,7 +102,7 @@ func newLearner(start *Network, scaled bool, capacity int, memory float64, seed 
 	zeros := func(n int) []float64 { return make([]float64, n) }
 	return &learner{
 		net: start.Clone(), anchor: slices.Clone(start.Weights), average: slices.Clone(start.Weights),
-		first: zeros(n), second: zeros(n), scaled: scaled,
+		adam: newAdam(n), scaled: scaled,
 		replay: replay{transitions: *newTransitions(start.Dim, capacity), memory: memory},
 		pcg:    pcg, rng: rand.New(pcg),
 		tape: newTape(start, batchSize), grad: zeros(n),
@@ -131,7 +129,8 @@ func (l *learner) slice(j job) {
 		for k, w := range l.net.Weights {
 			l.grad[k] += pull * (w - l.anchor[k])
 		}
-		l.descend()
+		l.descend(l.net.Weights, l.grad, learningRate)
+		l.follow()
 	}
 }
 
@@ -150,18 +149,12 @@ func (l *learner) draw(j job) {
 	}
 }
 
-// descend is one step of Adam, and of the average behind it, which forgets its beginnings faster.
-func (l *learner) descend() {
-	const beta1, beta2, epsilon = 0.9, 0.999, 1e-8
-	l.steps++
+// follow moves the average after the weights; it forgets its beginnings faster.
+func (l *learner) follow() {
 	t := float64(l.steps)
-	unbias1, unbias2 := 1-math.Pow(beta1, t), 1-math.Pow(beta2, t)
 	keep := min(averaging, (1+t)/(10+t))
-	for k, g := range l.grad {
-		l.first[k] = beta1*l.first[k] + (1-beta1)*g
-		l.second[k] = beta2*l.second[k] + (1-beta2)*g*g
-		l.net.Weights[k] -= learningRate * l.first[k] / unbias1 / (math.Sqrt(l.second[k]/unbias2) + epsilon)
-		l.average[k] = keep*l.average[k] + (1-keep)*l.net.Weights[k]
+	for k, w := range l.net.Weights {
+		l.average[k] = keep*l.average[k] + (1-keep)*w
 	}
 }
 

@@ -1,0 +1,159 @@
+package online
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Bumps are squared exponentials about points that the latents visit, doc.go (12). Beyond four dimensions a recording visits too
+// little of space for them.
+const (
+	maxBumpDim = 4
+	bumpRank   = 1e-6  // of the largest eigenvalue of the points' kernel, what is dropped
+	bumpApart  = 1e-3  // of the length scale squared, the least squared distance between two points
+	singular   = 1e-10 // of the observed time, added so that what never varies can be divided by
+)
+
+// bumpCounts is the number of points for each dimension from 0.
+var bumpCounts = [maxBumpDim + 1]int{0, 20, 40, 50, 60}
+
+// bumpLengths are the length scales ℓ, in units of ρ.
+func bumpLengths(d int) []float64 {
+	unit := math.Pow(float64(d), 0.25)
+	switch {
+	case d <= 2:
+		return []float64{0.5 * unit, unit, 2 * unit}
+	case d <= maxBumpDim:
+		return []float64{0.7 * unit, 1.4 * unit}
+	}
+	return nil
+}
+
+// bumps are the fields f_r(u) e_i of one length scale ℓ, for scalars f = T'k(u) - P'[1,u] that have nothing in common with [1,u] and,
+// over the transitions, nothing with each other: their G is diag(λ). A priori f'f is the kernel exp(-|u-u'|²/2ℓ²) less its affine part.
+type bumps struct {
+	d      int
+	length float64
+	points *mat.Dense // M×d, in units of u
+	mix    mat.Dense  // T, M×rank
+	affine mat.Dense  // P, (1+d)×rank
+	lambda []float64  // rank
+	b      mat.Dense  // rank×d
+	g      mat.Dense  // G with the radial field, rank×d
+}
+
+// allBumps are those of every length scale; none beyond maxBumpDim dimensions.
+func allBumps(s *steps, b *basis, m *moments) ([]*bumps, error) {
+	lengths := bumpLengths(s.dim)
+	if len(lengths) == 0 {
+		return nil, nil
+	}
+	u := make([]float64, len(s.x))
+	for k := range s.len() {
+		x, _, _ := s.row(k)
+		b.scaled(u[k*s.dim:(k+1)*s.dim], x)
+	}
+	points := bumpPoints(u, s.dim, bumpApart*lengths[0]*lengths[0])
+	var all []*bumps
+	for _, length := range lengths {
+		f := &bumps{d: s.dim, length: length, points: mat.NewDense(len(points)/s.dim, s.dim, points)}
+		sums := f.gather(s, b, u)
+		if err := sums.project(m); err != nil {
+			return nil, err
+		}
+		sums.blur(f, s, b, u)
+		if err := f.settle(sums, singular*m.seconds); err != nil {
+			return nil, err
+		}
+		all = append(all, f)
+	}
+	return all, nil
+}
+
+// bumpPoints picks up to M among u (n×d): the one nearest the centre, then again and again the one farthest from all that are picked.
+func bumpPoints(u []float64, d int, apart float64) []float64 {
+	origin, nearest := make([]float64, d), make([]float64, len(u)/d)
+	for k := range nearest {
+		nearest[k] = -squareDistance(u[k*d:(k+1)*d], origin)
+	}
+	points := append([]float64(nil), u[highest(nearest)*d:][:d]...)
+	for k := range nearest {
+		nearest[k] = squareDistance(u[k*d:(k+1)*d], points)
+	}
+	for len(points) < bumpCounts[d]*d {
+		next := highest(nearest)
+		if nearest[next] < apart {
+			break
+		}
+		point := u[next*d : (next+1)*d]
+		points = append(points, point...)
+		for k := range nearest {
+			nearest[k] = min(nearest[k], squareDistance(u[k*d:(k+1)*d], point))
+		}
+	}
+	return points
+}
+
+// kernel writes exp(-|u - p|²/2ℓ²) for every point p into dst.
+func (f *bumps) kernel(dst, u []float64) {
+	for m := range dst {
+		dst[m] = math.Exp(-squareDistance(u, f.points.RawRowView(m)) / (2 * f.length * f.length))
+	}
+}
+
+// whiten gives the combinations of k(u), M×rank, whose squares add up to the kernel.
+func (f *bumps) whiten() (*mat.Dense, error) {
+	size := f.points.RawMatrix().Rows
+	between := mat.NewSymDense(size, nil)
+	for m := range size {
+		f.kernel(between.RawSymmetric().Data[m*size:(m+1)*size], f.points.RawRowView(m))
+	}
+	vectors, values, err := principal(between)
+	if err != nil {
+		return nil, err
+	}
+	first := 0
+	for values[first] <= bumpRank*values[size-1] {
+		first++
+	}
+	white := mat.DenseCopyOf(vectors.Slice(0, size, first, size))
+	white.Apply(func(_, j int, v float64) float64 { return v / math.Sqrt(values[first+j]) }, white)
+	return white, nil
+}
+
+// settle turns the whitened features, with sums Λ = Σ Δt ff' and variance V of their b, onto the axes of G = ΛV⁻¹Λ, doc.go (14).
+func (f *bumps) settle(s *bumpSums, floor float64) error {
+	white, err := f.whiten()
+	if err != nil {
+		return err
+	}
+	inner := rotated(s.gram, white)
+	variance := symmetricPart(rotated(s.variance, white))
+	for i := range variance.SymmetricDim() {
+		variance.SetSym(i, i, variance.At(i, i)+floor)
+	}
+	var factor mat.Cholesky
+	if !finite(variance.RawSymmetric().Data) || !factor.Factorize(variance) {
+		return errMoments
+	}
+	var surest, told, b mat.Dense
+	if err := factor.SolveTo(&surest, inner); err != nil {
+		return errMoments
+	}
+	told.Mul(inner.T(), &surest)
+	var vectors *mat.Dense
+	if vectors, f.lambda, err = principal(symmetricPart(&told)); err != nil {
+		return err
+	}
+	for i, v := range f.lambda {
+		f.lambda[i] = max(0, v)
+	}
+	f.mix.Mul(white, vectors)
+	f.affine.Mul(s.affine, &f.mix)
+	surest.Mul(&surest, vectors)
+	b.Mul(white, &surest)
+	f.b.Mul(b.T(), s.push)
+	f.g.Mul(b.T(), s.skew)
+	return nil
+}

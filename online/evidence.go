@@ -1,0 +1,193 @@
+package online
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat/combin"
+)
+
+// What is believed of the groups before the latents are seen, doc.go (13).
+const (
+	levels = 3      // sizes that a group may have, beside none
+	allOff = 1. / 3 // probability that there is no drift
+)
+
+// priorVariances are none and the sizes of a group's coefficients, for a clip of this length.
+func priorVariances(seconds float64) [1 + levels]float64 {
+	unit := 10 / seconds
+	return [1 + levels]float64{0, 0.2 * unit, 2 * unit, 20 * unit}
+}
+
+// logPrior is that of k given groups of n, each at a given variance above 0.
+func logPrior(k, n int) float64 {
+	if k == 0 {
+		return math.Log(allOff)
+	}
+	choices := float64(n) * float64(combin.Binomial(n, k)) * math.Pow(levels, float64(k))
+	return math.Log(1-allOff) - math.Log(choices)
+}
+
+// option is one choice of prior variances for groups that meet no others but the radial field: the constants, the linear fields, or
+// the bumps of one length scale. Its V, b, G leave the radial field out; g is G between its fields and the radial one.
+type option struct {
+	on         int       // groups that are on
+	prior      float64   // log probability of its length scale
+	bumps      *bumps    // nil where there are none
+	logDet     float64   // ln det K
+	mean, lean []float64 // Vb, Vg
+	bb, bg, gg float64   // b'Vb, b'Vg, g'Vg
+	share      float64   // posterior probability
+	claimed    float64   // Σ over combinations of probability × radial coefficient
+}
+
+// of completes an option that has mean and lean.
+func (o option) of(b, g []float64) option {
+	o.bb, o.bg, o.gg = floats.Dot(b, o.mean), floats.Dot(b, o.lean), floats.Dot(g, o.lean)
+	return o
+}
+
+// constantOptions are the priors of the constants, whose G is T·I.
+func constantOptions(m *moments) []option {
+	var options []option
+	for _, tau := range priorVariances(m.seconds) {
+		v := tau / (1 + tau*m.seconds)
+		o := option{on: count(tau), logDet: float64(len(m.push)) * math.Log(1+tau*m.seconds)}
+		for i := range m.push {
+			o.mean, o.lean = append(o.mean, v*m.push[i]), append(o.lean, v*m.skew[i])
+		}
+		options = append(options, o.of(m.push, m.skew))
+	}
+	return options
+}
+
+// linearOptions are the priors of dilation, rotations and shears. One dimension has only the dilation.
+func linearOptions(m *moments, l *linear) []option {
+	turn, curl := rotated(m.turn, l.q).RawMatrix().Data, rotated(m.curl, l.q).RawMatrix().Data
+	taus := priorVariances(m.seconds)
+	plane := taus[:]
+	if len(m.push) == 1 {
+		plane = taus[:1]
+	}
+	var options []option
+	for _, dilation := range taus {
+		for _, rotation := range plane {
+			for _, shear := range plane {
+				o := option{on: count(dilation, rotation, shear), mean: make([]float64, len(turn)), lean: make([]float64, len(turn))}
+				t := variances{dilation, rotation, shear}
+				o.logDet = l.solve(o.mean, turn, t)
+				l.solve(o.lean, curl, t)
+				options = append(options, o.of(turn, curl))
+			}
+		}
+	}
+	return options
+}
+
+// bumpOptions are no bumps, and those of every length scale.
+func bumpOptions(seconds float64, all []*bumps) []option {
+	options := []option{{}}
+	taus := priorVariances(seconds)
+	for _, f := range all {
+		b, g := f.b.RawMatrix().Data, f.g.RawMatrix().Data
+		for _, tau := range taus[1:] {
+			o := option{on: 1, prior: -math.Log(float64(len(all))), bumps: f}
+			for k := range b {
+				k1 := 1 + tau*f.lambda[k/f.d]
+				o.mean, o.lean = append(o.mean, tau/k1*b[k]), append(o.lean, tau/k1*g[k])
+				o.logDet += math.Log(k1)
+			}
+			options = append(options, o.of(b, g))
+		}
+	}
+	return options
+}
+
+// count is how many of the variances are not 0.
+func count(tau ...float64) int {
+	return len(slices.DeleteFunc(tau, func(t float64) bool { return t == 0 }))
+}
+
+// average adds the mean coefficients over all combinations, of the fields that o is about, to dst.
+func (o *option) average(dst []float64) {
+	if o.on > 0 {
+		floats.AddScaled(dst, o.share, o.mean)
+		floats.AddScaled(dst, -o.claimed, o.lean)
+	}
+}
+
+// mixture is every combination of options with a prior of the radial field.
+type mixture struct {
+	options    [3][]option // of the constants, the linear fields and the bumps
+	taus       [1 + levels]float64
+	pull, gain float64 // b and G of the radial field
+	radial     float64 // its coefficient's posterior mean
+}
+
+// newMixture weighs every combination by its evidence.
+func newMixture(m *moments, l *linear, all []*bumps) *mixture {
+	x := &mixture{
+		options: [3][]option{constantOptions(m), linearOptions(m, l), bumpOptions(m.seconds, all)},
+		taus:    priorVariances(m.seconds), pull: m.pull, gain: m.gain,
+	}
+	x.weigh()
+	return x
+}
+
+// combination is one of a mixture's. The radial coefficient has this mean and takes mean·lean from the options' mean.
+type combination struct {
+	at          [3]int // its options
+	on          int    // groups that are on
+	mean        float64
+	logEvidence float64
+}
+
+// all yields every combination, always in the same order.
+func (x *mixture) all(yield func(c combination) bool) {
+	for i := range x.options[0] {
+		for j := range x.options[1] {
+			for k := range x.options[2] {
+				for _, tau := range x.taus {
+					if !yield(x.combine([3]int{i, j, k}, tau)) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// combine eliminates everything but the radial coefficient, whose K is then a number. Where noise was taken off G of the linear fields
+// they may claim more of the radial field than there is; a part of it is always its own.
+func (x *mixture) combine(at [3]int, tau float64) combination {
+	c, l, b := &x.options[0][at[0]], &x.options[1][at[1]], &x.options[2][at[2]]
+	left := max(x.gain-c.gg-l.gg, leastKept*x.gain)
+	k := 1 + tau*max(0, left-b.gg)
+	pull := x.pull - c.bg - l.bg - b.bg
+	mean := tau / k * pull
+	return combination{at: at, on: c.on + l.on + b.on + count(tau), mean: mean,
+		logEvidence: (c.bb + l.bb + b.bb - c.logDet - l.logDet - b.logDet + mean*pull - math.Log(k)) / 2}
+}
+
+// weigh adds up the posterior probabilities, by option.
+func (x *mixture) weigh() {
+	groups := 1
+	for _, options := range x.options {
+		groups += slices.MaxFunc(options, func(a, b option) int { return a.on - b.on }).on
+	}
+	var logs []float64
+	for c := range x.all {
+		logs = append(logs, c.logEvidence+logPrior(c.on, groups)+x.options[2][c.at[2]].prior)
+	}
+	total := floats.LogSumExp(logs)
+	for c := range x.all {
+		weight := math.Exp(logs[0] - total)
+		logs = logs[1:]
+		x.radial += weight * c.mean
+		for part, i := range c.at {
+			x.options[part][i].share += weight
+			x.options[part][i].claimed += weight * c.mean
+		}
+	}
+}

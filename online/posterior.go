@@ -1,0 +1,115 @@
+package online
+
+import (
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// posterior is what a recording says of the drift, doc.go (10) to (14): its mean at any point. Dimensions that are not active have
+// drift 0. Methods but learn only read it, and allocate.
+type posterior struct {
+	dim    int
+	active []int
+	root   []float64 // √v of each active dimension, latent/s^½
+
+	basis    *basis
+	constant []float64  // the mean coefficients of the constants,
+	matrix   *mat.Dense // of the linear fields, row i for e_i,
+	radial   float64    // of the radial field,
+	curves   []curve    // and of the bumps of each length scale
+}
+
+// curve is a mean drift made of bumps: k(u)'weights - [1,u]'affine.
+type curve struct {
+	bumps           *bumps
+	weights, affine mat.Dense // M×d, (1+d)×d
+}
+
+// learn fills p in from the steps, which are of the active dimensions and in their units.
+func (p *posterior) learn(s *steps) error {
+	p.basis = newBasis(s)
+	m := newMoments(s, p.basis)
+	q, lambda, err := m.axes(s.noise, p.basis.scale)
+	if err != nil {
+		return err
+	}
+	bumps, err := allBumps(s, p.basis, m)
+	if err != nil {
+		return err
+	}
+	p.average(newMixture(m, &linear{q: q, lambda: lambda}, bumps), q, bumps)
+	return nil
+}
+
+// average gathers the mean coefficients over all combinations. q are the axes of the linear options.
+func (p *posterior) average(x *mixture, q *mat.Dense, all []*bumps) {
+	d := len(p.basis.centre)
+	p.constant, p.radial = make([]float64, d), x.radial
+	for i := range x.options[0] {
+		x.options[0][i].average(p.constant)
+	}
+	turned := mat.NewDense(d, d, nil)
+	for i := range x.options[1] {
+		x.options[1][i].average(turned.RawMatrix().Data)
+	}
+	p.matrix = rotated(turned, q.T())
+	for _, f := range all {
+		mean := mat.NewDense(len(f.lambda), d, nil)
+		for i := range x.options[2] {
+			if o := &x.options[2][i]; o.bumps == f {
+				o.average(mean.RawMatrix().Data)
+			}
+		}
+		c := curve{bumps: f}
+		c.weights.Mul(&f.mix, mean)
+		c.affine.Mul(&f.affine, mean)
+		p.curves = append(p.curves, c)
+	}
+}
+
+// drift writes the posterior mean of μ(z) into dst, both of the latents' dimension, latent/s.
+func (p *posterior) drift(dst, z []float64) {
+	clear(dst)
+	if len(p.active) == 0 {
+		return
+	}
+	u := p.scaled(z)
+	at, mu := mat.NewVecDense(len(u), u), mat.NewVecDense(len(u), nil)
+	mu.MulVec(p.matrix, at)
+	mu.AddVec(mu, mat.NewVecDense(len(u), p.constant))
+	p.curved(mu.RawVector().Data, u)
+	for i, at := range p.active {
+		dst[at] = p.root[i] * mu.AtVec(i)
+	}
+}
+
+// scaled is u of the active dimensions of z.
+func (p *posterior) scaled(z []float64) []float64 {
+	u := make([]float64, len(p.active))
+	for i, at := range p.active {
+		u[i] = z[at] / p.root[i]
+	}
+	p.basis.scaled(u, u)
+	return u
+}
+
+// curved adds what is not affine in u to dst, in units of √v.
+func (p *posterior) curved(dst, u []float64) {
+	floats.AddScaled(dst, p.radial*p.basis.bend(u), u)
+	for i := range p.curves {
+		p.curves[i].add(dst, u)
+	}
+}
+
+// add adds the curve's drift at u to dst.
+func (c *curve) add(dst, u []float64) {
+	k := make([]float64, c.weights.RawMatrix().Rows)
+	c.bumps.kernel(k, u)
+	for m, v := range k {
+		floats.AddScaled(dst, v, c.weights.RawRowView(m))
+	}
+	floats.Sub(dst, c.affine.RawRowView(0))
+	for i, v := range u {
+		floats.AddScaled(dst, -v, c.affine.RawRowView(1+i))
+	}
+}

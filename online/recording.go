@@ -1,0 +1,93 @@
+package online
+
+import (
+	"math"
+
+	"driftscope/internal/latent"
+)
+
+// recording is a list of latents as the Kalman bank saw it.
+type recording struct {
+	latents  []latent.Latent
+	second   []int     // the latents that made a transition with the one before
+	dt       []float64 // over these time steps, s
+	found    []diffusion
+	activity []latent.Activity
+}
+
+// watch runs the Kalman bank over the latents, about the drift of c.Prior.
+func watch(latents []latent.Latent, c Config) (*recording, error) {
+	e, err := New(c)
+	if err != nil {
+		return nil, err
+	}
+	defer e.Close()
+	r := &recording{latents: latents, found: e.found}
+	for i := range latents {
+		z := &latents[i]
+		if err := e.check(z); err != nil {
+			return nil, err
+		}
+		dt, err := e.advance(z)
+		if err != nil {
+			return nil, err
+		}
+		if dt > 0 {
+			r.second, r.dt = append(r.second, i), append(r.dt, dt)
+		}
+		e.fold(z.Mean, dt)
+		if uint64(i)%e.config.Refresh == 0 {
+			e.refresh()
+		}
+	}
+	e.refresh()
+	r.activity = e.sde.Activity
+	return r, nil
+}
+
+// learn is the posterior of the drift in the active dimensions.
+func (r *recording) learn() (*posterior, error) {
+	p := &posterior{dim: len(r.found)}
+	for i, a := range r.activity {
+		if a == latent.Active {
+			p.active, p.root = append(p.active, i), append(p.root, math.Sqrt(r.found[i].v))
+		}
+	}
+	if len(p.active) == 0 {
+		return p, nil
+	}
+	return p, p.learn(r.steps(p.active, p.root))
+}
+
+// steps are the transitions of the active dimensions, in units of their root √v.
+func (r *recording) steps(active []int, root []float64) *steps {
+	s := &steps{dim: len(active), dt: r.dt}
+	for _, k := range r.second {
+		from, to := r.latents[k-1].Mean, r.latents[k].Mean
+		for i, at := range active {
+			s.x = append(s.x, from[at]/root[i])
+			s.dx = append(s.dx, (to[at]-from[at])/root[i])
+		}
+	}
+	for _, at := range active {
+		s.noise = append(s.noise, r.found[at].noise/r.found[at].v)
+	}
+	return s
+}
+
+// steps is a list of transitions as the posterior sees them: each dimension in units of its √v, so that σ = 1 in all.
+type steps struct {
+	dim   int
+	x     []float64 // where each began, as measured, n×dim, s^½
+	dx    []float64 // how far it went, n×dim, s^½
+	dt    []float64 // n, s
+	noise []float64 // R/v of each dimension, s
+}
+
+func (s *steps) len() int { return len(s.dt) }
+
+// row lends step k.
+func (s *steps) row(k int) (x, dx []float64, dt float64) {
+	i, j := k*s.dim, (k+1)*s.dim
+	return s.x[i:j], s.dx[i:j], s.dt[k]
+}
