@@ -33,7 +33,7 @@ func TestFitOnScenes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n := fit(t, seen, Config{Dim: len(s.from), Seed: 1})
+		n := p.student(seen, 1)
 		gap := scene{from: s.from, law: p.drift}.error(n.drift(), truth)
 		t.Logf("%s: L_mu %.3f, %.4f from the posterior mean", name, s.error(n.drift(), truth), gap)
 		if l := s.error(n.drift(), truth); l > limit {

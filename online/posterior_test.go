@@ -8,10 +8,10 @@ import (
 )
 
 // TestOracle: method.md's table, section 5, for one who knows σ. want and scatter (of one film) are over 300 films with bumps;
-// method.md has, over 48, 0.26, 0.35, 0.58, 1.20, 0.04, 0.62, 1.24, 0.35, 0.73, 0.11, 0.88, 1.06, 1.70. Sixteen films have to lie
-// within three times scatter/√16.
+// method.md has, over 48, 0.26, 0.35, 0.58, 1.20, 0.04, 0.62, 1.24, 0.35, 0.73, 0.11, 0.88, 1.06, 1.70. Eight films have to lie
+// within three times scatter/√8.
 func TestOracle(t *testing.T) {
-	const films = 16
+	const films = 8
 	for k, c := range []struct{ want, scatter float64 }{
 		{0.27, 0.33}, {0.38, 0.31}, {0.55, 0.38}, {1.20, 0.50}, {0.05, 0.24}, {0.66, 0.42}, {1.30, 0.55},
 		{0.28, 0.26}, {0.64, 0.36}, {0.10, 0.21}, {0.87, 0.35}, {1.03, 0.38}, {1.67, 0.61},
@@ -33,9 +33,9 @@ func TestOracle(t *testing.T) {
 }
 
 // TestNoiseIsTakenOut: with r = 0.5 the noise is as large as a frame's motion, and looks like a spring of 50/s. Known or found, it must
-// cost little: over 48 films L_mu is 0.40 instead of 0.39, from sixteen of them it scatters by 0.08. Untold it is 10 times that.
+// cost little: over 48 films L_mu is 0.47 told and 0.42 found instead of 0.39, and eight of them scatter by 0.12. Untold it is 9.
 func TestNoiseIsTakenOut(t *testing.T) {
-	const films, r = 16, 0.5
+	const films, r = 8, 0.5
 	s := named("balls OU")
 	var told, found, untold float64
 	for film := range uint64(films) {
@@ -54,8 +54,8 @@ func TestNoiseIsTakenOut(t *testing.T) {
 		add(&found, p, err)
 	}
 	t.Logf("L_mu told %.2f, found %.2f, untold %.2f", told, found, untold)
-	if told > 0.64 || found > 0.64 {
-		t.Errorf("L_mu %.2f with the noise told and %.2f with it found, want at most 0.64", told, found)
+	if told > 0.83 || found > 0.83 {
+		t.Errorf("L_mu %.2f with the noise told and %.2f with it found, want at most 0.83", told, found)
 	}
 	if untold < 2 {
 		t.Errorf("L_mu %.2f without the correction: the test tells nothing", untold)
@@ -63,9 +63,9 @@ func TestNoiseIsTakenOut(t *testing.T) {
 }
 
 // TestBlur: where no drift is curved, Σ b²/λ is χ². In noise b is less sure, and its variance has to say so: without, the mean was 1.5
-// at r = 0.5 and 2.3 at r = 1. Over 60 films it is 0.94 and 0.93; from 48, of about 20 features each, it scatters by 0.05.
+// at r = 0.5 and 2.3 at r = 1. Over 60 films it is 0.94 and 0.93; from 16, of about 20 features each, it scatters by 0.09.
 func TestBlur(t *testing.T) {
-	const films = 48
+	const films = 16
 	s := named("balls OU")
 	for _, r := range []float64{0.5, 1} {
 		square, n := 0.0, 0.0
@@ -87,7 +87,7 @@ func TestBlur(t *testing.T) {
 			}
 		}
 		t.Logf("r = %g: %.3f", r, square/n)
-		if math.Abs(square/n-1) > 0.2 {
+		if math.Abs(square/n-1) > 0.3 {
 			t.Errorf("r = %g: mean b²/λ is %.2f, want 1", r, square/n)
 		}
 	}
