@@ -21,6 +21,8 @@
 //	mean drift               posterior.go
 //	a network like it        student.go
 //
+// Separate takes a whole recording's latents apart where its axes mix what moves with what does not (tica.go).
+//
 // loss.go holds what training the encoder shares with tracking, on Gorgonia; checkpoint.go and archive.go keep the state. path.go
 // goes the other way, from a law to paths.
 //
@@ -101,6 +103,19 @@
 //
 // inactive when the upper limit lies below that threshold, undecided between and before 100 transitions. The latents are taken
 // to be in a gauge in which dimensions compare (whitened at export), not mixed with inactive ones.
+//
+// Where they are mixed, every latent seems to move. Separate turns them first. With x the latents less their trajectory's mean, C and
+// C₂ their covariance with themselves and, made symmetric, with those two frames later, the components are y = xw,
+//
+//	C₂w = λCw,  w'Cw = 1
+//
+// those of the largest λ, their correlation two frames apart, first. Noise has none. A component moves when its bank, which has no drift, finds
+//
+//	2 Δln-likelihood > 16  and  vᵢ|aᵢ|² > 0.01 × the largest,  x = Σ yᵢaᵢ
+//
+// or vᵢ mean|∂f/∂yᵢ|² in place of vᵢ|aᵢ|² where there is a decoder f: latents to spare have no scale of their own, pictures have.
+// The axes were chosen for their memory, hence 16 instead of 9.5. On simulated latents, 2 moving of 16, 300 to 400 transitions in one film
+// or four, the number was right in 1795 of 1800 draws and too large in 5; of 600 with nothing but noise, 8 had something moving.
 //
 // # Refining the drift
 //

@@ -12,15 +12,17 @@ import (
 	"time"
 )
 
-// paperCmd repeats the paper's experiments: every row of its table, trained and measured several times.
+// paperCmd repeats the paper's experiments: every row of its table, trained and measured several times, and its studies.
 type paperCmd struct {
-	Rows   []string `default:"all" help:"all, or names of rows, with commas between." placeholder:"NAME"`
-	Runs   int      `default:"5" help:"Runs a row, each with a path and first weights of its own."`
-	Seed   uint64   `default:"0" help:"Run K is simulated and trained with seed S + K, K from 1." placeholder:"S"`
-	Out    string   `default:"paper" help:"The folder for the table, its pictures, the models, and what each run found; a run found there is not repeated." placeholder:"DIR" type:"path"`
-	Assets string   `help:"A folder with mnist and coil20 in it, for the scenes that draw them; which pictures follows from the seed. Without it they draw stand-ins." placeholder:"DIR" type:"path"`
-	Steps  int      `help:"Optimiser steps of every training, instead of the row's own." placeholder:"N"`
-	JSON   bool     `name:"json" help:"Print the table as one JSON object instead of Markdown."`
+	Rows    []string `help:"all, or names of rows, with commas between; all unless given, none with --studies." placeholder:"NAME"`
+	Runs    int      `default:"5" help:"Runs a row, each with a path and first weights of its own."`
+	Studies []string `help:"diagonal: which of 16 latents of the DNA rows move. sizes: reconstruction against the number of latents. Both judge frames that were not trained on." placeholder:"NAME"`
+	Seeds   int      `default:"1" help:"Runs of every model in a study."`
+	Seed    uint64   `default:"0" help:"Run K is simulated and trained with seed S + K, K from 1." placeholder:"S"`
+	Out     string   `default:"paper" help:"The folder for the table, its pictures, the models, and what each run found; a run found there is not repeated." placeholder:"DIR" type:"path"`
+	Assets  string   `help:"A folder with mnist and coil20 in it, for the scenes that draw them; which pictures follows from the seed. Without it they draw stand-ins." placeholder:"DIR" type:"path"`
+	Steps   int      `help:"Optimiser steps of every training, instead of the row's or the study's own." placeholder:"N"`
+	JSON    bool     `name:"json" help:"Print the table as one JSON object instead of Markdown."`
 }
 
 // Help lists the rows under the command's own help.
@@ -43,11 +45,21 @@ func (c *paperCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	asked, err := c.chooseStudies()
+	if err != nil {
+		return usage(err)
+	}
 	failed, err := plan.make(ctx)
 	if err != nil {
 		return err
 	}
+	without, err := makeStudies(ctx, asked)
+	if err != nil {
+		return err
+	}
+	failed = append(failed, without...)
 	t := newTable(plan, failed)
+	t.Studies = newStudies(asked)
 	if err := t.write(c.Out); err != nil {
 		return err
 	}
@@ -56,7 +68,7 @@ func (c *paperCmd) Run(ctx context.Context) error {
 	}
 	say("%s and .html have the table", filepath.Join(c.Out, "table.md"))
 	if len(failed) > 0 {
-		return fmt.Errorf("%d of %d runs failed, the table goes without them: %s: the same command tries them again", len(failed), len(plan), strings.Join(failed, "; "))
+		return fmt.Errorf("%d of %d runs failed, the table goes without them: %s: the same command tries them again", len(failed), len(plan)+len(asked), strings.Join(failed, "; "))
 	}
 	return nil
 }
@@ -68,12 +80,18 @@ func (c *paperCmd) check() ([]paperRow, error) {
 	switch {
 	case c.Runs < 1 || c.Runs > maxRuns:
 		return nil, fmt.Errorf("--runs: found %d, expected 1 to %d", c.Runs, maxRuns)
+	case c.Seeds < 1 || c.Seeds > maxRuns:
+		return nil, fmt.Errorf("--seeds: found %d, expected 1 to %d", c.Seeds, maxRuns)
 	case c.Steps < 0:
 		return nil, fmt.Errorf("--steps: found %d, expected a positive number", c.Steps)
 	case c.Seed > math.MaxUint64-maxRuns:
 		return nil, fmt.Errorf("--seed: found %d, expected at most %d", c.Seed, uint64(math.MaxUint64-maxRuns))
 	}
-	return chooseRows(c.Rows)
+	names := c.Rows
+	if len(names) == 0 && len(c.Studies) == 0 {
+		names = []string{everyRow}
+	}
+	return chooseRows(names)
 }
 
 func (c *paperCmd) print(t *table) error {

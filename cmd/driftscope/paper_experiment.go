@@ -96,7 +96,7 @@ const maxFinding = 1 << 20
 
 // recall reads what the experiment left: its file, or the one beside its model, or a checkpoint. It refuses what other settings left.
 func (e *experiment) recall() error {
-	found, learnt := new(finding), new(trained)
+	found := new(finding)
 	there, err := e.read(e.path+".json", found, &found.Settings)
 	if err == nil && there && (found.Figures == nil || found.Figures.LMu == nil || found.Figures.LMuCoord == nil || found.Figures.ReconMSE == nil ||
 		(found.Figures.RegistrationMSE == nil) != (found.Figures.DisplacementMSE == nil)) {
@@ -109,14 +109,21 @@ func (e *experiment) recall() error {
 		e.found = found
 		return nil
 	}
-	if there, err = e.read(e.path+trainedEnding, learnt, &learnt.Settings); err != nil {
+	return e.recallTraining(e.training(e.frames()))
+}
+
+// recallTraining reads the file beside the model, or sees whether the checkpoint there is the training's.
+func (e *experiment) recallTraining(c *pretrainCmd) error {
+	learnt := new(trained)
+	there, err := e.read(e.path+trainedEnding, learnt, &learnt.Settings)
+	if err != nil {
 		return err
 	}
 	if _, missing := os.Stat(e.path + ".onnx"); there && missing == nil {
 		e.trained = learnt
 		return nil
 	}
-	_, err = e.training(e.frames()).unfinished()
+	_, err = c.unfinished()
 	return err
 }
 
@@ -160,23 +167,13 @@ func (e *experiment) perform(ctx context.Context) (err error) {
 		return e.complete(ctx)
 	}
 	begun, frames := time.Now(), e.frames()
-	for _, leftover := range []string{frames, frames + ".partial"} {
-		if err := os.RemoveAll(leftover); err != nil {
-			return err
-		}
-	}
 	defer func() { err = errors.Join(err, os.RemoveAll(frames)) }()
-	scene, err := e.scene()
+	scene, err := e.record(ctx)
 	if err != nil {
 		return err
 	}
-	if err := scene.Record(ctx, frames); err != nil {
-		return err
-	}
-	before := 0.0
-	if e.trained != nil {
-		before = e.trained.Seconds
-	} else if err := e.learn(ctx, frames, begun); err != nil {
+	before, err := e.learn(ctx, e.training(frames), begun)
+	if err != nil {
 		return err
 	}
 	m, err := e.measure(ctx, frames)
@@ -193,12 +190,30 @@ func (e *experiment) perform(ctx context.Context) (err error) {
 	return e.complete(ctx)
 }
 
-// learn trains the model, and says beside it that it is whole: measuring may be repeated without.
-func (e *experiment) learn(ctx context.Context, frames string, begun time.Time) error {
-	if err := e.training(frames).learn(ctx); err != nil {
-		return err
+// record films the scene where frames says, in place of what an earlier run left there.
+func (e *experiment) record(ctx context.Context) (*sim.Scene, error) {
+	for _, leftover := range []string{e.frames(), e.frames() + ".partial"} {
+		if err := os.RemoveAll(leftover); err != nil {
+			return nil, err
+		}
 	}
-	return writeJSON(e.path+trainedEnding, trained{e.settings, thisOrigin(), time.Since(begun).Seconds()})
+	scene, err := e.scene()
+	if err != nil {
+		return nil, err
+	}
+	return scene, scene.Record(ctx, e.frames())
+}
+
+// learn trains the model, and says beside it that it is whole: measuring may be repeated without. Of a model that was whole before
+// begun it gives the seconds that it took.
+func (e *experiment) learn(ctx context.Context, c *pretrainCmd, begun time.Time) (before float64, err error) {
+	if e.trained != nil {
+		return e.trained.Seconds, nil
+	}
+	if err := c.learn(ctx); err != nil {
+		return 0, err
+	}
+	return 0, writeJSON(e.path+trainedEnding, trained{e.settings, thisOrigin(), time.Since(begun).Seconds()})
 }
 
 // complete adds to the finding what follows from the settings alone, and writes the experiment's file.
@@ -230,6 +245,20 @@ type measured struct {
 // measure judges the exported model on the whole film by eval's rules: under an isometry on every frame, affinely on the second half
 // by a map fitted on the first.
 func (e *experiment) measure(ctx context.Context, frames string) (*measured, error) {
+	m, err := e.see(ctx, frames)
+	if err != nil {
+		return nil, err
+	}
+	if e.row.clean != "" {
+		if err := m.denoised(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return m, m.judge(ctx)
+}
+
+// see is the exported model's view of its film, beside the truth.
+func (e *experiment) see(ctx context.Context, frames string) (*measured, error) {
 	m := &measured{experiment: e}
 	var err error
 	if m.model, err = infer.Load(e.path + ".onnx"); err != nil {
@@ -242,15 +271,8 @@ func (e *experiment) measure(ctx context.Context, frames string) (*measured, err
 		return nil, err
 	}
 	eval := &evalCmd{Video: frames, Truth: filepath.Join(frames, "truth.csv")}
-	if m.truth, err = eval.readTruth(ctx, m.film, m.seen); err != nil {
-		return nil, err
-	}
-	if e.row.clean != "" {
-		if err := m.denoised(ctx); err != nil {
-			return nil, err
-		}
-	}
-	return m, m.judge(ctx)
+	m.truth, err = eval.readTruth(ctx, m.film, m.seen)
+	return m, err
 }
 
 func (m *measured) judge(ctx context.Context) error {

@@ -19,9 +19,10 @@ var paperPage string
 
 // table is the paper's table of results, as this machine has them.
 type table struct {
-	Rows   []tableRow `json:"rows"`
-	Failed []string   `json:"failed,omitempty"`
-	Origin origin     `json:"origin"`
+	Rows    []tableRow `json:"rows"`
+	Studies *studies   `json:"studies,omitempty"`
+	Failed  []string   `json:"failed,omitempty"`
+	Origin  origin     `json:"origin"`
 }
 
 // tableRow is a row's mean over runs; of the paper's line what it has.
@@ -260,6 +261,9 @@ func (t *table) notes() []string {
 			"Whether the paper's GP is a sum or a mean over coordinates it does not say.",
 		"▲: above the paper's mean, and how many times it; for L_mu as a mean over coordinates and as the sum.",
 	}
+	if len(t.Rows) == 0 {
+		notes = notes[:1]
+	}
 	for _, r := range t.Rows {
 		if r.Apart != "" {
 			notes = append(notes, fmt.Sprintf("%s: not comparable, %s.", r.Row, r.Apart))
@@ -281,13 +285,18 @@ func (t *table) notes() []string {
 func (t *table) markdown() []byte {
 	var b bytes.Buffer
 	line := func(cells []string) { fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | ")) }
-	line(tableHead)
-	fmt.Fprintf(&b, "|%s\n", strings.Repeat("---|", len(tableHead)))
+	if len(t.Rows) > 0 {
+		line(tableHead)
+		fmt.Fprintf(&b, "|%s\n", strings.Repeat("---|", len(tableHead)))
+	}
 	for i := range t.Rows {
 		line(t.Rows[i].cells())
 	}
 	for _, n := range t.notes() {
 		fmt.Fprintf(&b, "\n%s\n", n)
+	}
+	for _, s := range t.Studies.sections() {
+		b.WriteString(s.markdown())
 	}
 	return b.Bytes()
 }
@@ -315,15 +324,19 @@ func (t *table) page(folder string) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	err := template.Must(template.New("paper").Parse(paperPage)).Execute(&b, struct {
-		Head  []string
-		Rows  []shownRow
-		Notes []string
-	}{tableHead, rows, t.notes()})
+		Head    []string
+		Rows    []shownRow
+		Notes   []string
+		Studies []section
+	}{tableHead, rows, t.notes(), t.Studies.sections()})
 	return b.Bytes(), err
 }
 
-// write leaves table.md and table.html in the folder.
+// write leaves table.md and table.html in the folder, and the studies' pictures.
 func (t *table) write(folder string) error {
+	if err := t.Studies.draw(folder); err != nil {
+		return err
+	}
 	page, err := t.page(folder)
 	if err != nil {
 		return err
