@@ -22,8 +22,8 @@
 //	mean drift               posterior.go
 //	a network like it        student.go
 //
-// Smooth (smooth.go) says by the same law where each latent was, given the whole recording. loss.go holds what training the encoder shares with tracking, on Gorgonia; checkpoint.go and archive.go keep the state. path.go
-// goes the other way, from a law to paths.
+// Smooth (smooth.go) says by the same law where each latent was, given the whole recording. loss.go holds what training the encoder
+// shares with tracking, on Gorgonia; checkpoint.go and archive.go keep the state. path.go goes the other way, from a law to paths.
 //
 // # Symbols
 //
