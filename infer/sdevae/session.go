@@ -144,7 +144,10 @@ func (s *session) step() (float64, error) {
 	for i, q := range s.q {
 		weight[i] = float32(1 / q)
 	}
-	if err := s.graph.run(); err != nil {
+	s.model.Encoder.Rest(s.done < s.config.Lead)
+	err := s.graph.run()
+	s.model.Encoder.Rest(false)
+	if err != nil {
 		return 0, err
 	}
 	loss := float64(s.graph.loss.Data().(float32))
