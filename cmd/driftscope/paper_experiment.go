@@ -29,6 +29,7 @@ type settings struct {
 	Latent int    `json:"latent"`
 	Steps  int    `json:"steps"`
 	CLAHE  string `json:"clahe"`
+	Crop   string `json:"crop,omitempty"`
 	Align  string `json:"align"`
 	Assets string `json:"assets,omitempty"`
 }
@@ -70,7 +71,7 @@ type drifting struct {
 func (c *paperCmd) experiment(row paperRow, run int) (*experiment, error) {
 	e := &experiment{row: row, path: filepath.Join(c.Out, fmt.Sprintf("%s-%d", row.scene, run)), settings: settings{
 		Row: row.scene, Run: run, Seed: c.Seed + uint64(run), Frames: row.frames, Latent: row.latent,
-		Steps: cmp.Or(c.Steps, row.steps, sdevae.DefaultSteps), CLAHE: row.clahe, Align: "isometry",
+		Steps: cmp.Or(c.Steps, row.steps, sdevae.DefaultSteps), CLAHE: row.clahe, Crop: row.crop, Align: "isometry",
 	}}
 	if row.affine {
 		e.Align = "affine"
@@ -212,23 +213,23 @@ func (e *experiment) complete(ctx context.Context) (err error) {
 // training is the command that learns from the frames: pretrain's defaults but for what the row says.
 func (e *experiment) training(frames string) *pretrainCmd {
 	return &pretrainCmd{Source: []string{frames}, Latent: strconv.Itoa(e.Latent), Out: e.path + ".onnx", Seed: e.Seed, Steps: e.Steps, CLAHE: e.CLAHE,
-		Recipe: "fast", Crop: "auto", Diffusion: "profiled"}
+		Recipe: "fast", Crop: cmp.Or(e.Crop, "auto"), Diffusion: "profiled"}
 }
 
 // measured is a model beside the truth.
 type measured struct {
 	*experiment
+	*alignment
 	finding *finding
 	model   *infer.Model
 	film    *recording
 	seen    *encoded
 	truth   *truth
-	to      *online.Map     // from its latents to the truth's
 	oracle  *online.Network // the drift learnt from the true latents
 }
 
-// measure judges the exported model on the whole film by eval's rules: under an isometry on every frame, affinely on the second half
-// by a map fitted on the first.
+// measure judges the exported model by eval's rules: under an isometry on every frame, affinely on the second half of each film, where
+// first halves lay each over the truth.
 func (e *experiment) measure(ctx context.Context, frames string) (*measured, error) {
 	m := &measured{experiment: e}
 	var err error
@@ -256,19 +257,20 @@ func (e *experiment) measure(ctx context.Context, frames string) (*measured, err
 func (m *measured) judge(ctx context.Context) error {
 	judged := m.seen.rows(span{0, math.MaxUint64})
 	fitted := judged
-	if m.row.affine {
-		fitted, judged = judged[:len(judged)/2], judged[len(judged)/2:]
-	}
 	var err error
-	if m.to, err = lay(m.Align, pickRows(m.seen.z, fitted), pickRows(m.truth.z, fitted)); err != nil {
-		return err
+	if m.row.affine {
+		films := films(m.seen.trajectory)
+		fitted, judged = halves(films)
+		m.alignment, err = layFilms(m.seen.z, m.truth.z, films)
+	} else {
+		m.alignment, err = lay(m.Align, m.seen.z, m.truth.z, fitted)
 	}
-	figures, err := judge(m.model, m.seen, m.truth, judged, fitted, m.Align)
 	if err != nil {
 		return err
 	}
+	figures := judge(m.model, m.seen, m.truth, judged, m.alignment)
 	if m.row.moved.RegistrationMSE > 0 {
-		if err := figures.compare(ctx, m.film, m.seen, m.truth, judged, fitted); err != nil {
+		if err := figures.compare(ctx, m.film, m.seen, m.truth, judged, fitted, m.alignment); err != nil {
 			return err
 		}
 	}

@@ -252,8 +252,8 @@ func (r *tableRow) mark(figure string) string {
 func (t *table) notes() []string {
 	notes := []string{
 		fmt.Sprintf("`%s`, %d cores, %s.", t.Origin.Command, t.Origin.Cores, t.Origin.Date.Format("2006-01-02")),
-		"Means ± standard deviations over runs. Latents are laid over the truth by an isometry, never rescaled, and affinely in the DNA rows alone, on frames that the map was " +
-			"not fitted on. The paper's two losses are what its code computed: means over coordinates, its latents rescaled to the truth's range.",
+		"Means ± standard deviations over runs. Latents are laid over the truth by an isometry, never rescaled, and affinely in the DNA rows alone, film by film, on frames " +
+			"that the map was not fitted on. The paper's two losses are what its code computed: means over coordinates, its latents rescaled to the truth's range.",
 		"The oracle is the same drift estimator given the true latents; the CRLB is for a constant drift. Noisy rows are redrawn against the pictures before the noise.",
 		"GP: a Gaussian process that is given the true latents (squared exponential, one length scale and one variance a coordinate, by marginal likelihood), as a sum. " +
 			"p: two-sided, of Student's two-sample t-test with one variance between L_mu and the GP's over runs; the paper's p-values are of that test too. " +

@@ -30,6 +30,9 @@ func TestPaperRows(t *testing.T) {
 		if r.affine != strings.HasPrefix(r.scene, "dna-") {
 			t.Errorf("%s: affine is %t, the paper aligns its films of DNA so, and nothing else", r.scene, r.affine)
 		}
+		if r.crop != map[bool]string{true: "film"}[r.affine] { // an empty one is in no finding, of whatever build
+			t.Errorf("%s: crop is %q, the paper's films of DNA are seen one by one, and nothing else", r.scene, r.crop)
+		}
 		if !slices.Contains(sim.Names(), r.scene) {
 			continue
 		}
@@ -117,8 +120,9 @@ func TestPaperRun(t *testing.T) {
 			t.Errorf("it took %g s, with the training expected 1e6 and some", e.found.Seconds)
 		}
 		var left finding
-		if err := json.Unmarshal(content(t, c.Out, "wasserstein-ou-1.json"), &left); err != nil || !reflect.DeepEqual(&left, e.found) {
-			t.Errorf("%s: %v: the file has %+v, expected %+v", there.what, err, left, e.found)
+		text := content(t, c.Out, "wasserstein-ou-1.json")
+		if err := json.Unmarshal(text, &left); err != nil || !reflect.DeepEqual(&left, e.found) || strings.Contains(string(text), "crop") {
+			t.Errorf("%s: %v: the file has %s, expected %+v and no crop", there.what, err, text, e.found)
 		}
 		if there.what == "nothing" {
 			judgedAnew(t, e)
