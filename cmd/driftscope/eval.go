@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"time"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -44,6 +45,8 @@ type evaluation struct {
 	N            int       `json:"n"`
 	DT           float64   `json:"dt"`
 	Align        string    `json:"align"`
+
+	SmoothedCoord *float64 `json:"l_smoothed_coord,omitempty"` // L_latent a coordinate given the whole recording; see smooth
 
 	// With a baseline alone; see compare.
 	DisplacementMSE *float64 `json:"displacement_mse,omitempty"`
@@ -93,6 +96,9 @@ func (c *evalCmd) Run(ctx context.Context) error {
 		return usage(err)
 	}
 	result := judge(model, seen, truth, judged, alignment)
+	if err := result.smooth(seen, truth, judged, fitted); err != nil {
+		return err
+	}
 	if c.Baseline == registration {
 		if err := result.compare(ctx, rec, seen, truth, judged, fitted, alignment); err != nil {
 			return err
@@ -134,6 +140,23 @@ func judge(model *infer.Model, seen *encoded, truth *truth, judged []int, a *ali
 		e.ReconMSE = &total
 	}
 	return e
+}
+
+// smooth adds how far from the truth the latents are that the whole recording gives under the law found in it, laid over it anew.
+func (e *evaluation) smooth(seen *encoded, truth *truth, judged, fitted []int) error {
+	_, d := seen.z.Dims()
+	z, err := online.Smooth(seen.path(seen.z), online.Config{Dim: d})
+	if err != nil {
+		return err
+	}
+	a, err := lay(e.Align, z, truth.z, fitted)
+	if err != nil {
+		return err
+	}
+	off := online.MeanSquares(pickRows(a.laid, judged), pickRows(truth.z, judged))
+	coord := sum(off) / float64(len(off))
+	e.SmoothedCoord = &coord
+	return nil
 }
 
 // driftAt is the drift at n latents.
@@ -191,6 +214,17 @@ func encodeAll(ctx context.Context, model *infer.Model, rec *recording) (*encode
 	}
 	e.z = mat.NewDense(len(e.seq), model.Card.Latent, rows)
 	return e, nil
+}
+
+// path is z, one row a frame, as the tracker would have it.
+func (e *encoded) path(z *mat.Dense) []latent.Latent {
+	n, d := z.Dims()
+	path := make([]latent.Latent, n)
+	for i := range path {
+		path[i] = latent.Latent{Seq: e.seq[i], Time: time.Unix(0, int64(e.times[i]*1e9)), Trajectory: e.trajectory[i],
+			Mean: z.RawRowView(i), SD: make([]float64, d)}
+	}
+	return path
 }
 
 // rows lists the frames inside a span.

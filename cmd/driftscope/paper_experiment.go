@@ -16,7 +16,6 @@ import (
 	"driftscope/infer/card"
 	"driftscope/infer/sdevae"
 	"driftscope/ingest/sim"
-	"driftscope/internal/latent"
 	"driftscope/online"
 )
 
@@ -100,7 +99,7 @@ func (e *experiment) recall() error {
 	found, learnt := new(finding), new(trained)
 	there, err := e.read(e.path+".json", found, &found.Settings)
 	if err == nil && there && (found.Figures == nil || found.Figures.LMu == nil || found.Figures.LMuCoord == nil || found.Figures.ReconMSE == nil ||
-		(found.Figures.RegistrationMSE == nil) != (found.Figures.DisplacementMSE == nil)) {
+		(found.Figures.RegistrationMSE == nil) != (found.Figures.DisplacementMSE == nil) || (e.row.clean != "") != (found.Figures.SmoothedCoord != nil)) {
 		err = fmt.Errorf("%s.json: figures are missing: delete it or give another --out", e.path)
 	}
 	if err != nil {
@@ -274,6 +273,11 @@ func (m *measured) judge(ctx context.Context) error {
 			return err
 		}
 	}
+	if m.row.clean != "" {
+		if err := figures.smooth(m.seen, m.truth, judged, fitted); err != nil {
+			return err
+		}
+	}
 	if m.oracle, err = m.consult(); err != nil {
 		return fmt.Errorf("the oracle's drift: %w", err)
 	}
@@ -284,13 +288,8 @@ func (m *measured) judge(ctx context.Context) error {
 
 // consult learns the drift as export does, from the true latents, which have no error.
 func (m *measured) consult() (*online.Network, error) {
-	n, d := m.truth.z.Dims()
-	path := make([]latent.Latent, n)
-	for i := range path {
-		path[i] = latent.Latent{Seq: m.seen.seq[i], Time: time.Unix(0, int64(m.seen.times[i]*1e9)), Trajectory: m.seen.trajectory[i],
-			Mean: m.truth.z.RawRowView(i), SD: make([]float64, d)}
-	}
-	return online.Fit(path, online.Config{Dim: d, Seed: m.Seed})
+	_, d := m.truth.z.Dims()
+	return online.Fit(m.seen.path(m.truth.z), online.Config{Dim: d, Seed: m.Seed})
 }
 
 // denoised measures reconstruction against the pictures before the noise, in their own range, as the paper does.
