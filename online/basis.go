@@ -12,31 +12,22 @@ type basis struct {
 // newBasis takes c, ρ and a from the steps.
 func newBasis(s *steps) *basis {
 	b := &basis{centre: make([]float64, s.dim), scale: 1}
-	seconds := 0.0
-	for k := range s.len() {
-		x, _, dt := s.row(k)
-		seconds += dt
+	seconds, position := 0.0, func(dst, x []float64) { copy(dst, x) }
+	for k, x := range s.averaged(s.dim, position) {
+		seconds += s.dt[k]
 		for i, v := range x {
-			b.centre[i] += (v - b.centre[i]) * dt / seconds
+			b.centre[i] += (v - b.centre[i]) * s.dt[k] / seconds
 		}
 	}
-	square := 0.0
-	for k := range s.len() {
-		x, _, dt := s.row(k)
-		square += dt * squareDistance(x, b.centre)
+	square, fourth := 0.0, 0.0
+	for k, x := range s.averaged(s.dim, position) {
+		u2 := squareDistance(x, b.centre)
+		square += s.dt[k] * u2
+		fourth += s.dt[k] * u2 * u2
 	}
 	if square > 0 {
 		b.scale = math.Sqrt(square / (seconds * float64(s.dim)))
-	}
-	second, fourth := 0.0, 0.0
-	for k := range s.len() {
-		x, _, dt := s.row(k)
-		u2 := squareDistance(x, b.centre) / (b.scale * b.scale)
-		second += dt * u2
-		fourth += dt * u2 * u2
-	}
-	if second > 0 {
-		b.radius = fourth / second
+		b.radius = fourth / (square * b.scale * b.scale)
 	}
 	return b
 }
@@ -64,4 +55,14 @@ func (b *basis) bend(u []float64) float64 {
 		sum += v * v
 	}
 	return (sum - b.radius) / 2
+}
+
+// fields writes u(x) and the radial field at x into dst, one after the other.
+func (b *basis) fields(dst, x []float64) {
+	d := len(x)
+	b.scaled(dst[:d], x)
+	bend := b.bend(dst[:d])
+	for i, u := range dst[:d] {
+		dst[d+i] = bend * u
+	}
 }

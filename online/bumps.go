@@ -51,19 +51,17 @@ func allBumps(s *steps, b *basis, m *moments) ([]*bumps, error) {
 	}
 	u := make([]float64, len(s.x))
 	for k := range s.len() {
-		x, _, _ := s.row(k)
-		b.scaled(u[k*s.dim:(k+1)*s.dim], x)
+		b.scaled(u[k*s.dim:(k+1)*s.dim], s.x[k*s.dim:(k+1)*s.dim])
 	}
 	points := bumpPoints(u, s.dim, bumpApart*lengths[0]*lengths[0])
 	var all []*bumps
 	for _, length := range lengths {
 		f := &bumps{d: s.dim, length: length, points: mat.NewDense(len(points)/s.dim, s.dim, points)}
-		sums := f.gather(s, b, u)
+		sums := f.gather(s, b)
 		if err := sums.project(m); err != nil {
 			return nil, err
 		}
-		sums.blur(f, s, b, u)
-		if err := f.settle(sums, singular*m.seconds); err != nil {
+		if err := f.settle(sums); err != nil {
 			return nil, err
 		}
 		all = append(all, f)
@@ -122,28 +120,14 @@ func (f *bumps) whiten() (*mat.Dense, error) {
 	return white, nil
 }
 
-// settle turns the whitened features, with sums Λ = Σ Δt ff' and variance V of their b, onto the axes of G = ΛV⁻¹Λ, doc.go (14).
-func (f *bumps) settle(s *bumpSums, floor float64) error {
+// settle turns the whitened features onto the axes of their G.
+func (f *bumps) settle(s *bumpSums) error {
 	white, err := f.whiten()
 	if err != nil {
 		return err
 	}
-	inner := rotated(s.gram, white)
-	variance := symmetricPart(rotated(s.variance, white))
-	for i := range variance.SymmetricDim() {
-		variance.SetSym(i, i, variance.At(i, i)+floor)
-	}
-	var factor mat.Cholesky
-	if !finite(variance.RawSymmetric().Data) || !factor.Factorize(variance) {
-		return errMoments
-	}
-	var surest, told, b mat.Dense
-	if err := factor.SolveTo(&surest, inner); err != nil {
-		return errMoments
-	}
-	told.Mul(inner.T(), &surest)
 	var vectors *mat.Dense
-	if vectors, f.lambda, err = principal(symmetricPart(&told)); err != nil {
+	if vectors, f.lambda, err = principal(symmetricPart(rotated(s.gram, white))); err != nil {
 		return err
 	}
 	for i, v := range f.lambda {
@@ -151,9 +135,7 @@ func (f *bumps) settle(s *bumpSums, floor float64) error {
 	}
 	f.mix.Mul(white, vectors)
 	f.affine.Mul(s.affine, &f.mix)
-	surest.Mul(&surest, vectors)
-	b.Mul(white, &surest)
-	f.b.Mul(b.T(), s.push)
-	f.g.Mul(b.T(), s.skew)
+	f.b.Mul(f.mix.T(), s.push)
+	f.g.Mul(f.mix.T(), s.skew)
 	return nil
 }

@@ -1,52 +1,58 @@
 package online
 
 import (
-	"math"
-
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
 // bumpRows is the number of transitions whose bumps are in memory at a time.
 const bumpRows = 256
 
-// bumpSums are sums over the transitions, for the scalars f = k(u) - A'[1,u] of one length scale, doc.go (12) and (14).
+// bumpSums are sums over the transitions, for the scalars f = k(u) - A'[1,u] of one length scale, doc.go (12).
 type bumpSums struct {
-	gram     *mat.Dense // Σ Δt ff', M×M
-	push     *mat.Dense // b, Σ f Δx' less the noise's share, M×d
-	skew     *mat.Dense // G with the radial field, Σ Δt f ½(|u|²-a) u', M×d
-	shadow   *mat.Dense // of k on the affine fields, Σ Δt k [1,u]', M×(1+d)
-	affine   *mat.Dense // A, (1+d)×M
-	variance *mat.Dense // V of b, M×M
+	gram   *mat.Dense // Σ Δt ff', M×M
+	push   *mat.Dense // b, Σ f Δx', M×d
+	skew   *mat.Dense // G with the radial field, M×d
+	shadow *mat.Dense // of k on the affine fields, Σ Δt k [1,u]', M×(1+d)
+	affine *mat.Dense // A, (1+d)×M
 }
 
 // gather adds up k itself, in blocks of transitions.
-func (f *bumps) gather(s *steps, b *basis, u []float64) *bumpSums {
+func (f *bumps) gather(s *steps, b *basis) *bumpSums {
 	d, size := f.d, f.points.RawMatrix().Rows
 	sums := &bumpSums{gram: mat.NewDense(size, size, nil), push: mat.NewDense(size, d, nil), skew: mat.NewDense(size, d, nil),
 		shadow: mat.NewDense(size, 1+d, nil)}
-	for first := 0; first < s.len(); first += bumpRows {
-		rows := min(bumpRows, s.len()-first)
-		k, weighted := mat.NewDense(rows, size, nil), mat.NewDense(rows, size, nil)
-		moved, bent, affine := mat.NewDense(rows, d, nil), mat.NewDense(rows, d, nil), mat.NewDense(rows, 1+d, nil)
-		for r := range rows {
-			_, dx, dt := s.row(first + r)
-			at := u[(first+r)*d : (first+r+1)*d]
-			f.kernel(k.RawRowView(r), at)
-			weighted.RowView(r).(*mat.VecDense).ScaleVec(dt, k.RowView(r))
-			copy(moved.RawRowView(r), dx)
-			affine.Set(r, 0, dt)
-			bend := b.bend(at)
-			for i, ui := range at {
-				affine.Set(r, 1+i, dt*ui)
-				bent.Set(r, i, dt*bend*ui)
-			}
+	k, weighted := mat.NewDense(bumpRows, size, nil), mat.NewDense(bumpRows, size, nil)
+	moved, bent, affine := mat.NewDense(bumpRows, d, nil), mat.NewDense(bumpRows, d, nil), mat.NewDense(bumpRows, 1+d, nil)
+	add := func(rows int) {
+		part := func(x *mat.Dense) *mat.Dense { return x.Slice(0, rows, 0, x.RawMatrix().Cols).(*mat.Dense) }
+		addProductT(sums.gram, part(k), part(weighted))
+		addProductT(sums.push, part(k), part(moved))
+		addProductT(sums.skew, part(k), part(bent))
+		addProductT(sums.shadow, part(k), part(affine))
+	}
+	fields := func(dst, x []float64) { // u, the radial field, k(u)
+		b.fields(dst[:2*d], x)
+		f.kernel(dst[2*d:], dst[:d])
+	}
+	rows := 0
+	for step, mean := range s.averaged(2*d+size, fields) {
+		dx, dt := s.row(step)
+		copy(moved.RawRowView(rows), dx)
+		affine.Set(rows, 0, dt)
+		floats.ScaleTo(affine.RawRowView(rows)[1:], dt, mean[:d])
+		floats.ScaleTo(bent.RawRowView(rows), dt, mean[d:2*d])
+		copy(k.RawRowView(rows), mean[2*d:])
+		floats.ScaleTo(weighted.RawRowView(rows), dt, mean[2*d:])
+		if rows++; rows == bumpRows {
+			add(rows)
+			rows = 0
 		}
-		addProductT(sums.gram, k, weighted)
-		addProductT(sums.push, k, moved)
-		addProductT(sums.skew, k, bent)
-		addProductT(sums.shadow, k, affine)
+	}
+	if rows > 0 {
+		add(rows)
 	}
 	return sums
 }
@@ -78,39 +84,6 @@ func (sums *bumpSums) project(m *moments) error {
 	subtractProductT(sums.push, sums.affine, moved)
 	subtractProductT(sums.skew, sums.affine, bent)
 	return nil
-}
-
-// blur takes the noise's share out of b and says how much surer b would be without noise, doc.go (14). What the noise in u does to
-// the affine part of b is in it already.
-func (sums *bumpSums) blur(f *bumps, s *steps, b *basis, u []float64) {
-	d, size := f.d, f.points.RawMatrix().Rows
-	mean := 0.0
-	for _, r := range s.noise {
-		mean += r / float64(d)
-	}
-	sums.variance = mat.DenseCopyOf(sums.gram)
-	k, share := make([]float64, size), make([]float64, size)
-	for first := 0; first < s.len(); first += bumpRows {
-		slope := mat.NewDense(min(bumpRows, s.len()-first), size, nil) // of f along one dimension, times √ of its weight in V
-		for i, noise := range s.noise {
-			clear(share)
-			for r := range slope.RawMatrix().Rows {
-				_, _, dt := s.row(first + r)
-				at := u[(first+r)*d : (first+r+1)*d]
-				weight := math.Sqrt(mean*(dt+(2+1/float64(d))*noise)) / b.scale
-				f.kernel(k, at)
-				for m, v := range k {
-					v *= (f.points.At(m, i) - at[i]) / (f.length * f.length)
-					share[m] += v
-					slope.Set(r, m, weight*(v-sums.affine.At(1+i, m)))
-				}
-			}
-			addProductT(sums.variance, slope, slope)
-			for m, v := range share {
-				sums.push.Set(m, i, sums.push.At(m, i)+noise/b.scale*v)
-			}
-		}
-	}
 }
 
 // addProductT adds x'y to dst.

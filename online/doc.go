@@ -16,15 +16,15 @@
 // Fit learns the drift of a whole recording at once:
 //
 //	transitions, σ², noise   recording.go   twice: without a drift, then about the one found
+//	their noise filtered     steps.go
 //	sums                     basis.go, moments.go, bumps.go, bumpsums.go
 //	evidence                 linear.go, evidence.go   of every combination of groups of drifts
 //	mean drift               posterior.go
 //	a network like it        student.go
 //
-// Separate takes a whole recording's latents apart where its axes mix what moves with what does not (tica.go).
-//
-// loss.go holds what training the encoder shares with tracking, on Gorgonia; checkpoint.go and archive.go keep the state. path.go
-// goes the other way, from a law to paths.
+// Smooth (smooth.go) says by the same law where each latent was, given the whole recording. Separate (tica.go) takes latents apart whose
+// axes mix what moves with what does not. loss.go holds what training the encoder shares with tracking, on Gorgonia; checkpoint.go and
+// archive.go keep the state. path.go goes the other way, from a law to paths.
 //
 // # Symbols
 //
@@ -172,15 +172,18 @@
 // shears fall into pairs. What is left to invert is the radial field's one number, so that all 10240 combinations (in three
 // dimensions) cost less than the sums, and nothing need be left out.
 //
-// The noise in m(t) is in x and in -Δx, and looks like a spring: L_μ of 9 instead of 0.4 at r = 0.5. On average it takes
-// Σ tr(R ∂Ψ/∂x) off b and adds T R/ρ² to the diagonal of Σ Δt uu'; both are undone, R being the bank's, not the encoder's S. What it
-// does on top of its average makes b of a bump less sure than G says. To leading order, for R much the same in all dimensions and
-// R̄ its mean,
+// The noise in m(t) is in where a step begins and, the other way round, in how far it goes, and looks like a spring: L_μ of 9 instead of
+// 0.4 at r = 0.5. So the steps go through a Kalman filter first, of σ = 1 and one R, the mean of the dimensions', without drift:
 //
-//	var b = G + R̄ Σ Σ_j (Δt + (2 + 1/d) R_j) (∂f/∂x_j)(∂f/∂x_j)'                            (14)
+//	P = p + Δt;  S = P + R;  e = m - z;  z ← z + (P/S)e;  p ← RP/S                            (14)
 //
-// and b, G count as G(var b)⁻¹b, G(var b)⁻¹G. Without it bumps are believed where there is only noise (L_μ 0.68 at r = 0.5, 5.4 at
-// r = 1, instead of 0.40 and 0.46).
+// The forecast z knows nothing of the noise to come, and the surprises e do not depend on each other. To first order in the drift the
+// forecast answers to a field Ψ by h ← (1 - P/S)h + ΔtΨ(z), and the likelihood is that of the regression of e on h with variance S.
+// With h₁ for h of Ψ = 1, that is (11) of
+//
+//	Ψ̄ = h/h₁, the average of Ψ over the latest z;  Δx = e h₁/S;  Δt = h₁²/S                   (15)
+//
+// which without noise is Ψ(m), m(t+1) - m(t) and Δt itself.
 //
 // The mean over all combinations does not depend on how z is turned, but for σ² and R, which are found along its axes. Its affine part
 // goes into the network's skip as it is; the perceptron learns the rest at visited points.

@@ -158,12 +158,10 @@ func (x *mixture) all(yield func(c combination) bool) {
 	}
 }
 
-// combine eliminates everything but the radial coefficient, whose K is then a number. Where noise was taken off G of the linear fields
-// they may claim more of the radial field than there is; a part of it is always its own.
+// combine eliminates everything but the radial coefficient, whose K is then a number.
 func (x *mixture) combine(at [3]int, tau float64) combination {
 	c, l, b := &x.options[0][at[0]], &x.options[1][at[1]], &x.options[2][at[2]]
-	left := max(x.gain-c.gg-l.gg, leastKept*x.gain)
-	k := 1 + tau*max(0, left-b.gg)
+	k := 1 + tau*max(0, x.gain-c.gg-l.gg-b.gg)
 	pull := x.pull - c.bg - l.bg - b.bg
 	mean := tau / k * pull
 	return combination{at: at, on: c.on + l.on + b.on + count(tau), mean: mean,

@@ -3,7 +3,7 @@ package online
 import "driftscope/internal/latent"
 
 // Fit learns the drift of a recording from nothing and gives it as one network: the perceptron that imitates the posterior mean over
-// the drifts of doc.go (10) to (14). Of c it uses Dim, MaxGap and Seed. Dimensions not found active have drift 0, as all have before
+// the drifts of doc.go (10) to (15). Of c it uses Dim, MaxGap and Seed. Dimensions not found active have drift 0, as all have before
 // 100 transitions. The same latents and seed give the same network. Time and memory grow in proportion to the latents: 1000 of them
 // take about a second.
 //

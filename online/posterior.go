@@ -5,7 +5,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// posterior is what a recording says of the drift, doc.go (10) to (14): its mean at any point. Dimensions that are not active have
+// posterior is what a recording says of the drift, doc.go (10) to (15): its mean at any point. Dimensions that are not active have
 // drift 0. Methods but learn only read it, and allocate.
 type posterior struct {
 	dim    int
@@ -29,7 +29,7 @@ type curve struct {
 func (p *posterior) learn(s *steps) error {
 	p.basis = newBasis(s)
 	m := newMoments(s, p.basis)
-	q, lambda, err := m.axes(s.noise, p.basis.scale)
+	q, lambda, err := m.axes()
 	if err != nil {
 		return err
 	}

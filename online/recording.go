@@ -58,36 +58,3 @@ func (r *recording) learn() (*posterior, error) {
 	}
 	return p, p.learn(r.steps(p.active, p.root))
 }
-
-// steps are the transitions of the active dimensions, in units of their root √v.
-func (r *recording) steps(active []int, root []float64) *steps {
-	s := &steps{dim: len(active), dt: r.dt}
-	for _, k := range r.second {
-		from, to := r.latents[k-1].Mean, r.latents[k].Mean
-		for i, at := range active {
-			s.x = append(s.x, from[at]/root[i])
-			s.dx = append(s.dx, (to[at]-from[at])/root[i])
-		}
-	}
-	for _, at := range active {
-		s.noise = append(s.noise, r.found[at].noise/r.found[at].v)
-	}
-	return s
-}
-
-// steps is a list of transitions as the posterior sees them: each dimension in units of its √v, so that σ = 1 in all.
-type steps struct {
-	dim   int
-	x     []float64 // where each began, as measured, n×dim, s^½
-	dx    []float64 // how far it went, n×dim, s^½
-	dt    []float64 // n, s
-	noise []float64 // R/v of each dimension, s
-}
-
-func (s *steps) len() int { return len(s.dt) }
-
-// row lends step k.
-func (s *steps) row(k int) (x, dx []float64, dt float64) {
-	i, j := k*s.dim, (k+1)*s.dim
-	return s.x[i:j], s.dx[i:j], s.dt[k]
-}

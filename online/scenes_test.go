@@ -85,17 +85,19 @@ func (s scene) film(n int, r float64, rng *rand.Rand) (seen []latent.Latent, tru
 
 // steps are the film's transitions, as one would have them who knows σ and the noise.
 func (s scene) steps(seen []latent.Latent, r float64) *steps {
-	all := &steps{dim: len(s.from), noise: repeat(r*testStep, len(s.from))}
-	for k := 1; k < len(seen); k++ {
-		if seen[k].Trajectory != seen[k-1].Trajectory {
-			continue
-		}
-		for i, from := range seen[k-1].Mean {
-			all.x, all.dx = append(all.x, from), append(all.dx, seen[k].Mean[i]-from)
-		}
-		all.dt = append(all.dt, testStep)
+	d := len(s.from)
+	known := &recording{latents: seen, found: make([]diffusion, d)}
+	var active []int
+	for i := range d {
+		known.found[i] = diffusion{v: 1, noise: r * testStep}
+		active = append(active, i)
 	}
-	return all
+	for k := 1; k < len(seen); k++ {
+		if seen[k].Trajectory == seen[k-1].Trajectory {
+			known.second, known.dt = append(known.second, k), append(known.dt, testStep)
+		}
+	}
+	return known.steps(active, repeat(1, d))
 }
 
 // error is L_μ, the mean over points of |got - law|², summed over coordinates, (latent/s)².

@@ -58,7 +58,8 @@ func (d dataset) survey(ctx context.Context) (*survey, error) {
 // widest surveys every film, one trajectory of a recording, by itself, and gives the survey of the one where things move over the
 // widest square. It is coloured where any is.
 func (d dataset) widest(ctx context.Context) (*survey, error) {
-	widest, size, coloured := (*survey)(nil), 0, false
+	var widest, coloured *survey
+	size := 0
 	for _, r := range d {
 		films, err := r.films(ctx)
 		if err != nil {
@@ -68,13 +69,17 @@ func (d dataset) widest(ctx context.Context) (*survey, error) {
 			if err := s.check(); err != nil {
 				return nil, fmt.Errorf("%s, film %d of %d: %w", r.arg, i+1, len(films), err)
 			}
-			coloured = coloured || s.coloured
+			if s.coloured() {
+				coloured = s
+			}
 			if moving, _ := s.moving(); widest == nil || moving.size > size {
 				widest, size = s, moving.size
 			}
 		}
 	}
-	widest.coloured = coloured
+	if coloured != nil {
+		widest.tinted, widest.hue = coloured.tinted, coloured.hue
+	}
 	return widest, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"time"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -45,6 +46,8 @@ type evaluation struct {
 	DT           float64   `json:"dt"`
 	Align        string    `json:"align"`
 
+	SmoothedCoord *float64 `json:"l_smoothed_coord,omitempty"` // L_latent a coordinate given the whole recording; see smooth
+
 	// With a baseline alone; see compare.
 	DisplacementMSE *float64 `json:"displacement_mse,omitempty"`
 	RegistrationMSE *float64 `json:"registration_mse,omitempty"`
@@ -72,7 +75,7 @@ func (c *evalCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if n := seen.films(); n > 1 && movesWithFilm(model.Card.Preprocess) {
+	if n := len(films(seen.trajectory)); n > 1 && movesWithFilm(model.Card.Preprocess) {
 		warn("%s has %d trajectories, and %s sees each around a centre of its own, where one map is laid over all: judge them one by one, with --fit-frames and --frames inside one", c.Video, n, c.Model)
 	}
 	truth, err := c.readTruth(ctx, rec, seen)
@@ -88,12 +91,16 @@ func (c *evalCmd) Run(ctx context.Context) error {
 	if len(judged) < 2 || len(fitted) < 2 {
 		return usage(fmt.Errorf("%s has %d frames: %d to judge on and %d to fit on, at least 2 of each are needed", c.Video, len(seen.seq), len(judged), len(fitted)))
 	}
-	result, err := judge(model, seen, truth, judged, fitted, c.Align)
+	alignment, err := lay(c.Align, seen.z, truth.z, fitted)
 	if err != nil {
+		return usage(err)
+	}
+	result := judge(model, seen, truth, judged, alignment)
+	if err := result.smooth(seen, truth, judged, fitted); err != nil {
 		return err
 	}
 	if c.Baseline == registration {
-		if err := result.compare(ctx, rec, seen, truth, judged, fitted); err != nil {
+		if err := result.compare(ctx, rec, seen, truth, judged, fitted, alignment); err != nil {
 			return err
 		}
 	}
@@ -108,24 +115,19 @@ func (c *evalCmd) fitFrames(k *card.Card) string {
 	return k.Training.Frames
 }
 
-// judge aligns the latents with the truth and measures.
-func judge(model *infer.Model, seen *encoded, truth *truth, judged, fitted []int, how string) (*evaluation, error) {
-	to, err := lay(how, pickRows(seen.z, fitted), pickRows(truth.z, fitted))
-	if err != nil {
-		return nil, usage(err)
-	}
-	want := pickRows(truth.z, judged)
+// judge measures how far the judged latents, laid over the truth, are from it.
+func judge(model *infer.Model, seen *encoded, truth *truth, judged []int, a *alignment) *evaluation {
+	got, want := pickRows(a.laid, judged), pickRows(truth.z, judged)
 	_, k := want.Dims()
-	got := to.Apply(pickRows(seen.z, judged))
-	e := &evaluation{N: len(judged), DT: seen.dt(), Align: how, R2: online.R2(got, want)}
+	e := &evaluation{N: len(judged), DT: seen.dt(), Align: a.how, R2: online.R2(got, want)}
 	e.LLatent = sum(online.MeanSquares(got, want))
 	e.LLatentCoord = e.LLatent / float64(k)
 	for i, s := range model.Card.Sigma {
-		along := to.Linear.RawRowView(i) // of length 1 under an isometry
+		along := a.to.Linear.RawRowView(i) // of length 1 under an isometry
 		e.CRLB += s * s * floats.Dot(along, along) / model.Card.Seconds
 	}
 	if truth.mu != nil && model.Card.Drift != nil {
-		drift := to.Turn(driftAt(sdevae.DriftOf(&model.Card), pickRows(seen.z, judged)))
+		drift := a.to.Turn(driftAt(sdevae.DriftOf(&model.Card), pickRows(seen.z, judged)))
 		total := sum(online.MeanSquares(drift, pickRows(truth.mu, judged)))
 		coord := total / float64(k)
 		e.LMu, e.LMuCoord = &total, &coord
@@ -137,15 +139,24 @@ func judge(model *infer.Model, seen *encoded, truth *truth, judged, fitted []int
 		}
 		e.ReconMSE = &total
 	}
-	return e, nil
+	return e
 }
 
-// lay finds the map, affine or an isometry, that lays latents over the truth.
-func lay(how string, z, truth *mat.Dense) (*online.Map, error) {
-	if how == "affine" {
-		return online.Affine(z, truth)
+// smooth adds how far from the truth the latents are that the whole recording gives under the law found in it, laid over it anew.
+func (e *evaluation) smooth(seen *encoded, truth *truth, judged, fitted []int) error {
+	_, d := seen.z.Dims()
+	z, err := online.Smooth(seen.path(seen.z), online.Config{Dim: d})
+	if err != nil {
+		return err
 	}
-	return online.Isometry(z, truth)
+	a, err := lay(e.Align, z, truth.z, fitted)
+	if err != nil {
+		return err
+	}
+	off := online.MeanSquares(pickRows(a.laid, judged), pickRows(truth.z, judged))
+	coord := sum(off) / float64(len(off))
+	e.SmoothedCoord = &coord
+	return nil
 }
 
 // driftAt is the drift at n latents.
@@ -205,15 +216,15 @@ func encodeAll(ctx context.Context, model *infer.Model, rec *recording) (*encode
 	return e, nil
 }
 
-// films counts the trajectories.
-func (e *encoded) films() int {
-	n := 1
-	for i, t := range e.trajectory[1:] {
-		if t != e.trajectory[i] {
-			n++
-		}
+// path is z, one row a frame, as the tracker would have it.
+func (e *encoded) path(z *mat.Dense) []latent.Latent {
+	n, d := z.Dims()
+	path := make([]latent.Latent, n)
+	for i := range path {
+		path[i] = latent.Latent{Seq: e.seq[i], Time: time.Unix(0, int64(e.times[i]*1e9)), Trajectory: e.trajectory[i],
+			Mean: z.RawRowView(i), SD: make([]float64, d)}
 	}
-	return n
+	return path
 }
 
 // rows lists the frames inside a span.

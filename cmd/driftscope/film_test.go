@@ -141,25 +141,34 @@ func twoTrajectories(t *testing.T, folder string) {
 	}
 }
 
-// The trajectories of one folder are films as well: the spot is in the middle of both.
+// The trajectories of one folder are films as well: the spot is in the middle of both, whichever frames are asked for.
 func TestEachTrajectory(t *testing.T) {
 	folder := t.TempDir()
 	twoTrajectories(t, folder)
+	for _, c := range []struct {
+		span
+		frames int
+	}{{whole, 16}, {span{3, 10}, 7}, {span{10, 14}, 4}} {
+		rec, err := openRecording(folder, 0, 0, "", c.span)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		if _, err := rec.each(t.Context(), (&survey{}).steps(0, 0, false, &region{size: 48, film: true}), func(f *frame.Frame) error {
+			n++
+			pixels, _, err := planes(f)
+			at := slices.Index(pixels, slices.Max(pixels))
+			if x, y := float64(at%side), float64(at/side); math.Abs(x-31.5) > 4 || math.Abs(y-31.5) > 4 || pixels[0] > 0.02 || slices.Max(pixels) < 0.9 {
+				t.Errorf("frame %d of %v: the spot is at (%g, %g) on a ground of %g, expected the middle on 0", f.Seq, c.span, x, y, pixels[0])
+			}
+			return err
+		}); err != nil || n != c.frames {
+			t.Errorf("%d frames of %v, %v", n, c.span, err)
+		}
+	}
 	rec, err := openRecording(folder, 0, 0, "", whole)
 	if err != nil {
 		t.Fatal(err)
-	}
-	n := 0
-	if _, err := rec.each(t.Context(), (&survey{}).steps(0, 0, false, &region{size: 48, film: true}), func(f *frame.Frame) error {
-		n++
-		pixels, _, err := planes(f)
-		at := slices.Index(pixels, slices.Max(pixels))
-		if x, y := float64(at%side), float64(at/side); math.Abs(x-31.5) > 4 || math.Abs(y-31.5) > 4 || pixels[0] > 0.02 {
-			t.Errorf("frame %d: the spot is at (%g, %g) on a ground of %g, expected the middle on 0", f.Seq, x, y, pixels[0])
-		}
-		return err
-	}); err != nil || n != 16 {
-		t.Errorf("%d frames, %v", n, err)
 	}
 	films, err := rec.films(t.Context())
 	if err != nil || len(films) != 2 || films[0].frames != 8 || films[1].low != 70 {

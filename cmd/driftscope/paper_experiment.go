@@ -16,7 +16,6 @@ import (
 	"driftscope/infer/card"
 	"driftscope/infer/sdevae"
 	"driftscope/ingest/sim"
-	"driftscope/internal/latent"
 	"driftscope/online"
 )
 
@@ -29,6 +28,7 @@ type settings struct {
 	Latent int    `json:"latent"`
 	Steps  int    `json:"steps"`
 	CLAHE  string `json:"clahe"`
+	Crop   string `json:"crop,omitempty"`
 	Align  string `json:"align"`
 	Assets string `json:"assets,omitempty"`
 }
@@ -70,7 +70,7 @@ type drifting struct {
 func (c *paperCmd) experiment(row paperRow, run int) (*experiment, error) {
 	e := &experiment{row: row, path: filepath.Join(c.Out, fmt.Sprintf("%s-%d", row.scene, run)), settings: settings{
 		Row: row.scene, Run: run, Seed: c.Seed + uint64(run), Frames: row.frames, Latent: row.latent,
-		Steps: cmp.Or(c.Steps, row.steps, sdevae.DefaultSteps), CLAHE: row.clahe, Align: "isometry",
+		Steps: cmp.Or(c.Steps, row.steps, sdevae.DefaultSteps), CLAHE: row.clahe, Crop: row.crop, Align: "isometry",
 	}}
 	if row.affine {
 		e.Align = "affine"
@@ -99,7 +99,7 @@ func (e *experiment) recall() error {
 	found := new(finding)
 	there, err := e.read(e.path+".json", found, &found.Settings)
 	if err == nil && there && (found.Figures == nil || found.Figures.LMu == nil || found.Figures.LMuCoord == nil || found.Figures.ReconMSE == nil ||
-		(found.Figures.RegistrationMSE == nil) != (found.Figures.DisplacementMSE == nil)) {
+		(found.Figures.RegistrationMSE == nil) != (found.Figures.DisplacementMSE == nil) || (e.row.clean != "") != (found.Figures.SmoothedCoord != nil)) {
 		err = fmt.Errorf("%s.json: figures are missing: delete it or give another --out", e.path)
 	}
 	if err != nil {
@@ -227,23 +227,23 @@ func (e *experiment) complete(ctx context.Context) (err error) {
 // training is the command that learns from the frames: pretrain's defaults but for what the row says.
 func (e *experiment) training(frames string) *pretrainCmd {
 	return &pretrainCmd{Source: []string{frames}, Latent: strconv.Itoa(e.Latent), Out: e.path + ".onnx", Seed: e.Seed, Steps: e.Steps, CLAHE: e.CLAHE,
-		Recipe: "fast", Crop: "auto", Diffusion: "profiled"}
+		Recipe: "fast", Crop: cmp.Or(e.Crop, "auto"), Diffusion: "profiled"}
 }
 
 // measured is a model beside the truth.
 type measured struct {
 	*experiment
+	*alignment
 	finding *finding
 	model   *infer.Model
 	film    *recording
 	seen    *encoded
 	truth   *truth
-	to      *online.Map     // from its latents to the truth's
 	oracle  *online.Network // the drift learnt from the true latents
 }
 
-// measure judges the exported model on the whole film by eval's rules: under an isometry on every frame, affinely on the second half
-// by a map fitted on the first.
+// measure judges the exported model by eval's rules: under an isometry on every frame, affinely on the second half of each film, where
+// first halves lay each over the truth.
 func (e *experiment) measure(ctx context.Context, frames string) (*measured, error) {
 	m, err := e.see(ctx, frames)
 	if err != nil {
@@ -278,19 +278,25 @@ func (e *experiment) see(ctx context.Context, frames string) (*measured, error) 
 func (m *measured) judge(ctx context.Context) error {
 	judged := m.seen.rows(span{0, math.MaxUint64})
 	fitted := judged
-	if m.row.affine {
-		fitted, judged = judged[:len(judged)/2], judged[len(judged)/2:]
-	}
 	var err error
-	if m.to, err = lay(m.Align, pickRows(m.seen.z, fitted), pickRows(m.truth.z, fitted)); err != nil {
-		return err
+	if m.row.affine {
+		films := films(m.seen.trajectory)
+		fitted, judged = halves(films)
+		m.alignment, err = layFilms(m.seen.z, m.truth.z, films)
+	} else {
+		m.alignment, err = lay(m.Align, m.seen.z, m.truth.z, fitted)
 	}
-	figures, err := judge(m.model, m.seen, m.truth, judged, fitted, m.Align)
 	if err != nil {
 		return err
 	}
+	figures := judge(m.model, m.seen, m.truth, judged, m.alignment)
 	if m.row.moved.RegistrationMSE > 0 {
-		if err := figures.compare(ctx, m.film, m.seen, m.truth, judged, fitted); err != nil {
+		if err := figures.compare(ctx, m.film, m.seen, m.truth, judged, fitted, m.alignment); err != nil {
+			return err
+		}
+	}
+	if m.row.clean != "" {
+		if err := figures.smooth(m.seen, m.truth, judged, fitted); err != nil {
 			return err
 		}
 	}
@@ -304,13 +310,8 @@ func (m *measured) judge(ctx context.Context) error {
 
 // consult learns the drift as export does, from the true latents, which have no error.
 func (m *measured) consult() (*online.Network, error) {
-	n, d := m.truth.z.Dims()
-	path := make([]latent.Latent, n)
-	for i := range path {
-		path[i] = latent.Latent{Seq: m.seen.seq[i], Time: time.Unix(0, int64(m.seen.times[i]*1e9)), Trajectory: m.seen.trajectory[i],
-			Mean: m.truth.z.RawRowView(i), SD: make([]float64, d)}
-	}
-	return online.Fit(path, online.Config{Dim: d, Seed: m.Seed})
+	_, d := m.truth.z.Dims()
+	return online.Fit(m.seen.path(m.truth.z), online.Config{Dim: d, Seed: m.Seed})
 }
 
 // denoised measures reconstruction against the pictures before the noise, in their own range, as the paper does.

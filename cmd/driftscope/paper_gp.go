@@ -26,7 +26,7 @@ func (e *experiment) regress(ctx context.Context) (*drifting, error) {
 		judged[i] = i
 	}
 	if e.row.affine {
-		judged = judged[len(judged)/2:]
+		_, judged = halves(films(p.trajectory))
 	}
 	off := online.MeanSquares(pickRows(p.drift(), judged), pickRows(mu, judged))
 	return &drifting{sum(off), sum(off) / float64(len(off))}, nil

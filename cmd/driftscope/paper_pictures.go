@@ -37,12 +37,11 @@ var (
 
 // draw writes the row's pictures: the path, the drift in one or two dimensions, and frames with their reconstructions.
 func (m *measured) draw(ctx context.Context, path string) error {
-	latents := m.to.Apply(m.seen.z)
-	if err := writePlot(path+pathPicture, m.drawPath(latents)); err != nil {
+	if err := writePlot(path+pathPicture, m.drawPath(m.laid)); err != nil {
 		return err
 	}
 	if _, d := m.truth.z.Dims(); d <= 2 {
-		if err := writePlot(path+driftPicture, m.drawDrift(latents)); err != nil {
+		if err := writePlot(path+driftPicture, m.drawDrift(m.laid)); err != nil {
 			return err
 		}
 	}
@@ -75,16 +74,12 @@ func (m *measured) drawPath(latents *mat.Dense) *plot.Plot {
 
 // addPath adds a line a trajectory.
 func (m *measured) addPath(p *plot.Plot, name string, x, y []float64, ink color.Color) {
-	for from := 0; from < len(x); {
-		to := from + 1
-		for to < len(x) && m.seen.trajectory[to] == m.seen.trajectory[from] {
-			to++
-		}
+	for i, film := range films(m.seen.trajectory) {
+		from, to := film[0], film[0]+len(film)
 		line := addLine(p, x[from:to], y[from:to], ink)
-		if from == 0 && name != "" {
+		if i == 0 && name != "" {
 			p.Legend.Add(name, line)
 		}
-		from = to
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"gocv.io/x/gocv"
 
@@ -34,8 +35,10 @@ func planes(f *frame.Frame) (pixels []float32, shape [3]int, err error) {
 type greyFrame struct {
 	pixels        []float32
 	width, height int
-	low, high     float32 // extremes over all channels
-	coloured      bool    // some pixel's channels differ by more than an eighth of the frame's range
+	low, high     float32   // extremes over all channels
+	coloured      bool      // some pixel's channels differ by more than an eighth of the frame's range
+	real          bool      // of float pixels
+	values        []float32 // of all channels, one pixel's after another's
 }
 
 // grey copies a raw frame of any pixel type that sources give.
@@ -52,7 +55,8 @@ func grey(f *frame.Frame) (greyFrame, error) {
 	if err != nil {
 		return greyFrame{}, fmt.Errorf("frame %d: %w", f.Seq, err)
 	}
-	g := greyFrame{pixels: make([]float32, len(data)/channels), width: m.Cols(), height: m.Rows()}
+	g := greyFrame{pixels: make([]float32, len(data)/channels), width: m.Cols(), height: m.Rows(), real: m.Type() == gocv.MatTypeCV32FC1 || m.Type() == gocv.MatTypeCV32FC3}
+	g.values = slices.Clone(data)
 	g.low, g.high = data[0], data[0]
 	apart := float32(0)
 	for i := range g.pixels {

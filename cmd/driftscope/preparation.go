@@ -76,7 +76,7 @@ func (c *pretrainCmd) choose(ctx context.Context, data dataset, s *survey, laten
 		}
 		candidate.tau = c.tau(candidate.clip)
 		explained := 0.0
-		if c.CLAHE == "auto" && !s.coloured {
+		if c.CLAHE == "auto" && !s.coloured() {
 			if explained, err = c.trial(ctx, candidate); err != nil {
 				return nil, err
 			}
@@ -100,9 +100,9 @@ func (c *pretrainCmd) choose(ctx context.Context, data dataset, s *survey, laten
 // candidates lists the settings of CLAHE to try, the plain one first: it wins ties. Colour is never equalised.
 func (c *pretrainCmd) candidates(s *survey) []bool {
 	switch {
-	case c.CLAHE == "on" && !s.coloured:
+	case c.CLAHE == "on" && !s.coloured():
 		return []bool{true}
-	case c.CLAHE == "off" || s.coloured:
+	case c.CLAHE == "off" || s.coloured():
 		return []bool{false}
 	}
 	return []bool{false, true}

@@ -115,11 +115,11 @@ func (r *recording) hand(ctx context.Context, f *frame.Frame, scout *scout, chai
 	if r.span.after(f.Seq) {
 		return true, nil
 	}
-	if err := scout.ahead(ctx, f); err != nil {
-		return true, r.naming(err)
-	}
 	if !r.span.holds(f.Seq) {
 		return false, nil
+	}
+	if err := scout.ahead(ctx, f); err != nil {
+		return true, r.naming(err)
 	}
 	if err := chain.apply(ctx, f); err != nil {
 		return true, fmt.Errorf("%s, frame %d: %w", r.arg, f.Seq, err)

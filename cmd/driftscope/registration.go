@@ -17,10 +17,10 @@ import (
 // registration is the only baseline.
 const registration = "registration"
 
-// compare adds the mean squared errors, summed over coordinates, of the displacement between consecutive frames: of the model's latents
-// under the map that eval lays them with, and of image registration on the raw frames, in pixels, whose affine map to the truth's
+// compare adds the mean squared errors, summed over coordinates, of the displacement between consecutive frames of a film: of the model's
+// latents as they are laid over the truth, and of image registration on the raw frames, in pixels, whose affine map to the truth's
 // displacements is fitted on the same frames.
-func (e *evaluation) compare(ctx context.Context, rec *recording, seen *encoded, truth *truth, judged, fitted []int) error {
+func (e *evaluation) compare(ctx context.Context, rec *recording, seen *encoded, truth *truth, judged, fitted []int, a *alignment) error {
 	moved, err := register(ctx, rec, seen)
 	if err != nil {
 		return err
@@ -29,16 +29,12 @@ func (e *evaluation) compare(ctx context.Context, rec *recording, seen *encoded,
 	if len(pairs) == 0 {
 		return usage(fmt.Errorf("--baseline: %s has no two consecutive frames of one trajectory to judge on", rec.arg))
 	}
-	laid, err := lay(e.Align, pickRows(seen.z, fitted), pickRows(truth.z, fitted))
-	if err != nil {
-		return usage(err)
-	}
 	registered, err := online.Affine(pickRows(moved, learnt), displaced(truth.z, learnt))
 	if err != nil {
 		return usage(fmt.Errorf("--baseline: laying what registration finds over the truth, on %d pairs of frames: %w", len(learnt), err))
 	}
 	want := displaced(truth.z, pairs)
-	ours := sum(online.MeanSquares(laid.Turn(displaced(seen.z, pairs)), want))
+	ours := sum(online.MeanSquares(displaced(a.laid, pairs), want))
 	theirs := sum(online.MeanSquares(registered.Apply(pickRows(moved, pairs)), want))
 	e.DisplacementMSE, e.RegistrationMSE = &ours, &theirs
 	return nil

@@ -52,8 +52,12 @@ func TestRegister(t *testing.T) {
 func TestCompare(t *testing.T) {
 	rec, seen, truth := perfect(t, specimen{x: 60, y: 70, background: 10_000, bright: 200, noise: 800, frames: 40})
 	rows := seen.rows(whole)
-	e := &evaluation{Align: "affine"}
-	if err := e.compare(t.Context(), rec, seen, truth, rows[20:], rows[:20]); err != nil {
+	right, err := lay("affine", seen.z, truth.z, rows[:20])
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &evaluation{}
+	if err := e.compare(t.Context(), rec, seen, truth, rows[20:], rows[:20], right); err != nil {
 		t.Fatal(err)
 	}
 	steps := displaced(truth.z, rows[21:])
@@ -61,11 +65,11 @@ func TestCompare(t *testing.T) {
 	if *e.DisplacementMSE > 1e-9 || *e.RegistrationMSE < still/10 {
 		t.Errorf("ours %g, expected 0; registration's %g, expected about %g: it sees noise alone", *e.DisplacementMSE, *e.RegistrationMSE, still)
 	}
-	if err := e.compare(t.Context(), rec, seen, truth, rows[39:], rows[:20]); err == nil || exitStatus(err) != 2 || !strings.Contains(err.Error(), "no two consecutive frames") {
+	if err := e.compare(t.Context(), rec, seen, truth, rows[39:], rows[:20], right); err == nil || exitStatus(err) != 2 || !strings.Contains(err.Error(), "no two consecutive frames") {
 		t.Errorf("one frame: %v, a usage error expected", err)
 	}
 	seen.trajectory[1] = 7
-	if err := e.compare(t.Context(), rec, seen, truth, rows[20:], rows[:4]); err == nil || exitStatus(err) != 2 || !strings.Contains(err.Error(), "on 1 pairs of frames") {
+	if err := e.compare(t.Context(), rec, seen, truth, rows[20:], rows[:4], right); err == nil || exitStatus(err) != 2 || !strings.Contains(err.Error(), "on 1 pairs of frames") {
 		t.Errorf("two cuts in four frames: %v, a usage error expected", err)
 	}
 	seen.seq = seen.seq[:39]

@@ -33,24 +33,29 @@ func (r *recording) scout(ctx context.Context, chain chain) (s *scout, err error
 	return s, err
 }
 
-// ahead shows the steps the whole film that f begins; nothing where f goes on with one.
+// ahead shows the steps the whole film of f, unless f goes on with one that they have seen. Films before it, of which no frame is asked
+// for, are passed over: a step would take them for a part of it.
 func (s *scout) ahead(ctx context.Context, f *frame.Frame) error {
 	if s.source == nil || s.begun && f.Meta.Trajectory == s.film {
 		return nil
 	}
 	s.begun, s.film = true, f.Meta.Trajectory
-	for shown := 0; ; shown++ {
+	for shown := false; ; {
 		err := s.read(ctx)
 		switch {
 		case err != nil && !errors.Is(err, io.EOF):
 			return err
 		case err == nil && s.next.Meta.Trajectory == s.film:
-		case shown == 0:
-			return fmt.Errorf("frame %d, of trajectory %d, is not there when read again: the recording changed while it was read", f.Seq, s.film)
-		default:
+			shown = true
+			err = s.show()
+		case shown:
 			return nil
+		case err == nil:
+			s.drop()
+		default:
+			err = fmt.Errorf("frame %d, of trajectory %d, is not there when read again: the recording changed while it was read", f.Seq, s.film)
 		}
-		if err := s.show(); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -67,10 +72,7 @@ func (s *scout) read(ctx context.Context) (err error) {
 
 // show shows the steps the next frame, and is done with it.
 func (s *scout) show() error {
-	defer func() {
-		s.next.Close()
-		s.next = nil
-	}()
+	defer s.drop()
 	for _, step := range s.steps {
 		if err := step.Look(s.next); err != nil {
 			return err
@@ -79,9 +81,15 @@ func (s *scout) show() error {
 	return nil
 }
 
+// drop is done with the next frame.
+func (s *scout) drop() {
+	s.next.Close()
+	s.next = nil
+}
+
 func (s *scout) close() {
 	if s.next != nil {
-		s.next.Close()
+		s.drop()
 	}
 	if s.source != nil {
 		s.source.Close()

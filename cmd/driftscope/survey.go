@@ -17,8 +17,11 @@ const side = 64
 type survey struct {
 	frames        int
 	width, height int
-	coloured      bool
+	tinted        bool // some frame's channels differ
+	hue           hue
+	real          bool // float pixels
 	float         bool
+	raw, grey     values   // of the channels and of their means
 	counts        []uint64 // histogram of integer pixels, one bin a count
 	low, high     float64  // extremes
 	reduce        int      // side of the boxes that the variance map averages over
@@ -49,7 +52,14 @@ func (s *survey) add(f *frame.Frame) error {
 		return fmt.Errorf("frame %d is %dx%d, the first was %dx%d: give frames of one size", f.Seq, g.width, g.height, s.width, s.height)
 	}
 	s.frames++
-	s.coloured = s.coloured || g.coloured
+	s.tinted, s.real = s.tinted || g.coloured, s.real || g.real
+	if len(g.values) == 3*len(g.pixels) {
+		s.hue.add(g.values)
+	}
+	if s.real {
+		s.raw.add(g.values)
+		s.grey.add(g.pixels)
+	}
 	s.low, s.high = min(s.low, float64(g.low)), max(s.high, float64(g.high))
 	for _, v := range g.pixels {
 		if i := int(v); v >= 0 && i < len(s.counts) {
@@ -84,14 +94,21 @@ func (g *greyFrame) box(x, y, k int) float64 {
 const tail = 1e-4
 
 // window is the grey range of the whole recording: its extremes, as in the paper, and in integer recordings beyond 8 bits the
-// percentiles that leave hot pixels out. Float pictures in [0,1] keep that range.
+// percentiles that leave hot pixels out. Float pictures in [0,1] keep that range; others leave out spikes and what drowns them.
 func (s *survey) window() (low, high float64, err error) {
 	switch {
 	case s.low == s.high:
 		return 0, 0, fmt.Errorf("every pixel of every frame is %g: the recording is blank, check light and shutter", s.low)
 	case s.low >= 0 && s.high <= 1:
 		return 0, 1, nil
-	case s.float || s.coloured || s.high < 256 || s.high >= float64(len(s.counts)):
+	case s.real:
+		seen := &s.grey
+		if s.coloured() {
+			seen = &s.raw
+		}
+		low, high = seen.window(s.low, s.high, s.drowned())
+		return low, high, nil
+	case s.float || s.coloured() || s.high < 256 || s.high >= float64(len(s.counts)):
 		return s.low, s.high, nil
 	}
 	var total uint64
@@ -104,6 +121,20 @@ func (s *survey) window() (low, high float64, err error) {
 		return s.low, s.high, nil
 	}
 	return low, high, nil
+}
+
+// coloured says that things have a colour, not their noise alone.
+func (s *survey) coloured() bool { return s.tinted && (s.frames < 2 || s.hue.lasts()) }
+
+// drowned says that less than a tenth of the pictures' variance lasts from one frame to the next.
+func (s *survey) drowned() bool {
+	var lasting, all float64
+	for i, v := range s.variance() {
+		m := s.sum[i] / float64(s.frames)
+		lasting += s.lagged[i]/float64(s.frames-1) - m*m
+		all += v
+	}
+	return lasting < all/10
 }
 
 // quantile is the first bin at which more than n pixels have been counted.
@@ -234,7 +265,7 @@ func (s *survey) steps(low, high float64, clahe bool, crop *region) []card.Step 
 	if crop != nil && crop.film {
 		normalise = map[string]any{"film": true}
 	}
-	if !s.coloured {
+	if !s.coloured() {
 		normalise["grey"] = true
 	}
 	steps := []card.Step{{Kind: "normalise", Options: normalise}}

@@ -61,6 +61,75 @@ func TestSurveyFindsWhatMoves(t *testing.T) {
 	}
 }
 
+// filming surveys n float frames of 40×40 with the given channels, whose values paint gives.
+func filming(t *testing.T, n, channels int, paint func(k, pixel, channel int) float64) *survey {
+	t.Helper()
+	s := &survey{low: math.Inf(1), high: math.Inf(-1)}
+	for k := range n {
+		m := gocv.NewMatWithSize(40, 40, gocv.MatTypeCV32FC1+gocv.MatType((channels-1)<<3))
+		data, err := m.DataPtrFloat32()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range data {
+			data[i] = float32(paint(k, i/channels, i%channels))
+		}
+		f := frame.New(uint64(k), time.Unix(0, 0), frame.Meta{}, m)
+		if err := s.add(f); err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+	}
+	return s
+}
+
+// TestSurveyWindow: float pictures keep their range, but for spikes, and noise that drowns them is cut at 4 standard deviations of its
+// middle, which for Student's t with 3 degrees of freedom is 4.5, and for normal noise of sd 2 is 8, beyond what the mean picture shows:
+// that has its own noise, of up to 4 in √200 standard deviations of 2.
+func TestSurveyWindow(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 0))
+	disc := func(k, pixel int) float64 { // of radius 6, from left to right
+		dx, dy := float64(pixel%40)-10-0.1*float64(k), float64(pixel/40)-20
+		return map[bool]float64{true: 1}[dx*dx+dy*dy < 36]
+	}
+	student := func() float64 {
+		a, b, c := rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()
+		return rng.NormFloat64() / math.Sqrt((a*a+b*b+c*c)/3)
+	}
+	for _, test := range []struct {
+		name                 string
+		paint                func(k, pixel, channel int) float64
+		low, high, tolerance float64
+		coloured             bool
+	}{
+		{"clean", func(k, p, c int) float64 { return 300 + 4000*disc(k, p) }, 300, 4300, 0, false},
+		{"clean colour", func(k, p, c int) float64 { return 300 + 4000*disc(k, p)*float64(c) }, 300, 8300, 0, true},
+		{"spikes", func(k, p, c int) float64 {
+			return 300 + float64(p%40) + 400*disc(k, p) + map[bool]float64{true: 1e6}[k == 7 && p == 90]
+		}, 300, 739, 5, false},
+		{"normal", func(k, p, c int) float64 { return 2*rng.NormFloat64() + disc(k, p) }, -8, 9, 1.2, false},
+		{"student", func(k, p, c int) float64 { return student() + disc(k, p) }, -4.5, 5.5, 1.2, false},
+	} {
+		for _, channels := range []int{1, 3} {
+			s := filming(t, 200, channels, test.paint)
+			want := test
+			switch {
+			case channels == 1 && want.coloured: // the first channel shows nothing of it
+				continue
+			case channels == 3 && test.low < 0: // the mean of three channels has less noise
+				want.low, want.high = test.low/math.Sqrt(3), 1+(test.high-1)/math.Sqrt(3)
+			}
+			low, high, err := s.window()
+			if err != nil || math.Abs(low-want.low) > want.tolerance || math.Abs(high-want.high) > want.tolerance {
+				t.Errorf("%s, %d channels: the window is %g to %g (%v), expected %g to %g", test.name, channels, low, high, err, want.low, want.high)
+			}
+			if s.coloured() != want.coloured {
+				t.Errorf("%s, %d channels: coloured is %v", test.name, channels, s.coloured())
+			}
+		}
+	}
+}
+
 func TestSurveyRefuses(t *testing.T) {
 	for _, test := range []struct {
 		name, want string

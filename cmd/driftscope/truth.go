@@ -131,11 +131,9 @@ func centroids(ctx context.Context, rec *recording, seen *encoded) (*truth, erro
 		return nil, fmt.Errorf("%s gave %d frames, then %d: it changed while it was read", rec.arg, len(seen.seq), len(pictures))
 	}
 	t := &truth{z: mat.NewDense(len(pictures), 2, nil)}
-	for from, to := 0, 0; from < len(pictures); from = to {
-		for to < len(pictures) && seen.trajectory[to] == seen.trajectory[from] {
-			to++
-		}
-		places, err := track(pictures[from:to], width, height)
+	for _, film := range films(seen.trajectory) {
+		from := film[0]
+		places, err := track(pictures[from:from+len(film)], width, height)
 		if err != nil {
 			return nil, fmt.Errorf("%s, from frame %d: %w", rec.arg, seen.seq[from], err)
 		}

@@ -91,9 +91,19 @@ func (c *Clip) Energy() float64 {
 // noisePairs is how many pairs of frames tell the noise.
 const noisePairs = 50
 
-// Noise is the part of Energy that is noise of the pixels, independent from frame to frame: from the median difference between
-// consecutive frames, in which what moves is a small part.
+// Noise is the part of Energy that is noise of the pixels, independent from frame to frame: by the median difference between
+// consecutive frames, in which what moves is a small part; or, where that makes it most of Energy, all that does not last, if that is
+// more. The median is a normal's, and of three parts in a thousand that move it tells nothing.
 func (c *Clip) Noise() float64 {
+	energy, noise := c.Energy(), c.flicker()
+	if noise > energy/2 {
+		noise = energy - c.lasting()
+	}
+	return min(noise, energy)
+}
+
+// flicker is the noise as normal noise would have it of which consecutive frames differ so much in the median.
+func (c *Clip) flicker() float64 {
 	var differences []float64
 	for _, p := range spread(c.Pairs(c.MaxGap()), noisePairs) {
 		second := c.Frame(p.First + 1)
@@ -106,7 +116,27 @@ func (c *Clip) Noise() float64 {
 	}
 	slices.Sort(differences)
 	sd := differences[len(differences)/2] / (0.6745 * math.Sqrt2) // a normal's median absolute deviation is 0.6745 sd
-	return min(sd*sd*float64(c.Size()), c.Energy())
+	return sd * sd * float64(c.Size())
+}
+
+// lasting is the covariance of consecutive frames, summed over pixels, to which white noise of whatever distribution adds nothing: what
+// moves, less what it moves within a frame. It is at least the standard error that the noise leaves it.
+func (c *Clip) lasting() float64 {
+	mean := average(c.Pixels, c.Len(), c.Size())
+	variance, pairs := make([]float64, c.Size()), c.Pairs(c.MaxGap())
+	n, sum, white := float64(len(pairs)), 0.0, 0.0
+	for _, p := range pairs {
+		second := c.Frame(p.First + 1)
+		for i, v := range c.Frame(p.First) {
+			a, b := float64(v-mean[i]), float64(second[i]-mean[i])
+			sum += a*b/n + a*a/(n*n) // and the mean's own error
+			variance[i] += a * a / n
+		}
+	}
+	for _, v := range variance {
+		white += v * v / n
+	}
+	return max(sum, math.Sqrt(white))
 }
 
 // Digest is the SHA-256 of shape, times, cuts and pixels, in hexadecimal.

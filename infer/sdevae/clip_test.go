@@ -76,6 +76,24 @@ func TestPairsStopAtACut(t *testing.T) {
 	}
 }
 
+// TestNoiseOfHeavyTails: what moves under noise of whatever distribution is told by what lasts, within 3 standard errors of the noise's;
+// a square on its walk keeps 0.8 of its variance from a frame to the next.
+func TestNoiseOfHeavyTails(t *testing.T) {
+	for name, student := range map[string]bool{"normal": false, "student": true} {
+		c, _, _ := walkingSquare(800)
+		moving := c.Energy() - c.Noise()
+		drown(c, 0.36, student)
+		noise, scale := c.Noise(), 1+8*0.6
+		if student {
+			scale = 1 + 8*0.6*1.134/math.Sqrt(3)
+		}
+		got, want, slack := c.Energy()-noise, 0.8*moving/(scale*scale), 3*noise/math.Sqrt(float64(c.Size()*c.Len()))
+		if math.Abs(got-want) > 0.2*want+slack {
+			t.Errorf("%s: %.4f of the energy %.3f moves, expected %.4f", name, got, c.Energy(), want)
+		}
+	}
+}
+
 // TestNoise: white noise of a known sd over a still picture, and none. The median of 50 x 1024 differences is good to 1 %.
 func TestNoise(t *testing.T) {
 	for _, sd := range []float64{0, 0.05} {

@@ -41,7 +41,7 @@ type Config struct {
 	Restarts int     // runs with other first weights; 4. All go a third of the way, the two best by held-out loss to the end
 	Every    int     // steps between looks at the held-out frames; 25
 	Patience int     // looks without gain before stopping; 0 is never
-	Sleep    int     // steps of the encoder alone on what the decoder draws, after the others; half of Steps, negative is none
+	Sleep    int     // steps of the encoder alone on what the decoder draws, after the others; half of Steps, or none where noise drowns the clip; negative is none
 }
 
 // DefaultSteps is a run's length unless told otherwise.
@@ -113,11 +113,13 @@ func (c Config) TotalSteps() int {
 }
 
 // TauOf is the tau that suits a clip: tau decides whether the dynamics shape the latents. It is a share of what moves and a larger one
-// of the pixels' noise, which the latents would otherwise bend to explain.
+// of the pixels' noise, which the latents would otherwise bend to explain. But noise that is more than what moves counts no more than that,
+// nor less than its variance in a pixel, which is the tau of white noise's likelihood: a larger one leaves the latents nothing to explain.
 func TauOf(c *Clip) float64 {
 	const movingPerTau, noisePerTau = 150, 20
 	noise := c.Noise()
-	return (c.Energy()-noise)/movingPerTau + noise/noisePerTau
+	moving := c.Energy() - noise
+	return moving/movingPerTau + min(noise/noisePerTau, max(moving/noisePerTau, noise/float64(c.Size())))
 }
 
 // PaperTau is what the published code's tau amounts to on the summed squared error: it averages over pixels.

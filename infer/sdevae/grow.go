@@ -24,7 +24,7 @@ type Growth struct {
 type Grown struct {
 	Latent    int
 	Nats      float64 // a frame, of the picture and of the latents that draw it
-	Explained float64 // share of the held-out pictures' variance
+	Explained float64 // share of the held-out pictures' variance beyond noise
 }
 
 // MaxGrown bounds the latents that Growth tries.

@@ -24,6 +24,7 @@ func (s *session) look() (*Look, error) {
 	if l.HeldOut, l.Explained, err = heldOut(s.model, s.clip, s.held, s.config.Tau); err != nil {
 		return nil, err
 	}
+	l.Explained = min(1, l.Explained/s.moves) // what moves is itself estimated
 	if s.since == 0 {
 		l.Loss = l.HeldOut // no step was taken yet
 	}
@@ -38,7 +39,8 @@ func (s *session) look() (*Look, error) {
 	return &l, err
 }
 
-// heldOut is the loss on pairs that were not trained on, at z = m, and the share of their pictures' variance explained.
+// heldOut is the loss on pairs that were not trained on, at z = m, and the share explained of their pictures' squared distance from the
+// clip's mean picture.
 func heldOut(m *Model, c *Clip, pairs []Pair, tau float64) (loss, explained float64, err error) {
 	frames := framesOf(pairs)
 	n, size := len(frames), c.Size()
@@ -50,7 +52,7 @@ func heldOut(m *Model, c *Clip, pairs []Pair, tau float64) (loss, explained floa
 	if err := m.Decode(y, p.Mean, n); err != nil {
 		return 0, 0, err
 	}
-	squared, total := squaredError(x, y), squaredError(x, average(x, n, size))
+	squared, total := squaredError(x, y), squaredError(x, average(c.Pixels, c.Len(), size))
 	for _, q := range m.profiled(p, m.clock(c, frames), frames, pairs) {
 		loss += 0.5 * math.Log(q)
 	}

@@ -20,23 +20,23 @@ const primePairs = 300
 //	C₁ w = λ (C₀ + ridge) w
 //
 // A diffusion's coordinates are the slowest things in its pictures, while noise does not last and what is bent decays sooner.
-func (m *Model) primeSlow(c *Clip, pairs []Pair) error {
-	pairs = spread(pairs, primePairs)
+// It gives the sum of the components' correlations over one frame, on frames that they were not learnt from.
+func (m *Model) primeSlow(c *Clip, pairs []Pair) (lasts float64, err error) {
 	frames := framesOf(pairs)
 	h, err := m.features(c, frames)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	see := newReadout(m.Encoder.Out(), primeDegree)
 	moments := see.moments(h, len(frames))
 	centre := centred(moments)
-	w, err := slowest(moments, rows(frames, pairs), m.Dim)
+	w, lasts, err := slowest(moments, rows(frames, pairs), m.Dim)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	m.begin(see.spread(w), centre, w)
 	m.constrain()
-	return nil
+	return lasts, nil
 }
 
 // primePrincipal begins with the features' principal components: motions of less than a pixel in a short clip, which moments hardly

@@ -83,7 +83,7 @@ func TestPrimeFindsWhatMoves(t *testing.T) {
 	}
 	defer m.Close()
 	m.Background = background(clip)
-	if err := m.primeSlow(clip, clip.Pairs(1)); err != nil {
+	if _, err := m.primeSlow(clip, clip.Pairs(1)); err != nil {
 		t.Fatal(err)
 	}
 	if err := m.calibrate(clip, framesOf(clip.Pairs(1))); err != nil {

@@ -47,7 +47,8 @@ func newSession(j *job, restart int) (*session, error) {
 	return s, nil
 }
 
-// firstModel is random weights, or the model to continue. The last layers of every other restart see moments alone.
+// firstModel is random weights, or the model to continue. The last layers of every other restart see moments alone, those of all where
+// noise drowns the clip.
 func (j *job) firstModel(rng *rand.Rand, restart int) (*Model, error) {
 	clip := j.clip
 	m, err := newModel(dnnl.Shape{C: clip.Channels, H: clip.Height, W: clip.Width}, j.config, 2*j.config.Pairs, rng)
@@ -61,7 +62,7 @@ func (j *job) firstModel(rng *rand.Rand, restart int) (*Model, error) {
 	switch {
 	case j.origin != nil:
 		err = j.origin.restore(m, clip, spread(framesOf(j.train), maxCalibration))
-	case restart%2 == 0:
+	case restart%2 == 0 || j.drowned():
 		m.readout = newReadout(m.Encoder.Out(), readoutDegree)
 	}
 	if err != nil {
@@ -76,8 +77,11 @@ func (s *session) prime() error {
 	switch {
 	case s.origin != nil:
 		return nil
+	case s.drowned():
+		return s.primeDrowned()
 	case s.model.readout != nil:
-		return s.model.primeSlow(s.clip, s.train)
+		_, err := s.model.primeSlow(s.clip, spread(s.train, primePairs))
+		return err
 	}
 	return s.model.primePrincipal(s.clip, s.train)
 }
@@ -144,7 +148,10 @@ func (s *session) step() (float64, error) {
 	for i, q := range s.q {
 		weight[i] = float32(1 / q)
 	}
-	if err := s.graph.run(); err != nil {
+	s.model.Encoder.Rest(s.done < s.config.Lead)
+	err := s.graph.run()
+	s.model.Encoder.Rest(false)
+	if err != nil {
 		return 0, err
 	}
 	loss := float64(s.graph.loss.Data().(float32))

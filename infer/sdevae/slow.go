@@ -26,29 +26,31 @@ func rows(frames []int, pairs []Pair) [][2]int {
 }
 
 // slowest gives the d slowest components of x's columns (n × width → width × d), of variance 1, with the ridge under which the
-// components that one part of the pairs gives last best in another.
-func slowest(x *mat.Dense, pairs [][2]int, d int) (*mat.Dense, error) {
-	lasts := make([]float64, len(slowRidges))
+// components that one part of the pairs gives last best in another, and how long they do there: the sum of their correlations.
+func slowest(x *mat.Dense, pairs [][2]int, d int) (w *mat.Dense, lasts float64, err error) {
+	found := make([]float64, len(slowRidges))
 	for fold := range slowFolds {
 		from, to := fold*len(pairs)/slowFolds, (fold+1)*len(pairs)/slowFolds
 		others, err := newLagged(x, slices.Concat(pairs[:from], pairs[to:])).principal()
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		part := newLagged(x, pairs[from:to])
 		for k, ridge := range slowRidges {
 			w, err := others.slowest(ridge, d)
 			if err != nil {
-				return nil, err
+				return nil, 0, err
 			}
-			lasts[k] += part.correlation(w)
+			found[k] += part.correlation(w)
 		}
 	}
 	all, err := newLagged(x, pairs).principal()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return all.slowest(slowRidges[floats.MaxIdx(lasts)], d)
+	best := floats.MaxIdx(found)
+	w, err = all.slowest(slowRidges[best], d)
+	return w, found[best] / slowFolds, err
 }
 
 // lagged holds the covariances of the columns at once and one frame apart, symmetrised, over some pairs.

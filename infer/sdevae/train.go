@@ -15,7 +15,7 @@ type Look struct {
 	Restart, Step int
 	Loss          float64 // training loss, averaged since the last look
 	HeldOut       float64 // the loss on held-out pairs, without sampling noise
-	Explained     float64 // share of the held-out pictures' variance that the reconstruction explains
+	Explained     float64 // share of the held-out pictures' variance beyond noise that the reconstruction explains
 }
 
 // Progress is told after every step, and before the first of a model that is continued.
@@ -37,7 +37,7 @@ type Result struct {
 var ErrMean = errors.New("reconstruction never left the mean picture: the latents carry nothing; " +
 	"crop closer to what moves, give a longer clip, a smaller tau or another seed")
 
-// minExplained is the share of held-out variance below which a model has learnt nothing.
+// minExplained is the share of held-out variance beyond noise below which a model has learnt nothing.
 const minExplained = 0.02
 
 // Training is how a model is learnt, beside the clip and the config. The zero value starts from random weights and leaves no
@@ -80,6 +80,7 @@ type job struct {
 	origin      *origin // the model to continue; nil where there is none
 	config      Config
 	train, held []Pair
+	moves       float64 // share of the clip's energy that is not noise
 
 	taken    int      // steps, of all restarts
 	looks    []Look   // of all restarts
@@ -110,6 +111,9 @@ func newJob(t Training, clip *Clip, c Config) (*job, error) {
 		return nil, errors.New("the clip's times never pass their trajectory's first: leave the clock out or mend the times")
 	}
 	j.train, j.held = split(clip.Pairs(clip.MaxGap()))
+	if j.moves = 1 - clip.Noise()/clip.Energy(); j.drowned() && c.Sleep == 0 {
+		c.Sleep = -1
+	}
 	j.config = c.withDefaults(len(j.train))
 	return j, nil
 }

@@ -129,6 +129,10 @@ func (op *backwardOp) Do(inputs ...gorgonia.Value) (gorgonia.Value, error) {
 	if err != nil {
 		return nil, err
 	}
+	if stack.rests && op.dx == nil {
+		clear(op.dtheta.Data().([]float32))
+		return op.dtheta, nil
+	}
 	var dx []float32
 	if op.dx != nil {
 		dx = op.dx.Data().([]float32)

@@ -99,6 +99,41 @@ func TestGorgonia(t *testing.T) {
 	}
 }
 
+// TestRest: a stack that rests has no gradient and costs others nothing, unless something before it wants one.
+func TestRest(t *testing.T) {
+	for _, inner := range []bool{false, true} {
+		p := pose(t, Shape{3, 4, 4}, []Layer{conv(2, 3)}, 2, 2)
+		g, ok := gorgonia.NewGraph(), do(t)
+		theta, x, shift := lent(g, "theta", p.theta, p.Params()), lent(g, "x", p.x, 2, 48), lent(g, "shift", make([]float32, 96), 2, 48)
+		if inner {
+			x = ok(gorgonia.Add(x, shift))
+		}
+		y := ok(p.Apply(x, theta))
+		loss := ok(gorgonia.Sum(ok(gorgonia.Square(y))))
+		if _, err := gorgonia.Grad(loss, theta); err != nil {
+			t.Fatal(err)
+		}
+		vm := gorgonia.NewTapeMachine(g, gorgonia.BindDualValues(theta))
+		defer vm.Close()
+		for run, rests := range []bool{false, true, false} {
+			p.Rest(rests)
+			vm.Reset()
+			if err := vm.RunAll(); err != nil {
+				t.Fatal(err)
+			}
+			v, err := theta.Grad()
+			if err != nil {
+				t.Fatal(err)
+			}
+			grad := v.Data().([]float32)
+			if none := !slices.ContainsFunc(grad, func(g float32) bool { return g != 0 }); none != (rests && !inner) {
+				t.Errorf("x computed %v, run %d, at rest %v: no gradient is %v", inner, run, rests, none)
+			}
+			clear(grad)
+		}
+	}
+}
+
 // TestGorgoniaConstantGradient: where dy does not depend on y, Backward must still come after Forward.
 func TestGorgoniaConstantGradient(t *testing.T) {
 	p := pose(t, Shape{3, 4, 4}, []Layer{conv(2, 3)}, 2, 2)

@@ -56,7 +56,12 @@ type Stack struct {
 	pictures int       // in the last Forward; 0 when Backward has nothing to work on
 	trunk    *trunk
 	owner    *applyOp // the graph node that ran the last Forward
+	rests    bool     // see Rest
 }
+
+// Rest says from when on a graph may leave out the stack's backward pass, because its parameters are not learnt: their gradient is then 0
+// until Rest(false). A stack whose x wants a gradient runs all the same.
+func (s *Stack) Rest(rests bool) { s.rests = rests }
 
 // Bounds on what New accepts; they keep every index well inside an int32.
 const (

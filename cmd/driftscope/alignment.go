@@ -1,0 +1,88 @@
+package main
+
+import (
+	"errors"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"driftscope/online"
+)
+
+// alignment is latents laid over the truth.
+type alignment struct {
+	how  string      // eval's --align
+	to   *online.Map // turns drifts; its offset is 0 where each film has its own
+	laid *mat.Dense  // every latent, in the truth's units
+}
+
+// lay lays latents over the truth by the map, affine or an isometry, that suits the fitted rows.
+func lay(how string, z, truth *mat.Dense, fitted []int) (*alignment, error) {
+	find := online.Isometry
+	if how == "affine" {
+		find = online.Affine
+	}
+	to, err := find(pickRows(z, fitted), pickRows(truth, fitted))
+	if err != nil {
+		return nil, err
+	}
+	return &alignment{how, to, to.Apply(z)}, nil
+}
+
+// layFilms lays latents that are places relative to a centre of each film's own affinely over the truth. What is linear holds for all
+// films, and each has its own offset, by least squares on the first halves, over which the means of a film go:
+//
+//	truth ≈ (z - mean z) Linear + mean truth.
+func layFilms(z, truth *mat.Dense, films [][]int) (*alignment, error) {
+	if slices.ContainsFunc(films, func(film []int) bool { return len(film) < 2 }) {
+		return nil, errors.New("a film has one frame: expected 2 or more, the first half to be laid over the truth")
+	}
+	from, to := firstMeans(z, films), firstMeans(truth, films)
+	from.Sub(z, from)
+	var centred mat.Dense
+	centred.Sub(truth, to)
+	fitted, _ := halves(films)
+	a, err := lay("affine", from, &centred, fitted)
+	if err == nil {
+		a.laid.Add(a.laid, to)
+	}
+	return a, err
+}
+
+// firstMeans has in each row the mean over the first half of the row's film.
+func firstMeans(m *mat.Dense, films [][]int) *mat.Dense {
+	out := mat.NewDense(m.RawMatrix().Rows, m.RawMatrix().Cols, nil)
+	for _, film := range films {
+		first := film[:len(film)/2]
+		mean := out.RawRowView(film[0])
+		for _, i := range first {
+			for j, v := range m.RawRowView(i) {
+				mean[j] += v / float64(len(first))
+			}
+		}
+		for _, i := range film {
+			out.SetRow(i, mean)
+		}
+	}
+	return out
+}
+
+// films lists the rows of each film, which is one trajectory in one piece.
+func films(trajectory []uint64) (films [][]int) {
+	for i, t := range trajectory {
+		if i == 0 || t != trajectory[i-1] {
+			films = append(films, nil)
+		}
+		films[len(films)-1] = append(films[len(films)-1], i)
+	}
+	return films
+}
+
+// halves gives the rows in the first half of each film, and those in the second.
+func halves(films [][]int) (first, second []int) {
+	for _, film := range films {
+		first = append(first, film[:len(film)/2]...)
+		second = append(second, film[len(film)/2:]...)
+	}
+	return first, second
+}

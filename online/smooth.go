@@ -1,0 +1,128 @@
+package online
+
+import (
+	"gonum.org/v1/gonum/mat"
+
+	"driftscope/internal/latent"
+)
+
+// Smooth gives what a whole recording says of each of its latents, n×d: the mean of z given every measured latent, under the law that
+// is found in them, its drift linearised. Dimensions that are not active, and latents that pair with none, stay as measured, and nothing
+// is heard across a cut. Of c it uses Dim and MaxGap; its errors are Fit's. There must be a latent.
+func Smooth(latents []latent.Latent, c Config) (*mat.Dense, error) {
+	p, err := teach(latents, c)
+	if err != nil {
+		return nil, err
+	}
+	r, err := watch(latents, Config{Dim: c.Dim, MaxGap: c.MaxGap, Prior: p.tangent()})
+	if err != nil {
+		return nil, err
+	}
+	out := mat.NewDense(len(latents), c.Dim, nil)
+	for k := range latents {
+		out.SetRow(k, latents[k].Mean)
+	}
+	if len(p.active) == 0 {
+		return out, nil
+	}
+	s := newSmoother(p, r.found)
+	for first, last := 0, 0; first < len(r.second); first = last {
+		for last = first + 1; last < len(r.second) && r.second[last] == r.second[last-1]+1; last++ {
+		}
+		from, to := r.second[first]-1, r.second[last-1]
+		if err := s.smooth(out.Slice(from, to+1, 0, c.Dim).(*mat.Dense), r.dt[first:last]); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// smoother is that of Rauch, Tung and Striebel for dx = (a + Ax) dt + dW, x being the active dimensions in units of their √v, measured
+// with variance R:
+//
+//	F = I + AΔt;  P = FpF' + Δt;  G = P(P + R)⁻¹;  x = x̂ + G(m - x̂);  p = (I - G)P            forwards
+//	J = pF'P₊⁻¹;  x̄ = x + J(x̄₊ - x̂₊)                                                          backwards
+type smoother struct {
+	active []int
+	root   []float64
+	offset *mat.VecDense // a
+	slope  *mat.Dense    // A
+	noise  *mat.Dense    // R
+}
+
+func newSmoother(p *posterior, found []diffusion) *smoother {
+	d := len(p.active)
+	s := &smoother{active: p.active, root: p.root, offset: mat.NewVecDense(d, nil), slope: new(mat.Dense), noise: mat.NewDense(d, d, nil)}
+	s.slope.Scale(1/p.basis.scale, p.matrix)
+	s.offset.MulVec(s.slope, mat.NewVecDense(d, p.basis.centre))
+	s.offset.SubVec(mat.NewVecDense(d, p.constant), s.offset)
+	for i, at := range p.active {
+		s.noise.Set(i, i, found[at].noise/(p.root[i]*p.root[i]))
+	}
+	return s
+}
+
+// smooth replaces latents that follow each other after dt by what they all say.
+func (s *smoother) smooth(z *mat.Dense, dt []float64) error {
+	x, ahead, back := s.rows(z), make([]*mat.VecDense, len(dt)), make([]*mat.Dense, len(dt))
+	p := mat.DenseCopyOf(s.noise)
+	for k, h := range dt {
+		f := s.over(h)
+		ahead[k] = new(mat.VecDense)
+		ahead[k].MulVec(f, x[k])
+		ahead[k].AddScaledVec(ahead[k], h, s.offset)
+
+		var coming, predicted, total, gain mat.Dense
+		coming.Mul(f, p) // (pF')', for p is symmetric, as all here are but F, G and J
+		predicted.Mul(&coming, f.T())
+		for i := range s.active {
+			predicted.Set(i, i, predicted.At(i, i)+h)
+		}
+		total.Add(&predicted, s.noise)
+		back[k] = new(mat.Dense)
+		if gain.Solve(&total, &predicted) != nil || back[k].Solve(&predicted, &coming) != nil {
+			return errMoments
+		}
+		var surprise mat.VecDense
+		surprise.SubVec(x[k+1], ahead[k])
+		surprise.MulVec(gain.T(), &surprise)
+		x[k+1].AddVec(ahead[k], &surprise)
+		total.Mul(gain.T(), &predicted)
+		p.Sub(&predicted, &total)
+	}
+	for k := len(dt) - 1; k >= 0; k-- {
+		var later mat.VecDense
+		later.SubVec(x[k+1], ahead[k])
+		later.MulVec(back[k].T(), &later)
+		x[k].AddVec(x[k], &later)
+	}
+	for k, row := range x {
+		for i, at := range s.active {
+			z.Set(k, at, s.root[i]*row.AtVec(i))
+		}
+	}
+	return nil
+}
+
+// rows are the active dimensions of z in the smoother's units.
+func (s *smoother) rows(z *mat.Dense) []*mat.VecDense {
+	n, _ := z.Dims()
+	x := make([]*mat.VecDense, n)
+	for k := range x {
+		x[k] = mat.NewVecDense(len(s.active), nil)
+		for i, at := range s.active {
+			x[k].SetVec(i, z.At(k, at)/s.root[i])
+		}
+	}
+	return x
+}
+
+// over is F over a time h.
+func (s *smoother) over(h float64) *mat.Dense {
+	f := new(mat.Dense)
+	f.Scale(h, s.slope)
+	for i := range s.active {
+		f.Set(i, i, f.At(i, i)+1)
+	}
+	return f
+}
