@@ -25,14 +25,13 @@ func Smooth(latents []latent.Latent, c Config) (*mat.Dense, error) {
 	if len(p.active) == 0 {
 		return out, nil
 	}
-	s := newSmoother(p, r.found)
-	for first, last := 0, 0; first < len(r.second); first = last {
-		for last = first + 1; last < len(r.second) && r.second[last] == r.second[last-1]+1; last++ {
-		}
-		from, to := r.second[first]-1, r.second[last-1]
-		if err := s.smooth(out.Slice(from, to+1, 0, c.Dim).(*mat.Dense), r.dt[first:last]); err != nil {
+	s, at := newSmoother(p, r.found), 0
+	for _, run := range r.runs() {
+		last := at + run.to - run.from - 1
+		if err := s.smooth(out.Slice(run.from, run.to, 0, c.Dim).(*mat.Dense), r.dt[at:last]); err != nil {
 			return nil, err
 		}
+		at = last
 	}
 	return out, nil
 }
