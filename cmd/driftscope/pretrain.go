@@ -39,6 +39,7 @@ type pretrainCmd struct {
 	Substeps    int      `help:"Euler-Maruyama steps of the drift between two frames, 1 unless given." placeholder:"N"`
 	Clock       bool     `help:"Let the drift, and the encoder's last layer, depend on the time since the recording began."`
 	Sleep       int      `help:"Steps of the encoder alone on frames that the decoder moved, in the end; half of --steps unless given, negative is none." placeholder:"N"`
+	Redraw      int      `help:"Steps of the decoder alone after that, once the latents were found anew among the features learnt; as --sleep." placeholder:"N"`
 	DT          float64  `name:"dt" help:"Seconds between frames, where the recording does not say." placeholder:"S"`
 	FPS         float64  `name:"fps" help:"Frames a second, where the recording does not say."`
 	Assets      string   `help:"A folder with the pictures that a sim:NAME draws, as simulate takes it." placeholder:"DIR" type:"path"`
@@ -205,7 +206,7 @@ func (c *pretrainCmd) train(ctx context.Context, choice *choice, config sdevae.C
 // config is the recipe's, overridden by flags.
 func (c *pretrainCmd) config(choice *choice) sdevae.Config {
 	config := sdevae.Config{Latent: choice.latent, Tau: choice.tau, Seed: c.Seed, Posterior: sdevae.Posterior(c.Posterior), Diffusion: sdevae.Diffusion(c.Diffusion),
-		Nu: c.Nu, L1: c.L1, Substeps: c.Substeps, Clock: c.Clock, Steps: c.Steps, Pairs: c.Pairs, Rate: c.Rate, Restarts: c.Restarts, Patience: c.Patience, Sleep: c.Sleep}
+		Nu: c.Nu, L1: c.L1, Substeps: c.Substeps, Clock: c.Clock, Steps: c.Steps, Pairs: c.Pairs, Rate: c.Rate, Restarts: c.Restarts, Patience: c.Patience, Sleep: c.Sleep, Redraw: c.Redraw}
 	if c.Recipe == "paper" {
 		config = config.Paper(choice.clip.Len())
 	}

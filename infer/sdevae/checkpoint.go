@@ -15,7 +15,7 @@ import (
 // holds digests.
 const (
 	checkpointMagic   = "driftscope training\n"
-	checkpointVersion = 1
+	checkpointVersion = 2
 	checkpointHeader  = len(checkpointMagic) + 4 + 8
 )
 

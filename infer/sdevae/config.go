@@ -42,6 +42,7 @@ type Config struct {
 	Every    int     // steps between looks at the held-out frames; 25
 	Patience int     // looks without gain before stopping; 0 is never
 	Sleep    int     // steps of the encoder alone on what the decoder draws, after the others; half of Steps, or none where noise drowns the clip; negative is none
+	Redraw   int     // steps of the decoder in the end, after the latents were found anew; half of Steps, or none with Clock or where noise drowns the clip; negative is none
 }
 
 // DefaultSteps is a run's length unless told otherwise.
@@ -62,6 +63,9 @@ func (c Config) withDefaults(pairs int) Config {
 	}
 	if c.Sleep == 0 {
 		c.Sleep = c.Steps / 2
+	}
+	if c.Redraw == 0 {
+		c.Redraw = c.Steps / 2
 	}
 	if c.Rate == 0 {
 		c.Rate = 2e-3
@@ -85,6 +89,8 @@ func (c Config) withDefaults(pairs int) Config {
 // rate is Adam's learning rate at step k, counted from 0.
 func (c *Config) rate(k int) float64 {
 	switch {
+	case k >= c.Steps:
+		return c.Rate * min(float64(k-c.Steps+1)/redrawWarmup, 1) * cosine(k-c.Steps, c.Redraw)
 	case k < c.Warmup:
 		return c.Rate * float64(k+1) / float64(c.Warmup)
 	case c.Decay > 0:
@@ -109,7 +115,7 @@ func (c *Config) finalists() int { return min(c.Restarts, 2) }
 
 // TotalSteps is the number of optimiser steps that training takes in all, unless it stops early.
 func (c Config) TotalSteps() int {
-	return c.Restarts*c.trial() + c.finalists()*(c.Steps-c.trial()) + max(c.Sleep, 0)
+	return c.Restarts*c.trial() + c.finalists()*(c.Steps-c.trial()) + max(c.Sleep, 0) + max(c.Redraw, 0)
 }
 
 // TauOf is the tau that suits a clip: tau decides whether the dynamics shape the latents. It is a share of what moves and a larger one
@@ -137,7 +143,7 @@ func (c Config) Paper(frames int) Config {
 	if c.Posterior == "" {
 		c.Posterior = Cholesky
 	}
-	c.Decay, c.Warmup, c.Sleep = 0.997, 1, -1
+	c.Decay, c.Warmup, c.Sleep, c.Redraw = 0.997, 1, -1, -1
 	c.Lead, c.Pace = -1, 1
 	return c
 }

@@ -80,7 +80,7 @@ func (o *origin) settle(clip *Clip, c Config) (Config, error) {
 		c.Posterior = Cholesky
 	}
 	c.Clock = c.Clock || o.card.Clock > 0
-	c.Restarts, c.Lead = 1, -1
+	c.Restarts, c.Lead, c.Redraw = 1, -1, -1
 	return c, nil
 }
 

@@ -28,7 +28,8 @@ type session struct {
 	stale     int       // looks without gain
 	best      Look
 	kept      *Model   // weights of the best look
-	asleep    *sleeper // nil until the sleep phase
+	asleep    *sleeper // nil but in the sleep phase
+	redrawing bool     // the last phase is on
 }
 
 // newSession makes a restart that has taken no step yet and is not primed.
@@ -121,7 +122,7 @@ func (s *session) run(ctx context.Context, until int) error {
 			return fmt.Errorf("step %d: %w", s.done, err)
 		}
 		var look *Look
-		if s.done%s.config.Every == 0 || s.done == s.config.Steps {
+		if s.done%s.config.Every == 0 || s.done == s.config.Steps || s.done == s.config.Steps+s.config.Redraw {
 			if look, err = s.look(); err != nil {
 				return err
 			}
@@ -139,7 +140,7 @@ const smoothing = 0.9
 // step takes one optimiser step on the next pairs and returns the loss, with ½ ln q in place of ½ q/q̄.
 func (s *session) step() (float64, error) {
 	s.fill(s.next())
-	if s.done == 0 {
+	if s.done == 0 || s.redrawing && s.done == s.config.Steps {
 		if err := s.begin(); err != nil {
 			return 0, err
 		}
@@ -148,7 +149,7 @@ func (s *session) step() (float64, error) {
 	for i, q := range s.q {
 		weight[i] = float32(1 / q)
 	}
-	s.model.Encoder.Rest(s.done < s.config.Lead)
+	s.model.Encoder.Rest(s.done < s.config.Lead || s.redrawing)
 	err := s.graph.run()
 	s.model.Encoder.Rest(false)
 	if err != nil {
@@ -172,7 +173,7 @@ func (s *session) step() (float64, error) {
 	return loss, nil
 }
 
-// begin measures, before the first step, what steps refer to: q and, where l1 is on, the decoder's gain.
+// begin measures, before a phase's first step, what steps refer to: q and, where l1 is on, the decoder's gain.
 func (s *session) begin() error {
 	if s.config.L1 > 0 {
 		if err := s.model.calibrate(s.clip, spread(framesOf(s.train), maxCalibration)); err != nil {

@@ -82,8 +82,12 @@ func (j *job) wake() (err error) {
 
 func (s *session) archive(a *archive) {
 	a.random(s.source)
-	a.count(&s.done, s.config.Steps)
-	s.optimiser.archive(a, s.graph.params, s.config.Steps)
+	if a.flag(&s.redrawing); s.redrawing && !a.writing {
+		s.beginRedrawing()
+	}
+	steps := s.config.Steps + max(s.config.Redraw, 0)
+	a.count(&s.done, steps)
+	s.optimiser.archive(a, s.graph.params, steps)
 	if s.q == nil {
 		s.q = make([]float64, s.model.Dim)
 	}
@@ -91,8 +95,8 @@ func (s *session) archive(a *archive) {
 	a.floats(s.graph.gain.Data().([]float32))
 	s.archivePass(a)
 	a.float(&s.sum)
-	a.count(&s.since, s.config.Steps)
-	a.count(&s.stale, s.config.Steps)
+	a.count(&s.since, steps)
+	a.count(&s.stale, steps)
 	a.look(&s.best)
 	s.archiveKept(a)
 	s.archiveSleep(a)

@@ -111,8 +111,11 @@ func newJob(t Training, clip *Clip, c Config) (*job, error) {
 		return nil, errors.New("the clip's times never pass their trajectory's first: leave the clock out or mend the times")
 	}
 	j.train, j.held = split(clip.Pairs(clip.MaxGap()))
-	if j.moves = 1 - clip.Noise()/clip.Energy(); j.drowned() && c.Sleep == 0 {
-		c.Sleep = -1
+	if j.moves = 1 - clip.Noise()/clip.Energy(); j.drowned() {
+		c.Sleep, c.Redraw = cmp.Or(c.Sleep, -1), cmp.Or(c.Redraw, -1)
+	}
+	if c.Clock {
+		c.Redraw = cmp.Or(c.Redraw, -1) // its drift, unlike the others, is not learnt again at export
 	}
 	j.config = c.withDefaults(len(j.train))
 	return j, nil
@@ -132,18 +135,35 @@ func (j *job) run(ctx context.Context) error {
 		return err
 	}
 	lead := j.current
-	if lead.kept == nil {
-		return fmt.Errorf("training broke down: the held-out loss was never finite; try a smaller rate than %g", j.config.Rate)
+	if lead.kept == nil && !lead.redrawing {
+		return lead.broken()
 	}
-	if j.config.Sleep <= 0 {
-		lead.model.adopt(lead.kept)
-	} else if err := lead.sleep(ctx); err != nil {
+	if err := lead.finish(ctx); err != nil {
 		return err
 	}
 	if lead.best.Explained < minExplained {
 		return ErrMean
 	}
 	return nil
+}
+
+// finish takes the session that is kept through the phases after its last look.
+func (s *session) finish(ctx context.Context) error {
+	if !s.redrawing {
+		if s.config.Sleep <= 0 {
+			s.model.adopt(s.kept)
+		} else if err := s.sleep(ctx); err != nil {
+			return err
+		}
+	}
+	if s.config.Redraw <= 0 {
+		return nil
+	}
+	return s.redraw(ctx)
+}
+
+func (s *session) broken() error {
+	return fmt.Errorf("training broke down: the held-out loss was never finite; try a smaller rate than %g", s.config.Rate)
 }
 
 // trials takes every restart through its trial; the best of them stay in the field.

@@ -1,0 +1,136 @@
+package sdevae
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"driftscope/online"
+)
+
+// The last phase: the pairs that latents are found anew in, at most, and the steps of the rate's rise.
+const (
+	redrawPairs  = 1000
+	redrawWarmup = 20
+)
+
+// redraw finds the latents anew, as at the start, among the features that were learnt: reconstruction bends latents, and the slowest
+// components of what it needs are straight. Then the decoder, turned to them, learns alone. Where the components do not last longer than
+// the latents do as they stand, those stay.
+func (s *session) redraw(ctx context.Context) error {
+	if !s.redrawing {
+		slower, err := s.anew()
+		if err != nil || !slower {
+			return err
+		}
+		s.graph.close()
+		if s.graph, err = newGraph(s.model, s.config); err != nil {
+			return err
+		}
+		s.beginRedrawing()
+	}
+	if err := s.run(ctx, s.config.Steps+s.config.Redraw); err != nil {
+		return err
+	}
+	if s.kept == nil {
+		return s.broken()
+	}
+	s.model.adopt(s.kept)
+	return nil
+}
+
+// beginRedrawing leaves the encoder's means at rest, and the others to an optimiser that knows nothing yet.
+func (s *session) beginRedrawing() {
+	for i := range s.graph.params {
+		if p := &s.graph.params[i]; p.places() {
+			p.lead = math.MaxInt
+		}
+	}
+	s.optimiser, s.redrawing, s.done = newAdam(s.graph.params), true, s.config.Steps
+	s.best, s.kept, s.stale, s.sum, s.since = Look{HeldOut: math.Inf(1)}, nil, 0, 0, 0
+	if s.asleep != nil {
+		s.asleep.close()
+		s.asleep = nil
+	}
+}
+
+// anew replaces the means' layer by the slowest components of the features' moments, if they last longer, on pairs that they were not
+// learnt from, than the latents as they stand. The decoder is turned to them; widths and drift begin again.
+func (s *session) anew() (slower bool, err error) {
+	m, pairs := s.model, spread(s.train, redrawPairs)
+	frames := framesOf(pairs)
+	x, p, err := m.read(s.clip, frames)
+	if err != nil {
+		return false, err
+	}
+	before := mat.NewDense(len(frames), m.Dim, wide(p.Mean))
+	found := m.clone()
+	lasts, err := found.primeSlow(s.clip, pairs)
+	if err != nil || lasts <= lasting(before, rows(frames, pairs)) {
+		return false, err
+	}
+	clear(found.MeanT)
+	after, err := found.Encode(x, m.clock(s.clip, frames), len(frames))
+	if err != nil {
+		return false, err
+	}
+	found.Drift = online.NewNetwork(m.Drift.Dim, s.rng)
+	m.adopt(found)
+	m.widen(p)
+	return true, m.turn(before, mat.NewDense(len(frames), m.Dim, wide(after.Mean)))
+}
+
+// lasting is the sum of the latents' correlations over one frame (n×d), over the folds that slowest is judged by.
+func lasting(z *mat.Dense, pairs [][2]int) (sum float64) {
+	_, d := z.Dims()
+	centre := mat.DenseCopyOf(z)
+	centred(centre)
+	all := mat.NewDense(d, d, nil)
+	for i := range d {
+		all.Set(i, i, 1)
+	}
+	for fold := range slowFolds {
+		sum += newLagged(centre, pairs[fold*len(pairs)/slowFolds:(fold+1)*len(pairs)/slowFolds]).correlation(all) / slowFolds
+	}
+	return sum
+}
+
+// widen begins the widths of latents of variance 1 at the mean share that those before have of their latents' standard deviation.
+func (m *Model) widen(before *Posteriors) {
+	share := 0.0
+	for i := range m.Dim {
+		sd := stat.StdDev(column(before.Mean, i, m.Dim), nil)
+		for _, v := range column(before.LogDiag, i, m.Dim) {
+			share += math.Exp(v) / (sd + 1e-12) / float64(len(before.Mean))
+		}
+	}
+	for _, w := range [][]float32{m.LogSDW, m.LogSDT, m.BelowW, m.BelowB, m.BelowT} {
+		clear(w)
+	}
+	for i := range m.LogSDB {
+		m.LogSDB[i] = float32(math.Log(min(max(share, 1e-3), 1)))
+	}
+}
+
+// turn has the decoder draw at the latents after (n×d) what it drew at those before, as far as these are affine in them.
+func (m *Model) turn(before, after *mat.Dense) error {
+	n, d := after.Dims()
+	wider := mat.NewDense(n, d+1, nil)
+	for i := range n {
+		copy(wider.RawRowView(i), after.RawRowView(i))
+		wider.Set(i, d, 1)
+	}
+	var back, turned mat.Dense
+	if back.Solve(wider, before) != nil {
+		return errors.New("the latents found anew do not vary: give a longer clip")
+	}
+	turned.Mul(&back, mat.NewDense(d, len(m.SeedB), wide(m.SeedW)))
+	copy(m.SeedW, narrow(turned.RawMatrix().Data[:len(m.SeedW)]))
+	for j, v := range turned.RawRowView(d) {
+		m.SeedB[j] += float32(v)
+	}
+	return nil
+}
