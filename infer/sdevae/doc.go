@@ -36,11 +36,11 @@
 // fitted to the clip. Beyond the clip's range both extrapolate.
 //
 // What else is not the paper's: f adds what it draws to the logit of the clip's mean picture, so that no step is spent on what never
-// moves; the encoder starts from the slowest components of its features instead of at random (prime.go) and reads of every feature
-// map its low moments alone (readout.go); the encoder's means rest while the decoder learns to draw from them, and learn slowly after
-// (Config.Lead and Pace), for a decoder that cannot draw yet bends them; restarts race (train.go); then the encoder learns
-// alone from frames that the decoder moved (sleep.go); and in the end the latents are found anew, as the slowest components of the features
-// that were learnt, and the decoder learns to draw from them (redraw.go).
+// moves; the encoder starts from the slowest components of its features instead of at random (prime.go), where noise drowns the clip of
+// those of averages (drowned.go), and reads of every feature map its low moments alone (readout.go); the encoder's means rest while the
+// decoder learns to draw from them, and learn slowly after (Config.Lead and Pace), for a decoder that cannot draw yet bends them;
+// restarts race (train.go); then the encoder learns alone from frames that the decoder moved (sleep.go); and in the end the latents are
+// found anew, as the slowest components of the features that were learnt, and the decoder learns to draw from them (redraw.go).
 //
 // Symbols of the paper: x frame, z latent, f decoder, μ Drift, σ Sigma, τ Tau, Δt DT, T Clip.Seconds.
 // The convolutions live in package dnnl; Gorgonia holds the graph, the loss and the drift network and differentiates them.
