@@ -115,7 +115,7 @@ func (c *pretrainCmd) learn(ctx context.Context) error {
 		return fmt.Errorf("the model is whole, its report is not: %w", err)
 	}
 	say("%s (%d KiB): step %d of %d, held-out loss %.3f, %.1f %% of the held-out pictures explained, latents %s; %s to look at",
-		c.Out, len(export.File)>>10, result.Best.Step, config.Steps, result.Best.HeldOut, 100*result.Best.Explained, straightened(export.Rectified), report)
+		c.Out, len(export.File)>>10, result.Best.Step, result.Config.Steps+max(result.Config.Redraw, 0), result.Best.HeldOut, 100*result.Best.Explained, straightened(export.Rectified), report)
 	return nil
 }
 
