@@ -42,7 +42,7 @@ type Config struct {
 	Every    int     // steps between looks at the held-out frames; 25
 	Patience int     // looks without gain before stopping; 0 is never
 	Sleep    int     // steps of the encoder alone on what the decoder draws, after the others; half of Steps, or none where noise drowns the clip; negative is none
-	Redraw   int     // steps of the decoder in the end, after the latents were found anew; half of Steps, or none with Clock or where noise drowns the clip; negative is none
+	Redraw   int     // steps of the decoder in the end, after the latents were found anew; half of Steps, or none with Clock, where noise drowns the clip, and on few pairs; negative is none
 }
 
 // DefaultSteps is a run's length unless told otherwise.

@@ -39,8 +39,7 @@ func (s *session) look() (*Look, error) {
 	return &l, err
 }
 
-// heldOut is the loss on pairs that were not trained on, at z = m, and the share explained of their pictures' squared distance from the
-// clip's mean picture.
+// heldOut is the loss on pairs that were not trained on, at z = m, and the share of their pictures' variance explained.
 func heldOut(m *Model, c *Clip, pairs []Pair, tau float64) (loss, explained float64, err error) {
 	frames := framesOf(pairs)
 	n, size := len(frames), c.Size()
@@ -52,7 +51,8 @@ func heldOut(m *Model, c *Clip, pairs []Pair, tau float64) (loss, explained floa
 	if err := m.Decode(y, p.Mean, n); err != nil {
 		return 0, 0, err
 	}
-	squared, total := squaredError(x, y), squaredError(x, average(c.Pixels, c.Len(), size))
+	squared := squaredError(x, y)
+	total := squaredError(x, average(x, n, size)) * float64(n) / float64(n-1) // their own mean takes a share of the noise with it
 	for _, q := range m.profiled(p, m.clock(c, frames), frames, pairs) {
 		loss += 0.5 * math.Log(q)
 	}

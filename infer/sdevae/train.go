@@ -114,8 +114,8 @@ func newJob(t Training, clip *Clip, c Config) (*job, error) {
 	if j.moves = 1 - clip.Noise()/clip.Energy(); j.drowned() {
 		c.Sleep, c.Redraw = cmp.Or(c.Sleep, -1), cmp.Or(c.Redraw, -1)
 	}
-	if c.Clock {
-		c.Redraw = cmp.Or(c.Redraw, -1) // its drift, unlike the others, is not learnt again at export
+	if c.Clock || len(j.train) < leastPairs { // a drift that export does not learn again; too few to tell what lasts
+		c.Redraw = cmp.Or(c.Redraw, -1)
 	}
 	j.config = c.withDefaults(len(j.train))
 	return j, nil
