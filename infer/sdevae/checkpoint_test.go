@@ -79,7 +79,7 @@ func interrupted(t *testing.T, how Training, clip *Clip, c Config, step int) (la
 // checkpoint, is killed again, and must end with the model file of a training that nobody disturbed, bit for bit.
 func TestResumed(t *testing.T) {
 	clip := walk(60, 3)
-	full, plain := brief(), Config{Latent: 1, Seed: 2, Tau: 0.2, Steps: 20, Pairs: 8, Restarts: 3, Every: 4, Sleep: 9, Redraw: 9, Patience: 4}
+	full, plain := brief(), Config{Latent: 1, Seed: 2, Tau: 0.2, Steps: 20, Pairs: 8, Restarts: 3, Every: 4, Sleep: 9, Redraw: 24, Patience: 4}
 	for name, c := range map[string]Config{"everything": full, "plain": plain} {
 		t.Run(name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(7, 0))

@@ -35,11 +35,16 @@ func (s *session) primeDrowned() error {
 		}
 	}
 	m.adopt(kept)
-	last := m.Decoder.Segments()
-	for _, tensor := range last[len(last)-2:] {
-		clear(m.DecoderTheta[tensor.Offset : tensor.Offset+tensor.Len])
-	}
+	m.drawMean()
 	return nil
+}
+
+// drawMean clears the decoder's last layer: what it draws is the mean picture, until it learns.
+func (m *Model) drawMean() {
+	tensors := m.Decoder.Segments()
+	for _, t := range tensors[len(tensors)-2:] {
+		clear(m.DecoderTheta[t.Offset : t.Offset+t.Len])
+	}
 }
 
 // average makes every kernel of the encoder the same everywhere, of the same size for noise, and has the first layer see the clip's

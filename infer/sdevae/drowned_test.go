@@ -2,7 +2,6 @@ package sdevae
 
 import (
 	"context"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -30,38 +29,53 @@ func drown(c *Clip, variance float64, student bool) {
 // TestDrownedClipTrains: a square that stands out of the noise by less than its sd in no pixel, but by 8 of the whole. Random first
 // layers hardly see it, and the first steps of a random decoder hide it for good.
 func TestDrownedClipTrains(t *testing.T) {
-	for name, student := range map[string]bool{"normal": false, "student": true} {
-		clip, x, y := walkingSquare(400)
-		drown(clip, 0.25, student)
-		if moves := 1 - clip.Noise()/clip.Energy(); moves > drownedShare {
-			t.Fatalf("%s: %.3f of the clip's energy moves, too much to try", name, moves)
-		}
-		r, err := Train(context.Background(), clip, Config{Latent: 2, Seed: 1, Tau: TauOf(clip), Steps: 40, Restarts: 1}, nil)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		p, err := r.Model.Encode(clip.Pixels, nil, clip.Len())
-		r.Model.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r.Best.Explained < 0.5 {
-			t.Errorf("%s: %.2f of what moves is explained, expected 0.5 (0.9 measured)", name, r.Best.Explained)
-		}
-		for axis, truth := range map[string][]float64{"x": x, "y": y} {
-			if r2 := explainedBy(p.Mean, 2, truth); r2 < 0.35 {
-				t.Errorf("%s: the latents explain %.2f of %s, expected 0.35 (0.5 measured, they are bent): without a start there is 0", name, r2, axis)
-			}
+	clip, x, y := walkingSquare(400)
+	drown(clip, 0.25, true)
+	if moves := 1 - clip.Noise()/clip.Energy(); moves > drownedShare {
+		t.Fatalf("%.3f of the clip's energy moves, too much to try", moves)
+	}
+	r, err := Train(context.Background(), clip, Config{Latent: 2, Seed: 1, Tau: TauOf(clip), Steps: 40, Restarts: 1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := r.Model.Encode(clip.Pixels, nil, clip.Len())
+	r.Model.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Best.Explained < 0.5 {
+		t.Errorf("%.2f of what moves is explained, expected 0.5 (0.9 measured)", r.Best.Explained)
+	}
+	for axis, truth := range map[string][]float64{"x": x, "y": y} {
+		if r2 := explainedBy(p.Mean, 2, truth); r2 < 0.35 {
+			t.Errorf("the latents explain %.2f of %s, expected 0.35 (0.5 measured, they are bent): without a start there is 0", r2, axis)
 		}
 	}
 }
 
-// White noise alone stays the mean picture, however little there is to explain.
+// TestDrownedClipOfNothing: white noise alone stays the mean picture, however little there is to explain. The encoder is not primed, which
+// takes long.
 func TestDrownedClipOfNothing(t *testing.T) {
 	clip, _, _ := walkingSquare(60)
 	clear(clip.Pixels)
 	drown(clip, 0.36, false)
-	if _, err := Train(context.Background(), clip, Config{Latent: 2, Seed: 1, Tau: TauOf(clip), Steps: 10, Pairs: 10, Restarts: 1}, nil); !errors.Is(err, ErrMean) {
-		t.Errorf("%v, %v expected", err, ErrMean)
+	j, err := newJob(Training{}, clip, Config{Latent: 2, Seed: 1, Tau: TauOf(clip), Steps: 10, Pairs: 10, Restarts: 1, Every: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !j.drowned() {
+		t.Fatalf("%.3f of noise is said to move", j.moves)
+	}
+	s, err := newSession(j, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.discard()
+	s.model.drawMean()
+	if err := s.run(context.Background(), j.config.Steps); err != nil {
+		t.Fatal(err)
+	}
+	if s.best.Explained >= minExplained {
+		t.Errorf("%.3f of nothing is explained", s.best.Explained)
 	}
 }

@@ -21,7 +21,7 @@ func (s *session) look() (*Look, error) {
 	}
 	l := Look{Restart: s.restart, Step: s.done, Loss: s.sum / float64(s.since)}
 	var err error
-	if l.HeldOut, l.Explained, err = heldOut(s.model, s.clip, s.held, s.config.Tau); err != nil {
+	if l.HeldOut, l.Explained, err = heldOut(s.model, s.clip, s.held, s.config.Tau, s.still); err != nil {
 		return nil, err
 	}
 	l.Explained = min(1, l.Explained/s.moves) // what moves is itself estimated
@@ -39,8 +39,9 @@ func (s *session) look() (*Look, error) {
 	return &l, err
 }
 
-// heldOut is the loss on pairs that were not trained on, at z = m, and the share of their pictures' variance explained.
-func heldOut(m *Model, c *Clip, pairs []Pair, tau float64) (loss, explained float64, err error) {
+// heldOut is the loss on pairs that were not trained on, at z = m, and the share explained of their pictures' squared distance from the
+// picture still, their own mean where that is nil.
+func heldOut(m *Model, c *Clip, pairs []Pair, tau float64, still []float32) (loss, explained float64, err error) {
 	frames := framesOf(pairs)
 	n, size := len(frames), c.Size()
 	x, p, err := m.read(c, frames)
@@ -51,8 +52,10 @@ func heldOut(m *Model, c *Clip, pairs []Pair, tau float64) (loss, explained floa
 	if err := m.Decode(y, p.Mean, n); err != nil {
 		return 0, 0, err
 	}
-	squared := squaredError(x, y)
-	total := squaredError(x, average(x, n, size)) * float64(n) / float64(n-1) // their own mean takes a share of the noise with it
+	if still == nil {
+		still = average(x, n, size)
+	}
+	squared, total := squaredError(x, y), squaredError(x, still)
 	for _, q := range m.profiled(p, m.clock(c, frames), frames, pairs) {
 		loss += 0.5 * math.Log(q)
 	}

@@ -80,7 +80,8 @@ type job struct {
 	origin      *origin // the model to continue; nil where there is none
 	config      Config
 	train, held []Pair
-	moves       float64 // share of the clip's energy that is not noise
+	moves       float64   // share of the clip's energy that is not noise
+	still       []float32 // the clip's mean picture where noise drowns it: that of a few frames has too much of their noise
 
 	taken    int      // steps, of all restarts
 	looks    []Look   // of all restarts
@@ -112,6 +113,7 @@ func newJob(t Training, clip *Clip, c Config) (*job, error) {
 	}
 	j.train, j.held = split(clip.Pairs(clip.MaxGap()))
 	if j.moves = 1 - clip.Noise()/clip.Energy(); j.drowned() {
+		j.still = average(clip.Pixels, clip.Len(), clip.Size())
 		c.Sleep, c.Redraw = cmp.Or(c.Sleep, -1), cmp.Or(c.Redraw, -1)
 	}
 	if c.Clock || len(j.train) < leastPairs { // a drift that export does not learn again; too few to tell what lasts
