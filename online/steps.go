@@ -49,13 +49,13 @@ func (r *recording) steps(active []int, root []float64) *steps {
 		}
 		return m
 	}
-	last := -1
-	for i, k := range r.second {
-		if k-1 != last {
-			f.start(scaled(k - 1))
+	at := 0
+	for _, run := range r.runs() {
+		f.start(scaled(run.from))
+		for k := run.from + 1; k < run.to; k++ {
+			f.step(s, scaled(k), r.dt[at])
+			at++
 		}
-		f.step(s, scaled(k), r.dt[i])
-		last = k
 	}
 	return s
 }

@@ -143,7 +143,7 @@ func (j *job) run(ctx context.Context) error {
 	if err := lead.finish(ctx); err != nil {
 		return err
 	}
-	if lead.best.Explained < minExplained {
+	if !(lead.best.Explained >= minExplained) { // not a number, where all frames are the same
 		return ErrMean
 	}
 	return nil
