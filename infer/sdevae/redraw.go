@@ -18,12 +18,11 @@ const (
 )
 
 // redraw finds the latents anew, as at the start, among the features that were learnt: reconstruction bends latents, and the slowest
-// components of what it needs are straight. Then the decoder, turned to them, learns alone. Where the components do not last longer than
-// the latents do as they stand, those stay.
+// components of what it needs are straight. Then the decoder, turned to them, learns alone.
 func (s *session) redraw(ctx context.Context) error {
 	if !s.redrawing {
-		slower, err := s.anew()
-		if err != nil || !slower {
+		err := s.anew()
+		if err != nil {
 			return err
 		}
 		s.graph.close()
@@ -57,45 +56,27 @@ func (s *session) beginRedrawing() {
 	}
 }
 
-// anew replaces the means' layer by the slowest components of the features' moments, if they last longer, on pairs that they were not
-// learnt from, than the latents as they stand. The decoder is turned to them; widths and drift begin again.
-func (s *session) anew() (slower bool, err error) {
+// anew replaces the means' layer by the slowest components of the features' moments. The decoder is turned to them; widths and drift
+// begin again.
+func (s *session) anew() error {
 	m, pairs := s.model, spread(s.train, redrawPairs)
 	frames := framesOf(pairs)
 	x, p, err := m.read(s.clip, frames)
 	if err != nil {
-		return false, err
+		return err
 	}
 	before := mat.NewDense(len(frames), m.Dim, wide(p.Mean))
-	found := m.clone()
-	lasts, err := found.primeSlow(s.clip, pairs)
-	if err != nil || lasts <= lasting(before, rows(frames, pairs)) {
-		return false, err
+	if _, err := m.primeSlow(s.clip, pairs); err != nil {
+		return err
 	}
-	clear(found.MeanT)
-	after, err := found.Encode(x, m.clock(s.clip, frames), len(frames))
+	clear(m.MeanT)
+	after, err := m.Encode(x, m.clock(s.clip, frames), len(frames))
 	if err != nil {
-		return false, err
+		return err
 	}
-	found.Drift = online.NewNetwork(m.Drift.Dim, s.rng)
-	m.adopt(found)
+	m.Drift = online.NewNetwork(m.Drift.Dim, s.rng)
 	m.widen(p)
-	return true, m.turn(before, mat.NewDense(len(frames), m.Dim, wide(after.Mean)))
-}
-
-// lasting is the sum of the latents' correlations over one frame (n×d), over the folds that slowest is judged by.
-func lasting(z *mat.Dense, pairs [][2]int) (sum float64) {
-	_, d := z.Dims()
-	centre := mat.DenseCopyOf(z)
-	centred(centre)
-	all := mat.NewDense(d, d, nil)
-	for i := range d {
-		all.Set(i, i, 1)
-	}
-	for fold := range slowFolds {
-		sum += newLagged(centre, pairs[fold*len(pairs)/slowFolds:(fold+1)*len(pairs)/slowFolds]).correlation(all) / slowFolds
-	}
-	return sum
+	return m.turn(before, mat.NewDense(len(frames), m.Dim, wide(after.Mean)))
 }
 
 // widen begins the widths of latents of variance 1 at the mean share that those before have of their latents' standard deviation.

@@ -80,8 +80,8 @@ func TestAnewUnbends(t *testing.T) {
 	}
 	random := explained()
 	drift := slices.Clone(m.Drift.Weights)
-	if slower, err := s.anew(); err != nil || !slower {
-		t.Fatalf("random latents stay: %v, %v", slower, err)
+	if err := s.anew(); err != nil {
+		t.Fatal(err)
 	}
 	found := explained()
 	t.Logf("explained: %.3f of random latents, %.3f of those found anew", random, found)
@@ -92,7 +92,7 @@ func TestAnewUnbends(t *testing.T) {
 		t.Error("the drift of the former latents is kept")
 	}
 	again := slices.Clone(m.MeanW)
-	if slower, err := s.anew(); err != nil || slower && largest(again, m.MeanW) > 0.1*largest(again, make([]float32, len(again))) {
-		t.Errorf("the slowest components are not kept: %v, %v", slower, err)
+	if err := s.anew(); err != nil || largest(again, m.MeanW) > 0.1*largest(again, make([]float32, len(again))) {
+		t.Errorf("the slowest components are not found again: %v", err)
 	}
 }
