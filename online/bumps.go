@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Bumps are squared exponentials about points that the latents visit, doc.go (12). Beyond four dimensions a recording visits too
+// Bumps are squared exponentials about points that the latents visit, doc.go (9). Beyond four dimensions a recording visits too
 // little of space for them.
 const (
 	maxBumpDim = 4

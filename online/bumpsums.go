@@ -10,7 +10,7 @@ import (
 // bumpRows is the number of transitions whose bumps are in memory at a time.
 const bumpRows = 256
 
-// bumpSums are sums over the transitions, for the scalars f = k(u) - A'[1,u] of one length scale, doc.go (12).
+// bumpSums are sums over the transitions, for the scalars f = k(u) - A'[1,u] of one length scale, doc.go (9).
 type bumpSums struct {
 	gram   *mat.Dense // Σ Δt ff', M×M
 	push   *mat.Dense // b, Σ f Δx', M×d

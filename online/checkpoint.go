@@ -7,13 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 )
 
 // A checkpoint is magic, version (uint32), length of the payload (uint64), the payload, and the SHA-256 of all before it; numbers
 // are little-endian. It holds everything that Update depends on, so that a restored estimator goes on exactly as the saved one.
 const (
 	checkpointMagic   = "driftscope law\n"
-	checkpointVersion = 1
+	checkpointVersion = 2
 	checkpointHeader  = len(checkpointMagic) + 4 + 8
 	maxCheckpoint     = 1 << 28 // bytes; the largest replay, network and dimension that Config allows make 2.4e8
 )
@@ -99,7 +100,6 @@ func (c *Config) archive(a *archive) {
 	a.expect("refine lag", c.RefineLag)
 	a.expect("replay", uint64(c.Replay))
 	a.same("forget", c.Forget)
-	a.same("training time", c.TrainSeconds)
 	if c.Prior == nil {
 		a.expect("size of the model's drift network", 0)
 		return
@@ -117,11 +117,8 @@ func (c *Config) archive(a *archive) {
 func (l *law) archive(a *archive) {
 	a.uint(&l.frame)
 	a.bool(&l.linked)
-	a.bool(&l.forecast)
 	a.uint(&l.trajectory)
 	a.time(&l.time)
-	a.floats(l.mean)
-	a.floats(l.x)
 	for _, b := range l.banks {
 		b.archive(a)
 	}
@@ -131,15 +128,12 @@ func (l *law) archive(a *archive) {
 	}
 	a.magnitudes(&l.n, &l.seconds)
 	a.uint(&l.sde.Revision)
-	l.field.learnt.archive(a)
-	a.magnitudes(&l.field.share, &l.field.size)
-	a.float(&l.field.gain)
-	a.require(l.field.share <= 1, "share %g", l.field.share)
-	a.uint(&l.refinement.Revision)
-	a.uint(&l.refinement.Frame)
-	a.uint(&l.refinement.Unused)
-	l.refinement.Share = l.field.share
+	l.field.added = l.field.added.archive(a)
+	for _, count := range []*uint64{&l.refinement.Revision, &l.refinement.Frame, &l.refinement.Changes, &l.refinement.Failed, &l.refinement.Unused} {
+		a.uint(count)
+	}
 	l.pending.archive(a)
+	a.bool(&l.broken)
 	a.bool(&l.inFlight)
 	a.uint(&l.due)
 }
@@ -164,38 +158,47 @@ func (b *bank) archive(a *archive) {
 	a.bool(&b.cve.linked)
 }
 
-func (n *Network) archive(a *archive) {
+// archive gives the network that was read, or n where one is written.
+func (n *Network) archive(a *archive) *Network {
+	n = n.Clone() // what is published is never written
 	a.floats(n.Centre)
 	a.magnitudes(&n.Scale)
 	a.require(n.Scale > 0, "a network's scale %g", n.Scale)
 	a.floats(n.Weights)
+	return n
 }
 
-func (t *transitions) archive(a *archive) {
+func (t *track) archive(a *archive) {
 	n := uint64(t.len())
 	a.uint(&n)
-	a.require(n <= uint64(cap(t.dt)), "%d transitions, room for %d", n, cap(t.dt))
+	a.require(n <= uint64(cap(t.dt)), "%d latents, room for %d", n, cap(t.dt))
 	if a.err != nil {
 		return
 	}
-	t.resize(int(n))
-	for _, list := range [][]float64{t.x, t.y, t.prior} {
-		a.floats(list)
-	}
+	t.m, t.dt = t.m[:int(n)*t.dim], t.dt[:n]
+	a.floats(t.m)
 	for k := range t.dt {
 		a.magnitudes(&t.dt[k])
 	}
 }
 
 func (l *learner) archive(a *archive) {
-	l.net.archive(a)
-	for _, list := range [][]float64{l.anchor, l.average, l.first, l.second} {
-		a.floats(list)
+	l.memory.archive(a)
+	a.magnitudes(&l.clip)
+	l.added = l.added.archive(a)
+	dim := uint64(0)
+	if l.bent != nil {
+		dim = uint64(l.bent.Dim)
 	}
-	a.uint(&l.steps)
-	a.bool(&l.scaled)
-	a.uint(&l.replay.seen)
-	l.replay.transitions.archive(a)
-	a.require(l.replay.seen >= uint64(l.replay.len()), "%d transitions of %d", l.replay.len(), l.replay.seen)
-	a.random(l.pcg)
+	a.uint(&dim)
+	a.require(dim <= uint64(l.memory.dim), "%d bent dimensions of %d", dim, l.memory.dim)
+	if dim > 0 && a.err == nil {
+		if l.bent == nil {
+			l.bent = NewNetwork(int(dim), rand.New(rand.NewPCG(0, 0)))
+		}
+		l.bent = l.bent.archive(a)
+	}
+	a.uint(&l.seed)
+	a.uint(&l.changes)
+	a.uint(&l.failed)
 }

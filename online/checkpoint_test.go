@@ -28,7 +28,7 @@ func TestRestoredGoesOnIdentically(t *testing.T) {
 	prior := randomNetwork(2, 1)
 	for name, c := range map[string]Config{
 		"plain":             {Dim: 2, Seed: 3, Deterministic: true},
-		"prior, forgetting": {Dim: 2, Seed: 3, Deterministic: true, Prior: prior, TrainSeconds: 5, Forget: 0.995, Replay: 128},
+		"prior, forgetting": {Dim: 2, Seed: 3, Deterministic: true, Prior: prior, Forget: 0.995, Replay: 128},
 	} {
 		seen, _ := stream(circle, 200, 0.3, newRand(4))
 		seen[120].Trajectory++
@@ -83,7 +83,7 @@ func TestRestoreRefuses(t *testing.T) {
 		"empty":      {nil, "does not begin like one"},
 		"foreign":    {bytes.Repeat([]byte("z"), 100), "does not begin like one"},
 		"version":    {flip(len(checkpointMagic)), "version"},
-		"huge":       {append(append([]byte(checkpointMagic), 1, 0, 0, 0), bytes.Repeat([]byte{255}, 64)...), "bytes announced"},
+		"huge":       {append(append([]byte(checkpointMagic), checkpointVersion, 0, 0, 0), bytes.Repeat([]byte{255}, 64)...), "bytes announced"},
 		"torn":       {good[:len(good)/2], "torn after"},
 		"torn end":   {good[:len(good)-1], "torn after"},
 		"flipped":    {flip(len(good) / 2), "digest"},

@@ -2,21 +2,22 @@ package online
 
 import (
 	"fmt"
-	"math"
 	"time"
 )
 
+// leastReplay is a memory too short to be worth a slice.
+const leastReplay = 64
+
 // Config is what an Estimator is made from. Zero values mean the defaults named here.
 type Config struct {
-	Dim          int           // d, 1 to 64; no default
-	Seed         uint64        // of the network's first weights and the replay buffer
-	Prior        *Network      // the model's own drift, where refinement starts; nil: zero drift. Copied
-	TrainSeconds float64       // T₀, the observed time that Prior counts for, s; 0: Prior is only where it starts
-	MaxGap       time.Duration // no increment is formed across a longer one; 0: no limit
-	Refresh      uint64        // frames between refreshes of the SDE; 0: 10
-	RefineLag    uint64        // frames between a slice's snapshot and the use of its weights; 0: 50
-	Forget       float64       // γ in [0.995,1]: a transition's weight is multiplied by it at each later one; 0: 1, none is forgotten
-	Replay       int           // transitions kept for refinement, 64 to 65536; 0: 4096
+	Dim       int           // d, 1 to 64; no default
+	Seed      uint64        // of the network's first weights and the replay buffer
+	Prior     *Network      // the model's own drift, where refinement starts; nil: zero drift. Copied
+	MaxGap    time.Duration // no increment is formed across a longer one; 0: no limit
+	Refresh   uint64        // frames between refreshes of the SDE; 0: 10
+	RefineLag uint64        // frames between a slice's snapshot and the use of its weights; 0: 50
+	Forget    float64       // γ in [0.995,1]: a transition's weight is multiplied by it at each later one; 0: 1, none is forgotten
+	Replay    int           // transitions kept for refinement, 64 to 65536; 0: 4096
 	// Deterministic makes Update wait for a slice that is late, so that the same latents always give the same estimates.
 	// Without it a late slice is used when it is ready, and no frame ever waits.
 	Deterministic bool
@@ -42,18 +43,14 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("online: dimension %d, expected 1 to %d: give the encoder's", c.Dim, maxDim)
 	case !(c.Forget >= 0.995 && c.Forget <= 1):
 		return c, fmt.Errorf("online: forget %g, expected 0.995 to 1: use 1 - 1/(transitions to remember)", c.Forget)
-	case c.Replay < batchSize || c.Replay > 1<<16:
-		return c, fmt.Errorf("online: replay of %d transitions, expected %d to %d: leave it out for 4096", c.Replay, batchSize, 1<<16)
+	case c.Replay < leastReplay || c.Replay > 1<<16:
+		return c, fmt.Errorf("online: replay of %d transitions, expected %d to %d: leave it out for 4096", c.Replay, leastReplay, 1<<16)
 	case c.RefineLag > 1<<16:
 		return c, fmt.Errorf("online: refine lag of %d frames, expected at most %d: leave it out for 50", c.RefineLag, 1<<16)
 	case c.MaxGap < 0:
 		return c, fmt.Errorf("online: max gap %v, expected a positive duration: leave it out for no limit", c.MaxGap)
-	case !(c.TrainSeconds >= 0) || math.IsInf(c.TrainSeconds, 0):
-		return c, fmt.Errorf("online: training time %g s, expected a positive number: take it from the model", c.TrainSeconds)
 	}
-	if c.Prior == nil {
-		c.TrainSeconds = 0
-	} else {
+	if c.Prior != nil {
 		if err := c.Prior.Validate(); err != nil {
 			return c, fmt.Errorf("online: %w", err)
 		}

@@ -7,16 +7,17 @@
 // One latent goes in at the top and comes out at the bottom of Estimator.Update (estimator.go):
 //
 //	check and clock      estimator.go   is it usable, and which latent does it pair with, over which Δt
-//	refined weights      refine.go      those whose frame has come are put to use
-//	transition           replay.go      is set aside for refinement, after the drift has been tested on it (field.go)
+//	refined drift        refine.go      one whose frame has come is put to use
 //	Kalman bank          diffusion.go   one step a dimension, about the drift's linearisation
+//	memory               track.go       the latent is set aside for refinement
 //	figures              interval.go, dimension.go   every Refresh frames
 //	drift at the latent  field.go, network.go
 //
-// Fit learns the drift of a whole recording at once:
+// Beside the frame path the drift is learnt again and again from what is remembered (learner.go), as Fit learns that of a whole recording:
 //
-//	transitions, σ², noise   recording.go   twice: without a drift, then about the one found
+//	transitions, σ², noise   recording.go   Fit: twice, without a drift, then about the one found
 //	their noise filtered     steps.go
+//	has the drift changed?   change.go      not in Fit
 //	sums                     basis.go, moments.go, bumps.go, bumpsums.go
 //	evidence                 linear.go, evidence.go   of every combination of groups of drifts
 //	mean drift               posterior.go
@@ -118,73 +119,68 @@
 // or four, the number was right in 1795 of 1800 draws and too large in 5; of 600 with nothing but noise, 8 had something moving. What is
 // bent stays so: a latent that is a curved function of the coordinates moves as they do, and counts as one more.
 //
-// # Refining the drift
-//
-// A transition is remembered as y = (m(t+1) - m(t))/Δt at x, the bank's forecast of z(t) from the frames before t. Measured
-// latents would not do: the noise in m(t) enters x and -y alike, and looks like a spring. The forecast has no part in it.
-//
-//	var yᵢ = (vᵢΔt + 2Rᵢ)/Δt²                                                                (7)
-//
-// A reservoir of 4096 of them is a fair sample of all. Beside the frame path Adam (3e-3, batches of 64, two steps a frame)
-// descends
-//
-//	½ mean Σᵢ [(yᵢ - μᵢ)² + (T₀/T)(μ⁰ᵢ - μᵢ)²]/var yᵢ + (3/n)½|θ - θ₀|²                      (8)
-//
-// where μ⁰, θ₀ are the model's own drift and weights, learnt in T₀ seconds (without a model: zero drift, and the weights at the
-// start). An exponential average of the weights, μ¹, is what leaves. With little data even that is worse than nothing, so it must
-// earn its place by prediction: on every new transition, before learning from it, the share a of
-//
-//	μ = μ⁰ + a(μ¹ - μ⁰),  ln-likelihood(a) = aΣ(y - μ⁰)(μ¹ - μ⁰)/var y - ½a²Σ(μ¹ - μ⁰)²/var y   (9)
-//
-// is tested; a is its posterior mean over {0, ¼, ½, ¾, 1} with half the prior on 0. Beside every drift stands the Cramér-Rao
-// bound for a constant shift, Σv/T: no estimate from T seconds is surer than that.
-//
-// Slices are bounded and their place in the stream is fixed: a slice begun at frame k knows the transitions up to k and is put to
-// use at frame k + RefineLag. The gradient is written out by hand (gradient.go): for one fixed shape it is 2.7 times faster than
-// Gorgonia's tape at a batch of 64 (0.22 against 0.59 ms), and allocates nothing where that allocates 1300 times a step, which
-// the frame path's garbage collector would pay for. Tests hold it equal to Gorgonia's gradient and to finite differences.
-//
 // # Drift of a recording
 //
 // A perceptron trained to the end on one recording of 10 s is worse than no drift: L_μ is 8 to 40. Fit averages over small groups of
 // drifts instead (method.md, section 5), here in units of each active dimension's √v, so that σ = 1. With u = (x - c)/ρ, c the mean of
 // x over time and ρ² = mean|x - c|²/d, the groups are
 //
-//	constants e_i;  dilation u;  rotations u_j e_i - u_i e_j;                                (10)
+//	constants e_i;  dilation u;  rotations u_j e_i - u_i e_j;                                (7)
 //	shears u_j e_i + u_i e_j, with the stretches a_k(u_1 .. u_k, -k u_k+1), a_k = √(2/(k(k+1)));
 //	radial ½(|u|² - a)u, a = mean|u|⁴/mean|u|²;  bumps, up to four dimensions
 //
 // For coefficients of prior variance S = diag(τ²), τ² the same within a group, and Ψ the fields at a step,
 //
-//	G = Σ Δt Ψ'Ψ,  b = Σ Ψ'Δx,  K = I + S^½GS^½,  V = S^½K⁻¹S^½                              (11)
+//	G = Σ Δt Ψ'Ψ,  b = Σ Ψ'Δx,  K = I + S^½GS^½,  V = S^½K⁻¹S^½                              (8)
 //	mean Vb,  ln evidence ½b'Vb - ½ ln det K
 //
 // Bumps are f_r(u) e_i, f = T'k(u) - A'[1,u], k_m(u) = exp(-|u - p_m|²/2ℓ²) about M = 20, 40, 50, 60 visited points: T makes T'k a
 // sample of the process with that kernel, A takes out what the affine fields explain,
 //
-//	A = (Σ Δt [1,u][1,u]')⁻¹ Σ Δt [1,u]k',  ℓ = {½, 1, 2}·d^¼ for d ≤ 2, {0.7, 1.4}·d^¼ above     (12)
+//	A = (Σ Δt [1,u][1,u]')⁻¹ Σ Δt [1,u]k',  ℓ = {½, 1, 2}·d^¼ for d ≤ 2, {0.7, 1.4}·d^¼ above     (9)
 //
 // Every τ² in {0, 0.2, 2, 20}·(10 s/T) for every group has its say. A priori of N groups
 //
-//	p(none) = 1/3,  p(k at given τ² > 0) = 2/3 · 1/N · 1/(N over k) · 3^-k                   (13)
+//	p(none) = 1/3,  p(k at given τ² > 0) = 2/3 · 1/N · 1/(N over k) · 3^-k                   (10)
 //
-// The constants meet no linear field, because u has mean 0; bumps meet neither, by (12). Along the axes of Σ Δt uu' rotations and
+// The constants meet no linear field, because u has mean 0; bumps meet neither, by (9). Along the axes of Σ Δt uu' rotations and
 // shears fall into pairs. What is left to invert is the radial field's one number, so that all 10240 combinations (in three
 // dimensions) cost less than the sums, and nothing need be left out.
 //
 // The noise in m(t) is in where a step begins and, the other way round, in how far it goes, and looks like a spring: L_μ of 9 instead of
 // 0.4 at r = 0.5. So the steps go through a Kalman filter first, of σ = 1 and one R, the mean of the dimensions', without drift:
 //
-//	P = p + Δt;  S = P + R;  e = m - z;  z ← z + (P/S)e;  p ← RP/S                            (14)
+//	P = p + Δt;  S = P + R;  e = m - z;  z ← z + (P/S)e;  p ← RP/S                            (11)
 //
 // The forecast z knows nothing of the noise to come, and the surprises e do not depend on each other. To first order in the drift the
 // forecast answers to a field Ψ by h ← (1 - P/S)h + ΔtΨ(z), and the likelihood is that of the regression of e on h with variance S.
-// With h₁ for h of Ψ = 1, that is (11) of
+// With h₁ for h of Ψ = 1, that is (8) of
 //
-//	Ψ̄ = h/h₁, the average of Ψ over the latest z;  Δx = e h₁/S;  Δt = h₁²/S                   (15)
+//	Ψ̄ = h/h₁, the average of Ψ over the latest z;  Δx = e h₁/S;  Δt = h₁²/S                   (12)
 //
 // which without noise is Ψ(m), m(t+1) - m(t) and Δt itself.
 //
 // The mean over all combinations does not depend on how z is turned, but for σ² and R, which are found along its axes. Its affine part
 // goes into the network's skip as it is; the perceptron learns the rest at visited points.
+//
+// # Refining the drift
+//
+// While frames arrive the same is done about the model's own drift μ⁰: its part in the surprises, h⁰ ← (1 - P/S)h⁰ + Δt μ⁰(z), is taken
+// from them, and what is learnt is what the drift is beyond it. That is nothing until the evidence says otherwise, so a model that is right
+// loses little and one that is wrong is put right. Every slice learns from all that is remembered, up to Replay transitions, and begins
+// when a sixteenth of them is new, which bounds its cost a frame. The network goes on from the last slice's weights.
+//
+// A slice first asks whether the drift has changed. With E the ln evidence of (8) and (10), of all K blocks of 20 steps or of some,
+//
+//	E(1..k) + E(k+1..K) - E(1..K) > ln(100 K)                                                (13)
+//
+// where a priori a change is as likely as none, and at each place alike. Affine drifts name the three likeliest places; in up to four
+// dimensions all fields have the last word, because to affine ones a jump between wells is a change. What came before a change is
+// forgotten. On simulated paths of the constant laws of method.md, 400 to 3000 latents, 100 to 1 for a change came about on none of 648;
+// a spring whose centre moves by three of its spreads is found after 200 to 300 latents, most circles that reverse after 100 to 200.
+//
+// Slices are bounded and their place in the stream is fixed: one begun at frame k knows the latents up to k and is put to use at frame
+// k + RefineLag. The network's gradient is written out by hand (gradient.go): for one fixed shape it is 2.7 times faster than Gorgonia's
+// tape at a batch of 64 (0.22 against 0.59 ms), and allocates nothing where that allocates 1300 times a step, which the frame path's
+// garbage collector would pay for. Tests hold it equal to Gorgonia's gradient and to finite differences.
 package online

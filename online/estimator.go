@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"time"
 
 	"driftscope/internal/latent"
@@ -16,15 +15,22 @@ var ErrTimeOrder = errors.New("acquisition times must increase")
 // ErrLatent is what Update returns for a latent that no law can be fitted to: of another dimension, not finite, or absurdly large.
 var ErrLatent = errors.New("unusable latent")
 
+// A slice begins when this many latents are new, or this part of the memory.
+const (
+	firstSlice = 50
+	sliceShare = 16
+)
+
 // maxLatent bounds |z|: beyond it sums of squares lose their meaning. Trained latents are of order one.
 const maxLatent = 1e9
 
 // Refinement says how far the drift has been refined.
 type Refinement struct {
-	Revision uint64  // slices applied so far; 0 is the model's own drift
-	Frame    uint64  // Seq of the frame at which the last one was applied
-	Share    float64 // of what refinement found, the part that its predictions have earned, 0 to 1; the rest is the model's own
-	Unused   uint64  // transitions never offered to refinement, because slices came back too late for memory to hold them
+	Revision uint64 // slices applied so far; 0 is the model's own drift
+	Frame    uint64 // Seq of the frame at which the last one was applied
+	Changes  uint64 // changes of the drift found so far; what came before the last one is forgotten
+	Failed   uint64 // slices whose sums were beyond floating point
+	Unused   uint64 // latents never offered to refinement, because slices came back too late for memory to hold them
 }
 
 // Estimator folds latents into the law of motion, doc.go. Its methods are called from one goroutine.
@@ -35,7 +41,6 @@ type Estimator struct {
 	frozen bool
 
 	profile   profile
-	weight    []float64 // working memory, d
 	mu, jac   []float64 // working memory, d and d×d
 	linearise []float64 // working memory, d: where the drift is linearised
 }
@@ -44,11 +49,8 @@ type Estimator struct {
 type law struct {
 	frame      uint64 // latents taken
 	linked     bool   // the last latent may be paired with the next
-	forecast   bool   // x holds its forecast
 	trajectory uint64
 	time       time.Time
-	mean       []float64 // the last latent
-	x          []float64 // the forecast of it
 
 	banks   []*bank
 	found   []diffusion // at the last refresh
@@ -58,9 +60,11 @@ type law struct {
 
 	field      *field
 	refinement Refinement
-	pending    *transitions // since the last hand-over
-	lent       *transitions // to the running slice, with lentFound
+	pending    *track // since the last hand-over
+	lent       *track // to the running slice, with what was found of the dimensions
 	lentFound  []diffusion
+	lentActive []latent.Activity
+	broken     bool   // latents after pending's last are missing
 	inFlight   bool   // a slice has been begun and not applied
 	due        uint64 // the frame at which it is to be applied
 }
@@ -73,32 +77,24 @@ func New(c Config) (*Estimator, error) {
 	}
 	l, learner := begin(c)
 	return &Estimator{
-		config: c, law: l, refiner: newRefiner(learner), weight: make([]float64, c.Dim), linearise: make([]float64, c.Dim),
+		config: c, law: l, refiner: newRefiner(learner), linearise: make([]float64, c.Dim),
 		mu: make([]float64, c.Dim), jac: make([]float64, c.Dim*c.Dim),
 	}, nil
 }
 
 // begin is the state before the first latent.
 func begin(c Config) (law, *learner) {
-	start := c.Prior
-	if start == nil {
-		start = NewNetwork(c.Dim, rand.New(rand.NewPCG(c.Seed, 1)))
-	}
-	memory := math.Inf(1)
-	if c.Forget < 1 {
-		memory = 1 / (1 - c.Forget)
-	}
-	zeros := func() []float64 { return make([]float64, c.Dim) }
+	learner := newLearner(c.Prior, c.Dim, c.Replay, c.Seed)
 	l := law{
-		mean: zeros(), x: zeros(), found: make([]diffusion, c.Dim), lentFound: make([]diffusion, c.Dim),
-		field: newField(c.Prior, start.Clone()), pending: newTransitions(c.Dim, c.Replay), lent: newTransitions(c.Dim, c.Replay),
+		found: make([]diffusion, c.Dim), lentFound: make([]diffusion, c.Dim), lentActive: make([]latent.Activity, c.Dim),
+		field: newField(c.Prior, learner.added), pending: newTrack(c.Dim, c.Replay), lent: newTrack(c.Dim, c.Replay),
 	}
 	psi := psiGrid()
 	for range c.Dim {
 		l.banks = append(l.banks, newBank(psi, c.Forget))
 	}
 	l.describe()
-	return l, newLearner(start, c.Prior != nil, c.Replay, memory, c.Seed)
+	return l, learner
 }
 
 // Update folds z in and writes the estimate at z into dst, reusing dst's memory: z itself, the drift at z.Mean by the current
@@ -145,6 +141,9 @@ func (e *Estimator) Reset() {
 	e.law, e.refiner.learner = l, learner
 }
 
+// Drift writes the drift at z by the current weights into dst, both of the latents' dimension, latent/s.
+func (e *Estimator) Drift(dst, z []float64) { e.field.drift(dst, z) }
+
 // Refinement says how far the drift has been refined.
 func (e *Estimator) Refinement() Refinement { return e.refinement }
 
@@ -190,88 +189,63 @@ func (e *Estimator) fold(m []float64, dt float64) {
 	if dt > 0 {
 		e.learn(m, dt)
 	} else {
-		e.restart(m)
+		for i, b := range e.banks {
+			b.start(m[i])
+		}
 	}
-}
-
-// restart begins a trajectory at m.
-func (e *Estimator) restart(m []float64) {
-	for i, b := range e.banks {
-		b.start(m[i])
-	}
-	copy(e.mean, m)
-	e.forecast = false
+	e.remember(m, dt)
 }
 
 // learn folds in the transition from the last latent to m.
 func (e *Estimator) learn(m []float64, dt float64) {
-	if e.forecast {
-		e.remember(m, dt)
-	}
 	centre := e.linearise
 	for i, b := range e.banks {
 		centre[i] = b.z[b.best]
 	}
 	e.field.linearise(e.mu, e.jac, centre)
 	for i, b := range e.banks {
-		slope := e.jac[i*len(m)+i]
-		e.x[i] = b.predict(dt, e.mu[i], slope, centre[i])
-		b.step(m[i], dt, e.mu[i], slope, centre[i])
+		b.step(m[i], dt, e.mu[i], e.jac[i*len(m)+i], centre[i])
 	}
-	copy(e.mean, m)
-	e.forecast = true
 }
 
-// remember tests the drift on the transition from the last latent to m, then sets the transition aside for refinement.
+// remember sets m aside for refinement.
 func (e *Estimator) remember(m []float64, dt float64) {
-	if e.pending.full() {
+	if e.pending.room() == 0 {
 		e.refinement.Unused++
+		e.broken = true
 		return
 	}
-	e.pending.resize(e.pending.len() + 1)
-	x, y, prior, step := e.pending.row(e.pending.len() - 1)
-	copy(x, e.x)
-	for i := range y {
-		y[i] = (m[i] - e.mean[i]) / dt
+	if e.broken {
+		dt = 0
 	}
-	e.field.original(prior, x)
-	*step = dt
-	if e.refinement.Revision > 0 {
-		precisions(e.weight, e.found, dt)
-		e.field.score(x, y, prior, e.weight, e.config.Forget)
-	}
+	e.pending.add(m, dt)
+	e.broken = false
 }
 
-// apply publishes the weights of the slice that is due.
+// apply publishes the drift of the slice that is due.
 func (e *Estimator) apply(seq uint64) {
 	if !e.inFlight || e.frame < e.due || !e.refiner.idle(e.config.Deterministic) {
 		return
 	}
 	l := e.refiner.learner
-	copy(e.field.learnt.Weights, l.average)
-	copy(e.field.learnt.Centre, l.net.Centre)
-	e.field.learnt.Scale = l.net.Scale
-	e.field.weigh()
+	e.field.added = l.added
 	e.inFlight = false
 	e.refinement.Revision++
-	e.refinement.Frame, e.refinement.Share = seq, e.field.share
+	e.refinement.Frame, e.refinement.Changes, e.refinement.Failed = seq, l.changes, l.failed
 	e.sde.DriftRevision = e.refinement.Revision
 }
 
-// handOver begins a slice on what has been set aside, once there is a first figure of the noise to weigh it by.
+// handOver begins a slice on what has been set aside, once that is enough to be worth it: a slice takes as long as the memory is.
 func (e *Estimator) handOver() {
-	enough := e.pending.len() > 0 && (e.refinement.Revision > 0 || e.pending.len() >= firstSlice)
-	if e.inFlight || !enough || e.n == 0 {
+	if e.inFlight || e.n == 0 || e.pending.len() < max(firstSlice, e.refiner.learner.memory.len()/sliceShare) {
 		return
 	}
 	e.pending, e.lent = e.lent, e.pending
-	e.pending.resize(0)
+	e.pending.clear()
+	e.broken = false
 	copy(e.lentFound, e.found)
-	e.refiner.begin(job{
-		in: e.lent, found: e.lentFound,
-		priorSeconds: e.config.TrainSeconds / e.banks[0].seconds,
-		steps:        stepsPerFrame * int(e.config.RefineLag),
-	})
+	copy(e.lentActive, e.sde.Activity)
+	e.refiner.begin(job{in: e.lent, found: e.lentFound, activity: e.lentActive})
 	e.inFlight, e.due = true, e.frame+e.config.RefineLag
 }
 

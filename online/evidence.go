@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat/combin"
 )
 
-// What is believed of the groups before the latents are seen, doc.go (13).
+// What is believed of the groups before the latents are seen, doc.go (10).
 const (
 	levels = 3      // sizes that a group may have, beside none
 	allOff = 1. / 3 // probability that there is no drift
@@ -51,7 +51,7 @@ func (o option) of(b, g []float64) option {
 // constantOptions are the priors of the constants, whose G is T·I.
 func constantOptions(m *moments) []option {
 	var options []option
-	for _, tau := range priorVariances(m.seconds) {
+	for _, tau := range priorVariances(m.clip) {
 		v := tau / (1 + tau*m.seconds)
 		o := option{on: count(tau), logDet: float64(len(m.push)) * math.Log(1+tau*m.seconds)}
 		for i := range m.push {
@@ -65,7 +65,7 @@ func constantOptions(m *moments) []option {
 // linearOptions are the priors of dilation, rotations and shears. One dimension has only the dilation.
 func linearOptions(m *moments, l *linear) []option {
 	turn, curl := rotated(m.turn, l.q).RawMatrix().Data, rotated(m.curl, l.q).RawMatrix().Data
-	taus := priorVariances(m.seconds)
+	taus := priorVariances(m.clip)
 	plane := taus[:]
 	if len(m.push) == 1 {
 		plane = taus[:1]
@@ -86,9 +86,9 @@ func linearOptions(m *moments, l *linear) []option {
 }
 
 // bumpOptions are no bumps, and those of every length scale.
-func bumpOptions(seconds float64, all []*bumps) []option {
+func bumpOptions(clip float64, all []*bumps) []option {
 	options := []option{{}}
-	taus := priorVariances(seconds)
+	taus := priorVariances(clip)
 	for _, f := range all {
 		b, g := f.b.RawMatrix().Data, f.g.RawMatrix().Data
 		for _, tau := range taus[1:] {
@@ -123,13 +123,14 @@ type mixture struct {
 	taus       [1 + levels]float64
 	pull, gain float64 // b and G of the radial field
 	radial     float64 // its coefficient's posterior mean
+	evidence   float64 // ln of it, over all combinations
 }
 
 // newMixture weighs every combination by its evidence.
 func newMixture(m *moments, l *linear, all []*bumps) *mixture {
 	x := &mixture{
-		options: [3][]option{constantOptions(m), linearOptions(m, l), bumpOptions(m.seconds, all)},
-		taus:    priorVariances(m.seconds), pull: m.pull, gain: m.gain,
+		options: [3][]option{constantOptions(m), linearOptions(m, l), bumpOptions(m.clip, all)},
+		taus:    priorVariances(m.clip), pull: m.pull, gain: m.gain,
 	}
 	x.weigh()
 	return x
@@ -179,6 +180,7 @@ func (x *mixture) weigh() {
 		logs = append(logs, c.logEvidence+logPrior(c.on, groups)+x.options[2][c.at[2]].prior)
 	}
 	total := floats.LogSumExp(logs)
+	x.evidence = total
 	for c := range x.all {
 		weight := math.Exp(logs[0] - total)
 		logs = logs[1:]

@@ -27,7 +27,7 @@ func average(s *steps, values []float64) []float64 {
 	return out
 }
 
-// columns are doc.go's (10) to (12) written out for one choice of prior variances: constant, dilation, rotation, shear, radial, bump.
+// columns are doc.go's (10) to (9) written out for one choice of prior variances: constant, dilation, rotation, shear, radial, bump.
 func columns(s *steps, b *basis, f *bumps, tau [6]float64) (all []column) {
 	d, n := s.dim, s.len()
 	u := mat.NewDense(n, d, nil)
@@ -115,7 +115,7 @@ func scalars(s *steps, f *bumps, u *mat.Dense) (at, averaged *mat.Dense) {
 	return at, averaged
 }
 
-// regress gives the log evidence of the columns with variance and the mean drift where the steps began, doc.go (11), by one
+// regress gives the log evidence of the columns with variance and the mean drift where the steps began, doc.go (8), by one
 // factorisation.
 func regress(t *testing.T, s *steps, all []column) (logEvidence float64, drift []float64) {
 	t.Helper()

@@ -3,7 +3,7 @@ package online
 import "driftscope/internal/latent"
 
 // Fit learns the drift of a recording from nothing and gives it as one network: the perceptron that imitates the posterior mean over
-// the drifts of doc.go (10) to (15). Of c it uses Dim, MaxGap and Seed. Dimensions not found active have drift 0, as all have before
+// the drifts of doc.go (7) to (12). Of c it uses Dim, MaxGap and Seed. Dimensions not found active have drift 0, as all have before
 // 100 transitions. The same latents and seed give the same network. Time and memory grow in proportion to the latents: 1000 of them
 // take about a second.
 //
@@ -13,7 +13,17 @@ func Fit(latents []latent.Latent, c Config) (*Network, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.student(latents, c.Seed), nil
+	n, _ := p.student(asTrack(latents, c.Dim), nil, c.Seed)
+	return n, nil
+}
+
+// asTrack is where latents were, each a run of its own.
+func asTrack(latents []latent.Latent, dim int) *track {
+	t := newTrack(dim, len(latents))
+	for i := range latents {
+		t.add(latents[i].Mean, 0)
+	}
+	return t
 }
 
 // teach finds σ² and the noise without a drift and learns a drift by them, then both once more about that drift.

@@ -33,7 +33,7 @@ func TestFitOnScenes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n := p.student(seen, 1)
+		n, _ := p.student(asTrack(seen, len(s.from)), nil, 1)
 		gap := scene{from: s.from, law: p.drift}.error(n.drift(), truth)
 		t.Logf("%s: L_mu %.3f, %.4f from the posterior mean", name, s.error(n.drift(), truth), gap)
 		if l := s.error(n.drift(), truth); l > limit {
@@ -190,7 +190,8 @@ func BenchmarkFit(b *testing.B) {
 						b.Fatal(err)
 					}
 					mean += s.error(p.drift, truth) / films
-					network += s.error(p.student(seen, 1).drift(), truth) / films
+					n, _ := p.student(asTrack(seen, len(s.from)), nil, 1)
+					network += s.error(n.drift(), truth) / films
 				}
 				b.ReportMetric(network, "L_mu")
 				b.ReportMetric(mean, "L_mu(mean)")

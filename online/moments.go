@@ -6,10 +6,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// moments are G and b of the constants, the linear fields u_j e_i and the radial field f, doc.go (11). The constants' own G is seconds·I,
+// moments are G and b of the constants, the linear fields u_j e_i and the radial field f, doc.go (8). The constants' own G is seconds·I,
 // and they have nothing in common with the linear fields: the mean of u is 0.
 type moments struct {
-	seconds    float64
+	seconds    float64    // that the steps carry
+	clip       float64    // of the recording that they are part of
 	push       []float64  // b of the constants, Σ Δx
 	turn       *mat.Dense // b of the linear fields, Σ Δx u'
 	spread     *mat.Dense // G of the linear fields, row by row of them, Σ Δt u u'
@@ -40,6 +41,7 @@ func newMoments(s *steps, b *basis) *moments {
 			}
 		}
 	}
+	m.clip = max(s.clip, m.seconds)
 	return m
 }
 

@@ -5,7 +5,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// posterior is what a recording says of the drift, doc.go (10) to (15): its mean at any point. Dimensions that are not active have
+// posterior is what a recording says of the drift, doc.go (7) to (12): its mean at any point. Dimensions that are not active have
 // drift 0. Methods but learn only read it, and allocate.
 type posterior struct {
 	dim    int
@@ -17,12 +17,23 @@ type posterior struct {
 	matrix   *mat.Dense // of the linear fields, row i for e_i,
 	radial   float64    // of the radial field,
 	curves   []curve    // and of the bumps of each length scale
+	evidence float64    // ln of it, over all combinations
+	seconds  float64    // that the steps carry
 }
 
 // curve is a mean drift made of bumps: k(u)'weights - [1,u]'affine.
 type curve struct {
 	bumps           *bumps
 	weights, affine mat.Dense // M×d, (1+d)×d
+}
+
+// newPosterior is what a track says of the drift, beside what is known of it.
+func newPosterior(v *lens, t *track) (*posterior, error) {
+	p := &posterior{dim: t.dim, active: v.active, root: v.root}
+	if len(v.active) == 0 {
+		return p, nil
+	}
+	return p, p.learn(v.steps(t))
 }
 
 // learn fills p in from the steps, which are of the active dimensions and in their units.
@@ -37,7 +48,9 @@ func (p *posterior) learn(s *steps) error {
 	if err != nil {
 		return err
 	}
-	p.average(newMixture(m, &linear{q: q, lambda: lambda}, bumps), q, bumps)
+	x := newMixture(m, &linear{q: q, lambda: lambda}, bumps)
+	p.evidence, p.seconds = x.evidence, m.seconds
+	p.average(x, q, bumps)
 	return nil
 }
 

@@ -1,10 +1,6 @@
 package online
 
-import (
-	"math"
-
-	"driftscope/internal/latent"
-)
+import "driftscope/internal/latent"
 
 // recording is a list of latents as the Kalman bank saw it.
 type recording struct {
@@ -47,14 +43,18 @@ func watch(latents []latent.Latent, c Config) (*recording, error) {
 
 // learn is the posterior of the drift in the active dimensions.
 func (r *recording) learn() (*posterior, error) {
-	p := &posterior{dim: len(r.found)}
-	for i, a := range r.activity {
-		if a == latent.Active {
-			p.active, p.root = append(p.active, i), append(p.root, math.Sqrt(r.found[i].v))
+	return newPosterior(newLens(r.found, r.activity, nil), r.track())
+}
+
+// track are the latents that make transitions.
+func (r *recording) track() *track {
+	t, at := newTrack(len(r.found), len(r.latents)), 0
+	for _, run := range r.runs() {
+		t.add(r.latents[run.from].Mean, 0)
+		for k := run.from + 1; k < run.to; k++ {
+			t.add(r.latents[k].Mean, r.dt[at])
+			at++
 		}
 	}
-	if len(p.active) == 0 {
-		return p, nil
-	}
-	return p, p.learn(r.steps(p.active, p.root))
+	return t
 }

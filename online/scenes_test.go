@@ -86,18 +86,19 @@ func (s scene) film(n int, r float64, rng *rand.Rand) (seen []latent.Latent, tru
 // steps are the film's transitions, as one would have them who knows σ and the noise.
 func (s scene) steps(seen []latent.Latent, r float64) *steps {
 	d := len(s.from)
-	known := &recording{latents: seen, found: make([]diffusion, d)}
-	var active []int
-	for i := range d {
-		known.found[i] = diffusion{v: 1, noise: r * testStep}
-		active = append(active, i)
-	}
-	for k := 1; k < len(seen); k++ {
-		if seen[k].Trajectory == seen[k-1].Trajectory {
-			known.second, known.dt = append(known.second, k), append(known.dt, testStep)
+	known := &lens{root: repeat(1, d), noise: r * testStep}
+	t := newTrack(d, len(seen))
+	for k := range seen {
+		dt := testStep
+		if k == 0 || seen[k].Trajectory != seen[k-1].Trajectory {
+			dt = 0
 		}
+		t.add(seen[k].Mean, dt)
 	}
-	return known.steps(active, repeat(1, d))
+	for i := range d {
+		known.active = append(known.active, i)
+	}
+	return known.steps(t)
 }
 
 // error is L_μ, the mean over points of |got - law|², summed over coordinates, (latent/s)².

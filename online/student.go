@@ -5,32 +5,46 @@ import (
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/floats"
-
-	"driftscope/internal/latent"
 )
 
 // How the student learns: longer, or from more points, it comes no nearer to the truth.
 const (
-	studentPoints = 256 // visited points at most, spread evenly over the recording; every step sees them all
+	studentPoints = 256 // visited points at most, spread evenly over the track; every step sees them all
 	studentSteps  = 600
+	reviewSteps   = 60   // of one that has imitated much the same drift before
+	negligible    = 0.01 // of the bound on a drift, 1/T: what is bent by less, in square, is not worth imitating
 	studentRate   = 1e-2 // at first; it falls to 0 as half a cosine
 )
 
-// student is the mean drift as a network. Its affine part is exact; the rest it learns at points that the latents visited.
-func (p *posterior) student(latents []latent.Latent, seed uint64) *Network {
-	n := p.tangent()
+// student is the mean drift as a network. Its affine part is exact; the rest is bent, a network of u that learns at points which the track
+// visited. before is bent as it was when less was known, nil at first.
+func (p *posterior) student(t *track, before *Network, seed uint64) (n, bent *Network) {
+	n = p.tangent()
 	if len(p.active) == 0 {
-		return n
+		return n, nil
 	}
-	stride := 1 + (len(latents)-1)/studentPoints
+	stride := 1 + (t.len()-1)/studentPoints
 	var points, rest []float64
-	for k := 0; k < len(latents); k += stride {
-		u, mu := p.scaled(latents[k].Mean), make([]float64, len(p.active))
+	for k := 0; k < t.len(); k += stride {
+		u, mu := p.scaled(t.row(k)), make([]float64, len(p.active))
 		p.curved(mu, u)
 		points, rest = append(points, u...), append(rest, mu...)
 	}
-	p.add(n, imitate(points, rest, len(p.active), seed))
-	return n
+	worth := negligible / p.seconds
+	if meanSquare(rest) < worth {
+		return n, nil
+	}
+	var size, gap float64
+	if before != nil && before.Dim == len(p.active) {
+		bent = before
+		size, gap = imitate(bent, points, rest, reviewSteps)
+	}
+	if bent == nil || gap > 10*worth { // or much has changed since
+		bent = NewNetwork(len(p.active), rand.New(rand.NewPCG(seed, 3)))
+		size, _ = imitate(bent, points, rest, studentSteps)
+	}
+	p.add(n, bent, size)
+	return n, bent
 }
 
 // tangent is the affine part of the mean drift, as a network.
@@ -53,30 +67,29 @@ func (p *posterior) tangent() *Network {
 	return n
 }
 
-// imitate is a network of u whose value at each point (n×d) is near target (n×d), in the mean square.
-func imitate(points, target []float64, d int, seed uint64) *Network {
-	n := NewNetwork(d, rand.New(rand.NewPCG(seed, 3)))
-	count := len(points) / d
-	size := floats.Norm(target, 2) / math.Sqrt(float64(count))
-	if size == 0 {
-		return n
-	}
+// imitate moves a network, in place, until size times its value at each point (n×d) is near target (n×d), whose size that is, and gives the
+// mean square that is left.
+func imitate(n *Network, points, target []float64, steps int) (size, gap float64) {
+	size = math.Sqrt(meanSquare(target) * float64(n.Dim))
+	count := len(points) / n.Dim
 	t, grad, optimiser := newTape(n, count), make([]float64, n.Size()), newAdam(n.Size())
-	for step := range studentSteps {
+	for step := range steps {
 		t.forward(n, points)
 		for k, mu := range t.out.Data {
 			t.dOut.Data[k] = (mu - target[k]/size) / float64(count)
 		}
 		t.backward(grad, n)
-		optimiser.descend(n.Weights, grad, studentRate*(1+math.Cos(math.Pi*float64(step)/studentSteps))/2)
+		optimiser.descend(n.Weights, grad, studentRate*(1+math.Cos(math.Pi*float64(step)/float64(steps)))/2)
 	}
-	last := n.Hidden[len(n.Hidden)-1]
-	floats.Scale(size, n.Weights[n.Size()-d*(last+1+d):])
-	return n
+	t.forward(n, points)
+	floats.AddScaled(t.out.Data, -1/size, target)
+	return size, size * size * meanSquare(t.out.Data)
 }
 
-// add adds part, a drift of the active dimensions in units of √v as a network of u, to n, which has no hidden weights yet.
-func (p *posterior) add(n, part *Network) {
+func meanSquare(x []float64) float64 { return floats.Dot(x, x) / float64(len(x)) }
+
+// add adds size times part, a drift of the active dimensions in units of √v as a network of u, to n, which has no hidden weights yet.
+func (p *posterior) add(n, part *Network, size float64) {
 	d, m := p.dim, len(p.active)
 	width := n.Hidden[0]
 	for i, from := range p.active {
@@ -93,7 +106,7 @@ func (p *posterior) add(n, part *Network) {
 			to, scale = last+1+p.active[row-last-1], 1/p.root[row-last-1]
 		}
 		for i, at := range p.active {
-			n.Weights[end+to*d+at] += scale * p.root[i] * part.Weights[partEnd+row*m+i]
+			n.Weights[end+to*d+at] += scale * size * p.root[i] * part.Weights[partEnd+row*m+i]
 		}
 	}
 }

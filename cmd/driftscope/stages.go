@@ -115,7 +115,7 @@ func newSteps(components []config.Component) ([]pipeline.NamedStep, error) {
 // refinements too, and the same input gives the same output.
 func newEstimator(o config.Online, model *infer.Model, deterministic bool) (*online.Estimator, error) {
 	c := online.Config{
-		Dim: model.Card.Latent, Seed: o.Seed, TrainSeconds: model.Card.Seconds, MaxGap: o.MaxGap, RefineLag: o.RefineLag, Deterministic: deterministic,
+		Dim: model.Card.Latent, Seed: o.Seed, MaxGap: o.MaxGap, RefineLag: o.RefineLag, Deterministic: deterministic,
 	}
 	if model.Card.Drift != nil {
 		c.Prior = sdevae.DriftOf(&model.Card)

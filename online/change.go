@@ -1,0 +1,160 @@
+package online
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// When a change of the drift is believed, doc.go (13).
+const (
+	changeBlock  = 20  // steps between two places where the law may change
+	changeOdds   = 100 // of a change against none, at least; a priori there is one somewhere or none, as likely
+	changePlaces = 3   // that are looked at more closely,
+	changeApart  = 5   // this many blocks from each other
+	changeEnd    = 3   // blocks on either side, at least
+)
+
+// ledger holds, up to every changeBlock steps, the sums by which affine drifts are judged: G and b of 1 and u, for each dimension alike.
+type ledger struct {
+	d      int
+	normal []*mat.SymDense // Σ Δt [1,u][1,u]', (1+d)×(1+d)
+	cross  []*mat.Dense    // Σ [1,u]Δx', (1+d)×d
+	taus   [1 + levels]float64
+}
+
+// newLedger adds up the steps in units of the basis b, the last block's remainder included.
+func newLedger(s *steps, b *basis) *ledger {
+	l := &ledger{d: s.dim}
+	normal, cross := mat.NewSymDense(1+s.dim, nil), mat.NewDense(1+s.dim, s.dim, nil)
+	keep := func() {
+		n := mat.NewSymDense(1+s.dim, nil)
+		n.CopySym(normal)
+		l.normal, l.cross = append(l.normal, n), append(l.cross, mat.DenseCopyOf(cross))
+	}
+	seconds := 0.0
+	keep()
+	for k, u := range s.averaged(1+s.dim, func(dst, x []float64) { dst[0] = 1; b.scaled(dst[1:], x) }) {
+		dx, dt := s.row(k)
+		normal.SymRankOne(normal, dt, mat.NewVecDense(len(u), u))
+		cross.RankOne(cross, 1, mat.NewVecDense(len(u), u), mat.NewVecDense(s.dim, dx))
+		seconds += dt
+		if (k+1)%changeBlock == 0 || k+1 == s.len() {
+			keep()
+		}
+	}
+	l.taus = priorVariances(max(s.clip, seconds))
+	return l
+}
+
+// evidence is the log evidence of one affine drift between two entries of the ledger: the mean over prior variances of the constants
+// and of the slopes.
+func (l *ledger) evidence(from, to int) float64 {
+	var normal mat.SymDense
+	var cross mat.Dense
+	minus := mat.NewSymDense(1+l.d, nil)
+	minus.ScaleSym(-1, l.normal[from])
+	normal.AddSym(l.normal[to], minus)
+	cross.Sub(l.cross[to], l.cross[from])
+	var logs []float64
+	for _, constant := range l.taus {
+		for _, slope := range l.taus {
+			prior := math.Log((1 - allOff) / ((1+levels)*(1+levels) - 1))
+			if constant == 0 && slope == 0 {
+				prior = math.Log(allOff)
+			}
+			logs = append(logs, prior+l.logEvidence(&normal, &cross, constant, slope))
+		}
+	}
+	return floats.LogSumExp(logs)
+}
+
+// logEvidence is (8)'s ½b'Vb - ½ ln det K at given prior variances.
+func (l *ledger) logEvidence(normal *mat.SymDense, cross *mat.Dense, constant, slope float64) float64 {
+	root := func(i int) float64 {
+		if i == 0 {
+			return math.Sqrt(constant)
+		}
+		return math.Sqrt(slope)
+	}
+	k, b := mat.NewSymDense(1+l.d, nil), mat.NewDense(1+l.d, l.d, nil)
+	for i := range 1 + l.d {
+		for j := i; j < 1+l.d; j++ {
+			k.SetSym(i, j, root(i)*root(j)*normal.At(i, j))
+		}
+		k.SetSym(i, i, 1+k.At(i, i))
+		for j := range l.d {
+			b.Set(i, j, root(i)*cross.At(i, j))
+		}
+	}
+	var factor mat.Cholesky
+	var solved mat.Dense
+	if !factor.Factorize(k) || factor.SolveTo(&solved, b) != nil {
+		return math.Inf(-1)
+	}
+	solved.MulElem(&solved, b)
+	return (mat.Sum(&solved) - float64(l.d)*factor.LogDet()) / 2
+}
+
+// gains is by how much two affine drifts explain the steps better than one, in nats, for each place that the law may have changed at,
+// from changeEnd blocks on.
+func (l *ledger) gains() (gains []float64) {
+	last := len(l.normal) - 1
+	whole := l.evidence(0, last)
+	for k := changeEnd; k < last-changeEnd; k++ {
+		gains = append(gains, l.evidence(0, k)+l.evidence(k, last)-whole)
+	}
+	return gains
+}
+
+// likeliest are the places of the largest gains, none near another.
+func likeliest(gains []float64) (places []int) {
+	left := slices.Clone(gains)
+	for range changePlaces {
+		if len(left) == 0 || math.IsInf(slices.Max(left), -1) {
+			break
+		}
+		k := highest(left)
+		places = append(places, k)
+		for near := max(0, k-changeApart); near <= min(len(left)-1, k+changeApart); near++ {
+			left[near] = math.Inf(-1)
+		}
+	}
+	return places
+}
+
+// changed is the step before which the drift changed, 0 where it did not. Affine drifts say where that may have been; what is bent looks to
+// them like a change, so where bumps can tell, all fields have the last word.
+func changed(s *steps) (at int, err error) {
+	gains := newLedger(s, newBasis(s)).gains()
+	least := math.Log(changeOdds * float64(len(gains)))
+	for _, k := range likeliest(gains) {
+		gain, place := gains[k], (changeEnd+k)*changeBlock
+		if s.dim <= maxBumpDim {
+			if gain, err = gainAt(s, place); err != nil {
+				return 0, err
+			}
+		}
+		if gain >= least {
+			at, least = place, gain
+		}
+	}
+	return at, nil
+}
+
+// gainAt is by how much a drift before a step and another one after it explain the steps better than one, in nats.
+func gainAt(s *steps, at int) (float64, error) {
+	all := *s
+	all.clip = max(s.clip, floats.Sum(s.dt))
+	var evidence [3]float64
+	for i, part := range []*steps{&all, all.part(0, at), all.part(at, all.len())} {
+		p := &posterior{dim: s.dim}
+		if err := p.learn(part); err != nil {
+			return 0, err
+		}
+		evidence[i] = p.evidence
+	}
+	return evidence[1] + evidence[2] - evidence[0], nil
+}

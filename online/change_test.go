@@ -1,0 +1,74 @@
+package online
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// turned is a path in two dimensions, σ = 1, whose law becomes another one at a latent.
+func turned(before, after drift, at, n int, rng *rand.Rand) *steps {
+	t, z, mu := newTrack(2, n), make([]float64, 2), make([]float64, 2)
+	for k := range n {
+		dt := testStep
+		if k == 0 {
+			dt = 0
+		}
+		t.add(z, dt)
+		law := before
+		if k >= at {
+			law = after
+		}
+		law(mu, z)
+		for i := range z {
+			z[i] += mu[i]*testStep + math.Sqrt(testStep)*rng.NormFloat64()
+		}
+	}
+	return (&lens{active: []int{0, 1}, root: repeat(1, 2)}).steps(t)
+}
+
+// The laws of method.md, section 5: a spring of 4/s whose centre moves by (1, 1), and a circle that reverses. 300 latents on, of 16 of
+// each 14 and 16 were found, all within 60 of where they happened: of 5 at most one may be missed, two where the centre moves.
+func TestChangeIsFound(t *testing.T) {
+	aside := towards(repeat(4, 2), repeat(1, 2))
+	back := func(mu, z []float64) { mu[0], mu[1] = -z[0]+3*z[1], -3*z[0]-z[1] }
+	for name, laws := range map[string][2]drift{"centre": {ornsteinUhlenbeck, aside}, "circle": {circle, back}} {
+		missed := 0
+		for seed := range uint64(5) {
+			at, err := changed(turned(laws[0], laws[1], 1000, 1300, newRand(seed)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if at == 0 {
+				missed++
+			} else if at < 930 || at > 1070 {
+				t.Errorf("%s, seed %d: the change at 1000 is found at %d", name, seed, at)
+			}
+		}
+		if missed > 1 {
+			t.Errorf("%s: %d changes of 5 are missed", name, missed)
+		}
+	}
+}
+
+// Without a change none is found, bent laws and jumps between wells included: 50 to 1 came about by chance on one film of
+// 648, of 400, 1000 and 3000 latents in up to four dimensions. So of 39 films one may be misjudged.
+func TestNoChangeWhereThereIsNone(t *testing.T) {
+	wrong := 0
+	for _, s := range scenes {
+		for seed := range uint64(3) {
+			seen, _ := s.film(1000, 0, newRand(2000+seed))
+			at, err := changed(s.steps(seen, 0))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if at != 0 {
+				wrong++
+				t.Logf("%s, seed %d: a change at %d", s.name, seed, at)
+			}
+		}
+	}
+	if wrong > 1 {
+		t.Errorf("a change is found on %d films of 39", wrong)
+	}
+}

@@ -1,0 +1,58 @@
+package online
+
+import (
+	"gonum.org/v1/gonum/floats"
+
+	"driftscope/internal/latent"
+)
+
+// learner is what one slice of refinement leaves to the next.
+type learner struct {
+	prior   *Network // the model's own drift, nil for none; never written
+	seed    uint64
+	memory  *track
+	clip    float64  // s, the longest that memory has been
+	added   *Network // what the drift is beyond prior, replaced at every slice
+	bent    *Network // of that what is not affine, as student gives it; nil at first
+	changes uint64   // of the drift found so far; what came before one is forgotten
+	failed  uint64   // slices whose sums were beyond floating point; they leave the drift as it was
+}
+
+// job is one slice of work: new latents to take in, and what was found of the dimensions.
+type job struct {
+	in       *track            // lent until done
+	found    []diffusion       // lent until done
+	activity []latent.Activity // lent until done
+}
+
+// newLearner remembers capacity transitions.
+func newLearner(prior *Network, dim, capacity int, seed uint64) *learner {
+	return &learner{prior: prior, seed: seed, memory: newTrack(dim, capacity+1), added: (&posterior{dim: dim}).tangent()}
+}
+
+// slice takes in what is new, forgets what came before the drift last changed, and learns anew from all that is left what the drift is
+// beyond the model's own.
+func (l *learner) slice(j job) {
+	l.memory.take(j.in)
+	v := newLens(j.found, j.activity, l.prior)
+	p := &posterior{dim: l.memory.dim, active: v.active, root: v.root}
+	if len(v.active) > 0 {
+		s := v.steps(l.memory)
+		l.clip = max(l.clip, floats.Sum(l.memory.dt))
+		s.clip = l.clip
+		at, err := changed(s)
+		if err == nil && at > 0 {
+			l.memory.drop(l.memory.began(at))
+			l.changes++
+			s = s.part(at, s.len())
+		}
+		if err == nil {
+			err = p.learn(s)
+		}
+		if err != nil {
+			l.failed++
+			return
+		}
+	}
+	l.added, l.bent = p.student(l.memory, l.bent, l.seed)
+}
