@@ -129,6 +129,7 @@ func (l *law) archive(a *archive) {
 	a.magnitudes(&l.n, &l.seconds)
 	a.uint(&l.sde.Revision)
 	l.field.added = l.field.added.archive(a)
+	l.sde.Field = a.archiveField(l.sde.Field, len(l.found))
 	for _, count := range []*uint64{&l.refinement.Revision, &l.refinement.Frame, &l.refinement.Changes, &l.refinement.Failed, &l.refinement.Unused} {
 		a.uint(count)
 	}
@@ -186,6 +187,7 @@ func (l *learner) archive(a *archive) {
 	l.memory.archive(a)
 	a.magnitudes(&l.clip)
 	l.added = l.added.archive(a)
+	l.field = a.archiveField(l.field, l.memory.dim)
 	dim := uint64(0)
 	if l.bent != nil {
 		dim = uint64(l.bent.Dim)

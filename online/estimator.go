@@ -232,7 +232,7 @@ func (e *Estimator) apply(seq uint64) {
 	e.inFlight = false
 	e.refinement.Revision++
 	e.refinement.Frame, e.refinement.Changes, e.refinement.Failed = seq, l.changes, l.failed
-	e.sde.DriftRevision = e.refinement.Revision
+	e.sde.DriftRevision, e.sde.Field = e.refinement.Revision, l.field
 }
 
 // handOver begins a slice on what has been set aside, once that is enough to be worth it: a slice takes as long as the memory is.

@@ -2,6 +2,7 @@ package online
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -40,6 +41,8 @@ type option struct {
 	bb, bg, gg float64   // b'Vb, b'Vg, g'Vg
 	share      float64   // posterior probability
 	claimed    float64   // Σ over combinations of probability × radial coefficient
+
+	scatter func(dst []float64, rng *rand.Rand) // adds a draw of N(0, V); nil where all groups are off
 }
 
 // of completes an option that has mean and lean.
@@ -56,6 +59,11 @@ func constantOptions(m *moments) []option {
 		o := option{on: count(tau), logDet: float64(len(m.push)) * math.Log(1+tau*m.seconds)}
 		for i := range m.push {
 			o.mean, o.lean = append(o.mean, v*m.push[i]), append(o.lean, v*m.skew[i])
+		}
+		o.scatter = func(dst []float64, rng *rand.Rand) {
+			for i := range dst {
+				dst[i] += math.Sqrt(v) * rng.NormFloat64()
+			}
 		}
 		options = append(options, o.of(m.push, m.skew))
 	}
@@ -78,6 +86,7 @@ func linearOptions(m *moments, l *linear) []option {
 				t := variances{dilation, rotation, shear}
 				o.logDet = l.solve(o.mean, turn, t)
 				l.solve(o.lean, curl, t)
+				o.scatter = func(dst []float64, rng *rand.Rand) { l.scatter(dst, t, rng) }
 				options = append(options, o.of(turn, curl))
 			}
 		}
@@ -97,6 +106,11 @@ func bumpOptions(clip float64, all []*bumps) []option {
 				k1 := 1 + tau*f.lambda[k/f.d]
 				o.mean, o.lean = append(o.mean, tau/k1*b[k]), append(o.lean, tau/k1*g[k])
 				o.logDet += math.Log(k1)
+			}
+			o.scatter = func(dst []float64, rng *rand.Rand) {
+				for k := range dst {
+					dst[k] += math.Sqrt(tau/(1+tau*f.lambda[k/f.d])) * rng.NormFloat64()
+				}
 			}
 			options = append(options, o.of(b, g))
 		}
@@ -121,9 +135,10 @@ func (o *option) average(dst []float64) {
 type mixture struct {
 	options    [3][]option // of the constants, the linear fields and the bumps
 	taus       [1 + levels]float64
-	pull, gain float64 // b and G of the radial field
-	radial     float64 // its coefficient's posterior mean
-	evidence   float64 // ln of it, over all combinations
+	pull, gain float64   // b and G of the radial field
+	radial     float64   // its coefficient's posterior mean
+	evidence   float64   // ln of it, over all combinations
+	logs       []float64 // of it and the prior, for each
 }
 
 // newMixture weighs every combination by its evidence.
@@ -141,6 +156,7 @@ type combination struct {
 	at          [3]int // its options
 	on          int    // groups that are on
 	mean        float64
+	variance    float64 // of the radial coefficient
 	logEvidence float64
 }
 
@@ -165,7 +181,7 @@ func (x *mixture) combine(at [3]int, tau float64) combination {
 	k := 1 + tau*max(0, x.gain-c.gg-l.gg-b.gg)
 	pull := x.pull - c.bg - l.bg - b.bg
 	mean := tau / k * pull
-	return combination{at: at, on: c.on + l.on + b.on + count(tau), mean: mean,
+	return combination{at: at, on: c.on + l.on + b.on + count(tau), mean: mean, variance: tau / k,
 		logEvidence: (c.bb + l.bb + b.bb - c.logDet - l.logDet - b.logDet + mean*pull - math.Log(k)) / 2}
 }
 
@@ -175,15 +191,14 @@ func (x *mixture) weigh() {
 	for _, options := range x.options {
 		groups += slices.MaxFunc(options, func(a, b option) int { return a.on - b.on }).on
 	}
-	var logs []float64
 	for c := range x.all {
-		logs = append(logs, c.logEvidence+logPrior(c.on, groups)+x.options[2][c.at[2]].prior)
+		x.logs = append(x.logs, c.logEvidence+logPrior(c.on, groups)+x.options[2][c.at[2]].prior)
 	}
-	total := floats.LogSumExp(logs)
-	x.evidence = total
+	x.evidence = floats.LogSumExp(x.logs)
+	k := 0
 	for c := range x.all {
-		weight := math.Exp(logs[0] - total)
-		logs = logs[1:]
+		weight := math.Exp(x.logs[k] - x.evidence)
+		k++
 		x.radial += weight * c.mean
 		for part, i := range c.at {
 			x.options[part][i].share += weight

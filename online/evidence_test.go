@@ -209,11 +209,11 @@ func alone(x *mixture, c combination, q *mat.Dense, bumps []*bumps, b *basis, s 
 		o.share, o.claimed = 1, c.mean
 		only.options[part] = []option{o}
 	}
-	p := &posterior{dim: s.dim, root: repeat(1, s.dim), basis: b}
+	p := &posterior{dim: s.dim, root: repeat(1, s.dim), basis: b, mixture: only, axes: q}
 	for i := range s.dim {
 		p.active = append(p.active, i)
 	}
-	p.average(only, q, bumps)
+	p.average(bumps)
 	out := make([]float64, len(s.x))
 	for k := range s.len() {
 		p.drift(out[k*s.dim:(k+1)*s.dim], s.x[k*s.dim:(k+1)*s.dim])

@@ -1,6 +1,8 @@
 package online
 
 import (
+	"math/rand/v2"
+
 	"gonum.org/v1/gonum/floats"
 
 	"driftscope/internal/latent"
@@ -11,11 +13,12 @@ type learner struct {
 	prior   *Network // the model's own drift, nil for none; never written
 	seed    uint64
 	memory  *track
-	clip    float64  // s, the longest that memory has been
-	added   *Network // what the drift is beyond prior, replaced at every slice
-	bent    *Network // of that what is not affine, as student gives it; nil at first
-	changes uint64   // of the drift found so far; what came before one is forgotten
-	failed  uint64   // slices whose sums were beyond floating point; they leave the drift as it was
+	clip    float64       // s, the longest that memory has been
+	added   *Network      // what the drift is beyond prior, replaced at every slice
+	field   *latent.Field // the drift laid out, nil where nothing moves
+	bent    *Network      // of that what is not affine, as student gives it; nil at first
+	changes uint64        // of the drift found so far; what came before one is forgotten
+	failed  uint64        // slices whose sums were beyond floating point; they leave the drift as it was
 }
 
 // job is one slice of work: new latents to take in, and what was found of the dimensions.
@@ -55,4 +58,5 @@ func (l *learner) slice(j job) {
 		}
 	}
 	l.added, l.bent = p.student(l.memory, l.bent, l.seed)
+	l.field = p.grid(l.memory, l.prior, l.added, rand.New(rand.NewPCG(l.seed, 4)))
 }

@@ -2,7 +2,9 @@ package online
 
 import (
 	"math"
+	"math/rand/v2"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -58,4 +60,37 @@ func (l *linear) solve(dst, b []float64, t variances) (logDet float64) {
 		}
 	}
 	return logDet
+}
+
+// scatter adds a draw of N(0, V) to dst, d×d and row-major.
+func (l *linear) scatter(dst []float64, t variances, rng *rand.Rand) {
+	d := len(l.lambda)
+	e, own, outer, _ := l.diagonal(t)
+	// own·diag(e) + outer·ee' is the square of √own·diag(√e)·(I + γqq') where q is √e made a unit vector; without own it is e's alone.
+	sum, along, x := floats.Sum(e), 0.0, make([]float64, d)
+	for i := range x {
+		x[i] = rng.NormFloat64()
+		along += math.Sqrt(e[i]/sum) * x[i]
+	}
+	stretch := 0.0
+	if own > 0 {
+		stretch = math.Sqrt(max(0, 1+outer/own*sum)) - 1
+	}
+	for i := range x {
+		if own > 0 {
+			dst[i*d+i] += math.Sqrt(own*e[i]) * (x[i] + stretch*along*math.Sqrt(e[i]/sum))
+		} else {
+			dst[i*d+i] += math.Sqrt(max(0, outer)) * e[i] * x[0]
+		}
+		for j := i + 1; j < d; j++ {
+			rr, rs, ss, _ := l.pair(i, j, t)
+			a, b := rng.NormFloat64(), rng.NormFloat64()
+			rotation, shear := math.Sqrt(rr)*a, math.Sqrt(ss)*b
+			if rr > 0 {
+				shear = rs/math.Sqrt(rr)*a + math.Sqrt(max(0, ss-rs*rs/rr))*b
+			}
+			dst[i*d+j] += shear + rotation
+			dst[j*d+i] += shear - rotation
+		}
+	}
 }

@@ -1,6 +1,10 @@
 package online
 
 import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
@@ -19,6 +23,9 @@ type posterior struct {
 	curves   []curve    // and of the bumps of each length scale
 	evidence float64    // ln of it, over all combinations
 	seconds  float64    // that the steps carry
+
+	mixture *mixture   // nil in a draw
+	axes    *mat.Dense // of its linear options
 }
 
 // curve is a mean drift made of bumps: k(u)'weights - [1,u]'affine.
@@ -48,15 +55,15 @@ func (p *posterior) learn(s *steps) error {
 	if err != nil {
 		return err
 	}
-	x := newMixture(m, &linear{q: q, lambda: lambda}, bumps)
-	p.evidence, p.seconds = x.evidence, m.seconds
-	p.average(x, q, bumps)
+	p.mixture, p.axes = newMixture(m, &linear{q: q, lambda: lambda}, bumps), q
+	p.evidence, p.seconds = p.mixture.evidence, m.seconds
+	p.average(bumps)
 	return nil
 }
 
-// average gathers the mean coefficients over all combinations. q are the axes of the linear options.
-func (p *posterior) average(x *mixture, q *mat.Dense, all []*bumps) {
-	d := len(p.basis.centre)
+// average gathers the mean coefficients over all combinations.
+func (p *posterior) average(all []*bumps) {
+	x, d := p.mixture, len(p.basis.centre)
 	p.constant, p.radial = make([]float64, d), x.radial
 	for i := range x.options[0] {
 		x.options[0][i].average(p.constant)
@@ -65,7 +72,7 @@ func (p *posterior) average(x *mixture, q *mat.Dense, all []*bumps) {
 	for i := range x.options[1] {
 		x.options[1][i].average(turned.RawMatrix().Data)
 	}
-	p.matrix = rotated(turned, q.T())
+	p.matrix = rotated(turned, p.axes.T())
 	for _, f := range all {
 		mean := mat.NewDense(len(f.lambda), d, nil)
 		for i := range x.options[2] {
@@ -73,11 +80,59 @@ func (p *posterior) average(x *mixture, q *mat.Dense, all []*bumps) {
 				o.average(mean.RawMatrix().Data)
 			}
 		}
-		c := curve{bumps: f}
-		c.weights.Mul(&f.mix, mean)
-		c.affine.Mul(&f.affine, mean)
-		p.curves = append(p.curves, c)
+		p.curves = append(p.curves, f.curve(mean))
 	}
+}
+
+// curve is the drift of which the rows of mean, rank×d, are the coefficients.
+func (f *bumps) curve(mean *mat.Dense) curve {
+	c := curve{bumps: f}
+	c.weights.Mul(&f.mix, mean)
+	c.affine.Mul(&f.affine, mean)
+	return c
+}
+
+// draws are n drifts that the steps leave possible, as likely as each is: a combination, then its coefficients.
+func (p *posterior) draws(n int, rng *rand.Rand) []*posterior {
+	at := make([]float64, n)
+	for i := range at {
+		at[i] = rng.Float64()
+	}
+	slices.Sort(at)
+	var drawn []*posterior
+	k, below := 0, 0.0
+	for c := range p.mixture.all {
+		below += math.Exp(p.mixture.logs[k] - p.evidence)
+		k++
+		for len(drawn) < n && at[len(drawn)] < below {
+			drawn = append(drawn, p.draw(c, rng))
+		}
+	}
+	return drawn
+}
+
+// draw is a drift of the combination c.
+func (p *posterior) draw(c combination, rng *rand.Rand) *posterior {
+	d := len(p.basis.centre)
+	one := &posterior{dim: p.dim, active: p.active, root: p.root, basis: p.basis,
+		radial: c.mean + math.Sqrt(c.variance)*rng.NormFloat64(), constant: make([]float64, d)}
+	coefficients := func(part int, dst []float64) {
+		if o := &p.mixture.options[part][c.at[part]]; o.on > 0 {
+			copy(dst, o.mean)
+			floats.AddScaled(dst, -one.radial, o.lean)
+			o.scatter(dst, rng)
+		}
+	}
+	coefficients(0, one.constant)
+	turned := mat.NewDense(d, d, nil)
+	coefficients(1, turned.RawMatrix().Data)
+	one.matrix = rotated(turned, p.axes.T())
+	if f := p.mixture.options[2][c.at[2]].bumps; f != nil {
+		mean := mat.NewDense(len(f.lambda), d, nil)
+		coefficients(2, mean.RawMatrix().Data)
+		one.curves = []curve{f.curve(mean)}
+	}
+	return one
 }
 
 // drift writes the posterior mean of μ(z) into dst, both of the latents' dimension, latent/s.

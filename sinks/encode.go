@@ -13,7 +13,8 @@ import (
 // encoder turns messages into JSON for one sink, in memory that it reuses. It is for one goroutine.
 type encoder struct {
 	stream   string
-	revision uint64 // of the last law encoded
+	revision uint64        // of the last law encoded
+	field    *latent.Field // the last one encoded
 	line     []byte
 	buffer   bytes.Buffer
 	sde      SDERecord
@@ -33,10 +34,13 @@ func (e *encoder) encode(m latent.Message, emit func(kind latent.Kind, line []by
 			return nil
 		}
 		e.sde.fill(e.stream, m)
+		if m.SDE.Field != e.field {
+			e.sde.Field = m.SDE.Field
+		}
 		if err := e.emit(latent.KindSDE, &e.sde, emit); err != nil {
 			return err
 		}
-		e.revision = m.SDE.Revision
+		e.revision, e.field = m.SDE.Revision, m.SDE.Field
 		return nil
 	case *latent.Event:
 		r := EventRecord{header(latent.KindEvent), *m}

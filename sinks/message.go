@@ -49,6 +49,7 @@ type SDERecord struct {
 	ActiveCount   int               `json:"active_count"`
 	CRLB          Number            `json:"drift_crlb"`
 	DriftRevision uint64            `json:"drift_revision"`
+	Field         *latent.Field     `json:"drift_field,omitempty"` // where it is new to this sink
 }
 
 // EventRecord is something that happened once.

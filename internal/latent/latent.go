@@ -82,6 +82,16 @@ type SDE struct {
 	ActiveCount   int        `json:"active_count"`   // how many are Active
 	CRLB          float64    `json:"drift_crlb"`     // Cramér-Rao bound on the drift's summed squared error, Σσ²/T, (latent/s)²
 	DriftRevision uint64     `json:"drift_revision"` // which drift weights Drift comes from; 0 is the model's own
+	Field         *Field     `json:"drift_field"`    // the drift of that revision, nil before the first; never written once it is here
+}
+
+// Field is the drift laid out over a plane, or along a line where one dimension moves. Every list has one entry a point.
+type Field struct {
+	Axes   []int       `json:"axes"`     // the one or two latent dimensions shown; the others are at their mean
+	Z      [][]float64 `json:"z"`        // the points, along the axes, latent
+	Drift  [][]float64 `json:"drift"`    // along the axes, latent/s
+	SD     [][]float64 `json:"drift_sd"` // its standard error
+	Scarce []bool      `json:"scarce"`   // fewer than ten latents were seen nearby: what stands there is mostly expectation
 }
 
 // Copy makes s a deep copy of src, reusing s's memory.

@@ -1,0 +1,76 @@
+package online
+
+import (
+	"math"
+	"testing"
+
+	"driftscope/internal/latent"
+)
+
+// Draws have the posterior's mean, within five standard errors, in every kind of law.
+func TestDrawsHaveTheMean(t *testing.T) {
+	const n = 2000
+	for _, name := range []string{"balls circle", "5 balls OU", "Wasserstein double well", "ball + Wasserstein OU"} {
+		s := named(name)
+		seen, truth := s.film(500, 0, newRand(3))
+		p, err := learnt(s.steps(seen, 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		z, d := truth[250], len(s.from)
+		want, got, mean, square := make([]float64, d), make([]float64, d), make([]float64, d), make([]float64, d)
+		p.drift(want, z)
+		for _, one := range p.draws(n, newRand(4)) {
+			one.drift(got, z)
+			for i, v := range got {
+				mean[i] += v / n
+				square[i] += v * v / n
+			}
+		}
+		for i := range mean {
+			if se := math.Sqrt((square[i] - mean[i]*mean[i]) / n); math.Abs(mean[i]-want[i]) > 5*se {
+				t.Errorf("%s, coordinate %d: draws have the mean %g ± %g, the posterior %g", name, i, mean[i], se, want[i])
+			}
+		}
+	}
+}
+
+// The standard errors are honest: over 12 films of two laws the published drift is off, at points where latents were seen, by one of them
+// in the mean square. An honest figure scatters by a fifth; a law's prior is not its truth, hence more.
+func TestFieldKnowsItsError(t *testing.T) {
+	const films = 12
+	for _, name := range []string{"balls OU", "balls circle"} {
+		s, square, count, scarce := named(name), 0.0, 0.0, 0
+		for film := range uint64(films) {
+			seen, _ := s.film(600, 0, newRand(4000+film))
+			l, in, known := newLearner(nil, 2, len(seen), film), newTrack(2, len(seen)), diffusion{v: 1}
+			for k := range seen {
+				in.add(seen[k].Mean, min(float64(k), 1)*testStep)
+			}
+			l.slice(job{in: in, found: []diffusion{known, known}, activity: []latent.Activity{latent.Active, latent.Active}})
+			f, mu := l.field, make([]float64, 2)
+			if f == nil || len(f.Z) != gridSide*gridSide || len(f.Axes) != 2 {
+				t.Fatalf("%s, film %d: the field is %+v", name, film, f)
+			}
+			for k, z := range f.Z {
+				s.law(mu, z)
+				if f.Scarce[k] {
+					scarce++
+					continue
+				}
+				for i := range mu {
+					square += math.Pow((f.Drift[k][i]-mu[i])/f.SD[k][i], 2)
+					count++
+				}
+			}
+		}
+		off := math.Sqrt(square / count)
+		t.Logf("%s: errors of %.2f standard errors, %d of %d points scarce", name, off, scarce, films*gridSide*gridSide)
+		if off < 0.5 || off > 1.5 {
+			t.Errorf("%s: the drift is off by %.2f standard errors in the mean square", name, off)
+		}
+		if scarce == 0 || scarce > films*gridSide*gridSide*3/4 {
+			t.Errorf("%s: %d points of %d are scarce", name, scarce, films*gridSide*gridSide)
+		}
+	}
+}
