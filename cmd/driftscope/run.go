@@ -26,6 +26,7 @@ type runCmd struct {
 	NATSPort *int    `name:"nats-port" help:"Port of the embedded server; 0 takes a free one." placeholder:"PORT"`
 	Stream   string  `help:"The stream's name in every message." placeholder:"NAME"`
 	Out      string  `help:"Write every message to this file, one JSON object a line." placeholder:"RESULTS.jsonl"`
+	State    string  `help:"Keep the law in this file, and go on from it where it is there." placeholder:"FILE"`
 	Seed     *uint64 `help:"Of every random draw, the simulated source's included."`
 	NoStatus bool    `help:"No live status on the terminal."`
 }
@@ -46,6 +47,7 @@ func (c *runCmd) Run(ctx context.Context) error {
 	s.introduce(cfg)
 	summary, err := pipeline.Run(ctx, s.stages, pipeline.Options{
 		Stream: cfg.Stream, Frames: c.Frames, Grace: cfg.Grace, ViewEvery: s.viewEvery(), Log: logger(cfg),
+		Keep: keeping(cfg.Online.State),
 	})
 	printSummary(os.Stdout, summary)
 	return err
@@ -65,6 +67,7 @@ func (c *runCmd) config() (config.Config, error) {
 	set(&cfg.Model, c.Model)
 	set(&cfg.Stream, c.Stream)
 	set(&cfg.NATS.URL, c.NATS)
+	set(&cfg.Online.State, c.State)
 	if c.NATSPort != nil {
 		cfg.NATS.Port = *c.NATSPort
 	}

@@ -34,6 +34,8 @@ type stream struct {
 	stages pipeline.Stages
 	model  *loadedModel
 	bus    *bus.Conn // nil where nats.url is off
+
+	restored bool // the law goes on from online.state
 }
 
 // assemble makes every stage. What the user can be blamed for is a usage error; then nothing was opened. The bus comes last but for
@@ -72,6 +74,9 @@ func (s *stream) build(ctx context.Context, cfg config.Config) (err error) {
 		return usage(err)
 	}
 	s.stages.Estimator = estimator
+	if s.restored, err = restore(estimator, cfg.Online.State); err != nil {
+		return usage(err)
+	}
 	if s.bus, err = connect(ctx, cfg.NATS); err != nil {
 		return err
 	}
@@ -121,6 +126,34 @@ func newEstimator(o config.Online, model *infer.Model, deterministic bool) (*onl
 		c.Prior = sdevae.DriftOf(&model.Card)
 	}
 	return online.New(c)
+}
+
+// restore has the estimator go on from the state kept at path, where there is one; "" is none.
+func restore(e *online.Estimator, path string) (restored bool, err error) {
+	if path == "" {
+		return false, nil
+	}
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("online.state: %w: give a file that can be read and written", err)
+	}
+	defer f.Close()
+	if err := e.Restore(f); err != nil {
+		return false, fmt.Errorf("online.state: %s: %w; or delete it to begin anew", path, err)
+	}
+	e.Freeze(false) // cuts the trajectory: this run's first latent does not follow the last of another
+	return true, nil
+}
+
+// keeping writes states to path; nil where none are kept.
+func keeping(path string) func([]byte) error {
+	if path == "" {
+		return nil
+	}
+	return func(state []byte) error { return writeFile(path, state) }
 }
 
 // waits says whether a source gives the next frame only when it is asked.
@@ -182,6 +215,9 @@ func (s *stream) introduce(cfg config.Config) {
 	}
 	c := &s.model.Card
 	say("stream %s: %s; model %s (%d latents, seed %d); estimator seed %d", cfg.Stream, source, s.model.name, c.Latent, c.Training.Seed, cfg.Online.Seed)
+	if s.restored {
+		say("the law goes on from %s", cfg.Online.State)
+	}
 	if s.bus != nil {
 		say("publishing on %s under %s.%s.%s", s.bus.URL(), cfg.NATS.Prefix, cfg.NATS.Site, cfg.Stream)
 	}

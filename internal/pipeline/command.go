@@ -46,7 +46,8 @@ func (t *tracker) command(ctx context.Context, c latent.Command) {
 	}, time.Time{})
 }
 
-// apply carries out a command by name: pause and freeze hold the tracking and the law, resume ends both, reset forgets the law.
+// apply carries out a command by name: pause and freeze hold the tracking and the law, resume ends both, reset forgets
+// the law, roll_back makes it what it was half a minute or more ago.
 func (t *tracker) apply(name string) error {
 	switch name {
 	case "pause":
@@ -68,8 +69,10 @@ func (t *tracker) apply(name string) error {
 			return errors.New("reset: this estimator cannot be reset")
 		}
 		e.Reset()
+	case "roll_back":
+		return t.keeper.rollBack()
 	default:
-		return fmt.Errorf("command %.40q is not known: send pause, resume, freeze or reset", name)
+		return fmt.Errorf("command %.40q is not known: send pause, resume, freeze, reset or roll_back", name)
 	}
 	return nil
 }

@@ -85,8 +85,9 @@ type Freezer interface{ Freeze(frozen bool) }
 // Resetter is implemented by an Estimator that can forget all it has learnt, as before its first Update.
 type Resetter interface{ Reset() }
 
-// Checkpointer is implemented by an Estimator whose state can be kept.
+// Checkpointer is implemented by an Estimator whose state can be kept. Save does not wait while Quiet.
 type Checkpointer interface {
 	Save(w io.Writer) error
 	Restore(r io.Reader) error
+	Quiet() bool
 }

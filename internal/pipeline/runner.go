@@ -51,6 +51,10 @@ type Options struct {
 	Health    time.Duration // between two Health messages; 1 s
 	ViewEvery time.Duration // between two Views; 0 makes none
 	Log       *slog.Logger  // nil is silent
+
+	// Keep, if not nil, is given a checkpoint of the estimator every half a minute and at the end. It is called from a goroutine of its own,
+	// one call at a time, and owns the bytes as a reader.
+	Keep func(state []byte) error
 }
 
 // Summary is the account of a run. FramesIn = Tracked + Σ Dropped over all causes but the sinks' ("sink_..."), whose entries

@@ -22,12 +22,13 @@ type tracker struct {
 	estimate latent.Estimate // reused
 	viewed   time.Time       // when the last View was made
 	paused   bool
+	keeper   *keeper
 	lost     uint64 // frames refused since the last estimate
 	skips    uint64 // the same, of those that failed
 }
 
 func newTracker(r *runner) *tracker {
-	t := &tracker{runner: r}
+	t := &tracker{runner: r, keeper: newKeeper(r.Estimator, r.o.Keep, time.Now())}
 	for _, step := range r.Steps {
 		t.stepping = append(t.stepping, r.clock(step.Name))
 	}
@@ -94,6 +95,7 @@ func (t *tracker) track(ctx context.Context, f *frame.Frame) error {
 		t.skips = 0
 		t.tally.track()
 		t.publish(ctx, &t.estimate, f.Meta.Arrived)
+		t.keep(ctx)
 		return nil
 	}
 	if ctx.Err() != nil {
@@ -176,5 +178,6 @@ func (t *tracker) close() {
 		check(step.Name, step.Close())
 	}
 	check("encoder", t.Encoder.Close())
+	check("online.state", t.keeper.end())
 	check("estimator", t.Estimator.Close())
 }

@@ -1,0 +1,96 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"driftscope/internal/latent"
+)
+
+// lawful is an estimator whose state is the number of latents it has seen.
+type lawful struct {
+	estimator
+	quiet    bool
+	restored string
+}
+
+func (l *lawful) Quiet() bool { return l.quiet }
+func (l *lawful) Save(w io.Writer) error {
+	_, err := fmt.Fprintf(w, "%d", len(l.seen))
+	return err
+}
+func (l *lawful) Restore(r io.Reader) error {
+	b, err := io.ReadAll(r)
+	l.restored = string(b)
+	return err
+}
+
+// A checkpoint is taken every half a minute of the run's time and at the end; what cannot be written is told, and tracking goes on.
+func TestKeeper(t *testing.T) {
+	for name, c := range map[string]struct {
+		quiet bool
+		err   error
+		kept  string
+	}{
+		"quiet":   {quiet: true, kept: "30 60 90 100"},
+		"busy":    {quiet: false, kept: "100"},
+		"no disk": {quiet: true, err: errors.New("disk full"), kept: "30 60 90 100"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := newRig(100)
+				g.source.interval = time.Second
+				stages := g.stages()
+				law := &lawful{quiet: c.quiet}
+				stages.Estimator = law
+				var kept []string
+				_, err := Run(t.Context(), stages, Options{Keep: func(state []byte) error {
+					kept = append(kept, string(state))
+					return c.err
+				}})
+				if got := strings.Join(kept, " "); got != c.kept {
+					t.Errorf("kept %q, want %q", got, c.kept)
+				}
+				if told := g.sinks[0].count("state_not_kept"); c.err == nil && (err != nil || told != 0) || c.err != nil && (err == nil || told != 3) {
+					t.Errorf("error %v, told %d times", err, told)
+				}
+			})
+		})
+	}
+}
+
+// roll_back goes to the checkpoint before the newest, and is refused before there is one.
+func TestRollBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newRig(100)
+		g.source.interval = time.Second
+		g.sinks[0].commands = make(chan latent.Command)
+		stages := g.stages()
+		law := &lawful{quiet: true}
+		stages.Estimator = law
+		go func() {
+			for _, at := range []struct {
+				after   time.Duration
+				refused bool
+			}{{40 * time.Second, true}, {40 * time.Second, false}} {
+				time.Sleep(at.after)
+				reply := make(chan error, 1)
+				g.sinks[0].commands <- latent.Command{Name: "roll_back", Reply: func(err error) { reply <- err }}
+				if err := <-reply; (err != nil) != at.refused {
+					t.Errorf("roll_back: %v", err)
+				}
+			}
+		}()
+		if _, err := Run(t.Context(), stages, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if law.restored != "30" {
+			t.Errorf("restored %q, want the state after 30 frames", law.restored)
+		}
+	})
+}
