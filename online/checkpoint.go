@@ -13,7 +13,7 @@ import (
 // are little-endian. It holds everything that Update depends on, so that a restored estimator goes on exactly as the saved one.
 const (
 	checkpointMagic   = "driftscope law\n"
-	checkpointVersion = 1
+	checkpointVersion = 2
 	checkpointHeader  = len(checkpointMagic) + 4 + 8
 	maxCheckpoint     = 1 << 28 // bytes; the largest replay, network and dimension that Config allows make 2.4e8
 )
@@ -146,11 +146,18 @@ func (l *law) archive(a *archive) {
 
 func (b *bank) archive(a *archive) {
 	a.floats(b.z)
-	for _, list := range [][]float64{b.p, b.a, b.l} {
+	for _, list := range [][]float64{b.p, b.a, b.l, b.s} {
 		for k := range list {
 			a.magnitudes(&list[k])
 		}
 	}
+	for _, s := range b.s {
+		a.require(s >= 1, "a product of variances of %g", s)
+	}
+	since := uint64(b.since)
+	a.uint(&since)
+	a.require(since <= stair, "%d transitions since the last of %d", since, stair)
+	b.since = int(since)
 	a.magnitudes(&b.n, &b.n2, &b.seconds, &b.dt0)
 	a.require(b.n <= 1e15 && b.n2 <= b.n && (b.n == 0 || b.n2 >= 1 && b.seconds > 0 && b.dt0 > 0), "a bank of %g transitions in %g s", b.n, b.seconds)
 	best := uint64(b.best)

@@ -1,18 +1,20 @@
 package online
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // profile is the memory in which one dimension's σ² is read off its bank: the likelihood along ψ, refined between the
 // grid's points where it is narrower than they are. One serves every dimension in turn.
 type profile struct {
-	lnA, ll []float64 // on the grid: ln A; profile log-likelihood, R at its maximum
-	v, fine []float64 // on the refined grid: σ² at that maximum; log-likelihood
+	lnA, l, ll []float64 // on the grid: ln A; L; profile log-likelihood, R at its maximum
+	lnV, fine  []float64 // on the refined grid: ln σ² at that maximum; log-likelihood
 }
 
 const (
-	finest  = 200 // points of the refined grid, about
+	finest  = 100 // points of the refined grid, about
 	densest = 32  // of them between two of the grid's
-	depth   = 12. // log-likelihood below the top at which a ψ no longer counts
 
 	unresolved = 1e3 // ψ from which the bank sees no noise at all, and perhaps less than none
 )
@@ -36,7 +38,7 @@ func (q *profile) figures(b *bank) diffusion {
 	top = max(q.fine[peak], still)
 	d := diffusion{ratio: 2 * (top - still)}
 	if still < top {
-		d.v = q.v[peak]
+		d.v = math.Exp(q.lnV[peak])
 	}
 	d.noise = math.Exp(q.lnA[b.best]) / b.n
 	d.low, d.high = q.interval(b, top)
@@ -46,28 +48,31 @@ func (q *profile) figures(b *bank) diffusion {
 	return d
 }
 
-// scan fills q.lnA and q.ll: ll = (n/n₂)(-n/2 ln(A/n) - L/2); n/n₂ makes forgotten transitions count for what they carry.
+// scan fills q.lnA, q.l and q.ll: ll = (n/n₂)(-n/2 ln(A/n) - L/2); n/n₂ makes forgotten transitions count for what they carry.
 func (q *profile) scan(b *bank) {
-	q.lnA, q.ll = q.lnA[:0], q.ll[:0]
+	q.lnA, q.l, q.ll = q.lnA[:0], q.l[:0], q.ll[:0]
+	half, lnN := b.n/b.n2/2, math.Log(b.n)
 	for k, a := range b.a {
-		lnA := math.Log(a)
-		q.lnA = append(q.lnA, lnA)
-		q.ll = append(q.ll, -b.n/b.n2*(b.n*(lnA-math.Log(b.n))+b.l[k])/2)
+		lnA, l := math.Log(a), b.logS(k)
+		q.lnA, q.l = append(q.lnA, lnA), append(q.l, l)
+		q.ll = append(q.ll, -half*(b.n*(lnA-lnN)+l))
 	}
 }
 
-// refine fills q.v and q.fine around the likelihood's top, interpolating ln A and L (smooth in ln ψ) by cubics.
+// refine fills q.lnV and q.fine from one point of the grid below the interval to one above, interpolating ln A and L (smooth in ln ψ)
+// by cubics. top is the grid's, which the likelihood's own does not fall short of.
 func (q *profile) refine(b *bank, top float64) {
 	first, last := len(q.ll), 0
 	for k := 1; k < len(q.ll); k++ {
-		if q.ll[k] > top-depth {
+		if q.ll[k] > top-half95 {
 			first, last = min(first, k), max(last, k)
 		}
 	}
 	first, last = max(1, first-1), min(len(q.ll)-1, last+1)
 	between := max(1, min(densest, finest/(last-first)))
+	half, lnN, lnT := b.n/b.n2/2, math.Log(b.n), math.Log(b.n*b.dt0)
 	step := math.Log(gridHigh/gridLow) / (gridSize - 1)
-	q.v, q.fine = q.v[:0], q.fine[:0]
+	q.lnV, q.fine = q.lnV[:0], q.fine[:0]
 	for j := range (last-first)*between + 1 {
 		k, x := first+j/between, float64(j%between)/float64(between)
 		base := min(max(k-1, 1), len(q.ll)-4)
@@ -75,11 +80,10 @@ func (q *profile) refine(b *bank, top float64) {
 		lnA, l := 0.0, 0.0
 		for i, wi := range w {
 			lnA += wi * q.lnA[base+i]
-			l += wi * b.l[base+i]
+			l += wi * q.l[base+i]
 		}
-		lnPsi := math.Log(gridLow) + step*(float64(k-1)+x)
-		q.v = append(q.v, math.Exp(lnPsi+lnA)/(b.n*b.dt0))
-		q.fine = append(q.fine, -b.n/b.n2*(b.n*(lnA-math.Log(b.n))+l)/2)
+		q.lnV = append(q.lnV, math.Log(gridLow)+step*(float64(k-1)+x)+lnA-lnT)
+		q.fine = append(q.fine, -half*(b.n*(lnA-lnN)+l))
 	}
 }
 
@@ -97,31 +101,39 @@ func highest(x []float64) int {
 // cubic gives the weights of the values at 0, 1, 2, 3 in the cubic through them, at x.
 func cubic(x float64) [4]float64 {
 	return [4]float64{
-		-(x - 1) * (x - 2) * (x - 3) / 6,
-		x * (x - 2) * (x - 3) / 2,
-		-x * (x - 1) * (x - 3) / 2,
-		x * (x - 1) * (x - 2) / 6,
+		-(x - 1) * (x - 2) * (x - 3) * (1. / 6),
+		x * (x - 2) * (x - 3) * (1. / 2),
+		-x * (x - 1) * (x - 3) * (1. / 2),
+		x * (x - 1) * (x - 2) * (1. / 6),
 	}
 }
 
 // interval is where max over ψ of the log-likelihood of (σ², ψ) lies within half95 of top. At a fixed ψ it falls from its
-// maximum, at v, by (n²/n₂)(ρ - 1 - ln ρ)/2 with ρ = v/σ², so that each ψ's share of the interval is known in closed form.
+// maximum, at v, by (n²/n₂)(ρ - 1 - ln ρ)/2 with ρ = v/σ², so that each ψ's share of the interval is known in closed form. v grows
+// with ψ, so that few shares reach beyond those seen before them, from below or above; of the others a bound of it is enough.
 func (q *profile) interval(b *bank, top float64) (low, high float64) {
-	low = math.Inf(1)
+	lnLow, lnHigh := math.Inf(1), math.Inf(-1)
+	scale := 2 * b.n2 / (b.n * b.n)
 	for k, ll := range q.fine {
-		if room := ll - top + half95; room >= 0 {
-			h := 2 * room * b.n2 / (b.n * b.n)
-			low = min(low, q.v[k]*math.Exp(-away(h, 1)))
-			high = max(high, q.v[k]*math.Exp(-away(h, -1)))
+		h := scale * (ll - top + half95)
+		if h >= 0 && q.lnV[k]-math.Sqrt(2*h) < lnLow {
+			lnLow = min(lnLow, q.lnV[k]-away(h, 1))
 		}
 	}
-	if math.IsInf(low, 1) { // no motion fits so much better that every ψ > 0 is excluded
+	for k, ll := range slices.Backward(q.fine) {
+		h := scale * (ll - top + half95)
+		if h >= 0 && q.lnV[k]+math.Sqrt(2*h)+h > lnHigh {
+			lnHigh = max(lnHigh, q.lnV[k]-away(h, -1))
+		}
+	}
+	if math.IsInf(lnLow, 1) { // no motion fits so much better that every ψ > 0 is excluded
 		return 0, 0
 	}
-	return low, high
+	return math.Exp(lnLow), math.Exp(lnHigh)
 }
 
-// away solves eˣ - 1 - x = h for the x of the given sign, by Newton's method from the parabola's root.
+// away solves eˣ - 1 - x = h for the x of the given sign, by Newton's method from the parabola's root. For h ≥ 0, √(2h) is x or more on
+// the right and -√(2h) - h is x or less on the left.
 func away(h, sign float64) float64 {
 	x := sign * math.Sqrt(2*h)
 	if sign < 0 && h > 1 {
@@ -132,7 +144,11 @@ func away(h, sign float64) float64 {
 		if slope == 0 {
 			break
 		}
-		x -= (slope - x - h) / slope
+		step := (slope - x - h) / slope
+		x -= step
+		if math.Abs(step) < 1e-9 { // of ln σ²; what is left is its square
+			break
+		}
 	}
 	return x
 }
