@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 )
 
 // A checkpoint is magic, version (uint32), length of the payload (uint64), the payload, and the SHA-256 of all before it; numbers
@@ -128,6 +129,7 @@ func (l *law) archive(a *archive) {
 	for i := range l.found {
 		f := &l.found[i]
 		a.magnitudes(&f.v, &f.low, &f.high, &f.noise, &f.ratio)
+		a.activity(&l.sde.Activity[i])
 	}
 	a.magnitudes(&l.n, &l.seconds)
 	a.uint(&l.sde.Revision)
@@ -146,13 +148,16 @@ func (l *law) archive(a *archive) {
 
 func (b *bank) archive(a *archive) {
 	a.floats(b.z)
-	for _, list := range [][]float64{b.p, b.a, b.l, b.s} {
+	for _, list := range [][]float64{b.p, b.a, b.l} {
 		for k := range list {
 			a.magnitudes(&list[k])
 		}
 	}
-	for _, s := range b.s {
-		a.require(s >= 1, "a product of variances of %g", s)
+	for k := range b.s { // beyond archive's largest after very unequal steps
+		bits := math.Float64bits(b.s[k])
+		a.uint(&bits)
+		b.s[k] = math.Float64frombits(bits)
+		a.require(b.s[k] >= 1 && b.s[k] <= math.MaxFloat64, "a product of variances of %g", b.s[k])
 	}
 	since := uint64(b.since)
 	a.uint(&since)

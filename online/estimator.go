@@ -145,6 +145,9 @@ func (e *Estimator) Reset() {
 	e.law, e.refiner.learner = l, learner
 }
 
+// Drift writes the published drift at z into dst, latent/s. Both have Dim entries.
+func (e *Estimator) Drift(dst, z []float64) { e.field.drift(dst, z) }
+
 // Refinement says how far the drift has been refined.
 func (e *Estimator) Refinement() Refinement { return e.refinement }
 

@@ -8,11 +8,11 @@ import (
 
 // recording is a list of latents as the Kalman bank saw it.
 type recording struct {
-	latents  []latent.Latent
-	second   []int     // the latents that made a transition with the one before
-	dt       []float64 // over these time steps, s
-	found    []diffusion
-	activity []latent.Activity
+	latents []latent.Latent
+	second  []int     // the latents that made a transition with the one before
+	dt      []float64 // over these time steps, s
+	found   []diffusion
+	sde     latent.SDE
 }
 
 // watch runs the Kalman bank over the latents, about the drift of c.Prior.
@@ -41,14 +41,14 @@ func watch(latents []latent.Latent, c Config) (*recording, error) {
 		}
 	}
 	e.refresh()
-	r.activity = e.sde.Activity
+	r.sde = e.sde
 	return r, nil
 }
 
 // learn is the posterior of the drift in the active dimensions.
 func (r *recording) learn() (*posterior, error) {
 	p := &posterior{dim: len(r.found)}
-	for i, a := range r.activity {
+	for i, a := range r.sde.Activity {
 		if a == latent.Active {
 			p.active, p.root = append(p.active, i), append(p.root, math.Sqrt(r.found[i].v))
 		}
