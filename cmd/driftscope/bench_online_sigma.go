@@ -48,16 +48,17 @@ func measureSigma(f *onlineFindings, s *simulations) error {
 	batches := (s.runs + sigmaBatch - 1) / sigmaBatch
 	found := make([][]sigmaRun, len(f.Sigma))
 	for i := range found {
-		found[i] = make([]sigmaRun, batches*sigmaBatch)
+		found[i] = make([]sigmaRun, s.runs)
 	}
 	err := s.each(len(f.Sigma), batches, func(cell, batch int) error {
-		return f.Sigma[cell].simulate(found[cell][batch*sigmaBatch:][:sigmaBatch], s.random(cell, batch))
+		from := batch * sigmaBatch
+		return f.Sigma[cell].simulate(found[cell][from:min(from+sigmaBatch, s.runs)], s.random(cell, batch))
 	})
 	if err != nil {
 		return err
 	}
 	return s.each(len(f.Sigma), 1, func(cell, _ int) error {
-		f.Sigma[cell].sum(found[cell][:s.runs])
+		f.Sigma[cell].sum(found[cell])
 		f.Sigma[cell].bound(s.random(cell, batches))
 		return nil
 	})
