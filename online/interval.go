@@ -70,8 +70,8 @@ func (q *profile) refine(b *bank, top float64) {
 	}
 	first, last = max(1, first-1), min(len(q.ll)-1, last+1)
 	between := max(1, min(densest, finest/(last-first)))
-	half, lnN, lnT := b.n/b.n2/2, math.Log(b.n), math.Log(b.n*b.dt0)
-	step := math.Log(gridHigh/gridLow) / (gridSize - 1)
+	half, lnN := b.n/b.n2/2, math.Log(b.n)
+	origin, step := math.Log(gridLow/(b.n*b.dt0)), math.Log(gridHigh/gridLow)/(gridSize-1)
 	q.lnV, q.fine = q.lnV[:0], q.fine[:0]
 	for j := range (last-first)*between + 1 {
 		k, x := first+j/between, float64(j%between)/float64(between)
@@ -82,7 +82,7 @@ func (q *profile) refine(b *bank, top float64) {
 			lnA += wi * q.lnA[base+i]
 			l += wi * q.l[base+i]
 		}
-		q.lnV = append(q.lnV, math.Log(gridLow)+step*(float64(k-1)+x)+lnA-lnT)
+		q.lnV = append(q.lnV, origin+step*(float64(k-1)+x)+lnA)
 		q.fine = append(q.fine, -half*(b.n*(lnA-lnN)+l))
 	}
 }
