@@ -33,9 +33,9 @@ func psiGrid() []float64 {
 	return psi
 }
 
-// stair is the number of transitions after which the bank takes logarithms and forgets, both at once: a logarithm costs more than the
-// rest of a filter's step. S stays below 1e25 at any Δt that a clock can give, so that the product of a stair's is a number.
-const stair = 8
+// stair is the number of transitions after which the bank takes logarithms and forgets, both at once: a logarithm costs as much as the
+// rest of a filter's step. The product of a stair's S is a number up to S = 1e19, which takes time steps in a ratio of 1e15.
+const stair = 16
 
 // bank is one latent dimension's Kalman bank, doc.go (5), with the sums of the covariance-based estimator, doc.go (4), beside it.
 // Every filter of the bank runs with R = 1, so that one pass serves every R.
