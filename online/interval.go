@@ -3,18 +3,21 @@ package online
 import (
 	"math"
 	"slices"
+
+	"driftscope/internal/latent"
 )
 
 // profile is the memory in which one dimension's σ² is read off its bank: the likelihood along ψ, refined between the
 // grid's points where it is narrower than they are. One serves every dimension in turn.
 type profile struct {
-	lnA, l, ll []float64 // on the grid: ln A; L; profile log-likelihood, R at its maximum
+	lnA, l, ll []float64 // on the grid: ln A; L; profile log-likelihood, R at its maximum, -∞ where it was not asked for
 	lnV, fine  []float64 // on the refined grid: ln σ² at that maximum; log-likelihood
 }
 
 const (
-	finest  = 100 // points of the refined grid, about
-	densest = 32  // of them between two of the grid's
+	coarse  = 4  // every such point of the grid is looked at, and all about the top: logarithms are what figures cost
+	finest  = 64 // points of the refined grid, about
+	densest = 32 // of them between two of the grid's
 
 	unresolved = 1e3 // ψ from which the bank sees no noise at all, and perhaps less than none
 )
@@ -22,10 +25,10 @@ const (
 // figures reads off σ², R, their intervals and the likelihood ratio, and renews b.best. It needs one transition at least.
 func (q *profile) figures(b *bank) diffusion {
 	q.scan(b)
-	if !finite(q.ll) { // A = 0: the measurement never changed
+	still, top := q.ll[0], q.ll[1+highest(q.ll[1:])]
+	if math.IsInf(still, 0) || math.IsInf(top, 0) { // A = 0: the measurement never changed
 		return diffusion{}
 	}
-	still, top := q.ll[0], q.ll[1+highest(q.ll[1:])]
 	b.best = highest(q.ll)
 	if b.psi[b.best] > unresolved {
 		if d, ok := b.estimate(); ok {
@@ -48,29 +51,49 @@ func (q *profile) figures(b *bank) diffusion {
 	return d
 }
 
-// scan fills q.lnA, q.l and q.ll: ll = (n/n₂)(-n/2 ln(A/n) - L/2); n/n₂ makes forgotten transitions count for what they carry.
+// scan fills q.lnA, q.l and q.ll at ψ = 0, at every coarse point, and wherever the interval may reach and two such steps beyond.
 func (q *profile) scan(b *bank) {
-	q.lnA, q.l, q.ll = q.lnA[:0], q.l[:0], q.ll[:0]
-	half, lnN := b.n/b.n2/2, math.Log(b.n)
-	for k, a := range b.a {
-		lnA, l := math.Log(a), b.logS(k)
-		q.lnA, q.l = append(q.lnA, lnA), append(q.l, l)
-		q.ll = append(q.ll, -half*(b.n*(lnA-lnN)+l))
+	n := len(b.psi)
+	q.lnA, q.l, q.ll = latent.Resize(q.lnA, n), latent.Resize(q.l, n), latent.Resize(q.ll, n)
+	for k := range q.ll {
+		q.ll[k] = math.Inf(-1)
 	}
+	q.look(b, 0, 1, 1)
+	q.look(b, 1, n, coarse)
+	first, last := q.within(q.ll[1+highest(q.ll[1:])])
+	q.look(b, max(1, first-2*coarse), min(n, last+2*coarse+1), 1)
+}
+
+// look fills q.lnA, q.l and q.ll from one index up to, not including, another.
+func (q *profile) look(b *bank, from, to, step int) {
+	lnN := math.Log(b.n)
+	for k := from; k < to; k += step {
+		q.lnA[k], q.l[k] = math.Log(b.a[k]), b.logS(k)
+		q.ll[k] = b.likelihood(q.lnA[k], q.l[k], lnN)
+	}
+}
+
+// likelihood is ln of it at the best R, (n/n₂)(-n/2 ln(A/n) - L/2); n/n₂ makes forgotten transitions count for what they carry.
+func (b *bank) likelihood(lnA, l, lnN float64) float64 { return -b.n / b.n2 / 2 * (b.n*(lnA-lnN) + l) }
+
+// within gives the first and the last ψ > 0 that the interval below top reaches.
+func (q *profile) within(top float64) (first, last int) {
+	first = len(q.ll)
+	for k := 1; k < len(q.ll); k++ {
+		if q.ll[k] > top-half95 {
+			first, last = min(first, k), k
+		}
+	}
+	return first, last
 }
 
 // refine fills q.lnV and q.fine from one point of the grid below the interval to one above, interpolating ln A and L (smooth in ln ψ)
 // by cubics. top is the grid's, which the likelihood's own does not fall short of.
 func (q *profile) refine(b *bank, top float64) {
-	first, last := len(q.ll), 0
-	for k := 1; k < len(q.ll); k++ {
-		if q.ll[k] > top-half95 {
-			first, last = min(first, k), max(last, k)
-		}
-	}
+	first, last := q.within(top)
 	first, last = max(1, first-1), min(len(q.ll)-1, last+1)
 	between := max(1, min(densest, finest/(last-first)))
-	half, lnN := b.n/b.n2/2, math.Log(b.n)
+	lnN := math.Log(b.n)
 	origin, step := math.Log(gridLow/(b.n*b.dt0)), math.Log(gridHigh/gridLow)/(gridSize-1)
 	q.lnV, q.fine = q.lnV[:0], q.fine[:0]
 	for j := range (last-first)*between + 1 {
@@ -83,7 +106,7 @@ func (q *profile) refine(b *bank, top float64) {
 			l += wi * q.l[base+i]
 		}
 		q.lnV = append(q.lnV, origin+step*(float64(k-1)+x)+lnA)
-		q.fine = append(q.fine, -half*(b.n*(lnA-lnN)+l))
+		q.fine = append(q.fine, b.likelihood(lnA, l, lnN))
 	}
 }
 
