@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -130,12 +131,11 @@ func (s *simulations) each(cells, runs int, one func(cell, run int) error) error
 			})
 		}
 	}
-	if err := group.Wait(); s.ctx.Err() != nil {
-		return fmt.Errorf("bench online: interrupted before everything was measured")
-	} else if err != nil {
-		return err
+	err := group.Wait()
+	if s.ctx.Err() != nil {
+		return errors.New("interrupted before everything was measured")
 	}
-	return nil
+	return err
 }
 
 // random is the generator of one run of one cell, which no other shares.

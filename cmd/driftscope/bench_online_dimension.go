@@ -123,14 +123,14 @@ func (m mixing) draw(rng *rand.Rand) *mat.Dense {
 	if m == straight {
 		return nil
 	}
-	any := mat.NewDense(dimensionLatents, dimensionLatents, nil)
-	any.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, any)
+	axes := mat.NewDense(dimensionLatents, dimensionLatents, nil)
+	axes.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, axes)
 	if m == rotated {
 		var qr mat.QR
-		qr.Factorize(any)
-		qr.QTo(any)
+		qr.Factorize(axes)
+		qr.QTo(axes)
 	}
-	return any
+	return axes
 }
 
 // counts says whether what moves is found: the very latents as they come in, or, where they are mixed, as many components.
