@@ -226,25 +226,30 @@ func BenchmarkFigures(b *testing.B) {
 	}
 }
 
-// BenchmarkUpdateOf16 is a frame of 16 latents, two of which move, its share of the refreshes included. Refinement, which runs beside, is
-// held, so that it takes no core from what is measured.
+// BenchmarkUpdateOf16 is a frame of 16 latents, two of which move, its share of the refreshes included, without a drift and with a network
+// of one. Refinement, which runs beside, is held, so that it takes no core from what is measured.
 func BenchmarkUpdateOf16(b *testing.B) {
-	e := estimator(b, Config{Dim: 16, Seed: 1})
-	e.inFlight, e.due = true, math.MaxUint64
-	rng, dst, l := newRand(1), new(latent.Estimate), latent.Latent{Mean: make([]float64, 16), SD: make([]float64, 16)}
-	z, k := make([]float64, 2), int64(0)
-	for b.Loop() {
-		for i := range l.Mean {
-			l.Mean[i] = 0.1 * rng.NormFloat64()
-			if i < len(z) {
-				z[i] += -4*z[i]*testStep + math.Sqrt(testStep)*rng.NormFloat64()
-				l.Mean[i] += z[i]
+	for name, prior := range map[string]*Network{"still": nil, "drift": randomNetwork(16, 1)} {
+		b.Run(name, func(b *testing.B) {
+			e := estimator(b, Config{Dim: 16, Seed: 1, Prior: prior})
+			e.inFlight, e.due = true, math.MaxUint64
+			rng, dst, l := newRand(1), new(latent.Estimate), latent.Latent{Mean: make([]float64, 16), SD: make([]float64, 16)}
+			z, k := make([]float64, 2), int64(0)
+			b.ReportAllocs()
+			for b.Loop() {
+				for i := range l.Mean {
+					l.Mean[i] = 0.1 * rng.NormFloat64()
+					if i < len(z) {
+						z[i] += -4*z[i]*testStep + math.Sqrt(testStep)*rng.NormFloat64()
+						l.Mean[i] += z[i]
+					}
+				}
+				l.Seq, l.Time = uint64(k), time.Unix(0, k*1e7)
+				k++
+				if err := e.Update(dst, &l); err != nil {
+					b.Fatal(err)
+				}
 			}
-		}
-		l.Seq, l.Time = uint64(k), time.Unix(0, k*1e7)
-		k++
-		if err := e.Update(dst, &l); err != nil {
-			b.Fatal(err)
-		}
+		})
 	}
 }
