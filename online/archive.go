@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
+
+	"driftscope/internal/latent"
 )
 
 // archive writes values to buf, or reads them off it, in the order in which it is shown them: one list of fields serves both
@@ -81,6 +84,16 @@ func (a *archive) bool(v *bool) {
 	a.uint(&bit)
 	a.require(bit <= 1, "a flag is %d", bit)
 	*v = bit == 1
+}
+
+// activity passes on a decision; none yet is undecided.
+func (a *archive) activity(v *latent.Activity) {
+	all := [...]latent.Activity{latent.Undecided, latent.Inactive, latent.Active}
+	code := uint64(max(0, slices.Index(all[:], *v)))
+	a.uint(&code)
+	if a.require(code < uint64(len(all)), "a decision is %d", code); a.err == nil {
+		*v = all[code]
+	}
 }
 
 // time passes on an instant; its zone and monotonic reading are not part of it.

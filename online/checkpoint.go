@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 )
 
@@ -128,6 +129,7 @@ func (l *law) archive(a *archive) {
 	for i := range l.found {
 		f := &l.found[i]
 		a.magnitudes(&f.v, &f.low, &f.high, &f.noise, &f.ratio)
+		a.activity(&l.sde.Activity[i])
 	}
 	a.magnitudes(&l.n, &l.seconds)
 	a.uint(&l.sde.Revision)
@@ -149,6 +151,16 @@ func (b *bank) archive(a *archive) {
 			a.magnitudes(&list[k])
 		}
 	}
+	for k := range b.s { // beyond archive's largest after very unequal steps
+		bits := math.Float64bits(b.s[k])
+		a.uint(&bits)
+		b.s[k] = math.Float64frombits(bits)
+		a.require(b.s[k] >= 1 && b.s[k] <= math.MaxFloat64, "a product of variances of %g", b.s[k])
+	}
+	since := uint64(b.since)
+	a.uint(&since)
+	a.require(since <= stair, "%d transitions since the last of %d", since, stair)
+	b.since = int(since)
 	a.magnitudes(&b.n, &b.n2, &b.seconds, &b.dt0)
 	a.require(b.n <= 1e15 && b.n2 <= b.n && (b.n == 0 || b.n2 >= 1 && b.seconds > 0 && b.dt0 > 0), "a bank of %g transitions in %g s", b.n, b.seconds)
 	best := uint64(b.best)

@@ -33,12 +33,18 @@ func psiGrid() []float64 {
 	return psi
 }
 
+// stair is the number of transitions after which the bank takes logarithms and forgets, both at once: a logarithm costs as much as the
+// rest of a filter's step. The product of a stair's S is a number up to S = 1e19, which takes time steps in a ratio of 1e15.
+const stair = 16
+
 // bank is one latent dimension's Kalman bank, doc.go (5), with the sums of the covariance-based estimator, doc.go (4), beside it.
 // Every filter of the bank runs with R = 1, so that one pass serves every R.
 type bank struct {
 	psi      []float64 // shared, never written
 	z, p     []float64 // filtered mean, latent; its variance, in units of R
-	a, l     []float64 // A = Σ e²/S and L = Σ ln S
+	a        []float64 // A = Σ e²/S
+	l, s     []float64 // L = Σ ln S up to the last stair, and Π S since; logS gives it whole
+	since    int       // transitions since the last stair, stair at most
 	n, n2    float64   // Σ of the transitions' weights and of their squares; equal without forgetting
 	seconds  float64   // Σ of their time steps
 	dt0      float64   // the first time step, s
@@ -59,8 +65,12 @@ type increments struct {
 // newBank is a bank over the grid psi that has seen nothing.
 func newBank(psi []float64, forget float64) *bank {
 	k := len(psi)
-	return &bank{psi: psi, forget: forget, best: k - 1,
-		z: make([]float64, k), p: make([]float64, k), a: make([]float64, k), l: make([]float64, k)}
+	b := &bank{psi: psi, forget: forget, best: k - 1,
+		z: make([]float64, k), p: make([]float64, k), a: make([]float64, k), l: make([]float64, k), s: make([]float64, k)}
+	for i := range b.s {
+		b.s[i] = 1
+	}
+	return b
 }
 
 // start begins a trajectory at measurement m; what earlier trajectories taught is kept.
@@ -84,33 +94,70 @@ func (b *bank) step(m, dt, mu, slope, centre float64) {
 	if b.dt0 == 0 {
 		b.dt0 = dt
 	}
-	g, f := b.forget, decay(slope, dt)
-	shift, square, stretch := mu*dt+(1-f)*centre, f*f, dt/b.dt0
-	for k, psi := range b.psi {
-		predicted := square*b.p[k] + psi*stretch
-		s := predicted + 1
-		e := m - f*b.z[k] - shift
-		gain := predicted / s
-		b.z[k] = m - e + gain*e
-		b.p[k] = gain
-		b.a[k] = g*b.a[k] + e*e/s
-		b.l[k] = g*b.l[k] + math.Log(s)
+	if b.since == stair {
+		b.descend()
 	}
-	b.n = g*b.n + 1
-	b.n2 = g*g*b.n2 + 1
-	b.seconds = g*b.seconds + dt
-	b.cve.add(m-b.previous-(mu+slope*(b.previous-centre))*dt, g)
+	f := decay(slope, dt)
+	b.filter(m, f, mu*dt+(1-f)*centre, dt/b.dt0)
+	b.since++
+	b.n++
+	b.n2++
+	b.seconds += dt
+	b.cve.add(m - b.previous - (mu+slope*(b.previous-centre))*dt)
 	b.previous = m
 }
 
+// filter moves every filter on to measurement m: forecasts are f·z + shift, their variance grows by ψ·stretch.
+func (b *bank) filter(m, f, shift, stretch float64) {
+	psi, square := b.psi, f*f
+	z, p, a, product := b.z[:len(psi)], b.p[:len(psi)], b.a[:len(psi)], b.s[:len(psi)]
+	for k, psi := range psi {
+		predicted := square*p[k] + psi*stretch
+		s := predicted + 1
+		precision := 1 / s
+		forecast := f*z[k] + shift
+		e := m - forecast
+		gain := predicted * precision
+		z[k] = forecast + gain*e
+		p[k] = gain
+		a[k] += e * e * precision
+		product[k] *= s
+	}
+}
+
+// descend takes the logarithms of a stair's S and multiplies all that was summed by γ^stair.
+func (b *bank) descend() {
+	keep := math.Pow(b.forget, stair)
+	for k := range b.l {
+		b.l[k] = keep * b.logS(k)
+		b.s[k] = 1
+		b.a[k] *= keep
+	}
+	b.since = 0
+	b.n *= keep
+	b.n2 *= keep * keep
+	b.seconds *= keep
+	b.cve.scale(keep)
+}
+
+// logS is L = Σ ln S of filter k, to the last transition.
+func (b *bank) logS(k int) float64 { return b.l[k] + math.Log(b.s[k]) }
+
 // add folds in increment d.
-func (c *increments) add(d, forget float64) {
-	c.square, c.squares = forget*c.square+d*d, forget*c.squares+1
-	c.lag, c.lags = forget*c.lag, forget*c.lags
+func (c *increments) add(d float64) {
+	c.square, c.squares = c.square+d*d, c.squares+1
 	if c.linked {
 		c.lag, c.lags = c.lag+d*c.last, c.lags+1
 	}
 	c.last, c.linked = d, true
+}
+
+// scale multiplies what was summed by keep.
+func (c *increments) scale(keep float64) {
+	c.square *= keep
+	c.squares *= keep
+	c.lag *= keep
+	c.lags *= keep
 }
 
 // estimate is the covariance-based σ² with its normal interval; ok is false where the bank is the better instrument: it cannot

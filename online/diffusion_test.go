@@ -4,9 +4,12 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
+
+	"driftscope/internal/latent"
 )
 
 const testStep = 0.01 // s
@@ -63,7 +66,7 @@ func TestBankIsTheExactLikelihood(t *testing.T) {
 		}
 		// Two ways of summing 60 terms whose sizes differ by the condition number, up to 1e4.
 		within(t, "A", []float64{b.a[k]}, []float64{mat.Dot(d, &x)}, 1e-9)
-		within(t, "L", []float64{b.l[k]}, []float64{ch.LogDet()}, 1e-9)
+		within(t, "L", []float64{b.logS(k)}, []float64{ch.LogDet()}, 1e-9)
 	}
 }
 
@@ -95,7 +98,27 @@ func TestUnequalStepsAreTheExactLikelihood(t *testing.T) {
 		t.Fatal(err)
 	}
 	within(t, "A", []float64{b.a[k]}, []float64{mat.Dot(d, &x)}, 1e-9)
-	within(t, "L", []float64{b.l[k]}, []float64{ch.LogDet()}, 1e-9)
+	within(t, "L", []float64{b.logS(k)}, []float64{ch.LogDet()}, 1e-9)
+}
+
+// Forgetting weighs a transition by γ¹⁶ for every stair that has ended since, and a figure may be read between two stairs.
+func TestForgettingInStairs(t *testing.T) {
+	const gamma, k = 0.995, 60
+	rng := newRand(3)
+	whole, forgetting := newBank(psiGrid(), 1), newBank(psiGrid(), gamma)
+	a, l, n, n2, square := 0.0, 0.0, 0.0, 0.0, 0.0
+	for i := range 43 {
+		m, before, beforeL, beforeSquare := rng.NormFloat64(), whole.a[k], whole.logS(k), whole.cve.square
+		whole.step(m, testStep, 0, 0, 0)
+		forgetting.step(m, testStep, 0, 0, 0)
+		if i > 0 && i%16 == 0 {
+			keep := math.Pow(gamma, 16)
+			a, l, n, n2, square = keep*a, keep*l, keep*n, keep*keep*n2, keep*square
+		}
+		a, l, n, n2, square = a+whole.a[k]-before, l+whole.logS(k)-beforeL, n+1, n2+1, square+whole.cve.square-beforeSquare
+		b := forgetting
+		within(t, "sums", []float64{b.a[k], b.logS(k), b.n, b.n2, b.seconds, b.cve.square}, []float64{a, l, n, n2, n * testStep, square}, 1e-12)
+	}
 }
 
 // summary is what the table of the method reports of an estimator over many runs.
@@ -198,6 +221,34 @@ func BenchmarkFigures(b *testing.B) {
 		b.Run("", func(b *testing.B) {
 			for b.Loop() {
 				q.figures(k)
+			}
+		})
+	}
+}
+
+// BenchmarkUpdateOf16 is a frame of 16 latents, two of which move, its share of the refreshes included, without a drift and with a network
+// of one. Refinement, which runs beside, is held, so that it takes no core from what is measured.
+func BenchmarkUpdateOf16(b *testing.B) {
+	for name, prior := range map[string]*Network{"still": nil, "drift": randomNetwork(16, 1)} {
+		b.Run(name, func(b *testing.B) {
+			e := estimator(b, Config{Dim: 16, Seed: 1, Prior: prior})
+			e.inFlight, e.due = true, math.MaxUint64
+			rng, dst, l := newRand(1), new(latent.Estimate), latent.Latent{Mean: make([]float64, 16), SD: make([]float64, 16)}
+			z, k := make([]float64, 2), int64(0)
+			b.ReportAllocs()
+			for b.Loop() {
+				for i := range l.Mean {
+					l.Mean[i] = 0.1 * rng.NormFloat64()
+					if i < len(z) {
+						z[i] += -4*z[i]*testStep + math.Sqrt(testStep)*rng.NormFloat64()
+						l.Mean[i] += z[i]
+					}
+				}
+				l.Seq, l.Time = uint64(k), time.Unix(0, k*1e7)
+				k++
+				if err := e.Update(dst, &l); err != nil {
+					b.Fatal(err)
+				}
 			}
 		})
 	}

@@ -68,15 +68,15 @@
 // In units of R, for 121 log-spaced ψ from 1e-6 to 1e4 and ψ = 0, starting each trajectory at z = m, p = 1:
 //
 //	P = F²p + ψΔt/Δt₀;  S = P + 1;  e = m - ẑ;  z = ẑ + (P/S)e;  p = P/S                     (5)
-//	A = γA + e²/S;  L = γL + ln S;  n = γn + 1;  n₂ = γ²n₂ + 1
+//	A = A + e²/S;  L = L + ln S;  n = n + 1;  n₂ = n₂ + 1;  every 16 first γ¹⁶A, γ¹⁶L, γ¹⁶n, γ³²n₂
 //	ln-likelihood(v, ψ) = -(n/n₂)½[n ln R + A/R + L],  R = vΔt₀/ψ;  at its maximum R = A/n
 //
 // The forecast ẑ = c + μ(c)Δt + F(z - c), F = 1 + Δt ∂μᵢ/∂zᵢ(c), linearises the drift about c, the filtered latent of the most
 // likely ψ; a bank without drift takes mean reversion for noise (0.73 instead of 1 at r = 16, κ = 4/s, Δt = 0.01 s). The
-// weights are those published at that frame, so that no residual was part of its own fit. Δt₀ is the first time step, γ
-// forgets. What was folded in before the drift was known stays as it was: with κ = 4/s and r = 1, v is 0.90 of the truth after 6 s
-// and its interval covers 0.89. Between the grid's points ln A and L are interpolated by cubics: 1e5 transitions know ψ better
-// than the grid does.
+// weights are those published at that frame, so that no residual was part of its own fit. Δt₀ is the first time step. γ forgets,
+// in stairs of 16 transitions, so that one logarithm serves a stair. What was folded in before the drift was known stays as it was:
+// with κ = 4/s and r = 1, v is 0.90 of the truth after 6 s and its interval covers 0.89. Between the grid's points ln A and L are
+// interpolated by cubics: 1e5 transitions know ψ better than the grid does.
 //
 // The interval of v is where the likelihood maximised over ψ (and R) lies within 1.92 of its top; it reaches 0 where ψ = 0 does.
 // The other choice, priors flat in ln v and ln ψ and an integral over ψ, was measured beside it on 300 simulated runs each:
@@ -102,8 +102,11 @@
 //
 //	2 Δln-likelihood(v > 0 against v = 0) > 9.5  and  the lower limit of v > 0.01 × the largest v,   (6)
 //
-// inactive when the upper limit lies below that threshold, undecided between and before 100 transitions. The latents are taken
-// to be in a gauge in which dimensions compare (whitened at export), not mixed with inactive ones.
+// inactive when the upper limit lies below that threshold, undecided between and before 100 transitions. A decision stands until v
+// itself has crossed the threshold or the ratio has fallen below 4.5, which noise alone exceeds once in a hundred times. That costs no
+// false alarm: of 900 dimensions of noise none was ever called active in 2000 transitions, of 900 that move with 0.003 of the largest
+// one, with and without it. At the threshold itself decisions change 0.5 times instead of 2.0. The latents are taken to be in a gauge in
+// which dimensions compare (whitened at export), not mixed with inactive ones.
 //
 // Where they are mixed, every latent seems to move. Separate turns them first. With x the latents less their trajectory's mean, C and
 // C₂ their covariance with themselves and, made symmetric, with those two frames later, the components are y = xw,

@@ -141,7 +141,7 @@ func (e *Estimator) Reset() {
 	e.law, e.refiner.learner = l, learner
 }
 
-// Drift writes the drift at z by the current weights into dst, both of the latents' dimension, latent/s.
+// Drift writes the published drift at z into dst, latent/s. Both have Dim entries.
 func (e *Estimator) Drift(dst, z []float64) { e.field.drift(dst, z) }
 
 // Refinement says how far the drift has been refined.

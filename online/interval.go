@@ -1,18 +1,23 @@
 package online
 
-import "math"
+import (
+	"math"
+	"slices"
+
+	"driftscope/internal/latent"
+)
 
 // profile is the memory in which one dimension's σ² is read off its bank: the likelihood along ψ, refined between the
 // grid's points where it is narrower than they are. One serves every dimension in turn.
 type profile struct {
-	lnA, ll []float64 // on the grid: ln A; profile log-likelihood, R at its maximum
-	v, fine []float64 // on the refined grid: σ² at that maximum; log-likelihood
+	lnA, l, ll []float64 // on the grid: ln A; L; profile log-likelihood, R at its maximum, -∞ where it was not asked for
+	lnV, fine  []float64 // on the refined grid: ln σ² at that maximum; log-likelihood
 }
 
 const (
-	finest  = 200 // points of the refined grid, about
-	densest = 32  // of them between two of the grid's
-	depth   = 12. // log-likelihood below the top at which a ψ no longer counts
+	coarse  = 4  // every such point of the grid is looked at, and all about the top: logarithms are what figures cost
+	finest  = 64 // points of the refined grid, about
+	densest = 32 // of them between two of the grid's
 
 	unresolved = 1e3 // ψ from which the bank sees no noise at all, and perhaps less than none
 )
@@ -20,10 +25,10 @@ const (
 // figures reads off σ², R, their intervals and the likelihood ratio, and renews b.best. It needs one transition at least.
 func (q *profile) figures(b *bank) diffusion {
 	q.scan(b)
-	if !finite(q.ll) { // A = 0: the measurement never changed
+	still, top := q.ll[0], q.ll[1+highest(q.ll[1:])]
+	if math.IsInf(still, 0) || math.IsInf(top, 0) { // A = 0: the measurement never changed
 		return diffusion{}
 	}
-	still, top := q.ll[0], q.ll[1+highest(q.ll[1:])]
 	b.best = highest(q.ll)
 	if b.psi[b.best] > unresolved {
 		if d, ok := b.estimate(); ok {
@@ -36,7 +41,7 @@ func (q *profile) figures(b *bank) diffusion {
 	top = max(q.fine[peak], still)
 	d := diffusion{ratio: 2 * (top - still)}
 	if still < top {
-		d.v = q.v[peak]
+		d.v = math.Exp(q.lnV[peak])
 	}
 	d.noise = math.Exp(q.lnA[b.best]) / b.n
 	d.low, d.high = q.interval(b, top)
@@ -46,28 +51,51 @@ func (q *profile) figures(b *bank) diffusion {
 	return d
 }
 
-// scan fills q.lnA and q.ll: ll = (n/n₂)(-n/2 ln(A/n) - L/2); n/n₂ makes forgotten transitions count for what they carry.
+// scan fills q.lnA, q.l and q.ll at ψ = 0, at every coarse point, and wherever the interval may reach and two such steps beyond.
 func (q *profile) scan(b *bank) {
-	q.lnA, q.ll = q.lnA[:0], q.ll[:0]
-	for k, a := range b.a {
-		lnA := math.Log(a)
-		q.lnA = append(q.lnA, lnA)
-		q.ll = append(q.ll, -b.n/b.n2*(b.n*(lnA-math.Log(b.n))+b.l[k])/2)
+	n := len(b.psi)
+	q.lnA, q.l, q.ll = latent.Resize(q.lnA, n), latent.Resize(q.l, n), latent.Resize(q.ll, n)
+	for k := range q.ll {
+		q.ll[k] = math.Inf(-1)
+	}
+	q.look(b, 0, 1, 1)
+	q.look(b, 1, n, coarse)
+	first, last := q.within(q.ll[1+highest(q.ll[1:])])
+	q.look(b, max(1, first-2*coarse), min(n, last+2*coarse+1), 1)
+}
+
+// look fills q.lnA, q.l and q.ll from one index up to, not including, another.
+func (q *profile) look(b *bank, from, to, step int) {
+	lnN := math.Log(b.n)
+	for k := from; k < to; k += step {
+		q.lnA[k], q.l[k] = math.Log(b.a[k]), b.logS(k)
+		q.ll[k] = b.likelihood(q.lnA[k], q.l[k], lnN)
 	}
 }
 
-// refine fills q.v and q.fine around the likelihood's top, interpolating ln A and L (smooth in ln ψ) by cubics.
-func (q *profile) refine(b *bank, top float64) {
-	first, last := len(q.ll), 0
+// likelihood is ln of it at the best R, (n/n₂)(-n/2 ln(A/n) - L/2); n/n₂ makes forgotten transitions count for what they carry.
+func (b *bank) likelihood(lnA, l, lnN float64) float64 { return -b.n / b.n2 / 2 * (b.n*(lnA-lnN) + l) }
+
+// within gives the first and the last ψ > 0 that the interval below top reaches.
+func (q *profile) within(top float64) (first, last int) {
+	first = len(q.ll)
 	for k := 1; k < len(q.ll); k++ {
-		if q.ll[k] > top-depth {
-			first, last = min(first, k), max(last, k)
+		if q.ll[k] > top-half95 {
+			first, last = min(first, k), k
 		}
 	}
+	return first, last
+}
+
+// refine fills q.lnV and q.fine from one point of the grid below the interval to one above, interpolating ln A and L (smooth in ln ψ)
+// by cubics. top is the grid's, which the likelihood's own does not fall short of.
+func (q *profile) refine(b *bank, top float64) {
+	first, last := q.within(top)
 	first, last = max(1, first-1), min(len(q.ll)-1, last+1)
 	between := max(1, min(densest, finest/(last-first)))
-	step := math.Log(gridHigh/gridLow) / (gridSize - 1)
-	q.v, q.fine = q.v[:0], q.fine[:0]
+	lnN := math.Log(b.n)
+	origin, step := math.Log(gridLow/(b.n*b.dt0)), math.Log(gridHigh/gridLow)/(gridSize-1)
+	q.lnV, q.fine = q.lnV[:0], q.fine[:0]
 	for j := range (last-first)*between + 1 {
 		k, x := first+j/between, float64(j%between)/float64(between)
 		base := min(max(k-1, 1), len(q.ll)-4)
@@ -75,11 +103,10 @@ func (q *profile) refine(b *bank, top float64) {
 		lnA, l := 0.0, 0.0
 		for i, wi := range w {
 			lnA += wi * q.lnA[base+i]
-			l += wi * b.l[base+i]
+			l += wi * q.l[base+i]
 		}
-		lnPsi := math.Log(gridLow) + step*(float64(k-1)+x)
-		q.v = append(q.v, math.Exp(lnPsi+lnA)/(b.n*b.dt0))
-		q.fine = append(q.fine, -b.n/b.n2*(b.n*(lnA-math.Log(b.n))+l)/2)
+		q.lnV = append(q.lnV, origin+step*(float64(k-1)+x)+lnA)
+		q.fine = append(q.fine, b.likelihood(lnA, l, lnN))
 	}
 }
 
@@ -97,31 +124,39 @@ func highest(x []float64) int {
 // cubic gives the weights of the values at 0, 1, 2, 3 in the cubic through them, at x.
 func cubic(x float64) [4]float64 {
 	return [4]float64{
-		-(x - 1) * (x - 2) * (x - 3) / 6,
-		x * (x - 2) * (x - 3) / 2,
-		-x * (x - 1) * (x - 3) / 2,
-		x * (x - 1) * (x - 2) / 6,
+		-(x - 1) * (x - 2) * (x - 3) * (1. / 6),
+		x * (x - 2) * (x - 3) * (1. / 2),
+		-x * (x - 1) * (x - 3) * (1. / 2),
+		x * (x - 1) * (x - 2) * (1. / 6),
 	}
 }
 
 // interval is where max over ψ of the log-likelihood of (σ², ψ) lies within half95 of top. At a fixed ψ it falls from its
-// maximum, at v, by (n²/n₂)(ρ - 1 - ln ρ)/2 with ρ = v/σ², so that each ψ's share of the interval is known in closed form.
+// maximum, at v, by (n²/n₂)(ρ - 1 - ln ρ)/2 with ρ = v/σ², so that each ψ's share of the interval is known in closed form. v grows
+// with ψ, so that few shares reach beyond those seen before them, from below or above; of the others a bound of it is enough.
 func (q *profile) interval(b *bank, top float64) (low, high float64) {
-	low = math.Inf(1)
+	lnLow, lnHigh := math.Inf(1), math.Inf(-1)
+	scale := 2 * b.n2 / (b.n * b.n)
 	for k, ll := range q.fine {
-		if room := ll - top + half95; room >= 0 {
-			h := 2 * room * b.n2 / (b.n * b.n)
-			low = min(low, q.v[k]*math.Exp(-away(h, 1)))
-			high = max(high, q.v[k]*math.Exp(-away(h, -1)))
+		h := scale * (ll - top + half95)
+		if h >= 0 && q.lnV[k]-math.Sqrt(2*h) < lnLow {
+			lnLow = min(lnLow, q.lnV[k]-away(h, 1))
 		}
 	}
-	if math.IsInf(low, 1) { // no motion fits so much better that every ψ > 0 is excluded
+	for k, ll := range slices.Backward(q.fine) {
+		h := scale * (ll - top + half95)
+		if h >= 0 && q.lnV[k]+math.Sqrt(2*h)+h > lnHigh {
+			lnHigh = max(lnHigh, q.lnV[k]-away(h, -1))
+		}
+	}
+	if math.IsInf(lnLow, 1) { // no motion fits so much better that every ψ > 0 is excluded
 		return 0, 0
 	}
-	return low, high
+	return math.Exp(lnLow), math.Exp(lnHigh)
 }
 
-// away solves eˣ - 1 - x = h for the x of the given sign, by Newton's method from the parabola's root.
+// away solves eˣ - 1 - x = h for the x of the given sign, by Newton's method from the parabola's root. For h ≥ 0, √(2h) is x or more on
+// the right and -√(2h) - h is x or less on the left.
 func away(h, sign float64) float64 {
 	x := sign * math.Sqrt(2*h)
 	if sign < 0 && h > 1 {
@@ -132,7 +167,11 @@ func away(h, sign float64) float64 {
 		if slope == 0 {
 			break
 		}
-		x -= (slope - x - h) / slope
+		step := (slope - x - h) / slope
+		x -= step
+		if math.Abs(step) < 1e-9 { // of ln σ²; what is left is its square
+			break
+		}
 	}
 	return x
 }

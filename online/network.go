@@ -165,10 +165,18 @@ func (n *Network) affine(dst, in []float64, at int) int {
 	return end
 }
 
-// addProduct adds the row vector x times w (len(x)×len(dst), row-major) to dst.
+// addProduct adds the row vector x times w (len(x)×len(dst), row-major) to dst, four rows of w at a time, in their order.
 func addProduct(dst, x, w []float64) {
+	n := len(dst)
+	for ; len(x) >= 4; x, w = x[4:], w[4*n:] {
+		x0, x1, x2, x3 := x[0], x[1], x[2], x[3]
+		w0, w1, w2, w3 := w[:n], w[n:][:n], w[2*n:][:n], w[3*n:][:n]
+		for j, v := range dst {
+			dst[j] = v + x0*w0[j] + x1*w1[j] + x2*w2[j] + x3*w3[j]
+		}
+	}
 	for i, xi := range x {
-		row := w[i*len(dst):][:len(dst)]
+		row := w[i*n:][:n]
 		for j, wij := range row {
 			dst[j] += xi * wij
 		}

@@ -4,11 +4,11 @@ import "driftscope/internal/latent"
 
 // recording is a list of latents as the Kalman bank saw it.
 type recording struct {
-	latents  []latent.Latent
-	second   []int     // the latents that made a transition with the one before
-	dt       []float64 // over these time steps, s
-	found    []diffusion
-	activity []latent.Activity
+	latents []latent.Latent
+	second  []int     // the latents that made a transition with the one before
+	dt      []float64 // over these time steps, s
+	found   []diffusion
+	sde     latent.SDE
 }
 
 // watch runs the Kalman bank over the latents, about the drift of c.Prior.
@@ -37,13 +37,13 @@ func watch(latents []latent.Latent, c Config) (*recording, error) {
 		}
 	}
 	e.refresh()
-	r.activity = e.sde.Activity
+	r.sde = e.sde
 	return r, nil
 }
 
 // learn is the posterior of the drift in the active dimensions.
 func (r *recording) learn() (*posterior, error) {
-	return newPosterior(newLens(r.found, r.activity, nil), r.track())
+	return newPosterior(newLens(r.found, r.sde.Activity, nil), r.track())
 }
 
 // track are the latents that make transitions.

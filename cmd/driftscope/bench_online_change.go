@@ -1,0 +1,124 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"driftscope/internal/latent"
+	"driftscope/online"
+)
+
+// lawChange is a drift in two dimensions, with σ = 1, that becomes another one at frame changeFrame.
+type lawChange struct {
+	name          string
+	before, after func(mu, z []float64)
+}
+
+var lawChanges = []lawChange{
+	{"spring's centre moves", springAbout(0), springAbout(0.6)},
+	{"circle reverses", turning(3), turning(-3)},
+}
+
+const (
+	changeFrame  = 1000
+	changeWindow = 300 // frames of the law in force over which the drift is judged, fewer where it is younger
+)
+
+// changeFrames are how many frames have been seen when the drift is judged.
+var changeFrames = []int{300, 1000, 1100, 1300, 1500, 2000}
+
+// springAbout is -4(z - c) in both coordinates.
+func springAbout(c float64) func(mu, z []float64) {
+	return func(mu, z []float64) { mu[0], mu[1] = -4*(z[0]-c), -4*(z[1]-c) }
+}
+
+// turning is a spring of 1/s about which the law circles at omega.
+func turning(omega float64) func(mu, z []float64) {
+	return func(mu, z []float64) { mu[0], mu[1] = -z[0]-omega*z[1], omega*z[0]-z[1] }
+}
+
+// changeRow is L_μ about one change, means over runs.
+type changeRow struct {
+	SDE    string    `json:"sde"`
+	Change int       `json:"change"` // the frame at which the law changes
+	Frames []int     `json:"frames"` // seen
+	LMu    []float64 `json:"l_mu"`   // after as many
+	Zero   []float64 `json:"zero_l_mu"`
+}
+
+// measureChange fills f.Change.
+func measureChange(f *onlineFindings, s *simulations) error {
+	found := make([]changeRow, len(lawChanges)*s.runs)
+	err := s.each(len(lawChanges), s.runs, func(cell, run int) (err error) {
+		found[cell*s.runs+run], err = lawChanges[cell].follow(s.random(cell, run))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for i, change := range lawChanges {
+		n := len(changeFrames)
+		row := changeRow{SDE: change.name, Change: changeFrame, Frames: changeFrames, LMu: make([]float64, n), Zero: make([]float64, n)}
+		for _, one := range found[i*s.runs:][:s.runs] {
+			for k := range n {
+				row.LMu[k] += one.LMu[k] / float64(s.runs)
+				row.Zero[k] += one.Zero[k] / float64(s.runs)
+			}
+		}
+		f.Change = append(f.Change, row)
+	}
+	return nil
+}
+
+// follow walks through the change, and judges the drift on the way.
+func (c *lawChange) follow(rng *rand.Rand) (row changeRow, err error) {
+	estimator, err := online.New(online.Config{Dim: 2, Seed: rng.Uint64(), Deterministic: true})
+	if err != nil {
+		return row, err
+	}
+	defer estimator.Close()
+	var estimate latent.Estimate
+	var path []passed
+	law, z, dt := c.before, make([]float64, 2), sigmaStep.Seconds()
+	for k := range changeFrames[len(changeFrames)-1] {
+		if k == changeFrame {
+			law, path = c.after, nil
+		}
+		here := passed{append([]float64(nil), z...), make([]float64, 2)}
+		law(here.mu, z)
+		path = append(path, here)
+		l := latent.Latent{Seq: uint64(k), Time: time.Unix(0, 0).Add(time.Duration(k) * sigmaStep), Mean: here.z}
+		if err := estimator.Update(&estimate, &l); err != nil {
+			return row, err
+		}
+		for i := range z {
+			z[i] += here.mu[i]*dt + math.Sqrt(dt)*rng.NormFloat64()
+		}
+		if k+1 == changeFrames[len(row.LMu)] {
+			latest := path[max(0, len(path)-changeWindow):]
+			row.LMu = append(row.LMu, missed(latest, estimator.Drift))
+			row.Zero = append(row.Zero, missed(latest, func(dst, _ []float64) { clear(dst) }))
+		}
+	}
+	return row, nil
+}
+
+// printChange writes f.Change for a person.
+func printChange(f *onlineFindings, w io.Writer) {
+	fmt.Fprintf(w, "Change: L_mu on the last %d frames of the law in force, after so many frames; the law changes at %d. In brackets without a drift.\n\n", changeWindow, changeFrame)
+	fmt.Fprintf(w, "%-22s", "law")
+	for _, n := range changeFrames {
+		fmt.Fprintf(w, "  %13d", n)
+	}
+	fmt.Fprintln(w)
+	for _, r := range f.Change {
+		fmt.Fprintf(w, "%-22s", r.SDE)
+		for k := range r.Frames {
+			fmt.Fprintf(w, "  %5.2f (%5.2f)", r.LMu[k], r.Zero[k])
+		}
+		fmt.Fprintln(w)
+	}
+}

@@ -1,0 +1,33 @@
+package sim
+
+import (
+	"slices"
+	"testing"
+)
+
+// A walk is the truth of the pictures, which are drawn of it.
+func TestWalkIsTheScenesPath(t *testing.T) {
+	const name = "digits-circle" // starts anew every 100 frames
+	scene, err := New(name, Options{Frames: 120, Seed: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	walk, err := NewWalk(name, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dst := new(Picture)
+	for range 120 {
+		want, err := scene.Next(dst)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := walk.Next()
+		if got.T != want.T || got.Trajectory != want.Trajectory || !slices.Equal(got.Z, want.Z) || !slices.Equal(got.Mu, want.Mu) {
+			t.Fatalf("%+v, expected %+v", got, want)
+		}
+	}
+	if _, err := NewWalk("nonsense", 1); err == nil {
+		t.Error("an unknown scene was walked")
+	}
+}
