@@ -64,7 +64,7 @@ func (e *Estimator) Restore(r io.Reader) error {
 		return a.err
 	}
 	l.describe()
-	l.sde.DriftRevision = l.refinement.Revision
+	l.sde.DriftRevision, l.sde.DriftFrame = l.refinement.Revision, l.refinement.Frame
 	e.refiner.idle(true)
 	e.law, e.refiner.learner = l, learner
 	return nil

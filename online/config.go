@@ -21,6 +21,9 @@ type Config struct {
 	// Deterministic makes Update wait for a slice that is late, so that the same latents always give the same estimates.
 	// Without it a late slice is used when it is ready, and no frame ever waits.
 	Deterministic bool
+	// Applied has the Seq at which each refinement was put to use in a run that is to be repeated, the first first: there it is used again,
+	// whatever else would be due. Those beyond are used as Deterministic says.
+	Applied []uint64
 }
 
 // withDefaults replaces zero values and refuses what cannot be run.

@@ -224,7 +224,7 @@ func (e *Estimator) remember(m []float64, dt float64) {
 
 // apply publishes the drift of the slice that is due.
 func (e *Estimator) apply(seq uint64) {
-	if !e.inFlight || e.frame < e.due || !e.refiner.idle(e.config.Deterministic) {
+	if !e.inFlight || !e.ripe(seq) {
 		return
 	}
 	l := e.refiner.learner
@@ -232,7 +232,15 @@ func (e *Estimator) apply(seq uint64) {
 	e.inFlight = false
 	e.refinement.Revision++
 	e.refinement.Frame, e.refinement.Changes, e.refinement.Failed = seq, l.changes, l.failed
-	e.sde.DriftRevision, e.sde.Field = e.refinement.Revision, l.field
+	e.sde.DriftRevision, e.sde.DriftFrame, e.sde.Field = e.refinement.Revision, seq, l.field
+}
+
+// ripe says whether the slice that is out is to be put to use at this frame.
+func (e *Estimator) ripe(seq uint64) bool {
+	if next := e.refinement.Revision; next < uint64(len(e.config.Applied)) {
+		return seq >= e.config.Applied[next] && e.refiner.idle(true)
+	}
+	return e.frame >= e.due && e.refiner.idle(e.config.Deterministic)
 }
 
 // handOver begins a slice on what has been set aside, once that is enough to be worth it: a slice takes as long as the memory is.

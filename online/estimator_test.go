@@ -351,6 +351,28 @@ func TestLateSlicesAreRecorded(t *testing.T) {
 	t.Error("no slice was ever applied")
 }
 
+// A run whose slices came late is repeated bit by bit by one that is told when they did.
+func TestLateSlicesAreRepeated(t *testing.T) {
+	seen, _ := stream(ornsteinUhlenbeck, 600, 0, newRand(1))
+	live, applied := estimator(t, Config{Dim: 2, Seed: 1, RefineLag: 5}), []uint64(nil)
+	want := new(latent.Estimate)
+	for k := range seen {
+		if k%97 == 0 {
+			live.refiner.idle(true) // a slice is ready; most of the time none will be
+		}
+		if err := live.Update(want, &seen[k]); err != nil {
+			t.Fatal(err)
+		}
+		if r := live.Refinement(); r.Revision > uint64(len(applied)) {
+			applied = append(applied, want.SDE.DriftFrame)
+		}
+	}
+	got := feed(t, estimator(t, Config{Dim: 2, Seed: 1, RefineLag: 5, Applied: applied}), seen)
+	if len(applied) < 2 || !reflect.DeepEqual(got, want) {
+		t.Errorf("applied at %v:\n%+v\n%+v", applied, want, got)
+	}
+}
+
 func TestUpdateAllocatesNothing(t *testing.T) {
 	e := estimator(t, Config{Dim: 3, Seed: 1, Deterministic: true, Forget: 0.999, RefineLag: 1 << 16}) // the one slice ends before
 	rng, dst, k := newRand(1), new(latent.Estimate), 0

@@ -14,6 +14,7 @@ const (
 	MaxRecord = 8 << 20 // bytes of JSON
 	maxText   = 4096    // bytes of an event's text
 	maxStages = 256     // stages, and causes of loss
+	maxField  = 4096    // points of a drift field
 )
 
 // Decode reads one record of the given kind and checks it: its version, its shape, its size. Unknown fields are those of a
@@ -60,6 +61,12 @@ func check(r Record) error {
 		}
 		return sameLength(len(r.Z), len(r.SD), len(r.Drift))
 	case *SDERecord:
+		if f := r.Field; f != nil {
+			if err := sameLength(len(f.Z), len(f.Drift), len(f.SD), len(f.Scarce)); err != nil || len(f.Axes) == 0 || len(f.Axes) > 2 || len(f.Z) > maxField {
+				return fmt.Errorf("a drift field along %d axes, of %d, %d, %d and %d points: expected 1 or 2 axes and up to %d points in each list",
+					len(f.Axes), len(f.Z), len(f.Drift), len(f.SD), len(f.Scarce), maxField)
+			}
+		}
 		return sameLength(len(r.Sigma), len(r.SigmaLow), len(r.SigmaHigh), len(r.Diffusion), len(r.Noise), len(r.Activity))
 	case *EventRecord:
 		if len(r.Text) > maxText || len(r.Code) > maxText {

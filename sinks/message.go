@@ -49,6 +49,7 @@ type SDERecord struct {
 	ActiveCount   int               `json:"active_count"`
 	CRLB          Number            `json:"drift_crlb"`
 	DriftRevision uint64            `json:"drift_revision"`
+	DriftFrame    uint64            `json:"drift_frame"`
 	Field         *latent.Field     `json:"drift_field,omitempty"` // where it is new to this sink
 }
 
@@ -78,6 +79,6 @@ func (r *SDERecord) fill(stream string, e *latent.Estimate) {
 		Seq:    e.Latent.Seq, Time: e.Latent.Time.UTC(),
 		Revision: s.Revision, Transitions: s.Transitions, Seconds: Number(s.Seconds),
 		Sigma: s.Sigma, SigmaLow: s.SigmaLow, SigmaHigh: s.SigmaHigh, Diffusion: s.Diffusion, Noise: s.Noise,
-		Activity: s.Activity, ActiveCount: s.ActiveCount, CRLB: Number(s.CRLB), DriftRevision: s.DriftRevision,
+		Activity: s.Activity, ActiveCount: s.ActiveCount, CRLB: Number(s.CRLB), DriftRevision: s.DriftRevision, DriftFrame: s.DriftFrame,
 	}
 }

@@ -31,7 +31,7 @@ func lines(t *testing.T, messages ...latent.Message) (kinds []latent.Kind, out [
 func TestWireFormat(t *testing.T) {
 	want := []string{
 		`{"v":1,"kind":"latent","stream":"bead","seq":6,"time":"2026-05-06T10:00:00.123456789Z","trajectory":2,"dropped_before":3,"z":[0.5,-1e-09],"z_sd":[0.1,1],"drift":[-2,1e+300],"latency_ms":1.5}`,
-		`{"v":1,"kind":"sde","stream":"bead","seq":6,"time":"2026-05-06T10:00:00.123456789Z","revision":1,"transitions":9,"observed_s":0.3,"sigma":[1,2],"sigma_low":[0.9,1.9],"sigma_high":[1.1,2.1],"diffusion":[0.5,2],"noise_sd":[0.01,0.02],"activity":["active","undecided"],"active_count":1,"drift_crlb":0.25,"drift_revision":4}`,
+		`{"v":1,"kind":"sde","stream":"bead","seq":6,"time":"2026-05-06T10:00:00.123456789Z","revision":1,"transitions":9,"observed_s":0.3,"sigma":[1,2],"sigma_low":[0.9,1.9],"sigma_high":[1.1,2.1],"diffusion":[0.5,2],"noise_sd":[0.01,0.02],"activity":["active","undecided"],"active_count":1,"drift_crlb":0.25,"drift_revision":4,"drift_frame":0}`,
 		`{"v":1,"kind":"latent","stream":"bead","seq":7,"time":"2026-05-06T10:00:00.123456789Z","trajectory":2,"dropped_before":3,"z":[0.5,-1e-09],"z_sd":[0.1,1],"drift":[-2,1e+300],"latency_ms":1.5}`,
 		`{"v":1,"kind":"event","stream":"bead","seq":7,"time":"2026-05-06T10:00:00.123456789Z","level":"warning","code":"queue_full","text":"a \"quoted\" text\u001b[2J","count":3}`,
 		`{"v":1,"kind":"health","stream":"bead","time":"2026-05-06T10:00:00.123456789Z","state":"tracking","uptime_s":12,"frames_in":20,"frames_tracked":18,"frames_dropped":{"queue_full":2},"published":40,"fps":29.5,"queue":0,"stages":[{"name":"read","p50_ms":1,"p95_ms":2,"p99_ms":3}]}`,

@@ -27,6 +27,7 @@ type runCmd struct {
 	Stream   string  `help:"The stream's name in every message." placeholder:"NAME"`
 	Out      string  `help:"Write every message to this file, one JSON object a line." placeholder:"RESULTS.jsonl"`
 	State    string  `help:"Keep the law in this file, and go on from it where it is there." placeholder:"FILE"`
+	Repeat   string  `help:"Track the frames that an earlier run tracked, and refine when it did, by what its --out wrote: the same estimates again." placeholder:"RESULTS.jsonl"`
 	Seed     *uint64 `help:"Of every random draw, the simulated source's included."`
 	NoStatus bool    `help:"No live status on the terminal."`
 }
@@ -37,7 +38,13 @@ func (c *runCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return usage(err)
 	}
-	s, err := assemble(ctx, cfg)
+	var before *earlier
+	if c.Repeat != "" {
+		if before, err = readEarlier(c.Repeat); err != nil {
+			return usage(fmt.Errorf("--repeat: %w", err))
+		}
+	}
+	s, err := assemble(ctx, cfg, before)
 	if err != nil {
 		return err
 	}

@@ -40,9 +40,11 @@ type stream struct {
 
 // assemble makes every stage. What the user can be blamed for is a usage error; then nothing was opened. The bus comes last but for
 // the sinks, so that a wrong option never costs a connection.
-func assemble(ctx context.Context, cfg config.Config) (*stream, error) {
+//
+// With an earlier run, what is tracked and when the drift is refined are as they were then.
+func assemble(ctx context.Context, cfg config.Config, before *earlier) (*stream, error) {
 	s := &stream{}
-	if err := s.build(ctx, cfg); err != nil {
+	if err := s.build(ctx, cfg, before); err != nil {
 		s.close()
 		return nil, err
 	}
@@ -50,9 +52,16 @@ func assemble(ctx context.Context, cfg config.Config) (*stream, error) {
 }
 
 // build fills s as far as it gets.
-func (s *stream) build(ctx context.Context, cfg config.Config) (err error) {
+func (s *stream) build(ctx context.Context, cfg config.Config, before *earlier) (err error) {
 	if s.stages.Source, err = ingest.New(cfg.Source.Kind, cfg.Source.Decode); err != nil {
 		return usage(err)
+	}
+	var applied []uint64
+	if before != nil {
+		if s.stages.Source, err = before.repeat(s.stages.Source); err != nil {
+			return usage(err)
+		}
+		applied = before.applied
 	}
 	if s.model, err = loadModel(cfg); err != nil {
 		return usage(err)
@@ -69,7 +78,7 @@ func (s *stream) build(ctx context.Context, cfg config.Config) (err error) {
 		return usage(fmt.Errorf("%s: %w", s.model.name, err))
 	}
 	s.stages.Encoder = encoder
-	estimator, err := newEstimator(cfg.Online, s.model.Model, waits(s.stages.Source))
+	estimator, err := newEstimator(cfg.Online, s.model.Model, waits(s.stages.Source), applied)
 	if err != nil {
 		return usage(err)
 	}
@@ -118,9 +127,9 @@ func newSteps(components []config.Component) ([]pipeline.NamedStep, error) {
 
 // newEstimator starts from the drift that the model was trained with. Where the source waits for tracking, the estimator waits for its
 // refinements too, and the same input gives the same output.
-func newEstimator(o config.Online, model *infer.Model, deterministic bool) (*online.Estimator, error) {
+func newEstimator(o config.Online, model *infer.Model, deterministic bool, applied []uint64) (*online.Estimator, error) {
 	c := online.Config{
-		Dim: model.Card.Latent, Seed: o.Seed, MaxGap: o.MaxGap, RefineLag: o.RefineLag, Deterministic: deterministic,
+		Dim: model.Card.Latent, Seed: o.Seed, MaxGap: o.MaxGap, RefineLag: o.RefineLag, Deterministic: deterministic, Applied: applied,
 	}
 	if model.Card.Drift != nil {
 		c.Prior = sdevae.DriftOf(&model.Card)

@@ -82,6 +82,7 @@ type SDE struct {
 	ActiveCount   int        `json:"active_count"`   // how many are Active
 	CRLB          float64    `json:"drift_crlb"`     // Cramér-Rao bound on the drift's summed squared error, Σσ²/T, (latent/s)²
 	DriftRevision uint64     `json:"drift_revision"` // which drift weights Drift comes from; 0 is the model's own
+	DriftFrame    uint64     `json:"drift_frame"`    // Seq of the frame from which on they were used
 	Field         *Field     `json:"drift_field"`    // the drift of that revision, nil before the first; never written once it is here
 }
 

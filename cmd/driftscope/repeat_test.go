@@ -1,0 +1,86 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// A live run, whose refinements come when they are ready and whose frames may be dropped, is repeated from its own results.
+func TestRepeat(t *testing.T) {
+	folder := t.TempDir()
+	write := func(name, realtime string) {
+		text := "stream: molecule\nsource: {sim: {name: molecule, seed: 1, frames: 260, realtime: " + realtime + "}}\nonline: {refine_lag: 20}\nnats: {url: \"off\"}\n"
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("live.yaml", "true")
+	write("again.yaml", "false")
+	if o := drive(t, folder, "run", "live.yaml", "--out", "live.jsonl"); o.status != 0 {
+		t.Fatal(o.errors)
+	}
+	if o := drive(t, folder, "run", "again.yaml", "--out", "again.jsonl", "--repeat", "live.jsonl"); o.status != 0 {
+		t.Fatal(o.errors)
+	}
+	want, got := estimates(t, filepath.Join(folder, "live.jsonl")), estimates(t, filepath.Join(folder, "again.jsonl"))
+	if !bytes.Contains(want, []byte(`"drift_revision":1`)) {
+		t.Error("the live run was never refined")
+	}
+	if !bytes.Equal(want, got) {
+		t.Error("the estimates differ")
+	}
+	o := drive(t, folder, "run", "live.yaml", "--repeat", "live.jsonl")
+	o.check(t, 2, "a live source cannot be seen again")
+	if err := os.WriteFile(filepath.Join(folder, "torn.jsonl"), []byte("{\"kind\":\"latent\""), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	o = drive(t, folder, "run", "again.yaml", "--repeat", "torn.jsonl")
+	o.check(t, 2, "torn.jsonl:1")
+}
+
+// A law that is kept goes on in the next run; a file that holds none is refused and left alone.
+func TestStateGoesOn(t *testing.T) {
+	folder := t.TempDir()
+	run := func() outcome {
+		return drive(t, folder, "run", "sim:molecule", "--frames", "120", "--nats", "off", "--no-status", "--state", "law", "--out", "out.jsonl")
+	}
+	if o := run(); o.status != 0 {
+		t.Fatal(o.errors)
+	}
+	o := run()
+	if o.status != 0 || !strings.Contains(o.out+o.errors, "goes on from law") {
+		t.Fatalf("%+v", o)
+	}
+	if results := estimates(t, filepath.Join(folder, "out.jsonl")); !bytes.Contains(results, []byte(`"transitions":238`)) { // 2 × 119: the runs are not joined
+		t.Error("the second run's law does not rest on both")
+	}
+	if err := os.WriteFile(filepath.Join(folder, "law"), []byte("mine"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	run().check(t, 2, "online.state: law: unusable checkpoint")
+}
+
+// estimates are the latents and laws of a file of results, without what the machine's speed has a say in: latencies and drops.
+func estimates(t *testing.T, path string) []byte {
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	speed := regexp.MustCompile(`"(latency_ms|dropped_before)":[^,}]*`)
+	var out bytes.Buffer
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 8<<20)
+	for lines.Scan() {
+		if line := lines.Bytes(); bytes.Contains(line, []byte(`"kind":"latent"`)) || bytes.Contains(line, []byte(`"kind":"sde"`)) {
+			out.Write(speed.ReplaceAll(line, nil))
+			out.WriteByte('\n')
+		}
+	}
+	return out.Bytes()
+}
