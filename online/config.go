@@ -16,6 +16,7 @@ type Config struct {
 	Refresh      uint64        // frames between refreshes of the SDE; 0: 10
 	RefineLag    uint64        // frames between a slice's snapshot and the use of its weights; 0: 50
 	Forget       float64       // γ in [0.995,1]: a transition's weight is multiplied by it at each later one; 0: 1, none is forgotten
+	PixelUM      float64       // side of a pixel in the specimen, µm, at most 1e6; 0: not known
 	Replay       int           // transitions kept for refinement, 64 to 65536; 0: 4096
 	// Deterministic makes Update wait for a slice that is late, so that the same latents always give the same estimates.
 	// Without it a late slice is used when it is ready, and no frame ever waits.
@@ -44,6 +45,8 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("online: forget %g, expected 0.995 to 1: use 1 - 1/(transitions to remember)", c.Forget)
 	case c.Replay < batchSize || c.Replay > 1<<16:
 		return c, fmt.Errorf("online: replay of %d transitions, expected %d to %d: leave it out for 4096", c.Replay, batchSize, 1<<16)
+	case !(c.PixelUM >= 0 && c.PixelUM <= 1e6):
+		return c, fmt.Errorf("online: a pixel of %g µm, expected more than 0 and at most 1e6: leave it out where it is not known", c.PixelUM)
 	case c.RefineLag > 1<<16:
 		return c, fmt.Errorf("online: refine lag of %d frames, expected at most %d: leave it out for 50", c.RefineLag, 1<<16)
 	case c.MaxGap < 0:

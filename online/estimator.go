@@ -55,6 +55,7 @@ type law struct {
 	n       float64     // transitions then
 	seconds float64     // their time
 	sde     latent.SDE
+	units   *calibration
 
 	field      *field
 	refinement Refinement
@@ -91,7 +92,7 @@ func begin(c Config) (law, *learner) {
 	zeros := func() []float64 { return make([]float64, c.Dim) }
 	l := law{
 		mean: zeros(), x: zeros(), found: make([]diffusion, c.Dim), lentFound: make([]diffusion, c.Dim),
-		field: newField(c.Prior, start.Clone()), pending: newTransitions(c.Dim, c.Replay), lent: newTransitions(c.Dim, c.Replay),
+		units: newCalibration(c), field: newField(c.Prior, start.Clone()), pending: newTransitions(c.Dim, c.Replay), lent: newTransitions(c.Dim, c.Replay),
 	}
 	psi := psiGrid()
 	for range c.Dim {
@@ -119,6 +120,7 @@ func (e *Estimator) Update(dst *latent.Estimate, z *latent.Latent) error {
 	if !e.frozen {
 		e.apply(z.Seq)
 		e.fold(z.Mean, dt)
+		e.units.add(z.Centroid, z.Mean, dt)
 		e.handOver()
 		if e.frame%e.config.Refresh == 0 {
 			e.refresh()
@@ -286,6 +288,8 @@ func (e *Estimator) refresh() {
 	e.n, e.seconds = e.banks[0].n, e.banks[0].seconds
 	e.sde.Revision++
 	e.describe()
+	e.units.solve(e.found, e.sde.Activity)
+	e.units.describe(&e.sde.Units)
 }
 
 // describe writes what was found into the SDE.

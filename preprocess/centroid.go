@@ -26,18 +26,10 @@ func Centroid(picture []float32, width, height int, at Point, radius float64) (P
 		return Point{}, fmt.Errorf("centroid: found radius %g, expected 1 to %d pixels", radius, MaxSide)
 	}
 	d := disc{picture: picture, width: width, height: height}
-	c := at
-	for range centroidRounds {
-		next, ok := d.centroid(c, radius)
-		if !ok {
-			return Point{}, fmt.Errorf("centroid: nothing stands out of the noise within %g pixels of (%.1f, %.1f): "+
-				"check that the object is in the picture", radius, at.X, at.Y)
-		}
-		moved := math.Hypot(next.X-c.X, next.Y-c.Y)
-		c = next
-		if moved < centroidStill {
-			break
-		}
+	c, ok := d.refine(at, radius)
+	if !ok {
+		return Point{}, fmt.Errorf("centroid: nothing stands out of the noise within %g pixels of (%.1f, %.1f): "+
+			"check that the object is in the picture", radius, at.X, at.Y)
 	}
 	return c, nil
 }
@@ -50,15 +42,7 @@ func Extent(picture []float32, width, height int, at Point) (float64, error) {
 	}
 	d := disc{picture: picture, width: width, height: height}
 	middle, _ := level(picture)
-	background := float64(middle)
-	core := math.Abs(d.ringMean(at, 0, 2) - background)
-	r := 2.0
-	for ; r < float64(max(width, height)); r++ {
-		if v := d.ringMean(at, r, r+1); math.IsNaN(v) || math.Abs(v-background) < core/10 {
-			break
-		}
-	}
-	return max(4, 1.5*r), nil
+	return d.extent(at, float64(middle)), nil
 }
 
 // disc reads round parts of a picture.
@@ -72,7 +56,8 @@ type disc struct {
 func (d *disc) each(c Point, r0, r1 float64, f func(x, y, v float64)) {
 	for y := max(0, int(c.Y-r1)); y <= min(d.height-1, int(c.Y+r1)+1); y++ {
 		for x := max(0, int(c.X-r1)); x <= min(d.width-1, int(c.X+r1)+1); x++ {
-			if r := math.Hypot(float64(x)-c.X, float64(y)-c.Y); r >= r0 && r < r1 {
+			dx, dy := float64(x)-c.X, float64(y)-c.Y
+			if r := dx*dx + dy*dy; r >= r0*r0 && r < r1*r1 {
 				f(float64(x), float64(y), float64(d.picture[y*d.width+x]))
 			}
 		}
@@ -83,6 +68,34 @@ func (d *disc) ringMean(c Point, r0, r1 float64) float64 {
 	var sum, n float64
 	d.each(c, r0, r1, func(_, _, v float64) { sum, n = sum+v, n+1 })
 	return sum / n
+}
+
+// extent is Extent on a known background.
+func (d *disc) extent(at Point, background float64) float64 {
+	core := math.Abs(d.ringMean(at, 0, 2) - background)
+	r := 2.0
+	for ; r < float64(max(d.width, d.height)); r++ {
+		if v := d.ringMean(at, r, r+1); math.IsNaN(v) || math.Abs(v-background) < core/10 {
+			break
+		}
+	}
+	return max(4, 1.5*r)
+}
+
+// refine moves the disc from c to its centroid until it rests; it is false where nothing stands out of the noise.
+func (d *disc) refine(c Point, radius float64) (Point, bool) {
+	for range centroidRounds {
+		next, ok := d.centroid(c, radius)
+		if !ok {
+			return Point{}, false
+		}
+		moved := math.Hypot(next.X-c.X, next.Y-c.Y)
+		c = next
+		if moved < centroidStill {
+			break
+		}
+	}
+	return c, true
 }
 
 // centroid weighs the disc around c once.

@@ -60,7 +60,7 @@ func check(r Record) error {
 		}
 		return sameLength(len(r.Z), len(r.SD), len(r.Drift))
 	case *SDERecord:
-		return sameLength(len(r.Sigma), len(r.SigmaLow), len(r.SigmaHigh), len(r.Diffusion), len(r.Noise), len(r.Activity))
+		return sameLength(len(r.Sigma), len(r.SigmaLow), len(r.SigmaHigh), len(r.Diffusion), len(r.Noise), len(r.Activity), len(r.PixelsPerLatentX), len(r.PixelsPerLatentY))
 	case *EventRecord:
 		if len(r.Text) > maxText || len(r.Code) > maxText {
 			return fmt.Errorf("text of %d bytes, expected at most %d", max(len(r.Text), len(r.Code)), maxText)

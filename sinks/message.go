@@ -30,6 +30,7 @@ type LatentRecord struct {
 	SD         Numbers   `json:"z_sd"`
 	Drift      Numbers   `json:"drift"`      // latent/s
 	LatencyMS  float64   `json:"latency_ms"` // from the frame's arrival to its estimate
+	Centroid   Numbers   `json:"centroid_px,omitempty"`
 }
 
 // SDERecord is the law of motion, published when it was refreshed. The fields are latent.SDE's.
@@ -49,6 +50,7 @@ type SDERecord struct {
 	ActiveCount   int               `json:"active_count"`
 	CRLB          Number            `json:"drift_crlb"`
 	DriftRevision uint64            `json:"drift_revision"`
+	UnitsRecord
 }
 
 // EventRecord is something that happened once.
@@ -78,5 +80,6 @@ func (r *SDERecord) fill(stream string, e *latent.Estimate) {
 		Revision: s.Revision, Transitions: s.Transitions, Seconds: Number(s.Seconds),
 		Sigma: s.Sigma, SigmaLow: s.SigmaLow, SigmaHigh: s.SigmaHigh, Diffusion: s.Diffusion, Noise: s.Noise,
 		Activity: s.Activity, ActiveCount: s.ActiveCount, CRLB: Number(s.CRLB), DriftRevision: s.DriftRevision,
+		UnitsRecord: unitsRecord(&s.Units),
 	}
 }
