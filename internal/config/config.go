@@ -26,6 +26,7 @@ type Online struct {
 	Seed      uint64        `yaml:"seed"`       // of every random choice the estimator makes
 	RefineLag uint64        `yaml:"refine_lag"` // frames between taking a drift refinement's data and applying its result
 	MaxGap    time.Duration `yaml:"max_gap"`    // a longer pause between two frames forms no increment
+	PixelUM   float64       `yaml:"pixel_um"`   // side of a raw frame's pixel in the specimen, µm; 0: not known
 }
 
 // NATS says where messages go and how their subjects begin.
