@@ -82,38 +82,53 @@ func (d *disc) extent(at Point, background float64) float64 {
 	return max(4, 1.5*r)
 }
 
-// refine moves the disc from c to its centroid until it rests; it is false where nothing stands out of the noise.
+// refine moves the disc from c to its centroid until it rests; it is false where nothing stands out of the noise. What surrounds the
+// object is looked at anew after moves of more than a pixel.
 func (d *disc) refine(c Point, radius float64) (Point, bool) {
+	var around ground
+	moved := math.Inf(1)
 	for range centroidRounds {
-		next, ok := d.centroid(c, radius)
+		if moved > 1 {
+			around = d.ground(c, radius)
+		}
+		next, ok := d.centroid(c, radius, around)
 		if !ok {
 			return Point{}, false
 		}
-		moved := math.Hypot(next.X-c.X, next.Y-c.Y)
-		c = next
-		if moved < centroidStill {
+		moved = math.Hypot(next.X-c.X, next.Y-c.Y)
+		if c = next; moved < centroidStill {
 			break
 		}
 	}
 	return c, true
 }
 
-// centroid weighs the disc around c once.
-func (d *disc) centroid(c Point, radius float64) (Point, bool) {
+// ground is what an object stands out of.
+type ground struct {
+	level, noise float64 // median and robust standard deviation
+	sign         float64 // of the object: 1 is bright, -1 dark
+}
+
+// ground reads the ring around the disc around c, and the sign of what is at c. Its level is NaN where no ring is in the picture.
+func (d *disc) ground(c Point, radius float64) ground {
 	d.ring = d.ring[:0]
 	d.each(c, radius, 1.25*radius+2, func(_, _, v float64) { d.ring = append(d.ring, float32(v)) })
 	if len(d.ring) == 0 {
-		return Point{}, false
+		return ground{level: math.NaN()}
 	}
 	middle, sd := level(d.ring)
-	background, noise := float64(middle), float64(sd)
-	sign := 1.0
-	if d.ringMean(c, 0, 3) < background {
-		sign = -1
+	g := ground{level: float64(middle), noise: float64(sd), sign: 1}
+	if d.ringMean(c, 0, 3) < g.level {
+		g.sign = -1
 	}
+	return g
+}
+
+// centroid weighs the disc around c once.
+func (d *disc) centroid(c Point, radius float64, g ground) (Point, bool) {
 	var sx, sy, sw float64
 	d.each(c, 0, radius, func(x, y, v float64) {
-		if w := sign*(v-background) - noiseMultiple*noise; w > 0 {
+		if w := g.sign*(v-g.level) - noiseMultiple*g.noise; w > 0 {
 			sx, sy, sw = sx+w*x, sy+w*y, sw+w
 		}
 	})

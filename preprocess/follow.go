@@ -3,6 +3,7 @@ package preprocess
 import (
 	"context"
 	"image"
+	"slices"
 
 	"gocv.io/x/gocv"
 
@@ -11,7 +12,10 @@ import (
 )
 
 // maxFollowSide bounds the sides of the picture in which a centroid is measured: larger ones are averaged down to it.
-const maxFollowSide = 128
+const maxFollowSide = 64
+
+// sparse is the step between the pixels whose median stands for the background; 7 walks through the columns of a picture of 64.
+const sparse = 7
 
 // follow measures the object's intensity centroid in every frame as the encoder sees it: in the region that a roi found, where there is
 // one. It changes no pixel.
@@ -37,9 +41,6 @@ func (s *follow) Apply(_ context.Context, f *frame.Frame) error {
 	if err := check("centroid", f, gocv.MatTypeCV8U, gocv.MatTypeCV16U, gocv.MatTypeCV32F); err != nil {
 		return err
 	}
-	if err := checkFinite("centroid", f); err != nil {
-		return err
-	}
 	if !s.begun || f.Meta.Trajectory != s.trajectory {
 		s.begun, s.trajectory, s.radius = true, f.Meta.Trajectory, 0
 	}
@@ -47,7 +48,7 @@ func (s *follow) Apply(_ context.Context, f *frame.Frame) error {
 	if err != nil {
 		return complain("centroid", f, "%w", err)
 	}
-	if at, ok := s.find(size); ok {
+	if at, ok := s.find(size); ok { // a picture with values that are not finite has none, and is the encoder's to refuse
 		m := f.Mat()
 		x := (at.X+0.5)*float64(m.Cols())/float64(size.X) - 0.5
 		y := (at.Y+0.5)*float64(m.Rows())/float64(size.Y) - 0.5
@@ -78,7 +79,10 @@ func (s *follow) find(size image.Point) (Point, bool) {
 	if err != nil {
 		return Point{}, false
 	}
-	flat, _ := level(smooth)
+	flat, _ := level(spread(nil, smooth, sparse))
+	if slices.ContainsFunc(smooth, notFinite) {
+		return Point{}, false
+	}
 	low, high, darkest, brightest := gocv.MinMaxLoc(s.smooth)
 	s.contrast += float64((high - flat) - (flat - low))
 	at := brightest
