@@ -8,11 +8,12 @@ import (
 
 // What it takes to give latents a length, doc.go.
 const (
-	explained     = 0.9 // share of what lasts of the centroid's x, and of its y, that the latents explain at least
-	lasts         = 5   // standard errors of white noise by which a centroid's correlation from frame to frame is not one
-	framesAtLeast = 10  // independent residuals for every number that is fitted to one coordinate
-	fewest        = 50  // transitions before any R² is given
-	plane         = 2   // coordinates of a centroid
+	explained     = 0.9  // share of what lasts of the centroid's x, and of its y, that the latents explain at least
+	lasts         = 5    // standard errors of white noise by which a centroid's correlation from frame to frame is not one
+	framesAtLeast = 10   // independent residuals for every number that is fitted to one coordinate
+	fewest        = 50   // transitions before any R² is given
+	rounding      = 1e-9 // share of the centroid's variance below which what is left of it is no residual
+	plane         = 2    // coordinates of a centroid
 )
 
 // calibration holds the moments of y = (centroid, latent) from which the affine map between the two is found, centred on each
@@ -167,7 +168,7 @@ func (c *calibration) regress() bool {
 // sets R². count is of transitions.
 func (c *calibration) residuals(count float64) (variance [plane][plane]float64, memory float64) {
 	k := len(c.y)
-	var lag, all float64
+	var lag, all, total float64
 	for a := range plane {
 		for b := range plane {
 			variance[a][b] = c.left(c.same, a, b) / c.n
@@ -178,8 +179,9 @@ func (c *calibration) residuals(count float64) (variance [plane][plane]float64, 
 		}
 		lag += unexplained / c.n
 		all += variance[a][a]
+		total += c.same[a*k+a] / c.n
 	}
-	if all > 0 {
+	if all > rounding*total {
 		memory = min(max(lag/all, 0), 1)
 	}
 	return variance, memory

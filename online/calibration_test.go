@@ -62,11 +62,11 @@ func linearLaw(k ...float64) *Network {
 	return n
 }
 
-// The map and D are right, and the interval covers D as often as it says, whatever the noise in latents and centroids. Latents whose
-// noise is as large as their motion a frame would pull a regression's A down by a fourteenth. Of 200 runs the coverage is known to
-// 0.015, and may miss 0.95 by three of those; A scatters by 0.02 to 0.15 from run to run.
+// The map and D are right, and the interval covers D as often as it says, whatever the noise in latents and centroids. Of 100 runs the
+// coverage is known to 0.022, and may miss 0.95 by three of those. A scatters by up to 0.25 from run to run, its mean by a tenth of that,
+// and may miss by four of those; a plain regression would miss by 0.4 for the spring in noise.
 func TestCalibration(t *testing.T) {
-	const runs, n = 200, 600
+	const runs, n = 100, 600
 	for _, c := range []struct {
 		name     string
 		law      drift
@@ -77,7 +77,7 @@ func TestCalibration(t *testing.T) {
 		{"spring in noise", ornsteinUhlenbeck, linearLaw(-4, 0, 0, -4), 1, 0.3},
 		{"circle in noise", circle, linearLaw(-1, 3, -3, -1), 0.5, 0.5},
 		{"free in noise", still, nil, 1, 0.3},
-		{"free, blurred pictures", still, nil, 0, 3},
+		{"free, noisy centroids", still, nil, 0, 3},
 	} {
 		covered, on, mean := 0, 0, 0.0
 		for run := range uint64(runs) {
@@ -99,10 +99,10 @@ func TestCalibration(t *testing.T) {
 		}
 		mean /= float64(on)
 		t.Logf("%s: on in %d of %d, covered %d, mean A %.3f", c.name, on, runs, covered, mean)
-		if on < runs*95/100 || float64(covered) < 0.905*float64(on) || float64(covered) > 0.995*float64(on) {
+		if on < runs*95/100 || float64(covered) < 0.89*float64(on) {
 			t.Errorf("%s: on in %d of %d runs, D covered in %d", c.name, on, runs, covered)
 		}
-		if math.Abs(mean-affine[0][0]) > 0.05 {
+		if math.Abs(mean-affine[0][0]) > 0.1 {
 			t.Errorf("%s: %.3f px a latent on average, want %g", c.name, mean, affine[0][0])
 		}
 	}
@@ -140,6 +140,7 @@ func TestCalibrationIsRefused(t *testing.T) {
 				wrong++
 			}
 		}
+		t.Logf("%s: %d of %d are not %q", c.name, wrong, runs, c.want)
 		if wrong > runs/20 {
 			t.Errorf("%s: %d of %d runs are not %q", c.name, wrong, runs, c.want)
 		}
@@ -201,6 +202,25 @@ func TestCalibrationIsSaved(t *testing.T) {
 	}
 	if a, b := feed(t, e, seen[205:]), feed(t, other, seen[205:]); !reflect.DeepEqual(a.SDE, b.SDE) {
 		t.Errorf("%+v and, restored, %+v", a.SDE, b.SDE)
+	}
+}
+
+func TestCalibrationAllocatesNothing(t *testing.T) {
+	rng := newRand(4)
+	seen, truth := stream(ornsteinUhlenbeck, 1200, 0, rng)
+	photograph(seen, truth, 0.1, rng)
+	e, dst, k := estimator(t, Config{Dim: 2, PixelUM: 1}), new(latent.Estimate), 0
+	next := func() {
+		if err := e.Update(dst, &seen[k]); err != nil {
+			t.Fatal(err)
+		}
+		k++
+	}
+	for range 300 {
+		next()
+	}
+	if a := testing.AllocsPerRun(500, next); a != 0 || dst.SDE.Units.Calibration != latent.Calibrated {
+		t.Errorf("%g allocations a frame, calibration %q", a, dst.SDE.Units.Calibration)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/stat"
+
 	"driftscope/internal/latent"
 )
 
@@ -45,40 +47,23 @@ func Relaxation(path []latent.Latent, coordinate int) (Spring, error) {
 	return p.scan(rates, noises).spring(), nil
 }
 
-// trapped is a path as the likelihood reads it.
+// trapped is a series as the likelihood reads it: about 0 and of variance 1.
 type trapped struct {
-	m       []float64 // measured, of variance about 1
-	dt      []float64 // s since the last; 0 where a trajectory begins
-	scale   float64   // what m was divided by, latent
-	seconds float64   // Σ dt
-	steps   int       // how many are not 0
+	series
+	scale float64 // what it was divided by, latent
 }
 
 func newTrapped(path []latent.Latent, coordinate int) (*trapped, error) {
 	if len(path) < leastPath {
 		return nil, fmt.Errorf("relaxation: %w: %d frames, expected at least %d: give a longer path", ErrLatent, len(path), leastPath)
 	}
-	p := &trapped{}
-	var mean, square float64
-	for i := range path {
-		z := &path[i]
-		if coordinate < 0 || coordinate >= len(z.Mean) || !(math.Abs(z.Mean[coordinate]) <= maxLatent) {
-			return nil, fmt.Errorf("relaxation: frame %d: %w: expected a number within ±%g as coordinate %d: check the picture", z.Seq, ErrLatent, maxLatent, coordinate)
-		}
-		dt := 0.0
-		if i > 0 && z.Trajectory == path[i-1].Trajectory {
-			if dt = z.Time.Sub(path[i-1].Time).Seconds(); dt <= 0 {
-				return nil, fmt.Errorf("relaxation: frame %d: %w: check the source's clock", z.Seq, ErrTimeOrder)
-			}
-			p.steps++
-		}
-		p.m, p.dt, p.seconds = append(p.m, z.Mean[coordinate]), append(p.dt, dt), p.seconds+dt
-		mean += z.Mean[coordinate] / float64(len(path))
+	s, err := newSeries(path, coordinate)
+	if err != nil {
+		return nil, fmt.Errorf("relaxation: %w", err)
 	}
-	for _, m := range p.m {
-		square += (m - mean) * (m - mean) / float64(len(path))
-	}
-	if p.scale = math.Sqrt(square); p.scale == 0 || p.steps == 0 {
+	p := &trapped{series: *s}
+	mean, variance := stat.PopMeanVariance(p.m, nil)
+	if p.scale = math.Sqrt(variance); p.scale == 0 || p.steps == 0 {
 		return nil, fmt.Errorf("relaxation: %w: nothing moves in %d trajectories of %d frames: check that the object is in the picture", ErrLatent, len(path)-p.steps, len(path))
 	}
 	for i := range p.m {

@@ -75,7 +75,7 @@ func TestRelaxation(t *testing.T) {
 		{"as the trapped bead", 100, 0.16, 0.45, 0.03},
 		{"in noise", 400, 0.1, 0.5, 0.5},
 		{"slow", 100, 0.02, 1, 0.1},
-		{"fast", 1000, 1, 1, 0.2},
+		{"fast", 400, 1, 1, 0.2},
 	} {
 		n, rates, sigmas, stiffnesses := c.n, 0, 0, 0
 		for run := range uint64(runs) {
