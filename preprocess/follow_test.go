@@ -3,6 +3,8 @@ package preprocess
 import (
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"gocv.io/x/gocv"
@@ -66,6 +68,45 @@ func TestFollow(t *testing.T) {
 				t.Errorf("off by %.3f px, want at most %g", off, c.tolerance)
 			}
 		})
+	}
+}
+
+// On a real bead it finds, frame by frame, what the search in the whole recording finds: the disc's radius, 1.5 times the extent, is read
+// off pictures of different sizes, which weighs the bead's uneven ring otherwise.
+func TestFollowTrap(t *testing.T) {
+	data := os.Getenv("DRIFTSCOPE_DATA")
+	if data == "" {
+		t.Skip("DRIFTSCOPE_DATA is not set: the recording of a trapped bead is not read")
+	}
+	pictures, width, height := readVideo(t, filepath.Join(data, "deeptrack-trap-good", "trap-good.mp4"))
+	centres, _, err := Centres(pictures, width, height)
+	if err != nil {
+		t.Fatal(err)
+	}
+	radius, err := Extent(pictures[0], width, height, centres[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	follow, region := NewFollow(), newStep(t, "roi", "{x: 28, y: 28, width: 64, height: 64}")
+	defer follow.Close()
+	var square float64
+	for k, pixels := range pictures {
+		want, err := Centroid(pixels, width, height, centres[k], radius)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := shown(t, uint64(k), width, height, pixels)
+		apply(t, region, f)
+		apply(t, follow, f)
+		if len(f.Meta.Centroid) != 2 {
+			t.Fatalf("frame %d has no centroid", k)
+		}
+		square += math.Pow(f.Meta.Centroid[0]-want.X, 2) + math.Pow(f.Meta.Centroid[1]-want.Y, 2)
+	}
+	off := math.Sqrt(square / float64(2*len(pictures)))
+	t.Logf("off by %.3f px", off)
+	if off > 0.1 {
+		t.Errorf("off by %.3f px from the search in the whole recording, want at most 0.1", off)
 	}
 }
 
