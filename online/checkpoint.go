@@ -9,6 +9,9 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"slices"
+
+	"driftscope/internal/latent"
 )
 
 // A checkpoint is magic, version (uint32), length of the payload (uint64), the payload, and the SHA-256 of all before it; numbers
@@ -64,6 +67,7 @@ func (e *Estimator) Restore(r io.Reader) error {
 		return a.err
 	}
 	l.describe()
+	l.units.describe(&l.sde.Units)
 	l.sde.DriftRevision, l.sde.DriftFrame = l.refinement.Revision, l.refinement.Frame
 	e.refiner.idle(true)
 	e.law, e.refiner.learner = l, learner
@@ -133,6 +137,7 @@ func (l *law) archive(a *archive) {
 	}
 	a.magnitudes(&l.n, &l.seconds)
 	a.uint(&l.sde.Revision)
+	l.units.archive(a)
 	l.field.added = l.field.added.archive(a)
 	l.sde.Field = a.archiveField(l.sde.Field, len(l.found))
 	for _, count := range []*uint64{&l.refinement.Revision, &l.refinement.Frame, &l.refinement.Changes, &l.refinement.Failed, &l.refinement.Unused} {
@@ -172,6 +177,28 @@ func (b *bank) archive(a *archive) {
 	a.float(&b.cve.lag)
 	a.float(&b.cve.last)
 	a.bool(&b.cve.linked)
+}
+
+func (c *calibration) archive(a *archive) {
+	a.bool(&c.linked)
+	for _, list := range [][]float64{c.last, c.now, c.before, c.same, c.lagged} {
+		a.floats(list)
+	}
+	a.magnitudes(&c.weight, &c.n, &c.n2)
+	a.require(c.n <= 1e15 && c.n2 <= c.n && (c.n == 0 || c.n2 >= 1), "a calibration by %g transitions", c.n)
+	c.found.archive(a)
+}
+
+func (f *calibrated) archive(a *archive) {
+	states := []latent.Calibration{"", latent.Brief, latent.Motionless, latent.Unexplained, latent.Calibrated}
+	at := uint64(slices.Index(states, f.state))
+	a.uint(&at)
+	if a.require(at < uint64(len(states)), "calibration %d of %d", at, len(states)); a.err == nil {
+		f.state = states[at]
+	}
+	a.floats(f.r2[:])
+	a.floats(f.a)
+	a.magnitudes(&f.px.D, &f.px.Low, &f.px.High, &f.px.X, &f.px.Y)
 }
 
 // archive gives the network that was read, or n where one is written.

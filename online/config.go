@@ -11,13 +11,14 @@ const leastReplay = 64
 // Config is what an Estimator is made from. Zero values mean the defaults named here.
 type Config struct {
 	Dim       int           // d, 1 to 64; no default
-	Seed      uint64        // of the network's first weights and the replay buffer
+	Seed      uint64        // of the drift's networks
 	Prior     *Network      // the model's own drift, where refinement starts; nil: zero drift. Copied
 	MaxGap    time.Duration // no increment is formed across a longer one; 0: no limit
 	Refresh   uint64        // frames between refreshes of the SDE; 0: 10
 	RefineLag uint64        // frames between a slice's snapshot and the use of its weights; 0: 50
 	Forget    float64       // γ in [0.995,1]: a transition's weight is multiplied by it at each later one; 0: 1, none is forgotten
-	Replay    int           // transitions kept for refinement, 64 to 65536; 0: 4096
+	PixelUM   float64       // side of a pixel in the specimen, µm, at most 1e6; 0: not known
+	Replay    int           // transitions remembered for refinement, 64 to 65536; 0: 4096
 	// Deterministic makes Update wait for a slice that is late, so that the same latents always give the same estimates.
 	// Without it a late slice is used when it is ready, and no frame ever waits.
 	Deterministic bool
@@ -48,6 +49,8 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("online: forget %g, expected 0.995 to 1: use 1 - 1/(transitions to remember)", c.Forget)
 	case c.Replay < leastReplay || c.Replay > 1<<16:
 		return c, fmt.Errorf("online: replay of %d transitions, expected %d to %d: leave it out for 4096", c.Replay, leastReplay, 1<<16)
+	case !(c.PixelUM >= 0 && c.PixelUM <= 1e6):
+		return c, fmt.Errorf("online: a pixel of %g µm, expected more than 0 and at most 1e6: leave it out where it is not known", c.PixelUM)
 	case c.RefineLag > 1<<16:
 		return c, fmt.Errorf("online: refine lag of %d frames, expected at most %d: leave it out for 50", c.RefineLag, 1<<16)
 	case c.MaxGap < 0:

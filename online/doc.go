@@ -11,6 +11,7 @@
 //	Kalman bank          diffusion.go   one step a dimension, about the drift's linearisation
 //	memory               track.go       the latent is set aside for refinement
 //	figures              interval.go, dimension.go   every Refresh frames
+//	pixels               calibration.go, solver.go   the object's centroid beside the latent
 //	drift at the latent  field.go, network.go
 //
 // Beside the frame path the drift is learnt again and again from what is remembered (learner.go), as Fit learns that of a whole recording:
@@ -22,6 +23,8 @@
 //	evidence                 linear.go, evidence.go   of every combination of groups of drifts
 //	mean drift               posterior.go
 //	a network like it        student.go
+//
+// Relaxation (ornstein.go) and FreeWalk (walk.go) are for paths of coordinates in a trap, and for a few frames.
 //
 // Smooth (smooth.go) says by the same law where each latent was, given the whole recording. Separate (tica.go) takes latents apart whose
 // axes mix what moves with what does not. loss.go holds what training the encoder shares with tracking, on Gorgonia; checkpoint.go and
@@ -186,4 +189,42 @@
 // k + RefineLag. The network's gradient is written out by hand (gradient.go): for one fixed shape it is 2.7 times faster than Gorgonia's
 // tape at a batch of 64 (0.22 against 0.59 ms), and allocates nothing where that allocates 1300 times a step, which the frame path's
 // garbage collector would pay for. Tests hold it equal to Gorgonia's gradient and to finite differences.
+//
+// # Physical units
+//
+// Where frames come with the object's centroid c in pixels, the affine map to it from the active dimensions
+//
+//	c = Az + b                                                                               (14)
+//
+// gives latents a length. A regression of c on the latents as measured would be too flat by what is noise of their variance, and the
+// noises of c and m come from the same picture. So the latent one frame earlier is the instrument (Reiersøl 1945): it has no part in either,
+//
+//	A = (Σ c m₋')(Σ m m₋')⁻¹,  cov A = cov e ⊗ (G⁻¹)'(Σ m₋m₋')G⁻¹ · (1 + φ)/(1 - φ),  G = Σ m m₋'
+//
+// of deviations from each trajectory's mean, with weights γ per transition as in (5); e = c - Am - b is the residual, φ its correlation from
+// frame to frame. R², of x and of y, is 1 - Σ ee₋/Σ cc₋: of the motion that lasts from one frame to the next, what A explains. Noise is no
+// part of it. Two walks that have nothing to do with each other have a high R² all the same, by chance, but their residual wanders too: n(1 - φ)/(1 + φ)
+// is the number of independent residuals. Lengths are given where both R² are at least 0.9 and that number is at least 10 for every number
+// fitted to a coordinate. Of 40 pairs of unrelated walks of 1000 frames none passes. What of the motion is not explained, up to a tenth, is missing from
+//
+//	D = ½(D_x + D_y),  D_x = ½ Σ A_xi² vᵢ                                                    (15)
+//
+// in px²/s. Its 95 % interval puts together, as roots of sums of squares, the distances from vᵢ to the ends of their intervals (Zou and Donner
+// 2008), and 1.96 standard errors by A's covariance,
+//
+//	√[Σ (wᵢ(v_high,i - vᵢ))² + 1.96² g'(cov A)g],  wᵢ = ∂D/∂vᵢ,  g = ∂D/∂A                      (14)
+//
+// On 1500 simulated runs of 600 frames it covers 0.92 without noise in the latents, where that of v does no better, and 0.96 to 0.97 with it.
+//
+// # A trap
+//
+// A path of dz = -κ(z - c)dt + σdW, started in its stationary law of variance S = σ²/2κ and measured with noise R = ρS, is Gaussian. With
+// every e and s from one Kalman filter, which follows the path and, beside it, a constant 1 whose surprises are e₁, in units of S,
+//
+//	ln L = -½[n ln S + Q/S + Σ ln s + ln Σ e₁²/s],  Q = Σ e²/s - (Σ ee₁/s)²/Σ e₁²/s          (15)
+//
+// n one less than the measurements: c is integrated out, because at its maximum it takes a share of the motion with it and κ comes out
+// too large by 4/T. S is known in closed form for every κ and ρ, which are on a grid. Each interval is where ln L, at its
+// maximum over the rest, is within 1.92 of its top. On 100 simulated runs each it covers κ, σ and S in 0.94 to 0.99, for κΔt
+// from 0.02 to 1 and noise up to the step's.
 package online

@@ -57,6 +57,7 @@ type law struct {
 	n       float64     // transitions then
 	seconds float64     // their time
 	sde     latent.SDE
+	units   *calibration
 
 	field      *field
 	refinement Refinement
@@ -87,7 +88,7 @@ func begin(c Config) (law, *learner) {
 	learner := newLearner(c.Prior, c.Dim, c.Replay, c.Seed)
 	l := law{
 		found: make([]diffusion, c.Dim), lentFound: make([]diffusion, c.Dim), lentActive: make([]latent.Activity, c.Dim),
-		field: newField(c.Prior, learner.added), pending: newTrack(c.Dim, c.Replay), lent: newTrack(c.Dim, c.Replay),
+		units: newCalibration(c), field: newField(c.Prior, learner.added), pending: newTrack(c.Dim, c.Replay), lent: newTrack(c.Dim, c.Replay),
 	}
 	psi := psiGrid()
 	for range c.Dim {
@@ -115,6 +116,7 @@ func (e *Estimator) Update(dst *latent.Estimate, z *latent.Latent) error {
 	if !e.frozen {
 		e.apply(z.Seq)
 		e.fold(z.Mean, dt)
+		e.units.add(z.Centroid, z.Mean, dt)
 		e.handOver()
 		if e.frame%e.config.Refresh == 0 {
 			e.refresh()
@@ -268,6 +270,8 @@ func (e *Estimator) refresh() {
 	e.n, e.seconds = e.banks[0].n, e.banks[0].seconds
 	e.sde.Revision++
 	e.describe()
+	e.units.solve(e.found, e.sde.Activity)
+	e.units.describe(&e.sde.Units)
 }
 
 // describe writes what was found into the SDE.

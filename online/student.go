@@ -12,7 +12,7 @@ const (
 	studentPoints = 256 // visited points at most, spread evenly over the track; every step sees them all
 	studentSteps  = 600
 	reviewSteps   = 60   // of one that has imitated much the same drift before
-	negligible    = 0.01 // of the bound on a drift, 1/T: what is bent by less, in square, is not worth imitating
+	leastBent     = 0.01 // of the bound on a drift, 1/T: what is bent by less, in square, is not worth imitating
 	studentRate   = 1e-2 // at first; it falls to 0 as half a cosine
 )
 
@@ -30,7 +30,7 @@ func (p *posterior) student(t *track, before *Network, seed uint64) (n, bent *Ne
 		p.curved(mu, u)
 		points, rest = append(points, u...), append(rest, mu...)
 	}
-	worth := negligible / p.seconds
+	worth := leastBent / p.seconds
 	if meanSquare(rest) < worth {
 		return n, nil
 	}

@@ -26,18 +26,10 @@ func Centroid(picture []float32, width, height int, at Point, radius float64) (P
 		return Point{}, fmt.Errorf("centroid: found radius %g, expected 1 to %d pixels", radius, MaxSide)
 	}
 	d := disc{picture: picture, width: width, height: height}
-	c := at
-	for range centroidRounds {
-		next, ok := d.centroid(c, radius)
-		if !ok {
-			return Point{}, fmt.Errorf("centroid: nothing stands out of the noise within %g pixels of (%.1f, %.1f): "+
-				"check that the object is in the picture", radius, at.X, at.Y)
-		}
-		moved := math.Hypot(next.X-c.X, next.Y-c.Y)
-		c = next
-		if moved < centroidStill {
-			break
-		}
+	c, ok := d.refine(at, radius)
+	if !ok {
+		return Point{}, fmt.Errorf("centroid: nothing stands out of the noise within %g pixels of (%.1f, %.1f): "+
+			"check that the object is in the picture", radius, at.X, at.Y)
 	}
 	return c, nil
 }
@@ -50,15 +42,7 @@ func Extent(picture []float32, width, height int, at Point) (float64, error) {
 	}
 	d := disc{picture: picture, width: width, height: height}
 	middle, _ := level(picture)
-	background := float64(middle)
-	core := math.Abs(d.ringMean(at, 0, 2) - background)
-	r := 2.0
-	for ; r < float64(max(width, height)); r++ {
-		if v := d.ringMean(at, r, r+1); math.IsNaN(v) || math.Abs(v-background) < core/10 {
-			break
-		}
-	}
-	return max(4, 1.5*r), nil
+	return d.extent(at, float64(middle)), nil
 }
 
 // disc reads round parts of a picture.
@@ -72,7 +56,8 @@ type disc struct {
 func (d *disc) each(c Point, r0, r1 float64, f func(x, y, v float64)) {
 	for y := max(0, int(c.Y-r1)); y <= min(d.height-1, int(c.Y+r1)+1); y++ {
 		for x := max(0, int(c.X-r1)); x <= min(d.width-1, int(c.X+r1)+1); x++ {
-			if r := math.Hypot(float64(x)-c.X, float64(y)-c.Y); r >= r0 && r < r1 {
+			dx, dy := float64(x)-c.X, float64(y)-c.Y
+			if r := dx*dx + dy*dy; r >= r0*r0 && r < r1*r1 {
 				f(float64(x), float64(y), float64(d.picture[y*d.width+x]))
 			}
 		}
@@ -85,22 +70,65 @@ func (d *disc) ringMean(c Point, r0, r1 float64) float64 {
 	return sum / n
 }
 
-// centroid weighs the disc around c once.
-func (d *disc) centroid(c Point, radius float64) (Point, bool) {
+// extent is Extent on a known background.
+func (d *disc) extent(at Point, background float64) float64 {
+	core := math.Abs(d.ringMean(at, 0, 2) - background)
+	r := 2.0
+	for ; r < float64(max(d.width, d.height)); r++ {
+		if v := d.ringMean(at, r, r+1); math.IsNaN(v) || math.Abs(v-background) < core/10 {
+			break
+		}
+	}
+	return max(4, 1.5*r)
+}
+
+// refine moves the disc from c to its centroid until it rests; it is false where nothing stands out of the noise. What surrounds the
+// object is looked at anew after moves of more than a pixel.
+func (d *disc) refine(c Point, radius float64) (Point, bool) {
+	var around ground
+	moved := math.Inf(1)
+	for range centroidRounds {
+		if moved > 1 {
+			around = d.ground(c, radius)
+		}
+		next, ok := d.centroid(c, radius, around)
+		if !ok {
+			return Point{}, false
+		}
+		moved = math.Hypot(next.X-c.X, next.Y-c.Y)
+		if c = next; moved < centroidStill {
+			break
+		}
+	}
+	return c, true
+}
+
+// ground is what an object stands out of.
+type ground struct {
+	level, noise float64 // median and robust standard deviation
+	sign         float64 // of the object: 1 is bright, -1 dark
+}
+
+// ground reads the ring around the disc around c, and the sign of what is at c. Its level is NaN where no ring is in the picture.
+func (d *disc) ground(c Point, radius float64) ground {
 	d.ring = d.ring[:0]
 	d.each(c, radius, 1.25*radius+2, func(_, _, v float64) { d.ring = append(d.ring, float32(v)) })
 	if len(d.ring) == 0 {
-		return Point{}, false
+		return ground{level: math.NaN()}
 	}
 	middle, sd := level(d.ring)
-	background, noise := float64(middle), float64(sd)
-	sign := 1.0
-	if d.ringMean(c, 0, 3) < background {
-		sign = -1
+	g := ground{level: float64(middle), noise: float64(sd), sign: 1}
+	if d.ringMean(c, 0, 3) < g.level {
+		g.sign = -1
 	}
+	return g
+}
+
+// centroid weighs the disc around c once.
+func (d *disc) centroid(c Point, radius float64, g ground) (Point, bool) {
 	var sx, sy, sw float64
 	d.each(c, 0, radius, func(x, y, v float64) {
-		if w := sign*(v-background) - noiseMultiple*noise; w > 0 {
+		if w := g.sign*(v-g.level) - noiseMultiple*g.noise; w > 0 {
 			sx, sy, sw = sx+w*x, sy+w*y, sw+w
 		}
 	})

@@ -55,7 +55,7 @@ func (s *finder) show(f *frame.Frame) error {
 	m := f.Mat()
 	size := image.Pt(m.Cols(), m.Rows())
 	if s.shown() == 0 {
-		s.full, s.small = size, shrink(size)
+		s.full, s.small = size, shrink(size, maxSearchSide)
 	}
 	if size != s.full {
 		return complain("roi", f, "found %dx%d pixels, but the search began on %dx%d: one stream, one size", size.X, size.Y, s.full.X, s.full.Y)
@@ -112,9 +112,9 @@ func (s *finder) region() (image.Rectangle, error) {
 
 func (s *finder) Close() error { return s.shrunk.Close() }
 
-// shrink is the size of a search's pictures: full, or its longer side brought down to maxSearchSide.
-func shrink(full image.Point) image.Point {
-	ratio := min(1, maxSearchSide/float64(max(full.X, full.Y)))
+// shrink is full, or its longer side brought down to most.
+func shrink(full image.Point, most float64) image.Point {
+	ratio := min(1, most/float64(max(full.X, full.Y)))
 	return image.Pt(
 		max(1, int(math.Round(float64(full.X)*ratio))),
 		max(1, int(math.Round(float64(full.Y)*ratio))),

@@ -47,6 +47,7 @@ func (r *resize) Apply(_ context.Context, f *frame.Frame) error {
 	}
 	resized := gocv.NewMat()
 	gocv.Resize(*m, &resized, r.size, 0, 0, how)
+	f.Rescale(float64(m.Cols())/float64(r.size.X), float64(m.Rows())/float64(r.size.Y))
 	f.Replace(resized)
 	return nil
 }

@@ -110,6 +110,7 @@ func (r *roi) Apply(_ context.Context, f *frame.Frame) error {
 	cut := part.Clone()
 	part.Close()
 	f.Replace(cut)
+	f.Cut(r.region.Min.X, r.region.Min.Y)
 	return nil
 }
 

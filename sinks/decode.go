@@ -67,7 +67,7 @@ func check(r Record) error {
 					len(f.Axes), len(f.Z), len(f.Drift), len(f.SD), len(f.Scarce), maxField)
 			}
 		}
-		return sameLength(len(r.Sigma), len(r.SigmaLow), len(r.SigmaHigh), len(r.Diffusion), len(r.Noise), len(r.Activity))
+		return sameLength(len(r.Sigma), len(r.SigmaLow), len(r.SigmaHigh), len(r.Diffusion), len(r.Noise), len(r.Activity), len(r.PixelsPerLatentX), len(r.PixelsPerLatentY))
 	case *EventRecord:
 		if len(r.Text) > maxText || len(r.Code) > maxText {
 			return fmt.Errorf("text of %d bytes, expected at most %d", max(len(r.Text), len(r.Code)), maxText)

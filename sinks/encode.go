@@ -91,5 +91,8 @@ func appendLatent(dst []byte, stream string, e *latent.Estimate) []byte {
 	vector(`,"drift":`, e.Drift)
 	dst = append(dst, `,"latency_ms":`...)
 	dst = appendNumber(dst, float64(e.Latency)/float64(time.Millisecond))
+	if len(l.Centroid) > 0 {
+		vector(`,"centroid_px":`, l.Centroid)
+	}
 	return append(dst, '}')
 }

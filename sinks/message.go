@@ -30,6 +30,7 @@ type LatentRecord struct {
 	SD         Numbers   `json:"z_sd"`
 	Drift      Numbers   `json:"drift"`      // latent/s
 	LatencyMS  float64   `json:"latency_ms"` // from the frame's arrival to its estimate
+	Centroid   Numbers   `json:"centroid_px,omitempty"`
 }
 
 // SDERecord is the law of motion, published when it was refreshed. The fields are latent.SDE's.
@@ -50,7 +51,8 @@ type SDERecord struct {
 	CRLB          Number            `json:"drift_crlb"`
 	DriftRevision uint64            `json:"drift_revision"`
 	DriftFrame    uint64            `json:"drift_frame"`
-	Field         *latent.Field     `json:"drift_field,omitempty"` // where it is new to this sink
+	UnitsRecord
+	Field *latent.Field `json:"drift_field,omitempty"` // where it is new to this sink
 }
 
 // EventRecord is something that happened once.
@@ -80,5 +82,6 @@ func (r *SDERecord) fill(stream string, e *latent.Estimate) {
 		Revision: s.Revision, Transitions: s.Transitions, Seconds: Number(s.Seconds),
 		Sigma: s.Sigma, SigmaLow: s.SigmaLow, SigmaHigh: s.SigmaHigh, Diffusion: s.Diffusion, Noise: s.Noise,
 		Activity: s.Activity, ActiveCount: s.ActiveCount, CRLB: Number(s.CRLB), DriftRevision: s.DriftRevision, DriftFrame: s.DriftFrame,
+		UnitsRecord: unitsRecord(&s.Units),
 	}
 }

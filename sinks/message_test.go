@@ -48,6 +48,41 @@ func TestWireFormat(t *testing.T) {
 	}
 }
 
+// A centroid and lengths are in their records where they are known, and only there.
+func TestUnitsAreAdded(t *testing.T) {
+	e := estimate(6, 1)
+	e.Latent.Centroid = []float64{250.5, 9}
+	e.SDE.Units = latent.Units{Calibration: latent.Unexplained, R2: []float64{0.5, 1}}
+	far := estimate(7, 2)
+	far.SDE.Units = latent.Units{Calibration: latent.Calibrated, R2: []float64{0.95, 1}, PixelsPerLatentX: []float64{3, 0}, PixelsPerLatentY: []float64{-1, 2},
+		Px: latent.Spread{D: 4, Low: 0, High: 6, X: 3, Y: 5}}
+	um := estimate(8, 3)
+	um.SDE.Units = far.SDE.Units
+	um.SDE.Units.UM = latent.Spread{D: 1, Low: 0, High: 1.5, X: 0.75, Y: 1.25}
+	_, got := lines(t, e, far, um)
+	px := `"calibration":"on","calibration_r2":[0.95,1],"pixels_per_latent_x":[3,0],"pixels_per_latent_y":[-1,2],` +
+		`"diffusion_px2_s":4,"diffusion_px2_s_low":0,"diffusion_px2_s_high":6,"diffusion_xy_px2_s":[3,5]`
+	for i, want := range []string{
+		`"latency_ms":1.5,"centroid_px":[250.5,9]}`,
+		`"drift_revision":4,"drift_frame":0,"calibration":"not_explained","calibration_r2":[0.5,1]}`,
+		`"latency_ms":1.5}`,
+		`"drift_revision":4,` + px + `}`,
+		`"latency_ms":1.5}`,
+		`"drift_revision":4,` + px + `,"diffusion_um2_s":1,"diffusion_um2_s_low":0,"diffusion_um2_s_high":1.5,"diffusion_xy_um2_s":[0.75,1.25]}`,
+	} {
+		if !strings.HasSuffix(got[i], want) {
+			t.Errorf("found    %s\nexpected %s", got[i], want)
+		}
+	}
+	r, err := Decode(latent.KindSDE, []byte(got[5]))
+	if law, ok := r.(*SDERecord); err != nil || !ok || *law.UMHigh != 1.5 || law.Calibration != latent.Calibrated || law.PixelsPerLatentY[0] != -1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if _, err := Decode(latent.KindSDE, []byte(strings.Replace(got[5], `"pixels_per_latent_y":[-1,2]`, `"pixels_per_latent_y":[-1]`, 1))); err == nil {
+		t.Error("a map of another dimension than sigma was read")
+	}
+}
+
 func TestDecodeReadsWhatEncodeWrites(t *testing.T) {
 	e := estimate(6, 1)
 	e.Latent.Mean[1], e.Drift[0], e.SDE.CRLB, e.SDE.SigmaHigh[0] = math.NaN(), math.Inf(1), math.Inf(1), math.NaN()

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"driftscope/internal/latent"
 )
 
 // maxRows is how many latent dimensions the status shows one by one.
@@ -58,8 +60,16 @@ func (s *terminal) row(i int) string {
 // law sums up the motion.
 func (s *terminal) law() string {
 	law := &s.estimate.SDE
-	return fmt.Sprintf("active %d of %d  drift bound (CRLB) %s (latent/s)²  observed %s s  revision %d",
+	line := fmt.Sprintf("active %d of %d  drift bound (CRLB) %s (latent/s)²  observed %s s  revision %d",
 		law.ActiveCount, len(s.estimate.Latent.Mean), number(law.CRLB), number(law.Seconds), law.Revision)
+	if law.Units.Calibration != latent.Calibrated {
+		return line
+	}
+	unit, d := "px²/s", law.Units.Px
+	if law.Units.UM != (latent.Spread{}) {
+		unit, d = "µm²/s", law.Units.UM
+	}
+	return line + fmt.Sprintf("\nD %s [%s, %s] %s", number(d.D), number(d.Low), number(d.High), unit)
 }
 
 func (s *terminal) drops() string {

@@ -15,9 +15,10 @@ import (
 
 // benchCmd measures this machine, and methods on it, one field a study; each has its file.
 type benchCmd struct {
-	Train  benchTrainCmd  `cmd:"" help:"Time and memory of a training step, beside PyTorch's where python3 has it."`
-	Online benchOnlineCmd `cmd:"" help:"The online estimator on simulated latents whose law is known: intervals, dimensions, drift, changes."`
-	Linear benchLinearCmd `cmd:"" help:"How often the likelihood finds the latent dimension where pictures are linear in the latents."`
+	Train      benchTrainCmd      `cmd:"" help:"Time and memory of a training step, beside PyTorch's where python3 has it."`
+	Online     benchOnlineCmd     `cmd:"" help:"The online estimator on simulated latents whose law is known: intervals, dimensions, drift, changes."`
+	Linear     benchLinearCmd     `cmd:"" help:"How often the likelihood finds the latent dimension where pictures are linear in the latents."`
+	Recordings benchRecordingsCmd `cmd:"" help:"Real recordings of which the answer is known: a trapped bead, stuck beads, colloids in water."`
 }
 
 // contender is one side of a comparison: a program of its own, so that its peak memory is its own too.

@@ -46,23 +46,23 @@ func TestRepeat(t *testing.T) {
 // A law that is kept goes on in the next run; a file that holds none is refused and left alone.
 func TestStateGoesOn(t *testing.T) {
 	folder := t.TempDir()
-	run := func() outcome {
-		return drive(t, folder, "run", "sim:molecule", "--frames", "120", "--nats", "off", "--no-status", "--state", "law", "--out", "out.jsonl")
+	run := func(out string) outcome {
+		return drive(t, folder, "run", "sim:molecule", "--frames", "120", "--nats", "off", "--no-status", "--state", "law", "--out", out)
 	}
-	if o := run(); o.status != 0 {
+	if o := run("first.jsonl"); o.status != 0 {
 		t.Fatal(o.errors)
 	}
-	o := run()
+	o := run("second.jsonl")
 	if o.status != 0 || !strings.Contains(o.out+o.errors, "goes on from law") {
 		t.Fatalf("%+v", o)
 	}
-	if results := estimates(t, filepath.Join(folder, "out.jsonl")); !bytes.Contains(results, []byte(`"transitions":238`)) { // 2 × 119: the runs are not joined
+	if results := estimates(t, filepath.Join(folder, "second.jsonl")); !bytes.Contains(results, []byte(`"transitions":238`)) { // 2 × 119: the runs are not joined
 		t.Error("the second run's law does not rest on both")
 	}
 	if err := os.WriteFile(filepath.Join(folder, "law"), []byte("mine"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	run().check(t, 2, "online.state: law: unusable checkpoint")
+	run("third.jsonl").check(t, 2, "online.state: law: unusable checkpoint")
 }
 
 // estimates are the latents and laws of a file of results, without what the machine's speed has a say in: latencies and drops.

@@ -73,6 +73,7 @@ func (s *stream) build(ctx context.Context, cfg config.Config, before *earlier) 
 	if s.stages.Steps, err = newSteps(steps); err != nil {
 		return usage(err)
 	}
+	s.stages.Steps = append(s.stages.Steps, pipeline.NamedStep{Name: "centroid", Step: preprocess.NewFollow()})
 	encoder, err := s.model.NewEncoder()
 	if err != nil {
 		return usage(fmt.Errorf("%s: %w", s.model.name, err))
@@ -129,7 +130,7 @@ func newSteps(components []config.Component) ([]pipeline.NamedStep, error) {
 // refinements too, and the same input gives the same output.
 func newEstimator(o config.Online, model *infer.Model, deterministic bool, applied []uint64) (*online.Estimator, error) {
 	c := online.Config{
-		Dim: model.Card.Latent, Seed: o.Seed, MaxGap: o.MaxGap, RefineLag: o.RefineLag, Deterministic: deterministic, Applied: applied,
+		Dim: model.Card.Latent, Seed: o.Seed, MaxGap: o.MaxGap, RefineLag: o.RefineLag, PixelUM: o.PixelUM, Deterministic: deterministic, Applied: applied,
 	}
 	if model.Card.Drift != nil {
 		c.Prior = sdevae.DriftOf(&model.Card)

@@ -27,6 +27,7 @@ type Online struct {
 	RefineLag uint64        `yaml:"refine_lag"` // frames between taking a drift refinement's data and applying its result
 	MaxGap    time.Duration `yaml:"max_gap"`    // a longer pause between two frames forms no increment
 	State     string        `yaml:"state"`      // file that the law is kept in, and goes on from where it is there; empty keeps none
+	PixelUM   float64       `yaml:"pixel_um"`   // side of a raw frame's pixel in the specimen, µm; 0: not known
 }
 
 // NATS says where messages go and how their subjects begin.

@@ -16,6 +16,7 @@ var badFiles = map[string]string{
 	"bad-grace":         `bad-grace.bad.yaml: grace: found -3s, expected more than 0s and at most 1m0s`,
 	"bad-model":         `bad-model.bad.yaml: model: found "bead.pt", expected embedded:NAME or the path of an .onnx file`,
 	"bad-nats":          `bad-nats.bad.yaml: nats.url: found "imaging.example", expected embedded, off or nats://host:port`,
+	"bad-pixel":         `bad-pixel.bad.yaml: online.pixel_um: found -0.1, expected more than 0 and at most 1e+06 µm`,
 	"bad-port":          `bad-port.bad.yaml: nats.port: found 70000, expected 0 (any free port) to 65535`,
 	"bad-token":         `bad-token.bad.yaml: stream: found "a.b", expected 1 to 64 letters, digits, - or _`,
 	"deep":              `deep.bad.yaml:1: brackets nested deeper than 16: simplify`,
@@ -88,7 +89,7 @@ func TestFull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Online != (Online{Seed: 1<<64 - 1, RefineLag: 100, MaxGap: 250 * time.Millisecond}) {
+	if c.Online != (Online{Seed: 1<<64 - 1, RefineLag: 100, MaxGap: 250 * time.Millisecond, PixelUM: 0.351}) {
 		t.Errorf("online %+v", c.Online)
 	}
 	if c.Stream != "bead-2" || c.Model != "models/bead.onnx" || c.Grace != 1500*time.Millisecond {

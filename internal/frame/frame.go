@@ -14,6 +14,7 @@ type Meta struct {
 	Dropped    uint64    // frames the source lost right before this one
 	Arrived    time.Time // host clock, monotonic, when the pixels were complete
 	Events     []Event   // what the source or a step noticed while making this frame; the runner publishes them
+	Centroid   []float64 // x and y of the object in the frame as it was read, pixels; empty where none was found
 }
 
 // Event is a notice that rides on a frame until the runner publishes it; see latent.Event for the fields.
@@ -32,12 +33,13 @@ type Frame struct {
 	Meta Meta
 
 	mat    gocv.Mat
+	window window
 	closed bool
 }
 
 // New makes a frame that owns mat.
 func New(seq uint64, t time.Time, m Meta, mat gocv.Mat) *Frame {
-	return &Frame{Seq: seq, Time: t, Meta: m, mat: mat}
+	return &Frame{Seq: seq, Time: t, Meta: m, mat: mat, window: whole}
 }
 
 // Mat lends the pixels until the next Replace or Close.

@@ -34,19 +34,21 @@ type Latent struct {
 	Dropped    uint64    `json:"dropped_before"` // frames lost between the previous frame and this one
 	Mean       []float64 `json:"z"`              // latent units: sigma is 1 per sqrt(s) on the training clip
 	SD         []float64 `json:"z_sd"`           // the encoder's own standard deviation, same units
+	// Centroid is the object's intensity centroid in the frame as it was read, x and y, pixels; empty where none was found.
+	Centroid []float64 `json:"centroid_px,omitempty"`
 }
 
 // Reset makes l an empty latent of dimension d, keeping its memory.
 func (l *Latent) Reset(d int) {
-	mean, sd := Resize(l.Mean, d), Resize(l.SD, d)
-	*l = Latent{Mean: mean, SD: sd}
+	mean, sd, centroid := Resize(l.Mean, d), Resize(l.SD, d), l.Centroid[:0]
+	*l = Latent{Mean: mean, SD: sd, Centroid: centroid}
 }
 
 // Copy makes l a deep copy of src, reusing l's memory.
 func (l *Latent) Copy(src *Latent) {
-	mean, sd := append(l.Mean[:0], src.Mean...), append(l.SD[:0], src.SD...)
+	mean, sd, centroid := append(l.Mean[:0], src.Mean...), append(l.SD[:0], src.SD...), append(l.Centroid[:0], src.Centroid...)
 	*l = *src
-	l.Mean, l.SD = mean, sd
+	l.Mean, l.SD, l.Centroid = mean, sd, centroid
 }
 
 // Resize returns s with length n, reusing its memory where it can; the values are unspecified.
@@ -82,8 +84,9 @@ type SDE struct {
 	ActiveCount   int        `json:"active_count"`   // how many are Active
 	CRLB          float64    `json:"drift_crlb"`     // Cramér-Rao bound on the drift's summed squared error, Σσ²/T, (latent/s)²
 	DriftRevision uint64     `json:"drift_revision"` // which drift weights Drift comes from; 0 is the model's own
-	DriftFrame    uint64     `json:"drift_frame"`    // Seq of the frame from which on they were used
-	Field         *Field     `json:"drift_field"`    // the drift of that revision, nil before the first; never written once it is here
+	Units         Units
+	DriftFrame    uint64 `json:"drift_frame"` // Seq of the frame from which on they were used
+	Field         *Field `json:"drift_field"` // the drift of that revision, nil before the first; never written once it is here
 }
 
 // Field is the drift laid out over a plane, or along a line where one dimension moves. Every list has one entry a point.
@@ -105,6 +108,8 @@ func (s *SDE) Copy(src *SDE) {
 	s.Diffusion = append(old.Diffusion[:0], src.Diffusion...)
 	s.Noise = append(old.Noise[:0], src.Noise...)
 	s.Activity = append(old.Activity[:0], src.Activity...)
+	s.Units = old.Units
+	s.Units.Copy(&src.Units)
 }
 
 // Estimate is one frame's latent with the drift there and the law as it stood at that frame.

@@ -130,6 +130,7 @@ func (t *tracker) encode(ctx context.Context, f *frame.Frame) (stage string, err
 	t.encoding.since(start)
 	t.z.Seq, t.z.Time, t.z.Trajectory = f.Seq, f.Time, f.Meta.Trajectory
 	t.z.Dropped = f.Meta.Dropped + t.lost
+	t.z.Centroid = append(t.z.Centroid[:0], f.Meta.Centroid...)
 	return "", nil
 }
 

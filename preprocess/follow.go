@@ -1,0 +1,108 @@
+package preprocess
+
+import (
+	"context"
+	"image"
+	"slices"
+
+	"gocv.io/x/gocv"
+
+	"driftscope/internal/frame"
+	"driftscope/internal/pipeline"
+)
+
+// maxFollowSide bounds the sides of the picture in which a centroid is measured: larger ones are averaged down to it.
+const maxFollowSide = 64
+
+// sparse is the step between the pixels whose median stands for the background; 7 walks through the columns of a picture of 64.
+const sparse = 7
+
+// follow measures the object's intensity centroid in every frame as the encoder sees it: in the region that a roi found, where there is
+// one. It changes no pixel.
+type follow struct {
+	grey, small, smooth gocv.Mat // scratch
+	values              []float32
+
+	contrast   float64 // by how much more the brightest place stood out than the darkest, summed over frames
+	begun      bool
+	trajectory uint64
+	radius     float64 // of the disc around the object, since the trajectory's first frame with one; 0: none yet
+}
+
+// NewFollow makes the step that writes the object's centroid into frames' Meta. It comes after the steps that the encoder wants, and
+// uses Centres' picture of the object: the place that stands out most after a Gaussian filter of 3 pixels, bright or dark, refined by
+// Centroid within a disc from Extent. Where nothing stands out of the noise the frame has no centroid.
+func NewFollow() pipeline.Step {
+	return &follow{grey: gocv.NewMat(), small: gocv.NewMat(), smooth: gocv.NewMat()}
+}
+
+// Apply takes uint8, uint16 and float32 pictures of 1 or 3 channels.
+func (s *follow) Apply(_ context.Context, f *frame.Frame) error {
+	if err := check("centroid", f, gocv.MatTypeCV8U, gocv.MatTypeCV16U, gocv.MatTypeCV32F); err != nil {
+		return err
+	}
+	if !s.begun || f.Meta.Trajectory != s.trajectory {
+		s.begun, s.trajectory, s.radius = true, f.Meta.Trajectory, 0
+	}
+	size, err := s.load(f)
+	if err != nil {
+		return complain("centroid", f, "%w", err)
+	}
+	if at, ok := s.find(size); ok { // a picture with values that are not finite has none, and is the encoder's to refuse
+		m := f.Mat()
+		x := (at.X+0.5)*float64(m.Cols())/float64(size.X) - 0.5
+		y := (at.Y+0.5)*float64(m.Rows())/float64(size.Y) - 0.5
+		sx, sy := f.Source(x, y)
+		f.Meta.Centroid = append(f.Meta.Centroid[:0], sx, sy)
+	}
+	return nil
+}
+
+// load makes s.small the frame's picture, grey, float32 and of at most maxFollowSide a side, and s.values its pixels.
+func (s *follow) load(f *frame.Frame) (size image.Point, err error) {
+	m := f.Mat()
+	size = shrink(image.Pt(m.Cols(), m.Rows()), maxFollowSide)
+	gocv.Resize(*m, &s.small, size, 0, 0, gocv.InterpolationArea)
+	s.small.ConvertTo(&s.small, gocv.MatTypeCV32F)
+	if m.Channels() == 3 {
+		gocv.CvtColor(s.small, &s.grey, gocv.ColorBGRToGray)
+		s.grey.CopyTo(&s.small)
+	}
+	s.values, err = s.small.DataPtrFloat32()
+	return size, err
+}
+
+// find is the object's centroid in the picture.
+func (s *follow) find(size image.Point) (Point, bool) {
+	gocv.GaussianBlur(s.small, &s.smooth, image.Pt(2*kernelSide+1, 2*kernelSide+1), smoothing, smoothing, gocv.BorderReflect)
+	smooth, err := s.smooth.DataPtrFloat32()
+	if err != nil {
+		return Point{}, false
+	}
+	flat, _ := level(spread(nil, smooth, sparse))
+	if slices.ContainsFunc(smooth, notFinite) {
+		return Point{}, false
+	}
+	low, high, darkest, brightest := gocv.MinMaxLoc(s.smooth)
+	s.contrast += float64((high - flat) - (flat - low))
+	at := brightest
+	if s.contrast < 0 {
+		at = darkest
+	}
+	d := disc{picture: s.values, width: size.X, height: size.Y}
+	place := Point{float64(at.X), float64(at.Y)}
+	if s.radius == 0 {
+		s.radius = d.extent(place, float64(flat))
+	}
+	return d.refine(place, s.radius)
+}
+
+// Close frees the scratch pictures.
+func (s *follow) Close() error {
+	for _, m := range []*gocv.Mat{&s.grey, &s.small, &s.smooth} {
+		if err := m.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
