@@ -13,7 +13,7 @@ import (
 // are little-endian. It holds everything that Update depends on, so that a restored estimator goes on exactly as the saved one.
 const (
 	checkpointMagic   = "driftscope law\n"
-	checkpointVersion = 1
+	checkpointVersion = 2
 	checkpointHeader  = len(checkpointMagic) + 4 + 8
 	maxCheckpoint     = 1 << 28 // bytes; the largest replay, network and dimension that Config allows make 2.4e8
 )
@@ -131,6 +131,11 @@ func (l *law) archive(a *archive) {
 	}
 	a.magnitudes(&l.n, &l.seconds)
 	a.uint(&l.sde.Revision)
+	a.uint(&l.sde.Held)
+	a.floats(l.jac)
+	a.uint(&l.turned)
+	l.filter.archive(a)
+	l.alarms.archive(a)
 	l.field.learnt.archive(a)
 	a.magnitudes(&l.field.share, &l.field.size)
 	a.float(&l.field.gain)

@@ -83,7 +83,7 @@ func TestRestoreRefuses(t *testing.T) {
 		"empty":      {nil, "does not begin like one"},
 		"foreign":    {bytes.Repeat([]byte("z"), 100), "does not begin like one"},
 		"version":    {flip(len(checkpointMagic)), "version"},
-		"huge":       {append(append([]byte(checkpointMagic), 1, 0, 0, 0), bytes.Repeat([]byte{255}, 64)...), "bytes announced"},
+		"huge":       {append(append([]byte(checkpointMagic), checkpointVersion, 0, 0, 0), bytes.Repeat([]byte{255}, 64)...), "bytes announced"},
 		"torn":       {good[:len(good)/2], "torn after"},
 		"torn end":   {good[:len(good)-1], "torn after"},
 		"flipped":    {flip(len(good) / 2), "digest"},

@@ -29,14 +29,15 @@ type Refinement struct {
 
 // Estimator folds latents into the law of motion, doc.go. Its methods are called from one goroutine.
 type Estimator struct {
-	config  Config
-	refiner *refiner
+	config     Config
+	refiner    *refiner
+	forecaster *forecaster
 	law
 	frozen bool
 
 	profile   profile
 	weight    []float64 // working memory, d
-	mu, jac   []float64 // working memory, d and d×d
+	mu        []float64 // working memory, d: the drift there
 	linearise []float64 // working memory, d: where the drift is linearised
 }
 
@@ -56,6 +57,11 @@ type law struct {
 	seconds float64     // their time
 	sde     latent.SDE
 
+	jac    []float64 // the drift's Jacobian as it was last found, d×d
+	turned uint64    // frames for which it was wanted
+	filter *kalman
+	alarms *alarms
+
 	field      *field
 	refinement Refinement
 	pending    *transitions // since the last hand-over
@@ -73,8 +79,8 @@ func New(c Config) (*Estimator, error) {
 	}
 	l, learner := begin(c)
 	return &Estimator{
-		config: c, law: l, refiner: newRefiner(learner), weight: make([]float64, c.Dim), linearise: make([]float64, c.Dim),
-		mu: make([]float64, c.Dim), jac: make([]float64, c.Dim*c.Dim),
+		config: c, law: l, refiner: newRefiner(learner), forecaster: newForecaster(c.Dim, c.Forecast), weight: make([]float64, c.Dim), linearise: make([]float64, c.Dim),
+		mu: make([]float64, c.Dim),
 	}, nil
 }
 
@@ -91,6 +97,7 @@ func begin(c Config) (law, *learner) {
 	zeros := func() []float64 { return make([]float64, c.Dim) }
 	l := law{
 		mean: zeros(), x: zeros(), found: make([]diffusion, c.Dim), lentFound: make([]diffusion, c.Dim),
+		jac: make([]float64, c.Dim*c.Dim), filter: newKalman(c.Dim), alarms: newAlarms(c),
 		field: newField(c.Prior, start.Clone()), pending: newTransitions(c.Dim, c.Replay), lent: newTransitions(c.Dim, c.Replay),
 	}
 	psi := psiGrid()
@@ -101,9 +108,10 @@ func begin(c Config) (law, *learner) {
 	return l, newLearner(start, c.Prior != nil, c.Replay, memory, c.Seed)
 }
 
-// Update folds z in and writes the estimate at z into dst, reusing dst's memory: z itself, the drift at z.Mean by the current
-// weights, and the SDE as of the last refresh. z pairs with the latent before it when both are of one trajectory and at most
-// MaxGap apart; Δt comes from their times. Update keeps no reference to z.
+// Update folds z in and writes the estimate at z into dst, reusing dst's memory: z itself, z filtered and forecast, the drift at z.Mean
+// by the current weights, and the SDE as of the last refresh. z pairs with the latent before it when both are of one trajectory and at
+// most MaxGap apart; Δt comes from their times. Update keeps no reference to z. A frame unlike the others is counted in SDE.Held and not
+// learnt from; what Alarms tells may have changed.
 //
 // It returns ErrLatent, having changed nothing, or ErrTimeOrder, having cut the trajectory, so that one bad clock reading
 // costs one increment; dst is then unspecified.
@@ -118,16 +126,17 @@ func (e *Estimator) Update(dst *latent.Estimate, z *latent.Latent) error {
 	e.frame++
 	if !e.frozen {
 		e.apply(z.Seq)
-		e.fold(z.Mean, dt)
+		e.take(z, dt)
 		e.handOver()
 		if e.frame%e.config.Refresh == 0 {
 			e.refresh()
 		}
+	} else {
+		e.filter.start(z.Mean, z.SD, e.found, e.n > 0)
 	}
-	dst.Latent.Copy(z)
-	dst.Drift = latent.Resize(dst.Drift, e.config.Dim)
-	e.field.drift(dst.Drift, z.Mean)
-	dst.SDE.Copy(&e.sde)
+	e.alarms.shine(z.Light)
+	e.alarms.ring(z)
+	e.report(dst, z)
 	return nil
 }
 
@@ -137,10 +146,11 @@ func (e *Estimator) Freeze(frozen bool) {
 	e.linked = false
 }
 
-// Reset forgets all that was learnt, as before the first Update; only SDE.Revision goes on growing. A frozen estimator stays frozen.
+// Reset forgets all that was learnt, as before the first Update; only SDE.Revision goes on growing, and the alarms that were on are over
+// when there is no cause for them. A frozen estimator stays frozen.
 func (e *Estimator) Reset() {
 	l, learner := begin(e.config)
-	l.sde.Revision = e.sde.Revision
+	l.sde.Revision, l.alarms.on = e.sde.Revision, e.alarms.on
 	e.refiner.idle(true)
 	e.law, e.refiner.learner = l, learner
 }
@@ -188,6 +198,7 @@ func (e *Estimator) advance(z *latent.Latent) (dt float64, err error) {
 // fold takes in m, dt after the last latent, or as the beginning of a trajectory where dt is 0.
 func (e *Estimator) fold(m []float64, dt float64) {
 	if dt > 0 {
+		e.tangent()
 		e.learn(m, dt)
 	} else {
 		e.restart(m)
@@ -203,16 +214,26 @@ func (e *Estimator) restart(m []float64) {
 	e.forecast = false
 }
 
-// learn folds in the transition from the last latent to m.
+// tangent linearises the drift at the banks' filtered latent. The Jacobian, which costs a frame more than all else where there are many
+// dimensions, is renewed every d/4 frames: few against the law's own time.
+func (e *Estimator) tangent() {
+	for i, b := range e.banks {
+		e.linearise[i] = b.z[b.best]
+	}
+	if e.turned%uint64(max(1, e.config.Dim/4)) == 0 {
+		e.field.linearise(e.mu, e.jac, e.linearise)
+	} else {
+		e.field.drift(e.mu, e.linearise)
+	}
+	e.turned++
+}
+
+// learn folds in the transition from the last latent to m, under the drift's tangent.
 func (e *Estimator) learn(m []float64, dt float64) {
 	if e.forecast {
 		e.remember(m, dt)
 	}
 	centre := e.linearise
-	for i, b := range e.banks {
-		centre[i] = b.z[b.best]
-	}
-	e.field.linearise(e.mu, e.jac, centre)
 	for i, b := range e.banks {
 		slope := e.jac[i*len(m)+i]
 		e.x[i] = b.predict(dt, e.mu[i], slope, centre[i])

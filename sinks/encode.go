@@ -87,5 +87,16 @@ func appendLatent(dst []byte, stream string, e *latent.Estimate) []byte {
 	vector(`,"drift":`, e.Drift)
 	dst = append(dst, `,"latency_ms":`...)
 	dst = appendNumber(dst, float64(e.Latency)/float64(time.Millisecond))
+	vector(`,"z_filtered":`, e.Filtered)
+	vector(`,"z_filtered_sd":`, e.FilteredSD)
+	dst = append(dst, `,"nis":`...)
+	dst = appendNumber(dst, e.NIS)
+	dst = append(dst, `,"light":`...)
+	dst = appendNumber(dst, l.Light)
+	if len(e.Horizons) > 0 {
+		vector(`,"forecast_s":`, e.Horizons)
+		vector(`,"forecast":`, e.Forecast)
+		vector(`,"forecast_sd":`, e.ForecastSD)
+	}
 	return append(dst, '}')
 }

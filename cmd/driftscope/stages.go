@@ -116,6 +116,7 @@ func newSteps(components []config.Component) ([]pipeline.NamedStep, error) {
 func newEstimator(o config.Online, model *infer.Model, deterministic bool) (*online.Estimator, error) {
 	c := online.Config{
 		Dim: model.Card.Latent, Seed: o.Seed, TrainSeconds: model.Card.Seconds, MaxGap: o.MaxGap, RefineLag: o.RefineLag, Deterministic: deterministic,
+		Forecast: o.Forecast, AlarmFrames: float64(o.AlarmFrames), TrainMean: model.Card.Mean, TrainSD: model.Card.SD,
 	}
 	if model.Card.Drift != nil {
 		c.Prior = sdevae.DriftOf(&model.Card)

@@ -26,6 +26,10 @@ type Online struct {
 	Seed      uint64        `yaml:"seed"`       // of every random choice the estimator makes
 	RefineLag uint64        `yaml:"refine_lag"` // frames between taking a drift refinement's data and applying its result
 	MaxGap    time.Duration `yaml:"max_gap"`    // a longer pause between two frames forms no increment
+	// Forecast lists how many seconds ahead every latent is forecast, ascending; none by default.
+	Forecast []float64 `yaml:"forecast_s"`
+	// AlarmFrames is how many frames lie between two false alarms of one kind on average, at least, while nothing changes.
+	AlarmFrames uint64 `yaml:"alarm_frames"`
 }
 
 // NATS says where messages go and how their subjects begin.
@@ -46,7 +50,7 @@ const (
 func Default() Config {
 	return Config{
 		Stream: "molecule",
-		Online: Online{Seed: 1, RefineLag: 56, MaxGap: time.Second},
+		Online: Online{Seed: 1, RefineLag: 56, MaxGap: time.Second, AlarmFrames: 100_000},
 		NATS:   NATS{URL: NATSEmbedded, Port: 4222, Prefix: "driftscope", Site: "local"},
 		Grace:  3 * time.Second,
 	}
