@@ -90,23 +90,26 @@ func (c *changes) weigh(found []diffusion, activity []latent.Activity, n, second
 	none := 0.0                    // ln-likelihood ratio of no drift against the one found
 	for i := range c.rivals {
 		r, d := &c.rivals[i], found[i]
+		factors, shifts := c.diffusion[i*len(diffusionChanges):][:len(diffusionChanges)], c.drift[i*len(driftChanges):][:len(driftChanges)]
 		if activity[i] != latent.Active || !(r.s[0] > 0) {
+			clear(factors)
+			clear(shifts)
 			continue
 		}
 		if d.high < 2*d.v && d.low > d.v/2 {
-			r.weighDiffusion(c.diffusion[i*len(diffusionChanges):])
+			r.weigh(factors)
 		}
 		sd := math.Sqrt(r.s[0])
 		unit, answer, e := math.Sqrt(d.v)*step*r.shift/sd, r.answer/sd, r.e[0]/sd
-		best := -answer * (e + answer/2)
-		none += best
-		if c.merit > proven {
-			best = 0
+		still := -answer * (e + answer/2)
+		none += still
+		handicap := 0.0
+		if c.merit <= proven {
+			handicap = max(still, 0)
 		}
-		evidence := c.drift[i*len(driftChanges):]
 		for k, m := range driftChanges {
 			if m*m*n > knownWell {
-				evidence[k] = grown(evidence[k], math.Exp(m*unit*(e-m*unit/2)-max(best, 0)))
+				shifts[k] = grown(shifts[k], math.Exp(m*unit*(e-m*unit/2)-handicap))
 			}
 		}
 	}
@@ -117,8 +120,8 @@ func (c *changes) weigh(found []diffusion, activity []latent.Activity, n, second
 	}
 }
 
-// weighDiffusion renews the evidence of one dimension's diffusionChanges.
-func (r *rivals) weighDiffusion(evidence []float64) {
+// weigh renews the evidence of diffusionChanges in one dimension.
+func (r *rivals) weigh(evidence []float64) {
 	fit := r.e[0] * r.e[0] / r.s[0]
 	for k := range diffusionChanges {
 		e, s := r.e[1+k], r.s[1+k]

@@ -132,6 +132,8 @@ func (l *law) archive(a *archive) {
 	a.magnitudes(&l.n, &l.seconds)
 	a.uint(&l.sde.Revision)
 	a.uint(&l.sde.Held)
+	a.floats(l.linearise)
+	a.floats(l.mu)
 	a.floats(l.jac)
 	a.uint(&l.turned)
 	l.filter.archive(a)

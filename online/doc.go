@@ -125,7 +125,7 @@
 // # Filtering and forecasting
 //
 // The full factorisation q(z | x, z before): what the law makes of all earlier frames, times the encoder's Gaussian. That is the extended
-// Kalman filter over all dimensions together. With J = ∂μ/∂z about the bank's filtered latent c, renewed every d/4 frames, and R the noise
+// Kalman filter over all dimensions together. With J = ∂μ/∂z about the bank's filtered latent c, renewed every d/2 frames, and R the noise
 // found (before there are figures the measurement itself stands, with the encoder's S)
 //
 //	ẑ = z + [μ(c) + J(z - c)]Δt;  P ← FPF' + diag(v)Δt,  F = I + JΔt                          (16)

@@ -35,10 +35,8 @@ type Estimator struct {
 	law
 	frozen bool
 
-	profile   profile
-	weight    []float64 // working memory, d
-	mu        []float64 // working memory, d: the drift there
-	linearise []float64 // working memory, d: where the drift is linearised
+	profile profile
+	weight  []float64 // working memory, d
 }
 
 // law is what an Estimator has learnt, all that a checkpoint holds beside the learner.
@@ -57,10 +55,11 @@ type law struct {
 	seconds float64     // their time
 	sde     latent.SDE
 
-	jac    []float64 // the drift's Jacobian as it was last found, d×d
-	turned uint64    // frames for which it was wanted
-	filter *kalman
-	alarms *alarms
+	linearise []float64 // where the drift is linearised
+	mu, jac   []float64 // the drift there, and its Jacobian as it was last found, d×d
+	turned    uint64    // frames for which they were wanted
+	filter    *kalman
+	alarms    *alarms
 
 	field      *field
 	refinement Refinement
@@ -79,8 +78,7 @@ func New(c Config) (*Estimator, error) {
 	}
 	l, learner := begin(c)
 	return &Estimator{
-		config: c, law: l, refiner: newRefiner(learner), forecaster: newForecaster(c.Dim, c.Forecast), weight: make([]float64, c.Dim), linearise: make([]float64, c.Dim),
-		mu: make([]float64, c.Dim),
+		config: c, law: l, refiner: newRefiner(learner), forecaster: newForecaster(c.Dim, c.Forecast), weight: make([]float64, c.Dim),
 	}, nil
 }
 
@@ -97,7 +95,7 @@ func begin(c Config) (law, *learner) {
 	zeros := func() []float64 { return make([]float64, c.Dim) }
 	l := law{
 		mean: zeros(), x: zeros(), found: make([]diffusion, c.Dim), lentFound: make([]diffusion, c.Dim),
-		jac: make([]float64, c.Dim*c.Dim), filter: newKalman(c.Dim), alarms: newAlarms(c),
+		linearise: zeros(), mu: zeros(), jac: make([]float64, c.Dim*c.Dim), filter: newKalman(c.Dim), alarms: newAlarms(c),
 		field: newField(c.Prior, start.Clone()), pending: newTransitions(c.Dim, c.Replay), lent: newTransitions(c.Dim, c.Replay),
 	}
 	psi := psiGrid()
@@ -211,21 +209,25 @@ func (e *Estimator) restart(m []float64) {
 		b.start(m[i])
 	}
 	copy(e.mean, m)
-	e.forecast = false
+	e.forecast, e.turned = false, 0
 }
 
-// tangent linearises the drift at the banks' filtered latent. The Jacobian, which costs a frame more than all else where there are many
-// dimensions, is renewed every d/4 frames: few against the law's own time.
+// tangent linearises the drift at the banks' filtered latent. The network, which costs a frame more than all else where there are many
+// dimensions, is asked every d/2 frames; in between the drift follows its Jacobian.
 func (e *Estimator) tangent() {
-	for i, b := range e.banks {
-		e.linearise[i] = b.z[b.best]
-	}
-	if e.turned%uint64(max(1, e.config.Dim/4)) == 0 {
-		e.field.linearise(e.mu, e.jac, e.linearise)
-	} else {
-		e.field.drift(e.mu, e.linearise)
-	}
+	d := e.config.Dim
+	renew := e.turned%uint64(max(1, d/2)) == 0
 	e.turned++
+	for j, b := range e.banks {
+		c := b.z[b.best]
+		for i := range e.mu {
+			e.mu[i] += e.jac[i*d+j] * (c - e.linearise[j])
+		}
+		e.linearise[j] = c
+	}
+	if renew {
+		e.field.linearise(e.mu, e.jac, e.linearise)
+	}
 }
 
 // learn folds in the transition from the last latent to m, under the drift's tangent.
@@ -273,7 +275,7 @@ func (e *Estimator) apply(seq uint64) {
 	copy(e.field.learnt.Centre, l.net.Centre)
 	e.field.learnt.Scale = l.net.Scale
 	e.field.weigh()
-	e.inFlight = false
+	e.inFlight, e.turned = false, 0
 	e.refinement.Revision++
 	e.refinement.Frame, e.refinement.Share = seq, e.field.share
 	e.sde.DriftRevision = e.refinement.Revision
