@@ -68,7 +68,7 @@ func (e *Estimator) Restore(r io.Reader) error {
 	}
 	l.describe()
 	l.units.describe(&l.sde.Units)
-	l.sde.DriftRevision, l.sde.DriftFrame = l.refinement.Revision, l.refinement.Frame
+	l.tell()
 	e.refiner.idle(true)
 	e.law, e.refiner.learner = l, learner
 	return nil
@@ -137,6 +137,13 @@ func (l *law) archive(a *archive) {
 	}
 	a.magnitudes(&l.n, &l.seconds)
 	a.uint(&l.sde.Revision)
+	a.uint(&l.sde.Held)
+	a.floats(l.linearise)
+	a.floats(l.mu)
+	a.floats(l.jac)
+	a.uint(&l.turned)
+	l.filter.archive(a)
+	l.alarms.archive(a)
 	l.units.archive(a)
 	l.field.added = l.field.added.archive(a)
 	l.sde.Field = a.archiveField(l.sde.Field, len(l.found))

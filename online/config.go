@@ -10,15 +10,19 @@ const leastReplay = 64
 
 // Config is what an Estimator is made from. Zero values mean the defaults named here.
 type Config struct {
-	Dim       int           // d, 1 to 64; no default
-	Seed      uint64        // of the drift's networks
-	Prior     *Network      // the model's own drift, where refinement starts; nil: zero drift. Copied
-	MaxGap    time.Duration // no increment is formed across a longer one; 0: no limit
-	Refresh   uint64        // frames between refreshes of the SDE; 0: 10
-	RefineLag uint64        // frames between a slice's snapshot and the use of its weights; 0: 50
-	Forget    float64       // γ in [0.995,1]: a transition's weight is multiplied by it at each later one; 0: 1, none is forgotten
-	PixelUM   float64       // side of a pixel in the specimen, µm, at most 1e6; 0: not known
-	Replay    int           // transitions remembered for refinement, 64 to 65536; 0: 4096
+	Dim         int           // d, 1 to 64; no default
+	Seed        uint64        // of the drift's networks
+	Prior       *Network      // the model's own drift, where refinement starts; nil: zero drift. Copied
+	MaxGap      time.Duration // no increment is formed across a longer one; 0: no limit
+	Refresh     uint64        // frames between refreshes of the SDE; 0: 10
+	RefineLag   uint64        // frames between a slice's snapshot and the use of its weights; 0: 50
+	Forget      float64       // γ in [0.995,1]: a transition's weight is multiplied by it at each later one; 0: 1, none is forgotten
+	PixelUM     float64       // side of a pixel in the specimen, µm, at most 1e6; 0: not known
+	Replay      int           // transitions remembered for refinement, 64 to 65536; 0: 4096
+	Forecast    []float64     // horizons of forecasts, s, ascending, at most 8; none: nothing is forecast
+	AlarmFrames float64       // an alarm about law or frames is false at most once in as many frames, 1e3 to 1e7, while nothing changes; 0: 1e5
+	TrainMean   []float64     // of the latents that the model was trained on, a dimension; nil: what lies outside is not known
+	TrainSD     []float64     // their sd
 	// Deterministic makes Update wait for a slice that is late, so that the same latents always give the same estimates.
 	// Without it a late slice is used when it is ready, and no frame ever waits.
 	Deterministic bool
@@ -42,6 +46,12 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Replay == 0 {
 		c.Replay = 4096
 	}
+	if c.AlarmFrames == 0 {
+		c.AlarmFrames = 1e5
+	}
+	if err := validHorizons(c.Forecast); err != nil {
+		return c, fmt.Errorf("online: %w", err)
+	}
 	switch {
 	case c.Dim < 1 || c.Dim > maxDim:
 		return c, fmt.Errorf("online: dimension %d, expected 1 to %d: give the encoder's", c.Dim, maxDim)
@@ -53,6 +63,10 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("online: a pixel of %g µm, expected more than 0 and at most 1e6: leave it out where it is not known", c.PixelUM)
 	case c.RefineLag > 1<<16:
 		return c, fmt.Errorf("online: refine lag of %d frames, expected at most %d: leave it out for 50", c.RefineLag, 1<<16)
+	case !(c.AlarmFrames >= 1e3 && c.AlarmFrames <= 1e7):
+		return c, fmt.Errorf("online: %g frames between false alarms, expected 1e3 to 1e7: leave it out for 1e5", c.AlarmFrames)
+	case len(c.TrainMean) != len(c.TrainSD) || len(c.TrainSD) != 0 && len(c.TrainSD) != c.Dim:
+		return c, fmt.Errorf("online: training latents' mean has %d values and their sd %d, expected %d each: take both from one model", len(c.TrainMean), len(c.TrainSD), c.Dim)
 	case c.MaxGap < 0:
 		return c, fmt.Errorf("online: max gap %v, expected a positive duration: leave it out for no limit", c.MaxGap)
 	}

@@ -15,34 +15,18 @@ var ErrTimeOrder = errors.New("acquisition times must increase")
 // ErrLatent is what Update returns for a latent that no law can be fitted to: of another dimension, not finite, or absurdly large.
 var ErrLatent = errors.New("unusable latent")
 
-// A slice begins when this many latents are new, or this part of the memory.
-const (
-	firstSlice = 50
-	sliceShare = 16
-)
-
 // maxLatent bounds |z|: beyond it sums of squares lose their meaning. Trained latents are of order one.
 const maxLatent = 1e9
 
-// Refinement says how far the drift has been refined.
-type Refinement struct {
-	Revision uint64 // slices applied so far; 0 is the model's own drift
-	Frame    uint64 // Seq of the frame at which the last one was applied
-	Changes  uint64 // changes of the drift found so far; what came before the last one is forgotten
-	Failed   uint64 // slices whose sums were beyond floating point
-	Unused   uint64 // latents never offered to refinement, because slices came back too late for memory to hold them
-}
-
 // Estimator folds latents into the law of motion, doc.go. Its methods are called from one goroutine.
 type Estimator struct {
-	config  Config
-	refiner *refiner
+	config     Config
+	refiner    *refiner
+	forecaster *forecaster
 	law
 	frozen bool
 
-	profile   profile
-	mu, jac   []float64 // working memory, d and d×d
-	linearise []float64 // working memory, d: where the drift is linearised
+	profile profile
 }
 
 // law is what an Estimator has learnt, all that a checkpoint holds beside the learner.
@@ -58,6 +42,12 @@ type law struct {
 	seconds float64     // their time
 	sde     latent.SDE
 	units   *calibration
+
+	linearise []float64 // where the drift is linearised
+	mu, jac   []float64 // the drift there, and its Jacobian as it was last found, d×d
+	turned    uint64    // frames for which they were wanted
+	filter    *kalman
+	alarms    *alarms
 
 	field      *field
 	refinement Refinement
@@ -78,8 +68,7 @@ func New(c Config) (*Estimator, error) {
 	}
 	l, learner := begin(c)
 	return &Estimator{
-		config: c, law: l, refiner: newRefiner(learner), linearise: make([]float64, c.Dim),
-		mu: make([]float64, c.Dim), jac: make([]float64, c.Dim*c.Dim),
+		config: c, law: l, refiner: newRefiner(learner), forecaster: newForecaster(c.Dim, c.Forecast),
 	}, nil
 }
 
@@ -88,7 +77,9 @@ func begin(c Config) (law, *learner) {
 	learner := newLearner(c.Prior, c.Dim, c.Replay, c.Seed)
 	l := law{
 		found: make([]diffusion, c.Dim), lentFound: make([]diffusion, c.Dim), lentActive: make([]latent.Activity, c.Dim),
-		units: newCalibration(c), field: newField(c.Prior, learner.added), pending: newTrack(c.Dim, c.Replay), lent: newTrack(c.Dim, c.Replay),
+		linearise: make([]float64, c.Dim), mu: make([]float64, c.Dim), jac: make([]float64, c.Dim*c.Dim),
+		filter: newKalman(c.Dim), alarms: newAlarms(c), units: newCalibration(c),
+		field: newField(c.Prior, learner.added), pending: newTrack(c.Dim, c.Replay), lent: newTrack(c.Dim, c.Replay),
 	}
 	psi := psiGrid()
 	for range c.Dim {
@@ -98,9 +89,10 @@ func begin(c Config) (law, *learner) {
 	return l, learner
 }
 
-// Update folds z in and writes the estimate at z into dst, reusing dst's memory: z itself, the drift at z.Mean by the current
-// weights, and the SDE as of the last refresh. z pairs with the latent before it when both are of one trajectory and at most
-// MaxGap apart; Δt comes from their times. Update keeps no reference to z.
+// Update folds z in and writes the estimate at z into dst, reusing dst's memory: z itself, z filtered and forecast, the drift at z.Mean
+// by the current weights, and the SDE as of the last refresh. z pairs with the latent before it when both are of one trajectory and at
+// most MaxGap apart; Δt comes from their times. Update keeps no reference to z. A frame unlike the others is counted in SDE.Held and not
+// learnt from; what Alarms tells may have changed.
 //
 // It returns ErrLatent, having changed nothing, or ErrTimeOrder, having cut the trajectory, so that one bad clock reading
 // costs one increment; dst is then unspecified.
@@ -115,17 +107,17 @@ func (e *Estimator) Update(dst *latent.Estimate, z *latent.Latent) error {
 	e.frame++
 	if !e.frozen {
 		e.apply(z.Seq)
-		e.fold(z.Mean, dt)
-		e.units.add(z.Centroid, z.Mean, dt)
+		e.take(z, dt)
 		e.handOver()
 		if e.frame%e.config.Refresh == 0 {
 			e.refresh()
 		}
+	} else {
+		e.filter.start(z.Mean, z.SD, e.found, e.n > 0)
 	}
-	dst.Latent.Copy(z)
-	dst.Drift = latent.Resize(dst.Drift, e.config.Dim)
-	e.field.drift(dst.Drift, z.Mean)
-	dst.SDE.Copy(&e.sde)
+	e.alarms.shine(z.Light)
+	e.alarms.ring(z)
+	e.report(dst, z)
 	return nil
 }
 
@@ -135,19 +127,17 @@ func (e *Estimator) Freeze(frozen bool) {
 	e.linked = false
 }
 
-// Reset forgets all that was learnt, as before the first Update; only SDE.Revision goes on growing. A frozen estimator stays frozen.
+// Reset forgets all that was learnt, as before the first Update; only SDE.Revision goes on growing, and the alarms that were on are over
+// when there is no cause for them. A frozen estimator stays frozen.
 func (e *Estimator) Reset() {
 	l, learner := begin(e.config)
-	l.sde.Revision = e.sde.Revision
+	l.sde.Revision, l.alarms.on = e.sde.Revision, e.alarms.on
 	e.refiner.idle(true)
 	e.law, e.refiner.learner = l, learner
 }
 
 // Drift writes the published drift at z into dst, latent/s. Both have Dim entries.
 func (e *Estimator) Drift(dst, z []float64) { e.field.drift(dst, z) }
-
-// Refinement says how far the drift has been refined.
-func (e *Estimator) Refinement() Refinement { return e.refinement }
 
 // Close ends refinement, after the slice that is running. The estimator is not used again, but for Refinement and Close.
 func (e *Estimator) Close() error {
@@ -189,74 +179,46 @@ func (e *Estimator) advance(z *latent.Latent) (dt float64, err error) {
 // fold takes in m, dt after the last latent, or as the beginning of a trajectory where dt is 0.
 func (e *Estimator) fold(m []float64, dt float64) {
 	if dt > 0 {
+		e.tangent()
 		e.learn(m, dt)
 	} else {
-		for i, b := range e.banks {
-			b.start(m[i])
+		e.restart(m)
+	}
+}
+
+// restart begins a trajectory at m.
+func (e *Estimator) restart(m []float64) {
+	for i, b := range e.banks {
+		b.start(m[i])
+	}
+	e.turned = 0
+	e.remember(m, 0)
+}
+
+// tangent linearises the drift at the banks' filtered latent. The network, which costs a frame more than all else where there are many
+// dimensions, is asked every d/2 frames; in between the drift follows its Jacobian.
+func (e *Estimator) tangent() {
+	d := e.config.Dim
+	renew := e.turned%uint64(max(1, d/2)) == 0
+	e.turned++
+	for j, b := range e.banks {
+		c := b.z[b.best]
+		for i := range e.mu {
+			e.mu[i] += e.jac[i*d+j] * (c - e.linearise[j])
 		}
+		e.linearise[j] = c
+	}
+	if renew {
+		e.field.linearise(e.mu, e.jac, e.linearise)
+	}
+}
+
+// learn folds in the transition from the last latent to m, under the drift's tangent.
+func (e *Estimator) learn(m []float64, dt float64) {
+	for i, b := range e.banks {
+		b.step(m[i], dt, e.mu[i], e.jac[i*len(m)+i], e.linearise[i])
 	}
 	e.remember(m, dt)
-}
-
-// learn folds in the transition from the last latent to m.
-func (e *Estimator) learn(m []float64, dt float64) {
-	centre := e.linearise
-	for i, b := range e.banks {
-		centre[i] = b.z[b.best]
-	}
-	e.field.linearise(e.mu, e.jac, centre)
-	for i, b := range e.banks {
-		b.step(m[i], dt, e.mu[i], e.jac[i*len(m)+i], centre[i])
-	}
-}
-
-// remember sets m aside for refinement.
-func (e *Estimator) remember(m []float64, dt float64) {
-	if e.pending.room() == 0 {
-		e.refinement.Unused++
-		e.broken = true
-		return
-	}
-	if e.broken {
-		dt = 0
-	}
-	e.pending.add(m, dt)
-	e.broken = false
-}
-
-// apply publishes the drift of the slice that is due.
-func (e *Estimator) apply(seq uint64) {
-	if !e.inFlight || !e.ripe(seq) {
-		return
-	}
-	l := e.refiner.learner
-	e.field.added = l.added
-	e.inFlight = false
-	e.refinement.Revision++
-	e.refinement.Frame, e.refinement.Changes, e.refinement.Failed = seq, l.changes, l.failed
-	e.sde.DriftRevision, e.sde.DriftFrame, e.sde.Field = e.refinement.Revision, seq, l.field
-}
-
-// ripe says whether the slice that is out is to be put to use at this frame.
-func (e *Estimator) ripe(seq uint64) bool {
-	if next := e.refinement.Revision; next < uint64(len(e.config.Applied)) {
-		return seq >= e.config.Applied[next] && e.refiner.idle(true)
-	}
-	return e.frame >= e.due && e.refiner.idle(e.config.Deterministic)
-}
-
-// handOver begins a slice on what has been set aside, once that is enough to be worth it: a slice takes as long as the memory is.
-func (e *Estimator) handOver() {
-	if e.inFlight || e.n == 0 || e.pending.len() < max(firstSlice, e.refiner.learner.memory.len()/sliceShare) {
-		return
-	}
-	e.pending, e.lent = e.lent, e.pending
-	e.pending.clear()
-	e.broken = false
-	copy(e.lentFound, e.found)
-	copy(e.lentActive, e.sde.Activity)
-	e.refiner.begin(job{in: e.lent, found: e.lentFound, activity: e.lentActive})
-	e.inFlight, e.due = true, e.frame+e.config.RefineLag
 }
 
 // refresh renews the SDE's figures.

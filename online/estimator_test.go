@@ -106,7 +106,7 @@ func TestDriftError(t *testing.T) {
 }
 
 func TestEstimateOfTheLaw(t *testing.T) {
-	e := estimator(t, Config{Dim: 2, Seed: 1, Deterministic: true})
+	e := estimator(t, Config{Dim: 2, Seed: 1, Deterministic: true, AlarmFrames: 1e7}) // at 1e5 one frame of these is held
 	seen, _ := stream(ornsteinUhlenbeck, 1001, 1, newRand(7))
 	got := feed(t, e, seen)
 	s := got.SDE

@@ -31,7 +31,7 @@ const (
 // leastPath is the fewest latents that Relaxation takes.
 const leastPath = 10
 
-// Relaxation fits a Spring to one coordinate of a path, by the restricted likelihood of doc.go (17), exact for noisy latents and any
+// Relaxation fits a Spring to one coordinate of a path, by the restricted likelihood of doc.go (20), exact for noisy latents and any
 // steps. Latents of other trajectories are of the same trap. It takes time in proportion to the latents, about 50 ms for 1000.
 //
 // It returns ErrLatent for fewer than 10 latents, or one that is not usable, or where nothing moves, and ErrTimeOrder.
@@ -93,7 +93,7 @@ func (p *trapped) scan(rates, noises []float64) *likelihoods {
 	return l
 }
 
-// likelihood is ln L of κ and ρ, doc.go (17): the path and a constant 1 go through one Kalman filter, in units of S.
+// likelihood is ln L of κ and ρ, doc.go (20): the path and a constant 1 go through one Kalman filter, in units of S.
 func (p *trapped) likelihood(rate, noise float64) (ln, variance float64) {
 	var z, one, left float64        // filtered path and constant, variance of what is not known of z
 	var mm, m1, sum11, logs float64 // Σ e²/s, Σ e e₁/s, Σ e₁²/s, Σ ln s

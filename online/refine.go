@@ -1,5 +1,77 @@
 package online
 
+// A slice begins when this many latents are new, or this part of the memory.
+const (
+	firstSlice = 50
+	sliceShare = 16
+)
+
+// Refinement says how far the drift has been refined.
+type Refinement struct {
+	Revision uint64 // slices applied so far; 0 is the model's own drift
+	Frame    uint64 // Seq of the frame at which the last one was applied
+	Changes  uint64 // changes of the drift found so far; what came before the last one is forgotten
+	Failed   uint64 // slices whose sums were beyond floating point
+	Unused   uint64 // latents never offered to refinement, because slices came back too late for memory to hold them
+}
+
+// Refinement says how far the drift has been refined.
+func (e *Estimator) Refinement() Refinement { return e.refinement }
+
+// remember sets m aside for refinement.
+func (e *Estimator) remember(m []float64, dt float64) {
+	if e.pending.room() == 0 {
+		e.refinement.Unused++
+		e.broken = true
+		return
+	}
+	if e.broken {
+		dt = 0
+	}
+	e.pending.add(m, dt)
+	e.broken = false
+}
+
+// apply publishes the drift of the slice that is due.
+func (e *Estimator) apply(seq uint64) {
+	if !e.inFlight || !e.ripe(seq) {
+		return
+	}
+	l := e.refiner.learner
+	e.field.added = l.added
+	e.inFlight, e.turned = false, 0
+	e.refinement.Revision++
+	e.refinement.Frame, e.refinement.Changes, e.refinement.Failed = seq, l.changes, l.failed
+	e.tell()
+	e.sde.Field = l.field
+}
+
+// ripe says whether the slice that is out is to be put to use at this frame.
+func (e *Estimator) ripe(seq uint64) bool {
+	if next := e.refinement.Revision; next < uint64(len(e.config.Applied)) {
+		return seq >= e.config.Applied[next] && e.refiner.idle(true)
+	}
+	return e.frame >= e.due && e.refiner.idle(e.config.Deterministic)
+}
+
+// handOver begins a slice on what has been set aside, once that is enough to be worth it: a slice takes as long as the memory is.
+func (e *Estimator) handOver() {
+	if e.inFlight || e.n == 0 || e.pending.len() < max(firstSlice, e.refiner.learner.memory.len()/sliceShare) {
+		return
+	}
+	e.pending, e.lent = e.lent, e.pending
+	e.pending.clear()
+	copy(e.lentFound, e.found)
+	copy(e.lentActive, e.sde.Activity)
+	e.refiner.begin(job{in: e.lent, found: e.lentFound, activity: e.lentActive})
+	e.inFlight, e.due = true, e.frame+e.config.RefineLag
+}
+
+// tell writes what the drift is into the SDE.
+func (l *law) tell() {
+	l.sde.DriftRevision, l.sde.DriftFrame, l.sde.DriftChanges = l.refinement.Revision, l.refinement.Frame, l.refinement.Changes
+}
+
 // refiner owns the goroutine that runs the learner's slices beside the frame path. The learner may be touched from outside
 // only while no slice is running.
 type refiner struct {

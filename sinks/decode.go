@@ -10,11 +10,12 @@ import (
 
 // Bounds on what a record may hold; anything beyond is refused.
 const (
-	MaxLatent = 64      // latent dimensions
-	MaxRecord = 8 << 20 // bytes of JSON
-	maxText   = 4096    // bytes of an event's text
-	maxStages = 256     // stages, and causes of loss
-	maxField  = 4096    // points of a drift field
+	MaxLatent   = 64      // latent dimensions
+	MaxHorizons = 8       // of forecasts
+	MaxRecord   = 8 << 20 // bytes of JSON
+	maxText     = 4096    // bytes of an event's text
+	maxStages   = 256     // stages, causes of loss, codes of alarms
+	maxField    = 4096    // points of a drift field
 )
 
 // Decode reads one record of the given kind and checks it: its version, its shape, its size. Unknown fields are those of a
@@ -59,7 +60,10 @@ func check(r Record) error {
 		if len(r.Z) == 0 {
 			return errors.New("no latent dimensions")
 		}
-		return sameLength(len(r.Z), len(r.SD), len(r.Drift))
+		if ahead := len(r.Horizons); ahead > MaxHorizons || len(r.Forecast) != ahead*len(r.Z) || len(r.ForecastSD) != ahead*len(r.Z) {
+			return fmt.Errorf("%d horizons with forecasts of %d and %d numbers, expected at most %d, each with %d numbers", ahead, len(r.Forecast), len(r.ForecastSD), MaxHorizons, len(r.Z))
+		}
+		return sameLength(len(r.Z), len(r.SD), len(r.Drift), len(r.Filtered), len(r.FilteredSD))
 	case *SDERecord:
 		if f := r.Field; f != nil {
 			if err := sameLength(len(f.Z), len(f.Drift), len(f.SD), len(f.Scarce)); err != nil || len(f.Axes) == 0 || len(f.Axes) > 2 || len(f.Z) > maxField {
@@ -73,8 +77,8 @@ func check(r Record) error {
 			return fmt.Errorf("text of %d bytes, expected at most %d", max(len(r.Text), len(r.Code)), maxText)
 		}
 	case *HealthRecord:
-		if len(r.Stages) > maxStages || len(r.Dropped) > maxStages {
-			return fmt.Errorf("%d stages and %d causes of loss, expected at most %d", len(r.Stages), len(r.Dropped), maxStages)
+		if len(r.Stages) > maxStages || len(r.Dropped) > maxStages || len(r.Alarms) > maxStages {
+			return fmt.Errorf("%d stages, %d causes of loss and %d codes of alarms, expected at most %d", len(r.Stages), len(r.Dropped), len(r.Alarms), maxStages)
 		}
 	}
 	return nil

@@ -94,5 +94,16 @@ func appendLatent(dst []byte, stream string, e *latent.Estimate) []byte {
 	if len(l.Centroid) > 0 {
 		vector(`,"centroid_px":`, l.Centroid)
 	}
+	vector(`,"z_filtered":`, e.Filtered)
+	vector(`,"z_filtered_sd":`, e.FilteredSD)
+	dst = append(dst, `,"nis":`...)
+	dst = appendNumber(dst, e.NIS)
+	dst = append(dst, `,"light":`...)
+	dst = appendNumber(dst, l.Light)
+	if len(e.Horizons) > 0 {
+		vector(`,"forecast_s":`, e.Horizons)
+		vector(`,"forecast":`, e.Forecast)
+		vector(`,"forecast_sd":`, e.ForecastSD)
+	}
 	return append(dst, '}')
 }

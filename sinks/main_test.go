@@ -2,6 +2,7 @@ package sinks
 
 import (
 	"context"
+	"math"
 	"testing"
 	"time"
 
@@ -52,13 +53,15 @@ var noon = time.Date(2026, 5, 6, 12, 0, 0, 123456789, time.FixedZone("CEST", 720
 // estimate is frame seq's, with a law of the given revision.
 func estimate(seq, revision uint64) *latent.Estimate {
 	return &latent.Estimate{
-		Latent:  latent.Latent{Seq: seq, Time: noon, Trajectory: 2, Dropped: 3, Mean: []float64{0.5, -1e-9}, SD: []float64{0.1, 1}},
+		Latent:  latent.Latent{Seq: seq, Time: noon, Trajectory: 2, Dropped: 3, Mean: []float64{0.5, -1e-9}, SD: []float64{0.1, 1}, Light: 190},
 		Drift:   []float64{-2, 1e300},
 		Latency: 1500 * time.Microsecond,
+		NIS:     2.5, Filtered: []float64{0.25, 0}, FilteredSD: []float64{0.05, 0.5},
+		Horizons: []float64{0.1}, Forecast: []float64{0.125, math.NaN()}, ForecastSD: []float64{0.5, 1},
 		SDE: latent.SDE{
 			Revision: revision, Transitions: 9, Seconds: 0.3, Sigma: []float64{1, 2}, SigmaLow: []float64{0.9, 1.9},
 			SigmaHigh: []float64{1.1, 2.1}, Diffusion: []float64{0.5, 2}, Noise: []float64{0.01, 0.02},
-			Activity: []latent.Activity{latent.Active, latent.Undecided}, ActiveCount: 1, CRLB: 0.25, DriftRevision: 4,
+			Activity: []latent.Activity{latent.Active, latent.Undecided}, ActiveCount: 1, CRLB: 0.25, DriftRevision: 4, Held: 5,
 		},
 	}
 }
@@ -69,7 +72,7 @@ func event() *latent.Event {
 
 func health() *latent.Health {
 	return &latent.Health{
-		Time: noon, State: "tracking", UptimeS: 12, Frames: 20, Tracked: 18, Dropped: map[string]uint64{"queue_full": 2}, FPS: 29.5,
+		Time: noon, State: "tracking", UptimeS: 12, Frames: 20, Tracked: 18, Dropped: map[string]uint64{"queue_full": 2}, Alarms: map[string]uint64{"bleached": 1}, FPS: 29.5,
 		Published: 40, Stages: []latent.Stage{{Name: "read", P50MS: 1, P95MS: 2, P99MS: 3}},
 	}
 }

@@ -31,6 +31,13 @@ type LatentRecord struct {
 	Drift      Numbers   `json:"drift"`      // latent/s
 	LatencyMS  float64   `json:"latency_ms"` // from the frame's arrival to its estimate
 	Centroid   Numbers   `json:"centroid_px,omitempty"`
+	Filtered   Numbers   `json:"z_filtered"` // the latent given all frames so far and the law
+	FilteredSD Numbers   `json:"z_filtered_sd"`
+	NIS        Number    `json:"nis"`                   // z's squared distance from its forecast in units of their covariance, χ² with one degree of freedom a dimension; 0 without a forecast
+	Light      Number    `json:"light"`                 // of the raw picture, grey values; 0 where not known
+	Horizons   Numbers   `json:"forecast_s,omitempty"`  // how far ahead
+	Forecast   Table     `json:"forecast,omitempty"`    // the latent then: one horizon after the other, one number a latent dimension
+	ForecastSD Table     `json:"forecast_sd,omitempty"` // the same
 }
 
 // SDERecord is the law of motion, published when it was refreshed. The fields are latent.SDE's.
@@ -50,7 +57,9 @@ type SDERecord struct {
 	ActiveCount   int               `json:"active_count"`
 	CRLB          Number            `json:"drift_crlb"`
 	DriftRevision uint64            `json:"drift_revision"`
+	Held          uint64            `json:"frames_held"`
 	DriftFrame    uint64            `json:"drift_frame"`
+	DriftChanges  uint64            `json:"drift_changes"`
 	UnitsRecord
 	Field *latent.Field `json:"drift_field,omitempty"` // where it is new to this sink
 }
@@ -81,7 +90,7 @@ func (r *SDERecord) fill(stream string, e *latent.Estimate) {
 		Seq:    e.Latent.Seq, Time: e.Latent.Time.UTC(),
 		Revision: s.Revision, Transitions: s.Transitions, Seconds: Number(s.Seconds),
 		Sigma: s.Sigma, SigmaLow: s.SigmaLow, SigmaHigh: s.SigmaHigh, Diffusion: s.Diffusion, Noise: s.Noise,
-		Activity: s.Activity, ActiveCount: s.ActiveCount, CRLB: Number(s.CRLB), DriftRevision: s.DriftRevision, DriftFrame: s.DriftFrame,
-		UnitsRecord: unitsRecord(&s.Units),
+		Activity: s.Activity, ActiveCount: s.ActiveCount, CRLB: Number(s.CRLB), DriftRevision: s.DriftRevision, Held: s.Held,
+		DriftFrame: s.DriftFrame, DriftChanges: s.DriftChanges, UnitsRecord: unitsRecord(&s.Units),
 	}
 }

@@ -30,19 +30,36 @@ type Numbers []float64
 func (n Numbers) MarshalJSON() ([]byte, error) { return appendNumbers(nil, n), nil }
 
 // UnmarshalJSON reads at most MaxLatent numbers, null as NaN.
-func (n *Numbers) UnmarshalJSON(data []byte) error {
-	if count := bytes.Count(data, []byte(",")) + 1; count > MaxLatent {
-		return fmt.Errorf("found %d numbers, expected at most %d", count, MaxLatent)
+func (n *Numbers) UnmarshalJSON(data []byte) (err error) {
+	*n, err = readNumbers(data, MaxLatent)
+	return err
+}
+
+// Table is Numbers of several rows, one after the other.
+type Table []float64
+
+// MarshalJSON writes an array, also where there are none.
+func (t Table) MarshalJSON() ([]byte, error) { return appendNumbers(nil, t), nil }
+
+// UnmarshalJSON reads at most MaxHorizons rows of MaxLatent numbers, null as NaN.
+func (t *Table) UnmarshalJSON(data []byte) (err error) {
+	*t, err = readNumbers(data, MaxHorizons*MaxLatent)
+	return err
+}
+
+func readNumbers(data []byte, most int) ([]float64, error) {
+	if count := bytes.Count(data, []byte(",")) + 1; count > most {
+		return nil, fmt.Errorf("found %d numbers, expected at most %d", count, most)
 	}
 	var read []Number
 	if err := json.Unmarshal(data, &read); err != nil {
-		return err
+		return nil, err
 	}
-	*n = make(Numbers, len(read))
+	n := make([]float64, len(read))
 	for i, v := range read {
-		(*n)[i] = float64(v)
+		n[i] = float64(v)
 	}
-	return nil
+	return n, nil
 }
 
 func appendNumbers(dst []byte, n []float64) []byte {

@@ -163,4 +163,7 @@ func printSummary(w *os.File, s pipeline.Summary) {
 	for _, cause := range slices.Sorted(maps.Keys(s.Dropped)) {
 		fmt.Fprintf(w, "  dropped %d: %s\n", s.Dropped[cause], cause)
 	}
+	for _, code := range slices.Sorted(maps.Keys(s.Health.Alarms)) {
+		fmt.Fprintf(w, "  alarms %d: %s\n", s.Health.Alarms[code], code)
+	}
 }

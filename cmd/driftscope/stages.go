@@ -131,6 +131,7 @@ func newSteps(components []config.Component) ([]pipeline.NamedStep, error) {
 func newEstimator(o config.Online, model *infer.Model, deterministic bool, applied []uint64) (*online.Estimator, error) {
 	c := online.Config{
 		Dim: model.Card.Latent, Seed: o.Seed, MaxGap: o.MaxGap, RefineLag: o.RefineLag, PixelUM: o.PixelUM, Deterministic: deterministic, Applied: applied,
+		Forecast: o.Forecast, AlarmFrames: float64(o.AlarmFrames), TrainMean: model.Card.Mean, TrainSD: model.Card.SD,
 	}
 	if model.Card.Drift != nil {
 		c.Prior = sdevae.DriftOf(&model.Card)

@@ -28,6 +28,10 @@ type Online struct {
 	MaxGap    time.Duration `yaml:"max_gap"`    // a longer pause between two frames forms no increment
 	State     string        `yaml:"state"`      // file that the law is kept in, and goes on from where it is there; empty keeps none
 	PixelUM   float64       `yaml:"pixel_um"`   // side of a raw frame's pixel in the specimen, µm; 0: not known
+	// Forecast lists how many seconds ahead every latent is forecast, ascending; none by default.
+	Forecast []float64 `yaml:"forecast_s"`
+	// AlarmFrames is how many frames lie between two false alarms of one kind on average, at least, while nothing changes.
+	AlarmFrames uint64 `yaml:"alarm_frames"`
 }
 
 // NATS says where messages go and how their subjects begin.
@@ -48,7 +52,7 @@ const (
 func Default() Config {
 	return Config{
 		Stream: "molecule",
-		Online: Online{Seed: 1, RefineLag: 56, MaxGap: time.Second},
+		Online: Online{Seed: 1, RefineLag: 56, MaxGap: time.Second, AlarmFrames: 100_000},
 		NATS:   NATS{URL: NATSEmbedded, Port: 4222, Prefix: "driftscope", Site: "local"},
 		Grace:  3 * time.Second,
 	}

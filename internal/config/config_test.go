@@ -12,6 +12,7 @@ import (
 // The expected text is the whole error, without the folder.
 var badFiles = map[string]string{
 	"anchor":            `anchor.bad.yaml:1: anchors, aliases, tags and directives are not read ("&"): write the value out`,
+	"alarms":            `alarms.bad.yaml: online.alarm_frames: found 10, expected 1e3 to 1e7`,
 	"bad-embedded":      `bad-embedded.bad.yaml: model: found "embedded:", expected embedded:NAME, such as embedded:molecule`,
 	"bad-grace":         `bad-grace.bad.yaml: grace: found -3s, expected more than 0s and at most 1m0s`,
 	"bad-model":         `bad-model.bad.yaml: model: found "bead.pt", expected embedded:NAME or the path of an .onnx file`,
@@ -20,6 +21,7 @@ var badFiles = map[string]string{
 	"bad-port":          `bad-port.bad.yaml: nats.port: found 70000, expected 0 (any free port) to 65535`,
 	"bad-token":         `bad-token.bad.yaml: stream: found "a.b", expected 1 to 64 letters, digits, - or _`,
 	"deep":              `deep.bad.yaml:1: brackets nested deeper than 16: simplify`,
+	"descending":        `descending.bad.yaml: online.forecast_s: found [0.2 0.1], expected at most 8 numbers of seconds, ascending, above 0 and at most 3600`,
 	"documents":         `documents.bad.yaml: holds several documents: keep one, without a --- line in the middle`,
 	"duplicate":         `duplicate.bad.yaml:2: not valid YAML: mapping key "source" already defined at [1:1]`,
 	"empty":             `empty.bad.yaml: source: is missing: add one, such as source: {sim: {name: molecule, seed: 1}}`,
@@ -89,7 +91,7 @@ func TestFull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Online != (Online{Seed: 1<<64 - 1, RefineLag: 100, MaxGap: 250 * time.Millisecond, PixelUM: 0.351}) {
+	if !reflect.DeepEqual(c.Online, Online{Seed: 1<<64 - 1, RefineLag: 100, MaxGap: 250 * time.Millisecond, PixelUM: 0.351, Forecast: []float64{0.05, 1}, AlarmFrames: 1e6}) {
 		t.Errorf("online %+v", c.Online)
 	}
 	if c.Stream != "bead-2" || c.Model != "models/bead.onnx" || c.Grace != 1500*time.Millisecond {

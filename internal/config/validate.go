@@ -14,6 +14,10 @@ import (
 // Bounds that Validate holds a configuration to.
 const (
 	maxRefineLag = 1 << 16
+	maxHorizons  = 8
+	maxHorizon   = 3600 // s
+	leastAlarms  = 1e3  // frames
+	mostAlarms   = 1e7  // frames
 	maxGrace     = time.Minute
 	maxSinks     = 16
 	maxSteps     = 32
@@ -43,6 +47,8 @@ func (c *Config) Validate() error {
 	bad(c.Online.RefineLag >= 1 && c.Online.RefineLag <= maxRefineLag, "online.refine_lag: found %d, expected 1 to %d frames", c.Online.RefineLag, maxRefineLag)
 	bad(c.Online.MaxGap > 0, "online.max_gap: found %v, expected a positive duration", c.Online.MaxGap)
 	bad(c.Online.PixelUM >= 0 && c.Online.PixelUM <= maxPixelUM, "online.pixel_um: found %g, expected more than 0 and at most %g µm", c.Online.PixelUM, float64(maxPixelUM))
+	bad(validHorizons(c.Online.Forecast), "online.forecast_s: found %v, expected at most %d numbers of seconds, ascending, above 0 and at most %d", c.Online.Forecast, maxHorizons, maxHorizon)
+	bad(c.Online.AlarmFrames >= leastAlarms && c.Online.AlarmFrames <= mostAlarms, "online.alarm_frames: found %d, expected 1e3 to 1e7", c.Online.AlarmFrames)
 	bad(validNATS(c.NATS.URL), "nats.url: found %q, expected embedded, off or nats://host:port", c.NATS.URL)
 	bad(c.NATS.Port >= 0 && c.NATS.Port <= 65535, "nats.port: found %d, expected 0 (any free port) to 65535", c.NATS.Port)
 	name("nats.prefix", c.NATS.Prefix)
@@ -67,6 +73,18 @@ func validateModel(model string) error {
 		return fmt.Errorf("model: found %q, expected embedded:NAME or the path of an .onnx file", model)
 	}
 	return nil
+}
+
+// validHorizons accepts what one pass of forecasting can do.
+func validHorizons(horizons []float64) bool {
+	before := 0.0
+	for _, h := range horizons {
+		if !(h > before && h <= maxHorizon) {
+			return false
+		}
+		before = h
+	}
+	return len(horizons) <= maxHorizons
 }
 
 // validNATS accepts the two words and an address with a host.

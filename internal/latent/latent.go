@@ -36,6 +36,7 @@ type Latent struct {
 	SD         []float64 `json:"z_sd"`           // the encoder's own standard deviation, same units
 	// Centroid is the object's intensity centroid in the frame as it was read, x and y, pixels; empty where none was found.
 	Centroid []float64 `json:"centroid_px,omitempty"`
+	Light    float64   `json:"light"` // of the raw picture: its bright parts above its dark ones, grey values; 0 where not known
 }
 
 // Reset makes l an empty latent of dimension d, keeping its memory.
@@ -84,9 +85,11 @@ type SDE struct {
 	ActiveCount   int        `json:"active_count"`   // how many are Active
 	CRLB          float64    `json:"drift_crlb"`     // Cramér-Rao bound on the drift's summed squared error, Σσ²/T, (latent/s)²
 	DriftRevision uint64     `json:"drift_revision"` // which drift weights Drift comes from; 0 is the model's own
+	Held          uint64     `json:"frames_held"`    // frames not learnt from, because they were unlike the others
+	DriftFrame    uint64     `json:"drift_frame"`    // Seq of the frame from which on the drift's weights were used
+	DriftChanges  uint64     `json:"drift_changes"`  // changes of the drift found so far; what came before the last is forgotten
 	Units         Units
-	DriftFrame    uint64 `json:"drift_frame"` // Seq of the frame from which on they were used
-	Field         *Field `json:"drift_field"` // the drift of that revision, nil before the first; never written once it is here
+	Field         *Field `json:"drift_field"` // the drift of DriftRevision, nil before the first; never written once it is here
 }
 
 // Field is the drift laid out over a plane, or along a line where one dimension moves. Every list has one entry a point.
@@ -118,6 +121,13 @@ type Estimate struct {
 	Drift   []float64     // μ at Latent.Mean, latent/s
 	SDE     SDE           // sinks publish it when SDE.Revision has changed
 	Latency time.Duration // from the frame's arrival at the host to the end of Update
+
+	Filtered   []float64 // the mean of the latent given all frames so far and the law, latent
+	FilteredSD []float64 // its standard deviation
+	NIS        float64   // Latent.Mean's squared distance from its forecast, in units of their covariance: χ² with d degrees of freedom; 0 without a forecast
+	Horizons   []float64 // how far ahead the forecasts are, s
+	Forecast   []float64 // the mean of the latent then, d numbers a horizon; not a number where it is too far ahead
+	ForecastSD []float64 // its standard deviation, without the noise of measuring it
 }
 
 // Copy makes e a deep copy of src, reusing e's memory.
@@ -126,6 +136,12 @@ func (e *Estimate) Copy(src *Estimate) {
 	e.Drift = append(e.Drift[:0], src.Drift...)
 	e.SDE.Copy(&src.SDE)
 	e.Latency = src.Latency
+	e.Filtered = append(e.Filtered[:0], src.Filtered...)
+	e.FilteredSD = append(e.FilteredSD[:0], src.FilteredSD...)
+	e.NIS = src.NIS
+	e.Horizons = append(e.Horizons[:0], src.Horizons...)
+	e.Forecast = append(e.Forecast[:0], src.Forecast...)
+	e.ForecastSD = append(e.ForecastSD[:0], src.ForecastSD...)
 }
 
 // Level is how much an event matters.
@@ -156,6 +172,7 @@ type Health struct {
 	Frames    uint64            `json:"frames_in"`      // read from the source
 	Tracked   uint64            `json:"frames_tracked"` // encoded and estimated
 	Dropped   map[string]uint64 `json:"frames_dropped"` // by cause
+	Alarms    map[string]uint64 `json:"alarms"`         // begun, by code
 	Published uint64            `json:"published"`      // messages accepted by sinks
 	FPS       float64           `json:"fps"`            // tracked, over the last interval
 	Queue     int               `json:"queue"`          // frames waiting

@@ -85,6 +85,10 @@ type Freezer interface{ Freeze(frozen bool) }
 // Resetter is implemented by an Estimator that can forget all it has learnt, as before its first Update.
 type Resetter interface{ Reset() }
 
+// Alarmer is implemented by an Estimator that notices when something has changed. Alarms are the events of the last Update, lent until the
+// next; the runner publishes them, and counts those that are not of level info.
+type Alarmer interface{ Alarms() []latent.Event }
+
 // Checkpointer is implemented by an Estimator whose state can be kept. Save does not wait while Quiet.
 type Checkpointer interface {
 	Save(w io.Writer) error

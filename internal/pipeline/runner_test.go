@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"driftscope/internal/latent"
 )
 
 // rig is a whole stream of test stages.
@@ -453,4 +456,33 @@ func TestTrackAllocates(t *testing.T) {
 	if n := testing.AllocsPerRun(100, one); n > 2 {
 		t.Errorf("%v allocations a frame", n)
 	}
+}
+
+// TestAlarmsAreToldAndCounted: what the estimator notices goes to every sink after the frame's estimate; only what begins is counted.
+func TestAlarmsAreToldAndCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newRig(100)
+		g.sinks = []*sink{{}, {}}
+		begins := latent.Event{Seq: 40, Level: latent.Warning, Code: "object_lost", Text: "look for it", Count: 1}
+		ends := latent.Event{Seq: 60, Level: latent.Info, Code: "object_lost", Text: "over", Count: 1}
+		other := latent.Event{Seq: 60, Level: latent.Warning, Code: "bleached", Text: "more light", Count: 1}
+		stages := g.stages()
+		stages.Estimator = &watchful{rings: map[uint64][]latent.Event{40: {begins}, 60: {ends, other}}}
+		summary, err := Run(t.Context(), stages, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, s := range g.sinks {
+			if want := []latent.Event{begins, ends, other}; !slices.Equal(s.events[:len(s.events)-1], want) { // the last is the stream's end
+				t.Errorf("sink %d was told %v, expected %v", i, s.events, want)
+			}
+			last := s.healths[len(s.healths)-1]
+			if len(last.Alarms) != 2 || last.Alarms["object_lost"] != 1 || last.Alarms["bleached"] != 1 {
+				t.Errorf("sink %d: alarms %v, expected one of each", i, last.Alarms)
+			}
+		}
+		if summary.Health.Alarms["object_lost"] != 1 {
+			t.Errorf("the summary has alarms %v", summary.Health.Alarms)
+		}
+	})
 }

@@ -135,6 +135,19 @@ func (s *steerable) Freeze(frozen bool) {
 }
 func (s *steerable) Reset() { s.calls = append(s.calls, "reset") }
 
+// watchful is an estimator that rings on the frames whose number it holds.
+type watchful struct {
+	estimator
+	rings map[uint64][]latent.Event
+}
+
+func (w *watchful) Alarms() []latent.Event {
+	if len(w.seen) == 0 {
+		return nil
+	}
+	return w.rings[w.seen[len(w.seen)-1].Seq]
+}
+
 // sink keeps what it is given. err, from its failAt-th Write on, is what Write returns; refuse makes the error pass after as
 // many tries.
 type sink struct {

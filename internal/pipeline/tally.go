@@ -22,6 +22,7 @@ type tally struct {
 	published uint64
 	seq       uint64 // of the last frame read
 	dropped   map[string]uint64
+	alarms    map[string]uint64
 	notices   map[string]*notice
 }
 
@@ -32,7 +33,7 @@ type notice struct {
 }
 
 func newTally() *tally {
-	return &tally{dropped: map[string]uint64{}, notices: map[string]*notice{}}
+	return &tally{dropped: map[string]uint64{}, alarms: map[string]uint64{}, notices: map[string]*notice{}}
 }
 
 // read counts one frame given by the source, after lost ones that the source knows of.
@@ -55,6 +56,12 @@ func (t *tally) track() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.tracked++
+}
+
+func (t *tally) alarm(code string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.alarms[code]++
 }
 
 func (t *tally) publish() {
@@ -114,5 +121,5 @@ func (t *tally) health(h *latent.Health) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	h.Frames, h.Tracked, h.Published = t.frames, t.tracked, t.published
-	h.Dropped = maps.Clone(t.dropped)
+	h.Dropped, h.Alarms = maps.Clone(t.dropped), maps.Clone(t.alarms)
 }

@@ -95,6 +95,7 @@ func (t *tracker) track(ctx context.Context, f *frame.Frame) error {
 		t.skips = 0
 		t.tally.track()
 		t.publish(ctx, &t.estimate, f.Meta.Arrived)
+		t.alarm(ctx)
 		t.keep(ctx)
 		return nil
 	}
@@ -116,6 +117,7 @@ func (t *tracker) track(ctx context.Context, f *frame.Frame) error {
 
 // encode runs the steps and the encoder; with an error it names the stage.
 func (t *tracker) encode(ctx context.Context, f *frame.Frame) (stage string, err error) {
+	light := f.Light() // before any step changes it
 	for i, step := range t.Steps {
 		start := time.Now()
 		if err := step.Apply(ctx, f); err != nil {
@@ -129,7 +131,7 @@ func (t *tracker) encode(ctx context.Context, f *frame.Frame) (stage string, err
 	}
 	t.encoding.since(start)
 	t.z.Seq, t.z.Time, t.z.Trajectory = f.Seq, f.Time, f.Meta.Trajectory
-	t.z.Dropped = f.Meta.Dropped + t.lost
+	t.z.Dropped, t.z.Light = f.Meta.Dropped+t.lost, light
 	t.z.Centroid = append(t.z.Centroid[:0], f.Meta.Centroid...)
 	return "", nil
 }
@@ -144,6 +146,23 @@ func (t *tracker) fold(f *frame.Frame) error {
 	t.estimate.Latency = time.Since(f.Meta.Arrived)
 	t.lost = 0
 	return nil
+}
+
+// alarm tells what the estimator has noticed.
+func (t *tracker) alarm(ctx context.Context) {
+	alarmer, ok := t.Estimator.(Alarmer)
+	if !ok {
+		return
+	}
+	for _, e := range alarmer.Alarms() {
+		if e.Level == latent.Info {
+			t.log.Info("alarm over", "code", e.Code, "seq", e.Seq, "why", e.Text)
+		} else {
+			t.log.Warn("alarm", "code", e.Code, "seq", e.Seq, "why", e.Text)
+			t.tally.alarm(e.Code)
+		}
+		t.publish(ctx, &e, time.Time{}) // a copy: sinks share it
+	}
 }
 
 // view shows the frame, where views are wanted and one is due. A view that fails costs only itself.

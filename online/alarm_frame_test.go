@@ -1,0 +1,172 @@
+package online
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"driftscope/internal/latent"
+)
+
+// TestBadFrames: 1000 good frames of a diffusion, some that something is done to, and good ones again. What was done must not reach the law,
+// and every alarm that begins is over in the end, where it is not said otherwise.
+func TestBadFrames(t *testing.T) {
+	for name, c := range map[string]struct {
+		frames int // from 1000 on
+		spoil  func(l *latent.Latent)
+		held   int
+		told   string // the events' codes, + where one begins and - where it ends, with the frames
+	}{
+		"one outlier": {1, func(l *latent.Latent) { l.Mean[0] += 9 }, 1, "+unlike_training 1000, -unlike_training 1010"},
+		"no object, noise": {60, func(l *latent.Latent) { l.Mean[0] = 60 * (2 + math.Sin(float64(l.Seq*l.Seq))) }, 60,
+			"+unlike_training 1000, +object_lost 1004, -unlike_training 1069, -object_lost 1069"},
+		"no object, one picture": {60, func(l *latent.Latent) { copy(l.Mean, []float64{20, 20}) }, 60,
+			"+unlike_training 1000, +object_lost 1004, -unlike_training 1069, -object_lost 1069"},
+		"unsure": {20, func(l *latent.Latent) { l.SD[1] = 1 }, 20, "+object_lost 1004, -object_lost 1029"},
+		"jump for good": {1e6, func(l *latent.Latent) { l.Mean[0] += 9 }, 49,
+			"+unlike_training 1000, +object_lost 1004, -object_lost 1058, -unlike_training 1059"},
+		"jump to where nothing was learnt": {1e6, func(l *latent.Latent) { l.Mean[0] += 50 }, 49, "+unlike_training 1000, +object_lost 1004, -object_lost 1058"},
+		"never one like the other":         {1e6, func(l *latent.Latent) { l.SD[0] = 7 }, 499, "+object_lost 1004, -object_lost 1508"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			seen, _ := stream(still, 2000, 0.2, newRand(70))
+			e := informed(t, Config{Dim: 2, Seed: 1, TrainMean: []float64{0, 0}, TrainSD: []float64{5, 5}})
+			dst, told, before := new(latent.Estimate), "", []float64(nil)
+			for k := range seen {
+				l := &seen[k]
+				l.SD = []float64{0.1, 0.1}
+				if k >= 1000 && k < 1000+c.frames {
+					c.spoil(l)
+				}
+				if err := e.Update(dst, l); err != nil {
+					t.Fatal(err)
+				}
+				for _, a := range e.Alarms() {
+					sign := map[latent.Level]string{latent.Warning: "+", latent.Info: "-"}[a.Level]
+					told += fmt.Sprintf(", %s%s %d", sign, a.Code, a.Seq)
+					if a.Seq != l.Seq || !a.Time.Equal(l.Time) || !strings.Contains(a.Text, ":") {
+						t.Errorf("frame %d: told %+v", k, a)
+					}
+				}
+				if k == 999 {
+					before = append(before, dst.SDE.Sigma...)
+				}
+			}
+			told = strings.TrimPrefix(told, ", ")
+			if told != c.told || dst.SDE.Held != uint64(c.held) {
+				t.Errorf("%d frames held, told\n%s\nexpected %d and\n%s", dst.SDE.Held, told, c.held, c.told)
+			}
+			if n := e.banks[0].n; n < 1999-float64(c.held)-2 {
+				t.Errorf("learnt %g transitions", n)
+			}
+			for i, s := range dst.SDE.Sigma {
+				if math.Abs(s-before[i]) > 0.1 { // 1000 transitions more move it by 0.03
+					t.Errorf("σ%d went from %.3f to %.3f", i, before[i], s)
+				}
+			}
+		})
+	}
+}
+
+// TestTrajectoryThatBeginsBadly: a film that begins with pictures of nothing is learnt from where its object comes in.
+func TestTrajectoryThatBeginsBadly(t *testing.T) {
+	e := informed(t, Config{Dim: 1, TrainMean: []float64{0}, TrainSD: []float64{1}})
+	dst := new(latent.Estimate)
+	for k := range 30 {
+		l := latent.Latent{Time: time.Unix(int64(k), 0), Mean: []float64{math.Sin(float64(k))}}
+		if k < 10 {
+			l.Mean[0] = 40
+		}
+		if err := e.Update(dst, &l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if dst.SDE.Held != 10 || e.banks[0].n != 19 {
+		t.Errorf("%d frames held, %g transitions; expected 10 and 19", dst.SDE.Held, e.banks[0].n)
+	}
+}
+
+// TestBleached: the light falls by half in 600 frames, to a tenth, and comes back.
+func TestBleached(t *testing.T) {
+	e := informed(t, Config{Dim: 2, Prior: springs(2, 4)})
+	var told []uint64
+	for k, l := range walk(2000, 2000, 0.2, 80, ornsteinUhlenbeck, ornsteinUhlenbeck, 1, 1) {
+		l.Light = 100 * max(math.Exp2(-float64(k)/600), 0.2)
+		if k > 1700 {
+			l.Light = 100
+		}
+		if k%7 == 0 {
+			l.Light = 0 // not known
+		}
+		if err := e.Update(new(latent.Estimate), &l); err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range e.Alarms() {
+			if a.Code != alarmCodes[bleached] {
+				t.Errorf("told %+v", a)
+			}
+			told = append(told, a.Seq)
+		}
+	}
+	if len(told) != 2 || told[0] < 600 || told[0] > 720 || told[1] < 1700 || told[1] > 1800 { // averages of 50 frames lag by as many
+		t.Errorf("told at frames %v, expected 670 and 1740", told)
+	}
+}
+
+// TestResetEndsAlarms: what was on when all was forgotten is over with the next good frame.
+func TestResetEndsAlarms(t *testing.T) {
+	e := informed(t, Config{Dim: 2, Prior: springs(2, 4)})
+	told := map[string]int{}
+	for k, l := range walk(1100, 1000, 0, 81, ornsteinUhlenbeck, ornsteinUhlenbeck, 1, 3) {
+		if k == 1080 {
+			e.Reset()
+			e.inFlight, e.due = true, math.MaxUint64
+		}
+		if err := e.Update(new(latent.Estimate), &l); err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range e.Alarms() {
+			told[string(a.Level)+" "+a.Code]++
+		}
+	}
+	for _, code := range alarmCodes {
+		if told["warning "+code] != told["info "+code] {
+			t.Errorf("told %v: what begins must end", told)
+		}
+	}
+	if told["warning "+alarmCodes[diffusionChanged]] != 1 {
+		t.Errorf("told %v", told)
+	}
+}
+
+// TestSameAlarms: the same latents give the same alarms, also from a state that was saved amid bad frames.
+func TestSameAlarms(t *testing.T) {
+	c := Config{Dim: 2, Seed: 1, Prior: springs(2, 4), Deterministic: true, Forecast: []float64{0.02}}
+	whole, first, second := estimator(t, c), estimator(t, c), estimator(t, c)
+	seen := walk(400, 330, 0.2, 82, ornsteinUhlenbeck, ornsteinUhlenbeck, 1, 3)
+	for k := 300; k < 308; k++ {
+		seen[k].Mean[1] += 30 * float64(k%3)
+	}
+	feed(t, whole, seen[:305])
+	feed(t, first, seen[:305])
+	if err := second.Restore(strings.NewReader(string(saved(t, first)))); err != nil {
+		t.Fatal(err)
+	}
+	want, got := new(latent.Estimate), new(latent.Estimate)
+	for k := 305; k < len(seen); k++ {
+		for e, dst := range map[*Estimator]*latent.Estimate{whole: want, second: got} {
+			if err := e.Update(dst, &seen[k]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !reflect.DeepEqual(want, got) || !reflect.DeepEqual(whole.Alarms(), second.Alarms()) {
+			t.Fatalf("frame %d:\n%+v %v\n%+v %v", k, want, whole.Alarms(), got, second.Alarms())
+		}
+	}
+	if got.SDE.Held == 0 || second.Evidence().Diffusion == 0 {
+		t.Errorf("nothing was held or noticed: %+v, %+v", got.SDE, second.Evidence())
+	}
+}

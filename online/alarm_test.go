@@ -1,0 +1,209 @@
+package online
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"driftscope/internal/latent"
+)
+
+// BenchmarkLatents: a frame with d latents that all move, refinement standing still; and of it the filter and the alarms alone.
+func BenchmarkLatents(b *testing.B) {
+	for _, d := range []int{2, 16} {
+		e := informed(b, Config{Dim: d, Seed: 1, Prior: springs(d, 4)})
+		seen := ball(d, 1000, 4, 0.5, 1)
+		feed(b, e, seen)
+		if e.sde.ActiveCount != d {
+			b.Fatalf("%d of %d latents move", e.sde.ActiveCount, d)
+		}
+		dst, k := new(latent.Estimate), 0
+		b.Run(fmt.Sprintf("update d=%d", d), func(b *testing.B) {
+			for b.Loop() {
+				l := &seen[k%len(seen)]
+				l.Time = time.Unix(100, 0).Add(time.Duration(k) * 10 * time.Millisecond)
+				k++
+				if err := e.Update(dst, l); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(fmt.Sprintf("filter and alarms d=%d", d), func(b *testing.B) {
+			for b.Loop() {
+				l, a := &seen[k%len(seen)], e.alarms
+				k++
+				e.filter.predict(testStep, e.mu, e.jac, e.linearise, e.found)
+				e.filter.correct(l.Mean, e.found)
+				a.frames.judge(l.Mean, l.SD, 0, a.limit(e.n), testStep, e.found)
+				a.changes.step(l.Mean, testStep, e.mu, e.jac, e.linearise, e.found)
+				a.changes.weigh(e.found, e.sde.Activity, e.n, e.seconds)
+				a.weigh(e.sde.ActiveCount)
+				a.ring(l)
+			}
+		})
+	}
+}
+
+// informed is an estimator whose prior is the law: it refines nothing.
+func informed(t testing.TB, c Config) *Estimator {
+	t.Helper()
+	e := estimator(t, c)
+	e.inFlight, e.due = true, math.MaxUint64
+	return e
+}
+
+// springs is the network of μ = -κz.
+func springs(dim int, k float64) *Network {
+	n := NewNetwork(dim, newRand(1))
+	skip := n.Weights[n.Size()-dim*dim:]
+	for i := range dim {
+		skip[i*dim+i] = -k
+	}
+	return n
+}
+
+// ball gives n latents of d dimensions, each on a spring of κ with σ = 1, measured with variance rΔt every 10 ms.
+func ball(d, n int, k, r float64, seed uint64) []latent.Latent {
+	rng, z := newRand(seed), make([]float64, d)
+	seen := make([]latent.Latent, n)
+	for t := range seen {
+		l := latent.Latent{Seq: uint64(t), Time: time.Unix(0, 0).Add(time.Duration(t) * 10 * time.Millisecond), Mean: make([]float64, d)}
+		for i := range z {
+			l.Mean[i] = z[i] + math.Sqrt(r*testStep)*rng.NormFloat64()
+			z[i] += -k*z[i]*testStep + math.Sqrt(testStep)*rng.NormFloat64()
+		}
+		seen[t] = l
+	}
+	return seen
+}
+
+// begun counts the alarms that begin with the frame, by code.
+func begun(e *Estimator, count map[string]int) {
+	for _, a := range e.Alarms() {
+		if a.Level == latent.Warning {
+			count[a.Code]++
+		}
+	}
+}
+
+// TestFalseAlarms: at one in a thousand frames, 15,000 frames of a constant law may give 15 alarms of a kind, and hold 15 frames back;
+// √15 = 4 is their scatter, three of which are allowed. Evidence overshoots where it rings: half that many is usual.
+func TestFalseAlarms(t *testing.T) {
+	const n, every = 3000, 1000
+	for name, r := range map[string]float64{"clear": 0, "noisy": 1, "drowned": 9} {
+		count, held := map[string]int{}, uint64(0)
+		for seed := range uint64(5) {
+			e := informed(t, Config{Dim: 2, Seed: 1, Prior: springs(2, 4), AlarmFrames: every})
+			seen, _ := stream(ornsteinUhlenbeck, n, r, newRand(200+seed))
+			dst := new(latent.Estimate)
+			for k := range seen {
+				if err := e.Update(dst, &seen[k]); err != nil {
+					t.Fatal(err)
+				}
+				begun(e, count)
+			}
+			held += dst.SDE.Held
+		}
+		t.Logf("%s: %v, %d frames held", name, count, held)
+		if held < 3 || held > 27 {
+			t.Errorf("%s: %d frames held back, expected 15", name, held)
+		}
+		for _, code := range alarmCodes[:unlikeTraining+1] {
+			if count[code] > 27 {
+				t.Errorf("%s: %d false alarms %s, expected at most 15", name, count[code], code)
+			}
+		}
+		if count[alarmCodes[objectLost]] > 0 {
+			t.Errorf("%s: the object was lost %d times", name, count[alarmCodes[objectLost]])
+		}
+	}
+}
+
+// walk gives latents every 10 ms of dz = μ(z)dt + σdW from z = 0, with noise of variance rΔt, under one law before frame change and another from there.
+func walk(n, change int, r float64, seed uint64, before, after drift, sigma, later float64) []latent.Latent {
+	rng, z, mu := newRand(seed), make([]float64, 2), make([]float64, 2)
+	seen := make([]latent.Latent, n)
+	for k := range seen {
+		l := latent.Latent{Seq: uint64(k), Time: time.Unix(0, 0).Add(time.Duration(k) * 10 * time.Millisecond), Mean: make([]float64, 2), Light: 100}
+		if k == change {
+			before, sigma = after, later
+		}
+		before(mu, z)
+		for i := range z {
+			l.Mean[i] = z[i] + math.Sqrt(r*testStep)*rng.NormFloat64()
+			z[i] += mu[i]*testStep + sigma*math.Sqrt(testStep)*rng.NormFloat64()
+		}
+		seen[k] = l
+	}
+	return seen
+}
+
+// TestChangesAreFound: of the law after 2000 frames, each within the frames stated. A drift that changes by δ is told from the one
+// before at δ²Δt/2σ² a frame (0.08 where a spring's centre moves by 1, 0.18 and 0.09 where its middle half is reversed and where it
+// vanishes), of which ln(1e5·alternatives) = 15 are needed: 190 frames at best.
+func TestChangesAreFound(t *testing.T) {
+	moved := func(mu, z []float64) { mu[0], mu[1] = -4*(z[0]-1), -4*z[1] }
+	reversed := func(mu, z []float64) { mu[0], mu[1] = -z[0]+3*z[1], -3*z[0]-z[1] }
+	swirl := NewNetwork(2, newRand(1))
+	copy(swirl.Weights[swirl.Size()-4:], []float64{-1, 3, -3, -1})
+	for name, c := range map[string]struct {
+		r             float64
+		prior         *Network
+		before, after drift
+		later         float64
+		want          int
+		within        int
+	}{
+		"centre moves":           {0, springs(2, 4), ornsteinUhlenbeck, moved, 1, driftChanged, 500},
+		"centre moves, in noise": {1, springs(2, 4), ornsteinUhlenbeck, moved, 1, driftChanged, 600},
+		"circle reverses":        {0.5, swirl, circle, reversed, 1, driftChanged, 600},
+		"σ doubles":              {0, springs(2, 4), ornsteinUhlenbeck, ornsteinUhlenbeck, 2, diffusionChanged, 40},
+		"σ doubles, in noise":    {4, springs(2, 4), ornsteinUhlenbeck, ornsteinUhlenbeck, 2, diffusionChanged, 150},
+		"σ halves":               {0.5, springs(2, 4), ornsteinUhlenbeck, ornsteinUhlenbeck, 0.5, diffusionChanged, 100},
+	} {
+		for seed := range uint64(2) {
+			e := informed(t, Config{Dim: 2, Seed: 1, Prior: c.prior})
+			seen := walk(2800, 2000, c.r, 50+seed, c.before, c.after, 1, c.later)
+			found, early := -1, 0
+			for k := range seen {
+				if err := e.Update(new(latent.Estimate), &seen[k]); err != nil {
+					t.Fatal(err)
+				}
+				count := map[string]int{}
+				begun(e, count)
+				if k < 2000 {
+					early += count[alarmCodes[driftChanged]] + count[alarmCodes[diffusionChanged]]
+				} else if found < 0 && count[alarmCodes[c.want]] > 0 {
+					found = k - 2000
+				}
+			}
+			t.Logf("%s: after %d frames", name, found)
+			if found < 0 || found > c.within || early > 0 {
+				t.Errorf("%s, seed %d: found after %d frames, expected within %d; %d alarms before", name, seed, found, c.within, early)
+			}
+		}
+	}
+}
+
+// TestAlarmEnds: a law that has changed becomes the law that is known where the past fades, and there is nothing left to tell.
+func TestAlarmEnds(t *testing.T) {
+	e := informed(t, Config{Dim: 2, Seed: 1, Prior: springs(2, 4), Forget: 0.995})
+	var told []string
+	for _, l := range walk(5000, 2500, 0.1, 60, ornsteinUhlenbeck, ornsteinUhlenbeck, 1, 2) {
+		if err := e.Update(new(latent.Estimate), &l); err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range e.Alarms() {
+			if a.Code == alarmCodes[diffusionChanged] {
+				told = append(told, string(a.Level))
+			}
+		}
+	}
+	if len(told) != 2 || told[0] != "warning" || told[1] != "info" {
+		t.Errorf("told %v, expected one beginning and one end", told)
+	}
+	if s := e.sde.Sigma[0]; math.Abs(s-2) > 0.6 { // 200 transitions in the window
+		t.Errorf("σ is %.2f, expected 2", s)
+	}
+}

@@ -1,0 +1,155 @@
+package online
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+const (
+	stableSteps = 64  // of a time step that is long against the law's own time
+	maxTurn     = 0.5 // largest ‖∂μ/∂z‖h of a substep h
+)
+
+// kalman is the extended Kalman filter over all dimensions together, doc.go (14). It allocates nothing once made.
+type kalman struct {
+	dim  int
+	z    []float64 // the mean of the latent given all that was measured, or, after predict, its forecast
+	p    []float64 // the covariance, dim×dim
+	nis  float64   // of the last measurement, χ² with dim degrees of freedom; 0 where none was forecast
+	kept *kalman   // the forecast, for measurements that are not believed
+
+	f, fp, column []float64 // working memory, dim×dim, dim×dim, dim
+}
+
+func newKalman(dim int) *kalman {
+	f := gaussian(dim)
+	f.kept = gaussian(dim)
+	f.f, f.fp, f.column = make([]float64, dim*dim), make([]float64, dim*dim), make([]float64, dim)
+	return f
+}
+
+// gaussian is a filter that can only be copied to and from.
+func gaussian(dim int) *kalman {
+	return &kalman{dim: dim, z: make([]float64, dim), p: make([]float64, dim*dim)}
+}
+
+// set makes f's mean and covariance those of src.
+func (f *kalman) set(src *kalman) {
+	copy(f.z, src.z)
+	copy(f.p, src.p)
+}
+
+// start begins a trajectory at m, whose noise has the variances found, or those of the encoder's sd where nothing is found yet.
+func (f *kalman) start(m, sd []float64, found []diffusion, known bool) {
+	copy(f.z, m)
+	clear(f.p)
+	for i := range m {
+		switch {
+		case known:
+			f.p[i*f.dim+i] = found[i].noise
+		case i < len(sd):
+			f.p[i*f.dim+i] = sd[i] * sd[i]
+		}
+	}
+	f.nis = 0
+}
+
+// predict moves the mean and the covariance ahead by dt, under a drift that is linear about centre,
+//
+//	ẑ = z + [μ + J(z - centre)]h;  P = FPF' + diag(σ²)h,  F = I + Jh
+//
+// in as many substeps h as make it stable.
+func (f *kalman) predict(dt float64, mu, jac, centre []float64, found []diffusion) {
+	n := substeps(dt, jac, f.dim)
+	h := dt / n
+	for i := range f.f {
+		f.f[i] = jac[i] * h
+	}
+	for i := range f.dim {
+		f.f[i*f.dim+i]++
+	}
+	for range int(n) {
+		copy(f.column, f.z)
+		for i := range f.z {
+			slope := mu[i]
+			for j, s := range jac[i*f.dim : (i+1)*f.dim] {
+				slope += s * (f.column[j] - centre[j])
+			}
+			f.z[i] += slope * h
+		}
+		f.spread(h, found)
+	}
+}
+
+// substeps is how many equal ones a step of dt is taken in.
+func substeps(dt float64, jac []float64, dim int) float64 {
+	norm := 0.0
+	for i := range dim {
+		sum := 0.0
+		for _, s := range jac[i*dim : (i+1)*dim] {
+			sum += math.Abs(s)
+		}
+		norm = max(norm, sum)
+	}
+	return min(max(math.Ceil(norm*dt/maxTurn), 1), stableSteps)
+}
+
+// spread is the covariance's part of predict, for the F in f.f; what rounding made of its symmetry is mended.
+func (f *kalman) spread(h float64, found []diffusion) {
+	d := f.dim
+	square := func(data []float64) blas64.General { return blas64.General{Rows: d, Cols: d, Stride: d, Data: data} }
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, square(f.f), square(f.p), 0, square(f.fp))
+	blas64.Gemm(blas.NoTrans, blas.Trans, 1, square(f.fp), square(f.f), 0, square(f.p))
+	for i := range d {
+		f.p[i*d+i] += found[i].v * h
+		for j := range i {
+			mean := (f.p[i*d+j] + f.p[j*d+i]) / 2
+			f.p[i*d+j], f.p[j*d+i] = mean, mean
+		}
+	}
+}
+
+// correct folds in the measurement m, one dimension after the other, which is the same as all at once because their noises do not depend
+// on each other,
+//
+//	s = P_ii + R_i;  e = m_i - z_i;  z ← z + P_·i e/s;  P ← P - P_·i P_i·/s;  NIS = Σ e²/s
+//
+// and renews f.nis. uncorrect takes it back.
+func (f *kalman) correct(m []float64, found []diffusion) {
+	f.kept.set(f)
+	f.nis = 0
+	d := f.dim
+	for i := range d {
+		s := f.p[i*d+i] + found[i].noise
+		if found[i].v == 0 && found[i].noise == 0 || !(s > 0) { // it has never changed, and says nothing
+			f.z[i] = m[i]
+			continue
+		}
+		e := m[i] - f.z[i]
+		f.nis += e * e / s
+		copy(f.column, f.p[i*d:(i+1)*d])
+		for j, c := range f.column {
+			f.z[j] += c * e / s
+		}
+		column := blas64.Vector{N: d, Inc: 1, Data: f.column}
+		blas64.Ger(-1/s, column, column, blas64.General{Rows: d, Cols: d, Stride: d, Data: f.p})
+		f.p[i*d+i] = max(f.p[i*d+i], 0)
+	}
+}
+
+// uncorrect returns to the forecast: the last measurement is not believed.
+func (f *kalman) uncorrect() { f.set(f.kept) }
+
+// sd writes the standard deviations of z into dst.
+func (f *kalman) sd(dst []float64) {
+	for i := range dst {
+		dst[i] = math.Sqrt(max(f.p[i*f.dim+i], 0))
+	}
+}
+
+func (f *kalman) archive(a *archive) {
+	a.floats(f.z)
+	a.floats(f.p)
+}
