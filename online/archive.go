@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -103,20 +102,6 @@ func (a *archive) time(v *time.Time) {
 	a.uint(&nanos)
 	a.require(nanos < 1e9, "a time has %d ns", nanos)
 	*v = time.Unix(int64(seconds), int64(nanos)).UTC()
-}
-
-// random passes on the state of a random source.
-func (a *archive) random(v *rand.PCG) {
-	const tag, size = "pcg:", 20 // as MarshalBinary writes it
-	state, err := v.MarshalBinary()
-	a.require(err == nil && len(state) == size, "random source: %v", err)
-	if a.err != nil {
-		return
-	}
-	hi, lo := binary.BigEndian.Uint64(state[len(tag):]), binary.BigEndian.Uint64(state[len(tag)+8:])
-	a.uint(&hi)
-	a.uint(&lo)
-	v.Seed(hi, lo)
 }
 
 // expect writes v, or fails unless it reads v.

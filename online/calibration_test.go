@@ -209,7 +209,7 @@ func TestCalibrationAllocatesNothing(t *testing.T) {
 	rng := newRand(4)
 	seen, truth := stream(ornsteinUhlenbeck, 1200, 0, rng)
 	photograph(seen, truth, 0.1, rng)
-	e, dst, k := estimator(t, Config{Dim: 2, PixelUM: 1}), new(latent.Estimate), 0
+	e, dst, k := estimator(t, Config{Dim: 2, PixelUM: 1, RefineLag: 1 << 16, Deterministic: true}), new(latent.Estimate), 0
 	next := func() {
 		if err := e.Update(dst, &seen[k]); err != nil {
 			t.Fatal(err)

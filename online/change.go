@@ -11,7 +11,7 @@ import (
 // When a change of the drift is believed, doc.go (13).
 const (
 	changeBlock  = 20  // steps between two places where the law may change
-	changeOdds   = 100 // of a change against none, at least; a priori there is one somewhere or none, as likely
+	changeOdds   = 200 // of a change against none, at least; a priori there is one somewhere or none, as likely
 	changePlaces = 3   // that are looked at more closely,
 	changeApart  = 5   // this many blocks from each other
 	changeEnd    = 3   // blocks on either side, at least

@@ -218,6 +218,20 @@ func (n *Network) archive(a *archive) *Network {
 	return n
 }
 
+// archive gives the addition that was read, or f where one is written.
+func (f *addition) archive(a *archive) *addition {
+	f = &addition{f.Network.archive(a), slices.Clone(f.low), slices.Clone(f.high)}
+	bounded := f.low != nil
+	if a.bool(&bounded); bounded && f.low == nil {
+		f.low, f.high = make([]float64, f.Dim), make([]float64, f.Dim)
+	} else if !bounded {
+		f.low, f.high = nil, nil
+	}
+	a.floats(f.low)
+	a.floats(f.high)
+	return f
+}
+
 func (t *track) archive(a *archive) {
 	n := uint64(t.len())
 	a.uint(&n)

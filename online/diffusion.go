@@ -81,11 +81,6 @@ func (b *bank) start(m float64) {
 	b.previous, b.cve.linked = m, false
 }
 
-// predict is the best filter's forecast of the latent after dt, from the measurements up to the last alone.
-func (b *bank) predict(dt, mu, slope, centre float64) float64 {
-	return centre + mu*dt + decay(slope, dt)*(b.z[b.best]-centre)
-}
-
 // decay is F, the factor by which a deviation shrinks over dt. A step longer than the law's own time shrinks it to nothing.
 func decay(slope, dt float64) float64 { return max(0, 1+slope*dt) }
 

@@ -20,8 +20,8 @@ const (
 )
 
 // grid lays the drift out over the plane of the first two dimensions that move, or along the only one, nil where none does. p is what
-// the track says of what is beyond known, nil for none, and added the network that carries it.
-func (p *posterior) grid(t *track, known, added *Network, rng *rand.Rand) *latent.Field {
+// the track says of what is beyond known, nil for none, and added what carries it.
+func (p *posterior) grid(t *track, known *Network, added *addition, rng *rand.Rand) *latent.Field {
 	if len(p.active) == 0 {
 		return nil
 	}

@@ -14,7 +14,7 @@ type learner struct {
 	seed    uint64
 	memory  *track
 	clip    float64       // s, the longest that memory has been
-	added   *Network      // what the drift is beyond prior, replaced at every slice
+	added   *addition     // what the drift is beyond prior, replaced at every slice
 	field   *latent.Field // the drift laid out, nil where nothing moves
 	bent    *Network      // of that what is not affine, as student gives it; nil at first
 	changes uint64        // of the drift found so far; what came before one is forgotten
@@ -30,7 +30,7 @@ type job struct {
 
 // newLearner remembers capacity transitions.
 func newLearner(prior *Network, dim, capacity int, seed uint64) *learner {
-	return &learner{prior: prior, seed: seed, memory: newTrack(dim, capacity+1), added: (&posterior{dim: dim}).tangent()}
+	return &learner{prior: prior, seed: seed, memory: newTrack(dim, capacity+1), added: &addition{Network: (&posterior{dim: dim}).tangent()}}
 }
 
 // slice takes in what is new, forgets what came before the drift last changed, and learns anew from all that is left what the drift is
@@ -57,6 +57,8 @@ func (l *learner) slice(j job) {
 			return
 		}
 	}
-	l.added, l.bent = p.student(l.memory, l.bent, l.seed)
+	n, bent := p.student(l.memory, l.bent, l.seed)
+	low, high := l.memory.box()
+	l.added, l.bent = &addition{n, low, high}, bent
 	l.field = p.grid(l.memory, l.prior, l.added, rand.New(rand.NewPCG(l.seed, 4)))
 }

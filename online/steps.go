@@ -3,6 +3,7 @@ package online
 import (
 	"iter"
 	"math"
+	"slices"
 
 	"driftscope/internal/latent"
 )
@@ -40,10 +41,11 @@ func (s *steps) averaged(width int, field func(dst, x []float64)) iter.Seq2[int,
 	}
 }
 
-// part are the steps from from up to to.
+// part are the steps from from up to to. What moved the first before is taken to have been where it began.
 func (s *steps) part(from, to int) *steps {
-	return &steps{dim: s.dim, clip: s.clip,
-		x: s.x[from*s.dim : to*s.dim], dx: s.dx[from*s.dim : to*s.dim], dt: s.dt[from:to], share: s.share[from:to]}
+	share := slices.Clone(s.share[from:to])
+	share[0] = 1
+	return &steps{dim: s.dim, clip: s.clip, x: s.x[from*s.dim : to*s.dim], dx: s.dx[from*s.dim : to*s.dim], dt: s.dt[from:to], share: share}
 }
 
 // lens is how the latents of the active dimensions are seen: in units of their root √v, through a filter, less what a known drift does.

@@ -11,15 +11,17 @@ import (
 	"driftscope/online"
 )
 
-// lawChange is a drift in two dimensions, with σ = 1, that becomes another one at frame changeFrame.
+// lawChange is a law in two dimensions, with σ = 1, that becomes another one at frame changeFrame.
 type lawChange struct {
 	name          string
 	before, after func(mu, z []float64)
+	sigma         float64 // afterwards
 }
 
 var lawChanges = []lawChange{
-	{"spring's centre moves", springAbout(0), springAbout(0.6)},
-	{"circle reverses", turning(3), turning(-3)},
+	{"spring's centre moves", springAbout(0), springAbout(0.6), 1},
+	{"circle reverses", turning(3), turning(-3), 1},
+	{"σ grows to 1.5", springAbout(0), springAbout(0), 1.5},
 }
 
 const (
@@ -47,6 +49,7 @@ type changeRow struct {
 	Frames []int     `json:"frames"` // seen
 	LMu    []float64 `json:"l_mu"`   // after as many
 	Zero   []float64 `json:"zero_l_mu"`
+	Alarms []alarmed `json:"alarms"` // at several thresholds
 }
 
 // measureChange fills f.Change.
@@ -62,6 +65,7 @@ func measureChange(f *onlineFindings, s *simulations) error {
 	for i, change := range lawChanges {
 		n := len(changeFrames)
 		row := changeRow{SDE: change.name, Change: changeFrame, Frames: changeFrames, LMu: make([]float64, n), Zero: make([]float64, n)}
+		row.Alarms = alarmsOf(found[i*s.runs:][:s.runs])
 		for _, one := range found[i*s.runs:][:s.runs] {
 			for k := range n {
 				row.LMu[k] += one.LMu[k] / float64(s.runs)
@@ -82,10 +86,13 @@ func (c *lawChange) follow(rng *rand.Rand) (row changeRow, err error) {
 	defer estimator.Close()
 	var estimate latent.Estimate
 	var path []passed
-	law, z, dt := c.before, make([]float64, 2), sigmaStep.Seconds()
+	law, sigma, z, dt := c.before, 1., make([]float64, 2), sigmaStep.Seconds()
+	for _, threshold := range alarmThresholds {
+		row.Alarms = append(row.Alarms, alarmed{Threshold: threshold})
+	}
 	for k := range changeFrames[len(changeFrames)-1] {
 		if k == changeFrame {
-			law, path = c.after, nil
+			law, sigma, path = c.after, c.sigma, nil
 		}
 		here := passed{append([]float64(nil), z...), make([]float64, 2)}
 		law(here.mu, z)
@@ -94,8 +101,9 @@ func (c *lawChange) follow(rng *rand.Rand) (row changeRow, err error) {
 		if err := estimator.Update(&estimate, &l); err != nil {
 			return row, err
 		}
+		row.hear(k, estimator.Evidence())
 		for i := range z {
-			z[i] += here.mu[i]*dt + math.Sqrt(dt)*rng.NormFloat64()
+			z[i] += here.mu[i]*dt + sigma*math.Sqrt(dt)*rng.NormFloat64()
 		}
 		if k+1 == changeFrames[len(row.LMu)] {
 			latest := path[max(0, len(path)-changeWindow):]
@@ -121,4 +129,5 @@ func printChange(f *onlineFindings, w io.Writer) {
 		}
 		fmt.Fprintln(w)
 	}
+	printAlarms(f.Change, w)
 }
