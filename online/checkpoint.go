@@ -218,18 +218,18 @@ func (n *Network) archive(a *archive) *Network {
 	return n
 }
 
-// archive gives the addition that was read, or f where one is written.
-func (f *addition) archive(a *archive) *addition {
-	f = &addition{f.Network.archive(a), slices.Clone(f.low), slices.Clone(f.high)}
-	bounded := f.low != nil
-	if a.bool(&bounded); bounded && f.low == nil {
-		f.low, f.high = make([]float64, f.Dim), make([]float64, f.Dim)
+// archive gives the addition that was read, or a where one is written.
+func (a *addition) archive(to *archive) *addition {
+	a = &addition{a.Network.archive(to), slices.Clone(a.low), slices.Clone(a.high)}
+	bounded := a.low != nil
+	if to.bool(&bounded); bounded && a.low == nil {
+		a.low, a.high = make([]float64, a.Dim), make([]float64, a.Dim)
 	} else if !bounded {
-		f.low, f.high = nil, nil
+		a.low, a.high = nil, nil
 	}
-	a.floats(f.low)
-	a.floats(f.high)
-	return f
+	to.floats(a.low)
+	to.floats(a.high)
+	return a
 }
 
 func (t *track) archive(a *archive) {
