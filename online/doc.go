@@ -178,7 +178,8 @@
 // While frames arrive the same is done about the model's own drift μ⁰: its part in the surprises, h⁰ ← (1 - P/S)h⁰ + Δt μ⁰(z), is taken
 // from them, and what is learnt is what the drift is beyond it. That is nothing until the evidence says otherwise, so a model that is right
 // loses little and one that is wrong is put right. Every slice learns from all that is remembered, up to Replay transitions, and begins
-// when a sixteenth of them is new, which bounds its cost a frame. The network goes on from the last slice's weights.
+// when a sixteenth of them is new, which bounds its cost a frame; T in τ² is the longest time that was ever remembered. The network goes on
+// from the last slice's weights.
 //
 // A slice first asks whether the drift has changed. With E the ln evidence of (8) and (10), of all K blocks of 20 steps or of some,
 //

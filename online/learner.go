@@ -18,7 +18,7 @@ type learner struct {
 	field   *latent.Field // the drift laid out, nil where nothing moves
 	bent    *Network      // of that what is not affine, as student gives it; nil at first
 	changes uint64        // of the drift found so far; what came before one is forgotten
-	failed  uint64        // slices whose sums were beyond floating point; they leave the drift as it was
+	failed  uint64        // slices whose numbers were beyond floating point; they leave the drift as it was
 }
 
 // job is one slice of work: new latents to take in, and what was found of the dimensions.
@@ -58,6 +58,11 @@ func (l *learner) slice(j job) {
 		}
 	}
 	n, bent := p.student(l.memory, l.bent, l.seed)
+	if !finite(n.Weights) {
+		l.bent = nil
+		l.failed++
+		return
+	}
 	low, high := l.memory.box()
 	l.added, l.bent = &addition{n, low, high}, bent
 	l.field = p.grid(l.memory, l.prior, l.added, rand.New(rand.NewPCG(l.seed, 4)))

@@ -34,8 +34,8 @@ func (e *encoder) encode(m latent.Message, emit func(kind latent.Kind, line []by
 			return nil
 		}
 		e.sde.fill(e.stream, m)
-		if m.SDE.Field != e.field {
-			e.sde.Field = m.SDE.Field
+		if m.SDE.Field != nil && m.SDE.Field != e.field {
+			e.sde.Field = fieldRecord(m.SDE.Field)
 		}
 		if err := e.emit(latent.KindSDE, &e.sde, emit); err != nil {
 			return err

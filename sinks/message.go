@@ -61,7 +61,25 @@ type SDERecord struct {
 	DriftFrame    uint64            `json:"drift_frame"`
 	DriftChanges  uint64            `json:"drift_changes"`
 	UnitsRecord
-	Field *latent.Field `json:"drift_field,omitempty"` // where it is new to this sink
+	Field *FieldRecord `json:"drift_field,omitempty"` // where it is new to this sink
+}
+
+// FieldRecord is the drift laid out over a plane or a line. The fields are latent.Field's.
+type FieldRecord struct {
+	Axes   []int     `json:"axes"`
+	Z      []Numbers `json:"z"`
+	Drift  []Numbers `json:"drift"`
+	SD     []Numbers `json:"drift_sd"`
+	Scarce []bool    `json:"scarce"`
+}
+
+// fieldRecord is the record of f. It shares f's points.
+func fieldRecord(f *latent.Field) *FieldRecord {
+	r := &FieldRecord{Axes: f.Axes, Scarce: f.Scarce}
+	for k := range f.Z {
+		r.Z, r.Drift, r.SD = append(r.Z, f.Z[k]), append(r.Drift, f.Drift[k]), append(r.SD, f.SD[k])
+	}
+	return r
 }
 
 // EventRecord is something that happened once.

@@ -207,3 +207,24 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// A field of the drift is in the first law that has it, and not in the next; what is not a number is null. A field whose lists do not fit
+// together is refused.
+func TestFieldIsSentOnce(t *testing.T) {
+	first, second := estimate(6, 1), estimate(7, 2)
+	first.SDE.Field = &latent.Field{Axes: []int{0}, Z: [][]float64{{-1}, {1}}, Drift: [][]float64{{4}, {math.NaN()}}, SD: [][]float64{{0.5}, {2}}, Scarce: []bool{false, true}}
+	second.SDE.Field = first.SDE.Field
+	_, got := lines(t, first, second)
+	if want := `"drift_field":{"axes":[0],"z":[[-1],[1]],"drift":[[4],[null]],"drift_sd":[[0.5],[2]],"scarce":[false,true]}}`; !strings.HasSuffix(got[1], want) {
+		t.Errorf("found    %s\nexpected %s", got[1], want)
+	}
+	if strings.Contains(got[3], "drift_field") {
+		t.Errorf("sent again: %s", got[3])
+	}
+	if r, err := Decode(latent.KindSDE, []byte(got[1])); err != nil || r.(*SDERecord).Field.SD[1][0] != 2 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if _, err := Decode(latent.KindSDE, []byte(strings.Replace(got[1], `"scarce":[false,true]`, `"scarce":[false]`, 1))); err == nil {
+		t.Error("a field with a point too few was taken")
+	}
+}
