@@ -220,7 +220,7 @@ func (n *Network) archive(a *archive) *Network {
 
 // archive gives the addition that was read, or a where one is written.
 func (a *addition) archive(to *archive) *addition {
-	a = &addition{a.Network.archive(to), slices.Clone(a.low), slices.Clone(a.high)}
+	a = &addition{a.Network.archive(to), slices.Clone(a.low), slices.Clone(a.high), a.flat}
 	bounded := a.low != nil
 	if to.bool(&bounded); bounded && a.low == nil {
 		a.low, a.high = make([]float64, a.Dim), make([]float64, a.Dim)
@@ -229,6 +229,7 @@ func (a *addition) archive(to *archive) *addition {
 	}
 	to.floats(a.low)
 	to.floats(a.high)
+	to.bool(&a.flat)
 	return a
 }
 

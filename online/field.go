@@ -14,6 +14,7 @@ type field struct {
 type addition struct {
 	*Network
 	low, high []float64 // in each dimension, latent; nil before the first
+	flat      bool      // its hidden layers have no part in it
 }
 
 func newField(prior *Network, added *addition) *field {
@@ -43,10 +44,30 @@ func (a *addition) nearest(dst, z []float64) {
 	}
 }
 
+// affinity writes what is affine in the network at z into mu, and its Jacobian into jac, unless that is nil.
+func (n *Network) affinity(mu, jac, z []float64) {
+	d := n.Dim
+	skip := n.Weights[len(n.Weights)-d*d:]
+	copy(mu, n.Weights[len(n.Weights)-d*d-d:])
+	for j, v := range z {
+		u := (v - n.Centre[j]) / n.Scale
+		for i, k := range skip[j*d : (j+1)*d] {
+			mu[i] += u * k
+			if jac != nil {
+				jac[i*d+j] = k / n.Scale
+			}
+		}
+	}
+}
+
 // drift writes μ(z) into dst.
 func (f *field) drift(dst, z []float64) {
 	f.added.nearest(f.near, z)
-	f.added.Drift(dst, f.near, &f.scratch)
+	if f.added.flat {
+		f.added.affinity(dst, nil, f.near)
+	} else {
+		f.added.Drift(dst, f.near, &f.scratch)
+	}
 	if f.prior != nil {
 		f.prior.Drift(f.mu, z, &f.scratch)
 		add(dst, f.mu)
@@ -57,7 +78,11 @@ func (f *field) drift(dst, z []float64) {
 func (f *field) linearise(mu, jac, z []float64) {
 	d := len(z)
 	f.added.nearest(f.near, z)
-	f.added.Linearise(mu, jac, f.near, &f.scratch)
+	if f.added.flat {
+		f.added.affinity(mu, jac, f.near)
+	} else {
+		f.added.Linearise(mu, jac, f.near, &f.scratch)
+	}
 	for j, v := range z {
 		for i := 0; v != f.near[j] && i < d; i++ {
 			jac[i*d+j] = 0

@@ -30,7 +30,7 @@ type job struct {
 
 // newLearner remembers capacity transitions.
 func newLearner(prior *Network, dim, capacity int, seed uint64) *learner {
-	return &learner{prior: prior, seed: seed, memory: newTrack(dim, capacity+1), added: &addition{Network: (&posterior{dim: dim}).tangent()}}
+	return &learner{prior: prior, seed: seed, memory: newTrack(dim, capacity+1), added: &addition{Network: (&posterior{dim: dim}).tangent(), flat: true}}
 }
 
 // slice takes in what is new, forgets what came before the drift last changed, and learns anew from all that is left what the drift is
@@ -64,6 +64,6 @@ func (l *learner) slice(j job) {
 		return
 	}
 	low, high := l.memory.box()
-	l.added, l.bent = &addition{n, low, high}, bent
+	l.added, l.bent = &addition{n, low, high, bent == nil}, bent
 	l.field = p.grid(l.memory, l.prior, l.added, rand.New(rand.NewPCG(l.seed, 4)))
 }
