@@ -141,7 +141,7 @@ func (a *alarms) begun(kind int) string {
 	drifts, diffuses, more := a.changes.suspects()
 	switch kind {
 	case driftChanged:
-		return fmt.Sprintf("the latents drift unlike the law says, z%d most of all: look what changed, and reset to learn the new law", drifts+1)
+		return fmt.Sprintf("the latents drift unlike the law says, z%d most of all: look what changed; what came before is forgotten once that is certain, or at once by reset", drifts+1)
 	case diffusionChanged:
 		than := map[bool]string{true: "more", false: "less"}[more]
 		return fmt.Sprintf("z%d, or the noise in it, moves %s than the law says: check temperature, focus and light, and reset to learn the new law", diffuses+1, than)

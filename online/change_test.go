@@ -28,7 +28,7 @@ func turned(before, after drift, at, n int, rng *rand.Rand) *steps {
 }
 
 // The laws of method.md, section 5: a spring of 4/s whose centre moves by (1, 1), and a circle that reverses. 400 latents on, of 16 of
-// each about 12 and 16 are found, all within 60 of where they happened.
+// each 14 and 16 are found, all within 60 of where they happened.
 func TestChangeIsFound(t *testing.T) {
 	aside := towards(repeat(4, 2), repeat(1, 2))
 	back := func(mu, z []float64) { mu[0], mu[1] = -z[0]+3*z[1], -3*z[0]-z[1] }

@@ -189,8 +189,8 @@
 // dimensions all fields have the last word, because to affine ones a jump between wells is a change. What came before a change is
 // forgotten. Every slice asks again, and noise is taken out to first order only, hence the long odds: on noiseless paths of the constant laws
 // of method.md, 400 to 3000 latents asked about once, 100 to 1 for a change came about on none of 648. Beyond the box of the latents that it
-// was learnt from, what is added to the drift stays as at the box's nearest point. A spring whose centre moves by three of its spreads is
-// found after 200 to 300 latents, most circles that reverse after 100 to 200.
+// was learnt from, what is added to the drift stays as at the box's nearest point. Of 16 springs
+// whose centre moves by three of their spreads 12 are found after 200 latents and 14 after 400, of 16 circles that reverse 13 and all.
 //
 // Slices are bounded and their place in the stream is fixed: one begun at frame k knows the latents up to k and is put to use at frame
 // k + RefineLag. The network's gradient is written out by hand (gradient.go): for one fixed shape it is 2.7 times faster than Gorgonia's
