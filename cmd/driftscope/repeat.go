@@ -65,7 +65,7 @@ func (e *earlier) take(line []byte) error {
 		switch known := uint64(len(e.applied)); {
 		case r.DriftRevision == known+1:
 			e.applied = append(e.applied, r.DriftFrame)
-		case r.DriftRevision > known || r.DriftRevision < known:
+		case r.DriftRevision != known:
 			return fmt.Errorf("drift revision %d after %d: the run was reset, went on from a kept state or refined faster than it told, and cannot be repeated", r.DriftRevision, known)
 		}
 	}
