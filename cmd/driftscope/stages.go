@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"slices"
 	"time"
@@ -87,7 +88,7 @@ func (s *stream) build(ctx context.Context, cfg config.Config, before *earlier) 
 	if s.restored, err = restore(estimator, cfg.Online.State); err != nil {
 		return usage(err)
 	}
-	if s.bus, err = connect(ctx, cfg.NATS); err != nil {
+	if s.bus, err = connect(ctx, cfg.NATS, logger(cfg)); err != nil {
 		return err
 	}
 	s.stages.Sinks, err = newSinks(cfg, s.bus)
@@ -174,11 +175,14 @@ func waits(source pipeline.Source) bool {
 }
 
 // connect reaches the bus, or starts the embedded one; nil where it is off.
-func connect(ctx context.Context, o config.NATS) (*bus.Conn, error) {
+func connect(ctx context.Context, o config.NATS, log *slog.Logger) (*bus.Conn, error) {
 	if o.URL == config.NATSOff {
 		return nil, nil
 	}
-	return bus.Connect(ctx, bus.Options{URL: o.URL, Port: o.Port, Prefix: o.Prefix, Site: o.Site})
+	return bus.Connect(ctx, bus.Options{
+		URL: o.URL, Port: o.Port, Prefix: o.Prefix, Site: o.Site,
+		Token: o.Token, Credentials: o.Creds, NKey: o.NKey, CA: o.CA, Cert: o.Cert, Key: o.Key, Log: log,
+	})
 }
 
 // newSinks makes the sinks of the configuration, and NATS where there is a bus, all or none.

@@ -2,7 +2,8 @@
 // inside this process. It also builds the subjects. What the messages hold is not its business.
 //
 // Live values are worth nothing late, so nothing is kept for a server that is away: publishing then fails at once, and the
-// connection comes back by itself, however long it takes.
+// connection comes back by itself, however long it takes. A server that is silent is given up within MaxAge, with all that was on
+// its way to it.
 package bus
 
 import (
@@ -10,8 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/url"
-	"slices"
+	"net"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -22,24 +22,38 @@ const (
 	// Embedded is the URL of the server inside this process.
 	Embedded = "embedded"
 
+	// MaxAge is how old a message can get on its way out before the connection is given up and what it carried is forgotten.
+	MaxAge = pingEvery * (pingsMissed + 1)
+
+	pingEvery    = time.Second
+	pingsMissed  = 2
 	firstConnect = 5 * time.Second // for a server to answer at all, unless ctx ends earlier
 	closing      = 2 * time.Second // for what was published to leave
+	blocking     = time.Second     // for the socket to take more
 )
 
 // ErrNoServer is returned by Connect when nothing answers at the URL.
 var ErrNoServer = errors.New("no NATS server answers")
 
-// Options says where the bus is. Host and Port are for the embedded server.
+// Options says where the bus is. Host and Port are for the embedded server, files for any other.
 type Options struct {
-	URL         string       // Embedded or nats://host:port, also tls, ws, wss
+	// URL is Embedded; or nats://host:port, also tls, ws, wss, several of one cluster with commas between; or context:NAME, what the tool
+	// nats calls a context, the selected one where NAME is empty.
+	URL         string
 	Host        string       // to listen on; 127.0.0.1
 	Port        int          // to listen on; 0 takes a free one
 	Token       string       // shared secret: asked by the embedded server, given to any other
-	Credentials string       // path of a .creds file, for a server that is not embedded
+	Credentials string       // path of a .creds file
+	NKey        string       // path of a user's seed
+	CA          string       // path of the certificates that the server's is checked against; the system's where empty
+	Cert, Key   string       // paths of this program's own certificate and its key
 	Name        string       // of this connection, as the server lists it; driftscope
 	Prefix      string       // first token of every subject; DefaultPrefix
 	Site        string       // second token of every subject; DefaultSite
 	Log         *slog.Logger // lost and regained connections; nil is silent
+
+	user, password, inbox string // of a context
+	tlsFirst              bool
 }
 
 // Conn is a connected bus. It may be used from any goroutine.
@@ -62,6 +76,13 @@ func Connect(ctx context.Context, o Options) (*Conn, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	if err := o.fromContext(); err != nil {
+		return nil, err
+	}
+	access, err := o.access()
+	if err != nil {
+		return nil, err
+	}
 	c := &Conn{prefix: o.Prefix, site: o.Site, closed: make(chan struct{})}
 	at := o.URL
 	if o.URL == Embedded {
@@ -71,57 +92,44 @@ func Connect(ctx context.Context, o Options) (*Conn, error) {
 		}
 		c.server, at = s, s.ClientURL()
 	}
-	parsed, err := parseURL(at)
-	if err != nil {
+	if c.url, err = parseURL(at); err != nil {
 		return nil, err
 	}
-	c.url = parsed.Redacted()
-	if err := c.dial(ctx, at, o); err != nil {
+	if err := c.dial(ctx, at, o, access); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
 }
 
-// parseURL accepts what nats.go can dial.
-func parseURL(at string) (*url.URL, error) {
-	u, err := url.Parse(at)
-	if err != nil || u.Host == "" || !slices.Contains([]string{"nats", "tls", "ws", "wss"}, u.Scheme) {
-		if u != nil {
-			at = u.Redacted()
-		}
-		return nil, fmt.Errorf("nats: found %q, expected embedded, off or nats://host:port", at)
-	}
-	return u, nil
-}
-
 // dial connects, trying again until firstConnect has passed.
-func (c *Conn) dial(ctx context.Context, at string, o Options) error {
+func (c *Conn) dial(ctx context.Context, at string, o Options, access []nats.Option) error {
 	ctx, cancel := context.WithTimeout(ctx, firstConnect)
 	defer cancel()
 	connected := make(chan struct{})
-	options := []nats.Option{
+	said := &told{log: o.Log, url: c.url}
+	options := append(access,
 		nats.Name(o.Name),
 		nats.RetryOnFailedConnect(true),
-		nats.ReconnectWait(250 * time.Millisecond),
+		nats.ReconnectWait(250*time.Millisecond),
 		nats.MaxReconnects(-1),
-		nats.ReconnectBufSize(-1), // never replay as live what has become old
+		nats.IgnoreAuthErrorAbort(), // credentials that have expired are renewed one day
+		nats.ReconnectBufSize(-1),   // never replay as live what has become old
+		nats.SetCustomDialer(dialer{}),
+		nats.PingInterval(pingEvery),
+		nats.MaxPingsOutstanding(pingsMissed),
+		nats.FlusherTimeout(blocking),
+		nats.ReconnectOnFlusherError(),
 		nats.DrainTimeout(closing),
 		nats.ConnectHandler(func(*nats.Conn) { close(connected) }),
 		nats.ClosedHandler(func(*nats.Conn) { close(c.closed) }),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil { // nil: it was closed on purpose
-				o.Log.Warn("the NATS server is away; trying again until it answers", "url", c.url, "err", err)
+				said.warn("the NATS server is away; trying again until it answers", err)
 			}
 		}),
-		nats.ReconnectHandler(func(*nats.Conn) { o.Log.Info("the NATS server is back", "url", c.url) }),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { o.Log.Warn("NATS", "url", c.url, "err", err) }),
-	}
-	if o.Token != "" {
-		options = append(options, nats.Token(o.Token))
-	}
-	if o.Credentials != "" {
-		options = append(options, nats.UserCredentials(o.Credentials))
-	}
+		nats.ReconnectHandler(func(*nats.Conn) { said.back() }),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { said.warn("NATS", err) }),
+	)
 	var err error
 	if c.nats, err = nats.Connect(at, options...); err != nil {
 		return fmt.Errorf("%s: %w: check the address and the credentials", c.url, err)
@@ -130,11 +138,23 @@ func (c *Conn) dial(ctx context.Context, at string, o Options) error {
 	case <-connected:
 		return nil
 	case <-ctx.Done():
-		if refused := c.nats.LastError(); refused != nil {
-			return fmt.Errorf("%s: %w: check the credentials", c.url, refused)
+		if refused := c.nats.LastError(); refused != nil && !errors.Is(refused, nats.ErrNoServers) {
+			return fmt.Errorf("%s: %w: check the credentials and certificates", c.url, refused)
 		}
 		return fmt.Errorf("%s: %w: start one there, or give --nats embedded", c.url, ErrNoServer)
 	}
+}
+
+// dialer makes connections that forget, when they are given up, what they had not yet delivered.
+type dialer struct{}
+
+// Dial connects within firstConnect.
+func (dialer) Dial(network, address string) (net.Conn, error) {
+	c, err := net.DialTimeout(network, address, firstConnect)
+	if tcp, ok := c.(*net.TCPConn); ok {
+		tcp.SetLinger(0) // what has to arrive was confirmed before Close
+	}
+	return c, err
 }
 
 // URL is where others connect, without secrets.

@@ -98,11 +98,19 @@ func TestRefused(t *testing.T) {
 		"named host":       {Options{URL: Embedded, Host: "imaging.example"}, "give a token"},
 		"port":             {Options{URL: Embedded, Port: 70000}, "65535"},
 		"address":          {Options{URL: Embedded, Host: "192.0.2.1", Token: "t"}, "192.0.2.1"},
-		"word":             {Options{URL: "embeded"}, `found "embeded", expected embedded, off or nats://host:port`},
+		"word":             {Options{URL: "embeded"}, `found "embeded", expected embedded, off, context:NAME or nats://host:port`},
 		"scheme":           {Options{URL: "http://127.0.0.1"}, "expected embedded"},
 		"prefix":           {Options{URL: Embedded, Prefix: "a.b"}, "nats prefix"},
 		"no credentials":   {Options{URL: "nats://127.0.0.1:1", Credentials: "/no/such.creds"}, "/no/such.creds"},
 		"secret in errors": {Options{URL: "http://user:hunter2@127.0.0.1"}, "user:xxxxx@"},
+		"token in errors":  {Options{URL: "http://hunter2@127.0.0.1"}, "http://xxxxx@127.0.0.1"},
+		"one of several":   {Options{URL: "nats://a:1,b"}, `found "b", expected`},
+		"too many":         {Options{URL: strings.Repeat("nats://a:1,", 16) + "nats://a:1"}, "found 17 addresses, expected at most 16"},
+		"half a pair":      {Options{URL: "tls://a:1", Cert: "client.pem"}, "give the certificate and its key"},
+		"two identities":   {Options{URL: "tls://a:1", Credentials: "a.creds", NKey: "a.nk"}, "found both"},
+		"files embedded":   {Options{URL: Embedded, CA: "ca.pem"}, "give the nats.url of a server"},
+		"no authority":     {Options{URL: "tls://a:1", CA: "/no/such.pem"}, "nats.ca: stat /no/such.pem"},
+		"context path":     {Options{URL: "context:../x"}, "a name that nats context ls shows"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -36,10 +36,18 @@ type Online struct {
 
 // NATS says where messages go and how their subjects begin.
 type NATS struct {
-	URL    string `yaml:"url"`    // "embedded", "off" or nats://host:port
+	URL    string `yaml:"url"`    // "embedded", "off", nats://host:port, several with commas between, or context:NAME
 	Port   int    `yaml:"port"`   // of the embedded server; 0 takes a free one
 	Prefix string `yaml:"prefix"` // first token of every subject
 	Site   string `yaml:"site"`   // second token: the laboratory or instrument
+
+	// How a server that is not embedded lets this program in, and how it is known: paths of files, but for the token.
+	Token string `yaml:"token"`
+	Creds string `yaml:"creds"` // a user's JWT and seed
+	NKey  string `yaml:"nkey"`  // a user's seed
+	CA    string `yaml:"ca"`    // certificates that the server's is checked against
+	Cert  string `yaml:"cert"`  // this program's own
+	Key   string `yaml:"key"`   // its key
 }
 
 // The two words that nats.url takes beside an address.

@@ -11,12 +11,16 @@ import (
 
 // The expected text is the whole error, without the folder.
 var badFiles = map[string]string{
-	"anchor":            `anchor.bad.yaml:1: anchors, aliases, tags and directives are not read ("&"): write the value out`,
-	"alarms":            `alarms.bad.yaml: online.alarm_frames: found 10, expected 1e3 to 1e7`,
-	"bad-embedded":      `bad-embedded.bad.yaml: model: found "embedded:", expected embedded:NAME, such as embedded:molecule`,
-	"bad-grace":         `bad-grace.bad.yaml: grace: found -3s, expected more than 0s and at most 1m0s`,
-	"bad-model":         `bad-model.bad.yaml: model: found "bead.pt", expected embedded:NAME or the path of an .onnx file`,
-	"bad-nats":          `bad-nats.bad.yaml: nats.url: found "imaging.example", expected embedded, off or nats://host:port`,
+	"anchor":         `anchor.bad.yaml:1: anchors, aliases, tags and directives are not read ("&"): write the value out`,
+	"alarms":         `alarms.bad.yaml: online.alarm_frames: found 10, expected 1e3 to 1e7`,
+	"bad-embedded":   `bad-embedded.bad.yaml: model: found "embedded:", expected embedded:NAME, such as embedded:molecule`,
+	"bad-grace":      `bad-grace.bad.yaml: grace: found -3s, expected more than 0s and at most 1m0s`,
+	"bad-model":      `bad-model.bad.yaml: model: found "bead.pt", expected embedded:NAME or the path of an .onnx file`,
+	"bad-nats":       `bad-nats.bad.yaml: nats.url: found "imaging.example", expected embedded, off, context:NAME or nats://host:port`,
+	"bad-nats-files": `bad-nats-files.bad.yaml: nats: creds, nkey, ca, cert and key are for a server that is not embedded: leave them out, or give its nats.url`,
+	"bad-nats-list":  `bad-nats-list.bad.yaml: nats.url: found "nats://a:4222,b:4222", expected embedded, off, context:NAME or nats://host:port`,
+	"bad-nats-pair": "bad-nats-pair.bad.yaml: nats.cert, nats.key: one without the other: give the certificate and its key\n" +
+		"bad-nats-pair.bad.yaml: nats.creds, nats.nkey: found both: give the one that the server asks for",
 	"bad-pixel":         `bad-pixel.bad.yaml: online.pixel_um: found -0.1, expected more than 0 and at most 1e+06 µm`,
 	"bad-port":          `bad-port.bad.yaml: nats.port: found 70000, expected 0 (any free port) to 65535`,
 	"bad-token":         `bad-token.bad.yaml: stream: found "a.b", expected 1 to 64 letters, digits, - or _`,
@@ -40,7 +44,7 @@ var badFiles = map[string]string{
 	"two-kinds":         `two-kinds.bad.yaml:1: source: found a map, expected one kind with its options, {kind: {option: value}}, or the kind alone`,
 	"two-problems": "two-problems.bad.yaml:3: online.seed: found \"yes\", expected a whole number\n" +
 		"two-problems.bad.yaml:4: online.max_gap: found \"5\", expected a duration with its unit, such as 500ms or 3s",
-	"unknown-key": `unknown-key.bad.yaml:3: unknown key "nats.prot"; known keys here: port, prefix, site, url`,
+	"unknown-key": `unknown-key.bad.yaml:3: unknown key "nats.prot"; known keys here: ca, cert, creds, key, nkey, port, prefix, site, token, url`,
 	"unknown-top": `unknown-top.bad.yaml:2: unknown key "sink"; known keys here: grace, model, nats, online, preprocess, sinks, source, stream`,
 }
 

@@ -3,10 +3,8 @@ package config
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 )
@@ -25,9 +23,6 @@ const (
 )
 
 var token64 = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
-
-// schemes are the ways to reach a NATS server.
-var schemes = []string{"nats", "tls", "ws", "wss"}
 
 // Validate reports every contradiction at once, each naming its key, what was found and what was expected. It opens nothing.
 func (c *Config) Validate() error {
@@ -49,10 +44,7 @@ func (c *Config) Validate() error {
 	bad(c.Online.PixelUM >= 0 && c.Online.PixelUM <= maxPixelUM, "online.pixel_um: found %g, expected more than 0 and at most %g µm", c.Online.PixelUM, float64(maxPixelUM))
 	bad(validHorizons(c.Online.Forecast), "online.forecast_s: found %v, expected at most %d numbers of seconds, ascending, above 0 and at most %d", c.Online.Forecast, maxHorizons, maxHorizon)
 	bad(c.Online.AlarmFrames >= leastAlarms && c.Online.AlarmFrames <= mostAlarms, "online.alarm_frames: found %d, expected 1e3 to 1e7", c.Online.AlarmFrames)
-	bad(validNATS(c.NATS.URL), "nats.url: found %q, expected embedded, off or nats://host:port", c.NATS.URL)
-	bad(c.NATS.Port >= 0 && c.NATS.Port <= 65535, "nats.port: found %d, expected 0 (any free port) to 65535", c.NATS.Port)
-	name("nats.prefix", c.NATS.Prefix)
-	name("nats.site", c.NATS.Site)
+	errs = append(errs, c.NATS.validate()...)
 	bad(len(c.Sinks) <= maxSinks, "sinks: found %d, expected at most %d", len(c.Sinks), maxSinks)
 	bad(c.Grace > 0 && c.Grace <= maxGrace, "grace: found %v, expected more than 0s and at most %v", c.Grace, maxGrace)
 	return errors.Join(errs...)
@@ -85,13 +77,4 @@ func validHorizons(horizons []float64) bool {
 		before = h
 	}
 	return len(horizons) <= maxHorizons
-}
-
-// validNATS accepts the two words and an address with a host.
-func validNATS(address string) bool {
-	if address == NATSEmbedded || address == NATSOff {
-		return true
-	}
-	u, err := url.Parse(address)
-	return err == nil && slices.Contains(schemes, u.Scheme) && u.Host != ""
 }

@@ -1,0 +1,44 @@
+package bus
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// schemes are the ways to reach a server.
+var schemes = []string{"nats", "tls", "ws", "wss"}
+
+// maxServers is how many addresses of one cluster are tried.
+const maxServers = 16
+
+// parseURL accepts what nats.go can dial: one address, or several with commas between. shown is the same without secrets.
+func parseURL(at string) (shown string, err error) {
+	addresses := strings.Split(at, ",")
+	if len(addresses) > maxServers {
+		return "", fmt.Errorf("nats: found %d addresses, expected at most %d: the servers of a cluster tell of each other", len(addresses), maxServers)
+	}
+	for i, address := range addresses {
+		u, err := url.Parse(strings.TrimSpace(address))
+		if err != nil || u.Host == "" || !slices.Contains(schemes, u.Scheme) {
+			found := "an address that cannot be read"
+			if err == nil {
+				found = fmt.Sprintf("%q", redacted(u))
+			}
+			return "", fmt.Errorf("nats: found %s, expected embedded, off, context:NAME or nats://host:port", found)
+		}
+		addresses[i] = redacted(u)
+	}
+	return strings.Join(addresses, ","), nil
+}
+
+// redacted is u without its password or token: a name that stands alone before the host is a token.
+func redacted(u *url.URL) string {
+	if _, both := u.User.Password(); u.User != nil && !both {
+		hidden := *u
+		hidden.User = url.User("xxxxx")
+		return hidden.String()
+	}
+	return u.Redacted()
+}

@@ -1,0 +1,121 @@
+// Package bustest runs the real nats-server beside a test, as a process of its own that can be killed, frozen and cut off.
+package bustest
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const starting = 20 * time.Second // for the server to take connections, on a busy machine
+
+// Server is one nats-server of the version that go.mod names. Its methods fail the test rather than return an error.
+type Server struct {
+	t       testing.TB
+	binary  string
+	args    []string
+	port    int
+	log     string // file
+	process *exec.Cmd
+}
+
+// Start runs a server on a free port of 127.0.0.1 with a configuration, the text of a file, and ends it with the test. What it keeps
+// lies in folder.
+func Start(t testing.TB, configuration, folder string) *Server {
+	t.Helper()
+	s := &Server{t: t, binary: build(t), port: freePort(t), log: filepath.Join(t.TempDir(), "nats-server.log")}
+	file := filepath.Join(t.TempDir(), "nats-server.conf")
+	if err := os.WriteFile(file, []byte(configuration), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.args = []string{"-c", file, "-a", "127.0.0.1", "-p", fmt.Sprint(s.port), "-sd", folder, "-l", s.log}
+	s.Run()
+	t.Cleanup(func() {
+		s.Kill()
+		if t.Failed() {
+			text, _ := os.ReadFile(s.log)
+			t.Logf("the server's log:\n%s", bytes.TrimSpace(text))
+		}
+	})
+	return s
+}
+
+// Port is where the server listens, also after it was killed and run again.
+func (s *Server) Port() int { return s.port }
+
+// URL is where the server listens.
+func (s *Server) URL() string { return fmt.Sprintf("nats://127.0.0.1:%d", s.port) }
+
+// Run starts the server again, and returns when it takes connections.
+func (s *Server) Run() {
+	s.t.Helper()
+	s.process = exec.Command(s.binary, s.args...)
+	if err := s.process.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	address := fmt.Sprintf("127.0.0.1:%d", s.port)
+	for end := time.Now().Add(starting); ; time.Sleep(10 * time.Millisecond) {
+		c, err := net.DialTimeout("tcp", address, time.Second)
+		if err == nil {
+			c.Close()
+			return
+		}
+		if time.Now().After(end) {
+			s.t.Fatalf("nats-server took no connection on %s within %v: %v", address, starting, err)
+		}
+	}
+}
+
+// Kill ends the server as a crash would. What it does for a server that has ended is nothing.
+func (s *Server) Kill() {
+	if s.process == nil {
+		return
+	}
+	s.process.Process.Kill()
+	s.process.Wait() // its error is that it was killed
+	s.process = nil
+}
+
+// Freeze stops the server's time, its connections stay.
+func (s *Server) Freeze() { s.signal(syscall.SIGSTOP) }
+
+// Thaw lets a frozen server go on.
+func (s *Server) Thaw() { s.signal(syscall.SIGCONT) }
+
+func (s *Server) signal(what syscall.Signal) {
+	s.t.Helper()
+	if err := s.process.Process.Signal(what); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// build returns the path of the program, which go keeps in its cache.
+func build(t testing.TB) string {
+	t.Helper()
+	command := exec.Command("go", "tool", "-n", "nats-server")
+	var problems bytes.Buffer
+	command.Stderr = &problems
+	out, err := command.Output()
+	if err != nil {
+		t.Fatalf("go tool nats-server: %v\n%s", err, problems.String())
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// freePort finds a port that nobody listens on now.
+func freePort(t testing.TB) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}

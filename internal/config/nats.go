@@ -1,0 +1,47 @@
+package config
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// schemes are the ways to reach a NATS server.
+var schemes = []string{"nats", "tls", "ws", "wss"}
+
+// natsContext begins the name of a context that the tool nats keeps.
+const natsContext = "context:"
+
+// validate finds every contradiction in what is said of the server.
+func (n *NATS) validate() []error {
+	var errs []error
+	bad := func(ok bool, format string, args ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
+	bad(validNATS(n.URL), "nats.url: found %q, expected embedded, off, context:NAME or nats://host:port", n.URL)
+	bad(n.Port >= 0 && n.Port <= 65535, "nats.port: found %d, expected 0 (any free port) to 65535", n.Port)
+	bad(token64.MatchString(n.Prefix), "nats.prefix: found %q, expected 1 to 64 letters, digits, - or _", n.Prefix)
+	bad(token64.MatchString(n.Site), "nats.site: found %q, expected 1 to 64 letters, digits, - or _", n.Site)
+	bad((n.Cert == "") == (n.Key == ""), "nats.cert, nats.key: one without the other: give the certificate and its key")
+	bad(n.Creds == "" || n.NKey == "", "nats.creds, nats.nkey: found both: give the one that the server asks for")
+	files := n.Creds + n.NKey + n.CA + n.Cert + n.Key
+	bad(files == "" || n.URL != NATSEmbedded, "nats: creds, nkey, ca, cert and key are for a server that is not embedded: leave them out, or give its nats.url")
+	return errs
+}
+
+// validNATS accepts the two words, a context, and addresses with a host each.
+func validNATS(address string) bool {
+	if address == NATSEmbedded || address == NATSOff || strings.HasPrefix(address, natsContext) {
+		return true
+	}
+	for part := range strings.SplitSeq(address, ",") {
+		u, err := url.Parse(strings.TrimSpace(part))
+		if err != nil || !slices.Contains(schemes, u.Scheme) || u.Host == "" {
+			return false
+		}
+	}
+	return true
+}
