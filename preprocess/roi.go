@@ -10,6 +10,7 @@ import (
 	"gocv.io/x/gocv"
 
 	"driftscope/internal/frame"
+	"driftscope/internal/latent"
 	"driftscope/internal/pipeline"
 )
 
@@ -28,7 +29,9 @@ type roiOptions struct {
 type roi struct {
 	region image.Rectangle
 	finder *finder // nil once the region is final
-	cuts   uint64  // trajectories begun by moving the region: 0 or 1
+	cuts   uint64  // trajectories begun by moving the region
+
+	picture image.Rectangle // the last one's; empty before the first
 }
 
 func newROI(decode func(dst any) error) (pipeline.Step, error) {
@@ -102,9 +105,10 @@ func (r *roi) Apply(_ context.Context, f *frame.Frame) error {
 	}
 	f.Meta.Trajectory += r.cuts
 	m := f.Mat()
-	if picture := image.Rect(0, 0, m.Cols(), m.Rows()); !r.region.In(picture) {
+	r.picture = image.Rect(0, 0, m.Cols(), m.Rows())
+	if !r.region.In(r.picture) {
 		return complain("roi", f, "the region x %d to %d, y %d to %d does not lie in the frame of %dx%d pixels: move or shrink it",
-			r.region.Min.X, r.region.Max.X, r.region.Min.Y, r.region.Max.Y, picture.Max.X, picture.Max.Y)
+			r.region.Min.X, r.region.Max.X, r.region.Min.Y, r.region.Max.Y, r.picture.Max.X, r.picture.Max.Y)
 	}
 	part := m.Region(r.region)
 	cut := part.Clone()
@@ -129,7 +133,7 @@ func (r *roi) find(f *frame.Frame) error {
 		return complain("roi", f, "%w", err)
 	}
 	if !first && region != r.region {
-		r.cuts = 1
+		r.cuts++
 	}
 	r.region = region
 	if !last {
@@ -139,6 +143,23 @@ func (r *roi) find(f *frame.Frame) error {
 		region.Min.X, region.Max.X, region.Min.Y, region.Max.Y, r.finder.shown()))
 	err = r.finder.Close()
 	r.finder = nil
+	return err
+}
+
+// Move ends a search that is under way.
+func (r *roi) Move(x, y int) error {
+	if r.picture.Empty() {
+		return latent.Refuse(latent.NotNow, "roi: no frame has come yet: try again when one has")
+	}
+	size := r.region.Size()
+	if x < 0 || y < 0 || x > r.picture.Max.X-size.X || y > r.picture.Max.Y-size.Y {
+		return latent.Refuse(latent.Malformed, "roi: found x %d, y %d: the region of %dx%d lies in a frame of %dx%d pixels with x up to %d, y up to %d",
+			x, y, size.X, size.Y, r.picture.Max.X, r.picture.Max.Y, r.picture.Max.X-size.X, r.picture.Max.Y-size.Y)
+	}
+	err := r.Close()
+	r.finder = nil
+	r.region = image.Rectangle{Min: image.Pt(x, y), Max: image.Pt(x, y).Add(size)}
+	r.cuts++
 	return err
 }
 

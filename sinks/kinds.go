@@ -24,6 +24,7 @@ type Sink interface {
 // Env is what a stream lends its sinks. They close none of it.
 type Env struct {
 	Stream   string
+	About    About
 	Bus      *bus.Conn // nil where NATS is off
 	Stdout   io.Writer
 	Terminal bool // Stdout is a terminal

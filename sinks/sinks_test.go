@@ -115,51 +115,6 @@ func TestNATSWhileServerIsAway(t *testing.T) {
 	closeSink(t, s)
 }
 
-func TestNATSCommands(t *testing.T) {
-	b := newBus(t)
-	s, err := New("nats", decoder(t, nil), Env{Stream: "bead", Bus: b})
-	if err != nil {
-		t.Fatal(err)
-	}
-	commands := s.(interface{ Commands() <-chan latent.Command }).Commands()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for range 2 {
-			c := <-commands
-			if c.Name == "pause" {
-				c.Reply(nil)
-			} else {
-				c.Reply(errors.New("command \"dance\" is not known"))
-			}
-		}
-	}()
-	ask := func(name, want string) {
-		t.Helper()
-		m, err := b.NATS().Request("driftscope.local.bead.cmd."+name, nil, 5*time.Second)
-		if err != nil || !strings.Contains(string(m.Data), want) {
-			t.Errorf("%s: found %v, %v, expected %q", name, m, err, want)
-		}
-	}
-	ask("pause", "ok")
-	ask("dance", "not known")
-	<-done
-	inbox, err := b.NATS().SubscribeSync("late")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := b.NATS().PublishRequest("driftscope.local.bead.cmd.reset", "late", nil); err != nil {
-		t.Fatal(err)
-	}
-	if err := b.NATS().Flush(); err != nil {
-		t.Fatal(err)
-	}
-	closeSink(t, s)
-	if m, err := inbox.NextMsg(5 * time.Second); err != nil || !strings.Contains(string(m.Data), "ending") {
-		t.Errorf("a command at the end was answered %v, %v", m, err)
-	}
-}
-
 func TestJSONL(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.jsonl")
 	write := func(options map[string]any, messages ...latent.Message) {

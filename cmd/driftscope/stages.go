@@ -91,8 +91,22 @@ func (s *stream) build(ctx context.Context, cfg config.Config, before *earlier) 
 	if s.bus, err = connect(ctx, cfg.NATS, logger(cfg)); err != nil {
 		return err
 	}
-	s.stages.Sinks, err = newSinks(cfg, s.bus)
+	about, err := s.about(cfg)
+	if err != nil {
+		return err
+	}
+	s.stages.Sinks, err = newSinks(cfg, s.bus, about)
 	return usage(err)
+}
+
+// about is what the stream says of itself to those who ask.
+func (s *stream) about(cfg config.Config) (sinks.About, error) {
+	digest, err := cfg.Digest()
+	c := &s.model.Card
+	return sinks.About{
+		Source: sourceName(cfg.Source), Model: s.model.name, ModelSHA256: s.model.Digest, ConfigSHA256: digest,
+		Latents: c.Latent, Seed: cfg.Online.Seed, Started: time.Now().UTC(),
+	}, err
 }
 
 // close frees what was made of a stream that is not going to run. An unopened source holds nothing.
@@ -186,8 +200,8 @@ func connect(ctx context.Context, o config.NATS, log *slog.Logger) (*bus.Conn, e
 }
 
 // newSinks makes the sinks of the configuration, and NATS where there is a bus, all or none.
-func newSinks(cfg config.Config, b *bus.Conn) ([]pipeline.NamedSink, error) {
-	env := sinks.Env{Stream: cfg.Stream, Bus: b, Stdout: os.Stdout, Terminal: term.IsTerminal(int(os.Stdout.Fd()))}
+func newSinks(cfg config.Config, b *bus.Conn, about sinks.About) ([]pipeline.NamedSink, error) {
+	env := sinks.Env{Stream: cfg.Stream, About: about, Bus: b, Stdout: os.Stdout, Terminal: term.IsTerminal(int(os.Stdout.Fd()))}
 	components := cfg.Sinks
 	if b != nil {
 		components = append([]config.Component{{Kind: natsSink}}, components...)

@@ -27,7 +27,7 @@ func (o *Options) access() ([]nats.Option, error) {
 	if o.NKey != "" {
 		option, err := nats.NkeyOptionFromSeed(o.NKey)
 		if err != nil {
-			return nil, fmt.Errorf("nats.nkey: %s: %w: give a file that holds the seed of a user, SU...", o.NKey, err)
+			return nil, fmt.Errorf("nats.nkey: %s: %w: give a file that holds the seed of a user (SU and 56 letters)", o.NKey, err)
 		}
 		options = append(options, option)
 	}

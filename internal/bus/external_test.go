@@ -111,7 +111,7 @@ func TestTLS(t *testing.T) {
 	})
 	a.sign("client", &x509.Certificate{ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})
 	s := bustest.Start(t, fmt.Sprintf(`tls {cert_file: %q, key_file: %q, ca_file: %q, verify: true}`,
-		a.path("server.pem"), a.path("server.key"), a.path("ca.pem")), t.TempDir())
+		a.path("server.pem"), a.path("server.key"), a.path("ca.pem")))
 	at := fmt.Sprintf("tls://localhost:%d", s.Port())
 	if err := reaches(t, Options{URL: at, CA: a.path("ca.pem"), Cert: a.path("client.pem"), Key: a.path("client.key")}); err != nil {
 		t.Error(err)
@@ -127,7 +127,7 @@ func TestTLS(t *testing.T) {
 // TestUsers: a password in the URL, a token, an nkey, a context with a list of servers of which the first is not there.
 func TestUsers(t *testing.T) {
 	seed, public := newUser(t)
-	s := bustest.Start(t, fmt.Sprintf(`authorization {users = [{user: rig, password: hunter2}, {nkey: %s}]}`, public), t.TempDir())
+	s := bustest.Start(t, fmt.Sprintf(`authorization {users = [{user: rig, password: hunter2}, {nkey: %s}]}`, public))
 	folder := t.TempDir()
 	nk := filepath.Join(folder, "rig.nk")
 	write(t, nk, seed)
@@ -217,7 +217,7 @@ func TestCredentials(t *testing.T) {
 	}
 	accountKey, _ := account.PublicKey()
 	s := bustest.Start(t, fmt.Sprintf("operator: %s\nresolver: MEMORY\nresolver_preload: {%s: %s}",
-		signed(t, jwt.NewOperatorClaims(operatorKey), operator), accountKey, signed(t, jwt.NewAccountClaims(accountKey), operator)), t.TempDir())
+		signed(t, jwt.NewOperatorClaims(operatorKey), operator), accountKey, signed(t, jwt.NewAccountClaims(accountKey), operator)))
 	credentials := func(path string, change func(*jwt.UserClaims)) Options {
 		seed, public := newUser(t)
 		claims := jwt.NewUserClaims(public)
@@ -276,7 +276,7 @@ func TestCredentials(t *testing.T) {
 // TestCutOff: a server that is silent is given up within MaxAge, and nothing that was published before is delivered after.
 func TestCutOff(t *testing.T) {
 	t.Parallel()
-	s := bustest.Start(t, "", t.TempDir())
+	s := bustest.Start(t, "")
 	w := bustest.NewWire(t, strings.TrimPrefix(s.URL(), "nats://"))
 	c := connect(t, Options{URL: "nats://" + w.Address()})
 	near := connect(t, Options{URL: s.URL()})

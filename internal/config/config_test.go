@@ -90,6 +90,39 @@ func TestMinimalIsDefault(t *testing.T) {
 	}
 }
 
+// TestDigest: what decides the results has its digest, and nothing else has.
+func TestDigest(t *testing.T) {
+	digest := func(text string) string {
+		t.Helper()
+		c, err := Parse("test", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := c.Digest()
+		if err != nil || len(d) != 64 {
+			t.Fatalf("found %q, %v", d, err)
+		}
+		return d
+	}
+	first := digest("source: {sim: {name: molecule, seed: 1}}")
+	for _, same := range []string{
+		"source: {sim: {seed: 1, name: molecule}}",
+		"{stream: other, grace: 1s, source: {sim: {name: molecule, seed: 1}}, nats: {url: off}, sinks: [terminal], online: {seed: 1, state: a}}",
+	} {
+		if digest(same) != first {
+			t.Errorf("another digest: %s", same)
+		}
+	}
+	for _, other := range []string{
+		"source: {sim: {name: molecule, seed: 2}}", "source: sim", "{source: {sim: {name: molecule, seed: 1}}, online: {seed: 2}}",
+		"{source: {sim: {name: molecule, seed: 1}}, model: a.onnx}", "{source: {sim: {name: molecule, seed: 1}}, preprocess: [{clahe: {tiles: 8}}]}",
+	} {
+		if digest(other) == first {
+			t.Errorf("the same digest: %s", other)
+		}
+	}
+}
+
 func TestFull(t *testing.T) {
 	c, err := Load("testdata/full.good.yaml")
 	if err != nil {

@@ -195,12 +195,6 @@ type View struct {
 	Reconstruction []byte    `json:"reconstruction_jpeg,omitempty"` // empty where the model has no decoder
 }
 
-// Command is a request from outside; the runner applies it between two frames and answers on Reply.
-type Command struct {
-	Name  string
-	Reply func(error) // called exactly once; never nil
-}
-
 func (*Estimate) message() {}
 func (*Event) message()    {}
 func (*Health) message()   {}

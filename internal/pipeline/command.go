@@ -1,16 +1,17 @@
 package pipeline
 
 import (
+	"bytes"
 	"context"
-	"errors"
-	"fmt"
+	"encoding/json"
+	"strings"
 	"time"
 
 	"driftscope/internal/latent"
 )
 
 // errEnded answers a command that came too late.
-var errEnded = errors.New("the run is ending: the command was not applied")
+var errEnded = latent.Refuse(latent.NotNow, "the run is ending: the command was not applied: start the stream again")
 
 // relay hands a sink's commands to the tracker, until the tracker has ended.
 func (r *runner) relay(from <-chan latent.Command, ended <-chan struct{}) {
@@ -33,23 +34,41 @@ func (r *runner) relay(from <-chan latent.Command, ended <-chan struct{}) {
 
 // command applies c, answers it and tells everyone.
 func (t *tracker) command(ctx context.Context, c latent.Command) {
-	err := t.apply(c.Name)
+	if c.Name == "checkpoint" && plain(c) == nil { // answered once it is on the disk
+		t.kept(ctx, t.keeper.ask(func(err error) { t.answer(ctx, c, err) }, t.paused))
+		return
+	}
+	t.answer(ctx, c, t.apply(c))
+}
+
+// answer says what became of c.
+func (t *tracker) answer(ctx context.Context, c latent.Command, err error) {
 	c.Reply(err)
 	if err != nil {
 		t.log.Warn("command refused", "command", c.Name, "err", err)
 		return
 	}
 	t.log.Info("command applied", "command", c.Name)
+	var with bytes.Buffer
+	if plain(c) != nil {
+		with.WriteString(": ")
+		json.Compact(&with, c.Payload) // it was decoded already
+	}
 	t.publish(ctx, &latent.Event{
 		Seq: t.tally.lastSeq(), Time: time.Now(), Level: latent.Info,
-		Code: "command_" + c.Name, Text: "the command " + c.Name + " was applied", Count: 1,
+		Code: "command_" + c.Name, Text: "the command " + c.Name + " was applied" + with.String(), Count: 1,
 	}, time.Time{})
 }
 
-// apply carries out a command by name: pause and freeze hold the tracking and the law, resume ends both, reset forgets
-// the law, roll_back makes it what it was half a minute or more ago.
-func (t *tracker) apply(name string) error {
-	switch name {
+// apply carries out a command by name; latent.Applied says what each does.
+func (t *tracker) apply(c latent.Command) error {
+	if c.Name == "roi" {
+		return t.move(c)
+	}
+	if err := plain(c); err != nil {
+		return err
+	}
+	switch c.Name {
 	case "pause":
 		t.paused = true
 	case "resume":
@@ -60,19 +79,54 @@ func (t *tracker) apply(name string) error {
 	case "freeze":
 		e, ok := t.Estimator.(Freezer)
 		if !ok {
-			return errors.New("freeze: this estimator cannot be frozen")
+			return latent.Refuse(latent.Conflict, "freeze: this estimator cannot be frozen: pause the stream")
 		}
 		e.Freeze(true)
 	case "reset":
 		e, ok := t.Estimator.(Resetter)
 		if !ok {
-			return errors.New("reset: this estimator cannot be reset")
+			return latent.Refuse(latent.Conflict, "reset: this estimator cannot be reset: start the stream again")
 		}
 		e.Reset()
 	case "roll_back":
 		return t.keeper.rollBack()
+	case "stop":
+		t.stop()
 	default:
-		return fmt.Errorf("command %.40q is not known: send pause, resume, freeze, reset or roll_back", name)
+		return latent.Refuse(latent.Unknown, "command %.40q is not known: send %s", c.Name, strings.Join(names(), ", "))
 	}
 	return nil
+}
+
+// move puts the region of interest elsewhere.
+func (t *tracker) move(c latent.Command) error {
+	var to struct{ X, Y *int }
+	d := json.NewDecoder(bytes.NewReader(c.Payload))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&to); err != nil || d.More() || to.X == nil || to.Y == nil {
+		return latent.Refuse(latent.Malformed, `roi: found %.80q: send {"x": 120, "y": 80}, the upper left corner of the region in pixels`, c.Payload)
+	}
+	for _, step := range t.Steps {
+		if m, ok := step.Step.(Mover); ok {
+			return m.Move(*to.X, *to.Y)
+		}
+	}
+	return latent.Refuse(latent.Conflict, "roi: the model's preprocessing cuts no region: train one that does, with driftscope pretrain --crop")
+}
+
+// plain refuses a payload where a command takes none.
+func plain(c latent.Command) error {
+	if body := bytes.TrimSpace(c.Payload); len(body) > 0 && string(body) != "{}" {
+		return latent.Refuse(latent.Malformed, "%.40s: takes no payload: send an empty request", c.Name)
+	}
+	return nil
+}
+
+// names are those of the commands that are applied here.
+func names() []string {
+	var names []string
+	for _, c := range latent.Applied() {
+		names = append(names, c.Name)
+	}
+	return names
 }

@@ -1,7 +1,9 @@
 package pipeline
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -10,12 +12,86 @@ import (
 	"driftscope/internal/latent"
 )
 
-func TestCommands(t *testing.T) {
-	send := func(g *rig, name string) error {
-		reply := make(chan error, 1)
-		g.sinks[0].commands <- latent.Command{Name: name, Reply: func(err error) { reply <- err }}
-		return <-reply
+// request sends a command and waits for what becomes of it.
+func request(g *rig, name, payload string) error {
+	reply := make(chan error, 1)
+	g.sinks[0].commands <- latent.Command{Name: name, Payload: []byte(payload), Reply: func(err error) { reply <- err }}
+	return <-reply
+}
+
+// movable is a step with a region that may lie at 0 to 9.
+type movable struct {
+	step
+	x, y int
+}
+
+func (m *movable) Move(x, y int) error {
+	if x > 9 || y > 9 {
+		return latent.Refuse(latent.Malformed, "too far")
 	}
+	m.x, m.y = x, y
+	return nil
+}
+
+// TestRefusals: every refusal says whose fault it is, and nothing is told to the stages.
+func TestRefusals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newRig(1000)
+		g.source.interval = time.Millisecond
+		g.sinks[0].commands = make(chan latent.Command)
+		stages := g.stages()
+		estimator, region := &steerable{}, &movable{}
+		stages.Estimator = estimator
+		stages.Steps = append(stages.Steps, NamedStep{"roi", region})
+		go func() {
+			for _, c := range []struct {
+				name, payload string
+				code          int
+			}{
+				{"dance", "", latent.Unknown},
+				{"", "", latent.Unknown},
+				{"pause", "now", latent.Malformed},
+				{"reset", `{"hard": true}`, latent.Malformed},
+				{"checkpoint", "[]", latent.Malformed},
+				{"checkpoint", "", latent.Conflict},
+				{"roll_back", "", latent.Conflict},
+				{"roi", "", latent.Malformed},
+				{"roi", `{"x": 1}`, latent.Malformed},
+				{"roi", `{"x": 1, "y": 2, "z": 3}`, latent.Malformed},
+				{"roi", `{"x": 1.5, "y": 2}`, latent.Malformed},
+				{"roi", `{"x": 1, "y": 2} {}`, latent.Malformed},
+				{"roi", `{"x": 10, "y": 2}`, latent.Malformed},
+			} {
+				var refusal *latent.Refusal
+				if err := request(g, c.name, c.payload); !errors.As(err, &refusal) || refusal.Code != c.code {
+					t.Errorf("%s %s: found %v, expected code %d", c.name, c.payload, err, c.code)
+				} else if strings.ContainsRune(refusal.Text, '\n') {
+					t.Errorf("%s %s: more than one line: %q", c.name, c.payload, refusal.Text)
+				}
+			}
+			if len(estimator.calls) != 0 || region.x != 0 {
+				t.Errorf("a refused command did something: %v, %d", estimator.calls, region.x)
+			}
+			if err := request(g, "roi", " {\"y\": 2,\n\"x\": 1}"); err != nil || region.x != 1 || region.y != 2 {
+				t.Errorf("the region is at %d, %d: %v", region.x, region.y, err)
+			}
+			if err := request(g, "stop", "{}"); err != nil {
+				t.Error(err)
+			}
+		}()
+		summary, err := Run(t.Context(), stages, Options{})
+		if err != nil || summary.FramesIn >= 1000 || summary.FramesIn != summary.Tracked+frameDrops(summary) {
+			t.Errorf("stopped after %d frames, %d tracked: %v", summary.FramesIn, summary.Tracked, err)
+		}
+		i := slices.IndexFunc(g.sinks[0].events, func(e latent.Event) bool { return e.Code == "command_roi" })
+		if i < 0 || g.sinks[0].events[i].Text != `the command roi was applied: {"y":2,"x":1}` {
+			t.Errorf("found events %v", g.sinks[0].events)
+		}
+	})
+}
+
+func TestCommands(t *testing.T) {
+	send := func(g *rig, name string) error { return request(g, name, "") }
 	t.Run("refused", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			g := newRig(100)

@@ -22,7 +22,12 @@ type keeper struct {
 	newest      []byte     // nil before the first
 	writing     chan error // gives the outcome of the write under way
 	outstanding bool       // it has not been received
+
+	asked []func(error) // who waits for a checkpoint to be on the disk
 }
+
+// maxAsked is how many may wait for one checkpoint.
+const maxAsked = 16
 
 func newKeeper(e Estimator, write func([]byte) error, now time.Time) *keeper {
 	law, _ := e.(Checkpointer)
@@ -40,26 +45,61 @@ func (k *keeper) visit(now time.Time) error {
 			return nil
 		}
 	}
-	if k.law == nil || now.Sub(k.last) < keepEvery || !k.law.Quiet() {
+	due := now.Sub(k.last) >= keepEvery
+	if k.law == nil || !due && len(k.asked) == 0 || !k.law.Quiet() {
 		return failed
 	}
-	k.last = now
-	return errors.Join(failed, k.take())
+	state, err := k.take()
+	if due && err == nil {
+		k.last = now
+		k.older, k.newest = k.newest, state
+	}
+	return errors.Join(failed, err)
+}
+
+// ask has a checkpoint taken that is not due, and answer called once it is on the disk or cannot be. While idle no frames come, and the
+// checkpoint is taken at once; the error is then that of writing.
+func (k *keeper) ask(answer func(error), idle bool) error {
+	switch {
+	case k.law == nil:
+		answer(latent.Refuse(latent.Conflict, "checkpoint: this estimator has no state to keep: leave the command out"))
+	case k.write == nil:
+		answer(latent.Refuse(latent.Conflict, "checkpoint: there is no file for the state: give run --state FILE, or online.state"))
+	case len(k.asked) == maxAsked:
+		answer(latent.Refuse(latent.NotNow, "checkpoint: %d wait for one already: try again in a second", maxAsked))
+	case idle:
+		k.asked = append(k.asked, answer)
+		return k.end() // which answers, too
+	default:
+		k.asked = append(k.asked, answer)
+	}
+	return nil
 }
 
 // take makes a checkpoint and begins to write it.
-func (k *keeper) take() error {
+func (k *keeper) take() (state []byte, err error) {
+	asked := k.asked
+	k.asked = nil
+	tell := func(err error) {
+		for _, answer := range asked {
+			answer(err)
+		}
+	}
 	var b bytes.Buffer
 	if err := k.law.Save(&b); err != nil {
-		return err
+		tell(err)
+		return nil, err
 	}
-	k.older, k.newest = k.newest, b.Bytes()
 	if k.write == nil {
-		return nil
+		return b.Bytes(), nil
 	}
 	k.outstanding = true
-	go func(state []byte) { k.writing <- k.write(state) }(k.newest)
-	return nil
+	go func() {
+		err := k.write(b.Bytes())
+		tell(err)
+		k.writing <- err
+	}()
+	return b.Bytes(), nil
 }
 
 // end takes and writes the last checkpoint, and returns once it is on its way to the disk.
@@ -70,24 +110,29 @@ func (k *keeper) end() error {
 	var failed error
 	if k.outstanding {
 		failed = <-k.writing
+		k.outstanding = false
 	}
-	if err := k.take(); err != nil {
+	if _, err := k.take(); err != nil {
 		return errors.Join(failed, err)
 	}
+	k.outstanding = false
 	return errors.Join(failed, <-k.writing)
 }
 
 // rollBack restores the checkpoint before the newest.
 func (k *keeper) rollBack() error {
 	if k.older == nil {
-		return fmt.Errorf("roll_back: there is no state from before: one is kept every %v", keepEvery)
+		return latent.Refuse(latent.Conflict, "roll_back: there is no state from before, one is kept every %v: try again then", keepEvery)
 	}
 	return k.law.Restore(bytes.NewReader(k.older))
 }
 
 // keep visits the keeper after a frame.
-func (t *tracker) keep(ctx context.Context) {
-	if err := t.keeper.visit(time.Now()); err != nil {
+func (t *tracker) keep(ctx context.Context) { t.kept(ctx, t.keeper.visit(time.Now())) }
+
+// kept tells of a checkpoint that could not be written.
+func (t *tracker) kept(ctx context.Context, err error) {
+	if err != nil {
 		t.log.Warn("the state was not kept", "err", err)
 		t.publish(ctx, &latent.Event{
 			Seq: t.tally.lastSeq(), Time: time.Now(), Level: latent.Warning,

@@ -94,3 +94,44 @@ func TestRollBack(t *testing.T) {
 		}
 	})
 }
+
+// A checkpoint that is asked for is answered once it is on the disk, also while tracking is paused, and with what hindered it; what
+// roll_back goes to does not change.
+func TestCheckpoint(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newRig(100)
+		g.source.interval = time.Second
+		g.sinks[0].commands = make(chan latent.Command)
+		stages := g.stages()
+		law := &lawful{quiet: true}
+		stages.Estimator = law
+		kept, disk := "", error(nil)
+		go func() {
+			time.Sleep(10*time.Second + time.Millisecond)
+			if err := request(g, "checkpoint", ""); err != nil || kept != "11" { // with the next frame
+				t.Errorf("kept %q: %v", kept, err)
+			}
+			if err := request(g, "roll_back", ""); err == nil {
+				t.Error("rolled back to a state that is not half a minute old")
+			}
+			disk = errors.New("disk full")
+			if err := request(g, "checkpoint", ""); !errors.Is(err, disk) {
+				t.Errorf("a full disk: found %v", err)
+			}
+			disk, law.quiet = nil, false
+			if err := request(g, "pause", ""); err != nil {
+				t.Error(err)
+			}
+			if err := request(g, "checkpoint", ""); err != nil || kept != "12" {
+				t.Errorf("while paused: kept %q: %v", kept, err)
+			}
+			if err := request(g, "stop", ""); err != nil {
+				t.Error(err)
+			}
+		}()
+		_, err := Run(t.Context(), stages, Options{Keep: func(state []byte) error { kept = string(state); return disk }})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}

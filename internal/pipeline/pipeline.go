@@ -39,6 +39,10 @@ type Step interface {
 	Close() error
 }
 
+// Mover is implemented by a Step that cuts a region out of the picture. Move puts the region's upper left corner at x, y of the step's
+// input, from the next frame on, and begins a trajectory there. Its error is a *latent.Refusal and leaves the region where it was.
+type Mover interface{ Move(x, y int) error }
+
 // Looker is implemented by a Step that suits itself to whole films. Where a complete recording is read, Look is shown every frame of a
 // trajectory as the source gives it, before the first of them is applied; a Look after an Apply begins the next. It borrows f and leaves
 // its pixels as they are. In a stream it is never called, and the step does what it can from the frames so far.

@@ -26,17 +26,15 @@ type Server struct {
 	process *exec.Cmd
 }
 
-// Start runs a server on a free port of 127.0.0.1 with a configuration, the text of a file, and ends it with the test. What it keeps
-// lies in folder.
-func Start(t testing.TB, configuration, folder string) *Server {
+// Start runs a server on a free port of 127.0.0.1 with a configuration, the text of a file, and ends it with the test.
+func Start(t testing.TB, configuration string) *Server {
 	t.Helper()
 	s := &Server{t: t, binary: build(t), port: freePort(t), log: filepath.Join(t.TempDir(), "nats-server.log")}
 	file := filepath.Join(t.TempDir(), "nats-server.conf")
 	if err := os.WriteFile(file, []byte(configuration), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s.args = []string{"-c", file, "-a", "127.0.0.1", "-p", fmt.Sprint(s.port), "-sd", folder, "-l", s.log}
-	s.Run()
+	s.args = []string{"-c", file, "-a", "127.0.0.1", "-p", fmt.Sprint(s.port), "-l", s.log}
 	t.Cleanup(func() {
 		s.Kill()
 		if t.Failed() {
@@ -44,6 +42,7 @@ func Start(t testing.TB, configuration, folder string) *Server {
 			t.Logf("the server's log:\n%s", bytes.TrimSpace(text))
 		}
 	})
+	s.Run()
 	return s
 }
 

@@ -1,0 +1,27 @@
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+)
+
+// Digest is the SHA-256 of what decides the results, in hex: the source, the model's name, the steps and the estimator's settings, as they
+// are, defaults included. Where messages go and what they are called is none of it.
+func (c *Config) Digest() (string, error) {
+	components := func(list []Component) (out []any) {
+		for _, c := range list {
+			out = append(out, []any{c.Kind, c.Options()})
+		}
+		return out
+	}
+	online := c.Online
+	online.State = "" // where it is kept
+	data, err := json.Marshal([]any{components([]Component{c.Source}), c.Model, components(c.Preprocess), online})
+	if err != nil {
+		return "", fmt.Errorf("the configuration has no digest: %w", err)
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:]), nil
+}

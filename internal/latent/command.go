@@ -1,0 +1,46 @@
+package latent
+
+import "fmt"
+
+// Command is a request from outside; the runner applies it between two frames and answers on Reply.
+type Command struct {
+	Name    string
+	Payload []byte      // JSON, as it came: bounded in size, and not yet looked at
+	Reply   func(error) // called exactly once, from any goroutine; never nil. A *Refusal says whose fault it is
+}
+
+// Refusal is why a command was not applied. Code is one of the constants below, as in HTTP.
+type Refusal struct {
+	Code int
+	Text string // ends in what to do
+}
+
+// Whose fault a refusal is.
+const (
+	Malformed  = 400 // the payload is not what the command takes
+	Unknown    = 404 // there is no such command
+	Conflict   = 409 // this stream cannot do it, or not in its state
+	NotAllowed = 403 // who asks may not
+	NotNow     = 503 // it may work later
+)
+
+func (r *Refusal) Error() string { return r.Text }
+
+// Refuse makes a Refusal.
+func Refuse(code int, format string, args ...any) error {
+	return &Refusal{Code: code, Text: fmt.Sprintf(format, args...)}
+}
+
+// Applied lists the commands that the runner applies, with what each does.
+func Applied() []struct{ Name, Does string } {
+	return []struct{ Name, Does string }{
+		{"pause", "tracking waits: a live stream's frames are dropped and counted, a file's wait"},
+		{"resume", "tracking and the law go on"},
+		{"freeze", "the law stays as it is while latents go on"},
+		{"reset", "the law forgets all it has learnt"},
+		{"roll_back", "the law becomes what it was half a minute or more ago"},
+		{"checkpoint", "the law's state is written to its file now; answered when it is there"},
+		{"roi", `the region of interest moves: {"x": 120, "y": 80} is its upper left corner in the step's input, pixels`},
+		{"stop", "the stream ends, with all it has read tracked and delivered"},
+	}
+}
