@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -27,7 +28,8 @@ type Env struct {
 	About    About
 	Bus      *bus.Conn // nil where NATS is off
 	Stdout   io.Writer
-	Terminal bool // Stdout is a terminal
+	Terminal bool         // Stdout is a terminal
+	Log      *slog.Logger // nil is silent
 }
 
 // constructor makes one kind of sink from the options written under it. decode is strict: an unknown key is an error.
@@ -45,6 +47,9 @@ func New(kind string, decode func(dst any) error, env Env) (Sink, error) {
 	construct, known := kinds[kind]
 	if !known {
 		return nil, fmt.Errorf("sink kind %q is not known: give one of %s", kind, strings.Join(Kinds(), ", "))
+	}
+	if env.Log == nil {
+		env.Log = slog.New(slog.DiscardHandler)
 	}
 	sink, err := construct(decode, env)
 	if err != nil {

@@ -18,6 +18,7 @@ type natsSink struct {
 	conn     *nats.Conn
 	subjects map[latent.Kind]string
 	latest   records
+	durable  *durable                        // nil where nothing is kept
 	publish  func(latent.Kind, []byte) error // kept, so that a frame needs no new closure
 }
 
@@ -25,7 +26,8 @@ type natsSink struct {
 const maxFlush = 3 * time.Second
 
 func newNATS(decode func(any) error, env Env) (Sink, error) {
-	if err := decode(&struct{}{}); err != nil {
+	var o natsOptions
+	if err := decode(&o); err != nil {
 		return nil, err
 	}
 	if env.Bus == nil {
@@ -40,16 +42,50 @@ func newNATS(decode func(any) error, env Env) (Sink, error) {
 		s.subjects[kind] = subject.Of(string(kind))
 	}
 	s.publish = s.send
-	s.service, err = newService(s.conn, subject, env, &s.latest)
+	if o.Durable {
+		if s.durable, err = newDurable(s.conn, subject, o, env.Log); err != nil {
+			return nil, err
+		}
+	}
+	if s.service, err = newService(s.conn, subject, env, &s.latest, s.durable); err != nil && s.durable != nil {
+		err = errors.Join(err, s.durable.close(context.Background()))
+	}
 	return s, err
 }
 
 // Commands gives the commands as they arrive.
 func (s *natsSink) Commands() <-chan latent.Command { return s.commands }
 
-// Write publishes m. While the server is away it returns an error that says Undelivered.
+// Write publishes m, and spools what is to be kept first. While the server is away, or the spool full, it returns an error that says
+// Undelivered, unless m is in the spool.
 func (s *natsSink) Write(_ context.Context, m latent.Message) error {
+	switch m.(type) {
+	case *latent.Estimate, *latent.Event:
+		if s.durable != nil {
+			return s.keep(m)
+		}
+	}
 	return s.encode(m, s.publish)
+}
+
+// keep spools m, and publishes it for those who look on. Those may miss it, the spool may not.
+func (s *natsSink) keep(m latent.Message) error {
+	revision, field := s.revision, s.field
+	s.durable.clear()
+	if err := s.encode(m, s.durable.add); err != nil {
+		return err
+	}
+	if err := s.durable.commit(); err != nil {
+		s.revision, s.field = revision, field // the law is still news
+		return away{err}
+	}
+	for _, r := range s.durable.marks {
+		var lost away
+		if err := s.send(r.kind, s.durable.batch[r.from:r.to]); err != nil && !errors.As(err, &lost) {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *natsSink) send(kind latent.Kind, line []byte) error {
@@ -63,26 +99,27 @@ func (s *natsSink) send(kind latent.Kind, line []byte) error {
 	case errors.Is(err, nats.ErrConnectionClosed), errors.Is(err, nats.ErrBadSubject):
 		return fmt.Errorf("%s: %w", s.subjects[kind], err)
 	}
-	return away{err}
+	return away{fmt.Errorf("the NATS server is away (%w): messages are lost until it is back", err)}
 }
 
 // Close takes no more commands, refuses those that wait, and waits itself, within ctx, until the server has every message.
 func (s *natsSink) Close(ctx context.Context) error {
 	stopped := s.stop()
-	if !s.conn.IsConnected() {
-		return nil // nothing waits for a server that is away
-	}
 	ctx, cancel := context.WithTimeout(ctx, maxFlush)
 	defer cancel()
+	if s.durable != nil {
+		stopped = errors.Join(stopped, s.durable.close(ctx))
+	}
+	if !s.conn.IsConnected() {
+		return stopped // nothing else waits for a server that is away
+	}
 	return errors.Join(stopped, s.conn.FlushWithContext(ctx))
 }
 
 // away is the error of a message that cannot be delivered now.
 type away struct{ cause error }
 
-func (a away) Error() string {
-	return fmt.Sprintf("the NATS server is away (%v): messages are lost until it is back", a.cause)
-}
+func (a away) Error() string { return a.cause.Error() }
 
 // Undelivered says that only this message is lost: see pipeline.Sink.
 func (away) Undelivered() bool { return true }

@@ -40,13 +40,17 @@ type service struct {
 	stream   string
 	about    About
 	records  *records
+	durable  *durable // nil where nothing is kept
 	commands chan latent.Command
 	ended    chan struct{}
 	micro    micro.Service
 }
 
-func newService(nc *nats.Conn, subject bus.Subject, env Env, r *records) (*service, error) {
-	s := &service{stream: env.Stream, about: env.About, records: r, commands: make(chan latent.Command), ended: make(chan struct{})}
+func newService(nc *nats.Conn, subject bus.Subject, env Env, r *records, d *durable) (*service, error) {
+	s := &service{
+		stream: env.Stream, about: env.About, records: r, durable: d,
+		commands: make(chan latent.Command), ended: make(chan struct{}),
+	}
 	var err error
 	s.micro, err = micro.AddService(nc, micro.Config{
 		Name: "driftscope", Version: fmt.Sprintf("%d.0.0", latent.Version), QueueGroupDisabled: true,
@@ -121,10 +125,7 @@ func (s *service) carryOut(name string, payload []byte) ([]byte, error) {
 	}
 	switch name {
 	case "info":
-		return json.Marshal(struct {
-			Header
-			About
-		}{Header{latent.Version, "info", s.stream}, s.about})
+		return s.info()
 	case "stats":
 		if health := s.records.last(latent.KindHealth); health != nil {
 			return health, nil
@@ -134,6 +135,20 @@ func (s *service) carryOut(name string, payload []byte) ([]byte, error) {
 		return s.records.snapshot(s.stream)
 	}
 	return s.apply(latent.Command{Name: name, Payload: payload})
+}
+
+// info says what runs.
+func (s *service) info() ([]byte, error) {
+	r := struct {
+		Header
+		About
+		Kept *Kept `json:"kept,omitempty"`
+	}{Header{latent.Version, "info", s.stream}, s.about, nil}
+	if s.durable != nil {
+		kept := s.durable.kept()
+		r.Kept = &kept
+	}
+	return json.Marshal(r)
 }
 
 // apply hands c to the runner and waits for what becomes of it.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -193,18 +194,26 @@ func connect(ctx context.Context, o config.NATS, log *slog.Logger) (*bus.Conn, e
 	if o.URL == config.NATSOff {
 		return nil, nil
 	}
+	store := ""
+	if o.Durable && o.URL == config.NATSEmbedded {
+		store = filepath.Join(o.Store, "server")
+	}
 	return bus.Connect(ctx, bus.Options{
-		URL: o.URL, Port: o.Port, Prefix: o.Prefix, Site: o.Site,
+		URL: o.URL, Store: store, Port: o.Port, Prefix: o.Prefix, Site: o.Site,
 		Token: o.Token, Credentials: o.Creds, NKey: o.NKey, CA: o.CA, Cert: o.Cert, Key: o.Key, Log: log,
 	})
 }
 
 // newSinks makes the sinks of the configuration, and NATS where there is a bus, all or none.
 func newSinks(cfg config.Config, b *bus.Conn, about sinks.About) ([]pipeline.NamedSink, error) {
-	env := sinks.Env{Stream: cfg.Stream, About: about, Bus: b, Stdout: os.Stdout, Terminal: term.IsTerminal(int(os.Stdout.Fd()))}
+	env := sinks.Env{Stream: cfg.Stream, About: about, Bus: b, Log: logger(cfg), Stdout: os.Stdout, Terminal: term.IsTerminal(int(os.Stdout.Fd()))}
 	components := cfg.Sinks
 	if b != nil {
-		components = append([]config.Component{{Kind: natsSink}}, components...)
+		keeping, err := natsComponent(cfg.NATS)
+		if err != nil {
+			return nil, err
+		}
+		components = append([]config.Component{keeping}, components...)
 	}
 	if slices.ContainsFunc(cfg.Sinks, func(c config.Component) bool { return c.Kind == natsSink }) {
 		return nil, errors.New("sinks: nats is switched by nats.url: leave it out of the list")
@@ -218,6 +227,16 @@ func newSinks(cfg config.Config, b *bus.Conn, about sinks.About) ([]pipeline.Nam
 		made = append(made, pipeline.NamedSink{Name: c.Kind, Sink: sink})
 	}
 	return made, nil
+}
+
+// natsComponent is the NATS sink with what it keeps.
+func natsComponent(o config.NATS) (config.Component, error) {
+	if !o.Durable {
+		return config.Component{Kind: natsSink}, nil
+	}
+	return config.NewComponent(natsSink, map[string]any{
+		"durable": true, "store": o.Store, "max_age": o.MaxAge.String(), "max_bytes": o.MaxBytes,
+	})
 }
 
 func closeSinks(made []pipeline.NamedSink) error {

@@ -47,6 +47,7 @@ type Options struct {
 	NKey        string       // path of a user's seed
 	CA          string       // path of the certificates that the server's is checked against; the system's where empty
 	Cert, Key   string       // paths of this program's own certificate and its key
+	Store       string       // folder in which the embedded server keeps JetStream; none where empty
 	Name        string       // of this connection, as the server lists it; driftscope
 	Prefix      string       // first token of every subject; DefaultPrefix
 	Site        string       // second token of every subject; DefaultSite

@@ -33,6 +33,7 @@ func startServer(o Options) (*server.Server, error) {
 	}
 	s, err := server.NewServer(&server.Options{
 		Host: o.Host, Port: port, Authorization: o.Token, NoSigs: true, NoLog: true, MaxPayload: maxPayload,
+		JetStream: o.Store != "", StoreDir: o.Store,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("the embedded NATS server: %w", err)

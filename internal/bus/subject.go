@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"strings"
 )
@@ -38,6 +39,19 @@ func NewSubject(prefix, site, stream string) (Subject, error) {
 // Of is the subject of one kind of message.
 func (s Subject) Of(kind string) string {
 	return s.prefix + "." + s.site + "." + s.stream + "." + kind
+}
+
+// maxName is what every file system takes as the name of a JetStream stream.
+const maxName = 31
+
+// Name names what belongs to the stream where no dots may stand: 31 characters at most, the same for the same subject.
+func (s Subject) Name() string {
+	name := s.prefix + "_" + s.site + "_" + s.stream
+	if len(name) <= maxName && strings.Count(name, "_") == 2 { // else another subject could have the same
+		return name
+	}
+	sum := sha256.Sum256([]byte(s.Of("")))
+	return fmt.Sprintf("%.18s-%x", s.stream, sum[:6])
 }
 
 // checkToken explains what is wrong with a token, and how it could read instead.

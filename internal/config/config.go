@@ -48,6 +48,11 @@ type NATS struct {
 	CA    string `yaml:"ca"`    // certificates that the server's is checked against
 	Cert  string `yaml:"cert"`  // this program's own
 	Key   string `yaml:"key"`   // its key
+
+	Durable  bool          `yaml:"durable"`   // keep latents, laws and events in a JetStream stream
+	Store    string        `yaml:"store"`     // folder of the spool, and of the embedded server's JetStream
+	MaxAge   time.Duration `yaml:"max_age"`   // of what is kept
+	MaxBytes int64         `yaml:"max_bytes"` // of what is kept, and of the spool
 }
 
 // The two words that nats.url takes beside an address.
@@ -61,7 +66,7 @@ func Default() Config {
 	return Config{
 		Stream: "molecule",
 		Online: Online{Seed: 1, RefineLag: 56, MaxGap: time.Second, AlarmFrames: 100_000},
-		NATS:   NATS{URL: NATSEmbedded, Port: 4222, Prefix: "driftscope", Site: "local"},
+		NATS:   NATS{URL: NATSEmbedded, Port: 4222, Prefix: "driftscope", Site: "local", MaxAge: 7 * 24 * time.Hour, MaxBytes: 1 << 30},
 		Grace:  3 * time.Second,
 	}
 }

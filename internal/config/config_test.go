@@ -11,12 +11,16 @@ import (
 
 // The expected text is the whole error, without the folder.
 var badFiles = map[string]string{
-	"anchor":         `anchor.bad.yaml:1: anchors, aliases, tags and directives are not read ("&"): write the value out`,
-	"alarms":         `alarms.bad.yaml: online.alarm_frames: found 10, expected 1e3 to 1e7`,
-	"bad-embedded":   `bad-embedded.bad.yaml: model: found "embedded:", expected embedded:NAME, such as embedded:molecule`,
-	"bad-grace":      `bad-grace.bad.yaml: grace: found -3s, expected more than 0s and at most 1m0s`,
-	"bad-model":      `bad-model.bad.yaml: model: found "bead.pt", expected embedded:NAME or the path of an .onnx file`,
-	"bad-nats":       `bad-nats.bad.yaml: nats.url: found "imaging.example", expected embedded, off, context:NAME or nats://host:port`,
+	"anchor":       `anchor.bad.yaml:1: anchors, aliases, tags and directives are not read ("&"): write the value out`,
+	"alarms":       `alarms.bad.yaml: online.alarm_frames: found 10, expected 1e3 to 1e7`,
+	"bad-embedded": `bad-embedded.bad.yaml: model: found "embedded:", expected embedded:NAME, such as embedded:molecule`,
+	"bad-grace":    `bad-grace.bad.yaml: grace: found -3s, expected more than 0s and at most 1m0s`,
+	"bad-model":    `bad-model.bad.yaml: model: found "bead.pt", expected embedded:NAME or the path of an .onnx file`,
+	"bad-nats":     `bad-nats.bad.yaml: nats.url: found "imaging.example", expected embedded, off, context:NAME or nats://host:port`,
+	"bad-nats-durable": "bad-nats-durable.bad.yaml: nats.durable: found true beside nats.url off: give a server, or leave it out\n" +
+		"bad-nats-durable.bad.yaml: nats.store: is missing beside durable: give a folder for what waits, and for what an embedded server keeps\n" +
+		"bad-nats-durable.bad.yaml: nats.max_age: found 1s, expected 1m0s to 87600h0m0s\n" +
+		"bad-nats-durable.bad.yaml: nats.max_bytes: found 1000, expected 16777216 to 1099511627776",
 	"bad-nats-files": `bad-nats-files.bad.yaml: nats: creds, nkey, ca, cert and key are for a server that is not embedded: leave them out, or give its nats.url`,
 	"bad-nats-list":  `bad-nats-list.bad.yaml: nats.url: found "nats://a:4222,b:4222", expected embedded, off, context:NAME or nats://host:port`,
 	"bad-nats-pair": "bad-nats-pair.bad.yaml: nats.cert, nats.key: one without the other: give the certificate and its key\n" +
@@ -44,7 +48,7 @@ var badFiles = map[string]string{
 	"two-kinds":         `two-kinds.bad.yaml:1: source: found a map, expected one kind with its options, {kind: {option: value}}, or the kind alone`,
 	"two-problems": "two-problems.bad.yaml:3: online.seed: found \"yes\", expected a whole number\n" +
 		"two-problems.bad.yaml:4: online.max_gap: found \"5\", expected a duration with its unit, such as 500ms or 3s",
-	"unknown-key": `unknown-key.bad.yaml:3: unknown key "nats.prot"; known keys here: ca, cert, creds, key, nkey, port, prefix, site, token, url`,
+	"unknown-key": `unknown-key.bad.yaml:3: unknown key "nats.prot"; known keys here: ca, cert, creds, durable, key, max_age, max_bytes, nkey, port, prefix, site, store, token, url`,
 	"unknown-top": `unknown-top.bad.yaml:2: unknown key "sink"; known keys here: grace, model, nats, online, preprocess, sinks, source, stream`,
 }
 
@@ -134,7 +138,7 @@ func TestFull(t *testing.T) {
 	if c.Stream != "bead-2" || c.Model != "models/bead.onnx" || c.Grace != 1500*time.Millisecond {
 		t.Errorf("top level %+v", c)
 	}
-	if c.NATS != (NATS{URL: "nats://imaging.example:4222", Port: 0, Prefix: "lab", Site: "room-12"}) {
+	if c.NATS != (NATS{URL: "nats://imaging.example:4222", Port: 0, Prefix: "lab", Site: "room-12", Durable: true, Store: "kept", MaxAge: time.Hour, MaxBytes: 1 << 24}) {
 		t.Errorf("nats %+v", c.NATS)
 	}
 	var sim struct {

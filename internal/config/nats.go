@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 )
 
 // schemes are the ways to reach a NATS server.
@@ -12,6 +13,14 @@ var schemes = []string{"nats", "tls", "ws", "wss"}
 
 // natsContext begins the name of a context that the tool nats keeps.
 const natsContext = "context:"
+
+// Bounds on what is kept.
+const (
+	leastAge   = time.Minute
+	mostAge    = 10 * 365 * 24 * time.Hour
+	leastBytes = 16 << 20
+	mostBytes  = 1 << 40
+)
 
 // validate finds every contradiction in what is said of the server.
 func (n *NATS) validate() []error {
@@ -29,6 +38,21 @@ func (n *NATS) validate() []error {
 	bad(n.Creds == "" || n.NKey == "", "nats.creds, nats.nkey: found both: give the one that the server asks for")
 	files := n.Creds + n.NKey + n.CA + n.Cert + n.Key
 	bad(files == "" || n.URL != NATSEmbedded, "nats: creds, nkey, ca, cert and key are for a server that is not embedded: leave them out, or give its nats.url")
+	return append(errs, n.validateDurable()...)
+}
+
+// validateDurable finds what hinders keeping.
+func (n *NATS) validateDurable() []error {
+	var errs []error
+	bad := func(ok bool, format string, args ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
+	bad(!n.Durable || n.URL != NATSOff, "nats.durable: found true beside nats.url off: give a server, or leave it out")
+	bad(!n.Durable || n.Store != "", "nats.store: is missing beside durable: give a folder for what waits, and for what an embedded server keeps")
+	bad(n.MaxAge >= leastAge && n.MaxAge <= mostAge, "nats.max_age: found %v, expected %v to %v", n.MaxAge, leastAge, mostAge)
+	bad(n.MaxBytes >= leastBytes && n.MaxBytes <= mostBytes, "nats.max_bytes: found %d, expected %d to %d", n.MaxBytes, int64(leastBytes), int64(mostBytes))
 	return errs
 }
 

@@ -1,0 +1,314 @@
+package sinks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"driftscope/internal/bus"
+	"driftscope/internal/latent"
+)
+
+const (
+	windowMessages = 256                    // on their way to the server, not yet confirmed
+	windowBytes    = 4 << 20                // the same; one message more than this may be
+	ackWait        = 5 * time.Second        // for the next confirmation
+	againAfter     = 250 * time.Millisecond // of what failed with nothing confirmed
+	askWait        = 5 * time.Second        // for the server to say what it keeps
+)
+
+// natsOptions are the keys of durability; nats.durable and its neighbours in a configuration.
+type natsOptions struct {
+	Durable  bool          `yaml:"durable"`
+	Store    string        `yaml:"store"`     // folder of the spool
+	MaxAge   time.Duration `yaml:"max_age"`   // of what is kept
+	MaxBytes int64         `yaml:"max_bytes"` // of what is kept, and of the spool
+}
+
+// durable keeps latents, laws and events in a JetStream stream, each exactly once and in order. Everything is written to a spool first and
+// given up there when the server has confirmed it, so neither end has to be there all the time.
+//
+// Each message says the sequence number that the stream must have reached, so that none can be stored before the one before it; a window
+// of them is on its way. After any failure the stream is asked for its last message, and the spool goes on behind it: what was stored but
+// not confirmed is known by its identity.
+type durable struct {
+	nc      *nats.Conn
+	js      jetstream.JetStream
+	config  jetstream.StreamConfig
+	subject bus.Subject
+	spool   *spool
+	log     *slog.Logger
+
+	run   string // first part of every identity made here
+	made  uint64
+	batch []byte // records of the message being written
+	marks []mark
+
+	confirmed string // identity of the last message known to be stored
+	cancel    context.CancelFunc
+	ended     chan struct{}
+
+	mu    sync.Mutex
+	state Kept
+}
+
+// Kept is what the command info tells of durability.
+type Kept struct {
+	Stream  string `json:"stream"`            // of JetStream
+	Retries uint64 `json:"retries"`           // times that what was on its way had to be sent again
+	Problem string `json:"problem,omitempty"` // why nothing is confirmed now
+}
+
+// mark is where a message's JSON lies in the batch.
+type mark struct {
+	kind     latent.Kind
+	from, to int
+}
+
+// newDurable opens the spool and makes sure that the server keeps what it is given.
+func newDurable(nc *nats.Conn, subject bus.Subject, o natsOptions, log *slog.Logger) (*durable, error) {
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return nil, err
+	}
+	d := &durable{
+		nc: nc, js: js, subject: subject, log: log, run: strconv.FormatInt(time.Now().UnixNano(), 36), ended: make(chan struct{}),
+		config: jetstream.StreamConfig{
+			Name: subject.Name(), Subjects: []string{subject.Of("kept.*")}, Description: "driftscope: what " + subject.Of("*") + " published",
+			MaxAge: o.MaxAge, MaxBytes: o.MaxBytes, Duplicates: min(o.MaxAge, 10*time.Minute),
+			Storage: jetstream.FileStorage, AllowDirect: true, Compression: jetstream.S2Compression,
+		},
+		state: Kept{Stream: subject.Name()},
+	}
+	asking, done := context.WithTimeout(context.Background(), askWait)
+	defer done()
+	if _, err := js.CreateOrUpdateStream(asking, d.config); err != nil {
+		return nil, fmt.Errorf("nats.durable: the server does not keep %s: %w: enable JetStream there, and allow this user its API", d.config.Name, err)
+	}
+	if d.spool, err = openSpool(filepath.Join(o.Store, "spool", subject.Name()), o.MaxBytes); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	d.cancel = cancel
+	go d.deliver(ctx)
+	return d, nil
+}
+
+// add puts one record into the batch.
+func (d *durable) add(kind latent.Kind, line []byte) error {
+	d.made++
+	d.batch = appendSpooled(d.batch, spooled{kind, d.run + "." + strconv.FormatUint(d.made, 10), line})
+	d.marks = append(d.marks, mark{kind, len(d.batch) - len(line), len(d.batch)})
+	return nil
+}
+
+// commit writes the batch to the spool, all of it or nothing.
+func (d *durable) commit() error { return d.spool.write(d.batch) }
+
+// clear begins a batch.
+func (d *durable) clear() { d.batch, d.marks = d.batch[:0], d.marks[:0] }
+
+// deliver brings the spool to the server until ctx ends.
+func (d *durable) deliver(ctx context.Context) {
+	defer close(d.ended)
+	for ctx.Err() == nil {
+		before := d.confirmed
+		err := d.session(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		d.failed(err)
+		if d.confirmed != before {
+			continue
+		}
+		select {
+		case <-time.After(againAfter):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// failed counts a session that ended, and logs a reason that is new.
+func (d *durable) failed(err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.state.Retries++
+	if err.Error() != d.state.Problem {
+		d.state.Problem = err.Error()
+		d.log.Warn("what is to be kept waits in the spool", "stream", d.config.Name, "err", err)
+	}
+}
+
+// well forgets the last problem.
+func (d *durable) well() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.state.Problem != "" {
+		d.log.Info("what was to be kept is kept again", "stream", d.config.Name)
+	}
+	d.state.Problem = ""
+}
+
+// kept is the state now.
+func (d *durable) kept() Kept {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.state
+}
+
+// sent is a message on its way.
+type sent struct {
+	id    string
+	after place
+	size  int
+}
+
+// session sends what waits and gives up what is confirmed, in order, until something fails or ctx ends.
+func (d *durable) session(ctx context.Context) error {
+	last, err := d.resume(ctx)
+	if err != nil {
+		return err
+	}
+	inbox := d.nc.NewInbox()
+	acks := make(chan *nats.Msg, windowMessages+1)
+	replies, err := d.nc.ChanSubscribe(inbox+".*", acks)
+	if err != nil {
+		return err
+	}
+	defer replies.Unsubscribe()
+	next := d.spool.begin()
+	var window []sent
+	size := 0
+	for {
+		for len(window) < windowMessages && size < windowBytes {
+			r, after, ok, err := d.spool.read(next)
+			if err != nil {
+				return err
+			}
+			if !ok {
+				break
+			}
+			if err := d.send(r, inbox, last); err != nil {
+				return err
+			}
+			last, next, size = last+1, after, size+len(r.line)
+			window = append(window, sent{r.id, after, len(r.line)})
+		}
+		var late <-chan time.Time
+		if len(window) > 0 {
+			late = time.After(ackWait)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-d.spool.ready:
+		case <-late:
+			return fmt.Errorf("the server confirmed nothing for %v", ackWait)
+		case m := <-acks:
+			first := window[0]
+			if err := confirmed(m, inbox+"."+first.id[strings.LastIndexByte(first.id, '.')+1:]); err != nil {
+				return err
+			}
+			if err := d.spool.giveUp(first.after); err != nil {
+				return err
+			}
+			d.confirmed = first.id
+			window, size = window[1:], size-first.size
+			d.well()
+		}
+	}
+}
+
+// resume finds the stream's last message in the spool, gives up what lies up to it, and returns the stream's last sequence number. A
+// stream that is not there is made.
+func (d *durable) resume(ctx context.Context) (last uint64, err error) {
+	ctx, done := context.WithTimeout(ctx, askWait)
+	defer done()
+	if !d.nc.IsConnected() {
+		return 0, errors.New("the NATS server is away")
+	}
+	stream, err := d.js.CreateOrUpdateStream(ctx, d.config)
+	if err != nil {
+		return 0, err
+	}
+	last = stream.CachedInfo().State.LastSeq
+	m, err := stream.GetMsg(ctx, last)
+	if errors.Is(err, jetstream.ErrMsgNotFound) || last == 0 {
+		return last, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	id := m.Header.Get(jetstream.MsgIDHeader)
+	if id == d.confirmed {
+		return last, nil
+	}
+	for p := d.spool.begin(); ; {
+		r, after, ok, err := d.spool.read(p)
+		if err != nil || !ok {
+			return last, err
+		}
+		if p = after; r.id == id {
+			d.confirmed = id
+			return last, d.spool.giveUp(after)
+		}
+	}
+}
+
+// send publishes r as what follows sequence number last.
+func (d *durable) send(r spooled, inbox string, last uint64) error {
+	m := nats.NewMsg(d.subject.Of("kept." + string(r.kind)))
+	m.Reply = inbox + "." + r.id[strings.LastIndexByte(r.id, '.')+1:]
+	m.Header.Set(jetstream.MsgIDHeader, r.id)
+	m.Header.Set(jetstream.ExpectedLastSeqHeader, strconv.FormatUint(last, 10))
+	m.Data = r.line
+	return d.nc.PublishMsg(m)
+}
+
+// confirmed says whether m is the server's word that the message with this reply subject is stored.
+func confirmed(m *nats.Msg, reply string) error {
+	if m.Header.Get("Status") != "" {
+		return errors.New("nothing keeps what is published: is JetStream enabled, and the stream there?")
+	}
+	var ack struct {
+		Error *struct {
+			Description string `json:"description"`
+		} `json:"error"`
+	}
+	if err := json.Unmarshal(m.Data, &ack); err != nil {
+		return fmt.Errorf("a confirmation that cannot be read: %w", err)
+	}
+	if ack.Error != nil {
+		return errors.New(Printable(ack.Error.Description))
+	}
+	if m.Subject != reply {
+		return fmt.Errorf("a confirmation out of turn: found %s, expected %s", m.Subject, reply)
+	}
+	return nil
+}
+
+// close waits, within ctx, until all is confirmed. What is not stays in the spool, for the next run.
+func (d *durable) close(ctx context.Context) error {
+	for !d.spool.empty() && d.nc.IsConnected() && ctx.Err() == nil {
+		select {
+		case <-time.After(5 * time.Millisecond):
+		case <-ctx.Done():
+		}
+	}
+	d.cancel()
+	<-d.ended
+	if !d.spool.empty() {
+		d.log.Warn("what was not confirmed waits for the next run of this stream", "spool", d.spool.folder)
+	}
+	return d.spool.close()
+}

@@ -1,0 +1,337 @@
+package sinks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"driftscope/internal/bus"
+	"driftscope/internal/bus/bustest"
+	"driftscope/internal/latent"
+)
+
+// noticed is an outage that ends after it was noticed.
+const noticed = bus.MaxAge + 500*time.Millisecond
+
+// outage is how long the server is out of reach in tests: short, unless DRIFTSCOPE_OUTAGE=60s says otherwise.
+func outage(t *testing.T, short time.Duration) time.Duration {
+	t.Helper()
+	text := os.Getenv("DRIFTSCOPE_OUTAGE")
+	if text == "" {
+		return short
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// keeper starts a server that keeps what it is given.
+func keeper(t *testing.T) *bustest.Server {
+	return bustest.Start(t, fmt.Sprintf("jetstream {store_dir: %q}", t.TempDir()))
+}
+
+// durableOptions are those of a test, with a spool in store.
+func durableOptions(store string) map[string]any {
+	return map[string]any{"durable": true, "store": store, "max_age": "1h", "max_bytes": 64 << 20}
+}
+
+func newDurableSink(t *testing.T, at, store string, log *slog.Logger) (*natsSink, *bus.Conn) {
+	t.Helper()
+	b, err := bus.Connect(t.Context(), bus.Options{URL: at})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	s, err := New("nats", decoder(t, durableOptions(store)), Env{Stream: "bead", Bus: b, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.(*natsSink), b
+}
+
+// audit reads what the server at this address keeps of the stream, and wants latents 0 to n-1, each once and in order, and one law for
+// every ten of them.
+func audit(t *testing.T, at string, n int) {
+	t.Helper()
+	nc := dial(t, at)
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	consumer, err := js.OrderedConsumer(t.Context(), "driftscope_local_bead", jetstream.OrderedConsumerConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := consumer.Info(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, laws := uint64(0), uint64(0)
+	for range info.NumPending {
+		m, err := consumer.Next(jetstream.FetchMaxWait(5 * time.Second))
+		if err != nil {
+			t.Fatal(err)
+		}
+		kind := latent.Kind(m.Subject()[strings.LastIndexByte(m.Subject(), '.')+1:])
+		record, err := Decode(kind, m.Data())
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch r := record.(type) {
+		case *LatentRecord:
+			if r.Seq != next {
+				t.Fatalf("found latent %d, expected %d", r.Seq, next)
+			}
+			next++
+		case *SDERecord:
+			if laws++; r.Revision != laws {
+				t.Fatalf("found law %d, expected %d", r.Revision, laws)
+			}
+		}
+	}
+	if next != uint64(n) || laws != uint64((n+9)/10) {
+		t.Errorf("%d latents and %d laws are kept, expected %d and %d", next, laws, n, (n+9)/10)
+	}
+}
+
+// TestDurable: the server is killed and run again, frozen, and cut off, while a stream goes on. Every durable message is kept exactly once
+// and in order, and no Write waits for the server.
+func TestDurable(t *testing.T) {
+	t.Parallel()
+	server := keeper(t)
+	wire := bustest.NewWire(t, strings.TrimPrefix(server.URL(), "nats://"))
+	s, _ := newDurableSink(t, "nats://"+wire.Address(), t.TempDir(), nil)
+	n, slowest := 0, time.Duration(0)
+	for _, phase := range []struct {
+		begin func()
+		lasts time.Duration
+	}{
+		{func() {}, 300 * time.Millisecond},
+		{server.Kill, outage(t, 300*time.Millisecond)}, {server.Run, 700 * time.Millisecond},
+		{server.Freeze, outage(t, 500*time.Millisecond)}, {server.Thaw, 700 * time.Millisecond},
+		{wire.Cut, outage(t, noticed)}, {wire.Mend, time.Second},
+	} {
+		phase.begin()
+		for end := time.Now().Add(phase.lasts); time.Now().Before(end); n++ {
+			start := time.Now()
+			if err := s.Write(t.Context(), estimate(uint64(n), uint64(n/10)+1)); err != nil {
+				t.Fatalf("latent %d: %v", n, err)
+			}
+			slowest = max(slowest, time.Since(start))
+			time.Sleep(time.Millisecond)
+		}
+	}
+	for end := time.Now().Add(20 * time.Second); !s.durable.spool.empty(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not all is confirmed: %+v", s.durable.kept())
+		}
+	}
+	closeSink(t, s)
+	if kept := s.durable.kept(); kept.Retries == 0 || kept.Problem != "" {
+		t.Errorf("found %+v, expected retries, and no problem left", kept)
+	}
+	t.Logf("%d latents, %d retries, the slowest Write took %v", n, s.durable.kept().Retries, slowest)
+	if slowest > 2*time.Second { // the socket may block for one
+		t.Errorf("a Write waited %v", slowest)
+	}
+	audit(t, server.URL(), n)
+}
+
+// TestDurableAcrossRuns: what a run could not deliver, killed or not, the next one does, before its own, and nothing twice.
+func TestDurableAcrossRuns(t *testing.T) {
+	t.Parallel()
+	server, store := keeper(t), t.TempDir()
+	write := func(s *natsSink, from, to int) {
+		t.Helper()
+		for i := from; i < to; i++ {
+			if err := s.Write(t.Context(), estimate(uint64(i), uint64(i/10)+1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	first, b := newDurableSink(t, server.URL(), store, nil)
+	write(first, 0, 100)
+	for !first.durable.spool.empty() {
+		time.Sleep(time.Millisecond)
+	}
+	server.Kill()
+	for b.NATS().IsConnected() {
+		time.Sleep(time.Millisecond)
+	}
+	write(first, 100, 200)
+	closeSink(t, first)
+	left := filepath.Join(t.TempDir(), "killed") // the files as a kill leaves them: what was confirmed is still among them
+	if err := os.CopyFS(left, os.DirFS(filepath.Join(store, "spool", "driftscope_local_bead"))); err != nil {
+		t.Fatal(err)
+	}
+	server.Run()
+	second, _ := newDurableSink(t, server.URL(), store, nil)
+	write(second, 200, 300)
+	closeSink(t, second)
+	audit(t, server.URL(), 300)
+
+	// The same spool again, all of which was delivered. The server remembers for ten minutes what it has seen; the spool knows without.
+	again := filepath.Join(t.TempDir(), "spool", "driftscope_local_bead")
+	if err := os.CopyFS(again, os.DirFS(left)); err != nil {
+		t.Fatal(err)
+	}
+	third, _ := newDurableSink(t, server.URL(), filepath.Dir(filepath.Dir(again)), nil)
+	for !third.durable.spool.empty() {
+		time.Sleep(time.Millisecond)
+	}
+	closeSink(t, third)
+	audit(t, server.URL(), 300)
+}
+
+// TestDurableFull: a spool without room refuses what comes, in a way that costs a live stream only that, and keeps what it has.
+func TestDurableFull(t *testing.T) {
+	t.Parallel()
+	server := keeper(t)
+	s, b := newDurableSink(t, server.URL(), t.TempDir(), nil)
+	server.Kill()
+	for b.NATS().IsConnected() {
+		time.Sleep(time.Millisecond)
+	}
+	s.durable.spool.limit = 100 << 10
+	n := 0
+	var err error
+	for ; err == nil; n++ {
+		err = s.Write(t.Context(), estimate(uint64(n), uint64(n/10)+1))
+	}
+	n--
+	var lost interface{ Undelivered() bool }
+	if !errors.As(err, &lost) || !lost.Undelivered() || !strings.Contains(err.Error(), "the spool is full") {
+		t.Fatalf("found %v", err)
+	}
+	server.Run()
+	for end := time.Now().Add(20 * time.Second); !s.durable.spool.empty(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the spool is not delivered")
+		}
+	}
+	s.durable.spool.limit = 64 << 20
+	if err := s.Write(t.Context(), estimate(uint64(n), uint64(n/10)+1)); err != nil { // a law that was refused comes again
+		t.Fatal(err)
+	}
+	closeSink(t, s)
+	audit(t, server.URL(), n+1)
+}
+
+// TestDurableRefused: a server that keeps nothing is an error at once.
+func TestDurableRefused(t *testing.T) {
+	t.Parallel()
+	server := bustest.Start(t, "")
+	b, err := bus.Connect(t.Context(), bus.Options{URL: server.URL()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	_, err = New("nats", decoder(t, durableOptions(t.TempDir())), Env{Stream: "bead", Bus: b})
+	if err == nil || !strings.Contains(err.Error(), "enable JetStream there") {
+		t.Errorf("found %v", err)
+	}
+}
+
+// TestDurableEmbedded: the server inside the program keeps, too, over a restart of the program.
+func TestDurableEmbedded(t *testing.T) {
+	t.Parallel()
+	store := t.TempDir()
+	for run := range 2 {
+		b, err := bus.Connect(t.Context(), bus.Options{URL: bus.Embedded, Store: filepath.Join(store, "server")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := New("nats", decoder(t, durableOptions(store)), Env{Stream: "bead", Bus: b})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := 50 * run; i < 50*run+50; i++ {
+			if err := s.Write(t.Context(), estimate(uint64(i), uint64(i/10)+1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		closeSink(t, s)
+		audit(t, b.URL(), 50*run+50)
+		if err := b.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestLiveIsNeverStale: where nothing is kept, what a subscriber gets through a server that was killed, and one that was cut off, is never
+// older than bus.MaxAge.
+func TestLiveIsNeverStale(t *testing.T) {
+	t.Parallel()
+	server := keeper(t)
+	wire := bustest.NewWire(t, strings.TrimPrefix(server.URL(), "nats://"))
+	b, err := bus.Connect(t.Context(), bus.Options{URL: "nats://" + wire.Address()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	s, err := New("nats", decoder(t, nil), Env{Stream: "bead", Bus: b})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeSink(t, s)
+	oldest, got, gaps, last := time.Duration(0), 0, 0, uint64(0)
+	nc, err := nats.Connect(server.URL(), nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	done, stop := context.WithCancel(t.Context())
+	if _, err := nc.Subscribe("driftscope.local.bead.latent", func(m *nats.Msg) {
+		r, err := Decode(latent.KindLatent, m.Data)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		l := r.(*LatentRecord)
+		oldest = max(oldest, time.Since(l.Time))
+		if got++; got > 1 && l.Seq != last+1 {
+			gaps++
+		}
+		if last = l.Seq; l.Seq >= 3000 && done.Err() == nil {
+			stop()
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	var lost int
+	for n := 0; done.Err() == nil; n++ {
+		switch n {
+		case 500:
+			server.Kill()
+		case 1000:
+			server.Run()
+		case 2000:
+			wire.Cut()
+			time.AfterFunc(outage(t, noticed), wire.Mend)
+		}
+		e := estimate(uint64(n), 0)
+		e.Latent.Time = time.Now()
+		if err := s.Write(t.Context(), e); err != nil {
+			lost++
+		}
+		time.Sleep(time.Millisecond)
+		if n > 200_000 {
+			t.Fatal("nothing arrives any more")
+		}
+	}
+	t.Logf("%d arrived, %d were refused, %d gaps, the oldest was %v old", got, lost, gaps, oldest)
+	if oldest > bus.MaxAge || gaps < 2 || lost == 0 {
+		t.Errorf("the oldest was %v old, at most %v; %d gaps, %d refused", oldest, bus.MaxAge, gaps, lost)
+	}
+}

@@ -1,0 +1,267 @@
+package sinks
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+
+	"driftscope/internal/latent"
+)
+
+// A spool's files hold records one after the other: length and CRC-32 of what follows, both little-endian uint32, then the lengths of kind
+// and identity, a byte each, kind, identity, and the message.
+const (
+	spoolHead   = 8
+	spoolSuffix = ".spool"
+	segments    = 64      // into which a full spool is cut
+	leastCut    = 1 << 20 // bytes of a segment
+)
+
+// errSpoolFull says that what is to be kept has nowhere to wait.
+var errSpoolFull = errors.New("the spool is full: messages are lost until the NATS server takes what waits; give nats.max_bytes more room")
+
+// spooled is a record as it lies in the spool.
+type spooled struct {
+	kind latent.Kind
+	id   string
+	line []byte
+}
+
+// place is where a record begins.
+type place struct {
+	segment uint64
+	offset  int64
+}
+
+// spool is a line of records on disk, in a folder of its own: written at the end, read from anywhere, given up from the beginning. A crash
+// of the program loses none; one that was torn by a crash of the machine ends its file. It may be used from any goroutine.
+type spool struct {
+	folder string
+	limit  int64 // bytes
+	cut    int64 // bytes after which the next segment begins
+	lock   *os.File
+	ready  chan struct{} // holds a token when there may be more to read
+
+	mu    sync.Mutex
+	cuts  []*segment // oldest first; never empty
+	bytes int64
+	first place // the oldest record not given up
+}
+
+// segment is one file.
+type segment struct {
+	number uint64
+	file   *os.File
+	size   int64
+}
+
+// openSpool opens the folder, makes it where it is not there, and takes it for itself.
+func openSpool(folder string, limit int64) (*spool, error) {
+	s := &spool{folder: folder, limit: limit, cut: max(limit/segments, leastCut), ready: make(chan struct{}, 1)}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, fmt.Errorf("%w: check nats.store", err)
+	}
+	var err error
+	if s.lock, err = os.OpenFile(filepath.Join(folder, "lock"), os.O_CREATE|os.O_RDWR, 0o600); err != nil {
+		return nil, fmt.Errorf("%w: check nats.store", err)
+	}
+	if err := syscall.Flock(int(s.lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: another run of this stream uses it: give another nats.store or stream", folder), s.lock.Close())
+	}
+	if err := s.load(); err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	return s, nil
+}
+
+// load finds what an earlier run left.
+func (s *spool) load() error {
+	entries, err := os.ReadDir(s.folder)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries { // sorted by name
+		name, ok := strings.CutSuffix(e.Name(), spoolSuffix)
+		number, err := strconv.ParseUint(name, 16, 64)
+		if !ok || err != nil {
+			continue
+		}
+		c, err := s.open(number)
+		if err != nil {
+			return err
+		}
+		s.cuts = append(s.cuts, c)
+		s.bytes += c.size
+	}
+	if len(s.cuts) == 0 {
+		c, err := s.open(1)
+		if err != nil {
+			return err
+		}
+		s.cuts = append(s.cuts, c)
+	}
+	s.first = place{s.cuts[0].number, 0}
+	signal(s.ready)
+	return nil
+}
+
+// open opens one segment, and cuts off what was torn.
+func (s *spool) open(number uint64) (*segment, error) {
+	file, err := os.OpenFile(filepath.Join(s.folder, fmt.Sprintf("%016x%s", number, spoolSuffix)), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("%w: check nats.store", err)
+	}
+	c := &segment{number: number, file: file}
+	for {
+		_, n, err := c.read(c.size)
+		if err != nil {
+			return c, file.Truncate(c.size)
+		}
+		c.size += n
+	}
+}
+
+// read returns the record at offset and its length.
+func (c *segment) read(offset int64) (r spooled, n int64, err error) {
+	var head [spoolHead]byte
+	if _, err := c.file.ReadAt(head[:], offset); err != nil {
+		return r, 0, err
+	}
+	length := binary.LittleEndian.Uint32(head[:])
+	if length < 2 || length > MaxRecord+1<<10 {
+		return r, 0, io.ErrUnexpectedEOF
+	}
+	body := make([]byte, length)
+	if _, err := c.file.ReadAt(body, offset+spoolHead); err != nil {
+		return r, 0, err
+	}
+	kind, id := int(body[0]), int(body[1])
+	if crc32.ChecksumIEEE(body) != binary.LittleEndian.Uint32(head[4:]) || 2+kind+id > len(body) {
+		return r, 0, io.ErrUnexpectedEOF
+	}
+	text := body[2:]
+	return spooled{latent.Kind(text[:kind]), string(text[kind : kind+id]), text[kind+id:]}, spoolHead + int64(length), nil
+}
+
+// appendSpooled adds a record to dst as it lies on disk.
+func appendSpooled(dst []byte, r spooled) []byte {
+	start := len(dst)
+	dst = append(dst, make([]byte, spoolHead)...)
+	dst = append(dst, byte(len(r.kind)), byte(len(r.id)))
+	dst = append(dst, r.kind...)
+	dst = append(dst, r.id...)
+	dst = append(dst, r.line...)
+	body := dst[start+spoolHead:]
+	binary.LittleEndian.PutUint32(dst[start:], uint32(len(body)))
+	binary.LittleEndian.PutUint32(dst[start+4:], crc32.ChecksumIEEE(body))
+	return dst
+}
+
+// write adds whole records, as appendSpooled made them, all or none.
+func (s *spool) write(records []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.bytes+int64(len(records)) > s.limit {
+		return errSpoolFull
+	}
+	last := s.cuts[len(s.cuts)-1]
+	if last.size > 0 && last.size+int64(len(records)) > s.cut {
+		next, err := s.open(last.number + 1)
+		if err != nil {
+			return err
+		}
+		s.cuts = append(s.cuts, next)
+		last = next
+	}
+	if _, err := last.file.WriteAt(records, last.size); err != nil {
+		return errors.Join(fmt.Errorf("%w: free space", err), last.file.Truncate(last.size))
+	}
+	last.size += int64(len(records))
+	s.bytes += int64(len(records))
+	signal(s.ready)
+	return nil
+}
+
+// begin is where the oldest record that was not given up lies.
+func (s *spool) begin() place {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.first
+}
+
+// read returns the record at p and where the next one lies; ok is false at the end.
+func (s *spool) read(p place) (r spooled, next place, ok bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p.segment < s.cuts[0].number { // it was over, and deleted
+		p = s.first
+	}
+	i := int(p.segment - s.cuts[0].number)
+	for ; i < len(s.cuts) && p.offset >= s.cuts[i].size; i++ {
+		if i == len(s.cuts)-1 {
+			return r, p, false, nil
+		}
+		p = place{s.cuts[i+1].number, 0}
+	}
+	r, n, err := s.cuts[i].read(p.offset)
+	if err != nil {
+		return r, p, false, fmt.Errorf("%s: %w: the disk gave back what was not written", s.cuts[i].file.Name(), err)
+	}
+	return r, place{p.segment, p.offset + n}, true, nil
+}
+
+// giveUp forgets what lies before p; a segment that is over is deleted.
+func (s *spool) giveUp(p place) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.first = p
+	for len(s.cuts) > 1 && (s.cuts[0].number < p.segment || s.cuts[0].number == p.segment && p.offset >= s.cuts[0].size) {
+		old := s.cuts[0]
+		s.cuts, s.bytes = slices.Delete(s.cuts, 0, 1), s.bytes-old.size
+		if s.first.segment == old.number {
+			s.first = place{s.cuts[0].number, 0}
+		}
+		if err := errors.Join(old.file.Close(), os.Remove(old.file.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// empty says that nothing waits.
+func (s *spool) empty() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	last := s.cuts[len(s.cuts)-1]
+	return s.first.segment == last.number && s.first.offset == last.size
+}
+
+// close leaves what waits for the next run; where nothing does, no file stays.
+func (s *spool) close() error {
+	done := len(s.cuts) > 0 && s.empty()
+	var errs []error
+	for _, c := range s.cuts {
+		errs = append(errs, c.file.Close())
+		if done {
+			errs = append(errs, os.Remove(c.file.Name()))
+		}
+	}
+	return errors.Join(append(errs, s.lock.Close())...)
+}
+
+// signal leaves a token unless one is there.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,122 @@
+package sinks
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"driftscope/internal/latent"
+)
+
+// line is record i with a message of n bytes.
+func line(i, n int) []byte {
+	return appendSpooled(nil, spooled{latent.KindLatent, fmt.Sprintf("run.%d", i), make([]byte, n)})
+}
+
+// waiting lists the identities of what waits.
+func waiting(t *testing.T, s *spool) (ids []string, after []place) {
+	t.Helper()
+	for p := s.begin(); ; {
+		r, next, ok, err := s.read(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !ok {
+			return ids, after
+		}
+		ids, after, p = append(ids, r.id), append(after, next), next
+	}
+}
+
+func openTest(t *testing.T, folder string, limit int64) *spool {
+	t.Helper()
+	s, err := openSpool(folder, limit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestSpool: records come back in order, over many files and over a restart; what was given up frees its room; a full spool takes
+// nothing and loses nothing.
+func TestSpool(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "a", "b")
+	s := openTest(t, folder, 8<<20)
+	n := 0
+	for ; ; n++ {
+		if err := s.write(line(n, 100<<10)); errors.Is(err, errSpoolFull) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n < 78 || n > 81 {
+		t.Errorf("%d records of 100 KiB in 8 MiB", n)
+	}
+	if _, err := openSpool(folder, 8<<20); err == nil {
+		t.Error("two runs use one spool")
+	}
+	ids, after := waiting(t, s)
+	if len(ids) != n || ids[0] != "run.0" || ids[n-1] != fmt.Sprintf("run.%d", n-1) {
+		t.Fatalf("%d of %d records wait: %v", len(ids), n, ids)
+	}
+	if err := s.giveUp(after[29]); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.write(line(n, 100<<10)); err != nil {
+		t.Errorf("no room after 30 records were given up: %v", err)
+	}
+	if ids, _ = waiting(t, s); len(ids) != n-29 || ids[0] != "run.30" {
+		t.Errorf("%d wait, the first is %s", len(ids), ids[0])
+	}
+	if err := s.close(); err != nil {
+		t.Fatal(err)
+	}
+	s = openTest(t, folder, 8<<20)
+	ids, after = waiting(t, s)
+	if len(ids) < n-29 || ids[len(ids)-1] != fmt.Sprintf("run.%d", n) || len(ids) > n-19 { // of the segment that was begun all come back
+		t.Errorf("after a restart %d wait: %v", len(ids), ids)
+	}
+	if err := s.giveUp(after[len(after)-1]); err != nil {
+		t.Fatal(err)
+	}
+	if !s.empty() {
+		t.Error("something waits when all was given up")
+	}
+	if err := s.close(); err != nil {
+		t.Fatal(err)
+	}
+	if files, _ := filepath.Glob(filepath.Join(folder, "*"+spoolSuffix)); len(files) != 0 {
+		t.Errorf("files stay: %v", files)
+	}
+}
+
+// TestSpoolTorn: whatever a crash of the machine made of the end, what came before it is there, and what comes after follows it.
+func TestSpoolTorn(t *testing.T) {
+	whole := append(line(0, 50), line(1, 50)...)
+	flipped := append([]byte{}, whole...)
+	flipped[len(flipped)-1] ^= 1
+	long := append([]byte{}, whole...)
+	long[len(line(0, 50))+3] = 0xff // the second record's length
+	for name, text := range map[string][]byte{
+		"cut in a message": whole[:len(whole)-1], "cut in a head": whole[:len(line(0, 50))+3], "a bit": flipped, "a length": long,
+		"zeros": append(line(0, 50), make([]byte, 100)...),
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			if err := os.WriteFile(filepath.Join(folder, "0000000000000001"+spoolSuffix), text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			s := openTest(t, folder, 1<<20)
+			defer s.close()
+			if err := s.write(line(2, 50)); err != nil {
+				t.Fatal(err)
+			}
+			if ids, _ := waiting(t, s); fmt.Sprint(ids) != "[run.0 run.2]" {
+				t.Errorf("found %v", ids)
+			}
+		})
+	}
+}
