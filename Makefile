@@ -12,7 +12,7 @@ FRAMES ?=
 #   -ST1003  names such as Id and Url: mathematical names keep the paper's letters
 STATICCHECK := all,-ST1000,-ST1003
 
-.PHONY: setup build run test check bench model
+.PHONY: setup build run test check bench model schemas
 
 build: setup
 	go build -o $(BINARY) ./cmd/driftscope
@@ -53,3 +53,7 @@ bench: setup
 # Makes the shipped encoder for sim:molecule again.
 model: build
 	$(BINARY) pretrain sim:molecule --latent 2 --train-frames 0:2000 --seed 1 --out configs/molecule.onnx
+
+# Writes docs/schemas again from the Go types.
+schemas:
+	go generate ./sinks

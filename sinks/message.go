@@ -6,6 +6,8 @@ import (
 	"driftscope/internal/latent"
 )
 
+//go:generate go run driftscope/sinks/schemas -root ..
+
 // Record is a message as it travels: one of *LatentRecord, *SDERecord, *EventRecord, *HealthRecord, *ViewRecord. Fields are
 // added, never renamed or removed. Times are UTC, RFC 3339 with nanoseconds; a number that is not finite is null.
 type Record interface{ header() *Header }
@@ -25,19 +27,19 @@ type LatentRecord struct {
 	Seq        uint64    `json:"seq"`
 	Time       time.Time `json:"time"` // acquisition
 	Trajectory uint64    `json:"trajectory"`
-	Dropped    uint64    `json:"dropped_before"`
-	Z          Numbers   `json:"z"`
-	SD         Numbers   `json:"z_sd"`
-	Drift      Numbers   `json:"drift"`      // latent/s
-	LatencyMS  float64   `json:"latency_ms"` // from the frame's arrival to its estimate
-	Centroid   Numbers   `json:"centroid_px,omitempty"`
-	Filtered   Numbers   `json:"z_filtered"` // the latent given all frames so far and the law
-	FilteredSD Numbers   `json:"z_filtered_sd"`
-	NIS        Number    `json:"nis"`                   // z's squared distance from its forecast in units of their covariance, χ² with one degree of freedom a dimension; 0 without a forecast
-	Light      Number    `json:"light"`                 // of the raw picture, grey values; 0 where not known
-	Horizons   Numbers   `json:"forecast_s,omitempty"`  // how far ahead
-	Forecast   Table     `json:"forecast,omitempty"`    // the latent then: one horizon after the other, one number a latent dimension
-	ForecastSD Table     `json:"forecast_sd,omitempty"` // the same
+	Dropped    uint64    `json:"dropped_before" unit:"frames"`
+	Z          Numbers   `json:"z" unit:"latent"`
+	SD         Numbers   `json:"z_sd" unit:"latent"`
+	Drift      Numbers   `json:"drift" unit:"latent/s"` // latent/s
+	LatencyMS  float64   `json:"latency_ms" unit:"ms"`  // from the frame's arrival to its estimate
+	Centroid   Numbers   `json:"centroid_px,omitempty" unit:"px"`
+	Filtered   Numbers   `json:"z_filtered" unit:"latent"` // the latent given all frames so far and the law
+	FilteredSD Numbers   `json:"z_filtered_sd" unit:"latent"`
+	NIS        Number    `json:"nis" unit:"1"`                        // z's squared distance from its forecast in units of their covariance, χ² with one degree of freedom a dimension; 0 without a forecast
+	Light      Number    `json:"light" unit:"grey values"`            // of the raw picture, grey values; 0 where not known
+	Horizons   Numbers   `json:"forecast_s,omitempty" unit:"s"`       // how far ahead
+	Forecast   Table     `json:"forecast,omitempty" unit:"latent"`    // the latent then: one horizon after the other, one number a latent dimension
+	ForecastSD Table     `json:"forecast_sd,omitempty" unit:"latent"` // the same
 }
 
 // SDERecord is the law of motion, published when it was refreshed. The fields are latent.SDE's.
@@ -46,18 +48,18 @@ type SDERecord struct {
 	Seq           uint64            `json:"seq"`
 	Time          time.Time         `json:"time"`
 	Revision      uint64            `json:"revision"`
-	Transitions   uint64            `json:"transitions"`
-	Seconds       Number            `json:"observed_s"`
-	Sigma         Numbers           `json:"sigma"`
-	SigmaLow      Numbers           `json:"sigma_low"`
-	SigmaHigh     Numbers           `json:"sigma_high"`
-	Diffusion     Numbers           `json:"diffusion"`
-	Noise         Numbers           `json:"noise_sd"`
+	Transitions   uint64            `json:"transitions" unit:"increments"`
+	Seconds       Number            `json:"observed_s" unit:"s"`
+	Sigma         Numbers           `json:"sigma" unit:"latent/s^0.5"`
+	SigmaLow      Numbers           `json:"sigma_low" unit:"latent/s^0.5"`
+	SigmaHigh     Numbers           `json:"sigma_high" unit:"latent/s^0.5"`
+	Diffusion     Numbers           `json:"diffusion" unit:"latent²/s"`
+	Noise         Numbers           `json:"noise_sd" unit:"latent"`
 	Activity      []latent.Activity `json:"activity"`
 	ActiveCount   int               `json:"active_count"`
-	CRLB          Number            `json:"drift_crlb"`
+	CRLB          Number            `json:"drift_crlb" unit:"(latent/s)²"`
 	DriftRevision uint64            `json:"drift_revision"`
-	Held          uint64            `json:"frames_held"`
+	Held          uint64            `json:"frames_held" unit:"frames"`
 	DriftFrame    uint64            `json:"drift_frame"`
 	DriftChanges  uint64            `json:"drift_changes"`
 	UnitsRecord
@@ -67,9 +69,9 @@ type SDERecord struct {
 // FieldRecord is the drift laid out over a plane or a line. The fields are latent.Field's.
 type FieldRecord struct {
 	Axes   []int     `json:"axes"`
-	Z      []Numbers `json:"z"`
-	Drift  []Numbers `json:"drift"`
-	SD     []Numbers `json:"drift_sd"`
+	Z      []Numbers `json:"z" unit:"latent"`
+	Drift  []Numbers `json:"drift" unit:"latent/s"`
+	SD     []Numbers `json:"drift_sd" unit:"latent/s"`
 	Scarce []bool    `json:"scarce"`
 }
 

@@ -142,7 +142,7 @@ func TestDurable(t *testing.T) {
 		t.Errorf("found %+v, expected retries, and no problem left", kept)
 	}
 	t.Logf("%d latents, %d retries, the slowest Write took %v", n, s.durable.kept().Retries, slowest)
-	if slowest > 2*time.Second { // the socket may block for one
+	if slowest > time.Second { // the socket may block for a quarter, twice
 		t.Errorf("a Write waited %v", slowest)
 	}
 	audit(t, server.URL(), n)

@@ -137,13 +137,16 @@ func (s *service) carryOut(name string, payload []byte) ([]byte, error) {
 	return s.apply(latent.Command{Name: name, Payload: payload})
 }
 
+// InfoRecord answers the command info.
+type InfoRecord struct {
+	Header
+	About
+	Kept *Kept `json:"kept,omitempty"` // where nats.durable is on
+}
+
 // info says what runs.
 func (s *service) info() ([]byte, error) {
-	r := struct {
-		Header
-		About
-		Kept *Kept `json:"kept,omitempty"`
-	}{Header{latent.Version, "info", s.stream}, s.about, nil}
+	r := InfoRecord{Header: Header{latent.Version, "info", s.stream}, About: s.about}
 	if s.durable != nil {
 		kept := s.durable.kept()
 		r.Kept = &kept

@@ -5,17 +5,17 @@ import "driftscope/internal/latent"
 // UnitsRecord is the part of an SDERecord that latent.Units holds. What is not known is left out.
 type UnitsRecord struct {
 	Calibration      latent.Calibration `json:"calibration,omitempty"`
-	R2               Numbers            `json:"calibration_r2,omitempty"`
-	PixelsPerLatentX Numbers            `json:"pixels_per_latent_x,omitempty"`
-	PixelsPerLatentY Numbers            `json:"pixels_per_latent_y,omitempty"`
-	Px               *Number            `json:"diffusion_px2_s,omitempty"` // in the plane; with its 95 % interval, and along x and y
-	PxLow            *Number            `json:"diffusion_px2_s_low,omitempty"`
-	PxHigh           *Number            `json:"diffusion_px2_s_high,omitempty"`
-	PxAxes           Numbers            `json:"diffusion_xy_px2_s,omitempty"`
-	UM               *Number            `json:"diffusion_um2_s,omitempty"` // the same
-	UMLow            *Number            `json:"diffusion_um2_s_low,omitempty"`
-	UMHigh           *Number            `json:"diffusion_um2_s_high,omitempty"`
-	UMAxes           Numbers            `json:"diffusion_xy_um2_s,omitempty"`
+	R2               Numbers            `json:"calibration_r2,omitempty" unit:"1"`
+	PixelsPerLatentX Numbers            `json:"pixels_per_latent_x,omitempty" unit:"px/latent"`
+	PixelsPerLatentY Numbers            `json:"pixels_per_latent_y,omitempty" unit:"px/latent"`
+	Px               *Number            `json:"diffusion_px2_s,omitempty" unit:"px²/s"` // in the plane; with its 95 % interval, and along x and y
+	PxLow            *Number            `json:"diffusion_px2_s_low,omitempty" unit:"px²/s"`
+	PxHigh           *Number            `json:"diffusion_px2_s_high,omitempty" unit:"px²/s"`
+	PxAxes           Numbers            `json:"diffusion_xy_px2_s,omitempty" unit:"px²/s"`
+	UM               *Number            `json:"diffusion_um2_s,omitempty" unit:"µm²/s"` // the same
+	UMLow            *Number            `json:"diffusion_um2_s_low,omitempty" unit:"µm²/s"`
+	UMHigh           *Number            `json:"diffusion_um2_s_high,omitempty" unit:"µm²/s"`
+	UMAxes           Numbers            `json:"diffusion_xy_um2_s,omitempty" unit:"µm²/s"`
 }
 
 // unitsRecord is the record of u, whose slices it shares.

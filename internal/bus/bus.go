@@ -29,7 +29,7 @@ const (
 	pingsMissed  = 2
 	firstConnect = 5 * time.Second // for a server to answer at all, unless ctx ends earlier
 	closing      = 2 * time.Second // for what was published to leave
-	blocking     = time.Second     // for the socket to take more
+	blocking     = time.Second / 4 // for the socket to take more
 )
 
 // ErrNoServer is returned by Connect when nothing answers at the URL.

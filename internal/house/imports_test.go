@@ -38,6 +38,7 @@ var mayImport = map[string][]string{
 	"online":               {"internal/latent"},
 	"preprocess":           {"internal/bus", "internal/frame", "internal/latent", "internal/pipeline"},
 	"sinks":                {"internal/bus", "internal/latent"},
+	"sinks/schemas":        {"internal/latent", "sinks"},
 	"cmd/driftscope":       nil,
 }
 

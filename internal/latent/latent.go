@@ -168,23 +168,23 @@ type Event struct {
 type Health struct {
 	Time      time.Time         `json:"time"`
 	State     string            `json:"state"` // "starting", "tracking" or "stopped"
-	UptimeS   float64           `json:"uptime_s"`
-	Frames    uint64            `json:"frames_in"`      // read from the source
-	Tracked   uint64            `json:"frames_tracked"` // encoded and estimated
-	Dropped   map[string]uint64 `json:"frames_dropped"` // by cause
-	Alarms    map[string]uint64 `json:"alarms"`         // begun, by code
-	Published uint64            `json:"published"`      // messages accepted by sinks
-	FPS       float64           `json:"fps"`            // tracked, over the last interval
-	Queue     int               `json:"queue"`          // frames waiting
+	UptimeS   float64           `json:"uptime_s" unit:"s"`
+	Frames    uint64            `json:"frames_in" unit:"frames"`      // read from the source
+	Tracked   uint64            `json:"frames_tracked" unit:"frames"` // encoded and estimated
+	Dropped   map[string]uint64 `json:"frames_dropped" unit:"frames"` // by cause; messages for those that begin with sink_
+	Alarms    map[string]uint64 `json:"alarms" unit:"alarms"`         // begun, by code
+	Published uint64            `json:"published" unit:"messages"`    // messages accepted by sinks
+	FPS       float64           `json:"fps" unit:"1/s"`               // tracked, over the last interval
+	Queue     int               `json:"queue" unit:"frames"`          // frames waiting
 	Stages    []Stage           `json:"stages"`
 }
 
 // Stage is the time one stage took a frame, over the run so far.
 type Stage struct {
 	Name  string  `json:"name"`
-	P50MS float64 `json:"p50_ms"`
-	P95MS float64 `json:"p95_ms"`
-	P99MS float64 `json:"p99_ms"`
+	P50MS float64 `json:"p50_ms" unit:"ms"`
+	P95MS float64 `json:"p95_ms" unit:"ms"`
+	P99MS float64 `json:"p99_ms" unit:"ms"`
 }
 
 // View is what the eye needs: the encoder's input and its reconstruction, as JPEG. Made at a capped rate.

@@ -1,0 +1,97 @@
+// Command schemas writes docs/schemas: a JSON Schema for every kind of message and one AsyncAPI document, made from the Go types, their
+// comments and their unit tags. go generate ./sinks runs it.
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+
+	"driftscope/internal/latent"
+	"driftscope/sinks"
+)
+
+// draft is the JSON Schema that the files are written in.
+const draft = "https://json-schema.org/draft/2020-12/schema"
+
+// messages are the records that travel, by kind, with what each is.
+var messages = []struct {
+	kind   string
+	record any
+	is     string
+}{
+	{"latent", sinks.LatentRecord{}, "one frame's latent and the drift there, every frame"},
+	{"sde", sinks.SDERecord{}, "the law of motion, when it was refreshed"},
+	{"event", sinks.EventRecord{}, "something that happened once"},
+	{"health", sinks.HealthRecord{}, "the state of the stream, every second and at the end; also the answer of cmd.stats"},
+	{"view", sinks.ViewRecord{}, "what the encoder saw, and its reconstruction"},
+	{"info", sinks.InfoRecord{}, "what runs: the answer of cmd.info"},
+}
+
+func main() {
+	root := flag.String("root", ".", "folder of the project")
+	flag.Parse()
+	files, err := generate(*root)
+	if err == nil {
+		err = write(filepath.Join(*root, "docs", "schemas"), files)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "schemas: "+err.Error())
+		os.Exit(1)
+	}
+}
+
+// generate makes every file from the types and from their comments, which it reads in root.
+func generate(root string) (map[string][]byte, error) {
+	comments, err := readComments(filepath.Join(root, "sinks"), filepath.Join(root, "internal", "latent"))
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{}
+	for _, m := range messages {
+		s := comments.object(reflect.TypeOf(m.record))
+		s["$schema"], s["$id"] = draft, urn(m.kind)
+		s["title"], s["description"] = m.kind, m.is
+		properties := s["properties"].(object)
+		properties["v"], properties["kind"] = object{"const": latent.Version}, object{"const": m.kind}
+		files[m.kind+".schema.json"] = indented(s)
+	}
+	files["roi.schema.json"] = indented(object{
+		"$schema": draft, "$id": urn("roi"), "title": "roi", "description": "the payload of cmd.roi: the upper left corner of the region",
+		"type": "object", "required": []string{"x", "y"}, "additionalProperties": false,
+		"properties": object{"x": object{"type": "integer", "minimum": 0, "x-unit": "px"}, "y": object{"type": "integer", "minimum": 0, "x-unit": "px"}},
+	})
+	files["asyncapi.json"] = indented(asyncAPI())
+	return files, nil
+}
+
+// urn names a schema.
+func urn(name string) string { return fmt.Sprintf("urn:driftscope:v%d:%s", latent.Version, name) }
+
+// indented is JSON for people, the same every time.
+func indented(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(v); err != nil {
+		panic(err) // made of maps, lists and text alone
+	}
+	return b.Bytes()
+}
+
+// write replaces the files.
+func write(folder string, files map[string][]byte) error {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if err := os.WriteFile(filepath.Join(folder, name), files[name], 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
