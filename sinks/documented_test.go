@@ -1,0 +1,84 @@
+package sinks
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"driftscope/internal/bus"
+	"driftscope/internal/bus/bustest"
+	"driftscope/internal/latent"
+)
+
+// TestDocumentedLoop: the control loop of docs/control.md, compiled as it stands there, freezes and resumes by itself, and acts on no
+// latent that is late.
+func TestDocumentedLoop(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../docs/control.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "```go\n")
+	source, _, ok := strings.Cut(rest, "```")
+	if !ok {
+		t.Fatal("docs/control.md has no Go program")
+	}
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "loop.go"), []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("go", "build", "-o", filepath.Join(folder, "loop"), filepath.Join(folder, "loop.go")).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	server := bustest.Start(t, "")
+	b, err := bus.Connect(t.Context(), bus.Options{URL: server.URL()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	s, applied := newControlled(t, Env{Stream: "molecule", Bus: b})
+	defer closeSink(t, s)
+
+	var printed bytes.Buffer
+	loop := exec.Command(filepath.Join(folder, "loop"), server.URL())
+	loop.Stderr = &printed
+	if err := loop.Start(); err != nil {
+		t.Fatal(err)
+	}
+	until := func(level latent.Level, want string) { // it subscribes some time after it started
+		t.Helper()
+		for end := time.Now().Add(20 * time.Second); time.Now().Before(end); {
+			if err := s.Write(t.Context(), &latent.Event{Time: time.Now(), Level: level, Code: "unlike_training"}); err != nil {
+				t.Fatal(err)
+			}
+			select {
+			case c := <-applied:
+				if c.Name == want {
+					return
+				}
+			case <-time.After(100 * time.Millisecond):
+			}
+		}
+		t.Errorf("%s was not commanded", want)
+	}
+	until(latent.Warning, "freeze")
+	until(latent.Info, "resume")
+	old, fresh := estimate(0, 0), estimate(1, 0)
+	old.Filtered[0], old.Latent.Time = 0.111, time.Now().Add(-time.Second)
+	fresh.Filtered[0], fresh.Latent.Time = 0.222, time.Now().Add(time.Second)
+	for _, m := range []latent.Message{old, fresh} {
+		if err := s.Write(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	time.Sleep(300 * time.Millisecond)
+	loop.Process.Kill()
+	loop.Wait() // its error is that it was killed
+	if text := printed.String(); !strings.Contains(text, "0.222") || strings.Contains(text, "0.111") {
+		t.Errorf("found %q, expected to be steered by the fresh latent alone", text)
+	}
+}
