@@ -16,7 +16,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // decoder gives options as a configuration would.
-func decoder(t *testing.T, options map[string]any) func(any) error {
+func decoder(t testing.TB, options map[string]any) func(any) error {
 	t.Helper()
 	c, err := config.NewComponent("sink", options)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"driftscope/internal/bus"
 	"driftscope/internal/latent"
 )
 
@@ -15,7 +16,7 @@ import (
 type natsSink struct {
 	encoder
 	*service
-	conn     *nats.Conn
+	bus      *bus.Conn
 	subjects map[latent.Kind]string
 	latest   records
 	durable  *durable                        // nil where nothing is kept
@@ -37,17 +38,17 @@ func newNATS(decode func(any) error, env Env) (Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &natsSink{encoder: encoder{stream: env.Stream}, conn: env.Bus.NATS(), subjects: map[latent.Kind]string{}}
+	s := &natsSink{encoder: encoder{stream: env.Stream}, bus: env.Bus, subjects: map[latent.Kind]string{}}
 	for _, kind := range []latent.Kind{latent.KindLatent, latent.KindSDE, latent.KindEvent, latent.KindHealth, latent.KindView} {
 		s.subjects[kind] = subject.Of(string(kind))
 	}
 	s.publish = s.send
 	if o.Durable {
-		if s.durable, err = newDurable(s.conn, subject, o, env.Log); err != nil {
+		if s.durable, err = newDurable(s.bus, subject, o, env.Log); err != nil {
 			return nil, err
 		}
 	}
-	if s.service, err = newService(s.conn, subject, env, &s.latest, s.durable); err != nil && s.durable != nil {
+	if s.service, err = newService(s.bus.NATS(), subject, env, &s.latest, s.durable); err != nil && s.durable != nil {
 		err = errors.Join(err, s.durable.close(context.Background()))
 	}
 	return s, err
@@ -90,16 +91,19 @@ func (s *natsSink) keep(m latent.Message) error {
 
 func (s *natsSink) send(kind latent.Kind, line []byte) error {
 	s.latest.keep(kind, line)
-	err := s.conn.Publish(s.subjects[kind], line)
+	if !s.bus.Connected() {
+		return away{errAway}
+	}
+	err := s.bus.NATS().Publish(s.subjects[kind], line)
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, nats.ErrMaxPayload):
-		return fmt.Errorf("%s: a message of %d bytes, the server takes %d: raise its max_payload", s.subjects[kind], len(line), s.conn.MaxPayload())
+		return fmt.Errorf("%s: a message of %d bytes, the server takes %d: raise its max_payload", s.subjects[kind], len(line), s.bus.NATS().MaxPayload())
 	case errors.Is(err, nats.ErrConnectionClosed), errors.Is(err, nats.ErrBadSubject):
 		return fmt.Errorf("%s: %w", s.subjects[kind], err)
 	}
-	return away{fmt.Errorf("the NATS server is away (%w): messages are lost until it is back", err)}
+	return away{fmt.Errorf("%w (%w)", errAway, err)}
 }
 
 // Close takes no more commands, refuses those that wait, and waits itself, within ctx, until the server has every message.
@@ -110,11 +114,13 @@ func (s *natsSink) Close(ctx context.Context) error {
 	if s.durable != nil {
 		stopped = errors.Join(stopped, s.durable.close(ctx))
 	}
-	if !s.conn.IsConnected() {
+	if !s.bus.Connected() {
 		return stopped // nothing else waits for a server that is away
 	}
-	return errors.Join(stopped, s.conn.FlushWithContext(ctx))
+	return errors.Join(stopped, s.bus.NATS().FlushWithContext(ctx))
 }
+
+var errAway = errors.New("the NATS server is away: messages are lost until it is back")
 
 // away is the error of a message that cannot be delivered now.
 type away struct{ cause error }

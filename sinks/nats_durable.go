@@ -42,6 +42,7 @@ type natsOptions struct {
 // of them is on its way. After any failure the stream is asked for its last message, and the spool goes on behind it: what was stored but
 // not confirmed is known by its identity.
 type durable struct {
+	bus     *bus.Conn
 	nc      *nats.Conn
 	js      jetstream.JetStream
 	config  jetstream.StreamConfig
@@ -76,13 +77,14 @@ type mark struct {
 }
 
 // newDurable opens the spool and makes sure that the server keeps what it is given.
-func newDurable(nc *nats.Conn, subject bus.Subject, o natsOptions, log *slog.Logger) (*durable, error) {
+func newDurable(b *bus.Conn, subject bus.Subject, o natsOptions, log *slog.Logger) (*durable, error) {
+	nc := b.NATS()
 	js, err := jetstream.New(nc)
 	if err != nil {
 		return nil, err
 	}
 	d := &durable{
-		nc: nc, js: js, subject: subject, log: log, run: strconv.FormatInt(time.Now().UnixNano(), 36), ended: make(chan struct{}),
+		bus: b, nc: nc, js: js, subject: subject, log: log, run: strconv.FormatInt(time.Now().UnixNano(), 36), ended: make(chan struct{}),
 		config: jetstream.StreamConfig{
 			Name: subject.Name(), Subjects: []string{subject.Of("kept.*")}, Description: "driftscope: what " + subject.Of("*") + " published",
 			MaxAge: o.MaxAge, MaxBytes: o.MaxBytes, Duplicates: min(o.MaxAge, 10*time.Minute),
@@ -234,7 +236,7 @@ func (d *durable) session(ctx context.Context) error {
 func (d *durable) resume(ctx context.Context) (last uint64, err error) {
 	ctx, done := context.WithTimeout(ctx, askWait)
 	defer done()
-	if !d.nc.IsConnected() {
+	if !d.bus.Connected() {
 		return 0, errors.New("the NATS server is away")
 	}
 	stream, err := d.js.CreateOrUpdateStream(ctx, d.config)
@@ -299,7 +301,7 @@ func confirmed(m *nats.Msg, reply string) error {
 
 // close waits, within ctx, until all is confirmed. What is not stays in the spool, for the next run.
 func (d *durable) close(ctx context.Context) error {
-	for !d.spool.empty() && d.nc.IsConnected() && ctx.Err() == nil {
+	for !d.spool.empty() && d.bus.Connected() && ctx.Err() == nil {
 		select {
 		case <-time.After(5 * time.Millisecond):
 		case <-ctx.Done():

@@ -103,3 +103,17 @@ func TestPermissions(t *testing.T) {
 		t.Errorf("a wrong password: found %v", err)
 	}
 }
+
+// TestViewersRead: by the same configuration the program may keep, and a viewer may read what is kept.
+func TestViewersRead(t *testing.T) {
+	as := accounts(t)
+	s, _ := newDurableSink(t, as("driftscope"), t.TempDir(), nil)
+	for i := range 20 {
+		if err := s.Write(t.Context(), estimate(uint64(i), uint64(i/10)+1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	closeSink(t, s)
+	audit(t, as("viewer"), 20)
+	audit(t, as("operator"), 20)
+}

@@ -22,7 +22,7 @@ type runCmd struct {
 	Frames   uint64  `help:"Stop after this many frames." placeholder:"N"`
 	DT       float64 `name:"dt" help:"Seconds between frames, where the source does not say." placeholder:"S"`
 	FPS      float64 `name:"fps" help:"Frames a second, where the source does not say."`
-	NATS     string  `name:"nats" help:"Where to publish: embedded, off or nats://host:port." placeholder:"URL"`
+	NATS     string  `name:"nats" help:"Where to publish: embedded, off, nats://host:port or context:NAME." placeholder:"URL"`
 	NATSPort *int    `name:"nats-port" help:"Port of the embedded server; 0 takes a free one." placeholder:"PORT"`
 	Stream   string  `help:"The stream's name in every message." placeholder:"NAME"`
 	Out      string  `help:"Write every message to this file, one JSON object a line." placeholder:"RESULTS.jsonl"`

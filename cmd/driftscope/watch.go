@@ -27,7 +27,7 @@ const (
 
 // watchCmd prints what streams publish, from any terminal that reaches the server.
 type watchCmd struct {
-	NATS   string  `name:"nats" default:"nats://127.0.0.1:4222" help:"The server that the run publishes on." placeholder:"URL"`
+	NATS   string  `name:"nats" default:"nats://127.0.0.1:4222" help:"The server that the run publishes on, or context:NAME." placeholder:"URL"`
 	Creds  string  `help:"Credentials for that server." placeholder:"FILE.creds"`
 	Prefix string  `default:"driftscope" help:"First token of the subjects."`
 	Stream string  `default:">" help:"Name of the stream; > is every one."`

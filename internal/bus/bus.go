@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -64,6 +65,7 @@ type Conn struct {
 	url          string         // without secrets
 	prefix, site string
 	closed       chan struct{}
+	up           atomic.Bool
 }
 
 // Connect starts the embedded server, or finds the one at o.URL: ErrNoServer after 5 s, or when ctx ends.
@@ -121,14 +123,15 @@ func (c *Conn) dial(ctx context.Context, at string, o Options, access []nats.Opt
 		nats.FlusherTimeout(blocking),
 		nats.ReconnectOnFlusherError(),
 		nats.DrainTimeout(closing),
-		nats.ConnectHandler(func(*nats.Conn) { close(connected) }),
+		nats.ConnectHandler(func(*nats.Conn) { c.up.Store(true); close(connected) }),
 		nats.ClosedHandler(func(*nats.Conn) { close(c.closed) }),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			c.up.Store(false)
 			if err != nil { // nil: it was closed on purpose
 				said.warn("the NATS server is away; trying again until it answers", err)
 			}
 		}),
-		nats.ReconnectHandler(func(*nats.Conn) { said.back() }),
+		nats.ReconnectHandler(func(*nats.Conn) { c.up.Store(true); said.back() }),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { said.warn("NATS", err) }),
 	)
 	var err error
@@ -163,6 +166,9 @@ func (c *Conn) URL() string { return c.url }
 
 // NATS lends the connection, for publishing and subscribing. Close alone closes it.
 func (c *Conn) NATS() *nats.Conn { return c.nats }
+
+// Connected says whether the server is there. It never waits, as every method of NATS may while a server that says nothing is tried.
+func (c *Conn) Connected() bool { return c.up.Load() }
 
 // Subject builds the subjects of one stream on this bus.
 func (c *Conn) Subject(stream string) (Subject, error) { return NewSubject(c.prefix, c.site, stream) }

@@ -17,11 +17,10 @@ type Refusal struct {
 
 // Whose fault a refusal is.
 const (
-	Malformed  = 400 // the payload is not what the command takes
-	Unknown    = 404 // there is no such command
-	Conflict   = 409 // this stream cannot do it, or not in its state
-	NotAllowed = 403 // who asks may not
-	NotNow     = 503 // it may work later
+	Malformed = 400 // the payload is not what the command takes
+	Unknown   = 404 // there is no such command
+	Conflict  = 409 // this stream cannot do it, or not in its state
+	NotNow    = 503 // it may work later
 )
 
 func (r *Refusal) Error() string { return r.Text }

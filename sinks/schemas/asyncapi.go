@@ -88,7 +88,7 @@ func ref(path ...string) object { return object{"$ref": "#/" + strings.Join(path
 
 // codes are those of refusals.
 func codes() (list []string) {
-	for _, code := range []int{latent.Malformed, latent.NotAllowed, latent.Unknown, latent.Conflict, latent.NotNow} {
+	for _, code := range []int{latent.Malformed, latent.Unknown, latent.Conflict, latent.NotNow} {
 		list = append(list, fmt.Sprint(code))
 	}
 	return list
