@@ -55,9 +55,8 @@ func (r *runner) settle() error {
 	return nil
 }
 
-// fit bounds the queue to frames of f's size.
-func (r *runner) fit(f *frame.Frame) {
-	size := f.Bytes()
+// fit bounds the queue where frames take size bytes.
+func (r *runner) fit(size int) {
 	if size == r.size || size == 0 {
 		return
 	}

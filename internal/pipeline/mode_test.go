@@ -8,8 +8,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"gocv.io/x/gocv"
-
 	"driftscope/internal/frame"
 	"driftscope/internal/latent"
 )
@@ -129,12 +127,9 @@ func TestQueueFitsMemory(t *testing.T) {
 	if err := r.settle(); err != nil {
 		t.Fatal(err)
 	}
-	for _, test := range []struct{ side, depth int }{{0, 256}, {2, 256}, {2048, 256}, {4096, 64}, {16384, 4}, {46000, 1}, {2048, 256}} {
-		f := frame.New(0, epoch, frame.Meta{}, gocv.NewMatWithSize(test.side, test.side, gocv.MatTypeCV8U)) // memory that nobody touches
-		r.fit(f)
-		f.Close()
-		if r.frames.depth != test.depth {
-			t.Errorf("side %d: %d may wait, expected %d", test.side, r.frames.depth, test.depth)
+	for _, test := range []struct{ size, depth int }{{0, 256}, {4, 256}, {4 << 20, 256}, {4<<20 + 1, 255}, {256 << 20, 4}, {2 << 30, 1}, {4, 256}} {
+		if r.fit(test.size); r.frames.depth != test.depth {
+			t.Errorf("%d bytes: %d frames may wait, expected %d", test.size, r.frames.depth, test.depth)
 		}
 	}
 }

@@ -82,7 +82,7 @@ func (r *runner) admit(track context.Context, f *frame.Frame, unread uint64) err
 	}
 	f.Meta.Dropped += unread
 	r.tell(track, f)
-	r.fit(f)
+	r.fit(f.Bytes())
 	switch {
 	case r.latest.Load():
 		if old, dropped := r.frames.force(f, oldest); dropped {
