@@ -42,7 +42,7 @@ func (r *runner) settle() error {
 	case mode == OwnMode && live:
 		mode = Latest
 	}
-	r.live.Store(live)
+	r.waits.Store(!live)
 	r.latest.Store(mode == Latest)
 	r.depth = shallow
 	if live && mode == Lossless {

@@ -35,7 +35,7 @@ func (r *runner) readAll(stop, track context.Context, s *supervisor) error {
 	if err := r.settle(); err != nil {
 		return err
 	}
-	r.log.Info("source is open", "live", r.live.Load(), "latest", r.latest.Load())
+	r.log.Info("source is open", "live", !r.waits.Load(), "latest", r.latest.Load())
 	var skips, lost uint64 // in a row; since the last frame that was read
 	for n := uint64(0); r.o.Frames == 0 || n < r.o.Frames; n++ {
 		f, err := s.read(stop, track)
@@ -88,7 +88,7 @@ func (r *runner) admit(track context.Context, f *frame.Frame, unread uint64) err
 		if old, dropped := r.frames.force(f, oldest); dropped {
 			r.discard(track, old, queueFull, "tracking is slower than the source: a smaller roi or a faster machine keeps up")
 		}
-	case r.live.Load():
+	case !r.waits.Load():
 		if _, dropped := r.frames.force(f, newest); dropped {
 			return r.overflow(track, f)
 		}

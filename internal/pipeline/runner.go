@@ -122,7 +122,7 @@ type runner struct {
 	o       Options
 	log     *slog.Logger
 	started time.Time
-	live    atomic.Bool // set once the source is open: its producer does not wait
+	waits   atomic.Bool // set once the source is open: it gives the next frame only when asked, it is not live
 	latest  atomic.Bool // set once the source is open: what is too much is dropped, the oldest first
 	lost    atomic.Bool // the source is away
 	stop    func()      // ends reading

@@ -105,12 +105,15 @@ func (s *supervisor) try(stop, track context.Context) (*frame.Frame, error) {
 		s.next++ // it had a number
 		return nil, o.err
 	}
-	if ctx.Err() != nil {
+	switch {
+	case stop.Err() != nil:
+		return nil, o.err
+	case ctx.Err() != nil:
 		s.stalled(stop, track)
-	} else if s.live.Load() && errors.Is(o.err, ErrNotConnected) {
+	case !s.waits.Load() && errors.Is(o.err, ErrNotConnected):
 		s.lose(track, o.err.Error()+": it is opened again until it is back: check the cable and the power")
 	}
-	if s.broken && stop.Err() == nil {
+	if s.broken {
 		return nil, errLost
 	}
 	return nil, o.err
@@ -118,7 +121,7 @@ func (s *supervisor) try(stop, track context.Context) (*frame.Frame, error) {
 
 // watched is the context of one Read: it ends with stop, and for a live source when the source has been silent for too long.
 func (s *supervisor) watched(stop context.Context) (context.Context, context.CancelFunc) {
-	if s.live.Load() && s.o.Stall > 0 {
+	if !s.waits.Load() && s.o.Stall > 0 {
 		return context.WithTimeout(stop, s.o.Stall)
 	}
 	return context.WithCancel(stop)

@@ -21,6 +21,7 @@ type habit int
 
 const (
 	refuses habit = iota // Read and Open say so at once
+	latched              // Read says so at once, Open ignores its context until the cable is back
 	silent               // Read and Open wait for their context
 	deaf                 // Open works, Read waits for its context
 	stuck                // Read and Open ignore their context until the cable is back
@@ -56,6 +57,9 @@ func (c *camera) Open(ctx context.Context) error {
 		c.start = time.Now()
 	}
 	if back := c.out(time.Now()); back > 0 && c.habit != deaf {
+		if c.habit == latched {
+			time.Sleep(back)
+		}
 		return c.suffer(ctx, back)
 	}
 	return nil
@@ -155,7 +159,7 @@ func TestLostAndBack(t *testing.T) {
 			length := []time.Duration{8 * time.Second, 30 * time.Second, 2 * time.Minute}[rng.IntN(3)]
 			from := 3*time.Second + time.Duration(rng.Int64N(int64(time.Second)))
 			gone := outage{from, from + length/2 + time.Duration(rng.Int64N(int64(length)))}
-			c := &camera{interval: 10 * time.Millisecond, habit: habit(seed % 4), outages: []outage{gone, {gone.to + 20*time.Second, gone.to + 30*time.Second}}}
+			c := &camera{interval: 10 * time.Millisecond, habit: habit(seed % 5), outages: []outage{gone, {gone.to + 20*time.Second, gone.to + 30*time.Second}}}
 			if c.habit < deaf {
 				c.skips = map[int]bool{290: true, 291: true, 2000: true}
 			}
@@ -172,7 +176,7 @@ func TestLostAndBack(t *testing.T) {
 			if c.habit == deaf {
 				slowest = stall + longestPause + c.interval // it opened too early, which only its silence tells
 			}
-			if c.habit == refuses {
+			if c.habit < silent {
 				stall, want = 0, "usb 3: source is not connected"
 			}
 			for i, o := range c.outages {
@@ -203,7 +207,7 @@ func TestLostAndBack(t *testing.T) {
 
 // TestLostWhileStopping: a source that is away, silent or stuck holds up nothing, and the events are told all the same.
 func TestLostWhileStopping(t *testing.T) {
-	for _, h := range []habit{refuses, silent, deaf, stuck} {
+	for _, h := range []habit{refuses, latched, silent, deaf, stuck} {
 		synctest.Test(t, func(t *testing.T) {
 			c := &camera{interval: 10 * time.Millisecond, habit: h, outages: []outage{{time.Second, time.Hour}}}
 			g := newRig(0)
@@ -212,10 +216,11 @@ func TestLostWhileStopping(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 			defer cancel()
 			summary, err := Run(ctx, stages, Options{Stall: 2 * time.Second})
-			if (err != nil) != (h == stuck) {
+			hangs := h == latched || h == stuck
+			if (err != nil) != hangs {
 				t.Errorf("habit %d: %v", h, err)
 			}
-			if over := summary.Duration - 10*time.Second; over > 2*time.Second || h != stuck && over > 0 {
+			if over := summary.Duration - 10*time.Second; over > 2*time.Second || !hangs && over > 0 {
 				t.Errorf("habit %d: ended %v after it was told", h, over)
 			}
 			if n := len(g.sinks[0].told("source_lost")); n != 1 || g.sinks[0].count("source_back") != 0 || summary.Tracked != 99 {
@@ -225,6 +230,7 @@ func TestLostWhileStopping(t *testing.T) {
 				t.Errorf("habit %d: the state before the end is %s", h, last.State)
 			}
 			time.Sleep(time.Hour) // what was stuck returns
+			synctest.Wait()
 			if c.opens != c.closes {
 				t.Errorf("habit %d: opened %d times, closed %d times", h, c.opens, c.closes)
 			}
