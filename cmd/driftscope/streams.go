@@ -89,8 +89,10 @@ func (p *streams) close() {
 func (p *streams) run(ctx context.Context, frames uint64) error {
 	summaries, errs := make([]pipeline.Summary, len(p.all)), make([]error, len(p.all))
 	var running sync.WaitGroup
-	for i, s := range p.all {
+	for _, s := range p.all {
 		s.introduce()
+	}
+	for i, s := range p.all {
 		running.Go(func() {
 			var err error
 			summaries[i], err = s.run(ctx, frames)
