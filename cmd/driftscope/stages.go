@@ -71,6 +71,11 @@ func (s *stream) build(ctx context.Context, before *earlier) (err error) {
 	if err != nil {
 		return err
 	}
+	return s.finish(ctx, cfg, steps, applied, waits(s.stages.Source))
+}
+
+// finish makes what comes after the source and the model: the steps, the encoder, the estimator, the bus and the sinks.
+func (s *stream) finish(ctx context.Context, cfg config.Config, steps []config.Component, applied []uint64, deterministic bool) (err error) {
 	if s.stages.Steps, err = newSteps(steps); err != nil {
 		return usage(err)
 	}
@@ -80,7 +85,7 @@ func (s *stream) build(ctx context.Context, before *earlier) (err error) {
 		return usage(fmt.Errorf("%s: %w", s.model.name, err))
 	}
 	s.stages.Encoder = encoder
-	estimator, err := newEstimator(cfg.Online, s.model.Model, waits(s.stages.Source), applied)
+	estimator, err := newEstimator(cfg.Online, s.model.Model, deterministic, applied)
 	if err != nil {
 		return usage(err)
 	}
