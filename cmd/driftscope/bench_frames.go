@@ -134,7 +134,7 @@ func (c *benchFramesCmd) check() error {
 
 // alone measures one side on the first size and prints a sideCost.
 func (c *benchFramesCmd) alone(ctx context.Context) error {
-	p := pictures{side: c.Size[0], bits: c.Bits[0]}
+	p := benchPictures{side: c.Size[0], bits: c.Bits[0]}
 	var cost sideCost
 	var err error
 	switch c.Alone {

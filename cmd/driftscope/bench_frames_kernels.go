@@ -16,7 +16,7 @@ import (
 )
 
 // measureKernels runs the bare kernels on p in one tight loop on each core.
-func measureKernels(ctx context.Context, p pictures, seconds float64) (sideCost, error) {
+func measureKernels(ctx context.Context, p benchPictures, seconds float64) (sideCost, error) {
 	model, err := loadModel(config.Default())
 	if err != nil {
 		return sideCost{}, err
@@ -48,7 +48,7 @@ func measureKernels(ctx context.Context, p pictures, seconds float64) (sideCost,
 }
 
 // loop is one core's: 8 bits, CLAHE, resize, float32, forward, into memory that is used again. It counts the frames after the warm-up.
-func loop(ctx context.Context, model *loadedModel, p pictures, ring []gocv.Mat, measured time.Duration) (n int, err error) {
+func loop(ctx context.Context, model *loadedModel, p benchPictures, ring []gocv.Mat, measured time.Duration) (n int, err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	encoder, err := model.NewEncoder()

@@ -25,13 +25,13 @@ const (
 	warmUp     = 500 * time.Millisecond // before anything is counted
 )
 
-// pictures are a spot on a noisy ground, a little further on its circle in each.
-type pictures struct {
+// benchPictures are a spot on a noisy ground, a little further on its circle in each.
+type benchPictures struct {
 	side, bits int
 }
 
 // window is the grey window that they are shown in.
-func (p pictures) window() [2]float64 {
+func (p benchPictures) window() [2]float64 {
 	if p.bits == 8 {
 		return [2]float64{20, 230}
 	}
@@ -39,7 +39,7 @@ func (p pictures) window() [2]float64 {
 }
 
 // make draws them. The caller closes them.
-func (p pictures) make() []gocv.Mat {
+func (p benchPictures) make() []gocv.Mat {
 	rng := rand.New(rand.NewPCG(1, 1))
 	window := p.window()
 	low, high := window[0], window[1]
@@ -73,7 +73,7 @@ func (p pictures) make() []gocv.Mat {
 }
 
 // steps bring them to the shipped encoder's input.
-func (p pictures) steps() []config.Component {
+func (p benchPictures) steps() []config.Component {
 	var made []config.Component
 	for _, s := range []struct {
 		kind    string
@@ -95,7 +95,7 @@ func (p pictures) steps() []config.Component {
 
 // studio is a source of pictures in memory: it copies the next one, as a driver does, as soon as it is asked or, with a period, at its time.
 type studio struct {
-	pictures
+	benchPictures
 	period  time.Duration // 0: whenever asked
 	seconds float64
 
@@ -125,7 +125,7 @@ func (s *studio) mark() mark {
 func (s *studio) Live() bool { return s.period > 0 }
 
 func (s *studio) Open(context.Context) error {
-	s.ring, s.begun = s.pictures.make(), time.Now()
+	s.ring, s.begun = s.benchPictures.make(), time.Now()
 	return nil
 }
 
@@ -183,8 +183,8 @@ func (s *stopwatch) Write(ctx context.Context, m latent.Message) error {
 }
 
 // measurePath runs the stages of run on p, for a time, with a camera of a rate, or as fast as they go.
-func measurePath(ctx context.Context, p pictures, seconds, rate float64) (sideCost, error) {
-	source := &studio{pictures: p, seconds: seconds}
+func measurePath(ctx context.Context, p benchPictures, seconds, rate float64) (sideCost, error) {
+	source := &studio{benchPictures: p, seconds: seconds}
 	if rate > 0 {
 		source.period = time.Duration(float64(time.Second) / rate)
 	}

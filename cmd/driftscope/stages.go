@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
 	"time"
 
@@ -76,15 +77,13 @@ func (s *stream) build(ctx context.Context, before *earlier) (err error) {
 
 // finish makes what comes after the source and the model: the steps, the encoder, the estimator, the bus and the sinks.
 func (s *stream) finish(ctx context.Context, cfg config.Config, steps []config.Component, applied []uint64, deterministic bool) (err error) {
-	if s.stages.Steps, err = newSteps(steps); err != nil {
-		return usage(err)
-	}
-	s.stages.Steps = append(s.stages.Steps, pipeline.NamedStep{Name: "centroid", Step: preprocess.NewFollow()})
-	encoder, err := s.model.NewEncoder()
-	if err != nil {
+	if err := s.newEncoders(); err != nil {
 		return usage(fmt.Errorf("%s: %w", s.model.name, err))
 	}
-	s.stages.Encoder = encoder
+	if s.stages.Steps, err = newSteps(steps, len(s.stages.Encoders)); err != nil {
+		return usage(err)
+	}
+	s.stages.Steps = append(s.stages.Steps, pipeline.NamedStep{Name: "centroid", Steps: []pipeline.Step{preprocess.NewFollow()}})
 	estimator, err := newEstimator(cfg.Online, s.model.Model, deterministic, applied)
 	if err != nil {
 		return usage(err)
@@ -104,11 +103,9 @@ func (s *stream) attach(b *bus.Conn, alone bool) (err error) {
 
 // close frees what was made of a stream that is not going to run. An unopened source holds nothing.
 func (s *stream) close() {
-	for _, step := range s.stages.Steps {
-		step.Close()
-	}
-	if s.stages.Encoder != nil {
-		s.stages.Encoder.Close()
+	closeSteps(s.stages.Steps)
+	for _, encoder := range s.stages.Encoders {
+		encoder.Close()
 	}
 	if s.stages.Estimator != nil {
 		s.stages.Estimator.Close()
@@ -116,20 +113,52 @@ func (s *stream) close() {
 	closeSinks(s.stages.Sinks)
 }
 
-// newSteps makes the preprocessing steps, all or none.
-func newSteps(components []config.Component) ([]pipeline.NamedStep, error) {
-	var steps []pipeline.NamedStep
-	for i, c := range components {
-		step, err := preprocess.New(c.Kind, c.Decode)
-		if err != nil {
-			for _, s := range steps {
-				s.Close()
-			}
-			return nil, fmt.Errorf("preprocess[%d]: %w", i, err)
-		}
-		steps = append(steps, pipeline.NamedStep{Name: c.Kind, Step: step})
+// newEncoders makes one for each core; a model with a clock has one, since that needs the frames in order.
+func (s *stream) newEncoders() error {
+	lanes := runtime.NumCPU()
+	if s.model.Card.Clock > 0 {
+		lanes = 1
 	}
-	return steps, nil
+	for range lanes {
+		encoder, err := s.model.NewEncoder()
+		if err != nil {
+			return err
+		}
+		s.stages.Encoders = append(s.stages.Encoders, encoder)
+	}
+	return nil
+}
+
+// newSteps makes the preprocessing steps, all or none: as many of each as there are lanes, or one where frames have to come in order.
+func newSteps(components []config.Component, lanes int) (made []pipeline.NamedStep, err error) {
+	defer func() {
+		if err != nil {
+			closeSteps(made)
+		}
+	}()
+	for i, c := range components {
+		made = append(made, pipeline.NamedStep{Name: c.Kind})
+		named := &made[i]
+		for len(named.Steps) < lanes {
+			step, err := preprocess.New(c.Kind, c.Decode)
+			if err != nil {
+				return made, fmt.Errorf("preprocess[%d]: %w", i, err)
+			}
+			named.Steps = append(named.Steps, step)
+			if s, ok := step.(pipeline.Independent); !ok || !s.Independent() {
+				break
+			}
+		}
+	}
+	return made, nil
+}
+
+func closeSteps(made []pipeline.NamedStep) {
+	for _, named := range made {
+		for _, step := range named.Steps {
+			step.Close()
+		}
+	}
 }
 
 // newEstimator starts from the drift that the model was trained with. Where the source waits for tracking, the estimator waits for its

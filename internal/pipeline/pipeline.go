@@ -41,6 +41,10 @@ type Step interface {
 	Close() error
 }
 
+// Independent is implemented by a Step of which several may share the frames of a stream between them: what it does to a frame does not
+// depend on the frames before.
+type Independent interface{ Independent() bool }
+
 // Looker is implemented by a Step that suits itself to whole films. Where a complete recording is read, Look is shown every frame of a
 // trajectory as the source gives it, before the first of them is applied; a Look after an Apply begins the next. It borrows f and leaves
 // its pixels as they are. In a stream it is never called, and the step does what it can from the frames so far.

@@ -25,15 +25,16 @@ const (
 type Stages struct {
 	Source    Source
 	Steps     []NamedStep
-	Encoder   Encoder
+	Encoders  []Encoder // alike; as many frames are brought to their latents side by side
 	Estimator Estimator
 	Sinks     []NamedSink
 }
 
-// NamedStep is a step with the name of its clock and of its errors.
+// NamedStep is a step with the name of its clock and of its errors: one, to which every frame comes in order, or one an encoder, alike,
+// where no frame's pixels depend on the frames before it.
 type NamedStep struct {
-	Name string
-	Step
+	Name  string
+	Steps []Step
 }
 
 // NamedSink is a sink with its name; what it loses is counted under "sink_" + Name.

@@ -29,7 +29,7 @@ func newRig(n int) *rig {
 }
 
 func (g *rig) stages() Stages {
-	s := Stages{Source: g.source, Steps: []NamedStep{{"look", g.step}}, Encoder: g.encoder, Estimator: g.estimator}
+	s := Stages{Source: g.source, Steps: []NamedStep{{"look", []Step{g.step}}}, Encoders: []Encoder{g.encoder}, Estimator: g.estimator}
 	for i, sink := range g.sinks {
 		s.Sinks = append(s.Sinks, NamedSink{string(rune('a' + i)), sink})
 	}
@@ -440,17 +440,20 @@ func TestTrackAllocates(t *testing.T) {
 	g := newRig(0)
 	r := newRunner(g.stages(), Options{})
 	tr := newTracker(r)
-	w := r.writers[0]
+	l, w := tr.lanes[0], r.writers[0]
 	f, err := (&source{n: 1}).Read(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
 	one := func() {
-		if _, err := tr.encode(t.Context(), f); err != nil {
+		given := tr.issue(t.Context(), t.Context(), f)
+		if _, err := l.encode(t.Context(), given); err != nil {
 			t.Fatal(err)
 		}
-		if err := tr.fold(f); err != nil {
+		l.last.enter(given.number)
+		defer l.last.leave()
+		if err := tr.fold(f, &l.z); err != nil {
 			t.Fatal(err)
 		}
 		g.estimator.seen = g.estimator.seen[:0]
