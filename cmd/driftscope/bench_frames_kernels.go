@@ -29,6 +29,7 @@ func measureKernels(ctx context.Context, p benchPictures, seconds float64) (side
 		}
 	}()
 	counts := make([]int, runtime.NumCPU())
+	before := cpuTime()
 	g, ctx := errgroup.WithContext(ctx)
 	for core := range counts {
 		g.Go(func() error {
@@ -40,10 +41,12 @@ func measureKernels(ctx context.Context, p benchPictures, seconds float64) (side
 	if err := g.Wait(); err != nil {
 		return sideCost{}, err
 	}
-	var cost sideCost
+	used, cost := cpuTime()-before, sideCost{}
 	for _, n := range counts {
 		cost.FPS += float64(n) / seconds
 	}
+	all := cost.FPS * (seconds + warmUp.Seconds()) // those of the warm-up too
+	cost.CPU = float64(used) / float64(time.Millisecond) / all
 	return cost, nil
 }
 

@@ -108,7 +108,6 @@ type studio struct {
 
 // mark is what the process had used at a moment.
 type mark struct {
-	frames uint64
 	at     time.Time
 	cpu    time.Duration
 	allocs uint64
@@ -117,9 +116,14 @@ type mark struct {
 func (s *studio) mark() mark {
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
+	return mark{time.Now(), cpuTime(), memory.Mallocs}
+}
+
+// cpuTime is what all threads of this process have used.
+func cpuTime() time.Duration {
 	var usage syscall.Rusage
 	syscall.Getrusage(syscall.RUSAGE_SELF, &usage)
-	return mark{s.seq, time.Now(), time.Duration(usage.Utime.Nano() + usage.Stime.Nano()), memory.Mallocs}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
 func (s *studio) Live() bool { return s.period > 0 }
