@@ -267,6 +267,9 @@ func within(done <-chan struct{}, d time.Duration) bool {
 
 // skipped says whether err loses only one frame, and under which cause.
 func skipped(err error) (*ErrSkip, bool) {
+	if err == nil { // most frames: errors.As would allocate
+		return nil, false
+	}
 	var skip *ErrSkip
 	return skip, errors.As(err, &skip)
 }
