@@ -36,7 +36,7 @@ func TestTwiceTheRate(t *testing.T) {
 				g.options.Queue = depth
 				stages := g.stages()
 				counted := &counting{encoder: g.encoder}
-				stages.Encoder = counted
+				stages.Encoders = []Encoder{counted}
 				summary, err := Run(t.Context(), stages, g.options)
 				if err != nil {
 					t.Fatal(err)
