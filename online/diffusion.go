@@ -33,9 +33,12 @@ func psiGrid() []float64 {
 	return psi
 }
 
-// stair is the number of transitions after which the bank takes logarithms and forgets, both at once: a logarithm costs as much as the
-// rest of a filter's step. The product of a stair's S is a number up to S = 1e19, which takes time steps in a ratio of 1e15.
-const stair = 16
+// A stair is the number of transitions after which the bank takes logarithms and forgets, both at once: a logarithm costs as much as three
+// of a filter's steps. It ends early where time steps are so unequal that the product of its S, the largest ψ's, would soon be no number.
+const (
+	stair   = 32
+	product = 1e150
+)
 
 // bank is one latent dimension's Kalman bank, doc.go (5), with the sums of the covariance-based estimator, doc.go (4), beside it.
 // Every filter of the bank runs with R = 1, so that one pass serves every R.
@@ -89,7 +92,7 @@ func (b *bank) step(m, dt, mu, slope, centre float64) {
 	if b.dt0 == 0 {
 		b.dt0 = dt
 	}
-	if b.since == stair {
+	if b.since == stair || b.s[len(b.s)-1] > product {
 		b.descend()
 	}
 	f := decay(slope, dt)
@@ -102,27 +105,26 @@ func (b *bank) step(m, dt, mu, slope, centre float64) {
 	b.previous = m
 }
 
-// filter moves every filter on to measurement m: forecasts are f·z + shift, their variance grows by ψ·stretch.
+// filter moves every filter on to measurement m: forecasts are f·z + shift, their variance grows by ψ·stretch. Because R is 1, what is left
+// of a surprise is 1/S of it, and p is 1 - 1/S.
 func (b *bank) filter(m, f, shift, stretch float64) {
-	psi, square := b.psi, f*f
-	z, p, a, product := b.z[:len(psi)], b.p[:len(psi)], b.a[:len(psi)], b.s[:len(psi)]
+	psi, square, beyond := b.psi, f*f, m-shift
+	z, p, a, all := b.z[:len(psi)], b.p[:len(psi)], b.a[:len(psi)], b.s[:len(psi)]
 	for k, psi := range psi {
-		predicted := square*p[k] + psi*stretch
-		s := predicted + 1
+		s := square*p[k] + psi*stretch + 1
 		precision := 1 / s
-		forecast := f*z[k] + shift
-		e := m - forecast
-		gain := predicted * precision
-		z[k] = forecast + gain*e
-		p[k] = gain
-		a[k] += e * e * precision
-		product[k] *= s
+		e := beyond - f*z[k]
+		left := e * precision
+		z[k] = m - left
+		p[k] = 1 - precision
+		a[k] += e * left
+		all[k] *= s
 	}
 }
 
-// descend takes the logarithms of a stair's S and multiplies all that was summed by γ^stair.
+// descend takes the logarithms of a stair's S and multiplies all that was summed by γ for each of its transitions.
 func (b *bank) descend() {
-	keep := math.Pow(b.forget, stair)
+	keep := math.Pow(b.forget, float64(b.since))
 	for k := range b.l {
 		b.l[k] = keep * b.logS(k)
 		b.s[k] = 1

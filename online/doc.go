@@ -75,13 +75,13 @@
 // In units of R, for 121 log-spaced ψ from 1e-6 to 1e4 and ψ = 0, starting each trajectory at z = m, p = 1:
 //
 //	P = F²p + ψΔt/Δt₀;  S = P + 1;  e = m - ẑ;  z = ẑ + (P/S)e;  p = P/S                     (5)
-//	A = A + e²/S;  L = L + ln S;  n = n + 1;  n₂ = n₂ + 1;  every 16 first γ¹⁶A, γ¹⁶L, γ¹⁶n, γ³²n₂
+//	A = A + e²/S;  L = L + ln S;  n = n + 1;  n₂ = n₂ + 1;  every 32 first γ³²A, γ³²L, γ³²n, γ⁶⁴n₂
 //	ln-likelihood(v, ψ) = -(n/n₂)½[n ln R + A/R + L],  R = vΔt₀/ψ;  at its maximum R = A/n
 //
 // The forecast ẑ = c + μ(c)Δt + F(z - c), F = 1 + Δt ∂μᵢ/∂zᵢ(c), linearises the drift about c, the filtered latent of the most
 // likely ψ; a bank without drift takes mean reversion for noise (0.73 instead of 1 at r = 16, κ = 4/s, Δt = 0.01 s). The
 // weights are those published at that frame, so that no residual was part of its own fit. Δt₀ is the first time step. γ forgets,
-// in stairs of 16 transitions, so that one logarithm serves a stair. What was folded in before the drift was known stays as it was:
+// in stairs of 32 transitions, so that one logarithm serves a stair. What was folded in before the drift was known stays as it was:
 // with κ = 4/s and r = 1, v is 0.90 of the truth after 6 s and its interval covers 0.89. Between the grid's points ln A and L are
 // interpolated by cubics: 1e5 transitions know ψ better than the grid does.
 //
