@@ -18,7 +18,7 @@ import (
 // are little-endian. It holds everything that Update depends on, so that a restored estimator goes on exactly as the saved one.
 const (
 	checkpointMagic   = "driftscope law\n"
-	checkpointVersion = 2
+	checkpointVersion = 3
 	checkpointHeader  = len(checkpointMagic) + 4 + 8
 	maxCheckpoint     = 1 << 28 // bytes; the largest replay, network and dimension that Config allows make 2.4e8
 )
@@ -264,6 +264,7 @@ func (l *learner) archive(a *archive) {
 		}
 		l.bent = l.bent.archive(a)
 	}
+	a.magnitudes(&l.hidden)
 	a.uint(&l.seed)
 	a.uint(&l.changes)
 	a.uint(&l.failed)

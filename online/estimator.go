@@ -117,6 +117,7 @@ func (e *Estimator) Update(dst *latent.Estimate, z *latent.Latent) error {
 	}
 	e.alarms.shine(z.Light)
 	e.alarms.ring(z)
+	e.sde.TooFew = e.alarms.on[tooFewDimensions]
 	e.report(dst, z)
 	return nil
 }

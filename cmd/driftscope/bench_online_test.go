@@ -188,3 +188,17 @@ func TestOnlineFindingsInWords(t *testing.T) {
 		}
 	}
 }
+
+// TestHiddenIsTold: latents that something fast and strong drives are said to be too few within 2000 frames, as 12 of 12 were.
+func TestHiddenIsTold(t *testing.T) {
+	for _, s := range showings {
+		if s.name != "sprung, driven fast" {
+			continue
+		}
+		if at, err := s.told(rand.New(rand.NewPCG(3, 1))); err != nil || at >= 2000 {
+			t.Errorf("told at frame %d, %v", at, err)
+		}
+		return
+	}
+	t.Error("the law is gone")
+}
