@@ -10,7 +10,7 @@
 //	refined drift        refine.go      one whose frame has come is put to use
 //	believed or held     take.go        against the filter's forecast (filter.go, alarm_frame.go); only what is believed goes on
 //	a changed law?       alarm_change.go
-//	Kalman bank          diffusion.go   one step a dimension, about the drift's linearisation
+//	Kalman bank          diffusion.go, blur.go   one step a dimension, about the drift's linearisation
 //	memory               track.go       the latent is set aside for refinement
 //	figures              interval.go, dimension.go   every Refresh frames
 //	pixels               calibration.go, solver.go   the object's centroid beside the latent
@@ -303,4 +303,17 @@
 // r from 0 to 9, the largest Λ̄ was 2.0, where A = 1e5 asks for 2000 and the least A for 20; of 56 noiseless ones of the paper's laws and of
 // double wells in six dimensions it was 0.4. What a law of the latents alone explains is not seen: latents on a spring that follow closely what
 // drives them have such a law, nearly.
+//
+// # Motion blur
+//
+// Where a measurement is the mean of z over an exposure E, with noise of variance R, the increments of a free walk have
+//
+//	var D = vΔt - vE/3 + 2R,  cov(D, D₊) = vE/6 - R                                            (23)
+//
+// just as after a flash with a noise of variance R' = R - vE/6, at any time steps (Berglund 2010, whose R is E/6Δt). So (5) holds with R' for
+// R, and where that may be negative the bank has 40 filters more, ψ = vΔt₀/|R'| from 1e4 down to 6Δt₀/E, which run with R' = -1:
+//
+//	S = P - 1;  z = m + e/S;  p = -P/S = -1 - 1/S                                              (24)
+//
+// (4) is not used then. SDE.Noise is √R; filters and alarms see R', or nothing where it is negative. A spring of κ bends (23) by κE.
 package online

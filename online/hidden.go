@@ -43,7 +43,9 @@ func (p *posterior) residuals(s *steps) *mat.Dense {
 			square[i] += e * e
 		}
 	}
-	left.Apply(func(_, i int, e float64) float64 { return e * math.Sqrt(float64(s.len())/max(square[i], math.SmallestNonzeroFloat64)) }, left)
+	left.Apply(func(_, i int, e float64) float64 {
+		return e * math.Sqrt(float64(s.len())/max(square[i], math.SmallestNonzeroFloat64))
+	}, left)
 	return left
 }
 

@@ -10,7 +10,7 @@ import (
 // profile is the memory in which one dimension's σ² is read off its bank: the likelihood along ψ, refined between the
 // grid's points where it is narrower than they are. One serves every dimension in turn.
 type profile struct {
-	lnA, l, ll []float64 // on the grid: ln A; L; profile log-likelihood, R at its maximum, -∞ where it was not asked for
+	lnA, l, ll []float64 // on the grid: ln A and L in units of σ²Δt₀; profile log-likelihood, R at its maximum, -∞ where it was not asked for
 	lnV, fine  []float64 // on the refined grid: ln σ² at that maximum; log-likelihood
 
 	n, lnN, carried float64 // of the bank: n, ln n and n/2n₂
@@ -35,7 +35,7 @@ func (q *profile) figures(b *bank) diffusion {
 	if still >= top {
 		b.best = 0
 	}
-	if b.psi[b.best] > unresolved {
+	if b.exposure == 0 && b.psi[b.best] > unresolved {
 		if d, ok := b.estimate(); ok {
 			d.ratio = 2 * max(0, top-still)
 			return d
@@ -48,7 +48,7 @@ func (q *profile) figures(b *bank) diffusion {
 	if still < top {
 		d.v = math.Exp(q.lnV[peak])
 	}
-	d.noise = math.Exp(q.lnA[b.best]) / b.n
+	d.noise, d.spot = b.noises(math.Exp(q.lnA[b.best]-b.lnPsi[b.best])/b.n, d.v)
 	d.low, d.high = q.interval(b, top)
 	if top-still < half95 {
 		d.low = 0
@@ -73,7 +73,7 @@ func (q *profile) scan(b *bank) {
 // look fills q.lnA, q.l and q.ll from one index up to, not including, another.
 func (q *profile) look(b *bank, from, to, step int) {
 	for k := from; k < to; k += step {
-		q.lnA[k], q.l[k] = math.Log(b.a[k]), b.logS(k)
+		q.lnA[k], q.l[k] = math.Log(b.a[k])+b.lnPsi[k], b.logS(k)-b.n*b.lnPsi[k]
 		q.ll[k] = q.likelihood(q.lnA[k], q.l[k])
 	}
 }
@@ -98,7 +98,7 @@ func (q *profile) refine(b *bank, top float64) {
 	first, last := q.within(top)
 	first, last = max(1, first-1), min(len(q.ll)-1, last+1)
 	between := max(1, min(densest, finest/(last-first)))
-	origin, step := math.Log(gridLow/(b.n*b.dt0)), math.Log(gridHigh/gridLow)/(gridSize-1)
+	lnTime := q.lnN + math.Log(b.dt0)
 	q.lnV, q.fine = q.lnV[:0], q.fine[:0]
 	for k := first; k <= last; k++ {
 		base := min(max(k-1, 1), len(q.ll)-4)
@@ -107,10 +107,10 @@ func (q *profile) refine(b *bank, top float64) {
 			between = 1
 		}
 		for j := range between {
-			x := float64(j) / float64(between)
-			a := lnA.at(float64(k-base) + x)
-			q.lnV = append(q.lnV, origin+step*(float64(k-1)+x)+a)
-			q.fine = append(q.fine, q.likelihood(a, l.at(float64(k-base)+x)))
+			x := float64(k-base) + float64(j)/float64(between)
+			a := lnA.at(x)
+			q.lnV = append(q.lnV, a-lnTime)
+			q.fine = append(q.fine, q.likelihood(a, l.at(x)))
 		}
 	}
 }
