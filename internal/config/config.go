@@ -29,6 +29,7 @@ type Online struct {
 	Seed      uint64        `yaml:"seed"`       // of every random choice the estimator makes
 	RefineLag uint64        `yaml:"refine_lag"` // frames between taking a drift refinement's data and applying its result
 	MaxGap    time.Duration `yaml:"max_gap"`    // a longer pause between two frames forms no increment
+	Exposure  time.Duration `yaml:"exposure"`   // of a frame, over which motion blurs it; 0: a flash
 	State     string        `yaml:"state"`      // file that the law is kept in, and goes on from where it is there; empty keeps none
 	PixelUM   float64       `yaml:"pixel_um"`   // side of a raw frame's pixel in the specimen, µm; 0: not known
 	// Forecast lists how many seconds ahead every latent is forecast, ascending; none by default.

@@ -28,6 +28,7 @@ var badFiles = map[string]string{
 	"documents":         `documents.bad.yaml: holds several documents: keep one, without a --- line in the middle`,
 	"duplicate":         `duplicate.bad.yaml:2: not valid YAML: mapping key "source" already defined at [1:1]`,
 	"empty":             `empty.bad.yaml: source: is missing: add one, such as source: {sim: {name: molecule, seed: 1}}`,
+	"exposure":          `exposure.bad.yaml: online.exposure: found 2h0m0s, expected 0s to 1h0m0s`,
 	"fraction":          `fraction.bad.yaml:2: online.refine_lag: found "1.5", expected a whole number`,
 	"missing-source":    `missing-source.bad.yaml: source: is missing: add one, such as source: {sim: {name: molecule, seed: 1}}`,
 	"negative-seed":     `negative-seed.bad.yaml:2: online.seed: found "-1", expected a number that fits uint64`,
@@ -94,7 +95,7 @@ func TestFull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !reflect.DeepEqual(c.Online, Online{Seed: 1<<64 - 1, RefineLag: 100, MaxGap: 250 * time.Millisecond, PixelUM: 0.351, Forecast: []float64{0.05, 1}, AlarmFrames: 1e6}) {
+	if !reflect.DeepEqual(c.Online, Online{Seed: 1<<64 - 1, RefineLag: 100, MaxGap: 250 * time.Millisecond, Exposure: 8 * time.Millisecond, PixelUM: 0.351, Forecast: []float64{0.05, 1}, AlarmFrames: 1e6}) {
 		t.Errorf("online %+v", c.Online)
 	}
 	if c.Stream != "bead-2" || c.Model != "models/bead.onnx" || c.Grace != 1500*time.Millisecond {
