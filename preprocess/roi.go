@@ -10,7 +10,6 @@ import (
 	"gocv.io/x/gocv"
 
 	"driftscope/internal/frame"
-	"driftscope/internal/latent"
 	"driftscope/internal/pipeline"
 )
 
@@ -146,19 +145,19 @@ func (r *roi) find(f *frame.Frame) error {
 	return err
 }
 
+// Independent says whether the region is fixed.
+func (r *roi) Independent() bool { return r.finder == nil }
+
+// Reach is known from the last frame.
+func (r *roi) Reach() (corner image.Point, ok bool) {
+	return r.picture.Max.Sub(r.region.Size()), !r.picture.Empty()
+}
+
 // Move ends a search that is under way.
-func (r *roi) Move(x, y int) error {
-	if r.picture.Empty() {
-		return latent.Refuse(latent.NotNow, "roi: no frame has come yet: try again when one has")
-	}
-	size := r.region.Size()
-	if x < 0 || y < 0 || x > r.picture.Max.X-size.X || y > r.picture.Max.Y-size.Y {
-		return latent.Refuse(latent.Malformed, "roi: found x %d, y %d: the region of %dx%d lies in a frame of %dx%d pixels with x up to %d, y up to %d",
-			x, y, size.X, size.Y, r.picture.Max.X, r.picture.Max.Y, r.picture.Max.X-size.X, r.picture.Max.Y-size.Y)
-	}
+func (r *roi) Move(corner image.Point) error {
 	err := r.Close()
 	r.finder = nil
-	r.region = image.Rectangle{Min: image.Pt(x, y), Max: image.Pt(x, y).Add(size)}
+	r.region = r.region.Sub(r.region.Min).Add(corner)
 	r.cuts++
 	return err
 }

@@ -44,7 +44,7 @@ func keeper(t *testing.T) *bustest.Server {
 
 // durableOptions are those of a test, with a spool in store.
 func durableOptions(store string) map[string]any {
-	return map[string]any{"durable": true, "store": store, "max_age": "1h", "max_bytes": 64 << 20}
+	return map[string]any{"durable": true, "store": store, "max_age": "1h", "max_bytes": 1 << 30}
 }
 
 func newDurableSink(t *testing.T, at, store string, log *slog.Logger) (*natsSink, *bus.Conn) {

@@ -36,7 +36,7 @@ var mayImport = map[string][]string{
 	"internal/latent":      {},
 	"internal/pipeline":    {"internal/frame", "internal/latent"},
 	"online":               {"internal/latent"},
-	"preprocess":           {"internal/bus", "internal/frame", "internal/latent", "internal/pipeline"},
+	"preprocess":           {"internal/bus", "internal/frame", "internal/pipeline"},
 	"sinks":                {"internal/bus", "internal/latent"},
 	"sinks/schemas":        {"internal/latent", "sinks"},
 	"cmd/driftscope":       nil,

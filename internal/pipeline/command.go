@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"image"
 	"strings"
 	"time"
 
@@ -32,8 +34,9 @@ func (r *runner) relay(from <-chan latent.Command, ended <-chan struct{}) {
 	}
 }
 
-// command applies c, answers it and tells everyone.
+// command applies c once every frame before it has its estimate, answers it and tells everyone. No frame starts meanwhile: the desk is held.
 func (t *tracker) command(ctx context.Context, c latent.Command) {
+	t.last.enter(t.tickets)
 	if c.Name == "checkpoint" && plain(c) == nil { // answered once it is on the disk
 		t.kept(ctx, t.keeper.ask(func(err error) { t.answer(ctx, c, err) }, t.paused))
 		return
@@ -107,11 +110,33 @@ func (t *tracker) move(c latent.Command) error {
 		return latent.Refuse(latent.Malformed, `roi: found %.80q: send {"x": 120, "y": 80}, the upper left corner of the region in pixels`, c.Payload)
 	}
 	for _, step := range t.Steps {
-		if m, ok := step.Step.(Mover); ok {
-			return m.Move(*to.X, *to.Y)
+		if _, ok := step.Steps[0].(Mover); ok {
+			return move(step.Steps, image.Pt(*to.X, *to.Y))
 		}
 	}
 	return latent.Refuse(latent.Conflict, "roi: the model's preprocessing cuts no region: train one that does, with driftscope pretrain --crop")
+}
+
+// move moves the region of every lane's step, alike: some may not have seen a frame yet.
+func move(steps []Step, to image.Point) error {
+	var reach image.Point
+	known := false
+	for _, s := range steps {
+		if corner, ok := s.(Mover).Reach(); ok {
+			reach, known = corner, true
+		}
+	}
+	if !known {
+		return latent.Refuse(latent.NotNow, "roi: no frame has come yet: try again when one has")
+	}
+	if to.X < 0 || to.Y < 0 || to.X > reach.X || to.Y > reach.Y {
+		return latent.Refuse(latent.Malformed, "roi: found x %d, y %d: send x from 0 to %d and y from 0 to %d, where the region lies in the frame", to.X, to.Y, reach.X, reach.Y)
+	}
+	var errs []error
+	for _, s := range steps {
+		errs = append(errs, s.(Mover).Move(to))
+	}
+	return errors.Join(errs...)
 }
 
 // plain refuses a payload where a command takes none.

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"errors"
 	"fmt"
+	"image"
 	"slices"
 	"strings"
 	"testing"
@@ -12,8 +13,8 @@ import (
 	"driftscope/internal/latent"
 )
 
-// request sends a command and waits for what becomes of it.
-func request(g *rig, name, payload string) error {
+// ask sends a command and waits for what becomes of it.
+func ask(g *rig, name, payload string) error {
 	reply := make(chan error, 1)
 	g.sinks[0].commands <- latent.Command{Name: name, Payload: []byte(payload), Reply: func(err error) { reply <- err }}
 	return <-reply
@@ -22,16 +23,12 @@ func request(g *rig, name, payload string) error {
 // movable is a step with a region that may lie at 0 to 9.
 type movable struct {
 	step
-	x, y int
+	known bool // a frame has come
+	x, y  int
 }
 
-func (m *movable) Move(x, y int) error {
-	if x > 9 || y > 9 {
-		return latent.Refuse(latent.Malformed, "too far")
-	}
-	m.x, m.y = x, y
-	return nil
-}
+func (m *movable) Reach() (image.Point, bool)    { return image.Pt(9, 9), m.known }
+func (m *movable) Move(corner image.Point) error { m.x, m.y = corner.X, corner.Y; return nil }
 
 // TestRefusals: every refusal says whose fault it is, and nothing is told to the stages.
 func TestRefusals(t *testing.T) {
@@ -40,9 +37,9 @@ func TestRefusals(t *testing.T) {
 		g.source.interval = time.Millisecond
 		g.sinks[0].commands = make(chan latent.Command)
 		stages := g.stages()
-		estimator, region := &steerable{}, &movable{}
+		estimator, region := &steerable{}, &movable{known: true}
 		stages.Estimator = estimator
-		stages.Steps = append(stages.Steps, NamedStep{"roi", region})
+		stages.Steps = append(stages.Steps, NamedStep{"roi", []Step{region}})
 		go func() {
 			for _, c := range []struct {
 				name, payload string
@@ -61,9 +58,10 @@ func TestRefusals(t *testing.T) {
 				{"roi", `{"x": 1.5, "y": 2}`, latent.Malformed},
 				{"roi", `{"x": 1, "y": 2} {}`, latent.Malformed},
 				{"roi", `{"x": 10, "y": 2}`, latent.Malformed},
+				{"roi", `{"x": 1, "y": -2}`, latent.Malformed},
 			} {
 				var refusal *latent.Refusal
-				if err := request(g, c.name, c.payload); !errors.As(err, &refusal) || refusal.Code != c.code {
+				if err := ask(g, c.name, c.payload); !errors.As(err, &refusal) || refusal.Code != c.code {
 					t.Errorf("%s %s: found %v, expected code %d", c.name, c.payload, err, c.code)
 				} else if strings.ContainsRune(refusal.Text, '\n') {
 					t.Errorf("%s %s: more than one line: %q", c.name, c.payload, refusal.Text)
@@ -72,10 +70,10 @@ func TestRefusals(t *testing.T) {
 			if len(estimator.calls) != 0 || region.x != 0 {
 				t.Errorf("a refused command did something: %v, %d", estimator.calls, region.x)
 			}
-			if err := request(g, "roi", " {\"y\": 2,\n\"x\": 1}"); err != nil || region.x != 1 || region.y != 2 {
+			if err := ask(g, "roi", " {\"y\": 2,\n\"x\": 1}"); err != nil || region.x != 1 || region.y != 2 {
 				t.Errorf("the region is at %d, %d: %v", region.x, region.y, err)
 			}
-			if err := request(g, "stop", "{}"); err != nil {
+			if err := ask(g, "stop", "{}"); err != nil {
 				t.Error(err)
 			}
 		}()
@@ -90,8 +88,20 @@ func TestRefusals(t *testing.T) {
 	})
 }
 
+// TestMove: the steps of all lanes move, those that have seen no frame too; where none has, none does.
+func TestMove(t *testing.T) {
+	seen, idle := &movable{known: true}, &movable{}
+	if err := move([]Step{idle, seen}, image.Pt(3, 4)); err != nil || idle.x != 3 || seen.y != 4 {
+		t.Errorf("moved to %d and %d: %v", idle.x, seen.y, err)
+	}
+	var refusal *latent.Refusal
+	if err := move([]Step{idle}, image.Pt(5, 5)); !errors.As(err, &refusal) || refusal.Code != latent.NotNow || idle.x != 3 {
+		t.Errorf("before the first frame: moved to %d: %v", idle.x, err)
+	}
+}
+
 func TestCommands(t *testing.T) {
-	send := func(g *rig, name string) error { return request(g, name, "") }
+	send := func(g *rig, name string) error { return ask(g, name, "") }
 	t.Run("refused", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			g := newRig(100)

@@ -108,24 +108,24 @@ func TestCheckpoint(t *testing.T) {
 		kept, disk := "", error(nil)
 		go func() {
 			time.Sleep(10*time.Second + time.Millisecond)
-			if err := request(g, "checkpoint", ""); err != nil || kept != "11" { // with the next frame
+			if err := ask(g, "checkpoint", ""); err != nil || kept != "11" { // with the next frame
 				t.Errorf("kept %q: %v", kept, err)
 			}
-			if err := request(g, "roll_back", ""); err == nil {
+			if err := ask(g, "roll_back", ""); err == nil {
 				t.Error("rolled back to a state that is not half a minute old")
 			}
 			disk = errors.New("disk full")
-			if err := request(g, "checkpoint", ""); !errors.Is(err, disk) {
+			if err := ask(g, "checkpoint", ""); !errors.Is(err, disk) {
 				t.Errorf("a full disk: found %v", err)
 			}
 			disk, law.quiet = nil, false
-			if err := request(g, "pause", ""); err != nil {
+			if err := ask(g, "pause", ""); err != nil {
 				t.Error(err)
 			}
-			if err := request(g, "checkpoint", ""); err != nil || kept != "12" {
+			if err := ask(g, "checkpoint", ""); err != nil || kept != "12" {
 				t.Errorf("while paused: kept %q: %v", kept, err)
 			}
-			if err := request(g, "stop", ""); err != nil {
+			if err := ask(g, "stop", ""); err != nil {
 				t.Error(err)
 			}
 		}()
