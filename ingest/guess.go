@@ -23,6 +23,8 @@ func Guess(arg string) (kind string, options map[string]any, err error) {
 	}
 	info, err := os.Stat(arg)
 	switch {
+	case err == nil && info.IsDir() && isRecording(arg):
+		kind = "recording"
 	case err == nil && info.IsDir():
 		kind = "directory"
 	case err == nil && info.Mode().IsRegular():

@@ -27,6 +27,7 @@ type runCmd struct {
 	Stream   string  `help:"The stream's name in every message." placeholder:"NAME"`
 	Out      string  `help:"Write every message to this file, one JSON object a line." placeholder:"RESULTS.jsonl"`
 	State    string  `help:"Keep the law in this file, and go on from it where it is there." placeholder:"FILE"`
+	Record   string  `help:"Keep every frame, as it was read, in this new or empty folder." placeholder:"DIR"`
 	Repeat   string  `help:"Track the frames that an earlier run tracked, and refine when it did, by what its --out wrote: the same estimates again." placeholder:"RESULTS.jsonl"`
 	Seed     *uint64 `help:"Of every random draw, the simulated source's included."`
 	NoStatus bool    `help:"No live status on the terminal."`
@@ -57,6 +58,9 @@ func (c *runCmd) Run(ctx context.Context) error {
 		Keep: keeping(cfg.Online.State),
 	})
 	printSummary(os.Stdout, summary)
+	if s.recorder != nil {
+		fmt.Println(s.recorder.Account())
+	}
 	return err
 }
 
@@ -75,6 +79,7 @@ func (c *runCmd) config() (config.Config, error) {
 	set(&cfg.Stream, c.Stream)
 	set(&cfg.NATS.URL, c.NATS)
 	set(&cfg.Online.State, c.State)
+	set(&cfg.Record.Path, c.Record)
 	if c.NATSPort != nil {
 		cfg.NATS.Port = *c.NATSPort
 	}

@@ -35,6 +35,8 @@ type stream struct {
 	model  *loadedModel
 	bus    *bus.Conn // nil where nats.url is off
 
+	recorder *ingest.Recorder // of the source's frames; nil where none are kept
+
 	restored bool // the law goes on from online.state
 }
 
@@ -62,6 +64,12 @@ func (s *stream) build(ctx context.Context, cfg config.Config, before *earlier) 
 			return usage(err)
 		}
 		applied = before.applied
+	}
+	if cfg.Record.Path != "" {
+		if s.recorder, err = ingest.NewRecorder(s.stages.Source, cfg.Record.Path, int64(cfg.Record.MaxGB*1e9)); err != nil {
+			return usage(err)
+		}
+		s.stages.Source = s.recorder
 	}
 	if s.model, err = loadModel(cfg); err != nil {
 		return usage(err)

@@ -19,6 +19,7 @@ var badFiles = map[string]string{
 	"bad-nats":          `bad-nats.bad.yaml: nats.url: found "imaging.example", expected embedded, off or nats://host:port`,
 	"bad-pixel":         `bad-pixel.bad.yaml: online.pixel_um: found -0.1, expected more than 0 and at most 1e+06 µm`,
 	"bad-port":          `bad-port.bad.yaml: nats.port: found 70000, expected 0 (any free port) to 65535`,
+	"bad-record":        `bad-record.bad.yaml: record.max_gb: found 0, expected more than 0 and at most 1e+06 GB`,
 	"bad-token":         `bad-token.bad.yaml: stream: found "a.b", expected 1 to 64 letters, digits, - or _`,
 	"deep":              `deep.bad.yaml:1: brackets nested deeper than 16: simplify`,
 	"descending":        `descending.bad.yaml: online.forecast_s: found [0.2 0.1], expected at most 8 numbers of seconds, ascending, above 0 and at most 3600`,
@@ -36,12 +37,12 @@ var badFiles = map[string]string{
 	"sinks-not-a-list":  `sinks-not-a-list.bad.yaml:2: sinks: found a map, expected a list, one entry after each dash`,
 	"syntax":            `syntax.bad.yaml:1: not valid YAML: sequence end token ']' not found`,
 	"tag":               `tag.bad.yaml:1: anchors, aliases, tags and directives are not read ("!!str"): write the value out`,
-	"top-list":          `top-list.bad.yaml:1: the file: found a list, expected a map with the keys grace, model, nats, online, preprocess, sinks, source, stream`,
+	"top-list":          `top-list.bad.yaml:1: the file: found a list, expected a map with the keys grace, model, nats, online, preprocess, record, sinks, source, stream`,
 	"two-kinds":         `two-kinds.bad.yaml:1: source: found a map, expected one kind with its options, {kind: {option: value}}, or the kind alone`,
 	"two-problems": "two-problems.bad.yaml:3: online.seed: found \"yes\", expected a whole number\n" +
 		"two-problems.bad.yaml:4: online.max_gap: found \"5\", expected a duration with its unit, such as 500ms or 3s",
 	"unknown-key": `unknown-key.bad.yaml:3: unknown key "nats.prot"; known keys here: port, prefix, site, url`,
-	"unknown-top": `unknown-top.bad.yaml:2: unknown key "sink"; known keys here: grace, model, nats, online, preprocess, sinks, source, stream`,
+	"unknown-top": `unknown-top.bad.yaml:2: unknown key "sink"; known keys here: grace, model, nats, online, preprocess, record, sinks, source, stream`,
 }
 
 func TestBadFiles(t *testing.T) {
@@ -99,6 +100,9 @@ func TestFull(t *testing.T) {
 	}
 	if c.NATS != (NATS{URL: "nats://imaging.example:4222", Port: 0, Prefix: "lab", Site: "room-12"}) {
 		t.Errorf("nats %+v", c.NATS)
+	}
+	if c.Record != (Record{Path: "raw", MaxGB: 0.5}) {
+		t.Errorf("record %+v", c.Record)
 	}
 	var sim struct {
 		Name string `yaml:"name"`
