@@ -49,6 +49,7 @@ type natsSource struct {
 	conn         *bus.Conn
 	subscription *nats.Subscription
 	stream       wire.Stream
+	first        uint64      // the stream's number that is this Open's 0
 	held         *wire.Frame // whole, but an error before it had to be told first
 	dropped      uint64      // frames lost since the last one that was given
 	overrun      int         // messages that the subscription has thrown away
@@ -97,9 +98,9 @@ func (s *natsSource) Live() bool { return true }
 // Timed says that the publisher gives the times.
 func (s *natsSource) Timed() bool { return true }
 
-// Open connects, within 5 s, and subscribes. What was published before is not there.
+// Open connects, within 5 s, and subscribes. What was published before is not there; after the first Open, it is counted as lost.
 func (s *natsSource) Open(ctx context.Context) (err error) {
-	*s = natsSource{natsOptions: s.natsOptions, clock: clock{timed: true}}
+	*s = natsSource{natsOptions: s.natsOptions, clock: clock{timed: true}, stream: s.stream, first: s.stream.Next() - s.dropped, dropped: s.dropped}
 	s.conn, err = bus.Connect(ctx, bus.Options{URL: s.URL, Credentials: s.Credentials, Name: "driftscope frames " + s.Subject})
 	if errors.Is(err, bus.ErrNoServer) {
 		return fmt.Errorf("%s: %w: start the server that the publisher uses, or give its address as nats://host:port/%s", bus.Redacted(s.URL), bus.ErrNoServer, s.Subject)
@@ -150,7 +151,7 @@ func (s *natsSource) Read(ctx context.Context) (*frame.Frame, error) {
 
 // give makes the frame of a whole picture.
 func (s *natsSource) give(whole *wire.Frame) (*frame.Frame, error) {
-	s.next = whole.Number
+	s.next = whole.Number - s.first
 	s.dropped += whole.Dropped
 	mat, err := toPicture(whole)
 	if err != nil {

@@ -276,6 +276,25 @@ func TestNATSConnection(t *testing.T) {
 	if got := story(t, other, 1); got != "0+0" {
 		t.Errorf("opened again, frame %s: a source begins at 0", got)
 	}
+
+	// What is published while a source that had frames is closed, is missed and counted.
+	if got := story(t, s, 1); got != "6+0" {
+		t.Error(got)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, seq := range []uint64{9, 10} {
+		if err := p.Publish(noisy(t, seq, 4, 3, gocv.MatTypeCV8UC1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := story(t, s, 2); got != "2+2 3+0" {
+		t.Error(got)
+	}
 }
 
 // A silent publisher is no reason to hang when the run ends.

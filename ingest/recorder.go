@@ -99,6 +99,7 @@ func (r *Recorder) Read(ctx context.Context) (*frame.Frame, error) {
 	if err != nil {
 		if skip := (*pipeline.ErrSkip)(nil); errors.As(err, &skip) {
 			r.skipped++
+			r.next++ // it had a number
 		}
 		return nil, err
 	}

@@ -110,6 +110,8 @@ func TestMistakes(t *testing.T) {
 		{"assets of a recording", []string{"pretrain", "text.tif", "--latent", "2", "--assets", ".", "--out", "x.onnx"}, 2, "text.tif is a recording"},
 		{"assets of another scene", []string{"pretrain", "sim:balls-ou", "--latent", "2", "--assets", ".", "--out", "x.onnx"}, 2, "leave assets out"},
 		{"no assets", []string{"eval", "--model", "embedded:molecule", "--video", "sim:digits-ou", "--truth", "centroid", "--assets", "."}, 2, folder + " holds no digits"},
+		{"latest of a recording", []string{"run", "sim:balls-ou", "--mode", "latest", "--nats", "off", "--no-status"}, 2, "leave mode out"},
+		{"several results", []string{"run", "sim:balls-ou", "sim:molecule", "--out", "x.jsonl"}, 2, "--out x.jsonl: is for one source"},
 		{"bad stream", []string{"run", "sim:molecule", "--stream", "a.b"}, 2, "stream: found"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

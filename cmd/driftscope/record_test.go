@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -78,7 +77,10 @@ func trackLive(t *testing.T, folder string) pipeline.Summary {
 		t.Fatal(err)
 	}
 	s.stages.Steps = append(s.stages.Steps, pipeline.NamedStep{Name: "busy", Step: &busy{}})
-	summary, err := pipeline.Run(t.Context(), s.stages, pipeline.Options{Stream: cfg.Stream, Grace: cfg.Grace, Log: slog.New(slog.DiscardHandler)})
+	if err := s.attach(nil, false); err != nil {
+		t.Fatal(err)
+	}
+	summary, err := s.run(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +104,7 @@ func results(t *testing.T, path string) (lines []string) {
 		case strings.Contains(line, `"kind":"health"`):
 			continue
 		case strings.Contains(line, `"kind":"event"`):
-			if regexp.MustCompile(`"code":"(queue_full|source_lost|bad)"`).MatchString(line) {
+			if regexp.MustCompile(`"code":"(queue_full|dropped_by_source|bad)"`).MatchString(line) {
 				continue
 			}
 			line = wall.ReplaceAllString(line, "")
@@ -116,7 +118,7 @@ func results(t *testing.T, path string) (lines []string) {
 func TestReplayIsIdentical(t *testing.T) {
 	folder := t.TempDir()
 	summary := trackLive(t, folder)
-	for _, cause := range []string{"queue_full", "source_lost", "bad"} {
+	for _, cause := range []string{"queue_full", "dropped_by_source", "bad"} {
 		if summary.Dropped[cause] == 0 {
 			t.Errorf("the live run lost no frame as %s: %v", cause, summary.Dropped)
 		}

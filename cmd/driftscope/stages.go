@@ -31,22 +31,22 @@ const (
 
 // stream is everything that run needs, made from a configuration and not yet started.
 type stream struct {
+	cfg    config.Config
 	stages pipeline.Stages
 	model  *loadedModel
-	bus    *bus.Conn // nil where nats.url is off
+	bus    *bus.Conn // lent; nil where nats.url is off
 
 	recorder *ingest.Recorder // of the source's frames; nil where none are kept
 
 	restored bool // the law goes on from online.state
 }
 
-// assemble makes every stage. What the user can be blamed for is a usage error; then nothing was opened. The bus comes last but for
-// the sinks, so that a wrong option never costs a connection.
+// assemble makes every stage but the sinks. What the user can be blamed for is a usage error; then nothing was opened.
 //
 // With an earlier run, what is tracked and when the drift is refined are as they were then.
 func assemble(ctx context.Context, cfg config.Config, before *earlier) (*stream, error) {
-	s := &stream{}
-	if err := s.build(ctx, cfg, before); err != nil {
+	s := &stream{cfg: cfg}
+	if err := s.build(ctx, before); err != nil {
 		s.close()
 		return nil, err
 	}
@@ -54,7 +54,8 @@ func assemble(ctx context.Context, cfg config.Config, before *earlier) (*stream,
 }
 
 // build fills s as far as it gets.
-func (s *stream) build(ctx context.Context, cfg config.Config, before *earlier) (err error) {
+func (s *stream) build(ctx context.Context, before *earlier) (err error) {
+	cfg := s.cfg
 	if s.stages.Source, err = ingest.New(cfg.Source.Kind, cfg.Source.Decode); err != nil {
 		return usage(err)
 	}
@@ -92,13 +93,15 @@ func (s *stream) build(ctx context.Context, cfg config.Config, before *earlier) 
 		return usage(err)
 	}
 	s.stages.Estimator = estimator
-	if s.restored, err = restore(estimator, cfg.Online.State); err != nil {
-		return usage(err)
-	}
-	if s.bus, err = connect(ctx, cfg.NATS); err != nil {
-		return err
-	}
-	s.stages.Sinks, err = newSinks(cfg, s.bus)
+	s.restored, err = restore(estimator, cfg.Online.State)
+	return usage(err)
+}
+
+// attach makes the sinks. The screen belongs to a stream that is alone.
+func (s *stream) attach(b *bus.Conn, alone bool) (err error) {
+	s.bus = b
+	env := sinks.Env{Stream: s.cfg.Stream, Bus: b, Stdout: os.Stdout, Terminal: alone && term.IsTerminal(int(os.Stdout.Fd()))}
+	s.stages.Sinks, err = newSinks(s.cfg.Sinks, env)
 	return usage(err)
 }
 
@@ -113,9 +116,7 @@ func (s *stream) close() {
 	if s.stages.Estimator != nil {
 		s.stages.Estimator.Close()
 	}
-	if s.bus != nil {
-		s.bus.Close()
-	}
+	closeSinks(s.stages.Sinks)
 }
 
 // newSteps makes the preprocessing steps, all or none.
@@ -189,14 +190,13 @@ func connect(ctx context.Context, o config.NATS) (*bus.Conn, error) {
 	return bus.Connect(ctx, bus.Options{URL: o.URL, Port: o.Port, Prefix: o.Prefix, Site: o.Site})
 }
 
-// newSinks makes the sinks of the configuration, and NATS where there is a bus, all or none.
-func newSinks(cfg config.Config, b *bus.Conn) ([]pipeline.NamedSink, error) {
-	env := sinks.Env{Stream: cfg.Stream, Bus: b, Stdout: os.Stdout, Terminal: term.IsTerminal(int(os.Stdout.Fd()))}
-	components := cfg.Sinks
-	if b != nil {
+// newSinks makes the sinks that are listed, and NATS where there is a bus, all or none.
+func newSinks(listed []config.Component, env sinks.Env) ([]pipeline.NamedSink, error) {
+	components := listed
+	if env.Bus != nil {
 		components = append([]config.Component{{Kind: natsSink}}, components...)
 	}
-	if slices.ContainsFunc(cfg.Sinks, func(c config.Component) bool { return c.Kind == natsSink }) {
+	if slices.ContainsFunc(listed, func(c config.Component) bool { return c.Kind == natsSink }) {
 		return nil, errors.New("sinks: nats is switched by nats.url: leave it out of the list")
 	}
 	var made []pipeline.NamedSink
@@ -227,7 +227,8 @@ func (s *stream) viewEvery() time.Duration {
 }
 
 // introduce says what is about to run, with every seed.
-func (s *stream) introduce(cfg config.Config) {
+func (s *stream) introduce() {
+	cfg := s.cfg
 	source := sourceName(cfg.Source)
 	if seed, ok := cfg.Source.Options()["seed"]; ok {
 		source += fmt.Sprintf(" (seed %v)", seed)

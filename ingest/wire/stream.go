@@ -67,6 +67,9 @@ func (s *Stream) Take(headers map[string][]string, data []byte) (frame *Frame, e
 	return frame, err
 }
 
+// Next is the number of the next frame less its Dropped, if no more are lost before it.
+func (s *Stream) Next() uint64 { return s.number - s.missed }
+
 // interrupt gives the incomplete frame up where h is of another.
 func (s *Stream) interrupt(h *Header) error {
 	if !s.open || h.Session == s.session && h.Seq == s.frame.Seq {

@@ -11,10 +11,13 @@ import (
 
 // Config is one stream from camera to sinks. The zero value is not usable; start from Default.
 type Config struct {
-	Stream     string        `yaml:"stream"`     // names the stream in every message: letters, digits, - and _
-	Source     Component     `yaml:"source"`     // where frames come from
-	Model      string        `yaml:"model"`      // "embedded:NAME" or the path of an ONNX file; empty leaves the choice to the source
-	Preprocess Preprocess    `yaml:"preprocess"` // the model's own steps unless a list is given
+	Stream     string        `yaml:"stream"`      // names the stream in every message: letters, digits, - and _
+	Source     Component     `yaml:"source"`      // where frames come from
+	Mode       string        `yaml:"mode"`        // "latest", "lossless", or empty: by the source
+	Queue      int           `yaml:"queue"`       // frames waiting to be tracked; 0: by the mode
+	StallAfter time.Duration `yaml:"stall_after"` // a live source silent for so long is lost; 0 waits for ever
+	Model      string        `yaml:"model"`       // "embedded:NAME" or the path of an ONNX file; empty leaves the choice to the source
+	Preprocess Preprocess    `yaml:"preprocess"`  // the model's own steps unless a list is given
 	Online     Online        `yaml:"online"`
 	Record     Record        `yaml:"record"`
 	NATS       NATS          `yaml:"nats"`
@@ -58,7 +61,7 @@ const (
 // Default is what a file or the flags are read over: everything but the source.
 func Default() Config {
 	return Config{
-		Stream: "molecule",
+		Stream: "molecule", StallAfter: 5 * time.Second,
 		Online: Online{Seed: 1, RefineLag: 56, MaxGap: time.Second, AlarmFrames: 100_000},
 		Record: Record{MaxGB: 10},
 		NATS:   NATS{URL: NATSEmbedded, Port: 4222, Prefix: "driftscope", Site: "local"},

@@ -15,11 +15,14 @@ var badFiles = map[string]string{
 	"alarms":            `alarms.bad.yaml: online.alarm_frames: found 10, expected 1e3 to 1e7`,
 	"bad-embedded":      `bad-embedded.bad.yaml: model: found "embedded:", expected embedded:NAME, such as embedded:molecule`,
 	"bad-grace":         `bad-grace.bad.yaml: grace: found -3s, expected more than 0s and at most 1m0s`,
+	"bad-mode":          `bad-mode.bad.yaml: mode: found "newest", expected latest or lossless`,
 	"bad-model":         `bad-model.bad.yaml: model: found "bead.pt", expected embedded:NAME or the path of an .onnx file`,
 	"bad-nats":          `bad-nats.bad.yaml: nats.url: found "imaging.example", expected embedded, off or nats://host:port`,
 	"bad-pixel":         `bad-pixel.bad.yaml: online.pixel_um: found -0.1, expected more than 0 and at most 1e+06 µm`,
 	"bad-port":          `bad-port.bad.yaml: nats.port: found 70000, expected 0 (any free port) to 65535`,
+	"bad-queue":         `bad-queue.bad.yaml: queue: found 5000, expected 1 to 4096 frames, or 0 to leave it to the mode`,
 	"bad-record":        `bad-record.bad.yaml: record.max_gb: found 0, expected more than 0 and at most 1e+06 GB`,
+	"bad-stall":         `bad-stall.bad.yaml: stall_after: found 1ms, expected 10ms to 24h0m0s, or 0s to wait for ever`,
 	"bad-token":         `bad-token.bad.yaml: stream: found "a.b", expected 1 to 64 letters, digits, - or _`,
 	"deep":              `deep.bad.yaml:1: brackets nested deeper than 16: simplify`,
 	"descending":        `descending.bad.yaml: online.forecast_s: found [0.2 0.1], expected at most 8 numbers of seconds, ascending, above 0 and at most 3600`,
@@ -37,12 +40,12 @@ var badFiles = map[string]string{
 	"sinks-not-a-list":  `sinks-not-a-list.bad.yaml:2: sinks: found a map, expected a list, one entry after each dash`,
 	"syntax":            `syntax.bad.yaml:1: not valid YAML: sequence end token ']' not found`,
 	"tag":               `tag.bad.yaml:1: anchors, aliases, tags and directives are not read ("!!str"): write the value out`,
-	"top-list":          `top-list.bad.yaml:1: the file: found a list, expected a map with the keys grace, model, nats, online, preprocess, record, sinks, source, stream`,
+	"top-list":          `top-list.bad.yaml:1: the file: found a list, expected a map with the keys grace, mode, model, nats, online, preprocess, queue, record, sinks, source, stall_after, stream`,
 	"two-kinds":         `two-kinds.bad.yaml:1: source: found a map, expected one kind with its options, {kind: {option: value}}, or the kind alone`,
 	"two-problems": "two-problems.bad.yaml:3: online.seed: found \"yes\", expected a whole number\n" +
 		"two-problems.bad.yaml:4: online.max_gap: found \"5\", expected a duration with its unit, such as 500ms or 3s",
 	"unknown-key": `unknown-key.bad.yaml:3: unknown key "nats.prot"; known keys here: port, prefix, site, url`,
-	"unknown-top": `unknown-top.bad.yaml:2: unknown key "sink"; known keys here: grace, model, nats, online, preprocess, record, sinks, source, stream`,
+	"unknown-top": `unknown-top.bad.yaml:2: unknown key "sink"; known keys here: grace, mode, model, nats, online, preprocess, queue, record, sinks, source, stall_after, stream`,
 }
 
 func TestBadFiles(t *testing.T) {
@@ -97,6 +100,9 @@ func TestFull(t *testing.T) {
 	}
 	if c.Stream != "bead-2" || c.Model != "models/bead.onnx" || c.Grace != 1500*time.Millisecond {
 		t.Errorf("top level %+v", c)
+	}
+	if c.Mode != "lossless" || c.Queue != 64 || c.StallAfter != 30*time.Second {
+		t.Errorf("mode %q, queue %d, stall_after %v", c.Mode, c.Queue, c.StallAfter)
 	}
 	if c.NATS != (NATS{URL: "nats://imaging.example:4222", Port: 0, Prefix: "lab", Site: "room-12"}) {
 		t.Errorf("nats %+v", c.NATS)

@@ -19,6 +19,9 @@ const (
 	leastAlarms  = 1e3  // frames
 	mostAlarms   = 1e7  // frames
 	maxGrace     = time.Minute
+	maxQueue     = 4096
+	minStall     = 10 * time.Millisecond
+	maxStall     = 24 * time.Hour
 	maxSinks     = 16
 	maxSteps     = 32
 	maxPixelUM   = 1e6
@@ -43,6 +46,9 @@ func (c *Config) Validate() error {
 	}
 	name("stream", c.Stream)
 	bad(c.Source.Kind != "", "source: is missing: add one, such as source: {sim: {name: molecule, seed: 1}}")
+	bad(slices.Contains([]string{"", "latest", "lossless"}, c.Mode), "mode: found %q, expected latest or lossless", c.Mode)
+	bad(c.Queue >= 0 && c.Queue <= maxQueue, "queue: found %d, expected 1 to %d frames, or 0 to leave it to the mode", c.Queue, maxQueue)
+	bad(c.StallAfter == 0 || c.StallAfter >= minStall && c.StallAfter <= maxStall, "stall_after: found %v, expected %v to %v, or 0s to wait for ever", c.StallAfter, minStall, maxStall)
 	errs = append(errs, validateModel(c.Model))
 	bad(len(c.Preprocess) <= maxSteps, "preprocess: found %d steps, expected at most %d", len(c.Preprocess), maxSteps)
 	bad(c.Online.RefineLag >= 1 && c.Online.RefineLag <= maxRefineLag, "online.refine_lag: found %d, expected 1 to %d frames", c.Online.RefineLag, maxRefineLag)

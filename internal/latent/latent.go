@@ -167,7 +167,7 @@ type Event struct {
 // Health is the state of one stream, published once a second and at the end.
 type Health struct {
 	Time      time.Time         `json:"time"`
-	State     string            `json:"state"` // "starting", "tracking" or "stopped"
+	State     string            `json:"state"` // "starting", "tracking", "source_lost" or "stopped"
 	UptimeS   float64           `json:"uptime_s"`
 	Frames    uint64            `json:"frames_in"`      // read from the source
 	Tracked   uint64            `json:"frames_tracked"` // encoded and estimated

@@ -47,7 +47,7 @@ func (t *tracker) run(stop, ctx context.Context) {
 		switch {
 		case ctx.Err() != nil:
 			t.refuse(ctx, f, unfinished, "the run ended first")
-		case t.paused && t.live.Load() && stop.Err() == nil:
+		case t.paused && !t.waits.Load() && stop.Err() == nil:
 			t.refuse(ctx, f, "paused", "tracking is paused: the command resume goes on")
 		default:
 			if err := t.track(ctx, f); err != nil {
@@ -68,7 +68,7 @@ func (t *tracker) next(ctx, stop context.Context) (*frame.Frame, bool) {
 		default:
 		}
 		ready, resume := t.frames.ready, (<-chan struct{})(nil)
-		if t.paused && !t.live.Load() && stop.Err() == nil {
+		if t.paused && t.waits.Load() && stop.Err() == nil {
 			ready, resume = nil, stop.Done()
 		} else if f, ok, ended := t.frames.take(); ok || ended {
 			return f, ok
