@@ -28,7 +28,7 @@ func readEarlier(path string) (*earlier, error) {
 		return nil, err
 	}
 	defer f.Close()
-	e, lines, number := &earlier{tracked: map[uint64]bool{}}, bufio.NewScanner(f), 0
+	e, lines, number := &earlier{tracked: map[uint64]bool{}, applied: []uint64{}}, bufio.NewScanner(f), 0
 	lines.Buffer(nil, sinks.MaxRecord)
 	for lines.Scan() {
 		number++
