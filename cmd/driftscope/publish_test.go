@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -92,6 +93,26 @@ func TestPublish(t *testing.T) {
 	drive(t, folder, "publish", "film", "--subject", "a", "--url", "embedded").check(t, 2, "give its address")
 }
 
+// publishMolecule publishes an endless simulation until told to stop.
+func publishMolecule(t *testing.T, url string) (stop func() string) {
+	t.Helper()
+	publisher := command(t, t.TempDir(), "publish", "sim:molecule", "--subject", "cam", "--url", url)
+	var out, problems bytes.Buffer
+	publisher.Stdout, publisher.Stderr = &out, &problems
+	if err := publisher.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return func() string {
+		if err := publisher.Process.Signal(syscall.SIGINT); err != nil {
+			t.Error(err)
+		}
+		if err := publisher.Wait(); err != nil {
+			t.Errorf("%v: %s", err, problems.String())
+		}
+		return out.String()
+	}
+}
+
 // A run attaches to a publisher that is under way, tracks, and leaves; the publisher ends in order when it is told to.
 func TestRunFromPublisher(t *testing.T) {
 	conn, err := bus.Connect(t.Context(), bus.Options{URL: bus.Embedded})
@@ -100,12 +121,7 @@ func TestRunFromPublisher(t *testing.T) {
 	}
 	defer conn.Close()
 	folder := t.TempDir()
-	publisher := command(t, folder, "publish", "sim:molecule", "--subject", "cam", "--url", conn.URL())
-	var out, problems bytes.Buffer
-	publisher.Stdout, publisher.Stderr = &out, &problems
-	if err := publisher.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stop := publishMolecule(t, conn.URL())
 	o := drive(t, folder, "run", conn.URL()+"/cam", "--frames", "30", "--nats", "off", "--no-status", "--out", "out.jsonl")
 	if o.status != 0 || !strings.Contains(o.out, "frames in 30, ") {
 		t.Errorf("%+v", o)
@@ -113,12 +129,40 @@ func TestRunFromPublisher(t *testing.T) {
 	if results := estimates(t, filepath.Join(folder, "out.jsonl")); !bytes.Contains(results, []byte(`"stream":"cam"`)) {
 		t.Error("no latents of stream cam")
 	}
-	if err := publisher.Process.Signal(syscall.SIGINT); err != nil {
+	if out := stop(); !strings.Contains(out, "on cam at "+conn.URL()) {
+		t.Error(out)
+	}
+}
+
+// A run's own server is there before the run looks for frames on it, also where a first one is needed to fit the shipped model.
+func TestRunOnItsOwnServer(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := publisher.Wait(); err != nil || !strings.Contains(out.String(), "on cam at "+conn.URL()) {
+	address := listener.Addr().String()
+	listener.Close()
+	_, port, _ := net.SplitHostPort(address)
+	run := command(t, t.TempDir(), "run", "nats://"+address+"/cam", "--frames", "10", "--nats-port", port, "--no-status")
+	var out, problems bytes.Buffer
+	run.Stdout, run.Stderr = &out, &problems
+	if err := run.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		if c, err := net.Dial("tcp", address); err == nil {
+			c.Close()
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("no server")
+		}
+	}
+	stop := publishMolecule(t, "nats://"+address)
+	if err := run.Wait(); err != nil || !strings.Contains(out.String(), "frames in 10, ") {
 		t.Errorf("%v: %s%s", err, out.String(), problems.String())
 	}
+	stop()
 }
 
 // Frames go as far apart as they were taken; a new trajectory goes at once.

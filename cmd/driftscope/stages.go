@@ -25,6 +25,7 @@ import (
 // Kinds that the command line itself names.
 const (
 	simSource    = "sim"
+	natsSource   = "nats"
 	terminalSink = "terminal"
 	natsSink     = "nats"
 )

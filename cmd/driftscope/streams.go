@@ -55,7 +55,8 @@ func sideBySide(sources []string, cfgs []config.Config) error {
 	return nil
 }
 
-// assembleAll makes every stream, all or none. The bus comes last but for the sinks, so that a wrong option never costs a connection.
+// assembleAll makes every stream, all or none. The bus comes last but for the sinks, so that a wrong option never costs a connection;
+// but first where a source reads from NATS: its server may be ours, and a borrowed model is fitted to its first frame.
 func assembleAll(ctx context.Context, cfgs []config.Config, before *earlier) (_ *streams, err error) {
 	p := &streams{}
 	defer func() {
@@ -63,6 +64,12 @@ func assembleAll(ctx context.Context, cfgs []config.Config, before *earlier) (_ 
 			p.close()
 		}
 	}()
+	reading := slices.ContainsFunc(cfgs, func(c config.Config) bool { return c.Source.Kind == natsSource })
+	if reading {
+		if p.bus, err = connect(ctx, cfgs[0].NATS); err != nil {
+			return nil, err
+		}
+	}
 	for _, cfg := range cfgs {
 		s, err := assemble(ctx, cfg, before)
 		if err != nil {
@@ -70,8 +77,10 @@ func assembleAll(ctx context.Context, cfgs []config.Config, before *earlier) (_ 
 		}
 		p.all = append(p.all, s)
 	}
-	if p.bus, err = connect(ctx, cfgs[0].NATS); err != nil {
-		return nil, err
+	if !reading {
+		if p.bus, err = connect(ctx, cfgs[0].NATS); err != nil {
+			return nil, err
+		}
 	}
 	for _, s := range p.all {
 		if err := s.attach(p.bus, len(p.all) == 1); err != nil {
