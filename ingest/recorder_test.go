@@ -332,6 +332,22 @@ func rowsOf(n int) string {
 	return b.String()
 }
 
+// FuzzRow: whatever a line of the index says, a row names a TIFF in its own folder, or is refused in one line.
+func FuzzRow(f *testing.F) {
+	f.Add("frames-0001.tif,1,0,1700000000000000000,0,0")
+	f.Add("../frames-0001.tif,1,0,0,0,0")
+	f.Add("frames-0001.tif,-1,18446744073709551615,-9223372036854775808,0,0")
+	f.Fuzz(func(t *testing.T, line string) {
+		now, err := (&replay{index: os.Stdin}).parse(line)
+		if err != nil && strings.ContainsRune(err.Error(), '\n') {
+			t.Errorf("%q", err)
+		}
+		if err == nil && (filepath.Join("raw", now.file) != "raw/"+now.file || strings.ContainsAny(now.file, "/\\")) {
+			t.Errorf("%q", now.file)
+		}
+	})
+}
+
 // A file that holds enough is followed by another.
 func TestRecorderManyFiles(t *testing.T) {
 	f := noisy(t, 0, 2, 1, gocv.MatTypeCV8UC1)
