@@ -1,5 +1,5 @@
-// Package ingest reads frames from where they are made: recordings in files and folders, and simulations. A kind is named in
-// kinds.go and has a file of its own; Guess finds the kind of what a person types.
+// Package ingest reads frames from where they are made: recordings in files and folders, other programs over NATS, and simulations.
+// A kind is named in kinds.go and has a file of its own; Guess finds the kind of what a person types.
 //
 // Pixels. A frame's Mat has the depth that its file has, 8 or 16 bits unsigned or float32, and one channel (grey) or three, in
 // OpenCV's order: blue, green, red. Alpha is dropped. Nothing is scaled here: 16 bits stay 16 bits. Every size in a file's header

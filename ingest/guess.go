@@ -10,16 +10,21 @@ import (
 )
 
 // forms is what Guess understands, for its errors.
-const forms = "give sim:NAME, a video, a multi-page TIFF, a FITS cube, or a folder or pattern of pictures"
+const forms = "give sim:NAME, nats:SUBJECT, a video, a multi-page TIFF, a FITS cube, or a folder or pattern of pictures"
 
 // Guess returns the kind of source that a person means by arg, and its options: sim:NAME, a folder or a glob of pictures, a
-// TIFF or FITS file, or a video. A file that does not exist is an error here, not later.
+// TIFF or FITS file, a video, or nats:SUBJECT. A file that does not exist is an error here, not later.
 func Guess(arg string) (kind string, options map[string]any, err error) {
 	if name, found := strings.CutPrefix(arg, "sim:"); found {
 		return "sim", map[string]any{"name": name}, nil
 	}
+	if subject, found := strings.CutPrefix(arg, "nats:"); found {
+		return "nats", guessNATS(subject), nil
+	}
 	info, err := os.Stat(arg)
 	switch {
+	case err == nil && info.IsDir() && isRecording(arg):
+		kind = "recording"
 	case err == nil && info.IsDir():
 		kind = "directory"
 	case err == nil && info.Mode().IsRegular():

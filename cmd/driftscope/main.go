@@ -16,6 +16,7 @@ import (
 type commands struct {
 	Run      runCmd      `cmd:"" help:"Track a source and publish what it does."`
 	Watch    watchCmd    `cmd:"" help:"Print what a running stream publishes."`
+	Publish  publishCmd  `cmd:"" help:"Send a source's frames over NATS, for a run that reads nats:SUBJECT."`
 	Pretrain pretrainCmd `cmd:"" help:"Learn an encoder from a recording."`
 	Eval     evalCmd     `cmd:"" help:"Measure a model against the truth."`
 	Paper    paperCmd    `cmd:"" help:"Train and measure the paper's experiments, and write its table anew."`

@@ -84,6 +84,9 @@ func sourceName(c config.Component) string {
 	if path, ok := options["path"].(string); ok {
 		return path
 	}
+	if c.Kind == natsSource {
+		return fmt.Sprintf("%s:%v", c.Kind, options["subject"])
+	}
 	return fmt.Sprintf("%s:%v", c.Kind, options["name"])
 }
 

@@ -123,7 +123,7 @@ func TestMistakes(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	o := drive(t, t.TempDir(), "--help")
-	for _, name := range []string{"run", "watch", "pretrain", "eval", "simulate", "sample", "probe", "lint", "sources"} {
+	for _, name := range []string{"run", "watch", "publish", "pretrain", "eval", "simulate", "sample", "probe", "lint", "sources"} {
 		if !strings.Contains(o.out, "\n  "+name) {
 			t.Errorf("help does not list %s:\n%s", name, o.out)
 		}

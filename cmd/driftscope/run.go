@@ -13,7 +13,7 @@ import (
 
 // runCmd tracks one stream or several until they end. Flags stand over the configurations.
 type runCmd struct {
-	Sources  []string `arg:"" name:"source" help:"sim:NAME, a video, a folder or glob of pictures, a TIFF, a FITS cube, or a configuration that ends in .yaml; several run side by side."`
+	Sources  []string `arg:"" name:"source" help:"sim:NAME, nats:SUBJECT, a video, a folder or glob of pictures, a TIFF, a FITS cube, or a configuration that ends in .yaml; several run side by side."`
 	Model    string   `help:"The encoder: a model file, or embedded:NAME." placeholder:"MODEL.onnx"`
 	Frames   uint64   `help:"Stop after this many frames." placeholder:"N"`
 	DT       float64  `name:"dt" help:"Seconds between frames, where the source does not say." placeholder:"S"`
@@ -23,6 +23,7 @@ type runCmd struct {
 	Stream   string   `help:"The stream's name in every message." placeholder:"NAME"`
 	Out      string   `help:"Write every message to this file, one JSON object a line." placeholder:"RESULTS.jsonl"`
 	State    string   `help:"Keep the law in this file, and go on from it where it is there." placeholder:"FILE"`
+	Record   string   `help:"Keep every frame, as it was read, in this new or empty folder." placeholder:"DIR"`
 	Repeat   string   `help:"Track the frames that an earlier run tracked, and refine when it did, by what its --out wrote: the same estimates again." placeholder:"RESULTS.jsonl"`
 	Mode     string   `help:"Where tracking is slower than the source: latest drops the oldest frames, lossless none; by default latest where the source does not wait." placeholder:"MODE"`
 	Seed     *uint64  `help:"Of every random draw, the simulated source's included."`
@@ -73,6 +74,7 @@ func (c *runCmd) forOne() error {
 	for _, flag := range []struct{ name, value, instead string }{
 		{"--out", c.Out, "write a configuration for each, with sinks: [{jsonl: {path: ...}}]"},
 		{"--state", c.State, "write a configuration for each, with online: {state: ...}"},
+		{"--record", c.Record, "write a configuration for each, with record: {path: ...}"},
 		{"--stream", c.Stream, "write a configuration for each, with stream: ..."},
 		{"--repeat", c.Repeat, "repeat one at a time"},
 	} {
@@ -99,6 +101,7 @@ func (c *runCmd) config(source string) (config.Config, error) {
 	set(&cfg.Mode, c.Mode)
 	set(&cfg.NATS.URL, c.NATS)
 	set(&cfg.Online.State, c.State)
+	set(&cfg.Record.Path, c.Record)
 	if c.NATSPort != nil {
 		cfg.NATS.Port = *c.NATSPort
 	}
@@ -161,10 +164,13 @@ func (c *runCmd) seed(cfg *config.Config) (err error) {
 	return err
 }
 
-// streamName makes a subject's token of what a person typed: sim:molecule becomes molecule, a/bead 2.tif becomes bead-2.
+// streamName makes a subject's token of what a person typed: sim:molecule becomes molecule, a/bead 2.tif bead-2, nats:lab.cam lab-cam.
 func streamName(source string) string {
 	name := strings.TrimSuffix(filepath.Base(source), filepath.Ext(source))
 	name = strings.TrimPrefix(name, simSource+":")
+	if subject, found := strings.CutPrefix(source, "nats:"); found {
+		name = filepath.Base(subject)
+	}
 	name = strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '-':

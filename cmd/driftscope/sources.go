@@ -20,6 +20,8 @@ type sourcesCmd struct{}
 var about = map[string]string{
 	"directory": "pictures in a folder, or those a pattern such as 'run1/*.png' matches; times from frames.csv beside them, --dt or --fps",
 	"fits":      "a FITS picture or cube: 8, 16 or 32 bits or floats; times from its cycle time (KCT), --dt or --fps",
+	"nats":      "frames that another program publishes: nats:SUBJECT, or nats://host:port/SUBJECT; see docs/frames.md and driftscope publish",
+	"recording": "a folder that run --record wrote: the same frames, numbers and times again",
 	"sim":       "a simulation: sim:NAME, one of the names below",
 	"tiff":      "a TIFF of one or more pages: 8 or 16 bits or float32, both byte orders, BigTIFF; --dt or --fps",
 	"video":     "what OpenCV reads: .mp4, .avi, .mov, ...; 8 bits; --dt or --fps where the file's own rate is that of playback",

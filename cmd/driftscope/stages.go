@@ -26,6 +26,7 @@ import (
 // Kinds that the command line itself names.
 const (
 	simSource    = "sim"
+	natsSource   = "nats"
 	terminalSink = "terminal"
 	natsSink     = "nats"
 )
@@ -36,6 +37,8 @@ type stream struct {
 	stages pipeline.Stages
 	model  *loadedModel
 	bus    *bus.Conn // lent; nil where nats.url is off
+
+	recorder *ingest.Recorder // of the source's frames; nil where none are kept
 
 	restored bool // the law goes on from online.state
 }
@@ -64,6 +67,12 @@ func (s *stream) build(ctx context.Context, before *earlier) (err error) {
 			return usage(err)
 		}
 		applied = before.applied
+	}
+	if cfg.Record.Path != "" {
+		if s.recorder, err = ingest.NewRecorder(s.stages.Source, cfg.Record.Path, int64(cfg.Record.MaxGB*1e9)); err != nil {
+			return usage(err)
+		}
+		s.stages.Source = s.recorder
 	}
 	if s.model, err = loadModel(cfg); err != nil {
 		return usage(err)

@@ -23,8 +23,8 @@ type streams struct {
 
 // sideBySide refuses configurations that would write over each other, and gives all of them the bus that the files say.
 func sideBySide(sources []string, cfgs []config.Config) error {
-	names, states := map[string]string{}, map[string]string{} // to the source that has it
-	file := -1                                                // the first that is one
+	names, states, records := map[string]string{}, map[string]string{}, map[string]string{} // to the source that has it
+	file := -1                                                                              // the first that is one
 	for i, cfg := range cfgs {
 		source := sources[i]
 		if other, taken := names[cfg.Stream]; taken {
@@ -35,6 +35,10 @@ func sideBySide(sources []string, cfgs []config.Config) error {
 			return fmt.Errorf("%s and %s: both keep their law in %s: give one of them another online.state", other, source, cfg.Online.State)
 		}
 		states[cfg.Online.State] = source
+		if other, taken := records[cfg.Record.Path]; taken && cfg.Record.Path != "" {
+			return fmt.Errorf("%s and %s: both record into %s: give one of them another record.path", other, source, cfg.Record.Path)
+		}
+		records[cfg.Record.Path] = source
 		switch {
 		case !isConfig(source):
 		case file < 0:
@@ -51,7 +55,8 @@ func sideBySide(sources []string, cfgs []config.Config) error {
 	return nil
 }
 
-// assembleAll makes every stream, all or none. The bus comes last but for the sinks, so that a wrong option never costs a connection.
+// assembleAll makes every stream, all or none. The bus comes last but for the sinks, so that a wrong option never costs a connection;
+// but first where a source reads from NATS: its server may be ours, and a borrowed model is fitted to its first frame.
 func assembleAll(ctx context.Context, cfgs []config.Config, before *earlier) (_ *streams, err error) {
 	p := &streams{}
 	defer func() {
@@ -59,6 +64,12 @@ func assembleAll(ctx context.Context, cfgs []config.Config, before *earlier) (_ 
 			p.close()
 		}
 	}()
+	reading := slices.ContainsFunc(cfgs, func(c config.Config) bool { return c.Source.Kind == natsSource })
+	if reading {
+		if p.bus, err = connect(ctx, cfgs[0].NATS); err != nil {
+			return nil, err
+		}
+	}
 	for _, cfg := range cfgs {
 		s, err := assemble(ctx, cfg, before)
 		if err != nil {
@@ -66,8 +77,10 @@ func assembleAll(ctx context.Context, cfgs []config.Config, before *earlier) (_ 
 		}
 		p.all = append(p.all, s)
 	}
-	if p.bus, err = connect(ctx, cfgs[0].NATS); err != nil {
-		return nil, err
+	if !reading {
+		if p.bus, err = connect(ctx, cfgs[0].NATS); err != nil {
+			return nil, err
+		}
 	}
 	for _, s := range p.all {
 		if err := s.attach(p.bus, len(p.all) == 1); err != nil {
@@ -108,6 +121,9 @@ func (p *streams) run(ctx context.Context, frames uint64) error {
 			fmt.Printf("%s: ", s.cfg.Stream)
 		}
 		printSummary(os.Stdout, summaries[i])
+		if s.recorder != nil {
+			fmt.Println("  " + s.recorder.Account())
+		}
 	}
 	return errors.Join(errs...)
 }

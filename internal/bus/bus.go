@@ -94,6 +94,15 @@ func parseURL(at string) (*url.URL, error) {
 	return u, nil
 }
 
+// Redacted is an address without its password, for errors and logs.
+func Redacted(at string) string {
+	u, err := url.Parse(at)
+	if err != nil {
+		return "the given address"
+	}
+	return u.Redacted()
+}
+
 // dial connects, trying again until firstConnect has passed.
 func (c *Conn) dial(ctx context.Context, at string, o Options) error {
 	ctx, cancel := context.WithTimeout(ctx, firstConnect)

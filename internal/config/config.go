@@ -19,6 +19,7 @@ type Config struct {
 	Model      string        `yaml:"model"`       // "embedded:NAME" or the path of an ONNX file; empty leaves the choice to the source
 	Preprocess Preprocess    `yaml:"preprocess"`  // the model's own steps unless a list is given
 	Online     Online        `yaml:"online"`
+	Record     Record        `yaml:"record"`
 	NATS       NATS          `yaml:"nats"`
 	Sinks      []Component   `yaml:"sinks"` // beside NATS, which nats.url switches
 	Grace      time.Duration `yaml:"grace"` // time for sinks to flush at the end
@@ -36,6 +37,12 @@ type Online struct {
 	Forecast []float64 `yaml:"forecast_s"`
 	// AlarmFrames is how many frames lie between two false alarms of one kind on average, at least, while nothing changes.
 	AlarmFrames uint64 `yaml:"alarm_frames"`
+}
+
+// Record says where a copy of the source's frames is kept.
+type Record struct {
+	Path  string  `yaml:"path"`   // a folder, new or empty; "" keeps none
+	MaxGB float64 `yaml:"max_gb"` // of disk, 10^9 bytes each; then tracking goes on without
 }
 
 // NATS says where messages go and how their subjects begin.
@@ -57,6 +64,7 @@ func Default() Config {
 	return Config{
 		Stream: "molecule", StallAfter: 5 * time.Second,
 		Online: Online{Seed: 1, RefineLag: 56, MaxGap: time.Second, AlarmFrames: 100_000},
+		Record: Record{MaxGB: 10},
 		NATS:   NATS{URL: NATSEmbedded, Port: 4222, Prefix: "driftscope", Site: "local"},
 		Grace:  3 * time.Second,
 	}

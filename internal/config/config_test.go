@@ -21,6 +21,7 @@ var badFiles = map[string]string{
 	"bad-pixel":         `bad-pixel.bad.yaml: online.pixel_um: found -0.1, expected more than 0 and at most 1e+06 µm`,
 	"bad-port":          `bad-port.bad.yaml: nats.port: found 70000, expected 0 (any free port) to 65535`,
 	"bad-queue":         `bad-queue.bad.yaml: queue: found 5000, expected 1 to 4096 frames, or 0 to leave it to the mode`,
+	"bad-record":        `bad-record.bad.yaml: record.max_gb: found 0, expected more than 0 and at most 1e+06 GB`,
 	"bad-stall":         `bad-stall.bad.yaml: stall_after: found 1ms, expected 10ms to 24h0m0s, or 0s to wait for ever`,
 	"bad-token":         `bad-token.bad.yaml: stream: found "a.b", expected 1 to 64 letters, digits, - or _`,
 	"deep":              `deep.bad.yaml:1: brackets nested deeper than 16: simplify`,
@@ -40,12 +41,12 @@ var badFiles = map[string]string{
 	"sinks-not-a-list":  `sinks-not-a-list.bad.yaml:2: sinks: found a map, expected a list, one entry after each dash`,
 	"syntax":            `syntax.bad.yaml:1: not valid YAML: sequence end token ']' not found`,
 	"tag":               `tag.bad.yaml:1: anchors, aliases, tags and directives are not read ("!!str"): write the value out`,
-	"top-list":          `top-list.bad.yaml:1: the file: found a list, expected a map with the keys grace, mode, model, nats, online, preprocess, queue, sinks, source, stall_after, stream`,
+	"top-list":          `top-list.bad.yaml:1: the file: found a list, expected a map with the keys grace, mode, model, nats, online, preprocess, queue, record, sinks, source, stall_after, stream`,
 	"two-kinds":         `two-kinds.bad.yaml:1: source: found a map, expected one kind with its options, {kind: {option: value}}, or the kind alone`,
 	"two-problems": "two-problems.bad.yaml:3: online.seed: found \"yes\", expected a whole number\n" +
 		"two-problems.bad.yaml:4: online.max_gap: found \"5\", expected a duration with its unit, such as 500ms or 3s",
 	"unknown-key": `unknown-key.bad.yaml:3: unknown key "nats.prot"; known keys here: port, prefix, site, url`,
-	"unknown-top": `unknown-top.bad.yaml:2: unknown key "sink"; known keys here: grace, mode, model, nats, online, preprocess, queue, sinks, source, stall_after, stream`,
+	"unknown-top": `unknown-top.bad.yaml:2: unknown key "sink"; known keys here: grace, mode, model, nats, online, preprocess, queue, record, sinks, source, stall_after, stream`,
 }
 
 func TestBadFiles(t *testing.T) {
@@ -106,6 +107,9 @@ func TestFull(t *testing.T) {
 	}
 	if c.NATS != (NATS{URL: "nats://imaging.example:4222", Port: 0, Prefix: "lab", Site: "room-12"}) {
 		t.Errorf("nats %+v", c.NATS)
+	}
+	if c.Record != (Record{Path: "raw", MaxGB: 0.5}) {
+		t.Errorf("record %+v", c.Record)
 	}
 	var sim struct {
 		Name string `yaml:"name"`

@@ -26,6 +26,7 @@ const (
 	maxSinks     = 16
 	maxSteps     = 32
 	maxPixelUM   = 1e6
+	maxRecordGB  = 1e6
 )
 
 var token64 = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
@@ -57,6 +58,7 @@ func (c *Config) Validate() error {
 	bad(c.Online.PixelUM >= 0 && c.Online.PixelUM <= maxPixelUM, "online.pixel_um: found %g, expected more than 0 and at most %g µm", c.Online.PixelUM, float64(maxPixelUM))
 	bad(validHorizons(c.Online.Forecast), "online.forecast_s: found %v, expected at most %d numbers of seconds, ascending, above 0 and at most %d", c.Online.Forecast, maxHorizons, maxHorizon)
 	bad(c.Online.AlarmFrames >= leastAlarms && c.Online.AlarmFrames <= mostAlarms, "online.alarm_frames: found %d, expected 1e3 to 1e7", c.Online.AlarmFrames)
+	bad(c.Record.MaxGB > 0 && c.Record.MaxGB <= maxRecordGB, "record.max_gb: found %g, expected more than 0 and at most %g GB", c.Record.MaxGB, float64(maxRecordGB))
 	bad(validNATS(c.NATS.URL), "nats.url: found %q, expected embedded, off or nats://host:port", c.NATS.URL)
 	bad(c.NATS.Port >= 0 && c.NATS.Port <= 65535, "nats.port: found %d, expected 0 (any free port) to 65535", c.NATS.Port)
 	name("nats.prefix", c.NATS.Prefix)
