@@ -16,6 +16,7 @@ type constructor func(decode func(dst any) error) (pipeline.Source, error)
 var kinds = map[string]constructor{
 	"directory": newDirectory,
 	"fits":      newFITS,
+	"ndtiff":    newNDTiff,
 	"sim":       newSimulated,
 	"tiff":      newTIFF,
 	"video":     newVideo,
