@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"driftscope/ingest/tiff"
 	"driftscope/internal/frame"
@@ -113,6 +114,8 @@ func (s *growingTIFF) give() (*frame.Frame, error) {
 // open part is whole. The next part has to be there at two looks, for the last page of this one may have come between them.
 func (s *growingTIFF) await(ctx context.Context) error {
 	switch {
+	case s.next == 0 && s.pages.Doubt() != nil && time.Since(s.heard) >= giveUp: // the person's to know
+		return fmt.Errorf("%s: %w", s.file.Name(), s.pages.Doubt())
 	case s.begun:
 		s.whole = true
 	case s.follows():
@@ -148,7 +151,7 @@ func (s *growingTIFF) turn() error {
 	return s.open()
 }
 
-// judge says what an error of a page means for the stream. A first page that cannot be read is the person's to know at once.
+// judge says what an error of a page means for the stream.
 func (s *growingTIFF) judge(err error) error {
 	var page *tiff.PageError
 	switch {

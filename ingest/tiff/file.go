@@ -48,8 +48,9 @@ type File struct {
 	broken      *PageError     // why the chain ended early
 	stack       stack          // ImageJ's single directory for many pages
 
-	next int // page that Next reads
-	torn bool
+	next  int // page that Next reads
+	torn  bool
+	doubt error // of the last page, while it is pending
 
 	entries []entry // of the current directory
 	page    page
@@ -96,7 +97,8 @@ func (f *File) Next(dst *Image) error {
 	switch {
 	case i < f.Pages():
 		err := f.readPixels(dst, i)
-		if err != nil && f.pending(err) && i == f.Pages()-1 {
+		if f.growing() && err != nil && i == f.Pages()-1 {
+			f.doubt = &PageError{Page: i + 1, Offset: f.directories[min(i, len(f.directories)-1)], Err: err}
 			return ErrPending
 		}
 		f.next++
@@ -126,8 +128,8 @@ func (f *File) readPixels(dst *Image, i int) error {
 	if err := f.readPage(f.directories[i]); err != nil {
 		return err
 	}
-	if f.length != nil && i == len(f.directories)-1 {
-		return f.decodeLast(dst)
+	if f.length != nil && i == len(f.directories)-1 && !f.written() {
+		return fmt.Errorf("%w: the page ends in zeros", ErrTorn)
 	}
 	return f.decode(dst, 0)
 }

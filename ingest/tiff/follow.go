@@ -1,20 +1,13 @@
 package tiff
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 )
 
 // ErrPending is what Next returns of a file that is followed while its next page is not, or not wholly, there.
 var ErrPending = errors.New("the next page is not written yet")
-
-// unwritten is what a writer that is not done leaves behind: zeros in place of what it writes last.
-type unwritten struct{ error }
-
-func (e *unwritten) Unwrap() error { return e.error }
 
 // Follow reads a file that is still being written. length is asked for its size in bytes whenever a page is missing; nothing is
 // read before Next. A link of the chain that is zero, or leads to no directory, is not the end but the place of the next page; a
@@ -29,6 +22,15 @@ func Follow(r io.ReaderAt, length func() (int64, error)) *File {
 // Finish says that the file grows no more: what is missing is missing for good, and Next tells it as it does of a file that Open
 // opened.
 func (f *File) Finish() { f.finished = true }
+
+// Doubt is why the pending page cannot be read although its bytes seem to be there; nil where they are missing. It may pass, for
+// numbers of a directory that are not written yet are zeros, but a page that stays doubtful never will be read.
+func (f *File) Doubt() error {
+	if errors.Is(f.doubt, ErrTorn) {
+		return nil
+	}
+	return f.doubt
+}
 
 // Resting says that the file could be whole as it is: every page was read, and the chain of directories ends.
 func (f *File) Resting() bool {
@@ -48,7 +50,11 @@ func (f *File) grow() (err error) {
 		f.stack.held = f.stack.fitting(f.size)
 		return nil
 	}
-	f.broken = nil
+	f.broken, f.doubt = nil, nil
+	for n := len(f.directories); n > f.next; n-- { // the link to a page that could not be read yet may not have been whole
+		delete(f.seen, f.directories[n-1])
+		f.directories = f.directories[:n-1]
+	}
 	link := int64(0)
 	if len(f.directories) > 0 {
 		link, err = f.nextDirectory(f.directories[len(f.directories)-1])
@@ -84,29 +90,15 @@ func (f *File) headless() bool {
 	if f.size < 16 {
 		return true
 	}
-	err := f.readAt(f.word[:], 0)
-	return err == nil && bytes.Equal(f.word[:4], make([]byte, 4))
-}
-
-// pending says that an error of the last known page may pass when the file grows.
-func (f *File) pending(err error) bool {
-	var zeros *unwritten
-	return f.growing() && (errors.Is(err, ErrTorn) || errors.As(err, &zeros))
-}
-
-// decodeLast decodes the last known page of a file that is followed. Pixels that cannot be decoded may not be written yet.
-func (f *File) decodeLast(dst *Image) error {
-	if !f.written() {
-		return fmt.Errorf("%w: the page ends in zeros", ErrTorn)
-	}
-	if err := f.decode(dst, 0); err != nil {
-		return &unwritten{err}
-	}
-	return nil
+	w := f.word[:]
+	return f.readAt(w, 0) == nil && (w[0] == 0 || w[1] == 0 || w[2]|w[3] == 0 || w[4]|w[5]|w[6]|w[7] == 0)
 }
 
 // written says whether the last known page, whose directory was read, has all its bytes, in a file whose length may not tell.
 func (f *File) written() bool {
+	if slices.ContainsFunc(f.entries, func(e entry) bool { return e.tag == 0 }) {
+		return false
+	}
 	directory := f.directories[len(f.directories)-1]
 	end, behind := int64(0), true // of the pixels; whether the directory lies behind them all
 	for i := range f.page.across * f.page.down * f.page.planes() {

@@ -260,7 +260,7 @@ func (f *File) checkStored(p *page) error {
 			return fmt.Errorf("%w: strip or tile %d is %d bytes at byte %d, but the file ends at %d: copy it again", ErrTorn, i, stored, p.offsets[i], f.size)
 		}
 		if stored < want {
-			return &unwritten{fmt.Errorf("strip or tile %d has %d bytes, at least %d expected: the file is damaged, copy it again", i, stored, want)}
+			return fmt.Errorf("strip or tile %d has %d bytes, at least %d expected: the file is damaged, copy it again", i, stored, want)
 		}
 		if total += stored; total > f.size {
 			return fmt.Errorf("strips or tiles of %d bytes and more in a file of %d, so they overlap: the file is damaged, copy it again", total, f.size)
