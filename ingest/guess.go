@@ -3,6 +3,7 @@ package ingest
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,10 +14,14 @@ import (
 const forms = "give sim:NAME, a video, a multi-page TIFF, a FITS cube, an NDTiff folder, or a folder or pattern of pictures"
 
 // Guess returns the kind of source that a person means by arg, and its options: sim:NAME, a folder or a glob of pictures, an NDTiff
-// folder, a TIFF or FITS file, or a video. A file that does not exist is an error here, not later.
+// folder or ndtiff:FOLDER?channel=DAPI&z=3, a TIFF or FITS file, or a video. A file that does not exist is an error here, not later.
 func Guess(arg string) (kind string, options map[string]any, err error) {
 	if name, found := strings.CutPrefix(arg, "sim:"); found {
 		return "sim", map[string]any{"name": name}, nil
+	}
+	if rest, found := strings.CutPrefix(arg, "ndtiff:"); found {
+		options, err := guessAxes(rest)
+		return "ndtiff", options, err
 	}
 	info, err := os.Stat(arg)
 	switch {
@@ -71,6 +76,20 @@ func guessFile(path string) (kind string, err error) {
 
 func singlePicture(path string) error {
 	return fmt.Errorf("%s is a single picture: give its folder, or a pattern such as '%s'", path, filepath.Join(filepath.Dir(path), "*"+filepath.Ext(path)))
+}
+
+// guessAxes takes a folder and what to choose of an NDTiff in it: FOLDER?channel=DAPI&z=3.
+func guessAxes(text string) (options map[string]any, err error) {
+	folder, query, _ := strings.Cut(text, "?")
+	chosen, err := url.ParseQuery(query)
+	if err != nil {
+		return nil, fmt.Errorf("ndtiff:%s: %w: give ndtiff:FOLDER?channel=DAPI&z=3", text, err)
+	}
+	axes := map[string]any{}
+	for name, values := range chosen {
+		axes[name] = values[0]
+	}
+	return map[string]any{"path": folder, "axes": axes}, nil
 }
 
 func guessPattern(pattern string) (kind string, err error) {

@@ -87,7 +87,7 @@ func (s *series) add(e ndtiff.Entry) error {
 // settle sorts what was picked. Images that differ in more than time are an error that says in what.
 func (s *series) settle() error {
 	if s.several {
-		return fmt.Errorf("there are several images at each time, along %s: choose one with axes, such as axes: {%s}", s, s.example())
+		return fmt.Errorf("there are several images at each time, along %s: choose one with axes: {%s}, or as ndtiff:FOLDER?%s", s, s.example(": ", ", "), s.example("=", "&"))
 	}
 	if len(s.picked) > tiff.MaxPages {
 		return fmt.Errorf("%d images, at most %d expected: split the recording", len(s.picked), tiff.MaxPages)
@@ -137,10 +137,10 @@ func (s *series) String() string {
 }
 
 // example is a choice that would do.
-func (s *series) example() string {
+func (s *series) example(is, and string) string {
 	var axes []string
 	for _, name := range s.names() {
-		axes = append(axes, fmt.Sprintf("%.64s: %.64s", name, s.values[name][0]))
+		axes = append(axes, fmt.Sprintf("%.64s%s%.64s", name, is, s.values[name][0]))
 	}
-	return strings.Join(axes, ", ")
+	return strings.Join(axes, and)
 }

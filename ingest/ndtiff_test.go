@@ -114,12 +114,16 @@ func TestNDTiff(t *testing.T) {
 			t.Errorf("%+v, skipped %v;\n%+v expected", frames, skipped, want)
 		}
 	}
+	kind, options, err := Guess("ndtiff:" + dir + "?channel=FITC&z=3")
+	if want := map[string]any{"path": dir, "axes": map[string]any{"channel": "FITC", "z": "3"}}; kind != "ndtiff" || err != nil || !reflect.DeepEqual(options, want) {
+		t.Errorf("%s %v, %v; ndtiff %v expected", kind, options, err, want)
+	}
 	frames, _ := readAll(t, openRecording(t, "ndtiff", "{path: "+dir+", axes: {channel: DAPI}, dt: 0.5}"))
 	if len(frames) != 3 || frames[2].t != 2 { // step 4 of the time axis
 		t.Errorf("with dt: %+v, the third at 2 s expected", frames)
 	}
 	for _, c := range []struct{ axes, want string }{
-		{"{}", "there are several images at each time, along channel (DAPI, FITC): choose one with axes, such as axes: {channel: DAPI}"},
+		{"{}", "there are several images at each time, along channel (DAPI, FITC): choose one with axes: {channel: DAPI}, or as ndtiff:FOLDER?channel=DAPI"},
 		{"{channel: TRITC}", "no image at axes map[channel:TRITC], there is channel (DAPI, FITC)"},
 		{"{z: 0}", "there is no axis z, but channel (DAPI)"},
 		{"{time: 0}", "leave it out"},
@@ -239,6 +243,40 @@ func TestNDTiffCorpus(t *testing.T) {
 	}
 	if sets != 7 {
 		t.Errorf("%d sets, 7 expected", sets)
+	}
+}
+
+// TestNDTiffCorpusGrows writes a set of Micro-Manager's anew, image by image in files of their full length, while it is followed.
+func TestNDTiffCorpusGrows(t *testing.T) {
+	folder, _ := corpus(t)
+	from, to := filepath.Join(folder, "micromanager-ndtiff/v3/ndtiff3.2_11bit_1"), t.TempDir()
+	stack := "ndtiff3.2_11bit_NDTiffStack.tif"
+	index, err := os.ReadFile(filepath.Join(from, ndtiff.IndexName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pixels, err := os.ReadFile(filepath.Join(from, stack))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 10
+	entry, image := len(index)/n, len(pixels)/n+1
+	toIndex, toStack := create(t, filepath.Join(to, ndtiff.IndexName)), create(t, filepath.Join(to, stack))
+	if err := errors.Join(toIndex.Truncate(25<<20), toStack.Truncate(4<<30-1)); err != nil {
+		t.Fatal(err)
+	}
+	whole := measure(t.Context(), "ndtiff", "{path: "+from+"}")
+	go func() {
+		for i := range n + 1 { // the pixels of an image lie before the end of its share
+			put(t, []piece{{toStack, int64(i * image), pixels[min(i*image, len(pixels)):min((i+1)*image, len(pixels))]}}, 0)
+			if i > 0 {
+				put(t, []piece{{toIndex, int64((i - 1) * entry), index[(i-1)*entry : i*entry]}}, 0)
+			}
+		}
+	}()
+	grown := measure(t.Context(), "ndtiff", "{path: "+to+", follow: true, until_idle: 1s}")
+	if grown != whole || grown.frames != n {
+		t.Errorf("%+v while it grew, %+v when it was whole", grown, whole)
 	}
 }
 

@@ -20,7 +20,7 @@ type sourcesCmd struct{}
 var about = map[string]string{
 	"directory": "pictures in a folder, or those a pattern such as 'run1/*.png' matches; times from frames.csv beside them, --dt or --fps",
 	"fits":      "a FITS picture or cube: 8, 16 or 32 bits or floats; times from its cycle time (KCT), --dt or --fps",
-	"ndtiff":    "a folder that Micro-Manager writes as NDTiff 2 or 3, one channel, position and slice of it (axes); the images' own times, --dt or --fps",
+	"ndtiff":    "a folder that Micro-Manager writes as NDTiff 2 or 3, one series of it, ndtiff:FOLDER?channel=DAPI&z=3; the images' own times, --dt or --fps",
 	"sim":       "a simulation: sim:NAME, one of the names below",
 	"tiff":      "a TIFF of one or more pages: 8 or 16 bits or float32, both byte orders, BigTIFF; --dt or --fps",
 	"video":     "what OpenCV reads: .mp4, .avi, .mov, ...; 8 bits; --dt or --fps where the file's own rate is that of playback",

@@ -14,7 +14,7 @@ var ErrPending = errors.New("the next page is not written yet")
 // page whose directory or strips lie beyond the end of the file is not torn but pending, until Finish.
 //
 // Some writers give a file its full length first. There a page is taken to be written when the next one has begun, when its
-// directory, written last, lies behind its pixels, or when the last two bytes that it will fill are not both zero.
+// directory, written last, lies behind its pixels, or when the last two bytes that it will fill, or the last of the file, are not all zero.
 func Follow(r io.ReaderAt, length func() (int64, error)) *File {
 	return &File{r: r, length: length}
 }
@@ -114,8 +114,13 @@ func (f *File) written() bool {
 	if end >= f.size || end < 2 {
 		return true // torn values are found when they are read
 	}
-	var last [2]byte
-	return f.readAt(last[:], end-2) == nil && last != [2]byte{}
+	return f.nonzero(2, end) || f.nonzero(16, f.size)
+}
+
+// nonzero says whether any of the n bytes before end is not zero; n is at most 16.
+func (f *File) nonzero(n, end int64) bool {
+	var last [16]byte
+	return f.readAt(last[:n], end-n) == nil && last != [16]byte{}
 }
 
 // valueEnd is where in the file a tag's values end; 0 where they lie in the directory.
