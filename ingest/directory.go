@@ -169,7 +169,7 @@ func (d *directory) Read(ctx context.Context) (*frame.Frame, error) {
 
 // decode returns the picture, or the next page of it.
 func (d *directory) decode(path string) (gocv.Mat, error) {
-	if !isTIFF(path) {
+	if d.stack.file == nil && !isTIFF(path) {
 		d.at++
 		return d.reader.read(path)
 	}
