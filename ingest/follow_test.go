@@ -269,6 +269,39 @@ func TestFollowFolder(t *testing.T) {
 	}
 }
 
+// TestArrivalsUntold: where the system gives no notices, the listings find each picture once.
+func TestArrivalsUntold(t *testing.T) {
+	dir := t.TempDir()
+	a, err := openArrivals(filepath.Join(dir, "*.png"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct{ files, want []string }{
+		{[]string{"f10.png", "f9.png", "f1.tif", ".f2.png"}, []string{"f9.png", "f10.png"}},
+		{[]string{"f9.png"}, nil},
+		{[]string{"f11.png"}, []string{"f11.png"}},
+	} {
+		for _, name := range step.files {
+			write(t, filepath.Join(dir, name), nil)
+		}
+		a.listed = time.Time{} // a second later
+		if err := a.look(); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for len(a.waiting) > 0 {
+			got = append(got, filepath.Base(a.waiting[0]))
+			a.pop()
+		}
+		if !slices.Equal(got, step.want) {
+			t.Errorf("%v came with %v, %v expected", got, step.files, step.want)
+		}
+	}
+}
+
 func TestFollowRefused(t *testing.T) {
 	dir := t.TempDir()
 	text := write(t, filepath.Join(dir, "a.tif"), []byte("this is no picture at all"))
