@@ -157,12 +157,13 @@ func hugePNG(t testing.TB) []byte {
 	return data
 }
 
+// TestKinds: trial is the tests' own.
 func TestKinds(t *testing.T) {
-	if got := strings.Join(Kinds(), " "); got != "directory fits ndtiff sim tiff video" {
+	if got := strings.Join(Kinds(), " "); got != "directory fits ndtiff sim tiff trial video" {
 		t.Errorf("kinds are %s", got)
 	}
 	_, err := New("camera9", func(any) error { return nil })
-	if err == nil || !strings.Contains(err.Error(), `"camera9" is not known: give one of directory, fits, ndtiff, sim, tiff, video`) {
+	if err == nil || !strings.Contains(err.Error(), `"camera9" is not known: give one of directory, fits, ndtiff, sim, tiff, trial, video`) {
 		t.Errorf("%v, the list of kinds expected", err)
 	}
 }
