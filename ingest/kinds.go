@@ -17,6 +17,7 @@ var kinds = map[string]constructor{
 	"directory": newDirectory,
 	"fits":      newFITS,
 	"nats":      newNATS,
+	"ndtiff":    newNDTiff,
 	"recording": newReplay,
 	"sim":       newSimulated,
 	"tiff":      newTIFF,

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"time"
 
 	"gocv.io/x/gocv"
 
@@ -20,6 +21,9 @@ type tiffOptions struct {
 	Path string  `yaml:"path"` // one file of one or more pages
 	DT   float64 `yaml:"dt"`   // seconds from frame to frame
 	FPS  float64 `yaml:"fps"`  // frames a second, in place of dt
+
+	Follow    bool          `yaml:"follow"`     // wait for more pages where the file ends
+	UntilIdle time.Duration `yaml:"until_idle"` // how long, at most; default: for ever
 }
 
 // tiffSource gives the pages of a file in their order; of a hyperstack that is every channel and slice.
@@ -41,6 +45,13 @@ func newTIFF(decode func(dst any) error) (pipeline.Source, error) {
 	c, err := newClock(o.DT, o.FPS)
 	if err != nil {
 		return nil, err
+	}
+	t, err := newTail(o.Follow, o.UntilIdle)
+	if err != nil {
+		return nil, err
+	}
+	if o.Follow {
+		return &growingTIFF{path: o.Path, clock: c, tail: t}, nil
 	}
 	return &tiffSource{path: o.Path, clock: c}, nil
 }

@@ -112,6 +112,8 @@ func TestMistakes(t *testing.T) {
 		{"no assets", []string{"eval", "--model", "embedded:molecule", "--video", "sim:digits-ou", "--truth", "centroid", "--assets", "."}, 2, folder + " holds no digits"},
 		{"latest of a recording", []string{"run", "sim:balls-ou", "--mode", "latest", "--nats", "off", "--no-status"}, 2, "leave mode out"},
 		{"several results", []string{"run", "sim:balls-ou", "sim:molecule", "--out", "x.jsonl"}, 2, "--out x.jsonl: is for one source"},
+		{"followed simulation", []string{"run", "sim:molecule", "--follow"}, 2, "sim:molecule is read as sim"},
+		{"idle without follow", []string{"run", "text.tif", "--until-idle", "3s"}, 2, "add follow"},
 		{"bad stream", []string{"run", "sim:molecule", "--stream", "a.b"}, 2, "stream: found"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -150,7 +152,13 @@ func TestShippedConfigurations(t *testing.T) {
 			if o := drive(t, t.TempDir(), "lint", path); o.status != 0 || o.out != "ok\n" {
 				t.Fatalf("lint: status %d, %s%s", o.status, o.out, o.errors)
 			}
-			o := drive(t, t.TempDir(), "run", path, "--frames", "20", "--nats-port", "0")
+			folder := t.TempDir()
+			if filepath.Base(file) == "tail.yaml" { // what somebody else is writing
+				if o := drive(t, folder, "simulate", "molecule", "--frames", "20", "--out", "recording"); o.status != 0 {
+					t.Fatal(o.errors)
+				}
+			}
+			o := drive(t, folder, "run", path, "--frames", "20", "--nats-port", "0")
 			if o.status != 0 || !strings.Contains(o.out, "frames in 20, ") {
 				t.Errorf("run: status %d\n%s%s", o.status, o.out, o.errors)
 			}

@@ -76,7 +76,7 @@ func trackLive(t *testing.T, folder string) pipeline.Summary {
 	if s.stages.Source, err = ingest.NewRecorder(&flaky{Source: s.stages.Source}, filepath.Join(folder, "raw"), 1<<30); err != nil {
 		t.Fatal(err)
 	}
-	s.stages.Steps = append(s.stages.Steps, pipeline.NamedStep{Name: "busy", Step: &busy{}})
+	s.stages.Steps = append(s.stages.Steps, pipeline.NamedStep{Name: "busy", Steps: []pipeline.Step{&busy{}}})
 	if err := s.attach(nil, false); err != nil {
 		t.Fatal(err)
 	}
