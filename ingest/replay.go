@@ -130,7 +130,7 @@ func (r *replay) parse(text string) (now row, err error) {
 	if len(fields) != strings.Count(indexHeader, ",")+1 {
 		return now, r.wrong("found %.80q, expected %s", text, strings.TrimSpace(indexHeader))
 	}
-	if now.file = fields[0]; filepath.Base(now.file) != now.file || !filepath.IsLocal(now.file) || !isTIFF(now.file) {
+	if now.file = fields[0]; filepath.Base(now.file) != now.file || !filepath.IsLocal(now.file) || filepath.Ext(now.file) != ".tif" {
 		return now, r.wrong("found file %.80q, expected the name of a TIFF in this folder", now.file)
 	}
 	var ns int64
