@@ -17,19 +17,20 @@ import (
 
 // runCmd tracks one stream until it ends. Flags stand over the configuration.
 type runCmd struct {
-	Source   string  `arg:"" help:"sim:NAME, a video, a folder or glob of pictures, a TIFF, a FITS cube, or a configuration that ends in .yaml."`
-	Model    string  `help:"The encoder: a model file, or embedded:NAME." placeholder:"MODEL.onnx"`
-	Frames   uint64  `help:"Stop after this many frames." placeholder:"N"`
-	DT       float64 `name:"dt" help:"Seconds between frames, where the source does not say." placeholder:"S"`
-	FPS      float64 `name:"fps" help:"Frames a second, where the source does not say."`
-	NATS     string  `name:"nats" help:"Where to publish: embedded, off or nats://host:port." placeholder:"URL"`
-	NATSPort *int    `name:"nats-port" help:"Port of the embedded server; 0 takes a free one." placeholder:"PORT"`
-	Stream   string  `help:"The stream's name in every message." placeholder:"NAME"`
-	Out      string  `help:"Write every message to this file, one JSON object a line." placeholder:"RESULTS.jsonl"`
-	State    string  `help:"Keep the law in this file, and go on from it where it is there." placeholder:"FILE"`
-	Repeat   string  `help:"Track the frames that an earlier run tracked, and refine when it did, by what its --out wrote: the same estimates again." placeholder:"RESULTS.jsonl"`
-	Seed     *uint64 `help:"Of every random draw, the simulated source's included."`
-	NoStatus bool    `help:"No live status on the terminal."`
+	Source    string  `arg:"" help:"sim:NAME, a video, a folder or glob of pictures, a TIFF, a FITS cube, or a configuration that ends in .yaml."`
+	Model     string  `help:"The encoder: a model file, or embedded:NAME." placeholder:"MODEL.onnx"`
+	Frames    uint64  `help:"Stop after this many frames." placeholder:"N"`
+	DT        float64 `name:"dt" help:"Seconds between frames, where the source does not say." placeholder:"S"`
+	FPS       float64 `name:"fps" help:"Frames a second, where the source does not say."`
+	NATS      string  `name:"nats" help:"Where to publish: embedded, off or nats://host:port." placeholder:"URL"`
+	NATSPort  *int    `name:"nats-port" help:"Port of the embedded server; 0 takes a free one." placeholder:"PORT"`
+	Dashboard string  `help:"Where to show the dashboard, 127.0.0.1:8300 unless that port is taken; off shows none." placeholder:"HOST:PORT"`
+	Stream    string  `help:"The stream's name in every message." placeholder:"NAME"`
+	Out       string  `help:"Write every message to this file, one JSON object a line." placeholder:"RESULTS.jsonl"`
+	State     string  `help:"Keep the law in this file, and go on from it where it is there." placeholder:"FILE"`
+	Repeat    string  `help:"Track the frames that an earlier run tracked, and refine when it did, by what its --out wrote: the same estimates again." placeholder:"RESULTS.jsonl"`
+	Seed      *uint64 `help:"Of every random draw, the simulated source's included."`
+	NoStatus  bool    `help:"No live status on the terminal."`
 }
 
 // Run tracks, and prints the account at the end.
@@ -51,6 +52,7 @@ func (c *runCmd) Run(ctx context.Context) error {
 	if s.bus != nil {
 		defer s.bus.Close()
 	}
+	defer s.dashboard.Close()
 	s.introduce(cfg)
 	summary, err := pipeline.Run(ctx, s.stages, pipeline.Options{
 		Stream: cfg.Stream, Frames: c.Frames, Grace: cfg.Grace, ViewEvery: s.viewEvery(), Log: logger(cfg),
@@ -74,6 +76,7 @@ func (c *runCmd) config() (config.Config, error) {
 	set(&cfg.Model, c.Model)
 	set(&cfg.Stream, c.Stream)
 	set(&cfg.NATS.URL, c.NATS)
+	set(&cfg.Dashboard.Address, c.Dashboard)
 	set(&cfg.Online.State, c.State)
 	if c.NATSPort != nil {
 		cfg.NATS.Port = *c.NATSPort

@@ -20,6 +20,7 @@ import (
 	"driftscope/online"
 	"driftscope/preprocess"
 	"driftscope/sinks"
+	"driftscope/sinks/web"
 )
 
 // Kinds that the command line itself names.
@@ -34,6 +35,8 @@ type stream struct {
 	stages pipeline.Stages
 	model  *loadedModel
 	bus    *bus.Conn // nil where nats.url is off
+
+	dashboard *web.Server // nil where there is none
 
 	restored bool // the law goes on from online.state
 }
@@ -87,7 +90,10 @@ func (s *stream) build(ctx context.Context, cfg config.Config, before *earlier) 
 	if s.restored, err = restore(estimator, cfg.Online.State); err != nil {
 		return usage(err)
 	}
-	if s.bus, err = connect(ctx, cfg.NATS); err != nil {
+	if s.bus, err = connect(ctx, cfg); err != nil {
+		return err
+	}
+	if s.dashboard, err = showDashboard(cfg, s.bus, cfg.Dashboard.Address == config.DashboardAddress); err != nil {
 		return err
 	}
 	s.stages.Sinks, err = newSinks(cfg, s.bus)
@@ -105,6 +111,7 @@ func (s *stream) close() {
 	if s.stages.Estimator != nil {
 		s.stages.Estimator.Close()
 	}
+	s.dashboard.Close()
 	if s.bus != nil {
 		s.bus.Close()
 	}
@@ -174,11 +181,12 @@ func waits(source pipeline.Source) bool {
 }
 
 // connect reaches the bus, or starts the embedded one; nil where it is off.
-func connect(ctx context.Context, o config.NATS) (*bus.Conn, error) {
+func connect(ctx context.Context, cfg config.Config) (*bus.Conn, error) {
+	o := cfg.NATS
 	if o.URL == config.NATSOff {
 		return nil, nil
 	}
-	return bus.Connect(ctx, bus.Options{URL: o.URL, Port: o.Port, Prefix: o.Prefix, Site: o.Site})
+	return bus.Connect(ctx, bus.Options{URL: o.URL, Port: o.Port, Prefix: o.Prefix, Site: o.Site, WebSocket: o.WebSocket, Pages: pages(cfg.Dashboard)})
 }
 
 // newSinks makes the sinks of the configuration, and NATS where there is a bus, all or none.
@@ -231,6 +239,9 @@ func (s *stream) introduce(cfg config.Config) {
 	}
 	if s.bus != nil {
 		say("publishing on %s under %s.%s.%s", s.bus.URL(), cfg.NATS.Prefix, cfg.NATS.Site, cfg.Stream)
+	}
+	if s.dashboard != nil {
+		say("dashboard at %s", s.dashboard.URL())
 	}
 }
 

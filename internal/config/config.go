@@ -17,6 +17,7 @@ type Config struct {
 	Preprocess Preprocess    `yaml:"preprocess"` // the model's own steps unless a list is given
 	Online     Online        `yaml:"online"`
 	NATS       NATS          `yaml:"nats"`
+	Dashboard  Dashboard     `yaml:"dashboard"`
 	Sinks      []Component   `yaml:"sinks"` // beside NATS, which nats.url switches
 	Grace      time.Duration `yaml:"grace"` // time for sinks to flush at the end
 }
@@ -40,7 +41,22 @@ type NATS struct {
 	Port   int    `yaml:"port"`   // of the embedded server; 0 takes a free one
 	Prefix string `yaml:"prefix"` // first token of every subject
 	Site   string `yaml:"site"`   // second token: the laboratory or instrument
+	// WebSocket is where the server at URL takes pages, for the dashboard; the embedded one has its own.
+	WebSocket string `yaml:"websocket"`
 }
+
+// Dashboard says where people look.
+type Dashboard struct {
+	Address  string `yaml:"address"`  // host:port, or "off"; DashboardAddress gives way to a free port where it is taken
+	Token    string `yaml:"token"`    // asked of everyone; needed where others can reach the address
+	Commands bool   `yaml:"commands"` // people may steer as well as look
+}
+
+// Where the dashboard is unless told otherwise, and the word that switches it off.
+const (
+	DashboardAddress = "127.0.0.1:8300"
+	DashboardOff     = "off"
+)
 
 // The two words that nats.url takes beside an address.
 const (
@@ -55,6 +71,8 @@ func Default() Config {
 		Online: Online{Seed: 1, RefineLag: 56, MaxGap: time.Second, AlarmFrames: 100_000},
 		NATS:   NATS{URL: NATSEmbedded, Port: 4222, Prefix: "driftscope", Site: "local"},
 		Grace:  3 * time.Second,
+
+		Dashboard: Dashboard{Address: DashboardAddress, Commands: true},
 	}
 }
 
