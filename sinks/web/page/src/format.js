@@ -7,9 +7,8 @@ export function number(value, digits = 3) {
   let text;
   if (size !== 0 && (size >= 1e5 || size < 1e-4)) text = value.toExponential(digits - 1);
   else if (size >= 10 ** (digits - 1)) text = String(Math.round(value));
-  else text = value.toPrecision(digits).replace(/e.*$/, "");
-  if (size !== 0 && size < 1 && size >= 1e-4) text = value.toFixed(Math.min(5, digits));
-  return text.replace("-", "−");
+  else text = value.toPrecision(digits);
+  return text.replaceAll("-", "−");
 }
 
 /** A value of a known step, so that columns of changing numbers stand still. */
