@@ -64,7 +64,7 @@ func interrupt(t *testing.T, c *exec.Cmd) {
 const (
 	moving   = `/frame [1-9]/.test(document.querySelector('#view-facts').textContent)`
 	tracking = `/tracking/.test(document.querySelector('#badge').textContent)`
-	refined = `/longest arrows/.test(document.querySelector('#path-note').textContent)`
+	refined  = `/longest arrows/.test(document.querySelector('#path-note').textContent)`
 )
 
 // badge is true while the state reads so.
