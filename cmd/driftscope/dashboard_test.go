@@ -180,6 +180,7 @@ func TestDashboardOnOtherServer(t *testing.T) {
 		t.Error("a viewer paused the run")
 	}
 	b.shoot("refused")
+	t.Run("from elsewhere", func(t *testing.T) { elsewhere(t, natsPort, webSocket) })
 
 	first.Shutdown()
 	first.WaitForShutdown()
@@ -219,5 +220,26 @@ func TestDashboardOfOthers(t *testing.T) {
 	if err := json.NewDecoder(answer.Body).Decode(&health); err != nil || health.Refused != 3 || !health.NATS {
 		t.Errorf("found %+v (%v), expected 3 refusals", health, err)
 	}
+	interrupt(t, run)
+}
+
+// elsewhere: the dashboard of a server that other programs publish on, which asks for its token; the address that carries it forgets it.
+func elsewhere(t *testing.T, natsPort, webSocket int) {
+	t.Setenv(dashboardToken, "a token of the laboratory")
+	b := openBrowser(t)
+	run, address := showing(t, "dashboard", "--nats", fmt.Sprintf("nats://tracker:tracker-password@127.0.0.1:%d", natsPort),
+		"--websocket", fmt.Sprintf("ws://127.0.0.1:%d", webSocket), "--dashboard", "0.0.0.0:0", "--look")
+	address = fmt.Sprintf("http://127.0.0.1:%d/", portOf(t, strings.Trim(address, "/")))
+	b.do(chromedp.Navigate(address))
+	b.until(30*time.Second, "the question for the token", `document.querySelector('#login-title').textContent === 'Token'`)
+	b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(address+"#token=a+token+of+the+laboratory"))
+	b.until(30*time.Second, "the NATS server's question", `document.querySelector('#login-title').textContent === 'NATS server'`)
+	b.do(chromedp.SetValue(chromedp.CSS(`#login [name="user"]`), "viewer"), chromedp.SetValue(chromedp.CSS(`#login [name="secret"]`), "viewer-password"),
+		chromedp.Click(chromedp.CSS(`#login button`)))
+	b.until(30*time.Second, "tracking", tracking)
+	if b.is(`location.href.includes("token")`) || !b.is(`document.querySelector('#commands').hidden`) {
+		t.Error("the token is still in the address, or commands are offered to those who only look")
+	}
+	b.clean(true) // the browser notes that it was first refused
 	interrupt(t, run)
 }

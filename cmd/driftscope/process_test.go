@@ -110,6 +110,9 @@ func TestMistakes(t *testing.T) {
 		{"assets of a recording", []string{"pretrain", "text.tif", "--latent", "2", "--assets", ".", "--out", "x.onnx"}, 2, "text.tif is a recording"},
 		{"assets of another scene", []string{"pretrain", "sim:balls-ou", "--latent", "2", "--assets", ".", "--out", "x.onnx"}, 2, "leave assets out"},
 		{"no assets", []string{"eval", "--model", "embedded:molecule", "--video", "sim:digits-ou", "--truth", "centroid", "--assets", "."}, 2, folder + " holds no digits"},
+		{"dashboard nowhere", []string{"run", "sim:molecule", "--dashboard", "8300"}, 2, "dashboard.address: found"},
+		{"open dashboard", []string{"run", "sim:molecule", "--nats-port", "0", "--dashboard", "0.0.0.0:0"}, 2, "give dashboard.token"},
+		{"dashboard of the inside", []string{"dashboard", "--nats", "embedded", "--websocket", "ws://127.0.0.1:1"}, 2, "--nats: embedded"},
 		{"bad stream", []string{"run", "sim:molecule", "--stream", "a.b"}, 2, "stream: found"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -121,7 +124,7 @@ func TestMistakes(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	o := drive(t, t.TempDir(), "--help")
-	for _, name := range []string{"run", "watch", "pretrain", "eval", "simulate", "sample", "probe", "lint", "sources"} {
+	for _, name := range []string{"run", "watch", "dashboard", "pretrain", "eval", "simulate", "sample", "probe", "lint", "sources"} {
 		if !strings.Contains(o.out, "\n  "+name) {
 			t.Errorf("help does not list %s:\n%s", name, o.out)
 		}

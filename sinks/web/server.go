@@ -8,6 +8,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"os"
 	"sync"
 	"syscall"
 	"time"
@@ -48,7 +49,7 @@ func Start(o Options) (*Server, error) {
 	if asked, _, _ := net.SplitHostPort(o.Address); asked != "" {
 		host = asked
 	}
-	s := &Server{url: "http://" + net.JoinHostPort(host, port) + "/"}
+	s := &Server{url: "http://" + net.JoinHostPort(named(host), port) + "/"}
 	handler, err := s.handler(o, host, port)
 	if err != nil {
 		listener.Close()
@@ -63,6 +64,14 @@ func Start(o Options) (*Server, error) {
 	}
 	s.serving.Go(func() { s.http.Serve(listener) })
 	return s, nil
+}
+
+// named is how others call host: this machine's name where it stands for every address.
+func named(host string) string {
+	if name, err := os.Hostname(); err == nil && net.ParseIP(host).IsUnspecified() {
+		return name
+	}
+	return host
 }
 
 // listen opens the port, or another one.

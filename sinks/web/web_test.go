@@ -119,7 +119,7 @@ func TestDoor(t *testing.T) {
 // TestToken: an address that others can reach asks everyone.
 func TestToken(t *testing.T) {
 	s, _ := start(t, Options{Address: "0.0.0.0:0", Token: secret}, bus.PagesLook)
-	at := strings.Replace(s.URL(), "0.0.0.0", "127.0.0.1", 1)
+	at := "http://127.0.0.1:" + portOf(t, s.URL()) + "/"
 	if answer, _ := ask(t, "GET", at); answer.StatusCode != http.StatusOK {
 		t.Errorf("the page itself: %s", answer.Status)
 	}

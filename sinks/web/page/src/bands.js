@@ -131,5 +131,6 @@ function ago(seconds) {
 
 function tick(value, ticks) {
   const step = Math.abs(ticks[1] - ticks[0]) || 1;
-  return fixed(Math.abs(value) < step / 1e6 ? 0 : value, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
+  const decimals = [0, 1, 2, 3, 4, 5].find((d) => Math.abs(step * 10 ** d - Math.round(step * 10 ** d)) < 1e-6) ?? 6;
+  return fixed(Math.abs(value) < step / 1e6 ? 0 : value, decimals);
 }

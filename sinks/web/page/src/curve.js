@@ -33,7 +33,7 @@ export function drawCurve({ ctx, width, height }, stream, trail, ranges) {
   ctx.arc(x(z), y(0), 5, 0, 2 * Math.PI);
   ctx.fill();
   ctx.restore();
-  return field ? "The band is twice the standard error; hollow points were scarcely visited." : "The drift is drawn once it has been refined.";
+  return field ? "The band is twice the standard error." : "The drift is drawn once it has been refined.";
 }
 
 function drawBand(ctx, xs, low, high, field, y) {

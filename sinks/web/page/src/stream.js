@@ -1,5 +1,6 @@
 // What is known of one stream, kept within bounds: the newest message of each kind, a bounded past, and what follows from the two.
 
+import { words } from "./format.js";
 import { History } from "./history.js";
 
 const EVENTS = 200;
@@ -72,9 +73,10 @@ export class Stream {
     if (this.health && m.uptime_s < this.health.uptime_s) this.restarted();
     else if (this.health && paused(m) > paused(this.health)) this.paused = true; // it was paused before this page looked
     if (this.health && m.frames_tracked > this.health.frames_tracked && paused(m) === paused(this.health)) this.paused = false;
-    if (m.state === "paused") this.paused = true;
-    if (m.state === "frozen") this.frozen = true;
-    this.rates = this.health ? { frames: m.frames_in - this.health.frames_in, dropped: lost(m) - lost(this.health) } : null;
+    for (const state of ["paused", "frozen"]) {
+      if (m.state === state) this[state] = true;
+      else if (this.health?.state === state) this[state] = false;
+    }
     this.health = m;
     this.heard = now;
   }
@@ -103,11 +105,11 @@ export class Stream {
     const silent = (now - this.heard) / 1000;
     if (this.health.state === "stopped") return { word: "ended", tone: "idle", why: "The run has ended; what is shown is its last." };
     if (silent > 1 + LISTENING) return { word: `silent ${Math.floor(silent)} s`, tone: "bad", why: "Nothing is heard of this stream. It was stopped, or cannot reach the server." };
-    if (this.sourceLost) return { word: "source lost", tone: "bad", why: this.sourceLost };
+    if (this.sourceLost || this.health.state === "source_lost") return { word: "source lost", tone: "bad", why: this.sourceLost || "The source does not answer; it is tried again." };
     if (this.paused) return { word: "paused", tone: "warn", why: "Frames are read but not tracked. Resume goes on." };
     if (this.frozen) return { word: "law frozen", tone: "warn", why: "Latents go on; the law of motion is not learnt from them." };
     if (this.health.state === "starting") return { word: "starting", tone: "idle", why: "Waiting for the first frame." };
-    return { word: this.health.state, tone: this.health.state === "tracking" ? "good" : "warn", why: "Frames are tracked as they come." };
+    return { word: words(this.health.state).slice(0, 24), tone: this.health.state === "tracking" ? "good" : "warn", why: "Frames are tracked as they come." };
   }
 
   /** The dimensions that charts show: those that move, or the first ones while none is known to. */
