@@ -108,6 +108,17 @@ func TestDashboard(t *testing.T) {
 	b.until(10*time.Second, "the reset", `document.querySelector('#events').textContent.includes('command reset')`)
 	b.clean(false)
 
+	hide := `Object.defineProperty(document, 'hidden', {value: %t, configurable: true}); document.dispatchEvent(new Event('visibilitychange'))`
+	b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(hide, true)), chromedp.Sleep(6*time.Second))
+	seen = b.text("#view-facts")
+	b.do(chromedp.Sleep(time.Second))
+	if b.text("#view-facts") != seen {
+		t.Error("a page that nobody sees is still sent latents")
+	}
+	b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(hide, false)))
+	b.until(5*time.Second, "data once somebody looks again", fmt.Sprintf("document.querySelector('#view-facts').innerText !== %q", seen))
+	b.clean(false)
+
 	interrupt(t, run)
 	b.until(10*time.Second, "word that the server is away", badge("server away"))
 	run, again := showing(t, "run", "sim:molecule", "--nats-port", "0", "--dashboard", strings.Trim(strings.TrimPrefix(address, "http:"), "/"), "--no-status")

@@ -1,4 +1,4 @@
-// Wires the page: messages come in by the feed, the shown stream is drawn at most 30 times a second, commands go out.
+// Wires the page: messages come in by the feed, the shown stream is drawn at most 15 times a second, commands go out.
 
 import { BandChart, aboveZero, aroundAll } from "./bands.js";
 import { Connection } from "./connection.js";
@@ -18,7 +18,7 @@ import { colours, startTheme } from "./theme.js";
 import { startTips } from "./tips.js";
 import { Verdict } from "./verdict.js";
 
-const DRAW_EVERY = 1000 / 30 - 2; // ms
+const DRAW_EVERY = 1000 / 15 - 2; // ms: smooth enough to follow, at half the cost of 30 a second
 const FIGURES_EVERY = 250; // ms: numbers that change faster cannot be read
 const LEAVE_AFTER = 5000; // ms hidden, before latents and pictures are no longer asked for
 const SPANS = [10, 30, 120, 600]; // s
@@ -106,7 +106,6 @@ function draw(now) {
   preview.draw(shown);
   path.draw(shown, span);
   if (shown.latents?.length) latents.draw(shown, span);
-  laws.draw(shown, span);
   if (now - drawn.figures >= FIGURES_EVERY) figures(now, away);
 }
 
@@ -119,6 +118,7 @@ function figures(now, away) {
   controls.draw(shown, state);
   verdict.draw(shown, state);
   dimensions.draw(shown);
+  laws.draw(shown, span);
   stages.draw(shown);
   drops.draw(shown);
   events.draw(shown);

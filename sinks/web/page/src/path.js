@@ -45,7 +45,7 @@ export class PathPanel {
     const reference = field ? drawArrows(ctx, field, scale) : 0;
     drawNow(ctx, trail, scale);
     ctx.restore();
-    if (!field) return "The drift is drawn once it has been refined, after a minute of frames or less.";
+    if (!field) return "The drift is drawn once it has been refined.";
     return `The longest arrows are ${arrowScale(reference)}.`;
   }
 }

@@ -53,7 +53,7 @@ function sigma(stream) {
   const law = stream.law;
   if (!law) return { name: "σ", tone: "idle", text: "not known", tip };
   const widths = law.sigma.map((s, i) => (law.activity[i] === "active" ? (law.sigma_high[i] - law.sigma_low[i]) / (2 * s) : NaN)).filter(Number.isFinite);
-  if (!widths.length) return { name: "σ", tone: "idle", text: "nothing moves", tip };
+  if (!widths.length) return { name: "σ", tone: "idle", text: law.activity.includes("undecided") ? "not decided" : "nothing moves", tip };
   const widest = Math.max(...widths);
   return { name: "σ", tone: widest <= 0.15 ? "good" : widest <= 0.4 ? "warn" : "bad", text: `± ${percent(widest)}`, tip };
 }

@@ -9,7 +9,7 @@ const MARKS = { good: "●", warn: "▲", bad: "■", idle: "○" };
 
 const UNCALIBRATED = {
   too_few_frames: "physical units after more frames",
-  no_motion: "no physical units: nothing moves",
+  no_motion: "no physical units: nothing is known to move",
   not_explained: "no physical units: the latents do not explain where the object is",
 };
 
@@ -28,9 +28,8 @@ export class Verdict {
   what(stream) {
     const { what, whatMore } = this.parts;
     const activity = stream.law?.activity ?? [];
-    const of = (kind) => activity.map((a, i) => (a === kind ? dimension(i) : "")).filter(Boolean);
-    const undecided = of("undecided").length;
-    say(what, !activity.length ? "Listening" : `${of("active").length} of ${activity.length} dimensions`);
+    const [active, undecided] = ["active", "undecided"].map((kind) => activity.filter((a) => a === kind).length);
+    say(what, !activity.length ? "Listening" : !active && undecided ? "Not decided yet" : `${active} of ${activity.length} dimensions`);
     const chips = repeat(whatMore, Math.min(activity.length, 16), () => make("span", "chip", make("span", "mark"), make("span")));
     Array.from(chips).forEach((chip, i) => {
       const { mark, tone } = MOTION[activity[i]] ?? MOTION.undecided;
@@ -39,7 +38,6 @@ export class Verdict {
       say(chip.lastElementChild, ` ${dimension(i)}`);
       chip.title = `${dimension(i)}: ${activity[i]}`;
     });
-    whatMore.dataset.undecided = undecided;
   }
 
   how(stream) {
@@ -51,7 +49,7 @@ export class Verdict {
     const sigma = `σ ${number(law.sigma[fastest])} [${number(law.sigma_low[fastest])}, ${number(law.sigma_high[fastest])}] latent/√s`;
     amount(how, physical ?? { name: "σ", value: law.sigma[fastest], low: law.sigma_low[fastest], high: law.sigma_high[fastest], unit: "latent/√s" });
     const changes = law.drift_changes ? `, changed ${count(law.drift_changes)}×` : "";
-    const basis = [`${duration(law.observed_s)} observed`, `drift refined ${count(law.drift_revision)}×${changes}`];
+    const basis = [`${duration(law.observed_s)} observed`, law.drift_revision ? `drift refined ${count(law.drift_revision)}×${changes}` : "drift not refined yet"];
     say(howMore, [physical ? sigma : (UNCALIBRATED[law.calibration] ?? "latent units"), ...basis].join(" · "));
   }
 
