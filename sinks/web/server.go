@@ -58,7 +58,7 @@ func Start(o Options) (*Server, error) {
 	ctx, leave := context.WithCancel(context.Background())
 	s.leave = leave
 	s.http = &http.Server{
-		Handler: handler, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
+		Handler: handler, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10, // WebSockets have no limits
 		BaseContext: func(net.Listener) context.Context { return ctx },
 		ErrorLog:    log.New(io.Discard, "", 0), // whatever strangers send is answered, not told
 	}

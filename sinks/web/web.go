@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
-	"mime"
 	"net/http"
 	"path"
 )
@@ -22,6 +21,16 @@ var dist embed.FS
 // policy lets the page load and reach nothing but this server.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// kinds are the types of the embedded files, which the machine's own table may have otherwise.
+var kinds = map[string]string{
+	"":      "text/html; charset=utf-8",
+	".html": "text/html; charset=utf-8",
+	".js":   "text/javascript; charset=utf-8",
+	".css":  "text/css; charset=utf-8",
+	".svg":  "image/svg+xml",
+	".txt":  "text/plain; charset=utf-8",
+}
 
 // page is the embedded files, ready to be sent.
 type page struct {
@@ -62,15 +71,8 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the page can only be read", http.StatusMethodNotAllowed)
 		return
 	}
-	kind := mime.TypeByExtension(path.Ext(r.URL.Path))
-	switch path.Ext(r.URL.Path) {
-	case "", ".html":
-		kind = "text/html; charset=utf-8"
-	case ".txt":
-		kind = "text/plain; charset=utf-8"
-	}
 	h := w.Header()
-	h.Set("Content-Type", kind)
+	h.Set("Content-Type", kinds[path.Ext(r.URL.Path)])
 	h.Set("Content-Security-Policy", policy)
 	h.Set("ETag", `"`+p.build+`"`)
 	h.Set("Cache-Control", "no-cache") // ask each time whether it is still this build
