@@ -73,7 +73,9 @@ func openBrowser(t *testing.T) *browser {
 			b.note(m)
 		}
 	})
-	b.do(chromedp.Navigate("about:blank"))
+	if err := chromedp.Do(b.ctx, chromedp.Navigate("about:blank")); err != nil { // without a limit: it would end the browser
+		t.Fatal(err)
+	}
 	return b
 }
 
@@ -88,9 +90,19 @@ func (b *browser) note(m chromedp.ConsoleMessage) {
 
 func (b *browser) do(actions ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
-	if err := chromedp.Do(b.ctx, actions...); err != nil {
+	ask(b, chromedp.Steps(actions...))
+}
+
+// ask carries out an action, within what a busy machine needs, and gives what it returns.
+func ask[T any](b *browser, action chromedp.Action[T]) T {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, 2*time.Minute)
+	defer cancel()
+	result, err := chromedp.Run(ctx, action)
+	if err != nil {
 		b.t.Fatal(err)
 	}
+	return result
 }
 
 // until waits for a JavaScript expression to be true.
@@ -108,21 +120,13 @@ func (b *browser) until(within time.Duration, what, expression string) {
 // is evaluates a JavaScript expression.
 func (b *browser) is(expression string) bool {
 	b.t.Helper()
-	yes, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool]("Boolean("+expression+")"))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return yes
+	return ask(b, chromedp.Evaluate[bool]("Boolean("+expression+")"))
 }
 
 // text is what an element shows.
 func (b *browser) text(selector string) string {
 	b.t.Helper()
-	text, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](fmt.Sprintf("document.querySelector(%q)?.innerText ?? ''", selector)))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return text
+	return ask(b, chromedp.Evaluate[string](fmt.Sprintf("document.querySelector(%q)?.innerText ?? ''", selector)))
 }
 
 // size gives the page a screen; dark asks for dark colours as the system does.
@@ -147,11 +151,7 @@ func (b *browser) size(width, height int64, scale float64, dark bool) {
 // shoot keeps a picture of the whole page with the test's artefacts.
 func (b *browser) shoot(name string) {
 	b.t.Helper()
-	picture, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(b.t.ArtifactDir(), name+".png"), picture, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(b.t.ArtifactDir(), name+".png"), ask(b, chromedp.FullScreenshot(100)), 0o600); err != nil {
 		b.t.Fatal(err)
 	}
 }
