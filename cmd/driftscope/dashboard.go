@@ -29,6 +29,9 @@ func (c *dashboardCmd) Run(ctx context.Context) error {
 	if c.NATS == bus.Embedded {
 		return usage(errors.New("--nats: embedded is the server inside a run, which shows its own dashboard: give the address of another"))
 	}
+	if c.Dashboard == config.DashboardOff {
+		return usage(errors.New("--dashboard: off leaves nothing to do: give HOST:PORT"))
+	}
 	conn, err := bus.Connect(ctx, bus.Options{URL: c.NATS, WebSocket: c.WebSocket, Credentials: c.Creds, Name: "driftscope dashboard", Prefix: c.Prefix})
 	if err != nil {
 		return err
@@ -38,7 +41,7 @@ func (c *dashboardCmd) Run(ctx context.Context) error {
 		NATS:      config.NATS{Prefix: c.Prefix},
 		Dashboard: config.Dashboard{Address: c.Dashboard, Commands: !c.Look},
 	}
-	server, err := showDashboard(cfg, conn, false)
+	server, err := showDashboard(cfg, conn)
 	if err != nil {
 		return err
 	}
@@ -48,9 +51,9 @@ func (c *dashboardCmd) Run(ctx context.Context) error {
 	return nil
 }
 
-// showDashboard serves the streams on conn. It returns nil where there is nothing to show or it is off. With move, a
-// port that is taken is replaced by a free one.
-func showDashboard(cfg config.Config, conn *bus.Conn, move bool) (*web.Server, error) {
+// showDashboard serves the streams on conn. It returns nil where there is nothing to show or it is off. Where the
+// usual port is taken, a free one will do.
+func showDashboard(cfg config.Config, conn *bus.Conn) (*web.Server, error) {
 	d := cfg.Dashboard
 	if d.Address == config.DashboardOff || conn == nil {
 		return nil, nil
@@ -59,7 +62,7 @@ func showDashboard(cfg config.Config, conn *bus.Conn, move bool) (*web.Server, e
 		d.Token = os.Getenv(dashboardToken)
 	}
 	server, err := web.Start(web.Options{
-		Address: d.Address, Token: d.Token, Move: move, WebSocket: conn.WebSocket(), Prefix: cfg.NATS.Prefix, Site: cfg.NATS.Site, Commands: d.Commands,
+		Address: d.Address, Token: d.Token, Move: d.Address == config.DashboardAddress, WebSocket: conn.WebSocket(), Prefix: cfg.NATS.Prefix, Site: cfg.NATS.Site, Commands: d.Commands,
 		Connected: func() bool { return conn.NATS().IsConnected() },
 	})
 	if err != nil {

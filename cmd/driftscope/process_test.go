@@ -113,6 +113,7 @@ func TestMistakes(t *testing.T) {
 		{"dashboard nowhere", []string{"run", "sim:molecule", "--dashboard", "8300"}, 2, "dashboard.address: found"},
 		{"open dashboard", []string{"run", "sim:molecule", "--nats-port", "0", "--dashboard", "0.0.0.0:0"}, 2, "give dashboard.token"},
 		{"dashboard of the inside", []string{"dashboard", "--nats", "embedded", "--websocket", "ws://127.0.0.1:1"}, 2, "--nats: embedded"},
+		{"dashboard of nothing", []string{"dashboard", "--dashboard", "off", "--websocket", "ws://127.0.0.1:1"}, 2, "--dashboard: off"},
 		{"bad stream", []string{"run", "sim:molecule", "--stream", "a.b"}, 2, "stream: found"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -93,7 +93,7 @@ func (s *stream) build(ctx context.Context, cfg config.Config, before *earlier) 
 	if s.bus, err = connect(ctx, cfg); err != nil {
 		return err
 	}
-	if s.dashboard, err = showDashboard(cfg, s.bus, cfg.Dashboard.Address == config.DashboardAddress); err != nil {
+	if s.dashboard, err = showDashboard(cfg, s.bus); err != nil {
 		return err
 	}
 	s.stages.Sinks, err = newSinks(cfg, s.bus)
