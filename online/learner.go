@@ -17,6 +17,7 @@ type learner struct {
 	added   *addition     // what the drift is beyond prior, replaced at every slice
 	field   *latent.Field // the drift laid out, nil where nothing moves
 	bent    *Network      // of that what is not affine, as student gives it; nil at first
+	hidden  float64       // likelihood ratio of a coordinate that the latents do not show
 	changes uint64        // of the drift found so far; what came before one is forgotten
 	failed  uint64        // slices whose numbers were beyond floating point; they leave the drift as it was
 }
@@ -38,7 +39,7 @@ func newLearner(prior *Network, dim, capacity int, seed uint64) *learner {
 func (l *learner) slice(j job) {
 	l.memory.take(j.in)
 	v := newLens(j.found, j.activity, l.prior)
-	p := &posterior{dim: l.memory.dim, active: v.active, root: v.root}
+	p, hidden := &posterior{dim: l.memory.dim, active: v.active, root: v.root}, 0.0
 	if len(v.active) > 0 {
 		s := v.steps(l.memory)
 		l.clip = max(l.clip, floats.Sum(l.memory.dt))
@@ -56,6 +57,7 @@ func (l *learner) slice(j job) {
 			l.failed++
 			return
 		}
+		hidden = p.hidden(s)
 	}
 	n, bent := p.student(l.memory, l.bent, l.seed)
 	if !finite(n.Weights) {
@@ -64,6 +66,6 @@ func (l *learner) slice(j job) {
 		return
 	}
 	low, high := l.memory.box()
-	l.added, l.bent = &addition{n, low, high, bent == nil}, bent
+	l.added, l.bent, l.hidden = &addition{n, low, high, bent == nil}, bent, hidden
 	l.field = p.grid(l.memory, l.prior, l.added, rand.New(rand.NewPCG(l.seed, 4)))
 }

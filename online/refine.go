@@ -44,6 +44,7 @@ func (e *Estimator) apply(seq uint64) {
 	e.refinement.Frame, e.refinement.Changes, e.refinement.Failed = seq, l.changes, l.failed
 	e.tell()
 	e.sde.Field = l.field
+	e.alarms.hidden = firstSlice * l.hidden
 }
 
 // ripe says whether the slice that is out is to be put to use at this frame.

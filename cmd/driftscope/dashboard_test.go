@@ -18,8 +18,8 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// showing starts driftscope and returns the address of its dashboard once it says so.
-func showing(t *testing.T, args ...string) (c *exec.Cmd, address string) {
+// shown starts driftscope and returns the address of its dashboard once it says so.
+func shown(t *testing.T, args ...string) (c *exec.Cmd, address string) {
 	t.Helper()
 	c = command(t, t.TempDir(), args...)
 	stderr, err := c.StderrPipe()
@@ -75,7 +75,7 @@ func badge(word string) string {
 // TestDashboard is what a person at the microscope sees and does, through a restart of the program.
 func TestDashboard(t *testing.T) {
 	b := openBrowser(t)
-	run, address := showing(t, "run", "sim:molecule", "--nats-port", "0", "--dashboard", "127.0.0.1:0", "--no-status")
+	run, address := shown(t, "run", "sim:molecule", "--nats-port", "0", "--dashboard", "127.0.0.1:0", "--no-status")
 	b.do(chromedp.Navigate(address))
 	b.until(time.Minute, "the first frame", moving)
 
@@ -121,7 +121,7 @@ func TestDashboard(t *testing.T) {
 
 	interrupt(t, run)
 	b.until(10*time.Second, "word that the server is away", badge("server away"))
-	run, again := showing(t, "run", "sim:molecule", "--nats-port", "0", "--dashboard", strings.Trim(strings.TrimPrefix(address, "http:"), "/"), "--no-status")
+	run, again := shown(t, "run", "sim:molecule", "--nats-port", "0", "--dashboard", strings.Trim(strings.TrimPrefix(address, "http:"), "/"), "--no-status")
 	if again != address {
 		t.Fatalf("the dashboard came back at %s, not at %s", again, address)
 	}
@@ -178,7 +178,7 @@ func TestDashboardOnOtherServer(t *testing.T) {
 	if err := os.WriteFile(configuration, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	run, address := showing(t, "run", configuration, "--dashboard", "127.0.0.1:0")
+	run, address := shown(t, "run", configuration, "--dashboard", "127.0.0.1:0")
 	b.do(chromedp.Navigate(address))
 	b.until(30*time.Second, "the question who one is", `document.querySelector('#login').open`)
 	b.clean(false)
@@ -205,7 +205,7 @@ func TestDashboardOnOtherServer(t *testing.T) {
 // TestDashboardOfOthers: what another page, open in the same browser, tries.
 func TestDashboardOfOthers(t *testing.T) {
 	b := openBrowser(t)
-	run, address := showing(t, "run", "sim:molecule", "--nats-port", "0", "--dashboard", "127.0.0.1:0", "--no-status")
+	run, address := shown(t, "run", "sim:molecule", "--nats-port", "0", "--dashboard", "127.0.0.1:0", "--no-status")
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("<!doctype html><title>other</title>")) }))
 	defer other.Close()
 	b.do(chromedp.Navigate(other.URL))
@@ -237,7 +237,7 @@ func TestDashboardOfOthers(t *testing.T) {
 func elsewhere(t *testing.T, natsPort, webSocket int) {
 	t.Setenv(dashboardToken, "a token of the laboratory")
 	b := openBrowser(t)
-	run, address := showing(t, "dashboard", "--nats", fmt.Sprintf("nats://tracker:tracker-password@127.0.0.1:%d", natsPort),
+	run, address := shown(t, "dashboard", "--nats", fmt.Sprintf("nats://tracker:tracker-password@127.0.0.1:%d", natsPort),
 		"--websocket", fmt.Sprintf("ws://127.0.0.1:%d", webSocket), "--dashboard", "0.0.0.0:0", "--look")
 	address = fmt.Sprintf("http://127.0.0.1:%d/", portOf(t, strings.Trim(address, "/")))
 	b.do(chromedp.Navigate(address))

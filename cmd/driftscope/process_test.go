@@ -114,6 +114,8 @@ func TestMistakes(t *testing.T) {
 		{"open dashboard", []string{"run", "sim:molecule", "--nats-port", "0", "--dashboard", "0.0.0.0:0"}, 2, "give dashboard.token"},
 		{"dashboard of the inside", []string{"dashboard", "--nats", "embedded", "--websocket", "ws://127.0.0.1:1"}, 2, "--nats: embedded"},
 		{"dashboard of nothing", []string{"dashboard", "--dashboard", "off", "--websocket", "ws://127.0.0.1:1"}, 2, "--dashboard: off"},
+		{"latest of a recording", []string{"run", "sim:balls-ou", "--mode", "latest", "--nats", "off", "--no-status"}, 2, "leave mode out"},
+		{"several results", []string{"run", "sim:balls-ou", "sim:molecule", "--out", "x.jsonl"}, 2, "--out x.jsonl: is for one source"},
 		{"bad stream", []string{"run", "sim:molecule", "--stream", "a.b"}, 2, "stream: found"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

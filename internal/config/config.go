@@ -11,10 +11,13 @@ import (
 
 // Config is one stream from camera to sinks. The zero value is not usable; start from Default.
 type Config struct {
-	Stream     string        `yaml:"stream"`     // names the stream in every message: letters, digits, - and _
-	Source     Component     `yaml:"source"`     // where frames come from
-	Model      string        `yaml:"model"`      // "embedded:NAME" or the path of an ONNX file; empty leaves the choice to the source
-	Preprocess Preprocess    `yaml:"preprocess"` // the model's own steps unless a list is given
+	Stream     string        `yaml:"stream"`      // names the stream in every message: letters, digits, - and _
+	Source     Component     `yaml:"source"`      // where frames come from
+	Mode       string        `yaml:"mode"`        // "latest", "lossless", or empty: by the source
+	Queue      int           `yaml:"queue"`       // frames waiting to be tracked; 0: by the mode
+	StallAfter time.Duration `yaml:"stall_after"` // a live source silent for so long is lost; 0 waits for ever
+	Model      string        `yaml:"model"`       // "embedded:NAME" or the path of an ONNX file; empty leaves the choice to the source
+	Preprocess Preprocess    `yaml:"preprocess"`  // the model's own steps unless a list is given
 	Online     Online        `yaml:"online"`
 	NATS       NATS          `yaml:"nats"`
 	Dashboard  Dashboard     `yaml:"dashboard"`
@@ -27,6 +30,7 @@ type Online struct {
 	Seed      uint64        `yaml:"seed"`       // of every random choice the estimator makes
 	RefineLag uint64        `yaml:"refine_lag"` // frames between taking a drift refinement's data and applying its result
 	MaxGap    time.Duration `yaml:"max_gap"`    // a longer pause between two frames forms no increment
+	Exposure  time.Duration `yaml:"exposure"`   // of a frame, over which motion blurs it; 0: a flash
 	State     string        `yaml:"state"`      // file that the law is kept in, and goes on from where it is there; empty keeps none
 	PixelUM   float64       `yaml:"pixel_um"`   // side of a raw frame's pixel in the specimen, µm; 0: not known
 	// Forecast lists how many seconds ahead every latent is forecast, ascending; none by default.
@@ -67,7 +71,7 @@ const (
 // Default is what a file or the flags are read over: everything but the source.
 func Default() Config {
 	return Config{
-		Stream: "molecule",
+		Stream: "molecule", StallAfter: 5 * time.Second,
 		Online: Online{Seed: 1, RefineLag: 56, MaxGap: time.Second, AlarmFrames: 100_000},
 		NATS:   NATS{URL: NATSEmbedded, Port: 4222, Prefix: "driftscope", Site: "local"},
 		Grace:  3 * time.Second,

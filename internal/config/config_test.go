@@ -15,10 +15,13 @@ var badFiles = map[string]string{
 	"alarms":             `alarms.bad.yaml: online.alarm_frames: found 10, expected 1e3 to 1e7`,
 	"bad-embedded":       `bad-embedded.bad.yaml: model: found "embedded:", expected embedded:NAME, such as embedded:molecule`,
 	"bad-grace":          `bad-grace.bad.yaml: grace: found -3s, expected more than 0s and at most 1m0s`,
+	"bad-mode":           `bad-mode.bad.yaml: mode: found "newest", expected latest or lossless`,
 	"bad-model":          `bad-model.bad.yaml: model: found "bead.pt", expected embedded:NAME or the path of an .onnx file`,
 	"bad-nats":           `bad-nats.bad.yaml: nats.url: found "imaging.example", expected embedded, off or nats://host:port`,
 	"bad-pixel":          `bad-pixel.bad.yaml: online.pixel_um: found -0.1, expected more than 0 and at most 1e+06 µm`,
 	"bad-port":           `bad-port.bad.yaml: nats.port: found 70000, expected 0 (any free port) to 65535`,
+	"bad-queue":          `bad-queue.bad.yaml: queue: found 5000, expected 1 to 4096 frames, or 0 to leave it to the mode`,
+	"bad-stall":          `bad-stall.bad.yaml: stall_after: found 1ms, expected 10ms to 24h0m0s, or 0s to wait for ever`,
 	"bad-websocket":      `bad-websocket.bad.yaml: nats.websocket: found "http://imaging.example:8080", expected ws://host:port or wss://host:port, without a user`,
 	"bad-token":          `bad-token.bad.yaml: stream: found "a.b", expected 1 to 64 letters, digits, - or _`,
 	"dashboard-address":  `dashboard-address.bad.yaml: dashboard.address: found "127.0.0.1", expected host:port, such as 127.0.0.1:8300, or off`,
@@ -29,6 +32,7 @@ var badFiles = map[string]string{
 	"documents":          `documents.bad.yaml: holds several documents: keep one, without a --- line in the middle`,
 	"duplicate":          `duplicate.bad.yaml:2: not valid YAML: mapping key "source" already defined at [1:1]`,
 	"empty":              `empty.bad.yaml: source: is missing: add one, such as source: {sim: {name: molecule, seed: 1}}`,
+	"exposure":           `exposure.bad.yaml: online.exposure: found 2h0m0s, expected 0s to 1h0m0s`,
 	"embedded-websocket": `embedded-websocket.bad.yaml: nats.websocket: the embedded server has its own: leave it out, or give nats.url`,
 	"fraction":           `fraction.bad.yaml:2: online.refine_lag: found "1.5", expected a whole number`,
 	"missing-source":     `missing-source.bad.yaml: source: is missing: add one, such as source: {sim: {name: molecule, seed: 1}}`,
@@ -41,12 +45,12 @@ var badFiles = map[string]string{
 	"sinks-not-a-list":   `sinks-not-a-list.bad.yaml:2: sinks: found a map, expected a list, one entry after each dash`,
 	"syntax":             `syntax.bad.yaml:1: not valid YAML: sequence end token ']' not found`,
 	"tag":                `tag.bad.yaml:1: anchors, aliases, tags and directives are not read ("!!str"): write the value out`,
-	"top-list":           `top-list.bad.yaml:1: the file: found a list, expected a map with the keys dashboard, grace, model, nats, online, preprocess, sinks, source, stream`,
+	"top-list":           `top-list.bad.yaml:1: the file: found a list, expected a map with the keys dashboard, grace, mode, model, nats, online, preprocess, queue, sinks, source, stall_after, stream`,
 	"two-kinds":          `two-kinds.bad.yaml:1: source: found a map, expected one kind with its options, {kind: {option: value}}, or the kind alone`,
 	"two-problems": "two-problems.bad.yaml:3: online.seed: found \"yes\", expected a whole number\n" +
 		"two-problems.bad.yaml:4: online.max_gap: found \"5\", expected a duration with its unit, such as 500ms or 3s",
 	"unknown-key": `unknown-key.bad.yaml:3: unknown key "nats.prot"; known keys here: port, prefix, site, url, websocket`,
-	"unknown-top": `unknown-top.bad.yaml:2: unknown key "sink"; known keys here: dashboard, grace, model, nats, online, preprocess, sinks, source, stream`,
+	"unknown-top": `unknown-top.bad.yaml:2: unknown key "sink"; known keys here: dashboard, grace, mode, model, nats, online, preprocess, queue, sinks, source, stall_after, stream`,
 }
 
 func TestBadFiles(t *testing.T) {
@@ -96,11 +100,14 @@ func TestFull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !reflect.DeepEqual(c.Online, Online{Seed: 1<<64 - 1, RefineLag: 100, MaxGap: 250 * time.Millisecond, PixelUM: 0.351, Forecast: []float64{0.05, 1}, AlarmFrames: 1e6}) {
+	if !reflect.DeepEqual(c.Online, Online{Seed: 1<<64 - 1, RefineLag: 100, MaxGap: 250 * time.Millisecond, Exposure: 8 * time.Millisecond, PixelUM: 0.351, Forecast: []float64{0.05, 1}, AlarmFrames: 1e6}) {
 		t.Errorf("online %+v", c.Online)
 	}
 	if c.Stream != "bead-2" || c.Model != "models/bead.onnx" || c.Grace != 1500*time.Millisecond {
 		t.Errorf("top level %+v", c)
+	}
+	if c.Mode != "lossless" || c.Queue != 64 || c.StallAfter != 30*time.Second {
+		t.Errorf("mode %q, queue %d, stall_after %v", c.Mode, c.Queue, c.StallAfter)
 	}
 	if c.NATS != (NATS{URL: "nats://imaging.example:4222", Port: 0, Prefix: "lab", Site: "room-12", WebSocket: "wss://imaging.example:8443"}) {
 		t.Errorf("nats %+v", c.NATS)

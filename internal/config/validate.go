@@ -20,7 +20,11 @@ const (
 	maxHorizon   = 3600 // s
 	leastAlarms  = 1e3  // frames
 	mostAlarms   = 1e7  // frames
+	maxExposure  = time.Hour
 	maxGrace     = time.Minute
+	maxQueue     = 4096
+	minStall     = 10 * time.Millisecond
+	maxStall     = 24 * time.Hour
 	maxSinks     = 16
 	maxSteps     = 32
 	maxPixelUM   = 1e6
@@ -46,10 +50,14 @@ func (c *Config) Validate() error {
 	}
 	name("stream", c.Stream)
 	bad(c.Source.Kind != "", "source: is missing: add one, such as source: {sim: {name: molecule, seed: 1}}")
+	bad(slices.Contains([]string{"", "latest", "lossless"}, c.Mode), "mode: found %q, expected latest or lossless", c.Mode)
+	bad(c.Queue >= 0 && c.Queue <= maxQueue, "queue: found %d, expected 1 to %d frames, or 0 to leave it to the mode", c.Queue, maxQueue)
+	bad(c.StallAfter == 0 || c.StallAfter >= minStall && c.StallAfter <= maxStall, "stall_after: found %v, expected %v to %v, or 0s to wait for ever", c.StallAfter, minStall, maxStall)
 	errs = append(errs, validateModel(c.Model))
 	bad(len(c.Preprocess) <= maxSteps, "preprocess: found %d steps, expected at most %d", len(c.Preprocess), maxSteps)
 	bad(c.Online.RefineLag >= 1 && c.Online.RefineLag <= maxRefineLag, "online.refine_lag: found %d, expected 1 to %d frames", c.Online.RefineLag, maxRefineLag)
 	bad(c.Online.MaxGap > 0, "online.max_gap: found %v, expected a positive duration", c.Online.MaxGap)
+	bad(c.Online.Exposure >= 0 && c.Online.Exposure <= maxExposure, "online.exposure: found %v, expected 0s to %v", c.Online.Exposure, maxExposure)
 	bad(c.Online.PixelUM >= 0 && c.Online.PixelUM <= maxPixelUM, "online.pixel_um: found %g, expected more than 0 and at most %g µm", c.Online.PixelUM, float64(maxPixelUM))
 	bad(validHorizons(c.Online.Forecast), "online.forecast_s: found %v, expected at most %d numbers of seconds, ascending, above 0 and at most %d", c.Online.Forecast, maxHorizons, maxHorizon)
 	bad(c.Online.AlarmFrames >= leastAlarms && c.Online.AlarmFrames <= mostAlarms, "online.alarm_frames: found %d, expected 1e3 to 1e7", c.Online.AlarmFrames)

@@ -31,6 +31,7 @@ function picture(stream) {
   const tip = "Whether frames look like those that the encoder learnt from. If not, its latents mean nothing; the model needs recordings like these.";
   const severe = ["unlike_training", "object_lost"].find((code) => stream.alarms.has(code));
   if (severe) return { name: "Picture", tone: "bad", text: words(severe), tip };
+  if (stream.alarms.has("too_few_dimensions")) return { name: "Picture", tone: "warn", text: "more moves than is seen", tip };
   if (stream.alarms.has("bleached")) return { name: "Picture", tone: "warn", text: "bleached", tip };
   const law = stream.law;
   if (!law) return { name: "Picture", tone: "idle", text: "not known", tip };
