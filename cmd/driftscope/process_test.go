@@ -110,6 +110,10 @@ func TestMistakes(t *testing.T) {
 		{"assets of a recording", []string{"pretrain", "text.tif", "--latent", "2", "--assets", ".", "--out", "x.onnx"}, 2, "text.tif is a recording"},
 		{"assets of another scene", []string{"pretrain", "sim:balls-ou", "--latent", "2", "--assets", ".", "--out", "x.onnx"}, 2, "leave assets out"},
 		{"no assets", []string{"eval", "--model", "embedded:molecule", "--video", "sim:digits-ou", "--truth", "centroid", "--assets", "."}, 2, folder + " holds no digits"},
+		{"dashboard nowhere", []string{"run", "sim:molecule", "--dashboard", "8300"}, 2, "dashboard.address: found"},
+		{"open dashboard", []string{"run", "sim:molecule", "--nats-port", "0", "--dashboard", "0.0.0.0:0"}, 2, "give dashboard.token"},
+		{"dashboard of the inside", []string{"dashboard", "--nats", "embedded", "--websocket", "ws://127.0.0.1:1"}, 2, "--nats: embedded"},
+		{"dashboard of nothing", []string{"dashboard", "--dashboard", "off", "--websocket", "ws://127.0.0.1:1"}, 2, "--dashboard: off"},
 		{"latest of a recording", []string{"run", "sim:balls-ou", "--mode", "latest", "--nats", "off", "--no-status"}, 2, "leave mode out"},
 		{"several results", []string{"run", "sim:balls-ou", "sim:molecule", "--out", "x.jsonl"}, 2, "--out x.jsonl: is for one source"},
 		{"followed simulation", []string{"run", "sim:molecule", "--follow"}, 2, "sim:molecule is read as sim"},
@@ -125,7 +129,7 @@ func TestMistakes(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	o := drive(t, t.TempDir(), "--help")
-	for _, name := range []string{"run", "watch", "publish", "pretrain", "eval", "simulate", "sample", "probe", "lint", "sources"} {
+	for _, name := range []string{"run", "watch", "dashboard", "publish", "pretrain", "eval", "simulate", "sample", "probe", "lint", "sources"} {
 		if !strings.Contains(o.out, "\n  "+name) {
 			t.Errorf("help does not list %s:\n%s", name, o.out)
 		}

@@ -23,6 +23,7 @@ type runCmd struct {
 	UntilIdle time.Duration `help:"With --follow: the recording has ended when nothing came for so long, such as 30s." placeholder:"TIME"`
 	NATS      string        `name:"nats" help:"Where to publish: embedded, off or nats://host:port." placeholder:"URL"`
 	NATSPort  *int          `name:"nats-port" help:"Port of the embedded server; 0 takes a free one." placeholder:"PORT"`
+	Dashboard string        `help:"Where to show the dashboard, 127.0.0.1:8300 unless that port is taken; off shows none." placeholder:"HOST:PORT"`
 	Stream    string        `help:"The stream's name in every message." placeholder:"NAME"`
 	Out       string        `help:"Write every message to this file, one JSON object a line." placeholder:"RESULTS.jsonl"`
 	State     string        `help:"Keep the law in this file, and go on from it where it is there." placeholder:"FILE"`
@@ -50,6 +51,7 @@ func (c *runCmd) Run(ctx context.Context) error {
 		return err
 	}
 	defer s.bus.Close()
+	defer s.dashboard.Close()
 	return s.run(ctx, c.Frames)
 }
 
@@ -103,6 +105,7 @@ func (c *runCmd) config(source string) (config.Config, error) {
 	set(&cfg.Stream, c.Stream)
 	set(&cfg.Mode, c.Mode)
 	set(&cfg.NATS.URL, c.NATS)
+	set(&cfg.Dashboard.Address, c.Dashboard)
 	set(&cfg.Online.State, c.State)
 	set(&cfg.Record.Path, c.Record)
 	if c.NATSPort != nil {

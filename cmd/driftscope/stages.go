@@ -218,11 +218,12 @@ func waits(source pipeline.Source) bool {
 }
 
 // connect reaches the bus, or starts the embedded one; nil where it is off.
-func connect(ctx context.Context, o config.NATS) (*bus.Conn, error) {
+func connect(ctx context.Context, cfg config.Config) (*bus.Conn, error) {
+	o := cfg.NATS
 	if o.URL == config.NATSOff {
 		return nil, nil
 	}
-	return bus.Connect(ctx, bus.Options{URL: o.URL, Port: o.Port, Prefix: o.Prefix, Site: o.Site})
+	return bus.Connect(ctx, bus.Options{URL: o.URL, Port: o.Port, Prefix: o.Prefix, Site: o.Site, WebSocket: o.WebSocket, Pages: pages(cfg.Dashboard)})
 }
 
 // newSinks makes the sinks that are listed, and NATS where there is a bus, all or none.

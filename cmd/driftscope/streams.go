@@ -13,15 +13,18 @@ import (
 	"driftscope/internal/bus"
 	"driftscope/internal/config"
 	"driftscope/internal/pipeline"
+	"driftscope/sinks/web"
 )
 
-// streams are those of one process. They share the bus and nothing else: one that fails, floods or hangs slows no other.
+// streams are those of one process. They share the bus, the dashboard and nothing else: one that fails, floods or hangs slows no other.
 type streams struct {
 	all []*stream
 	bus *bus.Conn // nil where nats.url is off
+
+	dashboard *web.Server // nil where there is none
 }
 
-// sideBySide refuses configurations that would write over each other, and gives all of them the bus that the files say.
+// sideBySide refuses configurations that would write over each other, and gives all of them the bus and the dashboard that the files say.
 func sideBySide(sources []string, cfgs []config.Config) error {
 	names, states, records := map[string]string{}, map[string]string{}, map[string]string{} // to the source that has it
 	file := -1                                                                              // the first that is one
@@ -45,11 +48,13 @@ func sideBySide(sources []string, cfgs []config.Config) error {
 			file = i
 		case cfg.NATS != cfgs[file].NATS:
 			return fmt.Errorf("%s and %s: their nats settings differ, and one process has one bus: write the same in both, or run them apart", sources[file], source)
+		case cfg.Dashboard != cfgs[file].Dashboard:
+			return fmt.Errorf("%s and %s: their dashboard settings differ, and one process has one dashboard: write the same in both, or run them apart", sources[file], source)
 		}
 	}
 	for i := range cfgs {
 		if file >= 0 {
-			cfgs[i].NATS = cfgs[file].NATS
+			cfgs[i].NATS, cfgs[i].Dashboard = cfgs[file].NATS, cfgs[file].Dashboard
 		}
 	}
 	return nil
@@ -66,7 +71,7 @@ func assembleAll(ctx context.Context, cfgs []config.Config, before *earlier) (_ 
 	}()
 	reading := slices.ContainsFunc(cfgs, func(c config.Config) bool { return c.Source.Kind == natsSource })
 	if reading {
-		if p.bus, err = connect(ctx, cfgs[0].NATS); err != nil {
+		if p.bus, err = connect(ctx, cfgs[0]); err != nil {
 			return nil, err
 		}
 	}
@@ -78,9 +83,12 @@ func assembleAll(ctx context.Context, cfgs []config.Config, before *earlier) (_ 
 		p.all = append(p.all, s)
 	}
 	if !reading {
-		if p.bus, err = connect(ctx, cfgs[0].NATS); err != nil {
+		if p.bus, err = connect(ctx, cfgs[0]); err != nil {
 			return nil, err
 		}
+	}
+	if p.dashboard, err = showDashboard(cfgs[0], p.bus); err != nil {
+		return nil, err
 	}
 	for _, s := range p.all {
 		if err := s.attach(p.bus, len(p.all) == 1); err != nil {
@@ -95,6 +103,7 @@ func (p *streams) close() {
 	for _, s := range p.all {
 		s.close()
 	}
+	p.dashboard.Close()
 	p.bus.Close()
 }
 
@@ -104,6 +113,9 @@ func (p *streams) run(ctx context.Context, frames uint64) error {
 	var running sync.WaitGroup
 	for _, s := range p.all {
 		s.introduce()
+	}
+	if p.dashboard != nil {
+		say("dashboard at %s", p.dashboard.URL())
 	}
 	for i, s := range p.all {
 		running.Go(func() {

@@ -21,6 +21,7 @@ type Config struct {
 	Online     Online        `yaml:"online"`
 	Record     Record        `yaml:"record"`
 	NATS       NATS          `yaml:"nats"`
+	Dashboard  Dashboard     `yaml:"dashboard"`
 	Sinks      []Component   `yaml:"sinks"` // beside NATS, which nats.url switches
 	Grace      time.Duration `yaml:"grace"` // time for sinks to flush at the end
 }
@@ -51,7 +52,22 @@ type NATS struct {
 	Port   int    `yaml:"port"`   // of the embedded server; 0 takes a free one
 	Prefix string `yaml:"prefix"` // first token of every subject
 	Site   string `yaml:"site"`   // second token: the laboratory or instrument
+	// WebSocket is where the server at URL takes pages, for the dashboard; the embedded one has its own.
+	WebSocket string `yaml:"websocket"`
 }
+
+// Dashboard says where people look.
+type Dashboard struct {
+	Address  string `yaml:"address"`  // host:port, or "off"; DashboardAddress gives way to a free port where it is taken
+	Token    string `yaml:"token"`    // asked of everyone; needed where others can reach the address
+	Commands bool   `yaml:"commands"` // people may steer as well as look
+}
+
+// Where the dashboard is unless told otherwise, and the word that switches it off.
+const (
+	DashboardAddress = "127.0.0.1:8300"
+	DashboardOff     = "off"
+)
 
 // The two words that nats.url takes beside an address.
 const (
@@ -67,6 +83,8 @@ func Default() Config {
 		Record: Record{MaxGB: 10},
 		NATS:   NATS{URL: NATSEmbedded, Port: 4222, Prefix: "driftscope", Site: "local"},
 		Grace:  3 * time.Second,
+
+		Dashboard: Dashboard{Address: DashboardAddress, Commands: true},
 	}
 }
 

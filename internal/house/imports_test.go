@@ -39,6 +39,7 @@ var mayImport = map[string][]string{
 	"online":            {"internal/latent"},
 	"preprocess":        {"internal/bus", "internal/frame", "internal/pipeline"},
 	"sinks":             {"internal/bus", "internal/latent"},
+	"sinks/web":         {"internal/bus"},
 	"cmd/driftscope":    nil,
 }
 
@@ -54,6 +55,7 @@ var never = []struct{ from, target, reason string }{
 	{"online", "runtime/cgo", "the estimator is pure Go and runs without cgo"},
 	{"sinks", "gocv.io/x/gocv", "nothing after the encoder sees a Mat"},
 	{"sinks", "driftscope/online", "sinks show the law, they do not compute it"},
+	{"sinks/web", "gocv.io/x/gocv", "the page is fed by messages, like any other reader"},
 	{"internal/config", "gocv.io/x/gocv", "a configuration is text"},
 	{"internal/bus", "gocv.io/x/gocv", "the bus carries bytes"},
 }
