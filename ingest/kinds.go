@@ -16,6 +16,9 @@ type constructor func(decode func(dst any) error) (pipeline.Source, error)
 var kinds = map[string]constructor{
 	"directory": newDirectory,
 	"fits":      newFITS,
+	"nats":      newNATS,
+	"ndtiff":    newNDTiff,
+	"recording": newReplay,
 	"sim":       newSimulated,
 	"tiff":      newTIFF,
 	"video":     newVideo,

@@ -28,7 +28,7 @@ type Config struct {
 	// Without it a late slice is used when it is ready, and no frame ever waits.
 	Deterministic bool
 	// Applied has the Seq at which each refinement was put to use in a run that is to be repeated, the first first: there it is used again,
-	// whatever else would be due. Those beyond are used as Deterministic says.
+	// whatever else would be due, and none beyond. nil repeats nothing.
 	Applied []uint64
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"reflect"
 	"strings"
 
@@ -81,10 +82,22 @@ func (m *loadedModel) steps(ctx context.Context, cfg config.Config) ([]config.Co
 // sourceName is what a person would type for a source.
 func sourceName(c config.Component) string {
 	options := c.Options()
-	if path, ok := options["path"].(string); ok {
+	path, ok := options["path"].(string)
+	switch {
+	case c.Kind == natsSource:
+		return fmt.Sprintf("%s:%v", c.Kind, options["subject"])
+	case !ok:
+		return fmt.Sprintf("%s:%v", c.Kind, options["name"])
+	}
+	axes, _ := options["axes"].(map[string]any)
+	if len(axes) == 0 {
 		return path
 	}
-	return fmt.Sprintf("%s:%v", c.Kind, options["name"])
+	chosen := url.Values{}
+	for name, value := range axes {
+		chosen.Set(name, fmt.Sprint(value))
+	}
+	return fmt.Sprintf("%s:%s?%s", c.Kind, path, chosen.Encode())
 }
 
 // adapt makes a card's steps fit any camera: the grey window follows the pictures, the region is the largest square in their middle.

@@ -17,6 +17,8 @@ func TestStreamName(t *testing.T) {
 		"/data/trap-good.mp4": "trap-good",
 		"größe.mov":           "gr--e",
 		".":                   "stream",
+		"nats:lab.cam":        "lab-cam",
+		"nats://lab:4222/a.b": "a-b",
 	} {
 		if got := streamName(source); got != want {
 			t.Errorf("%s: found %q, expected %q", source, got, want)

@@ -7,26 +7,31 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"driftscope/internal/config"
 )
 
 // runCmd tracks one stream or several until they end. Flags stand over the configurations.
 type runCmd struct {
-	Sources  []string `arg:"" name:"source" help:"sim:NAME, a video, a folder or glob of pictures, a TIFF, a FITS cube, or a configuration that ends in .yaml; several run side by side."`
-	Model    string   `help:"The encoder: a model file, or embedded:NAME." placeholder:"MODEL.onnx"`
-	Frames   uint64   `help:"Stop after this many frames." placeholder:"N"`
-	DT       float64  `name:"dt" help:"Seconds between frames, where the source does not say." placeholder:"S"`
-	FPS      float64  `name:"fps" help:"Frames a second, where the source does not say."`
-	NATS     string   `name:"nats" help:"Where to publish: embedded, off, nats://host:port or context:NAME." placeholder:"URL"`
-	NATSPort *int     `name:"nats-port" help:"Port of the embedded server; 0 takes a free one." placeholder:"PORT"`
-	Stream   string   `help:"The stream's name in every message." placeholder:"NAME"`
-	Out      string   `help:"Write every message to this file, one JSON object a line." placeholder:"RESULTS.jsonl"`
-	State    string   `help:"Keep the law in this file, and go on from it where it is there." placeholder:"FILE"`
-	Repeat   string   `help:"Track the frames that an earlier run tracked, and refine when it did, by what its --out wrote: the same estimates again." placeholder:"RESULTS.jsonl"`
-	Mode     string   `help:"Where tracking is slower than the source: latest drops the oldest frames, lossless none; by default latest where the source does not wait." placeholder:"MODE"`
-	Seed     *uint64  `help:"Of every random draw, the simulated source's included."`
-	NoStatus bool     `help:"No live status on the terminal."`
+	Sources   []string      `arg:"" name:"source" help:"sim:NAME, nats:SUBJECT, a video, a folder or glob of pictures, a TIFF, an NDTiff folder, a FITS cube, or a configuration that ends in .yaml; several run side by side."`
+	Model     string        `help:"The encoder: a model file, or embedded:NAME." placeholder:"MODEL.onnx"`
+	Frames    uint64        `help:"Stop after this many frames." placeholder:"N"`
+	DT        float64       `name:"dt" help:"Seconds between frames, where the source does not say." placeholder:"S"`
+	FPS       float64       `name:"fps" help:"Frames a second, where the source does not say."`
+	Follow    bool          `help:"The recording is still being written: wait for more where it ends, until Ctrl-C."`
+	UntilIdle time.Duration `help:"With --follow: the recording has ended when nothing came for so long, such as 30s." placeholder:"TIME"`
+	NATS      string        `name:"nats" help:"Where to publish: embedded, off, nats://host:port or context:NAME." placeholder:"URL"`
+	NATSPort  *int          `name:"nats-port" help:"Port of the embedded server; 0 takes a free one." placeholder:"PORT"`
+	Dashboard string        `help:"Where to show the dashboard, 127.0.0.1:8300 unless that port is taken; off shows none." placeholder:"HOST:PORT"`
+	Stream    string        `help:"The stream's name in every message." placeholder:"NAME"`
+	Out       string        `help:"Write every message to this file, one JSON object a line." placeholder:"RESULTS.jsonl"`
+	State     string        `help:"Keep the law in this file, and go on from it where it is there." placeholder:"FILE"`
+	Record    string        `help:"Keep every frame, as it was read, in this new or empty folder." placeholder:"DIR"`
+	Repeat    string        `help:"Track the frames that an earlier run tracked, and refine when it did, by what its --out wrote: the same estimates again." placeholder:"RESULTS.jsonl"`
+	Mode      string        `help:"Where tracking is slower than the source: latest drops the oldest frames, lossless none; by default latest where the source does not wait." placeholder:"MODE"`
+	Seed      *uint64       `help:"Of every random draw, the simulated source's included."`
+	NoStatus  bool          `help:"No live status on the terminal."`
 }
 
 // Run tracks, and prints the account at the end.
@@ -46,6 +51,7 @@ func (c *runCmd) Run(ctx context.Context) error {
 		return err
 	}
 	defer s.bus.Close()
+	defer s.dashboard.Close()
 	return s.run(ctx, c.Frames)
 }
 
@@ -73,6 +79,7 @@ func (c *runCmd) forOne() error {
 	for _, flag := range []struct{ name, value, instead string }{
 		{"--out", c.Out, "write a configuration for each, with sinks: [{jsonl: {path: ...}}]"},
 		{"--state", c.State, "write a configuration for each, with online: {state: ...}"},
+		{"--record", c.Record, "write a configuration for each, with record: {path: ...}"},
 		{"--stream", c.Stream, "write a configuration for each, with stream: ..."},
 		{"--repeat", c.Repeat, "repeat one at a time"},
 	} {
@@ -98,7 +105,9 @@ func (c *runCmd) config(source string) (config.Config, error) {
 	set(&cfg.Stream, c.Stream)
 	set(&cfg.Mode, c.Mode)
 	set(&cfg.NATS.URL, c.NATS)
+	set(&cfg.Dashboard.Address, c.Dashboard)
 	set(&cfg.Online.State, c.State)
+	set(&cfg.Record.Path, c.Record)
 	if c.NATSPort != nil {
 		cfg.NATS.Port = *c.NATSPort
 	}
@@ -121,8 +130,8 @@ func (c *runCmd) config(source string) (config.Config, error) {
 // base is the configuration before the flags that a file can hold.
 func (c *runCmd) base(source string) (config.Config, error) {
 	if isConfig(source) {
-		if c.DT != 0 || c.FPS != 0 {
-			return config.Config{}, errors.New("--dt and --fps: with a configuration, write dt or fps under its source")
+		if c.DT != 0 || c.FPS != 0 || c.Follow || c.UntilIdle != 0 {
+			return config.Config{}, errors.New("--dt, --fps, --follow and --until-idle: with a configuration, write dt, fps, follow or until_idle under its source")
 		}
 		return config.Load(source)
 	}
@@ -131,7 +140,9 @@ func (c *runCmd) base(source string) (config.Config, error) {
 	if err != nil {
 		return cfg, err
 	}
-	cfg.Source = component
+	if cfg.Source, err = c.following(component, source); err != nil {
+		return cfg, err
+	}
 	cfg.Stream = streamName(source)
 	cfg.Sinks = []config.Component{{Kind: terminalSink}}
 	return cfg, nil
@@ -141,6 +152,20 @@ func (c *runCmd) base(source string) (config.Config, error) {
 func isConfig(source string) bool {
 	ext := strings.ToLower(filepath.Ext(source))
 	return ext == ".yaml" || ext == ".yml"
+}
+
+// following has the source wait for more where that is asked for.
+func (c *runCmd) following(source config.Component, name string) (_ config.Component, err error) {
+	if !c.Follow && c.UntilIdle == 0 {
+		return source, nil
+	}
+	if grows := []string{"directory", "ndtiff", "tiff", "video"}; !slices.Contains(grows, source.Kind) {
+		return source, fmt.Errorf("--follow: %s is read as %s, and only %s are followed: leave --follow and --until-idle out", name, source.Kind, strings.Join(grows, ", "))
+	}
+	if source, err = source.With("follow", c.Follow); err == nil && c.UntilIdle != 0 {
+		source, err = source.With("until_idle", c.UntilIdle.String())
+	}
+	return source, err
 }
 
 // seed settles every seed, so that it can be printed: the flag, or what is written, or 1.
@@ -161,10 +186,13 @@ func (c *runCmd) seed(cfg *config.Config) (err error) {
 	return err
 }
 
-// streamName makes a subject's token of what a person typed: sim:molecule becomes molecule, a/bead 2.tif becomes bead-2.
+// streamName makes a subject's token of what a person typed: sim:molecule becomes molecule, a/bead 2.tif bead-2, nats:lab.cam lab-cam.
 func streamName(source string) string {
 	name := strings.TrimSuffix(filepath.Base(source), filepath.Ext(source))
 	name = strings.TrimPrefix(name, simSource+":")
+	if subject, found := strings.CutPrefix(source, "nats:"); found {
+		name = filepath.Base(subject)
+	}
 	name = strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '-':

@@ -20,6 +20,9 @@ type sourcesCmd struct{}
 var about = map[string]string{
 	"directory": "pictures in a folder, or those a pattern such as 'run1/*.png' matches; times from frames.csv beside them, --dt or --fps",
 	"fits":      "a FITS picture or cube: 8, 16 or 32 bits or floats; times from its cycle time (KCT), --dt or --fps",
+	"nats":      "frames that another program publishes: nats:SUBJECT, or nats://host:port/SUBJECT; see docs/frames.md and driftscope publish",
+	"ndtiff":    "a folder that Micro-Manager writes as NDTiff 2 or 3, one series of it, ndtiff:FOLDER?channel=DAPI&z=3; the images' own times, --dt or --fps",
+	"recording": "a folder that run --record wrote: the same frames, numbers and times again",
 	"sim":       "a simulation: sim:NAME, one of the names below",
 	"tiff":      "a TIFF of one or more pages: 8 or 16 bits or float32, both byte orders, BigTIFF; --dt or --fps",
 	"video":     "what OpenCV reads: .mp4, .avi, .mov, ...; 8 bits; --dt or --fps where the file's own rate is that of playback",
@@ -31,6 +34,7 @@ func (sourcesCmd) Run(context.Context) error {
 	for _, kind := range ingest.Kinds() {
 		fmt.Printf("  %-12s %s\n", kind, about[kind])
 	}
+	fmt.Println("directory, ndtiff, tiff and video (MKV, MPEG-TS) are followed while they are written: --follow, --until-idle 30s")
 	fmt.Println("simulations\n  " + strings.Join(sim.Names(), ", "))
 	fmt.Println("steps\n  " + strings.Join(preprocess.Kinds(), ", "))
 	fmt.Println("sinks\n  " + strings.Join(sinks.Kinds(), ", "))

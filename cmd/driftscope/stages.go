@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -28,6 +27,7 @@ import (
 // Kinds that the command line itself names.
 const (
 	simSource    = "sim"
+	natsSource   = "nats"
 	terminalSink = "terminal"
 	natsSink     = "nats"
 )
@@ -38,6 +38,8 @@ type stream struct {
 	stages pipeline.Stages
 	model  *loadedModel
 	bus    *bus.Conn // lent; nil where nats.url is off
+
+	recorder *ingest.Recorder // of the source's frames; nil where none are kept
 
 	restored bool // the law goes on from online.state
 }
@@ -66,6 +68,12 @@ func (s *stream) build(ctx context.Context, before *earlier) (err error) {
 			return usage(err)
 		}
 		applied = before.applied
+	}
+	if cfg.Record.Path != "" {
+		if s.recorder, err = ingest.NewRecorder(s.stages.Source, cfg.Record.Path, int64(cfg.Record.MaxGB*1e9)); err != nil {
+			return usage(err)
+		}
+		s.stages.Source = s.recorder
 	}
 	if s.model, err = loadModel(cfg); err != nil {
 		return usage(err)
@@ -227,7 +235,8 @@ func waits(source pipeline.Source) bool {
 }
 
 // connect reaches the bus, or starts the embedded one; nil where it is off.
-func connect(ctx context.Context, o config.NATS, log *slog.Logger) (*bus.Conn, error) {
+func connect(ctx context.Context, cfg config.Config) (*bus.Conn, error) {
+	o := cfg.NATS
 	if o.URL == config.NATSOff {
 		return nil, nil
 	}
@@ -236,8 +245,8 @@ func connect(ctx context.Context, o config.NATS, log *slog.Logger) (*bus.Conn, e
 		store = filepath.Join(o.Store, "server")
 	}
 	return bus.Connect(ctx, bus.Options{
-		URL: o.URL, Store: store, Port: o.Port, Prefix: o.Prefix, Site: o.Site,
-		Token: o.Token, Credentials: o.Creds, NKey: o.NKey, CA: o.CA, Cert: o.Cert, Key: o.Key, Log: log,
+		URL: o.URL, Store: store, Port: o.Port, Prefix: o.Prefix, Site: o.Site, WebSocket: o.WebSocket, Pages: pages(cfg.Dashboard),
+		Token: o.Token, Credentials: o.Creds, NKey: o.NKey, CA: o.CA, Cert: o.Cert, Key: o.Key, Log: logger(cfg),
 	})
 }
 

@@ -13,18 +13,21 @@ import (
 	"driftscope/internal/bus"
 	"driftscope/internal/config"
 	"driftscope/internal/pipeline"
+	"driftscope/sinks/web"
 )
 
-// streams are those of one process. They share the bus and nothing else: one that fails, floods or hangs slows no other.
+// streams are those of one process. They share the bus, the dashboard and nothing else: one that fails, floods or hangs slows no other.
 type streams struct {
 	all []*stream
 	bus *bus.Conn // nil where nats.url is off
+
+	dashboard *web.Server // nil where there is none
 }
 
-// sideBySide refuses configurations that would write over each other, and gives all of them the bus that the files say.
+// sideBySide refuses configurations that would write over each other, and gives all of them the bus and the dashboard that the files say.
 func sideBySide(sources []string, cfgs []config.Config) error {
-	names, states := map[string]string{}, map[string]string{} // to the source that has it
-	file := -1                                                // the first that is one
+	names, states, records := map[string]string{}, map[string]string{}, map[string]string{} // to the source that has it
+	file := -1                                                                              // the first that is one
 	for i, cfg := range cfgs {
 		source := sources[i]
 		if other, taken := names[cfg.Stream]; taken {
@@ -35,23 +38,30 @@ func sideBySide(sources []string, cfgs []config.Config) error {
 			return fmt.Errorf("%s and %s: both keep their law in %s: give one of them another online.state", other, source, cfg.Online.State)
 		}
 		states[cfg.Online.State] = source
+		if other, taken := records[cfg.Record.Path]; taken && cfg.Record.Path != "" {
+			return fmt.Errorf("%s and %s: both record into %s: give one of them another record.path", other, source, cfg.Record.Path)
+		}
+		records[cfg.Record.Path] = source
 		switch {
 		case !isConfig(source):
 		case file < 0:
 			file = i
 		case cfg.NATS != cfgs[file].NATS:
 			return fmt.Errorf("%s and %s: their nats settings differ, and one process has one bus: write the same in both, or run them apart", sources[file], source)
+		case cfg.Dashboard != cfgs[file].Dashboard:
+			return fmt.Errorf("%s and %s: their dashboard settings differ, and one process has one dashboard: write the same in both, or run them apart", sources[file], source)
 		}
 	}
 	for i := range cfgs {
 		if file >= 0 {
-			cfgs[i].NATS = cfgs[file].NATS
+			cfgs[i].NATS, cfgs[i].Dashboard = cfgs[file].NATS, cfgs[file].Dashboard
 		}
 	}
 	return nil
 }
 
-// assembleAll makes every stream, all or none. The bus comes last but for the sinks, so that a wrong option never costs a connection.
+// assembleAll makes every stream, all or none. The bus comes last but for the sinks, so that a wrong option never costs a connection;
+// but first where a source reads from NATS: its server may be ours, and a borrowed model is fitted to its first frame.
 func assembleAll(ctx context.Context, cfgs []config.Config, before *earlier) (_ *streams, err error) {
 	p := &streams{}
 	defer func() {
@@ -59,6 +69,12 @@ func assembleAll(ctx context.Context, cfgs []config.Config, before *earlier) (_ 
 			p.close()
 		}
 	}()
+	reading := slices.ContainsFunc(cfgs, func(c config.Config) bool { return c.Source.Kind == natsSource })
+	if reading {
+		if p.bus, err = connect(ctx, cfgs[0]); err != nil {
+			return nil, err
+		}
+	}
 	for _, cfg := range cfgs {
 		s, err := assemble(ctx, cfg, before)
 		if err != nil {
@@ -66,7 +82,12 @@ func assembleAll(ctx context.Context, cfgs []config.Config, before *earlier) (_ 
 		}
 		p.all = append(p.all, s)
 	}
-	if p.bus, err = connect(ctx, cfgs[0].NATS, logger(cfgs[0])); err != nil {
+	if !reading {
+		if p.bus, err = connect(ctx, cfgs[0]); err != nil {
+			return nil, err
+		}
+	}
+	if p.dashboard, err = showDashboard(cfgs[0], p.bus); err != nil {
 		return nil, err
 	}
 	for _, s := range p.all {
@@ -82,6 +103,7 @@ func (p *streams) close() {
 	for _, s := range p.all {
 		s.close()
 	}
+	p.dashboard.Close()
 	p.bus.Close()
 }
 
@@ -91,6 +113,9 @@ func (p *streams) run(ctx context.Context, frames uint64) error {
 	var running sync.WaitGroup
 	for _, s := range p.all {
 		s.introduce()
+	}
+	if p.dashboard != nil {
+		say("dashboard at %s", p.dashboard.URL())
 	}
 	for i, s := range p.all {
 		running.Go(func() {
@@ -108,6 +133,9 @@ func (p *streams) run(ctx context.Context, frames uint64) error {
 			fmt.Printf("%s: ", s.cfg.Stream)
 		}
 		printSummary(os.Stdout, summaries[i])
+		if s.recorder != nil {
+			fmt.Println("  " + s.recorder.Account())
+		}
 	}
 	return errors.Join(errs...)
 }

@@ -26,11 +26,12 @@ func written(t *testing.T, folder string, files map[string]string) {
 func TestSideBySide(t *testing.T) {
 	t.Chdir(t.TempDir())
 	written(t, ".", map[string]string{
-		"a.yaml":   "stream: a\nsource: sim\nonline: {state: law}\nnats: {url: \"off\"}\n",
-		"b.yaml":   "stream: b\nsource: sim\nonline: {state: b.law}\nnats: {url: \"off\"}\n",
-		"law.yaml": "stream: c\nsource: sim\nonline: {state: law}\nnats: {url: \"off\"}\n",
-		"bus.yaml": "stream: d\nsource: sim\n",
-		"aa.yaml":  "stream: a\nsource: sim\n",
+		"a.yaml":    "stream: a\nsource: sim\nonline: {state: law}\nnats: {url: \"off\"}\n",
+		"b.yaml":    "stream: b\nsource: sim\nonline: {state: b.law}\nnats: {url: \"off\"}\n",
+		"law.yaml":  "stream: c\nsource: sim\nonline: {state: law}\nnats: {url: \"off\"}\n",
+		"bus.yaml":  "stream: d\nsource: sim\n",
+		"look.yaml": "stream: e\nsource: sim\nnats: {url: \"off\"}\ndashboard: {commands: false}\n",
+		"aa.yaml":   "stream: a\nsource: sim\n",
 	})
 	for _, test := range []struct {
 		name string
@@ -43,6 +44,7 @@ func TestSideBySide(t *testing.T) {
 		{"one simulation", runCmd{Sources: []string{"sim:molecule", "sim:molecule"}}, "sim:molecule and sim:molecule: both streams are called molecule: "},
 		{"one state", runCmd{Sources: []string{"a.yaml", "b.yaml", "law.yaml"}}, "a.yaml and law.yaml: both keep their law in law: "},
 		{"two buses", runCmd{Sources: []string{"sim:molecule", "a.yaml", "bus.yaml"}}, "a.yaml and bus.yaml: their nats settings differ, "},
+		{"two dashboards", runCmd{Sources: []string{"a.yaml", "look.yaml"}}, "a.yaml and look.yaml: their dashboard settings differ, "},
 		{"one bus by flag", runCmd{Sources: []string{"b.yaml", "bus.yaml"}, NATS: "off"}, ""},
 		{"out", runCmd{Sources: []string{"a.yaml", "b.yaml"}, Out: "o.jsonl"}, "--out o.jsonl: is for one source, and 2 were given: "},
 		{"state", runCmd{Sources: []string{"a.yaml", "b.yaml"}, State: "s"}, "--state s: is for one source"},

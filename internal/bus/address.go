@@ -42,3 +42,16 @@ func redacted(u *url.URL) string {
 	}
 	return u.Redacted()
 }
+
+// Redacted is an address, or several with commas between, without passwords and tokens, for errors and logs.
+func Redacted(at string) string {
+	addresses := strings.Split(at, ",")
+	for i, address := range addresses {
+		u, err := url.Parse(strings.TrimSpace(address))
+		if err != nil {
+			return "the given address"
+		}
+		addresses[i] = redacted(u)
+	}
+	return strings.Join(addresses, ",")
+}

@@ -52,6 +52,8 @@ type Options struct {
 	Name        string       // of this connection, as the server lists it; driftscope
 	Prefix      string       // first token of every subject; DefaultPrefix
 	Site        string       // second token of every subject; DefaultSite
+	Pages       Pages        // the embedded server: what web pages may do; none connects by default
+	WebSocket   string       // any other server: where pages connect, ws://host:port; empty where they cannot
 	Log         *slog.Logger // lost and regained connections; nil is silent
 
 	user, password, inbox string // of a context
@@ -63,6 +65,7 @@ type Conn struct {
 	nats         *nats.Conn
 	server       *server.Server // nil unless embedded
 	url          string         // without secrets
+	webSocket    string         // where pages connect
 	prefix, site string
 	closed       chan struct{}
 	up           atomic.Bool
@@ -86,7 +89,12 @@ func Connect(ctx context.Context, o Options) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Conn{prefix: o.Prefix, site: o.Site, closed: make(chan struct{})}
+	if o.WebSocket != "" {
+		if err := checkWebSocket(o.WebSocket); err != nil {
+			return nil, err
+		}
+	}
+	c := &Conn{prefix: o.Prefix, site: o.Site, webSocket: o.WebSocket, closed: make(chan struct{})}
 	at := o.URL
 	if o.URL == Embedded {
 		s, err := startServer(o)
@@ -94,6 +102,9 @@ func Connect(ctx context.Context, o Options) (*Conn, error) {
 			return nil, err
 		}
 		c.server, at = s, s.ClientURL()
+		if c.webSocket = ""; o.Pages != NoPages {
+			c.webSocket = s.WebsocketURL()
+		}
 	}
 	if c.url, err = parseURL(at); err != nil {
 		return nil, err

@@ -19,7 +19,9 @@ type Config struct {
 	Model      string        `yaml:"model"`       // "embedded:NAME" or the path of an ONNX file; empty leaves the choice to the source
 	Preprocess Preprocess    `yaml:"preprocess"`  // the model's own steps unless a list is given
 	Online     Online        `yaml:"online"`
+	Record     Record        `yaml:"record"`
 	NATS       NATS          `yaml:"nats"`
+	Dashboard  Dashboard     `yaml:"dashboard"`
 	Sinks      []Component   `yaml:"sinks"` // beside NATS, which nats.url switches
 	Grace      time.Duration `yaml:"grace"` // time for sinks to flush at the end
 }
@@ -36,6 +38,12 @@ type Online struct {
 	Forecast []float64 `yaml:"forecast_s"`
 	// AlarmFrames is how many frames lie between two false alarms of one kind on average, at least, while nothing changes.
 	AlarmFrames uint64 `yaml:"alarm_frames"`
+}
+
+// Record says where a copy of the source's frames is kept.
+type Record struct {
+	Path  string  `yaml:"path"`   // a folder, new or empty; "" keeps none
+	MaxGB float64 `yaml:"max_gb"` // of disk, 10^9 bytes each; then tracking goes on without
 }
 
 // NATS says where messages go and how their subjects begin.
@@ -57,7 +65,23 @@ type NATS struct {
 	Store    string        `yaml:"store"`     // folder of the spool, and of the embedded server's JetStream
 	MaxAge   time.Duration `yaml:"max_age"`   // of what is kept
 	MaxBytes int64         `yaml:"max_bytes"` // of what is kept, and of the spool
+
+	// WebSocket is where the server at URL takes pages, for the dashboard; the embedded one has its own.
+	WebSocket string `yaml:"websocket"`
 }
+
+// Dashboard says where people look.
+type Dashboard struct {
+	Address  string `yaml:"address"`  // host:port, or "off"; DashboardAddress gives way to a free port where it is taken
+	Token    string `yaml:"token"`    // asked of everyone; needed where others can reach the address
+	Commands bool   `yaml:"commands"` // people may steer as well as look
+}
+
+// Where the dashboard is unless told otherwise, and the word that switches it off.
+const (
+	DashboardAddress = "127.0.0.1:8300"
+	DashboardOff     = "off"
+)
 
 // The two words that nats.url takes beside an address.
 const (
@@ -70,8 +94,11 @@ func Default() Config {
 	return Config{
 		Stream: "molecule", StallAfter: 5 * time.Second,
 		Online: Online{Seed: 1, RefineLag: 56, MaxGap: time.Second, AlarmFrames: 100_000},
+		Record: Record{MaxGB: 10},
 		NATS:   NATS{URL: NATSEmbedded, Port: 4222, Prefix: "driftscope", Site: "local", MaxAge: 7 * 24 * time.Hour, MaxBytes: 1 << 30},
 		Grace:  3 * time.Second,
+
+		Dashboard: Dashboard{Address: DashboardAddress, Commands: true},
 	}
 }
 

@@ -38,6 +38,8 @@ func (n *NATS) validate() []error {
 	bad(n.Creds == "" || n.NKey == "", "nats.creds, nats.nkey: found both: give the one that the server asks for")
 	files := n.Creds + n.NKey + n.CA + n.Cert + n.Key
 	bad(files == "" || n.URL != NATSEmbedded, "nats: creds, nkey, ca, cert and key are for a server that is not embedded: leave them out, or give its nats.url")
+	bad(validWebSocket(n.WebSocket), "nats.websocket: found %q, expected ws://host:port or wss://host:port, without a user", n.WebSocket)
+	bad(n.WebSocket == "" || n.URL != NATSEmbedded, "nats.websocket: the embedded server has its own: leave it out, or give nats.url")
 	return append(errs, n.validateDurable()...)
 }
 
@@ -68,4 +70,10 @@ func validNATS(address string) bool {
 		}
 	}
 	return true
+}
+
+// validWebSocket accepts nothing and the address of a WebSocket without secrets, which would be shown.
+func validWebSocket(address string) bool {
+	u, err := url.Parse(address)
+	return address == "" || err == nil && (u.Scheme == "ws" || u.Scheme == "wss") && u.Host != "" && u.User == nil
 }

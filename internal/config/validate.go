@@ -3,9 +3,11 @@ package config
 import (
 	"errors"
 	"fmt"
+	"net"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -25,6 +27,9 @@ const (
 	maxSinks     = 16
 	maxSteps     = 32
 	maxPixelUM   = 1e6
+	maxRecordGB  = 1e6
+	minToken     = 16 // characters: cannot be guessed by trying
+	maxToken     = 256
 )
 
 var token64 = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
@@ -53,6 +58,8 @@ func (c *Config) Validate() error {
 	bad(c.Online.PixelUM >= 0 && c.Online.PixelUM <= maxPixelUM, "online.pixel_um: found %g, expected more than 0 and at most %g µm", c.Online.PixelUM, float64(maxPixelUM))
 	bad(validHorizons(c.Online.Forecast), "online.forecast_s: found %v, expected at most %d numbers of seconds, ascending, above 0 and at most %d", c.Online.Forecast, maxHorizons, maxHorizon)
 	bad(c.Online.AlarmFrames >= leastAlarms && c.Online.AlarmFrames <= mostAlarms, "online.alarm_frames: found %d, expected 1e3 to 1e7", c.Online.AlarmFrames)
+	bad(c.Record.MaxGB > 0 && c.Record.MaxGB <= maxRecordGB, "record.max_gb: found %g, expected more than 0 and at most %g GB", c.Record.MaxGB, float64(maxRecordGB))
+	errs = append(errs, validateDashboard(c.Dashboard))
 	errs = append(errs, c.NATS.validate()...)
 	bad(len(c.Sinks) <= maxSinks, "sinks: found %d, expected at most %d", len(c.Sinks), maxSinks)
 	bad(c.Grace > 0 && c.Grace <= maxGrace, "grace: found %v, expected more than 0s and at most %v", c.Grace, maxGrace)
@@ -86,4 +93,23 @@ func validHorizons(horizons []float64) bool {
 		before = h
 	}
 	return len(horizons) <= maxHorizons
+}
+
+// validateDashboard checks the shape of the address; who may reach it is found out when it is opened.
+func validateDashboard(d Dashboard) error {
+	if d.Address == DashboardOff {
+		return nil
+	}
+	if _, port, err := net.SplitHostPort(d.Address); err != nil || !validPort(port) {
+		return fmt.Errorf("dashboard.address: found %q, expected host:port, such as %s, or off", d.Address, DashboardAddress)
+	}
+	if n := len(d.Token); n != 0 && (n < minToken || n > maxToken) {
+		return fmt.Errorf("dashboard.token: found %d characters, expected %d to %d", n, minToken, maxToken)
+	}
+	return nil
+}
+
+func validPort(port string) bool {
+	_, err := strconv.ParseUint(port, 10, 16)
+	return err == nil
 }

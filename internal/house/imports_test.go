@@ -24,10 +24,12 @@ var mayImport = map[string][]string{
 	"infer/card":           {},
 	"infer/sdevae":         {"infer/card", "infer/sdevae/dnnl", "internal/latent", "online"},
 	"infer/sdevae/dnnl":    {},
-	"ingest":               {"ingest/fits", "ingest/sim", "ingest/tiff", "internal/bus", "internal/frame", "internal/pipeline"},
+	"ingest":               {"ingest/fits", "ingest/ndtiff", "ingest/sim", "ingest/tiff", "ingest/wire", "internal/bus", "internal/frame", "internal/pipeline"},
 	"ingest/fits":          {"ingest/tiff"},
+	"ingest/ndtiff":        {"ingest/tiff"},
 	"ingest/sim":           {"ingest/tiff"},
 	"ingest/tiff":          {},
+	"ingest/wire":          {"ingest/tiff"},
 	"internal/bus":         {},
 	"internal/bus/bustest": {},
 	"internal/config":      {},
@@ -39,6 +41,7 @@ var mayImport = map[string][]string{
 	"preprocess":           {"internal/bus", "internal/frame", "internal/pipeline"},
 	"sinks":                {"internal/bus", "internal/latent"},
 	"sinks/schemas":        {"internal/latent", "sinks"},
+	"sinks/web":            {"internal/bus"},
 	"cmd/driftscope":       nil,
 }
 
@@ -54,6 +57,7 @@ var never = []struct{ from, target, reason string }{
 	{"online", "runtime/cgo", "the estimator is pure Go and runs without cgo"},
 	{"sinks", "gocv.io/x/gocv", "nothing after the encoder sees a Mat"},
 	{"sinks", "driftscope/online", "sinks show the law, they do not compute it"},
+	{"sinks/web", "gocv.io/x/gocv", "the page is fed by messages, like any other reader"},
 	{"internal/config", "gocv.io/x/gocv", "a configuration is text"},
 	{"internal/bus", "gocv.io/x/gocv", "the bus carries bytes"},
 }

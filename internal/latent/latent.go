@@ -73,7 +73,7 @@ const (
 // SDE is the law of motion as known so far: dz = μ(z) dt + σ dW with σ diagonal.
 // Intervals are 95 %. Every slice has one entry a latent dimension.
 type SDE struct {
-	Revision      uint64     `json:"revision"`           // grows by one at every refresh
+	Revision      uint64     `json:"revision"`           // grows by one at every refresh of the figures or of the drift
 	Transitions   uint64     `json:"transitions"`        // increments the law rests on
 	Seconds       float64    `json:"observed_s"`         // their total time T
 	Sigma         []float64  `json:"sigma"`              // σ, latent/s^½

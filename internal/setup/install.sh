@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs what Driftscope is built on, where it is missing: says what and why, asks for rights only if it needs them.
 # Debian 12 and 13 and Ubuntu 24.04. Run by every target of the Makefile; running it again does nothing.
+# With the argument "tests" it installs what tests alone need.
 set -eu
 
 missing=""
@@ -25,6 +26,13 @@ list_missing() {
 	command -v pkg-config >/dev/null || want pkg-config "finds OpenCV's headers and libraries"
 	pkg-config --exists opencv4 2>/dev/null || want libopencv-dev "reads video, prepares frames and runs the encoder"
 	compiles dnnl.hpp || want libdnnl-dev "oneDNN: the convolutions that train an encoder"
+}
+
+list_missing_for_tests() {
+	command -v node >/dev/null || want nodejs "builds the dashboard's page again, to compare it with the one kept here"
+	command -v npm >/dev/null || want npm "fetches the libraries of that page, by their checksums"
+	command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ||
+		want chromium "opens the dashboard as a person would"
 }
 
 # as_root runs a command with the rights to install, or fails.
@@ -65,9 +73,13 @@ check_opencv() {
 	esac
 }
 
-go_is_there
-list_missing
+if [ "${1:-}" = tests ]; then
+	list_missing_for_tests
+else
+	go_is_there
+	list_missing
+fi
 if [ -n "$missing" ]; then
 	install_missing
 fi
-check_opencv
+[ "${1:-}" = tests ] || check_opencv
