@@ -11,7 +11,7 @@ import (
 )
 
 // forms is what Guess understands, for its errors.
-const forms = "give camera:N, genicam:NAME, gst:PIPELINE, an rtsp:// or http:// address, sim:NAME, a video, a multi-page TIFF, a FITS cube, or a folder or pattern of pictures"
+const forms = "give sim:NAME, camera:N, genicam:NAME, gst:PIPELINE, an rtsp:// or http:// address, a video, a multi-page TIFF, a FITS cube, or a folder or pattern of pictures"
 
 // Guess returns the kind of source that a person means by arg, and its options: a camera, an address, sim:NAME, a folder or a glob of
 // pictures, a TIFF or FITS file, or a video. A file that does not exist is an error here, not later; a camera's absence is told by Open.
