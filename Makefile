@@ -1,4 +1,4 @@
-# Driftscope. Every target first installs what the machine lacks (OpenCV, oneDNN), once: see internal/setup/install.sh.
+# Driftscope. Every target first installs what the machine lacks (OpenCV, oneDNN, GStreamer), once: see internal/setup/install.sh.
 
 SHELL  := /bin/sh
 STAMP  := bin/.setup
@@ -28,10 +28,16 @@ $(STAMP): internal/setup/install.sh
 run: build
 	$(BINARY) run sim:molecule $(if $(FRAMES),--frames $(FRAMES))
 
+# What the tests need beside, a simulated camera, is installed first, and a test that does not find it fails.
+bin/.setup-test: internal/setup/install.sh
+	@mkdir -p bin
+	@./internal/setup/install.sh test
+	@touch $@
+
 # The race detector watches everything; -tags matprofile counts OpenCV's matrices, and a leaked one fails its package.
 # The estimator then has to pass without cgo, and the trunks without oneDNN, against the same float64 reference.
-test: setup
-	go test -race -tags matprofile -timeout 30m ./...
+test: setup bin/.setup-test
+	DRIFTSCOPE_FAKE_CAMERA=required go test -race -tags matprofile -timeout 30m ./...
 	CGO_ENABLED=0 go test ./online/...
 	go test -tags nodnnl ./infer/sdevae/dnnl
 	go test -tags nodnnl -run TestTrunks ./infer/sdevae

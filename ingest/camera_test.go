@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -138,5 +139,19 @@ func TestURL(t *testing.T) {
 			t.Errorf("%v, not connected expected", err)
 		}
 		break
+	}
+}
+
+func TestSupport(t *testing.T) {
+	got := support("General configuration\n  Video I/O:\n    FFMPEG:                      YES\n      avcodec:  YES (59)\n    GStreamer: YES (1.20.3)\n    v4l/v4l2:   YES (linux/videodev2.h)\n")
+	if want := []string{"camera: OpenCV's v4l/v4l2: yes (linux/videodev2.h)", "url: OpenCV's FFMPEG: yes"}; !slices.Equal(got, want) {
+		t.Errorf("%q, %q expected", got, want)
+	}
+	if lines := Support(); len(lines) != 3 {
+		t.Errorf("this build: %q, three lines expected", lines)
+	}
+	list := "Aravis-Fake-GV01 (127.0.0.1)\nBasler acA-640 (USB3)\nNo device found\nodd name! (x)\n"
+	if got, want := genicamCameras(list), []string{"genicam:Aravis-Fake-GV01  at 127.0.0.1", "genicam:Basler acA-640  at USB3"}; !slices.Equal(got, want) {
+		t.Errorf("%q, %q expected", got, want)
 	}
 }

@@ -84,7 +84,12 @@ func sourceName(c config.Component) string {
 	if path, ok := options["path"].(string); ok {
 		return path
 	}
-	return fmt.Sprintf("%s:%v", c.Kind, options["name"])
+	for _, key := range []string{"name", "camera", "device"} {
+		if name, given := options[key]; given {
+			return fmt.Sprintf("%s:%v", c.Kind, name)
+		}
+	}
+	return c.Kind // a pipeline is long, and an address may hold a password
 }
 
 // adapt makes a card's steps fit any camera: the grey window follows the pictures, the region is the largest square in their middle.

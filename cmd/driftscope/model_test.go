@@ -15,6 +15,8 @@ func TestStreamName(t *testing.T) {
 		"run1/*.png":          "stream",
 		"/data/trap-good.mp4": "trap-good",
 		"größe.mov":           "gr--e",
+		"genicam:Basler-1":    "genicam-Basler-1",
+		"rtsp://u:secret@cam": "cam",
 		".":                   "stream",
 	} {
 		if got := streamName(source); got != want {

@@ -17,7 +17,7 @@ import (
 
 // runCmd tracks one stream until it ends. Flags stand over the configuration.
 type runCmd struct {
-	Source   string  `arg:"" help:"sim:NAME, a video, a folder or glob of pictures, a TIFF, a FITS cube, or a configuration that ends in .yaml."`
+	Source   string  `arg:"" help:"sim:NAME, a camera (driftscope sources), a video, a folder or glob of pictures, a TIFF, a FITS cube, or a configuration that ends in .yaml."`
 	Model    string  `help:"The encoder: a model file, or embedded:NAME." placeholder:"MODEL.onnx"`
 	Frames   uint64  `help:"Stop after this many frames." placeholder:"N"`
 	DT       float64 `name:"dt" help:"Seconds between frames, where the source does not say." placeholder:"S"`
@@ -131,9 +131,13 @@ func (c *runCmd) seed(cfg *config.Config) (err error) {
 	return err
 }
 
-// streamName makes a subject's token of what a person typed: sim:molecule becomes molecule, a/bead 2.tif becomes bead-2.
+// streamName makes a subject's token of what a person typed: sim:molecule becomes molecule, a/bead 2.tif becomes bead-2, and
+// rtsp://user:password@scope becomes scope.
 func streamName(source string) string {
 	name := strings.TrimSuffix(filepath.Base(source), filepath.Ext(source))
+	if strings.Contains(source, "://") { // a user and password stay out of it
+		name = name[strings.LastIndexByte(name, '@')+1:]
+	}
 	name = strings.TrimPrefix(name, simSource+":")
 	name = strings.Map(func(r rune) rune {
 		switch {

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs what Driftscope is built on, where it is missing: says what and why, asks for rights only if it needs them.
-# Debian 12 and 13 and Ubuntu 24.04. Run by every target of the Makefile; running it again does nothing.
+# Debian 12 and 13 and Ubuntu 24.04. Run by every target of the Makefile; running it again does nothing. With the word test it also
+# installs what only the tests need.
 set -eu
 
 missing=""
@@ -24,7 +25,19 @@ list_missing() {
 	command -v g++ >/dev/null || want g++ "compiles the bindings to OpenCV and oneDNN"
 	command -v pkg-config >/dev/null || want pkg-config "finds OpenCV's headers and libraries"
 	pkg-config --exists opencv4 2>/dev/null || want libopencv-dev "reads video, prepares frames and runs the encoder"
+	pkg-config --exists gstreamer-app-1.0 gstreamer-video-1.0 2>/dev/null || want libgstreamer-plugins-base1.0-dev "reads cameras through GStreamer, with their own timestamps"
+	plugin libgstapp.so || want gstreamer1.0-plugins-base "GStreamer's elements that hand frames over and convert them"
+	command -v arv-tool-0.8 >/dev/null || want aravis-tools-cli "finds and reads GigE Vision and USB3 Vision cameras"
 	compiles dnnl.hpp || want libdnnl-dev "oneDNN: the convolutions that train an encoder"
+}
+
+list_missing_for_tests() {
+	command -v arv-fake-gv-camera-0.8 >/dev/null || want aravis-tools "a simulated GigE Vision camera, which the tests of cameras read"
+}
+
+plugin() { # plugin FILE: does GStreamer have it?
+	folder=$(pkg-config --variable=pluginsdir gstreamer-1.0 2>/dev/null) || return 1
+	test -e "$folder/$1"
 }
 
 # as_root runs a command with the rights to install, or fails.
@@ -42,7 +55,7 @@ as_root() {
 install_missing() {
 	command="apt-get update && apt-get install -y --no-install-recommends$missing"
 	if ! command -v apt-get >/dev/null; then
-		echo "setup: this is not Debian or Ubuntu: install with your system's packages, headers included: OpenCV 4.6 to 4.10, oneDNN 2.6 to 3.7, pkg-config, a C++ compiler, make" >&2
+		echo "setup: this is not Debian or Ubuntu: install with your system's packages, headers included: OpenCV 4.6 to 4.10, oneDNN 2.6 to 3.7, GStreamer and its base plugins, Aravis 0.8, pkg-config, a C++ compiler, make" >&2
 		exit 1
 	fi
 	echo "setup: installing once, which takes a few minutes:$missing"
@@ -67,6 +80,9 @@ check_opencv() {
 
 go_is_there
 list_missing
+if [ "${1:-}" = test ]; then
+	list_missing_for_tests
+fi
 if [ -n "$missing" ]; then
 	install_missing
 fi
