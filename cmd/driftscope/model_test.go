@@ -17,6 +17,7 @@ func TestStreamName(t *testing.T) {
 		"größe.mov":           "gr--e",
 		"genicam:Basler-1":    "genicam-Basler-1",
 		"rtsp://u:secret@cam": "cam",
+		"gst:a ! b,rate=20/1": "gst",
 		".":                   "stream",
 	} {
 		if got := streamName(source); got != want {

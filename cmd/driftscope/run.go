@@ -135,6 +135,9 @@ func (c *runCmd) seed(cfg *config.Config) (err error) {
 // rtsp://user:password@scope becomes scope.
 func streamName(source string) string {
 	name := strings.TrimSuffix(filepath.Base(source), filepath.Ext(source))
+	if strings.HasPrefix(source, "gst:") {
+		return "gst"
+	}
 	if strings.Contains(source, "://") { // a user and password stay out of it
 		name = name[strings.LastIndexByte(name, '@')+1:]
 	}
