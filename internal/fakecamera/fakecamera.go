@@ -77,7 +77,19 @@ func (c *Camera) Plug() {
 	if err := c.process.Start(); err != nil {
 		c.t.Fatal(err)
 	}
-	time.Sleep(200 * time.Millisecond) // it does not say when it listens
+	for range 500 {
+		if listens() {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	c.t.Fatalf("%s does not listen after 10 s", program)
+}
+
+// listens looks for the camera's control port, 3956 on 127.0.0.1, as the kernel writes it.
+func listens() bool {
+	sockets, err := os.ReadFile("/proc/net/udp")
+	return err == nil && strings.Contains(string(sockets), " 0100007F:0F74 ")
 }
 
 // Unplug kills the camera in the middle of whatever it does.
