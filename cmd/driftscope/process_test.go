@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"driftscope/ingest"
 	"driftscope/internal/fakecamera"
 )
 
@@ -133,6 +134,24 @@ func TestHelp(t *testing.T) {
 	}
 	if o.status != 0 {
 		t.Errorf("status %d", o.status)
+	}
+}
+
+// TestSources: every kind has a line that says what to give, and cameras are looked for without hanging.
+func TestSources(t *testing.T) {
+	o := drive(t, t.TempDir(), "sources")
+	if o.status != 0 {
+		t.Fatalf("status %d\n%s", o.status, o.errors)
+	}
+	for _, kind := range ingest.Kinds() {
+		if about[kind] == "" || !strings.Contains(o.out, about[kind]) {
+			t.Errorf("nothing is said of %s:\n%s", kind, o.out)
+		}
+	}
+	for _, want := range []string{"OpenCV's FFMPEG: yes", "Aravis", "cameras found\n  "} {
+		if !strings.Contains(o.out, want) {
+			t.Errorf("no %q in\n%s", want, o.out)
+		}
 	}
 }
 
