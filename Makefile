@@ -1,4 +1,4 @@
-# Driftscope. Every target first installs what the machine lacks (OpenCV, oneDNN), once: see internal/setup/install.sh.
+# Driftscope. Every target first installs what the machine lacks (OpenCV, oneDNN, GStreamer), once: see internal/setup/install.sh.
 
 SHELL  := /bin/sh
 STAMP  := bin/.setup

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -167,7 +168,7 @@ func TestApartEnds(t *testing.T) {
 		{"panic", "panic: a mistake", true},
 	} {
 		t.Run(c.do, func(t *testing.T) {
-			s := newRecording(t, "trial", "{at: 3, every: 50ms, do: "+c.do+"}") // slow: a child reads ahead
+			s := newRecording(t, "trial", "{at: 3, every: 100ms, do: "+c.do+"}") // slow: a child reads ahead
 			defer s.Close()
 			for range 2 {
 				if err := s.Open(context.Background()); err != nil {
@@ -181,8 +182,8 @@ func TestApartEnds(t *testing.T) {
 						f.Close()
 					}
 				}
-				if n < 2 || n > 3 || !strings.Contains(err.Error(), c.want) || errors.Is(err, pipeline.ErrNotConnected) != c.lost {
-					t.Errorf("Read %d: %v, %q expected at Read 3 or right before", n, err, c.want)
+				if n > 3 || !strings.Contains(err.Error(), c.want) || errors.Is(err, pipeline.ErrNotConnected) != c.lost {
+					t.Errorf("Read %d: %v, %q expected, at Read 3 at the latest", n, err, c.want)
 				}
 				if strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "goroutine") || strings.Count(err.Error(), "not connected") > 1 {
 					t.Errorf("not one plain line: %v", err)
@@ -212,55 +213,63 @@ func TestApartOpenFails(t *testing.T) {
 
 // TestApartHangs: a driver that never returns holds up neither Open nor Read nor, for more than a moment, Close; and it is gone then.
 func TestApartHangs(t *testing.T) {
-	for options, opens := range map[string]bool{"open: hang": false, "{at: 2, do: hang}": true} {
-		file := filepath.Join(t.TempDir(), "pid")
-		s := newRecording(t, "trial", strings.Trim(strings.Replace("{"+options+"}", "{{", "{", 1), "}")+", pid: "+file+"}")
-		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-		defer cancel()
-		err := s.Open(ctx)
-		if opens {
-			if err != nil {
-				t.Fatal(err)
+	for name, hang := range map[string]string{"open": "open: hang", "read": "at: 2, do: hang"} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "pid")
+			s := newRecording(t, "trial", "{"+hang+", pid: "+file+"}")
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			if name == "open" {
+				go func() { // once it hangs
+					childPID(t, file)
+					time.Sleep(100 * time.Millisecond)
+					cancel()
+				}()
 			}
-			f, err := s.Read(ctx)
-			if err != nil {
-				t.Fatal(err)
+			err := s.Open(ctx)
+			if name == "read" {
+				if err != nil {
+					t.Fatal(err)
+				}
+				f, problem := s.Read(ctx)
+				if problem != nil {
+					t.Fatal(problem)
+				}
+				f.Close()
+				time.AfterFunc(200*time.Millisecond, cancel)
+				_, err = s.Read(ctx)
 			}
-			f.Close()
-			_, err = s.Read(ctx)
-			if !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("%s: %v, the end of ctx expected", options, err)
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("%v, the end of ctx expected", err)
 			}
-		} else if !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%s: %v, the end of ctx expected", options, err)
-		}
-		ended := time.Now()
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-		if took := time.Since(ended); took > 2*farewell {
-			t.Errorf("%s: closed after %v", options, took)
-		}
-		if err := syscall.Kill(childPID(t, file), 0); err != syscall.ESRCH {
-			t.Errorf("%s: the child is still there: %v", options, err)
-		}
+			ended := time.Now()
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+			if took := time.Since(ended); took > 5*farewell { // busy machines
+				t.Errorf("closed after %v", took)
+			}
+			if err := syscall.Kill(childPID(t, file), 0); err != syscall.ESRCH {
+				t.Errorf("the child is still there: %v", err)
+			}
+		})
 	}
 }
 
-// childPID waits for the number that a trial source wrote.
+// childPID waits for the number that a trial source wrote; 0 is none within a minute.
 func childPID(t *testing.T, file string) int {
 	t.Helper()
-	for range 500 {
+	for range 6000 {
 		if data, err := os.ReadFile(file); err == nil && len(data) > 0 {
 			pid, err := strconv.Atoi(string(data))
 			if err != nil {
-				t.Fatal(err)
+				t.Error(err)
 			}
 			return pid
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	t.Fatalf("%s was not written", file)
+	t.Errorf("%s was not written", file)
 	return 0
 }
 
@@ -317,6 +326,7 @@ func TestApartBackPressure(t *testing.T) {
 	const every, pause, frames = 5 * time.Millisecond, 50 * time.Millisecond, 200
 	s := openRecording(t, "trial", fmt.Sprintf("{live: true, every: %v, frames: %d}", every, frames))
 	var got, dropped, next uint64
+	var ages []time.Duration
 	for {
 		f, err := s.Read(context.Background())
 		if err == io.EOF {
@@ -332,13 +342,15 @@ func TestApartBackPressure(t *testing.T) {
 		if f.Seq != next+lost {
 			t.Errorf("frame %d after %d with %d dropped", f.Seq, int(next)-1, lost)
 		}
-		// Two frames wait for at most two periods; the rest is the scheduler's.
-		if age := time.Since(f.Meta.Arrived); age < 0 || age > (maxWaiting+1)*every+200*time.Millisecond {
-			t.Errorf("frame %d is %v old", f.Seq, age)
-		}
+		ages = append(ages, time.Since(f.Meta.Arrived))
 		next, got, dropped = f.Seq+1, got+1, dropped+lost
 		f.Close()
 		time.Sleep(pause)
+	}
+	// Two frames wait for at most two periods; the rest is the scheduler's, which is why this is the median.
+	slices.Sort(ages)
+	if age := ages[len(ages)/2]; age < 0 || age > (maxWaiting+1)*every+50*time.Millisecond {
+		t.Errorf("frames are %v old", age)
 	}
 	if got+dropped != frames || dropped < frames/2 {
 		t.Errorf("%d frames and %d dropped of %d: all of them, and most of them dropped, expected", got, dropped, frames)

@@ -7,15 +7,16 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
 // forms is what Guess understands, for its errors.
-const forms = "give sim:NAME, nats:SUBJECT, a video, a multi-page TIFF, a FITS cube, an NDTiff folder, or a folder or pattern of pictures"
+const forms = "give sim:NAME, camera:N, genicam:NAME, gst:PIPELINE, an rtsp:// or http:// address, nats:SUBJECT, a video, a multi-page TIFF, a FITS cube, an NDTiff folder, or a folder or pattern of pictures"
 
-// Guess returns the kind of source that a person means by arg, and its options: sim:NAME, a folder or a glob of pictures, an NDTiff
-// folder or ndtiff:FOLDER?channel=DAPI&z=3, a TIFF or FITS file, a video, or nats:SUBJECT. A file that does not exist is an error here, not
-// later.
+// Guess returns the kind of source that a person means by arg, and its options: a camera, an address, sim:NAME, nats:SUBJECT, a folder or
+// a glob of pictures, an NDTiff folder or ndtiff:FOLDER?channel=DAPI&z=3, a TIFF or FITS file, or a video. A file that does not exist is an
+// error here, not later; a camera's absence is told by Open.
 func Guess(arg string) (kind string, options map[string]any, err error) {
 	if name, found := strings.CutPrefix(arg, "sim:"); found {
 		return "sim", map[string]any{"name": name}, nil
@@ -26,6 +27,9 @@ func Guess(arg string) (kind string, options map[string]any, err error) {
 	if rest, found := strings.CutPrefix(arg, "ndtiff:"); found {
 		options, err := guessAxes(rest)
 		return "ndtiff", options, err
+	}
+	if kind, options, err := guessCamera(arg); kind != "" || err != nil {
+		return kind, options, err
 	}
 	info, err := os.Stat(arg)
 	switch {
@@ -50,6 +54,26 @@ func Guess(arg string) (kind string, options map[string]any, err error) {
 		return "", nil, err
 	}
 	return kind, map[string]any{"path": arg}, nil
+}
+
+// guessCamera returns no kind where arg does not begin as a camera or an address does.
+func guessCamera(arg string) (kind string, options map[string]any, err error) {
+	scheme, rest, _ := strings.Cut(arg, ":")
+	switch scheme {
+	case "camera":
+		n, err := strconv.Atoi(rest)
+		if err != nil {
+			return "", nil, fmt.Errorf("%s names no camera: give its number in /dev, such as camera:0", arg)
+		}
+		return "camera", map[string]any{"device": n}, nil
+	case "genicam":
+		return "genicam", map[string]any{"camera": rest}, nil
+	case "gst":
+		return "gst", map[string]any{"pipeline": rest}, nil
+	case "rtsp", "http", "https":
+		return "url", map[string]any{"url": arg}, nil
+	}
+	return "", nil, nil
 }
 
 // guessFile asks what the file begins with, and its name only where that does not tell.

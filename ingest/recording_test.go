@@ -159,11 +159,11 @@ func hugePNG(t testing.TB) []byte {
 
 // TestKinds: trial is the tests' own.
 func TestKinds(t *testing.T) {
-	if got := strings.Join(Kinds(), " "); got != "directory fits nats ndtiff recording sim tiff trial video" {
+	if got := strings.Join(Kinds(), " "); got != "camera directory fits genicam gst nats ndtiff recording sim tiff trial url video" {
 		t.Errorf("kinds are %s", got)
 	}
 	_, err := New("camera9", func(any) error { return nil })
-	if err == nil || !strings.Contains(err.Error(), `"camera9" is not known: give one of directory, fits, nats, ndtiff, recording, sim, tiff, trial, video`) {
+	if err == nil || !strings.Contains(err.Error(), `"camera9" is not known: give one of camera, directory, fits, genicam, gst, nats, ndtiff, recording, sim, tiff, trial, url, video`) {
 		t.Errorf("%v, the list of kinds expected", err)
 	}
 }

@@ -82,15 +82,17 @@ func (m *loadedModel) steps(ctx context.Context, cfg config.Config) ([]config.Co
 // sourceName is what a person would type for a source.
 func sourceName(c config.Component) string {
 	options := c.Options()
-	path, ok := options["path"].(string)
-	switch {
-	case c.Kind == natsSource:
-		return fmt.Sprintf("%s:%v", c.Kind, options["subject"])
-	case !ok:
-		return fmt.Sprintf("%s:%v", c.Kind, options["name"])
+	for _, key := range []string{"name", "camera", "device", "subject"} {
+		if name, given := options[key]; given {
+			return fmt.Sprintf("%s:%v", c.Kind, name)
+		}
 	}
+	path, ok := options["path"].(string)
 	axes, _ := options["axes"].(map[string]any)
-	if len(axes) == 0 {
+	switch {
+	case !ok:
+		return c.Kind // a pipeline is long, and an address may hold a password
+	case len(axes) == 0:
 		return path
 	}
 	chosen := url.Values{}

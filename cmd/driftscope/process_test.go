@@ -12,6 +12,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"driftscope/ingest"
+	"driftscope/internal/fakecamera"
 )
 
 // asDriftscope makes the test's own binary behave as driftscope, so that tests see exit statuses, output and signals as a person does.
@@ -142,6 +145,24 @@ func TestHelp(t *testing.T) {
 	}
 }
 
+// TestSources: every kind has a line that says what to give, and cameras are looked for without hanging.
+func TestSources(t *testing.T) {
+	o := drive(t, t.TempDir(), "sources")
+	if o.status != 0 {
+		t.Fatalf("status %d\n%s", o.status, o.errors)
+	}
+	for _, kind := range ingest.Kinds() {
+		if about[kind] == "" || !strings.Contains(o.out, about[kind]) {
+			t.Errorf("nothing is said of %s:\n%s", kind, o.out)
+		}
+	}
+	for _, want := range []string{"OpenCV's FFMPEG: yes", "Aravis", "cameras found\n  "} {
+		if !strings.Contains(o.out, want) {
+			t.Errorf("no %q in\n%s", want, o.out)
+		}
+	}
+}
+
 func TestShippedConfigurations(t *testing.T) {
 	files, err := filepath.Glob("../../configs/*.yaml")
 	if err != nil || len(files) == 0 {
@@ -156,14 +177,18 @@ func TestShippedConfigurations(t *testing.T) {
 			if o := drive(t, t.TempDir(), "lint", path); o.status != 0 || o.out != "ok\n" {
 				t.Fatalf("lint: status %d, %s%s", o.status, o.out, o.errors)
 			}
-			folder := t.TempDir()
-			if filepath.Base(file) == "tail.yaml" { // what somebody else is writing
+			folder, want := t.TempDir(), "frames in 20, "
+			switch filepath.Base(file) {
+			case "tail.yaml": // what somebody else is writing
 				if o := drive(t, folder, "simulate", "molecule", "--frames", "20", "--out", "recording"); o.status != 0 {
 					t.Fatal(o.errors)
 				}
+			case "camera.yaml":
+				fakecamera.Start(t)
+				want = "frames in " // those that were lost on the way, too
 			}
 			o := drive(t, folder, "run", path, "--frames", "20", "--nats-port", "0")
-			if o.status != 0 || !strings.Contains(o.out, "frames in 20, ") {
+			if o.status != 0 || !strings.Contains(o.out, want) {
 				t.Errorf("run: status %d\n%s%s", o.status, o.out, o.errors)
 			}
 		})

@@ -14,7 +14,7 @@ import (
 
 // runCmd tracks one stream or several until they end. Flags stand over the configurations.
 type runCmd struct {
-	Sources   []string      `arg:"" name:"source" help:"sim:NAME, nats:SUBJECT, a video, a folder or glob of pictures, a TIFF, an NDTiff folder, a FITS cube, or a configuration that ends in .yaml; several run side by side."`
+	Sources   []string      `arg:"" name:"source" help:"sim:NAME, a camera (driftscope sources), nats:SUBJECT, a video, a folder or glob of pictures, a TIFF, an NDTiff folder, a FITS cube, or a configuration that ends in .yaml; several run side by side."`
 	Model     string        `help:"The encoder: a model file, or embedded:NAME." placeholder:"MODEL.onnx"`
 	Frames    uint64        `help:"Stop after this many frames." placeholder:"N"`
 	DT        float64       `name:"dt" help:"Seconds between frames, where the source does not say." placeholder:"S"`
@@ -186,9 +186,16 @@ func (c *runCmd) seed(cfg *config.Config) (err error) {
 	return err
 }
 
-// streamName makes a subject's token of what a person typed: sim:molecule becomes molecule, a/bead 2.tif bead-2, nats:lab.cam lab-cam.
+// streamName makes a subject's token of what a person typed: sim:molecule becomes molecule, a/bead 2.tif bead-2, nats:lab.cam lab-cam, and
+// rtsp://user:password@scope becomes scope.
 func streamName(source string) string {
 	name := strings.TrimSuffix(filepath.Base(source), filepath.Ext(source))
+	if strings.HasPrefix(source, "gst:") {
+		return "gst"
+	}
+	if strings.Contains(source, "://") { // a user and password stay out of it
+		name = name[strings.LastIndexByte(name, '@')+1:]
+	}
 	name = strings.TrimPrefix(name, simSource+":")
 	if subject, found := strings.CutPrefix(source, "nats:"); found {
 		name = filepath.Base(subject)
