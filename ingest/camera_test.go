@@ -116,7 +116,9 @@ func TestURL(t *testing.T) {
 
 	torn := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "multipart/x-mixed-replace; boundary=frame")
-		jpeg, err := gocv.IMEncode(gocv.JPEGFileExt, gocv.NewMatWithSize(16, 16, gocv.MatTypeCV8UC1))
+		grey := gocv.NewMatWithSize(16, 16, gocv.MatTypeCV8UC1)
+		defer grey.Close()
+		jpeg, err := gocv.IMEncode(gocv.JPEGFileExt, grey)
 		if err != nil {
 			return
 		}
