@@ -137,6 +137,14 @@ func (d *directory) count() int {
 
 func isTIFF(path string) bool { return signature(path) == formatTIFF }
 
+// Compression is the first picture's format; good after Open.
+func (d *directory) Compression() string {
+	if len(d.pictures) == 0 {
+		return ""
+	}
+	return string(signature(d.pictures[0].path))
+}
+
 // Frames is the number of frames, 0 where it is not known; good after Open.
 func (d *directory) Frames() int { return d.frames }
 

@@ -79,6 +79,14 @@ func (s *tiffSource) Frames() int {
 	return s.stack.pages.Pages()
 }
 
+// Compression is how the page that was read last is packed; good after Open.
+func (s *tiffSource) Compression() string {
+	if s.stack.pages == nil {
+		return ""
+	}
+	return s.stack.pages.Compression()
+}
+
 // Read returns the next page. One that is damaged is skipped as unreadable_page; a file that ends before its pages do fails,
 // after the pages before the tear.
 func (s *tiffSource) Read(ctx context.Context) (*frame.Frame, error) {

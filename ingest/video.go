@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 	"time"
 
 	"gocv.io/x/gocv"
@@ -104,6 +105,14 @@ func (v *video) start() error {
 	v.playAt(v.capture.Get(gocv.VideoCaptureFPS))
 	v.settle()
 	return nil
+}
+
+// Compression is the codec's four letters; good after Open.
+func (v *video) Compression() string {
+	if v.capture == nil {
+		return ""
+	}
+	return strings.Trim(v.capture.CodecString(), "\x00 ")
 }
 
 // Frames is the number of frames that the file claims; good after Open.

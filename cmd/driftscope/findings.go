@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"gocv.io/x/gocv"
 
@@ -27,13 +28,18 @@ type findings struct {
 	Whole    bool     `json:"whole"`  // read to the end
 	Total    int      `json:"total"`  // as the source says; 0 where it does not
 	Skipped  int      `json:"skipped"`
-	DT       float64  `json:"dt_s"`  // median
-	Timed    bool     `json:"timed"` // false: the interval is an assumption
+	DT       float64  `json:"dt_s"`                  // median
+	Jitter   float64  `json:"jitter_s"`              // robust standard deviation of the intervals
+	Timed    bool     `json:"timed"`                 // false: the interval is an assumption
+	Live     bool     `json:"live"`                  // frames come whether or not they are read
+	Lost     uint64   `json:"lost"`                  // by the source, as its numbers or times tell
+	Stored   string   `json:"compression,omitempty"` // as the file has them; empty where that is not known
 	Warnings []string `json:"warnings"`
 
 	counts  []uint64  // one bin a count of an integer pixel
 	sample  []float64 // of float pixels
 	times   []float64 // seconds
+	first   gocv.Mat  // the first picture, for the preview; closed by close
 	broken  int       // values that are not finite
 	noticed map[string]bool
 }
@@ -62,13 +68,14 @@ func (p *findings) add(f *frame.Frame) error {
 		p.Width, p.Height, p.Channels, p.Pixel = m.Cols(), m.Rows(), m.Channels(), name
 		p.Min, p.Max = math.Inf(1), math.Inf(-1)
 		p.counts, p.noticed = make([]uint64, 1<<16), map[string]bool{}
+		p.first = m.Clone()
 	}
 	if (m.Cols() != p.Width || m.Rows() != p.Height || name != p.Pixel) && !p.noticed["mixed"] {
 		p.noticed["mixed"] = true
 		p.warn("frame %d is %dx%d %s, the first is %dx%d %s: a model wants frames of one kind", f.Seq, m.Cols(), m.Rows(), name, p.Width, p.Height, p.Pixel)
 	}
 	p.Frames++
-	p.times = append(p.times, seconds(f))
+	p.times, p.Lost = append(p.times, seconds(f)), p.Lost+f.Meta.Dropped
 	p.notice(f.Meta.Events)
 	return p.values(m, depth)
 }
@@ -115,8 +122,15 @@ func (p *findings) finish(source pipeline.Source) (*findings, error) {
 	if t, ok := source.(interface{ Frames() int }); ok {
 		p.Total = t.Frames()
 	}
+	if l, ok := source.(pipeline.Live); ok {
+		p.Live = l.Live()
+	}
+	if c, ok := source.(interface{ Compression() string }); ok {
+		p.Stored = c.Compression()
+	}
 	p.judgeTimes()
 	p.judgeRange()
+	p.judgeStorage()
 	return p, nil
 }
 
@@ -144,6 +158,7 @@ func (p *findings) judgeTimes() {
 	}
 	slices.Sort(steps)
 	p.DT = steps[len(steps)/2]
+	p.Jitter = jitter(steps, p.DT)
 	if steps[0] <= 0 {
 		p.warn("times do not increase everywhere: such frames are dropped")
 	} else if last := steps[len(steps)-1]; last > 1.5*p.DT {
@@ -163,5 +178,35 @@ func (p *findings) judgeRange() {
 		p.warn("the brightest values are clipped at %g: shorten the exposure", top)
 	case p.Pixel == "uint8" && p.High-p.Low < 16:
 		p.warn("only %g grey levels are in use: lengthen the exposure or record 16 bits", p.High-p.Low+1)
+	}
+}
+
+// jitter is the intervals' standard deviation about their median, by the median of their distances from it: a lost frame does not move it. 1.4826 is
+// the ratio for a Gaussian.
+func jitter(steps []float64, middle float64) float64 {
+	away := make([]float64, len(steps))
+	for i, s := range steps {
+		away[i] = math.Abs(s - middle)
+	}
+	slices.Sort(away)
+	const nanosecond = 1e-9 // what times are known to
+	return math.Round(1.4826*away[len(away)/2]/nanosecond) * nanosecond
+}
+
+// lossless are the codecs of videos, in small letters, that keep every pixel.
+var lossless = []string{"ffv1", "hfyu", "ffvh", "png", "mpng", "rgba", "dib", "raw", "y800", "i420", "zlib", "lagarith", "lags", "ulrg"}
+
+// judgeStorage warns of pixels that a codec has changed.
+func (p *findings) judgeStorage() {
+	lossy := p.Kind == "video" && p.Stored != "" && !slices.Contains(lossless, strings.ToLower(p.Stored)) || p.Stored == "JPEG"
+	if lossy {
+		p.warn("stored as %s, which loses detail: what moves by less than a pixel moves with the compression too; record TIFF, or FFV1 in MKV", p.Stored)
+	}
+}
+
+// close frees the picture kept for the preview.
+func (p *findings) close() {
+	if p.Frames > 0 {
+		p.first.Close()
 	}
 }

@@ -19,6 +19,7 @@ import (
 type probeCmd struct {
 	Source string  `arg:"" help:"A video, a folder or glob of pictures, a TIFF, a FITS cube, a camera (driftscope sources) or sim:NAME."`
 	Frames int     `default:"500" help:"Frames to look at, at most."`
+	Out    string  `help:"Write a picture of the first frame, preview.png, and a configuration to start from, stream.yaml, into this folder." placeholder:"DIR"`
 	JSON   bool    `name:"json" help:"Print one JSON object."`
 	DT     float64 `name:"dt" help:"Seconds between frames, where the source does not say." placeholder:"S"`
 	FPS    float64 `name:"fps" help:"Frames a second, where the source does not say."`
@@ -39,6 +40,12 @@ func (c *probeCmd) Run(ctx context.Context) error {
 	found, err := probe(ctx, component, c.Frames)
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.Source, err)
+	}
+	defer found.close()
+	if c.Out != "" {
+		if err := c.write(found, component); err != nil {
+			return err
+		}
 	}
 	if c.JSON {
 		return json.NewEncoder(os.Stdout).Encode(found)
@@ -67,8 +74,8 @@ func sourceFrom(arg string, dt, fps float64) (config.Component, error) {
 	return component, usage(err)
 }
 
-// probe reads up to limit frames of a source.
-func probe(ctx context.Context, component config.Component, limit int) (*findings, error) {
+// probe reads up to limit frames of a source. The caller closes the findings.
+func probe(ctx context.Context, component config.Component, limit int) (_ *findings, err error) {
 	source, err := ingest.New(component.Kind, component.Decode)
 	if err != nil {
 		return nil, usage(err)
@@ -78,6 +85,11 @@ func probe(ctx context.Context, component config.Component, limit int) (*finding
 		return nil, err
 	}
 	found := &findings{Kind: component.Kind}
+	defer func() {
+		if err != nil {
+			found.close()
+		}
+	}()
 	for found.Frames < limit {
 		f, err := source.Read(ctx)
 		var skip *pipeline.ErrSkip
@@ -109,6 +121,7 @@ func firstFrame(ctx context.Context, component config.Component) (width, height 
 	if err != nil {
 		return 0, 0, err
 	}
+	defer found.close()
 	return found.Width, found.Height, nil
 }
 
@@ -122,6 +135,9 @@ func (p *findings) text(source string) string {
 	row("size", "%d x %d pixels", p.Width, p.Height)
 	row("pixels", "%s, %d channel%s", p.Pixel, p.Channels, map[bool]string{true: "", false: "s"}[p.Channels == 1])
 	row("range", "%.6g to %.6g; 99.8 %% of the values lie within %.6g to %.6g", p.Min, p.Max, p.Low, p.High)
+	if p.Stored != "" {
+		row("stored", "%s", p.Stored)
+	}
 	row("frames", "%s", p.count())
 	row("interval", "%s", p.interval())
 	for _, w := range p.Warnings {
@@ -138,6 +154,9 @@ func (p *findings) count() string {
 	case !p.Whole:
 		read = fmt.Sprintf("%d read; there are more", p.Frames)
 	}
+	if p.Lost > 0 {
+		read += fmt.Sprintf("; %d were lost on the way", p.Lost)
+	}
 	if p.Skipped > 0 {
 		read += fmt.Sprintf("; %d could not be read", p.Skipped)
 	}
@@ -152,7 +171,7 @@ func (p *findings) interval() string {
 	if !p.Timed {
 		from = "assumed: the source does not say, give --dt or --fps"
 	}
-	return fmt.Sprintf("%.6g s, %.6g frames/s, %s", p.DT, 1/p.DT, from)
+	return fmt.Sprintf("%.6g s, %.6g frames/s, jitter %.2g s, %s", p.DT, 1/p.DT, p.Jitter, from)
 }
 
 // skip counts a frame that could not be read, and keeps the first reason.

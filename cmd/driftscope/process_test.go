@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"image/png"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -279,6 +280,36 @@ func latents(t *testing.T, path string) string {
 		t.Fatalf("%d latents, expected 60", n)
 	}
 	return all.String()
+}
+
+// TestProbeStarts: what probe --out writes can be looked at, checked and run.
+func TestProbeStarts(t *testing.T) {
+	folder := t.TempDir()
+	if o := drive(t, folder, "simulate", "molecule", "--frames", "20", "--out", "it's here"); o.status != 0 {
+		t.Fatal(o.errors)
+	}
+	o := drive(t, folder, "probe", "it's here", "--out", "found")
+	for _, want := range []string{"stored", "PNG", "jitter 0 s", "20, read to the end"} {
+		if o.status != 0 || !strings.Contains(o.out, want) {
+			t.Errorf("no %q in\n%s%s", want, o.out, o.errors)
+		}
+	}
+	picture, err := os.Open(filepath.Join(folder, "found", "preview.png"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer picture.Close()
+	if shown, err := png.Decode(picture); err != nil || shown.Bounds().Dx() != 512 {
+		t.Errorf("preview.png: %v", err)
+	}
+	elsewhere := t.TempDir() // the source is named from the root
+	start := filepath.Join(folder, "found", "stream.yaml")
+	if o := drive(t, elsewhere, "lint", start); o.status != 0 {
+		t.Errorf("lint: %s", o.errors)
+	}
+	if o := drive(t, elsewhere, "run", start, "--nats", "off", "--no-status"); o.status != 0 || !strings.Contains(o.out, "frames in 20, tracked 20") {
+		t.Errorf("run: status %d\n%s%s", o.status, o.out, o.errors)
+	}
 }
 
 func TestProbeSimulation(t *testing.T) {

@@ -120,6 +120,9 @@ func (f *File) Next(dst *Image) error {
 	return io.EOF
 }
 
+// Compression is how the page that was read last is packed: none, LZW, ...
+func (f *File) Compression() string { return compressionName(f.page.compression) }
+
 // readPixels decodes page i.
 func (f *File) readPixels(dst *Image, i int) error {
 	if f.stack.held > 0 {

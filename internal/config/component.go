@@ -56,5 +56,14 @@ func (c Component) Options() map[string]any {
 	return options
 }
 
+// YAML writes the component as a configuration has it.
+func (c Component) YAML() ([]byte, error) {
+	data, err := yaml.Marshal(map[string]any{c.Kind: c.Options()})
+	if err != nil {
+		return nil, fmt.Errorf("%s: options cannot be written as YAML: %w", c.Kind, err)
+	}
+	return data, nil
+}
+
 // Preprocess is the list of steps from the camera's picture to the encoder's input. Empty means the model's own.
 type Preprocess []Component
