@@ -40,19 +40,7 @@ func (l *learner) slice(j job) {
 	v := newLens(j.found, j.activity, l.prior)
 	p := &posterior{dim: l.memory.dim, active: v.active, root: v.root}
 	if len(v.active) > 0 {
-		s := v.steps(l.memory)
-		l.clip = max(l.clip, floats.Sum(l.memory.dt))
-		s.clip = l.clip
-		at, err := changed(s)
-		if err == nil && at > 0 {
-			l.memory.drop(l.memory.began(at))
-			l.changes++
-			s = s.part(at, s.len())
-		}
-		if err == nil {
-			err = p.learn(s)
-		}
-		if err != nil {
+		if err := l.learn(p, v); err != nil {
 			l.failed++
 			return
 		}
@@ -66,4 +54,28 @@ func (l *learner) slice(j job) {
 	low, high := l.memory.box()
 	l.added, l.bent = &addition{n, low, high, bent == nil}, bent
 	l.field = p.grid(l.memory, l.prior, l.added, rand.New(rand.NewPCG(l.seed, 4)))
+}
+
+// learn fills p in from what is remembered, by how much of it the drift in force is likely to have moved; where that is certain not to have
+// been before some time, the rest is forgotten.
+func (l *learner) learn(p *posterior, v *lens) error {
+	s := v.steps(l.memory)
+	l.clip = max(l.clip, floats.Sum(l.memory.dt))
+	s.clip = l.clip
+	s.weigh()
+	if err := p.learn(s); err != nil {
+		return err
+	}
+	changes, err := changesOf(s, p.evidence)
+	if err != nil || len(changes) == 0 {
+		return err
+	}
+	if at := certain(changes); at > 0 {
+		l.memory.drop(l.memory.began(at))
+		l.changes++
+		s = s.part(at, s.len())
+	} else {
+		s.fade(changes)
+	}
+	return p.learn(s)
 }

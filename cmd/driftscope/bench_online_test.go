@@ -176,7 +176,7 @@ func TestOnlineFindingsInWords(t *testing.T) {
 		Sigma:     []sigmaRow{{R: 9, N: 300, Dropped: 0.5, Coverage: 0.948, Error: 0.3, Bound: 0.25}},
 		Dimension: []dimensionRow{{Regime: "drowned", Exact: 0.97, By: []float64{1, 0.96, 0.97, 0.95}}},
 		Drift:     []driftRow{{SDE: "balls-ou", LMu: 0.5, Teacher: 0.25, Zero: 4}},
-		Change:    []changeRow{{SDE: "circle reverses", Frames: changeFrames, LMu: make([]float64, 6), Zero: make([]float64, 6)}},
+		Change:    []changeRow{{SDE: "circle reverses", Frames: changeFrames, LMu: make([]float64, 7), Fresh: make([]float64, 7), Zero: make([]float64, 7)}},
 	}
 	var out strings.Builder
 	for _, s := range onlineStudies {
