@@ -74,7 +74,21 @@ func (l *ledger) evidence(from, to int) float64 {
 	if err != nil {
 		return math.Inf(-1)
 	}
-	return newMixture(m, &linear{q: q, lambda: lambda}, nil).evidence
+	return affineEvidence(m, &linear{q: q, lambda: lambda})
+}
+
+// affineEvidence is the ln evidence of constants and linear fields, over all combinations.
+func affineEvidence(m *moments, l *linear) float64 {
+	constants, slopes := constantOptions(m), linearOptions(m, l)
+	groups := mostOn(constants) + mostOn(slopes)
+	var logs []float64
+	for i := range constants {
+		for j := range slopes {
+			c, s := &constants[i], &slopes[j]
+			logs = append(logs, (c.bb+s.bb-c.logDet-s.logDet)/2+logPrior(c.on+s.on, groups))
+		}
+	}
+	return floats.LogSumExp(logs)
 }
 
 // gains is by how much two affine drifts explain the steps better than one, in nats, for each place that the law may have changed at,

@@ -22,6 +22,7 @@
 //
 //	transitions, σ², noise   recording.go   Fit: twice, without a drift, then about the one found
 //	their noise filtered     steps.go
+//	each part's own σ²       weigh.go       not in Fit
 //	has the drift changed?   change.go      not in Fit
 //	sums                     basis.go, moments.go, bumps.go, bumpsums.go
 //	evidence                 linear.go, evidence.go   of every combination of groups of drifts
@@ -181,16 +182,30 @@
 // when a sixteenth of them is new, which bounds its cost a frame; T in τ² is the longest time that was ever remembered. The network goes on
 // from the last slice's weights.
 //
-// A slice first asks whether the drift has changed. With E the ln evidence of (8) and (10), of all K blocks of 20 steps or of some,
+// What each part of the past tells is weighed by its own σ. Each step's Δx²/Δt is σ² on average, the mean over dimensions; with n of them
+// in a part and Q their sum, the ln evidence for one unknown σ² there is, but for constants, ln Γ(a) - a ln(1 + Q/2), a = 1 + n/2, and of
+// all ways to cut the K blocks of 20 steps, a cut at a cost of ln(200 K), the likeliest is taken. Δx and Δt of (12) are then divided by
+// their part's σ². Otherwise more diffusion looks like another drift, and less of it has hardly a say.
 //
-//	E(1..k) + E(k+1..K) - E(1..K) > ln(200 K)                                                (13)
+// Then the slice asks whether the drift has changed. With E the ln evidence of (8) and (10), of all blocks or of some, each in the units of
+// its own mean and spread, a change after the kth is beside none as likely as
 //
-// where a priori a change is as likely as none, and at each place alike. Affine drifts name the three likeliest places; in up to four
-// dimensions all fields have the last word, because to affine ones a jump between wells is a change. What came before a change is
-// forgotten. Every slice asks again, and noise is taken out to first order only, hence the long odds: on noiseless paths of the constant laws
-// of method.md, 400 to 3000 latents asked about once, 100 to 1 for a change came about on none of 648. Beyond the box of the latents that it
-// was learnt from, what is added to the drift stays as at the box's nearest point. Of 16 springs
-// whose centre moves by three of their spreads 12 are found after 200 latents and 14 after 400, of 16 circles that reverse 13 and all.
+//	ln odds = E(1..k) + E(k+1..K) - E(1..K) - ln K                                           (13)
+//
+// where a priori a change is as likely as none, and at each place alike. Affine drifts name the three likeliest places, 100 steps from
+// either end at least; in up to four dimensions all fields must say so as well, because to affine ones a jump between wells is a change,
+// and the lesser odds count. From 200 to 1 on what came before is forgotten. Below, every step counts as much as it is likely that the
+// drift has not changed since,
+//
+//	Δx, Δt of a step at t  ×  (1 + Σ odds of the places before t)/(1 + Σ odds of all)
+//
+// the expected ln likelihood of the law in force. Every slice asks again, and noise is taken out to first order only, hence the long odds.
+// Beyond the box of the latents that it was learnt from, what is added to the drift stays as at the box's nearest point.
+//
+// Of 60 springs whose centre moves by 1.7 of their spreads in both dimensions, asked about once, 9 are certain 300 latents later and 40
+// after 1000; of 60 circles that reverse 52 after 200 and 58 after 300 (with 60 steps from either end allowed). On 1560 noiseless paths of
+// the laws of method.md in up to four dimensions, of 500 or 2000 latents without a change, one at most came about. Where σ of a spring
+// becomes 1.5, 3 or ½ at latent 1000, none does on 18 paths, and L_μ 300 latents later is 0.30, 0.48 and 0.16.
 //
 // Slices are bounded and their place in the stream is fixed: one begun at frame k knows the latents up to k and is put to use at frame
 // k + RefineLag. The network's gradient is written out by hand (gradient.go): for one fixed shape it is 2.7 times faster than Gorgonia's
