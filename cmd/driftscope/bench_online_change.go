@@ -58,7 +58,7 @@ type changeRow struct {
 func measureChange(f *onlineFindings, s *simulations) error {
 	found := make([]changeRow, len(lawChanges)*s.runs)
 	err := s.each(len(lawChanges), s.runs, func(cell, run int) (err error) {
-		found[cell*s.runs+run], err = lawChanges[cell].follow(s.random(cell, run))
+		found[cell*s.runs+run], err = lawChanges[cell].follow(changeFrames, s.random(cell, run))
 		return err
 	})
 	if err != nil {
@@ -81,8 +81,8 @@ func measureChange(f *onlineFindings, s *simulations) error {
 	return nil
 }
 
-// follow walks through the change, and judges the drift on the way. A second estimator begins at the change.
-func (c *lawChange) follow(rng *rand.Rand) (row changeRow, err error) {
+// follow walks through the change, and judges the drift after so many frames. A second estimator begins at the change.
+func (c *lawChange) follow(frames []int, rng *rand.Rand) (row changeRow, err error) {
 	var watching []*online.Estimator
 	begin := func() error {
 		estimator, err := online.New(online.Config{Dim: 2, Seed: rng.Uint64(), Deterministic: true})
@@ -103,7 +103,7 @@ func (c *lawChange) follow(rng *rand.Rand) (row changeRow, err error) {
 	var estimate latent.Estimate
 	var path []passed
 	law, sigma, z, dt := c.before, 1., make([]float64, 2), sigmaStep.Seconds()
-	for k := range changeFrames[len(changeFrames)-1] {
+	for k := range frames[len(frames)-1] {
 		if k == changeFrame {
 			law, sigma, path = c.after, c.sigma, nil
 			if err := begin(); err != nil {
@@ -123,7 +123,7 @@ func (c *lawChange) follow(rng *rand.Rand) (row changeRow, err error) {
 		for i := range z {
 			z[i] += here.mu[i]*dt + sigma*math.Sqrt(dt)*rng.NormFloat64()
 		}
-		if k+1 == changeFrames[len(row.LMu)] {
+		if k+1 == frames[len(row.LMu)] {
 			row.judge(path[max(0, len(path)-changeWindow):], watching)
 		}
 	}
