@@ -1,4 +1,4 @@
-# Driftscope. Every target first installs what the machine lacks (OpenCV, oneDNN), once: see internal/setup/install.sh.
+# Driftscope. Every target first installs what the machine lacks (OpenCV, oneDNN, GStreamer), once: see internal/setup/install.sh.
 
 SHELL  := /bin/sh
 STAMP  := bin/.setup
@@ -12,7 +12,10 @@ FRAMES ?=
 #   -ST1003  names such as Id and Url: mathematical names keep the paper's letters
 STATICCHECK := all,-ST1000,-ST1003
 
-.PHONY: setup build run test check bench model
+# More flags for the tests: -artifacts -outputdir out keeps the browser's screenshots in out/_artifacts.
+TESTFLAGS ?=
+
+.PHONY: setup build run test check bench model web
 
 build: setup
 	go build -o $(BINARY) ./cmd/driftscope
@@ -31,7 +34,8 @@ run: build
 # The race detector watches everything; -tags matprofile counts OpenCV's matrices, and a leaked one fails its package.
 # The estimator then has to pass without cgo, and the trunks without oneDNN, against the same float64 reference.
 test: setup
-	go test -race -tags matprofile -timeout 30m ./...
+	@./internal/setup/install.sh tests || echo "setup: the tests that need these are skipped" >&2
+	go test -race -tags matprofile -timeout 30m $(TESTFLAGS) ./...
 	CGO_ENABLED=0 go test ./online/...
 	go test -tags nodnnl ./infer/sdevae/dnnl
 	go test -tags nodnnl -run TestTrunks ./infer/sdevae
@@ -53,3 +57,7 @@ bench: setup
 # Makes the shipped encoder for sim:molecule again.
 model: build
 	$(BINARY) pretrain sim:molecule --latent 2 --train-frames 0:2000 --seed 1 --out configs/molecule.onnx
+
+# Builds the dashboard's page again, from its sources and the libraries that its lock file names. It needs Node and npm.
+web:
+	cd sinks/web/page && npm ci --ignore-scripts --no-audit --no-fund && node --test && node build.mjs

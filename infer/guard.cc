@@ -142,4 +142,6 @@ char* ds_net_forward(ds_net* n) {
   return guarded([&] { forward(n); });
 }
 
+void ds_threads(int n) { cv::setNumThreads(n); }
+
 void ds_net_close(ds_net* n) { delete n; }

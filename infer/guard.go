@@ -18,6 +18,9 @@ import (
 // maxMessage bounds what is passed on of an OpenCV exception.
 const maxMessage = 300
 
+// SetThreads says how many threads OpenCV takes for one call, in the whole process; 1 keeps every call on its caller's.
+func SetThreads(n int) { C.ds_threads(C.int(n)) }
+
 // network is one ONNX graph ready to run. It is our own binding: gocv's Net lets OpenCV's exceptions end the process, and its
 // ForwardLayers leaks the names and the list of outputs at every call. Belongs to one goroutine.
 type network struct {

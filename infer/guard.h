@@ -25,6 +25,8 @@ float* ds_net_output(ds_net* net, int i, size_t* length); /* likewise; rewritten
 char* ds_net_forward(ds_net* net);
 void ds_net_close(ds_net* net);
 
+void ds_threads(int n); /* how many threads OpenCV takes for one call, in the whole process */
+
 #ifdef __cplusplus
 }
 #endif

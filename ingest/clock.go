@@ -75,6 +75,11 @@ func (c *clock) now() float64 { return float64(c.next) * c.interval }
 // frame makes the next frame from mat, which it owns from now on, taken t seconds after the epoch. A mat that is not like the
 // first is closed and skipped.
 func (c *clock) frame(mat gocv.Mat, t float64, m frame.Meta) (*frame.Frame, error) {
+	return c.frameAt(mat, time.Unix(0, 0).UTC().Add(sinceStart(t)), m)
+}
+
+// frameAt is frame for a time that is known exactly.
+func (c *clock) frameAt(mat gocv.Mat, at time.Time, m frame.Meta) (*frame.Frame, error) {
 	if c.rows == 0 {
 		c.rows, c.columns, c.kind = mat.Rows(), mat.Cols(), int(mat.Type())
 	}
@@ -88,7 +93,7 @@ func (c *clock) frame(mat gocv.Mat, t float64, m frame.Meta) (*frame.Frame, erro
 		return nil, c.skip("type_changed", fmt.Errorf("%s: frame %d holds %s, %s expected as in the first: keep pictures of one type together", m.File, c.next, pixels(kind), pixels(c.kind)))
 	}
 	m.Arrived, m.Events, c.warnings = time.Now(), c.warnings, nil
-	f := frame.New(c.next, time.Unix(0, 0).UTC().Add(sinceStart(t)), m, mat)
+	f := frame.New(c.next, at, m, mat)
 	c.next++
 	return f, nil
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"gocv.io/x/gocv"
 
@@ -21,6 +22,9 @@ type directoryOptions struct {
 	DT        float64 `yaml:"dt"`         // seconds from frame to frame
 	FPS       float64 `yaml:"fps"`        // frames a second, in place of dt
 	FramesCSV string  `yaml:"frames_csv"` // when each picture was taken; default: frames.csv beside the pictures, if it is there
+
+	Follow    bool          `yaml:"follow"`     // wait for more pictures
+	UntilIdle time.Duration `yaml:"until_idle"` // how long, at most; default: for ever
 }
 
 // picture is one file of the sequence.
@@ -54,7 +58,17 @@ func newDirectory(decode func(dst any) error) (pipeline.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &directory{path: o.Path, framesCSV: o.FramesCSV, clock: c}, nil
+	t, err := newTail(o.Follow, o.UntilIdle)
+	if err != nil {
+		return nil, err
+	}
+	if !o.Follow {
+		return &directory{path: o.Path, framesCSV: o.FramesCSV, clock: c}, nil
+	}
+	if o.FramesCSV != "" {
+		return nil, fmt.Errorf("frames_csv is %s, but a folder that is followed has its times only when it is complete: give dt or fps", o.FramesCSV)
+	}
+	return &growingFolder{path: o.Path, clock: c, tail: t}, nil
 }
 
 // Open lists the pictures and reads frames.csv. It opens no picture but the first, and that only where it is a TIFF.
@@ -121,7 +135,7 @@ func (d *directory) count() int {
 	return len(d.pictures)
 }
 
-func isTIFF(path string) bool { return slices.Contains(tiffExtensions, extension(path)) }
+func isTIFF(path string) bool { return signature(path) == formatTIFF }
 
 // Frames is the number of frames, 0 where it is not known; good after Open.
 func (d *directory) Frames() int { return d.frames }
@@ -155,7 +169,7 @@ func (d *directory) Read(ctx context.Context) (*frame.Frame, error) {
 
 // decode returns the picture, or the next page of it.
 func (d *directory) decode(path string) (gocv.Mat, error) {
-	if !isTIFF(path) {
+	if d.stack.file == nil && !isTIFF(path) {
 		d.at++
 		return d.reader.read(path)
 	}

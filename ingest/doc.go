@@ -1,5 +1,5 @@
-// Package ingest reads frames from where they are made: recordings in files and folders, and simulations. A kind is named in
-// kinds.go and has a file of its own; Guess finds the kind of what a person types.
+// Package ingest reads frames from where they are made: cameras, recordings in files and folders, other programs over NATS, and
+// simulations. A kind is named in kinds.go and has a file of its own; Guess finds the kind of what a person types.
 //
 // Pixels. A frame's Mat has the depth that its file has, 8 or 16 bits unsigned or float32, and one channel (grey) or three, in
 // OpenCV's order: blue, green, red. Alpha is dropped. Nothing is scaled here: 16 bits stay 16 bits. Every size in a file's header
@@ -7,8 +7,16 @@
 //
 // Time. A frame of a recording carries its acquisition time, counted from the Unix epoch, so that the same file gives the same
 // times at every run. dt or fps, where given, win; else a folder's frames.csv (columns file, t in seconds, trajectory), else the
-// cycle time in a FITS header, or a video's own rate, with a warning, because it is often that of playback. Where nothing is known a frame lasts a second, a
-// warning says so, and Timed is false: no law per second can be learned from such frames.
+// times of an NDTiff's images, the cycle time in a FITS header, or a video's own rate, with a warning, because it is often that of
+// playback. Where nothing is known a frame lasts a second, a warning says so, and Timed is false: no law per second can be learned from such frames.
+//
+// Growth. A recording that is still being written is followed: Read waits for the next frame until it is whole, ctx ends, or nothing
+// came for so long that it has ended. What is torn then is told, never given. Following is lossless and no reason to call a source lost.
+//
+// A camera's frame carries the camera's own time, tied to the host's clock at the first frame; a gap in its timestamps is counted in the
+// next frame's Dropped, and numbers count the missing frames, too.
+//
+// Processes. What calls into drivers, GStreamer or FFmpeg's network works in a child process: see apart, capture and wire.
 //
 // Loss. A picture that cannot be read is told as *pipeline.ErrSkip and keeps its place in time, so the step across it is longer.
 // A skipped frame is not counted in the next one's Dropped as well: whoever takes the ErrSkip counts it.

@@ -125,15 +125,3 @@ func (s *fitsSource) Close() error {
 	s.file = nil
 	return err
 }
-
-// beginsLikeFITS looks into a file whose name does not say what it holds, as those of published data sets often do not.
-func beginsLikeFITS(path string) bool {
-	file, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer file.Close()
-	begin := make([]byte, len(fits.Magic))
-	_, err = io.ReadFull(file, begin)
-	return err == nil && string(begin) == fits.Magic
-}

@@ -3,23 +3,40 @@ package ingest
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
 // forms is what Guess understands, for its errors.
-const forms = "give sim:NAME, a video, a multi-page TIFF, a FITS cube, or a folder or pattern of pictures"
+const forms = "give sim:NAME, camera:N, genicam:NAME, gst:PIPELINE, an rtsp:// or http:// address, nats:SUBJECT, a video, a multi-page TIFF, a FITS cube, an NDTiff folder, or a folder or pattern of pictures"
 
-// Guess returns the kind of source that a person means by arg, and its options: sim:NAME, a folder or a glob of pictures, a
-// TIFF or FITS file, or a video. A file that does not exist is an error here, not later.
+// Guess returns the kind of source that a person means by arg, and its options: a camera, an address, sim:NAME, nats:SUBJECT, a folder or
+// a glob of pictures, an NDTiff folder or ndtiff:FOLDER?channel=DAPI&z=3, a TIFF or FITS file, or a video. A file that does not exist is an
+// error here, not later; a camera's absence is told by Open.
 func Guess(arg string) (kind string, options map[string]any, err error) {
 	if name, found := strings.CutPrefix(arg, "sim:"); found {
 		return "sim", map[string]any{"name": name}, nil
 	}
+	if subject, found := strings.CutPrefix(arg, "nats:"); found {
+		return "nats", guessNATS(subject), nil
+	}
+	if rest, found := strings.CutPrefix(arg, "ndtiff:"); found {
+		options, err := guessAxes(rest)
+		return "ndtiff", options, err
+	}
+	if kind, options, err := guessCamera(arg); kind != "" || err != nil {
+		return kind, options, err
+	}
 	info, err := os.Stat(arg)
 	switch {
+	case err == nil && info.IsDir() && isRecording(arg):
+		kind = "recording"
+	case err == nil && info.IsDir() && indexFolder(arg) != "":
+		kind = "ndtiff"
 	case err == nil && info.IsDir():
 		kind = "directory"
 	case err == nil && info.Mode().IsRegular():
@@ -39,21 +56,70 @@ func Guess(arg string) (kind string, options map[string]any, err error) {
 	return kind, map[string]any{"path": arg}, nil
 }
 
+// guessCamera returns no kind where arg does not begin as a camera or an address does.
+func guessCamera(arg string) (kind string, options map[string]any, err error) {
+	scheme, rest, _ := strings.Cut(arg, ":")
+	switch scheme {
+	case "camera":
+		n, err := strconv.Atoi(rest)
+		if err != nil {
+			return "", nil, fmt.Errorf("%s names no camera: give its number in /dev, such as camera:0", arg)
+		}
+		return "camera", map[string]any{"device": n}, nil
+	case "genicam":
+		return "genicam", map[string]any{"camera": rest}, nil
+	case "gst":
+		return "gst", map[string]any{"pipeline": rest}, nil
+	case "rtsp", "http", "https":
+		return "url", map[string]any{"url": arg}, nil
+	}
+	return "", nil, nil
+}
+
+// guessFile asks what the file begins with, and its name only where that does not tell.
 func guessFile(path string) (kind string, err error) {
+	switch signature(path) {
+	case formatTIFF:
+		return "tiff", nil
+	case formatFITS:
+		return "fits", nil
+	case formatAVI, formatMP4, formatMKV, formatTS, formatMPEG:
+		return "video", nil
+	case formatPNG, formatJPEG, formatBMP:
+		return "", singlePicture(path)
+	}
 	switch e := extension(path); {
 	case slices.Contains(tiffExtensions, e):
 		return "tiff", nil
-	case slices.Contains(fitsExtensions, e), e == "" && beginsLikeFITS(path):
+	case slices.Contains(fitsExtensions, e):
 		return "fits", nil
 	case slices.Contains(videoExtensions, e):
 		return "video", nil
 	case slices.Contains(pictureExtensions, e):
-		return "", fmt.Errorf("%s is a single picture: give its folder, or a pattern such as '%s'", path, filepath.Join(filepath.Dir(path), "*"+filepath.Ext(path)))
+		return "", singlePicture(path)
 	case e == "":
-		return "", fmt.Errorf("%s is a file without an extension, which says what it holds: %s", path, forms)
+		return "", fmt.Errorf("%s has no extension, and does not begin like anything that is read: %s", path, forms)
 	default:
 		return "", fmt.Errorf("%s is a %s file, which no source reads: %s", path, e, forms)
 	}
+}
+
+func singlePicture(path string) error {
+	return fmt.Errorf("%s is a single picture: give its folder, or a pattern such as '%s'", path, filepath.Join(filepath.Dir(path), "*"+filepath.Ext(path)))
+}
+
+// guessAxes takes a folder and what to choose of an NDTiff in it: FOLDER?channel=DAPI&z=3.
+func guessAxes(text string) (options map[string]any, err error) {
+	folder, query, _ := strings.Cut(text, "?")
+	chosen, err := url.ParseQuery(query)
+	if err != nil {
+		return nil, fmt.Errorf("ndtiff:%s: %w: give ndtiff:FOLDER?channel=DAPI&z=3", text, err)
+	}
+	axes := map[string]any{}
+	for name, values := range chosen {
+		axes[name] = values[0]
+	}
+	return map[string]any{"path": folder, "axes": axes}, nil
 }
 
 func guessPattern(pattern string) (kind string, err error) {

@@ -14,10 +14,17 @@ type constructor func(decode func(dst any) error) (pipeline.Source, error)
 
 // kinds is the only list of sources: a new one is its file, its test and one line here.
 var kinds = map[string]constructor{
+	"camera":    apart("camera", newCamera),
 	"directory": newDirectory,
 	"fits":      newFITS,
+	"genicam":   apart("genicam", newGenICam),
+	"gst":       apart("gst", newPipeline),
+	"nats":      newNATS,
+	"ndtiff":    newNDTiff,
+	"recording": newReplay,
 	"sim":       newSimulated,
 	"tiff":      newTIFF,
+	"url":       apart("url", newURL),
 	"video":     newVideo,
 }
 

@@ -19,8 +19,13 @@ var (
 
 func extension(path string) string { return strings.ToLower(filepath.Ext(path)) }
 
-// listPictures returns the pictures of a folder or a glob in the order of their names, in which frame_10 follows frame_9. Hidden
-// files are not pictures: some systems leave shadows such as ._frame_1.png. folder is where their frames.csv lies.
+// isPicture says whether a file's name is that of a picture. Hidden files are none: some systems leave shadows such as ._frame_1.png.
+func isPicture(path string) bool {
+	return !strings.HasPrefix(filepath.Base(path), ".") && slices.Contains(pictureExtensions, extension(path))
+}
+
+// listPictures returns the pictures of a folder or a glob in the order of their names, in which frame_10 follows frame_9. folder is
+// where their frames.csv lies.
 func listPictures(path string) (files []string, folder string, err error) {
 	info, err := os.Stat(path)
 	whole := err == nil && info.IsDir()
@@ -37,9 +42,7 @@ func listPictures(path string) (files []string, folder string, err error) {
 	if err != nil {
 		return nil, "", fmt.Errorf("%s: %w: give a folder or a pattern such as 'run1/*.tif'", path, err)
 	}
-	files = slices.DeleteFunc(files, func(file string) bool {
-		return strings.HasPrefix(filepath.Base(file), ".") || !slices.Contains(pictureExtensions, extension(file))
-	})
+	files = slices.DeleteFunc(files, func(file string) bool { return !isPicture(file) })
 	if len(files) == 0 {
 		return nil, "", fmt.Errorf("%s holds no picture, at least one %s expected: give another folder or pattern", path, strings.Join(pictureExtensions, ", "))
 	}

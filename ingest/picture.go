@@ -2,13 +2,14 @@ package ingest
 
 import (
 	"bytes"
-	"errors"
+	"encoding/binary"
 	"fmt"
 	"image"
 	_ "image/jpeg" // header
 	_ "image/png"  // header
 	"io"
 	"os"
+	"strings"
 
 	"gocv.io/x/gocv"
 	_ "golang.org/x/image/bmp" // header
@@ -53,17 +54,24 @@ func (p *pictureReader) load(path string) error {
 	return err
 }
 
-// openRegular opens a file that has bytes in it: a folder or a device would fail or wait for ever later.
+// openRegular opens a file that has bytes in it.
 func openRegular(path string) (file *os.File, size int64, err error) {
+	file, size, err = openFile(path)
+	if err == nil && size == 0 {
+		file.Close()
+		return nil, 0, fmt.Errorf("%s is empty: record or copy it again", path)
+	}
+	return file, size, err
+}
+
+// openFile opens a file and nothing else: a folder or a device would fail or wait for ever later.
+func openFile(path string) (file *os.File, size int64, err error) {
 	info, err := os.Stat(path) // before opening: a pipe without a writer blocks
 	if err != nil {
 		return nil, 0, err
 	}
 	if !info.Mode().IsRegular() {
 		return nil, 0, fmt.Errorf("%s is %v, a file expected: give a file", path, info.Mode().Type())
-	}
-	if info.Size() == 0 {
-		return nil, 0, fmt.Errorf("%s is empty: record or copy it again", path)
 	}
 	file, err = os.Open(path)
 	return file, info.Size(), err
@@ -78,8 +86,8 @@ func decodePicture(data []byte) (gocv.Mat, error) {
 	if err := checkSize(header.Width, header.Height); err != nil {
 		return gocv.Mat{}, err
 	}
-	if format == "jpeg" && !endsWhole(data) {
-		return gocv.Mat{}, errors.New("the JPEG is torn, it has no end marker: copy it again")
+	if !endsWhole(data, format) {
+		return gocv.Mat{}, fmt.Errorf("the %s is torn, its end is missing: copy it again", strings.ToUpper(format))
 	}
 	mat, err := gocv.IMDecode(data, gocv.IMReadUnchanged)
 	if err != nil {
@@ -99,11 +107,19 @@ func checkSize(width, height int) error {
 	return nil
 }
 
-// endsWhole looks for a JPEG's end marker, FF D9, near the end. Within compressed data FF is never followed by D9 (ITU-T T.81, B.1.1.5).
-// libjpeg fills what is missing with grey and calls it a warning.
-func endsWhole(data []byte) bool {
-	const trailer = 4096 // that some cameras leave behind the marker
-	return bytes.Contains(data[max(0, len(data)-trailer):], []byte{0xff, 0xd9})
+// endsWhole looks for a JPEG's end marker, FF D9, or a PNG's last chunk near the end, and compares a BMP with the length in its header.
+// Within compressed data FF is never followed by D9 (ITU-T T.81, B.1.1.5). The libraries fill what is missing with grey, or complain on
+// standard error whenever a picture is tried that is still being written.
+func endsWhole(data []byte, format string) bool {
+	const trailer = 4096 // that some cameras leave behind the end
+	last := data[max(0, len(data)-trailer):]
+	switch format {
+	case "jpeg":
+		return bytes.Contains(last, []byte{0xff, 0xd9})
+	case "png":
+		return bytes.Contains(last, []byte("IEND\xae\x42\x60\x82"))
+	}
+	return len(data) >= 6 && uint64(binary.LittleEndian.Uint32(data[2:])) <= uint64(len(data))
 }
 
 // dropAlpha owns mat and returns it with one or three channels.

@@ -99,7 +99,7 @@ func TestPictureRefused(t *testing.T) {
 	}{
 		{"nothing", nil, "not a readable PNG"},
 		{"text", []byte("hello"), "not a readable PNG"},
-		{"torn PNG", whole[:len(whole)-30], "damaged"},
+		{"torn PNG", whole[:len(whole)-30], "torn"},
 		{"torn JPEG", photo[:len(photo)-2], "torn"},
 		{"huge PNG", hugePNG(t), ""},
 	} {

@@ -31,13 +31,18 @@ type recording interface {
 // newRecording makes a source from YAML options.
 func newRecording(t testing.TB, kind, options string) recording {
 	t.Helper()
-	source, err := New(kind, func(dst any) error {
-		return yaml.UnmarshalWithOptions([]byte(options), dst, yaml.DisallowUnknownField())
-	})
+	source, err := New(kind, decodeYAML(options))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return source.(recording)
+}
+
+// decodeYAML decodes options as a configuration does.
+func decodeYAML(options string) func(any) error {
+	return func(dst any) error {
+		return yaml.UnmarshalWithOptions([]byte(options), dst, yaml.DisallowUnknownField())
+	}
 }
 
 // openRecording makes and opens a source; the test closes it.
@@ -152,12 +157,13 @@ func hugePNG(t testing.TB) []byte {
 	return data
 }
 
+// TestKinds: trial is the tests' own.
 func TestKinds(t *testing.T) {
-	if got := strings.Join(Kinds(), " "); got != "directory fits sim tiff video" {
+	if got := strings.Join(Kinds(), " "); got != "camera directory fits genicam gst nats ndtiff recording sim tiff trial url video" {
 		t.Errorf("kinds are %s", got)
 	}
 	_, err := New("camera9", func(any) error { return nil })
-	if err == nil || !strings.Contains(err.Error(), `"camera9" is not known: give one of directory, fits, sim, tiff, video`) {
+	if err == nil || !strings.Contains(err.Error(), `"camera9" is not known: give one of camera, directory, fits, genicam, gst, nats, ndtiff, recording, sim, tiff, trial, url, video`) {
 		t.Errorf("%v, the list of kinds expected", err)
 	}
 }
@@ -173,9 +179,7 @@ func TestOptionsRefused(t *testing.T) {
 			{"{path: x, fps: .inf}", "fps is +Inf"},
 			{"{path: x, fps: -3}", "fps is -3"},
 		} {
-			_, err := New(kind, func(dst any) error {
-				return yaml.UnmarshalWithOptions([]byte(c.options), dst, yaml.DisallowUnknownField())
-			})
+			_, err := New(kind, decodeYAML(c.options))
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s %s: %v, %q expected", kind, c.options, err, c.want)
 			}
@@ -189,6 +193,12 @@ func TestGuess(t *testing.T) {
 		write(t, filepath.Join(dir, name), []byte("x"))
 	}
 	write(t, filepath.Join(dir, "0V-1"), []byte("SIMPLE  =                    T"))
+	for name, begin := range map[string]string{
+		"tif.mp4": "II*\x00", "big": "MM\x00+", "avi.tif": "RIFF....AVI LIST", "mkv": "\x1a\x45\xdf\xa3", "mp4.fits": "....ftypisom",
+		"ts.png": "G" + strings.Repeat("x", 187) + "G", "png.tif": "\x89PNG\r\n\x1a\n", "GIF": "GIF89a",
+	} {
+		write(t, filepath.Join(dir, name), []byte(begin))
+	}
 	for _, c := range []struct{ arg, kind, want string }{
 		{"sim:molecule", "sim", ""},
 		{".", "directory", ""},
@@ -201,12 +211,20 @@ func TestGuess(t *testing.T) {
 		{"k.FIT", "fits", ""},
 		{"l.fts", "fits", ""},
 		{"0V-1", "fits", ""},
+		{"tif.mp4", "tiff", ""}, // what a file begins with wins over its name
+		{"big", "tiff", ""},
+		{"avi.tif", "video", ""},
+		{"mkv", "video", ""},
+		{"mp4.fits", "video", ""},
+		{"ts.png", "video", ""},
+		{"png.tif", "", "is a single picture"},
+		{"GIF", "", "has no extension"},
 		{"e.mp4", "video", ""},
 		{"f.MOV", "video", ""},
 		{"g.webm", "video", ""},
 		{"h.png", "", "is a single picture: give its folder"},
 		{"i.xyz", "", "is a .xyz file, which no source reads: give sim:NAME"},
-		{"plain", "", "without an extension"},
+		{"plain", "", "has no extension"},
 		{"absent.tif", "", "does not exist: give sim:NAME"},
 		{"*.jpg", "", "matches no file"},
 		{"[", "", "syntax error"},

@@ -62,8 +62,9 @@ func (s *simulated) Timed() bool { return true }
 // Frames is how many frames Read gives in all; 0 is endless.
 func (s *simulated) Frames() int { return s.scene.Frames() }
 
-// Open starts the clock of a live scene.
+// Open starts the clock of a live scene. Opened again, the scene goes on where it was, with numbers from 0.
 func (s *simulated) Open(context.Context) error {
+	s.seq = 0
 	if s.realtime {
 		s.ticker = time.NewTicker(sinceStart(s.scene.DT()))
 	}

@@ -206,3 +206,25 @@ func BenchmarkSimulatedMolecule(b *testing.B) {
 		f.Close()
 	}
 }
+
+// TestSimulatedOpensAgain: as a camera does, it counts from 0 again while time goes on.
+func TestSimulatedOpensAgain(t *testing.T) {
+	s := openSimulated(t, "{name: molecule, realtime: false}")
+	var before time.Time
+	for _, seq := range []uint64{0, 1, 0, 1} {
+		if seq == 0 && !before.IsZero() {
+			if err := errors.Join(s.Close(), s.Open(t.Context())); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f, err := s.Read(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Seq != seq || !f.Time.After(before) {
+			t.Errorf("frame %d of %v after one of %v, expected frame %d", f.Seq, f.Time, before, seq)
+		}
+		before = f.Time
+		f.Close()
+	}
+}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"time"
 
 	"gocv.io/x/gocv"
 
@@ -19,6 +21,9 @@ type tiffOptions struct {
 	Path string  `yaml:"path"` // one file of one or more pages
 	DT   float64 `yaml:"dt"`   // seconds from frame to frame
 	FPS  float64 `yaml:"fps"`  // frames a second, in place of dt
+
+	Follow    bool          `yaml:"follow"`     // wait for more pages where the file ends
+	UntilIdle time.Duration `yaml:"until_idle"` // how long, at most; default: for ever
 }
 
 // tiffSource gives the pages of a file in their order; of a hyperstack that is every channel and slice.
@@ -40,6 +45,13 @@ func newTIFF(decode func(dst any) error) (pipeline.Source, error) {
 	c, err := newClock(o.DT, o.FPS)
 	if err != nil {
 		return nil, err
+	}
+	t, err := newTail(o.Follow, o.UntilIdle)
+	if err != nil {
+		return nil, err
+	}
+	if o.Follow {
+		return &growingTIFF{path: o.Path, clock: c, tail: t}, nil
 	}
 	return &tiffSource{path: o.Path, clock: c}, nil
 }
@@ -144,11 +156,44 @@ func toMat(page *tiff.Image) (gocv.Mat, error) {
 		copy(dst, page.Pix)
 		return mat, nil
 	}
-	size := page.Depth.Bytes()
-	for pixel := 0; pixel < len(dst); pixel += 3 * size {
-		copy(dst[pixel:pixel+size], page.Pix[pixel+2*size:])
-		copy(dst[pixel+size:pixel+2*size], page.Pix[pixel+size:])
-		copy(dst[pixel+2*size:pixel+3*size], page.Pix[pixel:])
-	}
+	swapRedBlue(dst, page.Pix, page.Depth.Bytes())
 	return mat, nil
+}
+
+// swapRedBlue copies pixels of three samples of size bytes each, the first and the last in each other's place.
+func swapRedBlue(dst, src []byte, size int) {
+	for pixel := 0; pixel < len(dst); pixel += 3 * size {
+		copy(dst[pixel:pixel+size], src[pixel+2*size:])
+		copy(dst[pixel+size:pixel+2*size], src[pixel+size:])
+		copy(dst[pixel+2*size:pixel+3*size], src[pixel:])
+	}
+}
+
+// toPage copies a frame's pixels to dst, reusing its memory; blue, green and red become red, green and blue.
+func toPage(dst *tiff.Image, mat *gocv.Mat) error {
+	if mat.Ptr() == nil || mat.Empty() || !mat.IsContinuous() || len(mat.Size()) != 2 {
+		return errors.New("a frame without pixels, or with gaps between its rows: its source is at fault")
+	}
+	switch kind := mat.Type(); kind {
+	case gocv.MatTypeCV8UC1, gocv.MatTypeCV8UC3:
+		dst.Depth = tiff.Uint8
+	case gocv.MatTypeCV16UC1, gocv.MatTypeCV16UC3:
+		dst.Depth = tiff.Uint16
+	case gocv.MatTypeCV32FC1, gocv.MatTypeCV32FC3:
+		dst.Depth = tiff.Float32
+	default:
+		return fmt.Errorf("%s, 8 or 16 bits unsigned or float32 of 1 or 3 channels expected: convert the source's pictures", pixels(int(kind)))
+	}
+	src, err := mat.DataPtrUint8()
+	if err != nil {
+		return err
+	}
+	dst.Width, dst.Height, dst.Channels = mat.Cols(), mat.Rows(), mat.Channels()
+	if dst.Channels == 1 {
+		dst.Pix = append(dst.Pix[:0], src...)
+		return nil
+	}
+	dst.Pix = slices.Grow(dst.Pix[:0], len(src))[:len(src)]
+	swapRedBlue(dst.Pix, src, dst.Depth.Bytes())
+	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"time"
 
 	"gocv.io/x/gocv"
 
@@ -18,6 +19,9 @@ type videoOptions struct {
 	Path string  `yaml:"path"`
 	DT   float64 `yaml:"dt"`  // seconds from frame to frame
 	FPS  float64 `yaml:"fps"` // frames a second, in place of dt; default: the file's own, with a warning
+
+	Follow    bool          `yaml:"follow"`     // wait for more where the file ends
+	UntilIdle time.Duration `yaml:"until_idle"` // how long, at most; default: for ever
 }
 
 // video gives the frames of a video file, CV_8UC3 in the order blue, green, red, also where they are grey.
@@ -30,6 +34,7 @@ type video struct {
 	ended   bool
 }
 
+// newVideo makes a source that reads a file in this process, or follows it in one of its own.
 func newVideo(decode func(dst any) error) (pipeline.Source, error) {
 	var o videoOptions
 	if err := decode(&o); err != nil {
@@ -42,7 +47,16 @@ func newVideo(decode func(dst any) error) (pipeline.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &video{path: o.Path, clock: c}, nil
+	t, err := newTail(o.Follow, o.UntilIdle)
+	if err != nil {
+		return nil, err
+	}
+	if !o.Follow {
+		return &video{path: o.Path, clock: c}, nil
+	}
+	return apart("video", func(decode func(dst any) error) (pipeline.Source, error) {
+		return &growingVideo{video: video{path: o.Path, clock: c}, tail: t}, decode(&o)
+	})(decode)
 }
 
 // Open reads the first frame, so that a file without one is refused here. FFmpeg alone is asked: OpenCV's other readers would
@@ -53,7 +67,12 @@ func (v *video) Open(context.Context) (err error) {
 		return err
 	}
 	file.Close()
-	v.capture, err = gocv.VideoCaptureFileWithAPI(v.path, gocv.VideoCaptureFFmpeg)
+	return v.connect(v.path)
+}
+
+// connect has FFmpeg open url, which is v.path unless the bytes come another way.
+func (v *video) connect(url string) (err error) {
+	v.capture, err = gocv.VideoCaptureFileWithAPI(url, gocv.VideoCaptureFFmpeg)
 	if err != nil || !v.capture.IsOpened() {
 		v.Close()
 		return fmt.Errorf("%s is torn, or no video that FFmpeg reads: copy it again, or convert it to MP4, AVI or a multi-page TIFF", v.path)

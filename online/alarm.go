@@ -16,10 +16,11 @@ const (
 	unlikeTraining
 	objectLost
 	bleached
+	tooFewDimensions
 	alarmKinds
 )
 
-var alarmCodes = [alarmKinds]string{"drift_changed", "diffusion_changed", "unlike_training", "object_lost", "bleached"}
+var alarmCodes = [alarmKinds]string{"drift_changed", "diffusion_changed", "unlike_training", "object_lost", "bleached", "too_few_dimensions"}
 
 // When alarms begin and end.
 const (
@@ -51,6 +52,7 @@ type alarms struct {
 	lit          uint64  // frames whose light is known
 	first, light float64 // grey values: at first, and now
 	Evidence
+	hidden float64 // evidence of a coordinate that the latents do not show, in frames, doc.go (22), as of the last slice of refinement
 
 	events []latent.Event // of the last Update
 }
@@ -98,6 +100,7 @@ func (a *alarms) ring(z *latent.Latent) {
 	f := a.frames
 	a.law(driftChanged, a.Drift, z)
 	a.law(diffusionChanged, a.Diffusion, z)
+	a.law(tooFewDimensions, a.hidden, z)
 	a.frame(unlikeTraining, f.strange, f.strange, z)
 	a.frame(objectLost, f.row >= lostAfter, f.row > 0, z)
 	dark := a.lit >= firstLight && a.light < faded*a.first
@@ -149,6 +152,8 @@ func (a *alarms) begun(kind int) string {
 		return "a frame is unlike those that model and law were learnt from, and is left out: if more come, check focus and light, or train anew"
 	case objectLost:
 		return fmt.Sprintf("%d frames in a row show nothing that the model knows where it is expected: bring the object back into the region", lostAfter)
+	case tooFewDimensions:
+		return "something that the latents do not show drives them: look what else moves or changes, and train with one dimension more"
 	}
 	return fmt.Sprintf("the picture's light fell from %.3g to %.3g grey values: raise the excitation, or take a fresh sample", a.first, a.light)
 }
@@ -160,6 +165,7 @@ var over = [alarmKinds]string{
 	"over: frames are like those learnt from, or have been so for long that they are the new normal; nothing to do",
 	"over: frames follow from each other again and are learnt from, nothing to do",
 	"over: the light is back, nothing to do",
+	"over: the latents again explain how they move, nothing to do",
 }
 
 func (a *alarms) archive(to *archive) {
@@ -170,5 +176,5 @@ func (a *alarms) archive(to *archive) {
 		to.uint(&a.quiet[k])
 	}
 	to.uint(&a.lit)
-	to.magnitudes(&a.first, &a.light, &a.Drift, &a.Diffusion)
+	to.magnitudes(&a.first, &a.light, &a.Drift, &a.Diffusion, &a.hidden)
 }

@@ -18,7 +18,7 @@ import (
 // are little-endian. It holds everything that Update depends on, so that a restored estimator goes on exactly as the saved one.
 const (
 	checkpointMagic   = "driftscope law\n"
-	checkpointVersion = 2
+	checkpointVersion = 3
 	checkpointHeader  = len(checkpointMagic) + 4 + 8
 	maxCheckpoint     = 1 << 28 // bytes; the largest replay, network and dimension that Config allows make 2.4e8
 )
@@ -45,7 +45,7 @@ func (e *Estimator) Save(w io.Writer) error {
 	return nil
 }
 
-// Restore replaces the state by a saved one, made with the same Dim, Prior, TrainSeconds, RefineLag, Refresh, Forget and Replay.
+// Restore replaces the state by a saved one, made with the same Dim, Prior, Exposure, RefineLag, Refresh, Forget and Replay.
 // It returns ErrCheckpoint, having changed nothing, when r holds anything else. Freeze is not part of the state.
 func (e *Estimator) Restore(r io.Reader) error {
 	payload, err := readCheckpoint(r)
@@ -108,6 +108,7 @@ func (c *Config) archive(a *archive) {
 	a.expect("refine lag", c.RefineLag)
 	a.expect("replay", uint64(c.Replay))
 	a.same("forget", c.Forget)
+	a.same("exposure", c.Exposure.Seconds())
 	if c.Prior == nil {
 		a.expect("size of the model's drift network", 0)
 		return
@@ -132,7 +133,7 @@ func (l *law) archive(a *archive) {
 	}
 	for i := range l.found {
 		f := &l.found[i]
-		a.magnitudes(&f.v, &f.low, &f.high, &f.noise, &f.ratio)
+		a.magnitudes(&f.v, &f.low, &f.high, &f.noise, &f.spot, &f.ratio)
 		a.activity(&l.sde.Activity[i])
 	}
 	a.magnitudes(&l.n, &l.seconds)
@@ -158,7 +159,9 @@ func (l *law) archive(a *archive) {
 
 func (b *bank) archive(a *archive) {
 	a.floats(b.z)
-	for _, list := range [][]float64{b.p, b.a, b.l} {
+	a.floats(b.l)
+	a.floats(b.p[b.sharp:])
+	for _, list := range [][]float64{b.p[:b.sharp], b.a} {
 		for k := range list {
 			a.magnitudes(&list[k])
 		}
@@ -167,7 +170,7 @@ func (b *bank) archive(a *archive) {
 		bits := math.Float64bits(b.s[k])
 		a.uint(&bits)
 		b.s[k] = math.Float64frombits(bits)
-		a.require(b.s[k] >= 1 && b.s[k] <= math.MaxFloat64, "a product of variances of %g", b.s[k])
+		a.require(b.s[k] > 0 && b.s[k] <= math.MaxFloat64, "a product of variances of %g", b.s[k])
 	}
 	since := uint64(b.since)
 	a.uint(&since)
@@ -175,6 +178,9 @@ func (b *bank) archive(a *archive) {
 	b.since = int(since)
 	a.magnitudes(&b.n, &b.n2, &b.seconds, &b.dt0)
 	a.require(b.n <= 1e15 && b.n2 <= b.n && (b.n == 0 || b.n2 >= 1 && b.seconds > 0 && b.dt0 > 0), "a bank of %g transitions in %g s", b.n, b.seconds)
+	if b.dt0 > 0 {
+		b.shutter()
+	}
 	best := uint64(b.best)
 	a.uint(&best)
 	a.require(best < uint64(len(b.psi)), "filter %d of %d", best, len(b.psi))
@@ -264,6 +270,7 @@ func (l *learner) archive(a *archive) {
 		}
 		l.bent = l.bent.archive(a)
 	}
+	a.magnitudes(&l.hidden)
 	a.uint(&l.seed)
 	a.uint(&l.changes)
 	a.uint(&l.failed)

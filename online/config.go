@@ -14,6 +14,7 @@ type Config struct {
 	Seed        uint64        // of the drift's networks
 	Prior       *Network      // the model's own drift, where refinement starts; nil: zero drift. Copied
 	MaxGap      time.Duration // no increment is formed across a longer one; 0: no limit
+	Exposure    time.Duration // of a frame: motion blurs it; 0: a flash
 	Refresh     uint64        // frames between refreshes of the SDE; 0: 10
 	RefineLag   uint64        // frames between a slice's snapshot and the use of its weights; 0: 50
 	Forget      float64       // γ in [0.995,1]: a transition's weight is multiplied by it at each later one; 0: 1, none is forgotten
@@ -27,7 +28,7 @@ type Config struct {
 	// Without it a late slice is used when it is ready, and no frame ever waits.
 	Deterministic bool
 	// Applied has the Seq at which each refinement was put to use in a run that is to be repeated, the first first: there it is used again,
-	// whatever else would be due. Those beyond are used as Deterministic says.
+	// whatever else would be due, and none beyond. nil repeats nothing.
 	Applied []uint64
 }
 
@@ -67,6 +68,8 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("online: %g frames between false alarms, expected 1e3 to 1e7: leave it out for 1e5", c.AlarmFrames)
 	case len(c.TrainMean) != len(c.TrainSD) || len(c.TrainSD) != 0 && len(c.TrainSD) != c.Dim:
 		return c, fmt.Errorf("online: training latents' mean has %d values and their sd %d, expected %d each: take both from one model", len(c.TrainMean), len(c.TrainSD), c.Dim)
+	case c.Exposure < 0 || c.Exposure > time.Hour:
+		return c, fmt.Errorf("online: exposure of %v, expected 0 to 1h: give the camera's", c.Exposure)
 	case c.MaxGap < 0:
 		return c, fmt.Errorf("online: max gap %v, expected a positive duration: leave it out for no limit", c.MaxGap)
 	}

@@ -19,7 +19,8 @@ const (
 // diffusion is what is known of one latent dimension's σ² and of the noise in it. Intervals are 95 %.
 type diffusion struct {
 	v, low, high float64 // σ² and its profile interval, latent²/s; low is 0 where no motion at all is not excluded
-	noise        float64 // R, latent²
+	noise        float64 // R less what blur takes from it, latent², 0 at least: what a filter sees
+	spot         float64 // R itself
 	ratio        float64 // likelihood ratio of σ² > 0 against σ² = 0: 2 Δ ln likelihood
 }
 
@@ -33,14 +34,20 @@ func psiGrid() []float64 {
 	return psi
 }
 
-// stair is the number of transitions after which the bank takes logarithms and forgets, both at once: a logarithm costs as much as the
-// rest of a filter's step. The product of a stair's S is a number up to S = 1e19, which takes time steps in a ratio of 1e15.
-const stair = 16
+// A stair is the number of transitions after which the bank takes logarithms and forgets, both at once: a logarithm costs as much as three
+// of a filter's steps. It ends early where time steps are so unequal that the product of its S, the largest ψ's, would soon be no number.
+const (
+	stair   = 32
+	product = 1e150
+)
 
 // bank is one latent dimension's Kalman bank, doc.go (5), with the sums of the covariance-based estimator, doc.go (4), beside it.
 // Every filter of the bank runs with R = 1, so that one pass serves every R.
 type bank struct {
-	psi      []float64 // shared, never written
+	psi      []float64 // shared, never written, but for those of R < 0
+	lnPsi    []float64 // 0 for ψ = 0
+	sharp    int       // how many are of R ≥ 0; the others, of R < 0, are blur.go's
+	exposure float64   // s
 	z, p     []float64 // filtered mean, latent; its variance, in units of R
 	a        []float64 // A = Σ e²/S
 	l, s     []float64 // L = Σ ln S up to the last stair, and Π S since; logS gives it whole
@@ -65,10 +72,13 @@ type increments struct {
 // newBank is a bank over the grid psi that has seen nothing.
 func newBank(psi []float64, forget float64) *bank {
 	k := len(psi)
-	b := &bank{psi: psi, forget: forget, best: k - 1,
+	b := &bank{psi: psi, lnPsi: make([]float64, k), sharp: k, forget: forget, best: k - 1,
 		z: make([]float64, k), p: make([]float64, k), a: make([]float64, k), l: make([]float64, k), s: make([]float64, k)}
 	for i := range b.s {
 		b.s[i] = 1
+	}
+	for i, v := range psi[1:] {
+		b.lnPsi[1+i] = math.Log(v)
 	}
 	return b
 }
@@ -77,6 +87,9 @@ func newBank(psi []float64, forget float64) *bank {
 func (b *bank) start(m float64) {
 	for k := range b.z {
 		b.z[k], b.p[k] = m, 1
+	}
+	for k := range b.p[b.sharp:] {
+		b.p[b.sharp+k] = -1
 	}
 	b.previous, b.cve.linked = m, false
 }
@@ -88,12 +101,15 @@ func decay(slope, dt float64) float64 { return max(0, 1+slope*dt) }
 func (b *bank) step(m, dt, mu, slope, centre float64) {
 	if b.dt0 == 0 {
 		b.dt0 = dt
+		b.shutter()
 	}
-	if b.since == stair {
+	if b.since == stair || b.s[b.sharp-1] > product {
 		b.descend()
 	}
 	f := decay(slope, dt)
-	b.filter(m, f, mu*dt+(1-f)*centre, dt/b.dt0)
+	shift := mu*dt + (1-f)*centre
+	b.filter(m, f, shift, dt/b.dt0)
+	b.deblur(m, f, shift, dt)
 	b.since++
 	b.n++
 	b.n2++
@@ -102,27 +118,26 @@ func (b *bank) step(m, dt, mu, slope, centre float64) {
 	b.previous = m
 }
 
-// filter moves every filter on to measurement m: forecasts are f·z + shift, their variance grows by ψ·stretch.
+// filter moves the filters of R ≥ 0 on to measurement m: forecasts are f·z + shift, their variance grows by ψ·stretch. Because R is 1, what
+// is left of a surprise is 1/S of it, and p is 1 - 1/S.
 func (b *bank) filter(m, f, shift, stretch float64) {
-	psi, square := b.psi, f*f
-	z, p, a, product := b.z[:len(psi)], b.p[:len(psi)], b.a[:len(psi)], b.s[:len(psi)]
+	psi, square, beyond := b.psi[:b.sharp], f*f, m-shift
+	z, p, a, all := b.z[:len(psi)], b.p[:len(psi)], b.a[:len(psi)], b.s[:len(psi)]
 	for k, psi := range psi {
-		predicted := square*p[k] + psi*stretch
-		s := predicted + 1
+		s := square*p[k] + psi*stretch + 1
 		precision := 1 / s
-		forecast := f*z[k] + shift
-		e := m - forecast
-		gain := predicted * precision
-		z[k] = forecast + gain*e
-		p[k] = gain
-		a[k] += e * e * precision
-		product[k] *= s
+		e := beyond - f*z[k]
+		left := e * precision
+		z[k] = m - left
+		p[k] = 1 - precision
+		a[k] += e * left
+		all[k] *= s
 	}
 }
 
-// descend takes the logarithms of a stair's S and multiplies all that was summed by γ^stair.
+// descend takes the logarithms of a stair's S and multiplies all that was summed by γ for each of its transitions.
 func (b *bank) descend() {
-	keep := math.Pow(b.forget, stair)
+	keep := math.Pow(b.forget, float64(b.since))
 	for k := range b.l {
 		b.l[k] = keep * b.logS(k)
 		b.s[k] = 1

@@ -101,18 +101,18 @@ func TestUnequalStepsAreTheExactLikelihood(t *testing.T) {
 	within(t, "L", []float64{b.logS(k)}, []float64{ch.LogDet()}, 1e-9)
 }
 
-// Forgetting weighs a transition by γ¹⁶ for every stair that has ended since, and a figure may be read between two stairs.
+// Forgetting weighs a transition by γ³² for every stair that has ended since, and a figure may be read between two stairs.
 func TestForgettingInStairs(t *testing.T) {
 	const gamma, k = 0.995, 60
 	rng := newRand(3)
 	whole, forgetting := newBank(psiGrid(), 1), newBank(psiGrid(), gamma)
 	a, l, n, n2, square := 0.0, 0.0, 0.0, 0.0, 0.0
-	for i := range 43 {
+	for i := range 75 {
 		m, before, beforeL, beforeSquare := rng.NormFloat64(), whole.a[k], whole.logS(k), whole.cve.square
 		whole.step(m, testStep, 0, 0, 0)
 		forgetting.step(m, testStep, 0, 0, 0)
-		if i > 0 && i%16 == 0 {
-			keep := math.Pow(gamma, 16)
+		if i > 0 && i%32 == 0 {
+			keep := math.Pow(gamma, 32)
 			a, l, n, n2, square = keep*a, keep*l, keep*n, keep*keep*n2, keep*square
 		}
 		a, l, n, n2, square = a+whole.a[k]-before, l+whole.logS(k)-beforeL, n+1, n2+1, square+whole.cve.square-beforeSquare

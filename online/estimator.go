@@ -83,7 +83,9 @@ func begin(c Config) (law, *learner) {
 	}
 	psi := psiGrid()
 	for range c.Dim {
-		l.banks = append(l.banks, newBank(psi, c.Forget))
+		b := newBank(psi, c.Forget)
+		b.expose(c.Exposure.Seconds())
+		l.banks = append(l.banks, b)
 	}
 	l.describe()
 	return l, learner
@@ -117,6 +119,7 @@ func (e *Estimator) Update(dst *latent.Estimate, z *latent.Latent) error {
 	}
 	e.alarms.shine(z.Light)
 	e.alarms.ring(z)
+	e.sde.TooFew = e.alarms.on[tooFewDimensions]
 	e.report(dst, z)
 	return nil
 }
@@ -248,7 +251,7 @@ func (l *law) describe() {
 	s.CRLB = 0
 	for i, f := range l.found {
 		s.Sigma[i], s.SigmaLow[i], s.SigmaHigh[i] = math.Sqrt(f.v), math.Sqrt(f.low), math.Sqrt(f.high)
-		s.Diffusion[i], s.Noise[i] = f.v/2, math.Sqrt(f.noise)
+		s.Diffusion[i], s.Noise[i] = f.v/2, math.Sqrt(f.spot)
 		if l.seconds > 0 {
 			s.CRLB += f.v / l.seconds
 		}

@@ -111,8 +111,9 @@ func TestEstimateOfTheLaw(t *testing.T) {
 	seen, _ := stream(ornsteinUhlenbeck, 1001, 1, newRand(7))
 	got := feed(t, e, seen)
 	s := got.SDE
-	if s.Transitions != 999 || math.Abs(s.Seconds-9.99) > 1e-9 || s.Revision != 99 { // frame 1000 of 1001 was the last refresh; the first gave none
-		t.Errorf("transitions %d, seconds %g, revision %d; want 999, 9.99, 99", s.Transitions, s.Seconds, s.Revision)
+	revision := 99 + e.Refinement().Revision // frame 1000 of 1001 was the last refresh; the first gave none; a refinement is told too
+	if s.Transitions != 999 || math.Abs(s.Seconds-9.99) > 1e-9 || s.Revision != revision {
+		t.Errorf("transitions %d, seconds %g, revision %d; want 999, 9.99, %d", s.Transitions, s.Seconds, s.Revision, revision)
 	}
 	for i := range 2 {
 		if math.Abs(s.Sigma[i]-1) > 0.17 || s.SigmaLow[i] >= s.Sigma[i] || s.SigmaHigh[i] <= s.Sigma[i] { // three times the 0.055 of r = 1
@@ -371,6 +372,10 @@ func TestLateSlicesAreRepeated(t *testing.T) {
 	got := feed(t, estimator(t, Config{Dim: 2, Seed: 1, RefineLag: 5, Applied: applied}), seen)
 	if len(applied) < 2 || !reflect.DeepEqual(got, want) {
 		t.Errorf("applied at %v:\n%+v\n%+v", applied, want, got)
+	}
+	never := estimator(t, Config{Dim: 2, Seed: 1, RefineLag: 5, Applied: []uint64{}, Deterministic: true})
+	if feed(t, never, seen); never.Refinement().Revision != 0 {
+		t.Errorf("%d refinements where the run before had none", never.Refinement().Revision)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 )
 
 const (
@@ -71,14 +72,9 @@ func (f *kalman) predict(dt float64, mu, jac, centre []float64, found []diffusio
 		f.f[i*f.dim+i]++
 	}
 	for range int(n) {
-		copy(f.column, f.z)
-		for i := range f.z {
-			slope := mu[i]
-			for j, s := range jac[i*f.dim : (i+1)*f.dim] {
-				slope += s * (f.column[j] - centre[j])
-			}
-			f.z[i] += slope * h
-		}
+		floats.SubTo(f.column, f.z, centre)
+		floats.AddScaled(f.z, h, mu)
+		blas64.Gemv(blas.NoTrans, h, f.square(jac), f.vector(f.column), 1, f.vector(f.z))
 		f.spread(h, found)
 	}
 }
@@ -96,19 +92,26 @@ func substeps(dt float64, jac []float64, dim int) float64 {
 	return min(max(math.Ceil(norm*dt/maxTurn), 1), stableSteps)
 }
 
-// spread is the covariance's part of predict, for the F in f.f; what rounding made of its symmetry is mended.
+// spread is the covariance's part of predict, for the F in f.f. It is symmetric to the last bit.
 func (f *kalman) spread(h float64, found []diffusion) {
 	d := f.dim
-	square := func(data []float64) blas64.General { return blas64.General{Rows: d, Cols: d, Stride: d, Data: data} }
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, square(f.f), square(f.p), 0, square(f.fp))
-	blas64.Gemm(blas.NoTrans, blas.Trans, 1, square(f.fp), square(f.f), 0, square(f.p))
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, f.square(f.f), f.square(f.p), 0, f.square(f.fp))
 	for i := range d {
-		f.p[i*d+i] += found[i].v * h
-		for j := range i {
-			mean := (f.p[i*d+j] + f.p[j*d+i]) / 2
-			f.p[i*d+j], f.p[j*d+i] = mean, mean
+		row := f.fp[i*d : (i+1)*d]
+		for j := range i + 1 {
+			p := floats.Dot(row, f.f[j*d:(j+1)*d])
+			f.p[i*d+j], f.p[j*d+i] = p, p
 		}
+		f.p[i*d+i] += found[i].v * h
 	}
+}
+
+func (f *kalman) square(data []float64) blas64.General {
+	return blas64.General{Rows: f.dim, Cols: f.dim, Stride: f.dim, Data: data}
+}
+
+func (f *kalman) vector(data []float64) blas64.Vector {
+	return blas64.Vector{N: f.dim, Inc: 1, Data: data}
 }
 
 // correct folds in the measurement m, one dimension after the other, which is the same as all at once because their noises do not depend
@@ -130,11 +133,8 @@ func (f *kalman) correct(m []float64, found []diffusion) {
 		e := m[i] - f.z[i]
 		f.nis += e * e / s
 		copy(f.column, f.p[i*d:(i+1)*d])
-		for j, c := range f.column {
-			f.z[j] += c * e / s
-		}
-		column := blas64.Vector{N: d, Inc: 1, Data: f.column}
-		blas64.Ger(-1/s, column, column, blas64.General{Rows: d, Cols: d, Stride: d, Data: f.p})
+		floats.AddScaled(f.z, e/s, f.column)
+		blas64.Ger(-1/s, f.vector(f.column), f.vector(f.column), f.square(f.p))
 		f.p[i*d+i] = max(f.p[i*d+i], 0)
 	}
 }

@@ -39,10 +39,7 @@ func (t *tape) forward(n *Network, z []float64) {
 	at, in := 0, t.u
 	for l := range n.Hidden {
 		at = layer(t.act[l], in, n.Weights, at)
-		act, slope := t.act[l].Data, t.slope[l].Data
-		for i, x := range act {
-			act[i], slope[i] = softplus(x)
-		}
+		softplus(t.act[l].Data, t.slope[l].Data)
 		in = t.act[l]
 	}
 	at = layer(t.out, in, n.Weights, at)

@@ -10,8 +10,10 @@ import (
 // profile is the memory in which one dimension's σ² is read off its bank: the likelihood along ψ, refined between the
 // grid's points where it is narrower than they are. One serves every dimension in turn.
 type profile struct {
-	lnA, l, ll []float64 // on the grid: ln A; L; profile log-likelihood, R at its maximum, -∞ where it was not asked for
+	lnA, l, ll []float64 // on the grid: ln A and L in units of σ²Δt₀; profile log-likelihood, R at its maximum, -∞ where it was not asked for
 	lnV, fine  []float64 // on the refined grid: ln σ² at that maximum; log-likelihood
+
+	n, lnN, carried float64 // of the bank: n, ln n and n/2n₂
 }
 
 const (
@@ -25,12 +27,15 @@ const (
 // figures reads off σ², R, their intervals and the likelihood ratio, and renews b.best. It needs one transition at least.
 func (q *profile) figures(b *bank) diffusion {
 	q.scan(b)
-	still, top := q.ll[0], q.ll[1+highest(q.ll[1:])]
+	b.best = 1 + highest(q.ll[1:])
+	still, top := q.ll[0], q.ll[b.best]
 	if math.IsInf(still, 0) || math.IsInf(top, 0) { // A = 0: the measurement never changed
 		return diffusion{}
 	}
-	b.best = highest(q.ll)
-	if b.psi[b.best] > unresolved {
+	if still >= top {
+		b.best = 0
+	}
+	if b.exposure == 0 && b.psi[b.best] > unresolved {
 		if d, ok := b.estimate(); ok {
 			d.ratio = 2 * max(0, top-still)
 			return d
@@ -43,7 +48,7 @@ func (q *profile) figures(b *bank) diffusion {
 	if still < top {
 		d.v = math.Exp(q.lnV[peak])
 	}
-	d.noise = math.Exp(q.lnA[b.best]) / b.n
+	d.noise, d.spot = b.noises(math.Exp(q.lnA[b.best]-b.lnPsi[b.best])/b.n, d.v)
 	d.low, d.high = q.interval(b, top)
 	if top-still < half95 {
 		d.low = 0
@@ -54,6 +59,7 @@ func (q *profile) figures(b *bank) diffusion {
 // scan fills q.lnA, q.l and q.ll at ψ = 0, at every coarse point, and wherever the interval may reach and two such steps beyond.
 func (q *profile) scan(b *bank) {
 	n := len(b.psi)
+	q.n, q.lnN, q.carried = b.n, math.Log(b.n), b.n/b.n2/2
 	q.lnA, q.l, q.ll = latent.Resize(q.lnA, n), latent.Resize(q.l, n), latent.Resize(q.ll, n)
 	for k := range q.ll {
 		q.ll[k] = math.Inf(-1)
@@ -66,15 +72,14 @@ func (q *profile) scan(b *bank) {
 
 // look fills q.lnA, q.l and q.ll from one index up to, not including, another.
 func (q *profile) look(b *bank, from, to, step int) {
-	lnN := math.Log(b.n)
 	for k := from; k < to; k += step {
-		q.lnA[k], q.l[k] = math.Log(b.a[k]), b.logS(k)
-		q.ll[k] = b.likelihood(q.lnA[k], q.l[k], lnN)
+		q.lnA[k], q.l[k] = math.Log(b.a[k])+b.lnPsi[k], b.logS(k)-b.n*b.lnPsi[k]
+		q.ll[k] = q.likelihood(q.lnA[k], q.l[k])
 	}
 }
 
 // likelihood is ln of it at the best R, (n/n₂)(-n/2 ln(A/n) - L/2); n/n₂ makes forgotten transitions count for what they carry.
-func (b *bank) likelihood(lnA, l, lnN float64) float64 { return -b.n / b.n2 / 2 * (b.n*(lnA-lnN) + l) }
+func (q *profile) likelihood(lnA, l float64) float64 { return -q.carried * (q.n*(lnA-q.lnN) + l) }
 
 // within gives the first and the last ψ > 0 that the interval below top reaches.
 func (q *profile) within(top float64) (first, last int) {
@@ -93,20 +98,20 @@ func (q *profile) refine(b *bank, top float64) {
 	first, last := q.within(top)
 	first, last = max(1, first-1), min(len(q.ll)-1, last+1)
 	between := max(1, min(densest, finest/(last-first)))
-	lnN := math.Log(b.n)
-	origin, step := math.Log(gridLow/(b.n*b.dt0)), math.Log(gridHigh/gridLow)/(gridSize-1)
+	lnTime := q.lnN + math.Log(b.dt0)
 	q.lnV, q.fine = q.lnV[:0], q.fine[:0]
-	for j := range (last-first)*between + 1 {
-		k, x := first+j/between, float64(j%between)/float64(between)
+	for k := first; k <= last; k++ {
 		base := min(max(k-1, 1), len(q.ll)-4)
-		w := cubic(float64(k-base) + x)
-		lnA, l := 0.0, 0.0
-		for i, wi := range w {
-			lnA += wi * q.lnA[base+i]
-			l += wi * q.l[base+i]
+		lnA, l := through(q.lnA[base:]), through(q.l[base:])
+		if k == last {
+			between = 1
 		}
-		q.lnV = append(q.lnV, origin+step*(float64(k-1)+x)+lnA)
-		q.fine = append(q.fine, b.likelihood(lnA, l, lnN))
+		for j := range between {
+			x := float64(k-base) + float64(j)/float64(between)
+			a := lnA.at(x)
+			q.lnV = append(q.lnV, a-lnTime)
+			q.fine = append(q.fine, q.likelihood(a, l.at(x)))
+		}
 	}
 }
 
@@ -121,15 +126,16 @@ func highest(x []float64) int {
 	return best
 }
 
-// cubic gives the weights of the values at 0, 1, 2, 3 in the cubic through them, at x.
-func cubic(x float64) [4]float64 {
-	return [4]float64{
-		-(x - 1) * (x - 2) * (x - 3) * (1. / 6),
-		x * (x - 2) * (x - 3) * (1. / 2),
-		-x * (x - 1) * (x - 3) * (1. / 2),
-		x * (x - 1) * (x - 2) * (1. / 6),
-	}
+// cubic holds the coefficients of a polynomial, the constant first.
+type cubic [4]float64
+
+// through is the cubic that takes the values y[0] to y[3] at 0, 1, 2 and 3.
+func through(y []float64) cubic {
+	first, second, third := y[1]-y[0], y[2]-2*y[1]+y[0], y[3]-3*y[2]+3*y[1]-y[0]
+	return cubic{y[0], first - second/2 + third/3, (second - third) / 2, third / 6}
 }
+
+func (c cubic) at(x float64) float64 { return c[0] + x*(c[1]+x*(c[2]+x*c[3])) }
 
 // interval is where max over ψ of the log-likelihood of (σ², ψ) lies within half95 of top. At a fixed ψ it falls from its
 // maximum, at v, by (n²/n₂)(ρ - 1 - ln ρ)/2 with ρ = v/σ², so that each ψ's share of the interval is known in closed form. v grows

@@ -17,6 +17,7 @@ type learner struct {
 	added   *addition     // what the drift is beyond prior, replaced at every slice
 	field   *latent.Field // the drift laid out, nil where nothing moves
 	bent    *Network      // of that what is not affine, as student gives it; nil at first
+	hidden  float64       // likelihood ratio of a coordinate that the latents do not show
 	changes uint64        // of the drift found so far; what came before one is forgotten
 	failed  uint64        // slices whose numbers were beyond floating point; they leave the drift as it was
 }
@@ -38,12 +39,14 @@ func newLearner(prior *Network, dim, capacity int, seed uint64) *learner {
 func (l *learner) slice(j job) {
 	l.memory.take(j.in)
 	v := newLens(j.found, j.activity, l.prior)
-	p := &posterior{dim: l.memory.dim, active: v.active, root: v.root}
+	p, hidden := &posterior{dim: l.memory.dim, active: v.active, root: v.root}, 0.0
 	if len(v.active) > 0 {
-		if err := l.learn(p, v); err != nil {
+		s, err := l.learn(p, v)
+		if err != nil {
 			l.failed++
 			return
 		}
+		hidden = p.hidden(s)
 	}
 	n, bent := p.student(l.memory, l.bent, l.seed)
 	if !finite(n.Weights) {
@@ -52,23 +55,23 @@ func (l *learner) slice(j job) {
 		return
 	}
 	low, high := l.memory.box()
-	l.added, l.bent = &addition{n, low, high, bent == nil}, bent
+	l.added, l.bent, l.hidden = &addition{n, low, high, bent == nil}, bent, hidden
 	l.field = p.grid(l.memory, l.prior, l.added, rand.New(rand.NewPCG(l.seed, 4)))
 }
 
 // learn fills p in from what is remembered, by how much of it the drift in force is likely to have moved; where that is certain not to have
-// been before some time, the rest is forgotten.
-func (l *learner) learn(p *posterior, v *lens) error {
+// been before some time, the rest is forgotten. It returns the steps that p was learnt from.
+func (l *learner) learn(p *posterior, v *lens) (*steps, error) {
 	s := v.steps(l.memory)
 	l.clip = max(l.clip, floats.Sum(l.memory.dt))
 	s.clip = l.clip
 	s.weigh()
 	if err := p.learn(s); err != nil {
-		return err
+		return nil, err
 	}
 	changes, err := changesOf(s, p.evidence)
 	if err != nil || len(changes) == 0 {
-		return err
+		return s, err
 	}
 	if at := certain(changes); at > 0 {
 		l.memory.drop(l.memory.began(at))
@@ -77,5 +80,5 @@ func (l *learner) learn(p *posterior, v *lens) error {
 	} else {
 		s.fade(changes)
 	}
-	return p.learn(s)
+	return s, p.learn(s)
 }

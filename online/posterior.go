@@ -141,22 +141,35 @@ func (p *posterior) drift(dst, z []float64) {
 	if len(p.active) == 0 {
 		return
 	}
-	u := p.scaled(z)
-	at, mu := mat.NewVecDense(len(u), u), mat.NewVecDense(len(u), nil)
-	mu.MulVec(p.matrix, at)
-	mu.AddVec(mu, mat.NewVecDense(len(u), p.constant))
-	p.curved(mu.RawVector().Data, u)
+	mu := make([]float64, len(p.active))
+	p.moving(mu, p.seen(z))
 	for i, at := range p.active {
-		dst[at] = p.root[i] * mu.AtVec(i)
+		dst[at] = p.root[i] * mu[i]
 	}
+}
+
+// moving writes the mean drift at x into dst, both of the active dimensions in units of √v.
+func (p *posterior) moving(dst, x []float64) {
+	u := make([]float64, len(x))
+	p.basis.scaled(u, x)
+	mu := mat.NewVecDense(len(dst), dst)
+	mu.MulVec(p.matrix, mat.NewVecDense(len(u), u))
+	floats.Add(dst, p.constant)
+	p.curved(dst, u)
+}
+
+// seen are the active dimensions of z in units of √v.
+func (p *posterior) seen(z []float64) []float64 {
+	x := make([]float64, len(p.active))
+	for i, at := range p.active {
+		x[i] = z[at] / p.root[i]
+	}
+	return x
 }
 
 // scaled is u of the active dimensions of z.
 func (p *posterior) scaled(z []float64) []float64 {
-	u := make([]float64, len(p.active))
-	for i, at := range p.active {
-		u[i] = z[at] / p.root[i]
-	}
+	u := p.seen(z)
 	p.basis.scaled(u, u)
 	return u
 }

@@ -44,12 +44,14 @@ func (e *Estimator) apply(seq uint64) {
 	e.refinement.Frame, e.refinement.Changes, e.refinement.Failed = seq, l.changes, l.failed
 	e.tell()
 	e.sde.Field = l.field
+	e.alarms.hidden = firstSlice * l.hidden
+	e.sde.Revision++ // told with this very frame: whoever repeats the run needs to know of each
 }
 
 // ripe says whether the slice that is out is to be put to use at this frame.
 func (e *Estimator) ripe(seq uint64) bool {
-	if next := e.refinement.Revision; next < uint64(len(e.config.Applied)) {
-		return seq >= e.config.Applied[next] && e.refiner.idle(true)
+	if applied, next := e.config.Applied, e.refinement.Revision; applied != nil {
+		return next < uint64(len(applied)) && seq >= applied[next] && e.refiner.idle(true)
 	}
 	return e.frame >= e.due && e.refiner.idle(e.config.Deterministic)
 }

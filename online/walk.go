@@ -38,7 +38,7 @@ func FreeWalk(path []latent.Latent) (Walk, error) {
 		return Walk{}, fmt.Errorf("walk: %w: no two frames of one trajectory: give a longer path", ErrLatent)
 	}
 	f := new(profile).figures(b)
-	return Walk{math.Sqrt(f.v), math.Sqrt(f.low), math.Sqrt(f.high), math.Sqrt(f.noise), int(b.n)}, nil
+	return Walk{math.Sqrt(f.v), math.Sqrt(f.low), math.Sqrt(f.high), math.Sqrt(f.spot), int(b.n)}, nil
 }
 
 // series is one coordinate of a path.

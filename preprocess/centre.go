@@ -250,7 +250,11 @@ func level(v []float32) (middle, sd float32) {
 	if len(v) > maxSamples {
 		every = len(v)/maxSamples | 1
 	}
-	v = spread(nil, v, every)
+	return levelOf(spread(nil, v, every))
+}
+
+// levelOf is level of all of v, which it overwrites.
+func levelOf(v []float32) (middle, sd float32) {
 	middle = median(v)
 	for i := range v {
 		v[i] = abs(v[i] - middle)

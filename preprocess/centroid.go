@@ -116,7 +116,7 @@ func (d *disc) ground(c Point, radius float64) ground {
 	if len(d.ring) == 0 {
 		return ground{level: math.NaN()}
 	}
-	middle, sd := level(d.ring)
+	middle, sd := levelOf(d.ring)
 	g := ground{level: float64(middle), noise: float64(sd), sign: 1}
 	if d.ringMean(c, 0, 3) < g.level {
 		g.sign = -1

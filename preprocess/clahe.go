@@ -78,6 +78,9 @@ func (c *clahe) Apply(_ context.Context, f *frame.Frame) error {
 	return nil
 }
 
+// Independent says that every frame is equalised by itself.
+func (c *clahe) Independent() bool { return true }
+
 func (c *clahe) Close() error {
 	_ = c.clahe.Close() // gocv frees it and always returns nil
 	return c.bytes.Close()

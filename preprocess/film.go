@@ -33,6 +33,9 @@ func (n *filmRange) Look(f *frame.Frame) error {
 	return nil
 }
 
+// Independent is false: the window goes as far as the frames so far.
+func (n *filmRange) Independent() bool { return false }
+
 // meet takes note of f's values.
 func (n *filmRange) meet(f *frame.Frame) error {
 	if err := check("normalise", f, gocv.MatTypeCV8U, gocv.MatTypeCV16U, gocv.MatTypeCV32F); err != nil {
@@ -108,6 +111,9 @@ func (r *filmROI) Apply(ctx context.Context, f *frame.Frame) error {
 	}
 	return r.roi.Apply(ctx, f)
 }
+
+// Independent is false: a film is looked at before its frames.
+func (r *filmROI) Independent() bool { return false }
 
 // settle places the region for the film that begins with f.
 func (r *filmROI) settle(f *frame.Frame) error {

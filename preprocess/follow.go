@@ -21,7 +21,8 @@ const sparse = 7
 // one. It changes no pixel.
 type follow struct {
 	grey, small, smooth gocv.Mat // scratch
-	values              []float32
+	sample              []float32
+	disc                disc
 
 	contrast   float64 // by how much more the brightest place stood out than the darkest, summed over frames
 	begun      bool
@@ -58,7 +59,7 @@ func (s *follow) Apply(_ context.Context, f *frame.Frame) error {
 	return nil
 }
 
-// load makes s.small the frame's picture, grey, float32 and of at most maxFollowSide a side, and s.values its pixels.
+// load makes s.small the frame's picture, grey, float32 and of at most maxFollowSide a side, and s.disc read it.
 func (s *follow) load(f *frame.Frame) (size image.Point, err error) {
 	m := f.Mat()
 	size = shrink(image.Pt(m.Cols(), m.Rows()), maxFollowSide)
@@ -68,7 +69,8 @@ func (s *follow) load(f *frame.Frame) (size image.Point, err error) {
 		gocv.CvtColor(s.small, &s.grey, gocv.ColorBGRToGray)
 		s.grey.CopyTo(&s.small)
 	}
-	s.values, err = s.small.DataPtrFloat32()
+	s.disc.width, s.disc.height = size.X, size.Y
+	s.disc.picture, err = s.small.DataPtrFloat32()
 	return size, err
 }
 
@@ -79,22 +81,36 @@ func (s *follow) find(size image.Point) (Point, bool) {
 	if err != nil {
 		return Point{}, false
 	}
-	flat, _ := level(spread(nil, smooth, sparse))
+	s.sample = spread(s.sample[:0], smooth, sparse)
+	flat := median(s.sample)
 	if slices.ContainsFunc(smooth, notFinite) {
 		return Point{}, false
 	}
-	low, high, darkest, brightest := gocv.MinMaxLoc(s.smooth)
-	s.contrast += float64((high - flat) - (flat - low))
+	darkest, brightest := extremes(smooth)
+	s.contrast += float64((smooth[brightest] - flat) - (flat - smooth[darkest]))
 	at := brightest
 	if s.contrast < 0 {
 		at = darkest
 	}
-	d := disc{picture: s.values, width: size.X, height: size.Y}
-	place := Point{float64(at.X), float64(at.Y)}
+	d := &s.disc
+	place := Point{float64(at % size.X), float64(at / size.X)}
 	if s.radius == 0 {
 		s.radius = d.extent(place, float64(flat))
 	}
 	return d.refine(place, s.radius)
+}
+
+// extremes are the first places of the least and the greatest of v, which is not empty.
+func extremes(v []float32) (least, greatest int) {
+	for i, x := range v {
+		if x < v[least] {
+			least = i
+		}
+		if x > v[greatest] {
+			greatest = i
+		}
+	}
+	return least, greatest
 }
 
 // Close frees the scratch pictures.

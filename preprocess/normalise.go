@@ -142,6 +142,9 @@ func (n *normalise) scale(m *gocv.Mat) {
 	gocv.Threshold(*m, m, 0, 0, gocv.ThresholdToZero)
 }
 
+// Independent says whether the grey window is fixed.
+func (n *normalise) Independent() bool { return n.running == nil }
+
 func (n *normalise) Close() error { return n.mean.Close() }
 
 // runningOptions are the keys under running.

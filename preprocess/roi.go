@@ -142,6 +142,9 @@ func (r *roi) find(f *frame.Frame) error {
 	return err
 }
 
+// Independent says whether the region is fixed.
+func (r *roi) Independent() bool { return r.finder == nil }
+
 func (r *roi) Close() error {
 	if r.finder == nil {
 		return nil

@@ -60,6 +60,7 @@ type SDERecord struct {
 	Held          uint64            `json:"frames_held"`
 	DriftFrame    uint64            `json:"drift_frame"`
 	DriftChanges  uint64            `json:"drift_changes"`
+	TooFew        bool              `json:"too_few_dimensions"`
 	UnitsRecord
 	Field *FieldRecord `json:"drift_field,omitempty"` // where it is new to this sink
 }
@@ -109,6 +110,6 @@ func (r *SDERecord) fill(stream string, e *latent.Estimate) {
 		Revision: s.Revision, Transitions: s.Transitions, Seconds: Number(s.Seconds),
 		Sigma: s.Sigma, SigmaLow: s.SigmaLow, SigmaHigh: s.SigmaHigh, Diffusion: s.Diffusion, Noise: s.Noise,
 		Activity: s.Activity, ActiveCount: s.ActiveCount, CRLB: Number(s.CRLB), DriftRevision: s.DriftRevision, Held: s.Held,
-		DriftFrame: s.DriftFrame, DriftChanges: s.DriftChanges, UnitsRecord: unitsRecord(&s.Units),
+		DriftFrame: s.DriftFrame, DriftChanges: s.DriftChanges, TooFew: s.TooFew, UnitsRecord: unitsRecord(&s.Units),
 	}
 }

@@ -31,7 +31,7 @@ func lines(t *testing.T, messages ...latent.Message) (kinds []latent.Kind, out [
 func TestWireFormat(t *testing.T) {
 	want := []string{
 		`{"v":1,"kind":"latent","stream":"bead","seq":6,"time":"2026-05-06T10:00:00.123456789Z","trajectory":2,"dropped_before":3,"z":[0.5,-1e-09],"z_sd":[0.1,1],"drift":[-2,1e+300],"latency_ms":1.5,"z_filtered":[0.25,0],"z_filtered_sd":[0.05,0.5],"nis":2.5,"light":190,"forecast_s":[0.1],"forecast":[0.125,null],"forecast_sd":[0.5,1]}`,
-		`{"v":1,"kind":"sde","stream":"bead","seq":6,"time":"2026-05-06T10:00:00.123456789Z","revision":1,"transitions":9,"observed_s":0.3,"sigma":[1,2],"sigma_low":[0.9,1.9],"sigma_high":[1.1,2.1],"diffusion":[0.5,2],"noise_sd":[0.01,0.02],"activity":["active","undecided"],"active_count":1,"drift_crlb":0.25,"drift_revision":4,"frames_held":5,"drift_frame":0,"drift_changes":0}`,
+		`{"v":1,"kind":"sde","stream":"bead","seq":6,"time":"2026-05-06T10:00:00.123456789Z","revision":1,"transitions":9,"observed_s":0.3,"sigma":[1,2],"sigma_low":[0.9,1.9],"sigma_high":[1.1,2.1],"diffusion":[0.5,2],"noise_sd":[0.01,0.02],"activity":["active","undecided"],"active_count":1,"drift_crlb":0.25,"drift_revision":4,"frames_held":5,"drift_frame":0,"drift_changes":0,"too_few_dimensions":false}`,
 		`{"v":1,"kind":"latent","stream":"bead","seq":7,"time":"2026-05-06T10:00:00.123456789Z","trajectory":2,"dropped_before":3,"z":[0.5,-1e-09],"z_sd":[0.1,1],"drift":[-2,1e+300],"latency_ms":1.5,"z_filtered":[0.25,0],"z_filtered_sd":[0.05,0.5],"nis":2.5,"light":190,"forecast_s":[0.1],"forecast":[0.125,null],"forecast_sd":[0.5,1]}`,
 		`{"v":1,"kind":"event","stream":"bead","seq":7,"time":"2026-05-06T10:00:00.123456789Z","level":"warning","code":"queue_full","text":"a \"quoted\" text\u001b[2J","count":3}`,
 		`{"v":1,"kind":"health","stream":"bead","time":"2026-05-06T10:00:00.123456789Z","state":"tracking","uptime_s":12,"frames_in":20,"frames_tracked":18,"frames_dropped":{"queue_full":2},"alarms":{"bleached":1},"published":40,"fps":29.5,"queue":0,"stages":[{"name":"read","p50_ms":1,"p95_ms":2,"p99_ms":3}]}`,
@@ -64,11 +64,11 @@ func TestUnitsAreAdded(t *testing.T) {
 		`"diffusion_px2_s":4,"diffusion_px2_s_low":0,"diffusion_px2_s_high":6,"diffusion_xy_px2_s":[3,5]`
 	for i, want := range []string{
 		`"latency_ms":1.5,"centroid_px":[250.5,9],"z_filtered"`,
-		`"drift_revision":4,"frames_held":5,"drift_frame":0,"drift_changes":0,"calibration":"not_explained","calibration_r2":[0.5,1]}`,
+		`"drift_revision":4,"frames_held":5,"drift_frame":0,"drift_changes":0,"too_few_dimensions":false,"calibration":"not_explained","calibration_r2":[0.5,1]}`,
 		`"latency_ms":1.5,"z_filtered"`,
-		`"drift_changes":0,` + px + `}`,
+		`"drift_changes":0,"too_few_dimensions":false,` + px + `}`,
 		`"latency_ms":1.5,"z_filtered"`,
-		`"drift_changes":0,` + px + `,"diffusion_um2_s":1,"diffusion_um2_s_low":0,"diffusion_um2_s_high":1.5,"diffusion_xy_um2_s":[0.75,1.25]}`,
+		`"drift_changes":0,"too_few_dimensions":false,` + px + `,"diffusion_um2_s":1,"diffusion_um2_s_low":0,"diffusion_um2_s_high":1.5,"diffusion_xy_um2_s":[0.75,1.25]}`,
 	} {
 		if !strings.Contains(got[i], want) {
 			t.Errorf("found    %s\nexpected %s", got[i], want)

@@ -83,6 +83,9 @@ func (s *terminal) Close(context.Context) error { return s.draw() }
 func (s *terminal) event(e *latent.Event) error {
 	s.page.Reset()
 	s.erase()
+	if !s.env.Terminal {
+		s.page.WriteString(s.env.Stream + " ") // other streams may write beside it
+	}
 	fmt.Fprintf(&s.page, "%s %s %s: %s", e.Time.Local().Format(time.TimeOnly), e.Level, Printable(e.Code), Printable(e.Text))
 	if e.Count > 1 {
 		fmt.Fprintf(&s.page, " (%d times)", e.Count)

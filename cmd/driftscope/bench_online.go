@@ -18,16 +18,16 @@ import (
 
 // benchOnlineCmd measures the online estimator on simulated latents, whose law is known.
 type benchOnlineCmd struct {
-	Runs int      `help:"Simulations a cell; unless given 1000 of sigma, 200 of dimension, 24 of drift and change." placeholder:"N"`
+	Runs int      `help:"Simulations a cell; unless given 1000 of sigma, 200 of dimension, 24 of the others." placeholder:"N"`
 	Seed uint64   `default:"1" help:"Of every random draw." placeholder:"S"`
-	Only []string `help:"Some of sigma, dimension, drift, change; all unless given." placeholder:"STUDY,..."`
+	Only []string `help:"Some of sigma, dimension, hidden, drift, change; all unless given." placeholder:"STUDY,..."`
 	JSON bool     `name:"json" help:"Print one JSON object instead of tables."`
 }
 
 // Help says what is in the tables, under the command's own help.
 func (c *benchOnlineCmd) Help() string {
 	return "sigma: how often the 95 % interval of the diffusion holds the true one, and how far the estimate scatters beside the least that any could, in noise and with frames lost. " +
-		"dimension: how often exactly the dimensions that move are called active, of 16. drift: the drift's error after one pass, beside that of the recording's own fit. " +
+		"dimension: how often exactly the dimensions that move are called active, of 16. hidden: how often latents are said to be too few that are, and that are not. drift: the drift's error after one pass, beside that of the recording's own fit. " +
 		"change: the drift's error before and after the law changes. The same seed gives the same figures on any number of cores."
 }
 
@@ -36,6 +36,7 @@ type onlineFindings struct {
 	Seed      uint64         `json:"seed"`
 	Sigma     []sigmaRow     `json:"sigma,omitempty"`
 	Dimension []dimensionRow `json:"dimension,omitempty"`
+	Hidden    []hiddenRow    `json:"hidden,omitempty"`
 	Drift     []driftRow     `json:"drift,omitempty"`
 	Change    []changeRow    `json:"change,omitempty"`
 }
@@ -51,6 +52,7 @@ type onlineStudy struct {
 var onlineStudies = []onlineStudy{
 	{"sigma", 1000, measureSigma, printSigma},
 	{"dimension", 200, measureDimension, printDimension},
+	{"hidden", 24, measureHidden, printHidden},
 	{"drift", 24, measureDrift, printDrift},
 	{"change", 24, measureChange, printChange},
 }
@@ -94,7 +96,7 @@ func (c *benchOnlineCmd) Run(ctx context.Context) error {
 func (c *benchOnlineCmd) studies() (chosen []onlineStudy, err error) {
 	for _, name := range c.Only {
 		if !slices.ContainsFunc(onlineStudies, func(s onlineStudy) bool { return s.name == name }) {
-			return nil, fmt.Errorf("--only: there is no study %q: give some of sigma, dimension, drift, change", name)
+			return nil, fmt.Errorf("--only: there is no study %q: give some of sigma, dimension, hidden, drift, change", name)
 		}
 	}
 	for _, s := range onlineStudies {

@@ -175,6 +175,7 @@ func TestOnlineFindingsInWords(t *testing.T) {
 	f := &onlineFindings{
 		Sigma:     []sigmaRow{{R: 9, N: 300, Dropped: 0.5, Coverage: 0.948, Error: 0.3, Bound: 0.25}},
 		Dimension: []dimensionRow{{Regime: "drowned", Exact: 0.97, By: []float64{1, 0.96, 0.97, 0.95}}},
+		Hidden:    []hiddenRow{{Law: "free", Hidden: true, Frames: hiddenAfter, Told: []float64{0.25, 0.75, 0.83}}, {Law: "double well", Frames: hiddenAfter, Told: make([]float64, 3)}},
 		Drift:     []driftRow{{SDE: "balls-ou", LMu: 0.5, Teacher: 0.25, Zero: 4}},
 		Change:    []changeRow{{SDE: "circle reverses", Frames: changeFrames, LMu: make([]float64, 7), Fresh: make([]float64, 7), Zero: make([]float64, 7)}},
 	}
@@ -182,9 +183,23 @@ func TestOnlineFindingsInWords(t *testing.T) {
 	for _, s := range onlineStudies {
 		s.show(f, &out)
 	}
-	for _, want := range []string{"50 % of the frames lost", "0.948", "(1.200)", "drowned", "0.970", "balls-ou", "2.00", "circle reverses"} {
+	for _, want := range []string{"50 % of the frames lost", "0.948", "(1.200)", "drowned", "0.970", "0.83", "double well", "balls-ou", "2.00", "circle reverses"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, &out)
 		}
 	}
+}
+
+// TestHiddenIsTold: latents that something fast and strong drives are said to be too few, as 12 of 12 were within 3300 frames.
+func TestHiddenIsTold(t *testing.T) {
+	for _, s := range showings {
+		if s.name != "sprung, driven fast" {
+			continue
+		}
+		if at, err := s.told(rand.New(rand.NewPCG(3, 1))); err != nil || at >= hiddenFrames {
+			t.Errorf("told at frame %d, %v", at, err)
+		}
+		return
+	}
+	t.Error("the law is gone")
 }

@@ -82,7 +82,7 @@ func TestRunGivesMicrometres(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	captured(t, func() error { return (&runCmd{Source: file}).Run(t.Context()) })
+	captured(t, func() error { return (&runCmd{Sources: []string{file}}).Run(t.Context()) })
 	results, err := os.Open(out)
 	if err != nil {
 		t.Fatal(err)

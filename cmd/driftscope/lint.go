@@ -35,11 +35,9 @@ func lint(cfg config.Config) error {
 	var errs []error
 	_, err := ingest.New(cfg.Source.Kind, cfg.Source.Decode) // holds nothing before Open
 	errs = append(errs, err)
-	steps, err := newSteps(cfg.Preprocess)
+	steps, err := newSteps(cfg.Preprocess, 1)
 	errs = append(errs, err)
-	for _, s := range steps {
-		s.Close()
-	}
+	closeSteps(steps)
 	errs = append(errs, lintModel(cfg))
 	for _, c := range cfg.Sinks {
 		sink, err := sinks.New(c.Kind, c.Decode, sinks.Env{Stream: cfg.Stream, Stdout: io.Discard})

@@ -14,17 +14,20 @@ import (
 
 // commands is the command line, one field a sub-command; each has its file.
 type commands struct {
-	Run      runCmd      `cmd:"" help:"Track a source and publish what it does."`
-	Watch    watchCmd    `cmd:"" help:"Print what a running stream publishes."`
-	Pretrain pretrainCmd `cmd:"" help:"Learn an encoder from a recording."`
-	Eval     evalCmd     `cmd:"" help:"Measure a model against the truth."`
-	Paper    paperCmd    `cmd:"" help:"Train and measure the paper's experiments, and write its table anew."`
-	Simulate simulateCmd `cmd:"" help:"Write a simulated recording with its truth."`
-	Sample   sampleCmd   `cmd:"" help:"Film new paths of a model's law of motion."`
-	Probe    probeCmd    `cmd:"" help:"Say what a source holds, without tracking it."`
-	Lint     lintCmd     `cmd:"" help:"Check a configuration without opening anything."`
-	Sources  sourcesCmd  `cmd:"" help:"List the kinds of source, step and sink."`
-	Bench    benchCmd    `cmd:"" help:"Measure speed and memory on this machine, and methods where the answer is known."`
+	Run       runCmd       `cmd:"" help:"Track a source and publish what it does."`
+	Watch     watchCmd     `cmd:"" help:"Print what a running stream publishes."`
+	Dashboard dashboardCmd `cmd:"" help:"Show the dashboard of streams on a NATS server elsewhere."`
+	Publish   publishCmd   `cmd:"" help:"Send a source's frames over NATS, for a run that reads nats:SUBJECT."`
+	Pretrain  pretrainCmd  `cmd:"" help:"Learn an encoder from a recording."`
+	Eval      evalCmd      `cmd:"" help:"Measure a model against the truth."`
+	Paper     paperCmd     `cmd:"" help:"Train and measure the paper's experiments, and write its table anew."`
+	Simulate  simulateCmd  `cmd:"" help:"Write a simulated recording with its truth."`
+	Sample    sampleCmd    `cmd:"" help:"Film new paths of a model's law of motion."`
+	Probe     probeCmd     `cmd:"" help:"Say what a source holds, without tracking it."`
+	Lint      lintCmd      `cmd:"" help:"Check a configuration without opening anything."`
+	Sources   sourcesCmd   `cmd:"" help:"List the kinds of source, step and sink."`
+	Capture   captureCmd   `cmd:"" hidden:"" help:"Read a source on behalf of another driftscope."`
+	Bench     benchCmd     `cmd:"" help:"Measure speed and memory on this machine, and methods where the answer is known."`
 }
 
 func main() {

@@ -8,13 +8,22 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"driftscope/internal/fakecamera"
 )
 
 // TestMain fails the suite when a goroutine or, under -tags matprofile, a Mat outlives it. The same goes for every command that a
-// test drives in a process of its own.
+// test drives in a process of its own, and for the processes that sources start.
 func TestMain(m *testing.M) {
-	if os.Getenv(asDriftscope) == "" {
+	child := len(os.Args) == 2 && os.Args[1] == "capture"
+	if os.Getenv(asDriftscope) == "" && !child {
 		os.Exit(sound(m.Run()))
+	}
+	if child {
+		if err := fakecamera.WithoutRawSockets(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	status := execute(ctx, os.Args[1:])

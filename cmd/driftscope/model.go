@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"reflect"
 	"strings"
 
@@ -81,10 +82,24 @@ func (m *loadedModel) steps(ctx context.Context, cfg config.Config) ([]config.Co
 // sourceName is what a person would type for a source.
 func sourceName(c config.Component) string {
 	options := c.Options()
-	if path, ok := options["path"].(string); ok {
+	for _, key := range []string{"name", "camera", "device", "subject"} {
+		if name, given := options[key]; given {
+			return fmt.Sprintf("%s:%v", c.Kind, name)
+		}
+	}
+	path, ok := options["path"].(string)
+	axes, _ := options["axes"].(map[string]any)
+	switch {
+	case !ok:
+		return c.Kind // a pipeline is long, and an address may hold a password
+	case len(axes) == 0:
 		return path
 	}
-	return fmt.Sprintf("%s:%v", c.Kind, options["name"])
+	chosen := url.Values{}
+	for name, value := range axes {
+		chosen.Set(name, fmt.Sprint(value))
+	}
+	return fmt.Sprintf("%s:%s?%s", c.Kind, path, chosen.Encode())
 }
 
 // adapt makes a card's steps fit any camera: the grey window follows the pictures, the region is the largest square in their middle.

@@ -3,6 +3,7 @@ package main
 import (
 	"reflect"
 	"testing"
+	"time"
 
 	"driftscope/infer/card"
 	"driftscope/internal/config"
@@ -15,7 +16,12 @@ func TestStreamName(t *testing.T) {
 		"run1/*.png":          "stream",
 		"/data/trap-good.mp4": "trap-good",
 		"größe.mov":           "gr--e",
+		"genicam:Basler-1":    "genicam-Basler-1",
+		"rtsp://u:secret@cam": "cam",
+		"gst:a ! b,rate=20/1": "gst",
 		".":                   "stream",
+		"nats:lab.cam":        "lab-cam",
+		"nats://lab:4222/a.b": "a-b",
 	} {
 		if got := streamName(source); got != want {
 			t.Errorf("%s: found %q, expected %q", source, got, want)
@@ -92,16 +98,17 @@ func TestSameSteps(t *testing.T) {
 
 func TestFlagsStandOverTheFile(t *testing.T) {
 	seed, port := uint64(1<<64-1), 0
-	c := runCmd{Source: "../../configs/molecule.yaml", Seed: &seed, NATSPort: &port, Stream: "other", Out: "out.jsonl", NoStatus: true}
-	cfg, err := c.config()
+	c := runCmd{Sources: []string{"../../configs/molecule.yaml"}, Mode: "lossless", Seed: &seed, NATSPort: &port, Stream: "other", Out: "out.jsonl", NoStatus: true}
+	cfgs, err := c.configs()
 	if err != nil {
 		t.Fatal(err)
 	}
+	cfg := cfgs[0]
 	if cfg.Online.Seed != seed || cfg.Source.Options()["seed"] != seed {
 		t.Errorf("seeds %d and %v, expected %d", cfg.Online.Seed, cfg.Source.Options()["seed"], seed)
 	}
-	if cfg.NATS.Port != 0 || cfg.Stream != "other" {
-		t.Errorf("port %d, stream %s", cfg.NATS.Port, cfg.Stream)
+	if cfg.NATS.Port != 0 || cfg.Stream != "other" || cfg.Mode != "lossless" || cfg.StallAfter != 5*time.Second {
+		t.Errorf("port %d, stream %s, mode %s, stall_after %v", cfg.NATS.Port, cfg.Stream, cfg.Mode, cfg.StallAfter)
 	}
 	if len(cfg.Sinks) != 1 || cfg.Sinks[0].Kind != "jsonl" || cfg.Sinks[0].Options()["path"] != "out.jsonl" {
 		t.Errorf("sinks %v", cfg.Sinks)

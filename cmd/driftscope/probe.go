@@ -17,7 +17,7 @@ import (
 
 // probeCmd reads the beginning of a source and says what it found.
 type probeCmd struct {
-	Source string  `arg:"" help:"A video, a folder or glob of pictures, a TIFF, a FITS cube or sim:NAME."`
+	Source string  `arg:"" help:"A video, a folder or glob of pictures, a TIFF, a FITS cube, a camera (driftscope sources) or sim:NAME."`
 	Frames int     `default:"500" help:"Frames to look at, at most."`
 	JSON   bool    `name:"json" help:"Print one JSON object."`
 	DT     float64 `name:"dt" help:"Seconds between frames, where the source does not say." placeholder:"S"`

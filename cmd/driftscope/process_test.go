@@ -12,6 +12,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"driftscope/ingest"
+	"driftscope/internal/fakecamera"
 )
 
 // asDriftscope makes the test's own binary behave as driftscope, so that tests see exit statuses, output and signals as a person does.
@@ -110,6 +113,14 @@ func TestMistakes(t *testing.T) {
 		{"assets of a recording", []string{"pretrain", "text.tif", "--latent", "2", "--assets", ".", "--out", "x.onnx"}, 2, "text.tif is a recording"},
 		{"assets of another scene", []string{"pretrain", "sim:balls-ou", "--latent", "2", "--assets", ".", "--out", "x.onnx"}, 2, "leave assets out"},
 		{"no assets", []string{"eval", "--model", "embedded:molecule", "--video", "sim:digits-ou", "--truth", "centroid", "--assets", "."}, 2, folder + " holds no digits"},
+		{"dashboard nowhere", []string{"run", "sim:molecule", "--dashboard", "8300"}, 2, "dashboard.address: found"},
+		{"open dashboard", []string{"run", "sim:molecule", "--nats-port", "0", "--dashboard", "0.0.0.0:0"}, 2, "give dashboard.token"},
+		{"dashboard of the inside", []string{"dashboard", "--nats", "embedded", "--websocket", "ws://127.0.0.1:1"}, 2, "--nats: embedded"},
+		{"dashboard of nothing", []string{"dashboard", "--dashboard", "off", "--websocket", "ws://127.0.0.1:1"}, 2, "--dashboard: off"},
+		{"latest of a recording", []string{"run", "sim:balls-ou", "--mode", "latest", "--nats", "off", "--no-status"}, 2, "leave mode out"},
+		{"several results", []string{"run", "sim:balls-ou", "sim:molecule", "--out", "x.jsonl"}, 2, "--out x.jsonl: is for one source"},
+		{"followed simulation", []string{"run", "sim:molecule", "--follow"}, 2, "sim:molecule is read as sim"},
+		{"idle without follow", []string{"run", "text.tif", "--until-idle", "3s"}, 2, "add follow"},
 		{"bad stream", []string{"run", "sim:molecule", "--stream", "a.b"}, 2, "stream: found"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -121,7 +132,7 @@ func TestMistakes(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	o := drive(t, t.TempDir(), "--help")
-	for _, name := range []string{"run", "watch", "pretrain", "eval", "simulate", "sample", "probe", "lint", "sources"} {
+	for _, name := range []string{"run", "watch", "dashboard", "publish", "pretrain", "eval", "simulate", "sample", "probe", "lint", "sources"} {
 		if !strings.Contains(o.out, "\n  "+name) {
 			t.Errorf("help does not list %s:\n%s", name, o.out)
 		}
@@ -131,6 +142,24 @@ func TestHelp(t *testing.T) {
 	}
 	if o.status != 0 {
 		t.Errorf("status %d", o.status)
+	}
+}
+
+// TestSources: every kind has a line that says what to give, and cameras are looked for without hanging.
+func TestSources(t *testing.T) {
+	o := drive(t, t.TempDir(), "sources")
+	if o.status != 0 {
+		t.Fatalf("status %d\n%s", o.status, o.errors)
+	}
+	for _, kind := range ingest.Kinds() {
+		if about[kind] == "" || !strings.Contains(o.out, about[kind]) {
+			t.Errorf("nothing is said of %s:\n%s", kind, o.out)
+		}
+	}
+	for _, want := range []string{"OpenCV's FFMPEG: yes", "Aravis", "cameras found\n  "} {
+		if !strings.Contains(o.out, want) {
+			t.Errorf("no %q in\n%s", want, o.out)
+		}
 	}
 }
 
@@ -148,8 +177,18 @@ func TestShippedConfigurations(t *testing.T) {
 			if o := drive(t, t.TempDir(), "lint", path); o.status != 0 || o.out != "ok\n" {
 				t.Fatalf("lint: status %d, %s%s", o.status, o.out, o.errors)
 			}
-			o := drive(t, t.TempDir(), "run", path, "--frames", "20", "--nats-port", "0")
-			if o.status != 0 || !strings.Contains(o.out, "frames in 20, ") {
+			folder, want := t.TempDir(), "frames in 20, "
+			switch filepath.Base(file) {
+			case "tail.yaml": // what somebody else is writing
+				if o := drive(t, folder, "simulate", "molecule", "--frames", "20", "--out", "recording"); o.status != 0 {
+					t.Fatal(o.errors)
+				}
+			case "camera.yaml":
+				fakecamera.Start(t)
+				want = "frames in " // those that were lost on the way, too
+			}
+			o := drive(t, folder, "run", path, "--frames", "20", "--nats-port", "0")
+			if o.status != 0 || !strings.Contains(o.out, want) {
 				t.Errorf("run: status %d\n%s%s", o.status, o.out, o.errors)
 			}
 		})

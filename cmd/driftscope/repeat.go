@@ -28,7 +28,7 @@ func readEarlier(path string) (*earlier, error) {
 		return nil, err
 	}
 	defer f.Close()
-	e, lines, number := &earlier{tracked: map[uint64]bool{}}, bufio.NewScanner(f), 0
+	e, lines, number := &earlier{tracked: map[uint64]bool{}, applied: []uint64{}}, bufio.NewScanner(f), 0
 	lines.Buffer(nil, sinks.MaxRecord)
 	for lines.Scan() {
 		number++
@@ -72,10 +72,11 @@ func (e *earlier) take(line []byte) error {
 	return nil
 }
 
-// repeated gives of a source's frames those that the earlier run tracked.
+// repeated gives of a source's frames those that the earlier run tracked, and says between them what it lost.
 type repeated struct {
 	pipeline.Source
 	*earlier
+	lost uint64 // frames since the last one that was tracked
 }
 
 // repeat narrows a source to what the earlier run saw of it. Live sources cannot be seen again.
@@ -83,16 +84,22 @@ func (e *earlier) repeat(s pipeline.Source) (pipeline.Source, error) {
 	if live, ok := s.(pipeline.Live); ok && live.Live() {
 		return nil, errors.New("--repeat: a live source cannot be seen again: give the recording, or a simulation with realtime: false")
 	}
-	return repeated{s, e}, nil
+	return &repeated{Source: s, earlier: e}, nil
 }
 
 // Read passes over frames that were not tracked then.
-func (r repeated) Read(ctx context.Context) (*frame.Frame, error) {
+func (r *repeated) Read(ctx context.Context) (*frame.Frame, error) {
 	for {
 		f, err := r.Source.Read(ctx)
-		if err != nil || r.tracked[f.Seq] {
-			return f, err
+		if err != nil {
+			return nil, err
 		}
+		f.Meta.Dropped += r.lost
+		if r.tracked[f.Seq] {
+			r.lost = 0
+			return f, nil
+		}
+		r.lost = f.Meta.Dropped + 1
 		f.Close()
 	}
 }

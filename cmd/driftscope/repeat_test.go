@@ -47,7 +47,7 @@ func TestRepeat(t *testing.T) {
 func TestStateGoesOn(t *testing.T) {
 	folder := t.TempDir()
 	run := func(out string) outcome {
-		return drive(t, folder, "run", "sim:molecule", "--frames", "120", "--nats", "off", "--no-status", "--state", "law", "--out", out)
+		return drive(t, folder, "run", "sim:molecule", "--frames", "120", "--mode", "lossless", "--nats", "off", "--no-status", "--state", "law", "--out", out)
 	}
 	if o := run("first.jsonl"); o.status != 0 {
 		t.Fatal(o.errors)

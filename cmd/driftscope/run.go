@@ -4,37 +4,39 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"driftscope/internal/config"
-	"driftscope/internal/pipeline"
 )
 
-// runCmd tracks one stream until it ends. Flags stand over the configuration.
+// runCmd tracks one stream or several until they end. Flags stand over the configurations.
 type runCmd struct {
-	Source   string  `arg:"" help:"sim:NAME, a video, a folder or glob of pictures, a TIFF, a FITS cube, or a configuration that ends in .yaml."`
-	Model    string  `help:"The encoder: a model file, or embedded:NAME." placeholder:"MODEL.onnx"`
-	Frames   uint64  `help:"Stop after this many frames." placeholder:"N"`
-	DT       float64 `name:"dt" help:"Seconds between frames, where the source does not say." placeholder:"S"`
-	FPS      float64 `name:"fps" help:"Frames a second, where the source does not say."`
-	NATS     string  `name:"nats" help:"Where to publish: embedded, off or nats://host:port." placeholder:"URL"`
-	NATSPort *int    `name:"nats-port" help:"Port of the embedded server; 0 takes a free one." placeholder:"PORT"`
-	Stream   string  `help:"The stream's name in every message." placeholder:"NAME"`
-	Out      string  `help:"Write every message to this file, one JSON object a line." placeholder:"RESULTS.jsonl"`
-	State    string  `help:"Keep the law in this file, and go on from it where it is there." placeholder:"FILE"`
-	Repeat   string  `help:"Track the frames that an earlier run tracked, and refine when it did, by what its --out wrote: the same estimates again." placeholder:"RESULTS.jsonl"`
-	Seed     *uint64 `help:"Of every random draw, the simulated source's included."`
-	NoStatus bool    `help:"No live status on the terminal."`
+	Sources   []string      `arg:"" name:"source" help:"sim:NAME, a camera (driftscope sources), nats:SUBJECT, a video, a folder or glob of pictures, a TIFF, an NDTiff folder, a FITS cube, or a configuration that ends in .yaml; several run side by side."`
+	Model     string        `help:"The encoder: a model file, or embedded:NAME." placeholder:"MODEL.onnx"`
+	Frames    uint64        `help:"Stop after this many frames." placeholder:"N"`
+	DT        float64       `name:"dt" help:"Seconds between frames, where the source does not say." placeholder:"S"`
+	FPS       float64       `name:"fps" help:"Frames a second, where the source does not say."`
+	Follow    bool          `help:"The recording is still being written: wait for more where it ends, until Ctrl-C."`
+	UntilIdle time.Duration `help:"With --follow: the recording has ended when nothing came for so long, such as 30s." placeholder:"TIME"`
+	NATS      string        `name:"nats" help:"Where to publish: embedded, off or nats://host:port." placeholder:"URL"`
+	NATSPort  *int          `name:"nats-port" help:"Port of the embedded server; 0 takes a free one." placeholder:"PORT"`
+	Dashboard string        `help:"Where to show the dashboard, 127.0.0.1:8300 unless that port is taken; off shows none." placeholder:"HOST:PORT"`
+	Stream    string        `help:"The stream's name in every message." placeholder:"NAME"`
+	Out       string        `help:"Write every message to this file, one JSON object a line." placeholder:"RESULTS.jsonl"`
+	State     string        `help:"Keep the law in this file, and go on from it where it is there." placeholder:"FILE"`
+	Record    string        `help:"Keep every frame, as it was read, in this new or empty folder." placeholder:"DIR"`
+	Repeat    string        `help:"Track the frames that an earlier run tracked, and refine when it did, by what its --out wrote: the same estimates again." placeholder:"RESULTS.jsonl"`
+	Mode      string        `help:"Where tracking is slower than the source: latest drops the oldest frames, lossless none; by default latest where the source does not wait." placeholder:"MODE"`
+	Seed      *uint64       `help:"Of every random draw, the simulated source's included."`
+	NoStatus  bool          `help:"No live status on the terminal."`
 }
 
 // Run tracks, and prints the account at the end.
 func (c *runCmd) Run(ctx context.Context) error {
-	cfg, err := c.config()
+	cfgs, err := c.configs()
 	if err != nil {
 		return usage(err)
 	}
@@ -44,25 +46,53 @@ func (c *runCmd) Run(ctx context.Context) error {
 			return usage(fmt.Errorf("--repeat: %w", err))
 		}
 	}
-	s, err := assemble(ctx, cfg, before)
+	s, err := assembleAll(ctx, cfgs, before)
 	if err != nil {
 		return err
 	}
-	if s.bus != nil {
-		defer s.bus.Close()
+	defer s.bus.Close()
+	defer s.dashboard.Close()
+	return s.run(ctx, c.Frames)
+}
+
+// configs are those of all sources, fit to run in one process.
+func (c *runCmd) configs() ([]config.Config, error) {
+	if err := c.forOne(); err != nil {
+		return nil, err
 	}
-	s.introduce(cfg)
-	summary, err := pipeline.Run(ctx, s.stages, pipeline.Options{
-		Stream: cfg.Stream, Frames: c.Frames, Grace: cfg.Grace, ViewEvery: s.viewEvery(), Log: logger(cfg),
-		Keep: keeping(cfg.Online.State),
-	})
-	printSummary(os.Stdout, summary)
-	return err
+	var cfgs []config.Config
+	for _, source := range c.Sources {
+		cfg, err := c.config(source)
+		if err != nil {
+			return nil, err
+		}
+		cfgs = append(cfgs, cfg)
+	}
+	return cfgs, sideBySide(c.Sources, cfgs)
+}
+
+// forOne refuses flags that name one stream's own where there are several.
+func (c *runCmd) forOne() error {
+	if len(c.Sources) < 2 {
+		return nil
+	}
+	for _, flag := range []struct{ name, value, instead string }{
+		{"--out", c.Out, "write a configuration for each, with sinks: [{jsonl: {path: ...}}]"},
+		{"--state", c.State, "write a configuration for each, with online: {state: ...}"},
+		{"--record", c.Record, "write a configuration for each, with record: {path: ...}"},
+		{"--stream", c.Stream, "write a configuration for each, with stream: ..."},
+		{"--repeat", c.Repeat, "repeat one at a time"},
+	} {
+		if flag.value != "" {
+			return fmt.Errorf("%s %s: is for one source, and %d were given: %s", flag.name, flag.value, len(c.Sources), flag.instead)
+		}
+	}
+	return nil
 }
 
 // config is the file's, or what the source's name implies, with the flags over it.
-func (c *runCmd) config() (config.Config, error) {
-	cfg, err := c.base()
+func (c *runCmd) config(source string) (config.Config, error) {
+	cfg, err := c.base(source)
 	if err != nil {
 		return cfg, err
 	}
@@ -73,8 +103,11 @@ func (c *runCmd) config() (config.Config, error) {
 	}
 	set(&cfg.Model, c.Model)
 	set(&cfg.Stream, c.Stream)
+	set(&cfg.Mode, c.Mode)
 	set(&cfg.NATS.URL, c.NATS)
+	set(&cfg.Dashboard.Address, c.Dashboard)
 	set(&cfg.Online.State, c.State)
+	set(&cfg.Record.Path, c.Record)
 	if c.NATSPort != nil {
 		cfg.NATS.Port = *c.NATSPort
 	}
@@ -95,22 +128,44 @@ func (c *runCmd) config() (config.Config, error) {
 }
 
 // base is the configuration before the flags that a file can hold.
-func (c *runCmd) base() (config.Config, error) {
-	if ext := strings.ToLower(filepath.Ext(c.Source)); ext == ".yaml" || ext == ".yml" {
-		if c.DT != 0 || c.FPS != 0 {
-			return config.Config{}, errors.New("--dt and --fps: with a configuration, write dt or fps under its source")
+func (c *runCmd) base(source string) (config.Config, error) {
+	if isConfig(source) {
+		if c.DT != 0 || c.FPS != 0 || c.Follow || c.UntilIdle != 0 {
+			return config.Config{}, errors.New("--dt, --fps, --follow and --until-idle: with a configuration, write dt, fps, follow or until_idle under its source")
 		}
-		return config.Load(c.Source)
+		return config.Load(source)
 	}
 	cfg := config.Default()
-	source, err := sourceFrom(c.Source, c.DT, c.FPS)
+	component, err := sourceFrom(source, c.DT, c.FPS)
 	if err != nil {
 		return cfg, err
 	}
-	cfg.Source = source
-	cfg.Stream = streamName(c.Source)
+	if cfg.Source, err = c.following(component, source); err != nil {
+		return cfg, err
+	}
+	cfg.Stream = streamName(source)
 	cfg.Sinks = []config.Component{{Kind: terminalSink}}
 	return cfg, nil
+}
+
+// isConfig says whether a source is given by its configuration.
+func isConfig(source string) bool {
+	ext := strings.ToLower(filepath.Ext(source))
+	return ext == ".yaml" || ext == ".yml"
+}
+
+// following has the source wait for more where that is asked for.
+func (c *runCmd) following(source config.Component, name string) (_ config.Component, err error) {
+	if !c.Follow && c.UntilIdle == 0 {
+		return source, nil
+	}
+	if grows := []string{"directory", "ndtiff", "tiff", "video"}; !slices.Contains(grows, source.Kind) {
+		return source, fmt.Errorf("--follow: %s is read as %s, and only %s are followed: leave --follow and --until-idle out", name, source.Kind, strings.Join(grows, ", "))
+	}
+	if source, err = source.With("follow", c.Follow); err == nil && c.UntilIdle != 0 {
+		source, err = source.With("until_idle", c.UntilIdle.String())
+	}
+	return source, err
 }
 
 // seed settles every seed, so that it can be printed: the flag, or what is written, or 1.
@@ -131,10 +186,20 @@ func (c *runCmd) seed(cfg *config.Config) (err error) {
 	return err
 }
 
-// streamName makes a subject's token of what a person typed: sim:molecule becomes molecule, a/bead 2.tif becomes bead-2.
+// streamName makes a subject's token of what a person typed: sim:molecule becomes molecule, a/bead 2.tif bead-2, nats:lab.cam lab-cam, and
+// rtsp://user:password@scope becomes scope.
 func streamName(source string) string {
 	name := strings.TrimSuffix(filepath.Base(source), filepath.Ext(source))
+	if strings.HasPrefix(source, "gst:") {
+		return "gst"
+	}
+	if strings.Contains(source, "://") { // a user and password stay out of it
+		name = name[strings.LastIndexByte(name, '@')+1:]
+	}
 	name = strings.TrimPrefix(name, simSource+":")
+	if subject, found := strings.CutPrefix(source, "nats:"); found {
+		name = filepath.Base(subject)
+	}
 	name = strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '-':
@@ -146,24 +211,4 @@ func streamName(source string) string {
 		return "stream"
 	}
 	return name[:min(len(name), 64)]
-}
-
-// logger writes warnings to standard error where no live status would be torn by them.
-func logger(cfg config.Config) *slog.Logger {
-	if slices.ContainsFunc(cfg.Sinks, func(s config.Component) bool { return s.Kind == terminalSink }) {
-		return slog.New(slog.DiscardHandler)
-	}
-	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-}
-
-// printSummary says where every frame went.
-func printSummary(w *os.File, s pipeline.Summary) {
-	fmt.Fprintf(w, "frames in %d, tracked %d, dropped %d, messages published %d, in %.1f s\n",
-		s.FramesIn, s.Tracked, s.FramesIn-s.Tracked, s.Published, s.Duration.Seconds())
-	for _, cause := range slices.Sorted(maps.Keys(s.Dropped)) {
-		fmt.Fprintf(w, "  dropped %d: %s\n", s.Dropped[cause], cause)
-	}
-	for _, code := range slices.Sorted(maps.Keys(s.Health.Alarms)) {
-		fmt.Fprintf(w, "  alarms %d: %s\n", s.Health.Alarms[code], code)
-	}
 }

@@ -18,22 +18,41 @@ type sourcesCmd struct{}
 
 // about says in a line what to give for each kind of source.
 var about = map[string]string{
+	"camera":    "a webcam or frame grabber: camera:0 for /dev/video0",
 	"directory": "pictures in a folder, or those a pattern such as 'run1/*.png' matches; times from frames.csv beside them, --dt or --fps",
 	"fits":      "a FITS picture or cube: 8, 16 or 32 bits or floats; times from its cycle time (KCT), --dt or --fps",
+	"genicam":   "a GigE Vision or USB3 Vision camera: genicam:NAME, or genicam:any; 8 to 16 bits; times and lost frames from its own clock",
+	"gst":       "any GStreamer pipeline: 'gst:v4l2src ! videoconvert'",
+	"nats":      "frames that another program publishes: nats:SUBJECT, or nats://host:port/SUBJECT; see docs/frames.md and driftscope publish",
+	"ndtiff":    "a folder that Micro-Manager writes as NDTiff 2 or 3, one series of it, ndtiff:FOLDER?channel=DAPI&z=3; the images' own times, --dt or --fps",
+	"recording": "a folder that run --record wrote: the same frames, numbers and times again",
 	"sim":       "a simulation: sim:NAME, one of the names below",
 	"tiff":      "a TIFF of one or more pages: 8 or 16 bits or float32, both byte orders, BigTIFF; --dt or --fps",
+	"url":       "a network camera or a video on a server: rtsp://, http:// or https://",
 	"video":     "what OpenCV reads: .mp4, .avi, .mov, ...; 8 bits; --dt or --fps where the file's own rate is that of playback",
 }
 
-// Run prints the kinds.
-func (sourcesCmd) Run(context.Context) error {
+// Run prints the kinds, what this computer has of what cameras need, and the cameras that it finds.
+func (sourcesCmd) Run(ctx context.Context) error {
 	fmt.Println("sources")
 	for _, kind := range ingest.Kinds() {
 		fmt.Printf("  %-12s %s\n", kind, about[kind])
 	}
+	fmt.Println("directory, ndtiff, tiff and video (MKV, MPEG-TS) are followed while they are written: --follow, --until-idle 30s")
 	fmt.Println("simulations\n  " + strings.Join(sim.Names(), ", "))
 	fmt.Println("steps\n  " + strings.Join(preprocess.Kinds(), ", "))
 	fmt.Println("sinks\n  " + strings.Join(sinks.Kinds(), ", "))
 	fmt.Printf("built with OpenCV %s\n", gocv.OpenCVVersion())
+	for _, line := range ingest.Support() {
+		fmt.Println("  " + line)
+	}
+	fmt.Println("cameras found")
+	found := ingest.Cameras(ctx)
+	if len(found) == 0 {
+		fmt.Println("  none; docs/cameras.md says where to look")
+	}
+	for _, camera := range found {
+		fmt.Println("  " + camera)
+	}
 	return nil
 }

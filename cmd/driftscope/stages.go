@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
 	"time"
 
@@ -25,26 +26,29 @@ import (
 // Kinds that the command line itself names.
 const (
 	simSource    = "sim"
+	natsSource   = "nats"
 	terminalSink = "terminal"
 	natsSink     = "nats"
 )
 
 // stream is everything that run needs, made from a configuration and not yet started.
 type stream struct {
+	cfg    config.Config
 	stages pipeline.Stages
 	model  *loadedModel
-	bus    *bus.Conn // nil where nats.url is off
+	bus    *bus.Conn // lent; nil where nats.url is off
+
+	recorder *ingest.Recorder // of the source's frames; nil where none are kept
 
 	restored bool // the law goes on from online.state
 }
 
-// assemble makes every stage. What the user can be blamed for is a usage error; then nothing was opened. The bus comes last but for
-// the sinks, so that a wrong option never costs a connection.
+// assemble makes every stage but the sinks. What the user can be blamed for is a usage error; then nothing was opened.
 //
 // With an earlier run, what is tracked and when the drift is refined are as they were then.
 func assemble(ctx context.Context, cfg config.Config, before *earlier) (*stream, error) {
-	s := &stream{}
-	if err := s.build(ctx, cfg, before); err != nil {
+	s := &stream{cfg: cfg}
+	if err := s.build(ctx, before); err != nil {
 		s.close()
 		return nil, err
 	}
@@ -52,7 +56,8 @@ func assemble(ctx context.Context, cfg config.Config, before *earlier) (*stream,
 }
 
 // build fills s as far as it gets.
-func (s *stream) build(ctx context.Context, cfg config.Config, before *earlier) (err error) {
+func (s *stream) build(ctx context.Context, before *earlier) (err error) {
+	cfg := s.cfg
 	if s.stages.Source, err = ingest.New(cfg.Source.Kind, cfg.Source.Decode); err != nil {
 		return usage(err)
 	}
@@ -63,6 +68,12 @@ func (s *stream) build(ctx context.Context, cfg config.Config, before *earlier) 
 		}
 		applied = before.applied
 	}
+	if cfg.Record.Path != "" {
+		if s.recorder, err = ingest.NewRecorder(s.stages.Source, cfg.Record.Path, int64(cfg.Record.MaxGB*1e9)); err != nil {
+			return usage(err)
+		}
+		s.stages.Source = s.recorder
+	}
 	if s.model, err = loadModel(cfg); err != nil {
 		return usage(err)
 	}
@@ -70,67 +81,100 @@ func (s *stream) build(ctx context.Context, cfg config.Config, before *earlier) 
 	if err != nil {
 		return err
 	}
-	if s.stages.Steps, err = newSteps(steps); err != nil {
-		return usage(err)
-	}
-	s.stages.Steps = append(s.stages.Steps, pipeline.NamedStep{Name: "centroid", Step: preprocess.NewFollow()})
-	encoder, err := s.model.NewEncoder()
-	if err != nil {
+	return s.finish(ctx, cfg, steps, applied, waits(s.stages.Source))
+}
+
+// finish makes what comes after the source and the model: the steps, the encoder, the estimator, the bus and the sinks.
+func (s *stream) finish(ctx context.Context, cfg config.Config, steps []config.Component, applied []uint64, deterministic bool) (err error) {
+	if err := s.newEncoders(); err != nil {
 		return usage(fmt.Errorf("%s: %w", s.model.name, err))
 	}
-	s.stages.Encoder = encoder
-	estimator, err := newEstimator(cfg.Online, s.model.Model, waits(s.stages.Source), applied)
+	if s.stages.Steps, err = newSteps(steps, len(s.stages.Encoders)); err != nil {
+		return usage(err)
+	}
+	s.stages.Steps = append(s.stages.Steps, pipeline.NamedStep{Name: "centroid", Steps: []pipeline.Step{preprocess.NewFollow()}})
+	estimator, err := newEstimator(cfg.Online, s.model.Model, deterministic, applied)
 	if err != nil {
 		return usage(err)
 	}
 	s.stages.Estimator = estimator
-	if s.restored, err = restore(estimator, cfg.Online.State); err != nil {
-		return usage(err)
-	}
-	if s.bus, err = connect(ctx, cfg.NATS); err != nil {
-		return err
-	}
-	s.stages.Sinks, err = newSinks(cfg, s.bus)
+	s.restored, err = restore(estimator, cfg.Online.State)
+	return usage(err)
+}
+
+// attach makes the sinks. The screen belongs to a stream that is alone.
+func (s *stream) attach(b *bus.Conn, alone bool) (err error) {
+	s.bus = b
+	env := sinks.Env{Stream: s.cfg.Stream, Bus: b, Stdout: os.Stdout, Terminal: alone && term.IsTerminal(int(os.Stdout.Fd()))}
+	s.stages.Sinks, err = newSinks(s.cfg.Sinks, env)
 	return usage(err)
 }
 
 // close frees what was made of a stream that is not going to run. An unopened source holds nothing.
 func (s *stream) close() {
-	for _, step := range s.stages.Steps {
-		step.Close()
-	}
-	if s.stages.Encoder != nil {
-		s.stages.Encoder.Close()
+	closeSteps(s.stages.Steps)
+	for _, encoder := range s.stages.Encoders {
+		encoder.Close()
 	}
 	if s.stages.Estimator != nil {
 		s.stages.Estimator.Close()
 	}
-	if s.bus != nil {
-		s.bus.Close()
-	}
+	closeSinks(s.stages.Sinks)
 }
 
-// newSteps makes the preprocessing steps, all or none.
-func newSteps(components []config.Component) ([]pipeline.NamedStep, error) {
-	var steps []pipeline.NamedStep
-	for i, c := range components {
-		step, err := preprocess.New(c.Kind, c.Decode)
-		if err != nil {
-			for _, s := range steps {
-				s.Close()
-			}
-			return nil, fmt.Errorf("preprocess[%d]: %w", i, err)
-		}
-		steps = append(steps, pipeline.NamedStep{Name: c.Kind, Step: step})
+// newEncoders makes one for each core; a model with a clock has one, since that needs the frames in order.
+func (s *stream) newEncoders() error {
+	lanes := runtime.NumCPU()
+	if s.model.Card.Clock > 0 {
+		lanes = 1
 	}
-	return steps, nil
+	for range lanes {
+		encoder, err := s.model.NewEncoder()
+		if err != nil {
+			return err
+		}
+		s.stages.Encoders = append(s.stages.Encoders, encoder)
+	}
+	return nil
+}
+
+// newSteps makes the preprocessing steps, all or none: as many of each as there are lanes, or one where frames have to come in order.
+func newSteps(components []config.Component, lanes int) (made []pipeline.NamedStep, err error) {
+	defer func() {
+		if err != nil {
+			closeSteps(made)
+		}
+	}()
+	for i, c := range components {
+		made = append(made, pipeline.NamedStep{Name: c.Kind})
+		named := &made[i]
+		for len(named.Steps) < lanes {
+			step, err := preprocess.New(c.Kind, c.Decode)
+			if err != nil {
+				return made, fmt.Errorf("preprocess[%d]: %w", i, err)
+			}
+			named.Steps = append(named.Steps, step)
+			if s, ok := step.(pipeline.Independent); !ok || !s.Independent() {
+				break
+			}
+		}
+	}
+	return made, nil
+}
+
+func closeSteps(made []pipeline.NamedStep) {
+	for _, named := range made {
+		for _, step := range named.Steps {
+			step.Close()
+		}
+	}
 }
 
 // newEstimator starts from the drift that the model was trained with. Where the source waits for tracking, the estimator waits for its
 // refinements too, and the same input gives the same output.
 func newEstimator(o config.Online, model *infer.Model, deterministic bool, applied []uint64) (*online.Estimator, error) {
 	c := online.Config{
-		Dim: model.Card.Latent, Seed: o.Seed, MaxGap: o.MaxGap, RefineLag: o.RefineLag, PixelUM: o.PixelUM, Deterministic: deterministic, Applied: applied,
+		Dim: model.Card.Latent, Seed: o.Seed, MaxGap: o.MaxGap, Exposure: o.Exposure, RefineLag: o.RefineLag, PixelUM: o.PixelUM, Deterministic: deterministic, Applied: applied,
 		Forecast: o.Forecast, AlarmFrames: float64(o.AlarmFrames), TrainMean: model.Card.Mean, TrainSD: model.Card.SD,
 	}
 	if model.Card.Drift != nil {
@@ -174,21 +218,21 @@ func waits(source pipeline.Source) bool {
 }
 
 // connect reaches the bus, or starts the embedded one; nil where it is off.
-func connect(ctx context.Context, o config.NATS) (*bus.Conn, error) {
+func connect(ctx context.Context, cfg config.Config) (*bus.Conn, error) {
+	o := cfg.NATS
 	if o.URL == config.NATSOff {
 		return nil, nil
 	}
-	return bus.Connect(ctx, bus.Options{URL: o.URL, Port: o.Port, Prefix: o.Prefix, Site: o.Site})
+	return bus.Connect(ctx, bus.Options{URL: o.URL, Port: o.Port, Prefix: o.Prefix, Site: o.Site, WebSocket: o.WebSocket, Pages: pages(cfg.Dashboard)})
 }
 
-// newSinks makes the sinks of the configuration, and NATS where there is a bus, all or none.
-func newSinks(cfg config.Config, b *bus.Conn) ([]pipeline.NamedSink, error) {
-	env := sinks.Env{Stream: cfg.Stream, Bus: b, Stdout: os.Stdout, Terminal: term.IsTerminal(int(os.Stdout.Fd()))}
-	components := cfg.Sinks
-	if b != nil {
+// newSinks makes the sinks that are listed, and NATS where there is a bus, all or none.
+func newSinks(listed []config.Component, env sinks.Env) ([]pipeline.NamedSink, error) {
+	components := listed
+	if env.Bus != nil {
 		components = append([]config.Component{{Kind: natsSink}}, components...)
 	}
-	if slices.ContainsFunc(cfg.Sinks, func(c config.Component) bool { return c.Kind == natsSink }) {
+	if slices.ContainsFunc(listed, func(c config.Component) bool { return c.Kind == natsSink }) {
 		return nil, errors.New("sinks: nats is switched by nats.url: leave it out of the list")
 	}
 	var made []pipeline.NamedSink
@@ -219,7 +263,8 @@ func (s *stream) viewEvery() time.Duration {
 }
 
 // introduce says what is about to run, with every seed.
-func (s *stream) introduce(cfg config.Config) {
+func (s *stream) introduce() {
+	cfg := s.cfg
 	source := sourceName(cfg.Source)
 	if seed, ok := cfg.Source.Options()["seed"]; ok {
 		source += fmt.Sprintf(" (seed %v)", seed)

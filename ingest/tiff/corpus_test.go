@@ -1,6 +1,7 @@
 package tiff
 
 import (
+	"bytes"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"runtime"
 	"slices"
@@ -226,4 +228,49 @@ func plain(shape []int) (height, width, samples int, known bool) {
 		return shape[0], shape[1], shape[2], true
 	}
 	return 0, 0, 0, false
+}
+
+// TestCorpusFollowed: a file that grows in steps gives the pages that it gives when it is whole, whoever wrote it.
+func TestCorpusFollowed(t *testing.T) {
+	folder, files := corpus(t)
+	followed := 0
+	for _, l := range files {
+		if !l.readable() {
+			continue
+		}
+		file, err := os.ReadFile(filepath.Join(folder, l.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole, err := Open(bytes.NewReader(file), int64(len(file)))
+		if err != nil {
+			t.Errorf("%s: %v", l.file, err)
+			continue
+		}
+		size, step := int64(0), int64(len(file)/7+1)
+		growing := Follow(bytes.NewReader(file), func() (int64, error) { return size, nil })
+		var got, want Image
+		for pages := 0; ; {
+			err := growing.Next(&got)
+			switch {
+			case err == ErrPending && size < int64(len(file)):
+				size = min(size+step, int64(len(file)))
+				continue
+			case err == ErrPending:
+				growing.Finish()
+				continue
+			}
+			if end := whole.Next(&want); err != end || err == nil && !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: page %d: %v and other pixels than when it is whole (%v)", l.file, pages+1, err, end)
+			}
+			if err != nil {
+				break
+			}
+			pages++
+		}
+		followed++
+	}
+	if followed < 100 {
+		t.Errorf("%d files were followed, at least 100 expected", followed)
+	}
 }

@@ -112,15 +112,20 @@ func (f *File) valueBytes(e *entry, limit uint64) ([]byte, error) {
 		return nil, fmt.Errorf("%w: tag %d claims %d values of %d bytes in a file of %d bytes: copy it again", ErrTorn, e.tag, e.count, size, f.size)
 	}
 	held := e.count * uint64(size)
-	inline, offset := uint64(4), int64(f.order.Uint32(e.value[:]))
-	if f.big {
-		inline, offset = 8, int64(f.order.Uint64(e.value[:]))
-	}
-	if held <= inline {
+	inline, offset := f.valuePlace(e)
+	if held <= uint64(inline) {
 		return e.value[:min(held, limit)], nil
 	}
 	f.wide = resize(f.wide, int(min(held, limit)))
 	return f.wide, f.readAt(f.wide, offset)
+}
+
+// valuePlace is how many bytes of values an entry itself can hold, and where in the file they lie where they are more.
+func (f *File) valuePlace(e *entry) (inline, offset int64) {
+	if f.big {
+		return 8, int64(f.order.Uint64(e.value[:]))
+	}
+	return 4, int64(f.order.Uint32(e.value[:]))
 }
 
 // uints reads all values of a tag into dst. No such tag gives none; more than limit values are an error.

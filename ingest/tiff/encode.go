@@ -11,7 +11,7 @@ func Encode(w io.Writer, img *Image) error {
 	if err := img.check(); err != nil {
 		return err
 	}
-	if _, err := w.Write(img.header()); err != nil {
+	if _, err := w.Write(append(header(headerBytes), img.directory(headerBytes)...)); err != nil {
 		return err
 	}
 	_, err := w.Write(img.Pix)
@@ -34,20 +34,29 @@ func (img *Image) check() error {
 	return nil
 }
 
-// header is everything before the pixels: 8 bytes, the directory, and the values that do not fit in its entries.
-func (img *Image) header() []byte {
-	const (
-		short, long = 3, 4
-		entries     = 11
-		end         = 8 + 2 + 12*entries + 4
-	)
+// The sizes of what is written beside pixels.
+const (
+	headerBytes = 8 // of a file
+	entries     = 11
+	linkAt      = 2 + 12*entries // where a directory names the next one
+)
+
+// header begins a file whose first directory is at byte first; 0 is none.
+func header(first uint32) []byte {
+	return binary.LittleEndian.AppendUint32([]byte{'I', 'I', 42, 0}, first)
+}
+
+// directory is the page's, for byte at of a file, without a next one, and the values that do not fit in its entries. The pixels follow.
+func (img *Image) directory(at uint32) []byte {
+	const short, long = 3, 4
 	le := binary.LittleEndian
+	end := at + linkAt + 4
 	format, photometric := uint32(formatUint), uint32(blackIsZero)
 	if img.Depth == Float32 {
 		format = formatFloat
 	}
 	bits, channels := uint32(8*img.Depth.Bytes()), uint32(img.Channels)
-	pixels := uint32(end)
+	pixels := end
 	var extra []byte
 	if img.Channels == 3 {
 		photometric = rgb
@@ -59,8 +68,7 @@ func (img *Image) header() []byte {
 		bits, format = end, end+6
 		pixels += uint32(len(extra))
 	}
-	b := append(make([]byte, 0, end+len(extra)), 'I', 'I', 42, 0, 8, 0, 0, 0)
-	b = le.AppendUint16(b, entries)
+	b := le.AppendUint16(make([]byte, 0, linkAt+4+len(extra)), entries)
 	for _, e := range []struct {
 		tag, kind    uint16
 		count, value uint32

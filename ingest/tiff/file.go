@@ -36,17 +36,21 @@ func (e *PageError) Unwrap() error { return e.Err }
 // File reads one page after another. It keeps the memory a page needs for the next one, and does not close what it reads from.
 // Not safe for concurrent use.
 type File struct {
-	r     io.ReaderAt
-	size  int64
-	order binary.ByteOrder
-	big   bool // BigTIFF: 64-bit offsets
+	r        io.ReaderAt
+	size     int64
+	length   func() (int64, error) // of a file that is followed, or was until it was finished; nil of a whole one
+	finished bool
+	order    binary.ByteOrder
+	big      bool // BigTIFF: 64-bit offsets
 
-	directories []int64    // offsets, in the order of the chain
-	broken      *PageError // why the chain ended early
-	stack       stack      // ImageJ's single directory for many pages
+	directories []int64        // offsets, in the order of the chain
+	seen        map[int64]bool // the same
+	broken      *PageError     // why the chain ended early
+	stack       stack          // ImageJ's single directory for many pages
 
-	next int // page that Next reads
-	torn bool
+	next  int // page that Next reads
+	torn  bool
+	doubt error // of the last page, while it is pending
 
 	entries []entry // of the current directory
 	page    page
@@ -65,6 +69,7 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 		return nil, err
 	}
 	f.walk(first)
+	f.seen = nil
 	if len(f.directories) == 0 {
 		return nil, f.broken
 	}
@@ -81,17 +86,28 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 func (f *File) Pages() int { return max(len(f.directories), f.stack.held) }
 
 // Next decodes the next page into dst, reusing its memory, and returns io.EOF after the last one. After a *PageError it may be
-// called again: it goes on with the page behind.
+// called again: it goes on with the page behind. Of a file that is followed it returns ErrPending in place of io.EOF.
 func (f *File) Next(dst *Image) error {
 	i := f.next
+	if f.growing() && i >= f.Pages()-1 { // the last known page may be half written
+		if err := f.grow(); err != nil {
+			return err
+		}
+	}
 	switch {
 	case i < f.Pages():
-		f.next++
 		err := f.readPixels(dst, i)
+		if f.growing() && err != nil && i == f.Pages()-1 {
+			f.doubt = &PageError{Page: i + 1, Offset: f.directories[min(i, len(f.directories)-1)], Err: err}
+			return ErrPending
+		}
+		f.next++
 		if f.torn = errors.Is(err, ErrTorn); err != nil {
 			return &PageError{Page: i + 1, Offset: f.directories[min(i, len(f.directories)-1)], Err: err}
 		}
 		return nil
+	case f.growing() && i < MaxPages:
+		return ErrPending
 	case f.stack.missing() > 0:
 		err := fmt.Errorf("%w: %d of the %d pages of this ImageJ stack are missing: copy the file again", ErrTorn, f.stack.missing(), f.stack.claimed)
 		f.stack.claimed = f.stack.held // said once
@@ -111,6 +127,9 @@ func (f *File) readPixels(dst *Image, i int) error {
 	}
 	if err := f.readPage(f.directories[i]); err != nil {
 		return err
+	}
+	if f.length != nil && i == len(f.directories)-1 && !f.written() {
+		return fmt.Errorf("%w: the page ends in zeros", ErrTorn)
 	}
 	return f.decode(dst, 0)
 }
@@ -149,14 +168,16 @@ func (f *File) readHeader() (int64, error) {
 	}
 }
 
-// walk notes the offset of every directory, up to where the chain ends or breaks.
+// walk notes the offset of every directory from the one at offset on, up to where the chain ends or breaks.
 func (f *File) walk(offset int64) {
-	seen := map[int64]bool{}
+	if f.seen == nil {
+		f.seen = map[int64]bool{}
+	}
 	for offset != 0 {
 		next, err := f.nextDirectory(offset)
 		switch {
 		case err != nil:
-		case seen[offset]:
+		case f.seen[offset]:
 			err = errors.New("the chain of directories runs in a circle: write the file again")
 		case len(f.directories) == MaxPages:
 			err = fmt.Errorf("more than %d pages: split the file", MaxPages)
@@ -165,7 +186,7 @@ func (f *File) walk(offset int64) {
 			f.broken = &PageError{Page: len(f.directories) + 1, Offset: offset, Err: err}
 			return
 		}
-		seen[offset] = true
+		f.seen[offset] = true
 		f.directories = append(f.directories, offset)
 		offset = next
 	}

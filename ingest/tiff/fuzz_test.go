@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// FuzzOpen: whatever the bytes, every page ends in pixels of the promised shape or in an error, and the file ends.
-func FuzzOpen(f *testing.F) {
+// seeds are files of every kind that is read.
+func seeds(t testing.TB) (files [][]byte) {
 	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
 		for _, big := range []bool{false, true} {
 			for _, compression := range []uint64{uncompressed, lzwCoded, deflated, packBits} {
@@ -16,15 +16,23 @@ func FuzzOpen(f *testing.F) {
 				strips.compression, strips.rows, strips.description = compression, 4, "ImageJ=1\nimages=2\n"
 				tiles := recipe{width: 5, height: 5, samples: 4, bits: 8, format: formatUint, photometric: rgb,
 					compression: compression, tile: 16, separate: true, value: masked(8)}
-				f.Add(build(f, order, big, strips))
-				f.Add(build(f, order, big, strips, tiles))
+				files = append(files, build(t, order, big, strips))
+				files = append(files, build(t, order, big, strips, tiles))
 			}
 			floats := recipe{width: 4, height: 3, samples: 1, bits: 32, format: formatFloat, photometric: blackIsZero,
 				compression: deflated, predictor: predictorFloat, value: negative}
 			bits := recipe{width: 9, height: 3, samples: 1, bits: 1, format: formatUint, photometric: palette,
 				compression: uncompressed, colours: make([]uint64, 6), value: masked(1)}
-			f.Add(build(f, order, big, floats, bits))
+			files = append(files, build(t, order, big, floats, bits))
 		}
+	}
+	return files
+}
+
+// FuzzOpen: whatever the bytes, every page ends in pixels of the promised shape or in an error, and the file ends.
+func FuzzOpen(f *testing.F) {
+	for _, file := range seeds(f) {
+		f.Add(file)
 	}
 	f.Fuzz(func(t *testing.T, file []byte) {
 		tiff, err := Open(bytes.NewReader(file), int64(len(file)))
@@ -48,6 +56,39 @@ func FuzzOpen(f *testing.F) {
 			}
 			if n == 16 {
 				return // many pages of one large strip are slow, not wrong
+			}
+		}
+	})
+}
+
+// FuzzFollow: whatever the bytes, and however many of them are there at first, a file that is followed ends after it was finished, and
+// gives only pages of the promised shape.
+func FuzzFollow(f *testing.F) {
+	for i, file := range seeds(f) {
+		f.Add(file, uint16(97*i%len(file)))
+	}
+	f.Fuzz(func(t *testing.T, file []byte, there uint16) {
+		size := min(int64(there), int64(len(file)))
+		tiff := Follow(bytes.NewReader(file), func() (int64, error) { return size, nil })
+		var img Image
+		finished := false
+		for n := 0; n < 32; n++ { // many pages of one large strip are slow, not wrong
+			switch err := tiff.Next(&img); {
+			case err == io.EOF && finished:
+				return
+			case err == io.EOF:
+				t.Fatal("the end of a file that grows")
+			case err == ErrPending && finished:
+				t.Fatal("a page is pending in a file that grows no more")
+			case err == ErrPending && size < int64(len(file)):
+				size = int64(len(file))
+			case err == ErrPending:
+				finished = true
+				tiff.Finish()
+			case err == nil:
+				if err := img.check(); err != nil {
+					t.Fatal(err)
+				}
 			}
 		}
 	})

@@ -39,6 +39,8 @@ type Options struct {
 	Name        string       // of this connection, as the server lists it; driftscope
 	Prefix      string       // first token of every subject; DefaultPrefix
 	Site        string       // second token of every subject; DefaultSite
+	Pages       Pages        // the embedded server: what web pages may do; none connects by default
+	WebSocket   string       // any other server: where pages connect, ws://host:port; empty where they cannot
 	Log         *slog.Logger // lost and regained connections; nil is silent
 }
 
@@ -47,6 +49,7 @@ type Conn struct {
 	nats         *nats.Conn
 	server       *server.Server // nil unless embedded
 	url          string         // without secrets
+	webSocket    string         // where pages connect
 	prefix, site string
 	closed       chan struct{}
 }
@@ -62,7 +65,12 @@ func Connect(ctx context.Context, o Options) (*Conn, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	c := &Conn{prefix: o.Prefix, site: o.Site, closed: make(chan struct{})}
+	if o.WebSocket != "" {
+		if err := checkWebSocket(o.WebSocket); err != nil {
+			return nil, err
+		}
+	}
+	c := &Conn{prefix: o.Prefix, site: o.Site, webSocket: o.WebSocket, closed: make(chan struct{})}
 	at := o.URL
 	if o.URL == Embedded {
 		s, err := startServer(o)
@@ -70,6 +78,9 @@ func Connect(ctx context.Context, o Options) (*Conn, error) {
 			return nil, err
 		}
 		c.server, at = s, s.ClientURL()
+		if c.webSocket = ""; o.Pages != NoPages {
+			c.webSocket = s.WebsocketURL()
+		}
 	}
 	parsed, err := parseURL(at)
 	if err != nil {
@@ -92,6 +103,15 @@ func parseURL(at string) (*url.URL, error) {
 		return nil, fmt.Errorf("nats: found %q, expected embedded, off or nats://host:port", at)
 	}
 	return u, nil
+}
+
+// Redacted is an address without its password, for errors and logs.
+func Redacted(at string) string {
+	u, err := url.Parse(at)
+	if err != nil {
+		return "the given address"
+	}
+	return u.Redacted()
 }
 
 // dial connects, trying again until firstConnect has passed.

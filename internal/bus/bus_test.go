@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -102,6 +103,7 @@ func TestRefused(t *testing.T) {
 		"scheme":           {Options{URL: "http://127.0.0.1"}, "expected embedded"},
 		"prefix":           {Options{URL: Embedded, Prefix: "a.b"}, "nats prefix"},
 		"no credentials":   {Options{URL: "nats://127.0.0.1:1", Credentials: "/no/such.creds"}, "/no/such.creds"},
+		"WebSocket":        {Options{URL: "nats://127.0.0.1:1", WebSocket: "ws://user:hunter2@127.0.0.1:1"}, "expected ws://host:port"},
 		"secret in errors": {Options{URL: "http://user:hunter2@127.0.0.1"}, "user:xxxxx@"},
 	}
 	for name, test := range tests {
@@ -133,6 +135,36 @@ func TestToken(t *testing.T) {
 		t.Error("a wrong token was let in")
 	} else if !strings.Contains(strings.ToLower(err.Error()), "authorization") {
 		t.Errorf("found %v", err)
+	}
+}
+
+// TestWebSocket: browsers cannot come straight to the embedded server's port, whatever page they show; the dashboard's is for them.
+func TestWebSocket(t *testing.T) {
+	if c := connect(t, Options{URL: Embedded}); c.WebSocket() != "" {
+		t.Errorf("a WebSocket at %s that nobody asked for", c.WebSocket())
+	}
+	c := connect(t, Options{URL: Embedded, Pages: PagesLook})
+	connect(t, Options{URL: c.URL()}) // programs need no name
+	at := strings.Replace(c.WebSocket(), "ws://", "http://", 1)
+	for origin, want := range map[string]int{"": http.StatusSwitchingProtocols, at: http.StatusForbidden, "http://evil.example": http.StatusForbidden} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, value := range map[string]string{"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==", "Origin": origin} {
+			if value != "" {
+				r.Header.Set(name, value)
+			}
+		}
+		transport := &http.Transport{DisableKeepAlives: true}
+		answer, err := transport.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode != want {
+			t.Errorf("origin %q: %s, expected %d", origin, answer.Status, want)
+		}
 	}
 }
 

@@ -24,16 +24,20 @@ func startServer(o Options) (*server.Server, error) {
 	if o.Port < 0 || o.Port > 65535 {
 		return nil, fmt.Errorf("nats port: found %d, expected 0 (any free port) to 65535", o.Port)
 	}
-	if o.Token == "" && !loopback(o.Host) {
+	if o.Token == "" && !Loopback(o.Host) {
 		return nil, fmt.Errorf("nats host: found %q, which others can reach: give a token too, or use 127.0.0.1", o.Host)
 	}
 	port := o.Port
 	if port == 0 {
 		port = server.RANDOM_PORT
 	}
-	s, err := server.NewServer(&server.Options{
+	options := &server.Options{
 		Host: o.Host, Port: port, Authorization: o.Token, NoSigs: true, NoLog: true, MaxPayload: maxPayload,
-	})
+	}
+	if o.Pages != NoPages {
+		openWebSocket(options, o)
+	}
+	s, err := server.NewServer(options)
 	if err != nil {
 		return nil, fmt.Errorf("the embedded NATS server: %w", err)
 	}
@@ -70,8 +74,8 @@ func refused(o Options, text string) error {
 	return errors.New("the embedded NATS server: " + text + ": give another --nats-port, or --nats off")
 }
 
-// loopback says whether host is reachable from this machine alone.
-func loopback(host string) bool {
+// Loopback says whether host, a name or an address, is reachable from this machine alone.
+func Loopback(host string) bool {
 	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }
 

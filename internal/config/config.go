@@ -11,12 +11,17 @@ import (
 
 // Config is one stream from camera to sinks. The zero value is not usable; start from Default.
 type Config struct {
-	Stream     string        `yaml:"stream"`     // names the stream in every message: letters, digits, - and _
-	Source     Component     `yaml:"source"`     // where frames come from
-	Model      string        `yaml:"model"`      // "embedded:NAME" or the path of an ONNX file; empty leaves the choice to the source
-	Preprocess Preprocess    `yaml:"preprocess"` // the model's own steps unless a list is given
+	Stream     string        `yaml:"stream"`      // names the stream in every message: letters, digits, - and _
+	Source     Component     `yaml:"source"`      // where frames come from
+	Mode       string        `yaml:"mode"`        // "latest", "lossless", or empty: by the source
+	Queue      int           `yaml:"queue"`       // frames waiting to be tracked; 0: by the mode
+	StallAfter time.Duration `yaml:"stall_after"` // a live source silent for so long is lost; 0 waits for ever
+	Model      string        `yaml:"model"`       // "embedded:NAME" or the path of an ONNX file; empty leaves the choice to the source
+	Preprocess Preprocess    `yaml:"preprocess"`  // the model's own steps unless a list is given
 	Online     Online        `yaml:"online"`
+	Record     Record        `yaml:"record"`
 	NATS       NATS          `yaml:"nats"`
+	Dashboard  Dashboard     `yaml:"dashboard"`
 	Sinks      []Component   `yaml:"sinks"` // beside NATS, which nats.url switches
 	Grace      time.Duration `yaml:"grace"` // time for sinks to flush at the end
 }
@@ -26,6 +31,7 @@ type Online struct {
 	Seed      uint64        `yaml:"seed"`       // of every random choice the estimator makes
 	RefineLag uint64        `yaml:"refine_lag"` // frames between taking a drift refinement's data and applying its result
 	MaxGap    time.Duration `yaml:"max_gap"`    // a longer pause between two frames forms no increment
+	Exposure  time.Duration `yaml:"exposure"`   // of a frame, over which motion blurs it; 0: a flash
 	State     string        `yaml:"state"`      // file that the law is kept in, and goes on from where it is there; empty keeps none
 	PixelUM   float64       `yaml:"pixel_um"`   // side of a raw frame's pixel in the specimen, µm; 0: not known
 	// Forecast lists how many seconds ahead every latent is forecast, ascending; none by default.
@@ -34,13 +40,34 @@ type Online struct {
 	AlarmFrames uint64 `yaml:"alarm_frames"`
 }
 
+// Record says where a copy of the source's frames is kept.
+type Record struct {
+	Path  string  `yaml:"path"`   // a folder, new or empty; "" keeps none
+	MaxGB float64 `yaml:"max_gb"` // of disk, 10^9 bytes each; then tracking goes on without
+}
+
 // NATS says where messages go and how their subjects begin.
 type NATS struct {
 	URL    string `yaml:"url"`    // "embedded", "off" or nats://host:port
 	Port   int    `yaml:"port"`   // of the embedded server; 0 takes a free one
 	Prefix string `yaml:"prefix"` // first token of every subject
 	Site   string `yaml:"site"`   // second token: the laboratory or instrument
+	// WebSocket is where the server at URL takes pages, for the dashboard; the embedded one has its own.
+	WebSocket string `yaml:"websocket"`
 }
+
+// Dashboard says where people look.
+type Dashboard struct {
+	Address  string `yaml:"address"`  // host:port, or "off"; DashboardAddress gives way to a free port where it is taken
+	Token    string `yaml:"token"`    // asked of everyone; needed where others can reach the address
+	Commands bool   `yaml:"commands"` // people may steer as well as look
+}
+
+// Where the dashboard is unless told otherwise, and the word that switches it off.
+const (
+	DashboardAddress = "127.0.0.1:8300"
+	DashboardOff     = "off"
+)
 
 // The two words that nats.url takes beside an address.
 const (
@@ -51,10 +78,13 @@ const (
 // Default is what a file or the flags are read over: everything but the source.
 func Default() Config {
 	return Config{
-		Stream: "molecule",
+		Stream: "molecule", StallAfter: 5 * time.Second,
 		Online: Online{Seed: 1, RefineLag: 56, MaxGap: time.Second, AlarmFrames: 100_000},
+		Record: Record{MaxGB: 10},
 		NATS:   NATS{URL: NATSEmbedded, Port: 4222, Prefix: "driftscope", Site: "local"},
 		Grace:  3 * time.Second,
+
+		Dashboard: Dashboard{Address: DashboardAddress, Commands: true},
 	}
 }
 

@@ -11,37 +11,47 @@ import (
 
 // The expected text is the whole error, without the folder.
 var badFiles = map[string]string{
-	"anchor":            `anchor.bad.yaml:1: anchors, aliases, tags and directives are not read ("&"): write the value out`,
-	"alarms":            `alarms.bad.yaml: online.alarm_frames: found 10, expected 1e3 to 1e7`,
-	"bad-embedded":      `bad-embedded.bad.yaml: model: found "embedded:", expected embedded:NAME, such as embedded:molecule`,
-	"bad-grace":         `bad-grace.bad.yaml: grace: found -3s, expected more than 0s and at most 1m0s`,
-	"bad-model":         `bad-model.bad.yaml: model: found "bead.pt", expected embedded:NAME or the path of an .onnx file`,
-	"bad-nats":          `bad-nats.bad.yaml: nats.url: found "imaging.example", expected embedded, off or nats://host:port`,
-	"bad-pixel":         `bad-pixel.bad.yaml: online.pixel_um: found -0.1, expected more than 0 and at most 1e+06 µm`,
-	"bad-port":          `bad-port.bad.yaml: nats.port: found 70000, expected 0 (any free port) to 65535`,
-	"bad-token":         `bad-token.bad.yaml: stream: found "a.b", expected 1 to 64 letters, digits, - or _`,
-	"deep":              `deep.bad.yaml:1: brackets nested deeper than 16: simplify`,
-	"descending":        `descending.bad.yaml: online.forecast_s: found [0.2 0.1], expected at most 8 numbers of seconds, ascending, above 0 and at most 3600`,
-	"documents":         `documents.bad.yaml: holds several documents: keep one, without a --- line in the middle`,
-	"duplicate":         `duplicate.bad.yaml:2: not valid YAML: mapping key "source" already defined at [1:1]`,
-	"empty":             `empty.bad.yaml: source: is missing: add one, such as source: {sim: {name: molecule, seed: 1}}`,
-	"fraction":          `fraction.bad.yaml:2: online.refine_lag: found "1.5", expected a whole number`,
-	"missing-source":    `missing-source.bad.yaml: source: is missing: add one, such as source: {sim: {name: molecule, seed: 1}}`,
-	"negative-seed":     `negative-seed.bad.yaml:2: online.seed: found "-1", expected a number that fits uint64`,
-	"null-value":        `null-value.bad.yaml:2: stream: found nothing, expected text; put it in quotes if it looks like something else`,
-	"number-as-text":    `number-as-text.bad.yaml:2: stream: found "42", expected text; put it in quotes if it looks like something else`,
-	"options-not-a-map": `options-not-a-map.bad.yaml:1: source.sim: found a list, expected its options as a map, {option: value}`,
-	"preprocess-word":   `preprocess-word.bad.yaml:2: preprocess: found "none", expected "model", or a list of steps`,
-	"quoted-number":     `quoted-number.bad.yaml:2: nats.port: found "4222", expected a whole number`,
-	"sinks-not-a-list":  `sinks-not-a-list.bad.yaml:2: sinks: found a map, expected a list, one entry after each dash`,
-	"syntax":            `syntax.bad.yaml:1: not valid YAML: sequence end token ']' not found`,
-	"tag":               `tag.bad.yaml:1: anchors, aliases, tags and directives are not read ("!!str"): write the value out`,
-	"top-list":          `top-list.bad.yaml:1: the file: found a list, expected a map with the keys grace, model, nats, online, preprocess, sinks, source, stream`,
-	"two-kinds":         `two-kinds.bad.yaml:1: source: found a map, expected one kind with its options, {kind: {option: value}}, or the kind alone`,
+	"alarms":             `alarms.bad.yaml: online.alarm_frames: found 10, expected 1e3 to 1e7`,
+	"anchor":             `anchor.bad.yaml:1: anchors, aliases, tags and directives are not read ("&"): write the value out`,
+	"bad-embedded":       `bad-embedded.bad.yaml: model: found "embedded:", expected embedded:NAME, such as embedded:molecule`,
+	"bad-grace":          `bad-grace.bad.yaml: grace: found -3s, expected more than 0s and at most 1m0s`,
+	"bad-mode":           `bad-mode.bad.yaml: mode: found "newest", expected latest or lossless`,
+	"bad-model":          `bad-model.bad.yaml: model: found "bead.pt", expected embedded:NAME or the path of an .onnx file`,
+	"bad-nats":           `bad-nats.bad.yaml: nats.url: found "imaging.example", expected embedded, off or nats://host:port`,
+	"bad-pixel":          `bad-pixel.bad.yaml: online.pixel_um: found -0.1, expected more than 0 and at most 1e+06 µm`,
+	"bad-port":           `bad-port.bad.yaml: nats.port: found 70000, expected 0 (any free port) to 65535`,
+	"bad-queue":          `bad-queue.bad.yaml: queue: found 5000, expected 1 to 4096 frames, or 0 to leave it to the mode`,
+	"bad-record":         `bad-record.bad.yaml: record.max_gb: found 0, expected more than 0 and at most 1e+06 GB`,
+	"bad-stall":          `bad-stall.bad.yaml: stall_after: found 1ms, expected 10ms to 24h0m0s, or 0s to wait for ever`,
+	"bad-token":          `bad-token.bad.yaml: stream: found "a.b", expected 1 to 64 letters, digits, - or _`,
+	"bad-websocket":      `bad-websocket.bad.yaml: nats.websocket: found "http://imaging.example:8080", expected ws://host:port or wss://host:port, without a user`,
+	"dashboard-address":  `dashboard-address.bad.yaml: dashboard.address: found "127.0.0.1", expected host:port, such as 127.0.0.1:8300, or off`,
+	"dashboard-port":     `dashboard-port.bad.yaml: dashboard.address: found "127.0.0.1:83000", expected host:port, such as 127.0.0.1:8300, or off`,
+	"dashboard-token":    `dashboard-token.bad.yaml: dashboard.token: found 6 characters, expected 16 to 256`,
+	"deep":               `deep.bad.yaml:1: brackets nested deeper than 16: simplify`,
+	"descending":         `descending.bad.yaml: online.forecast_s: found [0.2 0.1], expected at most 8 numbers of seconds, ascending, above 0 and at most 3600`,
+	"documents":          `documents.bad.yaml: holds several documents: keep one, without a --- line in the middle`,
+	"duplicate":          `duplicate.bad.yaml:2: not valid YAML: mapping key "source" already defined at [1:1]`,
+	"embedded-websocket": `embedded-websocket.bad.yaml: nats.websocket: the embedded server has its own: leave it out, or give nats.url`,
+	"empty":              `empty.bad.yaml: source: is missing: add one, such as source: {sim: {name: molecule, seed: 1}}`,
+	"exposure":           `exposure.bad.yaml: online.exposure: found 2h0m0s, expected 0s to 1h0m0s`,
+	"fraction":           `fraction.bad.yaml:2: online.refine_lag: found "1.5", expected a whole number`,
+	"missing-source":     `missing-source.bad.yaml: source: is missing: add one, such as source: {sim: {name: molecule, seed: 1}}`,
+	"negative-seed":      `negative-seed.bad.yaml:2: online.seed: found "-1", expected a number that fits uint64`,
+	"null-value":         `null-value.bad.yaml:2: stream: found nothing, expected text; put it in quotes if it looks like something else`,
+	"number-as-text":     `number-as-text.bad.yaml:2: stream: found "42", expected text; put it in quotes if it looks like something else`,
+	"options-not-a-map":  `options-not-a-map.bad.yaml:1: source.sim: found a list, expected its options as a map, {option: value}`,
+	"preprocess-word":    `preprocess-word.bad.yaml:2: preprocess: found "none", expected "model", or a list of steps`,
+	"quoted-number":      `quoted-number.bad.yaml:2: nats.port: found "4222", expected a whole number`,
+	"sinks-not-a-list":   `sinks-not-a-list.bad.yaml:2: sinks: found a map, expected a list, one entry after each dash`,
+	"syntax":             `syntax.bad.yaml:1: not valid YAML: sequence end token ']' not found`,
+	"tag":                `tag.bad.yaml:1: anchors, aliases, tags and directives are not read ("!!str"): write the value out`,
+	"top-list":           `top-list.bad.yaml:1: the file: found a list, expected a map with the keys dashboard, grace, mode, model, nats, online, preprocess, queue, record, sinks, source, stall_after, stream`,
+	"two-kinds":          `two-kinds.bad.yaml:1: source: found a map, expected one kind with its options, {kind: {option: value}}, or the kind alone`,
 	"two-problems": "two-problems.bad.yaml:3: online.seed: found \"yes\", expected a whole number\n" +
 		"two-problems.bad.yaml:4: online.max_gap: found \"5\", expected a duration with its unit, such as 500ms or 3s",
-	"unknown-key": `unknown-key.bad.yaml:3: unknown key "nats.prot"; known keys here: port, prefix, site, url`,
-	"unknown-top": `unknown-top.bad.yaml:2: unknown key "sink"; known keys here: grace, model, nats, online, preprocess, sinks, source, stream`,
+	"unknown-key": `unknown-key.bad.yaml:3: unknown key "nats.prot"; known keys here: port, prefix, site, url, websocket`,
+	"unknown-top": `unknown-top.bad.yaml:2: unknown key "sink"; known keys here: dashboard, grace, mode, model, nats, online, preprocess, queue, record, sinks, source, stall_after, stream`,
 }
 
 func TestBadFiles(t *testing.T) {
@@ -91,14 +101,23 @@ func TestFull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !reflect.DeepEqual(c.Online, Online{Seed: 1<<64 - 1, RefineLag: 100, MaxGap: 250 * time.Millisecond, PixelUM: 0.351, Forecast: []float64{0.05, 1}, AlarmFrames: 1e6}) {
+	if !reflect.DeepEqual(c.Online, Online{Seed: 1<<64 - 1, RefineLag: 100, MaxGap: 250 * time.Millisecond, Exposure: 8 * time.Millisecond, PixelUM: 0.351, Forecast: []float64{0.05, 1}, AlarmFrames: 1e6}) {
 		t.Errorf("online %+v", c.Online)
 	}
 	if c.Stream != "bead-2" || c.Model != "models/bead.onnx" || c.Grace != 1500*time.Millisecond {
 		t.Errorf("top level %+v", c)
 	}
-	if c.NATS != (NATS{URL: "nats://imaging.example:4222", Port: 0, Prefix: "lab", Site: "room-12"}) {
+	if c.Mode != "lossless" || c.Queue != 64 || c.StallAfter != 30*time.Second {
+		t.Errorf("mode %q, queue %d, stall_after %v", c.Mode, c.Queue, c.StallAfter)
+	}
+	if c.NATS != (NATS{URL: "nats://imaging.example:4222", Port: 0, Prefix: "lab", Site: "room-12", WebSocket: "wss://imaging.example:8443"}) {
 		t.Errorf("nats %+v", c.NATS)
+	}
+	if c.Record != (Record{Path: "raw", MaxGB: 0.5}) {
+		t.Errorf("record %+v", c.Record)
+	}
+	if c.Dashboard != (Dashboard{Address: "0.0.0.0:8400", Token: "a token of the laboratory"}) {
+		t.Errorf("dashboard %+v", c.Dashboard)
 	}
 	var sim struct {
 		Name string `yaml:"name"`

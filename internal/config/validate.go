@@ -3,10 +3,12 @@ package config
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -18,10 +20,17 @@ const (
 	maxHorizon   = 3600 // s
 	leastAlarms  = 1e3  // frames
 	mostAlarms   = 1e7  // frames
+	maxExposure  = time.Hour
 	maxGrace     = time.Minute
+	maxQueue     = 4096
+	minStall     = 10 * time.Millisecond
+	maxStall     = 24 * time.Hour
 	maxSinks     = 16
 	maxSteps     = 32
 	maxPixelUM   = 1e6
+	maxRecordGB  = 1e6
+	minToken     = 16 // characters: cannot be guessed by trying
+	maxToken     = 256
 )
 
 var token64 = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
@@ -42,15 +51,23 @@ func (c *Config) Validate() error {
 	}
 	name("stream", c.Stream)
 	bad(c.Source.Kind != "", "source: is missing: add one, such as source: {sim: {name: molecule, seed: 1}}")
+	bad(slices.Contains([]string{"", "latest", "lossless"}, c.Mode), "mode: found %q, expected latest or lossless", c.Mode)
+	bad(c.Queue >= 0 && c.Queue <= maxQueue, "queue: found %d, expected 1 to %d frames, or 0 to leave it to the mode", c.Queue, maxQueue)
+	bad(c.StallAfter == 0 || c.StallAfter >= minStall && c.StallAfter <= maxStall, "stall_after: found %v, expected %v to %v, or 0s to wait for ever", c.StallAfter, minStall, maxStall)
 	errs = append(errs, validateModel(c.Model))
 	bad(len(c.Preprocess) <= maxSteps, "preprocess: found %d steps, expected at most %d", len(c.Preprocess), maxSteps)
 	bad(c.Online.RefineLag >= 1 && c.Online.RefineLag <= maxRefineLag, "online.refine_lag: found %d, expected 1 to %d frames", c.Online.RefineLag, maxRefineLag)
 	bad(c.Online.MaxGap > 0, "online.max_gap: found %v, expected a positive duration", c.Online.MaxGap)
+	bad(c.Online.Exposure >= 0 && c.Online.Exposure <= maxExposure, "online.exposure: found %v, expected 0s to %v", c.Online.Exposure, maxExposure)
 	bad(c.Online.PixelUM >= 0 && c.Online.PixelUM <= maxPixelUM, "online.pixel_um: found %g, expected more than 0 and at most %g µm", c.Online.PixelUM, float64(maxPixelUM))
 	bad(validHorizons(c.Online.Forecast), "online.forecast_s: found %v, expected at most %d numbers of seconds, ascending, above 0 and at most %d", c.Online.Forecast, maxHorizons, maxHorizon)
 	bad(c.Online.AlarmFrames >= leastAlarms && c.Online.AlarmFrames <= mostAlarms, "online.alarm_frames: found %d, expected 1e3 to 1e7", c.Online.AlarmFrames)
+	bad(c.Record.MaxGB > 0 && c.Record.MaxGB <= maxRecordGB, "record.max_gb: found %g, expected more than 0 and at most %g GB", c.Record.MaxGB, float64(maxRecordGB))
 	bad(validNATS(c.NATS.URL), "nats.url: found %q, expected embedded, off or nats://host:port", c.NATS.URL)
 	bad(c.NATS.Port >= 0 && c.NATS.Port <= 65535, "nats.port: found %d, expected 0 (any free port) to 65535", c.NATS.Port)
+	bad(validWebSocket(c.NATS.WebSocket), "nats.websocket: found %q, expected ws://host:port or wss://host:port, without a user", c.NATS.WebSocket)
+	bad(c.NATS.WebSocket == "" || c.NATS.URL != NATSEmbedded, "nats.websocket: the embedded server has its own: leave it out, or give nats.url")
+	errs = append(errs, validateDashboard(c.Dashboard))
 	name("nats.prefix", c.NATS.Prefix)
 	name("nats.site", c.NATS.Site)
 	bad(len(c.Sinks) <= maxSinks, "sinks: found %d, expected at most %d", len(c.Sinks), maxSinks)
@@ -94,4 +111,29 @@ func validNATS(address string) bool {
 	}
 	u, err := url.Parse(address)
 	return err == nil && slices.Contains(schemes, u.Scheme) && u.Host != ""
+}
+
+// validWebSocket accepts nothing and the address of a WebSocket without secrets, which would be shown.
+func validWebSocket(address string) bool {
+	u, err := url.Parse(address)
+	return address == "" || err == nil && (u.Scheme == "ws" || u.Scheme == "wss") && u.Host != "" && u.User == nil
+}
+
+// validateDashboard checks the shape of the address; who may reach it is found out when it is opened.
+func validateDashboard(d Dashboard) error {
+	if d.Address == DashboardOff {
+		return nil
+	}
+	if _, port, err := net.SplitHostPort(d.Address); err != nil || !validPort(port) {
+		return fmt.Errorf("dashboard.address: found %q, expected host:port, such as %s, or off", d.Address, DashboardAddress)
+	}
+	if n := len(d.Token); n != 0 && (n < minToken || n > maxToken) {
+		return fmt.Errorf("dashboard.token: found %d characters, expected %d to %d", n, minToken, maxToken)
+	}
+	return nil
+}
+
+func validPort(port string) bool {
+	_, err := strconv.ParseUint(port, 10, 16)
+	return err == nil
 }

@@ -45,6 +45,9 @@ func New(seq uint64, t time.Time, m Meta, mat gocv.Mat) *Frame {
 // Mat lends the pixels until the next Replace or Close.
 func (f *Frame) Mat() *gocv.Mat { return &f.mat }
 
+// Bytes is the memory that the pixels take.
+func (f *Frame) Bytes() int { return f.mat.Total() * f.mat.ElemSize() }
+
 // Replace closes the old pixels and owns m from now on. Passing the frame's own Mat is a programming error.
 func (f *Frame) Replace(m gocv.Mat) {
 	f.mat.Close()

@@ -73,21 +73,22 @@ const (
 // SDE is the law of motion as known so far: dz = μ(z) dt + σ dW with σ diagonal.
 // Intervals are 95 %. Every slice has one entry a latent dimension.
 type SDE struct {
-	Revision      uint64     `json:"revision"`       // grows by one at every refresh
-	Transitions   uint64     `json:"transitions"`    // increments the law rests on
-	Seconds       float64    `json:"observed_s"`     // their total time T
-	Sigma         []float64  `json:"sigma"`          // σ, latent/s^½
-	SigmaLow      []float64  `json:"sigma_low"`      // lower 95 % limit
-	SigmaHigh     []float64  `json:"sigma_high"`     // upper 95 % limit
-	Diffusion     []float64  `json:"diffusion"`      // σ²/2, latent²/s
-	Noise         []float64  `json:"noise_sd"`       // sd of the localisation noise found in the latents, latent
-	Activity      []Activity `json:"activity"`       // which dimensions move
-	ActiveCount   int        `json:"active_count"`   // how many are Active
-	CRLB          float64    `json:"drift_crlb"`     // Cramér-Rao bound on the drift's summed squared error, Σσ²/T, (latent/s)²
-	DriftRevision uint64     `json:"drift_revision"` // which drift weights Drift comes from; 0 is the model's own
-	Held          uint64     `json:"frames_held"`    // frames not learnt from, because they were unlike the others
-	DriftFrame    uint64     `json:"drift_frame"`    // Seq of the frame from which on the drift's weights were used
-	DriftChanges  uint64     `json:"drift_changes"`  // changes of the drift found so far; what came before the last is forgotten
+	Revision      uint64     `json:"revision"`           // grows by one at every refresh of the figures or of the drift
+	Transitions   uint64     `json:"transitions"`        // increments the law rests on
+	Seconds       float64    `json:"observed_s"`         // their total time T
+	Sigma         []float64  `json:"sigma"`              // σ, latent/s^½
+	SigmaLow      []float64  `json:"sigma_low"`          // lower 95 % limit
+	SigmaHigh     []float64  `json:"sigma_high"`         // upper 95 % limit
+	Diffusion     []float64  `json:"diffusion"`          // σ²/2, latent²/s
+	Noise         []float64  `json:"noise_sd"`           // sd of the localisation noise found in the latents, latent
+	Activity      []Activity `json:"activity"`           // which dimensions move
+	ActiveCount   int        `json:"active_count"`       // how many are Active
+	CRLB          float64    `json:"drift_crlb"`         // Cramér-Rao bound on the drift's summed squared error, Σσ²/T, (latent/s)²
+	DriftRevision uint64     `json:"drift_revision"`     // which drift weights Drift comes from; 0 is the model's own
+	Held          uint64     `json:"frames_held"`        // frames not learnt from, because they were unlike the others
+	DriftFrame    uint64     `json:"drift_frame"`        // Seq of the frame from which on the drift's weights were used
+	DriftChanges  uint64     `json:"drift_changes"`      // changes of the drift found so far; what came before the last is forgotten
+	TooFew        bool       `json:"too_few_dimensions"` // something drives the latents that they do not show
 	Units         Units
 	Field         *Field `json:"drift_field"` // the drift of DriftRevision, nil before the first; never written once it is here
 }
@@ -167,7 +168,7 @@ type Event struct {
 // Health is the state of one stream, published once a second and at the end.
 type Health struct {
 	Time      time.Time         `json:"time"`
-	State     string            `json:"state"` // "starting", "tracking" or "stopped"
+	State     string            `json:"state"` // "starting", "tracking", "source_lost" or "stopped"
 	UptimeS   float64           `json:"uptime_s"`
 	Frames    uint64            `json:"frames_in"`      // read from the source
 	Tracked   uint64            `json:"frames_tracked"` // encoded and estimated

@@ -31,8 +31,9 @@ func (r *runner) relay(from <-chan latent.Command, ended <-chan struct{}) {
 	}
 }
 
-// command applies c, answers it and tells everyone.
+// command applies c once every frame before it has its estimate, answers it and tells everyone. No frame starts meanwhile: the desk is held.
 func (t *tracker) command(ctx context.Context, c latent.Command) {
+	t.last.enter(t.tickets)
 	err := t.apply(c.Name)
 	c.Reply(err)
 	if err != nil {

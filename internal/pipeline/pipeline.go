@@ -18,19 +18,21 @@ var ErrNotConnected = errors.New("source is not connected")
 type ErrSkip = frame.ErrSkip
 
 // Source gives frames, one at a time, in order.
+//
+// A live one that is lost is closed and opened again on the same value, as often as it takes. Its numbers begin at 0 at every Open, and
+// are made to go on by the runner; its times are its own.
 type Source interface {
-	// Open connects. ctx bounds the connecting only.
+	// Open connects. ctx bounds the connecting only, and has ended soon after Open returned.
 	Open(ctx context.Context) error
 	// Read returns the next frame, which the caller owns; io.EOF at the end, ErrNotConnected when it must be reopened,
-	// *ErrSkip when one frame was lost and the next may be fine. It returns promptly when ctx ends.
+	// *ErrSkip when one frame was lost and the next may be fine. It returns promptly when ctx, which is for this Read alone, ends.
 	Read(ctx context.Context) (*frame.Frame, error)
-	// Close frees what Open took. It is called once, from the goroutine that called Open and Read: after the last Read, or
-	// after an Open that failed.
+	// Close frees what Open took. It is called once for every Open, from the goroutine that called Open and Read: after the last Read,
+	// or after an Open that failed.
 	Close() error
 }
 
-// Live is implemented by a Source whose producer does not wait: its frames are dropped, oldest first, when tracking is slower.
-// It is asked once, after Open.
+// Live is implemented by a Source whose producer does not wait. It is asked once, after the first Open.
 type Live interface{ Live() bool }
 
 // Step changes a frame's pixels. It borrows f, and may Replace its Mat.
@@ -38,6 +40,10 @@ type Step interface {
 	Apply(ctx context.Context, f *frame.Frame) error
 	Close() error
 }
+
+// Independent is implemented by a Step of which several may share the frames of a stream between them: what it does to a frame does not
+// depend on the frames before.
+type Independent interface{ Independent() bool }
 
 // Looker is implemented by a Step that suits itself to whole films. Where a complete recording is read, Look is shown every frame of a
 // trajectory as the source gives it, before the first of them is applied; a Look after an Apply begins the next. It borrows f and leaves
@@ -70,7 +76,7 @@ type Estimator interface {
 // Write and Close are called from one goroutine. Close flushes, within ctx, and frees also when ctx has ended already.
 //
 // An error of Write ends the run, unless it says Undelivered(): then this one message could not be delivered now, as while a
-// server is away. A live stream drops it and goes on; a file waits and tries again.
+// server is away. In mode Latest it is dropped and the stream goes on; in mode Lossless it is tried again.
 type Sink interface {
 	Write(ctx context.Context, m latent.Message) error
 	Close(ctx context.Context) error

@@ -71,6 +71,14 @@ func (q *queue[T]) force(v T, victim func(items []T) int) (out T, dropped bool) 
 	return out, true
 }
 
+// resize changes the depth; what is inside stays.
+func (q *queue[T]) resize(depth int) {
+	q.mu.Lock()
+	q.depth = depth
+	q.mu.Unlock()
+	signal(q.space)
+}
+
 // take removes the oldest value. Without one, ok is false, and ended says whether one can still come; the consumer then waits
 // on ready.
 func (q *queue[T]) take() (v T, ok, ended bool) {

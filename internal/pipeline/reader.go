@@ -14,12 +14,13 @@ import (
 // read owns the source: it opens it, queues its frames until stop ends, and closes it.
 func (r *runner) read(stop, track context.Context) {
 	defer r.frames.close()
-	err := r.readAll(stop, track)
+	s := supervise(r)
+	err := r.readAll(stop, track, s)
 	if stop.Err() != nil {
 		err = nil // whatever a source says when it is told to stop
 	}
-	if closing := r.Source.Close(); err == nil && closing != nil {
-		err = fmt.Errorf("source: not closed cleanly: %w", closing)
+	if closing := s.end(stop); err == nil {
+		err = closing
 	}
 	if err != nil {
 		r.fail(err)
@@ -27,33 +28,32 @@ func (r *runner) read(stop, track context.Context) {
 }
 
 // readAll returns nil when the source has ended or o.Frames are read.
-func (r *runner) readAll(stop, track context.Context) error {
-	if err := r.Source.Open(stop); err != nil {
+func (r *runner) readAll(stop, track context.Context, s *supervisor) error {
+	if err := s.start(stop); err != nil {
 		return fmt.Errorf("source: %w", err)
 	}
-	if s, ok := r.Source.(Live); ok {
-		r.live.Store(s.Live())
+	if err := r.settle(); err != nil {
+		return err
 	}
-	r.log.Info("source is open", "live", r.live.Load())
+	r.log.Info("source is open", "live", !r.waits.Load(), "latest", r.latest.Load())
 	var skips, lost uint64 // in a row; since the last frame that was read
 	for n := uint64(0); r.o.Frames == 0 || n < r.o.Frames; n++ {
-		start := time.Now()
-		f, err := r.Source.Read(stop)
+		f, err := s.read(stop, track)
 		if err != nil {
 			skip, ok := skipped(err)
 			if !ok || stop.Err() != nil {
 				return r.ended(err)
 			}
-			if skips++; skips > maxSkips {
-				r.drop(track, r.tally.unread(), skip.Cause, skip.Error(), 1)
-				return fmt.Errorf("source: %d frames in a row could not be read, the last because: %w", skips, err)
-			}
 			lost++
 			r.drop(track, r.tally.unread(), skip.Cause, skip.Error(), 1)
+			if skips++; skips > maxSkips {
+				return fmt.Errorf("source: %d frames in a row could not be read, the last because: %w", skips, err)
+			}
 			continue
 		}
-		r.reading.since(start)
-		r.admit(track, f, lost)
+		if err := r.admit(track, f, lost); err != nil {
+			return err
+		}
 		skips, lost = 0, 0
 	}
 	return nil
@@ -70,32 +70,32 @@ func (r *runner) ended(err error) error {
 	return fmt.Errorf("source: after frame %d: %w", r.tally.lastSeq(), err)
 }
 
-// admit counts a frame and queues it; unread is how many Reads before it were skipped.
-func (r *runner) admit(track context.Context, f *frame.Frame, unread uint64) {
+// admit counts a frame and queues it; unread is how many Reads before it were skipped. Its error is that of a queue that may not lose
+// a frame and has no room for one.
+func (r *runner) admit(track context.Context, f *frame.Frame, unread uint64) error {
 	if f.Meta.Arrived.IsZero() {
 		f.Meta.Arrived = time.Now()
 	}
 	r.tally.read(f.Seq, f.Meta.Dropped)
 	if n := f.Meta.Dropped; n > 0 {
-		r.drop(track, f.Seq, "source_lost", "the source lost frames before this one", n)
+		r.drop(track, f.Seq, "dropped_by_source", "the source lost frames before this one", n)
 	}
 	f.Meta.Dropped += unread
 	r.tell(track, f)
-	if !r.live.Load() {
-		if !r.frames.put(track, f) {
-			r.discard(track, f, unfinished, "the run ended first")
+	r.fit(f.Bytes())
+	switch {
+	case r.latest.Load():
+		if old, dropped := r.frames.force(f, oldest); dropped {
+			r.discard(track, old, queueFull, "tracking is slower than the source: a smaller roi or a faster machine keeps up")
 		}
-		return
+	case !r.waits.Load():
+		if _, dropped := r.frames.force(f, newest); dropped {
+			return r.overflow(track, f)
+		}
+	case !r.frames.put(track, f):
+		r.discard(track, f, unfinished, "the run ended first")
 	}
-	if old, dropped := r.frames.force(f, oldest); dropped {
-		r.discard(track, old, "queue_full", "tracking is slower than the source: a smaller roi or a faster machine keeps up")
-	}
-}
-
-// oldest chooses the frame that has waited longest, and tells its successor that it is gone.
-func oldest(frames []*frame.Frame) int {
-	frames[1].Meta.Dropped += frames[0].Meta.Dropped + 1
-	return 0
+	return nil
 }
 
 // discard closes a frame that will not be tracked and counts it.

@@ -11,6 +11,7 @@ import (
 const (
 	starting = "starting"
 	tracking = "tracking"
+	away     = "source_lost"
 	stopped  = "stopped"
 )
 
@@ -61,6 +62,9 @@ func (r *runner) health(since time.Time, tracked uint64) latent.Health {
 	r.tally.health(&h)
 	if h.Tracked > 0 {
 		h.State = tracking
+	}
+	if r.lost.Load() {
+		h.State = away
 	}
 	if span := now.Sub(since).Seconds(); span > 0 {
 		h.FPS = float64(h.Tracked-tracked) / span

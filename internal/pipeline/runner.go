@@ -25,15 +25,16 @@ const (
 type Stages struct {
 	Source    Source
 	Steps     []NamedStep
-	Encoder   Encoder
+	Encoders  []Encoder // alike; as many frames are brought to their latents side by side
 	Estimator Estimator
 	Sinks     []NamedSink
 }
 
-// NamedStep is a step with the name of its clock and of its errors.
+// NamedStep is a step with the name of its clock and of its errors: one, to which every frame comes in order, or one an encoder, alike,
+// where no frame's pixels depend on the frames before it.
 type NamedStep struct {
-	Name string
-	Step
+	Name  string
+	Steps []Step
 }
 
 // NamedSink is a sink with its name; what it loses is counted under "sink_" + Name.
@@ -46,7 +47,10 @@ type NamedSink struct {
 type Options struct {
 	Stream    string        // for the log
 	Frames    uint64        // stop after reading this many; 0 goes on to the end, or until ctx ends
-	Queue     int           // frames waiting for the tracker; 2
+	Mode      Mode          // what gives way when tracking is slower than the source; the source's own
+	Queue     int           // frames waiting for the tracker, 1 GiB of them at most; 2, or 256 of a live source in mode Lossless
+	Stall     time.Duration // a live source silent for so long is lost; 0 waits for ever
+	Seed      uint64        // of the pauses before a lost source is opened again
 	Grace     time.Duration // from the end of ctx, or a failure, until everything is flushed and closed; 3 s
 	Health    time.Duration // between two Health messages; 1 s
 	ViewEvery time.Duration // between two Views; 0 makes none
@@ -71,8 +75,9 @@ type Summary struct {
 // Run drives frames from the source to the sinks until the source ends, o.Frames are read, ctx ends or something fails; the
 // first two and the end of ctx are no error. One goroutine reads, one tracks, one writes to each sink.
 //
-// A live source loses its oldest waiting frame when tracking is slower, and a slow sink its oldest estimates; a file waits for
-// both, so nothing of it is lost. What was read before the end is tracked and delivered, within o.Grace once ctx has ended. A
+// In mode Latest the oldest waiting frame goes when tracking is slower, and a slow sink loses its oldest estimates. In mode Lossless a file
+// waits for both, and a live source fails the run when its queue is full. A live source that is lost is opened again until it is back, or
+// ctx ends; only the first Open must succeed. What was read before the end is tracked and delivered, within o.Grace once ctx has ended. A
 // sink that fails ends the run at once; the other sinks still get what was on its way to them.
 func Run(ctx context.Context, s Stages, o Options) (Summary, error) {
 	r := newRunner(s, o)
@@ -118,7 +123,9 @@ type runner struct {
 	o       Options
 	log     *slog.Logger
 	started time.Time
-	live    atomic.Bool // set once the source is open
+	waits   atomic.Bool // set once the source is open: it gives the next frame only when asked, it is not live
+	latest  atomic.Bool // set once the source is open: what is too much is dropped, the oldest first
+	lost    atomic.Bool // the source is away
 	stop    func()      // ends reading
 	abort   func()      // ends tracking
 
@@ -130,15 +137,14 @@ type runner struct {
 	clocks              []*clock // all, in the order of the stages
 	reading, publishing *clock
 
+	depth, size int // of the queue of frames, as asked for; bytes of the last frame
+
 	mu     sync.Mutex
 	err    error    // the first failure
 	active []string // goroutines that have not returned, for the one that never does
 }
 
 func newRunner(s Stages, o Options) *runner {
-	if o.Queue == 0 {
-		o.Queue = 2
-	}
 	if o.Grace == 0 {
 		o.Grace = 3 * time.Second
 	}
@@ -153,7 +159,7 @@ func newRunner(s Stages, o Options) *runner {
 		o:        o,
 		log:      o.Log.With("stream", o.Stream),
 		started:  time.Now(),
-		frames:   newQueue[*frame.Frame](o.Queue),
+		frames:   newQueue[*frame.Frame](shallow),
 		commands: make(chan latent.Command),
 		tally:    newTally(),
 	}
@@ -261,6 +267,9 @@ func within(done <-chan struct{}, d time.Duration) bool {
 
 // skipped says whether err loses only one frame, and under which cause.
 func skipped(err error) (*ErrSkip, bool) {
+	if err == nil { // most frames: errors.As would allocate
+		return nil, false
+	}
 	var skip *ErrSkip
 	return skip, errors.As(err, &skip)
 }

@@ -2,7 +2,9 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"driftscope/internal/frame"
@@ -12,54 +14,71 @@ import (
 // unfinished is the cause of frames that were read but not tracked because the run ended first.
 const unfinished = "unfinished"
 
-// tracker owns the steps, the encoder and the estimator. It turns frames into estimates, and applies commands between them.
+// errPaused is why a live frame is refused while tracking is paused.
+var errPaused = &ErrSkip{Cause: "paused", Err: errors.New("tracking is paused: the command resume goes on")}
+
+// errUnfinished is why a frame is refused that was read before the end and not tracked before grace was over.
+var errUnfinished = &ErrSkip{Cause: unfinished, Err: errors.New("the run ended first")}
+
+// tracker owns the steps, the encoders and the estimator. Its lanes turn frames into latents, side by side; it folds the latents into
+// estimates in the order of the frames, and applies commands between them.
 type tracker struct {
 	*runner
-	stepping          []*clock // one a step
+	lanes             []*lane
 	encoding, folding *clock
 
-	z        latent.Latent   // reused
+	desk    chan struct{} // held by the lane that waits for a frame or a command
+	tickets uint64        // frames that left the desk; its holder's
+	paused  bool          // its holder's
+
+	last     *gate           // in which latents are folded; what follows belongs to the lane within
 	estimate latent.Estimate // reused
 	viewed   time.Time       // when the last View was made
-	paused   bool
 	keeper   *keeper
 	lost     uint64 // frames refused since the last estimate
 	skips    uint64 // the same, of those that failed
 }
 
 func newTracker(r *runner) *tracker {
-	t := &tracker{runner: r, keeper: newKeeper(r.Estimator, r.o.Keep, time.Now())}
+	t := &tracker{runner: r, desk: make(chan struct{}, 1), last: newGate(), keeper: newKeeper(r.Estimator, r.o.Keep, time.Now())}
+	for _, encoder := range r.Encoders {
+		t.lanes = append(t.lanes, &lane{tracker: t, encoder: encoder})
+	}
 	for _, step := range r.Steps {
-		t.stepping = append(t.stepping, r.clock(step.Name))
+		s := stage{name: step.Name, clock: r.clock(step.Name)}
+		if len(step.Steps) < len(t.lanes) {
+			s.gate = newGate()
+		}
+		for i, l := range t.lanes {
+			s.step = step.Steps[min(i, len(step.Steps)-1)]
+			l.stages = append(l.stages, s)
+		}
 	}
 	t.encoding, t.folding = r.clock("encode"), r.clock("estimate")
 	return t
 }
 
-// run tracks until the frames end, and closes what the tracker owns. Once ctx has ended it only counts what is left.
+// run tracks until the frames end, and closes what the tracker owns.
 func (t *tracker) run(stop, ctx context.Context) {
 	defer t.close()
-	for {
-		f, ok := t.next(ctx, stop)
-		if !ok {
-			return
-		}
-		switch {
-		case ctx.Err() != nil:
-			t.refuse(ctx, f, unfinished, "the run ended first")
-		case t.paused && t.live.Load() && stop.Err() == nil:
-			t.refuse(ctx, f, "paused", "tracking is paused: the command resume goes on")
-		default:
-			if err := t.track(ctx, f); err != nil {
-				t.fail(err)
-				t.abort()
-			}
-		}
+	var lanes sync.WaitGroup
+	for _, l := range t.lanes {
+		lanes.Go(func() { l.run(stop, ctx) })
 	}
+	lanes.Wait()
+}
+
+// ticket is a frame on its way, with the number by which gates know it.
+type ticket struct {
+	number  uint64
+	frame   *frame.Frame
+	refused error // nil, or why it will not be tracked
 }
 
 // next waits for a frame, and applies the commands that arrive before it. While a file is paused none comes.
-func (t *tracker) next(ctx, stop context.Context) (*frame.Frame, bool) {
+func (t *tracker) next(ctx, stop context.Context) (ticket, bool) {
+	t.desk <- struct{}{}
+	defer func() { <-t.desk }()
 	for {
 		select {
 		case c := <-t.commands:
@@ -68,10 +87,12 @@ func (t *tracker) next(ctx, stop context.Context) (*frame.Frame, bool) {
 		default:
 		}
 		ready, resume := t.frames.ready, (<-chan struct{})(nil)
-		if t.paused && !t.live.Load() && stop.Err() == nil {
+		if t.paused && t.waits.Load() && stop.Err() == nil {
 			ready, resume = nil, stop.Done()
-		} else if f, ok, ended := t.frames.take(); ok || ended {
-			return f, ok
+		} else if f, ok, ended := t.frames.take(); ok {
+			return t.issue(ctx, stop, f), true
+		} else if ended {
+			return ticket{}, false
 		}
 		select {
 		case c := <-t.commands:
@@ -82,70 +103,78 @@ func (t *tracker) next(ctx, stop context.Context) (*frame.Frame, bool) {
 	}
 }
 
-// track brings one frame to its estimate. Its error ends the run; a frame that is only skipped is counted.
-func (t *tracker) track(ctx context.Context, f *frame.Frame) error {
-	stage, err := t.encode(ctx, f)
+// issue gives f its ticket, refused where it came too late, or from a live source while tracking is paused.
+func (t *tracker) issue(ctx, stop context.Context, f *frame.Frame) ticket {
+	given := ticket{number: t.tickets, frame: f}
+	switch {
+	case ctx.Err() != nil:
+		given.refused = errUnfinished
+	case t.paused && !t.waits.Load() && stop.Err() == nil:
+		given.refused = errPaused
+	}
+	t.tickets++
+	return given
+}
+
+// conclude ends a frame's way: its latent is folded into an estimate, which it returns as true, or the frame is counted. An error that is
+// not of this frame alone ends the run.
+func (t *tracker) conclude(ctx context.Context, f *frame.Frame, z *latent.Latent, stage string, err error) (tracked bool) {
 	t.tell(ctx, f)
 	if err == nil {
-		t.view(ctx, f)
-		f.Close() // nothing after the encoder sees pixels
-		stage, err = "estimator", t.fold(f)
+		stage, err = "estimator", t.fold(f, z)
 	}
-	if err == nil {
+	skip, skips := skipped(err)
+	switch {
+	case err == nil:
 		t.skips = 0
 		t.tally.track()
 		t.publish(ctx, &t.estimate, f.Meta.Arrived)
 		t.alarm(ctx)
 		t.keep(ctx)
-		return nil
+		return true
+	case ctx.Err() != nil:
+		t.refuse(ctx, f, errUnfinished)
+	case !skips:
+		t.refuse(ctx, f, errUnfinished)
+		t.end(fmt.Errorf("frame %d: %s: %w", f.Seq, stage, err))
+	case skip == errPaused:
+		t.refuse(ctx, f, skip)
+	default:
+		t.refuse(ctx, f, skip)
+		if t.skips++; t.skips > maxSkips {
+			t.end(fmt.Errorf("frame %d: %s: %d frames in a row could not be tracked, the last because: %w", f.Seq, stage, t.skips, err))
+		}
 	}
-	if ctx.Err() != nil {
-		t.refuse(ctx, f, unfinished, "the run ended first")
-		return nil
-	}
-	skip, ok := skipped(err)
-	if !ok {
-		t.refuse(ctx, f, unfinished, "the run ended first")
-		return fmt.Errorf("frame %d: %s: %w", f.Seq, stage, err)
-	}
-	t.refuse(ctx, f, skip.Cause, skip.Error())
-	if t.skips++; t.skips > maxSkips {
-		return fmt.Errorf("frame %d: %s: %d frames in a row could not be tracked, the last because: %w", f.Seq, stage, t.skips, err)
-	}
-	return nil
+	return false
 }
 
-// encode runs the steps and the encoder; with an error it names the stage.
-func (t *tracker) encode(ctx context.Context, f *frame.Frame) (stage string, err error) {
-	light := f.Light() // before any step changes it
-	for i, step := range t.Steps {
-		start := time.Now()
-		if err := step.Apply(ctx, f); err != nil {
-			return step.Name, err
-		}
-		t.stepping[i].since(start)
-	}
-	start := time.Now()
-	if err := t.Encoder.Encode(ctx, &t.z, f); err != nil {
-		return "encoder", err
-	}
-	t.encoding.since(start)
-	t.z.Seq, t.z.Time, t.z.Trajectory = f.Seq, f.Time, f.Meta.Trajectory
-	t.z.Dropped, t.z.Light = f.Meta.Dropped+t.lost, light
-	t.z.Centroid = append(t.z.Centroid[:0], f.Meta.Centroid...)
-	return "", nil
+// end stops the run because of err.
+func (t *tracker) end(err error) {
+	t.fail(err)
+	t.abort()
 }
 
 // fold updates the estimator. A latent that it refuses costs one frame.
-func (t *tracker) fold(f *frame.Frame) error {
+func (t *tracker) fold(f *frame.Frame, z *latent.Latent) error {
 	start := time.Now()
-	if err := t.Estimator.Update(&t.estimate, &t.z); err != nil {
+	z.Dropped = f.Meta.Dropped + t.lost
+	if err := t.Estimator.Update(&t.estimate, z); err != nil {
 		return &ErrSkip{Cause: "estimator_refused", Err: err}
 	}
 	t.folding.since(start)
 	t.estimate.Latency = time.Since(f.Meta.Arrived)
 	t.lost = 0
 	return nil
+}
+
+// showing says whether a View is wanted and due, and then that it is being made.
+func (t *tracker) showing() bool {
+	_, can := t.Encoders[0].(Viewer)
+	if !can || t.o.ViewEvery == 0 || time.Since(t.viewed) < t.o.ViewEvery {
+		return false
+	}
+	t.viewed = time.Now()
+	return true
 }
 
 // alarm tells what the estimator has noticed.
@@ -165,39 +194,27 @@ func (t *tracker) alarm(ctx context.Context) {
 	}
 }
 
-// view shows the frame, where views are wanted and one is due. A view that fails costs only itself.
-func (t *tracker) view(ctx context.Context, f *frame.Frame) {
-	viewer, ok := t.Encoder.(Viewer)
-	if !ok || t.o.ViewEvery == 0 || time.Since(t.viewed) < t.o.ViewEvery {
-		return
-	}
-	t.viewed = time.Now()
-	v := &latent.View{} // shared by all sinks, so never reused
-	if err := viewer.View(v, f, &t.z); err != nil {
-		t.log.Warn("no view of this frame", "seq", f.Seq, "err", err)
-		return
-	}
-	v.Seq, v.Time = f.Seq, f.Time
-	t.publish(ctx, v, time.Time{})
-}
-
 // refuse closes and counts a frame that gets no estimate; the next one that does says so.
-func (t *tracker) refuse(ctx context.Context, f *frame.Frame, cause, text string) {
+func (t *tracker) refuse(ctx context.Context, f *frame.Frame, skip *ErrSkip) {
 	t.lost += f.Meta.Dropped + 1
-	t.discard(ctx, f, cause, text)
+	t.discard(ctx, f, skip.Cause, skip.Error())
 }
 
-// close frees the steps, the encoder and the estimator.
+// close frees the steps, the encoders and the estimator.
 func (t *tracker) close() {
 	check := func(stage string, err error) {
 		if err != nil {
 			t.fail(fmt.Errorf("%s: not closed cleanly: %w", stage, err))
 		}
 	}
-	for _, step := range t.Steps {
-		check(step.Name, step.Close())
+	for _, s := range t.Steps {
+		for _, step := range s.Steps {
+			check(s.Name, step.Close())
+		}
 	}
-	check("encoder", t.Encoder.Close())
+	for _, encoder := range t.Encoders {
+		check("encoder", encoder.Close())
+	}
 	check("online.state", t.keeper.end())
 	check("estimator", t.Estimator.Close())
 }

@@ -9,7 +9,7 @@ import (
 	"driftscope/internal/latent"
 )
 
-// retryEvery is how long a file waits before it offers a message again that could not be delivered.
+// retryEvery is the pause before a message that could not be delivered and may not be lost is offered again.
 const retryEvery = 100 * time.Millisecond
 
 // message is what waits for a sink. arrived is zero where no frame's arrival belongs to it.
@@ -31,11 +31,11 @@ func newWriter(s NamedSink) *writer {
 	return &writer{name: s.Name, sink: s.Sink, queue: newQueue[message](sinkDepth), spare: make(chan *latent.Estimate, sinkDepth+2)}
 }
 
-// publish hands m to every sink; it may be reused when publish returns. A file waits for a sink whose queue is full; a live
-// stream makes room and counts.
+// publish hands m to every sink; it may be reused when publish returns. A full queue makes room, counted, in mode Latest, and is waited
+// for in mode Lossless.
 func (r *runner) publish(ctx context.Context, m latent.Message, arrived time.Time) {
 	for _, w := range r.writers {
-		if !r.live.Load() {
+		if !r.latest.Load() {
 			if kept := (message{w.keep(m), arrived}); !w.queue.put(ctx, kept) {
 				w.release(kept)
 				r.undelivered(ctx, w, 1)
@@ -129,7 +129,7 @@ func (r *runner) writeAll(ctx context.Context, w *writer) error {
 // errGrace is the failure of a sink that was too slow at the end.
 var errGrace = errors.New("not all messages were delivered within the grace period: give it longer, or a faster sink")
 
-// deliver writes m, again and again for a file while it cannot be delivered, and releases it.
+// deliver writes m, again and again in mode Lossless while it cannot be delivered, and releases it.
 func (r *runner) deliver(ctx context.Context, w *writer, m message) error {
 	defer w.release(m)
 	for told := false; ; told = true {
@@ -145,7 +145,7 @@ func (r *runner) deliver(ctx context.Context, w *writer, m message) error {
 		if !errors.As(err, &lost) || !lost.Undelivered() {
 			return err
 		}
-		if r.live.Load() {
+		if r.latest.Load() {
 			r.drop(ctx, r.tally.lastSeq(), "sink_"+w.name, err.Error(), 1)
 			return nil
 		}

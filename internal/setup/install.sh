@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs what Driftscope is built on, where it is missing: says what and why, asks for rights only if it needs them.
 # Debian 12 and 13 and Ubuntu 24.04. Run by every target of the Makefile; running it again does nothing.
+# With the argument "tests" it installs what tests alone need.
 set -eu
 
 missing=""
@@ -24,7 +25,23 @@ list_missing() {
 	command -v g++ >/dev/null || want g++ "compiles the bindings to OpenCV and oneDNN"
 	command -v pkg-config >/dev/null || want pkg-config "finds OpenCV's headers and libraries"
 	pkg-config --exists opencv4 2>/dev/null || want libopencv-dev "reads video, prepares frames and runs the encoder"
+	pkg-config --exists gstreamer-app-1.0 gstreamer-video-1.0 2>/dev/null || want libgstreamer-plugins-base1.0-dev "reads cameras through GStreamer, with their own timestamps"
+	plugin libgstapp.so || want gstreamer1.0-plugins-base "GStreamer's elements that hand frames over and convert them"
+	command -v arv-tool-0.8 >/dev/null || want aravis-tools-cli "finds and reads GigE Vision and USB3 Vision cameras"
 	compiles dnnl.hpp || want libdnnl-dev "oneDNN: the convolutions that train an encoder"
+}
+
+list_missing_for_tests() {
+	command -v arv-fake-gv-camera-0.8 >/dev/null || want aravis-tools "a simulated GigE Vision camera, which the tests of cameras read"
+	command -v node >/dev/null || want nodejs "builds the dashboard's page again, to compare it with the one kept here"
+	command -v npm >/dev/null || want npm "fetches the libraries of that page, by their checksums"
+	command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ||
+		want chromium "opens the dashboard as a person would"
+}
+
+plugin() { # plugin FILE: does GStreamer have it?
+	folder=$(pkg-config --variable=pluginsdir gstreamer-1.0 2>/dev/null) || return 1
+	test -e "$folder/$1"
 }
 
 # as_root runs a command with the rights to install, or fails.
@@ -42,7 +59,7 @@ as_root() {
 install_missing() {
 	command="apt-get update && apt-get install -y --no-install-recommends$missing"
 	if ! command -v apt-get >/dev/null; then
-		echo "setup: this is not Debian or Ubuntu: install with your system's packages, headers included: OpenCV 4.6 to 4.10, oneDNN 2.6 to 3.7, pkg-config, a C++ compiler, make" >&2
+		echo "setup: this is not Debian or Ubuntu: install with your system's packages, headers included: OpenCV 4.6 to 4.10, oneDNN 2.6 to 3.7, GStreamer and its base plugins, Aravis 0.8, pkg-config, a C++ compiler, make" >&2
 		exit 1
 	fi
 	echo "setup: installing once, which takes a few minutes:$missing"
@@ -65,9 +82,13 @@ check_opencv() {
 	esac
 }
 
-go_is_there
-list_missing
+if [ "${1:-}" = tests ]; then
+	list_missing_for_tests
+else
+	go_is_there
+	list_missing
+fi
 if [ -n "$missing" ]; then
 	install_missing
 fi
-check_opencv
+[ "${1:-}" = tests ] || check_opencv

@@ -1,0 +1,306 @@
+package main
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// benchFramesCmd measures the whole way of a frame, from the camera to NATS, beside the bare kernels on the same pictures.
+type benchFramesCmd struct {
+	Size    []int   `default:"64,256,512,1024,2048" help:"Sides of the square pictures." placeholder:"N,..."`
+	Bits    []int   `default:"8,16" help:"8, 16 or both." placeholder:"B,..."`
+	Rounds  int     `default:"5" help:"Rounds a size, each of the path and of the kernels; medians are shown." placeholder:"N"`
+	Seconds float64 `default:"2" help:"Seconds measured in each." placeholder:"S"`
+	JSON    bool    `name:"json" help:"Print one JSON object instead of a table."`
+	Alone   string  `hidden:"" help:"Measure one side in this process: path or kernels."`
+	Rate    float64 `hidden:"" help:"Frames a second from a camera that does not wait; 0 is a source that does."`
+}
+
+// Help says what is measured, under the command's own help.
+func (c *benchFramesCmd) Help() string {
+	return "The path is run's own: pictures in memory are copied as a driver does, brought to 8 bits, equalised by CLAHE at full resolution, resized to 64x64, encoded, " +
+		"folded into the law of motion, and published on the embedded NATS server. The kernels are the same OpenCV calls and the same encoder in one tight loop on each core, " +
+		"and nothing else; where python3 has OpenCV and PyTorch, a loop of these stands beside both. Latencies are from the camera to the end of publishing, at parts of the path's own frames a second, and with twice as many frames as it can take."
+}
+
+//go:embed peers/frames.py
+var pythonFrames string
+
+// Bounds on a picture's side and on the time measured.
+const (
+	minBenchSide, maxBenchSide = 64, 4096
+	maxBenchSeconds            = 3600
+)
+
+// loads are the parts of capacity at which latencies are measured; the last is more than the path can take.
+var loads = []float64{0.25, 0.5, 0.8, 0.95, 2}
+
+// sideCost is what one process prints of itself.
+type sideCost struct {
+	FPS    float64     `json:"fps"`
+	CPU    float64     `json:"cpu_ms"`           // of a frame, all threads
+	Allocs float64     `json:"allocs_per_frame"` // Go's
+	P50    float64     `json:"p50_ms"`           // from the camera to the end of publishing
+	P95    float64     `json:"p95_ms"`
+	P99    float64     `json:"p99_ms"`
+	Peak   float64     `json:"peak_mib"`
+	Stages []stageCost `json:"stages,omitempty"`
+}
+
+// stageCost is the median time of one stage.
+type stageCost struct {
+	Name string  `json:"name"`
+	MS   float64 `json:"p50_ms"`
+}
+
+// frameRow is one kind of picture. Its own percentiles are those at half of the capacity.
+type frameRow struct {
+	Size    int     `json:"size"`
+	Bits    int     `json:"bits"`
+	Kernels float64 `json:"kernels_fps"`
+	Ratio   float64 `json:"ratio_to_kernels"` // median of the rounds' ratios
+	sideCost
+	Loads  []loadCost `json:"loads"`
+	Python *duel      `json:"python,omitempty"`
+}
+
+// duel is the Python loop of OpenCV and PyTorch on the same pictures.
+type duel struct {
+	sideCost
+	Ratio   float64 `json:"ratio"` // the path's frames a second over its
+	Rate    float64 `json:"rate"`  // half of what it can take, at which both were asked for their latencies
+	P99     float64 `json:"p99_at_rate_ms"`
+	OursP99 float64 `json:"path_p99_at_rate_ms"`
+}
+
+// loadCost is the latency at a part of the capacity.
+type loadCost struct {
+	Load float64 `json:"load"` // frames offered over frames that can be taken
+	sideCost
+}
+
+// frameFindings is what bench frames prints.
+type frameFindings struct {
+	Cores   int        `json:"cores"`
+	Rounds  int        `json:"rounds"`
+	Seconds float64    `json:"seconds"`
+	Sizes   []frameRow `json:"sizes"`
+	Missing string     `json:"python_missing,omitempty"` // why there is no such comparison
+}
+
+// Run measures and prints.
+func (c *benchFramesCmd) Run(ctx context.Context) error {
+	if err := c.check(); err != nil {
+		return usage(err)
+	}
+	if c.Alone != "" {
+		return c.alone(ctx)
+	}
+	found := frameFindings{Cores: runtime.NumCPU(), Rounds: c.Rounds, Seconds: c.Seconds}
+	for _, size := range c.Size {
+		for _, bits := range c.Bits {
+			row, err := c.measure(ctx, size, bits)
+			if ctx.Err() != nil {
+				return errors.New("interrupted before everything was measured")
+			}
+			if err != nil {
+				return fmt.Errorf("%d x %d, %d bits: %w", size, size, bits, err)
+			}
+			if err := c.challenge(ctx, &found, &row); err != nil {
+				return fmt.Errorf("%d x %d, %d bits: %w", size, size, bits, err)
+			}
+			say("%d x %d, %d bits: %.0f frames/s, %.2f of the kernels'", size, size, bits, row.FPS, row.Ratio)
+			found.Sizes = append(found.Sizes, row)
+		}
+	}
+	if c.JSON {
+		return json.NewEncoder(os.Stdout).Encode(found)
+	}
+	found.print(os.Stdout)
+	return nil
+}
+
+func (c *benchFramesCmd) check() error {
+	for _, size := range c.Size {
+		if size < minBenchSide || size > maxBenchSide {
+			return fmt.Errorf("--size: found %d, expected %d to %d pixels", size, minBenchSide, maxBenchSide)
+		}
+	}
+	for _, bits := range c.Bits {
+		if bits != 8 && bits != 16 {
+			return fmt.Errorf("--bits: found %d, expected 8 or 16", bits)
+		}
+	}
+	switch {
+	case c.Rounds < 1 || c.Rounds > 100:
+		return fmt.Errorf("--rounds: found %d, expected 1 to 100", c.Rounds)
+	case !(c.Seconds >= 0.1 && c.Seconds <= maxBenchSeconds):
+		return fmt.Errorf("--seconds: found %g, expected 0.1 to %d", c.Seconds, maxBenchSeconds)
+	case !(c.Rate >= 0 && c.Rate <= 1e6):
+		return fmt.Errorf("--rate: found %g, expected 0 to 1000000 frames a second", c.Rate)
+	}
+	return nil
+}
+
+// alone measures one side on the first size and prints a sideCost.
+func (c *benchFramesCmd) alone(ctx context.Context) error {
+	p := benchPictures{side: c.Size[0], bits: c.Bits[0]}
+	var cost sideCost
+	var err error
+	switch c.Alone {
+	case "path":
+		cost, err = measurePath(ctx, p, c.Seconds, c.Rate)
+	case "kernels":
+		cost, err = measureKernels(ctx, p, c.Seconds)
+	default:
+		err = usage(fmt.Errorf("--alone: found %q, expected path or kernels", c.Alone))
+	}
+	if err != nil {
+		return err
+	}
+	if cost.Peak, err = peakMiB(); err != nil {
+		return err
+	}
+	return json.NewEncoder(os.Stdout).Encode(cost)
+}
+
+// measure runs the rounds of one kind of picture, one side after the other, so that a machine that slows down slows both; then the loads.
+func (c *benchFramesCmd) measure(ctx context.Context, size, bits int) (frameRow, error) {
+	var paths []sideCost
+	var kernels, ratios []float64
+	for range c.Rounds {
+		path, err := c.contend(ctx, size, bits, "path", 0)
+		if err != nil {
+			return frameRow{}, err
+		}
+		bare, err := c.contend(ctx, size, bits, "kernels", 0)
+		if err != nil {
+			return frameRow{}, err
+		}
+		paths, kernels, ratios = append(paths, path), append(kernels, bare.FPS), append(ratios, path.FPS/bare.FPS)
+	}
+	slices.SortFunc(paths, func(a, b sideCost) int { return int(a.FPS - b.FPS) })
+	row := frameRow{Size: size, Bits: bits, Kernels: middleOf(kernels), Ratio: middleOf(ratios), sideCost: paths[len(paths)/2]}
+	for _, load := range loads {
+		cost, err := c.contend(ctx, size, bits, "path", load*row.FPS)
+		if err != nil {
+			return frameRow{}, err
+		}
+		row.Loads = append(row.Loads, loadCost{load, cost})
+		if load == 0.5 {
+			row.P50, row.P95, row.P99 = cost.P50, cost.P95, cost.P99
+		}
+	}
+	return row, nil
+}
+
+// challenge measures the Python loop beside row. What goes wrong on its side ends its part, not ours.
+func (c *benchFramesCmd) challenge(ctx context.Context, found *frameFindings, row *frameRow) error {
+	if found.Missing != "" {
+		return nil
+	}
+	var fps []float64
+	for range c.Rounds {
+		cost, err := c.python(ctx, row, 0)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			found.Missing = err.Error()
+			return nil
+		}
+		fps = append(fps, cost.FPS)
+	}
+	d := duel{sideCost: sideCost{FPS: middleOf(fps)}}
+	d.Ratio, d.Rate = row.FPS/d.FPS, d.FPS/2
+	theirs, err := c.python(ctx, row, d.Rate)
+	if err != nil {
+		return err
+	}
+	ours, err := c.contend(ctx, row.Size, row.Bits, "path", d.Rate)
+	if err != nil {
+		return err
+	}
+	d.P50, d.P95, d.P99, d.OursP99 = theirs.P50, theirs.P95, theirs.P99, ours.P99
+	row.Python = &d
+	return nil
+}
+
+// python measures the loop in the python3 of the path.
+func (c *benchFramesCmd) python(ctx context.Context, row *frameRow, rate float64) (cost sideCost, err error) {
+	p := contender{program: "python3", script: pythonFrames, threads: runtime.NumCPU(), limit: time.Minute + time.Duration(4*c.Seconds*float64(time.Second)),
+		args: []string{"-", strconv.Itoa(row.Size), strconv.Itoa(row.Bits), fmt.Sprint(c.Seconds), fmt.Sprint(rate)}}
+	err = p.run(ctx, &cost)
+	switch {
+	case err != nil && (errors.Is(err, exec.ErrNotFound) || strings.Contains(err.Error(), "No module named")):
+		err = fmt.Errorf("%w; Debian: apt-get install python3-opencv python3-torch, which serve /usr/bin/python3", err)
+	case err == nil && cost.FPS <= 0:
+		err = fmt.Errorf("python3 printed %+v, expected positive figures", cost)
+	}
+	return cost, err
+}
+
+// contend measures one side in a process of its own.
+func (c *benchFramesCmd) contend(ctx context.Context, size, bits int, side string, rate float64) (cost sideCost, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return cost, err
+	}
+	p := contender{program: self, threads: runtime.NumCPU(), args: []string{"bench", "frames", "--alone", side, "--size", strconv.Itoa(size),
+		"--bits", strconv.Itoa(bits), "--rate", fmt.Sprint(rate), "--seconds", fmt.Sprint(c.Seconds)}}
+	err = p.run(ctx, &cost)
+	return cost, err
+}
+
+func middleOf(v []float64) float64 {
+	v = slices.Sorted(slices.Values(v))
+	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
+}
+
+// print writes the findings for a person.
+func (f *frameFindings) print(w io.Writer) {
+	fmt.Fprintf(w, "From the camera to NATS on %d cores; medians of %d rounds of %g s. Latencies in ms, at half and at twice the capacity.\n\n", f.Cores, f.Rounds, f.Seconds)
+	fmt.Fprintln(w, "| pixels | bits | frames/s | kernels | ratio | CPU ms a frame | allocations | p50 at 50 % | p95 | p99 | frames/s at 200 % | p99 | peak MiB |")
+	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|---|---|---|---|")
+	for _, r := range f.Sizes {
+		over := r.Loads[len(r.Loads)-1]
+		fmt.Fprintf(w, "| %d² | %d | %.0f | %.0f | %.2f | %.2f | %.1f | %.2f | %.2f | %.2f | %.0f | %.2f | %.0f |\n",
+			r.Size, r.Bits, r.FPS, r.Kernels, r.Ratio, r.CPU, r.Allocs, r.P50, r.P95, r.P99, over.FPS, over.P99, r.Peak)
+	}
+	f.printPython(w)
+	fmt.Fprintln(w, "\nMedian milliseconds of each stage:")
+	for _, r := range f.Sizes {
+		fmt.Fprintf(w, "%d², %d bits:", r.Size, r.Bits)
+		for _, s := range r.Stages {
+			fmt.Fprintf(w, " %s %.3f", s.Name, s.MS)
+		}
+		fmt.Fprintln(w)
+	}
+}
+
+// printPython writes the comparison with the Python loop, or why there is none.
+func (f *frameFindings) printPython(w io.Writer) {
+	if f.Missing != "" {
+		fmt.Fprintf(w, "\nNo comparison with Python: %s.\n", f.Missing)
+		return
+	}
+	fmt.Fprintln(w, "\nBeside a Python loop of OpenCV and PyTorch; latencies of both at half of what that can take:")
+	fmt.Fprintln(w, "\n| pixels | bits | its frames/s | ours over its | its p99 | ours |")
+	fmt.Fprintln(w, "|---|---|---|---|---|---|")
+	for _, r := range f.Sizes {
+		if p := r.Python; p != nil {
+			fmt.Fprintf(w, "| %d² | %d | %.0f | %.2f | %.2f | %.2f |\n", r.Size, r.Bits, p.FPS, p.Ratio, p.P99, p.OursP99)
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"image"
+	"runtime"
+	"time"
+
+	"gocv.io/x/gocv"
+	"golang.org/x/sync/errgroup"
+
+	"driftscope/infer"
+	"driftscope/internal/config"
+	"driftscope/internal/frame"
+	"driftscope/internal/latent"
+)
+
+// measureKernels runs the bare kernels on p in one tight loop on each core.
+func measureKernels(ctx context.Context, p benchPictures, seconds float64) (sideCost, error) {
+	model, err := loadModel(config.Default())
+	if err != nil {
+		return sideCost{}, err
+	}
+	infer.SetThreads(1)
+	ring := p.make()
+	defer func() {
+		for _, m := range ring {
+			m.Close()
+		}
+	}()
+	counts := make([]int, runtime.NumCPU())
+	before := cpuTime()
+	g, ctx := errgroup.WithContext(ctx)
+	for core := range counts {
+		g.Go(func() error {
+			n, err := loop(ctx, model, p, ring, time.Duration(seconds*float64(time.Second)))
+			counts[core] = n
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return sideCost{}, err
+	}
+	used, cost := cpuTime()-before, sideCost{}
+	for _, n := range counts {
+		cost.FPS += float64(n) / seconds
+	}
+	all := cost.FPS * (seconds + warmUp.Seconds()) // those of the warm-up too
+	cost.CPU = float64(used) / float64(time.Millisecond) / all
+	return cost, nil
+}
+
+// loop is one core's: 8 bits, CLAHE, resize, float32, forward, into memory that is used again. It counts the frames after the warm-up.
+func loop(ctx context.Context, model *loadedModel, p benchPictures, ring []gocv.Mat, measured time.Duration) (n int, err error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	encoder, err := model.NewEncoder()
+	if err != nil {
+		return 0, err
+	}
+	defer encoder.Close()
+	bytes, equal, small := gocv.NewMat(), gocv.NewMat(), gocv.NewMat()
+	defer bytes.Close()
+	defer equal.Close()
+	defer small.Close()
+	clahe := gocv.NewCLAHEWithParams(7.68, image.Pt(8, 8))
+	defer clahe.Close()
+	f := frame.New(0, time.Time{}, frame.Meta{}, gocv.NewMat())
+	defer f.Close()
+	window := p.window()
+	a := 255 / (window[1] - window[0])
+	var z latent.Latent
+	begun := time.Now()
+	for i := 0; ctx.Err() == nil; i++ {
+		since := time.Since(begun)
+		if since > warmUp+measured {
+			return n, nil
+		}
+		ring[i%len(ring)].ConvertToWithParams(&bytes, gocv.MatTypeCV8U, float32(a), float32(-window[0]*a))
+		clahe.Apply(bytes, &equal)
+		gocv.Resize(equal, &small, image.Pt(64, 64), 0, 0, gocv.InterpolationArea)
+		small.ConvertToWithParams(f.Mat(), gocv.MatTypeCV32F, 1./255, 0)
+		if err := encoder.Encode(ctx, &z, f); err != nil {
+			return n, err
+		}
+		if since > warmUp {
+			n++
+		}
+	}
+	return n, ctx.Err()
+}

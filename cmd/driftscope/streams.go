@@ -1,0 +1,181 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"slices"
+	"sync"
+
+	"driftscope/internal/bus"
+	"driftscope/internal/config"
+	"driftscope/internal/pipeline"
+	"driftscope/sinks/web"
+)
+
+// streams are those of one process. They share the bus, the dashboard and nothing else: one that fails, floods or hangs slows no other.
+type streams struct {
+	all []*stream
+	bus *bus.Conn // nil where nats.url is off
+
+	dashboard *web.Server // nil where there is none
+}
+
+// sideBySide refuses configurations that would write over each other, and gives all of them the bus and the dashboard that the files say.
+func sideBySide(sources []string, cfgs []config.Config) error {
+	names, states, records := map[string]string{}, map[string]string{}, map[string]string{} // to the source that has it
+	file := -1                                                                              // the first that is one
+	for i, cfg := range cfgs {
+		source := sources[i]
+		if other, taken := names[cfg.Stream]; taken {
+			return fmt.Errorf("%s and %s: both streams are called %s: give one of them another name, with stream: NAME in a configuration", other, source, cfg.Stream)
+		}
+		names[cfg.Stream] = source
+		if other, taken := states[cfg.Online.State]; taken && cfg.Online.State != "" {
+			return fmt.Errorf("%s and %s: both keep their law in %s: give one of them another online.state", other, source, cfg.Online.State)
+		}
+		states[cfg.Online.State] = source
+		if other, taken := records[cfg.Record.Path]; taken && cfg.Record.Path != "" {
+			return fmt.Errorf("%s and %s: both record into %s: give one of them another record.path", other, source, cfg.Record.Path)
+		}
+		records[cfg.Record.Path] = source
+		switch {
+		case !isConfig(source):
+		case file < 0:
+			file = i
+		case cfg.NATS != cfgs[file].NATS:
+			return fmt.Errorf("%s and %s: their nats settings differ, and one process has one bus: write the same in both, or run them apart", sources[file], source)
+		case cfg.Dashboard != cfgs[file].Dashboard:
+			return fmt.Errorf("%s and %s: their dashboard settings differ, and one process has one dashboard: write the same in both, or run them apart", sources[file], source)
+		}
+	}
+	for i := range cfgs {
+		if file >= 0 {
+			cfgs[i].NATS, cfgs[i].Dashboard = cfgs[file].NATS, cfgs[file].Dashboard
+		}
+	}
+	return nil
+}
+
+// assembleAll makes every stream, all or none. The bus comes last but for the sinks, so that a wrong option never costs a connection;
+// but first where a source reads from NATS: its server may be ours, and a borrowed model is fitted to its first frame.
+func assembleAll(ctx context.Context, cfgs []config.Config, before *earlier) (_ *streams, err error) {
+	p := &streams{}
+	defer func() {
+		if err != nil {
+			p.close()
+		}
+	}()
+	reading := slices.ContainsFunc(cfgs, func(c config.Config) bool { return c.Source.Kind == natsSource })
+	if reading {
+		if p.bus, err = connect(ctx, cfgs[0]); err != nil {
+			return nil, err
+		}
+	}
+	for _, cfg := range cfgs {
+		s, err := assemble(ctx, cfg, before)
+		if err != nil {
+			return nil, ofStream(cfg.Stream, len(cfgs), err)
+		}
+		p.all = append(p.all, s)
+	}
+	if !reading {
+		if p.bus, err = connect(ctx, cfgs[0]); err != nil {
+			return nil, err
+		}
+	}
+	if p.dashboard, err = showDashboard(cfgs[0], p.bus); err != nil {
+		return nil, err
+	}
+	for _, s := range p.all {
+		if err := s.attach(p.bus, len(p.all) == 1); err != nil {
+			return nil, ofStream(s.cfg.Stream, len(p.all), err)
+		}
+	}
+	return p, nil
+}
+
+// close frees streams that are not going to run.
+func (p *streams) close() {
+	for _, s := range p.all {
+		s.close()
+	}
+	p.dashboard.Close()
+	p.bus.Close()
+}
+
+// run tracks every stream until it ends or ctx does, and prints the accounts. A stream that fails ends alone.
+func (p *streams) run(ctx context.Context, frames uint64) error {
+	summaries, errs := make([]pipeline.Summary, len(p.all)), make([]error, len(p.all))
+	var running sync.WaitGroup
+	for _, s := range p.all {
+		s.introduce()
+	}
+	if p.dashboard != nil {
+		say("dashboard at %s", p.dashboard.URL())
+	}
+	for i, s := range p.all {
+		running.Go(func() {
+			var err error
+			summaries[i], err = s.run(ctx, frames)
+			errs[i] = ofStream(s.cfg.Stream, len(p.all), err)
+			if len(p.all) > 1 && err != nil && ctx.Err() == nil {
+				say("%v", errs[i]) // the others may go on for days
+			}
+		})
+	}
+	running.Wait()
+	for i, s := range p.all {
+		if len(p.all) > 1 {
+			fmt.Printf("%s: ", s.cfg.Stream)
+		}
+		printSummary(os.Stdout, summaries[i])
+		if s.recorder != nil {
+			fmt.Println("  " + s.recorder.Account())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// ofStream says which of several streams an error is of.
+func ofStream(stream string, streams int, err error) error {
+	if err == nil || streams == 1 {
+		return err
+	}
+	return fmt.Errorf("stream %s: %w", stream, err)
+}
+
+// run tracks the stream; it owns the stages from now on.
+func (s *stream) run(ctx context.Context, frames uint64) (pipeline.Summary, error) {
+	summary, err := pipeline.Run(ctx, s.stages, pipeline.Options{
+		Stream: s.cfg.Stream, Frames: frames, Mode: pipeline.Mode(s.cfg.Mode), Queue: s.cfg.Queue, Stall: s.cfg.StallAfter,
+		Seed: s.cfg.Online.Seed, Grace: s.cfg.Grace, ViewEvery: s.viewEvery(), Log: logger(s.cfg), Keep: keeping(s.cfg.Online.State),
+	})
+	if errors.Is(err, pipeline.ErrMode) {
+		err = usage(err)
+	}
+	return summary, err
+}
+
+// logger writes warnings to standard error where no live status would be torn by them.
+func logger(cfg config.Config) *slog.Logger {
+	if slices.ContainsFunc(cfg.Sinks, func(s config.Component) bool { return s.Kind == terminalSink }) {
+		return slog.New(slog.DiscardHandler)
+	}
+	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+}
+
+// printSummary says where every frame went.
+func printSummary(w *os.File, s pipeline.Summary) {
+	fmt.Fprintf(w, "frames in %d, tracked %d, dropped %d, messages published %d, in %.1f s\n",
+		s.FramesIn, s.Tracked, s.FramesIn-s.Tracked, s.Published, s.Duration.Seconds())
+	for _, cause := range slices.Sorted(maps.Keys(s.Dropped)) {
+		fmt.Fprintf(w, "  dropped %d: %s\n", s.Dropped[cause], cause)
+	}
+	for _, code := range slices.Sorted(maps.Keys(s.Health.Alarms)) {
+		fmt.Fprintf(w, "  alarms %d: %s\n", s.Health.Alarms[code], code)
+	}
+}

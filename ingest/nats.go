@@ -1,0 +1,212 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image/png"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/nats-io/nats.go"
+	"gocv.io/x/gocv"
+
+	"driftscope/ingest/tiff"
+	"driftscope/ingest/wire"
+	"driftscope/internal/bus"
+	"driftscope/internal/frame"
+	"driftscope/internal/pipeline"
+)
+
+// DefaultNATS is where frames are looked for and published to: also where a run's own server listens unless told otherwise.
+const DefaultNATS = "nats://127.0.0.1:4222"
+
+// The bounds on messages that wait for Read; what goes beyond is lost and counted.
+const (
+	pendingMessages = 1 << 16
+	pendingBytes    = 128 << 20
+)
+
+// answering is how long a connected server may take to take the subscription.
+const answering = 5 * time.Second
+
+// natsOptions are the keys of a NATS source.
+type natsOptions struct {
+	Subject     string `yaml:"subject"`
+	URL         string `yaml:"url"`         // default DefaultNATS
+	Credentials string `yaml:"credentials"` // path of a .creds file
+}
+
+// natsSource gives the frames that another program publishes on a subject; package wire has their form. While the server is away the
+// connection comes back by itself, and the publisher's sequence numbers say what was missed; so Read returns ErrNotConnected only
+// where the connection was closed for good.
+type natsSource struct {
+	natsOptions
+	clock
+
+	conn         *bus.Conn
+	subscription *nats.Subscription
+	stream       wire.Stream
+	first        uint64      // the stream's number that is this Open's 0
+	held         *wire.Frame // whole, but an error before it had to be told first
+	dropped      uint64      // frames lost since the last one that was given
+	overrun      int         // messages that the subscription has thrown away
+}
+
+func newNATS(decode func(dst any) error) (pipeline.Source, error) {
+	o := natsOptions{URL: DefaultNATS}
+	if err := decode(&o); err != nil {
+		return nil, err
+	}
+	if err := checkSubject(o.Subject); err != nil {
+		return nil, err
+	}
+	if o.URL == bus.Embedded {
+		return nil, fmt.Errorf("url: embedded is the server inside a run: give its address, %s unless nats.port says otherwise", DefaultNATS)
+	}
+	return &natsSource{natsOptions: o}, nil
+}
+
+// guessNATS are the options that a person means by nats:SUBJECT or nats://host:port/SUBJECT, without the nats:.
+func guessNATS(arg string) map[string]any {
+	address, found := strings.CutPrefix(arg, "//")
+	if !found {
+		return map[string]any{"subject": arg}
+	}
+	host, subject, _ := strings.Cut(address, "/")
+	return map[string]any{"url": "nats://" + host, "subject": subject}
+}
+
+// checkSubject accepts one subject of one publisher.
+func checkSubject(subject string) error {
+	const most = 255
+	if subject == "" {
+		return errors.New("subject is missing: give the one that frames are published on, such as camera.bead")
+	}
+	bad := func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) || r == '*' || r == '>' }
+	if len(subject) > most || strings.ContainsFunc(subject, bad) || strings.Contains("."+subject+".", "..") {
+		return fmt.Errorf("subject: found %.80q, expected at most %d characters, words with dots between them and no *, > or space: one publisher needs one subject", subject, most)
+	}
+	return nil
+}
+
+// Live says that the publisher does not wait.
+func (s *natsSource) Live() bool { return true }
+
+// Timed says that the publisher gives the times.
+func (s *natsSource) Timed() bool { return true }
+
+// Open connects, within 5 s, and subscribes. What was published before is not there; after the first Open, it is counted as lost.
+func (s *natsSource) Open(ctx context.Context) (err error) {
+	*s = natsSource{natsOptions: s.natsOptions, clock: clock{timed: true}, stream: s.stream, first: s.stream.Next() - s.dropped, dropped: s.dropped}
+	s.conn, err = bus.Connect(ctx, bus.Options{URL: s.URL, Credentials: s.Credentials, Name: "driftscope frames " + s.Subject})
+	if errors.Is(err, bus.ErrNoServer) {
+		return fmt.Errorf("%s: %w: start the server that the publisher uses, or give its address as nats://host:port/%s", bus.Redacted(s.URL), bus.ErrNoServer, s.Subject)
+	}
+	if err != nil {
+		return err
+	}
+	if s.subscription, err = s.conn.NATS().SubscribeSync(s.Subject); err == nil {
+		err = s.subscription.SetPendingLimits(pendingMessages, pendingBytes)
+	}
+	if err == nil {
+		ctx, cancel := context.WithTimeout(ctx, answering)
+		defer cancel()
+		err = s.conn.NATS().FlushWithContext(ctx)
+	}
+	if err == nil && errors.Is(s.conn.NATS().LastError(), nats.ErrPermissionViolation) {
+		err = s.conn.NATS().LastError()
+	}
+	if err != nil {
+		return fmt.Errorf("%s on %s: %w: check the subject and the credentials", s.Subject, s.conn.URL(), err)
+	}
+	return nil
+}
+
+// Read waits for a whole frame. Messages that are torn, contradict each other or are none are skipped, each under its cause.
+func (s *natsSource) Read(ctx context.Context) (*frame.Frame, error) {
+	for {
+		if whole := s.held; whole != nil {
+			s.held = nil
+			return s.give(whole)
+		}
+		m, err := s.subscription.NextMsgWithContext(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case errors.Is(err, nats.ErrSlowConsumer):
+			continue // counted by the subscription
+		case err != nil:
+			return nil, fmt.Errorf("%s on %s: %w: %w", s.Subject, s.conn.URL(), pipeline.ErrNotConnected, err)
+		}
+		s.held, err = s.stream.Take(m.Header, m.Data)
+		var lost *wire.Lost
+		if errors.As(err, &lost) {
+			return nil, s.lost(lost.Cause, lost.Err)
+		}
+	}
+}
+
+// give makes the frame of a whole picture.
+func (s *natsSource) give(whole *wire.Frame) (*frame.Frame, error) {
+	s.next = whole.Number - s.first
+	s.dropped += whole.Dropped
+	mat, err := toPicture(whole)
+	if err != nil {
+		return nil, s.lost("unreadable_picture", fmt.Errorf("frame %d: %w", whole.Seq, err))
+	}
+	f, err := s.frameAt(mat, whole.Time, frame.Meta{File: s.Subject, Trajectory: whole.Trajectory, Dropped: s.dropped})
+	if err != nil {
+		return nil, err
+	}
+	s.dropped = 0
+	if whole.Renewed {
+		f.Notice(false, "publisher_restarted", fmt.Sprintf("the publisher on %s started anew: a new trajectory begins", s.Subject))
+	}
+	if n, err := s.subscription.Dropped(); err == nil && n > s.overrun {
+		f.Notice(true, "messages_overrun", fmt.Sprintf("%d messages on %s came faster than they were taken and were lost; the frames among them are counted: publish fewer frames, or smaller ones", n-s.overrun, s.Subject))
+		s.overrun = n
+	}
+	return f, nil
+}
+
+func (s *natsSource) lost(cause string, err error) error {
+	return &pipeline.ErrSkip{Cause: cause, Err: fmt.Errorf("%s: %w", s.Subject, err)}
+}
+
+// toPicture makes a Mat of a whole frame, which the caller owns.
+func toPicture(whole *wire.Frame) (gocv.Mat, error) {
+	page := tiff.Image{Width: whole.Width, Height: whole.Height, Channels: whole.Channels, Depth: whole.Depth, Pix: whole.Bytes}
+	if !whole.PNG {
+		return toMat(&page)
+	}
+	header, err := png.DecodeConfig(bytes.NewReader(whole.Bytes))
+	if err != nil {
+		return gocv.Mat{}, fmt.Errorf("not a readable PNG (%w): correct the publisher", err)
+	}
+	if header.Width != whole.Width || header.Height != whole.Height { // before memory is taken for it
+		return gocv.Mat{}, fmt.Errorf("the PNG has %dx%d pixels, its headers say %dx%d: correct the publisher", header.Width, header.Height, whole.Width, whole.Height)
+	}
+	mat, err := decodePicture(whole.Bytes)
+	if err != nil {
+		return gocv.Mat{}, err
+	}
+	if mat.Type() != matType(&page) {
+		defer mat.Close()
+		return gocv.Mat{}, fmt.Errorf("the PNG has %s, its headers say %s: correct the publisher", pixels(int(mat.Type())), pixels(int(matType(&page))))
+	}
+	return mat, nil
+}
+
+// Close ends the subscription and the connection.
+func (s *natsSource) Close() error {
+	if s.subscription != nil {
+		s.subscription.Unsubscribe() // what waits is not wanted: draining would read it first
+		s.subscription = nil
+	}
+	err := s.conn.Close()
+	s.conn = nil
+	return err
+}

@@ -1,0 +1,84 @@
+package ndtiff
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"driftscope/ingest/tiff"
+)
+
+// pixelType is how an entry says what its pixels are.
+type pixelType uint32
+
+const (
+	eightBits pixelType = iota
+	sixteenBits
+	rgb // 8 bits each
+	tenBits
+	twelveBits
+	fourteenBits
+	elevenBits // in 16 bits, as all but 8
+)
+
+// Image reads e's pixels from r, its file, into dst, reusing its memory.
+func (e *Entry) Image(dst *tiff.Image, r io.ReaderAt) (err error) {
+	dst.Width, dst.Height, dst.Channels, dst.Depth = e.Width, e.Height, 1, tiff.Uint16
+	switch e.kind {
+	case eightBits:
+		dst.Depth = tiff.Uint8
+	case rgb:
+		dst.Depth, dst.Channels = tiff.Uint8, 3
+	}
+	dst.Pix, err = e.bytes(dst.Pix, r, e.offset, e.Width*e.Height*dst.Channels*dst.Depth.Bytes(), "pixels")
+	return err
+}
+
+// bytes reads n bytes into dst, whose memory is reused, and takes none for what is not there.
+func (e *Entry) bytes(dst []byte, r io.ReaderAt, at int64, n int, what string) ([]byte, error) {
+	var last [1]byte
+	_, err := r.ReadAt(last[:], at+int64(n)-1)
+	if err == nil {
+		if cap(dst) < n {
+			dst = make([]byte, n)
+		}
+		dst = dst[:n]
+		_, err = r.ReadAt(dst, at)
+	}
+	if err == io.EOF {
+		err = fmt.Errorf("%w: %d bytes of %s at byte %d of %s lie beyond its end: copy it again", ErrTorn, n, what, at, e.File)
+	}
+	return dst, err
+}
+
+// Times is what the metadata say of an image's time, in seconds; NaN where they say nothing.
+type Times struct {
+	Received float64 // when the computer had the image, from 1970 on the microscope's clock
+	Elapsed  float64 // since the acquisition began, in whole milliseconds
+}
+
+// Times reads from r, its file, when e was taken.
+func (e *Entry) Times(r io.ReaderAt) (Times, error) {
+	times := Times{Received: math.NaN(), Elapsed: math.NaN()}
+	raw, err := e.bytes(nil, r, e.metadata, e.metadataBytes, "metadata")
+	if err != nil {
+		return times, err
+	}
+	var metadata struct {
+		Received string      `json:"TimeReceivedByCore"`
+		Elapsed  json.Number `json:"ElapsedTime-ms"`
+	}
+	if err := json.Unmarshal(bytes.TrimRight(raw, "\x00"), &metadata); err != nil {
+		return times, fmt.Errorf("metadata at byte %d of %s: %w: give dt or fps, or copy the recording again", e.metadata, e.File, err)
+	}
+	if t, err := time.Parse("2006-01-02 15:04:05.999999", metadata.Received); err == nil {
+		times.Received = float64(t.UnixMicro()) / 1e6
+	}
+	if ms, err := metadata.Elapsed.Float64(); err == nil {
+		times.Elapsed = ms / 1e3
+	}
+	return times, nil
+}

@@ -1,0 +1,171 @@
+package ndtiff
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"driftscope/ingest/tiff"
+)
+
+// IndexName is the file that makes a folder an NDTiff.
+const IndexName = "NDTiff.index"
+
+// The bounds on an entry.
+const (
+	maxAxesBytes     = 16 << 10
+	maxAxes          = 32
+	maxNameBytes     = 1 << 10
+	maxMetadataBytes = 16 << 20
+)
+
+// ErrTorn is found in the error of an entry, or of an image, that is not whole. While the folder is written it may pass.
+var ErrTorn = errors.New("the recording is torn")
+
+// Entry is one image: where it lies along the axes, and where in the files.
+type Entry struct {
+	Axes          map[string]string // numbers as they are written
+	File          string            // in the folder of the index
+	Width, Height int
+
+	offset, metadata int64
+	metadataBytes    int
+	kind             pixelType
+}
+
+// Index reads entries one after another. It does not close what it reads from. Not safe for concurrent use.
+type Index struct {
+	r      io.ReaderAt
+	at     int64 // of the next entry
+	number int   // of it, from 1
+	buffer []byte
+}
+
+// NewIndex reads NDTiff.index from its beginning.
+func NewIndex(r io.ReaderAt) *Index { return &Index{r: r, number: 1} }
+
+// Next returns the next entry. io.EOF says that there is none yet, an ErrTorn that it is there in part; then Next may be called again
+// when the file has grown. Any other error is damage, behind which nothing can be found.
+func (x *Index) Next() (Entry, error) {
+	e, size, err := x.read()
+	if err != nil && err != io.EOF {
+		return Entry{}, fmt.Errorf("entry %d at byte %d: %w", x.number, x.at, err)
+	}
+	if err == nil {
+		x.at, x.number = x.at+size, x.number+1
+	}
+	return e, err
+}
+
+// read returns the entry at x.at and its length in bytes.
+func (x *Index) read() (e Entry, size int64, err error) {
+	axes, n, err := x.text(x.at, maxAxesBytes, "axes")
+	if err != nil {
+		return e, 0, err
+	}
+	if e.Axes, err = parseAxes(axes); err != nil {
+		return e, 0, err
+	}
+	name, m, err := x.text(x.at+n, maxNameBytes, "name")
+	if err == io.EOF {
+		err = fmt.Errorf("%w: the file's name is missing", ErrTorn)
+	}
+	if err != nil {
+		return e, 0, err
+	}
+	e.File = string(name)
+	const numbers = 8 * 4
+	raw, err := x.bytes(x.at+n+m, numbers)
+	if err != nil {
+		return e, 0, err
+	}
+	return e, n + m + numbers, e.place(raw)
+}
+
+// text reads a length and as many bytes, and returns how many they are together. A length of zero is io.EOF.
+func (x *Index) text(at int64, limit int, what string) ([]byte, int64, error) {
+	raw, err := x.bytes(at, 4)
+	if err != nil {
+		return nil, 0, err
+	}
+	n := binary.LittleEndian.Uint32(raw)
+	if n == 0 {
+		return nil, 0, io.EOF
+	}
+	if n > uint32(limit) {
+		return nil, 0, fmt.Errorf("%s of %d bytes, at most %d expected: the index is damaged, copy it again", what, n, limit)
+	}
+	text, err := x.bytes(at+4, int(n))
+	if err != nil {
+		return nil, 0, err
+	}
+	if bytes.IndexByte(text, 0) >= 0 {
+		return nil, 0, fmt.Errorf("%w: %s with zeros in them", ErrTorn, what)
+	}
+	return text, int64(n) + 4, nil
+}
+
+// bytes reads n bytes, good until the next call. Where the file ends at the first of them, the error is io.EOF.
+func (x *Index) bytes(at int64, n int) ([]byte, error) {
+	if cap(x.buffer) < n {
+		x.buffer = make([]byte, n)
+	}
+	got, err := x.r.ReadAt(x.buffer[:n], at)
+	switch {
+	case got == n:
+		return x.buffer[:n], nil
+	case err != nil && err != io.EOF:
+		return nil, err
+	case got == 0 && at == x.at:
+		return nil, io.EOF
+	}
+	return nil, fmt.Errorf("%w: the index ends at byte %d, %d expected", ErrTorn, at+int64(got), at+int64(n))
+}
+
+func parseAxes(text []byte) (map[string]string, error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var values map[string]any
+	if err := d.Decode(&values); err != nil || len(values) > maxAxes {
+		return nil, fmt.Errorf("axes are %.80q, a JSON object of at most %d expected: the index is damaged, copy it again", text, maxAxes)
+	}
+	axes := make(map[string]string, len(values))
+	for name, value := range values {
+		switch value.(type) {
+		case json.Number, string:
+			axes[name] = fmt.Sprint(value)
+		default:
+			return nil, fmt.Errorf("axis %.40q is %.40q, a number or text expected: the index is damaged, copy it again", name, fmt.Sprint(value))
+		}
+	}
+	return axes, nil
+}
+
+// place takes the eight numbers. Every image has a size and metadata, so zeros there are not written yet.
+func (e *Entry) place(raw []byte) error {
+	number := func(i int) uint32 { return binary.LittleEndian.Uint32(raw[4*i:]) }
+	width, height, metadata := number(1), number(2), number(6)
+	e.offset, e.metadata = int64(number(0)), int64(number(5))
+	if e.kind = pixelType(number(3)); width == 0 || height == 0 || e.metadata == 0 || metadata == 0 {
+		return fmt.Errorf("%w: the image's place is missing", ErrTorn)
+	}
+	switch {
+	case e.kind > elevenBits:
+		return fmt.Errorf("pixel type %d, 0 to %d expected: export the recording as TIFF", e.kind, elevenBits)
+	case number(4) != 0 || number(7) != 0:
+		return fmt.Errorf("compression %d, none (0) expected: export the recording as TIFF", max(number(4), number(7)))
+	case uint64(width)*uint64(height) > tiff.MaxPixels:
+		return fmt.Errorf("a picture of %dx%d pixels, at most %d expected: crop it or bin it", width, height, tiff.MaxPixels)
+	case metadata > maxMetadataBytes:
+		return fmt.Errorf("metadata of %d bytes, at most %d expected: the index is damaged, copy it again", metadata, maxMetadataBytes)
+	case !filepath.IsLocal(e.File) || strings.ContainsAny(e.File, `/\`):
+		return fmt.Errorf("the image is said to be in %q, a file beside the index expected: copy the recording again", e.File)
+	}
+	e.Width, e.Height, e.metadataBytes = int(width), int(height), int(metadata)
+	return nil
+}

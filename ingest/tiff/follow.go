@@ -1,0 +1,137 @@
+package tiff
+
+import (
+	"errors"
+	"io"
+	"slices"
+)
+
+// ErrPending is what Next returns of a file that is followed while its next page is not, or not wholly, there.
+var ErrPending = errors.New("the next page is not written yet")
+
+// Follow reads a file that is still being written. length is asked for its size in bytes whenever a page is missing; nothing is
+// read before Next. A link of the chain that is zero, or leads to no directory, is not the end but the place of the next page; a
+// page whose directory or strips lie beyond the end of the file is not torn but pending, until Finish.
+//
+// Some writers give a file its full length first. There a page is taken to be written when the next one has begun, when its
+// directory, written last, lies behind its pixels, or when the last two bytes that it will fill, or the last of the file, are not all zero.
+func Follow(r io.ReaderAt, length func() (int64, error)) *File {
+	return &File{r: r, length: length}
+}
+
+// Finish says that the file grows no more: what is missing is missing for good, and Next tells it as it does of a file that Open
+// opened.
+func (f *File) Finish() { f.finished = true }
+
+// Doubt is why the pending page cannot be read although its bytes seem to be there; nil where they are missing. It may pass, for
+// numbers of a directory that are not written yet are zeros, but a page that stays doubtful never will be read.
+func (f *File) Doubt() error {
+	if errors.Is(f.doubt, ErrTorn) {
+		return nil
+	}
+	return f.doubt
+}
+
+// Resting says that the file could be whole as it is: every page was read, and the chain of directories ends.
+func (f *File) Resting() bool {
+	return f.next > 0 && f.next == f.Pages() && f.broken == nil && f.stack.missing() == 0
+}
+
+// growing says that more may come.
+func (f *File) growing() bool { return f.length != nil && !f.finished }
+
+// grow looks at the file again: at its header until there is one, then at the chain behind the last known directory. What it does
+// not find is noted in f.broken, for Finish. A file that cannot become a TIFF is an error.
+func (f *File) grow() (err error) {
+	if f.size, err = f.length(); err != nil {
+		return err
+	}
+	if f.stack.held > 0 {
+		f.stack.held = f.stack.fitting(f.size)
+		return nil
+	}
+	f.broken, f.doubt = nil, nil
+	for n := len(f.directories); n > f.next; n-- { // the link to a page that could not be read yet may not have been whole
+		delete(f.seen, f.directories[n-1])
+		f.directories = f.directories[:n-1]
+	}
+	link := int64(0)
+	if len(f.directories) > 0 {
+		link, err = f.nextDirectory(f.directories[len(f.directories)-1])
+	} else if link, err = f.readHeader(); err != nil && !f.headless() {
+		return err
+	}
+	if err != nil {
+		f.broken = &PageError{Page: len(f.directories) + 1, Err: err}
+		return nil
+	}
+	f.walk(link)
+	if f.broken != nil && !f.begun(f.broken.Offset) {
+		f.broken = nil
+	}
+	if len(f.directories) == 1 && f.readPage(f.directories[0]) == nil {
+		f.findStack()
+	}
+	return nil
+}
+
+// begun says whether anything is written where a link leads. Where nothing is, the chain ends as if the link were zero.
+func (f *File) begun(offset int64) bool {
+	count := f.word[:2]
+	if f.big {
+		count = f.word[:8]
+	}
+	count = count[:max(0, min(int64(len(count)), f.size-offset))]
+	return len(f.directories) == 0 || f.readAt(count, offset) == nil && slices.Max(append(count, 0)) > 0
+}
+
+// headless says that the header is not written yet: the file is too short for one, or has zeros in its place.
+func (f *File) headless() bool {
+	if f.size < 16 {
+		return true
+	}
+	w := f.word[:]
+	return f.readAt(w, 0) == nil && (w[0] == 0 || w[1] == 0 || w[2]|w[3] == 0 || w[4]|w[5]|w[6]|w[7] == 0)
+}
+
+// written says whether the last known page, whose directory was read, has all its bytes, in a file whose length may not tell.
+func (f *File) written() bool {
+	if slices.ContainsFunc(f.entries, func(e entry) bool { return e.tag == 0 }) {
+		return false
+	}
+	directory := f.directories[len(f.directories)-1]
+	end, behind := int64(0), true // of the pixels; whether the directory lies behind them all
+	for i := range f.page.across * f.page.down * f.page.planes() {
+		last := int64(f.page.offsets[i]) + f.stored(&f.page, i)
+		end, behind = max(end, last), behind && last <= directory
+	}
+	if behind {
+		return true
+	}
+	for i := range f.entries {
+		end = max(end, f.valueEnd(&f.entries[i]))
+	}
+	if end >= f.size || end < 2 {
+		return true // torn values are found when they are read
+	}
+	return f.nonzero(2, end) || f.nonzero(16, f.size)
+}
+
+// nonzero says whether any of the n bytes before end is not zero; n is at most 16.
+func (f *File) nonzero(n, end int64) bool {
+	var last [16]byte
+	return f.readAt(last[:n], end-n) == nil && last != [16]byte{}
+}
+
+// valueEnd is where in the file a tag's values end; 0 where they lie in the directory.
+func (f *File) valueEnd(e *entry) int64 {
+	size := uint64(kindSize(e.kind))
+	if size == 0 || e.count > uint64(f.size)/size {
+		return 0
+	}
+	held := int64(e.count * size)
+	if inline, offset := f.valuePlace(e); held > inline {
+		return offset + held
+	}
+	return 0
+}

@@ -1,0 +1,176 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"driftscope/ingest/tiff"
+	"driftscope/internal/frame"
+)
+
+// rollsOver is the length in bytes from which a file may go on in another: writers turn to it before 2 or 4 GiB. Of shorter files,
+// run.tif and run_1.tif are two recordings.
+const rollsOver = 1800 << 20
+
+// growingTIFF gives the pages of a file that is still being written as each is done, and goes on in run_1.tif where run.tif is full.
+type growingTIFF struct {
+	path string // of the first part
+	clock
+	tail
+
+	part  int // that is open, from 0
+	file  *os.File
+	pages *tiff.File
+	page  tiff.Image
+	size  int64
+	begun bool // the part behind was there at the last look
+	whole bool // the open part grows no more
+}
+
+// Open opens the file, which need not hold anything yet.
+func (s *growingTIFF) Open(context.Context) error {
+	s.settle()
+	s.alive()
+	return s.open()
+}
+
+// open begins the current part.
+func (s *growingTIFF) open() (err error) {
+	if s.file, _, err = openFile(s.name(s.part)); err != nil {
+		return err
+	}
+	s.pages = tiff.Follow(s.file, s.length)
+	s.size, s.begun, s.whole = 0, false, false
+	return nil
+}
+
+// length is the open file's size now.
+func (s *growingTIFF) length() (int64, error) {
+	info, err := s.file.Stat()
+	if err != nil {
+		return 0, err
+	}
+	if info.Size() != s.size {
+		s.size = info.Size()
+		s.alive()
+	}
+	return s.size, nil
+}
+
+// name is the path of a part: run.ome.tif, run_1.ome.tif, ...
+func (s *growingTIFF) name(part int) string {
+	if part == 0 {
+		return s.path
+	}
+	ends := filepath.Ext(s.path)
+	stem := strings.TrimSuffix(s.path, ends)
+	if ome := filepath.Ext(stem); strings.EqualFold(ome, ".ome") {
+		stem, ends = strings.TrimSuffix(stem, ome), ome+ends
+	}
+	return fmt.Sprintf("%s_%d%s", stem, part, ends)
+}
+
+// Read returns the next page once it is whole. A damaged page is skipped as unreadable_page, one that its writer left behind half
+// done as torn_page when the recording has ended.
+func (s *growingTIFF) Read(ctx context.Context) (*frame.Frame, error) {
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		err := s.pages.Next(&s.page)
+		switch {
+		case err == nil:
+			return s.give()
+		case err == io.EOF && s.begun:
+			err = s.turn()
+		case err == tiff.ErrPending:
+			err = s.await(ctx)
+		default:
+			err = s.judge(err)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// give makes a frame of the page.
+func (s *growingTIFF) give() (*frame.Frame, error) {
+	s.alive()
+	mat, err := toMat(&s.page)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.file.Name(), err)
+	}
+	return s.frame(mat, s.now(), frame.Meta{File: s.file.Name()})
+}
+
+// await waits for the next page. It never comes when the writer has turned to the next part, or nothing came for too long: then the
+// open part is whole. The next part has to be there at two looks, for the last page of this one may have come between them.
+func (s *growingTIFF) await(ctx context.Context) error {
+	switch {
+	case s.next == 0 && s.pages.Doubt() != nil && time.Since(s.heard) >= giveUp: // the person's to know
+		return fmt.Errorf("%s: %w", s.file.Name(), s.pages.Doubt())
+	case s.begun:
+		s.whole = true
+	case s.follows():
+		s.begun = true
+		return nil
+	default:
+		err := s.wait(ctx)
+		if err != io.EOF {
+			return err
+		}
+		s.whole = true
+	}
+	s.pages.Finish()
+	return nil
+}
+
+// follows says whether the writer has turned to the next part.
+func (s *growingTIFF) follows() bool {
+	if s.size < rollsOver {
+		return false
+	}
+	info, err := os.Stat(s.name(s.part + 1))
+	return err == nil && info.Mode().IsRegular() && info.Size() > 0
+}
+
+// turn goes on in the next part.
+func (s *growingTIFF) turn() error {
+	if err := s.Close(); err != nil {
+		return err
+	}
+	s.part++
+	s.alive()
+	return s.open()
+}
+
+// judge says what an error of a page means for the stream.
+func (s *growingTIFF) judge(err error) error {
+	var page *tiff.PageError
+	switch {
+	case err == io.EOF:
+		return err
+	case !errors.As(err, &page), page.Page == 1 && !s.whole:
+		return fmt.Errorf("%s: %w", s.file.Name(), err)
+	case s.whole && errors.Is(err, tiff.ErrTorn):
+		return s.skip("torn_page", fmt.Errorf("%s: %w: the writer stopped within it", s.file.Name(), err))
+	}
+	return s.skip("unreadable_page", fmt.Errorf("%s: %w", s.file.Name(), err))
+}
+
+// Close closes the open part.
+func (s *growingTIFF) Close() error {
+	if s.file == nil {
+		return nil
+	}
+	err := s.file.Close()
+	s.file = nil
+	return err
+}

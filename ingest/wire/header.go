@@ -1,0 +1,228 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"driftscope/ingest/tiff"
+)
+
+// The bounds on what messages may ask for.
+const (
+	MaxBytes  = 256 << 20 // of a frame's pixels
+	MaxChunks = 4096      // messages of a frame
+
+	maxSide    = 16384 // pixels
+	maxSession = 64    // bytes
+	maxNumber  = 20    // digits, of the greatest uint64
+)
+
+// The headers of a message, in the form that NATS clients leave as it is.
+const (
+	nameSession    = "Driftscope-Session"
+	nameSeq        = "Driftscope-Seq"
+	nameTime       = "Driftscope-Time-Ns"
+	nameTrajectory = "Driftscope-Trajectory"
+	nameWidth      = "Driftscope-Width"
+	nameHeight     = "Driftscope-Height"
+	nameChannels   = "Driftscope-Channels"
+	namePixelType  = "Driftscope-Pixel-Type"
+	nameEncoding   = "Driftscope-Encoding"
+	nameChunk      = "Driftscope-Chunk"
+	nameChunks     = "Driftscope-Chunks"
+)
+
+// pixelTypes are NumPy's names of the depths.
+var pixelTypes = []string{tiff.Uint8: "uint8", tiff.Uint16: "uint16", tiff.Float32: "float32"}
+
+// encodings are the words of nameEncoding; the first is the default.
+var encodings = []string{"raw", "png"}
+
+// Header says which frame a message belongs to, and which part of it the message holds. All messages of a frame agree in all but Chunk.
+type Header struct {
+	Session    string    // names one start of the publisher: within it Seq counts up
+	Seq        uint64    // counts the camera's frames, those that got lost included
+	Time       time.Time // of acquisition
+	Trajectory uint64    // which uninterrupted path the frame belongs to
+
+	Width, Height int
+	Channels      int // 1, or 3: red, green, blue
+	Depth         tiff.Depth
+	PNG           bool // the bytes are a PNG file; otherwise rows from the top, little-endian, without gaps
+
+	Chunk, Chunks int // this message's place among those of the frame, from 0
+}
+
+// size is the frame's bytes as raw pixels.
+func (h *Header) size() int { return h.Width * h.Height * h.Channels * h.Depth.Bytes() }
+
+// room is how many bytes the frame's messages may hold together. What PNG cannot shrink it enlarges a little.
+func (h *Header) room() int {
+	if h.PNG {
+		return h.size() + h.size()/8 + 64<<10
+	}
+	return h.size()
+}
+
+// check holds a header that a publisher made to what parse accepts.
+func (h *Header) check() error {
+	switch {
+	case h.Session == "" || len(h.Session) > maxSession:
+		return fmt.Errorf("a session of %d bytes, 1 to %d expected: shorten it", len(h.Session), maxSession)
+	case h.Channels != 1 && h.Channels != 3 || h.Depth < 0 || int(h.Depth) >= len(pixelTypes):
+		return fmt.Errorf("%d channels of depth %d, 1 or 3 of uint8, uint16 or float32 expected: convert the picture", h.Channels, h.Depth)
+	case h.Width < 1 || h.Height < 1 || h.Width > maxSide || h.Height > maxSide:
+		return fmt.Errorf("%dx%d pixels, 1 to %d a side expected: crop the picture", h.Width, h.Height, maxSide)
+	case h.size() > MaxBytes:
+		return fmt.Errorf("a picture of %d bytes, at most %d expected: crop it or bin it", h.size(), MaxBytes)
+	}
+	return nil
+}
+
+// headers are h as NATS carries them.
+func (h *Header) headers() map[string][]string {
+	encoding := encodings[0]
+	if h.PNG {
+		encoding = encodings[1]
+	}
+	one := func(text string) []string { return []string{text} }
+	number := func(n int) []string { return one(strconv.Itoa(n)) }
+	return map[string][]string{
+		nameSession: one(h.Session), nameSeq: one(strconv.FormatUint(h.Seq, 10)),
+		nameTime: one(strconv.FormatInt(h.Time.UnixNano(), 10)), nameTrajectory: one(strconv.FormatUint(h.Trajectory, 10)),
+		nameWidth: number(h.Width), nameHeight: number(h.Height), nameChannels: number(h.Channels), namePixelType: one(pixelTypes[h.Depth]),
+		nameEncoding: one(encoding), nameChunk: number(h.Chunk), nameChunks: number(h.Chunks),
+	}
+}
+
+// parse reads and checks the headers of a message; those of other names are not looked at.
+func parse(headers map[string][]string) (Header, error) {
+	p := parser{headers: headers}
+	h := Header{
+		Session:    p.session(),
+		Seq:        p.uint(nameSeq, ""),
+		Time:       p.time(),
+		Trajectory: p.uint(nameTrajectory, "0"),
+		Width:      p.int(nameWidth, "", 1, maxSide),
+		Height:     p.int(nameHeight, "", 1, maxSide),
+		Channels:   p.int(nameChannels, "1", 1, 3),
+		Depth:      tiff.Depth(p.word(namePixelType, pixelTypes, "")),
+		PNG:        p.word(nameEncoding, encodings, encodings[0]) == 1,
+		Chunks:     p.int(nameChunks, "1", 1, MaxChunks),
+	}
+	h.Chunk = p.int(nameChunk, "0", 0, h.Chunks-1)
+	if p.err != nil {
+		return Header{}, p.err
+	}
+	return h, h.check()
+}
+
+// parser reads headers one by one and keeps the first error; what it returns after that means nothing.
+type parser struct {
+	headers map[string][]string
+	err     error
+}
+
+// text is the header's only value, or other where there is none; an empty other says that there must be one.
+func (p *parser) text(name, other string) string {
+	switch values := p.headers[name]; {
+	case len(values) == 1:
+		return values[0]
+	case len(values) > 1:
+		p.fail(name, strings.Join(values[:2], ", "), "one value")
+	case other == "":
+		p.miss(name)
+	}
+	return other
+}
+
+func (p *parser) miss(name string) {
+	if p.err == nil {
+		p.err = fmt.Errorf("header %s is missing: see docs/frames.md for what a frame's message says", name)
+	}
+}
+
+func (p *parser) fail(name, found, expected string) {
+	if p.err == nil {
+		p.err = fmt.Errorf("header %s: found %.80q, expected %s: correct the publisher", name, found, expected)
+	}
+}
+
+func (p *parser) session() string {
+	text := p.text(nameSession, "")
+	if p.err == nil && (text == "" || len(text) > maxSession) {
+		p.fail(nameSession, text, fmt.Sprintf("1 to %d bytes that name one start of the publisher", maxSession))
+	}
+	return text
+}
+
+func (p *parser) uint(name, other string) uint64 {
+	text := p.text(name, other)
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil || len(text) > maxNumber {
+		p.fail(name, text, "a whole number from 0, below 2^64")
+	}
+	return n
+}
+
+func (p *parser) int(name, other string, least, most int) int {
+	text := p.text(name, other)
+	n, err := strconv.Atoi(text)
+	if err != nil || len(text) > maxNumber || n < least || n > most {
+		p.fail(name, text, fmt.Sprintf("a whole number from %d to %d", least, most))
+		return least
+	}
+	return n
+}
+
+func (p *parser) time() time.Time {
+	text := p.text(nameTime, "")
+	ns, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || len(text) > maxNumber {
+		p.fail(nameTime, text, "whole nanoseconds since 1970 that fit in 64 bits")
+	}
+	return time.Unix(0, ns).UTC()
+}
+
+// word is the place among words of the header's value.
+func (p *parser) word(name string, words []string, other string) int {
+	text := p.text(name, other)
+	i := slices.Index(words, text)
+	if i < 0 {
+		p.fail(name, text, "one of "+strings.Join(words, ", "))
+	}
+	return max(i, 0)
+}
+
+// headerRoom is kept free in every message for its headers, which count towards the server's limit.
+const headerRoom = 1 << 10
+
+// Split hands a frame's bytes to send, in as many messages as a limit on headers and data together asks for: 1 MiB where a server has its
+// defaults. What send is given is lent until it returns; its first error ends the frame. Chunk and Chunks of h are not read.
+func Split(h Header, data []byte, limit int, send func(headers map[string][]string, data []byte) error) error {
+	if err := h.check(); err != nil {
+		return err
+	}
+	each := limit - headerRoom
+	if each < 1 {
+		return fmt.Errorf("messages of %d bytes, more than %d expected: raise the server's max_payload", limit, headerRoom)
+	}
+	if h.Chunks = max(1, (len(data)+each-1)/each); h.Chunks > MaxChunks {
+		return fmt.Errorf("a frame of %d bytes in messages of %d is more than %d of them: raise the server's max_payload", len(data), limit, MaxChunks)
+	}
+	if len(data) > h.room() || len(data) != h.size() && !h.PNG {
+		return errors.New("the frame's bytes are not those of its header: correct the publisher")
+	}
+	headers := h.headers()
+	for h.Chunk = range h.Chunks {
+		headers[nameChunk][0] = strconv.Itoa(h.Chunk)
+		if err := send(headers, data[h.Chunk*each:min(len(data), (h.Chunk+1)*each)]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

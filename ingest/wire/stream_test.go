@@ -1,0 +1,319 @@
+package wire
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"driftscope/ingest/tiff"
+)
+
+// message is one that a publisher sent.
+type message struct {
+	headers map[string][]string
+	data    []byte
+}
+
+// header is of a small frame.
+func header(seq uint64) Header {
+	return Header{Session: "a", Seq: seq, Time: time.Unix(1, 234567891).UTC(), Width: 6, Height: 5, Channels: 1, Depth: tiff.Uint16}
+}
+
+// pixels are a frame's bytes that tell it from others.
+func pixels(h Header) []byte {
+	p := make([]byte, h.size())
+	for i := range p {
+		p[i] = byte(7*i + int(h.Seq))
+	}
+	return p
+}
+
+// split keeps what Split sends, in messages of each bytes.
+func split(t testing.TB, h Header, data []byte, each int) (messages []message) {
+	t.Helper()
+	err := Split(h, data, headerRoom+each, func(headers map[string][]string, data []byte) error {
+		m := message{map[string][]string{}, bytes.Clone(data)}
+		for name, values := range headers {
+			m.headers[name] = []string{values[0]}
+		}
+		messages = append(messages, m)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return messages
+}
+
+// take hands messages to s and notes in a word each what came of them: a frame's "number+dropped" or a cause.
+func take(s *Stream, messages ...message) (story []string) {
+	for _, m := range messages {
+		f, err := s.Take(m.headers, m.data)
+		var lost *Lost
+		if errors.As(err, &lost) {
+			story = append(story, lost.Cause)
+		}
+		if f != nil {
+			story = append(story, fmt.Sprintf("%d+%d", f.Number, f.Dropped))
+		}
+	}
+	return story
+}
+
+// Whatever the pixels and however many the messages, the frame that arrives is the one that was sent.
+func TestRoundTrip(t *testing.T) {
+	for _, depth := range []tiff.Depth{tiff.Uint8, tiff.Uint16, tiff.Float32} {
+		for _, channels := range []int{1, 3} {
+			for _, each := range []int{1, 7, 1 << 20} {
+				h := header(3)
+				h.Depth, h.Channels, h.Trajectory = depth, channels, 9
+				var s Stream
+				var frames int
+				for _, m := range split(t, h, pixels(h), each) {
+					f, err := s.Take(m.headers, m.data)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if f == nil {
+						continue
+					}
+					frames++
+					h.Chunk, h.Chunks = f.Chunk, f.Chunks
+					if f.Header != h || !bytes.Equal(f.Bytes, pixels(h)) || f.Number != 0 || f.Dropped != 0 || f.Renewed {
+						t.Errorf("depth %d, %d channels, %d bytes each: %+v", depth, channels, each, f)
+					}
+				}
+				if frames != 1 {
+					t.Errorf("%d frames", frames)
+				}
+			}
+		}
+	}
+}
+
+// with is m with headers replaced; "" removes one.
+func (m message) with(pairs ...string) message {
+	m.headers = maps.Clone(m.headers)
+	for i := 0; i < len(pairs); i += 2 {
+		m.headers[pairs[i]] = []string{pairs[i+1]}
+		if pairs[i+1] == "" {
+			delete(m.headers, pairs[i])
+		}
+	}
+	return m
+}
+
+// Every sequence number is accounted for once: in a frame, in its Dropped, or in a Lost.
+func TestLoss(t *testing.T) {
+	whole := func(seq uint64) message { h := header(seq); return split(t, h, pixels(h), 1<<20)[0] }
+	part := func(seq uint64, k int) message { h := header(seq); return split(t, h, pixels(h), 20)[k] } // of three
+	session := func(m message, name string) message { return m.with(nameSession, name) }
+	for name, c := range map[string]struct {
+		messages []message
+		story    string
+	}{
+		"in order":                    {[]message{whole(5), whole(6), whole(7)}, "0+0 1+0 2+0"},
+		"gap":                         {[]message{whole(5), whole(9), whole(10)}, "0+0 4+3 5+0"},
+		"late and again":              {[]message{whole(5), whole(5), whole(4), whole(6)}, "0+0 late_frame late_frame 1+0"},
+		"late part":                   {[]message{whole(5), part(4, 1), part(4, 2), whole(6)}, "0+0 1+0"},
+		"end missing":                 {[]message{whole(5), part(6, 0), part(6, 1), whole(7)}, "0+0 torn_frame 2+0"},
+		"end missing, gap before it":  {[]message{whole(5), part(8, 0), whole(9)}, "0+0 torn_frame 4+2"},
+		"middle missing":              {[]message{whole(5), part(6, 0), part(6, 2), whole(7)}, "0+0 torn_frame 2+0"},
+		"beginning missing":           {[]message{whole(5), part(6, 1), part(6, 2), whole(7)}, "0+0 torn_frame 2+0"},
+		"only the middle":             {[]message{part(5, 1), part(5, 2), whole(6)}, "torn_frame 1+0"},
+		"sent again from the start":   {[]message{whole(5), part(6, 0), part(6, 0), part(6, 1), part(6, 2)}, "0+0 1+0"},
+		"two torn in a row":           {[]message{whole(5), part(6, 0), part(7, 1), whole(8)}, "0+0 torn_frame 3+1"},
+		"headers change":              {[]message{whole(5), part(6, 0), part(6, 1).with(nameHeight, "4"), part(6, 2), whole(7)}, "0+0 contradictory_frame 2+0"},
+		"too long":                    {[]message{whole(5), whole(6).with(nameHeight, "4"), whole(7)}, "0+0 contradictory_frame 2+0"},
+		"too short":                   {[]message{whole(5), whole(6).with(nameHeight, "8"), whole(7)}, "0+0 contradictory_frame 2+0"},
+		"unreadable":                  {[]message{whole(5), whole(6).with(nameWidth, "x"), whole(7)}, "0+0 bad_message 2+0"},
+		"unreadable, and a gap":       {[]message{whole(5), whole(6).with(nameWidth, "x"), whole(9)}, "0+0 bad_message 4+2"},
+		"junk beside":                 {[]message{whole(5), {nil, []byte("hello")}, whole(6)}, "0+0 bad_message 1+0"},
+		"jump":                        {[]message{whole(5), whole(math.MaxUint64), whole(6)}, "0+0 bad_message 1+0"},
+		"restart":                     {[]message{whole(5), whole(6), session(whole(0), "b"), session(whole(2), "b")}, "0+0 1+0 2+0 4+1"},
+		"restart within a frame":      {[]message{whole(5), part(6, 0), session(whole(0), "b")}, "0+0 torn_frame 2+0"},
+		"two publishers on a subject": {[]message{whole(5), session(whole(90), "b"), whole(6), session(whole(91), "b")}, "0+0 1+0 late_frame 2+0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if story := strings.Join(take(new(Stream), c.messages...), " "); story != c.story {
+				t.Errorf("found    %s\nexpected %s", story, c.story)
+			}
+		})
+	}
+}
+
+// A path does not go on in the next session of a publisher.
+func TestRestartCutsThePath(t *testing.T) {
+	var s Stream
+	var paths []uint64
+	var renewed []bool
+	for _, m := range []struct {
+		session    string
+		trajectory uint64
+	}{{"a", 0}, {"a", 4}, {"b", 0}, {"b", 1}, {"c", 0}} {
+		h := header(uint64(len(paths)))
+		h.Session, h.Trajectory = m.session, m.trajectory
+		f, err := s.Take(split(t, h, pixels(h), 1<<20)[0].headers, pixels(h))
+		if err != nil {
+			t.Fatal(err)
+		}
+		paths, renewed = append(paths, f.Trajectory), append(renewed, f.Renewed)
+	}
+	if fmt.Sprint(paths, renewed) != "[0 4 5 6 7] [false false true false true]" {
+		t.Error(paths, renewed)
+	}
+}
+
+// Every header that is wrong is named, with what was found, in one line.
+func TestHeadersRefused(t *testing.T) {
+	h := header(1)
+	good := split(t, h, pixels(h), 1<<20)[0]
+	long := strings.Repeat("9", 1000)
+	for _, c := range [][3]string{
+		{nameSession, "", "is missing"},
+		{nameSession, strings.Repeat("s", 65), "1 to 64 bytes"},
+		{nameSeq, "", "is missing"},
+		{nameSeq, "-1", `found "-1"`},
+		{nameSeq, long, "below 2^64"},
+		{nameSeq, strings.Repeat("0", 30), "below 2^64"},
+		{nameTime, "", "is missing"},
+		{nameTime, "1.5e18", "whole nanoseconds"},
+		{nameTrajectory, "x", `found "x"`},
+		{nameWidth, "", "is missing"},
+		{nameWidth, "0", "from 1 to 16384"},
+		{nameHeight, "16385", "from 1 to 16384"},
+		{nameChannels, "2", "2 channels"},
+		{nameChannels, "4", "from 1 to 3"},
+		{namePixelType, "", "is missing"},
+		{namePixelType, ">u2", "one of uint8, uint16, float32"},
+		{nameEncoding, "jpeg", "one of raw, png"},
+		{nameChunks, "5000", "from 1 to 4096"},
+		{nameChunk, "1", "from 0 to 0"},
+		{nameChunk, "-1", "from 0 to 0"},
+	} {
+		_, err := parse(good.with(c[0], c[1]).headers)
+		if err == nil || !strings.Contains(err.Error(), c[2]) || strings.Contains(err.Error(), "\n") || len(err.Error()) > 300 {
+			t.Errorf("%s: %.20q: found %v, expected %s", c[0], c[1], err, c[2])
+		}
+	}
+	twice := good.with()
+	twice.headers[nameSeq] = []string{"1", "2"}
+	if _, err := parse(twice.headers); err == nil || !strings.Contains(err.Error(), `found "1, 2"`) {
+		t.Error(err)
+	}
+	huge := good.with(nameWidth, "16384", nameHeight, "16384")
+	if _, err := parse(huge.headers); err == nil || !strings.Contains(err.Error(), "at most 268435456") {
+		t.Error(err)
+	}
+}
+
+func TestSplitRefuses(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(h *Header)
+		limit  int
+		want   string
+	}{
+		"no session": {func(h *Header) { h.Session = "" }, 1 << 20, "a session of 0 bytes"},
+		"channels":   {func(h *Header) { h.Channels = 2 }, 1 << 20, "2 channels"},
+		"size":       {func(h *Header) { h.Width = 0 }, 1 << 20, "0x5 pixels"},
+		"large":      {func(h *Header) { h.Width, h.Height = maxSide, maxSide }, 1 << 20, "at most 268435456"},
+		"bytes":      {func(h *Header) { h.Width = 7 }, 1 << 20, "not those of its header"},
+		"limit":      {func(*Header) {}, headerRoom, "raise the server's max_payload"},
+		"chunks":     {func(h *Header) { h.Width, h.Height = 100, 100 }, headerRoom + 1, "more than 4096 of them"},
+	} {
+		h := header(0)
+		data := pixels(h)
+		c.change(&h)
+		if name == "chunks" {
+			data = pixels(h)
+		}
+		err := Split(h, data, c.limit, func(map[string][]string, []byte) error { return nil })
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: found %v, expected %s", name, err, c.want)
+		}
+	}
+}
+
+// FuzzStream: whatever is sent, a frame has the bytes that its headers promise, numbers only grow, and memory follows what came, not
+// what headers claim. The input is a list of messages, see readScript.
+func FuzzStream(f *testing.F) {
+	h := header(2)
+	for _, each := range []int{20, 1 << 20} {
+		var script []byte
+		for _, m := range split(f, h, pixels(h), each) {
+			script = append(script, m.script()...)
+		}
+		f.Add(script)
+	}
+	f.Add(message{header(0).with(nameWidth, "16384"), nil}.script())
+	f.Fuzz(func(t *testing.T, script []byte) {
+		var s Stream
+		last, sent := int64(-1), len(script)
+		for len(script) > 0 {
+			var m message
+			m, script = readScript(script)
+			frame, err := s.Take(m.headers, m.data)
+			var lost *Lost
+			if err != nil && (!errors.As(err, &lost) || lost.Cause == "" || strings.ContainsRune(err.Error(), '\n')) {
+				t.Fatalf("%q", err)
+			}
+			if cap(s.bytes) > 2*sent+64 {
+				t.Fatalf("%d bytes kept of %d", cap(s.bytes), sent)
+			}
+			if frame == nil {
+				continue
+			}
+			if frame.check() != nil || len(frame.Bytes) > frame.room() || !frame.PNG && len(frame.Bytes) != frame.size() {
+				t.Fatalf("%+v", frame.Header)
+			}
+			if int64(frame.Number) <= last || frame.Dropped > frame.Number {
+				t.Fatalf("number %d with %d dropped after %d", frame.Number, frame.Dropped, last)
+			}
+			last = int64(frame.Number)
+		}
+	})
+}
+
+// with is h's headers with one replaced.
+func (h Header) with(name, text string) map[string][]string {
+	h.Chunks = 1
+	headers := h.headers()
+	headers[name] = []string{text}
+	return headers
+}
+
+// names are all headers, in the order of a script.
+var names = []string{
+	nameSession, nameSeq, nameTime, nameTrajectory, nameWidth, nameHeight, nameChannels, namePixelType, nameEncoding, nameChunk, nameChunks,
+}
+
+// script is m as bytes: the headers a line each, then the data with its length in front.
+func (m message) script() []byte {
+	var b []byte
+	for _, name := range names {
+		b = append(append(b, m.headers[name][0]...), '\n')
+	}
+	return append(append(b, byte(len(m.data))), m.data...)
+}
+
+// readScript reads one message; a header whose line is empty is not there.
+func readScript(script []byte) (m message, rest []byte) {
+	m.headers = map[string][]string{}
+	for _, name := range names {
+		line, after, _ := bytes.Cut(script, []byte("\n"))
+		if script = after; len(line) > 0 {
+			m.headers[name] = []string{string(line)}
+		}
+	}
+	if len(script) == 0 {
+		return m, nil
+	}
+	n := min(int(script[0]), len(script)-1)
+	m.data = script[1 : 1+n]
+	return m, script[1+n:]
+}

@@ -1,0 +1,94 @@
+package pipeline
+
+import (
+	"context"
+	"time"
+
+	"driftscope/internal/frame"
+	"driftscope/internal/latent"
+)
+
+// lane takes one frame after the other from the camera's picture to its estimate. Lanes go side by side: steps that need the frames in
+// order are shared and stand behind gates, everything else a lane has for itself.
+type lane struct {
+	*tracker
+	stages  []stage
+	encoder Encoder
+	z       latent.Latent // reused
+}
+
+// stage is a step on a lane.
+type stage struct {
+	name  string
+	clock *clock
+	step  Step
+	gate  *gate // nil where the step is this lane's own
+}
+
+// run takes frames until they end.
+func (l *lane) run(stop, ctx context.Context) {
+	for {
+		t, ok := l.next(ctx, stop)
+		if !ok {
+			return
+		}
+		l.track(ctx, t)
+	}
+}
+
+// track brings one frame through every gate to its estimate, or to the account of those that got none.
+func (l *lane) track(ctx context.Context, t ticket) {
+	stage, err := l.encode(ctx, t)
+	l.last.enter(t.number)
+	tracked := l.conclude(ctx, t.frame, &l.z, stage, err)
+	show := tracked && l.showing()
+	l.last.leave()
+	if show {
+		l.view(ctx, t.frame)
+	}
+	t.frame.Close()
+}
+
+// encode runs the steps and the encoder; with an error it names the stage. A frame that is refused only passes the gates.
+func (l *lane) encode(ctx context.Context, t ticket) (where string, err error) {
+	f, err := t.frame, t.refused
+	light := f.Light() // before any step changes it
+	for i := range l.stages {
+		s := &l.stages[i]
+		if s.gate != nil {
+			s.gate.enter(t.number)
+		}
+		if err == nil {
+			start := time.Now()
+			if err = s.step.Apply(ctx, f); err != nil {
+				where = s.name
+			}
+			s.clock.since(start)
+		}
+		if s.gate != nil {
+			s.gate.leave()
+		}
+	}
+	if err != nil {
+		return where, err
+	}
+	start := time.Now()
+	if err := l.encoder.Encode(ctx, &l.z, f); err != nil {
+		return "encoder", err
+	}
+	l.encoding.since(start)
+	l.z.Seq, l.z.Time, l.z.Trajectory, l.z.Light = f.Seq, f.Time, f.Meta.Trajectory, light
+	l.z.Centroid = append(l.z.Centroid[:0], f.Meta.Centroid...)
+	return "", nil
+}
+
+// view publishes what the encoder saw of f and what it makes of it. A view that fails costs only itself.
+func (l *lane) view(ctx context.Context, f *frame.Frame) {
+	v := &latent.View{} // shared by all sinks, so never reused
+	if err := l.encoder.(Viewer).View(v, f, &l.z); err != nil {
+		l.log.Warn("no view of this frame", "seq", f.Seq, "err", err)
+		return
+	}
+	v.Seq, v.Time = f.Seq, f.Time
+	l.publish(ctx, v, time.Time{})
+}

@@ -1,0 +1,135 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"driftscope/internal/frame"
+	"driftscope/internal/latent"
+)
+
+// counting is an encoder that notes the most Mats alive at once; it sees them under -tags matprofile.
+type counting struct {
+	*encoder
+	most int
+}
+
+func (c *counting) Encode(ctx context.Context, dst *latent.Latent, f *frame.Frame) error {
+	c.most = max(c.most, leakedMats())
+	return c.encoder.Encode(ctx, dst, f)
+}
+
+// TestTwiceTheRate: frames come twice as fast as they can be tracked. A frame waits for the one that is tracked and for those before it
+// in the queue, so that its latency is at most depth + 1 times the time of tracking one; every frame that is not tracked is counted.
+func TestTwiceTheRate(t *testing.T) {
+	const frames = 2000
+	for _, depth := range []int{1, 2, 8} {
+		t.Run(fmt.Sprint(depth), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := newRig(frames)
+				g.source.live, g.source.interval = true, 5*time.Millisecond
+				g.encoder.delay = 10*time.Millisecond - time.Microsecond // so that no two timers ever fire together
+				g.options.Queue = depth
+				stages := g.stages()
+				counted := &counting{encoder: g.encoder}
+				stages.Encoders = []Encoder{counted}
+				summary, err := Run(t.Context(), stages, g.options)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var dropped uint64
+				for i, e := range g.sinks[0].estimates {
+					dropped += e.Latent.Dropped
+					if e.Latent.Seq != uint64(i)+dropped {
+						t.Fatalf("the %d. latent is frame %d, %d are said to be dropped", i, e.Latent.Seq, dropped)
+					}
+					if limit := time.Duration(depth+1) * g.encoder.delay; e.Latency > limit {
+						t.Fatalf("frame %d had a latency of %v, expected at most %v", e.Latent.Seq, e.Latency, limit)
+					}
+				}
+				if summary.FramesIn != frames || summary.Dropped["queue_full"] != dropped || summary.Tracked+dropped != frames {
+					t.Errorf("%d frames in, %d tracked, dropped %v; the latents say %d", summary.FramesIn, summary.Tracked, summary.Dropped, dropped)
+				}
+				if want := uint64(frames/2 + depth + 1); summary.Tracked > want || summary.Tracked < frames/2 {
+					t.Errorf("tracked %d, expected half of %d and the queue", summary.Tracked, frames)
+				}
+				if counted.most > depth+2 { // the queue, the frame that is tracked and the one that comes
+					t.Errorf("%d frames in memory with a queue of %d", counted.most, depth)
+				}
+			})
+		})
+	}
+}
+
+// TestLossless: a live source loses nothing while its queue has room, and then fails the run, saying so.
+func TestLossless(t *testing.T) {
+	for _, test := range []struct {
+		queue   int
+		tracked uint64
+		err     string
+	}{
+		{0, 400, ""}, // the backlog is 200 in the end
+		{201, 400, ""},
+		{20, 41, "mode lossless: frame 41 came while 20 waited, and there is no room for more: tracking is slower than the source: take a smaller roi or a slower frame rate, a longer queue for a short burst, or mode latest"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			g := newRig(400)
+			g.source.live, g.source.interval = true, time.Millisecond
+			g.encoder.delay = 2*time.Millisecond - time.Nanosecond
+			g.options.Mode, g.options.Queue = Lossless, test.queue
+			summary, err := g.run(t, 0)
+			if got := fmt.Sprint(err); err == nil && test.err != "" || err != nil && got != test.err {
+				t.Errorf("queue %d: found %v, expected %q", test.queue, err, test.err)
+			}
+			if summary.Tracked != test.tracked || summary.FramesIn-summary.Tracked != uint64(min(len(test.err), 1)) || frameDrops(summary) != summary.Dropped["queue_full"] {
+				t.Errorf("queue %d: %d frames in, %d tracked, dropped %v", test.queue, summary.FramesIn, summary.Tracked, summary.Dropped)
+			}
+		})
+	}
+}
+
+// TestLosslessSlowSink: tracking waits for a sink that does not keep up, so that what it has is without a gap.
+func TestLosslessSlowSink(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newRig(-1)
+		g.source.live, g.source.interval = true, time.Millisecond
+		g.sinks = []*sink{{}, {delay: 10 * time.Millisecond}}
+		g.options.Mode, g.options.Grace = Lossless, 30*time.Second
+		summary, err := g.run(t, 0)
+		if err == nil || summary.Dropped["queue_full"] != 1 || len(summary.Dropped) != 1 {
+			t.Errorf("dropped %v: %v; expected the one frame for which there was no room", summary.Dropped, err)
+		}
+		if n := uint64(len(g.sinks[1].estimates)); n != summary.Tracked || n < sinkDepth+deep {
+			t.Errorf("the sink has %d of %d estimates", n, summary.Tracked)
+		}
+	})
+}
+
+func TestLatestOfAFile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newRig(10)
+		g.options.Mode = Latest
+		if summary, err := g.run(t, 0); !errors.Is(err, ErrMode) || summary.FramesIn != 0 {
+			t.Errorf("%d frames in: %v", summary.FramesIn, err)
+		}
+	})
+}
+
+// TestQueueFitsMemory: the larger a frame, the fewer wait.
+func TestQueueFitsMemory(t *testing.T) {
+	g := newRig(0)
+	g.source.live = true
+	r := newRunner(g.stages(), Options{Mode: Lossless})
+	if err := r.settle(); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ size, depth int }{{0, 256}, {4, 256}, {4 << 20, 256}, {4<<20 + 1, 255}, {256 << 20, 4}, {2 << 30, 1}, {4, 256}} {
+		if r.fit(test.size); r.frames.depth != test.depth {
+			t.Errorf("%d bytes: %d frames may wait, expected %d", test.size, r.frames.depth, test.depth)
+		}
+	}
+}

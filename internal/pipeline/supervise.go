@@ -1,0 +1,220 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"time"
+
+	"driftscope/internal/frame"
+	"driftscope/internal/latent"
+)
+
+// A lost source is opened again after a pause that doubles from the shortest to the longest, each cut by up to a half at random, so that
+// many streams do not knock at one moment. Opening takes at most twice as long as the first time, or shortestOpen. So a source is tracked
+// within 3 s of being back, where it opens in its usual time.
+const (
+	shortestPause = 250 * time.Millisecond
+	longestPause  = time.Second
+	shortestOpen  = 1500 * time.Millisecond
+)
+
+// supervisor is a source that may be lost and come back. A live source that gives no frame for Stall, or says ErrNotConnected, is
+// lost; it is closed and opened again until it gives a frame. Frames are numbered on across that; their times stay the source's own.
+type supervisor struct {
+	*runner
+	*attendant
+	jitter *rand.Rand
+	pause  time.Duration // before the next try
+	within time.Duration // for an Open of a source that was lost
+
+	open   bool      // Close is owed
+	broken bool      // no frame can be read before the source has been opened again
+	seen   time.Time // when the last frame came in time, or the source was first opened
+	offset uint64    // from the source's numbers, which begin at 0 whenever it is opened, to the stream's
+	next   uint64    // the number that the stream's next frame has if none is lost
+}
+
+func supervise(r *runner) *supervisor {
+	stream := fnv.New64a()
+	stream.Write([]byte(r.o.Stream))
+	return &supervisor{
+		runner:    r,
+		attendant: attend(r.Source, r.o.Grace-r.o.Grace/3),
+		jitter:    rand.New(rand.NewPCG(r.o.Seed, stream.Sum64())),
+		pause:     shortestPause,
+	}
+}
+
+// start opens the source for the first time: what fails now is a mistake, and is not tried again.
+func (s *supervisor) start(stop context.Context) error {
+	start := time.Now()
+	err := s.connect(stop, stop)
+	s.seen = time.Now()
+	s.within = max(2*s.seen.Sub(start), shortestOpen)
+	return err
+}
+
+// connect opens the source. within bounds the connecting only.
+func (s *supervisor) connect(stop, within context.Context) error {
+	ctx, cancel := context.WithCancel(within)
+	defer cancel()
+	s.open = true
+	return s.do(stop, ctx, opening).err
+}
+
+// read returns the next frame, once the source is back where it was lost. Its errors are the source's, but for those of a loss.
+func (s *supervisor) read(stop, track context.Context) (*frame.Frame, error) {
+	for {
+		if s.broken {
+			if err := s.reopen(stop); err != nil {
+				return nil, err
+			}
+		}
+		f, err := s.try(stop, track)
+		if !errors.Is(err, errLost) {
+			return f, err
+		}
+	}
+}
+
+// errLost is the failure of one try to read.
+var errLost = errors.New("source lost")
+
+// try reads once. A frame that comes although the source was given up is not lost.
+func (s *supervisor) try(stop, track context.Context) (*frame.Frame, error) {
+	ctx, cancel := s.watched(stop)
+	defer cancel()
+	start := time.Now()
+	s.requests <- request{reading, ctx}
+	var o outcome
+	select {
+	case o = <-s.outcomes:
+	case <-ctx.Done():
+		s.stalled(stop, track)
+		o = s.wait(stop)
+	}
+	if o.err == nil {
+		s.reading.since(start)
+		s.found(track, o.frame)
+		return o.frame, nil
+	}
+	if _, ok := skipped(o.err); ok {
+		s.next++ // it had a number
+		return nil, o.err
+	}
+	switch {
+	case stop.Err() != nil:
+		return nil, o.err
+	case ctx.Err() != nil:
+		s.stalled(stop, track)
+	case !s.waits.Load() && errors.Is(o.err, ErrNotConnected):
+		s.lose(track, o.err.Error()+": it is opened again until it is back: check the cable and the power")
+	}
+	if s.broken {
+		return nil, errLost
+	}
+	return nil, o.err
+}
+
+// watched is the context of one Read: it ends with stop, and for a live source when the source has been silent for too long.
+func (s *supervisor) watched(stop context.Context) (context.Context, context.CancelFunc) {
+	if !s.waits.Load() && s.o.Stall > 0 {
+		return context.WithTimeout(stop, s.o.Stall)
+	}
+	return context.WithCancel(stop)
+}
+
+// stalled gives a silent source up, unless it was told to stop.
+func (s *supervisor) stalled(stop, track context.Context) {
+	if stop.Err() == nil {
+		s.lose(track, fmt.Sprintf("no frame for %v: it is opened again until it is back: check the cable and the power, or raise stall_after if frames are further apart", s.o.Stall))
+	}
+}
+
+// lose gives the source up, and tells so where it was there.
+func (s *supervisor) lose(ctx context.Context, text string) {
+	s.broken = true
+	if s.lost.Swap(true) {
+		return
+	}
+	seq := s.tally.lastSeq()
+	s.log.Warn("source lost", "seq", seq, "why", text)
+	s.publish(ctx, &latent.Event{Seq: seq, Time: time.Now(), Level: latent.Warning, Code: "source_lost", Text: text, Count: 1}, time.Time{})
+}
+
+// found makes the source's number of f the stream's, and tells where f ends a loss.
+func (s *supervisor) found(ctx context.Context, f *frame.Frame) {
+	f.Seq += s.offset
+	s.next = f.Seq + 1
+	if s.broken {
+		return // f came after all, but too late: the source is opened again
+	}
+	now := time.Now()
+	away := now.Sub(s.seen)
+	s.seen, s.pause = now, shortestPause
+	if !s.lost.Swap(false) {
+		return
+	}
+	s.log.Warn("source back", "seq", f.Seq, "away", away)
+	s.publish(ctx, &latent.Event{
+		Seq: f.Seq, Time: now, Level: latent.Info, Code: "source_back",
+		Text: fmt.Sprintf("the source is back: there was no frame for %.1f s", away.Seconds()), Count: 1,
+	}, time.Time{})
+}
+
+// reopen closes the source, pauses and opens it, again and again until that works or stop ends.
+func (s *supervisor) reopen(stop context.Context) error {
+	for {
+		if err := s.close(stop); s.left != nil {
+			return err
+		}
+		if err := s.rest(stop); err != nil {
+			return err
+		}
+		within, cancel := context.WithTimeout(stop, s.within)
+		err := s.connect(stop, within)
+		cancel()
+		if err == nil {
+			s.broken, s.offset = false, s.next
+			return nil
+		}
+		if stop.Err() != nil {
+			return err
+		}
+		s.log.Debug("source still lost", "err", err)
+	}
+}
+
+// rest pauses, the next time for longer.
+func (s *supervisor) rest(stop context.Context) error {
+	timer := time.NewTimer(s.pause/2 + time.Duration(s.jitter.Int64N(int64(s.pause/2))))
+	defer timer.Stop()
+	s.pause = min(2*s.pause, longestPause)
+	select {
+	case <-timer.C:
+		return nil
+	case <-stop.Done():
+		return stop.Err()
+	}
+}
+
+// close frees what the last Open took.
+func (s *supervisor) close(stop context.Context) error {
+	if !s.open || s.left != nil {
+		return s.left
+	}
+	s.open = false
+	return s.do(stop, stop, closing).err
+}
+
+// end closes the source for good.
+func (s *supervisor) end(stop context.Context) error {
+	defer s.dismiss()
+	if err := s.close(stop); err != nil && s.left == nil {
+		return fmt.Errorf("source: not closed cleanly: %w", err)
+	}
+	return s.left
+}

@@ -1,0 +1,104 @@
+package web
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+
+	"driftscope/internal/bus"
+)
+
+// minToken is the shortest token that cannot be guessed by trying.
+const minToken = 16
+
+// door decides who may enter: pages of this server alone, and where others can reach it only holders of the token. A browser gives the
+// token once and gets a cookie for it, because it can put no header on a WebSocket.
+type door struct {
+	token   string // empty: this machine's users need none
+	cookie  string // its name, which tells servers on one host apart
+	session string // its value, drawn anew at every start
+	refused atomic.Uint64
+}
+
+// newDoor refuses an address that others can reach without a token.
+func newDoor(host, port, token string) (*door, error) {
+	switch {
+	case token == "" && !bus.Loopback(host):
+		return nil, fmt.Errorf("dashboard.address: found %q, which others can reach: give dashboard.token too, or use 127.0.0.1 and an SSH tunnel", host)
+	case token != "" && len(token) < minToken:
+		return nil, fmt.Errorf("dashboard.token: found %d characters, expected at least %d", len(token), minToken)
+	}
+	return &door{token: token, cookie: "driftscope_" + port, session: rand.Text()}, nil
+}
+
+// guard refuses what another site's page sends. Without a token it also refuses names that are not this machine's: a page of another
+// site could have its own name lead here.
+func (d *door) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if why := d.foreign(r); why != "" {
+			d.refuse(w, http.StatusForbidden, why)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// foreign says why a request is another site's, empty where it is not.
+func (d *door) foreign(r *http.Request) string {
+	if origin := r.Header.Get("Origin"); origin != "" {
+		if u, err := url.Parse(origin); err != nil || u.Scheme != "http" && u.Scheme != "https" || !strings.EqualFold(u.Host, r.Host) {
+			return "a page from elsewhere cannot use this server"
+		}
+	}
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" && r.Header.Get("Sec-Fetch-Mode") != "navigate" {
+		return "a page from elsewhere cannot use this server"
+	}
+	host := r.Host
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	if d.token == "" && !bus.Loopback(strings.Trim(host, "[]")) {
+		return "this server is for its own machine: open http://127.0.0.1, through an SSH tunnel from elsewhere"
+	}
+	return ""
+}
+
+// known lets holders of the cookie in.
+func (d *door) known(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if cookie, err := r.Cookie(d.cookie); d.token != "" && (err != nil || !same(cookie.Value, d.session)) {
+			d.refuse(w, http.StatusUnauthorized, "give the token first")
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// login gives a cookie for the token, which comes as Authorization: Bearer TOKEN.
+func (d *door) login(w http.ResponseWriter, r *http.Request) {
+	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !ok || !same(token, d.token) {
+		d.refuse(w, http.StatusUnauthorized, "this is not the token")
+		return
+	}
+	http.SetCookie(w, &http.Cookie{Name: d.cookie, Value: d.session, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// refuse counts and answers a request that was not let in.
+func (d *door) refuse(w http.ResponseWriter, status int, why string) {
+	d.refused.Add(1)
+	http.Error(w, why, status)
+}
+
+// same compares secrets in a time that says nothing about them.
+func same(a, b string) bool {
+	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
+	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
+}

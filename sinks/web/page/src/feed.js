@@ -1,0 +1,67 @@
+// Subscribes: to the health and events of every stream, and to the latents, law and pictures of the one that is looked at, while
+// somebody looks.
+
+import { read } from "./message.js";
+import { Stream } from "./stream.js";
+
+const MOST_STREAMS = 64;
+
+export class Feed {
+  /** changed is called when a stream was found. */
+  constructor(changed) {
+    this.streams = new Map();
+    this.changed = changed;
+    this.watching = null; // the stream whose latents are wanted
+    this.subscriptions = [];
+    this.unreadable = 0; // messages left out because they were none
+  }
+
+  join(nats, config) {
+    this.nats = nats;
+    this.prefix = config.prefix;
+    for (const kind of ["health", "event"]) this.subscribe(`${this.prefix}.*.*.${kind}`, kind);
+    this.watch(this.watching);
+  }
+
+  leave() {
+    this.nats = null;
+    this.subscriptions = [];
+  }
+
+  /** Wants the latents, law and pictures of one stream, or of none while nobody looks. */
+  watch(stream) {
+    this.watching = stream;
+    for (const subscription of this.subscriptions) subscription.unsubscribe();
+    this.subscriptions = [];
+    if (!stream || !this.nats) return;
+    for (const kind of ["latent", "sde", "view"]) {
+      this.subscriptions.push(this.subscribe(`${this.prefix}.${stream.key}.${kind}`, kind));
+    }
+  }
+
+  subscribe(subject, kind) {
+    return this.nats.subscribe(subject, { callback: (error, m) => error || this.take(kind, m) });
+  }
+
+  take(kind, m) {
+    const [, site, name] = m.subject.split(".");
+    const now = performance.now();
+    const stream = this.stream(site, name, kind);
+    if (!stream || (kind === "latent" && !stream.wantsLatent(now))) return;
+    const message = read(kind, m.data);
+    if (message) stream.take(kind, message, now);
+    else this.unreadable++;
+  }
+
+  /** The stream of that name; health makes it known. */
+  stream(site, name, kind) {
+    const key = `${site}.${name}`;
+    let stream = this.streams.get(key);
+    if (!stream && kind === "health" && this.streams.size < MOST_STREAMS) {
+      stream = new Stream(site, name);
+      this.streams.set(key, stream);
+      this.changed();
+    }
+    return stream;
+  }
+}

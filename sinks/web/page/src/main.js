@@ -1,0 +1,165 @@
+// Wires the page: messages come in by the feed, the shown stream is drawn at most 15 times a second, commands go out.
+
+import { BandChart, aboveZero, aroundAll } from "./bands.js";
+import { Connection } from "./connection.js";
+import { Controls } from "./controls.js";
+import { DimensionTable } from "./dimensions.js";
+import { find, make, repeat, say } from "./elements.js";
+import { EventList } from "./events.js";
+import { Feed } from "./feed.js";
+import { dimension, fixed, number } from "./format.js";
+import { Header } from "./header.js";
+import { startKeys } from "./keys.js";
+import { Login, tokenInAddress } from "./login.js";
+import { PathPanel } from "./path.js";
+import { PreviewPanel } from "./preview.js";
+import { DropTable, StageTable } from "./stages.js";
+import { colours, startTheme } from "./theme.js";
+import { startTips } from "./tips.js";
+import { Verdict } from "./verdict.js";
+
+const DRAW_EVERY = 1000 / 15 - 2; // ms: smooth enough to follow, at half the cost of 30 a second
+const FIGURES_EVERY = 250; // ms: numbers that change faster cannot be read
+const LEAVE_AFTER = 5000; // ms hidden, before latents and pictures are no longer asked for
+const SPANS = [10, 30, 120, 600]; // s
+
+let shown = null; // the stream that is shown
+let wanted = ""; // its name, as last chosen by hand
+let span = SPANS[1];
+let status = { state: "connecting", text: "connecting" };
+
+startTheme(find("#theme"));
+startTips(find("#bubble"));
+
+const feed = new Feed(() => shown ?? choose(0));
+const header = new Header(choose);
+const connection = new Connection({
+  status: (s) => {
+    status = s;
+    header.connection(s);
+    if (s.state === "login" || s.state === "credentials") login.ask(s.state, s.text);
+  },
+  joined: (nats, config) => feed.join(nats, config),
+  left: () => feed.leave(),
+});
+const login = new Login((secrets) => connection.login(secrets));
+const controls = new Controls(() => ({ nats: feed.nats, prefix: feed.prefix, stream: shown, allowed: connection.config?.commands ?? false }));
+
+const path = new PathPanel(find("#path"), find("#path-note"));
+const preview = new PreviewPanel(find("#seen"), find("#drawn"), find("#absent"), find("#view-facts"));
+const dimensions = new DimensionTable(find("#dimensions"), (place) => colours.series[place % colours.series.length]);
+const verdict = new Verdict({ what: find("#what"), whatMore: find("#what-more"), how: find("#how"), howMore: find("#how-more"), trust: find("#trust"), checks: find("#checks") });
+const stages = new StageTable(find("#stages"));
+const drops = new DropTable(find("#drops"), find("#no-drops"));
+const events = new EventList(find("#events"), find("#no-events"), find("#announcer"));
+const latents = new BandChart(find("#series"), { values: latentBands, limits: aroundAll });
+const laws = new BandChart(find("#laws"), { values: lawBands, limits: aboveZero });
+
+/** The i-th stream is shown from now on. */
+function choose(i) {
+  const stream = Array.from(feed.streams.values())[i];
+  if (!stream) return;
+  shown = stream;
+  wanted = stream.key;
+  document.title = `${stream.name} · Driftscope`;
+  feed.watch(document.hidden ? null : shown);
+}
+
+/** Filtered latents with 1.96 standard deviations on either side. */
+function latentBands(stream, dims, seconds) {
+  const [x, ...columns] = stream.latents.window(seconds, dims.flatMap((d) => [stream.column("z", d), stream.column("sd", d)]));
+  const table = [x];
+  for (let n = 0; n < columns.length; n += 2) {
+    const [z, sd] = [columns[n], columns[n + 1]];
+    table.push(z, z.map((v, k) => (v === null || sd[k] === null ? null : v - 1.96 * sd[k])), z.map((v, k) => (v === null || sd[k] === null ? null : v + 1.96 * sd[k])));
+  }
+  return table;
+}
+
+function lawBands(stream, dims, seconds) {
+  if (!stream.laws?.length) return null;
+  const d = stream.law.sigma.length;
+  return stream.laws.window(seconds, dims.flatMap((i) => [i, d + i, 2 * d + i]));
+}
+
+/** The colours of a chart's lines with what they read now, or under the pointer. */
+function readings(element, chart, text) {
+  const items = repeat(element, chart.dims.length, () => make("span", "", make("i"), make("b"), make("span")));
+  chart.dims.forEach((dim, n) => {
+    const [swatch, name, value] = items[n].children;
+    swatch.style.background = colours.series[n % colours.series.length];
+    say(name, dimension(dim));
+    say(value, text(...chart.reading(n)));
+  });
+}
+
+const drawn = { at: 0, figures: 0 };
+
+function draw(now) {
+  requestAnimationFrame(draw);
+  if (now - drawn.at < DRAW_EVERY) return;
+  drawn.at = now;
+  const away = status.state !== "connected";
+  find("#main").hidden = !shown;
+  find("#waiting").hidden = Boolean(shown);
+  if (!shown) return say(find("#waiting"), away ? `${status.text.charAt(0).toUpperCase()}${status.text.slice(1)}` : "Connected. No stream has been heard yet: start driftscope run.");
+  preview.draw(shown);
+  path.draw(shown, span);
+  if (shown.latents?.length) latents.draw(shown, span);
+  if (now - drawn.figures >= FIGURES_EVERY) figures(now, away);
+}
+
+function figures(now, away) {
+  drawn.figures = now;
+  const state = shown.state(now, away);
+  header.streams(Array.from(feed.streams.values()), shown, now, away);
+  header.state(state);
+  header.facts(shown);
+  controls.draw(shown, state);
+  verdict.draw(shown, state);
+  dimensions.draw(shown);
+  laws.draw(shown, span);
+  stages.draw(shown);
+  drops.draw(shown);
+  events.draw(shown);
+  readings(find("#series-key"), latents, (v, low, high) => `${fixed(v, 2)} ± ${fixed((high - low) / 2, 2)}`);
+  readings(find("#laws-key"), laws, (v) => number(v));
+}
+
+function setSpan(seconds) {
+  span = seconds;
+  Array.from(find("#spans").children).forEach((button, i) => button.setAttribute("aria-pressed", SPANS[i] === span));
+}
+
+repeat(find("#spans"), SPANS.length, (i) => {
+  const button = make("button", "", SPANS[i] < 120 ? `${SPANS[i]} s` : `${SPANS[i] / 60} min`);
+  button.type = "button";
+  button.addEventListener("click", () => setSpan(SPANS[i]));
+  return button;
+});
+setSpan(span);
+
+const help = () => find("#help").open || find("#help").showModal();
+find("#help-button").addEventListener("click", help);
+const nextSpan = (step) => setSpan(SPANS[Math.min(Math.max(SPANS.indexOf(span) + step, 0), SPANS.length - 1)]);
+startKeys({
+  p: () => controls.pause(),
+  f: () => controls.freeze(),
+  R: () => controls.reset(),
+  t: () => find("#theme").click(),
+  "?": help,
+  "[": () => nextSpan(-1),
+  "]": () => nextSpan(1),
+  stream: choose,
+});
+
+let leaving = 0;
+document.addEventListener("visibilitychange", () => {
+  clearTimeout(leaving);
+  if (document.hidden) leaving = setTimeout(() => feed.watch(null), LEAVE_AFTER);
+  else if (feed.watching !== shown) feed.watch(shown);
+});
+
+connection.token = tokenInAddress();
+connection.run();
+requestAnimationFrame(draw);

@@ -1,0 +1,64 @@
+// The picture that the encoder sees, and what the decoder draws from the latent alone.
+
+import { fixed, count, milliseconds } from "./format.js";
+import { say } from "./elements.js";
+
+const MOST_BYTES = 8 << 20; // of base64
+const MOST_PIXELS = 4096; // a side
+
+export class PreviewPanel {
+  constructor(seen, drawn, absent, facts) {
+    Object.assign(this, { seen, drawn, absent, facts, version: -1, busy: false });
+  }
+
+  draw(stream) {
+    this.describe(stream);
+    const version = `${stream.key} ${stream.changed.view}`;
+    if (version === this.version || this.busy || !stream.view) return;
+    this.version = version;
+    this.busy = true;
+    this.show(stream.view).finally(() => (this.busy = false));
+  }
+
+  async show(view) {
+    const reconstruction = view.reconstruction_jpeg ?? "";
+    this.absent.hidden = reconstruction !== "";
+    this.drawn.hidden = reconstruction === "";
+    const pictures = await Promise.all([view.preview_jpeg, reconstruction].map(picture)); // both, before either is shown
+    paint(this.seen, pictures[0]);
+    paint(this.drawn, pictures[1]);
+  }
+
+  describe(stream) {
+    const m = stream.latent;
+    if (!m) return;
+    const facts = [`frame ${count(m.seq)}`, `latency ${milliseconds(m.latency_ms)} ms`];
+    if (m.centroid_px?.length === 2) facts.push(`object at ${fixed(m.centroid_px[0], 1)}, ${fixed(m.centroid_px[1], 1)} px`);
+    if (m.light > 0) facts.push(`light ${fixed(m.light, 0)}`);
+    say(this.facts, facts.join(" · "));
+  }
+}
+
+/** The picture in a JPEG; null where there is none that can be read. */
+async function picture(base64) {
+  if (!base64 || base64.length > MOST_BYTES) return null;
+  try {
+    const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+    return await createImageBitmap(new Blob([bytes], { type: "image/jpeg" }));
+  } catch {
+    return null;
+  }
+}
+
+/** Without a picture, the one before it stays. */
+function paint(canvas, picture) {
+  if (!picture) return;
+  if (Math.max(picture.width, picture.height) <= MOST_PIXELS) {
+    if (canvas.width !== picture.width || canvas.height !== picture.height) {
+      canvas.width = picture.width;
+      canvas.height = picture.height;
+    }
+    canvas.getContext("2d").drawImage(picture, 0, 0);
+  }
+  picture.close();
+}

@@ -1,0 +1,154 @@
+// What is known of one stream, kept within bounds: the newest message of each kind, a bounded past, and what follows from the two.
+
+import { words } from "./format.js";
+import { History } from "./history.js";
+
+const EVENTS = 200;
+const POINTS = 3600; // two minutes at 30 a second
+const LAWS = 1800;
+const DRAWN = 30; // latents a second that are kept
+const LISTENING = 2; // seconds without health before a stream counts as silent, over its period of one
+
+/** How many dimensions the charts show; the table of dimensions shows all. */
+export const SHOWN = 6;
+
+export class Stream {
+  constructor(site, name) {
+    Object.assign(this, { site, name, key: `${site}.${name}`, dim: 0, latents: null, laws: null, latent: null, law: null, field: null });
+    Object.assign(this, { view: null, health: null, heard: 0, events: [], paused: false, frozen: false, sourceLost: "" });
+    this.alarms = new Map(); // code -> the event that began it
+    this.changed = { latent: 0, sde: 0, view: 0, health: 0, event: 0 };
+    this.nis = { mean: NaN, weight: 0 };
+    this.seen = 0; // latents, for the rate
+    this.kept = 0; // when one was last kept, ms
+  }
+
+  /** Takes a message that was read; now is in milliseconds. */
+  take(kind, m, now) {
+    this[`take_${kind}`](m, now);
+    this.changed[kind]++;
+  }
+
+  /** Whether the next latent is worth reading: charts need no more than 30 a second. */
+  wantsLatent(now) {
+    this.seen++;
+    return now - this.kept >= 1000 / DRAWN - 4;
+  }
+
+  take_latent(m, now) {
+    this.kept = now;
+    if (m.z.length !== this.dim) this.resize(m.z.length);
+    m.seconds = Date.parse(m.time) / 1000 + subMillisecond(m.time);
+    if (this.latent && m.seq < this.latent.seq) this.begin();
+    this.latent = m;
+    const z = m.z_filtered?.length ? m.z_filtered : m.z;
+    const sd = m.z_filtered_sd?.length ? m.z_filtered_sd : (m.z_sd ?? []);
+    this.latents.push(m.seconds, [...z, ...sd, ...m.z, m.latency_ms]);
+    if (m.nis > 0) {
+      this.nis.weight = Math.min(this.nis.weight + 1, 300);
+      const step = 1 / this.nis.weight;
+      this.nis.mean = (1 - step) * (Number.isFinite(this.nis.mean) ? this.nis.mean : 0) + (step * m.nis) / m.z.length;
+    }
+  }
+
+  /** Where the columns of a kept latent begin. */
+  column(what, i = 0) {
+    return { z: 0, sd: this.dim, raw: 2 * this.dim, latency: 3 * this.dim }[what] + i;
+  }
+
+  take_sde(m) {
+    this.law = m;
+    if (m.drift_field) this.field = m.drift_field;
+    const d = m.sigma.length;
+    if (!this.laws || this.laws.width !== 3 * d) this.laws = new History(3 * d, LAWS);
+    this.laws.push(Date.parse(m.time) / 1000 + subMillisecond(m.time), [...m.sigma, ...m.sigma_low, ...m.sigma_high]);
+  }
+
+  take_view(m) {
+    this.view = m;
+  }
+
+  take_health(m, now) {
+    const paused = (h) => h?.frames_dropped?.paused ?? 0;
+    if (this.health && m.uptime_s < this.health.uptime_s) this.restarted();
+    else if (this.health && paused(m) > paused(this.health)) this.paused = true; // it was paused before this page looked
+    if (this.health && m.frames_tracked > this.health.frames_tracked && paused(m) === paused(this.health)) this.paused = false;
+    for (const state of ["paused", "frozen"]) {
+      if (m.state === state) this[state] = true;
+      else if (this.health?.state === state) this[state] = false;
+    }
+    this.health = m;
+    this.heard = now;
+  }
+
+  take_event(m) {
+    const event = { ...m, date: new Date(m.time), at: this.latents?.last() ?? NaN, alarm: ALARMS.has(m.code) };
+    const before = this.events[0];
+    if (before?.code === m.code && before.level === m.level && before.text === m.text) event.count += before.count, this.events.shift();
+    this.events.unshift(event);
+    this.events.length = Math.min(this.events.length, EVENTS);
+    const applied = { command_pause: ["paused", true], command_freeze: ["frozen", true], command_unfreeze: ["frozen", false] }[m.code];
+    if (applied) this[applied[0]] = applied[1];
+    if (m.code === "command_resume" || m.code === "command_start") this.paused = this.frozen = false;
+    if (m.code === "source_lost") this.sourceLost = m.text;
+    if (m.code === "source_back") this.sourceLost = "";
+    if (event.alarm) {
+      if (m.level === "info") this.alarms.delete(m.code);
+      else this.alarms.set(m.code, event);
+    }
+  }
+
+  /** The state in a word, and why. now is in milliseconds; away says that the server cannot be reached. */
+  state(now, away) {
+    if (away) return { word: "server away", tone: "bad", why: "The NATS server does not answer; the page keeps trying. What is shown is the last that came." };
+    if (!this.health) return { word: "waiting", tone: "idle", why: "No health message yet; one comes every second." };
+    const silent = (now - this.heard) / 1000;
+    if (this.health.state === "stopped") return { word: "ended", tone: "idle", why: "The run has ended; what is shown is its last." };
+    if (silent > 1 + LISTENING) return { word: `silent ${Math.floor(silent)} s`, tone: "bad", why: "Nothing is heard of this stream. It was stopped, or cannot reach the server." };
+    if (this.sourceLost || this.health.state === "source_lost") return { word: "source lost", tone: "bad", why: this.sourceLost || "The source does not answer; it is tried again." };
+    if (this.paused) return { word: "paused", tone: "warn", why: "Frames are read but not tracked. Resume goes on." };
+    if (this.frozen) return { word: "law frozen", tone: "warn", why: "Latents go on; the law of motion is not learnt from them." };
+    if (this.health.state === "starting") return { word: "starting", tone: "idle", why: "Waiting for the first frame." };
+    return { word: words(this.health.state).slice(0, 24), tone: this.health.state === "tracking" ? "good" : "warn", why: "Frames are tracked as they come." };
+  }
+
+  /** The dimensions that charts show: those that move, or the first ones while none is known to. */
+  shown() {
+    const all = Array.from({ length: this.dim }, (_, i) => i);
+    const moving = all.filter((i) => this.law?.activity[i] === "active");
+    return (moving.length ? moving : all).slice(0, SHOWN);
+  }
+
+  resize(dim) {
+    this.dim = dim;
+    this.latents = new History(3 * dim + 1, POINTS);
+    this.begin();
+  }
+
+  /** Forgets the path: what comes does not follow what came. */
+  begin() {
+    this.latents?.clear();
+    this.laws?.clear();
+    this.nis = { mean: NaN, weight: 0 };
+  }
+
+  restarted() {
+    this.begin();
+    this.alarms.clear();
+    Object.assign(this, { paused: false, frozen: false, sourceLost: "", law: null, field: null, view: null });
+  }
+}
+
+/** The alarms that begin as a warning and end as an info of the same code. */
+const ALARMS = new Set(["drift_changed", "diffusion_changed", "unlike_training", "object_lost", "bleached", "too_few_dimensions"]);
+
+/** Frames that a health message counts as lost. */
+export function lost(health) {
+  return Object.entries(health?.frames_dropped ?? {}).reduce((sum, [cause, n]) => sum + (cause.startsWith("sink_") ? 0 : n), 0);
+}
+
+/** What Date leaves out of a time with nanoseconds, in seconds. */
+function subMillisecond(time) {
+  const digits = /\.\d{3}(\d+)/.exec(time)?.[1];
+  return digits ? Number(`0.000${digits}`) : 0;
+}

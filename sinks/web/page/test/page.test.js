@@ -1,0 +1,154 @@
+// What can be told without a browser: reading messages, keeping the past, judging a stream, writing numbers.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { arrowScale, significant } from "../src/arrows.js";
+import { command } from "../src/commands.js";
+import { count, duration, fixed, milliseconds, number, percent } from "../src/format.js";
+import { History } from "../src/history.js";
+import { read } from "../src/message.js";
+import { SteadyRange, extent, roundStep } from "../src/range.js";
+import { Stream } from "../src/stream.js";
+import { driftError, trust } from "../src/trust.js";
+
+const encode = (value) => new TextEncoder().encode(typeof value === "string" ? value : JSON.stringify(value));
+const latent = (seq, more = {}) => ({ v: 1, kind: "latent", stream: "bead", seq, time: new Date(1000 * seq).toISOString(), z: [seq, -seq], z_sd: [1, 1], z_filtered: [seq, -seq], z_filtered_sd: [0.1, 0.2], drift: [0, 0], nis: 2, latency_ms: 3, ...more });
+const health = (more = {}) => ({ v: 1, kind: "health", stream: "bead", state: "tracking", uptime_s: 1, frames_in: 100, frames_tracked: 100, frames_dropped: {}, alarms: {}, stages: [], fps: 50, ...more });
+const law = (more = {}) => ({ v: 1, kind: "sde", stream: "bead", seq: 1, time: "2026-05-06T10:00:00.123456789Z", sigma: [1, 0.1], sigma_low: [0.9, 0], sigma_high: [1.1, 0.2], diffusion: [0.5, 0.005], noise_sd: [0, 0], activity: ["active", "inactive"], transitions: 1000, frames_held: 0, ...more });
+const event = (code, level = "warning", more = {}) => ({ v: 1, kind: "event", stream: "bead", seq: 1, time: "2026-05-06T10:00:00Z", code, level, text: code, count: 1, ...more });
+
+test("numbers have three digits that mean something, and a true minus", () => {
+  const cases = [[0, "0.00"], [1, "1.00"], [-0.0412, "−0.0412"], [99.96, "100"], [0.00012, "0.000120"], [187.9, "188"], [12345, "12345"], [1234567, "1.23e+6"], [0.00001, "1.00e−5"], [0.5, "0.500"], [NaN, "–"], [null, "–"], [Infinity, "–"]];
+  for (const [value, text] of cases) assert.equal(number(value), text);
+  assert.equal(fixed(-1.005, 1), "−1.0");
+  assert.equal(count(1234567), "1\u2009234\u2009567");
+  assert.equal(milliseconds(0.667), "0.67");
+  assert.equal(percent(0.0004), "< 0.1 %");
+  assert.equal(percent(0.263), "26 %");
+  assert.equal(duration(3725), "1 h 02 min");
+});
+
+test("what is no message is left out", () => {
+  assert.equal(read("latent", encode(latent(1))).seq, 1);
+  for (const bad of ["", "null", "[]", "{", latent(1, { v: 2 }), latent(1, { kind: "sde" }), latent(1, { z: [] }), latent(1, { z: "1" }), latent(1, { z: new Array(65).fill(0) }), latent(1, { z_sd: [1] }), latent(1, { z: [{}] })]) {
+    assert.equal(read("latent", encode(bad)), null);
+  }
+  const points = { axes: [0, 1], z: [[0, 0]], drift: [[1, 1]], drift_sd: [[1, 1]], scarce: [false] };
+  assert.ok(read("sde", encode(law({ drift_field: points }))));
+  for (const bad of [{ ...points, axes: [] }, { ...points, drift: [] }, { ...points, z: new Array(5000).fill([0, 0]) }, { ...points, drift: [[1]] }]) {
+    assert.equal(read("sde", encode(law({ drift_field: bad }))), null);
+  }
+  assert.equal(read("event", encode(event("x", "info", { text: "y".repeat(5000) }))), null);
+  assert.equal(read("health", encode(health({ stages: new Array(300).fill({}) }))), null);
+  assert.equal(read("cmd", encode({ v: 1, kind: "cmd" })), null);
+});
+
+test("the past is bounded and begins anew when time goes back", () => {
+  const history = new History(1, 4);
+  for (let i = 0; i < 10; i++) history.push(i, [i * i]);
+  assert.equal(history.length, 4);
+  assert.deepEqual(history.window(2, [0]), [[-2, -1, 0], [49, 64, 81]]);
+  assert.deepEqual(history.window(100, [0])[1], [36, 49, 64, 81]);
+  history.push(3, [null]);
+  assert.deepEqual(history.window(100, [0]), [[0], [null]]);
+});
+
+test("an axis stands still while its data move within it", () => {
+  const range = new SteadyRange();
+  const first = range.fit(-1, 1);
+  assert.ok(first[0] <= -1 && first[1] >= 1);
+  assert.deepEqual(range.fit(-0.8, 0.9), first);
+  assert.ok(range.fit(-0.8, 5)[1] >= 5);
+  assert.ok(range.fit(-0.1, 0.1)[1] < 1);
+  assert.deepEqual(range.fit(Infinity, -Infinity), range.fit(-0.1, 0.1));
+  assert.deepEqual([0.3, 1, 1.1, 30].map(roundStep), [0.5, 1, 2, 50]);
+  assert.deepEqual(extent([1, null, NaN], [-2]), [-2, 1]);
+});
+
+test("a stream keeps no more than it may, thirty latents a second", () => {
+  const stream = new Stream("local", "bead");
+  let kept = 0;
+  for (let ms = 0; ms < 1000; ms++) {
+    if (stream.wantsLatent(ms + 1000)) stream.take("latent", latent(ms), ms + 1000), kept++;
+  }
+  assert.ok(kept >= 25 && kept <= 34, `${kept} kept`);
+  assert.equal(stream.seen, 1000);
+  for (let i = 0; i < 1000; i++) stream.take("event", event(`code_${i}`), i);
+  assert.equal(stream.events.length, 200);
+  for (let i = 0; i < 7; i++) stream.take("event", event("queue_full", "warning", { count: 3 }), i);
+  assert.deepEqual([stream.events[0].code, stream.events[0].count], ["queue_full", 21]);
+  assert.equal(stream.events.length, 200);
+});
+
+test("the state says what a person should know first", () => {
+  const stream = new Stream("local", "bead");
+  const word = (now, away = false) => stream.state(now, away).word;
+  assert.equal(word(0), "waiting");
+  stream.take("health", health(), 1000);
+  assert.equal(word(1500), "tracking");
+  assert.equal(word(1500, true), "server away");
+  assert.equal(word(9000), "silent 8 s");
+  stream.take("event", event("command_pause", "info"), 1000);
+  assert.equal(word(1500), "paused");
+  stream.take("event", event("command_resume", "info"), 1000);
+  stream.take("event", event("command_freeze", "info"), 1000);
+  assert.equal(word(1500), "law frozen");
+  stream.take("event", event("source_lost", "error"), 1000);
+  assert.equal(word(1500), "source lost");
+  stream.take("event", event("source_back", "info"), 1000);
+  stream.take("health", health({ uptime_s: 0.5, frames_in: 1, frames_tracked: 1 }), 1600);
+  assert.equal(word(1700), "tracking", "a new run is not frozen");
+  stream.take("health", health({ uptime_s: 2, frames_in: 60, frames_tracked: 30, frames_dropped: { paused: 30 } }), 2600);
+  assert.equal(word(2700), "paused", "paused before the page was opened");
+  stream.take("health", health({ state: "stopped", uptime_s: 3 }), 3600);
+  assert.equal(word(90000), "ended");
+});
+
+test("trust is as good as its worst check", () => {
+  const stream = new Stream("local", "bead");
+  const judge = () => trust(stream, "good");
+  assert.equal(judge().word, "Too early to say");
+  stream.take("health", health(), 0);
+  stream.take("sde", law({ drift_field: { axes: [0], z: [[0], [1]], drift: [[1], [1]], drift_sd: [[0.1], [9]], scarce: [false, true] } }), 0);
+  for (let i = 0; i < 100; i++) stream.take("latent", latent(i), i);
+  assert.deepEqual(judge().checks.map((c) => c.tone), ["good", "good", "good", "good", "good"]);
+  assert.equal(judge().word, "Yes");
+  assert.equal(trust(stream, "bad").word, "Not now");
+  stream.take("health", health({ frames_dropped: { queue_full: 5, sink_nats: 90 } }), 1);
+  assert.equal(judge().word, "With care");
+  stream.take("event", event("unlike_training"), 2);
+  assert.equal(judge().word, "Not now");
+  stream.take("event", event("unlike_training", "info"), 3);
+  assert.equal(judge().word, "With care");
+  for (let i = 100; i < 800; i++) stream.take("latent", latent(i, { nis: 20 }), i);
+  assert.equal(judge().checks[2].tone, "bad");
+});
+
+test("a drift is told from none by its standard error", () => {
+  const field = { axes: [0, 1], z: [[0, 0], [1, 0], [2, 0]], drift: [[3, 0], [1, 1], [9, 9]], drift_sd: [[1, 1], [1, 1], [0, 0]], scarce: [false, false, true] };
+  assert.deepEqual([0, 1].map((k) => significant(field, k)), [true, false]);
+  assert.ok(Math.abs(driftError(field) - Math.sqrt(4 / 11)) < 1e-12);
+  assert.ok(Number.isNaN(driftError(null)));
+  assert.equal(arrowScale(1.26), "1.3 latent/s");
+});
+
+test("every kind of answer to a command is understood", async () => {
+  const stream = new Stream("local", "bead");
+  const headers = (pairs) => ({ get: (name) => pairs[name] ?? "" });
+  const nats = (reply) => ({ request: async (subject) => (assert.equal(subject, "driftscope.local.bead.cmd.pause"), reply()) });
+  const fail = (name, message) => () => {
+    throw Object.assign(new Error(message), { name });
+  };
+  const cases = [
+    [() => ({ data: encode("ok") }), true, ""],
+    [() => ({ data: encode("") }), true, ""],
+    [() => ({ data: encode('{"state":"paused"}') }), true, ""],
+    [() => ({ data: encode("freeze: this estimator cannot be frozen") }), false, "freeze: this estimator cannot be frozen"],
+    [() => ({ data: encode(""), headers: headers({ "Nats-Service-Error": "not now", "Nats-Service-Error-Code": "409" }) }), false, "not now (409)"],
+    [fail("PermissionViolationError", "Permissions Violation for Publish"), false, "You may look, but not command: the NATS server refused pause."],
+    [fail("NoRespondersError", "no responders"), false, "Nobody takes commands for this stream: it has ended."],
+    [fail("TimeoutError", "timeout"), false, "No answer within 3 s: whether the command was applied is not known."],
+  ];
+  for (const [reply, ok, text] of cases) assert.deepEqual(await command(nats(reply), "driftscope", stream, "pause"), { ok, text });
+  assert.equal((await command(null, "driftscope", stream, "pause")).ok, false);
+});

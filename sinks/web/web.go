@@ -1,0 +1,104 @@
+// Package web is the dashboard: the page that people look at while a stream runs, and the one HTTP server of the process that gives
+// it to them. The page is built beforehand from the sources in page and embedded, so that it needs no network and building the
+// program needs no Node. It reads the same messages as any other client, over NATS on a WebSocket that the server passes on: one
+// port is enough, through a tunnel too.
+package web
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"path"
+)
+
+//go:embed dist
+var dist embed.FS
+
+// policy lets the page load and reach nothing but this server.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// kinds are the types of the embedded files, which the machine's own table may have otherwise.
+var kinds = map[string]string{
+	"":      "text/html; charset=utf-8",
+	".html": "text/html; charset=utf-8",
+	".js":   "text/javascript; charset=utf-8",
+	".css":  "text/css; charset=utf-8",
+	".svg":  "image/svg+xml",
+	".txt":  "text/plain; charset=utf-8",
+}
+
+// page is the embedded files, ready to be sent.
+type page struct {
+	files map[string][]byte // by path, "/" and "/app.js"
+	build string            // names their content
+}
+
+// loadPage reads what is embedded.
+func loadPage() (*page, error) {
+	p := &page{files: map[string][]byte{}}
+	sum := sha256.New()
+	err := fs.WalkDir(dist, "dist", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := dist.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(sum, "%s %d\n", name, len(data))
+		sum.Write(data)
+		p.files["/"+path.Base(name)] = data
+		return nil
+	})
+	p.files["/"] = p.files["/index.html"]
+	p.build = hex.EncodeToString(sum.Sum(nil))[:16]
+	return p, err
+}
+
+// ServeHTTP sends a file of the page. Nothing in it is secret.
+func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	data, ok := p.files[r.URL.Path]
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		http.Error(w, "the page can only be read", http.StatusMethodNotAllowed)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", kinds[path.Ext(r.URL.Path)])
+	h.Set("Content-Security-Policy", policy)
+	h.Set("ETag", `"`+p.build+`"`)
+	h.Set("Cache-Control", "no-cache") // ask each time whether it is still this build
+	if r.Header.Get("If-None-Match") == h.Get("ETag") {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	w.Write(data)
+}
+
+// shelter adds the headers that keep other pages away from every answer.
+func shelter(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// sendJSON answers with v, which is never kept by the browser.
+func sendJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(v)
+}
