@@ -11,8 +11,8 @@ import (
 // When a change of the drift is believed, doc.go (13).
 const (
 	changeBlock  = 20  // steps between two places where the law may change
-	changeOdds   = 200 // of a change against none, from which the past is forgotten; a priori there is one somewhere or none, as likely
-	changeDoubt  = -3  // ln odds, below which it is as if there were none
+	changeOdds   = 200 // of a change against none, at least; a priori there is one somewhere or none, as likely
+	changeDoubt  = -4  // ln odds for affine drifts, below which no others are asked
 	changePlaces = 3   // that are looked at more closely,
 	changeApart  = 5   // this many blocks from each other
 	changeEnd    = 5   // blocks on either side, at least: fewer steps than decideAfter give no drift elsewhere either
@@ -23,7 +23,7 @@ type ledger struct {
 	d      int
 	normal []*mat.SymDense // Σ Δt [1,u][1,u]', (1+d)×(1+d)
 	cross  []*mat.Dense    // Σ [1,u]Δx', (1+d)×d
-	clip   float64         // of the recording
+	taus   [1 + levels]float64
 }
 
 // newLedger adds up the steps in units of the basis b, the last block's remainder included.
@@ -46,49 +46,57 @@ func newLedger(s *steps, b *basis) *ledger {
 			keep()
 		}
 	}
-	l.clip = max(s.clip, seconds)
+	l.taus = priorVariances(max(s.clip, seconds))
 	return l
 }
 
-// evidence is the ln evidence of affine drifts between two entries of the ledger, in units of these steps' own mean and spread.
+// evidence is the log evidence of one affine drift between two entries of the ledger: the mean over prior variances of the constants
+// and of the slopes.
 func (l *ledger) evidence(from, to int) float64 {
-	d := l.d
-	m := &moments{push: make([]float64, d), skew: make([]float64, d),
-		turn: mat.NewDense(d, d, nil), spread: mat.NewDense(d, d, nil), curl: mat.NewDense(d, d, nil)}
-	normal := func(i, j int) float64 { return l.normal[to].At(i, j) - l.normal[from].At(i, j) }
-	cross := func(i, j int) float64 { return l.cross[to].At(i, j) - l.cross[from].At(i, j) }
-	m.seconds = normal(0, 0)
-	m.clip = max(l.clip, m.seconds)
-	for i := range d {
-		m.push[i] = cross(0, i)
-		for j := range d {
-			m.turn.Set(i, j, cross(1+j, i)-m.push[i]*normal(0, 1+j)/m.seconds)
-			m.spread.Set(i, j, normal(1+i, 1+j)-normal(0, 1+i)*normal(0, 1+j)/m.seconds)
-		}
-	}
-	if square := mat.Trace(m.spread) / (m.seconds * float64(d)); square > 0 {
-		m.turn.Scale(1/math.Sqrt(square), m.turn)
-		m.spread.Scale(1/square, m.spread)
-	}
-	q, lambda, err := m.axes()
-	if err != nil {
-		return math.Inf(-1)
-	}
-	return affineEvidence(m, &linear{q: q, lambda: lambda})
-}
-
-// affineEvidence is the ln evidence of constants and linear fields, over all combinations.
-func affineEvidence(m *moments, l *linear) float64 {
-	constants, slopes := constantOptions(m), linearOptions(m, l)
-	groups := mostOn(constants) + mostOn(slopes)
+	var normal mat.SymDense
+	var cross mat.Dense
+	minus := mat.NewSymDense(1+l.d, nil)
+	minus.ScaleSym(-1, l.normal[from])
+	normal.AddSym(l.normal[to], minus)
+	cross.Sub(l.cross[to], l.cross[from])
 	var logs []float64
-	for i := range constants {
-		for j := range slopes {
-			c, s := &constants[i], &slopes[j]
-			logs = append(logs, (c.bb+s.bb-c.logDet-s.logDet)/2+logPrior(c.on+s.on, groups))
+	for _, constant := range l.taus {
+		for _, slope := range l.taus {
+			prior := math.Log((1 - allOff) / ((1+levels)*(1+levels) - 1))
+			if constant == 0 && slope == 0 {
+				prior = math.Log(allOff)
+			}
+			logs = append(logs, prior+l.logEvidence(&normal, &cross, constant, slope))
 		}
 	}
 	return floats.LogSumExp(logs)
+}
+
+// logEvidence is (8)'s ½b'Vb - ½ ln det K at given prior variances.
+func (l *ledger) logEvidence(normal *mat.SymDense, cross *mat.Dense, constant, slope float64) float64 {
+	root := func(i int) float64 {
+		if i == 0 {
+			return math.Sqrt(constant)
+		}
+		return math.Sqrt(slope)
+	}
+	k, b := mat.NewSymDense(1+l.d, nil), mat.NewDense(1+l.d, l.d, nil)
+	for i := range 1 + l.d {
+		for j := i; j < 1+l.d; j++ {
+			k.SetSym(i, j, root(i)*root(j)*normal.At(i, j))
+		}
+		k.SetSym(i, i, 1+k.At(i, i))
+		for j := range l.d {
+			b.Set(i, j, root(i)*cross.At(i, j))
+		}
+	}
+	var factor mat.Cholesky
+	var solved mat.Dense
+	if !factor.Factorize(k) || factor.SolveTo(&solved, b) != nil {
+		return math.Inf(-1)
+	}
+	solved.MulElem(&solved, b)
+	return (mat.Sum(&solved) - float64(l.d)*factor.LogDet()) / 2
 }
 
 // gains is by how much two affine drifts explain the steps better than one, in nats, for each place that the law may have changed at,
@@ -118,31 +126,27 @@ func likeliest(gains []float64) (places []int) {
 	return places
 }
 
-// change is a place where the drift may have changed: the step after it, and how likely that is beside none, given the latents.
-type change struct {
-	at      int
-	logOdds float64
-}
-
-// changesOf are the places where a change is likely enough to matter, given the ln evidence of one drift for all steps. Affine drifts say
-// where that may have been; what is bent looks to them like a change, so where bumps can tell, all fields must say so as well.
-func changesOf(s *steps, whole float64) (found []change, err error) {
+// changed is the step before which the drift changed, 0 where it did not, given the ln evidence of one drift for all steps. Affine drifts
+// say where that may have been, if anywhere; what is bent looks to them like a change, so where bumps can tell, all fields have the last
+// word.
+func changed(s *steps, whole float64) (at int, err error) {
 	gains := newLedger(s, newBasis(s)).gains()
 	places := math.Log(float64(len(gains)))
+	least := places + math.Log(changeOdds)
 	for _, k := range likeliest(gains) {
-		gain, at := gains[k], (changeEnd+k)*changeBlock
+		gain, place := gains[k], (changeEnd+k)*changeBlock
 		if gain-places > changeDoubt && s.dim <= maxBumpDim {
-			apart, err := evidenceApart(s, at)
+			apart, err := evidenceApart(s, place)
 			if err != nil {
-				return nil, err
+				return 0, err
 			}
-			gain = min(gain, apart-whole)
+			gain = apart - whole
 		}
-		if gain-places > changeDoubt {
-			found = append(found, change{at, gain - places})
+		if gain >= least {
+			at, least = place, gain
 		}
 	}
-	return found, nil
+	return at, nil
 }
 
 // evidenceApart is the ln evidence of a drift before a step and another one from it on.
@@ -157,30 +161,4 @@ func evidenceApart(s *steps, at int) (sum float64, err error) {
 		sum += p.evidence
 	}
 	return sum, nil
-}
-
-// certain is the step after the likeliest change, 0 where none is certain.
-func certain(found []change) (at int) {
-	least := math.Log(changeOdds)
-	for _, c := range found {
-		if c.logOdds >= least {
-			at, least = c.at, c.logOdds
-		}
-	}
-	return at
-}
-
-// fade makes every step tell as much as it is likely that the drift has not changed since.
-func (s *steps) fade(found []change) {
-	all, standing := 1.0, 1.0
-	for _, c := range found {
-		all += math.Exp(c.logOdds)
-	}
-	slices.SortFunc(found, func(a, b change) int { return a.at - b.at })
-	from := 0
-	for _, c := range append(found, change{at: s.len()}) {
-		s.scale(from, c.at, standing/all)
-		standing += math.Exp(c.logOdds)
-		from = c.at
-	}
 }

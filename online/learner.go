@@ -59,8 +59,7 @@ func (l *learner) slice(j job) {
 	l.field = p.grid(l.memory, l.prior, l.added, rand.New(rand.NewPCG(l.seed, 4)))
 }
 
-// learn fills p in from what is remembered, by how much of it the drift in force is likely to have moved; where that is certain not to have
-// been before some time, the rest is forgotten. It returns the steps that p was learnt from.
+// learn fills p in from what is remembered since the drift last changed, and forgets the rest. It returns the steps that p was learnt from.
 func (l *learner) learn(p *posterior, v *lens) (*steps, error) {
 	s := v.steps(l.memory)
 	l.clip = max(l.clip, floats.Sum(l.memory.dt))
@@ -69,16 +68,12 @@ func (l *learner) learn(p *posterior, v *lens) (*steps, error) {
 	if err := p.learn(s); err != nil {
 		return nil, err
 	}
-	changes, err := changesOf(s, p.evidence)
-	if err != nil || len(changes) == 0 {
+	at, err := changed(s, p.evidence)
+	if err != nil || at == 0 {
 		return s, err
 	}
-	if at := certain(changes); at > 0 {
-		l.memory.drop(l.memory.began(at))
-		l.changes++
-		s = s.part(at, s.len())
-	} else {
-		s.fade(changes)
-	}
+	l.memory.drop(l.memory.began(at))
+	l.changes++
+	s = s.part(at, s.len())
 	return s, p.learn(s)
 }
