@@ -334,6 +334,7 @@ func TestSameLatentsSameEstimates(t *testing.T) {
 // Without Deterministic no frame waits: weights arrive when they are ready, never early, and the frame is on record.
 func TestLateSlicesAreRecorded(t *testing.T) {
 	e := estimator(t, Config{Dim: 2, Seed: 1, RefineLag: 5, Replay: 64})
+	e.refiner.now = func() time.Time { return time.Time{} } // no slice takes time, and none is rested from
 	seen, _ := stream(ornsteinUhlenbeck, 200_000, 0, newRand(1))
 	dst, began := new(latent.Estimate), uint64(0)
 	for k := range seen {
@@ -353,10 +354,50 @@ func TestLateSlicesAreRecorded(t *testing.T) {
 	t.Error("no slice was ever applied")
 }
 
+// ticking is a clock on which a second passes whenever it is read, so that a slice takes one.
+func ticking() func() time.Time {
+	var t time.Time
+	return func() time.Time {
+		t = t.Add(time.Second)
+		return t
+	}
+}
+
+// A live run spends a tenth of a core on refinement at most: after a slice that took a second the next begins nine seconds later, which
+// here is when a ripe frame has read the clock nine times. A run that waits for its slices begins the next when the last is due.
+func TestRefinementRests(t *testing.T) {
+	const lag = 5
+	for deterministic, want := range map[bool]uint64{false: lag + restShare - 1, true: lag} {
+		e := estimator(t, Config{Dim: 2, Seed: 1, RefineLag: lag, Replay: 64, Deterministic: deterministic})
+		e.refiner.now = ticking()
+		seen, _ := stream(ornsteinUhlenbeck, 400, 0, newRand(1))
+		var began, rounds uint64
+		for k := range seen {
+			feed(t, e, seen[k:k+1])
+			if e.frame == e.due-1 {
+				e.refiner.idle(true) // the slice is done when it is due
+			}
+			if e.Refinement().Revision > rounds {
+				if e.frame != began+want {
+					t.Errorf("deterministic %v: begun at frame %d, put to use at %d, want %d", deterministic, began, e.frame, began+want)
+				}
+				rounds, began = e.Refinement().Revision, 0
+			}
+			if e.inFlight && began == 0 {
+				began = e.frame
+			}
+		}
+		if rounds < 3 {
+			t.Errorf("deterministic %v: %d slices, want some", deterministic, rounds)
+		}
+	}
+}
+
 // A run whose slices came late is repeated bit by bit by one that is told when they did.
 func TestLateSlicesAreRepeated(t *testing.T) {
 	seen, _ := stream(ornsteinUhlenbeck, 400, 0, newRand(1))
 	live, applied := estimator(t, Config{Dim: 2, Seed: 1, RefineLag: 5}), []uint64(nil)
+	live.refiner.now = ticking()
 	want := new(latent.Estimate)
 	for k := range seen {
 		if k%97 == 0 {
