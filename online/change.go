@@ -12,7 +12,7 @@ import (
 const (
 	changeBlock  = 20  // steps between two places where the law may change
 	changeOdds   = 200 // of a change against none, at least; a priori there is one somewhere or none, as likely
-	changeDoubt  = -4  // ln odds for affine drifts, below which no others are asked
+	changeDoubt  = -6  // ln odds for affine drifts, below which no others are asked
 	changePlaces = 3   // that are looked at more closely,
 	changeApart  = 5   // this many blocks from each other
 	changeEnd    = 5   // blocks on either side, at least: fewer steps than decideAfter give no drift elsewhere either

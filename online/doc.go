@@ -188,28 +188,24 @@
 // all ways to cut the K blocks of 20 steps, a cut at a cost of ln(200 K), the likeliest is taken. Δx and Δt of (12) are then divided by
 // their part's σ². Otherwise more diffusion looks like another drift, and less of it has hardly a say.
 //
-// Then the slice asks whether the drift has changed. With E the ln evidence of (8) and (10), of all blocks or of some, each in the units of
-// its own mean and spread, a change after the kth is beside none as likely as
+// Then the slice asks whether the drift has changed. With E the ln evidence of (8) and (10), of all K blocks of 20 steps or of some,
 //
-//	ln odds = E(1..k) + E(k+1..K) - E(1..K) - ln K                                           (13)
+//	E(1..k) + E(k+1..K) - E(1..K) > ln(200 n)                                                (13)
 //
-// where a priori a change is as likely as none, and at each place alike. Affine drifts name the three likeliest places, 100 steps from
-// either end at least; in up to four dimensions all fields must say so as well, because to affine ones a jump between wells is a change,
-// and the lesser odds count. From 200 to 1 on what came before is forgotten. Below, every step counts as much as it is likely that the
-// drift has not changed since,
+// where a priori a change is as likely as none, and at each of the n places alike, 100 steps from either end at least. Affine drifts name
+// the three likeliest; in up to four dimensions all fields have the last word, because to affine ones a jump between wells is a change; they
+// are asked where affine drifts leave it at e^-6 or more. What came before a change is forgotten. Every slice asks again, and noise is taken
+// out to first order only, hence the long odds. Beyond the box of the latents that it was learnt from, what is added to the drift stays as
+// at the box's nearest point.
 //
-//	Δx, Δt of a step at t  ×  (1 + Σ odds of the places before t)/(1 + Σ odds of all)
-//
-// the expected ln likelihood of the law in force. Every slice asks again, and noise is taken out to first order only, hence the long odds.
-// Beyond the box of the latents that it was learnt from, what is added to the drift stays as at the box's nearest point.
-//
-// Of 60 springs whose centre moves by 1.7 of their spreads in both dimensions, asked about once, 9 are certain 300 latents later and 40
-// after 1000; of 60 circles that reverse 52 after 200 and 58 after 300 (with 60 steps from either end allowed). On 1560 noiseless paths of
-// the laws of method.md in up to four dimensions, of 500 or 2000 latents without a change, one at most came about. Where σ of a spring
-// becomes 1.5, 3 or ½ at latent 1000, none does on 18 paths, and L_μ 300 latents later is 0.30, 0.48 and 0.16.
+// Asked about once, of 40 springs whose centre moves by 1.7 of their spreads in both dimensions 7 are found 300 latents later and 24 after
+// 1000; by 2.8 of them, 24 and 36; of 40 circles that reverse 35 after 200 and 39 after 300. On 520 noiseless paths of the laws of method.md,
+// of 500 or 2000 latents without a change, one came about on 2, where 1 in 200 is allowed; on 120 across which σ of a spring becomes 1.5, 3
+// or ½, on none.
 //
 // Slices are bounded and their place in the stream is fixed: one begun at frame k knows the latents up to k and is put to use at frame
-// k + RefineLag. The network's gradient is written out by hand (gradient.go): for one fixed shape it is 2.7 times faster than Gorgonia's
+// k + RefineLag. In a live run it is put to use, and the next one begun, nine times as long after it as it took, where that is later: a tenth
+// of one core, however fast frames come. The network's gradient is written out by hand (gradient.go): for one fixed shape it is 2.7 times faster than Gorgonia's
 // tape at a batch of 64 (0.22 against 0.59 ms), and allocates nothing where that allocates 1300 times a step, which the frame path's
 // garbage collector would pay for. Tests hold it equal to Gorgonia's gradient and to finite differences.
 //

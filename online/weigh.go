@@ -13,16 +13,11 @@ func (s *steps) weigh() {
 	for _, to := range s.parts() {
 		square := s.square(from, to) / float64((to-from)*s.dim)
 		if square > 0 {
-			s.scale(from, to, 1/square)
+			floats.Scale(1/square, s.dx[from*s.dim:to*s.dim])
+			floats.Scale(1/square, s.dt[from:to])
 		}
 		from = to
 	}
-}
-
-// scale multiplies by weight what the steps from one up to another tell.
-func (s *steps) scale(from, to int, weight float64) {
-	floats.Scale(weight, s.dx[from*s.dim:to*s.dim])
-	floats.Scale(weight, s.dt[from:to])
 }
 
 // square is Σ Δx²/Δt from one step up to another, over dimensions: σ² on average.
