@@ -62,11 +62,11 @@ func linearLaw(k ...float64) *Network {
 	return n
 }
 
-// The map and D are right, and the interval covers D as often as it says, whatever the noise in latents and centroids. Of 100 runs the
-// coverage is known to 0.022, and may miss 0.95 by three of those. A scatters by up to 0.25 from run to run, its mean by a tenth of that,
+// The map and D are right, and the interval covers D as often as it says, whatever the noise in latents and centroids. Of 50 runs the
+// coverage is known to 0.031, and may miss 0.95 by three of those. A scatters by up to 0.25 from run to run, its mean by a tenth of that,
 // and may miss by four of those; a plain regression would miss by 0.4 for the spring in noise.
 func TestCalibration(t *testing.T) {
-	const runs, n = 100, 600
+	const runs, n = 50, 600
 	for _, c := range []struct {
 		name     string
 		law      drift
@@ -99,7 +99,7 @@ func TestCalibration(t *testing.T) {
 		}
 		mean /= float64(on)
 		t.Logf("%s: on in %d of %d, covered %d, mean A %.3f", c.name, on, runs, covered, mean)
-		if on < runs*95/100 || float64(covered) < 0.89*float64(on) {
+		if on < runs*95/100 || float64(covered) < 0.86*float64(on) {
 			t.Errorf("%s: on in %d of %d runs, D covered in %d", c.name, on, runs, covered)
 		}
 		if math.Abs(mean-affine[0][0]) > 0.1 {
@@ -185,7 +185,7 @@ func TestCalibrationAcrossTrajectories(t *testing.T) {
 // The same figures come out of a restored estimator, and out of it again as it goes on.
 func TestCalibrationIsSaved(t *testing.T) {
 	rng := newRand(4)
-	seen, truth := stream(ornsteinUhlenbeck, 400, 0, rng)
+	seen, truth := stream(ornsteinUhlenbeck, 300, 0, rng)
 	photograph(seen, truth, 0.1, rng)
 	c := Config{Dim: 2, Forget: 0.998, Deterministic: true}
 	e, other := estimator(t, c), estimator(t, c)

@@ -12,9 +12,10 @@ import (
 const (
 	changeBlock  = 20  // steps between two places where the law may change
 	changeOdds   = 200 // of a change against none, at least; a priori there is one somewhere or none, as likely
+	changeDoubt  = -6  // ln odds for affine drifts, below which no others are asked
 	changePlaces = 3   // that are looked at more closely,
 	changeApart  = 5   // this many blocks from each other
-	changeEnd    = 3   // blocks on either side, at least
+	changeEnd    = 5   // blocks on either side, at least: fewer steps than decideAfter give no drift elsewhere either
 )
 
 // ledger holds, up to every changeBlock steps, the sums by which affine drifts are judged: G and b of 1 and u, for each dimension alike.
@@ -125,17 +126,21 @@ func likeliest(gains []float64) (places []int) {
 	return places
 }
 
-// changed is the step before which the drift changed, 0 where it did not. Affine drifts say where that may have been; what is bent looks to
-// them like a change, so where bumps can tell, all fields have the last word.
-func changed(s *steps) (at int, err error) {
+// changed is the step before which the drift changed, 0 where it did not, given the ln evidence of one drift for all steps. Affine drifts
+// say where that may have been, if anywhere; what is bent looks to them like a change, so where bumps can tell, all fields have the last
+// word.
+func changed(s *steps, whole float64) (at int, err error) {
 	gains := newLedger(s, newBasis(s)).gains()
-	least := math.Log(changeOdds * float64(len(gains)))
+	places := math.Log(float64(len(gains)))
+	least := places + math.Log(changeOdds)
 	for _, k := range likeliest(gains) {
 		gain, place := gains[k], (changeEnd+k)*changeBlock
-		if s.dim <= maxBumpDim {
-			if gain, err = gainAt(s, place); err != nil {
+		if gain-places > changeDoubt && s.dim <= maxBumpDim {
+			apart, err := evidenceApart(s, place)
+			if err != nil {
 				return 0, err
 			}
+			gain = apart - whole
 		}
 		if gain >= least {
 			at, least = place, gain
@@ -144,17 +149,16 @@ func changed(s *steps) (at int, err error) {
 	return at, nil
 }
 
-// gainAt is by how much a drift before a step and another one after it explain the steps better than one, in nats.
-func gainAt(s *steps, at int) (float64, error) {
+// evidenceApart is the ln evidence of a drift before a step and another one from it on.
+func evidenceApart(s *steps, at int) (sum float64, err error) {
 	all := *s
 	all.clip = max(s.clip, floats.Sum(s.dt))
-	var evidence [3]float64
-	for i, part := range []*steps{&all, all.part(0, at), all.part(at, all.len())} {
+	for _, part := range []*steps{all.part(0, at), all.part(at, all.len())} {
 		p := &posterior{dim: s.dim}
 		if err := p.learn(part); err != nil {
 			return 0, err
 		}
-		evidence[i] = p.evidence
+		sum += p.evidence
 	}
-	return evidence[1] + evidence[2] - evidence[0], nil
+	return sum, nil
 }

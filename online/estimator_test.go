@@ -74,7 +74,8 @@ func driftError(e *Estimator, law drift, truth [][]float64) float64 {
 
 // L_mu scatters by about 0.4 from seed to seed, its mean over two by 0.3: each limit is what was measured (0.22, 0.23, 0.90,
 // 0.14, 0.12, 0.01) plus two or three of those, less for the quiet ones. For comparison (method.md, section 5), at n = 1000 zero drift gives
-// 4.18 for OU, 0.125 for constant and 9.6 for circle, an unregularised perceptron 7.9, 13.5 and 8.4; the CRLB is 0.2.
+// 4.18 for OU, 0.125 for constant and 9.6 for circle, an unregularised perceptron 7.9, 13.5 and 8.4; the CRLB is 0.2. Every slice learns
+// from all that is remembered, so that few of them serve: with a lag of 150 frames there are six, the last one's of 850 latents.
 func TestDriftError(t *testing.T) {
 	const seeds = 2
 	for _, c := range []struct {
@@ -93,7 +94,7 @@ func TestDriftError(t *testing.T) {
 	} {
 		sum := 0.0
 		for seed := range uint64(seeds) {
-			e := estimator(t, Config{Dim: 2, Seed: seed, Deterministic: true})
+			e := estimator(t, Config{Dim: 2, Seed: seed, Deterministic: true, RefineLag: min(150, uint64(c.n)/4)})
 			seen, truth := stream(c.law, c.n, c.r, newRand(seed+100))
 			feed(t, e, seen)
 			sum += driftError(e, c.law, truth)
@@ -106,7 +107,7 @@ func TestDriftError(t *testing.T) {
 }
 
 func TestEstimateOfTheLaw(t *testing.T) {
-	e := estimator(t, Config{Dim: 2, Seed: 1, Deterministic: true, AlarmFrames: 1e7}) // at 1e5 one frame of these is held
+	e := estimator(t, Config{Dim: 2, Seed: 1, Deterministic: true, RefineLag: 400, AlarmFrames: 1e7}) // at 1e5 one frame of these is held
 	seen, _ := stream(ornsteinUhlenbeck, 1001, 1, newRand(7))
 	got := feed(t, e, seen)
 	s := got.SDE
@@ -254,7 +255,7 @@ func TestPriorIsKeptUntilDisproved(t *testing.T) {
 	prior.Scale = 0.35 // the law's own spread
 	skip := prior.Weights[prior.Size()-4:]
 	skip[0], skip[3] = -4*prior.Scale, -4*prior.Scale // the law itself
-	e := estimator(t, Config{Dim: 2, Prior: prior, Deterministic: true})
+	e := estimator(t, Config{Dim: 2, Prior: prior, Deterministic: true, RefineLag: 150})
 	seen, truth := stream(ornsteinUhlenbeck, 500, 0, newRand(2))
 	dst := new(latent.Estimate)
 	if err := e.Update(dst, &seen[0]); err != nil {
@@ -271,7 +272,7 @@ func TestPriorIsKeptUntilDisproved(t *testing.T) {
 	wrong := prior.Clone()
 	skip = wrong.Weights[wrong.Size()-4:]
 	skip[0], skip[3] = -skip[0], -skip[3]
-	e = estimator(t, Config{Dim: 2, Prior: wrong, Deterministic: true})
+	e = estimator(t, Config{Dim: 2, Prior: wrong, Deterministic: true, RefineLag: 200})
 	seen, truth = stream(ornsteinUhlenbeck, 1000, 0, newRand(3))
 	feed(t, e, seen)
 	if l := driftError(e, ornsteinUhlenbeck, truth); l > 4 { // the wrong prior alone: |8z|² = 16
@@ -298,7 +299,7 @@ func TestFreeze(t *testing.T) {
 
 // TestResetForgetsEverything: after Reset the same latents give the same estimates as they gave a new estimator.
 func TestResetForgetsEverything(t *testing.T) {
-	path, _ := stream(ornsteinUhlenbeck, 300, 0, newRand(8))
+	path, _ := stream(ornsteinUhlenbeck, 220, 0, newRand(8)) // the first slice of moving latents is put to use at frame 200
 	e, err := New(Config{Dim: 2, Seed: 5, Deterministic: true})
 	if err != nil {
 		t.Fatal(err)
@@ -323,7 +324,7 @@ func TestResetForgetsEverything(t *testing.T) {
 }
 
 func TestSameLatentsSameEstimates(t *testing.T) {
-	seen, _ := stream(circle, 400, 0.3, newRand(2))
+	seen, _ := stream(circle, 260, 0.3, newRand(2))
 	c := Config{Dim: 2, Seed: 5, Deterministic: true}
 	a, b := feed(t, estimator(t, c), seen), feed(t, estimator(t, c), seen)
 	within(t, "drift", a.Drift, b.Drift, 0)
@@ -333,6 +334,7 @@ func TestSameLatentsSameEstimates(t *testing.T) {
 // Without Deterministic no frame waits: weights arrive when they are ready, never early, and the frame is on record.
 func TestLateSlicesAreRecorded(t *testing.T) {
 	e := estimator(t, Config{Dim: 2, Seed: 1, RefineLag: 5, Replay: 64})
+	e.refiner.now = func() time.Time { return time.Time{} } // no slice takes time, and none is rested from
 	seen, _ := stream(ornsteinUhlenbeck, 200_000, 0, newRand(1))
 	dst, began := new(latent.Estimate), uint64(0)
 	for k := range seen {
@@ -352,10 +354,50 @@ func TestLateSlicesAreRecorded(t *testing.T) {
 	t.Error("no slice was ever applied")
 }
 
+// ticking is a clock on which a second passes whenever it is read, so that a slice takes one.
+func ticking() func() time.Time {
+	var t time.Time
+	return func() time.Time {
+		t = t.Add(time.Second)
+		return t
+	}
+}
+
+// A live run spends a tenth of a core on refinement at most: after a slice that took a second the next begins nine seconds later, which
+// here is when a ripe frame has read the clock nine times. A run that waits for its slices begins the next when the last is due.
+func TestRefinementRests(t *testing.T) {
+	const lag = 5
+	for deterministic, want := range map[bool]uint64{false: lag + restShare - 1, true: lag} {
+		e := estimator(t, Config{Dim: 2, Seed: 1, RefineLag: lag, Replay: 64, Deterministic: deterministic})
+		e.refiner.now = ticking()
+		seen, _ := stream(ornsteinUhlenbeck, 400, 0, newRand(1))
+		var began, rounds uint64
+		for k := range seen {
+			feed(t, e, seen[k:k+1])
+			if e.frame == e.due-1 {
+				e.refiner.idle(true) // the slice is done when it is due
+			}
+			if e.Refinement().Revision > rounds {
+				if e.frame != began+want {
+					t.Errorf("deterministic %v: begun at frame %d, put to use at %d, want %d", deterministic, began, e.frame, began+want)
+				}
+				rounds, began = e.Refinement().Revision, 0
+			}
+			if e.inFlight && began == 0 {
+				began = e.frame
+			}
+		}
+		if rounds < 3 {
+			t.Errorf("deterministic %v: %d slices, want some", deterministic, rounds)
+		}
+	}
+}
+
 // A run whose slices came late is repeated bit by bit by one that is told when they did.
 func TestLateSlicesAreRepeated(t *testing.T) {
-	seen, _ := stream(ornsteinUhlenbeck, 600, 0, newRand(1))
+	seen, _ := stream(ornsteinUhlenbeck, 400, 0, newRand(1))
 	live, applied := estimator(t, Config{Dim: 2, Seed: 1, RefineLag: 5}), []uint64(nil)
+	live.refiner.now = ticking()
 	want := new(latent.Estimate)
 	for k := range seen {
 		if k%97 == 0 {

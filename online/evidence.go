@@ -123,6 +123,11 @@ func count(tau ...float64) int {
 	return len(slices.DeleteFunc(tau, func(t float64) bool { return t == 0 }))
 }
 
+// mostOn is how many groups the options are about.
+func mostOn(options []option) int {
+	return slices.MaxFunc(options, func(a, b option) int { return a.on - b.on }).on
+}
+
 // average adds the mean coefficients over all combinations, of the fields that o is about, to dst.
 func (o *option) average(dst []float64) {
 	if o.on > 0 {
@@ -189,10 +194,14 @@ func (x *mixture) combine(at [3]int, tau float64) combination {
 func (x *mixture) weigh() {
 	groups := 1
 	for _, options := range x.options {
-		groups += slices.MaxFunc(options, func(a, b option) int { return a.on - b.on }).on
+		groups += mostOn(options)
+	}
+	priors := make([]float64, 1+groups)
+	for k := range priors {
+		priors[k] = logPrior(k, groups)
 	}
 	for c := range x.all {
-		x.logs = append(x.logs, c.logEvidence+logPrior(c.on, groups)+x.options[2][c.at[2]].prior)
+		x.logs = append(x.logs, c.logEvidence+priors[c.on]+x.options[2][c.at[2]].prior)
 	}
 	x.evidence = floats.LogSumExp(x.logs)
 	k := 0

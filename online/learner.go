@@ -41,18 +41,7 @@ func (l *learner) slice(j job) {
 	v := newLens(j.found, j.activity, l.prior)
 	p, hidden := &posterior{dim: l.memory.dim, active: v.active, root: v.root}, 0.0
 	if len(v.active) > 0 {
-		s := v.steps(l.memory)
-		l.clip = max(l.clip, floats.Sum(l.memory.dt))
-		s.clip = l.clip
-		at, err := changed(s)
-		if err == nil && at > 0 {
-			l.memory.drop(l.memory.began(at))
-			l.changes++
-			s = s.part(at, s.len())
-		}
-		if err == nil {
-			err = p.learn(s)
-		}
+		s, err := l.learn(p, v)
 		if err != nil {
 			l.failed++
 			return
@@ -68,4 +57,23 @@ func (l *learner) slice(j job) {
 	low, high := l.memory.box()
 	l.added, l.bent, l.hidden = &addition{n, low, high, bent == nil}, bent, hidden
 	l.field = p.grid(l.memory, l.prior, l.added, rand.New(rand.NewPCG(l.seed, 4)))
+}
+
+// learn fills p in from what is remembered since the drift last changed, and forgets the rest. It returns the steps that p was learnt from.
+func (l *learner) learn(p *posterior, v *lens) (*steps, error) {
+	s := v.steps(l.memory)
+	l.clip = max(l.clip, floats.Sum(l.memory.dt))
+	s.clip = l.clip
+	s.weigh()
+	if err := p.learn(s); err != nil {
+		return nil, err
+	}
+	at, err := changed(s, p.evidence)
+	if err != nil || at == 0 {
+		return s, err
+	}
+	l.memory.drop(l.memory.began(at))
+	l.changes++
+	s = s.part(at, s.len())
+	return s, p.learn(s)
 }

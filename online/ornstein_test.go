@@ -64,9 +64,9 @@ func TestRelaxationIsTheExactLikelihood(t *testing.T) {
 	within(t, "ln L and S", []float64{ln, found}, []float64{want, variance}, 1e-10)
 }
 
-// Of 100 runs a coverage of 0.95 is known to 0.022, and may miss it by three of those; 0.88 in 100 is the limit.
+// Of 40 runs a coverage of 0.95 is known to 0.034, and may miss it by three of those: 34 of 40 is the limit.
 func TestRelaxation(t *testing.T) {
-	const runs = 100
+	const runs = 40
 	for _, c := range []struct {
 		name               string
 		n                  int
@@ -97,7 +97,7 @@ func TestRelaxation(t *testing.T) {
 			}
 		}
 		t.Logf("%s: of %d intervals κ is in %d, σ in %d, stiffness in %d", c.name, runs, rates, sigmas, stiffnesses)
-		if min(rates, sigmas, stiffnesses) < 88 {
+		if min(rates, sigmas, stiffnesses) < 34 {
 			t.Errorf("%s: of %d intervals κ is in %d, σ in %d, stiffness in %d", c.name, runs, rates, sigmas, stiffnesses)
 		}
 	}

@@ -64,7 +64,7 @@ func (p *posterior) learn(s *steps) error {
 // average gathers the mean coefficients over all combinations.
 func (p *posterior) average(all []*bumps) {
 	x, d := p.mixture, len(p.basis.centre)
-	p.constant, p.radial = make([]float64, d), x.radial
+	p.constant, p.radial, p.curves = make([]float64, d), x.radial, nil
 	for i := range x.options[0] {
 		x.options[0][i].average(p.constant)
 	}

@@ -1,10 +1,16 @@
 package online
 
+import "time"
+
 // A slice begins when this many latents are new, or this part of the memory.
 const (
 	firstSlice = 50
 	sliceShare = 16
 )
+
+// restShare is how many times as long as a slice took nothing is done after it in a live run: refinement has a tenth of one core, however
+// fast frames come.
+const restShare = 9
 
 // Refinement says how far the drift has been refined.
 type Refinement struct {
@@ -48,12 +54,16 @@ func (e *Estimator) apply(seq uint64) {
 	e.sde.Revision++ // told with this very frame: whoever repeats the run needs to know of each
 }
 
-// ripe says whether the slice that is out is to be put to use at this frame.
+// ripe says whether the slice that is out is to be put to use at this frame. Where no frame waits for slices, their use waits for the rest
+// after them, because the next begins then: the frame of use is on record, and all that a run needs to be repeated.
 func (e *Estimator) ripe(seq uint64) bool {
 	if applied, next := e.config.Applied, e.refinement.Revision; applied != nil {
 		return next < uint64(len(applied)) && seq >= applied[next] && e.refiner.idle(true)
 	}
-	return e.frame >= e.due && e.refiner.idle(e.config.Deterministic)
+	if e.config.Deterministic {
+		return e.frame >= e.due && e.refiner.idle(true)
+	}
+	return e.frame >= e.due && e.refiner.idle(false) && e.refiner.rested()
 }
 
 // handOver begins a slice on what has been set aside, once that is enough to be worth it: a slice takes as long as the memory is.
@@ -75,22 +85,27 @@ func (l *law) tell() {
 }
 
 // refiner owns the goroutine that runs the learner's slices beside the frame path. The learner may be touched from outside
-// only while no slice is running.
+// only while no slice is running, and so may rest.
 type refiner struct {
 	learner *learner
+	now     func() time.Time
 	jobs    chan job
 	done    chan struct{}
-	running bool // a job is out; its done has not been received
+	running bool      // a job is out; its done has not been received
+	rest    time.Time // when the rest after the last slice is over
 }
 
 // newRefiner starts the goroutine; close ends it.
 func newRefiner(l *learner) *refiner {
-	r := &refiner{learner: l, jobs: make(chan job), done: make(chan struct{})}
+	r := &refiner{learner: l, now: time.Now, jobs: make(chan job), done: make(chan struct{})}
 	jobs := r.jobs
 	go func() {
 		defer close(r.done)
 		for j := range jobs {
+			began := r.now()
 			r.learner.slice(j)
+			ended := r.now()
+			r.rest = ended.Add(restShare * ended.Sub(began))
 			r.done <- struct{}{}
 		}
 	}()
@@ -118,6 +133,9 @@ func (r *refiner) idle(wait bool) bool {
 	}
 	return !r.running
 }
+
+// rested says whether the rest after the last slice is over. None may be running.
+func (r *refiner) rested() bool { return !r.now().Before(r.rest) }
 
 // close ends the goroutine, after the slice that is running; a second call does nothing.
 func (r *refiner) close() {

@@ -11,7 +11,7 @@ import (
 const (
 	studentPoints = 256 // visited points at most, spread evenly over the track; every step sees them all
 	studentSteps  = 600
-	reviewSteps   = 60   // of one that has imitated much the same drift before
+	reviewSteps   = 30   // of one that has imitated much the same drift before
 	leastBent     = 0.01 // of the bound on a drift, 1/T: what is bent by less, in square, is not worth imitating
 	studentRate   = 1e-2 // at first; it falls to 0 as half a cosine
 )

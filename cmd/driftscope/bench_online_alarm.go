@@ -19,23 +19,25 @@ type alarmed struct {
 	Delay     int     `json:"delay"`        // frames from the change to the alarm, the median over runs; -1 where half had none
 	Missed    int     `json:"missed"`       // changes that no alarm followed before the end
 
-	on bool
+	on [2]bool // drift and diffusion
 }
 
-// hear takes the evidence after frame k.
+// hear takes the evidence after frame k. An alarm that has begun is over at a hundredth of its threshold, as the estimator's is.
 func (r *changeRow) hear(k int, e online.Evidence) {
 	for i := range r.Alarms {
 		a := &r.Alarms[i]
-		loud := max(e.Drift, e.Diffusion) > a.Threshold
-		switch {
-		case k < changeFrame:
-			a.Quiet++
-			if loud && !a.on {
+		for kind, evidence := range [...]float64{e.Drift, e.Diffusion} {
+			loud := evidence > a.Threshold
+			switch {
+			case k < changeFrame && loud && !a.on[kind]:
 				a.False++
+			case k >= changeFrame && loud && a.Delay == 0:
+				a.Delay = k + 1 - changeFrame
 			}
-			a.on = loud
-		case loud && a.Delay == 0:
-			a.Delay = k + 1 - changeFrame
+			a.on[kind] = loud || a.on[kind] && evidence > a.Threshold/100
+		}
+		if k < changeFrame {
+			a.Quiet++
 		}
 	}
 }
