@@ -191,7 +191,7 @@ func closeSteps(made []pipeline.NamedStep) {
 // refinements too, and the same input gives the same output.
 func newEstimator(o config.Online, model *infer.Model, deterministic bool, applied []uint64) (*online.Estimator, error) {
 	c := online.Config{
-		Dim: model.Card.Latent, Seed: o.Seed, MaxGap: o.MaxGap, Exposure: o.Exposure, RefineLag: o.RefineLag, PixelUM: o.PixelUM, Deterministic: deterministic, Applied: applied,
+		Dim: model.Card.Latent, Seed: o.Seed, MaxGap: o.MaxGap, Exposure: o.Exposure, RefineLag: o.RefineLag, Replay: o.Memory, PixelUM: o.PixelUM, Deterministic: deterministic, Applied: applied,
 		Forecast: o.Forecast, AlarmFrames: float64(o.AlarmFrames), TrainMean: model.Card.Mean, TrainSD: model.Card.SD,
 	}
 	if model.Card.Drift != nil {

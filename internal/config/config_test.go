@@ -16,6 +16,7 @@ var badFiles = map[string]string{
 	"bad-embedded": `bad-embedded.bad.yaml: model: found "embedded:", expected embedded:NAME, such as embedded:molecule`,
 	"bad-grace":    `bad-grace.bad.yaml: grace: found -3s, expected more than 0s and at most 1m0s`,
 	"bad-mode":     `bad-mode.bad.yaml: mode: found "newest", expected latest or lossless`,
+	"bad-memory":   `bad-memory.bad.yaml: online.memory: found 10, expected 64 to 65536 transitions`,
 	"bad-model":    `bad-model.bad.yaml: model: found "bead.pt", expected embedded:NAME or the path of an .onnx file`,
 	"bad-nats":     `bad-nats.bad.yaml: nats.url: found "imaging.example", expected embedded, off, context:NAME or nats://host:port`,
 	"bad-nats-durable": "bad-nats-durable.bad.yaml: nats.durable: found true beside nats.url off: give a server, or leave it out\n" +
@@ -142,7 +143,7 @@ func TestFull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !reflect.DeepEqual(c.Online, Online{Seed: 1<<64 - 1, RefineLag: 100, MaxGap: 250 * time.Millisecond, Exposure: 8 * time.Millisecond, PixelUM: 0.351, Forecast: []float64{0.05, 1}, AlarmFrames: 1e6}) {
+	if !reflect.DeepEqual(c.Online, Online{Seed: 1<<64 - 1, RefineLag: 100, Memory: 1000, MaxGap: 250 * time.Millisecond, Exposure: 8 * time.Millisecond, PixelUM: 0.351, Forecast: []float64{0.05, 1}, AlarmFrames: 1e6}) {
 		t.Errorf("online %+v", c.Online)
 	}
 	if c.Stream != "bead-2" || c.Model != "models/bead.onnx" || c.Grace != 1500*time.Millisecond {

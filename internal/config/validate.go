@@ -27,6 +27,8 @@ const (
 	maxSinks     = 16
 	maxSteps     = 32
 	maxPixelUM   = 1e6
+	leastMemory  = 64
+	mostMemory   = 1 << 16
 	maxRecordGB  = 1e6
 	minToken     = 16 // characters: cannot be guessed by trying
 	maxToken     = 256
@@ -55,6 +57,7 @@ func (c *Config) Validate() error {
 	bad(c.Online.RefineLag >= 1 && c.Online.RefineLag <= maxRefineLag, "online.refine_lag: found %d, expected 1 to %d frames", c.Online.RefineLag, maxRefineLag)
 	bad(c.Online.MaxGap > 0, "online.max_gap: found %v, expected a positive duration", c.Online.MaxGap)
 	bad(c.Online.Exposure >= 0 && c.Online.Exposure <= maxExposure, "online.exposure: found %v, expected 0s to %v", c.Online.Exposure, maxExposure)
+	bad(c.Online.Memory >= leastMemory && c.Online.Memory <= mostMemory, "online.memory: found %d, expected %d to %d transitions", c.Online.Memory, leastMemory, mostMemory)
 	bad(c.Online.PixelUM >= 0 && c.Online.PixelUM <= maxPixelUM, "online.pixel_um: found %g, expected more than 0 and at most %g µm", c.Online.PixelUM, float64(maxPixelUM))
 	bad(validHorizons(c.Online.Forecast), "online.forecast_s: found %v, expected at most %d numbers of seconds, ascending, above 0 and at most %d", c.Online.Forecast, maxHorizons, maxHorizon)
 	bad(c.Online.AlarmFrames >= leastAlarms && c.Online.AlarmFrames <= mostAlarms, "online.alarm_frames: found %d, expected 1e3 to 1e7", c.Online.AlarmFrames)
