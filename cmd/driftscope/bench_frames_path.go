@@ -194,17 +194,23 @@ func measurePath(ctx context.Context, p benchPictures, seconds, rate float64) (s
 	}
 	cfg := config.Default()
 	cfg.NATS.Port = 0
-	s := &stream{}
+	server, err := connect(ctx, cfg)
+	if err != nil {
+		return sideCost{}, err
+	}
+	defer server.Close()
+	s := &stream{cfg: cfg}
 	s.stages.Source = source
-	var err error
 	if s.model, err = loadModel(cfg); err != nil {
 		return sideCost{}, err
 	}
-	if err := s.finish(ctx, cfg, p.steps(), nil, false); err != nil {
+	if err = s.finish(ctx, cfg, p.steps(), nil, false); err == nil {
+		err = s.attach(server, false)
+	}
+	if err != nil {
 		s.close()
 		return sideCost{}, err
 	}
-	defer s.bus.Close()
 	watch := &stopwatch{Sink: s.stages.Sinks[0].Sink, studio: source, latencies: make([]time.Duration, 0, 1<<20)}
 	s.stages.Sinks[0].Sink = watch
 	summary, err := pipeline.Run(ctx, s.stages, pipeline.Options{Stream: cfg.Stream, Grace: cfg.Grace, ViewEvery: s.viewEvery()})
