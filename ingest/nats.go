@@ -35,7 +35,7 @@ const answering = 5 * time.Second
 // natsOptions are the keys of a NATS source.
 type natsOptions struct {
 	Subject     string `yaml:"subject"`
-	URL         string `yaml:"url"`         // default DefaultNATS
+	URL         string `yaml:"url"`         // default DefaultNATS, or the server inside the same run
 	Credentials string `yaml:"credentials"` // path of a .creds file
 }
 

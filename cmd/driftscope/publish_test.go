@@ -143,7 +143,7 @@ func TestRunOnItsOwnServer(t *testing.T) {
 	address := listener.Addr().String()
 	listener.Close()
 	_, port, _ := net.SplitHostPort(address)
-	run := command(t, t.TempDir(), "run", "nats://"+address+"/cam", "--frames", "10", "--nats-port", port, "--no-status")
+	run := command(t, t.TempDir(), "run", "nats:cam", "--frames", "10", "--nats-port", port, "--no-status")
 	var out, problems bytes.Buffer
 	run.Stdout, run.Stderr = &out, &problems
 	if err := run.Start(); err != nil {

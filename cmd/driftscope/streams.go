@@ -76,6 +76,9 @@ func assembleAll(ctx context.Context, cfgs []config.Config, before *earlier) (_ 
 		}
 	}
 	for _, cfg := range cfgs {
+		if cfg.Source, err = readingFrom(cfg, p.bus); err != nil {
+			return nil, err
+		}
 		s, err := assemble(ctx, cfg, before)
 		if err != nil {
 			return nil, ofStream(cfg.Stream, len(cfgs), err)
@@ -96,6 +99,14 @@ func assembleAll(ctx context.Context, cfgs []config.Config, before *earlier) (_ 
 		}
 	}
 	return p, nil
+}
+
+// readingFrom gives a source on NATS that names no server the one inside this process, wherever that listens.
+func readingFrom(cfg config.Config, b *bus.Conn) (config.Component, error) {
+	if _, named := cfg.Source.Options()["url"]; named || cfg.Source.Kind != natsSource || cfg.NATS.URL != config.NATSEmbedded || cfg.NATS.Token != "" {
+		return cfg.Source, nil
+	}
+	return cfg.Source.With("url", b.URL())
 }
 
 // close frees streams that are not going to run.
