@@ -6,7 +6,10 @@ import (
 	"slices"
 	"time"
 
+	"gocv.io/x/gocv"
 	"gonum.org/v1/gonum/floats"
+
+	"driftscope/internal/frame"
 )
 
 // cadence counts the frames that a camera made and nobody got, by the gaps in its timestamps. A camera makes frames at even steps; a stamp
@@ -122,8 +125,24 @@ func common(steps []float64, enough int) float64 {
 // camera that is opened again is set again, so that its times go on.
 type cameraClock struct {
 	cadence
-	zero  time.Time // of the host, when the camera's clock was 0
-	stamp time.Duration
+	sparse bool      // frames come when they are triggered: a gap is no loss
+	zero   time.Time // of the host, when the camera's clock was 0
+	stamp  time.Duration
+	seq    uint64 // of the next frame, those that are missing not counted
+}
+
+// frame numbers and times mat, which it owns from now on.
+func (c *cameraClock) frame(mat gocv.Mat, stamp time.Duration, arrived time.Time) *frame.Frame {
+	t, missing, warning := c.stamped(stamp, arrived)
+	if c.sparse {
+		missing, warning = 0, ""
+	}
+	f := frame.New(c.seq+missing, t, frame.Meta{Arrived: arrived, Dropped: missing}, mat)
+	if warning != "" {
+		f.Notice(true, "frame_rate", warning)
+	}
+	c.seq = f.Seq + 1
+	return f
 }
 
 // stamped is the acquisition time of a frame with a timestamp, negative where it has none, and what is missing before it.

@@ -28,7 +28,6 @@ type opencvStream struct {
 	capture *gocv.VideoCapture
 	first   *frame.Frame // read by Open and not yet given
 	clock   cameraClock
-	seq     uint64
 }
 
 // Live says that frames come whether or not they are read.
@@ -60,7 +59,7 @@ func (s *opencvStream) Read(ctx context.Context) (*frame.Frame, error) {
 	mat := gocv.NewMat()
 	if !s.capture.Read(&mat) || mat.Empty() {
 		mat.Close()
-		if n := s.capture.Get(gocv.VideoCaptureFrameCount); s.file && n > 0 && float64(s.seq) >= n {
+		if n := s.capture.Get(gocv.VideoCaptureFrameCount); s.file && n > 0 && float64(s.clock.seq) >= n {
 			return nil, io.EOF
 		}
 		return nil, fmt.Errorf("%s gives no frame any more: %w", s.name, pipeline.ErrNotConnected)
@@ -74,23 +73,14 @@ func (s *opencvStream) frame(mat gocv.Mat, arrived time.Time) (*frame.Frame, err
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.name, err)
 	}
-	if s.seq == 0 && s.fps > 0 {
+	if s.clock.seq == 0 && s.fps > 0 {
 		s.clock.period = 1 / s.fps
 	}
 	stamp := time.Duration(-1)
 	if ms := s.capture.Get(gocv.VideoCapturePosMsec); ms > 0 && ms < math.MaxInt64/1e6 {
 		stamp = time.Duration(ms * float64(time.Millisecond))
 	}
-	f := frame.New(s.seq, time.Time{}, frame.Meta{Arrived: arrived}, mat)
-	var warning string
-	f.Time, f.Meta.Dropped, warning = s.clock.stamped(stamp, arrived)
-	if warning != "" {
-		f.Notice(true, "frame_rate", warning)
-	}
-	s.seq += f.Meta.Dropped
-	f.Seq = s.seq
-	s.seq++
-	return f, nil
+	return s.clock.frame(mat, stamp, arrived), nil
 }
 
 // Close frees the device.
@@ -104,7 +94,7 @@ func (s *opencvStream) Close() error {
 		err = s.capture.Close()
 		s.capture = nil
 	}
-	s.seq, s.clock = 0, cameraClock{}
+	s.clock = cameraClock{}
 	return err
 }
 

@@ -34,7 +34,6 @@ type gstreamer struct {
 
 	pipeline *gst.Pipeline
 	clock    cameraClock
-	seq      uint64
 	first    *frame.Frame // pulled by Open and not yet given
 }
 
@@ -105,7 +104,7 @@ func (s *gstreamer) frame(p gst.Picture, arrived time.Time) (*frame.Frame, error
 	if err := checkSize(p.Width, p.Height); err != nil {
 		return nil, err
 	}
-	kind := map[gst.Format]gocv.MatType{gst.Gray8: gocv.MatTypeCV8UC1, gst.Gray16: gocv.MatTypeCV16UC1, gst.BGR: gocv.MatTypeCV8UC3}[p.Format]
+	kind := [...]gocv.MatType{gst.Gray8: gocv.MatTypeCV8UC1, gst.Gray16: gocv.MatTypeCV16UC1, gst.BGR: gocv.MatTypeCV8UC3}[p.Format]
 	mat := gocv.NewMatWithSize(p.Height, p.Width, kind)
 	data, err := mat.DataPtrUint8()
 	if err == nil {
@@ -115,21 +114,11 @@ func (s *gstreamer) frame(p gst.Picture, arrived time.Time) (*frame.Frame, error
 		mat.Close()
 		return nil, err
 	}
-	if s.seq == 0 && s.clock.period == 0 && p.Rate > 0 && !s.sparse {
+	s.clock.sparse = s.sparse
+	if s.clock.seq == 0 && s.clock.period == 0 && p.Rate > 0 && !s.sparse {
 		s.clock.period = 1 / p.Rate
 	}
-	f := frame.New(s.seq, time.Time{}, frame.Meta{Arrived: arrived}, mat)
-	var warning string
-	if f.Time, f.Meta.Dropped, warning = s.clock.stamped(p.PTS, arrived); s.sparse {
-		f.Meta.Dropped, warning = 0, ""
-	}
-	if warning != "" {
-		f.Notice(true, "frame_rate", warning)
-	}
-	s.seq += f.Meta.Dropped
-	f.Seq = s.seq
-	s.seq++
-	return f, nil
+	return s.clock.frame(mat, p.PTS, arrived), nil
 }
 
 // Close stops the pipeline.
@@ -142,7 +131,7 @@ func (s *gstreamer) Close() error {
 		s.pipeline.Close()
 		s.pipeline = nil
 	}
-	s.seq, s.clock = 0, cameraClock{}
+	s.clock = cameraClock{}
 	return nil
 }
 

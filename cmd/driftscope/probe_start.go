@@ -17,6 +17,10 @@ func (c *probeCmd) write(found *findings, component config.Component) error {
 	if err := os.MkdirAll(c.Out, 0o755); err != nil {
 		return usage(fmt.Errorf("--out: %w: give a folder that can be written", err))
 	}
+	path := filepath.Join(c.Out, "stream.yaml")
+	if _, err := os.Stat(path); err == nil {
+		return usage(fmt.Errorf("--out: %s is there already, and may hold what somebody wrote: give another folder", path))
+	}
 	picture, err := found.preview()
 	if err != nil {
 		return fmt.Errorf("preview.png: %w", err)
@@ -28,7 +32,6 @@ func (c *probeCmd) write(found *findings, component config.Component) error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(c.Out, "stream.yaml")
 	if err := writeFile(path, start); err != nil {
 		return fmt.Errorf("stream.yaml: %w: free some space or give another folder", err)
 	}

@@ -302,6 +302,7 @@ func TestProbeStarts(t *testing.T) {
 	if shown, err := png.Decode(picture); err != nil || shown.Bounds().Dx() != 512 {
 		t.Errorf("preview.png: %v", err)
 	}
+	drive(t, folder, "probe", "it's here", "--out", "found").check(t, 2, "stream.yaml is there already")
 	elsewhere := t.TempDir() // the source is named from the root
 	start := filepath.Join(folder, "found", "stream.yaml")
 	if o := drive(t, elsewhere, "lint", start); o.status != 0 {
