@@ -30,18 +30,9 @@ func (e *encoder) encode(m latent.Message, emit func(kind latent.Kind, line []by
 		if err := emit(latent.KindLatent, e.line); err != nil {
 			return err
 		}
-		if m.SDE.Revision == e.revision {
-			return nil
-		}
-		e.sde.fill(e.stream, m)
-		if m.SDE.Field != nil && m.SDE.Field != e.field {
-			e.sde.Field = fieldRecord(m.SDE.Field)
-		}
-		if err := e.emit(latent.KindSDE, &e.sde, emit); err != nil {
-			return err
-		}
-		e.revision, e.field = m.SDE.Revision, m.SDE.Field
-		return nil
+		return e.law(m.Latent.Seq, m.Latent.Time, &m.SDE, emit)
+	case *latent.Law:
+		return e.law(m.Seq, m.Time, &m.SDE, emit)
 	case *latent.Event:
 		r := EventRecord{header(latent.KindEvent), *m}
 		r.Time = r.Time.UTC()
@@ -56,6 +47,22 @@ func (e *encoder) encode(m latent.Message, emit func(kind latent.Kind, line []by
 		return e.emit(latent.KindView, &r, emit)
 	}
 	return fmt.Errorf("a message of type %T cannot be written", m)
+}
+
+// law emits s as it stood at a frame, where it is new, and its field where that is.
+func (e *encoder) law(seq uint64, at time.Time, s *latent.SDE, emit func(latent.Kind, []byte) error) error {
+	if s.Revision == e.revision {
+		return nil
+	}
+	e.sde.fill(e.stream, seq, at, s)
+	if s.Field != nil && s.Field != e.field {
+		e.sde.Field = fieldRecord(s.Field)
+	}
+	if err := e.emit(latent.KindSDE, &e.sde, emit); err != nil {
+		return err
+	}
+	e.revision, e.field = s.Revision, s.Field
+	return nil
 }
 
 // emit encodes a record by its fields' tags.

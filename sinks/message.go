@@ -104,11 +104,10 @@ type ViewRecord struct {
 }
 
 // fill makes r the record of e. It shares e's slices.
-func (r *SDERecord) fill(stream string, e *latent.Estimate) {
-	s := &e.SDE
+func (r *SDERecord) fill(stream string, seq uint64, at time.Time, s *latent.SDE) {
 	*r = SDERecord{
 		Header: Header{latent.Version, latent.KindSDE, stream},
-		Seq:    e.Latent.Seq, Time: e.Latent.Time.UTC(),
+		Seq:    seq, Time: at.UTC(),
 		Revision: s.Revision, Transitions: s.Transitions, Seconds: Number(s.Seconds),
 		Sigma: s.Sigma, SigmaLow: s.SigmaLow, SigmaHigh: s.SigmaHigh, Diffusion: s.Diffusion, Noise: s.Noise,
 		Activity: s.Activity, ActiveCount: s.ActiveCount, CRLB: Number(s.CRLB), DriftRevision: s.DriftRevision, Held: s.Held,

@@ -61,7 +61,7 @@ func (s *natsSink) Commands() <-chan latent.Command { return s.commands }
 // Undelivered, unless m is in the spool.
 func (s *natsSink) Write(_ context.Context, m latent.Message) error {
 	switch m.(type) {
-	case *latent.Estimate, *latent.Event:
+	case *latent.Estimate, *latent.Law, *latent.Event:
 		if s.durable != nil {
 			return s.keep(m)
 		}

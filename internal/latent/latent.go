@@ -12,7 +12,7 @@ const Version = 1
 // Kind names a message and is the last token of its subject.
 type Kind string
 
-// The kinds of message. An Estimate travels on two subjects: KindLatent every frame, KindSDE when its law was refreshed.
+// The kinds of message. An Estimate travels on two subjects: KindLatent every frame, KindSDE when its law was refreshed; a Law on the latter.
 const (
 	KindLatent Kind = "latent"
 	KindSDE    Kind = "sde"
@@ -21,7 +21,7 @@ const (
 	KindView   Kind = "view"
 )
 
-// Message is one of *Estimate, *Event, *Health or *View. A sink that keeps one copies it: the runner reuses the memory.
+// Message is one of *Estimate, *Law, *Event, *Health or *View. A sink that keeps one copies it: the runner reuses the memory.
 type Message interface {
 	message()
 }
@@ -145,6 +145,13 @@ func (e *Estimate) Copy(src *Estimate) {
 	e.ForecastSD = append(e.ForecastSD[:0], src.ForecastSD...)
 }
 
+// Law is the law that a whole recording leads to, told after its last frame. It is never changed once it is here.
+type Law struct {
+	Seq  uint64    // of the last frame
+	Time time.Time // its acquisition
+	SDE  SDE
+}
+
 // Level is how much an event matters.
 type Level string
 
@@ -197,6 +204,7 @@ type View struct {
 }
 
 func (*Estimate) message() {}
+func (*Law) message()      {}
 func (*Event) message()    {}
 func (*Health) message()   {}
 func (*View) message()     {}

@@ -66,6 +66,20 @@ func (t *tracker) run(stop, ctx context.Context) {
 		lanes.Go(func() { l.run(stop, ctx) })
 	}
 	lanes.Wait()
+	t.finish(ctx)
+}
+
+// finish publishes the law of a whole recording, once its last frame has been tracked.
+func (t *tracker) finish(ctx context.Context) {
+	e, ok := t.Estimator.(Finisher)
+	if !ok || !t.waits.Load() || ctx.Err() != nil {
+		return
+	}
+	last := &t.estimate.Latent
+	law := &latent.Law{Seq: last.Seq, Time: last.Time}
+	if e.Finish(&law.SDE, last.Seq) {
+		t.publish(ctx, law, time.Time{})
+	}
 }
 
 // ticket is a frame on its way, with the number by which gates know it.
