@@ -212,7 +212,7 @@ func (a *arrivals) of(seq uint64) time.Time {
 }
 
 // BenchmarkTriggerLatency is the time from a frame's capture until another client of a real server on loopback has its trigger in its
-// hands, with the demo's molecule at 100 frames a second and rules enough that one fires in most frames.
+// hands, with the demo's molecule at its 56 frames a second and rules enough that one fires in most frames.
 func BenchmarkTriggerLatency(b *testing.B) {
 	var rules strings.Builder
 	for i := range 32 {
