@@ -44,3 +44,24 @@ func TestAlarmsStand(t *testing.T) {
 		t.Errorf("after a roll back %v are on: %v", dst.Alarms, err)
 	}
 }
+
+// TestFrozenLatentsGoOn: while the law is frozen an estimate has the latent as it was measured, and no alarm about the law or the object
+// begins, whatever comes.
+func TestFrozenLatentsGoOn(t *testing.T) {
+	e := informed(t, Config{Dim: 2, Prior: springs(2, 4)})
+	seen := walk(900, 500, 0.2, 83, ornsteinUhlenbeck, ornsteinUhlenbeck, 1, 3)
+	feed(t, e, seen[:500])
+	e.Freeze(true)
+	dst := new(latent.Estimate)
+	for k := 500; k < len(seen); k++ {
+		if k%50 < 10 {
+			seen[k].Mean[1] += 30 * float64(k%3)
+		}
+		if err := e.Update(dst, &seen[k]); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(dst.Filtered, seen[k].Mean) || len(dst.Alarms) != 0 {
+			t.Fatalf("frame %d: filtered %v of %v, %v on", k, dst.Filtered, seen[k].Mean, dst.Alarms)
+		}
+	}
+}
