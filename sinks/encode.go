@@ -37,6 +37,8 @@ func (e *encoder) encode(m latent.Message, emit func(kind latent.Kind, line []by
 		r := EventRecord{header(latent.KindEvent), *m}
 		r.Time = r.Time.UTC()
 		return e.emit(latent.KindEvent, &r, emit)
+	case *latent.Trigger:
+		return e.emit(latent.KindTrigger, triggerRecord(header(latent.KindTrigger), m), emit)
 	case *latent.Health:
 		r := HealthRecord{header(latent.KindHealth), *m}
 		r.Time = r.Time.UTC()
@@ -97,7 +99,7 @@ func appendLatent(dst []byte, stream string, e *latent.Estimate) []byte {
 	vector(`,"z_sd":`, l.SD)
 	vector(`,"drift":`, e.Drift)
 	dst = append(dst, `,"latency_ms":`...)
-	dst = appendNumber(dst, float64(e.Latency)/float64(time.Millisecond))
+	dst = appendNumber(dst, milliseconds(e.Latency))
 	if len(l.Centroid) > 0 {
 		vector(`,"centroid_px":`, l.Centroid)
 	}

@@ -142,6 +142,7 @@ func (t *tracker) conclude(ctx context.Context, f *frame.Frame, z *latent.Latent
 	case err == nil:
 		t.skips = 0
 		t.tally.track()
+		t.watch(ctx, f.Meta.Arrived)
 		t.publish(ctx, &t.estimate, f.Meta.Arrived)
 		t.alarm(ctx)
 		t.keep(ctx)
@@ -179,6 +180,17 @@ func (t *tracker) fold(f *frame.Frame, z *latent.Latent) error {
 	t.estimate.Latency = time.Since(f.Meta.Arrived)
 	t.lost = 0
 	return nil
+}
+
+// watch publishes the triggers of this frame, ahead of its estimate.
+func (t *tracker) watch(ctx context.Context, arrived time.Time) {
+	if t.Watcher == nil {
+		return
+	}
+	for _, trigger := range t.Watcher.Watch(&t.estimate) {
+		trigger.Latency = time.Since(arrived)
+		t.publish(ctx, trigger, time.Time{})
+	}
 }
 
 // showing says whether a View is wanted and due, and then that it is being made.
