@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"driftscope/ingest"
 	"driftscope/internal/config"
@@ -49,9 +50,12 @@ func lint(cfg config.Config) error {
 	return errors.Join(errs...)
 }
 
-// lintModel loads the model and compares its steps with those written.
+// lintModel loads the model, unless a server has it, and compares its steps with those written.
 func lintModel(cfg config.Config) error {
-	m, err := loadModel(cfg)
+	if strings.HasPrefix(cfg.Model, onServer) {
+		return nil
+	}
+	m, err := loadModel(context.Background(), cfg, nil)
 	if err != nil {
 		return err
 	}
