@@ -47,6 +47,9 @@ func (c *modelServer) use(ctx context.Context, do func(*bus.Models) error) error
 	if err == nil {
 		err = do(models)
 	}
+	if errors.Is(err, bus.ErrName) {
+		err = usage(err)
+	}
 	return errors.Join(err, conn.Close())
 }
 

@@ -65,9 +65,6 @@ func (c *Conn) Models() (*Models, error) {
 	return m, nil
 }
 
-// Bucket is the object store's name, for other tools.
-func (m *Models) Bucket() string { return m.bucket }
-
 // Put keeps a file under a name, in place of the one that is there. The store is made where there is none.
 func (m *Models) Put(ctx context.Context, name, about string, data []byte) error {
 	if checkToken("model", name) != nil {
