@@ -81,7 +81,7 @@ func (t *tracker) silence(ctx context.Context) {
 
 // remember keeps a copy of the stream's first frame, on which other models are tried, where they can come.
 func (t *tracker) remember(f *frame.Frame) {
-	if t.Swap != nil && t.like.Load() == nil {
+	if t.Swap != nil && t.like.Load() == nil && f.Bytes() > 0 {
 		t.like.Store(frame.New(f.Seq, f.Time, frame.Meta{Trajectory: f.Meta.Trajectory}, f.Mat().Clone()))
 	}
 }
