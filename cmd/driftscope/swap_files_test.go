@@ -53,24 +53,44 @@ func spun(t *testing.T) []byte {
 	return data
 }
 
-// plainModel is an encoder that weighs pixels, for pictures of so many channels that are prepared as the shipped model's.
-func plainModel(t *testing.T, latents, channels int) []byte {
+// ownSteps is the shipped model's preprocessing as a configuration has it.
+func ownSteps(t *testing.T) string {
 	t.Helper()
 	m, err := openModel(embedded + defaultModel)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := card.Card{Version: card.Version, Input: card.Input{Channels: channels, Height: 64, Width: 64}, Latent: latents, Preprocess: m.Card.Preprocess, DT: m.Card.DT, Seconds: 10}
-	rng, pixels := rand.New(rand.NewPCG(1, 1)), channels*64*64
+	var steps []map[string]any
+	for _, s := range m.Card.Preprocess {
+		steps = append(steps, map[string]any{s.Kind: s.Options})
+	}
+	text, err := json.Marshal(steps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// plainModel is an encoder that weighs pixels, for square pictures of so many channels that are prepared as the shipped model's, but for
+// their size.
+func plainModel(t *testing.T, latents, channels, side int) []byte {
+	t.Helper()
+	m, err := openModel(embedded + defaultModel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := card.Card{Version: card.Version, Input: card.Input{Channels: channels, Height: side, Width: side}, Latent: latents, Preprocess: m.Card.Preprocess, DT: m.Card.DT, Seconds: 10}
+	rng, pixels := rand.New(rand.NewPCG(1, 1)), channels*side*side
 	w := make([]float32, latents*pixels)
 	for i := range w {
 		w[i] = rng.Float32() / 100
 	}
+	c.Preprocess[len(c.Preprocess)-1].Options["width"], c.Preprocess[len(c.Preprocess)-1].Options["height"] = side, side
 	for range latents {
 		c.Sigma, c.Mean, c.SD = append(c.Sigma, 1), append(c.Mean, 0), append(c.SD, 1)
 	}
 	g := &card.Graph{
-		Name: "plain", Inputs: []card.Value{{Name: "x", Shape: []int{1, channels, 64, 64}}},
+		Name: "plain", Inputs: []card.Value{{Name: "x", Shape: []int{1, channels, side, side}}},
 		Outputs: []card.Value{{Name: "mean", Shape: []int{1, latents}}, {Name: "log_sd", Shape: []int{1, latents}}},
 		Tensors: []card.Tensor{{Name: "w", Shape: []int{latents, pixels}, Data: w}, {Name: "b", Shape: []int{latents}, Data: make([]float32, latents)}, {Name: "s", Shape: []int{latents, pixels}, Data: make([]float32, latents*pixels)}},
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -116,13 +117,14 @@ const molecules = "source: {sim: {name: molecule, seed: 1, realtime: false}}\non
 func TestSwapModels(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv("TMPDIR", folder)
-	r := startSwapping(t, fmt.Sprintf(molecules, folder)+"nats: {port: 0, durable: true, store: "+folder+"}\n")
+	r := startSwapping(t, fmt.Sprintf(molecules, folder)+"nats: {port: 0, durable: true, store: "+folder+"}\npreprocess: "+ownSteps(t)+"\n")
 	own := r.streams.all[0].model
-	spot, three := spun(t), plainModel(t, 3, 1)
+	spot, three := spun(t), plainModel(t, 3, 1, 64)
 	r.ask("model", `{"name": "spot"}`, "404", "driftscope model put")
 	spotDigest, threeDigest := r.put("spot", spot), r.put("three", three)
 	r.put("same", shippedModel(t))
-	r.put("colour", plainModel(t, 2, 3))
+	r.put("colour", plainModel(t, 2, 3, 64))
+	r.put("small", plainModel(t, 2, 1, 32))
 	r.spoil(spot)
 	for _, refused := range []struct{ payload, code, want string }{
 		{`{"name": "spot"`, "400", "send "},
@@ -136,6 +138,7 @@ func TestSwapModels(t *testing.T) {
 		{`{"back": true}`, "409", "none to go back to"},
 		{`{"name": "same"}`, "409", "is the one that tracks"},
 		{`{"name": "colour"}`, "409", "does not fit this source"},
+		{`{"name": "small"}`, "409", "the model was trained with resize"},
 		{`{"name": "foreign"}`, "409", "torn or not ONNX"},
 		{`{"name": "forged"}`, "409", "digest is not that"},
 		{`{"name": "halved"}`, "409", "pieces are there"},
@@ -226,6 +229,10 @@ func TestSwapWithoutStore(t *testing.T) {
 	folder := t.TempDir()
 	r := startSwapping(t, fmt.Sprintf(molecules, folder)+"nats: {port: 0}\n")
 	r.ask("model", `{"name": "spot"}`, "409", "nats.durable and nats.store")
+	var refusal *latent.Refusal
+	if err := try(t.Context(), r.streams.all[0].swapper.now, nil); !errors.As(err, &refusal) || refusal.Code != latent.NotNow {
+		t.Errorf("before the first frame: %v", err)
+	}
 	r.tracks("embedded:molecule", r.streams.all[0].model.Digest, 2)
 	r.stop()
 }
