@@ -37,8 +37,10 @@ type constructor func(decode func(dst any) error, env Env) (Sink, error)
 
 // kinds is the only list of sinks: a new one is its file, its test and one line here.
 var kinds = map[string]constructor{
+	"csv":      newCSV,
 	"jsonl":    newJSONL,
 	"nats":     newNATS,
+	"parquet":  newParquet,
 	"terminal": newTerminal,
 }
 

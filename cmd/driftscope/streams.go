@@ -27,6 +27,7 @@ type streams struct {
 // sideBySide refuses configurations that would write over each other, and gives all of them the bus and the dashboard that the files say.
 func sideBySide(sources []string, cfgs []config.Config) error {
 	names, states, records := map[string]string{}, map[string]string{}, map[string]string{} // to the source that has it
+	results := map[string]string{}                                                          // paths of sinks, the same
 	file := -1                                                                              // the first that is one
 	for i, cfg := range cfgs {
 		source := sources[i]
@@ -42,6 +43,13 @@ func sideBySide(sources []string, cfgs []config.Config) error {
 			return fmt.Errorf("%s and %s: both record into %s: give one of them another record.path", other, source, cfg.Record.Path)
 		}
 		records[cfg.Record.Path] = source
+		for _, sink := range cfg.Sinks {
+			path, _ := sink.Options()["path"].(string)
+			if other, taken := results[path]; taken && path != "" {
+				return fmt.Errorf("%s and %s: both write %s: give one of the sinks another path", other, source, path)
+			}
+			results[path] = source
+		}
 		switch {
 		case !isConfig(source):
 		case file < 0:

@@ -323,3 +323,24 @@ func text(err error) string {
 	}
 	return err.Error()
 }
+
+// TestEmbedded: options that several kinds share are keys like their own.
+func TestEmbedded(t *testing.T) {
+	type shared struct {
+		Path string `yaml:"path"`
+	}
+	var dst struct {
+		shared
+		Keep int `yaml:"keep"`
+	}
+	c, err := Parse("c.yaml", []byte("source: {k: {path: a, keep: 2}}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Source.Decode(&dst); err != nil || dst.Path != "a" || dst.Keep != 2 {
+		t.Errorf("found %+v, %v", dst, err)
+	}
+	if err := c.Source.Decode(&struct{ shared }{}); text(err) != `c.yaml:1: unknown key "source.k.keep"; known keys here: path` {
+		t.Errorf("found %v", err)
+	}
+}

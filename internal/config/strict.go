@@ -234,11 +234,11 @@ func keyOf(entry *ast.MappingValueNode) string {
 	return ""
 }
 
-// fieldNamed finds the field of struct v that carries key in its yaml tag.
+// fieldNamed finds the field of struct v, or of a struct embedded there, that carries key in its yaml tag.
 func fieldNamed(v reflect.Value, key string) (reflect.Value, bool) {
-	for i := range v.NumField() {
-		if name := tagOf(v.Type().Field(i)); name != "" && name == key {
-			return v.Field(i), true
+	for _, field := range reflect.VisibleFields(v.Type()) {
+		if name := tagOf(field); name != "" && name == key {
+			return v.FieldByIndex(field.Index), true
 		}
 	}
 	return reflect.Value{}, false
@@ -247,8 +247,8 @@ func fieldNamed(v reflect.Value, key string) (reflect.Value, bool) {
 // keysOf lists the keys a struct reads, sorted.
 func keysOf(t reflect.Type) []string {
 	var keys []string
-	for i := range t.NumField() {
-		if name := tagOf(t.Field(i)); name != "" {
+	for _, field := range reflect.VisibleFields(t) {
+		if name := tagOf(field); name != "" {
 			keys = append(keys, name)
 		}
 	}
