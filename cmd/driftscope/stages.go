@@ -39,6 +39,8 @@ type stream struct {
 	model  *loadedModel
 	bus    *bus.Conn // lent; nil where nats.url is off
 
+	metrics *sinks.Metrics // lent; nil where nobody can ask for them
+
 	recorder *ingest.Recorder // of the source's frames; nil where none are kept
 
 	restored bool // the law goes on from online.state
@@ -111,7 +113,7 @@ func (s *stream) attach(b *bus.Conn, alone bool) (err error) {
 		return err
 	}
 	env := sinks.Env{
-		Stream: s.cfg.Stream, About: about, Bus: b, Log: logger(s.cfg),
+		Stream: s.cfg.Stream, About: about, Bus: b, Log: logger(s.cfg), Metrics: s.metrics,
 		Stdout: os.Stdout, Terminal: alone && term.IsTerminal(int(os.Stdout.Fd())),
 	}
 	s.stages.Sinks, err = newSinks(s.cfg, env)
@@ -250,7 +252,7 @@ func connect(ctx context.Context, cfg config.Config) (*bus.Conn, error) {
 	})
 }
 
-// newSinks makes the sinks that are listed, and NATS where there is a bus, all or none.
+// newSinks makes the sinks that are listed, NATS where there is a bus, and metrics where somebody can ask for them, all or none.
 func newSinks(cfg config.Config, env sinks.Env) ([]pipeline.NamedSink, error) {
 	components := cfg.Sinks
 	if env.Bus != nil {
@@ -270,6 +272,9 @@ func newSinks(cfg config.Config, env sinks.Env) ([]pipeline.NamedSink, error) {
 			return nil, errors.Join(err, closeSinks(made))
 		}
 		made = append(made, pipeline.NamedSink{Name: c.Kind, Sink: sink})
+	}
+	if env.Metrics != nil {
+		made = append(made, pipeline.NamedSink{Name: "metrics", Sink: env.Metrics.Sink(cfg.Stream, cfg.StallAfter)})
 	}
 	return made, nil
 }

@@ -98,10 +98,14 @@ func assembleAll(ctx context.Context, cfgs []config.Config, before *earlier) (_ 
 			return nil, err
 		}
 	}
-	if p.dashboard, err = showDashboard(cfgs[0], p.bus); err != nil {
+	metrics := newMetrics(p.bus)
+	if p.dashboard, err = showDashboard(cfgs[0], p.bus, metrics); err != nil {
 		return nil, err
 	}
 	for _, s := range p.all {
+		if p.dashboard != nil {
+			s.metrics = metrics
+		}
 		if err := s.attach(p.bus, len(p.all) == 1); err != nil {
 			return nil, ofStream(s.cfg.Stream, len(p.all), err)
 		}
