@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -281,6 +282,45 @@ func BenchmarkWrite(b *testing.B) {
 					b.Fatal(err)
 				}
 			})
+		}
+	}
+}
+
+// inPython prints z_0 of every frame, bit by bit.
+const inPython = `
+import csv, sys
+print("csv", *(float(r["z_0"]).hex() for r in csv.DictReader(open(sys.argv[1]))))
+try:
+    import pyarrow.parquet
+except ImportError:
+    sys.exit()
+print("parquet", *(z.hex() for z in pyarrow.parquet.read_table(sys.argv[2]).column("z_0").to_pylist()))
+`
+
+// TestPython: other programs read what is written, to the last bit; Parquet where pyarrow is there.
+func TestPython(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("needs python3")
+	}
+	folder := t.TempDir()
+	for _, kind := range []string{"csv", "parquet"} {
+		s := newFile(t, kind, map[string]any{"path": filepath.Join(folder, "out."+kind), "rotate_every": "0s"})
+		for _, m := range []latent.Message{hard(), event(), estimate(1, 1)} {
+			if err := s.Write(t.Context(), m); err != nil {
+				t.Fatal(err)
+			}
+		}
+		closeSink(t, s)
+	}
+	out, err := exec.Command(python, "-c", inPython, filepath.Join(folder, "out.latent.csv"), filepath.Join(folder, "out.latent.parquet")).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	printed := strings.Split(strings.TrimSpace(string(out)), "\n")
+	for i, kind := range []string{"csv", "parquet"}[:len(printed)] {
+		if want := kind + " 0x1.3333333333334p-2 0x1.0000000000000p-1"; printed[i] != want {
+			t.Errorf("found %q, expected %q", printed[i], want)
 		}
 	}
 }
