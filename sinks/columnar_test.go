@@ -319,7 +319,7 @@ func TestPython(t *testing.T) {
 	}
 	printed := strings.Split(strings.TrimSpace(string(out)), "\n")
 	for i, kind := range []string{"csv", "parquet"}[:len(printed)] {
-		if want := kind + " 0x1.3333333333334p-2 0x1.0000000000000p-1"; printed[i] != want {
+		if want := kind + " 0x1.3333333333333p-2 0x1.0000000000000p-1"; printed[i] != want {
 			t.Errorf("found %q, expected %q", printed[i], want)
 		}
 	}

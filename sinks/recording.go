@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"time"
 )
 
@@ -74,6 +75,10 @@ func (r *recording) renew() error {
 
 // turn begins the next files when it is time.
 func (r *recording) turn(now time.Time) error {
+	if r.blank() && !r.ending {
+		r.began = now
+		return nil
+	}
 	if r.ending = r.ending || r.full(now); !r.ending {
 		return nil
 	}
@@ -103,6 +108,11 @@ func (r *recording) flush(now time.Time) error {
 		r.flushed = now
 	}
 	return nil
+}
+
+// blank says that the files hold nothing: while no frames come, no numbers go by.
+func (r *recording) blank() bool {
+	return !slices.ContainsFunc(r.outputs, func(o *output) bool { return o == nil || o.records > 0 })
 }
 
 // full says that the files have what they are to hold.

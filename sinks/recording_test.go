@@ -239,6 +239,30 @@ func TestRotation(t *testing.T) {
 	}
 }
 
+// TestIdle: while no frames come no file begins, so that none that is kept goes for nothing.
+func TestIdle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		folder := t.TempDir()
+		s := newFile(t, "parquet", map[string]any{"path": filepath.Join(folder, "out.parquet"), "rotate_every": "2s", "keep": 4})
+		for seq := range uint64(60) {
+			m := latent.Message(health())
+			if seq < 3 || seq > 55 {
+				m = estimate(seq, 1)
+			}
+			if err := s.Write(t.Context(), m); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+		}
+		closeSink(t, s)
+		found := files(t, latents("parquet", folder))
+		want := []string{"0", "1", "2", "56", "57", "58", "59"}
+		if seqs := sequence(t, "parquet", found...); !slices.Equal(seqs, want) || len(found) > 3 {
+			t.Errorf("found %v with frames %v, expected three with %v", found, seqs, want)
+		}
+	})
+}
+
 // TestRotationBySize: a file has little more than it is to hold.
 func TestRotationBySize(t *testing.T) {
 	folder := t.TempDir()

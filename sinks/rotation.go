@@ -116,9 +116,15 @@ func (r *rotation) prune() {
 		return
 	}
 	used, err := r.used()
+	var numbers []int
+	for _, f := range used {
+		numbers = append(numbers, f.number)
+	}
+	slices.Sort(numbers)
+	numbers = slices.Compact(numbers)
 	deleted := 0
 	for _, f := range used {
-		if f.number > r.number-r.Keep {
+		if slices.Index(numbers, f.number) >= len(numbers)-r.Keep {
 			continue
 		}
 		if removed := os.Remove(f.path); removed != nil {
