@@ -2,6 +2,7 @@ package sinks
 
 import (
 	"fmt"
+	"time"
 
 	"driftscope/internal/latent"
 )
@@ -11,15 +12,17 @@ const (
 	latentTable = iota
 	sdeTable
 	eventTable
+	triggerTable
+	tables
 )
 
 // tableNames are part of the files' names.
-var tableNames = []string{string(latent.KindLatent), string(latent.KindSDE), string(latent.KindEvent)}
+var tableNames = []string{string(latent.KindLatent), string(latent.KindSDE), string(latent.KindEvent), string(latent.KindTrigger)}
 
 // columnar is a recording in tables. keep writes the row that is filled in; it begins the file where fresh is set.
 type columnar struct {
 	recording
-	tables   [3]table
+	rows     [tables]table
 	revision uint64 // of the last law recorded
 	keep     func(table int, fresh bool) error
 }
@@ -29,35 +32,54 @@ func (c *columnar) record(m latent.Message) error {
 	if err := c.ready(); err != nil {
 		return err
 	}
-	var err error
-	switch m := m.(type) {
-	case *latent.Estimate:
-		c.tables[latentTable].latent(m)
-		if err = c.row(latentTable); err == nil && m.SDE.Revision != c.revision {
-			c.tables[sdeTable].sde(m)
-			if err = c.row(sdeTable); err == nil {
-				c.revision = m.SDE.Revision
-			}
-		}
-	case *latent.Event:
-		c.tables[eventTable].event(m)
-		err = c.row(eventTable)
-	case *latent.Health, *latent.View:
-	default:
-		err = fmt.Errorf("a message of type %T cannot be written", m)
-	}
-	if err != nil {
+	if err := c.fill(m); err != nil {
 		return err
 	}
 	c.settle()
 	return nil
 }
 
+// fill writes the rows of m. Where it fails none was written: only the first of them can find other columns.
+func (c *columnar) fill(m latent.Message) error {
+	switch m := m.(type) {
+	case *latent.Estimate:
+		c.rows[latentTable].latent(m)
+		if err := c.row(latentTable); err != nil {
+			return err
+		}
+		return c.law(m.Latent.Seq, m.Latent.Time, &m.SDE)
+	case *latent.Law:
+		return c.law(m.Seq, m.Time, &m.SDE)
+	case *latent.Event:
+		c.rows[eventTable].event(m)
+		return c.row(eventTable)
+	case *latent.Trigger:
+		c.rows[triggerTable].trigger(m)
+		return c.row(triggerTable)
+	case *latent.Health, *latent.View:
+		return nil
+	}
+	return fmt.Errorf("a message of type %T cannot be written", m)
+}
+
+// law writes a law that is new. It has the dimensions of the latents before it.
+func (c *columnar) law(seq uint64, at time.Time, s *latent.SDE) error {
+	if s.Revision == c.revision {
+		return nil
+	}
+	c.rows[sdeTable].sde(seq, at, s, max(c.rows[latentTable].shape.dims, len(s.Sigma)))
+	if err := c.row(sdeTable); err != nil {
+		return err
+	}
+	c.revision = s.Revision
+	return nil
+}
+
 // row writes one table's row. Columns never change within a file: where they are others now, the next file begins.
 func (c *columnar) row(table int) error {
-	if c.tables[table].naming && c.outputs[table].records > 0 {
+	if c.rows[table].naming && c.outputs[table].records > 0 {
 		if err := c.renew(); err != nil {
-			c.tables[table].columns = nil // named again with the next row
+			c.rows[table].columns = nil // named again with the next row
 			return err
 		}
 	}

@@ -123,7 +123,7 @@ func flat(t *testing.T, line string, dims int) map[string]any {
 // TestColumns: both kinds of table have a column for every field of the messages, and no other, and every number reads back the same.
 func TestColumns(t *testing.T) {
 	folder := t.TempDir()
-	messages := []latent.Message{hard(), event(), health(), view()}
+	messages := []latent.Message{hard(), event(), trigger(7), health(), view()}
 	for _, kind := range []string{"csv", "parquet"} {
 		s := newFile(t, kind, map[string]any{"path": filepath.Join(folder, "out."+kind), "rotate_every": "0s"})
 		for _, m := range messages {
@@ -133,11 +133,11 @@ func TestColumns(t *testing.T) {
 		}
 		closeSink(t, s)
 	}
-	if found := files(t, filepath.Join(folder, "*")); len(found) != 6 {
-		t.Errorf("found %v, expected three tables of each kind", found)
+	if found := files(t, filepath.Join(folder, "*")); len(found) != 8 {
+		t.Errorf("found %v, expected four tables of each kind", found)
 	}
 	kinds, said := lines(t, messages...)
-	for i, kind := range kinds[:3] {
+	for i, kind := range kinds[:4] {
 		want := flat(t, said[i], 2)
 		rows := readCSV(t, filepath.Join(folder, "out."+string(kind)+".csv"))
 		packed := readParquet(t, filepath.Join(folder, "out."+string(kind)+".parquet"))
@@ -185,12 +185,13 @@ func TestDocumentedColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var tables [3]table
-	tables[latentTable].latent(hard())
-	tables[sdeTable].sde(hard())
-	tables[eventTable].event(event())
+	var rows [tables]table
+	rows[latentTable].latent(hard())
+	rows[sdeTable].sde(0, noon, &hard().SDE, 2)
+	rows[eventTable].event(event())
+	rows[triggerTable].trigger(trigger(7))
 	index := regexp.MustCompile(`(_\d+)+$`)
-	for _, columns := range tables {
+	for _, columns := range rows {
 		for _, c := range columns.columns {
 			name := index.ReplaceAllStringFunc(c.name, func(i string) string { return strings.Repeat("_N", strings.Count(i, "_")) })
 			if !strings.Contains(string(page), "`"+name+"`") {

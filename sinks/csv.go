@@ -47,7 +47,7 @@ func (s *csvSink) Write(_ context.Context, m latent.Message) error { return s.re
 
 // line writes the row of a table, after the header where fresh.
 func (s *csvSink) line(table int, fresh bool) error {
-	t := &s.tables[table]
+	t := &s.rows[table]
 	s.lines.to, s.fields = s.outputs[table], s.fields[:0]
 	if fresh {
 		for _, c := range t.columns {

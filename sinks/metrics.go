@@ -46,7 +46,7 @@ func NewMetrics(connected func() bool) *Metrics {
 // Sink takes the messages of a stream, in the place of an earlier one of that name. The stream is away once no frame was tracked for stall;
 // 0 waits for ever.
 func (m *Metrics) Sink(stream string, stall time.Duration) Sink {
-	p := &pulse{stream: stream, stall: stall}
+	p := &pulse{stream: stream, stall: stall, begun: map[string]uint64{}}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.streams[stream] = p
@@ -108,7 +108,8 @@ type pulse struct {
 	mu      sync.Mutex
 	health  latent.Health
 	law     latent.SDE
-	tracked time.Time // when the last frame was
+	tracked time.Time         // when the last frame was
+	begun   map[string]uint64 // conditions, by the name of their rule
 }
 
 // Write notes m. It never fails.
@@ -120,6 +121,12 @@ func (p *pulse) Write(_ context.Context, m latent.Message) error {
 		p.tracked = time.Now()
 		if m.SDE.Revision != p.law.Revision {
 			p.law.Copy(&m.SDE)
+		}
+	case *latent.Law:
+		p.law.Copy(&m.SDE)
+	case *latent.Trigger:
+		if m.On {
+			p.begun[m.Name]++
 		}
 	case *latent.Health:
 		p.health = *m

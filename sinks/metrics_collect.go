@@ -15,6 +15,7 @@ type names struct {
 	connected, state, uptime, tracked, queue  *prometheus.Desc
 	frames, framesTracked, framesDropped      *prometheus.Desc
 	messages, messagesDropped, spool, alarms  *prometheus.Desc
+	triggers                                  *prometheus.Desc
 	stage                                     *prometheus.Desc
 	sigma, sigmaLow, sigmaHigh, active, drift *prometheus.Desc
 	diffusion                                 *prometheus.Desc
@@ -37,6 +38,7 @@ func describe() names {
 		messagesDropped: of("messages_dropped_total", "Messages that a sink did not get.", "sink"),
 		spool:           of("spool_bytes", "What waits on disk for the NATS server to keep it."),
 		alarms:          of("alarms_total", "Alarms begun.", "code"),
+		triggers:        of("triggers_total", "Conditions of a rule that began.", "rule"),
 		stage:           of("stage_seconds", "Time that a stage took a frame: quantiles since the start, within a thirtieth.", "stage"),
 		sigma:           of("latent_sigma", "Sigma of a latent dimension, latent units per square root of a second.", "dim"),
 		sigmaLow:        of("latent_sigma_low", "Lower limit of the 95 % interval of sigma.", "dim"),
@@ -51,7 +53,7 @@ func describe() names {
 func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
 	n := &m.names
 	for _, d := range []*prometheus.Desc{
-		n.connected, n.state, n.uptime, n.tracked, n.queue, n.frames, n.framesTracked, n.framesDropped, n.messages, n.messagesDropped, n.spool, n.alarms,
+		n.connected, n.state, n.uptime, n.tracked, n.queue, n.frames, n.framesTracked, n.framesDropped, n.messages, n.messagesDropped, n.spool, n.alarms, n.triggers,
 		n.stage, n.sigma, n.sigmaLow, n.sigmaHigh, n.active, n.drift, n.diffusion,
 	} {
 		to <- d
@@ -94,6 +96,9 @@ func (t told) pulse(p *pulse) {
 		t.gauge(t.tracked, float64(p.tracked.UnixNano())/1e9)
 	}
 	t.health(&p.health)
+	for rule, n := range p.begun {
+		t.counter(t.triggers, n, rule)
+	}
 	if p.law.Revision > 0 {
 		t.law(&p.law)
 	}

@@ -28,7 +28,7 @@ func newTold(t *testing.T) *Metrics {
 	h := health()
 	h.Dropped["sink_jsonl"], h.Queue = 3, 1
 	h.Stages[0].Count, h.Stages[0].TotalMS = 20, 30
-	for _, message := range []latent.Message{hard(), h, event(), view()} {
+	for _, message := range []latent.Message{hard(), h, event(), trigger(7), view()} {
 		if err := s.Write(t.Context(), message); err != nil {
 			t.Fatal(err)
 		}
@@ -62,6 +62,7 @@ func TestMetrics(t *testing.T) {
 		`driftscope_messages_dropped_total{sink="jsonl",stream="bead"} 3`,
 		`driftscope_queue_frames{stream="bead"} 1`,
 		`driftscope_alarms_total{code="bleached",stream="bead"} 1`,
+		`driftscope_triggers_total{rule="well",stream="bead"} 1`,
 		`driftscope_spool_bytes{stream="bead"} 4096`,
 		`driftscope_stage_seconds{stage="read",stream="bead",quantile="0.99"} 0.003`,
 		`driftscope_stage_seconds_sum{stage="read",stream="bead"} 0.03`,

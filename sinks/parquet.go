@@ -21,7 +21,7 @@ const (
 type parquetSink struct {
 	columnar
 	stream  string
-	writers [3]*parquet.GenericWriter[any]
+	writers [tables]*parquet.GenericWriter[any]
 	row     [1]parquet.Row // reused
 }
 
@@ -44,7 +44,7 @@ func (s *parquetSink) Write(_ context.Context, m latent.Message) error { return 
 
 // values writes the row of a table, into a file that is begun where fresh.
 func (s *parquetSink) values(table int, fresh bool) error {
-	t := &s.tables[table]
+	t := &s.rows[table]
 	if fresh {
 		s.writers[table] = parquet.NewGenericWriter[any](s.outputs[table], schemaOf(tableNames[table], t.columns),
 			parquet.Compression(&parquet.Snappy), parquet.WriteBufferSize(0), parquet.CreatedBy("driftscope", strconv.Itoa(latent.Version), ""),

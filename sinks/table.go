@@ -100,7 +100,7 @@ func (t *table) latent(e *latent.Estimate) {
 	t.numbers("z", l.Mean, d)
 	t.numbers("z_sd", l.SD, d)
 	t.numbers("drift", e.Drift, d)
-	t.number("latency_ms", float64(e.Latency)/float64(time.Millisecond))
+	t.number("latency_ms", milliseconds(e.Latency))
 	t.numbers("centroid_px", l.Centroid, 2)
 	t.numbers("z_filtered", e.Filtered, d)
 	t.numbers("z_filtered_sd", e.FilteredSD, d)
@@ -115,13 +115,11 @@ func (t *table) latent(e *latent.Estimate) {
 	}
 }
 
-// sde fills in the law: the fields of an SDERecord but for the drift field, which is a table of its own.
-func (t *table) sde(e *latent.Estimate) {
-	s := &e.SDE
-	d := len(e.Latent.Mean)
+// sde fills in the law of d dimensions as it stood at a frame: the fields of an SDERecord but for the drift field, which is a table of its own.
+func (t *table) sde(seq uint64, at time.Time, s *latent.SDE, d int) {
 	t.begin(shape{d, 0})
-	t.whole("seq", e.Latent.Seq)
-	t.instant("time", e.Latent.Time)
+	t.whole("seq", seq)
+	t.instant("time", at)
 	t.whole("revision", s.Revision)
 	t.whole("transitions", s.Transitions)
 	t.number("observed_s", s.Seconds)
@@ -182,4 +180,21 @@ func (t *table) event(e *latent.Event) {
 	t.text("code", e.Code)
 	t.text("text", e.Text)
 	t.whole("count", e.Count)
+}
+
+// trigger fills in a trigger: the fields of a TriggerRecord.
+func (t *table) trigger(m *latent.Trigger) {
+	d := len(m.Filtered)
+	t.begin(shape{d, 0})
+	t.whole("seq", m.Seq)
+	t.instant("time", m.Time)
+	t.text("name", m.Name)
+	t.text("rule", m.Rule)
+	t.flag("on", m.On)
+	t.number("value", m.Value)
+	t.number("threshold", m.Threshold)
+	t.text("unit", m.Unit)
+	t.numbers("z_filtered", m.Filtered, d)
+	t.numbers("centroid_px", m.Centroid, 2)
+	t.number("latency_ms", milliseconds(m.Latency))
 }
