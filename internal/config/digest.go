@@ -18,6 +18,9 @@ func (c *Config) Digest() (string, error) {
 	}
 	online := c.Online
 	online.State = "" // where it is kept
+	if len(online.Forecast) == 0 {
+		online.Forecast = nil // however none are written
+	}
 	data, err := json.Marshal([]any{components([]Component{c.Source}), c.Model, components(c.Preprocess), online})
 	if err != nil {
 		return "", fmt.Errorf("the configuration has no digest: %w", err)
