@@ -1,6 +1,7 @@
 package sinks
 
 import (
+	"context"
 	"errors"
 	"os"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"driftscope/internal/bus"
 	"driftscope/internal/bus/bustest"
@@ -102,6 +104,49 @@ func TestPermissions(t *testing.T) {
 	if _, err := nats.Connect(strings.Replace(as("viewer"), "hunter2", "hunter3", 1)); !errors.Is(err, nats.ErrAuthorization) {
 		t.Errorf("a wrong password: found %v", err)
 	}
+}
+
+// TestBucketPermissions: by the same configuration the program keeps its law and its configuration in KV, everyone reads them, and an operator
+// alone puts another configuration.
+func TestBucketPermissions(t *testing.T) {
+	as := accounts(t)
+	k := newBucket(t, as("driftscope"), "model-a")
+	if err := k.KeepState(law(1, 100_000)); err != nil {
+		t.Fatal(err)
+	}
+	k.KeepConfiguration([]byte("stream: bead\n"))
+	k.Close()
+	for _, test := range []struct {
+		user     string
+		puts     string
+		accepted bool
+	}{
+		{"viewer", "bead.config", false}, {"viewer", "bead.state", false}, {"operator", "bead.state", false}, {"operator", "bead.config", true},
+	} {
+		js, err := jetstream.New(dial(t, as(test.user)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		kv, err := js.KeyValue(t.Context(), "driftscope_local")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range []string{"bead.config", "bead.state"} {
+			if entry, err := kv.Get(t.Context(), key); err != nil || len(entry.Value()) == 0 {
+				t.Errorf("%s reads %s: %v", test.user, key, err)
+			}
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+		_, err = kv.Put(ctx, test.puts, []byte("stream: bead\nqueue: 3\n"))
+		cancel()
+		if (err == nil) != test.accepted {
+			t.Errorf("%s puts %s: %v", test.user, test.puts, err)
+		}
+	}
+	if text, err := k.Configuration(); err != nil || string(text) != "stream: bead\nqueue: 3\n" {
+		t.Errorf("found %q, %v, expected what the operator put", text, err)
+	}
+	holds(t, as("driftscope"), "model-a", law(1, 100_000))
 }
 
 // TestViewersRead: by the same configuration the program may keep, and a viewer may read what is kept.

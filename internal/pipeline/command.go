@@ -65,8 +65,13 @@ func (t *tracker) answer(ctx context.Context, c latent.Command, err error) {
 
 // apply carries out a command by name; latent.Applied says what each does.
 func (t *tracker) apply(c latent.Command) error {
-	if c.Name == "roi" {
+	switch {
+	case c.Name == "roi":
 		return t.move(c)
+	case c.Name == "start" && t.ending:
+		return errEnded
+	case c.Name == "start":
+		return latent.Refuse(latent.Conflict, "start: the stream runs: send stop first; one that has ended is started again where run was given --stay")
 	}
 	if err := plain(c); err != nil {
 		return err
@@ -94,6 +99,7 @@ func (t *tracker) apply(c latent.Command) error {
 	case "roll_back":
 		return t.keeper.rollBack()
 	case "stop":
+		t.ending = true
 		t.stop()
 	default:
 		return latent.Refuse(latent.Unknown, "command %.40q is not known: send %s", c.Name, strings.Join(names(), ", "))

@@ -30,6 +30,7 @@ type tracker struct {
 	desk    chan struct{} // held by the lane that waits for a frame or a command
 	tickets uint64        // frames that left the desk; its holder's
 	paused  bool          // its holder's
+	ending  bool          // its holder's: the command stop was applied
 
 	last     *gate           // in which latents are folded; what follows belongs to the lane within
 	estimate latent.Estimate // reused

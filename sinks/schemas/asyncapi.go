@@ -27,6 +27,7 @@ func asyncAPI() object {
 	}
 	carried["empty"] = object{"summary": "no payload"}
 	carried["corner"] = object{"contentType": "application/json", "payload": object{"$ref": "./roi.schema.json"}}
+	carried["start"] = object{"contentType": "application/json", "payload": object{"$ref": "./start.schema.json"}}
 	carried["snapshot"] = object{"contentType": "application/json", "summary": "the last message of every kind, each under its kind", "payload": object{"type": "object"}}
 	carried["answer"] = object{"contentType": "text/plain", "summary": "ok, or why not and what to do",
 		"headers": object{"type": "object", "properties": object{
@@ -40,6 +41,8 @@ func asyncAPI() object {
 		switch c.Name {
 		case "roi":
 			request = "corner"
+		case "start":
+			request = "start"
 		case "info", "snapshot":
 			answer = c.Name
 		case "stats":

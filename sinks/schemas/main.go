@@ -67,6 +67,11 @@ func generate(root string) (map[string][]byte, error) {
 		"type": "object", "required": []string{"x", "y"}, "additionalProperties": false,
 		"properties": object{"x": object{"type": "integer", "minimum": 0, "x-unit": "px"}, "y": object{"type": "integer", "minimum": 0, "x-unit": "px"}},
 	})
+	files["start.schema.json"] = indented(object{
+		"$schema": draft, "$id": urn("start"), "title": "start", "description": "the payload of cmd.start, which may be empty",
+		"type": "object", "additionalProperties": false,
+		"properties": object{"config": object{"type": "boolean", "description": "take the configuration from KV, STREAM.config"}},
+	})
 	files["asyncapi.json"] = indented(asyncAPI())
 	return files, nil
 }
