@@ -63,7 +63,7 @@ func newNATS(decode func(any) error, env Env) (Sink, error) {
 func (s *natsSink) answer(env Env, subject bus.Subject) error {
 	if env.Service != nil {
 		env.Service.attach(s.service)
-		s.end = func() error { s.service.end(); env.Service.detach(); return nil }
+		s.end = func() error { s.service.end(); env.Service.detach(s.service); return nil }
 		return nil
 	}
 	own, err := newEndpoints(s.bus.NATS(), env.Stream, subject, s.service.carryOut)

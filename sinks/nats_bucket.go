@@ -23,6 +23,7 @@ const (
 	bucketHistory = 5               // revisions of each key
 	valueRoom     = 4 << 10         // bytes of a message that are not the value's
 	keepWait      = 2 * time.Second // for a state to be confirmed before it counts as late
+	lastWait      = time.Second     // the same, at the end
 	bucketAgain   = time.Second     // after which what was not written is tried again
 )
 
@@ -96,10 +97,13 @@ func OpenBucket(b *bus.Conn, stream, model string, log *slog.Logger) (*Bucket, e
 	asking, done := context.WithTimeout(context.Background(), askWait)
 	defer done()
 	name := subject.Bucket()
-	kv, err := js.CreateOrUpdateKeyValue(asking, jetstream.KeyValueConfig{
-		Bucket: name, Description: "driftscope: configurations and laws of " + strings.TrimSuffix(subject.Of(""), "."+stream+"."),
-		History: bucketHistory, MaxBytes: bucketBytes, Storage: jetstream.FileStorage,
-	})
+	kv, err := js.KeyValue(asking, name)
+	if errors.Is(err, jetstream.ErrBucketNotFound) { // one that is there is left as somebody set it up
+		kv, err = js.CreateKeyValue(asking, jetstream.KeyValueConfig{
+			Bucket: name, Description: "driftscope: configurations and laws of " + strings.TrimSuffix(subject.Of(""), "."+stream+"."),
+			History: bucketHistory, MaxBytes: bucketBytes, Storage: jetstream.FileStorage,
+		})
+	}
 	if err != nil {
 		return nil, fmt.Errorf("nats.durable: the server does not keep the bucket %s: %w: enable JetStream there, and allow this user its API and $KV.>", name, err)
 	}
@@ -242,7 +246,7 @@ func (k *Bucket) keep(checkpoint []byte) error {
 	case err := <-p.outcome:
 		return err
 	case <-late.C:
-		return fmt.Errorf("it was not confirmed within %v: look at the server", keepWait)
+		return fmt.Errorf("it was not confirmed within %v: look at the server, and whether this user may write $KV.>", keepWait)
 	}
 }
 
@@ -271,7 +275,7 @@ func (k *Bucket) Close() {
 	if k == nil {
 		return
 	}
-	for end := time.Now().Add(keepWait); k.waiting() && k.bus.Connected() && time.Now().Before(end); {
+	for end := time.Now().Add(lastWait); k.waiting() && k.bus.Connected() && time.Now().Before(end); {
 		time.Sleep(5 * time.Millisecond)
 	}
 	k.cancel()

@@ -97,10 +97,15 @@ func (k *Bucket) writeState(ctx context.Context, value []byte) error {
 
 // over writes a state over the last revision known, or as the first.
 func (k *Bucket) over(ctx context.Context, value []byte) (uint64, error) {
+	write := func() (uint64, error) { return k.kv.Update(ctx, k.stateKey(), value, k.revision) }
 	if k.revision == 0 {
-		return k.kv.Create(ctx, k.stateKey(), value)
+		write = func() (uint64, error) { return k.kv.Create(ctx, k.stateKey(), value) }
 	}
-	return k.kv.Update(ctx, k.stateKey(), value, k.revision)
+	revision, err := write()
+	if err != nil {
+		return 0, fmt.Errorf("%w: check that the bucket has room, and that this user may write $KV.>", err)
+	}
+	return revision, nil
 }
 
 // look finds the state's revision anew; errOther where another process wrote it.

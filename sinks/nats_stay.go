@@ -52,11 +52,13 @@ func (s *Service) attach(run *service) {
 	s.run, s.stopped, s.health = run, false, nil
 }
 
-// detach answers for a run that has ended.
-func (s *Service) detach() {
+// detach answers for a run that has ended, unless another has begun since.
+func (s *Service) detach(run *service) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.stopped, s.health = true, s.run.records.last(latent.KindHealth)
+	if s.run == run {
+		s.stopped, s.health = true, run.records.last(latent.KindHealth)
+	}
 }
 
 // now is the last run, whether it has ended, and then its health.
@@ -138,7 +140,7 @@ func (s *Service) tell(last latent.Health) {
 	e.encode(&last, func(_ latent.Kind, line []byte) error {
 		line = bytes.Clone(line)
 		s.mu.Lock()
-		s.health = line
+		s.stopped, s.health = true, line // also where a run was left behind
 		s.mu.Unlock()
 		if s.bus.Connected() {
 			return s.bus.NATS().Publish(s.subject, line)

@@ -188,11 +188,29 @@ func TestStay(t *testing.T) {
 	}
 	s.ask("notes", "start", "", "409", "notes.jsonl: is there already")
 
+	s.ask("live", "checkpoint", "", "", "ok")
+	kv := s.bucket()
+	heard, err = s.nats.SubscribeSync("driftscope.local.live.event")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := kv.Put(t.Context(), "live.state", []byte("another's")); err != nil {
+		t.Fatal(err)
+	}
+	s.ask("live", "checkpoint", "", "503", "another process keeps this stream's state")
+	for {
+		if m, err := heard.NextMsg(patience); err != nil || strings.Contains(string(m.Data), `"code":"state_not_kept"`) {
+			if err != nil || !strings.Contains(string(m.Data), "another process keeps this stream's state") {
+				t.Errorf("found %v, %v", m, err)
+			}
+			break
+		}
+	}
+
 	s.ask("live", "stop", "", "", "ok")
 	s.ask("live", "start", "", "", "ok") // at once: it waits for the end
 	s.wait("live", func(h health) bool { return h.State == "tracking" })
 
-	kv := s.bucket()
 	s.wait("film", stopped)
 	entry, err := kv.Get(t.Context(), "film.config")
 	if err != nil {

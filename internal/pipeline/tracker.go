@@ -216,6 +216,6 @@ func (t *tracker) close() {
 	for _, encoder := range t.Encoders {
 		check("encoder", encoder.Close())
 	}
-	check("online.state", t.keeper.end())
+	check("the law's state", t.keeper.end())
 	check("estimator", t.Estimator.Close())
 }
