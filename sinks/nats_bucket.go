@@ -166,7 +166,7 @@ func (k *Bucket) State() (checkpoint io.Reader, where string, err error) {
 		return nil, where, err
 	}
 	if model != k.model {
-		return nil, where, fmt.Errorf("it is of another model, %.12s..., this one is %.12s...", model, k.model)
+		return nil, where, fmt.Errorf("it is of another model, SHA-256 %.12s, this one is %.12s: run that model, or go on without", model, k.model)
 	}
 	return checkpoint, where, nil
 }

@@ -71,7 +71,7 @@ func TestBucket(t *testing.T) {
 		t.Errorf("found %+v", kept)
 	}
 	holds(t, at, "model-a", law(2, 200_000))
-	if _, where, err := newBucket(t, at, "model-b").State(); err == nil || where == "" || !strings.Contains(err.Error(), "of another model, model-a") {
+	if _, where, err := newBucket(t, at, "model-b").State(); err == nil || where == "" || !strings.Contains(err.Error(), "of another model, SHA-256 model-a") {
 		t.Errorf("of another model: found %s, %v", where, err)
 	}
 	for _, text := range []string{"stream: bead\n", "stream: bead\n", "stream: bead\nqueue: 3\n"} {

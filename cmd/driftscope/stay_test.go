@@ -24,7 +24,6 @@ type staying struct {
 	process       *exec.Cmd
 	out, problems bytes.Buffer
 	nats          *nats.Conn
-	kv            jetstream.KeyValue
 }
 
 // stayHere starts run --stay in folder, on a server that is there.
@@ -345,7 +344,7 @@ func TestLawFromKV(t *testing.T) {
 	}{
 		"torn":          {whole[:len(whole)/2], "torn after"},
 		"damaged":       {damaged(whole), "unusable checkpoint"},
-		"another model": {bytes.Replace(whole, model[:8], []byte("00000000"), 1), "it is of another model, 00000000"},
+		"another model": {bytes.Replace(whole, model[:8], []byte("00000000"), 1), "it is of another model, SHA-256 00000000"},
 		"text":          {[]byte("notes"), "it is no state"},
 	} {
 		if _, err := kv.Put(t.Context(), "film.state", test.value); err != nil {
