@@ -23,6 +23,7 @@ type About struct {
 	Latents      int       `json:"latents"`       // dimensions
 	Seed         uint64    `json:"seed"`          // of the estimator
 	Started      time.Time `json:"started"`
+	Triggers     []string  `json:"triggers,omitempty"` // names of the rules, in the configuration's order
 }
 
 // service answers what endpoints are asked of a stream that runs. What has to be applied goes on to the runner.

@@ -37,6 +37,7 @@ type stream struct {
 	cfg     config.Config
 	written config.Config // the same before its source was pointed at our own server
 	stages  pipeline.Stages
+	rules   []string // names of the triggers' rules
 	model   *loadedModel
 	law     *online.Estimator
 	bus     *bus.Conn      // lent; nil where nats.url is off
@@ -104,6 +105,9 @@ func (s *stream) finish(ctx context.Context, cfg config.Config, steps []config.C
 		return usage(err)
 	}
 	s.law, s.stages.Estimator = estimator, estimator
+	if s.stages.Watcher, s.rules, err = newWatcher(cfg, s.model.Card.Latent); err != nil {
+		return usage(err)
+	}
 	s.restored, err = restore(estimator, cfg.Online.State)
 	return usage(err)
 }
@@ -133,7 +137,7 @@ func (s *stream) about() (sinks.About, error) {
 	digest, err := s.cfg.Digest()
 	return sinks.About{
 		Source: sourceName(s.cfg.Source), Model: s.model.name, ModelSHA256: s.model.Digest, ConfigSHA256: digest,
-		Latents: s.model.Card.Latent, Seed: s.cfg.Online.Seed, Started: time.Now().UTC(),
+		Latents: s.model.Card.Latent, Seed: s.cfg.Online.Seed, Started: time.Now().UTC(), Triggers: s.rules,
 	}, err
 }
 

@@ -10,13 +10,13 @@ import (
 // readOptions is c with the options of its components, without where they were read.
 func readOptions(c Config) []any {
 	var components []any
-	for _, list := range [][]Component{{c.Source}, c.Preprocess, c.Sinks} {
+	for _, list := range [][]Component{{c.Source}, c.Preprocess, c.Sinks, c.Triggers} {
 		for _, one := range list {
 			components = append(components, one.Kind, one.Options())
 		}
 		components = append(components, "end")
 	}
-	c.Source, c.Preprocess, c.Sinks = Component{}, nil, nil
+	c.Source, c.Preprocess, c.Sinks, c.Triggers = Component{}, nil, nil, nil
 	if len(c.Online.Forecast) == 0 {
 		c.Online.Forecast = nil
 	}

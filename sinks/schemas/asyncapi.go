@@ -21,7 +21,7 @@ func asyncAPI() object {
 		}
 		publish(m.kind, m.kind, m.is)
 		switch m.kind {
-		case "latent", "sde", "event":
+		case "latent", "sde", "event", "trigger":
 			publish("kept_"+m.kind, "kept."+m.kind, "with nats.durable: the same, kept in a JetStream stream")
 		}
 	}
