@@ -27,6 +27,8 @@ type Env struct {
 	Stream   string
 	About    func() About // what runs now; asked from any goroutine. nil says nothing
 	Bus      *bus.Conn    // nil where NATS is off
+	Bucket   *Bucket      // nil where nothing is kept
+	Service  *Service     // nil where the stream ends with its run
 	Stdout   io.Writer
 	Terminal bool         // Stdout is a terminal
 	Log      *slog.Logger // nil is silent

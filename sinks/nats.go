@@ -16,6 +16,7 @@ import (
 type natsSink struct {
 	encoder
 	*service
+	end      func() error // of answering for the stream
 	bus      *bus.Conn
 	subjects map[latent.Kind]string
 	latest   records
@@ -49,10 +50,29 @@ func newNATS(decode func(any) error, env Env) (Sink, error) {
 		}
 		env.Metrics.watch(env.Stream, s.durable.spool.waiting)
 	}
-	if s.service, err = newService(s.bus.NATS(), subject, env, &s.latest, s.durable); err != nil && s.durable != nil {
-		err = errors.Join(err, s.durable.close(context.Background()))
+	s.service = newService(env, &s.latest, s.durable)
+	if err := s.answer(env, subject); err != nil {
+		if s.durable != nil {
+			err = errors.Join(err, s.durable.close(context.Background()))
+		}
+		return nil, err
 	}
-	return s, err
+	return s, nil
+}
+
+// answer begins to answer for the stream: through what answers for it also while it is stopped, or through endpoints of this sink's own.
+func (s *natsSink) answer(env Env, subject bus.Subject) error {
+	if env.Service != nil {
+		env.Service.attach(s.service)
+		s.end = func() error { s.service.end(); env.Service.detach(s.service); return nil }
+		return nil
+	}
+	own, err := newEndpoints(s.bus.NATS(), env.Stream, subject, s.service.carryOut)
+	if err != nil {
+		return err
+	}
+	s.end = func() error { s.service.end(); return own.stop() }
+	return nil
 }
 
 // Commands gives the commands as they arrive.
@@ -109,7 +129,7 @@ func (s *natsSink) send(kind latent.Kind, line []byte) error {
 
 // Close takes no more commands, refuses those that wait, and waits itself, within ctx, until the server has every message.
 func (s *natsSink) Close(ctx context.Context) error {
-	stopped := s.stop()
+	stopped := s.end()
 	ctx, cancel := context.WithTimeout(ctx, maxFlush)
 	defer cancel()
 	if s.durable != nil {

@@ -196,6 +196,69 @@ func TestDurableAcrossRuns(t *testing.T) {
 	audit(t, server.URL(), 300)
 }
 
+// TestDurableAgain: runs that follow each other in one process, as the command start has them, with frames numbered anew, lose none of their
+// messages to the server's memory of what it has seen; not those either that the one before could not deliver.
+func TestDurableAgain(t *testing.T) {
+	t.Parallel()
+	server, store := keeper(t), t.TempDir()
+	b, err := bus.Connect(t.Context(), bus.Options{URL: server.URL()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	const runs, frames = 4, 25
+	for run := range runs {
+		s, err := New("nats", decoder(t, durableOptions(store)), Env{Stream: "bead", Bus: b})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if run == 1 { // whose messages wait in the spool for the next
+			server.Kill()
+			for b.Connected() {
+				time.Sleep(time.Millisecond)
+			}
+		}
+		for i := range uint64(frames) {
+			if err := s.Write(t.Context(), estimate(i, 1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		closeSink(t, s)
+		if run == 1 {
+			server.Run()
+			for !b.Connected() {
+				time.Sleep(time.Millisecond)
+			}
+		}
+	}
+	js, err := jetstream.New(b.NATS())
+	if err != nil {
+		t.Fatal(err)
+	}
+	consumer, err := js.OrderedConsumer(t.Context(), "driftscope_local_bead", jetstream.OrderedConsumerConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := map[string]bool{}
+	for i := range runs * (frames + 1) { // every run tells of its law anew
+		m, err := consumer.Next(jetstream.FetchMaxWait(5 * time.Second))
+		if err != nil {
+			t.Fatalf("message %d: %v", i, err)
+		}
+		ids[m.Headers().Get(jetstream.MsgIDHeader)] = true
+		within := i % (frames + 1)
+		if seq := fmt.Sprintf(`"seq":%d,`, max(within-1, 0)); !strings.Contains(string(m.Data()), seq) {
+			t.Fatalf("message %d is %.80s, expected %s", i, m.Data(), seq)
+		}
+	}
+	if len(ids) != runs*(frames+1) {
+		t.Errorf("%d identities, expected %d", len(ids), runs*(frames+1))
+	}
+	if info, err := consumer.Info(t.Context()); err != nil || info.NumPending != 0 {
+		t.Errorf("%d messages too many, %v", info.NumPending, err)
+	}
+}
+
 // TestDurableFull: a spool without room refuses what comes, in a way that costs a live stream only that, and keeps what it has.
 func TestDurableFull(t *testing.T) {
 	t.Parallel()

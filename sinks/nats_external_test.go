@@ -10,22 +10,24 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"driftscope/internal/bus"
 	"driftscope/internal/bus/bustest"
 )
 
-// accounts starts a server with the configuration that is shipped, and returns a way in for each of its users.
-func accounts(t *testing.T) (as func(user string) string) {
+// accounts starts a server with the configuration that is shipped, with some of its text replaced, and returns a way in for each of its users.
+func accounts(t *testing.T, replaced ...string) (as func(user string) string) {
 	t.Helper()
-	text, err := os.ReadFile("../configs/nats-server.conf")
+	shipped, err := os.ReadFile("../configs/nats-server.conf")
 	if err != nil {
 		t.Fatal(err)
 	}
+	text := strings.NewReplacer(append(replaced, "/var/lib/nats", t.TempDir())...).Replace(string(shipped))
 	for _, user := range []string{"DRIFTSCOPE", "VIEWER", "OPERATOR"} {
 		t.Setenv(user+"_PASSWORD", "hunter2")
 	}
-	s := bustest.Start(t, strings.Replace(string(text), "/var/lib/nats", t.TempDir(), 1))
+	s := bustest.Start(t, text)
 	host := strings.TrimPrefix(s.URL(), "nats://")
 	return func(user string) string { return "nats://" + user + ":hunter2@" + host }
 }
@@ -103,6 +105,53 @@ func TestPermissions(t *testing.T) {
 	}
 	if _, err := nats.Connect(strings.Replace(as("viewer"), "hunter2", "hunter3", 1)); !errors.Is(err, nats.ErrAuthorization) {
 		t.Errorf("a wrong password: found %v", err)
+	}
+}
+
+// TestBucketPermissions: by the same configuration the program keeps its law and its configuration in KV, and everyone reads them. Who puts
+// another configuration has to be let in.
+func TestBucketPermissions(t *testing.T) {
+	for name, test := range map[string]struct {
+		replaced []string
+		puts     map[string]bool // by whom and what: accepted
+	}{
+		"shipped": {nil, map[string]bool{"viewer bead.config": false, "viewer bead.state": false, "operator bead.config": false, "operator bead.state": false}},
+		"let in":  {[]string{`# "$KV`, `"$KV`}, map[string]bool{"viewer bead.config": false, "operator bead.state": false, "operator bead.config": true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			as := accounts(t, test.replaced...)
+			k := newBucket(t, as("driftscope"))
+			if err := k.KeepState(law(1, 100_000), "model-a"); err != nil {
+				t.Fatal(err)
+			}
+			k.KeepConfiguration([]byte("stream: bead\n"))
+			for k.waiting() {
+				time.Sleep(time.Millisecond)
+			}
+			for put, accepted := range test.puts {
+				user, key, _ := strings.Cut(put, " ")
+				js, err := jetstream.New(dial(t, as(user)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				kv, err := js.KeyValue(t.Context(), "driftscope_local")
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, key := range []string{"bead.config", "bead.state"} {
+					if entry, err := kv.Get(t.Context(), key); err != nil || len(entry.Value()) == 0 {
+						t.Errorf("%s reads %s: %v", user, key, err)
+					}
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+				_, err = kv.Put(ctx, key, []byte("stream: bead\nqueue: 3\n"))
+				cancel()
+				if (err == nil) != accepted {
+					t.Errorf("%s puts %s: %v", user, key, err)
+				}
+			}
+			holds(t, as("driftscope"), "model-a", law(1, 100_000))
+		})
 	}
 }
 

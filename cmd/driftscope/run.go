@@ -29,6 +29,7 @@ type runCmd struct {
 	State     string        `help:"Keep the law in this file, and go on from it where it is there." placeholder:"FILE"`
 	Record    string        `help:"Keep every frame, as it was read, in this new or empty folder." placeholder:"DIR"`
 	Repeat    string        `help:"Track the frames that an earlier run tracked, and refine when it did, by what its --out wrote: the same estimates again." placeholder:"RESULTS.jsonl"`
+	Stay      bool          `help:"A stream that has ended is not gone: the command start runs it again, until Ctrl-C."`
 	Mode      string        `help:"Where tracking is slower than the source: latest drops the oldest frames, lossless none; by default latest where the source does not wait." placeholder:"MODE"`
 	Seed      *uint64       `help:"Of every random draw, the simulated source's included."`
 	NoStatus  bool          `help:"No live status on the terminal."`
@@ -46,7 +47,7 @@ func (c *runCmd) Run(ctx context.Context) error {
 			return usage(fmt.Errorf("--repeat: %w", err))
 		}
 	}
-	s, err := assembleAll(ctx, cfgs, before)
+	s, err := assembleAll(ctx, cfgs, before, c.Stay)
 	if err != nil {
 		return err
 	}
@@ -68,7 +69,23 @@ func (c *runCmd) configs() ([]config.Config, error) {
 		}
 		cfgs = append(cfgs, cfg)
 	}
-	return cfgs, sideBySide(c.Sources, cfgs)
+	if err := sideBySide(c.Sources, cfgs); err != nil {
+		return nil, err
+	}
+	return cfgs, c.staying(cfgs)
+}
+
+// staying refuses --stay where nobody could start a stream again.
+func (c *runCmd) staying(cfgs []config.Config) error {
+	switch {
+	case !c.Stay:
+		return nil
+	case c.Repeat != "":
+		return errors.New("--stay: what --repeat does is done once: leave one of them out")
+	case cfgs[0].NATS.URL == config.NATSOff:
+		return errors.New("--stay: nats.url is off, so that no command can start a stream again: leave one of them out")
+	}
+	return nil
 }
 
 // forOne refuses flags that name one stream's own where there are several.

@@ -34,25 +34,30 @@ const (
 
 // stream is everything that run needs, made from a configuration and not yet started.
 type stream struct {
-	cfg    config.Config
-	stages pipeline.Stages
-	rules  []string // names of the triggers' rules
-	model  *loadedModel
-	bus    *bus.Conn // lent; nil where nats.url is off
+	cfg     config.Config
+	written config.Config // the same before its source was pointed at our own server
+	stages  pipeline.Stages
+	rules   []string // names of the triggers' rules
+	model   *loadedModel
+	law     *online.Estimator
+	bus     *bus.Conn      // lent; nil where nats.url is off
+	service *sinks.Service // lent; nil where the stream ends with its run
 
 	metrics *sinks.Metrics // lent; nil where nobody can ask for them
 
 	recorder *ingest.Recorder // of the source's frames; nil where none are kept
 	swapper  *swapper         // nil where nobody can ask for another model
+	bucket   *sinks.Bucket    // nil where nothing is kept in KV
 
-	restored bool // the law goes on from online.state
+	repeats  bool   // an earlier run
+	restored string // from where the law goes on; empty where it begins
 }
 
 // assemble makes every stage but the sinks. What the user can be blamed for is a usage error; then nothing was opened.
 //
 // With an earlier run, what is tracked and when the drift is refined are as they were then. b is the bus where a model may be there, or nil.
 func assemble(ctx context.Context, cfg config.Config, before *earlier, b *bus.Conn) (*stream, error) {
-	s := &stream{cfg: cfg, bus: b}
+	s := &stream{cfg: cfg, written: cfg, bus: b, repeats: before != nil}
 	if err := s.build(ctx, before); err != nil {
 		s.close()
 		return nil, err
@@ -101,7 +106,7 @@ func (s *stream) finish(ctx context.Context, cfg config.Config, steps []config.C
 	if err != nil {
 		return usage(err)
 	}
-	s.stages.Estimator = estimator
+	s.law, s.stages.Estimator = estimator, estimator
 	if s.stages.Watcher, s.rules, err = newWatcher(cfg, s.model.Card.Latent); err != nil {
 		return usage(err)
 	}
@@ -119,16 +124,21 @@ func (s *stream) attach(b *bus.Conn, alone bool) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := s.openBucket(); err != nil {
+		return usage(err)
+	}
 	if b != nil {
-		s.swapper.bus, s.stages.Swap = b, s.swapper.swap
+		s.swapper.bus, s.swapper.bucket, s.stages.Swap = b, s.bucket, s.swapper.swap
 	}
 	env := sinks.Env{
-		Stream: s.cfg.Stream, Bus: b, Log: logger(s.cfg), Metrics: s.metrics,
+		Stream: s.cfg.Stream, Bus: b, Bucket: s.bucket, Service: s.service, Log: logger(s.cfg), Metrics: s.metrics,
 		About:  func() sinks.About { return s.swapper.about(about) },
 		Stdout: os.Stdout, Terminal: alone && term.IsTerminal(int(os.Stdout.Fd())),
 	}
-	s.stages.Sinks, err = newSinks(s.cfg, env)
-	return usage(err)
+	if s.stages.Sinks, err = newSinks(s.cfg, env); err != nil {
+		return usage(err)
+	}
+	return s.keepConfiguration()
 }
 
 // about is what the stream says of itself to those who ask.
@@ -148,6 +158,7 @@ func (s *stream) close() {
 		s.stages.Estimator.Close()
 	}
 	closeSinks(s.stages.Sinks)
+	s.bucket.Close()
 }
 
 // newEncoders makes one for each core, all or none; a model with a clock has one, since that needs the frames in order.
@@ -225,34 +236,6 @@ func newEstimator(o config.Online, model *infer.Model, deterministic bool, appli
 		c.Prior = sdevae.DriftOf(&model.Card)
 	}
 	return online.New(c)
-}
-
-// restore has the estimator go on from the state kept at path, where there is one; "" is none.
-func restore(e *online.Estimator, path string) (restored bool, err error) {
-	if path == "" {
-		return false, nil
-	}
-	f, err := os.Open(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("online.state: %w: give a file that can be read and written", err)
-	}
-	defer f.Close()
-	if err := e.Restore(f); err != nil {
-		return false, fmt.Errorf("online.state: %s: %w; or delete it to begin anew", path, err)
-	}
-	e.Freeze(false) // cuts the trajectory: this run's first latent does not follow the last of another
-	return true, nil
-}
-
-// keeping writes states to path; nil where none are kept.
-func keeping(path string) func([]byte) error {
-	if path == "" {
-		return nil
-	}
-	return func(state []byte) error { return writeFile(path, state) }
 }
 
 // waits says whether a source gives the next frame only when it is asked.
@@ -339,8 +322,8 @@ func (s *stream) introduce() {
 	}
 	c := &s.model.Card
 	say("stream %s: %s; model %s (%d latents, seed %d); estimator seed %d", cfg.Stream, source, s.model.name, c.Latent, c.Training.Seed, cfg.Online.Seed)
-	if s.restored {
-		say("the law goes on from %s", cfg.Online.State)
+	if s.restored != "" {
+		say("the law goes on from %s", s.restored)
 	}
 	if s.bus != nil {
 		say("publishing on %s under %s.%s.%s", s.bus.URL(), cfg.NATS.Prefix, cfg.NATS.Site, cfg.Stream)

@@ -14,13 +14,17 @@ import (
 	"driftscope/internal/bus"
 	"driftscope/internal/config"
 	"driftscope/internal/pipeline"
+	"driftscope/sinks"
 	"driftscope/sinks/web"
 )
 
 // streams are those of one process. They share the bus, the dashboard and nothing else: one that fails, floods or hangs slows no other.
 type streams struct {
-	all []*stream
-	bus *bus.Conn // nil where nats.url is off
+	all   []*stream
+	bus   *bus.Conn // nil where nats.url is off
+	stays bool      // a stream that has ended can be started again
+
+	mu sync.Mutex // of all, once it runs, and of standard output
 
 	dashboard *web.Server // nil where there is none
 }
@@ -71,8 +75,8 @@ func sideBySide(sources []string, cfgs []config.Config) error {
 
 // assembleAll makes every stream, all or none. The bus comes last but for the sinks, so that a wrong option never costs a connection;
 // but first where a source reads from NATS, whose server may be ours, or a model is kept there.
-func assembleAll(ctx context.Context, cfgs []config.Config, before *earlier) (_ *streams, err error) {
-	p := &streams{}
+func assembleAll(ctx context.Context, cfgs []config.Config, before *earlier, stays bool) (_ *streams, err error) {
+	p := &streams{stays: stays}
 	defer func() {
 		if err != nil {
 			p.close()
@@ -87,10 +91,7 @@ func assembleAll(ctx context.Context, cfgs []config.Config, before *earlier) (_ 
 		}
 	}
 	for _, cfg := range cfgs {
-		if cfg.Source, err = readingFrom(cfg, p.bus); err != nil {
-			return nil, err
-		}
-		s, err := assemble(ctx, cfg, before, p.bus)
+		s, err := p.assemble(ctx, cfg, before)
 		if err != nil {
 			return nil, ofStream(cfg.Stream, len(cfgs), err)
 		}
@@ -109,11 +110,30 @@ func assembleAll(ctx context.Context, cfgs []config.Config, before *earlier) (_ 
 		if p.dashboard != nil {
 			s.metrics = metrics
 		}
+		if stays {
+			if s.service, err = sinks.NewService(p.bus, s.cfg.Stream); err != nil {
+				return nil, err
+			}
+		}
 		if err := s.attach(p.bus, len(p.all) == 1); err != nil {
 			return nil, ofStream(s.cfg.Stream, len(p.all), err)
 		}
 	}
 	return p, nil
+}
+
+// assemble makes one stream, all but its sinks.
+func (p *streams) assemble(ctx context.Context, cfg config.Config, before *earlier) (*stream, error) {
+	written, err := cfg, error(nil)
+	if cfg.Source, err = readingFrom(cfg, p.bus); err != nil {
+		return nil, err
+	}
+	s, err := assemble(ctx, cfg, before, p.bus)
+	if err != nil {
+		return nil, err
+	}
+	s.written = written
+	return s, nil
 }
 
 // readingFrom gives a source on NATS that names no server the one inside this process, wherever that listens.
@@ -128,14 +148,17 @@ func readingFrom(cfg config.Config, b *bus.Conn) (config.Component, error) {
 func (p *streams) close() {
 	for _, s := range p.all {
 		s.close()
+		s.service.Close()
 	}
 	p.dashboard.Close()
 	p.bus.Close()
 }
 
-// run tracks every stream until it ends or ctx does, and prints the accounts. A stream that fails ends alone.
+// run tracks every stream until it ends or ctx does, or, where they stay, again whenever it is started until ctx ends; and prints the
+// accounts. A stream that fails ends alone.
 func (p *streams) run(ctx context.Context, frames uint64) error {
-	summaries, errs := make([]pipeline.Summary, len(p.all)), make([]error, len(p.all))
+	ended := make([]func(), len(p.all)) // print the accounts, in the order of the streams
+	errs := make([]error, len(p.all))
 	var running sync.WaitGroup
 	for _, s := range p.all {
 		s.introduce()
@@ -145,8 +168,12 @@ func (p *streams) run(ctx context.Context, frames uint64) error {
 	}
 	for i, s := range p.all {
 		running.Go(func() {
-			var err error
-			summaries[i], err = s.run(ctx, frames)
+			if p.stays {
+				errs[i] = p.stay(ctx, i, frames)
+				return
+			}
+			summary, err := s.run(ctx, frames)
+			ended[i] = func() { p.account(s, summary) }
 			errs[i] = ofStream(s.cfg.Stream, len(p.all), err)
 			if len(p.all) > 1 && err != nil && ctx.Err() == nil {
 				say("%v", errs[i]) // the others may go on for days
@@ -154,16 +181,25 @@ func (p *streams) run(ctx context.Context, frames uint64) error {
 		})
 	}
 	running.Wait()
-	for i, s := range p.all {
-		if len(p.all) > 1 {
-			fmt.Printf("%s: ", s.cfg.Stream)
-		}
-		printSummary(os.Stdout, summaries[i])
-		if s.recorder != nil {
-			fmt.Println("  " + s.recorder.Account())
+	for _, account := range ended {
+		if account != nil {
+			account()
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// account prints where a stream's frames went.
+func (p *streams) account(s *stream, summary pipeline.Summary) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.all) > 1 {
+		fmt.Printf("%s: ", s.cfg.Stream)
+	}
+	printSummary(os.Stdout, summary)
+	if s.recorder != nil {
+		fmt.Println("  " + s.recorder.Account())
+	}
 }
 
 // ofStream says which of several streams an error is of.
@@ -179,8 +215,9 @@ func (s *stream) run(ctx context.Context, frames uint64) (pipeline.Summary, erro
 	defer s.swapper.close()
 	summary, err := pipeline.Run(ctx, s.stages, pipeline.Options{
 		Stream: s.cfg.Stream, Frames: frames, Mode: pipeline.Mode(s.cfg.Mode), Queue: s.cfg.Queue, Stall: s.cfg.StallAfter,
-		Seed: s.cfg.Online.Seed, Grace: s.cfg.Grace, ViewEvery: s.viewEvery(), Log: logger(s.cfg), Keep: keeping(s.cfg.Online.State),
+		Seed: s.cfg.Online.Seed, Grace: s.cfg.Grace, ViewEvery: s.viewEvery(), Log: logger(s.cfg), Keep: keeping(s.cfg.Online.State, s.bucket, s.model.Digest),
 	})
+	s.bucket.Close()
 	if errors.Is(err, pipeline.ErrMode) {
 		err = usage(err)
 	}

@@ -53,6 +53,8 @@ func TestSideBySide(t *testing.T) {
 		{"state", runCmd{Sources: []string{"a.yaml", "b.yaml"}, State: "s"}, "--state s: is for one source"},
 		{"stream", runCmd{Sources: []string{"a.yaml", "b.yaml"}, Stream: "x"}, "--stream x: is for one source"},
 		{"repeat", runCmd{Sources: []string{"a.yaml", "b.yaml"}, Repeat: "o.jsonl"}, "--repeat o.jsonl: is for one source"},
+		{"stay without a bus", runCmd{Sources: []string{"a.yaml", "b.yaml"}, Stay: true}, "--stay: nats.url is off, "},
+		{"stay and repeat", runCmd{Sources: []string{"a.yaml"}, Stay: true, Repeat: "o.jsonl"}, "--stay: what --repeat does is done once: "},
 		{"unknown mode", runCmd{Sources: []string{"a.yaml"}, Mode: "newest"}, "mode: found \"newest\""},
 	} {
 		cfgs, err := test.run.configs()

@@ -29,6 +29,7 @@ type footing struct {
 type swapper struct {
 	cfg           config.Config
 	bus           *bus.Conn
+	bucket        *sinks.Bucket // nil where nothing is kept in KV
 	deterministic bool
 	first         string // digest of the model that the run began with
 
@@ -193,7 +194,7 @@ func (s *swapper) ready(next footing) (*pipeline.Replacement, error) {
 	}
 	return &pipeline.Replacement{
 		Model: fmt.Sprintf("%s, SHA-256 %s", next.model.name, next.model.Digest),
-		Steps: steps, Encoders: encoders, Estimator: next.law, Keep: keeping(s.state(next.model)),
+		Steps: steps, Encoders: encoders, Estimator: next.law, Keep: keeping(s.state(next.model), s.bucket, next.model.Digest),
 		Done: func(used bool) { s.done(next, used) },
 	}, nil
 }

@@ -34,7 +34,7 @@ func startSwapping(t *testing.T, text string) *swapping {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := assembleAll(t.Context(), []config.Config{cfg}, nil)
+	s, err := assembleAll(t.Context(), []config.Config{cfg}, nil, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,7 @@ func assembled(t testing.TB, text string) (*stream, chan *nats.Msg) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := assembleAll(t.Context(), []config.Config{cfg}, nil)
+	all, err := assembleAll(t.Context(), []config.Config{cfg}, nil, false)
 	if err != nil {
 		t.Fatal(err)
 	}

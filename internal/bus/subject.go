@@ -46,12 +46,22 @@ const maxName = 31
 
 // Name names what belongs to the stream where no dots may stand: 31 characters at most, the same for the same subject.
 func (s Subject) Name() string {
-	name := s.prefix + "_" + s.site + "_" + s.stream
-	if len(name) <= maxName && strings.Count(name, "_") == 2 { // else another subject could have the same
+	return shortened(maxName, s.prefix, s.site, s.stream)
+}
+
+// Bucket names what belongs to the whole site where no dots may stand. JetStream keeps the key-value bucket of this name in a stream whose
+// name is KV_ and this, and has at most 31 characters too.
+func (s Subject) Bucket() string { return shortened(maxName-len("KV_"), s.prefix, s.site) }
+
+// shortened joins tokens, or gives the beginning of the last with a hash of all, where another subject could have the same name or it would
+// be too long.
+func shortened(longest int, tokens ...string) string {
+	name := strings.Join(tokens, "_")
+	if len(name) <= longest && strings.Count(name, "_") == len(tokens)-1 {
 		return name
 	}
-	sum := sha256.Sum256([]byte(s.Of("")))
-	return fmt.Sprintf("%.18s-%x", s.stream, sum[:6])
+	sum := sha256.Sum256([]byte(strings.Join(tokens, ".") + "."))
+	return fmt.Sprintf("%.*s-%x", longest-1-12, tokens[len(tokens)-1], sum[:6])
 }
 
 // checkToken explains what is wrong with a token, and how it could read instead.

@@ -18,6 +18,9 @@ func (c *Config) Digest() (string, error) {
 	}
 	online := c.Online
 	online.State = "" // where it is kept
+	if len(online.Forecast) == 0 {
+		online.Forecast = nil // however none are written
+	}
 	parts := []any{components([]Component{c.Source}), c.Model, components(c.Preprocess), online}
 	if len(c.Triggers) > 0 {
 		parts = append(parts, components(c.Triggers))

@@ -190,7 +190,8 @@ type Event struct {
 // Health is the state of one stream, published once a second and at the end.
 type Health struct {
 	Time      time.Time         `json:"time"`
-	State     string            `json:"state"` // "starting", "tracking", "source_lost" or "stopped"
+	State     string            `json:"state"`             // "starting", "tracking", "source_lost" or "stopped"
+	Problem   string            `json:"problem,omitempty"` // why it stopped; none where it came to its end, or was told to stop
 	UptimeS   float64           `json:"uptime_s" unit:"s"`
 	Frames    uint64            `json:"frames_in" unit:"frames"`      // read from the source
 	Tracked   uint64            `json:"frames_tracked" unit:"frames"` // encoded and estimated

@@ -78,11 +78,15 @@ func (t *tracker) applied(ctx context.Context, name, text string) {
 
 // apply carries out a command by name; latent.Applied says what each does.
 func (t *tracker) apply(c latent.Command) error {
-	switch c.Name {
-	case "roi":
+	switch {
+	case c.Name == "roi":
 		return t.move(c)
-	case swapModel:
+	case c.Name == swapModel:
 		return latent.Refuse(latent.Conflict, "model: this stream's model cannot be changed: start the stream again with another")
+	case c.Name == "start" && t.ending:
+		return errEnded
+	case c.Name == "start":
+		return latent.Refuse(latent.Conflict, "start: the stream runs: send stop first; one that has ended is started again where run was given --stay")
 	}
 	if err := plain(c); err != nil {
 		return err
@@ -110,6 +114,7 @@ func (t *tracker) apply(c latent.Command) error {
 	case "roll_back":
 		return t.keeper.rollBack()
 	case "stop":
+		t.ending = true
 		t.stop()
 	default:
 		return latent.Refuse(latent.Unknown, "command %.40q is not known: send %s", c.Name, strings.Join(names(), ", "))

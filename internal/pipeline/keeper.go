@@ -64,7 +64,7 @@ func (k *keeper) ask(answer func(error), idle bool) error {
 	case k.law == nil:
 		answer(latent.Refuse(latent.Conflict, "checkpoint: this estimator has no state to keep: leave the command out"))
 	case k.write == nil:
-		answer(latent.Refuse(latent.Conflict, "checkpoint: there is no file for the state: give run --state FILE, or online.state"))
+		answer(latent.Refuse(latent.Conflict, "checkpoint: the state is kept nowhere: give run --state FILE, online.state or nats.durable"))
 	case len(k.asked) == maxAsked:
 		answer(latent.Refuse(latent.NotNow, "checkpoint: %d wait for one already: try again in a second", maxAsked))
 	case idle:
@@ -136,7 +136,7 @@ func (t *tracker) kept(ctx context.Context, err error) {
 		t.log.Warn("the state was not kept", "err", err)
 		t.publish(ctx, &latent.Event{
 			Seq: t.tally.lastSeq(), Time: time.Now(), Level: latent.Warning,
-			Code: "state_not_kept", Text: fmt.Sprintf("the law's state could not be written: %v: free some space or choose another online.state", err), Count: 1,
+			Code: "state_not_kept", Text: fmt.Sprintf("the law's state could not be written: %v", err), Count: 1,
 		}, time.Time{})
 	}
 }

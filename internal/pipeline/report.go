@@ -47,9 +47,18 @@ func (r *runner) farewell(ctx context.Context) {
 		end.Level, end.Code, end.Text = latent.Error, "stream_failed", err.Error()
 	}
 	r.publish(ctx, &end, time.Time{})
+	h := r.last()
+	r.publish(ctx, &h, time.Time{})
+}
+
+// last is the health at the end.
+func (r *runner) last() latent.Health {
 	h := r.health(r.started, 0)
 	h.State = stopped
-	r.publish(ctx, &h, time.Time{})
+	if err := r.cause(); err != nil {
+		h.Problem = err.Error()
+	}
+	return h
 }
 
 // health is the state now; its rate is that since a time when so many frames were tracked.

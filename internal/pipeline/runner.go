@@ -249,8 +249,7 @@ func (r *runner) cause() error {
 
 // summary may be called while an abandoned stage still counts.
 func (r *runner) summary() Summary {
-	h := r.health(r.started, 0)
-	h.State = stopped
+	h := r.last()
 	return Summary{
 		FramesIn: h.Frames, Tracked: h.Tracked, Dropped: h.Dropped, Published: h.Published,
 		Duration: time.Since(r.started), Health: h,

@@ -33,6 +33,7 @@ type tracker struct {
 	tickets uint64        // frames that left the desk
 	begun   uint64        // trajectory of the last of them, as the source has it
 	paused  bool
+	ending  bool // the command stop was applied
 
 	last     *gate           // in which latents are folded; what follows belongs to the lane within
 	estimate latent.Estimate // reused

@@ -28,6 +28,7 @@ func asyncAPI() object {
 	carried["empty"] = object{"summary": "no payload"}
 	carried["corner"] = object{"contentType": "application/json", "payload": object{"$ref": "./roi.schema.json"}}
 	carried["model"] = object{"contentType": "application/json", "payload": object{"$ref": "./model.schema.json"}}
+	carried["start"] = object{"contentType": "application/json", "payload": object{"$ref": "./start.schema.json"}}
 	carried["snapshot"] = object{"contentType": "application/json", "summary": "the last message of every kind, each under its kind", "payload": object{"type": "object"}}
 	carried["answer"] = object{"contentType": "text/plain", "summary": "ok, or why not and what to do",
 		"headers": object{"type": "object", "properties": object{
@@ -43,6 +44,8 @@ func asyncAPI() object {
 			request = "corner"
 		case "model":
 			request = "model"
+		case "start":
+			request = "start"
 		case "info", "snapshot":
 			answer = c.Name
 		case "stats":

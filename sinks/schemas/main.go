@@ -77,6 +77,11 @@ func generate(root string) (map[string][]byte, error) {
 			"back":   object{"const": true},
 		},
 	})
+	files["start.schema.json"] = indented(object{
+		"$schema": draft, "$id": urn("start"), "title": "start", "description": "the payload of cmd.start, which may be empty",
+		"type": "object", "additionalProperties": false,
+		"properties": object{"config": object{"type": "boolean", "description": "take the configuration from KV, STREAM.config"}},
+	})
 	files["asyncapi.json"] = indented(asyncAPI())
 	return files, nil
 }

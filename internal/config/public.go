@@ -1,0 +1,127 @@
+package config
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+)
+
+// YAML writes the configuration whole, defaults included, so that Parse reads the same.
+func (c Config) YAML() ([]byte, error) {
+	data, err := yaml.Marshal(c)
+	if err != nil {
+		return nil, fmt.Errorf("the configuration cannot be written as YAML: %w", err)
+	}
+	return data, nil
+}
+
+// MarshalYAML writes the component as it is read.
+func (c Component) MarshalYAML() (any, error) { return map[string]any{c.Kind: c.Options()}, nil }
+
+// MarshalYAML writes the steps as they are read.
+func (p Preprocess) MarshalYAML() (any, error) {
+	if len(p) == 0 {
+		return "model", nil
+	}
+	return []Component(p), nil
+}
+
+// Public is the configuration without secrets: the tokens are gone, and in addresses and options whatever stands before an @ and behind a
+// name such as password. Paths of credentials stay.
+func (c Config) Public() (Config, error) {
+	var err error
+	c.NATS.URL, c.NATS.Token, c.Dashboard.Token = withoutUsers(c.NATS.URL), "", ""
+	if c.Source, err = c.Source.public(); err != nil {
+		return c, err
+	}
+	c.Sinks = append([]Component(nil), c.Sinks...)
+	for i := range c.Sinks {
+		if c.Sinks[i], err = c.Sinks[i].public(); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+// Reveal puts what Public left out of other back into c where c has it left out in the same way: c was read from what is public, and other is
+// what ran.
+func (c Config) Reveal(other Config) (Config, error) {
+	public, err := other.Public()
+	if err != nil {
+		return c, err
+	}
+	if c.NATS == public.NATS {
+		c.NATS = other.NATS
+	}
+	if c.Dashboard == public.Dashboard {
+		c.Dashboard = other.Dashboard
+	}
+	if c.Source.same(public.Source) {
+		c.Source = other.Source
+	}
+	for i := range c.Sinks {
+		if i < len(public.Sinks) && c.Sinks[i].same(public.Sinks[i]) {
+			c.Sinks[i] = other.Sinks[i]
+		}
+	}
+	return c, nil
+}
+
+// same says that two components were written alike.
+func (c Component) same(other Component) bool {
+	one, err := c.YAML()
+	two, err2 := other.YAML()
+	return err == nil && err2 == nil && string(one) == string(two)
+}
+
+// public is the component without secrets.
+func (c Component) public() (Component, error) {
+	return NewComponent(c.Kind, hidden(c.Options()).(map[string]any))
+}
+
+// secrets are what stands before an @ in an address within a longer text, and behind a name that says so.
+var (
+	users   = regexp.MustCompile(`(://)[^/@\s"']*@`)
+	secrets = regexp.MustCompile(`(?i)([\w-]*(?:passw|passphrase|pwd|user-pw|token|secret|api_?key)[\w-]*\s*=\s*)("[^"]*"|'[^']*'|[^&\s"'!]+)`)
+	named   = regexp.MustCompile(`(?i)passw|passphrase|pwd|user-pw|token|secret|api_?key`)
+)
+
+// hidden is an option's value without secrets.
+func hidden(v any) any {
+	switch v := v.(type) {
+	case string:
+		return secrets.ReplaceAllString(users.ReplaceAllString(v, "$1"), "$1")
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for key, value := range v {
+			if text, ok := value.(string); ok && text != "" && named.MatchString(key) {
+				continue
+			}
+			out[key] = hidden(value)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, value := range v {
+			out[i] = hidden(value)
+		}
+		return out
+	}
+	return v
+}
+
+// withoutUsers is one address or several without users, passwords and tokens.
+func withoutUsers(addresses string) string {
+	parts := strings.Split(addresses, ",")
+	for i, part := range parts {
+		u, err := url.Parse(strings.TrimSpace(part))
+		if err == nil && u.User != nil {
+			u.User = nil
+			parts[i] = u.String()
+		}
+	}
+	return strings.Join(parts, ",")
+}

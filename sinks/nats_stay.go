@@ -1,0 +1,173 @@
+package sinks
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"time"
+
+	"driftscope/internal/bus"
+	"driftscope/internal/latent"
+)
+
+// stoppedEvery is the time between two health messages of a stream that is stopped.
+const stoppedEvery = time.Second
+
+// Service answers for one stream as long as its process lives: while it runs, in the words of its NATS sink, which is made with this Service
+// in its Env; while it is stopped, info and stats, and it takes the command start. It may be used from any goroutine.
+type Service struct {
+	stream    string
+	bus       *bus.Conn
+	subject   string // of health
+	endpoints *endpoints
+	starts    chan latent.Command
+	closed    chan struct{}
+
+	mu      sync.Mutex
+	run     *service // the last one; nil before the first
+	stopped bool
+	health  []byte // of the stopped stream, as JSON; nil until it is known
+}
+
+// NewService answers for the stream of this name until Close.
+func NewService(b *bus.Conn, stream string) (*Service, error) {
+	subject, err := b.Subject(stream)
+	if err != nil {
+		return nil, err
+	}
+	s := &Service{
+		stream: stream, bus: b, subject: subject.Of(string(latent.KindHealth)), stopped: true,
+		starts: make(chan latent.Command), closed: make(chan struct{}),
+	}
+	s.endpoints, err = newEndpoints(b.NATS(), stream, subject, s.carryOut)
+	return s, err
+}
+
+// attach has a run answer.
+func (s *Service) attach(run *service) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.run, s.stopped, s.health = run, false, nil
+}
+
+// detach answers for a run that has ended, unless another has begun since.
+func (s *Service) detach(run *service) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.run == run {
+		s.stopped, s.health = true, run.records.last(latent.KindHealth)
+	}
+}
+
+// now is the last run, whether it has ended, and then its health.
+func (s *Service) now() (run *service, stopped bool, health []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.run, s.stopped, s.health
+}
+
+// carryOut returns the answer to one request.
+func (s *Service) carryOut(name string, payload []byte) ([]byte, error) {
+	run, stopped, health := s.now()
+	if !stopped {
+		body, err := run.carryOut(name, payload)
+		var refusal *latent.Refusal
+		if ending := errors.As(err, &refusal) && refusal.Code == latent.NotNow; name != "start" || !ending {
+			return body, err
+		}
+	}
+	switch {
+	case name == "start":
+		return s.start(payload)
+	case name == "info" && run != nil:
+		return run.info()
+	case name == "stats" && health != nil:
+		return health, nil
+	}
+	return nil, latent.Refuse(latent.Conflict, "%s: the stream is stopped: send start", name)
+}
+
+// start hands the command to whoever waits for it, which is when the run before has ended, and waits for the outcome.
+func (s *Service) start(payload []byte) ([]byte, error) {
+	answer := make(chan error, 1)
+	ending := latent.Refuse(latent.NotNow, "start: the process is ending: run it again")
+	select {
+	case s.starts <- latent.Command{Name: "start", Payload: bytes.Clone(payload), Reply: func(err error) { answer <- err }}:
+	case <-s.closed:
+		return nil, ending
+	}
+	select {
+	case err := <-answer:
+		return []byte("ok"), err
+	case <-s.closed:
+		return nil, ending
+	}
+}
+
+// Start is the command start, decoded.
+type Start struct {
+	Config bool        `json:"config"` // take the configuration from KV
+	Reply  func(error) `json:"-"`      // has to be called once, and says what became of it
+}
+
+// Wait returns the next command start. Until then it says once a second, on the health subject and to who asks stats, that the stream is
+// stopped: last is the health at its end. ok is false once ctx has ended.
+func (s *Service) Wait(ctx context.Context, last latent.Health) (start Start, ok bool) {
+	tick := time.NewTicker(stoppedEvery)
+	defer tick.Stop()
+	for {
+		s.tell(last)
+		select {
+		case c := <-s.starts:
+			start, err := decodeStart(c)
+			if err == nil {
+				return start, true
+			}
+			c.Reply(err)
+		case <-tick.C:
+		case <-ctx.Done():
+			return Start{}, false
+		}
+	}
+}
+
+// tell publishes the health of a stopped stream. While the server is away nobody could hear it.
+func (s *Service) tell(last latent.Health) {
+	last.Time, last.State, last.FPS, last.Queue = time.Now(), "stopped", 0, 0
+	e := encoder{stream: s.stream}
+	e.encode(&last, func(_ latent.Kind, line []byte) error {
+		line = bytes.Clone(line)
+		s.mu.Lock()
+		s.stopped, s.health = true, line // also where a run was left behind
+		s.mu.Unlock()
+		if s.bus.Connected() {
+			return s.bus.NATS().Publish(s.subject, line)
+		}
+		return nil
+	})
+}
+
+// decodeStart reads a command's payload.
+func decodeStart(c latent.Command) (Start, error) {
+	start := Start{Reply: c.Reply}
+	if len(bytes.TrimSpace(c.Payload)) == 0 {
+		return start, nil
+	}
+	d := json.NewDecoder(bytes.NewReader(c.Payload))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&start); err != nil || d.More() {
+		return start, latent.Refuse(latent.Malformed, `start: found %.80q: send nothing, or {"config": true} to take the configuration from KV`, c.Payload)
+	}
+	return start, nil
+}
+
+// Close refuses what waits and takes no more requests. It may be called on nil.
+func (s *Service) Close() error {
+	if s == nil {
+		return nil
+	}
+	close(s.closed)
+	return s.endpoints.stop()
+}
