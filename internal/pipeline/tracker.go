@@ -30,10 +30,11 @@ type tracker struct {
 	desk    chan struct{} // held by the lane that waits for a frame or a command
 	tickets uint64        // frames that left the desk; its holder's
 	paused  bool          // its holder's
+	viewed  time.Time     // when the last frame left the desk of which a View is made; its holder's
+	views   uint64        // those frames; its holder's
 
 	last     *gate           // in which latents are folded; what follows belongs to the lane within
 	estimate latent.Estimate // reused
-	viewed   time.Time       // when the last View was made
 	keeper   *keeper
 	lost     uint64 // frames refused since the last estimate
 	skips    uint64 // the same, of those that failed
@@ -103,7 +104,10 @@ func (t *tracker) next(ctx, stop context.Context) (ticket, bool) {
 	}
 }
 
-// issue gives f its ticket, refused where it came too late, or from a live source while tracking is paused.
+// overviewEvery is how many Views have one picture of what the region is cut from: it changes more slowly, and is larger.
+const overviewEvery = 3
+
+// issue gives f its ticket, and the request for a View where one is due, refused where it came too late, or from a live source while tracking is paused.
 func (t *tracker) issue(ctx, stop context.Context, f *frame.Frame) ticket {
 	given := ticket{number: t.tickets, frame: f}
 	switch {
@@ -111,6 +115,10 @@ func (t *tracker) issue(ctx, stop context.Context, f *frame.Frame) ticket {
 		given.refused = errUnfinished
 	case t.paused && !t.waits.Load() && stop.Err() == nil:
 		given.refused = errPaused
+	case t.showing():
+		f.Meta.Overview = &frame.Overview{Draw: t.views%overviewEvery == 0}
+		t.viewed = time.Now()
+		t.views++
 	}
 	t.tickets++
 	return given
@@ -167,14 +175,10 @@ func (t *tracker) fold(f *frame.Frame, z *latent.Latent) error {
 	return nil
 }
 
-// showing says whether a View is wanted and due, and then that it is being made.
+// showing says whether a View is wanted and due.
 func (t *tracker) showing() bool {
 	_, can := t.Encoders[0].(Viewer)
-	if !can || t.o.ViewEvery == 0 || time.Since(t.viewed) < t.o.ViewEvery {
-		return false
-	}
-	t.viewed = time.Now()
-	return true
+	return can && t.o.ViewEvery != 0 && time.Since(t.viewed) >= t.o.ViewEvery
 }
 
 // alarm tells what the estimator has noticed.
