@@ -75,7 +75,7 @@ func badge(word string) string {
 // TestDashboard is what a person at the microscope sees and does, through a restart of the program.
 func TestDashboard(t *testing.T) {
 	b := openBrowser(t)
-	run, address := shown(t, "run", "sim:molecule", "--nats-port", "0", "--dashboard", "127.0.0.1:0", "--no-status")
+	run, address := shown(t, "run", "sim:molecule", "--nats-port", "0", "--dashboard", "127.0.0.1:0", "--no-status", "--state", "state")
 	b.do(chromedp.Navigate(address))
 	b.until(time.Minute, "the first frame", moving)
 
@@ -104,6 +104,11 @@ func TestDashboard(t *testing.T) {
 	b.until(10*time.Second, "a frozen law", badge("law frozen"))
 	b.do(chromedp.Click(chromedp.CSS("#freeze")))
 	b.until(10*time.Second, "a law that learns again", tracking)
+	b.do(chromedp.Click(chromedp.CSS("#checkpoint")))
+	b.until(10*time.Second, "the checkpoint", `document.querySelector('#reply').textContent === 'checkpoint: done'`)
+	b.do(chromedp.KeyEvent("B"), chromedp.Click(chromedp.CSS(`#confirm button[value="yes"]`)))
+	b.until(10*time.Second, "the roll back, or that it is too soon for one", `/^roll back: done|^roll_back: there is no state/.test(document.querySelector('#reply').textContent)`)
+	steerRegion(t, b)
 	b.do(chromedp.Click(chromedp.CSS("#reset")), chromedp.Click(chromedp.CSS(`#confirm button[value="yes"]`)))
 	b.until(10*time.Second, "the reset", `document.querySelector('#events').textContent.includes('command reset')`)
 	b.clean(false)
