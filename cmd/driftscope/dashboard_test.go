@@ -21,6 +21,13 @@ import (
 // shown starts driftscope and returns the address of its dashboard once it says so.
 func shown(t *testing.T, args ...string) (c *exec.Cmd, address string) {
 	t.Helper()
+	c, address, _ = introduced(t, args...)
+	return c, address
+}
+
+// introduced is shown with what was told before.
+func introduced(t *testing.T, args ...string) (c *exec.Cmd, address string, told []string) {
+	t.Helper()
 	c = command(t, t.TempDir(), args...)
 	stderr, err := c.StderrPipe()
 	if err != nil {
@@ -33,7 +40,6 @@ func shown(t *testing.T, args ...string) (c *exec.Cmd, address string) {
 		c.Process.Kill()
 		c.Wait()
 	})
-	var told []string
 	lines := bufio.NewScanner(stderr)
 	for lines.Scan() {
 		if at, ok := strings.CutPrefix(lines.Text(), "dashboard at "); ok {
@@ -41,12 +47,12 @@ func shown(t *testing.T, args ...string) (c *exec.Cmd, address string) {
 				for lines.Scan() { // so that the run can go on writing
 				}
 			}()
-			return c, at
+			return c, at, told
 		}
 		told = append(told, lines.Text())
 	}
 	t.Fatalf("no dashboard: %s", strings.Join(told, "\n"))
-	return nil, ""
+	return nil, "", nil
 }
 
 // interrupt ends a run as Ctrl-C does, and wants it to end well.
@@ -210,7 +216,7 @@ func TestDashboardOnOtherServer(t *testing.T) {
 // TestDashboardOfOthers: what another page, open in the same browser, tries.
 func TestDashboardOfOthers(t *testing.T) {
 	b := openBrowser(t)
-	run, address := shown(t, "run", "sim:molecule", "--nats-port", "0", "--dashboard", "127.0.0.1:0", "--no-status")
+	run, address, told := introduced(t, "run", "sim:molecule", "--nats-port", "0", "--dashboard", "127.0.0.1:0", "--no-status")
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("<!doctype html><title>other</title>")) }))
 	defer other.Close()
 	b.do(chromedp.Navigate(other.URL))
@@ -235,6 +241,7 @@ func TestDashboardOfOthers(t *testing.T) {
 	if err := json.NewDecoder(answer.Body).Decode(&health); err != nil || health.Refused != 3 || !health.NATS {
 		t.Errorf("found %+v (%v), expected 3 refusals", health, err)
 	}
+	documentedPage(t, b, address, told)
 	interrupt(t, run)
 }
 
