@@ -54,6 +54,7 @@ func steerRegion(t *testing.T, b *browser) {
 	if now := regionAt(b); now.MiddleX != start.MiddleX || now.MiddleY != start.MiddleY {
 		t.Error("the region is drawn where the pointer is, not where the stream has it")
 	}
+	b.shoot("region")
 	b.do(chromedp.MouseEvent(chromedp.MouseReleased, start.MiddleX-20, start.MiddleY+10, chromedp.ButtonLeft))
 	x, y := start.X-20*start.Scale, start.Y+10*start.Scale
 	b.until(10*time.Second, "the region where the mouse left it", stands(x, y, 1))
@@ -67,7 +68,6 @@ func steerRegion(t *testing.T, b *browser) {
 	b.do(chromedp.Focus(chromedp.CSS("#region")), chromedp.KeyEvent(kb.ArrowLeft), chromedp.KeyEvent(kb.Escape),
 		chromedp.KeyEvent(kb.ArrowLeft), chromedp.KeyEvent(kb.ArrowLeft), chromedp.KeyEvent(kb.Enter))
 	b.until(10*time.Second, "the region where the keys sent it", stands(moleculeWhole-moleculeRegion-2, y, 1.5))
-	b.shoot("region")
 }
 
 // touch is what a finger does.

@@ -27,6 +27,8 @@ export function share(region, corner) {
   return { left: corner.x / w, top: corner.y / h, width: region.width_px / w, height: region.height_px / h };
 }
 
+const sides = (width, height) => `${width}\u00a0×\u00a0${height}`; // never broken over two lines
+
 const corner = (region) => ({ x: region.x_px, y: region.y_px });
 
 export class RegionPanel {
@@ -67,7 +69,7 @@ export class RegionPanel {
   }
 
   describe(region) {
-    const size = `${region.width_px} × ${region.height_px} of ${region.whole_width_px} × ${region.whole_height_px} px`;
+    const size = `${sides(region.width_px, region.height_px)} of ${sides(region.whole_width_px, region.whole_height_px)}\u00a0px`;
     this.handle.setAttribute("aria-label", `Region at x ${region.x_px}, y ${region.y_px}, ${size}. Arrow keys move it, Enter sends.`);
     if (!this.at) return say(this.note, `region at ${region.x_px}, ${region.y_px} · ${size}`);
     say(this.note, `to ${this.at.x}, ${this.at.y}${this.grip ? "" : this.asked ? " …" : " · Enter sends, Escape leaves it"}`);
