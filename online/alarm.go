@@ -20,7 +20,9 @@ const (
 	alarmKinds
 )
 
-var alarmCodes = [alarmKinds]string{"drift_changed", "diffusion_changed", "unlike_training", "object_lost", "bleached", "too_few_dimensions"}
+var alarmCodes = [alarmKinds]string{
+	latent.DriftChanged, latent.DiffusionChanged, latent.UnlikeTraining, latent.ObjectLost, latent.Bleached, latent.TooFewDimensions,
+}
 
 // When alarms begin and end.
 const (
@@ -137,6 +139,16 @@ func (a *alarms) turn(kind int, on bool, z *latent.Latent) {
 		e.Level, e.Text = latent.Info, over[kind]
 	}
 	a.events = append(a.events, e)
+}
+
+// ringing appends the codes of the alarms that are on to dst.
+func (a *alarms) ringing(dst []string) []string {
+	for kind, on := range a.on {
+		if on {
+			dst = append(dst, alarmCodes[kind])
+		}
+	}
+	return dst
 }
 
 // begun says what has happened, and what to do.

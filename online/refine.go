@@ -1,6 +1,10 @@
 package online
 
-import "time"
+import (
+	"time"
+
+	"driftscope/internal/latent"
+)
 
 // A slice begins when this many latents are new, or this part of the memory.
 const (
@@ -40,9 +44,13 @@ func (e *Estimator) remember(m []float64, dt float64) {
 
 // apply publishes the drift of the slice that is due.
 func (e *Estimator) apply(seq uint64) {
-	if !e.inFlight || !e.ripe(seq) {
-		return
+	if e.inFlight && e.ripe(seq) {
+		e.adopt(seq)
 	}
+}
+
+// adopt has the drift be what the slice that came back found, from the frame seq on.
+func (e *Estimator) adopt(seq uint64) {
 	l := e.refiner.learner
 	e.field.added = l.added
 	e.inFlight, e.turned = false, 0
@@ -68,15 +76,41 @@ func (e *Estimator) ripe(seq uint64) bool {
 
 // handOver begins a slice on what has been set aside, once that is enough to be worth it: a slice takes as long as the memory is.
 func (e *Estimator) handOver() {
-	if e.inFlight || e.n == 0 || e.pending.len() < max(firstSlice, e.refiner.learner.memory.len()/sliceShare) {
-		return
+	if !e.inFlight && e.n > 0 && e.pending.len() >= max(firstSlice, e.refiner.learner.memory.len()/sliceShare) {
+		e.send()
 	}
+}
+
+// send begins a slice on what has been set aside. None may be running.
+func (e *Estimator) send() {
 	e.pending, e.lent = e.lent, e.pending
 	e.pending.clear()
 	copy(e.lentFound, e.found)
 	copy(e.lentActive, e.sde.Activity)
 	e.refiner.begin(job{in: e.lent, found: e.lentFound, activity: e.lentActive})
 	e.inFlight, e.due = true, e.frame+e.config.RefineLag
+}
+
+// Finish learns from what has been set aside, because no latents are to come after the one with that Seq, and writes the law of all of them
+// into dst. It waits for its slices. False says that there is nothing new: the law is frozen, has hardly begun, or is that of a run to be
+// repeated which did not finish either.
+func (e *Estimator) Finish(dst *latent.SDE, after uint64) bool {
+	repeated := e.config.Applied
+	if e.frozen || e.n == 0 || repeated != nil && e.refinement.Revision == uint64(len(repeated)) {
+		return false
+	}
+	e.refresh()
+	e.refiner.idle(true)
+	if e.pending.len() > 0 {
+		e.send() // a slice that came back before is in the learner
+		e.refiner.idle(true)
+	}
+	if !e.inFlight {
+		return false
+	}
+	e.adopt(after + 1)
+	dst.Copy(&e.sde)
+	return true
 }
 
 // tell writes what the drift is into the SDE.

@@ -81,6 +81,7 @@ func (e *Estimator) report(dst *latent.Estimate, z *latent.Latent) {
 	}
 	e.forecaster.forecast(dst, e.filter, e.field, e.jac, e.found, dt)
 	dst.SDE.Copy(&e.sde)
+	dst.Alarms = e.alarms.ringing(dst.Alarms[:0])
 }
 
 // Alarms are the alarms that began or ended with the last Update, as events. They are lent until the next one.

@@ -13,7 +13,7 @@ const (
 	MaxLatent   = 64      // latent dimensions
 	MaxHorizons = 8       // of forecasts
 	MaxRecord   = 8 << 20 // bytes of JSON
-	maxText     = 4096    // bytes of an event's text
+	maxText     = 4096    // bytes of a text
 	maxStages   = 256     // stages, causes of loss, codes of alarms
 	maxField    = 4096    // points of a drift field
 )
@@ -32,6 +32,8 @@ func Decode(kind latent.Kind, data []byte) (Record, error) {
 		r = &SDERecord{}
 	case latent.KindEvent:
 		r = &EventRecord{}
+	case latent.KindTrigger:
+		r = &TriggerRecord{}
 	case latent.KindHealth:
 		r = &HealthRecord{}
 	case latent.KindView:
@@ -75,6 +77,10 @@ func check(r Record) error {
 	case *EventRecord:
 		if len(r.Text) > maxText || len(r.Code) > maxText {
 			return fmt.Errorf("text of %d bytes, expected at most %d", max(len(r.Text), len(r.Code)), maxText)
+		}
+	case *TriggerRecord:
+		if n := max(len(r.Name), len(r.Rule), len(r.Unit)); n > maxText {
+			return fmt.Errorf("text of %d bytes, expected at most %d", n, maxText)
 		}
 	case *HealthRecord:
 		if len(r.Stages) > maxStages || len(r.Dropped) > maxStages || len(r.Alarms) > maxStages {

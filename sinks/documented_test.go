@@ -16,26 +16,34 @@ import (
 	"driftscope/internal/latent"
 )
 
-// TestDocumentedLoop: the control loop of docs/control.md, compiled as it stands there, freezes and resumes by itself, and acts on no
-// latent that is late.
-func TestDocumentedLoop(t *testing.T) {
-	t.Parallel()
-	text, err := os.ReadFile("../docs/control.md")
+// documented compiles the Go program of a page as it stands there, and gives where it is.
+func documented(t *testing.T, page string) string {
+	t.Helper()
+	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, rest, _ := strings.Cut(string(text), "```go\n")
 	source, _, ok := strings.Cut(rest, "```")
 	if !ok {
-		t.Fatal("docs/control.md has no Go program")
+		t.Fatalf("%s has no Go program", page)
 	}
 	folder := t.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, "loop.go"), []byte(source), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("go", "build", "-o", filepath.Join(folder, "loop"), filepath.Join(folder, "loop.go")).CombinedOutput(); err != nil {
+	program := filepath.Join(folder, "loop")
+	if out, err := exec.Command("go", "build", "-o", program, filepath.Join(folder, "loop.go")).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	return program
+}
+
+// TestDocumentedLoop: the control loop of docs/control.md, compiled as it stands there, freezes and resumes by itself, and acts on no
+// latent that is late.
+func TestDocumentedLoop(t *testing.T) {
+	t.Parallel()
+	program := documented(t, "../docs/control.md")
 	server := bustest.Start(t, "")
 	b, err := bus.Connect(t.Context(), bus.Options{URL: server.URL()})
 	if err != nil {
@@ -46,7 +54,7 @@ func TestDocumentedLoop(t *testing.T) {
 	defer closeSink(t, s)
 
 	var printed bytes.Buffer
-	loop := exec.Command(filepath.Join(folder, "loop"), server.URL())
+	loop := exec.Command(program, server.URL())
 	loop.Stderr = &printed
 	if err := loop.Start(); err != nil {
 		t.Fatal(err)
@@ -146,5 +154,47 @@ func TestDocumentedGrafana(t *testing.T) {
 	check.Stdin = bytes.NewReader(input)
 	if out, err := check.CombinedOutput(); err != nil || len(out) > 0 {
 		t.Errorf("no flat row with a time: %s %v", out, err)
+	}
+}
+
+// TestDocumentedStage: the program of docs/triggers.md, compiled as it stands there, freezes the law, moves the stage and resumes where its
+// rule begins, and does nothing where that ends or another rule begins.
+func TestDocumentedStage(t *testing.T) {
+	t.Parallel()
+	program := documented(t, "../docs/triggers.md")
+	server := bustest.Start(t, "")
+	b, err := bus.Connect(t.Context(), bus.Options{URL: server.URL()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	s, applied := newControlled(t, Env{Stream: "molecule", Bus: b})
+	defer closeSink(t, s)
+
+	var printed bytes.Buffer
+	loop := exec.Command(program, server.URL())
+	loop.Stdout = &printed
+	if err := loop.Start(); err != nil {
+		t.Fatal(err)
+	}
+	edge, over, other := trigger(1), trigger(2), trigger(3)
+	edge.Name, over.Name, over.On = "edge", "edge", false
+	var commands []string
+	for end := time.Now().Add(20 * time.Second); len(commands) < 2 && time.Now().Before(end); { // it subscribes some time after it started
+		for _, m := range []latent.Message{other, over, edge} {
+			if err := s.Write(t.Context(), m); err != nil {
+				t.Fatal(err)
+			}
+		}
+		select {
+		case c := <-applied:
+			commands = append(commands, c.Name, (<-applied).Name)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	loop.Process.Kill()
+	loop.Wait() // its error is that it was killed
+	if text := printed.String(); !slices.Equal(commands, []string{"freeze", "resume"}) || !strings.HasPrefix(text, "stage: -5.5 -247.0 px\n") {
+		t.Errorf("commanded %v and printed %q", commands, text)
 	}
 }

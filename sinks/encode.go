@@ -30,22 +30,15 @@ func (e *encoder) encode(m latent.Message, emit func(kind latent.Kind, line []by
 		if err := emit(latent.KindLatent, e.line); err != nil {
 			return err
 		}
-		if m.SDE.Revision == e.revision {
-			return nil
-		}
-		e.sde.fill(e.stream, m)
-		if m.SDE.Field != nil && m.SDE.Field != e.field {
-			e.sde.Field = fieldRecord(m.SDE.Field)
-		}
-		if err := e.emit(latent.KindSDE, &e.sde, emit); err != nil {
-			return err
-		}
-		e.revision, e.field = m.SDE.Revision, m.SDE.Field
-		return nil
+		return e.law(m.Latent.Seq, m.Latent.Time, &m.SDE, emit)
+	case *latent.Law:
+		return e.law(m.Seq, m.Time, &m.SDE, emit)
 	case *latent.Event:
 		r := EventRecord{header(latent.KindEvent), *m}
 		r.Time = r.Time.UTC()
 		return e.emit(latent.KindEvent, &r, emit)
+	case *latent.Trigger:
+		return e.emit(latent.KindTrigger, triggerRecord(header(latent.KindTrigger), m), emit)
 	case *latent.Health:
 		r := HealthRecord{header(latent.KindHealth), *m}
 		r.Time = r.Time.UTC()
@@ -56,6 +49,22 @@ func (e *encoder) encode(m latent.Message, emit func(kind latent.Kind, line []by
 		return e.emit(latent.KindView, &r, emit)
 	}
 	return fmt.Errorf("a message of type %T cannot be written", m)
+}
+
+// law emits s as it stood at a frame, where it is new, and its field where that is.
+func (e *encoder) law(seq uint64, at time.Time, s *latent.SDE, emit func(latent.Kind, []byte) error) error {
+	if s.Revision == e.revision {
+		return nil
+	}
+	e.sde.fill(e.stream, seq, at, s)
+	if s.Field != nil && s.Field != e.field {
+		e.sde.Field = fieldRecord(s.Field)
+	}
+	if err := e.emit(latent.KindSDE, &e.sde, emit); err != nil {
+		return err
+	}
+	e.revision, e.field = s.Revision, s.Field
+	return nil
 }
 
 // emit encodes a record by its fields' tags.
@@ -90,7 +99,7 @@ func appendLatent(dst []byte, stream string, e *latent.Estimate) []byte {
 	vector(`,"z_sd":`, l.SD)
 	vector(`,"drift":`, e.Drift)
 	dst = append(dst, `,"latency_ms":`...)
-	dst = appendNumber(dst, float64(e.Latency)/float64(time.Millisecond))
+	dst = appendNumber(dst, milliseconds(e.Latency))
 	if len(l.Centroid) > 0 {
 		vector(`,"centroid_px":`, l.Centroid)
 	}

@@ -15,7 +15,7 @@ import (
 	"driftscope/internal/latent"
 )
 
-// Sink takes *latent.Estimate, *latent.Event, *latent.Health and *latent.View; it is pipeline.Sink, said without importing what
+// Sink takes *latent.Estimate, *latent.Law, *latent.Event, *latent.Trigger, *latent.Health and *latent.View; it is pipeline.Sink, said without importing what
 // holds frames.
 type Sink interface {
 	Write(ctx context.Context, m latent.Message) error

@@ -70,6 +70,14 @@ func event() *latent.Event {
 	return &latent.Event{Seq: 7, Time: noon, Level: latent.Warning, Code: "queue_full", Text: "a \"quoted\" text\x1b[2J", Count: 3}
 }
 
+// trigger is where the zone well is entered, by frame seq.
+func trigger(seq uint64) *latent.Trigger {
+	return &latent.Trigger{
+		Seq: seq, Time: noon, Name: "well", Rule: "zone", On: true, Value: 0.25, Unit: "latent",
+		Filtered: []float64{0.25, math.NaN()}, Centroid: []float64{250.5, 9}, Latency: 1500 * time.Microsecond,
+	}
+}
+
 func health() *latent.Health {
 	return &latent.Health{
 		Time: noon, State: "tracking", UptimeS: 12, Frames: 20, Tracked: 18, Dropped: map[string]uint64{"queue_full": 2}, Alarms: map[string]uint64{"bleached": 1}, FPS: 29.5,

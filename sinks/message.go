@@ -8,7 +8,7 @@ import (
 
 //go:generate go run driftscope/sinks/schemas -root ..
 
-// Record is a message as it travels: one of *LatentRecord, *SDERecord, *EventRecord, *HealthRecord, *ViewRecord. Fields are
+// Record is a message as it travels: one of *LatentRecord, *SDERecord, *EventRecord, *TriggerRecord, *HealthRecord, *ViewRecord. Fields are
 // added, never renamed or removed. Times are UTC, RFC 3339 with nanoseconds; a number that is not finite is null.
 type Record interface{ header() *Header }
 
@@ -91,6 +91,22 @@ type EventRecord struct {
 	latent.Event
 }
 
+// TriggerRecord says that a rule's condition begins or ends with a frame. The fields are latent.Trigger's.
+type TriggerRecord struct {
+	Header
+	Seq       uint64    `json:"seq"`
+	Time      time.Time `json:"time"`
+	Name      string    `json:"name"`
+	Rule      string    `json:"rule"`
+	On        bool      `json:"on"`
+	Value     Number    `json:"value"`
+	Threshold Number    `json:"threshold"`
+	Unit      string    `json:"unit"`
+	Filtered  Numbers   `json:"z_filtered" unit:"latent"`
+	Centroid  Numbers   `json:"centroid_px,omitempty" unit:"px"`
+	LatencyMS float64   `json:"latency_ms" unit:"ms"` // from the frame's arrival to this
+}
+
 // HealthRecord is the state of the stream.
 type HealthRecord struct {
 	Header
@@ -104,14 +120,24 @@ type ViewRecord struct {
 }
 
 // fill makes r the record of e. It shares e's slices.
-func (r *SDERecord) fill(stream string, e *latent.Estimate) {
-	s := &e.SDE
+func (r *SDERecord) fill(stream string, seq uint64, at time.Time, s *latent.SDE) {
 	*r = SDERecord{
 		Header: Header{latent.Version, latent.KindSDE, stream},
-		Seq:    e.Latent.Seq, Time: e.Latent.Time.UTC(),
+		Seq:    seq, Time: at.UTC(),
 		Revision: s.Revision, Transitions: s.Transitions, Seconds: Number(s.Seconds),
 		Sigma: s.Sigma, SigmaLow: s.SigmaLow, SigmaHigh: s.SigmaHigh, Diffusion: s.Diffusion, Noise: s.Noise,
 		Activity: s.Activity, ActiveCount: s.ActiveCount, CRLB: Number(s.CRLB), DriftRevision: s.DriftRevision, Held: s.Held,
 		DriftFrame: s.DriftFrame, DriftChanges: s.DriftChanges, TooFew: s.TooFew, UnitsRecord: unitsRecord(&s.Units),
 	}
 }
+
+// triggerRecord is the record of t. It shares t's slices.
+func triggerRecord(h Header, t *latent.Trigger) *TriggerRecord {
+	return &TriggerRecord{
+		Header: h, Seq: t.Seq, Time: t.Time.UTC(), Name: t.Name, Rule: t.Rule, On: t.On,
+		Value: Number(t.Value), Threshold: Number(t.Threshold), Unit: t.Unit,
+		Filtered: t.Filtered, Centroid: t.Centroid, LatencyMS: milliseconds(t.Latency),
+	}
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

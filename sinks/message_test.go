@@ -34,10 +34,11 @@ func TestWireFormat(t *testing.T) {
 		`{"v":1,"kind":"sde","stream":"bead","seq":6,"time":"2026-05-06T10:00:00.123456789Z","revision":1,"transitions":9,"observed_s":0.3,"sigma":[1,2],"sigma_low":[0.9,1.9],"sigma_high":[1.1,2.1],"diffusion":[0.5,2],"noise_sd":[0.01,0.02],"activity":["active","undecided"],"active_count":1,"drift_crlb":0.25,"drift_revision":4,"frames_held":5,"drift_frame":0,"drift_changes":0,"too_few_dimensions":false}`,
 		`{"v":1,"kind":"latent","stream":"bead","seq":7,"time":"2026-05-06T10:00:00.123456789Z","trajectory":2,"dropped_before":3,"z":[0.5,-1e-09],"z_sd":[0.1,1],"drift":[-2,1e+300],"latency_ms":1.5,"z_filtered":[0.25,0],"z_filtered_sd":[0.05,0.5],"nis":2.5,"light":190,"forecast_s":[0.1],"forecast":[0.125,null],"forecast_sd":[0.5,1]}`,
 		`{"v":1,"kind":"event","stream":"bead","seq":7,"time":"2026-05-06T10:00:00.123456789Z","level":"warning","code":"queue_full","text":"a \"quoted\" text\u001b[2J","count":3}`,
+		`{"v":1,"kind":"trigger","stream":"bead","seq":7,"time":"2026-05-06T10:00:00.123456789Z","name":"well","rule":"zone","on":true,"value":0.25,"threshold":0,"unit":"latent","z_filtered":[0.25,null],"centroid_px":[250.5,9],"latency_ms":1.5}`,
 		`{"v":1,"kind":"health","stream":"bead","time":"2026-05-06T10:00:00.123456789Z","state":"tracking","uptime_s":12,"frames_in":20,"frames_tracked":18,"frames_dropped":{"queue_full":2},"alarms":{"bleached":1},"published":40,"fps":29.5,"queue":0,"stages":[{"name":"read","p50_ms":1,"p95_ms":2,"p99_ms":3}]}`,
 		`{"v":1,"kind":"view","stream":"bead","seq":7,"time":"2026-05-06T10:00:00.123456789Z","preview_jpeg":"/9g=","reconstruction_jpeg":"AQ=="}`,
 	}
-	_, got := lines(t, estimate(6, 1), estimate(7, 1), event(), health(), view())
+	_, got := lines(t, estimate(6, 1), estimate(7, 1), event(), trigger(7), health(), view())
 	if len(got) != len(want) {
 		t.Fatalf("found %d records, expected %d: a law only where it is new", len(got), len(want))
 	}
@@ -86,7 +87,7 @@ func TestUnitsAreAdded(t *testing.T) {
 func TestDecodeReadsWhatEncodeWrites(t *testing.T) {
 	e := estimate(6, 1)
 	e.Latent.Mean[1], e.Drift[0], e.SDE.CRLB, e.SDE.SigmaHigh[0] = math.NaN(), math.Inf(1), math.Inf(1), math.NaN()
-	kinds, encoded := lines(t, e, event(), health(), view())
+	kinds, encoded := lines(t, e, event(), health(), view(), trigger(7))
 	var records []Record
 	for i := range kinds {
 		r, err := Decode(kinds[i], []byte(encoded[i]))
@@ -118,6 +119,10 @@ func TestDecodeReadsWhatEncodeWrites(t *testing.T) {
 	}
 	if got := records[4].(*ViewRecord).View; !reflect.DeepEqual(got.Preview, view().Preview) {
 		t.Errorf("found %+v", got)
+	}
+	g := records[5].(*TriggerRecord)
+	if g.Seq != 7 || !g.Time.Equal(noon) || g.Name != "well" || g.Rule != "zone" || !g.On || g.Value != 0.25 || g.Unit != "latent" || !math.IsNaN(g.Filtered[1]) || g.Centroid[0] != 250.5 || g.LatencyMS != 1.5 {
+		t.Errorf("found %+v", g)
 	}
 }
 
@@ -156,6 +161,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"law lengths": {latent.KindSDE, `{"v":1,"kind":"sde","sigma":[1,2],"activity":["active"]}`, "one entry a latent"},
 		"many":        {latent.KindLatent, `{"v":1,"kind":"latent","z":[` + strings.Repeat("1,", 64) + `1]}`, "found 65 numbers, expected at most 64"},
 		"long text":   {latent.KindEvent, `{"v":1,"kind":"event","text":"` + strings.Repeat("a", 5000) + `"}`, "5000 bytes"},
+		"long name":   {latent.KindTrigger, `{"v":1,"kind":"trigger","name":"` + strings.Repeat("a", 5000) + `"}`, "5000 bytes"},
 		"long":        {latent.KindView, strings.Repeat(" ", MaxRecord+1), "expected at most"},
 		"time":        {latent.KindEvent, `{"v":1,"kind":"event","time":"yesterday"}`, "yesterday"},
 	}

@@ -41,7 +41,7 @@ func newNATS(decode func(any) error, env Env) (Sink, error) {
 		return nil, err
 	}
 	s := &natsSink{encoder: encoder{stream: env.Stream}, bus: env.Bus, subjects: map[latent.Kind]string{}, eye: subject.Of(GlanceToken)}
-	for _, kind := range []latent.Kind{latent.KindLatent, latent.KindSDE, latent.KindEvent, latent.KindHealth, latent.KindView} {
+	for _, kind := range []latent.Kind{latent.KindLatent, latent.KindSDE, latent.KindEvent, latent.KindHealth, latent.KindView, latent.KindTrigger} {
 		s.subjects[kind] = subject.Of(string(kind))
 	}
 	s.publish = s.send
@@ -63,7 +63,7 @@ func (s *natsSink) Commands() <-chan latent.Command { return s.commands }
 // Undelivered, unless m is in the spool.
 func (s *natsSink) Write(_ context.Context, m latent.Message) error {
 	switch m.(type) {
-	case *latent.Estimate, *latent.Event:
+	case *latent.Estimate, *latent.Law, *latent.Event, *latent.Trigger:
 		if s.durable != nil {
 			return s.keep(m)
 		}

@@ -35,7 +35,7 @@ type natsOptions struct {
 	MaxBytes int64         `yaml:"max_bytes"` // of what is kept, and of the spool
 }
 
-// durable keeps latents, laws and events in a JetStream stream, each exactly once and in order. Everything is written to a spool first and
+// durable keeps latents, laws, events and triggers in a JetStream stream, each exactly once and in order. Everything is written to a spool first and
 // given up there when the server has confirmed it, so neither end has to be there all the time.
 //
 // Each message says the sequence number that the stream must have reached, so that none can be stored before the one before it; a window

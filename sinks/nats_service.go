@@ -32,6 +32,7 @@ type About struct {
 	Latents      int       `json:"latents"`       // dimensions
 	Seed         uint64    `json:"seed"`          // of the estimator
 	Started      time.Time `json:"started"`
+	Triggers     []string  `json:"triggers,omitempty"` // names of the rules, in the configuration's order
 }
 
 // service answers on <prefix>.<site>.<stream>.cmd.NAME, and to $SRV.PING, INFO and STATS, as micro of nats.go does. No queue group

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -80,20 +81,20 @@ func TestNATSCommands(t *testing.T) {
 		Header
 		About
 	}
-	if err := json.Unmarshal(ask("info", nil, "", "sim:molecule"), &info); err != nil || info.About != about || info.Stream != "bead" || info.Kind != "info" {
+	if err := json.Unmarshal(ask("info", nil, "", "sim:molecule"), &info); err != nil || !reflect.DeepEqual(info.About, about) || info.Stream != "bead" || info.Kind != "info" {
 		t.Errorf("found %+v, %v", info, err)
 	}
-	messages := []latent.Message{estimate(0, 1), health(), view(), estimate(1, 1)}
+	messages := []latent.Message{estimate(0, 1), health(), view(), estimate(1, 1), trigger(1)}
 	for _, m := range messages {
 		if err := s.Write(t.Context(), m); err != nil {
 			t.Fatal(err)
 		}
 	}
-	_, want := lines(t, messages...) // latent, sde, health, view, latent
+	_, want := lines(t, messages...) // latent, sde, health, view, latent, trigger
 	if got := ask("stats", nil, "", ""); string(got) != want[2] {
 		t.Errorf("found %s, expected %s", got, want[2])
 	}
-	snapshot := fmt.Sprintf(`{"v":1,"kind":"snapshot","stream":"bead","latent":%s,"sde":%s,"health":%s,"view":%s}`, want[4], want[1], want[2], want[3])
+	snapshot := fmt.Sprintf(`{"v":1,"kind":"snapshot","stream":"bead","latent":%s,"sde":%s,"health":%s,"view":%s,"trigger":%s}`, want[4], want[1], want[2], want[3], want[5])
 	if got := ask("snapshot", nil, "", ""); string(got) != snapshot {
 		t.Errorf("found %s, expected %s", got, snapshot)
 	}

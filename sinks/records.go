@@ -40,8 +40,10 @@ func (r *records) snapshot(stream string) ([]byte, error) {
 		Event  json.RawMessage `json:"event,omitempty"`
 		Health json.RawMessage `json:"health,omitempty"`
 		View   json.RawMessage `json:"view,omitempty"`
+
+		Trigger json.RawMessage `json:"trigger,omitempty"`
 	}{
 		Header{latent.Version, "snapshot", stream},
-		r.last(latent.KindLatent), r.last(latent.KindSDE), r.last(latent.KindEvent), r.last(latent.KindHealth), r.last(latent.KindView),
+		r.last(latent.KindLatent), r.last(latent.KindSDE), r.last(latent.KindEvent), r.last(latent.KindHealth), r.last(latent.KindView), r.last(latent.KindTrigger),
 	})
 }

@@ -69,7 +69,7 @@ func TestNATS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	messages := []latent.Message{estimate(0, 0), estimate(1, 1), estimate(2, 1), event(), health(), view(), estimate(3, 2)}
+	messages := []latent.Message{estimate(0, 0), estimate(1, 1), estimate(2, 1), event(), health(), view(), trigger(3), estimate(3, 2)}
 	for _, m := range messages {
 		if err := s.Write(t.Context(), m); err != nil {
 			t.Fatal(err)

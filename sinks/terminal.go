@@ -59,6 +59,8 @@ func (s *terminal) Write(_ context.Context, m latent.Message) error {
 	case *latent.Estimate:
 		s.estimate.Copy(m)
 		s.tracked = true
+	case *latent.Law:
+		s.estimate.SDE.Copy(&m.SDE)
 	case *latent.Health:
 		s.health = *m
 	case *latent.Event:

@@ -76,6 +76,7 @@ func learnDrift(scene string, seed uint64) (row driftRow, err error) {
 			return row, err
 		}
 	}
+	estimator.Finish(&estimate.SDE, driftFrames-1)
 	teacher, err := online.Fit(seen, config)
 	if err != nil {
 		return row, err

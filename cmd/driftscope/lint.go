@@ -38,7 +38,10 @@ func lint(cfg config.Config) error {
 	steps, err := newSteps(cfg.Preprocess, 1)
 	errs = append(errs, err)
 	closeSteps(steps)
-	errs = append(errs, lintModel(cfg))
+	latents, err := lintModel(cfg)
+	errs = append(errs, err)
+	_, _, err = newWatcher(cfg, latents)
+	errs = append(errs, err)
 	for _, c := range cfg.Sinks {
 		sink, err := sinks.New(c.Kind, c.Decode, sinks.Env{Stream: cfg.Stream, Stdout: io.Discard})
 		if err == nil {
@@ -49,15 +52,15 @@ func lint(cfg config.Config) error {
 	return errors.Join(errs...)
 }
 
-// lintModel loads the model and compares its steps with those written.
-func lintModel(cfg config.Config) error {
+// lintModel loads the model, whose dimensions it returns, and compares its steps with those written.
+func lintModel(cfg config.Config) (latents int, err error) {
 	m, err := loadModel(cfg)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	own, err := stepsOf(m.Card.Preprocess)
 	if err != nil || len(cfg.Preprocess) == 0 {
-		return err
+		return m.Card.Latent, err
 	}
-	return sameSteps(cfg.Preprocess, own)
+	return m.Card.Latent, sameSteps(cfg.Preprocess, own)
 }

@@ -34,6 +34,19 @@ func TestRepeat(t *testing.T) {
 	if !bytes.Equal(want, got) {
 		t.Error("the estimates differ")
 	}
+	// A recording's run ends with the law of all of it, and so does its repetition.
+	for _, args := range [][]string{{"--out", "whole.jsonl"}, {"--out", "same.jsonl", "--repeat", "whole.jsonl"}} {
+		if o := drive(t, folder, append([]string{"run", "again.yaml"}, args...)...); o.status != 0 {
+			t.Fatal(o.errors)
+		}
+	}
+	whole := estimates(t, filepath.Join(folder, "whole.jsonl"))
+	if !bytes.Contains(whole, []byte(`"drift_frame":260`)) {
+		t.Error("the last frames were not learnt from")
+	}
+	if !bytes.Equal(whole, estimates(t, filepath.Join(folder, "same.jsonl"))) {
+		t.Error("the estimates of the recording differ")
+	}
 	o := drive(t, folder, "run", "live.yaml", "--repeat", "live.jsonl")
 	o.check(t, 2, "a live source cannot be seen again")
 	if err := os.WriteFile(filepath.Join(folder, "torn.jsonl"), []byte("{\"kind\":\"latent\""), 0o644); err != nil {

@@ -36,6 +36,7 @@ const (
 type stream struct {
 	cfg    config.Config
 	stages pipeline.Stages
+	rules  []string // names of the triggers' rules
 	model  *loadedModel
 	bus    *bus.Conn // lent; nil where nats.url is off
 
@@ -99,6 +100,9 @@ func (s *stream) finish(ctx context.Context, cfg config.Config, steps []config.C
 		return usage(err)
 	}
 	s.stages.Estimator = estimator
+	if s.stages.Watcher, s.rules, err = newWatcher(cfg, s.model.Card.Latent); err != nil {
+		return usage(err)
+	}
 	s.restored, err = restore(estimator, cfg.Online.State)
 	return usage(err)
 }
@@ -123,7 +127,7 @@ func (s *stream) about() (sinks.About, error) {
 	digest, err := s.cfg.Digest()
 	return sinks.About{
 		Source: sourceName(s.cfg.Source), Model: s.model.name, ModelSHA256: s.model.Digest, ConfigSHA256: digest,
-		Latents: s.model.Card.Latent, Seed: s.cfg.Online.Seed, Started: time.Now().UTC(),
+		Latents: s.model.Card.Latent, Seed: s.cfg.Online.Seed, Started: time.Now().UTC(), Triggers: s.rules,
 	}, err
 }
 

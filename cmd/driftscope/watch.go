@@ -193,6 +193,10 @@ func printRecord(line *bytes.Buffer, r sinks.Record) {
 		if r.Dropped > 0 {
 			fmt.Fprintf(line, "  %d dropped before", r.Dropped)
 		}
+	case *sinks.TriggerRecord:
+		turns := map[bool]string{true: "begins", false: "ends"}[r.On]
+		fmt.Fprintf(line, "%s #%d trigger %s %s: %s  %.4g of %.4g %s  %.2f ms", sinks.Printable(r.Stream), r.Seq, sinks.Printable(r.Name), turns,
+			sinks.Printable(r.Rule), float64(r.Value), float64(r.Threshold), sinks.Printable(r.Unit), r.LatencyMS)
 	case *sinks.SDERecord:
 		fmt.Fprintf(line, "%s law %d  σ", sinks.Printable(r.Stream), r.Revision)
 		for i, sigma := range r.Sigma {

@@ -121,6 +121,10 @@ func TestWatchPrints(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	entered := &latent.Trigger{Seq: 3, Name: "well", Rule: "zone", On: true, Value: 0.25, Unit: "latent", Latency: 2500 * time.Microsecond}
+	if err := s.Write(t.Context(), entered); err != nil {
+		t.Fatal(err)
+	}
 	end := &latent.Event{Level: latent.Warning, Code: "torn", Text: "page 3\x1b[2J", Count: 4, Time: time.Now()}
 	if err := s.Write(t.Context(), end); err != nil {
 		t.Fatal(err)
@@ -128,6 +132,7 @@ func TestWatchPrints(t *testing.T) {
 	got := read(t, out, "torn")
 	want := "bead #0 03:04:05.006  z 0.25±0.12  drift [-1.5]  3.00 ms  2 dropped before\n" +
 		"bead law 1  σ 1 [0.9, 1.1]  active 1 of 1  drift bound (CRLB) 0.4  observed 2.5 s\n" +
+		"bead #3 trigger well begins: zone  0.25 of 0 latent  2.50 ms\n" +
 		"bead warning torn: page 3 [2J (4 times)\n"
 	if got != want { // at one latent a second, the other 49 come too soon
 		t.Errorf("found\n%sexpected\n%s", got, want)

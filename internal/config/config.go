@@ -22,8 +22,9 @@ type Config struct {
 	Record     Record        `yaml:"record"`
 	NATS       NATS          `yaml:"nats"`
 	Dashboard  Dashboard     `yaml:"dashboard"`
-	Sinks      []Component   `yaml:"sinks"` // beside NATS, which nats.url switches
-	Grace      time.Duration `yaml:"grace"` // time for sinks to flush at the end
+	Sinks      []Component   `yaml:"sinks"`    // beside NATS, which nats.url switches
+	Triggers   []Component   `yaml:"triggers"` // rules for feedback to the microscope
+	Grace      time.Duration `yaml:"grace"`    // time for sinks to flush at the end
 }
 
 // Online holds the estimator's settings.

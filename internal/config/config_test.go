@@ -55,12 +55,13 @@ var badFiles = map[string]string{
 	"sinks-not-a-list":   `sinks-not-a-list.bad.yaml:2: sinks: found a map, expected a list, one entry after each dash`,
 	"syntax":             `syntax.bad.yaml:1: not valid YAML: sequence end token ']' not found`,
 	"tag":                `tag.bad.yaml:1: anchors, aliases, tags and directives are not read ("!!str"): write the value out`,
-	"top-list":           `top-list.bad.yaml:1: the file: found a list, expected a map with the keys dashboard, grace, mode, model, nats, online, preprocess, queue, record, sinks, source, stall_after, stream`,
+	"too-many-triggers":  `too-many-triggers.bad.yaml: triggers: found 33, expected at most 32`,
+	"top-list":           `top-list.bad.yaml:1: the file: found a list, expected a map with the keys dashboard, grace, mode, model, nats, online, preprocess, queue, record, sinks, source, stall_after, stream, triggers`,
 	"two-kinds":          `two-kinds.bad.yaml:1: source: found a map, expected one kind with its options, {kind: {option: value}}, or the kind alone`,
 	"two-problems": "two-problems.bad.yaml:3: online.seed: found \"yes\", expected a whole number\n" +
 		"two-problems.bad.yaml:4: online.max_gap: found \"5\", expected a duration with its unit, such as 500ms or 3s",
 	"unknown-key": `unknown-key.bad.yaml:3: unknown key "nats.prot"; known keys here: ca, cert, creds, durable, key, max_age, max_bytes, nkey, port, prefix, site, store, token, url, websocket`,
-	"unknown-top": `unknown-top.bad.yaml:2: unknown key "sink"; known keys here: dashboard, grace, mode, model, nats, online, preprocess, queue, record, sinks, source, stall_after, stream`,
+	"unknown-top": `unknown-top.bad.yaml:2: unknown key "sink"; known keys here: dashboard, grace, mode, model, nats, online, preprocess, queue, record, sinks, source, stall_after, stream, triggers`,
 }
 
 func TestBadFiles(t *testing.T) {
@@ -131,6 +132,7 @@ func TestDigest(t *testing.T) {
 	for _, other := range []string{
 		"source: {sim: {name: molecule, seed: 2}}", "source: sim", "{source: {sim: {name: molecule, seed: 1}}, online: {seed: 2}}",
 		"{source: {sim: {name: molecule, seed: 1}}, model: a.onnx}", "{source: {sim: {name: molecule, seed: 1}}, preprocess: [{clahe: {tiles: 8}}]}",
+		"{source: {sim: {name: molecule, seed: 1}}, triggers: [{lost: {name: gone}}]}",
 	} {
 		if digest(other) == first {
 			t.Errorf("the same digest: %s", other)
@@ -178,6 +180,9 @@ func TestFull(t *testing.T) {
 	if len(c.Preprocess) != 3 || c.Preprocess[1].Kind != "clahe" || c.Preprocess[2].Kind != "clahe" {
 		t.Errorf("preprocess %+v", c.Preprocess)
 	}
+	if len(c.Triggers) != 1 || c.Triggers[0].Kind != "lost" || c.Triggers[0].Options()["name"] != "gone" {
+		t.Errorf("triggers %+v", c.Triggers)
+	}
 	if len(c.Sinks) != 2 || c.Sinks[1].Kind != "jsonl" {
 		t.Errorf("sinks %+v", c.Sinks)
 	}
@@ -192,16 +197,29 @@ type options struct {
 		On    bool           `yaml:"on"`
 		Extra map[string]any `yaml:"extra"`
 	} `yaml:"nest"`
+	Side map[string][2]float64 `yaml:"side"`
+	shared
+}
+
+// shared are keys of a struct that is embedded.
+type shared struct {
+	Name string `yaml:"name"`
 }
 
 func TestDecode(t *testing.T) {
 	for _, test := range []struct{ name, yaml, want string }{
 		{"good", "source: {k: {path: a, rate: 2, list: [1, 2], nest: {on: true, extra: {a: 1}}}}", ""},
+		{"embedded", "source: {k: {name: a}}", ""},
+		{"embedded text", "source: {k: {name: 1}}", `c.yaml:1: source.k.name: found "1", expected text; put it in quotes if it looks like something else`},
+		{"names", "source: {k: {side: {z1: [0, 1], z2: [1e-3, 2]}}}", ""},
+		{"named text", "source: {k: {side: {z1: [0, 1], z2: [0, \"1\"]}}}", `c.yaml:1: source.k.side.z2[1]: found "1", expected a finite number`},
+		{"named length", "source: {k: {side: {z1: [0]}}}", `c.yaml:1: source.k.side.z1: found 1 values, expected 2`},
+		{"list for names", "source: {k: {side: [0, 1]}}", `c.yaml:1: source.k.side: found a list, expected a map, {name: value}`},
 		{"exponent", "source: {k: {rate: 1e-3, list: [1e2]}}", ""},
 		{"quoted exponent", "source: {k: {rate: \"1e-3\"}}", `c.yaml:1: source.k.rate: found "1e-3", expected a finite number`},
 		{"defaults", "source: {k: {}}", ""},
 		{"unknown", "source:\n  k:\n    nest: {off: true}", `c.yaml:3: unknown key "source.k.nest.off"; known keys here: extra, on`},
-		{"ignored field", "source: {k: {deep: {}}}", `c.yaml:1: unknown key "source.k.deep"; known keys here: list, nest, path, rate`},
+		{"ignored field", "source: {k: {deep: {}}}", `c.yaml:1: unknown key "source.k.deep"; known keys here: list, name, nest, path, rate, side`},
 		{"list entry", "source: {k: {list: [1, a]}}", `c.yaml:1: source.k.list[1]: found "a", expected a whole number`},
 		{"infinite", "source: {k: {rate: .inf}}", `c.yaml:1: source.k.rate: found ".inf", expected a finite number`},
 		{"map for text", "source: {k: {path: {}}}", `c.yaml:1: source.k.path: found a map, expected text; put it in quotes if it looks like something else`},
@@ -235,7 +253,7 @@ func TestNewComponent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := text(c.Decode(&dst)), `unknown key "k.pth"; known keys here: list, nest, path, rate`; got != want {
+	if got, want := text(c.Decode(&dst)), `unknown key "k.pth"; known keys here: list, name, nest, path, rate, side`; got != want {
 		t.Errorf("found %s, expected %s", got, want)
 	}
 }
@@ -322,4 +340,16 @@ func text(err error) string {
 		return ""
 	}
 	return err.Error()
+}
+
+// TestDecodeNames: a map's keys are the user's, and those of an embedded struct are keys like any other.
+func TestDecodeNames(t *testing.T) {
+	c, err := Parse("c.yaml", []byte("source: {k: {name: a, side: {z1: [-1, 1], z2: [0, 1e-3]}}}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dst options
+	if err := c.Source.Decode(&dst); err != nil || dst.Name != "a" || !reflect.DeepEqual(dst.Side, map[string][2]float64{"z1": {-1, 1}, "z2": {0, 1e-3}}) {
+		t.Errorf("found %+v: %v", dst, err)
+	}
 }

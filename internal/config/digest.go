@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// Digest is the SHA-256 of what decides the results, in hex: the source, the model's name, the steps and the estimator's settings, as they
-// are, defaults included. Where messages go and what they are called is none of it.
+// Digest is the SHA-256 of what decides the results, in hex: the source, the model's name, the steps, the estimator's settings and the
+// triggers, as they are, defaults included. Where messages go and what they are called is none of it.
 func (c *Config) Digest() (string, error) {
 	components := func(list []Component) (out []any) {
 		for _, c := range list {
@@ -18,7 +18,11 @@ func (c *Config) Digest() (string, error) {
 	}
 	online := c.Online
 	online.State = "" // where it is kept
-	data, err := json.Marshal([]any{components([]Component{c.Source}), c.Model, components(c.Preprocess), online})
+	parts := []any{components([]Component{c.Source}), c.Model, components(c.Preprocess), online}
+	if len(c.Triggers) > 0 {
+		parts = append(parts, components(c.Triggers))
+	}
+	data, err := json.Marshal(parts)
 	if err != nil {
 		return "", fmt.Errorf("the configuration has no digest: %w", err)
 	}

@@ -75,6 +75,8 @@ func (d *decoder) value(node ast.Node, v reflect.Value, path string) {
 		d.value(node, v.Elem(), path)
 	case reflect.Slice, reflect.Array:
 		d.list(node, v, path)
+	case reflect.Map:
+		d.named(node, v, path)
 	default:
 		d.scalar(node, v, path)
 	}
@@ -98,6 +100,25 @@ func (d *decoder) structure(node ast.Node, v reflect.Value, path string) {
 			continue
 		}
 		d.value(entry.Value, field, join(path, key))
+	}
+}
+
+// named decodes a map whose keys are the user's.
+func (d *decoder) named(node ast.Node, v reflect.Value, path string) {
+	if v.Type().Elem().Kind() == reflect.Interface {
+		d.library(node, v, path)
+		return
+	}
+	entries, ok := entriesOf(node)
+	if !ok {
+		d.mismatch(node, path, "a map, {name: value}")
+		return
+	}
+	v.Set(reflect.MakeMapWithSize(v.Type(), len(entries)))
+	for _, entry := range entries {
+		value := reflect.New(v.Type().Elem()).Elem()
+		d.value(entry.Value, value, join(path, keyOf(entry)))
+		v.SetMapIndex(reflect.ValueOf(keyOf(entry)), value)
 	}
 }
 
@@ -234,9 +255,14 @@ func keyOf(entry *ast.MappingValueNode) string {
 	return ""
 }
 
-// fieldNamed finds the field of struct v that carries key in its yaml tag.
+// fieldNamed finds the field of struct v, or of a struct embedded in it, that carries key in its yaml tag.
 func fieldNamed(v reflect.Value, key string) (reflect.Value, bool) {
 	for i := range v.NumField() {
+		if embeds(v.Type().Field(i)) {
+			if field, ok := fieldNamed(v.Field(i), key); ok {
+				return field, true
+			}
+		}
 		if name := tagOf(v.Type().Field(i)); name != "" && name == key {
 			return v.Field(i), true
 		}
@@ -248,12 +274,20 @@ func fieldNamed(v reflect.Value, key string) (reflect.Value, bool) {
 func keysOf(t reflect.Type) []string {
 	var keys []string
 	for i := range t.NumField() {
+		if embeds(t.Field(i)) {
+			keys = append(keys, keysOf(t.Field(i).Type)...)
+		}
 		if name := tagOf(t.Field(i)); name != "" {
 			keys = append(keys, name)
 		}
 	}
 	slices.Sort(keys)
 	return keys
+}
+
+// embeds says whether a field is a struct whose keys count as those of the one around it.
+func embeds(field reflect.StructField) bool {
+	return field.Anonymous && field.Type.Kind() == reflect.Struct
 }
 
 // tagOf is a field's key, empty where the field is not read.

@@ -26,6 +26,7 @@ const (
 	maxStall     = 24 * time.Hour
 	maxSinks     = 16
 	maxSteps     = 32
+	maxTriggers  = 32
 	maxPixelUM   = 1e6
 	leastMemory  = 64
 	mostMemory   = 1 << 16
@@ -65,6 +66,7 @@ func (c *Config) Validate() error {
 	errs = append(errs, validateDashboard(c.Dashboard))
 	errs = append(errs, c.NATS.validate()...)
 	bad(len(c.Sinks) <= maxSinks, "sinks: found %d, expected at most %d", len(c.Sinks), maxSinks)
+	bad(len(c.Triggers) <= maxTriggers, "triggers: found %d, expected at most %d", len(c.Triggers), maxTriggers)
 	bad(c.Grace > 0 && c.Grace <= maxGrace, "grace: found %v, expected more than 0s and at most %v", c.Grace, maxGrace)
 	return errors.Join(errs...)
 }

@@ -39,6 +39,7 @@ var mayImport = map[string][]string{
 	"internal/house":       {},
 	"internal/latent":      {},
 	"internal/pipeline":    {"internal/frame", "internal/latent"},
+	"internal/trigger":     {"internal/latent"},
 	"online":               {"internal/latent"},
 	"preprocess":           {"internal/bus", "internal/frame", "internal/pipeline"},
 	"sinks":                {"internal/bus", "internal/latent"},
@@ -60,6 +61,7 @@ var never = []struct{ from, target, reason string }{
 	{"sinks", "gocv.io/x/gocv", "nothing after the encoder sees a Mat"},
 	{"sinks", "driftscope/online", "sinks show the law, they do not compute it"},
 	{"sinks/web", "gocv.io/x/gocv", "the page is fed by messages, like any other reader"},
+	{"internal/trigger", "runtime/cgo", "rules are pure Go and run without cgo"},
 	{"internal/config", "gocv.io/x/gocv", "a configuration is text"},
 	{"internal/bus", "gocv.io/x/gocv", "the bus carries bytes"},
 }

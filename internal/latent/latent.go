@@ -12,16 +12,18 @@ const Version = 1
 // Kind names a message and is the last token of its subject.
 type Kind string
 
-// The kinds of message. An Estimate travels on two subjects: KindLatent every frame, KindSDE when its law was refreshed.
+// The kinds of message. An Estimate travels on two subjects: KindLatent every frame, KindSDE when its law was refreshed; a Law on the latter.
 const (
 	KindLatent Kind = "latent"
 	KindSDE    Kind = "sde"
 	KindEvent  Kind = "event"
 	KindHealth Kind = "health"
 	KindView   Kind = "view"
+
+	KindTrigger Kind = "trigger"
 )
 
-// Message is one of *Estimate, *Event, *Health or *View. A sink that keeps one copies it: the runner reuses the memory.
+// Message is one of *Estimate, *Law, *Event, *Trigger, *Health or *View. A sink that keeps one copies it: the runner reuses the memory.
 type Message interface {
 	message()
 }
@@ -129,6 +131,8 @@ type Estimate struct {
 	Horizons   []float64 // how far ahead the forecasts are, s
 	Forecast   []float64 // the mean of the latent then, d numbers a horizon; not a number where it is too far ahead
 	ForecastSD []float64 // its standard deviation, without the noise of measuring it
+
+	Alarms []string // the codes of those that are on
 }
 
 // Copy makes e a deep copy of src, reusing e's memory.
@@ -143,6 +147,14 @@ func (e *Estimate) Copy(src *Estimate) {
 	e.Horizons = append(e.Horizons[:0], src.Horizons...)
 	e.Forecast = append(e.Forecast[:0], src.Forecast...)
 	e.ForecastSD = append(e.ForecastSD[:0], src.ForecastSD...)
+	e.Alarms = append(e.Alarms[:0], src.Alarms...)
+}
+
+// Law is the law that a whole recording leads to, told after its last frame. It is never changed once it is here.
+type Law struct {
+	Seq  uint64    // of the last frame
+	Time time.Time // its acquisition
+	SDE  SDE
 }
 
 // Level is how much an event matters.
@@ -153,6 +165,16 @@ const (
 	Info    Level = "info"
 	Warning Level = "warning"
 	Error   Level = "error"
+)
+
+// The codes of alarms. An alarm begins and ends with an Event of its code.
+const (
+	DriftChanged     = "drift_changed"
+	DiffusionChanged = "diffusion_changed"
+	UnlikeTraining   = "unlike_training"
+	ObjectLost       = "object_lost"
+	Bleached         = "bleached"
+	TooFewDimensions = "too_few_dimensions"
 )
 
 // Event is something that happened once: drops, a moved grey window, a cut trajectory, a source that ended.
@@ -210,6 +232,8 @@ type Region struct {
 }
 
 func (*Estimate) message() {}
+func (*Law) message()      {}
 func (*Event) message()    {}
+func (*Trigger) message()  {}
 func (*Health) message()   {}
 func (*View) message()     {}

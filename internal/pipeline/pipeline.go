@@ -81,7 +81,13 @@ type Estimator interface {
 	Close() error
 }
 
-// Sink takes messages: *latent.Estimate, *latent.Event, *latent.Health, *latent.View. It copies what it keeps.
+// Finisher is implemented by an Estimator that sets latents aside to learn from them later. Where a recording has ended, Finish learns from
+// those that are left, after the latent with that Seq, and writes the law of all of them into dst; false says that it is none but the last.
+type Finisher interface {
+	Finish(dst *latent.SDE, after uint64) bool
+}
+
+// Sink takes messages: *latent.Estimate, *latent.Law, *latent.Event, *latent.Trigger, *latent.Health, *latent.View. It copies what it keeps.
 // Write and Close are called from one goroutine. Close flushes, within ctx, and frees also when ctx has ended already.
 //
 // An error of Write ends the run, unless it says Undelivered(): then this one message could not be delivered now, as while a
@@ -103,6 +109,12 @@ type Resetter interface{ Reset() }
 // Alarmer is implemented by an Estimator that notices when something has changed. Alarms are the events of the last Update, lent until the
 // next; the runner publishes them, and counts those that are not of level info.
 type Alarmer interface{ Alarms() []latent.Event }
+
+// Watcher looks at every estimate, in the order of the frames, and finds where a rule's condition begins or ends. The list that Watch gives is
+// lent until the next Watch; the triggers in it are new, and the runner's.
+type Watcher interface {
+	Watch(e *latent.Estimate) []*latent.Trigger
+}
 
 // Checkpointer is implemented by an Estimator whose state can be kept. Save does not wait while Quiet.
 type Checkpointer interface {

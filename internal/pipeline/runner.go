@@ -27,6 +27,7 @@ type Stages struct {
 	Steps     []NamedStep
 	Encoders  []Encoder // alike; as many frames are brought to their latents side by side
 	Estimator Estimator
+	Watcher   Watcher // nil where there are no rules
 	Sinks     []NamedSink
 }
 

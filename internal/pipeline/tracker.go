@@ -67,6 +67,20 @@ func (t *tracker) run(stop, ctx context.Context) {
 		lanes.Go(func() { l.run(stop, ctx) })
 	}
 	lanes.Wait()
+	t.finish(ctx)
+}
+
+// finish publishes the law of a whole recording, once its last frame has been tracked.
+func (t *tracker) finish(ctx context.Context) {
+	e, ok := t.Estimator.(Finisher)
+	if !ok || !t.waits.Load() || ctx.Err() != nil {
+		return
+	}
+	last := &t.estimate.Latent
+	law := &latent.Law{Seq: last.Seq, Time: last.Time}
+	if e.Finish(&law.SDE, last.Seq) {
+		t.publish(ctx, law, time.Time{})
+	}
 }
 
 // ticket is a frame on its way, with the number by which gates know it.
@@ -136,6 +150,7 @@ func (t *tracker) conclude(ctx context.Context, f *frame.Frame, z *latent.Latent
 	case err == nil:
 		t.skips = 0
 		t.tally.track()
+		t.watch(ctx, f.Meta.Arrived)
 		t.publish(ctx, &t.estimate, f.Meta.Arrived)
 		t.alarm(ctx)
 		t.keep(ctx)
@@ -173,6 +188,17 @@ func (t *tracker) fold(f *frame.Frame, z *latent.Latent) error {
 	t.estimate.Latency = time.Since(f.Meta.Arrived)
 	t.lost = 0
 	return nil
+}
+
+// watch publishes the triggers of this frame, ahead of its estimate.
+func (t *tracker) watch(ctx context.Context, arrived time.Time) {
+	if t.Watcher == nil {
+		return
+	}
+	for _, trigger := range t.Watcher.Watch(&t.estimate) {
+		trigger.Latency = time.Since(arrived)
+		t.publish(ctx, trigger, time.Time{})
+	}
 }
 
 // showing says whether a View is wanted and due.

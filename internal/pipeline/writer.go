@@ -18,8 +18,8 @@ type message struct {
 	arrived time.Time
 }
 
-// writer brings one sink its messages, at the sink's own pace. Estimates are copies that return to spare; events, health and
-// views are never changed once made, and shared.
+// writer brings one sink its messages, at the sink's own pace. Estimates are copies that return to spare; events, triggers,
+// health and views are never changed once made, and shared.
 type writer struct {
 	name  string
 	sink  Sink
@@ -47,15 +47,22 @@ func (r *runner) publish(ctx context.Context, m latent.Message, arrived time.Tim
 	}
 }
 
-// leastMissed chooses the oldest estimate or view: each is followed by a newer one. Events go only when there is nothing else.
+// leastMissed chooses the oldest estimate or view: each is followed by a newer one. Others go only when there is none, and triggers, by which
+// somebody steers, last.
 func leastMissed(queued []message) int {
+	other := -1
 	for i, m := range queued {
 		switch m.Message.(type) {
 		case *latent.Estimate, *latent.View:
 			return i
+		case *latent.Trigger:
+		default:
+			if other < 0 {
+				other = i
+			}
 		}
 	}
-	return 0
+	return max(other, 0)
 }
 
 // undelivered counts n messages that w's sink did not get.

@@ -26,7 +26,7 @@ func asyncAPI() object {
 			operations["send_glance"] = object{"action": "send", "channel": ref("channels", "glance"), "summary": "the newest latent, 30 times a second at most"}
 		}
 		switch m.kind {
-		case "latent", "sde", "event":
+		case "latent", "sde", "event", "trigger":
 			publish("kept_"+m.kind, "kept."+m.kind, "with nats.durable: the same, kept in a JetStream stream")
 		}
 	}

@@ -15,7 +15,7 @@ import (
 type comments map[string]string
 
 // carried are the structs whose fields a record repeats, and leaves the explaining to.
-var carried = map[string]string{"LatentRecord": "Latent", "SDERecord": "SDE", "FieldRecord": "Field", "UnitsRecord": "Units"}
+var carried = map[string]string{"LatentRecord": "Latent", "TriggerRecord": "Trigger", "SDERecord": "SDE", "FieldRecord": "Field", "UnitsRecord": "Units"}
 
 // readComments reads the Go files of some folders.
 func readComments(folders ...string) (comments, error) {

@@ -29,6 +29,7 @@ var messages = []struct {
 	{"latent", sinks.LatentRecord{}, "one frame's latent and the drift there, every frame"},
 	{"sde", sinks.SDERecord{}, "the law of motion, when it was refreshed"},
 	{"event", sinks.EventRecord{}, "something that happened once"},
+	{"trigger", sinks.TriggerRecord{}, "the condition of a rule begins or ends with this frame"},
 	{"health", sinks.HealthRecord{}, "the state of the stream, every second and at the end; also the answer of cmd.stats"},
 	{"view", sinks.ViewRecord{}, "what the encoder saw, and its reconstruction"},
 	{"info", sinks.InfoRecord{}, "what runs: the answer of cmd.info"},

@@ -151,6 +151,7 @@ func TestMessagesMatch(t *testing.T) {
 	}
 	for _, m := range []latent.Message{
 		full, &latent.Estimate{SDE: latent.SDE{Revision: 2}}, &latent.Event{Level: latent.Warning}, &latent.Health{},
+		&latent.Trigger{}, &latent.Trigger{Name: "well", On: true, Value: math.NaN(), Filtered: []float64{1, math.NaN()}, Centroid: []float64{1, 2}},
 		&latent.Health{Dropped: map[string]uint64{"paused": 1}, Stages: []latent.Stage{{Name: "read"}}}, &latent.View{Preview: []byte{1}},
 		&latent.View{Preview: []byte{1}, Reconstruction: []byte{2}, Region: &latent.Region{X: 1}, Whole: []byte{3}},
 	} {
@@ -178,7 +179,7 @@ func TestMessagesMatch(t *testing.T) {
 			t.Errorf("%s in %s", p, line)
 		}
 	}
-	if !maps.Equal(kinds, map[string]int{"latent": 2, "sde": 2, "event": 1, "health": 2, "view": 2}) {
+	if !maps.Equal(kinds, map[string]int{"latent": 2, "sde": 2, "event": 1, "health": 2, "view": 2, "trigger": 2}) {
 		t.Errorf("found %v", kinds)
 	}
 	broken := object{"v": 2.0, "kind": "event", "stream": 1.0, "level": "fatal", "count": "3"}

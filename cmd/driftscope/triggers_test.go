@@ -1,0 +1,254 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"driftscope/internal/config"
+	"driftscope/internal/frame"
+	"driftscope/internal/latent"
+	"driftscope/internal/pipeline"
+	"driftscope/sinks"
+)
+
+// Rules that are wrong are refused before anything runs, all at once.
+func TestTriggerMistakes(t *testing.T) {
+	for rules, want := range map[string]string{
+		"{flash: {name: a}}":                      `triggers[0]: kind "flash" is not known: give one of changed, lost, sigma, speed, zone`,
+		"{lost: {name: a, afer: 2}}":              `triggers[0]: lost: c.yaml:1: unknown key "triggers[0].lost.afer"; known keys here: after, alarms, name, rest`,
+		"{lost: {name: a}}, {changed: {name: a}}": "triggers[0] and triggers[1]: both are called a: give one of them another name",
+		"lost, {sigma: {name: a, of: z1}}": "triggers[0]: lost: name is missing: give one, which every trigger will carry\n" +
+			"triggers[1]: sigma: found both or neither of above and below: give one of them",
+		"{speed: {name: a, centroid_um_s: 3}}": "triggers[0]: speed: centroid_um_s: a pixel's size is not known: set online.pixel_um, or give centroid_px_s",
+	} {
+		cfg, err := config.Parse("c.yaml", []byte("{source: sim, triggers: ["+rules+"]}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if watcher, names, err := newWatcher(cfg, 2); err == nil || err.Error() != want || watcher != nil || names != nil {
+			t.Errorf("%s: found %v\nexpected %s", rules, err, want)
+		}
+	}
+	if watcher, names, err := newWatcher(config.Config{}, 2); watcher != nil || names != nil || err != nil {
+		t.Errorf("without rules: %v, %v, %v", watcher, names, err)
+	}
+	folder := t.TempDir()
+	written(t, folder, map[string]string{"a.yaml": "source: {sim: {name: molecule}}\ntriggers: [{zone: {name: a, box: {z3: [0, 1]}}}]\nnats: {url: \"off\"}\n"})
+	for _, command := range []string{"lint", "run"} {
+		drive(t, folder, command, "a.yaml").check(t, 2, `triggers[0]: zone: box: found dimension "z3", expected z1 to z2, which the model has`)
+	}
+}
+
+// assembled is the only stream of a configuration, with a subscription of another client to everything that it publishes.
+func assembled(t testing.TB, text string) (*stream, chan *nats.Msg) {
+	t.Helper()
+	cfg, err := config.Parse("triggers.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := assembleAll(t.Context(), []config.Config{cfg}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { all.bus.Close() })
+	nc, err := nats.Connect(all.bus.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	messages := make(chan *nats.Msg, 1<<16)
+	if _, err := nc.ChanSubscribe("driftscope.local.bead.*", messages); err != nil {
+		t.Fatal(err)
+	}
+	if err := nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	return all.all[0], messages
+}
+
+// readTrigger reads a message that should be one.
+func readTrigger(t testing.TB, m *nats.Msg) *sinks.TriggerRecord {
+	t.Helper()
+	r, err := sinks.Decode(latent.KindTrigger, m.Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.(*sinks.TriggerRecord)
+}
+
+// TestTriggersReachASubscriber: another client of a real server is told of the right frames, before it gets their latents, and what runs is
+// told by name.
+func TestTriggersReachASubscriber(t *testing.T) {
+	t.Parallel()
+	s, messages := assembled(t, `{stream: bead, source: {sim: {name: molecule, seed: 1, frames: 150, realtime: false}}, nats: {port: 0}, dashboard: {address: "off"},
+  triggers: [{zone: {name: right, margin: 0, box: {z1: [0, 1000]}}}, {lost: {name: gone}}]}`)
+	if got := s.rules; !slices.Equal(got, []string{"right", "gone"}) {
+		t.Errorf("the rules are %v", got)
+	}
+	if _, err := s.run(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	on, turns, latents := false, 0, 0
+	var before *sinks.TriggerRecord // the latest trigger, until its frame's latent has come
+	for latents < 150 {
+		m := <-messages
+		switch kind := m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]; kind {
+		case "trigger":
+			if before != nil {
+				t.Fatalf("two triggers in frame %d", before.Seq)
+			}
+			before = readTrigger(t, m)
+		case "latent":
+			r, err := sinks.Decode(latent.KindLatent, m.Data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l := r.(*sinks.LatentRecord)
+			latents++
+			inside := l.Filtered[0] >= 0
+			if (inside != on) != (before != nil) {
+				t.Fatalf("frame %d: z1 is %g, the rule was %v before, and the trigger is %+v", l.Seq, l.Filtered[0], on, before)
+			}
+			if on = inside; before == nil {
+				continue
+			}
+			turns++
+			if before.Seq != l.Seq || before.On != on || before.Name != "right" || before.Rule != "zone" || !before.Time.Equal(l.Time) ||
+				!slices.Equal(before.Filtered, l.Filtered) || !slices.Equal(before.Centroid, l.Centroid) || before.LatencyMS < l.LatencyMS {
+				t.Errorf("trigger %+v of latent %+v", before, l)
+			}
+			before = nil
+		}
+	}
+	if turns < 3 {
+		t.Errorf("the zone was entered and left %d times, which shows little", turns)
+	}
+}
+
+// The same frames give the same triggers, on any number of lanes and whatever the machine's load.
+func TestSameTriggers(t *testing.T) {
+	t.Parallel()
+	run := func() (triggers []string) {
+		folder := t.TempDir()
+		written(t, folder, map[string]string{"a.yaml": `{stream: bead, source: {sim: {name: balls-ou, seed: 3}}, nats: {url: "off"}, sinks: [{jsonl: {path: a.jsonl}}],
+  triggers: [{zone: {name: a, box: {z1: [0, 1000]}}}, {zone: {name: b, margin: 0, box: {z2: [0, 1000]}}}, {speed: {name: c, drift: 0.3}}, {speed: {name: d, centroid_px_s: 5}}]}`})
+		if o := drive(t, folder, "run", "a.yaml", "--frames", "80"); o.status != 0 {
+			t.Fatal(o.errors)
+		}
+		text, err := os.ReadFile(filepath.Join(folder, "a.jsonl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if strings.Contains(line, `"kind":"trigger"`) {
+				triggers = append(triggers, timings.ReplaceAllString(line, ""))
+			}
+		}
+		return triggers
+	}
+	first := run()
+	if again := run(); !slices.Equal(first, again) {
+		t.Errorf("found\n%sand\n%s", strings.Join(first, ""), strings.Join(again, ""))
+	}
+	for _, name := range []string{"a", "b", "c", "d"} {
+		if !slices.ContainsFunc(first, func(line string) bool { return strings.Contains(line, `"name":"`+name+`"`) }) {
+			t.Errorf("%s never fired, which shows nothing", name)
+		}
+	}
+}
+
+// TestDocumentedRules: the rules that docs/triggers.md shows are accepted as they stand there.
+func TestDocumentedRules(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/triggers.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "```yaml\n")
+	rules, _, ok := strings.Cut(rest, "```")
+	if !ok {
+		t.Fatal("docs/triggers.md shows no configuration")
+	}
+	folder := t.TempDir()
+	written(t, folder, map[string]string{"doc.yaml": rules})
+	if o := drive(t, folder, "lint", "doc.yaml"); o.status != 0 {
+		t.Errorf("lint: %s", o.errors)
+	}
+}
+
+// arrivals is a source that notes when each frame was there.
+type arrivals struct {
+	pipeline.Source
+	mu   sync.Mutex
+	when map[uint64]time.Time
+}
+
+func (a *arrivals) Live() bool { return true }
+
+func (a *arrivals) Read(ctx context.Context) (*frame.Frame, error) {
+	f, err := a.Source.Read(ctx)
+	if err == nil {
+		a.mu.Lock()
+		a.when[f.Seq] = f.Meta.Arrived
+		a.mu.Unlock()
+	}
+	return f, err
+}
+
+func (a *arrivals) of(seq uint64) time.Time {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.when[seq]
+}
+
+// BenchmarkTriggerLatency is the time from a frame's capture until another client of a real server on loopback has its trigger in its
+// hands, with the demo's molecule at its 56 frames a second and rules enough that one fires in most frames.
+func BenchmarkTriggerLatency(b *testing.B) {
+	var rules strings.Builder
+	for i := range 32 {
+		fmt.Fprintf(&rules, "  - zone: {name: level-%d, margin: 0, box: {z1: [%.2f, 1000]}}\n", i, 0.1*float64(i-16)+0.05)
+	}
+	s, messages := assembled(b, "stream: bead\nsource: {sim: {name: molecule, seed: 1, realtime: true}}\nnats: {port: 0}\ndashboard: {address: \"off\"}\ntriggers:\n"+rules.String())
+	source := &arrivals{Source: s.stages.Source, when: map[uint64]time.Time{}}
+	s.stages.Source = source
+	ctx, cancel := context.WithCancel(b.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := s.run(ctx, 0)
+		ended <- err
+	}()
+	var took []time.Duration
+	for b.Loop() {
+		m := <-messages
+		for !strings.HasSuffix(m.Subject, ".trigger") {
+			m = <-messages
+		}
+		now := time.Now()
+		var trigger struct{ Seq uint64 }
+		if err := json.Unmarshal(m.Data, &trigger); err != nil {
+			b.Fatal(err)
+		}
+		took = append(took, now.Sub(source.of(trigger.Seq)))
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		b.Fatal(err)
+	}
+	slices.Sort(took)
+	for _, q := range []struct {
+		name string
+		at   float64
+	}{{"p50-ms", 0.5}, {"p99-ms", 0.99}} {
+		b.ReportMetric(took[int(q.at*float64(len(took)-1))].Seconds()*1000, q.name)
+	}
+}

@@ -1,0 +1,49 @@
+// Package trigger holds the rules by which a stream tells a microscope when to act: one file a kind of rule. A rule looks at every
+// estimate, in the order of the frames, and says where its condition begins and where it ends. It has no clock and no randomness: the same
+// estimates give the same triggers. A rule belongs to one goroutine.
+package trigger
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Env is what the rules of a stream are checked against.
+type Env struct {
+	Latents int     // dimensions; 0 where the model is not known, and its dimensions are not checked
+	PixelUM float64 // side of a raw frame's pixel in the specimen, µm; 0 where not known
+}
+
+// constructor makes one kind of rule from the options written under it. decode is strict: an unknown key is an error.
+type constructor func(decode func(dst any) error, env Env) (*Rule, error)
+
+// kinds is the only list of rules: a new one is its file, its test and one line here.
+var kinds = map[string]constructor{
+	"changed": newChanged,
+	"lost":    newLost,
+	"sigma":   newSigma,
+	"speed":   newSpeed,
+	"zone":    newZone,
+}
+
+// New makes a rule of the given kind. decode fills the kind's options, which are checked here.
+func New(kind string, decode func(dst any) error, env Env) (*Rule, error) {
+	construct, known := kinds[kind]
+	if !known {
+		return nil, fmt.Errorf("kind %q is not known: give one of %s", kind, strings.Join(Kinds(), ", "))
+	}
+	r, err := construct(decode, env)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", kind, err)
+	}
+	if err := r.check(); err != nil {
+		return nil, fmt.Errorf("%s: %w", kind, err)
+	}
+	r.kind = kind
+	return r, nil
+}
+
+// Kinds returns the names New knows, sorted.
+func Kinds() []string { return slices.Sorted(maps.Keys(kinds)) }

@@ -1,0 +1,67 @@
+package online
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"driftscope/internal/latent"
+)
+
+// TestAlarmsStand: an estimate says which alarms are on, as events tell their beginnings and ends; after a roll back it says which were.
+func TestAlarmsStand(t *testing.T) {
+	e := informed(t, Config{Dim: 2, Prior: springs(2, 4)})
+	seen := walk(700, 600, 0.2, 82, ornsteinUhlenbeck, ornsteinUhlenbeck, 1, 3)
+	for k := 300; k < 310; k++ {
+		seen[k].Mean[1] += 30 * float64(k%3)
+	}
+	before := string(saved(t, e))
+	on, ever := map[string]bool{}, map[string]bool{}
+	dst := new(latent.Estimate)
+	for k := range seen {
+		if err := e.Update(dst, &seen[k]); err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range e.Alarms() {
+			on[a.Code] = a.Level == latent.Warning
+			ever[a.Code] = true
+		}
+		for _, code := range alarmCodes {
+			if slices.Contains(dst.Alarms, code) != on[code] {
+				t.Fatalf("frame %d: %v are on, events say %v", k, dst.Alarms, on)
+			}
+		}
+	}
+	if !ever[latent.ObjectLost] || !ever[latent.DiffusionChanged] || !on[latent.DiffusionChanged] {
+		t.Fatalf("alarms that began: %v", ever)
+	}
+	if err := e.Restore(strings.NewReader(before)); err != nil {
+		t.Fatal(err)
+	}
+	next := seen[len(seen)-1]
+	next.Seq, next.Time = next.Seq+1, next.Time.Add(10_000_000)
+	if err := e.Update(dst, &next); err != nil || slices.Contains(dst.Alarms, latent.DiffusionChanged) {
+		t.Errorf("after a roll back %v are on: %v", dst.Alarms, err)
+	}
+}
+
+// TestFrozenLatentsGoOn: while the law is frozen an estimate has the latent as it was measured, and no alarm about the law or the object
+// begins, whatever comes.
+func TestFrozenLatentsGoOn(t *testing.T) {
+	e := informed(t, Config{Dim: 2, Prior: springs(2, 4)})
+	seen := walk(900, 500, 0.2, 83, ornsteinUhlenbeck, ornsteinUhlenbeck, 1, 3)
+	feed(t, e, seen[:500])
+	e.Freeze(true)
+	dst := new(latent.Estimate)
+	for k := 500; k < len(seen); k++ {
+		if k%50 < 10 {
+			seen[k].Mean[1] += 30 * float64(k%3)
+		}
+		if err := e.Update(dst, &seen[k]); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(dst.Filtered, seen[k].Mean) || len(dst.Alarms) != 0 {
+			t.Fatalf("frame %d: filtered %v of %v, %v on", k, dst.Filtered, seen[k].Mean, dst.Alarms)
+		}
+	}
+}
