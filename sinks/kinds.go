@@ -25,8 +25,8 @@ type Sink interface {
 // Env is what a stream lends its sinks. They close none of it.
 type Env struct {
 	Stream   string
-	About    About
-	Bus      *bus.Conn // nil where NATS is off
+	About    func() About // what runs now; asked from any goroutine. nil says nothing
+	Bus      *bus.Conn    // nil where NATS is off
 	Stdout   io.Writer
 	Terminal bool         // Stdout is a terminal
 	Log      *slog.Logger // nil is silent

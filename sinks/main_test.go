@@ -13,7 +13,11 @@ import (
 	"driftscope/internal/latent"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain fails the suite when a goroutine outlives it, but for one: nats.go 1.55.0 leaves a goroutine behind where an object was put before that goroutine had begun, on a busy
+// machine: it waits on a channel that is nil by then.
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/nats-io/nats.go/jetstream.(*jetStream).resetPendingAcksOnReconnect"))
+}
 
 // decoder gives options as a configuration would.
 func decoder(t testing.TB, options map[string]any) func(any) error {

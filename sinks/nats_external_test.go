@@ -1,6 +1,8 @@
 package sinks
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"os"
 	"strings"
@@ -116,4 +118,44 @@ func TestViewersRead(t *testing.T) {
 	closeSink(t, s)
 	audit(t, as("viewer"), 20)
 	audit(t, as("operator"), 20)
+}
+
+// TestModelPermissions: by the same configuration an operator keeps models, the program fetches them, and a viewer does neither.
+func TestModelPermissions(t *testing.T) {
+	as := accounts(t)
+	models := func(user string) *bus.Models {
+		b, err := bus.Connect(t.Context(), bus.Options{URL: as(user)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { b.Close() })
+		m, err := b.Models()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	operator, large := models("operator"), bytes.Repeat([]byte("model"), 4<<20)
+	for range 2 { // the second takes the place of the first
+		if err := operator.Put(t.Context(), "spot", "", large); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, user := range []string{"operator", "driftscope"} {
+		got, err := models(user).Get(t.Context(), "spot", int64(len(large)))
+		if err != nil || !bytes.Equal(got, large) {
+			t.Errorf("%s gets %d bytes of %d: %v", user, len(got), len(large), err)
+		}
+	}
+	short, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if err := models("viewer").Put(short, "spot", "", []byte("forged")); err == nil {
+		t.Error("a viewer keeps a model")
+	}
+	if kept, err := operator.List(t.Context()); err != nil || len(kept) != 1 || kept[0].Size != int64(len(large)) {
+		t.Errorf("the operator lists %v, %v", kept, err)
+	}
+	if err := operator.Remove(t.Context(), "spot"); err != nil {
+		t.Error(err)
+	}
 }

@@ -39,7 +39,7 @@ type About struct {
 // shares the requests out: a subject belongs to one stream. What has to be applied goes on to the runner.
 type service struct {
 	stream   string
-	about    About
+	about    func() About
 	records  *records
 	durable  *durable // nil where nothing is kept
 	commands chan latent.Command
@@ -51,6 +51,9 @@ func newService(nc *nats.Conn, subject bus.Subject, env Env, r *records, d *dura
 	s := &service{
 		stream: env.Stream, about: env.About, records: r, durable: d,
 		commands: make(chan latent.Command), ended: make(chan struct{}),
+	}
+	if s.about == nil {
+		s.about = func() About { return About{} }
 	}
 	var err error
 	s.micro, err = micro.AddService(nc, micro.Config{
@@ -147,7 +150,7 @@ type InfoRecord struct {
 
 // info says what runs.
 func (s *service) info() ([]byte, error) {
-	r := InfoRecord{Header: Header{latent.Version, "info", s.stream}, About: s.about}
+	r := InfoRecord{Header: Header{latent.Version, "info", s.stream}, About: s.about()}
 	if s.durable != nil {
 		kept := s.durable.kept()
 		r.Kept = &kept

@@ -47,7 +47,7 @@ func newControlled(t *testing.T, env Env) (s Sink, applied chan latent.Command) 
 func TestNATSCommands(t *testing.T) {
 	b := newBus(t)
 	about := About{Source: "sim:molecule", Model: "embedded:molecule", ModelSHA256: "ab", ConfigSHA256: "cd", Latents: 2, Seed: 1, Started: noon.UTC()}
-	s, applied := newControlled(t, Env{Stream: "bead", Bus: b, About: about})
+	s, applied := newControlled(t, Env{Stream: "bead", Bus: b, About: func() About { return about }})
 	defer closeSink(t, s)
 	ask := func(name string, payload []byte, code, want string) []byte {
 		t.Helper()

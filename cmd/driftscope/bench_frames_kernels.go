@@ -17,7 +17,7 @@ import (
 
 // measureKernels runs the bare kernels on p in one tight loop on each core.
 func measureKernels(ctx context.Context, p benchPictures, seconds float64) (sideCost, error) {
-	model, err := loadModel(config.Default())
+	model, err := loadModel(context.Background(), config.Default(), nil)
 	if err != nil {
 		return sideCost{}, err
 	}

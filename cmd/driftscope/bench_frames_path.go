@@ -201,7 +201,7 @@ func measurePath(ctx context.Context, p benchPictures, seconds, rate float64) (s
 	defer server.Close()
 	s := &stream{cfg: cfg}
 	s.stages.Source = source
-	if s.model, err = loadModel(cfg); err != nil {
+	if s.model, err = loadModel(ctx, cfg, server); err != nil {
 		return sideCost{}, err
 	}
 	if err = s.finish(ctx, cfg, p.steps(), nil, false); err == nil {

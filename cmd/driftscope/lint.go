@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"driftscope/ingest"
 	"driftscope/internal/config"
@@ -52,9 +53,13 @@ func lint(cfg config.Config) error {
 	return errors.Join(errs...)
 }
 
-// lintModel loads the model, whose dimensions it returns, and compares its steps with those written.
+// lintModel loads the model, unless a server has it, and compares its steps with those written. latents are the model's dimensions, 0 where
+// they are not known.
 func lintModel(cfg config.Config) (latents int, err error) {
-	m, err := loadModel(cfg)
+	if strings.HasPrefix(cfg.Model, onServer) {
+		return 0, nil
+	}
+	m, err := loadModel(context.Background(), cfg, nil)
 	if err != nil {
 		return 0, err
 	}

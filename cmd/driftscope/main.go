@@ -18,6 +18,7 @@ type commands struct {
 	Watch     watchCmd     `cmd:"" help:"Print what a running stream publishes."`
 	Dashboard dashboardCmd `cmd:"" help:"Show the dashboard of streams on a NATS server elsewhere."`
 	Publish   publishCmd   `cmd:"" help:"Send a source's frames over NATS, for a run that reads nats:SUBJECT."`
+	Model     modelCmd     `cmd:"" help:"Keep models on a NATS server, for runs that take them from there."`
 	Pretrain  pretrainCmd  `cmd:"" help:"Learn an encoder from a recording."`
 	Eval      evalCmd      `cmd:"" help:"Measure a model against the truth."`
 	Paper     paperCmd     `cmd:"" help:"Train and measure the paper's experiments, and write its table anew."`

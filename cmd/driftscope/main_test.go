@@ -31,9 +31,10 @@ func TestMain(m *testing.M) {
 	os.Exit(sound(status))
 }
 
-// sound is status, or 99 where something was left behind.
+// sound is status, or 99 where something was left behind, but for one goroutine: nats.go 1.55.0 leaves a goroutine behind where an object was put before that goroutine had begun, on a busy
+// machine: it waits on a channel that is nil by then.
 func sound(status int) int {
-	if err := goleak.Find(); err != nil {
+	if err := goleak.Find(goleak.IgnoreTopFunction("github.com/nats-io/nats.go/jetstream.(*jetStream).resetPendingAcksOnReconnect")); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		status = 99
 	}

@@ -10,11 +10,15 @@ import (
 	"driftscope/configs"
 	"driftscope/infer"
 	"driftscope/infer/card"
+	"driftscope/internal/bus"
 	"driftscope/internal/config"
 )
 
-// embedded marks a model that is part of the program.
-const embedded = "embedded:"
+// What the name of a model begins with that is part of the program, or kept on the NATS server.
+const (
+	embedded = "embedded:"
+	onServer = "nats:"
+)
 
 // defaultModel is what an empty model means.
 const defaultModel = "molecule"
@@ -26,9 +30,12 @@ type loadedModel struct {
 	borrowed bool // nobody gave a model, and the shipped one was not trained on this specimen
 }
 
-// loadModel loads the model that cfg names, or the shipped one.
-func loadModel(cfg config.Config) (*loadedModel, error) {
+// loadModel loads the model that cfg names, or the shipped one. One on the server comes by b, which is nil where there is no connection.
+func loadModel(ctx context.Context, cfg config.Config, b *bus.Conn) (*loadedModel, error) {
 	m := &loadedModel{name: cfg.Model}
+	if name, found := strings.CutPrefix(m.name, onServer); found && b != nil {
+		return fetchModel(ctx, b, name)
+	}
 	if m.name == "" {
 		m.name = embedded + defaultModel
 		m.borrowed = cfg.Source.Kind != simSource || cfg.Source.Options()["name"] != defaultModel
@@ -38,8 +45,26 @@ func loadModel(cfg config.Config) (*loadedModel, error) {
 	return m, err
 }
 
+// fetchModel gets a model that is kept on the server.
+func fetchModel(ctx context.Context, b *bus.Conn, name string) (*loadedModel, error) {
+	models, err := b.Models()
+	if err != nil {
+		return nil, err
+	}
+	m := &loadedModel{name: onServer + name}
+	data, err := models.Get(ctx, name, card.MaxFile)
+	if err != nil {
+		return nil, fmt.Errorf("model %s: %w", m.name, err)
+	}
+	m.Model, err = infer.Parse(m.name, data)
+	return m, err
+}
+
 // openModel loads a model file, or embedded:NAME.
 func openModel(name string) (*infer.Model, error) {
+	if kept, found := strings.CutPrefix(name, onServer); found {
+		return nil, fmt.Errorf("model %s: only run takes models from a server: driftscope model get %s, and give the file", name, kept)
+	}
 	data, found, err := shipped(name)
 	switch {
 	case err != nil:

@@ -69,7 +69,7 @@ func trackLive(t *testing.T, folder string) pipeline.Summary {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := assemble(t.Context(), cfg, nil)
+	s, err := assemble(t.Context(), cfg, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

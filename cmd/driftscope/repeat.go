@@ -51,7 +51,7 @@ func (e *earlier) take(line []byte) error {
 	if err := json.Unmarshal(line, &of); err != nil {
 		return fmt.Errorf("not a driftscope message: %w", err)
 	}
-	if of.Kind != latent.KindLatent && of.Kind != latent.KindSDE {
+	if of.Kind != latent.KindLatent && of.Kind != latent.KindSDE && of.Kind != latent.KindEvent {
 		return nil
 	}
 	r, err := sinks.Decode(of.Kind, line)
@@ -61,6 +61,10 @@ func (e *earlier) take(line []byte) error {
 	switch r := r.(type) {
 	case *sinks.LatentRecord:
 		e.tracked[r.Seq] = true
+	case *sinks.EventRecord:
+		if r.Code == "command_model" {
+			return fmt.Errorf("the run changed its model after frame %d, and cannot be repeated", r.Seq)
+		}
 	case *sinks.SDERecord:
 		switch known := uint64(len(e.applied)); {
 		case r.DriftRevision == known+1:

@@ -41,15 +41,16 @@ type stream struct {
 	bus    *bus.Conn // lent; nil where nats.url is off
 
 	recorder *ingest.Recorder // of the source's frames; nil where none are kept
+	swapper  *swapper         // nil where nobody can ask for another model
 
 	restored bool // the law goes on from online.state
 }
 
 // assemble makes every stage but the sinks. What the user can be blamed for is a usage error; then nothing was opened.
 //
-// With an earlier run, what is tracked and when the drift is refined are as they were then.
-func assemble(ctx context.Context, cfg config.Config, before *earlier) (*stream, error) {
-	s := &stream{cfg: cfg}
+// With an earlier run, what is tracked and when the drift is refined are as they were then. b is the bus where a model may be there, or nil.
+func assemble(ctx context.Context, cfg config.Config, before *earlier, b *bus.Conn) (*stream, error) {
+	s := &stream{cfg: cfg, bus: b}
 	if err := s.build(ctx, before); err != nil {
 		s.close()
 		return nil, err
@@ -76,7 +77,7 @@ func (s *stream) build(ctx context.Context, before *earlier) (err error) {
 		}
 		s.stages.Source = s.recorder
 	}
-	if s.model, err = loadModel(cfg); err != nil {
+	if s.model, err = loadModel(ctx, cfg, s.bus); err != nil {
 		return usage(err)
 	}
 	steps, err := s.model.steps(ctx, cfg)
@@ -88,13 +89,12 @@ func (s *stream) build(ctx context.Context, before *earlier) (err error) {
 
 // finish makes what comes after the source and the model: the steps, the encoder, the estimator, the bus and the sinks.
 func (s *stream) finish(ctx context.Context, cfg config.Config, steps []config.Component, applied []uint64, deterministic bool) (err error) {
-	if err := s.newEncoders(); err != nil {
+	if s.stages.Encoders, err = newEncoders(s.model); err != nil {
 		return usage(fmt.Errorf("%s: %w", s.model.name, err))
 	}
-	if s.stages.Steps, err = newSteps(steps, len(s.stages.Encoders)); err != nil {
+	if s.stages.Steps, err = newTrack(steps, len(s.stages.Encoders)); err != nil {
 		return usage(err)
 	}
-	s.stages.Steps = append(s.stages.Steps, pipeline.NamedStep{Name: "centroid", Steps: []pipeline.Step{preprocess.NewFollow()}})
 	estimator, err := newEstimator(cfg.Online, s.model.Model, deterministic, applied)
 	if err != nil {
 		return usage(err)
@@ -103,8 +103,11 @@ func (s *stream) finish(ctx context.Context, cfg config.Config, steps []config.C
 	if s.stages.Watcher, s.rules, err = newWatcher(cfg, s.model.Card.Latent); err != nil {
 		return usage(err)
 	}
-	s.restored, err = restore(estimator, cfg.Online.State)
-	return usage(err)
+	if s.restored, err = restore(estimator, cfg.Online.State); err != nil {
+		return usage(err)
+	}
+	s.swapper = newSwapper(cfg, footing{s.model, steps, estimator}, deterministic)
+	return nil
 }
 
 // attach makes the sinks. The screen belongs to a stream that is alone.
@@ -114,8 +117,12 @@ func (s *stream) attach(b *bus.Conn, alone bool) (err error) {
 	if err != nil {
 		return err
 	}
+	if b != nil {
+		s.swapper.bus, s.stages.Swap = b, s.swapper.swap
+	}
 	env := sinks.Env{
-		Stream: s.cfg.Stream, About: about, Bus: b, Log: logger(s.cfg),
+		Stream: s.cfg.Stream, Bus: b, Log: logger(s.cfg),
+		About:  func() sinks.About { return s.swapper.about(about) },
 		Stdout: os.Stdout, Terminal: alone && term.IsTerminal(int(os.Stdout.Fd())),
 	}
 	s.stages.Sinks, err = newSinks(s.cfg, env)
@@ -134,29 +141,43 @@ func (s *stream) about() (sinks.About, error) {
 // close frees what was made of a stream that is not going to run. An unopened source holds nothing.
 func (s *stream) close() {
 	closeSteps(s.stages.Steps)
-	for _, encoder := range s.stages.Encoders {
-		encoder.Close()
-	}
+	closeEncoders(s.stages.Encoders)
 	if s.stages.Estimator != nil {
 		s.stages.Estimator.Close()
 	}
 	closeSinks(s.stages.Sinks)
 }
 
-// newEncoders makes one for each core; a model with a clock has one, since that needs the frames in order.
-func (s *stream) newEncoders() error {
+// newEncoders makes one for each core, all or none; a model with a clock has one, since that needs the frames in order.
+func newEncoders(m *loadedModel) (made []pipeline.Encoder, err error) {
 	lanes := runtime.NumCPU()
-	if s.model.Card.Clock > 0 {
+	if m.Card.Clock > 0 {
 		lanes = 1
 	}
 	for range lanes {
-		encoder, err := s.model.NewEncoder()
+		encoder, err := m.NewEncoder()
 		if err != nil {
-			return err
+			closeEncoders(made)
+			return nil, err
 		}
-		s.stages.Encoders = append(s.stages.Encoders, encoder)
+		made = append(made, encoder)
 	}
-	return nil
+	return made, nil
+}
+
+func closeEncoders(made []pipeline.Encoder) {
+	for _, encoder := range made {
+		encoder.Close()
+	}
+}
+
+// newTrack makes the preprocessing steps, and the one that follows the object's centroid.
+func newTrack(components []config.Component, lanes int) ([]pipeline.NamedStep, error) {
+	steps, err := newSteps(components, lanes)
+	if err != nil {
+		return nil, err
+	}
+	return append(steps, pipeline.NamedStep{Name: "centroid", Steps: []pipeline.Step{preprocess.NewFollow()}}), nil
 }
 
 // newSteps makes the preprocessing steps, all or none: as many of each as there are lanes, or one where frames have to come in order.

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 
 	"driftscope/internal/bus"
@@ -61,7 +62,7 @@ func sideBySide(sources []string, cfgs []config.Config) error {
 }
 
 // assembleAll makes every stream, all or none. The bus comes last but for the sinks, so that a wrong option never costs a connection;
-// but first where a source reads from NATS: its server may be ours, and a borrowed model is fitted to its first frame.
+// but first where a source reads from NATS, whose server may be ours, or a model is kept there.
 func assembleAll(ctx context.Context, cfgs []config.Config, before *earlier) (_ *streams, err error) {
 	p := &streams{}
 	defer func() {
@@ -69,7 +70,9 @@ func assembleAll(ctx context.Context, cfgs []config.Config, before *earlier) (_ 
 			p.close()
 		}
 	}()
-	reading := slices.ContainsFunc(cfgs, func(c config.Config) bool { return c.Source.Kind == natsSource })
+	reading := slices.ContainsFunc(cfgs, func(c config.Config) bool {
+		return c.Source.Kind == natsSource || strings.HasPrefix(c.Model, onServer)
+	})
 	if reading {
 		if p.bus, err = connect(ctx, cfgs[0]); err != nil {
 			return nil, err
@@ -79,7 +82,7 @@ func assembleAll(ctx context.Context, cfgs []config.Config, before *earlier) (_ 
 		if cfg.Source, err = readingFrom(cfg, p.bus); err != nil {
 			return nil, err
 		}
-		s, err := assemble(ctx, cfg, before)
+		s, err := assemble(ctx, cfg, before, p.bus)
 		if err != nil {
 			return nil, ofStream(cfg.Stream, len(cfgs), err)
 		}
@@ -161,6 +164,7 @@ func ofStream(stream string, streams int, err error) error {
 
 // run tracks the stream; it owns the stages from now on.
 func (s *stream) run(ctx context.Context, frames uint64) (pipeline.Summary, error) {
+	defer s.swapper.close()
 	summary, err := pipeline.Run(ctx, s.stages, pipeline.Options{
 		Stream: s.cfg.Stream, Frames: frames, Mode: pipeline.Mode(s.cfg.Mode), Queue: s.cfg.Queue, Stall: s.cfg.StallAfter,
 		Seed: s.cfg.Online.Seed, Grace: s.cfg.Grace, ViewEvery: s.viewEvery(), Log: logger(s.cfg), Keep: keeping(s.cfg.Online.State),

@@ -16,7 +16,7 @@ type Config struct {
 	Mode       string        `yaml:"mode"`        // "latest", "lossless", or empty: by the source
 	Queue      int           `yaml:"queue"`       // frames waiting to be tracked; 0: by the mode
 	StallAfter time.Duration `yaml:"stall_after"` // a live source silent for so long is lost; 0 waits for ever
-	Model      string        `yaml:"model"`       // "embedded:NAME" or the path of an ONNX file; empty leaves the choice to the source
+	Model      string        `yaml:"model"`       // "embedded:NAME", "nats:NAME" or the path of an ONNX file; empty leaves the choice to the source
 	Preprocess Preprocess    `yaml:"preprocess"`  // the model's own steps unless a list is given
 	Online     Online        `yaml:"online"`
 	Record     Record        `yaml:"record"`

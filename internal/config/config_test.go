@@ -13,11 +13,13 @@ import (
 var badFiles = map[string]string{
 	"alarms":       `alarms.bad.yaml: online.alarm_frames: found 10, expected 1e3 to 1e7`,
 	"anchor":       `anchor.bad.yaml:1: anchors, aliases, tags and directives are not read ("&"): write the value out`,
+	"bad-kept":     `bad-kept.bad.yaml: model: found "nats:a.b", expected nats:NAME, such as nats:molecule`,
 	"bad-embedded": `bad-embedded.bad.yaml: model: found "embedded:", expected embedded:NAME, such as embedded:molecule`,
 	"bad-grace":    `bad-grace.bad.yaml: grace: found -3s, expected more than 0s and at most 1m0s`,
 	"bad-mode":     `bad-mode.bad.yaml: mode: found "newest", expected latest or lossless`,
 	"bad-memory":   `bad-memory.bad.yaml: online.memory: found 10, expected 64 to 65536 transitions`,
-	"bad-model":    `bad-model.bad.yaml: model: found "bead.pt", expected embedded:NAME or the path of an .onnx file`,
+	"model-off":    `model-off.bad.yaml: model: found "nats:spot" beside nats.url off: give a server, or the path of an .onnx file`,
+	"bad-model":    `bad-model.bad.yaml: model: found "bead.pt", expected embedded:NAME, nats:NAME or the path of an .onnx file`,
 	"bad-nats":     `bad-nats.bad.yaml: nats.url: found "imaging.example", expected embedded, off, context:NAME or nats://host:port`,
 	"bad-nats-durable": "bad-nats-durable.bad.yaml: nats.durable: found true beside nats.url off: give a server, or leave it out\n" +
 		"bad-nats-durable.bad.yaml: nats.store: is missing beside durable: give a folder for what waits, and for what an embedded server keeps\n" +

@@ -54,6 +54,7 @@ func (c *Config) Validate() error {
 	bad(c.Queue >= 0 && c.Queue <= maxQueue, "queue: found %d, expected 1 to %d frames, or 0 to leave it to the mode", c.Queue, maxQueue)
 	bad(c.StallAfter == 0 || c.StallAfter >= minStall && c.StallAfter <= maxStall, "stall_after: found %v, expected %v to %v, or 0s to wait for ever", c.StallAfter, minStall, maxStall)
 	errs = append(errs, validateModel(c.Model))
+	bad(!strings.HasPrefix(c.Model, "nats:") || c.NATS.URL != NATSOff, "model: found %q beside nats.url off: give a server, or the path of an .onnx file", c.Model)
 	bad(len(c.Preprocess) <= maxSteps, "preprocess: found %d steps, expected at most %d", len(c.Preprocess), maxSteps)
 	bad(c.Online.RefineLag >= 1 && c.Online.RefineLag <= maxRefineLag, "online.refine_lag: found %d, expected 1 to %d frames", c.Online.RefineLag, maxRefineLag)
 	bad(c.Online.MaxGap > 0, "online.max_gap: found %v, expected a positive duration", c.Online.MaxGap)
@@ -76,14 +77,16 @@ func validateModel(model string) error {
 	if model == "" {
 		return nil
 	}
-	if name, embedded := strings.CutPrefix(model, "embedded:"); embedded {
-		if !token64.MatchString(name) {
-			return fmt.Errorf("model: found %q, expected embedded:NAME, such as embedded:molecule", model)
+	for _, prefix := range []string{"embedded:", "nats:"} {
+		if name, found := strings.CutPrefix(model, prefix); found {
+			if !token64.MatchString(name) {
+				return fmt.Errorf("model: found %q, expected %sNAME, such as %smolecule", model, prefix, prefix)
+			}
+			return nil
 		}
-		return nil
 	}
 	if !strings.EqualFold(filepath.Ext(model), ".onnx") {
-		return fmt.Errorf("model: found %q, expected embedded:NAME or the path of an .onnx file", model)
+		return fmt.Errorf("model: found %q, expected embedded:NAME, nats:NAME or the path of an .onnx file", model)
 	}
 	return nil
 }

@@ -40,6 +40,7 @@ func Applied() []struct{ Name, Does string } {
 		{"roll_back", "the law becomes what it was half a minute or more ago"},
 		{"checkpoint", "the law's state is written to its file now; answered when it is there"},
 		{"roi", `the region of interest moves: {"x": 120, "y": 80} is its upper left corner in the step's input, pixels`},
+		{"model", `another model tracks from the next frame on: {"name": "spot"} is one that the server keeps, {"back": true} the one before`},
 		{"stop", "the stream ends, with all it has read tracked and delivered"},
 	}
 }

@@ -15,7 +15,7 @@ import (
 // errEnded answers a command that came too late.
 var errEnded = latent.Refuse(latent.NotNow, "the run is ending: the command was not applied: start the stream again")
 
-// relay hands a sink's commands to the tracker, until the tracker has ended.
+// relay hands a sink's commands on, until the tracker has ended: to it, or where another model has to be made ready first.
 func (r *runner) relay(from <-chan latent.Command, ended <-chan struct{}) {
 	for {
 		select {
@@ -23,8 +23,13 @@ func (r *runner) relay(from <-chan latent.Command, ended <-chan struct{}) {
 			if !ok {
 				return
 			}
+			orders, swaps := r.orders, (chan latent.Command)(nil)
+			if c.Name == swapModel && r.Swap != nil {
+				orders, swaps = nil, r.swaps
+			}
 			select {
-			case r.commands <- c:
+			case orders <- order{Command: c}:
+			case swaps <- c:
 			case <-ended:
 				c.Reply(errEnded)
 			}
@@ -34,14 +39,18 @@ func (r *runner) relay(from <-chan latent.Command, ended <-chan struct{}) {
 	}
 }
 
-// command applies c once every frame before it has its estimate, answers it and tells everyone. No frame starts meanwhile: the desk is held.
-func (t *tracker) command(ctx context.Context, c latent.Command) {
+// command applies o once every frame before it has its estimate, answers it and tells everyone. No frame starts meanwhile: the desk is held.
+func (t *tracker) command(ctx, stop context.Context, o order) {
 	t.last.enter(t.tickets)
-	if c.Name == "checkpoint" && plain(c) == nil { // answered once it is on the disk
+	c := o.Command
+	switch {
+	case o.next != nil: // answered once the law that is left is on the disk
+		t.install(ctx, stop, o)
+	case c.Name == "checkpoint" && plain(c) == nil: // answered once it is on the disk
 		t.kept(ctx, t.keeper.ask(func(err error) { t.answer(ctx, c, err) }, t.paused))
-		return
+	default:
+		t.answer(ctx, c, t.apply(c))
 	}
-	t.answer(ctx, c, t.apply(c))
 }
 
 // answer says what became of c.
@@ -51,22 +60,29 @@ func (t *tracker) answer(ctx context.Context, c latent.Command, err error) {
 		t.log.Warn("command refused", "command", c.Name, "err", err)
 		return
 	}
-	t.log.Info("command applied", "command", c.Name)
 	var with bytes.Buffer
 	if plain(c) != nil {
 		with.WriteString(": ")
 		json.Compact(&with, c.Payload) // it was decoded already
 	}
+	t.applied(ctx, c.Name, "the command "+c.Name+" was applied"+with.String())
+}
+
+// applied tells everyone of a command.
+func (t *tracker) applied(ctx context.Context, name, text string) {
+	t.log.Info("command applied", "command", name, "what", text)
 	t.publish(ctx, &latent.Event{
-		Seq: t.tally.lastSeq(), Time: time.Now(), Level: latent.Info,
-		Code: "command_" + c.Name, Text: "the command " + c.Name + " was applied" + with.String(), Count: 1,
+		Seq: t.tally.lastSeq(), Time: time.Now(), Level: latent.Info, Code: "command_" + name, Text: text, Count: 1,
 	}, time.Time{})
 }
 
 // apply carries out a command by name; latent.Applied says what each does.
 func (t *tracker) apply(c latent.Command) error {
-	if c.Name == "roi" {
+	switch c.Name {
+	case "roi":
 		return t.move(c)
+	case swapModel:
+		return latent.Refuse(latent.Conflict, "model: this stream's model cannot be changed: start the stream again with another")
 	}
 	if err := plain(c); err != nil {
 		return err
@@ -109,7 +125,7 @@ func (t *tracker) move(c latent.Command) error {
 	if err := d.Decode(&to); err != nil || d.More() || to.X == nil || to.Y == nil {
 		return latent.Refuse(latent.Malformed, `roi: found %.80q: send {"x": 120, "y": 80}, the upper left corner of the region in pixels`, c.Payload)
 	}
-	for _, step := range t.Steps {
+	for _, step := range t.crew.steps {
 		if _, ok := step.Steps[0].(Mover); ok {
 			return move(step.Steps, image.Pt(*to.X, *to.Y))
 		}

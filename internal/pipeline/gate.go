@@ -2,15 +2,17 @@ package pipeline
 
 import "sync"
 
-// gate lets frames pass one at a time, in the order of their tickets: 0, 1, 2, ... Every ticket passes every gate, a refused frame's too.
+// gate lets frames pass one at a time, in the order of their tickets, which are numbered without gaps. Every ticket passes every
+// gate, a refused frame's too.
 type gate struct {
 	mu   sync.Mutex
 	turn sync.Cond
 	next uint64 // the ticket that may enter, or has entered
 }
 
-func newGate() *gate {
-	g := &gate{}
+// newGate makes a gate whose first ticket is first.
+func newGate(first uint64) *gate {
+	g := &gate{next: first}
 	g.turn.L = &g.mu
 	return g
 }

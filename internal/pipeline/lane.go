@@ -12,9 +12,11 @@ import (
 // order are shared and stand behind gates, everything else a lane has for itself.
 type lane struct {
 	*tracker
-	stages  []stage
-	encoder Encoder
-	z       latent.Latent // reused
+	crew     *crew // shadows the tracker's, which may be another by now
+	stages   []stage
+	encoder  Encoder
+	encoding *clock
+	z        latent.Latent // reused
 }
 
 // stage is a step on a lane.
@@ -25,10 +27,10 @@ type stage struct {
 	gate  *gate // nil where the step is this lane's own
 }
 
-// run takes frames until they end.
+// run takes frames until they end, or another crew takes them.
 func (l *lane) run(stop, ctx context.Context) {
 	for {
-		t, ok := l.next(ctx, stop)
+		t, ok := l.next(ctx, stop, l.crew)
 		if !ok {
 			return
 		}

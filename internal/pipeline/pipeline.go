@@ -116,6 +116,22 @@ type Watcher interface {
 	Watch(e *latent.Estimate) []*latent.Trigger
 }
 
+// Swap makes another model ready for a running stream, as the payload of a command asks: its nets are built and tried when it returns. It is
+// called beside the frame path, one call at a time, and ends soon after ctx has. like is the stream's first frame as the source gave it, lent
+// until Swap returns and left as it is, nil before one has come. The error refuses the command, and then nothing has changed.
+type Swap func(ctx context.Context, payload []byte, like *frame.Frame) (*Replacement, error)
+
+// Replacement is what a stream goes on with after a change of model. The runner owns the steps and the encoders, the estimator while it is
+// in use: one that it has replaced is left as it is, open, and is Swap's again.
+type Replacement struct {
+	Model     string // for people: its name and digest
+	Steps     []NamedStep
+	Encoders  []Encoder
+	Estimator Estimator
+	Keep      func(state []byte) error // as Options.Keep
+	Done      func(used bool)          // says, once, whether it came to be used; between two frames, so it must not wait
+}
+
 // Checkpointer is implemented by an Estimator whose state can be kept. Save does not wait while Quiet.
 type Checkpointer interface {
 	Save(w io.Writer) error

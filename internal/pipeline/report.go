@@ -54,10 +54,10 @@ func (r *runner) farewell(ctx context.Context) {
 
 // health is the state now; its rate is that since a time when so many frames were tracked.
 func (r *runner) health(since time.Time, tracked uint64) latent.Health {
-	now := time.Now()
+	now, clocks := time.Now(), r.clocks()
 	h := latent.Health{
 		Time: now, State: starting, UptimeS: now.Sub(r.started).Seconds(), Queue: r.frames.len(),
-		Stages: make([]latent.Stage, len(r.clocks)),
+		Stages: make([]latent.Stage, len(clocks)),
 	}
 	r.tally.health(&h)
 	if h.Tracked > 0 {
@@ -69,7 +69,7 @@ func (r *runner) health(since time.Time, tracked uint64) latent.Health {
 	if span := now.Sub(since).Seconds(); span > 0 {
 		h.FPS = float64(h.Tracked-tracked) / span
 	}
-	for i, c := range r.clocks {
+	for i, c := range clocks {
 		h.Stages[i] = c.stage()
 	}
 	return h

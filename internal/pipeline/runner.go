@@ -29,6 +29,7 @@ type Stages struct {
 	Estimator Estimator
 	Watcher   Watcher // nil where there are no rules
 	Sinks     []NamedSink
+	Swap      Swap // nil where the model cannot be changed
 }
 
 // NamedStep is a step with the name of its clock and of its errors: one, to which every frame comes in order, or one an encoder, alike,
@@ -90,7 +91,6 @@ func Run(ctx context.Context, s Stages, o Options) (Summary, error) {
 	defer stop()
 	r.stop, r.abort = stop, abort
 	tracker := newTracker(r)
-	r.publishing = r.clock("publish")
 
 	done := make(chan struct{})
 	go func() {
@@ -130,13 +130,14 @@ type runner struct {
 	stop    func()      // ends reading
 	abort   func()      // ends tracking
 
-	frames   *queue[*frame.Frame]
-	commands chan latent.Command
-	writers  []*writer
-	tally    *tally
+	frames  *queue[*frame.Frame]
+	orders  chan order          // commands that are ready to be applied
+	swaps   chan latent.Command // those that another model has to be made ready for first
+	writers []*writer
+	tally   *tally
 
-	clocks              []*clock // all, in the order of the stages
-	reading, publishing *clock
+	reading, folding, publishing clock
+	encoding                     atomic.Pointer[[]*clock] // of the crew's steps, in order, and its encoders
 
 	depth, size int // of the queue of frames, as asked for; bytes of the last frame
 
@@ -156,15 +157,16 @@ func newRunner(s Stages, o Options) *runner {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	r := &runner{
-		Stages:   s,
-		o:        o,
-		log:      o.Log.With("stream", o.Stream),
-		started:  time.Now(),
-		frames:   newQueue[*frame.Frame](shallow),
-		commands: make(chan latent.Command),
-		tally:    newTally(),
+		Stages:  s,
+		o:       o,
+		log:     o.Log.With("stream", o.Stream),
+		started: time.Now(),
+		frames:  newQueue[*frame.Frame](shallow),
+		orders:  make(chan order),
+		swaps:   make(chan latent.Command),
+		tally:   newTally(),
 	}
-	r.reading = r.clock("read")
+	r.reading.name, r.folding.name, r.publishing.name = "read", "estimate", "publish"
 	for _, sink := range s.Sinks {
 		r.writers = append(r.writers, newWriter(sink))
 	}
@@ -177,18 +179,21 @@ func (r *runner) flow(tracker *tracker, read, track, write context.Context) {
 	for _, w := range r.writers {
 		r.spawn(&sinks, "sink "+w.name, func() { r.write(write, w) })
 	}
-	tracked := make(chan struct{})
+	tracked, end := context.WithCancel(context.WithoutCancel(track)) // ends when the tracker has
 	for _, w := range r.writers {
 		if c, ok := w.sink.(Commander); ok {
-			r.spawn(&beside, "commands of "+w.name, func() { r.relay(c.Commands(), tracked) })
+			r.spawn(&beside, "commands of "+w.name, func() { r.relay(c.Commands(), tracked.Done()) })
 		}
 	}
-	r.spawn(&beside, "health", func() { r.report(track, tracked) })
+	if r.Swap != nil {
+		r.spawn(&beside, "model", func() { tracker.swap(tracked, track) })
+	}
+	r.spawn(&beside, "health", func() { r.report(track, tracked.Done()) })
 	r.spawn(&feed, "source", func() { r.read(read, track) })
 	r.spawn(&feed, "tracker", func() { tracker.run(read, track) })
 
 	feed.Wait()
-	close(tracked)
+	end()
 	beside.Wait()
 	r.farewell(track)
 	for _, w := range r.writers {
@@ -197,11 +202,9 @@ func (r *runner) flow(tracker *tracker, read, track, write context.Context) {
 	sinks.Wait()
 }
 
-// clock adds a stage's clock; stages are reported in the order of these calls.
-func (r *runner) clock(name string) *clock {
-	c := &clock{name: name}
-	r.clocks = append(r.clocks, c)
-	return c
+// clocks are those of all stages, in order.
+func (r *runner) clocks() []*clock {
+	return slices.Concat([]*clock{&r.reading}, *r.encoding.Load(), []*clock{&r.folding, &r.publishing})
 }
 
 // spawn runs f in a goroutine that is on the list of the busy until it returns.

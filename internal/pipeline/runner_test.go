@@ -440,7 +440,7 @@ func TestTrackAllocates(t *testing.T) {
 	g := newRig(0)
 	r := newRunner(g.stages(), Options{})
 	tr := newTracker(r)
-	l, w := tr.lanes[0], r.writers[0]
+	l, w := tr.crew.lanes[0], r.writers[0]
 	f, err := (&source{n: 1}).Read(t.Context())
 	if err != nil {
 		t.Fatal(err)

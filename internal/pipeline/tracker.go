@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"driftscope/internal/frame"
@@ -24,50 +25,48 @@ var errUnfinished = &ErrSkip{Cause: unfinished, Err: errors.New("the run ended f
 // estimates in the order of the frames, and applies commands between them.
 type tracker struct {
 	*runner
-	lanes             []*lane
-	encoding, folding *clock
+	crews sync.WaitGroup              // those that have not closed what was theirs
+	like  atomic.Pointer[frame.Frame] // the first frame, nil before it
 
 	desk    chan struct{} // held by the lane that waits for a frame or a command
-	tickets uint64        // frames that left the desk; its holder's
-	paused  bool          // its holder's
-	viewed  time.Time     // when the last frame left the desk of which a View is made; its holder's
-	views   uint64        // those frames; its holder's
+	crew    *crew         // that takes frames; the holder's, as is what follows
+	tickets uint64        // frames that left the desk
+	begun   uint64        // trajectory of the last of them, as the source has it
+	paused  bool
+	viewed  time.Time // when the last frame left the desk of which a View is made
+	views   uint64    // those frames
 
 	last     *gate           // in which latents are folded; what follows belongs to the lane within
 	estimate latent.Estimate // reused
 	keeper   *keeper
 	lost     uint64 // frames refused since the last estimate
 	skips    uint64 // the same, of those that failed
+
+	ringing                 map[string]latent.Event // alarms that are not over
+	trajectories, revisions uint64                  // added to the source's and the estimator's: a model's are none of the model's before it
 }
 
 func newTracker(r *runner) *tracker {
-	t := &tracker{runner: r, desk: make(chan struct{}, 1), last: newGate(), keeper: newKeeper(r.Estimator, r.o.Keep, time.Now())}
-	for _, encoder := range r.Encoders {
-		t.lanes = append(t.lanes, &lane{tracker: t, encoder: encoder})
+	t := &tracker{
+		runner: r, desk: make(chan struct{}, 1), last: newGate(0), keeper: newKeeper(r.Estimator, r.o.Keep, time.Now()), ringing: map[string]latent.Event{},
 	}
-	for _, step := range r.Steps {
-		s := stage{name: step.Name, clock: r.clock(step.Name)}
-		if len(step.Steps) < len(t.lanes) {
-			s.gate = newGate()
-		}
-		for i, l := range t.lanes {
-			s.step = step.Steps[min(i, len(step.Steps)-1)]
-			l.stages = append(l.stages, s)
-		}
-	}
-	t.encoding, t.folding = r.clock("encode"), r.clock("estimate")
+	t.crew = newCrew(t, r.Steps, r.Encoders, 0)
+	t.encoding.Store(&t.crew.clocks)
 	return t
 }
 
 // run tracks until the frames end, and closes what the tracker owns.
 func (t *tracker) run(stop, ctx context.Context) {
-	defer t.close()
-	var lanes sync.WaitGroup
-	for _, l := range t.lanes {
-		lanes.Go(func() { l.run(stop, ctx) })
+	t.crew.start(t, stop, ctx)
+	t.crews.Wait()
+	check := func(stage string, err error) {
+		if err != nil {
+			t.fail(fmt.Errorf("%s: not closed cleanly: %w", stage, err))
+		}
 	}
-	lanes.Wait()
 	t.finish(ctx)
+	check("online.state", t.keeper.end())
+	check("estimator", t.Estimator.Close())
 }
 
 // finish publishes the law of a whole recording, once its last frame has been tracked.
@@ -79,6 +78,7 @@ func (t *tracker) finish(ctx context.Context) {
 	last := &t.estimate.Latent
 	law := &latent.Law{Seq: last.Seq, Time: last.Time}
 	if e.Finish(&law.SDE, last.Seq) {
+		law.SDE.Revision += t.revisions
 		t.publish(ctx, law, time.Time{})
 	}
 }
@@ -90,14 +90,15 @@ type ticket struct {
 	refused error // nil, or why it will not be tracked
 }
 
-// next waits for a frame, and applies the commands that arrive before it. While a file is paused none comes.
-func (t *tracker) next(ctx, stop context.Context) (ticket, bool) {
+// next waits for a frame for a lane of crew c, and applies the commands that arrive before it. It is false when none is to come, or all go to
+// another crew. While a file is paused none comes.
+func (t *tracker) next(ctx, stop context.Context, c *crew) (ticket, bool) {
 	t.desk <- struct{}{}
 	defer func() { <-t.desk }()
-	for {
+	for c == t.crew {
 		select {
-		case c := <-t.commands:
-			t.command(ctx, c)
+		case o := <-t.orders:
+			t.command(ctx, stop, o)
 			continue
 		default:
 		}
@@ -110,12 +111,13 @@ func (t *tracker) next(ctx, stop context.Context) (ticket, bool) {
 			return ticket{}, false
 		}
 		select {
-		case c := <-t.commands:
-			t.command(ctx, c)
+		case o := <-t.orders:
+			t.command(ctx, stop, o)
 		case <-ready:
 		case <-resume:
 		}
 	}
+	return ticket{}, false
 }
 
 // overviewEvery is how many Views have one picture of what the region is cut from: it changes more slowly, and is larger.
@@ -135,6 +137,8 @@ func (t *tracker) issue(ctx, stop context.Context, f *frame.Frame) ticket {
 		t.views++
 	}
 	t.tickets++
+	t.begun = f.Meta.Trajectory
+	t.remember(f)
 	return given
 }
 
@@ -181,10 +185,12 @@ func (t *tracker) end(err error) {
 func (t *tracker) fold(f *frame.Frame, z *latent.Latent) error {
 	start := time.Now()
 	z.Dropped = f.Meta.Dropped + t.lost
+	z.Trajectory += t.trajectories
 	if err := t.Estimator.Update(&t.estimate, z); err != nil {
 		return &ErrSkip{Cause: "estimator_refused", Err: err}
 	}
 	t.folding.since(start)
+	t.estimate.SDE.Revision += t.revisions
 	t.estimate.Latency = time.Since(f.Meta.Arrived)
 	t.lost = 0
 	return nil
@@ -203,7 +209,7 @@ func (t *tracker) watch(ctx context.Context, arrived time.Time) {
 
 // showing says whether a View is wanted and due.
 func (t *tracker) showing() bool {
-	_, can := t.Encoders[0].(Viewer)
+	_, can := t.crew.encoders[0].(Viewer)
 	return can && t.o.ViewEvery != 0 && time.Since(t.viewed) >= t.o.ViewEvery
 }
 
@@ -216,7 +222,9 @@ func (t *tracker) alarm(ctx context.Context) {
 	for _, e := range alarmer.Alarms() {
 		if e.Level == latent.Info {
 			t.log.Info("alarm over", "code", e.Code, "seq", e.Seq, "why", e.Text)
+			delete(t.ringing, e.Code)
 		} else {
+			t.ringing[e.Code] = e
 			t.log.Warn("alarm", "code", e.Code, "seq", e.Seq, "why", e.Text)
 			t.tally.alarm(e.Code)
 		}
@@ -228,23 +236,4 @@ func (t *tracker) alarm(ctx context.Context) {
 func (t *tracker) refuse(ctx context.Context, f *frame.Frame, skip *ErrSkip) {
 	t.lost += f.Meta.Dropped + 1
 	t.discard(ctx, f, skip.Cause, skip.Error())
-}
-
-// close frees the steps, the encoders and the estimator.
-func (t *tracker) close() {
-	check := func(stage string, err error) {
-		if err != nil {
-			t.fail(fmt.Errorf("%s: not closed cleanly: %w", stage, err))
-		}
-	}
-	for _, s := range t.Steps {
-		for _, step := range s.Steps {
-			check(s.Name, step.Close())
-		}
-	}
-	for _, encoder := range t.Encoders {
-		check("encoder", encoder.Close())
-	}
-	check("online.state", t.keeper.end())
-	check("estimator", t.Estimator.Close())
 }

@@ -32,6 +32,7 @@ func asyncAPI() object {
 	}
 	carried["empty"] = object{"summary": "no payload"}
 	carried["corner"] = object{"contentType": "application/json", "payload": object{"$ref": "./roi.schema.json"}}
+	carried["model"] = object{"contentType": "application/json", "payload": object{"$ref": "./model.schema.json"}}
 	carried["snapshot"] = object{"contentType": "application/json", "summary": "the last message of every kind, each under its kind", "payload": object{"type": "object"}}
 	carried["answer"] = object{"contentType": "text/plain", "summary": "ok, or why not and what to do",
 		"headers": object{"type": "object", "properties": object{
@@ -45,6 +46,8 @@ func asyncAPI() object {
 		switch c.Name {
 		case "roi":
 			request = "corner"
+		case "model":
+			request = "model"
 		case "info", "snapshot":
 			answer = c.Name
 		case "stats":

@@ -68,6 +68,15 @@ func generate(root string) (map[string][]byte, error) {
 		"type": "object", "required": []string{"x", "y"}, "additionalProperties": false,
 		"properties": object{"x": object{"type": "integer", "minimum": 0, "x-unit": "px"}, "y": object{"type": "integer", "minimum": 0, "x-unit": "px"}},
 	})
+	files["model.schema.json"] = indented(object{
+		"$schema": draft, "$id": urn("model"), "title": "model", "description": "the payload of cmd.model: the name of one that the server keeps, or back",
+		"type": "object", "additionalProperties": false, "oneOf": []object{{"required": []string{"name"}}, {"required": []string{"back"}}},
+		"properties": object{
+			"name":   object{"type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$"},
+			"sha256": object{"type": "string", "pattern": "^[0-9a-f]{64}$", "description": "what the file's digest has to be"},
+			"back":   object{"const": true},
+		},
+	})
 	files["asyncapi.json"] = indented(asyncAPI())
 	return files, nil
 }

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"driftscope/infer"
+	"driftscope/infer/card"
+	"driftscope/internal/bus"
+	"driftscope/sinks"
+)
+
+// modelCmd keeps models on a NATS server, one field a thing to do with them.
+type modelCmd struct {
+	Put    putModelCmd    `cmd:"" help:"Keep a model there, in place of the one of that name."`
+	List   listModelsCmd  `cmd:"" help:"List those that are there."`
+	Get    getModelCmd    `cmd:"" help:"Fetch one into a file."`
+	Remove removeModelCmd `cmd:"" help:"Remove one."`
+}
+
+// modelServer says which server keeps the models, and whose they are.
+type modelServer struct {
+	NATS   string `name:"nats" default:"nats://127.0.0.1:4222" help:"The server that keeps them, or context:NAME." placeholder:"URL"`
+	Creds  string `help:"Credentials for that server." placeholder:"FILE.creds"`
+	Prefix string `default:"driftscope" help:"First token of the subjects of the runs that are to find them."`
+	Site   string `default:"local" help:"Second token of the same."`
+}
+
+// use calls do with the models of that server.
+func (c *modelServer) use(ctx context.Context, do func(*bus.Models) error) error {
+	if c.NATS == bus.Embedded {
+		return usage(errors.New("--nats: embedded is the server inside a run: give its address, nats://127.0.0.1:4222 unless the run said otherwise"))
+	}
+	conn, err := bus.Connect(ctx, bus.Options{URL: c.NATS, Credentials: c.Creds, Name: "driftscope model", Prefix: c.Prefix, Site: c.Site})
+	if errors.Is(err, bus.ErrNoServer) {
+		return fmt.Errorf("%s: %w: start it, or driftscope run, or give --nats", bus.Redacted(c.NATS), bus.ErrNoServer)
+	}
+	if err != nil {
+		return usage(err)
+	}
+	models, err := conn.Models()
+	if err == nil {
+		err = do(models)
+	}
+	if errors.Is(err, bus.ErrName) {
+		err = usage(err)
+	}
+	return errors.Join(err, conn.Close())
+}
+
+// putModelCmd keeps a model.
+type putModelCmd struct {
+	File string `arg:"" help:"The model, an .onnx file that pretrain wrote."`
+	Name string `help:"Its name there; that of the file." placeholder:"NAME"`
+	modelServer
+}
+
+// Run checks the model as a run would, and sends it.
+func (c *putModelCmd) Run(ctx context.Context) error {
+	if c.Name == "" {
+		c.Name = strings.TrimSuffix(filepath.Base(c.File), filepath.Ext(c.File))
+	}
+	data, err := readBounded(c.File, card.MaxFile)
+	if err != nil {
+		return usage(fmt.Errorf("model: %w: give an .onnx file that pretrain wrote", err))
+	}
+	m, err := infer.Parse(c.File, data)
+	if err != nil {
+		return usage(err)
+	}
+	return c.use(ctx, func(models *bus.Models) error {
+		if err := models.Put(ctx, c.Name, aboutModel(&m.Card), data); err != nil {
+			return fmt.Errorf("model %s: %w", c.Name, err)
+		}
+		fmt.Printf("%s: %s, %d bytes, SHA-256 %s\n", c.Name, aboutModel(&m.Card), len(data), m.Digest)
+		return nil
+	})
+}
+
+// aboutModel says what a list should.
+func aboutModel(c *card.Card) string {
+	return fmt.Sprintf("%d latents of %dx%d pixels", c.Latent, c.Input.Width, c.Input.Height)
+}
+
+// listModelsCmd lists models.
+type listModelsCmd struct{ modelServer }
+
+// Run prints a line a model.
+func (c *listModelsCmd) Run(ctx context.Context) error {
+	return c.use(ctx, func(models *bus.Models) error {
+		kept, err := models.List(ctx)
+		if err != nil {
+			return err
+		}
+		for _, m := range kept {
+			fmt.Printf("%-20s %s  %9d bytes  %s  %s\n", m.Name, m.Put.Local().Format("2006-01-02 15:04:05"), m.Size, m.SHA256, sinks.Printable(m.About))
+		}
+		if len(kept) == 0 {
+			fmt.Println("none: driftscope model put FILE.onnx keeps one")
+		}
+		return nil
+	})
+}
+
+// getModelCmd fetches a model.
+type getModelCmd struct {
+	Name string `arg:"" help:"Its name there."`
+	Out  string `help:"The new file; NAME.onnx." placeholder:"FILE.onnx"`
+	modelServer
+}
+
+// Run writes the file once the model is known to be whole. It writes over none.
+func (c *getModelCmd) Run(ctx context.Context) error {
+	if c.Out == "" {
+		c.Out = c.Name + ".onnx"
+	}
+	if _, err := os.Lstat(c.Out); !errors.Is(err, fs.ErrNotExist) {
+		return usage(fmt.Errorf("%s: is there already, or cannot be made: give another --out", c.Out))
+	}
+	return c.use(ctx, func(models *bus.Models) error {
+		data, err := models.Get(ctx, c.Name, card.MaxFile)
+		if err != nil {
+			return fmt.Errorf("model %s: %w", c.Name, err)
+		}
+		m, err := infer.Parse(c.Name, data)
+		if err != nil {
+			return err
+		}
+		if err := writeFile(c.Out, data); err != nil {
+			return err
+		}
+		fmt.Printf("%s: %s, SHA-256 %s\n", c.Out, aboutModel(&m.Card), m.Digest)
+		return nil
+	})
+}
+
+// removeModelCmd removes a model.
+type removeModelCmd struct {
+	Name string `arg:"" help:"Its name there."`
+	modelServer
+}
+
+// Run removes it. Runs that track with it go on.
+func (c *removeModelCmd) Run(ctx context.Context) error {
+	return c.use(ctx, func(models *bus.Models) error {
+		if err := models.Remove(ctx, c.Name); err != nil {
+			return fmt.Errorf("model %s: %w", c.Name, err)
+		}
+		return nil
+	})
+}

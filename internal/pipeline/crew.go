@@ -1,0 +1,72 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// crew is the lanes of one model, with the steps and encoders that are theirs.
+type crew struct {
+	steps    []NamedStep
+	encoders []Encoder
+	lanes    []*lane
+	clocks   []*clock
+	working  sync.WaitGroup // lanes that have not left
+}
+
+// newCrew divides steps and encoders among lanes. The first frame to come has the ticket first.
+func newCrew(t *tracker, steps []NamedStep, encoders []Encoder, first uint64) *crew {
+	c := &crew{steps: steps, encoders: encoders}
+	encoding := &clock{name: "encode"}
+	for _, encoder := range encoders {
+		c.lanes = append(c.lanes, &lane{tracker: t, crew: c, encoder: encoder, encoding: encoding})
+	}
+	for _, step := range steps {
+		s := stage{name: step.Name, clock: &clock{name: step.Name}}
+		if len(step.Steps) < len(c.lanes) {
+			s.gate = newGate(first)
+		}
+		for i, l := range c.lanes {
+			s.step = step.Steps[min(i, len(step.Steps)-1)]
+			l.stages = append(l.stages, s)
+		}
+		c.clocks = append(c.clocks, s.clock)
+	}
+	c.clocks = append(c.clocks, encoding)
+	return c
+}
+
+// start has the lanes take frames, until there are no more or another crew does. The last to leave closes what was theirs.
+func (c *crew) start(t *tracker, stop, ctx context.Context) {
+	t.encoding.Store(&c.clocks)
+	for _, l := range c.lanes {
+		c.working.Go(func() { l.run(stop, ctx) })
+	}
+	t.crews.Go(func() {
+		c.working.Wait()
+		if err := closeTrack(c.steps, c.encoders); err != nil {
+			t.fail(err)
+		}
+	})
+}
+
+// closeTrack frees the steps and the encoders of a model.
+func closeTrack(steps []NamedStep, encoders []Encoder) error {
+	var errs []error
+	check := func(stage string, err error) {
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: not closed cleanly: %w", stage, err))
+		}
+	}
+	for _, s := range steps {
+		for _, step := range s.Steps {
+			check(s.Name, step.Close())
+		}
+	}
+	for _, encoder := range encoders {
+		check("encoder", encoder.Close())
+	}
+	return errors.Join(errs...)
+}

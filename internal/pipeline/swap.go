@@ -1,0 +1,94 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"driftscope/internal/frame"
+	"driftscope/internal/latent"
+)
+
+// order is a command that is ready to be applied between two frames, with the model that it brings, if it does.
+type order struct {
+	latent.Command
+	next *Replacement
+	left chan *keeper // gives the keeper of the law that next has replaced
+}
+
+// swapModel is the command that changes the model.
+const swapModel = "model"
+
+// swap makes other models ready beside the frame path, one at a time, until tracked ends.
+func (t *tracker) swap(tracked, ctx context.Context) {
+	defer t.forget()
+	for {
+		select {
+		case c := <-t.swaps:
+			next, err := t.Swap(tracked, c.Payload, t.like.Load())
+			if tracked.Err() != nil && err != nil {
+				err = errEnded
+			}
+			if err != nil {
+				t.answer(ctx, c, err)
+				continue
+			}
+			t.offer(tracked, ctx, order{c, next, make(chan *keeper, 1)})
+		case <-tracked.Done():
+			return
+		}
+	}
+}
+
+// offer has o's model put to use, and then keeps the law that it replaced as it was left. Where the tracker has ended, the model is closed.
+func (t *tracker) offer(tracked, ctx context.Context, o order) {
+	select {
+	case t.orders <- o:
+		left := <-o.left
+		t.kept(ctx, left.end())
+		o.Reply(nil)
+	case <-tracked.Done():
+		if err := closeTrack(o.next.Steps, o.next.Encoders); err != nil {
+			t.fail(err)
+		}
+		o.next.Done(false)
+		o.Reply(errEnded)
+	}
+}
+
+// install puts o's model to use, from the next frame on, and gives the keeper of the law before it back. Every frame before has its estimate.
+func (t *tracker) install(ctx, stop context.Context, o order) {
+	next, left := o.next, t.keeper
+	t.crew = newCrew(t, next.Steps, next.Encoders, t.tickets)
+	t.crew.start(t, stop, ctx)
+	t.Estimator, t.keeper = next.Estimator, newKeeper(next.Estimator, next.Keep, time.Now())
+	t.revisions = t.estimate.SDE.Revision + 1
+	t.trajectories = t.estimate.Latent.Trajectory + 1 - t.begun
+	next.Done(true)
+	t.silence(ctx)
+	t.applied(ctx, swapModel, fmt.Sprintf("from here on the model is %s, with %d latents", next.Model, next.Encoders[0].Dim()))
+	o.left <- left
+}
+
+// silence tells that the alarms of a law that is left are over.
+func (t *tracker) silence(ctx context.Context) {
+	for code, e := range t.ringing {
+		e.Level, e.Seq, e.Time, e.Text = latent.Info, t.tally.lastSeq(), time.Now(), "over: another model tracks from here on"
+		t.publish(ctx, &e, time.Time{})
+		delete(t.ringing, code)
+	}
+}
+
+// remember keeps a copy of the stream's first frame, on which other models are tried, where they can come.
+func (t *tracker) remember(f *frame.Frame) {
+	if t.Swap != nil && t.like.Load() == nil && f.Bytes() > 0 {
+		t.like.Store(frame.New(f.Seq, f.Time, frame.Meta{Trajectory: f.Meta.Trajectory}, f.Mat().Clone()))
+	}
+}
+
+// forget frees it.
+func (t *tracker) forget() {
+	if f := t.like.Load(); f != nil {
+		f.Close()
+	}
+}
