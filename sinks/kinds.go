@@ -1,4 +1,4 @@
-// Package sinks shows the world what a stream does: messages on NATS, lines in a file, a live status on the terminal. It also
+// Package sinks shows the world what a stream does: messages on NATS, lines and tables in files, a live status on the terminal, metrics. It also
 // defines how messages look outside the process, and reads them back.
 package sinks
 
@@ -30,6 +30,7 @@ type Env struct {
 	Stdout   io.Writer
 	Terminal bool         // Stdout is a terminal
 	Log      *slog.Logger // nil is silent
+	Metrics  *Metrics     // nil where nobody can ask for them
 }
 
 // constructor makes one kind of sink from the options written under it. decode is strict: an unknown key is an error.
@@ -37,8 +38,10 @@ type constructor func(decode func(dst any) error, env Env) (Sink, error)
 
 // kinds is the only list of sinks: a new one is its file, its test and one line here.
 var kinds = map[string]constructor{
+	"csv":      newCSV,
 	"jsonl":    newJSONL,
 	"nats":     newNATS,
+	"parquet":  newParquet,
 	"terminal": newTerminal,
 }
 

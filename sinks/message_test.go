@@ -35,7 +35,7 @@ func TestWireFormat(t *testing.T) {
 		`{"v":1,"kind":"latent","stream":"bead","seq":7,"time":"2026-05-06T10:00:00.123456789Z","trajectory":2,"dropped_before":3,"z":[0.5,-1e-09],"z_sd":[0.1,1],"drift":[-2,1e+300],"latency_ms":1.5,"z_filtered":[0.25,0],"z_filtered_sd":[0.05,0.5],"nis":2.5,"light":190,"forecast_s":[0.1],"forecast":[0.125,null],"forecast_sd":[0.5,1]}`,
 		`{"v":1,"kind":"event","stream":"bead","seq":7,"time":"2026-05-06T10:00:00.123456789Z","level":"warning","code":"queue_full","text":"a \"quoted\" text\u001b[2J","count":3}`,
 		`{"v":1,"kind":"trigger","stream":"bead","seq":7,"time":"2026-05-06T10:00:00.123456789Z","name":"well","rule":"zone","on":true,"value":0.25,"threshold":0,"unit":"latent","z_filtered":[0.25,null],"centroid_px":[250.5,9],"latency_ms":1.5}`,
-		`{"v":1,"kind":"health","stream":"bead","time":"2026-05-06T10:00:00.123456789Z","state":"tracking","uptime_s":12,"frames_in":20,"frames_tracked":18,"frames_dropped":{"queue_full":2},"alarms":{"bleached":1},"published":40,"fps":29.5,"queue":0,"stages":[{"name":"read","p50_ms":1,"p95_ms":2,"p99_ms":3}]}`,
+		`{"v":1,"kind":"health","stream":"bead","time":"2026-05-06T10:00:00.123456789Z","state":"tracking","uptime_s":12,"frames_in":20,"frames_tracked":18,"frames_dropped":{"queue_full":2},"alarms":{"bleached":1},"published":40,"fps":29.5,"queue":0,"stages":[{"name":"read","p50_ms":1,"p95_ms":2,"p99_ms":3,"count":0,"total_ms":0}]}`,
 		`{"v":1,"kind":"view","stream":"bead","seq":7,"time":"2026-05-06T10:00:00.123456789Z","preview_jpeg":"/9g=","reconstruction_jpeg":"AQ=="}`,
 	}
 	_, got := lines(t, estimate(6, 1), estimate(7, 1), event(), trigger(7), health(), view())

@@ -49,6 +49,7 @@ func newNATS(decode func(any) error, env Env) (Sink, error) {
 		if s.durable, err = newDurable(s.bus, subject, o, env.Log); err != nil {
 			return nil, err
 		}
+		env.Metrics.watch(env.Stream, s.durable.spool.waiting)
 	}
 	if s.service, err = newService(s.bus.NATS(), subject, env, &s.latest, s.durable); err != nil && s.durable != nil {
 		err = errors.Join(err, s.durable.close(context.Background()))

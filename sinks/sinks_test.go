@@ -24,13 +24,17 @@ func TestNew(t *testing.T) {
 	if err := os.WriteFile(exists, []byte("{}\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	tables := filepath.Join(t.TempDir(), "there.csv")
+	if err := os.WriteFile(filepath.Join(filepath.Dir(tables), "there.sde.csv"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
 	tests := map[string]struct {
 		kind    string
 		options map[string]any
 		env     Env
 		want    string
 	}{
-		"kind":         {"kafka", nil, Env{}, `sink kind "kafka" is not known: give one of jsonl, nats, terminal`},
+		"kind":         {"kafka", nil, Env{}, `sink kind "kafka" is not known: give one of csv, jsonl, nats, parquet, terminal`},
 		"nats off":     {"nats", nil, Env{Stream: "bead"}, "set nats.url"},
 		"nats stream":  {"nats", nil, Env{Stream: "bead.2", Bus: b}, "bead-2 would do"},
 		"nats option":  {"nats", map[string]any{"url": "x"}, Env{Stream: "bead", Bus: b}, "url"},
@@ -39,6 +43,15 @@ func TestNew(t *testing.T) {
 		"jsonl there":  {"jsonl", map[string]any{"path": exists}, Env{}, "append: true"},
 		"jsonl folder": {"jsonl", map[string]any{"path": filepath.Join(exists, "a.jsonl")}, Env{}, "check the folder"},
 		"jsonl option": {"jsonl", map[string]any{"file": "x"}, Env{}, "file"},
+		"jsonl append": {"jsonl", map[string]any{"path": "x", "append": true, "rotate_mb": 1}, Env{}, "append: is of one file"},
+		"csv path":     {"csv", nil, Env{}, "such as results.csv"},
+		"csv append":   {"csv", map[string]any{"path": "x", "append": true}, Env{}, "append"},
+		"csv there":    {"csv", map[string]any{"path": tables}, Env{}, "rotate_every to number the files"},
+		"csv size":     {"csv", map[string]any{"path": "x", "rotate_mb": -1}, Env{}, "rotate_mb: found -1"},
+		"csv time":     {"csv", map[string]any{"path": "x", "rotate_every": "1ms"}, Env{}, "rotate_every: found 1ms"},
+		"csv keep":     {"csv", map[string]any{"path": "x", "keep": 3}, Env{}, "keep: is of files that follow each other"},
+		"parquet keep": {"parquet", map[string]any{"path": "x", "keep": -3}, Env{}, "keep: found -3"},
+		"parquet file": {"parquet", map[string]any{"path": filepath.Join(exists, "a")}, Env{}, "check the folder"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -197,7 +210,7 @@ func TestJSONLFullDisk(t *testing.T) {
 	for err == nil {
 		err = s.Write(t.Context(), estimate(1, 0))
 	}
-	if !strings.Contains(err.Error(), "/dev/full: no space left on device: free space") {
+	if !strings.Contains(err.Error(), "/dev/full: no space left on device: messages are lost until it can be written: free space") {
 		t.Errorf("found %v", err)
 	}
 	if err := s.Close(context.Background()); err == nil {

@@ -245,6 +245,13 @@ func (s *spool) empty() bool {
 	return s.first.segment == last.number && s.first.offset == last.size
 }
 
+// waiting is how many bytes were not given up.
+func (s *spool) waiting() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.bytes - s.first.offset
+}
+
 // close leaves what waits for the next run; where nothing does, no file stays.
 func (s *spool) close() error {
 	done := len(s.cuts) > 0 && s.empty()

@@ -7,6 +7,7 @@ import (
 
 	"driftscope/internal/bus"
 	"driftscope/internal/config"
+	"driftscope/sinks"
 	"driftscope/sinks/web"
 )
 
@@ -41,7 +42,7 @@ func (c *dashboardCmd) Run(ctx context.Context) error {
 		NATS:      config.NATS{Prefix: c.Prefix},
 		Dashboard: config.Dashboard{Address: c.Dashboard, Commands: !c.Look},
 	}
-	server, err := showDashboard(cfg, conn)
+	server, err := showDashboard(cfg, conn, newMetrics(conn))
 	if err != nil {
 		return err
 	}
@@ -51,9 +52,17 @@ func (c *dashboardCmd) Run(ctx context.Context) error {
 	return nil
 }
 
-// showDashboard serves the streams on conn. It returns nil where there is nothing to show or it is off. Where the
-// usual port is taken, a free one will do.
-func showDashboard(cfg config.Config, conn *bus.Conn) (*web.Server, error) {
+// newMetrics is what is told of this process; nil where there is no bus, and so no dashboard that would tell it.
+func newMetrics(conn *bus.Conn) *sinks.Metrics {
+	if conn == nil {
+		return nil
+	}
+	return sinks.NewMetrics(conn.NATS().IsConnected)
+}
+
+// showDashboard serves the streams on conn, and the metrics beside them. It returns nil where there is nothing to show or it is off. Where
+// the usual port is taken, a free one will do.
+func showDashboard(cfg config.Config, conn *bus.Conn, metrics *sinks.Metrics) (*web.Server, error) {
 	d := cfg.Dashboard
 	if d.Address == config.DashboardOff || conn == nil {
 		return nil, nil
@@ -63,7 +72,7 @@ func showDashboard(cfg config.Config, conn *bus.Conn) (*web.Server, error) {
 	}
 	server, err := web.Start(web.Options{
 		Address: d.Address, Token: d.Token, Move: d.Address == config.DashboardAddress, WebSocket: conn.WebSocket(), Prefix: cfg.NATS.Prefix, Site: cfg.NATS.Site, Commands: d.Commands,
-		Connected: func() bool { return conn.NATS().IsConnected() },
+		Connected: conn.NATS().IsConnected, Metrics: metrics.Handler(), Ready: metrics.Ready(),
 	})
 	if err != nil {
 		return nil, usage(err)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -263,5 +264,41 @@ func elsewhere(t *testing.T, natsPort, webSocket int) {
 		t.Error("the token is still in the address, or commands are offered to those who only look")
 	}
 	b.clean(true) // the browser notes that it was first refused
+	interrupt(t, run)
+}
+
+// TestMetricsOfARun: a run says on the dashboard's port that it tracks, and how much.
+func TestMetricsOfARun(t *testing.T) {
+	run, address := shown(t, "run", "sim:molecule", "--nats-port", "0", "--dashboard", "127.0.0.1:0", "--no-status", "--stream", "bead")
+	ask := func(path string) (status int, body string) {
+		answer, err := http.Get(address + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		data, err := io.ReadAll(answer.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer.StatusCode, string(data)
+	}
+	ready, said := 0, ""
+	for end := time.Now().Add(time.Minute); ready != http.StatusOK && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		ready, said = ask("readyz")
+	}
+	if ready != http.StatusOK || !strings.Contains(said, `{"stream":"bead","ready":true,"state":"tracking"`) {
+		t.Errorf("found %d %s, expected the stream to be ready", ready, said)
+	}
+	for _, want := range []string{
+		`driftscope_stream_state{state="tracking",stream="bead"} 1`, `driftscope_frames_tracked_total{stream="bead"} `,
+		`driftscope_latent_sigma{dim="1",stream="bead"} `, `driftscope_stage_seconds_count{stage="publish",stream="bead"} `,
+	} {
+		if status, body := ask("metrics"); status != http.StatusOK || !strings.Contains(body, want) {
+			t.Errorf("found %d, expected %s", status, want)
+		}
+	}
+	if status, body := ask("healthz"); status != http.StatusOK || !strings.Contains(body, `"nats_connected":true`) {
+		t.Errorf("found %d %s", status, body)
+	}
 	interrupt(t, run)
 }

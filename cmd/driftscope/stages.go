@@ -40,6 +40,8 @@ type stream struct {
 	model  *loadedModel
 	bus    *bus.Conn // lent; nil where nats.url is off
 
+	metrics *sinks.Metrics // lent; nil where nobody can ask for them
+
 	recorder *ingest.Recorder // of the source's frames; nil where none are kept
 	swapper  *swapper         // nil where nobody can ask for another model
 
@@ -121,7 +123,7 @@ func (s *stream) attach(b *bus.Conn, alone bool) (err error) {
 		s.swapper.bus, s.stages.Swap = b, s.swapper.swap
 	}
 	env := sinks.Env{
-		Stream: s.cfg.Stream, Bus: b, Log: logger(s.cfg),
+		Stream: s.cfg.Stream, Bus: b, Log: logger(s.cfg), Metrics: s.metrics,
 		About:  func() sinks.About { return s.swapper.about(about) },
 		Stdout: os.Stdout, Terminal: alone && term.IsTerminal(int(os.Stdout.Fd())),
 	}
@@ -275,7 +277,7 @@ func connect(ctx context.Context, cfg config.Config) (*bus.Conn, error) {
 	})
 }
 
-// newSinks makes the sinks that are listed, and NATS where there is a bus, all or none.
+// newSinks makes the sinks that are listed, NATS where there is a bus, and metrics where somebody can ask for them, all or none.
 func newSinks(cfg config.Config, env sinks.Env) ([]pipeline.NamedSink, error) {
 	components := cfg.Sinks
 	if env.Bus != nil {
@@ -295,6 +297,9 @@ func newSinks(cfg config.Config, env sinks.Env) ([]pipeline.NamedSink, error) {
 			return nil, errors.Join(err, closeSinks(made))
 		}
 		made = append(made, pipeline.NamedSink{Name: c.Kind, Sink: sink})
+	}
+	if env.Metrics != nil {
+		made = append(made, pipeline.NamedSink{Name: "metrics", Sink: env.Metrics.Sink(cfg.Stream, cfg.StallAfter)})
 	}
 	return made, nil
 }

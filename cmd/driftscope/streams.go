@@ -28,6 +28,7 @@ type streams struct {
 // sideBySide refuses configurations that would write over each other, and gives all of them the bus and the dashboard that the files say.
 func sideBySide(sources []string, cfgs []config.Config) error {
 	names, states, records := map[string]string{}, map[string]string{}, map[string]string{} // to the source that has it
+	results := map[string]string{}                                                          // paths of sinks, the same
 	file := -1                                                                              // the first that is one
 	for i, cfg := range cfgs {
 		source := sources[i]
@@ -43,6 +44,13 @@ func sideBySide(sources []string, cfgs []config.Config) error {
 			return fmt.Errorf("%s and %s: both record into %s: give one of them another record.path", other, source, cfg.Record.Path)
 		}
 		records[cfg.Record.Path] = source
+		for _, sink := range cfg.Sinks {
+			path, _ := sink.Options()["path"].(string)
+			if other, taken := results[path]; taken && path != "" {
+				return fmt.Errorf("%s and %s: both write %s: give one of the sinks another path", other, source, path)
+			}
+			results[path] = source
+		}
 		switch {
 		case !isConfig(source):
 		case file < 0:
@@ -93,10 +101,14 @@ func assembleAll(ctx context.Context, cfgs []config.Config, before *earlier) (_ 
 			return nil, err
 		}
 	}
-	if p.dashboard, err = showDashboard(cfgs[0], p.bus); err != nil {
+	metrics := newMetrics(p.bus)
+	if p.dashboard, err = showDashboard(cfgs[0], p.bus, metrics); err != nil {
 		return nil, err
 	}
 	for _, s := range p.all {
+		if p.dashboard != nil {
+			s.metrics = metrics
+		}
 		if err := s.attach(p.bus, len(p.all) == 1); err != nil {
 			return nil, ofStream(s.cfg.Stream, len(p.all), err)
 		}

@@ -32,6 +32,8 @@ func TestSideBySide(t *testing.T) {
 		"bus.yaml":  "stream: d\nsource: sim\n",
 		"look.yaml": "stream: e\nsource: sim\nnats: {url: \"off\"}\ndashboard: {commands: false}\n",
 		"aa.yaml":   "stream: a\nsource: sim\n",
+		"csv.yaml":  "stream: f\nsource: sim\nnats: {url: \"off\"}\nsinks: [{csv: {path: r}}]\n",
+		"csv2.yaml": "stream: g\nsource: sim\nnats: {url: \"off\"}\nsinks: [{csv: {path: r}}]\n",
 	})
 	for _, test := range []struct {
 		name string
@@ -43,6 +45,7 @@ func TestSideBySide(t *testing.T) {
 		{"one name", runCmd{Sources: []string{"b.yaml", "a.yaml", "aa.yaml"}}, "a.yaml and aa.yaml: both streams are called a: "},
 		{"one simulation", runCmd{Sources: []string{"sim:molecule", "sim:molecule"}}, "sim:molecule and sim:molecule: both streams are called molecule: "},
 		{"one state", runCmd{Sources: []string{"a.yaml", "b.yaml", "law.yaml"}}, "a.yaml and law.yaml: both keep their law in law: "},
+		{"one recording", runCmd{Sources: []string{"csv.yaml", "csv2.yaml"}}, "csv.yaml and csv2.yaml: both write r: "},
 		{"two buses", runCmd{Sources: []string{"sim:molecule", "a.yaml", "bus.yaml"}}, "a.yaml and bus.yaml: their nats settings differ, "},
 		{"two dashboards", runCmd{Sources: []string{"a.yaml", "look.yaml"}}, "a.yaml and look.yaml: their dashboard settings differ, "},
 		{"one bus by flag", runCmd{Sources: []string{"b.yaml", "bus.yaml"}, NATS: "off"}, ""},

@@ -204,10 +204,12 @@ type Health struct {
 
 // Stage is the time one stage took a frame, over the run so far.
 type Stage struct {
-	Name  string  `json:"name"`
-	P50MS float64 `json:"p50_ms" unit:"ms"`
-	P95MS float64 `json:"p95_ms" unit:"ms"`
-	P99MS float64 `json:"p99_ms" unit:"ms"`
+	Name    string  `json:"name"`
+	P50MS   float64 `json:"p50_ms" unit:"ms"`
+	P95MS   float64 `json:"p95_ms" unit:"ms"`
+	P99MS   float64 `json:"p99_ms" unit:"ms"`
+	Count   uint64  `json:"count"`              // times that were taken
+	TotalMS float64 `json:"total_ms" unit:"ms"` // their sum, to a thirtieth
 }
 
 // View is what the eye needs: the encoder's input and its reconstruction, as JPEG, and where that input lies in the whole picture. Made at

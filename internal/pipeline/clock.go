@@ -27,13 +27,15 @@ func (c *clock) observe(d time.Duration) { c.counts[bucket(d)].Add(1) }
 // since observes the time from start to now.
 func (c *clock) since(start time.Time) { c.observe(time.Since(start)) }
 
-// stage reads the quantiles; a clock that observed nothing reads zero.
+// stage reads the quantiles and the sum; a clock that observed nothing reads zero.
 func (c *clock) stage() latent.Stage {
 	var counts [buckets]uint64
 	var total uint64
+	sum := 0.0
 	for i := range counts {
 		counts[i] = c.counts[i].Load()
 		total += counts[i]
+		sum += float64(counts[i]) * middle(i)
 	}
 	quantile := func(permille uint64) float64 {
 		need := (total*permille + 999) / 1000 // the rank, from 1
@@ -45,7 +47,7 @@ func (c *clock) stage() latent.Stage {
 		}
 		return 0
 	}
-	return latent.Stage{Name: c.name, P50MS: quantile(500), P95MS: quantile(950), P99MS: quantile(990)}
+	return latent.Stage{Name: c.name, P50MS: quantile(500), P95MS: quantile(950), P99MS: quantile(990), Count: total, TotalMS: sum / millisec}
 }
 
 // bucket is the index for d: d itself below 16 ns, above that the leading five bits and the exponent.

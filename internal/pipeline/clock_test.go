@@ -17,6 +17,9 @@ func TestClockQuantiles(t *testing.T) {
 			t.Errorf("%s: found %g ms, expected %g within 1/32", name, q[0], q[1])
 		}
 	}
+	if total := 10.001 * 5000; s.Count != 10000 || math.Abs(s.TotalMS-total) > total/32 {
+		t.Errorf("found %d times of %g ms in all, expected 10000 of %g within 1/32", s.Count, s.TotalMS, total)
+	}
 	if empty := new(clock).stage(); empty.P99MS != 0 {
 		t.Errorf("a clock that saw nothing reads %g", empty.P99MS)
 	}

@@ -69,10 +69,10 @@ func (d *door) foreign(r *http.Request) string {
 	return ""
 }
 
-// known lets holders of the cookie in.
+// known lets holders of the cookie or the token in.
 func (d *door) known(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if cookie, err := r.Cookie(d.cookie); d.token != "" && (err != nil || !same(cookie.Value, d.session)) {
+		if cookie, err := r.Cookie(d.cookie); d.token != "" && (err != nil || !same(cookie.Value, d.session)) && !d.bears(r) {
 			d.refuse(w, http.StatusUnauthorized, "give the token first")
 			return
 		}
@@ -80,10 +80,15 @@ func (d *door) known(next http.Handler) http.Handler {
 	})
 }
 
-// login gives a cookie for the token, which comes as Authorization: Bearer TOKEN.
-func (d *door) login(w http.ResponseWriter, r *http.Request) {
+// bears says whether a request has the token, as Authorization: Bearer TOKEN.
+func (d *door) bears(r *http.Request) bool {
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if !ok || !same(token, d.token) {
+	return ok && same(token, d.token)
+}
+
+// login gives a cookie for the token.
+func (d *door) login(w http.ResponseWriter, r *http.Request) {
+	if !d.bears(r) {
 		d.refuse(w, http.StatusUnauthorized, "this is not the token")
 		return
 	}

@@ -27,6 +27,8 @@ type Options struct {
 	Prefix, Site string // the first tokens of the subjects
 	Commands     bool   // the page offers them; whether they are taken is the bus's to say
 	Connected    func() bool
+
+	Metrics, Ready http.Handler // answer GET /metrics and /readyz
 }
 
 // Server is a dashboard that is being served.
@@ -117,6 +119,8 @@ func (s *Server) handler(o Options, host, port string) (http.Handler, error) {
 			"prefix": o.Prefix, "site": o.Site, "commands": o.Commands, "websocket": o.WebSocket != "", "build": files.build,
 		})
 	})))
+	mux.Handle("GET /metrics", d.known(o.Metrics))
+	mux.Handle("GET /readyz", d.known(o.Ready))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		status, connected := http.StatusOK, o.Connected()
 		if !connected {

@@ -28,6 +28,8 @@ func start(t *testing.T, o Options, pages bus.Pages) (*Server, *bus.Conn) {
 	}
 	t.Cleanup(func() { b.Close() })
 	o.WebSocket, o.Prefix, o.Connected = b.WebSocket(), bus.DefaultPrefix, func() bool { return b.NATS().IsConnected() }
+	o.Metrics = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "metrics") })
+	o.Ready = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
 	s, err := Start(o)
 	if err != nil {
 		t.Fatal(err)
@@ -123,12 +125,21 @@ func TestToken(t *testing.T) {
 	if answer, _ := ask(t, "GET", at); answer.StatusCode != http.StatusOK {
 		t.Errorf("the page itself: %s", answer.Status)
 	}
-	for _, path := range []string{"config.json", "nats"} {
+	for _, path := range []string{"config.json", "nats", "metrics", "readyz"} {
 		if answer, _ := ask(t, "GET", at+path, "Cookie", "driftscope_"+portOf(t, at)+"=guess"); answer.StatusCode != http.StatusUnauthorized {
 			t.Errorf("/%s without the token: %s", path, answer.Status)
 		}
 	}
+	if answer, body := ask(t, "GET", at+"metrics", "Authorization", "Bearer "+secret); answer.StatusCode != http.StatusOK || body != "metrics" {
+		t.Errorf("/metrics with the token: %s", answer.Status)
+	}
+	if answer, _ := ask(t, "GET", at+"readyz", "Authorization", "Bearer "+secret); answer.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("/readyz with the token: %s", answer.Status)
+	}
 	for _, wrong := range []string{"", "Bearer ", "Bearer guess", "Basic " + secret} {
+		if answer, _ := ask(t, "GET", at+"metrics", "Authorization", wrong); answer.StatusCode != http.StatusUnauthorized {
+			t.Errorf("/metrics with %q: %s", wrong, answer.Status)
+		}
 		if answer, _ := ask(t, "POST", at+"login", "Authorization", wrong); answer.StatusCode != http.StatusUnauthorized || len(answer.Cookies()) != 0 {
 			t.Errorf("%q was let in: %s", wrong, answer.Status)
 		}

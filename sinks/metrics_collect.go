@@ -1,0 +1,155 @@
+package sinks
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"driftscope/internal/latent"
+)
+
+// names are the metrics. Units are base units, and counters end in _total; a label takes only values that the program itself makes.
+type names struct {
+	connected, state, uptime, tracked, queue  *prometheus.Desc
+	frames, framesTracked, framesDropped      *prometheus.Desc
+	messages, messagesDropped, spool, alarms  *prometheus.Desc
+	triggers                                  *prometheus.Desc
+	stage                                     *prometheus.Desc
+	sigma, sigmaLow, sigmaHigh, active, drift *prometheus.Desc
+	diffusion                                 *prometheus.Desc
+}
+
+func describe() names {
+	of := func(name, help string, labels ...string) *prometheus.Desc {
+		return prometheus.NewDesc("driftscope_"+name, help, append([]string{"stream"}, labels...), nil)
+	}
+	return names{
+		connected:       prometheus.NewDesc("driftscope_nats_connected", "Whether the NATS server is there.", nil, nil),
+		state:           of("stream_state", "1 for the state that the stream is in, 0 for the others.", "state"),
+		uptime:          of("stream_uptime_seconds", "Time since the stream started."),
+		tracked:         of("last_tracked_timestamp_seconds", "When the last frame was tracked, by the clock of this machine."),
+		queue:           of("queue_frames", "Frames that wait to be tracked."),
+		frames:          of("frames_total", "Frames read from the source, or known by it to be lost."),
+		framesTracked:   of("frames_tracked_total", "Frames encoded and estimated."),
+		framesDropped:   of("frames_dropped_total", "Frames that were not tracked.", "cause"),
+		messages:        of("messages_total", "Messages taken by sinks."),
+		messagesDropped: of("messages_dropped_total", "Messages that a sink did not get.", "sink"),
+		spool:           of("spool_bytes", "What waits on disk for the NATS server to keep it."),
+		alarms:          of("alarms_total", "Alarms begun.", "code"),
+		triggers:        of("triggers_total", "Conditions of a rule that began.", "rule"),
+		stage:           of("stage_seconds", "Time that a stage took a frame: quantiles since the start, within a thirtieth.", "stage"),
+		sigma:           of("latent_sigma", "Sigma of a latent dimension, latent units per square root of a second.", "dim"),
+		sigmaLow:        of("latent_sigma_low", "Lower limit of the 95 % interval of sigma.", "dim"),
+		sigmaHigh:       of("latent_sigma_high", "Upper limit of the 95 % interval of sigma.", "dim"),
+		active:          of("active_dimensions", "Latent dimensions that move by diffusion."),
+		drift:           of("drift_changes_total", "Changes of the drift that were found."),
+		diffusion:       of("diffusion_square_meters_per_second", "Coefficient of diffusion in the plane of the picture, where lengths are known."),
+	}
+}
+
+// Describe and Collect are prometheus.Collector's.
+func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
+	n := &m.names
+	for _, d := range []*prometheus.Desc{
+		n.connected, n.state, n.uptime, n.tracked, n.queue, n.frames, n.framesTracked, n.framesDropped, n.messages, n.messagesDropped, n.spool, n.alarms, n.triggers,
+		n.stage, n.sigma, n.sigmaLow, n.sigmaHigh, n.active, n.drift, n.diffusion,
+	} {
+		to <- d
+	}
+}
+
+// Collect tells the last that is known of every stream.
+func (m *Metrics) Collect(to chan<- prometheus.Metric) {
+	to <- prometheus.MustNewConstMetric(m.names.connected, prometheus.GaugeValue, number01(m.connected()))
+	for _, p := range m.pulses() {
+		told{&m.names, p.stream, to}.pulse(p)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for stream, waiting := range m.spools {
+		told{&m.names, stream, to}.gauge(m.names.spool, float64(waiting()))
+	}
+}
+
+// told sends the metrics of one stream.
+type told struct {
+	*names
+	stream string
+	to     chan<- prometheus.Metric
+}
+
+func (t told) gauge(d *prometheus.Desc, v float64, labels ...string) {
+	t.to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, append([]string{t.stream}, labels...)...)
+}
+
+func (t told) counter(d *prometheus.Desc, v uint64, labels ...string) {
+	t.to <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), append([]string{t.stream}, labels...)...)
+}
+
+// pulse sends everything. What is not known yet is left out.
+func (t told) pulse(p *pulse) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.tracked.IsZero() {
+		t.gauge(t.tracked, float64(p.tracked.UnixNano())/1e9)
+	}
+	t.health(&p.health)
+	for rule, n := range p.begun {
+		t.counter(t.triggers, n, rule)
+	}
+	if p.law.Revision > 0 {
+		t.law(&p.law)
+	}
+}
+
+func (t told) health(h *latent.Health) {
+	states, now := []string{"starting", "tracking", "source_lost", "stopped"}, orStarting(h.State)
+	if !slices.Contains(states, now) {
+		states = append(states, now)
+	}
+	for _, s := range states {
+		t.gauge(t.state, number01(s == now), s)
+	}
+	t.gauge(t.uptime, h.UptimeS)
+	t.gauge(t.queue, float64(h.Queue))
+	t.counter(t.frames, h.Frames)
+	t.counter(t.framesTracked, h.Tracked)
+	t.counter(t.messages, h.Published)
+	for cause, n := range h.Dropped {
+		if sink, ok := strings.CutPrefix(cause, "sink_"); ok {
+			t.counter(t.messagesDropped, n, sink)
+		} else {
+			t.counter(t.framesDropped, n, cause)
+		}
+	}
+	for code, n := range h.Alarms {
+		t.counter(t.alarms, n, code)
+	}
+	for _, s := range h.Stages {
+		t.to <- prometheus.MustNewConstSummary(t.stage, s.Count, s.TotalMS/1e3,
+			map[float64]float64{0.5: s.P50MS / 1e3, 0.95: s.P95MS / 1e3, 0.99: s.P99MS / 1e3}, t.stream, s.Name)
+	}
+}
+
+func (t told) law(l *latent.SDE) {
+	for i := range l.Sigma {
+		dim := strconv.Itoa(i)
+		t.gauge(t.sigma, l.Sigma[i], dim)
+		t.gauge(t.sigmaLow, at(l.SigmaLow, i), dim)
+		t.gauge(t.sigmaHigh, at(l.SigmaHigh, i), dim)
+	}
+	t.gauge(t.active, float64(l.ActiveCount))
+	t.counter(t.drift, l.DriftChanges)
+	if l.Units.Calibration == latent.Calibrated && l.Units.UM != (latent.Spread{}) {
+		t.gauge(t.diffusion, l.Units.UM.D*1e-12)
+	}
+}
+
+func number01(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
+}
