@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"image"
 	"image/jpeg"
 	"math"
 	"math/rand/v2"
@@ -196,9 +197,36 @@ func TestDecodeAndView(t *testing.T) {
 	}
 	checkColour(t, "preview", view.Preview, [3]float64{0, 0.5, 1})
 	checkColour(t, "reconstruction", view.Reconstruction, [3]float64{0.75, 1, 0})
+	if view.Region != nil || len(view.Whole) != 0 {
+		t.Errorf("nothing was cut, and the view has %+v", view.Region)
+	}
+	f.Meta.Overview = &frame.Overview{Picture: noise(frame.OverviewSide), Whole: image.Pt(512, 512), Region: image.Rect(208, 204, 304, 300)}
+	if err := e.View(&view, f, &latent.Latent{Mean: []float64{0}}); err != nil {
+		t.Fatal(err)
+	}
+	if want := (latent.Region{X: 208, Y: 204, Width: 96, Height: 96, WholeWidth: 512, WholeHeight: 512}); view.Region == nil || *view.Region != want {
+		t.Errorf("found %+v, expected %+v", view.Region, want)
+	}
+	if whole, err := jpeg.Decode(bytes.NewReader(view.Whole)); err != nil || whole.Bounds().Dx() != frame.OverviewSide || len(view.Whole) > 50_000 {
+		t.Errorf("the whole picture takes %d bytes: %v", len(view.Whole), err)
+	}
+	f.Meta.Overview.Picture = nil
+	if err := e.View(&view, f, &latent.Latent{Mean: []float64{0}}); err != nil || view.Region == nil || len(view.Whole) != 0 {
+		t.Errorf("without a picture: %+v and %d bytes, %v", view.Region, len(view.Whole), err)
+	}
 	if view.Seq != 7 || !view.Time.Equal(time.Unix(5, 0)) {
 		t.Errorf("found frame %d at %v, expected frame 7 at 5 s", view.Seq, view.Time)
 	}
+}
+
+// noise is what JPEG makes the most bytes of.
+func noise(side int) image.Image {
+	rng := rand.New(rand.NewPCG(1, 1))
+	picture := image.NewGray(image.Rect(0, 0, side, side))
+	for i := range picture.Pix {
+		picture.Pix[i] = uint8(rng.UintN(256))
+	}
+	return picture
 }
 
 func checkColour(t *testing.T, name string, data []byte, want [3]float64) {

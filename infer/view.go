@@ -9,8 +9,11 @@ import (
 	"driftscope/internal/latent"
 )
 
-// jpegQuality keeps a 64x64 picture under 3 kB.
-const jpegQuality = 90
+// jpegQuality keeps a 64x64 picture under 3 kB, wholeQuality an overview of nothing but noise under 50 kB.
+const (
+	jpegQuality  = 90
+	wholeQuality = 75
+)
 
 // preview is the scratch memory of View.
 type preview struct {
@@ -19,13 +22,16 @@ type preview struct {
 }
 
 // View shows what the encoder sees: f as it enters the encoder, and the decoder's picture of z, which is left empty where the
-// model has no decoder. dst's memory is reused.
+// model has no decoder; and what f was cut out of, where a step has told. dst's memory is reused.
 func (e *Encoder) View(dst *latent.View, f *frame.Frame, z *latent.Latent) error {
 	if err := e.load(f); err != nil {
 		return err
 	}
 	dst.Seq, dst.Time = f.Seq, f.Time
 	dst.Reconstruction = dst.Reconstruction[:0]
+	if err := e.survey(dst, f.Meta.Overview); err != nil {
+		return err
+	}
 	var err error
 	if dst.Preview, err = e.print(dst.Preview, e.net.input); err != nil || e.decoder == nil {
 		return err
@@ -34,6 +40,22 @@ func (e *Encoder) View(dst *latent.View, f *frame.Frame, z *latent.Latent) error
 		return err
 	}
 	dst.Reconstruction, err = e.print(dst.Reconstruction, e.decoder.outputs[0])
+	return err
+}
+
+// survey says where the encoder's input lies in the whole picture.
+func (e *Encoder) survey(dst *latent.View, o *frame.Overview) error {
+	dst.Region, dst.Whole = nil, dst.Whole[:0]
+	if o == nil || o.Region.Empty() {
+		return nil
+	}
+	at, size := o.Region.Min, o.Region.Size()
+	dst.Region = &latent.Region{X: at.X, Y: at.Y, Width: size.X, Height: size.Y, WholeWidth: o.Whole.X, WholeHeight: o.Whole.Y}
+	if o.Picture == nil {
+		return nil
+	}
+	var err error
+	dst.Whole, err = e.preview.encode(dst.Whole, o.Picture, wholeQuality)
 	return err
 }
 
@@ -50,8 +72,13 @@ func (e *Encoder) print(dst []byte, values []float32) ([]byte, error) {
 		}
 		p.paper.Pix[4*i+3] = 255
 	}
+	return p.encode(dst, p.paper, jpegQuality)
+}
+
+// encode writes a picture as JPEG to dst's memory.
+func (p *preview) encode(dst []byte, picture image.Image, quality int) ([]byte, error) {
 	p.jpeg.Reset()
-	err := jpeg.Encode(&p.jpeg, p.paper, &jpeg.Options{Quality: jpegQuality})
+	err := jpeg.Encode(&p.jpeg, picture, &jpeg.Options{Quality: quality})
 	return append(dst[:0], p.jpeg.Bytes()...), err
 }
 

@@ -109,6 +109,7 @@ func (r *roi) Apply(_ context.Context, f *frame.Frame) error {
 		return complain("roi", f, "the region x %d to %d, y %d to %d does not lie in the frame of %dx%d pixels: move or shrink it",
 			r.region.Min.X, r.region.Max.X, r.region.Min.Y, r.region.Max.Y, r.picture.Max.X, r.picture.Max.Y)
 	}
+	r.show(f)
 	part := m.Region(r.region)
 	cut := part.Clone()
 	part.Close()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"image"
+	"image/color"
 	"math"
 	"strings"
 	"testing"
@@ -138,6 +139,56 @@ func TestROIMove(t *testing.T) {
 	apply(t, searching, f)
 	if err := searching.Move(image.Pt(0, 0)); err != nil || searching.finder != nil {
 		t.Errorf("a search goes on after it was told where to look: %v", err)
+	}
+}
+
+// TestOverview: a frame that people will see says what was cut out of what, with a picture where one is wanted; of two cuts, the first.
+func TestOverview(t *testing.T) {
+	for name, c := range map[string]struct {
+		rows, cols int
+		kind       gocv.MatType
+		size       image.Point
+		at         image.Point // a dark pixel of the picture, all others are bright
+		dark       color.RGBA
+	}{
+		"as it is":     {6, 10, gocv.MatTypeCV8UC1, image.Pt(10, 6), image.Pt(9, 5), color.RGBA{0, 0, 0, 255}},
+		"not a number": {6, 10, gocv.MatTypeCV32FC1, image.Pt(10, 6), image.Pt(9, 5), color.RGBA{0, 0, 0, 255}},
+		"colour":       {6, 10, gocv.MatTypeCV16UC3, image.Pt(10, 6), image.Pt(9, 5), color.RGBA{255, 0, 0, 255}},
+		"shrunk":       {100, 512, gocv.MatTypeCV8UC1, image.Pt(256, 50), image.Pt(255, 49), color.RGBA{0, 0, 0, 255}},
+	} {
+		m := gocv.NewMatWithSize(c.rows, c.cols, c.kind)
+		m.SetTo(gocv.NewScalar(200, 200, 200, 0))
+		corner := m.Region(image.Rect(c.cols-2, c.rows-2, c.cols, c.rows))
+		corner.SetTo(gocv.NewScalar(100, 100, 200, 0)) // blue, green, red
+		corner.Close()
+		if c.kind == gocv.MatTypeCV32FC1 {
+			m.SetFloatAt(0, 0, float32(math.NaN()))
+		}
+		f := frame.New(0, start, frame.Meta{Overview: &frame.Overview{Draw: true}}, m)
+		apply(t, newStep(t, "roi", "{x: 1, y: 2, width: 4, height: 3}"), f)
+		apply(t, newStep(t, "roi", "{x: 1, y: 1, width: 2, height: 2}"), f)
+		f.Close()
+		o := f.Meta.Overview
+		if o.Region != image.Rect(1, 2, 5, 5) || o.Whole != image.Pt(c.cols, c.rows) || o.Picture == nil || o.Picture.Bounds().Size() != c.size {
+			t.Fatalf("%s: found %+v", name, o)
+		}
+		if dark, bright := o.Picture.At(c.at.X, c.at.Y), o.Picture.At(c.size.X/2, 0); color.RGBAModel.Convert(dark) != c.dark || color.RGBAModel.Convert(bright) != (color.RGBA{255, 255, 255, 255}) {
+			t.Errorf("%s: dark is %v, bright %v", name, dark, bright)
+		}
+	}
+	f := picture(t, 0, 6, 10, gocv.MatTypeCV8UC1, 1)
+	f.Meta.Overview = &frame.Overview{}
+	apply(t, newStep(t, "roi", "{x: 1, y: 2, width: 4, height: 3}"), f)
+	if o := f.Meta.Overview; o.Picture != nil || o.Region.Empty() {
+		t.Errorf("without being asked for a picture: found %+v", o)
+	}
+}
+
+func BenchmarkOverview(b *testing.B) {
+	m := gocv.NewMatWithSize(2048, 2048, gocv.MatTypeCV16U)
+	defer m.Close()
+	for b.Loop() {
+		overview(&m)
 	}
 }
 

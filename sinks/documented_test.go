@@ -2,6 +2,7 @@ package sinks
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -89,6 +90,70 @@ func TestDocumentedLoop(t *testing.T) {
 	loop.Wait() // its error is that it was killed
 	if text := printed.String(); !strings.Contains(text, "0.222") || strings.Contains(text, "0.111") {
 		t.Errorf("found %q, expected to be steered by the fresh latent alone", text)
+	}
+}
+
+// TestDocumentedGrafana: the dashboard of docs/grafana.md asks for what the plugin's queries have, and its scripts make one flat row of every
+// record that this program writes.
+func TestDocumentedGrafana(t *testing.T) {
+	t.Parallel()
+	node, err := exec.LookPath("node")
+	if err != nil {
+		if os.Getenv("DRIFTSCOPE_TEST_TOOLS") != "" {
+			t.Fatal("node is not installed: internal/setup/install.sh tests installs it")
+		}
+		t.Skip("node is not installed: internal/setup/install.sh tests installs it")
+	}
+	text, err := os.ReadFile("../docs/grafana-dashboard.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dashboard struct {
+		Panels []struct {
+			Title   string
+			Targets []map[string]any
+		}
+	}
+	if err := json.Unmarshal(text, &dashboard); err != nil {
+		t.Fatal(err)
+	}
+	records := map[string]string{}
+	kinds, written := lines(t, estimate(6, 1), event(), health())
+	for i, kind := range kinds {
+		records[string(kind)] = written[i]
+	}
+	records[GlanceToken] = records[string(latent.KindLatent)]
+	var runs []map[string]any
+	for _, panel := range dashboard.Panels {
+		query := panel.Targets[0]
+		token, ok := strings.CutPrefix(query["natsSubject"].(string), "driftscope.local.molecule.")
+		if !ok || records[token] == "" || query["queryType"] != "SUBSCRIBE" || len(panel.Targets) != 1 {
+			t.Fatalf("%s: found %v", panel.Title, query)
+		}
+		for key := range query {
+			if !slices.Contains([]string{"refId", "datasource", "queryType", "natsSubject", "requestTimeout", "requestData", "jsFn"}, key) {
+				t.Errorf("%s: the plugin knows no %s", panel.Title, key)
+			}
+		}
+		runs = append(runs, map[string]any{"title": panel.Title, "script": query["jsFn"], "data": records[token]})
+	}
+	if len(runs) < 6 {
+		t.Fatalf("%d panels", len(runs))
+	}
+	input, err := json.Marshal(runs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := exec.Command(node, "-e", `
+		for (const { title, script, data } of JSON.parse(require("fs").readFileSync(0, "utf8"))) {
+			const row = new Function("msg", '"use strict";' + script)({ Data: data });
+			const cells = Object.entries(row);
+			const flat = cells.every(([, v]) => Number.isFinite(v) || typeof v === "string" || v instanceof Date);
+			if (!flat || !(row.time instanceof Date) || cells.length < 2) console.log(title, row);
+		}`)
+	check.Stdin = bytes.NewReader(input)
+	if out, err := check.CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("no flat row with a time: %s %v", out, err)
 	}
 }
 

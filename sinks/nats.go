@@ -12,7 +12,7 @@ import (
 	"driftscope/internal/latent"
 )
 
-// natsSink publishes every message on <prefix>.<site>.<stream>.<kind>, and takes commands.
+// natsSink publishes every message on <prefix>.<site>.<stream>.<kind>, some latents on .glance too, and takes commands.
 type natsSink struct {
 	encoder
 	*service
@@ -20,6 +20,8 @@ type natsSink struct {
 	bus      *bus.Conn
 	subjects map[latent.Kind]string
 	latest   records
+	glance   glance
+	eye      string                          // the subject of latents for the eye
 	durable  *durable                        // nil where nothing is kept
 	publish  func(latent.Kind, []byte) error // kept, so that a frame needs no new closure
 }
@@ -39,7 +41,7 @@ func newNATS(decode func(any) error, env Env) (Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &natsSink{encoder: encoder{stream: env.Stream}, bus: env.Bus, subjects: map[latent.Kind]string{}}
+	s := &natsSink{encoder: encoder{stream: env.Stream}, bus: env.Bus, subjects: map[latent.Kind]string{}, eye: subject.Of(GlanceToken)}
 	for _, kind := range []latent.Kind{latent.KindLatent, latent.KindSDE, latent.KindEvent, latent.KindHealth, latent.KindView, latent.KindTrigger} {
 		s.subjects[kind] = subject.Of(string(kind))
 	}
@@ -110,19 +112,31 @@ func (s *natsSink) keep(m latent.Message) error {
 	return nil
 }
 
+// send publishes a record live.
 func (s *natsSink) send(kind latent.Kind, line []byte) error {
 	s.latest.keep(kind, line)
+	if err := s.publishOn(s.subjects[kind], line); err != nil || !s.glance.take(kind, time.Now()) {
+		return err
+	}
+	if kind != latent.KindLatent {
+		line = s.latest.last(latent.KindLatent)
+	}
+	return s.publishOn(s.eye, line)
+}
+
+// publishOn publishes a record on one subject.
+func (s *natsSink) publishOn(subject string, line []byte) error {
 	if !s.bus.Connected() {
 		return away{errAway}
 	}
-	err := s.bus.NATS().Publish(s.subjects[kind], line)
+	err := s.bus.NATS().Publish(subject, line)
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, nats.ErrMaxPayload):
-		return fmt.Errorf("%s: a message of %d bytes, the server takes %d: raise its max_payload", s.subjects[kind], len(line), s.bus.NATS().MaxPayload())
+		return fmt.Errorf("%s: a message of %d bytes, the server takes %d: raise its max_payload", subject, len(line), s.bus.NATS().MaxPayload())
 	case errors.Is(err, nats.ErrConnectionClosed), errors.Is(err, nats.ErrBadSubject):
-		return fmt.Errorf("%s: %w", s.subjects[kind], err)
+		return fmt.Errorf("%s: %w", subject, err)
 	}
 	return away{fmt.Errorf("%w (%w)", errAway, err)}
 }

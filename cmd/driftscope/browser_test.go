@@ -156,6 +156,13 @@ func (b *browser) shoot(name string) {
 	}
 }
 
+// forget leaves out of clean what the console has so far.
+func (b *browser) forget() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.problems = nil
+}
+
 // clean wants no error in the console since the last call. While a server was away, requests may have failed: the browser writes
 // those there itself.
 func (b *browser) clean(away bool) {

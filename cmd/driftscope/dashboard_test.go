@@ -22,6 +22,13 @@ import (
 // shown starts driftscope and returns the address of its dashboard once it says so.
 func shown(t *testing.T, args ...string) (c *exec.Cmd, address string) {
 	t.Helper()
+	c, address, _ = introduced(t, args...)
+	return c, address
+}
+
+// introduced is shown with what was told before.
+func introduced(t *testing.T, args ...string) (c *exec.Cmd, address string, told []string) {
+	t.Helper()
 	c = command(t, t.TempDir(), args...)
 	stderr, err := c.StderrPipe()
 	if err != nil {
@@ -34,7 +41,6 @@ func shown(t *testing.T, args ...string) (c *exec.Cmd, address string) {
 		c.Process.Kill()
 		c.Wait()
 	})
-	var told []string
 	lines := bufio.NewScanner(stderr)
 	for lines.Scan() {
 		if at, ok := strings.CutPrefix(lines.Text(), "dashboard at "); ok {
@@ -42,12 +48,12 @@ func shown(t *testing.T, args ...string) (c *exec.Cmd, address string) {
 				for lines.Scan() { // so that the run can go on writing
 				}
 			}()
-			return c, at
+			return c, at, told
 		}
 		told = append(told, lines.Text())
 	}
 	t.Fatalf("no dashboard: %s", strings.Join(told, "\n"))
-	return nil, ""
+	return nil, "", nil
 }
 
 // interrupt ends a run as Ctrl-C does, and wants it to end well.
@@ -76,7 +82,7 @@ func badge(word string) string {
 // TestDashboard is what a person at the microscope sees and does, through a restart of the program.
 func TestDashboard(t *testing.T) {
 	b := openBrowser(t)
-	run, address := shown(t, "run", "sim:molecule", "--nats-port", "0", "--dashboard", "127.0.0.1:0", "--no-status")
+	run, address := shown(t, "run", "sim:molecule", "--nats-port", "0", "--dashboard", "127.0.0.1:0", "--no-status", "--state", "state")
 	b.do(chromedp.Navigate(address))
 	b.until(time.Minute, "the first frame", moving)
 
@@ -105,6 +111,11 @@ func TestDashboard(t *testing.T) {
 	b.until(10*time.Second, "a frozen law", badge("law frozen"))
 	b.do(chromedp.Click(chromedp.CSS("#freeze")))
 	b.until(10*time.Second, "a law that learns again", tracking)
+	b.do(chromedp.Click(chromedp.CSS("#checkpoint")))
+	b.until(10*time.Second, "the checkpoint", `document.querySelector('#reply').textContent === 'checkpoint: done'`)
+	b.do(chromedp.KeyEvent("B"), chromedp.Click(chromedp.CSS(`#confirm button[value="yes"]`)))
+	b.until(10*time.Second, "the roll back, or that it is too soon for one", `/^roll back: done|^roll_back: there is no state/.test(document.querySelector('#reply').textContent)`)
+	steerRegion(t, b)
 	b.do(chromedp.Click(chromedp.CSS("#reset")), chromedp.Click(chromedp.CSS(`#confirm button[value="yes"]`)))
 	b.until(10*time.Second, "the reset", `document.querySelector('#events').textContent.includes('command reset')`)
 	b.clean(false)
@@ -206,7 +217,7 @@ func TestDashboardOnOtherServer(t *testing.T) {
 // TestDashboardOfOthers: what another page, open in the same browser, tries.
 func TestDashboardOfOthers(t *testing.T) {
 	b := openBrowser(t)
-	run, address := shown(t, "run", "sim:molecule", "--nats-port", "0", "--dashboard", "127.0.0.1:0", "--no-status")
+	run, address, told := introduced(t, "run", "sim:molecule", "--nats-port", "0", "--dashboard", "127.0.0.1:0", "--no-status")
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("<!doctype html><title>other</title>")) }))
 	defer other.Close()
 	b.do(chromedp.Navigate(other.URL))
@@ -231,6 +242,7 @@ func TestDashboardOfOthers(t *testing.T) {
 	if err := json.NewDecoder(answer.Body).Decode(&health); err != nil || health.Refused != 3 || !health.NATS {
 		t.Errorf("found %+v (%v), expected 3 refusals", health, err)
 	}
+	documentedPage(t, b, address, told)
 	interrupt(t, run)
 }
 

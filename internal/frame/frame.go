@@ -14,6 +14,7 @@ type Meta struct {
 	Dropped    uint64    // frames the source lost right before this one
 	Arrived    time.Time // host clock, monotonic, when the pixels were complete
 	Events     []Event   // what the source or a step noticed while making this frame; the runner publishes them
+	Overview   *Overview // nil but in the few frames that people will be shown
 	Centroid   []float64 // x and y of the object in the frame as it was read, pixels; empty where none was found
 }
 

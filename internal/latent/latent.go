@@ -213,12 +213,25 @@ type Stage struct {
 	TotalMS float64 `json:"total_ms" unit:"ms"` // their sum, to a thirtieth
 }
 
-// View is what the eye needs: the encoder's input and its reconstruction, as JPEG. Made at a capped rate.
+// View is what the eye needs: the encoder's input and its reconstruction, as JPEG, and where that input lies in the whole picture. Made at
+// a capped rate.
 type View struct {
 	Seq            uint64    `json:"seq"`
 	Time           time.Time `json:"time"`
 	Preview        []byte    `json:"preview_jpeg"`
 	Reconstruction []byte    `json:"reconstruction_jpeg,omitempty"` // empty where the model has no decoder
+	Region         *Region   `json:"region,omitempty"`              // what the command roi moves; missing where nothing is cut out
+	Whole          []byte    `json:"whole_jpeg,omitempty"`          // what the region is cut out of, small; not in every view
+}
+
+// Region is the part of the whole picture that the encoder sees, in pixels of the picture that it is cut out of.
+type Region struct {
+	X           int `json:"x_px" unit:"px"` // of its upper left corner
+	Y           int `json:"y_px" unit:"px"`
+	Width       int `json:"width_px" unit:"px"`
+	Height      int `json:"height_px" unit:"px"`
+	WholeWidth  int `json:"whole_width_px" unit:"px"`
+	WholeHeight int `json:"whole_height_px" unit:"px"`
 }
 
 func (*Estimate) message() {}

@@ -43,9 +43,8 @@ func (l *lane) track(ctx context.Context, t ticket) {
 	stage, err := l.encode(ctx, t)
 	l.last.enter(t.number)
 	tracked := l.conclude(ctx, t.frame, &l.z, stage, err)
-	show := tracked && l.showing()
 	l.last.leave()
-	if show {
+	if tracked && t.frame.Meta.Overview != nil {
 		l.view(ctx, t.frame)
 	}
 	t.frame.Close()

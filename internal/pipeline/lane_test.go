@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -93,8 +94,8 @@ func TestLanes(t *testing.T) {
 					t.Errorf("%d lanes: estimate of frame %d after that of %d", lanes, out.estimates[i].Latent.Seq, out.estimates[i-1].Latent.Seq)
 				}
 			}
-			if len(out.views) == 0 {
-				t.Errorf("%d lanes: no view", lanes)
+			if err := checkViews(out.views, summary.Duration); err != nil {
+				t.Errorf("%d lanes: %v", lanes, err)
 			}
 			if lanes == 1 {
 				first, slowest = e.seen, summary.Duration
@@ -114,6 +115,23 @@ func TestLanes(t *testing.T) {
 			}
 		})
 	}
+}
+
+// checkViews wants a view each 100 ms at most, but for frames that failed, and each third with a picture of the whole.
+func checkViews(views []latent.View, length time.Duration) error {
+	drawn := 0
+	for _, v := range views {
+		if v.Region == nil {
+			return fmt.Errorf("a view of frame %d without a region", v.Seq)
+		}
+		if len(v.Whole) > 0 {
+			drawn++
+		}
+	}
+	if due := int(length/(100*time.Millisecond)) + 1; len(views) < due/2 || len(views) > due || drawn < len(views)/6 || drawn > len(views)/2 {
+		return fmt.Errorf("%d views in %v, %d of them with a picture of the whole", len(views), length, drawn)
+	}
+	return nil
 }
 
 // TestCommandsBetweenLanes: a command is applied when every frame before it has its estimate, and before any after it.

@@ -102,6 +102,12 @@ func (e *encoder) Encode(ctx context.Context, dst *latent.Latent, f *frame.Frame
 }
 func (e *encoder) View(dst *latent.View, f *frame.Frame, z *latent.Latent) error {
 	dst.Preview = []byte{byte(f.Mat().Rows())}
+	if o := f.Meta.Overview; o != nil {
+		dst.Region = &latent.Region{}
+		if o.Draw {
+			dst.Whole = []byte{1}
+		}
+	}
 	return nil
 }
 func (e *encoder) Close() error { e.closes++; return nil }

@@ -33,11 +33,12 @@ type tracker struct {
 	tickets uint64        // frames that left the desk
 	begun   uint64        // trajectory of the last of them, as the source has it
 	paused  bool
-	ending  bool // the command stop was applied
+	ending  bool      // the command stop was applied
+	viewed  time.Time // when the last frame left the desk of which a View is made
+	views   uint64    // those frames
 
 	last     *gate           // in which latents are folded; what follows belongs to the lane within
 	estimate latent.Estimate // reused
-	viewed   time.Time       // when the last View was made
 	keeper   *keeper
 	lost     uint64 // frames refused since the last estimate
 	skips    uint64 // the same, of those that failed
@@ -120,7 +121,10 @@ func (t *tracker) next(ctx, stop context.Context, c *crew) (ticket, bool) {
 	return ticket{}, false
 }
 
-// issue gives f its ticket, refused where it came too late, or from a live source while tracking is paused.
+// overviewEvery is how many Views have one picture of what the region is cut from: it changes more slowly, and is larger.
+const overviewEvery = 3
+
+// issue gives f its ticket, and the request for a View where one is due, refused where it came too late, or from a live source while tracking is paused.
 func (t *tracker) issue(ctx, stop context.Context, f *frame.Frame) ticket {
 	given := ticket{number: t.tickets, frame: f}
 	switch {
@@ -128,6 +132,10 @@ func (t *tracker) issue(ctx, stop context.Context, f *frame.Frame) ticket {
 		given.refused = errUnfinished
 	case t.paused && !t.waits.Load() && stop.Err() == nil:
 		given.refused = errPaused
+	case t.showing():
+		f.Meta.Overview = &frame.Overview{Draw: t.views%overviewEvery == 0}
+		t.viewed = time.Now()
+		t.views++
 	}
 	t.tickets++
 	t.begun = f.Meta.Trajectory
@@ -200,14 +208,10 @@ func (t *tracker) watch(ctx context.Context, arrived time.Time) {
 	}
 }
 
-// showing says whether a View is wanted and due, and then that it is being made.
+// showing says whether a View is wanted and due.
 func (t *tracker) showing() bool {
 	_, can := t.crew.encoders[0].(Viewer)
-	if !can || t.o.ViewEvery == 0 || time.Since(t.viewed) < t.o.ViewEvery {
-		return false
-	}
-	t.viewed = time.Now()
-	return true
+	return can && t.o.ViewEvery != 0 && time.Since(t.viewed) >= t.o.ViewEvery
 }
 
 // alarm tells what the estimator has noticed.

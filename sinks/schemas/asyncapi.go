@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"driftscope/internal/latent"
+	"driftscope/sinks"
 )
 
 // asyncAPI is the whole interface on NATS in one AsyncAPI 3 document: what is published, and what is answered.
@@ -20,6 +21,10 @@ func asyncAPI() object {
 			operations["send_"+name] = object{"action": "send", "channel": ref("channels", name), "summary": is}
 		}
 		publish(m.kind, m.kind, m.is)
+		if m.kind == "latent" {
+			channels["glance"] = channel(sinks.GlanceToken, "for the eye: the newest latent, 30 times a second at most, live only", m.kind)
+			operations["send_glance"] = object{"action": "send", "channel": ref("channels", "glance"), "summary": "the newest latent, 30 times a second at most"}
+		}
 		switch m.kind {
 		case "latent", "sde", "event", "trigger":
 			publish("kept_"+m.kind, "kept."+m.kind, "with nats.durable: the same, kept in a JetStream stream")

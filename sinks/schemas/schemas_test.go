@@ -152,7 +152,8 @@ func TestMessagesMatch(t *testing.T) {
 	for _, m := range []latent.Message{
 		full, &latent.Estimate{SDE: latent.SDE{Revision: 2}}, &latent.Event{Level: latent.Warning}, &latent.Health{},
 		&latent.Trigger{}, &latent.Trigger{Name: "well", On: true, Value: math.NaN(), Filtered: []float64{1, math.NaN()}, Centroid: []float64{1, 2}},
-		&latent.Health{Dropped: map[string]uint64{"paused": 1}, Stages: []latent.Stage{{Name: "read"}}}, &latent.View{Preview: []byte{1}}, &latent.View{Preview: []byte{1}, Reconstruction: []byte{2}},
+		&latent.Health{Dropped: map[string]uint64{"paused": 1}, Stages: []latent.Stage{{Name: "read"}}}, &latent.View{Preview: []byte{1}},
+		&latent.View{Preview: []byte{1}, Reconstruction: []byte{2}, Region: &latent.Region{X: 1}, Whole: []byte{3}},
 	} {
 		if err := s.Write(t.Context(), m); err != nil {
 			t.Fatal(err)

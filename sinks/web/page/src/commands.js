@@ -2,12 +2,12 @@
 
 const PATIENCE = 3000; // ms
 
-/** Sends the command; resolves with {ok, text}. It never throws. */
-export async function command(nats, prefix, stream, name) {
+/** Sends the command, with a payload where it takes one; resolves with {ok, text}. It never throws. */
+export async function command(nats, prefix, stream, name, payload) {
   const subject = `${prefix}.${stream.key}.cmd.${name}`;
   if (!nats) return { ok: false, text: "The server is away: nothing was sent." };
   try {
-    return answer(await nats.request(subject, "", { timeout: PATIENCE }));
+    return answer(await nats.request(subject, payload ? JSON.stringify(payload) : "", { timeout: PATIENCE }));
   } catch (error) {
     return { ok: false, text: refusal(error, name) };
   }

@@ -2,33 +2,46 @@
 
 import { command } from "./commands.js";
 import { find, say } from "./elements.js";
+import { words } from "./format.js";
 
 const REMEMBER = 8000; // ms that an answer stays
+
+/** What is asked before the law is changed for good. */
+const QUESTIONS = {
+  reset: ["Forget the law of motion?", "Diffusion, drift and active dimensions of this stream are learnt anew from the next frame on. Latents go on as they are.", "Reset"],
+  roll_back: ["Go back half a minute?", "The law of motion of this stream becomes what it was half a minute or more ago; what it has learnt since is forgotten. Latents go on as they are.", "Roll back"],
+};
 
 export class Controls {
   /** context gives {nats, prefix, stream, allowed} as they are now. */
   constructor(context) {
     this.context = context;
     this.busy = false;
-    this.pauseButton = find("#pause");
-    this.freezeButton = find("#freeze");
-    this.resetButton = find("#reset");
-    this.pauseButton.addEventListener("click", () => this.pause());
-    this.freezeButton.addEventListener("click", () => this.freeze());
-    this.resetButton.addEventListener("click", () => this.reset());
+    this.running = false;
+    this.buttons = ["pause", "freeze", "checkpoint", "roll_back", "reset"].map((name) => {
+      const button = find(`#${name}`);
+      button.addEventListener("click", () => this[name]());
+      return button;
+    });
     this.dialog = find("#confirm");
-    this.dialog.addEventListener("close", () => this.dialog.returnValue === "yes" && this.send("reset"));
+    this.dialog.addEventListener("close", () => this.dialog.returnValue === "yes" && this.send(this.asked));
   }
 
   draw(stream, state) {
-    const { allowed, nats } = this.context();
-    const usable = allowed && nats && !this.busy && !["ended", "waiting"].includes(state.word);
-    find("#commands").hidden = !allowed;
-    for (const button of [this.pauseButton, this.freezeButton, this.resetButton]) button.disabled = !usable;
-    say(this.pauseButton, stream.paused ? "Resume" : "Pause");
-    say(this.freezeButton, stream.frozen ? "Unfreeze" : "Freeze");
-    this.pauseButton.setAttribute("aria-pressed", stream.paused);
-    this.freezeButton.setAttribute("aria-pressed", stream.frozen);
+    this.running = !["ended", "waiting"].includes(state.word);
+    find("#commands").hidden = !this.context().allowed;
+    for (const button of this.buttons) button.disabled = !this.usable;
+    const [pause, freeze] = this.buttons;
+    say(pause, stream.paused ? "Resume" : "Pause");
+    say(freeze, stream.frozen ? "Unfreeze" : "Freeze");
+    pause.setAttribute("aria-pressed", stream.paused);
+    freeze.setAttribute("aria-pressed", stream.frozen);
+  }
+
+  /** Whether a command can be sent now. */
+  get usable() {
+    const { allowed, nats, stream } = this.context();
+    return Boolean(allowed && nats && stream && this.running && !this.busy);
   }
 
   pause() {
@@ -39,25 +52,37 @@ export class Controls {
     this.send(this.context().stream?.frozen ? "resume" : "freeze");
   }
 
+  checkpoint() {
+    this.send("checkpoint");
+  }
+
+  roll_back() {
+    this.ask("roll_back");
+  }
+
   reset() {
-    if (this.usable() && !this.dialog.open) {
-      this.dialog.returnValue = "no";
-      this.dialog.showModal();
-    }
+    this.ask("reset");
   }
 
-  usable() {
-    const { allowed, stream } = this.context();
-    return allowed && stream && !this.busy && !this.resetButton.disabled;
+  ask(name) {
+    if (!this.usable || this.dialog.open) return;
+    this.asked = name;
+    const [title, text, yes] = QUESTIONS[name];
+    say(find("#confirm-title"), title);
+    say(find("#confirm-text"), text);
+    say(find("#confirm-yes"), yes);
+    this.dialog.returnValue = "no";
+    this.dialog.showModal();
   }
 
-  async send(name) {
+  /** Sends a command with what it takes, and shows the answer. */
+  async send(name, payload) {
     const { nats, prefix, stream } = this.context();
-    if (!this.usable()) return;
+    if (!this.usable) return;
     this.busy = true;
-    const { ok, text } = await command(nats, prefix, stream, name);
+    const { ok, text } = await command(nats, prefix, stream, name, payload);
     this.busy = false;
-    this.tell(ok ? `${name}: done` : text, ok);
+    this.tell(ok ? `${words(name)}: done` : text, ok);
   }
 
   tell(text, ok) {

@@ -1,10 +1,12 @@
-// Subscribes: to the health and events of every stream, and to the latents, law and pictures of the one that is looked at, while
-// somebody looks.
+// Subscribes: to the health, events and triggers of every stream, and to the latents, law and pictures of the one that is looked at,
+// while somebody looks. Of latents it takes what is published for the eye, thirty a second at most.
 
 import { read } from "./message.js";
 import { Stream } from "./stream.js";
 
 const MOST_STREAMS = 64;
+const EVERYWHERE = ["health", "event", "trigger"]; // kinds, which end their subjects
+const WATCHED = { glance: "latent", sde: "sde", view: "view" }; // the end of a subject -> the kind that it carries
 
 export class Feed {
   /** changed is called when a stream was found. */
@@ -19,7 +21,7 @@ export class Feed {
   join(nats, config) {
     this.nats = nats;
     this.prefix = config.prefix;
-    for (const kind of ["health", "event"]) this.subscribe(`${this.prefix}.*.*.${kind}`, kind);
+    for (const kind of EVERYWHERE) this.subscribe(`${this.prefix}.*.*.${kind}`, kind);
     this.watch(this.watching);
   }
 
@@ -34,8 +36,8 @@ export class Feed {
     for (const subscription of this.subscriptions) subscription.unsubscribe();
     this.subscriptions = [];
     if (!stream || !this.nats) return;
-    for (const kind of ["latent", "sde", "view"]) {
-      this.subscriptions.push(this.subscribe(`${this.prefix}.${stream.key}.${kind}`, kind));
+    for (const [token, kind] of Object.entries(WATCHED)) {
+      this.subscriptions.push(this.subscribe(`${this.prefix}.${stream.key}.${token}`, kind));
     }
   }
 
@@ -45,11 +47,10 @@ export class Feed {
 
   take(kind, m) {
     const [, site, name] = m.subject.split(".");
-    const now = performance.now();
     const stream = this.stream(site, name, kind);
-    if (!stream || (kind === "latent" && !stream.wantsLatent(now))) return;
+    if (!stream) return;
     const message = read(kind, m.data);
-    if (message) stream.take(kind, message, now);
+    if (message) stream.take(kind, message, performance.now());
     else this.unreadable++;
   }
 

@@ -13,6 +13,7 @@ import { startKeys } from "./keys.js";
 import { Login, tokenInAddress } from "./login.js";
 import { PathPanel } from "./path.js";
 import { PreviewPanel } from "./preview.js";
+import { RegionPanel } from "./region.js";
 import { DropTable, StageTable } from "./stages.js";
 import { colours, startTheme } from "./theme.js";
 import { startTips } from "./tips.js";
@@ -47,6 +48,7 @@ const controls = new Controls(() => ({ nats: feed.nats, prefix: feed.prefix, str
 
 const path = new PathPanel(find("#path"), find("#path-note"));
 const preview = new PreviewPanel(find("#seen"), find("#drawn"), find("#absent"), find("#view-facts"));
+const region = new RegionPanel({ pictures: find("#pictures"), canvas: find("#whole"), region: find("#region"), wish: find("#wish"), note: find("#region-note") }, (corner) => controls.send("roi", corner));
 const dimensions = new DimensionTable(find("#dimensions"), (place) => colours.series[place % colours.series.length]);
 const verdict = new Verdict({ what: find("#what"), whatMore: find("#what-more"), how: find("#how"), howMore: find("#how-more"), trust: find("#trust"), checks: find("#checks") });
 const stages = new StageTable(find("#stages"));
@@ -104,6 +106,7 @@ function draw(now) {
   find("#waiting").hidden = Boolean(shown);
   if (!shown) return say(find("#waiting"), away ? `${status.text.charAt(0).toUpperCase()}${status.text.slice(1)}` : "Connected. No stream has been heard yet: start driftscope run.");
   preview.draw(shown);
+  region.draw(shown, controls.usable);
   path.draw(shown, span);
   if (shown.latents?.length) latents.draw(shown, span);
   if (now - drawn.figures >= FIGURES_EVERY) figures(now, away);
@@ -146,6 +149,7 @@ startKeys({
   p: () => controls.pause(),
   f: () => controls.freeze(),
   R: () => controls.reset(),
+  B: () => controls.roll_back(),
   t: () => find("#theme").click(),
   "?": help,
   "[": () => nextSpan(-1),

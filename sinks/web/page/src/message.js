@@ -5,6 +5,7 @@ const MAX_DIM = 64;
 const MAX_POINTS = 4096;
 const MAX_TEXT = 4096;
 const MAX_ENTRIES = 256;
+const MAX_SIDE = 16384;
 
 const decoder = new TextDecoder();
 
@@ -38,8 +39,16 @@ const checks = {
 
   health: (m) => typeof m.state === "string" && entries(m.frames_dropped) && entries(m.alarms) && Array.isArray(m.stages) && m.stages.length <= MAX_ENTRIES,
 
-  view: (m) => typeof m.preview_jpeg === "string",
+  view: (m) => typeof m.preview_jpeg === "string" && (!m.region || region(m.region)) && (m.whole_jpeg === undefined || typeof m.whole_jpeg === "string"),
+
+  trigger: (m) => [m.name, m.rule, m.unit ?? ""].every((text) => typeof text === "string" && text.length <= MAX_TEXT),
 };
+
+/** A rectangle of whole pixels inside a picture. */
+function region(r) {
+  const inside = (at, length, whole) => [at, length, whole].every(Number.isInteger) && at >= 0 && length > 0 && at + length <= whole && whole <= MAX_SIDE;
+  return inside(r.x_px, r.width_px, r.whole_width_px) && inside(r.y_px, r.height_px, r.whole_height_px);
+}
 
 function field(f) {
   const axes = Array.isArray(f.axes) ? f.axes.length : 0;

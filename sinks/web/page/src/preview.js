@@ -2,9 +2,7 @@
 
 import { fixed, count, milliseconds } from "./format.js";
 import { say } from "./elements.js";
-
-const MOST_BYTES = 8 << 20; // of base64
-const MOST_PIXELS = 4096; // a side
+import { paint, picture } from "./picture.js";
 
 export class PreviewPanel {
   constructor(seen, drawn, absent, facts) {
@@ -37,28 +35,4 @@ export class PreviewPanel {
     if (m.light > 0) facts.push(`light ${fixed(m.light, 0)}`);
     say(this.facts, facts.join(" · "));
   }
-}
-
-/** The picture in a JPEG; null where there is none that can be read. */
-async function picture(base64) {
-  if (!base64 || base64.length > MOST_BYTES) return null;
-  try {
-    const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
-    return await createImageBitmap(new Blob([bytes], { type: "image/jpeg" }));
-  } catch {
-    return null;
-  }
-}
-
-/** Without a picture, the one before it stays. */
-function paint(canvas, picture) {
-  if (!picture) return;
-  if (Math.max(picture.width, picture.height) <= MOST_PIXELS) {
-    if (canvas.width !== picture.width || canvas.height !== picture.height) {
-      canvas.width = picture.width;
-      canvas.height = picture.height;
-    }
-    canvas.getContext("2d").drawImage(picture, 0, 0);
-  }
-  picture.close();
 }

@@ -1,12 +1,11 @@
 // What is known of one stream, kept within bounds: the newest message of each kind, a bounded past, and what follows from the two.
 
-import { words } from "./format.js";
+import { number, words } from "./format.js";
 import { History } from "./history.js";
 
 const EVENTS = 200;
 const POINTS = 3600; // two minutes at 30 a second
 const LAWS = 1800;
-const DRAWN = 30; // latents a second that are kept
 const LISTENING = 2; // seconds without health before a stream counts as silent, over its period of one
 
 /** How many dimensions the charts show; the table of dimensions shows all. */
@@ -15,12 +14,10 @@ export const SHOWN = 6;
 export class Stream {
   constructor(site, name) {
     Object.assign(this, { site, name, key: `${site}.${name}`, dim: 0, latents: null, laws: null, latent: null, law: null, field: null });
-    Object.assign(this, { view: null, health: null, heard: 0, events: [], paused: false, frozen: false, sourceLost: "" });
+    Object.assign(this, { view: null, whole: "", health: null, heard: 0, events: [], paused: false, frozen: false, sourceLost: "" });
     this.alarms = new Map(); // code -> the event that began it
-    this.changed = { latent: 0, sde: 0, view: 0, health: 0, event: 0 };
+    this.changed = { latent: 0, sde: 0, view: 0, health: 0, event: 0, trigger: 0 };
     this.nis = { mean: NaN, weight: 0 };
-    this.seen = 0; // latents, for the rate
-    this.kept = 0; // when one was last kept, ms
   }
 
   /** Takes a message that was read; now is in milliseconds. */
@@ -29,14 +26,7 @@ export class Stream {
     this.changed[kind]++;
   }
 
-  /** Whether the next latent is worth reading: charts need no more than 30 a second. */
-  wantsLatent(now) {
-    this.seen++;
-    return now - this.kept >= 1000 / DRAWN - 4;
-  }
-
-  take_latent(m, now) {
-    this.kept = now;
+  take_latent(m) {
     if (m.z.length !== this.dim) this.resize(m.z.length);
     m.seconds = Date.parse(m.time) / 1000 + subMillisecond(m.time);
     if (this.latent && m.seq < this.latent.seq) this.begin();
@@ -64,8 +54,10 @@ export class Stream {
     this.laws.push(Date.parse(m.time) / 1000 + subMillisecond(m.time), [...m.sigma, ...m.sigma_low, ...m.sigma_high]);
   }
 
+  /** Not every view has the whole picture: the last one stays. */
   take_view(m) {
     this.view = m;
+    this.whole = m.region ? m.whole_jpeg || this.whole : "";
   }
 
   take_health(m, now) {
@@ -85,8 +77,7 @@ export class Stream {
     const event = { ...m, date: new Date(m.time), at: this.latents?.last() ?? NaN, alarm: ALARMS.has(m.code) };
     const before = this.events[0];
     if (before?.code === m.code && before.level === m.level && before.text === m.text) event.count += before.count, this.events.shift();
-    this.events.unshift(event);
-    this.events.length = Math.min(this.events.length, EVENTS);
+    this.list(event);
     const applied = { command_pause: ["paused", true], command_freeze: ["frozen", true], command_unfreeze: ["frozen", false] }[m.code];
     if (applied) this[applied[0]] = applied[1];
     if (m.code === "command_resume" || m.code === "command_start") this.paused = this.frozen = false;
@@ -96,6 +87,20 @@ export class Stream {
       if (m.level === "info") this.alarms.delete(m.code);
       else this.alarms.set(m.code, event);
     }
+  }
+
+  /** Triggers stand among the events; one that goes on and off takes one line. */
+  take_trigger(m) {
+    const measured = `${number(m.value)} of ${number(m.threshold)} ${m.unit ?? ""}`.trim();
+    const line = { code: m.name, level: "info", text: `trigger, ${words(m.rule)}, ${m.on ? "begins" : "ends"}: ${measured}`, count: m.on ? 1 : 0, date: new Date(m.time), at: NaN, trigger: m.name };
+    if (this.events[0]?.trigger === m.name) line.count += this.events.shift().count;
+    this.list(line);
+    this.changed.event++;
+  }
+
+  list(event) {
+    this.events.unshift(event);
+    this.events.length = Math.min(this.events.length, EVENTS);
   }
 
   /** The state in a word, and why. now is in milliseconds; away says that the server cannot be reached. */
@@ -135,7 +140,7 @@ export class Stream {
   restarted() {
     this.begin();
     this.alarms.clear();
-    Object.assign(this, { paused: false, frozen: false, sourceLost: "", law: null, field: null, view: null });
+    Object.assign(this, { paused: false, frozen: false, sourceLost: "", law: null, field: null, view: null, whole: "" });
   }
 }
 
