@@ -205,13 +205,14 @@ func TestDurableFull(t *testing.T) {
 	for b.Connected() {
 		time.Sleep(time.Millisecond)
 	}
-	s.durable.spool.limit = 100 << 10
-	n := 0
-	var err error
-	for ; err == nil; n++ {
-		err = s.Write(t.Context(), estimate(uint64(n), uint64(n/10)+1))
+	const n = 100
+	for i := range n {
+		if err := s.Write(t.Context(), estimate(uint64(i), uint64(i/10)+1)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	n--
+	s.durable.spool.limit = s.durable.spool.bytes
+	err := s.Write(t.Context(), estimate(n, n/10+1))
 	var lost interface{ Undelivered() bool }
 	if !errors.As(err, &lost) || !lost.Undelivered() || !strings.Contains(err.Error(), "the spool is full") {
 		t.Fatalf("found %v", err)
@@ -222,9 +223,31 @@ func TestDurableFull(t *testing.T) {
 			t.Fatal("the spool is not delivered")
 		}
 	}
-	s.durable.spool.limit = 64 << 20
-	if err := s.Write(t.Context(), estimate(uint64(n), uint64(n/10)+1)); err != nil { // a law that was refused comes again
+	looking := dial(t, server.URL())
+	live, err := looking.SubscribeSync("driftscope.local.bead.*")
+	if err != nil {
 		t.Fatal(err)
+	}
+	if err := looking.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	next := estimate(n, n/10+1)
+	for range 2 {
+		if err := s.Write(t.Context(), next); err == nil {
+			t.Fatal("a spool without room took a message")
+		}
+	}
+	s.durable.spool.limit = 64 << 20
+	if err := s.Write(t.Context(), next); err != nil { // a law that was refused comes again
+		t.Fatal(err)
+	}
+	for _, want := range []string{"latent", "sde"} { // what looks on sees each once, whether it is kept or not
+		if m, err := live.NextMsg(5 * time.Second); err != nil || m.Subject != "driftscope.local.bead."+want {
+			t.Errorf("found %v, %v: expected one %s", m, err, want)
+		}
+	}
+	if m, err := live.NextMsg(50 * time.Millisecond); err == nil {
+		t.Errorf("%s comes twice", m.Subject)
 	}
 	closeSink(t, s)
 	audit(t, server.URL(), n+1)

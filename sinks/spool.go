@@ -175,19 +175,41 @@ func (s *spool) write(records []byte) error {
 	}
 	last := s.cuts[len(s.cuts)-1]
 	if last.size > 0 && last.size+int64(len(records)) > s.cut {
-		next, err := s.open(last.number + 1)
-		if err != nil {
+		if err := s.extend(); err != nil {
 			return err
 		}
-		s.cuts = append(s.cuts, next)
-		last = next
+		last = s.cuts[len(s.cuts)-1]
 	}
-	if _, err := last.file.WriteAt(records, last.size); err != nil {
-		return errors.Join(fmt.Errorf("%w: free space", err), last.file.Truncate(last.size))
+	err := last.write(records)
+	if err != nil && last.size > 0 && s.first == (place{last.number, last.size}) { // what was given up takes the room on a full disk
+		if err := errors.Join(s.extend(), s.forget(s.first)); err != nil {
+			return err
+		}
+		err = s.cuts[len(s.cuts)-1].write(records)
 	}
-	last.size += int64(len(records))
+	if err != nil {
+		return err
+	}
 	s.bytes += int64(len(records))
 	signal(s.ready)
+	return nil
+}
+
+// extend begins the next segment.
+func (s *spool) extend() error {
+	next, err := s.open(s.cuts[len(s.cuts)-1].number + 1)
+	if err == nil {
+		s.cuts = append(s.cuts, next)
+	}
+	return err
+}
+
+// write adds whole records, all or none.
+func (c *segment) write(records []byte) error {
+	if _, err := c.file.WriteAt(records, c.size); err != nil {
+		return errors.Join(fmt.Errorf("%w: free some space for nats.store", err), c.file.Truncate(c.size))
+	}
+	c.size += int64(len(records))
 	return nil
 }
 
@@ -223,6 +245,10 @@ func (s *spool) read(p place) (r spooled, next place, ok bool, err error) {
 func (s *spool) giveUp(p place) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.forget(p)
+}
+
+func (s *spool) forget(p place) error {
 	s.first = p
 	for len(s.cuts) > 1 && (s.cuts[0].number < p.segment || s.cuts[0].number == p.segment && p.offset >= s.cuts[0].size) {
 		old := s.cuts[0]

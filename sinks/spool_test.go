@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 
+	"driftscope/internal/bus/bustest"
 	"driftscope/internal/latent"
 )
 
@@ -118,5 +121,50 @@ func TestSpoolTorn(t *testing.T) {
 				t.Errorf("found %v", ids)
 			}
 		})
+	}
+}
+
+// TestSpoolOnFullDisk: on a disk that has room for some records only, as many as one likes go through while they are given up, and those
+// that find no room leave nothing torn.
+func TestSpoolOnFullDisk(t *testing.T) {
+	folder := bustest.SmallDisk(t, 256<<10)
+	s := openTest(t, filepath.Join(folder, "spool"), 64<<20)
+	next := 0
+	write := func() error {
+		err := s.write(line(next, 5000))
+		if err == nil {
+			next++
+		}
+		return err
+	}
+	for range 3 {
+		var err error
+		for err == nil {
+			err = write()
+		}
+		if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "free some space") {
+			t.Fatalf("found %v", err)
+		}
+		ids, after := waiting(t, s)
+		if len(ids) < 20 || ids[len(ids)-1] != fmt.Sprintf("run.%d", next-1) {
+			t.Fatalf("%d wait, expected all up to %d: %v", len(ids), next-1, ids)
+		}
+		if err := s.giveUp(after[len(after)-1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := write(); err != nil {
+		t.Fatalf("all was given up: %v", err)
+	}
+	left := s.folder
+	if err := s.lock.Close(); err != nil { // as a kill does
+		t.Fatal(err)
+	}
+	again := openTest(t, left, 64<<20)
+	if ids, _ := waiting(t, again); fmt.Sprint(ids) != fmt.Sprintf("[run.%d]", next-1) {
+		t.Errorf("after a kill %v wait, expected the last one", ids)
+	}
+	if err := again.close(); err != nil {
+		t.Fatal(err)
 	}
 }
