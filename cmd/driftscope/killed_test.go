@@ -178,9 +178,9 @@ type keptRun struct {
 }
 
 // keptRuns reads all that is kept of the stream bead, and splits it where another run wrote.
-func keptRuns(t *testing.T, at string) (runs []*keptRun) {
+func keptRuns(t *testing.T, at string, access ...nats.Option) (runs []*keptRun) {
 	t.Helper()
-	js, err := jetstream.New(dial(t, at))
+	js, err := jetstream.New(dial(t, at, access...))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -83,9 +83,9 @@ func (r *trial) until(what string, ok func() bool) {
 }
 
 // dial connects to a server that may go away and come back.
-func dial(t *testing.T, at string) *nats.Conn {
+func dial(t *testing.T, at string, more ...nats.Option) *nats.Conn {
 	t.Helper()
-	nc, err := nats.Connect(at, nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
+	nc, err := nats.Connect(at, append(more, nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))...)
 	if err != nil {
 		t.Fatal(err)
 	}
