@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -395,4 +396,61 @@ func BenchmarkNATS(b *testing.B) {
 			}
 		})
 	}
+}
+
+// TestDurableOnFullServer: a server whose disk was full takes nothing more, room or not, until it is started again. That is said, and then
+// all is there.
+func TestDurableOnFullServer(t *testing.T) {
+	t.Parallel()
+	disk := bustest.SmallDisk(t, 64<<20)
+	server := bustest.Start(t, fmt.Sprintf("jetstream {store_dir: %q, max_file_store: 32MB}", disk))
+	b, err := bus.Connect(t.Context(), bus.Options{URL: server.URL()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	options := durableOptions(t.TempDir())
+	options["max_bytes"] = 16 << 20
+	made, err := New("nats", decoder(t, options), Env{Stream: "bead", Bus: b})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, n := made.(*natsSink), 0
+	write := func() {
+		t.Helper()
+		if err := s.Write(t.Context(), estimate(uint64(n), uint64(n/10)+1)); err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+	for range 100 {
+		write()
+	}
+	filler := filepath.Join(disk, "filler")
+	if err := os.WriteFile(filler, make([]byte, 64<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("found %v", err)
+	}
+	for end := time.Now().Add(20 * time.Second); s.durable.kept().Problem == ""; time.Sleep(time.Millisecond) {
+		if write(); time.Now().After(end) {
+			t.Fatal("a full disk hinders nothing")
+		}
+	}
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(20 * time.Second); !strings.Contains(s.durable.kept().Problem, "start it again when there is room"); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("found %+v", s.durable.kept())
+		}
+	}
+	server.Kill()
+	server.Run()
+	write()
+	for end := time.Now().Add(20 * time.Second); !s.durable.spool.empty(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not all is confirmed: %+v", s.durable.kept())
+		}
+	}
+	closeSink(t, s)
+	audit(t, server.URL(), n)
 }
