@@ -48,7 +48,9 @@ func (t *tracker) command(ctx context.Context, c latent.Command) {
 func (t *tracker) answer(ctx context.Context, c latent.Command, err error) {
 	c.Reply(err)
 	if err != nil {
-		t.log.Warn("command refused", "command", c.Name, "err", err)
+		if n, tell := t.tally.refuse(time.Now()); tell {
+			t.log.Warn("command refused", "command", c.Name, "count", n, "err", err)
+		}
 		return
 	}
 	t.log.Info("command applied", "command", c.Name)
