@@ -90,10 +90,10 @@ func (s *spool) load() error {
 		return err
 	}
 	for _, e := range entries { // sorted by name
-		name, ok := strings.CutSuffix(e.Name(), spoolSuffix)
-		number, err := strconv.ParseUint(name, 16, 64)
-		if !ok || err != nil {
-			continue
+		name, _ := strings.CutSuffix(e.Name(), spoolSuffix)
+		number, err := strconv.ParseUint(name, 16, 63)
+		if err != nil || e.Name() != segmentName(number) {
+			continue // somebody else's
 		}
 		c, err := s.open(number)
 		if err != nil {
@@ -114,9 +114,11 @@ func (s *spool) load() error {
 	return nil
 }
 
+func segmentName(number uint64) string { return fmt.Sprintf("%016x%s", number, spoolSuffix) }
+
 // open opens one segment, and cuts off what was torn.
 func (s *spool) open(number uint64) (*segment, error) {
-	file, err := os.OpenFile(filepath.Join(s.folder, fmt.Sprintf("%016x%s", number, spoolSuffix)), os.O_CREATE|os.O_RDWR, 0o600)
+	file, err := os.OpenFile(filepath.Join(s.folder, segmentName(number)), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("%w: check nats.store", err)
 	}
@@ -227,8 +229,8 @@ func (s *spool) read(p place) (r spooled, next place, ok bool, err error) {
 	if p.segment < s.cuts[0].number { // it was over, and deleted
 		p = s.first
 	}
-	i := int(p.segment - s.cuts[0].number)
-	for ; i < len(s.cuts) && p.offset >= s.cuts[i].size; i++ {
+	i := slices.IndexFunc(s.cuts, func(c *segment) bool { return c.number == p.segment }) // between files some may be missing
+	for ; p.offset >= s.cuts[i].size; i++ {
 		if i == len(s.cuts)-1 {
 			return r, p, false, nil
 		}

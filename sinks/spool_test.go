@@ -1,10 +1,12 @@
 package sinks
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -167,4 +169,43 @@ func TestSpoolOnFullDisk(t *testing.T) {
 	if err := again.close(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// FuzzSpool: a folder of which two files hold anything at all opens; every record in it can be read, what is written follows, and a second
+// opening finds the same.
+func FuzzSpool(f *testing.F) {
+	whole := append(line(0, 50), line(1, 50)...)
+	for _, text := range [][]byte{nil, whole, whole[:len(whole)-1], append([]byte{0, 0, 0, 0x80}, whole...), bytes.Repeat([]byte{0xff}, 64), make([]byte, 64), appendSpooled(nil, spooled{})} {
+		f.Add(text, whole)
+		f.Add(whole, text)
+	}
+	f.Fuzz(func(t *testing.T, one, two []byte) {
+		folder := t.TempDir()
+		for name, text := range map[string][]byte{"0000000000000001": one, "000000000000000a": two, "somebody's": one} {
+			if err := os.WriteFile(filepath.Join(folder, name+spoolSuffix), text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s := openTest(t, folder, 1<<20)
+		if err := s.write(line(7, 10)); err != nil {
+			t.Fatal(err)
+		}
+		ids, after := waiting(t, s)
+		if len(ids) == 0 || ids[len(ids)-1] != "run.7" {
+			t.Fatalf("found %q", ids)
+		}
+		if err := s.lock.Close(); err != nil { // as a kill does
+			t.Fatal(err)
+		}
+		s = openTest(t, folder, 1<<20)
+		if again, _ := waiting(t, s); !slices.Equal(again, ids) {
+			t.Errorf("found %q, then %q", ids, again)
+		}
+		if err := s.giveUp(after[len(after)-1]); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.close(); err != nil {
+			t.Fatal(err)
+		}
+	})
 }

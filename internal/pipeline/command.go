@@ -108,7 +108,7 @@ func (t *tracker) move(c latent.Command) error {
 	var to struct{ X, Y *int }
 	d := json.NewDecoder(bytes.NewReader(c.Payload))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&to); err != nil || d.More() || to.X == nil || to.Y == nil {
+	if err := d.Decode(&to); err != nil || !json.Valid(c.Payload) || to.X == nil || to.Y == nil {
 		return latent.Refuse(latent.Malformed, `roi: found %.80q: send {"x": 120, "y": 80}, the upper left corner of the region in pixels`, c.Payload)
 	}
 	for _, step := range t.Steps {
