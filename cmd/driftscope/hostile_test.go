@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -13,6 +14,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
@@ -62,7 +65,7 @@ func TestHostile(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%.20q: %v", test.command, err)
 		}
-		if code := m.Header.Get(micro.ErrorCodeHeader); code != strconv.Itoa(test.code) || strings.ContainsAny(string(m.Data), "\x00\x1b\xff\n") {
+		if code := m.Header.Get(micro.ErrorCodeHeader); code != strconv.Itoa(test.code) || bytes.ContainsFunc(m.Data, unicode.IsControl) || !utf8.Valid(m.Data) {
 			t.Errorf("%.20q with %.20q: found %q, %q, expected %d", test.command, test.payload, code, m.Data, test.code)
 		}
 		refused[test.command]++

@@ -144,7 +144,7 @@ func move(steps []Step, to image.Point) error {
 // plain refuses a payload where a command takes none.
 func plain(c latent.Command) error {
 	if body := bytes.TrimSpace(c.Payload); len(body) > 0 && string(body) != "{}" {
-		return latent.Refuse(latent.Malformed, "%.40s: takes no payload: send an empty request", c.Name)
+		return latent.Refuse(latent.Malformed, "%.40q takes no payload: send an empty request", c.Name)
 	}
 	return nil
 }

@@ -178,8 +178,8 @@ func TestCommands(t *testing.T) {
 
 // FuzzCommand: whatever is sent is applied as it stands, or refused in one line that says whose fault it is.
 func FuzzCommand(f *testing.F) {
-	for _, name := range append(names(), "", "dance") {
-		for _, payload := range []string{"", "{}", " {} \n", `{"x": 3, "y": 4}`, `{"x":`, `{"x":3,"y":4}}`, `{"X":3,"y":1e0}`, "[]", "null", "\xff\x00", `{"x":1e999,"y":0}`} {
+	for _, name := range append(names(), "", "\n", "dance") {
+		for _, payload := range []string{"", "{}", " {} \n", `{"x": 3, "y": 4}`, `{"x":`, `{"x":3,"y":4}}`, `{"X":3,"y":1e0}`, "[]", "null", "0", "\xff\x00", `{"x":1e999,"y":0}`} {
 			f.Add(name, []byte(payload))
 		}
 	}
