@@ -23,6 +23,7 @@ type natsSink struct {
 	glance   glance
 	eye      string                          // the subject of latents for the eye
 	durable  *durable                        // nil where nothing is kept
+	shown    offer                           // what the spool refused last, and those who look on have seen
 	publish  func(latent.Kind, []byte) error // kept, so that a frame needs no new closure
 }
 
@@ -80,8 +81,8 @@ func (s *natsSink) answer(env Env, subject bus.Subject) error {
 // Commands gives the commands as they arrive.
 func (s *natsSink) Commands() <-chan latent.Command { return s.commands }
 
-// Write publishes m, and spools what is to be kept first. While the server is away, or the spool full, it returns an error that says
-// Undelivered, unless m is in the spool.
+// Write publishes m, and spools what is to be kept first. Where the spool has no room, or nothing is kept and the server is away, it
+// returns an error that says Undelivered.
 func (s *natsSink) Write(_ context.Context, m latent.Message) error {
 	switch m.(type) {
 	case *latent.Estimate, *latent.Law, *latent.Event, *latent.Trigger:
@@ -92,24 +93,45 @@ func (s *natsSink) Write(_ context.Context, m latent.Message) error {
 	return s.encode(m, s.publish)
 }
 
-// keep spools m, and publishes it for those who look on. Those may miss it, the spool may not.
+// keep spools m, and publishes it for those who look on: they may miss it, the spool may not. What the spool does not take they see all
+// the same, once, however often it is offered again; but not a law, which stays news.
 func (s *natsSink) keep(m latent.Message) error {
 	revision, field := s.revision, s.field
 	s.durable.clear()
 	if err := s.encode(m, s.durable.add); err != nil {
 		return err
 	}
-	if err := s.durable.commit(); err != nil {
-		s.revision, s.field = revision, field // the law is still news
-		return away{err}
+	refused, this := s.durable.commit(), offerOf(m)
+	seen := s.shown == this
+	s.shown = offer{}
+	if refused != nil {
+		s.revision, s.field, s.shown = revision, field, this
+		refused = away{refused}
 	}
 	for _, r := range s.durable.marks {
+		if law := r.kind == latent.KindSDE; law && refused != nil || !law && seen {
+			continue
+		}
 		var lost away
 		if err := s.send(r.kind, s.durable.batch[r.from:r.to]); err != nil && !errors.As(err, &lost) {
 			return err
 		}
 	}
-	return nil
+	return refused
+}
+
+// offer tells a message that is written again from one that was written into the same memory.
+type offer struct {
+	m   latent.Message
+	seq uint64
+}
+
+func offerOf(m latent.Message) offer {
+	o := offer{m: m}
+	if e, ok := m.(*latent.Estimate); ok {
+		o.seq = e.Latent.Seq
+	}
+	return o
 }
 
 // send publishes a record live.

@@ -25,6 +25,7 @@ const (
 	ackWait        = 5 * time.Second        // for the next confirmation
 	againAfter     = 250 * time.Millisecond // of what failed with nothing confirmed
 	askWait        = 5 * time.Second        // for the server to say what it keeps
+	stuckAfter     = 4                      // times in a row that the server stores nothing although it is there
 )
 
 // natsOptions are the keys of durability; nats.durable and its neighbours in a configuration.
@@ -123,11 +124,19 @@ func (d *durable) clear() { d.batch, d.marks = d.batch[:0], d.marks[:0] }
 // deliver brings the spool to the server until ctx ends.
 func (d *durable) deliver(ctx context.Context) {
 	defer close(d.ended)
+	refused := 0 // in a row
 	for ctx.Err() == nil {
 		before := d.confirmed
 		err := d.session(ctx)
 		if ctx.Err() != nil {
 			return
+		}
+		var unstored errUnstored
+		if refused++; d.confirmed != before || !errors.As(err, &unstored) {
+			refused = 0
+		}
+		if refused >= stuckAfter {
+			err = fmt.Errorf("the server stores nothing (%w): if its disk was full, start it again when there is room", err)
 		}
 		d.failed(err)
 		if d.confirmed != before {
@@ -277,6 +286,11 @@ func (d *durable) send(r spooled, inbox string, last uint64) error {
 	return d.nc.PublishMsg(m)
 }
 
+// errUnstored is the server's word that it has not stored a message.
+type errUnstored string
+
+func (e errUnstored) Error() string { return string(e) }
+
 // confirmed says whether m is the server's word that the message with this reply subject is stored.
 func confirmed(m *nats.Msg, reply string) error {
 	if m.Header.Get("Status") != "" {
@@ -291,7 +305,7 @@ func confirmed(m *nats.Msg, reply string) error {
 		return fmt.Errorf("a confirmation that cannot be read: %w", err)
 	}
 	if ack.Error != nil {
-		return errors.New(Printable(ack.Error.Description))
+		return errUnstored(Printable(ack.Error.Description))
 	}
 	if m.Subject != reply {
 		return fmt.Errorf("a confirmation out of turn: found %s, expected %s", m.Subject, reply)

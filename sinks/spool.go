@@ -90,10 +90,10 @@ func (s *spool) load() error {
 		return err
 	}
 	for _, e := range entries { // sorted by name
-		name, ok := strings.CutSuffix(e.Name(), spoolSuffix)
-		number, err := strconv.ParseUint(name, 16, 64)
-		if !ok || err != nil {
-			continue
+		name, _ := strings.CutSuffix(e.Name(), spoolSuffix)
+		number, err := strconv.ParseUint(name, 16, 63)
+		if err != nil || e.Name() != segmentName(number) {
+			continue // somebody else's
 		}
 		c, err := s.open(number)
 		if err != nil {
@@ -114,9 +114,11 @@ func (s *spool) load() error {
 	return nil
 }
 
+func segmentName(number uint64) string { return fmt.Sprintf("%016x%s", number, spoolSuffix) }
+
 // open opens one segment, and cuts off what was torn.
 func (s *spool) open(number uint64) (*segment, error) {
-	file, err := os.OpenFile(filepath.Join(s.folder, fmt.Sprintf("%016x%s", number, spoolSuffix)), os.O_CREATE|os.O_RDWR, 0o600)
+	file, err := os.OpenFile(filepath.Join(s.folder, segmentName(number)), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("%w: check nats.store", err)
 	}
@@ -175,19 +177,41 @@ func (s *spool) write(records []byte) error {
 	}
 	last := s.cuts[len(s.cuts)-1]
 	if last.size > 0 && last.size+int64(len(records)) > s.cut {
-		next, err := s.open(last.number + 1)
-		if err != nil {
+		if err := s.extend(); err != nil {
 			return err
 		}
-		s.cuts = append(s.cuts, next)
-		last = next
+		last = s.cuts[len(s.cuts)-1]
 	}
-	if _, err := last.file.WriteAt(records, last.size); err != nil {
-		return errors.Join(fmt.Errorf("%w: free space", err), last.file.Truncate(last.size))
+	err := last.write(records)
+	if err != nil && last.size > 0 && s.first == (place{last.number, last.size}) { // what was given up takes the room on a full disk
+		if err := errors.Join(s.extend(), s.forget(s.first)); err != nil {
+			return err
+		}
+		err = s.cuts[len(s.cuts)-1].write(records)
 	}
-	last.size += int64(len(records))
+	if err != nil {
+		return err
+	}
 	s.bytes += int64(len(records))
 	signal(s.ready)
+	return nil
+}
+
+// extend begins the next segment.
+func (s *spool) extend() error {
+	next, err := s.open(s.cuts[len(s.cuts)-1].number + 1)
+	if err == nil {
+		s.cuts = append(s.cuts, next)
+	}
+	return err
+}
+
+// write adds whole records, all or none.
+func (c *segment) write(records []byte) error {
+	if _, err := c.file.WriteAt(records, c.size); err != nil {
+		return errors.Join(fmt.Errorf("%w: free some space for nats.store", err), c.file.Truncate(c.size))
+	}
+	c.size += int64(len(records))
 	return nil
 }
 
@@ -205,8 +229,8 @@ func (s *spool) read(p place) (r spooled, next place, ok bool, err error) {
 	if p.segment < s.cuts[0].number { // it was over, and deleted
 		p = s.first
 	}
-	i := int(p.segment - s.cuts[0].number)
-	for ; i < len(s.cuts) && p.offset >= s.cuts[i].size; i++ {
+	i := slices.IndexFunc(s.cuts, func(c *segment) bool { return c.number == p.segment }) // between files some may be missing
+	for ; p.offset >= s.cuts[i].size; i++ {
 		if i == len(s.cuts)-1 {
 			return r, p, false, nil
 		}
@@ -223,6 +247,10 @@ func (s *spool) read(p place) (r spooled, next place, ok bool, err error) {
 func (s *spool) giveUp(p place) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.forget(p)
+}
+
+func (s *spool) forget(p place) error {
 	s.first = p
 	for len(s.cuts) > 1 && (s.cuts[0].number < p.segment || s.cuts[0].number == p.segment && p.offset >= s.cuts[0].size) {
 		old := s.cuts[0]

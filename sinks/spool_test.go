@@ -1,12 +1,17 @@
 package sinks
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
 	"testing"
 
+	"driftscope/internal/bus/bustest"
 	"driftscope/internal/latent"
 )
 
@@ -119,4 +124,88 @@ func TestSpoolTorn(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestSpoolOnFullDisk: on a disk that has room for some records only, as many as one likes go through while they are given up, and those
+// that find no room leave nothing torn.
+func TestSpoolOnFullDisk(t *testing.T) {
+	folder := bustest.SmallDisk(t, 256<<10)
+	s := openTest(t, filepath.Join(folder, "spool"), 64<<20)
+	next := 0
+	write := func() error {
+		err := s.write(line(next, 5000))
+		if err == nil {
+			next++
+		}
+		return err
+	}
+	for range 3 {
+		var err error
+		for err == nil {
+			err = write()
+		}
+		if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "free some space") {
+			t.Fatalf("found %v", err)
+		}
+		ids, after := waiting(t, s)
+		if len(ids) < 20 || ids[len(ids)-1] != fmt.Sprintf("run.%d", next-1) {
+			t.Fatalf("%d wait, expected all up to %d: %v", len(ids), next-1, ids)
+		}
+		if err := s.giveUp(after[len(after)-1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := write(); err != nil {
+		t.Fatalf("all was given up: %v", err)
+	}
+	left := s.folder
+	if err := s.lock.Close(); err != nil { // as a kill does
+		t.Fatal(err)
+	}
+	again := openTest(t, left, 64<<20)
+	if ids, _ := waiting(t, again); fmt.Sprint(ids) != fmt.Sprintf("[run.%d]", next-1) {
+		t.Errorf("after a kill %v wait, expected the last one", ids)
+	}
+	if err := again.close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// FuzzSpool: a folder of which two files hold anything at all opens; every record in it can be read, what is written follows, and a second
+// opening finds the same.
+func FuzzSpool(f *testing.F) {
+	whole := append(line(0, 50), line(1, 50)...)
+	for _, text := range [][]byte{nil, whole, whole[:len(whole)-1], append([]byte{0, 0, 0, 0x80}, whole...), bytes.Repeat([]byte{0xff}, 64), make([]byte, 64), appendSpooled(nil, spooled{})} {
+		f.Add(text, whole)
+		f.Add(whole, text)
+	}
+	f.Fuzz(func(t *testing.T, one, two []byte) {
+		folder := t.TempDir()
+		for name, text := range map[string][]byte{"0000000000000001": one, "000000000000000a": two, "somebody's": one} {
+			if err := os.WriteFile(filepath.Join(folder, name+spoolSuffix), text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s := openTest(t, folder, 1<<20)
+		if err := s.write(line(7, 10)); err != nil {
+			t.Fatal(err)
+		}
+		ids, after := waiting(t, s)
+		if len(ids) == 0 || ids[len(ids)-1] != "run.7" {
+			t.Fatalf("found %q", ids)
+		}
+		if err := s.lock.Close(); err != nil { // as a kill does
+			t.Fatal(err)
+		}
+		s = openTest(t, folder, 1<<20)
+		if again, _ := waiting(t, s); !slices.Equal(again, ids) {
+			t.Errorf("found %q, then %q", ids, again)
+		}
+		if err := s.giveUp(after[len(after)-1]); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.close(); err != nil {
+			t.Fatal(err)
+		}
+	})
 }

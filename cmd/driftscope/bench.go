@@ -18,6 +18,7 @@ type benchCmd struct {
 	Train      benchTrainCmd      `cmd:"" help:"Time and memory of a training step, beside PyTorch's where python3 has it."`
 	Online     benchOnlineCmd     `cmd:"" help:"The online estimator on simulated latents whose law is known: intervals, dimensions, drift, changes."`
 	Frames     benchFramesCmd     `cmd:"" help:"The frame path from the camera to NATS: frames a second, latencies, and the bare kernels beside it."`
+	NATS       benchNATSCmd       `cmd:"" name:"nats" help:"How old a latent is when a subscriber has it, and what publishing takes."`
 	Linear     benchLinearCmd     `cmd:"" help:"How often the likelihood finds the latent dimension where pictures are linear in the latents."`
 	Recordings benchRecordingsCmd `cmd:"" help:"Real recordings of which the answer is known: a trapped bead, stuck beads, colloids in water."`
 }

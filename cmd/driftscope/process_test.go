@@ -87,6 +87,7 @@ func TestMistakes(t *testing.T) {
 	write("unknown.yaml", "source: sim\nnats: {prot: 1}\n")
 	write("nosuch.yaml", "source: {telescope: {}}\n")
 	write("option.yaml", "source: {sim: {name: molecule, sede: 1}}\n")
+	write("wild.yaml", "stream: \"*\"\nsource: sim\n")
 	write("step.yaml", "source: {sim: {name: molecule}}\npreprocess: [{clahe: {}}]\n")
 	write("text.tif", "this is no picture\n")
 	write("empty.tif", "")
@@ -123,6 +124,10 @@ func TestMistakes(t *testing.T) {
 		{"followed simulation", []string{"run", "sim:molecule", "--follow"}, 2, "sim:molecule is read as sim"},
 		{"idle without follow", []string{"run", "text.tif", "--until-idle", "3s"}, 2, "add follow"},
 		{"bad stream", []string{"run", "sim:molecule", "--stream", "a.b"}, 2, "stream: found"},
+		{"stream of all", []string{"run", "sim:molecule", "--stream", ">"}, 2, `stream: found ">"`},
+		{"stream with a space", []string{"run", "sim:molecule", "--stream", "a b"}, 2, `stream: found "a b"`},
+		{"stream with a line", []string{"run", "sim:molecule", "--stream", "a\r\nPUB x 0"}, 2, `stream: found "a\r\nPUB x 0"`},
+		{"wildcard in a file", []string{"run", "wild.yaml"}, 2, `stream: found "*"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -192,41 +192,11 @@ func newUser(t *testing.T) (seed []byte, public string) {
 	return seed, public
 }
 
-// signed is the JWT of c.
-func signed(t *testing.T, c interface {
-	Encode(nkeys.KeyPair) (string, error)
-}, by nkeys.KeyPair) string {
-	t.Helper()
-	text, err := c.Encode(by)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
-}
-
 func TestCredentials(t *testing.T) {
 	t.Parallel()
-	operator, err := nkeys.CreateOperator()
-	if err != nil {
-		t.Fatal(err)
-	}
-	operatorKey, _ := operator.PublicKey()
-	account, err := nkeys.CreateAccount()
-	if err != nil {
-		t.Fatal(err)
-	}
-	accountKey, _ := account.PublicKey()
-	s := bustest.Start(t, fmt.Sprintf("operator: %s\nresolver: MEMORY\nresolver_preload: {%s: %s}",
-		signed(t, jwt.NewOperatorClaims(operatorKey), operator), accountKey, signed(t, jwt.NewAccountClaims(accountKey), operator)))
+	s, operator := bustest.StartOperated(t, "")
 	credentials := func(path string, change func(*jwt.UserClaims)) Options {
-		seed, public := newUser(t)
-		claims := jwt.NewUserClaims(public)
-		change(claims)
-		text, err := jwt.FormatUserConfig(signed(t, claims, account), seed)
-		if err != nil {
-			t.Fatal(err)
-		}
-		write(t, path, text)
+		operator.Credentials(path, change)
 		return Options{URL: s.URL(), Credentials: path}
 	}
 	folder := t.TempDir()

@@ -57,7 +57,9 @@ func (t *tracker) command(ctx, stop context.Context, o order) {
 func (t *tracker) answer(ctx context.Context, c latent.Command, err error) {
 	c.Reply(err)
 	if err != nil {
-		t.log.Warn("command refused", "command", c.Name, "err", err)
+		if n, tell := t.tally.refuse(time.Now()); tell {
+			t.log.Warn("command refused", "command", c.Name, "count", n, "err", err)
+		}
 		return
 	}
 	var with bytes.Buffer
@@ -127,7 +129,7 @@ func (t *tracker) move(c latent.Command) error {
 	var to struct{ X, Y *int }
 	d := json.NewDecoder(bytes.NewReader(c.Payload))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&to); err != nil || d.More() || to.X == nil || to.Y == nil {
+	if err := d.Decode(&to); err != nil || !json.Valid(c.Payload) || to.X == nil || to.Y == nil {
 		return latent.Refuse(latent.Malformed, `roi: found %.80q: send {"x": 120, "y": 80}, the upper left corner of the region in pixels`, c.Payload)
 	}
 	for _, step := range t.crew.steps {
@@ -163,7 +165,7 @@ func move(steps []Step, to image.Point) error {
 // plain refuses a payload where a command takes none.
 func plain(c latent.Command) error {
 	if body := bytes.TrimSpace(c.Payload); len(body) > 0 && string(body) != "{}" {
-		return latent.Refuse(latent.Malformed, "%.40s: takes no payload: send an empty request", c.Name)
+		return latent.Refuse(latent.Malformed, "%.40q takes no payload: send an empty request", c.Name)
 	}
 	return nil
 }

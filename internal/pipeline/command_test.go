@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"image"
@@ -172,5 +173,41 @@ func TestCommands(t *testing.T) {
 				t.Errorf("ended after %v with %v, dropped %v", summary.Duration, err, summary.Dropped)
 			}
 		})
+	})
+}
+
+// FuzzCommand: whatever is sent is applied as it stands, or refused in one line that says whose fault it is.
+func FuzzCommand(f *testing.F) {
+	for _, name := range append(names(), "", "\n", "dance") {
+		for _, payload := range []string{"", "{}", " {} \n", `{"x": 3, "y": 4}`, `{"x":`, `{"x":3,"y":4}}`, `{"X":3,"y":1e0}`, "[]", "null", "0", "\xff\x00", `{"x":1e999,"y":0}`} {
+			f.Add(name, []byte(payload))
+		}
+	}
+	f.Fuzz(func(t *testing.T, name string, payload []byte) {
+		estimator, region, stopped := &steerable{}, &movable{known: true}, false
+		r := newRunner(Stages{Estimator: estimator, Steps: []NamedStep{{"roi", []Step{region}}}}, Options{})
+		r.stop = func() { stopped = true }
+		tracker := &tracker{runner: r, crew: &crew{steps: r.Steps}, keeper: newKeeper(estimator, nil, time.Now())}
+		c := latent.Command{Name: name, Payload: payload, Reply: func(error) {}}
+		err := tracker.apply(c)
+		var refusal *latent.Refusal
+		switch {
+		case err != nil:
+			if !errors.As(err, &refusal) || strings.ContainsRune(refusal.Text, '\n') || len(refusal.Text) > 1000 {
+				t.Errorf("%q with %q: %v", name, payload, err)
+			}
+			if stopped || tracker.paused || len(estimator.calls) > 0 || region.x != 0 || region.y != 0 {
+				t.Errorf("%q with %q was refused and did something", name, payload)
+			}
+		case !slices.Contains(names(), name):
+			t.Errorf("%q was applied", name)
+		case name == "roi":
+			var to struct{ X, Y int }
+			if err := json.Unmarshal(payload, &to); err != nil || to.X != region.x || to.Y != region.y || to.X < 0 || to.X > 9 || to.Y < 0 || to.Y > 9 {
+				t.Errorf("%q moved the region to %d, %d (%v)", payload, region.x, region.y, err)
+			}
+		case plain(c) != nil:
+			t.Errorf("%q took %q", name, payload)
+		}
 	})
 }

@@ -24,6 +24,7 @@ type tally struct {
 	dropped   map[string]uint64
 	alarms    map[string]uint64
 	notices   map[string]*notice
+	refused   notice // of commands
 }
 
 // notice is what has yet to be told of one cause.
@@ -93,6 +94,17 @@ func (t *tally) drop(now time.Time, seq uint64, cause, text string, n uint64) (e
 		return latent.Event{}, false
 	}
 	return p.tell(now), true
+}
+
+// refuse counts a command that was refused. If it is time to tell, it returns how many there were since the last time.
+func (t *tally) refuse(now time.Time) (n uint64, tell bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.refused.event.Count++
+	if now.Sub(t.refused.told) < noticeEvery {
+		return 0, false
+	}
+	return t.refused.tell(now).Count, true
 }
 
 // due returns the events that waited for their second to pass, or every one that waits.

@@ -66,7 +66,7 @@ func (t *tracker) run(stop, ctx context.Context) {
 		}
 	}
 	t.finish(ctx)
-	check("online.state", t.keeper.end())
+	check("the law's state", t.keeper.end())
 	check("estimator", t.Estimator.Close())
 }
 

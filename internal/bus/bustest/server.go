@@ -52,6 +52,15 @@ func (s *Server) Port() int { return s.port }
 // URL is where the server listens.
 func (s *Server) URL() string { return fmt.Sprintf("nats://127.0.0.1:%d", s.port) }
 
+// Log is what the server has logged, all its runs.
+func (s *Server) Log() string {
+	text, err := os.ReadFile(s.log)
+	if err != nil {
+		s.t.Error(err)
+	}
+	return string(text)
+}
+
 // Run starts the server again, and returns when it takes connections.
 func (s *Server) Run() {
 	s.t.Helper()

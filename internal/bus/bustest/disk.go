@@ -1,0 +1,28 @@
+package bustest
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+	"testing"
+)
+
+// SmallDisk is a folder on a disk of its own with room for so many bytes, until the test ends. Where this user may not mount one the test
+// is skipped.
+func SmallDisk(t testing.TB, size int) (folder string) {
+	t.Helper()
+	folder = t.TempDir()
+	err := syscall.Mount("tmpfs", folder, "tmpfs", 0, fmt.Sprintf("size=%d,mode=700", size))
+	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES) {
+		t.Skip("a small disk cannot be mounted: run the test as root")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(folder, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return folder
+}

@@ -1,0 +1,74 @@
+package bustest
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nkeys"
+)
+
+// Operator signs who may come to its server: an account that may keep what it likes, and users of that account.
+type Operator struct {
+	t       testing.TB
+	account nkeys.KeyPair
+}
+
+// StartOperated runs a server that lets in whom an operator has signed; configuration is added to its own.
+func StartOperated(t testing.TB, configuration string) (*Server, *Operator) {
+	t.Helper()
+	operator, operatorKey := identity(t, nkeys.CreateOperator)
+	account, accountKey := identity(t, nkeys.CreateAccount)
+	claims := jwt.NewAccountClaims(accountKey)
+	claims.Limits.JetStreamLimits = jwt.JetStreamLimits{MemoryStorage: jwt.NoLimit, DiskStorage: jwt.NoLimit, Streams: jwt.NoLimit, Consumer: jwt.NoLimit}
+	_, systemKey := identity(t, nkeys.CreateAccount) // without one JetStream does not start
+	s := Start(t, fmt.Sprintf("operator: %s\nsystem_account: %s\nresolver: MEMORY\nresolver_preload: {%s: %s, %s: %s}\n%s",
+		signed(t, jwt.NewOperatorClaims(operatorKey), operator), systemKey, systemKey, signed(t, jwt.NewAccountClaims(systemKey), operator),
+		accountKey, signed(t, claims, operator), configuration))
+	return s, &Operator{t, account}
+}
+
+// Credentials writes those of a new user, as change wants it, to path.
+func (o *Operator) Credentials(path string, change func(*jwt.UserClaims)) {
+	o.t.Helper()
+	user, key := identity(o.t, nkeys.CreateUser)
+	claims := jwt.NewUserClaims(key)
+	change(claims)
+	seed, err := user.Seed()
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	text, err := jwt.FormatUserConfig(signed(o.t, claims, o.account), seed)
+	if err == nil {
+		err = os.WriteFile(path, text, 0o600)
+	}
+	if err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+// identity makes a key and gives its public part.
+func identity(t testing.TB, create func() (nkeys.KeyPair, error)) (pair nkeys.KeyPair, public string) {
+	t.Helper()
+	pair, err := create()
+	if err == nil {
+		public, err = pair.PublicKey()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pair, public
+}
+
+// signed is the JWT of c.
+func signed(t testing.TB, c interface {
+	Encode(nkeys.KeyPair) (string, error)
+}, by nkeys.KeyPair) string {
+	t.Helper()
+	text, err := c.Encode(by)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
