@@ -101,6 +101,7 @@ type studio struct {
 
 	ring       []gocv.Mat
 	seq        uint64
+	frames     frame.Pool
 	begun      time.Time
 	warm, cold mark // where counting begins and ends
 	counting   atomic.Bool
@@ -152,7 +153,7 @@ func (s *studio) Read(ctx context.Context) (*frame.Frame, error) {
 		s.cold = s.mark()
 		return nil, io.EOF
 	}
-	f := frame.New(s.seq, at, frame.Meta{Arrived: at}, s.ring[s.seq%ringLength].Clone())
+	f := s.frames.New(s.seq, at, frame.Meta{Arrived: at}, s.ring[s.seq%ringLength].Clone())
 	s.seq++
 	return f, nil
 }
