@@ -23,8 +23,10 @@ type benchFramesCmd struct {
 	Rounds  int     `default:"5" help:"Rounds a size, each of the path and of the kernels; medians are shown." placeholder:"N"`
 	Seconds float64 `default:"2" help:"Seconds measured in each." placeholder:"S"`
 	JSON    bool    `name:"json" help:"Print one JSON object instead of a table."`
-	Alone   string  `hidden:"" help:"Measure one side in this process: path or kernels."`
-	Rate    float64 `hidden:"" help:"Frames a second from a camera that does not wait; 0 is a source that does."`
+	Source  string  `help:"Instead, how many streams like this one the machine holds, and where it breaks: a configuration, or what run takes." placeholder:"SOURCE"`
+	Rate    float64 `help:"With --source: frames a second of one stream; by default as the frames' own times say." placeholder:"FPS"`
+	Alone   string  `hidden:"" help:"Measure one side in this process: path, kernels or streams."`
+	Streams int     `hidden:"" default:"1" help:"How many of them."`
 }
 
 // Help says what is measured, under the command's own help.
@@ -107,6 +109,9 @@ func (c *benchFramesCmd) Run(ctx context.Context) error {
 	if c.Alone != "" {
 		return c.alone(ctx)
 	}
+	if c.Source != "" {
+		return c.plan(ctx)
+	}
 	found := frameFindings{Cores: runtime.NumCPU(), Rounds: c.Rounds, Seconds: c.Seconds}
 	for _, size := range c.Size {
 		for _, bits := range c.Bits {
@@ -147,24 +152,30 @@ func (c *benchFramesCmd) check() error {
 		return fmt.Errorf("--rounds: found %d, expected 1 to 100", c.Rounds)
 	case !(c.Seconds >= 0.1 && c.Seconds <= maxBenchSeconds):
 		return fmt.Errorf("--seconds: found %g, expected 0.1 to %d", c.Seconds, maxBenchSeconds)
+	case c.Streams < 1 || c.Streams > maxStreams:
+		return fmt.Errorf("--streams: found %d, expected 1 to %d", c.Streams, maxStreams)
+	case c.Rate != 0 && c.Source == "" && c.Alone == "":
+		return errors.New("--rate: is of a stream: give --source")
 	case !(c.Rate >= 0 && c.Rate <= 1e6):
 		return fmt.Errorf("--rate: found %g, expected 0 to 1000000 frames a second", c.Rate)
 	}
 	return nil
 }
 
-// alone measures one side on the first size and prints a sideCost.
+// alone measures one side on the first size and prints what it costs.
 func (c *benchFramesCmd) alone(ctx context.Context) error {
 	p := benchPictures{side: c.Size[0], bits: c.Bits[0]}
-	var cost sideCost
+	var cost streamsCost
 	var err error
 	switch c.Alone {
 	case "path":
-		cost, err = measurePath(ctx, p, c.Seconds, c.Rate)
+		cost.sideCost, err = measurePath(ctx, p, c.Seconds, c.Rate)
 	case "kernels":
-		cost, err = measureKernels(ctx, p, c.Seconds)
+		cost.sideCost, err = measureKernels(ctx, p, c.Seconds)
+	case "streams":
+		cost, err = c.measureStreams(ctx)
 	default:
-		err = usage(fmt.Errorf("--alone: found %q, expected path or kernels", c.Alone))
+		err = usage(fmt.Errorf("--alone: found %q, expected path, kernels or streams", c.Alone))
 	}
 	if err != nil {
 		return err

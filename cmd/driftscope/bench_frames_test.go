@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"testing"
 )
 
@@ -31,4 +33,25 @@ func TestBenchFrames(t *testing.T) {
 	if o := drive(t, t.TempDir(), "bench", "frames", "--bits", "12"); o.status != 2 {
 		t.Errorf("status %d, %s", o.status, o.errors)
 	}
+}
+
+// TestBenchFramesSource: more streams are tried until frames are lost, and the machine holds fewer.
+func TestBenchFramesSource(t *testing.T) {
+	folder := t.TempDir()
+	written(t, folder, map[string]string{"a.yaml": "stream: a\nsource: {sim: {name: balls-ou, realtime: false}}\nonline: {state: law}\n"})
+	o := drive(t, folder, "bench", "frames", "--source", "a.yaml", "--rate", "700", "--seconds", "0.3", "--json")
+	var found capacity
+	if err := json.Unmarshal([]byte(o.out), &found); err != nil || o.status != 0 {
+		t.Fatalf("status %d, %v\n%s%s", o.status, err, o.out, o.errors)
+	}
+	if found.Rate != 700 || found.Alone.FPS <= 0 || found.Alone.Width != 64 || len(found.Trials) == 0 {
+		t.Errorf("found %+v", found)
+	}
+	if found.Breaks != found.Held+1 && !(found.Breaks == 0 && found.Held == maxStreams) {
+		t.Errorf("holds %d, breaks at %d", found.Held, found.Breaks)
+	}
+	if _, err := os.Stat(filepath.Join(folder, "law")); err == nil {
+		t.Error("the configuration's own state was written")
+	}
+	drive(t, folder, "bench", "frames", "--rate", "5").check(t, 2, "--rate: is of a stream: give --source")
 }
