@@ -116,12 +116,13 @@ type mark struct {
 	at     time.Time
 	cpu    time.Duration
 	allocs uint64
+	frames uint64 // that the source has given
 }
 
 func (s *studio) mark() mark {
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
-	return mark{time.Now(), cpuTime(), memory.Mallocs}
+	return mark{time.Now(), cpuTime(), memory.Mallocs, s.seq}
 }
 
 // cpuTime is what all threads of this process have used.

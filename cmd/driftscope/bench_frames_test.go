@@ -5,6 +5,10 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
+
+	"driftscope/internal/config"
+	"driftscope/internal/pipeline"
 )
 
 // TestBenchFrames: both sides run, and their figures hang together. How large they are is the machine's affair.
@@ -54,4 +58,32 @@ func TestBenchFramesSource(t *testing.T) {
 		t.Error("the configuration's own state was written")
 	}
 	drive(t, folder, "bench", "frames", "--rate", "5").check(t, 2, "--rate: is of a stream: give --source")
+}
+
+// TestFrameAllocations: from the source to the estimate a frame takes no memory from Go's heap once the stream runs. Refinement, views and
+// health, which are made beside it or at their own pace, are left out; what remains are a few objects of the runtime's in a second.
+func TestFrameAllocations(t *testing.T) {
+	p := benchPictures{side: 64, bits: 16}
+	camera := &studio{ring: p.make(), seconds: 1}
+	s := &stream{cfg: config.Default()}
+	var err error
+	if s.model, err = loadModel(s.cfg); err != nil {
+		t.Fatal(err)
+	}
+	s.stages.Source = camera
+	if err := s.finish(t.Context(), s.cfg, p.steps(), []uint64{}, false); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pipeline.Run(t.Context(), s.stages, pipeline.Options{Health: time.Hour}); err != nil {
+		t.Fatal(err)
+	}
+	frames := camera.cold.frames - camera.warm.frames
+	if frames == 0 {
+		t.Fatal("no frame was counted")
+	}
+	if each := float64(camera.cold.allocs-camera.warm.allocs) / float64(frames); each > 0.25 {
+		t.Errorf("%.2f allocations a frame in %d frames, expected none", each, frames)
+	} else {
+		t.Logf("%.4f allocations a frame in %d frames", each, frames)
+	}
 }
