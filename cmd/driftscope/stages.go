@@ -18,7 +18,6 @@ import (
 	"driftscope/ingest"
 	"driftscope/internal/bus"
 	"driftscope/internal/config"
-	"driftscope/internal/frame"
 	"driftscope/internal/pipeline"
 	"driftscope/online"
 	"driftscope/preprocess"
@@ -140,16 +139,13 @@ func (s *stream) close() {
 	closeSinks(s.stages.Sinks)
 }
 
-// newEncoders makes one for each core, and then leaves OpenCV no other thread than its caller's: the lanes have the cores. A model with a
-// clock has one, since that needs the frames in order.
+// newEncoders makes one for each core; a model with a clock has one, since that needs the frames in order.
 func (s *stream) newEncoders() error {
-	frame.KeepMemory()
 	lanes := runtime.NumCPU()
 	if s.model.Card.Clock > 0 {
 		lanes = 1
-	} else {
-		infer.SetThreads(1)
 	}
+	giveCores(lanes)
 	for range lanes {
 		encoder, err := s.model.NewEncoder()
 		if err != nil {
