@@ -19,7 +19,7 @@ const sparse = 7
 // follow measures the object's intensity centroid in every frame as the encoder sees it: in the region that a roi found, where there is
 // one. It changes no pixel.
 type follow struct {
-	grey, small, smooth gocv.Mat // scratch
+	grey, small, smooth gocv.Mat  // scratch
 	seen                *gocv.Mat // the frame's own pixels where they will do, or small
 	sample              []float32
 	disc                disc

@@ -32,7 +32,7 @@ type benchFramesCmd struct {
 // Help says what is measured, under the command's own help.
 func (c *benchFramesCmd) Help() string {
 	return "The path is run's own: pictures in memory are copied as a driver does, brought to 8 bits, equalised by CLAHE at full resolution, resized to 64x64, encoded, " +
-		"folded into the law of motion, and published on the embedded NATS server. The kernels are the same OpenCV calls and the same encoder in one tight loop on each core, " +
+		"folded into the law of motion, and published on the embedded NATS server. The kernels are what OpenCV has for the same, and the same encoder, in one tight loop on each core, " +
 		"and nothing else; where python3 has OpenCV and PyTorch, a loop of these stands beside both. Latencies are from the camera to the end of publishing, at parts of the path's own frames a second, and with twice as many frames as it can take."
 }
 

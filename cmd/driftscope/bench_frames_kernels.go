@@ -50,7 +50,7 @@ func measureKernels(ctx context.Context, p benchPictures, seconds float64) (side
 	return cost, nil
 }
 
-// loop is one core's: 8 bits, CLAHE, resize, float32, forward, into memory that is used again. It counts the frames after the warm-up.
+// loop is one core's: 8 bits, OpenCV's CLAHE, resize, float32, forward, into memory that is used again. It counts the frames after the warm-up.
 func loop(ctx context.Context, model *loadedModel, p benchPictures, ring []gocv.Mat, measured time.Duration) (n int, err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
