@@ -213,8 +213,7 @@ func (c *benchFramesCmd) measureStreams(ctx context.Context) (cost streamsCost, 
 		return cost, err
 	}
 	defer server.Close()
-	watches, summaries := make([]*stopwatch, n), make([]pipeline.Summary, n)
-	running, ctx := errgroup.WithContext(ctx)
+	all, watches, summaries := make([]*stream, n), make([]*stopwatch, n), make([]pipeline.Summary, n)
 	for i := range n {
 		one := cfg
 		one.Stream = fmt.Sprintf("stream%d", i)
@@ -223,11 +222,14 @@ func (c *benchFramesCmd) measureStreams(ctx context.Context) (cost streamsCost, 
 			camera.period = time.Duration(float64(time.Second) / rate)
 			camera.late = camera.period * time.Duration(i) / time.Duration(n) // cameras are not in step
 		}
-		s := &stream{cfg: one, model: model}
-		s.stages.Source = camera
-		if watches[i], err = s.watched(ctx, server, steps, camera); err != nil {
+		all[i] = &stream{cfg: one, model: model}
+		all[i].stages.Source = camera
+		if watches[i], err = all[i].watched(ctx, server, steps, camera); err != nil {
 			return cost, err
 		}
+	}
+	running, ctx := errgroup.WithContext(ctx)
+	for i, s := range all { // together: what each takes to begin is over
 		running.Go(func() (err error) {
 			summaries[i], err = s.run(ctx, 0)
 			return err
