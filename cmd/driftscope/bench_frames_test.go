@@ -22,7 +22,7 @@ func TestBenchFrames(t *testing.T) {
 		t.Fatalf("found %+v", found)
 	}
 	row := found.Sizes[0]
-	if !(row.FPS > 0 && row.Kernels > 0 && row.CPU > 0 && row.Peak > 0) || row.Ratio != row.FPS/row.Kernels {
+	if !(row.FPS > 0 && row.Kernels > 0 && row.OpenCV > 0 && row.CPU > 0 && row.Peak > 0) || row.Ratio != row.FPS/row.Kernels || row.Over != row.FPS/row.OpenCV {
 		t.Errorf("found %+v", row)
 	}
 	if !(0 < row.P50 && row.P50 <= row.P95 && row.P95 <= row.P99) {
