@@ -129,6 +129,7 @@ type cameraClock struct {
 	zero   time.Time // of the host, when the camera's clock was 0
 	stamp  time.Duration
 	seq    uint64 // of the next frame, those that are missing not counted
+	frames frame.Pool
 }
 
 // frame numbers and times mat, which it owns from now on.
@@ -137,7 +138,7 @@ func (c *cameraClock) frame(mat gocv.Mat, stamp time.Duration, arrived time.Time
 	if c.sparse {
 		missing, warning = 0, ""
 	}
-	f := frame.New(c.seq+missing, t, frame.Meta{Arrived: arrived, Dropped: missing}, mat)
+	f := c.frames.New(c.seq+missing, t, frame.Meta{Arrived: arrived, Dropped: missing}, mat)
 	if warning != "" {
 		f.Notice(true, "frame_rate", warning)
 	}

@@ -31,6 +31,7 @@ type simulated struct {
 
 	ticker *time.Ticker // nil unless realtime
 	seq    uint64
+	frames frame.Pool
 	lent   sim.Picture // its pixels are those of the frame being drawn
 }
 
@@ -95,7 +96,7 @@ func (s *simulated) Read(ctx context.Context) (*frame.Frame, error) {
 		mat.Close()
 		return nil, err
 	}
-	f := frame.New(s.seq, time.Unix(0, 0).UTC().Add(sinceStart(truth.T)), frame.Meta{Trajectory: truth.Trajectory, Arrived: time.Now()}, mat)
+	f := s.frames.New(s.seq, time.Unix(0, 0).UTC().Add(sinceStart(truth.T)), frame.Meta{Trajectory: truth.Trajectory, Arrived: time.Now()}, mat)
 	s.seq++
 	if !truth.Inside {
 		f.Notice(true, "simulation_clipped", fmt.Sprintf("%s left the picture and was drawn at its edge: choose a finite number of frames to fit the picture to the path", s.scene.Name()))

@@ -54,11 +54,16 @@ type disc struct {
 
 // each calls f for the pixels at a distance in [r0, r1) from c.
 func (d *disc) each(c Point, r0, r1 float64, f func(x, y, v float64)) {
+	left, right := max(0, int(c.X-r1)), min(d.width-1, int(c.X+r1)+1)
+	inner, outer := r0*r0, r1*r1
 	for y := max(0, int(c.Y-r1)); y <= min(d.height-1, int(c.Y+r1)+1); y++ {
-		for x := max(0, int(c.X-r1)); x <= min(d.width-1, int(c.X+r1)+1); x++ {
-			dx, dy := float64(x)-c.X, float64(y)-c.Y
-			if r := dx*dx + dy*dy; r >= r0*r0 && r < r1*r1 {
-				f(float64(x), float64(y), float64(d.picture[y*d.width+x]))
+		row := d.picture[y*d.width : (y+1)*d.width]
+		dy := float64(y) - c.Y
+		across := dy * dy
+		for x := left; x <= right; x++ {
+			dx := float64(x) - c.X
+			if r := dx*dx + across; r >= inner && r < outer {
+				f(float64(x), float64(y), float64(row[x]))
 			}
 		}
 	}

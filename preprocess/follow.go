@@ -3,7 +3,6 @@ package preprocess
 import (
 	"context"
 	"image"
-	"slices"
 
 	"gocv.io/x/gocv"
 
@@ -20,7 +19,8 @@ const sparse = 7
 // follow measures the object's intensity centroid in every frame as the encoder sees it: in the region that a roi found, where there is
 // one. It changes no pixel.
 type follow struct {
-	grey, small, smooth gocv.Mat // scratch
+	grey, small, smooth gocv.Mat  // scratch
+	seen                *gocv.Mat // the frame's own pixels where they will do, or small
 	sample              []float32
 	disc                disc
 
@@ -59,34 +59,38 @@ func (s *follow) Apply(_ context.Context, f *frame.Frame) error {
 	return nil
 }
 
-// load makes s.small the frame's picture, grey, float32 and of at most maxFollowSide a side, and s.disc read it.
+// load makes s.seen the frame's picture, grey, float32 and of at most maxFollowSide a side, and s.disc read it.
 func (s *follow) load(f *frame.Frame) (size image.Point, err error) {
 	m := f.Mat()
-	size = shrink(image.Pt(m.Cols(), m.Rows()), maxFollowSide)
-	gocv.Resize(*m, &s.small, size, 0, 0, gocv.InterpolationArea)
-	s.small.ConvertTo(&s.small, gocv.MatTypeCV32F)
-	if m.Channels() == 3 {
-		gocv.CvtColor(s.small, &s.grey, gocv.ColorBGRToGray)
-		s.grey.CopyTo(&s.small)
+	whole := image.Pt(m.Cols(), m.Rows())
+	size = shrink(whole, maxFollowSide)
+	if s.seen = m; size != whole || m.Type() != gocv.MatTypeCV32FC1 {
+		s.seen = &s.small
+		gocv.Resize(*m, &s.small, size, 0, 0, gocv.InterpolationArea)
+		s.small.ConvertTo(&s.small, gocv.MatTypeCV32F)
+		if m.Channels() == 3 {
+			gocv.CvtColor(s.small, &s.grey, gocv.ColorBGRToGray)
+			s.grey.CopyTo(&s.small)
+		}
 	}
 	s.disc.width, s.disc.height = size.X, size.Y
-	s.disc.picture, err = s.small.DataPtrFloat32()
+	s.disc.picture, err = s.seen.DataPtrFloat32()
 	return size, err
 }
 
 // find is the object's centroid in the picture.
 func (s *follow) find(size image.Point) (Point, bool) {
-	gocv.GaussianBlur(s.small, &s.smooth, image.Pt(2*kernelSide+1, 2*kernelSide+1), smoothing, smoothing, gocv.BorderReflect)
+	gocv.GaussianBlur(*s.seen, &s.smooth, image.Pt(2*kernelSide+1, 2*kernelSide+1), smoothing, smoothing, gocv.BorderReflect)
 	smooth, err := s.smooth.DataPtrFloat32()
 	if err != nil {
 		return Point{}, false
 	}
 	s.sample = spread(s.sample[:0], smooth, sparse)
 	flat := median(s.sample)
-	if slices.ContainsFunc(smooth, notFinite) {
+	darkest, brightest, ok := extremes(smooth)
+	if !ok {
 		return Point{}, false
 	}
-	darkest, brightest := extremes(smooth)
 	s.contrast += float64((smooth[brightest] - flat) - (flat - smooth[darkest]))
 	at := brightest
 	if s.contrast < 0 {
@@ -100,17 +104,19 @@ func (s *follow) find(size image.Point) (Point, bool) {
 	return d.refine(place, s.radius)
 }
 
-// extremes are the first places of the least and the greatest of v, which is not empty.
-func extremes(v []float32) (least, greatest int) {
+// extremes are the first places of the least and the greatest of v, which is not empty; false where not all of it is finite.
+func extremes(v []float32) (least, greatest int, ok bool) {
+	low, high, nothing := v[0], v[0], float32(0)
 	for i, x := range v {
-		if x < v[least] {
-			least = i
+		if x < low {
+			least, low = i, x
 		}
-		if x > v[greatest] {
-			greatest = i
+		if x > high {
+			greatest, high = i, x
 		}
+		nothing += x - x // NaN where x is not finite
 	}
-	return least, greatest
+	return least, greatest, nothing == 0
 }
 
 // Close frees the scratch pictures.

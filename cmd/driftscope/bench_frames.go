@@ -23,14 +23,16 @@ type benchFramesCmd struct {
 	Rounds  int     `default:"5" help:"Rounds a size, each of the path and of the kernels; medians are shown." placeholder:"N"`
 	Seconds float64 `default:"2" help:"Seconds measured in each." placeholder:"S"`
 	JSON    bool    `name:"json" help:"Print one JSON object instead of a table."`
-	Alone   string  `hidden:"" help:"Measure one side in this process: path or kernels."`
-	Rate    float64 `hidden:"" help:"Frames a second from a camera that does not wait; 0 is a source that does."`
+	Source  string  `help:"Instead, how many streams like this one the machine holds, and where it breaks: a configuration, or what run takes." placeholder:"SOURCE"`
+	Rate    float64 `help:"With --source: frames a second of one stream; by default as the frames' own times say." placeholder:"FPS"`
+	Alone   string  `hidden:"" help:"Measure one side in this process: path, kernels, opencv or streams."`
+	Streams int     `hidden:"" default:"1" help:"How many of them."`
 }
 
 // Help says what is measured, under the command's own help.
 func (c *benchFramesCmd) Help() string {
 	return "The path is run's own: pictures in memory are copied as a driver does, brought to 8 bits, equalised by CLAHE at full resolution, resized to 64x64, encoded, " +
-		"folded into the law of motion, and published on the embedded NATS server. The kernels are the same OpenCV calls and the same encoder in one tight loop on each core, " +
+		"folded into the law of motion, and published on the embedded NATS server. The kernels are the same calls and the same encoder in one tight loop on each core, once with the path's own CLAHE and once with OpenCV's, " +
 		"and nothing else; where python3 has OpenCV and PyTorch, a loop of these stands beside both. Latencies are from the camera to the end of publishing, at parts of the path's own frames a second, and with twice as many frames as it can take."
 }
 
@@ -70,6 +72,8 @@ type frameRow struct {
 	Bits    int     `json:"bits"`
 	Kernels float64 `json:"kernels_fps"`
 	Ratio   float64 `json:"ratio_to_kernels"` // median of the rounds' ratios
+	OpenCV  float64 `json:"opencv_fps"`       // of the kernels with OpenCV's CLAHE in the place of the path's
+	Over    float64 `json:"ratio_to_opencv"`  // likewise
 	sideCost
 	Loads  []loadCost `json:"loads"`
 	Python *duel      `json:"python,omitempty"`
@@ -106,6 +110,9 @@ func (c *benchFramesCmd) Run(ctx context.Context) error {
 	}
 	if c.Alone != "" {
 		return c.alone(ctx)
+	}
+	if c.Source != "" {
+		return c.plan(ctx)
 	}
 	found := frameFindings{Cores: runtime.NumCPU(), Rounds: c.Rounds, Seconds: c.Seconds}
 	for _, size := range c.Size {
@@ -147,24 +154,30 @@ func (c *benchFramesCmd) check() error {
 		return fmt.Errorf("--rounds: found %d, expected 1 to 100", c.Rounds)
 	case !(c.Seconds >= 0.1 && c.Seconds <= maxBenchSeconds):
 		return fmt.Errorf("--seconds: found %g, expected 0.1 to %d", c.Seconds, maxBenchSeconds)
+	case c.Streams < 1 || c.Streams > maxStreams:
+		return fmt.Errorf("--streams: found %d, expected 1 to %d", c.Streams, maxStreams)
+	case c.Rate != 0 && c.Source == "" && c.Alone == "":
+		return errors.New("--rate: is of a stream: give --source")
 	case !(c.Rate >= 0 && c.Rate <= 1e6):
 		return fmt.Errorf("--rate: found %g, expected 0 to 1000000 frames a second", c.Rate)
 	}
 	return nil
 }
 
-// alone measures one side on the first size and prints a sideCost.
+// alone measures one side on the first size and prints what it costs.
 func (c *benchFramesCmd) alone(ctx context.Context) error {
 	p := benchPictures{side: c.Size[0], bits: c.Bits[0]}
-	var cost sideCost
+	var cost streamsCost
 	var err error
 	switch c.Alone {
 	case "path":
-		cost, err = measurePath(ctx, p, c.Seconds, c.Rate)
-	case "kernels":
-		cost, err = measureKernels(ctx, p, c.Seconds)
+		cost.sideCost, err = measurePath(ctx, p, c.Seconds, c.Rate)
+	case "kernels", "opencv":
+		cost.sideCost, err = measureKernels(ctx, p, c.Seconds, c.Alone == "opencv")
+	case "streams":
+		cost, err = c.measureStreams(ctx)
 	default:
-		err = usage(fmt.Errorf("--alone: found %q, expected path or kernels", c.Alone))
+		err = usage(fmt.Errorf("--alone: found %q, expected path, kernels, opencv or streams", c.Alone))
 	}
 	if err != nil {
 		return err
@@ -178,7 +191,7 @@ func (c *benchFramesCmd) alone(ctx context.Context) error {
 // measure runs the rounds of one kind of picture, one side after the other, so that a machine that slows down slows both; then the loads.
 func (c *benchFramesCmd) measure(ctx context.Context, size, bits int) (frameRow, error) {
 	var paths []sideCost
-	var kernels, ratios []float64
+	var kernels, ratios, opencv, over []float64
 	for range c.Rounds {
 		path, err := c.contend(ctx, size, bits, "path", 0)
 		if err != nil {
@@ -188,10 +201,15 @@ func (c *benchFramesCmd) measure(ctx context.Context, size, bits int) (frameRow,
 		if err != nil {
 			return frameRow{}, err
 		}
+		other, err := c.contend(ctx, size, bits, "opencv", 0)
+		if err != nil {
+			return frameRow{}, err
+		}
+		opencv, over = append(opencv, other.FPS), append(over, path.FPS/other.FPS)
 		paths, kernels, ratios = append(paths, path), append(kernels, bare.FPS), append(ratios, path.FPS/bare.FPS)
 	}
 	slices.SortFunc(paths, func(a, b sideCost) int { return int(a.FPS - b.FPS) })
-	row := frameRow{Size: size, Bits: bits, Kernels: middleOf(kernels), Ratio: middleOf(ratios), sideCost: paths[len(paths)/2]}
+	row := frameRow{Size: size, Bits: bits, Kernels: middleOf(kernels), Ratio: middleOf(ratios), OpenCV: middleOf(opencv), Over: middleOf(over), sideCost: paths[len(paths)/2]}
 	for _, load := range loads {
 		cost, err := c.contend(ctx, size, bits, "path", load*row.FPS)
 		if err != nil {
@@ -271,12 +289,12 @@ func middleOf(v []float64) float64 {
 // print writes the findings for a person.
 func (f *frameFindings) print(w io.Writer) {
 	fmt.Fprintf(w, "From the camera to NATS on %d cores; medians of %d rounds of %g s. Latencies in ms, at half and at twice the capacity.\n\n", f.Cores, f.Rounds, f.Seconds)
-	fmt.Fprintln(w, "| pixels | bits | frames/s | kernels | ratio | CPU ms a frame | allocations | p50 at 50 % | p95 | p99 | frames/s at 200 % | p99 | peak MiB |")
-	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|---|---|---|---|")
+	fmt.Fprintln(w, "| pixels | bits | frames/s | kernels | ratio | with OpenCV's CLAHE | ratio | CPU ms a frame | allocations | p50 at 50 % | p95 | p99 | frames/s at 200 % | p99 | peak MiB |")
+	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|")
 	for _, r := range f.Sizes {
 		over := r.Loads[len(r.Loads)-1]
-		fmt.Fprintf(w, "| %d² | %d | %.0f | %.0f | %.2f | %.2f | %.1f | %.2f | %.2f | %.2f | %.0f | %.2f | %.0f |\n",
-			r.Size, r.Bits, r.FPS, r.Kernels, r.Ratio, r.CPU, r.Allocs, r.P50, r.P95, r.P99, over.FPS, over.P99, r.Peak)
+		fmt.Fprintf(w, "| %d² | %d | %.0f | %.0f | %.2f | %.0f | %.2f | %.2f | %.1f | %.2f | %.2f | %.2f | %.0f | %.2f | %.0f |\n",
+			r.Size, r.Bits, r.FPS, r.Kernels, r.Ratio, r.OpenCV, r.Over, r.CPU, r.Allocs, r.P50, r.P95, r.P99, over.FPS, over.P99, r.Peak)
 	}
 	f.printPython(w)
 	fmt.Fprintln(w, "\nMedian milliseconds of each stage:")

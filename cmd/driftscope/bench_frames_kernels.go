@@ -13,11 +13,12 @@ import (
 	"driftscope/internal/config"
 	"driftscope/internal/frame"
 	"driftscope/internal/latent"
+	"driftscope/preprocess"
 )
 
-// measureKernels runs the bare kernels on p in one tight loop on each core.
-func measureKernels(ctx context.Context, p benchPictures, seconds float64) (sideCost, error) {
-	model, err := loadModel(context.Background(), config.Default(), nil)
+// measureKernels runs the bare kernels on p in one tight loop on each core, with the path's CLAHE or OpenCV's.
+func measureKernels(ctx context.Context, p benchPictures, seconds float64, opencv bool) (sideCost, error) {
+	model, err := loadModel(ctx, config.Default(), nil)
 	if err != nil {
 		return sideCost{}, err
 	}
@@ -33,7 +34,7 @@ func measureKernels(ctx context.Context, p benchPictures, seconds float64) (side
 	g, ctx := errgroup.WithContext(ctx)
 	for core := range counts {
 		g.Go(func() error {
-			n, err := loop(ctx, model, p, ring, time.Duration(seconds*float64(time.Second)))
+			n, err := loop(ctx, model, p, ring, opencv, time.Duration(seconds*float64(time.Second)))
 			counts[core] = n
 			return err
 		})
@@ -51,7 +52,7 @@ func measureKernels(ctx context.Context, p benchPictures, seconds float64) (side
 }
 
 // loop is one core's: 8 bits, CLAHE, resize, float32, forward, into memory that is used again. It counts the frames after the warm-up.
-func loop(ctx context.Context, model *loadedModel, p benchPictures, ring []gocv.Mat, measured time.Duration) (n int, err error) {
+func loop(ctx context.Context, model *loadedModel, p benchPictures, ring []gocv.Mat, opencv bool, measured time.Duration) (n int, err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	encoder, err := model.NewEncoder()
@@ -59,10 +60,14 @@ func loop(ctx context.Context, model *loadedModel, p benchPictures, ring []gocv.
 		return 0, err
 	}
 	defer encoder.Close()
-	bytes, equal, small := gocv.NewMat(), gocv.NewMat(), gocv.NewMat()
-	defer bytes.Close()
-	defer equal.Close()
+	picture, small := frame.New(0, time.Time{}, frame.Meta{}, gocv.NewMat()), gocv.NewMat()
+	defer picture.Close()
 	defer small.Close()
+	own, err := preprocess.New("clahe", func(any) error { return nil })
+	if err != nil {
+		return 0, err
+	}
+	defer own.Close()
 	clahe := gocv.NewCLAHEWithParams(7.68, image.Pt(8, 8))
 	defer clahe.Close()
 	f := frame.New(0, time.Time{}, frame.Meta{}, gocv.NewMat())
@@ -76,9 +81,14 @@ func loop(ctx context.Context, model *loadedModel, p benchPictures, ring []gocv.
 		if since > warmUp+measured {
 			return n, nil
 		}
-		ring[i%len(ring)].ConvertToWithParams(&bytes, gocv.MatTypeCV8U, float32(a), float32(-window[0]*a))
-		clahe.Apply(bytes, &equal)
-		gocv.Resize(equal, &small, image.Pt(64, 64), 0, 0, gocv.InterpolationArea)
+		bytes := picture.Mat()
+		ring[i%len(ring)].ConvertToWithParams(bytes, gocv.MatTypeCV8U, float32(a), float32(-window[0]*a))
+		if opencv {
+			clahe.Apply(*bytes, bytes)
+		} else if err := own.Apply(ctx, picture); err != nil {
+			return n, err
+		}
+		gocv.Resize(*bytes, &small, image.Pt(64, 64), 0, 0, gocv.InterpolationArea)
 		small.ConvertToWithParams(f.Mat(), gocv.MatTypeCV32F, 1./255, 0)
 		if err := encoder.Encode(ctx, &z, f); err != nil {
 			return n, err

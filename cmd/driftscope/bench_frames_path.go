@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"image"
 	"io"
 	"math"
 	"math/rand/v2"
@@ -13,6 +14,7 @@ import (
 
 	"gocv.io/x/gocv"
 
+	"driftscope/internal/bus"
 	"driftscope/internal/config"
 	"driftscope/internal/frame"
 	"driftscope/internal/latent"
@@ -23,6 +25,8 @@ import (
 const (
 	ringLength = 8                      // pictures that come again and again
 	warmUp     = 500 * time.Millisecond // before anything is counted
+
+	mostLatencies = 1 << 16 // for which there is room from the beginning
 )
 
 // benchPictures are a spot on a noisy ground, a little further on its circle in each.
@@ -95,12 +99,13 @@ func (p benchPictures) steps() []config.Component {
 
 // studio is a source of pictures in memory: it copies the next one, as a driver does, as soon as it is asked or, with a period, at its time.
 type studio struct {
-	benchPictures
-	period  time.Duration // 0: whenever asked
-	seconds float64
+	ring         []gocv.Mat    // its own from Open on
+	period, late time.Duration // 0: whenever asked; before the first
+	seconds      float64
 
-	ring       []gocv.Mat
+	size       image.Point
 	seq        uint64
+	frames     frame.Pool
 	begun      time.Time
 	warm, cold mark // where counting begins and ends
 	counting   atomic.Bool
@@ -111,12 +116,13 @@ type mark struct {
 	at     time.Time
 	cpu    time.Duration
 	allocs uint64
+	frames uint64 // that the source has given
 }
 
 func (s *studio) mark() mark {
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
-	return mark{time.Now(), cpuTime(), memory.Mallocs}
+	return mark{time.Now(), cpuTime(), memory.Mallocs, s.seq}
 }
 
 // cpuTime is what all threads of this process have used.
@@ -129,7 +135,7 @@ func cpuTime() time.Duration {
 func (s *studio) Live() bool { return s.period > 0 }
 
 func (s *studio) Open(context.Context) error {
-	s.ring, s.begun = s.benchPictures.make(), time.Now()
+	s.size, s.begun = image.Pt(s.ring[0].Cols(), s.ring[0].Rows()), time.Now().Add(s.late)
 	return nil
 }
 
@@ -152,7 +158,7 @@ func (s *studio) Read(ctx context.Context) (*frame.Frame, error) {
 		s.cold = s.mark()
 		return nil, io.EOF
 	}
-	f := frame.New(s.seq, at, frame.Meta{Arrived: at}, s.ring[s.seq%ringLength].Clone())
+	f := s.frames.New(s.seq, at, frame.Meta{Arrived: at}, s.ring[s.seq%uint64(len(s.ring))].Clone())
 	s.seq++
 	return f, nil
 }
@@ -188,7 +194,7 @@ func (s *stopwatch) Write(ctx context.Context, m latent.Message) error {
 
 // measurePath runs the stages of run on p, for a time, with a camera of a rate, or as fast as they go.
 func measurePath(ctx context.Context, p benchPictures, seconds, rate float64) (sideCost, error) {
-	source := &studio{benchPictures: p, seconds: seconds}
+	source := &studio{ring: p.make(), seconds: seconds}
 	if rate > 0 {
 		source.period = time.Duration(float64(time.Second) / rate)
 	}
@@ -204,20 +210,41 @@ func measurePath(ctx context.Context, p benchPictures, seconds, rate float64) (s
 	if s.model, err = loadModel(ctx, cfg, server); err != nil {
 		return sideCost{}, err
 	}
-	if err = s.finish(ctx, cfg, p.steps(), nil, false); err == nil {
-		err = s.attach(server, false)
-	}
+	watch, err := s.watched(ctx, server, p.steps(), source)
 	if err != nil {
-		s.close()
 		return sideCost{}, err
 	}
-	watch := &stopwatch{Sink: s.stages.Sinks[0].Sink, studio: source, latencies: make([]time.Duration, 0, 1<<20)}
-	s.stages.Sinks[0].Sink = watch
-	summary, err := pipeline.Run(ctx, s.stages, pipeline.Options{Stream: cfg.Stream, Grace: cfg.Grace, ViewEvery: s.viewEvery()})
+	summary, err := s.run(ctx, 0)
 	if err != nil {
 		return sideCost{}, err
 	}
 	return watch.cost(summary), ctx.Err()
+}
+
+// watched makes the stages behind source, with a stopwatch in the place of the first sink. With an error nothing is left open.
+func (s *stream) watched(ctx context.Context, server *bus.Conn, steps []config.Component, source *studio) (*stopwatch, error) {
+	err := s.finish(ctx, s.cfg, steps, nil, false)
+	if err == nil {
+		err = s.attach(server, false)
+	}
+	if err != nil {
+		s.close()
+		return nil, err
+	}
+	watch := &stopwatch{Sink: s.stages.Sinks[0].Sink, studio: source, latencies: make([]time.Duration, 0, mostLatencies)}
+	s.stages.Sinks[0].Sink = watch
+	return watch, nil
+}
+
+// add takes over what another has noted.
+func (s *stopwatch) add(other *stopwatch) {
+	if len(s.latencies) == 0 || other.first.Before(s.first) {
+		s.first = other.first
+	}
+	if other.last.After(s.last) {
+		s.last = other.last
+	}
+	s.latencies = append(s.latencies, other.latencies...)
 }
 
 // cost is what was counted.

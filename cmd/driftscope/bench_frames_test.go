@@ -2,7 +2,13 @@ package main
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"testing"
+	"time"
+
+	"driftscope/internal/config"
+	"driftscope/internal/pipeline"
 )
 
 // TestBenchFrames: both sides run, and their figures hang together. How large they are is the machine's affair.
@@ -16,7 +22,7 @@ func TestBenchFrames(t *testing.T) {
 		t.Fatalf("found %+v", found)
 	}
 	row := found.Sizes[0]
-	if !(row.FPS > 0 && row.Kernels > 0 && row.CPU > 0 && row.Peak > 0) || row.Ratio != row.FPS/row.Kernels {
+	if !(row.FPS > 0 && row.Kernels > 0 && row.OpenCV > 0 && row.CPU > 0 && row.Peak > 0) || row.Ratio != row.FPS/row.Kernels || row.Over != row.FPS/row.OpenCV {
 		t.Errorf("found %+v", row)
 	}
 	if !(0 < row.P50 && row.P50 <= row.P95 && row.P95 <= row.P99) {
@@ -30,5 +36,54 @@ func TestBenchFrames(t *testing.T) {
 	}
 	if o := drive(t, t.TempDir(), "bench", "frames", "--bits", "12"); o.status != 2 {
 		t.Errorf("status %d, %s", o.status, o.errors)
+	}
+}
+
+// TestBenchFramesSource: more streams are tried until frames are lost, and the machine holds fewer.
+func TestBenchFramesSource(t *testing.T) {
+	folder := t.TempDir()
+	written(t, folder, map[string]string{"a.yaml": "stream: a\nsource: {sim: {name: balls-ou, realtime: false}}\nonline: {state: law}\n"})
+	o := drive(t, folder, "bench", "frames", "--source", "a.yaml", "--rate", "700", "--seconds", "0.3", "--json")
+	var found capacity
+	if err := json.Unmarshal([]byte(o.out), &found); err != nil || o.status != 0 {
+		t.Fatalf("status %d, %v\n%s%s", o.status, err, o.out, o.errors)
+	}
+	if found.Rate != 700 || found.Alone.FPS <= 0 || found.Alone.Width != 64 || len(found.Trials) == 0 {
+		t.Errorf("found %+v", found)
+	}
+	if found.Breaks != found.Held+1 && !(found.Breaks == 0 && found.Held == maxStreams) {
+		t.Errorf("holds %d, breaks at %d", found.Held, found.Breaks)
+	}
+	if _, err := os.Stat(filepath.Join(folder, "law")); err == nil {
+		t.Error("the configuration's own state was written")
+	}
+	drive(t, folder, "bench", "frames", "--rate", "5").check(t, 2, "--rate: is of a stream: give --source")
+}
+
+// TestFrameAllocations: from the source to the estimate a frame takes no memory from Go's heap once the stream runs. Refinement, views and
+// health, which are made beside it or at their own pace, are left out; what remains are a few objects of the runtime's in a second.
+func TestFrameAllocations(t *testing.T) {
+	p := benchPictures{side: 64, bits: 16}
+	camera := &studio{ring: p.make(), seconds: 1}
+	s := &stream{cfg: config.Default()}
+	var err error
+	if s.model, err = loadModel(t.Context(), s.cfg, nil); err != nil {
+		t.Fatal(err)
+	}
+	s.stages.Source = camera
+	if err := s.finish(t.Context(), s.cfg, p.steps(), []uint64{}, false); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pipeline.Run(t.Context(), s.stages, pipeline.Options{Health: time.Hour}); err != nil {
+		t.Fatal(err)
+	}
+	frames := camera.cold.frames - camera.warm.frames
+	if frames == 0 {
+		t.Fatal("no frame was counted")
+	}
+	if each := float64(camera.cold.allocs-camera.warm.allocs) / float64(frames); each > 0.25 {
+		t.Errorf("%.2f allocations a frame in %d frames, expected none", each, frames)
+	} else {
+		t.Logf("%.4f allocations a frame in %d frames", each, frames)
 	}
 }

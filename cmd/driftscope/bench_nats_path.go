@@ -84,11 +84,7 @@ func (c *benchNATSCmd) alone(ctx context.Context) (err error) {
 	}
 	watch := &punctual{Sink: s.stages.Sinks[0].Sink}
 	s.stages.Sinks[0].Sink = watch
-	summary, err := pipeline.Run(ctx, s.stages, pipeline.Options{
-		Stream: cfg.Stream, Grace: cfg.Grace, ViewEvery: s.viewEvery(), Frames: uint64((c.Seconds + 2*warmUp.Seconds()) * c.FPS),
-	})
-	s.swapper.close()
-	s.bucket.Close()
+	summary, err := s.run(ctx, uint64((c.Seconds+2*warmUp.Seconds())*c.FPS))
 	if err != nil {
 		return err
 	}

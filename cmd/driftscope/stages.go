@@ -167,6 +167,7 @@ func newEncoders(m *loadedModel) (made []pipeline.Encoder, err error) {
 	if m.Card.Clock > 0 {
 		lanes = 1
 	}
+	giveCores(lanes)
 	for range lanes {
 		encoder, err := m.NewEncoder()
 		if err != nil {

@@ -36,6 +36,7 @@ type Frame struct {
 	mat    gocv.Mat
 	window window
 	closed bool
+	home   *Pool // nil where the frame was made by New
 }
 
 // New makes a frame that owns mat.
@@ -55,13 +56,17 @@ func (f *Frame) Replace(m gocv.Mat) {
 	f.mat = m
 }
 
-// Close frees the pixels. It may be called more than once.
+// Close frees the pixels. It may be called more than once, but for a frame of a Pool, which may be another by then.
 func (f *Frame) Close() error {
 	if f.closed {
 		return nil
 	}
 	f.closed = true
-	return f.mat.Close()
+	err := f.mat.Close()
+	if f.home != nil {
+		f.home.put(f)
+	}
+	return err
 }
 
 // Notice adds an event that the runner will publish with this frame.

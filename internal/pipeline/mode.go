@@ -75,7 +75,7 @@ func newest(frames []*frame.Frame) int { return len(frames) - 1 }
 
 // overflow loses f, which had no room although none may be lost, and says why the run ends.
 func (r *runner) overflow(track context.Context, f *frame.Frame) error {
-	waiting := r.frames.len()
+	waiting, seq := r.frames.len(), f.Seq
 	r.discard(track, f, queueFull, "mode lossless: there was no room for this frame")
-	return fmt.Errorf("mode lossless: frame %d came while %d waited, and there is no room for more: tracking is slower than the source: take a smaller roi or a slower frame rate, a longer queue for a short burst, or mode latest", f.Seq, waiting)
+	return fmt.Errorf("mode lossless: frame %d came while %d waited, and there is no room for more: tracking is slower than the source: take a smaller roi or a slower frame rate, a longer queue for a short burst, or mode latest", seq, waiting)
 }

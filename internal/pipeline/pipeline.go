@@ -26,7 +26,7 @@ type Source interface {
 	// Open connects. ctx bounds the connecting only, and has ended soon after Open returned.
 	Open(ctx context.Context) error
 	// Read returns the next frame, which the caller owns; io.EOF at the end, ErrNotConnected when it must be reopened,
-	// *ErrSkip when one frame was lost and the next may be fine. It returns promptly when ctx, which is for this Read alone, ends.
+	// *ErrSkip when one frame was lost and the next may be fine. It returns promptly when ctx ends, and keeps nothing of ctx.
 	Read(ctx context.Context) (*frame.Frame, error)
 	// Close frees what Open took. It is called once for every Open, from the goroutine that called Open and Read: after the last Read,
 	// or after an Open that failed.

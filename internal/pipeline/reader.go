@@ -100,8 +100,9 @@ func (r *runner) admit(track context.Context, f *frame.Frame, unread uint64) err
 
 // discard closes a frame that will not be tracked and counts it.
 func (r *runner) discard(ctx context.Context, f *frame.Frame, cause, text string) {
+	seq := f.Seq
 	f.Close()
-	r.drop(ctx, f.Seq, cause, text, 1)
+	r.drop(ctx, seq, cause, text, 1)
 }
 
 // tell publishes the events that ride on f, once.

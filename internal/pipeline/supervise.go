@@ -35,6 +35,10 @@ type supervisor struct {
 	seen   time.Time // when the last frame came in time, or the source was first opened
 	offset uint64    // from the source's numbers, which begin at 0 whenever it is opened, to the stream's
 	next   uint64    // the number that the stream's next frame has if none is lost
+
+	ctx    context.Context // lent to one Read after the other, until it has ended
+	cancel context.CancelFunc
+	silent *time.Timer // cancels it; nil before the first Read that may not last for ever
 }
 
 func supervise(r *runner) *supervisor {
@@ -85,8 +89,8 @@ var errLost = errors.New("source lost")
 
 // try reads once. A frame that comes although the source was given up is not lost.
 func (s *supervisor) try(stop, track context.Context) (*frame.Frame, error) {
-	ctx, cancel := s.watched(stop)
-	defer cancel()
+	ctx := s.watched(stop)
+	defer s.unwatch()
 	start := time.Now()
 	s.requests <- request{reading, ctx}
 	var o outcome
@@ -119,12 +123,28 @@ func (s *supervisor) try(stop, track context.Context) (*frame.Frame, error) {
 	return nil, o.err
 }
 
-// watched is the context of one Read: it ends with stop, and for a live source when the source has been silent for too long.
-func (s *supervisor) watched(stop context.Context) (context.Context, context.CancelFunc) {
-	if !s.waits.Load() && s.o.Stall > 0 {
-		return context.WithTimeout(stop, s.o.Stall)
+// watched is the context of a Read: it ends with stop, and for a live source when the source has been silent for too long. One that has not
+// ended serves the next Read too.
+func (s *supervisor) watched(stop context.Context) context.Context {
+	if s.ctx == nil || s.ctx.Err() != nil {
+		s.ctx, s.cancel = context.WithCancel(stop)
+		s.silent = nil
 	}
-	return context.WithCancel(stop)
+	switch {
+	case s.waits.Load() || s.o.Stall == 0:
+	case s.silent == nil:
+		s.silent = time.AfterFunc(s.o.Stall, s.cancel)
+	default:
+		s.silent.Reset(s.o.Stall)
+	}
+	return s.ctx
+}
+
+// unwatch ends the watch over a Read that has returned. Where it was about to cut that off, the context is not lent again.
+func (s *supervisor) unwatch() {
+	if s.silent != nil && !s.silent.Stop() {
+		s.cancel()
+	}
 }
 
 // stalled gives a silent source up, unless it was told to stop.
@@ -213,6 +233,9 @@ func (s *supervisor) close(stop context.Context) error {
 // end closes the source for good.
 func (s *supervisor) end(stop context.Context) error {
 	defer s.dismiss()
+	if s.cancel != nil {
+		s.cancel()
+	}
 	if err := s.close(stop); err != nil && s.left == nil {
 		return fmt.Errorf("source: not closed cleanly: %w", err)
 	}

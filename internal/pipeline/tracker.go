@@ -233,8 +233,8 @@ func (t *tracker) alarm(ctx context.Context) {
 	}
 }
 
-// refuse closes and counts a frame that gets no estimate; the next one that does says so.
+// refuse counts a frame that gets no estimate; the next one that does says so.
 func (t *tracker) refuse(ctx context.Context, f *frame.Frame, skip *ErrSkip) {
 	t.lost += f.Meta.Dropped + 1
-	t.discard(ctx, f, skip.Cause, skip.Error())
+	t.drop(ctx, f.Seq, skip.Cause, skip.Error(), 1)
 }

@@ -1,0 +1,51 @@
+package frame
+
+import (
+	"sync"
+	"time"
+
+	"gocv.io/x/gocv"
+)
+
+// kept is how many closed frames a pool holds at most.
+const kept = 512
+
+// Pool makes frames out of those that were closed, so that a source allocates none. The zero value is ready, and any number of goroutines may
+// use and close its frames.
+type Pool struct {
+	mu   sync.Mutex
+	free []*Frame
+}
+
+// New is New of this package. Beside the frame's memory, that of its events and of its centroid is used again where m has none.
+func (p *Pool) New(seq uint64, t time.Time, m Meta, mat gocv.Mat) *Frame {
+	f := p.take()
+	if m.Events == nil {
+		m.Events = f.Meta.Events[:0]
+	}
+	if m.Centroid == nil {
+		m.Centroid = f.Meta.Centroid[:0]
+	}
+	f.Seq, f.Time, f.Meta, f.mat, f.window, f.closed = seq, t, m, mat, whole, false
+	return f
+}
+
+func (p *Pool) take() *Frame {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := len(p.free)
+	if n == 0 {
+		return &Frame{home: p}
+	}
+	f := p.free[n-1]
+	p.free = p.free[:n-1]
+	return f
+}
+
+func (p *Pool) put(f *Frame) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.free) < kept {
+		p.free = append(p.free, f)
+	}
+}
