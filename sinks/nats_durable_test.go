@@ -301,7 +301,7 @@ func TestDurableFull(t *testing.T) {
 	if err := s.Write(t.Context(), next); err != nil { // a law that was refused comes again
 		t.Fatal(err)
 	}
-	for _, want := range []string{"latent", "sde"} { // what looks on sees each once, whether it is kept or not
+	for _, want := range []string{"latent", GlanceToken, "sde"} { // what looks on sees each once, whether it is kept or not
 		if m, err := live.NextMsg(5 * time.Second); err != nil || m.Subject != "driftscope.local.bead."+want {
 			t.Errorf("found %v, %v: expected one %s", m, err, want)
 		}
