@@ -11,7 +11,7 @@ import (
 )
 
 // archive writes values to buf, or reads them off it, in the order in which it is shown them: one list of fields serves both
-// ways. It keeps the first error, after which it changes nothing.
+// ways. Writing, it changes none of them, for others may be reading some. It keeps the first error, after which it changes nothing.
 type archive struct {
 	writing bool
 	buf     []byte // written so far, or left to read
@@ -35,6 +35,9 @@ func (a *archive) require(ok bool, format string, args ...any) {
 	}
 }
 
+// reads says that what was shown is to be changed.
+func (a *archive) reads() bool { return !a.writing && a.err == nil }
+
 // uint passes on eight bytes.
 func (a *archive) uint(v *uint64) {
 	switch {
@@ -54,7 +57,7 @@ func (a *archive) float(v *float64) {
 	bits := math.Float64bits(*v)
 	a.uint(&bits)
 	x := math.Float64frombits(bits)
-	if a.require(a.writing || math.Abs(x) <= largest, "a number is %g", x); a.err == nil {
+	if a.require(a.writing || math.Abs(x) <= largest, "a number is %g", x); a.reads() {
 		*v = x
 	}
 }
@@ -81,8 +84,9 @@ func (a *archive) bool(v *bool) {
 		bit = 1
 	}
 	a.uint(&bit)
-	a.require(bit <= 1, "a flag is %d", bit)
-	*v = bit == 1
+	if a.require(bit <= 1, "a flag is %d", bit); a.reads() {
+		*v = bit == 1
+	}
 }
 
 // activity passes on a decision; none yet is undecided.
@@ -90,7 +94,7 @@ func (a *archive) activity(v *latent.Activity) {
 	all := [...]latent.Activity{latent.Undecided, latent.Inactive, latent.Active}
 	code := uint64(max(0, slices.Index(all[:], *v)))
 	a.uint(&code)
-	if a.require(code < uint64(len(all)), "a decision is %d", code); a.err == nil {
+	if a.require(code < uint64(len(all)), "a decision is %d", code); a.reads() {
 		*v = all[code]
 	}
 }
@@ -100,8 +104,9 @@ func (a *archive) time(v *time.Time) {
 	seconds, nanos := uint64(v.Unix()), uint64(v.Nanosecond())
 	a.uint(&seconds)
 	a.uint(&nanos)
-	a.require(nanos < 1e9, "a time has %d ns", nanos)
-	*v = time.Unix(int64(seconds), int64(nanos)).UTC()
+	if a.require(nanos < 1e9, "a time has %d ns", nanos); a.reads() {
+		*v = time.Unix(int64(seconds), int64(nanos)).UTC()
+	}
 }
 
 // expect writes v, or fails unless it reads v.

@@ -120,8 +120,9 @@ func (a *archive) archiveField(f *latent.Field, dim int) *latent.Field {
 	for i := range f.Axes {
 		axis := uint64(f.Axes[i])
 		a.uint(&axis)
-		a.require(axis < uint64(dim), "an axis %d of %d", axis, dim)
-		f.Axes[i] = int(axis)
+		if a.require(axis < uint64(dim), "an axis %d of %d", axis, dim); a.reads() {
+			f.Axes[i] = int(axis)
+		}
 	}
 	for k := range f.Z {
 		a.floats(f.Z[k])

@@ -63,6 +63,9 @@ func TestBenchFramesSource(t *testing.T) {
 // TestFrameAllocations: from the source to the estimate a frame takes no memory from Go's heap once the stream runs. Refinement, views and
 // health, which are made beside it or at their own pace, are left out; what remains are a few objects of the runtime's in a second.
 func TestFrameAllocations(t *testing.T) {
+	if matsProfiled {
+		t.Skip("the profile of Mats takes memory for each: make test runs this without")
+	}
 	p := benchPictures{side: 64, bits: 16}
 	camera := &studio{ring: p.make(), seconds: 1}
 	s := &stream{cfg: config.Default()}

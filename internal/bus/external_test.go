@@ -85,7 +85,7 @@ func write(t *testing.T, path string, data []byte) {
 // reaches says whether a connection with these options publishes and receives, or why not.
 func reaches(t *testing.T, o Options) error {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // a refusal is not waited for longer
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second) // a refusal is not waited for longer
 	defer cancel()
 	c, err := Connect(ctx, o)
 	if err != nil {
