@@ -28,7 +28,7 @@ export class Controls {
   }
 
   draw(stream, state) {
-    this.running = !["ended", "waiting"].includes(state.word);
+    this.running = !["ended", "failed", "waiting"].includes(state.word);
     find("#commands").hidden = !this.context().allowed;
     for (const button of this.buttons) button.disabled = !this.usable;
     const [pause, freeze] = this.buttons;

@@ -37,7 +37,7 @@ const checks = {
 
   event: (m) => typeof m.code === "string" && typeof m.text === "string" && m.text.length <= MAX_TEXT && m.code.length <= MAX_TEXT,
 
-  health: (m) => typeof m.state === "string" && entries(m.frames_dropped) && entries(m.alarms) && Array.isArray(m.stages) && m.stages.length <= MAX_ENTRIES,
+  health: (m) => typeof m.state === "string" && (m.problem === undefined || typeof m.problem === "string") && entries(m.frames_dropped) && entries(m.alarms) && Array.isArray(m.stages) && m.stages.length <= MAX_ENTRIES,
 
   view: (m) => typeof m.preview_jpeg === "string" && (!m.region || region(m.region)) && (m.whole_jpeg === undefined || typeof m.whole_jpeg === "string"),
 

@@ -81,6 +81,7 @@ export class Stream {
     const applied = { command_pause: ["paused", true], command_freeze: ["frozen", true], command_unfreeze: ["frozen", false] }[m.code];
     if (applied) this[applied[0]] = applied[1];
     if (m.code === "command_resume" || m.code === "command_start") this.paused = this.frozen = false;
+    if (m.code === "command_model") this.remodelled();
     if (m.code === "source_lost") this.sourceLost = m.text;
     if (m.code === "source_back") this.sourceLost = "";
     if (event.alarm) {
@@ -108,6 +109,7 @@ export class Stream {
     if (away) return { word: "server away", tone: "bad", why: "The NATS server does not answer; the page keeps trying. What is shown is the last that came." };
     if (!this.health) return { word: "waiting", tone: "idle", why: "No health message yet; one comes every second." };
     const silent = (now - this.heard) / 1000;
+    if (this.health.state === "stopped" && this.health.problem) return { word: "failed", tone: "bad", why: `The run has failed: ${this.health.problem.slice(0, 500)}` };
     if (this.health.state === "stopped") return { word: "ended", tone: "idle", why: "The run has ended; what is shown is its last." };
     if (silent > 1 + LISTENING) return { word: `silent ${Math.floor(silent)} s`, tone: "bad", why: "Nothing is heard of this stream. It was stopped, or cannot reach the server." };
     if (this.sourceLost || this.health.state === "source_lost") return { word: "source lost", tone: "bad", why: this.sourceLost || "The source does not answer; it is tried again." };
@@ -138,9 +140,15 @@ export class Stream {
   }
 
   restarted() {
+    this.remodelled();
+    Object.assign(this, { paused: false, sourceLost: "" });
+  }
+
+  /** Forgets what was known of other latents and their law. */
+  remodelled() {
     this.begin();
     this.alarms.clear();
-    Object.assign(this, { paused: false, frozen: false, sourceLost: "", law: null, field: null, view: null, whole: "" });
+    Object.assign(this, { frozen: false, law: null, field: null, view: null, whole: "" });
   }
 }
 

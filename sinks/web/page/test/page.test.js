@@ -131,6 +131,12 @@ test("the state says what a person should know first", () => {
   assert.equal(word(1700), "tracking", "a new run is not frozen");
   stream.take("health", health({ uptime_s: 2, frames_in: 60, frames_tracked: 30, frames_dropped: { paused: 30 } }), 2600);
   assert.equal(word(2700), "paused", "paused before the page was opened");
+  stream.law = {};
+  stream.take("event", event("command_model", "info"), 2700);
+  assert.equal(stream.law, null, "another model has another law");
+  assert.equal(word(2700), "paused", "and is as paused as the one before");
+  stream.take("health", health({ state: "stopped", problem: "source: it burns", uptime_s: 2.5 }), 3000);
+  assert.deepEqual([stream.state(3000).word, stream.state(3000).why], ["failed", "The run has failed: source: it burns"]);
   stream.take("health", health({ state: "stopped", uptime_s: 3 }), 3600);
   assert.equal(word(90000), "ended");
 });
