@@ -67,6 +67,21 @@ func interrupt(t *testing.T, c *exec.Cmd) {
 	}
 }
 
+// stopMolecule ends the stream molecule of a run that told where it publishes.
+func stopMolecule(t *testing.T, told []string) {
+	t.Helper()
+	for _, line := range told {
+		if at, ok := strings.CutPrefix(line, "publishing on "); ok {
+			at, _, _ = strings.Cut(at, " ")
+			if m, err := dial(t, at).Request("driftscope.local.molecule.cmd.stop", nil, 10*time.Second); err != nil || string(m.Data) != "ok" {
+				t.Fatalf("stop: %v, %v", m, err)
+			}
+			return
+		}
+	}
+	t.Fatalf("nothing says where it publishes: %v", told)
+}
+
 // What the page says, as JavaScript.
 const (
 	moving   = `/frame [1-9]/.test(document.querySelector('#view-facts').textContent)`
@@ -82,7 +97,7 @@ func badge(word string) string {
 // TestDashboard is what a person at the microscope sees and does, through a restart of the program.
 func TestDashboard(t *testing.T) {
 	b := openBrowser(t)
-	run, address := shown(t, "run", "sim:molecule", "--nats-port", "0", "--dashboard", "127.0.0.1:0", "--no-status", "--state", "state")
+	run, address, told := introduced(t, "run", "sim:molecule", "--stay", "--nats-port", "0", "--dashboard", "127.0.0.1:0", "--no-status", "--state", "state")
 	b.do(chromedp.Navigate(address))
 	b.until(time.Minute, "the first frame", moving)
 
@@ -118,6 +133,12 @@ func TestDashboard(t *testing.T) {
 	steerRegion(t, b)
 	b.do(chromedp.Click(chromedp.CSS("#reset")), chromedp.Click(chromedp.CSS(`#confirm button[value="yes"]`)))
 	b.until(10*time.Second, "the reset", `document.querySelector('#events').textContent.includes('command reset')`)
+	b.clean(false)
+
+	stopMolecule(t, told)
+	b.until(10*time.Second, "the end", badge("ended"))
+	b.do(chromedp.Click(chromedp.CSS("#pause"))) // which reads Start
+	b.until(time.Minute, "tracking, started again", tracking)
 	b.clean(false)
 
 	hide := `Object.defineProperty(document, 'hidden', {value: %t, configurable: true}); document.dispatchEvent(new Event('visibilitychange'))`

@@ -28,24 +28,36 @@ export class Controls {
   }
 
   draw(stream, state) {
-    this.running = !["ended", "failed", "waiting"].includes(state.word);
+    this.ended = ["ended", "failed"].includes(state.word);
+    this.running = !this.ended && state.word !== "waiting";
     find("#commands").hidden = !this.context().allowed;
     for (const button of this.buttons) button.disabled = !this.usable;
     const [pause, freeze] = this.buttons;
-    say(pause, stream.paused ? "Resume" : "Pause");
+    pause.disabled = !this.usable && !this.startable;
+    say(pause, this.ended ? "Start" : stream.paused ? "Resume" : "Pause");
     say(freeze, stream.frozen ? "Unfreeze" : "Freeze");
     pause.setAttribute("aria-pressed", stream.paused);
     freeze.setAttribute("aria-pressed", stream.frozen);
   }
 
-  /** Whether a command can be sent now. */
-  get usable() {
+  /** Whether anything can be sent now. */
+  get free() {
     const { allowed, nats, stream } = this.context();
-    return Boolean(allowed && nats && stream && this.running && !this.busy);
+    return Boolean(allowed && nats && stream && !this.busy);
+  }
+
+  /** Whether the stream can be told something while it runs. */
+  get usable() {
+    return this.free && this.running;
+  }
+
+  /** Whether it can be told to run again; a run without --stay is gone, and nobody answers. */
+  get startable() {
+    return this.free && this.ended;
   }
 
   pause() {
-    this.send(this.context().stream?.paused ? "resume" : "pause");
+    this.send(this.ended ? "start" : this.context().stream?.paused ? "resume" : "pause");
   }
 
   freeze() {
@@ -78,7 +90,7 @@ export class Controls {
   /** Sends a command with what it takes, and shows the answer. */
   async send(name, payload) {
     const { nats, prefix, stream } = this.context();
-    if (!this.usable) return;
+    if (!(name === "start" ? this.startable : this.usable)) return;
     this.busy = true;
     const { ok, text } = await command(nats, prefix, stream, name, payload);
     this.busy = false;

@@ -184,7 +184,7 @@ test("every kind of answer to a command is understood", async () => {
     [() => ({ data: encode(""), headers: headers({ "Nats-Service-Error": "not now", "Nats-Service-Error-Code": "409" }) }), false, "not now (409)"],
     [fail("PermissionViolationError", "Permissions Violation for Publish"), false, "You may look, but not command: the NATS server refused pause."],
     [fail("NoRespondersError", "no responders"), false, "Nobody takes commands for this stream: it has ended."],
-    [fail("TimeoutError", "timeout"), false, "No answer within 3 s: whether the command was applied is not known."],
+    [fail("TimeoutError", "timeout"), false, "No answer in time: whether the command was applied is not known."],
   ];
   for (const [reply, ok, text] of cases) assert.deepEqual(await command(nats(reply), "driftscope", stream, "pause"), { ok, text });
   assert.equal((await command(null, "driftscope", stream, "pause")).ok, false);
