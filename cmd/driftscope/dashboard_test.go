@@ -314,7 +314,11 @@ func TestMetricsOfARun(t *testing.T) {
 		`driftscope_stream_state{state="tracking",stream="bead"} 1`, `driftscope_frames_tracked_total{stream="bead"} `,
 		`driftscope_latent_sigma{dim="1",stream="bead"} `, `driftscope_stage_seconds_count{stage="publish",stream="bead"} `,
 	} {
-		if status, body := ask("metrics"); status != http.StatusOK || !strings.Contains(body, want) {
+		status, body := ask("metrics")
+		for end := time.Now().Add(time.Minute); !strings.Contains(body, want) && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+			status, body = ask("metrics") // the law is known after some frames
+		}
+		if status != http.StatusOK || !strings.Contains(body, want) {
 			t.Errorf("found %d, expected %s", status, want)
 		}
 	}
