@@ -3,7 +3,6 @@ package sinks
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"sync"
 	"time"
@@ -155,9 +154,7 @@ func decodeStart(c latent.Command) (Start, error) {
 	if len(bytes.TrimSpace(c.Payload)) == 0 {
 		return start, nil
 	}
-	d := json.NewDecoder(bytes.NewReader(c.Payload))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&start); err != nil || d.More() {
+	if err := latent.DecodePayload(c.Payload, &start); err != nil {
 		return start, latent.Refuse(latent.Malformed, `start: found %.80q: send nothing, or {"config": true} to take the configuration from KV`, c.Payload)
 	}
 	return start, nil

@@ -79,6 +79,7 @@ func TestStay(t *testing.T) {
 		t.Fatal(err)
 	}
 	ask("start", `{"config": "kv"}`, "400", `send nothing, or {"config": true}`)
+	ask("start", `{"config": true}}`, "400", `send nothing, or {"config": true}`)
 	ask("start", `{} {}`, "400", "send nothing")
 	go func() {
 		start := <-started
@@ -99,8 +100,8 @@ func TestStay(t *testing.T) {
 		t.Errorf("found %+v", found)
 	} else {
 		for _, e := range found["bead"].Endpoints {
-			if e.Name == "start" && e.NumRequests != 4 {
-				t.Errorf("%d starts are counted, expected 4", e.NumRequests)
+			if e.Name == "start" && e.NumRequests != 5 {
+				t.Errorf("%d starts are counted, expected 5", e.NumRequests)
 			}
 		}
 	}

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -54,11 +52,9 @@ var digest256 = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 // readWanted refuses whatever does not say exactly one model.
 func readWanted(payload []byte) (w wanted, err error) {
-	d := json.NewDecoder(bytes.NewReader(payload))
-	d.DisallowUnknownFields()
-	err = d.Decode(&w)
+	err = latent.DecodePayload(payload, &w)
 	named := w.Name != "" && !w.Back && (w.SHA256 == "" || digest256.MatchString(w.SHA256))
-	if err != nil || d.More() || !named && w != (wanted{Back: true}) {
+	if err != nil || !named && w != (wanted{Back: true}) {
 		return w, latent.Refuse(latent.Malformed, `model: found %.80q: send {"name": "spot"}, if you like with "sha256": and 64 hexadecimal digits, or {"back": true}`, payload)
 	}
 	return w, nil

@@ -129,6 +129,7 @@ func TestSwapModels(t *testing.T) {
 	r.spoil(spot)
 	for _, refused := range []struct{ payload, code, want string }{
 		{`{"name": "spot"`, "400", "send "},
+		{`{"name": "spot"}}`, "400", "send "},
 		{`{"name": "a.b"}`, "400", "letters"},
 		{`{"name": "spot", "back": true}`, "400", "send "},
 		{`{"name": "spot", "sha256": "abc"}`, "400", "64 hexadecimal"},

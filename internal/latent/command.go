@@ -1,12 +1,27 @@
 package latent
 
-import "fmt"
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
 
 // Command is a request from outside; the runner applies it between two frames and answers on Reply.
 type Command struct {
 	Name    string
 	Payload []byte      // JSON, as it came: bounded in size, and not yet looked at
 	Reply   func(error) // called exactly once, from any goroutine; never nil. A *Refusal says whose fault it is
+}
+
+// DecodePayload fills dst from a command's payload: one JSON value, no key that dst does not have, and nothing behind it.
+func DecodePayload(payload []byte, dst any) error {
+	if !json.Valid(payload) { // a decoder stops where the first value ends
+		return errors.New("not one JSON value")
+	}
+	d := json.NewDecoder(bytes.NewReader(payload))
+	d.DisallowUnknownFields()
+	return d.Decode(dst)
 }
 
 // Refusal is why a command was not applied. Code is one of the constants below, as in HTTP.

@@ -127,9 +127,7 @@ func (t *tracker) apply(c latent.Command) error {
 // move puts the region of interest elsewhere.
 func (t *tracker) move(c latent.Command) error {
 	var to struct{ X, Y *int }
-	d := json.NewDecoder(bytes.NewReader(c.Payload))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&to); err != nil || !json.Valid(c.Payload) || to.X == nil || to.Y == nil {
+	if err := latent.DecodePayload(c.Payload, &to); err != nil || to.X == nil || to.Y == nil {
 		return latent.Refuse(latent.Malformed, `roi: found %.80q: send {"x": 120, "y": 80}, the upper left corner of the region in pixels`, c.Payload)
 	}
 	for _, step := range t.crew.steps {

@@ -65,15 +65,15 @@ func (t *tracker) run(stop, ctx context.Context) {
 			t.fail(fmt.Errorf("%s: not closed cleanly: %w", stage, err))
 		}
 	}
-	t.finish(ctx)
+	t.finish(stop, ctx)
 	check("the law's state", t.keeper.end())
 	check("estimator", t.Estimator.Close())
 }
 
-// finish publishes the law of a whole recording, once its last frame has been tracked.
-func (t *tracker) finish(ctx context.Context) {
+// finish publishes the law of a whole recording, once its last frame has been tracked. A run that was told to stop does not wait for it.
+func (t *tracker) finish(stop, ctx context.Context) {
 	e, ok := t.Estimator.(Finisher)
-	if !ok || !t.waits.Load() || ctx.Err() != nil {
+	if !ok || !t.waits.Load() || stop.Err() != nil || ctx.Err() != nil {
 		return
 	}
 	last := &t.estimate.Latent
