@@ -39,26 +39,37 @@ func documented(t *testing.T, page string) string {
 	return program
 }
 
-// TestDocumentedLoop: the control loop of docs/control.md, compiled as it stands there, freezes and resumes by itself, and acts on no
-// latent that is late.
-func TestDocumentedLoop(t *testing.T) {
-	t.Parallel()
-	program := documented(t, "../docs/control.md")
+// listening is the sink of a stream, with the commands that come to it, and the program of a page, which listens until ended, which gives
+// what was printed.
+func listening(t *testing.T, page string) (s Sink, applied <-chan latent.Command, ended func() string) {
+	t.Helper()
+	program := documented(t, page)
 	server := bustest.Start(t, "")
 	b, err := bus.Connect(t.Context(), bus.Options{URL: server.URL()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer b.Close()
-	s, applied := newControlled(t, Env{Stream: "molecule", Bus: b})
-	defer closeSink(t, s)
-
+	t.Cleanup(func() { b.Close() })
+	sink, commands := newControlled(t, Env{Stream: "molecule", Bus: b})
+	t.Cleanup(func() { closeSink(t, sink) })
 	var printed bytes.Buffer
 	loop := exec.Command(program, server.URL())
-	loop.Stderr = &printed
+	loop.Stdout, loop.Stderr = &printed, &printed
 	if err := loop.Start(); err != nil {
 		t.Fatal(err)
 	}
+	return sink, commands, func() string {
+		loop.Process.Kill()
+		loop.Wait() // its error is that it was killed
+		return printed.String()
+	}
+}
+
+// TestDocumentedLoop: the control loop of docs/control.md, compiled as it stands there, freezes and resumes by itself, and acts on no
+// latent that is late.
+func TestDocumentedLoop(t *testing.T) {
+	t.Parallel()
+	s, applied, ended := listening(t, "../docs/control.md")
 	until := func(level latent.Level, want string) { // it subscribes some time after it started
 		t.Helper()
 		for end := time.Now().Add(20 * time.Second); time.Now().Before(end); {
@@ -86,9 +97,7 @@ func TestDocumentedLoop(t *testing.T) {
 		}
 	}
 	time.Sleep(300 * time.Millisecond)
-	loop.Process.Kill()
-	loop.Wait() // its error is that it was killed
-	if text := printed.String(); !strings.Contains(text, "0.222") || strings.Contains(text, "0.111") {
+	if text := ended(); !strings.Contains(text, "0.222") || strings.Contains(text, "0.111") {
 		t.Errorf("found %q, expected to be steered by the fresh latent alone", text)
 	}
 }
@@ -161,22 +170,7 @@ func TestDocumentedGrafana(t *testing.T) {
 // rule begins, and does nothing where that ends or another rule begins.
 func TestDocumentedStage(t *testing.T) {
 	t.Parallel()
-	program := documented(t, "../docs/triggers.md")
-	server := bustest.Start(t, "")
-	b, err := bus.Connect(t.Context(), bus.Options{URL: server.URL()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
-	s, applied := newControlled(t, Env{Stream: "molecule", Bus: b})
-	defer closeSink(t, s)
-
-	var printed bytes.Buffer
-	loop := exec.Command(program, server.URL())
-	loop.Stdout = &printed
-	if err := loop.Start(); err != nil {
-		t.Fatal(err)
-	}
+	s, applied, ended := listening(t, "../docs/triggers.md")
 	edge, over, other := trigger(1), trigger(2), trigger(3)
 	edge.Name, over.Name, over.On = "edge", "edge", false
 	var commands []string
@@ -192,9 +186,7 @@ func TestDocumentedStage(t *testing.T) {
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
-	loop.Process.Kill()
-	loop.Wait() // its error is that it was killed
-	if text := printed.String(); !slices.Equal(commands, []string{"freeze", "resume"}) || !strings.HasPrefix(text, "stage: -5.5 -247.0 px\n") {
+	if text := ended(); !slices.Equal(commands, []string{"freeze", "resume"}) || !strings.HasPrefix(text, "stage: -5.5 -247.0 px\n") {
 		t.Errorf("commanded %v and printed %q", commands, text)
 	}
 }
