@@ -11,7 +11,7 @@ import (
 // When a change of the drift is believed, doc.go (13).
 const (
 	changeBlock  = 20  // steps between two places where the law may change
-	changeOdds   = 200 // of a change against none, at least; a priori there is one somewhere or none, as likely
+	changeOdds   = 200 // of a change against none, at the very least; a priori there is one somewhere or none, as likely
 	changeDoubt  = -6  // ln odds for affine drifts, below which no others are asked
 	changePlaces = 3   // that are looked at more closely,
 	changeApart  = 5   // this many blocks from each other
@@ -126,13 +126,13 @@ func likeliest(gains []float64) (places []int) {
 	return places
 }
 
-// changed is the step before which the drift changed, 0 where it did not, given the ln evidence of one drift for all steps. Affine drifts
+// changed is the step before which the drift changed at these odds, 0 where it did not, given the ln evidence of one drift for all steps. Affine drifts
 // say where that may have been, if anywhere; what is bent looks to them like a change, so where bumps can tell, all fields have the last
 // word.
-func changed(s *steps, whole float64) (at int, err error) {
+func changed(s *steps, whole, odds float64) (at int, err error) {
 	gains := newLedger(s, newBasis(s)).gains()
 	places := math.Log(float64(len(gains)))
-	least := places + math.Log(changeOdds)
+	least := places + math.Log(odds)
 	for _, k := range likeliest(gains) {
 		gain, place := gains[k], (changeEnd+k)*changeBlock
 		if gain-places > changeDoubt && s.dim <= maxBumpDim {

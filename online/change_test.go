@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"driftscope/internal/latent"
 )
 
 // turned is a path in two dimensions, σ = 1, whose law and σ become others at a latent.
@@ -34,7 +36,7 @@ func changeIn(s *steps) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return changed(s, p.evidence)
+	return changed(s, p.evidence, changeOdds)
 }
 
 // The laws of method.md, section 5: a spring of 4/s whose centre moves by (1, 1), and a circle that reverses. 300 latents on, of 40 of
@@ -61,6 +63,28 @@ func TestChangeIsFound(t *testing.T) {
 	}
 }
 
+// A slice believes a change as rarely as alarms are asked for: that of a circle that reverses at the odds of an ordinary stream, which are
+// 333 to 1 with 300 latents new, and not at odds that no 300 latents give.
+func TestChangeIsAsRareAsAlarms(t *testing.T) {
+	back := func(mu, z []float64) { mu[0], mu[1] = -z[0]+3*z[1], -3*z[0]-z[1] }
+	s := turned(circle, back, 1, 1000, 1300, newRand(0))
+	known := diffusion{v: 1}
+	for alarms, want := range map[float64]uint64{1e5: 1, 1e200: 0} {
+		l, in := newLearner(Config{Dim: 2, Replay: 1300, AlarmFrames: alarms}), newTrack(2, 300)
+		for k := range s.len() {
+			in.add(s.x[2*k:2*k+2], min(float64(k), 1)*testStep)
+			if in.len() < 300 && k+1 < s.len() {
+				continue
+			}
+			l.slice(job{in: in, found: []diffusion{known, known}, activity: []latent.Activity{latent.Active, latent.Active}})
+			in.clear()
+		}
+		if l.changes != want {
+			t.Errorf("one false change in %g frames: %d changes found, want %d", alarms, l.changes, want)
+		}
+	}
+}
+
 // A change of σ alone is none of the drift, whatever it does to the steps that are weighed, and what is learnt across it is as good as
 // before. Without a drift L_μ is 3.9 to 9; six paths of 1300 give 0.3 on average, with a scatter of 0.1.
 func TestDiffusionChangeIsNoDriftChange(t *testing.T) {
@@ -74,7 +98,7 @@ func TestDiffusionChangeIsNoDriftChange(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			at, err := changed(s, p.evidence)
+			at, err := changed(s, p.evidence, changeOdds)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -190,15 +190,15 @@
 //
 // Then the slice asks whether the drift has changed. With E the ln evidence of (8) and (10), of all K blocks of 20 steps or of some,
 //
-//	E(1..k) + E(k+1..K) - E(1..K) > ln(200 n)                                                (13)
+//	E(1..k) + E(k+1..K) - E(1..K) > ln(n max(200, A/F))                                      (13)
 //
-// where a priori a change is as likely as none, and at each of the n places alike, 100 steps from either end at least. Affine drifts name
-// the three likeliest; in up to four dimensions all fields have the last word, because to affine ones a jump between wells is a change; they
-// are asked where affine drifts leave it at e^-6 or more. What came before a change is forgotten. Every slice asks again, and noise is taken
-// out to first order only, hence the long odds. Beyond the box of the latents that it was learnt from, what is added to the drift stays as
-// at the box's nearest point.
+// where a priori a change is as likely as none, and at each of the n places alike, 100 steps from either end at least; F frames are new
+// since it was last asked, and in A, Config.AlarmFrames, one change may be false. Affine drifts name the three likeliest; in up to four
+// dimensions all fields have the last word, because to affine ones a jump between wells is a change; they are asked where affine drifts
+// leave it at e^-6 or more. What came before a change is forgotten. Noise is taken out to first order only, hence long odds in any case.
+// Beyond the box of the latents that it was learnt from, what is added to the drift stays as at the box's nearest point.
 //
-// Asked about once, of 40 springs whose centre moves by 1.7 of their spreads in both dimensions 7 are found 300 latents later and 24 after
+// Asked about once, at 200 to 1, of 40 springs whose centre moves by 1.7 of their spreads in both dimensions 7 are found 300 latents later and 24 after
 // 1000; by 2.8 of them, 24 and 36; of 40 circles that reverse 35 after 200 and 39 after 300. On 520 noiseless paths of the laws of method.md,
 // of 500 or 2000 latents without a change, one came about on 2, where 1 in 200 is allowed; on 120 across which σ of a spring becomes 1.5, 3
 // or ½, on none.

@@ -74,7 +74,7 @@ func New(c Config) (*Estimator, error) {
 
 // begin is the state before the first latent.
 func begin(c Config) (law, *learner) {
-	learner := newLearner(c.Prior, c.Dim, c.Replay, c.Seed)
+	learner := newLearner(c)
 	l := law{
 		found: make([]diffusion, c.Dim), lentFound: make([]diffusion, c.Dim), lentActive: make([]latent.Activity, c.Dim),
 		linearise: make([]float64, c.Dim), mu: make([]float64, c.Dim), jac: make([]float64, c.Dim*c.Dim),

@@ -43,7 +43,7 @@ func TestFieldKnowsItsError(t *testing.T) {
 		s, square, count, scarce := named(name), 0.0, 0.0, 0
 		for film := range uint64(films) {
 			seen, _ := s.film(600, 0, newRand(4000+film))
-			l, in, known := newLearner(nil, 2, len(seen), film), newTrack(2, len(seen)), diffusion{v: 1}
+			l, in, known := newLearner(Config{Dim: 2, Replay: len(seen), Seed: film}), newTrack(2, len(seen)), diffusion{v: 1}
 			for k := range seen {
 				in.add(seen[k].Mean, min(float64(k), 1)*testStep)
 			}

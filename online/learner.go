@@ -11,6 +11,7 @@ import (
 // learner is what one slice of refinement leaves to the next.
 type learner struct {
 	prior   *Network // the model's own drift, nil for none; never written
+	alarms  float64  // frames between false changes, Config.AlarmFrames
 	seed    uint64
 	memory  *track
 	clip    float64       // s, the longest that memory has been
@@ -29,9 +30,12 @@ type job struct {
 	activity []latent.Activity // lent until done
 }
 
-// newLearner remembers capacity transitions.
-func newLearner(prior *Network, dim, capacity int, seed uint64) *learner {
-	return &learner{prior: prior, seed: seed, memory: newTrack(dim, capacity+1), added: &addition{Network: (&posterior{dim: dim}).tangent(), flat: true}}
+// newLearner remembers nothing yet.
+func newLearner(c Config) *learner {
+	return &learner{
+		prior: c.Prior, alarms: c.AlarmFrames, seed: c.Seed, memory: newTrack(c.Dim, c.Replay+1),
+		added: &addition{Network: (&posterior{dim: c.Dim}).tangent(), flat: true},
+	}
 }
 
 // slice takes in what is new, forgets what came before the drift last changed, and learns anew from all that is left what the drift is
@@ -41,7 +45,7 @@ func (l *learner) slice(j job) {
 	v := newLens(j.found, j.activity, l.prior)
 	p, hidden := &posterior{dim: l.memory.dim, active: v.active, root: v.root}, 0.0
 	if len(v.active) > 0 {
-		s, err := l.learn(p, v)
+		s, err := l.learn(p, v, max(changeOdds, l.alarms/float64(j.in.len())))
 		if err != nil {
 			l.failed++
 			return
@@ -59,8 +63,9 @@ func (l *learner) slice(j job) {
 	l.field = p.grid(l.memory, l.prior, l.added, rand.New(rand.NewPCG(l.seed, 4)))
 }
 
-// learn fills p in from what is remembered since the drift last changed, and forgets the rest. It returns the steps that p was learnt from.
-func (l *learner) learn(p *posterior, v *lens) (*steps, error) {
+// learn fills p in from what is remembered since the drift last changed, which it believes at these odds, and forgets the rest. It returns
+// the steps that p was learnt from.
+func (l *learner) learn(p *posterior, v *lens, odds float64) (*steps, error) {
 	s := v.steps(l.memory)
 	l.clip = max(l.clip, floats.Sum(l.memory.dt))
 	s.clip = l.clip
@@ -68,7 +73,7 @@ func (l *learner) learn(p *posterior, v *lens) (*steps, error) {
 	if err := p.learn(s); err != nil {
 		return nil, err
 	}
-	at, err := changed(s, p.evidence)
+	at, err := changed(s, p.evidence, odds)
 	if err != nil || at == 0 {
 		return s, err
 	}
