@@ -2,18 +2,14 @@ package main
 
 import (
 	"context"
-	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"runtime"
 	"slices"
 	"strconv"
-	"strings"
-	"time"
 )
 
 // benchFramesCmd measures the whole way of a frame, from the camera to NATS, beside the bare kernels on the same pictures.
@@ -35,9 +31,6 @@ func (c *benchFramesCmd) Help() string {
 		"folded into the law of motion, and published on the embedded NATS server. The kernels are the same calls and the same encoder in one tight loop on each core, once with the path's own CLAHE and once with OpenCV's, " +
 		"and nothing else; where python3 has OpenCV and PyTorch, a loop of these stands beside both. Latencies are from the camera to the end of publishing, at parts of the path's own frames a second, and with twice as many frames as it can take."
 }
-
-//go:embed peers/frames.py
-var pythonFrames string
 
 // Bounds on a picture's side and on the time measured.
 const (
@@ -75,17 +68,9 @@ type frameRow struct {
 	OpenCV  float64 `json:"opencv_fps"`       // of the kernels with OpenCV's CLAHE in the place of the path's
 	Over    float64 `json:"ratio_to_opencv"`  // likewise
 	sideCost
-	Loads  []loadCost `json:"loads"`
-	Python *duel      `json:"python,omitempty"`
-}
-
-// duel is the Python loop of OpenCV and PyTorch on the same pictures.
-type duel struct {
-	sideCost
-	Ratio   float64 `json:"ratio"` // the path's frames a second over its
-	Rate    float64 `json:"rate"`  // half of what it can take, at which both were asked for their latencies
-	P99     float64 `json:"p99_at_rate_ms"`
-	OursP99 float64 `json:"path_p99_at_rate_ms"`
+	Loads  []loadCost   `json:"loads"`
+	Python *duel        `json:"python,omitempty"`
+	Calls  *pythonCalls `json:"python_calls,omitempty"`
 }
 
 // loadCost is the latency at a part of the capacity.
@@ -100,7 +85,8 @@ type frameFindings struct {
 	Rounds  int        `json:"rounds"`
 	Seconds float64    `json:"seconds"`
 	Sizes   []frameRow `json:"sizes"`
-	Missing string     `json:"python_missing,omitempty"` // why there is no such comparison
+	Missing string     `json:"python_missing,omitempty"`       // why there is no such comparison
+	NoCalls string     `json:"python_calls_missing,omitempty"` // and none of single calls
 }
 
 // Run measures and prints.
@@ -124,7 +110,7 @@ func (c *benchFramesCmd) Run(ctx context.Context) error {
 			if err != nil {
 				return fmt.Errorf("%d x %d, %d bits: %w", size, size, bits, err)
 			}
-			if err := c.challenge(ctx, &found, &row); err != nil {
+			if err := errors.Join(c.challenge(ctx, &found, &row), c.challengeCalls(ctx, &found, &row)); err != nil {
 				return fmt.Errorf("%d x %d, %d bits: %w", size, size, bits, err)
 			}
 			say("%d x %d, %d bits: %.0f frames/s, %.2f of the kernels'", size, size, bits, row.FPS, row.Ratio)
@@ -223,52 +209,6 @@ func (c *benchFramesCmd) measure(ctx context.Context, size, bits int) (frameRow,
 	return row, nil
 }
 
-// challenge measures the Python loop beside row. What goes wrong on its side ends its part, not ours.
-func (c *benchFramesCmd) challenge(ctx context.Context, found *frameFindings, row *frameRow) error {
-	if found.Missing != "" {
-		return nil
-	}
-	var fps []float64
-	for range c.Rounds {
-		cost, err := c.python(ctx, row, 0)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err != nil {
-			found.Missing = err.Error()
-			return nil
-		}
-		fps = append(fps, cost.FPS)
-	}
-	d := duel{sideCost: sideCost{FPS: middleOf(fps)}}
-	d.Ratio, d.Rate = row.FPS/d.FPS, d.FPS/2
-	theirs, err := c.python(ctx, row, d.Rate)
-	if err != nil {
-		return err
-	}
-	ours, err := c.contend(ctx, row.Size, row.Bits, "path", d.Rate)
-	if err != nil {
-		return err
-	}
-	d.P50, d.P95, d.P99, d.OursP99 = theirs.P50, theirs.P95, theirs.P99, ours.P99
-	row.Python = &d
-	return nil
-}
-
-// python measures the loop in the python3 of the path.
-func (c *benchFramesCmd) python(ctx context.Context, row *frameRow, rate float64) (cost sideCost, err error) {
-	p := contender{program: "python3", script: pythonFrames, threads: runtime.NumCPU(), limit: time.Minute + time.Duration(4*c.Seconds*float64(time.Second)),
-		args: []string{"-", strconv.Itoa(row.Size), strconv.Itoa(row.Bits), fmt.Sprint(c.Seconds), fmt.Sprint(rate)}}
-	err = p.run(ctx, &cost)
-	switch {
-	case err != nil && (errors.Is(err, exec.ErrNotFound) || strings.Contains(err.Error(), "No module named")):
-		err = fmt.Errorf("%w; Debian: apt-get install python3-opencv python3-torch, which serve /usr/bin/python3", err)
-	case err == nil && cost.FPS <= 0:
-		err = fmt.Errorf("python3 printed %+v, expected positive figures", cost)
-	}
-	return cost, err
-}
-
 // contend measures one side in a process of its own.
 func (c *benchFramesCmd) contend(ctx context.Context, size, bits int, side string, rate float64) (cost sideCost, err error) {
 	self, err := os.Executable()
@@ -297,6 +237,7 @@ func (f *frameFindings) print(w io.Writer) {
 			r.Size, r.Bits, r.FPS, r.Kernels, r.Ratio, r.OpenCV, r.Over, r.CPU, r.Allocs, r.P50, r.P95, r.P99, over.FPS, over.P99, r.Peak)
 	}
 	f.printPython(w)
+	f.printCalls(w)
 	fmt.Fprintln(w, "\nMedian milliseconds of each stage:")
 	for _, r := range f.Sizes {
 		fmt.Fprintf(w, "%d², %d bits:", r.Size, r.Bits)
@@ -304,21 +245,5 @@ func (f *frameFindings) print(w io.Writer) {
 			fmt.Fprintf(w, " %s %.3f", s.Name, s.MS)
 		}
 		fmt.Fprintln(w)
-	}
-}
-
-// printPython writes the comparison with the Python loop, or why there is none.
-func (f *frameFindings) printPython(w io.Writer) {
-	if f.Missing != "" {
-		fmt.Fprintf(w, "\nNo comparison with Python: %s.\n", f.Missing)
-		return
-	}
-	fmt.Fprintln(w, "\nBeside a Python loop of OpenCV and PyTorch; latencies of both at half of what that can take:")
-	fmt.Fprintln(w, "\n| pixels | bits | its frames/s | ours over its | its p99 | ours |")
-	fmt.Fprintln(w, "|---|---|---|---|---|---|")
-	for _, r := range f.Sizes {
-		if p := r.Python; p != nil {
-			fmt.Fprintf(w, "| %d² | %d | %.0f | %.2f | %.2f | %.2f |\n", r.Size, r.Bits, p.FPS, p.Ratio, p.P99, p.OursP99)
-		}
 	}
 }

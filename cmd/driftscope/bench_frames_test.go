@@ -34,6 +34,9 @@ func TestBenchFrames(t *testing.T) {
 	if row.Python == nil && found.Missing == "" {
 		t.Error("no comparison with Python, and no reason")
 	}
+	if row.Calls == nil && found.NoCalls == "" {
+		t.Error("no calls of Python's, and no reason")
+	}
 	if o := drive(t, t.TempDir(), "bench", "frames", "--bits", "12"); o.status != 2 {
 		t.Errorf("status %d, %s", o.status, o.errors)
 	}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+)
+
+//go:embed peers/frames.py
+var pythonFrames string
+
+// duel is the Python loop of OpenCV and PyTorch on the same pictures.
+type duel struct {
+	sideCost
+	Ratio   float64 `json:"ratio"` // the path's frames a second over its
+	Rate    float64 `json:"rate"`  // half of what it can take, at which both were asked for their latencies
+	P99     float64 `json:"p99_at_rate_ms"`
+	OursP99 float64 `json:"path_p99_at_rate_ms"`
+}
+
+// pythonCalls are single calls of Python's on the same pictures, medians in milliseconds.
+type pythonCalls struct {
+	Equalise float64 `json:"equalize_adapthist_ms"` // scikit-image's, which the paper's code used
+	Locate   float64 `json:"locate_ms"`             // a spot's place without any model
+	Locator  string  `json:"locator"`
+	Version  string  `json:"version"`
+}
+
+// challenge measures the Python loop beside row. What goes wrong on its side ends its part, not ours.
+func (c *benchFramesCmd) challenge(ctx context.Context, found *frameFindings, row *frameRow) error {
+	if found.Missing != "" {
+		return nil
+	}
+	d, err := c.race(ctx, row)
+	if err != nil && ctx.Err() == nil {
+		found.Missing, err = err.Error(), nil
+	}
+	row.Python = d
+	return err
+}
+
+// race is the loop's frames a second beside row's, and both latencies at half of what the loop can take.
+func (c *benchFramesCmd) race(ctx context.Context, row *frameRow) (*duel, error) {
+	var fps []float64
+	for range c.Rounds {
+		cost, err := c.python(ctx, row, 0)
+		if err != nil {
+			return nil, err
+		}
+		fps = append(fps, cost.FPS)
+	}
+	d := &duel{sideCost: sideCost{FPS: middleOf(fps)}}
+	d.Ratio, d.Rate = row.FPS/d.FPS, d.FPS/2
+	theirs, err := c.python(ctx, row, d.Rate)
+	if err != nil {
+		return nil, err
+	}
+	ours, err := c.contend(ctx, row.Size, row.Bits, "path", d.Rate)
+	if err != nil {
+		return nil, err
+	}
+	d.P50, d.P95, d.P99, d.OursP99 = theirs.P50, theirs.P95, theirs.P99, ours.P99
+	return d, nil
+}
+
+// python measures the loop in the python3 of the path.
+func (c *benchFramesCmd) python(ctx context.Context, row *frameRow, rate float64) (cost sideCost, err error) {
+	err = c.runPython(ctx, row, &cost, "python3-opencv python3-torch", "loop", fmt.Sprint(rate))
+	if err == nil && cost.FPS <= 0 {
+		err = fmt.Errorf("python3 printed %+v, expected positive figures", cost)
+	}
+	return cost, err
+}
+
+// challengeCalls times single calls on row's pictures. Without them the rest stands.
+func (c *benchFramesCmd) challengeCalls(ctx context.Context, found *frameFindings, row *frameRow) error {
+	if found.NoCalls != "" {
+		return nil
+	}
+	calls := new(pythonCalls)
+	err := c.runPython(ctx, row, calls, "python3-skimage", "calls")
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		found.NoCalls = err.Error()
+	default:
+		row.Calls = calls
+	}
+	return nil
+}
+
+// runPython runs the script in the python3 of the path, for the packages that it wants there.
+func (c *benchFramesCmd) runPython(ctx context.Context, row *frameRow, dst any, packages string, args ...string) error {
+	p := contender{program: "python3", script: pythonFrames, threads: runtime.NumCPU(), limit: time.Minute + time.Duration(4*c.Seconds*float64(time.Second)),
+		args: append([]string{"-", strconv.Itoa(row.Size), strconv.Itoa(row.Bits), fmt.Sprint(c.Seconds)}, args...)}
+	err := p.run(ctx, dst)
+	if err != nil && (errors.Is(err, exec.ErrNotFound) || strings.Contains(err.Error(), "No module named")) {
+		err = fmt.Errorf("%w; Debian: apt-get install %s, which serve /usr/bin/python3", err, packages)
+	}
+	return err
+}
+
+// printPython writes the comparison with the Python loop, or why there is none.
+func (f *frameFindings) printPython(w io.Writer) {
+	if f.Missing != "" {
+		fmt.Fprintf(w, "\nNo comparison with Python: %s.\n", f.Missing)
+		return
+	}
+	fmt.Fprintln(w, "\nBeside a Python loop of OpenCV and PyTorch; latencies of both at half of what that can take:")
+	fmt.Fprintln(w, "\n| pixels | bits | its frames/s | ours over its | its p99 | ours |")
+	fmt.Fprintln(w, "|---|---|---|---|---|---|")
+	for _, r := range f.Sizes {
+		if p := r.Python; p != nil {
+			fmt.Fprintf(w, "| %d² | %d | %.0f | %.2f | %.2f | %.2f |\n", r.Size, r.Bits, p.FPS, p.Ratio, p.P99, p.OursP99)
+		}
+	}
+}
+
+// printCalls writes what single calls of Python's take beside ours, or why that is not known.
+func (f *frameFindings) printCalls(w io.Writer) {
+	if f.NoCalls != "" {
+		fmt.Fprintf(w, "\nNo calls of Python's: %s.\n", f.NoCalls)
+		return
+	}
+	fmt.Fprintf(w, "\nSingle calls of Python's, median milliseconds (%s), beside our CLAHE and our whole frame's processor time:\n\n", f.Sizes[0].Calls.Version)
+	fmt.Fprintf(w, "| pixels | bits | equalize_adapthist | our CLAHE | %s | our frame |\n|---|---|---|---|---|---|\n", f.Sizes[0].Calls.Locator)
+	for _, r := range f.Sizes {
+		fmt.Fprintf(w, "| %d² | %d | %.2f | %.3f | %.2f | %.2f |\n", r.Size, r.Bits, r.Calls.Equalise, r.stage("clahe"), r.Calls.Locate, r.CPU)
+	}
+}
+
+// stage is the median time of the stage of that name, in milliseconds; 0 where there is none.
+func (r *frameRow) stage(name string) float64 {
+	for _, s := range r.Stages {
+		if s.Name == name {
+			return s.MS
+		}
+	}
+	return 0
+}
