@@ -83,13 +83,17 @@ func measureDimension(f *onlineFindings, s *simulations) error {
 		row := dimensionRow{Regime: r.name, By: make([]float64, dimensionMost)}
 		for k, v := range found[i*dimensionMost*s.runs:][:dimensionMost*s.runs] {
 			if v.exact {
-				row.By[k/s.runs] += 1 / float64(s.runs)
+				row.By[k/s.runs]++
 			}
 			if v.bare {
-				row.Bare += 1 / float64(dimensionMost*s.runs)
+				row.Bare++
 			}
 		}
-		row.Exact = floats.Sum(row.By) / dimensionMost
+		row.Exact = floats.Sum(row.By) / float64(dimensionMost*s.runs)
+		row.Bare /= float64(dimensionMost * s.runs)
+		for k := range row.By {
+			row.By[k] /= float64(s.runs) // counted first: a sum of shares would be off in its last digits
+		}
 		f.Dimension = append(f.Dimension, row)
 	}
 	return err

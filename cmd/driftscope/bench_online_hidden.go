@@ -69,9 +69,12 @@ func measureHidden(f *onlineFindings, s *simulations) error {
 		for _, at := range told[i*s.runs:][:s.runs] {
 			for k, n := range hiddenAfter {
 				if at < n {
-					row.Told[k] += 1 / float64(s.runs)
+					row.Told[k]++
 				}
 			}
+		}
+		for k := range row.Told {
+			row.Told[k] /= float64(s.runs)
 		}
 		f.Hidden = append(f.Hidden, row)
 	}

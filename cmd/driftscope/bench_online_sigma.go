@@ -117,9 +117,10 @@ func (r *sigmaRow) sum(runs []sigmaRun) {
 		v[i] = run.v
 		r.Naive += run.naive / float64(len(runs))
 		if run.covered {
-			r.Coverage += 1 / float64(len(runs))
+			r.Coverage++
 		}
 	}
+	r.Coverage /= float64(len(runs))
 	mean, sd := stat.MeanStdDev(v, nil)
 	r.Mean, r.Error = mean, sd/mean
 }
