@@ -43,7 +43,7 @@ func (t *tape) forward(n *Network, z []float64) {
 		in = t.act[l]
 	}
 	at = layer(t.out, in, n.Weights, at)
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, t.u, view(n.Weights[at:], n.Dim, n.Dim), 1, t.out)
+	multiply(blas.NoTrans, t.u, view(n.Weights[at:], n.Dim, n.Dim), 1, t.out)
 }
 
 // backward writes ∂loss/∂Weights into grad, for the loss whose derivative by μ the caller has put into t.dOut.
@@ -65,7 +65,7 @@ func (t *tape) backward(grad []float64, n *Network) {
 			return
 		}
 		back := view(t.da.Data, t.batch, in.Cols)
-		blas64.Gemm(blas.NoTrans, blas.Trans, 1, delta, view(n.Weights[at:], in.Cols, delta.Cols), 0, back)
+		multiply(blas.Trans, delta, view(n.Weights[at:], in.Cols, delta.Cols), 0, back)
 		for i, s := range t.slope[l-1].Data {
 			back.Data[i] *= s
 		}
@@ -81,8 +81,25 @@ func layer(dst, in blas64.General, weights []float64, at int) int {
 	for r := range dst.Rows {
 		copy(dst.Data[r*dst.Stride:], weights[bias:end])
 	}
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, in, view(weights[at:], in.Cols, dst.Cols), 1, dst)
+	multiply(blas.NoTrans, in, view(weights[at:], in.Cols, dst.Cols), 1, dst)
 	return end
+}
+
+// serialRows is how many rows gonum multiplies at a time: four times as many it would divide among goroutines, on every core and at a
+// higher cost than that of these products.
+const serialRows = 64
+
+// multiply writes x·W + beta·dst into dst, or x·W' + beta·dst.
+func multiply(w blas.Transpose, x, weights blas64.General, beta float64, dst blas64.General) {
+	for r := 0; r < x.Rows; r += serialRows {
+		rows := min(serialRows, x.Rows-r)
+		blas64.Gemm(blas.NoTrans, w, 1, band(x, r, rows), weights, beta, band(dst, r, rows))
+	}
+}
+
+// band lends so many rows of m.
+func band(m blas64.General, from, rows int) blas64.General {
+	return blas64.General{Rows: rows, Cols: m.Cols, Stride: m.Stride, Data: m.Data[from*m.Stride:]}
 }
 
 // columnSums writes the sum of m's rows into dst.
