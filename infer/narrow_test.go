@@ -3,6 +3,7 @@ package infer
 import (
 	"math"
 	"slices"
+	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -117,4 +118,18 @@ func absolute(v []float32) []float32 {
 		a[i] = float32(math.Abs(float64(v[i])))
 	}
 	return a
+}
+
+// A trunk of more than 1 GiB is left to OpenCV, which has the same bound.
+func TestTrunkFits(t *testing.T) {
+	for _, c := range []struct {
+		out, kernel int
+		want        bool
+	}{{64, 5, true}, {255, 1, false}, {250, 3, true}, {250, 5, true}, {250, 999, false}} {
+		weights := make([]float32, c.out*c.kernel*c.kernel)
+		large := &trunk{layers: []layer{{in: 1, rows: 1024, cols: 1024, out: c.out, kernel: c.kernel, pool: 1, weights: weights}}}
+		if large.fits() != c.want {
+			t.Errorf("%d outputs, kernel %d: found %v", c.out, c.kernel, large.fits())
+		}
+	}
 }
