@@ -30,12 +30,21 @@ type node struct {
 	taken           bool // by the trunk
 }
 
-// attribute is a node's attribute in every form that is read here.
+// attribute is a node's attribute in the one form in which it is given.
 type attribute struct {
+	form  protowire.Number // the field that holds it
 	ints  []int64
 	float float32
 	text  string
 }
+
+// The forms of an attribute that are read here.
+const (
+	formFloat protowire.Number = 2
+	formInt   protowire.Number = 3
+	formText  protowire.Number = 4
+	formInts  protowire.Number = 8
+)
 
 // readGraph reads a graph that checkStructure has accepted. ok is false where it is not one graph in which every value is given once.
 func readGraph(onnx []byte) (g *graph, ok bool) {
@@ -114,26 +123,40 @@ func (g *graph) read(message value) error {
 	})
 }
 
+// readAttribute refuses an attribute that is given in two forms, of which OpenCV would take one.
 func readAttribute(message []byte) (name string, a attribute, err error) {
-	a.float = float(message, 2)
 	err = fields(message, func(field protowire.Number, v value) error {
 		switch field {
 		case 1:
 			name = string(v.bytes)
-		case 3:
-			a.ints = append(a.ints, v.integer)
-		case 4:
+			return nil
+		case 13, 20: // a text for people, the form once more
+			return nil
+		case formInt:
+			a.ints = []int64{v.integer}
+		case formText:
 			a.text = string(v.bytes)
-		case 8:
-			return v.eachInteger(func(i int64) { a.ints = append(a.ints, i) })
+		case formInts:
+			err := v.eachInteger(func(i int64) { a.ints = append(a.ints, i) })
+			if err != nil {
+				return err
+			}
 		}
+		if a.form != 0 && a.form != field {
+			return errors.New("an attribute in two forms")
+		}
+		a.form = field
 		return nil
 	})
+	if a.form == formFloat {
+		a.float = float(message, formFloat)
+	}
 	return name, a, err
 }
 
-// float is a message's float32 field, the last where it occurs more than once.
-func float(message []byte, number protowire.Number) (f float32) {
+// float is a message's float32 field, the last where it occurs more than once; not a number where it has none.
+func float(message []byte, number protowire.Number) float32 {
+	f := float32(math.NaN())
 	for len(message) > 0 {
 		field, kind, n := protowire.ConsumeTag(message)
 		if n < 0 {

@@ -175,7 +175,8 @@ func (n *node) bend() (slope float32, ok bool) {
 	if given {
 		slope = alpha.float
 	}
-	return slope, len(n.inputs) == 1 && n.only("alpha") && finite([]float32{slope})
+	usual := !given || alpha.form == formFloat
+	return slope, usual && len(n.inputs) == 1 && n.only("alpha") && finite([]float32{slope})
 }
 
 // padsItself says whether the padding is the attribute pads alone.

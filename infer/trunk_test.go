@@ -173,6 +173,10 @@ func TestWhatIsATrunk(t *testing.T) {
 			g.trunkOf(in, stage{out: 8, kernel: 3})
 			g.node("Add", "sum", []string{"t1"})
 		}},
+		{"a slope that is no float32", 1, func(g *graph) {
+			g.trunkOf(in, stage{out: 4, kernel: 3})
+			g.node("LeakyRelu", "l", nil, card.Attr{Name: "alpha", Value: 2})
+		}},
 		{"a bend after pooling", 1, func(g *graph) {
 			g.trunkOf(in, stage{out: 4, kernel: 3, pool: true})
 			g.leaky("late")
@@ -275,7 +279,7 @@ func compareWithWhole(t *testing.T, name string, layers int, in card.Input, g *g
 // Files that say it otherwise stay with OpenCV.
 func TestSaidOtherwise(t *testing.T) {
 	g := newGraph("x", 1, 1, 4, 4)
-	g.trunkOf(grey4x4, stage{out: 2, kernel: 3})
+	g.trunkOf(grey4x4, stage{out: 2, kernel: 3, bent: "LeakyRelu", alpha: 0.1})
 	g.flatten("flat")
 	onnx := g.outputs(card.Value{Name: "flat", Shape: []int{1, 32}}).Marshal(nil)
 	g.Tensors[0].Data[4] = float32(math.Inf(1))
