@@ -102,10 +102,10 @@ func linearDecoder(in card.Input, d int, w, b []float32) *card.Graph {
 	return g.outputs(card.Value{Name: "x", Shape: []int{1, in.Channels, in.Height, in.Width}})
 }
 
-// paperEncoder has the shape of the paper's table, on 3x64x64, with random weights.
-func paperEncoder(d int) *card.Graph {
-	g := newGraph("x", 1, 3, 64, 64)
-	channels := []int{3, 8, 16, 32, 64}
+// paperEncoder has the shape of the paper's table, on 64x64 pixels of so many channels, with random weights.
+func paperEncoder(colours, d int) *card.Graph {
+	g := newGraph("x", 1, colours, 64, 64)
+	channels := []int{colours, 8, 16, 32, 64}
 	for i := range 4 {
 		n := strconv.Itoa(i)
 		g.conv("c"+n, g.random(channels[i+1]*channels[i]*25, 10), g.random(channels[i+1], 10))

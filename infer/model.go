@@ -1,4 +1,5 @@
-// Package infer runs trained encoders and decoders: ONNX files on OpenCV's DNN module. A model file carries its card, which
+// Package infer runs trained encoders and decoders: ONNX files on OpenCV's DNN module, but for the convolutions with which an
+// encoder begins, which are our own. A model file carries its card, which
 // says how its pictures must be prepared; an ONNX encoder trained elsewhere has a model card in YAML beside it.
 package infer
 
@@ -30,6 +31,8 @@ type Model struct {
 
 	name             string
 	encoder, decoder []byte // ONNX; decoder is nil where the model has none
+	trunk            *trunk // nil where OpenCV runs the whole encoder
+	readout          []byte // ONNX: the encoder without its trunk
 }
 
 // Load reads the model file at path. An ONNX file without a card takes it from the YAML file beside it: encoder.yaml for
@@ -83,7 +86,35 @@ func build(name string, data []byte, file *card.File) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	m.split(e)
 	return m, e.Close()
+}
+
+// split takes the encoder's trunk from OpenCV, where there is one and the model then gives the same. OpenCV 4.6 reads some operators
+// otherwise where a convolution stands before them, so one picture is tried on both; whole is the encoder as OpenCV runs it.
+func (m *Model) split(whole *Encoder) {
+	in := m.Card.Input
+	t, readout := cut(m.encoder, []int{1, in.Channels, in.Height, in.Width})
+	if t == nil {
+		return
+	}
+	m.trunk, m.readout = t.pack(widest()), readout
+	e, err := m.openEncoder()
+	if err == nil && e.agrees(whole) {
+		_ = e.Close() // always nil
+		return
+	}
+	if err == nil {
+		_ = e.Close()
+	}
+	m.trunk, m.readout = nil, nil
+}
+
+// Whole is the same model with OpenCV running the whole encoder, to compare with.
+func (m *Model) Whole() *Model {
+	w := *m
+	w.trunk, w.readout = nil, nil
+	return &w
 }
 
 // HasDecoder reports whether pictures can be made from latents.

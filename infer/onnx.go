@@ -33,6 +33,8 @@ var ErrNoDecoder = errors.New("the model has no decoder: export it with one")
 // takes its own from Model.NewEncoder.
 type Encoder struct {
 	model   *Model
+	picture []float32 // channels × height × width, RGB: what the encoder reads
+	trunk   *maps     // nil where net is the whole encoder
 	net     *network
 	decoder *network // nil where the model has none
 	preview preview
@@ -43,23 +45,11 @@ type Encoder struct {
 
 // NewEncoder opens the model's graphs. The caller closes the Encoder.
 func (m *Model) NewEncoder() (*Encoder, error) {
+	e, err := m.openEncoder()
+	if err != nil || m.decoder == nil {
+		return e, err
+	}
 	in, d := m.Card.Input, m.Card.Latent
-	second, err := m.second()
-	if err != nil {
-		return nil, fmt.Errorf("model %s: %w", m.name, err)
-	}
-	net, err := openNetwork(m.encoder, []int{1, in.Channels, in.Height, in.Width}, second, outputMean, outputLogSD)
-	if err != nil {
-		return nil, fmt.Errorf("model %s: the encoder does not run on the card's input of %dx%dx%d (channels, height, width): %w",
-			m.name, in.Channels, in.Height, in.Width, err)
-	}
-	e := &Encoder{model: m, net: net}
-	if err := e.checkOutputs(d); err != nil {
-		return nil, errors.Join(err, e.Close())
-	}
-	if m.decoder == nil {
-		return e, nil
-	}
 	e.decoder, err = openNetwork(m.decoder, []int{1, d}, "", outputPicture)
 	if err != nil {
 		err = fmt.Errorf("model %s: the decoder does not run on %d latents: %w", m.name, d, err)
@@ -71,6 +61,61 @@ func (m *Model) NewEncoder() (*Encoder, error) {
 		return nil, errors.Join(err, e.Close())
 	}
 	return e, nil
+}
+
+// openEncoder opens the encoder's graph alone: all of it, or its trunk and what is left.
+func (m *Model) openEncoder() (*Encoder, error) {
+	in := m.Card.Input
+	second, err := m.second()
+	if err != nil {
+		return nil, fmt.Errorf("model %s: %w", m.name, err)
+	}
+	graph, shape := m.encoder, []int{1, in.Channels, in.Height, in.Width}
+	if m.trunk != nil {
+		graph, shape = m.readout, m.trunk.output()
+	}
+	net, err := openNetwork(graph, shape, second, outputMean, outputLogSD)
+	if err != nil {
+		return nil, fmt.Errorf("model %s: the encoder does not run on the card's input of %dx%dx%d (channels, height, width): %w",
+			m.name, in.Channels, in.Height, in.Width, err)
+	}
+	e := &Encoder{model: m, net: net, picture: net.input}
+	if m.trunk != nil {
+		e.picture, e.trunk = make([]float32, in.Channels*in.Height*in.Width), m.trunk.maps()
+	}
+	if err := e.checkOutputs(m.Card.Latent); err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	return e, nil
+}
+
+// agrees says whether two encoders of a model give the same of one picture without symmetries, to a thousandth of the latents' scale: far
+// more than another order of summation makes, and less than another meaning would.
+func (e *Encoder) agrees(other *Encoder) bool {
+	for _, encoder := range []*Encoder{e, other} {
+		for i := range encoder.picture {
+			encoder.picture[i] = float32(i*i%257) / 256
+		}
+		if encoder.forward() != nil {
+			return false
+		}
+	}
+	for i, scale := range e.model.Card.SD {
+		mean, sd := float64(other.net.outputs[0][i]), float64(other.net.outputs[1][i])
+		if !(math.Abs(float64(e.net.outputs[0][i])-mean) <= 1e-3*(scale+math.Abs(mean))) ||
+			!(math.Abs(float64(e.net.outputs[1][i])-sd) <= 1e-3*(1+math.Abs(sd))) {
+			return false
+		}
+	}
+	return true
+}
+
+// forward runs the picture through the graph.
+func (e *Encoder) forward() error {
+	if e.trunk != nil {
+		e.trunk.forward(e.picture, e.net.input)
+	}
+	return e.net.forward()
 }
 
 // second names the encoder's second input, empty where it has none, after comparing its inputs with the card.
@@ -116,7 +161,7 @@ func (e *Encoder) Encode(_ context.Context, dst *latent.Latent, f *frame.Frame) 
 	if err := e.load(f); err != nil {
 		return err
 	}
-	if err := e.net.forward(); err != nil {
+	if err := e.forward(); err != nil {
 		return fmt.Errorf("frame %d: %w", f.Seq, err)
 	}
 	dst.Reset(e.Dim())
@@ -152,7 +197,7 @@ func notANumber(f *frame.Frame, what string) error {
 	}
 }
 
-// load copies f into the network's input: height × width × BGR becomes RGB × height × width.
+// load copies f into the encoder's picture: height × width × BGR becomes RGB × height × width.
 func (e *Encoder) load(f *frame.Frame) error {
 	pixels, err := e.pixels(f)
 	if err != nil {
@@ -162,12 +207,17 @@ func (e *Encoder) load(f *frame.Frame) error {
 	channels := e.model.Card.Input.Channels
 	plane := len(pixels) / channels
 	for c := range channels {
-		out := e.net.input[c*plane : (c+1)*plane]
+		out := e.picture[c*plane : (c+1)*plane]
 		from := channels - 1 - c
 		for i := range out {
 			v := pixels[i*channels+from]
 			out[i] = v
-			low, high = min(low, v), max(high, v)
+			if v < low {
+				low = v
+			}
+			if v > high { // the builtins min and max mind NaN, which is told apart here, and take three times as long
+				high = v
+			}
 			finite = finite && v == v
 		}
 	}
@@ -240,6 +290,6 @@ func (e *Encoder) Close() error {
 	if e.decoder != nil {
 		e.decoder.close()
 	}
-	e.net, e.decoder = nil, nil
+	e.picture, e.trunk, e.net, e.decoder = nil, nil, nil, nil
 	return nil
 }

@@ -263,7 +263,7 @@ func TestNoDecoder(t *testing.T) {
 
 // One encoder a goroutine, one model: all must agree, and the race detector must be content.
 func TestEncodersAreIndependent(t *testing.T) {
-	m := parse(t, card.Input{Channels: 3, Height: 64, Width: 64}, 3, paperEncoder(3), nil)
+	m := parse(t, card.Input{Channels: 3, Height: 64, Width: 64}, 3, paperEncoder(3, 3), nil)
 	values := random(64*64*3, 9)
 	results := make([]latent.Latent, 4)
 	var group sync.WaitGroup
@@ -288,7 +288,7 @@ func TestEncodersAreIndependent(t *testing.T) {
 }
 
 func TestEncodeAllocates(t *testing.T) {
-	e := open(t, parse(t, card.Input{Channels: 3, Height: 64, Width: 64}, 3, paperEncoder(3), nil))
+	e := open(t, parse(t, card.Input{Channels: 3, Height: 64, Width: 64}, 3, paperEncoder(3, 3), nil))
 	f := picture(t, 64, 64, gocv.MatTypeCV32FC3, 0.5)
 	var z latent.Latent
 	if n := testing.AllocsPerRun(10, func() {
@@ -300,20 +300,36 @@ func TestEncodeAllocates(t *testing.T) {
 	}
 }
 
+// BenchmarkEncode runs the paper's encoder with our own trunk and with OpenCV's.
 func BenchmarkEncode(b *testing.B) {
-	e := open(b, parse(b, card.Input{Channels: 3, Height: 64, Width: 64}, 3, paperEncoder(3), nil))
-	f := picture(b, 64, 64, gocv.MatTypeCV32FC3, random(64*64*3, 1)...)
-	var z latent.Latent
-	b.ReportAllocs()
-	for b.Loop() {
-		if err := e.Encode(context.Background(), &z, f); err != nil {
-			b.Fatal(err)
+	infer.SetThreads(1)
+	for _, c := range []struct {
+		name     string
+		channels int
+		mt       gocv.MatType
+	}{{"grey", 1, gocv.MatTypeCV32FC1}, {"colour", 3, gocv.MatTypeCV32FC3}} {
+		m := parse(b, card.Input{Channels: c.channels, Height: 64, Width: 64}, 3, paperEncoder(c.channels, 3), nil)
+		f := picture(b, 64, 64, c.mt, random(64*64*c.channels, 1)...)
+		for _, k := range []struct {
+			name  string
+			model *infer.Model
+		}{{"own", m}, {"opencv", m.Whole()}} {
+			b.Run(c.name+"/"+k.name, func(b *testing.B) {
+				e := open(b, k.model)
+				var z latent.Latent
+				b.ReportAllocs()
+				for b.Loop() {
+					if err := e.Encode(context.Background(), &z, f); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
 		}
 	}
 }
 
 func BenchmarkView(b *testing.B) {
-	e := open(b, parse(b, card.Input{Channels: 3, Height: 64, Width: 64}, 3, paperEncoder(3), paperDecoder(3)))
+	e := open(b, parse(b, card.Input{Channels: 3, Height: 64, Width: 64}, 3, paperEncoder(3, 3), paperDecoder(3)))
 	f := picture(b, 64, 64, gocv.MatTypeCV32FC3, random(64*64*3, 1)...)
 	var view latent.View
 	z := latent.Latent{Mean: []float64{0.1, 0.2, 0.3}}

@@ -33,7 +33,7 @@ func (e *Encoder) View(dst *latent.View, f *frame.Frame, z *latent.Latent) error
 		return err
 	}
 	var err error
-	if dst.Preview, err = e.print(dst.Preview, e.net.input); err != nil || e.decoder == nil {
+	if dst.Preview, err = e.print(dst.Preview, e.picture); err != nil || e.decoder == nil {
 		return err
 	}
 	if err := e.decode(z.Mean); err != nil {

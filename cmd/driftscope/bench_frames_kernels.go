@@ -16,7 +16,7 @@ import (
 	"driftscope/preprocess"
 )
 
-// measureKernels runs the bare kernels on p in one tight loop on each core, with the path's CLAHE or OpenCV's.
+// measureKernels runs the bare kernels on p in one tight loop on each core, with the path's own CLAHE and convolutions or OpenCV's.
 func measureKernels(ctx context.Context, p benchPictures, seconds float64, opencv bool) (sideCost, error) {
 	model, err := loadModel(ctx, config.Default(), nil)
 	if err != nil {
@@ -55,7 +55,11 @@ func measureKernels(ctx context.Context, p benchPictures, seconds float64, openc
 func loop(ctx context.Context, model *loadedModel, p benchPictures, ring []gocv.Mat, opencv bool, measured time.Duration) (n int, err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	encoder, err := model.NewEncoder()
+	kernels := model.Model
+	if opencv {
+		kernels = kernels.Whole()
+	}
+	encoder, err := kernels.NewEncoder()
 	if err != nil {
 		return 0, err
 	}

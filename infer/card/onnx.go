@@ -81,10 +81,10 @@ func (g *Graph) marshal() []byte {
 		b = appendBytes(b, 5, t.marshal())
 	}
 	for _, v := range g.Inputs {
-		b = appendBytes(b, 11, v.marshal())
+		b = appendBytes(b, 11, v.Marshal())
 	}
 	for _, v := range g.Outputs {
-		b = appendBytes(b, 12, v.marshal())
+		b = appendBytes(b, 12, v.Marshal())
 	}
 	return b
 }
@@ -150,7 +150,8 @@ func (t *IntTensor) marshal() []byte {
 	return appendBytes(b, 9, raw)
 }
 
-func (v *Value) marshal() []byte {
+// Marshal writes v as a ValueInfoProto of float32.
+func (v *Value) Marshal() []byte {
 	var shape []byte
 	for _, d := range v.Shape {
 		shape = appendBytes(shape, 1, appendVarint(nil, 1, uint64(d)))

@@ -1,0 +1,311 @@
+package infer
+
+import (
+	"errors"
+	"math"
+	"slices"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"driftscope/infer/card"
+)
+
+// graph is what an ONNX file says of its nodes and of the picture that they read, to take the first of them off. Field numbers are
+// onnx.proto3's.
+type graph struct {
+	nodes    []*node
+	outputs  []string
+	picture  string         // the first input that is no constant
+	shape    []int          // of the picture as the graph declares it, 0 for what it leaves open; nil where that is not float32
+	reads    map[string]int // how often nodes read a value
+	defined  map[string]int // how often a value is given: by an input, a constant or a node
+	constant map[string]bool
+}
+
+// node is one operator.
+type node struct {
+	op, domain      string
+	inputs, outputs []string
+	attributes      map[string]attribute
+	taken           bool // by the trunk
+}
+
+// attribute is a node's attribute in the one form in which it is given.
+type attribute struct {
+	form  protowire.Number // the field that holds it
+	ints  []int64
+	float float32
+	text  string
+}
+
+// The forms of an attribute that are read here.
+const (
+	formFloat protowire.Number = 2
+	formInt   protowire.Number = 3
+	formText  protowire.Number = 4
+	formInts  protowire.Number = 8
+)
+
+// readGraph reads a graph that checkStructure has accepted. ok is false where it is not one graph in which every value is given once.
+func readGraph(onnx []byte) (g *graph, ok bool) {
+	g = &graph{reads: map[string]int{}, defined: map[string]int{}, constant: map[string]bool{}}
+	var declared [][]byte
+	graphs := 0 // protobuf would merge several
+	err := fields(onnx, func(field protowire.Number, v value) error {
+		if field != 7 {
+			return nil
+		}
+		graphs++
+		return fields(v.bytes, func(field protowire.Number, v value) error {
+			switch field {
+			case 1:
+				return g.read(v)
+			case 5:
+				name := text(v.bytes, 8)
+				g.constant[name] = true
+				g.defined[name]++
+			case 11:
+				declared = append(declared, v.bytes)
+			case 12:
+				g.outputs = append(g.outputs, text(v.bytes, 1))
+			}
+			return nil
+		})
+	})
+	for _, message := range declared {
+		name := text(message, 1)
+		if g.constant[name] { // files of early versions list constants as inputs too
+			continue
+		}
+		g.defined[name]++
+		if g.picture == "" {
+			g.picture, g.shape = name, declaredShape(message)
+		}
+	}
+	for _, times := range g.defined {
+		if times != 1 {
+			return nil, false
+		}
+	}
+	return g, err == nil && graphs == 1
+}
+
+// read appends one node.
+func (g *graph) read(message value) error {
+	if message.bytes == nil {
+		return errors.New("a node that is none")
+	}
+	n := &node{attributes: map[string]attribute{}}
+	g.nodes = append(g.nodes, n)
+	return fields(message.bytes, func(field protowire.Number, v value) error {
+		switch field {
+		case 1:
+			n.inputs = append(n.inputs, string(v.bytes))
+			g.reads[string(v.bytes)]++
+		case 2:
+			n.outputs = append(n.outputs, string(v.bytes))
+			if len(v.bytes) > 0 {
+				g.defined[string(v.bytes)]++
+			}
+		case 4:
+			n.op = string(v.bytes)
+		case 5:
+			name, a, err := readAttribute(v.bytes)
+			if _, twice := n.attributes[name]; twice {
+				return errors.New("an attribute that is given twice")
+			}
+			n.attributes[name] = a
+			return err
+		case 7:
+			n.domain = string(v.bytes)
+		}
+		return nil
+	})
+}
+
+// readAttribute refuses an attribute that is given in two forms, of which OpenCV would take one.
+func readAttribute(message []byte) (name string, a attribute, err error) {
+	err = fields(message, func(field protowire.Number, v value) error {
+		switch field {
+		case 1:
+			name = string(v.bytes)
+			return nil
+		case 13, 20: // a text for people, the form once more
+			return nil
+		case formInt:
+			a.ints = []int64{v.integer}
+		case formText:
+			a.text = string(v.bytes)
+		case formInts:
+			err := v.eachInteger(func(i int64) { a.ints = append(a.ints, i) })
+			if err != nil {
+				return err
+			}
+		}
+		if a.form != 0 && a.form != field {
+			return errors.New("an attribute in two forms")
+		}
+		a.form = field
+		return nil
+	})
+	if a.form == formFloat {
+		a.float = float(message, formFloat)
+	}
+	return name, a, err
+}
+
+// float is a message's float32 field, the last where it occurs more than once; not a number where it has none.
+func float(message []byte, number protowire.Number) float32 {
+	f := float32(math.NaN())
+	for len(message) > 0 {
+		field, kind, n := protowire.ConsumeTag(message)
+		if n < 0 {
+			return f
+		}
+		message = message[n:]
+		if n = protowire.ConsumeFieldValue(field, kind, message); n < 0 {
+			return f
+		}
+		if u, _ := protowire.ConsumeFixed32(message); field == number && kind == protowire.Fixed32Type {
+			f = math.Float32frombits(u)
+		}
+		message = message[n:]
+	}
+	return f
+}
+
+// declaredShape is a float32 tensor's shape, 0 where a size is open; nil for any other value.
+func declaredShape(message []byte) (shape []int) {
+	kind := int64(0)
+	_ = inside(message, []protowire.Number{2, 1, 1}, func(v value) { kind = v.integer }) // checkStructure has read it all
+	_ = inside(message, []protowire.Number{2, 1, 2, 1}, func(v value) {
+		size := 0
+		_ = inside(v.bytes, []protowire.Number{1}, func(v value) { size = int(v.integer) })
+		shape = append(shape, size)
+	})
+	if kind != 1 { // FLOAT
+		return nil
+	}
+	return shape
+}
+
+// inside calls f for every field at the end of path.
+func inside(message []byte, path []protowire.Number, f func(value)) error {
+	return fields(message, func(field protowire.Number, v value) error {
+		if field != path[0] {
+			return nil
+		}
+		if len(path) == 1 {
+			f(v)
+			return nil
+		}
+		return inside(v.bytes, path[1:], f)
+	})
+}
+
+// next is the node that alone reads a value, which is no output, as its first input, and makes one of it; nil where there is none.
+func (g *graph) next(name string) *node {
+	if g.reads[name] != 1 || slices.Contains(g.outputs, name) {
+		return nil
+	}
+	i := slices.IndexFunc(g.nodes, func(n *node) bool { return len(n.inputs) > 0 && n.inputs[0] == name })
+	if i < 0 || g.nodes[i].domain != "" || len(g.nodes[i].outputs) != 1 || g.nodes[i].outputs[0] == "" {
+		return nil
+	}
+	return g.nodes[i]
+}
+
+// convolves says whether a convolution is left.
+func (g *graph) convolves() bool {
+	return slices.ContainsFunc(g.nodes, func(n *node) bool { return n.op == "Conv" && !n.taken })
+}
+
+// only says whether the node has no attributes but these.
+func (n *node) only(names ...string) bool {
+	for name := range n.attributes {
+		if !slices.Contains(names, name) {
+			return false
+		}
+	}
+	return true
+}
+
+// is says whether an attribute has these values.
+func (n *node) is(name string, want ...int64) bool {
+	return slices.Equal(n.attributes[name].ints, want)
+}
+
+// isOrNone is like is for an attribute that may be left out.
+func (n *node) isOrNone(name string, want ...int64) bool {
+	_, given := n.attributes[name]
+	return !given || n.is(name, want...)
+}
+
+// without writes the file without the nodes that were taken, their constants and the metadata. In place of the picture it reads the value
+// name, of the given shape, which the nodes that are left know already.
+func (g *graph) without(onnx []byte, name string, shape []int) []byte {
+	gone, left := map[string]bool{}, map[string]bool{} // what the trunk reads and makes; what is read elsewhere
+	for _, n := range g.nodes {
+		for _, input := range n.inputs {
+			if n.taken {
+				gone[input] = true
+			} else {
+				left[input] = true
+			}
+		}
+		for _, output := range n.outputs {
+			gone[output] = gone[output] || n.taken
+		}
+	}
+	for _, output := range g.outputs {
+		left[output] = true
+	}
+	nodes := g.nodes
+	keep := func(field protowire.Number, message []byte) ([]byte, bool) {
+		switch field {
+		case 1:
+			n := nodes[0]
+			nodes = nodes[1:]
+			return message, !n.taken
+		case 5:
+			constant := text(message, 8)
+			return message, !gone[constant] || left[constant]
+		case 11:
+			input := text(message, 1)
+			if input == g.picture {
+				return (&card.Value{Name: name, Shape: shape}).Marshal(), true
+			}
+			return message, !gone[input] || left[input]
+		case 13: // types of values
+			return message, !gone[text(message, 1)]
+		}
+		return message, true
+	}
+	return rewrite(onnx, func(field protowire.Number, message []byte) ([]byte, bool) {
+		if field == 7 {
+			return rewrite(message, keep), true
+		}
+		return message, field != 14
+	})
+}
+
+// rewrite copies a message. Fields of bytes are what f makes of them, or left out.
+func rewrite(message []byte, f func(field protowire.Number, bytes []byte) ([]byte, bool)) (out []byte) {
+	for len(message) > 0 {
+		field, kind, n := protowire.ConsumeField(message)
+		if n < 0 {
+			return out // checkStructure has read it all
+		}
+		if kind == protowire.BytesType {
+			_, _, tag := protowire.ConsumeTag(message)
+			bytes, _ := protowire.ConsumeBytes(message[tag:])
+			if bytes, keep := f(field, bytes); keep {
+				out = protowire.AppendBytes(protowire.AppendTag(out, field, kind), bytes)
+			}
+		} else {
+			out = append(out, message[:n]...)
+		}
+		message = message[n:]
+	}
+	return out
+}

@@ -1,0 +1,135 @@
+package infer
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"driftscope/infer/card"
+)
+
+// Widths are the vectors, in floats, for which this processor has a kernel.
+func Widths() (lanes []int) {
+	for n := 4; n <= widest(); n *= 2 {
+		lanes = append(lanes, n)
+	}
+	return lanes
+}
+
+// Narrowed is the model with kernels for so many lanes; it stays OpenCV's where it is.
+func (m *Model) Narrowed(lanes int) *Model {
+	n := *m
+	if m.trunk != nil {
+		in := m.Card.Input
+		t, _ := cut(m.encoder, []int{1, in.Channels, in.Height, in.Width})
+		n.trunk = t.pack(lanes)
+	}
+	return &n
+}
+
+// Layers is how many convolutions are the trunk's.
+func (m *Model) Layers() int {
+	if m.trunk == nil {
+		return 0
+	}
+	return len(m.trunk.layers)
+}
+
+// Trunk is a graph's trunk beside the same operators run by OpenCV.
+type Trunk struct {
+	trunk  *trunk
+	opencv *network
+}
+
+// OpenTrunk is nil where the graph, without a card, has none, or does not run.
+func OpenTrunk(onnx []byte, shape []int) *Trunk {
+	if len(onnx) == 0 || checkStructure(onnx) != nil {
+		return nil
+	}
+	t, _ := cut(onnx, shape)
+	if t == nil {
+		return nil
+	}
+	constants, _ := card.Tensors(onnx)
+	g, _ := readGraph(onnx)
+	g.take(constants)
+	i := 0
+	alone := rewrite(onnx, func(field protowire.Number, bytes []byte) ([]byte, bool) {
+		if field != 7 {
+			return bytes, true
+		}
+		return rewrite(bytes, func(field protowire.Number, bytes []byte) ([]byte, bool) {
+			if field == 1 {
+				i++
+				return bytes, g.nodes[i-1].taken
+			}
+			return bytes, true
+		}), true
+	})
+	n, err := openNetwork(alone, shape, "", "features", "")
+	if err != nil {
+		return nil
+	}
+	return &Trunk{t, n}
+}
+
+// Forward is what the kernel for so many lanes and OpenCV make of a picture.
+func (t *Trunk) Forward(picture []float32, lanes int) (ours, opencv []float32, err error) {
+	copy(t.opencv.input, picture)
+	if err := t.opencv.forward(); err != nil {
+		return nil, nil, err
+	}
+	ours = make([]float32, len(t.opencv.outputs[0]))
+	t.trunk.pack(lanes).maps().forward(picture, ours)
+	return ours, t.opencv.outputs[0], nil
+}
+
+// Bound is the largest sum of absolute values that a picture's features are made of: rounding is a part of it, whatever cancels.
+func (t *Trunk) Bound(picture []float32) float64 {
+	bound := make([]float32, len(t.opencv.outputs[0]))
+	t.trunk.absolute().pack(4).maps().forward(absolute(picture), bound)
+	return float64(slices.Max(bound))
+}
+
+// Close frees OpenCV's part.
+func (t *Trunk) Close() { t.opencv.close() }
+
+// absolute is the trunk whose sums of absolute values are t's: of positive numbers, none of them bent to less.
+func (t *trunk) absolute() *trunk {
+	a := &trunk{}
+	for _, l := range t.layers {
+		scale := max(1, float32(math.Abs(float64(l.slope))))
+		l.weights, l.bias, l.slope = absolute(l.weights), absolute(l.bias), 1
+		for _, v := range [][]float32{l.weights, l.bias} {
+			for i := range v {
+				v[i] *= scale
+			}
+		}
+		a.layers = append(a.layers, l)
+	}
+	return a
+}
+
+func absolute(v []float32) []float32 {
+	a := make([]float32, len(v))
+	for i := range v {
+		a[i] = float32(math.Abs(float64(v[i])))
+	}
+	return a
+}
+
+// A trunk of more than 1 GiB is left to OpenCV, which has the same bound.
+func TestTrunkFits(t *testing.T) {
+	for _, c := range []struct {
+		out, kernel int
+		want        bool
+	}{{64, 5, true}, {255, 1, false}, {250, 3, true}, {250, 5, true}, {250, 999, false}} {
+		weights := make([]float32, c.out*c.kernel*c.kernel)
+		large := &trunk{layers: []layer{{in: 1, rows: 1024, cols: 1024, out: c.out, kernel: c.kernel, pool: 1, weights: weights}}}
+		if large.fits() != c.want {
+			t.Errorf("%d outputs, kernel %d: found %v", c.out, c.kernel, large.fits())
+		}
+	}
+}
