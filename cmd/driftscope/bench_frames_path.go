@@ -147,7 +147,7 @@ func (s *studio) Read(ctx context.Context) (*frame.Frame, error) {
 	at := time.Now()
 	if s.period > 0 {
 		at = s.begun.Add(time.Duration(s.seq) * s.period) // also where we are late: a camera does not wait
-		time.Sleep(time.Until(at))
+		sleepUntil(at)
 	}
 	switch {
 	case s.warm.at.IsZero() && time.Since(s.begun) > warmUp:
@@ -161,6 +161,14 @@ func (s *studio) Read(ctx context.Context) (*frame.Frame, error) {
 	f := s.frames.New(s.seq, at, frame.Meta{Arrived: at}, s.ring[s.seq%uint64(len(s.ring))].Clone())
 	s.seq++
 	return f, nil
+}
+
+// sleepUntil waits in the system, as a driver does. Go's own timers are late by up to a millisecond where a core has nothing else to do.
+func sleepUntil(at time.Time) {
+	for left := time.Until(at); left > 0; left = time.Until(at) {
+		wait := syscall.NsecToTimespec(left.Nanoseconds())
+		_ = syscall.Nanosleep(&wait, nil) // interrupted by a signal it is called again
+	}
 }
 
 func (s *studio) Close() error {
