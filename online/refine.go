@@ -1,6 +1,8 @@
 package online
 
 import (
+	"runtime"
+	"syscall"
 	"time"
 
 	"driftscope/internal/latent"
@@ -14,6 +16,9 @@ const (
 
 // restShare is how many times as long as it worked refinement rests in a live run: it has a tenth of one core, however fast frames come.
 const restShare = 9
+
+// beside is the niceness of the thread that refines: where a frame wants a core, it has it.
+const beside = 5
 
 // Refinement says how far the drift has been refined.
 type Refinement struct {
@@ -136,6 +141,8 @@ func newRefiner(l *learner) *refiner {
 	jobs := r.jobs
 	go func() {
 		defer close(r.done)
+		runtime.LockOSThread() // and never unlocked: the thread ends with its niceness
+		_ = syscall.Setpriority(syscall.PRIO_PROCESS, syscall.Gettid(), beside)
 		for j := range jobs {
 			began := r.now()
 			j.pace.start()

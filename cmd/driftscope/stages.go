@@ -129,6 +129,11 @@ func (s *stream) attach(b *bus.Conn, alone bool) (err error) {
 	}
 	if b != nil {
 		s.swapper.bus, s.swapper.bucket, s.stages.Swap = b, s.bucket, s.swapper.swap
+		viewer, err := s.model.NewEncoder()
+		if err != nil {
+			return usage(fmt.Errorf("%s: %w", s.model.name, err))
+		}
+		s.stages.Viewer = viewer
 	}
 	env := sinks.Env{
 		Stream: s.cfg.Stream, Bus: b, Bucket: s.bucket, Service: s.service, Log: logger(s.cfg), Metrics: s.metrics,
@@ -154,6 +159,9 @@ func (s *stream) about() (sinks.About, error) {
 func (s *stream) close() {
 	closeSteps(s.stages.Steps)
 	closeEncoders(s.stages.Encoders)
+	if s.stages.Viewer != nil {
+		s.stages.Viewer.Close()
+	}
 	if s.stages.Estimator != nil {
 		s.stages.Estimator.Close()
 	}

@@ -183,14 +183,20 @@ func (s *swapper) ready(next footing) (*pipeline.Replacement, error) {
 	if err != nil {
 		return nil, latent.Refuse(latent.Conflict, "model: %v", err)
 	}
+	viewer, err := next.model.NewEncoder()
+	if err != nil {
+		closeEncoders(encoders)
+		return nil, latent.Refuse(latent.Conflict, "model: %v", err)
+	}
 	steps, err := newTrack(next.steps, len(encoders))
 	if err != nil {
+		viewer.Close()
 		closeEncoders(encoders)
 		return nil, latent.Refuse(latent.Conflict, "model: %s: %v", next.model.name, err)
 	}
 	return &pipeline.Replacement{
 		Model: fmt.Sprintf("%s, SHA-256 %s", next.model.name, next.model.Digest),
-		Steps: steps, Encoders: encoders, Estimator: next.law, Keep: keeping(s.state(next.model), s.bucket, next.model.Digest),
+		Steps: steps, Encoders: encoders, Viewer: viewer, Estimator: next.law, Keep: keeping(s.state(next.model), s.bucket, next.model.Digest),
 		Done: func(used bool) { s.done(next, used) },
 	}, nil
 }

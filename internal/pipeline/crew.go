@@ -11,14 +11,15 @@ import (
 type crew struct {
 	steps    []NamedStep
 	encoders []Encoder
+	gallery  *gallery
 	lanes    []*lane
 	clocks   []*clock
 	working  sync.WaitGroup // lanes that have not left
 }
 
 // newCrew divides steps and encoders among lanes. The first frame to come has the ticket first.
-func newCrew(t *tracker, steps []NamedStep, encoders []Encoder, first uint64) *crew {
-	c := &crew{steps: steps, encoders: encoders}
+func newCrew(t *tracker, steps []NamedStep, encoders []Encoder, viewer Viewer, first uint64) *crew {
+	c := &crew{steps: steps, encoders: encoders, gallery: newGallery(viewer)}
 	encoding := &clock{name: "encode"}
 	for _, encoder := range encoders {
 		c.lanes = append(c.lanes, &lane{tracker: t, crew: c, encoder: encoder, encoding: encoding})
@@ -44,16 +45,18 @@ func (c *crew) start(t *tracker, stop, ctx context.Context) {
 	for _, l := range c.lanes {
 		c.working.Go(func() { l.run(stop, ctx) })
 	}
+	c.gallery.open(ctx, t)
 	t.crews.Go(func() {
 		c.working.Wait()
-		if err := closeTrack(c.steps, c.encoders); err != nil {
+		c.gallery.end()
+		if err := closeTrack(c.steps, c.encoders, c.gallery.viewer); err != nil {
 			t.fail(err)
 		}
 	})
 }
 
-// closeTrack frees the steps and the encoders of a model.
-func closeTrack(steps []NamedStep, encoders []Encoder) error {
+// closeTrack frees the steps, the encoders and the viewer, where there is one, of a model.
+func closeTrack(steps []NamedStep, encoders []Encoder, viewer Viewer) error {
 	var errs []error
 	check := func(stage string, err error) {
 		if err != nil {
@@ -67,6 +70,9 @@ func closeTrack(steps []NamedStep, encoders []Encoder) error {
 	}
 	for _, encoder := range encoders {
 		check("encoder", encoder.Close())
+	}
+	if viewer != nil {
+		check("viewer", viewer.Close())
 	}
 	return errors.Join(errs...)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"driftscope/internal/frame"
 	"driftscope/internal/latent"
 )
 
@@ -44,8 +43,9 @@ func (l *lane) track(ctx context.Context, t ticket) {
 	l.last.enter(t.number)
 	tracked := l.conclude(ctx, t.frame, &l.z, stage, err)
 	l.last.leave()
-	if tracked && t.frame.Meta.Overview != nil {
-		l.view(ctx, t.frame)
+	if t.frame.Meta.Overview != nil {
+		l.crew.gallery.take(t.frame, &l.z, tracked)
+		return
 	}
 	t.frame.Close()
 }
@@ -81,15 +81,4 @@ func (l *lane) encode(ctx context.Context, t ticket) (where string, err error) {
 	l.z.Seq, l.z.Time, l.z.Trajectory, l.z.Light = f.Seq, f.Time, f.Meta.Trajectory, light
 	l.z.Centroid = append(l.z.Centroid[:0], f.Meta.Centroid...)
 	return "", nil
-}
-
-// view publishes what the encoder saw of f and what it makes of it. A view that fails costs only itself.
-func (l *lane) view(ctx context.Context, f *frame.Frame) {
-	v := &latent.View{} // shared by all sinks, so never reused
-	if err := l.encoder.(Viewer).View(v, f, &l.z); err != nil {
-		l.log.Warn("no view of this frame", "seq", f.Seq, "err", err)
-		return
-	}
-	v.Seq, v.Time = f.Seq, f.Time
-	l.publish(ctx, v, time.Time{})
 }

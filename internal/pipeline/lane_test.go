@@ -62,6 +62,7 @@ func laneRig(t *testing.T, lanes int, s *source, e Estimator) (Stages, *sink) {
 	stages := Stages{
 		Source:    s,
 		Steps:     []NamedStep{{Name: "first"}, {"shared", []Step{&ordered{t: t}}}, {Name: "second"}, {"last", []Step{&ordered{t: t}}}},
+		Viewer:    &viewer{},
 		Estimator: e,
 		Sinks:     []NamedSink{{"a", out}},
 	}

@@ -68,9 +68,11 @@ type Encoder interface {
 	Close() error
 }
 
-// Viewer is implemented by an Encoder that can show what it sees: the input and the reconstruction from z, as JPEG.
+// Viewer shows what the encoders of its model see: the input and the reconstruction from z, as JPEG. It belongs to a goroutine beside the
+// frame path.
 type Viewer interface {
 	View(dst *latent.View, f *frame.Frame, z *latent.Latent) error
+	Close() error
 }
 
 // Estimator folds latents into the law of motion. It has no goroutine on the frame path, no clock and no unseeded randomness:
@@ -121,12 +123,13 @@ type Watcher interface {
 // until Swap returns and left as it is, nil before one has come. The error refuses the command, and then nothing has changed.
 type Swap func(ctx context.Context, payload []byte, like *frame.Frame) (*Replacement, error)
 
-// Replacement is what a stream goes on with after a change of model. The runner owns the steps and the encoders, the estimator while it is
-// in use: one that it has replaced is left as it is, open, and is Swap's again.
+// Replacement is what a stream goes on with after a change of model. The runner owns the steps, the encoders and the viewer, the estimator while it
+// is in use: one that it has replaced is left as it is, open, and is Swap's again.
 type Replacement struct {
 	Model     string // for people: its name and digest
 	Steps     []NamedStep
 	Encoders  []Encoder
+	Viewer    Viewer // as Stages has it
 	Estimator Estimator
 	Keep      func(state []byte) error // as Options.Keep
 	Done      func(used bool)          // says, once, whether it came to be used; between two frames, so it must not wait

@@ -26,6 +26,7 @@ type Stages struct {
 	Source    Source
 	Steps     []NamedStep
 	Encoders  []Encoder // alike; as many frames are brought to their latents side by side
+	Viewer    Viewer    // of the encoders' model; nil where nobody looks
 	Estimator Estimator
 	Watcher   Watcher // nil where there are no rules
 	Sinks     []NamedSink

@@ -19,17 +19,18 @@ type rig struct {
 	source    *source
 	step      *step
 	encoder   *encoder
+	viewer    *viewer
 	estimator *estimator
 	sinks     []*sink
 	options   Options
 }
 
 func newRig(n int) *rig {
-	return &rig{source: &source{n: n}, step: &step{}, encoder: &encoder{}, estimator: &estimator{}, sinks: []*sink{{}}}
+	return &rig{source: &source{n: n}, step: &step{}, encoder: &encoder{}, viewer: &viewer{}, estimator: &estimator{}, sinks: []*sink{{}}}
 }
 
 func (g *rig) stages() Stages {
-	s := Stages{Source: g.source, Steps: []NamedStep{{"look", []Step{g.step}}}, Encoders: []Encoder{g.encoder}, Estimator: g.estimator}
+	s := Stages{Source: g.source, Steps: []NamedStep{{"look", []Step{g.step}}}, Encoders: []Encoder{g.encoder}, Viewer: g.viewer, Estimator: g.estimator}
 	for i, sink := range g.sinks {
 		s.Sinks = append(s.Sinks, NamedSink{string(rune('a' + i)), sink})
 	}
@@ -59,7 +60,7 @@ func (g *rig) run(t *testing.T, cancelled time.Duration) (summary Summary, err e
 		}
 		next = z.Seq + 1
 	}
-	closes := []int{g.source.opens, g.source.closes, g.step.closes, g.encoder.closes, g.estimator.closes}
+	closes := []int{g.source.opens, g.source.closes, g.step.closes, g.encoder.closes, g.viewer.closes, g.estimator.closes}
 	var published int
 	for _, s := range g.sinks {
 		closes = append(closes, s.closes)

@@ -100,7 +100,12 @@ func (e *encoder) Encode(ctx context.Context, dst *latent.Latent, f *frame.Frame
 	}
 	return e.errs[f.Seq]
 }
-func (e *encoder) View(dst *latent.View, f *frame.Frame, z *latent.Latent) error {
+func (e *encoder) Close() error { e.closes++; return nil }
+
+// viewer tells one picture from another by its height.
+type viewer struct{ closes int }
+
+func (*viewer) View(dst *latent.View, f *frame.Frame, z *latent.Latent) error {
 	dst.Preview = []byte{byte(f.Mat().Rows())}
 	if o := f.Meta.Overview; o != nil {
 		dst.Region = &latent.Region{}
@@ -110,7 +115,7 @@ func (e *encoder) View(dst *latent.View, f *frame.Frame, z *latent.Latent) error
 	}
 	return nil
 }
-func (e *encoder) Close() error { e.closes++; return nil }
+func (v *viewer) Close() error { v.closes++; return nil }
 
 // estimator keeps every latent it accepts.
 type estimator struct {

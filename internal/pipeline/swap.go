@@ -48,7 +48,7 @@ func (t *tracker) offer(tracked, ctx context.Context, o order) {
 		t.kept(ctx, left.end())
 		o.Reply(nil)
 	case <-tracked.Done():
-		if err := closeTrack(o.next.Steps, o.next.Encoders); err != nil {
+		if err := closeTrack(o.next.Steps, o.next.Encoders, o.next.Viewer); err != nil {
 			t.fail(err)
 		}
 		o.next.Done(false)
@@ -59,7 +59,7 @@ func (t *tracker) offer(tracked, ctx context.Context, o order) {
 // install puts o's model to use, from the next frame on, and gives the keeper of the law before it back. Every frame before has its estimate.
 func (t *tracker) install(ctx, stop context.Context, o order) {
 	next, left := o.next, t.keeper
-	t.crew = newCrew(t, next.Steps, next.Encoders, t.tickets)
+	t.crew = newCrew(t, next.Steps, next.Encoders, next.Viewer, t.tickets)
 	t.crew.start(t, stop, ctx)
 	t.Estimator, t.keeper = next.Estimator, newKeeper(next.Estimator, next.Keep, time.Now())
 	t.revisions = t.estimate.SDE.Revision + 1

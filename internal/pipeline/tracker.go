@@ -21,7 +21,7 @@ var errPaused = &ErrSkip{Cause: "paused", Err: errors.New("tracking is paused: t
 // errUnfinished is why a frame is refused that was read before the end and not tracked before grace was over.
 var errUnfinished = &ErrSkip{Cause: unfinished, Err: errors.New("the run ended first")}
 
-// tracker owns the steps, the encoders and the estimator. Its lanes turn frames into latents, side by side; it folds the latents into
+// tracker owns the steps, the encoders, the viewer and the estimator. Its lanes turn frames into latents, side by side; it folds the latents into
 // estimates in the order of the frames, and applies commands between them.
 type tracker struct {
 	*runner
@@ -51,7 +51,7 @@ func newTracker(r *runner) *tracker {
 	t := &tracker{
 		runner: r, desk: make(chan struct{}, 1), last: newGate(0), keeper: newKeeper(r.Estimator, r.o.Keep, time.Now()), ringing: map[string]latent.Event{},
 	}
-	t.crew = newCrew(t, r.Steps, r.Encoders, 0)
+	t.crew = newCrew(t, r.Steps, r.Encoders, r.Viewer, 0)
 	t.encoding.Store(&t.crew.clocks)
 	return t
 }
@@ -208,10 +208,9 @@ func (t *tracker) watch(ctx context.Context, arrived time.Time) {
 	}
 }
 
-// showing says whether a View is wanted and due.
+// showing says whether a View is due, and asks for it.
 func (t *tracker) showing() bool {
-	_, can := t.crew.encoders[0].(Viewer)
-	return can && t.o.ViewEvery != 0 && time.Since(t.viewed) >= t.o.ViewEvery
+	return t.o.ViewEvery != 0 && time.Since(t.viewed) >= t.o.ViewEvery && t.crew.gallery.ask()
 }
 
 // alarm tells what the estimator has noticed.
