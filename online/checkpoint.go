@@ -26,11 +26,8 @@ const (
 // ErrCheckpoint is what Restore returns for bytes that are not a whole checkpoint of an estimator like this one.
 var ErrCheckpoint = errors.New("unusable checkpoint")
 
-// Quiet says that no slice of refinement is running, for which Save would wait. One that is running hastens.
-func (e *Estimator) Quiet() bool {
-	e.refiner.hasten()
-	return e.refiner.idle(false)
-}
+// Quiet says that no slice of refinement is running, for which Save would wait.
+func (e *Estimator) Quiet() bool { return e.refiner.idle(false) }
 
 // Save writes the state after the last Update, waiting for a running slice of refinement to end.
 func (e *Estimator) Save(w io.Writer) error {

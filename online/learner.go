@@ -28,7 +28,6 @@ type job struct {
 	in       *track            // lent until done
 	found    []diffusion       // lent until done
 	activity []latent.Activity // lent until done
-	pace     *pace             // nil where the slice need not rest
 }
 
 // newLearner remembers nothing yet.
@@ -44,7 +43,7 @@ func newLearner(c Config) *learner {
 func (l *learner) slice(j job) {
 	l.memory.take(j.in)
 	v := newLens(j.found, j.activity, l.prior)
-	p, hidden := &posterior{dim: l.memory.dim, active: v.active, root: v.root, pace: j.pace}, 0.0
+	p, hidden := &posterior{dim: l.memory.dim, active: v.active, root: v.root}, 0.0
 	if len(v.active) > 0 {
 		s, err := l.learn(p, v, max(changeOdds, l.alarms/float64(j.in.len())))
 		if err != nil {
@@ -69,7 +68,7 @@ func (l *learner) slice(j job) {
 func (l *learner) learn(p *posterior, v *lens, odds float64) (*steps, error) {
 	s := v.steps(l.memory)
 	l.clip = max(l.clip, floats.Sum(l.memory.dt))
-	s.clip, s.pace = l.clip, p.pace
+	s.clip = l.clip
 	s.weigh()
 	if err := p.learn(s); err != nil {
 		return nil, err

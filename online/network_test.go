@@ -370,3 +370,12 @@ func inGraph(n *Network, g *gorgonia.ExprGraph, z *gorgonia.Node, dt tensor.Dtyp
 	mu, err = n.Apply(theta, z)
 	return mu, theta, err
 }
+
+// An imitation of a bent drift of two dimensions, as a slice makes one.
+func BenchmarkImitate(b *testing.B) {
+	n, points := randomNetwork(2, 7), normals(2*studentPoints, newRand(1))
+	target := normals(2*studentPoints, newRand(2))
+	for b.Loop() {
+		imitate(n, points, target, reviewSteps)
+	}
+}

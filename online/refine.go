@@ -1,8 +1,6 @@
 package online
 
 import (
-	"runtime"
-	"syscall"
 	"time"
 
 	"driftscope/internal/latent"
@@ -14,11 +12,9 @@ const (
 	sliceShare = 16
 )
 
-// restShare is how many times as long as it worked refinement rests in a live run: it has a tenth of one core, however fast frames come.
+// restShare is how many times as long as a slice took nothing is done after it in a live run: refinement has a tenth of one core, however
+// fast frames come.
 const restShare = 9
-
-// beside is the niceness of the thread that refines: where a frame wants a core, it has it.
-const beside = 5
 
 // Refinement says how far the drift has been refined.
 type Refinement struct {
@@ -66,8 +62,8 @@ func (e *Estimator) adopt(seq uint64) {
 	e.sde.Revision++ // told with this very frame: whoever repeats the run needs to know of each
 }
 
-// ripe says whether the slice that is out is to be put to use at this frame. Where no frame waits for slices, their use waits for the last of
-// their rest, because the next begins then: the frame of use is on record, and all that a run needs to be repeated.
+// ripe says whether the slice that is out is to be put to use at this frame. Where no frame waits for slices, their use waits for the rest
+// after them, because the next begins then: the frame of use is on record, and all that a run needs to be repeated.
 func (e *Estimator) ripe(seq uint64) bool {
 	if applied, next := e.config.Applied, e.refinement.Revision; applied != nil {
 		return next < uint64(len(applied)) && seq >= applied[next] && e.refiner.idle(true)
@@ -91,8 +87,7 @@ func (e *Estimator) send() {
 	e.pending.clear()
 	copy(e.lentFound, e.found)
 	copy(e.lentActive, e.sde.Activity)
-	awaited := e.config.Deterministic || e.config.Applied != nil
-	e.refiner.begin(job{in: e.lent, found: e.lentFound, activity: e.lentActive}, awaited)
+	e.refiner.begin(job{in: e.lent, found: e.lentFound, activity: e.lentActive})
 	e.inFlight, e.due = true, e.frame+e.config.RefineLag
 }
 
@@ -132,7 +127,6 @@ type refiner struct {
 	done    chan struct{}
 	running bool      // a job is out; its done has not been received
 	rest    time.Time // when the rest after the last slice is over
-	pace    *pace     // of the running slice, or the last
 }
 
 // newRefiner starts the goroutine; close ends it.
@@ -141,27 +135,19 @@ func newRefiner(l *learner) *refiner {
 	jobs := r.jobs
 	go func() {
 		defer close(r.done)
-		runtime.LockOSThread() // and never unlocked: the thread ends with its niceness
-		_ = syscall.Setpriority(syscall.PRIO_PROCESS, syscall.Gettid(), beside)
 		for j := range jobs {
 			began := r.now()
-			j.pace.start()
 			r.learner.slice(j)
 			ended := r.now()
-			r.rest = ended.Add(j.pace.owed(ended.Sub(began)))
+			r.rest = ended.Add(restShare * ended.Sub(began))
 			r.done <- struct{}{}
 		}
 	}()
 	return r
 }
 
-// begin hands over a job. None may be running. Where it is awaited, it does not rest.
-func (r *refiner) begin(j job, awaited bool) {
-	r.pace = newPace()
-	if awaited {
-		r.pace.hasten()
-	}
-	j.pace = r.pace
+// begin hands over a job. None may be running.
+func (r *refiner) begin(j job) {
 	r.jobs <- j
 	r.running = true
 }
@@ -169,7 +155,6 @@ func (r *refiner) begin(j job, awaited bool) {
 // idle says whether no slice is running, waiting for the running one to end if wait is set.
 func (r *refiner) idle(wait bool) bool {
 	if r.running && wait {
-		r.pace.hasten()
 		<-r.done
 		r.running = false
 	}
@@ -181,13 +166,6 @@ func (r *refiner) idle(wait bool) bool {
 		}
 	}
 	return !r.running
-}
-
-// hasten has the running slice, if there is one, end without a rest.
-func (r *refiner) hasten() {
-	if r.running {
-		r.pace.hasten()
-	}
 }
 
 // rested says whether the rest after the last slice is over. None may be running.

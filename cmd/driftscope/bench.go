@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -43,8 +42,7 @@ func (c *contender) run(ctx context.Context, dst any) error {
 	}
 	var out, problems lastLines
 	p := exec.CommandContext(ctx, c.program, c.args...)
-	// Each side waits for its threads as it does by default: a shell's OMP_WAIT_POLICY=PASSIVE makes PyTorch five times slower.
-	p.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "OMP_WAIT_POLICY=") }), "OMP_NUM_THREADS="+strconv.Itoa(c.threads))
+	p.Env = append(os.Environ(), "OMP_NUM_THREADS="+strconv.Itoa(c.threads))
 	p.Stdin, p.Stdout, p.Stderr = strings.NewReader(c.script), &out, &problems
 	p.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // python3 may be a script that starts the real one
 	p.Cancel = func() error { return syscall.Kill(-p.Process.Pid, syscall.SIGKILL) }
