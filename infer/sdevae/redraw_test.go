@@ -65,6 +65,9 @@ func TestSettle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if err := s.model.calibrate(clip, clip.frames()); err != nil {
+			t.Fatal(err)
+		}
 		if err := s.setAside(); err != nil {
 			t.Fatal(err)
 		}
