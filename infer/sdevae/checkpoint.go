@@ -15,7 +15,7 @@ import (
 // holds digests.
 const (
 	checkpointMagic   = "driftscope training\n"
-	checkpointVersion = 2
+	checkpointVersion = 3
 	checkpointHeader  = len(checkpointMagic) + 4 + 8
 )
 

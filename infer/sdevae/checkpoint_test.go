@@ -159,7 +159,7 @@ func TestCheckpointRefused(t *testing.T) {
 	}{
 		"empty":           {nil, "does not begin like one"},
 		"foreign":         {[]byte(strings.Repeat("driftscope law\n", 9)), "does not begin like one"},
-		"another version": {changed(len(checkpointMagic), 1), "its version is 3"},
+		"another version": {changed(len(checkpointMagic), 1), "its version is 2"},
 		"torn":            {good[:len(good)/2], "torn"},
 		"longer":          {append(bytes.Clone(good), 0), "torn"},
 		"a huge size":     {changed(checkpointHeader-1, 0x40), "torn"},

@@ -40,7 +40,8 @@
 // those of averages (drowned.go), and reads of every feature map its low moments alone (readout.go); the encoder's means rest while the
 // decoder learns to draw from them, and learn slowly after (Config.Lead and Pace), for a decoder that cannot draw yet bends them;
 // restarts race (train.go); then the encoder learns alone from frames that the decoder moved (sleep.go); and in the end the latents are
-// found anew, as the slowest components of the features that were learnt, and the decoder learns to draw from them (redraw.go).
+// found anew, as the slowest components of the features that were learnt, and the decoder learns to draw from them, or they are left again
+// (redraw.go).
 //
 // Symbols of the paper: x frame, z latent, f decoder, μ Drift, σ Sigma, τ Tau, Δt DT, T Clip.Seconds.
 // The convolutions live in package dnnl; Gorgonia holds the graph, the loss and the drift network and differentiates them.

@@ -11,17 +11,24 @@ import (
 	"driftscope/online"
 )
 
-// The last phase: the pairs that latents are found anew in, at most, and the steps of the rate's rise.
+// The last phase: the pairs that latents are found anew in, at most, the steps of the rate's rise, and how many times what the decoder
+// left out before it may leave out after.
 const (
 	redrawPairs  = 1000
 	redrawWarmup = 20
+	redrawPoorer = 3
 )
 
 // redraw finds the latents anew, as at the start, among the features that were learnt: reconstruction bends latents, and the slowest
-// components of what it needs are straight. Then the decoder, turned to them, learns alone.
+// components of what it needs are straight. Then the decoder, turned to them, learns alone. Where it cannot draw from them what it drew
+// before, they do not hold it, as with an object that only drifts, whose slowest components are functions of how far it has come: then
+// the latents before are kept.
 func (s *session) redraw(ctx context.Context) error {
 	if !s.redrawing {
-		err := s.anew()
+		err := s.setAside()
+		if err == nil {
+			err = s.anew()
+		}
 		if err != nil {
 			return err
 		}
@@ -37,8 +44,26 @@ func (s *session) redraw(ctx context.Context) error {
 	if s.kept == nil {
 		return s.broken()
 	}
-	s.model.adopt(s.kept)
+	s.settle()
 	return nil
+}
+
+// setAside keeps the model as it is, with what it explains.
+func (s *session) setAside() error {
+	l := Look{Restart: s.restart, Step: s.done}
+	var err error
+	l.HeldOut, l.Explained, err = heldOut(s.model, s.clip, s.held, s.config.Tau, s.still)
+	l.Loss, l.Explained = l.HeldOut, min(1, l.Explained/s.moves)
+	s.aside, s.drew = s.model.clone(), l
+	return err
+}
+
+// settle adopts the latents found anew, or those set aside where far more was drawn from them.
+func (s *session) settle() {
+	if 1-s.best.Explained > redrawPoorer*(1-s.drew.Explained) {
+		s.best, s.kept = s.drew, s.aside
+	}
+	s.model.adopt(s.kept)
 }
 
 // beginRedrawing leaves the encoder's means at rest, and the others to an optimiser that knows nothing yet.

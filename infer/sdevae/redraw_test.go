@@ -50,6 +50,38 @@ func TestTurn(t *testing.T) {
 	}
 }
 
+// TestSettle: latents found anew replace those before, unless the decoder leaves out three times as much.
+func TestSettle(t *testing.T) {
+	clip := walk(40, 3)
+	j, err := newJob(Training{}, clip, Config{Latent: 2, Tau: 1, Pairs: 8, Restarts: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		before, after float64
+		anew          bool
+	}{{0.87, 0.74, true}, {0.97, 0.97, true}, {0.5, 0.1, true}, {0.97, 0.92, true}, {0.97, 0.9, false}, {1, 0.99, false}} {
+		s, err := newSession(j, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.model.calibrate(clip, clip.frames()); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.setAside(); err != nil {
+			t.Fatal(err)
+		}
+		was := s.model.MeanB[0]
+		s.model.MeanB[0] = was + 1
+		s.kept, s.best, s.drew.Explained = s.model.clone(), Look{Explained: c.after}, c.before
+		s.settle()
+		if got := s.model.MeanB[0] == was+1; got != c.anew || s.best.Explained != map[bool]float64{true: c.after, false: c.before}[c.anew] {
+			t.Errorf("%g explained before, %g after: latents found anew are kept: %v, %+v", c.before, c.after, got, s.best)
+		}
+		s.discard()
+	}
+}
+
 // TestAnewUnbends: an encoder whose latents are bent, by a last layer that mixes what moves with what flickers, finds straight ones among
 // the same features; one that has the slowest components already keeps them.
 func TestAnewUnbends(t *testing.T) {

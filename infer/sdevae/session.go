@@ -30,6 +30,8 @@ type session struct {
 	kept      *Model   // weights of the best look
 	asleep    *sleeper // nil but in the sleep phase
 	redrawing bool     // the last phase is on
+	aside     *Model   // weights before the last phase; nil before it
+	drew      Look     // what they explain
 }
 
 // newSession makes a restart that has taken no step yet and is not primed.

@@ -98,8 +98,10 @@ func (s *session) archive(a *archive) {
 	a.count(&s.since, steps)
 	a.count(&s.stale, steps)
 	a.look(&s.best)
-	s.archiveKept(a)
+	s.archiveWeights(a, &s.kept)
 	s.archiveSleep(a)
+	s.archiveWeights(a, &s.aside)
+	a.look(&s.drew)
 }
 
 // archivePass goes through where the session stands among the training pairs.
@@ -119,17 +121,17 @@ func (s *session) archivePass(a *archive) {
 	a.count(&s.at, n)
 }
 
-// archiveKept goes through the weights of the best look, if there was one.
-func (s *session) archiveKept(a *archive) {
-	some := s.kept != nil
+// archiveWeights goes through weights that are kept, if any are.
+func (s *session) archiveWeights(a *archive, kept **Model) {
+	some := *kept != nil
 	if a.flag(&some); a.err != nil || !some {
 		return
 	}
 	if !a.writing {
-		s.kept = s.model.clone()
-		s.kept.EncoderStats, s.kept.DecoderStats = blank(s.model.Encoder.Stats()), blank(s.model.Decoder.Stats())
+		*kept = s.model.clone()
+		(*kept).EncoderStats, (*kept).DecoderStats = blank(s.model.Encoder.Stats()), blank(s.model.Decoder.Stats())
 	}
-	s.kept.archive(a)
+	(*kept).archive(a)
 }
 
 // archiveSleep goes through the sleep phase, once it has begun.
