@@ -18,7 +18,6 @@ import (
 
 // flat is an encoder of d latents, all of the same value.
 type flat struct {
-	encoder
 	d      int
 	value  float64
 	closed atomic.Int64
