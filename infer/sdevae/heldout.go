@@ -20,11 +20,10 @@ func (s *session) look() (*Look, error) {
 		return nil, err
 	}
 	l := Look{Restart: s.restart, Step: s.done, Loss: s.sum / float64(s.since)}
-	var err error
-	if l.HeldOut, l.Explained, err = heldOut(s.model, s.clip, s.held, s.config.Tau, s.still); err != nil {
+	err := s.judge(&l)
+	if err != nil {
 		return nil, err
 	}
-	l.Explained = min(1, l.Explained/s.moves) // what moves is itself estimated
 	if s.since == 0 {
 		l.Loss = l.HeldOut // no step was taken yet
 	}
@@ -37,6 +36,13 @@ func (s *session) look() (*Look, error) {
 		err = s.weigh()
 	}
 	return &l, err
+}
+
+// judge fills in what the model makes of the held-out pairs.
+func (s *session) judge(l *Look) (err error) {
+	l.HeldOut, l.Explained, err = heldOut(s.model, s.clip, s.held, s.config.Tau, s.still)
+	l.Explained = min(1, l.Explained/s.moves) // what moves is itself estimated
+	return err
 }
 
 // heldOut is the loss on pairs that were not trained on, at z = m, and the share explained of their pictures' squared distance from the

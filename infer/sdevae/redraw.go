@@ -50,11 +50,9 @@ func (s *session) redraw(ctx context.Context) error {
 
 // setAside keeps the model as it is, with what it explains.
 func (s *session) setAside() error {
-	l := Look{Restart: s.restart, Step: s.done}
-	var err error
-	l.HeldOut, l.Explained, err = heldOut(s.model, s.clip, s.held, s.config.Tau, s.still)
-	l.Loss, l.Explained = l.HeldOut, min(1, l.Explained/s.moves)
-	s.aside, s.drew = s.model.clone(), l
+	s.aside, s.drew = s.model.clone(), Look{Restart: s.restart, Step: s.done}
+	err := s.judge(&s.drew)
+	s.drew.Loss = s.drew.HeldOut
 	return err
 }
 

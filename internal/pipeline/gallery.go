@@ -12,7 +12,7 @@ import (
 	"driftscope/internal/latent"
 )
 
-// beside is the niceness of threads that work beside the frame path: where a lane wants a core, it has it.
+// beside is the niceness of the thread that makes Views: where a lane wants a core, it has it.
 const beside = 5
 
 // gallery makes the Views of a crew's frames, one at a time, beside the lanes: a View takes longer than many frames.
