@@ -240,7 +240,8 @@ func TestNATSConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer second.Close()
-	for end := time.Now().Add(10 * time.Second); !s.conn.NATS().IsConnected(); time.Sleep(time.Millisecond) {
+	back := func(c *nats.Conn) bool { return c.Stats().Reconnects > 0 && c.IsConnected() } // it may not have seen yet that the first server went
+	for end := time.Now().Add(10 * time.Second); !back(s.conn.NATS()); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("not connected again")
 		}
