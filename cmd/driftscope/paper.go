@@ -23,13 +23,13 @@ type paperCmd struct {
 	Assets  string   `help:"A folder with mnist and coil20 in it, for the scenes that draw them; which pictures follows from the seed. Without it they draw stand-ins." placeholder:"DIR" type:"path"`
 	Steps   int      `help:"Optimiser steps of every training, instead of the row's or the study's own." placeholder:"N"`
 	JSON    bool     `name:"json" help:"Print the table as one JSON object instead of Markdown."`
+	Make    string   `hidden:"" help:"Make the task that leaves files of this name, and no table; what makes several at a time."`
 }
 
 // Help lists the rows under the command's own help.
 func (c *paperCmd) Help() string { return "Rows: " + rowNames(paperRows) + "." }
 
-// Run makes every run that is not there yet, and the table of all that were asked for. Runs come one after another: oneDNN's threads
-// fill the cores within each.
+// Run makes every run that is not there yet, and the table of all that were asked for.
 func (c *paperCmd) Run(ctx context.Context) error {
 	if err := yieldCores(); err != nil {
 		return err
@@ -49,15 +49,14 @@ func (c *paperCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return usage(err)
 	}
-	failed, err := plan.make(ctx)
+	tasks := tasksOf(plan, asked)
+	if c.Make != "" {
+		return makeOne(ctx, tasks, c.Make)
+	}
+	failed, err := makeAll(ctx, tasks, inProcess)
 	if err != nil {
 		return err
 	}
-	without, err := makeStudies(ctx, asked)
-	if err != nil {
-		return err
-	}
-	failed = append(failed, without...)
 	t := newTable(plan, failed)
 	t.Studies = newStudies(asked)
 	if err := t.write(c.Out); err != nil {
@@ -68,7 +67,7 @@ func (c *paperCmd) Run(ctx context.Context) error {
 	}
 	say("%s and .html have the table", filepath.Join(c.Out, "table.md"))
 	if len(failed) > 0 {
-		return fmt.Errorf("%d of %d runs failed, the table goes without them: %s: the same command tries them again", len(failed), len(plan)+len(asked), strings.Join(failed, "; "))
+		return fmt.Errorf("%d of %d runs failed, the table goes without them: %s: the same command tries them again", len(failed), len(tasks), strings.Join(failed, "; "))
 	}
 	return nil
 }
@@ -123,41 +122,15 @@ func (c *paperCmd) plan(rows []paperRow) (plan, error) {
 	return p, nil
 }
 
-// make makes what is missing of the runs. One that fails is told and left out; a signal ends it.
-func (p plan) make(ctx context.Context) (failed []string, err error) {
-	left := 0
+// tasksOf lists the runs and the studies'.
+func tasksOf(p plan, asked []*studyRun) (tasks []task) {
 	for _, e := range p {
-		if e.found == nil {
-			left++
-		}
+		tasks = append(tasks, e)
 	}
-	begun, made := time.Now(), 0
-	for _, e := range p {
-		if e.whole() {
-			continue
-		}
-		if e.found == nil {
-			say("%s, run %d, %d of %d to make%s", e.Row, e.Run, made+1, left, remaining(time.Since(begun), made, left))
-			made++
-		}
-		switch err := e.perform(ctx); {
-		case err != nil && ctx.Err() != nil:
-			return nil, fmt.Errorf("%s, run %d: %w", e.Row, e.Run, err)
-		case err != nil:
-			e.found = nil
-			warn("%s, run %d: %v", e.Row, e.Run, err)
-			failed = append(failed, fmt.Sprintf("%s, run %d: %v", e.Row, e.Run, err))
-		}
+	for _, r := range asked {
+		tasks = append(tasks, r)
 	}
-	return failed, nil
-}
-
-// remaining says how long the rest will take at the mean pace so far; nothing before there is one.
-func remaining(spent time.Duration, made, all int) string {
-	if made == 0 {
-		return ""
-	}
-	return fmt.Sprintf(", about %v left", (spent / time.Duration(made) * time.Duration(all-made)).Round(time.Minute))
+	return tasks
 }
 
 // origin says how results were made.

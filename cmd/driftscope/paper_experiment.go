@@ -30,13 +30,15 @@ type settings struct {
 	CLAHE  string `json:"clahe"`
 	Crop   string `json:"crop,omitempty"`
 	Align  string `json:"align"`
-	Assets string `json:"assets,omitempty"`
+
+	Pictures string `json:"pictures,omitempty"` // whose the scene draws
 }
 
 // experiment is one run of one row.
 type experiment struct {
 	settings
 	row     paperRow
+	assets  string // the folder that the scene's pictures come from
 	path    string // of its files, without their endings
 	trained *trained
 	found   *finding
@@ -54,7 +56,6 @@ type finding struct {
 	Settings settings    `json:"settings"`
 	Origin   origin      `json:"origin"`
 	Seconds  float64     `json:"seconds"` // that it took, of those since it was last resumed
-	Pictures string      `json:"pictures,omitempty"`
 	Figures  *evaluation `json:"figures"`
 	Oracle   drifting    `json:"oracle"`
 	GP       *drifting   `json:"gp"` // the Gaussian process', nil from builds that knew none
@@ -77,15 +78,18 @@ func (c *paperCmd) experiment(row paperRow, run int) (*experiment, error) {
 	}
 	scene, err := e.scene()
 	if err == nil && c.Assets != "" && scene.Pictures() != "" {
-		e.Assets = c.Assets
-		_, err = e.scene()
+		e.assets = c.Assets
+		scene, err = e.scene()
+	}
+	if err == nil {
+		e.Pictures = scene.Pictures()
 	}
 	return e, err
 }
 
 // scene is what the experiment films.
 func (e *experiment) scene() (*sim.Scene, error) {
-	return sim.New(e.Row, sim.Options{Frames: e.Frames, Seed: e.Seed, Assets: e.Assets})
+	return sim.New(e.Row, sim.Options{Frames: e.Frames, Seed: e.Seed, Assets: e.assets})
 }
 
 // frames is the folder of the film while it is needed.
@@ -157,6 +161,12 @@ func writeJSON(path string, src any) error {
 	return writeFile(path, append(data, '\n'))
 }
 
+// String names the run.
+func (e *experiment) String() string { return fmt.Sprintf("%s, run %d", e.Row, e.Run) }
+
+// file is the name of what the run leaves, without endings.
+func (e *experiment) file() string { return filepath.Base(e.path) }
+
 // whole says that nothing is left to make.
 func (e *experiment) whole() bool { return e.found != nil && e.found.GP != nil }
 
@@ -168,8 +178,7 @@ func (e *experiment) perform(ctx context.Context) (err error) {
 	}
 	begun, frames := time.Now(), e.frames()
 	defer func() { err = errors.Join(err, os.RemoveAll(frames)) }()
-	scene, err := e.record(ctx)
-	if err != nil {
+	if err := e.record(ctx); err != nil {
 		return err
 	}
 	before, err := e.learn(ctx, e.training(frames), begun)
@@ -186,22 +195,22 @@ func (e *experiment) perform(ctx context.Context) (err error) {
 		}
 	}
 	e.found = m.finding
-	e.found.Pictures, e.found.Origin, e.found.Seconds = scene.Pictures(), thisOrigin(), before+time.Since(begun).Seconds()
+	e.found.Origin, e.found.Seconds = thisOrigin(), before+time.Since(begun).Seconds()
 	return e.complete(ctx)
 }
 
 // record films the scene where frames says, in place of what an earlier run left there.
-func (e *experiment) record(ctx context.Context) (*sim.Scene, error) {
+func (e *experiment) record(ctx context.Context) error {
 	for _, leftover := range []string{e.frames(), e.frames() + ".partial"} {
 		if err := os.RemoveAll(leftover); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	scene, err := e.scene()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return scene, scene.Record(ctx, e.frames())
+	return scene.Record(ctx, e.frames())
 }
 
 // learn trains the model, and says beside it that it is whole: measuring may be repeated without. Of a model that was whole before
@@ -332,8 +341,8 @@ func (m *measured) denoised(ctx context.Context) error {
 // clean is the same film without its noise.
 func (m *measured) clean() *recording {
 	options := map[string]any{"name": m.row.clean, "seed": m.Seed, "frames": m.Frames, "realtime": false}
-	if m.Assets != "" {
-		options["assets"] = m.Assets
+	if m.assets != "" {
+		options["assets"] = m.assets
 	}
 	return &recording{arg: "sim:" + m.row.clean, kind: "sim", options: options, span: span{0, math.MaxUint64}, told: map[string]bool{}}
 }

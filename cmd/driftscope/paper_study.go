@@ -132,7 +132,7 @@ func (r *studyRun) training(frames string) *pretrainCmd {
 func (r *studyRun) perform(ctx context.Context) (err error) {
 	begun, frames := time.Now(), r.frames()
 	defer func() { err = errors.Join(err, os.RemoveAll(frames)) }()
-	if _, err := r.record(ctx); err != nil {
+	if err := r.record(ctx); err != nil {
 		return err
 	}
 	before, err := r.learn(ctx, r.training(frames), begun)
@@ -189,22 +189,8 @@ func (m *measured) variance(ctx context.Context, first int) (float64, error) {
 	return squares / (n * size), err
 }
 
-// makeStudies makes what is missing of the runs. One that fails is told and left out; a signal ends it.
-func makeStudies(ctx context.Context, runs []*studyRun) (failed []string, err error) {
-	missing := slices.DeleteFunc(slices.Clone(runs), func(r *studyRun) bool { return r.answer != nil })
-	begun := time.Now()
-	for i, r := range missing {
-		say("%s, %d of %d to make%s", r, i+1, len(missing), remaining(time.Since(begun), i, len(missing)))
-		switch err := r.perform(ctx); {
-		case err != nil && ctx.Err() != nil:
-			return nil, fmt.Errorf("%s: %w", r, err)
-		case err != nil:
-			warn("%s: %v", r, err)
-			failed = append(failed, fmt.Sprintf("%s: %v", r, err))
-		}
-	}
-	return failed, nil
-}
+// whole says that nothing is left to make.
+func (r *studyRun) whole() bool { return r.answer != nil }
 
 // String names the run.
 func (r *studyRun) String() string {

@@ -39,7 +39,7 @@ func TestPaperStudyRun(t *testing.T) {
 	if err != nil || r.answer != nil {
 		t.Fatal(err, r.answer)
 	}
-	if failed, err := makeStudies(t.Context(), []*studyRun{r}); err != nil || len(failed) > 0 {
+	if failed, err := makeAll(t.Context(), []task{r}, here); err != nil || len(failed) > 0 {
 		t.Fatal(err, failed)
 	}
 	f := r.answer.Figures
@@ -81,7 +81,7 @@ func TestPaperStudyRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if failed, err := makeStudies(t.Context(), []*studyRun{left}); err != nil || len(failed) > 0 {
+	if failed, err := makeAll(t.Context(), []task{left}, here); err != nil || len(failed) > 0 {
 		t.Fatal(err, failed)
 	}
 	if now, err := os.Stat(r.path + ".onnx"); err != nil || !now.ModTime().Equal(before.ModTime()) || left.answer.Figures.ReconMSE != f.ReconMSE || !slices.Equal(left.answer.Figures.Axes, f.Axes) {
@@ -94,7 +94,7 @@ func TestPaperStudyRun(t *testing.T) {
 // judgedApart judges the model again with the half that was trained on blackened: nothing changes.
 func judgedApart(t *testing.T, r *studyRun) {
 	t.Helper()
-	if _, err := r.record(t.Context()); err != nil {
+	if err := r.record(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	m, err := r.see(t.Context(), r.frames())

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"gonum.org/v1/gonum/stat"
 )
@@ -23,6 +24,7 @@ type table struct {
 	Studies *studies   `json:"studies,omitempty"`
 	Failed  []string   `json:"failed,omitempty"`
 	Origin  origin     `json:"origin"`
+	Since   time.Time  `json:"since"` // when the first of its runs was made
 }
 
 // tableRow is a row's mean over runs; of the paper's line what it has.
@@ -104,12 +106,16 @@ type shortfall struct {
 // newTable takes the mean over each row's runs. A row without any is left out.
 func newTable(p plan, failed []string) *table {
 	t := &table{Rows: []tableRow{}, Failed: failed, Origin: thisOrigin()}
+	t.Since = t.Origin.Date
 	for len(p) > 0 {
 		row, n := p[0].row, 0
 		var found []*finding
 		for n < len(p) && p[n].Row == row.scene {
-			if p[n].found != nil {
+			if p[n].whole() {
 				found = append(found, p[n].found)
+				if made := p[n].found.Origin.Date; made.Before(t.Since) {
+					t.Since = made
+				}
 			}
 			n++
 		}
@@ -122,7 +128,7 @@ func newTable(p plan, failed []string) *table {
 }
 
 func newTableRow(row paperRow, found []*finding) tableRow {
-	r := tableRow{Row: row.scene, Clean: row.clean, Runs: len(found), Apart: row.apart, Pictures: found[0].Pictures}
+	r := tableRow{Row: row.scene, Clean: row.clean, Runs: len(found), Apart: row.apart, Pictures: found[0].Settings.Pictures}
 	quantities := []quantity{
 		{func(f *finding) float64 { return f.Figures.LLatent }, &r.LLatent, &r.SD.LLatent},
 		{func(f *finding) float64 { return f.Figures.LLatentCoord }, &r.LLatentCoord, &r.SD.LLatentCoord},
@@ -258,8 +264,8 @@ func (r *tableRow) mark(figure string) string {
 // notes explain the table, one sentence or two each.
 func (t *table) notes() []string {
 	notes := []string{
-		fmt.Sprintf("`%s`, %d cores, %s.", t.Origin.Command, t.Origin.Cores, t.Origin.Date.Format("2006-01-02")),
-		"Means ± standard deviations over runs. Latents are laid over the truth by an isometry, never rescaled, and affinely in the DNA rows alone, film by film, on frames " +
+		fmt.Sprintf("`%s`, %d cores, %s.", t.Origin.Command, t.Origin.Cores, t.Origin.Date.Format(time.DateOnly)),
+		"Means ± standard deviations over runs, the first of which was made on " + t.Since.Format(time.DateOnly) + ". Latents are laid over the truth by an isometry, never rescaled, and affinely in the DNA rows alone, film by film, on frames " +
 			"that the map was not fitted on. The paper's two losses are what its code computed: means over coordinates, its latents rescaled to the truth's range.",
 		"The oracle is the same drift estimator given the true latents; the CRLB is for a constant drift. Noisy rows are redrawn against the pictures before the noise.",
 		"GP: a Gaussian process that is given the true latents (squared exponential, one length scale and one variance a coordinate, by marginal likelihood), as a sum. " +
