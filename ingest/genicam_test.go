@@ -192,7 +192,8 @@ func TestGenICamUnplugged(t *testing.T) {
 	if took > 10*time.Second {
 		t.Error("that is too long")
 	}
-	if age := time.Since(f.Time); age < 0 || age > 3*time.Second {
+	// Times are tied to the first frame's arrival; where a busy machine saw that late, the times of those after it are ahead by as much.
+	if age := time.Since(f.Time); age < -time.Second/2 || age > 3*time.Second {
 		t.Errorf("the first frame's time is %v ago", age)
 	}
 }

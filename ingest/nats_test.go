@@ -21,10 +21,10 @@ import (
 	"driftscope/internal/pipeline"
 )
 
-// broker is an embedded server on a free port.
+// broker is an embedded server on a free port, connected as for a Publisher.
 func broker(t testing.TB) *bus.Conn {
 	t.Helper()
-	conn, err := bus.Connect(t.Context(), bus.Options{URL: bus.Embedded})
+	conn, err := bus.Connect(t.Context(), bus.Options{URL: bus.Embedded, Patience: FramePatience})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,9 @@ import (
 	"driftscope/internal/frame"
 )
 
+// FramePatience is the connection's for a Publisher: a message of 8 MB takes 0.7 s over 100 Mbit/s.
+const FramePatience = 10 * time.Second
+
 // Publisher sends frames over NATS as the nats source reads them. Not safe for concurrent use.
 type Publisher struct {
 	conn    *bus.Conn

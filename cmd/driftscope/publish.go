@@ -44,7 +44,7 @@ func (c *publishCmd) Run(ctx context.Context) error {
 	if c.URL == bus.Embedded {
 		return usage(errors.New("--url: embedded is the server inside a run: give its address, " + ingest.DefaultNATS + " unless the run said otherwise"))
 	}
-	conn, err := bus.Connect(ctx, bus.Options{URL: c.URL, Credentials: c.Creds, Name: "driftscope publish"})
+	conn, err := bus.Connect(ctx, bus.Options{URL: c.URL, Credentials: c.Creds, Name: "driftscope publish", Patience: ingest.FramePatience})
 	if errors.Is(err, bus.ErrNoServer) {
 		return fmt.Errorf("%s: %w: start it, or driftscope run, or give --url", bus.Redacted(c.URL), bus.ErrNoServer)
 	}

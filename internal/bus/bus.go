@@ -30,7 +30,7 @@ const (
 	pingsMissed  = 2
 	firstConnect = 5 * time.Second // for a server to answer at all, unless ctx ends earlier
 	closing      = 2 * time.Second // for what was published to leave
-	blocking     = time.Second / 4 // for the socket to take more
+	blocking     = time.Second / 4 // for the socket to take more, unless Options say otherwise
 )
 
 // ErrNoServer is returned by Connect when nothing answers at the URL.
@@ -56,6 +56,10 @@ type Options struct {
 	WebSocket   string       // any other server: where pages connect, ws://host:port; empty where they cannot
 	Log         *slog.Logger // lost and regained connections; nil is silent
 
+	// Patience is how long the network may take nothing more before the server counts as away; a quarter of a second, because
+	// what is live does not wait. Who sends megabytes at once gives more.
+	Patience time.Duration
+
 	user, password, inbox string // of a context
 	tlsFirst              bool
 }
@@ -78,6 +82,9 @@ func Connect(ctx context.Context, o Options) (*Conn, error) {
 	}
 	if o.Name == "" {
 		o.Name = "driftscope"
+	}
+	if o.Patience == 0 {
+		o.Patience = blocking
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -131,7 +138,7 @@ func (c *Conn) dial(ctx context.Context, at string, o Options, access []nats.Opt
 		nats.SetCustomDialer(dialer{}),
 		nats.PingInterval(pingEvery),
 		nats.MaxPingsOutstanding(pingsMissed),
-		nats.FlusherTimeout(blocking),
+		nats.FlusherTimeout(o.Patience),
 		nats.ReconnectOnFlusherError(),
 		nats.DrainTimeout(closing),
 		nats.ConnectHandler(func(*nats.Conn) { c.up.Store(true); close(connected) }),
