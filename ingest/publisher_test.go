@@ -3,7 +3,10 @@ package ingest
 import (
 	"bytes"
 	"fmt"
+	"io"
+	"net"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -143,5 +146,61 @@ func BenchmarkNATS(b *testing.B) {
 				got.Close()
 			}
 		})
+	}
+}
+
+// slowLine passes a client's bytes on to a server at 13 MB a second, and everything back.
+func slowLine(t *testing.T, server string) (url string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var busy sync.WaitGroup
+	t.Cleanup(busy.Wait)
+	t.Cleanup(func() { l.Close() })
+	busy.Go(func() {
+		client, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer client.Close()
+		to, err := net.Dial("tcp", strings.TrimPrefix(server, "nats://"))
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer to.Close()
+		busy.Go(func() { io.Copy(client, to) })
+		for part := make([]byte, 1<<18); ; time.Sleep(20 * time.Millisecond) {
+			n, err := client.Read(part)
+			if err != nil {
+				return
+			}
+			to.Write(part[:n])
+		}
+	})
+	return "nats://" + l.Addr().String()
+}
+
+// A frame that the line takes seconds for arrives whole.
+func TestNATSSlowLine(t *testing.T) {
+	conn := broker(t)
+	slow, err := bus.Connect(t.Context(), bus.Options{URL: slowLine(t, conn.URL()), Patience: FramePatience})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slow.Close()
+	s, want := subscribed(t, conn.URL()), noisy(t, 0, 2200, 4000, gocv.MatTypeCV16UC1)
+	if err := publisherTo(t, slow, false).Publish(want); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer got.Close()
+	if !bytes.Equal(bytesOf(t, got), bytesOf(t, want)) {
+		t.Error("other pixels")
 	}
 }
