@@ -15,6 +15,7 @@ type posterior struct {
 	dim    int
 	active []int
 	root   []float64 // √v of each active dimension, latent/s^½
+	pace   *pace     // of the slice that learns it; nil where it need not rest
 
 	basis    *basis
 	constant []float64  // the mean coefficients of the constants,
