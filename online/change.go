@@ -106,7 +106,9 @@ func (l *ledger) gains() (gains []float64) {
 	last := len(l.normal) - 1
 	whole := l.evidence(0, last)
 	for k := changeEnd; k < last-changeEnd; k++ {
-		l.pace.breathe()
+		if !l.pace.breathe() {
+			break
+		}
 		gains = append(gains, l.evidence(0, k)+l.evidence(k, last)-whole)
 	}
 	return gains

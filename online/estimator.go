@@ -142,7 +142,7 @@ func (e *Estimator) Reset() {
 // Drift writes the published drift at z into dst, latent/s. Both have Dim entries.
 func (e *Estimator) Drift(dst, z []float64) { e.field.drift(dst, z) }
 
-// Close ends refinement, after the slice that is running. The estimator is not used again, but for Refinement and Close.
+// Close ends refinement, once a slice that is running has ended. The estimator is not used again, but for Refinement and Close.
 func (e *Estimator) Close() error {
 	e.refiner.close()
 	return nil

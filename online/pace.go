@@ -1,29 +1,48 @@
 package online
 
-import "time"
+import (
+	"errors"
+	"sync/atomic"
+	"time"
+)
 
 // spell is how long a slice works before it rests: no frame waits longer for a core because of it.
 const spell = 2 * time.Millisecond
 
 // pace has a slice rest while it works, a spell at a time, so that refinement has its tenth of a core at every moment and not all of one for
-// a second of ten. Where somebody waits for the slice, it rests when it has ended. A nil pace never rests.
+// a second of ten. Where somebody waits for the slice, it rests when it has ended; where nobody wants it, it ends. A nil pace never rests.
 type pace struct {
 	now     func() time.Time
 	began   time.Time     // of the present spell
 	rested  time.Duration // so far
 	hurry   chan struct{} // closed where somebody waits
 	hurried bool          // it is; belongs to who waits
+	vain    atomic.Bool   // nobody wants the slice
 }
+
+// errVain is why a slice that nobody wants learns nothing.
+var errVain = errors.New("nobody wants this slice")
 
 func newPace() *pace { return &pace{now: time.Now, hurry: make(chan struct{})} }
 
-// hasten lets the slice rest no more. All calls come from the goroutine that began the slice, everything else from the slice's own.
+// hasten lets the slice rest no more. Calls of it and of abandon come from the goroutine that began the slice, of all else from the slice's own.
 func (p *pace) hasten() {
 	if p != nil && !p.hurried {
 		p.hurried = true
 		close(p.hurry)
 	}
 }
+
+// abandon lets the slice end without having learnt anything.
+func (p *pace) abandon() {
+	if p != nil {
+		p.vain.Store(true)
+		p.hasten()
+	}
+}
+
+// wanted says whether somebody wants the slice.
+func (p *pace) wanted() bool { return p == nil || !p.vain.Load() }
 
 // start begins a slice.
 func (p *pace) start() {
@@ -32,11 +51,17 @@ func (p *pace) start() {
 	}
 }
 
-// breathe rests if a spell is over. Slices call it wherever they have worked for a millisecond or so.
-func (p *pace) breathe() {
-	if p == nil {
-		return
+// breathe rests if a spell is over, and says whether the slice is still wanted. Slices call it wherever they have worked for a millisecond
+// or so.
+func (p *pace) breathe() bool {
+	if p != nil {
+		p.respite()
 	}
+	return p.wanted()
+}
+
+// respite rests if a spell is over.
+func (p *pace) respite() {
 	ended := p.now()
 	worked := ended.Sub(p.began)
 	if worked < spell {

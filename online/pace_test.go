@@ -1,6 +1,7 @@
 package online
 
 import (
+	"reflect"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -50,6 +51,44 @@ func TestPace(t *testing.T) {
 	}
 }
 
+// A slice that nobody wants ends at its next breath, and has learnt nothing; a later one of the same learner is as if it had not been.
+func TestAbandonedSlice(t *testing.T) {
+	n := randomNetwork(2, 7)
+	points, target, before := normals(2*studentPoints, newRand(1)), normals(2*studentPoints, newRand(2)), n.Clone()
+	p := newPace()
+	p.abandon()
+	if imitate(n, points, target, studentSteps, p); !reflect.DeepEqual(n, before) {
+		t.Error("an imitation that nobody wants went on")
+	}
+	l, j := sliceOf("Wasserstein double well")
+	j.pace = p
+	if got := l.after(j); got.added != l.added || got.failed != l.failed+1 {
+		t.Errorf("a slice that nobody wants learnt something; %d failed, want %d", got.failed, l.failed+1)
+	}
+	j.pace = nil
+	again := l.after(j)
+	l, j = sliceOf("Wasserstein double well")
+	if fresh := l.after(j); !reflect.DeepEqual(again.added, fresh.added) {
+		t.Error("the slice after one that was abandoned learns something else")
+	}
+}
+
+// sliceOf is a slice's job of 1000 latents of a law, and the learner that it begins from.
+func sliceOf(law string) (*learner, job) {
+	s := named(law)
+	seen, _ := s.film(1000, 0, newRand(5))
+	d := len(s.from)
+	l, in := newLearner(Config{Dim: d, Replay: len(seen), Seed: 1}), newTrack(d, len(seen))
+	for k := range seen {
+		in.add(seen[k].Mean, min(float64(k), 1)*testStep)
+	}
+	j := job{in: in}
+	for range d {
+		j.found, j.activity = append(j.found, diffusion{v: 1}), append(j.activity, latent.Active)
+	}
+	return l, j
+}
+
 // A slice comes to its rests, at every step of imitation, every 256 transitions of a pass over them, every place that is asked for a change
 // and every point of the field that is laid out: where the drift is bent, and where there are too many dimensions for that. It reads the
 // clock whenever it could rest.
@@ -59,17 +98,7 @@ func TestSliceBreathes(t *testing.T) {
 		law   string
 		rests int // at least: places and points, and the first imitation or three of the passes over 1000 transitions
 	}{{"Wasserstein double well", places + gridLine + studentSteps}, {"5 balls OU", places + gridSide*gridSide + 3*3}} {
-		s := named(c.law)
-		seen, _ := s.film(1000, 0, newRand(5))
-		d := len(s.from)
-		l, in := newLearner(Config{Dim: d, Replay: len(seen), Seed: 1}), newTrack(d, len(seen))
-		for k := range seen {
-			in.add(seen[k].Mean, min(float64(k), 1)*testStep)
-		}
-		j := job{in: in}
-		for range d {
-			j.found, j.activity = append(j.found, diffusion{v: 1}), append(j.activity, latent.Active)
-		}
+		l, j := sliceOf(c.law)
 		reads := 0
 		j.pace = newPace()
 		j.pace.now = func() time.Time { reads++; return time.Unix(0, int64(reads)*int64(spell)) }

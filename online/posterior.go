@@ -46,6 +46,9 @@ func newPosterior(v *lens, t *track) (*posterior, error) {
 
 // learn fills p in from the steps, which are of the active dimensions and in their units.
 func (p *posterior) learn(s *steps) error {
+	if !s.pace.wanted() {
+		return errVain
+	}
 	p.basis = newBasis(s)
 	m := newMoments(s, p.basis)
 	q, lambda, err := m.axes()

@@ -74,13 +74,13 @@ func (r *refiner) settle() *learner {
 	return r.learner
 }
 
-// replace goes on from l. A slice that is out is abandoned: it ends without a rest, and what it leaves is dropped when it comes.
+// replace goes on from l. A slice that is out is abandoned: it ends soon, and what it leaves is dropped when it comes.
 func (r *refiner) replace(l *learner) {
 	if r.running {
 		select {
 		case <-r.orders: // it had not begun
 		default:
-			r.pace.hasten()
+			r.pace.abandon()
 		}
 	}
 	r.learner, r.next, r.running = l, nil, false
@@ -117,7 +117,7 @@ func (r *refiner) receive(o outcome) {
 // rested says whether the rest after the last slice is over. None may be running.
 func (r *refiner) rested() bool { return !r.now().Before(r.rest) }
 
-// close ends the goroutine, after the slice that it works at; a second call does nothing.
+// close ends the goroutine, once a slice that it works at has ended, which is abandoned; a second call does nothing.
 func (r *refiner) close() {
 	if r.orders == nil {
 		return

@@ -74,7 +74,9 @@ func imitate(n *Network, points, target []float64, steps int, p *pace) (size, ga
 	count := len(points) / n.Dim
 	t, grad, optimiser := newTape(n, count), make([]float64, n.Size()), newAdam(n.Size())
 	for step := range steps {
-		p.breathe()
+		if !p.breathe() {
+			break
+		}
 		t.forward(n, points)
 		for k, mu := range t.out.Data {
 			t.dOut.Data[k] = (mu - target[k]/size) / float64(count)
