@@ -10,8 +10,11 @@ import (
 const beside = 5
 
 // Thread gives the calling goroutine a thread of its own, for good, which others go before where they want a core. The thread ends with the
-// goroutine. A system that refuses leaves the thread as it is: nothing but time is at stake.
+// goroutine. One that gives way more already is left as it is, and so is one whose niceness the system refuses: nothing but time is at stake.
 func Thread() {
 	runtime.LockOSThread() // and never unlocked: the thread ends with its niceness
-	_ = syscall.Setpriority(syscall.PRIO_PROCESS, syscall.Gettid(), beside)
+	thread := syscall.Gettid()
+	if now, err := syscall.Getpriority(syscall.PRIO_PROCESS, thread); err == nil && 20-now < beside { // the call gives 20 less the niceness
+		_ = syscall.Setpriority(syscall.PRIO_PROCESS, thread, beside)
+	}
 }
