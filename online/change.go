@@ -24,12 +24,11 @@ type ledger struct {
 	normal []*mat.SymDense // Σ Δt [1,u][1,u]', (1+d)×(1+d)
 	cross  []*mat.Dense    // Σ [1,u]Δx', (1+d)×d
 	taus   [1 + levels]float64
-	pace   *pace // of the slice that asks; nil where it need not rest
 }
 
 // newLedger adds up the steps in units of the basis b, the last block's remainder included.
 func newLedger(s *steps, b *basis) *ledger {
-	l := &ledger{d: s.dim, pace: s.pace}
+	l := &ledger{d: s.dim}
 	normal, cross := mat.NewSymDense(1+s.dim, nil), mat.NewDense(1+s.dim, s.dim, nil)
 	keep := func() {
 		n := mat.NewSymDense(1+s.dim, nil)
@@ -106,9 +105,6 @@ func (l *ledger) gains() (gains []float64) {
 	last := len(l.normal) - 1
 	whole := l.evidence(0, last)
 	for k := changeEnd; k < last-changeEnd; k++ {
-		if !l.pace.breathe() {
-			break
-		}
 		gains = append(gains, l.evidence(0, k)+l.evidence(k, last)-whole)
 	}
 	return gains

@@ -204,8 +204,8 @@
 // or ½, on none.
 //
 // Slices are bounded and their place in the stream is fixed: one begun at frame k knows the latents up to k and is put to use at frame
-// k + RefineLag. In a live run it rests nine times as long as it works, 18 ms for every 2, and is put to use, and the next one begun, when it
-// has, where that is later: a tenth of one core at every moment, however fast frames come, on a thread that gives way to the frame path. No
+// k + RefineLag. In a live run it is put to use, and the next one begun, nine times as long after it as it took, where that is later: a tenth
+// of one core, however fast frames come, on a thread that gives way to the frame path. No
 // slice writes what it begins from: the law is kept, forgotten and restored while one is under way, a checkpoint holds what that was given,
 // and whoever goes on from it begins the slice again, with the same outcome.
 //

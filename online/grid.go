@@ -30,9 +30,6 @@ func (p *posterior) grid(t *track, known *Network, added *addition, rng *rand.Ra
 	drawn, carried := p.draws(gridDraws, rng), newField(known, added)
 	z, mu, each := make([]float64, p.dim), make([]float64, p.dim), mat.NewDense(gridDraws, p.dim, nil)
 	for _, step := range lattice(len(f.Axes)) {
-		if !p.pace.breathe() {
-			break
-		}
 		copy(z, centre)
 		for i, at := range f.Axes {
 			z[at] += step[i] * spread[at]

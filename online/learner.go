@@ -29,7 +29,7 @@ type job struct {
 	in       *track
 	found    []diffusion
 	activity []latent.Activity
-	pace     *pace // nil where the slice need not rest
+	want     *want // nil where it holds
 }
 
 // newLearner remembers nothing yet.
@@ -54,7 +54,7 @@ func (l *learner) after(j job) *learner {
 // slice learns from what memory holds, of which j.in are the latest.
 func (l *learner) slice(j job) {
 	v := newLens(j.found, j.activity, l.prior)
-	p, hidden := &posterior{dim: l.memory.dim, active: v.active, root: v.root, pace: j.pace}, 0.0
+	p, hidden := &posterior{dim: l.memory.dim, active: v.active, root: v.root, want: j.want}, 0.0
 	if len(v.active) > 0 {
 		s, err := l.learn(p, v, max(changeOdds, l.alarms/float64(j.in.len())))
 		if err != nil {
@@ -79,7 +79,7 @@ func (l *learner) slice(j job) {
 func (l *learner) learn(p *posterior, v *lens, odds float64) (*steps, error) {
 	s := v.steps(l.memory)
 	l.clip = max(l.clip, floats.Sum(l.memory.dt))
-	s.clip, s.pace = l.clip, p.pace
+	s.clip = l.clip
 	s.weigh()
 	if err := p.learn(s); err != nil {
 		return nil, err

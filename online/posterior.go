@@ -15,7 +15,7 @@ type posterior struct {
 	dim    int
 	active []int
 	root   []float64 // √v of each active dimension, latent/s^½
-	pace   *pace     // of the slice that learns it; nil where it need not rest
+	want   *want     // for the slice that learns it
 
 	basis    *basis
 	constant []float64  // the mean coefficients of the constants,
@@ -46,9 +46,6 @@ func newPosterior(v *lens, t *track) (*posterior, error) {
 
 // learn fills p in from the steps, which are of the active dimensions and in their units.
 func (p *posterior) learn(s *steps) error {
-	if !s.pace.wanted() {
-		return errVain
-	}
 	p.basis = newBasis(s)
 	m := newMoments(s, p.basis)
 	q, lambda, err := m.axes()

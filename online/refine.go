@@ -8,7 +8,8 @@ const (
 	sliceShare = 16
 )
 
-// restShare is how many times as long as it worked refinement rests in a live run: it has a tenth of one core, however fast frames come.
+// restShare is how many times as long as a slice took nothing is done after it in a live run: refinement has a tenth of one core, however
+// fast frames come.
 const restShare = 9
 
 // Refinement says how far the drift has been refined.
@@ -57,8 +58,8 @@ func (e *Estimator) adopt(seq uint64) {
 	e.sde.Revision++ // told with this very frame: whoever repeats the run needs to know of each
 }
 
-// ripe says whether the slice that is out is to be put to use at this frame. Where no frame waits for slices, their use waits for the last of
-// their rest, because the next begins then: the frame of use is on record, and all that a run needs to be repeated.
+// ripe says whether the slice that is out is to be put to use at this frame. Where no frame waits for slices, their use waits for the rest
+// after them, because the next begins then: the frame of use is on record, and all that a run needs to be repeated.
 func (e *Estimator) ripe(seq uint64) bool {
 	if applied, next := e.config.Applied, e.refinement.Revision; applied != nil {
 		return next < uint64(len(applied)) && seq >= applied[next] && e.refiner.idle(true)

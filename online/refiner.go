@@ -1,10 +1,16 @@
 package online
 
 import (
+	"sync/atomic"
 	"time"
 
 	"driftscope/internal/nice"
 )
+
+// want is somebody's wish for a slice, which may be over before the slice is. A nil one holds.
+type want struct{ over atomic.Bool }
+
+func (w *want) holds() bool { return w == nil || !w.over.Load() }
 
 // refiner owns the goroutine that makes the learner after each slice beside the frame path. Its methods are called from the estimator's
 // goroutine, and only idle and close wait.
@@ -13,8 +19,7 @@ type refiner struct {
 	next    *learner // after the slice, once that has come back
 	running bool     // a slice has been begun and is wanted, and has not come back
 	number  uint64   // of the slice begun last
-	live    bool     // frames do not wait for slices: these rest, and give way
-	pace    *pace    // of the slice begun last; nil where none rests
+	want    *want    // for the slice begun last; nil before the first
 	rest    time.Time
 	now     func() time.Time
 	orders  chan order   // one waits at most, where the goroutine still works at a slice that nobody wants
@@ -35,9 +40,9 @@ type outcome struct {
 	rest    time.Time // when the rest after it is over
 }
 
-// newRefiner starts the goroutine; close ends it.
+// newRefiner starts the goroutine, which gives way to others in a live run; close ends it.
 func newRefiner(l *learner, live bool) *refiner {
-	r := &refiner{learner: l, live: live, now: time.Now, orders: make(chan order, 1), done: make(chan outcome, 1)}
+	r := &refiner{learner: l, now: time.Now, orders: make(chan order, 1), done: make(chan outcome, 1)}
 	orders := r.orders
 	go func() {
 		defer close(r.done)
@@ -46,10 +51,9 @@ func newRefiner(l *learner, live bool) *refiner {
 		}
 		for o := range orders {
 			began := r.now()
-			o.pace.start()
 			next := o.from.after(o.job)
 			ended := r.now()
-			r.done <- outcome{next, o.number, ended.Add(o.pace.owed(ended.Sub(began)))}
+			r.done <- outcome{next, o.number, ended.Add(restShare * ended.Sub(began))}
 		}
 	}()
 	return r
@@ -57,10 +61,8 @@ func newRefiner(l *learner, live bool) *refiner {
 
 // begin has a slice made of a job, from what the last one left on. None may be running.
 func (r *refiner) begin(j job) {
-	if r.live && (r.pace == nil || r.pace.hurried) {
-		r.pace = newPace()
-	}
-	j.pace = r.pace
+	r.want = new(want)
+	j.want = r.want
 	r.number++
 	r.orders <- order{j, r.settle(), r.number}
 	r.running = true
@@ -80,17 +82,14 @@ func (r *refiner) replace(l *learner) {
 		select {
 		case <-r.orders: // it had not begun
 		default:
-			r.pace.abandon()
+			r.want.over.Store(true)
 		}
 	}
 	r.learner, r.next, r.running = l, nil, false
 }
 
-// idle says whether no slice is running, waiting for the running one to end if wait is set; that then rests no more.
+// idle says whether no slice is running, waiting for the running one to end if wait is set.
 func (r *refiner) idle(wait bool) bool {
-	if wait && r.running {
-		r.pace.hasten()
-	}
 	for r.running {
 		if wait {
 			r.receive(<-r.done)

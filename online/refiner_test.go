@@ -90,11 +90,9 @@ func TestResetBesideASlice(t *testing.T) {
 func TestLiveBesideASlice(t *testing.T) {
 	seen, other := twoPaths()
 	e, let := estimator(t, Config{Dim: 2, Seed: 3, RefineLag: 5}), make(chan struct{})
-	e.refiner.now = func() time.Time { return time.Time{} } // nothing is rested from after a slice
-	e.refiner.pace = newPace()
-	e.refiner.pace.now = func() time.Time { // of the first slice
+	e.refiner.now = func() time.Time { // nothing is rested from after a slice
 		<-let
-		return time.Now()
+		return time.Time{}
 	}
 	feed(t, e, seen[:100])
 	state := saved(t, e)
@@ -119,4 +117,35 @@ func TestLiveBesideASlice(t *testing.T) {
 	if r := e.Refinement(); r.Revision != 1 || r.Frame != 150 || e.refiner.learner.memory.len() != 50 {
 		t.Errorf("the slice of %d latents was put to use as %+v; want 50, revision 1 at frame 150", e.refiner.learner.memory.len(), r)
 	}
+}
+
+// A slice that nobody wants ends soon, and a later one of the same learner is as if it had not been.
+func TestUnwantedSlice(t *testing.T) {
+	n := randomNetwork(2, 7)
+	points, target, before := normals(2*studentPoints, newRand(1)), normals(2*studentPoints, newRand(2)), n.Clone()
+	w := new(want)
+	w.over.Store(true)
+	if imitate(n, points, target, studentSteps, w); !reflect.DeepEqual(n, before) {
+		t.Error("an imitation that nobody wants went on")
+	}
+	l, j := doubleWell()
+	j.want = w
+	l.after(j)
+	j.want = nil
+	again := l.after(j)
+	l, j = doubleWell()
+	if fresh := l.after(j); !reflect.DeepEqual(again.added, fresh.added) {
+		t.Error("the slice after one that was not wanted learns something else")
+	}
+}
+
+// doubleWell is a slice's job of 1000 latents of a bent law, and the learner that it begins from.
+func doubleWell() (*learner, job) {
+	s := named("Wasserstein double well")
+	seen, _ := s.film(1000, 0, newRand(5))
+	l, in := newLearner(Config{Dim: 1, Replay: len(seen), Seed: 1}), newTrack(1, len(seen))
+	for k := range seen {
+		in.add(seen[k].Mean, min(float64(k), 1)*testStep)
+	}
+	return l, job{in: in, found: []diffusion{{v: 1}}, activity: []latent.Activity{latent.Active}}
 }

@@ -17,7 +17,6 @@ type steps struct {
 	dt    []float64 // n, s: the variance of dx
 	share []float64 // n: of the drift where the step began in what moves dx; the earlier ones have the rest
 	clip  float64   // s, of the recording that they are part of, where that is longer: drifts are expected to matter over it
-	pace  *pace     // of the slice that learns from them; nil where it need not rest
 }
 
 func (s *steps) len() int { return len(s.dt) }
@@ -31,9 +30,6 @@ func (s *steps) averaged(width int, field func(dst, x []float64)) iter.Seq2[int,
 	return func(yield func(int, []float64) bool) {
 		now, mean := make([]float64, width), make([]float64, width)
 		for k, share := range s.share {
-			if (k+1)%bumpRows == 0 {
-				s.pace.breathe()
-			}
 			field(now, s.x[k*s.dim:(k+1)*s.dim])
 			for i, v := range now {
 				mean[i] += share * (v - mean[i])
@@ -49,7 +45,7 @@ func (s *steps) averaged(width int, field func(dst, x []float64)) iter.Seq2[int,
 func (s *steps) part(from, to int) *steps {
 	share := slices.Clone(s.share[from:to])
 	share[0] = 1
-	return &steps{dim: s.dim, clip: s.clip, pace: s.pace, x: s.x[from*s.dim : to*s.dim], dx: s.dx[from*s.dim : to*s.dim], dt: s.dt[from:to], share: share}
+	return &steps{dim: s.dim, clip: s.clip, x: s.x[from*s.dim : to*s.dim], dx: s.dx[from*s.dim : to*s.dim], dt: s.dt[from:to], share: share}
 }
 
 // lens is how the latents of the active dimensions are seen: in units of their root √v, through a filter, less what a known drift does.
