@@ -76,7 +76,7 @@ func TestChangeIsAsRareAsAlarms(t *testing.T) {
 			if in.len() < 300 && k+1 < s.len() {
 				continue
 			}
-			l.slice(job{in: in, found: []diffusion{known, known}, activity: []latent.Activity{latent.Active, latent.Active}})
+			l = l.after(job{in: in, found: []diffusion{known, known}, activity: []latent.Activity{latent.Active, latent.Active}})
 			in.clear()
 		}
 		if l.changes != want {

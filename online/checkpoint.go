@@ -18,25 +18,22 @@ import (
 // are little-endian. It holds everything that Update depends on, so that a restored estimator goes on exactly as the saved one.
 const (
 	checkpointMagic   = "driftscope law\n"
-	checkpointVersion = 3
+	checkpointVersion = 4
 	checkpointHeader  = len(checkpointMagic) + 4 + 8
-	maxCheckpoint     = 1 << 28 // bytes; the largest replay, network and dimension that Config allows make 2.4e8
+	maxCheckpoint     = 1 << 28 // bytes; the largest replay, network and dimension that Config allows make 1.1e8
 )
 
 // ErrCheckpoint is what Restore returns for bytes that are not a whole checkpoint of an estimator like this one.
 var ErrCheckpoint = errors.New("unusable checkpoint")
 
-// Quiet says that no slice of refinement is running, for which Save would wait.
-func (e *Estimator) Quiet() bool { return e.refiner.idle(false) }
-
-// Save writes the state after the last Update, waiting for a running slice of refinement to end.
+// Save writes the state after the last Update. A slice of refinement that is out is kept as what it was given, and not waited for.
 func (e *Estimator) Save(w io.Writer) error {
-	e.refiner.idle(true)
 	a := archive{writing: true, buf: append([]byte(checkpointMagic), make([]byte, 12)...)}
 	binary.LittleEndian.PutUint32(a.buf[len(checkpointMagic):], checkpointVersion)
 	e.config.archive(&a)
 	e.law.archive(&a)
-	e.refiner.learner.archive(&a)
+	learner := *e.refiner.learner // a slice may be reading it
+	learner.archive(&a)
 	binary.LittleEndian.PutUint64(a.buf[len(checkpointMagic)+4:], uint64(len(a.buf)-checkpointHeader))
 	digest := sha256.Sum256(a.buf)
 	if _, err := w.Write(append(a.buf, digest[:]...)); err != nil {
@@ -46,7 +43,8 @@ func (e *Estimator) Save(w io.Writer) error {
 }
 
 // Restore replaces the state by a saved one, made with the same Dim, Prior, Exposure, RefineLag, Refresh, Forget and Replay.
-// It returns ErrCheckpoint, having changed nothing, when r holds anything else. Freeze is not part of the state.
+// It returns ErrCheckpoint, having changed nothing, when r holds anything else. Freeze is not part of the state. The slice that was out when
+// it was saved is begun again; one that is under way now is not waited for but dropped.
 func (e *Estimator) Restore(r io.Reader) error {
 	payload, err := readCheckpoint(r)
 	if err != nil {
@@ -60,6 +58,7 @@ func (e *Estimator) Restore(r io.Reader) error {
 	l, learner := begin(e.config)
 	l.archive(&a)
 	learner.archive(&a)
+	a.require(!l.inFlight || l.due <= l.frame+e.config.RefineLag, "a slice to be used at frame %d, begun before frame %d", l.due, l.frame+1)
 	if a.err == nil && len(a.buf) > 0 {
 		a.fail("%d bytes too many", len(a.buf))
 	}
@@ -69,8 +68,11 @@ func (e *Estimator) Restore(r io.Reader) error {
 	l.describe()
 	l.units.describe(&l.sde.Units)
 	l.tell()
-	e.refiner.idle(true)
-	e.law, e.refiner.learner = l, learner
+	e.law = l
+	e.refiner.replace(learner)
+	if e.inFlight {
+		e.lend()
+	}
 	return nil
 }
 
@@ -131,11 +133,7 @@ func (l *law) archive(a *archive) {
 	for _, b := range l.banks {
 		b.archive(a)
 	}
-	for i := range l.found {
-		f := &l.found[i]
-		a.magnitudes(&f.v, &f.low, &f.high, &f.noise, &f.spot, &f.ratio)
-		a.activity(&l.sde.Activity[i])
-	}
+	archiveFound(a, l.found, l.sde.Activity)
 	a.magnitudes(&l.n, &l.seconds)
 	a.uint(&l.sde.Revision)
 	a.uint(&l.sde.Held)
@@ -155,6 +153,21 @@ func (l *law) archive(a *archive) {
 	a.bool(&l.broken)
 	a.bool(&l.inFlight)
 	a.uint(&l.due)
+	if l.inFlight {
+		l.lent.archive(a)
+		a.require(l.lent.len() > 0, "a slice of no latents")
+		archiveFound(a, l.lentFound, l.lentActive)
+	}
+}
+
+// archiveFound goes through what was found of the dimensions, and decided.
+func archiveFound(a *archive, found []diffusion, decided []latent.Activity) {
+	for i := range found {
+		f := &found[i]
+		a.magnitudes(&f.v, &f.low, &f.high, &f.noise, &f.spot, &f.ratio)
+		a.activity(&decided[i])
+		a.require(decided[i] != latent.Active || f.v > 0, "dimension %d moves, and its σ² is %g", i, f.v)
+	}
 }
 
 func (b *bank) archive(a *archive) {
@@ -246,7 +259,9 @@ func (t *track) archive(a *archive) {
 	if a.err != nil {
 		return
 	}
-	t.m, t.dt = t.m[:int(n)*t.dim], t.dt[:n]
+	if a.reads() {
+		t.m, t.dt = t.m[:int(n)*t.dim], t.dt[:n]
+	}
 	a.floats(t.m)
 	for k := range t.dt {
 		a.magnitudes(&t.dt[k])
@@ -255,6 +270,9 @@ func (t *track) archive(a *archive) {
 
 func (l *learner) archive(a *archive) {
 	l.memory.archive(a)
+	if l.memory.len() > 0 {
+		a.require(l.memory.dt[0] == 0, "a memory that begins %g s after nothing", l.memory.dt[0])
+	}
 	a.magnitudes(&l.clip)
 	l.added = l.added.archive(a)
 	l.field = a.archiveField(l.field, l.memory.dim)

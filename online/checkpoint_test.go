@@ -29,6 +29,7 @@ func TestRestoredGoesOnIdentically(t *testing.T) {
 	for name, c := range map[string]Config{
 		"plain":             {Dim: 2, Seed: 3, Deterministic: true, RefineLag: 20},
 		"prior, forgetting": {Dim: 2, Seed: 3, Deterministic: true, RefineLag: 20, Prior: prior, Forget: 0.995, Replay: 128},
+		"repeated":          {Dim: 2, Seed: 3, Applied: []uint64{75, 160, 190}, RefineLag: 20},
 	} {
 		seen, _ := stream(circle, 200, 0.3, newRand(4))
 		seen[120].Trajectory++
@@ -39,15 +40,23 @@ func TestRestoredGoesOnIdentically(t *testing.T) {
 		for k := range seen {
 			want[k].Copy(feed(t, whole, seen[k:k+1]))
 		}
-		for _, cut := range []int{0, 121, 165, 185} { // from 150 on a slice is out, of latents that move, from 170 on it is in use
+		// From 150 on a slice is out, of latents that move, from 170 on it is in use; repeated, two are out from 101 to 160 and on to 190.
+		for _, cut := range []int{0, 121, 165, 185} {
 			first := estimator(t, c)
 			feed(t, first, seen[:cut])
+			if cut == 165 && !first.inFlight {
+				t.Fatalf("%s: no slice is out at frame %d", name, cut)
+			}
 			c.Seed++ // the seed is spent: a restored estimator needs only the state
 			second := estimator(t, c)
 			c.Seed--
 			feed(t, second, seen[:cut/2]) // what is restored into need not be new
-			if err := second.Restore(bytes.NewReader(saved(t, first))); err != nil {
+			state := saved(t, first)
+			if err := second.Restore(bytes.NewReader(state)); err != nil {
 				t.Fatal(err)
+			}
+			if !bytes.Equal(state, saved(t, second)) {
+				t.Fatalf("%s: saved at frame %d, restored and saved again it is another state", name, cut)
 			}
 			var got latent.Estimate
 			for k := cut; k < len(seen); k++ {
@@ -129,14 +138,22 @@ func FuzzRestore(f *testing.F) {
 	dst := new(latent.Estimate)
 	rng := newRand(1)
 	l := latent.Latent{Mean: []float64{0}}
-	for k := range 70 {
+	out := []byte(nil)
+	for k := range 200 {
 		l.Time = time.Unix(int64(k), 0)
 		l.Mean[0] += rng.NormFloat64()
 		if err := e.Update(dst, &l); err != nil {
 			f.Fatal(err)
 		}
+		if e.inFlight && e.sde.ActiveCount > 0 {
+			out = saved(f, e)
+		}
+	}
+	if out == nil {
+		f.Fatal("no slice of a latent that moves was out")
 	}
 	f.Add(fresh, false)
+	f.Add(out[checkpointHeader:len(out)-sha256.Size], true)
 	f.Add(saved(f, e), false)
 	f.Add(fresh[checkpointHeader:len(fresh)-sha256.Size], true)
 	full := saved(f, e)

@@ -205,8 +205,11 @@
 //
 // Slices are bounded and their place in the stream is fixed: one begun at frame k knows the latents up to k and is put to use at frame
 // k + RefineLag. In a live run it is put to use, and the next one begun, nine times as long after it as it took, where that is later: a tenth
-// of one core, however fast frames come. The network's gradient is written out by hand (gradient.go): for one fixed shape it is 2.7 times faster than Gorgonia's
-// tape at a batch of 64 (0.22 against 0.59 ms), and allocates nothing where that allocates 1300 times a step, which the frame path's
+// of one core, however fast frames come, on a thread that gives way to the frame path. No
+// slice writes what it begins from: the law is kept, forgotten and restored while one is under way, a checkpoint holds what that was given,
+// and whoever goes on from it begins the slice again, with the same outcome.
+//
+// The network's gradient is written out by hand (gradient.go): for one fixed shape it is 2.7 times faster than Gorgonia's tape at a batch of 64 (0.22 against 0.59 ms), and allocates nothing where that allocates 1300 times a step, which the frame path's
 // garbage collector would pay for. Tests hold it equal to Gorgonia's gradient and to finite differences.
 //
 // # Filtering and forecasting

@@ -29,7 +29,7 @@ type Estimator struct {
 	profile profile
 }
 
-// law is what an Estimator has learnt, all that a checkpoint holds beside the learner.
+// law is what an Estimator has learnt, all that a checkpoint holds beside the learner from which the slice that is out began.
 type law struct {
 	frame      uint64 // latents taken
 	linked     bool   // the last latent may be paired with the next
@@ -52,11 +52,11 @@ type law struct {
 	field      *field
 	refinement Refinement
 	pending    *track // since the last hand-over
-	lent       *track // to the running slice, with what was found of the dimensions
+	lent       *track // to the slice that is out, with what was found of the dimensions
 	lentFound  []diffusion
 	lentActive []latent.Activity
 	broken     bool   // latents after pending's last are missing
-	inFlight   bool   // a slice has been begun and not applied
+	inFlight   bool   // a slice is out: it has been begun and not applied
 	due        uint64 // the frame at which it is to be applied
 }
 
@@ -68,7 +68,7 @@ func New(c Config) (*Estimator, error) {
 	}
 	l, learner := begin(c)
 	return &Estimator{
-		config: c, law: l, refiner: newRefiner(learner), forecaster: newForecaster(c.Dim, c.Forecast),
+		config: c, law: l, refiner: newRefiner(learner, !c.Deterministic && c.Applied == nil), forecaster: newForecaster(c.Dim, c.Forecast),
 	}, nil
 }
 
@@ -131,18 +131,18 @@ func (e *Estimator) Freeze(frozen bool) {
 }
 
 // Reset forgets all that was learnt, as before the first Update; only SDE.Revision goes on growing, and the alarms that were on are over
-// when there is no cause for them. A frozen estimator stays frozen.
+// when there is no cause for them. A frozen estimator stays frozen. A slice of refinement that is under way is not waited for but dropped.
 func (e *Estimator) Reset() {
 	l, learner := begin(e.config)
 	l.sde.Revision, l.alarms.on = e.sde.Revision, e.alarms.on
-	e.refiner.idle(true)
-	e.law, e.refiner.learner = l, learner
+	e.law = l
+	e.refiner.replace(learner)
 }
 
 // Drift writes the published drift at z into dst, latent/s. Both have Dim entries.
 func (e *Estimator) Drift(dst, z []float64) { e.field.drift(dst, z) }
 
-// Close ends refinement, after the slice that is running. The estimator is not used again, but for Refinement and Close.
+// Close ends refinement, once a slice that is running has ended. The estimator is not used again, but for Refinement and Close.
 func (e *Estimator) Close() error {
 	e.refiner.close()
 	return nil

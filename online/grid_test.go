@@ -47,7 +47,7 @@ func TestFieldKnowsItsError(t *testing.T) {
 			for k := range seen {
 				in.add(seen[k].Mean, min(float64(k), 1)*testStep)
 			}
-			l.slice(job{in: in, found: []diffusion{known, known}, activity: []latent.Activity{latent.Active, latent.Active}})
+			l = l.after(job{in: in, found: []diffusion{known, known}, activity: []latent.Activity{latent.Active, latent.Active}})
 			f, mu := l.field, make([]float64, 2)
 			if f == nil || len(f.Z) != gridSide*gridSide || len(f.Axes) != 2 {
 				t.Fatalf("%s, film %d: the field is %+v", name, film, f)

@@ -8,12 +8,13 @@ import (
 	"driftscope/internal/latent"
 )
 
-// learner is what one slice of refinement leaves to the next.
+// learner is what one slice of refinement leaves to the next. It is not written after: whoever needs it need not wait for the next slice.
 type learner struct {
 	prior   *Network // the model's own drift, nil for none; never written
 	alarms  float64  // frames between false changes, Config.AlarmFrames
 	seed    uint64
 	memory  *track
+	spare   *track        // the next one's memory is made here; nobody else's
 	clip    float64       // s, the longest that memory has been
 	added   *addition     // what the drift is beyond prior, replaced at every slice
 	field   *latent.Field // the drift laid out, nil where nothing moves
@@ -23,27 +24,37 @@ type learner struct {
 	failed  uint64        // slices whose numbers were beyond floating point; they leave the drift as it was
 }
 
-// job is one slice of work: new latents to take in, and what was found of the dimensions.
+// job is one slice of work: new latents to take in, and what was found of the dimensions. All are lent, to be read only, until it is done.
 type job struct {
-	in       *track            // lent until done
-	found    []diffusion       // lent until done
-	activity []latent.Activity // lent until done
+	in       *track
+	found    []diffusion
+	activity []latent.Activity
+	want     *want // nil where it holds
 }
 
 // newLearner remembers nothing yet.
 func newLearner(c Config) *learner {
 	return &learner{
-		prior: c.Prior, alarms: c.AlarmFrames, seed: c.Seed, memory: newTrack(c.Dim, c.Replay+1),
+		prior: c.Prior, alarms: c.AlarmFrames, seed: c.Seed, memory: newTrack(c.Dim, c.Replay+1), spare: newTrack(c.Dim, c.Replay+1),
 		added: &addition{Network: (&posterior{dim: c.Dim}).tangent(), flat: true},
 	}
 }
 
-// slice takes in what is new, forgets what came before the drift last changed, and learns anew from all that is left what the drift is
-// beyond the model's own.
+// after is the learner that has taken in what is new, forgotten what came before the drift last changed, and learnt anew from all that is
+// left what the drift is beyond the model's own. One slice at a time begins from l, and none once one begins from what it gave.
+func (l *learner) after(j job) *learner {
+	next := *l
+	next.memory, next.spare = l.spare, l.memory
+	next.memory.copy(l.memory)
+	next.memory.take(j.in)
+	next.slice(j)
+	return &next
+}
+
+// slice learns from what memory holds, of which j.in are the latest.
 func (l *learner) slice(j job) {
-	l.memory.take(j.in)
 	v := newLens(j.found, j.activity, l.prior)
-	p, hidden := &posterior{dim: l.memory.dim, active: v.active, root: v.root}, 0.0
+	p, hidden := &posterior{dim: l.memory.dim, active: v.active, root: v.root, want: j.want}, 0.0
 	if len(v.active) > 0 {
 		s, err := l.learn(p, v, max(changeOdds, l.alarms/float64(j.in.len())))
 		if err != nil {

@@ -376,6 +376,6 @@ func BenchmarkImitate(b *testing.B) {
 	n, points := randomNetwork(2, 7), normals(2*studentPoints, newRand(1))
 	target := normals(2*studentPoints, newRand(2))
 	for b.Loop() {
-		imitate(n, points, target, reviewSteps)
+		imitate(n, points, target, reviewSteps, nil)
 	}
 }

@@ -15,6 +15,7 @@ type posterior struct {
 	dim    int
 	active []int
 	root   []float64 // √v of each active dimension, latent/s^½
+	want   *want     // for the slice that learns it
 
 	basis    *basis
 	constant []float64  // the mean coefficients of the constants,

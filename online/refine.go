@@ -1,10 +1,6 @@
 package online
 
-import (
-	"time"
-
-	"driftscope/internal/latent"
-)
+import "driftscope/internal/latent"
 
 // A slice begins when this many latents are new, or this part of the memory.
 const (
@@ -51,7 +47,7 @@ func (e *Estimator) apply(seq uint64) {
 
 // adopt has the drift be what the slice that came back found, from the frame seq on.
 func (e *Estimator) adopt(seq uint64) {
-	l := e.refiner.learner
+	l := e.refiner.settle()
 	e.field.added = l.added
 	e.inFlight, e.turned = false, 0
 	e.refinement.Revision++
@@ -81,14 +77,19 @@ func (e *Estimator) handOver() {
 	}
 }
 
-// send begins a slice on what has been set aside. None may be running.
+// send begins a slice on what has been set aside. None may be out that has not come back.
 func (e *Estimator) send() {
 	e.pending, e.lent = e.lent, e.pending
 	e.pending.clear()
 	copy(e.lentFound, e.found)
 	copy(e.lentActive, e.sde.Activity)
-	e.refiner.begin(job{in: e.lent, found: e.lentFound, activity: e.lentActive})
+	e.lend()
 	e.inFlight, e.due = true, e.frame+e.config.RefineLag
+}
+
+// lend begins a slice on what lies in lent.
+func (e *Estimator) lend() {
+	e.refiner.begin(job{in: e.lent, found: e.lentFound, activity: e.lentActive})
 }
 
 // Finish learns from what has been set aside, because no latents are to come after the one with that Seq, and writes the law of all of them
@@ -102,7 +103,7 @@ func (e *Estimator) Finish(dst *latent.SDE, after uint64) bool {
 	e.refresh()
 	e.refiner.idle(true)
 	if e.pending.len() > 0 {
-		e.send() // a slice that came back before is in the learner
+		e.send() // it begins from a slice that came back before
 		e.refiner.idle(true)
 	}
 	if !e.inFlight {
@@ -116,68 +117,4 @@ func (e *Estimator) Finish(dst *latent.SDE, after uint64) bool {
 // tell writes what the drift is into the SDE.
 func (l *law) tell() {
 	l.sde.DriftRevision, l.sde.DriftFrame, l.sde.DriftChanges = l.refinement.Revision, l.refinement.Frame, l.refinement.Changes
-}
-
-// refiner owns the goroutine that runs the learner's slices beside the frame path. The learner may be touched from outside
-// only while no slice is running, and so may rest.
-type refiner struct {
-	learner *learner
-	now     func() time.Time
-	jobs    chan job
-	done    chan struct{}
-	running bool      // a job is out; its done has not been received
-	rest    time.Time // when the rest after the last slice is over
-}
-
-// newRefiner starts the goroutine; close ends it.
-func newRefiner(l *learner) *refiner {
-	r := &refiner{learner: l, now: time.Now, jobs: make(chan job), done: make(chan struct{})}
-	jobs := r.jobs
-	go func() {
-		defer close(r.done)
-		for j := range jobs {
-			began := r.now()
-			r.learner.slice(j)
-			ended := r.now()
-			r.rest = ended.Add(restShare * ended.Sub(began))
-			r.done <- struct{}{}
-		}
-	}()
-	return r
-}
-
-// begin hands over a job. None may be running.
-func (r *refiner) begin(j job) {
-	r.jobs <- j
-	r.running = true
-}
-
-// idle says whether no slice is running, waiting for the running one to end if wait is set.
-func (r *refiner) idle(wait bool) bool {
-	if r.running && wait {
-		<-r.done
-		r.running = false
-	}
-	if r.running {
-		select {
-		case <-r.done:
-			r.running = false
-		default:
-		}
-	}
-	return !r.running
-}
-
-// rested says whether the rest after the last slice is over. None may be running.
-func (r *refiner) rested() bool { return !r.now().Before(r.rest) }
-
-// close ends the goroutine, after the slice that is running; a second call does nothing.
-func (r *refiner) close() {
-	if r.jobs == nil {
-		return
-	}
-	r.idle(true)
-	close(r.jobs)
-	<-r.done
-	r.jobs = nil
 }

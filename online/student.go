@@ -17,7 +17,7 @@ const (
 )
 
 // student is the mean drift as a network. Its affine part is exact; the rest is bent, a network of u that learns at points which the track
-// visited. before is bent as it was when less was known, nil at first.
+// visited. before is bent as it was when less was known, nil at first; it is not written.
 func (p *posterior) student(t *track, before *Network, seed uint64) (n, bent *Network) {
 	n = p.tangent()
 	if len(p.active) == 0 {
@@ -36,12 +36,12 @@ func (p *posterior) student(t *track, before *Network, seed uint64) (n, bent *Ne
 	}
 	var size, gap float64
 	if before != nil && before.Dim == len(p.active) {
-		bent = before
-		size, gap = imitate(bent, points, rest, reviewSteps)
+		bent = before.Clone()
+		size, gap = imitate(bent, points, rest, reviewSteps, p.want)
 	}
 	if bent == nil || gap > 10*worth { // or much has changed since
 		bent = NewNetwork(len(p.active), rand.New(rand.NewPCG(seed, 3)))
-		size, _ = imitate(bent, points, rest, studentSteps)
+		size, _ = imitate(bent, points, rest, studentSteps, p.want)
 	}
 	p.add(n, bent, size)
 	return n, bent
@@ -68,12 +68,15 @@ func (p *posterior) tangent() *Network {
 }
 
 // imitate moves a network, in place, until size times its value at each point (n×d) is near target (n×d), whose size that is, and gives the
-// mean square that is left.
-func imitate(n *Network, points, target []float64, steps int) (size, gap float64) {
+// mean square that is left. It ends where nobody wants it any more.
+func imitate(n *Network, points, target []float64, steps int, w *want) (size, gap float64) {
 	size = math.Sqrt(meanSquare(target) * float64(n.Dim))
 	count := len(points) / n.Dim
 	t, grad, optimiser := newTape(n, count), make([]float64, n.Size()), newAdam(n.Size())
 	for step := range steps {
+		if !w.holds() {
+			break
+		}
 		t.forward(n, points)
 		for k, mu := range t.out.Data {
 			t.dOut.Data[k] = (mu - target[k]/size) / float64(count)

@@ -23,6 +23,11 @@ func (t *track) add(m []float64, dt float64) {
 
 func (t *track) clear() { t.m, t.dt = t.m[:0], t.dt[:0] }
 
+// copy makes t what from is. There must be room.
+func (t *track) copy(from *track) {
+	t.m, t.dt = append(t.m[:0], from.m...), append(t.dt[:0], from.dt...)
+}
+
 // drop forgets the first n latents; a run that they began begins with the next.
 func (t *track) drop(n int) {
 	if n == 0 {

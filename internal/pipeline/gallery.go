@@ -2,18 +2,14 @@ package pipeline
 
 import (
 	"context"
-	"runtime"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"driftscope/internal/frame"
 	"driftscope/internal/latent"
+	"driftscope/internal/nice"
 )
-
-// beside is the niceness of the thread that makes Views: where a lane wants a core, it has it.
-const beside = 5
 
 // gallery makes the Views of a crew's frames, one at a time, beside the lanes: a View takes longer than many frames.
 type gallery struct {
@@ -37,8 +33,7 @@ func (g *gallery) open(ctx context.Context, t *tracker) {
 		return
 	}
 	g.closed.Go(func() {
-		runtime.LockOSThread() // and never unlocked: the thread ends with its niceness
-		_ = syscall.Setpriority(syscall.PRIO_PROCESS, syscall.Gettid(), beside)
+		nice.Thread()
 		for e := range g.shown {
 			g.view(ctx, t, e)
 			e.frame.Close()

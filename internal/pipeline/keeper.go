@@ -34,7 +34,7 @@ func newKeeper(e Estimator, write func([]byte) error, now time.Time) *keeper {
 	return &keeper{law: law, write: write, last: now, writing: make(chan error, 1)}
 }
 
-// visit takes a checkpoint where one is due and would not wait for a refinement, and gives the error of one that could not be written.
+// visit takes a checkpoint where one is due and none is being written, and gives the error of one that could not be written.
 func (k *keeper) visit(now time.Time) error {
 	var failed error
 	if k.outstanding {
@@ -46,7 +46,7 @@ func (k *keeper) visit(now time.Time) error {
 		}
 	}
 	due := now.Sub(k.last) >= keepEvery
-	if k.law == nil || !due && len(k.asked) == 0 || !k.law.Quiet() {
+	if k.law == nil || !due && len(k.asked) == 0 {
 		return failed
 	}
 	state, err := k.take()

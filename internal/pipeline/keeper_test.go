@@ -15,11 +15,9 @@ import (
 // lawful is an estimator whose state is the number of latents it has seen.
 type lawful struct {
 	estimator
-	quiet    bool
 	restored string
 }
 
-func (l *lawful) Quiet() bool { return l.quiet }
 func (l *lawful) Save(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "%d", len(l.seen))
 	return err
@@ -33,21 +31,18 @@ func (l *lawful) Restore(r io.Reader) error {
 // A checkpoint is taken every half a minute of the run's time and at the end; what cannot be written is told, and tracking goes on.
 func TestKeeper(t *testing.T) {
 	for name, c := range map[string]struct {
-		quiet bool
-		err   error
-		kept  string
+		err  error
+		kept string
 	}{
-		"quiet":   {quiet: true, kept: "30 60 90 100"},
-		"busy":    {quiet: false, kept: "100"},
-		"no disk": {quiet: true, err: errors.New("disk full"), kept: "30 60 90 100"},
+		"a disk":  {kept: "30 60 90 100"},
+		"no disk": {err: errors.New("disk full"), kept: "30 60 90 100"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g := newRig(100)
 				g.source.interval = time.Second
 				stages := g.stages()
-				law := &lawful{quiet: c.quiet}
-				stages.Estimator = law
+				stages.Estimator = &lawful{}
 				var kept []string
 				_, err := Run(t.Context(), stages, Options{Keep: func(state []byte) error {
 					kept = append(kept, string(state))
@@ -71,7 +66,7 @@ func TestRollBack(t *testing.T) {
 		g.source.interval = time.Second
 		g.sinks[0].commands = make(chan latent.Command)
 		stages := g.stages()
-		law := &lawful{quiet: true}
+		law := &lawful{}
 		stages.Estimator = law
 		go func() {
 			for _, at := range []struct {
@@ -103,8 +98,7 @@ func TestCheckpoint(t *testing.T) {
 		g.source.interval = time.Second
 		g.sinks[0].commands = make(chan latent.Command)
 		stages := g.stages()
-		law := &lawful{quiet: true}
-		stages.Estimator = law
+		stages.Estimator = &lawful{}
 		kept, disk := "", error(nil)
 		go func() {
 			time.Sleep(10*time.Second + time.Millisecond)
@@ -118,7 +112,7 @@ func TestCheckpoint(t *testing.T) {
 			if err := ask(g, "checkpoint", ""); !errors.Is(err, disk) {
 				t.Errorf("a full disk: found %v", err)
 			}
-			disk, law.quiet = nil, false
+			disk = nil
 			if err := ask(g, "pause", ""); err != nil {
 				t.Error(err)
 			}

@@ -135,9 +135,8 @@ type Replacement struct {
 	Done      func(used bool)          // says, once, whether it came to be used; between two frames, so it must not wait
 }
 
-// Checkpointer is implemented by an Estimator whose state can be kept. Save does not wait while Quiet.
+// Checkpointer is implemented by an Estimator whose state can be kept. It is called between two frames, so it must not wait.
 type Checkpointer interface {
 	Save(w io.Writer) error
 	Restore(r io.Reader) error
-	Quiet() bool
 }

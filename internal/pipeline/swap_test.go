@@ -59,7 +59,6 @@ func (l *law) Save(w io.Writer) error {
 	return err
 }
 func (l *law) Restore(io.Reader) error { return nil }
-func (l *law) Quiet() bool             { return true }
 
 // another is a replacement with lanes of its own, and what became of it.
 func another(e Estimator, lanes, d int, kept *bytes.Buffer) (r *Replacement, used *[]bool) {
