@@ -1,0 +1,67 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The committed table follows from the committed figures, run by run, and the same command would go on from them.
+func TestPaperKept(t *testing.T) {
+	const kept = "../../docs/paper"
+	files, err := filepath.Glob(filepath.Join(kept, "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(err, "no figures are kept")
+	}
+	runs := map[string]int{} // of each row, the last
+	for _, file := range files {
+		var f finding
+		data, err := os.ReadFile(file)
+		if err == nil {
+			err = json.Unmarshal(data, &f)
+		}
+		if err != nil {
+			t.Fatal(file, err)
+		}
+		runs[f.Settings.Row] = max(runs[f.Settings.Row], f.Settings.Run)
+	}
+	written, err := os.ReadFile(filepath.Join(kept, "table.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &paperCmd{Out: kept, Assets: os.Getenv("DRIFTSCOPE_DATA")}
+	rows, err := chooseRows([]string{everyRow})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, row := range rows {
+		var p plan
+		for run := 1; run <= runs[row.scene]; run++ {
+			e, err := c.experiment(row, run)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.Assets == "" && e.Pictures != "" {
+				t.Skip("DRIFTSCOPE_DATA is not set: the pictures of these rows are not there")
+			}
+			if err := e.recall(); err != nil {
+				t.Fatal(err)
+			}
+			if e.whole() {
+				p = append(p, e)
+				found++
+			}
+		}
+		for _, r := range newTable(p, nil).Rows {
+			if line := strings.Join(r.cells(), " | "); !strings.Contains(string(written), line) {
+				t.Errorf("table.md has no line %q: write it anew with driftscope paper", line)
+			}
+		}
+	}
+	if found != len(files) {
+		t.Errorf("%d files of figures, %d of them are runs of the paper's", len(files), found)
+	}
+}
