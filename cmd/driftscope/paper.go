@@ -53,7 +53,7 @@ func (c *paperCmd) Run(ctx context.Context) error {
 	if c.Make != "" {
 		return makeOne(ctx, tasks, c.Make)
 	}
-	failed, err := makeAll(ctx, tasks, inProcess)
+	failed, err := makeAll(ctx, tasks, inOwnProcess)
 	if err != nil {
 		return err
 	}

@@ -79,9 +79,9 @@ func makeOne(ctx context.Context, tasks []task, file string) error {
 	return tasks[i].perform(ctx)
 }
 
-// inProcess makes a task by the same command in a process of its own, on one core. The threads of one training wait for each other: two
+// inOwnProcess makes a task by the same command in a process of its own, on one core. The threads of one training wait for each other: two
 // trainings on a core each make 1.4 times the steps of one after the other on both. So do the figures not depend on the number of cores.
-func inProcess(ctx context.Context, t task) error {
+func inOwnProcess(ctx context.Context, t task) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
