@@ -34,18 +34,28 @@ func (c *chore) perform(ctx context.Context) error {
 
 // Tasks are made as many at a time as there are cores, what is whole is left as it is, and what fails is told and holds nobody up.
 func TestMakeAll(t *testing.T) {
-	var now, most, made atomic.Int64
-	work := func(context.Context) error {
-		if n := now.Add(1); n > most.Load() {
-			most.Store(n)
+	var now, made atomic.Int64
+	cores := int64(runtime.NumCPU())
+	full := make(chan struct{}) // closed once there are as many at work as there are cores
+	work := func(ctx context.Context) error {
+		n := now.Add(1)
+		defer now.Add(-1)
+		if n > cores {
+			return errors.New("crowded")
 		}
-		time.Sleep(20 * time.Millisecond)
-		now.Add(-1)
+		if n == cores && made.Load() == 0 {
+			close(full)
+		}
+		select {
+		case <-full:
+		case <-time.After(10 * time.Second):
+			return errors.New("alone")
+		}
 		made.Add(1)
 		return nil
 	}
 	tasks := []task{&chore{name: "whole", done: true, do: work}}
-	for range 3 * runtime.NumCPU() {
+	for range 3 * cores {
 		tasks = append(tasks, &chore{name: "work", do: work})
 	}
 	for _, name := range []string{"b", "a"} {
@@ -55,8 +65,8 @@ func TestMakeAll(t *testing.T) {
 	if err != nil || !slices.Equal(failed, []string{"a: torn", "b: torn"}) {
 		t.Errorf("%v, failed %q", err, failed)
 	}
-	if made.Load() != 3*int64(runtime.NumCPU()) || most.Load() > int64(runtime.NumCPU()) {
-		t.Errorf("%d made, %d at a time; %d cores", made.Load(), most.Load(), runtime.NumCPU())
+	if made.Load() != 3*cores {
+		t.Errorf("%d made of %d", made.Load(), 3*cores)
 	}
 
 	ctx, cancel := context.WithCancel(t.Context())
