@@ -10,11 +10,8 @@ import (
 // Point is a place in a picture, in pixels; the centre of the top left pixel is (0, 0).
 type Point struct{ X, Y float64 }
 
-const (
-	smoothing  = 3.0 // sd of the Gaussian filter, pixels
-	kernelSide = 9   // the filter reaches 3 sd to each side
-	distinct   = 6   // a departure counts from this many sds of the noise on; at the edges noise alone reaches 4
-)
+// distinct is how many sds of the noise a departure counts from; at the edges noise alone reaches 4.
+const distinct = 6
 
 // Centres finds the one object of a recording, bright or dark, by the two-pass centre search of Hasan et al. 2021
 // (supplement, "Fluorescent DNA Details"), and the mean of its centres. frames are row-major, width*height each.
@@ -72,24 +69,14 @@ type search struct {
 	width, height int
 	mean          []float32 // smoothed per-pixel mean
 	now           []float32 // smoothed current frame
-	row           []float32 // scratch of the filter
-	kernel        [2*kernelSide + 1]float32
+	blur          *blur
 }
 
 func newSearch(frames [][]float32, width, height int) *search {
 	n := width * height
 	s := &search{
 		frames: frames, width: width, height: height,
-		mean: make([]float32, n), now: make([]float32, n), row: make([]float32, n),
-	}
-	var total float64
-	for i := range s.kernel {
-		d := float64(i-kernelSide) / smoothing
-		total += math.Exp(-d * d / 2)
-	}
-	for i := range s.kernel {
-		d := float64(i-kernelSide) / smoothing
-		s.kernel[i] = float32(math.Exp(-d*d/2) / total)
+		mean: make([]float32, n), now: make([]float32, n), blur: newBlur(),
 	}
 	sum := make([]float64, n)
 	for _, f := range frames {
@@ -100,7 +87,7 @@ func newSearch(frames [][]float32, width, height int) *search {
 	for i := range sum {
 		s.now[i] = float32(sum[i] / float64(len(frames)))
 	}
-	s.smooth(s.mean, s.now)
+	s.blur.apply(s.mean, s.now, s.width, s.height)
 	return s
 }
 
@@ -111,7 +98,7 @@ func (s *search) firstPass() (places []Point, leaves bool) {
 	flat, _ := level(s.mean)
 	departure, resting, clarity := s.list(), s.list(), s.list()
 	for t, f := range s.frames {
-		s.smooth(s.now, f)
+		s.blur.apply(s.now, f, s.width, s.height)
 		p := stronger(s.peaks(s.now, all, func(i int) float32 { return s.mean[i] }))
 		for i := range s.now {
 			s.now[i] -= s.mean[i]
@@ -156,7 +143,7 @@ func (s *search) secondPass(win box, leaves bool) []Point {
 	bright, dark := make([]Point, len(s.frames)), make([]Point, len(s.frames))
 	above, below := s.list(), s.list()
 	for t, f := range s.frames {
-		s.smooth(s.now, f)
+		s.blur.apply(s.now, f, s.width, s.height)
 		flat, _ := level(s.now)
 		b, d := s.peaks(s.now, win, func(i int) float32 {
 			if leaves {
@@ -205,42 +192,6 @@ func (s *search) peaks(picture []float32, win box, background func(i int) float3
 		}
 	}
 	return bright, dark
-}
-
-// smooth writes the Gaussian-filtered src to dst; beyond its edges a picture is mirrored.
-func (s *search) smooth(dst, src []float32) {
-	w, h := s.width, s.height
-	for y := range h {
-		line := src[y*w : (y+1)*w]
-		for x := range w {
-			var v float32
-			for k, g := range s.kernel {
-				v += g * line[mirrored(x+k-kernelSide, w)]
-			}
-			s.row[y*w+x] = v
-		}
-	}
-	for y := range h {
-		out := dst[y*w : (y+1)*w]
-		clear(out)
-		for k, g := range s.kernel {
-			from := mirrored(y+k-kernelSide, h) * w
-			for x, v := range s.row[from : from+w] {
-				out[x] += g * v
-			}
-		}
-	}
-}
-
-// mirrored brings index i into [0, n) by mirroring at the ends, and by clamping where n is shorter than the filter.
-func mirrored(i, n int) int {
-	if i < 0 {
-		i = -i - 1
-	}
-	if i >= n {
-		i = 2*n - 1 - i
-	}
-	return max(i, 0)
 }
 
 // level is the median of v, or of an evenly spread sample of it, and the standard deviation by the median of the absolute

@@ -1,5 +1,10 @@
 package preprocess
 
+/*
+#include "spot.h"
+*/
+import "C"
+
 import (
 	"fmt"
 	"math"
@@ -131,11 +136,7 @@ func (d *disc) ground(c Point, radius float64) ground {
 
 // centroid weighs the disc around c once.
 func (d *disc) centroid(c Point, radius float64, g ground) (Point, bool) {
-	var sx, sy, sw float64
-	d.each(c, 0, radius, func(x, y, v float64) {
-		if w := g.sign*(v-g.level) - noiseMultiple*g.noise; w > 0 {
-			sx, sy, sw = sx+w*x, sy+w*y, sw+w
-		}
-	})
-	return Point{sx / sw, sy / sw}, sw > 0
+	m := C.ds_weigh(pictureOf(d.picture, d.width, d.height), C.double(c.X), C.double(c.Y), C.double(radius),
+		C.double(g.level), C.double(g.sign), C.double(noiseMultiple*g.noise))
+	return Point{float64(m.x / m.w), float64(m.y / m.w)}, m.w > 0
 }

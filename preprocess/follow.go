@@ -19,10 +19,11 @@ const sparse = 7
 // follow measures the object's intensity centroid in every frame as the encoder sees it: in the region that a roi found, where there is
 // one. It changes no pixel.
 type follow struct {
-	grey, small, smooth gocv.Mat  // scratch
-	seen                *gocv.Mat // the frame's own pixels where they will do, or small
-	sample              []float32
-	disc                disc
+	grey, small gocv.Mat // scratch
+	blur        *blur
+	smooth      []float32 // what is seen, blurred
+	sample      []float32
+	disc        disc // reads what is seen: the frame's own pixels where they will do, or small
 
 	contrast   float64 // by how much more the brightest place stood out than the darkest, summed over frames
 	begun      bool
@@ -34,7 +35,7 @@ type follow struct {
 // uses Centres' picture of the object: the place that stands out most after a Gaussian filter of 3 pixels, bright or dark, refined by
 // Centroid within a disc from Extent. Where nothing stands out of the noise the frame has no centroid.
 func NewFollow() pipeline.Step {
-	return &follow{grey: gocv.NewMat(), small: gocv.NewMat(), smooth: gocv.NewMat()}
+	return &follow{grey: gocv.NewMat(), small: gocv.NewMat(), blur: newBlur(), smooth: make([]float32, maxFollowSide*maxFollowSide)}
 }
 
 // Apply takes uint8, uint16 and float32 pictures of 1 or 3 channels.
@@ -59,13 +60,14 @@ func (s *follow) Apply(_ context.Context, f *frame.Frame) error {
 	return nil
 }
 
-// load makes s.seen the frame's picture, grey, float32 and of at most maxFollowSide a side, and s.disc read it.
+// load makes s.disc read the frame's picture, grey, float32 and of at most maxFollowSide a side.
 func (s *follow) load(f *frame.Frame) (size image.Point, err error) {
 	m := f.Mat()
 	whole := image.Pt(m.Cols(), m.Rows())
 	size = shrink(whole, maxFollowSide)
-	if s.seen = m; size != whole || m.Type() != gocv.MatTypeCV32FC1 {
-		s.seen = &s.small
+	seen := m
+	if size != whole || m.Type() != gocv.MatTypeCV32FC1 {
+		seen = &s.small
 		gocv.Resize(*m, &s.small, size, 0, 0, gocv.InterpolationArea)
 		s.small.ConvertTo(&s.small, gocv.MatTypeCV32F)
 		if m.Channels() == 3 {
@@ -74,17 +76,14 @@ func (s *follow) load(f *frame.Frame) (size image.Point, err error) {
 		}
 	}
 	s.disc.width, s.disc.height = size.X, size.Y
-	s.disc.picture, err = s.seen.DataPtrFloat32()
+	s.disc.picture, err = seen.DataPtrFloat32()
 	return size, err
 }
 
 // find is the object's centroid in the picture.
 func (s *follow) find(size image.Point) (Point, bool) {
-	gocv.GaussianBlur(*s.seen, &s.smooth, image.Pt(2*kernelSide+1, 2*kernelSide+1), smoothing, smoothing, gocv.BorderReflect)
-	smooth, err := s.smooth.DataPtrFloat32()
-	if err != nil {
-		return Point{}, false
-	}
+	smooth := s.smooth[:size.X*size.Y]
+	s.blur.apply(smooth, s.disc.picture, size.X, size.Y)
 	s.sample = spread(s.sample[:0], smooth, sparse)
 	flat := median(s.sample)
 	darkest, brightest, ok := extremes(smooth)
@@ -96,32 +95,16 @@ func (s *follow) find(size image.Point) (Point, bool) {
 	if s.contrast < 0 {
 		at = darkest
 	}
-	d := &s.disc
 	place := Point{float64(at % size.X), float64(at / size.X)}
 	if s.radius == 0 {
-		s.radius = d.extent(place, float64(flat))
+		s.radius = s.disc.extent(place, float64(flat))
 	}
-	return d.refine(place, s.radius)
-}
-
-// extremes are the first places of the least and the greatest of v, which is not empty; false where not all of it is finite.
-func extremes(v []float32) (least, greatest int, ok bool) {
-	low, high, nothing := v[0], v[0], float32(0)
-	for i, x := range v {
-		if x < low {
-			least, low = i, x
-		}
-		if x > high {
-			greatest, high = i, x
-		}
-		nothing += x - x // NaN where x is not finite
-	}
-	return least, greatest, nothing == 0
+	return s.disc.refine(place, s.radius)
 }
 
 // Close frees the scratch pictures.
 func (s *follow) Close() error {
-	for _, m := range []*gocv.Mat{&s.grey, &s.small, &s.smooth} {
+	for _, m := range []*gocv.Mat{&s.grey, &s.small} {
 		if err := m.Close(); err != nil {
 			return err
 		}

@@ -171,5 +171,11 @@ func TestNth(t *testing.T) {
 		if got := nth(slices.Clone(v), k); got != sorted[k] {
 			t.Fatalf("nth(%v, %d): found %g, expected %g", v, k, got, sorted[k])
 		}
+		for i := range v {
+			if r.IntN(2) == 0 {
+				v[i] = float32(math.NaN())
+			}
+		}
+		nth(v, k) // comes to an end
 	}
 }

@@ -103,30 +103,36 @@ func spread[T uint8 | uint16 | float32](dst []float32, v []T, every int) []float
 func nth(v []float32, k int) float32 {
 	for len(v) > 1 {
 		pivot := middle(v[0], v[len(v)/2], v[len(v)-1])
-		below, above := 0, len(v) // v[:below] < pivot, v[above:] > pivot
-		for i := 0; i < above; {
-			switch x := v[i]; {
-			case x < pivot:
-				v[below], v[i] = x, v[below]
-				below++
-				i++
-			case x > pivot:
-				above--
-				v[above], v[i] = x, v[above]
-			default:
-				i++
-			}
+		below := 0 // v[:below] < pivot
+		for i, x := range v {
+			v[i], v[below] = v[below], x
+			below += count(x < pivot)
 		}
-		switch {
-		case k < below:
+		if k < below {
 			v = v[:below]
-		case k < above:
-			return pivot
-		default:
-			v, k = v[above:], k-above
+			continue
 		}
+		v, k = v[below:], k-below
+		same := 0 // v[:same] are the pivot, or no numbers
+		for i, x := range v {
+			v[i], v[same] = v[same], x
+			same += count(!(x > pivot))
+		}
+		if k < same {
+			return pivot
+		}
+		v, k = v[same:], k-same
 	}
 	return v[k]
+}
+
+// count is 1 for true, without a branch, of which values in no order would make the processor guess every second one wrong.
+func count(is bool) int {
+	n := 0
+	if is {
+		n = 1
+	}
+	return n
 }
 
 func middle(a, b, c float32) float32 { return max(min(a, b), min(max(a, b), c)) }

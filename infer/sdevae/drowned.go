@@ -11,6 +11,7 @@ const (
 	drownedShare = 0.1  // of a clip's energy that moves, below which it is drowned
 	drownedDraws = 8    // first encoders to choose from
 	drownedPairs = 1000 // that they are primed on, at most
+	drownedAbove = 4.0  // sds of the noise that the best of them may begin to see at
 )
 
 // drowned says that nearly all of the clip is noise.
@@ -18,24 +19,32 @@ func (j *job) drowned() bool { return j.moves < drownedShare }
 
 // primeDrowned begins with the slowest components of the moments of averages: the kernels' weights are random from channel to channel
 // alone, and the first layer's biases put its zero at the clip's mean. Of several such encoders the one is kept whose components last
-// longest. The decoder begins with the mean picture.
+// longest; and where they last longer still if the first layer sees only what stands out of its noise, as a small thing does in a large
+// picture whose noise weighs more in moments, it does. The decoder begins with the mean picture.
 func (s *session) primeDrowned() error {
-	pairs, m := spread(s.train, drownedPairs), s.model
 	var kept *Model
 	var longest float64
+	try := func() error {
+		lasts, err := s.model.primeSlow(s.clip, spread(s.train, drownedPairs))
+		if err == nil && (kept == nil || lasts > longest) {
+			kept, longest = s.model.clone(), lasts
+		}
+		return err
+	}
 	for range drownedDraws {
-		m.Encoder.Init(m.EncoderTheta, s.rng)
-		m.average(s.clip)
-		lasts, err := m.primeSlow(s.clip, pairs)
-		if err != nil {
+		s.model.Encoder.Init(s.model.EncoderTheta, s.rng)
+		s.model.average(s.clip)
+		if err := try(); err != nil {
 			return err
 		}
-		if kept == nil || lasts > longest {
-			kept, longest = m.clone(), lasts
-		}
 	}
-	m.adopt(kept)
-	m.drawMean()
+	s.model.adopt(kept)
+	s.model.lift(s.clip)
+	if err := try(); err != nil {
+		return err
+	}
+	s.model.adopt(kept)
+	s.model.drawMean()
 	return nil
 }
 
@@ -70,6 +79,20 @@ func (m *Model) average(c *Clip) {
 			seen += sum(mean[channel*area:(channel+1)*area]) / float64(area) * sum(m.EncoderTheta[from:from+kernel])
 		}
 		m.EncoderTheta[bias.Offset+o] = -float32(seen)
+	}
+}
+
+// lift brings the first layer's zero from the clip's mean to drownedAbove standard deviations of white noise in its outputs above it.
+func (m *Model) lift(c *Clip) {
+	tensors := m.Encoder.Segments()
+	weight, bias := tensors[0], tensors[1]
+	kernel, sd := weight.Len/bias.Len, math.Sqrt(c.Noise()/float64(c.Size()))
+	for o := range bias.Len {
+		var square float64
+		for _, w := range m.EncoderTheta[weight.Offset+o*kernel : weight.Offset+(o+1)*kernel] {
+			square += float64(w) * float64(w)
+		}
+		m.EncoderTheta[bias.Offset+o] -= float32(drownedAbove * sd * math.Sqrt(square))
 	}
 }
 

@@ -20,6 +20,7 @@ const primePairs = 300
 //	C₁ w = λ (C₀ + ridge) w
 //
 // A diffusion's coordinates are the slowest things in its pictures, while noise does not last and what is bent decays sooner.
+// What is the same in all of a film, such as its light, lasts longer than anything that moves, and is left out.
 // It gives the sum of the components' correlations over one frame, on frames that they were not learnt from.
 func (m *Model) primeSlow(c *Clip, pairs []Pair) (lasts float64, err error) {
 	frames := framesOf(pairs)
@@ -30,6 +31,7 @@ func (m *Model) primeSlow(c *Clip, pairs []Pair) (lasts float64, err error) {
 	see := newReadout(m.Encoder.Out(), primeDegree)
 	moments := see.moments(h, len(frames))
 	centre := centred(moments)
+	c.apart(moments, frames)
 	w, lasts, err := slowest(moments, rows(frames, pairs), m.Dim)
 	if err != nil {
 		return 0, err
@@ -96,6 +98,22 @@ func (m *Model) features(c *Clip, frames []int) ([]float32, error) {
 		}
 	}
 	return h, nil
+}
+
+// longFilm is how many frames of a trajectory tell its own mean.
+const longFilm = 50
+
+// apart takes the mean over its trajectory, where that is long, from each row of x, which belong to the given frames of several.
+func (c *Clip) apart(x *mat.Dense, frames []int) {
+	_, width := x.Dims()
+	for from, to := 0, 0; from < len(frames); from = to {
+		for to = from; to < len(frames) && c.Trajectory[frames[to]] == c.Trajectory[frames[from]]; {
+			to++
+		}
+		if n := to - from; n >= longFilm && n < len(frames) {
+			centred(x.Slice(from, to, 0, width).(*mat.Dense))
+		}
+	}
 }
 
 // centred takes the columns' means from x and gives them.

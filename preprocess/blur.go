@@ -1,0 +1,62 @@
+package preprocess
+
+/*
+#include "spot.h"
+*/
+import "C"
+
+import (
+	"math"
+	"unsafe"
+)
+
+// The Gaussian filter that a spot is sought with.
+const (
+	smoothing  = 3.0 // sd, pixels
+	kernelSide = 9   // it reaches 3 sd to each side
+)
+
+// blur is that filter. Beyond its edges a picture is mirrored. Not safe for concurrent use.
+type blur struct {
+	half [kernelSide + 1]float32 // the kernel from its middle on
+	line []float32               // scratch
+}
+
+func newBlur() *blur {
+	b := &blur{}
+	total := 0.0
+	for i := -kernelSide; i <= kernelSide; i++ {
+		total += bell(i)
+	}
+	for i := range b.half {
+		b.half[i] = float32(bell(i) / total)
+	}
+	return b
+}
+
+// bell is the kernel before it is brought to a sum of 1.
+func bell(i int) float64 {
+	u := float64(i) / smoothing
+	return math.Exp(-u * u / 2)
+}
+
+// apply filters src, width*height pixels, into dst, which is other memory.
+func (b *blur) apply(dst, src []float32, width, height int) {
+	if n := width + 2*kernelSide; len(b.line) < n {
+		b.line = make([]float32, n)
+	}
+	C.ds_blur(pictureOf(src, width, height), (*C.float)(&b.half[0]), kernelSide,
+		(*C.float)(unsafe.SliceData(dst)), (*C.float)(unsafe.SliceData(b.line)))
+}
+
+// extremes are the first places of the least and the greatest of v, which is not empty; false where not all of it is finite.
+func extremes(v []float32) (least, greatest int, ok bool) {
+	var low, high C.int
+	ok = C.ds_extremes((*C.float)(unsafe.SliceData(v)), C.int(len(v)), &low, &high) != 0
+	return int(low), int(high), ok
+}
+
+// pictureOf lends width*height pixels to a call.
+func pictureOf(pixels []float32, width, height int) C.ds_picture {
+	return C.ds_picture{pixels: (*C.float)(unsafe.SliceData(pixels)), width: C.int(width), height: C.int(height)}
+}
