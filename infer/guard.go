@@ -24,11 +24,25 @@ func SetThreads(n int) { C.ds_threads(C.int(n)) }
 // network is one ONNX graph ready to run. It is our own binding: gocv's Net lets OpenCV's exceptions end the process, and its
 // ForwardLayers leaks the names and the list of outputs at every call. Belongs to one goroutine.
 type network struct {
-	c       *C.ds_net
-	input   []float32   // C's memory, row-major; write here, then forward
-	scalar  *float32    // likewise: the second input; nil where the graph has none
-	outputs [][]float32 // C's memory, rewritten by forward
+	c    *C.ds_net
+	ends // in C's memory
 }
+
+// runner is a graph ready to run. It belongs to one goroutine.
+type runner interface {
+	memory() *ends
+	forward() error // from the inputs to the outputs
+	close()
+}
+
+// ends are a graph's inputs and outputs.
+type ends struct {
+	input   []float32   // row-major; write here, then forward
+	scalar  *float32    // the second input; nil where the graph has none
+	outputs [][]float32 // rewritten by forward
+}
+
+func (e *ends) memory() *ends { return e }
 
 // openNetwork reads onnx and tries it once on zeros, so that a graph OpenCV cannot run is an error here and not later. scalar names
 // the graph's second input, of one value; empty is none.
@@ -58,7 +72,7 @@ func openNetwork(onnx []byte, shape []int, scalar string, outputs ...string) (*n
 	if c == nil {
 		return nil, openCVError(failure)
 	}
-	n := &network{c: c, input: unsafe.Slice((*float32)(C.ds_net_input(c)), size), scalar: (*float32)(C.ds_net_scalar(c))}
+	n := &network{c, ends{input: unsafe.Slice((*float32)(C.ds_net_input(c)), size), scalar: (*float32)(C.ds_net_scalar(c))}}
 	n.readOutputs()
 	return n, nil
 }

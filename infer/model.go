@@ -30,9 +30,10 @@ type Model struct {
 	Digest string // SHA-256 of the model file, hexadecimal
 
 	name             string
-	encoder, decoder []byte // ONNX; decoder is nil where the model has none
-	trunk            *trunk // nil where OpenCV runs the whole encoder
-	readout          []byte // ONNX: the encoder without its trunk
+	encoder, decoder []byte   // ONNX; decoder is nil where the model has none
+	trunk            *trunk   // nil where OpenCV runs the whole encoder
+	left             []byte   // ONNX: the encoder without its trunk
+	readout          *readout // left, compiled; nil where OpenCV runs it
 }
 
 // Load reads the model file at path. An ONNX file without a card takes it from the YAML file beside it: encoder.yaml for
@@ -90,30 +91,39 @@ func build(name string, data []byte, file *card.File) (*Model, error) {
 	return m, e.Close()
 }
 
-// split takes the encoder's trunk from OpenCV, where there is one and the model then gives the same. OpenCV 4.6 reads some operators
-// otherwise where a convolution stands before them, so one picture is tried on both; whole is the encoder as OpenCV runs it.
+// split takes the encoder's trunk from OpenCV, and what is left where that can be, where the model then gives the same. OpenCV 4.6 reads
+// some operators otherwise where a convolution stands before them, so one picture is tried on both; whole is the encoder as OpenCV runs it.
 func (m *Model) split(whole *Encoder) {
 	in := m.Card.Input
-	t, readout := cut(m.encoder, []int{1, in.Channels, in.Height, in.Width})
-	if t == nil {
+	t, left := cut(m.encoder, []int{1, in.Channels, in.Height, in.Width})
+	second, err := m.second()
+	if t == nil || err != nil {
 		return
 	}
-	m.trunk, m.readout = t.pack(widest()), readout
+	m.trunk, m.left = t.pack(widest()), left
+	m.readout = newReadout(left, t.output(), second, outputMean, outputLogSD)
+	if m.readout != nil && m.agrees(whole) {
+		return
+	}
+	if m.readout = nil; !m.agrees(whole) {
+		m.trunk, m.left = nil, nil
+	}
+}
+
+// agrees says whether an encoder as the model now opens it gives the same as whole.
+func (m *Model) agrees(whole *Encoder) bool {
 	e, err := m.openEncoder()
-	if err == nil && e.agrees(whole) {
-		_ = e.Close() // always nil
-		return
+	if err != nil {
+		return false
 	}
-	if err == nil {
-		_ = e.Close()
-	}
-	m.trunk, m.readout = nil, nil
+	defer e.Close()
+	return e.agrees(whole)
 }
 
 // Whole is the same model with OpenCV running the whole encoder, to compare with.
 func (m *Model) Whole() *Model {
 	w := *m
-	w.trunk, w.readout = nil, nil
+	w.trunk, w.left, w.readout = nil, nil, nil
 	return &w
 }
 

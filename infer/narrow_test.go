@@ -133,3 +133,49 @@ func TestTrunkFits(t *testing.T) {
 		}
 	}
 }
+
+// Readout is what is left behind a trunk, compiled, beside what OpenCV makes of it.
+type Readout struct{ own, opencv runner }
+
+// OpenReadout is nil where the graph is not compiled, or does not run.
+func OpenReadout(onnx []byte, shape []int) *Readout {
+	if len(onnx) == 0 || checkStructure(onnx) != nil {
+		return nil
+	}
+	second := ""
+	if names := inputs(onnx); len(names) == 2 {
+		second = names[1]
+	}
+	r := newReadout(onnx, shape, second, outputMean, outputLogSD)
+	if r == nil {
+		return nil
+	}
+	n, err := openNetwork(onnx, shape, second, outputMean, outputLogSD)
+	if err != nil {
+		return nil
+	}
+	return &Readout{r.vectors(), n}
+}
+
+// Forward is what both make of features and seconds: the means and then the log sds.
+func (r *Readout) Forward(features []float32, seconds float32) (own, opencv []float32, err error) {
+	var out [2][]float32
+	for i, g := range []runner{r.own, r.opencv} {
+		m := g.memory()
+		copy(m.input, features)
+		if m.scalar != nil {
+			*m.scalar = seconds
+		}
+		if err := g.forward(); err != nil {
+			return nil, nil, err
+		}
+		out[i] = slices.Concat(m.outputs...)
+	}
+	return out[0], out[1], nil
+}
+
+// Close frees OpenCV's part.
+func (r *Readout) Close() { r.opencv.close() }
+
+// Compiled says whether nothing of the encoder is left to OpenCV.
+func (m *Model) Compiled() bool { return m.readout != nil }

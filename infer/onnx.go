@@ -35,7 +35,8 @@ type Encoder struct {
 	model   *Model
 	picture []float32 // channels × height × width, RGB: what the encoder reads
 	trunk   *maps     // nil where net is the whole encoder
-	net     *network
+	net     runner
+	*ends            // of net
 	decoder *network // nil where the model has none
 	preview preview
 
@@ -70,16 +71,13 @@ func (m *Model) openEncoder() (*Encoder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("model %s: %w", m.name, err)
 	}
-	graph, shape := m.encoder, []int{1, in.Channels, in.Height, in.Width}
-	if m.trunk != nil {
-		graph, shape = m.readout, m.trunk.output()
-	}
-	net, err := openNetwork(graph, shape, second, outputMean, outputLogSD)
+	shape := []int{1, in.Channels, in.Height, in.Width}
+	net, err := m.runner(shape, second)
 	if err != nil {
 		return nil, fmt.Errorf("model %s: the encoder does not run on the card's input of %dx%dx%d (channels, height, width): %w",
 			m.name, in.Channels, in.Height, in.Width, err)
 	}
-	e := &Encoder{model: m, net: net, picture: net.input}
+	e := &Encoder{model: m, net: net, ends: net.memory(), picture: net.memory().input}
 	if m.trunk != nil {
 		e.picture, e.trunk = make([]float32, in.Channels*in.Height*in.Width), m.trunk.maps()
 	}
@@ -87,6 +85,17 @@ func (m *Model) openEncoder() (*Encoder, error) {
 		return nil, errors.Join(err, e.Close())
 	}
 	return e, nil
+}
+
+// runner opens the encoder's graph, or what is left of it behind the trunk.
+func (m *Model) runner(shape []int, second string) (runner, error) {
+	switch {
+	case m.readout != nil:
+		return m.readout.vectors(), nil
+	case m.trunk != nil:
+		return openNetwork(m.left, m.trunk.output(), second, outputMean, outputLogSD)
+	}
+	return openNetwork(m.encoder, shape, second, outputMean, outputLogSD)
 }
 
 // agrees says whether two encoders of a model give the same of one picture without symmetries, to a thousandth of the latents' scale: far
@@ -101,9 +110,9 @@ func (e *Encoder) agrees(other *Encoder) bool {
 		}
 	}
 	for i, scale := range e.model.Card.SD {
-		mean, sd := float64(other.net.outputs[0][i]), float64(other.net.outputs[1][i])
-		if !(math.Abs(float64(e.net.outputs[0][i])-mean) <= 1e-3*(scale+math.Abs(mean))) ||
-			!(math.Abs(float64(e.net.outputs[1][i])-sd) <= 1e-3*(1+math.Abs(sd))) {
+		mean, sd := float64(other.outputs[0][i]), float64(other.outputs[1][i])
+		if !(math.Abs(float64(e.outputs[0][i])-mean) <= 1e-3*(scale+math.Abs(mean))) ||
+			!(math.Abs(float64(e.outputs[1][i])-sd) <= 1e-3*(1+math.Abs(sd))) {
 			return false
 		}
 	}
@@ -113,7 +122,7 @@ func (e *Encoder) agrees(other *Encoder) bool {
 // forward runs the picture through the graph.
 func (e *Encoder) forward() error {
 	if e.trunk != nil {
-		e.trunk.forward(e.picture, e.net.input)
+		e.trunk.forward(e.picture, e.input)
 	}
 	return e.net.forward()
 }
@@ -134,9 +143,9 @@ func (m *Model) second() (string, error) {
 
 // checkOutputs compares what the graph gives with the card's latent dimension, and splits a single output in two.
 func (e *Encoder) checkOutputs(d int) error {
-	out := e.net.outputs
+	out := e.outputs
 	if len(out) == 1 && len(out[0]) == 2*d {
-		e.net.outputs = [][]float32{out[0][:d], out[0][d:]}
+		e.outputs = [][]float32{out[0][:d], out[0][d:]}
 		return nil
 	}
 	if len(out) == 1 {
@@ -168,8 +177,8 @@ func (e *Encoder) Encode(_ context.Context, dst *latent.Latent, f *frame.Frame) 
 	dst.Seq, dst.Time = f.Seq, f.Time
 	dst.Trajectory, dst.Dropped = f.Meta.Trajectory, f.Meta.Dropped
 	for i := range dst.Mean {
-		dst.Mean[i] = float64(e.net.outputs[0][i])
-		dst.SD[i] = math.Exp(float64(e.net.outputs[1][i]))
+		dst.Mean[i] = float64(e.outputs[0][i])
+		dst.SD[i] = math.Exp(float64(e.outputs[1][i]))
 	}
 	if slices.ContainsFunc(dst.Mean, notFinite) || slices.ContainsFunc(dst.SD, notFinite) {
 		return notANumber(f, "the encoder's outputs")
@@ -179,13 +188,13 @@ func (e *Encoder) Encode(_ context.Context, dst *latent.Latent, f *frame.Frame) 
 
 // tell sets the clock to f's time, as far as it ran in training: beyond that it stands.
 func (e *Encoder) tell(f *frame.Frame) {
-	if e.net.scalar == nil {
+	if e.scalar == nil {
 		return
 	}
 	if e.begin.IsZero() || f.Meta.Trajectory != e.trajectory {
 		e.begin, e.trajectory = f.Time, f.Meta.Trajectory
 	}
-	*e.net.scalar = float32(min(max(f.Time.Sub(e.begin).Seconds(), 0), e.model.Card.Clock))
+	*e.scalar = float32(min(max(f.Time.Sub(e.begin).Seconds(), 0), e.model.Card.Clock))
 }
 
 func notFinite(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
@@ -290,6 +299,6 @@ func (e *Encoder) Close() error {
 	if e.decoder != nil {
 		e.decoder.close()
 	}
-	e.picture, e.trunk, e.net, e.decoder = nil, nil, nil, nil
+	e.picture, e.trunk, e.net, e.ends, e.decoder = nil, nil, nil, nil, nil
 	return nil
 }

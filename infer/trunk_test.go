@@ -120,6 +120,9 @@ func TestTrunkAndReadout(t *testing.T) {
 	if m.Layers() != 4 || m.Whole().Layers() != 0 {
 		t.Fatalf("found %d layers of a trunk, and %d of the whole model, expected 4 and none", m.Layers(), m.Whole().Layers())
 	}
+	if !m.Compiled() || m.Whole().Compiled() {
+		t.Fatal("the readout is left to OpenCV, or the whole model is not")
+	}
 	f := picture(t, 64, 64, gocv.MatTypeCV32FC3, random(64*64*3, 9)...)
 	var want, z latent.Latent
 	if err := open(t, m.Whole()).Encode(context.Background(), &want, f); err != nil {
