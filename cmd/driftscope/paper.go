@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -22,6 +23,7 @@ type paperCmd struct {
 	Out     string   `default:"paper" help:"The folder for the table, its pictures, the models, and what each run found; a run found there is not repeated." placeholder:"DIR" type:"path"`
 	Assets  string   `help:"A folder with mnist and coil20 in it, for the scenes that draw them; which pictures follows from the seed. Without it they draw stand-ins." placeholder:"DIR" type:"path"`
 	Steps   int      `help:"Optimiser steps of every training, instead of the row's or the study's own." placeholder:"N"`
+	Table   bool     `name:"only-table" help:"Make no run: the table of those that are there."`
 	JSON    bool     `name:"json" help:"Print the table as one JSON object instead of Markdown."`
 	Make    string   `hidden:"" help:"Make the task that leaves files of this name, and no table; what makes several at a time."`
 }
@@ -53,8 +55,14 @@ func (c *paperCmd) Run(ctx context.Context) error {
 	if c.Make != "" {
 		return makeOne(ctx, tasks, c.Make)
 	}
-	failed, err := makeAll(ctx, tasks, inOwnProcess)
-	if err != nil {
+	var failed []string
+	if c.Table {
+		plan = slices.DeleteFunc(plan, func(e *experiment) bool { return !e.whole() })
+		asked = slices.DeleteFunc(asked, func(r *studyRun) bool { return !r.whole() })
+		if len(plan)+len(asked) == 0 {
+			return usage(fmt.Errorf("--only-table: %s has nothing of what was asked for: leave the flag out, and it is made", c.Out))
+		}
+	} else if failed, err = makeAll(ctx, tasks, inOwnProcess); err != nil {
 		return err
 	}
 	t := newTable(plan, failed)

@@ -65,3 +65,28 @@ func TestPaperKept(t *testing.T) {
 		t.Errorf("%d files of figures, %d of them are runs of the paper's", len(files), found)
 	}
 }
+
+// --only-table shows what is there, of rows that are made in part too, and makes nothing.
+func TestPaperOnlyTable(t *testing.T) {
+	c := &paperCmd{Out: t.TempDir(), Rows: []string{"balls-ou", "balls-circle"}, Runs: 2, Seeds: 1, Table: true}
+	if err := c.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "--only-table") {
+		t.Fatalf("of nothing: %v", err)
+	}
+	data, err := os.ReadFile("../../docs/paper/balls-ou-1.json")
+	if err == nil {
+		err = os.WriteFile(filepath.Join(c.Out, "balls-ou-1.json"), data, 0o666)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	table := string(content(t, c.Out, "table.md"))
+	if !strings.Contains(table, "| balls-ou | 1 |") || strings.Contains(table, "balls-circle") {
+		t.Errorf("the table is %s", table)
+	}
+	if models, _ := filepath.Glob(filepath.Join(c.Out, "*.onnx")); len(models) > 0 {
+		t.Errorf("%v was made", models)
+	}
+}
