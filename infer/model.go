@@ -1,6 +1,6 @@
 // Package infer runs trained encoders and decoders: ONNX files on OpenCV's DNN module, but for the convolutions with which an
-// encoder begins, which are our own. A model file carries its card, which
-// says how its pictures must be prepared; an ONNX encoder trained elsewhere has a model card in YAML beside it.
+// encoder begins and the vectors behind them, which are our own. A model file carries its card, which says how its pictures must
+// be prepared; an ONNX encoder trained elsewhere has a model card in YAML beside it.
 package infer
 
 import (

@@ -3,6 +3,7 @@ package infer
 import (
 	"math"
 	"slices"
+	"strconv"
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -179,3 +180,24 @@ func (r *Readout) Close() { r.opencv.close() }
 
 // Compiled says whether nothing of the encoder is left to OpenCV.
 func (m *Model) Compiled() bool { return m.readout != nil }
+
+// So is a readout: thirty vectors, each twice the one before.
+func TestReadoutFits(t *testing.T) {
+	for _, c := range []struct {
+		doublings int
+		want      bool
+	}{{3, true}, {30, false}} {
+		g := card.Graph{Name: "test", Inputs: []card.Value{{Name: "v0", Shape: []int{1, 4}}}}
+		g.Nodes = []card.Node{{Op: "Flatten", Inputs: []string{"v0"}, Outputs: []string{"v1"}}}
+		for i := range c.doublings {
+			from := "v" + strconv.Itoa(i+1)
+			g.Nodes = append(g.Nodes, card.Node{Op: "Concat", Inputs: []string{from, from}, Outputs: []string{"v" + strconv.Itoa(i+2)},
+				Attrs: []card.Attr{{Name: "axis", Value: 1}}})
+		}
+		last := "v" + strconv.Itoa(c.doublings+1)
+		g.Outputs = []card.Value{{Name: last, Shape: []int{1, 4 << c.doublings}}}
+		if r := newReadout(g.Marshal(nil), []int{1, 4}, "", last); (r != nil) != c.want {
+			t.Errorf("%d doublings: found %v", c.doublings, r != nil)
+		}
+	}
+}

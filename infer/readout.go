@@ -50,7 +50,7 @@ func newReadout(onnx []byte, shape []int, second string, outputs ...string) *rea
 		c.flat[second] = true
 	}
 	for _, n := range g.nodes {
-		if !c.add(n) {
+		if !c.add(n) || c.floats > maxTrunk {
 			return nil
 		}
 	}
@@ -70,11 +70,13 @@ type compiler struct {
 	constants map[string]card.Tensor
 	at        map[string]int
 	flat      map[string]bool // of shape (1, size)
+	floats    int             // in all values
 }
 
 // value adds one that is made later.
 func (c *compiler) value(name string, size int) int {
 	c.at[name] = len(c.sizes)
+	c.floats += size
 	c.sizes, c.readout.constants = append(c.sizes, size), append(c.readout.constants, nil)
 	return c.at[name]
 }
@@ -126,12 +128,12 @@ func (c *compiler) add(n *node) bool {
 			size += c.sizes[i]
 		}
 	}
-	c.make(name, size, operate, from...)
+	c.emit(name, size, operate, from...)
 	return true
 }
 
-// make adds a step and the vector that it makes.
-func (c *compiler) make(name string, size int, operate func([]float32, [][]float32), from ...int) {
+// emit adds a step and the vector that it makes.
+func (c *compiler) emit(name string, size int, operate func([]float32, [][]float32), from ...int) {
 	c.steps = append(c.steps, step{operate, c.value(name, size), from})
 	c.flat[name] = true
 }
@@ -168,7 +170,7 @@ func (c *compiler) layer(n *node, name string) bool {
 		return false
 	}
 	weights := blas32.General{Rows: w.Shape[0], Cols: w.Shape[1], Stride: w.Shape[1], Data: w.Data}
-	c.make(name, w.Shape[0], func(to []float32, from [][]float32) {
+	c.emit(name, w.Shape[0], func(to []float32, from [][]float32) {
 		copy(to, b.Data)
 		blas32.Gemv(blas.NoTrans, 1, weights, vector(from[0]), 1, vector(to))
 	}, from)
