@@ -66,9 +66,8 @@ func newNATS(decode func(any) error, env Env) (Sink, error) {
 // answer begins to answer for the stream: through what answers for it also while it is stopped, or through endpoints of this sink's own.
 func (s *natsSink) answer(env Env, subject bus.Subject) error {
 	if env.Service != nil {
-		env.Service.attach(s.service)
 		s.end = func() error { s.service.end(); env.Service.detach(s.service); return nil }
-		return nil
+		return env.Service.attach(s.service)
 	}
 	own, err := newEndpoints(s.bus.NATS(), env.Stream, subject, s.service.carryOut)
 	if err != nil {

@@ -17,38 +17,38 @@ const stoppedEvery = time.Second
 // Service answers for one stream as long as its process lives: while it runs, in the words of its NATS sink, which is made with this Service
 // in its Env; while it is stopped, info and stats, and it takes the command start. It may be used from any goroutine.
 type Service struct {
-	stream    string
-	bus       *bus.Conn
-	subject   string // of health
-	endpoints *endpoints
-	starts    chan latent.Command
-	closed    chan struct{}
+	stream  string
+	bus     *bus.Conn
+	subject bus.Subject
+	starts  chan latent.Command
+	closed  chan struct{}
 
-	mu      sync.Mutex
-	run     *service // the last one; nil before the first
-	stopped bool
-	health  []byte // of the stopped stream, as JSON; nil until it is known
+	mu        sync.Mutex
+	endpoints *endpoints // nil before the first run
+	run       *service   // the last one; nil before the first
+	stopped   bool
+	health    []byte // of the stopped stream, as JSON; nil until it is known
 }
 
-// NewService answers for the stream of this name until Close.
+// NewService answers for the stream of this name from its first run until Close.
 func NewService(b *bus.Conn, stream string) (*Service, error) {
 	subject, err := b.Subject(stream)
 	if err != nil {
 		return nil, err
 	}
-	s := &Service{
-		stream: stream, bus: b, subject: subject.Of(string(latent.KindHealth)), stopped: true,
-		starts: make(chan latent.Command), closed: make(chan struct{}),
-	}
-	s.endpoints, err = newEndpoints(b.NATS(), stream, subject, s.carryOut)
-	return s, err
+	return &Service{stream: stream, bus: b, subject: subject, starts: make(chan latent.Command), closed: make(chan struct{})}, nil
 }
 
-// attach has a run answer.
-func (s *Service) attach(run *service) {
+// attach has a run answer. Before the first there is nobody, as before the process: who is told then that the stream is stopped would
+// start it.
+func (s *Service) attach(run *service) (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.run, s.stopped, s.health = run, false, nil
+	if s.endpoints == nil {
+		s.endpoints, err = newEndpoints(s.bus.NATS(), s.stream, s.subject, s.carryOut)
+	}
+	return err
 }
 
 // detach answers for a run that has ended, unless another has begun since.
@@ -80,7 +80,7 @@ func (s *Service) carryOut(name string, payload []byte) ([]byte, error) {
 	switch {
 	case name == "start":
 		return s.start(payload)
-	case name == "info" && run != nil:
+	case name == "info":
 		return run.info()
 	case name == "stats" && health != nil:
 		return health, nil
@@ -142,7 +142,7 @@ func (s *Service) tell(last latent.Health) {
 		s.stopped, s.health = true, line // also where a run was left behind
 		s.mu.Unlock()
 		if s.bus.Connected() {
-			return s.bus.NATS().Publish(s.subject, line)
+			return s.bus.NATS().Publish(s.subject.Of(string(latent.KindHealth)), line)
 		}
 		return nil
 	})
@@ -166,5 +166,11 @@ func (s *Service) Close() error {
 		return nil
 	}
 	close(s.closed)
-	return s.endpoints.stop()
+	s.mu.Lock()
+	e := s.endpoints
+	s.mu.Unlock()
+	if e == nil {
+		return nil
+	}
+	return e.stop()
 }

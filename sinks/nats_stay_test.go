@@ -3,10 +3,12 @@ package sinks
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
 
 	"driftscope/internal/bus"
@@ -34,7 +36,9 @@ func TestStay(t *testing.T) {
 	}
 	env := Env{Stream: "bead", Bus: b, Service: service, About: func() About { return About{Source: "sim:one"} }}
 	ask := asker(t, b)
-	ask("stats", "", "409", "the stream is stopped: send start")
+	if _, err := b.NATS().Request("driftscope.local.bead.cmd.stop", nil, 5*time.Second); !errors.Is(err, nats.ErrNoResponders) {
+		t.Errorf("before the first run: %v, expected nobody who answers", err)
+	}
 	s, _ := newControlled(t, env)
 	ask("pause", "", "", "ok")
 	ask("info", "", "", "sim:one")

@@ -4,6 +4,7 @@ package bustest
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -61,7 +62,7 @@ func (s *Server) Log() string {
 	return string(text)
 }
 
-// Run starts the server again, and returns when it takes connections.
+// Run starts the server again, and returns when it greets who connects.
 func (s *Server) Run() {
 	s.t.Helper()
 	s.process = exec.Command(s.binary, s.args...)
@@ -70,15 +71,33 @@ func (s *Server) Run() {
 	}
 	address := fmt.Sprintf("127.0.0.1:%d", s.port)
 	for end := time.Now().Add(starting); ; time.Sleep(10 * time.Millisecond) {
-		c, err := net.DialTimeout("tcp", address, time.Second)
+		err := greeted(address)
 		if err == nil {
-			c.Close()
 			return
 		}
 		if time.Now().After(end) {
-			s.t.Fatalf("nats-server took no connection on %s within %v: %v", address, starting, err)
+			s.t.Fatalf("nats-server greeted nobody on %s within %v: %v", address, starting, err)
 		}
 	}
+}
+
+// greeted connects and wants a NATS server's first word. A connection alone says little: to a port where nobody listens yet, the system may
+// connect a socket with itself.
+func greeted(address string) error {
+	c, err := net.DialTimeout("tcp", address, time.Second)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	c.SetDeadline(time.Now().Add(time.Second))
+	word := make([]byte, len("INFO"))
+	if _, err := io.ReadFull(c, word); err != nil {
+		return err
+	}
+	if string(word) != "INFO" {
+		return fmt.Errorf("it says %q", word)
+	}
+	return nil
 }
 
 // Kill ends the server as a crash would. What it does for a server that has ended is nothing.
