@@ -51,9 +51,8 @@ func (b *blur) apply(dst, src []float32, width, height int) {
 
 // extremes are the first places of the least and the greatest of v, which is not empty; false where not all of it is finite.
 func extremes(v []float32) (least, greatest int, ok bool) {
-	var low, high C.int
-	ok = C.ds_extremes((*C.float)(unsafe.SliceData(v)), C.int(len(v)), &low, &high) != 0
-	return int(low), int(high), ok
+	p := C.ds_extremes((*C.float)(unsafe.SliceData(v)), C.int(len(v)))
+	return int(p.least), int(p.greatest), p.finite != 0
 }
 
 // pictureOf lends width*height pixels to a call.

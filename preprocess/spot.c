@@ -60,7 +60,7 @@ static inline int first(const float* values, int n, float wanted) {
   return i;
 }
 
-WIDE int ds_extremes(const float* values, int n, int* lowest, int* highest) {
+WIDE ds_places ds_extremes(const float* values, int n) {
   float low[lanes], high[lanes], nothing[lanes]; // nothing is not a number where a value is not finite
   for (int j = 0; j < lanes; j++) low[j] = high[j] = values[0], nothing[j] = 0;
   int i = 0;
@@ -83,10 +83,13 @@ WIDE int ds_extremes(const float* values, int n, int* lowest, int* highest) {
     high[0] = high[j] > high[0] ? high[j] : high[0];
     nothing[0] += nothing[j];
   }
-  if (nothing[0] != 0) return 0;
-  *lowest = first(values, n, low[0]);
-  *highest = first(values, n, high[0]);
-  return 1;
+  ds_places found = {0, 0, 0};
+  if (nothing[0] == 0) {
+    found.least = first(values, n, low[0]);
+    found.greatest = first(values, n, high[0]);
+    found.finite = 1;
+  }
+  return found;
 }
 
 // A disc's columns are summed first, block by block: sums that do not wait for each other.

@@ -17,8 +17,11 @@ typedef struct {
    width + 2 reach values. */
 void ds_blur(ds_picture in, const float* half, int reach, float* out, float* line);
 
-/* Finds the first places of the least and the greatest of n values, n > 0; 0 where one of them is not finite. */
-int ds_extremes(const float* values, int n, int* least, int* greatest);
+/* The first places of the least and the greatest of n values, n > 0, and whether all of them are finite. */
+typedef struct {
+  int least, greatest, finite;
+} ds_places;
+ds_places ds_extremes(const float* values, int n);
 
 /* Sums w, w x and w y over the pixels closer than radius to (x, y), with w = max(0, sign * (pixel - level) - floor). */
 typedef struct {
