@@ -4,22 +4,15 @@
 #include <stddef.h>
 #include <string.h>
 
-// The loops over pixels are compiled for wider vectors too, which are taken where the processor has them. This is C and not C++, because the
-// standard's C never contracts a multiplication and an addition into one, which would round otherwise than OpenCV does.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define WIDE
-#endif
+#include "wide.h"
+
+// The rounding is OpenCV's, to the bit: see wide.h for what keeps it so.
 
 enum {
   bins = 256,
   parts = 4,          // histograms of a large tile: neighbours are mostly alike, and one counter's increment waits for the one before
   manyPixels = 1024,  // of a large tile
 };
-
-static int most(int a, int b) { return a > b ? a : b; }
-static int least(int a, int b) { return a < b ? a : b; }
 
 // tiling is where the histograms are taken: of the picture, or where a side is no multiple of the number of tiles, of one that is continued by
 // reflection to the right and below.

@@ -1,19 +1,10 @@
 #include "spot.h"
 
-#include <math.h>
 #include <stddef.h>
 
-// Compiled for wider vectors too, as in equalise.c; C never contracts a multiplication and an addition, so all give the same.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define WIDE
-#endif
+#include "wide.h"
 
 enum { lanes = 16 };
-
-static int most(int a, int b) { return a > b ? a : b; }
-static int least(int a, int b) { return a < b ? a : b; }
 
 // mirrored brings an index into 0..n-1: the outermost are doubled.
 static int mirrored(int i, int n) {

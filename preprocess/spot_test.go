@@ -11,7 +11,8 @@ import (
 	"gocv.io/x/gocv"
 )
 
-// The filter is OpenCV's, also where the picture is smaller than it. OpenCV sums in another order: 1e-6 of the values' size.
+// The filter is OpenCV's; in a picture narrower than it reaches, whose edges OpenCV mirrors again and again, it stays within the values.
+// OpenCV sums in another order: 1e-6 of the values' size, and 1e-5 for sums of weights that are 1 but for rounding.
 func TestBlur(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, size := range []image.Point{{64, 64}, {37, 21}, {19, 3}, {9, 40}} {

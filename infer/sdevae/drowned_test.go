@@ -59,20 +59,12 @@ func TestDrownedClipOfNothing(t *testing.T) {
 	clip, _, _ := walkingSquare(60)
 	clear(clip.Pixels)
 	drown(clip, 0.36, false)
-	j, err := newJob(Training{}, clip, Config{Latent: 2, Seed: 1, Tau: TauOf(clip), Steps: 10, Pairs: 10, Restarts: 1, Every: 5})
-	if err != nil {
-		t.Fatal(err)
+	s := begun(t, clip, Config{Latent: 2, Seed: 1, Tau: TauOf(clip), Steps: 10, Pairs: 10, Restarts: 1, Every: 5})
+	if !s.drowned() {
+		t.Fatalf("%.3f of noise is said to move", s.moves)
 	}
-	if !j.drowned() {
-		t.Fatalf("%.3f of noise is said to move", j.moves)
-	}
-	s, err := newSession(j, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.discard()
 	s.model.drawMean()
-	if err := s.run(context.Background(), j.config.Steps); err != nil {
+	if err := s.run(context.Background(), s.config.Steps); err != nil {
 		t.Fatal(err)
 	}
 	if s.best.Explained >= minExplained {
@@ -102,18 +94,10 @@ func small(n int) *Clip {
 // TestDrownedSmallThing: in the moments of a large picture the noise outweighs what is small, unless the first layer leaves it out.
 func TestDrownedSmallThing(t *testing.T) {
 	clip := small(300)
-	j, err := newJob(Training{}, clip, Config{Latent: 2, Seed: 1, Tau: TauOf(clip), Steps: 10, Restarts: 1})
-	if err != nil {
-		t.Fatal(err)
+	s := begun(t, clip, Config{Latent: 2, Seed: 1, Tau: TauOf(clip), Steps: 10, Restarts: 1})
+	if !s.drowned() {
+		t.Fatalf("%.3f of the clip's energy moves, too much to try", s.moves)
 	}
-	if !j.drowned() {
-		t.Fatalf("%.3f of the clip's energy moves, too much to try", j.moves)
-	}
-	s, err := newSession(j, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.discard()
 	m, pairs := s.model, spread(s.train, drownedPairs)
 	m.average(clip)
 	all, err := m.primeSlow(clip, pairs)
@@ -140,15 +124,7 @@ func TestPrimeBesideLight(t *testing.T) {
 			clip.Frame(i)[p] = 0.5*clip.Frame(i)[p] + 0.12*float32(film)
 		}
 	}
-	j, err := newJob(Training{}, clip, Config{Latent: 2, Seed: 1, Tau: TauOf(clip), Steps: 10, Restarts: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := newSession(j, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.discard()
+	s := begun(t, clip, Config{Latent: 2, Seed: 1, Tau: TauOf(clip), Steps: 10, Restarts: 1})
 	if err := s.prime(); err != nil {
 		t.Fatal(err)
 	}
@@ -161,4 +137,19 @@ func TestPrimeBesideLight(t *testing.T) {
 			t.Errorf("the first latents explain %.2f of %s, expected 0.5 (0.77 and 0.69 measured, 0.30 and 0.20 beside the light)", r2, axis)
 		}
 	}
+}
+
+// begun is the first restart of a training, not primed.
+func begun(t *testing.T, clip *Clip, c Config) *session {
+	t.Helper()
+	j, err := newJob(Training{}, clip, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := newSession(j, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.discard)
+	return s
 }

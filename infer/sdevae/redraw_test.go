@@ -11,15 +11,7 @@ import (
 // TestTurn: latents found anew that are an affine map of those before draw the same pictures, but for rounding.
 func TestTurn(t *testing.T) {
 	clip := walk(40, 3)
-	j, err := newJob(Training{}, clip, Config{Latent: 2, Tau: 1, Pairs: 8, Restarts: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := newSession(j, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.discard()
+	s := begun(t, clip, Config{Latent: 2, Tau: 1, Pairs: 8, Restarts: 1})
 	m, frames := s.model, clip.frames()
 	if err := m.calibrate(clip, frames); err != nil {
 		t.Fatal(err)
