@@ -87,6 +87,14 @@ func (f *frames) begin(m, sd []float64) verdict {
 	return hold
 }
 
+// look judges a frame that is not learnt from whatever it is like, while the law is frozen: by itself, because nothing forecasts it.
+func (f *frames) look(m, sd []float64) {
+	f.strange = f.outside(m)
+	if f.row++; !f.strange && !f.blurred(sd) {
+		f.row, f.agree, f.distance = 0, 0, 0
+	}
+}
+
 // believe ends a row of held frames, and folds in the encoder's sd.
 func (f *frames) believe(sd []float64) {
 	f.row, f.agree, f.distance = 0, 0, 0

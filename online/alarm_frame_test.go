@@ -71,6 +71,38 @@ func TestBadFrames(t *testing.T) {
 	}
 }
 
+// TestFramesWhileFrozen: who freezes the law where an alarm about frames begins, as the loop of docs/control.md does, is told when it is over, and
+// of the next one; nothing of all that is learnt from.
+func TestFramesWhileFrozen(t *testing.T) {
+	seen, _ := stream(still, 1300, 0.2, newRand(70))
+	e := informed(t, Config{Dim: 2, Seed: 1, TrainMean: []float64{0, 0}, TrainSD: []float64{5, 5}})
+	dst, told := new(latent.Estimate), ""
+	for k := range seen {
+		l := &seen[k]
+		l.SD = []float64{0.1, 0.1}
+		if k >= 1000 && k < 1060 || k >= 1100 && k < 1160 {
+			l.Mean[0] = 60 * (2 + math.Sin(float64(l.Seq*l.Seq)))
+		}
+		if k == 1001 {
+			e.Freeze(true)
+		}
+		if err := e.Update(dst, l); err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range e.Alarms() {
+			told += fmt.Sprintf("%s %s %d, ", a.Level, a.Code, a.Seq)
+		}
+	}
+	const want = "warning unlike_training 1000, warning object_lost 1004, info unlike_training 1069, info object_lost 1069, " +
+		"warning unlike_training 1100, warning object_lost 1104, info unlike_training 1169, info object_lost 1169, "
+	if told != want {
+		t.Errorf("told\n%s\nexpected\n%s", told, want)
+	}
+	if dst.SDE.Held != 1 || e.n != 999 {
+		t.Errorf("%d frames held and %g transitions learnt from, expected those before the freeze: 1 and 999", dst.SDE.Held, e.n)
+	}
+}
+
 // TestTrajectoryThatBeginsBadly: a film that begins with pictures of nothing is learnt from where its object comes in.
 func TestTrajectoryThatBeginsBadly(t *testing.T) {
 	e := informed(t, Config{Dim: 1, TrainMean: []float64{0}, TrainSD: []float64{1}})

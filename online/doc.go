@@ -236,6 +236,8 @@
 //	unlike_training   NIS or place, one frame; over after 10 without
 //	object_lost       5 frames held in a row; over after 10 that are not
 //
+// While the law is frozen nothing forecasts a frame: place and the encoder's sd judge alone.
+//
 // After 50 held frames that follow from each other as diffusion and noise allow, the object is elsewhere and a new trajectory begins;
 // after 500 whatever they are like, so that nothing freezes the estimator for ever. Until the law forecasts ten frames in a row again, frames
 // are then believed that follow from the one before.

@@ -115,6 +115,7 @@ func (e *Estimator) Update(dst *latent.Estimate, z *latent.Latent) error {
 			e.refresh()
 		}
 	} else {
+		e.alarms.frames.look(z.Mean, z.SD)
 		e.filter.start(z.Mean, z.SD, e.found, e.n > 0)
 	}
 	e.alarms.shine(z.Light)
@@ -124,7 +125,8 @@ func (e *Estimator) Update(dst *latent.Estimate, z *latent.Latent) error {
 	return nil
 }
 
-// Freeze keeps the law as it stands (true), or lets it learn again (false). Frozen frames form no increments.
+// Freeze keeps the law as it stands (true), or lets it learn again (false). Frozen frames form no increments, and are judged by the training
+// latents alone: alarms about them begin and end, those about the law stay as they are.
 func (e *Estimator) Freeze(frozen bool) {
 	e.frozen = frozen
 	e.linked = false
