@@ -238,13 +238,22 @@ func closeSteps(made []pipeline.NamedStep) {
 // refinements too, and the same input gives the same output.
 func newEstimator(o config.Online, model *infer.Model, deterministic bool, applied []uint64) (*online.Estimator, error) {
 	c := online.Config{
-		Dim: model.Card.Latent, Seed: o.Seed, MaxGap: o.MaxGap, Exposure: o.Exposure, RefineLag: o.RefineLag, Replay: o.Memory, PixelUM: o.PixelUM, Deterministic: deterministic, Applied: applied,
+		Dim: model.Card.Latent, Seed: o.Seed, MaxGap: longestStep(o.MaxGap, model.Card.DT), Exposure: o.Exposure, RefineLag: o.RefineLag, Replay: o.Memory, PixelUM: o.PixelUM, Deterministic: deterministic, Applied: applied,
 		Forecast: o.Forecast, AlarmFrames: float64(o.AlarmFrames), TrainMean: model.Card.Mean, TrainSD: model.Card.SD,
 	}
 	if model.Card.Drift != nil {
 		c.Prior = sdevae.DriftOf(&model.Card)
 	}
 	return online.New(c)
+}
+
+// longestStep is the pause between two frames across which no increment is formed: as configured, or ten frames of dt seconds, at which the model was
+// trained, a second at least and an hour at most.
+func longestStep(configured time.Duration, dt float64) time.Duration {
+	if configured > 0 {
+		return configured
+	}
+	return max(time.Second, time.Duration(min(10*dt, time.Hour.Seconds())*float64(time.Second)))
 }
 
 // waits says whether a source gives the next frame only when it is asked.

@@ -32,7 +32,7 @@ type Online struct {
 	Seed      uint64        `yaml:"seed"`       // of every random choice the estimator makes
 	RefineLag uint64        `yaml:"refine_lag"` // frames between taking a drift refinement's data and applying its result
 	Memory    int           `yaml:"memory"`     // transitions that the drift is learnt from; older ones are forgotten
-	MaxGap    time.Duration `yaml:"max_gap"`    // a longer pause between two frames forms no increment
+	MaxGap    time.Duration `yaml:"max_gap"`    // a longer pause between two frames forms no increment; 0: as the model was trained
 	Exposure  time.Duration `yaml:"exposure"`   // of a frame, over which motion blurs it; 0: a flash
 	State     string        `yaml:"state"`      // file that the law is kept in, and goes on from where it is there; empty keeps none
 	PixelUM   float64       `yaml:"pixel_um"`   // side of a raw frame's pixel in the specimen, µm; 0: not known
@@ -95,7 +95,7 @@ const (
 func Default() Config {
 	return Config{
 		Stream: "molecule", StallAfter: 5 * time.Second,
-		Online: Online{Seed: 1, RefineLag: 56, Memory: 4096, MaxGap: time.Second, AlarmFrames: 100_000},
+		Online: Online{Seed: 1, RefineLag: 56, Memory: 4096, AlarmFrames: 100_000},
 		Record: Record{MaxGB: 10},
 		NATS:   NATS{URL: NATSEmbedded, Port: 4222, Prefix: "driftscope", Site: "local", MaxAge: 7 * 24 * time.Hour, MaxBytes: 1 << 30},
 		Grace:  3 * time.Second,

@@ -57,7 +57,7 @@ func (c *Config) Validate() error {
 	bad(!strings.HasPrefix(c.Model, "nats:") || c.NATS.URL != NATSOff, "model: found %q beside nats.url off: give a server, or the path of an .onnx file", c.Model)
 	bad(len(c.Preprocess) <= maxSteps, "preprocess: found %d steps, expected at most %d", len(c.Preprocess), maxSteps)
 	bad(c.Online.RefineLag >= 1 && c.Online.RefineLag <= maxRefineLag, "online.refine_lag: found %d, expected 1 to %d frames", c.Online.RefineLag, maxRefineLag)
-	bad(c.Online.MaxGap > 0, "online.max_gap: found %v, expected a positive duration", c.Online.MaxGap)
+	bad(c.Online.MaxGap >= 0, "online.max_gap: found %v, expected a positive duration, or 0s to leave it to the model", c.Online.MaxGap)
 	bad(c.Online.Exposure >= 0 && c.Online.Exposure <= maxExposure, "online.exposure: found %v, expected 0s to %v", c.Online.Exposure, maxExposure)
 	bad(c.Online.Memory >= leastMemory && c.Online.Memory <= mostMemory, "online.memory: found %d, expected %d to %d transitions", c.Online.Memory, leastMemory, mostMemory)
 	bad(c.Online.PixelUM >= 0 && c.Online.PixelUM <= maxPixelUM, "online.pixel_um: found %g, expected more than 0 and at most %g µm", c.Online.PixelUM, float64(maxPixelUM))
