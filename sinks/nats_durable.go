@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -200,6 +201,8 @@ func (d *durable) session(ctx context.Context) error {
 	next := d.spool.begin()
 	var window []sent
 	size := 0
+	late := time.NewTimer(ackWait) // for the first of the window to be confirmed
+	defer late.Stop()
 	for {
 		for len(window) < windowMessages && size < windowBytes {
 			r, after, ok, err := d.spool.read(next)
@@ -212,29 +215,39 @@ func (d *durable) session(ctx context.Context) error {
 			if err := d.send(r, inbox, last); err != nil {
 				return err
 			}
+			if len(window) == 0 {
+				late.Reset(ackWait)
+			}
 			last, next, size = last+1, after, size+len(r.line)
 			window = append(window, sent{r.id, after, len(r.line)})
-		}
-		var late <-chan time.Time
-		if len(window) > 0 {
-			late = time.After(ackWait)
 		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-d.spool.ready:
-		case <-late:
-			return fmt.Errorf("the server confirmed nothing for %v", ackWait)
+		case <-late.C:
+			if len(window) > 0 {
+				return fmt.Errorf("the server confirmed nothing for %v", ackWait)
+			}
 		case m := <-acks:
-			first := window[0]
-			if err := confirmed(m, inbox+"."+first.id[strings.LastIndexByte(first.id, '.')+1:]); err != nil {
+			stored, err := d.confirms(m)
+			if err != nil {
 				return err
 			}
+			turn := slices.IndexFunc(window, func(s sent) bool { return replyTo(inbox, s.id) == m.Subject })
+			if !stored || turn < 0 {
+				continue // somebody else's answer, or a second one
+			}
+			if turn > 0 {
+				return errors.New("a confirmation out of turn: the one before it is lost")
+			}
+			first := window[0]
 			if err := d.spool.giveUp(first.after); err != nil {
 				return err
 			}
 			d.confirmed = first.id
 			window, size = window[1:], size-first.size
+			late.Reset(ackWait)
 			d.well()
 		}
 	}
@@ -279,7 +292,7 @@ func (d *durable) resume(ctx context.Context) (last uint64, err error) {
 // send publishes r as what follows sequence number last.
 func (d *durable) send(r spooled, inbox string, last uint64) error {
 	m := nats.NewMsg(d.subject.Of("kept." + string(r.kind)))
-	m.Reply = inbox + "." + r.id[strings.LastIndexByte(r.id, '.')+1:]
+	m.Reply = replyTo(inbox, r.id)
 	m.Header.Set(jetstream.MsgIDHeader, r.id)
 	m.Header.Set(jetstream.ExpectedLastSeqHeader, strconv.FormatUint(last, 10))
 	m.Data = r.line
@@ -291,26 +304,28 @@ type errUnstored string
 
 func (e errUnstored) Error() string { return string(e) }
 
-// confirmed says whether m is the server's word that the message with this reply subject is stored.
-func confirmed(m *nats.Msg, reply string) error {
+// replyTo is where the message of this id is confirmed.
+func replyTo(inbox, id string) string { return inbox + "." + id[strings.LastIndexByte(id, '.')+1:] }
+
+// confirms says whether m is the stream's word that a message is stored. Whoever subscribes to what is kept may answer it, too: what is not the
+// stream's says nothing.
+func (d *durable) confirms(m *nats.Msg) (bool, error) {
 	if m.Header.Get("Status") != "" {
-		return errors.New("nothing keeps what is published: is JetStream enabled, and the stream there?")
+		return false, errors.New("nothing keeps what is published: is JetStream enabled, and the stream there?")
 	}
 	var ack struct {
-		Error *struct {
+		Stream string `json:"stream"`
+		Error  *struct {
 			Description string `json:"description"`
 		} `json:"error"`
 	}
-	if err := json.Unmarshal(m.Data, &ack); err != nil {
-		return fmt.Errorf("a confirmation that cannot be read: %w", err)
+	if err := json.Unmarshal(m.Data, &ack); err != nil || ack.Stream != d.config.Name {
+		return false, nil
 	}
 	if ack.Error != nil {
-		return errUnstored(Printable(ack.Error.Description))
+		return false, errUnstored(Printable(ack.Error.Description))
 	}
-	if m.Subject != reply {
-		return fmt.Errorf("a confirmation out of turn: found %s, expected %s", m.Subject, reply)
-	}
-	return nil
+	return true, nil
 }
 
 // close waits, within ctx, until all is confirmed. What is not stays in the spool, for the next run.

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"driftscope/internal/bus"
@@ -253,6 +254,66 @@ func TestDurableAgain(t *testing.T) {
 	}
 	if info, err := consumer.Info(t.Context()); err != nil || info.NumPending != 0 {
 		t.Errorf("%d messages too many, %v", info.NumPending, err)
+	}
+}
+
+// TestDurableBesideOthers: somebody who subscribes to what is kept, and answers it, changes nothing; nor does he hide that the stream is gone, however
+// many frames come.
+func TestDurableBesideOthers(t *testing.T) {
+	t.Parallel()
+	server := keeper(t)
+	s, _ := newDurableSink(t, server.URL(), t.TempDir(), nil)
+	defer closeSink(t, s)
+	other := dial(t, server.URL())
+	answering, err := other.Subscribe("driftscope.local.bead.kept.*", func(m *nats.Msg) {
+		for _, answer := range []string{"thanks", `{"stream": "another", "seq": 1}`, `{"error": {"description": "no"}}`} {
+			m.Respond([]byte(answer))
+		}
+		time.AfterFunc(50*time.Millisecond, func() { m.Respond([]byte(`{"stream": "driftscope_local_bead", "seq": 1}`)) }) // when all is confirmed
+	})
+	if err == nil {
+		err = other.Flush()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	const frames = 60
+	for i := range uint64(frames) {
+		if err := s.Write(t.Context(), estimate(i, i/10+1)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+	time.Sleep(300 * time.Millisecond)
+	audit(t, server.URL(), frames)
+	if kept := s.durable.kept(); kept.Retries != 0 || kept.Problem != "" {
+		t.Errorf("%+v, expected no trouble", kept)
+	}
+
+	if err := answering.Unsubscribe(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.Subscribe("driftscope.local.bead.kept.*", func(*nats.Msg) {}); err != nil { // without it the server says that nobody listens
+		t.Fatal(err)
+	}
+	js, err := jetstream.New(other)
+	if err == nil {
+		err = js.DeleteStream(t.Context(), "driftscope_local_bead")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, end := uint64(frames), time.Now().Add(ackWait+3*time.Second); ; i++ {
+		if err := s.Write(t.Context(), estimate(i, frames/10)); err != nil {
+			t.Fatal(err)
+		}
+		if stream, err := js.Stream(t.Context(), "driftscope_local_bead"); err == nil && stream.CachedInfo().State.Msgs > 0 {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("the stream that was deleted was not made again")
+		}
+		time.Sleep(20 * time.Millisecond)
 	}
 }
 
