@@ -96,10 +96,15 @@ func (s *follow) find(size image.Point) (Point, bool) {
 		at = darkest
 	}
 	place := Point{float64(at % size.X), float64(at / size.X)}
-	if s.radius == 0 {
-		s.radius = s.disc.extent(place, float64(flat))
+	radius := s.radius
+	if radius == 0 {
+		radius = s.disc.extent(place, float64(flat))
 	}
-	return s.disc.refine(place, s.radius)
+	found, ok := s.disc.refine(place, radius)
+	if ok {
+		s.radius = radius
+	}
+	return found, ok
 }
 
 // Close frees the scratch pictures.

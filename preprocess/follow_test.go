@@ -2,6 +2,7 @@ package preprocess
 
 import (
 	"math"
+	"slices"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -121,6 +122,16 @@ func TestFollowFindsNothing(t *testing.T) {
 	broken := picture(t, 0, 64, 64, gocv.MatTypeCV32F, float32(math.NaN()))
 	if apply(t, follow, broken); len(broken.Meta.Centroid) != 0 {
 		t.Errorf("centroid %v in a picture of nothing", broken.Meta.Centroid)
+	}
+	// A camera whose shutter opens later: the object is found as in a film that begins with it.
+	spot := blob(64, 64, Point{20, 30}, 3, 0.2, 0.6)
+	late, first := shown(t, 0, 64, 64, spot), shown(t, 0, 64, 64, spot)
+	apply(t, follow, late)
+	fresh := NewFollow()
+	defer fresh.Close()
+	apply(t, fresh, first)
+	if len(late.Meta.Centroid) != 2 || !slices.Equal(late.Meta.Centroid, first.Meta.Centroid) {
+		t.Errorf("after a picture of nothing the centroid is %v, in a film that begins here %v", late.Meta.Centroid, first.Meta.Centroid)
 	}
 	small := picture(t, 1, 1, 3, gocv.MatTypeCV16U, 7, 8, 9)
 	apply(t, follow, small) // smaller than the filter
