@@ -47,9 +47,12 @@ func (t *tracker) command(ctx, stop context.Context, o order) {
 	case o.next != nil: // answered once the law that is left is on the disk
 		t.install(ctx, stop, o)
 	case c.Name == "checkpoint" && plain(c) == nil: // answered once it is on the disk
-		t.kept(ctx, t.keeper.ask(func(err error) { t.answer(ctx, c, err) }, t.paused))
+		t.kept(ctx, t.keeper.ask(func(err error) { t.answer(ctx, c, err) }, t.paused, time.Now()))
 	default:
 		t.answer(ctx, c, t.apply(c))
+		if t.paused {
+			t.kept(ctx, t.keeper.rest())
+		}
 	}
 }
 

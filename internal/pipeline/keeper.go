@@ -57,9 +57,9 @@ func (k *keeper) visit(now time.Time) error {
 	return errors.Join(failed, err)
 }
 
-// ask has a checkpoint taken that is not due, and answer called once it is on the disk or cannot be. While idle no frames come, and the
-// checkpoint is taken at once; the error is then that of writing.
-func (k *keeper) ask(answer func(error), idle bool) error {
+// ask has a checkpoint taken at once that is not due, or after the one that is being written, and answer called once it is on the disk or cannot
+// be. While idle no frame comes after which that could be, and it is waited for. The error is that of a checkpoint that could not be written.
+func (k *keeper) ask(answer func(error), idle bool, now time.Time) error {
 	switch {
 	case k.law == nil:
 		answer(latent.Refuse(latent.Conflict, "checkpoint: this estimator has no state to keep: leave the command out"))
@@ -72,8 +72,17 @@ func (k *keeper) ask(answer func(error), idle bool) error {
 		return k.end() // which answers, too
 	default:
 		k.asked = append(k.asked, answer)
+		return k.visit(now)
 	}
 	return nil
+}
+
+// rest is called where frames pause: nobody who asked waits for the next one.
+func (k *keeper) rest() error {
+	if len(k.asked) == 0 {
+		return nil
+	}
+	return k.end()
 }
 
 // take makes a checkpoint and begins to write it.

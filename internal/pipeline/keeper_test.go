@@ -100,10 +100,12 @@ func TestCheckpoint(t *testing.T) {
 		stages := g.stages()
 		stages.Estimator = &lawful{}
 		kept, disk := "", error(nil)
+		const slow = 100 * time.Millisecond // of the disk
 		go func() {
 			time.Sleep(10*time.Second + time.Millisecond)
-			if err := ask(g, "checkpoint", ""); err != nil || kept != "11" { // with the next frame
-				t.Errorf("kept %q: %v", kept, err)
+			asked := time.Now()
+			if err := ask(g, "checkpoint", ""); err != nil || kept != "10" || time.Since(asked) > slow { // not with the next frame
+				t.Errorf("kept %q after %v: %v", kept, time.Since(asked), err)
 			}
 			if err := ask(g, "roll_back", ""); err == nil {
 				t.Error("rolled back to a state that is not half a minute old")
@@ -113,8 +115,19 @@ func TestCheckpoint(t *testing.T) {
 				t.Errorf("a full disk: found %v", err)
 			}
 			disk = nil
+			time.Sleep(2 * time.Second)
+			answers := make(chan error, 2)
+			for range 2 { // the second while the first is being written
+				go func() { answers <- ask(g, "checkpoint", "") }()
+				time.Sleep(slow / 4)
+			}
 			if err := ask(g, "pause", ""); err != nil {
 				t.Error(err)
+			}
+			for range 2 {
+				if err := <-answers; err != nil {
+					t.Error(err)
+				}
 			}
 			if err := ask(g, "checkpoint", ""); err != nil || kept != "12" {
 				t.Errorf("while paused: kept %q: %v", kept, err)
@@ -123,7 +136,7 @@ func TestCheckpoint(t *testing.T) {
 				t.Error(err)
 			}
 		}()
-		_, err := Run(t.Context(), stages, Options{Keep: func(state []byte) error { kept = string(state); return disk }})
+		_, err := Run(t.Context(), stages, Options{Keep: func(state []byte) error { time.Sleep(slow); kept = string(state); return disk }})
 		if err != nil {
 			t.Error(err)
 		}
