@@ -102,6 +102,9 @@ func newDurable(b *bus.Conn, subject bus.Subject, o natsOptions, log *slog.Logge
 	if d.spool, err = openSpool(filepath.Join(o.Store, "spool", subject.Name()), o.MaxBytes); err != nil {
 		return nil, err
 	}
+	if d.spool.torn > 0 {
+		log.Warn("the end of the spool was damaged and is lost, as after a machine that lost its power", "spool", d.spool.folder, "bytes", d.spool.torn)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	d.cancel = cancel
 	go d.deliver(ctx)

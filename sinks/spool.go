@@ -55,6 +55,7 @@ type spool struct {
 	cuts  []*segment // oldest first; never empty
 	bytes int64
 	first place // the oldest record not given up
+	torn  int64 // bytes that were cut off, because no whole record was to be read there
 }
 
 // segment is one file.
@@ -116,7 +117,7 @@ func (s *spool) load() error {
 
 func segmentName(number uint64) string { return fmt.Sprintf("%016x%s", number, spoolSuffix) }
 
-// open opens one segment, and cuts off what was torn.
+// open opens one segment, and cuts off what was torn: it counts in s.torn.
 func (s *spool) open(number uint64) (*segment, error) {
 	file, err := os.OpenFile(filepath.Join(s.folder, segmentName(number)), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -125,11 +126,30 @@ func (s *spool) open(number uint64) (*segment, error) {
 	c := &segment{number: number, file: file}
 	for {
 		_, n, err := c.read(c.size)
-		if err != nil {
-			return c, file.Truncate(c.size)
+		if err == nil {
+			c.size += n
+			continue
 		}
-		c.size += n
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			err = s.cutOff(c)
+		} else {
+			err = fmt.Errorf("%w: nothing of it is lost: look after the disk of nats.store", err)
+		}
+		if err != nil {
+			return nil, errors.Join(err, file.Close())
+		}
+		return c, nil
 	}
+}
+
+// cutOff takes from a segment what follows its last whole record.
+func (s *spool) cutOff(c *segment) error {
+	whole, err := c.file.Stat()
+	if err != nil {
+		return err
+	}
+	s.torn += whole.Size() - c.size
+	return c.file.Truncate(c.size)
 }
 
 // read returns the record at offset and its length.

@@ -119,10 +119,21 @@ func TestSpoolTorn(t *testing.T) {
 			if err := s.write(line(2, 50)); err != nil {
 				t.Fatal(err)
 			}
-			if ids, _ := waiting(t, s); fmt.Sprint(ids) != "[run.0 run.2]" {
-				t.Errorf("found %v", ids)
+			if ids, _ := waiting(t, s); fmt.Sprint(ids) != "[run.0 run.2]" || s.torn != int64(len(text)-len(line(0, 50))) {
+				t.Errorf("found %v, %d bytes cut off", ids, s.torn)
 			}
 		})
+	}
+}
+
+// TestSpoolUnreadable: what a disk does not give back now is not taken for torn.
+func TestSpoolUnreadable(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.Symlink("/proc/self/mem", filepath.Join(folder, segmentName(1))); err != nil { // nothing is mapped at 0: an I/O error
+		t.Fatal(err)
+	}
+	if s, err := openSpool(folder, 1<<20); !errors.Is(err, syscall.EIO) || !strings.Contains(err.Error(), "nats.store") {
+		t.Errorf("found %v, %v, expected the disk's error", s, err)
 	}
 }
 
