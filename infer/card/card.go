@@ -14,11 +14,10 @@ const Version = 1
 
 // Bounds on what a card may ask for; anything beyond is refused before memory is taken.
 const (
-	MaxLatent   = 64
-	MaxSide     = 1024
-	MaxHidden   = 8
-	MaxWidth    = 256
-	MaxElements = 1 << 16 // entries of any list in a card
+	MaxLatent = 64
+	MaxSide   = 1024
+	MaxHidden = 8
+	MaxWidth  = 256
 )
 
 // Card is everything beyond the weights that is needed to run an encoder the way it was trained.
@@ -93,9 +92,9 @@ func (c *Card) Validate() error {
 	bad(c.Clock >= 0 && !math.IsInf(c.Clock, 0), "clock_s: found %g, expected the seconds that the clock ran in training, or 0", c.Clock)
 	vector := func(name string, v []float64, positive bool) {
 		bad(len(v) == c.Latent, "%s: found %d values, expected one per latent dimension (%d)", name, len(v), c.Latent)
-		bad(!slices.ContainsFunc(v, func(x float64) bool {
-			return math.IsNaN(x) || math.IsInf(x, 0) || (positive && x <= 0)
-		}), "%s: found %v, expected finite%s numbers", name, v, map[bool]string{true: " positive"}[positive])
+		if i := slices.IndexFunc(v, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) || positive && x <= 0 }); i >= 0 {
+			bad(false, "%s: found %g, expected finite%s numbers", name, v[i], map[bool]string{true: " positive"}[positive])
+		}
 	}
 	vector("sigma", c.Sigma, true)
 	vector("mean", c.Mean, false)
