@@ -2,10 +2,10 @@ package preprocess
 
 import (
 	"math"
-	"slices"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"gocv.io/x/gocv"
