@@ -129,6 +129,9 @@ func (c *benchFramesCmd) Run(ctx context.Context) error {
 }
 
 func (c *benchFramesCmd) check() error {
+	if len(c.Size) == 0 || len(c.Bits) == 0 {
+		return errors.New("--size, --bits: found none, expected one of each at least")
+	}
 	for _, size := range c.Size {
 		if size < minBenchSide || size > maxBenchSide {
 			return fmt.Errorf("--size: found %d, expected %d to %d pixels", size, minBenchSide, maxBenchSide)
@@ -198,7 +201,7 @@ func (c *benchFramesCmd) measure(ctx context.Context, size, bits int) (frameRow,
 		opencv, over = append(opencv, other.FPS), append(over, path.FPS/other.FPS)
 		paths, kernels, ratios = append(paths, path), append(kernels, bare.FPS), append(ratios, path.FPS/bare.FPS)
 	}
-	slices.SortFunc(paths, func(a, b sideCost) int { return int(a.FPS - b.FPS) })
+	slices.SortFunc(paths, func(a, b sideCost) int { return cmp.Compare(a.FPS, b.FPS) })
 	row := frameRow{Size: size, Bits: bits, Kernels: middleOf(kernels), Ratio: middleOf(ratios), OpenCV: middleOf(opencv), Over: middleOf(over), sideCost: paths[len(paths)/2]}
 	for _, load := range loads {
 		cost, err := c.bear(ctx, size, bits, load*row.FPS)

@@ -246,6 +246,9 @@ func (s *stream) watched(ctx context.Context, server *bus.Conn, steps []config.C
 
 // add takes over what another has noted.
 func (s *stopwatch) add(other *stopwatch) {
+	if len(other.latencies) == 0 {
+		return
+	}
 	if len(s.latencies) == 0 || other.first.Before(s.first) {
 		s.first = other.first
 	}

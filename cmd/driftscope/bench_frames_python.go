@@ -8,6 +8,7 @@ import (
 	"io"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -108,32 +109,36 @@ func (c *benchFramesCmd) runPython(ctx context.Context, row *frameRow, dst any, 
 	return err
 }
 
-// printPython writes the comparison with the Python loop, or why there is none.
+// printPython writes the comparison with the Python loop as far as there is one, and why there is no more.
 func (f *frameFindings) printPython(w io.Writer) {
+	compared := slices.DeleteFunc(slices.Clone(f.Sizes), func(r frameRow) bool { return r.Python == nil })
+	if len(compared) > 0 {
+		fmt.Fprintln(w, "\nBeside a Python loop of OpenCV and PyTorch; latencies of both at half of what that can take:")
+		fmt.Fprintln(w, "\n| pixels | bits | its frames/s | ours over its | its p99 | ours |")
+		fmt.Fprintln(w, "|---|---|---|---|---|---|")
+	}
+	for _, r := range compared {
+		p := r.Python
+		fmt.Fprintf(w, "| %d² | %d | %.0f | %.2f | %.2f | %.2f |\n", r.Size, r.Bits, p.FPS, p.Ratio, p.P99, p.OursP99)
+	}
 	if f.Missing != "" {
 		fmt.Fprintf(w, "\nNo comparison with Python: %s.\n", f.Missing)
-		return
-	}
-	fmt.Fprintln(w, "\nBeside a Python loop of OpenCV and PyTorch; latencies of both at half of what that can take:")
-	fmt.Fprintln(w, "\n| pixels | bits | its frames/s | ours over its | its p99 | ours |")
-	fmt.Fprintln(w, "|---|---|---|---|---|---|")
-	for _, r := range f.Sizes {
-		if p := r.Python; p != nil {
-			fmt.Fprintf(w, "| %d² | %d | %.0f | %.2f | %.2f | %.2f |\n", r.Size, r.Bits, p.FPS, p.Ratio, p.P99, p.OursP99)
-		}
 	}
 }
 
-// printCalls writes what single calls of Python's take beside ours, or why that is not known.
+// printCalls writes what single calls of Python's take beside ours as far as that is known, and why no more is.
 func (f *frameFindings) printCalls(w io.Writer) {
+	known := slices.DeleteFunc(slices.Clone(f.Sizes), func(r frameRow) bool { return r.Calls == nil })
+	if len(known) > 0 {
+		first := known[0].Calls
+		fmt.Fprintf(w, "\nSingle calls of Python's, median milliseconds (%s), beside our CLAHE and our whole frame's processor time:\n\n", first.Version)
+		fmt.Fprintf(w, "| pixels | bits | equalize_adapthist | our CLAHE | %s | our frame |\n|---|---|---|---|---|---|\n", first.Locator)
+	}
+	for _, r := range known {
+		fmt.Fprintf(w, "| %d² | %d | %.2f | %.3f | %.2f | %.2f |\n", r.Size, r.Bits, r.Calls.Equalise, r.stage("clahe"), r.Calls.Locate, r.CPU)
+	}
 	if f.NoCalls != "" {
 		fmt.Fprintf(w, "\nNo calls of Python's: %s.\n", f.NoCalls)
-		return
-	}
-	fmt.Fprintf(w, "\nSingle calls of Python's, median milliseconds (%s), beside our CLAHE and our whole frame's processor time:\n\n", f.Sizes[0].Calls.Version)
-	fmt.Fprintf(w, "| pixels | bits | equalize_adapthist | our CLAHE | %s | our frame |\n|---|---|---|---|---|---|\n", f.Sizes[0].Calls.Locator)
-	for _, r := range f.Sizes {
-		fmt.Fprintf(w, "| %d² | %d | %.2f | %.3f | %.2f | %.2f |\n", r.Size, r.Bits, r.Calls.Equalise, r.stage("clahe"), r.Calls.Locate, r.CPU)
 	}
 }
 
