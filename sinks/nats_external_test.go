@@ -23,8 +23,8 @@ func accounts(t *testing.T, replaced ...string) (as func(user string) string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := strings.NewReplacer(append(replaced, "/var/lib/nats", t.TempDir())...).Replace(string(shipped))
-	for _, user := range []string{"DRIFTSCOPE", "VIEWER", "OPERATOR"} {
+	text := strings.NewReplacer(append(replaced, "./nats ", t.TempDir()+" ", "127.0.0.1:8080", "127.0.0.1:-1")...).Replace(string(shipped))
+	for _, user := range []string{"DRIFTSCOPE", "CAMERA", "VIEWER", "OPERATOR"} {
 		t.Setenv(user+"_PASSWORD", "hunter2")
 	}
 	s := bustest.Start(t, text)
@@ -43,7 +43,7 @@ func dial(t *testing.T, at string) *nats.Conn {
 }
 
 // TestPermissions: by the configuration that is shipped, a viewer sees and asks and cannot command, publish or listen to commands; an
-// operator commands.
+// operator commands; a camera gives pictures and nothing else.
 func TestPermissions(t *testing.T) {
 	as := accounts(t)
 	b, err := bus.Connect(t.Context(), bus.Options{URL: as("driftscope")})
@@ -102,6 +102,22 @@ func TestPermissions(t *testing.T) {
 	m, err := seen.NextMsg(5 * time.Second)
 	if err != nil || m.Subject != "driftscope.local.bead.event" {
 		t.Errorf("a viewer sees %v, %v: expected the event, and neither commands nor what was forged", m, err)
+	}
+	pictures, err := b.NATS().SubscribeSync("camera.bead")
+	if err == nil {
+		err = b.NATS().Flush()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	camera, commanded := dial(t, as("camera")), len(applied)
+	for _, subject := range []string{"driftscope.local.bead.cmd.stop", "camera.bead"} {
+		if err := camera.Publish(subject, []byte("picture")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if m, err := pictures.NextMsg(5 * time.Second); err != nil || string(m.Data) != "picture" || len(applied) != commanded {
+		t.Errorf("from the camera came %v, %v, and %d commands", m, err, len(applied)-commanded)
 	}
 	if _, err := nats.Connect(strings.Replace(as("viewer"), "hunter2", "hunter3", 1)); !errors.Is(err, nats.ErrAuthorization) {
 		t.Errorf("a wrong password: found %v", err)
