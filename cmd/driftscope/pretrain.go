@@ -39,7 +39,7 @@ type pretrainCmd struct {
 	Substeps    int      `help:"Euler-Maruyama steps of the drift between two frames, 1 unless given." placeholder:"N"`
 	Clock       bool     `help:"Let the drift, and the encoder's last layer, depend on the time since the recording began."`
 	Sleep       int      `help:"Steps of the encoder alone on frames that the decoder moved, in the end; half of --steps unless given, negative is none." placeholder:"N"`
-	Redraw      int      `help:"Steps of the decoder alone after that, once the latents were found anew among the features learnt; as --sleep." placeholder:"N"`
+	Redraw      int      `help:"Steps of the decoder alone after that, once the latents were found anew among the features learnt; as --sleep, none with --from." placeholder:"N"`
 	DT          float64  `name:"dt" help:"Seconds between frames, where the recording does not say." placeholder:"S"`
 	FPS         float64  `name:"fps" help:"Frames a second, where the recording does not say."`
 	Assets      string   `help:"A folder with the pictures that a sim:NAME draws, as simulate takes it." placeholder:"DIR" type:"path"`
@@ -145,6 +145,8 @@ func (c *pretrainCmd) check() (frames span, err error) {
 		err = errors.New("--steps, --pairs, --patience, --restarts, --substeps, --tau, --rate, --l1, --nu, --dt and --fps: expected positive numbers")
 	case c.From != "" && (c.Crop != "auto" || c.CLAHE != "auto"):
 		err = errors.New("--from: pictures are prepared as the model wants them: leave --crop and --clahe out")
+	case c.From != "" && (c.Restarts > 1 || c.Redraw > 0):
+		err = errors.New("--from: a model is continued in one run, and its latents are kept: leave --restarts and --redraw out")
 	}
 	if err != nil {
 		return frames, usage(err)

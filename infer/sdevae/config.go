@@ -1,6 +1,7 @@
 package sdevae
 
 import (
+	"cmp"
 	"math"
 )
 
@@ -44,6 +45,9 @@ type Config struct {
 	Sleep    int     // steps of the encoder alone on what the decoder draws, after the others; half of Steps, or none where noise drowns the clip; negative is none
 	Redraw   int     // steps of the decoder in the end, after the latents were found anew; half of Steps, or none with Clock, where noise drowns the clip, and on few pairs; negative is none
 }
+
+// Recipe is the number of the decision that last changed what training makes of the same clip: figures of several recipes are not of one table.
+const Recipe = 44
 
 // DefaultSteps is a run's length unless told otherwise.
 const DefaultSteps = 300
@@ -131,19 +135,15 @@ func TauOf(c *Clip) float64 {
 // PaperTau is what the published code's tau amounts to on the summed squared error: it averages over pixels.
 const PaperTau = 1.23
 
-// Paper gives the paper's own recipe for a clip: 800 frames a batch, exponential decay, 1500 epochs of one batch each, a full
-// posterior, nothing after. What c sets already stays.
+// Paper gives the paper's own recipe for a clip: 800 frames a batch, its learning rate with exponential decay, 1500 epochs of one batch each, a
+// full posterior, nothing after. The loss stays this package's. What c sets already stays.
 func (c Config) Paper(frames int) Config {
-	if c.Pairs == 0 {
-		c.Pairs = min(frames/2, 400)
-	}
-	if c.Steps == 0 {
-		c.Steps = 1500
-	}
-	if c.Posterior == "" {
-		c.Posterior = Cholesky
-	}
-	c.Decay, c.Warmup, c.Sleep, c.Redraw = 0.997, 1, -1, -1
-	c.Lead, c.Pace = -1, 1
+	c.Pairs = cmp.Or(c.Pairs, min(frames/2, 400))
+	c.Steps = cmp.Or(c.Steps, 1500)
+	c.Rate = cmp.Or(c.Rate, 1e-3)
+	c.Posterior = cmp.Or(c.Posterior, Cholesky)
+	c.Decay, c.Warmup = cmp.Or(c.Decay, 0.997), cmp.Or(c.Warmup, 1)
+	c.Sleep, c.Redraw = cmp.Or(c.Sleep, -1), cmp.Or(c.Redraw, -1)
+	c.Lead, c.Pace = cmp.Or(c.Lead, -1), cmp.Or(c.Pace, 1)
 	return c
 }

@@ -12,11 +12,12 @@ import (
 //
 // The held-out loss is a description length, so it falls with a latent that pays for itself and rises with one that does not. One
 // that carries nothing has e = 0 and still costs ½ ln(2S/Δt) - ½ ln S = ½ ln(2/Δt), a constant, because the loss counts the two
-// posteriors of a pair as if they were independent: Nats leave it out.
+// posteriors of a pair as if they were independent: Nats leave it out, as they do what the pixels' noise costs any model, Noise/2τ.
 type Growth struct {
 	clip   *Clip
 	config Config
 	still  float64 // nats: what motion costs without any latent
+	noise  float64 // nats: what the pixels' noise costs
 	grown  []Grown // of 1, 2, ... latents
 }
 
@@ -41,7 +42,8 @@ func NewGrowth(clip *Clip, c Config) *Growth {
 	}
 	c.Steps, c.Sleep, c.Redraw = max(c.Steps/2, 1), -1, -1
 	c.Lead, c.Pace = -1, 1 // to be soon where pictures are explained; whether latents are straight is of no matter
-	return &Growth{clip: clip, config: c, still: (clip.Energy() - clip.Noise()) / (2 * c.Tau)}
+	noise := clip.Noise() / (2 * c.Tau)
+	return &Growth{clip: clip, config: c, still: clip.Energy()/(2*c.Tau) - noise, noise: noise}
 }
 
 // Next trains the model of one latent more. watch, which may be nil, is called from the same goroutine after every step.
@@ -54,7 +56,7 @@ func (g *Growth) Next(ctx context.Context, watch func(Progress)) (Grown, error) 
 	case err == nil:
 		result.Model.Close()
 		idle := 0.5 * math.Log(2/g.clip.DT())
-		next.Nats, next.Explained = result.Best.HeldOut-float64(c.Latent)*idle, result.Best.Explained
+		next.Nats, next.Explained = result.Best.HeldOut-g.noise-float64(c.Latent)*idle, result.Best.Explained
 	case !errors.Is(err, ErrMean):
 		return next, fmt.Errorf("with %d latents: %w", c.Latent, err)
 	}

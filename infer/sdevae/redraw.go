@@ -50,7 +50,7 @@ func (s *session) redraw(ctx context.Context) error {
 
 // setAside keeps the model as it is, with what it explains.
 func (s *session) setAside() error {
-	s.aside, s.drew = s.model.clone(), Look{Restart: s.restart, Step: s.done}
+	s.aside, s.drew = s.model.clone(), Look{Restart: s.restart, Step: s.best.Step}
 	err := s.judge(&s.drew)
 	s.drew.Loss = s.drew.HeldOut
 	return err
