@@ -10,7 +10,7 @@ import (
 
 const (
 	moveBeyond = 0.05    // a window end moves when it is off by this part of the window's width
-	maxSamples = 1 << 15 // pixels that a frame's percentiles rest on
+	maxSamples = 1 << 15 // pixels that a frame's percentiles rest on, and at most twice as many
 )
 
 // running is a slow robust grey window: percentiles of each frame, averaged over acquisition time with a half-life.

@@ -95,8 +95,8 @@ func (d *dna) expose(x, y float64) {
 	}
 }
 
-// spot is a segment's light along one axis of the patch, 1 at its centre, for the pixels from first on. A segment that would reach
-// beyond the patch, 10 radii of gyration away, is drawn at its edge.
+// spot is a segment's light along one axis of the patch, 1 at its centre, for the pixels from first on. What would lie
+// beyond the patch, 7 radii of gyration away, is cut off.
 func spot(light *[2 * spotReach]float64, centre, sd float64) (first int) {
 	first = min(max(int(math.Round(centre))-spotReach, 0), patchSide-2*spotReach)
 	for i := range light {
