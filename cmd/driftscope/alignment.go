@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -27,6 +28,18 @@ func lay(how string, z, truth *mat.Dense, fitted []int) (*alignment, error) {
 		return nil, err
 	}
 	return &alignment{how, to, to.Apply(z)}, nil
+}
+
+// places are where among the latents z the truth's rows lie: each latent, moved the least that brings it over the truth. Under an isometry
+// that is the paper's Qᵀ(x - b).
+func (a *alignment) places(z, truth *mat.Dense) (*mat.Dense, error) {
+	var off, step, out mat.Dense
+	off.Sub(truth, a.laid)
+	if err := step.Solve(a.to.Linear.T(), off.T()); err != nil {
+		return nil, fmt.Errorf("the map onto the truth cannot be turned round: %w", err)
+	}
+	out.Add(z, step.T())
+	return &out, nil
 }
 
 // layFilms lays latents that are places relative to a centre of each film's own affinely over the truth. What is linear holds for all

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -8,6 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"driftscope/infer"
+	"driftscope/infer/card"
 	"driftscope/online"
 )
 
@@ -66,5 +69,87 @@ func TestLayFilms(t *testing.T) {
 
 	if _, err := layFilms(z, walk, append(films[:2:2], films[2][:1])); err == nil || !strings.Contains(err.Error(), "a film has one frame") {
 		t.Errorf("found %v, expected one frame to be too few", err)
+	}
+}
+
+// upTo are the rows 0 to n-1.
+func upTo(n int) (rows []int) {
+	for i := range n {
+		rows = append(rows, i)
+	}
+	return rows
+}
+
+// TestPlaces: turned round, a map takes the truth to where it lies among the latents: of an isometry the paper's Qᵀ(x - b), and where there are
+// more latents than coordinates, the nearest of the points that are laid over it.
+func TestPlaces(t *testing.T) {
+	_, walk, _ := relative()
+	n, _ := walk.Dims()
+	for d, how := range map[int]string{2: "isometry", 3: "affine"} {
+		rng := rand.New(rand.NewPCG(3, 4))
+		z := mat.NewDense(n, d, nil)
+		for i := range n {
+			x, y := walk.At(i, 0), walk.At(i, 1)
+			z.SetRow(i, append([]float64{0.6*x - 0.8*y + 7 + 0.1*rng.NormFloat64(), 0.8*x + 0.6*y - 2 + 0.1*rng.NormFloat64()}, make([]float64, d-2)...))
+			if d == 3 {
+				z.Set(i, 2, rng.NormFloat64())
+			}
+		}
+		a, err := lay(how, z, walk, upTo(n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		places, err := a.places(z, walk)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if off := sum(online.MeanSquares(a.to.Apply(places), walk)); off > 1e-20 {
+			t.Errorf("%s of %d latents: the places lie %g from the truth, expected rounding alone", how, d, off)
+		}
+		if how == "isometry" {
+			var want mat.Dense
+			want.Apply(func(_, j int, v float64) float64 { return v - a.to.Offset[j] }, walk)
+			var turned mat.Dense
+			turned.Mul(&want, a.to.Linear.T())
+			if off := sum(online.MeanSquares(places, &turned)); off > 1e-20 {
+				t.Errorf("the places are %g from Qᵀ(x - b)", off)
+			}
+			continue
+		}
+		if moved := sum(online.MeanSquares(places, z)); moved > 0.1 { // 0.02 across the plane; the third latent, of 1, need not move
+			t.Errorf("the places are %g from the latents", moved)
+		}
+	}
+}
+
+// TestDriftAtTheTruth: a model that has the true drift has no error in it, however far its latents are from the truth; at the latents that distance
+// counts once more.
+func TestDriftAtTheTruth(t *testing.T) {
+	_, walk, _ := relative()
+	n, _ := walk.Dims()
+	const kappa = 2.0
+	spring := online.NewNetwork(2, rand.New(rand.NewPCG(5, 6)))
+	clear(spring.Weights)
+	for i := range 2 {
+		spring.Weights[spring.Size()-4+3*i] = -kappa
+	}
+	rng := rand.New(rand.NewPCG(7, 8))
+	z, mu := mat.NewDense(n, 2, nil), mat.NewDense(n, 2, nil)
+	for i := range n {
+		x, y := walk.At(i, 0), walk.At(i, 1)
+		z.SetRow(i, []float64{x + rng.NormFloat64(), y + rng.NormFloat64()})
+		mu.SetRow(i, []float64{-kappa * x, -kappa * y})
+	}
+	all := upTo(n)
+	// The truth's own place among the latents is where they are: no turn, no shift.
+	a := &alignment{"isometry", &online.Map{Linear: mat.NewDense(2, 2, []float64{1, 0, 0, 1}), Offset: make([]float64, 2)}, z}
+	model := &infer.Model{Card: card.Card{Latent: 2, Seconds: 1, Sigma: []float64{1, 1},
+		Drift: &card.Drift{Hidden: spring.Hidden, Centre: spring.Centre, Scale: 1, Weights: spring.Weights}}}
+	e, err := judge(model, &encoded{z: z, times: make([]float64, n)}, &truth{z: walk, mu: mu}, all, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *e.LMu > 1e-20 || math.Abs(*e.LMuSeen-kappa*kappa*e.LLatent) > 1e-9 || e.LLatent < 1 {
+		t.Errorf("L_mu %g at the truth, %g at the latents, which are off by %g: expected 0 and %g times that", *e.LMu, *e.LMuSeen, e.LLatent, kappa*kappa)
 	}
 }

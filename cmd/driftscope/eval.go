@@ -39,6 +39,7 @@ type evaluation struct {
 	LMu          *float64  `json:"l_mu"`
 	LLatentCoord float64   `json:"l_latent_coord"`
 	LMuCoord     *float64  `json:"l_mu_coord"`
+	LMuSeen      *float64  `json:"l_mu_seen,omitempty"` // as l_mu, at the latents in place of the truth
 	CRLB         float64   `json:"crlb"`
 	ReconMSE     *float64  `json:"recon_mse"`
 	R2           []float64 `json:"r2"`
@@ -95,7 +96,10 @@ func (c *evalCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return usage(err)
 	}
-	result := judge(model, seen, truth, judged, alignment)
+	result, err := judge(model, seen, truth, judged, alignment)
+	if err != nil {
+		return err
+	}
 	if err := result.smooth(seen, truth, judged, fitted); err != nil {
 		return err
 	}
@@ -115,8 +119,9 @@ func (c *evalCmd) fitFrames(k *card.Card) string {
 	return k.Training.Frames
 }
 
-// judge measures how far the judged latents, laid over the truth, are from it.
-func judge(model *infer.Model, seen *encoded, truth *truth, judged []int, a *alignment) *evaluation {
+// judge measures how far the judged latents, laid over the truth, are from it, and how far the learnt drift is from the true one: at the places
+// of the truth, as the paper has it, and at the latents, whose own distance counts once more there.
+func judge(model *infer.Model, seen *encoded, truth *truth, judged []int, a *alignment) (*evaluation, error) {
 	got, want := pickRows(a.laid, judged), pickRows(truth.z, judged)
 	_, k := want.Dims()
 	e := &evaluation{N: len(judged), DT: seen.dt(), Align: a.how, R2: online.R2(got, want)}
@@ -127,10 +132,17 @@ func judge(model *infer.Model, seen *encoded, truth *truth, judged []int, a *ali
 		e.CRLB += s * s * floats.Dot(along, along) / model.Card.Seconds
 	}
 	if truth.mu != nil && model.Card.Drift != nil {
-		drift := a.to.Turn(driftAt(sdevae.DriftOf(&model.Card), pickRows(seen.z, judged)))
-		total := sum(online.MeanSquares(drift, pickRows(truth.mu, judged)))
+		places, err := a.places(seen.z, truth.z)
+		if err != nil {
+			return nil, err
+		}
+		off := func(z *mat.Dense) float64 {
+			drift := a.to.Turn(driftAt(sdevae.DriftOf(&model.Card), pickRows(z, judged)))
+			return sum(online.MeanSquares(drift, pickRows(truth.mu, judged)))
+		}
+		total, seenAt := off(places), off(seen.z)
 		coord := total / float64(k)
-		e.LMu, e.LMuCoord = &total, &coord
+		e.LMu, e.LMuCoord, e.LMuSeen = &total, &coord, &seenAt
 	}
 	if seen.reconstruction != nil {
 		var total float64
@@ -139,7 +151,7 @@ func judge(model *infer.Model, seen *encoded, truth *truth, judged []int, a *ali
 		}
 		e.ReconMSE = &total
 	}
-	return e
+	return e, nil
 }
 
 // smooth adds how far from the truth the latents are that the whole recording gives under the law found in it, laid over it anew.

@@ -21,6 +21,7 @@ import (
 
 // settings is all that an experiment's figures follow from.
 type settings struct {
+	Recipe int    `json:"recipe"` // sdevae.Recipe
 	Row    string `json:"row"`
 	Run    int    `json:"run"` // from 1
 	Seed   uint64 `json:"seed"`
@@ -70,7 +71,7 @@ type drifting struct {
 // experiment settles one run of a row.
 func (c *paperCmd) experiment(row paperRow, run int) (*experiment, error) {
 	e := &experiment{row: row, path: filepath.Join(c.Out, fmt.Sprintf("%s-%d", row.scene, run)), settings: settings{
-		Row: row.scene, Run: run, Seed: c.Seed + uint64(run), Frames: row.frames, Latent: row.latent,
+		Recipe: sdevae.Recipe, Row: row.scene, Run: run, Seed: c.Seed + uint64(run), Frames: row.frames, Latent: row.latent,
 		Steps: cmp.Or(c.Steps, row.steps, sdevae.DefaultSteps), CLAHE: row.clahe, Crop: row.crop, Align: "isometry",
 	}}
 	if row.affine {
@@ -102,7 +103,7 @@ const maxFinding = 1 << 20
 func (e *experiment) recall() error {
 	found := new(finding)
 	there, err := e.read(e.path+".json", found, &found.Settings)
-	if err == nil && there && (found.Figures == nil || found.Figures.LMu == nil || found.Figures.LMuCoord == nil || found.Figures.ReconMSE == nil ||
+	if err == nil && there && (found.Figures == nil || found.Figures.LMu == nil || found.Figures.LMuCoord == nil || found.Figures.LMuSeen == nil || found.Figures.ReconMSE == nil ||
 		(found.Figures.RegistrationMSE == nil) != (found.Figures.DisplacementMSE == nil) || (e.row.clean != "") != (found.Figures.SmoothedCoord != nil)) {
 		err = fmt.Errorf("%s.json: figures are missing: delete it or give another --out", e.path)
 	}
@@ -298,7 +299,10 @@ func (m *measured) judge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	figures := judge(m.model, m.seen, m.truth, judged, m.alignment)
+	figures, err := judge(m.model, m.seen, m.truth, judged, m.alignment)
+	if err != nil {
+		return err
+	}
 	if m.row.moved.RegistrationMSE > 0 {
 		if err := figures.compare(ctx, m.film, m.seen, m.truth, judged, fitted, m.alignment); err != nil {
 			return err
