@@ -24,14 +24,12 @@ type simulatedOptions struct {
 }
 
 // simulated gives the pictures of a scene, CV_16UC1 or CV_32FC3 in the order blue, green, red. Acquisition times count from the Unix
-// epoch; those of a live scene from when it was opened, as a camera's do. The truth stays in the scene: it must not leak into tracking.
+// epoch. The truth stays in the scene: it must not leak into tracking.
 type simulated struct {
 	scene    *sim.Scene
 	realtime bool
 
 	ticker *time.Ticker // nil unless realtime
-	zero   time.Time    // of the scene's clock
-	drawn  float64      // s on it, of the last frame
 	seq    uint64
 	frames frame.Pool
 	lent   sim.Picture // its pixels are those of the frame being drawn
@@ -49,7 +47,7 @@ func newSimulated(decode func(dst any) error) (pipeline.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &simulated{scene: scene, realtime: scene.Paced(), zero: time.Unix(0, 0).UTC()}
+	s := &simulated{scene: scene, realtime: scene.Paced()}
 	if o.Realtime != nil {
 		s.realtime = *o.Realtime
 	}
@@ -70,7 +68,6 @@ func (s *simulated) Open(context.Context) error {
 	s.seq = 0
 	if s.realtime {
 		s.ticker = time.NewTicker(sinceStart(s.scene.DT()))
-		s.zero = time.Now().UTC().Add(-sinceStart(s.drawn))
 	}
 	return nil
 }
@@ -99,8 +96,7 @@ func (s *simulated) Read(ctx context.Context) (*frame.Frame, error) {
 		mat.Close()
 		return nil, err
 	}
-	s.drawn = truth.T
-	f := s.frames.New(s.seq, s.zero.Add(sinceStart(truth.T)), frame.Meta{Trajectory: truth.Trajectory, Arrived: time.Now()}, mat)
+	f := s.frames.New(s.seq, time.Unix(0, 0).UTC().Add(sinceStart(truth.T)), frame.Meta{Trajectory: truth.Trajectory, Arrived: time.Now()}, mat)
 	s.seq++
 	if !truth.Inside {
 		f.Notice(true, "simulation_clipped", fmt.Sprintf("%s left the picture and was drawn at its edge: choose a finite number of frames to fit the picture to the path", s.scene.Name()))

@@ -88,17 +88,18 @@ func TestDocumentedLoop(t *testing.T) {
 	}
 	until(latent.Warning, "freeze")
 	until(latent.Info, "resume")
-	old, fresh := estimate(0, 0), estimate(1, 0)
+	old, fresh, undated := estimate(0, 0), estimate(1, 0), estimate(2, 0)
 	old.Filtered[0], old.Latent.Time = 0.111, time.Now().Add(-time.Second)
 	fresh.Filtered[0], fresh.Latent.Time = 0.222, time.Now().Add(time.Second)
-	for _, m := range []latent.Message{old, fresh} {
+	undated.Filtered[0], undated.Latent.Time = 0.333, time.Unix(5, 0)
+	for _, m := range []latent.Message{old, fresh, undated} {
 		if err := s.Write(t.Context(), m); err != nil {
 			t.Fatal(err)
 		}
 	}
 	time.Sleep(300 * time.Millisecond)
-	if text := ended(); !strings.Contains(text, "0.222") || strings.Contains(text, "0.111") {
-		t.Errorf("found %q, expected to be steered by the fresh latent alone", text)
+	if text := ended(); !strings.Contains(text, "0.222") || strings.Contains(text, "0.111") || !strings.Contains(text, "0.333") {
+		t.Errorf("found %q, expected to be steered by the fresh latent, and by the simulation's", text)
 	}
 }
 
