@@ -114,3 +114,21 @@ func TestFlagsStandOverTheFile(t *testing.T) {
 		t.Errorf("sinks %v", cfg.Sinks)
 	}
 }
+
+// A film of a frame every two seconds has steps, under the model that was trained on it; what is configured stands over that.
+func TestLongestStep(t *testing.T) {
+	for _, c := range []struct {
+		configured time.Duration
+		dt         float64
+		want       time.Duration
+	}{
+		{0, 1. / 56, time.Second},
+		{0, 2, 20 * time.Second},
+		{0, 1e300, time.Hour},
+		{250 * time.Millisecond, 2, 250 * time.Millisecond},
+	} {
+		if got := longestStep(c.configured, c.dt); got != c.want {
+			t.Errorf("%v configured, frames of %g s: %v, expected %v", c.configured, c.dt, got, c.want)
+		}
+	}
+}
