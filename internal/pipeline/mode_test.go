@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -132,4 +133,34 @@ func TestQueueFitsMemory(t *testing.T) {
 			t.Errorf("%d bytes: %d frames may wait, expected %d", test.size, r.frames.depth, test.depth)
 		}
 	}
+}
+
+// TestLosslessAway: a sink that cannot be delivered to holds up tracking, as it must, but not reading: the run says that there is no room,
+// and has told what the source had to say.
+func TestLosslessAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newRig(-1)
+		g.source.live, g.source.interval = true, time.Millisecond
+		g.source.lost = map[int]uint64{300: 5} // while tracking is held up
+		g.sinks = []*sink{{}, {failAt: 1, err: undelivered{}}}
+		g.options.Mode = Lossless
+		summary, err := g.run(t, 0)
+		if !strings.HasPrefix(fmt.Sprint(err), "mode lossless: frame ") || summary.Dropped["dropped_by_source"] != 5 {
+			t.Errorf("dropped %v: %v; expected that there is no room", summary.Dropped, err)
+		}
+	})
+}
+
+// TestLosslessPassing: health and views are of the moment, and nothing waits for one that could not be delivered.
+func TestLosslessPassing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newRig(5000)
+		g.source.live, g.source.interval = true, time.Millisecond
+		g.sinks = []*sink{{deaf: true}}
+		g.options.Mode = Lossless
+		summary, err := g.run(t, 0)
+		if n := len(g.sinks[0].estimates); err != nil || n != 5000 || summary.Dropped["sink_a"] < 5 {
+			t.Errorf("%d estimates of 5000, dropped %v: %v", n, summary.Dropped, err)
+		}
+	})
 }

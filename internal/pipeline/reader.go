@@ -45,7 +45,7 @@ func (r *runner) readAll(stop, track context.Context, s *supervisor) error {
 				return r.ended(err)
 			}
 			lost++
-			r.drop(track, r.tally.unread(), skip.Cause, skip.Error(), 1)
+			r.miss(track, r.tally.unread(), skip.Cause, skip.Error(), 1)
 			if skips++; skips > maxSkips {
 				return fmt.Errorf("source: %d frames in a row could not be read, the last because: %w", skips, err)
 			}
@@ -78,10 +78,12 @@ func (r *runner) admit(track context.Context, f *frame.Frame, unread uint64) err
 	}
 	r.tally.read(f.Seq, f.Meta.Dropped)
 	if n := f.Meta.Dropped; n > 0 {
-		r.drop(track, f.Seq, "dropped_by_source", "the source lost frames before this one", n)
+		r.miss(track, f.Seq, "dropped_by_source", "the source lost frames before this one", n)
 	}
 	f.Meta.Dropped += unread
-	r.tell(track, f)
+	for _, e := range events(f) {
+		r.remark(track, e)
+	}
 	r.fit(f.Bytes())
 	switch {
 	case r.latest.Load():
@@ -102,17 +104,19 @@ func (r *runner) admit(track context.Context, f *frame.Frame, unread uint64) err
 func (r *runner) discard(ctx context.Context, f *frame.Frame, cause, text string) {
 	seq := f.Seq
 	f.Close()
-	r.drop(ctx, seq, cause, text, 1)
+	r.miss(ctx, seq, cause, text, 1)
 }
 
-// tell publishes the events that ride on f, once.
-func (r *runner) tell(ctx context.Context, f *frame.Frame) {
+// events gives those that ride on f, once.
+func events(f *frame.Frame) []*latent.Event {
+	var out []*latent.Event
 	for _, e := range f.Meta.Events {
 		level := latent.Info
 		if e.Warn {
 			level = latent.Warning
 		}
-		r.publish(ctx, &latent.Event{Seq: f.Seq, Time: time.Now(), Level: level, Code: e.Code, Text: e.Text, Count: 1}, time.Time{})
+		out = append(out, &latent.Event{Seq: f.Seq, Time: time.Now(), Level: level, Code: e.Code, Text: e.Text, Count: 1})
 	}
 	f.Meta.Events = f.Meta.Events[:0]
+	return out
 }

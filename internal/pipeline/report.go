@@ -15,7 +15,7 @@ const (
 	stopped  = "stopped"
 )
 
-// report publishes Health, and the losses not yet told, until ended is closed or ctx ends.
+// report publishes Health, the losses not yet told and the reader's remarks, until ended is closed or ctx ends.
 func (r *runner) report(ctx context.Context, ended <-chan struct{}) {
 	tick := time.NewTicker(r.o.Health)
 	defer tick.Stop()
@@ -26,6 +26,8 @@ func (r *runner) report(ctx context.Context, ended <-chan struct{}) {
 			return
 		case <-ctx.Done():
 			return
+		case e := <-r.remarks:
+			r.publish(ctx, e, time.Time{})
 		case now := <-tick.C:
 			for _, e := range r.tally.due(now, false) {
 				r.announce(ctx, e)
@@ -37,8 +39,11 @@ func (r *runner) report(ctx context.Context, ended <-chan struct{}) {
 	}
 }
 
-// farewell publishes how the stream ended: the losses not yet told, the reason, the last Health.
+// farewell publishes how the stream ended: what is not yet told, the reason, the last Health.
 func (r *runner) farewell(ctx context.Context) {
+	for len(r.remarks) > 0 { // the reader has ended
+		r.publish(ctx, <-r.remarks, time.Time{})
+	}
 	for _, e := range r.tally.due(time.Now(), true) {
 		r.announce(ctx, e)
 	}

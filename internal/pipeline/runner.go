@@ -134,6 +134,7 @@ type runner struct {
 	frames  *queue[*frame.Frame]
 	orders  chan order          // commands that are ready to be applied
 	swaps   chan latent.Command // those that another model has to be made ready for first
+	remarks chan *latent.Event  // of the reader, where it may not wait for a sink
 	writers []*writer
 	tally   *tally
 
@@ -165,6 +166,7 @@ func newRunner(s Stages, o Options) *runner {
 		frames:  newQueue[*frame.Frame](shallow),
 		orders:  make(chan order),
 		swaps:   make(chan latent.Command),
+		remarks: make(chan *latent.Event, sinkDepth),
 		tally:   newTally(),
 	}
 	r.reading.name, r.folding.name, r.publishing.name = "read", "estimate", "publish"

@@ -160,12 +160,13 @@ func (w *watchful) Alarms() []latent.Event {
 }
 
 // sink keeps what it is given. err, from its failAt-th Write on, is what Write returns; refuse makes the error pass after as
-// many tries.
+// many tries. A deaf one takes no health.
 type sink struct {
 	delay    time.Duration
 	failAt   int
 	err      error
 	refuse   int
+	deaf     bool
 	commands chan latent.Command
 
 	mu        sync.Mutex
@@ -205,6 +206,9 @@ func (s *sink) Write(ctx context.Context, m latent.Message) error {
 	case *latent.Event:
 		s.events = append(s.events, *m)
 	case *latent.Health:
+		if s.deaf {
+			return undelivered{}
+		}
 		s.healths = append(s.healths, *m)
 	case *latent.View:
 		s.views = append(s.views, *m)

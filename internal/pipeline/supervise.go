@@ -162,7 +162,7 @@ func (s *supervisor) lose(ctx context.Context, text string) {
 	}
 	seq := s.tally.lastSeq()
 	s.log.Warn("source lost", "seq", seq, "why", text)
-	s.publish(ctx, &latent.Event{Seq: seq, Time: time.Now(), Level: latent.Warning, Code: "source_lost", Text: text, Count: 1}, time.Time{})
+	s.remark(ctx, &latent.Event{Seq: seq, Time: time.Now(), Level: latent.Warning, Code: "source_lost", Text: text, Count: 1})
 }
 
 // found makes the source's number of f the stream's, and tells where f ends a loss.
@@ -179,10 +179,10 @@ func (s *supervisor) found(ctx context.Context, f *frame.Frame) {
 		return
 	}
 	s.log.Warn("source back", "seq", f.Seq, "away", away)
-	s.publish(ctx, &latent.Event{
+	s.remark(ctx, &latent.Event{
 		Seq: f.Seq, Time: now, Level: latent.Info, Code: "source_back",
 		Text: fmt.Sprintf("the source is back: there was no frame for %.1f s", away.Seconds()), Count: 1,
-	}, time.Time{})
+	})
 }
 
 // reopen closes the source, pauses and opens it, again and again until that works or stop ends.

@@ -81,6 +81,22 @@ func (t *tally) lastSeq() uint64 {
 func (t *tally) drop(now time.Time, seq uint64, cause, text string, n uint64) (e latent.Event, tell bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	p := t.lose(now, seq, cause, text, n)
+	if now.Sub(p.told) < noticeEvery {
+		return latent.Event{}, false
+	}
+	return p.tell(now), true
+}
+
+// count counts n losses under cause, for due to tell.
+func (t *tally) count(seq uint64, cause, text string, n uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.lose(time.Now(), seq, cause, text, n)
+}
+
+// lose adds n losses to those of their cause that are yet to be told. t.mu is held.
+func (t *tally) lose(now time.Time, seq uint64, cause, text string, n uint64) *notice {
 	t.dropped[cause] += n
 	p := t.notices[cause]
 	if p == nil {
@@ -90,10 +106,7 @@ func (t *tally) drop(now time.Time, seq uint64, cause, text string, n uint64) (e
 	p.event = latent.Event{
 		Seq: seq, Time: now, Level: latent.Warning, Code: cause, Text: text, Count: p.event.Count + n,
 	}
-	if now.Sub(p.told) < noticeEvery {
-		return latent.Event{}, false
-	}
-	return p.tell(now), true
+	return p
 }
 
 // refuse counts a command that was refused. If it is time to tell, it returns how many there were since the last time.

@@ -146,7 +146,9 @@ func (t *tracker) issue(ctx, stop context.Context, f *frame.Frame) ticket {
 // conclude ends a frame's way: its latent is folded into an estimate, which it returns as true, or the frame is counted. An error that is
 // not of this frame alone ends the run.
 func (t *tracker) conclude(ctx context.Context, f *frame.Frame, z *latent.Latent, stage string, err error) (tracked bool) {
-	t.tell(ctx, f)
+	for _, e := range events(f) {
+		t.publish(ctx, e, time.Time{})
+	}
 	if err == nil {
 		stage, err = "estimator", t.fold(f, z)
 	}

@@ -77,6 +77,31 @@ func (r *runner) drop(ctx context.Context, seq uint64, cause, text string, n uin
 	}
 }
 
+// miss is drop for the goroutine that reads: where that may not wait for a sink, report tells of the loss.
+func (r *runner) miss(ctx context.Context, seq uint64, cause, text string, n uint64) {
+	if r.hurried() {
+		r.tally.count(seq, cause, text, n)
+		return
+	}
+	r.drop(ctx, seq, cause, text, n)
+}
+
+// remark publishes an event of the goroutine that reads: where that may not wait for a sink, report does.
+func (r *runner) remark(ctx context.Context, e *latent.Event) {
+	if !r.hurried() {
+		r.publish(ctx, e, time.Time{})
+		return
+	}
+	select {
+	case r.remarks <- e:
+	default:
+		r.tally.count(e.Seq, "sink_untold", "the sinks do not keep up: an event of the source was not told", 1)
+	}
+}
+
+// hurried says that reading may not wait: frames come by themselves, and none may be lost.
+func (r *runner) hurried() bool { return !r.waits.Load() && !r.latest.Load() }
+
 // announce logs and publishes a loss.
 func (r *runner) announce(ctx context.Context, e latent.Event) {
 	r.log.Warn("lost", "cause", e.Code, "count", e.Count, "seq", e.Seq, "why", e.Text)
@@ -136,7 +161,16 @@ func (r *runner) writeAll(ctx context.Context, w *writer) error {
 // errGrace is the failure of a sink that was too slow at the end.
 var errGrace = errors.New("not all messages were delivered within the grace period: give it longer, or a faster sink")
 
-// deliver writes m, again and again in mode Lossless while it cannot be delivered, and releases it.
+// passing says that m is of the moment, and the next one makes up for it.
+func passing(m latent.Message) bool {
+	switch m.(type) {
+	case *latent.Health, *latent.View:
+		return true
+	}
+	return false
+}
+
+// deliver writes m, again and again in mode Lossless while it cannot be delivered unless it is passing, and releases it.
 func (r *runner) deliver(ctx context.Context, w *writer, m message) error {
 	defer w.release(m)
 	for told := false; ; told = true {
@@ -152,7 +186,7 @@ func (r *runner) deliver(ctx context.Context, w *writer, m message) error {
 		if !errors.As(err, &lost) || !lost.Undelivered() {
 			return err
 		}
-		if r.latest.Load() {
+		if r.latest.Load() || passing(m.Message) {
 			r.drop(ctx, r.tally.lastSeq(), "sink_"+w.name, err.Error(), 1)
 			return nil
 		}
