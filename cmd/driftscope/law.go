@@ -67,6 +67,14 @@ func (s *stream) openBucket() (err error) {
 	return nil
 }
 
+// keep is what keeps the law's states; nil where nothing does.
+func (s *stream) keep() func([]byte) error {
+	if s.repeats {
+		return nil
+	}
+	return keeping(s.cfg.Online.State, s.bucket, s.model.Digest)
+}
+
 // keeping writes states of the law of a model, known by its digest, to path and to KV, whichever there are; nil where neither is.
 func keeping(path string, bucket *sinks.Bucket, digest string) func([]byte) error {
 	if path == "" && bucket == nil {

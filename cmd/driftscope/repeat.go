@@ -62,8 +62,9 @@ func (e *earlier) take(line []byte) error {
 	case *sinks.LatentRecord:
 		e.tracked[r.Seq] = true
 	case *sinks.EventRecord:
-		if r.Code == "command_model" {
-			return fmt.Errorf("the run changed its model after frame %d, and cannot be repeated", r.Seq)
+		switch r.Code {
+		case "command_model", "command_roi", "command_freeze", "command_reset", "command_roll_back":
+			return fmt.Errorf("%s after frame %d: a run that was steered cannot be repeated", r.Code, r.Seq)
 		}
 	case *sinks.SDERecord:
 		switch known := uint64(len(e.applied)); {

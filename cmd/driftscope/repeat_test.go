@@ -47,7 +47,24 @@ func TestRepeat(t *testing.T) {
 	if !bytes.Equal(whole, estimates(t, filepath.Join(folder, "same.jsonl"))) {
 		t.Error("the estimates of the recording differ")
 	}
-	o := drive(t, folder, "run", "live.yaml", "--repeat", "live.jsonl")
+	// What a run keeps is not gone on from by its repetition, and not counted twice.
+	var kept [2][]byte
+	for i, args := range [][]string{{"--out", "kept.jsonl"}, {"--out", "keptagain.jsonl", "--repeat", "kept.jsonl"}} {
+		if o := drive(t, folder, append([]string{"run", "again.yaml", "--state", "law"}, args...)...); o.status != 0 {
+			t.Fatal(o.errors)
+		}
+		kept[i] = content(t, folder, "law")
+	}
+	if !bytes.Equal(kept[0], kept[1]) || !bytes.Equal(estimates(t, filepath.Join(folder, "kept.jsonl")), estimates(t, filepath.Join(folder, "keptagain.jsonl"))) {
+		t.Error("the repetition went on from the law that the run kept")
+	}
+	steered := append(content(t, folder, "kept.jsonl"), `{"v":1,"kind":"event","seq":259,"time":"2026-01-01T00:00:00Z","level":"info","code":"command_freeze","text":"","count":1}`...)
+	if err := os.WriteFile(filepath.Join(folder, "steered.jsonl"), steered, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	o := drive(t, folder, "run", "again.yaml", "--repeat", "steered.jsonl")
+	o.check(t, 2, "command_freeze after frame 259")
+	o = drive(t, folder, "run", "live.yaml", "--repeat", "live.jsonl")
 	o.check(t, 2, "a live source cannot be seen again")
 	if err := os.WriteFile(filepath.Join(folder, "torn.jsonl"), []byte("{\"kind\":\"latent\""), 0o644); err != nil {
 		t.Fatal(err)

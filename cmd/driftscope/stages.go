@@ -49,7 +49,7 @@ type stream struct {
 	swapper  *swapper         // nil where nobody can ask for another model
 	bucket   *sinks.Bucket    // nil where nothing is kept in KV
 
-	repeats  bool   // an earlier run
+	repeats  bool   // an earlier run, from its beginning: no law is gone on from or kept
 	restored string // from where the law goes on; empty where it begins
 }
 
@@ -110,8 +110,10 @@ func (s *stream) finish(ctx context.Context, cfg config.Config, steps []config.C
 	if s.stages.Watcher, s.rules, err = newWatcher(cfg, s.model.Card.Latent); err != nil {
 		return usage(err)
 	}
-	if s.restored, err = restore(estimator, cfg.Online.State); err != nil {
-		return usage(err)
+	if !s.repeats {
+		if s.restored, err = restore(estimator, cfg.Online.State); err != nil {
+			return usage(err)
+		}
 	}
 	s.swapper = newSwapper(cfg, footing{s.model, steps, estimator}, deterministic)
 	return nil

@@ -215,7 +215,7 @@ func (s *stream) run(ctx context.Context, frames uint64) (pipeline.Summary, erro
 	defer s.swapper.close()
 	summary, err := pipeline.Run(ctx, s.stages, pipeline.Options{
 		Stream: s.cfg.Stream, Frames: frames, Mode: pipeline.Mode(s.cfg.Mode), Queue: s.cfg.Queue, Stall: s.cfg.StallAfter,
-		Seed: s.cfg.Online.Seed, Grace: s.cfg.Grace, ViewEvery: s.viewEvery(), Log: logger(s.cfg), Keep: keeping(s.cfg.Online.State, s.bucket, s.model.Digest),
+		Seed: s.cfg.Online.Seed, Grace: s.cfg.Grace, ViewEvery: s.viewEvery(), Log: logger(s.cfg), Keep: s.keep(),
 	})
 	s.bucket.Close()
 	if errors.Is(err, pipeline.ErrMode) {
