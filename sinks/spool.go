@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"driftscope/internal/latent"
 )
@@ -56,6 +57,9 @@ type spool struct {
 	bytes int64
 	first place // the oldest record not given up
 	torn  int64 // bytes that were cut off, because no whole record was to be read there
+
+	noted   place // first as the disk knows it
+	notedAt time.Time
 }
 
 // segment is one file.
@@ -111,8 +115,9 @@ func (s *spool) load() error {
 		s.cuts = append(s.cuts, c)
 	}
 	s.first = place{s.cuts[0].number, 0}
+	s.noted = s.first
 	signal(s.ready)
-	return nil
+	return s.recall()
 }
 
 func segmentName(number uint64) string { return fmt.Sprintf("%016x%s", number, spoolSuffix) }
@@ -214,6 +219,7 @@ func (s *spool) write(records []byte) error {
 	}
 	s.bytes += int64(len(records))
 	signal(s.ready)
+	s.note()
 	return nil
 }
 
@@ -282,6 +288,7 @@ func (s *spool) forget(p place) error {
 			return err
 		}
 	}
+	s.note()
 	return nil
 }
 
@@ -304,6 +311,11 @@ func (s *spool) waiting() int64 {
 func (s *spool) close() error {
 	done := len(s.cuts) > 0 && s.empty()
 	var errs []error
+	if s.notedAt = (time.Time{}); done {
+		os.Remove(filepath.Join(s.folder, placeFile))
+	} else if len(s.cuts) > 0 {
+		s.note()
+	}
 	for _, c := range s.cuts {
 		errs = append(errs, c.file.Close())
 		if done {

@@ -220,3 +220,47 @@ func FuzzSpool(f *testing.F) {
 		}
 	})
 }
+
+// TestSpoolKilled: a run that begins after one that was killed does not send again what had been given up a second before.
+func TestSpoolKilled(t *testing.T) {
+	for _, test := range []struct {
+		name, first string // the file as it is found, where not empty
+		waiting     int
+	}{
+		{"as written", "", 5},
+		{"no number", "a place", 10},
+		{"no such segment", "9 0\n", 10},
+		{"within a record", "1 3\n", 10},
+		{"behind the end", "1 1000000\n", 10},
+		{"at the end", "1 1250\n", 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			killed := t.TempDir()
+			s := openTest(t, killed, 8<<20)
+			defer s.close()
+			for i := range 10 {
+				if err := s.write(line(i, 104)); err != nil { // 125 bytes with its head
+					t.Fatal(err)
+				}
+			}
+			_, after := waiting(t, s)
+			if err := s.giveUp(after[4]); err != nil {
+				t.Fatal(err)
+			}
+			left := t.TempDir()
+			if err := os.CopyFS(left, os.DirFS(killed)); err != nil {
+				t.Fatal(err)
+			}
+			if test.first != "" {
+				if err := os.WriteFile(filepath.Join(left, placeFile), []byte(test.first), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			again := openTest(t, left, 8<<20)
+			defer again.close()
+			if ids, _ := waiting(t, again); len(ids) != test.waiting {
+				t.Errorf("%v wait, expected the last %d", ids, test.waiting)
+			}
+		})
+	}
+}
