@@ -84,7 +84,7 @@ func (c *probeCmd) start(found *findings, component config.Component) ([]byte, e
 		line("# The source does not say how long a frame lasts, so it is taken to be 1 s: add dt or fps to its options.")
 	}
 	line("# The shipped encoder knows another specimen. Train one, then take the # from model:")
-	line("#   driftscope pretrain %s --latent auto --out %s.onnx", shellWord(source), streamName(c.Source))
+	line("#   driftscope pretrain %s --latent auto%s --out %s.onnx", shellWord(source), c.interval(), streamName(c.Source))
 	line("# model: %s.onnx", streamName(c.Source))
 	line("online:")
 	line("  seed: 1")
@@ -95,6 +95,17 @@ func (c *probeCmd) start(found *findings, component config.Component) ([]byte, e
 	line("sinks:\n  - terminal")
 	line("  # - jsonl: {path: %s.jsonl}", streamName(c.Source))
 	return []byte(b.String()), nil
+}
+
+// interval is the flag that says what the source does not.
+func (c *probeCmd) interval() string {
+	switch {
+	case c.DT > 0:
+		return fmt.Sprintf(" --dt %g", c.DT)
+	case c.FPS > 0:
+		return fmt.Sprintf(" --fps %g", c.FPS)
+	}
+	return ""
 }
 
 // indent puts two spaces before every line.

@@ -161,7 +161,6 @@ func (s *supervisor) lose(ctx context.Context, text string) {
 		return
 	}
 	seq := s.tally.lastSeq()
-	s.log.Warn("source lost", "seq", seq, "why", text)
 	s.remark(ctx, &latent.Event{Seq: seq, Time: time.Now(), Level: latent.Warning, Code: "source_lost", Text: text, Count: 1})
 }
 

@@ -86,8 +86,11 @@ func (r *runner) miss(ctx context.Context, seq uint64, cause, text string, n uin
 	r.drop(ctx, seq, cause, text, n)
 }
 
-// remark publishes an event of the goroutine that reads: where that may not wait for a sink, report does.
+// remark logs and publishes an event of the goroutine that reads: where that may not wait for a sink, report does.
 func (r *runner) remark(ctx context.Context, e *latent.Event) {
+	if e.Level == latent.Warning {
+		r.log.Warn(e.Code, "seq", e.Seq, "what", e.Text)
+	}
 	if !r.hurried() {
 		r.publish(ctx, e, time.Time{})
 		return
