@@ -308,6 +308,10 @@ func TestProbeStarts(t *testing.T) {
 		t.Errorf("preview.png: %v", err)
 	}
 	drive(t, folder, "probe", "it's here", "--out", "found").check(t, 2, "stream.yaml is there already")
+	o = drive(t, folder, "probe", "it's here", "--fps", "25", "--out", "timed")
+	if hint := string(content(t, folder, "timed/stream.yaml")); !strings.Contains(hint, "--latent auto --fps 25 --out") || !strings.Contains(hint, "fps: 25") {
+		t.Errorf("the rate is not in the training's command:\n%s%s", hint, o.errors)
+	}
 	elsewhere := t.TempDir() // the source is named from the root
 	start := filepath.Join(folder, "found", "stream.yaml")
 	if o := drive(t, elsewhere, "lint", start); o.status != 0 {
