@@ -57,7 +57,7 @@ func newMetrics(conn *bus.Conn) *sinks.Metrics {
 	if conn == nil {
 		return nil
 	}
-	return sinks.NewMetrics(conn.NATS().IsConnected)
+	return sinks.NewMetrics(conn.Connected)
 }
 
 // showDashboard serves the streams on conn, and the metrics beside them. It returns nil where there is nothing to show or it is off. Where
@@ -72,7 +72,7 @@ func showDashboard(cfg config.Config, conn *bus.Conn, metrics *sinks.Metrics) (*
 	}
 	server, err := web.Start(web.Options{
 		Address: d.Address, Token: d.Token, Move: d.Address == config.DashboardAddress, WebSocket: conn.WebSocket(), Prefix: cfg.NATS.Prefix, Site: cfg.NATS.Site, Commands: d.Commands,
-		Connected: conn.NATS().IsConnected, Metrics: metrics.Handler(), Ready: metrics.Ready(),
+		Connected: conn.Connected, Metrics: metrics.Handler(), Ready: metrics.Ready(),
 	})
 	if err != nil {
 		return nil, usage(err)

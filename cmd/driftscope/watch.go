@@ -130,7 +130,7 @@ type watcher struct {
 // silence says why nothing is printed.
 func (w *watcher) silence(conn *bus.Conn, subject string) error {
 	why := "connected, but nothing is published under " + subject + ": is the stream running?"
-	if !conn.NATS().IsConnected() {
+	if !conn.Connected() {
 		why = "the server is away: waiting until it is back"
 	}
 	_, err := fmt.Fprintf(w.notes, "%s: %s\n", conn.URL(), why)
