@@ -22,6 +22,19 @@ func TestStreamName(t *testing.T) {
 		".":                   "stream",
 		"nats:lab.cam":        "lab-cam",
 		"nats://lab:4222/a.b": "a-b",
+		"rtsp://192.168.1.10": "192-168-1-10",
+		"http://scope/a.mjpg": "a",
+
+		"rtsp://192.168.1.10:554/live?user=admin&password=hunter2":               "live",
+		"http://scope:8080/?user=admin&pwd=hunter2/x":                            "scope",
+		"http://scope?token=a@hunter2":                                           "scope",
+		"rtsp://scope:554/user=admin&password=hunter2&channel=1&stream=0.sdp?on": "scope",
+		"rtsp://admin:hunter2@scope:554/":                                        "scope",
+		"rtsp://admin:p@hunter2@scope/live#hunter2":                              "live",
+		"rtsp://admin:12/hunter2@scope":                                          "scope",
+		"rtsp://admin:hunter2/3@scope":                                           "stream",
+		"nats://u:hunter2@lab:4222/lab.cam?hunter2":                              "lab-cam",
+		"nats://u:hunter2@lab:4222":                                              "lab",
 	} {
 		if got := streamName(source); got != want {
 			t.Errorf("%s: found %q, expected %q", source, got, want)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -206,16 +208,17 @@ func (c *runCmd) seed(cfg *config.Config) (err error) {
 // streamName makes a subject's token of what a person typed: sim:molecule becomes molecule, a/bead 2.tif bead-2, nats:lab.cam lab-cam, and
 // rtsp://user:password@scope becomes scope.
 func streamName(source string) string {
-	name := strings.TrimSuffix(filepath.Base(source), filepath.Ext(source))
-	if strings.HasPrefix(source, "gst:") {
+	var name string
+	subject, published := strings.CutPrefix(source, "nats:")
+	switch {
+	case strings.HasPrefix(source, "gst:"):
 		return "gst"
-	}
-	if strings.Contains(source, "://") { // a user and password stay out of it
-		name = name[strings.LastIndexByte(name, '@')+1:]
-	}
-	name = strings.TrimPrefix(name, simSource+":")
-	if subject, found := strings.CutPrefix(source, "nats:"); found {
+	case strings.Contains(source, "://"):
+		name = addressName(source)
+	case published:
 		name = filepath.Base(subject)
+	default:
+		name = strings.TrimPrefix(strings.TrimSuffix(filepath.Base(source), filepath.Ext(source)), simSource+":")
 	}
 	name = strings.Map(func(r rune) rune {
 		switch {
@@ -228,4 +231,21 @@ func streamName(source string) string {
 		return "stream"
 	}
 	return name[:min(len(name), 64)]
+}
+
+// addressName is what of an address may stand in every subject: the last element of its path, or its host. A user and password stay out of it,
+// also where a camera has them in the query, or in the path as user=admin&password=...; nothing is left of what cannot be read.
+func addressName(source string) string {
+	u, err := url.Parse(source)
+	if err != nil {
+		return ""
+	}
+	name := path.Base(u.Path)
+	switch {
+	case name == ".", name == "/", strings.Contains(name, "="):
+		return u.Hostname()
+	case u.Scheme != natsSource:
+		name = strings.TrimSuffix(name, path.Ext(name))
+	}
+	return name[strings.LastIndexByte(name, '@')+1:]
 }
