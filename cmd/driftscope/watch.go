@@ -107,7 +107,7 @@ func (c *watchCmd) connect(ctx context.Context) (*bus.Conn, error) {
 	case ctx.Err() != nil:
 		return nil, nil
 	case errors.Is(err, bus.ErrNoServer):
-		return nil, fmt.Errorf("%s: %w: start driftscope run in another terminal, or give --nats with the address it prints", c.NATS, bus.ErrNoServer)
+		return nil, fmt.Errorf("%s: %w: start driftscope run in another terminal, or give --nats with the address it prints", bus.Redacted(c.NATS), bus.ErrNoServer)
 	}
 	return nil, err
 }

@@ -161,9 +161,9 @@ func TestWatchJSONOfOneStream(t *testing.T) {
 func TestWatchSaysWhatHinders(t *testing.T) {
 	t.Run("no server", func(t *testing.T) {
 		start := time.Now()
-		c := watchCmd{NATS: "nats://127.0.0.1:1", Prefix: "driftscope", Stream: ">"}
+		c := watchCmd{NATS: "nats://viewer:hunter2@127.0.0.1:1", Prefix: "driftscope", Stream: ">"}
 		err := c.watch(t.Context(), io.Discard, io.Discard)
-		if err == nil || !strings.Contains(err.Error(), "nats://127.0.0.1:1: no NATS server answers: start driftscope run") {
+		if err == nil || !strings.Contains(err.Error(), "nats://viewer:xxxxx@127.0.0.1:1: no NATS server answers: start driftscope run") {
 			t.Errorf("found %v", err)
 		}
 		if d := time.Since(start); d > 3*time.Second { // 2 s, and a busy machine

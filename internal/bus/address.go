@@ -35,6 +35,9 @@ func parseURL(at string) (shown string, err error) {
 
 // redacted is u without its password or token: a name that stands alone before the host is a token.
 func redacted(u *url.URL) string {
+	if strings.Contains(u.Opaque+u.Path, "@") { // mistyped: a password can stand anywhere
+		return "the given address"
+	}
 	if _, both := u.User.Password(); u.User != nil && !both {
 		hidden := *u
 		hidden.User = url.User("xxxxx")

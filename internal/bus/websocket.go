@@ -59,7 +59,7 @@ func checkWebSocket(address string) error {
 	if err != nil || u.Host == "" || u.User != nil || !slices.Contains([]string{"ws", "wss"}, u.Scheme) {
 		found := "what is no address"
 		if u != nil {
-			found = fmt.Sprintf("%.80q", u.Redacted())
+			found = fmt.Sprintf("%.80q", redacted(u))
 		}
 		return fmt.Errorf("nats websocket: found %s, expected ws://host:port or wss://host:port, without a user", found)
 	}

@@ -30,7 +30,7 @@ func (n *NATS) validate() []error {
 			errs = append(errs, fmt.Errorf(format, args...))
 		}
 	}
-	bad(validNATS(n.URL), "nats.url: found %q, expected embedded, off, context:NAME or nats://host:port", n.URL)
+	bad(validNATS(n.URL), "nats.url: found %q, expected embedded, off, context:NAME or nats://host:port", mistyped(n.URL))
 	bad(n.Port >= 0 && n.Port <= 65535, "nats.port: found %d, expected 0 (any free port) to 65535", n.Port)
 	bad(token64.MatchString(n.Prefix), "nats.prefix: found %q, expected 1 to 64 letters, digits, - or _", n.Prefix)
 	bad(token64.MatchString(n.Site), "nats.site: found %q, expected 1 to 64 letters, digits, - or _", n.Site)
@@ -38,7 +38,7 @@ func (n *NATS) validate() []error {
 	bad(n.Creds == "" || n.NKey == "", "nats.creds, nats.nkey: found both: give the one that the server asks for")
 	files := n.Creds + n.NKey + n.CA + n.Cert + n.Key
 	bad(files == "" || n.URL != NATSEmbedded, "nats: creds, nkey, ca, cert and key are for a server that is not embedded: leave them out, or give its nats.url")
-	bad(validWebSocket(n.WebSocket), "nats.websocket: found %q, expected ws://host:port or wss://host:port, without a user", n.WebSocket)
+	bad(validWebSocket(n.WebSocket), "nats.websocket: found %q, expected ws://host:port or wss://host:port, without a user", mistyped(n.WebSocket))
 	bad(n.WebSocket == "" || n.URL != NATSEmbedded, "nats.websocket: the embedded server has its own: leave it out, or give nats.url")
 	return append(errs, n.validateDurable()...)
 }

@@ -2,9 +2,7 @@ package config
 
 import (
 	"fmt"
-	"net/url"
 	"regexp"
-	"strings"
 
 	"github.com/goccy/go-yaml"
 )
@@ -82,18 +80,20 @@ func (c Component) public() (Component, error) {
 	return NewComponent(c.Kind, hidden(c.Options()).(map[string]any))
 }
 
-// secrets are what stands before an @ in an address within a longer text, and behind a name that says so.
+// secrets are what stands before an @ in an address within a longer text, and behind a name that says so. A password may hold an @ and quotes:
+// the last @ before a slash ends it.
 var (
-	users   = regexp.MustCompile(`(://)[^/@\s"']*@`)
+	users   = regexp.MustCompile(`(://)[^/\s]*@`)
 	secrets = regexp.MustCompile(`(?i)([\w-]*(?:passw|passphrase|pwd|user-pw|token|secret|api_?key)[\w-]*\s*=\s*)("[^"]*"|'[^']*'|[^&\s"'!]+)`)
 	named   = regexp.MustCompile(`(?i)passw|passphrase|pwd|user-pw|token|secret|api_?key`)
+	before  = regexp.MustCompile(`(?s)^(\w+://)?.*@`)
 )
 
 // hidden is an option's value without secrets.
 func hidden(v any) any {
 	switch v := v.(type) {
 	case string:
-		return secrets.ReplaceAllString(users.ReplaceAllString(v, "$1"), "$1")
+		return secrets.ReplaceAllString(withoutUsers(v), "$1")
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for key, value := range v {
@@ -113,15 +113,10 @@ func hidden(v any) any {
 	return v
 }
 
-// withoutUsers is one address or several without users, passwords and tokens.
-func withoutUsers(addresses string) string {
-	parts := strings.Split(addresses, ",")
-	for i, part := range parts {
-		u, err := url.Parse(strings.TrimSpace(part))
-		if err == nil && u.User != nil {
-			u.User = nil
-			parts[i] = u.String()
-		}
-	}
-	return strings.Join(parts, ",")
+// withoutUsers is a text without the users, passwords and tokens of the addresses in it.
+func withoutUsers(text string) string { return users.ReplaceAllString(text, "$1") }
+
+// mistyped is an address for an error. Where it is wrong nobody knows, so all before its last @ is left out.
+func mistyped(address string) string {
+	return secrets.ReplaceAllString(before.ReplaceAllString(address, "${1}xxxxx@"), "${1}xxxxx")
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -63,6 +64,9 @@ func TestPublic(t *testing.T) {
 	const secret = "hunter2-hunter2-hunter2"
 	for name, source := range map[string]string{
 		"address":  `{video: {path: "rtsp://admin:` + secret + `@scope:554/live", fps: 10}}`,
+		"quote":    `{video: {path: "rtsp://admin:it'` + secret + `@scope:554/live", fps: 10}}`,
+		"at":       `{video: {path: "rtsp://admin:p@` + secret + `@scope:554/live", fps: 10}}`,
+		"within":   `{gst: {pipeline: "rtspsrc location=rtsp://admin:it's@` + secret + `@scope ! decodebin ! videoconvert"}}`,
 		"token":    `{nats: {subject: lab.cam, url: "nats://` + secret + `@scope:4222", credentials: /etc/lab.creds}}`,
 		"pipeline": `{gst: {pipeline: 'rtspsrc location=rtsp://scope user-id=admin user-pw=` + secret + ` ! decodebin ! videoconvert'}}`,
 		"quoted":   `{gst: {pipeline: 'rtspsrc location=rtsp://scope password = "` + secret + `" ! decodebin'}}`,
@@ -100,5 +104,32 @@ func TestPublic(t *testing.T) {
 	}
 	if kept := hidden("appsrc name=tokeniser ! x"); kept != "appsrc name=tokeniser ! x" {
 		t.Errorf("found %q", kept)
+	}
+}
+
+// TestMistyped: an address that is refused is told without its secrets, and still tells what is wrong.
+func TestMistyped(t *testing.T) {
+	for address, want := range map[string]string{
+		"nat://viewer:hunter2@scope:4222":                 "nat://xxxxx@scope:4222",
+		"nats:viewer:hunter2@scope:4222":                  "xxxxx@scope:4222",
+		"viewer:hunter2@scope":                            "xxxxx@scope",
+		"nats://viewer:p/hunter2@x@scope":                 "nats://xxxxx@scope",
+		"nats://viewer:p%hunter2@scope":                   "nats://xxxxx@scope",
+		"nat://hunter2@a,nats://viewer:hunter2@b:4222":    "nat://xxxxx@b:4222",
+		"http://scope:8080/?user=viewer&password=hunter2": "http://scope:8080/?user=viewer&password=xxxxx",
+	} {
+		for _, key := range []string{"url", "websocket"} {
+			n := Default().NATS
+			n.URL = "nats://scope"
+			if key == "url" {
+				n.URL = address
+			} else {
+				n.WebSocket = address
+			}
+			err := errors.Join(n.validate()...)
+			if err == nil || !strings.Contains(err.Error(), "nats."+key+`: found "`+want+`"`) || strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("%s %s: found %v, expected %s", key, address, err, want)
+			}
+		}
 	}
 }
