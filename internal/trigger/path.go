@@ -28,8 +28,13 @@ func newPath(over time.Duration, unit float64) *path {
 }
 
 // speed is the distance from where the centroid was over ago, or at the last frame before that, by the time it took. It is not known until a
-// trajectory has lasted so long, and not where a frame has no centroid.
+// trajectory has lasted so long, and not where a frame has no centroid. Where the object was lost the path begins anew: the centroid was
+// another thing's.
 func (p *path) speed(e *latent.Estimate) (v float64, known bool) {
+	if lost(e) {
+		p.points = p.points[:0]
+		return 0, false
+	}
 	c, now := e.Latent.Centroid, e.Latent.Time
 	if len(c) != 2 {
 		return 0, false

@@ -102,6 +102,23 @@ func TestCentroidLeaps(t *testing.T) {
 	}
 }
 
+// What the centroid was while the object was lost is no beginning of a way, however soon the object is found again where it was.
+func TestCentroidLost(t *testing.T) {
+	for name, lost := range map[string][2]int{"as long as it was elsewhere": {100, 150}, "longer": {100, 160}, "for a frame": {148, 149}} {
+		all := frames(300, func(i int, e *latent.Estimate) {
+			if i >= lost[0] && i < lost[1] {
+				e.Alarms = []string{latent.ObjectLost}
+				if i < 150 {
+					e.Latent.Centroid[0] += 300
+				}
+			}
+		})
+		if got := fired(made(t, "speed: {name: a, centroid_px_s: 50, over: 1s}"), all); got != "" {
+			t.Errorf("%s: found %q, expected none", name, got)
+		}
+	}
+}
+
 // A path has bounded memory at any frame rate.
 func TestPathIsBounded(t *testing.T) {
 	p := newPath(time.Minute, 1)
