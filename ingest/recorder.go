@@ -45,6 +45,7 @@ type Recorder struct {
 	base, next    uint64 // what the source's numbers are counted from, as it may be opened again; the next one so counted
 	skipped       uint64 // frames that the source could not read since the last
 	stopped       error  // why the recording ended
+	told          bool   // that it has: a frame said so
 }
 
 // NewRecorder records source into folder, which must be new or empty, up to so many bytes. The source becomes the recorder's. Nothing is
@@ -78,16 +79,20 @@ func (r *Recorder) Open(ctx context.Context) error {
 	if r.stopped != nil {
 		return nil
 	}
-	flags := os.O_CREATE | os.O_EXCL
-	if r.indexed > 0 {
+	flags, begun := os.O_CREATE|os.O_EXCL, r.indexed > 0
+	if begun {
 		flags = 0
 	}
 	index, err := os.OpenFile(filepath.Join(r.folder, indexName), flags|os.O_WRONLY, 0o644)
-	if err != nil {
+	switch {
+	case err != nil && begun: // the source is back all the same
+		r.stopped = fmt.Errorf("when the source came back: %w: keep the folder while it is recorded into, or give another disk", err)
+		return nil
+	case err != nil:
 		return fmt.Errorf("recording: %w: give another folder", err)
 	}
 	r.index = index
-	if r.indexed == 0 {
+	if !begun {
 		return r.list([]byte(indexHeader))
 	}
 	return nil
@@ -104,11 +109,13 @@ func (r *Recorder) Read(ctx context.Context) (*frame.Frame, error) {
 		return nil, err
 	}
 	r.next = r.base + f.Seq + 1
-	if r.stopped != nil {
-		return f, nil
+	if r.stopped == nil {
+		if err := r.record(f); err != nil {
+			r.stopped = errors.Join(fmt.Errorf("at frame %d: %w", f.Seq, err), r.end())
+		}
 	}
-	if err := r.record(f); err != nil {
-		r.stopped = errors.Join(fmt.Errorf("at frame %d: %w", f.Seq, err), r.end())
+	if r.stopped != nil && !r.told {
+		r.told = true
 		f.Notice(true, "recording_stopped", r.Account())
 	}
 	return f, nil

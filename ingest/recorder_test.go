@@ -254,6 +254,30 @@ func TestRecorderDiskFails(t *testing.T) {
 	same(t, got, want)
 }
 
+// Where the folder is gone when the source is opened again, the recording ends and the source goes on.
+func TestRecorderFolderGone(t *testing.T) {
+	for _, frames := range []int{0, 3} {
+		c := &camera{t: t, kind: gocv.MatTypeCV8UC1}
+		r, folder := recorder(t, c, 1<<30)
+		take(t, r, frames)
+		if err := errors.Join(r.Close(), os.RemoveAll(folder)); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if err := r.Open(t.Context()); err != nil {
+				t.Fatalf("after %d frames: found %v, expected the source to be open", frames, err)
+			}
+		}
+		_, events := take(t, r, 3)
+		if fmt.Sprint(events) != "[recording_stopped]" || !strings.Contains(r.Account(), "when the source came back: open "+folder) || strings.Contains(r.Account(), "\n") {
+			t.Errorf("after %d frames: events %v, %s", frames, events, r.Account())
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // A recording that is cut anywhere, as by a kill, is read up to its last whole frame.
 func TestRecordingTorn(t *testing.T) {
 	r, folder := recorder(t, &camera{t: t, kind: gocv.MatTypeCV8UC1}, 1<<30)
