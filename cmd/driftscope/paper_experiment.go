@@ -9,7 +9,9 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strconv"
+	"strings"
 	"time"
 
 	"driftscope/infer"
@@ -41,6 +43,7 @@ type experiment struct {
 	row     paperRow
 	assets  string // the folder that the scene's pictures come from
 	path    string // of its files, without their endings
+	shown   bool   // what was found is shown, whosever pictures it drew, and nothing is made
 	trained *trained
 	found   *finding
 }
@@ -70,7 +73,7 @@ type drifting struct {
 
 // experiment settles one run of a row.
 func (c *paperCmd) experiment(row paperRow, run int) (*experiment, error) {
-	e := &experiment{row: row, path: filepath.Join(c.Out, fmt.Sprintf("%s-%d", row.scene, run)), settings: settings{
+	e := &experiment{row: row, shown: c.Table, path: filepath.Join(c.Out, fmt.Sprintf("%s-%d", row.scene, run)), settings: settings{
 		Recipe: sdevae.Recipe, Row: row.scene, Run: run, Seed: c.Seed + uint64(run), Frames: row.frames, Latent: row.latent,
 		Steps: cmp.Or(c.Steps, row.steps, sdevae.DefaultSteps), CLAHE: row.clahe, Crop: row.crop, Align: "isometry",
 	}}
@@ -144,13 +147,29 @@ func (e *experiment) read(path string, dst any, made *settings) (there bool, err
 	if err == nil {
 		err = json.Unmarshal(data, dst)
 	}
-	if err == nil && *made != e.settings {
-		err = fmt.Errorf("it was made with %+v, this command has %+v", *made, e.settings)
-	}
 	if err != nil {
 		return true, fmt.Errorf("%s: %w: delete it or give another --out", path, err)
 	}
+	if e.shown {
+		e.Pictures = made.Pictures
+	}
+	if *made != e.settings {
+		return true, fmt.Errorf("%s: it was made with %s: give the same (pictures: --assets) or another --out", path, made.unlike(&e.settings))
+	}
 	return true, nil
+}
+
+// unlike says in what settings differ from those of this command.
+func (s *settings) unlike(here *settings) string {
+	var words []string
+	made, now := reflect.ValueOf(*s), reflect.ValueOf(*here)
+	for i := range made.NumField() {
+		if a, b := made.Field(i).Interface(), now.Field(i).Interface(); a != b {
+			name, _, _ := strings.Cut(made.Type().Field(i).Tag.Get("json"), ",")
+			words = append(words, fmt.Sprintf("%s %v, this command has %v", name, a, b))
+		}
+	}
+	return strings.Join(words, "; ")
 }
 
 // writeJSON puts src into a file.

@@ -86,6 +86,23 @@ func TestPaperOnlyTable(t *testing.T) {
 	if !strings.Contains(table, "| balls-ou | 1 |") || strings.Contains(table, "balls-circle") {
 		t.Errorf("the table is %s", table)
 	}
+	// Of rows that draw a set's pictures it needs neither the set nor stand-ins.
+	data, err = os.ReadFile("../../docs/paper/digits-ou-1.json")
+	if err == nil {
+		err = os.WriteFile(filepath.Join(c.Out, "digits-ou-1.json"), data, 0o666)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Rows = []string{"digits-ou"}
+	if err := c.Run(t.Context()); err != nil {
+		t.Error(err)
+	}
+	c.Table = false
+	if err := c.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "digits-ou-1.json: it was made with pictures digits from MNIST, this command has stand-in") {
+		t.Errorf("found %v, expected only what differs", err)
+	}
+	c.Table = true
 	if models, _ := filepath.Glob(filepath.Join(c.Out, "*.onnx")); len(models) > 0 {
 		t.Errorf("%v was made", models)
 	}
