@@ -56,7 +56,11 @@ func (l *learner) slice(j job) {
 	v := newLens(j.found, j.activity, l.prior)
 	p, hidden := &posterior{dim: l.memory.dim, active: v.active, root: v.root, want: j.want}, 0.0
 	if len(v.active) > 0 {
-		s, err := l.learn(p, v, max(changeOdds, l.alarms/float64(j.in.len())))
+		s := v.steps(l.memory)
+		if s.len() == 0 { // each latent began a trajectory: the drift stays as it was
+			return
+		}
+		s, err := l.learn(p, s, max(changeOdds, l.alarms/float64(j.in.len())))
 		if err != nil {
 			l.failed++
 			return
@@ -74,10 +78,9 @@ func (l *learner) slice(j job) {
 	l.field = p.grid(l.memory, l.prior, l.added, rand.New(rand.NewPCG(l.seed, 4)))
 }
 
-// learn fills p in from what is remembered since the drift last changed, which it believes at these odds, and forgets the rest. It returns
+// learn fills p in from those steps of memory since the drift last changed, which it believes at these odds, and forgets the rest. It returns
 // the steps that p was learnt from.
-func (l *learner) learn(p *posterior, v *lens, odds float64) (*steps, error) {
-	s := v.steps(l.memory)
+func (l *learner) learn(p *posterior, s *steps, odds float64) (*steps, error) {
 	l.clip = max(l.clip, floats.Sum(l.memory.dt))
 	s.clip = l.clip
 	s.weigh()
