@@ -231,9 +231,9 @@ func (f *calibrated) archive(a *archive) {
 func (n *Network) archive(a *archive) *Network {
 	n = n.Clone() // what is published is never written
 	a.floats(n.Centre)
-	a.magnitudes(&n.Scale)
-	a.require(n.Scale > 0, "a network's scale %g", n.Scale)
+	a.float(&n.Scale)
 	a.floats(n.Weights)
+	a.require(n.Validate() == nil, "a network has a number beyond ±%g, or a scale below %g", maxWeight, 1/maxWeight)
 	return n
 }
 

@@ -253,3 +253,21 @@ func BenchmarkUpdateOf16(b *testing.B) {
 		})
 	}
 }
+
+// What a drift beyond floating point leaves of a bank gives no figures, and the steepest drift that is allowed ends nothing.
+func TestFiguresOfNoNumbers(t *testing.T) {
+	b := newBank(psiGrid(), 1)
+	b.start(0)
+	for k := range 20 {
+		b.step(float64(k%3), testStep, math.NaN(), 0, 0)
+	}
+	if d := new(profile).figures(b); d != (diffusion{}) {
+		t.Errorf("figures %+v of no numbers", d)
+	}
+	steep := NewNetwork(2, newRand(1))
+	for i := range steep.Weights {
+		steep.Weights[i] = maxWeight * float64(1-2*(i%2))
+	}
+	seen, _ := stream(still, 300, 0, newRand(1))
+	feed(t, estimator(t, Config{Dim: 2, Prior: steep, Deterministic: true}), seen)
+}

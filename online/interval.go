@@ -29,7 +29,7 @@ func (q *profile) figures(b *bank) diffusion {
 	q.scan(b)
 	b.best = 1 + highest(q.ll[1:])
 	still, top := q.ll[0], q.ll[b.best]
-	if math.IsInf(still, 0) || math.IsInf(top, 0) { // A = 0: the measurement never changed
+	if !finite([]float64{still, top}) { // A = 0: the measurement never changed; or the drift was beyond floating point
 		return diffusion{}
 	}
 	if still >= top {

@@ -21,7 +21,7 @@ type learner struct {
 	bent    *Network      // of that what is not affine, as student gives it; nil at first
 	hidden  float64       // likelihood ratio of a coordinate that the latents do not show
 	changes uint64        // of the drift found so far; what came before one is forgotten
-	failed  uint64        // slices whose numbers were beyond floating point; they leave the drift as it was
+	failed  uint64        // slices whose numbers were beyond floating point, or a network's bounds; they leave the drift as it was
 }
 
 // job is one slice of work: new latents to take in, and what was found of the dimensions. All are lent, to be read only, until it is done.
@@ -57,7 +57,7 @@ func (l *learner) slice(j job) {
 	p, hidden := &posterior{dim: l.memory.dim, active: v.active, root: v.root, want: j.want}, 0.0
 	if len(v.active) > 0 {
 		s := v.steps(l.memory)
-		if s.len() == 0 { // each latent began a trajectory: the drift stays as it was
+		if s.len() < 2 { // latents that each began a trajectory have no scale: the drift stays as it was
 			return
 		}
 		s, err := l.learn(p, s, max(changeOdds, l.alarms/float64(j.in.len())))
@@ -68,7 +68,7 @@ func (l *learner) slice(j job) {
 		hidden = p.hidden(s)
 	}
 	n, bent := p.student(l.memory, l.bent, l.seed)
-	if !finite(n.Weights) {
+	if n.Validate() != nil {
 		l.bent = nil
 		l.failed++
 		return

@@ -12,6 +12,7 @@ const (
 	maxDim    = 64
 	maxHidden = 8
 	maxWidth  = 256
+	maxWeight = 1e12 // of weights, centre and 1/scale: with 8 layers of 256 the square of a drift is still a number; trained ones are far below
 )
 
 // Network is the drift μ(z) as a small perceptron with a linear skip, doc.go (1),
@@ -77,12 +78,12 @@ func (n *Network) Validate() error {
 		return fmt.Errorf("drift network: hidden layers %v, expected 1 to %d of width 1 to %d: check the model", n.Hidden, maxHidden, maxWidth)
 	case len(n.Centre) != n.Dim:
 		return fmt.Errorf("drift network: centre has %d values, expected %d: check the model", len(n.Centre), n.Dim)
-	case !(n.Scale > 0) || !finite(n.Centre) || !finite([]float64{n.Scale}):
-		return fmt.Errorf("drift network: centre %v and scale %g, expected finite numbers and a positive scale: check the model", n.Centre, n.Scale)
+	case !moderate(n.Centre) || !(n.Scale >= 1/maxWeight) || math.IsInf(n.Scale, 0):
+		return fmt.Errorf("drift network: centre %v and scale %g, expected numbers within ±%g and a scale of at least %g: check the model", n.Centre, n.Scale, maxWeight, 1/maxWeight)
 	case len(n.Weights) != n.Size():
 		return fmt.Errorf("drift network: %d weights, expected %d for hidden layers %v: check the model", len(n.Weights), n.Size(), n.Hidden)
-	case !finite(n.Weights):
-		return fmt.Errorf("drift network: a weight is not a finite number: check the model")
+	case !moderate(n.Weights):
+		return fmt.Errorf("drift network: a weight is beyond ±%g: check the model", maxWeight)
 	}
 	return nil
 }
@@ -204,6 +205,11 @@ func softplus(x, slope []float64) {
 			slope[i] *= e
 		}
 	}
+}
+
+// moderate says whether every entry of x is within ±maxWeight.
+func moderate(x []float64) bool {
+	return !slices.ContainsFunc(x, func(v float64) bool { return !(math.Abs(v) <= maxWeight) })
 }
 
 // finite says whether every entry of x is neither NaN nor infinite.

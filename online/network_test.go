@@ -100,12 +100,32 @@ func TestValidateNamesTheFault(t *testing.T) {
 		"scale":     func(n *Network) { n.Scale = math.NaN() },
 		"weights":   func(n *Network) { n.Weights = n.Weights[1:] },
 		"finite":    func(n *Network) { n.Weights[7] = math.Inf(1) },
+		"small":     func(n *Network) { n.Weights[7] = -2 * maxWeight },
+		"near":      func(n *Network) { n.Centre[1] = 2 * maxWeight },
+		"coarse":    func(n *Network) { n.Scale = 0.5 / maxWeight },
 	} {
 		n := randomNetwork(2, 1)
 		spoil(n)
 		if n.Validate() == nil {
 			t.Errorf("%s: no error", name)
 		}
+	}
+}
+
+// The largest network that is allowed, at the largest latent, has a drift whose square is a number.
+func TestSquaresOfDriftsAreNumbers(t *testing.T) {
+	n := &Network{Dim: maxDim, Centre: repeat(-maxWeight, maxDim), Scale: 1 / maxWeight}
+	for range maxHidden {
+		n.Hidden = append(n.Hidden, maxWidth)
+	}
+	n.Weights = repeat(maxWeight, n.Size())
+	if err := n.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	mu, jac := make([]float64, maxDim), make([]float64, maxDim*maxDim)
+	n.Linearise(mu, jac, repeat(maxLatent, maxDim), new(Scratch))
+	if square := mu[0] * mu[0]; !finite(append(jac, square)) {
+		t.Errorf("a drift of %g, whose square is %g", mu[0], square)
 	}
 }
 

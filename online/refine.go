@@ -17,7 +17,7 @@ type Refinement struct {
 	Revision uint64 // slices applied so far; 0 is the model's own drift
 	Frame    uint64 // Seq of the frame at which the last one was applied
 	Changes  uint64 // changes of the drift found so far; what came before the last one is forgotten
-	Failed   uint64 // slices whose sums were beyond floating point
+	Failed   uint64 // slices whose sums were beyond floating point, or a network beyond what Validate allows
 	Unused   uint64 // latents never offered to refinement, because slices came back too late for memory to hold them
 }
 

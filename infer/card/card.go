@@ -18,6 +18,7 @@ const (
 	MaxSide   = 1024
 	MaxHidden = 8
 	MaxWidth  = 256
+	MaxWeight = 1e12 // of the drift's weights, centre and 1/scale, as online has it: beyond, the squares of drifts may be no numbers
 )
 
 // Card is everything beyond the weights that is needed to run an encoder the way it was trained.
@@ -116,14 +117,18 @@ func (m *Drift) validate(d int) error {
 	if len(m.Centre) != d {
 		return fmt.Errorf("drift.centre: found %d values, expected %d", len(m.Centre), d)
 	}
-	if !(m.Scale > 0) || math.IsInf(m.Scale, 0) {
-		return fmt.Errorf("drift.scale: found %g, expected a positive number", m.Scale)
+	beyond := func(x float64) bool { return !(math.Abs(x) <= MaxWeight) }
+	if i := slices.IndexFunc(m.Centre, beyond); i >= 0 {
+		return fmt.Errorf("drift.centre: found %g, expected numbers within ±%g", m.Centre[i], MaxWeight)
+	}
+	if !(m.Scale >= 1/MaxWeight) || math.IsInf(m.Scale, 0) {
+		return fmt.Errorf("drift.scale: found %g, expected a finite number, at least %g", m.Scale, 1/MaxWeight)
 	}
 	if want := m.Size(d); len(m.Weights) != want {
 		return fmt.Errorf("drift.weights: found %d, expected %d for hidden layers %v", len(m.Weights), want, m.Hidden)
 	}
-	if slices.ContainsFunc(m.Weights, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }) {
-		return errors.New("drift.weights: found a number that is not finite")
+	if i := slices.IndexFunc(m.Weights, beyond); i >= 0 {
+		return fmt.Errorf("drift.weights: found %g, expected numbers within ±%g", m.Weights[i], MaxWeight)
 	}
 	return nil
 }

@@ -102,6 +102,26 @@ func TestValidateNamesTheKey(t *testing.T) {
 	}
 }
 
+// A drift whose squares overflow is refused, each of its numbers by its key; one at the bounds is not.
+func TestValidateBoundsTheDrift(t *testing.T) {
+	c := good()
+	c.Drift.Centre[1], c.Drift.Scale, c.Drift.Weights[3] = -MaxWeight, 1/MaxWeight, MaxWeight
+	if err := c.Validate(); err != nil {
+		t.Error(err)
+	}
+	for key, spoil := range map[string]func(*Drift){
+		"drift.centre":  func(d *Drift) { d.Centre[1] = -2 * MaxWeight },
+		"drift.scale":   func(d *Drift) { d.Scale = 0.5 / MaxWeight },
+		"drift.weights": func(d *Drift) { d.Weights[3] = 1e200 },
+	} {
+		c := good()
+		spoil(c.Drift)
+		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), key+":") {
+			t.Errorf("%s: got %v", key, err)
+		}
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	c := good()
 	whole, _ := Write(&c, identity("x", "mean"), identity("z", "x"))
