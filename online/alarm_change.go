@@ -17,6 +17,8 @@ const (
 	mostEvidence = 1e10 // at which evidence stops growing
 	knownWell    = 256  // a shift of m is looked for once m²·transitions, which say how well the drift is known, exceed this
 	proven       = 12   // ln-likelihood over no drift by which the drift found has earned to be the one that others must beat
+	lasting      = 2048 // frames over which what a proven drift is worth adds up
+	worthless    = 1    // nats in so many, below which it is as good as none and must prove itself anew
 )
 
 // changes weighs laws that are not the one found against it, by the innovations of each dimension's own filters. Evidence is that of
@@ -26,7 +28,7 @@ type changes struct {
 	diffusion []float64 // of each of diffusionChanges, a dimension
 	drift     []float64 // of each of driftChanges, a dimension
 	vanished  float64   // of no drift at all
-	merit     float64   // ln-likelihood of the drift found over none, until that was proven
+	merit     float64   // ln-likelihood of the drift found over none; once that was proven, what it is on average if the drift found is right
 }
 
 // rivals are one dimension's Kalman filters: of the law found, and of those with its σ² changed. e and s are their last innovations and
@@ -88,6 +90,7 @@ func (r *rivals) step(m, dt, mu, decay, centre float64, d diffusion) {
 func (c *changes) weigh(found []diffusion, activity []latent.Activity, n, seconds float64) {
 	step := math.Sqrt(n / seconds) // Δt^-½
 	none := 0.0                    // ln-likelihood ratio of no drift against the one found
+	worth := 0.0                   // that of the one found against none, on average where it is right
 	for i := range c.rivals {
 		r, d := &c.rivals[i], found[i]
 		factors, shifts := c.diffusion[i*len(diffusionChanges):][:len(diffusionChanges)], c.drift[i*len(driftChanges):][:len(driftChanges)]
@@ -103,8 +106,9 @@ func (c *changes) weigh(found []diffusion, activity []latent.Activity, n, second
 		unit, answer, e := math.Sqrt(d.v)*step*r.shift/sd, r.answer/sd, r.e[0]/sd
 		still := -answer * (e + answer/2)
 		none += still
+		worth += answer * answer / 2
 		handicap := 0.0
-		if c.merit <= proven {
+		if !c.proves() {
 			handicap = max(still, 0)
 		}
 		for k, m := range driftChanges {
@@ -113,12 +117,18 @@ func (c *changes) weigh(found []diffusion, activity []latent.Activity, n, second
 			}
 		}
 	}
-	if c.merit > proven {
-		c.vanished = grown(c.vanished, math.Exp(none))
-	} else {
+	if !c.proves() {
 		c.merit -= none
+		return
+	}
+	c.vanished = grown(c.vanished, math.Exp(none))
+	if c.merit = min(c.merit, proven)*(1-1.0/lasting) + worth; c.merit < worthless {
+		c.vanished, c.merit = 0, 0
 	}
 }
+
+// proves says whether the drift found has proven itself, and is still worth something.
+func (c *changes) proves() bool { return c.merit > proven || c.vanished > 0 }
 
 // weigh renews the evidence of diffusionChanges in one dimension.
 func (r *rivals) weigh(evidence []float64) {

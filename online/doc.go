@@ -252,7 +252,9 @@
 // h is the forecast's answer to a drift of 1, h ← (1 - gain)Fh + Δt. Under the law E[Λ | past] = 1, whatever the noise and the time steps,
 // so the mean of E is at most k on average after k frames, and an alarm is false once in A frames at most. The laws are found and not
 // given, so a comparison waits: the diffusion's until its interval is within a factor of two either way, the drift's until m²n > 256;
-// and until the drift found has proven itself by 12 nats, shifts must beat no drift as well. An alarm is over at A/100.
+// and until the drift found has proven itself by 12 nats, shifts must beat no drift as well. Where the drift found is worth less than a nat
+// in 2048 frames it has gone: E of no drift is 0 again, and waits until one has proven itself anew. Both only take from E, by what is known
+// before the frame, so that the mean of E stays at most k. An alarm is over at A/100.
 //
 // Simulated at A = 1000, 15000 frames of a known spring with r = 0, 1 and 9 gave 5 to 7 false alarms of the diffusion, 4 or 5 of the drift,
 // and 14 to 19 held frames, where 15 are allowed. At A = 1e5, on seeds that nothing was chosen by, 300000 frames of a known spring gave one
