@@ -49,6 +49,7 @@ type alarms struct {
 	largest float64 // χ² that is exceeded once in as many
 
 	on    [alarmKinds]bool
+	told  [alarmKinds]bool   // by events; a state that is restored may have others on
 	quiet [alarmKinds]uint64 // frames without cause
 
 	lit          uint64  // frames whose light is known
@@ -96,44 +97,49 @@ func (a *alarms) weigh(active int) {
 	a.Evidence = a.changes.evidence(active)
 }
 
-// ring begins and ends alarms after frame z, and tells of it in a.events.
+// ring begins and ends alarms after frame z, and tells in a.events what is no longer as told.
 func (a *alarms) ring(z *latent.Latent) {
 	a.events = a.events[:0]
 	f := a.frames
-	a.law(driftChanged, a.Drift, z)
-	a.law(diffusionChanged, a.Diffusion, z)
-	a.law(tooFewDimensions, a.hidden, z)
-	a.frame(unlikeTraining, f.strange, f.strange, z)
-	a.frame(objectLost, f.row >= lostAfter, f.row > 0, z)
+	a.law(driftChanged, a.Drift)
+	a.law(diffusionChanged, a.Diffusion)
+	a.law(tooFewDimensions, a.hidden)
+	a.frame(unlikeTraining, f.strange, f.strange)
+	a.frame(objectLost, f.row >= lostAfter, f.row > 0)
 	dark := a.lit >= firstLight && a.light < faded*a.first
 	if on := a.on[bleached]; !on && dark || on && a.light > restored*a.first {
-		a.turn(bleached, dark, z)
+		a.on[bleached] = dark
+	}
+	for kind, on := range a.on {
+		if on != a.told[kind] {
+			a.tell(kind, z)
+		}
 	}
 }
 
 // law switches an alarm by its evidence.
-func (a *alarms) law(kind int, evidence float64, z *latent.Latent) {
+func (a *alarms) law(kind int, evidence float64) {
 	if on := a.on[kind]; !on && evidence > a.every || on && evidence < relief*a.every {
-		a.turn(kind, !on, z)
+		a.on[kind] = !on
 	}
 }
 
 // frame switches an alarm on at a cause, and off after a while without so much as a trace of one.
-func (a *alarms) frame(kind int, cause, trace bool, z *latent.Latent) {
+func (a *alarms) frame(kind int, cause, trace bool) {
 	a.quiet[kind]++
 	if trace {
 		a.quiet[kind] = 0
 	}
 	if on := a.on[kind]; !on && cause || on && a.quiet[kind] >= calm {
-		a.turn(kind, !on, z)
+		a.on[kind] = !on
 	}
 }
 
-// turn switches an alarm, and tells of it.
-func (a *alarms) turn(kind int, on bool, z *latent.Latent) {
-	a.on[kind] = on
+// tell has an event say whether an alarm is on.
+func (a *alarms) tell(kind int, z *latent.Latent) {
+	a.told[kind] = a.on[kind]
 	e := latent.Event{Seq: z.Seq, Time: z.Time, Level: latent.Warning, Code: alarmCodes[kind], Count: 1}
-	if on {
+	if a.on[kind] {
 		e.Text = a.begun(kind)
 	} else {
 		e.Level, e.Text = latent.Info, over[kind]

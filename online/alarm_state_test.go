@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"driftscope/internal/latent"
 )
@@ -42,6 +43,42 @@ func TestAlarmsStand(t *testing.T) {
 	next.Seq, next.Time = next.Seq+1, next.Time.Add(10_000_000)
 	if err := e.Update(dst, &next); err != nil || slices.Contains(dst.Alarms, latent.DiffusionChanged) {
 		t.Errorf("after a roll back %v are on: %v", dst.Alarms, err)
+	}
+}
+
+// TestRestoredAlarmsAreTold: with the first frame after a state is restored events say which alarms that has ended, and which it has begun.
+func TestRestoredAlarmsAreTold(t *testing.T) {
+	c := Config{Dim: 2, Prior: springs(2, 4)}
+	e := informed(t, c)
+	seen := walk(700, 600, 0.2, 82, ornsteinUhlenbeck, ornsteinUhlenbeck, 1, 3)
+	quiet := string(saved(t, e))
+	feed(t, e, seen[:699])
+	loud := string(saved(t, e))
+	for _, r := range []struct {
+		name, state string
+		into        *Estimator
+		level       latent.Level
+	}{
+		{"rolled back", quiet, e, latent.Info},
+		{"back where it was", loud, e, latent.Warning},
+		{"begun from it", loud, informed(t, c), latent.Warning},
+	} {
+		if err := r.into.Restore(strings.NewReader(r.state)); err != nil {
+			t.Fatal(err)
+		}
+		for k := range 2 { // told once
+			next := seen[699]
+			next.Seq, next.Time = next.Seq+uint64(k), next.Time.Add(time.Duration(k)*10*time.Millisecond)
+			dst, told := feed(t, r.into, []latent.Latent{next}), 0
+			for _, a := range r.into.Alarms() {
+				if a.Code == latent.DiffusionChanged && a.Level == r.level && a.Seq == next.Seq {
+					told++
+				}
+			}
+			if told != 1-k || slices.Contains(dst.Alarms, latent.DiffusionChanged) != (r.level == latent.Warning) {
+				t.Errorf("%s, frame %d: told %+v, %v are on", r.name, k, r.into.Alarms(), dst.Alarms)
+			}
+		}
 	}
 }
 

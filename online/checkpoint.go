@@ -43,8 +43,9 @@ func (e *Estimator) Save(w io.Writer) error {
 }
 
 // Restore replaces the state by a saved one, made with the same Dim, Prior, Exposure, RefineLag, Refresh, Forget and Replay.
-// It returns ErrCheckpoint, having changed nothing, when r holds anything else. Freeze is not part of the state. The slice that was out when
-// it was saved is begun again; one that is under way now is not waited for but dropped.
+// It returns ErrCheckpoint, having changed nothing, when r holds anything else. Freeze is not part of the state. What alarms that begins or
+// ends, events tell with the next Update. The slice that was out when it was saved is begun again; one that is under way now is not waited
+// for but dropped.
 func (e *Estimator) Restore(r io.Reader) error {
 	payload, err := readCheckpoint(r)
 	if err != nil {
@@ -68,6 +69,7 @@ func (e *Estimator) Restore(r io.Reader) error {
 	l.describe()
 	l.units.describe(&l.sde.Units)
 	l.tell()
+	l.alarms.told = e.alarms.told
 	e.law = l
 	e.refiner.replace(learner)
 	if e.inFlight {

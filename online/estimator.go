@@ -136,7 +136,7 @@ func (e *Estimator) Freeze(frozen bool) {
 // when there is no cause for them. A frozen estimator stays frozen. A slice of refinement that is under way is not waited for but dropped.
 func (e *Estimator) Reset() {
 	l, learner := begin(e.config)
-	l.sde.Revision, l.alarms.on = e.sde.Revision, e.alarms.on
+	l.sde.Revision, l.alarms.on, l.alarms.told = e.sde.Revision, e.alarms.on, e.alarms.told
 	e.law = l
 	e.refiner.replace(learner)
 }
