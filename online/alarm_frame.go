@@ -58,14 +58,7 @@ func (f *frames) judge(m, sd []float64, nis, limit, dt float64, found []diffusio
 		return believe
 	}
 	f.held += dt
-	if f.row++; f.row > 1 && apart <= limit && !blurred {
-		f.agree++
-		f.distance += apart
-	} else {
-		f.agree, f.distance = 0, 0
-	}
-	moved := f.distance >= agreeing*float64(len(m))/4 // a picture without its object would be too still
-	if f.agree >= agreeing-1 && moved || f.row >= newNormal {
+	if f.elsewhere(apart, apart <= limit && !blurred) {
 		f.accepted = true
 		f.believe(sd)
 		return restart
@@ -73,18 +66,34 @@ func (f *frames) judge(m, sd []float64, nis, limit, dt float64, found []diffusio
 	return hold
 }
 
-// begin is the verdict on the first frame of a trajectory.
-func (f *frames) begin(m, sd []float64) verdict {
+// begin is the verdict on the first frame of a trajectory, or on one dt after others that were held since that.
+func (f *frames) begin(m, sd []float64, limit, dt float64, found []diffusion) verdict {
+	apart := f.apart(m, dt, found)
 	copy(f.previous, m)
 	f.strange = f.outside(m)
+	f.held = 0
 	blurred := f.blurred(sd)
-	if f.accepted || f.row >= newNormal || !f.strange && !blurred {
+	if f.accepted || !f.strange && !blurred || f.elsewhere(apart, dt > 0 && apart <= limit && !blurred) {
 		f.accepted, f.usual = f.strange || blurred, 0
 		f.believe(sd)
 		return restart
 	}
-	f.row++
 	return hold
+}
+
+// waits says whether all frames of the trajectory so far were held: the next may still be the one it begins with.
+func (f *frames) waits() bool { return f.row > 0 && f.held == 0 }
+
+// elsewhere counts a frame that is not believed, and says whether there were enough of them. This one may follow from the one before.
+func (f *frames) elsewhere(apart float64, follows bool) bool {
+	if f.row++; f.row > 1 && follows {
+		f.agree++
+		f.distance += apart
+	} else {
+		f.agree, f.distance = 0, 0
+	}
+	moved := f.distance >= agreeing*float64(len(f.previous))/4 // a picture without its object would be too still
+	return f.agree >= agreeing-1 && moved || f.row >= newNormal
 }
 
 // look judges a frame that is not learnt from whatever it is like, while the law is frozen: by itself, because nothing forecasts it.

@@ -121,6 +121,35 @@ func TestTrajectoryThatBeginsBadly(t *testing.T) {
 	}
 }
 
+// TestTrajectoryBeginsElsewhere: an object that is elsewhere after a cut is believed after as many frames as without one, a picture
+// without its object not before 500.
+func TestTrajectoryBeginsElsewhere(t *testing.T) {
+	for name, c := range map[string]struct {
+		spoil func(l *latent.Latent)
+		held  uint64
+	}{
+		"elsewhere":              {func(l *latent.Latent) { l.Mean[0] += 50 }, agreeing - 1},
+		"no object, one picture": {func(l *latent.Latent) { copy(l.Mean, []float64{50, 50}) }, newNormal - 1},
+		"no object, noise":       {func(l *latent.Latent) { l.Mean[0] = 60 * (2 + math.Sin(float64(l.Seq*l.Seq))) }, newNormal - 1},
+	} {
+		e := informed(t, Config{Dim: 2, Seed: 1, TrainMean: []float64{0, 0}, TrainSD: []float64{5, 5}})
+		seen, _ := stream(still, 1600, 0.2, newRand(70))
+		for k := 1000; k < len(seen); k++ {
+			seen[k].Trajectory++
+			c.spoil(&seen[k])
+		}
+		dst := feed(t, e, seen[:1000])
+		before := e.banks[0].n
+		dst = feed(t, e, seen[1000:1000+c.held+1])
+		if dst.SDE.Held != c.held || e.banks[0].n != before {
+			t.Errorf("%s: %d frames held and %g transitions learnt, expected %d and none", name, dst.SDE.Held, e.banks[0].n-before, c.held)
+		}
+		if dst = feed(t, e, seen[1001+c.held:1002+c.held]); name == "elsewhere" && e.banks[0].n != before+1 {
+			t.Errorf("%s: the frame after those held is not learnt from", name)
+		}
+	}
+}
+
 // TestBleached: the light falls by half in 600 frames, to a tenth, and comes back.
 func TestBleached(t *testing.T) {
 	e := informed(t, Config{Dim: 2, Prior: springs(2, 4)})

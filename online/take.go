@@ -2,11 +2,10 @@ package online
 
 import "driftscope/internal/latent"
 
-// take folds z in, dt after the last latent or as the beginning of a trajectory where dt is 0, unless it is held back.
+// take folds z in, dt after the last latent or as the beginning of a trajectory where dt is 0 or that waits for one, unless it is held back.
 func (e *Estimator) take(z *latent.Latent, dt float64) {
-	if dt == 0 {
-		if e.alarms.frames.begin(z.Mean, z.SD) == hold {
-			e.linked = false
+	if f := e.alarms.frames; dt == 0 || f.waits() {
+		if f.begin(z.Mean, z.SD, e.alarms.limit(e.n), dt, e.found) == hold {
 			e.sde.Held++
 			e.filter.start(z.Mean, z.SD, e.found, e.n > 0)
 			return
