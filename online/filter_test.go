@@ -146,3 +146,25 @@ func TestBeforeTheFirstFigures(t *testing.T) {
 		}
 	}
 }
+
+// TestForecastWhereNothingForecast: while the law is frozen, and where a trajectory begins, a forecast's spread is that of the drift's slope
+// where it begins.
+func TestForecastWhereNothingForecast(t *testing.T) {
+	e := informed(t, Config{Dim: 1, Prior: randomNetwork(1, 4), Forecast: []float64{testStep}})
+	seen, _ := stream(still, 300, 0.5, newRand(3))
+	for k := range seen {
+		seen[k].Mean = seen[k].Mean[:1]
+	}
+	feed(t, e, seen)
+	l, mu, jac := seen[299], make([]float64, 1), make([]float64, 1)
+	for k, z := range []float64{-3, 3, -3, 3} {
+		e.Freeze(k < 2)
+		l.Trajectory, l.Mean = uint64(k), []float64{z}
+		dst := feed(t, e, []latent.Latent{l})
+		e.field.linearise(mu, jac, l.Mean)
+		f := 1 + jac[0]*testStep
+		if want := math.Sqrt(f*f*e.found[0].noise + e.found[0].v*testStep); math.Abs(dst.ForecastSD[0]/want-1) > 1e-9 { // rounding
+			t.Errorf("at %g, where the slope is %.3g: a spread of %g, expected %g", z, jac[0], dst.ForecastSD[0], want)
+		}
+	}
+}
