@@ -46,16 +46,14 @@ const (
 	formInts  protowire.Number = 8
 )
 
-// readGraph reads a graph that checkStructure has accepted. ok is false where it is not one graph in which every value is given once.
+// readGraph reads a graph that checkStructure has accepted. ok is false where a value is given more than once.
 func readGraph(onnx []byte) (g *graph, ok bool) {
 	g = &graph{reads: map[string]int{}, defined: map[string]int{}, constant: map[string]bool{}}
 	var declared [][]byte
-	graphs := 0 // protobuf would merge several
 	err := fields(onnx, func(field protowire.Number, v value) error {
 		if field != 7 {
 			return nil
 		}
-		graphs++
 		return fields(v.bytes, func(field protowire.Number, v value) error {
 			switch field {
 			case 1:
@@ -87,14 +85,11 @@ func readGraph(onnx []byte) (g *graph, ok bool) {
 			return nil, false
 		}
 	}
-	return g, err == nil && graphs == 1
+	return g, err == nil
 }
 
 // read appends one node.
 func (g *graph) read(message value) error {
-	if message.bytes == nil {
-		return errors.New("a node that is none")
-	}
 	n := &node{attributes: map[string]attribute{}}
 	g.nodes = append(g.nodes, n)
 	return fields(message.bytes, func(field protowire.Number, v value) error {

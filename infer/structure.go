@@ -17,10 +17,47 @@ const (
 	maxAttribute = 1 << 10 // of a kernel, a stride, a padding, a group
 )
 
+// message is what onnx.proto3 says of the fields that are read here or by OpenCV: the wire types of those that come once, and of those
+// that may come again.
+type message struct {
+	name      string
+	one, many types
+}
+
+type types map[protowire.Number]protowire.Type
+
+const (
+	varint  = protowire.VarintType
+	fixed32 = protowire.Fixed32Type
+	fixed64 = protowire.Fixed64Type
+	length  = protowire.BytesType
+)
+
+var (
+	modelMessage     = message{"the model", types{7: length}, nil}
+	graphMessage     = message{"the graph", types{2: length}, types{1: length, 5: length, 11: length, 12: length, 13: length}}
+	nodeMessage      = message{"a node", types{3: length, 4: length, 7: length}, types{1: length, 2: length, 5: length}}
+	attributeMessage = message{"an attribute", types{1: length, 2: fixed32, 3: varint, 4: length, 5: length, 6: length, 20: varint},
+		types{7: fixed32, 8: varint, 9: length, 10: length, 11: length}}
+	tensorMessage = message{"a constant", types{2: varint, 8: length, 9: length, 14: varint},
+		types{1: varint, 4: fixed32, 5: varint, 7: varint, 10: fixed64, 11: varint, 13: length}}
+	valueMessages = []message{ // each the next one's field in checkShape's path
+		{"a value", types{1: length, 2: length}, nil}, {"a type", types{1: length}, nil},
+		{"a tensor's type", types{1: varint, 2: length}, nil}, {"a shape", nil, types{1: length}},
+		{"a size", types{1: varint, 2: length}, nil},
+	}
+)
+
+// encodings are a constant's by its data_type: the bytes of a number in raw_data, and the field that holds numbers one by one.
+var encodings = map[int64]struct {
+	width int
+	field protowire.Number
+}{1: {4, 4}, 2: {1, 5}, 3: {1, 5}, 4: {2, 5}, 5: {2, 5}, 6: {4, 5}, 7: {8, 7}, 9: {1, 5}, 10: {2, 5}, 11: {8, 10}}
+
 // checkStructure refuses graphs that would not make OpenCV throw but end the process: it divides by a tensor's sizes and by a
 // kernel's strides, and trusts that a constant holds as many numbers as its shape says. Field numbers are onnx.proto3's.
 func checkStructure(onnx []byte) error {
-	return fields(onnx, func(field protowire.Number, v value) error {
+	return modelMessage.fields(onnx, func(field protowire.Number, v value) error {
 		if field != 7 { // graph
 			return nil
 		}
@@ -30,7 +67,7 @@ func checkStructure(onnx []byte) error {
 
 func checkGraph(graph []byte) error {
 	defined := map[string]bool{"": true} // the empty name stands for an optional input left out
-	err := fields(graph, func(field protowire.Number, v value) error {
+	err := graphMessage.fields(graph, func(field protowire.Number, v value) error {
 		switch field {
 		case 5:
 			name, err := checkTensor(v.bytes)
@@ -89,7 +126,7 @@ func text(message []byte, number protowire.Number) (s string) {
 // checkNode bounds a node's attributes and wants its inputs defined before it; its outputs are defined from here on.
 func checkNode(node []byte, defined map[string]bool) error {
 	var outputs []string
-	err := fields(node, func(field protowire.Number, v value) error {
+	err := nodeMessage.fields(node, func(field protowire.Number, v value) error {
 		switch field {
 		case 1:
 			if !defined[string(v.bytes)] {
@@ -111,7 +148,7 @@ func checkNode(node []byte, defined map[string]bool) error {
 func checkAttribute(attribute []byte) error {
 	var name string
 	var ints []int64
-	err := fields(attribute, func(field protowire.Number, v value) error {
+	err := attributeMessage.fields(attribute, func(field protowire.Number, v value) error {
 		switch field {
 		case 1:
 			name = string(v.bytes)
@@ -148,8 +185,9 @@ func checkAttribute(attribute []byte) error {
 
 // checkTensor compares a constant's shape with the numbers it holds. It returns the constant's name.
 func checkTensor(tensor []byte) (name string, err error) {
-	var kind, count int64
-	raw := -1
+	var kind, all int64
+	var counts [12]int64 // by field
+	raw := 0
 	size := int64(1)
 	dim := func(d int64) {
 		if d < 0 || d > maxDim || size > math.MaxInt32 {
@@ -158,15 +196,16 @@ func checkTensor(tensor []byte) (name string, err error) {
 		}
 		size *= d
 	}
-	err = fields(tensor, func(field protowire.Number, v value) error {
+	err = tensorMessage.fields(tensor, func(field protowire.Number, v value) error {
 		switch field {
 		case 1:
 			return v.eachInteger(dim)
 		case 2:
 			kind = v.integer
 		case 4, 5, 7, 10, 11: // float, int32, int64, double and uint64 data
-			n, err := v.count(field)
-			count += n
+			n, err := v.count(tensorMessage.many[field])
+			counts[field] += n
+			all += n
 			return err
 		case 8:
 			name = string(v.bytes)
@@ -180,11 +219,16 @@ func checkTensor(tensor []byte) (name string, err error) {
 	if err != nil {
 		return name, err
 	}
-	width := map[int64]int64{1: 4, 2: 1, 3: 1, 4: 2, 5: 2, 6: 4, 7: 8, 9: 1, 10: 2, 11: 8}[kind]
-	if raw >= 0 && width > 0 && count == 0 && int64(raw)%width == 0 {
-		count = int64(raw) / width
+	e, known := encodings[kind]
+	count := counts[e.field]
+	if count != all || raw > 0 && all > 0 || known && raw > 0 && raw%e.width != 0 {
+		return name, fmt.Errorf("constant %q of type %d holds %d bytes and %d numbers, %d of them of its type, expected one form of whole numbers: "+
+			"the file is damaged, export or copy it again", name, kind, raw, all, count)
 	}
-	if width == 0 || count != size {
+	if known && raw > 0 {
+		count = int64(raw / e.width)
+	}
+	if !known || count != size {
 		return name, fmt.Errorf("constant %q of type %d holds %d numbers, its shape wants %d: the file is damaged", name, kind, count, size)
 	}
 	return name, nil
@@ -193,9 +237,9 @@ func checkTensor(tensor []byte) (name string, err error) {
 // checkShape looks for sizes below 1 in a value's shape: ValueInfoProto.type.tensor_type.shape.dim.dim_value.
 func checkShape(message []byte, level int) error {
 	path := [...]protowire.Number{2, 1, 2, 1}
-	return fields(message, func(field protowire.Number, v value) error {
+	return valueMessages[level].fields(message, func(field protowire.Number, v value) error {
 		switch {
-		case level < len(path) && field == path[level] && v.bytes != nil:
+		case level < len(path) && field == path[level]:
 			return checkShape(v.bytes, level+1)
 		case level == len(path) && field == 1 && (v.integer < 1 || v.integer > maxDim):
 			return fmt.Errorf("found the size %d in a shape, expected 1 to %d", v.integer, maxDim)
@@ -206,20 +250,46 @@ func checkShape(message []byte, level int) error {
 
 // value is one field of a protobuf message: bytes for the length-delimited, integer for varints.
 type value struct {
+	kind    protowire.Type
 	bytes   []byte
 	integer int64
 }
 
 // fields calls f for every field of message.
 func fields(message []byte, f func(protowire.Number, value) error) error {
-	return card.Fields(message, func(field protowire.Number, bytes []byte, integer uint64) error {
-		return f(field, value{bytes, int64(integer)})
+	return card.Fields(message, func(field protowire.Number, kind protowire.Type, bytes []byte, integer uint64) error {
+		return f(field, value{kind, bytes, int64(integer)})
+	})
+}
+
+// fields calls f for every field of a message as it should be. OpenCV leaves out fields of another wire type, and of those that come
+// twice it takes the last or merges them: what was checked would not be what it reads.
+func (m message) fields(bytes []byte, f func(protowire.Number, value) error) error {
+	seen := map[protowire.Number]bool{}
+	return fields(bytes, func(field protowire.Number, v value) error {
+		kind, once := m.one[field]
+		if !once {
+			var repeated bool
+			kind, repeated = m.many[field]
+			if !repeated || v.kind == length { // a field that nobody reads, or numbers that are packed
+				return f(field, v)
+			}
+		}
+		if v.kind != kind {
+			return fmt.Errorf("field %d of %s has the wire type %d, expected %d: the file is damaged, export or copy it again",
+				field, m.name, v.kind, kind)
+		}
+		if seen[field] {
+			return fmt.Errorf("found field %d of %s twice, expected it once: the file is damaged, export or copy it again", field, m.name)
+		}
+		seen[field] = once
+		return f(field, v)
 	})
 }
 
 // eachInteger calls f for the integers of a repeated field, packed or not.
 func (v value) eachInteger(f func(int64)) error {
-	if v.bytes == nil {
+	if v.kind == varint {
 		f(v.integer)
 		return nil
 	}
@@ -234,15 +304,17 @@ func (v value) eachInteger(f func(int64)) error {
 	return nil
 }
 
-// count is how many numbers a typed data field holds.
-func (v value) count(field protowire.Number) (n int64, err error) {
+// count is how many numbers of a wire type a repeated field holds, packed or not.
+func (v value) count(kind protowire.Type) (n int64, err error) {
+	width := map[protowire.Type]int{fixed32: 4, fixed64: 8}[kind]
 	switch {
-	case v.bytes == nil:
+	case v.kind == kind:
 		return 1, nil
-	case field == 4:
-		return int64(len(v.bytes) / 4), nil
-	case field == 10:
-		return int64(len(v.bytes) / 8), nil
+	case width > 0 && len(v.bytes)%width != 0:
+		return 0, fmt.Errorf("found %d bytes of packed numbers, expected a multiple of %d: the file is damaged, export or copy it again",
+			len(v.bytes), width)
+	case width > 0:
+		return int64(len(v.bytes) / width), nil
 	}
 	err = v.eachInteger(func(int64) { n++ })
 	return n, err

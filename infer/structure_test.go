@@ -1,6 +1,7 @@
 package infer_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,13 +55,78 @@ func TestDamagedGraphs(t *testing.T) {
 	}
 }
 
+// wire is a protobuf message as it is written.
+type wire []byte
+
+func (w wire) integer(field protowire.Number, v uint64) wire {
+	return protowire.AppendVarint(protowire.AppendTag(w, field, protowire.VarintType), v)
+}
+
+func (w wire) fixed32(field protowire.Number, v uint32) wire {
+	return protowire.AppendFixed32(protowire.AppendTag(w, field, protowire.Fixed32Type), v)
+}
+
+func (w wire) bytes(field protowire.Number, v ...byte) wire {
+	return protowire.AppendBytes(protowire.AppendTag(w, field, protowire.BytesType), v)
+}
+
+// withGraph is a model that runs, after change has rewritten its graph.
+func withGraph(t *testing.T, change func(graph wire) wire) []byte {
+	data := written(t, 2, linearEncoder(grey4x4, random(64, 1), make([]float32, 4)), nil)
+	var out wire
+	for len(data) > 0 {
+		field, kind, n := protowire.ConsumeField(data)
+		if field == 7 && kind == protowire.BytesType {
+			_, _, tag := protowire.ConsumeTag(data)
+			graph, _ := protowire.ConsumeBytes(data[tag:])
+			out = out.bytes(7, change(slices.Clip(graph))...) // what follows stays
+		} else {
+			out = append(out, data[:n]...)
+		}
+		data = data[n:]
+	}
+	return out
+}
+
+// OpenCV reads each of these otherwise than it looks, and beyond its data where the sizes are large.
+func TestAmbiguousGraphs(t *testing.T) {
+	const side = 1 << 12
+	row := wire{}.integer(1, side).integer(2, 1).bytes(9, make([]byte, 4*side)...)
+	strides := wire{}.bytes(1, []byte("strides")...).integer(8, 0).integer(8, 0)
+	for _, c := range []struct {
+		name  string
+		field protowire.Number // of the graph: a node or a constant
+		part  wire
+		want  string
+	}{
+		{"numbers of another type", 5, wire{}.integer(1, 8).integer(2, 1).bytes(7, make([]byte, 8)...), "holds 0 bytes and 8 numbers, 0 of them of its type"},
+		{"raw data beside numbers", 5, wire{}.integer(1, 1).integer(2, 1).fixed32(4, 0).bytes(9, 0, 0, 0, 0), "holds 4 bytes and 1 numbers"},
+		{"raw data of parts", 5, wire{}.integer(1, 0).integer(2, 1).bytes(9, 0), "holds 1 bytes and 0 numbers"},
+		{"packed numbers of parts", 5, wire{}.integer(1, 1).integer(2, 1).bytes(4, 0, 0, 0, 0, 0), "found 5 bytes of packed numbers, expected a multiple of 4"},
+		{"size of another wire type", 5, wire{}.integer(1, side).fixed32(1, 7).integer(2, 1), "field 1 of a constant has the wire type 5, expected 0"},
+		{"two raw data", 5, wire{}.integer(1, 1).integer(2, 1).bytes(9, 0, 0, 0, 0).bytes(9, 0, 0, 0, 0), "found field 9 of a constant twice"},
+		{"two types of data", 5, wire{}.integer(1, 1).integer(2, 1).integer(2, 1).bytes(9, 0, 0, 0, 0), "found field 2 of a constant twice"},
+		{"two tensors", 1, wire{}.bytes(5, wire{}.bytes(1, 'a').bytes(5, row...).bytes(5, row...)...), "found field 5 of an attribute twice"},
+		{"two names", 1, wire{}.bytes(5, strides.bytes(1, 'a')...), "found field 1 of an attribute twice"},
+		{"name of another wire type", 1, wire{}.bytes(5, strides.integer(1, 0)...), "field 1 of an attribute has the wire type 0, expected 2"},
+		{"two operators", 1, wire{}.bytes(4, 'a').bytes(4, 'b'), "found field 4 of a node twice"},
+		{"a field beyond all", 1<<29 | 5, wire{}.integer(1, 1).integer(2, 8).bytes(9, 0), "found field 536870917, expected 1 to 536870911"},
+		{"a type that is none", 13, wire{}.bytes(1, 'v').integer(2, 0), "field 2 of a value has the wire type 0, expected 2"},
+	} {
+		data := withGraph(t, func(graph wire) wire { return graph.bytes(c.field, c.part...) })
+		if _, err := infer.Parse("ambiguous.onnx", data); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: found %v, expected %q in it", c.name, err, c.want)
+		}
+	}
+	data := wire(withGraph(t, func(graph wire) wire { return graph })).bytes(7)
+	if _, err := infer.Parse("ambiguous.onnx", data); err == nil || !strings.Contains(err.Error(), "found field 7 of the model twice") {
+		t.Errorf("two graphs: found %v", err)
+	}
+}
+
 // Constants in another file are refused: the model is one file.
 func TestExternalData(t *testing.T) {
-	g := linearEncoder(grey4x4, random(64, 1), make([]float32, 4))
-	data := written(t, 2, g, nil)
-	tensor := protowire.AppendVarint(protowire.AppendTag(nil, 14, protowire.VarintType), 1) // data_location: external
-	graph := protowire.AppendBytes(protowire.AppendTag(nil, 5, protowire.BytesType), tensor)
-	data = protowire.AppendBytes(protowire.AppendTag(data, 7, protowire.BytesType), graph) // protobuf merges repeated messages
+	data := withGraph(t, func(graph wire) wire { return graph.bytes(5, wire{}.integer(14, 1)...) }) // data_location: external
 	if _, err := infer.Parse("external.onnx", data); err == nil || !strings.Contains(err.Error(), "export it as one file") {
 		t.Errorf("found %v, expected external data to be refused", err)
 	}

@@ -85,7 +85,7 @@ func readProperties(data []byte) (map[string][]byte, error) {
 		return fmt.Errorf("the file is torn or not ONNX (%w): export or copy it again", err)
 	}
 	props, graph := map[string][]byte{}, false
-	err := Fields(data, func(field protowire.Number, entry []byte, _ uint64) error {
+	err := Fields(data, func(field protowire.Number, _ protowire.Type, entry []byte, _ uint64) error {
 		graph = graph || field == 7
 		if field != 14 || entry == nil {
 			return nil
@@ -105,7 +105,7 @@ func readProperties(data []byte) (map[string][]byte, error) {
 
 // readProperty takes one StringStringEntryProto apart.
 func readProperty(b []byte) (key string, value []byte, err error) {
-	err = Fields(b, func(field protowire.Number, v []byte, _ uint64) error {
+	err = Fields(b, func(field protowire.Number, _ protowire.Type, v []byte, _ uint64) error {
 		switch field {
 		case 1:
 			key = string(v)

@@ -15,11 +15,11 @@ const maxDimension = 1 << 24
 // encodings are left out.
 func Tensors(onnx []byte) (map[string]Tensor, error) {
 	found := map[string]Tensor{}
-	err := Fields(onnx, func(field protowire.Number, graph []byte, _ uint64) error {
+	err := Fields(onnx, func(field protowire.Number, _ protowire.Type, graph []byte, _ uint64) error {
 		if field != 7 {
 			return nil
 		}
-		return Fields(graph, func(field protowire.Number, message []byte, _ uint64) error {
+		return Fields(graph, func(field protowire.Number, _ protowire.Type, message []byte, _ uint64) error {
 			if field != 5 {
 				return nil
 			}
@@ -41,7 +41,7 @@ func readTensor(message []byte) (t Tensor, ok bool, err error) {
 	var kind uint64
 	var raw []byte
 	size := uint64(1)
-	err = Fields(message, func(field protowire.Number, bytes []byte, integer uint64) error {
+	err = Fields(message, func(field protowire.Number, _ protowire.Type, bytes []byte, integer uint64) error {
 		switch field {
 		case 1:
 			if integer > maxDimension || size*integer > MaxFile {
@@ -71,13 +71,16 @@ func readTensor(message []byte) (t Tensor, ok bool, err error) {
 	return t, true, nil
 }
 
-// Fields calls f for every field of a protobuf message: bytes, lent from it, for the length-delimited, integer for varints. It ends with
-// f's first error, or where the message is torn.
-func Fields(message []byte, f func(field protowire.Number, bytes []byte, integer uint64) error) error {
+// Fields calls f for every field of a protobuf message with its wire type: bytes, lent from it, for the length-delimited, integer for
+// varints. It ends with f's first error, or where the message is torn.
+func Fields(message []byte, f func(field protowire.Number, kind protowire.Type, bytes []byte, integer uint64) error) error {
 	for len(message) > 0 {
 		field, kind, n := protowire.ConsumeTag(message)
 		if n < 0 {
 			return protowire.ParseError(n)
+		}
+		if field > protowire.MaxValidNumber { // protobuf in C++ takes the low bits for another field
+			return fmt.Errorf("found field %d, expected 1 to %d", field, protowire.MaxValidNumber)
 		}
 		message = message[n:]
 		if n = protowire.ConsumeFieldValue(field, kind, message); n < 0 {
@@ -91,7 +94,7 @@ func Fields(message []byte, f func(field protowire.Number, bytes []byte, integer
 		case protowire.VarintType:
 			integer, _ = protowire.ConsumeVarint(message)
 		}
-		if err := f(field, bytes, integer); err != nil {
+		if err := f(field, kind, bytes, integer); err != nil {
 			return err
 		}
 		message = message[n:]
