@@ -1,6 +1,7 @@
 #include "guard.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <mutex>
 #include <stdexcept>
@@ -10,7 +11,7 @@
 #include <opencv2/core/utils/logger.hpp>
 #include <opencv2/dnn.hpp>
 
-// maxMemory bounds what one run of a network may take for its blobs and weights, in bytes.
+// maxMemory bounds what one run of a network may take for its blobs and weights, and what reading its graph may take, in bytes.
 static const size_t maxMemory = size_t(1) << 30;
 
 struct ds_net {
@@ -48,6 +49,42 @@ class Quiet {
   cv::ErrorCallback callback_;
   void* data_ = nullptr;
 };
+
+thread_local size_t left = SIZE_MAX; // that this thread may still allocate for Mats
+
+// Bounded is OpenCV's own allocator, but that it throws before a thread takes more than is left to it.
+class Bounded : public cv::MatAllocator {
+ public:
+  cv::UMatData* allocate(int dims, const int* sizes, int type, void* data, size_t* step, cv::AccessFlag access,
+                         cv::UMatUsageFlags usage) const override {
+    size_t bytes = data ? 0 : CV_ELEM_SIZE(type);
+    for (int i = 0; i < dims; i++) {
+      if (sizes[i] > 0 && bytes > left / sizes[i]) {
+        throw std::runtime_error("reading the graph would take more than 1 GiB of memory: export a smaller one");
+      }
+      bytes *= sizes[i];
+    }
+    if (left != SIZE_MAX) left -= bytes;
+    return cv::Mat::getStdAllocator()->allocate(dims, sizes, type, data, step, access, usage);
+  }
+  bool allocate(cv::UMatData* data, cv::AccessFlag access, cv::UMatUsageFlags usage) const override {
+    return cv::Mat::getStdAllocator()->allocate(data, access, usage);
+  }
+  void deallocate(cv::UMatData* data) const override { cv::Mat::getStdAllocator()->deallocate(data); }
+};
+
+// It is set before there are threads, and never freed.
+const bool bounded = (cv::Mat::setDefaultAllocator(new Bounded), true);
+
+// read imports a graph. What nodes make of constants is made at once, and checkMemory would come too late. What is freed meanwhile counts
+// as well.
+cv::dnn::Net read(const void* onnx, size_t length) {
+  struct Limit {
+    Limit() { left = maxMemory; }
+    ~Limit() { left = SIZE_MAX; }
+  } limit;
+  return cv::dnn::readNetFromONNX(static_cast<const char*>(onnx), length);
+}
 
 std::vector<cv::String> choose(const cv::dnn::Net& net, const std::vector<cv::String>& wanted) {
   const std::vector<cv::String> have = net.getUnconnectedOutLayersNames();
@@ -106,7 +143,7 @@ ds_net* ds_net_open(const void* onnx, size_t length, const int* shape, int rank,
   ds_net* n = new ds_net;
   *error = guarded([&] {
     Quiet quiet;
-    n->net = cv::dnn::readNetFromONNX(static_cast<const char*>(onnx), length);
+    n->net = read(onnx, length);
     n->net.setPreferableBackend(cv::dnn::DNN_BACKEND_OPENCV);
     n->net.setPreferableTarget(cv::dnn::DNN_TARGET_CPU);
     n->names = choose(n->net, std::vector<cv::String>(outputs, outputs + count));

@@ -1,6 +1,7 @@
 package infer_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -121,6 +122,39 @@ func TestAmbiguousGraphs(t *testing.T) {
 	data := wire(withGraph(t, func(graph wire) wire { return graph })).bytes(7)
 	if _, err := infer.Parse("ambiguous.onnx", data); err == nil || !strings.Contains(err.Error(), "found field 7 of the model twice") {
 		t.Errorf("two graphs: found %v", err)
+	}
+}
+
+// Every node makes 64 MiB of a constant of 1 MiB, and OpenCV keeps what the first has made: twenty want more than reading may take.
+func TestFoldedConstants(t *testing.T) {
+	row := wire{}.integer(1, 1).integer(1, 1<<18).integer(2, 1).bytes(8, 'r').bytes(9, make([]byte, 1<<20)...)
+	join := wire{}.bytes(2, 'c').bytes(4, []byte("Concat")...)
+	for range 64 {
+		join = join.bytes(1, 'r')
+	}
+	for times, want := range map[int]string{1: "<nil>", 20: "reading the graph would take more than 1 GiB of memory"} {
+		data := withGraph(t, func(graph wire) wire {
+			graph = graph.bytes(5, row...)
+			for range times {
+				graph = graph.bytes(1, join...)
+			}
+			return graph
+		})
+		if _, err := infer.Parse("folded.onnx", data); !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("%d nodes: found %v, expected %s", times, err, want)
+		}
+	}
+}
+
+// Operators of which a few bytes are as much as they say are refused, however little they say.
+func TestUnboundedOperators(t *testing.T) {
+	for _, op := range []string{"ConstantFill", "ConstantOfShape", "Expand"} {
+		size := wire{}.integer(1, 2).integer(2, 7).bytes(8, 's').bytes(7, 1, 2)
+		node := wire{}.bytes(1, 's').bytes(1, 's').bytes(2, 'c').bytes(4, []byte(op)...)
+		data := withGraph(t, func(graph wire) wire { return graph.bytes(5, size...).bytes(1, node...) })
+		if _, err := infer.Parse("unbounded.onnx", data); err == nil || !strings.Contains(err.Error(), "found the operator "+op) {
+			t.Errorf("found %v, expected %s to be refused", err, op)
+		}
 	}
 }
 
