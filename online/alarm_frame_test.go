@@ -138,13 +138,13 @@ func TestTrajectoryBeginsElsewhere(t *testing.T) {
 			seen[k].Trajectory++
 			c.spoil(&seen[k])
 		}
-		dst := feed(t, e, seen[:1000])
+		feed(t, e, seen[:1000])
 		before := e.banks[0].n
-		dst = feed(t, e, seen[1000:1000+c.held+1])
+		dst := feed(t, e, seen[1000:1000+c.held+1])
 		if dst.SDE.Held != c.held || e.banks[0].n != before {
 			t.Errorf("%s: %d frames held and %g transitions learnt, expected %d and none", name, dst.SDE.Held, e.banks[0].n-before, c.held)
 		}
-		if dst = feed(t, e, seen[1001+c.held:1002+c.held]); name == "elsewhere" && e.banks[0].n != before+1 {
+		if feed(t, e, seen[1001+c.held:1002+c.held]); name == "elsewhere" && e.banks[0].n != before+1 {
 			t.Errorf("%s: the frame after those held is not learnt from", name)
 		}
 	}
