@@ -17,7 +17,10 @@ func restore(e *online.Estimator, path string) (from string, err error) {
 	}
 	f, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return "", nil
+		if err = writable(path); err != nil {
+			err = fmt.Errorf("online.state, or --state: %w", err)
+		}
+		return "", err
 	}
 	if err != nil {
 		return "", fmt.Errorf("online.state: %w: give a file that can be read and written", err)

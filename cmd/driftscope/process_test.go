@@ -127,6 +127,7 @@ func TestMistakes(t *testing.T) {
 		{"stream of all", []string{"run", "sim:molecule", "--stream", ">"}, 2, `stream: found ">"`},
 		{"stream with a space", []string{"run", "sim:molecule", "--stream", "a b"}, 2, `stream: found "a b"`},
 		{"stream with a line", []string{"run", "sim:molecule", "--stream", "a\r\nPUB x 0"}, 2, `stream: found "a\r\nPUB x 0"`},
+		{"state in no folder", []string{"run", "sim:molecule", "--frames", "5", "--nats", "off", "--no-status", "--state", "nodir/law"}, 2, "--state: nodir/law: no file can be made there"},
 		{"wildcard in a file", []string{"run", "wild.yaml"}, 2, `stream: found "*"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -45,6 +46,15 @@ func (b *bar) finish() {
 // say and warn tell the user something on standard error, one line each.
 func say(format string, args ...any)  { fmt.Fprintf(os.Stderr, format+"\n", args...) }
 func warn(format string, args ...any) { fmt.Fprintf(os.Stderr, "warning: "+format+"\n", args...) }
+
+// writable finds before the work whether writeFile could write path after it.
+func writable(path string) error {
+	tmp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".tmp*")
+	if err != nil {
+		return fmt.Errorf("%s: no file can be made there: %w: give one in a folder that is there and can be written to", path, errors.Unwrap(err)) // without the temporary name
+	}
+	return errors.Join(tmp.Close(), os.Remove(tmp.Name()))
+}
 
 // writeFile writes to a temporary file beside path and renames it.
 func writeFile(path string, data []byte) error {
