@@ -147,6 +147,10 @@ func (c *pretrainCmd) check() (frames span, err error) {
 		err = errors.New("--from: pictures are prepared as the model wants them: leave --crop and --clahe out")
 	case c.From != "" && (c.Restarts > 1 || c.Redraw > 0):
 		err = errors.New("--from: a model is continued in one run, and its latents are kept: leave --restarts and --redraw out")
+	default:
+		if err = writable(c.Out); err != nil {
+			err = fmt.Errorf("--out %w", err)
+		}
 	}
 	if err != nil {
 		return frames, usage(err)
