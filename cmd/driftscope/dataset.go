@@ -17,7 +17,7 @@ type dataset []*recording
 
 // openDataset understands what a person types. A span of frames has no meaning over several recordings.
 func openDataset(args []string, dt, fps float64, assets string, s span) (dataset, error) {
-	if all, _ := parseSpan(""); len(args) > 1 && s != all {
+	if len(args) > 1 && s != (span{0, math.MaxUint64}) {
 		return nil, usage(fmt.Errorf("--train-frames %s: %d recordings were given, a span is of one: leave it out or give one recording", s, len(args)))
 	}
 	var d dataset

@@ -56,7 +56,10 @@ type evaluation struct {
 
 // Run prints one JSON object on standard output.
 func (c *evalCmd) Run(ctx context.Context) error {
-	frames, err := parseSpan(c.Frames)
+	if c.FitFrames != "" && c.Align != "affine" {
+		return usage(fmt.Errorf("--fit-frames %s: is of --align affine, and this is %s: add that or leave --fit-frames out", c.FitFrames, c.Align))
+	}
+	frames, err := parseSpan("--frames", c.Frames)
 	if err != nil {
 		return err
 	}
@@ -64,7 +67,7 @@ func (c *evalCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return usage(err)
 	}
-	fit, err := parseSpan(c.fitFrames(&model.Card))
+	fit, err := parseSpan("--fit-frames", c.fitFrames(&model.Card))
 	if err != nil {
 		return err
 	}
@@ -77,7 +80,7 @@ func (c *evalCmd) Run(ctx context.Context) error {
 		return err
 	}
 	if n := len(films(seen.trajectory)); n > 1 && movesWithFilm(model.Card.Preprocess) {
-		warn("%s has %d trajectories, and %s sees each around a centre of its own, where one map is laid over all: judge them one by one, with --fit-frames and --frames inside one", c.Video, n, c.Model)
+		warn("%s has %d trajectories, and %s sees each around a centre of its own, where one map is laid over all: judge them one by one, with --frames inside one, and --fit-frames with --align affine", c.Video, n, c.Model)
 	}
 	truth, err := c.readTruth(ctx, rec, seen)
 	if err != nil {

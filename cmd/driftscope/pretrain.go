@@ -155,7 +155,7 @@ func (c *pretrainCmd) check() (frames span, err error) {
 	if err != nil {
 		return frames, usage(err)
 	}
-	return parseSpan(c.TrainFrames)
+	return parseSpan("--train-frames", c.TrainFrames)
 }
 
 // origin reads the model to continue, nil where there is none.

@@ -80,13 +80,13 @@ func TestParseSpan(t *testing.T) {
 	for text, want := range map[string]span{
 		"": {0, math.MaxUint64}, "0:80": {0, 80}, ":5": {0, 5}, "7:": {7, math.MaxUint64},
 	} {
-		if got, err := parseSpan(text); err != nil || got != want {
+		if got, err := parseSpan("--frames", text); err != nil || got != want {
 			t.Errorf("%q: %v, %v", text, got, err)
 		}
 	}
 	for _, text := range []string{"80", "8:8", "9:3", "a:b", "-1:4", "1:2:3"} {
-		if _, err := parseSpan(text); err == nil || exitStatus(err) != 2 {
-			t.Errorf("%q: %v, a usage error expected", text, err)
+		if _, err := parseSpan("--frames", text); err == nil || exitStatus(err) != 2 || !strings.HasPrefix(err.Error(), "--frames ") {
+			t.Errorf("%q: %v, a usage error of --frames expected", text, err)
 		}
 	}
 }

@@ -181,7 +181,8 @@ func decoder(kind string, options map[string]any) func(any) error {
 // span is a range of frame numbers A:B, B not included; either may be left out.
 type span struct{ from, to uint64 }
 
-func parseSpan(text string) (span, error) {
+// parseSpan reads what a flag was given; nothing is every frame.
+func parseSpan(flag, text string) (span, error) {
 	s := span{0, math.MaxUint64}
 	if text == "" {
 		return s, nil
@@ -195,7 +196,7 @@ func parseSpan(text string) (span, error) {
 		s.to, err = strconv.ParseUint(b, 10, 63)
 	}
 	if !ok || err != nil || s.from >= s.to {
-		return s, usage(fmt.Errorf("frames %q: expected A:B with A < B, such as 0:80 or 80:100", text))
+		return s, usage(fmt.Errorf("%s %q: expected A:B with A < B, such as 0:80 or 80:100", flag, text))
 	}
 	return s, nil
 }
