@@ -28,8 +28,8 @@ type evalCmd struct {
 	Frames    string  `help:"Frames to judge on, A:B." placeholder:"A:B"`
 	FitFrames string  `help:"Frames to fit an affine map on, A:B; the frames the model was trained on unless given." placeholder:"A:B"`
 	Baseline  string  `enum:"registration," default:"" help:"registration: also judge displacements from frame to frame, beside those that phase correlation finds." placeholder:"NAME"`
-	DT        float64 `name:"dt" help:"Seconds between frames, where the recording does not say." placeholder:"S"`
-	FPS       float64 `name:"fps" help:"Frames a second, where the recording does not say."`
+	DT        float64 `name:"dt" help:"Seconds between frames, whatever the recording says." placeholder:"S"`
+	FPS       float64 `name:"fps" help:"Frames a second, whatever the recording says."`
 	Assets    string  `help:"A folder with the pictures that a sim:NAME draws, as simulate takes it." placeholder:"DIR" type:"path"`
 }
 

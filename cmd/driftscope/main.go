@@ -3,10 +3,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -47,7 +49,7 @@ func execute(ctx context.Context, args []string) (status int) {
 		}
 	}()
 	exited := -1
-	parser, err := kong.New(&commands{}, kong.Name("driftscope"), kong.UsageOnError(), kong.Exit(func(code int) { exited = code }),
+	parser, err := kong.New(&commands{}, kong.Name("driftscope"), kong.UsageOnError(), kong.Exit(func(code int) { exited = code }), kong.ValueFormatter(withDefault),
 		kong.Description("Follow a microscope's feed in latent coordinates and publish them with their law of motion."),
 		kong.BindTo(ctx, (*context.Context)(nil)))
 	if err != nil {
@@ -59,10 +61,28 @@ func execute(ctx context.Context, args []string) (status int) {
 		return exited
 	}
 	if err != nil {
-		err = usage(fmt.Errorf("%w: driftscope --help lists what can be given", err))
+		err = usage(fmt.Errorf("%w: %s --help lists what can be given", err, mistaken(err)))
 	} else {
 		err = command.Run()
 	}
 	report(err)
 	return exitStatus(err)
+}
+
+// mistaken is the command that was used wrongly, as it was typed, as far as it is known.
+func mistaken(err error) string {
+	var at *kong.ParseError
+	if errors.As(err, &at) && at.Context.Selected() != nil {
+		return at.Context.Selected().FullPath()
+	}
+	return "driftscope"
+}
+
+// withDefault is a flag's help, with the default that kong leaves out where there is a placeholder.
+func withDefault(v *kong.Value) string {
+	help := kong.DefaultHelpValueFormatter(v)
+	if v.Flag == nil || v.Flag.PlaceHolder == "" || v.Default == "" {
+		return help
+	}
+	return strings.TrimSuffix(help, ".") + "; " + v.Default + " unless given."
 }

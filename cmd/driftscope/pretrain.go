@@ -18,7 +18,7 @@ import (
 // pretrainCmd learns an encoder from recordings.
 type pretrainCmd struct {
 	Source      []string `arg:"" help:"The recordings to learn from, one or several of one kind: a video, a folder or glob of pictures, a TIFF, a FITS cube or sim:NAME."`
-	Latent      string   `help:"Latent dimension, or auto: as few as draw the held-out pictures, by trial; that of --from where it is given." placeholder:"D"`
+	Latent      string   `help:"Latent dimension, or auto: as few as draw the held-out pictures, by trial. Required without --from, which has its own." placeholder:"D"`
 	Out         string   `required:"" help:"Where to write the model; a report goes beside it, as .html." placeholder:"MODEL.onnx"`
 	From        string   `help:"Continue from this model, or embedded:molecule, in one run, with its own preprocessing." placeholder:"MODEL.onnx"`
 	TrainFrames string   `name:"train-frames" help:"Frames of a single recording to learn from, A:B; the rest is kept for eval." placeholder:"A:B"`
@@ -32,7 +32,7 @@ type pretrainCmd struct {
 	Rate        float64  `help:"Adam's rate at its peak."`
 	Restarts    int      `help:"Runs from other first weights, 4 unless given, 1 with --from; all go a third of the way, the two best by held-out loss go on." placeholder:"N"`
 	Patience    int      `help:"Looks at the held-out frames without gain before stopping; 0 is never."`
-	Posterior   string   `enum:"diagonal,cholesky," default:"" help:"The encoder's covariance: ${enum}; the recipe's unless given." placeholder:"FORM"`
+	Posterior   string   `enum:"diagonal,cholesky," default:"" help:"The encoder's covariance, diagonal or cholesky; the recipe's unless given." placeholder:"FORM"`
 	Diffusion   string   `enum:"profiled,diagonal,isotropic" default:"profiled" help:"Sigma during training: at its maximum of likelihood, or learnt: ${enum}."`
 	L1          float64  `name:"l1" help:"Penalty on the picture's motion a latent dimension, nats."`
 	Nu          float64  `help:"Precision of a Gaussian prior on the latents."`
@@ -40,8 +40,8 @@ type pretrainCmd struct {
 	Clock       bool     `help:"Let the drift, and the encoder's last layer, depend on the time since the recording began."`
 	Sleep       int      `help:"Steps of the encoder alone on frames that the decoder moved, in the end; half of --steps unless given, negative is none." placeholder:"N"`
 	Redraw      int      `help:"Steps of the decoder alone after that, once the latents were found anew among the features learnt; as --sleep, none with --from." placeholder:"N"`
-	DT          float64  `name:"dt" help:"Seconds between frames, where the recording does not say." placeholder:"S"`
-	FPS         float64  `name:"fps" help:"Frames a second, where the recording does not say."`
+	DT          float64  `name:"dt" help:"Seconds between frames, whatever the recording says." placeholder:"S"`
+	FPS         float64  `name:"fps" help:"Frames a second, whatever the recording says."`
 	Assets      string   `help:"A folder with the pictures that a sim:NAME draws, as simulate takes it." placeholder:"DIR" type:"path"`
 }
 

@@ -21,8 +21,8 @@ type probeCmd struct {
 	Frames int     `default:"500" help:"Frames to look at, at most."`
 	Out    string  `help:"Write a picture of the first frame, preview.png, and a configuration to start from, stream.yaml, into this folder." placeholder:"DIR"`
 	JSON   bool    `name:"json" help:"Print one JSON object."`
-	DT     float64 `name:"dt" help:"Seconds between frames, where the source does not say." placeholder:"S"`
-	FPS    float64 `name:"fps" help:"Frames a second, where the source does not say."`
+	DT     float64 `name:"dt" help:"Seconds between frames, whatever the source says." placeholder:"S"`
+	FPS    float64 `name:"fps" help:"Frames a second, whatever the source says."`
 }
 
 // maxProbe bounds --frames: the range of float pictures is kept in memory, a few values a frame.

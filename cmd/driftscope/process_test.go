@@ -99,7 +99,7 @@ func TestMistakes(t *testing.T) {
 		want   string
 	}{
 		{"unknown command", []string{"fly"}, 2, "--help"},
-		{"unknown flag", []string{"run", "sim:molecule", "--fly"}, 2, "--fly"},
+		{"unknown flag", []string{"run", "sim:molecule", "--fly"}, 2, ": driftscope run --help lists"},
 		{"unknown key", []string{"run", "unknown.yaml"}, 2, `unknown.yaml:2: unknown key "nats.prot"`},
 		{"no such file", []string{"run", "none.yaml"}, 2, "none.yaml: cannot be opened"},
 		{"unknown source", []string{"lint", "nosuch.yaml"}, 2, `"telescope" is not known`},
@@ -151,6 +151,15 @@ func TestHelp(t *testing.T) {
 	}
 	if o.status != 0 {
 		t.Errorf("status %d", o.status)
+	}
+	for name, want := range map[string]string{
+		"simulate": "How many frames; 1000 unless given.",
+		"watch":    "nats://127.0.0.1:4222 unless given.",
+		"pretrain": "The encoder's covariance, diagonal or cholesky; the recipe's unless given.",
+	} {
+		if help := strings.Join(strings.Fields(drive(t, t.TempDir(), name, "--help").out), " "); !strings.Contains(help, want) {
+			t.Errorf("%s --help: no %q in\n%s", name, want, help)
+		}
 	}
 }
 

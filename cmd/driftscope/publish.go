@@ -25,8 +25,8 @@ type publishCmd struct {
 	Subject string  `required:"" help:"The subject to publish on, one a publisher." placeholder:"SUBJECT"`
 	URL     string  `name:"url" default:"nats://127.0.0.1:4222" help:"The server." placeholder:"URL"`
 	Creds   string  `help:"Credentials for that server." placeholder:"FILE.creds"`
-	DT      float64 `name:"dt" help:"Seconds between frames, where the source does not say." placeholder:"S"`
-	FPS     float64 `name:"fps" help:"Frames a second, where the source does not say."`
+	DT      float64 `name:"dt" help:"Seconds between frames, whatever the source says." placeholder:"S"`
+	FPS     float64 `name:"fps" help:"Frames a second, whatever the source says."`
 	Rate    string  `enum:"realtime,fastest" default:"realtime" help:"How a recording is paced: ${enum} (realtime follows the times of its frames)."`
 	PNG     bool    `name:"png" help:"Compress the frames."`
 }

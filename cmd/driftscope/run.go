@@ -19,8 +19,8 @@ type runCmd struct {
 	Sources   []string      `arg:"" name:"source" help:"sim:NAME, a camera (driftscope sources), nats:SUBJECT, a video, a folder or glob of pictures, a TIFF, an NDTiff folder, a FITS cube, or a configuration that ends in .yaml; several run side by side."`
 	Model     string        `help:"The encoder: a model file, embedded:NAME, or nats:NAME, one that the NATS server keeps." placeholder:"MODEL.onnx"`
 	Frames    uint64        `help:"Stop after this many frames." placeholder:"N"`
-	DT        float64       `name:"dt" help:"Seconds between frames, where the source does not say." placeholder:"S"`
-	FPS       float64       `name:"fps" help:"Frames a second, where the source does not say."`
+	DT        float64       `name:"dt" help:"Seconds between frames, whatever the source says." placeholder:"S"`
+	FPS       float64       `name:"fps" help:"Frames a second, whatever the source says."`
 	Follow    bool          `help:"The recording is still being written: wait for more where it ends, until Ctrl-C."`
 	UntilIdle time.Duration `help:"With --follow: the recording has ended when nothing came for so long, such as 30s." placeholder:"TIME"`
 	NATS      string        `name:"nats" help:"Where to publish: embedded, off, nats://host:port or context:NAME." placeholder:"URL"`
