@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
+	"driftscope/internal/bus"
 )
 
 // usageError marks an error as the user's: a wrong flag or configuration, found before anything ran.
@@ -26,7 +28,7 @@ func exitStatus(err error) int {
 	switch {
 	case err == nil:
 		return 0
-	case errors.As(err, &u):
+	case errors.As(err, &u), errors.Is(err, bus.ErrOptions):
 		return 2
 	}
 	return 1

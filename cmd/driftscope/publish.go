@@ -44,6 +44,9 @@ func (c *publishCmd) Run(ctx context.Context) error {
 	if c.URL == bus.Embedded {
 		return usage(errors.New("--url: embedded is the server inside a run: give its address, " + ingest.DefaultNATS + " unless the run said otherwise"))
 	}
+	if _, err := ingest.NewPublisher(nil, c.Subject, c.PNG); err != nil { // before a server is looked for
+		return usage(fmt.Errorf("--%w", err))
+	}
 	conn, err := bus.Connect(ctx, bus.Options{URL: c.URL, Credentials: c.Creds, Name: "driftscope publish", Patience: ingest.FramePatience})
 	if errors.Is(err, bus.ErrNoServer) {
 		return fmt.Errorf("%s: %w: start it, or driftscope run, or give --url", bus.Redacted(c.URL), bus.ErrNoServer)

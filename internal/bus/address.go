@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -13,24 +14,22 @@ var schemes = []string{"nats", "tls", "ws", "wss"}
 // maxServers is how many addresses of one cluster are tried.
 const maxServers = 16
 
-// parseURL accepts what nats.go can dial: one address, or several with commas between. shown is the same without secrets.
-func parseURL(at string) (shown string, err error) {
+// checkURL accepts what nats.go can dial: one address, or several with commas between.
+func checkURL(at string) error {
 	addresses := strings.Split(at, ",")
 	if len(addresses) > maxServers {
-		return "", fmt.Errorf("nats: found %d addresses, expected at most %d: the servers of a cluster tell of each other", len(addresses), maxServers)
+		return fmt.Errorf("nats: found %d addresses, expected at most %d: the servers of a cluster tell of each other", len(addresses), maxServers)
 	}
-	for i, address := range addresses {
+	for _, address := range addresses {
 		u, err := url.Parse(strings.TrimSpace(address))
-		if err != nil || u.Host == "" || !slices.Contains(schemes, u.Scheme) {
-			found := "an address that cannot be read"
-			if err == nil {
-				found = fmt.Sprintf("%q", redacted(u))
-			}
-			return "", fmt.Errorf("nats: found %s, expected embedded, off, context:NAME or nats://host:port", found)
+		if err != nil {
+			return errors.New("nats: found an address that cannot be read, expected nats://host:port or context:NAME")
 		}
-		addresses[i] = redacted(u)
+		if u.Host == "" || !slices.Contains(schemes, u.Scheme) {
+			return fmt.Errorf("nats: found %q, expected nats://host:port or context:NAME", redacted(u))
+		}
 	}
-	return strings.Join(addresses, ","), nil
+	return nil
 }
 
 // redacted is u without its password or token: a name that stands alone before the host is a token.

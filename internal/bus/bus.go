@@ -33,8 +33,18 @@ const (
 	blocking     = time.Second / 4 // for the socket to take more, unless Options say otherwise
 )
 
-// ErrNoServer is returned by Connect when nothing answers at the URL.
-var ErrNoServer = errors.New("no NATS server answers")
+var (
+	// ErrNoServer is returned by Connect when nothing answers at the URL.
+	ErrNoServer = errors.New("no NATS server answers")
+	// ErrOptions is what Connect's error is where the options are at fault, whatever answers.
+	ErrOptions = errors.New("wrong NATS options")
+)
+
+// wrongOptions is an ErrOptions that says what is wrong.
+type wrongOptions struct{ error }
+
+func (e wrongOptions) Unwrap() error   { return e.error }
+func (wrongOptions) Is(err error) bool { return err == ErrOptions }
 
 // Options says where the bus is. Host and Port are for the embedded server, files for any other.
 type Options struct {
@@ -77,8 +87,9 @@ type Conn struct {
 
 // Connect starts the embedded server, or finds the one at o.URL: ErrNoServer after 5 s, or when ctx ends.
 func Connect(ctx context.Context, o Options) (*Conn, error) {
-	if _, err := NewSubject(o.Prefix, o.Site, "stream"); err != nil {
-		return nil, err
+	access, err := o.check()
+	if err != nil {
+		return nil, wrongOptions{err}
 	}
 	if o.Name == "" {
 		o.Name = "driftscope"
@@ -88,18 +99,6 @@ func Connect(ctx context.Context, o Options) (*Conn, error) {
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
-	}
-	if err := o.fromContext(); err != nil {
-		return nil, err
-	}
-	access, err := o.access()
-	if err != nil {
-		return nil, err
-	}
-	if o.WebSocket != "" {
-		if err := checkWebSocket(o.WebSocket); err != nil {
-			return nil, err
-		}
 	}
 	c := &Conn{prefix: o.Prefix, site: o.Site, webSocket: o.WebSocket, closed: make(chan struct{})}
 	at := o.URL
@@ -113,13 +112,32 @@ func Connect(ctx context.Context, o Options) (*Conn, error) {
 			c.webSocket = s.WebsocketURL()
 		}
 	}
-	if c.url, err = parseURL(at); err != nil {
-		return nil, err
-	}
+	c.url = Redacted(at)
 	if err := c.dial(ctx, at, o, access); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
+}
+
+// check takes in the context that the URL names, refuses what is wrong before anything is dialled, and gives what lets the connection in.
+func (o *Options) check() ([]nats.Option, error) {
+	if _, err := NewSubject(o.Prefix, o.Site, "stream"); err != nil {
+		return nil, err
+	}
+	if err := o.fromContext(); err != nil {
+		return nil, err
+	}
+	if o.URL != Embedded {
+		if err := checkURL(o.URL); err != nil {
+			return nil, err
+		}
+	}
+	if o.WebSocket != "" {
+		if err := checkWebSocket(o.WebSocket); err != nil {
+			return nil, err
+		}
+	}
+	return o.access()
 }
 
 // dial connects, trying again until firstConnect has passed.
