@@ -36,6 +36,7 @@ type findings struct {
 	Stored   string   `json:"compression,omitempty"` // as the file has them; empty where that is not known
 	Warnings []string `json:"warnings"`
 
+	source  string    // as a person would type it
 	counts  []uint64  // one bin a count of an integer pixel
 	sample  []float64 // of float pixels
 	times   []float64 // seconds
@@ -109,7 +110,7 @@ func (p *findings) values(m *gocv.Mat, depth gocv.MatType) error {
 // finish sums up. source is still open.
 func (p *findings) finish(source pipeline.Source) (*findings, error) {
 	if p.Frames == 0 {
-		return nil, errors.New("no frame could be read: check that it is the right file")
+		return nil, fmt.Errorf("no frame of %s could be read: check that it is there and the right one", p.source)
 	}
 	if p.Min > p.Max {
 		return nil, errors.New("not one pixel is a finite number: check that it is the right file")

@@ -84,7 +84,7 @@ func probe(ctx context.Context, component config.Component, limit int) (_ *findi
 	if err := source.Open(ctx); err != nil {
 		return nil, err
 	}
-	found := &findings{Kind: component.Kind}
+	found := &findings{Kind: component.Kind, source: sourceName(component)}
 	defer func() {
 		if err != nil {
 			found.close()

@@ -89,6 +89,7 @@ func TestMistakes(t *testing.T) {
 	write("option.yaml", "source: {sim: {name: molecule, sede: 1}}\n")
 	write("wild.yaml", "stream: \"*\"\nsource: sim\n")
 	write("step.yaml", "source: {sim: {name: molecule}}\npreprocess: [{clahe: {}}]\n")
+	write("gone.yaml", "source: {directory: {path: gone, follow: true, until_idle: 100ms}}\nnats: {url: off}\n")
 	write("text.tif", "this is no picture\n")
 	write("empty.tif", "")
 	write("notes.onnx", "this is no model\n")
@@ -102,6 +103,7 @@ func TestMistakes(t *testing.T) {
 		{"unknown flag", []string{"run", "sim:molecule", "--fly"}, 2, ": driftscope run --help lists"},
 		{"unknown key", []string{"run", "unknown.yaml"}, 2, `unknown.yaml:2: unknown key "nats.prot"`},
 		{"no such file", []string{"run", "none.yaml"}, 2, "none.yaml: cannot be opened"},
+		{"nothing to follow", []string{"run", "gone.yaml"}, 1, "no frame of gone could be read"},
 		{"unknown source", []string{"lint", "nosuch.yaml"}, 2, `"telescope" is not known`},
 		{"unknown option", []string{"lint", "option.yaml"}, 2, `option.yaml:1: unknown key "source.sim.sede"`},
 		{"other steps", []string{"lint", "step.yaml"}, 2, "the model was trained with"},
