@@ -106,8 +106,8 @@ func (r *roi) Apply(_ context.Context, f *frame.Frame) error {
 	m := f.Mat()
 	r.picture = image.Rect(0, 0, m.Cols(), m.Rows())
 	if !r.region.In(r.picture) {
-		return complain("roi", f, "the region x %d to %d, y %d to %d does not lie in the frame of %dx%d pixels: move or shrink it",
-			r.region.Min.X, r.region.Max.X, r.region.Min.Y, r.region.Max.Y, r.picture.Max.X, r.picture.Max.Y)
+		return complain("roi", f, "the region x %d to %d, y %d to %d does not lie in the frame of %dx%d pixels, it needs %dx%d: train a model on frames like this one, or leave them out",
+			r.region.Min.X, r.region.Max.X, r.region.Min.Y, r.region.Max.Y, r.picture.Max.X, r.picture.Max.Y, r.region.Max.X, r.region.Max.Y)
 	}
 	r.show(f)
 	part := m.Region(r.region)
