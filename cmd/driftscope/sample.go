@@ -125,7 +125,7 @@ func (c *sampleCmd) check() (ends []uint64, err error) {
 	if c.Frames < 2 || c.Frames > sim.MaxFrames {
 		return nil, fmt.Errorf("--frames: found %d, expected 2 to %d", c.Frames, sim.MaxFrames)
 	}
-	return ends, nil
+	return ends, vacant(c.Out)
 }
 
 // brownian is --bridge's word for no drift.

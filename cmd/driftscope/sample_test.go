@@ -165,6 +165,7 @@ func TestSampleMistakes(t *testing.T) {
 		"gave 3 frames and no frame 7":            {"--video", "three", "--start", "7"},
 		"values are drawn, ask for fewer":         {"--video", "three", "--between", "0,2", "--frames", "1000000"},
 		"--bridge must be one of":                 {"--bridge", "golden"},
+		"three is not empty":                      {"--out", "three"},
 		"none.onnx":                               {"--model", "none.onnx"},
 		"three is a recording, only a simulation": {"--video", "three", "--start", "0", "--assets", "."},
 	} {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -31,6 +32,9 @@ func (c *simulateCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return usage(err)
 	}
+	if err := vacant(c.Out); err != nil {
+		return usage(err)
+	}
 	if err := scene.Record(ctx, c.Out); err != nil {
 		return err
 	}
@@ -40,4 +44,18 @@ func (c *simulateCmd) Run(ctx context.Context) error {
 	}
 	_, err = fmt.Fprintln(os.Stdout, line)
 	return err
+}
+
+// vacant refuses what --out cannot be: anything but a folder that is new or empty.
+func vacant(folder string) error {
+	entries, err := os.ReadDir(folder)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("--out: %w: give an empty or a new folder", err)
+	case len(entries) > 0:
+		return fmt.Errorf("--out: %s is not empty (it holds %s): give an empty or a new folder", folder, entries[0].Name())
+	}
+	return nil
 }

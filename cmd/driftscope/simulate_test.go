@@ -23,7 +23,7 @@ func TestSimulate(t *testing.T) {
 			t.Errorf("%s has %d lines; want %d", file, got, rows)
 		}
 	}
-	if err := command.Run(context.Background()); err == nil || !strings.Contains(err.Error(), "is not empty") {
+	if err := command.Run(context.Background()); exitStatus(err) != 2 || !strings.Contains(err.Error(), "is not empty") {
 		t.Errorf("a second run into the same folder: %v", err)
 	}
 }
