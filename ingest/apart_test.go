@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -292,6 +293,29 @@ func TestApartKilled(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+	}
+}
+
+// TestApartThread: a child outlives the thread that opened its source.
+func TestApartThread(t *testing.T) {
+	s := newRecording(t, "trial", "{frames: 3, every: 100ms}")
+	defer s.Close()
+	opened := make(chan error)
+	var open func()
+	open = func() {
+		runtime.LockOSThread() // and never unlocked: the thread ends with its goroutine, all but the first
+		if syscall.Gettid() == syscall.Getpid() {
+			go open()
+			return
+		}
+		opened <- s.Open(context.Background())
+	}
+	go open()
+	if err := <-opened; err != nil {
+		t.Fatal(err)
+	}
+	if frames, _ := readAll(t, s); len(frames) != 3 {
+		t.Errorf("%d frames, 3 expected", len(frames))
 	}
 }
 

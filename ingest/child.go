@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -57,21 +58,33 @@ func startChild(o order) (*child, error) {
 	c.process.SysProcAttr = alone()
 	c.process.Env = append(os.Environ(), "GOTRACEBACK=none") // last words are a line, not the stacks of every thread
 	if c.input, err = c.process.StdinPipe(); err == nil {
-		err = c.process.Start()
+		started := make(chan error)
+		go c.run(started)
+		err = <-started
 	}
 	if err != nil {
 		frames.Close()
 		return nil, err
 	}
-	go func() {
-		c.state = c.process.Wait()
-		close(c.gone)
-	}()
 	if _, err := c.input.Write(append(line, '\n')); err != nil {
 		c.kill()
 		return nil, fmt.Errorf("%s", c.fate())
 	}
 	return c, nil
+}
+
+// run starts the process and reaps it, all on one thread: the system takes the end of the thread that started a child for its parent's
+// (golang/go#27505).
+func (c *child) run(started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := c.process.Start()
+	started <- err
+	if err != nil {
+		return
+	}
+	c.state = c.process.Wait()
+	close(c.gone)
 }
 
 // ask lets the child send one frame more.
