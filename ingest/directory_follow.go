@@ -28,7 +28,7 @@ type growingFolder struct {
 	clock
 	tail
 	*arrivals
-	last  string // that was taken from the arrivals
+	last  string // that was given or told, be it in part
 	ended bool   // nothing came for too long
 
 	reader pictureReader
@@ -88,7 +88,13 @@ func (s *growingFolder) first() (*frame.Frame, error) {
 			s.pop()
 			return nil, s.skip("late_file", fmt.Errorf("%s came after %s, which is behind it: number the pictures in the order in which they are written", path, s.last))
 		}
+		if s.file != nil && s.file.Name() != path { // which has given nothing
+			s.leave()
+		}
 		mat, err := s.try(path)
+		if err != tiff.ErrPending {
+			s.last = path
+		}
 		var damaged *tiff.PageError
 		switch {
 		case err == nil:
@@ -115,8 +121,12 @@ func (s *growingFolder) give(mat gocv.Mat, path string) (*frame.Frame, error) {
 
 // drop is done with the first arrival.
 func (s *growingFolder) drop() {
-	s.last = s.waiting[0]
 	s.pop()
+	s.leave()
+}
+
+// leave forgets how far the arrival that was tried last had come.
+func (s *growingFolder) leave() {
 	s.rests = time.Time{}
 	s.closeFile()
 }

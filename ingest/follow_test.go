@@ -269,6 +269,51 @@ func TestFollowFolder(t *testing.T) {
 	}
 }
 
+// TestFollowFolderOpen: a picture that comes late is told also while the TIFF behind it may have more pages; where that has given none, it is
+// in time.
+func TestFollowFolderOpen(t *testing.T) {
+	dir := t.TempDir()
+	picture := func(n int) string { return filepath.Join(dir, fmt.Sprintf("f%d.tif", n)) }
+	shot := func(n int) []byte { return encodeTIFF(t, page(8, 8, 1, tiff.Uint8, byte(n))) }
+	s := follow(t, "directory", dir, "3s")
+	next := func() (float64, string) {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second/2)
+		defer cancel()
+		f, err := s.Read(ctx)
+		var skip *pipeline.ErrSkip
+		if errors.As(err, &skip) {
+			return 0, skip.Cause
+		}
+		if err != nil {
+			return 0, err.Error()
+		}
+		defer f.Close()
+		return look(t, f).corner[0], ""
+	}
+	for i, step := range []struct {
+		write []int
+		torn  int // half of it is written
+		value float64
+		cause string
+	}{
+		{torn: 10, cause: context.DeadlineExceeded.Error()}, // opened
+		{write: []int{9}, value: 9},
+		{write: []int{10}, value: 10},
+		{write: []int{8, 11}, cause: "late_file"},
+		{value: 11},
+	} {
+		for _, n := range step.write {
+			write(t, picture(n), shot(n))
+		}
+		if half := shot(step.torn); step.torn > 0 {
+			write(t, picture(step.torn), half[:len(half)/2])
+		}
+		if value, cause := next(); value != step.value || cause != step.cause {
+			t.Errorf("picture %d is %v %q, %v %q expected", i, value, cause, step.value, step.cause)
+		}
+	}
+}
+
 // TestArrivalsUntold: where the system gives no notices, the listings find each picture once.
 func TestArrivalsUntold(t *testing.T) {
 	dir := t.TempDir()
