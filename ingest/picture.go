@@ -107,19 +107,45 @@ func checkSize(width, height int) error {
 	return nil
 }
 
-// endsWhole looks for a JPEG's end marker, FF D9, or a PNG's last chunk near the end, and compares a BMP with the length in its header.
-// Within compressed data FF is never followed by D9 (ITU-T T.81, B.1.1.5). The libraries fill what is missing with grey, or complain on
-// standard error whenever a picture is tried that is still being written.
+// endsWhole follows a JPEG to its end marker, looks for a PNG's last chunk near the end, and compares a BMP with the pixels that its header,
+// which was read without an error, has it hold. The libraries fill what is missing with grey, or complain on standard error whenever a
+// picture is tried that is still being written.
 func endsWhole(data []byte, format string) bool {
 	const trailer = 4096 // that some cameras leave behind the end
-	last := data[max(0, len(data)-trailer):]
 	switch format {
 	case "jpeg":
-		return bytes.Contains(last, []byte{0xff, 0xd9})
+		return endsJPEG(data)
 	case "png":
-		return bytes.Contains(last, []byte("IEND\xae\x42\x60\x82"))
+		return bytes.Contains(data[max(0, len(data)-trailer):], []byte("IEND\xae\x42\x60\x82"))
+	case "bmp":
+		le := binary.LittleEndian
+		width, height, bits := int64(le.Uint32(data[18:])), int64(int32(le.Uint32(data[22:]))), int64(le.Uint16(data[28:]))
+		row := (width*bits + 31) / 32 * 4
+		return int64(le.Uint32(data[10:]))+row*max(height, -height) <= int64(len(data))
 	}
-	return len(data) >= 6 && uint64(binary.LittleEndian.Uint32(data[2:])) <= uint64(len(data))
+	return true // OpenCV will say: other packages know more formats
+}
+
+// endsJPEG passes over the segments and what they compress, where FF is followed by 0 or a restart (ITU-T T.81, B.1.1). A thumbnail in a
+// segment has an end of its own.
+func endsJPEG(data []byte) bool {
+	for {
+		i := bytes.IndexByte(data, 0xff)
+		if i < 0 || i+1 == len(data) {
+			return false
+		}
+		data = data[i+1:]
+		switch marker := data[0]; {
+		case marker == 0xd9:
+			return true
+		case marker <= 0x01 || 0xd0 <= marker && marker <= 0xd8 || marker == 0xff: // no segment
+			continue
+		case len(data) < 3:
+			return false
+		}
+		length := 1 + int(binary.BigEndian.Uint16(data[1:]))
+		data = data[min(length, len(data)):]
+	}
 }
 
 // dropAlpha owns mat and returns it with one or three channels.

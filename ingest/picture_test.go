@@ -2,10 +2,13 @@ package ingest
 
 import (
 	"bytes"
+	"encoding/binary"
 	"image"
 	"image/color"
+	"image/gif"
 	"image/jpeg"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,6 +23,12 @@ func encodeJPEG(t testing.TB) []byte {
 		t.Fatal(err)
 	}
 	return b.Bytes()
+}
+
+// withThumbnail puts a JPEG into its own header, as cameras do with a small one.
+func withThumbnail(photo []byte) []byte {
+	header := binary.BigEndian.AppendUint16([]byte{0xff, 0xd8, 0xff, 0xe1}, uint16(2+len(photo)))
+	return slices.Concat(header, photo, photo[2:])
 }
 
 func encodeBMP(t testing.TB, img image.Image) []byte {
@@ -61,6 +70,7 @@ func TestPicturePixels(t *testing.T) {
 		{"palette PNG", encodePNG(t, one(image.NewPaletted(area, color.Palette{color.Black, orange}), orange)), gocv.MatTypeCV8UC3, []float64{50, 100, 200}},
 		{"grey JPEG", encodeJPEG(t), gocv.MatTypeCV8UC1, []float64{100}},
 		{"BMP", encodeBMP(t, one(image.NewRGBA(area), orange)), gocv.MatTypeCV8UC3, []float64{50, 100, 200}},
+		{"JPEG with a thumbnail and a trailer", append(withThumbnail(encodeJPEG(t)), "made by a camera"...), gocv.MatTypeCV8UC1, []float64{100}},
 	} {
 		mat, err := decodePicture(c.data)
 		if err != nil {
@@ -91,7 +101,12 @@ func corner(m *gocv.Mat) (values []float64) {
 }
 
 func TestPictureRefused(t *testing.T) {
-	whole, photo := encodePNG(t, grey(64, 64, 9)), encodeJPEG(t)
+	whole, photo, unsized := encodePNG(t, grey(64, 64, 9)), encodeJPEG(t), encodeBMP(t, grey(64, 64, 9))
+	clear(unsized[2:6])
+	var cartoon bytes.Buffer
+	if err := gif.Encode(&cartoon, image.NewPaletted(image.Rect(0, 0, 1, 1), color.Palette{color.Black}), nil); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		name string
 		data []byte
@@ -101,7 +116,11 @@ func TestPictureRefused(t *testing.T) {
 		{"text", []byte("hello"), "not a readable PNG"},
 		{"torn PNG", whole[:len(whole)-30], "torn"},
 		{"torn JPEG", photo[:len(photo)-2], "torn"},
+		{"torn JPEG with a whole one in its header", withThumbnail(photo)[:2*len(photo)], "torn"},
+		{"JPEG torn in its header", withThumbnail(photo)[:20], ""},
+		{"BMP without its length", unsized[:len(unsized)-9], "torn"},
 		{"huge PNG", hugePNG(t), ""},
+		{"GIF", cartoon.Bytes(), "damaged"},
 	} {
 		mat, err := decodePicture(c.data)
 		if err == nil {
