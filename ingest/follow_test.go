@@ -203,6 +203,34 @@ func TestFollowTornAnywhere(t *testing.T) {
 	}
 }
 
+// TestFollowAnew: a TIFF that is begun anew under its name is told, for its first pages would be missed.
+func TestFollowAnew(t *testing.T) {
+	old := join(t, page(8, 8, 1, tiff.Uint8, 1), page(8, 8, 1, tiff.Uint8, 2), page(8, 8, 1, tiff.Uint8, 3))
+	anew := encodeTIFF(t, page(8, 8, 1, tiff.Uint8, 4))
+	for name, begin := range map[string]func(path string){
+		"in its place": func(path string) { write(t, path, anew) },
+		"beside it": func(path string) {
+			if err := os.Rename(write(t, path+".part", anew), path); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		path := write(t, filepath.Join(t.TempDir(), "run.tif"), old)
+		s := follow(t, "tiff", path, "300ms")
+		for range 3 {
+			f, err := s.Read(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Close()
+		}
+		begin(path)
+		if _, err := s.Read(context.Background()); err == nil || !strings.Contains(err.Error(), "begun anew") || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: %v, the name and begun anew expected", name, err)
+		}
+	}
+}
+
 // TestFollowStops: a Read that waits ends with its context, and goes on afterwards.
 func TestFollowStops(t *testing.T) {
 	for _, format := range formats {

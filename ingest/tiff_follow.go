@@ -50,11 +50,14 @@ func (s *growingTIFF) open() (err error) {
 	return nil
 }
 
-// length is the open file's size now.
+// length is the open file's size now. One in whose place another was put would never grow.
 func (s *growingTIFF) length() (int64, error) {
 	info, err := s.file.Stat()
 	if err != nil {
 		return 0, err
+	}
+	if there, err := os.Stat(s.file.Name()); err == nil && !os.SameFile(there, info) {
+		return 0, errors.New("another file was put in its place: it was begun anew, start again")
 	}
 	if info.Size() != s.size {
 		s.size = info.Size()

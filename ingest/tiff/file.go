@@ -48,7 +48,8 @@ type File struct {
 	broken      *PageError     // why the chain ended early
 	stack       stack          // ImageJ's single directory for many pages
 
-	next  int // page that Next reads
+	next  int   // page that Next reads
+	given int64 // where the pixels of the last one end, in a file that is followed
 	torn  bool
 	doubt error // of the last page, while it is pending
 
@@ -104,6 +105,9 @@ func (f *File) Next(dst *Image) error {
 		f.next++
 		if f.torn = errors.Is(err, ErrTorn); err != nil {
 			return &PageError{Page: i + 1, Offset: f.directories[min(i, len(f.directories)-1)], Err: err}
+		}
+		if f.growing() {
+			f.given = f.pixelsEnd() + f.stack.bytes*int64(i)
 		}
 		return nil
 	case f.growing() && i < MaxPages:

@@ -2,6 +2,7 @@ package tiff
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 )
@@ -45,6 +46,9 @@ func (f *File) growing() bool { return f.length != nil && !f.finished }
 func (f *File) grow() (err error) {
 	if f.size, err = f.length(); err != nil {
 		return err
+	}
+	if f.size < f.given { // no writer cuts off more than what it has not filled
+		return fmt.Errorf("the file is %d bytes long, its pages were read up to byte %d: it was begun anew, start again", f.size, f.given)
 	}
 	if f.stack.held > 0 {
 		f.stack.held = f.stack.fitting(f.size)
@@ -100,12 +104,8 @@ func (f *File) written() bool {
 		return false
 	}
 	directory := f.directories[len(f.directories)-1]
-	end, behind := int64(0), true // of the pixels; whether the directory lies behind them all
-	for i := range f.page.across * f.page.down * f.page.planes() {
-		last := int64(f.page.offsets[i]) + f.stored(&f.page, i)
-		end, behind = max(end, last), behind && last <= directory
-	}
-	if behind {
+	end := f.pixelsEnd()
+	if end <= directory {
 		return true
 	}
 	for i := range f.entries {
@@ -115,6 +115,14 @@ func (f *File) written() bool {
 		return true // torn values are found when they are read
 	}
 	return f.nonzero(2, end) || f.nonzero(16, f.size)
+}
+
+// pixelsEnd is where in the file the pixels of the page whose directory was read end.
+func (f *File) pixelsEnd() (end int64) {
+	for i := range f.page.across * f.page.down * f.page.planes() {
+		end = max(end, int64(f.page.offsets[i])+f.stored(&f.page, i))
+	}
+	return end
 }
 
 // nonzero says whether any of the n bytes before end is not zero; n is at most 16.

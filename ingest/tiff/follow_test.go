@@ -117,6 +117,32 @@ func TestFinish(t *testing.T) {
 	}
 }
 
+// TestFollowAnew: a file that becomes shorter than what was read of it is another; one whose room is cut off is the same.
+func TestFollowAnew(t *testing.T) {
+	for i, file := range seeds(t) {
+		whole := len(file)
+		file = append(file, make([]byte, 100)...)
+		length := int64(len(file))
+		f := Follow(bytes.NewReader(file), func() (int64, error) { return length, nil })
+		next := func() (err error) {
+			var img Image
+			for err == nil {
+				err = f.Next(&img)
+			}
+			return err
+		}
+		if err := next(); err != ErrPending {
+			t.Fatalf("file %d: %v, ErrPending expected", i, err)
+		}
+		if length = int64(whole); next() != ErrPending {
+			t.Errorf("file %d: %v where its room is cut off, ErrPending expected", i, next())
+		}
+		if length = f.given - 1; next() == ErrPending || !strings.Contains(next().Error(), "begun anew") {
+			t.Errorf("file %d: %v where it ends in what was read, begun anew expected", i, next())
+		}
+	}
+}
+
 // TestFollowRefused: what can never be read is told, not only waited for.
 func TestFollowRefused(t *testing.T) {
 	coded := grey16(0)
