@@ -46,6 +46,15 @@ type fileState struct {
 	modified time.Time
 }
 
+// stateOf is zero where there is no file.
+func stateOf(path string) fileState {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return fileState{}
+	}
+	return fileState{info.Size(), info.ModTime()}
+}
+
 // Open begins to watch the folder, which may be empty.
 func (s *growingFolder) Open(context.Context) (err error) {
 	s.settle()
@@ -151,10 +160,7 @@ func (s *growingFolder) try(path string) (gocv.Mat, error) {
 
 // idle says that a file which could not be read is as it was, and need not be tried yet.
 func (s *growingFolder) idle(path string) bool {
-	var state fileState
-	if info, err := os.Stat(path); err == nil {
-		state = fileState{info.Size(), info.ModTime()}
-	}
+	state := stateOf(path)
 	if state != s.state || s.rests.IsZero() {
 		s.state, s.rests = state, time.Now()
 		s.alive()

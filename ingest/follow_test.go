@@ -231,6 +231,41 @@ func TestFollowAnew(t *testing.T) {
 	}
 }
 
+// TestFollowOlderPart: what looks like the next part of a recording and was there before it is left alone, until it is written anew.
+func TestFollowOlderPart(t *testing.T) {
+	dir := t.TempDir()
+	path, g := newPages(t, dir, growingPages{order: binary.LittleEndian, start: rollsOver, part: 3})
+	older := write(t, filepath.Join(dir, "run_1.ome.tif"), encodeTIFF(t, page(growW, growH, 1, tiff.Uint16, 99)))
+	yesterday := time.Now().Add(-24 * time.Hour)
+	if err := os.Chtimes(older, yesterday, yesterday); err != nil {
+		t.Fatal(err)
+	}
+	s := follow(t, "tiff", path, "1s")
+	var frames []seen
+	for i := range 4 {
+		if i == 3 {
+			if err := os.Truncate(older, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		put(t, g.frame(t, i), 0)
+		for range 2 { // the second waits for more
+			ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
+			f, err := s.Read(ctx)
+			cancel()
+			if errors.Is(err, context.DeadlineExceeded) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			frames = append(frames, look(t, f))
+			f.Close()
+		}
+	}
+	check(t, frames, 4)
+}
+
 // TestFollowStops: a Read that waits ends with its context, and goes on afterwards.
 func TestFollowStops(t *testing.T) {
 	for _, format := range formats {

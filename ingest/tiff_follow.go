@@ -31,6 +31,8 @@ type growingTIFF struct {
 	size  int64
 	begun bool // the part behind was there at the last look
 	whole bool // the open part grows no more
+
+	opened, behind fileState // of the open part and the one behind it, when it was opened
 }
 
 // Open opens the file, which need not hold anything yet.
@@ -47,6 +49,7 @@ func (s *growingTIFF) open() (err error) {
 	}
 	s.pages = tiff.Follow(s.file, s.length)
 	s.size, s.begun, s.whole = 0, false, false
+	s.opened, s.behind = stateOf(s.name(s.part)), stateOf(s.name(s.part+1))
 	return nil
 }
 
@@ -135,13 +138,13 @@ func (s *growingTIFF) await(ctx context.Context) error {
 	return nil
 }
 
-// follows says whether the writer has turned to the next part.
+// follows says whether the writer has turned to the next part. One that rests while the open part is written was left by an older recording.
 func (s *growingTIFF) follows() bool {
 	if s.size < rollsOver {
 		return false
 	}
-	info, err := os.Stat(s.name(s.part + 1))
-	return err == nil && info.Mode().IsRegular() && info.Size() > 0
+	next := stateOf(s.name(s.part + 1))
+	return next.size > 0 && (next != s.behind || stateOf(s.file.Name()) == s.opened)
 }
 
 // turn goes on in the next part.
