@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -100,7 +101,7 @@ func (s *ndtiffSource) Open(context.Context) error {
 		return s.nothing()
 	}
 	if s.frames > 0 {
-		s.chooseTimes()
+		s.chooseTimes() // what is pending is asked for again with the first image
 	}
 	return nil
 }
@@ -193,7 +194,7 @@ func (s *ndtiffSource) Read(ctx context.Context) (*frame.Frame, error) {
 
 // pending says that an image is named in the index and not yet in its file, as network drives may show it.
 func (s *ndtiffSource) pending(err error) bool {
-	return s.follow && !s.ended && errors.Is(err, ndtiff.ErrTorn)
+	return s.follow && !s.ended && (errors.Is(err, ndtiff.ErrTorn) || errors.Is(err, fs.ErrNotExist))
 }
 
 // damaged says that the index ends in something that no writer will mend.
@@ -217,7 +218,9 @@ func (s *ndtiffSource) end() error {
 // give makes a frame of the first image that was picked. Where it is still pending it stays so.
 func (s *ndtiffSource) give() (*frame.Frame, error) {
 	if !s.asked {
-		s.chooseTimes()
+		if err := s.chooseTimes(); err != nil {
+			return nil, err
+		}
 	}
 	image := s.series.picked[0]
 	t, err := s.load(&image)

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"driftscope/ingest/ndtiff"
 	"driftscope/ingest/tiff"
@@ -243,6 +244,34 @@ func TestNDTiffCorpus(t *testing.T) {
 	}
 	if sets != 7 {
 		t.Errorf("%d sets, 7 expected", sets)
+	}
+}
+
+// TestNDTiffPending: images that the index names before their file shows them keep their own times.
+func TestNDTiffPending(t *testing.T) {
+	for name, hide := range map[string]func(stack string) error{
+		"missing": os.Remove,
+		"short":   func(stack string) error { return os.Truncate(stack, 600) },
+	} {
+		dir := t.TempDir()
+		w := newND(t, dir)
+		for i := range 3 {
+			w.add(t, fmt.Sprintf(`{"time":%d}`, i), fmt.Sprintf(`{"ElapsedTime-ms": %d}`, 40*i), page(5, 3, 1, tiff.Uint16, byte(i)))
+		}
+		stack := w.pixels.Name()
+		whole, err := os.ReadFile(stack)
+		if err == nil {
+			err = hide(stack)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := openRecording(t, "ndtiff", "{path: "+dir+", follow: true, until_idle: 500ms}")
+		time.AfterFunc(100*time.Millisecond, func() { write(t, stack, whole) })
+		frames, skipped := readAll(t, s)
+		if len(frames) != 3 || len(skipped) != 0 || frames[2].t != 0.08 || len(frames[0].events) != 0 {
+			t.Errorf("%s: %+v, skipped %v; 3 frames in steps of 0.04 s expected", name, frames, skipped)
+		}
 	}
 }
 

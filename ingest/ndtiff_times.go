@@ -7,38 +7,53 @@ import (
 )
 
 // chooseTimes takes the images' own times where the person gave none: when the computer received them, in microseconds, else the
-// time since the acquisition began, in milliseconds. They count only where those of the first images rise.
-func (s *ndtiffSource) chooseTimes() {
-	s.asked = true
-	if s.timed {
-		return
-	}
-	for _, of := range []func(ndtiff.Times) float64{
-		func(t ndtiff.Times) float64 { return t.Received },
-		func(t ndtiff.Times) float64 { return t.Elapsed },
-	} {
-		if first, ok := s.rises(of); ok {
-			s.own, s.origin, s.timed = of, first, true
-			return
+// time since the acquisition began, in milliseconds. They count only where those of the first images rise. Where they are pending it
+// returns why, and has to be asked again.
+func (s *ndtiffSource) chooseTimes() error {
+	if !s.timed {
+		times, err := s.firstTimes()
+		if s.pending(err) {
+			return err
 		}
+		for _, of := range []func(ndtiff.Times) float64{
+			func(t ndtiff.Times) float64 { return t.Received },
+			func(t ndtiff.Times) float64 { return t.Elapsed },
+		} {
+			if !s.timed && err == nil && rise(times, of) {
+				s.own, s.origin, s.timed = of, of(times[0]), true
+			}
+		}
+		s.settle()
 	}
-	s.settle()
+	s.asked = true
+	return nil
 }
 
-// rises returns the first image's time, and whether it is known and comes before that of the second, if there is one yet.
-func (s *ndtiffSource) rises(of func(ndtiff.Times) float64) (first float64, ok bool) {
-	last := math.Inf(-1)
+// firstTimes are those of the first image and of the second, if there is one yet.
+func (s *ndtiffSource) firstTimes() ([]ndtiff.Times, error) {
+	var times []ndtiff.Times
 	for i := range min(2, len(s.series.picked)) {
 		image := &s.series.picked[i]
-		if s.openFile(image.File) != nil {
-			return 0, false
+		if err := s.openFile(image.File); err != nil {
+			return nil, err
 		}
-		times, err := image.Times(s.file)
-		if t := of(times); err != nil || !(t > last) {
-			return 0, false
-		} else if last = t; i == 0 {
-			first = t
+		t, err := image.Times(s.file)
+		if err != nil {
+			return nil, err
 		}
+		times = append(times, t)
 	}
-	return first, true
+	return times, nil
+}
+
+// rise says whether the times are known, each later than the one before.
+func rise(times []ndtiff.Times, of func(ndtiff.Times) float64) bool {
+	last := math.Inf(-1)
+	for _, t := range times {
+		if !(of(t) > last) {
+			return false
+		}
+		last = of(t)
+	}
+	return true
 }
