@@ -221,7 +221,7 @@ func goesOn(t *testing.T, folder, digest string) {
 		t.Errorf("lint: %+v", o)
 	}
 	_, err := readEarlier(filepath.Join(folder, "results.jsonl"))
-	if err == nil || !strings.Contains(err.Error(), "changed its model after frame") {
+	if err == nil || !strings.Contains(err.Error(), "command_model after frame") {
 		t.Errorf("its results are repeated: %v", err)
 	}
 	if _, err := openModel("nats:spot"); err == nil || !strings.Contains(err.Error(), "driftscope model get spot") {
