@@ -19,6 +19,7 @@ type recipe struct {
 	photometric            uint64
 	compression            uint64
 	predictor              uint64
+	fill                   uint64
 	rows                   int // of a strip; 0 is all
 	tile                   int // side; 0 is strips
 	separate               bool
@@ -130,6 +131,9 @@ func (r recipe) fields(offsets, counts []uint64) []field {
 	}
 	if r.predictor > 1 {
 		fields = append(fields, field{tagPredictor, 3, []uint64{r.predictor}})
+	}
+	if r.fill > 0 {
+		fields = append(fields, field{tagFillOrder, 3, []uint64{r.fill}})
 	}
 	if r.colours != nil {
 		fields = append(fields, field{tagColorMap, 3, r.colours})

@@ -286,6 +286,7 @@ func TestRefused(t *testing.T) {
 		{"half floats", with(func(r *recipe) { r.format = formatFloat }), "16 bits in sample format 3"},
 		{"complex", with(func(r *recipe) { r.bits, r.format = 64, 6 }), "sample format 6"},
 		{"palette too short", with(func(r *recipe) { r.bits, r.photometric, r.colours = 8, palette, make([]uint64, 30) }), "palette of 30 values, 768 expected"},
+		{"lowest bit first", with(func(r *recipe) { r.fill = 2 }), "fill order 2"},
 		{"predictor without compression", with(func(r *recipe) { r.predictor = 2 }), "predictor 2 with compression none"},
 		{"float predictor on integers", with(func(r *recipe) { r.compression, r.predictor = deflated, 3 }), "predictor 3"},
 	} {

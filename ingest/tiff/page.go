@@ -162,7 +162,7 @@ func (f *File) readPredictor(p *page) error {
 	if err != nil {
 		return err
 	}
-	if fill == fillLowestBitFirst && p.bits%8 != 0 {
+	if fill == fillLowestBitFirst {
 		return errors.New("bits stored lowest first (fill order 2) are not read: write the file with fill order 1")
 	}
 	if p.predictor, err = f.uint(tagPredictor, predictorNone); err != nil {
