@@ -1,7 +1,9 @@
 package ingest
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -104,7 +106,27 @@ func (v *video) start() error {
 	}
 	v.playAt(v.capture.Get(gocv.VideoCaptureFPS))
 	v.settle()
+	if bits := depth(uint32(int64(v.capture.Get(gocv.VideoCaptureCodecPixelFormat)))); bits > 8 && v.next == 0 {
+		v.warn("depth_lost", fmt.Sprintf("the video has %d bits a channel, of which the highest 8 are read: convert it to a multi-page TIFF", bits))
+	}
 	return nil
+}
+
+// depth is how many bits a channel has by FFmpeg's four letters for its pixels (libavcodec/raw.c), 0 where they do not say. One is a number:
+// the last, or where the highest byte comes first the first. With red it counts a pixel's bits, else a channel's.
+func depth(format uint32) int {
+	letters := binary.LittleEndian.AppendUint32(nil, format)
+	number := letters[3]
+	if number >= 'A' {
+		number = letters[0]
+	}
+	switch red := bytes.IndexByte(letters, 'R') >= 0; {
+	case red && (number == 48 || number == 64):
+		return 16
+	case !red && 8 < number && number <= 16:
+		return int(number)
+	}
+	return 0
 }
 
 // Compression is the codec's four letters; good after Open.

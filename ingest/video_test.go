@@ -1,10 +1,14 @@
 package ingest
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
+	"image"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,6 +69,51 @@ func TestVideo(t *testing.T) {
 			t.Errorf("events %v, %v expected", frames[0].events, c.events)
 		}
 	}
+}
+
+// TestVideoDepth: what is left out of a video of more than 8 bits is told.
+func TestVideoDepth(t *testing.T) {
+	for format, want := range map[string]int{
+		"Y1\x00\x0a": 10, "\x10\x001Y": 16, "Y3\x0b\x0c": 12, "RGB\x30": 16, "0BGR": 16, "@RBA": 16,
+		"Y800": 0, "I420": 0, "Y3\x0b\x08": 0, "RGB\x18": 0, "RGB\x10": 0, "\x10BGR": 0, "ARGB": 0, "BGRA": 0, "YUV9": 0, "\xff\xff\xff\xff": 0,
+	} {
+		if bits := depth(binary.LittleEndian.Uint32([]byte(format))); bits != want {
+			t.Errorf("%q has %d bits, %d expected", format, bits, want)
+		}
+	}
+	for _, c := range []struct {
+		picture image.Image
+		events  []string
+	}{
+		{image.NewGray16(image.Rect(0, 0, 64, 48)), []string{"depth_lost"}},
+		{image.NewGray(image.Rect(0, 0, 64, 48)), nil},
+	} {
+		path := write(t, filepath.Join(t.TempDir(), "a.avi"), aviOfPNG(encodePNG(t, c.picture)))
+		frames, _ := readAll(t, openRecording(t, "video", "{path: "+path+", fps: 20}"))
+		if len(frames) != 1 || !slices.Equal(frames[0].events, c.events) {
+			t.Errorf("%T: %+v, one frame with %v expected", c.picture, frames, c.events)
+		}
+	}
+}
+
+// aviOfPNG is an AVI whose only frame of 64x48 pixels is the given PNG.
+func aviOfPNG(picture []byte) []byte {
+	le := binary.LittleEndian
+	chunk := func(name string, data ...[]byte) []byte {
+		all := bytes.Join(data, nil)
+		return append(le.AppendUint32([]byte(name), uint32(len(all))), append(all, make([]byte, len(all)%2)...)...)
+	}
+	numbers := func(n ...uint32) (b []byte) {
+		for _, v := range n {
+			b = le.AppendUint32(b, v)
+		}
+		return b
+	}
+	header := chunk("avih", numbers(50000, 0, 0, 0, 1, 0, 1, 0, 64, 48, 0, 0, 0, 0))
+	stream := chunk("strh", []byte("vidsMPNG"), numbers(0, 0, 0, 1, 20, 0, 1, 0, 0, 0, 0, 48<<16|64))
+	pixels := chunk("strf", numbers(40, 64, 48, 24<<16|1), []byte("MPNG"), numbers(0, 0, 0, 0, 0))
+	return chunk("RIFF", []byte("AVI "), chunk("LIST", []byte("hdrl"), header, chunk("LIST", []byte("strl"), stream, pixels)),
+		chunk("LIST", []byte("movi"), chunk("00dc", picture)))
 }
 
 // TestVideoTruncated: the frames before the tear come, and the rest is told once.
