@@ -68,7 +68,15 @@ func (s *tiffSource) Open(context.Context) error {
 	}
 	s.first = true
 	s.settle()
+	s.mixed(s.stack.pages)
 	return nil
+}
+
+// mixed warns of a file whose pages differ in more than time. It is called when its first page was read.
+func (c *clock) mixed(pages *tiff.File) {
+	if channels, slices := pages.Hyperstack(); channels > 1 || slices > 1 {
+		c.warn("mixed_pages", fmt.Sprintf("the file has %d channels and %d slices at each time, which are read as one series: save one channel and slice as a file of its own", channels, slices))
+	}
 }
 
 // Frames is the number of pages; good after Open.

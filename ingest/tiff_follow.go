@@ -109,6 +109,9 @@ func (s *growingTIFF) Read(ctx context.Context) (*frame.Frame, error) {
 // give makes a frame of the page.
 func (s *growingTIFF) give() (*frame.Frame, error) {
 	s.alive()
+	if s.next == 0 {
+		s.mixed(s.pages)
+	}
 	mat, err := toMat(&s.page)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.file.Name(), err)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -88,6 +89,33 @@ func TestTIFFTimes(t *testing.T) {
 			if f.seq != uint64(i) || f.t != float64(i)*c.dt || f.corner[0] != float64(i+1) || f.file != "a.tif" || !reflect.DeepEqual(f.events, events) {
 				t.Errorf("%q: frame %d is %+v", c.options, i, f)
 			}
+		}
+	}
+}
+
+// describe gives the first page of a file that Encode wrote a description.
+func describe(file []byte, text string) []byte {
+	le := binary.LittleEndian
+	n, at := le.Uint16(file[8:]), len(file)+len(text)
+	out := le.AppendUint16(slices.Concat(file, []byte(text)), n+1)
+	for entries := file[10 : 10+12*int(n)]; len(entries) > 0; entries = entries[12:] {
+		if tag := le.Uint16(entries); tag > 270 && text != "" {
+			out = le.AppendUint32(le.AppendUint32(le.AppendUint16(le.AppendUint16(out, 270), 2), uint32(len(text))), uint32(len(file)))
+			text = ""
+		}
+		out = append(out, entries[:12]...)
+	}
+	le.PutUint32(out[4:], uint32(at))
+	return append(out, 0, 0, 0, 0)
+}
+
+// TestTIFFMixed: channels that are read as one series are told.
+func TestTIFFMixed(t *testing.T) {
+	path := write(t, filepath.Join(t.TempDir(), "a.tif"), describe(encodeTIFF(t, page(5, 3, 1, tiff.Uint8, 1)), "ImageJ=1.53t\nimages=6\nchannels=2\nframes=3\n"))
+	for _, s := range []pipeline.Source{openRecording(t, "tiff", "{path: "+path+", dt: 2}"), follow(t, "tiff", path, "100ms")} {
+		frames, _ := readAll(t, s)
+		if len(frames) != 1 || !reflect.DeepEqual(frames[0].events, []string{"mixed_pages"}) {
+			t.Errorf("%T: %+v, one frame with mixed_pages expected", s, frames)
 		}
 	}
 }

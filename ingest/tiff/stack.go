@@ -36,8 +36,21 @@ func (f *File) findStack() {
 }
 
 // claimedImages is N of "images=N" in an ImageJ description, 0 without one.
-func (f *File) claimedImages() int {
-	const limit = 64 << 10 // ImageJ writes the count into the first lines
+func (f *File) claimedImages() int { return f.described("images") }
+
+// Hyperstack is how many channels and slices ImageJ's description has at each time, 1 and 1 where it has none. Slices without times are
+// how ImageJ describes any stack. Good after the first page was read and before the second is.
+func (f *File) Hyperstack() (channels, slices int) {
+	channels, slices = max(1, f.described("channels")), 1
+	if f.described("frames") > 1 {
+		slices = max(1, f.described("slices"))
+	}
+	return channels, slices
+}
+
+// described is N of "key=N" in an ImageJ description, 0 without one.
+func (f *File) described(key string) int {
+	const limit = 64 << 10 // ImageJ writes the counts into the first lines
 	e := f.find(tagDescription)
 	if e == nil {
 		return 0
@@ -47,7 +60,7 @@ func (f *File) claimedImages() int {
 		return 0
 	}
 	for line := range bytes.Lines(text) {
-		value, found := bytes.CutPrefix(bytes.TrimSpace(line), []byte("images="))
+		value, found := bytes.CutPrefix(bytes.TrimSpace(line), []byte(key+"="))
 		if !found {
 			continue
 		}
