@@ -59,10 +59,10 @@ func (f *File) grow() (err error) {
 		delete(f.seen, f.directories[n-1])
 		f.directories = f.directories[:n-1]
 	}
-	link := int64(0)
+	link, headless := int64(0), f.headless() // before the header is read, for it may come in between
 	if len(f.directories) > 0 {
 		link, err = f.nextDirectory(f.directories[len(f.directories)-1])
-	} else if link, err = f.readHeader(); err != nil && !f.headless() {
+	} else if link, err = f.readHeader(); err != nil && !headless {
 		return err
 	}
 	if err != nil {

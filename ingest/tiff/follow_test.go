@@ -143,6 +143,31 @@ func TestFollowAnew(t *testing.T) {
 	}
 }
 
+// TestFollowHeader: a header that is written while it is looked at is waited for.
+func TestFollowHeader(t *testing.T) {
+	file := build(t, binary.LittleEndian, false, grey16(0))
+	for before := range 4 { // looks that find zeros
+		looks := 0
+		f := Follow(readerAt(func(p []byte, off int64) (int, error) {
+			if looks++; looks <= before {
+				clear(p)
+				return len(p), nil
+			}
+			return bytes.NewReader(file).ReadAt(p, off)
+		}), func() (int64, error) { return int64(len(file)), nil })
+		var img Image
+		err := f.Next(&img)
+		for range 4 {
+			if err == ErrPending {
+				err = f.Next(&img)
+			}
+		}
+		if err != nil {
+			t.Errorf("after %d looks: %v, the page expected", before, err)
+		}
+	}
+}
+
 // TestFollowRefused: what can never be read is told, not only waited for.
 func TestFollowRefused(t *testing.T) {
 	coded := grey16(0)
