@@ -313,7 +313,7 @@ func TestPaperCommand(t *testing.T) {
 		t.Errorf("found %v", row)
 	}
 
-	drive(t, folder, "paper", "--rows", "balls-ou", "--runs", "2", "--steps", "7", "--out", ".").check(t, 2, "delete it or give another --out")
+	drive(t, folder, "paper", "--rows", "balls-ou", "--runs", "2", "--steps", "7", "--out", ".").check(t, 2, "it was made with steps 300, this command has 7: give the same (pictures: --assets) or another --out")
 	drive(t, folder, "paper", "--rows", "balls-ou,flying").check(t, 2, `the paper has no row "flying": give all, or some of balls-constant, balls-ou`)
 	drive(t, folder, "paper", "--runs", "0").check(t, 2, "--runs: found 0, expected 1 to 1000")
 	drive(t, folder, "paper", "--steps=-1").check(t, 2, "--steps: found -1")
