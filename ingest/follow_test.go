@@ -306,18 +306,7 @@ func TestFollowFolder(t *testing.T) {
 	write(t, filepath.Join(dir, "f13.png"), good(13)[:40])
 	write(t, filepath.Join(dir, "f14.png"), good(14))
 	s := follow(t, "directory", dir, "3s")
-	next := func() (float64, string) {
-		f, err := s.Read(context.Background())
-		var skip *pipeline.ErrSkip
-		if errors.As(err, &skip) {
-			return 0, skip.Cause
-		}
-		if err != nil {
-			return 0, err.Error()
-		}
-		defer f.Close()
-		return look(t, f).corner[0], ""
-	}
+	next := func() (float64, string) { return taken(context.Background(), t, s) }
 	for i, want := range []struct {
 		value float64
 		cause string
@@ -332,6 +321,21 @@ func TestFollowFolder(t *testing.T) {
 	}
 }
 
+// taken reads a frame: the value in its corner, or the cause of one that was skipped, or what else hinders.
+func taken(ctx context.Context, t *testing.T, s pipeline.Source) (float64, string) {
+	t.Helper()
+	f, err := s.Read(ctx)
+	var skip *pipeline.ErrSkip
+	if errors.As(err, &skip) {
+		return 0, skip.Cause
+	}
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer f.Close()
+	return look(t, f).corner[0], ""
+}
+
 // TestFollowFolderOpen: a picture that comes late is told also while the TIFF behind it may have more pages; where that has given none, it is
 // in time.
 func TestFollowFolderOpen(t *testing.T) {
@@ -342,16 +346,7 @@ func TestFollowFolderOpen(t *testing.T) {
 	next := func() (float64, string) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second/2)
 		defer cancel()
-		f, err := s.Read(ctx)
-		var skip *pipeline.ErrSkip
-		if errors.As(err, &skip) {
-			return 0, skip.Cause
-		}
-		if err != nil {
-			return 0, err.Error()
-		}
-		defer f.Close()
-		return look(t, f).corner[0], ""
+		return taken(ctx, t, s)
 	}
 	for i, step := range []struct {
 		write []int
