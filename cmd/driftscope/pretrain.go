@@ -38,6 +38,7 @@ type pretrainCmd struct {
 	Nu          float64  `help:"Precision of a Gaussian prior on the latents."`
 	Substeps    int      `help:"Euler-Maruyama steps of the drift between two frames, 1 unless given." placeholder:"N"`
 	Clock       bool     `help:"Let the drift, and the encoder's last layer, depend on the time since the recording began."`
+	Follow      int      `help:"Steps of the encoder on drawings of things that keep their shape, where those are found to be what moves; 1200 unless given, negative is none." placeholder:"N"`
 	Sleep       int      `help:"Steps of the encoder alone on frames that the decoder moved, in the end; half of --steps unless given, negative is none." placeholder:"N"`
 	Redraw      int      `help:"Steps of the decoder alone after that, once the latents were found anew among the features learnt; as --sleep, none with --from." placeholder:"N"`
 	DT          float64  `name:"dt" help:"Seconds between frames, whatever the recording says." placeholder:"S"`
@@ -115,16 +116,18 @@ func (c *pretrainCmd) learn(ctx context.Context) error {
 		return fmt.Errorf("the model is whole, its report is not: %w", err)
 	}
 	say("%s (%d KiB): step %d of %d, held-out loss %.3f, %.1f %% of the held-out pictures explained, latents %s; %s to look at",
-		c.Out, len(export.File)>>10, result.Best.Step, result.Config.Steps+max(result.Config.Redraw, 0), result.Best.HeldOut, 100*result.Best.Explained, straightened(export.Rectified), report)
+		c.Out, len(export.File)>>10, result.Best.Step, result.Config.Steps+max(result.Config.Redraw, 0), result.Best.HeldOut, 100*result.Best.Explained, straightened(result, export.Rectified), report)
 	return nil
 }
 
 // fewFrames is where a recording begins to be long enough.
 const fewFrames = 60
 
-// straightened says what rectification made of the latents.
-func straightened(r *sdevae.Rectified) string {
+// straightened says where the latents come from.
+func straightened(result *sdevae.Result, r *sdevae.Rectified) string {
 	switch {
+	case result.Followed > 0:
+		return fmt.Sprintf("the places of %d of fixed shape, which make %.1f %% of what moves", result.Config.Latent/2, 100*result.Followed)
 	case r == nil:
 		return "left as they came"
 	case r.Components > 0:
@@ -212,7 +215,7 @@ func (c *pretrainCmd) train(ctx context.Context, choice *choice, config sdevae.C
 // config is the recipe's, overridden by flags.
 func (c *pretrainCmd) config(choice *choice) sdevae.Config {
 	config := sdevae.Config{Latent: choice.latent, Tau: choice.tau, Seed: c.Seed, Posterior: sdevae.Posterior(c.Posterior), Diffusion: sdevae.Diffusion(c.Diffusion),
-		Nu: c.Nu, L1: c.L1, Substeps: c.Substeps, Clock: c.Clock, Steps: c.Steps, Pairs: c.Pairs, Rate: c.Rate, Restarts: c.Restarts, Patience: c.Patience, Sleep: c.Sleep, Redraw: c.Redraw}
+		Nu: c.Nu, L1: c.L1, Substeps: c.Substeps, Clock: c.Clock, Steps: c.Steps, Pairs: c.Pairs, Rate: c.Rate, Restarts: c.Restarts, Patience: c.Patience, Follow: c.Follow, Sleep: c.Sleep, Redraw: c.Redraw}
 	if c.Recipe == "paper" {
 		config = config.Paper(choice.clip.Len())
 	}

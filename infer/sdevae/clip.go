@@ -42,6 +42,15 @@ func (c *Clip) Size() int { return c.Channels * c.Height * c.Width }
 // Frame lends the pixels of frame i.
 func (c *Clip) Frame(i int) []float32 { return c.Pixels[i*c.Size() : (i+1)*c.Size()] }
 
+// pick copies frames, one after another.
+func (c *Clip) pick(frames []int) []float32 {
+	x := make([]float32, len(frames)*c.Size())
+	for i, f := range frames {
+		copy(x[i*c.Size():], c.Frame(f))
+	}
+	return x
+}
+
 // Pairs lists the consecutive pairs that are one step apart: same trajectory, 0 < Δt ≤ maxGap.
 func (c *Clip) Pairs(maxGap float64) []Pair {
 	var pairs []Pair

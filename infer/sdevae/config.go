@@ -42,12 +42,13 @@ type Config struct {
 	Restarts int     // runs with other first weights; 4. All go a third of the way, the two best by held-out loss to the end
 	Every    int     // steps between looks at the held-out frames; 25
 	Patience int     // looks without gain before stopping; 0 is never
+	Follow   int     // steps of the encoder on drawings of things that keep their shape, before the others, where those are what moves; 1200, negative is none
 	Sleep    int     // steps of the encoder alone on what the decoder draws, after the others; half of Steps, or none where noise drowns the clip; negative is none
 	Redraw   int     // steps of the decoder in the end, after the latents were found anew; half of Steps, or none with Clock, where noise drowns the clip, and on few pairs; negative is none
 }
 
 // Recipe is the number of the decision that last changed what training makes of the same clip: figures of several recipes are not of one table.
-const Recipe = 44
+const Recipe = 47
 
 // DefaultSteps is a run's length unless told otherwise.
 const DefaultSteps = 300
@@ -119,7 +120,7 @@ func (c *Config) finalists() int { return min(c.Restarts, 2) }
 
 // TotalSteps is the number of optimiser steps that training takes in all, unless it stops early.
 func (c Config) TotalSteps() int {
-	return c.Restarts*c.trial() + c.finalists()*(c.Steps-c.trial()) + max(c.Sleep, 0) + max(c.Redraw, 0)
+	return c.Restarts*c.trial() + c.finalists()*(c.Steps-c.trial()) + max(c.Follow, 0) + max(c.Sleep, 0) + max(c.Redraw, 0)
 }
 
 // TauOf is the tau that suits a clip: tau decides whether the dynamics shape the latents. It is a share of what moves and a larger one
@@ -143,7 +144,7 @@ func (c Config) Paper(frames int) Config {
 	c.Rate = cmp.Or(c.Rate, 1e-3)
 	c.Posterior = cmp.Or(c.Posterior, Cholesky)
 	c.Decay, c.Warmup = cmp.Or(c.Decay, 0.997), cmp.Or(c.Warmup, 1)
-	c.Sleep, c.Redraw = cmp.Or(c.Sleep, -1), cmp.Or(c.Redraw, -1)
+	c.Follow, c.Sleep, c.Redraw = cmp.Or(c.Follow, -1), cmp.Or(c.Sleep, -1), cmp.Or(c.Redraw, -1)
 	c.Lead, c.Pace = cmp.Or(c.Lead, -1), cmp.Or(c.Pace, 1)
 	return c
 }

@@ -35,6 +35,15 @@
 // instead (level.go). The exported encoder is y whitened, with its variances carried through J; the decoder's way back is a polynomial
 // fitted to the clip. Beyond the clip's range both extrapolate.
 //
+// Where what moves is things that keep their shape, as many as the latents have pairs of coordinates, they are found first (movers.go): a
+// still picture and shapes sₖ, and places pₖ in every frame, by turns, so that
+//
+//	Σ over frames of |x - still - Σₖ sₖ(· - pₖ)|²
+//
+// becomes small. If it leaves less than a tenth of what moves in held-out frames, the encoder learns the places alone (follow.go), from
+// drawings x + Σₖ sₖ(· - p'ₖ) - sₖ(· - pₖ) of frames in which the things were moved, as many as wanted; it rests while decoder, widths and
+// drift learn the loss above; and the latents, places in the picture, need no straightening.
+//
 // What else is not the paper's: f adds what it draws to the logit of the clip's mean picture, so that no step is spent on what never
 // moves; the encoder starts from the slowest components of its features instead of at random (prime.go), where noise drowns the clip of
 // those of averages (drowned.go), and reads of every feature map its low moments alone (readout.go); the encoder's means rest while the

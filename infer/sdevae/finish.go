@@ -34,8 +34,8 @@ func (r *Result) Export(clip *Clip, c card.Card) (*Export, error) {
 		return nil, err
 	}
 	e := &Export{Card: c}
-	if ref, e.Rectified, err = ref.rectify(p.Mean, pairs); err == nil && e.Rectified == nil {
-		ref, e.Rectified, err = ref.level(p.Mean, pairs, clip)
+	if r.Followed == 0 { // places in the picture are straight
+		ref, e.Rectified, err = ref.straighten(p.Mean, pairs, clip)
 	}
 	if err != nil {
 		return nil, err
@@ -49,6 +49,15 @@ func (r *Result) Export(clip *Clip, c card.Card) (*Export, error) {
 	e.Card.Drift = &card.Drift{Hidden: drift.Hidden, Centre: drift.Centre, Scale: drift.Scale, Weights: drift.Weights}
 	e.File, err = card.Write(&e.Card, m.encoderGraph(ref), m.decoderGraph(ref))
 	return e, err
+}
+
+// straighten is the first of the two ways that serves the clip; m are the latents as they came.
+func (r *reference) straighten(m []float32, pairs []Pair, clip *Clip) (*reference, *Rectified, error) {
+	straight, worth, err := r.rectify(m, pairs)
+	if err != nil || worth != nil {
+		return straight, worth, err
+	}
+	return r.level(m, pairs, clip)
 }
 
 // describe completes the card.

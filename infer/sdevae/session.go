@@ -115,6 +115,11 @@ func (s *session) run(ctx context.Context, until int) error {
 		}
 		s.report(look.Loss, look)
 	}
+	if s.trail != nil && s.done == 0 && until > 0 {
+		if err := s.sleep(ctx); err != nil {
+			return err
+		}
+	}
 	for s.done < until && (s.config.Patience == 0 || s.stale < s.config.Patience) {
 		if err := ctx.Err(); err != nil {
 			return err

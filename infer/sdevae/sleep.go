@@ -70,27 +70,39 @@ type sleeper struct {
 	clock     []float32 // of the frames; nil where there is none
 	left      []float32 // frames - drawings, n × CHW
 	near      []int     // the frame that each drawing of the batch starts from
-	done      int       // steps
+	steps     int       // to take
+	rate      float64   // Adam's, at its peak
+	done      int
+
+	draw     func(pictures, z []float32, n int) error // what the drawings are by
+	together int                                      // latents of one thing, which come from one frame; what is another thing's may come from another
 }
 
-// fallAsleep starts the sleep phase at the best look's weights.
-func (s *session) fallAsleep() error {
-	s.model.adopt(s.kept)
+// fallAsleep starts the sleep phase, at the best look's weights or, where things are followed, at the first.
+func (s *session) fallAsleep() (err error) {
+	l := &sleeper{near: make([]int, 2*s.config.Pairs)}
 	frames := spread(framesOf(s.train), sleepFrames)
-	left, p, err := s.model.read(s.clip, frames)
+	if s.trail != nil {
+		l.steps, l.rate, l.draw, l.together = s.config.Follow, followRate, s.trail.draw, 2
+		l.left, l.awake = s.clip.pick(frames), s.trail.posteriors(frames, s.config.Posterior)
+	} else {
+		s.model.adopt(s.kept)
+		l.steps, l.rate, l.draw, l.together = s.config.Sleep, sleepRate, s.model.Decode, s.model.Dim
+		l.left, l.awake, err = s.model.read(s.clip, frames)
+	}
 	if err != nil {
 		return err
 	}
-	drawn := make([]float32, len(left))
-	if err := s.model.Decode(drawn, p.Mean, len(frames)); err != nil {
+	drawn := make([]float32, len(l.left))
+	if err := l.draw(drawn, l.awake.Mean, len(frames)); err != nil {
 		return err
 	}
 	for i, v := range drawn {
-		left[i] -= v
+		l.left[i] -= v
 	}
-	l := &sleeper{awake: p, clock: s.model.clock(s.clip, frames), left: left, near: make([]int, 2*s.config.Pairs)}
+	l.clock = s.model.clock(s.clip, frames)
 	for i := range s.model.Dim {
-		l.sd = append(l.sd, stat.StdDev(column(p.Mean, i, s.model.Dim), nil))
+		l.sd = append(l.sd, stat.StdDev(column(l.awake.Mean, i, s.model.Dim), nil))
 	}
 	if l.dreams, err = newDreams(s.model, 2*s.config.Pairs); err != nil {
 		return err
@@ -109,7 +121,7 @@ func (s *session) sleep(ctx context.Context) error {
 			return err
 		}
 	}
-	for l := s.asleep; l.done < s.config.Sleep; {
+	for l := s.asleep; l.done < l.steps; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -119,7 +131,7 @@ func (s *session) sleep(ctx context.Context) error {
 		if err := l.run(); err != nil {
 			return fmt.Errorf("sleep, step %d: %w", l.done, err)
 		}
-		rate := sleepRate * min(float64(l.done+1)/sleepWarmup, 1) * cosine(l.done, s.config.Sleep)
+		rate := l.rate * min(float64(l.done+1)/sleepWarmup, 1) * cosine(l.done, l.steps)
 		if err := l.optimiser.update(&l.machine, rate); err != nil {
 			return err
 		}
@@ -140,8 +152,12 @@ func (s *session) dream(l *sleeper) error {
 	for k := range rows {
 		near := s.rng.IntN(n)
 		l.near[k] = near
+		from := near
 		for i := range d {
-			mean[k*d+i] = l.awake.Mean[near*d+i] + float32(sleepWidth*l.sd[i]*s.rng.NormFloat64())
+			if i > 0 && i%l.together == 0 {
+				from = s.rng.IntN(n)
+			}
+			mean[k*d+i] = l.awake.Mean[from*d+i] + float32(sleepWidth*l.sd[i]*s.rng.NormFloat64())
 			weight[k*d+i] = float32(1 / (l.sd[i]*l.sd[i] + 1e-12)) // a dead latent has no sd
 		}
 		copy(logDiag[k*d:(k+1)*d], l.awake.LogDiag[near*d:])
@@ -152,7 +168,7 @@ func (s *session) dream(l *sleeper) error {
 			copy(l.below.Data().([]float32)[k*below(d):(k+1)*below(d)], l.awake.Below[near*below(d):])
 		}
 	}
-	if err := s.model.Decode(x, mean, rows); err != nil {
+	if err := l.draw(x, mean, rows); err != nil {
 		return err
 	}
 	for k := range rows {

@@ -140,14 +140,14 @@ func (s *session) archiveSleep(a *archive) {
 	if a.flag(&asleep); a.err != nil || !asleep {
 		return
 	}
-	if a.require(s.kept != nil, "asleep before any look"); !a.writing && a.err == nil {
+	if a.require(s.kept != nil || s.trail != nil, "asleep before any look"); !a.writing && a.err == nil {
 		a.err = s.fallAsleep()
 	}
 	if a.err != nil {
 		return
 	}
-	a.count(&s.asleep.done, s.config.Sleep)
-	s.asleep.optimiser.archive(a, s.asleep.params, s.config.Sleep)
+	a.count(&s.asleep.done, s.asleep.steps)
+	s.asleep.optimiser.archive(a, s.asleep.params, s.asleep.steps)
 }
 
 // archive goes through an optimiser and the parameters that it moves.

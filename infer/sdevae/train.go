@@ -31,6 +31,8 @@ type Result struct {
 	Config  Config // with the defaults filled in
 	Best    Look   // the look whose weights were kept
 	History []Look
+
+	Followed float64 // share of what moves that the things followed explain; 0 where none are
 }
 
 // ErrMean is returned when reconstruction never left the mean picture in any restart.
@@ -69,7 +71,11 @@ func (t Training) Train(ctx context.Context, clip *Clip, c Config) (*Result, err
 	}
 	lead := j.current
 	lead.close()
-	return &Result{Config: j.config, Model: lead.model, Best: lead.best, History: j.looks}, nil
+	r := &Result{Config: j.config, Model: lead.model, Best: lead.best, History: j.looks}
+	if j.trail != nil {
+		r.Followed = j.trail.explained
+	}
+	return r, nil
 }
 
 // job is a training under way.
@@ -81,6 +87,7 @@ type job struct {
 	config      Config
 	train, held []Pair
 	moves       float64   // share of the clip's energy that is not noise
+	trail       *trail    // of things that keep their shape, where those are what moves; else nil
 	still       []float32 // the clip's mean picture where noise drowns it: that of a few frames has too much of their noise
 
 	taken    int      // steps, of all restarts
@@ -119,6 +126,11 @@ func newJob(t Training, clip *Clip, c Config) (*job, error) {
 	if c.Clock || len(j.train) < leastPairs { // a drift that export does not learn again; too few to tell what lasts
 		c.Redraw = cmp.Or(c.Redraw, -1)
 	}
+	if j.trail = j.follow(c); j.trail != nil {
+		c = c.following()
+	} else {
+		c.Follow = -1
+	}
 	j.config = c.withDefaults(len(j.train))
 	return j, nil
 }
@@ -152,7 +164,7 @@ func (j *job) run(ctx context.Context) error {
 // finish takes the session that is kept through the phases after its last look.
 func (s *session) finish(ctx context.Context) error {
 	if !s.redrawing {
-		if s.config.Sleep <= 0 {
+		if s.config.Sleep <= 0 || s.trail != nil {
 			s.model.adopt(s.kept)
 		} else if err := s.sleep(ctx); err != nil {
 			return err

@@ -1,0 +1,88 @@
+package sdevae
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// trail is where a clip's movers are, as latents of variance 1: x and y of one after another.
+type trail struct {
+	movers    *movers
+	explained float64   // share of what moves, in frames that the shapes were not learnt from
+	mean, sd  []float64 // of x and y, px
+	z         []float32 // frames × 2 a mover
+}
+
+const (
+	leastFollowed = 0.9 // share of what moves that movers must explain to be what is followed
+	mostAlike     = 0.9 // correlation of two shapes above which nobody knows which is which
+	trailWidth    = 0.1 // that the encoder's posteriors begin with, of latents of variance 1
+
+	followSteps = 1200 // of the encoder
+	followRate  = 6e-3 // Adam's, at its peak
+)
+
+// follow looks for as many things that keep their shape as the latents have pairs of coordinates. It gives nil where they are not what
+// moves, or where the config does not ask.
+func (j *job) follow(c Config) *trail {
+	if c.Follow < 0 || c.Clock || c.Latent%2 != 0 || j.origin != nil || j.drowned() || len(j.train) < leastPairs {
+		return nil
+	}
+	m, held := findMovers(j.clip, framesOf(j.train), c.Latent/2, rand.New(rand.NewPCG(c.Seed, math.MaxUint64))), framesOf(j.held)
+	_, left := m.track(j.clip, held)
+	x := j.clip.pick(held)
+	t := &trail{movers: m, explained: min(1, (1-left*float64(len(held))/squaredError(x, average(x, len(held), j.clip.Size())))/j.moves)}
+	if !(t.explained >= leastFollowed) || m.alike() > mostAlike {
+		return nil
+	}
+	places, _ := m.track(j.clip, j.clip.frames())
+	t.z = make([]float32, len(places))
+	for i := range c.Latent {
+		axis := m.unwrapped(places, i)
+		mean, sd := stat.MeanStdDev(axis, nil)
+		if !(sd > 0) {
+			return nil // it rests
+		}
+		t.mean, t.sd = append(t.mean, mean), append(t.sd, sd)
+		for k, v := range axis {
+			t.z[k*c.Latent+i] = float32((v - mean) / sd)
+		}
+	}
+	return t
+}
+
+// following is the config of a training that follows: one run, in which the encoder learns from drawings of the movers, and rests while the
+// decoder learns to draw from it.
+func (c Config) following() Config {
+	c.Steps = cmp.Or(c.Steps, DefaultSteps)
+	c.Follow = cmp.Or(c.Follow, followSteps)
+	c.Restarts, c.Lead, c.Sleep, c.Redraw = 1, c.Steps, -1, -1
+	return c
+}
+
+// posteriors are the trail's at the given frames.
+func (t *trail) posteriors(frames []int, form Posterior) *Posteriors {
+	d := len(t.mean)
+	p := newPosteriors(len(frames), d, form)
+	for k, f := range frames {
+		copy(p.Mean[k*d:(k+1)*d], t.z[f*d:])
+	}
+	for i := range p.LogDiag {
+		p.LogDiag[i] = float32(math.Log(trailWidth))
+	}
+	return p
+}
+
+// draw draws n pictures of latents, as Model.Decode does.
+func (t *trail) draw(pictures, z []float32, n int) error {
+	d := len(t.mean)
+	places := make([]float64, n*d)
+	for i := range places {
+		places[i] = t.mean[i%d] + t.sd[i%d]*float64(z[i])
+	}
+	t.movers.draw(pictures, places, n)
+	return nil
+}

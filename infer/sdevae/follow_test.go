@@ -1,0 +1,79 @@
+package sdevae
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"testing"
+)
+
+// TestFollow: two things that keep their shape are followed, by an encoder that has never seen most of their places: an affine map of
+// its latents is where they are, to 2.5 px after a training of seconds; the mean place is 5 off.
+func TestFollow(t *testing.T) {
+	clip, truth := drifting(260, 9, bar, ring)
+	r := train(t, Training{}, clip, Config{Latent: 4, Seed: 1, Tau: TauOf(clip), Steps: 10, Pairs: 16, Follow: 150})
+	if r.Followed < 0.95 || r.Config.Follow != 150 || r.Config.Restarts != 1 || r.Config.Redraw > 0 || r.Config.Sleep > 0 {
+		t.Fatalf("%.3f is followed with %+v", r.Followed, r.Config)
+	}
+	p, err := r.Model.Encode(clip.Pixels, nil, clip.Len())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if worst := slices.Max(off(t, wide(p.Mean), truth)); worst > 2.5 {
+		t.Errorf("an affine map of the latents is off by %.2g px", worst)
+	}
+}
+
+// TestFollowsNothing: what does not keep its shape, cannot be told apart, is not asked for or too short is learnt as before.
+func TestFollowsNothing(t *testing.T) {
+	one, _ := drifting(200, 5, ring)
+	two, _ := drifting(200, 5, ring, ring)
+	brief, _ := drifting(100, 5, ring)
+	grows := &Clip{Channels: 1, Height: 32, Width: 32}
+	for k := range 200 {
+		for p := range 32 * 32 {
+			r := math.Hypot(float64(p%32)-16, float64(p/32)-16)
+			grows.Pixels = append(grows.Pixels, float32(1/(1+math.Exp(r-8-5*math.Sin(float64(k)/7)))))
+		}
+		grows.Times, grows.Trajectory = append(grows.Times, 0.1*float64(k)), append(grows.Trajectory, 0)
+	}
+	for name, c := range map[string]struct {
+		clip   *Clip
+		config Config
+		want   bool
+	}{
+		"a ring":            {one, Config{Latent: 2}, true},
+		"not asked for":     {one, Config{Latent: 2, Follow: -1}, false},
+		"an odd coordinate": {one, Config{Latent: 3}, false},
+		"with a clock":      {one, Config{Latent: 2, Clock: true}, false},
+		"two rings":         {two, Config{Latent: 4}, false},
+		"too short":         {brief, Config{Latent: 2}, false},
+		"a disc that grows": {grows, Config{Latent: 2}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j, err := newJob(Training{}, c.clip, c.config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := j.trail != nil; got != c.want || got != (j.config.Follow > 0) {
+				t.Errorf("followed: %v, for %d steps", got, j.config.Follow)
+			}
+		})
+	}
+}
+
+// TestFollowResumed: killed while it follows, and after, a training ends with the same model.
+func TestFollowResumed(t *testing.T) {
+	clip, _ := drifting(180, 9, ring)
+	c := Config{Latent: 2, Seed: 1, Tau: TauOf(clip), Posterior: Cholesky, Steps: 8, Pairs: 8, Follow: 12, Every: 4}
+	want := file(t, train(t, Training{}, clip, c), clip)
+	for _, step := range []int{6, 17} {
+		checkpoint, err := ReadCheckpoint(interrupted(t, Training{}, clip, c, step))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(file(t, train(t, Training{Resume: checkpoint}, clip, c), clip), want) {
+			t.Errorf("killed at step %d: another model", step)
+		}
+	}
+}

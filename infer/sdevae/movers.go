@@ -1,0 +1,370 @@
+package sdevae
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// movers are things of fixed shape that move over a still picture, their light added (Jojic and Frey 2001, without their masks):
+//
+//	frame ≈ still + Σₖ shapeₖ moved to placeₖ
+//
+// In spectra, by channel, moving is a factor. Pictures wrap around.
+type movers struct {
+	*plane
+	channels int
+	still    [][]complex128   // a channel
+	shapes   [][][]complex128 // a mover and channel, around the picture's first pixel
+	move     *shift
+	sum      []complex128
+	picture  []float64
+}
+
+// The search for shapes.
+const (
+	moverFrames  = 300       // that shapes are learnt from,
+	moverPixels  = 300 << 12 // fewer where they have more pixels than that in all
+	leastFrames  = 50        // but for so many
+	moverGuesses = 4         // first guesses
+	moverAlone   = 12        // rounds of each mover alone,
+	moverRounds  = 20        // and of all together
+	trackRounds  = 4         // of places under known shapes
+	moverCore    = 0.3       // share of a shape's brightest pixel below which a pixel is none of it, in the first rounds,
+	moverEdge    = 0.05      // and in the end
+)
+
+// film is frames' spectra, less what explains them, with where each mover is.
+type film struct {
+	left  [][][]complex128 // a frame and channel
+	place [][][2]float64   // a mover and frame: x and y, px
+}
+
+func newMovers(c *Clip) *movers {
+	p := newPlane(c.Height, c.Width)
+	return &movers{plane: p, channels: c.Channels, move: p.newShift(), sum: make([]complex128, p.size()), picture: make([]float64, c.Height*c.Width)}
+}
+
+// findMovers learns the shapes of n movers from the given frames.
+func findMovers(c *Clip, frames []int, n int, rng *rand.Rand) *movers {
+	m := newMovers(c)
+	frames = spread(frames, max(leastFrames, min(moverFrames, moverPixels/(c.Height*c.Width))))
+	m.still = m.median(c, frames)
+	var best *movers
+	least := math.Inf(1)
+	for range moverGuesses {
+		guess := *m
+		guess.still = make([][]complex128, len(m.still))
+		for i, s := range m.still {
+			guess.still[i] = slices.Clone(s)
+		}
+		if left := guess.learn(c, frames, n, rng); left < least {
+			best, least = &guess, left
+		}
+	}
+	return best
+}
+
+// median is the spectra of each pixel's median.
+func (m *movers) median(c *Clip, frames []int) [][]complex128 {
+	size := c.Size()
+	middle, values := make([]float32, size), make([]float32, len(frames))
+	for p := range middle {
+		for i, f := range frames {
+			values[i] = c.Pixels[f*size+p]
+		}
+		slices.Sort(values)
+		middle[p] = values[len(values)/2]
+	}
+	return m.spectra(middle)
+}
+
+func (m *movers) spectra(picture []float32) [][]complex128 {
+	out := make([][]complex128, m.channels)
+	area := m.h * m.w
+	for ch := range out {
+		out[ch] = make([]complex128, m.size())
+		m.forward(out[ch], picture[ch*area:(ch+1)*area])
+	}
+	return out
+}
+
+// open gives the frames less the still picture.
+func (m *movers) open(c *Clip, frames []int) *film {
+	f := &film{}
+	for _, i := range frames {
+		s := m.spectra(c.Frame(i))
+		for ch, one := range s {
+			subtract(one, m.still[ch])
+		}
+		f.left = append(f.left, s)
+	}
+	return f
+}
+
+// learn finds the movers one after another, each in what those before leave, then all together. It gives the energy left.
+func (m *movers) learn(c *Clip, frames []int, n int, rng *rand.Rand) (left float64) {
+	f := m.open(c, frames)
+	for k := range n {
+		m.shapes, f.place = append(m.shapes, m.guess(f, rng)), append(f.place, make([][2]float64, len(frames)))
+		for round := range moverAlone {
+			m.find(f, k)
+			edge := moverEdge
+			if round < moverAlone/2 {
+				edge = moverCore
+			}
+			m.reshape(f, k, edge)
+		}
+		m.find(f, k)
+		m.add(f, k, -1)
+	}
+	for range moverRounds {
+		for k := range n {
+			m.add(f, k, 1)
+			m.find(f, k)
+			m.reshape(f, k, moverEdge)
+			m.add(f, k, -1)
+		}
+		m.settleStill(f)
+	}
+	for i := range f.left {
+		left += m.energy(f.left[i])
+	}
+	return left
+}
+
+// guess is one frame's core.
+func (m *movers) guess(f *film, rng *rand.Rand) [][]complex128 {
+	s := make([][]complex128, m.channels)
+	for ch, one := range f.left[rng.IntN(len(f.left))] {
+		s[ch] = slices.Clone(one)
+	}
+	m.trim(s, moverCore)
+	return s
+}
+
+// find puts mover k where it goes with each frame's picture best.
+func (m *movers) find(f *film, k int) {
+	for i, left := range f.left {
+		clear(m.sum)
+		for ch, s := range m.shapes[k] {
+			m.correlate(left[ch], s)
+		}
+		m.back(m.picture, m.sum)
+		f.place[k][i] = m.peak()
+	}
+}
+
+// peak is the place of the picture's highest value, between pixels by the parabola through it and its neighbours.
+func (m *movers) peak() [2]float64 {
+	best := 0
+	for i, v := range m.picture {
+		if v > m.picture[best] {
+			best = i
+		}
+	}
+	x, y := best%m.w, best/m.w
+	at := func(x, y int) float64 { return m.picture[(y+m.h)%m.h*m.w+(x+m.w)%m.w] }
+	top := at(x, y)
+	return [2]float64{float64(x) + vertex(at(x-1, y), top, at(x+1, y)), float64(y) + vertex(at(x, y-1), top, at(x, y+1))}
+}
+
+// vertex is where the parabola through three values one apart, the middle one the highest, has its top, from the middle.
+func vertex(before, top, after float64) float64 {
+	bend := before - 2*top + after
+	if !(bend < 0) {
+		return 0
+	}
+	return min(max(0.5*(before-after)/bend, -0.5), 0.5)
+}
+
+// reshape makes mover k the mean of the frames around it, of what is brighter than an edge.
+func (m *movers) reshape(f *film, k int, edge float64) {
+	s := m.shapes[k]
+	for ch := range s {
+		clear(s[ch])
+	}
+	scale := complex(1/float64(len(f.left)), 0)
+	for i, left := range f.left {
+		m.move.by(-f.place[k][i][0], -f.place[k][i][1])
+		for ch := range s {
+			m.move.accumulate(s[ch], left[ch], scale)
+		}
+	}
+	m.trim(s, edge)
+}
+
+// trim clears what is fainter than a share of the brightest pixel, and has the shape's middle at the first pixel.
+func (m *movers) trim(s [][]complex128, edge float64) {
+	area := m.h * m.w
+	light, shape := make([]float64, area), make([]float32, area*len(s))
+	brightest := 0.0
+	for ch, spectrum := range s {
+		m.back(m.picture, slices.Clone(spectrum))
+		for i, v := range m.picture {
+			shape[ch*area+i] = float32(v)
+			light[i] += math.Abs(v)
+			brightest = max(brightest, light[i])
+		}
+	}
+	for i, v := range light {
+		if v < edge*brightest {
+			light[i] = 0
+			for ch := range s {
+				shape[ch*area+i] = 0
+			}
+		}
+	}
+	x, y := m.middle(light)
+	m.move.by(-x, -y)
+	for ch := range s {
+		m.forward(m.sum, shape[ch*area:(ch+1)*area])
+		clear(s[ch])
+		m.move.accumulate(s[ch], m.sum, 1)
+	}
+}
+
+// middle is the centre of mass of what may lie across the edges: the directions of the means of eⁱˣ and eⁱʸ.
+func (m *movers) middle(light []float64) (x, y float64) {
+	var cx, sx, cy, sy float64
+	for i, v := range light {
+		a, b := 2*math.Pi*float64(i%m.w)/float64(m.w), 2*math.Pi*float64(i/m.w)/float64(m.h)
+		cx, sx, cy, sy = cx+v*math.Cos(a), sx+v*math.Sin(a), cy+v*math.Cos(b), sy+v*math.Sin(b)
+	}
+	return math.Atan2(sx, cx) / (2 * math.Pi) * float64(m.w), math.Atan2(sy, cy) / (2 * math.Pi) * float64(m.h)
+}
+
+// add adds mover k to all frames, times scale.
+func (m *movers) add(f *film, k int, scale complex128) {
+	for i, left := range f.left {
+		m.move.by(f.place[k][i][0], f.place[k][i][1])
+		for ch, s := range m.shapes[k] {
+			m.move.accumulate(left[ch], s, scale)
+		}
+	}
+}
+
+// settleStill moves what all frames have left to the still picture.
+func (m *movers) settleStill(f *film) {
+	for ch, still := range m.still {
+		clear(m.sum)
+		for _, left := range f.left {
+			for j, v := range left[ch] {
+				m.sum[j] += v / complex(float64(len(f.left)), 0)
+			}
+		}
+		for j, v := range m.sum {
+			still[j] += v
+		}
+		for _, left := range f.left {
+			subtract(left[ch], m.sum)
+		}
+	}
+}
+
+// energy is the squared sum of the pixels.
+func (m *movers) energy(spectra [][]complex128) (sum float64) {
+	for _, s := range spectra {
+		for j, v := range s {
+			e := real(v)*real(v) + imag(v)*imag(v)
+			if x := j % m.half; x > 0 && 2*x != m.w {
+				e *= 2
+			}
+			sum += e
+		}
+	}
+	return sum / float64(m.h*m.w)
+}
+
+func subtract(dst, s []complex128) {
+	for i, v := range s {
+		dst[i] -= v
+	}
+}
+
+// track finds the movers in the given frames. It gives their places, frames × 2 a mover, and the mean energy left of a frame.
+func (m *movers) track(c *Clip, frames []int) (places []float64, left float64) {
+	n := len(m.shapes)
+	for _, i := range frames {
+		f := m.open(c, []int{i})
+		for k := range n {
+			f.place = append(f.place, make([][2]float64, 1))
+			m.find(f, k)
+			m.add(f, k, -1)
+		}
+		for range trackRounds {
+			for k := range n {
+				m.add(f, k, 1)
+				m.find(f, k)
+				m.add(f, k, -1)
+			}
+		}
+		for k := range n {
+			places = append(places, f.place[k][0][0], f.place[k][0][1])
+		}
+		left += m.energy(f.left[0]) / float64(len(frames))
+	}
+	return places, left
+}
+
+// alike is the largest correlation of two movers' shapes, wherever they are.
+func (m *movers) alike() (most float64) {
+	for a, one := range m.shapes {
+		for _, other := range m.shapes[:a] {
+			clear(m.sum)
+			for ch := range one {
+				m.correlate(one[ch], other[ch])
+			}
+			m.back(m.picture, m.sum)
+			most = max(most, slices.Max(m.picture)/math.Sqrt(m.energy(one)*m.energy(other)))
+		}
+	}
+	return most
+}
+
+// correlate adds the spectrum of how well a picture goes with a shape, wherever that is, to the sum.
+func (m *movers) correlate(picture, shape []complex128) {
+	for j, v := range picture {
+		s := shape[j]
+		m.sum[j] += v * complex(real(s), -imag(s))
+	}
+}
+
+// unwrapped is coordinate i of all places, each at most half a picture from their mean direction: what leaves on one side does not come
+// back on the other.
+func (m *movers) unwrapped(places []float64, i int) (axis []float64) {
+	side, d := float64(m.w), 2*len(m.shapes)
+	if i%2 == 1 {
+		side = float64(m.h)
+	}
+	var along, across float64
+	for k := i; k < len(places); k += d {
+		sin, cos := math.Sincos(2 * math.Pi * places[k] / side)
+		along, across = along+cos, across+sin
+	}
+	middle := math.Atan2(across, along) / (2 * math.Pi) * side
+	for k := i; k < len(places); k += d {
+		axis = append(axis, middle+math.Remainder(places[k]-middle, side))
+	}
+	return axis
+}
+
+// draw draws n pictures (n × CHW) of movers at the given places (n × 2 a mover).
+func (m *movers) draw(pictures []float32, places []float64, n int) {
+	area, spectrum := m.h*m.w, make([]complex128, m.size())
+	for i := range n {
+		for ch := range m.channels {
+			copy(spectrum, m.still[ch])
+			for k, s := range m.shapes {
+				at := places[(i*len(m.shapes)+k)*2:]
+				m.move.by(at[0], at[1])
+				m.move.accumulate(spectrum, s[ch], 1)
+			}
+			m.back(m.picture, spectrum)
+			to := pictures[(i*m.channels+ch)*area:]
+			for p, v := range m.picture {
+				to[p] = float32(v)
+			}
+		}
+	}
+}

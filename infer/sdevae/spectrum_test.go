@@ -1,0 +1,63 @@
+package sdevae
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestPlane: back undoes forward, and a shift by whole pixels goes around the edges, also where a side is odd; exact but for float64's
+// rounding, which 1e-9 leaves room for.
+func TestPlane(t *testing.T) {
+	for _, side := range [][2]int{{8, 8}, {12, 10}, {9, 15}} {
+		h, w := side[0], side[1]
+		p, rng := newPlane(h, w), rand.New(rand.NewPCG(1, 2))
+		picture, got := make([]float32, h*w), make([]float64, h*w)
+		for i := range picture {
+			picture[i] = rng.Float32()
+		}
+		for _, by := range [][2]int{{0, 0}, {3, -2}, {-1, 7}} {
+			spectrum, moved := make([]complex128, p.size()), make([]complex128, p.size())
+			p.forward(spectrum, picture)
+			s := p.newShift()
+			s.by(float64(by[0]), float64(by[1]))
+			s.accumulate(moved, spectrum, 1)
+			p.back(got, moved)
+			for y := range h {
+				for x := range w {
+					want := float64(picture[y*w+x])
+					at := got[(y+by[1]+h)%h*w+(x+by[0]+w)%w]
+					if math.Abs(at-want) > 1e-9 {
+						t.Fatalf("%dx%d moved by %v: %g at %d,%d, expected %g", w, h, by, at, x, y, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestPlaneBetweenPixels: a smooth spot that is moved by parts of a pixel is the spot drawn there, to 1e-3 of its height: so much of it
+// lies across the edges.
+func TestPlaneBetweenPixels(t *testing.T) {
+	const side = 24
+	spot := func(x, y float64) []float32 {
+		out := make([]float32, side*side)
+		for i := range out {
+			dx, dy := float64(i%side)-x, float64(i/side)-y
+			out[i] = float32(math.Exp(-(dx*dx + dy*dy) / 8))
+		}
+		return out
+	}
+	p := newPlane(side, side)
+	spectrum, moved, got := make([]complex128, p.size()), make([]complex128, p.size()), make([]float64, side*side)
+	p.forward(spectrum, spot(11, 12))
+	s := p.newShift()
+	s.by(1.3, -0.6)
+	s.accumulate(moved, spectrum, 1)
+	p.back(got, moved)
+	for i, want := range spot(12.3, 11.4) {
+		if math.Abs(got[i]-float64(want)) > 1e-3 {
+			t.Fatalf("pixel %d is %g, expected %g", i, got[i], want)
+		}
+	}
+}
