@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 )
 
@@ -17,8 +18,10 @@ type trail struct {
 }
 
 const (
-	leastFollowed = 0.9 // share of what moves that movers must explain to be what is followed
-	mostAlike     = 0.9 // correlation of two shapes above which nobody knows which is which
+	leastFollowed = 0.9 // share of what moves that movers must explain to be what is followed;
+	leastDrowned  = 0.4 // where noise drowns the clip, and a molecule is of another shape in every frame
+	mostAlike     = 0.97 // correlation of two shapes above which nobody knows which is which
+	mostTogether  = 0.5 // correlation of two things' steps above which they are parts of one
 	trailWidth    = 0.1 // that the encoder's posteriors begin with, of latents of variance 1
 
 	followSteps = 1200 // of the encoder
@@ -28,14 +31,18 @@ const (
 // follow looks for as many things that keep their shape as the latents have pairs of coordinates. It gives nil where they are not what
 // moves, or where the config does not ask.
 func (j *job) follow(c Config) *trail {
-	if c.Follow < 0 || c.Clock || c.Latent%2 != 0 || j.origin != nil || j.drowned() || len(j.train) < leastPairs {
+	if c.Follow < 0 || c.Clock || c.Latent%2 != 0 || j.origin != nil || len(j.train) < leastPairs {
 		return nil
 	}
 	m, held := findMovers(j.clip, framesOf(j.train), c.Latent/2, rand.New(rand.NewPCG(c.Seed, math.MaxUint64))), framesOf(j.held)
 	_, left := m.track(j.clip, held)
 	x := j.clip.pick(held)
 	t := &trail{movers: m, explained: min(1, (1-left*float64(len(held))/squaredError(x, average(x, len(held), j.clip.Size())))/j.moves)}
-	if !(t.explained >= leastFollowed) || m.alike() > mostAlike {
+	least := leastFollowed
+	if j.drowned() {
+		least = leastDrowned
+	}
+	if !(t.explained >= least) || m.alike() > mostAlike {
 		return nil
 	}
 	places, _ := m.track(j.clip, j.clip.frames())
@@ -51,7 +58,33 @@ func (j *job) follow(c Config) *trail {
 			t.z[k*c.Latent+i] = float32((v - mean) / sd)
 		}
 	}
+	if !t.goes(j.clip.Pairs(j.clip.MaxGap())) {
+		return nil
+	}
 	return t
+}
+
+// goes says that each thing goes its own way: its places last from frame to frame, and its steps are not another's.
+func (t *trail) goes(pairs []Pair) bool {
+	d := len(t.mean)
+	steps := mat.NewDense(len(pairs), d, nil)
+	for k, p := range pairs {
+		for i := range d {
+			steps.Set(k, i, float64(t.z[(p.First+1)*d+i]-t.z[p.First*d+i]))
+		}
+	}
+	for i := range d {
+		step := mat.Col(nil, i, steps)
+		if stat.Variance(step, nil) > 1 { // half of it, or more, does not last
+			return false
+		}
+		for other := range i - i%2 {
+			if math.Abs(stat.Correlation(step, mat.Col(nil, other, steps), nil)) > mostTogether {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // following is the config of a training that follows: one run, in which the encoder learns from drawings of the movers, and rests while the
