@@ -130,7 +130,7 @@ const (
 func (c *pretrainCmd) trial(ctx context.Context, candidate *choice) (float64, error) {
 	bar := newBar("trying")
 	defer bar.finish()
-	result, err := sdevae.Train(ctx, candidate.clip, sdevae.Config{Latent: cmp.Or(candidate.latent, trialLatents), Seed: c.Seed, Tau: candidate.tau, Steps: trialSteps, Every: trialSteps, Restarts: 1, Lead: -1, Pace: 1, Sleep: -1, Redraw: -1}, bar.watch)
+	result, err := sdevae.Train(ctx, candidate.clip, sdevae.Config{Latent: cmp.Or(candidate.latent, trialLatents), Seed: c.Seed, Tau: candidate.tau, Steps: trialSteps, Every: trialSteps, Restarts: 1, Lead: -1, Pace: 1, Follow: -1, Sleep: -1, Redraw: -1}, bar.watch)
 	if errors.Is(err, sdevae.ErrMean) {
 		return 0, nil
 	}

@@ -18,11 +18,11 @@ type trail struct {
 }
 
 const (
-	leastFollowed = 0.9 // share of what moves that movers must explain to be what is followed;
-	leastDrowned  = 0.4 // where noise drowns the clip, and a molecule is of another shape in every frame
+	leastFollowed = 0.9  // share of what moves that movers must explain to be what is followed;
+	leastDrowned  = 0.4  // where noise drowns the clip, and a molecule is of another shape in every frame
 	mostAlike     = 0.97 // correlation of two shapes above which nobody knows which is which
-	mostTogether  = 0.5 // correlation of two things' steps above which they are parts of one
-	trailWidth    = 0.1 // that the encoder's posteriors begin with, of latents of variance 1
+	mostTogether  = 0.5  // correlation of two things' steps above which they are parts of one
+	trailWidth    = 0.1  // that the encoder's posteriors begin with, of latents of variance 1
 
 	followSteps = 1200 // of the encoder
 	followRate  = 6e-3 // Adam's, at its peak

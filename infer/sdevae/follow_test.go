@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -24,9 +25,12 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// TestFollowsNothing: what does not keep its shape, cannot be told apart, is not asked for or too short is learnt as before.
+// TestFollowsNothing: what does not keep its shape, cannot be told apart, is part of another thing, is not asked for or too short is
+// learnt as before.
 func TestFollowsNothing(t *testing.T) {
 	one, _ := drifting(200, 5, ring)
+	under, _ := drifting(400, 5, disc)
+	drown(under, 0.05, false)
 	two, _ := drifting(200, 5, ring, ring)
 	brief, _ := drifting(100, 5, ring)
 	grows := &Clip{Channels: 1, Height: 32, Width: 32}
@@ -37,23 +41,32 @@ func TestFollowsNothing(t *testing.T) {
 		}
 		grows.Times, grows.Trajectory = append(grows.Times, 0.1*float64(k)), append(grows.Trajectory, 0)
 	}
+	murky := *grows
+	murky.Pixels = slices.Clone(grows.Pixels)
+	drown(&murky, 4, false)
 	for name, c := range map[string]struct {
 		clip   *Clip
 		config Config
 		want   bool
 	}{
 		"a ring":            {one, Config{Latent: 2}, true},
+		"a disc in noise":   {under, Config{Latent: 2}, true},
+		"a ring in parts":   {one, Config{Latent: 4}, false},
 		"not asked for":     {one, Config{Latent: 2, Follow: -1}, false},
 		"an odd coordinate": {one, Config{Latent: 3}, false},
 		"with a clock":      {one, Config{Latent: 2, Clock: true}, false},
 		"two rings":         {two, Config{Latent: 4}, false},
 		"too short":         {brief, Config{Latent: 2}, false},
 		"a disc that grows": {grows, Config{Latent: 2}, false},
+		"and in noise":      {&murky, Config{Latent: 2}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j, err := newJob(Training{}, c.clip, c.config)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if drowned := strings.Contains(name, "noise"); drowned != j.drowned() {
+				t.Errorf("%.2g of the light moves", j.moves)
 			}
 			if got := j.trail != nil; got != c.want || got != (j.config.Follow > 0) {
 				t.Errorf("followed: %v, for %d steps", got, j.config.Follow)

@@ -40,7 +40,7 @@ func NewGrowth(clip *Clip, c Config) *Growth {
 	if c.Steps == 0 {
 		c.Steps = DefaultSteps
 	}
-	c.Steps, c.Sleep, c.Redraw = max(c.Steps/2, 1), -1, -1
+	c.Steps, c.Follow, c.Sleep, c.Redraw = max(c.Steps/2, 1), -1, -1, -1
 	c.Lead, c.Pace = -1, 1 // to be soon where pictures are explained; whether latents are straight is of no matter
 	noise := clip.Noise() / (2 * c.Tau)
 	return &Growth{clip: clip, config: c, still: clip.Energy()/(2*c.Tau) - noise, noise: noise}
