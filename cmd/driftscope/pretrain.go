@@ -38,7 +38,7 @@ type pretrainCmd struct {
 	Nu          float64  `help:"Precision of a Gaussian prior on the latents."`
 	Substeps    int      `help:"Euler-Maruyama steps of the drift between two frames, 1 unless given." placeholder:"N"`
 	Clock       bool     `help:"Let the drift, and the encoder's last layer, depend on the time since the recording began."`
-	Follow      int      `help:"Steps of the encoder on drawings of things that keep their shape, where those are found to be what moves; 1200 unless given, negative is none." placeholder:"N"`
+	Follow      int      `help:"Steps of the encoder on drawings of things that keep their shape, where those are found to be what moves; four times --steps, at most 1200, unless given, negative is none." placeholder:"N"`
 	Sleep       int      `help:"Steps of the encoder alone on frames that the decoder moved, in the end; half of --steps unless given, negative is none." placeholder:"N"`
 	Redraw      int      `help:"Steps of the decoder alone after that, once the latents were found anew among the features learnt; as --sleep, none with --from." placeholder:"N"`
 	DT          float64  `name:"dt" help:"Seconds between frames, whatever the recording says." placeholder:"S"`

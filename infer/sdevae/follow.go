@@ -24,14 +24,15 @@ const (
 	mostTogether  = 0.5  // correlation of two things' steps above which they are parts of one
 	trailWidth    = 0.1  // that the encoder's posteriors begin with, of latents of variance 1
 
-	followSteps = 1200 // of the encoder
-	followRate  = 6e-3 // Adam's, at its peak
+	mostPixels  = 1 << 17 // of pictures that are searched: a minute's work a thing
+	followSteps = 1200    // of the encoder, fewer where Steps are few
+	followRate  = 6e-3    // Adam's, at its peak
 )
 
 // follow looks for as many things that keep their shape as the latents have pairs of coordinates. It gives nil where they are not what
 // moves, or where the config does not ask.
 func (j *job) follow(c Config) *trail {
-	if c.Follow < 0 || c.Clock || c.Latent%2 != 0 || j.origin != nil || len(j.train) < leastPairs {
+	if c.Follow < 0 || c.Clock || c.Latent%2 != 0 || j.origin != nil || j.clip.Height*j.clip.Width > mostPixels || len(j.train) < leastPairs {
 		return nil
 	}
 	m, held := findMovers(j.clip, framesOf(j.train), c.Latent/2, rand.New(rand.NewPCG(c.Seed, math.MaxUint64))), framesOf(j.held)
@@ -91,7 +92,7 @@ func (t *trail) goes(pairs []Pair) bool {
 // decoder learns to draw from it.
 func (c Config) following() Config {
 	c.Steps = cmp.Or(c.Steps, DefaultSteps)
-	c.Follow = cmp.Or(c.Follow, followSteps)
+	c.Follow = cmp.Or(c.Follow, min(4*c.Steps, followSteps))
 	c.Restarts, c.Lead, c.Sleep, c.Redraw = 1, c.Steps, -1, -1
 	return c
 }
