@@ -40,7 +40,7 @@
 //
 //	Σ over frames of |x - still - Σₖ sₖ(· - pₖ)|²
 //
-// becomes small. If it leaves less than a tenth of what moves in held-out frames, or six tenths where noise drowns the clip, and each thing
+// becomes small. If that explains six tenths of what moves in held-out frames, four where noise drowns the clip, and each thing
 // goes its own way, the encoder learns the places alone (follow.go), from
 // drawings x + Σₖ sₖ(· - p'ₖ) - sₖ(· - pₖ) of frames in which the things were moved, as many as wanted; it rests while decoder, widths and
 // drift learn the loss above; and the latents, places in the picture, need no straightening.

@@ -18,7 +18,7 @@ type trail struct {
 }
 
 const (
-	leastFollowed = 0.9  // share of what moves that movers must explain to be what is followed;
+	leastFollowed = 0.6  // share of what moves that movers must explain to be what is followed;
 	leastDrowned  = 0.4  // where noise drowns the clip, and a molecule is of another shape in every frame
 	mostAlike     = 0.97 // correlation of two shapes above which nobody knows which is which
 	mostTogether  = 0.5  // correlation of two things' steps above which they are parts of one
