@@ -9,7 +9,8 @@ import (
 )
 
 // TestFollow: two things that keep their shape are followed, by an encoder that has never seen most of their places: an affine map of
-// its latents is where they are, to 2.5 px after a training of seconds; the mean place is 5 off.
+// its latents is where they are, to 1.2 px after a training of seconds, which leaves
+// twice what it takes; an encoder that learnt nothing is 2.5 off.
 func TestFollow(t *testing.T) {
 	clip, truth := drifting(260, 9, bar, ring)
 	r := train(t, Training{}, clip, Config{Latent: 4, Seed: 1, Tau: TauOf(clip), Steps: 10, Pairs: 16, Follow: 150})
@@ -20,7 +21,7 @@ func TestFollow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if worst := slices.Max(off(t, wide(p.Mean), truth)); worst > 2.5 {
+	if worst := slices.Max(off(t, wide(p.Mean), truth)); worst > 1.2 {
 		t.Errorf("an affine map of the latents is off by %.2g px", worst)
 	}
 }

@@ -19,15 +19,15 @@ func ring(dx, dy float64) float64 {
 	return 0.5 * math.Exp(-r*r)
 }
 
-// drifting is n frames of 32×32 in which things walk about, apart from each other in time and place, over a slope of grey under a little
+// drifting is n frames of 24×24 in which things walk about, apart from each other in time and place, over a slope of grey under a little
 // noise, with where they are: n × 2 a thing.
 func drifting(n int, seed uint64, things ...shaped) (c *Clip, truth *mat.Dense) {
-	const side = 32
+	const side = 24
 	rng := rand.New(rand.NewPCG(seed, 0))
 	c, truth = &Clip{Channels: 1, Height: side, Width: side}, mat.NewDense(n, 2*len(things), nil)
 	at := make([]float64, 2*len(things))
 	for i := range at {
-		at[i] = 8 + 16*rng.Float64()
+		at[i] = 7 + 10*rng.Float64()
 	}
 	for k := range n {
 		for p := range side * side {
@@ -40,7 +40,7 @@ func drifting(n int, seed uint64, things ...shaped) (c *Clip, truth *mat.Dense) 
 		c.Times, c.Trajectory = append(c.Times, 0.1*float64(k)), append(c.Trajectory, 0)
 		truth.SetRow(k, at)
 		for i := range at {
-			at[i] = min(max(at[i]+1.2*rng.NormFloat64(), 6), 26)
+			at[i] = min(max(at[i]+rng.NormFloat64(), 5), 19)
 		}
 	}
 	return c, truth
