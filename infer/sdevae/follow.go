@@ -35,10 +35,8 @@ func (j *job) follow(c Config) *trail {
 	if c.Follow < 0 || c.Clock || c.Latent%2 != 0 || j.origin != nil || j.clip.Height*j.clip.Width > mostPixels || len(j.train) < leastPairs {
 		return nil
 	}
-	m, held := findMovers(j.clip, framesOf(j.train), c.Latent/2, rand.New(rand.NewPCG(c.Seed, math.MaxUint64))), framesOf(j.held)
-	_, left := m.track(j.clip, held)
-	x := j.clip.pick(held)
-	t := &trail{movers: m, explained: min(1, (1-left*float64(len(held))/squaredError(x, average(x, len(held), j.clip.Size())))/j.moves)}
+	m := findMovers(j.clip, framesOf(j.train), c.Latent/2, rand.New(rand.NewPCG(c.Seed, math.MaxUint64)))
+	t := &trail{movers: m, explained: j.explainedBy(m)}
 	least := leastFollowed
 	if j.drowned() {
 		least = leastDrowned
@@ -63,6 +61,15 @@ func (j *job) follow(c Config) *trail {
 		return nil
 	}
 	return t
+}
+
+// explainedBy is the share of what moves in the held-out frames that the movers explain.
+func (j *job) explainedBy(m *movers) float64 {
+	held := framesOf(j.held)
+	_, left := m.track(j.clip, held)
+	x := j.clip.pick(held)
+	total := squaredError(x, average(x, len(held), j.clip.Size())) / float64(len(held))
+	return min(1, (1-left/total)/j.moves)
 }
 
 // goes says that each thing goes its own way: its places last from frame to frame, and its steps are not another's.

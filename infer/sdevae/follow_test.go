@@ -3,14 +3,17 @@ package sdevae
 import (
 	"bytes"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // TestFollow: two things that keep their shape are followed, by an encoder that has never seen most of their places: an affine map of
-// its latents is where they are, to 1.2 px after a training of seconds, which leaves
-// twice what it takes; an encoder that learnt nothing is 2.5 off.
+// its latents is where they are, to 1.2 px after a training of seconds, which leaves twice what it takes; an encoder that learnt nothing is
+// 2.5 off.
 func TestFollow(t *testing.T) {
 	clip, truth := drifting(260, 9, bar, ring)
 	r := train(t, Training{}, clip, Config{Latent: 4, Seed: 1, Tau: TauOf(clip), Steps: 10, Pairs: 16, Follow: 150})
@@ -49,17 +52,19 @@ func TestFollowsNothing(t *testing.T) {
 		clip   *Clip
 		config Config
 		want   bool
+
+		explained []float64 // from, to
 	}{
-		"a ring":            {one, Config{Latent: 2}, true},
-		"a disc in noise":   {under, Config{Latent: 2}, true},
-		"a ring in parts":   {one, Config{Latent: 4}, false},
-		"not asked for":     {one, Config{Latent: 2, Follow: -1}, false},
-		"an odd coordinate": {one, Config{Latent: 3}, false},
-		"with a clock":      {one, Config{Latent: 2, Clock: true}, false},
-		"two rings":         {two, Config{Latent: 4}, false},
-		"too short":         {brief, Config{Latent: 2}, false},
-		"a disc that grows": {grows, Config{Latent: 2}, false},
-		"and in noise":      {&murky, Config{Latent: 2}, false},
+		"a ring":            {one, Config{Latent: 2}, true, []float64{0.95, 1}},
+		"a disc in noise":   {under, Config{Latent: 2}, true, []float64{leastDrowned, 1}},
+		"a ring in parts":   {one, Config{Latent: 4}, false, nil},
+		"not asked for":     {one, Config{Latent: 2, Follow: -1}, false, nil},
+		"an odd coordinate": {one, Config{Latent: 3}, false, nil},
+		"with a clock":      {one, Config{Latent: 2, Clock: true}, false, nil},
+		"two rings":         {two, Config{Latent: 4}, false, nil},
+		"too short":         {brief, Config{Latent: 2}, false, nil},
+		"a disc that grows": {grows, Config{Latent: 2}, false, []float64{-100, 0.8 * leastFollowed}},
+		"and in noise":      {&murky, Config{Latent: 2}, false, []float64{-100, 0.8 * leastDrowned}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j, err := newJob(Training{}, c.clip, c.config)
@@ -69,10 +74,71 @@ func TestFollowsNothing(t *testing.T) {
 			if drowned := strings.Contains(name, "noise"); drowned != j.drowned() {
 				t.Errorf("%.2g of the light moves", j.moves)
 			}
+			if share := c.explained; share != nil {
+				m := findMovers(c.clip, framesOf(j.train), 1, rand.New(rand.NewPCG(1, 2)))
+				if got := j.explainedBy(m); got < share[0] || got > share[1] {
+					t.Errorf("%.2f of what moves is explained, expected %v", got, share)
+				}
+			}
 			if got := j.trail != nil; got != c.want || got != (j.config.Follow > 0) {
 				t.Errorf("followed: %v, for %d steps", got, j.config.Follow)
 			}
 		})
+	}
+}
+
+// TestGoes: what jumps about and parts of one thing are no things of their own; two that drift the same way, each with steps of its own,
+// are.
+func TestGoes(t *testing.T) {
+	const n = 400
+	rng := rand.New(rand.NewPCG(1, 2))
+	walk := func(shared []float64, own float64) (z, steps []float64) {
+		at := 0.0
+		for k := range n {
+			step := own * rng.NormFloat64()
+			if shared != nil {
+				step += shared[k]
+			}
+			at += step
+			z, steps = append(z, at), append(steps, step)
+		}
+		return z, steps
+	}
+	ramp, jumps := make([]float64, n), make([]float64, n)
+	for k := range n {
+		ramp[k], jumps[k] = 0.1, rng.NormFloat64()
+	}
+	x, steps := walk(nil, 1)
+	y, _ := walk(nil, 1)
+	part, _ := walk(steps, 0.5)
+	east, _ := walk(ramp, 1)
+	west, _ := walk(ramp, 1)
+	var pairs []Pair
+	for k := range n - 1 {
+		pairs = append(pairs, Pair{k, 1})
+	}
+	for name, c := range map[string]struct {
+		axes [][]float64
+		want bool
+	}{
+		"one":         {[][]float64{x, y}, true},
+		"x is y":      {[][]float64{x, x}, true}, // one thing on a slant
+		"two":         {[][]float64{x, y, east, west}, true},
+		"drift alike": {[][]float64{east, x, west, y}, true},
+		"parts":       {[][]float64{x, y, part, west}, false},
+		"jumps":       {[][]float64{x, jumps}, false},
+	} {
+		d := len(c.axes)
+		tr := &trail{mean: make([]float64, d), z: make([]float32, n*d)}
+		for i, axis := range c.axes {
+			mean, sd := stat.MeanStdDev(axis, nil)
+			for k, v := range axis {
+				tr.z[k*d+i] = float32((v - mean) / sd)
+			}
+		}
+		if got := tr.goes(pairs); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
 	}
 }
 
