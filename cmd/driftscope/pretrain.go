@@ -30,7 +30,7 @@ type pretrainCmd struct {
 	Steps       int      `help:"Optimiser steps of the run that is kept." placeholder:"N"`
 	Pairs       int      `help:"Pairs of frames a step." placeholder:"N"`
 	Rate        float64  `help:"Adam's rate at its peak."`
-	Restarts    int      `help:"Runs from other first weights, 4 unless given, 1 with --from; all go a third of the way, the two best by held-out loss go on." placeholder:"N"`
+	Restarts    int      `help:"Runs from other first weights, 4 unless given, 1 with --from and where things are followed; all go a third of the way, the two best by held-out loss go on." placeholder:"N"`
 	Patience    int      `help:"Looks at the held-out frames without gain before stopping; 0 is never."`
 	Posterior   string   `enum:"diagonal,cholesky," default:"" help:"The encoder's covariance, diagonal or cholesky; the recipe's unless given." placeholder:"FORM"`
 	Diffusion   string   `enum:"profiled,diagonal,isotropic" default:"profiled" help:"Sigma during training: at its maximum of likelihood, or learnt: ${enum}."`
