@@ -133,10 +133,7 @@ func (m *Model) Encode(frames, clock []float32, n int) (*Posteriors, error) {
 
 // read encodes frames of a clip, and gives their pixels as well.
 func (m *Model) read(c *Clip, frames []int) (x []float32, p *Posteriors, err error) {
-	x = make([]float32, len(frames)*c.Size())
-	for i, f := range frames {
-		copy(x[i*c.Size():], c.Frame(f))
-	}
+	x = c.pick(frames)
 	p, err = m.Encode(x, m.clock(c, frames), len(frames))
 	return x, p, err
 }
