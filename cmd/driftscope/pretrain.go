@@ -127,7 +127,13 @@ const fewFrames = 60
 func straightened(result *sdevae.Result, r *sdevae.Rectified) string {
 	switch {
 	case result.Followed > 0:
-		return fmt.Sprintf("the places of %d of fixed shape, which make %.1f %% of what moves", result.Config.Latent/2, 100*result.Followed)
+		others := ""
+		if result.Beside > 0 {
+			others = fmt.Sprintf(" and %d beside", result.Beside)
+		} else if n := result.Config.Latent - 2*result.Things; n > 0 {
+			others = fmt.Sprintf(", %d to spare", n)
+		}
+		return fmt.Sprintf("the places of %d of fixed shape%s, which make %.1f %% of what moves", result.Things, others, 100*result.Followed)
 	case r == nil:
 		return "left as they came"
 	case r.Components > 0:

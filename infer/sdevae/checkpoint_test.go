@@ -226,7 +226,7 @@ func FuzzCheckpoint(f *testing.F) {
 		checkpoint, err := ReadCheckpoint(data)
 		if err == nil {
 			var j *job
-			if j, err = newJob(Training{}, clip, c); err != nil {
+			if j, err = newJob(context.Background(), Training{}, clip, c); err != nil {
 				t.Fatal(err)
 			}
 			err = j.resume(checkpoint)

@@ -42,13 +42,13 @@ type Config struct {
 	Restarts int     // runs with other first weights; 4. All go a third of the way, the two best by held-out loss to the end
 	Every    int     // steps between looks at the held-out frames; 25
 	Patience int     // looks without gain before stopping; 0 is never
-	Follow   int     // steps of the encoder on drawings of things that keep their shape, before the others, where those are what moves; four times Steps, at most 1200; negative is none
+	Follow   int     // steps of the encoder on drawings of things that keep their shape, before the others, where those are what moves, alone or with what is beside one of them; four times Steps, at most 1200; negative is none
 	Sleep    int     // steps of the encoder alone on what the decoder draws, after the others; half of Steps, or none where noise drowns the clip; negative is none
 	Redraw   int     // steps of the decoder in the end, after the latents were found anew; half of Steps, or none with Clock, where noise drowns the clip, and on few pairs; negative is none
 }
 
 // Recipe is the number of the decision that last changed what training makes of the same clip: figures of several recipes are not of one table.
-const Recipe = 47
+const Recipe = 48
 
 // DefaultSteps is a run's length unless told otherwise.
 const DefaultSteps = 300

@@ -142,7 +142,7 @@ func TestPrimeBesideLight(t *testing.T) {
 // begun is the first restart of a training, not primed.
 func begun(t *testing.T, clip *Clip, c Config) *session {
 	t.Helper()
-	j, err := newJob(Training{}, clip, c)
+	j, err := newJob(context.Background(), Training{}, clip, c)
 	if err != nil {
 		t.Fatal(err)
 	}

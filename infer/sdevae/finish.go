@@ -23,32 +23,47 @@ type Export struct {
 // Export settles the latents' frame of reference and writes the model file. The card is completed from the model and the clip;
 // the caller gives Preprocess and the parts of Training that it knows.
 func (r *Result) Export(clip *Clip, c card.Card) (*Export, error) {
-	m := r.Model
-	p, err := m.Encode(clip.Pixels, m.clock(clip, clip.frames()), clip.Len())
+	s, err := r.settle(clip)
 	if err != nil {
 		return nil, err
 	}
+	e := &Export{Card: c, Z: s.z, SD: s.sd, Rectified: s.rectified}
 	pairs := clip.Pairs(clip.MaxGap())
-	ref, err := whiten(p.Mean, m.Dim, pairs)
-	if err != nil {
-		return nil, err
-	}
-	e := &Export{Card: c}
-	if r.Followed == 0 { // places in the picture are straight
-		ref, e.Rectified, err = ref.straighten(p.Mean, pairs, clip)
-	}
-	if err != nil {
-		return nil, err
-	}
-	e.Z, e.SD = ref.apply(p)
 	e.describe(r, clip, pairs)
 	drift, err := e.fitDrift(clip, r.Config.Seed)
 	if err != nil {
 		return nil, err
 	}
 	e.Card.Drift = &card.Drift{Hidden: drift.Hidden, Centre: drift.Centre, Scale: drift.Scale, Weights: drift.Weights}
-	e.File, err = card.Write(&e.Card, m.encoderGraph(ref), m.decoderGraph(ref))
+	e.File, err = card.Write(&e.Card, r.Model.encoderGraph(s.ref), r.Model.decoderGraph(s.ref))
 	return e, err
+}
+
+// settled is a clip's latents in the frame of reference that they were given.
+type settled struct {
+	ref       *reference
+	rectified *Rectified // nil where the encoder's latents are straight as they came
+	z, sd     []float32  // frames × d
+}
+
+// settle gives the latents their frame of reference.
+func (r *Result) settle(clip *Clip) (s settled, err error) {
+	m := r.Model
+	p, err := m.Encode(clip.Pixels, m.clock(clip, clip.frames()), clip.Len())
+	if err != nil {
+		return s, err
+	}
+	pairs := clip.Pairs(clip.MaxGap())
+	if s.ref, err = whiten(p.Mean, m.Dim, pairs); err != nil {
+		return s, err
+	}
+	if r.Followed == 0 { // places in the picture are straight
+		if s.ref, s.rectified, err = s.ref.straighten(p.Mean, pairs, clip); err != nil {
+			return s, err
+		}
+	}
+	s.z, s.sd = s.ref.apply(p)
+	return s, nil
 }
 
 // straighten is the first of the two ways that serves the clip; m are the latents as they came.

@@ -2,6 +2,7 @@ package sdevae
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"math/rand/v2"
 
@@ -9,12 +10,14 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// trail is where a clip's movers are, as latents of variance 1: x and y of one after another.
+// trail is where a clip's movers are, as latents of variance 1: x and y of one after another, and behind them what is beside the movers.
 type trail struct {
 	movers    *movers
-	explained float64   // share of what moves, in frames that the shapes were not learnt from
-	mean, sd  []float64 // of x and y, px
-	z         []float32 // frames × 2 a mover
+	beside    *beside   // what a single mover moves over; nil where that is a still picture
+	explained float64   // share of what moves, in frames that nothing was learnt from
+	places    []float64 // frames × 2 a mover, px
+	mean, sd  []float64 // of places, px, and what is beside
+	z         []float32 // frames × latents
 }
 
 const (
@@ -29,52 +32,109 @@ const (
 	followRate  = 6e-3    // Adam's, at its peak
 )
 
-// follow looks for as many things that keep their shape as the latents have pairs of coordinates. It gives nil where they are not what
-// moves, or where the config does not ask.
-func (j *job) follow(c Config) *trail {
-	if c.Follow < 0 || c.Clock || c.Latent%2 != 0 || j.origin != nil || j.clip.Height*j.clip.Width > mostPixels || len(j.train) < leastPairs {
-		return nil
+// follow looks for as many things that keep their shape as the latents have pairs of coordinates, or else for one, and what moves beside it.
+// It gives nil where they are not what moves, or where the config does not ask.
+func (j *job) follow(ctx context.Context, c Config) (*trail, error) {
+	if c.Follow < 0 || c.Clock || j.origin != nil || j.clip.Height*j.clip.Width > mostPixels || len(j.train) < leastPairs {
+		return nil, nil
 	}
-	m := findMovers(j.clip, framesOf(j.train), c.Latent/2, rand.New(rand.NewPCG(c.Seed, math.MaxUint64)))
-	t := &trail{movers: m, explained: j.explainedBy(m)}
-	least := leastFollowed
+	if c.Latent%2 == 0 {
+		if t := j.trace(c.Latent/2, c.Seed, j.leastFollowed()); t != nil {
+			return t, nil
+		}
+	}
+	if c.Latent <= 2 {
+		return nil, nil
+	}
+	return j.followBeside(ctx, c)
+}
+
+func (j *job) leastFollowed() float64 {
 	if j.drowned() {
-		least = leastDrowned
+		return leastDrowned
 	}
+	return leastFollowed
+}
+
+// trace finds n movers in all frames, faint ones where noise drowns the clip and there are no others; nil where they explain less than that
+// share of what moves, or do not each go their own way.
+func (j *job) trace(n int, seed uint64, least float64) *trail {
+	t := j.traceOf(findMovers(j.clip, framesOf(j.train), n, rand.New(rand.NewPCG(seed, math.MaxUint64))), least)
+	if t == nil && j.drowned() {
+		t = j.traceOf(findFaintMovers(j.clip, framesOf(j.train), n), least)
+	}
+	return t
+}
+
+func (j *job) traceOf(m *movers, least float64) *trail {
+	t := &trail{movers: m, explained: j.explainedBy(m)}
 	if !(t.explained >= least) || m.alike() > mostAlike {
 		return nil
 	}
-	places, _ := m.track(j.clip, j.clip.frames())
-	t.z = make([]float32, len(places))
-	for i := range c.Latent {
-		axis := m.unwrapped(places, i)
-		mean, sd := stat.MeanStdDev(axis, nil)
-		if !(sd > 0) {
-			return nil // it rests
-		}
-		t.mean, t.sd = append(t.mean, mean), append(t.sd, sd)
-		for k, v := range axis {
-			t.z[k*c.Latent+i] = float32((v - mean) / sd)
-		}
-	}
-	if !t.goes(j.clip.Pairs(j.clip.MaxGap())) {
+	t.places, _ = m.track(j.clip, j.clip.frames())
+	m.unwrap(t.places)
+	if !t.standardise(t.places, 2*len(m.shapes)) || !t.goes(j.clip.Pairs(j.clip.MaxGap())) {
 		return nil
 	}
 	return t
+}
+
+// standardise sets z from latents, frames × d. It is false where one of them rests.
+func (t *trail) standardise(latents []float64, d int) bool {
+	t.z, t.mean, t.sd = make([]float32, len(latents)), make([]float64, d), make([]float64, d)
+	axis := make([]float64, len(latents)/d)
+	for i := range d {
+		for k := range axis {
+			axis[k] = latents[k*d+i]
+		}
+		t.mean[i], t.sd[i] = stat.MeanStdDev(axis, nil)
+		if !(t.sd[i] > 0) {
+			return false
+		}
+		for k, v := range axis {
+			t.z[k*d+i] = float32((v - t.mean[i]) / t.sd[i])
+		}
+	}
+	return true
+}
+
+// spare adds latents that rest, up to d of them in all.
+func (t *trail) spare(d int) {
+	live := len(t.mean)
+	z := make([]float32, len(t.z)/live*d)
+	for k := range len(t.z) / live {
+		copy(z[k*d:], t.z[k*live:(k+1)*live])
+	}
+	t.z, t.mean, t.sd = z, append(t.mean, make([]float64, d-live)...), append(t.sd, make([]float64, d-live)...)
 }
 
 // explainedBy is the share of what moves in the held-out frames that the movers explain.
 func (j *job) explainedBy(m *movers) float64 {
 	held := framesOf(j.held)
 	_, left := m.track(j.clip, held)
-	x := j.clip.pick(held)
-	total := squaredError(x, average(x, len(held), j.clip.Size())) / float64(len(held))
-	return min(1, (1-left/total)/j.moves)
+	if m.faint > 0 { // what noise left in the still picture counts on both sides
+		return j.moved(left, m.open(j.clip, held).energy(m)/float64(len(held)))
+	}
+	return j.share(left)
 }
+
+// share is that of what moves in the held-out frames that is explained where so much of a frame's energy is left.
+func (j *job) share(left float64) float64 {
+	held := framesOf(j.held)
+	x := j.clip.pick(held)
+	if j.still == nil {
+		return j.moved(left, squaredError(x, average(x, len(held), j.clip.Size()))/float64(len(held)))
+	}
+	n := float64(j.clip.Len()) // held-out frames are in the mean, too
+	return j.moved(left, squaredError(x, j.still)/float64(len(held))*n/(n-1))
+}
+
+// moved is the share of what moves where so much is left of a frame's energy.
+func (j *job) moved(left, of float64) float64 { return min(1, (1-left/of)/j.moves) }
 
 // goes says that each thing goes its own way: its places last from frame to frame, and its steps are not another's.
 func (t *trail) goes(pairs []Pair) bool {
-	d := len(t.mean)
+	d := 2 * len(t.movers.shapes)
 	steps := mat.NewDense(len(pairs), d, nil)
 	for k, p := range pairs {
 		for i := range d {
@@ -104,7 +164,7 @@ func (c Config) following() Config {
 	return c
 }
 
-// posteriors are the trail's at the given frames.
+// posteriors are the trail's at the given frames; nothing is known of latents that rest.
 func (t *trail) posteriors(frames []int, form Posterior) *Posteriors {
 	d := len(t.mean)
 	p := newPosteriors(len(frames), d, form)
@@ -112,18 +172,35 @@ func (t *trail) posteriors(frames []int, form Posterior) *Posteriors {
 		copy(p.Mean[k*d:(k+1)*d], t.z[f*d:])
 	}
 	for i := range p.LogDiag {
-		p.LogDiag[i] = float32(math.Log(trailWidth))
+		if t.sd[i%d] > 0 {
+			p.LogDiag[i] = float32(math.Log(trailWidth))
+		}
 	}
 	return p
 }
 
 // draw draws n pictures of latents, as Model.Decode does.
 func (t *trail) draw(pictures, z []float32, n int) error {
-	d := len(t.mean)
-	places := make([]float64, n*d)
-	for i := range places {
-		places[i] = t.mean[i%d] + t.sd[i%d]*float64(z[i])
+	d, moving := len(t.mean), 2*len(t.movers.shapes)
+	var places, others []float64
+	for i, v := range z[:n*d] {
+		value := t.mean[i%d] + t.sd[i%d]*float64(v)
+		if i%d < moving {
+			places = append(places, value)
+		} else {
+			others = append(others, value)
+		}
+	}
+	if t.beside != nil {
+		return t.beside.drawWith(pictures, places, narrow(others), n)
 	}
 	t.movers.draw(pictures, places, n)
 	return nil
+}
+
+// close frees what draws; t may be nil.
+func (t *trail) close() {
+	if t != nil && t.beside != nil {
+		t.beside.model.Close()
+	}
 }

@@ -1,6 +1,7 @@
 package sdevae
 
 import (
+	"context"
 	"slices"
 	"testing"
 )
@@ -10,7 +11,7 @@ import (
 func TestLead(t *testing.T) {
 	const lead, pace = 2, 0.25
 	clip := walk(60, 3)
-	j, err := newJob(Training{}, clip, Config{Latent: 2, Tau: 1, Steps: 10, Pairs: 8, Restarts: 1, Lead: lead, Pace: pace, Warmup: 1, Decay: 1})
+	j, err := newJob(context.Background(), Training{}, clip, Config{Latent: 2, Tau: 1, Steps: 10, Pairs: 8, Restarts: 1, Lead: lead, Pace: pace, Warmup: 1, Decay: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 type movers struct {
 	*plane
 	channels int
+	faint    float64          // width of the first guess, px, where noise hides them in any one frame (faint.go); else 0
 	still    [][]complex128   // a channel
 	shapes   [][][]complex128 // a mover and channel, around the picture's first pixel
 	move     *shift
@@ -38,6 +39,7 @@ const (
 type film struct {
 	left  [][][]complex128 // a frame and channel
 	place [][][2]float64   // a mover and frame: x and y, px
+	since []float64        // from the frame before, in frames; 0 where nothing is known of that
 }
 
 func newMovers(c *Clip) *movers {
@@ -53,16 +55,22 @@ func findMovers(c *Clip, frames []int, n int, rng *rand.Rand) *movers {
 	var best *movers
 	least := math.Inf(1)
 	for range moverGuesses {
-		guess := *m
-		guess.still = make([][]complex128, len(m.still))
-		for i, s := range m.still {
-			guess.still[i] = slices.Clone(s)
-		}
+		guess := m.anew()
 		if left := guess.learn(c, frames, n, rng); left < least {
-			best, least = &guess, left
+			best, least = guess, left
 		}
 	}
 	return best
+}
+
+// anew is m with a still picture of its own.
+func (m *movers) anew() *movers {
+	other := *m
+	other.still = make([][]complex128, len(m.still))
+	for i, s := range m.still {
+		other.still[i] = slices.Clone(s)
+	}
+	return &other
 }
 
 // median is the spectra of each pixel's median.
@@ -91,26 +99,39 @@ func (m *movers) spectra(picture []float32) [][]complex128 {
 
 // open gives the frames less the still picture.
 func (m *movers) open(c *Clip, frames []int) *film {
-	f := &film{}
-	for _, i := range frames {
+	f := &film{since: make([]float64, len(frames))}
+	for k, i := range frames {
 		s := m.spectra(c.Frame(i))
 		for ch, one := range s {
 			subtract(one, m.still[ch])
 		}
 		f.left = append(f.left, s)
+		if k > 0 && c.Trajectory[i] == c.Trajectory[frames[k-1]] {
+			f.since[k] = float64(i - frames[k-1])
+		}
 	}
 	return f
 }
 
-// learn finds the movers one after another, each in what those before leave, then all together. It gives the energy left.
+// learn finds the movers one after another, then all together. It gives the energy left.
 func (m *movers) learn(c *Clip, frames []int, n int, rng *rand.Rand) (left float64) {
 	f := m.open(c, frames)
+	m.meet(f, n, rng)
+	return m.refine(f, moverRounds)
+}
+
+// meet finds n movers one after another, each in what those before leave.
+func (m *movers) meet(f *film, n int, rng *rand.Rand) {
+	rounds := moverAlone
+	if m.faint > 0 {
+		rounds = faintRounds
+	}
 	for k := range n {
-		m.shapes, f.place = append(m.shapes, m.guess(f, rng)), append(f.place, make([][2]float64, len(frames)))
-		for round := range moverAlone {
+		m.shapes, f.place = append(m.shapes, m.guess(f, rng)), append(f.place, make([][2]float64, len(f.left)))
+		for round := range rounds {
 			m.find(f, k)
 			edge := moverEdge
-			if round < moverAlone/2 {
+			if round < rounds/2 {
 				edge = moverCore
 			}
 			m.reshape(f, k, edge)
@@ -118,23 +139,42 @@ func (m *movers) learn(c *Clip, frames []int, n int, rng *rand.Rand) (left float
 		m.find(f, k)
 		m.add(f, k, -1)
 	}
-	for range moverRounds {
-		for k := range n {
-			m.add(f, k, 1)
-			m.find(f, k)
-			m.reshape(f, k, moverEdge)
-			m.add(f, k, -1)
-		}
-		m.settleStill(f)
-	}
-	for i := range f.left {
-		left += m.energy(f.left[i])
-	}
-	return left
 }
 
-// guess is one frame's core.
+// refine finds all movers together, and what is still, from where they are. It gives the energy left.
+func (m *movers) refine(f *film, rounds int) (left float64) {
+	for range rounds {
+		m.round(f, true)
+		m.settleStill(f)
+	}
+	return f.energy(m)
+}
+
+// round finds every mover anew in what the others leave, and its shape where that is learnt.
+func (m *movers) round(f *film, learn bool) {
+	for k := range m.shapes {
+		m.add(f, k, 1)
+		m.find(f, k)
+		if learn {
+			m.reshape(f, k, moverEdge)
+		}
+		m.add(f, k, -1)
+	}
+}
+
+// energy is the squared sum of all pixels left.
+func (f *film) energy(m *movers) (sum float64) {
+	for _, left := range f.left {
+		sum += m.energy(left)
+	}
+	return sum
+}
+
+// guess is one frame's core, or a faint mover's blob.
 func (m *movers) guess(f *film, rng *rand.Rand) [][]complex128 {
+	if m.faint > 0 {
+		return m.blob(m.faint)
+	}
 	s := make([][]complex128, m.channels)
 	for ch, one := range f.left[rng.IntN(len(f.left))] {
 		s[ch] = slices.Clone(one)
@@ -145,28 +185,32 @@ func (m *movers) guess(f *film, rng *rand.Rand) [][]complex128 {
 
 // find puts mover k where it goes with each frame's picture best.
 func (m *movers) find(f *film, k int) {
+	if m.faint > 0 {
+		m.findFaint(f, k)
+		return
+	}
 	for i, left := range f.left {
 		clear(m.sum)
 		for ch, s := range m.shapes[k] {
 			m.correlate(left[ch], s)
 		}
 		m.back(m.picture, m.sum)
-		f.place[k][i] = m.peak()
+		f.place[k][i] = top(m.picture, m.h, m.w)
 	}
 }
 
-// peak is the place of the picture's highest value, between pixels by the parabola through it and its neighbours.
-func (m *movers) peak() [2]float64 {
+// top is the place of a picture's highest value, between pixels by the parabola through it and its neighbours.
+func top(picture []float64, h, w int) [2]float64 {
 	best := 0
-	for i, v := range m.picture {
-		if v > m.picture[best] {
+	for i, v := range picture {
+		if v > picture[best] {
 			best = i
 		}
 	}
-	x, y := best%m.w, best/m.w
-	at := func(x, y int) float64 { return m.picture[(y+m.h)%m.h*m.w+(x+m.w)%m.w] }
-	top := at(x, y)
-	return [2]float64{float64(x) + vertex(at(x-1, y), top, at(x+1, y)), float64(y) + vertex(at(x, y-1), top, at(x, y+1))}
+	x, y := best%w, best/w
+	at := func(x, y int) float64 { return picture[(y+h)%h*w+(x+w)%w] }
+	peak := at(x, y)
+	return [2]float64{float64(x) + vertex(at(x-1, y), peak, at(x+1, y)), float64(y) + vertex(at(x, y-1), peak, at(x, y+1))}
 }
 
 // vertex is where the parabola through three values one apart, the middle one the highest, has its top, from the middle.
@@ -207,8 +251,12 @@ func (m *movers) trim(s [][]complex128, edge float64) {
 			brightest = max(brightest, light[i])
 		}
 	}
+	var noise []bool
+	if m.faint > 0 {
+		noise = noisy(shape, area)
+	}
 	for i, v := range light {
-		if v < edge*brightest {
+		if v < edge*brightest || noise != nil && noise[i] {
 			light[i] = 0
 			for ch := range s {
 				shape[ch*area+i] = 0
@@ -284,25 +332,26 @@ func subtract(dst, s []complex128) {
 
 // track finds the movers in the given frames. It gives their places, frames × 2 a mover, and the mean energy left of a frame.
 func (m *movers) track(c *Clip, frames []int) (places []float64, left float64) {
-	n := len(m.shapes)
-	for _, i := range frames {
-		f := m.open(c, []int{i})
+	n, together := len(m.shapes), 1
+	if m.faint > 0 {
+		together = faintFrames(c)
+	}
+	for some := range slices.Chunk(frames, together) {
+		f := m.open(c, some)
 		for k := range n {
-			f.place = append(f.place, make([][2]float64, 1))
+			f.place = append(f.place, make([][2]float64, len(some)))
 			m.find(f, k)
 			m.add(f, k, -1)
 		}
 		for range trackRounds {
+			m.round(f, false)
+		}
+		for i := range some {
 			for k := range n {
-				m.add(f, k, 1)
-				m.find(f, k)
-				m.add(f, k, -1)
+				places = append(places, f.place[k][i][0], f.place[k][i][1])
 			}
+			left += m.energy(f.left[i]) / float64(len(frames))
 		}
-		for k := range n {
-			places = append(places, f.place[k][0][0], f.place[k][0][1])
-		}
-		left += m.energy(f.left[0]) / float64(len(frames))
 	}
 	return places, left
 }
@@ -322,6 +371,25 @@ func (m *movers) alike() (most float64) {
 	return most
 }
 
+// again is how much of a single mover's light there is once more in what it leaves of a frame, wherever that is most, in the median of the
+// given frames: near 1 there are two of it, and nobody knows which was followed. places are of all frames.
+func (m *movers) again(c *Clip, frames []int, places []float64) float64 {
+	var share []float64
+	for _, i := range frames {
+		f := m.open(c, []int{i})
+		f.place = [][][2]float64{{{places[2*i], places[2*i+1]}}}
+		m.add(f, 0, -1)
+		clear(m.sum)
+		for ch, s := range m.shapes[0] {
+			m.correlate(f.left[0][ch], s)
+		}
+		m.back(m.picture, m.sum)
+		share = append(share, slices.Max(m.picture)/m.energy(m.shapes[0]))
+	}
+	slices.Sort(share)
+	return share[len(share)/2]
+}
+
 // correlate adds the spectrum of how well a picture goes with a shape, wherever that is, to the sum.
 func (m *movers) correlate(picture, shape []complex128) {
 	for j, v := range picture {
@@ -330,23 +398,25 @@ func (m *movers) correlate(picture, shape []complex128) {
 	}
 }
 
-// unwrapped is coordinate i of all places, each at most half a picture from their mean direction: what leaves on one side does not come
-// back on the other.
-func (m *movers) unwrapped(places []float64, i int) (axis []float64) {
-	side, d := float64(m.w), 2*len(m.shapes)
-	if i%2 == 1 {
-		side = float64(m.h)
+// unwrap has every coordinate of the places at most half a picture from its mean direction: what leaves on one side does not come back on
+// the other.
+func (m *movers) unwrap(places []float64) {
+	d := 2 * len(m.shapes)
+	for i := range d {
+		side := float64(m.w)
+		if i%2 == 1 {
+			side = float64(m.h)
+		}
+		var along, across float64
+		for k := i; k < len(places); k += d {
+			sin, cos := math.Sincos(2 * math.Pi * places[k] / side)
+			along, across = along+cos, across+sin
+		}
+		middle := math.Atan2(across, along) / (2 * math.Pi) * side
+		for k := i; k < len(places); k += d {
+			places[k] = middle + math.Remainder(places[k]-middle, side)
+		}
 	}
-	var along, across float64
-	for k := i; k < len(places); k += d {
-		sin, cos := math.Sincos(2 * math.Pi * places[k] / side)
-		along, across = along+cos, across+sin
-	}
-	middle := math.Atan2(across, along) / (2 * math.Pi) * side
-	for k := i; k < len(places); k += d {
-		axis = append(axis, middle+math.Remainder(places[k]-middle, side))
-	}
-	return axis
 }
 
 // draw draws n pictures (n × CHW) of movers at the given places (n × 2 a mover).

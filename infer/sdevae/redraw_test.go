@@ -1,6 +1,7 @@
 package sdevae
 
 import (
+	"context"
 	"math"
 	"slices"
 	"testing"
@@ -45,7 +46,7 @@ func TestTurn(t *testing.T) {
 // TestSettle: latents found anew replace those before, unless the decoder leaves out three times as much.
 func TestSettle(t *testing.T) {
 	clip := walk(40, 3)
-	j, err := newJob(Training{}, clip, Config{Latent: 2, Tau: 1, Pairs: 8, Restarts: 1})
+	j, err := newJob(context.Background(), Training{}, clip, Config{Latent: 2, Tau: 1, Pairs: 8, Restarts: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +79,7 @@ func TestSettle(t *testing.T) {
 // the same features; one that has the slowest components already keeps them.
 func TestAnewUnbends(t *testing.T) {
 	clip, x, y := walkingSquare(300)
-	j, err := newJob(Training{}, clip, Config{Latent: 2, Seed: 1, Tau: 1, Pairs: 20, Restarts: 1})
+	j, err := newJob(context.Background(), Training{}, clip, Config{Latent: 2, Seed: 1, Tau: 1, Pairs: 20, Restarts: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -74,8 +74,8 @@ type sleeper struct {
 	rate      float64   // Adam's, at its peak
 	done      int
 
-	draw     func(pictures, z []float32, n int) error // what the drawings are by
-	together int                                      // latents of one thing, which come from one frame; what is another thing's may come from another
+	draw   func(pictures, z []float32, n int) error // what the drawings are by
+	things int                                      // of two latents each, which come from one frame; what is another thing's, or behind them, may come from another
 }
 
 // fallAsleep starts the sleep phase, at the best look's weights or, where things are followed, at the first.
@@ -83,11 +83,11 @@ func (s *session) fallAsleep() (err error) {
 	l := &sleeper{near: make([]int, 2*s.config.Pairs)}
 	frames := spread(framesOf(s.train), sleepFrames)
 	if s.trail != nil {
-		l.steps, l.rate, l.draw, l.together = s.config.Follow, followRate, s.trail.draw, 2
+		l.steps, l.rate, l.draw, l.things = s.config.Follow, followRate, s.trail.draw, len(s.trail.movers.shapes)
 		l.left, l.awake = s.clip.pick(frames), s.trail.posteriors(frames, s.config.Posterior)
 	} else {
 		s.model.adopt(s.kept)
-		l.steps, l.rate, l.draw, l.together = s.config.Sleep, sleepRate, s.model.Decode, s.model.Dim
+		l.steps, l.rate, l.draw = s.config.Sleep, sleepRate, s.model.Decode
 		l.left, l.awake, err = s.model.read(s.clip, frames)
 	}
 	if err != nil {
@@ -154,11 +154,13 @@ func (s *session) dream(l *sleeper) error {
 		l.near[k] = near
 		from := near
 		for i := range d {
-			if i > 0 && i%l.together == 0 {
+			if i > 0 && i%2 == 0 && i <= 2*l.things {
 				from = s.rng.IntN(n)
 			}
 			mean[k*d+i] = l.awake.Mean[from*d+i] + float32(sleepWidth*l.sd[i]*s.rng.NormFloat64())
-			weight[k*d+i] = float32(1 / (l.sd[i]*l.sd[i] + 1e-12)) // a dead latent has no sd
+			if weight[k*d+i] = 1; l.sd[i] > 0 { // else it rests
+				weight[k*d+i] = float32(1 / (l.sd[i]*l.sd[i] + 1e-12))
+			}
 		}
 		copy(logDiag[k*d:(k+1)*d], l.awake.LogDiag[near*d:])
 		if l.clock != nil {

@@ -33,6 +33,8 @@ type Result struct {
 	History []Look
 
 	Followed float64 // share of what moves that the things followed explain; 0 where none are
+	Things   int     // how many those are,
+	Beside   int     // and latents of what is beside them; the others are to spare
 }
 
 // ErrMean is returned when reconstruction never left the mean picture in any restart.
@@ -61,10 +63,11 @@ func Train(ctx context.Context, clip *Clip, c Config, watch func(Progress)) (*Re
 // Train learns a model of the clip. The same clip, config and model to continue give the same model, in one go or resumed, on the
 // same number of threads. It returns ErrCheckpoint where Resume was made of anything else, and ErrMean.
 func (t Training) Train(ctx context.Context, clip *Clip, c Config) (*Result, error) {
-	j, err := newJob(t, clip, c)
+	j, err := newJob(ctx, t, clip, c)
 	if err != nil {
 		return nil, err
 	}
+	defer j.trail.close()
 	if err = j.run(ctx); err != nil {
 		j.current.discard()
 		return nil, err
@@ -73,7 +76,10 @@ func (t Training) Train(ctx context.Context, clip *Clip, c Config) (*Result, err
 	lead.close()
 	r := &Result{Config: j.config, Model: lead.model, Best: lead.best, History: j.looks}
 	if j.trail != nil {
-		r.Followed = j.trail.explained
+		r.Followed, r.Things = j.trail.explained, len(j.trail.movers.shapes)
+		if j.trail.beside != nil {
+			r.Beside = r.Config.Latent - 2*r.Things
+		}
 	}
 	return r, nil
 }
@@ -90,6 +96,7 @@ type job struct {
 	trail       *trail    // of things that keep their shape, where those are what moves; else nil
 	still       []float32 // the clip's mean picture where noise drowns it: that of a few frames has too much of their noise
 
+	before   int      // steps for what is beside the trail's thing
 	taken    int      // steps, of all restarts
 	looks    []Look   // of all restarts
 	restart  int      // whose trial is on; their number once all trials are over
@@ -98,7 +105,7 @@ type job struct {
 	field    []parked // the best of those whose trial has ended, the best first; finalists go from the front to the back
 }
 
-func newJob(t Training, clip *Clip, c Config) (*job, error) {
+func newJob(ctx context.Context, t Training, clip *Clip, c Config) (*job, error) {
 	if err := clip.Check(); err != nil {
 		return nil, err
 	}
@@ -126,7 +133,11 @@ func newJob(t Training, clip *Clip, c Config) (*job, error) {
 	if c.Clock || len(j.train) < leastPairs { // a drift that export does not learn again; too few to tell what lasts
 		c.Redraw = cmp.Or(c.Redraw, -1)
 	}
-	if j.trail = j.follow(c); j.trail != nil {
+	var err error
+	if j.trail, err = j.follow(ctx, c); err != nil {
+		return nil, err
+	}
+	if j.trail != nil {
 		c = c.following()
 	} else {
 		c.Follow = -1
@@ -238,6 +249,6 @@ func (j *job) tell(loss float64, look *Look, due bool) error {
 
 func (j *job) report(loss float64, look *Look) {
 	if j.training.Watch != nil {
-		j.training.Watch(Progress{Step: j.taken, Steps: j.config.TotalSteps(), Loss: loss, Look: look})
+		j.training.Watch(Progress{Step: j.before + j.taken, Steps: j.before + j.config.TotalSteps(), Loss: loss, Look: look})
 	}
 }

@@ -1,0 +1,154 @@
+package sdevae
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// beside is what a thing that keeps its shape moves over, where that is no still picture: a clip of its own, from which the thing was
+// taken, with the model that was learnt of it.
+type beside struct {
+	cover *cover
+	model *Model
+	ref   *reference
+	z     []float32 // frames × the model's latents, straight
+}
+
+// What is beside a thing is learnt where the thing explains that share of what moves, and no other looks like it: of five balls in a picture
+// one leaves another's light to 0.78, of the clips in docs/paper with one ball it is 0.1 at most.
+const (
+	leastBeside = 0.1
+	mostAgain   = 0.5
+)
+
+// followBeside looks for one thing that keeps its shape, learns what is left of the clip without it, with the other latents, and then what
+// the thing hides of that. Where nothing is to be learnt there and the thing is what moves, the other latents are to spare. It gives nil
+// where the two together are not what moves.
+func (j *job) followBeside(ctx context.Context, c Config) (*trail, error) {
+	t := j.trace(1, c.Seed, leastBeside)
+	if t == nil || t.movers.faint == 0 && t.movers.again(j.clip, framesOf(j.held), t.places) > mostAgain { // noise has as much once more
+		return nil, nil
+	}
+	b, err := j.learnBeside(ctx, c, t)
+	if err != nil {
+		return nil, err
+	}
+	if b != nil {
+		full, err := j.trailBeside(b, t)
+		if err == nil && full != nil && full.explained >= j.leastFollowed() {
+			return full, nil
+		}
+		if b.model.Close(); err != nil {
+			return nil, err
+		}
+	}
+	if t.explained < j.leastFollowed() {
+		return nil, nil
+	}
+	t.spare(c.Latent)
+	return t, nil
+}
+
+// learnBeside learns a model of the clip without the trail's thing; nil where there is nothing to learn.
+func (j *job) learnBeside(ctx context.Context, c Config, t *trail) (*beside, error) {
+	behind := t.movers.without(j.clip, t.places)
+	if behind.Check() != nil {
+		return nil, nil
+	}
+	c.Latent, c.Follow, c.Restarts, c.Tau = c.Latent-len(t.mean), -1, 1, c.Tau*TauOf(behind)/TauOf(j.clip)
+	how := Training{Watch: func(p Progress) {
+		j.before = p.Step
+		if j.training.Watch != nil {
+			j.training.Watch(p)
+		}
+	}}
+	r, err := how.Train(ctx, behind, c)
+	if err != nil { // what cannot be learnt is not beside anything
+		return nil, ctx.Err()
+	}
+	s, err := r.settle(behind)
+	if err != nil {
+		r.Model.Close()
+		return nil, nil
+	}
+	return &beside{model: r.Model, ref: s.ref, z: s.z}, nil
+}
+
+// trailBeside is where the thing is, found anew over what is behind it, and what that does.
+func (j *job) trailBeside(b *beside, t *trail) (*trail, error) {
+	clip, d := j.clip, b.model.Dim
+	n, size := clip.Len(), clip.Size()
+	backdrops := make([]float32, n*size)
+	if err := b.draw(backdrops, b.z, n); err != nil {
+		return nil, err
+	}
+	full := &trail{movers: t.movers, beside: b, places: slices.Clone(t.places)}
+	if b.cover = newCover(t.movers, clip, clip.frames(), t.places, backdrops); t.movers.faint == 0 {
+		for f := range n {
+			at := b.cover.find(clip.Frame(f), backdrops[f*size:(f+1)*size])
+			full.places[2*f], full.places[2*f+1] = at[0], at[1]
+		}
+		t.movers.unwrap(full.places)
+	}
+	var latents []float64
+	for f := range n {
+		latents = append(append(latents, full.places[2*f:2*f+2]...), wide(b.z[f*d:(f+1)*d])...)
+	}
+	if !full.standardise(latents, 2+d) {
+		return nil, nil
+	}
+	held := framesOf(j.held)
+	drawn := make([]float32, len(held)*size)
+	if err := full.draw(drawn, full.posteriors(held, Diagonal).Mean, len(held)); err != nil {
+		return nil, err
+	}
+	full.explained = j.share(squaredError(clip.pick(held), drawn) / float64(len(held)))
+	return full, nil
+}
+
+// drawWith draws n pictures of straight latents, and of the thing at places before them.
+func (b *beside) drawWith(pictures []float32, places []float64, z []float32, n int) error {
+	if err := b.draw(pictures, z, n); err != nil {
+		return err
+	}
+	size := len(pictures) / n
+	for k := range n {
+		b.cover.put(pictures[k*size:(k+1)*size], places[2*k], places[2*k+1])
+	}
+	return nil
+}
+
+// draw draws n pictures of straight latents.
+func (b *beside) draw(pictures, z []float32, n int) error {
+	d := b.model.Dim
+	s := mat.NewDense(n, d, wide(z))
+	if b.ref.unbend != nil {
+		s = b.ref.unbend.apply(s)
+	}
+	var m mat.Dense
+	m.Mul(s, b.ref.back)
+	for k := range n {
+		for i := range d {
+			m.Set(k, i, m.At(k, i)+b.ref.mean[i])
+		}
+	}
+	return b.model.Decode(pictures, narrow(m.RawMatrix().Data), n)
+}
+
+// without is the clip less the movers' light.
+func (m *movers) without(c *Clip, places []float64) *Clip {
+	bare, less := *m, *c
+	bare.still = make([][]complex128, m.channels)
+	for ch := range bare.still {
+		bare.still[ch] = make([]complex128, m.size())
+	}
+	less.Pixels = make([]float32, len(c.Pixels))
+	bare.draw(less.Pixels, places, c.Len())
+	for i, v := range c.Pixels {
+		less.Pixels[i] = float32(math.Min(math.Max(float64(v-less.Pixels[i]), 0), 1))
+	}
+	return &less
+}

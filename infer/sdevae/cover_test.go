@@ -1,0 +1,66 @@
+package sdevae
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// crossing is n frames of 24×24 in which a thing hides that much of a grating whose light comes and goes, with where it is and what is
+// behind it: n × 2, n pictures, n lights.
+func crossing(n int, seed uint64, thing shaped, hides float64) (c *Clip, places []float64, backdrops []float32, lights []float64) {
+	const side = 24
+	rng := rand.New(rand.NewPCG(seed, 0))
+	c = &Clip{Channels: 1, Height: side, Width: side}
+	x, y, light := 12.0, 12.0, 0.0
+	for k := range n {
+		for p := range side * side {
+			i, j := float64(p%side), float64(p/side)
+			behind := 0.2 + 0.15*math.Tanh(light)*math.Sin(i/2)*math.Cos(j/3)
+			v := 2.5 * thing(i-x, j-y)
+			c.Pixels = append(c.Pixels, float32(min(max(behind*(1-hides*v)+0.6*v+0.01*rng.NormFloat64(), 0), 1)))
+			backdrops = append(backdrops, float32(behind))
+		}
+		c.Times, c.Trajectory = append(c.Times, 0.1*float64(k)), append(c.Trajectory, 0)
+		places, lights = append(places, x, y), append(lights, light)
+		x, y = min(max(x+rng.NormFloat64(), 6), 18), min(max(y+rng.NormFloat64(), 6), 18)
+		light = 0.95*light + 0.3*rng.NormFloat64()
+	}
+	return c, places, backdrops, lights
+}
+
+// TestCover: what is behind a thing is hidden as much as it was, and the thing is found over it to a quarter of a pixel, which is what a
+// parabola through whole pixels leaves of a disc with an edge of one.
+func TestCover(t *testing.T) {
+	for name, hides := range map[string]float64{"adds its light": 0, "hides half": 0.5, "hides all": 1} {
+		t.Run(name, func(t *testing.T) {
+			clip, truth, backdrops, _ := crossing(200, 5, disc, hides)
+			m := findMovers(clip, clip.frames(), 1, rand.New(rand.NewPCG(3, 4)))
+			places, _ := m.track(clip, clip.frames())
+			v := newCover(m, clip, clip.frames(), places, backdrops)
+			v.move.by(0, 0)
+			v.show(v.picture, v.veil)
+			if got := v.picture[0]; math.Abs(got-hides) > 0.1 {
+				t.Errorf("it hides %.2f of what is behind its middle, expected %.2f", got, hides)
+			}
+			size, missed, drawn := clip.Size(), 0.0, make([]float32, len(backdrops))
+			copy(drawn, backdrops)
+			var worst float64
+			dx, dy := 0.0, 0.0
+			for f := range clip.frames() {
+				at := v.find(clip.Frame(f), backdrops[f*size:(f+1)*size])
+				ex, ey := at[0]-truth[2*f], at[1]-truth[2*f+1]
+				dx, dy = dx+ex/200, dy+ey/200
+				missed += (ex*ex + ey*ey) / 200
+				worst = max(worst, math.Hypot(ex, ey))
+				v.put(drawn[f*size:(f+1)*size], at[0], at[1])
+			}
+			if rms := math.Sqrt(missed - dx*dx - dy*dy); rms > 0.25 {
+				t.Errorf("places are off by %.2g px, at most by %.2g", rms, worst)
+			}
+			if left := squaredError(clip.Pixels, drawn) / 200 / float64(size); left > 2*0.01*0.01 {
+				t.Errorf("drawings are off by %.2g, in noise of %.2g", math.Sqrt(left), 0.01)
+			}
+		})
+	}
+}

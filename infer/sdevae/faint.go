@@ -1,0 +1,205 @@
+package sdevae
+
+import (
+	"math"
+	"slices"
+)
+
+// A faint mover stands out of no single frame's noise. But it takes small steps, so that the frames before and after say where to look: its
+// place is a hidden Markov chain's, by forward and backward passes (Rabiner 1989),
+//
+//	p(place) ~ exp(Σ left · shape / noise)        a frame's own
+//	place' = place + N(0, step² I)                from one frame to the next
+//
+// and it is put at the mean of what all frames say.
+const (
+	faintAll    = 1000 << 12 // pixels of frames that are taken together
+	faintRounds = 8
+	faintStep   = 3.0 // px between frames, to begin with,
+	faintLeast  = 0.5 // and at least
+	faintAbove  = 6.0 // sds of the noise's own scatter above which a pixel is some of a shape
+)
+
+// faintWidths are of the first guesses, px.
+var faintWidths = []float64{2, 4, 8}
+
+// faintFrames is how many frames are taken together.
+func faintFrames(c *Clip) int { return max(leastFrames, faintAll/(c.Height*c.Width)) }
+
+// findFaintMovers learns the shapes of n faint movers from the given frames.
+func findFaintMovers(c *Clip, frames []int, n int) *movers {
+	m := newMovers(c)
+	frames = frames[:min(len(frames), faintFrames(c))]
+	m.still = m.median(c, frames)
+	var best *movers
+	var at *film
+	least := math.Inf(1)
+	for _, width := range faintWidths {
+		guess := m.anew()
+		guess.faint = width
+		f := guess.open(c, frames)
+		guess.meet(f, n, nil)
+		if left := guess.refine(f, 1); left < least {
+			best, at, least = guess, f, left
+		}
+	}
+	best.refine(at, faintRounds)
+	return best
+}
+
+// blob is a round spot in all channels.
+func (m *movers) blob(width float64) [][]complex128 {
+	spot := make([]float32, m.h*m.w)
+	for i := range spot {
+		x, y := math.Remainder(float64(i%m.w), float64(m.w)), math.Remainder(float64(i/m.w), float64(m.h))
+		spot[i] = float32(math.Exp(-(x*x + y*y) / (2 * width * width)))
+	}
+	s := make([][]complex128, m.channels)
+	for ch := range s {
+		s[ch] = make([]complex128, m.size())
+		m.forward(s[ch], spot)
+	}
+	return s
+}
+
+// noisy says of each pixel of a shape (CHW) whether it may be noise, which most of the picture is: Σ v²/sd² of its channels is within
+// faintAbove sds of a χ² of as many degrees.
+func noisy(shape []float32, area int) []bool {
+	channels := float64(len(shape) / area)
+	sum := make([]float64, area)
+	for one := range slices.Chunk(shape, area) {
+		sizes := make([]float64, area)
+		for i, v := range one {
+			sizes[i] = math.Abs(float64(v))
+		}
+		slices.Sort(sizes)
+		sd := sizes[area/2] / 0.6745 // a normal's median absolute deviation
+		for i, v := range one {
+			sum[i] += float64(v) * float64(v) / (sd*sd + 1e-300)
+		}
+	}
+	out := make([]bool, area)
+	for i, v := range sum {
+		out[i] = v < channels+faintAbove*math.Sqrt(2*channels)
+	}
+	return out
+}
+
+// findFaint puts mover k where all frames together have it.
+func (m *movers) findFaint(f *film, k int) {
+	says := m.likelihoods(f, k)
+	c := &chain{plane: m.plane, step: m.stepOf(f, k), sum: m.sum, narrow: make([]float32, m.h*m.w)}
+	before := make([][]float64, len(says)) // what the frames before say
+	for i := range says {
+		if i == 0 {
+			before[i] = c.nothing()
+		} else {
+			before[i] = c.pass(both(before[i-1], says[i-1]), f.since[i])
+		}
+	}
+	after := c.nothing()
+	for i := len(says) - 1; i >= 0; i-- {
+		here := both(after, says[i])
+		f.place[k][i][0], f.place[k][i][1] = m.middle(both(here, before[i]))
+		after = c.pass(here, f.since[i]) // to the frame before
+	}
+}
+
+// likelihoods are what each frame says of where mover k is, at most 1.
+func (m *movers) likelihoods(f *film, k int) [][]float64 {
+	noise := f.energy(m) / float64(len(f.left)*m.channels*m.h*m.w)
+	says := make([][]float64, len(f.left))
+	for i, left := range f.left {
+		clear(m.sum)
+		for ch, s := range m.shapes[k] {
+			m.correlate(left[ch], s)
+		}
+		one := make([]float64, m.h*m.w)
+		m.back(one, m.sum)
+		most := slices.Max(one)
+		for p, v := range one {
+			one[p] = math.Exp((v - most) / noise)
+		}
+		says[i] = one
+	}
+	return says
+}
+
+// stepOf is the root mean square of a step along an axis by where mover k is so far.
+func (m *movers) stepOf(f *film, k int) float64 {
+	var square, time float64
+	for i, since := range f.since {
+		if since > 0 {
+			now, before := f.place[k][i], f.place[k][i-1]
+			x, y := math.Remainder(now[0]-before[0], float64(m.w)), math.Remainder(now[1]-before[1], float64(m.h))
+			square, time = square+x*x+y*y, time+since
+		}
+	}
+	if square == 0 { // nowhere yet
+		return faintStep
+	}
+	return max(math.Sqrt(square/time/2), faintLeast)
+}
+
+// chain passes what is known of a place from frame to frame.
+type chain struct {
+	*plane
+	step   float64
+	sum    []complex128
+	narrow []float32
+}
+
+// nothing is known: all places are as likely.
+func (c *chain) nothing() []float64 {
+	p := make([]float64, c.h*c.w)
+	for i := range p {
+		p[i] = 1
+	}
+	return p
+}
+
+// pass blurs what is known by the steps of so many frames. Nowhere becomes impossible: a thing may jump once in a while.
+func (c *chain) pass(p []float64, frames float64) []float64 {
+	const jumps = 1e-9
+	if frames == 0 {
+		return c.nothing()
+	}
+	for i, v := range p {
+		c.narrow[i] = float32(v)
+	}
+	c.forward(c.sum, c.narrow)
+	for j := range c.sum {
+		c.sum[j] *= complex(c.blurs(j/c.half, j%c.half, frames), 0)
+	}
+	out := make([]float64, len(p))
+	c.back(out, c.sum)
+	for i, v := range out {
+		out[i] = max(v, 0) + jumps
+	}
+	return out
+}
+
+// blurs is a normal's characteristic function at a spectrum's row and column.
+func (c *chain) blurs(y, x int, frames float64) float64 {
+	if 2*y > c.h {
+		y -= c.h
+	}
+	a, b := 2*math.Pi*float64(y)/float64(c.h), 2*math.Pi*float64(x)/float64(c.w)
+	return math.Exp(-0.5 * frames * c.step * c.step * (a*a + b*b))
+}
+
+// both is what two say together, at most 1.
+func both(a, b []float64) []float64 {
+	out := make([]float64, len(a))
+	most := 0.0
+	for i, v := range a {
+		out[i] = v * b[i]
+		most = max(most, out[i])
+	}
+	if most > 0 {
+		for i := range out {
+			out[i] /= most
+		}
+	}
+	return out
+}
