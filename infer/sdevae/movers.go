@@ -39,7 +39,7 @@ const (
 type film struct {
 	left  [][][]complex128 // a frame and channel
 	place [][][2]float64   // a mover and frame: x and y, px
-	since []float64        // from the frame before, in frames; 0 where nothing is known of that
+	since []float64        // from the frame before, in the clip's intervals; 0 where nothing is known of that
 }
 
 func newMovers(c *Clip) *movers {
@@ -100,6 +100,10 @@ func (m *movers) spectra(picture []float32) [][]complex128 {
 // open gives the frames less the still picture.
 func (m *movers) open(c *Clip, frames []int) *film {
 	f := &film{since: make([]float64, len(frames))}
+	step := 0.0
+	if len(frames) > 1 {
+		step = c.DT()
+	}
 	for k, i := range frames {
 		s := m.spectra(c.Frame(i))
 		for ch, one := range s {
@@ -107,7 +111,7 @@ func (m *movers) open(c *Clip, frames []int) *film {
 		}
 		f.left = append(f.left, s)
 		if k > 0 && c.Trajectory[i] == c.Trajectory[frames[k-1]] {
-			f.since[k] = float64(i - frames[k-1])
+			f.since[k] = max(1, math.Round((c.Times[i]-c.Times[frames[k-1]])/step))
 		}
 	}
 	return f
