@@ -17,32 +17,30 @@ type beside struct {
 	z     []float32 // frames × the model's latents, straight
 }
 
-// What is beside a thing is learnt where the thing explains that share of what moves, and no other looks like it: of five balls in a picture
-// one leaves another's light to 0.78, of the clips in docs/paper with one ball it is 0.1 at most.
+// What is beside a thing is learnt where the thing explains leastBeside of what moves, leaves as much, and no other looks like it: of five
+// balls in a picture one leaves another's light to 0.78, of the clips in docs/paper with one ball it is 0.1 at most. It is kept where it is
+// leastBeside of what both explain.
 const (
 	leastBeside = 0.1
 	mostAgain   = 0.5
 )
 
 // followBeside looks for one thing that keeps its shape, learns what is left of the clip without it, with the other latents, and then what
-// the thing hides of that. Where nothing is to be learnt there and the thing is what moves, the other latents are to spare. It gives nil
-// where the two together are not what moves.
+// the thing hides of that. Where there is nothing of the kind and the thing is what moves, the other latents are to spare. It gives nil where
+// neither the thing nor the two together are what moves.
 func (j *job) followBeside(ctx context.Context, c Config) (*trail, error) {
 	t := j.trace(1, c.Seed, leastBeside)
-	if t == nil || t.movers.faint == 0 && t.movers.again(j.clip, framesOf(j.held), t.places) > mostAgain { // noise has as much once more
+	if t == nil {
 		return nil, nil
 	}
-	b, err := j.learnBeside(ctx, c, t)
-	if err != nil {
-		return nil, err
+	faint := t.movers.faint > 0 // then noise has as much again, and nobody knows how much moves
+	if !faint && t.movers.again(j.clip, framesOf(j.held), t.places) > mostAgain {
+		return nil, nil
 	}
-	if b != nil {
-		full, err := j.trailBeside(b, t)
-		if err == nil && full != nil && full.explained >= j.leastFollowed() {
-			return full, nil
-		}
-		if b.model.Close(); err != nil {
-			return nil, err
+	if faint || t.explained < 1-leastBeside {
+		full, err := j.withBeside(ctx, c, t)
+		if full != nil || err != nil {
+			return full, err
 		}
 	}
 	if t.explained < j.leastFollowed() {
@@ -50,6 +48,20 @@ func (j *job) followBeside(ctx context.Context, c Config) (*trail, error) {
 	}
 	t.spare(c.Latent)
 	return t, nil
+}
+
+// withBeside is the trail with what is beside its thing; nil where that is nothing, or not enough.
+func (j *job) withBeside(ctx context.Context, c Config, t *trail) (*trail, error) {
+	b, err := j.learnBeside(ctx, c, t)
+	if err != nil || b == nil {
+		return nil, err
+	}
+	full, err := j.trailBeside(b, t)
+	if err == nil && full != nil && full.explained >= j.leastFollowed() && t.left-full.left >= leastBeside*(j.energyHeld()-full.left) {
+		return full, nil
+	}
+	b.model.Close()
+	return nil, err
 }
 
 // learnBeside learns a model of the clip without the trail's thing; nil where there is nothing to learn.
@@ -105,7 +117,8 @@ func (j *job) trailBeside(b *beside, t *trail) (*trail, error) {
 	if err := full.draw(drawn, full.posteriors(held, Diagonal).Mean, len(held)); err != nil {
 		return nil, err
 	}
-	full.explained = j.share(squaredError(clip.pick(held), drawn) / float64(len(held)))
+	full.left = squaredError(clip.pick(held), drawn) / float64(len(held))
+	full.explained = j.share(full.left)
 	return full, nil
 }
 

@@ -14,7 +14,8 @@ import (
 type trail struct {
 	movers    *movers
 	beside    *beside   // what a single mover moves over; nil where that is a still picture
-	explained float64   // share of what moves, in frames that nothing was learnt from
+	left      float64   // energy of a frame that is not explained, in frames that nothing was learnt from
+	explained float64   // and the share of what moves that is
 	places    []float64 // frames × 2 a mover, px
 	mean, sd  []float64 // of places, px, and what is beside
 	z         []float32 // frames × latents
@@ -25,6 +26,7 @@ const (
 	leastDrowned  = 0.4  // where noise drowns the clip, and a molecule is of another shape in every frame
 	mostAlike     = 0.97 // correlation of two shapes above which nobody knows which is which
 	mostTogether  = 0.5  // correlation of two things' steps above which they are parts of one
+	mostThings    = 4    // that are looked for at once: more take minutes
 	trailWidth    = 0.1  // that the encoder's posteriors begin with, of latents of variance 1
 
 	mostPixels  = 1 << 17 // of pictures that are searched: a minute's work a thing
@@ -38,7 +40,7 @@ func (j *job) follow(ctx context.Context, c Config) (*trail, error) {
 	if c.Follow < 0 || c.Clock || j.origin != nil || j.clip.Height*j.clip.Width > mostPixels || len(j.train) < leastPairs {
 		return nil, nil
 	}
-	if c.Latent%2 == 0 {
+	if c.Latent%2 == 0 && c.Latent/2 <= mostThings {
 		if t := j.trace(c.Latent/2, c.Seed, j.leastFollowed()); t != nil {
 			return t, nil
 		}
@@ -67,7 +69,8 @@ func (j *job) trace(n int, seed uint64, least float64) *trail {
 }
 
 func (j *job) traceOf(m *movers, least float64) *trail {
-	t := &trail{movers: m, explained: j.explainedBy(m)}
+	t := &trail{movers: m}
+	t.explained, t.left = j.explainedBy(m)
 	if !(t.explained >= least) || m.alike() > mostAlike {
 		return nil
 	}
@@ -108,29 +111,41 @@ func (t *trail) spare(d int) {
 	t.z, t.mean, t.sd = z, append(t.mean, make([]float64, d-live)...), append(t.sd, make([]float64, d-live)...)
 }
 
-// explainedBy is the share of what moves in the held-out frames that the movers explain.
-func (j *job) explainedBy(m *movers) float64 {
-	held := framesOf(j.held)
-	_, left := m.track(j.clip, held)
-	if m.faint > 0 { // what noise left in the still picture counts on both sides
-		return j.moved(left, m.open(j.clip, held).energy(m)/float64(len(held)))
+// silence has the decoder draw nothing of latents that rest, until it learns otherwise.
+func (t *trail) silence(m *Model) {
+	seed := len(m.SeedB)
+	for i, sd := range t.sd {
+		if sd == 0 {
+			clear(m.SeedW[i*seed : (i+1)*seed])
+		}
 	}
-	return j.share(left)
+}
+
+// explainedBy is the share of what moves in the held-out frames that the movers explain, and the energy of a frame that they leave.
+func (j *job) explainedBy(m *movers) (share, left float64) {
+	held := framesOf(j.held)
+	_, left = m.track(j.clip, held)
+	if m.faint > 0 { // what noise left in the still picture counts on both sides
+		return j.shareOf(left, m.open(j.clip, held).energy(m)/float64(len(held))), left
+	}
+	return j.share(left), left
 }
 
 // share is that of what moves in the held-out frames that is explained where so much of a frame's energy is left.
-func (j *job) share(left float64) float64 {
+func (j *job) share(left float64) float64 { return j.shareOf(left, j.energyHeld()) }
+
+func (j *job) shareOf(left, energy float64) float64 { return min(1, (1-left/energy)/j.moves) }
+
+// energyHeld is a held-out frame's, about what is still.
+func (j *job) energyHeld() float64 {
 	held := framesOf(j.held)
 	x := j.clip.pick(held)
 	if j.still == nil {
-		return j.moved(left, squaredError(x, average(x, len(held), j.clip.Size()))/float64(len(held)))
+		return squaredError(x, average(x, len(held), j.clip.Size())) / float64(len(held))
 	}
 	n := float64(j.clip.Len()) // held-out frames are in the mean, too
-	return j.moved(left, squaredError(x, j.still)/float64(len(held))*n/(n-1))
+	return squaredError(x, j.still) / float64(len(held)) * n / (n - 1)
 }
-
-// moved is the share of what moves where so much is left of a frame's energy.
-func (j *job) moved(left, of float64) float64 { return min(1, (1-left/of)/j.moves) }
 
 // goes says that each thing goes its own way: its places last from frame to frame, and its steps are not another's.
 func (t *trail) goes(pairs []Pair) bool {

@@ -78,7 +78,7 @@ func TestFollowsNothing(t *testing.T) {
 			}
 			if share := c.explained; share != nil {
 				m := findMovers(c.clip, framesOf(j.train), 1, rand.New(rand.NewPCG(1, 2)))
-				if got := j.explainedBy(m); got < share[0] || got > share[1] {
+				if got, _ := j.explainedBy(m); got < share[0] || got > share[1] {
 					t.Errorf("%.2f of what moves is explained, expected %v", got, share)
 				}
 			}

@@ -77,9 +77,18 @@ func (j *job) firstModel(rng *rand.Rand, restart int) (*Model, error) {
 
 // prime makes random weights ready for the clip, before the first step.
 func (s *session) prime() error {
-	switch {
-	case s.origin != nil:
+	if s.origin != nil {
 		return nil
+	}
+	err := s.primeEncoder()
+	if s.trail != nil {
+		s.trail.silence(s.model)
+	}
+	return err
+}
+
+func (s *session) primeEncoder() error {
+	switch {
 	case s.drowned():
 		return s.primeDrowned()
 	case s.model.readout != nil:
