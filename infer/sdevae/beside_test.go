@@ -2,10 +2,15 @@ package sdevae
 
 import (
 	"bytes"
+	"math"
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"driftscope/infer/card"
 )
 
 // TestFollowBeside: a disc that hides a grating, whose light comes and goes, is followed, and the light is the third latent: an affine map
@@ -34,5 +39,38 @@ func TestFollowBeside(t *testing.T) {
 	}
 	if !bytes.Equal(file(t, train(t, Training{Resume: checkpoint}, clip, c), clip), file(t, r, clip)) {
 		t.Error("killed and resumed: another model")
+	}
+}
+
+// TestToSpare: latents beyond the place of a ring are all but still, and finite in the file.
+func TestToSpare(t *testing.T) {
+	clip, truth := drifting(200, 5, ring)
+	r := train(t, Training{}, clip, Config{Latent: 4, Seed: 1, Tau: TauOf(clip), Steps: 10, Pairs: 16, Follow: 150})
+	if r.Things != 1 || r.Beside != 0 || r.Followed < 0.9 {
+		t.Fatalf("%.3f is followed of %d, with %d beside", r.Followed, r.Things, r.Beside)
+	}
+	p, err := r.Model.Encode(clip.Pixels, nil, clip.Len())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var places []float64
+	for k := range clip.Len() {
+		places = append(places, wide(p.Mean[4*k:4*k+2])...)
+	}
+	if worst := slices.Max(off(t, places, truth)); worst > 0.3 { // 0.09 px, and three times that to spare
+		t.Errorf("an affine map of the first two latents is off by %.2g px", worst)
+	}
+	for i := range 4 {
+		sd := stat.StdDev(column(p.Mean, i, 4), nil)
+		if spare := i > 1; spare != (sd < 0.05) {
+			t.Errorf("latent %d has a standard deviation of %.2g", i, sd)
+		}
+	}
+	f, err := card.Read(file(t, r, clip))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := slices.Concat(f.Card.Mean, f.Card.SD, f.Card.Sigma); math.IsNaN(floats.Sum(v)) || !(slices.Min(f.Card.SD) > 0) {
+		t.Errorf("the card has mean, sd and sigma %v", v)
 	}
 }

@@ -111,12 +111,21 @@ func (t *trail) spare(d int) {
 	t.z, t.mean, t.sd = z, append(t.mean, make([]float64, d-live)...), append(t.sd, make([]float64, d-live)...)
 }
 
-// silence has the decoder draw nothing of latents that rest, until it learns otherwise.
+// quiet is what is left of a resting latent's first weights: it moves by less than what counts as motion anywhere, and is no constant, by
+// which somebody might divide.
+const quiet = 1e-7
+
+// silence has the encoder see next to nothing by latents that rest, and the decoder draw nothing of them, until it learns otherwise.
 func (t *trail) silence(m *Model) {
 	seed := len(m.SeedB)
 	for i, sd := range t.sd {
-		if sd == 0 {
-			clear(m.SeedW[i*seed : (i+1)*seed])
+		if sd > 0 {
+			continue
+		}
+		clear(m.SeedW[i*seed : (i+1)*seed])
+		m.MeanB[i] = 0
+		for k := i; k < len(m.MeanW); k += m.Dim {
+			m.MeanW[k] *= quiet
 		}
 	}
 }

@@ -158,8 +158,8 @@ func (s *session) dream(l *sleeper) error {
 				from = s.rng.IntN(n)
 			}
 			mean[k*d+i] = l.awake.Mean[from*d+i] + float32(sleepWidth*l.sd[i]*s.rng.NormFloat64())
-			if weight[k*d+i] = 1; l.sd[i] > 0 { // else it rests
-				weight[k*d+i] = float32(1 / (l.sd[i]*l.sd[i] + 1e-12))
+			if weight[k*d+i] = 0; l.sd[i] > 0 { // else it rests
+				weight[k*d+i] = float32(1 / (l.sd[i]*l.sd[i] + 1e-12)) // a dead latent has next to no sd
 			}
 		}
 		copy(logDiag[k*d:(k+1)*d], l.awake.LogDiag[near*d:])
