@@ -15,9 +15,10 @@ import (
 const (
 	faintAll    = 1000 << 12 // pixels of frames that are taken together
 	faintRounds = 8
-	faintStep   = 3.0 // px between frames, to begin with,
-	faintLeast  = 0.5 // and at least
-	faintAbove  = 6.0 // sds of the noise's own scatter above which a pixel is some of a shape
+	faintStep   = 3.0  // px between frames, to begin with,
+	faintLeast  = 0.5  // and at least
+	faintMost   = 0.25 // share of the picture that a shape may cover: what covers more is no thing, but the picture as it changes
+	faintAbove  = 6.0  // sds of the noise's own scatter above which a pixel is some of a shape
 )
 
 // faintWidths are of the first guesses, px.
@@ -45,6 +46,20 @@ func findFaintMovers(c *Clip, frames []int, n int) *movers {
 	}
 	best.refine(at, faintRounds)
 	return best
+}
+
+// spread is the share of the picture that the largest of the shapes covers.
+func (m *movers) spread() (most float64) {
+	for k := range m.shapes {
+		covered := 0
+		for _, some := range m.support(k) {
+			if some {
+				covered++
+			}
+		}
+		most = max(most, float64(covered)/float64(m.h*m.w))
+	}
+	return most
 }
 
 // blob is a round spot in all channels.

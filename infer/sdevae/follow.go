@@ -71,7 +71,7 @@ func (j *job) trace(n int, seed uint64, least float64) *trail {
 func (j *job) traceOf(m *movers, least float64) *trail {
 	t := &trail{movers: m}
 	t.explained, t.left = j.explainedBy(m)
-	if !(t.explained >= least) || m.alike() > mostAlike {
+	if !(t.explained >= least) || m.alike() > mostAlike || m.faint > 0 && m.spread() > faintMost {
 		return nil
 	}
 	t.places, _ = m.track(j.clip, j.clip.frames())
