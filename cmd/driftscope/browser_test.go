@@ -117,6 +117,23 @@ func (b *browser) until(within time.Duration, what, expression string) {
 	b.t.Fatalf("%s: not within %v; the page says %q", what, within, b.text("body"))
 }
 
+// press clicks a button until that shows. A click is aimed at where the button was: on a busy machine a reply may lengthen the page before it
+// comes there.
+func (b *browser) press(selector, shows string) {
+	b.t.Helper()
+	const tries = 3
+	for range tries {
+		b.do(chromedp.Click(chromedp.CSS(selector)))
+		for start := time.Now(); time.Since(start) < 2*time.Second; time.Sleep(50 * time.Millisecond) {
+			if b.is(shows) {
+				return
+			}
+		}
+	}
+	b.shoot("failed")
+	b.t.Fatalf("%s was clicked %d times and %s is not so; the page says %q", selector, tries, shows, b.text("body"))
+}
+
 // is evaluates a JavaScript expression.
 func (b *browser) is(expression string) bool {
 	b.t.Helper()

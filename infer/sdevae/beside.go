@@ -18,8 +18,8 @@ type beside struct {
 }
 
 // What is beside a thing is learnt where the thing explains leastBeside of what moves, leaves as much, and no other looks like it: of five
-// balls in a picture one leaves another's light to 0.78, of the clips in docs/paper with one ball it is 0.1 at most. It is kept where it is
-// leastBeside of what both explain.
+// balls in a picture one leaves 0.7 to 0.8 of another's light, of four clips with one ball it is 0.1 at most. It is kept where it is leastBeside
+// of what both explain.
 const (
 	leastBeside = 0.1
 	mostAgain   = 0.5
