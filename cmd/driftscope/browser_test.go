@@ -108,26 +108,32 @@ func ask[T any](b *browser, action chromedp.Action[T]) T {
 // until waits for a JavaScript expression to be true.
 func (b *browser) until(within time.Duration, what, expression string) {
 	b.t.Helper()
-	for start := time.Now(); time.Since(start) < within; time.Sleep(50 * time.Millisecond) {
-		if b.is(expression) {
-			return
-		}
+	if b.comes(within, expression) {
+		return
 	}
 	b.shoot("failed")
 	b.t.Fatalf("%s: not within %v; the page says %q", what, within, b.text("body"))
 }
 
-// press clicks a button until that shows. A click is aimed at where the button was: on a busy machine a reply may lengthen the page before it
-// comes there.
+// comes says whether an expression becomes true in time.
+func (b *browser) comes(within time.Duration, expression string) bool {
+	b.t.Helper()
+	for start := time.Now(); time.Since(start) < within; time.Sleep(50 * time.Millisecond) {
+		if b.is(expression) {
+			return true
+		}
+	}
+	return false
+}
+
+// press clicks a button until that shows: on a busy machine some clicks come to nothing, and why is not known.
 func (b *browser) press(selector, shows string) {
 	b.t.Helper()
 	const tries = 3
 	for range tries {
 		b.do(chromedp.Click(chromedp.CSS(selector)))
-		for start := time.Now(); time.Since(start) < 2*time.Second; time.Sleep(50 * time.Millisecond) {
-			if b.is(shows) {
-				return
-			}
+		if b.comes(2*time.Second, shows) {
+			return
 		}
 	}
 	b.shoot("failed")

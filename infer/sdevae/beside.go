@@ -2,7 +2,6 @@ package sdevae
 
 import (
 	"context"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -161,7 +160,7 @@ func (m *movers) without(c *Clip, places []float64) *Clip {
 	less.Pixels = make([]float32, len(c.Pixels))
 	bare.draw(less.Pixels, places, c.Len())
 	for i, v := range c.Pixels {
-		less.Pixels[i] = float32(math.Min(math.Max(float64(v-less.Pixels[i]), 0), 1))
+		less.Pixels[i] = min(max(v-less.Pixels[i], 0), 1)
 	}
 	return &less
 }
