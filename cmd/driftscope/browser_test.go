@@ -108,36 +108,13 @@ func ask[T any](b *browser, action chromedp.Action[T]) T {
 // until waits for a JavaScript expression to be true.
 func (b *browser) until(within time.Duration, what, expression string) {
 	b.t.Helper()
-	if b.comes(within, expression) {
-		return
-	}
-	b.shoot("failed")
-	b.t.Fatalf("%s: not within %v; the page says %q", what, within, b.text("body"))
-}
-
-// comes says whether an expression becomes true in time.
-func (b *browser) comes(within time.Duration, expression string) bool {
-	b.t.Helper()
 	for start := time.Now(); time.Since(start) < within; time.Sleep(50 * time.Millisecond) {
 		if b.is(expression) {
-			return true
-		}
-	}
-	return false
-}
-
-// press clicks a button until that shows: on a busy machine some clicks come to nothing, and why is not known.
-func (b *browser) press(selector, shows string) {
-	b.t.Helper()
-	const tries = 3
-	for range tries {
-		b.do(chromedp.Click(chromedp.CSS(selector)))
-		if b.comes(2*time.Second, shows) {
 			return
 		}
 	}
 	b.shoot("failed")
-	b.t.Fatalf("%s was clicked %d times and %s is not so; the page says %q", selector, tries, shows, b.text("body"))
+	b.t.Fatalf("%s: not within %v; the page says %q", what, within, b.text("body"))
 }
 
 // is evaluates a JavaScript expression.
@@ -150,6 +127,13 @@ func (b *browser) is(expression string) bool {
 func (b *browser) text(selector string) string {
 	b.t.Helper()
 	return ask(b, chromedp.Evaluate[string](fmt.Sprintf("document.querySelector(%q)?.innerText ?? ''", selector)))
+}
+
+// places is where elements stand, in whole pixels.
+func (b *browser) places(selector string) string {
+	b.t.Helper()
+	return ask(b, chromedp.Evaluate[string](fmt.Sprintf(
+		"Array.from(document.querySelectorAll(%q), (e) => e.getBoundingClientRect()).map((r) => `${Math.round(r.x)}, ${Math.round(r.y)}`).join('; ')", selector)))
 }
 
 // size gives the page a screen; dark asks for dark colours as the system does.

@@ -116,6 +116,7 @@ func TestDashboard(t *testing.T) {
 	if b.is("document.documentElement.scrollWidth > innerWidth") {
 		t.Error("at a phone's width the page scrolls sideways")
 	}
+	answerMovesNothing(t, b)
 	b.size(1440, 1000, 1, false)
 
 	b.do(chromedp.Click(chromedp.CSS("#pause")))
@@ -131,8 +132,7 @@ func TestDashboard(t *testing.T) {
 	b.do(chromedp.KeyEvent("B"), chromedp.Click(chromedp.CSS(`#confirm button[value="yes"]`)))
 	b.until(10*time.Second, "the roll back, or that it is too soon for one", `/^roll back: done|^roll_back: there is no state/.test(document.querySelector('#reply').textContent)`)
 	steerRegion(t, b)
-	b.press("#reset", `document.querySelector('#confirm').open`)
-	b.do(chromedp.Click(chromedp.CSS(`#confirm button[value="yes"]`)))
+	b.do(chromedp.Click(chromedp.CSS("#reset")), chromedp.Click(chromedp.CSS(`#confirm button[value="yes"]`)))
 	b.until(10*time.Second, "the reset", `document.querySelector('#events').textContent.includes('command reset')`)
 	b.clean(false)
 
@@ -163,6 +163,20 @@ func TestDashboard(t *testing.T) {
 	b.until(10*time.Second, "data after the restart", moving)
 	b.clean(true)
 	interrupt(t, run)
+}
+
+// answerMovesNothing: a click must find its button where it was seen, whatever was answered meanwhile.
+func answerMovesNothing(t *testing.T, b *browser) {
+	t.Helper()
+	for _, width := range []int64{390, 1024, 1440} {
+		b.size(width, 1000, 1, false)
+		before := b.places("#commands button, .card")
+		b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('#reply').textContent = 'an answer of many words '.repeat(8)`))
+		if now := b.places("#commands button, .card"); now != before {
+			t.Errorf("at %d px an answer moves buttons and cards from %s to %s", width, before, now)
+		}
+		b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('#reply').textContent = ''`))
+	}
 }
 
 // laboratory is a NATS server of one's own, whose user viewer may look but not command.

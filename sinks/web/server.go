@@ -76,11 +76,28 @@ func named(host string) string {
 	return host
 }
 
+// Check says whether people may be let in at an address, without opening it.
+func Check(address, token string) error {
+	host, port, err := split(address)
+	if err != nil {
+		return err
+	}
+	_, err = newDoor(host, port, token)
+	return err
+}
+
+func split(address string) (host, port string, err error) {
+	if host, port, err = net.SplitHostPort(address); err != nil {
+		err = fmt.Errorf("dashboard.address: found %.80q, expected host:port, such as 127.0.0.1:8300, or off", address)
+	}
+	return host, port, err
+}
+
 // listen opens the port, or another one.
 func listen(o Options) (net.Listener, error) {
-	host, _, err := net.SplitHostPort(o.Address)
+	host, _, err := split(o.Address)
 	if err != nil {
-		return nil, fmt.Errorf("dashboard.address: found %.80q, expected host:port, such as 127.0.0.1:8300, or off", o.Address)
+		return nil, err
 	}
 	listener, err := net.Listen("tcp", o.Address)
 	if err == nil {

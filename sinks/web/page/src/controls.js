@@ -16,8 +16,8 @@ export class Controls {
   /** context gives {nats, prefix, stream, allowed} as they are now. */
   constructor(context) {
     this.context = context;
-    this.busy = false;
     this.running = false;
+    this.starting = false;
     this.buttons = ["pause", "freeze", "checkpoint", "roll_back", "reset"].map((name) => {
       const button = find(`#${name}`);
       button.addEventListener("click", () => this[name]());
@@ -43,7 +43,7 @@ export class Controls {
   /** Whether anything can be sent now. */
   get free() {
     const { allowed, nats, stream } = this.context();
-    return Boolean(allowed && nats && stream && !this.busy);
+    return Boolean(allowed && nats && stream);
   }
 
   /** Whether the stream can be told something while it runs. */
@@ -53,7 +53,7 @@ export class Controls {
 
   /** Whether it can be told to run again; a run without --stay is gone, and nobody answers. */
   get startable() {
-    return this.free && this.ended;
+    return this.free && this.ended && !this.starting;
   }
 
   pause() {
@@ -87,13 +87,14 @@ export class Controls {
     this.dialog.showModal();
   }
 
-  /** Sends a command with what it takes, and shows the answer. */
+  /** Sends a command with what it takes, and shows the answer. Others may be sent meanwhile: they are answered in turn. */
   async send(name, payload) {
     const { nats, prefix, stream } = this.context();
-    if (!(name === "start" ? this.startable : this.usable)) return;
-    this.busy = true;
+    const start = name === "start";
+    if (!(start ? this.startable : this.usable)) return;
+    if (start) this.starting = true;
     const { ok, text } = await command(nats, prefix, stream, name, payload);
-    this.busy = false;
+    if (start) this.starting = false;
     this.tell(ok ? `${words(name)}: done` : text, ok);
   }
 
