@@ -40,6 +40,9 @@ type Model struct {
 // encoder.onnx. A file that is torn, contradicts its card, or that OpenCV cannot run is refused with the reason.
 func Load(path string) (*Model, error) {
 	data, err := readFile(path, card.MaxFile)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("model: %s is not there: give a file that driftscope pretrain wrote, or embedded:molecule", path)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("model: %w", err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -60,6 +61,17 @@ func newMetrics(conn *bus.Conn) *sinks.Metrics {
 	return sinks.NewMetrics(conn.Connected)
 }
 
+// tokenOf is what people are let in with, empty where they need none.
+func tokenOf(d config.Dashboard) string { return cmp.Or(d.Token, os.Getenv(dashboardToken)) }
+
+// checkDashboard says whether people may be let in as the dashboard's keys say.
+func checkDashboard(d config.Dashboard) error {
+	if d.Address == config.DashboardOff {
+		return nil
+	}
+	return web.Check(d.Address, tokenOf(d))
+}
+
 // showDashboard serves the streams on conn, and the metrics beside them. It returns nil where there is nothing to show or it is off. Where
 // the usual port is taken, a free one will do.
 func showDashboard(cfg config.Config, conn *bus.Conn, metrics *sinks.Metrics) (*web.Server, error) {
@@ -67,11 +79,8 @@ func showDashboard(cfg config.Config, conn *bus.Conn, metrics *sinks.Metrics) (*
 	if d.Address == config.DashboardOff || conn == nil {
 		return nil, nil
 	}
-	if d.Token == "" {
-		d.Token = os.Getenv(dashboardToken)
-	}
 	server, err := web.Start(web.Options{
-		Address: d.Address, Token: d.Token, Move: d.Address == config.DashboardAddress, WebSocket: conn.WebSocket(), Prefix: cfg.NATS.Prefix, Site: cfg.NATS.Site, Commands: d.Commands,
+		Address: d.Address, Token: tokenOf(d), Move: d.Address == config.DashboardAddress, WebSocket: conn.WebSocket(), Prefix: cfg.NATS.Prefix, Site: cfg.NATS.Site, Commands: d.Commands,
 		Connected: conn.Connected, Metrics: metrics.Handler(), Ready: metrics.Ready(),
 	})
 	if err != nil {

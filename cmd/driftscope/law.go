@@ -17,10 +17,7 @@ func restore(e *online.Estimator, path string) (from string, err error) {
 	}
 	f, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
-		if err = writable(path); err != nil {
-			err = fmt.Errorf("online.state, or --state: %w", err)
-		}
-		return "", err
+		return "", checkState(path)
 	}
 	if err != nil {
 		return "", fmt.Errorf("online.state: %w: give a file that can be read and written", err)
@@ -30,6 +27,17 @@ func restore(e *online.Estimator, path string) (from string, err error) {
 		return "", fmt.Errorf("online.state: %s: %w; or delete it to begin anew", path, err)
 	}
 	return path, nil
+}
+
+// checkState says whether a state can be kept at path; "" keeps none.
+func checkState(path string) error {
+	if path == "" {
+		return nil
+	}
+	if err := writable(path); err != nil {
+		return fmt.Errorf("online.state, or --state: %w", err)
+	}
+	return nil
 }
 
 // goOn restores a state. The trajectory is cut: this run's first latent does not follow the last of another.

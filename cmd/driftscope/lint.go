@@ -42,7 +42,7 @@ func lint(cfg config.Config) error {
 	latents, err := lintModel(cfg)
 	errs = append(errs, err)
 	_, _, err = newWatcher(cfg, latents)
-	errs = append(errs, err)
+	errs = append(errs, err, checkState(cfg.Online.State), checkDashboard(cfg.Dashboard))
 	for _, c := range cfg.Sinks {
 		sink, err := sinks.New(c.Kind, c.Decode, sinks.Env{Stream: cfg.Stream, Stdout: io.Discard})
 		if err == nil {

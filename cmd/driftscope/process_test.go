@@ -88,6 +88,8 @@ func TestMistakes(t *testing.T) {
 	write("nosuch.yaml", "source: {telescope: {}}\n")
 	write("option.yaml", "source: {sim: {name: molecule, sede: 1}}\n")
 	write("wild.yaml", "stream: \"*\"\nsource: sim\n")
+	write("open.yaml", "source: {sim: {name: molecule}}\ndashboard: {address: '0.0.0.0:8300'}\n")
+	write("kept.yaml", "source: {sim: {name: molecule}}\nonline: {state: nodir/law}\n")
 	write("step.yaml", "source: {sim: {name: molecule}}\npreprocess: [{clahe: {}}]\n")
 	write("gone.yaml", "source: {directory: {path: gone, follow: true, until_idle: 100ms}}\nnats: {url: off}\n")
 	write("text.tif", "this is no picture\n")
@@ -107,11 +109,14 @@ func TestMistakes(t *testing.T) {
 		{"unknown source", []string{"lint", "nosuch.yaml"}, 2, `"telescope" is not known`},
 		{"unknown option", []string{"lint", "option.yaml"}, 2, `option.yaml:1: unknown key "source.sim.sede"`},
 		{"other steps", []string{"lint", "step.yaml"}, 2, "the model was trained with"},
+		{"open dashboard in a file", []string{"lint", "open.yaml"}, 2, "give dashboard.token"},
+		{"state in no folder in a file", []string{"lint", "kept.yaml"}, 2, "nodir/law: no file can be made there"},
 		{"no such source", []string{"probe", "none.mp4"}, 2, "none.mp4"},
 		{"text named tif", []string{"probe", "text.tif"}, 1, "text.tif"},
 		{"empty file", []string{"probe", "empty.tif"}, 1, "empty.tif"},
 		{"both rates", []string{"probe", "sim:molecule", "--dt", "1", "--fps", "1"}, 2, "give one of them"},
 		{"not a model", []string{"run", "sim:molecule", "--model", "notes.onnx"}, 2, "notes.onnx"},
+		{"no model's file", []string{"run", "sim:molecule", "--model", "gone.onnx"}, 2, "or embedded:molecule"},
 		{"no such model", []string{"run", "sim:molecule", "--model", "embedded:moon"}, 2, "embedded:moon"},
 		{"no such model to continue", []string{"pretrain", "sim:molecule", "--from", "embedded:moon", "--out", "x.onnx"}, 2, "--from embedded:moon: "},
 		{"model in no folder", []string{"pretrain", "sim:molecule", "--latent", "2", "--out", "nodir/x.onnx"}, 2, "--out nodir/x.onnx: no file can be made there"},
