@@ -24,9 +24,9 @@ type trail struct {
 const (
 	leastFollowed = 0.6  // share of what moves that movers must explain to be what is followed;
 	leastDrowned  = 0.4  // where noise drowns the clip, and a molecule is of another shape in every frame
-	mostAlike     = 0.97 // correlation of two shapes above which nobody knows which is which
+	mostAlike     = 0.97 // correlation of two shapes above which a frame's shapes do not say which is which
 	mostTogether  = 0.5  // correlation of two things' steps above which they are parts of one
-	mostThings    = 4    // that are looked for at once: more take minutes
+	mostThings    = 5    // that are looked for at once: more take minutes
 	trailWidth    = 0.1  // that the encoder's posteriors begin with, of latents of variance 1
 
 	mostPixels  = 1 << 17 // of pictures that are searched: a minute's work a thing
@@ -69,12 +69,16 @@ func (j *job) trace(n int, seed uint64, least float64) *trail {
 }
 
 func (j *job) traceOf(m *movers, least float64) *trail {
-	t := &trail{movers: m}
+	t, kin := &trail{movers: m}, m.kin()
+	m.average(kin)
 	t.explained, t.left = j.explainedBy(m)
-	if !(t.explained >= least) || m.alike() > mostAlike || m.faint > 0 && m.spread() > faintMost {
+	if !(t.explained >= least) || m.faint > 0 && m.spread() > faintMost {
 		return nil
 	}
 	t.places, _ = m.track(j.clip, j.clip.frames())
+	if told := m.tellApart(j.clip, t.places, kin); !(told*t.explained >= least) {
+		return nil
+	}
 	m.unwrap(t.places)
 	if !t.standardise(t.places, 2*len(m.shapes)) || !t.goes(j.clip.Pairs(j.clip.MaxGap())) {
 		return nil

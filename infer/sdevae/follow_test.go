@@ -36,7 +36,7 @@ func TestFollowsNothing(t *testing.T) {
 	one, _ := drifting(200, 5, ring)
 	under, _ := drifting(400, 5, disc)
 	drown(under, 0.05, false)
-	two, _ := drifting(200, 5, ring, ring)
+	two, _ := drifting(1000, 5, ring, ring)
 	brief, _ := drifting(100, 5, ring)
 	grows := &Clip{Channels: 1, Height: 32, Width: 32}
 	for k := range 200 {
@@ -56,16 +56,16 @@ func TestFollowsNothing(t *testing.T) {
 
 		explained []float64 // from, to
 	}{
-		"a ring":            {one, Config{Latent: 2}, true, []float64{0.95, 1}},
-		"a disc in noise":   {under, Config{Latent: 2}, true, []float64{leastDrowned, 1}},
-		"latents to spare":  {one, Config{Latent: 4}, true, nil},
-		"not asked for":     {one, Config{Latent: 2, Follow: -1}, false, nil},
-		"one to spare":      {one, Config{Latent: 3}, true, nil},
-		"with a clock":      {one, Config{Latent: 2, Clock: true}, false, nil},
-		"two rings":         {two, Config{Latent: 4}, false, nil},
-		"too short":         {brief, Config{Latent: 2}, false, nil},
-		"a disc that grows": {grows, Config{Latent: 2}, false, []float64{-100, 0.8 * leastFollowed}},
-		"and in noise":      {&murky, Config{Latent: 2}, false, []float64{-100, 0.8 * leastDrowned}},
+		"a ring":             {one, Config{Latent: 2}, true, []float64{0.95, 1}},
+		"a disc in noise":    {under, Config{Latent: 2}, true, []float64{leastDrowned, 1}},
+		"latents to spare":   {one, Config{Latent: 4}, true, nil},
+		"not asked for":      {one, Config{Latent: 2, Follow: -1}, false, nil},
+		"one to spare":       {one, Config{Latent: 3}, true, nil},
+		"with a clock":       {one, Config{Latent: 2, Clock: true}, false, nil},
+		"two rings all over": {two, Config{Latent: 4}, false, nil},
+		"too short":          {brief, Config{Latent: 2}, false, nil},
+		"a disc that grows":  {grows, Config{Latent: 2}, false, []float64{-100, 0.8 * leastFollowed}},
+		"and in noise":       {&murky, Config{Latent: 2}, false, []float64{-100, 0.8 * leastDrowned}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.config.Tau, c.config.Steps = TauOf(c.clip), 4

@@ -14,6 +14,7 @@ import (
 type movers struct {
 	*plane
 	channels int
+	copies   bool             // all of one shape (alike.go)
 	faint    float64          // width of the first guess, px, where noise hides them in any one frame (faint.go); else 0
 	still    [][]complex128   // a channel
 	shapes   [][][]complex128 // a mover and channel, around the picture's first pixel
@@ -37,9 +38,11 @@ const (
 
 // film is frames' spectra, less what explains them, with where each mover is.
 type film struct {
-	left  [][][]complex128 // a frame and channel
-	place [][][2]float64   // a mover and frame: x and y, px
-	since []float64        // from the frame before, in the clip's intervals; 0 where nothing is known of that
+	clip   *Clip
+	frames []int
+	left   [][][]complex128 // a frame and channel
+	place  [][][2]float64   // a mover and frame: x and y, px
+	since  []float64        // from the frame before, in the clip's intervals; 0 where nothing is known of that
 }
 
 func newMovers(c *Clip) *movers {
@@ -58,6 +61,12 @@ func findMovers(c *Clip, frames []int, n int, rng *rand.Rand) *movers {
 		guess := m.anew()
 		if left := guess.learn(c, frames, n, rng); left < least {
 			best, least = guess, left
+		}
+	}
+	if twin := best.twin(); twin != nil {
+		copies, moves := m.anew(), m.open(c, frames).energy(m)
+		if copies.learnCopies(c, frames, n, twin) < least+mostOwn*moves {
+			return copies
 		}
 	}
 	return best
@@ -99,22 +108,30 @@ func (m *movers) spectra(picture []float32) [][]complex128 {
 
 // open gives the frames less the still picture.
 func (m *movers) open(c *Clip, frames []int) *film {
-	f := &film{since: make([]float64, len(frames))}
-	step := 0.0
-	if len(frames) > 1 {
-		step = c.DT()
-	}
-	for k, i := range frames {
+	f := &film{clip: c, frames: frames, since: c.since(frames)}
+	for _, i := range frames {
 		s := m.spectra(c.Frame(i))
 		for ch, one := range s {
 			subtract(one, m.still[ch])
 		}
 		f.left = append(f.left, s)
-		if k > 0 && c.Trajectory[i] == c.Trajectory[frames[k-1]] {
-			f.since[k] = max(1, math.Round((c.Times[i]-c.Times[frames[k-1]])/step))
-		}
 	}
 	return f
+}
+
+// since is of each of the frames how many intervals after the one before it is; 0 where nothing is known of that.
+func (c *Clip) since(frames []int) []float64 {
+	since := make([]float64, len(frames))
+	if len(frames) < 2 {
+		return since
+	}
+	step := c.DT()
+	for k, i := range frames {
+		if k > 0 && c.Trajectory[i] == c.Trajectory[frames[k-1]] {
+			since[k] = max(1, math.Round((c.Times[i]-c.Times[frames[k-1]])/step))
+		}
+	}
+	return since
 }
 
 // learn finds the movers one after another, then all together. It gives the energy left.
@@ -194,13 +211,18 @@ func (m *movers) find(f *film, k int) {
 		return
 	}
 	for i, left := range f.left {
-		clear(m.sum)
-		for ch, s := range m.shapes[k] {
-			m.correlate(left[ch], s)
-		}
-		m.back(m.picture, m.sum)
-		f.place[k][i] = top(m.picture, m.h, m.w)
+		f.place[k][i] = m.findIn(left, k)
 	}
+}
+
+// findIn is where mover k goes best with what is left of a frame.
+func (m *movers) findIn(left [][]complex128, k int) [2]float64 {
+	clear(m.sum)
+	for ch, s := range m.shapes[k] {
+		m.correlate(left[ch], s)
+	}
+	m.back(m.picture, m.sum)
+	return top(m.picture, m.h, m.w)
 }
 
 // top is the place of a picture's highest value, between pixels by the parabola through it and its neighbours.
@@ -289,10 +311,15 @@ func (m *movers) middle(light []float64) (x, y float64) {
 // add adds mover k to all frames, times scale.
 func (m *movers) add(f *film, k int, scale complex128) {
 	for i, left := range f.left {
-		m.move.by(f.place[k][i][0], f.place[k][i][1])
-		for ch, s := range m.shapes[k] {
-			m.move.accumulate(left[ch], s, scale)
-		}
+		m.addTo(left, k, f.place[k][i], scale)
+	}
+}
+
+// addTo adds mover k at a place to what is left of a frame.
+func (m *movers) addTo(left [][]complex128, k int, place [2]float64, scale complex128) {
+	m.move.by(place[0], place[1])
+	for ch, s := range m.shapes[k] {
+		m.move.accumulate(left[ch], s, scale)
 	}
 }
 
@@ -350,6 +377,9 @@ func (m *movers) track(c *Clip, frames []int) (places []float64, left float64) {
 		for range trackRounds {
 			m.round(f, false)
 		}
+		if m.copies {
+			m.sweep(f)
+		}
 		for i := range some {
 			for k := range n {
 				places = append(places, f.place[k][i][0], f.place[k][i][1])
@@ -358,21 +388,6 @@ func (m *movers) track(c *Clip, frames []int) (places []float64, left float64) {
 		}
 	}
 	return places, left
-}
-
-// alike is the largest correlation of two movers' shapes, wherever they are.
-func (m *movers) alike() (most float64) {
-	for a, one := range m.shapes {
-		for _, other := range m.shapes[:a] {
-			clear(m.sum)
-			for ch := range one {
-				m.correlate(one[ch], other[ch])
-			}
-			m.back(m.picture, m.sum)
-			most = max(most, slices.Max(m.picture)/math.Sqrt(m.energy(one)*m.energy(other)))
-		}
-	}
-	return most
 }
 
 // again is how much of a single mover's light there is once more in what it leaves of a frame, wherever that is most, in the median of the
@@ -437,6 +452,9 @@ func (m *movers) draw(pictures []float32, places []float64, n int) {
 			m.back(m.picture, spectrum)
 			to := pictures[(i*m.channels+ch)*area:]
 			for p, v := range m.picture {
+				if m.copies { // their light ends where the picture's does
+					v = min(v, 1)
+				}
 				to[p] = float32(v)
 			}
 		}
