@@ -41,7 +41,7 @@ type Model struct {
 func Load(path string) (*Model, error) {
 	data, err := readFile(path, card.MaxFile)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("model: %s is not there: give a file that driftscope pretrain wrote, or embedded:molecule", path)
+		return nil, fmt.Errorf("model: %s: %w: give a file that driftscope pretrain wrote, or embedded:molecule", path, os.ErrNotExist)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("model: %w", err)

@@ -46,7 +46,7 @@ func stands(x, y, near float64) string {
 func steerRegion(t *testing.T, b *browser) {
 	b.until(10*time.Second, "the whole picture", `document.querySelector('#pictures').classList.contains('cut')`)
 	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('#pictures').scrollIntoView({block: 'center'})`))
-	b.until(10*time.Second, "a region that can be moved", `!document.querySelector('#region').disabled`) // it cannot while a command has no answer
+	b.until(10*time.Second, "a region that can be moved", `!document.querySelector('#region').disabled`)
 	start := regionAt(b)
 
 	b.do(chromedp.MouseEvent(chromedp.MousePressed, start.MiddleX, start.MiddleY, chromedp.ButtonLeft),
