@@ -34,8 +34,8 @@ func atHome(n int, seed uint64, thing shaped, homes ...float64) (clip *Clip, tru
 // bright is a disc that is as bright as can be.
 func bright(dx, dy float64) float64 { return 2 * disc(dx, dy) }
 
-// TestFollowAlike: three discs that look the same, and that one frame in many does not tell apart, are found, in nine frames of ten to a
-// third of a pixel, and each is followed all along but for where they meet.
+// TestFollowAlike: three discs that look the same, and that one frame in many does not tell apart, are found, in nine frames of ten to
+// 0.4 px, and each is followed all along but for where they meet.
 func TestFollowAlike(t *testing.T) {
 	clip, truth := atHome(400, 5, bright, 7, 8, 17, 9, 11, 17)
 	j, err := newJob(context.Background(), Training{}, clip, Config{Latent: 6, Tau: TauOf(clip), Steps: 4})
@@ -64,10 +64,10 @@ func TestFollowAlike(t *testing.T) {
 		misses = append(misses, worst)
 	}
 	slices.Sort(misses)
-	if got := misses[len(misses)*9/10]; got > 0.33 {
+	if got := misses[len(misses)*9/10]; got > 0.4 { // it is 0.31: on the brighter ground the light ends, and less of a disc is seen
 		t.Errorf("one frame in ten is off by %.2f px and more", got)
 	}
-	checkWhose(t, whose, 0.97)
+	checkWhose(t, whose, 0.99) // a place may be nearer to another thing where two meet
 }
 
 // nearest is which of the things is nearest to a place, and how far it is.
@@ -129,5 +129,16 @@ func TestTellApart(t *testing.T) {
 	checkWhose(t, whose, 0.99)
 	if told < 0.99 {
 		t.Errorf("a frame tells %.3f of what moves", told)
+	}
+}
+
+// TestTellApartNothing: places that are no numbers, as of a search that found nothing, tell nothing.
+func TestTellApartNothing(t *testing.T) {
+	c, places := atHome(60, 7, func(_, _ float64) float64 { return 0 }, 8, 8, 16, 16)
+	for i := range places {
+		places[i] = math.NaN()
+	}
+	if told := newMovers(c).tellApart(c, places, make([]int, 2)); told >= 0 {
+		t.Errorf("a frame tells %g of what moves", told)
 	}
 }

@@ -54,7 +54,7 @@ func (w *crowd) settle(at [][][2]float64) {
 			sum = apart
 			w.rehome(at, way)
 		}
-		if sum < least {
+		if best == nil || sum < least {
 			least, best = sum, slices.Clone(w.home)
 		}
 	}
@@ -70,7 +70,7 @@ func (w *crowd) settle(at [][][2]float64) {
 
 // atHome is the order in which things are least apart from their homes, with the squared distances' sum.
 func (w *crowd) atHome(here [][2]float64) (best []int, least float64) {
-	least = math.Inf(1)
+	best, least = w.orders[0], math.Inf(1) // of places that are no numbers the first
 	for _, order := range w.orders {
 		sum := 0.0
 		for k, of := range order {
