@@ -10,13 +10,14 @@ import (
 // little of space for them.
 const (
 	maxBumpDim = 4
+	mostBumps  = 60    // points, of all dimensions
 	bumpRank   = 1e-6  // of the largest eigenvalue of the points' kernel, what is dropped
 	bumpApart  = 1e-3  // of the length scale squared, the least squared distance between two points
 	singular   = 1e-10 // of the observed time, added so that what never varies can be divided by
 )
 
 // bumpCounts is the number of points for each dimension from 0.
-var bumpCounts = [maxBumpDim + 1]int{0, 20, 40, 50, 60}
+var bumpCounts = [maxBumpDim + 1]int{0, 20, 40, 50, mostBumps}
 
 // bumpLengths are the length scales ℓ, in units of ρ.
 func bumpLengths(d int) []float64 {

@@ -200,6 +200,7 @@ func (x *mixture) weigh() {
 	for k := range priors {
 		priors[k] = logPrior(k, groups)
 	}
+	x.logs = make([]float64, 0, len(x.options[0])*len(x.options[1])*len(x.options[2])*len(x.taus))
 	for c := range x.all {
 		x.logs = append(x.logs, c.logEvidence+priors[c.on]+x.options[2][c.at[2]].prior)
 	}

@@ -185,7 +185,8 @@ func (p *posterior) curved(dst, u []float64) {
 
 // add adds the curve's drift at u to dst.
 func (c *curve) add(dst, u []float64) {
-	k := make([]float64, c.weights.RawMatrix().Rows)
+	var points [mostBumps]float64
+	k := points[:c.weights.RawMatrix().Rows]
 	c.bumps.kernel(k, u)
 	for m, v := range k {
 		floats.AddScaled(dst, v, c.weights.RawRowView(m))
