@@ -1,6 +1,7 @@
 package sdevae
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -29,6 +30,9 @@ const (
 // neither the thing nor the two together are what moves.
 func (j *job) followBeside(ctx context.Context, c Config) (*trail, error) {
 	t := j.trace(1, c.Seed, leastBeside)
+	if t != nil && t.movers.spread() > mostCovered {
+		t = cmp.Or(j.traceOver(c.Seed), t)
+	}
 	if t == nil {
 		return nil, nil
 	}

@@ -79,8 +79,13 @@ func (j *job) traceOf(m *movers, least float64) *trail {
 	if told := m.tellApart(j.clip, t.places, kin); !(told*t.explained >= least) {
 		return nil
 	}
-	m.unwrap(t.places)
-	if !t.standardise(t.places, 2*len(m.shapes)) || !t.goes(j.clip.Pairs(j.clip.MaxGap())) {
+	return t.lasting(j.clip)
+}
+
+// lasting settles the latents; nil where they rest or the things do not each go their own way.
+func (t *trail) lasting(c *Clip) *trail {
+	t.movers.unwrap(t.places)
+	if !t.standardise(t.places, 2*len(t.movers.shapes)) || !t.goes(c.Pairs(c.MaxGap())) {
 		return nil
 	}
 	return t
