@@ -78,7 +78,7 @@ func (c *Clip) beyond(bare *Clip, some []int) *Clip {
 	return &rest
 }
 
-// principal are some frames' mean and first principal pictures, at right angles to each other; nil where they cannot be told.
+// principal are some frames' mean and first principal pictures, at right angles to each other; none where nothing changes.
 func (c *Clip) principal(some []int) (mean blas32.Vector, pictures []blas32.Vector) {
 	few := &Clip{Channels: c.Channels, Height: c.Height, Width: c.Width, Pixels: c.pick(some), Times: make([]float64, len(some)), Trajectory: make([]uint64, len(some))}
 	mean = vector(average(few.Pixels, few.Len(), few.Size()))
@@ -91,7 +91,9 @@ func (c *Clip) principal(some []int) (mean blas32.Vector, pictures []blas32.Vect
 		for f := range few.Len() { // scores have the mean 0
 			blas32.Axpy(float32(scores.At(f, k)), vector(few.Frame(f)), p)
 		}
-		pictures = append(pictures, p)
+		if blas32.Dot(p, p) > 0 {
+			pictures = append(pictures, p)
+		}
 	}
 	return mean, pictures
 }

@@ -38,3 +38,22 @@ func TestOver(t *testing.T) {
 		t.Errorf("places are off by %.2g px", worst)
 	}
 }
+
+// TestOverNothing: where a picture changes and nothing moves over it, or nothing changes at all, there is no thing.
+func TestOverNothing(t *testing.T) {
+	clip, _ := overlit(100, 5)
+	for name, light := range map[string]float64{"two pictures in turn": 0.25, "one picture": 0} {
+		t.Run(name, func(t *testing.T) {
+			for k := range clip.Len() {
+				for p := range clip.Frame(k) {
+					clip.Frame(k)[p] = float32(0.25 + light*float64(k%2*(p%3)))
+				}
+			}
+			j := &job{clip: clip, moves: 1}
+			j.train, j.held = split(clip.Pairs(clip.MaxGap()))
+			if found := j.traceOver(1); found != nil {
+				t.Errorf("it explains %.2g of what moves", found.explained)
+			}
+		})
+	}
+}
