@@ -67,15 +67,26 @@ func (s *tiffSource) Open(context.Context) error {
 		return fmt.Errorf("%s: %w", s.path, err)
 	}
 	s.first = true
+	series := s.stack.pages.Series()
+	s.described(series)
 	s.settle()
-	s.mixed(s.stack.pages)
+	s.mixed(series)
 	return nil
 }
 
-// mixed warns of a file whose pages differ in more than time. It is called when its first page was read.
-func (c *clock) mixed(pages *tiff.File) {
-	if channels, slices := pages.Hyperstack(); channels > 1 || slices > 1 {
-		c.warn("mixed_pages", fmt.Sprintf("the file has %d channels and %d slices at each time, which are read as one series: save one channel and slice as a file of its own", channels, slices))
+// described takes the times that a file's description gives where the person gave none.
+func (c *clock) described(s tiff.Series) {
+	if c.timed || s.Mixed() || !(minInterval <= s.Interval && s.Interval <= maxInterval) {
+		return
+	}
+	c.interval, c.timed = s.Interval, true
+	c.warn("described_interval", fmt.Sprintf("time steps are the %.6g s of the file's description, which may be what the camera was asked for: give --dt or --fps if it was faster or slower", s.Interval))
+}
+
+// mixed warns of a file whose pages differ in more than time.
+func (c *clock) mixed(s tiff.Series) {
+	if s.Mixed() {
+		c.warn("mixed_pages", fmt.Sprintf("the file has %d channels and %d slices at each time, which are read as one series: save one channel and slice as a file of its own", s.Channels, s.Slices))
 	}
 }
 

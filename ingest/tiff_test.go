@@ -109,13 +109,39 @@ func describe(file []byte, text string) []byte {
 	return append(out, 0, 0, 0, 0)
 }
 
+// TestTIFFDescribed: the time steps that a description gives are taken where the person gives none and pages differ in nothing else.
+func TestTIFFDescribed(t *testing.T) {
+	for _, c := range []struct {
+		text, options string
+		interval      float64
+		events        []string
+	}{
+		{"ImageJ=1.53t\nframes=3\nfinterval=0.25\n", "", 0.25, []string{"described_interval"}},
+		{`<OME><Pixels SizeT="3" TimeIncrement="250" TimeIncrementUnit="ms"/></OME>`, "", 0.25, []string{"described_interval"}},
+		{"ImageJ=1.53t\nframes=3\nfinterval=0.25\n", ", dt: 2", 2, nil},
+		{"ImageJ=1.53t\nframes=3\nfinterval=7200\n", "", 1, []string{"no_frame_interval"}}, // more than maxInterval
+		{"ImageJ=1.53t\nframes=3\nchannels=2\nfinterval=0.25\n", "", 1, []string{"no_frame_interval", "mixed_pages"}},
+	} {
+		path := write(t, filepath.Join(t.TempDir(), "a.tif"), describe(encodeTIFF(t, page(5, 3, 1, tiff.Uint8, 1)), c.text))
+		s := openRecording(t, "tiff", "{path: "+path+c.options+"}").(*tiffSource)
+		if timed := !slices.Contains(c.events, "no_frame_interval"); s.interval != c.interval || s.Timed() != timed {
+			t.Errorf("%q%s: a step takes %g s, timed %v; %g and %v expected", c.text, c.options, s.interval, s.Timed(), c.interval, timed)
+		}
+		if frames, _ := readAll(t, s); len(frames) != 1 || !reflect.DeepEqual(frames[0].events, c.events) {
+			t.Errorf("%q%s: %+v, one frame with %v expected", c.text, c.options, frames, c.events)
+		}
+	}
+}
+
 // TestTIFFMixed: channels that are read as one series are told.
 func TestTIFFMixed(t *testing.T) {
-	path := write(t, filepath.Join(t.TempDir(), "a.tif"), describe(encodeTIFF(t, page(5, 3, 1, tiff.Uint8, 1)), "ImageJ=1.53t\nimages=6\nchannels=2\nframes=3\n"))
-	for _, s := range []pipeline.Source{openRecording(t, "tiff", "{path: "+path+", dt: 2}"), follow(t, "tiff", path, "100ms")} {
-		frames, _ := readAll(t, s)
-		if len(frames) != 1 || !reflect.DeepEqual(frames[0].events, []string{"mixed_pages"}) {
-			t.Errorf("%T: %+v, one frame with mixed_pages expected", s, frames)
+	for _, text := range []string{"ImageJ=1.53t\nimages=6\nchannels=2\nframes=3\n", `<OME><Pixels SizeC="1" SizeT="3" SizeZ="2"/></OME>`} {
+		path := write(t, filepath.Join(t.TempDir(), "a.tif"), describe(encodeTIFF(t, page(5, 3, 1, tiff.Uint8, 1)), text))
+		for _, s := range []pipeline.Source{openRecording(t, "tiff", "{path: "+path+", dt: 2}"), follow(t, "tiff", path, "100ms")} {
+			frames, _ := readAll(t, s)
+			if len(frames) != 1 || !reflect.DeepEqual(frames[0].events, []string{"mixed_pages"}) {
+				t.Errorf("%T: %+v, one frame with mixed_pages expected", s, frames)
+			}
 		}
 	}
 }

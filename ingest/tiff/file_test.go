@@ -247,23 +247,6 @@ func TestSinglePageKeepsDescription(t *testing.T) {
 	}
 }
 
-func TestHyperstack(t *testing.T) {
-	for text, want := range map[string][2]int{
-		"":                                   {1, 1},
-		"channels=2\n":                       {1, 1}, // not ImageJ's
-		"ImageJ=1.53t\nimages=5\nslices=5\n": {1, 1},
-		"ImageJ=1.53t\nimages=6\nchannels=2\nframes=3\n":            {2, 1},
-		"ImageJ=1.53t\nimages=24\nchannels=2\nslices=4\nframes=3\n": {2, 4},
-	} {
-		page := grey16(0)
-		page.description = text
-		channels, slices := open(t, build(t, binary.LittleEndian, false, page)).Hyperstack()
-		if [2]int{channels, slices} != want {
-			t.Errorf("%q: %d channels and %d slices, %v expected", text, channels, slices, want)
-		}
-	}
-}
-
 func TestRefused(t *testing.T) {
 	with := func(change func(*recipe)) []byte {
 		r := grey16(0)

@@ -23,6 +23,7 @@ func seeds(t testing.TB) (files [][]byte) {
 				compression: deflated, predictor: predictorFloat, value: negative}
 			bits := recipe{width: 9, height: 3, samples: 1, bits: 1, format: formatUint, photometric: palette,
 				compression: uncompressed, colours: make([]uint64, 6), value: masked(1)}
+			floats.description = `<OME><Pixels SizeC="2" SizeZ="3" TimeIncrement="4" TimeIncrementUnit="ms"/></OME>`
 			files = append(files, build(t, order, big, floats, bits))
 		}
 	}
@@ -38,6 +39,9 @@ func FuzzOpen(f *testing.F) {
 		tiff, err := Open(bytes.NewReader(file), int64(len(file)))
 		if err != nil {
 			return
+		}
+		if s := tiff.Series(); s.Channels < 1 || s.Slices < 1 || !(s.Interval >= 0) {
+			t.Fatalf("%+v", s)
 		}
 		var img Image
 		for n := 0; ; n++ {

@@ -1,10 +1,5 @@
 package tiff
 
-import (
-	"bytes"
-	"strconv"
-)
-
 // stack is ImageJ's way around TIFF's 4 GiB: one directory, "images=N" in its description, and N pages of pixels in a row.
 type stack struct {
 	claimed int
@@ -36,37 +31,4 @@ func (f *File) findStack() {
 }
 
 // claimedImages is N of "images=N" in an ImageJ description, 0 without one.
-func (f *File) claimedImages() int { return f.described("images") }
-
-// Hyperstack is how many channels and slices ImageJ's description has at each time, 1 and 1 where it has none. Slices without times are
-// how ImageJ describes any stack. Good after the first page was read and before the second is.
-func (f *File) Hyperstack() (channels, slices int) {
-	channels, slices = max(1, f.described("channels")), 1
-	if f.described("frames") > 1 {
-		slices = max(1, f.described("slices"))
-	}
-	return channels, slices
-}
-
-// described is N of "key=N" in an ImageJ description, 0 without one.
-func (f *File) described(key string) int {
-	const limit = 64 << 10 // ImageJ writes the counts into the first lines
-	e := f.find(tagDescription)
-	if e == nil {
-		return 0
-	}
-	text, err := f.valueBytes(e, limit)
-	if err != nil || !bytes.HasPrefix(text, []byte("ImageJ=")) {
-		return 0
-	}
-	for line := range bytes.Lines(text) {
-		value, found := bytes.CutPrefix(bytes.TrimSpace(line), []byte(key+"="))
-		if !found {
-			continue
-		}
-		if n, err := strconv.Atoi(string(value)); err == nil && n <= MaxPages {
-			return n
-		}
-	}
-	return 0
-}
+func (f *File) claimedImages() int { return count(imageJ(f.description()).value("images")) }
