@@ -31,13 +31,13 @@ $(STAMP): internal/setup/install.sh
 run: build
 	$(BINARY) run sim:molecule $(if $(FRAMES),--frames $(FRAMES))
 
-# The race detector watches everything; -tags matprofile counts OpenCV's matrices, and a leaked one fails its package; it takes memory for each,
-# so what a frame takes from Go's heap is counted without it.
+# Everything as it is shipped; then under the race detector, which takes eight times as long, all but the long trainings. There -tags matprofile
+# counts OpenCV's matrices, and a leaked one fails its package; it takes memory for each, so what a frame takes from Go's heap is counted without it.
 # The estimator then has to pass without cgo, and the trunks without oneDNN, against the same float64 reference.
 test: setup
 	@./internal/setup/install.sh tests || echo "setup: the tests that need these are skipped" >&2
-	go test -race -tags matprofile -timeout 30m $(TESTFLAGS) ./...
-	go test -run TestFrameAllocations ./cmd/driftscope
+	go test -timeout 30m $(TESTFLAGS) ./...
+	go test -race -short -tags matprofile -timeout 30m ./...
 	CGO_ENABLED=0 go test ./online/...
 	go test -tags nodnnl ./infer/sdevae/dnnl
 	go test -tags nodnnl -run TestTrunks ./infer/sdevae

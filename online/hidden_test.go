@@ -54,6 +54,7 @@ func TestColouredIsItsDefinition(t *testing.T) {
 // TestTooFewDimensions: a coordinate that the latents do not show is reported, by an estimator that learns their law from nothing. Of
 // 12 such paths each, 12 clear and 11 noisy ones were within 4000 frames.
 func TestTooFewDimensions(t *testing.T) {
+	long(t)
 	for name, r := range map[string]float64{"clear": 0, "noisy": 1} {
 		e := estimator(t, Config{Dim: 2, Seed: 1, Deterministic: true})
 		dst, at := new(latent.Estimate), -1

@@ -214,6 +214,7 @@ func TestFullDisk(t *testing.T) {
 	if m, err := nc.Request("driftscope.local.bead.cmd.checkpoint", nil, 10*time.Second); err != nil || string(m.Data) != "ok" {
 		t.Errorf("a checkpoint when there is room again: %v, %v", m, err)
 	}
+	time.Sleep(250 * time.Millisecond) // for frames whose latents find room
 	r.captured(begun, ended, syscall.ENOSPC.Error(), "cause=sink_nats", "the state was not kept")
 	seen, last := 0, uint64(0)
 	for m, err := live.NextMsg(time.Second); err == nil; m, err = live.NextMsg(time.Second) {

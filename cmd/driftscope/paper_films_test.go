@@ -66,6 +66,7 @@ func recordMiddle(t *testing.T, e *experiment) {
 // TestPaperFilms makes one short experiment of two films, each seen around a centre of its own. A few steps follow the molecule half-way:
 // places that say nothing have an R² of 0 or less, and displacements no less error than those of an object that is taken to rest.
 func TestPaperFilms(t *testing.T) {
+	long(t)
 	t.Parallel()
 	c := &paperCmd{Out: t.TempDir(), Steps: 12}
 	row := paperRow{scene: "dna-0", latent: 2, frames: 120, clahe: "off", crop: "film", affine: true, moved: displacements{RegistrationMSE: 1}}

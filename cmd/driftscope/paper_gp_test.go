@@ -59,6 +59,7 @@ func TestRegression(t *testing.T) {
 
 // Over 10 s a spring of 4 in two dimensions has a drift of mean square 4 in sum; a linear law's 6 numbers cost 6/10.
 func TestGaussianProcessFindsASpring(t *testing.T) {
+	long(t)
 	const runs = 3
 	total := 0.0
 	for seed := range uint64(runs) {

@@ -33,6 +33,7 @@ func TestPaperStudies(t *testing.T) {
 
 // TestPaperStudyRun makes one short run, judged by the half of the film that the training did not see, and finds it again.
 func TestPaperStudyRun(t *testing.T) {
+	long(t)
 	c := &paperCmd{Out: t.TempDir(), Steps: 12}
 	row := paperRow{scene: "wasserstein-ou", latent: 1, frames: 60, clahe: "off"}
 	r, err := c.studyRun(sizesStudy, row, 4, 1)
@@ -161,6 +162,7 @@ func answered(t *testing.T, c *paperCmd, figures func(r *studyRun) *withheld) {
 }
 
 func TestPaperStudyCommand(t *testing.T) {
+	long(t)
 	folder := t.TempDir()
 	c := &paperCmd{Out: folder, Studies: []string{"diagonal", "sizes"}, Seeds: 2}
 	answered(t, c, func(r *studyRun) *withheld {

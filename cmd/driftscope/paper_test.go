@@ -75,6 +75,7 @@ func TestPaperTrainsAsPretrain(t *testing.T) {
 
 // TestPaperRun makes one short experiment, and of what it finds there already only what is missing.
 func TestPaperRun(t *testing.T) {
+	long(t)
 	c := &paperCmd{Out: t.TempDir(), Runs: 1, Steps: 12}
 	row := paperRow{scene: "wasserstein-ou", latent: 1, frames: 60, clahe: "off"}
 	path := filepath.Join(c.Out, "wasserstein-ou-1")

@@ -150,6 +150,7 @@ func TestMistakes(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
+	long(t)
 	o := drive(t, t.TempDir(), "--help")
 	for _, name := range []string{"run", "watch", "dashboard", "publish", "pretrain", "eval", "simulate", "sample", "probe", "lint", "sources"} {
 		if !strings.Contains(o.out, "\n  "+name) {

@@ -18,6 +18,7 @@ import (
 // TestPretrainInterrupted learns from two recordings in one go, and again with a kill and a Ctrl-C on the way: the same command
 // then gives the same model, byte for byte. What was chosen is not chosen again.
 func TestPretrainInterrupted(t *testing.T) {
+	long(t)
 	t.Parallel()
 	folders := [2]string{t.TempDir(), t.TempDir()}
 	for _, folder := range folders {

@@ -37,6 +37,7 @@ func bright(dx, dy float64) float64 { return 2 * disc(dx, dy) }
 // TestFollowAlike: three discs that look the same, and that one frame in many does not tell apart, are found, in nine frames of ten to
 // 0.4 px, and each is followed all along but for where they meet.
 func TestFollowAlike(t *testing.T) {
+	long(t)
 	clip, truth := atHome(400, 5, bright, 7, 8, 17, 9, 11, 17)
 	j, err := newJob(context.Background(), Training{}, clip, Config{Latent: 6, Tau: TauOf(clip), Steps: 4})
 	if err != nil {

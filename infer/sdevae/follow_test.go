@@ -33,6 +33,7 @@ func TestFollow(t *testing.T) {
 // TestFollowsNothing: what does not keep its shape, cannot be told apart, is part of another thing, is not asked for or too short is
 // learnt as before.
 func TestFollowsNothing(t *testing.T) {
+	long(t)
 	one, _ := drifting(200, 5, ring)
 	under, _ := drifting(400, 5, disc)
 	drown(under, 0.05, false)

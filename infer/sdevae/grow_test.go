@@ -41,6 +41,7 @@ func TestGrowthRule(t *testing.T) {
 
 // TestGrowth lets a spot that walks in two directions ask for two latents.
 func TestGrowth(t *testing.T) {
+	long(t)
 	g := NewGrowth(walk(120, 3), Config{Seed: 1, Tau: 0.2, Steps: 120, Pairs: 20, Restarts: 2})
 	for !g.Done() {
 		got, err := g.Next(context.Background(), nil)
