@@ -20,7 +20,7 @@ func TestSeries(t *testing.T) {
 		"ImageJ=1.53t\nframes=3\nfinterval=NaN\nchannels=-2\n":                                {1, 1, 0},
 		ome + `<Pixels SizeC="2" SizeT="9" SizeZ="3" TimeIncrement="10.0">`:                   {2, 3, 10},
 		ome + `<Pixels SizeC="1" SizeT="9" TimeIncrement="1" TimeIncrementUnit="min"/>`:       {1, 1, 60},
-		ome + `<Pixels SizeC="1" SizeT="9" TimeIncrement="250" TimeIncrementUnit="µs">`:  {1, 1, 250e-6},
+		ome + `<Pixels SizeC="1" SizeT="9" TimeIncrement="250" TimeIncrementUnit="µs">`:       {1, 1, 250e-6},
 		ome + `<Pixels SizeC="1" TimeIncrement="0.0"></Pixels><Pixels TimeIncrement="3">`:     {1, 1, 0}, // of the first image
 		ome + strings.Repeat("<", 100):                                                        {1, 1, 0},
 		ome + `<Pixels SizeC="99999999999999999999" SizeZ="-1" TimeIncrement="-1">`:           {1, 1, 0},
