@@ -15,8 +15,8 @@ import (
 const forms = "give sim:NAME, camera:N, genicam:NAME, gst:PIPELINE, an rtsp:// or http:// address, nats:SUBJECT, a video, a multi-page TIFF, a FITS cube, an NDTiff folder, or a folder or pattern of pictures"
 
 // Guess returns the kind of source that a person means by arg, and its options: a camera, an address, sim:NAME, nats:SUBJECT, a folder or
-// a glob of pictures, an NDTiff folder or ndtiff:FOLDER?channel=DAPI&z=3, a TIFF or FITS file, or a video. A file that does not exist is an
-// error here, not later; a camera's absence is told by Open.
+// a glob of pictures, an NDTiff folder or ndtiff:FOLDER?channel=DAPI&z=3, a TIFF or tiff:FILE?channel=2&slice=1, a FITS file, or a
+// video. A file that does not exist is an error here, not later; a camera's absence is told by Open.
 func Guess(arg string) (kind string, options map[string]any, err error) {
 	if name, found := strings.CutPrefix(arg, "sim:"); found {
 		return "sim", map[string]any{"name": name}, nil
@@ -27,6 +27,10 @@ func Guess(arg string) (kind string, options map[string]any, err error) {
 	if rest, found := strings.CutPrefix(arg, "ndtiff:"); found {
 		options, err := guessAxes(rest)
 		return "ndtiff", options, err
+	}
+	if rest, found := strings.CutPrefix(arg, "tiff:"); found {
+		options, err := guessChoice(rest)
+		return "tiff", options, err
 	}
 	if kind, options, err := guessCamera(arg); kind != "" || err != nil {
 		return kind, options, err

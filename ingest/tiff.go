@@ -22,16 +22,22 @@ type tiffOptions struct {
 	DT   float64 `yaml:"dt"`   // seconds from frame to frame
 	FPS  float64 `yaml:"fps"`  // frames a second, in place of dt
 
+	Channel int `yaml:"channel"` // of a hyperstack, from 1
+	Slice   int `yaml:"slice"`   // the same
+
 	Follow    bool          `yaml:"follow"`     // wait for more pages where the file ends
 	UntilIdle time.Duration `yaml:"until_idle"` // how long, at most; default: for ever
 }
 
-// tiffSource gives the pages of a file in their order; of a hyperstack that is every channel and slice.
+// tiffSource gives the pages of a file in their order; of a hyperstack those of the chosen channel and slice, or every one.
 type tiffSource struct {
 	path string
 	clock
-	stack stack
-	first bool // the stack's page was read by Open and not yet given
+	choice choice
+	series tiff.Series
+	stack  stack
+	at     int  // the page behind the one that was read last
+	first  bool // the stack's page was read by Open and not yet given
 }
 
 func newTIFF(decode func(dst any) error) (pipeline.Source, error) {
@@ -50,52 +56,77 @@ func newTIFF(decode func(dst any) error) (pipeline.Source, error) {
 	if err != nil {
 		return nil, err
 	}
+	chosen := choice{o.Channel, o.Slice}
+	if o.Channel < 0 || o.Slice < 0 {
+		return nil, fmt.Errorf("channel: %d, slice: %d, numbers from 1 expected", o.Channel, o.Slice)
+	}
+	if o.Follow && chosen.made() {
+		return nil, errors.New("channel and slice of a file that is followed cannot be chosen, for its description is often written last: follow an NDTiff, or a file of one channel")
+	}
 	if o.Follow {
 		return &growingTIFF{path: o.Path, clock: c, tail: t}, nil
 	}
-	return &tiffSource{path: o.Path, clock: c}, nil
+	return &tiffSource{path: o.Path, clock: c, choice: chosen}, nil
 }
 
 // Open reads the first page, so that a file without one is refused here.
 func (s *tiffSource) Open(context.Context) error {
-	err := s.stack.open(s.path)
-	if err == nil {
-		err = s.stack.pages.Next(&s.stack.page)
-	}
-	if err != nil {
+	if err := s.open(); err != nil {
 		s.stack.close()
 		return fmt.Errorf("%s: %w", s.path, err)
 	}
-	s.first = true
-	series := s.stack.pages.Series()
-	s.described(series)
+	oneSeries := s.choice.made() || !s.series.Mixed()
+	if oneSeries {
+		s.described(s.series.Interval)
+	}
 	s.settle()
-	s.mixed(series)
+	if !oneSeries {
+		s.mixed(s.series)
+	}
 	return nil
 }
 
-// described takes the times that a file's description gives where the person gave none.
-func (c *clock) described(s tiff.Series) {
-	if c.timed || s.Mixed() || !(minInterval <= s.Interval && s.Interval <= maxInterval) {
+func (s *tiffSource) open() error {
+	if err := s.stack.open(s.path); err != nil {
+		return err
+	}
+	if err := s.stack.pages.Next(&s.stack.page); err != nil {
+		return err
+	}
+	s.series = s.stack.pages.Series()
+	var err error
+	if s.choice, err = s.choice.of(s.series); err != nil {
+		return err
+	}
+	s.at, s.first = 1, s.choice.has(s.series, 0)
+	return nil
+}
+
+// described takes the time step that a file's description gives where the person gave none.
+func (c *clock) described(interval float64) {
+	if c.timed || !(minInterval <= interval && interval <= maxInterval) {
 		return
 	}
-	c.interval, c.timed = s.Interval, true
-	c.warn("described_interval", fmt.Sprintf("time steps are the %.6g s of the file's description, which may be what the camera was asked for: give --dt or --fps if it was faster or slower", s.Interval))
+	c.interval, c.timed = interval, true
+	c.warn("described_interval", fmt.Sprintf("time steps are the %.6g s of the file's description, which may be what the camera was asked for: give --dt or --fps if it was faster or slower", interval))
 }
 
-// mixed warns of a file whose pages differ in more than time.
+// mixed warns of a series whose pages differ in more than time.
 func (c *clock) mixed(s tiff.Series) {
-	if s.Mixed() {
-		c.warn("mixed_pages", fmt.Sprintf("the file has %d channels and %d slices at each time, which are read as one series: save one channel and slice as a file of its own", s.Channels, s.Slices))
-	}
+	c.warn("mixed_pages", fmt.Sprintf("the file has %d channels and %d slices at each time, which are read as one series: choose one of each, as tiff:FILE?channel=1&slice=1", s.Channels, s.Slices))
 }
 
-// Frames is the number of pages; good after Open.
-func (s *tiffSource) Frames() int {
+// Frames is the number of pages that were chosen; good after Open.
+func (s *tiffSource) Frames() (n int) {
 	if s.stack.pages == nil {
 		return 0
 	}
-	return s.stack.pages.Pages()
+	for page := range s.stack.pages.Pages() {
+		if s.choice.has(s.series, page) {
+			n++
+		}
+	}
+	return n
 }
 
 // Compression is how the page that was read last is packed; good after Open.
@@ -113,6 +144,7 @@ func (s *tiffSource) Read(ctx context.Context) (*frame.Frame, error) {
 		return nil, err
 	}
 	if !s.first {
+		s.pass()
 		if err := s.stack.pages.Next(&s.stack.page); err == io.EOF {
 			return nil, err
 		} else if errors.Is(err, tiff.ErrTorn) {
@@ -127,6 +159,14 @@ func (s *tiffSource) Read(ctx context.Context) (*frame.Frame, error) {
 		return nil, fmt.Errorf("%s: %w", s.path, err)
 	}
 	return s.frame(mat, s.now(), frame.Meta{File: s.path})
+}
+
+// pass goes to the next page that was chosen.
+func (s *tiffSource) pass() {
+	for ; s.at < s.stack.pages.Pages() && !s.choice.has(s.series, s.at); s.at++ {
+		s.stack.pages.Skip()
+	}
+	s.at++
 }
 
 // Close closes the file.

@@ -110,7 +110,9 @@ func (s *growingTIFF) Read(ctx context.Context) (*frame.Frame, error) {
 func (s *growingTIFF) give() (*frame.Frame, error) {
 	s.alive()
 	if s.next == 0 {
-		s.mixed(s.pages.Series())
+		if series := s.pages.Series(); series.Mixed() {
+			s.mixed(series)
+		}
 	}
 	mat, err := toMat(&s.page)
 	if err != nil {

@@ -93,12 +93,13 @@ func TestTIFFTimes(t *testing.T) {
 	}
 }
 
-// describe gives the first page of a file that Encode wrote a description.
+// describe gives the first page of a file that Encode or join wrote a description.
 func describe(file []byte, text string) []byte {
 	le := binary.LittleEndian
 	n, at := le.Uint16(file[8:]), len(file)+len(text)
 	out := le.AppendUint16(slices.Concat(file, []byte(text)), n+1)
-	for entries := file[10 : 10+12*int(n)]; len(entries) > 0; entries = entries[12:] {
+	entries, link := file[10:10+12*int(n)], file[10+12*int(n):][:4]
+	for ; len(entries) > 0; entries = entries[12:] {
 		if tag := le.Uint16(entries); tag > 270 && text != "" {
 			out = le.AppendUint32(le.AppendUint32(le.AppendUint16(le.AppendUint16(out, 270), 2), uint32(len(text))), uint32(len(file)))
 			text = ""
@@ -106,7 +107,7 @@ func describe(file []byte, text string) []byte {
 		out = append(out, entries[:12]...)
 	}
 	le.PutUint32(out[4:], uint32(at))
-	return append(out, 0, 0, 0, 0)
+	return append(out, link...)
 }
 
 // TestTIFFDescribed: the time steps that a description gives are taken where the person gives none and pages differ in nothing else.

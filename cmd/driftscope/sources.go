@@ -27,7 +27,7 @@ var about = map[string]string{
 	"ndtiff":    "a folder that Micro-Manager writes as NDTiff 2 or 3, one series of it, ndtiff:FOLDER?channel=DAPI&z=3; the images' own times, --dt or --fps",
 	"recording": "a folder that run --record wrote: the same frames, numbers and times again",
 	"sim":       "a simulation: sim:NAME, one of the names below",
-	"tiff":      "a TIFF of one or more pages: 8 or 16 bits or float32, both byte orders, BigTIFF; --dt or --fps",
+	"tiff":      "a TIFF of one or more pages: 8 or 16 bits or float32, both byte orders, BigTIFF; one channel and slice of a hyperstack, tiff:FILE?channel=2&slice=1; its description's time step, --dt or --fps",
 	"url":       "a network camera or a video on a server: rtsp://, http:// or https://",
 	"video":     "what OpenCV reads: .mp4, .avi, .mov, ...; 8 bits; --dt or --fps where the file's own rate is that of playback",
 }

@@ -124,6 +124,9 @@ func (f *File) Next(dst *Image) error {
 	return io.EOF
 }
 
+// Skip passes over the next page of a file that is not followed, unread.
+func (f *File) Skip() { f.next++ }
+
 // Compression is how the page that was read last is packed: none, LZW, ...
 func (f *File) Compression() string { return compressionName(f.page.compression) }
 

@@ -8,12 +8,35 @@ import (
 
 // Series is what a file's description, ImageJ's or OME-XML, says of its pages.
 type Series struct {
-	Channels, Slices int     // at each time; 1 where nothing is said
-	Interval         float64 // from one time to the next, in seconds; 0 where nothing is said
+	Channels, Slices, Times int     // 1 where nothing is said; slices and channels at each time
+	Interval                float64 // from one time to the next, in seconds; 0 where nothing is said
+
+	order string // of channels C, slices Z and times T, that which changes first in front; none where pages lie otherwise
 }
+
+// unsaid is the series of a file without a description.
+var unsaid = Series{Channels: 1, Slices: 1, Times: 1}
 
 // Mixed says that pages differ in more than time.
 func (s Series) Mixed() bool { return s.Channels > 1 || s.Slices > 1 }
+
+// Regular says that At is known, because pages lie in the order of their axes.
+func (s Series) Regular() bool { return s.order != "" }
+
+// At is the channel and the slice of a page, all counted from 0, of a series that is regular.
+func (s Series) At(page int) (channel, slice int) {
+	for _, axis := range s.order {
+		switch axis {
+		case 'C':
+			channel, page = page%s.Channels, page/s.Channels
+		case 'Z':
+			slice, page = page%s.Slices, page/s.Slices
+		case 'T':
+			page /= s.Times
+		}
+	}
+	return channel, slice
+}
 
 // units are those of time that ImageJ and OME-XML write, in seconds.
 var units = map[string]float64{
@@ -48,9 +71,11 @@ type imageJ []byte
 
 // series takes slices without times for times, as ImageJ describes any stack.
 func (d imageJ) series() Series {
-	s := Series{Channels: max(1, count(d.value("channels"))), Slices: 1, Interval: seconds(d.value("finterval"), d.value("tunit"))}
-	if count(d.value("frames")) > 1 {
-		s.Slices = max(1, count(d.value("slices")))
+	s := unsaid
+	s.order = "CZT" // always
+	s.Channels, s.Interval = max(1, count(d.value("channels"))), seconds(d.value("finterval"), d.value("tunit"))
+	if frames := count(d.value("frames")); frames > 1 {
+		s.Slices, s.Times = max(1, count(d.value("slices"))), frames
 	}
 	return s
 }
@@ -70,35 +95,58 @@ func (d imageJ) value(key string) string {
 
 // omeSeries is what the first Pixels of an OME-XML say. Colours of one page, samples, are one channel.
 func omeSeries(text []byte, samples int) Series {
-	s := Series{Channels: 1, Slices: 1}
-	pixels, found := firstPixels(text)
-	if !found {
+	s, inside := unsaid, false
+	if !bytes.HasPrefix(text, []byte("<")) {
 		return s
 	}
-	said := make(map[string]string)
-	for _, a := range pixels.Attr {
-		said[a.Name.Local] = a.Value
+	for d := xml.NewDecoder(bytes.NewReader(text)); ; {
+		token, err := d.RawToken()
+		if err != nil {
+			return s
+		}
+		switch e := token.(type) {
+		case xml.StartElement:
+			switch {
+			case e.Name.Local == "Pixels":
+				s, inside = omePixels(said(e), samples), true
+			case inside && e.Name.Local == "TiffData" && !s.holds(said(e)):
+				s.order = ""
+			}
+		case xml.EndElement:
+			if e.Name.Local == "Pixels" {
+				return s
+			}
+		}
 	}
-	s.Channels, s.Slices = max(1, count(said["SizeC"])/samples), max(1, count(said["SizeZ"]))
+}
+
+// said are the attributes of an element.
+func said(e xml.StartElement) map[string]string {
+	values := make(map[string]string)
+	for _, a := range e.Attr {
+		values[a.Name.Local] = a.Value
+	}
+	return values
+}
+
+// omePixels is the series of a Pixels element.
+func omePixels(said map[string]string, samples int) Series {
+	s := Series{Channels: max(1, count(said["SizeC"])/samples), Slices: max(1, count(said["SizeZ"])), Times: max(1, count(said["SizeT"]))}
 	s.Interval = seconds(said["TimeIncrement"], said["TimeIncrementUnit"])
+	switch order := said["DimensionOrder"]; order {
+	case "XYCZT", "XYCTZ", "XYZCT", "XYZTC", "XYTCZ", "XYTZC":
+		s.order = order[2:]
+	}
 	return s
 }
 
-// firstPixels is the first element of that name in an OME-XML.
-func firstPixels(text []byte) (xml.StartElement, bool) {
-	if !bytes.HasPrefix(text, []byte("<")) {
-		return xml.StartElement{}, false
+// holds says whether a TiffData element, which may give any page any place, puts it where the order of the axes does.
+func (s Series) holds(said map[string]string) bool {
+	if !s.Regular() {
+		return false
 	}
-	d := xml.NewDecoder(bytes.NewReader(text))
-	for {
-		token, err := d.RawToken()
-		if err != nil {
-			return xml.StartElement{}, false
-		}
-		if e, ok := token.(xml.StartElement); ok && e.Name.Local == "Pixels" {
-			return e, true
-		}
-	}
+	channel, slice := s.At(count(said["IFD"]))
+	return channel == count(said["FirstC"]) && slice == count(said["FirstZ"])
 }
 
 // count is a number of pages, 0 where the text is none.
