@@ -31,7 +31,7 @@ func faintFrames(c *Clip) int { return max(leastFrames, faintAll/(c.Height*c.Wid
 func findFaintMovers(c *Clip, frames []int, n int) *movers {
 	m := newMovers(c)
 	frames = frames[:min(len(frames), faintFrames(c))]
-	m.still = m.median(c, frames)
+	m.still = m.spectra(c.median(frames))
 	var best *movers
 	var at *film
 	least := math.Inf(1)

@@ -37,7 +37,7 @@ func TestFaintTooLarge(t *testing.T) {
 	j := &job{clip: clip, moves: 1}
 	j.train, j.held = split(clip.Pairs(clip.MaxGap()))
 	m := newMovers(clip)
-	m.faint, m.still, m.shapes = 2, m.median(clip, clip.frames()), make([][][]complex128, 1)
+	m.faint, m.still, m.shapes = 2, m.spectra(clip.median(clip.frames())), make([][][]complex128, 1)
 	for width, want := range map[float64]bool{1: true, 6: false} { // the disc's own is 3 px
 		m.shapes[0] = m.blob(width)
 		if tr := j.traceOf(m, math.Inf(-1)); (tr != nil) != want {

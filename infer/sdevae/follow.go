@@ -34,10 +34,15 @@ const (
 	followRate  = 6e-3    // Adam's, at its peak
 )
 
+// searches says whether the clip is searched for things that keep their shape.
+func (j *job) searches(c Config) bool {
+	return c.Follow >= 0 && !c.Clock && j.origin == nil && j.clip.Height*j.clip.Width <= mostPixels && len(j.train) >= leastPairs
+}
+
 // follow looks for as many things that keep their shape as the latents have pairs of coordinates, or else for one, and what moves beside it.
 // It gives nil where they are not what moves, or where the config does not ask.
 func (j *job) follow(ctx context.Context, c Config) (*trail, error) {
-	if c.Follow < 0 || c.Clock || j.origin != nil || j.clip.Height*j.clip.Width > mostPixels || len(j.train) < leastPairs {
+	if !j.searches(c) {
 		return nil, nil
 	}
 	if c.Latent%2 == 0 && c.Latent/2 <= mostThings {

@@ -54,7 +54,7 @@ func newMovers(c *Clip) *movers {
 func findMovers(c *Clip, frames []int, n int, rng *rand.Rand) *movers {
 	m := newMovers(c)
 	frames = spread(frames, max(leastFrames, min(moverFrames, moverPixels/(c.Height*c.Width))))
-	m.still = m.median(c, frames)
+	m.still = m.spectra(c.median(frames))
 	var best *movers
 	least := math.Inf(1)
 	for range moverGuesses {
@@ -80,20 +80,6 @@ func (m *movers) anew() *movers {
 		other.still[i] = slices.Clone(s)
 	}
 	return &other
-}
-
-// median is the spectra of each pixel's median.
-func (m *movers) median(c *Clip, frames []int) [][]complex128 {
-	size := c.Size()
-	middle, values := make([]float32, size), make([]float32, len(frames))
-	for p := range middle {
-		for i, f := range frames {
-			values[i] = c.Pixels[f*size+p]
-		}
-		slices.Sort(values)
-		middle[p] = values[len(values)/2]
-	}
-	return m.spectra(middle)
 }
 
 func (m *movers) spectra(picture []float32) [][]complex128 {

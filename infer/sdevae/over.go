@@ -42,7 +42,7 @@ func findOver(c *Clip, frames []int, rng *rand.Rand) *trail {
 		t.places, _ = t.movers.track(rest, rest.frames())
 		bare = t.movers.without(c, t.places)
 	}
-	t.movers.still = t.movers.median(bare, some)
+	t.movers.still = t.movers.spectra(bare.median(some))
 	return t
 }
 

@@ -126,7 +126,10 @@ func newJob(ctx context.Context, t Training, clip *Clip, c Config) (*job, error)
 		return nil, errors.New("the clip's times never pass their trajectory's first: leave the clock out or mend the times")
 	}
 	j.train, j.held = split(clip.Pairs(clip.MaxGap()))
-	if j.moves = 1 - clip.Noise()/clip.Energy(); j.drowned() {
+	if j.searches(c) {
+		j.clip = clip.leveled(framesOf(j.train), c.Seed)
+	}
+	if j.moves = 1 - j.clip.Noise()/j.clip.Energy(); j.drowned() {
 		j.still = average(clip.Pixels, clip.Len(), clip.Size())
 		c.Sleep, c.Redraw = cmp.Or(c.Sleep, -1), cmp.Or(c.Redraw, -1)
 	}
@@ -137,6 +140,7 @@ func newJob(ctx context.Context, t Training, clip *Clip, c Config) (*job, error)
 	if j.trail, err = j.follow(ctx, c); err != nil {
 		return nil, err
 	}
+	j.clip = clip
 	if j.trail != nil {
 		c = c.following()
 	} else {
