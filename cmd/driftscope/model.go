@@ -100,7 +100,7 @@ func (m *loadedModel) steps(ctx context.Context, cfg config.Config) ([]config.Co
 	if err != nil {
 		return nil, err
 	}
-	warn("no model was given: latents come from the molecule's encoder and mean nothing for this specimen until you train one: driftscope pretrain %s --latent auto --out model.onnx, then run with --model model.onnx", sourceName(cfg.Source))
+	warn("no model was given: latents come from the molecule's encoder and mean nothing for this specimen until you train one: driftscope pretrain %s --latent auto --out model.onnx, then run with --model model.onnx", shellWord(sourceName(cfg.Source)))
 	return stepsOf(adapt(m.Card.Preprocess, width, height))
 }
 
@@ -113,18 +113,29 @@ func sourceName(c config.Component) string {
 		}
 	}
 	path, ok := options["path"].(string)
-	axes, _ := options["axes"].(map[string]any)
+	chosen := chosenOf(options)
 	switch {
 	case !ok:
 		return c.Kind // a pipeline is long, and an address may hold a password
-	case len(axes) == 0:
+	case len(chosen) == 0:
 		return path
 	}
+	return fmt.Sprintf("%s:%s?%s", c.Kind, path, chosen.Encode())
+}
+
+// chosenOf is which of a recording's series is taken: NDTiff's axes, a TIFF's channel and slice.
+func chosenOf(options map[string]any) url.Values {
 	chosen := url.Values{}
+	axes, _ := options["axes"].(map[string]any)
 	for name, value := range axes {
 		chosen.Set(name, fmt.Sprint(value))
 	}
-	return fmt.Sprintf("%s:%s?%s", c.Kind, path, chosen.Encode())
+	for _, name := range []string{"channel", "slice"} {
+		if value, given := options[name]; given {
+			chosen.Set(name, fmt.Sprint(value))
+		}
+	}
+	return chosen
 }
 
 // adapt makes a card's steps fit any camera: the grey window follows the pictures, the region is the largest square in their middle.

@@ -42,6 +42,24 @@ func TestStreamName(t *testing.T) {
 	}
 }
 
+// TestSourceName: what is told of a source can be typed again, and takes the same series.
+func TestSourceName(t *testing.T) {
+	for arg, want := range map[string]string{
+		"tiff:stack.tif?channel=2&slice=1": "tiff:stack.tif?channel=2&slice=1",
+		"tiff:stack.tif?slice=3":           "tiff:stack.tif?slice=3",
+		"ndtiff:run?channel=DAPI&z=3":      "ndtiff:run?channel=DAPI&z=3",
+		"sim:molecule":                     "sim:molecule",
+	} {
+		c, err := sourceFrom(arg, 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := sourceName(c); got != want {
+			t.Errorf("%s: found %q, expected %q", arg, got, want)
+		}
+	}
+}
+
 // The borrowed encoder sees the largest square in the middle, through a grey window that follows the pictures.
 func TestAdapt(t *testing.T) {
 	own := []card.Step{

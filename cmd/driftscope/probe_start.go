@@ -68,7 +68,7 @@ func (c *probeCmd) start(found *findings, component config.Component) ([]byte, e
 		if component, err = component.With("path", whole); err != nil {
 			return nil, err
 		}
-		source = whole
+		source = sourceName(component)
 	}
 	written, err := component.YAML()
 	if err != nil {
