@@ -28,7 +28,9 @@ func newBar(name string) *bar {
 
 // watch is told after every step.
 func (b *bar) watch(p sdevae.Progress) {
-	if b.bar != nil {
+	if p.Seeking > 0 {
+		say("looking for what keeps its shape: %d at once", p.Seeking)
+	} else if b.bar != nil {
 		b.bar.ChangeMax(p.Steps)
 		b.bar.Set(p.Step)
 	} else if p.Look != nil {

@@ -1,6 +1,7 @@
 package sdevae
 
 import (
+	"context"
 	"math"
 	"slices"
 )
@@ -40,7 +41,7 @@ func (m *movers) twin() [][]complex128 {
 }
 
 // learnCopies finds n movers of one shape, from a first guess of it. It gives the energy left.
-func (m *movers) learnCopies(c *Clip, frames []int, n int, shape [][]complex128) (left float64) {
+func (m *movers) learnCopies(ctx context.Context, c *Clip, frames []int, n int, shape [][]complex128) (left float64) {
 	f := m.open(c, frames)
 	m.copies = true
 	for k := range n {
@@ -48,7 +49,7 @@ func (m *movers) learnCopies(c *Clip, frames []int, n int, shape [][]complex128)
 		m.find(f, k)
 		m.add(f, k, -1)
 	}
-	for range copyRounds {
+	for range until(ctx, copyRounds) {
 		m.sweep(f)
 		m.reshapeAll(f)
 		m.settleStill(f)

@@ -29,9 +29,9 @@ const (
 // the thing hides of that. Where there is nothing of the kind and the thing is what moves, the other latents are to spare. It gives nil where
 // neither the thing nor the two together are what moves.
 func (j *job) followBeside(ctx context.Context, c Config) (*trail, error) {
-	t := j.trace(1, c.Seed, leastBeside)
+	t := j.trace(ctx, 1, c.Seed, leastBeside)
 	if t != nil && t.movers.spread() > mostCovered {
-		t = cmp.Or(j.traceOver(c.Seed), t)
+		t = cmp.Or(j.traceOver(ctx, c.Seed), t)
 	}
 	if t == nil {
 		return nil, nil

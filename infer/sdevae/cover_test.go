@@ -35,7 +35,7 @@ func TestCover(t *testing.T) {
 	for name, hides := range map[string]float64{"adds its light": 0, "hides half": 0.5, "hides all": 1} {
 		t.Run(name, func(t *testing.T) {
 			clip, truth, backdrops, _ := crossing(200, 5, disc, hides)
-			m := findMovers(clip, clip.frames(), 1, rand.New(rand.NewPCG(3, 4)))
+			m := findMovers(t.Context(), clip, clip.frames(), 1, rand.New(rand.NewPCG(3, 4)))
 			places, _ := m.track(clip, clip.frames())
 			v := newCover(m, clip, clip.frames(), places, backdrops)
 			v.move.by(0, 0)

@@ -1,6 +1,7 @@
 package sdevae
 
 import (
+	"context"
 	"math"
 	"slices"
 )
@@ -28,7 +29,7 @@ var faintWidths = []float64{2, 4, 8}
 func faintFrames(c *Clip) int { return max(leastFrames, faintAll/(c.Height*c.Width)) }
 
 // findFaintMovers learns the shapes of n faint movers from the given frames.
-func findFaintMovers(c *Clip, frames []int, n int) *movers {
+func findFaintMovers(ctx context.Context, c *Clip, frames []int, n int) *movers {
 	m := newMovers(c)
 	frames = frames[:min(len(frames), faintFrames(c))]
 	m.still = m.spectra(c.median(frames))
@@ -39,12 +40,12 @@ func findFaintMovers(c *Clip, frames []int, n int) *movers {
 		guess := m.anew()
 		guess.faint = width
 		f := guess.open(c, frames)
-		guess.meet(f, n, nil)
-		if left := guess.refine(f, 1); left < least {
+		guess.meet(ctx, f, n, nil)
+		if left := guess.refine(ctx, f, 1); left < least {
 			best, at, least = guess, f, left
 		}
 	}
-	best.refine(at, faintRounds)
+	best.refine(ctx, at, faintRounds)
 	return best
 }
 

@@ -13,7 +13,7 @@ func TestFaint(t *testing.T) {
 	drown(clip, 0.25, false)
 	j := &job{clip: clip}
 	j.train, j.held = split(clip.Pairs(clip.MaxGap()))
-	m := findFaintMovers(clip, framesOf(j.train), 1)
+	m := findFaintMovers(t.Context(), clip, framesOf(j.train), 1)
 	if spread := m.spread(); spread > faintMost {
 		t.Errorf("it covers %.2f of the picture", spread)
 	}
@@ -40,7 +40,7 @@ func TestFaintTooLarge(t *testing.T) {
 	m.faint, m.still, m.shapes = 2, m.spectra(clip.median(clip.frames())), make([][][]complex128, 1)
 	for width, want := range map[float64]bool{1: true, 6: false} { // the disc's own is 3 px
 		m.shapes[0] = m.blob(width)
-		if tr := j.traceOf(m, math.Inf(-1)); (tr != nil) != want {
+		if tr := j.traceOf(t.Context(), m, math.Inf(-1)); (tr != nil) != want {
 			t.Errorf("a spot of %g px covers %.2f of the picture, followed: %v", width, m.spread(), tr != nil)
 		}
 	}

@@ -41,7 +41,7 @@ func TestFilmsApart(t *testing.T) {
 func TestLeveled(t *testing.T) {
 	plain, _ := drifting(200, 5, ring)
 	clip := filmed(50)
-	level := clip.leveled(clip.frames(), 1)
+	level := clip.leveled(t.Context(), clip.frames(), 1)
 	var backdrops []float32
 	for film := range 4 {
 		backdrop := make([]float32, clip.Size())
@@ -83,7 +83,7 @@ func TestNotLeveled(t *testing.T) {
 		t.Errorf("films differ by %.2f: the ring does not linger", apart)
 	}
 	for name, clip := range map[string]*Clip{"lingering": still, "short": filmed(40), "single": filmed(200)} {
-		if clip.leveled(clip.frames(), 1) != clip {
+		if clip.leveled(t.Context(), clip.frames(), 1) != clip {
 			t.Error(name, "films are leveled")
 		}
 	}

@@ -46,11 +46,11 @@ func (j *job) follow(ctx context.Context, c Config) (*trail, error) {
 		return nil, nil
 	}
 	if c.Latent%2 == 0 && c.Latent/2 <= mostThings {
-		if t := j.trace(c.Latent/2, c.Seed, j.leastFollowed()); t != nil {
+		if t := j.trace(ctx, c.Latent/2, c.Seed, j.leastFollowed()); t != nil {
 			return t, nil
 		}
 	}
-	if c.Latent <= 2 {
+	if c.Latent <= 2 || ctx.Err() != nil {
 		return nil, nil
 	}
 	return j.followBeside(ctx, c)
@@ -64,16 +64,22 @@ func (j *job) leastFollowed() float64 {
 }
 
 // trace finds n movers in all frames, faint ones where noise drowns the clip and there are no others; nil where they explain less than that
-// share of what moves, or do not each go their own way.
-func (j *job) trace(n int, seed uint64, least float64) *trail {
-	t := j.traceOf(findMovers(j.clip, framesOf(j.train), n, rand.New(rand.NewPCG(seed, math.MaxUint64))), least)
+// share of what moves, or do not each go their own way, or once ctx is done.
+func (j *job) trace(ctx context.Context, n int, seed uint64, least float64) *trail {
+	if j.training.Watch != nil {
+		j.training.Watch(Progress{Seeking: n})
+	}
+	t := j.traceOf(ctx, findMovers(ctx, j.clip, framesOf(j.train), n, rand.New(rand.NewPCG(seed, math.MaxUint64))), least)
 	if t == nil && j.drowned() {
-		t = j.traceOf(findFaintMovers(j.clip, framesOf(j.train), n), least)
+		t = j.traceOf(ctx, findFaintMovers(ctx, j.clip, framesOf(j.train), n), least)
 	}
 	return t
 }
 
-func (j *job) traceOf(m *movers, least float64) *trail {
+func (j *job) traceOf(ctx context.Context, m *movers, least float64) *trail {
+	if ctx.Err() != nil {
+		return nil
+	}
 	t, kin := &trail{movers: m}, m.kin()
 	m.average(kin)
 	t.explained, t.left = j.explainedBy(m)

@@ -3,6 +3,7 @@ package sdevae
 import (
 	"bytes"
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -78,7 +79,7 @@ func TestFollowsNothing(t *testing.T) {
 				t.Errorf("%.2g of the light moves", j.moves)
 			}
 			if share := c.explained; share != nil {
-				m := findMovers(c.clip, framesOf(j.train), 1, rand.New(rand.NewPCG(1, 2)))
+				m := findMovers(t.Context(), c.clip, framesOf(j.train), 1, rand.New(rand.NewPCG(1, 2)))
 				if got, _ := j.explainedBy(m); got < share[0] || got > share[1] {
 					t.Errorf("%.2f of what moves is explained, expected %v", got, share)
 				}
@@ -158,5 +159,29 @@ func TestFollowResumed(t *testing.T) {
 		if !bytes.Equal(file(t, train(t, Training{Resume: checkpoint}, clip, c), clip), want) {
 			t.Errorf("killed at step %d: another model", step)
 		}
+	}
+}
+
+// lasting is a context that is done once it was asked so many times.
+type lasting struct {
+	context.Context
+	asked, lasts int
+}
+
+func (l *lasting) Err() error {
+	if l.asked++; l.asked > l.lasts {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestSearchInterrupted: a search ends between two of its rounds, before any step of training.
+func TestSearchInterrupted(t *testing.T) {
+	clip, _ := drifting(260, 9, bar, ring)
+	ctx := &lasting{Context: t.Context(), lasts: 20}
+	var told []Progress
+	_, err := Training{Watch: func(p Progress) { told = append(told, p) }}.Train(ctx, clip, Config{Latent: 4, Seed: 1, Tau: TauOf(clip)})
+	if !errors.Is(err, context.Canceled) || len(told) != 1 || told[0].Seeking != 2 {
+		t.Errorf("%v after it told %+v, expected an interrupted search for two things", err, told)
 	}
 }

@@ -1,6 +1,8 @@
 package sdevae
 
 import (
+	"context"
+	"iter"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -50,8 +52,8 @@ func newMovers(c *Clip) *movers {
 	return &movers{plane: p, channels: c.Channels, move: p.newShift(), sum: make([]complex128, p.size()), picture: make([]float64, c.Height*c.Width)}
 }
 
-// findMovers learns the shapes of n movers from the given frames.
-func findMovers(c *Clip, frames []int, n int, rng *rand.Rand) *movers {
+// findMovers learns the shapes of n movers from the given frames; next to nothing of them once ctx is done.
+func findMovers(ctx context.Context, c *Clip, frames []int, n int, rng *rand.Rand) *movers {
 	m := newMovers(c)
 	frames = spread(frames, max(leastFrames, min(moverFrames, moverPixels/(c.Height*c.Width))))
 	m.still = m.spectra(c.median(frames))
@@ -59,13 +61,13 @@ func findMovers(c *Clip, frames []int, n int, rng *rand.Rand) *movers {
 	least := math.Inf(1)
 	for range moverGuesses {
 		guess := m.anew()
-		if left := guess.learn(c, frames, n, rng); left < least {
+		if left := guess.learn(ctx, c, frames, n, rng); left < least {
 			best, least = guess, left
 		}
 	}
 	if twin := best.twin(); twin != nil {
 		copies, moves := m.anew(), m.open(c, frames).energy(m)
-		if copies.learnCopies(c, frames, n, twin) < least+mostOwn*moves {
+		if copies.learnCopies(ctx, c, frames, n, twin) < least+mostOwn*moves {
 			return copies
 		}
 	}
@@ -120,22 +122,30 @@ func (c *Clip) since(frames []int) []float64 {
 	return since
 }
 
+// until counts rounds from 0, as long as ctx is not done.
+func until(ctx context.Context, rounds int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for k := 0; k < rounds && ctx.Err() == nil && yield(k); k++ {
+		}
+	}
+}
+
 // learn finds the movers one after another, then all together. It gives the energy left.
-func (m *movers) learn(c *Clip, frames []int, n int, rng *rand.Rand) (left float64) {
+func (m *movers) learn(ctx context.Context, c *Clip, frames []int, n int, rng *rand.Rand) (left float64) {
 	f := m.open(c, frames)
-	m.meet(f, n, rng)
-	return m.refine(f, moverRounds)
+	m.meet(ctx, f, n, rng)
+	return m.refine(ctx, f, moverRounds)
 }
 
 // meet finds n movers one after another, each in what those before leave.
-func (m *movers) meet(f *film, n int, rng *rand.Rand) {
+func (m *movers) meet(ctx context.Context, f *film, n int, rng *rand.Rand) {
 	rounds := moverAlone
 	if m.faint > 0 {
 		rounds = faintRounds
 	}
 	for k := range n {
 		m.shapes, f.place = append(m.shapes, m.guess(f, rng)), append(f.place, make([][2]float64, len(f.left)))
-		for round := range rounds {
+		for round := range until(ctx, rounds) {
 			m.find(f, k)
 			edge := moverEdge
 			if round < rounds/2 {
@@ -149,8 +159,8 @@ func (m *movers) meet(f *film, n int, rng *rand.Rand) {
 }
 
 // refine finds all movers together, and what is still, from where they are. It gives the energy left.
-func (m *movers) refine(f *film, rounds int) (left float64) {
-	for range rounds {
+func (m *movers) refine(ctx context.Context, f *film, rounds int) (left float64) {
+	for range until(ctx, rounds) {
 		m.round(f, true)
 		m.settleStill(f)
 	}

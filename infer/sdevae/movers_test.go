@@ -74,7 +74,7 @@ func TestMovers(t *testing.T) {
 	for name, things := range map[string][]shaped{"one": {ring}, "two": {bar, ring}, "three": {bar, ring, disc}} {
 		t.Run(name, func(t *testing.T) {
 			clip, truth := drifting(200, 5, things...)
-			m := findMovers(clip, clip.frames(), len(things), rand.New(rand.NewPCG(3, 4)))
+			m := findMovers(t.Context(), clip, clip.frames(), len(things), rand.New(rand.NewPCG(3, 4)))
 			places, left := m.track(clip, clip.frames())
 			if worst := slices.Max(off(t, places, truth)); worst > 0.2 {
 				t.Errorf("places are off by %.2g px", worst)

@@ -1,6 +1,7 @@
 package sdevae
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 
@@ -17,8 +18,8 @@ const (
 )
 
 // traceOver is trace of one thing over a picture that changes as a whole.
-func (j *job) traceOver(seed uint64) *trail {
-	t := findOver(j.clip, framesOf(j.train), rand.New(rand.NewPCG(seed, math.MaxUint64)))
+func (j *job) traceOver(ctx context.Context, seed uint64) *trail {
+	t := findOver(ctx, j.clip, framesOf(j.train), rand.New(rand.NewPCG(seed, math.MaxUint64)))
 	if t == nil || t.movers.spread() > mostCovered {
 		return nil
 	}
@@ -30,7 +31,7 @@ func (j *job) traceOver(seed uint64) *trail {
 }
 
 // findOver is where one mover is in all frames, learnt from the given ones without their principal pictures; nil where there are none.
-func findOver(c *Clip, frames []int, rng *rand.Rand) *trail {
+func findOver(ctx context.Context, c *Clip, frames []int, rng *rand.Rand) *trail {
 	t := new(trail)
 	some, bare := spread(frames, moverFrames), c
 	for range overRounds {
@@ -38,9 +39,12 @@ func findOver(c *Clip, frames []int, rng *rand.Rand) *trail {
 		if rest == nil {
 			return nil
 		}
-		t.movers = findMovers(rest, frames, 1, rng)
+		t.movers = findMovers(ctx, rest, frames, 1, rng)
 		t.places, _ = t.movers.track(rest, rest.frames())
 		bare = t.movers.without(c, t.places)
+		if ctx.Err() != nil {
+			return nil
+		}
 	}
 	t.movers.still = t.movers.spectra(bare.median(some))
 	return t

@@ -26,10 +26,10 @@ func overlit(n int, seed uint64, thing shaped) (c *Clip, places []float64) {
 // principal pictures do not draw all of the swaying, and half as much to spare.
 func TestOver(t *testing.T) {
 	clip, truth := overlit(200, 5, disc)
-	if m := findMovers(clip, clip.frames(), 1, rand.New(rand.NewPCG(3, 4))); m.spread() < mostCovered {
+	if m := findMovers(t.Context(), clip, clip.frames(), 1, rand.New(rand.NewPCG(3, 4))); m.spread() < mostCovered {
 		t.Fatalf("the search alone has a thing of %.2f of the picture: the light sways too little", m.spread())
 	}
-	found := findOver(clip, clip.frames(), rand.New(rand.NewPCG(3, 4)))
+	found := findOver(t.Context(), clip, clip.frames(), rand.New(rand.NewPCG(3, 4)))
 	if spread := found.movers.spread(); spread > 0.2 { // the disc has 0.09
 		t.Errorf("it covers %.2f of the picture", spread)
 	}
@@ -46,7 +46,7 @@ func TestOverNothing(t *testing.T) {
 			clip, _ := overlit(100, 5, thing)
 			j := &job{clip: clip, moves: 1}
 			j.train, j.held = split(clip.Pairs(clip.MaxGap()))
-			if found := j.traceOver(1); (found != nil) != (name == "a disc") {
+			if found := j.traceOver(t.Context(), 1); (found != nil) != (name == "a disc") {
 				t.Errorf("followed: %v", found != nil)
 			}
 		})

@@ -18,11 +18,12 @@ type Look struct {
 	Explained     float64 // share of the held-out pictures' variance beyond noise that the reconstruction explains
 }
 
-// Progress is told after every step, and before the first of a model that is continued.
+// Progress is told after every step, before the first of a model that is continued, and before a search.
 type Progress struct {
 	Step, Steps int // in all
 	Loss        float64
 	Look        *Look // nil between looks
+	Seeking     int   // things that keep their shape, as many as are looked for now, before the first step; 0 in training
 }
 
 // Result is what training gives.
@@ -127,7 +128,7 @@ func newJob(ctx context.Context, t Training, clip *Clip, c Config) (*job, error)
 	}
 	j.train, j.held = split(clip.Pairs(clip.MaxGap()))
 	if j.searches(c) {
-		j.clip = clip.leveled(framesOf(j.train), c.Seed)
+		j.clip = clip.leveled(ctx, framesOf(j.train), c.Seed)
 	}
 	if j.moves = 1 - j.clip.Noise()/j.clip.Energy(); j.drowned() {
 		j.still = average(clip.Pixels, clip.Len(), clip.Size())
@@ -137,7 +138,11 @@ func newJob(ctx context.Context, t Training, clip *Clip, c Config) (*job, error)
 		c.Redraw = cmp.Or(c.Redraw, -1)
 	}
 	var err error
-	if j.trail, err = j.follow(ctx, c); err != nil {
+	if j.trail, err = j.follow(ctx, c); err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		j.trail.close()
 		return nil, err
 	}
 	j.clip = clip
