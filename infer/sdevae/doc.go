@@ -45,7 +45,9 @@
 // moved, as many as wanted; it rests while decoder, widths and drift learn the loss above; and the latents, places in the picture, need no
 // straightening. Where noise hides things in every single frame, all of them together say where they are (faint.go). And where one thing
 // moves over what changes, that is learnt first, from the clip without it and with the other latents (beside.go); the thing then hides
-// some of it (cover.go). What only tells films of one clip apart, such as a grey window of their own, is taken off before all that (films.go).
+// some of it (cover.go). Where noise drowns a clip and no thing is found, one or two latents are looked for by which the whole picture changes
+// (scenery.go): the directions in which frames are like those around them (gaze.go), of which the encoder learns from drawings under the
+// clip's noise. What only tells films of one clip apart, such as a grey window of their own, is taken off before all that (films.go).
 //
 // What else is not the paper's: f adds what it draws to the logit of the clip's mean picture, so that no step is spent on what never
 // moves; the encoder starts from the slowest components of its features instead of at random (prime.go), where noise drowns the clip of

@@ -10,9 +10,11 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// trail is where a clip's movers are, as latents of variance 1: x and y of one after another, and behind them what is beside the movers.
+// trail is where a clip's movers are, as latents of variance 1: x and y of one after another, and behind them what is beside the movers. Or
+// it is how a scenery changes.
 type trail struct {
 	movers    *movers
+	scenery   *scenery  // in place of movers, where the picture changes as a whole under noise
 	beside    *beside   // what a single mover moves over; nil where that is a still picture
 	left      float64   // energy of a frame that is not explained, in frames that nothing was learnt from
 	explained float64   // and the share of what moves that is
@@ -39,7 +41,8 @@ func (j *job) searches(c Config) bool {
 	return c.Follow >= 0 && !c.Clock && j.origin == nil && j.clip.Height*j.clip.Width <= mostPixels && len(j.train) >= leastPairs
 }
 
-// follow looks for as many things that keep their shape as the latents have pairs of coordinates, or else for one, and what moves beside it.
+// follow looks for as many things that keep their shape as the latents have pairs of coordinates, or else for one, and what moves beside it,
+// or, under noise, for what one or two latents make of the whole picture.
 // It gives nil where they are not what moves, or where the config does not ask.
 func (j *job) follow(ctx context.Context, c Config) (*trail, error) {
 	if !j.searches(c) {
@@ -50,10 +53,15 @@ func (j *job) follow(ctx context.Context, c Config) (*trail, error) {
 			return t, nil
 		}
 	}
-	if c.Latent <= 2 || ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return nil, nil
+	case c.Latent > 2:
+		return j.followBeside(ctx, c)
+	case j.drowned():
+		return j.traceScenery(ctx, c.Latent, c.Seed), nil
 	}
-	return j.followBeside(ctx, c)
+	return nil, nil
 }
 
 func (j *job) leastFollowed() float64 {
@@ -225,6 +233,10 @@ func (t *trail) posteriors(frames []int, form Posterior) *Posteriors {
 
 // draw draws n pictures of latents, as Model.Decode does.
 func (t *trail) draw(pictures, z []float32, n int) error {
+	if t.scenery != nil {
+		t.scenery.draw(pictures, z, n)
+		return nil
+	}
 	d, moving := len(t.mean), 2*len(t.movers.shapes)
 	var places, others []float64
 	for i, v := range z[:n*d] {
@@ -240,6 +252,14 @@ func (t *trail) draw(pictures, z []float32, n int) error {
 	}
 	t.movers.draw(pictures, places, n)
 	return nil
+}
+
+// things is how many are followed.
+func (t *trail) things() int {
+	if t.movers == nil {
+		return 0
+	}
+	return len(t.movers.shapes)
 }
 
 // close frees what draws; t may be nil.

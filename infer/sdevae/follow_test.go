@@ -67,7 +67,7 @@ func TestFollowsNothing(t *testing.T) {
 		"two rings all over": {two, Config{Latent: 4}, false, nil},
 		"too short":          {brief, Config{Latent: 2}, false, nil},
 		"a disc that grows":  {grows, Config{Latent: 2}, false, []float64{-100, 0.8 * leastFollowed}},
-		"and in noise":       {&murky, Config{Latent: 2}, false, []float64{-100, 0.8 * leastDrowned}},
+		"and in noise":       {&murky, Config{Latent: 2}, true, []float64{-100, 0.8 * leastDrowned}}, // as a scenery
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.config.Tau, c.config.Steps = TauOf(c.clip), 4
@@ -83,6 +83,9 @@ func TestFollowsNothing(t *testing.T) {
 				if got, _ := j.explainedBy(m); got < share[0] || got > share[1] {
 					t.Errorf("%.2f of what moves is explained, expected %v", got, share)
 				}
+			}
+			if got := j.trail != nil && j.trail.things() == 0; got != (c.clip == &murky) {
+				t.Errorf("a scenery: %v", got)
 			}
 			if got := j.trail != nil; got != c.want || got != (j.config.Follow > 0) {
 				t.Errorf("followed: %v, for %d steps", got, j.config.Follow)

@@ -68,7 +68,7 @@ type sleeper struct {
 	awake     *Posteriors
 	sd        []float64 // of the means over the clip
 	clock     []float32 // of the frames; nil where there is none
-	left      []float32 // frames - drawings, n × CHW
+	left      []float32 // frames - drawings, n × CHW; bare noise of a scenery
 	near      []int     // the frame that each drawing of the batch starts from
 	steps     int       // to take
 	rate      float64   // Adam's, at its peak
@@ -76,19 +76,20 @@ type sleeper struct {
 
 	draw   func(pictures, z []float32, n int) error // what the drawings are by
 	things int                                      // of two latents each, which come from one frame; what is another thing's, or behind them, may come from another
+	bare   []float32                                // noise as a drawing has it; nil where what is left is the frame's own
 }
 
 // fallAsleep starts the sleep phase, at the best look's weights or, where things are followed, at the first.
 func (s *session) fallAsleep() (err error) {
 	l := &sleeper{near: make([]int, 2*s.config.Pairs)}
 	frames := spread(framesOf(s.train), sleepFrames)
-	if s.trail != nil {
-		l.steps, l.rate, l.draw, l.things = s.config.Follow, followRate, s.trail.draw, len(s.trail.movers.shapes)
-		l.left, l.awake = s.clip.pick(frames), s.trail.posteriors(frames, s.config.Posterior)
-	} else {
+	if s.trail == nil {
 		s.model.adopt(s.kept)
 		l.steps, l.rate, l.draw = s.config.Sleep, sleepRate, s.model.Decode
 		l.left, l.awake, err = s.model.read(s.clip, frames)
+	} else {
+		l.steps, l.rate, l.draw, l.things = s.config.Follow, followRate, s.trail.draw, s.trail.things()
+		l.left, l.awake = s.clip.pick(frames), s.trail.posteriors(frames, s.config.Posterior)
 	}
 	if err != nil {
 		return err
@@ -99,6 +100,9 @@ func (s *session) fallAsleep() (err error) {
 	}
 	for i, v := range drawn {
 		l.left[i] -= v
+	}
+	if s.trail != nil && s.trail.scenery != nil { // a frame's own noise is in what was learnt of all frames: it would be learnt by heart
+		l.left, l.bare = s.clip.noises(spread(s.train, sleepFrames)), make([]float32, s.clip.Size())
 	}
 	l.clock = s.model.clock(s.clip, frames)
 	for i := range s.model.Dim {
@@ -174,10 +178,20 @@ func (s *session) dream(l *sleeper) error {
 		return err
 	}
 	for k := range rows {
-		at := l.near[k] * size
-		for p := range size {
-			x[k*size+p] = min(max(x[k*size+p]+l.left[at+p], 0), 1)
+		for p, v := range s.leftIn(l, k) {
+			x[k*size+p] = min(max(x[k*size+p]+v, 0), 1)
 		}
 	}
 	return nil
+}
+
+// leftIn is what drawing k leaves of its frame; or some frame's noise, moved to some place, so that it is never met twice.
+func (s *session) leftIn(l *sleeper, k int) []float32 {
+	size := s.clip.Size()
+	if l.bare == nil {
+		return l.left[l.near[k]*size : (l.near[k]+1)*size]
+	}
+	of := s.rng.IntN(len(l.left) / size)
+	s.clip.roll(l.bare, l.left[of*size:(of+1)*size], s.rng.IntN(s.clip.Width), s.rng.IntN(s.clip.Height))
+	return l.bare
 }

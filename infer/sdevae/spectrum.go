@@ -103,3 +103,27 @@ func (s *shift) accumulate(sum, spectrum []complex128, scale complex128) {
 		}
 	}
 }
+
+// denoise keeps of every frequency of the picture the share by which it stands out of white noise of such a variance a pixel (Wiener 1949),
+// judged by the ring of frequencies that are as high.
+func (p *plane) denoise(picture []float32, variance float64) {
+	spectrum := make([]complex128, p.size())
+	p.forward(spectrum, picture)
+	ring := func(i int) int {
+		y := i / p.half
+		return int(math.Round(math.Hypot(float64(min(y, p.h-y)), float64(i%p.half))))
+	}
+	power, count := make([]float64, p.h+p.w), make([]float64, p.h+p.w)
+	for i, v := range spectrum {
+		power[ring(i)] += real(v)*real(v) + imag(v)*imag(v)
+		count[ring(i)]++
+	}
+	white := variance * float64(p.h*p.w)
+	for i := range spectrum {
+		r := ring(i)
+		spectrum[i] *= complex(max(0, 1-white*count[r]/max(power[r], math.SmallestNonzeroFloat64)), 0)
+	}
+	clean := make([]float64, len(picture))
+	p.back(clean, spectrum)
+	copy(picture, narrow(clean))
+}

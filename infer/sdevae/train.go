@@ -76,8 +76,8 @@ func (t Training) Train(ctx context.Context, clip *Clip, c Config) (*Result, err
 	lead := j.current
 	lead.close()
 	r := &Result{Config: j.config, Model: lead.model, Best: lead.best, History: j.looks}
-	if j.trail != nil {
-		r.Followed, r.Things = j.trail.explained, len(j.trail.movers.shapes)
+	if j.trail != nil && j.trail.movers != nil {
+		r.Followed, r.Things = j.trail.explained, j.trail.things()
 		if j.trail.beside != nil {
 			r.Beside = r.Config.Latent - 2*r.Things
 		}
