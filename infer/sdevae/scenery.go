@@ -25,7 +25,7 @@ const (
 )
 
 // traceScenery finds d latents by which the picture changes as a whole, under noise that hides it in any one frame; nil where what it finds
-// is not most of what moves.
+// explains next to nothing of what moves.
 func (j *job) traceScenery(ctx context.Context, d int, seed uint64) *trail {
 	g := &gaze{j.clip, j.still}
 	t := &trail{scenery: &scenery{basis: newBasis(d, sceneryDegree)}}
@@ -63,9 +63,9 @@ func (y *scenery) learn(c *Clip, frames []int, z []float32, d int) (w blas32.Gen
 	m, n, size := len(y.basis), len(frames), c.Size()
 	own := general(m, size, make([]float32, m*size))
 	blas32.Gemm(blas.Trans, blas.NoTrans, 1, general(n, m, narrow(mat.DenseCopyOf(q.Slice(0, n, 0, m)).RawMatrix().Data)), general(n, size, c.pick(frames)), 0, own)
-	p, area := newPlane(c.Height, c.Width), c.Height*c.Width
+	p, area, noise := newPlane(c.Height, c.Width), c.Height*c.Width, c.Noise()/float64(size)
 	for from := size; from < len(own.Data); from += area { // the first is the mean picture
-		p.denoise(own.Data[from:from+area], c.Noise()/float64(size))
+		p.denoise(own.Data[from:from+area], noise)
 	}
 	if back.Inverse(r.Slice(0, m, 0, m)) != nil {
 		return w
