@@ -11,6 +11,7 @@ import (
 
 	"driftscope/internal/frame"
 	"driftscope/internal/pipeline"
+	"driftscope/internal/subprocess"
 )
 
 // separated is a source that works in a child process of this program: what hangs in a driver is killed there, what aborts ends the
@@ -19,7 +20,7 @@ type separated struct {
 	order order
 	twin  pipeline.Source
 	says  header // of itself: what the twin says, after Open what the child said
-	child *child
+	child *subprocess.Child
 	wire  wireReader
 	ended error // what every further Read returns
 	asked bool  // for a frame that has not come yet
@@ -30,6 +31,9 @@ type order struct {
 	Kind    string          `json:"kind"`
 	Options json.RawMessage `json:"options"` // as decoded by the constructor, under the names of its Go fields
 }
+
+// captureCommand is the hidden command under which this program calls CaptureProcess.
+const captureCommand = "capture"
 
 // apart has the sources of a kind work in a child process each. kind is their name in kinds, where the child looks it up.
 func apart(kind string, construct constructor) constructor {
@@ -65,18 +69,35 @@ func (s *separated) Open(ctx context.Context) (err error) {
 	if s.child, err = startChild(s.order); err != nil {
 		return fmt.Errorf("%s: its process cannot be started: %w", s.order.Kind, err)
 	}
-	s.wire = wireReader{from: s.child.frames, note: s.wire.note}
+	s.wire = wireReader{from: s.child.Output, note: s.wire.note}
 	stop := s.heed(ctx)
 	err = s.hello()
 	stop()
 	switch {
 	case ctx.Err() != nil:
-		s.child.kill()
+		s.child.Kill()
 		return ctx.Err()
 	case err != nil:
-		s.child.close()
+		s.child.Close()
 	}
 	return err
+}
+
+// startChild starts a process that reads one source. Its standard input takes the order, a line, and then a byte for each frame that is wanted.
+func startChild(o order) (*subprocess.Child, error) {
+	line, err := json.Marshal(o)
+	if err != nil {
+		return nil, err
+	}
+	c, err := subprocess.Start(captureCommand)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.Input.Write(append(line, '\n')); err != nil {
+		c.Kill()
+		return nil, errors.New(c.Fate())
+	}
+	return c, nil
 }
 
 // hello waits until the child's source is open.
@@ -105,7 +126,7 @@ func (s *separated) Read(ctx context.Context) (*frame.Frame, error) {
 	}
 	if !s.asked {
 		s.asked = true
-		s.child.ask() // where this fails the child has gone, which its answer tells
+		s.child.Input.Write([]byte{'\n'}) // where this fails the child has gone, which its answer tells
 	}
 	stop := s.heed(ctx)
 	f, err := s.answer()
@@ -160,14 +181,14 @@ func (s *separated) broken(err error) error {
 		return err
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("%s: its process ended: %s: %w", s.order.Kind, s.child.fate(), pipeline.ErrNotConnected)
+		return fmt.Errorf("%s: its process ended: %s: %w", s.order.Kind, s.child.Fate(), pipeline.ErrNotConnected)
 	}
 	return fmt.Errorf("%s: its process is not understood: %w: %w", s.order.Kind, err, pipeline.ErrNotConnected)
 }
 
 // heed ends a wait for the child when ctx ends, until stop is called.
 func (s *separated) heed(ctx context.Context) (stop func()) {
-	pipe, done := s.child.frames, make(chan struct{})
+	pipe, done := s.child.Output, make(chan struct{})
 	forget := context.AfterFunc(ctx, func() {
 		pipe.SetReadDeadline(time.Unix(1, 0))
 		close(done)
@@ -183,7 +204,7 @@ func (s *separated) heed(ctx context.Context) (stop func()) {
 // Close asks the child to close its source and to end, and kills it where that takes longer than a moment.
 func (s *separated) Close() error {
 	if s.child != nil {
-		s.child.close()
+		s.child.Close()
 		s.child = nil
 	}
 	return nil

@@ -21,6 +21,7 @@ import (
 
 	"driftscope/internal/frame"
 	"driftscope/internal/pipeline"
+	"driftscope/internal/subprocess"
 )
 
 // trialOptions say what a trial source does wrong, and when.
@@ -247,7 +248,7 @@ func TestApartHangs(t *testing.T) {
 			if err := s.Close(); err != nil {
 				t.Error(err)
 			}
-			if took := time.Since(ended); took > 5*farewell { // busy machines
+			if took := time.Since(ended); took > 5*subprocess.Grace { // busy machines
 				t.Errorf("closed after %v", took)
 			}
 			if err := syscall.Kill(childPID(t, file), 0); err != syscall.ESRCH {
