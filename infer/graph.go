@@ -15,10 +15,13 @@ import (
 type graph struct {
 	nodes    []*node
 	outputs  []string
-	picture  string         // the first input that is no constant
-	shape    []int          // of the picture as the graph declares it, 0 for what it leaves open; nil where that is not float32
-	reads    map[string]int // how often nodes read a value
-	defined  map[string]int // how often a value is given: by an input, a constant or a node
+	inputs   []string          // those that are no constants
+	shapes   [][]int           // of the inputs as the graph declares them, 0 for what it leaves open; nil where that is not float32
+	picture  string            // the first input
+	shape    []int             // the first of shapes
+	tensors  map[string][]byte // the constants
+	reads    map[string]int    // how often nodes read a value
+	defined  map[string]int    // how often a value is given: by an input, a constant or a node
 	constant map[string]bool
 }
 
@@ -27,28 +30,31 @@ type node struct {
 	op, domain      string
 	inputs, outputs []string
 	attributes      map[string]attribute
-	taken           bool // by the trunk
+	order           []string // of the attributes
+	taken           bool     // by the trunk
 }
 
 // attribute is a node's attribute in the one form in which it is given.
 type attribute struct {
-	form  protowire.Number // the field that holds it
-	ints  []int64
-	float float32
-	text  string
+	form   protowire.Number // the field that holds it
+	ints   []int64
+	float  float32
+	text   string
+	tensor []byte
 }
 
 // The forms of an attribute that are read here.
 const (
-	formFloat protowire.Number = 2
-	formInt   protowire.Number = 3
-	formText  protowire.Number = 4
-	formInts  protowire.Number = 8
+	formFloat  protowire.Number = 2
+	formInt    protowire.Number = 3
+	formText   protowire.Number = 4
+	formTensor protowire.Number = 5
+	formInts   protowire.Number = 8
 )
 
 // readGraph reads a graph that checkStructure has accepted. ok is false where a value is given more than once.
 func readGraph(onnx []byte) (g *graph, ok bool) {
-	g = &graph{reads: map[string]int{}, defined: map[string]int{}, constant: map[string]bool{}}
+	g = &graph{reads: map[string]int{}, defined: map[string]int{}, constant: map[string]bool{}, tensors: map[string][]byte{}}
 	var declared [][]byte
 	err := fields(onnx, func(field protowire.Number, v value) error {
 		if field != 7 {
@@ -60,7 +66,7 @@ func readGraph(onnx []byte) (g *graph, ok bool) {
 				return g.read(v)
 			case 5:
 				name := text(v.bytes, 8)
-				g.constant[name] = true
+				g.constant[name], g.tensors[name] = true, v.bytes
 				g.defined[name]++
 			case 11:
 				declared = append(declared, v.bytes)
@@ -76,9 +82,10 @@ func readGraph(onnx []byte) (g *graph, ok bool) {
 			continue
 		}
 		g.defined[name]++
-		if g.picture == "" {
-			g.picture, g.shape = name, declaredShape(message)
-		}
+		g.inputs, g.shapes = append(g.inputs, name), append(g.shapes, declaredShape(message))
+	}
+	if len(g.inputs) > 0 {
+		g.picture, g.shape = g.inputs[0], g.shapes[0]
 	}
 	for _, times := range g.defined {
 		if times != 1 {
@@ -109,7 +116,7 @@ func (g *graph) read(message value) error {
 			if _, twice := n.attributes[name]; twice {
 				return errors.New("an attribute that is given twice")
 			}
-			n.attributes[name] = a
+			n.attributes[name], n.order = a, append(n.order, name)
 			return err
 		case 7:
 			n.domain = string(v.bytes)
@@ -131,6 +138,8 @@ func readAttribute(message []byte) (name string, a attribute, err error) {
 			a.ints = []int64{v.integer}
 		case formText:
 			a.text = string(v.bytes)
+		case formTensor:
+			a.tensor = v.bytes
 		case formInts:
 			err := v.eachInteger(func(i int64) { a.ints = append(a.ints, i) })
 			if err != nil {

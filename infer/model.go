@@ -21,8 +21,11 @@ import (
 	"driftscope/infer/card"
 )
 
-// maxCardFile bounds a model card in YAML, in bytes.
-const maxCardFile = 256 << 10
+// The bounds on a model card in YAML. The parser's time grows with the square of most of what it has to do.
+const (
+	maxCardFile  = 64 << 10 // bytes
+	maxCardDepth = 16       // of brackets, and of dashes on a line
+)
 
 // Model is a model file that was read, checked and tried. It is immutable: any number of goroutines may call NewEncoder.
 type Model struct {
@@ -34,6 +37,7 @@ type Model struct {
 	trunk            *trunk   // nil where OpenCV runs the whole encoder
 	left             []byte   // ONNX: the encoder without its trunk
 	readout          *readout // left, compiled; nil where OpenCV runs it
+	own              pieces   // while the model is opened
 }
 
 // Load reads the model file at path. An ONNX file without a card takes it from the YAML file beside it: encoder.yaml for
@@ -70,7 +74,7 @@ func Load(path string) (*Model, error) {
 func Parse(name string, data []byte) (*Model, error) {
 	file, err := card.Read(data)
 	if errors.Is(err, card.ErrNoCard) {
-		return nil, fmt.Errorf("model %s: %w, which must hold version, input, latent, preprocess, dt_s, sigma, mean, sd: "+
+		return nil, fmt.Errorf("model %s: %w, which must hold version, input, latent, preprocess, dt_s, train_s, sigma, mean, sd: "+
 			"export it with pretrain", name, err)
 	}
 	if err != nil {
@@ -79,37 +83,127 @@ func Parse(name string, data []byte) (*Model, error) {
 	return build(name, data, file)
 }
 
-// build tries both graphs against the card.
+// build checks both graphs against the card and tries them. What OpenCV is to read of others is tried in a process of its own first.
 func build(name string, data []byte, file *card.File) (*Model, error) {
 	digest := sha256.Sum256(data)
 	m := &Model{
 		Card: file.Card, Digest: hex.EncodeToString(digest[:]),
 		name: name, encoder: file.Encoder, decoder: file.Decoder,
 	}
-	e, err := m.NewEncoder()
-	if err != nil {
+	if err := m.check(); err != nil {
 		return nil, err
 	}
+	if !m.ours() {
+		if err := m.tryApart(trialTime); err != nil {
+			return nil, err
+		}
+	}
+	if err := m.open(); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// graphError is a graph's refusal. Its text is that of the error inside.
+type graphError struct{ error }
+
+func (e graphError) Unwrap() error { return e.error }
+
+// Is makes it ErrGraph, too.
+func (e graphError) Is(target error) bool { return target == ErrGraph }
+
+// check holds both graphs to what is allowed, in the sizes of the card. OpenCV has no part in it.
+func (m *Model) check() error {
+	in, d := m.Card.Input, m.Card.Latent
+	second, err := m.second()
+	if err != nil {
+		return fmt.Errorf("model %s: %w", m.name, err)
+	}
+	if err := checkGraphs(m.encoder, m.inputs(second)...); err != nil {
+		return graphError{fmt.Errorf("model %s: the encoder does not run on the card's input of %dx%dx%d (channels, height, width): the ONNX graph: %w",
+			m.name, in.Channels, in.Height, in.Width, err)}
+	}
+	if m.decoder == nil {
+		return nil
+	}
+	if err := checkGraphs(m.decoder, []int{1, d}); err != nil {
+		return graphError{fmt.Errorf("model %s: the decoder does not run on %d latents: the ONNX graph: %w", m.name, d, err)}
+	}
+	return nil
+}
+
+// inputs are the shapes of the encoder's, of which the second may be a clock.
+func (m *Model) inputs(second string) [][]int {
+	in := m.Card.Input
+	shapes := [][]int{{1, in.Channels, in.Height, in.Width}}
+	if second != "" {
+		shapes = append(shapes, []int{1, 1})
+	}
+	return shapes
+}
+
+// checkGraphs holds a graph with inputs of these shapes to what is allowed.
+func checkGraphs(onnx []byte, inputs ...[]int) error {
+	if err := checkStructure(onnx); err != nil {
+		return err
+	}
+	return checkOperators(onnx, inputs...)
+}
+
+// ours says whether our own kernels run the encoder whole, and OpenCV reads nothing but what our own export writes.
+func (m *Model) ours() bool {
+	second, err := m.second()
+	shapes := m.inputs(second)
+	if !ours(m.encoder, shapes...) || m.decoder != nil && !ours(m.decoder, []int{1, m.Card.Latent}) {
+		return false
+	}
+	m.cut()
+	return err == nil && m.own.readout != nil
+}
+
+// open tries both graphs in this process, and gives our own kernels what they run.
+func (m *Model) open() error {
+	e, err := m.NewEncoder()
+	if err != nil {
+		return err
+	}
 	m.split(e)
-	return m, e.Close()
+	return e.Close()
 }
 
 // split takes the encoder's trunk from OpenCV, and what is left where that can be, where the model then gives the same. OpenCV 4.6 reads
 // some operators otherwise where a convolution stands before them, so one picture is tried on both; whole is the encoder as OpenCV runs it.
 func (m *Model) split(whole *Encoder) {
-	in := m.Card.Input
-	t, left := cut(m.encoder, []int{1, in.Channels, in.Height, in.Width})
-	second, err := m.second()
-	if t == nil || err != nil {
+	m.cut()
+	own := m.own
+	m.own = pieces{}
+	if own.trunk == nil {
 		return
 	}
-	m.trunk, m.left = t.pack(widest()), left
-	m.readout = newReadout(left, t.output(), second, outputMean, outputLogSD)
+	m.trunk, m.left, m.readout = own.trunk.pack(widest()), own.left, own.readout
 	if m.readout != nil && m.agrees(whole) {
 		return
 	}
 	if m.readout = nil; !m.agrees(whole) {
 		m.trunk, m.left = nil, nil
+	}
+}
+
+// pieces are what our own kernels take of an encoder's graph, and what they leave.
+type pieces struct {
+	trunk   *trunk // nil where they take nothing
+	left    []byte
+	readout *readout // left, compiled; nil where that is OpenCV's
+}
+
+// cut takes the encoder apart, once.
+func (m *Model) cut() {
+	second, err := m.second()
+	if m.own.trunk != nil || err != nil {
+		return
+	}
+	if m.own.trunk, m.own.left = cut(m.encoder, m.inputs(second)[0]); m.own.trunk != nil {
+		m.own.readout = newReadout(m.own.left, m.own.trunk.output(), second, outputMean, outputLogSD)
 	}
 }
 
@@ -147,9 +241,12 @@ func readFile(path string, limit int64) ([]byte, error) {
 	if info.Size() > limit {
 		return nil, fmt.Errorf("%s: the file has %d bytes, at most %d are read: give the right file", path, info.Size(), limit)
 	}
-	data, err := io.ReadAll(io.LimitReader(f, limit))
-	if err != nil {
-		return nil, err
+	data := make([]byte, info.Size()) // at once: growing takes twice as much
+	switch _, err := io.ReadFull(f, data); {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, fmt.Errorf("%s: the file became shorter while it was read: copy it again", path)
+	case err != nil:
+		return nil, fmt.Errorf("%w: give the file itself", err) // which names the path
 	}
 	if len(data) == 0 {
 		return nil, fmt.Errorf("%s: the file is empty: export or copy it again", path)
@@ -157,18 +254,52 @@ func readFile(path string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// readCard decodes a model card strictly. The card's own Validate follows.
+// readCard decodes a model card strictly and checks it.
 func readCard(text []byte) (*card.Card, error) {
+	brackets, dashes, line := 0, 0, 0
 	for _, t := range lexer.Tokenize(string(text)) {
-		if t.Type == token.AnchorType || t.Type == token.AliasType {
-			return nil, fmt.Errorf("line %d: anchors and aliases are not read: write the values out", t.Position.Line)
+		if t.Position.Line != line {
+			dashes, line = 0, t.Position.Line
+		}
+		switch t.Type {
+		case token.AnchorType, token.AliasType:
+			return nil, fmt.Errorf("line %d: anchors and aliases are not read: write the values out", line)
+		case token.SequenceStartType, token.MappingStartType:
+			brackets++
+		case token.SequenceEndType, token.MappingEndType:
+			brackets--
+		case token.SequenceEntryType, token.MappingKeyType:
+			dashes++
+		}
+		if max(brackets, dashes) > maxCardDepth {
+			return nil, fmt.Errorf("line %d: nested deeper than %d: simplify", line, maxCardDepth)
 		}
 	}
 	var c card.Card
 	if err := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(&c); err != nil {
 		return nil, yamlError(err)
 	}
-	return &c, c.Validate()
+	if err := c.Validate(); err != nil {
+		return nil, withLines(err, string(text))
+	}
+	return &c, nil
+}
+
+// withLines puts the line of each key before what is wrong with it.
+func withLines(err error, text string) error {
+	var found []string
+	for wrong := range strings.Lines(err.Error()) {
+		wrong = strings.TrimSpace(wrong)
+		key, line := wrong[:max(0, strings.IndexAny(wrong, ".[:"))], 0
+		for entry := range strings.Lines(text) {
+			if line++; key != "" && strings.HasPrefix(entry, key+":") {
+				wrong = fmt.Sprintf("line %d: %s", line, wrong)
+				break
+			}
+		}
+		found = append(found, wrong)
+	}
+	return errors.New(strings.Join(found, "; "))
 }
 
 // oneLine joins what a card's Validate found wrong.

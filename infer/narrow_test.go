@@ -1,14 +1,20 @@
 package infer
 
 import (
+	"bytes"
+	"fmt"
 	"math"
+	"os"
 	"slices"
 	"strconv"
+	"syscall"
 	"testing"
+	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"driftscope/infer/card"
+	"driftscope/internal/subprocess"
 )
 
 // Widths are the vectors, in floats, for which this processor has a kernel.
@@ -38,6 +44,58 @@ func (m *Model) Layers() int {
 	return len(m.trunk.layers)
 }
 
+// OpenUnchecked has OpenCV read and run a graph in this process, whatever it holds.
+func OpenUnchecked(onnx []byte, shape []int) error {
+	n, err := openNetwork(onnx, shape, "", outputMean, outputLogSD)
+	if err != nil {
+		return err
+	}
+	n.close()
+	return nil
+}
+
+// TryUnchecked is the trial of a model that no list has seen, with so much patience.
+func TryUnchecked(data []byte, patience time.Duration) error {
+	file, err := card.Read(data)
+	if err != nil {
+		return err
+	}
+	m := &Model{Card: file.Card, name: "unchecked", encoder: file.Encoder, decoder: file.Decoder}
+	return m.tryApart(patience)
+}
+
+// Misbehave is a trial in which OpenCV would do as it is told.
+func Misbehave(how string) error {
+	if err := confine(); err != nil {
+		return err
+	}
+	switch how {
+	case "spin":
+		for end := time.Now().Add(time.Hour); time.Now().Before(end); {
+			continue
+		}
+	case "sleep":
+		time.Sleep(time.Hour)
+	case "memory":
+		for kept := [][]byte{}; ; {
+			kept = append(kept, bytes.Repeat([]byte{1}, 64<<20))
+		}
+	case "abort":
+		return syscall.Kill(os.Getpid(), syscall.SIGABRT)
+	case "talk":
+		for range 1000 {
+			fmt.Println("a line of a library")
+		}
+		out := subprocess.Output()
+		for {
+			if _, err := out.Write(make([]byte, 1<<20)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // Trunk is a graph's trunk beside the same operators run by OpenCV.
 type Trunk struct {
 	trunk  *trunk
@@ -46,7 +104,7 @@ type Trunk struct {
 
 // OpenTrunk is nil where the graph, without a card, has none, or does not run.
 func OpenTrunk(onnx []byte, shape []int) *Trunk {
-	if len(onnx) == 0 || checkStructure(onnx) != nil {
+	if len(onnx) == 0 || checkGraphs(onnx, shape) != nil {
 		return nil
 	}
 	t, _ := cut(onnx, shape)
@@ -140,12 +198,15 @@ type Readout struct{ own, opencv runner }
 
 // OpenReadout is nil where the graph is not compiled, or does not run.
 func OpenReadout(onnx []byte, shape []int) *Readout {
-	if len(onnx) == 0 || checkStructure(onnx) != nil {
+	if len(onnx) == 0 {
 		return nil
 	}
-	second := ""
+	second, shapes := "", [][]int{shape}
 	if names := inputs(onnx); len(names) == 2 {
-		second = names[1]
+		second, shapes = names[1], append(shapes, []int{1, 1})
+	}
+	if checkGraphs(onnx, shapes...) != nil {
+		return nil
 	}
 	r := newReadout(onnx, shape, second, outputMean, outputLogSD)
 	if r == nil {

@@ -123,7 +123,7 @@ func text(message []byte, number protowire.Number) (s string) {
 	return s
 }
 
-// checkNode bounds a node's operator and attributes and wants its inputs defined before it; its outputs are defined from here on.
+// checkNode bounds a node's attributes and wants its inputs defined before it; its outputs are defined from here on.
 func checkNode(node []byte, defined map[string]bool) error {
 	var outputs []string
 	err := nodeMessage.fields(node, func(field protowire.Number, v value) error {
@@ -134,11 +134,6 @@ func checkNode(node []byte, defined map[string]bool) error {
 			}
 		case 2:
 			outputs = append(outputs, string(v.bytes))
-		case 4:
-			switch op := string(v.bytes); op {
-			case "ConstantFill", "ConstantOfShape", "Expand": // make of a few numbers as much as those say
-				return fmt.Errorf("found the operator %s, which is not run: export the model without it", op)
-			}
 		case 5:
 			return checkAttribute(v.bytes)
 		}

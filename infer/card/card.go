@@ -90,12 +90,21 @@ func (c *Card) Validate() error {
 	bad(c.Latent >= 1 && c.Latent <= MaxLatent, "latent: found %d, expected 1 to %d", c.Latent, MaxLatent)
 	bad(len(c.Preprocess) > 0 && len(c.Preprocess) <= 32, "preprocess: found %d steps, expected 1 to 32", len(c.Preprocess))
 	bad(c.DT > 0 && !math.IsInf(c.DT, 0), "dt_s: found %g, expected a positive number of seconds", c.DT)
+	bad(c.Seconds > 0 && !math.IsInf(c.Seconds, 0), "train_s: found %g, expected a positive number of seconds", c.Seconds)
 	bad(c.Clock >= 0 && !math.IsInf(c.Clock, 0), "clock_s: found %g, expected the seconds that the clock ran in training, or 0", c.Clock)
 	vector := func(name string, v []float64, positive bool) {
 		bad(len(v) == c.Latent, "%s: found %d values, expected one per latent dimension (%d)", name, len(v), c.Latent)
 		if i := slices.IndexFunc(v, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) || positive && x <= 0 }); i >= 0 {
 			bad(false, "%s: found %g, expected finite%s numbers", name, v[i], map[bool]string{true: " positive"}[positive])
 		}
+	}
+	finite := func(name string, x float64) {
+		bad(!math.IsNaN(x) && !math.IsInf(x, 0), "%s: found %g, expected a finite number", name, x)
+	}
+	finite("training.tau", c.Training.Tau)
+	finite("training.held_out_loss", c.Training.HeldOut)
+	if err := checkSteps(c.Preprocess); err != nil {
+		errs = append(errs, err)
 	}
 	vector("sigma", c.Sigma, true)
 	vector("mean", c.Mean, false)

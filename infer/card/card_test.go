@@ -5,6 +5,8 @@ import (
 	"errors"
 	"math"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -81,6 +83,7 @@ func TestValidateNamesTheKey(t *testing.T) {
 		"latent":         func(c *Card) { c.Latent = -1 },
 		"preprocess":     func(c *Card) { c.Preprocess = nil },
 		"dt_s":           func(c *Card) { c.DT = math.NaN() },
+		"train_s":        func(c *Card) { c.Seconds = 0 },
 		"clock_s":        func(c *Card) { c.Clock = math.Inf(1) },
 		"sigma":          func(c *Card) { c.Sigma = []float64{1, 0} },
 		"mean":           func(c *Card) { c.Mean = []float64{0, math.Inf(1)} },
@@ -99,6 +102,71 @@ func TestValidateNamesTheKey(t *testing.T) {
 	c := good()
 	if err := c.Validate(); err != nil {
 		t.Error(err)
+	}
+}
+
+// No number of a card may be what numbers are not, wherever it stands, and none that measures something may be 0 or less.
+func TestValidateRefusesWhatIsNoNumber(t *testing.T) {
+	option := func(key string, v any) func(*Card, float64) {
+		return func(c *Card, x float64) {
+			if list, ok := v.([]any); ok {
+				list[1] = x
+				c.Preprocess[0].Options[key] = list
+				return
+			}
+			c.Preprocess[0].Options[key] = map[string]any{"of": x}
+		}
+	}
+	for key, set := range map[string]func(*Card, float64){
+		"dt_s":                              func(c *Card, x float64) { c.DT = x },
+		"train_s":                           func(c *Card, x float64) { c.Seconds = x },
+		"clock_s":                           func(c *Card, x float64) { c.Clock = x },
+		"sigma":                             func(c *Card, x float64) { c.Sigma[1] = x },
+		"mean":                              func(c *Card, x float64) { c.Mean[1] = x },
+		"sd":                                func(c *Card, x float64) { c.SD[1] = x },
+		"drift.centre":                      func(c *Card, x float64) { c.Drift.Centre[1] = x },
+		"drift.scale":                       func(c *Card, x float64) { c.Drift.Scale = x },
+		"drift.weights":                     func(c *Card, x float64) { c.Drift.Weights[1] = x },
+		"training.tau":                      func(c *Card, x float64) { c.Training.Tau = x },
+		"training.held_out_loss":            func(c *Card, x float64) { c.Training.HeldOut = x },
+		"preprocess[0].options.window[1]":   option("window", []any{0.0, 1.0}),
+		"preprocess[0].options.anything.of": option("anything", nil),
+	} {
+		wrong := []float64{math.NaN(), math.Inf(1), math.Inf(-1)}
+		if slices.Contains([]string{"dt_s", "train_s", "clock_s", "sigma", "sd", "drift.scale"}, key) {
+			wrong = append(wrong, -1)
+		}
+		for _, x := range wrong {
+			c := good()
+			set(&c, x)
+			if err := c.Validate(); err == nil || !strings.Contains(err.Error(), key+": found "+strconv.FormatFloat(x, 'g', -1, 64)) {
+				t.Errorf("%s: %g: found %v", key, x, err)
+			}
+		}
+	}
+}
+
+// What a card's preprocessing may make is bounded, in whatever type a decoder gives its numbers.
+func TestValidateBoundsThePreprocessing(t *testing.T) {
+	resize := func(width, height any) Step { return Step{"resize", map[string]any{"width": width, "height": height}} }
+	search := Step{"roi", map[string]any{"search": map[string]any{"size": 64}}}
+	for _, c := range []struct {
+		name  string
+		steps []Step
+		want  string
+	}{
+		{"the largest", []Step{resize(2048.0, 2048.0)}, ""},
+		{"from JSON", []Step{{Kind: "clahe"}, resize(16384.0, 16384.0)}, "preprocess[1].options: found a resize to 16384x16384, expected at most 4194304 pixels"},
+		{"from YAML", []Step{resize(uint64(16384), uint64(16384))}, "preprocess[0].options: found a resize to 16384x16384"},
+		{"many", slices.Repeat([]Step{resize(1024, 1024)}, 5), "preprocess[4].options: found a resize to 1024x1024"},
+		{"two searches", []Step{search, search}, ""},
+		{"three", []Step{search, search, search}, "preprocess[2].options.search: found 3 searches, expected at most 2"},
+	} {
+		card := good()
+		card.Preprocess = c.steps
+		if err := card.Validate(); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: found %v, expected %q", c.name, err, c.want)
+		}
 	}
 }
 

@@ -145,7 +145,7 @@ func written(t *testing.T, m *Model, ref *reference) []byte {
 	t.Helper()
 	in, one := m.Encoder.In(), wide(filledSlice(1, m.Dim))
 	file, err := card.Write(&card.Card{Version: card.Version, Input: card.Input{Channels: in.C, Height: in.H, Width: in.W}, Latent: m.Dim, Clock: m.Span,
-		Preprocess: []card.Step{{Kind: "normalise"}}, DT: 1, Sigma: one, Mean: one, SD: one}, m.encoderGraph(ref), m.decoderGraph(ref))
+		Preprocess: []card.Step{{Kind: "normalise"}}, DT: 1, Seconds: 1, Sigma: one, Mean: one, SD: one}, m.encoderGraph(ref), m.decoderGraph(ref))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ const (
 
 // Bounds on what is read from a checkpoint, in bytes.
 const (
-	MaxCheckpoint = 1 << 30 // two models of 64 latents with a full posterior, and their moments, take half of it
+	MaxCheckpoint = 640 << 20 // two models of 64 latents with a full posterior, and their moments, take five sixths of it
 	maxNotes      = 1 << 20
 	maxSettings   = 1 << 14
 	maxDigest     = 1 << 8

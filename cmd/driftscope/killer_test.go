@@ -1,0 +1,104 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"driftscope/infer/card"
+)
+
+// diesInTrial has the process that tries a model end by a signal, as OpenCV would end it.
+const diesInTrial = "DRIFTSCOPE_TEST_TRIAL_DIES"
+
+// killer is a model of which OpenCV 4.6 writes beyond its memory while it reads it: CumSum(x, x).
+func killer(t *testing.T) []byte {
+	t.Helper()
+	m, err := openModel(embedded + defaultModel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	side := m.Card.Input.Width
+	g := &card.Graph{
+		Name: "killer", Inputs: []card.Value{{Name: "x", Shape: []int{1, m.Card.Input.Channels, side, side}}},
+		Outputs: []card.Value{{Name: "both", Shape: []int{1, 4}}},
+		Tensors: []card.Tensor{{Name: "w", Shape: []int{4, side * side}, Data: make([]float32, 4*side*side)}, {Name: "b", Shape: []int{4}, Data: make([]float32, 4)}},
+		Nodes: []card.Node{
+			{Op: "CumSum", Inputs: []string{"x", "x"}, Outputs: []string{"sum"}},
+			{Op: "Flatten", Inputs: []string{"sum"}, Outputs: []string{"flat"}},
+			{Op: "Gemm", Inputs: []string{"flat", "w", "b"}, Outputs: []string{"both"}, Attrs: []card.Attr{{Name: "transB", Value: 1}}},
+		},
+	}
+	data, err := card.Write(&m.Card, g, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// Models that kill, put to the server by somebody else, are refused by a running stream, which goes on with its own: the one that the list
+// knows, and one that only ends the process in which it is tried.
+func TestSwapToAKiller(t *testing.T) {
+	folder := t.TempDir()
+	t.Setenv("TMPDIR", folder)
+	r := startSwapping(t, strings.ReplaceAll(molecules, "%[1]s", folder)+"nats: {port: 0, durable: true, store: "+folder+"}\n")
+	own := r.streams.all[0].model
+	r.put("good", plainModel(t, 2, 1, 64)) // makes the store
+	js, err := jetstream.New(r.streams.bus.NATS())
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := js.ObjectStore(t.Context(), "driftscope_local_models")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string][]byte{"killer": killer(t), "hidden": plainModel(t, 3, 1, 64)} {
+		if _, err := store.PutBytes(t.Context(), name, data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.ask("model", `{"name": "killer"}`, "409", `node "sum" (CumSum): found the operator CumSum, which is not run`)
+	t.Setenv(diesInTrial, "yes")
+	r.ask("model", `{"name": "hidden"}`, "409", "OpenCV ended the process in which it was tried (")
+	r.ask("model", `{"name": "good"}`, "409", "OpenCV ended the process in which it was tried (")
+	r.tracks("embedded:molecule", own.Digest, 2)
+	if err := os.Unsetenv(diesInTrial); err != nil { // which t.Setenv puts back
+		t.Fatal(err)
+	}
+	r.ask("model", `{"name": "good"}`, "", "ok")
+	r.stop()
+}
+
+// A model that kills ends run and model put with a line: status 1, and nothing of a stack.
+func TestRunAKiller(t *testing.T) {
+	folder := t.TempDir()
+	for name, data := range map[string][]byte{"killer.onnx": killer(t), "hidden.onnx": plainModel(t, 3, 1, 64)} {
+		if err := os.WriteFile(filepath.Join(folder, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv(diesInTrial, "yes")
+	for file, want := range map[string]string{
+		"killer.onnx": "found the operator CumSum, which is not run: export the model without it; allowed are Abs, Add,",
+		"hidden.onnx": "OpenCV ended the process in which it was tried (",
+	} {
+		for _, args := range [][]string{{"run", "sim:molecule", "--frames", "5", "--nats", "off", "--model", file}, {"model", "put", file}} {
+			o := drive(t, folder, args...)
+			lines := strings.Count(o.errors, "\n")
+			if o.status != 1 || lines != 1 || !strings.Contains(o.errors, file) || !strings.Contains(o.errors, want) {
+				t.Errorf("%v: found status %d and %q, expected 1 and one line with %q", args, o.status, o.errors, want)
+			}
+		}
+	}
+}
+
+// The shipped model needs no process of its own.
+func TestTheShippedModelIsReadAtOnce(t *testing.T) {
+	t.Setenv(diesInTrial, "yes")
+	if _, err := openModel(embedded + defaultModel); err != nil {
+		t.Error(err)
+	}
+}

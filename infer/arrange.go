@@ -1,0 +1,366 @@
+package infer
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// The sizes of what operators make that are not about pictures.
+
+// first is the first of two errors that is one.
+func first(err, otherwise error) error {
+	if err != nil {
+		return err
+	}
+	return otherwise
+}
+
+func same(c *call) ([][]int, error) { return [][]int{c.in[0].shape}, nil }
+
+// along is the node's attribute axis, which may count from the end.
+func (c *call) along(otherwise int64, rank int) (int, error) {
+	return place(c.ints("axis", otherwise)[0], rank)
+}
+
+// place is an axis from 0 on.
+func place(axis int64, rank int) (int, error) {
+	at := axis
+	if at < 0 {
+		at += int64(rank)
+	}
+	if at < 0 || at >= int64(rank) {
+		return 0, fmt.Errorf("axis: found %d of a value with %d sizes", axis, rank)
+	}
+	return int(at), nil
+}
+
+// list is an attribute of integers, or the input that later versions of ONNX have in its place; nil where there is neither.
+func (c *call) list(name string, input int) ([]int64, error) {
+	a, given := c.attributes[name]
+	v := c.in[input].constant
+	switch {
+	case given && v != nil:
+		return nil, fmt.Errorf("%s is given twice", name)
+	case given:
+		return a.ints, nil
+	case v == nil:
+		return nil, nil
+	case len(v.shape) != 1 || v.shape[0] > maxRead:
+		return nil, fmt.Errorf("its %s is of %s, expected a list of at most %d", name, sizes(v.shape), maxRead)
+	}
+	return v.integers, nil
+}
+
+// axes are those of a list, each once.
+func (c *call) axes(input int, rank int) (at []int, err error) {
+	given := c.attributes["axes"].ints
+	if input > 0 {
+		given, err = c.list("axes", input)
+	}
+	for _, axis := range given {
+		i, wrong := place(axis, rank)
+		if wrong != nil || slices.Contains(at, i) {
+			return nil, first(wrong, fmt.Errorf("axes: found %d, expected each once", given))
+		}
+		at = append(at, i)
+	}
+	return at, err
+}
+
+// elementwise wants one shape to hold the other, with as many sizes where neither is a constant. OpenCV 4.6 writes beyond its memory where a
+// constant has more sizes than the value it is added to, and goes wrong where both grow.
+func elementwise(c *call) ([][]int, error) {
+	x, y := c.in[0], c.in[1]
+	computed := x.constant == nil && y.constant == nil
+	switch {
+	case computed && len(x.shape) != len(y.shape):
+	case x.constant == nil && fits(y.shape, x.shape):
+		return [][]int{x.shape}, nil
+	case y.constant == nil && fits(x.shape, y.shape):
+		return [][]int{y.shape}, nil
+	}
+	return nil, fmt.Errorf("reads values of %s and %s, expected one that fits the other", sizes(x.shape), sizes(y.shape))
+}
+
+// fits says whether a value of shape a can be spread over one of shape b: sizes from the last on are the same, or 1.
+func fits(a, b []int) bool {
+	if len(a) > len(b) {
+		return false
+	}
+	b = b[len(b)-len(a):]
+	for i := range a {
+		if a[i] != 1 && a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// clip has its bounds as attributes: OpenCV 4.6 reads no others.
+func clip(c *call) ([][]int, error) {
+	low, high := c.attributes["min"], c.attributes["max"]
+	if low.form == 0 || high.form == 0 || low.float > high.float {
+		return nil, errors.New("expected the attributes min and max, the first not above the second")
+	}
+	return same(c)
+}
+
+func power(c *call) ([][]int, error) {
+	if e := c.in[1]; count(e.shape) != 1 || len(e.constant.floats) != 1 || notFinite(float64(e.constant.floats[0])) {
+		return nil, errors.New("expected an exponent of one number")
+	}
+	return same(c)
+}
+
+// slope is that of PRelu: one a channel.
+func slope(c *call) ([][]int, error) {
+	x, s := c.in[0].shape, c.in[1].shape
+	if len(x) < 2 || len(s) == 0 || count(s) != int64(x[1]) || s[0] != x[1] {
+		return nil, fmt.Errorf("its slope is of %s, expected one for each channel", sizes(s))
+	}
+	return same(c)
+}
+
+func alongAxis(c *call) ([][]int, error) {
+	_, err := c.along(-1, len(c.in[0].shape))
+	c.products = 4
+	return [][]int{c.in[0].shape}, err
+}
+
+// gemm is x W' + b.
+func gemm(c *call) ([][]int, error) {
+	x, w := c.in[0].shape, c.in[1].shape
+	if len(x) != 2 || len(w) != 2 || w[1] != x[1] || c.ints("transB", 0)[0] != 1 {
+		return nil, fmt.Errorf("reads %s and weights of %s, expected rows and weights of outputs x inputs with transB = 1", sizes(x), sizes(w))
+	}
+	if b := c.in[2]; b.constant != nil && (count(b.shape) != int64(w[0]) || len(b.shape) < 1 || len(b.shape) > 2 || b.shape[len(b.shape)-1] != w[0]) {
+		return nil, fmt.Errorf("its bias is of %s, expected %d", sizes(b.shape), w[0])
+	}
+	c.products = int64(x[1])
+	return [][]int{{x[0], w[0]}}, nil
+}
+
+func matMul(c *call) ([][]int, error) {
+	x, y := c.in[0].shape, c.in[1].shape
+	fit := c.in[0].constant == nil && len(x) >= 2 && (len(y) == len(x) || len(y) == 2 && c.in[1].constant != nil)
+	if !fit || x[len(x)-1] != y[len(y)-2] || len(y) > 2 && !slices.Equal(x[:len(x)-2], y[:len(y)-2]) {
+		return nil, fmt.Errorf("reads values of %s and %s, which do not fit", sizes(x), sizes(y))
+	}
+	out := slices.Clone(x)
+	out[len(out)-1] = y[len(y)-1]
+	c.products = int64(x[len(x)-1])
+	return [][]int{out}, nil
+}
+
+func reduced(c *call) ([][]int, error) {
+	x := c.in[0].shape
+	at, err := c.axes(0, len(x))
+	if err != nil || len(at) == 0 {
+		return nil, first(err, errors.New("attribute axes: expected at least one"))
+	}
+	keep := c.ints("keepdims", 1)[0] == 1
+	var out []int
+	for i, n := range x {
+		switch {
+		case !slices.Contains(at, i):
+			out = append(out, n)
+		case keep:
+			out = append(out, 1)
+		}
+	}
+	c.products = count(x)
+	return [][]int{out}, nil
+}
+
+func concatenate(c *call) ([][]int, error) {
+	out := slices.Clone(c.in[0].shape)
+	if _, given := c.attributes["axis"]; !given {
+		return nil, errors.New("has no attribute axis")
+	}
+	at, err := c.along(0, len(out))
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range c.in[1:] {
+		if len(v.shape) != len(out) {
+			return nil, fmt.Errorf("joins values of %d and %d sizes", len(out), len(v.shape))
+		}
+		for i, n := range v.shape {
+			if i != at && n != out[i] {
+				return nil, fmt.Errorf("joins a value of %s to one of %s along axis %d", sizes(v.shape), sizes(c.in[0].shape), at)
+			}
+		}
+		if out[at] += v.shape[at]; out[at] > maxDim {
+			return nil, tooMuch(out)
+		}
+	}
+	return [][]int{out}, nil
+}
+
+func flatten(c *call) ([][]int, error) {
+	x := c.in[0].shape
+	if len(x) < 2 {
+		return nil, fmt.Errorf("reads a value of %s, expected two sizes or more", sizes(x))
+	}
+	return [][]int{{x[0], int(count(x[1:]))}}, nil
+}
+
+func reshape(c *call) ([][]int, error) {
+	x := c.in[0].shape
+	to, err := c.list("shape", 1)
+	if err != nil || len(to) == 0 || len(to) > maxRank {
+		return nil, first(err, fmt.Errorf("its shape has %d sizes, expected 1 to %d", len(to), maxRank))
+	}
+	out, open, size := make([]int, len(to)), -1, int64(1)
+	for i, n := range to {
+		switch {
+		case n == -1 && open < 0:
+			open = i
+			continue
+		case n == 0 && i < len(x):
+			n = int64(x[i])
+		case n < 1 || n > maxDim:
+			return nil, fmt.Errorf("its shape is %d, expected sizes of 1 to %d and at most one -1", to, maxDim)
+		}
+		out[i] = int(n)
+		if size *= n; size > maxElements {
+			return nil, tooMuch(x)
+		}
+	}
+	if open >= 0 {
+		out[open] = int(count(x) / size)
+		size *= int64(out[open])
+	}
+	if size != count(x) {
+		return nil, fmt.Errorf("its shape is %d, which does not fit a value of %s", to, sizes(x))
+	}
+	return [][]int{out}, nil
+}
+
+func squeeze(c *call) ([][]int, error) {
+	x := c.in[0].shape
+	at, err := c.axes(0, len(x))
+	if err != nil || len(at) == 0 {
+		return nil, first(err, errors.New("attribute axes: expected at least one"))
+	}
+	var out []int
+	for i, n := range x {
+		if !slices.Contains(at, i) {
+			out = append(out, n)
+		} else if n != 1 {
+			return nil, fmt.Errorf("takes away axis %d of %s, expected one of size 1", i, sizes(x))
+		}
+	}
+	return [][]int{out}, nil
+}
+
+func unsqueeze(c *call) ([][]int, error) {
+	x := c.in[0].shape
+	given, err := c.list("axes", 1)
+	if err != nil || len(given) != 1 || len(x)+1 > maxRank {
+		return nil, first(err, fmt.Errorf("axes: found %d, expected one, and at most %d sizes in all", given, maxRank))
+	}
+	rank := len(x) + len(given)
+	at, err := c.axes(1, rank)
+	if err != nil {
+		return nil, err
+	}
+	var out []int
+	for i := range rank {
+		if slices.Contains(at, i) {
+			out = append(out, 1)
+		} else {
+			out, x = append(out, x[0]), x[1:]
+		}
+	}
+	return [][]int{out}, nil
+}
+
+func transpose(c *call) ([][]int, error) {
+	x, perm := c.in[0].shape, c.attributes["perm"].ints
+	out, seen := make([]int, len(x)), map[int64]bool{}
+	if len(perm) != len(x) {
+		return nil, fmt.Errorf("attribute perm: found %d, expected one for each of %s", perm, sizes(x))
+	}
+	for i, from := range perm {
+		if from >= int64(len(x)) || seen[from] {
+			return nil, fmt.Errorf("attribute perm: found %d, expected each of 0 to %d once", perm, len(x)-1)
+		}
+		out[i], seen[from] = x[from], true
+	}
+	return [][]int{out}, nil
+}
+
+func split(c *call) ([][]int, error) {
+	x := c.in[0].shape
+	at, err := c.along(0, len(x))
+	if err != nil {
+		return nil, err
+	}
+	parts := c.attributes["split"].ints
+	if parts == nil && x[at]%len(c.outputs) == 0 {
+		parts = slices.Repeat([]int64{int64(x[at] / len(c.outputs))}, len(c.outputs))
+	}
+	var out [][]int
+	left := int64(x[at])
+	for _, n := range parts {
+		if n < 1 || n > left {
+			return nil, fmt.Errorf("split: found %d of a value of %s along axis %d", parts, sizes(x), at)
+		}
+		left -= n
+		part := slices.Clone(x)
+		part[at] = int(n)
+		out = append(out, part)
+	}
+	if left != 0 || len(out) != len(c.outputs) {
+		return nil, fmt.Errorf("split: found %d for %d outputs of a value of %s along axis %d", parts, len(c.outputs), sizes(x), at)
+	}
+	return out, nil
+}
+
+// slice takes part of a value, along each axis from a start to an end in steps of 1 or more.
+func slice(c *call) ([][]int, error) {
+	x := c.in[0].shape
+	var lists [4][]int64
+	for i, name := range []string{"starts", "ends", "axes", "steps"} {
+		list, err := c.list(name, i+1)
+		if err != nil {
+			return nil, err
+		}
+		lists[i] = list
+	}
+	starts, ends, steps := lists[0], lists[1], lists[3]
+	at, err := c.axes(3, len(x))
+	if lists[2] == nil {
+		for i := range starts {
+			at = append(at, i)
+		}
+	}
+	if steps == nil {
+		steps = slices.Repeat([]int64{1}, len(starts))
+	}
+	n := len(starts)
+	if err != nil || n == 0 || n > len(x) || len(ends) != n || len(at) != n || len(steps) != n {
+		return nil, first(err, fmt.Errorf("found %d starts, %d ends, %d axes and %d steps, expected as many of each", n, len(ends), len(at), len(steps)))
+	}
+	out := slices.Clone(x)
+	for i, axis := range at {
+		size := int64(x[axis])
+		from, to := bounded(starts[i], size), bounded(ends[i], size)
+		if steps[i] < 1 || steps[i] > math.MaxInt32 || from >= to {
+			return nil, fmt.Errorf("takes %d to %d in steps of %d of the %d along axis %d", starts[i], ends[i], steps[i], size, axis)
+		}
+		out[axis] = int((to - from + steps[i] - 1) / steps[i])
+	}
+	return [][]int{out}, nil
+}
+
+// bounded is a place that may count from the end, within 0 and size.
+func bounded(at, size int64) int64 {
+	if at < 0 {
+		at += size
+	}
+	return min(max(at, 0), size)
+}

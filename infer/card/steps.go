@@ -1,0 +1,86 @@
+package card
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Bounds on what a card's preprocessing may make of a frame. Every lane of a run holds what its resize steps make, of up to 12 bytes a pixel; a
+// search keeps up to 64 MiB of pictures.
+const (
+	MaxPixels   = 4 << 20 // of all resize steps together: 2048 x 2048, four times the largest input
+	maxSearches = 2
+)
+
+// checkSteps looks for steps that would take too much, and for numbers that are none. What else is wrong with a step is for its constructor
+// to say.
+func checkSteps(steps []Step) error {
+	pixels, searches := 0.0, 0
+	for i, s := range steps {
+		path := fmt.Sprintf("preprocess[%d]", i)
+		if err := finiteAll(path+".options", s.Options); err != nil {
+			return err
+		}
+		switch s.Kind {
+		case "resize":
+			width, height := numberOf(s.Options["width"]), numberOf(s.Options["height"])
+			if pixels += max(width, 0) * max(height, 0); pixels > MaxPixels {
+				return fmt.Errorf("%s.options: found a resize to %gx%g, expected at most %d pixels in all resize steps together: resize to the encoder's input",
+					path, width, height, MaxPixels)
+			}
+		case "roi":
+			if _, given := s.Options["search"]; given {
+				searches++
+			}
+			if searches > maxSearches {
+				return fmt.Errorf("%s.options.search: found %d searches, expected at most %d", path, searches, maxSearches)
+			}
+		}
+	}
+	return nil
+}
+
+// numberOf is an option's number, whatever the decoder made of it; 0 where it is none.
+func numberOf(v any) float64 {
+	switch n := v.(type) {
+	case float64:
+		return n
+	case float32:
+		return float64(n)
+	case int:
+		return float64(n)
+	case int64:
+		return float64(n)
+	case uint64:
+		return float64(n)
+	}
+	return 0
+}
+
+// finiteAll names the first number in an option that is not finite. Keys are looked through in their order.
+func finiteAll(path string, v any) error {
+	switch v := v.(type) {
+	case map[string]any:
+		var keys []string
+		for key := range v {
+			keys = append(keys, key)
+		}
+		slices.Sort(keys)
+		for _, key := range keys {
+			if err := finiteAll(path+"."+key, v[key]); err != nil {
+				return err
+			}
+		}
+	case []any:
+		for i, entry := range v {
+			if err := finiteAll(fmt.Sprintf("%s[%d]", path, i), entry); err != nil {
+				return err
+			}
+		}
+	}
+	if n := numberOf(v); math.IsNaN(n) || math.IsInf(n, 0) {
+		return fmt.Errorf("%s: found %g, expected a finite number", path, n)
+	}
+	return nil
+}

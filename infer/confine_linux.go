@@ -1,0 +1,31 @@
+package infer
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// confine bounds what this process may still take of memory and processor time: beyond it, memory is refused to OpenCV, which says so, or to
+// Go, which ends; after its time the system ends it.
+func confine() error {
+	text, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return err
+	}
+	var pages uint64
+	if _, err := fmt.Sscan(string(text), &pages); err != nil {
+		return fmt.Errorf("/proc/self/statm: %w", err)
+	}
+	for kind, limit := range map[int]uint64{
+		unix.RLIMIT_AS:   pages*uint64(os.Getpagesize()) + trialMemory,
+		unix.RLIMIT_CPU:  trialCPU,
+		unix.RLIMIT_CORE: 0,
+	} {
+		if err := unix.Setrlimit(kind, &unix.Rlimit{Cur: limit, Max: limit}); err != nil {
+			return fmt.Errorf("its limits: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package infer
+
+import (
+	"encoding/binary"
+	"math"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// The types of constants that are read, as onnx.proto3's DataType has them.
+const (
+	typeFloat = 1
+	typeInt64 = 7
+)
+
+// maxRead bounds how many of a constant's numbers are looked at: more than any shape, slice or scale has.
+const maxRead = 64
+
+// constant is what has to be known of a constant to check the node that reads it.
+type constant struct {
+	kind     int64
+	shape    []int
+	integers []int64   // of an int64 one, where there are at most maxRead
+	floats   []float32 // of a float32 one, the same
+}
+
+// readConstant reads a TensorProto that checkTensor has accepted.
+func readConstant(tensor []byte) *constant {
+	c := &constant{shape: []int{}}
+	_ = fields(tensor, func(field protowire.Number, v value) error { // checkTensor has read it all
+		switch field {
+		case 1:
+			return v.eachInteger(func(d int64) { c.shape = append(c.shape, int(d)) })
+		case 2:
+			c.kind = v.integer
+		case 7:
+			return v.eachInteger(func(i int64) { c.integer(i) })
+		}
+		return nil
+	})
+	_ = fields(tensor, func(field protowire.Number, v value) error {
+		if field == 9 {
+			c.raw(v.bytes)
+		}
+		return nil
+	})
+	c.loose(tensor)
+	return c
+}
+
+func (c *constant) integer(i int64) {
+	if len(c.integers) < maxRead {
+		c.integers = append(c.integers, i)
+	}
+}
+
+// raw reads numbers that are given as bytes.
+func (c *constant) raw(b []byte) {
+	switch c.kind {
+	case typeInt64:
+		for ; len(b) >= 8 && len(c.integers) < maxRead; b = b[8:] {
+			c.integer(int64(binary.LittleEndian.Uint64(b)))
+		}
+	case typeFloat:
+		for ; len(b) >= 4 && len(c.floats) < maxRead; b = b[4:] {
+			c.floats = append(c.floats, math.Float32frombits(binary.LittleEndian.Uint32(b)))
+		}
+	}
+}
+
+// loose reads float32 numbers that are given one by one, or packed.
+func (c *constant) loose(tensor []byte) {
+	for len(tensor) > 0 && len(c.floats) < maxRead {
+		field, kind, n := protowire.ConsumeTag(tensor)
+		if n < 0 {
+			return
+		}
+		tensor = tensor[n:]
+		switch n = protowire.ConsumeFieldValue(field, kind, tensor); {
+		case n < 0:
+			return
+		case field == 4 && kind == protowire.Fixed32Type:
+			u, _ := protowire.ConsumeFixed32(tensor)
+			c.floats = append(c.floats, math.Float32frombits(u))
+		case field == 4 && kind == protowire.BytesType:
+			packed, _ := protowire.ConsumeBytes(tensor)
+			c.raw(packed)
+		}
+		tensor = tensor[n:]
+	}
+}
+
+// count is how many numbers a shape has; beyond maxElements it is that and one.
+func count(shape []int) int64 {
+	size := int64(1)
+	for _, d := range shape {
+		if size *= int64(d); size > maxElements {
+			return maxElements + 1
+		}
+	}
+	return size
+}

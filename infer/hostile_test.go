@@ -1,0 +1,147 @@
+package infer_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"driftscope/infer"
+	"driftscope/infer/card"
+)
+
+// killers are models that end a process in which OpenCV 4.6 reads them, each by what the refusal says.
+func killers(t testing.TB) map[string][]byte {
+	t.Helper()
+	both := func(op string, inputs func(g *graph) []string) []byte {
+		g := newGraph("x", 1, 1, 4, 4)
+		g.Nodes = append(g.Nodes, card.Node{Op: op, Inputs: inputs(g), Outputs: []string{"made"}})
+		g.node("Add", "sum", []string{"made"})
+		g.flatten("flat")
+		g.gemm("both", g.random(64, 1), g.random(4, 1))
+		return written(t, 2, g.outputs(card.Value{Name: "both", Shape: []int{1, 4}}), nil)
+	}
+	constants := func(g *graph) []string { return []string{g.tensor([]float32{1, 2}, 2), g.tensor([]float32{3, 4}, 2)} }
+	return map[string][]byte{
+		"operator CumSum": both("CumSum", func(*graph) []string { return []string{"x", "x"} }),
+		"operator Scale":  both("Scale", constants),
+		"operator Shift":  both("Shift", constants),
+		"operator Accum":  both("Accum", constants),
+		`node "sum" (Add): reads values of 1x1x8x8 and 1x1x1x8x8`: deepConstant(t),
+	}
+}
+
+// deepConstant is a model whose decoder adds a constant of five sizes to a picture.
+func deepConstant(t testing.TB) []byte {
+	t.Helper()
+	h := newGraph("z", 1, 2)
+	h.gemm("seed", h.random(2*80, 1), h.random(80, 1))
+	h.reshape("unflat", 1, 5, 4, 4)
+	h.double("u")
+	h.node("Conv", "c", []string{h.tensor(h.random(5, 1), 1, 5, 1, 1), h.tensor(h.random(1, 1), 1)}, ints("kernel_shape", 1, 1))
+	h.leaky("l")
+	h.node("Add", "sum", []string{h.tensor(h.random(64, 1), 1, 1, 1, 8, 8)})
+	h.node("Sigmoid", "x", nil)
+	in := card.Input{Channels: 1, Height: 8, Width: 8}
+	encoder := linearEncoder(in, h.random(256, 1), make([]float32, 4))
+	data, err := card.Write(cardFor(in, 2), encoder, h.outputs(card.Value{Name: "x", Shape: []int{1, 1, 8, 8}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// Models that kill are refused before OpenCV sees them, in a line that says what to do; without the list they end the child, and the parent
+// says how.
+func TestKillers(t *testing.T) {
+	for want, data := range killers(t) {
+		_, err := infer.Parse("killer.onnx", data)
+		if !errors.Is(err, infer.ErrGraph) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("found %v, expected one line with %q", err, want)
+		}
+		err = infer.TryUnchecked(data, time.Minute)
+		if !errors.Is(err, infer.ErrGraph) || !strings.Contains(err.Error(), "OpenCV ended the process in which it was tried (") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s, tried: found %v, expected its process to end", want, err)
+		}
+	}
+}
+
+// Whatever the process does that tries a model, this one says so in a line and goes on.
+func TestTrialsThatGoWrong(t *testing.T) {
+	data := written(t, 2, linearEncoder(grey4x4, random(64, 1), make([]float32, 4)), nil)
+	for how, c := range map[string]struct {
+		patience time.Duration
+		want     string
+	}{
+		"spin":   {time.Minute, "ended the process in which it was tried (signal: killed)"}, // after its five seconds of a processor
+		"sleep":  {time.Second, "was not opened and run once in 1 s"},
+		"memory": {time.Minute, "exit status 2: "}, // Go says that it is out of memory, or of addresses
+		"abort":  {time.Minute, "SIGABRT"},
+		"talk":   {time.Minute, "ended the process in which it was tried"},
+		"end":    {time.Minute, "(exit status 0)"},
+	} {
+		t.Setenv(misbehave, how)
+		err := infer.TryUnchecked(data, c.patience)
+		if !errors.Is(err, infer.ErrGraph) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") || len(err.Error()) > 2000 {
+			t.Errorf("%s: found %v, expected one line with %q", how, err, c.want)
+		}
+	}
+}
+
+// forGraphs names how long TestRandomGraphs goes on, such as 10m; without it, for a few graphs.
+const forGraphs = "DRIFTSCOPE_GRAPHS"
+
+// TestRandomGraphs: no graph ends this process. What ends the process in which it is tried is refused, and counted here.
+func TestRandomGraphs(t *testing.T) {
+	end, folder := time.Now(), t.TempDir()
+	if text := os.Getenv(forGraphs); text != "" {
+		long, err := time.ParseDuration(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		end, folder = end.Add(long), os.TempDir()
+	}
+	var runs, refused, threw, died, without int
+	seed := uint64(0)
+	for ; seed < 60 || time.Now().Before(end); seed++ {
+		data, err := infer.RandomModel(seed)
+		if seed%3 == 0 {
+			var alone bool
+			if data, alone, err = infer.RandomOurs(seed); alone {
+				without++
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := filepath.Join(folder, "last.onnx") // should this process end
+		if err := os.WriteFile(last, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		m, err := infer.Parse("random.onnx", data)
+		switch {
+		case err == nil:
+			runs++
+		case strings.Contains(err.Error(), "\n") || m != nil:
+			t.Errorf("seed %d: more than one line: %v", seed, err)
+		case strings.Contains(err.Error(), "ended the process") || strings.Contains(err.Error(), "was not opened"):
+			died++
+			t.Logf("seed %d: %v", seed, err)
+		case errors.Is(err, infer.ErrGraph) && strings.Contains(err.Error(), "OpenCV: "):
+			threw++
+			if os.Getenv(forGraphs) != "" {
+				t.Logf("seed %d: %v", seed, err)
+			}
+		default:
+			refused++
+			if os.Getenv(forGraphs) != "" {
+				t.Logf("seed %d: %v", seed, err)
+			}
+		}
+	}
+	if t.Logf("%d graphs: %d run, %d refused before, %d by OpenCV, %d ended the process that tried them; %d were read without one", seed, runs, refused, threw, died, without); runs == 0 || refused+threw == 0 || without == 0 {
+		t.Error("expected some that run and some that are refused: nothing was tried")
+	}
+}

@@ -1,0 +1,239 @@
+package infer
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ErrGraph is what the refusal of a graph wraps: it holds what is not run, or it failed where it was tried.
+var ErrGraph = errors.New("the graph is not run")
+
+// Bounds on what a graph may ask for in all. A run's memory is bounded once more in guard.cc, where OpenCV says what it takes.
+const (
+	maxNodes    = 2048
+	maxRank     = 6
+	maxElements = 1 << 27 // of all values that nodes make, in one picture
+	maxProducts = 1 << 35 // multiplications, in one picture: some seconds of a core
+)
+
+// known is what is known of a value before anything is run.
+type known struct {
+	shape    []int
+	constant *constant // nil where it depends on the graph's input
+}
+
+// call is a node with what it reads.
+type call struct {
+	*node
+	in       []known // by input; no shape where it is left out
+	products int64   // multiplications for each of its outputs' values
+}
+
+// inference goes through a graph from its inputs on.
+type inference struct {
+	values             map[string]known
+	elements, products int64
+}
+
+// checkOperators refuses a graph that holds anything but the operators of the list, in the forms of the list, with sizes that fit each other
+// and the given inputs, and stay within the bounds. Every node must depend on the input: OpenCV 4.6 makes constants of the others, and some of
+// its operators do not come back from that. The graph is one that checkStructure has accepted.
+func checkOperators(onnx []byte, inputs ...[]int) error {
+	_, err := shapes(onnx, inputs...)
+	return err
+}
+
+// shapes are a graph's values, as checkOperators finds them.
+func shapes(onnx []byte, inputs ...[]int) (map[string]known, error) {
+	g, ok := readGraph(onnx)
+	if !ok {
+		return nil, errors.New("a value or an attribute is given twice, or an attribute in two forms: the file is damaged, export or copy it again")
+	}
+	if len(g.nodes) > maxNodes {
+		return nil, fmt.Errorf("found %d nodes, expected at most %d: export a smaller encoder", len(g.nodes), maxNodes)
+	}
+	f := &inference{values: map[string]known{}}
+	if err := f.begin(g, inputs); err != nil {
+		return nil, err
+	}
+	for _, n := range g.nodes {
+		if err := f.add(n); err != nil {
+			return nil, fmt.Errorf("node %.80q (%.40s): %w", strings.Join(n.outputs, " "), n.op, err)
+		}
+	}
+	for _, name := range g.outputs {
+		if v, made := f.values[name]; !made || v.constant != nil || slices.Contains(g.inputs, name) {
+			return nil, fmt.Errorf("its output %.80q is made by no node: export it again", name)
+		}
+	}
+	return f.values, nil
+}
+
+// begin notes what is given: the inputs, which must be declared as they are, and the constants.
+func (f *inference) begin(g *graph, inputs [][]int) error {
+	if len(g.inputs) != len(inputs) {
+		return fmt.Errorf("found %d inputs, expected %d", len(g.inputs), len(inputs))
+	}
+	for i, name := range g.inputs {
+		if declared := g.shapes[i]; !slices.Equal(declared, inputs[i]) {
+			return fmt.Errorf("its input %.80q is declared as %s, expected float32 of %s: export it with fixed sizes, and those of the card",
+				name, sizes(declared), sizes(inputs[i]))
+		}
+		f.values[name] = known{shape: inputs[i]}
+	}
+	for name, tensor := range g.tensors {
+		f.values[name] = known{constant: readConstant(tensor)}
+	}
+	for name, v := range f.values {
+		if v.constant != nil {
+			f.values[name] = known{v.constant.shape, v.constant}
+		}
+	}
+	return nil
+}
+
+// sizes writes a shape as 1x3x64x64.
+func sizes(shape []int) string {
+	if len(shape) == 0 {
+		return "no sizes"
+	}
+	text := strings.Trim(strings.ReplaceAll(fmt.Sprint(shape), " ", "x"), "[]")
+	return text
+}
+
+// add checks a node and notes what it makes.
+func (f *inference) add(n *node) error {
+	o, listed := allowed[n.op]
+	if !listed || n.domain != "" && n.domain != "ai.onnx" {
+		return fmt.Errorf("found the operator %.40s, which is not run: export the model without it; allowed are %s", n.op, allowedNames())
+	}
+	for name, a := range n.attributes {
+		r, listed := o.attributes[name]
+		if !listed {
+			return fmt.Errorf("found the attribute %.40q, which is not read: export the model without it", name)
+		}
+		if r.form == formTensor && a.form == formTensor {
+			continue
+		}
+		if err := r.check(a); err != nil {
+			return fmt.Errorf("attribute %s: %w", name, err)
+		}
+	}
+	if len(n.outputs) < 1 || len(n.outputs) > max(o.outputs, 1) || slices.Contains(n.outputs, "") {
+		return fmt.Errorf("found %d outputs, expected at most %d with names", len(n.outputs), max(o.outputs, 1))
+	}
+	if n.op == "Constant" {
+		return f.constant(n)
+	}
+	c := &call{node: n, products: 1}
+	if err := c.read(o, f.values); err != nil {
+		return err
+	}
+	shapes, err := o.infer(c)
+	if err != nil {
+		return err
+	}
+	return f.made(c, shapes)
+}
+
+// constant notes the constant that a node is.
+func (f *inference) constant(n *node) error {
+	a, given := n.attributes["value"]
+	if !given || len(n.inputs) > 0 {
+		return errors.New("expected the attribute value and no inputs: export the model again")
+	}
+	t := readConstant(a.tensor)
+	f.values[n.outputs[0]] = known{t.shape, t}
+	return nil
+}
+
+// read finds a node's inputs and compares each with its role.
+func (c *call) read(o operator, values map[string]known) error {
+	roles, more := o.roles()
+	for more && len(roles) < len(c.inputs) && len(roles) < maxInputs {
+		roles = append(roles, roles[0])
+	}
+	least := 0
+	for i, r := range roles {
+		if !r.optional {
+			least = i + 1
+		}
+	}
+	if len(c.inputs) < min(least, len(roles)) || len(c.inputs) > len(roles) {
+		return fmt.Errorf("found %d inputs, expected %q", len(c.inputs), o.inputs)
+	}
+	depends := false
+	for i, name := range c.inputs {
+		var v known // none for the empty name
+		if name != "" {
+			v = values[name]
+		}
+		if err := roles[i].check(name, v); err != nil {
+			return err
+		}
+		depends = depends || name != "" && v.constant == nil
+		c.in = append(c.in, v)
+	}
+	for len(c.in) < len(roles) {
+		c.in = append(c.in, known{})
+	}
+	if !depends {
+		return errors.New("depends on no input of the graph, which OpenCV does not run: export the model with its constants folded")
+	}
+	return nil
+}
+
+// check compares a value with what an input must be.
+func (r role) check(name string, v known) error {
+	switch {
+	case name == "" && r.optional:
+		return nil
+	case name == "":
+		return fmt.Errorf("its %s is left out", r.name)
+	case r.mark == 0 && v.constant != nil:
+		return fmt.Errorf("its %s is the constant %.80q, expected what depends on the graph's input: export the model with its constants folded", r.name, name)
+	case (r.mark == '*' || r.mark == '#') && v.constant == nil:
+		return fmt.Errorf("its %s is %.80q, expected a constant: export the model with fixed sizes", r.name, name)
+	case v.constant == nil:
+		return nil
+	}
+	kind, what := int64(typeFloat), "float32"
+	if r.mark == '#' {
+		kind, what = typeInt64, "int64"
+	}
+	if v.constant.kind != kind || len(v.shape) > maxRank {
+		return fmt.Errorf("its %s %.80q is of type %d with %d sizes, expected %s with at most %d", r.name, name, v.constant.kind, len(v.shape), what, maxRank)
+	}
+	if count(v.shape) == 0 && r.name != "roi" && r.name != "scales" {
+		return fmt.Errorf("its %s %.80q is empty", r.name, name)
+	}
+	return nil
+}
+
+// made notes what a node makes, within the bounds.
+func (f *inference) made(c *call, shapes [][]int) error {
+	if len(shapes) != len(c.outputs) {
+		return fmt.Errorf("found %d outputs, expected %d", len(c.outputs), len(shapes))
+	}
+	for i, shape := range shapes {
+		if len(shape) < 1 || len(shape) > maxRank || slices.Min(shape) < 1 || slices.Max(shape) > maxDim {
+			return fmt.Errorf("makes a value of %s, expected 1 to %d sizes of 1 to %d", sizes(shape), maxRank, maxDim)
+		}
+		n := count(shape)
+		f.elements += n
+		if n > maxElements || f.elements > maxElements || c.products > maxProducts/n {
+			return tooMuch(shape)
+		}
+		if f.products += n * c.products; f.products > maxProducts {
+			return tooMuch(shape)
+		}
+		f.values[c.outputs[i]] = known{shape: shape}
+	}
+	return nil
+}
+
+func tooMuch(shape []int) error {
+	return fmt.Errorf("with its %s one picture takes more than %d values or %d multiplications: export a smaller model", sizes(shape), maxElements, maxProducts)
+}

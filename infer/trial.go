@@ -1,0 +1,158 @@
+package infer
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"driftscope/infer/card"
+	"driftscope/internal/subprocess"
+)
+
+// TrialCommand is the hidden command under which this program calls TrialProcess.
+const TrialCommand = "try-model"
+
+// What a trial may take. Processor time and memory are limited in the child: see confine.
+const (
+	trialTime   = 20 * time.Second // on a busy machine, too
+	trialCPU    = 5                // seconds
+	trialMemory = 2 << 30          // bytes beside the program itself: a run's 1 GiB, the file, and what OpenCV makes of it
+	trialAnswer = 4 << 10
+)
+
+// The beginnings of a child's answer.
+const (
+	answerRuns    = "runs"
+	answerRefused = "refused "
+)
+
+// watchful is the environment of a trial: the C library ends a process that writes beyond its memory where it can tell, and what is freed is
+// written over, so that nobody reads by chance what was there. Other C libraries leave it unread.
+var watchful = []string{"LD_PRELOAD=libc_malloc_debug.so.0", "GLIBC_TUNABLES=glibc.malloc.check=3:glibc.malloc.perturb=165:glibc.malloc.arena_max=1"}
+
+// trial is what a child is told before the graphs follow: what of a card they are held to.
+type trial struct {
+	Name    string     `json:"name"`
+	Input   card.Input `json:"input"`
+	Latent  int        `json:"latent"`
+	SD      []float64  `json:"sd"`
+	Clock   float64    `json:"clock_s"`
+	Encoder int        `json:"encoder"` // bytes
+	Decoder int        `json:"decoder"`
+}
+
+// tryApart opens the model in a child process and runs it on one picture there: OpenCV reads graphs of others with operators that trust what
+// they are given, and what ends that process is an error in this one.
+func (m *Model) tryApart(patience time.Duration) error {
+	c := &m.Card
+	order, err := json.Marshal(trial{m.name, c.Input, c.Latent, c.SD, c.Clock, len(m.encoder), len(m.decoder)})
+	if err != nil {
+		return fmt.Errorf("model %s: %w", m.name, err)
+	}
+	child, err := subprocess.Start(TrialCommand, watchful...)
+	if err != nil {
+		return fmt.Errorf("model %s: the process that tries it cannot be started: %w", m.name, err)
+	}
+	sent := make(chan struct{})
+	go func() {
+		defer close(sent)
+		for _, part := range [][]byte{append(order, '\n'), m.encoder, m.decoder} {
+			if _, err := child.Input.Write(part); err != nil {
+				return // the child has gone, which its answer tells
+			}
+		}
+	}()
+	err = m.verdict(child, patience)
+	child.Kill()
+	<-sent
+	return err
+}
+
+// verdict waits for what the child says of the model, or for its end.
+func (m *Model) verdict(child *subprocess.Child, patience time.Duration) error {
+	if err := child.Output.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		return fmt.Errorf("model %s: %w", m.name, err)
+	}
+	answer, err := io.ReadAll(io.LimitReader(child.Output, trialAnswer))
+	text := string(answer)
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return graphError{fmt.Errorf("model %s: was not opened and run once in %g s, in a process of its own: export a smaller one", m.name, patience.Seconds())}
+	case text == answerRuns:
+		return nil
+	case strings.HasPrefix(text, answerRefused):
+		return graphError{errors.New(strings.TrimPrefix(text, answerRefused))}
+	}
+	return graphError{fmt.Errorf("model %s: OpenCV ended the process in which it was tried (%s): export it with other operators or smaller", m.name, child.Fate())}
+}
+
+// TrialProcess is a trial's whole work, in a process that the parent has started: the model comes on standard input, what is to be said of it
+// goes to subprocess.Output.
+func TrialProcess() error {
+	if err := confine(); err != nil {
+		return fmt.Errorf("%s: %w", TrialCommand, err)
+	}
+	SetThreads(2) // of which each takes memory
+	m, err := tried(os.Stdin)
+	if err != nil {
+		return fmt.Errorf("%s: %w: it is started by driftscope itself, use driftscope run", TrialCommand, err)
+	}
+	answer := answerRuns
+	if err := m.try(); err != nil {
+		answer = answerRefused + oneLine(err)
+	}
+	out := subprocess.Output()
+	_, err = out.WriteString(answer[:min(len(answer), trialAnswer)])
+	return errors.Join(err, out.Close())
+}
+
+// tried reads the model that the parent sends, which has checked it.
+func tried(in io.Reader) (*Model, error) {
+	from := bufio.NewReader(in)
+	line, err := from.ReadSlice('\n')
+	if err != nil {
+		return nil, fmt.Errorf("found no order: %w", err)
+	}
+	var t trial
+	if err := json.Unmarshal(line, &t); err != nil {
+		return nil, fmt.Errorf("order: %w", err)
+	}
+	if t.Encoder < 0 || t.Decoder < 0 || t.Encoder > card.MaxFile || t.Decoder > card.MaxFile {
+		return nil, fmt.Errorf("order: found graphs of %d and %d bytes, at most %d are read", t.Encoder, t.Decoder, card.MaxFile)
+	}
+	m := &Model{name: t.Name, Card: card.Card{Input: t.Input, Latent: t.Latent, SD: t.SD, Clock: t.Clock}}
+	m.encoder = make([]byte, t.Encoder)
+	if t.Decoder > 0 {
+		m.decoder = make([]byte, t.Decoder)
+	}
+	for _, graph := range [][]byte{m.encoder, m.decoder} {
+		if _, err := io.ReadFull(from, graph); err != nil {
+			return nil, fmt.Errorf("the model is torn: %w", err)
+		}
+	}
+	return m, nil
+}
+
+// try does with a model what a run does with it: it opens the graphs as a whole and as our own kernels leave them, and runs each once.
+func (m *Model) try() error {
+	if err := m.open(); err != nil {
+		return err
+	}
+	e, err := m.NewEncoder()
+	if err != nil {
+		return err
+	}
+	err = e.forward()
+	if m.decoder != nil && err == nil {
+		err = e.decode(make([]float64, m.Card.Latent))
+	}
+	if err != nil {
+		err = fmt.Errorf("model %s: %w", m.name, err)
+	}
+	return errors.Join(err, e.Close())
+}
