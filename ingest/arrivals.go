@@ -1,31 +1,38 @@
 package ingest
 
 import (
+	"container/heap"
 	"fmt"
+	"hash/maphash"
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
-
-	"github.com/fsnotify/fsnotify"
 )
 
-// relist is the time between two listings of a folder. The system's notices come at once, but not from network drives.
-const relist = time.Second
+const (
+	mostNames  = 1 << 24 // of pictures that wait, and in a folder that has to be listed again and again
+	remembered = 1 << 23 // names that came by notices, before the older half of them is forgotten
+)
 
-// arrivals are the pictures of a folder in the order of their names, as they come.
+// arrivals are the pictures of a folder in the order of their names, as they come. Of a picture that was taken a hash of its name stays, 8 bytes
+// before what a map adds; two of a million names have the same once in ten million runs.
 type arrivals struct {
-	folder, pattern string            // pattern is empty where every picture counts
-	watcher         *fsnotify.Watcher // nil where the system gives no notices
-	known           map[string]bool
-	waiting         []string // sorted naturally
-	listed          time.Time
+	folder, pattern string // pattern is empty where every picture counts
+	listing
+	notices *notices // nil where the system gives none, or not all
+	known   names
+	met     int      // names in the listing under way
+	waiting queue    // that can be given, the first in order first
+	held    []string // that may be ahead of a picture that was not seen yet
+	older   []string // the same, from the listing before
+	next    successor
+	missed  bool // something may be there that no notice told: a listing has to end first
 }
 
 // openArrivals begins to watch a folder, or those of its files that a pattern such as run1/*.png matches. The folder has to be there,
 // pictures need not.
 func openArrivals(path string) (*arrivals, error) {
-	a := &arrivals{folder: path, known: map[string]bool{}}
+	a := &arrivals{folder: path, known: newNames(), missed: true, listing: listing{hurry: true}}
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() {
 		a.folder, a.pattern = filepath.Dir(path), filepath.Base(path)
@@ -40,46 +47,82 @@ func openArrivals(path string) (*arrivals, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: give a folder, or a pattern of its files such as 'run1/*.tif'", path, err)
 	}
-	if a.watcher, err = fsnotify.NewBufferedWatcher(1 << 10); err != nil {
-		a.watcher = nil // the listings remain
-	} else if err = a.watcher.Add(a.folder); err != nil {
-		a.close()
-	}
+	a.notices = openNotices(a.folder)
 	return a, nil
 }
 
-// look takes what came since the last look.
-func (a *arrivals) look() error {
-	for a.watcher != nil {
-		select {
-		case e := <-a.watcher.Events:
-			a.add(e.Name)
-			continue
-		case <-a.watcher.Errors: // notices were lost
-			a.listed = time.Time{}
-			continue
-		default:
-		}
-		break
-	}
-	if time.Since(a.listed) < relist {
-		return nil
-	}
-	files, err := listFolder(a.folder)
+// look takes what came since the last look. more says that the folder is being listed for the first time, and nothing can be given before that is
+// done.
+func (a *arrivals) look() (more bool, err error) {
+	a.ask()
+	listed, err := a.list()
 	if err != nil {
-		return fmt.Errorf("%s: %w: check the drive", a.folder, err)
+		return false, fmt.Errorf("%s: %w: check the drive", a.folder, err)
 	}
-	for _, file := range files {
-		a.add(file)
+	if !a.noticed() { // what the listing did not meet is told by now
+		listed = false
 	}
-	a.listed = time.Now()
-	return nil
+	if listed {
+		a.ripen()
+	}
+	n := len(a.waiting) + len(a.held) + len(a.older)
+	if a.notices == nil {
+		n = max(n, len(a.known.now))
+	}
+	if n > mostNames {
+		return false, fmt.Errorf("%s: more than %d names at once: record into several folders, and follow one after the other", a.folder, mostNames)
+	}
+	return a.hurry, nil
 }
 
-// add queues a picture that is new.
-func (a *arrivals) add(path string) {
-	name := filepath.Base(path)
-	if a.known[name] || !isPicture(path) {
+// list reads on in the folder where that is due, and says whether a listing has ended.
+func (a *arrivals) list() (ended bool, err error) {
+	return a.read(a.folder, a.missed, a.notices == nil, func(name []byte, kind entryType) {
+		if kind == isFolder {
+			return
+		}
+		a.met++
+		if a.known.add(name) && (kind == isNoFolder || !isDirectory(filepath.Join(a.folder, string(name)))) {
+			a.take(string(name))
+		}
+	})
+}
+
+// isDirectory says whether path itself is a folder.
+func isDirectory(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.IsDir()
+}
+
+// noticed takes what the system tells. It is false where notices were lost, so that a listing has to find what they were of.
+func (a *arrivals) noticed() bool {
+	if a.notices == nil {
+		return true
+	}
+	whole := true
+	lost := func() { // what comes behind may be ahead of what was lost
+		a.missed, whole, a.met = true, false, 0
+		a.restart()
+	}
+	over := a.notices.drain(func(name []byte) {
+		if a.known.add(name) {
+			a.take(string(name))
+		}
+	}, lost)
+	if over { // the folder went, or its drive: the listings will say so
+		lost()
+		a.notices.close()
+		a.notices = nil
+	}
+	if len(a.known.now) > remembered && !a.missed && a.notices != nil {
+		a.known.turn()
+	}
+	return whole
+}
+
+// take queues a picture that is new.
+func (a *arrivals) take(name string) {
+	if !isPicture(name) {
 		return
 	}
 	if a.pattern != "" {
@@ -87,21 +130,122 @@ func (a *arrivals) add(path string) {
 			return
 		}
 	}
-	a.known[name] = true
-	path = filepath.Join(a.folder, name)
-	i, _ := slices.BinarySearchFunc(a.waiting, path, naturally)
-	a.waiting = slices.Insert(a.waiting, i, path)
+	if a.missed || a.notices == nil {
+		a.held = append(a.held, name)
+	} else {
+		heap.Push(&a.waiting, name)
+	}
 }
 
+// ripen lets those be given that no earlier picture can come before any more. Where notices tell of what is made meanwhile, or the folder was
+// read in one go, that is all. Else a picture may have been made behind the place where the listing was, before one that it met: the next listing
+// meets that one. So what one listing met is given after the next, with what that met before it in order.
+func (a *arrivals) ripen() {
+	ripe, later := append(a.older, a.held...), []string(nil)
+	if a.notices == nil {
+		a.known.trim(a.met)
+		if !a.whole {
+			ripe, later = a.apart()
+		}
+	}
+	a.held, a.older, a.missed, a.met = nil, later, false, 0
+	a.hurry = a.hurry && len(later) > 0
+	if len(ripe) > len(a.waiting) {
+		a.waiting = append(ripe, a.waiting...)
+		heap.Init(&a.waiting)
+		return
+	}
+	for _, name := range ripe {
+		heap.Push(&a.waiting, name)
+	}
+}
+
+// apart parts what this listing met into what lies before the last that the one before it met, and what lies behind.
+func (a *arrivals) apart() (ripe, later []string) {
+	if len(a.older) == 0 {
+		return nil, a.held
+	}
+	ripe = a.older
+	last := slices.MaxFunc(ripe, naturally)
+	for _, name := range a.held {
+		if naturally(name, last) < 0 {
+			ripe = append(ripe, name)
+		} else {
+			later = append(later, name)
+		}
+	}
+	return ripe, later
+}
+
+// seeking says that pictures may be there that are not seen yet, or not given: a recording has not ended while it does.
+func (a *arrivals) seeking() bool {
+	return len(a.held)+len(a.older) > 0 || a.missed || a.notices == nil && !a.whole && !a.settled
+}
+
+// front is the path of the first picture that waits; there is one.
+func (a *arrivals) front() string { return filepath.Join(a.folder, a.waiting[0]) }
+
 // pop removes the first picture.
-func (a *arrivals) pop() { a.waiting = slices.Delete(a.waiting, 0, 1) }
+func (a *arrivals) pop() {
+	a.next.after(heap.Pop(&a.waiting).(string))
+	if len(a.waiting) == 0 {
+		a.waiting = nil // what many took is free again
+	}
+}
 
 // close ends the watching; it may be called at any time.
 func (a *arrivals) close() error {
-	if a.watcher == nil {
+	a.restart()
+	if a.notices == nil {
 		return nil
 	}
-	err := a.watcher.Close()
-	a.watcher = nil
+	err := a.notices.close()
+	a.notices = nil
 	return err
+}
+
+// names knows names by their hashes: those added since the turn before the last.
+type names struct {
+	seed        maphash.Seed
+	now, before map[uint64]struct{}
+}
+
+func newNames() names { return names{seed: maphash.MakeSeed(), now: map[uint64]struct{}{}} }
+
+// add says whether the name was not known.
+func (n *names) add(name []byte) bool {
+	hash := maphash.Bytes(n.seed, name)
+	if _, there := n.now[hash]; there {
+		return false
+	}
+	_, there := n.before[hash]
+	n.now[hash] = struct{}{}
+	return !there
+}
+
+// turn forgets what was not added since the last turn. The new map grows bit by bit: no look pays for all of it.
+func (n *names) turn() { n.now, n.before = map[uint64]struct{}{}, n.now }
+
+// trim is called after a listing that has added so many. Where most of what is known is no longer there, the next listing leaves it behind.
+func (n *names) trim(listed int) {
+	n.before = nil
+	if len(n.now) > 2*listed+batchNames {
+		n.turn()
+	}
+}
+
+// queue is a heap of names in their natural order.
+type queue []string
+
+// Len, Less, Swap, Push and Pop are container/heap's.
+func (q queue) Len() int           { return len(q) }
+func (q queue) Less(i, j int) bool { return naturally(q[i], q[j]) < 0 }
+func (q queue) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
+func (q *queue) Push(name any)     { *q = append(*q, name.(string)) }
+func (q *queue) Pop() any {
+	last := len(*q) - 1
+	name := (*q)[last]
+	(*q)[last] = ""
+	*q = (*q)[:last]
+	return name
 }

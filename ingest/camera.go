@@ -28,6 +28,8 @@ type opencvStream struct {
 	capture *gocv.VideoCapture
 	first   *frame.Frame // read by Open and not yet given
 	clock   cameraClock
+	watched bool // counted in watched
+	damaged bool // told of
 }
 
 // Live says that frames come whether or not they are read.
@@ -38,11 +40,14 @@ func (s *opencvStream) Timed() bool { return true }
 
 // Open connects and waits for the first frame.
 func (s *opencvStream) Open(ctx context.Context) (err error) {
-	if s.capture, err = s.open(); err != nil || !s.capture.IsOpened() {
-		return fmt.Errorf("%s cannot be opened: %s", s.name, s.advice)
+	watch()
+	s.watched = true
+	said := opened(func() { s.capture, err = s.open() })
+	if err != nil || !s.capture.IsOpened() {
+		return fmt.Errorf("%s cannot be opened%s: %s", s.name, bracketed(said), s.advice)
 	}
 	if s.first, err = s.Read(ctx); err != nil {
-		return fmt.Errorf("%s is open and gives no frame: %s", s.name, s.advice)
+		return fmt.Errorf("%s is open and gives no frame%s: %s", s.name, bracketed(complained()), s.advice)
 	}
 	return nil
 }
@@ -80,7 +85,11 @@ func (s *opencvStream) frame(mat gocv.Mat, arrived time.Time) (*frame.Frame, err
 	if ms := s.capture.Get(gocv.VideoCapturePosMsec); ms > 0 && ms < math.MaxInt64/1e6 {
 		stamp = time.Duration(ms * float64(time.Millisecond))
 	}
-	return s.clock.frame(mat, stamp, arrived), nil
+	f := s.clock.frame(mat, stamp, arrived)
+	if code, text := damage(&s.damaged); code != "" {
+		f.Notice(true, code, text)
+	}
+	return f, nil
 }
 
 // Close frees the device.
@@ -94,7 +103,11 @@ func (s *opencvStream) Close() error {
 		err = s.capture.Close()
 		s.capture = nil
 	}
-	s.clock = cameraClock{}
+	if s.watched {
+		s.watched = false
+		watched.Add(-1)
+	}
+	s.clock, s.damaged = cameraClock{}, false
 	return err
 }
 
@@ -118,8 +131,8 @@ func newCamera(decode func(dst any) error) (pipeline.Source, error) {
 		return nil, fmt.Errorf("device is %d, expected 0 to 255, the number in /dev/video0", o.Device)
 	case (o.Width == 0) != (o.Height == 0):
 		return nil, errors.New("width and height: give both of them or none")
-	case o.Width != 0 && checkSize(o.Width, o.Height) != nil:
-		return nil, checkSize(o.Width, o.Height)
+	case o.Width != 0 && checkSize(o.Width, o.Height, 1) != nil:
+		return nil, checkSize(o.Width, o.Height, 1)
 	case o.FPS != 0 && !(1e-3 <= o.FPS && o.FPS <= 1e6):
 		return nil, fmt.Errorf("fps is %g, expected 0.001 to 1e6 frames a second", o.FPS)
 	case o.FourCC != "" && (len(o.FourCC) != 4 || strings.Trim(o.FourCC, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ") != ""):

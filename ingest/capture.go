@@ -10,19 +10,18 @@ import (
 	"io"
 	"os"
 	"strings"
-	"syscall"
 	"time"
 
 	"driftscope/internal/pipeline"
+	"driftscope/internal/subprocess"
 )
 
 // maxOrder bounds the line that says which source to open.
 const maxOrder = 64 << 10
 
-// CaptureProcess is Capture for a process that a source has started: the order comes on standard input, frames go to descriptor 3.
+// CaptureProcess is Capture for a process that a source has started: the order comes on standard input, frames go to subprocess.Output.
 func CaptureProcess(ctx context.Context) error {
-	syscall.CloseOnExec(captureFrames) // the parent sees this process's end, whatever it has started
-	return Capture(ctx, os.Stdin, os.NewFile(captureFrames, "frames"))
+	return Capture(ctx, os.Stdin, subprocess.Output())
 }
 
 // Capture is a child's whole work: it opens the source that the first line of in names and writes a frame to out for every byte that
@@ -43,7 +42,7 @@ func Capture(ctx context.Context, in io.Reader, out io.Writer) error {
 	cancel()
 	select {
 	case <-c.closed:
-	case <-time.After(farewell / 2):
+	case <-time.After(subprocess.Grace / 2):
 	}
 	c.waiting.drain()
 	return err

@@ -179,7 +179,7 @@ func (d *directory) Read(ctx context.Context) (*frame.Frame, error) {
 func (d *directory) decode(path string) (gocv.Mat, error) {
 	if d.stack.file == nil && !isTIFF(path) {
 		d.at++
-		return d.reader.read(path)
+		return d.reader.readWarning(path, &d.clock)
 	}
 	if d.stack.file == nil {
 		if err := d.openStack(path); err != nil {

@@ -70,8 +70,15 @@ func (s *growingFolder) Read(ctx context.Context) (*frame.Frame, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if err := s.look(); err != nil {
+		more, err := s.look()
+		if err != nil {
 			return nil, err
+		}
+		if more {
+			continue
+		}
+		if s.seeking() {
+			s.alive()
 		}
 		if f, err := s.first(); f != nil || err != nil {
 			s.alive()
@@ -92,7 +99,11 @@ func (s *growingFolder) Read(ctx context.Context) (*frame.Frame, error) {
 // first tries the arrivals in their order until one gives a frame or is skipped. It returns neither where one has to be waited for.
 func (s *growingFolder) first() (*frame.Frame, error) {
 	for len(s.waiting) > 0 {
-		path := s.waiting[0]
+		path := s.front()
+		if path == s.last && s.file == nil { // it was given so long ago that its name was forgotten, and came again
+			s.pop()
+			continue
+		}
 		if s.last != "" && naturally(path, s.last) < 0 {
 			s.pop()
 			return nil, s.skip("late_file", fmt.Errorf("%s came after %s, which is behind it: number the pictures in the order in which they are written", path, s.last))
@@ -186,7 +197,7 @@ func (s *growingFolder) decode(path string) (gocv.Mat, error) {
 		})
 	}
 	if s.pages == nil {
-		return s.reader.read(path)
+		return s.reader.readWarning(path, &s.clock)
 	}
 	err := s.pages.Next(&s.page)
 	switch {

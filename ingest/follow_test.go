@@ -295,29 +295,35 @@ func TestFollowStops(t *testing.T) {
 }
 
 // TestFollowFolder: pictures come in the order of their numbers whatever they are called; one that cannot be read is given up when a
-// later one is there, one that comes late is told.
+// later one is there, one that comes late is told. The same where the system gives no notices.
 func TestFollowFolder(t *testing.T) {
-	dir := t.TempDir()
-	good := func(n int) []byte { return encodePNG(t, grey(8, 8, uint8(n))) }
-	for _, n := range []int{10, 9} {
-		write(t, filepath.Join(dir, fmt.Sprintf("f%d.png", n)), good(n))
-	}
-	write(t, filepath.Join(dir, "f11.tif"), join(t, page(8, 8, 1, tiff.Uint8, 11), page(8, 8, 1, tiff.Uint8, 12))) // two pages
-	write(t, filepath.Join(dir, "f13.png"), good(13)[:40])
-	write(t, filepath.Join(dir, "f14.png"), good(14))
-	s := follow(t, "directory", dir, "3s")
-	next := func() (float64, string) { return taken(context.Background(), t, s) }
-	for i, want := range []struct {
-		value float64
-		cause string
-	}{{9, ""}, {10, ""}, {11, ""}, {12, ""}, {0, "unreadable_file"}, {14, ""}, {0, "late_file"}, {15, ""}} {
-		if want.cause == "late_file" {
-			write(t, filepath.Join(dir, "f2.png"), good(2))
-			write(t, filepath.Join(dir, "f15.png"), good(15))
-		}
-		if value, cause := next(); value != want.value || cause != want.cause {
-			t.Errorf("picture %d is %v %q, %v %q expected", i, value, cause, want.value, want.cause)
-		}
+	for name, prepare := range map[string]func(*testing.T, *arrivals){"notices": func(*testing.T, *arrivals) {}, "listings": untold} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			good := func(n int) []byte { return encodePNG(t, grey(8, 8, uint8(n))) }
+			for _, n := range []int{10, 9} {
+				write(t, filepath.Join(dir, fmt.Sprintf("f%d.png", n)), good(n))
+			}
+			write(t, filepath.Join(dir, "f11.tif"), join(t, page(8, 8, 1, tiff.Uint8, 11), page(8, 8, 1, tiff.Uint8, 12))) // two pages
+			write(t, filepath.Join(dir, "f13.png"), good(13)[:40])
+			write(t, filepath.Join(dir, "f14.png"), good(14))
+			s := follow(t, "directory", dir, "3s")
+			prepare(t, s.(*growingFolder).arrivals)
+			next := func() (float64, string) { return taken(context.Background(), t, s) }
+			for i, want := range []struct {
+				value float64
+				cause string
+			}{{9, ""}, {10, ""}, {11, ""}, {12, ""}, {0, "unreadable_file"}, {14, ""}, {0, "late_file"}, {15, ""}} {
+				if want.cause == "late_file" {
+					write(t, filepath.Join(dir, "f2.png"), good(2))
+					write(t, filepath.Join(dir, "f15.png"), good(15))
+				}
+				if value, cause := next(); value != want.value || cause != want.cause {
+					t.Errorf("picture %d is %v %q, %v %q expected", i, value, cause, want.value, want.cause)
+				}
+			}
+		})
 	}
 }
 
@@ -368,39 +374,6 @@ func TestFollowFolderOpen(t *testing.T) {
 		}
 		if value, cause := next(); value != step.value || cause != step.cause {
 			t.Errorf("picture %d is %v %q, %v %q expected", i, value, cause, step.value, step.cause)
-		}
-	}
-}
-
-// TestArrivalsUntold: where the system gives no notices, the listings find each picture once.
-func TestArrivalsUntold(t *testing.T) {
-	dir := t.TempDir()
-	a, err := openArrivals(filepath.Join(dir, "*.png"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := a.close(); err != nil {
-		t.Fatal(err)
-	}
-	for _, step := range []struct{ files, want []string }{
-		{[]string{"f10.png", "f9.png", "f1.tif", ".f2.png"}, []string{"f9.png", "f10.png"}},
-		{[]string{"f9.png"}, nil},
-		{[]string{"f11.png"}, []string{"f11.png"}},
-	} {
-		for _, name := range step.files {
-			write(t, filepath.Join(dir, name), nil)
-		}
-		a.listed = time.Time{} // a second later
-		if err := a.look(); err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		for len(a.waiting) > 0 {
-			got = append(got, filepath.Base(a.waiting[0]))
-			a.pop()
-		}
-		if !slices.Equal(got, step.want) {
-			t.Errorf("%v came with %v, %v expected", got, step.files, step.want)
 		}
 	}
 }

@@ -80,7 +80,7 @@ func (o *genicamOptions) check() error {
 		if r[0] < 0 || r[1] < 0 || r[0] > maxSide || r[1] > maxSide {
 			return fmt.Errorf("region begins at %d,%d, expected 0 to %d", r[0], r[1], maxSide)
 		}
-		return checkSize(r[2], r[3])
+		return checkSize(r[2], r[3], 1)
 	}
 	return nil
 }

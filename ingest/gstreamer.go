@@ -101,10 +101,10 @@ func (s *gstreamer) pull(ctx context.Context) (*frame.Frame, error) {
 
 // frame copies a picture out of GStreamer's memory.
 func (s *gstreamer) frame(p gst.Picture, arrived time.Time) (*frame.Frame, error) {
-	if err := checkSize(p.Width, p.Height); err != nil {
+	kind := [...]gocv.MatType{gst.Gray8: gocv.MatTypeCV8UC1, gst.Gray16: gocv.MatTypeCV16UC1, gst.BGR: gocv.MatTypeCV8UC3}[p.Format]
+	if err := checkSize(p.Width, p.Height, pixelBytes(uint32(kind))); err != nil {
 		return nil, err
 	}
-	kind := [...]gocv.MatType{gst.Gray8: gocv.MatTypeCV8UC1, gst.Gray16: gocv.MatTypeCV16UC1, gst.BGR: gocv.MatTypeCV8UC3}[p.Format]
 	mat := gocv.NewMatWithSize(p.Height, p.Width, kind)
 	data, err := mat.DataPtrUint8()
 	if err == nil {

@@ -26,7 +26,7 @@ const DefaultNATS = "nats://127.0.0.1:4222"
 // The bounds on messages that wait for Read; what goes beyond is lost and counted.
 const (
 	pendingMessages = 1 << 16
-	pendingBytes    = 128 << 20
+	pendingBytes    = 96 << 20 // a frame of the largest, and half of the next
 )
 
 // answering is how long a connected server may take to take the subscription.
@@ -49,9 +49,12 @@ type natsSource struct {
 	conn         *bus.Conn
 	subscription *nats.Subscription
 	stream       wire.Stream
+	now          func() time.Time
 	first        uint64      // the stream's number that is this Open's 0
 	held         *wire.Frame // whole, but an error before it had to be told first
 	dropped      uint64      // frames lost since the last one that was given
+	renewed      int         // times since it was told that another publisher was followed
+	told         time.Time   // then
 	overrun      int         // messages that the subscription has thrown away
 }
 
@@ -66,7 +69,7 @@ func newNATS(decode func(dst any) error) (pipeline.Source, error) {
 	if o.URL == bus.Embedded {
 		return nil, fmt.Errorf("url: embedded is the server inside a run: give its address, %s unless nats.port says otherwise", DefaultNATS)
 	}
-	return &natsSource{natsOptions: o}, nil
+	return &natsSource{natsOptions: o, now: time.Now}, nil
 }
 
 // guessNATS are the options that a person means by nats:SUBJECT or nats://host:port/SUBJECT, without the nats:.
@@ -95,12 +98,18 @@ func checkSubject(subject string) error {
 // Live says that the publisher does not wait.
 func (s *natsSource) Live() bool { return true }
 
+// Public says that the frames are those of anyone who may publish on the subject.
+func (s *natsSource) Public() bool { return true }
+
 // Timed says that the publisher gives the times.
 func (s *natsSource) Timed() bool { return true }
 
 // Open connects, within 5 s, and subscribes. What was published before is not there; after the first Open, it is counted as lost.
 func (s *natsSource) Open(ctx context.Context) (err error) {
-	*s = natsSource{natsOptions: s.natsOptions, clock: clock{timed: true}, stream: s.stream, first: s.stream.Next() - s.dropped, dropped: s.dropped}
+	*s = natsSource{
+		natsOptions: s.natsOptions, clock: clock{timed: true}, stream: s.stream, now: s.now,
+		first: s.stream.Next() - s.dropped, dropped: s.dropped, renewed: s.renewed, told: s.told,
+	}
 	s.conn, err = bus.Connect(ctx, bus.Options{URL: s.URL, Credentials: s.Credentials, Name: "driftscope frames " + s.Subject})
 	if errors.Is(err, bus.ErrNoServer) {
 		return fmt.Errorf("%s: %w: start the server that the publisher uses, or give its address as nats://host:port/%s", bus.Redacted(s.URL), bus.ErrNoServer, s.Subject)
@@ -141,7 +150,7 @@ func (s *natsSource) Read(ctx context.Context) (*frame.Frame, error) {
 		case err != nil:
 			return nil, fmt.Errorf("%s on %s: %w: %w", s.Subject, s.conn.URL(), pipeline.ErrNotConnected, err)
 		}
-		s.held, err = s.stream.Take(m.Header, m.Data)
+		s.held, err = s.stream.Take(s.now(), m.Header, m.Data)
 		var lost *wire.Lost
 		if errors.As(err, &lost) {
 			return nil, s.lost(lost.Cause, lost.Err)
@@ -153,6 +162,10 @@ func (s *natsSource) Read(ctx context.Context) (*frame.Frame, error) {
 func (s *natsSource) give(whole *wire.Frame) (*frame.Frame, error) {
 	s.next = whole.Number - s.first
 	s.dropped += whole.Dropped
+	if whole.Renewed {
+		s.renewed++
+		s.rows = 0 // its pictures may be of another size and type
+	}
 	mat, err := toPicture(whole)
 	if err != nil {
 		return nil, s.lost("unreadable_picture", fmt.Errorf("frame %d: %w", whole.Seq, err))
@@ -162,14 +175,26 @@ func (s *natsSource) give(whole *wire.Frame) (*frame.Frame, error) {
 		return nil, err
 	}
 	s.dropped = 0
-	if whole.Renewed {
-		f.Notice(false, "publisher_restarted", fmt.Sprintf("the publisher on %s started anew: a new trajectory begins", s.Subject))
-	}
+	s.tellRenewed(f)
 	if n, err := s.subscription.Dropped(); err == nil && n > s.overrun {
 		f.Notice(true, "messages_overrun", fmt.Sprintf("%d messages on %s came faster than they were taken and were lost; the frames among them are counted: publish fewer frames, or smaller ones", n-s.overrun, s.Subject))
 		s.overrun = n
 	}
 	return f, nil
+}
+
+// tellRenewed says, once a second at most, that other frames are followed than before.
+func (s *natsSource) tellRenewed(f *frame.Frame) {
+	now := s.now()
+	if s.renewed == 0 || now.Sub(s.told) < time.Second {
+		return
+	}
+	text := fmt.Sprintf("the publisher on %s started anew, or another took its place: a new trajectory begins", s.Subject)
+	if s.renewed > 1 {
+		text = fmt.Sprintf("the publisher on %s started anew %d times, or others took its place: a new trajectory begins at each: give each publisher its own subject", s.Subject, s.renewed)
+	}
+	f.Notice(s.renewed > 1, "publisher_restarted", text)
+	s.renewed, s.told = 0, now
 }
 
 func (s *natsSource) lost(cause string, err error) error {

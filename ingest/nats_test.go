@@ -139,15 +139,21 @@ func TestNATSLosses(t *testing.T) {
 	send(example(15), "Driftscope-Chunks", "2")  // its second message never comes
 	send(example(16))                            //
 	send(&nats.Msg{Subject: "cam"})              // no frame at all
-	send(example(17), "Driftscope-Height", "3")  // fewer bytes than that
+	send(with(example(17), make([]byte, 11)))    // a byte too few
 	send(example(18), "Driftscope-Width", "1e9") // no such size
 	send(example(19))
 	send(example(19))                             // again
 	send(example(0), "Driftscope-Session", "new") // a restart
 	send(example(1), "Driftscope-Session", "new", "Driftscope-Width", "2", "Driftscope-Height", "3")
 	send(example(3), "Driftscope-Session", "new")
-	want := "0+0 1+0 4+2 torn_frame 6+0 bad_message contradictory_frame bad_message 9+0 late_frame 10+0 publisher_restarted size_changed 13+1"
-	if got := story(t, s, 13); got != want {
+	now := time.Unix(1, 0)
+	s.now = func() time.Time { return now }
+	want := "0+0 1+0 4+2 torn_frame 6+0 bad_message contradictory_frame bad_message 9+0 late_frame"
+	if got := story(t, s, 10); got != want {
+		t.Errorf("found    %s\nexpected %s", got, want)
+	}
+	now = now.Add(time.Second) // that the new start took
+	if got, want := story(t, s, 3), "10+0 publisher_restarted size_changed 13+1"; got != want {
 		t.Errorf("found    %s\nexpected %s", got, want)
 	}
 }

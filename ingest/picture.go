@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"image"
+	"image/color"
 	_ "image/jpeg" // header
 	_ "image/png"  // header
 	"io"
@@ -20,19 +21,22 @@ import (
 // The bounds on a picture.
 const (
 	maxSide         = 16384
-	maxPixels       = tiff.MaxPixels
-	maxPictureBytes = 512 << 20 // of its file
+	maxPictureBytes = 2 * tiff.MaxBytes // of its file
 )
 
 // pictureReader reads PNG, JPEG and BMP files through OpenCV, which keeps 16 bits, and reuses its memory.
-type pictureReader struct{ file bytes.Buffer }
+type pictureReader struct {
+	file bytes.Buffer
+	said string // by the library, of the picture that was read last
+}
 
 // read returns the picture at path with one or three channels. The caller owns the Mat.
 func (p *pictureReader) read(path string) (gocv.Mat, error) {
 	if err := p.load(path); err != nil {
 		return gocv.Mat{}, err
 	}
-	mat, err := decodePicture(p.file.Bytes())
+	mat, said, err := decodeListening(p.file.Bytes())
+	p.said = said
 	if err != nil {
 		return gocv.Mat{}, fmt.Errorf("%s: %w", path, err)
 	}
@@ -77,34 +81,77 @@ func openFile(path string) (file *os.File, size int64, err error) {
 	return file, info.Size(), err
 }
 
+// readWarning is read. A picture that was decoded, though not without a complaint of the library's, is told with it.
+func (p *pictureReader) readWarning(path string, c *clock) (gocv.Mat, error) {
+	mat, err := p.read(path)
+	if err == nil && p.said != "" {
+		c.warn("damaged_picture", fmt.Sprintf("%s was decoded, but may be wrong in part: %s: record or copy it again", path, p.said))
+	}
+	return mat, err
+}
+
 // decodePicture checks the header before OpenCV sees the data.
 func decodePicture(data []byte) (gocv.Mat, error) {
-	header, format, err := image.DecodeConfig(bytes.NewReader(data))
+	mat, _, err := decodeListening(data)
+	return mat, err
+}
+
+// decodeListening is decodePicture, and what the library printed of a picture that it decoded.
+func decodeListening(data []byte) (mat gocv.Mat, said string, err error) {
+	format, err := checkPicture(data)
 	if err != nil {
-		return gocv.Mat{}, fmt.Errorf("not a readable PNG, JPEG or BMP (%w): copy or convert it again", err)
+		return gocv.Mat{}, "", err
 	}
-	if err := checkSize(header.Width, header.Height); err != nil {
-		return gocv.Mat{}, err
-	}
-	if !endsWhole(data, format) {
-		return gocv.Mat{}, fmt.Errorf("the %s is torn, its end is missing: copy it again", strings.ToUpper(format))
-	}
-	mat, err := gocv.IMDecode(data, gocv.IMReadUnchanged)
+	said = listened(func() { mat, err = gocv.IMDecode(data, gocv.IMReadUnchanged) })
 	if err != nil {
-		return gocv.Mat{}, err
+		return gocv.Mat{}, "", err
 	}
 	if mat.Empty() {
 		mat.Close()
-		return gocv.Mat{}, fmt.Errorf("the %s is damaged: copy it again", format)
+		return gocv.Mat{}, "", fmt.Errorf("the %s is damaged%s: copy it again", strings.ToUpper(format), bracketed(said))
 	}
-	return dropAlpha(mat)
+	mat, err = dropAlpha(mat)
+	return mat, said, err
 }
 
-func checkSize(width, height int) error {
-	if width < 1 || height < 1 || width > maxSide || height > maxSide || width > maxPixels/height {
-		return fmt.Errorf("a picture of %dx%d pixels, at most %d a side and %d in all expected: crop it or bin it", width, height, maxSide, maxPixels)
+// checkPicture says of what format the data are, which OpenCV has not seen.
+func checkPicture(data []byte) (format string, err error) {
+	header, format, err := image.DecodeConfig(bytes.NewReader(data))
+	if err != nil {
+		return "", fmt.Errorf("not a readable PNG, JPEG or BMP (%w): copy or convert it again", err)
 	}
-	return nil
+	if err := checkSize(header.Width, header.Height, decodedBytes(header.ColorModel)); err != nil {
+		return "", err
+	}
+	if !endsWhole(data, format) {
+		return "", fmt.Errorf("the %s is torn, its end is missing: copy it again", strings.ToUpper(format))
+	}
+	return format, nil
+}
+
+// checkSize bounds a picture of so many bytes a pixel.
+func checkSize(width, height, pixelBytes int) error {
+	if width > maxSide || height > maxSide {
+		return fmt.Errorf("a picture of %dx%d pixels, at most %d a side expected: crop it or bin it", width, height, maxSide)
+	}
+	return tiff.CheckSize(width, height, pixelBytes)
+}
+
+// decodedBytes is how many a pixel takes once OpenCV has decoded it, alpha included. It makes colours of palettes.
+func decodedBytes(model color.Model) int {
+	switch model {
+	case color.GrayModel:
+		return 1
+	case color.Gray16Model:
+		return 2
+	case color.YCbCrModel, color.RGBAModel: // package png's name for what has no alpha
+		return 3
+	case color.RGBA64Model:
+		return 6
+	case color.NRGBA64Model:
+		return 8
+	}
+	return 4
 }
 
 // endsWhole follows a JPEG to its end marker, looks for a PNG's last chunk near the end, and compares a BMP with the pixels that its header,

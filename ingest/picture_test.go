@@ -130,10 +130,13 @@ func TestPictureRefused(t *testing.T) {
 			t.Errorf("%s: %v, %q expected", c.name, err, c.want)
 		}
 	}
-	for _, side := range [][2]int{{40000, 40000}, {16385, 1}, {16384, 16384}, {0, 4}, {4, -1}} {
-		if err := checkSize(side[0], side[1]); err == nil {
-			t.Errorf("%v pixels were accepted", side)
+	for _, size := range [][3]int{{40000, 40000, 1}, {16385, 1, 1}, {16384, 16384, 1}, {0, 4, 1}, {4, -1, 1}, {8192, 8193, 1}, {8192, 8192, 2}, {1 << 62, 1 << 62, 6}} {
+		if err := checkSize(size[0], size[1], size[2]); err == nil {
+			t.Errorf("%v: width, height and bytes a pixel were accepted", size)
 		}
+	}
+	if err := checkSize(8192, 8192, 1); err != nil {
+		t.Error(err)
 	}
 }
 

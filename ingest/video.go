@@ -35,6 +35,8 @@ type video struct {
 	first   *gocv.Mat // read by Open and not yet given
 	claimed uint64    // frames that the file says it holds; 0 is unknown
 	ended   bool
+	watched bool // counted in watched
+	damaged bool // told of
 }
 
 // newVideo makes a source that reads a file in this process, or follows it in one of its own.
@@ -75,10 +77,12 @@ func (v *video) Open(context.Context) (err error) {
 
 // connect has FFmpeg open url, which is v.path unless the bytes come another way.
 func (v *video) connect(url string) (err error) {
-	v.capture, err = gocv.VideoCaptureFileWithAPI(url, gocv.VideoCaptureFFmpeg)
+	watch()
+	v.watched = true
+	said := opened(func() { v.capture, err = gocv.VideoCaptureFileWithAPI(url, gocv.VideoCaptureFFmpeg) })
 	if err != nil || !v.capture.IsOpened() {
 		v.Close()
-		return fmt.Errorf("%s is torn, or no video that FFmpeg reads: copy it again, or convert it to MP4, AVI or a multi-page TIFF", v.path)
+		return fmt.Errorf("%s is torn, or no video that FFmpeg reads%s: copy it again, or convert it to MP4, AVI or a multi-page TIFF", v.path, bracketed(said))
 	}
 	if err := v.start(); err != nil {
 		v.Close()
@@ -89,12 +93,12 @@ func (v *video) connect(url string) (err error) {
 
 func (v *video) start() error {
 	width, height := v.capture.Get(gocv.VideoCaptureFrameWidth), v.capture.Get(gocv.VideoCaptureFrameHeight)
-	if err := checkSize(int(width), int(height)); err != nil {
+	if err := checkSize(int(width), int(height), 3); err != nil {
 		return err
 	}
 	mat, err := v.grab()
 	if err == io.EOF {
-		return errors.New("no frame could be read: the video is damaged or empty, copy or convert it again")
+		return fmt.Errorf("no frame could be read%s: the video is damaged or empty, copy or convert it again", bracketed(complained()))
 	}
 	if err != nil {
 		return err
@@ -179,6 +183,9 @@ func (v *video) grab() (gocv.Mat, error) {
 		mat.Close()
 		return gocv.Mat{}, io.EOF
 	}
+	if code, text := damage(&v.damaged); code != "" {
+		v.warn(code, text)
+	}
 	if mat.Type() != gocv.MatTypeCV8UC3 {
 		kind := mat.Type()
 		mat.Close()
@@ -192,6 +199,10 @@ func (v *video) Close() error {
 	if v.first != nil {
 		v.first.Close()
 		v.first = nil
+	}
+	if v.watched {
+		v.watched = false
+		watched.Add(-1)
 	}
 	if v.capture == nil {
 		return nil

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"time"
 
 	"driftscope/internal/frame"
 )
@@ -20,7 +21,19 @@ type growingVideo struct {
 	pipe *os.File      // the end that FFmpeg reads
 	fed  chan struct{} // closed when the passing on has ended
 	stop func()
+
+	resumed at // where FFmpeg was begun anew last
 }
+
+// at is a frame's number and when it was reached.
+type at struct {
+	frame uint64
+	time  time.Time
+}
+
+// pauseOfFFmpeg is less than the half minute without a frame after which FFmpeg gives up. Where it gives up sooner, and twice at the same
+// frame, the recorder does not pause: the file is damaged.
+const pauseOfFFmpeg = 20 * time.Second
 
 // Open waits until the file has begun, and until FFmpeg knows what is in it.
 func (v *growingVideo) Open(ctx context.Context) (err error) {
@@ -119,9 +132,13 @@ func (v *growingVideo) ended() bool {
 	}
 }
 
-// again begins anew where FFmpeg has given up, as it does 30 s after it was asked for a frame, and passes over those that were given.
+// again begins anew where FFmpeg has given up, as it does 30 s after it was asked for a frame, and passes over those that were given. Where
+// that brought no frame and was no pause, the file is damaged.
 func (v *growingVideo) again(ctx context.Context) (err error) {
 	given := v.next
+	if !v.resumed.time.IsZero() && given == v.resumed.frame && time.Since(v.resumed.time) < pauseOfFFmpeg {
+		return fmt.Errorf("%s is damaged behind its frame %d: FFmpeg reads no further, although the file goes on: track what is whole without follow, or record anew", v.path, given)
+	}
 	v.Close()
 	if v.file, _, err = openFile(v.path); err != nil {
 		return err
@@ -136,6 +153,7 @@ func (v *growingVideo) again(ctx context.Context) (err error) {
 		}
 		mat.Close()
 	}
+	v.resumed = at{given, time.Now()}
 	return nil
 }
 

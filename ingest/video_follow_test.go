@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,8 @@ import (
 	"time"
 
 	"gocv.io/x/gocv"
+
+	"driftscope/internal/pipeline"
 )
 
 // film writes a video of n flat frames, whose grey grows by 10, with OpenCV's own writer.
@@ -96,6 +99,42 @@ func TestFollowMKV(t *testing.T) {
 	t.Logf("slowest frame %v", slowest)
 	if _, err := s.Read(context.Background()); err != io.EOF {
 		t.Errorf("%v, the end expected", err)
+	}
+}
+
+// TestFollowDamagedMKV: a file that FFmpeg cannot read on is an error that says so, not the same frames read anew for ever.
+func TestFollowDamagedMKV(t *testing.T) {
+	data := film(t, "a.mkv", "MJPG", 60)
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := 2000; i < len(data); i++ {
+		if random.IntN(300) == 0 {
+			data[i] ^= byte(1 + random.IntN(255))
+		}
+	}
+	path := write(t, filepath.Join(t.TempDir(), "a.mkv"), data)
+	ended := make(chan error, 1)
+	s := follow(t, "video", path, "300ms")
+	go func() {
+		for {
+			f, err := s.Read(t.Context())
+			var skip *pipeline.ErrSkip
+			switch {
+			case err == nil:
+				f.Close()
+			case !errors.As(err, &skip):
+				ended <- err
+				return
+			}
+		}
+	}()
+	select {
+	case err := <-ended:
+		if err != io.EOF && !strings.Contains(err.Error(), "is damaged behind its frame") {
+			t.Errorf("found %v", err)
+		}
+		t.Log(err)
+	case <-time.After(30 * time.Second): // it takes a second
+		t.Fatal("a damaged file is read for ever")
 	}
 }
 

@@ -88,7 +88,7 @@ func (w *wireWriter) message(h header, note []byte) error {
 // frame writes a frame, which it borrows.
 func (w *wireWriter) frame(f *frame.Frame) error {
 	mat := f.Mat()
-	if err := checkSize(mat.Cols(), mat.Rows()); err != nil {
+	if err := checkSize(mat.Cols(), mat.Rows(), mat.ElemSize()); err != nil {
 		return err
 	}
 	if pixelBytes(uint32(mat.Type())) == 0 {
@@ -169,7 +169,7 @@ func (h *header) check() error {
 	case pixelBytes(h.Type) == 0:
 		return fmt.Errorf("pixels of type %d, 1 or 3 channels of 8 or 16 bits unsigned or float32 expected", h.Type)
 	}
-	return checkSize(int(h.Columns), int(h.Rows))
+	return checkSize(int(h.Columns), int(h.Rows), pixelBytes(h.Type))
 }
 
 // pixelBytes is the length of a pixel of an OpenCV type, 0 for a type that no source gives.

@@ -10,7 +10,7 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// MaxSide bounds a picture's rows and columns; tiff.MaxPixels bounds their product.
+// MaxSide bounds a picture's rows and columns; tiff.MaxBytes what they hold.
 const MaxSide = 16384
 
 // Cube is an open file. Not safe for concurrent use.
@@ -87,8 +87,11 @@ func (c *Cube) setAxes() error {
 		}
 	}
 	c.Width, c.Height, c.Planes = axes[0], axes[1], axes[2]
-	if c.Width < 1 || c.Height < 1 || c.Width > MaxSide || c.Height > MaxSide || c.Width > tiff.MaxPixels/c.Height {
-		return fmt.Errorf("pictures of %dx%d pixels, 1 to %d a side and at most %d in all expected: crop or bin them", c.Width, c.Height, MaxSide, tiff.MaxPixels)
+	if c.Width < 1 || c.Height < 1 || c.Width > MaxSide || c.Height > MaxSide {
+		return fmt.Errorf("pictures of %dx%d pixels, 1 to %d a side expected: crop or bin them", c.Width, c.Height, MaxSide)
+	}
+	if err := tiff.CheckSize(c.Width, c.Height, c.Depth().Bytes()); err != nil {
+		return err
 	}
 	if c.Planes < 1 {
 		return fmt.Errorf("NAXIS3 is %d, at least one picture expected: export the file again", c.Planes)

@@ -33,7 +33,7 @@ func (e *Entry) Image(dst *tiff.Image, r io.ReaderAt) (err error) {
 	case rgb:
 		dst.Depth, dst.Channels = tiff.Uint8, 3
 	}
-	dst.Pix, err = e.bytes(dst.Pix, r, e.offset, e.Width*e.Height*dst.Channels*dst.Depth.Bytes(), "pixels")
+	dst.Pix, err = e.bytes(dst.Pix, r, e.offset, e.Width*e.Height*e.kind.bytes(), "pixels")
 	return err
 }
 

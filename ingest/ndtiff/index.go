@@ -38,6 +38,17 @@ type Entry struct {
 	kind             pixelType
 }
 
+// bytes is how long a pixel is.
+func (k pixelType) bytes() int {
+	switch k {
+	case eightBits:
+		return 1
+	case rgb:
+		return 3
+	}
+	return 2
+}
+
 // Index reads entries one after another. It does not close what it reads from. Not safe for concurrent use.
 type Index struct {
 	r      io.ReaderAt
@@ -159,12 +170,13 @@ func (e *Entry) place(raw []byte) error {
 		return fmt.Errorf("pixel type %d, 0 to %d expected: export the recording as TIFF", e.kind, elevenBits)
 	case number(4) != 0 || number(7) != 0:
 		return fmt.Errorf("compression %d, none (0) expected: export the recording as TIFF", max(number(4), number(7)))
-	case uint64(width)*uint64(height) > tiff.MaxPixels:
-		return fmt.Errorf("a picture of %dx%d pixels, at most %d expected: crop it or bin it", width, height, tiff.MaxPixels)
 	case metadata > maxMetadataBytes:
 		return fmt.Errorf("metadata of %d bytes, at most %d expected: the index is damaged, copy it again", metadata, maxMetadataBytes)
 	case !filepath.IsLocal(e.File) || strings.ContainsAny(e.File, `/\`):
 		return fmt.Errorf("the image is said to be in %q, a file beside the index expected: copy the recording again", e.File)
+	}
+	if err := tiff.CheckSize(uint64(width), uint64(height), uint64(e.kind.bytes())); err != nil {
+		return err
 	}
 	e.Width, e.Height, e.metadataBytes = int(width), int(height), int(metadata)
 	return nil

@@ -152,7 +152,7 @@ func FuzzIndex(f *testing.F) {
 			if n > len(file)/48 {
 				t.Fatalf("%d entries in %d bytes", n, len(file))
 			}
-			if e.Width < 1 || e.Height < 1 || e.Width*e.Height > tiff.MaxPixels || len(e.Axes) > maxAxes || len(e.File) > maxNameBytes {
+			if e.Width < 1 || e.Height < 1 || e.Width*e.Height*e.kind.bytes() > tiff.MaxBytes || len(e.Axes) > maxAxes || len(e.File) > maxNameBytes {
 				t.Fatalf("entry %d is %+v", n, e)
 			}
 			if err := e.Image(&img, bytes.NewReader(file)); err == nil && len(img.Pix) != e.Width*e.Height*img.Channels*img.Depth.Bytes() {

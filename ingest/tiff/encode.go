@@ -25,8 +25,8 @@ func (img *Image) check() error {
 	if img.Depth < Uint8 || img.Depth > Float32 {
 		return fmt.Errorf("an image of depth %d, %d to %d expected: choose Uint8, Uint16 or Float32", img.Depth, Uint8, Float32)
 	}
-	if img.Width < 1 || img.Height < 1 || img.Width > MaxPixels/img.Height {
-		return fmt.Errorf("an image of %dx%d pixels, 1x1 to %d pixels expected: crop it", img.Width, img.Height, MaxPixels)
+	if err := CheckSize(img.Width, img.Height, img.Channels*img.Depth.Bytes()); err != nil {
+		return err
 	}
 	if want := img.Width * img.Height * img.Channels * img.Depth.Bytes(); len(img.Pix) != want {
 		return fmt.Errorf("an image of %d bytes, %d expected from %dx%d pixels: fill Pix", len(img.Pix), want, img.Width, img.Height)

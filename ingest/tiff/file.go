@@ -9,12 +9,11 @@ import (
 
 // The bounds on what a file may ask for.
 const (
-	MaxPixels = 128 << 20 // of a page, width times height
-	MaxPages  = 1 << 20   // of a file
+	MaxPages = 1 << 20 // of a file
 
-	maxEntries = 4096    // of a directory
-	maxChunks  = 1 << 20 // strips or tiles of a page
-	maxBytes   = 1 << 30 // of a strip or tile, decompressed
+	maxEntries = 4096         // of a directory
+	maxChunks  = 1 << 20      // strips or tiles of a page
+	maxChunk   = 3 * MaxBytes // bytes of a strip or tile, decompressed: four doubles are read as three floats
 )
 
 // ErrTorn is found in the error of a page, or of a directory, that lies beyond the end of the file.

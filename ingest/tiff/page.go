@@ -59,11 +59,8 @@ func (f *File) readSize(p *page) error {
 	if err != nil {
 		return err
 	}
-	if w == 0 || h == 0 {
-		return fmt.Errorf("a picture of %dx%d pixels, at least 1x1 expected: record it again", w, h)
-	}
-	if w > MaxPixels || h > MaxPixels || w*h > MaxPixels {
-		return fmt.Errorf("a picture of %dx%d pixels, at most %d expected: crop it or bin it", w, h, MaxPixels)
+	if err := CheckSize(w, h, 1); err != nil { // readSamples knows a pixel's bytes
+		return err
 	}
 	p.width, p.height = int(w), int(h)
 	return nil
@@ -98,7 +95,14 @@ func (f *File) readSamples(p *page) error {
 		return fmt.Errorf("samples of %d bits in sample format %d, expected 1 to 16 or 32 bits unsigned (1), 8, 16 or 32 bits signed (2), 32 or 64 bits floating point (3): convert the file", bits, p.format)
 	}
 	p.samples, p.bits = int(samples), int(bits)
-	return f.readColours(p)
+	if err := f.readColours(p); err != nil {
+		return err
+	}
+	channels := p.channels()
+	if p.photometric == palette {
+		channels = 3
+	}
+	return CheckSize(p.width, p.height, channels*p.depth().Bytes())
 }
 
 func readable(format uint64, bits int) bool {
@@ -203,8 +207,8 @@ func (f *File) readChunks(p *page) error {
 	if chunks > maxChunks {
 		return fmt.Errorf("%d strips or tiles, at most %d expected: write the file with larger ones", chunks, maxChunks)
 	}
-	if chunk := p.chunkH * p.rowBytes(); chunk > maxBytes {
-		return fmt.Errorf("strips or tiles of %d bytes, at most %d expected: write the file with smaller ones", chunk, maxBytes)
+	if chunk := p.chunkH * p.rowBytes(); chunk > maxChunk {
+		return fmt.Errorf("strips or tiles of %d bytes, at most %d expected: write the file with smaller ones", chunk, maxChunk)
 	}
 	if p.offsets, err = f.uints(p.offsets, offsets, maxChunks); err != nil {
 		return err
@@ -239,8 +243,8 @@ func (f *File) readTileSize(p *page) error {
 	if err != nil {
 		return err
 	}
-	if w == 0 || h == 0 || w > MaxPixels || h > MaxPixels || w*h > MaxPixels {
-		return fmt.Errorf("tiles of %dx%d pixels, 1x1 to %d pixels expected: the file is damaged, write it again", w, h, MaxPixels)
+	if err := CheckSize(w, h, 1); err != nil {
+		return fmt.Errorf("tiles are too large: %w", err)
 	}
 	p.chunkW, p.chunkH = int(w), int(h)
 	return nil

@@ -13,8 +13,8 @@ import (
 
 // The bounds on what messages may ask for.
 const (
-	MaxBytes  = 256 << 20 // of a frame's pixels
-	MaxChunks = 4096      // messages of a frame
+	MaxBytes  = tiff.MaxBytes // of a frame's pixels
+	MaxChunks = 4096          // messages of a frame
 
 	maxSide    = 16384 // pixels
 	maxSession = 64    // bytes

@@ -17,6 +17,7 @@ import (
 type message struct {
 	headers map[string][]string
 	data    []byte
+	pause   time.Duration // before it came
 }
 
 // header is of a small frame.
@@ -37,7 +38,7 @@ func pixels(h Header) []byte {
 func split(t testing.TB, h Header, data []byte, each int) (messages []message) {
 	t.Helper()
 	err := Split(h, data, headerRoom+each, func(headers map[string][]string, data []byte) error {
-		m := message{map[string][]string{}, bytes.Clone(data)}
+		m := message{headers: map[string][]string{}, data: bytes.Clone(data)}
 		for name, values := range headers {
 			m.headers[name] = []string{values[0]}
 		}
@@ -52,8 +53,10 @@ func split(t testing.TB, h Header, data []byte, each int) (messages []message) {
 
 // take hands messages to s and notes in a word each what came of them: a frame's "number+dropped" or a cause.
 func take(s *Stream, messages ...message) (story []string) {
+	now := time.Unix(1e9, 0)
 	for _, m := range messages {
-		f, err := s.Take(m.headers, m.data)
+		now = now.Add(m.pause + time.Millisecond)
+		f, err := s.Take(now, m.headers, m.data)
 		var lost *Lost
 		if errors.As(err, &lost) {
 			story = append(story, lost.Cause)
@@ -75,7 +78,7 @@ func TestRoundTrip(t *testing.T) {
 				var s Stream
 				var frames int
 				for _, m := range split(t, h, pixels(h), each) {
-					f, err := s.Take(m.headers, m.data)
+					f, err := s.Take(time.Unix(1, 0), m.headers, m.data)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -113,6 +116,18 @@ func TestLoss(t *testing.T) {
 	whole := func(seq uint64) message { h := header(seq); return split(t, h, pixels(h), 1<<20)[0] }
 	part := func(seq uint64, k int) message { h := header(seq); return split(t, h, pixels(h), 20)[k] } // of three
 	session := func(m message, name string) message { return m.with(nameSession, name) }
+	after := func(m message) message { m.pause = time.Second; return m }
+	long := func(seq uint64) message { m := whole(seq); m.data = append(m.data, 0); return m }
+	short := func(seq uint64) message { m := whole(seq); m.data = m.data[1:]; return m }
+	tall := func(seq uint64) message { h := header(seq); h.Height = 9; return split(t, h, pixels(h), 1<<20)[0] }
+	grey := func(seq uint64) message {
+		h := header(seq)
+		h.Depth = tiff.Uint8
+		return split(t, h, pixels(h), 1<<20)[0]
+	}
+	at := func(seq uint64, year int) message {
+		return whole(seq).with(nameTime, fmt.Sprint(time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC).UnixNano()))
+	}
 	for name, c := range map[string]struct {
 		messages []message
 		story    string
@@ -129,15 +144,26 @@ func TestLoss(t *testing.T) {
 		"sent again from the start":   {[]message{whole(5), part(6, 0), part(6, 0), part(6, 1), part(6, 2)}, "0+0 1+0"},
 		"two torn in a row":           {[]message{whole(5), part(6, 0), part(7, 1), whole(8)}, "0+0 torn_frame 3+1"},
 		"headers change":              {[]message{whole(5), part(6, 0), part(6, 1).with(nameHeight, "4"), part(6, 2), whole(7)}, "0+0 contradictory_frame 2+0"},
-		"too long":                    {[]message{whole(5), whole(6).with(nameHeight, "4"), whole(7)}, "0+0 contradictory_frame 2+0"},
-		"too short":                   {[]message{whole(5), whole(6).with(nameHeight, "8"), whole(7)}, "0+0 contradictory_frame 2+0"},
+		"too long":                    {[]message{whole(5), long(6), whole(7)}, "0+0 contradictory_frame 2+0"},
+		"too short":                   {[]message{whole(5), short(6), whole(7)}, "0+0 contradictory_frame 2+0"},
 		"unreadable":                  {[]message{whole(5), whole(6).with(nameWidth, "x"), whole(7)}, "0+0 bad_message 2+0"},
 		"unreadable, and a gap":       {[]message{whole(5), whole(6).with(nameWidth, "x"), whole(9)}, "0+0 bad_message 4+2"},
-		"junk beside":                 {[]message{whole(5), {nil, []byte("hello")}, whole(6)}, "0+0 bad_message 1+0"},
+		"junk beside":                 {[]message{whole(5), {data: []byte("hello")}, whole(6)}, "0+0 bad_message 1+0"},
 		"jump":                        {[]message{whole(5), whole(math.MaxUint64), whole(6)}, "0+0 bad_message 1+0"},
-		"restart":                     {[]message{whole(5), whole(6), session(whole(0), "b"), session(whole(2), "b")}, "0+0 1+0 2+0 4+1"},
-		"restart within a frame":      {[]message{whole(5), part(6, 0), session(whole(0), "b")}, "0+0 torn_frame 2+0"},
-		"two publishers on a subject": {[]message{whole(5), session(whole(90), "b"), whole(6), session(whole(91), "b")}, "0+0 1+0 late_frame 2+0"},
+		"junk within a frame":         {[]message{whole(5), part(6, 0), {}, part(6, 1), whole(4), session(whole(9), "b"), part(6, 2)}, "0+0 bad_message late_frame second_publisher 1+0"},
+		"restart":                     {[]message{whole(5), whole(6), after(session(whole(0), "b")), session(whole(2), "b")}, "0+0 1+0 2+0 4+1"},
+		"restart within a frame":      {[]message{whole(5), part(6, 0), after(session(whole(0), "b"))}, "0+0 torn_frame 2+0"},
+		"restart in parts":            {[]message{whole(5), after(session(part(0, 1), "b")), session(part(0, 2), "b"), session(whole(1), "b")}, "0+0 1+0"},
+		"two publishers on a subject": {[]message{whole(5), session(whole(90), "b"), whole(6), session(whole(91), "b")}, "0+0 second_publisher 1+0 second_publisher"},
+		"no time between":             {[]message{whole(5), whole(6), session(whole(0), "b"), whole(7)}, "0+0 1+0 second_publisher 2+0"},
+		"counted anew, same session":  {[]message{whole(5), after(whole(0)), whole(1), whole(2)}, "0+0 late_frame 1+0 2+0"},
+		"held up on the way":          {[]message{whole(5), after(whole(4)), whole(6), after(whole(3)), whole(7)}, "0+0 late_frame 1+0 late_frame 2+0"},
+		"another size":                {[]message{whole(5), tall(6), tall(7), whole(8), after(tall(9)), tall(10)}, "0+0 size_changed size_changed 3+0 size_changed 4+0"},
+		"another type":                {[]message{whole(5), grey(6), whole(7)}, "0+0 type_changed 2+0"},
+		"the greatest number":         {[]message{whole(math.MaxUint64), whole(0), whole(1)}, "bad_message 0+0 1+0"},
+		"taken in 2200":               {[]message{whole(5), at(6, 2200), whole(7), at(8, 1900), whole(9)}, "0+0 bad_message 2+0 bad_message 4+0"},
+		"taken in 2200 at first":      {[]message{at(5, 2200), whole(6), after(whole(7)), whole(8)}, "0+0 bad_message 1+0 2+0"},
+		"a number far ahead":          {[]message{whole(5), whole(1 << 30), after(whole(6)), whole(7), whole(8)}, fmt.Sprintf("0+0 %d+%d late_frame %d+0 %d+0", 1<<30-5, 1<<30-6, 1<<30-4, 1<<30-3)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if story := strings.Join(take(new(Stream), c.messages...), " "); story != c.story {
@@ -152,13 +178,15 @@ func TestRestartCutsThePath(t *testing.T) {
 	var s Stream
 	var paths []uint64
 	var renewed []bool
+	now := time.Unix(1, 0)
 	for _, m := range []struct {
 		session    string
 		trajectory uint64
 	}{{"a", 0}, {"a", 4}, {"b", 0}, {"b", 1}, {"c", 0}} {
 		h := header(uint64(len(paths)))
 		h.Session, h.Trajectory = m.session, m.trajectory
-		f, err := s.Take(split(t, h, pixels(h), 1<<20)[0].headers, pixels(h))
+		now = now.Add(time.Minute)
+		f, err := s.Take(now, split(t, h, pixels(h), 1<<20)[0].headers, pixels(h))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -207,7 +235,7 @@ func TestHeadersRefused(t *testing.T) {
 		t.Error(err)
 	}
 	huge := good.with(nameWidth, "16384", nameHeight, "16384")
-	if _, err := parse(huge.headers); err == nil || !strings.Contains(err.Error(), "at most 268435456") {
+	if _, err := parse(huge.headers); err == nil || !strings.Contains(err.Error(), "at most 67108864") {
 		t.Error(err)
 	}
 }
@@ -221,7 +249,7 @@ func TestSplitRefuses(t *testing.T) {
 		"no session": {func(h *Header) { h.Session = "" }, 1 << 20, "a session of 0 bytes"},
 		"channels":   {func(h *Header) { h.Channels = 2 }, 1 << 20, "2 channels"},
 		"size":       {func(h *Header) { h.Width = 0 }, 1 << 20, "0x5 pixels"},
-		"large":      {func(h *Header) { h.Width, h.Height = maxSide, maxSide }, 1 << 20, "at most 268435456"},
+		"large":      {func(h *Header) { h.Width, h.Height = maxSide, maxSide }, 1 << 20, "at most 67108864"},
 		"bytes":      {func(h *Header) { h.Width = 7 }, 1 << 20, "not those of its header"},
 		"limit":      {func(*Header) {}, headerRoom, "raise the server's max_payload"},
 		"chunks":     {func(h *Header) { h.Width, h.Height = 100, 100 }, headerRoom + 1, "more than 4096 of them"},
@@ -239,8 +267,8 @@ func TestSplitRefuses(t *testing.T) {
 	}
 }
 
-// FuzzStream: whatever is sent, a frame has the bytes that its headers promise, numbers only grow, and memory follows what came, not
-// what headers claim. The input is a list of messages, see readScript.
+// FuzzStream: whatever is sent, a frame has the bytes that its headers promise, numbers only grow, each is accounted for, memory follows what
+// came, not what headers claim, and who goes on publishing is followed. The input is a list of messages, see readScript.
 func FuzzStream(f *testing.F) {
 	h := header(2)
 	for _, each := range []int{20, 1 << 20} {
@@ -250,14 +278,27 @@ func FuzzStream(f *testing.F) {
 		}
 		f.Add(script)
 	}
-	f.Add(message{header(0).with(nameWidth, "16384"), nil}.script())
+	f.Add(message{headers: header(0).with(nameWidth, "16384")}.script())
+	var mixed []byte
+	for seq, m := range []message{{}, {pause: time.Second}, {}, {}} {
+		h := header(uint64(seq))
+		h.Session = string("abba"[seq])
+		m.headers, m.data = h.with(nameSeq, fmt.Sprint(seq)), pixels(h)
+		mixed = append(mixed, m.script()...)
+	}
+	f.Add(mixed)
 	f.Fuzz(func(t *testing.T, script []byte) {
 		var s Stream
 		last, sent := int64(-1), len(script)
+		now, accounted := time.Unix(0, 0), uint64(0)
 		for len(script) > 0 {
 			var m message
 			m, script = readScript(script)
-			frame, err := s.Take(m.headers, m.data)
+			now = now.Add(m.pause)
+			frame, err := s.Take(now, m.headers, m.data)
+			if err != nil {
+				accounted++
+			}
 			var lost *Lost
 			if err != nil && (!errors.As(err, &lost) || lost.Cause == "" || strings.ContainsRune(err.Error(), '\n')) {
 				t.Fatalf("%q", err)
@@ -275,8 +316,26 @@ func FuzzStream(f *testing.F) {
 				t.Fatalf("number %d with %d dropped after %d", frame.Number, frame.Dropped, last)
 			}
 			last = int64(frame.Number)
+			if accounted += 1 + frame.Dropped; accounted < frame.Number+1 {
+				t.Fatalf("frame %d, %d are accounted for", frame.Number, accounted)
+			}
 		}
+		goesOn(t, &s, now)
 	})
+}
+
+// goesOn publishes two frames, which shall be followed although the headers before them may have said anything.
+func goesOn(t *testing.T, s *Stream, now time.Time) {
+	var frame *Frame
+	for seq := range uint64(2) {
+		h := header(seq)
+		h.Session = "the one that goes on"
+		now = now.Add(mostPatience + 1)
+		frame, _ = s.Take(now, h.with(nameSeq, fmt.Sprint(seq)), pixels(h))
+	}
+	if frame == nil || frame.Session != "the one that goes on" {
+		t.Fatalf("followed %+v", frame)
+	}
 }
 
 // with is h's headers with one replaced.
@@ -287,14 +346,16 @@ func (h Header) with(name, text string) map[string][]string {
 	return headers
 }
 
+const tenth = 100 * time.Millisecond
+
 // names are all headers, in the order of a script.
 var names = []string{
 	nameSession, nameSeq, nameTime, nameTrajectory, nameWidth, nameHeight, nameChannels, namePixelType, nameEncoding, nameChunk, nameChunks,
 }
 
-// script is m as bytes: the headers a line each, then the data with its length in front.
+// script is m as bytes: the pause in tenths of a second, the headers a line each, then the data with its length in front.
 func (m message) script() []byte {
-	var b []byte
+	b := []byte{byte(m.pause / tenth)}
 	for _, name := range names {
 		b = append(append(b, m.headers[name][0]...), '\n')
 	}
@@ -304,6 +365,7 @@ func (m message) script() []byte {
 // readScript reads one message; a header whose line is empty is not there.
 func readScript(script []byte) (m message, rest []byte) {
 	m.headers = map[string][]string{}
+	m.pause, script = time.Duration(script[0])*tenth, script[1:]
 	for _, name := range names {
 		line, after, _ := bytes.Cut(script, []byte("\n"))
 		if script = after; len(line) > 0 {

@@ -4,6 +4,8 @@ package fakecamera
 
 import (
 	"bufio"
+	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -56,17 +58,26 @@ func Start(t testing.TB, args ...string) *Camera {
 	return c
 }
 
-// alone holds a lock that the tests of all packages share until this one ends: the protocol knows one port.
+// alone holds the camera's place until this test ends.
 func alone(t testing.TB) {
 	t.Helper()
-	lock, err := os.OpenFile(filepath.Join(os.TempDir(), "driftscope-fake-camera.lock"), os.O_CREATE|os.O_RDWR, 0o666)
+	lock, err := Reserve()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { lock.Close() })
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		t.Fatal(err)
+}
+
+// Reserve waits for a lock that all who run a camera on this network share, until it is closed: the protocol knows one port.
+func Reserve() (io.Closer, error) {
+	lock, err := os.OpenFile(filepath.Join(os.TempDir(), "driftscope-fake-camera.lock"), os.O_CREATE|os.O_RDWR, 0o666)
+	if err != nil {
+		return nil, err
 	}
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	return lock, nil
 }
 
 // Plug starts the camera's process.
