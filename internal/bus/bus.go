@@ -8,6 +8,7 @@ package bus
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -31,6 +32,8 @@ const (
 	firstConnect = 5 * time.Second // for a server to answer at all, unless ctx ends earlier
 	closing      = 2 * time.Second // for what was published to leave
 	blocking     = time.Second / 4 // for the socket to take more, unless Options say otherwise
+
+	privateInbox = "_INBOX_" // begins the inboxes of this program's connection to its own server
 )
 
 var (
@@ -59,6 +62,7 @@ type Options struct {
 	CA          string       // path of the certificates that the server's is checked against; the system's where empty
 	Cert, Key   string       // paths of this program's own certificate and its key
 	Store       string       // folder in which the embedded server keeps JetStream; none where empty
+	StoreMost   int64        // bytes that it may keep there, all streams and buckets together; 16 GiB where 0
 	Name        string       // of this connection, as the server lists it; driftscope
 	Prefix      string       // first token of every subject; DefaultPrefix
 	Site        string       // second token of every subject; DefaultSite
@@ -170,8 +174,8 @@ func (c *Conn) dial(ctx context.Context, at string, o Options, access []nats.Opt
 		nats.ReconnectHandler(func(*nats.Conn) { c.up.Store(true); said.back() }),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { said.warn("NATS", err) }),
 	)
-	if c.server != nil { // without the system's sockets, which take a tenth of a small frame's time
-		options = append(options, nats.InProcessServer(c.server))
+	if c.server != nil { // without the system's sockets, which take a tenth of a small frame's time; its inbox is one that no page may hear
+		options = append(options, nats.InProcessServer(c.server), nats.CustomInboxPrefix(privateInbox+rand.Text()))
 	}
 	var err error
 	if c.nats, err = nats.Connect(at, options...); err != nil {

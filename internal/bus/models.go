@@ -8,7 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
+	"maps"
 	"slices"
 	"time"
 
@@ -39,6 +39,7 @@ var (
 type Models struct {
 	js     jetstream.JetStream
 	bucket string
+	pieces pieces
 }
 
 // Model is what is known of a file without fetching it.
@@ -62,6 +63,7 @@ func (c *Conn) Models() (*Models, error) {
 		sum := sha256.Sum256([]byte(prefix + "." + site))
 		m.bucket = fmt.Sprintf("models-%x", sum[:6])
 	}
+	m.pieces = pieces{c.nats, m.bucket}
 	return m, nil
 }
 
@@ -89,92 +91,61 @@ func (m *Models) Put(ctx context.Context, name, about string, data []byte) error
 
 // Get fetches a file of at most limit bytes. It returns ErrNoStore, ErrNoModel, ErrName, or ErrTorn where the digest is not that of the bytes.
 func (m *Models) Get(ctx context.Context, name string, limit int64) ([]byte, error) {
+	if checkToken("model", name) != nil {
+		return nil, ErrName
+	}
 	ctx, cancel := context.WithTimeout(ctx, modelWait)
 	defer cancel()
-	store, info, err := m.find(ctx, name)
-	if err != nil {
-		return nil, err
+	info, err := m.pieces.info(ctx, name)
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		err = cmp.Or(m.unopened(ctx), err)
 	}
-	if info.Opts != nil && info.Opts.Link != nil || info.Size == 0 {
-		return nil, ErrTorn
+	if err != nil {
+		return nil, explain(err)
 	}
 	if info.Size > uint64(limit) {
 		return nil, fmt.Errorf("%w: it has %d bytes, at most %d are read", ErrTorn, info.Size, limit)
 	}
-	if err := m.complete(ctx, info); err != nil {
-		return nil, err
-	}
-	object, err := store.Get(ctx, name)
-	if err != nil {
-		return nil, explain(err)
-	}
-	defer object.Close()
-	data, err := io.ReadAll(io.LimitReader(object, limit+1))
-	if err != nil && !errors.Is(err, jetstream.ErrDigestMismatch) {
-		return nil, explain(err)
-	}
-	if info, err = object.Info(); err != nil && !errors.Is(err, jetstream.ErrDigestMismatch) { // another may have been put meanwhile
-		return nil, explain(err)
-	}
-	sum := sha256.Sum256(data)
-	if want, err := jetstream.DecodeObjectDigest(info.Digest); err != nil || !bytes.Equal(sum[:], want) {
-		return nil, fmt.Errorf("%w: its digest is not that of its bytes", ErrTorn)
-	}
-	return data, nil
+	data, err := m.pieces.data(ctx, info)
+	return data, explain(err)
 }
 
-// find asks for what is known of a file.
-func (m *Models) find(ctx context.Context, name string) (jetstream.ObjectStore, *jetstream.ObjectInfo, error) {
-	if checkToken("model", name) != nil {
-		return nil, nil, ErrName
-	}
-	store, err := m.js.ObjectStore(ctx, m.bucket)
-	if err != nil {
-		return nil, nil, explain(err)
-	}
-	info, err := store.GetInfo(ctx, name)
-	return store, info, explain(err)
-}
-
-// complete compares the number of pieces: for one that is missing the client library would wait.
-func (m *Models) complete(ctx context.Context, info *jetstream.ObjectInfo) error {
-	pieces := fmt.Sprintf("$O.%s.C.%s", m.bucket, info.NUID)
-	stream, err := m.js.Stream(ctx, "OBJ_"+m.bucket)
-	if err != nil {
-		return explain(err)
-	}
-	state, err := stream.Info(ctx, jetstream.WithSubjectFilter(pieces))
-	if err != nil {
-		return explain(err)
-	}
-	if found := state.State.Subjects[pieces]; found == 0 || found != uint64(info.Chunks) {
-		return fmt.Errorf("%w: %d of its %d pieces are there", ErrTorn, found, info.Chunks)
-	}
-	return nil
+// unopened is why there is no store to ask; nil where there is one.
+func (m *Models) unopened(ctx context.Context) error {
+	_, err := m.js.ObjectStore(ctx, m.bucket)
+	return err
 }
 
 // List says what is kept, by name. Where nothing was ever put it is empty.
 func (m *Models) List(ctx context.Context) ([]Model, error) {
 	ctx, cancel := context.WithTimeout(ctx, modelWait)
 	defer cancel()
-	store, err := m.js.ObjectStore(ctx, m.bucket)
-	if errors.Is(err, jetstream.ErrBucketNotFound) {
+	stream, err := m.js.Stream(ctx, "OBJ_"+m.bucket)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, explain(err)
 	}
-	infos, err := store.List(ctx)
-	if err != nil && !errors.Is(err, jetstream.ErrNoObjectsFound) {
+	state, err := stream.Info(ctx, jetstream.WithSubjectFilter("$O."+m.bucket+".M.>"))
+	if err != nil {
 		return nil, explain(err)
 	}
+	subjects := slices.Sorted(maps.Keys(state.State.Subjects))
 	var models []Model
-	for _, info := range infos[:min(len(infos), maxModels)] {
+	for _, subject := range subjects[:min(len(subjects), maxModels)] {
+		info, err := m.pieces.at(ctx, subject)
+		if errors.Is(err, jetstream.ErrObjectNotFound) || errors.Is(err, ErrTorn) {
+			continue // removed, or somebody else's
+		}
+		if err != nil {
+			return nil, explain(err)
+		}
 		digest, err := jetstream.DecodeObjectDigest(info.Digest)
 		if err != nil || checkToken("model", info.Name) != nil {
 			continue // somebody else's
 		}
-		models = append(models, Model{info.Name, info.Description, hex.EncodeToString(digest), int64(info.Size), info.ModTime})
+		models = append(models, Model{info.Name, info.Description, hex.EncodeToString(digest), int64(info.Size), info.put})
 	}
 	slices.SortFunc(models, func(a, b Model) int { return cmp.Compare(a.Name, b.Name) })
 	return models, nil
@@ -184,9 +155,12 @@ func (m *Models) List(ctx context.Context) ([]Model, error) {
 func (m *Models) Remove(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, modelWait)
 	defer cancel()
-	store, _, err := m.find(ctx, name)
+	if checkToken("model", name) != nil {
+		return ErrName
+	}
+	store, err := m.js.ObjectStore(ctx, m.bucket)
 	if err != nil {
-		return err
+		return explain(err)
 	}
 	return explain(store.Delete(ctx, name))
 }
@@ -202,6 +176,8 @@ func explain(err error) error {
 		return ErrNoModel
 	case errors.Is(err, jetstream.ErrBadObjectMeta):
 		return ErrTorn
+	case errors.Is(err, ErrTorn):
+		return err
 	}
 	return fmt.Errorf("%w (%w): is it there, with room for more, and may this user use JetStream?", ErrUnanswered, err)
 }

@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -14,6 +15,16 @@ import (
 const (
 	starting   = 5 * time.Second // for the embedded server to open its port; it takes milliseconds
 	maxPayload = 8 << 20         // bytes of a message: pictures of a large preview pass
+
+	// What others can cost the embedded server. Who takes nothing for stalledAfter, or has more waiting than maxPending, is cut off. The server
+	// tries to write to everybody while it reads a message: stalledAfter is shorter than a connection's patience (blocking), or one
+	// subscriber that stalls would cost the program its own connection.
+	maxConnections   = 256
+	maxSubscriptions = 10_000                 // of a connection
+	maxPending       = 2 * maxPayload         // bytes that wait for a connection
+	stalledAfter     = 150 * time.Millisecond // for the socket to take anything
+	mostMemory       = 64 << 20               // bytes of JetStream streams in memory, of which the program has none
+	mostStore        = 16 << 30               // bytes that JetStream keeps on disk, where Options say nothing
 )
 
 // startServer runs a server in this process and waits until it takes connections.
@@ -33,7 +44,8 @@ func startServer(o Options) (*server.Server, error) {
 	}
 	options := &server.Options{
 		Host: o.Host, Port: port, Authorization: o.Token, NoSigs: true, NoLog: true, MaxPayload: maxPayload,
-		JetStream: o.Store != "", StoreDir: o.Store,
+		MaxConn: maxConnections, MaxSubs: maxSubscriptions, MaxPending: maxPending, WriteDeadline: stalledAfter, WriteTimeout: server.WriteTimeoutPolicyRetry,
+		JetStream: o.Store != "", StoreDir: o.Store, JetStreamMaxMemory: mostMemory, JetStreamMaxStore: cmp.Or(o.StoreMost, mostStore),
 	}
 	if o.Pages != NoPages {
 		openWebSocket(options, o)

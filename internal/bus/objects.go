@@ -1,0 +1,129 @@
+package bus
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// The headers of what a stream gives directly (ADR-31 of NATS).
+const (
+	directStatus   = "Status"
+	directSequence = "Nats-Sequence"
+	notFound       = "404"
+)
+
+// maxModelPieces bounds how many messages a model is read from; nats.go makes pieces of 128 KiB.
+const maxModelPieces = 1 << 16
+
+// pieces reads an object store message by message, by requests of the stream's direct API alone. The client library has a consumer deliver
+// them, and who may make consumers may have them deliver anywhere: nobody is given that right who only reads models.
+type pieces struct {
+	nc     *nats.Conn
+	bucket string
+}
+
+// objectInfo is what the store knows of an object; the fields of jetstream.ObjectInfo that are read here.
+type objectInfo struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	NUID        string `json:"nuid"`
+	Size        uint64 `json:"size"`
+	Chunks      uint32 `json:"chunks"`
+	Digest      string `json:"digest"`
+	Deleted     bool   `json:"deleted"`
+	Options     *struct {
+		Link *json.RawMessage `json:"link"`
+	} `json:"options"`
+	put time.Time
+}
+
+// direct asks the stream for one message.
+func (p *pieces) direct(ctx context.Context, subject string, request any) (*nats.Msg, error) {
+	body := []byte(nil)
+	if request != nil {
+		var err error
+		if body, err = json.Marshal(request); err != nil {
+			return nil, err
+		}
+	}
+	m, err := p.nc.RequestWithContext(ctx, "$JS.API.DIRECT.GET.OBJ_"+p.bucket+subject, body)
+	switch {
+	case errors.Is(err, nats.ErrNoResponders):
+		return nil, jetstream.ErrBucketNotFound
+	case err != nil:
+		return nil, err
+	case m.Header.Get(directStatus) == notFound:
+		return nil, jetstream.ErrObjectNotFound
+	case m.Header.Get(directStatus) != "":
+		return nil, fmt.Errorf("%w: the store answers %.80q", ErrTorn, m.Header.Get("Description"))
+	}
+	return m, nil
+}
+
+// metaSubject is where the store keeps what it knows of an object.
+func (p *pieces) metaSubject(name string) string {
+	return "$O." + p.bucket + ".M." + base64.URLEncoding.EncodeToString([]byte(name))
+}
+
+// info is what is known of an object; jetstream.ErrObjectNotFound where there is none, or none any more.
+func (p *pieces) info(ctx context.Context, name string) (*objectInfo, error) {
+	return p.at(ctx, p.metaSubject(name))
+}
+
+// at is what a subject of the store's own tells.
+func (p *pieces) at(ctx context.Context, subject string) (*objectInfo, error) {
+	m, err := p.direct(ctx, "."+subject, nil)
+	if err != nil {
+		return nil, err
+	}
+	var info objectInfo
+	if err := json.Unmarshal(m.Data, &info); err != nil {
+		return nil, ErrTorn
+	}
+	if info.Deleted {
+		return nil, jetstream.ErrObjectNotFound
+	}
+	info.put, _ = time.Parse(time.RFC3339Nano, m.Header.Get("Nats-Time-Stamp"))
+	return &info, nil
+}
+
+// data reads an object's bytes, of which info says how many there are, and compares their digest.
+func (p *pieces) data(ctx context.Context, info *objectInfo) ([]byte, error) {
+	want, err := jetstream.DecodeObjectDigest(info.Digest)
+	if err != nil || info.Options != nil && info.Options.Link != nil || info.Size == 0 || info.Chunks > maxModelPieces {
+		return nil, ErrTorn
+	}
+	data := make([]byte, 0, info.Size)
+	subject := "$O." + p.bucket + ".C." + info.NUID
+	next := uint64(1)
+	for piece := range info.Chunks {
+		m, err := p.direct(ctx, "", struct {
+			Seq  uint64 `json:"seq"`
+			Next string `json:"next_by_subj"`
+		}{next, subject})
+		if errors.Is(err, jetstream.ErrObjectNotFound) {
+			return nil, fmt.Errorf("%w: %d of its %d pieces are there", ErrTorn, piece, info.Chunks)
+		}
+		if err != nil {
+			return nil, err
+		}
+		sequence, err := strconv.ParseUint(m.Header.Get(directSequence), 10, 64)
+		if err != nil || sequence < next || uint64(len(data)+len(m.Data)) > info.Size {
+			return nil, fmt.Errorf("%w: its pieces are not those of %d bytes", ErrTorn, info.Size)
+		}
+		data, next = append(data, m.Data...), sequence+1
+	}
+	if sum := sha256.Sum256(data); string(sum[:]) != string(want) {
+		return nil, fmt.Errorf("%w: its digest is not that of its bytes", ErrTorn)
+	}
+	return data, nil
+}
