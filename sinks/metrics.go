@@ -53,6 +53,11 @@ func (m *Metrics) Sink(stream string, stall time.Duration) Sink {
 	return p
 }
 
+// Gauge has m tell a figure of the whole process, read at every scrape. A name is given once.
+func (m *Metrics) Gauge(name, help string, value func() float64) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
+}
+
 // watch has m tell how much waits in a stream's spool. It may be called on nil.
 func (m *Metrics) watch(stream string, waiting func() int64) {
 	if m == nil {

@@ -24,6 +24,7 @@ type natsSink struct {
 	eye      string                          // the subject of latents for the eye
 	durable  *durable                        // nil where nothing is kept
 	shown    offer                           // what the spool refused last, and those who look on have seen
+	made     uint64                          // identities before that
 	publish  func(latent.Kind, []byte) error // kept, so that a frame needs no new closure
 }
 
@@ -69,10 +70,11 @@ func (s *natsSink) answer(env Env, subject bus.Subject) error {
 		s.end = func() error { s.service.end(); env.Service.detach(s.service); return nil }
 		return env.Service.attach(s.service)
 	}
-	own, err := newEndpoints(s.bus.NATS(), env.Stream, subject, s.service.carryOut)
+	own, err := newEndpoints(s.bus, env.Stream, subject, env.Log, s.service.carryOut)
 	if err != nil {
 		return err
 	}
+	s.service.doors.Store(own)
 	s.end = func() error { s.service.end(); return own.stop() }
 	return nil
 }
@@ -94,14 +96,19 @@ func (s *natsSink) Write(_ context.Context, m latent.Message) error {
 
 // keep spools m, and publishes it for those who look on: they may miss it, the spool may not. What the spool does not take they see all
 // the same, once, however often it is offered again; but not a law, which stays news.
+// Its identities stay the same then: one that is missing in the stream tells of a message that was given up.
 func (s *natsSink) keep(m latent.Message) error {
-	revision, field := s.revision, s.field
+	revision, field, this := s.revision, s.field, offerOf(m)
+	seen := s.shown == this
+	if seen {
+		s.durable.made = s.made
+	}
+	s.made = s.durable.made
 	s.durable.clear()
 	if err := s.encode(m, s.durable.add); err != nil {
 		return err
 	}
-	refused, this := s.durable.commit(), offerOf(m)
-	seen := s.shown == this
+	refused := s.durable.commit()
 	s.shown = offer{}
 	if refused != nil {
 		s.revision, s.field, s.shown = revision, field, this

@@ -41,7 +41,8 @@ var (
 // used from any goroutine.
 type Bucket struct {
 	bus    *bus.Conn
-	kv     jetstream.KeyValue
+	js     jetstream.JetStream
+	config jetstream.KeyValueConfig // of the bucket where it is made
 	stream string
 	writer string // identity
 	log    *slog.Logger
@@ -53,7 +54,9 @@ type Bucket struct {
 	revision uint64 // of the state; the writing goroutine's, once that runs
 
 	mu    sync.Mutex
+	kv    jetstream.KeyValue
 	next  map[string]*parcel // by key: the newest that is not written yet
+	shown []byte             // the configuration, for a bucket that is made again; nil before the first
 	state KeptState
 }
 
@@ -63,6 +66,7 @@ type KeptState struct {
 	Key      string `json:"key"`
 	Revision uint64 `json:"revision"`          // the last one read or written here; 0: none
 	Failed   uint64 `json:"failed"`            // states that were not kept, or late
+	Remade   uint64 `json:"remade,omitempty"`  // times that the bucket was gone, as deleted, and was made again
 	Problem  string `json:"problem,omitempty"` // why the last one was not
 }
 
@@ -96,20 +100,17 @@ func OpenBucket(b *bus.Conn, stream string, log *slog.Logger) (*Bucket, error) {
 	asking, done := context.WithTimeout(context.Background(), askWait)
 	defer done()
 	name := subject.Bucket()
-	kv, err := js.KeyValue(asking, name)
-	if errors.Is(err, jetstream.ErrBucketNotFound) { // one that is there is left as somebody set it up
-		kv, err = js.CreateKeyValue(asking, jetstream.KeyValueConfig{
+	k := &Bucket{
+		bus: b, js: js, stream: stream, writer: rand.Text(), log: log,
+		config: jetstream.KeyValueConfig{
 			Bucket: name, Description: "driftscope: configurations and laws of " + strings.TrimSuffix(subject.Of(""), "."+stream+"."),
 			History: bucketHistory, MaxBytes: bucketBytes, Storage: jetstream.FileStorage,
-		})
-	}
-	if err != nil {
-		return nil, fmt.Errorf("nats.durable: the server does not keep the bucket %s: %w: enable JetStream there, and allow this user its API and $KV.>", name, err)
-	}
-	k := &Bucket{
-		bus: b, kv: kv, stream: stream, writer: rand.Text(), log: log,
+		},
 		ready: make(chan struct{}, 1), ended: make(chan struct{}), next: map[string]*parcel{},
 		state: KeptState{Bucket: name, Key: stream + ".state"},
+	}
+	if _, err := k.reach(asking); err != nil {
+		return nil, unkept("the bucket "+name, "enable JetStream there, and allow this user its API and $KV.>", err)
 	}
 	entry, err := k.get(asking, k.stateKey())
 	if err == nil {
@@ -129,12 +130,15 @@ func (k *Bucket) configKey() string { return k.stream + ".config" }
 
 // get reads a key; ErrNotKept where there is none.
 func (k *Bucket) get(ctx context.Context, key string) (jetstream.KeyValueEntry, error) {
-	entry, err := k.kv.Get(ctx, key)
+	entry, err := k.values().Get(ctx, key)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return nil, ErrNotKept
 	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = ErrUnanswered
+	}
 	if err != nil {
-		return nil, fmt.Errorf("%s in KV %s: %w: check the server, and that this user may read it", key, k.kv.Bucket(), err)
+		return nil, fmt.Errorf("%s in KV %s: %w: check the server, and that this user may read it", key, k.config.Bucket, err)
 	}
 	return entry, nil
 }
@@ -209,6 +213,9 @@ func (k *Bucket) KeepConfiguration(text []byte) {
 		k.log.Warn("the configuration is not kept in KV: raise the server's max_payload", "bytes", len(text), "most", k.most())
 		return
 	}
+	k.mu.Lock()
+	k.shown = text
+	k.mu.Unlock()
 	k.put(k.configKey(), text)
 }
 

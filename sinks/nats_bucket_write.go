@@ -46,7 +46,9 @@ func (k *Bucket) all(ctx context.Context) bool {
 		asking, cancel := context.WithTimeout(ctx, askWait)
 		err := ErrServerAway
 		if k.bus.Connected() {
-			err = write(asking, p.value)
+			if err = write(asking, p.value); err != nil && !errors.Is(err, errOther) && k.remake(asking) {
+				err = write(asking, p.value)
+			}
 		}
 		cancel()
 		p.tell(err)
@@ -72,7 +74,7 @@ func (k *Bucket) writeConfiguration(ctx context.Context, text []byte) error {
 	if err != nil && !errors.Is(err, ErrNotKept) {
 		return err
 	}
-	_, err = k.kv.Put(ctx, k.configKey(), text)
+	_, err = k.values().Put(ctx, k.configKey(), text)
 	return err
 }
 
@@ -97,9 +99,9 @@ func (k *Bucket) writeState(ctx context.Context, value []byte) error {
 
 // over writes a state over the last revision known, or as the first.
 func (k *Bucket) over(ctx context.Context, value []byte) (uint64, error) {
-	write := func() (uint64, error) { return k.kv.Update(ctx, k.stateKey(), value, k.revision) }
+	write := func() (uint64, error) { return k.values().Update(ctx, k.stateKey(), value, k.revision) }
 	if k.revision == 0 {
-		write = func() (uint64, error) { return k.kv.Create(ctx, k.stateKey(), value) }
+		write = func() (uint64, error) { return k.values().Create(ctx, k.stateKey(), value) }
 	}
 	revision, err := write()
 	if err != nil {
@@ -113,6 +115,7 @@ func (k *Bucket) look(ctx context.Context) error {
 	entry, err := k.get(ctx, k.stateKey())
 	if errors.Is(err, ErrNotKept) {
 		k.known(0)
+		k.showAgain()
 		return nil
 	}
 	if err != nil {

@@ -69,6 +69,7 @@ type durable struct {
 type Kept struct {
 	Stream  string `json:"stream"`            // of JetStream
 	Retries uint64 `json:"retries"`           // times that what was on its way had to be sent again
+	Remade  uint64 `json:"remade,omitempty"`  // times that the stream was gone, as deleted, and was made again
 	Problem string `json:"problem,omitempty"` // why nothing is confirmed now
 }
 
@@ -97,7 +98,7 @@ func newDurable(b *bus.Conn, subject bus.Subject, o natsOptions, log *slog.Logge
 	asking, done := context.WithTimeout(context.Background(), askWait)
 	defer done()
 	if _, err := js.CreateOrUpdateStream(asking, d.config); err != nil {
-		return nil, fmt.Errorf("nats.durable: the server does not keep %s: %w: enable JetStream there, and allow this user its API", d.config.Name, err)
+		return nil, unkept(d.config.Name, "enable JetStream there, and allow this user its API", err)
 	}
 	if d.spool, err = openSpool(filepath.Join(o.Store, "spool", subject.Name()), o.MaxBytes); err != nil {
 		return nil, err
@@ -109,6 +110,17 @@ func newDurable(b *bus.Conn, subject bus.Subject, o natsOptions, log *slog.Logge
 	d.cancel = cancel
 	go d.deliver(ctx)
 	return d, nil
+}
+
+// ErrUnanswered says that the server is there and did not answer in time: what is configured may be right.
+var ErrUnanswered = errors.New("the NATS server did not answer")
+
+// unkept explains why the server is not known to keep what; otherwise says what to do where it answered.
+func unkept(what, otherwise string, err error) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("nats.durable: %w within %v whether it keeps %s: start again once it does, or %s", ErrUnanswered, askWait, what, otherwise)
+	}
+	return fmt.Errorf("nats.durable: the server does not keep %s: %w: %s", what, err, otherwise)
 }
 
 // add puts one record into the batch.
@@ -162,6 +174,14 @@ func (d *durable) failed(err error) {
 		d.state.Problem = err.Error()
 		d.log.Warn("what is to be kept waits in the spool", "stream", d.config.Name, "err", err)
 	}
+}
+
+// remade tells of a stream that was deleted while the run went on.
+func (d *durable) remade() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.state.Remade++
+	d.log.Warn("the JetStream stream was deleted, and is made again: what it held is gone", "stream", d.config.Name, "times", d.state.Remade)
 }
 
 // well forgets the last problem.
@@ -264,9 +284,13 @@ func (d *durable) resume(ctx context.Context) (last uint64, err error) {
 	if !d.bus.Connected() {
 		return 0, errors.New("the NATS server is away")
 	}
+	_, missing := d.js.Stream(ctx, d.config.Name)
 	stream, err := d.js.CreateOrUpdateStream(ctx, d.config)
 	if err != nil {
 		return 0, err
+	}
+	if errors.Is(missing, jetstream.ErrStreamNotFound) {
+		d.remade()
 	}
 	last = stream.CachedInfo().State.LastSeq
 	m, err := stream.GetMsg(ctx, last)

@@ -352,7 +352,7 @@ func TestDurableFull(t *testing.T) {
 	if err := looking.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	next := estimate(n, n/10+1)
+	next, made := estimate(n, n/10+1), s.durable.made
 	for range 2 {
 		if err := s.Write(t.Context(), next); err == nil {
 			t.Fatal("a spool without room took a message")
@@ -361,6 +361,9 @@ func TestDurableFull(t *testing.T) {
 	s.durable.spool.limit = 64 << 20
 	if err := s.Write(t.Context(), next); err != nil { // a law that was refused comes again
 		t.Fatal(err)
+	}
+	if s.durable.made != made+2 { // a latent and a law
+		t.Errorf("%d identities were given to a message that waited and its law, expected 2: the others would be missed", s.durable.made-made)
 	}
 	for _, want := range []string{"latent", GlanceToken, "sde"} { // what looks on sees each once, whether it is kept or not
 		if m, err := live.NextMsg(5 * time.Second); err != nil || m.Subject != "driftscope.local.bead."+want {

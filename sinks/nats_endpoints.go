@@ -2,10 +2,15 @@ package sinks
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
@@ -14,30 +19,51 @@ import (
 	"driftscope/internal/latent"
 )
 
-// endpoints take requests on <prefix>.<site>.<stream>.cmd.NAME, and answer $SRV.PING, INFO and STATS, as micro of nats.go does. No queue group
-// shares the requests out: a subject belongs to one stream.
+// endpoints take requests on <prefix>.<site>.<stream>.cmd.NAME and answer to inboxes alone. Each command has a queue of its own, and no queue
+// group shares the requests out: a subject belongs to one stream. It may be used from any goroutine.
 type endpoints struct {
-	micro  micro.Service
+	nc     *nats.Conn
+	log    *slog.Logger // nil is silent
+	inbox  string       // what an answer's subject begins with on this connection
 	answer func(name string, payload []byte) ([]byte, error)
+
+	self    micro.Info // what $SRV.INFO tells
+	started time.Time
+
+	unwatch context.CancelFunc // ends the look-out for streams over the commands
+	watched chan struct{}      // closed when it has ended
+
+	mu      sync.Mutex
+	taken   []*endpoint
+	verbs   []*nats.Subscription // of $SRV
+	capture []string             // JetStream streams that take the commands, too
+	refused uint64               // requests that wanted their answer where no inbox is
+	told    time.Time            // when that was logged last
 }
 
-func newEndpoints(nc *nats.Conn, stream string, subject bus.Subject, answer func(name string, payload []byte) ([]byte, error)) (*endpoints, error) {
-	e := &endpoints{answer: answer}
+// endpoint is one command's subscription and its account.
+type endpoint struct {
+	subscription *nats.Subscription
+	stats        micro.EndpointStats
+}
+
+func newEndpoints(b *bus.Conn, stream string, subject bus.Subject, log *slog.Logger, answer func(name string, payload []byte) ([]byte, error)) (*endpoints, error) {
+	e := &endpoints{nc: b.NATS(), log: log, inbox: inboxOf(b.NATS()), answer: answer, started: time.Now().UTC(), watched: make(chan struct{})}
+	e.self = identify(stream, subject)
+	ctx, unwatch := context.WithCancel(context.Background())
+	e.unwatch = unwatch
+	c := capture{bus: b, subject: subject, tell: func(event latent.Event) { tellEvent(b, stream, subject, log, event) }}
+	go func() {
+		defer close(e.watched)
+		c.watch(ctx, e.captured)
+	}()
 	var err error
-	e.micro, err = micro.AddService(nc, micro.Config{
-		Name: "driftscope", Version: fmt.Sprintf("%d.0.0", latent.Version), QueueGroupDisabled: true,
-		Description: "a stream of latent coordinates and their law of motion",
-		Metadata:    map[string]string{"stream": stream, "subject": subject.Of("*")},
-	})
-	if err != nil {
-		return nil, err
-	}
 	for _, c := range append(answered(), latent.Applied()...) {
-		err = errors.Join(err, e.add(c.Name, subject.Of("cmd."+c.Name), c.Does, e.handle(c.Name)))
+		err = errors.Join(err, e.add(c.Name, subject.Of("cmd."+c.Name), c.Does, func(m *nats.Msg) ([]byte, error) { return e.carryOut(c.Name, m.Data) }))
 	}
-	err = errors.Join(err, e.add("other", subject.Of("cmd.*"), "counts and refuses commands that are not known", e.other))
+	err = errors.Join(err, e.add(unknown, subject.Of("cmd.*"), "counts and refuses commands that are not known", refuseUnknown), e.discoverable())
 	if err != nil {
-		return nil, errors.Join(err, e.micro.Stop())
+		return nil, errors.Join(err, e.stop())
 	}
 	return e, nil
 }
@@ -51,21 +77,70 @@ func answered() []struct{ Name, Does string } {
 	}
 }
 
-func (e *endpoints) add(name, subject, does string, handle micro.HandlerFunc) error {
-	return e.micro.AddEndpoint(name, handle, micro.WithEndpointSubject(subject), micro.WithEndpointMetadata(map[string]string{"does": does}),
-		micro.WithEndpointPendingLimits(maxRequests, maxRequestBytes))
+// unknown is the endpoint of what no other takes.
+const unknown = "other"
+
+// commands are the names of all that are known.
+func commands() (names []string) {
+	for _, c := range append(answered(), latent.Applied()...) {
+		names = append(names, c.Name)
+	}
+	return names
 }
 
-// handle answers requests for one command: what was asked for, or ok, or the reason why not, as text and in micro's headers.
-func (e *endpoints) handle(name string) micro.HandlerFunc {
-	return func(r micro.Request) {
-		body, err := e.carryOut(name, r.Data())
-		if err == nil {
-			err = r.Respond(body)
+// known says whether a subject's last token is a command that has an endpoint of its own.
+func known(subject string) bool {
+	return slices.Contains(commands(), subject[strings.LastIndexByte(subject, '.')+1:])
+}
+
+// refuseUnknown says what could be sent instead.
+func refuseUnknown(m *nats.Msg) ([]byte, error) {
+	name := m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]
+	return nil, latent.Refuse(latent.Unknown, "command %.40q is not known: send %s", name, strings.Join(commands(), ", "))
+}
+
+// add subscribes to one command's subject.
+func (e *endpoints) add(name, subject, does string, handle func(*nats.Msg) ([]byte, error)) error {
+	p := &endpoint{stats: micro.EndpointStats{Name: name, Subject: subject}}
+	s, err := e.nc.Subscribe(subject, func(m *nats.Msg) {
+		if name != unknown || !known(m.Subject) {
+			e.take(p, m, handle)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	p.subscription = s
+	e.taken = append(e.taken, p)
+	e.self.Endpoints = append(e.self.Endpoints, micro.EndpointInfo{Name: name, Subject: subject, Metadata: map[string]string{"does": does}})
+	return s.SetPendingLimits(maxRequests, maxRequestBytes)
+}
+
+// take answers one request and counts it: with what was asked for, or ok, or the reason why not, as text and in micro's headers. One that
+// does not say an inbox to answer to is not carried out.
+func (e *endpoints) take(p *endpoint, m *nats.Msg, handle func(*nats.Msg) ([]byte, error)) {
+	start := time.Now()
+	body, err := []byte(nil), error(nil)
+	if e.inboxed(m) {
+		if body, err = handle(m); err == nil {
+			err = e.respond(m.Reply, body)
 		}
 		if err != nil {
-			refuse(r, err)
+			e.refuse(m.Reply, err)
 		}
+	} else {
+		err = errNoInbox
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	p.stats.NumRequests++
+	p.stats.ProcessingTime += time.Since(start)
+	p.stats.AverageProcessingTime = p.stats.ProcessingTime / time.Duration(p.stats.NumRequests)
+	if err != nil {
+		p.stats.NumErrors++
+		p.stats.LastError = Printable(err.Error())
 	}
 }
 
@@ -77,29 +152,54 @@ func (e *endpoints) carryOut(name string, payload []byte) ([]byte, error) {
 	return e.answer(name, payload)
 }
 
-// other refuses what no endpoint takes.
-func (e *endpoints) other(r micro.Request) {
-	name := r.Subject()[strings.LastIndexByte(r.Subject(), '.')+1:]
-	var known []string
-	for _, c := range append(answered(), latent.Applied()...) {
-		if c.Name == name {
-			return
-		}
-		known = append(known, c.Name)
-	}
-	refuse(r, latent.Refuse(latent.Unknown, "command %.40q is not known: send %s", name, strings.Join(known, ", ")))
-}
+// respond publishes an answer.
+func (e *endpoints) respond(reply string, body []byte) error { return e.nc.Publish(reply, body) }
 
 // refuse answers with err. An asker who is gone is no failure.
-func refuse(r micro.Request, err error) {
+func (e *endpoints) refuse(reply string, err error) {
 	code := latent.NotNow
 	var refusal *latent.Refusal
 	if errors.As(err, &refusal) {
 		code = refusal.Code
 	}
 	text := cmp.Or(Printable(err.Error()), "refused")
-	r.Error(strconv.Itoa(code), text, []byte(text))
+	m := nats.NewMsg(reply)
+	m.Header.Set(micro.ErrorHeader, text)
+	m.Header.Set(micro.ErrorCodeHeader, strconv.Itoa(code))
+	m.Data = []byte(text)
+	e.nc.PublishMsg(m)
 }
 
-// stop takes no more requests.
-func (e *endpoints) stop() error { return e.micro.Stop() }
+// captured notes which JetStream streams take the commands.
+func (e *endpoints) captured(by []string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.capture = by
+}
+
+// doors is what info tells of who knocks.
+func (e *endpoints) doors() (refused uint64, capturedBy []string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.refused, e.capture
+}
+
+// stop takes no more requests; those that wait are answered.
+func (e *endpoints) stop() error {
+	e.unwatch()
+	<-e.watched
+	e.mu.Lock()
+	subscriptions := e.verbs
+	for _, p := range e.taken {
+		subscriptions = append(subscriptions, p.subscription)
+	}
+	e.taken, e.verbs = nil, nil
+	e.mu.Unlock()
+	var err error
+	for _, s := range subscriptions {
+		if drained := s.Drain(); drained != nil && !errors.Is(drained, nats.ErrConnectionClosed) {
+			err = errors.Join(err, fmt.Errorf("%s: %w", s.Subject, drained))
+		}
+	}
+	return err
+}

@@ -23,8 +23,8 @@ func accounts(t *testing.T, replaced ...string) (as func(user string) string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := strings.NewReplacer(append(replaced, "./nats ", t.TempDir()+" ", "127.0.0.1:8080", "127.0.0.1:-1")...).Replace(string(shipped))
-	for _, user := range []string{"DRIFTSCOPE", "CAMERA", "VIEWER", "OPERATOR"} {
+	text := strings.NewReplacer(append(replaced, "./nats ", t.TempDir()+" ", "127.0.0.1:8080", "127.0.0.1:-1", "127.0.0.1:4222", "127.0.0.1:-1")...).Replace(string(shipped))
+	for _, user := range []string{"DRIFTSCOPE", "CAMERA", "VIEWER", "OPERATOR", "READER", "MODELS"} {
 		t.Setenv(user+"_PASSWORD", "hunter2")
 	}
 	s := bustest.Start(t, text)
@@ -124,7 +124,7 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
-// TestBucketPermissions: by the same configuration the program keeps its law and its configuration in KV, and everyone reads them. Who puts
+// TestBucketPermissions: by the same configuration the program keeps its law and its configuration in KV, and a reader reads them. Who puts
 // another configuration has to be let in.
 func TestBucketPermissions(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -132,7 +132,7 @@ func TestBucketPermissions(t *testing.T) {
 		puts     map[string]bool // by whom and what: accepted
 	}{
 		"shipped": {nil, map[string]bool{"viewer bead.config": false, "viewer bead.state": false, "operator bead.config": false, "operator bead.state": false}},
-		"let in":  {[]string{`# "$KV`, `"$KV`}, map[string]bool{"viewer bead.config": false, "operator bead.state": false, "operator bead.config": true}},
+		"let in":  {[]string{`# "$KV`, `"$KV`, `# {service`, `{service`}, map[string]bool{"viewer bead.config": false, "operator bead.state": false, "operator bead.config": true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			as := accounts(t, test.replaced...)
@@ -150,20 +150,24 @@ func TestBucketPermissions(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				kv, err := js.KeyValue(t.Context(), "driftscope_local")
-				if err != nil {
-					t.Fatal(err)
-				}
-				for _, key := range []string{"bead.config", "bead.state"} {
-					if entry, err := kv.Get(t.Context(), key); err != nil || len(entry.Value()) == 0 {
-						t.Errorf("%s reads %s: %v", user, key, err)
-					}
-				}
 				ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
-				_, err = kv.Put(ctx, key, []byte("stream: bead\nqueue: 3\n"))
+				_, err = js.Publish(ctx, "$KV.driftscope_local."+key, []byte("stream: bead\nqueue: 3\n"))
 				cancel()
 				if (err == nil) != accepted {
 					t.Errorf("%s puts %s: %v", user, key, err)
+				}
+			}
+			js, err := jetstream.New(dial(t, as("reader")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			kv, err := js.KeyValue(t.Context(), "driftscope_local")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, key := range []string{"bead.config", "bead.state"} {
+				if entry, err := kv.Get(t.Context(), key); err != nil || len(entry.Value()) == 0 {
+					t.Errorf("a reader reads %s: %v", key, err)
 				}
 			}
 			holds(t, as("driftscope"), "model-a", law(1, 100_000))
@@ -171,8 +175,8 @@ func TestBucketPermissions(t *testing.T) {
 	}
 }
 
-// TestViewersRead: by the same configuration the program may keep, and a viewer may read what is kept.
-func TestViewersRead(t *testing.T) {
+// TestReadersRead: by the same configuration the program may keep, and a reader reads what is kept, in batches (ADR-31 of NATS), without a consumer.
+func TestReadersRead(t *testing.T) {
 	as := accounts(t)
 	s, _ := newDurableSink(t, as("driftscope"), t.TempDir(), nil)
 	for i := range 20 {
@@ -181,11 +185,26 @@ func TestViewersRead(t *testing.T) {
 		}
 	}
 	closeSink(t, s)
-	audit(t, as("viewer"), 20)
-	audit(t, as("operator"), 20)
+	reader := dial(t, as("reader"))
+	inbox, err := reader.SubscribeSync(reader.NewInbox())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := reader.PublishRequest("$JS.API.DIRECT.GET.driftscope_local_bead", inbox.Subject, []byte(`{"seq": 1, "batch": 100}`)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 23 { // 20 latents, a law for every ten, and the word that this was all
+		m, err := inbox.NextMsg(5 * time.Second)
+		if err != nil {
+			t.Fatalf("message %d: %v", i, err)
+		}
+		if last := m.Header.Get("Status") == "204"; last != (i == 22) {
+			t.Fatalf("message %d: found %v", i, m.Header)
+		}
+	}
 }
 
-// TestModelPermissions: by the same configuration an operator keeps models, the program fetches them, and a viewer does neither.
+// TestModelPermissions: by the same configuration the user models keeps models, the program fetches them, and nobody else does either.
 func TestModelPermissions(t *testing.T) {
 	as := accounts(t)
 	models := func(user string) *bus.Models {
@@ -200,27 +219,29 @@ func TestModelPermissions(t *testing.T) {
 		}
 		return m
 	}
-	operator, large := models("operator"), bytes.Repeat([]byte("model"), 4<<20)
+	librarian, large := models("models"), bytes.Repeat([]byte("model"), 4<<20)
 	for range 2 { // the second takes the place of the first
-		if err := operator.Put(t.Context(), "spot", "", large); err != nil {
+		if err := librarian.Put(t.Context(), "spot", "", large); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, user := range []string{"operator", "driftscope"} {
+	for _, user := range []string{"models", "driftscope"} {
 		got, err := models(user).Get(t.Context(), "spot", int64(len(large)))
 		if err != nil || !bytes.Equal(got, large) {
 			t.Errorf("%s gets %d bytes of %d: %v", user, len(got), len(large), err)
 		}
 	}
-	short, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
-	if err := models("viewer").Put(short, "spot", "", []byte("forged")); err == nil {
-		t.Error("a viewer keeps a model")
+	for _, user := range []string{"viewer", "operator", "reader"} {
+		short, cancel := context.WithTimeout(t.Context(), time.Second)
+		if err := models(user).Put(short, "spot", "", []byte("forged")); err == nil {
+			t.Errorf("%s keeps a model", user)
+		}
+		cancel()
 	}
-	if kept, err := operator.List(t.Context()); err != nil || len(kept) != 1 || kept[0].Size != int64(len(large)) {
-		t.Errorf("the operator lists %v, %v", kept, err)
+	if kept, err := librarian.List(t.Context()); err != nil || len(kept) != 1 || kept[0].Size != int64(len(large)) {
+		t.Errorf("the user models lists %v, %v", kept, err)
 	}
-	if err := operator.Remove(t.Context(), "spot"); err != nil {
+	if err := librarian.Remove(t.Context(), "spot"); err != nil {
 		t.Error(err)
 	}
 }

@@ -2,6 +2,8 @@ package sinks
 
 import (
 	"encoding/json"
+	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"driftscope/internal/latent"
@@ -33,13 +35,15 @@ type service struct {
 	records  *records
 	durable  *durable // nil where nothing is kept
 	bucket   *Bucket  // the same
+	log      *slog.Logger
+	doors    atomic.Pointer[endpoints] // what takes the requests; nil until it does
 	commands chan latent.Command
 	ended    chan struct{}
 }
 
 func newService(env Env, r *records, d *durable) *service {
 	s := &service{
-		stream: env.Stream, about: env.About, records: r, durable: d, bucket: env.Bucket,
+		stream: env.Stream, about: env.About, records: r, durable: d, bucket: env.Bucket, log: env.Log,
 		commands: make(chan latent.Command), ended: make(chan struct{}),
 	}
 	if s.about == nil {
@@ -70,6 +74,9 @@ type InfoRecord struct {
 	About
 	Kept  *Kept      `json:"kept,omitempty"`  // where nats.durable is on
 	State *KeptState `json:"state,omitempty"` // the law in KV, where nats.durable is on
+
+	Refused    uint64   `json:"refused"`               // requests that wanted their answer where no inbox is
+	CapturedBy []string `json:"captured_by,omitempty"` // JetStream streams that take the commands, too: delete them
 }
 
 // info says what runs.
@@ -82,6 +89,9 @@ func (s *service) info() ([]byte, error) {
 	if s.bucket != nil {
 		state := s.bucket.kept()
 		r.State = &state
+	}
+	if e := s.doors.Load(); e != nil {
+		r.Refused, r.CapturedBy = e.doors()
 	}
 	return json.Marshal(r)
 }

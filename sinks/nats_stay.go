@@ -46,8 +46,9 @@ func (s *Service) attach(run *service) (err error) {
 	defer s.mu.Unlock()
 	s.run, s.stopped, s.health = run, false, nil
 	if s.endpoints == nil {
-		s.endpoints, err = newEndpoints(s.bus.NATS(), s.stream, s.subject, s.carryOut)
+		s.endpoints, err = newEndpoints(s.bus, s.stream, s.subject, run.log, s.carryOut)
 	}
+	run.doors.Store(s.endpoints)
 	return err
 }
 

@@ -112,11 +112,11 @@ func TestStay(t *testing.T) {
 	closeSink(t, s)
 
 	// A start that nobody takes any more is refused at the end.
-	inbox, err := b.NATS().SubscribeSync("late")
+	inbox, err := b.NATS().SubscribeSync(nats.NewInbox())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.NATS().PublishRequest("driftscope.local.bead.cmd.start", "late", nil); err != nil {
+	if err := b.NATS().PublishRequest("driftscope.local.bead.cmd.start", inbox.Subject, nil); err != nil {
 		t.Fatal(err)
 	}
 	ask("info", "", "", "sim:two")
@@ -145,11 +145,11 @@ func TestStartWhileEnding(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inbox, err := b.NATS().SubscribeSync("early")
+	inbox, err := b.NATS().SubscribeSync(nats.NewInbox())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.NATS().PublishRequest("driftscope.local.bead.cmd.start", "early", nil); err != nil {
+	if err := b.NATS().PublishRequest("driftscope.local.bead.cmd.start", inbox.Subject, nil); err != nil {
 		t.Fatal(err)
 	}
 	asker(t, b)("info", "", "", `"kind":"info"`) // by another queue than start's, but after

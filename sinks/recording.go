@@ -7,13 +7,16 @@ import (
 	"os"
 	"slices"
 	"time"
+
+	"driftscope/internal/atomicfile"
 )
 
 const (
-	flushEvery = time.Second // how much of a recording a crash may cost, where it needs no footer
-	tryEvery   = time.Second // a disk that took nothing is asked again
-	maxPending = 64 << 10    // bytes in memory after which they go to the disk
-	partial    = ".partial"  // after the name of a file that cannot be read before it is whole
+	flushEvery = time.Second       // how much of a recording a crash may cost, where it needs no footer
+	tryEvery   = time.Second       // a disk that took nothing is asked again
+	maxPending = 64 << 10          // bytes in memory after which they go to the disk
+	partial    = atomicfile.Suffix // after the name of a file that cannot be read before it is whole
+	tornSuffix = ".torn"           // the same of one that never became whole
 )
 
 // recording is the files of one sink, one for each table, and those that follow them. Whatever goes wrong with the disk once it has begun
@@ -33,7 +36,10 @@ type recording struct {
 
 // start makes the first files, or says why not.
 func (r *recording) start() error {
-	err := r.open(time.Now())
+	err := r.adopt()
+	if err == nil {
+		err = r.open(time.Now())
+	}
 	switch {
 	case errors.Is(err, fs.ErrExist) && r.finish == nil && r.tables[0] == "":
 		return fmt.Errorf("%s: is there already: give another path, or append: true to go on in it", r.Path)
@@ -149,24 +155,25 @@ func (r *recording) open(now time.Time) error {
 // create makes one file, which is not there yet.
 func (r *recording) create(name string) (*output, error) {
 	o := &output{name: name, path: name, ours: !r.extend}
-	flags := os.O_CREATE | os.O_RDWR | os.O_EXCL
-	if r.extend {
-		flags = os.O_CREATE | os.O_RDWR | os.O_APPEND
-	}
 	if r.finish != nil {
 		o.path += partial
 		if _, err := os.Lstat(name); err == nil {
 			return nil, &fs.PathError{Op: "create", Path: name, Err: fs.ErrExist}
 		}
 	}
-	f, err := os.OpenFile(o.path, flags, 0o644)
+	if !r.extend {
+		f, err := atomicfile.Create(o.path, 0o644) // held: a run that starts meanwhile sees that it is written
+		if err != nil {
+			return nil, err
+		}
+		o.file = f
+		return o, nil
+	}
+	f, err := os.OpenFile(o.path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o644)
 	if err != nil {
 		return nil, err
 	}
 	o.file = f
-	if !r.extend {
-		return o, nil
-	}
 	if err := o.endTorn(f); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}

@@ -55,6 +55,8 @@ type rotation struct {
 	tables  []string // "" where a file has no tables
 	number  int      // of the files being written; 0 is none
 	deleted int      // files, so far
+	told    int      // of them, in the log
+	said    time.Time
 	log     *slog.Logger
 }
 
@@ -100,7 +102,7 @@ func (r *rotation) used() ([]numbered, error) {
 	var files []numbered
 	for _, e := range entries {
 		rest, ok := strings.CutPrefix(e.Name(), strings.TrimSuffix(filepath.Base(r.Path), ext)+"-")
-		digits, ok2 := strings.CutSuffix(strings.TrimSuffix(rest, partial), ext)
+		digits, ok2 := strings.CutSuffix(strings.TrimSuffix(strings.TrimSuffix(rest, partial), tornSuffix), ext)
 		digits, table, _ := strings.Cut(digits, ".")
 		number, err := strconv.Atoi(digits)
 		if ok && ok2 && err == nil && number > 0 && len(digits) >= 5 && slices.Contains(r.tables, table) {
@@ -134,10 +136,16 @@ func (r *rotation) prune() {
 		deleted++
 	}
 	r.deleted += deleted
-	if deleted > 0 {
-		r.log.Warn("old recordings deleted", "files", deleted, "in_all", r.deleted, "keep", r.Keep, "path", r.Path)
+	if time.Since(r.said) < time.Second { // files may be small
+		return
+	}
+	if r.deleted > r.told {
+		r.said = time.Now()
+		r.log.Warn("old recordings deleted", "files", r.deleted-r.told, "in_all", r.deleted, "keep", r.Keep, "path", r.Path)
+		r.told = r.deleted
 	}
 	if err != nil {
+		r.said = time.Now()
 		r.log.Warn("old recordings not deleted", "err", err)
 	}
 }

@@ -117,6 +117,7 @@ func (s *spool) load() error {
 	s.first = place{s.cuts[0].number, 0}
 	s.noted = s.first
 	signal(s.ready)
+	os.Remove(filepath.Join(s.folder, placeFile+placePart)) // what a killed run left; the folder is ours
 	return s.recall()
 }
 

@@ -12,19 +12,20 @@ import (
 // at most.
 const (
 	placeFile  = "first"
+	placePart  = ".tmp" // after its name until it is whole
 	placeEvery = time.Second
 )
 
 // note writes down where the oldest record lies that was not given up. s.mu is held. Where that fails, an older place stays, and what lies
-// between is sent twice.
+// between is sent twice. It is not synced, for a frame may wait: of a place that a power cut took the same is true.
 func (s *spool) note() {
 	if s.first == s.noted || time.Since(s.notedAt) < placeEvery {
 		return
 	}
 	s.noted, s.notedAt = s.first, time.Now()
 	name := filepath.Join(s.folder, placeFile)
-	if os.WriteFile(name+".tmp", fmt.Appendf(nil, "%d %d\n", s.first.segment, s.first.offset), 0o600) == nil {
-		os.Rename(name+".tmp", name)
+	if os.WriteFile(name+placePart, fmt.Appendf(nil, "%d %d\n", s.first.segment, s.first.offset), 0o600) == nil {
+		os.Rename(name+placePart, name)
 	}
 }
 
