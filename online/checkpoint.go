@@ -20,7 +20,7 @@ const (
 	checkpointMagic   = "driftscope law\n"
 	checkpointVersion = 4
 	checkpointHeader  = len(checkpointMagic) + 4 + 8
-	maxCheckpoint     = 1 << 28 // bytes; the largest replay, network and dimension that Config allows make 1.1e8
+	maxCheckpoint     = 1 << 27 // bytes; the largest replay, network and dimension that Config allows make 1.1e8
 )
 
 // ErrCheckpoint is what Restore returns for bytes that are not a whole checkpoint of an estimator like this one.
@@ -91,11 +91,11 @@ func readCheckpoint(r io.Reader) ([]byte, error) {
 	if size > maxCheckpoint {
 		return nil, fmt.Errorf("%w: %d bytes announced, expected at most %d: it is damaged, use an older one", ErrCheckpoint, size, maxCheckpoint)
 	}
-	var body bytes.Buffer // grows with what arrives, not with what the header claims
-	if n, err := io.CopyN(&body, r, int64(size)+sha256.Size); err != nil {
-		return nil, fmt.Errorf("%w: torn after %d bytes of %d: use an older one", ErrCheckpoint, n, int64(size)+sha256.Size)
+	body, err := readAll(r, int(size)+sha256.Size)
+	if err != nil {
+		return nil, err
 	}
-	payload, stored := body.Bytes()[:size], body.Bytes()[size:]
+	payload, stored := body[:size], body[size:]
 	digest := sha256.New()
 	digest.Write(header)
 	digest.Write(payload)
@@ -103,6 +103,21 @@ func readCheckpoint(r io.Reader) ([]byte, error) {
 		return nil, fmt.Errorf("%w: its digest does not match its content: it is damaged, use an older one", ErrCheckpoint)
 	}
 	return payload, nil
+}
+
+// readAll reads size bytes. Its memory doubles with what arrives, up to what the header claims.
+func readAll(r io.Reader, size int) (body []byte, err error) {
+	const first = 1 << 20
+	for n := 0; n < size; {
+		grown := make([]byte, min(size, max(first, 2*n)))
+		copy(grown, body)
+		body = grown
+		more, err := io.ReadFull(r, body[n:])
+		if n += more; err != nil {
+			return nil, fmt.Errorf("%w: torn after %d bytes of %d: use an older one", ErrCheckpoint, n, size)
+		}
+	}
+	return body, nil
 }
 
 // archive writes or checks what a state may only be restored under.

@@ -4,6 +4,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -115,12 +116,13 @@ func Load(path string) (Config, error) {
 
 // Parse is Load for bytes already read; name stands for the file in errors.
 func Parse(name string, data []byte) (Config, error) {
+	data, rest := shorten(name, data)
 	root, err := parse(name, data)
 	if err != nil {
-		return Config{}, err
+		return Config{}, errors.Join(err, rest)
 	}
 	c := Default()
-	if err := decode(root, name, "", &c); err != nil {
+	if err := errors.Join(decode(root, name, "", &c), rest); err != nil {
 		return Config{}, err
 	}
 	if err := c.Validate(); err != nil {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -294,6 +295,9 @@ func TestBounds(t *testing.T) {
 	for _, test := range []struct{ name, data, want string }{
 		{"long line", "# " + strings.Repeat("x", 2000), "c.yaml:1: line of 2002 bytes, at most 1024 are read: break it up"},
 		{"binary", "a\x00b", "c.yaml: holds binary data: give a YAML file"},
+		{"many tokens", "a: [\n" + strings.Repeat(strings.Repeat("1,", 500)+"\n", 100) + "]", "c.yaml: 100004 words and signs, a configuration has at most 65536: is this the right file?"},
+		{"dashes", strings.Repeat("- ", 500) + "a", "c.yaml:1: nested deeper than 32: simplify"},
+		{"stairs", stairs(40), "c.yaml:33: nested deeper than 32: simplify"},
 		{"large", strings.Repeat("#\n", MaxBytes), "c.yaml: 2097152 bytes, a configuration has at most 1048576: is this the right file?"},
 	} {
 		if _, err := Parse("c.yaml", []byte(test.data)); text(err) != test.want {
@@ -305,6 +309,43 @@ func TestBounds(t *testing.T) {
 	}
 	if _, err := Load(filepath.Join(t.TempDir(), "none.yaml")); err == nil || !strings.Contains(err.Error(), "cannot be opened") {
 		t.Errorf("nothing there: %v", err)
+	}
+}
+
+// stairs are maps in one another.
+func stairs(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "%sa:\n", strings.Repeat(" ", i))
+	}
+	return b.String()
+}
+
+// TestManyProblems: the first ten are told, and how many more there are, however many lines there are.
+func TestManyProblems(t *testing.T) {
+	for _, keys := range []int{9, 10, 11, 5000, 80000} {
+		var file strings.Builder
+		for i := range keys {
+			fmt.Fprintf(&file, "k%05d: 1\n", i)
+		}
+		_, err := Parse("c.yaml", []byte(file.String()))
+		lines := strings.Split(text(err), "\n")
+		want := min(keys, maxTold)
+		if keys > maxTold {
+			want++
+			if more := fmt.Sprintf("c.yaml: and %d more problems", min(keys, maxLines)-maxTold); lines[maxTold] != more {
+				t.Errorf("%d unknown keys: found %q, expected %q", keys, lines[maxTold], more)
+			}
+		}
+		if keys > maxLines {
+			want++
+			if last := lines[len(lines)-1]; last != "c.yaml: 80000 lines, of which the first 8192 were read: is this the right file?" {
+				t.Errorf("%d unknown keys: found %q at the end", keys, last)
+			}
+		}
+		if len(lines) != want || !strings.HasPrefix(lines[0], `c.yaml:1: unknown key "k00000"`) {
+			t.Errorf("%d unknown keys: %d lines, the first %q", keys, len(lines), lines[0])
+		}
 	}
 }
 

@@ -13,12 +13,19 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// Bounds on a configuration, checked before it is parsed: the parser's time grows with the square of nesting and line length.
+// Bounds on a configuration, checked before it is parsed: the parser's time grows with the square of nesting, line length and the number of
+// keys and entries.
 const (
-	MaxBytes = 1 << 20
-	maxLine  = 1024 // bytes; also bounds the depth of block nesting
-	maxFlow  = 16   // depth of [ ] and { }
+	MaxBytes  = 1 << 20
+	maxLine   = 1024    // bytes
+	maxLines  = 8192    // of the rest it is only said that it was not read
+	maxTokens = 1 << 16 // words and signs
+	maxFlow   = 16      // depth of [ ] and { }
+	maxBlock  = 32      // depth of blocks
 )
+
+// maxTold is how many problems are told of one configuration; of the rest only how many there are.
+const maxTold = 10
 
 // problem is one thing wrong with a configuration.
 type problem struct {
@@ -55,6 +62,20 @@ func parse(name string, data []byte) (ast.Node, error) {
 	return file.Docs[0].Body, nil
 }
 
+// shorten leaves the lines of data that are read, and says how many there were where those are not all.
+func shorten(name string, data []byte) ([]byte, error) {
+	lines, end := 0, 0
+	for line := range bytes.Lines(data) {
+		if lines++; lines <= maxLines {
+			end += len(line)
+		}
+	}
+	if lines <= maxLines || len(data) > MaxBytes { // which is refused as a whole
+		return data, nil
+	}
+	return data[:end], &problem{file: name, text: fmt.Sprintf("%d lines, of which the first %d were read: is this the right file?", lines, maxLines)}
+}
+
 // checkShape refuses what would cost the parser too much and what a configuration has no use for.
 func checkShape(name string, data []byte) error {
 	if len(data) > MaxBytes {
@@ -70,8 +91,15 @@ func checkShape(name string, data []byte) error {
 			return &problem{name, number, fmt.Sprintf("line of %d bytes, at most %d are read: break it up", len(line), maxLine)}
 		}
 	}
-	depth := 0
-	for _, t := range lexer.Tokenize(string(data)) {
+	tokens := lexer.Tokenize(string(data))
+	if len(tokens) > maxTokens {
+		return &problem{file: name, text: fmt.Sprintf("%d words and signs, a configuration has at most %d: is this the right file?", len(tokens), maxTokens)}
+	}
+	depth, blocks := 0, nesting{}
+	for _, t := range tokens {
+		if blocks.add(t) > maxBlock {
+			return &problem{name, t.Position.Line, fmt.Sprintf("nested deeper than %d: simplify", maxBlock)}
+		}
 		switch t.Type {
 		case token.SequenceStartType, token.MappingStartType:
 			depth++
@@ -85,6 +113,25 @@ func checkShape(name string, data []byte) error {
 		}
 	}
 	return nil
+}
+
+// nesting is the columns in which the blocks around a token begin, and the token's line.
+type nesting struct {
+	columns []int
+	line    int
+}
+
+// add gives the depth of t: what begins a line farther right than the one before is within it, and so is an entry of a list in that of another.
+func (n *nesting) add(t *token.Token) int {
+	if t.Position.Line == n.line && t.Type != token.SequenceEntryType && t.Type != token.MappingKeyType {
+		return len(n.columns)
+	}
+	n.line = t.Position.Line
+	for len(n.columns) > 0 && n.columns[len(n.columns)-1] >= t.Position.Column {
+		n.columns = n.columns[:len(n.columns)-1]
+	}
+	n.columns = append(n.columns, t.Position.Column)
+	return len(n.columns)
 }
 
 // syntax shortens the parser's report, which quotes the source over several lines, to one.

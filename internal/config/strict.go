@@ -30,17 +30,25 @@ func decode(node ast.Node, file, path string, dst any) error {
 	if node != nil {
 		d.value(node, target.Elem(), path)
 	}
+	if d.more > 0 {
+		d.errs = append(d.errs, &problem{file: file, text: fmt.Sprintf("and %d more problems", d.more)})
+	}
 	return errors.Join(d.errs...)
 }
 
 // decoder walks a tree beside a Go value and collects what does not fit.
 type decoder struct {
 	file string
-	errs []error
+	errs []error // the first maxTold
+	more int     // those behind them
 }
 
 // fail notes a problem at node.
 func (d *decoder) fail(node ast.Node, format string, args ...any) {
+	if len(d.errs) == maxTold {
+		d.more++
+		return
+	}
 	d.errs = append(d.errs, &problem{d.file, lineOf(node.GetToken()), fmt.Sprintf(format, args...)})
 }
 

@@ -67,7 +67,7 @@ func (g *gallery) take(f *frame.Frame, z *latent.Latent, tracked bool) {
 func (g *gallery) view(ctx context.Context, t *tracker, e exhibit) {
 	v := &latent.View{} // shared by all sinks, so never reused
 	if err := g.viewer.View(v, e.frame, &e.z); err != nil {
-		t.log.Warn("no view of this frame", "seq", e.frame.Seq, "err", err)
+		t.warn("view", "no view of this frame", "seq", e.frame.Seq, "err", err)
 		return
 	}
 	v.Seq, v.Time = e.frame.Seq, e.frame.Time

@@ -142,7 +142,7 @@ func (t *tracker) keep(ctx context.Context) { t.kept(ctx, t.keeper.visit(time.No
 // kept tells of a checkpoint that could not be written.
 func (t *tracker) kept(ctx context.Context, err error) {
 	if err != nil {
-		t.log.Warn("the state was not kept", "err", err)
+		t.warn("state", "the state was not kept", "err", err)
 		t.publish(ctx, &latent.Event{
 			Seq: t.tally.lastSeq(), Time: time.Now(), Level: latent.Warning,
 			Code: "state_not_kept", Text: fmt.Sprintf("the law's state could not be written: %v", err), Count: 1,

@@ -59,6 +59,39 @@ func TestKeeper(t *testing.T) {
 	}
 }
 
+// prompt is an estimator that notes when it is called.
+type prompt struct {
+	lawful
+	at []time.Time
+}
+
+func (p *prompt) Update(dst *latent.Estimate, z *latent.Latent) error {
+	p.at = append(p.at, time.Now())
+	return p.lawful.Update(dst, z)
+}
+
+// TestKeeperSlowDisk: no frame waits for a state that is synced, however long the disk takes.
+func TestKeeperSlowDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newRig(200)
+		g.source.interval = time.Second
+		stages := g.stages()
+		law, written := &prompt{}, 0
+		stages.Estimator = law
+		if _, err := Run(t.Context(), stages, Options{Keep: func([]byte) error { time.Sleep(45 * time.Second); written++; return nil }}); err != nil {
+			t.Fatal(err)
+		}
+		for i, at := range law.at[1:] {
+			if step := at.Sub(law.at[i]); step != time.Second {
+				t.Errorf("frame %d came %v after the one before it, expected 1 s", i+1, step)
+			}
+		}
+		if written < 4 || len(law.at) != 200 {
+			t.Errorf("%d states of %d frames, expected 4 or more of 200", written, len(law.at))
+		}
+	})
+}
+
 // roll_back goes to the checkpoint before the newest, and is refused before there is one.
 func TestRollBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

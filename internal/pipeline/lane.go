@@ -39,6 +39,7 @@ func (l *lane) run(stop, ctx context.Context) {
 
 // track brings one frame through every gate to its estimate, or to the account of those that got none.
 func (l *lane) track(ctx context.Context, t ticket) {
+	defer l.flight.leave(t.size)
 	stage, err := l.encode(ctx, t)
 	l.last.enter(t.number)
 	tracked := l.conclude(ctx, t.frame, &l.z, stage, err)

@@ -21,11 +21,10 @@ const (
 // ErrMode is returned for a source that waits in mode Latest.
 var ErrMode = errors.New("mode: latest drops frames of a source that does not wait, and this one waits: leave mode out")
 
-// The queue of frames: its depth where none is asked for, and its bound in bytes.
+// The queue of frames: its depth where none is asked for.
 const (
-	shallow   = 2
-	deep      = 256 // for a live source that may not lose a frame
-	maxQueued = 1 << 30
+	shallow = 2
+	deep    = 256 // for a live source that may not lose a frame
 )
 
 // queueFull is the cause of frames for which the queue had no room.
@@ -44,12 +43,12 @@ func (r *runner) settle() error {
 	}
 	r.waits.Store(!live)
 	r.latest.Store(mode == Latest)
-	r.depth = shallow
+	r.depth, r.room = shallow, maxShallow
 	if live && mode == Lossless {
-		r.depth = deep
+		r.depth, r.room = deep, maxQueued
 	}
 	if r.o.Queue > 0 {
-		r.depth = r.o.Queue
+		r.depth, r.room = r.o.Queue, maxQueued
 	}
 	r.frames.resize(r.depth)
 	return nil
@@ -61,7 +60,7 @@ func (r *runner) fit(size int) {
 		return
 	}
 	r.size = size
-	r.frames.resize(max(min(r.depth, maxQueued/size), 1))
+	r.frames.resize(max(min(r.depth, r.room/size), 1))
 }
 
 // oldest chooses the frame that has waited longest, and tells its successor that it is gone.

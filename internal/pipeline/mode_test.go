@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -132,6 +133,44 @@ func TestQueueFitsMemory(t *testing.T) {
 		if r.fit(test.size); r.frames.depth != test.depth {
 			t.Errorf("%d bytes: %d frames may wait, expected %d", test.size, r.frames.depth, test.depth)
 		}
+	}
+}
+
+// TestQueueUnasked: where nobody asked for a depth, large frames do not wait in pairs.
+func TestQueueUnasked(t *testing.T) {
+	r := newRunner(newRig(0).stages(), Options{})
+	if err := r.settle(); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ size, depth int }{{4, 2}, {32 << 20, 2}, {32<<20 + 1, 1}, {1 << 30, 1}} {
+		if r.fit(test.size); r.frames.depth != test.depth {
+			t.Errorf("%d bytes: %d frames may wait, expected %d", test.size, r.frames.depth, test.depth)
+		}
+	}
+}
+
+// TestFlight: large frames go along the lanes one after the other, small ones side by side, and one beyond the bound alone.
+func TestFlight(t *testing.T) {
+	for _, test := range []struct{ size, most int }{{1 << 20, 8}, {maxFlight / 2, 2}, {maxFlight/2 + 1, 1}, {2 * maxFlight, 1}} {
+		synctest.Test(t, func(t *testing.T) {
+			var f flight
+			var now, most atomic.Int64
+			for range 8 {
+				go func() {
+					f.enter(test.size)
+					most.Store(max(most.Load(), now.Add(1)))
+					time.Sleep(time.Second)
+					now.Add(-1)
+					f.leave(test.size)
+				}()
+			}
+			time.Sleep(time.Minute)
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			if most.Load() != int64(test.most) || f.bytes != 0 {
+				t.Errorf("%d bytes: %d frames at once, expected %d; %d bytes are left", test.size, most.Load(), test.most, f.bytes)
+			}
+		})
 	}
 }
 

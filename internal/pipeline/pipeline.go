@@ -26,7 +26,8 @@ type Source interface {
 	// Open connects. ctx bounds the connecting only, and has ended soon after Open returned.
 	Open(ctx context.Context) error
 	// Read returns the next frame, which the caller owns; io.EOF at the end, ErrNotConnected when it must be reopened,
-	// *ErrSkip when one frame was lost and the next may be fine. It returns promptly when ctx ends, and keeps nothing of ctx.
+	// *ErrSkip when one frame was lost and the next may be fine; 101 of those in a row end a recording, and are told of a live source. It
+	// returns promptly when ctx ends, and keeps nothing of ctx.
 	Read(ctx context.Context) (*frame.Frame, error)
 	// Close frees what Open took. It is called once for every Open, from the goroutine that called Open and Read: after the last Read,
 	// or after an Open that failed.
@@ -35,6 +36,10 @@ type Source interface {
 
 // Live is implemented by a Source whose producer does not wait. It is asked once, after the first Open.
 type Live interface{ Live() bool }
+
+// Public is implemented by a live Source whose frames may be anyone's. One that a step or the encoder cannot take is counted then as
+// "unfit_frame"; of other sources it is a mistake in the configuration, and ends the run.
+type Public interface{ Public() bool }
 
 // Step changes a frame's pixels. It borrows f, and may Replace its Mat.
 type Step interface {

@@ -36,7 +36,8 @@ func (r *runner) readAll(stop, track context.Context, s *supervisor) error {
 		return err
 	}
 	r.log.Info("source is open", "live", !r.waits.Load(), "latest", r.latest.Load())
-	var skips, lost uint64 // in a row; since the last frame that was read
+	var lost uint64 // since the last frame that was read
+	var skips row
 	for n := uint64(0); r.o.Frames == 0 || n < r.o.Frames; n++ {
 		f, err := s.read(stop, track)
 		if err != nil {
@@ -46,15 +47,43 @@ func (r *runner) readAll(stop, track context.Context, s *supervisor) error {
 			}
 			lost++
 			r.miss(track, r.tally.unread(), skip.Cause, skip.Error(), 1)
-			if skips++; skips > maxSkips {
-				return fmt.Errorf("source: %d frames in a row could not be read, the last because: %w", skips, err)
+			if err := r.bear(track, &skips, fmt.Errorf("source: %d frames in a row could not be read, the last because: %w", skips.add(), err)); err != nil {
+				return err
 			}
 			continue
 		}
 		if err := r.admit(track, f, lost); err != nil {
 			return err
 		}
-		skips, lost = 0, 0
+		skips.frames, lost = 0, 0
+	}
+	return nil
+}
+
+// row is how many frames in a row were lost, and when that was last told.
+type row struct {
+	frames uint64
+	told   time.Time
+}
+
+func (r *row) add() uint64 { r.frames++; return r.frames }
+
+// bear returns err, that so many frames in a row were lost, where they are too many for a recording. A live source may give others again:
+// it is told once a minute.
+func (r *runner) bear(ctx context.Context, skips *row, err error) error {
+	const every = time.Minute
+	now := time.Now()
+	switch {
+	case skips.frames <= maxSkips:
+		return nil
+	case r.waits.Load():
+		return err
+	case now.Sub(skips.told) >= every:
+		skips.told = now
+		r.remark(ctx, &latent.Event{
+			Seq: r.tally.lastSeq(), Time: now, Level: latent.Warning, Code: "nothing_tracked", Count: 1,
+			Text: fmt.Sprintf("%v: the run goes on, and tracks what can be read again: look after the source", err),
+		})
 	}
 	return nil
 }
@@ -82,7 +111,7 @@ func (r *runner) admit(track context.Context, f *frame.Frame, unread uint64) err
 	}
 	f.Meta.Dropped += unread
 	for _, e := range events(f) {
-		r.remark(track, e)
+		r.heed(track, e)
 	}
 	r.fit(f.Bytes())
 	switch {

@@ -32,6 +32,9 @@ func (r *runner) report(ctx context.Context, ended <-chan struct{}) {
 			for _, e := range r.tally.due(now, false) {
 				r.announce(ctx, e)
 			}
+			for _, e := range r.tally.dueRemarks(now, false) {
+				r.remark(ctx, &e)
+			}
 			h := r.health(last, tracked)
 			last, tracked = now, h.Tracked
 			r.publish(ctx, &h, time.Time{})
@@ -46,6 +49,10 @@ func (r *runner) farewell(ctx context.Context) {
 	}
 	for _, e := range r.tally.due(time.Now(), true) {
 		r.announce(ctx, e)
+	}
+	for _, e := range r.tally.dueRemarks(time.Now(), true) {
+		r.log.Warn(e.Code, "seq", e.Seq, "what", e.Text, "count", e.Count)
+		r.publish(ctx, &e, time.Time{})
 	}
 	end := latent.Event{Seq: r.tally.lastSeq(), Time: time.Now(), Level: latent.Info, Code: "stream_ended", Text: "the stream ended", Count: 1}
 	if err := r.cause(); err != nil {

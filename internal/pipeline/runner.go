@@ -17,7 +17,7 @@ import (
 
 const (
 	sinkDepth = 256         // messages waiting for one sink
-	maxSkips  = 100         // frames in a row that may be lost before the stream counts as broken
+	maxSkips  = 100         // frames in a row that may be lost before a recording counts as broken, and a live source is told to be
 	abandon   = time.Second // after Grace, for a stage that ignores its context, before Run leaves without it
 )
 
@@ -51,7 +51,7 @@ type Options struct {
 	Stream    string        // for the log
 	Frames    uint64        // stop after reading this many; 0 goes on to the end, or until ctx ends
 	Mode      Mode          // what gives way when tracking is slower than the source; the source's own
-	Queue     int           // frames waiting for the tracker, 1 GiB of them at most; 2, or 256 of a live source in mode Lossless
+	Queue     int           // frames waiting for the tracker, 1 GiB of them at most; 2 of 64 MiB, or 256 of a live source in mode Lossless
 	Stall     time.Duration // a live source silent for so long is lost; 0 waits for ever
 	Seed      uint64        // of the pauses before a lost source is opened again
 	Grace     time.Duration // from the end of ctx, or a failure, until everything is flushed and closed; 3 s
@@ -128,6 +128,7 @@ type runner struct {
 	waits   atomic.Bool // set once the source is open: it gives the next frame only when asked, it is not live
 	latest  atomic.Bool // set once the source is open: what is too much is dropped, the oldest first
 	lost    atomic.Bool // the source is away
+	public  bool        // the source's frames may be anyone's
 	stop    func()      // ends reading
 	abort   func()      // ends tracking
 
@@ -141,7 +142,7 @@ type runner struct {
 	reading, folding, publishing clock
 	encoding                     atomic.Pointer[[]*clock] // of the crew's steps, in order, and its encoders
 
-	depth, size int // of the queue of frames, as asked for; bytes of the last frame
+	depth, room, size int // of the queue of frames, as asked for, its bytes, and those of the last frame
 
 	mu     sync.Mutex
 	err    error    // the first failure
@@ -170,6 +171,9 @@ func newRunner(s Stages, o Options) *runner {
 		tally:   newTally(),
 	}
 	r.reading.name, r.folding.name, r.publishing.name = "read", "estimate", "publish"
+	if source, ok := s.Source.(Public); ok {
+		r.public = source.Public()
+	}
 	for _, sink := range s.Sinks {
 		r.writers = append(r.writers, newWriter(sink))
 	}

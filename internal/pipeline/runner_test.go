@@ -309,58 +309,6 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-func TestSkips(t *testing.T) {
-	skip := &ErrSkip{Cause: "torn", Err: errors.New("page 3 is cut off")}
-	synctest.Test(t, func(t *testing.T) {
-		g := newRig(20)
-		g.source.errs = map[int]error{3: skip, 4: fmt.Errorf("a.tif: %w", skip)}
-		g.source.lost = map[int]uint64{10: 7}
-		g.step.errs = map[uint64]error{6: &ErrSkip{Cause: "blank", Err: errors.New("all zero")}}
-		g.encoder.errs = map[uint64]error{7: skip}
-		g.estimator.errs = map[uint64]error{8: errors.New("z is NaN")}
-		g.step.notice = map[uint64]string{6: "noticed"}
-		summary, err := g.run(t, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := map[string]uint64{"torn": 3, "blank": 1, "estimator_refused": 1, "dropped_by_source": 7}
-		if fmt.Sprint(summary.Dropped) != fmt.Sprint(want) || summary.FramesIn != 27 {
-			t.Errorf("dropped %v of %d, expected %v of 27", summary.Dropped, summary.FramesIn, want)
-		}
-		for cause, n := range want {
-			if got := g.sinks[0].count(cause); got != n {
-				t.Errorf("events tell of %d %s, expected %d", got, cause, n)
-			}
-		}
-		if g.sinks[0].count("noticed") != 1 {
-			t.Error("the event that rode on a skipped frame was lost")
-		}
-	})
-	for _, stage := range []string{"source", "encoder", "estimator"} {
-		t.Run("endless "+stage, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				g := newRig(1000)
-				reads, seqs := map[int]error{}, map[uint64]error{}
-				for i := range 1000 {
-					reads[i], seqs[uint64(i)] = skip, skip
-				}
-				switch stage {
-				case "source":
-					g.source.errs = reads
-				case "encoder":
-					g.encoder.errs = seqs
-				case "estimator":
-					g.estimator.errs = seqs
-				}
-				_, err := g.run(t, 0)
-				if !errors.Is(err, skip) || !strings.Contains(err.Error(), "101 frames in a row") || !strings.Contains(err.Error(), stage) {
-					t.Errorf("found error %v", err)
-				}
-			})
-		})
-	}
-}
-
 func TestUndelivered(t *testing.T) {
 	t.Run("file waits", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {

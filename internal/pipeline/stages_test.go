@@ -17,13 +17,15 @@ import (
 var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 // source gives n frames (n < 0: without end), one every interval. errs replaces the reading of a frame by an error; lost adds
-// frames that the producer itself lost before one.
+// frames that the producer itself lost before one; warns is what it notices about each.
 type source struct {
 	n        int
 	live     bool
+	public   bool
 	interval time.Duration
 	errs     map[int]error
 	lost     map[int]uint64
+	warns    func(i int) (code, text string)
 	openErr  error
 	closeErr error
 	hang     chan struct{} // Read ignores its context until this is closed
@@ -35,6 +37,7 @@ type source struct {
 
 func (s *source) Open(context.Context) error { s.opens++; return s.openErr }
 func (s *source) Live() bool                 { return s.live }
+func (s *source) Public() bool               { return s.public }
 func (s *source) Close() error               { s.closes++; return s.closeErr }
 
 func (s *source) Read(ctx context.Context) (*frame.Frame, error) {
@@ -62,7 +65,12 @@ func (s *source) Read(ctx context.Context) (*frame.Frame, error) {
 		return nil, err
 	}
 	m := frame.Meta{Dropped: s.lost[i]}
-	return frame.New(seq, epoch.Add(time.Duration(seq)*time.Millisecond), m, gocv.NewMatWithSize(2, 2, gocv.MatTypeCV8U)), nil
+	f := frame.New(seq, epoch.Add(time.Duration(seq)*time.Millisecond), m, gocv.NewMatWithSize(2, 2, gocv.MatTypeCV8U))
+	if s.warns != nil {
+		code, text := s.warns(i)
+		f.Notice(true, code, text)
+	}
+	return f, nil
 }
 
 // step notices every frame whose number it holds, and fails on those of errs.

@@ -23,8 +23,10 @@ type tally struct {
 	seq       uint64 // of the last frame read
 	dropped   map[string]uint64
 	alarms    map[string]uint64
-	notices   map[string]*notice
-	refused   notice // of commands
+	notices   map[string]*notice // of losses, by cause
+	remarks   map[string]*notice // of what a source warns of, by code
+	lines     map[string]*notice // of the log, by kind
+	refused   notice             // of commands
 }
 
 // notice is what has yet to be told of one cause.
@@ -34,7 +36,7 @@ type notice struct {
 }
 
 func newTally() *tally {
-	return &tally{dropped: map[string]uint64{}, alarms: map[string]uint64{}, notices: map[string]*notice{}}
+	return &tally{dropped: map[string]uint64{}, alarms: map[string]uint64{}, notices: map[string]*notice{}, remarks: map[string]*notice{}, lines: map[string]*notice{}}
 }
 
 // read counts one frame given by the source, after lost ones that the source knows of.
@@ -98,15 +100,47 @@ func (t *tally) count(seq uint64, cause, text string, n uint64) {
 // lose adds n losses to those of their cause that are yet to be told. t.mu is held.
 func (t *tally) lose(now time.Time, seq uint64, cause, text string, n uint64) *notice {
 	t.dropped[cause] += n
-	p := t.notices[cause]
-	if p == nil {
-		p = &notice{}
-		t.notices[cause] = p
-	}
+	p := of(t.notices, cause)
 	p.event = latent.Event{
 		Seq: seq, Time: now, Level: latent.Warning, Code: cause, Text: text, Count: p.event.Count + n,
 	}
 	return p
+}
+
+// of is the notice of a kind, made where there was none. Kinds are the program's own words, so that there are few.
+func of(notices map[string]*notice, kind string) *notice {
+	p := notices[kind]
+	if p == nil {
+		p = &notice{}
+		notices[kind] = p
+	}
+	return p
+}
+
+// remark counts a warning of the source's. If it is time to tell, it returns the newest with how many of its code there were; else
+// dueRemarks will.
+func (t *tally) remark(now time.Time, e latent.Event) (told latent.Event, tell bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p := of(t.remarks, e.Code)
+	e.Count += p.event.Count
+	p.event = e
+	if now.Sub(p.told) < noticeEvery {
+		return latent.Event{}, false
+	}
+	return p.tell(now), true
+}
+
+// line counts a line of the log. If it is time for one of its kind, it returns how many were left out since the last.
+func (t *tally) line(now time.Time, kind string) (left uint64, tell bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p := of(t.lines, kind)
+	p.event.Count++
+	if now.Sub(p.told) < noticeEvery {
+		return 0, false
+	}
+	return p.tell(now).Count - 1, true
 }
 
 // refuse counts a command that was refused. If it is time to tell, it returns how many there were since the last time.
@@ -120,13 +154,24 @@ func (t *tally) refuse(now time.Time) (n uint64, tell bool) {
 	return t.refused.tell(now).Count, true
 }
 
-// due returns the events that waited for their second to pass, or every one that waits.
+// due returns the losses that waited for their second to pass, or every one that waits.
 func (t *tally) due(now time.Time, all bool) []latent.Event {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	return due(t.notices, now, all)
+}
+
+// dueRemarks is due for what the source warned of.
+func (t *tally) dueRemarks(now time.Time, all bool) []latent.Event {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return due(t.remarks, now, all)
+}
+
+func due(notices map[string]*notice, now time.Time, all bool) []latent.Event {
 	var events []latent.Event
-	for _, cause := range slices.Sorted(maps.Keys(t.notices)) {
-		p := t.notices[cause]
+	for _, kind := range slices.Sorted(maps.Keys(notices)) {
+		p := notices[kind]
 		if p.event.Count > 0 && (all || now.Sub(p.told) >= noticeEvery) {
 			events = append(events, p.tell(now))
 		}

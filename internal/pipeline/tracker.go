@@ -31,6 +31,7 @@ type tracker struct {
 	desk    chan struct{} // held by the lane that waits for a frame or a command
 	crew    *crew         // that takes frames; the holder's, as is what follows
 	tickets uint64        // frames that left the desk
+	flight  flight        // their bytes, while they are on a lane
 	begun   uint64        // trajectory of the last of them, as the source has it
 	paused  bool
 	ending  bool      // the command stop was applied
@@ -41,7 +42,7 @@ type tracker struct {
 	estimate latent.Estimate // reused
 	keeper   *keeper
 	lost     uint64 // frames refused since the last estimate
-	skips    uint64 // the same, of those that failed
+	skips    row    // the same, of those that failed
 
 	ringing                 map[string]latent.Event // alarms that are not over
 	trajectories, revisions uint64                  // added to the source's and the estimator's: a model's are none of the model's before it
@@ -88,6 +89,7 @@ func (t *tracker) finish(stop, ctx context.Context) {
 type ticket struct {
 	number  uint64
 	frame   *frame.Frame
+	size    int   // bytes in flight
 	refused error // nil, or why it will not be tracked
 }
 
@@ -126,7 +128,8 @@ const overviewEvery = 3
 
 // issue gives f its ticket, and the request for a View where one is due, refused where it came too late, or from a live source while tracking is paused.
 func (t *tracker) issue(ctx, stop context.Context, f *frame.Frame) ticket {
-	given := ticket{number: t.tickets, frame: f}
+	given := ticket{number: t.tickets, frame: f, size: f.Bytes()}
+	t.flight.enter(given.size)
 	switch {
 	case ctx.Err() != nil:
 		given.refused = errUnfinished
@@ -153,9 +156,12 @@ func (t *tracker) conclude(ctx context.Context, f *frame.Frame, z *latent.Latent
 		stage, err = "estimator", t.fold(f, z)
 	}
 	skip, skips := skipped(err)
+	if err != nil && !skips && t.public {
+		skip, skips = &ErrSkip{Cause: "unfit_frame", Err: fmt.Errorf("%s: %w", stage, err)}, true
+	}
 	switch {
 	case err == nil:
-		t.skips = 0
+		t.skips.frames = 0
 		t.tally.track()
 		t.watch(ctx, f.Meta.Arrived)
 		t.publish(ctx, &t.estimate, f.Meta.Arrived)
@@ -171,8 +177,9 @@ func (t *tracker) conclude(ctx context.Context, f *frame.Frame, z *latent.Latent
 		t.refuse(ctx, f, skip)
 	default:
 		t.refuse(ctx, f, skip)
-		if t.skips++; t.skips > maxSkips {
-			t.end(fmt.Errorf("frame %d: %s: %d frames in a row could not be tracked, the last because: %w", f.Seq, stage, t.skips, err))
+		err = fmt.Errorf("frame %d: %s: %d frames in a row could not be tracked, the last because: %w", f.Seq, stage, t.skips.add(), err)
+		if err := t.bear(ctx, &t.skips, err); err != nil {
+			t.end(err)
 		}
 	}
 	return false
@@ -227,7 +234,7 @@ func (t *tracker) alarm(ctx context.Context) {
 			delete(t.ringing, e.Code)
 		} else {
 			t.ringing[e.Code] = e
-			t.log.Warn("alarm", "code", e.Code, "seq", e.Seq, "why", e.Text)
+			t.warn("alarm "+e.Code, "alarm", "code", e.Code, "seq", e.Seq, "why", e.Text)
 			t.tally.alarm(e.Code)
 		}
 		t.publish(ctx, &e, time.Time{}) // a copy: sinks share it

@@ -86,10 +86,35 @@ func (r *runner) miss(ctx context.Context, seq uint64, cause, text string, n uin
 	r.drop(ctx, seq, cause, text, n)
 }
 
+// heed is remark for what rides on frames: a source may warn of every one. A code's warnings are told at most once a second, with how
+// many there were.
+func (r *runner) heed(ctx context.Context, e *latent.Event) {
+	if e.Level == latent.Warning {
+		told, tell := r.tally.remark(time.Now(), *e)
+		if !tell {
+			return
+		}
+		*e = told
+	}
+	r.remark(ctx, e)
+}
+
+// warn logs a line, at most one a second of its kind, with how many were left out.
+func (r *runner) warn(kind, line string, args ...any) {
+	left, tell := r.tally.line(time.Now(), kind)
+	if !tell {
+		return
+	}
+	if left > 0 {
+		args = append(args, "left_out", left)
+	}
+	r.log.Warn(line, args...)
+}
+
 // remark logs and publishes an event of the goroutine that reads: where that may not wait for a sink, report does.
 func (r *runner) remark(ctx context.Context, e *latent.Event) {
 	if e.Level == latent.Warning {
-		r.log.Warn(e.Code, "seq", e.Seq, "what", e.Text)
+		r.log.Warn(e.Code, "seq", e.Seq, "what", e.Text, "count", e.Count)
 	}
 	if !r.hurried() {
 		r.publish(ctx, e, time.Time{})
@@ -194,7 +219,7 @@ func (r *runner) deliver(ctx context.Context, w *writer, m message) error {
 			return nil
 		}
 		if !told {
-			r.log.Warn("waiting for a sink", "sink", w.name, "err", err)
+			r.warn("waiting for "+w.name, "waiting for a sink", "sink", w.name, "err", err)
 		}
 		select {
 		case <-time.After(retryEvery):
