@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// faults are all kinds. What each does is undone before it returns.
+func (r *rig) faults() []*fault {
+	a, b, c := r.programs[0], r.programs[1], r.programs[2]
+	noDisk := ""
+	if r.disk == "" {
+		noDisk = "a small disk cannot be mounted: run the soak as root"
+	}
+	faults := []*fault{
+		{name: "kill -9 of the program with the server inside", hits: []string{"a"}, when: early, happen: r.killProgram(a)},
+		{name: "kill -9 of a program", hits: []string{"b"}, when: early, happen: r.killProgram(b)},
+		{name: "kill -9 of a program, to the end", hits: []string{"c"}, when: throughout, happen: r.killProgram(c)},
+		{name: "kill -9 of the server", hits: []string{"server"}, when: throughout, happen: func(ctx context.Context, rng *rand.Rand) {
+			r.server.kill()
+			time.Sleep(between(rng, 300*time.Millisecond, 6*time.Second))
+			if err := r.server.start(); err != nil {
+				r.audit.wrong("the server: %v", err)
+			}
+		}},
+		{name: "SIGSTOP of the server", hits: []string{"server"}, when: throughout, happen: stopped(r.server, 8*time.Second)},
+		{name: "SIGSTOP of the program with the server inside", hits: []string{"a"}, when: throughout, happen: stopped(a.process, 6*time.Second)},
+		{name: "SIGSTOP of a program", hits: []string{"b"}, when: throughout, happen: stopped(b.process, 6*time.Second)},
+		{name: "SIGSTOP of the camera", hits: []string{"camera"}, when: throughout, happen: stopped(r.camera, 9*time.Second)},
+		{name: "camera lost, and back", hits: []string{"camera"}, when: throughout, happen: func(ctx context.Context, rng *rand.Rand) {
+			r.camera.kill()
+			time.Sleep(between(rng, time.Second, 9*time.Second))
+			if err := r.camera.start(); err != nil {
+				r.audit.wrong("the camera: %v", err)
+			}
+		}},
+		{name: "network: nothing passes", hits: []string{"link"}, when: throughout, happen: r.turned(held, 9*time.Second)},
+		{name: "network: connections cut", hits: []string{"link"}, when: throughout, happen: r.turned(cut, 9*time.Second)},
+		{name: "network: slow", hits: []string{"link"}, when: throughout, happen: r.turned(slowed, 9*time.Second)},
+		{name: "disk full", hits: []string{"disk"}, when: throughout, happen: r.fillDisk, left: noDisk},
+		{name: "consumers that read nothing, embedded server", hits: []string{"readers a"}, when: throughout, happen: r.stalled(&r.ports.embedded, r.embedded)},
+		{name: "consumers that read nothing, server", hits: []string{"readers b"}, when: throughout, happen: r.stalled(&r.ports.server, r.outside)},
+	}
+	for i, p := range r.publishers {
+		faults = append(faults, framesOf(p, fmt.Sprintf("frames of camera.%c: ", 'a'+i))...)
+	}
+	return append(faults, r.commandFaults()...)
+}
+
+// framesOf is what goes wrong with a publisher of frames.
+func framesOf(p *publisher, name string) []*fault {
+	hits := []string{p.subject}
+	return []*fault{
+		{name: name + "150 that are none", hits: hits, when: throughout, happen: func(_ context.Context, rng *rand.Rand) { p.junk(rng, 150) }},
+		{name: name + "torn", hits: hits, when: throughout, happen: func(_ context.Context, rng *rand.Rand) { p.torn(rng, 12) }},
+		{name: name + "late, and again", hits: hits, when: throughout, happen: func(_ context.Context, rng *rand.Rand) { p.late(rng, 12) }},
+		{name: name + "two publishers at once", hits: hits, when: throughout, happen: func(ctx context.Context, rng *rand.Rand) {
+			p.second(ctx, between(rng, time.Second, 4*time.Second))
+		}},
+		{name: name + "the publisher starts anew", hits: hits, when: throughout, happen: func(context.Context, *rand.Rand) { p.begin() }},
+	}
+}
+
+// killProgram kills a program and starts it again.
+func (r *rig) killProgram(p *program) func(context.Context, *rand.Rand) {
+	return func(_ context.Context, rng *rand.Rand) {
+		p.kill()
+		r.restart(p, between(rng, 300*time.Millisecond, 3*time.Second))
+	}
+}
+
+// stopped stops a process's time for a while.
+func stopped(p *process, most time.Duration) func(context.Context, *rand.Rand) {
+	return func(_ context.Context, rng *rand.Rand) {
+		if p.signal(syscall.SIGSTOP) {
+			time.Sleep(between(rng, most/4, most))
+			p.signal(syscall.SIGCONT)
+		}
+	}
+}
+
+// turned has the link another way for a while.
+func (r *rig) turned(way int, most time.Duration) func(context.Context, *rand.Rand) {
+	return func(_ context.Context, rng *rand.Rand) {
+		r.link.turn(way)
+		time.Sleep(between(rng, most/4, most))
+		r.link.turn(whole)
+	}
+}
+
+// fillDisk takes all room of the small disk for a while.
+func (r *rig) fillDisk(_ context.Context, rng *rand.Rand) {
+	name := filepath.Join(r.disk, "somebody's")
+	f, err := os.Create(name)
+	if err != nil {
+		r.audit.wrong("the soak itself: %v", err)
+		return
+	}
+	end := time.Now().Add(between(rng, 3*time.Second, 10*time.Second))
+	for block := make([]byte, 4096); time.Now().Before(end); {
+		if _, err := f.Write(block); errors.Is(err, syscall.ENOSPC) {
+			time.Sleep(100 * time.Millisecond) // what is confirmed gives its room back: that is taken, too
+		}
+	}
+	f.Close()
+	os.Remove(name)
+}
+
+// stalled has two subscribers to everything read nothing for a while, and sends them more than their sockets hold.
+func (r *rig) stalled(port *int, h *hub) func(context.Context, *rand.Rand) {
+	return func(ctx context.Context, rng *rand.Rand) {
+		for range 2 {
+			c, err := stalledReader(*port)
+			if err != nil {
+				continue // the server is away
+			}
+			defer c.Close()
+		}
+		block := make([]byte, 256<<10)
+		for range 64 {
+			h.nc.Publish("driftscope.local.flood.view", block)
+			if !pause(ctx, 20*time.Millisecond) {
+				return
+			}
+		}
+		pause(ctx, between(rng, 3*time.Second, 15*time.Second))
+	}
+}
+
+// stalledReader subscribes to everything over a connection that nobody reads.
+func stalledReader(port int) (net.Conn, error) {
+	narrow := net.Dialer{Timeout: time.Second, Control: func(_, _ string, c syscall.RawConn) error {
+		return c.Control(func(fd uintptr) { syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4096) })
+	}}
+	c, err := narrow.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.Write([]byte("CONNECT {\"verbose\":false}\r\nSUB driftscope.> 1\r\n")); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
