@@ -15,10 +15,15 @@ STATICCHECK := all,-ST1000,-ST1003
 # More flags for the tests: -artifacts -outputdir out keeps the browser's screenshots in out/_artifacts.
 TESTFLAGS ?=
 
-.PHONY: setup build run test check bench model schemas web
+.PHONY: setup build run test check bench soak model schemas web
+
+# The program reads models and pictures of strangers with C++ libraries: it lies at another address at every start, and a function whose
+# stack was written over ends the process instead of returning into it.
+export CGO_CFLAGS   ?= -O2 -g -fstack-protector-strong
+export CGO_CXXFLAGS ?= -O2 -g -fstack-protector-strong
 
 build: setup
-	go build -o $(BINARY) ./cmd/driftscope
+	go build -buildmode=pie -o $(BINARY) ./cmd/driftscope
 
 setup: $(STAMP)
 	@:
@@ -50,11 +55,24 @@ check: setup
 	@go vet -tags matprofile ./...
 	@echo "staticcheck: misused APIs, dead code, mistakes that compile"
 	@go tool staticcheck -tags matprofile -checks '$(STATICCHECK)' ./...
+	@echo "govulncheck: known holes in what is linked"
+	@./internal/setup/vulnerabilities.sh
 	@echo "house: who may import whom, what lies where, comments and lengths"
 	@go test -count=1 ./internal/house
 
 bench: setup
 	go test -run '^$$' -bench . -benchmem ./...
+
+# How long the soak lasts, such as 8h, and the seed of its faults; 0 draws one.
+SOAK ?= 10m
+SEED ?= 0
+
+# Everything at once, under faults, for SOAK: docs/reliability.md. Two programs in three are built to count OpenCV's matrices.
+soak: build
+	@./internal/setup/install.sh tests
+	go build -tags matprofile -buildmode=pie -o bin/driftscope-mats ./cmd/driftscope
+	go build -o bin/soak ./internal/soak
+	bin/soak -for $(SOAK) -seed $(SEED) -mats bin/driftscope-mats -out out/soak.md
 
 # Makes the shipped encoder for sim:molecule again.
 model: build

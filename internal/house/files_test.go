@@ -219,3 +219,34 @@ func TestForbiddenCalls(t *testing.T) {
 		}
 	}
 }
+
+// renames are the files that may give a file its name without a sync, each for its reason. All others go through internal/atomicfile.
+var renames = map[string]string{
+	"internal/atomicfile/atomicfile.go": "it syncs",
+	"ingest/sim/record.go":              "a folder of drawn pictures, which the same command draws again",
+	"sinks/spool_place.go":              "a hint, without which records are sent twice and known by their identity; a frame may wait for it",
+}
+
+// rehearsals are folders whose files serve a test, or are written again by make schemas.
+var rehearsals = []string{"internal/bus/bustest/", "internal/soak/", "sinks/schemas/"}
+
+// TestRenames: what a power cut may not take is written by internal/atomicfile, which syncs file and folder.
+func TestRenames(t *testing.T) {
+	for _, path := range goFiles(t) {
+		name, _ := filepath.Rel(root, path)
+		name = filepath.ToSlash(name)
+		rehearsal := slices.ContainsFunc(rehearsals, func(folder string) bool { return strings.HasPrefix(name, folder) })
+		if _, known := renames[name]; known || rehearsal || strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, call := range []string{"os." + "Rename(", "os." + "CreateTemp(", "os." + "WriteFile("} {
+			if bytes.Contains(text, []byte(call)) {
+				t.Errorf("%s calls %s...): a power cut may take the file: use internal/atomicfile", name, call)
+			}
+		}
+	}
+}

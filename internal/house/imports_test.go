@@ -20,17 +20,18 @@ const module = "driftscope"
 // cmd/driftscope may import all of them; a package that is not listed is refused until it is added here and there.
 var mayImport = map[string][]string{
 	"configs":              {},
-	"infer":                {"infer/card", "internal/frame", "internal/latent"},
+	"infer":                {"infer/card", "internal/frame", "internal/latent", "internal/subprocess"},
 	"infer/card":           {},
 	"infer/sdevae":         {"infer/card", "infer/sdevae/dnnl", "internal/latent", "online"},
 	"infer/sdevae/dnnl":    {},
-	"ingest":               {"ingest/fits", "ingest/gst", "ingest/ndtiff", "ingest/sim", "ingest/tiff", "ingest/wire", "internal/bus", "internal/frame", "internal/pipeline"},
+	"ingest":               {"ingest/fits", "ingest/gst", "ingest/ndtiff", "ingest/sim", "ingest/tiff", "ingest/wire", "internal/bus", "internal/frame", "internal/pipeline", "internal/subprocess"},
 	"ingest/fits":          {"ingest/tiff"},
 	"ingest/gst":           {},
 	"ingest/ndtiff":        {"ingest/tiff"},
 	"ingest/sim":           {"ingest/tiff"},
 	"ingest/tiff":          {},
 	"ingest/wire":          {"ingest/tiff"},
+	"internal/atomicfile":  {},
 	"internal/bus":         {},
 	"internal/bus/bustest": {}, // for tests
 	"internal/config":      {},
@@ -40,10 +41,12 @@ var mayImport = map[string][]string{
 	"internal/latent":      {},
 	"internal/nice":        {},
 	"internal/pipeline":    {"internal/frame", "internal/latent", "internal/nice"},
+	"internal/soak":        {"configs", "ingest/tiff", "ingest/wire", "internal/atomicfile", "internal/fakecamera", "internal/latent"},
+	"internal/subprocess":  {},
 	"internal/trigger":     {"internal/latent"},
 	"online":               {"internal/latent", "internal/nice"},
 	"preprocess":           {"internal/bus", "internal/frame", "internal/pipeline"},
-	"sinks":                {"internal/bus", "internal/latent"},
+	"sinks":                {"internal/atomicfile", "internal/bus", "internal/latent"},
 	"sinks/schemas":        {"internal/latent", "sinks"},
 	"sinks/web":            {"internal/bus"},
 	"cmd/driftscope":       nil,
@@ -65,6 +68,7 @@ var never = []struct{ from, target, reason string }{
 	{"internal/trigger", "runtime/cgo", "rules are pure Go and run without cgo"},
 	{"internal/config", "gocv.io/x/gocv", "a configuration is text"},
 	{"internal/bus", "gocv.io/x/gocv", "the bus carries bytes"},
+	{"internal/atomicfile", "runtime/cgo", "a file is bytes"},
 }
 
 // listed is what go list says of a package.
