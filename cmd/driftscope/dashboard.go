@@ -58,7 +58,9 @@ func newMetrics(conn *bus.Conn) *sinks.Metrics {
 	if conn == nil {
 		return nil
 	}
-	return sinks.NewMetrics(conn.Connected)
+	m := sinks.NewMetrics(conn.Connected)
+	tellMats(m)
+	return m
 }
 
 // tokenOf is what people are let in with, empty where they need none.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 
+	"driftscope/infer"
 	"driftscope/internal/bus"
 )
 
@@ -28,6 +29,8 @@ func exitStatus(err error) int {
 	switch {
 	case err == nil:
 		return 0
+	case errors.Is(err, infer.ErrGraph): // a file that would have ended the process had it been trusted
+		return 1
 	case errors.As(err, &u), errors.Is(err, bus.ErrOptions):
 		return 2
 	}

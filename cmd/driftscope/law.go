@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 
+	"driftscope/internal/atomicfile"
 	"driftscope/online"
 	"driftscope/sinks"
 )
@@ -15,6 +16,7 @@ func restore(e *online.Estimator, path string) (from string, err error) {
 	if path == "" {
 		return "", nil
 	}
+	sweep(path)
 	f, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return "", checkState(path)
@@ -34,7 +36,7 @@ func checkState(path string) error {
 	if path == "" {
 		return nil
 	}
-	if err := writable(path); err != nil {
+	if err := atomicfile.Writable(path); err != nil {
 		return fmt.Errorf("online.state, or --state: %w", err)
 	}
 	return nil
@@ -94,7 +96,7 @@ func keeping(path string, bucket *sinks.Bucket, digest string) func([]byte) erro
 	return func(state []byte) error {
 		var onDisk, inKV error
 		if path != "" {
-			if onDisk = writeFile(path, state); onDisk != nil {
+			if onDisk = atomicfile.Write(path, state); onDisk != nil {
 				onDisk = fmt.Errorf("%w: free some space or choose another online.state", onDisk)
 			}
 		}

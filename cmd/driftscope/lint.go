@@ -44,7 +44,7 @@ func lint(cfg config.Config) error {
 	_, _, err = newWatcher(cfg, latents)
 	errs = append(errs, err, checkState(cfg.Online.State), checkDashboard(cfg.Dashboard))
 	for _, c := range cfg.Sinks {
-		sink, err := sinks.New(c.Kind, c.Decode, sinks.Env{Stream: cfg.Stream, Stdout: io.Discard})
+		sink, err := sinks.New(c.Kind, c.Decode, sinks.Env{Stream: cfg.Stream, Stdout: io.Discard, Log: logger(cfg)})
 		if err == nil {
 			err = sink.Close(context.Background())
 		}

@@ -28,6 +28,7 @@ type commands struct {
 	Lint      lintCmd      `cmd:"" help:"Check a configuration without opening anything."`
 	Sources   sourcesCmd   `cmd:"" help:"List the kinds of source, step and sink."`
 	Capture   captureCmd   `cmd:"" hidden:"" help:"Read a source on behalf of another driftscope."`
+	TryModel  tryModelCmd  `cmd:"" hidden:"" help:"Open a model on behalf of another driftscope."`
 	Bench     benchCmd     `cmd:"" help:"Measure speed and memory on this machine, and methods where the answer is known."`
 }
 

@@ -5,30 +5,58 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
 	"testing"
 
 	"go.uber.org/goleak"
 
+	"driftscope/infer"
 	"driftscope/internal/fakecamera"
 )
 
 // TestMain fails the suite when a goroutine or, under -tags matprofile, a Mat outlives it. The same goes for every command that a
-// test drives in a process of its own, and for the processes that sources start.
+// test drives in a process of its own, and for the processes that sources and models start.
 func TestMain(m *testing.M) {
-	child := len(os.Args) == 2 && os.Args[1] == "capture"
+	capture := len(os.Args) == 2 && os.Args[1] == "capture"
+	child := capture || len(os.Args) == 2 && os.Args[1] == infer.TrialCommand
 	if os.Getenv(asDriftscope) == "" && !child {
 		os.Exit(sound(m.Run()))
 	}
-	if child {
+	if capture {
 		if err := fakecamera.WithoutRawSockets(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
 	}
+	if child && !capture && os.Getenv(diesInTrial) != "" {
+		syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	status := execute(ctx, os.Args[1:])
 	stop()
+	notePeak()
 	os.Exit(sound(status))
+}
+
+// peakFile names the file in which a command leaves the most memory that it had resident, in bytes. The account of a process that has ended
+// would not do: it begins with that of its parent.
+const peakFile = "DRIFTSCOPE_TEST_PEAK"
+
+func notePeak() {
+	path := os.Getenv(peakFile)
+	if path == "" {
+		return
+	}
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return
+	}
+	_, after, _ := strings.Cut(string(status), "VmHWM:")
+	var kB int
+	fmt.Sscan(after, &kB)
+	os.WriteFile(path, strconv.AppendInt(nil, int64(kB)<<10, 10), 0o600)
 }
 
 // sound is status, or 99 where something was left behind, but for one goroutine: nats.go 1.55.0 leaves a goroutine behind where an object was put before that goroutine had begun, on a busy

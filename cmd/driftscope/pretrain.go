@@ -13,6 +13,7 @@ import (
 
 	"driftscope/infer/card"
 	"driftscope/infer/sdevae"
+	"driftscope/internal/atomicfile"
 )
 
 // pretrainCmd learns an encoder from recordings.
@@ -68,6 +69,7 @@ func (c *pretrainCmd) learn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	sweep(c.Out, c.training(), c.report())
 	left, err := c.unfinished()
 	if err != nil {
 		return err
@@ -101,13 +103,10 @@ func (c *pretrainCmd) learn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := writeFile(c.Out, export.File); err != nil {
+	if err := left.complete(c.Out, export.File); err != nil {
 		return err
 	}
-	if err := left.remove(); err != nil {
-		warn("the model is whole, its checkpoint could not be removed: %v", err)
-	}
-	report := strings.TrimSuffix(c.Out, ".onnx") + ".html"
+	report := c.report()
 	page, err := result.Report(clip, export)
 	if err == nil {
 		err = writeFile(report, page)
@@ -119,6 +118,10 @@ func (c *pretrainCmd) learn(ctx context.Context) error {
 		c.Out, len(export.File)>>10, result.Best.Step, result.Config.Steps+max(result.Config.Redraw, 0), result.Best.HeldOut, 100*result.Best.Explained, straightened(result, export.Rectified), report)
 	return nil
 }
+
+// training is where the checkpoint lies until the model is whole; report is where the report goes.
+func (c *pretrainCmd) training() string { return c.Out + ".training" }
+func (c *pretrainCmd) report() string   { return strings.TrimSuffix(c.Out, ".onnx") + ".html" }
 
 // fewFrames is where a recording begins to be long enough.
 const fewFrames = 60
@@ -157,7 +160,7 @@ func (c *pretrainCmd) check() (frames span, err error) {
 	case c.From != "" && (c.Restarts > 1 || c.Redraw > 0):
 		err = errors.New("--from: a model is continued in one run, and its latents are kept: leave --restarts and --redraw out")
 	default:
-		if err = writable(c.Out); err != nil {
+		if err = atomicfile.Writable(c.Out); err != nil {
 			err = fmt.Errorf("--out %w", err)
 		}
 	}

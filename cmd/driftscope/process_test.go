@@ -43,6 +43,7 @@ func command(t *testing.T, folder string, args ...string) *exec.Cmd {
 type outcome struct {
 	status      int
 	out, errors string
+	worked      time.Duration // of the processor
 }
 
 // drive runs driftscope to its end.
@@ -56,7 +57,7 @@ func drive(t *testing.T, folder string, args ...string) outcome {
 	if err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
-	return outcome{c.ProcessState.ExitCode(), out.String(), problems.String()}
+	return outcome{c.ProcessState.ExitCode(), out.String(), problems.String(), c.ProcessState.UserTime() + c.ProcessState.SystemTime()}
 }
 
 // check holds a failed command to the house's rules: its status, one line that names what is wrong, no stack trace.

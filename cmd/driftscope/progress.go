@@ -3,14 +3,15 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
 	"driftscope/infer/sdevae"
+	"driftscope/internal/atomicfile"
 )
 
 // bar shows training's progress with the time left: redrawn in place on a terminal, a line a look elsewhere.
@@ -49,31 +50,21 @@ func (b *bar) finish() {
 func say(format string, args ...any)  { fmt.Fprintf(os.Stderr, format+"\n", args...) }
 func warn(format string, args ...any) { fmt.Fprintf(os.Stderr, "warning: "+format+"\n", args...) }
 
-// writable finds before the work whether writeFile could write path after it.
-func writable(path string) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".tmp*")
-	if err != nil {
-		return fmt.Errorf("%s: no file can be made there: %w: give one in a folder that is there and can be written to", path, errors.Unwrap(err)) // without the temporary name
-	}
-	return errors.Join(tmp.Close(), os.Remove(tmp.Name()))
+// writeFile puts a whole file at path, and removes what a killed command left of it.
+func writeFile(path string, data []byte) error {
+	sweep(path)
+	return atomicfile.Write(path, data)
 }
 
-// writeFile writes to a temporary file beside path and renames it.
-func writeFile(path string, data []byte) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".tmp*")
-	if err != nil {
-		return err
+// sweep removes what killed processes left of writing these files, and says so.
+func sweep(paths ...string) {
+	for _, path := range paths {
+		removed, err := atomicfile.Sweep(path)
+		for _, name := range removed {
+			say("removed %s, which a process that was killed had not written to its end", name)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			warn("%s: what killed processes may have left beside it stays: %v", path, err)
+		}
 	}
-	defer os.Remove(tmp.Name()) // fails after the rename, as it should
-	_, err = tmp.Write(data)
-	if err == nil {
-		err = tmp.Chmod(0o644)
-	}
-	if closing := tmp.Close(); err == nil {
-		err = closing
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), path)
 }

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -90,6 +92,8 @@ func (r *recording) each(ctx context.Context, steps []card.Step, fn func(*frame.
 		return false, err
 	}
 	defer scout.close()
+	skips := map[string]int{}
+	defer func() { r.count(skips) }()
 	for {
 		f, err := source.Read(ctx)
 		var skip *pipeline.ErrSkip
@@ -97,7 +101,9 @@ func (r *recording) each(ctx context.Context, steps []card.Step, fn func(*frame.
 		case errors.Is(err, io.EOF):
 			return timed, nil
 		case errors.As(err, &skip):
-			warn("%s: %v", r.arg, skip)
+			if skips[skip.Cause]++; skips[skip.Cause] <= fewSkips && !r.told[unread+skip.Cause] {
+				warn("%s: %v", r.arg, skip)
+			}
 			continue
 		case err != nil:
 			return timed, err
@@ -106,6 +112,22 @@ func (r *recording) each(ctx context.Context, steps []card.Step, fn func(*frame.
 		if done || err != nil {
 			return timed, err
 		}
+	}
+}
+
+// fewSkips is how many of the frames that cannot be read, of each cause, are named; unread is before a cause in told.
+const (
+	fewSkips = 10
+	unread   = "unread "
+)
+
+// count tells how many frames of each cause could not be read beyond those that were named: once, however often the recording is read.
+func (r *recording) count(skips map[string]int) {
+	for _, cause := range slices.Sorted(maps.Keys(skips)) {
+		if n := skips[cause] - fewSkips; n > 0 && !r.told[unread+cause] {
+			warn("%s: %d more frames could not be read: %s", r.arg, n, cause)
+		}
+		r.told[unread+cause] = true
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"driftscope/infer/card"
 	"driftscope/infer/sdevae"
+	"driftscope/internal/atomicfile"
 )
 
 // unfinished is a training's checkpoint in a file beside the model to come.
@@ -33,7 +34,7 @@ type notes struct {
 
 // unfinished looks for what an earlier run of the same command left behind.
 func (c *pretrainCmd) unfinished() (*unfinished, error) {
-	u := &unfinished{path: c.Out + ".training"}
+	u := &unfinished{path: c.training()}
 	data, err := readBounded(u.path, sdevae.MaxCheckpoint)
 	if errors.Is(err, os.ErrNotExist) {
 		return u, nil
@@ -85,10 +86,21 @@ func (c pretrainCmd) differs(now pretrainCmd) string {
 
 // save replaces the file.
 func (u *unfinished) save(data []byte, step int) error {
-	if err := writeFile(u.path, data); err != nil {
+	if err := atomicfile.Write(u.path, data); err != nil {
 		return fmt.Errorf("the checkpoint beside the model cannot be written: %w: free some space or give another --out", err)
 	}
 	u.step = step
+	return nil
+}
+
+// complete writes the model, and removes the checkpoint once a power cut can no longer take the model away.
+func (u *unfinished) complete(path string, model []byte) error {
+	if err := writeFile(path, model); err != nil {
+		return err
+	}
+	if err := u.remove(); err != nil {
+		warn("the model is whole, its checkpoint could not be removed: %v", err)
+	}
 	return nil
 }
 
@@ -107,9 +119,14 @@ func readBounded(path string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(data)) > limit {
-		err = fmt.Errorf("the file has more than %d bytes", limit)
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
 	}
+	if !info.Mode().IsRegular() || info.Size() > limit {
+		return nil, fmt.Errorf("%s has %d bytes, a file of at most %d expected", path, info.Size(), limit)
+	}
+	data := make([]byte, info.Size()) // at once: growing takes twice as much
+	_, err = io.ReadFull(f, data)
 	return data, err
 }

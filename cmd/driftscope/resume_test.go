@@ -41,6 +41,9 @@ func TestPretrainInterrupted(t *testing.T) {
 	}
 
 	stop(t, folders[1], syscall.SIGKILL, 2, args)
+	for _, name := range []string{"m.onnx", "m.onnx.training", "m.html"} {
+		leave(t, filepath.Join(folders[1], name))
+	}
 	drive(t, folders[1], append(slices.Clone(args), "--rate", "0.001")...).check(t, 2, `m.onnx.training: it was begun with rate "0", this command has "0.001": delete it or give another --out`)
 	if problems := stop(t, folders[1], syscall.SIGINT, 1, args); !strings.Contains(problems, "interrupted, no model was written; the same command goes on from step ") {
 		t.Errorf("after Ctrl-C:\n%s", problems)
@@ -51,6 +54,9 @@ func TestPretrainInterrupted(t *testing.T) {
 	}
 	if !bytes.Equal(content(t, folders[1], "m.onnx"), want) {
 		t.Error("another model than without interruptions")
+	}
+	if left := unfinishedFiles(t, folders[1]); len(left) > 0 {
+		t.Errorf("found %v, expected that what was killed is swept", left)
 	}
 
 	continued(t, folders[0])

@@ -127,7 +127,7 @@ func (s *stream) attach(b *bus.Conn, alone bool) (err error) {
 		return err
 	}
 	if err := s.openBucket(); err != nil {
-		return usage(err)
+		return ofServer(err)
 	}
 	if b != nil {
 		s.swapper.bus, s.swapper.bucket, s.stages.Swap = b, s.bucket, s.swapper.swap
@@ -143,9 +143,17 @@ func (s *stream) attach(b *bus.Conn, alone bool) (err error) {
 		Stdout: os.Stdout, Terminal: alone && term.IsTerminal(int(os.Stdout.Fd())),
 	}
 	if s.stages.Sinks, err = newSinks(s.cfg, env); err != nil {
-		return usage(err)
+		return ofServer(err)
 	}
 	return s.keepConfiguration()
+}
+
+// ofServer marks err as the user's, unless a server did not answer: what is configured may be right, and the same command work later.
+func ofServer(err error) error {
+	if errors.Is(err, sinks.ErrUnanswered) {
+		return err
+	}
+	return usage(err)
 }
 
 // about is what the stream says of itself to those who ask.
@@ -275,7 +283,7 @@ func connect(ctx context.Context, cfg config.Config) (*bus.Conn, error) {
 		store = filepath.Join(o.Store, "server")
 	}
 	return bus.Connect(ctx, bus.Options{
-		URL: o.URL, Store: store, Port: o.Port, Prefix: o.Prefix, Site: o.Site, WebSocket: o.WebSocket, Pages: pages(cfg.Dashboard),
+		URL: o.URL, Store: store, StoreMost: 2<<30 + 32*o.MaxBytes, Port: o.Port, Prefix: o.Prefix, Site: o.Site, WebSocket: o.WebSocket, Pages: pages(cfg.Dashboard),
 		Token: o.Token, Credentials: o.Creds, NKey: o.NKey, CA: o.CA, Cert: o.Cert, Key: o.Key, Log: logger(cfg),
 	})
 }
