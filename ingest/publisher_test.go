@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -149,8 +150,8 @@ func BenchmarkNATS(b *testing.B) {
 	}
 }
 
-// slowLine passes a client's bytes on to a server at 13 MB a second, and everything back.
-func slowLine(t *testing.T, server string) (url string) {
+// slowLine joins clients to a server; what one side sends passes at 13 MB a second: the client's bytes, or with reader the server's.
+func slowLine(t *testing.T, server string, reader bool) (url string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -171,36 +172,54 @@ func slowLine(t *testing.T, server string) (url string) {
 			return
 		}
 		defer to.Close()
-		busy.Go(func() { io.Copy(client, to) })
+		slow, fast := client, to
+		if reader {
+			slow, fast = to, client
+		}
+		busy.Go(func() {
+			io.Copy(slow, fast)
+			slow.Close() // its peer went
+		})
 		for part := make([]byte, 1<<18); ; time.Sleep(20 * time.Millisecond) {
-			n, err := client.Read(part)
+			n, err := slow.Read(part)
 			if err != nil {
 				return
 			}
-			to.Write(part[:n])
+			fast.Write(part[:n])
 		}
 	})
 	return "nats://" + l.Addr().String()
 }
 
-// A frame that the line takes seconds for arrives whole.
+// TestNATSSlowLine: a frame that the publisher's line or the reader's takes seconds for arrives whole. The server keeps it for the reader meanwhile.
 func TestNATSSlowLine(t *testing.T) {
-	conn := broker(t)
-	slow, err := bus.Connect(t.Context(), bus.Options{URL: slowLine(t, conn.URL()), Patience: FramePatience})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer slow.Close()
-	s, want := subscribed(t, conn.URL()), noisy(t, 0, 2200, 4000, gocv.MatTypeCV16UC1)
-	if err := publisherTo(t, slow, false).Publish(want); err != nil {
-		t.Fatal(err)
-	}
-	got, err := s.Read(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer got.Close()
-	if !bytes.Equal(bytesOf(t, got), bytesOf(t, want)) {
-		t.Error("other pixels")
+	for name, reader := range map[string]bool{"publisher's": false, "reader's": true} {
+		t.Run(name, func(t *testing.T) {
+			conn := broker(t)
+			line := slowLine(t, conn.URL(), reader)
+			from, to := line, conn.URL()
+			if reader {
+				from, to = to, from
+			}
+			out, err := bus.Connect(t.Context(), bus.Options{URL: from, Patience: FramePatience})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer out.Close()
+			s, want := subscribed(t, to), noisy(t, 0, 2200, 4000, gocv.MatTypeCV16UC1)
+			if err := publisherTo(t, out, false).Publish(want); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			got, err := s.Read(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer got.Close()
+			if !bytes.Equal(bytesOf(t, got), bytesOf(t, want)) {
+				t.Error("other pixels")
+			}
+		})
 	}
 }

@@ -19,9 +19,9 @@ const (
 	// What others can cost the embedded server. Who takes nothing for stalledAfter, or has more waiting than maxPending, is cut off. The server
 	// tries to write to everybody while it reads a message: stalledAfter is shorter than a connection's patience (blocking), or one
 	// subscriber that stalls would cost the program its own connection.
-	maxConnections   = 256
+	maxConnections   = 128
 	maxSubscriptions = 10_000                 // of a connection
-	maxPending       = 2 * maxPayload         // bytes that wait for a connection
+	maxPending       = 96 << 20               // bytes that wait for a connection: the largest frame and half of the next, as its reader holds
 	stalledAfter     = 150 * time.Millisecond // for the socket to take anything
 	mostMemory       = 64 << 20               // bytes of JetStream streams in memory, of which the program has none
 	mostStore        = 16 << 30               // bytes that JetStream keeps on disk, where Options say nothing
