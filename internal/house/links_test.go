@@ -1,0 +1,133 @@
+package house
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+var (
+	codeBlock    = regexp.MustCompile("(?ms)^ *```.*?^ *```|`[^`\n]*`")
+	link         = regexp.MustCompile(`\]\(([^()\s]+)\)`)
+	heading      = regexp.MustCompile(`(?m)^#+ +(.+?) *$`)
+	supersededBy = regexp.MustCompile(`(?:superseded|amended) by (\d+)`)
+	linkText     = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+)
+
+// TestLinks: a link in a page of ours leads to a file that is in the repository and, where it names one, to a heading of it.
+// What lies on other machines is not asked for.
+func TestLinks(t *testing.T) {
+	root := filepath.Join("..", "..")
+	files := kept(t, root)
+	seen := 0
+	for path := range files {
+		if !strings.HasSuffix(path, ".md") {
+			continue
+		}
+		for _, m := range link.FindAllStringSubmatch(codeBlock.ReplaceAllString(page(t, root, path), ""), -1) {
+			if strings.Contains(m[1], "://") || strings.HasPrefix(m[1], "mailto:") {
+				continue
+			}
+			seen++
+			file, anchor, _ := strings.Cut(m[1], "#")
+			to := path
+			if file != "" {
+				to = filepath.Join(filepath.Dir(path), file)
+			}
+			switch {
+			case !files[to]:
+				t.Errorf("%s links to %s, which is not in the repository: correct the link", path, m[1])
+			case anchor != "" && strings.HasSuffix(to, ".md") && !anchors(page(t, root, to))[anchor]:
+				t.Errorf("%s links to %s, and %s has no such heading: correct the link", path, m[1], to)
+			}
+		}
+	}
+	if seen < 100 {
+		t.Errorf("found %d links, expected hundreds", seen)
+	}
+}
+
+// TestDecisions: the index has a line for every decision, with its status, and what supersedes one is a later one.
+func TestDecisions(t *testing.T) {
+	root := filepath.Join("..", "..")
+	index := page(t, root, "docs/decisions/README.md")
+	files, err := filepath.Glob(filepath.Join(root, "docs", "decisions", "[0-9]*.md"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(err, "no decisions")
+	}
+	for i, file := range files {
+		name := filepath.Base(file)
+		if !strings.HasPrefix(name, fmt.Sprintf("%04d-", i+1)) {
+			t.Errorf("%s is the %dth decision: number it %04d", name, i+1, i+1)
+		}
+		line := regexp.MustCompile(`(?m)^\| \[` + strconv.Itoa(i+1) + `\]\(` + regexp.QuoteMeta(name) + `\) \| [^|]+ \| (accepted|superseded by \d+)[^|]* \|$`).FindString(index)
+		if line == "" {
+			t.Errorf("docs/decisions/README.md has no line | [%d](%s) | what was decided | accepted |, or superseded by which: add it", i+1, name)
+		}
+		for _, by := range supersededBy.FindAllStringSubmatch(line, -1) {
+			if n, err := strconv.Atoi(by[1]); err != nil || n <= i+1 || n > len(files) {
+				t.Errorf("decision %d is superseded by %s: found no later one of that number", i+1, by[1])
+			}
+		}
+	}
+}
+
+// kept are the files and folders that git keeps, as paths from the root.
+func kept(t *testing.T, root string) map[string]bool {
+	t.Helper()
+	list, err := exec.Command("git", "-C", root, "ls-files", "--cached", "--others", "--exclude-standard").Output()
+	if err != nil {
+		t.Skip("not a checkout:", err)
+	}
+	files := map[string]bool{}
+	for path := range strings.Lines(string(list)) {
+		for path = strings.TrimSpace(path); path != "." && !files[path]; path = filepath.Dir(path) {
+			files[path] = true
+		}
+	}
+	return files
+}
+
+func page(t *testing.T, root, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// anchors are the names that GitHub gives a page's headings: small letters, digits, - and _, a - for each space.
+func anchors(text string) map[string]bool {
+	names := map[string]bool{}
+	for _, m := range heading.FindAllStringSubmatch(text, -1) {
+		names[strings.Map(func(r rune) rune {
+			switch {
+			case r == ' ':
+				return '-'
+			case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r):
+				return unicode.ToLower(r)
+			}
+			return -1
+		}, linkText.ReplaceAllString(m[1], "$1"))] = true
+	}
+	return names
+}
+
+func TestAnchors(t *testing.T) {
+	for title, want := range map[string]string{
+		"What is late, and what is kept": "what-is-late-and-what-is-kept",
+		"`run --stay` in KV":             "run---stay-in-kv",
+		"After [6](0006.md): σ²_x":       "after-6-σ_x",
+	} {
+		if got := anchors("## " + title + "\n"); !got[want] {
+			t.Errorf("%q: found %v, expected %s", title, got, want)
+		}
+	}
+}
