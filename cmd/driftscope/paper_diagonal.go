@@ -162,19 +162,17 @@ func withinFilms(z *mat.Dense, trajectory []uint64) *mat.Dense {
 
 // diagonalRow is the study's line for a row of the paper; lists have an entry a seed.
 type diagonalRow struct {
-	Row     string `json:"row"`
-	Latent  int    `json:"latent"`
-	Seeds   int    `json:"seeds"`
-	True    []int  `json:"true_dimensions"`
-	False   []int  `json:"false_dimensions"`
-	Falsely int    `json:"seeds_with_false"`
+	studied
+	True    []int `json:"true_dimensions"`
+	False   []int `json:"false_dimensions"`
+	Falsely int   `json:"seeds_with_false"`
 
 	Sigma [][]float64 `json:"sigma"` // the largest first, as shares of it
 	Moves [][]bool    `json:"moves"` // the same axes
 }
 
-func newDiagonalRow(row string, latents int, figures []*withheld) diagonalRow {
-	r := diagonalRow{Row: row, Latent: latents, Seeds: len(figures)}
+func newDiagonalRow(of studied, figures []*withheld) diagonalRow {
+	r := diagonalRow{studied: of}
 	for _, f := range figures {
 		r.True, r.False = append(r.True, f.True), append(r.False, f.False)
 		if f.False > 0 {
@@ -208,7 +206,7 @@ func (r *diagonalRow) cells() []string {
 		}
 		sigma = append(sigma, short(mean))
 	}
-	return []string{r.Row, fmt.Sprint(r.Latent), strings.Join(found, " "), strings.Join(falsely, " "), fmt.Sprintf("%d of %d", r.Falsely, r.Seeds), strings.Join(sigma, " ")}
+	return []string{r.Row, fmt.Sprint(r.Latent), recipesText(r.Recipes), strings.Join(found, " "), strings.Join(falsely, " "), fmt.Sprintf("%d of %d", r.Falsely, r.Seeds), strings.Join(sigma, " ")}
 }
 
 // diagonalPicture is the end of a row's picture's name.
@@ -238,7 +236,7 @@ func (r *diagonalRow) draw(folder string) error {
 
 func diagonalSection(rows []diagonalRow) section {
 	s := section{Title: "The diffusion diagonal",
-		Head: []string{"row", "latents", "true dimensions, a seed", "false ones, a seed", "seeds with a false one", "σ, sorted"},
+		Head: []string{"row", "latents", "recipe", "true dimensions, a seed", "false ones, a seed", "seeds with a false one", "σ, sorted"},
 		Notes: []string{"Judged on the half of the film that was not trained on. Latents are taken apart along the axes that remember most; the diffusion of each is found free of noise; σ is in the " +
 			"picture, as a share of the largest, its first entries as means over seeds. An axis moves where a likelihood ratio against noise alone passes 16 and σ a tenth of the largest. True: directions " +
 			"of the truth that the moving axes carry with a squared canonical correlation above a half. In the pictures, a line a seed, filled dots move."}}

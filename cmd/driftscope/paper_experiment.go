@@ -43,7 +43,7 @@ type experiment struct {
 	row     paperRow
 	assets  string // the folder that the scene's pictures come from
 	path    string // of its files, without their endings
-	shown   bool   // what was found is shown, whosever pictures it drew, and nothing is made
+	shown   bool   // what was found is shown, by whatever recipe and whosever pictures it drew, and nothing is made
 	trained *trained
 	found   *finding
 }
@@ -151,7 +151,7 @@ func (e *experiment) read(path string, dst any, made *settings) (there bool, err
 		return true, fmt.Errorf("%s: %w: delete it or give another --out", path, err)
 	}
 	if e.shown {
-		e.Pictures = made.Pictures
+		e.Pictures, e.Recipe = made.Pictures, made.Recipe
 	}
 	if *made != e.settings {
 		return true, fmt.Errorf("%s: it was made with %s: give the same (pictures: --assets) or another --out", path, made.unlike(&e.settings))

@@ -14,6 +14,7 @@ import (
 
 // The decomposed kernel gives what the definitions do.
 func TestRegression(t *testing.T) {
+	long(t)
 	rng := rand.New(rand.NewPCG(1, 1))
 	const n, d, noise = 40, 2, 3.
 	x := mat.NewDense(n+1, d, nil)
@@ -83,6 +84,7 @@ func TestGaussianProcessFindsASpring(t *testing.T) {
 
 // Two trajectories are no transition, and coordinates on any scale are found alike.
 func TestGaussianProcessScales(t *testing.T) {
+	long(t)
 	law := &online.Law{Sigma: []float64{1}, Step: 0.01}
 	path, err := law.Path([]float64{0}, 0.01, 200, rand.New(rand.NewPCG(2, 2)))
 	if err != nil {

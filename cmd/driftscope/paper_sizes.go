@@ -11,9 +11,7 @@ import (
 
 // sizesRow is the reconstruction with one number of latents.
 type sizesRow struct {
-	Row      string    `json:"row"`
-	Latent   int       `json:"latent"`
-	Seeds    int       `json:"seeds"`
+	studied
 	ReconMSE float64   `json:"recon_mse"`
 	MeanMSE  float64   `json:"mean_mse"` // of the mean picture in its place
 	Each     []float64 `json:"each"`     // reconstruction, a seed
@@ -22,8 +20,8 @@ type sizesRow struct {
 	} `json:"sd"`
 }
 
-func newSizesRow(row string, latents int, figures []*withheld) sizesRow {
-	r := sizesRow{Row: row, Latent: latents, Seeds: len(figures)}
+func newSizesRow(of studied, figures []*withheld) sizesRow {
+	r := sizesRow{studied: of}
 	for _, f := range figures {
 		r.Each = append(r.Each, f.ReconMSE)
 		r.MeanMSE += f.MeanMSE / float64(len(figures))
@@ -41,7 +39,7 @@ func (r *sizesRow) cells() []string {
 	if r.Seeds > 1 {
 		recon = spreadText(r.ReconMSE, r.SD.ReconMSE)
 	}
-	return []string{r.Row, fmt.Sprint(r.Latent), fmt.Sprint(r.Seeds), recon, short(r.MeanMSE), fmt.Sprintf("%.1f %%", 100*(1-r.ReconMSE/r.MeanMSE))}
+	return []string{r.Row, fmt.Sprint(r.Latent), recipesText(r.Recipes), fmt.Sprint(r.Seeds), recon, short(r.MeanMSE), fmt.Sprintf("%.1f %%", 100*(1-r.ReconMSE/r.MeanMSE))}
 }
 
 // sizesPicture is the picture's name.
@@ -66,7 +64,7 @@ func drawSizes(rows []sizesRow) *plot.Plot {
 
 func sizesSection(rows []sizesRow) section {
 	s := section{Title: "Reconstruction against the number of latents",
-		Head: []string{"row", "latents", "seeds", "reconstruction", "mean picture", "explained"},
+		Head: []string{"row", "latents", "recipe", "seeds", "reconstruction", "mean picture", "explained"},
 		Notes: []string{"Mean squared error a pixel, as the model sees pictures, on the half of the film that was not trained on; beside it that of the mean of these pictures. " +
 			"What no number of latents explains is the pixels' own noise."},
 		Pictures: []string{sizesPicture}}

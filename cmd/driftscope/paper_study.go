@@ -197,6 +197,14 @@ func (r *studyRun) String() string {
 	return fmt.Sprintf("%s, %s with %d latents, seed %d", r.study, r.Row, r.Latent, r.Run)
 }
 
+// studied says which models a line of a study is about.
+type studied struct {
+	Row     string `json:"row"`
+	Latent  int    `json:"latent"`
+	Seeds   int    `json:"seeds"`
+	Recipes []int  `json:"recipes"` // that trained them, each once
+}
+
 // studies is what they found, under the names that --studies has for them.
 type studies struct {
 	Diagonal []diagonalRow `json:"diagonal,omitempty"`
@@ -212,17 +220,19 @@ func newStudies(runs []*studyRun) *studies {
 			n++
 		}
 		var figures []*withheld
+		var recipes []int
 		for _, r := range runs[:n] {
 			if r.answer != nil {
-				figures = append(figures, r.answer.Figures)
+				figures, recipes = append(figures, r.answer.Figures), append(recipes, r.answer.Settings.Recipe)
 			}
 		}
-		switch e := runs[0]; {
+		of := studied{Row: runs[0].Row, Latent: runs[0].Latent, Seeds: len(figures), Recipes: distinct(recipes)}
+		switch {
 		case len(figures) == 0:
-		case e.study == diagonalStudy:
-			s.Diagonal = append(s.Diagonal, newDiagonalRow(e.Row, e.Latent, figures))
+		case runs[0].study == diagonalStudy:
+			s.Diagonal = append(s.Diagonal, newDiagonalRow(of, figures))
 		default:
-			s.Sizes = append(s.Sizes, newSizesRow(e.Row, e.Latent, figures))
+			s.Sizes = append(s.Sizes, newSizesRow(of, figures))
 		}
 		runs = runs[n:]
 	}

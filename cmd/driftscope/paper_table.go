@@ -29,8 +29,9 @@ type table struct {
 
 // tableRow is a row's mean over runs; of the paper's line what it has.
 type tableRow struct {
-	Row  string `json:"row"`
-	Runs int    `json:"runs"`
+	Row     string `json:"row"`
+	Runs    int    `json:"runs"`
+	Recipes []int  `json:"recipes"` // that trained them, each once
 	figures
 	SD       figures     `json:"sd"`
 	Paper    quoted      `json:"paper"`
@@ -154,6 +155,10 @@ func newTableRow(row paperRow, found []*finding) tableRow {
 	for _, q := range quantities {
 		q.summarise(found)
 	}
+	for _, f := range found {
+		r.Recipes = append(r.Recipes, f.Settings.Recipe)
+	}
+	r.Recipes = distinct(r.Recipes)
 	if p := tTest(spread{r.LMu, r.SD.LMu}, spread{r.GP.LMu, r.GP.SD.LMu}, r.Runs); !math.IsNaN(p) {
 		r.GP.P = &p
 	}
@@ -162,6 +167,15 @@ func newTableRow(row paperRow, found []*finding) tableRow {
 	r.Misses = r.shortfalls()
 	return r
 }
+
+// distinct is each of the recipes once, in order.
+func distinct(recipes []int) []int {
+	slices.Sort(recipes)
+	return slices.Compact(recipes)
+}
+
+// recipesText is for a cell.
+func recipesText(recipes []int) string { return strings.Trim(fmt.Sprint(recipes), "[]") }
 
 // quantity is a figure of every run, and where its mean and standard deviation over runs go.
 type quantity struct {
@@ -213,7 +227,7 @@ func (r *tableRow) shortfalls() []shortfall {
 }
 
 // columns of the table as people read it.
-var tableHead = []string{"row", "runs", "L_latent a coordinate", "L_latent", "paper", "L_mu a coordinate", "L_mu", "at the latents", "oracle's L_mu", "CRLB", "paper", "paper's CRLB",
+var tableHead = []string{"row", "runs", "recipe", "L_latent a coordinate", "L_latent", "paper", "L_mu a coordinate", "L_mu", "at the latents", "oracle's L_mu", "CRLB", "paper", "paper's CRLB",
 	"GP's L_mu", "p", "paper's GP", "paper's p", "reconstruction", "paper"}
 
 // cells are the row's, under tableHead.
@@ -228,7 +242,7 @@ func (r *tableRow) cells() []string {
 	if g := r.Paper.GP; g != nil {
 		process, paperP = spreadText(g.LMu, g.SD), short(g.P)
 	}
-	return []string{r.Row, fmt.Sprint(r.Runs),
+	return []string{r.Row, fmt.Sprint(r.Runs), recipesText(r.Recipes),
 		r.plusMinus(r.LLatentCoord, r.SD.LLatentCoord) + r.mark("l_latent_coord"), r.plusMinus(r.LLatent, r.SD.LLatent), spreadText(r.Paper.LLatent, r.Paper.SD.LLatent),
 		r.plusMinus(r.LMuCoord, r.SD.LMuCoord) + r.mark("l_mu_coord"), r.plusMinus(r.LMu, r.SD.LMu) + r.mark("l_mu"), r.plusMinus(r.LMuSeen, r.SD.LMuSeen), r.plusMinus(r.Oracle.LMu, r.Oracle.SD.LMu), short(r.CRLB),
 		spreadText(r.Paper.LMu, r.Paper.SD.LMu), bound,
@@ -275,6 +289,9 @@ func (t *table) notes() []string {
 			"p: two-sided, of Student's two-sample t-test with one variance between L_mu and the GP's over runs; the paper's p-values are of that test too. " +
 			"Whether the paper's GP is a sum or a mean over coordinates it does not say.",
 		"▲: above the paper's mean, and how many times it; for L_mu as a mean over coordinates and as the sum.",
+	}
+	if slices.ContainsFunc(t.Rows, func(r tableRow) bool { return !slices.Equal(r.Recipes, t.Rows[0].Recipes) || len(r.Recipes) > 1 }) {
+		notes = append(notes, "**Recipes differ**: a recipe is the number of the decision that last changed what training makes of a clip. Each run is by the one that its file names; none was trained again by a later one.")
 	}
 	if len(t.Rows) == 0 {
 		notes = notes[:1]

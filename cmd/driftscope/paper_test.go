@@ -190,6 +190,7 @@ func judgedAnew(t *testing.T, e *experiment) {
 // TestPaperSmooths: latents in noise of three times a frame's motion are half as far off given the whole film, or nearer (a third with
 // the law known); which the table sets beside the row without noise.
 func TestPaperSmooths(t *testing.T) {
+	long(t)
 	rng := rand.New(rand.NewPCG(3, 0))
 	const n, dt = 1000, 0.01
 	seen, truth := &encoded{z: mat.NewDense(n, 1, nil)}, &truth{z: mat.NewDense(n, 1, nil)}
@@ -240,20 +241,21 @@ func madeUp(t *testing.T, c *paperCmd, name string, latent float64, mu ...float6
 func TestPaperTable(t *testing.T) {
 	c := &paperCmd{Out: t.TempDir()}
 	p := append(madeUp(t, c, "balls-ou", 0.0016, 0.5, 1.5), madeUp(t, c, "balls-circle", 0.093, 3)...)
+	p[0].found.Settings.Recipe = 50 // trained by an earlier one
 	table := newTable(p, []string{"digits-ou, run 2: disk full"})
 	got := strings.Split(string(table.markdown()), "\n")
 	want := []string{
-		"| row | runs | L_latent a coordinate | L_latent | paper | L_mu a coordinate | L_mu | at the latents | oracle's L_mu | CRLB | paper | paper's CRLB | GP's L_mu | p | paper's GP | paper's p | reconstruction | paper |",
-		"|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|",
-		"| balls-ou | 2 | 0.0016 ± 0 | 0.0032 ± 0 | 0.0141 ± 0.012 | 0.5 ± 0.354 | 1 ± 0.707 ▲ 1.09× | 1.25 ± 0.707 | 0.25 ± 0 | 0.2 | 0.92 ± 0.223 | 0.2 | 0.625 ± 0.177 | 0.543 | 0.217 ± 0.01 | 0.000108 | 0.003 ± 0 | 0.00323 ± 0.012 |",
-		"| balls-circle | 1 | 0.093 ▲ 2× | 0.186 | 0.0465 ± 0.0256 | 1.5 ▲ 1.02× | 3 ▲ 2.04× | 3.25 | 0.25 | 0.2 | 1.47 ± 0.62 | 0.2 | 0.5 | – | 4.43 ± 0.74 | 0.00013 | 0.003 | 0.0051 ± 0.00355 |",
+		"| row | runs | recipe | L_latent a coordinate | L_latent | paper | L_mu a coordinate | L_mu | at the latents | oracle's L_mu | CRLB | paper | paper's CRLB | GP's L_mu | p | paper's GP | paper's p | reconstruction | paper |",
+		"|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|",
+		"| balls-ou | 2 | 50 52 | 0.0016 ± 0 | 0.0032 ± 0 | 0.0141 ± 0.012 | 0.5 ± 0.354 | 1 ± 0.707 ▲ 1.09× | 1.25 ± 0.707 | 0.25 ± 0 | 0.2 | 0.92 ± 0.223 | 0.2 | 0.625 ± 0.177 | 0.543 | 0.217 ± 0.01 | 0.000108 | 0.003 ± 0 | 0.00323 ± 0.012 |",
+		"| balls-circle | 1 | 52 | 0.093 ▲ 2× | 0.186 | 0.0465 ± 0.0256 | 1.5 ▲ 1.02× | 3 ▲ 2.04× | 3.25 | 0.25 | 0.2 | 1.47 ± 0.62 | 0.2 | 0.5 | – | 4.43 ± 0.74 | 0.00013 | 0.003 | 0.0051 ± 0.00355 |",
 		"",
 	}
 	if !slices.Equal(got[:len(want)], want) {
 		t.Errorf("found\n%s\nexpected\n%s", strings.Join(got[:len(want)], "\n"), strings.Join(want, "\n"))
 	}
-	if !strings.Contains(strings.Join(got, "\n"), "Failed: digits-ou, run 2: disk full.") || !strings.Contains(strings.Join(got, "\n"), table.Origin.Command) {
-		t.Errorf("the notes lack the command or what failed:\n%s", strings.Join(got, "\n"))
+	if !strings.Contains(strings.Join(got, "\n"), "Failed: digits-ou, run 2: disk full.") || !strings.Contains(strings.Join(got, "\n"), table.Origin.Command) || !strings.Contains(strings.Join(got, "\n"), "Recipes differ") {
+		t.Errorf("the notes lack the command, what failed, or that recipes differ:\n%s", strings.Join(got, "\n"))
 	}
 	if err := os.WriteFile(filepath.Join(c.Out, "balls-ou"+pathPicture), nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -277,6 +279,7 @@ func TestPaperShortfalls(t *testing.T) {
 }
 
 func TestPaperCommand(t *testing.T) {
+	long(t)
 	folder := t.TempDir()
 	c := &paperCmd{Out: folder}
 	for _, e := range madeUp(t, c, "balls-ou", 0.0016, 0.5, 1.5) {
