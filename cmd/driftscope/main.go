@@ -27,6 +27,7 @@ type commands struct {
 	Probe     probeCmd     `cmd:"" help:"Say what a source holds, without tracking it."`
 	Lint      lintCmd      `cmd:"" help:"Check a configuration without opening anything."`
 	Sources   sourcesCmd   `cmd:"" help:"List the kinds of source, step and sink."`
+	Version   versionCmd   `cmd:"" help:"Say which build this is."`
 	Capture   captureCmd   `cmd:"" hidden:"" help:"Read a source on behalf of another driftscope."`
 	TryModel  tryModelCmd  `cmd:"" hidden:"" help:"Open a model on behalf of another driftscope."`
 	Bench     benchCmd     `cmd:"" help:"Measure speed and memory on this machine, and methods where the answer is known."`

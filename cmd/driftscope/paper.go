@@ -144,10 +144,11 @@ func tasksOf(p plan, asked []*studyRun) (tasks []task) {
 // origin says how results were made.
 type origin struct {
 	Command string    `json:"command"`
+	Commit  string    `json:"commit,omitempty"` // of the build, empty where it is not known
 	Cores   int       `json:"cores"`
 	Date    time.Time `json:"date"`
 }
 
 func thisOrigin() origin {
-	return origin{strings.Join(append([]string{"driftscope"}, os.Args[1:]...), " "), runtime.NumCPU(), time.Now().UTC().Truncate(time.Second)}
+	return origin{strings.Join(append([]string{"driftscope"}, os.Args[1:]...), " "), thisBuild().Commit, runtime.NumCPU(), time.Now().UTC().Truncate(time.Second)}
 }

@@ -77,6 +77,7 @@ func (o outcome) check(t *testing.T, status int, want string) {
 }
 
 func TestMistakes(t *testing.T) {
+	long(t)
 	folder := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(folder, name)
@@ -153,7 +154,7 @@ func TestMistakes(t *testing.T) {
 func TestHelp(t *testing.T) {
 	long(t)
 	o := drive(t, t.TempDir(), "--help")
-	for _, name := range []string{"run", "watch", "dashboard", "publish", "pretrain", "eval", "simulate", "sample", "probe", "lint", "sources"} {
+	for _, name := range []string{"run", "watch", "dashboard", "publish", "pretrain", "eval", "simulate", "sample", "probe", "lint", "sources", "version"} {
 		if !strings.Contains(o.out, "\n  "+name) {
 			t.Errorf("help does not list %s:\n%s", name, o.out)
 		}
@@ -194,6 +195,7 @@ func TestSources(t *testing.T) {
 }
 
 func TestShippedConfigurations(t *testing.T) {
+	long(t)
 	files, err := filepath.Glob("../../configs/*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no configurations: %v", err)
