@@ -15,7 +15,10 @@ STATICCHECK := all,-ST1000,-ST1003
 # More flags for the tests: -artifacts -outputdir out keeps the browser's screenshots in out/_artifacts.
 TESTFLAGS ?=
 
-.PHONY: setup build run test check bench soak model schemas web
+# The program names the commit that it was built from, where this is a checkout: driftscope version.
+STAMPED := $(shell git rev-parse HEAD >/dev/null 2>&1 && echo auto || echo false)
+
+.PHONY: setup build run test race check bench soak model schemas web
 
 # The program reads models and pictures of strangers with C++ libraries: it lies at another address at every start, and a function whose
 # stack was written over ends the process instead of returning into it.
@@ -23,7 +26,7 @@ export CGO_CFLAGS   ?= -O2 -g -fstack-protector-strong
 export CGO_CXXFLAGS ?= -O2 -g -fstack-protector-strong
 
 build: setup
-	go build -buildmode=pie -o $(BINARY) ./cmd/driftscope
+	go build -buildmode=pie -buildvcs=$(STAMPED) -o $(BINARY) ./cmd/driftscope
 
 setup: $(STAMP)
 	@:
@@ -36,7 +39,8 @@ $(STAMP): internal/setup/install.sh
 run: build
 	$(BINARY) run sim:molecule $(if $(FRAMES),--frames $(FRAMES))
 
-# Everything as it is shipped; then under the race detector, which takes eight times as long, all but the long trainings. There -tags matprofile
+# Everything as it is shipped; then under the race detector, which takes eight times as long, all but what is long: trainings, searches of whole
+# films, and tables of mistakes. make race has these, too. There -tags matprofile
 # counts OpenCV's matrices, and a leaked one fails its package; it takes memory for each, so what a frame takes from Go's heap is counted without it.
 # The estimator then has to pass without cgo, and the trunks without oneDNN, against the same float64 reference.
 test: setup
@@ -46,6 +50,11 @@ test: setup
 	CGO_ENABLED=0 go test ./online/...
 	go test -tags nodnnl ./infer/sdevae/dnnl
 	go test -tags nodnnl -run TestTrunks ./infer/sdevae
+
+# Everything under the race detector, what is long, too: for an evening.
+race: setup
+	@./internal/setup/install.sh tests
+	go test -race -tags matprofile -timeout 4h ./...
 
 check: setup
 	@echo "gofmt: one layout, so that diffs show only what changed"

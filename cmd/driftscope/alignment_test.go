@@ -83,6 +83,7 @@ func upTo(n int) (rows []int) {
 // TestPlaces: turned round, a map takes the truth to where it lies among the latents: of an isometry the paper's Qᵀ(x - b), and where there are
 // more latents than coordinates, the nearest of the points that are laid over it.
 func TestPlaces(t *testing.T) {
+	long(t)
 	_, walk, _ := relative()
 	n, _ := walk.Dims()
 	for d, how := range map[int]string{2: "isometry", 3: "affine"} {
@@ -125,6 +126,7 @@ func TestPlaces(t *testing.T) {
 // TestDriftAtTheTruth: a model that has the true drift has no error in it, however far its latents are from the truth; at the latents that distance
 // counts once more.
 func TestDriftAtTheTruth(t *testing.T) {
+	long(t)
 	_, walk, _ := relative()
 	n, _ := walk.Dims()
 	const kappa = 2.0

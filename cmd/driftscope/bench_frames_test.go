@@ -13,6 +13,7 @@ import (
 
 // TestBenchFrames: both sides run, and their figures hang together. How large they are is the machine's affair.
 func TestBenchFrames(t *testing.T) {
+	long(t)
 	o := drive(t, t.TempDir(), "bench", "frames", "--size", "64", "--bits", "16", "--rounds", "1", "--seconds", "0.2", "--json")
 	var found frameFindings
 	if err := json.Unmarshal([]byte(o.out), &found); err != nil || o.status != 0 {
@@ -44,6 +45,7 @@ func TestBenchFrames(t *testing.T) {
 
 // TestBenchFramesSource: more streams are tried until frames are lost, and the machine holds fewer.
 func TestBenchFramesSource(t *testing.T) {
+	long(t)
 	folder := t.TempDir()
 	written(t, folder, map[string]string{"a.yaml": "stream: a\nsource: {sim: {name: balls-ou, realtime: false}}\nonline: {state: law}\n"})
 	o := drive(t, folder, "bench", "frames", "--source", "a.yaml", "--rate", "700", "--seconds", "0.3", "--json")

@@ -14,6 +14,7 @@ import (
 
 // Motion far above the noise is counted rightly in every film; where noise hides it, or the likelihood is left alone, it is not.
 func TestCountLatents(t *testing.T) {
+	long(t)
 	for _, test := range []struct {
 		film                linearFilm
 		likely, short, held int
@@ -33,6 +34,7 @@ func TestCountLatents(t *testing.T) {
 
 // The sum over components is the normal law's density.
 func TestComponents(t *testing.T) {
+	long(t)
 	film := linearFilm{Pixels: 6, Latents: 2, Noise: 1, Frames: 80}
 	rng := rand.New(rand.NewPCG(1, 1))
 	fitted, other := film.draw(rng), film.draw(rng)
@@ -67,6 +69,7 @@ func TestComponents(t *testing.T) {
 }
 
 func TestBenchLinear(t *testing.T) {
+	long(t)
 	folder := t.TempDir()
 	var found [2]linearFindings
 	for i := range found {

@@ -41,6 +41,7 @@ func benchTrain(t *testing.T) map[string]any {
 }
 
 func TestBenchTrainBesideTorch(t *testing.T) {
+	long(t)
 	fakePython(t, `echo warning: this torch is a fake
 echo '{"forward_ms_per_frame": 1, "backward_ms_per_frame": 2, "optimiser_ms_per_frame": 1, "train_ms_per_frame": 4, "peak_mib": 512, "version": "'$OMP_NUM_THREADS.$OMP_WAIT_POLICY'"}'`)
 	got := benchTrain(t)

@@ -178,6 +178,7 @@ func TestEachTrajectory(t *testing.T) {
 
 // TestFilms goes from three films to a model, and from it to figures and a stream. Thirty steps teach little, so only the form is held.
 func TestFilms(t *testing.T) {
+	long(t)
 	t.Parallel()
 	folder := t.TempDir()
 	filmSpecimens(t, folder)

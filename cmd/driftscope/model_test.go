@@ -84,6 +84,7 @@ func TestAdapt(t *testing.T) {
 
 // A shipped model is continued by the name that run takes.
 func TestContinueShipped(t *testing.T) {
+	long(t)
 	f, err := (&pretrainCmd{From: "embedded:molecule"}).origin()
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 // TestPretrainThenEval goes the whole way once: simulate, learn briefly, judge. Fifty steps teach little, so only the form of
 // the result is held; that the same command gives the same model is TestPretrainInterrupted's.
 func TestPretrainThenEval(t *testing.T) {
+	long(t)
 	t.Parallel()
 	folder := t.TempDir()
 	if o := drive(t, folder, "simulate", "balls-ou", "--frames", "80", "--seed", "7", "--out", "balls"); o.status != 0 {
@@ -60,6 +61,7 @@ func TestPretrainThenEval(t *testing.T) {
 
 // A model with a clock is trained on the beginning of a recording, and is judged on its end as the clock stands there.
 func TestPretrainClock(t *testing.T) {
+	long(t)
 	t.Parallel()
 	folder := t.TempDir()
 	pictures(t, folder, "spot", 80, 64)

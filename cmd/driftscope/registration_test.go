@@ -30,6 +30,7 @@ func perfect(t *testing.T, s specimen) (*recording, *encoded, *truth) {
 
 // Without noise phase correlation is right to a fraction of a pixel (rounding alone would be off by 0.4), and whole pixels off where a pixel's noise is four times the spot.
 func TestRegister(t *testing.T) {
+	long(t)
 	for _, c := range []struct {
 		name         string
 		noise        float64
@@ -50,6 +51,7 @@ func TestRegister(t *testing.T) {
 }
 
 func TestCompare(t *testing.T) {
+	long(t)
 	rec, seen, truth := perfect(t, specimen{x: 60, y: 70, background: 10_000, bright: 200, noise: 800, frames: 40})
 	rows := seen.rows(whole)
 	right, err := lay("affine", seen.z, truth.z, rows[:20])
@@ -80,6 +82,7 @@ func TestCompare(t *testing.T) {
 
 // Displacements are told of in rows all of whose findings have them.
 func TestPaperDisplacements(t *testing.T) {
+	long(t)
 	p := madeUp(t, &paperCmd{Out: t.TempDir()}, "dna-0", 0.01, 0.5, 1.5)
 	for i, e := range p {
 		if row := newTable(p, nil).Rows[0]; row.displacements != (displacements{}) || strings.Contains(string(newTable(p, nil).markdown()), "phase correlation") {

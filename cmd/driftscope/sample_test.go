@@ -148,6 +148,7 @@ func TestSampleRefusesModels(t *testing.T) {
 }
 
 func TestSampleMistakes(t *testing.T) {
+	long(t)
 	folder := t.TempDir()
 	if o := drive(t, folder, "simulate", "molecule", "--frames", "3", "--out", "three"); o.status != 0 {
 		t.Fatal(o.errors)

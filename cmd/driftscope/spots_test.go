@@ -24,6 +24,7 @@ func scene(width, height int, at []preprocess.Point, amplitude, noise float64, r
 
 // Every spot is found once, bright or dark, to a tenth of a pixel where its noise is a fiftieth of its height.
 func TestSpots(t *testing.T) {
+	long(t)
 	at := []preprocess.Point{{X: 30.3, Y: 20.7}, {X: 60.5, Y: 52.1}, {X: 20, Y: 70}, {X: 95.4, Y: 33.8}}
 	for _, dark := range []bool{false, true} {
 		amplitude := 50.
@@ -50,6 +51,7 @@ func TestSpots(t *testing.T) {
 }
 
 func TestLinkSpots(t *testing.T) {
+	long(t)
 	at := func(x float64) spot { return spot{at: preprocess.Point{X: x}} }
 	for _, c := range []struct {
 		name     string

@@ -41,6 +41,7 @@ func wandering(t *testing.T, cx, cy float64) *survey {
 }
 
 func TestSurveyFindsWhatMoves(t *testing.T) {
+	long(t)
 	for _, at := range [][2]float64{{150, 100}, {60, 70}, {240, 140}} {
 		s := wandering(t, at[0], at[1])
 		r, ok := s.moving()
@@ -87,6 +88,7 @@ func filming(t *testing.T, n, channels int, paint func(k, pixel, channel int) fl
 // middle, which for Student's t with 3 degrees of freedom is 4.5, and for normal noise of sd 2 is 8, beyond what the mean picture shows:
 // that has its own noise, of up to 4 in √200 standard deviations of 2.
 func TestSurveyWindow(t *testing.T) {
+	long(t)
 	rng := rand.New(rand.NewPCG(6, 0))
 	disc := func(k, pixel int) float64 { // of radius 6, from left to right
 		dx, dy := float64(pixel%40)-10-0.1*float64(k), float64(pixel/40)-20
@@ -168,6 +170,7 @@ func TestSurveyRefuses(t *testing.T) {
 
 // TestSurveySeesThroughNoise films a disc whose grey flickers slowly, by a third of the noise's sd in each pixel, or noise alone.
 func TestSurveySeesThroughNoise(t *testing.T) {
+	long(t)
 	for _, amplitude := range []float64{0, 1} {
 		rng := rand.New(rand.NewPCG(5, 0))
 		s := &survey{low: math.Inf(1), high: math.Inf(-1)}

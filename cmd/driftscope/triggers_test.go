@@ -23,6 +23,7 @@ import (
 
 // Rules that are wrong are refused before anything runs, all at once.
 func TestTriggerMistakes(t *testing.T) {
+	long(t)
 	for rules, want := range map[string]string{
 		"{flash: {name: a}}":                      `triggers[0]: kind "flash" is not known: give one of changed, lost, sigma, speed, zone`,
 		"{lost: {name: a, afer: 2}}":              `triggers[0]: lost: c.yaml:1: unknown key "triggers[0].lost.afer"; known keys here: after, alarms, name, rest`,

@@ -104,6 +104,7 @@ func checkWhose(t *testing.T, whose []map[int]int, share float64) {
 // TestTellApart: things that are at random places of every frame's list are each put together again, through a break between trajectories,
 // but for a few frames in which they are at one place.
 func TestTellApart(t *testing.T) {
+	long(t)
 	const n, side = 1000, 32
 	homes := []float64{10, 10, 20, 10, 10, 20, 20, 20, 15, 15}
 	c, truth := atHome(n, 7, func(_, _ float64) float64 { return 0 }, homes...)

@@ -123,6 +123,7 @@ func TestResumed(t *testing.T) {
 }
 
 func TestResumedFromModel(t *testing.T) {
+	long(t)
 	clip, c := walk(60, 3), brief()
 	model, err := card.Read(file(t, train(t, Training{}, clip, c), clip))
 	if err != nil {

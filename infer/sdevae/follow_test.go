@@ -151,6 +151,7 @@ func TestGoes(t *testing.T) {
 
 // TestFollowResumed: killed while it follows, and after, a training ends with the same model.
 func TestFollowResumed(t *testing.T) {
+	long(t)
 	clip, _ := drifting(180, 9, ring)
 	c := Config{Latent: 2, Seed: 1, Tau: TauOf(clip), Posterior: Cholesky, Steps: 8, Pairs: 8, Follow: 12, Every: 4}
 	want := file(t, train(t, Training{}, clip, c), clip)

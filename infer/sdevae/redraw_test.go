@@ -45,6 +45,7 @@ func TestTurn(t *testing.T) {
 
 // TestSettle: latents found anew replace those before, unless the decoder leaves out three times as much.
 func TestSettle(t *testing.T) {
+	long(t)
 	clip := walk(40, 3)
 	j, err := newJob(context.Background(), Training{}, clip, Config{Latent: 2, Tau: 1, Pairs: 8, Restarts: 1})
 	if err != nil {
@@ -78,6 +79,7 @@ func TestSettle(t *testing.T) {
 // TestAnewUnbends: an encoder whose latents are bent, by a last layer that mixes what moves with what flickers, finds straight ones among
 // the same features; one that has the slowest components already keeps them.
 func TestAnewUnbends(t *testing.T) {
+	long(t)
 	clip, x, y := walkingSquare(300)
 	j, err := newJob(context.Background(), Training{}, clip, Config{Latent: 2, Seed: 1, Tau: 1, Pairs: 20, Restarts: 1})
 	if err != nil {
