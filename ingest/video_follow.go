@@ -78,8 +78,8 @@ func (v *growingVideo) startFeeding(ctx context.Context) (descriptor uintptr, er
 		near.Close()
 	}
 	go func() {
+		defer near.Close() // last: who sees the end of the pipe asks whether all was fed
 		defer close(v.fed)
-		defer near.Close()
 		v.feed(ctx, near)
 	}()
 	return far.Fd(), nil // which makes it a blocking one
