@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"driftscope/infer"
+	"driftscope/internal/suite/mats"
 )
 
 // loadAndExit names the model that the test binary only loads when it runs as a child: see TestLoadIsQuiet.
@@ -14,8 +15,7 @@ const loadAndExit = "DRIFTSCOPE_TEST_LOAD"
 // misbehave names what a process that tries a model does instead.
 const misbehave = "DRIFTSCOPE_TEST_TRIAL"
 
-// TestMain fails the suite when a Mat was left open; leakedMats counts them under -tags matprofile. Started to try a model, the
-// test's own binary is that child.
+// TestMain: started to try a model, the test's own binary is that child.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == infer.TrialCommand {
 		try := infer.TrialProcess
@@ -33,10 +33,5 @@ func TestMain(m *testing.M) {
 		fmt.Println(err)
 		return
 	}
-	code := m.Run()
-	if n := leakedMats(); n != 0 && code == 0 {
-		fmt.Fprintf(os.Stderr, "%d Mats were not closed\n", n)
-		code = 1
-	}
-	os.Exit(code)
+	mats.Main(m)
 }

@@ -6,13 +6,11 @@ import (
 	"os"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"driftscope/internal/fakecamera"
+	"driftscope/internal/suite/mats"
 )
 
-// TestMain fails the suite when a goroutine or a Mat was left behind; leakedMats counts them under -tags matprofile. Started by a source
-// that works apart, the test's own binary is that source's child.
+// TestMain: started by a source that works apart, the test's own binary is that source's child.
 func TestMain(m *testing.M) {
 	kinds["trial"] = apart("trial", newTrial)
 	if len(os.Args) == 2 && os.Args[1] == captureCommand {
@@ -26,11 +24,5 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
-		if n := leakedMats(); n != 0 && code == 0 {
-			fmt.Fprintf(os.Stderr, "%d Mats were not closed\n", n)
-			code = 1
-		}
-		os.Exit(code)
-	}))
+	mats.Main(m)
 }

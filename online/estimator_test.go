@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"driftscope/internal/latent"
+	"driftscope/internal/suite"
 )
 
 // law under test: a drift in two dimensions, with σ = I and Δt = 0.01 s.
@@ -77,7 +78,7 @@ func driftError(e *Estimator, law drift, truth [][]float64) float64 {
 // 4.18 for OU, 0.125 for constant and 9.6 for circle, an unregularised perceptron 7.9, 13.5 and 8.4; the CRLB is 0.2. Every slice learns
 // from all that is remembered, so that few of them serve: with a lag of 150 frames there are six, the last one's of 850 latents.
 func TestDriftError(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	const seeds = 2
 	for _, c := range []struct {
 		name  string

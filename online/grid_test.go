@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"driftscope/internal/latent"
+	"driftscope/internal/suite"
 )
 
 // Draws have the posterior's mean, within five standard errors, in every kind of law.
@@ -38,7 +39,7 @@ func TestDrawsHaveTheMean(t *testing.T) {
 // The standard errors are honest: over six films of two laws the published drift is off, at points where latents were seen, by one of them
 // in the mean square. An honest figure scatters by a fifth; a law's prior is not its truth, hence more.
 func TestFieldKnowsItsError(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	const films = 6
 	for _, name := range []string{"balls OU", "balls circle"} {
 		s, square, count, scarce := named(name), 0.0, 0.0, 0

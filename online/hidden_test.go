@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat/distmv"
 
 	"driftscope/internal/latent"
+	"driftscope/internal/suite"
 )
 
 // driven gives n latents of two free coordinates, dz = (-z/2 + (4h, 0)) dt + dW, which see nothing of h, dh = -h dt + dW, that moves the
@@ -54,7 +55,7 @@ func TestColouredIsItsDefinition(t *testing.T) {
 // TestTooFewDimensions: a coordinate that the latents do not show is reported, by an estimator that learns their law from nothing. Of
 // 12 such paths each, 12 clear and 11 noisy ones were within 4000 frames.
 func TestTooFewDimensions(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	for name, r := range map[string]float64{"clear": 0, "noisy": 1} {
 		e := estimator(t, Config{Dim: 2, Seed: 1, Deterministic: true})
 		dst, at := new(latent.Estimate), -1

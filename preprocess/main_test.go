@@ -2,8 +2,6 @@ package preprocess
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -13,17 +11,10 @@ import (
 
 	"driftscope/internal/frame"
 	"driftscope/internal/pipeline"
+	"driftscope/internal/suite/mats"
 )
 
-// TestMain fails the suite when a Mat was left open; leakedMats counts them under -tags matprofile.
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if n := leakedMats(); n != 0 && code == 0 {
-		fmt.Fprintf(os.Stderr, "%d Mats were not closed\n", n)
-		code = 1
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { mats.Main(m) }
 
 // options decodes YAML strictly, as a configuration does.
 func options(text string) func(any) error {

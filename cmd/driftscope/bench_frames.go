@@ -11,6 +11,9 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+
+	"driftscope/internal/console"
+	"driftscope/internal/exit"
 )
 
 // benchFramesCmd measures the whole way of a frame, from the camera to NATS, beside the bare kernels on the same pictures.
@@ -93,7 +96,7 @@ type frameFindings struct {
 // Run measures and prints.
 func (c *benchFramesCmd) Run(ctx context.Context) error {
 	if err := c.check(); err != nil {
-		return usage(err)
+		return exit.Usage(err)
 	}
 	if c.Alone != "" {
 		return c.alone(ctx)
@@ -117,7 +120,7 @@ func (c *benchFramesCmd) Run(ctx context.Context) error {
 			if err := errors.Join(c.challenge(ctx, &found, &row), c.challengeCalls(ctx, &found, &row)); err != nil {
 				return fmt.Errorf("%d x %d, %d bits: %w", size, size, bits, err)
 			}
-			say("%d x %d, %d bits: %.0f frames/s, %.2f of the kernels'", size, size, bits, row.FPS, row.Ratio)
+			console.Say("%d x %d, %d bits: %.0f frames/s, %.2f of the kernels'", size, size, bits, row.FPS, row.Ratio)
 			found.Sizes = append(found.Sizes, row)
 		}
 	}
@@ -170,7 +173,7 @@ func (c *benchFramesCmd) alone(ctx context.Context) error {
 	case "streams":
 		cost, err = c.measureStreams(ctx)
 	default:
-		err = usage(fmt.Errorf("--alone: found %q, expected path, kernels, opencv or streams", c.Alone))
+		err = exit.Usage(fmt.Errorf("--alone: found %q, expected path, kernels, opencv or streams", c.Alone))
 	}
 	if err != nil {
 		return err

@@ -19,6 +19,7 @@ import (
 	"driftscope/internal/frame"
 	"driftscope/internal/latent"
 	"driftscope/internal/pipeline"
+	"driftscope/internal/stream"
 	"driftscope/sinks"
 )
 
@@ -208,40 +209,31 @@ func measurePath(ctx context.Context, p benchPictures, seconds, rate float64) (s
 	}
 	cfg := config.Default()
 	cfg.NATS.Port = 0
-	server, err := connect(ctx, cfg)
+	server, err := stream.Connect(ctx, cfg)
 	if err != nil {
 		return sideCost{}, err
 	}
 	defer server.Close()
-	s := &stream{cfg: cfg}
-	s.stages.Source = source
-	if s.model, err = loadModel(ctx, cfg, server); err != nil {
-		return sideCost{}, err
-	}
-	watch, err := s.watched(ctx, server, p.steps(), source)
+	s, watch, err := watched(ctx, cfg, server, stream.Own{Source: source, Steps: p.steps()})
 	if err != nil {
 		return sideCost{}, err
 	}
-	summary, err := s.run(ctx, 0)
+	summary, err := s.Run(ctx, 0)
 	if err != nil {
 		return sideCost{}, err
 	}
 	return watch.cost(summary), ctx.Err()
 }
 
-// watched makes the stages behind source, with a stopwatch in the place of the first sink. With an error nothing is left open.
-func (s *stream) watched(ctx context.Context, server *bus.Conn, steps []config.Component, source *studio) (*stopwatch, error) {
-	err := s.finish(ctx, s.cfg, steps, nil, false)
-	if err == nil {
-		err = s.attach(server, false)
+// watched makes the stages behind a studio, with a stopwatch around the first sink.
+func watched(ctx context.Context, cfg config.Config, server *bus.Conn, own stream.Own) (*stream.Stream, *stopwatch, error) {
+	watch := &stopwatch{studio: own.Source.(*studio), latencies: make([]time.Duration, 0, mostLatencies)}
+	own.Sink = func(s sinks.Sink) sinks.Sink {
+		watch.Sink = s
+		return watch
 	}
-	if err != nil {
-		s.close()
-		return nil, err
-	}
-	watch := &stopwatch{Sink: s.stages.Sinks[0].Sink, studio: source, latencies: make([]time.Duration, 0, mostLatencies)}
-	s.stages.Sinks[0].Sink = watch
-	return watch, nil
+	s, err := stream.Behind(ctx, cfg, server, own)
+	return s, watch, err
 }
 
 // add takes over what another has noted.

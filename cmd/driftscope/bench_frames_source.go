@@ -18,7 +18,10 @@ import (
 
 	"driftscope/ingest"
 	"driftscope/internal/config"
+	"driftscope/internal/console"
+	"driftscope/internal/exit"
 	"driftscope/internal/pipeline"
+	"driftscope/internal/stream"
 )
 
 const (
@@ -39,7 +42,7 @@ type glimpse struct {
 func look(ctx context.Context, component config.Component) (g *glimpse, err error) {
 	source, err := ingest.New(component.Kind, component.Decode)
 	if err != nil {
-		return nil, usage(err)
+		return nil, exit.Usage(err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, glimpseTime)
 	defer cancel()
@@ -120,9 +123,9 @@ type capacity struct {
 
 // plan finds how many streams like the source this machine holds: twice as many until frames are lost, then between.
 func (c *benchFramesCmd) plan(ctx context.Context) error {
-	cfg, err := (&runCmd{}).config(c.Source)
+	cfg, err := stream.Configuration(c.Source)
 	if err != nil {
-		return usage(err)
+		return exit.Usage(err)
 	}
 	rate := c.Rate
 	if rate == 0 {
@@ -132,7 +135,7 @@ func (c *benchFramesCmd) plan(ctx context.Context) error {
 		}
 		g.close()
 		if rate = g.rate; rate == 0 {
-			return usage(fmt.Errorf("%s: has one frame, which says nothing of its rate: give --rate", c.Source))
+			return exit.Usage(fmt.Errorf("%s: has one frame, which says nothing of its rate: give --rate", c.Source))
 		}
 	}
 	found := capacity{Source: c.Source, Cores: runtime.NumCPU(), Rate: rate}
@@ -144,7 +147,7 @@ func (c *benchFramesCmd) plan(ctx context.Context) error {
 		if err != nil {
 			return false, fmt.Errorf("%d streams: %w", n, err)
 		}
-		say("%d streams: %.2f %% of the frames lost", n, 100*cost.Lost)
+		console.Say("%d streams: %.2f %% of the frames lost", n, 100*cost.Lost)
 		found.Trials = append(found.Trials, cost)
 		if holds = cost.Lost <= mayLose; holds {
 			found.Held = max(found.Held, n)
@@ -190,30 +193,30 @@ func (c *benchFramesCmd) streams(ctx context.Context, n int, rate float64) (cost
 // measureStreams runs n streams like the source of cfg beside each other, as run does, from pictures in memory.
 func (c *benchFramesCmd) measureStreams(ctx context.Context) (cost streamsCost, err error) {
 	n, rate := c.Streams, c.Rate
-	cfg, err := (&runCmd{}).config(c.Source)
+	cfg, err := stream.Configuration(c.Source)
 	if err != nil {
-		return cost, usage(err)
+		return cost, exit.Usage(err)
 	}
 	g, err := look(ctx, cfg.Source)
 	if err != nil {
 		return cost, err
 	}
 	defer g.close()
-	model, err := loadModel(ctx, cfg, nil)
+	model, err := stream.LoadModel(ctx, cfg, nil)
 	if err != nil {
-		return cost, usage(err)
+		return cost, exit.Usage(err)
 	}
-	steps, err := model.steps(ctx, cfg)
+	steps, err := model.Steps(ctx, cfg)
 	if err != nil {
 		return cost, err
 	}
 	cfg = inMemory(cfg)
-	server, err := connect(ctx, cfg)
+	server, err := stream.Connect(ctx, cfg)
 	if err != nil {
 		return cost, err
 	}
 	defer server.Close()
-	all, watches, summaries := make([]*stream, n), make([]*stopwatch, n), make([]pipeline.Summary, n)
+	all, watches, summaries := make([]*stream.Stream, n), make([]*stopwatch, n), make([]pipeline.Summary, n)
 	for i := range n {
 		one := cfg
 		one.Stream = fmt.Sprintf("stream%d", i)
@@ -222,16 +225,14 @@ func (c *benchFramesCmd) measureStreams(ctx context.Context) (cost streamsCost, 
 			camera.period = time.Duration(float64(time.Second) / rate)
 			camera.late = camera.period * time.Duration(i) / time.Duration(n) // cameras are not in step
 		}
-		all[i] = &stream{cfg: one, model: model}
-		all[i].stages.Source = camera
-		if watches[i], err = all[i].watched(ctx, server, steps, camera); err != nil {
+		if all[i], watches[i], err = watched(ctx, one, server, stream.Own{Source: camera, Model: model, Steps: steps}); err != nil {
 			return cost, err
 		}
 	}
 	running, ctx := errgroup.WithContext(ctx)
 	for i, s := range all { // together: what each takes to begin is over
 		running.Go(func() (err error) {
-			summaries[i], err = s.run(ctx, 0)
+			summaries[i], err = s.Run(ctx, 0)
 			return err
 		})
 	}

@@ -9,11 +9,14 @@ import (
 
 	"driftscope/internal/config"
 	"driftscope/internal/pipeline"
+	"driftscope/internal/stream"
+	"driftscope/internal/suite"
+	"driftscope/internal/suite/mats"
 )
 
 // TestBenchFrames: both sides run, and their figures hang together. How large they are is the machine's affair.
 func TestBenchFrames(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	o := drive(t, t.TempDir(), "bench", "frames", "--size", "64", "--bits", "16", "--rounds", "1", "--seconds", "0.2", "--json")
 	var found frameFindings
 	if err := json.Unmarshal([]byte(o.out), &found); err != nil || o.status != 0 {
@@ -45,7 +48,7 @@ func TestBenchFrames(t *testing.T) {
 
 // TestBenchFramesSource: more streams are tried until frames are lost, and the machine holds fewer.
 func TestBenchFramesSource(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	folder := t.TempDir()
 	written(t, folder, map[string]string{"a.yaml": "stream: a\nsource: {sim: {name: balls-ou, realtime: false}}\nonline: {state: law}\n"})
 	o := drive(t, folder, "bench", "frames", "--source", "a.yaml", "--rate", "700", "--seconds", "0.3", "--json")
@@ -68,21 +71,16 @@ func TestBenchFramesSource(t *testing.T) {
 // TestFrameAllocations: from the source to the estimate a frame takes no memory from Go's heap once the stream runs. Refinement, views and
 // health, which are made beside it or at their own pace, are left out; what remains are a few objects of the runtime's in a second.
 func TestFrameAllocations(t *testing.T) {
-	if matsProfiled {
+	if mats.Profiled {
 		t.Skip("the profile of Mats takes memory for each: make test runs this without")
 	}
 	p := benchPictures{side: 64, bits: 16}
 	camera := &studio{ring: p.make(), seconds: 1}
-	s := &stream{cfg: config.Default()}
-	var err error
-	if s.model, err = loadModel(t.Context(), s.cfg, nil); err != nil {
+	s, err := stream.Behind(t.Context(), config.Default(), nil, stream.Own{Source: camera, Steps: p.steps(), Applied: []uint64{}})
+	if err != nil {
 		t.Fatal(err)
 	}
-	s.stages.Source = camera
-	if err := s.finish(t.Context(), s.cfg, p.steps(), []uint64{}, false); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := pipeline.Run(t.Context(), s.stages, pipeline.Options{Health: time.Hour}); err != nil {
+	if _, err := pipeline.Run(t.Context(), s.Stages, pipeline.Options{Health: time.Hour}); err != nil {
 		t.Fatal(err)
 	}
 	frames := camera.cold.frames - camera.warm.frames

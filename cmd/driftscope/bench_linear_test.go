@@ -10,11 +10,12 @@ import (
 	"gonum.org/v1/gonum/stat/distmv"
 
 	"driftscope/infer/sdevae"
+	"driftscope/internal/suite"
 )
 
 // Motion far above the noise is counted rightly in every film; where noise hides it, or the likelihood is left alone, it is not.
 func TestCountLatents(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	for _, test := range []struct {
 		film                linearFilm
 		likely, short, held int
@@ -34,7 +35,7 @@ func TestCountLatents(t *testing.T) {
 
 // The sum over components is the normal law's density.
 func TestComponents(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	film := linearFilm{Pixels: 6, Latents: 2, Noise: 1, Frames: 80}
 	rng := rand.New(rand.NewPCG(1, 1))
 	fitted, other := film.draw(rng), film.draw(rng)
@@ -69,7 +70,7 @@ func TestComponents(t *testing.T) {
 }
 
 func TestBenchLinear(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	folder := t.TempDir()
 	var found [2]linearFindings
 	for i := range found {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"driftscope/internal/exit"
 	"driftscope/internal/latent"
 	"driftscope/sinks"
 )
@@ -74,7 +75,7 @@ type natsFindings struct {
 // Run measures and prints.
 func (c *benchNATSCmd) Run(ctx context.Context) error {
 	if !(c.FPS >= 1 && c.FPS <= 1e4) || !(c.Seconds >= 0.1 && c.Seconds <= maxBenchSeconds) {
-		return usage(fmt.Errorf("--fps, --seconds: found %g and %g, expected 1 to 10000 and 0.1 to %d", c.FPS, c.Seconds, maxBenchSeconds))
+		return exit.Usage(fmt.Errorf("--fps, --seconds: found %g and %g, expected 1 to 10000 and 0.1 to %d", c.FPS, c.Seconds, maxBenchSeconds))
 	}
 	if c.Alone != 0 {
 		return c.alone(ctx)

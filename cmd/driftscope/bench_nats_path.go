@@ -12,6 +12,8 @@ import (
 	"driftscope/internal/frame"
 	"driftscope/internal/latent"
 	"driftscope/internal/pipeline"
+	"driftscope/internal/recording"
+	"driftscope/internal/stream"
 	"driftscope/sinks"
 )
 
@@ -67,24 +69,27 @@ func (c *benchNATSCmd) alone(ctx context.Context) (err error) {
 		}
 		defer os.RemoveAll(cfg.NATS.Store)
 	}
-	if cfg.Source, err = config.NewComponent(simSource, map[string]any{"name": "molecule", "realtime": false}); err != nil {
+	if cfg.Source, err = config.NewComponent(recording.SimSource, map[string]any{"name": "molecule", "realtime": false}); err != nil {
 		return err
 	}
-	server, err := connect(ctx, cfg)
+	server, err := stream.Connect(ctx, cfg)
 	if err != nil {
 		return err
 	}
 	defer server.Close()
-	s, err := onStage(ctx, cfg, time.Duration(float64(time.Second)/c.FPS))
-	if err == nil {
-		err = s.attach(server, false)
-	}
+	source, err := ingest.New(cfg.Source.Kind, cfg.Source.Decode)
 	if err != nil {
 		return err
 	}
-	watch := &punctual{Sink: s.stages.Sinks[0].Sink}
-	s.stages.Sinks[0].Sink = watch
-	summary, err := s.run(ctx, uint64((c.Seconds+2*warmUp.Seconds())*c.FPS))
+	watch := &punctual{}
+	s, err := stream.Behind(ctx, cfg, server, stream.Own{Source: &stage{Source: source, period: time.Duration(float64(time.Second) / c.FPS)}, Sink: func(s sinks.Sink) sinks.Sink {
+		watch.Sink = s
+		return watch
+	}})
+	if err != nil {
+		return err
+	}
+	summary, err := s.Run(ctx, uint64((c.Seconds+2*warmUp.Seconds())*c.FPS))
 	if err != nil {
 		return err
 	}
@@ -95,26 +100,4 @@ func (c *benchNATSCmd) alone(ctx context.Context) (err error) {
 	return json.NewEncoder(os.Stdout).Encode(publisherCost{
 		Publish: quantilesOf(watch.took[warm:]), Stages: summary.Health.Stages, Dropped: summary.FramesIn - summary.Tracked,
 	})
-}
-
-// onStage makes run's own stages but for the sinks.
-func onStage(ctx context.Context, cfg config.Config, period time.Duration) (*stream, error) {
-	source, err := ingest.New(cfg.Source.Kind, cfg.Source.Decode)
-	if err != nil {
-		return nil, err
-	}
-	s := &stream{cfg: cfg, written: cfg}
-	s.stages.Source = &stage{Source: source, period: period}
-	if s.model, err = loadModel(ctx, cfg, nil); err != nil {
-		return nil, err
-	}
-	steps, err := s.model.steps(ctx, cfg)
-	if err == nil {
-		err = s.finish(ctx, cfg, steps, nil, false)
-	}
-	if err != nil {
-		s.close()
-		return nil, err
-	}
-	return s, nil
 }

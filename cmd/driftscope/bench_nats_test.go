@@ -3,12 +3,14 @@ package main
 import (
 	"encoding/json"
 	"testing"
+
+	"driftscope/internal/suite"
 )
 
 // TestBenchNATS: a subscriber gets the latents, live and with all that is kept, and the figures hang together. How large they are is the
 // machine's affair.
 func TestBenchNATS(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	for _, durable := range []string{"--durable=false", "--durable"} {
 		o := drive(t, t.TempDir(), "bench", "nats", "--fps", "50", "--seconds", "0.5", "--json", durable)
 		var found natsFindings

@@ -14,6 +14,9 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"driftscope/internal/console"
+	"driftscope/internal/exit"
 )
 
 // benchOnlineCmd measures the online estimator on simulated latents, whose law is known.
@@ -65,7 +68,7 @@ func (c *benchOnlineCmd) Run(ctx context.Context) error {
 		err = fmt.Errorf("--runs: found %d, expected 1 to %d", c.Runs, maxRuns)
 	}
 	if err != nil {
-		return usage(err)
+		return exit.Usage(err)
 	}
 	found := &onlineFindings{Seed: c.Seed}
 	for i, study := range studies {
@@ -161,6 +164,6 @@ func (t *tally) add() {
 	t.done++
 	if time.Since(t.said) > 10*time.Second {
 		t.said = time.Now()
-		say("%s: %d of %d simulations in %v", t.name, t.done, t.total, time.Since(t.begun).Round(time.Second))
+		console.Say("%s: %d of %d simulations in %v", t.name, t.done, t.total, time.Since(t.begun).Round(time.Second))
 	}
 }

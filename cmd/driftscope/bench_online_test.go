@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"driftscope/internal/suite"
 )
 
 // benchOnline runs one study of the command briefly and gives its rows.
@@ -55,7 +57,7 @@ func TestBenchOnlineSigma(t *testing.T) {
 // TestDimensionRegimes: what moves is found at the first draw of a straight and of a mixed regime, which fails once in a thousand times or
 // less. The paper's rule counts noise.
 func TestDimensionRegimes(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	tried := 0
 	for i, r := range dimensionRegimes {
 		if r.name != "drowned" && r.name != "leak of 5 %" && r.name != "mixed by any linear map" {
@@ -89,7 +91,7 @@ func TestBenchOnlineMistakes(t *testing.T) {
 // A coverage of 0.95 is known to 0.011 from 400 runs, a standard deviation to 3.5 %: three of those, beside the 1.05 that the estimate's
 // skewness costs at this N.
 func TestSigmaRow(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	s := &simulations{ctx: t.Context(), seed: 5}
 	row, runs := sigmaRow{R: 1, N: 300, Dropped: 0.1}, make([]sigmaRun, 400)
 	for k := 0; k < len(runs); k += sigmaBatch {
@@ -109,7 +111,7 @@ func TestSigmaRow(t *testing.T) {
 
 // The information of many equal steps is Whittle's integral over the increments' spectrum; the ends are worth one step in ten thousand.
 func TestInformationIsWhittles(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	const n, grid = 20000, 20000
 	for _, r := range []float64{0, 0.1, 9} {
 		row := sigmaRow{R: r, N: n}
@@ -152,7 +154,7 @@ func TestSimulationsOnAnyNumberOfCores(t *testing.T) {
 
 // TestLearnDrift: the recording's own fit is nearer to the law than no drift is, by several times the scatter of either.
 func TestLearnDrift(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	row, err := learnDrift("balls-ou", 4)
 	if err != nil {
 		t.Fatal(err)
@@ -166,7 +168,7 @@ func TestLearnDrift(t *testing.T) {
 
 // TestFollowChange: right after the circle reverses, the drift that was learnt is worse than before by more than the scatter.
 func TestFollowChange(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	row, err := lawChanges[1].follow(changeFrames[:3], rand.New(rand.NewPCG(2, 2)))
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 
 	"driftscope/internal/frame"
 	"driftscope/internal/latent"
+	"driftscope/internal/recording"
 	"driftscope/online"
 	"driftscope/preprocess"
 )
@@ -112,15 +113,15 @@ func (c *benchRecordingsCmd) Run(ctx context.Context) error {
 }
 
 // pictures reads a recording's raw frames.
-func (c *benchRecordingsCmd) pictures(ctx context.Context, parts ...string) ([]greyFrame, error) {
+func (c *benchRecordingsCmd) pictures(ctx context.Context, parts ...string) ([]recording.GreyFrame, error) {
 	path := filepath.Join(append([]string{c.Data}, parts...)...)
-	rec, err := openRecording(path, 1, 0, "", span{0, math.MaxUint64})
+	rec, err := recording.Open(path, 1, 0, "", recording.Whole)
 	if err != nil {
 		return nil, err
 	}
-	var frames []greyFrame
-	_, err = rec.each(ctx, nil, func(f *frame.Frame) error {
-		g, err := grey(f)
+	var frames []recording.GreyFrame
+	_, err = rec.Each(ctx, nil, func(f *frame.Frame) error {
+		g, err := recording.Grey(f)
 		frames = append(frames, g)
 		return err
 	})
@@ -165,9 +166,9 @@ func (c *benchRecordingsCmd) trap(ctx context.Context, found *recordingFindings)
 	}
 	var pictures [][]float32
 	for _, g := range frames {
-		pictures = append(pictures, g.pixels)
+		pictures = append(pictures, g.Pixels)
 	}
-	places, err := track(pictures, frames[0].width, frames[0].height)
+	places, err := recording.Track(pictures, frames[0].Width, frames[0].Height)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"driftscope/infer/sdevae"
+	"driftscope/internal/exit"
+	"driftscope/internal/training"
 )
 
 // benchTrainCmd measures one training step of the paper's encoder and decoder on random pictures.
@@ -64,14 +66,14 @@ type trainFindings struct {
 
 // Run measures and prints. Without PyTorch the comparison is left out, and the reason said.
 func (c *benchTrainCmd) Run(ctx context.Context) error {
-	if err := yieldCores(); err != nil { // as pretrain does; both sides inherit the policy
+	if err := training.YieldCores(); err != nil { // as pretrain does; both sides inherit the policy
 		return err
 	}
 	if c.Threads == 0 {
 		c.Threads = runtime.NumCPU()
 	}
 	if err := c.check(); err != nil {
-		return usage(err)
+		return exit.Usage(err)
 	}
 	if c.Alone {
 		return c.alone()

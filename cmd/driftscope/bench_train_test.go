@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"driftscope/internal/suite"
 )
 
 // fakePython puts a shell script named python3 first in the path; without a body nothing of that name is to be found.
@@ -41,7 +43,7 @@ func benchTrain(t *testing.T) map[string]any {
 }
 
 func TestBenchTrainBesideTorch(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	fakePython(t, `echo warning: this torch is a fake
 echo '{"forward_ms_per_frame": 1, "backward_ms_per_frame": 2, "optimiser_ms_per_frame": 1, "train_ms_per_frame": 4, "peak_mib": 512, "version": "'$OMP_NUM_THREADS.$OMP_WAIT_POLICY'"}'`)
 	got := benchTrain(t)

@@ -17,6 +17,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/nats-io/nats-server/v2/server"
+
+	"driftscope/internal/stream"
 )
 
 // shown starts driftscope and returns the address of its dashboard once it says so.
@@ -284,7 +286,7 @@ func TestDashboardOfOthers(t *testing.T) {
 
 // elsewhere: the dashboard of a server that other programs publish on, which asks for its token; the address that carries it forgets it.
 func elsewhere(t *testing.T, natsPort, webSocket int) {
-	t.Setenv(dashboardToken, "a token of the laboratory")
+	t.Setenv(stream.DashboardToken, "a token of the laboratory")
 	b := openBrowser(t)
 	run, address := shown(t, "dashboard", "--nats", fmt.Sprintf("nats://tracker:tracker-password@127.0.0.1:%d", natsPort),
 		"--websocket", fmt.Sprintf("ws://127.0.0.1:%d", webSocket), "--dashboard", "0.0.0.0:0", "--look")

@@ -11,11 +11,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"driftscope/internal/suite"
 )
 
 // What make builds lies at another address at every start, and its C and C++ end the process where a function's stack was written over.
 func TestTheProgramIsHardened(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	if runtime.GOOS != "linux" {
 		t.Skip("the program is an ELF file on Linux alone")
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"driftscope/infer/card"
+	"driftscope/internal/model"
 )
 
 // diesInTrial has the process that tries a model end by a signal, as OpenCV would end it.
@@ -17,7 +18,7 @@ const diesInTrial = "DRIFTSCOPE_TEST_TRIAL_DIES"
 // killer is a model of which OpenCV 4.6 writes beyond its memory while it reads it: CumSum(x, x).
 func killer(t *testing.T) []byte {
 	t.Helper()
-	m, err := openModel(embedded + defaultModel)
+	m, err := model.Open(model.Embedded + model.Default)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,9 +46,9 @@ func TestSwapToAKiller(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv("TMPDIR", folder)
 	r := startSwapping(t, strings.ReplaceAll(molecules, "%[1]s", folder)+"nats: {port: 0, durable: true, store: "+folder+"}\n")
-	own := r.streams.all[0].model
+	own := shipped(t)
 	r.put("good", plainModel(t, 2, 1, 64)) // makes the store
-	js, err := jetstream.New(r.streams.bus.NATS())
+	js, err := jetstream.New(r.streams.Bus.NATS())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +99,7 @@ func TestRunAKiller(t *testing.T) {
 // The shipped model needs no process of its own.
 func TestTheShippedModelIsReadAtOnce(t *testing.T) {
 	t.Setenv(diesInTrial, "yes")
-	if _, err := openModel(embedded + defaultModel); err != nil {
+	if _, err := model.Open(model.Embedded + model.Default); err != nil {
 		t.Error(err)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"driftscope/ingest/tiff"
 	"driftscope/ingest/wire"
 	"driftscope/internal/bus/bustest"
+	"driftscope/internal/suite"
 )
 
 // mostMemory is what a run may have resident at any time, whatever the pictures are.
@@ -93,7 +94,7 @@ func hugeFITS(t *testing.T, path string) {
 // TestLargePictures: one that would take more than is allowed is refused by its header, in one line; the largest that are allowed are tracked
 // within the bound on memory, all copies on the way together.
 func TestLargePictures(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	run := []string{"--model", "embedded:molecule", "--dt", "1", "--nats", "off", "--dashboard", "off", "--no-status"}
 	t.Run("refused", func(t *testing.T) {
 		folder := t.TempDir()
@@ -134,7 +135,7 @@ func TestLargePictures(t *testing.T) {
 
 // TestHostileText: a megabyte of YAML, or a state that claims as much as it may, is refused in a few lines, soon and in bounded memory.
 func TestHostileText(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	const mostLines = 12
 	const effort = 15 * time.Second // of the processor: three times what is promised, for slow machines; the keys took 28 s
 	folder := t.TempDir()

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,6 +8,7 @@ import (
 	"testing"
 
 	"driftscope/internal/atomicfile"
+	"driftscope/internal/suite"
 )
 
 // unfinishedFiles lists what is not whole in a folder.
@@ -19,16 +19,6 @@ func unfinishedFiles(t *testing.T, folder string) []string {
 		t.Fatal(err)
 	}
 	return found
-}
-
-// leave puts there what a process leaves that is killed while it writes path.
-func leave(t *testing.T, path string) {
-	t.Helper()
-	f, err := atomicfile.Create(path+".00112233445566ff"+atomicfile.Suffix, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.Close() // the lock is gone
 }
 
 // TestKilledRunIsSwept: a run that is killed leaves a file a table and may leave half a state; after the next one ends none of them is there, and
@@ -53,7 +43,7 @@ func TestKilledRunIsSwept(t *testing.T) {
 			t.Fatalf("%v are being written, expected a file for each of the four tables", left)
 		}
 		run.kill()
-		leave(t, filepath.Join(folder, "law"))
+		suite.LeaveUnfinished(t, filepath.Join(folder, "law"))
 	}
 	mine := filepath.Join(folder, "law.mine"+atomicfile.Suffix)
 	if err := os.WriteFile(mine, nil, 0o600); err != nil {
@@ -65,35 +55,5 @@ func TestKilledRunIsSwept(t *testing.T) {
 	}
 	if left := unfinishedFiles(t, folder); !slices.Equal(left, []string{mine}) {
 		t.Errorf("found %v, expected %s alone", left, mine)
-	}
-}
-
-// TestCheckpointOutlivesModel: a training's checkpoint is removed only once its model is in place.
-func TestCheckpointOutlivesModel(t *testing.T) {
-	folder := t.TempDir()
-	out := filepath.Join(folder, "m.onnx")
-	u := &unfinished{path: out + ".training"}
-	if err := u.save([]byte("step 5"), 5); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(out, 0o700); err != nil { // which no file can replace
-		t.Fatal(err)
-	}
-	leave(t, out)
-	if err := u.complete(out, []byte("model")); err == nil {
-		t.Error("a model took the place of a folder")
-	}
-	if got := string(content(t, folder, "m.onnx.training")); got != "step 5" {
-		t.Errorf("the checkpoint is %q", got)
-	}
-	if err := os.Remove(out); err != nil {
-		t.Fatal(err)
-	}
-	if err := u.complete(out, []byte("model")); err != nil {
-		t.Fatal(err)
-	}
-	left, err := os.ReadDir(folder)
-	if err != nil || len(left) != 1 || string(content(t, folder, "m.onnx")) != "model" {
-		t.Errorf("found %v, %v, expected the model alone", fmt.Sprint(left), err)
 	}
 }

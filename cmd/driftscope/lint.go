@@ -2,14 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"strings"
 
-	"driftscope/ingest"
 	"driftscope/internal/config"
-	"driftscope/sinks"
+	"driftscope/internal/exit"
+	"driftscope/internal/stream"
 )
 
 // lintCmd checks a configuration: its keys and values, those of every stage, and the model it names. It opens no camera, no
@@ -22,50 +19,11 @@ type lintCmd struct {
 func (c *lintCmd) Run(context.Context) error {
 	cfg, err := config.Load(c.Config)
 	if err == nil {
-		err = lint(cfg)
+		err = stream.Check(cfg)
 	}
 	if err != nil {
-		return usage(err)
+		return exit.Usage(err)
 	}
 	fmt.Println("ok")
 	return nil
-}
-
-// lint constructs every stage and throws it away.
-func lint(cfg config.Config) error {
-	var errs []error
-	_, err := ingest.New(cfg.Source.Kind, cfg.Source.Decode) // holds nothing before Open
-	errs = append(errs, err)
-	steps, err := newSteps(cfg.Preprocess, 1)
-	errs = append(errs, err)
-	closeSteps(steps)
-	latents, err := lintModel(cfg)
-	errs = append(errs, err)
-	_, _, err = newWatcher(cfg, latents)
-	errs = append(errs, err, checkState(cfg.Online.State), checkDashboard(cfg.Dashboard))
-	for _, c := range cfg.Sinks {
-		sink, err := sinks.New(c.Kind, c.Decode, sinks.Env{Stream: cfg.Stream, Stdout: io.Discard, Log: logger(cfg)})
-		if err == nil {
-			err = sink.Close(context.Background())
-		}
-		errs = append(errs, err)
-	}
-	return errors.Join(errs...)
-}
-
-// lintModel loads the model, unless a server has it, and compares its steps with those written. latents are the model's dimensions, 0 where
-// they are not known.
-func lintModel(cfg config.Config) (latents int, err error) {
-	if strings.HasPrefix(cfg.Model, onServer) {
-		return 0, nil
-	}
-	m, err := loadModel(context.Background(), cfg, nil)
-	if err != nil {
-		return 0, err
-	}
-	own, err := stepsOf(m.Card.Preprocess)
-	if err != nil || len(cfg.Preprocess) == 0 {
-		return m.Card.Latent, err
-	}
-	return m.Card.Latent, sameSteps(cfg.Preprocess, own)
 }

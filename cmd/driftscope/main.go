@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"driftscope/internal/exit"
 )
 
 // commands is the command line, one field a sub-command; each has its file.
@@ -43,7 +45,7 @@ func main() {
 func execute(ctx context.Context, args []string) (status int) {
 	defer func() {
 		if bug := recover(); bug != nil {
-			report(fmt.Errorf("a mistake in driftscope itself, please report it with the lines below: %v", bug))
+			exit.Report(fmt.Errorf("a mistake in driftscope itself, please report it with the lines below: %v", bug))
 			debug.PrintStack()
 			status = 1
 		}
@@ -53,7 +55,7 @@ func execute(ctx context.Context, args []string) (status int) {
 		kong.Description("Follow a microscope's feed in latent coordinates and publish them with their law of motion."),
 		kong.BindTo(ctx, (*context.Context)(nil)))
 	if err != nil {
-		report(err)
+		exit.Report(err)
 		return 1
 	}
 	command, err := parser.Parse(args)
@@ -61,10 +63,10 @@ func execute(ctx context.Context, args []string) (status int) {
 		return exited
 	}
 	if err != nil {
-		err = usage(fmt.Errorf("%w: %s --help lists what can be given", err, mistaken(err)))
+		err = exit.Usage(fmt.Errorf("%w: %s --help lists what can be given", err, mistaken(err)))
 	} else {
 		err = command.Run()
 	}
-	report(err)
-	return exitStatus(err)
+	exit.Report(err)
+	return exit.Status(err)
 }

@@ -10,10 +10,10 @@ import (
 	"syscall"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"driftscope/infer"
 	"driftscope/internal/fakecamera"
+	"driftscope/internal/suite"
+	"driftscope/internal/suite/mats"
 )
 
 // TestMain fails the suite when a goroutine or, under -tags matprofile, a Mat outlives it. The same goes for every command that a
@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	capture := len(os.Args) == 2 && os.Args[1] == "capture"
 	child := capture || len(os.Args) == 2 && os.Args[1] == infer.TrialCommand
 	if os.Getenv(asDriftscope) == "" && !child {
-		os.Exit(sound(m.Run()))
+		mats.Main(m)
 	}
 	if capture {
 		if err := fakecamera.WithoutRawSockets(); err != nil {
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	status := execute(ctx, os.Args[1:])
 	stop()
 	notePeak()
-	os.Exit(sound(status))
+	os.Exit(mats.Sound(suite.Goroutines(status)))
 }
 
 // peakFile names the file in which a command leaves the most memory that it had resident, in bytes. The account of a process that has ended
@@ -57,27 +57,4 @@ func notePeak() {
 	var kB int
 	fmt.Sscan(after, &kB)
 	os.WriteFile(path, strconv.AppendInt(nil, int64(kB)<<10, 10), 0o600)
-}
-
-// sound is status, or 99 where something was left behind, but for one goroutine: nats.go 1.55.0 leaves a goroutine behind where an object was put before that goroutine had begun, on a busy
-// machine: it waits on a channel that is nil by then.
-func sound(status int) int {
-	if err := goleak.Find(goleak.IgnoreTopFunction("github.com/nats-io/nats.go/jetstream.(*jetStream).resetPendingAcksOnReconnect")); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		status = 99
-	}
-	if n := leakedMats(); n != 0 {
-		fmt.Fprintf(os.Stderr, "%d Mats were not closed\n", n)
-		status = 99
-	}
-	return status
-}
-
-// long skips a test under -short, which make test asks for beside the race detector: there it takes several times as long, and shorter ones
-// watch the same goroutines.
-func long(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("takes long beside the race detector: run without -short")
-	}
 }

@@ -6,16 +6,17 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"driftscope/infer/card"
+	"driftscope/internal/recording/recordingtest"
+	"driftscope/internal/suite"
 )
 
 // TestPretrainThenEval goes the whole way once: simulate, learn briefly, judge. Fifty steps teach little, so only the form of
 // the result is held; that the same command gives the same model is TestPretrainInterrupted's.
 func TestPretrainThenEval(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	t.Parallel()
 	folder := t.TempDir()
 	if o := drive(t, folder, "simulate", "balls-ou", "--frames", "80", "--seed", "7", "--out", "balls"); o.status != 0 {
@@ -24,7 +25,7 @@ func TestPretrainThenEval(t *testing.T) {
 	if o := drive(t, folder, "pretrain", "balls", "--latent", "2", "--train-frames", "0:60", "--steps", "50", "--pairs", "16", "--restarts", "1", "--out", "m.onnx"); o.status != 0 {
 		t.Fatal(o.errors)
 	}
-	file, err := card.Read(content(t, folder, "m.onnx"))
+	file, err := card.Read(suite.Content(t, folder, "m.onnx"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,67 +62,19 @@ func TestPretrainThenEval(t *testing.T) {
 
 // A model with a clock is trained on the beginning of a recording, and is judged on its end as the clock stands there.
 func TestPretrainClock(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	t.Parallel()
 	folder := t.TempDir()
-	pictures(t, folder, "spot", 80, 64)
+	recordingtest.WritePictures(t, folder, "spot", 80, 64)
 	if o := drive(t, folder, "pretrain", "spot", "--latent", "2", "--clock", "--fps", "10", "--train-frames", "0:60", "--clahe", "off", "--steps", "25", "--pairs", "8", "--restarts", "1",
 		"--sleep=-1", "--out", "m.onnx"); o.status != 0 {
 		t.Fatal(o.errors)
 	}
-	if file, err := card.Read(content(t, folder, "m.onnx")); err != nil || math.Abs(file.Card.Clock-5.9) > 1e-6 || len(file.Card.Drift.Centre) != 2 {
+	if file, err := card.Read(suite.Content(t, folder, "m.onnx")); err != nil || math.Abs(file.Card.Clock-5.9) > 1e-6 || len(file.Card.Drift.Centre) != 2 {
 		t.Errorf("60 frames, 0.1 s apart, last 5.9 s: found %+v, %v", file.Card, err)
 	}
 	if o := drive(t, folder, "eval", "--model", "m.onnx", "--video", "spot", "--fps", "10", "--truth", "centroid", "--frames", "60:80"); o.status != 0 {
 		t.Error(o.errors)
 	}
 	drive(t, folder, "pretrain", "spot", "--from", "m.onnx", "--fps", "10", "--train-frames", "20:60", "--out", "x.onnx").check(t, 2, "begin with 0")
-}
-
-func TestParseSpan(t *testing.T) {
-	for text, want := range map[string]span{
-		"": {0, math.MaxUint64}, "0:80": {0, 80}, ":5": {0, 5}, "7:": {7, math.MaxUint64},
-	} {
-		if got, err := parseSpan("--frames", text); err != nil || got != want {
-			t.Errorf("%q: %v, %v", text, got, err)
-		}
-	}
-	for _, text := range []string{"80", "8:8", "9:3", "a:b", "-1:4", "1:2:3"} {
-		if _, err := parseSpan("--frames", text); err == nil || exitStatus(err) != 2 || !strings.HasPrefix(err.Error(), "--frames ") {
-			t.Errorf("%q: %v, a usage error of --frames expected", text, err)
-		}
-	}
-}
-
-func TestParseTruth(t *testing.T) {
-	got, err := parseTruth(strings.NewReader("t,z1,z2,mu1,mu2\n0,1,2,3,4\n0.1,5,6,7,8\n"))
-	if err != nil || got.z.At(1, 1) != 6 || got.mu.At(0, 0) != 3 {
-		t.Fatalf("%+v, %v", got, err)
-	}
-	if got, err = parseTruth(strings.NewReader("z1\n1\n")); err != nil || got.mu != nil {
-		t.Errorf("without drift: %+v, %v", got, err)
-	}
-	for text, want := range map[string]string{
-		"":                     "no header",
-		"t,x\n0,1\n":           "0 z columns",
-		"t,z1,z2,mu1\n":        "1 mu columns",
-		"t,z1\n":               "no rows",
-		"t,z1\n0,one\n":        `line 2: found "one"`,
-		"t,z1\n0,1\n0.1,2,3\n": "wrong number of fields",
-	} {
-		if _, err := parseTruth(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, an error with %q expected", text, err, want)
-		}
-	}
-}
-
-func FuzzParseTruth(f *testing.F) {
-	f.Add("t,z1,mu1\n0,1,2\n")
-	f.Add("z2,z1\n\"\n")
-	f.Fuzz(func(t *testing.T, text string) {
-		got, err := parseTruth(strings.NewReader(text))
-		if err == nil && got.mu != nil && got.mu.RawMatrix().Cols != got.z.RawMatrix().Cols {
-			t.Error("as many drifts as coordinates expected")
-		}
-	})
 }

@@ -17,6 +17,8 @@ import (
 	"testing"
 
 	"gocv.io/x/gocv"
+
+	"driftscope/internal/suite"
 )
 
 // tornVideo writes a video of noise, of which only what spoil leaves stands in the folder.
@@ -71,7 +73,7 @@ var foreign = regexp.MustCompile(`(?m)^(\[|libpng|Corrupt|Premature|Invalid|imde
 // TestLibrariesStayQuiet: what FFmpeg, OpenCV and the readers of pictures print of damaged files is not on standard error, and the program
 // says it itself, in a line that names the file.
 func TestLibrariesStayQuiet(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	t.Parallel()
 	folder := t.TempDir()
 	tornVideo(t, folder, "cut.mp4", "mp4v", beginning)

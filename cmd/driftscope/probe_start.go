@@ -7,58 +7,41 @@ import (
 	"path/filepath"
 	"strings"
 
-	"gocv.io/x/gocv"
-
 	"driftscope/internal/config"
+	"driftscope/internal/console"
+	"driftscope/internal/exit"
+	"driftscope/internal/recording"
 )
 
 // write makes the folder and puts the preview and the configuration into it.
-func (c *probeCmd) write(found *findings, component config.Component) error {
+func (c *probeCmd) write(found *recording.Findings, component config.Component) error {
 	if err := os.MkdirAll(c.Out, 0o755); err != nil {
-		return usage(fmt.Errorf("--out: %w: give a folder that can be written", err))
+		return exit.Usage(fmt.Errorf("--out: %w: give a folder that can be written", err))
 	}
 	path := filepath.Join(c.Out, "stream.yaml")
 	if _, err := os.Stat(path); err == nil {
-		return usage(fmt.Errorf("--out: %s is there already, and may hold what somebody wrote: give another folder", path))
+		return exit.Usage(fmt.Errorf("--out: %s is there already, and may hold what somebody wrote: give another folder", path))
 	}
-	picture, err := found.preview()
+	picture, err := found.Preview()
 	if err != nil {
 		return fmt.Errorf("preview.png: %w", err)
 	}
-	if err := writeFile(filepath.Join(c.Out, "preview.png"), picture); err != nil {
+	if err := console.WriteFile(filepath.Join(c.Out, "preview.png"), picture); err != nil {
 		return fmt.Errorf("preview.png: %w: free some space or give another folder", err)
 	}
 	start, err := c.start(found, component)
 	if err != nil {
 		return err
 	}
-	if err := writeFile(path, start); err != nil {
+	if err := console.WriteFile(path, start); err != nil {
 		return fmt.Errorf("stream.yaml: %w: free some space or give another folder", err)
 	}
-	say("look at %s, and start with: driftscope run %s", filepath.Join(c.Out, "preview.png"), path)
+	console.Say("look at %s, and start with: driftscope run %s", filepath.Join(c.Out, "preview.png"), path)
 	return nil
 }
 
-// preview is the first picture between the grey values that 99.8 % of all lie within, as PNG.
-func (p *findings) preview() ([]byte, error) {
-	shown := gocv.NewMat()
-	defer shown.Close()
-	low, high := p.Low, p.High
-	if !(high > low) {
-		high = low + 1 // a blank picture is black
-	}
-	scale := 255 / (high - low)
-	p.first.ConvertToWithParams(&shown, gocv.MatTypeCV8U, float32(scale), float32(-low*scale))
-	encoded, err := gocv.IMEncode(gocv.PNGFileExt, shown)
-	if err != nil {
-		return nil, err
-	}
-	defer encoded.Close()
-	return append([]byte(nil), encoded.GetBytes()...), nil
-}
-
 // start is a configuration that runs as it is, with what probe could not know left to say.
-func (c *probeCmd) start(found *findings, component config.Component) ([]byte, error) {
+func (c *probeCmd) start(found *recording.Findings, component config.Component) ([]byte, error) {
 	source := c.Source
 	if path, ok := component.Options()["path"].(string); ok {
 		whole, err := filepath.Abs(path)
@@ -68,7 +51,7 @@ func (c *probeCmd) start(found *findings, component config.Component) ([]byte, e
 		if component, err = component.With("path", whole); err != nil {
 			return nil, err
 		}
-		source = sourceName(component)
+		source = recording.SourceName(component)
 	}
 	written, err := component.YAML()
 	if err != nil {
@@ -76,16 +59,16 @@ func (c *probeCmd) start(found *findings, component config.Component) ([]byte, e
 	}
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line("# What driftscope probe found: %d x %d pixels, %s, %s.", found.Width, found.Height, found.Pixel, found.interval())
+	line("# What driftscope probe found: %d x %d pixels, %s, %s.", found.Width, found.Height, found.Pixel, found.Interval())
 	line("# configs/README.md has every key; driftscope lint checks this file.")
-	line("stream: %s", streamName(c.Source))
+	line("stream: %s", recording.StreamName(c.Source))
 	line("source:\n%s", indent(written))
 	if !found.Timed {
 		line("# The source does not say how long a frame lasts, so it is taken to be 1 s: add dt or fps to its options.")
 	}
 	line("# The shipped encoder knows another specimen. Train one, then take the # from model:")
-	line("#   driftscope pretrain %s --latent auto%s --out %s.onnx", shellWord(source), c.interval(), streamName(c.Source))
-	line("# model: %s.onnx", streamName(c.Source))
+	line("#   driftscope pretrain %s --latent auto%s --out %s.onnx", recording.ShellWord(source), c.interval(), recording.StreamName(c.Source))
+	line("# model: %s.onnx", recording.StreamName(c.Source))
 	line("online:")
 	line("  seed: 1")
 	line("  # pixel_um: 0.1      # side of a pixel in the specimen, for diffusion in µm²/s")
@@ -93,7 +76,7 @@ func (c *probeCmd) start(found *findings, component config.Component) ([]byte, e
 		line("  max_gap: %gs         # ten frames: a longer pause forms no increment", math.Ceil(min(gap, 3600)))
 	}
 	line("sinks:\n  - terminal")
-	line("  # - jsonl: {path: %s.jsonl}", streamName(c.Source))
+	line("  # - jsonl: {path: %s.jsonl}", recording.StreamName(c.Source))
 	return []byte(b.String()), nil
 }
 
@@ -111,12 +94,4 @@ func (c *probeCmd) interval() string {
 // indent puts two spaces before every line.
 func indent(text []byte) string {
 	return "  " + strings.ReplaceAll(strings.TrimSuffix(string(text), "\n"), "\n", "\n  ")
-}
-
-// shellWord quotes a path for a shell where it needs that.
-func shellWord(s string) string {
-	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:-") == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

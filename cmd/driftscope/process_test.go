@@ -16,6 +16,7 @@ import (
 
 	"driftscope/ingest"
 	"driftscope/internal/fakecamera"
+	"driftscope/internal/suite"
 )
 
 // asDriftscope makes the test's own binary behave as driftscope, so that tests see exit statuses, output and signals as a person does.
@@ -77,7 +78,7 @@ func (o outcome) check(t *testing.T, status int, want string) {
 }
 
 func TestMistakes(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	folder := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(folder, name)
@@ -152,7 +153,7 @@ func TestMistakes(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	o := drive(t, t.TempDir(), "--help")
 	for _, name := range []string{"run", "watch", "dashboard", "publish", "pretrain", "eval", "simulate", "sample", "probe", "lint", "sources", "version"} {
 		if !strings.Contains(o.out, "\n  "+name) {
@@ -195,7 +196,7 @@ func TestSources(t *testing.T) {
 }
 
 func TestShippedConfigurations(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	files, err := filepath.Glob("../../configs/*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no configurations: %v", err)
@@ -335,7 +336,7 @@ func TestProbeStarts(t *testing.T) {
 	}
 	drive(t, folder, "probe", "it's here", "--out", "found").check(t, 2, "stream.yaml is there already")
 	o = drive(t, folder, "probe", "it's here", "--fps", "25", "--out", "timed")
-	if hint := string(content(t, folder, "timed/stream.yaml")); !strings.Contains(hint, "--latent auto --fps 25 --out") || !strings.Contains(hint, "fps: 25") {
+	if hint := string(suite.Content(t, folder, "timed/stream.yaml")); !strings.Contains(hint, "--latent auto --fps 25 --out") || !strings.Contains(hint, "fps: 25") {
 		t.Errorf("the rate is not in the training's command:\n%s%s", hint, o.errors)
 	}
 	elsewhere := t.TempDir() // the source is named from the root

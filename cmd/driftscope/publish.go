@@ -12,8 +12,11 @@ import (
 
 	"driftscope/ingest"
 	"driftscope/internal/bus"
+	"driftscope/internal/console"
+	"driftscope/internal/exit"
 	"driftscope/internal/frame"
 	"driftscope/internal/pipeline"
+	"driftscope/internal/recording"
 )
 
 // publishAgain is how long a recording's frame waits for a server that is away before it is tried again.
@@ -33,19 +36,19 @@ type publishCmd struct {
 
 // Run publishes until the source or ctx ends, and prints the account.
 func (c *publishCmd) Run(ctx context.Context) error {
-	component, err := sourceFrom(c.Source, c.DT, c.FPS)
+	component, err := recording.Source(c.Source, c.DT, c.FPS)
 	if err != nil {
 		return err
 	}
 	source, err := ingest.New(component.Kind, component.Decode)
 	if err != nil {
-		return usage(err)
+		return exit.Usage(err)
 	}
 	if c.URL == bus.Embedded {
-		return usage(errors.New("--url: embedded is the server inside a run: give its address, " + ingest.DefaultNATS + " unless the run said otherwise"))
+		return exit.Usage(errors.New("--url: embedded is the server inside a run: give its address, " + ingest.DefaultNATS + " unless the run said otherwise"))
 	}
 	if _, err := ingest.NewPublisher(nil, c.Subject, c.PNG); err != nil { // before a server is looked for
-		return usage(fmt.Errorf("--%w", err))
+		return exit.Usage(fmt.Errorf("--%w", err))
 	}
 	conn, err := bus.Connect(ctx, bus.Options{URL: c.URL, Credentials: c.Creds, Name: "driftscope publish", Patience: ingest.FramePatience})
 	if errors.Is(err, bus.ErrNoServer) {
@@ -56,7 +59,7 @@ func (c *publishCmd) Run(ctx context.Context) error {
 	}
 	publisher, err := ingest.NewPublisher(conn, c.Subject, c.PNG)
 	if err != nil {
-		return errors.Join(usage(err), conn.Close())
+		return errors.Join(exit.Usage(err), conn.Close())
 	}
 	p := publishing{source: source, publisher: publisher}
 	failed := p.all(ctx, c.Rate == "realtime")
@@ -82,7 +85,7 @@ func (p *publishing) all(ctx context.Context, realtime bool) error {
 	if err := p.source.Open(ctx); err != nil {
 		return err
 	}
-	patient := waits(p.source)
+	patient := pipeline.Waits(p.source)
 	for {
 		f, err := p.source.Read(ctx)
 		var skip *pipeline.ErrSkip
@@ -91,7 +94,7 @@ func (p *publishing) all(ctx context.Context, realtime bool) error {
 			return nil
 		case errors.As(err, &skip):
 			if p.unread++; p.unread == 1 {
-				warn("%v", skip)
+				console.Warn("%v", skip)
 			}
 			continue
 		case err != nil:

@@ -19,12 +19,13 @@ import (
 	"driftscope/internal/bus"
 	"driftscope/internal/frame"
 	"driftscope/internal/pipeline"
+	"driftscope/internal/recording"
 )
 
 // open makes and opens a source; the test closes it.
 func open(t *testing.T, kind string, options map[string]any) pipeline.Source {
 	t.Helper()
-	source, err := ingest.New(kind, decoder(kind, options))
+	source, err := ingest.New(kind, recording.Decoder(kind, options))
 	if err != nil {
 		t.Fatal(err)
 	}

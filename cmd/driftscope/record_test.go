@@ -18,6 +18,7 @@ import (
 	"driftscope/internal/config"
 	"driftscope/internal/frame"
 	"driftscope/internal/pipeline"
+	"driftscope/internal/stream"
 )
 
 // flaky is a camera that loses every 17th frame, tells so, and cannot read every 29th.
@@ -69,18 +70,20 @@ func trackLive(t *testing.T, folder string) pipeline.Summary {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := assemble(t.Context(), cfg, nil, nil)
+	source, err := ingest.New(cfg.Source.Kind, cfg.Source.Decode)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.stages.Source, err = ingest.NewRecorder(&flaky{Source: s.stages.Source}, filepath.Join(folder, "raw"), 1<<30); err != nil {
+	recorder, err := ingest.NewRecorder(&flaky{Source: source}, filepath.Join(folder, "raw"), 1<<30)
+	if err != nil {
 		t.Fatal(err)
 	}
-	s.stages.Steps = append(s.stages.Steps, pipeline.NamedStep{Name: "busy", Steps: []pipeline.Step{&busy{}}})
-	if err := s.attach(nil, false); err != nil {
+	s, err := stream.Behind(t.Context(), cfg, nil, stream.Own{Source: recorder})
+	if err != nil {
 		t.Fatal(err)
 	}
-	summary, err := s.run(t.Context(), 0)
+	s.Stages.Steps = append(s.Stages.Steps, pipeline.NamedStep{Name: "busy", Steps: []pipeline.Step{&busy{}}})
+	summary, err := s.Run(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

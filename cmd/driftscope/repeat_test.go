@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"driftscope/internal/suite"
 )
 
 // A live run, whose refinements come when they are ready and whose frames may be dropped, is repeated from its own results.
@@ -53,12 +55,12 @@ func TestRepeat(t *testing.T) {
 		if o := drive(t, folder, append([]string{"run", "again.yaml", "--state", "law"}, args...)...); o.status != 0 {
 			t.Fatal(o.errors)
 		}
-		kept[i] = content(t, folder, "law")
+		kept[i] = suite.Content(t, folder, "law")
 	}
 	if !bytes.Equal(kept[0], kept[1]) || !bytes.Equal(estimates(t, filepath.Join(folder, "kept.jsonl")), estimates(t, filepath.Join(folder, "keptagain.jsonl"))) {
 		t.Error("the repetition went on from the law that the run kept")
 	}
-	steered := append(content(t, folder, "kept.jsonl"), `{"v":1,"kind":"event","seq":259,"time":"2026-01-01T00:00:00Z","level":"info","code":"command_freeze","text":"","count":1}`...)
+	steered := append(suite.Content(t, folder, "kept.jsonl"), `{"v":1,"kind":"event","seq":259,"time":"2026-01-01T00:00:00Z","level":"info","code":"command_freeze","text":"","count":1}`...)
 	if err := os.WriteFile(filepath.Join(folder, "steered.jsonl"), steered, 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -13,17 +13,19 @@ import (
 	"testing"
 
 	"driftscope/infer/card"
+	"driftscope/internal/recording/recordingtest"
+	"driftscope/internal/suite"
 )
 
 // TestPretrainInterrupted learns from two recordings in one go, and again with a kill and a Ctrl-C on the way: the same command
 // then gives the same model, byte for byte. What was chosen is not chosen again.
 func TestPretrainInterrupted(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	t.Parallel()
 	folders := [2]string{t.TempDir(), t.TempDir()}
 	for _, folder := range folders {
-		pictures(t, folder, "a", 34, 64)
-		pictures(t, folder, "b", 24, 64)
+		recordingtest.WritePictures(t, folder, "a", 34, 64)
+		recordingtest.WritePictures(t, folder, "b", 24, 64)
 	}
 	args := []string{"pretrain", "a", "b", "--latent", "2", "--fps", "10", "--steps", "30", "--pairs", "8", "--restarts", "2", "--sleep", "26", "--clahe", "on", "--seed", "3", "--out", "m.onnx"}
 	o := drive(t, folders[0], args...)
@@ -35,14 +37,14 @@ func TestPretrainInterrupted(t *testing.T) {
 			t.Errorf("nobody said %q:\n%s", want, o.errors)
 		}
 	}
-	want := content(t, folders[0], "m.onnx")
+	want := suite.Content(t, folders[0], "m.onnx")
 	if _, err := os.Stat(filepath.Join(folders[0], "m.onnx.training")); !os.IsNotExist(err) {
 		t.Errorf("the checkpoint is still there: %v", err)
 	}
 
 	stop(t, folders[1], syscall.SIGKILL, 2, args)
 	for _, name := range []string{"m.onnx", "m.onnx.training", "m.html"} {
-		leave(t, filepath.Join(folders[1], name))
+		suite.LeaveUnfinished(t, filepath.Join(folders[1], name))
 	}
 	drive(t, folders[1], append(slices.Clone(args), "--rate", "0.001")...).check(t, 2, `m.onnx.training: it was begun with rate "0", this command has "0.001": delete it or give another --out`)
 	if problems := stop(t, folders[1], syscall.SIGINT, 1, args); !strings.Contains(problems, "interrupted, no model was written; the same command goes on from step ") {
@@ -52,7 +54,7 @@ func TestPretrainInterrupted(t *testing.T) {
 	if o.status != 0 || !strings.Contains(o.errors, "going on from step ") || strings.Contains(o.errors, "grey window ") {
 		t.Errorf("status %d\n%s", o.status, o.errors)
 	}
-	if !bytes.Equal(content(t, folders[1], "m.onnx"), want) {
+	if !bytes.Equal(suite.Content(t, folders[1], "m.onnx"), want) {
 		t.Error("another model than without interruptions")
 	}
 	if left := unfinishedFiles(t, folders[1]); len(left) > 0 {
@@ -71,7 +73,7 @@ func continued(t *testing.T, folder string) {
 	var files [2]*card.File
 	for i, name := range []string{"m.onnx", "further.onnx"} {
 		var err error
-		if files[i], err = card.Read(content(t, folder, name)); err != nil {
+		if files[i], err = card.Read(suite.Content(t, folder, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -122,30 +124,4 @@ func stop(t *testing.T, folder string, signal syscall.Signal, looks int, args []
 		t.Errorf("ended well in spite of %v:\n%s", signal, all.String())
 	}
 	return all.String()
-}
-
-func content(t *testing.T, folder, name string) []byte {
-	t.Helper()
-	data, err := os.ReadFile(filepath.Join(folder, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
-
-func TestDiffers(t *testing.T) {
-	c := pretrainCmd{Source: []string{"a"}, Latent: "2", Out: "m.onnx", Steps: 300}
-	for want, change := range map[string]func(*pretrainCmd){
-		"":                                       func(c *pretrainCmd) { c.Out = "n.onnx" },
-		`source "[a]", this command has "[a b]"`: func(c *pretrainCmd) { c.Source = []string{"a", "b"} },
-		`steps "300", this command has "650"`:    func(c *pretrainCmd) { c.Steps = 650 },
-		`train-frames "", this command has "0:80"`:         func(c *pretrainCmd) { c.TrainFrames = "0:80" },
-		fmt.Sprintf(`tau "0", this command has "%g"`, 0.5): func(c *pretrainCmd) { c.Tau = 0.5 },
-	} {
-		now := c
-		change(&now)
-		if got := c.differs(now); got != want {
-			t.Errorf("%q, expected %q", got, want)
-		}
-	}
 }

@@ -4,14 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
-	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"driftscope/internal/config"
+	"driftscope/internal/exit"
+	"driftscope/internal/recording"
+	"driftscope/internal/stream"
 )
 
 // runCmd tracks one stream or several until they end. Flags stand over the configurations.
@@ -41,21 +41,20 @@ type runCmd struct {
 func (c *runCmd) Run(ctx context.Context) error {
 	cfgs, err := c.configs()
 	if err != nil {
-		return usage(err)
+		return exit.Usage(err)
 	}
-	var before *earlier
+	var before *stream.Earlier
 	if c.Repeat != "" {
-		if before, err = readEarlier(c.Repeat); err != nil {
-			return usage(fmt.Errorf("--repeat: %w", err))
+		if before, err = stream.ReadEarlier(c.Repeat); err != nil {
+			return exit.Usage(fmt.Errorf("--repeat: %w", err))
 		}
 	}
-	s, err := assembleAll(ctx, cfgs, before, c.Stay)
+	s, err := stream.Assemble(ctx, cfgs, before, c.Stay)
 	if err != nil {
 		return err
 	}
-	defer s.bus.Close()
-	defer s.dashboard.Close()
-	return s.run(ctx, c.Frames)
+	defer s.Disconnect()
+	return s.Run(ctx, c.Frames)
 }
 
 // configs are those of all sources, fit to run in one process.
@@ -71,7 +70,7 @@ func (c *runCmd) configs() ([]config.Config, error) {
 		}
 		cfgs = append(cfgs, cfg)
 	}
-	if err := sideBySide(c.Sources, cfgs); err != nil {
+	if err := stream.SideBySide(c.Sources, cfgs); err != nil {
 		return nil, err
 	}
 	return cfgs, c.staying(cfgs)
@@ -138,9 +137,9 @@ func (c *runCmd) config(source string) (config.Config, error) {
 		cfg.Sinks = append(cfg.Sinks, sink)
 	}
 	if c.NoStatus {
-		cfg.Sinks = slices.DeleteFunc(cfg.Sinks, func(s config.Component) bool { return s.Kind == terminalSink })
+		cfg.Sinks = slices.DeleteFunc(cfg.Sinks, func(s config.Component) bool { return s.Kind == stream.TerminalSink })
 	}
-	if err := c.seed(&cfg); err != nil {
+	if err := stream.SettleSeeds(&cfg, c.Seed); err != nil {
 		return cfg, err
 	}
 	return cfg, cfg.Validate()
@@ -148,29 +147,18 @@ func (c *runCmd) config(source string) (config.Config, error) {
 
 // base is the configuration before the flags that a file can hold.
 func (c *runCmd) base(source string) (config.Config, error) {
-	if isConfig(source) {
+	if recording.IsConfig(source) {
 		if c.DT != 0 || c.FPS != 0 || c.Follow || c.UntilIdle != 0 {
 			return config.Config{}, errors.New("--dt, --fps, --follow and --until-idle: with a configuration, write dt, fps, follow or until_idle under its source")
 		}
 		return config.Load(source)
 	}
-	cfg := config.Default()
-	component, err := sourceFrom(source, c.DT, c.FPS)
+	cfg, err := stream.Implied(source, c.DT, c.FPS)
 	if err != nil {
 		return cfg, err
 	}
-	if cfg.Source, err = c.following(component, source); err != nil {
-		return cfg, err
-	}
-	cfg.Stream = streamName(source)
-	cfg.Sinks = []config.Component{{Kind: terminalSink}}
-	return cfg, nil
-}
-
-// isConfig says whether a source is given by its configuration.
-func isConfig(source string) bool {
-	ext := strings.ToLower(filepath.Ext(source))
-	return ext == ".yaml" || ext == ".yml"
+	cfg.Source, err = c.following(cfg.Source, source)
+	return cfg, err
 }
 
 // following has the source wait for more where that is asked for.
@@ -185,67 +173,4 @@ func (c *runCmd) following(source config.Component, name string) (_ config.Compo
 		source, err = source.With("until_idle", c.UntilIdle.String())
 	}
 	return source, err
-}
-
-// seed settles every seed, so that it can be printed: the flag, or what is written, or 1.
-func (c *runCmd) seed(cfg *config.Config) (err error) {
-	if c.Seed != nil {
-		cfg.Online.Seed = *c.Seed
-	}
-	if cfg.Source.Kind != simSource {
-		return nil
-	}
-	_, written := cfg.Source.Options()["seed"]
-	switch {
-	case c.Seed != nil:
-		cfg.Source, err = cfg.Source.With("seed", *c.Seed)
-	case !written:
-		cfg.Source, err = cfg.Source.With("seed", 1)
-	}
-	return err
-}
-
-// streamName makes a subject's token of what a person typed: sim:molecule becomes molecule, a/bead 2.tif bead-2, nats:lab.cam lab-cam, and
-// rtsp://user:password@scope becomes scope.
-func streamName(source string) string {
-	var name string
-	subject, published := strings.CutPrefix(source, "nats:")
-	switch {
-	case strings.HasPrefix(source, "gst:"):
-		return "gst"
-	case strings.Contains(source, "://"):
-		name = addressName(source)
-	case published:
-		name = filepath.Base(subject)
-	default:
-		name = strings.TrimPrefix(strings.TrimSuffix(filepath.Base(source), filepath.Ext(source)), simSource+":")
-	}
-	name = strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '-':
-			return r
-		}
-		return '-'
-	}, name)
-	if name = strings.Trim(name, "-"); name == "" {
-		return "stream"
-	}
-	return name[:min(len(name), 64)]
-}
-
-// addressName is what of an address may stand in every subject: the last element of its path, or its host. A user and password stay out of it,
-// also where a camera has them in the query, or in the path as user=admin&password=...; nothing is left of what cannot be read.
-func addressName(source string) string {
-	u, err := url.Parse(source)
-	if err != nil {
-		return ""
-	}
-	name := path.Base(u.Path)
-	switch {
-	case name == ".", name == "/", strings.Contains(name, "="):
-		return u.Hostname()
-	case u.Scheme != natsSource:
-		name = strings.TrimSuffix(name, path.Ext(name))
-	}
-	return name[strings.LastIndexByte(name, '@')+1:]
 }

@@ -19,8 +19,13 @@ import (
 	"driftscope/infer/card"
 	"driftscope/infer/sdevae"
 	"driftscope/ingest/sim"
+	"driftscope/internal/console"
+	"driftscope/internal/evaluation"
+	"driftscope/internal/exit"
 	"driftscope/internal/frame"
 	"driftscope/internal/latent"
+	"driftscope/internal/model"
+	"driftscope/internal/recording"
 	"driftscope/online"
 )
 
@@ -48,15 +53,15 @@ func (c *sampleCmd) Help() string {
 func (c *sampleCmd) Run(ctx context.Context) error {
 	ends, err := c.check()
 	if err != nil {
-		return usage(err)
+		return exit.Usage(err)
 	}
-	model, err := openModel(c.Model)
+	model, err := model.Open(c.Model)
 	if err != nil {
-		return usage(err)
+		return exit.Usage(err)
 	}
 	law, err := c.law(model)
 	if err != nil {
-		return usage(fmt.Errorf("--model %s: %w", c.Model, err))
+		return exit.Usage(fmt.Errorf("--model %s: %w", c.Model, err))
 	}
 	encoder, err := model.NewEncoder()
 	if err != nil {
@@ -69,7 +74,7 @@ func (c *sampleCmd) Run(ctx context.Context) error {
 	}
 	film, err := c.film(law, at)
 	if err != nil && !errors.Is(err, online.ErrEscaped) {
-		err = usage(err)
+		err = exit.Usage(err)
 	}
 	if err != nil {
 		return err
@@ -120,7 +125,7 @@ func (c *sampleCmd) check() (ends []uint64, err error) {
 	case c.Frames == 0 && c.Between != "":
 		c.Frames = int(min(max(ends[0], ends[1])-min(ends[0], ends[1]), sim.MaxFrames)) + 1
 	case c.Frames == 0:
-		c.Frames = simulated
+		c.Frames = recording.SimulatedFrames
 	}
 	if c.Frames < 2 || c.Frames > sim.MaxFrames {
 		return nil, fmt.Errorf("--frames: found %d, expected 2 to %d", c.Frames, sim.MaxFrames)
@@ -155,13 +160,13 @@ func (c *sampleCmd) encode(ctx context.Context, model *infer.Model, encoder *inf
 	if len(frames) == 0 {
 		return [][]float64{model.Card.Mean}, nil
 	}
-	rec, err := openRecording(c.Video, 0, 0, c.Assets, span{0, slices.Max(frames) + 1})
+	rec, err := recording.Open(c.Video, 0, 0, c.Assets, recording.Span{From: 0, To: slices.Max(frames) + 1})
 	if err != nil {
 		return nil, err
 	}
 	at, read := make([][]float64, len(frames)), 0
 	var z latent.Latent
-	if _, err := rec.each(ctx, model.Card.Preprocess, func(f *frame.Frame) error {
+	if _, err := rec.Each(ctx, model.Card.Preprocess, func(f *frame.Frame) error {
 		read++
 		err := encoder.Encode(ctx, &z, f)
 		if i := slices.Index(frames, f.Seq); err == nil && i >= 0 {
@@ -173,7 +178,7 @@ func (c *sampleCmd) encode(ctx context.Context, model *infer.Model, encoder *inf
 	}
 	for i, z := range at {
 		if z == nil {
-			return nil, usage(fmt.Errorf("%s gave %d frames and no frame %d: frames count from 0, and it must be a readable one", c.Video, read, frames[i]))
+			return nil, exit.Usage(fmt.Errorf("%s gave %d frames and no frame %d: frames count from 0, and it must be a readable one", c.Video, read, frames[i]))
 		}
 	}
 	return at, nil
@@ -191,7 +196,7 @@ func (c *sampleCmd) film(law *online.Law, at [][]float64) (*sampled, error) {
 		return f, err
 	}
 	if f.z, err = law.Path(at[0], f.dt, c.Frames, rng); err == nil {
-		f.mu = driftAt(law.Drift, f.z)
+		f.mu = evaluation.DriftAt(law.Drift, f.z)
 	}
 	return f, err
 }
@@ -226,7 +231,7 @@ func (s *sampled) judge(k *card.Card) {
 		}
 	}
 	if far > 0 {
-		warn("%d of %d latents lie more than %d standard deviations from those of the training: their pictures, and the drift there, are guesses", far, n, unseen)
+		console.Warn("%d of %d latents lie more than %d standard deviations from those of the training: their pictures, and the drift there, are guesses", far, n, unseen)
 	}
 }
 

@@ -10,11 +10,15 @@ import (
 	"testing"
 
 	"driftscope/infer"
+	"driftscope/internal/evaluation"
 	"driftscope/internal/frame"
+	"driftscope/internal/model"
+	"driftscope/internal/recording"
+	"driftscope/internal/suite"
 )
 
 // sampleWith films with the shipped model and gives the folder and its truth.
-func sampleWith(t *testing.T, c sampleCmd) (string, *truth) {
+func sampleWith(t *testing.T, c sampleCmd) (string, *evaluation.Truth) {
 	t.Helper()
 	c.Model, c.Out = "embedded:molecule", filepath.Join(t.TempDir(), "film")
 	if err := c.Run(t.Context()); err != nil {
@@ -25,7 +29,7 @@ func sampleWith(t *testing.T, c sampleCmd) (string, *truth) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	truth, err := parseTruth(file)
+	truth, err := evaluation.ParseTruth(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,12 +38,12 @@ func sampleWith(t *testing.T, c sampleCmd) (string, *truth) {
 
 func TestSample(t *testing.T) {
 	folder, truth := sampleWith(t, sampleCmd{Frames: 30, Seed: 3, Bridge: "learned", DT: 0.5})
-	model, err := openModel("embedded:molecule")
+	model, err := model.Open("embedded:molecule")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, d := truth.z.Dims(); n != 30 || d != model.Card.Latent || truth.mu == nil || !slices.Equal(truth.z.RawRowView(0), model.Card.Mean) {
-		t.Errorf("%d latents of %d coordinates from %v, expected 30 with their drift from %v", n, d, truth.z.RawRowView(0), model.Card.Mean)
+	if n, d := truth.Z.Dims(); n != 30 || d != model.Card.Latent || truth.Mu == nil || !slices.Equal(truth.Z.RawRowView(0), model.Card.Mean) {
+		t.Errorf("%d latents of %d coordinates from %v, expected 30 with their drift from %v", n, d, truth.Z.RawRowView(0), model.Card.Mean)
 	}
 
 	encoder, err := model.NewEncoder()
@@ -47,21 +51,21 @@ func TestSample(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer encoder.Close()
-	rec, err := openRecording(folder, 0, 0, "", span{0, math.MaxUint64})
+	rec, err := recording.Open(folder, 0, 0, "", recording.Whole)
 	if err != nil {
 		t.Fatal(err)
 	}
 	in, read := model.Card.Input, 0
 	want := make([]float32, in.Channels*in.Height*in.Width)
-	timed, err := rec.each(t.Context(), nil, func(f *frame.Frame) error {
-		if at := 0.5 * float64(f.Seq); math.Abs(seconds(f)-at) > 1e-9 {
-			t.Errorf("frame %d at %g s, expected %g", f.Seq, seconds(f), at)
+	timed, err := rec.Each(t.Context(), nil, func(f *frame.Frame) error {
+		if at := 0.5 * float64(f.Seq); math.Abs(recording.Seconds(f)-at) > 1e-9 {
+			t.Errorf("frame %d at %g s, expected %g", f.Seq, recording.Seconds(f), at)
 		}
-		if err := encoder.Decode(want, truth.z.RawRowView(int(f.Seq))); err != nil {
+		if err := encoder.Decode(want, truth.Z.RawRowView(int(f.Seq))); err != nil {
 			return err
 		}
-		g, err := grey(f)
-		for i, v := range g.pixels { // one channel, so that both are in one order
+		g, err := recording.Grey(f)
+		for i, v := range g.Pixels { // one channel, so that both are in one order
 			if math.Abs(float64(v-255*want[i])) > 0.501 {
 				t.Fatalf("frame %d, pixel %d: %g of 255, the decoder says %g", f.Seq, i, v, 255*want[i])
 			}
@@ -84,28 +88,28 @@ func TestSample(t *testing.T) {
 }
 
 func TestSampleFromAndBetween(t *testing.T) {
-	model, err := openModel("embedded:molecule")
+	model, err := model.Open("embedded:molecule")
 	if err != nil {
 		t.Fatal(err)
 	}
-	rec, err := openRecording("sim:molecule", 0, 0, "", span{0, 41})
+	rec, err := recording.Open("sim:molecule", 0, 0, "", recording.Span{From: 0, To: 41})
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen, err := encodeAll(t.Context(), model, rec)
+	seen, err := evaluation.EncodeAll(t.Context(), model, rec)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const a, b = 40, 25 // a bridge may run backwards
 	start := uint64(a)
 	_, from := sampleWith(t, sampleCmd{Video: "sim:molecule", Start: &start, Frames: 5, Bridge: "learned"})
-	if !slices.Equal(from.z.RawRowView(0), seen.z.RawRowView(a)) {
-		t.Errorf("it begins at %v, frame %d is at %v", from.z.RawRowView(0), a, seen.z.RawRowView(a))
+	if !slices.Equal(from.Z.RawRowView(0), seen.Z.RawRowView(a)) {
+		t.Errorf("it begins at %v, frame %d is at %v", from.Z.RawRowView(0), a, seen.Z.RawRowView(a))
 	}
 	for _, kind := range []string{"learned", "brownian"} {
 		_, truth := sampleWith(t, sampleCmd{Video: "sim:molecule", Between: "40, 25", Bridge: kind})
-		if n, _ := truth.z.Dims(); n != 16 || truth.mu != nil || !slices.Equal(truth.z.RawRowView(0), seen.z.RawRowView(a)) || !slices.Equal(truth.z.RawRowView(15), seen.z.RawRowView(b)) {
-			t.Errorf("%s: %d latents from %v to %v, expected 16 without drift from %v to %v", kind, n, truth.z.RawRowView(0), truth.z.RawRowView(n-1), seen.z.RawRowView(a), seen.z.RawRowView(b))
+		if n, _ := truth.Z.Dims(); n != 16 || truth.Mu != nil || !slices.Equal(truth.Z.RawRowView(0), seen.Z.RawRowView(a)) || !slices.Equal(truth.Z.RawRowView(15), seen.Z.RawRowView(b)) {
+			t.Errorf("%s: %d latents from %v to %v, expected 16 without drift from %v to %v", kind, n, truth.Z.RawRowView(0), truth.Z.RawRowView(n-1), seen.Z.RawRowView(a), seen.Z.RawRowView(b))
 		}
 	}
 }
@@ -117,7 +121,7 @@ func TestSampleRepeats(t *testing.T) {
 			c.Seed = seed
 			folder, _ := sampleWith(t, c)
 			for _, file := range []string{"frames.csv", "truth.csv", "frame_0000002.png"} {
-				films[i] = append(films[i], content(t, folder, file)...)
+				films[i] = append(films[i], suite.Content(t, folder, file)...)
 			}
 		}
 		if !slices.Equal(films[0], films[1]) || slices.Equal(films[0], films[2]) {
@@ -128,7 +132,7 @@ func TestSampleRepeats(t *testing.T) {
 
 func TestSampleRefusesModels(t *testing.T) {
 	load := func() *infer.Model {
-		m, err := openModel("embedded:molecule")
+		m, err := model.Open("embedded:molecule")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +152,7 @@ func TestSampleRefusesModels(t *testing.T) {
 }
 
 func TestSampleMistakes(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	folder := t.TempDir()
 	if o := drive(t, folder, "simulate", "molecule", "--frames", "3", "--out", "three"); o.status != 0 {
 		t.Fatal(o.errors)

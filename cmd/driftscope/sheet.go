@@ -7,6 +7,8 @@ import (
 	"math"
 
 	"driftscope/infer/card"
+	"driftscope/internal/console"
+	"driftscope/internal/recording"
 )
 
 // A sheet's pictures, and how many lie side by side.
@@ -32,7 +34,7 @@ func (s *sheet) add(k, n int, pixels []float32, in card.Input) {
 		return
 	}
 	at := image.Pt(s.shown%sheetColumns*(in.Width+1), s.shown/sheetColumns*(in.Height+1))
-	paint(s.img, at, pixels, in.Channels, in.Width, func(v float32) uint8 {
+	recording.Paint(s.img, at, pixels, in.Channels, in.Width, func(v float32) uint8 {
 		return uint8(math.Round(255 * float64(min(max(v, 0), 1))))
 	})
 	s.shown++
@@ -43,5 +45,5 @@ func (s *sheet) write(path string) error {
 	if err := png.Encode(&b, s.img); err != nil {
 		return err
 	}
-	return writeFile(path, b.Bytes())
+	return console.WriteFile(path, b.Bytes())
 }

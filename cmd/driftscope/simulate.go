@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"driftscope/ingest/sim"
+	"driftscope/internal/exit"
 )
 
 // simulateCmd writes a scene whose truth is known as pictures and tables.
@@ -26,14 +27,14 @@ func (c *simulateCmd) Help() string { return "Scenes: " + strings.Join(sim.Names
 // Run writes the pictures, frames.csv (file, t, trajectory) and truth.csv (t, z1.., mu1..) into a folder that appears whole.
 func (c *simulateCmd) Run(ctx context.Context) error {
 	if c.Frames < 1 || c.Frames > sim.MaxFrames {
-		return usage(fmt.Errorf("--frames is %d: give 1 to %d", c.Frames, sim.MaxFrames))
+		return exit.Usage(fmt.Errorf("--frames is %d: give 1 to %d", c.Frames, sim.MaxFrames))
 	}
 	scene, err := sim.New(c.Name, sim.Options{Frames: c.Frames, Seed: c.Seed, Render: c.Render, Assets: c.Assets})
 	if err != nil {
-		return usage(err)
+		return exit.Usage(err)
 	}
 	if err := vacant(c.Out); err != nil {
-		return usage(err)
+		return exit.Usage(err)
 	}
 	if err := scene.Record(ctx, c.Out); err != nil {
 		return err

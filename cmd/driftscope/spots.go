@@ -9,6 +9,7 @@ import (
 
 	"gocv.io/x/gocv"
 
+	"driftscope/internal/recording"
 	"driftscope/preprocess"
 )
 
@@ -26,19 +27,19 @@ type spotFinder struct {
 }
 
 // find lists the spots of a picture whose discs lie in it whole, each at the centroid of what the band-pass leaves of it.
-func (f *spotFinder) find(g greyFrame) ([]spot, error) {
-	if g.width < 4*f.radius || g.height < 4*f.radius {
-		return nil, fmt.Errorf("found %dx%d pixels, objects of radius %d need four times that: give larger pictures", g.width, g.height, f.radius)
+func (f *spotFinder) find(g recording.GreyFrame) ([]spot, error) {
+	if g.Width < 4*f.radius || g.Height < 4*f.radius {
+		return nil, fmt.Errorf("found %dx%d pixels, objects of radius %d need four times that: give larger pictures", g.Width, g.Height, f.radius)
 	}
 	band, err := f.bandPass(g)
 	if err != nil {
 		return nil, err
 	}
-	highest := float64(slices.Max(band.pixels))
+	highest := float64(slices.Max(band.Pixels))
 	var found []spot
-	for y := f.radius; y < g.height-f.radius; y++ {
-		for x := f.radius; x < g.width-f.radius; x++ {
-			if v := band.pixels[y*g.width+x]; float64(v) < f.share*highest || v <= 0 || !band.peaks(x, y, f.radius) {
+	for y := f.radius; y < g.Height-f.radius; y++ {
+		for x := f.radius; x < g.Width-f.radius; x++ {
+			if v := band.Pixels[y*g.Width+x]; float64(v) < f.share*highest || v <= 0 || !peaks(&band, x, y, f.radius) {
 				continue
 			}
 			if s, ok := f.refine(&band, preprocess.Point{X: float64(x), Y: float64(y)}); ok {
@@ -50,14 +51,14 @@ func (f *spotFinder) find(g greyFrame) ([]spot, error) {
 }
 
 // bandPass leaves what is wider than a pixel and narrower than an object, of the sign that is looked for.
-func (f *spotFinder) bandPass(g greyFrame) (greyFrame, error) {
-	m := gocv.NewMatWithSize(g.height, g.width, gocv.MatTypeCV32FC1)
+func (f *spotFinder) bandPass(g recording.GreyFrame) (recording.GreyFrame, error) {
+	m := gocv.NewMatWithSize(g.Height, g.Width, gocv.MatTypeCV32FC1)
 	defer m.Close()
 	pixels, err := m.DataPtrFloat32()
 	if err != nil {
-		return greyFrame{}, err
+		return recording.GreyFrame{}, err
 	}
-	copy(pixels, g.pixels)
+	copy(pixels, g.Pixels)
 	fine, wide := gocv.NewMat(), gocv.NewMat()
 	defer fine.Close()
 	defer wide.Close()
@@ -69,15 +70,15 @@ func (f *spotFinder) bandPass(g greyFrame) (greyFrame, error) {
 		gocv.Subtract(fine, wide, &fine)
 	}
 	pixels, err = fine.DataPtrFloat32()
-	return greyFrame{pixels: slices.Clone(pixels), width: g.width, height: g.height}, err
+	return recording.GreyFrame{Pixels: slices.Clone(pixels), Width: g.Width, Height: g.Height}, err
 }
 
 // peaks says that no pixel within reach is higher, and none before it in the picture as high.
-func (g *greyFrame) peaks(x, y, reach int) bool {
-	at := y*g.width + x
+func peaks(g *recording.GreyFrame, x, y, reach int) bool {
+	at := y*g.Width + x
 	for v := y - reach; v <= y+reach; v++ {
 		for u := x - reach; u <= x+reach; u++ {
-			if i := v*g.width + u; g.pixels[i] > g.pixels[at] || (g.pixels[i] == g.pixels[at] && i < at) {
+			if i := v*g.Width + u; g.Pixels[i] > g.Pixels[at] || (g.Pixels[i] == g.Pixels[at] && i < at) {
 				return false
 			}
 		}
@@ -86,14 +87,14 @@ func (g *greyFrame) peaks(x, y, reach int) bool {
 }
 
 // refine moves a disc to the centroid of what is in it until it rests; it is false where the disc leaves the picture.
-func (f *spotFinder) refine(band *greyFrame, at preprocess.Point) (spot, bool) {
+func (f *spotFinder) refine(band *recording.GreyFrame, at preprocess.Point) (spot, bool) {
 	const rounds, still = 20, 1e-3 // as Centroid's
 	reach := float64(f.radius)
 	s := spot{at: at}
 	for range rounds {
 		x0, y0 := int(math.Ceil(s.at.X-reach)), int(math.Ceil(s.at.Y-reach))
 		x1, y1 := int(math.Floor(s.at.X+reach)), int(math.Floor(s.at.Y+reach))
-		if x0 < 0 || y0 < 0 || x1 >= band.width || y1 >= band.height {
+		if x0 < 0 || y0 < 0 || x1 >= band.Width || y1 >= band.Height {
 			return spot{}, false
 		}
 		var sx, sy float64
@@ -101,7 +102,7 @@ func (f *spotFinder) refine(band *greyFrame, at preprocess.Point) (spot, bool) {
 		for y := y0; y <= y1; y++ {
 			for x := x0; x <= x1; x++ {
 				dx, dy := float64(x)-s.at.X, float64(y)-s.at.Y
-				if w := float64(band.pixels[y*band.width+x]); w > 0 && dx*dx+dy*dy <= reach*reach {
+				if w := float64(band.Pixels[y*band.Width+x]); w > 0 && dx*dx+dy*dy <= reach*reach {
 					s.mass, sx, sy = s.mass+w, sx+w*dx, sy+w*dy
 				}
 			}

@@ -5,26 +5,28 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"driftscope/internal/recording"
+	"driftscope/internal/suite"
 	"driftscope/preprocess"
 )
 
 // scene draws Gaussian spots of sd 2 and the given height on an uneven, noisy ground.
-func scene(width, height int, at []preprocess.Point, amplitude, noise float64, rng *rand.Rand) greyFrame {
-	g := greyFrame{pixels: make([]float32, width*height), width: width, height: height}
-	for i := range g.pixels {
+func scene(width, height int, at []preprocess.Point, amplitude, noise float64, rng *rand.Rand) recording.GreyFrame {
+	g := recording.GreyFrame{Pixels: make([]float32, width*height), Width: width, Height: height}
+	for i := range g.Pixels {
 		x, y := float64(i%width), float64(i/width)
 		v := 100 + x/4 + noise*rng.NormFloat64()
 		for _, p := range at {
 			v += amplitude * math.Exp(-((x-p.X)*(x-p.X)+(y-p.Y)*(y-p.Y))/8)
 		}
-		g.pixels[i] = float32(v)
+		g.Pixels[i] = float32(v)
 	}
 	return g
 }
 
 // Every spot is found once, bright or dark, to a tenth of a pixel where its noise is a fiftieth of its height.
 func TestSpots(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	at := []preprocess.Point{{X: 30.3, Y: 20.7}, {X: 60.5, Y: 52.1}, {X: 20, Y: 70}, {X: 95.4, Y: 33.8}}
 	for _, dark := range []bool{false, true} {
 		amplitude := 50.
@@ -51,7 +53,7 @@ func TestSpots(t *testing.T) {
 }
 
 func TestLinkSpots(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	at := func(x float64) spot { return spot{at: preprocess.Point{X: x}} }
 	for _, c := range []struct {
 		name     string

@@ -16,6 +16,7 @@ import (
 
 	"driftscope/internal/bus/bustest"
 	"driftscope/internal/config"
+	"driftscope/internal/stream"
 )
 
 // staying is a driftscope that was started to stay, and a client of its server.
@@ -280,14 +281,14 @@ func TestNotToStay(t *testing.T) {
 	cfg.NATS.Store = t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	p, err := assembleAll(ctx, []config.Config{cfg}, nil, true)
+	p, err := stream.Assemble(ctx, []config.Config{cfg}, nil, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer p.bus.Close()
+	defer p.Bus.Close()
 	ended := make(chan error, 1)
-	go func() { ended <- p.run(ctx, 0) }()
-	if s.nats, err = nats.Connect(p.bus.URL()); err != nil {
+	go func() { ended <- p.Run(ctx, 0) }()
+	if s.nats, err = nats.Connect(p.Bus.URL()); err != nil {
 		t.Fatal(err)
 	}
 	defer s.nats.Close()

@@ -14,17 +14,29 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"driftscope/configs"
+	"driftscope/infer"
 	"driftscope/infer/card"
+	"driftscope/internal/model"
 )
 
 // shippedModel is the file of the model inside the program.
 func shippedModel(t *testing.T) []byte {
 	t.Helper()
-	data, err := configs.Model(defaultModel)
+	data, err := configs.Model(model.Default)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return data
+}
+
+// shipped is the model inside the program.
+func shipped(t *testing.T) *infer.Model {
+	t.Helper()
+	m, err := model.Open(model.Embedded + model.Default)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
 }
 
 // spun is the shipped model with other weights in one layer: its latents lie elsewhere.
@@ -56,7 +68,7 @@ func spun(t *testing.T) []byte {
 // ownSteps is the shipped model's preprocessing as a configuration has it.
 func ownSteps(t *testing.T) string {
 	t.Helper()
-	m, err := openModel(embedded + defaultModel)
+	m, err := model.Open(model.Embedded + model.Default)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +87,7 @@ func ownSteps(t *testing.T) string {
 // their size.
 func plainModel(t *testing.T, latents, channels, side int) []byte {
 	t.Helper()
-	m, err := openModel(embedded + defaultModel)
+	m, err := model.Open(model.Embedded + model.Default)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +120,7 @@ func plainModel(t *testing.T, latents, channels, side int) []byte {
 // spoil puts what is no model, or no longer whole.
 func (r *swapping) spoil(whole []byte) {
 	r.t.Helper()
-	js, err := jetstream.New(r.streams.bus.NATS())
+	js, err := jetstream.New(r.streams.Bus.NATS())
 	if err != nil {
 		r.t.Fatal(err)
 	}

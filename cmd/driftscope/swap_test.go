@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,13 +15,15 @@ import (
 	"driftscope/infer"
 	"driftscope/internal/config"
 	"driftscope/internal/latent"
+	"driftscope/internal/model"
+	"driftscope/internal/stream"
 	"driftscope/sinks"
 )
 
 // swapping is a run in this process that changes its model.
 type swapping struct {
 	t       *testing.T
-	streams *streams
+	streams *stream.Process
 	ended   chan error
 	server  modelServer
 }
@@ -34,15 +35,15 @@ func startSwapping(t *testing.T, text string) *swapping {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := assembleAll(t.Context(), []config.Config{cfg}, nil, false)
+	s, err := stream.Assemble(t.Context(), []config.Config{cfg}, nil, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := &swapping{t: t, streams: s, ended: make(chan error, 1)}
-	if s.bus != nil {
-		r.server = modelServer{NATS: s.bus.URL(), Prefix: cfg.NATS.Prefix, Site: cfg.NATS.Site}
+	if s.Bus != nil {
+		r.server = modelServer{NATS: s.Bus.URL(), Prefix: cfg.NATS.Prefix, Site: cfg.NATS.Site}
 	}
-	go func() { r.ended <- s.run(t.Context(), 0) }()
+	go func() { r.ended <- s.Run(t.Context(), 0) }()
 	return r
 }
 
@@ -66,7 +67,7 @@ func (r *swapping) put(name string, data []byte) (digest string) {
 // ask sends a command, and wants an answer with this code, empty for none, and text.
 func (r *swapping) ask(name, payload, code, want string) []byte {
 	r.t.Helper()
-	m, err := r.streams.bus.NATS().Request("driftscope.local.molecule.cmd."+name, []byte(payload), 20*time.Second)
+	m, err := r.streams.Bus.NATS().Request("driftscope.local.molecule.cmd."+name, []byte(payload), 20*time.Second)
 	if err != nil {
 		r.t.Fatalf("%s %s: %v", name, payload, err)
 	}
@@ -83,7 +84,7 @@ func (r *swapping) tracks(model, digest string, latents int) {
 	if err := json.Unmarshal(r.ask("info", "", "", "{"), &info); err != nil || info.Model != model || info.ModelSHA256 != digest || info.Latents != latents {
 		r.t.Errorf("info says %+v, %v: expected %s, %s with %d latents", info, err, model, digest, latents)
 	}
-	seen, err := r.streams.bus.NATS().SubscribeSync("driftscope.local.molecule.latent")
+	seen, err := r.streams.Bus.NATS().SubscribeSync("driftscope.local.molecule.latent")
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -106,8 +107,7 @@ func (r *swapping) stop() {
 }
 
 func (r *swapping) close() {
-	r.streams.dashboard.Close()
-	r.streams.bus.Close()
+	r.streams.Disconnect()
 }
 
 const molecules = "source: {sim: {name: molecule, seed: 1, realtime: false}}\nonline: {refine_lag: 20, state: %[1]s/law}\ndashboard: {address: \"off\"}\nsinks: [jsonl: {path: %[1]s/results.jsonl}]\n"
@@ -118,7 +118,7 @@ func TestSwapModels(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv("TMPDIR", folder)
 	r := startSwapping(t, fmt.Sprintf(molecules, folder)+"nats: {port: 0, durable: true, store: "+folder+"}\npreprocess: "+ownSteps(t)+"\ntriggers: [sigma: {name: lively, of: z2, above: 1000}]\n")
-	own := r.streams.all[0].model
+	own := shipped(t)
 	spot, three := spun(t), plainModel(t, 3, 1, 64)
 	r.ask("model", `{"name": "spot"}`, "404", "driftscope model put")
 	spotDigest, threeDigest := r.put("spot", spot), r.put("three", three)
@@ -220,11 +220,11 @@ func goesOn(t *testing.T, folder, digest string) {
 	if o.status != 0 {
 		t.Errorf("lint: %+v", o)
 	}
-	_, err := readEarlier(filepath.Join(folder, "results.jsonl"))
+	_, err := stream.ReadEarlier(filepath.Join(folder, "results.jsonl"))
 	if err == nil || !strings.Contains(err.Error(), "command_model after frame") {
 		t.Errorf("its results are repeated: %v", err)
 	}
-	if _, err := openModel("nats:spot"); err == nil || !strings.Contains(err.Error(), "driftscope model get spot") {
+	if _, err := model.Open("nats:spot"); err == nil || !strings.Contains(err.Error(), "driftscope model get spot") {
 		t.Errorf("a command that takes none from a server says %v", err)
 	}
 }
@@ -234,11 +234,7 @@ func TestSwapWithoutStore(t *testing.T) {
 	folder := t.TempDir()
 	r := startSwapping(t, fmt.Sprintf(molecules, folder)+"nats: {port: 0}\n")
 	r.ask("model", `{"name": "spot"}`, "409", "nats.durable and nats.store")
-	var refusal *latent.Refusal
-	if err := try(t.Context(), r.streams.all[0].swapper.now, nil); !errors.As(err, &refusal) || refusal.Code != latent.NotNow {
-		t.Errorf("before the first frame: %v", err)
-	}
-	r.tracks("embedded:molecule", r.streams.all[0].model.Digest, 2)
+	r.tracks("embedded:molecule", shipped(t).Digest, 2)
 	r.stop()
 }
 

@@ -18,31 +18,12 @@ import (
 	"driftscope/internal/frame"
 	"driftscope/internal/latent"
 	"driftscope/internal/pipeline"
+	"driftscope/internal/stream"
 	"driftscope/sinks"
 )
 
-// Rules that are wrong are refused before anything runs, all at once.
-func TestTriggerMistakes(t *testing.T) {
-	long(t)
-	for rules, want := range map[string]string{
-		"{flash: {name: a}}":                      `triggers[0]: kind "flash" is not known: give one of changed, lost, sigma, speed, zone`,
-		"{lost: {name: a, afer: 2}}":              `triggers[0]: lost: c.yaml:1: unknown key "triggers[0].lost.afer"; known keys here: after, alarms, name, rest`,
-		"{lost: {name: a}}, {changed: {name: a}}": "triggers[0] and triggers[1]: both are called a: give one of them another name",
-		"lost, {sigma: {name: a, of: z1}}": "triggers[0]: lost: name is missing: give one, which every trigger will carry\n" +
-			"triggers[1]: sigma: found both or neither of above and below: give one of them",
-		"{speed: {name: a, centroid_um_s: 3}}": "triggers[0]: speed: centroid_um_s: a pixel's size is not known: set online.pixel_um, or give centroid_px_s",
-	} {
-		cfg, err := config.Parse("c.yaml", []byte("{source: sim, triggers: ["+rules+"]}"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if watcher, names, err := newWatcher(cfg, 2); err == nil || err.Error() != want || watcher != nil || names != nil {
-			t.Errorf("%s: found %v\nexpected %s", rules, err, want)
-		}
-	}
-	if watcher, names, err := newWatcher(config.Config{}, 2); watcher != nil || names != nil || err != nil {
-		t.Errorf("without rules: %v, %v, %v", watcher, names, err)
-	}
+// TestTriggerOfNoDimension: a rule on a dimension that the model does not have is refused before anything runs.
+func TestTriggerOfNoDimension(t *testing.T) {
 	folder := t.TempDir()
 	written(t, folder, map[string]string{"a.yaml": "source: {sim: {name: molecule}}\ntriggers: [{zone: {name: a, box: {z3: [0, 1]}}}]\nnats: {url: \"off\"}\n"})
 	for _, command := range []string{"lint", "run"} {
@@ -51,18 +32,18 @@ func TestTriggerMistakes(t *testing.T) {
 }
 
 // assembled is the only stream of a configuration, with a subscription of another client to everything that it publishes.
-func assembled(t testing.TB, text string) (*stream, chan *nats.Msg) {
+func assembled(t testing.TB, text string) (*stream.Stream, chan *nats.Msg) {
 	t.Helper()
 	cfg, err := config.Parse("triggers.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := assembleAll(t.Context(), []config.Config{cfg}, nil, false)
+	all, err := stream.Assemble(t.Context(), []config.Config{cfg}, nil, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { all.bus.Close() })
-	nc, err := nats.Connect(all.bus.URL())
+	t.Cleanup(func() { all.Bus.Close() })
+	nc, err := nats.Connect(all.Bus.URL())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +55,7 @@ func assembled(t testing.TB, text string) (*stream, chan *nats.Msg) {
 	if err := nc.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	return all.all[0], messages
+	return all.Streams[0], messages
 }
 
 // readTrigger reads a message that should be one.
@@ -93,10 +74,7 @@ func TestTriggersReachASubscriber(t *testing.T) {
 	t.Parallel()
 	s, messages := assembled(t, `{stream: bead, source: {sim: {name: molecule, seed: 1, frames: 150, realtime: false}}, nats: {port: 0}, dashboard: {address: "off"},
   triggers: [{zone: {name: right, margin: 0, box: {z1: [0, 1000]}}}, {lost: {name: gone}}]}`)
-	if got := s.rules; !slices.Equal(got, []string{"right", "gone"}) {
-		t.Errorf("the rules are %v", got)
-	}
-	if _, err := s.run(t.Context(), 0); err != nil {
+	if _, err := s.Run(t.Context(), 0); err != nil {
 		t.Fatal(err)
 	}
 	on, turns, latents := false, 0, 0
@@ -220,12 +198,12 @@ func BenchmarkTriggerLatency(b *testing.B) {
 		fmt.Fprintf(&rules, "  - zone: {name: level-%d, margin: 0, box: {z1: [%.2f, 1000]}}\n", i, 0.1*float64(i-16)+0.05)
 	}
 	s, messages := assembled(b, "stream: bead\nsource: {sim: {name: molecule, seed: 1, realtime: true}}\nnats: {port: 0}\ndashboard: {address: \"off\"}\ntriggers:\n"+rules.String())
-	source := &arrivals{Source: s.stages.Source, when: map[uint64]time.Time{}}
-	s.stages.Source = source
+	source := &arrivals{Source: s.Stages.Source, when: map[uint64]time.Time{}}
+	s.Stages.Source = source
 	ctx, cancel := context.WithCancel(b.Context())
 	ended := make(chan error, 1)
 	go func() {
-		_, err := s.run(ctx, 0)
+		_, err := s.Run(ctx, 0)
 		ended <- err
 	}()
 	var took []time.Duration

@@ -7,11 +7,14 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"driftscope/internal/suite"
+	"driftscope/internal/version"
 )
 
 // A program that go build makes in a checkout names the commit that is checked out.
 func TestVersion(t *testing.T) {
-	long(t) // it builds the program
+	suite.Long(t) // it builds the program
 	commit, err := exec.Command("git", "rev-parse", "HEAD").Output()
 	if err != nil {
 		t.Skip("not a checkout:", err)
@@ -21,7 +24,7 @@ func TestVersion(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	out, err := exec.Command(program, "version", "--json").Output()
-	var b build
+	var b version.Build
 	if err == nil {
 		err = json.Unmarshal(out, &b)
 	}

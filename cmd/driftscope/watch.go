@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"driftscope/internal/bus"
+	"driftscope/internal/exit"
 	"driftscope/internal/latent"
 	"driftscope/sinks"
 )
@@ -44,13 +45,13 @@ func (c *watchCmd) Run(ctx context.Context) error {
 func (c *watchCmd) watch(ctx context.Context, out, notes io.Writer) error {
 	subject, err := c.subject()
 	if err != nil {
-		return usage(err)
+		return exit.Usage(err)
 	}
 	if c.Rate < 0 || math.IsNaN(c.Rate) {
-		return usage(fmt.Errorf("--rate: found %g, expected 0 (every latent) or more a second", c.Rate))
+		return exit.Usage(fmt.Errorf("--rate: found %g, expected 0 (every latent) or more a second", c.Rate))
 	}
 	if c.NATS == bus.Embedded {
-		return usage(errors.New("--nats: embedded is the server inside a run: give its address, nats://127.0.0.1:4222 unless the run said otherwise"))
+		return exit.Usage(errors.New("--nats: embedded is the server inside a run: give its address, nats://127.0.0.1:4222 unless the run said otherwise"))
 	}
 	conn, err := c.connect(ctx)
 	if err != nil || conn == nil {

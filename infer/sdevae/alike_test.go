@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"driftscope/internal/suite"
 )
 
 // atHome is n frames of 24×24 with things of one shape, each kept near a place of its own (x, y after each other), so near to the others'
@@ -37,7 +39,7 @@ func bright(dx, dy float64) float64 { return 2 * disc(dx, dy) }
 // TestFollowAlike: three discs that look the same, and that one frame in many does not tell apart, are found, in nine frames of ten to
 // 0.4 px, and each is followed all along but for where they meet.
 func TestFollowAlike(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	clip, truth := atHome(400, 5, bright, 7, 8, 17, 9, 11, 17)
 	j, err := newJob(context.Background(), Training{}, clip, Config{Latent: 6, Tau: TauOf(clip), Steps: 4})
 	if err != nil {
@@ -104,7 +106,7 @@ func checkWhose(t *testing.T, whose []map[int]int, share float64) {
 // TestTellApart: things that are at random places of every frame's list are each put together again, through a break between trajectories,
 // but for a few frames in which they are at one place.
 func TestTellApart(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	const n, side = 1000, 32
 	homes := []float64{10, 10, 20, 10, 10, 20, 20, 20, 15, 15}
 	c, truth := atHome(n, 7, func(_, _ float64) float64 { return 0 }, homes...)

@@ -4,11 +4,13 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"driftscope/internal/suite"
 )
 
 // Times depend on the machine; that every part takes some, and that the parts are no more than the whole and its noise, does not.
 func TestStepCost(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	before := runtime.GOMAXPROCS(0)
 	c, err := StepCost(8, 2, 1, 3)
 	if err != nil {

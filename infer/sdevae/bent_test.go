@@ -15,6 +15,7 @@ import (
 	"driftscope/infer/sdevae/dnnl"
 	"driftscope/internal/frame"
 	"driftscope/internal/latent"
+	"driftscope/internal/suite"
 )
 
 // bentDegrees are those of the maps that tests set by hand, by dimension.
@@ -23,7 +24,7 @@ var bentDegrees = map[int]int{1: 5, 2: 4, 3: 3, 5: 2}
 // TestBentReferenceInTheFile exports untrained networks with polynomials set by hand and compares what OpenCV makes of the file
 // with reference.apply and the model's own decoder, within 1e-4 (float32, another order of summation).
 func TestBentReferenceInTheFile(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	const tolerance = 1e-4
 	for _, c := range []Config{{Latent: 1}, {Latent: 3}, {Latent: 3, Posterior: Cholesky}, {Latent: 5}, {Latent: 5, Posterior: Cholesky},
 		{Latent: 2, Clock: true}, {Latent: 3, Posterior: Cholesky, Clock: true}} {

@@ -11,12 +11,13 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"driftscope/infer/card"
+	"driftscope/internal/suite"
 )
 
 // TestFollowBeside: a disc that hides a grating, whose light comes and goes, is followed, and the light is the third latent: an affine map
 // of the latents is where the disc is, to 1.2 px after a training of seconds, and the light to a third of its standard deviation.
 func TestFollowBeside(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	clip, places, _, lights := crossing(260, 9, disc, 1)
 	truth := mat.NewDense(clip.Len(), 3, nil)
 	for k := range lights {
@@ -46,7 +47,7 @@ func TestFollowBeside(t *testing.T) {
 // TestToSpare: latents beyond the place of a ring are all but still, by less than the hundred-thousandth that counts as motion, and finite in
 // the file.
 func TestToSpare(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	clip, truth := drifting(200, 5, ring)
 	r := train(t, Training{}, clip, Config{Latent: 4, Seed: 1, Tau: TauOf(clip), Steps: 10, Pairs: 16, Follow: 150})
 	if r.Things != 1 || r.Beside != 0 || r.Followed < 0.9 {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"driftscope/infer/card"
+	"driftscope/internal/suite"
 )
 
 // walk is a bright spot on a random walk over n frames of 8×8, the smallest that the networks take: the fewer features, the sooner
@@ -78,7 +79,7 @@ func interrupted(t *testing.T, how Training, clip *Clip, c Config, step int) (la
 // TestResumed kills a training at random steps, inside the trials, the final, sleep and the last phase, goes on from the last
 // checkpoint, is killed again, and must end with the model file of a training that nobody disturbed, bit for bit.
 func TestResumed(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	clip := walk(60, 3)
 	full, plain := brief(), Config{Latent: 1, Seed: 2, Tau: 0.2, Steps: 20, Pairs: 8, Restarts: 3, Every: 4, Sleep: 9, Redraw: 24, Patience: 4}
 	for name, c := range map[string]Config{"everything": full, "plain": plain} {
@@ -123,7 +124,7 @@ func TestResumed(t *testing.T) {
 }
 
 func TestResumedFromModel(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	clip, c := walk(60, 3), brief()
 	model, err := card.Read(file(t, train(t, Training{}, clip, c), clip))
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"driftscope/internal/suite"
 	"driftscope/online"
 )
 
@@ -68,7 +69,7 @@ func tide(times int) *Clip {
 // TestDriftThatTurns: at the same latents the learnt drift goes with the spot early, and back with it late. The network starts at zero
 // and is not done after 160 steps, so a tenth of the speed is enough.
 func TestDriftThatTurns(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	clip := tide(6)
 	r := train(t, Training{}, clip, Config{Latent: 1, Seed: 1, Tau: TauOf(clip), Clock: true, Steps: 160, Pairs: 16, Rate: 5e-3, Restarts: 1, Every: 20, Sleep: -1})
 	_, p, err := r.Model.read(clip, clip.frames())

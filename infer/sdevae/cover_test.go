@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"driftscope/internal/suite"
 )
 
 // crossing is n frames of 24×24 in which a thing hides that much of a grating whose light comes and goes, with where it is and what is
@@ -32,7 +34,7 @@ func crossing(n int, seed uint64, thing shaped, hides float64) (c *Clip, places 
 // TestCover: what is behind a thing is hidden as much as it was, and the thing is found over it to a quarter of a pixel, which is what a
 // parabola through whole pixels leaves of a disc with an edge of one.
 func TestCover(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	for name, hides := range map[string]float64{"adds its light": 0, "hides half": 0.5, "hides all": 1} {
 		t.Run(name, func(t *testing.T) {
 			clip, truth, backdrops, _ := crossing(200, 5, disc, hides)

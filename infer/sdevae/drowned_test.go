@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"driftscope/internal/suite"
 )
 
 // drown covers a clip with white noise of that variance, Student's t with 3 degrees of freedom or normal, cut at 4 standard deviations
@@ -29,7 +31,7 @@ func drown(c *Clip, variance float64, student bool) {
 // TestDrownedClipTrains: a square that stands out of the noise by less than its sd in no pixel, but by 8 of the whole. Random first
 // layers hardly see it, and the first steps of a random decoder hide it for good.
 func TestDrownedClipTrains(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	clip, x, y := walkingSquare(400)
 	drown(clip, 0.25, true)
 	if moves := 1 - clip.Noise()/clip.Energy(); moves > drownedShare {
@@ -94,7 +96,7 @@ func small(n int) *Clip {
 
 // TestDrownedSmallThing: in the moments of a large picture the noise outweighs what is small, unless the first layer leaves it out.
 func TestDrownedSmallThing(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	clip := small(300)
 	s := begun(t, clip, Config{Latent: 2, Seed: 1, Tau: TauOf(clip), Steps: 10, Restarts: 1})
 	if !s.drowned() {
@@ -118,7 +120,7 @@ func TestDrownedSmallThing(t *testing.T) {
 
 // TestPrimeBesideLight: what is the same in all of a film lasts longer than what moves, and is no latent.
 func TestPrimeBesideLight(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	clip, x, y := walkingSquare(400)
 	for i := range clip.Len() {
 		film := i / 100

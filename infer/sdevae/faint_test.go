@@ -4,12 +4,14 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"driftscope/internal/suite"
 )
 
 // TestFaint: a disc under noise of a size at which no frame shows it is found by all of them together, to a pixel, where frame by frame it
 // is lost.
 func TestFaint(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	clip, truth := drifting(400, 5, disc)
 	drown(clip, 0.25, false)
 	j := &job{clip: clip}

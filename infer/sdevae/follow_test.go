@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/stat"
+
+	"driftscope/internal/suite"
 )
 
 // TestFollow: two things that keep their shape are followed, by an encoder that has never seen most of their places: an affine map of
@@ -34,7 +36,7 @@ func TestFollow(t *testing.T) {
 // TestFollowsNothing: what does not keep its shape, cannot be told apart, is part of another thing, is not asked for or too short is
 // learnt as before.
 func TestFollowsNothing(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	one, _ := drifting(200, 5, ring)
 	under, _ := drifting(400, 5, disc)
 	drown(under, 0.05, false)
@@ -151,7 +153,7 @@ func TestGoes(t *testing.T) {
 
 // TestFollowResumed: killed while it follows, and after, a training ends with the same model.
 func TestFollowResumed(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	clip, _ := drifting(180, 9, ring)
 	c := Config{Latent: 2, Seed: 1, Tau: TauOf(clip), Posterior: Cholesky, Steps: 8, Pairs: 8, Follow: 12, Every: 4}
 	want := file(t, train(t, Training{}, clip, c), clip)

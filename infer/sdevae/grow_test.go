@@ -3,6 +3,8 @@ package sdevae
 import (
 	"context"
 	"testing"
+
+	"driftscope/internal/suite"
 )
 
 // TestGrowthRule holds the rule to series of held-out losses, nats, as clips have given them: how many latents serve, and after
@@ -41,7 +43,7 @@ func TestGrowthRule(t *testing.T) {
 
 // TestGrowth lets a spot that walks in two directions ask for two latents.
 func TestGrowth(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	g := NewGrowth(walk(120, 3), Config{Seed: 1, Tau: 0.2, Steps: 120, Pairs: 20, Restarts: 2})
 	for !g.Done() {
 		got, err := g.Next(context.Background(), nil)

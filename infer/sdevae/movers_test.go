@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"driftscope/internal/suite"
 )
 
 // shaped is what a test draws: a thing's light at (dx, dy) from its middle.
@@ -70,7 +72,7 @@ func off(t *testing.T, z []float64, truth *mat.Dense) (rms []float64) {
 // TestMovers: a bar and a ring, or three things, are found where they are, to a fifth of a pixel: they overlap in one frame of ten, where
 // one is off by the other's light. What is drawn of them is the pictures but for the noise.
 func TestMovers(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	for name, things := range map[string][]shaped{"one": {ring}, "two": {bar, ring}, "three": {bar, ring, disc}} {
 		t.Run(name, func(t *testing.T) {
 			clip, truth := drifting(200, 5, things...)

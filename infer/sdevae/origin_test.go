@@ -11,13 +11,14 @@ import (
 
 	"driftscope/infer/card"
 	"driftscope/internal/latent"
+	"driftscope/internal/suite"
 )
 
 // TestRestoredModel writes untrained networks as files, straight and bent, with and without covariances, restores each into a
 // model of other weights, and compares what that computes with the file on OpenCV and with the model that was written: within
 // 1e-4 (float32, another order of summation, the frame of reference there and back).
 func TestRestoredModel(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	const tolerance = 1e-4
 	for _, c := range []struct {
 		name string

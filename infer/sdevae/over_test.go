@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"driftscope/internal/suite"
 )
 
 // overlit is a clip of a thing over a broad light that sways: more of what moves is the light's.
@@ -25,7 +27,7 @@ func overlit(n int, seed uint64, thing shaped) (c *Clip, places []float64) {
 // TestOver: over a broad light that sways, for which a search takes the light, a disc is found where it is: to 0.6 px, for two
 // principal pictures do not draw all of the swaying, and half as much to spare.
 func TestOver(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	clip, truth := overlit(200, 5, disc)
 	if m := findMovers(t.Context(), clip, clip.frames(), 1, rand.New(rand.NewPCG(3, 4))); m.spread() < mostCovered {
 		t.Fatalf("the search alone has a thing of %.2f of the picture: the light sways too little", m.spread())

@@ -12,6 +12,7 @@ import (
 
 	"driftscope/infer/card"
 	"driftscope/infer/sdevae/dnnl"
+	"driftscope/internal/suite"
 )
 
 // parity is how far a float32 forward may lie from the float64 one. The outputs are below 10, and sums of up to 1600 products,
@@ -207,7 +208,7 @@ func agree(t *testing.T, what string, got []float32, want []float64) {
 
 // TestReconstruction compares 3 rec and its gradient by the drawn logits with central differences in float64, in two runs of a machine.
 func TestReconstruction(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	const n, size, tau, factor = 3, 20, 0.4, 3
 	rng := rand.New(rand.NewPCG(13, 14))
 	x, drawn, background := zeros(n, size), zeros(n, size), make([]float32, size)

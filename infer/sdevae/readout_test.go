@@ -8,12 +8,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"driftscope/infer/sdevae/dnnl"
+	"driftscope/internal/suite"
 )
 
 // TestReadout: the basis is orthonormal and holds what it says it does; a layer on moments and its spread give the same numbers;
 // what is spread is kept, and what is kept is the nearest.
 func TestReadout(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	maps := dnnl.Shape{C: 5, H: 6, W: 8}
 	const d, n, tolerance = 2, 3, 1e-5 // float32 sums of 240 terms about 1
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -75,7 +76,7 @@ func TestReadout(t *testing.T) {
 // TestPrimeFindsWhatMoves: a bright square that walks over a flickering, noisy background. Before any step, the slowest latents
 // explain its place; the principal component is the flicker.
 func TestPrimeFindsWhatMoves(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	clip, x, y := walkingSquare(400)
 	c := Config{Latent: 2, Seed: 1, Tau: 1}.withDefaults(399)
 	rng := rand.New(rand.NewPCG(1, 1))

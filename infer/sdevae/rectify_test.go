@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/diff/fd"
 	"gonum.org/v1/gonum/mat"
 
+	"driftscope/internal/suite"
 	"driftscope/online"
 )
 
@@ -55,7 +56,7 @@ func mismatch(t *testing.T, r *reference, m []float32, truth *mat.Dense) float64
 }
 
 func TestRectifyStraightensBentLatents(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	// No polynomial is the inverse of bentMap, and 1000 frames leave it a statistical error of its own: a tenth of the error may remain
 	// (1/13 to 1/21 do).
 	for seed := range uint64(3) {

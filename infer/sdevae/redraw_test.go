@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"driftscope/internal/suite"
 )
 
 // TestTurn: latents found anew that are an affine map of those before draw the same pictures, but for rounding.
@@ -45,7 +47,7 @@ func TestTurn(t *testing.T) {
 
 // TestSettle: latents found anew replace those before, unless the decoder leaves out three times as much.
 func TestSettle(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	clip := walk(40, 3)
 	j, err := newJob(context.Background(), Training{}, clip, Config{Latent: 2, Tau: 1, Pairs: 8, Restarts: 1})
 	if err != nil {
@@ -79,7 +81,7 @@ func TestSettle(t *testing.T) {
 // TestAnewUnbends: an encoder whose latents are bent, by a last layer that mixes what moves with what flickers, finds straight ones among
 // the same features; one that has the slowest components already keeps them.
 func TestAnewUnbends(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	clip, x, y := walkingSquare(300)
 	j, err := newJob(context.Background(), Training{}, clip, Config{Latent: 2, Seed: 1, Tau: 1, Pairs: 20, Restarts: 1})
 	if err != nil {

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/stat"
+
+	"driftscope/internal/suite"
 )
 
 // faded is n frames that a random walk back to 0 mixes of two smooth pictures, the second by its square, under noise of sd 1 around a grey of
@@ -40,7 +42,7 @@ func hidden(t *testing.T, clip *Clip) *job {
 // TestScenery: what hides in noise of fifty times its energy is found to a correlation of 0.94, where a frame's product with the very picture
 // that it mixes has 0.96; of bare noise nothing is found.
 func TestScenery(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	clip, truth := faded(600, 0.25)
 	found := hidden(t, clip).traceScenery(t.Context(), 1, 1)
 	if found == nil {
@@ -57,7 +59,7 @@ func TestScenery(t *testing.T) {
 
 // TestSceneryFollowed: after a training of seconds single frames are read nearly as well as their noise allows, a correlation of 0.96.
 func TestSceneryFollowed(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	clip, truth := faded(600, 0.25)
 	r := train(t, Training{}, clip, Config{Latent: 1, Seed: 1, Tau: TauOf(clip), Steps: 10, Pairs: 16, Follow: 200})
 	p, err := r.Model.Encode(clip.Pixels, nil, clip.Len())
@@ -96,7 +98,7 @@ func TestCalm(t *testing.T) {
 
 // TestDenoise: a smooth picture loses nine tenths of its noise, and noise alone is all but gone.
 func TestDenoise(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	const side, sd = 32, 0.3
 	rng := rand.New(rand.NewPCG(1, 2))
 	clean, noisy, bare := make([]float32, side*side), make([]float32, side*side), make([]float32, side*side)

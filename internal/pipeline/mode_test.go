@@ -12,6 +12,7 @@ import (
 
 	"driftscope/internal/frame"
 	"driftscope/internal/latent"
+	"driftscope/internal/suite/mats"
 )
 
 // counting is an encoder that notes the most Mats alive at once; it sees them under -tags matprofile.
@@ -21,7 +22,7 @@ type counting struct {
 }
 
 func (c *counting) Encode(ctx context.Context, dst *latent.Latent, f *frame.Frame) error {
-	c.most = max(c.most, leakedMats())
+	c.most = max(c.most, mats.Open())
 	return c.encoder.Encode(ctx, dst, f)
 }
 

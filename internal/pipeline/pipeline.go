@@ -37,6 +37,12 @@ type Source interface {
 // Live is implemented by a Source whose producer does not wait. It is asked once, after the first Open.
 type Live interface{ Live() bool }
 
+// Waits says whether a source gives the next frame only when it is asked.
+func Waits(source Source) bool {
+	live, ok := source.(Live)
+	return !ok || !live.Live()
+}
+
 // Public is implemented by a live Source whose frames may be anyone's. One that a step or the encoder cannot take is counted then as
 // "unfit_frame"; of other sources it is a mistake in the configuration, and ends the run.
 type Public interface{ Public() bool }

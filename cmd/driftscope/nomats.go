@@ -1,8 +1,0 @@
-//go:build !matprofile
-
-package main
-
-import "driftscope/sinks"
-
-// tellMats tells nothing here: gocv counts Mats only under -tags matprofile.
-func tellMats(*sinks.Metrics) {}

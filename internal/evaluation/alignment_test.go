@@ -1,0 +1,158 @@
+package evaluation
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"driftscope/infer"
+	"driftscope/infer/card"
+	"driftscope/internal/suite"
+	"driftscope/online"
+)
+
+// relative are walks of three films, and the same places by a linear map from a centre of each film's own, as a model has them.
+func relative() (z, walk *mat.Dense, trajectory []uint64) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for film, n := range []int{40, 30, 31} {
+		trajectory = append(trajectory, slices.Repeat([]uint64{uint64(5 - film)}, n)...)
+	}
+	z, walk = mat.NewDense(len(trajectory), 2, nil), mat.NewDense(len(trajectory), 2, nil)
+	x, y := 0.0, 0.0
+	for i, film := range trajectory {
+		x, y = x+rng.NormFloat64(), y+rng.NormFloat64()
+		walk.SetRow(i, []float64{x, y})
+		u, v := x-10*float64(film), y+3*float64(film)
+		z.SetRow(i, []float64{0.2*u - 0.1*v, 0.3*u + 0.4*v})
+	}
+	return z, walk, trajectory
+}
+
+// Places relative to each film's centre are laid over the truth to rounding, with all that lies in second halves unseen. One map for all
+// films leaves the centres, tens of steps apart, in the places.
+func TestLayFilms(t *testing.T) {
+	z, walk, trajectory := relative()
+	films := Films(trajectory)
+	first, second := Halves(films)
+	if len(films) != 3 || films[1][0] != 40 || len(first) != 20+15+15 || len(second) != 20+15+16 || first[20] != 40 || second[20] != 55 {
+		t.Fatalf("found films %v, halves %v and %v", films, first, second)
+	}
+	off := func(a *Alignment, err error) float64 {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Sum(online.MeanSquares(PickRows(a.Laid, second), PickRows(walk, second)))
+	}
+	if got := off(LayFilms(z, walk, films)); got > 1e-20 {
+		t.Errorf("film by film: off by %g, expected rounding alone", got)
+	}
+	if got := off(Lay("affine", z, walk, first)); got < 1 {
+		t.Errorf("under one map: off by %g, expected more than a step, 1", got)
+	}
+
+	// What lies in second halves moves its own frame alone.
+	before, err := LayFilms(z, walk, films)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []*mat.Dense{z, walk} {
+		m.Set(second[3], 0, 1e3)
+	}
+	after, err := LayFilms(z, walk, films)
+	if err != nil || !mat.Equal(PickRows(before.Laid, first), PickRows(after.Laid, first)) || !mat.Equal(before.To.Linear, after.To.Linear) {
+		t.Errorf("a frame that is judged moved the map it is judged by: %v", err)
+	}
+
+	if _, err := LayFilms(z, walk, append(films[:2:2], films[2][:1])); err == nil || !strings.Contains(err.Error(), "a film has one frame") {
+		t.Errorf("found %v, expected one frame to be too few", err)
+	}
+}
+
+// upTo are the rows 0 to n-1.
+func upTo(n int) (rows []int) {
+	for i := range n {
+		rows = append(rows, i)
+	}
+	return rows
+}
+
+// TestPlaces: turned round, a map takes the truth to where it lies among the latents: of an isometry the paper's Qᵀ(x - b), and where there are
+// more latents than coordinates, the nearest of the points that are laid over it.
+func TestPlaces(t *testing.T) {
+	suite.Long(t)
+	_, walk, _ := relative()
+	n, _ := walk.Dims()
+	for d, how := range map[int]string{2: "isometry", 3: "affine"} {
+		rng := rand.New(rand.NewPCG(3, 4))
+		z := mat.NewDense(n, d, nil)
+		for i := range n {
+			x, y := walk.At(i, 0), walk.At(i, 1)
+			z.SetRow(i, append([]float64{0.6*x - 0.8*y + 7 + 0.1*rng.NormFloat64(), 0.8*x + 0.6*y - 2 + 0.1*rng.NormFloat64()}, make([]float64, d-2)...))
+			if d == 3 {
+				z.Set(i, 2, rng.NormFloat64())
+			}
+		}
+		a, err := Lay(how, z, walk, upTo(n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		places, err := a.places(z, walk)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if off := Sum(online.MeanSquares(a.To.Apply(places), walk)); off > 1e-20 {
+			t.Errorf("%s of %d latents: the places lie %g from the truth, expected rounding alone", how, d, off)
+		}
+		if how == "isometry" {
+			var want mat.Dense
+			want.Apply(func(_, j int, v float64) float64 { return v - a.To.Offset[j] }, walk)
+			var turned mat.Dense
+			turned.Mul(&want, a.To.Linear.T())
+			if off := Sum(online.MeanSquares(places, &turned)); off > 1e-20 {
+				t.Errorf("the places are %g from Qᵀ(x - b)", off)
+			}
+			continue
+		}
+		if moved := Sum(online.MeanSquares(places, z)); moved > 0.1 { // 0.02 across the plane; the third latent, of 1, need not move
+			t.Errorf("the places are %g from the latents", moved)
+		}
+	}
+}
+
+// TestDriftAtTheTruth: a model that has the true drift has no error in it, however far its latents are from the truth; at the latents that distance
+// counts once more.
+func TestDriftAtTheTruth(t *testing.T) {
+	suite.Long(t)
+	_, walk, _ := relative()
+	n, _ := walk.Dims()
+	const kappa = 2.0
+	spring := online.NewNetwork(2, rand.New(rand.NewPCG(5, 6)))
+	clear(spring.Weights)
+	for i := range 2 {
+		spring.Weights[spring.Size()-4+3*i] = -kappa
+	}
+	rng := rand.New(rand.NewPCG(7, 8))
+	z, mu := mat.NewDense(n, 2, nil), mat.NewDense(n, 2, nil)
+	for i := range n {
+		x, y := walk.At(i, 0), walk.At(i, 1)
+		z.SetRow(i, []float64{x + rng.NormFloat64(), y + rng.NormFloat64()})
+		mu.SetRow(i, []float64{-kappa * x, -kappa * y})
+	}
+	all := upTo(n)
+	// The truth's own place among the latents is where they are: no turn, no shift.
+	a := &Alignment{"isometry", &online.Map{Linear: mat.NewDense(2, 2, []float64{1, 0, 0, 1}), Offset: make([]float64, 2)}, z}
+	model := &infer.Model{Card: card.Card{Latent: 2, Seconds: 1, Sigma: []float64{1, 1},
+		Drift: &card.Drift{Hidden: spring.Hidden, Centre: spring.Centre, Scale: 1, Weights: spring.Weights}}}
+	e, err := Judge(model, &Encoded{Z: z, Times: make([]float64, n)}, &Truth{Z: walk, Mu: mu}, all, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *e.LMu > 1e-20 || math.Abs(*e.LMuSeen-kappa*kappa*e.LLatent) > 1e-9 || e.LLatent < 1 {
+		t.Errorf("L_mu %g at the truth, %g at the latents, which are off by %g: expected 0 and %g times that", *e.LMu, *e.LMuSeen, e.LLatent, kappa*kappa)
+	}
+}

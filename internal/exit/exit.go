@@ -1,0 +1,51 @@
+// Package exit tells the user's mistakes from what failed while it ran: by that the program's exit status follows from an error.
+package exit
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"driftscope/infer"
+	"driftscope/internal/bus"
+)
+
+// usageError marks an error as the user's: a wrong flag or configuration, found before anything ran.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// Usage marks err as the user's; nil stays nil.
+func Usage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return usageError{err}
+}
+
+// Status is what the process returns for err.
+func Status(err error) int {
+	var u usageError
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, infer.ErrGraph): // a file that would have ended the process had it been trusted
+		return 1
+	case errors.As(err, &u), errors.Is(err, bus.ErrOptions):
+		return 2
+	}
+	return 1
+}
+
+// Report prints err on standard error, one line a problem.
+func Report(err error) {
+	if err == nil {
+		return
+	}
+	for line := range strings.Lines(err.Error()) {
+		if line = strings.TrimSpace(line); line != "" {
+			fmt.Fprintln(os.Stderr, "driftscope: "+line)
+		}
+	}
+}

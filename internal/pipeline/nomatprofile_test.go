@@ -1,5 +1,0 @@
-//go:build !matprofile
-
-package pipeline
-
-func leakedMats() int { return 0 }

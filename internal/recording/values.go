@@ -1,0 +1,125 @@
+package recording
+
+import (
+	"math"
+	"slices"
+)
+
+// Of each frame, valuesAFrame values are looked at, always at the same places, and in all at most maxValues.
+const (
+	valuesAFrame = 2048
+	maxValues    = 1 << 20
+)
+
+// values is an even sample of what a recording's pixels show, and of how that differs from one frame to the next.
+type values struct {
+	seen, changes []float32 // frame after frame, those of every stride-th
+	stride        int
+	frames        int
+	size, step    int       // of a frame, and from place to place
+	sum           []float64 // of each place
+	previous      []float32
+}
+
+// add folds in a frame's values, unless it has more or fewer than the first. Places lie an odd number of values apart that is no multiple
+// of three: they are of all channels, and of most columns.
+func (v *values) add(all []float32) {
+	if v.frames == 0 {
+		v.size, v.stride, v.step = len(all), 1, max(len(all)/valuesAFrame, 1)|1
+		if v.step%3 == 0 {
+			v.step += 2
+		}
+		v.sum = make([]float64, (len(all)+v.step-1)/v.step)
+	}
+	if len(all) != v.size {
+		return
+	}
+	n := len(v.sum)
+	if len(v.seen)+n > maxValues {
+		v.thin()
+	}
+	now := make([]float32, n)
+	for i := range now {
+		now[i] = all[i*v.step]
+		v.sum[i] += float64(now[i])
+	}
+	if v.frames%v.stride == 0 {
+		v.seen = append(v.seen, now...)
+		for i, before := range v.previous {
+			v.changes = append(v.changes, now[i]-before)
+		}
+	}
+	v.previous, v.frames = now, v.frames+1
+}
+
+// thin leaves out every second frame, and of those to come as many.
+func (v *values) thin() {
+	n := len(v.sum)
+	every := func(all []float32, from int) []float32 {
+		kept := all[:0]
+		for at := from; at < len(all); at += 2 * n {
+			kept = append(kept, all[at:at+n]...)
+		}
+		return kept
+	}
+	v.seen, v.changes = every(v.seen, 0), every(v.changes, n) // the first frame has no change
+	v.stride *= 2
+}
+
+// window is the range from low to high, the extremes, less spikes: where it is more than spiky times what lies between the tails, those
+// are left out. Of pictures that are all but noise it is what they show in the mean and reach standard deviations of the noise on
+// either side, told by the median as normal noise has it: what lies beyond says little of the picture, and takes much of the range.
+func (v *values) window(low, high float64, drowned bool) (float64, float64) {
+	if noise := v.noise(); drowned && noise > 0 {
+		dark, bright := slices.Min(v.sum)/float64(v.frames), slices.Max(v.sum)/float64(v.frames)
+		return max(low, dark-reach*noise), min(high, bright+reach*noise)
+	}
+	sorted := slices.Sorted(slices.Values(v.seen))
+	cut := int(tail * float64(len(sorted)))
+	first, last := float64(sorted[cut]), float64(sorted[len(sorted)-1-cut])
+	if last > first && high-low > spiky*(last-first) {
+		return first, last
+	}
+	return low, high
+}
+
+const (
+	spiky = 3
+	reach = 4
+)
+
+// noise is the standard deviation of the values' noise, 0 where most do not change.
+func (v *values) noise() float64 {
+	if len(v.changes) == 0 {
+		return 0
+	}
+	sizes := make([]float64, len(v.changes))
+	for i, c := range v.changes {
+		sizes[i] = math.Abs(float64(c))
+	}
+	slices.Sort(sizes)
+	return sizes[len(sizes)/2] / (0.6745 * math.Sqrt2)
+}
+
+// hue tells the colour of things from that of noise, by the products of the channels' differences in consecutive frames.
+type hue struct {
+	previous        []float32
+	product, square float64
+}
+
+// add folds in a frame's values, three a pixel.
+func (h *hue) add(all []float32) {
+	for i, before := range h.previous {
+		other := i - 1 // of the same pixel
+		if i%3 == 0 {
+			other = i + 2
+		}
+		p := float64(all[i]-all[other]) * float64(before-h.previous[other])
+		h.product += p
+		h.square += p * p
+	}
+	h.previous = all
+}
+
+// lasts says that colours stay from frame to frame, 5 standard errors beyond what those of white noise do.
+func (h *hue) lasts() bool { return h.product > 5*math.Sqrt(h.square) }

@@ -1,0 +1,129 @@
+package stream
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"driftscope/internal/atomicfile"
+	"driftscope/internal/console"
+	"driftscope/online"
+	"driftscope/sinks"
+)
+
+// restore has the estimator go on from the state kept at path, where there is one, and then returns path; "" is none.
+func restore(e *online.Estimator, path string) (from string, err error) {
+	if path == "" {
+		return "", nil
+	}
+	console.Sweep(path)
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return "", checkState(path)
+	}
+	if err != nil {
+		return "", fmt.Errorf("online.state: %w: give a file that can be read and written", err)
+	}
+	defer f.Close()
+	if err := goOn(e, f); err != nil {
+		return "", fmt.Errorf("online.state: %s: %w; or delete it to begin anew", path, err)
+	}
+	return path, nil
+}
+
+// checkState says whether a state can be kept at path; "" keeps none.
+func checkState(path string) error {
+	if path == "" {
+		return nil
+	}
+	if err := atomicfile.Writable(path); err != nil {
+		return fmt.Errorf("online.state, or --state: %w", err)
+	}
+	return nil
+}
+
+// goOn restores a state. The trajectory is cut: this run's first latent does not follow the last of another.
+func goOn(e *online.Estimator, state io.Reader) error {
+	if err := e.Restore(state); err != nil {
+		return err
+	}
+	e.Freeze(false)
+	return nil
+}
+
+// openBucket takes the stream's place in KV where things are kept, and has the law go on from there where no file did. A run that repeats an
+// earlier one begins as that did.
+func (s *Stream) openBucket() (err error) {
+	if !s.cfg.NATS.Durable || s.bus == nil {
+		return nil
+	}
+	if s.bucket, err = sinks.OpenBucket(s.bus, s.cfg.Stream, logger(s.cfg)); err != nil {
+		return err
+	}
+	if s.restored != "" || s.repeats {
+		return nil
+	}
+	state, where, err := s.bucket.State(s.model.Digest)
+	switch {
+	case errors.Is(err, sinks.ErrNotKept):
+		return nil
+	case err == nil:
+		err = goOn(s.law, state)
+	case where == "":
+		return err // it cannot be read
+	}
+	if err != nil {
+		console.Warn("stream %s: the law begins anew: %s: %v", s.cfg.Stream, where, err)
+		return nil
+	}
+	s.restored = where
+	return nil
+}
+
+// keep is what keeps the law's states; nil where nothing does.
+func (s *Stream) keep() func([]byte) error {
+	if s.repeats {
+		return nil
+	}
+	return keeping(s.cfg.Online.State, s.bucket, s.model.Digest)
+}
+
+// keeping writes states of the law of a model, known by its digest, to path and to KV, whichever there are; nil where neither is.
+func keeping(path string, bucket *sinks.Bucket, digest string) func([]byte) error {
+	if path == "" && bucket == nil {
+		return nil
+	}
+	return func(state []byte) error {
+		var onDisk, inKV error
+		if path != "" {
+			if onDisk = atomicfile.Write(path, state); onDisk != nil {
+				onDisk = fmt.Errorf("%w: free some space or choose another online.state", onDisk)
+			}
+		}
+		if bucket != nil {
+			inKV = bucket.KeepState(state, digest)
+		}
+		if path != "" && onDisk == nil && errors.Is(inKV, sinks.ErrServerAway) {
+			return nil // it is kept, and info says what is missing
+		}
+		return errors.Join(onDisk, inKV)
+	}
+}
+
+// keepConfiguration has KV show what runs, without secrets.
+func (s *Stream) keepConfiguration() error {
+	if s.bucket == nil {
+		return nil
+	}
+	public, err := s.written.Public()
+	if err != nil {
+		return err
+	}
+	text, err := public.YAML()
+	if err != nil {
+		return err
+	}
+	s.bucket.KeepConfiguration(text)
+	return nil
+}

@@ -1,0 +1,367 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+
+	"golang.org/x/term"
+
+	"driftscope/infer"
+	"driftscope/infer/card"
+	"driftscope/infer/sdevae"
+	"driftscope/ingest"
+	"driftscope/internal/bus"
+	"driftscope/internal/config"
+	"driftscope/internal/console"
+	"driftscope/internal/exit"
+	"driftscope/internal/pipeline"
+	"driftscope/internal/recording"
+	"driftscope/online"
+	"driftscope/preprocess"
+	"driftscope/sinks"
+)
+
+// Kinds of sink that a stream itself adds.
+const (
+	TerminalSink = "terminal"
+	natsSink     = "nats"
+)
+
+// Stream is everything that run needs, made from a configuration and not yet started.
+type Stream struct {
+	cfg     config.Config
+	written config.Config // the same before its source was pointed at our own server
+	Stages  pipeline.Stages
+	rules   []string // names of the triggers' rules
+	model   *Model
+	law     *online.Estimator
+	bus     *bus.Conn      // lent; nil where nats.url is off
+	service *sinks.Service // lent; nil where the stream ends with its run
+
+	metrics *sinks.Metrics // lent; nil where nobody can ask for them
+
+	recorder *ingest.Recorder // of the source's frames; nil where none are kept
+	swapper  *swapper         // nil where nobody can ask for another model
+	bucket   *sinks.Bucket    // nil where nothing is kept in KV
+
+	repeats  bool   // an earlier run, from its beginning: no law is gone on from or kept
+	restored string // from where the law goes on; empty where it begins
+}
+
+// assemble makes every stage but the sinks. What the user can be blamed for is a usage error; then nothing was opened.
+//
+// With an earlier run, what is tracked and when the drift is refined are as they were then. b is the bus where a model may be there, or nil.
+func assemble(ctx context.Context, cfg config.Config, before *Earlier, b *bus.Conn) (*Stream, error) {
+	s := &Stream{cfg: cfg, written: cfg, bus: b, repeats: before != nil}
+	if err := s.build(ctx, before); err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// build fills s as far as it gets.
+func (s *Stream) build(ctx context.Context, before *Earlier) (err error) {
+	cfg := s.cfg
+	if s.Stages.Source, err = ingest.New(cfg.Source.Kind, cfg.Source.Decode); err != nil {
+		return exit.Usage(err)
+	}
+	var applied []uint64
+	if before != nil {
+		if s.Stages.Source, err = before.repeat(s.Stages.Source); err != nil {
+			return exit.Usage(err)
+		}
+		applied = before.applied
+	}
+	if cfg.Record.Path != "" {
+		if s.recorder, err = ingest.NewRecorder(s.Stages.Source, cfg.Record.Path, int64(cfg.Record.MaxGB*1e9)); err != nil {
+			return exit.Usage(err)
+		}
+		s.Stages.Source = s.recorder
+	}
+	if s.model, err = LoadModel(ctx, cfg, s.bus); err != nil {
+		return exit.Usage(err)
+	}
+	steps, err := s.model.Steps(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	return s.finish(ctx, cfg, steps, applied, pipeline.Waits(s.Stages.Source))
+}
+
+// finish makes what comes after the source and the model: the steps, the encoder, the estimator, the bus and the sinks.
+func (s *Stream) finish(ctx context.Context, cfg config.Config, steps []config.Component, applied []uint64, deterministic bool) (err error) {
+	if s.Stages.Encoders, err = newEncoders(s.model); err != nil {
+		return exit.Usage(fmt.Errorf("%s: %w", s.model.name, err))
+	}
+	if s.Stages.Steps, err = newTrack(steps, len(s.Stages.Encoders)); err != nil {
+		return exit.Usage(err)
+	}
+	estimator, err := newEstimator(cfg.Online, s.model.Model, deterministic, applied)
+	if err != nil {
+		return exit.Usage(err)
+	}
+	s.law, s.Stages.Estimator = estimator, estimator
+	if s.Stages.Watcher, s.rules, err = newWatcher(cfg, s.model.Card.Latent); err != nil {
+		return exit.Usage(err)
+	}
+	if !s.repeats {
+		if s.restored, err = restore(estimator, cfg.Online.State); err != nil {
+			return exit.Usage(err)
+		}
+	}
+	s.swapper = newSwapper(cfg, footing{s.model, steps, estimator}, deterministic)
+	return nil
+}
+
+// attach makes the sinks. The screen belongs to a stream that is alone.
+func (s *Stream) attach(b *bus.Conn, alone bool) (err error) {
+	s.bus = b
+	about, err := s.about()
+	if err != nil {
+		return err
+	}
+	if err := s.openBucket(); err != nil {
+		return ofServer(err)
+	}
+	if b != nil {
+		s.swapper.bus, s.swapper.bucket, s.Stages.Swap = b, s.bucket, s.swapper.swap
+		viewer, err := s.model.NewEncoder()
+		if err != nil {
+			return exit.Usage(fmt.Errorf("%s: %w", s.model.name, err))
+		}
+		s.Stages.Viewer = viewer
+	}
+	env := sinks.Env{
+		Stream: s.cfg.Stream, Bus: b, Bucket: s.bucket, Service: s.service, Log: logger(s.cfg), Metrics: s.metrics,
+		About:  func() sinks.About { return s.swapper.about(about) },
+		Stdout: os.Stdout, Terminal: alone && term.IsTerminal(int(os.Stdout.Fd())),
+	}
+	if s.Stages.Sinks, err = newSinks(s.cfg, env); err != nil {
+		return ofServer(err)
+	}
+	return s.keepConfiguration()
+}
+
+// ofServer marks err as the user's, unless a server did not answer: what is configured may be right, and the same command work later.
+func ofServer(err error) error {
+	if errors.Is(err, sinks.ErrUnanswered) {
+		return err
+	}
+	return exit.Usage(err)
+}
+
+// about is what the stream says of itself to those who ask.
+func (s *Stream) about() (sinks.About, error) {
+	digest, err := s.cfg.Digest()
+	return sinks.About{
+		Source: recording.SourceName(s.cfg.Source), Model: s.model.name, ModelSHA256: s.model.Digest, ConfigSHA256: digest,
+		Latents: s.model.Card.Latent, Seed: s.cfg.Online.Seed, Started: time.Now().UTC(), Triggers: s.rules,
+	}, err
+}
+
+// close frees what was made of a stream that is not going to run. An unopened source holds nothing.
+func (s *Stream) close() {
+	closeSteps(s.Stages.Steps)
+	closeEncoders(s.Stages.Encoders)
+	if s.Stages.Viewer != nil {
+		s.Stages.Viewer.Close()
+	}
+	if s.Stages.Estimator != nil {
+		s.Stages.Estimator.Close()
+	}
+	closeSinks(s.Stages.Sinks)
+	s.bucket.Close()
+}
+
+// newEncoders makes one for each core, all or none; a model with a clock has one, since that needs the frames in order.
+func newEncoders(m *Model) (made []pipeline.Encoder, err error) {
+	lanes := runtime.NumCPU()
+	if m.Card.Clock > 0 {
+		lanes = 1
+	}
+	giveCores(lanes)
+	for range lanes {
+		encoder, err := m.NewEncoder()
+		if err != nil {
+			closeEncoders(made)
+			return nil, err
+		}
+		made = append(made, encoder)
+	}
+	return made, nil
+}
+
+func closeEncoders(made []pipeline.Encoder) {
+	for _, encoder := range made {
+		encoder.Close()
+	}
+}
+
+// newTrack makes the preprocessing steps, and the one that follows the object's centroid.
+func newTrack(components []config.Component, lanes int) ([]pipeline.NamedStep, error) {
+	steps, err := newSteps(components, lanes)
+	if err != nil {
+		return nil, err
+	}
+	return append(steps, pipeline.NamedStep{Name: "centroid", Steps: []pipeline.Step{preprocess.NewFollow()}}), nil
+}
+
+// newSteps makes the preprocessing steps, all or none: as many of each as there are lanes, or one where frames have to come in order.
+func newSteps(components []config.Component, lanes int) (made []pipeline.NamedStep, err error) {
+	defer func() {
+		if err != nil {
+			closeSteps(made)
+		}
+	}()
+	for i, c := range components {
+		made = append(made, pipeline.NamedStep{Name: c.Kind})
+		named := &made[i]
+		for len(named.Steps) < lanes {
+			step, err := preprocess.New(c.Kind, c.Decode)
+			if err != nil {
+				return made, fmt.Errorf("preprocess[%d]: %w", i, err)
+			}
+			named.Steps = append(named.Steps, step)
+			if s, ok := step.(pipeline.Independent); !ok || !s.Independent() {
+				break
+			}
+		}
+	}
+	return made, nil
+}
+
+func closeSteps(made []pipeline.NamedStep) {
+	for _, named := range made {
+		for _, step := range named.Steps {
+			step.Close()
+		}
+	}
+}
+
+// newEstimator starts from the drift that the model was trained with. Where the source waits for tracking, the estimator waits for its
+// refinements too, and the same input gives the same output.
+func newEstimator(o config.Online, model *infer.Model, deterministic bool, applied []uint64) (*online.Estimator, error) {
+	c := online.Config{
+		Dim: model.Card.Latent, Seed: o.Seed, MaxGap: longestStep(o.MaxGap, model.Card.DT), Exposure: o.Exposure, RefineLag: o.RefineLag, Replay: o.Memory, PixelUM: o.PixelUM, Deterministic: deterministic, Applied: applied,
+		Forecast: o.Forecast, AlarmFrames: float64(o.AlarmFrames), TrainMean: model.Card.Mean, TrainSD: model.Card.SD,
+	}
+	if model.Card.Drift != nil {
+		c.Prior = sdevae.DriftOf(&model.Card)
+	}
+	return online.New(c)
+}
+
+// longestStep is the pause between two frames across which no increment is formed: as configured, or ten frames of dt seconds, at which the model was
+// trained, a second at least and an hour at most.
+func longestStep(configured time.Duration, dt float64) time.Duration {
+	if configured > 0 {
+		return configured
+	}
+	return max(time.Second, time.Duration(min(10*dt, time.Hour.Seconds())*float64(time.Second)))
+}
+
+// Connect reaches the bus, or starts the embedded one; nil where it is off.
+func Connect(ctx context.Context, cfg config.Config) (*bus.Conn, error) {
+	o := cfg.NATS
+	if o.URL == config.NATSOff {
+		return nil, nil
+	}
+	store := ""
+	if o.Durable && o.URL == config.NATSEmbedded {
+		store = filepath.Join(o.Store, "server")
+	}
+	return bus.Connect(ctx, bus.Options{
+		URL: o.URL, Store: store, StoreMost: 2<<30 + 32*o.MaxBytes, Port: o.Port, Prefix: o.Prefix, Site: o.Site, WebSocket: o.WebSocket, Pages: pages(cfg.Dashboard),
+		Token: o.Token, Credentials: o.Creds, NKey: o.NKey, CA: o.CA, Cert: o.Cert, Key: o.Key, Log: logger(cfg),
+	})
+}
+
+// newSinks makes the sinks that are listed, NATS where there is a bus, and metrics where somebody can ask for them, all or none.
+func newSinks(cfg config.Config, env sinks.Env) ([]pipeline.NamedSink, error) {
+	components := cfg.Sinks
+	if env.Bus != nil {
+		keeping, err := natsComponent(cfg.NATS)
+		if err != nil {
+			return nil, err
+		}
+		components = append([]config.Component{keeping}, components...)
+	}
+	if slices.ContainsFunc(cfg.Sinks, func(c config.Component) bool { return c.Kind == natsSink }) {
+		return nil, errors.New("sinks: nats is switched by nats.url: leave it out of the list")
+	}
+	var made []pipeline.NamedSink
+	for _, c := range components {
+		sink, err := sinks.New(c.Kind, c.Decode, env)
+		if err != nil {
+			return nil, errors.Join(err, closeSinks(made))
+		}
+		made = append(made, pipeline.NamedSink{Name: c.Kind, Sink: sink})
+	}
+	if env.Metrics != nil {
+		made = append(made, pipeline.NamedSink{Name: "metrics", Sink: env.Metrics.Sink(cfg.Stream, cfg.StallAfter)})
+	}
+	return made, nil
+}
+
+// natsComponent is the NATS sink with what it keeps.
+func natsComponent(o config.NATS) (config.Component, error) {
+	if !o.Durable {
+		return config.Component{Kind: natsSink}, nil
+	}
+	return config.NewComponent(natsSink, map[string]any{
+		"durable": true, "store": o.Store, "max_age": o.MaxAge.String(), "max_bytes": o.MaxBytes,
+	})
+}
+
+func closeSinks(made []pipeline.NamedSink) error {
+	var errs []error
+	for _, s := range made {
+		errs = append(errs, s.Close(context.Background()))
+	}
+	return errors.Join(errs...)
+}
+
+// viewEvery is how often the encoder shows what it sees; without a bus nobody could look.
+func (s *Stream) viewEvery() time.Duration {
+	if s.bus == nil {
+		return 0
+	}
+	return time.Second / 10
+}
+
+// introduce says what is about to run, with every seed.
+func (s *Stream) introduce() {
+	cfg := s.cfg
+	source := recording.SourceName(cfg.Source)
+	if seed, ok := cfg.Source.Options()["seed"]; ok {
+		source += fmt.Sprintf(" (seed %v)", seed)
+	}
+	c := &s.model.Card
+	console.Say("stream %s: %s; model %s (%d latents, seed %d); estimator seed %d", cfg.Stream, source, s.model.name, c.Latent, c.Training.Seed, cfg.Online.Seed)
+	if s.restored != "" {
+		console.Say("the law goes on from %s", s.restored)
+	}
+	if s.bus != nil {
+		console.Say("publishing on %s under %s.%s.%s", s.bus.URL(), cfg.NATS.Prefix, cfg.NATS.Site, cfg.Stream)
+	}
+}
+
+// stepsOf are a card's steps as components.
+func stepsOf(steps []card.Step) ([]config.Component, error) {
+	var components []config.Component
+	for _, s := range steps {
+		c, err := config.NewComponent(s.Kind, s.Options)
+		if err != nil {
+			return nil, err
+		}
+		components = append(components, c)
+	}
+	return components, nil
+}

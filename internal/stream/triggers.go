@@ -1,0 +1,33 @@
+package stream
+
+import (
+	"errors"
+	"fmt"
+
+	"driftscope/internal/config"
+	"driftscope/internal/pipeline"
+	"driftscope/internal/trigger"
+)
+
+// newWatcher makes the rules of a stream whose model has so many latents, 0 where that is not known, and gives their names. It is nil where
+// there are none.
+func newWatcher(cfg config.Config, latents int) (_ pipeline.Watcher, names []string, err error) {
+	var rules []*trigger.Rule
+	var errs []error
+	for i, c := range cfg.Triggers {
+		r, err := trigger.New(c.Kind, c.Decode, trigger.Env{Latents: latents, PixelUM: cfg.Online.PixelUM})
+		if err != nil {
+			errs = append(errs, fmt.Errorf("triggers[%d]: %w", i, err))
+			continue
+		}
+		rules, names = append(rules, r), append(names, r.Name)
+	}
+	if err := errors.Join(errs...); err != nil || len(rules) == 0 {
+		return nil, nil, err
+	}
+	watcher, err := trigger.Together(rules)
+	if err != nil {
+		return nil, nil, err
+	}
+	return watcher, names, nil
+}

@@ -1,0 +1,48 @@
+package suite
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"driftscope/internal/atomicfile"
+)
+
+// Content reads a file of a folder.
+func Content(t testing.TB, folder, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(folder, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// LeaveUnfinished puts there what a process leaves that is killed while it writes path.
+func LeaveUnfinished(t testing.TB, path string) {
+	t.Helper()
+	f, err := atomicfile.Create(path+".00112233445566ff"+atomicfile.Suffix, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close() // the lock is gone
+}
+
+// Stdout is what do prints on standard output. No test beside it may print there.
+func Stdout(t testing.TB, do func() error) ([]byte, error) {
+	t.Helper()
+	file, err := os.Create(filepath.Join(t.TempDir(), "stdout"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	before := os.Stdout
+	os.Stdout = file
+	failed := do()
+	os.Stdout = before
+	printed, err := os.ReadFile(file.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return printed, failed
+}

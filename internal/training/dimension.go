@@ -1,0 +1,52 @@
+package training
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"driftscope/infer/card"
+	"driftscope/infer/sdevae"
+	"driftscope/internal/console"
+)
+
+// auto is --latent's word for as many as the clip calls for. The trials that choose CLAHE before that is known take trialLatents.
+const (
+	auto         = "auto"
+	trialLatents = 3
+)
+
+// dimension reads --latent; 0 stands for auto, and for that of --from.
+func (c *Options) dimension() (int, error) {
+	switch {
+	case c.Latent == "" && c.From != "", c.Latent == auto && c.From == "":
+		return 0, nil
+	case c.Latent == auto:
+		return 0, errors.New("--latent auto: the model that --from names has its dimension: leave --latent out")
+	}
+	d, err := strconv.Atoi(c.Latent)
+	if err != nil || d < 1 || d > card.MaxLatent {
+		return 0, fmt.Errorf("--latent: found %q, expected 1 to %d, or auto", c.Latent, card.MaxLatent)
+	}
+	return d, nil
+}
+
+// grow finds the dimension for --latent auto.
+func grow(ctx context.Context, clip *sdevae.Clip, config sdevae.Config) (int, error) {
+	g := sdevae.NewGrowth(clip, config)
+	for d := 1; !g.Done(); d++ {
+		bar := newBar(fmt.Sprintf("trying %d", d))
+		grown, err := g.Next(ctx, bar.watch)
+		bar.finish()
+		if err != nil {
+			return 0, fmt.Errorf("choosing the latent dimension: %w", err)
+		}
+		console.Say("latent dimension %d: %.1f nats a frame, %.1f %% of held-out pictures explained", d, grown.Nats, 100*grown.Explained)
+	}
+	console.Say("latent dimension %d serves", g.Latent())
+	if g.Latent() > sdevae.MaxGrown-2 {
+		console.Warn("more than %d latents are not tried: give --latent to have more", sdevae.MaxGrown)
+	}
+	return g.Latent(), nil
+}

@@ -1,0 +1,209 @@
+package training
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"driftscope/infer/card"
+	"driftscope/infer/sdevae"
+	"driftscope/internal/console"
+	"driftscope/internal/exit"
+	"driftscope/internal/recording"
+)
+
+// choice is how recordings are prepared for training.
+type choice struct {
+	steps  []card.Step
+	clip   *sdevae.Clip
+	tau    float64
+	latent int // dimension; 0 where it is still to be found
+}
+
+// prepare reads the recordings as the run that is resumed did, or as the model to continue wants them, or as suits them best.
+func (c *Options) prepare(ctx context.Context, data recording.Dataset, from *card.File, left *unfinished) (*choice, error) {
+	if left.from != nil {
+		console.Say("going on from step %d of %d, as %s has it", left.from.Step, left.from.Steps, left.path)
+		clip, err := data.Clip(ctx, left.notes.Steps)
+		return &choice{left.notes.Steps, clip, left.notes.Tau, left.notes.Latent}, err
+	}
+	latent, err := c.dimension()
+	if err != nil {
+		return nil, err
+	}
+	if c.byFilm() {
+		s, err := data.Widest(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return c.choose(ctx, data, s, latent)
+	}
+	s, err := data.Survey(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err = s.Check(); err != nil {
+		return nil, fmt.Errorf("%s: %w", data, err)
+	}
+	if from == nil {
+		return c.choose(ctx, data, s, latent)
+	}
+	console.Say("continuing from %s: %s", c.From, describe(from.Card.Preprocess))
+	clip, err := data.Clip(ctx, from.Card.Preprocess)
+	if err != nil {
+		return nil, err
+	}
+	return &choice{from.Card.Preprocess, clip, c.tau(clip), latent}, nil
+}
+
+// choose finds grey window and crop from what one pass over the recordings told, CLAHE by a short trial on held-out frames, and tau
+// from the clip's energy, and the latent dimension where none is given; flags override each.
+func (c *Options) choose(ctx context.Context, data recording.Dataset, s *recording.Survey, latent int) (*choice, error) {
+	low, high, err := s.Window()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", data, err)
+	}
+	crop, err := c.crop(s)
+	if err != nil {
+		return nil, err
+	}
+	var best *choice
+	var most float64
+	for _, clahe := range c.candidates(s) {
+		candidate := &choice{steps: s.Steps(low, high, clahe, crop), latent: latent}
+		if candidate.clip, err = data.Clip(ctx, candidate.steps); err != nil {
+			return nil, err
+		}
+		candidate.tau = c.tau(candidate.clip)
+		explained := 0.0
+		if c.CLAHE == "auto" && !s.Coloured() {
+			if explained, err = c.trial(ctx, candidate); err != nil {
+				return nil, err
+			}
+			console.Say("CLAHE %s: %.1f %% of held-out pictures explained after %d steps", map[bool]string{true: "on", false: "off"}[clahe], 100*explained, trialSteps)
+		}
+		if best == nil || explained > most+clearly {
+			best, most = candidate, explained
+		}
+	}
+	if crop != nil && crop.Film {
+		console.Say("each film's own grey window and region, %s", describe(best.steps))
+	} else {
+		console.Say("grey window %g to %g, %s", low, high, describe(best.steps))
+	}
+	if best.latent == 0 {
+		best.latent, err = grow(ctx, best.clip, c.config(best))
+	}
+	return best, err
+}
+
+// candidates lists the settings of CLAHE to try, the plain one first: it wins ties. Colour is never equalised.
+func (c *Options) candidates(s *recording.Survey) []bool {
+	switch {
+	case c.CLAHE == "on" && !s.Coloured():
+		return []bool{true}
+	case c.CLAHE == "off" || s.Coloured():
+		return []bool{false}
+	}
+	return []bool{false, true}
+}
+
+// tau is the observation noise asked for, or the published code's effective value, or what suits the clip.
+func (c *Options) tau(clip *sdevae.Clip) float64 {
+	switch {
+	case c.Tau > 0:
+		return c.Tau
+	case c.Recipe == "paper":
+		return sdevae.PaperTau
+	}
+	return sdevae.TauOf(clip)
+}
+
+// trialSteps is the length of the runs that choose CLAHE, and clearly by how much of the held-out variance it must win: runs as
+// short as that have differed by chance.
+const (
+	trialSteps = 60
+	clearly    = 0.1
+)
+
+// trial is the share of held-out variance explained after a short run.
+func (c *Options) trial(ctx context.Context, candidate *choice) (float64, error) {
+	bar := newBar("trying")
+	defer bar.finish()
+	result, err := sdevae.Train(ctx, candidate.clip, sdevae.Config{Latent: cmp.Or(candidate.latent, trialLatents), Seed: c.Seed, Tau: candidate.tau, Steps: trialSteps, Every: trialSteps, Restarts: 1, Lead: -1, Pace: 1, Follow: -1, Sleep: -1, Redraw: -1}, bar.watch)
+	if errors.Is(err, sdevae.ErrMean) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("trying CLAHE: %w", err)
+	}
+	result.Model.Close()
+	return result.Best.Explained, nil
+}
+
+// byFilm says that --crop asks for a region of each film.
+func (c *Options) byFilm() bool { return c.Crop == "film" || strings.HasPrefix(c.Crop, "film,") }
+
+// filmRegion is a square that holds what moves in s, the film that needs the widest, or has the side asked for.
+func (c *Options) filmRegion(s *recording.Survey) (*recording.Region, error) {
+	size, given := strings.CutPrefix(c.Crop, "film,")
+	r, ok := s.Moving()
+	switch {
+	case given:
+		n, err := strconv.Atoi(strings.TrimSpace(size))
+		if err != nil || n < 1 || n > min(s.Width, s.Height) {
+			return nil, exit.Usage(fmt.Errorf("--crop %q: expected film,SIZE with 1 to %d pixels, such as film,96", c.Crop, min(s.Width, s.Height)))
+		}
+		r.Size = n
+	case !ok:
+		return nil, exit.Usage(errors.New("--crop film: what moves fills a film's frame, or cannot be told from its noise: give film,SIZE in pixels, such as film,96"))
+	}
+	return &recording.Region{Size: r.Size, Film: true}, nil
+}
+
+// crop reads --crop.
+func (c *Options) crop(s *recording.Survey) (*recording.Region, error) {
+	switch {
+	case c.byFilm():
+		return c.filmRegion(s)
+	case c.Crop == "none":
+		return nil, nil
+	case c.Crop == "auto":
+		if r, ok := s.Moving(); ok {
+			return &r, nil
+		}
+		return nil, nil
+	}
+	parts := strings.Split(c.Crop, ",")
+	var v [3]int
+	for i, p := range parts {
+		n, err := strconv.Atoi(strings.TrimSpace(p))
+		if err != nil || len(parts) != 3 || n < 0 {
+			return nil, exit.Usage(fmt.Errorf("--crop %q: expected auto, film, none or X,Y,SIZE in pixels, such as 28,28,64", c.Crop))
+		}
+		v[i] = n
+	}
+	r := &recording.Region{X: v[0], Y: v[1], Size: v[2]}
+	if r.Size < 1 || r.X+r.Size > s.Width || r.Y+r.Size > s.Height {
+		return nil, exit.Usage(fmt.Errorf("--crop %q: %d pixels from (%d, %d) do not lie inside the %dx%d frame", c.Crop, r.Size, r.X, r.Y, s.Width, s.Height))
+	}
+	return r, nil
+}
+
+// describe lists preprocessing steps for people.
+func describe(steps []card.Step) string {
+	var parts []string
+	for _, s := range steps {
+		part := s.Kind
+		if search, ok := s.Options["search"].(map[string]any); ok {
+			part = fmt.Sprintf("roi %vx%v around the object", search["size"], search["size"])
+		} else if s.Kind == "roi" {
+			part = fmt.Sprintf("roi %vx%v at (%v, %v)", s.Options["width"], s.Options["height"], s.Options["x"], s.Options["y"])
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, " → ")
+}

@@ -1,0 +1,237 @@
+// Package training is what pretrain does between its flags and infer/sdevae: it chooses how recordings are prepared, trains, and keeps checkpoints.
+package training
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"driftscope/infer/card"
+	"driftscope/infer/sdevae"
+	"driftscope/internal/atomicfile"
+	"driftscope/internal/console"
+	"driftscope/internal/exit"
+	"driftscope/internal/model"
+	"driftscope/internal/recording"
+)
+
+// Options are pretrain's flags, as the command documents them. They are kept in checkpoints, by these names: a training goes on only with the same.
+type Options struct {
+	Source      []string // the recordings
+	Latent      string   // the dimension, or auto; empty where From has it
+	Out         string   // the model to write; its report goes beside it
+	From        string   // the model to continue
+	TrainFrames string   `flag:"train-frames"` // A:B
+	Seed        uint64
+	Recipe      string  // fast or paper
+	Crop        string  // auto, film, film,SIZE, none or X,Y,SIZE
+	CLAHE       string  // auto, on or off
+	Tau         float64 // 0 is chosen from the clip
+	Steps       int
+	Pairs       int
+	Rate        float64
+	Restarts    int
+	Patience    int
+	Posterior   string // diagonal or cholesky; empty is the recipe's
+	Diffusion   string // profiled, diagonal or isotropic
+	L1          float64
+	Nu          float64
+	Substeps    int
+	Clock       bool
+	Follow      int
+	Sleep       int
+	Redraw      int
+	DT          float64
+	FPS         float64
+	Assets      string // the folder with the pictures that a simulation draws
+}
+
+// Defaults are the flags where none is given.
+func Defaults() Options {
+	return Options{Seed: 1, Recipe: "fast", Crop: "auto", CLAHE: "auto", Diffusion: "profiled"}
+}
+
+// Learn trains, writes the model and its report, and says what was chosen and why.
+func (c *Options) Learn(ctx context.Context) error {
+	frames, err := c.check()
+	if err != nil {
+		return err
+	}
+	data, err := recording.OpenDataset(c.Source, c.DT, c.FPS, c.Assets, frames)
+	if err != nil {
+		return err
+	}
+	from, err := c.origin()
+	if err != nil {
+		return err
+	}
+	console.Sweep(c.Out, c.training(), c.report())
+	left, err := c.Unfinished()
+	if err != nil {
+		return err
+	}
+	if clocked := c.Clock || from != nil && from.Card.Clock > 0; clocked && frames.From > 0 {
+		return exit.Usage(fmt.Errorf("--train-frames %s: the clock starts with the recording's first frame: begin with 0", frames))
+	}
+	choice, err := c.prepare(ctx, data, from, left)
+	if errors.Is(err, context.Canceled) {
+		err = fmt.Errorf("%s: %w", data, left.interrupted())
+	}
+	if err != nil {
+		return err
+	}
+	clip := choice.clip
+	if clip.Len() < fewFrames {
+		console.Warn("%s: %d frames are few to learn from, the encoder may learn them by heart: record %d or more", data, clip.Len(), fewFrames)
+	}
+	config := c.config(choice)
+	console.Say("seed %d, %d frames of %dx%dx%d, dt %.4g s, tau %.3g", c.Seed, clip.Len(), clip.Channels, clip.Height, clip.Width, clip.DT(), config.Tau)
+
+	result, err := c.train(ctx, choice, config, from, left)
+	if err != nil {
+		return fmt.Errorf("%s: %w", data, err)
+	}
+	defer result.Model.Close()
+	export, err := result.Export(clip, card.Card{Preprocess: choice.steps, Training: card.Training{
+		Command: strings.Join(append([]string{"driftscope"}, os.Args[1:]...), " "), Source: data.String(),
+		Frames: fmt.Sprintf("%d:%d", frames.From, frames.From+uint64(clip.Len())), Producer: "driftscope pretrain",
+	}})
+	if err != nil {
+		return err
+	}
+	if err := left.complete(c.Out, export.File); err != nil {
+		return err
+	}
+	report := c.report()
+	page, err := result.Report(clip, export)
+	if err == nil {
+		err = console.WriteFile(report, page)
+	}
+	if err != nil {
+		return fmt.Errorf("the model is whole, its report is not: %w", err)
+	}
+	console.Say("%s (%d KiB): step %d of %d, held-out loss %.3f, %.1f %% of the held-out pictures explained, latents %s; %s to look at",
+		c.Out, len(export.File)>>10, result.Best.Step, result.Config.Steps+max(result.Config.Redraw, 0), result.Best.HeldOut, 100*result.Best.Explained, straightened(result, export.Rectified), report)
+	return nil
+}
+
+// training is where the checkpoint lies until the model is whole; report is where the report goes.
+func (c *Options) training() string { return c.Out + ".training" }
+func (c *Options) report() string   { return strings.TrimSuffix(c.Out, ".onnx") + ".html" }
+
+// fewFrames is where a recording begins to be long enough.
+const fewFrames = 60
+
+// straightened says where the latents come from.
+func straightened(result *sdevae.Result, r *sdevae.Rectified) string {
+	switch {
+	case result.Followed > 0:
+		others := ""
+		if result.Beside > 0 {
+			others = fmt.Sprintf(" and %d beside", result.Beside)
+		} else if n := result.Config.Latent - 2*result.Things; n > 0 {
+			others = fmt.Sprintf(", %d to spare", n)
+		}
+		return fmt.Sprintf("the places of %d of fixed shape%s, which make %.1f %% of what moves", result.Things, others, 100*result.Followed)
+	case r == nil:
+		return "left as they came"
+	case r.Components > 0:
+		return "straightened along the pictures' principal components"
+	}
+	return fmt.Sprintf("straightened by %.3f nats a held-out pair", r.Gain)
+}
+
+// check refuses flags that contradict themselves or each other, and reads --train-frames.
+func (c *Options) check() (frames recording.Span, err error) {
+	numbers := []float64{c.Tau, c.Rate, c.DT, c.FPS, c.L1, c.Nu}
+	_, err = c.dimension()
+	switch {
+	case err != nil:
+	case filepath.Ext(c.Out) != ".onnx":
+		err = fmt.Errorf("--out %s: expected a name that ends in .onnx", c.Out)
+	case min(c.Steps, c.Pairs, c.Patience, c.Restarts, c.Substeps) < 0 || !(slices.Min(numbers) >= 0) || math.IsInf(slices.Max(numbers), 0):
+		err = errors.New("--steps, --pairs, --patience, --restarts, --substeps, --tau, --rate, --l1, --nu, --dt and --fps: expected positive numbers")
+	case c.From != "" && (c.Crop != "auto" || c.CLAHE != "auto"):
+		err = errors.New("--from: pictures are prepared as the model wants them: leave --crop and --clahe out")
+	case c.From != "" && (c.Restarts > 1 || c.Redraw > 0):
+		err = errors.New("--from: a model is continued in one run, and its latents are kept: leave --restarts and --redraw out")
+	default:
+		if err = atomicfile.Writable(c.Out); err != nil {
+			err = fmt.Errorf("--out %w", err)
+		}
+	}
+	if err != nil {
+		return frames, exit.Usage(err)
+	}
+	return recording.ParseSpan("--train-frames", c.TrainFrames)
+}
+
+// origin reads the model to continue, nil where there is none.
+func (c *Options) origin() (*card.File, error) {
+	if c.From == "" {
+		return nil, nil
+	}
+	data, found, err := model.Shipped(c.From)
+	if !found {
+		data, err = atomicfile.ReadBounded(c.From, card.MaxFile)
+	}
+	var f *card.File
+	if err == nil {
+		f, err = card.Read(data)
+	}
+	if d, _ := c.dimension(); err == nil && d > 0 && d != f.Card.Latent {
+		err = fmt.Errorf("it has %d latents, --latent asks for %d: leave --latent out", f.Card.Latent, d)
+	}
+	if err != nil {
+		return nil, exit.Usage(fmt.Errorf("--from %s: %w", c.From, err))
+	}
+	return f, nil
+}
+
+// train learns the model, leaving checkpoints behind.
+func (c *Options) train(ctx context.Context, choice *choice, config sdevae.Config, from *card.File, left *unfinished) (*sdevae.Result, error) {
+	notes, err := json.Marshal(notes{Settings: *c, Steps: choice.steps, Tau: choice.tau, Latent: choice.latent})
+	if err != nil {
+		return nil, err
+	}
+	bar, begun, taken, saved := newBar("training"), left.step, left.step, error(nil)
+	how := sdevae.Training{From: from, Notes: notes, Resume: left.from,
+		Watch: func(p sdevae.Progress) {
+			taken = p.Step
+			bar.watch(p)
+		},
+		Save: func(data []byte) error {
+			saved = left.save(data, taken)
+			return saved
+		}}
+	result, err := how.Train(ctx, choice.clip, config)
+	bar.finish()
+	switch {
+	case errors.Is(err, context.Canceled):
+		err = left.interrupted()
+	case errors.Is(err, sdevae.ErrCheckpoint):
+		err = left.refuse(err)
+	case err != nil && saved == nil && taken > begun: // the training itself failed: it would again
+		err = errors.Join(err, left.remove())
+	}
+	return result, err
+}
+
+// config is the recipe's, overridden by flags.
+func (c *Options) config(choice *choice) sdevae.Config {
+	config := sdevae.Config{Latent: choice.latent, Tau: choice.tau, Seed: c.Seed, Posterior: sdevae.Posterior(c.Posterior), Diffusion: sdevae.Diffusion(c.Diffusion),
+		Nu: c.Nu, L1: c.L1, Substeps: c.Substeps, Clock: c.Clock, Steps: c.Steps, Pairs: c.Pairs, Rate: c.Rate, Restarts: c.Restarts, Patience: c.Patience, Follow: c.Follow, Sleep: c.Sleep, Redraw: c.Redraw}
+	if c.Recipe == "paper" {
+		config = config.Paper(choice.clip.Len())
+	}
+	if config.Steps == 0 {
+		config.Steps = sdevae.DefaultSteps
+	}
+	return config
+}

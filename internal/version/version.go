@@ -1,0 +1,46 @@
+// Package version reads what the linker wrote into the program.
+package version
+
+import (
+	"runtime"
+	"runtime/debug"
+
+	"gocv.io/x/gocv"
+)
+
+// Build is what the linker wrote into the program.
+type Build struct {
+	Version string `json:"version,omitempty"` // a tag, or what Go makes of the commit; empty where the build knows neither
+	Commit  string `json:"commit,omitempty"`  // with a + where files were changed since; empty where it is not known
+	Date    string `json:"date,omitempty"`    // the commit's
+	Go      string `json:"go"`
+	OpenCV  string `json:"opencv"`
+	System  string `json:"system"`
+}
+
+// Read gives this build.
+func Read() Build {
+	b := Build{Go: runtime.Version(), OpenCV: gocv.OpenCVVersion(), System: runtime.GOOS + "/" + runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	if info.Main.Version != "(devel)" {
+		b.Version = info.Main.Version
+	}
+	changed := ""
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Commit = s.Value
+		case "vcs.time":
+			b.Date = s.Value
+		case "vcs.modified":
+			if s.Value == "true" {
+				changed = "+"
+			}
+		}
+	}
+	b.Commit += changed
+	return b
+}

@@ -1,6 +1,0 @@
-//go:build !matprofile
-
-package preprocess
-
-// leakedMats counts nothing here: gocv counts Mats only under -tags matprofile.
-func leakedMats() int { return 0 }
