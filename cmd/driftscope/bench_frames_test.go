@@ -5,20 +5,16 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
-	"driftscope/internal/config"
-	"driftscope/internal/pipeline"
-	"driftscope/internal/stream"
+	"driftscope/internal/bench/frames"
 	"driftscope/internal/suite"
-	"driftscope/internal/suite/mats"
 )
 
 // TestBenchFrames: both sides run, and their figures hang together. How large they are is the machine's affair.
 func TestBenchFrames(t *testing.T) {
 	suite.Long(t)
 	o := drive(t, t.TempDir(), "bench", "frames", "--size", "64", "--bits", "16", "--rounds", "1", "--seconds", "0.2", "--json")
-	var found frameFindings
+	var found frames.Findings
 	if err := json.Unmarshal([]byte(o.out), &found); err != nil || o.status != 0 {
 		t.Fatalf("status %d, %v\n%s%s", o.status, err, o.out, o.errors)
 	}
@@ -32,7 +28,7 @@ func TestBenchFrames(t *testing.T) {
 	if !(0 < row.P50 && row.P50 <= row.P95 && row.P95 <= row.P99) {
 		t.Errorf("percentiles %g, %g, %g", row.P50, row.P95, row.P99)
 	}
-	if len(row.Loads) != len(loads) || len(row.Stages) < 8 {
+	if len(row.Loads) != len(frames.Loads) || len(row.Stages) < 8 {
 		t.Errorf("%d loads, %d stages", len(row.Loads), len(row.Stages))
 	}
 	if row.Python == nil && found.Missing == "" {
@@ -52,44 +48,18 @@ func TestBenchFramesSource(t *testing.T) {
 	folder := t.TempDir()
 	written(t, folder, map[string]string{"a.yaml": "stream: a\nsource: {sim: {name: balls-ou, realtime: false}}\nonline: {state: law}\n"})
 	o := drive(t, folder, "bench", "frames", "--source", "a.yaml", "--rate", "700", "--seconds", "0.3", "--json")
-	var found capacity
+	var found frames.Capacity
 	if err := json.Unmarshal([]byte(o.out), &found); err != nil || o.status != 0 {
 		t.Fatalf("status %d, %v\n%s%s", o.status, err, o.out, o.errors)
 	}
 	if found.Rate != 700 || found.Alone.FPS <= 0 || found.Alone.Width != 64 || len(found.Trials) == 0 {
 		t.Errorf("found %+v", found)
 	}
-	if found.Breaks != found.Held+1 && !(found.Breaks == 0 && found.Held == maxStreams) {
+	if found.Breaks != found.Held+1 && !(found.Breaks == 0 && found.Held == frames.MaxStreams) {
 		t.Errorf("holds %d, breaks at %d", found.Held, found.Breaks)
 	}
 	if _, err := os.Stat(filepath.Join(folder, "law")); err == nil {
 		t.Error("the configuration's own state was written")
 	}
 	drive(t, folder, "bench", "frames", "--rate", "5").check(t, 2, "--rate: is of a stream: give --source")
-}
-
-// TestFrameAllocations: from the source to the estimate a frame takes no memory from Go's heap once the stream runs. Refinement, views and
-// health, which are made beside it or at their own pace, are left out; what remains are a few objects of the runtime's in a second.
-func TestFrameAllocations(t *testing.T) {
-	if mats.Profiled {
-		t.Skip("the profile of Mats takes memory for each: make test runs this without")
-	}
-	p := benchPictures{side: 64, bits: 16}
-	camera := &studio{ring: p.make(), seconds: 1}
-	s, err := stream.Behind(t.Context(), config.Default(), nil, stream.Own{Source: camera, Steps: p.steps(), Applied: []uint64{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := pipeline.Run(t.Context(), s.Stages, pipeline.Options{Health: time.Hour}); err != nil {
-		t.Fatal(err)
-	}
-	frames := camera.cold.frames - camera.warm.frames
-	if frames == 0 {
-		t.Fatal("no frame was counted")
-	}
-	if each := float64(camera.cold.allocs-camera.warm.allocs) / float64(frames); each > 0.25 {
-		t.Errorf("%.2f allocations a frame in %d frames, expected none", each, frames)
-	} else {
-		t.Logf("%.4f allocations a frame in %d frames", each, frames)
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"driftscope/internal/bench/frames"
 	"driftscope/internal/suite"
 )
 
@@ -13,14 +14,14 @@ func TestBenchNATS(t *testing.T) {
 	suite.Long(t)
 	for _, durable := range []string{"--durable=false", "--durable"} {
 		o := drive(t, t.TempDir(), "bench", "nats", "--fps", "50", "--seconds", "0.5", "--json", durable)
-		var found natsFindings
+		var found frames.NATSFindings
 		if err := json.Unmarshal([]byte(o.out), &found); err != nil || o.status != 0 {
 			t.Fatalf("status %d, %v\n%s%s", o.status, err, o.out, o.errors)
 		}
 		if found.Latents < 10 || found.Missed != 0 || found.FPS != 50 || found.Cores == 0 || found.Durable != (durable == "--durable") || len(found.Stages) < 6 {
 			t.Errorf("found %+v", found)
 		}
-		for name, q := range map[string]quantiles{"latency": found.Latency, "publish": found.Publish} {
+		for name, q := range map[string]frames.Quantiles{"latency": found.Latency, "publish": found.Publish} {
 			if !(0 < q.P50 && q.P50 <= q.P95 && q.P95 <= q.P99 && q.P99 <= q.Max) {
 				t.Errorf("%s: %+v", name, q)
 			}

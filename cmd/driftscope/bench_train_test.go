@@ -1,30 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"driftscope/internal/suite"
 )
-
-// fakePython puts a shell script named python3 first in the path; without a body nothing of that name is to be found.
-func fakePython(t *testing.T, body string) {
-	t.Helper()
-	folder := t.TempDir()
-	if body == "" {
-		t.Setenv("PATH", folder)
-		return
-	}
-	if err := os.WriteFile(filepath.Join(folder, "python3"), []byte("#!/bin/sh\n"+body+"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("PATH", folder+":"+os.Getenv("PATH"))
-}
 
 // benchTrain runs the command briefly and gives what it printed as JSON. No time is held to anything: machines differ.
 func benchTrain(t *testing.T) map[string]any {
@@ -44,7 +26,7 @@ func benchTrain(t *testing.T) map[string]any {
 
 func TestBenchTrainBesideTorch(t *testing.T) {
 	suite.Long(t)
-	fakePython(t, `echo warning: this torch is a fake
+	suite.Python(t, `echo warning: this torch is a fake
 echo '{"forward_ms_per_frame": 1, "backward_ms_per_frame": 2, "optimiser_ms_per_frame": 1, "train_ms_per_frame": 4, "peak_mib": 512, "version": "'$OMP_NUM_THREADS.$OMP_WAIT_POLICY'"}'`)
 	got := benchTrain(t)
 	if ratio := got["ratio"]; ratio != got["train_ms_per_frame"].(float64)/4 {
@@ -63,7 +45,7 @@ echo '{"forward_ms_per_frame": 1, "backward_ms_per_frame": 2, "optimiser_ms_per_
 }
 
 func TestBenchTrainWithoutPython(t *testing.T) {
-	fakePython(t, "")
+	suite.Python(t, "")
 	got := benchTrain(t)
 	for _, key := range []string{"torch", "ratio"} {
 		if v, there := got[key]; !there || v != nil {
@@ -79,67 +61,5 @@ func TestBenchTrainMistakes(t *testing.T) {
 	for _, flag := range []string{"--frames=7", "--frames=2", "--frames=100000", "--threads=-1", "--steps=0"} {
 		name, _, _ := strings.Cut(flag, "=")
 		drive(t, t.TempDir(), "bench", "train", flag).check(t, 2, name+": found")
-	}
-}
-
-// What happens to python3 is told in one line that names it, in time.
-func TestTorchFails(t *testing.T) {
-	for _, test := range []struct{ name, body, want string }{
-		{"none", "", "apt-get install python3-torch"},
-		{"no torch", `echo 'Traceback:
-ModuleNotFoundError: No module named '"'torch'" >&2; exit 1`, "apt-get install python3-torch"},
-		{"crash", "echo terminate called >&2; kill -SEGV $$", "segmentation fault"},
-		{"exit", "echo out of memory >&2; exit 3", "exit status 3: out of memory"},
-		{"garbage", "echo hello", `printed "hello", expected one JSON object`},
-		{"silence", "exit 0", `printed "", expected one JSON object`},
-		{"flood", "yes | head -c 10000000", `printed "y", expected one JSON object`},
-		{"no figures", "echo '{}'", "expected positive figures"},
-		{"hang", "sleep 1000", "no answer within 200ms"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			fakePython(t, test.body)
-			limit := patience
-			if test.name == "hang" {
-				limit = 200 * time.Millisecond
-			}
-			_, err := (&benchTrainCmd{Frames: 8, Threads: 1, Steps: 1}).torch(t.Context(), limit)
-			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "python3") || strings.Contains(err.Error(), "\n") {
-				t.Errorf("found %v, expected one line with %q", err, test.want)
-			}
-		})
-	}
-}
-
-// The script itself, where Debian's PyTorch or another is installed.
-func TestTorchStep(t *testing.T) {
-	t.Setenv("PATH", "/usr/bin:"+os.Getenv("PATH"))
-	cost, err := (&benchTrainCmd{Frames: 8, Threads: 1, Steps: 1}).torch(t.Context(), patience)
-	if err != nil && strings.Contains(err.Error(), "apt-get install") {
-		t.Skip(err)
-	}
-	if err != nil || cost.Version == "" {
-		t.Errorf("%+v, %v", cost, err)
-	}
-}
-
-func TestMedianCost(t *testing.T) {
-	got := medianCost([]stepCost{{Forward: 3, Train: 9, Peak: 1}, {Forward: 1, Train: 7, Peak: 5}, {Forward: 2, Train: 8, Peak: 4}})
-	if got.Forward != 2 || got.Train != 8 || got.Peak != 5 {
-		t.Errorf("%+v, expected medians 2 and 8, and the largest peak", got)
-	}
-}
-
-func TestTrainFindingsInWords(t *testing.T) {
-	f := trainFindings{stepCost: stepCost{Forward: 1, Backward: 2, Optimiser: 1, Train: 2, Peak: 300}, Frames: 100, Threads: 2, Cores: 2, Missing: "python3 is away"}
-	var out bytes.Buffer
-	f.print(&out)
-	if !strings.Contains(out.String(), "Not compared with PyTorch: python3 is away") || strings.Contains(out.String(), "ratio") {
-		t.Errorf("alone it says\n%s", &out)
-	}
-	f.oppose(stepCost{Forward: 2, Backward: 4, Optimiser: 1, Train: 5, Peak: 400, Version: "1.13"})
-	out.Reset()
-	f.print(&out)
-	if !strings.Contains(out.String(), "0.40 of PyTorch's time and 0.75 of its memory") || !strings.Contains(out.String(), "PyTorch 1.13") {
-		t.Errorf("beside PyTorch it says\n%s", &out)
 	}
 }

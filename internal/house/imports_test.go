@@ -32,6 +32,12 @@ var mayImport = map[string][]string{
 	"ingest/tiff":                      {},
 	"ingest/wire":                      {"ingest/tiff"},
 	"internal/atomicfile":              {},
+	"internal/bench":                   {},
+	"internal/bench/estimator":         {"ingest/sim", "internal/console", "internal/exit", "internal/latent", "online"},
+	"internal/bench/frames":            {"infer", "ingest", "internal/bench", "internal/bus", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/latent", "internal/pipeline", "internal/recording", "internal/stream", "preprocess", "sinks"},
+	"internal/bench/linear":            {"infer/sdevae", "internal/exit"},
+	"internal/bench/recordings":        {"internal/frame", "internal/latent", "internal/recording", "online", "preprocess"},
+	"internal/bench/train":             {"infer/sdevae", "internal/bench", "internal/exit", "internal/training"},
 	"internal/bus":                     {},
 	"internal/bus/bustest":             {}, // for tests
 	"internal/config":                  {},

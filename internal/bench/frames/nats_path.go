@@ -1,4 +1,4 @@
-package main
+package frames
 
 import (
 	"context"
@@ -59,7 +59,7 @@ func (s *punctual) Write(ctx context.Context, m latent.Message) error {
 }
 
 // alone tracks the molecule for the time measured, a second more, and prints a publisherCost.
-func (c *benchNATSCmd) alone(ctx context.Context) (err error) {
+func (c *NATSCommand) alone(ctx context.Context) (err error) {
 	cfg := config.Default()
 	cfg.Stream, cfg.NATS.Port = "molecule", c.Alone
 	if c.Durable {

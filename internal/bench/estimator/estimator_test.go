@@ -1,4 +1,4 @@
-package main
+package estimator
 
 import (
 	"encoding/json"
@@ -9,16 +9,22 @@ import (
 	"strings"
 	"testing"
 
+	"driftscope/internal/exit"
 	"driftscope/internal/suite"
 )
 
 // benchOnline runs one study of the command briefly and gives its rows.
-func benchOnline(t *testing.T, study, runs string) []map[string]any {
+func benchOnline(t *testing.T, study string, runs int) []map[string]any {
 	t.Helper()
-	o := drive(t, t.TempDir(), "bench", "online", "--only", study, "--runs", runs, "--seed", "3", "--json")
+	out, err := suite.Stdout(t, func() error {
+		return (&Command{Only: []string{study}, Runs: runs, Seed: 3, JSON: true}).Run(t.Context())
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	var got map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(o.out), &got); o.status != 0 || err != nil {
-		t.Fatalf("status %d, %v\n%s%s", o.status, err, o.out, o.errors)
+	if err := json.Unmarshal(out, &got); err != nil {
+		t.Fatalf("%v\n%s", err, out)
 	}
 	if len(got) != 2 { // the seed and the study
 		t.Errorf("found %d keys, expected seed and %s", len(got), study)
@@ -45,7 +51,7 @@ func hold(t *testing.T, row map[string]any, keys ...string) {
 }
 
 func TestBenchOnlineSigma(t *testing.T) {
-	rows := benchOnline(t, "sigma", "2")
+	rows := benchOnline(t, "sigma", 2)
 	if len(rows) != 90 {
 		t.Errorf("%d cells, expected 90", len(rows))
 	}
@@ -84,8 +90,14 @@ func TestDimensionRegimes(t *testing.T) {
 }
 
 func TestBenchOnlineMistakes(t *testing.T) {
-	drive(t, t.TempDir(), "bench", "online", "--only", "sigma,weather").check(t, 2, `--only: there is no study "weather"`)
-	drive(t, t.TempDir(), "bench", "online", "--runs=-1").check(t, 2, "--runs: found -1")
+	for want, c := range map[string]*Command{
+		`--only: there is no study "weather"`: {Only: []string{"sigma", "weather"}},
+		"--runs: found -1":                    {Runs: -1},
+	} {
+		if err := c.Run(t.Context()); err == nil || exit.Status(err) != 2 || !strings.Contains(err.Error(), want) {
+			t.Errorf("found %v, a usage error with %q expected", err, want)
+		}
+	}
 }
 
 // A coverage of 0.95 is known to 0.011 from 400 runs, a standard deviation to 3.5 %: three of those, beside the 1.05 that the estimate's

@@ -1,4 +1,5 @@
-package main
+// Package train measures a training step, beside PyTorch's.
+package train
 
 import (
 	"context"
@@ -16,12 +17,13 @@ import (
 	"time"
 
 	"driftscope/infer/sdevae"
+	"driftscope/internal/bench"
 	"driftscope/internal/exit"
 	"driftscope/internal/training"
 )
 
-// benchTrainCmd measures one training step of the paper's encoder and decoder on random pictures.
-type benchTrainCmd struct {
+// Command measures one training step of the paper's encoder and decoder on random pictures.
+type Command struct {
 	Frames  int  `default:"100" help:"Frames a batch, an even number of them." placeholder:"N"`
 	Threads int  `help:"Threads of either side; all cores unless given." placeholder:"N"`
 	Steps   int  `default:"10" help:"Steps timed in each of 3 rounds." placeholder:"N"`
@@ -65,7 +67,7 @@ type trainFindings struct {
 }
 
 // Run measures and prints. Without PyTorch the comparison is left out, and the reason said.
-func (c *benchTrainCmd) Run(ctx context.Context) error {
+func (c *Command) Run(ctx context.Context) error {
 	if err := training.YieldCores(); err != nil { // as pretrain does; both sides inherit the policy
 		return err
 	}
@@ -92,7 +94,7 @@ func (c *benchTrainCmd) Run(ctx context.Context) error {
 	return nil
 }
 
-func (c *benchTrainCmd) check() error {
+func (c *Command) check() error {
 	const maxFrames, maxThreads, maxSteps = 2000, 1024, 10000
 	switch {
 	case c.Frames < 4 || c.Frames > maxFrames || c.Frames%2 != 0:
@@ -106,12 +108,12 @@ func (c *benchTrainCmd) check() error {
 }
 
 // alone measures this process and prints a stepCost.
-func (c *benchTrainCmd) alone() error {
+func (c *Command) alone() error {
 	cost, err := sdevae.StepCost(c.Frames, benchLatent, c.Threads, c.Steps)
 	if err != nil {
 		return err
 	}
-	peak, err := peakMiB()
+	peak, err := bench.PeakMiB()
 	if err != nil {
 		return err
 	}
@@ -119,19 +121,19 @@ func (c *benchTrainCmd) alone() error {
 }
 
 // compare runs the rounds. What goes wrong on PyTorch's side ends its part, not ours.
-func (c *benchTrainCmd) compare(ctx context.Context) (*trainFindings, error) {
+func (c *Command) compare(ctx context.Context) (*trainFindings, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	ours := contender{program: self, threads: c.Threads,
-		args: []string{"bench", "train", "--alone", "--frames", strconv.Itoa(c.Frames), "--threads", strconv.Itoa(c.Threads), "--steps", strconv.Itoa(c.Steps)}}
+	ours := bench.Contender{Program: self, Threads: c.Threads,
+		Args: []string{"bench", "train", "--alone", "--frames", strconv.Itoa(c.Frames), "--threads", strconv.Itoa(c.Threads), "--steps", strconv.Itoa(c.Steps)}}
 	found := &trainFindings{Frames: c.Frames, Threads: c.Threads, Cores: runtime.NumCPU(), Steps: c.Steps, Rounds: benchRounds, Wait: os.Getenv("OMP_WAIT_POLICY")}
 	var mine, theirs []stepCost
 	for range benchRounds {
 		var cost stepCost
 		start := time.Now()
-		if err := ours.run(ctx, &cost); err != nil {
+		if err := ours.Run(ctx, &cost); err != nil {
 			return nil, err
 		}
 		mine = append(mine, cost)
@@ -153,11 +155,11 @@ func (c *benchTrainCmd) compare(ctx context.Context) (*trainFindings, error) {
 }
 
 // torch measures PyTorch in the python3 of the path.
-func (c *benchTrainCmd) torch(ctx context.Context, limit time.Duration) (stepCost, error) {
-	python := contender{program: "python3", script: torchStep, threads: c.Threads, limit: limit,
-		args: []string{"-", strconv.Itoa(c.Frames), strconv.Itoa(c.Threads), strconv.Itoa(c.Steps), strconv.Itoa(benchLatent)}}
+func (c *Command) torch(ctx context.Context, limit time.Duration) (stepCost, error) {
+	python := bench.Contender{Program: "python3", Script: torchStep, Threads: c.Threads, Limit: limit,
+		Args: []string{"-", strconv.Itoa(c.Frames), strconv.Itoa(c.Threads), strconv.Itoa(c.Steps), strconv.Itoa(benchLatent)}}
 	var cost stepCost
-	err := python.run(ctx, &cost)
+	err := python.Run(ctx, &cost)
 	switch {
 	case err != nil && (errors.Is(err, exec.ErrNotFound) || strings.Contains(err.Error(), "No module named 'torch'")):
 		err = fmt.Errorf("%w; Debian: apt-get install python3-torch, which serves /usr/bin/python3", err)

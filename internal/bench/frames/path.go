@@ -1,4 +1,4 @@
-package main
+package frames
 
 import (
 	"context"
@@ -30,13 +30,13 @@ const (
 	mostLatencies = 1 << 16 // for which there is room from the beginning
 )
 
-// benchPictures are a spot on a noisy ground, a little further on its circle in each.
-type benchPictures struct {
+// pictures are a spot on a noisy ground, a little further on its circle in each.
+type pictures struct {
 	side, bits int
 }
 
 // window is the grey window that they are shown in.
-func (p benchPictures) window() [2]float64 {
+func (p pictures) window() [2]float64 {
 	if p.bits == 8 {
 		return [2]float64{20, 230}
 	}
@@ -44,7 +44,7 @@ func (p benchPictures) window() [2]float64 {
 }
 
 // make draws them. The caller closes them.
-func (p benchPictures) make() []gocv.Mat {
+func (p pictures) make() []gocv.Mat {
 	rng := rand.New(rand.NewPCG(1, 1))
 	window := p.window()
 	low, high := window[0], window[1]
@@ -78,7 +78,7 @@ func (p benchPictures) make() []gocv.Mat {
 }
 
 // steps bring them to the shipped encoder's input.
-func (p benchPictures) steps() []config.Component {
+func (p pictures) steps() []config.Component {
 	var made []config.Component
 	for _, s := range []struct {
 		kind    string
@@ -202,7 +202,7 @@ func (s *stopwatch) Write(ctx context.Context, m latent.Message) error {
 }
 
 // measurePath runs the stages of run on p, for a time, with a camera of a rate, or as fast as they go.
-func measurePath(ctx context.Context, p benchPictures, seconds, rate float64) (sideCost, error) {
+func measurePath(ctx context.Context, p pictures, seconds, rate float64) (sideCost, error) {
 	source := &studio{ring: p.make(), seconds: seconds}
 	if rate > 0 {
 		source.period = time.Duration(float64(time.Second) / rate)

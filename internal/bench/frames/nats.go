@@ -1,4 +1,4 @@
-package main
+package frames
 
 import (
 	"context"
@@ -16,13 +16,14 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"driftscope/internal/bench"
 	"driftscope/internal/exit"
 	"driftscope/internal/latent"
 	"driftscope/sinks"
 )
 
-// benchNATSCmd measures how old a latent is when somebody else has it.
-type benchNATSCmd struct {
+// NATSCommand measures how old a latent is when somebody else has it.
+type NATSCommand struct {
 	FPS     float64 `name:"fps" default:"100" help:"Frames a second."`
 	Seconds float64 `default:"20" help:"Seconds measured." placeholder:"S"`
 	Durable bool    `help:"Keep everything, as nats.durable does."`
@@ -31,13 +32,13 @@ type benchNATSCmd struct {
 }
 
 // Help says what is measured, under the command's own help.
-func (c *benchNATSCmd) Help() string {
+func (c *NATSCommand) Help() string {
 	return "The molecule of sim:molecule is shown as a camera would, every frame with the time at which it arrived, and tracked and published as run does, views and all, on the embedded server. " +
 		"Another process subscribes to the latents over loopback: latencies are from the frame's arrival until that process has the latent. Publishing is what it takes of the run's own time to hand a latent over."
 }
 
-// quantiles are of a time, milliseconds.
-type quantiles struct {
+// Quantiles are of a time, milliseconds.
+type Quantiles struct {
 	P50 float64 `json:"p50_ms"`
 	P95 float64 `json:"p95_ms"`
 	P99 float64 `json:"p99_ms"`
@@ -45,37 +46,37 @@ type quantiles struct {
 }
 
 // quantilesOf sorts took, which is not empty.
-func quantilesOf(took []time.Duration) quantiles {
+func quantilesOf(took []time.Duration) Quantiles {
 	slices.Sort(took)
 	at := func(part float64) float64 {
 		return float64(took[int(part*float64(len(took)-1))]) / float64(time.Millisecond)
 	}
-	return quantiles{at(0.5), at(0.95), at(0.99), at(1)}
+	return Quantiles{at(0.5), at(0.95), at(0.99), at(1)}
 }
 
 // publisherCost is what the tracking process prints of itself.
 type publisherCost struct {
-	Publish quantiles      `json:"publish"`
+	Publish Quantiles      `json:"publish"`
 	Stages  []latent.Stage `json:"stages"`
 	Dropped uint64         `json:"dropped"` // frames
 }
 
-// natsFindings is what bench nats prints.
-type natsFindings struct {
+// NATSFindings is what bench nats prints.
+type NATSFindings struct {
 	Cores   int       `json:"cores"`
 	FPS     float64   `json:"fps"`
 	Seconds float64   `json:"seconds"`
 	Durable bool      `json:"durable"`
 	Latents int       `json:"latents"`
 	Missed  uint64    `json:"missed"` // latents that did not come, though tracked
-	Latency quantiles `json:"latency"`
+	Latency Quantiles `json:"latency"`
 	publisherCost
 }
 
 // Run measures and prints.
-func (c *benchNATSCmd) Run(ctx context.Context) error {
-	if !(c.FPS >= 1 && c.FPS <= 1e4) || !(c.Seconds >= 0.1 && c.Seconds <= maxBenchSeconds) {
-		return exit.Usage(fmt.Errorf("--fps, --seconds: found %g and %g, expected 1 to 10000 and 0.1 to %d", c.FPS, c.Seconds, maxBenchSeconds))
+func (c *NATSCommand) Run(ctx context.Context) error {
+	if !(c.FPS >= 1 && c.FPS <= 1e4) || !(c.Seconds >= 0.1 && c.Seconds <= maxSeconds) {
+		return exit.Usage(fmt.Errorf("--fps, --seconds: found %g and %g, expected 1 to 10000 and 0.1 to %d", c.FPS, c.Seconds, maxSeconds))
 	}
 	if c.Alone != 0 {
 		return c.alone(ctx)
@@ -94,7 +95,7 @@ func (c *benchNATSCmd) Run(ctx context.Context) error {
 }
 
 // measure subscribes to what a process of its own tracks.
-func (c *benchNATSCmd) measure(ctx context.Context) (found natsFindings, err error) {
+func (c *NATSCommand) measure(ctx context.Context) (found NATSFindings, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return found, err
@@ -103,11 +104,11 @@ func (c *benchNATSCmd) measure(ctx context.Context) (found natsFindings, err err
 	if err != nil {
 		return found, err
 	}
-	p := contender{program: self, threads: runtime.NumCPU(), args: []string{"bench", "nats", "--alone", strconv.Itoa(port),
+	p := bench.Contender{Program: self, Threads: runtime.NumCPU(), Args: []string{"bench", "nats", "--alone", strconv.Itoa(port),
 		"--fps", fmt.Sprint(c.FPS), "--seconds", fmt.Sprint(c.Seconds), "--durable=" + strconv.FormatBool(c.Durable)}}
-	found = natsFindings{Cores: runtime.NumCPU(), FPS: c.FPS, Seconds: c.Seconds, Durable: c.Durable}
+	found = NATSFindings{Cores: runtime.NumCPU(), FPS: c.FPS, Seconds: c.Seconds, Durable: c.Durable}
 	ended := make(chan error, 1)
-	go func() { ended <- p.run(ctx, &found.publisherCost) }()
+	go func() { ended <- p.Run(ctx, &found.publisherCost) }()
 	seen := &consumer{}
 	nc, err := nats.Connect(fmt.Sprintf("nats://127.0.0.1:%d", port), nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.ReconnectWait(10*time.Millisecond))
 	if err != nil {
@@ -173,7 +174,7 @@ func freePort() (int, error) {
 }
 
 // print writes the findings for a person.
-func (f *natsFindings) print(w io.Writer) {
+func (f *NATSFindings) print(w io.Writer) {
 	kept := "live"
 	if f.Durable {
 		kept = "live and kept"
@@ -182,7 +183,7 @@ func (f *natsFindings) print(w io.Writer) {
 	fmt.Fprintln(w, "| | p50 | p95 | p99 | longest |\n|---|---|---|---|---|")
 	for _, row := range []struct {
 		name string
-		quantiles
+		Quantiles
 	}{{"from the frame's arrival to a subscriber's having its latent", f.Latency}, {"publishing", f.Publish}} {
 		fmt.Fprintf(w, "| %s | %.2f | %.2f | %.2f | %.2f |\n", row.name, row.P50, row.P95, row.P99, row.Max)
 	}

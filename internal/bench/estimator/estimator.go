@@ -1,4 +1,5 @@
-package main
+// Package estimator measures the online estimator on simulated latents whose law is known.
+package estimator
 
 import (
 	"context"
@@ -19,8 +20,8 @@ import (
 	"driftscope/internal/exit"
 )
 
-// benchOnlineCmd measures the online estimator on simulated latents, whose law is known.
-type benchOnlineCmd struct {
+// Command measures the online estimator on simulated latents, whose law is known.
+type Command struct {
 	Runs int      `help:"Simulations a cell; unless given 1000 of sigma, 200 of dimension, 24 of the others." placeholder:"N"`
 	Seed uint64   `default:"1" help:"Of every random draw." placeholder:"S"`
 	Only []string `help:"Some of sigma, dimension, hidden, drift, change; all unless given." placeholder:"STUDY,..."`
@@ -28,7 +29,7 @@ type benchOnlineCmd struct {
 }
 
 // Help says what is in the tables, under the command's own help.
-func (c *benchOnlineCmd) Help() string {
+func (c *Command) Help() string {
 	return "sigma: how often the 95 % interval of the diffusion holds the true one, and how far the estimate scatters beside the least that any could, in noise and with frames lost. " +
 		"dimension: how often exactly the dimensions that move are called active, of 16. hidden: how often latents are said to be too few that are, and that are not. drift: the drift's error after one pass, beside that of the recording's own fit. " +
 		"change: the drift's error before and after the law changes. The same seed gives the same figures on any number of cores."
@@ -61,7 +62,7 @@ var onlineStudies = []onlineStudy{
 }
 
 // Run measures and prints.
-func (c *benchOnlineCmd) Run(ctx context.Context) error {
+func (c *Command) Run(ctx context.Context) error {
 	const maxRuns = 100_000
 	studies, err := c.studies()
 	if err == nil && (c.Runs < 0 || c.Runs > maxRuns) {
@@ -96,7 +97,7 @@ func (c *benchOnlineCmd) Run(ctx context.Context) error {
 }
 
 // studies gives those that --only names, in the order of the list.
-func (c *benchOnlineCmd) studies() (chosen []onlineStudy, err error) {
+func (c *Command) studies() (chosen []onlineStudy, err error) {
 	for _, name := range c.Only {
 		if !slices.ContainsFunc(onlineStudies, func(s onlineStudy) bool { return s.name == name }) {
 			return nil, fmt.Errorf("--only: there is no study %q: give some of sigma, dimension, hidden, drift, change", name)

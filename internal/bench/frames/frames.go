@@ -1,4 +1,5 @@
-package main
+// Package frames measures the way of a frame, from the camera to NATS and on to a subscriber, beside the bare kernels and a loop of Python's.
+package frames
 
 import (
 	"cmp"
@@ -12,12 +13,13 @@ import (
 	"slices"
 	"strconv"
 
+	"driftscope/internal/bench"
 	"driftscope/internal/console"
 	"driftscope/internal/exit"
 )
 
-// benchFramesCmd measures the whole way of a frame, from the camera to NATS, beside the bare kernels on the same pictures.
-type benchFramesCmd struct {
+// Command measures the whole way of a frame, from the camera to NATS, beside the bare kernels on the same pictures.
+type Command struct {
 	Size    []int   `default:"64,256,512,1024,2048" help:"Sides of the square pictures." placeholder:"N,..."`
 	Bits    []int   `default:"8,16" help:"8, 16 or both." placeholder:"B,..."`
 	Rounds  int     `default:"5" help:"Rounds a size, each of the path and of the kernels; medians are shown." placeholder:"N"`
@@ -30,7 +32,7 @@ type benchFramesCmd struct {
 }
 
 // Help says what is measured, under the command's own help.
-func (c *benchFramesCmd) Help() string {
+func (c *Command) Help() string {
 	return "The path is run's own: pictures in memory are copied as a driver does, brought to 8 bits, equalised by CLAHE at full resolution, resized to 64x64, encoded, " +
 		"folded into the law of motion, and published on the embedded NATS server. The kernels are the same calls and the same encoder in one tight loop on each core, once with the path's own CLAHE and convolutions and once with OpenCV's, " +
 		"and nothing else; where python3 has OpenCV and PyTorch, a loop of these stands beside both. Latencies are from the camera to the end of publishing, at parts of the path's own frames a second, and with twice as many frames as it can take."
@@ -38,12 +40,12 @@ func (c *benchFramesCmd) Help() string {
 
 // Bounds on a picture's side and on the time measured.
 const (
-	minBenchSide, maxBenchSide = 64, 4096
-	maxBenchSeconds            = 3600
+	minSide, maxSide = 64, 4096
+	maxSeconds       = 3600 // measured
 )
 
-// loads are the parts of capacity at which latencies are measured; the last is more than the path can take.
-var loads = []float64{0.25, 0.5, 0.8, 0.95, 2}
+// Loads are the parts of capacity at which latencies are measured; the last is more than the path can take.
+var Loads = []float64{0.25, 0.5, 0.8, 0.95, 2}
 
 // sideCost is what one process prints of itself.
 type sideCost struct {
@@ -83,8 +85,8 @@ type loadCost struct {
 	sideCost
 }
 
-// frameFindings is what bench frames prints.
-type frameFindings struct {
+// Findings is what bench frames prints.
+type Findings struct {
 	Cores   int        `json:"cores"`
 	Rounds  int        `json:"rounds"`
 	Seconds float64    `json:"seconds"`
@@ -94,7 +96,7 @@ type frameFindings struct {
 }
 
 // Run measures and prints.
-func (c *benchFramesCmd) Run(ctx context.Context) error {
+func (c *Command) Run(ctx context.Context) error {
 	if err := c.check(); err != nil {
 		return exit.Usage(err)
 	}
@@ -107,7 +109,7 @@ func (c *benchFramesCmd) Run(ctx context.Context) error {
 	if err := os.Unsetenv("OMP_WAIT_POLICY"); err != nil { // a shell's PASSIVE makes the Python loop five times slower
 		return err
 	}
-	found := frameFindings{Cores: runtime.NumCPU(), Rounds: c.Rounds, Seconds: c.Seconds}
+	found := Findings{Cores: runtime.NumCPU(), Rounds: c.Rounds, Seconds: c.Seconds}
 	for _, size := range c.Size {
 		for _, bits := range c.Bits {
 			row, err := c.measure(ctx, size, bits)
@@ -131,13 +133,13 @@ func (c *benchFramesCmd) Run(ctx context.Context) error {
 	return nil
 }
 
-func (c *benchFramesCmd) check() error {
+func (c *Command) check() error {
 	if len(c.Size) == 0 || len(c.Bits) == 0 {
 		return errors.New("--size, --bits: found none, expected one of each at least")
 	}
 	for _, size := range c.Size {
-		if size < minBenchSide || size > maxBenchSide {
-			return fmt.Errorf("--size: found %d, expected %d to %d pixels", size, minBenchSide, maxBenchSide)
+		if size < minSide || size > maxSide {
+			return fmt.Errorf("--size: found %d, expected %d to %d pixels", size, minSide, maxSide)
 		}
 	}
 	for _, bits := range c.Bits {
@@ -148,10 +150,10 @@ func (c *benchFramesCmd) check() error {
 	switch {
 	case c.Rounds < 1 || c.Rounds > 100:
 		return fmt.Errorf("--rounds: found %d, expected 1 to 100", c.Rounds)
-	case !(c.Seconds >= 0.1 && c.Seconds <= maxBenchSeconds):
-		return fmt.Errorf("--seconds: found %g, expected 0.1 to %d", c.Seconds, maxBenchSeconds)
-	case c.Streams < 1 || c.Streams > maxStreams:
-		return fmt.Errorf("--streams: found %d, expected 1 to %d", c.Streams, maxStreams)
+	case !(c.Seconds >= 0.1 && c.Seconds <= maxSeconds):
+		return fmt.Errorf("--seconds: found %g, expected 0.1 to %d", c.Seconds, maxSeconds)
+	case c.Streams < 1 || c.Streams > MaxStreams:
+		return fmt.Errorf("--streams: found %d, expected 1 to %d", c.Streams, MaxStreams)
 	case c.Rate != 0 && c.Source == "" && c.Alone == "":
 		return errors.New("--rate: is of a stream: give --source")
 	case !(c.Rate >= 0 && c.Rate <= 1e6):
@@ -161,8 +163,8 @@ func (c *benchFramesCmd) check() error {
 }
 
 // alone measures one side on the first size and prints what it costs.
-func (c *benchFramesCmd) alone(ctx context.Context) error {
-	p := benchPictures{side: c.Size[0], bits: c.Bits[0]}
+func (c *Command) alone(ctx context.Context) error {
+	p := pictures{side: c.Size[0], bits: c.Bits[0]}
 	var cost streamsCost
 	var err error
 	switch c.Alone {
@@ -178,14 +180,14 @@ func (c *benchFramesCmd) alone(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if cost.Peak, err = peakMiB(); err != nil {
+	if cost.Peak, err = bench.PeakMiB(); err != nil {
 		return err
 	}
 	return json.NewEncoder(os.Stdout).Encode(cost)
 }
 
 // measure runs the rounds of one kind of picture, one side after the other, so that a machine that slows down slows both; then as many of each load.
-func (c *benchFramesCmd) measure(ctx context.Context, size, bits int) (frameRow, error) {
+func (c *Command) measure(ctx context.Context, size, bits int) (frameRow, error) {
 	var paths []sideCost
 	var kernels, ratios, opencv, over []float64
 	for range c.Rounds {
@@ -205,8 +207,8 @@ func (c *benchFramesCmd) measure(ctx context.Context, size, bits int) (frameRow,
 		paths, kernels, ratios = append(paths, path), append(kernels, bare.FPS), append(ratios, path.FPS/bare.FPS)
 	}
 	slices.SortFunc(paths, func(a, b sideCost) int { return cmp.Compare(a.FPS, b.FPS) })
-	row := frameRow{Size: size, Bits: bits, Kernels: middleOf(kernels), Ratio: middleOf(ratios), OpenCV: middleOf(opencv), Over: middleOf(over), sideCost: paths[len(paths)/2]}
-	for _, load := range loads {
+	row := frameRow{Size: size, Bits: bits, Kernels: bench.Median(kernels), Ratio: bench.Median(ratios), OpenCV: bench.Median(opencv), Over: bench.Median(over), sideCost: paths[len(paths)/2]}
+	for _, load := range Loads {
 		cost, err := c.bear(ctx, size, bits, load*row.FPS)
 		if err != nil {
 			return frameRow{}, err
@@ -220,7 +222,7 @@ func (c *benchFramesCmd) measure(ctx context.Context, size, bits int) (frameRow,
 }
 
 // bear measures the path behind a camera of a rate: of the rounds it gives the one whose p99 is in the middle.
-func (c *benchFramesCmd) bear(ctx context.Context, size, bits int, rate float64) (sideCost, error) {
+func (c *Command) bear(ctx context.Context, size, bits int, rate float64) (sideCost, error) {
 	var costs []sideCost
 	for range c.Rounds {
 		cost, err := c.contend(ctx, size, bits, "path", rate)
@@ -234,24 +236,19 @@ func (c *benchFramesCmd) bear(ctx context.Context, size, bits int, rate float64)
 }
 
 // contend measures one side in a process of its own.
-func (c *benchFramesCmd) contend(ctx context.Context, size, bits int, side string, rate float64) (cost sideCost, err error) {
+func (c *Command) contend(ctx context.Context, size, bits int, side string, rate float64) (cost sideCost, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return cost, err
 	}
-	p := contender{program: self, threads: runtime.NumCPU(), args: []string{"bench", "frames", "--alone", side, "--size", strconv.Itoa(size),
+	p := bench.Contender{Program: self, Threads: runtime.NumCPU(), Args: []string{"bench", "frames", "--alone", side, "--size", strconv.Itoa(size),
 		"--bits", strconv.Itoa(bits), "--rate", fmt.Sprint(rate), "--seconds", fmt.Sprint(c.Seconds)}}
-	err = p.run(ctx, &cost)
+	err = p.Run(ctx, &cost)
 	return cost, err
 }
 
-func middleOf(v []float64) float64 {
-	v = slices.Sorted(slices.Values(v))
-	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
-}
-
 // print writes the findings for a person.
-func (f *frameFindings) print(w io.Writer) {
+func (f *Findings) print(w io.Writer) {
 	fmt.Fprintf(w, "From the camera to NATS on %d cores; medians of %d rounds of %g s. Latencies in ms, at half and at twice the capacity.\n\n", f.Cores, f.Rounds, f.Seconds)
 	fmt.Fprintln(w, "| pixels | bits | frames/s | kernels | ratio | OpenCV's kernels | ratio | CPU ms a frame | allocations | p50 at 50 % | p95 | p99 | frames/s at 200 % | p99 | peak MiB |")
 	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|")

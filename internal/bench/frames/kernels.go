@@ -1,4 +1,4 @@
-package main
+package frames
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 )
 
 // measureKernels runs the bare kernels on p in one tight loop on each core, with the path's own CLAHE and convolutions or OpenCV's.
-func measureKernels(ctx context.Context, p benchPictures, seconds float64, opencv bool) (sideCost, error) {
+func measureKernels(ctx context.Context, p pictures, seconds float64, opencv bool) (sideCost, error) {
 	model, err := stream.LoadModel(ctx, config.Default(), nil)
 	if err != nil {
 		return sideCost{}, err
@@ -53,7 +53,7 @@ func measureKernels(ctx context.Context, p benchPictures, seconds float64, openc
 }
 
 // loop is one core's: 8 bits, CLAHE, resize, float32, forward, into memory that is used again. It counts the frames after the warm-up.
-func loop(ctx context.Context, model *stream.Model, p benchPictures, ring []gocv.Mat, opencv bool, measured time.Duration) (n int, err error) {
+func loop(ctx context.Context, model *stream.Model, p pictures, ring []gocv.Mat, opencv bool, measured time.Duration) (n int, err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	kernels := model.Model

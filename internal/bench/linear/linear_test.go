@@ -1,15 +1,17 @@
-package main
+package linear
 
 import (
 	"encoding/json"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distmv"
 
 	"driftscope/infer/sdevae"
+	"driftscope/internal/exit"
 	"driftscope/internal/suite"
 )
 
@@ -71,12 +73,14 @@ func TestComponents(t *testing.T) {
 
 func TestBenchLinear(t *testing.T) {
 	suite.Long(t)
-	folder := t.TempDir()
 	var found [2]linearFindings
 	for i := range found {
-		o := drive(t, folder, "bench", "linear", "--runs", "1", "--json")
-		if err := json.Unmarshal([]byte(o.out), &found[i]); err != nil || o.status != 0 {
-			t.Fatalf("%v\n%s%s", err, o.out, o.errors)
+		out, err := suite.Stdout(t, func() error { return (&Command{Runs: 1, Seed: 1, JSON: true}).Run(t.Context()) })
+		if err == nil {
+			err = json.Unmarshal(out, &found[i])
+		}
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 	if len(found[0].Rows) != len(linearFilms) || found[0].Runs != 1 {
@@ -90,5 +94,7 @@ func TestBenchLinear(t *testing.T) {
 			t.Errorf("without noise found %+v, expected every rule to be right", r)
 		}
 	}
-	drive(t, folder, "bench", "linear", "--runs", "0").check(t, 2, "--runs: found 0, expected 1 to 100000")
+	if err := (&Command{}).Run(t.Context()); err == nil || exit.Status(err) != 2 || !strings.Contains(err.Error(), "--runs: found 0, expected 1 to 100000") {
+		t.Errorf("found %v, a usage error expected", err)
+	}
 }

@@ -1,4 +1,4 @@
-package main
+package frames
 
 import (
 	"context"
@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"driftscope/internal/bench"
 )
 
 //go:embed peers/frames.py
@@ -35,7 +37,7 @@ type pythonCalls struct {
 }
 
 // challenge measures the Python loop beside row. What goes wrong on its side ends its part, not ours.
-func (c *benchFramesCmd) challenge(ctx context.Context, found *frameFindings, row *frameRow) error {
+func (c *Command) challenge(ctx context.Context, found *Findings, row *frameRow) error {
 	if found.Missing != "" {
 		return nil
 	}
@@ -48,7 +50,7 @@ func (c *benchFramesCmd) challenge(ctx context.Context, found *frameFindings, ro
 }
 
 // race is the loop's frames a second beside row's, and both latencies at half of what the loop can take.
-func (c *benchFramesCmd) race(ctx context.Context, row *frameRow) (*duel, error) {
+func (c *Command) race(ctx context.Context, row *frameRow) (*duel, error) {
 	var fps []float64
 	for range c.Rounds {
 		cost, err := c.python(ctx, row, 0)
@@ -57,7 +59,7 @@ func (c *benchFramesCmd) race(ctx context.Context, row *frameRow) (*duel, error)
 		}
 		fps = append(fps, cost.FPS)
 	}
-	d := &duel{sideCost: sideCost{FPS: middleOf(fps)}}
+	d := &duel{sideCost: sideCost{FPS: bench.Median(fps)}}
 	d.Ratio, d.Rate = row.FPS/d.FPS, d.FPS/2
 	theirs, err := c.python(ctx, row, d.Rate)
 	if err != nil {
@@ -72,7 +74,7 @@ func (c *benchFramesCmd) race(ctx context.Context, row *frameRow) (*duel, error)
 }
 
 // python measures the loop in the python3 of the path.
-func (c *benchFramesCmd) python(ctx context.Context, row *frameRow, rate float64) (cost sideCost, err error) {
+func (c *Command) python(ctx context.Context, row *frameRow, rate float64) (cost sideCost, err error) {
 	err = c.runPython(ctx, row, &cost, "python3-opencv python3-torch", "loop", fmt.Sprint(rate))
 	if err == nil && cost.FPS <= 0 {
 		err = fmt.Errorf("python3 printed %+v, expected positive figures", cost)
@@ -81,7 +83,7 @@ func (c *benchFramesCmd) python(ctx context.Context, row *frameRow, rate float64
 }
 
 // challengeCalls times single calls on row's pictures. Without them the rest stands.
-func (c *benchFramesCmd) challengeCalls(ctx context.Context, found *frameFindings, row *frameRow) error {
+func (c *Command) challengeCalls(ctx context.Context, found *Findings, row *frameRow) error {
 	if found.NoCalls != "" {
 		return nil
 	}
@@ -99,10 +101,10 @@ func (c *benchFramesCmd) challengeCalls(ctx context.Context, found *frameFinding
 }
 
 // runPython runs the script in the python3 of the path, for the packages that it wants there.
-func (c *benchFramesCmd) runPython(ctx context.Context, row *frameRow, dst any, packages string, args ...string) error {
-	p := contender{program: "python3", script: pythonFrames, threads: runtime.NumCPU(), limit: time.Minute + time.Duration(4*c.Seconds*float64(time.Second)),
-		args: append([]string{"-", strconv.Itoa(row.Size), strconv.Itoa(row.Bits), fmt.Sprint(c.Seconds)}, args...)}
-	err := p.run(ctx, dst)
+func (c *Command) runPython(ctx context.Context, row *frameRow, dst any, packages string, args ...string) error {
+	p := bench.Contender{Program: "python3", Script: pythonFrames, Threads: runtime.NumCPU(), Limit: time.Minute + time.Duration(4*c.Seconds*float64(time.Second)),
+		Args: append([]string{"-", strconv.Itoa(row.Size), strconv.Itoa(row.Bits), fmt.Sprint(c.Seconds)}, args...)}
+	err := p.Run(ctx, dst)
 	if err != nil && (errors.Is(err, exec.ErrNotFound) || strings.Contains(err.Error(), "No module named")) {
 		err = fmt.Errorf("%w; Debian: apt-get install %s, which serve /usr/bin/python3", err, packages)
 	}
@@ -110,7 +112,7 @@ func (c *benchFramesCmd) runPython(ctx context.Context, row *frameRow, dst any, 
 }
 
 // printPython writes the comparison with the Python loop as far as there is one, and why there is no more.
-func (f *frameFindings) printPython(w io.Writer) {
+func (f *Findings) printPython(w io.Writer) {
 	compared := slices.DeleteFunc(slices.Clone(f.Sizes), func(r frameRow) bool { return r.Python == nil })
 	if len(compared) > 0 {
 		fmt.Fprintln(w, "\nBeside a Python loop of OpenCV and PyTorch; latencies of both at half of what that can take:")
@@ -127,7 +129,7 @@ func (f *frameFindings) printPython(w io.Writer) {
 }
 
 // printCalls writes what single calls of Python's take beside ours as far as that is known, and why no more is.
-func (f *frameFindings) printCalls(w io.Writer) {
+func (f *Findings) printCalls(w io.Writer) {
 	known := slices.DeleteFunc(slices.Clone(f.Sizes), func(r frameRow) bool { return r.Calls == nil })
 	if len(known) > 0 {
 		first := known[0].Calls

@@ -1,4 +1,4 @@
-package main
+package frames
 
 import (
 	"cmp"
@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"driftscope/ingest"
+	"driftscope/internal/bench"
 	"driftscope/internal/config"
 	"driftscope/internal/console"
 	"driftscope/internal/exit"
@@ -28,8 +29,8 @@ const (
 	glimpses    = ringLength + 1 // frames that are read of the source, whose distances in time are its rate
 	glimpseTime = 30 * time.Second
 	ringBytes   = 256 << 20 // of the pictures that stand for the source, at most
-	maxStreams  = 256
-	mayLose     = 0.01 // the part of its frames that a stream which is held may lose
+	MaxStreams  = 256       // that are tried
+	mayLose     = 0.01      // the part of its frames that a stream which is held may lose
 )
 
 // glimpse is a look at a source: its first pictures and its rate.
@@ -88,7 +89,7 @@ func look(ctx context.Context, component config.Component) (g *glimpse, err erro
 // paced sets the rate by the frames' distances in seconds.
 func (g *glimpse) paced(periods []float64) *glimpse {
 	if len(periods) > 0 {
-		g.rate = 1 / middleOf(periods)
+		g.rate = 1 / bench.Median(periods)
 	}
 	return g
 }
@@ -110,8 +111,8 @@ type streamsCost struct {
 	sideCost
 }
 
-// capacity is what bench frames --source prints.
-type capacity struct {
+// Capacity is what bench frames --source prints.
+type Capacity struct {
 	Source string        `json:"source"`
 	Cores  int           `json:"cores"`
 	Rate   float64       `json:"rate"`   // frames a second of one stream
@@ -122,7 +123,7 @@ type capacity struct {
 }
 
 // plan finds how many streams like the source this machine holds: twice as many until frames are lost, then between.
-func (c *benchFramesCmd) plan(ctx context.Context) error {
+func (c *Command) plan(ctx context.Context) error {
 	cfg, err := stream.Configuration(c.Source)
 	if err != nil {
 		return exit.Usage(err)
@@ -138,7 +139,7 @@ func (c *benchFramesCmd) plan(ctx context.Context) error {
 			return exit.Usage(fmt.Errorf("%s: has one frame, which says nothing of its rate: give --rate", c.Source))
 		}
 	}
-	found := capacity{Source: c.Source, Cores: runtime.NumCPU(), Rate: rate}
+	found := Capacity{Source: c.Source, Cores: runtime.NumCPU(), Rate: rate}
 	if found.Alone, err = c.streams(ctx, 1, 0); err != nil {
 		return err
 	}
@@ -156,7 +157,7 @@ func (c *benchFramesCmd) plan(ctx context.Context) error {
 		}
 		return holds, nil
 	}
-	for n := 1; n <= maxStreams; n *= 2 {
+	for n := 1; n <= MaxStreams; n *= 2 {
 		holds, err := try(n)
 		if err != nil {
 			return err
@@ -179,19 +180,19 @@ func (c *benchFramesCmd) plan(ctx context.Context) error {
 }
 
 // streams measures n of them in a process of its own.
-func (c *benchFramesCmd) streams(ctx context.Context, n int, rate float64) (cost streamsCost, err error) {
+func (c *Command) streams(ctx context.Context, n int, rate float64) (cost streamsCost, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return cost, err
 	}
-	p := contender{program: self, threads: runtime.NumCPU(), args: []string{"bench", "frames", "--alone", "streams", "--source", c.Source,
+	p := bench.Contender{Program: self, Threads: runtime.NumCPU(), Args: []string{"bench", "frames", "--alone", "streams", "--source", c.Source,
 		"--streams", strconv.Itoa(n), "--rate", fmt.Sprint(rate), "--seconds", fmt.Sprint(c.Seconds)}}
-	err = p.run(ctx, &cost)
+	err = p.Run(ctx, &cost)
 	return cost, err
 }
 
 // measureStreams runs n streams like the source of cfg beside each other, as run does, from pictures in memory.
-func (c *benchFramesCmd) measureStreams(ctx context.Context) (cost streamsCost, err error) {
+func (c *Command) measureStreams(ctx context.Context) (cost streamsCost, err error) {
 	n, rate := c.Streams, c.Rate
 	cfg, err := stream.Configuration(c.Source)
 	if err != nil {
@@ -272,7 +273,7 @@ func together(watches []*stopwatch, summaries []pipeline.Summary, rate float64) 
 }
 
 // print writes the capacity for a person.
-func (f *capacity) print(w io.Writer) {
+func (f *Capacity) print(w io.Writer) {
 	fmt.Fprintf(w, "%s: %d x %d pixels, %.4g frames/s. One stream alone, whose source waits: %.0f frames/s, %.2f ms of one core a frame, %d cores.\n\n",
 		f.Source, f.Alone.Width, f.Alone.Height, f.Rate, f.Alone.FPS, f.Alone.CPU, f.Cores)
 	fmt.Fprintln(w, "| streams | frames/s | lost % | cores | p50 ms | p95 | p99 | peak MiB |")

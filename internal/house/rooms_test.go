@@ -1,0 +1,60 @@
+package house
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A package fits in a head: as many files, and as many lines in them, tests left out.
+const (
+	mostFiles = 20
+	mostLines = 3500
+)
+
+// room is what a package may take.
+type room struct{ files, lines int }
+
+// rooms are the packages with limits of their own: the command line, which is flags and printing, and those that wait to be split, which may not
+// grow until they are.
+var rooms = map[string]room{
+	"cmd/driftscope": {22, 3000},
+	"infer/sdevae":   {50, 7800},
+	"ingest":         {45, 6100},
+	"ingest/sim":     {26, mostLines},
+	"online":         {48, 6550},
+	"sinks":          {34, 4600},
+}
+
+func TestRooms(t *testing.T) {
+	taken := map[string]room{}
+	for _, path := range goFiles(t) {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		folder, err := filepath.Rel(root, filepath.Dir(path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := taken[folder]
+		taken[folder] = room{r.files + 1, r.lines + bytes.Count(text, []byte("\n"))}
+	}
+	for folder, r := range taken {
+		most, own := rooms[folder]
+		if !own {
+			most = room{mostFiles, mostLines}
+		}
+		if r.files > most.files || r.lines > most.lines {
+			t.Errorf("%s has %d files of %d lines, expected at most %d and %d: split it", folder, r.files, r.lines, most.files, most.lines)
+		}
+	}
+	if len(taken) < 30 {
+		t.Errorf("found %d packages, expected the whole house", len(taken))
+	}
+}

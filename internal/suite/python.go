@@ -1,0 +1,21 @@
+package suite
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Python puts a shell script named python3 first in the path; without a body nothing of that name is to be found.
+func Python(t *testing.T, body string) {
+	t.Helper()
+	folder := t.TempDir()
+	if body == "" {
+		t.Setenv("PATH", folder)
+		return
+	}
+	if err := os.WriteFile(filepath.Join(folder, "python3"), []byte("#!/bin/sh\n"+body+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", folder+":"+os.Getenv("PATH"))
+}
