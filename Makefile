@@ -18,7 +18,7 @@ TESTFLAGS ?=
 # The program names the commit that it was built from, where this is a checkout: driftscope version.
 STAMPED := $(shell git rev-parse HEAD >/dev/null 2>&1 && echo auto || echo false)
 
-.PHONY: setup build run test race check bench soak model schemas web
+.PHONY: setup build run test test-long race check bench soak model schemas web
 
 # The program reads models and pictures of strangers with C++ libraries: it lies at another address at every start, and a function whose
 # stack was written over ends the process instead of returning into it.
@@ -39,14 +39,23 @@ $(STAMP): internal/setup/install.sh
 run: build
 	$(BINARY) run sim:molecule $(if $(FRAMES),--frames $(FRAMES))
 
-# Everything as it is shipped; then under the race detector, which takes eight times as long, all but what is long: trainings, searches of whole
-# films, and tables of mistakes. make race has these, too. There -tags matprofile
-# counts OpenCV's matrices, and a leaked one fails its package; it takes memory for each, so what a frame takes from Go's heap is counted without it.
-# The estimator then has to pass without cgo, and the trunks without oneDNN, against the same float64 reference.
+# What is said of a test run: internal/testreport.
+REPORT := go run ./internal/testreport
+
+# The tests of every day: all but what is long, which is trainings, searches of whole films and tables of mistakes. The browser, the real nats-server
+# and the camera are opened.
 test: setup
 	@./internal/setup/install.sh tests || echo "setup: the tests that need these are skipped" >&2
-	go test -timeout 30m $(TESTFLAGS) ./...
-	go test -race -short -tags matprofile -timeout 30m ./...
+	go test -json -short -timeout 20m $(TESTFLAGS) ./... | $(REPORT)
+
+# All of them as they are shipped, and what of each package they cover; then under the race detector, which takes eight times as long, all but what is
+# long: make race has that, too. There -tags matprofile counts OpenCV's matrices, and a leaked one fails its package; it takes memory for each, so
+# what a frame takes from Go's heap is counted without it.
+# The estimator then has to pass without cgo, and the trunks without oneDNN, against the same float64 reference.
+test-long: setup
+	@./internal/setup/install.sh tests || echo "setup: the tests that need these are skipped" >&2
+	go test -json -cover -timeout 30m $(TESTFLAGS) ./... | $(REPORT) -longest 30
+	go test -json -race -short -tags matprofile -timeout 30m ./... | $(REPORT)
 	CGO_ENABLED=0 go test ./online/...
 	go test -tags nodnnl ./infer/sdevae/dnnl
 	go test -tags nodnnl -run TestTrunks ./infer/sdevae

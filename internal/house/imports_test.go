@@ -59,6 +59,7 @@ var mayImport = map[string][]string{
 	"internal/subprocess":              {},
 	"internal/suite":                   {"internal/atomicfile"}, // for tests
 	"internal/suite/mats":              {"internal/suite"},      // for tests
+	"internal/testreport":              {"internal/atomicfile"},
 	"internal/training":                {"infer/card", "infer/sdevae", "internal/atomicfile", "internal/console", "internal/exit", "internal/model", "internal/recording"},
 	"internal/trigger":                 {"internal/latent"},
 	"internal/version":                 {},

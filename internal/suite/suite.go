@@ -9,12 +9,12 @@ import (
 	"go.uber.org/goleak"
 )
 
-// Long skips a test under -short, which make test asks for beside the race detector: there it takes several times as long, and shorter ones
-// watch the same goroutines.
+// Long skips a test under -short, which make test asks for, and make test-long under the race detector: there it takes several times as long, and
+// shorter ones watch the same goroutines.
 func Long(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("takes long beside the race detector: run without -short")
+		t.Skip("takes long: make test-long runs it")
 	}
 }
 
