@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 
 	"driftscope/internal/bus"
 	"driftscope/internal/latent"
+	"driftscope/internal/suite"
 )
 
 // attacked is a stream with a law in KV and results that are kept, on the server inside the process or on one with the configuration that is
@@ -28,31 +28,7 @@ type attacked struct {
 	applied chan latent.Command
 	bucket  *Bucket
 	heard   *nats.Subscription // latents, as a viewer hears them
-	log     *lockedBuffer
-}
-
-// lockedBuffer is what was logged.
-type lockedBuffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *lockedBuffer) lines() int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return bytes.Count(b.text.Bytes(), []byte("\n"))
-}
-
-func (b *lockedBuffer) has(s string) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return strings.Contains(b.text.String(), s)
+	log     *suite.Transcript
 }
 
 // eachServer runs an attack on both kinds of server; viewers are those that only the shipped configuration knows.
@@ -76,7 +52,7 @@ func eachServer(t *testing.T, attack func(a *attacked)) {
 
 func newAttacked(t *testing.T, b *bus.Conn, as func(string) *nats.Conn) *attacked {
 	t.Helper()
-	a := &attacked{t: t, as: as, own: b, log: &lockedBuffer{}}
+	a := &attacked{t: t, as: as, own: b, log: &suite.Transcript{}}
 	log := slog.New(slog.NewTextHandler(a.log, nil))
 	t.Cleanup(func() { b.Close() })
 	var err error
@@ -309,7 +285,7 @@ func TestRefusalFlood(t *testing.T) {
 		if info := a.settle("info"); info.Refused != flood {
 			a.t.Errorf("%d requests are counted as refused, expected %d", info.Refused, flood)
 		}
-		if n := a.log.lines(); n == 0 || n > 6 { // one a ten seconds, on a machine that takes a minute
+		if n := a.log.Count("\n"); n == 0 || n > 6 { // one a ten seconds, on a machine that takes a minute
 			a.t.Errorf("%d lines were logged, expected one in ten seconds", n)
 		}
 	})
@@ -341,7 +317,7 @@ func TestCaptured(t *testing.T) {
 		case <-time.After(3 * captureEvery):
 			a.t.Fatal("no event tells of a stream over the commands")
 		}
-		if !a.log.has("SPY") {
+		if a.log.Count("SPY") == 0 {
 			a.t.Error("it is not logged")
 		}
 		if by, err := (&capture{bus: a.own, subject: mustSubject(a.t, a.own)}).look(a.t.Context()); err != nil || len(by) != 1 || by[0] != "SPY" {

@@ -1,36 +1,16 @@
 package sinks
 
 import (
-	"bytes"
 	"log/slog"
 	"path/filepath"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
 	"driftscope/internal/bus"
+	"driftscope/internal/suite"
 )
-
-// said is a log that may be read while it is written.
-type said struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (s *said) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(p)
-}
-
-func (s *said) count(what string) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return strings.Count(s.text.String(), what)
-}
 
 // onServers runs a test against the server inside the program, and against one beside it.
 func onServers(t *testing.T, test func(t *testing.T, b *bus.Conn, js jetstream.JetStream)) {
@@ -61,7 +41,7 @@ func onServers(t *testing.T, test func(t *testing.T, b *bus.Conn, js jetstream.J
 func TestBucketDeleted(t *testing.T) {
 	t.Parallel()
 	onServers(t, func(t *testing.T, b *bus.Conn, js jetstream.JetStream) {
-		var log said
+		var log suite.Transcript
 		k, err := OpenBucket(b, "bead", slog.New(slog.NewTextHandler(&log, nil)))
 		if err != nil {
 			t.Fatal(err)
@@ -92,8 +72,8 @@ func TestBucketDeleted(t *testing.T) {
 			}
 			shown()
 			holds(t, b.URL(), "model-a", law(10+times, 1000))
-			if kept := k.kept(); kept.Remade != times+1 || kept.Failed != 0 || kept.Problem != "" || log.count("the KV bucket was deleted") != int(times)+1 {
-				t.Errorf("found %+v, told %d times, expected %d", kept, log.count("the KV bucket was deleted"), times+1)
+			if kept := k.kept(); kept.Remade != times+1 || kept.Failed != 0 || kept.Problem != "" || log.Count("the KV bucket was deleted") != int(times)+1 {
+				t.Errorf("found %+v, told %d times, expected %d", kept, log.Count("the KV bucket was deleted"), times+1)
 			}
 		}
 		if err := js.DeleteKeyValue(t.Context(), "driftscope_local"); err != nil {
@@ -118,7 +98,7 @@ func TestBucketDeleted(t *testing.T) {
 func TestDurableDeleted(t *testing.T) {
 	t.Parallel()
 	onServers(t, func(t *testing.T, b *bus.Conn, js jetstream.JetStream) {
-		var log said
+		var log suite.Transcript
 		made, err := New("nats", decoder(t, durableOptions(t.TempDir())), Env{Stream: "bead", Bus: b, Log: slog.New(slog.NewTextHandler(&log, nil))})
 		if err != nil {
 			t.Fatal(err)
@@ -148,8 +128,8 @@ func TestDurableDeleted(t *testing.T) {
 		write(50)
 		closeSink(t, s)
 		audit(t, b.URL(), 50)
-		if kept := s.durable.kept(); kept.Remade != 1 || log.count("the JetStream stream was deleted") != 1 {
-			t.Errorf("found %+v, told %d times, expected 1", kept, log.count("the JetStream stream was deleted"))
+		if kept := s.durable.kept(); kept.Remade != 1 || log.Count("the JetStream stream was deleted") != 1 {
+			t.Errorf("found %+v, told %d times, expected 1", kept, log.Count("the JetStream stream was deleted"))
 		}
 	})
 }

@@ -1,40 +1,22 @@
 package main
 
 import (
-	"bytes"
 	"os/exec"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"driftscope/internal/suite"
 )
-
-// transcript keeps what a process writes while a test reads it.
-type transcript struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *transcript) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *transcript) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
 
 // trial is driftscope under way, put to the test by what happens around it.
 type trial struct {
 	t        *testing.T
 	c        *exec.Cmd
-	out, log transcript
+	out, log suite.Transcript
 }
 
 // begin starts driftscope in folder; it ends with the test at the latest.
