@@ -39,19 +39,20 @@ func (r *runner) relay(from <-chan latent.Command, ended <-chan struct{}) {
 	}
 }
 
-// command applies o once every frame before it has its estimate, answers it and tells everyone. No frame starts meanwhile: the desk is held.
-func (t *tracker) command(ctx, stop context.Context, o order) {
+// command applies o once every frame before it has its estimate, answers it and tells everyone. No frame starts meanwhile: dispatch is held.
+func (t *tracker) command(p phases, o order) {
+	ctx := p.track
 	t.last.enter(t.tickets)
 	c := o.Command
 	switch {
 	case o.next != nil: // answered once the law that is left is on the disk
-		t.install(ctx, stop, o)
+		t.install(p, o)
 	case c.Name == "checkpoint" && plain(c) == nil: // answered once it is on the disk
-		t.kept(ctx, t.keeper.ask(func(err error) { t.answer(ctx, c, err) }, t.paused, time.Now()))
+		t.kept(ctx, t.checkpoints.ask(func(err error) { t.answer(ctx, c, err) }, t.paused, time.Now()))
 	default:
 		t.answer(ctx, c, t.apply(c))
 		if t.paused {
-			t.kept(ctx, t.keeper.rest())
+			t.kept(ctx, t.checkpoints.rest())
 		}
 	}
 }
@@ -60,7 +61,7 @@ func (t *tracker) command(ctx, stop context.Context, o order) {
 func (t *tracker) answer(ctx context.Context, c latent.Command, err error) {
 	c.Reply(err)
 	if err != nil {
-		if n, tell := t.tally.refuse(time.Now()); tell {
+		if n, tell := t.counters.refuse(time.Now()); tell {
 			t.log.Warn("command refused", "command", c.Name, "count", n, "err", err)
 		}
 		return
@@ -77,7 +78,7 @@ func (t *tracker) answer(ctx context.Context, c latent.Command, err error) {
 func (t *tracker) applied(ctx context.Context, name, text string) {
 	t.log.Info("command applied", "command", name, "what", text)
 	t.publish(ctx, &latent.Event{
-		Seq: t.tally.lastSeq(), Time: time.Now(), Level: latent.Info, Code: "command_" + name, Text: text, Count: 1,
+		Seq: t.counters.lastSeq(), Time: time.Now(), Level: latent.Info, Code: "command_" + name, Text: text, Count: 1,
 	}, time.Time{})
 }
 
@@ -117,7 +118,7 @@ func (t *tracker) apply(c latent.Command) error {
 		}
 		e.Reset()
 	case "roll_back":
-		return t.keeper.rollBack()
+		return t.checkpoints.rollBack()
 	case "stop":
 		t.ending = true
 		t.stop()
@@ -133,7 +134,7 @@ func (t *tracker) move(c latent.Command) error {
 	if err := latent.DecodePayload(c.Payload, &to); err != nil || to.X == nil || to.Y == nil {
 		return latent.Refuse(latent.Malformed, `roi: found %.80q: send {"x": 120, "y": 80}, the upper left corner of the region in pixels`, c.Payload)
 	}
-	for _, step := range t.crew.steps {
+	for _, step := range t.pool.steps {
 		if _, ok := step.Steps[0].(Mover); ok {
 			return move(step.Steps, image.Pt(*to.X, *to.Y))
 		}

@@ -8,10 +8,10 @@ import (
 )
 
 // lane takes one frame after the other from the camera's picture to its estimate. Lanes go side by side: steps that need the frames in
-// order are shared and stand behind gates, everything else a lane has for itself.
+// order are shared and stand behind sequencers, everything else a lane has for itself.
 type lane struct {
 	*tracker
-	crew     *crew // shadows the tracker's, which may be another by now
+	pool     *workerPool // shadows the tracker's, which may be another by now
 	stages   []stage
 	encoder  Encoder
 	encoding *clock
@@ -20,24 +20,24 @@ type lane struct {
 
 // stage is a step on a lane.
 type stage struct {
-	name  string
-	clock *clock
-	step  Step
-	gate  *gate // nil where the step is this lane's own
+	name      string
+	clock     *clock
+	step      Step
+	sequencer *sequencer // nil where the step is this lane's own
 }
 
-// run takes frames until they end, or another crew takes them.
-func (l *lane) run(stop, ctx context.Context) {
+// run takes frames until they end, or another pool takes them.
+func (l *lane) run(p phases) {
 	for {
-		t, ok := l.next(ctx, stop, l.crew)
+		t, ok := l.next(p, l.pool)
 		if !ok {
 			return
 		}
-		l.track(ctx, t)
+		l.track(p.track, t)
 	}
 }
 
-// track brings one frame through every gate to its estimate, or to the account of those that got none.
+// track brings one frame through every sequencer to its estimate, or to the account of those that got none.
 func (l *lane) track(ctx context.Context, t ticket) {
 	defer l.flight.leave(t.size)
 	stage, err := l.encode(ctx, t)
@@ -45,20 +45,20 @@ func (l *lane) track(ctx context.Context, t ticket) {
 	tracked := l.conclude(ctx, t.frame, &l.z, stage, err)
 	l.last.leave()
 	if t.frame.Meta.Overview != nil {
-		l.crew.gallery.take(t.frame, &l.z, tracked)
+		l.pool.preview.take(t.frame, &l.z, tracked)
 		return
 	}
 	t.frame.Close()
 }
 
-// encode runs the steps and the encoder; with an error it names the stage. A frame that is refused only passes the gates.
+// encode runs the steps and the encoder; with an error it names the stage. A frame that is refused only passes the sequencers.
 func (l *lane) encode(ctx context.Context, t ticket) (where string, err error) {
 	f, err := t.frame, t.refused
 	light := f.Light() // before any step changes it
 	for i := range l.stages {
 		s := &l.stages[i]
-		if s.gate != nil {
-			s.gate.enter(t.number)
+		if s.sequencer != nil {
+			s.sequencer.enter(t.number)
 		}
 		if err == nil {
 			start := time.Now()
@@ -67,8 +67,8 @@ func (l *lane) encode(ctx context.Context, t ticket) (where string, err error) {
 			}
 			s.clock.since(start)
 		}
-		if s.gate != nil {
-			s.gate.leave()
+		if s.sequencer != nil {
+			s.sequencer.leave()
 		}
 	}
 	if err != nil {

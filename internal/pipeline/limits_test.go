@@ -49,7 +49,7 @@ func TestWarningsLimited(t *testing.T) {
 func TestLinesLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		r := &runner{tally: newTally(), log: slog.New(slog.NewTextHandler(&log, nil))}
+		r := &runner{counters: newCounters(), log: slog.New(slog.NewTextHandler(&log, nil))}
 		for i := range 100 {
 			r.warn("state", "the state was not kept", "err", i)
 		}

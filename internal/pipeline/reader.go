@@ -11,15 +11,15 @@ import (
 	"driftscope/internal/latent"
 )
 
-// read owns the source: it opens it, queues its frames until stop ends, and closes it.
-func (r *runner) read(stop, track context.Context) {
+// read owns the source: it opens it, queues its frames while they are wanted, and closes it.
+func (r *runner) read(p phases) {
 	defer r.frames.close()
 	s := supervise(r)
-	err := r.readAll(stop, track, s)
-	if stop.Err() != nil {
+	err := r.readAll(p, s)
+	if p.read.Err() != nil {
 		err = nil // whatever a source says when it is told to stop
 	}
-	if closing := s.end(stop); err == nil {
+	if closing := s.end(p.read); err == nil {
 		err = closing
 	}
 	if err != nil {
@@ -28,8 +28,9 @@ func (r *runner) read(stop, track context.Context) {
 }
 
 // readAll returns nil when the source has ended or o.Frames are read.
-func (r *runner) readAll(stop, track context.Context, s *supervisor) error {
-	if err := s.start(stop); err != nil {
+func (r *runner) readAll(p phases, s *supervisor) error {
+	track := p.track
+	if err := s.start(p.read); err != nil {
 		return fmt.Errorf("source: %w", err)
 	}
 	if err := r.settle(); err != nil {
@@ -39,14 +40,14 @@ func (r *runner) readAll(stop, track context.Context, s *supervisor) error {
 	var lost uint64 // since the last frame that was read
 	var skips row
 	for n := uint64(0); r.o.Frames == 0 || n < r.o.Frames; n++ {
-		f, err := s.read(stop, track)
+		f, err := s.read(p)
 		if err != nil {
 			skip, ok := skipped(err)
-			if !ok || stop.Err() != nil {
+			if !ok || p.read.Err() != nil {
 				return r.ended(err)
 			}
 			lost++
-			r.miss(track, r.tally.unread(), skip.Cause, skip.Error(), 1)
+			r.miss(track, r.counters.unread(), skip.Cause, skip.Error(), 1)
 			if err := r.bear(track, &skips, fmt.Errorf("source: %d frames in a row could not be read, the last because: %w", skips.add(), err)); err != nil {
 				return err
 			}
@@ -81,7 +82,7 @@ func (r *runner) bear(ctx context.Context, skips *row, err error) error {
 	case now.Sub(skips.told) >= every:
 		skips.told = now
 		r.remark(ctx, &latent.Event{
-			Seq: r.tally.lastSeq(), Time: now, Level: latent.Warning, Code: "nothing_tracked", Count: 1,
+			Seq: r.counters.lastSeq(), Time: now, Level: latent.Warning, Code: "nothing_tracked", Count: 1,
 			Text: fmt.Sprintf("%v: the run goes on, and tracks what can be read again: look after the source", err),
 		})
 	}
@@ -94,9 +95,9 @@ func (r *runner) ended(err error) error {
 	case errors.Is(err, io.EOF):
 		return nil
 	case errors.Is(err, ErrNotConnected):
-		return fmt.Errorf("source lost after frame %d: %w: check the connection and start again", r.tally.lastSeq(), err)
+		return fmt.Errorf("source lost after frame %d: %w: check the connection and start again", r.counters.lastSeq(), err)
 	}
-	return fmt.Errorf("source: after frame %d: %w", r.tally.lastSeq(), err)
+	return fmt.Errorf("source: after frame %d: %w", r.counters.lastSeq(), err)
 }
 
 // admit counts a frame and queues it; unread is how many Reads before it were skipped. Its error is that of a queue that may not lose
@@ -105,7 +106,7 @@ func (r *runner) admit(track context.Context, f *frame.Frame, unread uint64) err
 	if f.Meta.Arrived.IsZero() {
 		f.Meta.Arrived = time.Now()
 	}
-	r.tally.read(f.Seq, f.Meta.Dropped)
+	r.counters.read(f.Seq, f.Meta.Dropped)
 	if n := f.Meta.Dropped; n > 0 {
 		r.miss(track, f.Seq, "dropped_by_source", "the source lost frames before this one", n)
 	}

@@ -29,10 +29,10 @@ func (r *runner) report(ctx context.Context, ended <-chan struct{}) {
 		case e := <-r.remarks:
 			r.publish(ctx, e, time.Time{})
 		case now := <-tick.C:
-			for _, e := range r.tally.due(now, false) {
+			for _, e := range r.counters.due(now, false) {
 				r.announce(ctx, e)
 			}
-			for _, e := range r.tally.dueRemarks(now, false) {
+			for _, e := range r.counters.dueRemarks(now, false) {
 				r.remark(ctx, &e)
 			}
 			h := r.health(last, tracked)
@@ -42,19 +42,19 @@ func (r *runner) report(ctx context.Context, ended <-chan struct{}) {
 	}
 }
 
-// farewell publishes how the stream ended: what is not yet told, the reason, the last Health.
-func (r *runner) farewell(ctx context.Context) {
+// finalHealth publishes how the stream ended: what is not yet told, the reason, the last Health.
+func (r *runner) finalHealth(ctx context.Context) {
 	for len(r.remarks) > 0 { // the reader has ended
 		r.publish(ctx, <-r.remarks, time.Time{})
 	}
-	for _, e := range r.tally.due(time.Now(), true) {
+	for _, e := range r.counters.due(time.Now(), true) {
 		r.announce(ctx, e)
 	}
-	for _, e := range r.tally.dueRemarks(time.Now(), true) {
+	for _, e := range r.counters.dueRemarks(time.Now(), true) {
 		r.log.Warn(e.Code, "seq", e.Seq, "what", e.Text, "count", e.Count)
 		r.publish(ctx, &e, time.Time{})
 	}
-	end := latent.Event{Seq: r.tally.lastSeq(), Time: time.Now(), Level: latent.Info, Code: "stream_ended", Text: "the stream ended", Count: 1}
+	end := latent.Event{Seq: r.counters.lastSeq(), Time: time.Now(), Level: latent.Info, Code: "stream_ended", Text: "the stream ended", Count: 1}
 	if err := r.cause(); err != nil {
 		end.Level, end.Code, end.Text = latent.Error, "stream_failed", err.Error()
 	}
@@ -80,7 +80,7 @@ func (r *runner) health(since time.Time, tracked uint64) latent.Health {
 		Time: now, State: starting, UptimeS: now.Sub(r.started).Seconds(), Queue: r.frames.len(),
 		Stages: make([]latent.Stage, len(clocks)),
 	}
-	r.tally.health(&h)
+	r.counters.health(&h)
 	if h.Tracked > 0 {
 		h.State = tracking
 	}

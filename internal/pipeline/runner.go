@@ -96,7 +96,7 @@ func Run(ctx context.Context, s Stages, o Options) (Summary, error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		r.flow(tracker, read, track, write)
+		r.flow(tracker, phases{read, track, write})
 	}()
 	select {
 	case <-done:
@@ -119,6 +119,10 @@ func Run(ctx context.Context, s Stages, o Options) (Summary, error) {
 	return r.summary(), r.cause()
 }
 
+// phases are the ends of a run, one within the other: first no more frames are wanted, then tracking on is pointless and no publishing waits,
+// then grace is over.
+type phases struct{ read, track, write context.Context }
+
 // runner is the state that the goroutines of one run share.
 type runner struct {
 	Stages
@@ -132,15 +136,15 @@ type runner struct {
 	stop    func()      // ends reading
 	abort   func()      // ends tracking
 
-	frames  *queue[*frame.Frame]
-	orders  chan order          // commands that are ready to be applied
-	swaps   chan latent.Command // those that another model has to be made ready for first
-	remarks chan *latent.Event  // of the reader, where it may not wait for a sink
-	writers []*writer
-	tally   *tally
+	frames   *queue[*frame.Frame]
+	orders   chan order          // commands that are ready to be applied
+	swaps    chan latent.Command // those that another model has to be made ready for first
+	remarks  chan *latent.Event  // of the reader, where it may not wait for a sink
+	writers  []*writer
+	counters *counters
 
 	reading, folding, publishing clock
-	encoding                     atomic.Pointer[[]*clock] // of the crew's steps, in order, and its encoders
+	encoding                     atomic.Pointer[[]*clock] // of the pool's steps, in order, and its encoders
 
 	depth, room, size int // of the queue of frames, as asked for, its bytes, and those of the last frame
 
@@ -160,15 +164,15 @@ func newRunner(s Stages, o Options) *runner {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	r := &runner{
-		Stages:  s,
-		o:       o,
-		log:     o.Log.With("stream", o.Stream),
-		started: time.Now(),
-		frames:  newQueue[*frame.Frame](shallow),
-		orders:  make(chan order),
-		swaps:   make(chan latent.Command),
-		remarks: make(chan *latent.Event, sinkDepth),
-		tally:   newTally(),
+		Stages:   s,
+		o:        o,
+		log:      o.Log.With("stream", o.Stream),
+		started:  time.Now(),
+		frames:   newQueue[*frame.Frame](shallow),
+		orders:   make(chan order),
+		swaps:    make(chan latent.Command),
+		remarks:  make(chan *latent.Event, sinkDepth),
+		counters: newCounters(),
 	}
 	r.reading.name, r.folding.name, r.publishing.name = "read", "estimate", "publish"
 	if source, ok := s.Source.(Public); ok {
@@ -181,28 +185,28 @@ func newRunner(s Stages, o Options) *runner {
 }
 
 // flow is the order of a run: everything starts; the source ends, then the tracker; the last Health goes out; the sinks end.
-func (r *runner) flow(tracker *tracker, read, track, write context.Context) {
+func (r *runner) flow(tracker *tracker, p phases) {
 	var feed, beside, sinks sync.WaitGroup
 	for _, w := range r.writers {
-		r.spawn(&sinks, "sink "+w.name, func() { r.write(write, w) })
+		r.spawn(&sinks, "sink "+w.name, func() { r.write(p.write, w) })
 	}
-	tracked, end := context.WithCancel(context.WithoutCancel(track)) // ends when the tracker has
+	tracked, end := context.WithCancel(context.WithoutCancel(p.track)) // ends when the tracker has
 	for _, w := range r.writers {
 		if c, ok := w.sink.(Commander); ok {
 			r.spawn(&beside, "commands of "+w.name, func() { r.relay(c.Commands(), tracked.Done()) })
 		}
 	}
 	if r.Swap != nil {
-		r.spawn(&beside, "model", func() { tracker.swap(tracked, track) })
+		r.spawn(&beside, "model", func() { tracker.swap(tracked, p.track) })
 	}
-	r.spawn(&beside, "health", func() { r.report(track, tracked.Done()) })
-	r.spawn(&feed, "source", func() { r.read(read, track) })
-	r.spawn(&feed, "tracker", func() { tracker.run(read, track) })
+	r.spawn(&beside, "health", func() { r.report(p.track, tracked.Done()) })
+	r.spawn(&feed, "source", func() { r.read(p) })
+	r.spawn(&feed, "tracker", func() { tracker.run(p) })
 
 	feed.Wait()
 	end()
 	beside.Wait()
-	r.farewell(track)
+	r.finalHealth(p.track)
 	for _, w := range r.writers {
 		w.queue.close()
 	}

@@ -389,14 +389,14 @@ func TestTrackAllocates(t *testing.T) {
 	g := newRig(0)
 	r := newRunner(g.stages(), Options{})
 	tr := newTracker(r)
-	l, w := tr.crew.lanes[0], r.writers[0]
+	l, w := tr.pool.lanes[0], r.writers[0]
 	f, err := (&source{n: 1}).Read(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
 	one := func() {
-		given := tr.issue(t.Context(), t.Context(), f)
+		given := tr.issue(phases{t.Context(), t.Context(), t.Context()}, f)
 		if _, err := l.encode(t.Context(), given); err != nil {
 			t.Fatal(err)
 		}

@@ -25,7 +25,7 @@ const (
 // lost; it is closed and opened again until it gives a frame. Frames are numbered on across that; their times stay the source's own.
 type supervisor struct {
 	*runner
-	*attendant
+	*sourceWorker
 	jitter *rand.Rand
 	pause  time.Duration // before the next try
 	within time.Duration // for an Open of a source that was lost
@@ -45,10 +45,10 @@ func supervise(r *runner) *supervisor {
 	stream := fnv.New64a()
 	stream.Write([]byte(r.o.Stream))
 	return &supervisor{
-		runner:    r,
-		attendant: attend(r.Source, r.o.Grace-r.o.Grace/3),
-		jitter:    rand.New(rand.NewPCG(r.o.Seed, stream.Sum64())),
-		pause:     shortestPause,
+		runner:       r,
+		sourceWorker: newSourceWorker(r.Source, r.o.Grace-r.o.Grace/3),
+		jitter:       rand.New(rand.NewPCG(r.o.Seed, stream.Sum64())),
+		pause:        shortestPause,
 	}
 }
 
@@ -66,18 +66,18 @@ func (s *supervisor) connect(stop, within context.Context) error {
 	ctx, cancel := context.WithCancel(within)
 	defer cancel()
 	s.open = true
-	return s.do(stop, ctx, opening).err
+	return s.do(stop, request{opening, ctx}).err
 }
 
 // read returns the next frame, once the source is back where it was lost. Its errors are the source's, but for those of a loss.
-func (s *supervisor) read(stop, track context.Context) (*frame.Frame, error) {
+func (s *supervisor) read(p phases) (*frame.Frame, error) {
 	for {
 		if s.broken {
-			if err := s.reopen(stop); err != nil {
+			if err := s.reopen(p.read); err != nil {
 				return nil, err
 			}
 		}
-		f, err := s.try(stop, track)
+		f, err := s.try(p)
 		if !errors.Is(err, errLost) {
 			return f, err
 		}
@@ -88,8 +88,8 @@ func (s *supervisor) read(stop, track context.Context) (*frame.Frame, error) {
 var errLost = errors.New("source lost")
 
 // try reads once. A frame that comes although the source was given up is not lost.
-func (s *supervisor) try(stop, track context.Context) (*frame.Frame, error) {
-	ctx := s.watched(stop)
+func (s *supervisor) try(p phases) (*frame.Frame, error) {
+	ctx := s.watched(p.read)
 	defer s.unwatch()
 	start := time.Now()
 	s.requests <- request{reading, ctx}
@@ -97,12 +97,12 @@ func (s *supervisor) try(stop, track context.Context) (*frame.Frame, error) {
 	select {
 	case o = <-s.outcomes:
 	case <-ctx.Done():
-		s.stalled(stop, track)
-		o = s.wait(stop)
+		s.stalled(p)
+		o = s.wait(p.read)
 	}
 	if o.err == nil {
 		s.reading.since(start)
-		s.found(track, o.frame)
+		s.found(p.track, o.frame)
 		return o.frame, nil
 	}
 	if _, ok := skipped(o.err); ok {
@@ -110,12 +110,12 @@ func (s *supervisor) try(stop, track context.Context) (*frame.Frame, error) {
 		return nil, o.err
 	}
 	switch {
-	case stop.Err() != nil:
+	case p.read.Err() != nil:
 		return nil, o.err
 	case ctx.Err() != nil:
-		s.stalled(stop, track)
+		s.stalled(p)
 	case !s.waits.Load() && errors.Is(o.err, ErrNotConnected):
-		s.lose(track, o.err.Error()+": it is opened again until it is back: check the cable and the power")
+		s.lose(p.track, o.err.Error()+": it is opened again until it is back: check the cable and the power")
 	}
 	if s.broken {
 		return nil, errLost
@@ -148,9 +148,9 @@ func (s *supervisor) unwatch() {
 }
 
 // stalled gives a silent source up, unless it was told to stop.
-func (s *supervisor) stalled(stop, track context.Context) {
-	if stop.Err() == nil {
-		s.lose(track, fmt.Sprintf("no frame for %v: it is opened again until it is back: check the cable and the power, or raise stall_after if frames are further apart", s.o.Stall))
+func (s *supervisor) stalled(p phases) {
+	if p.read.Err() == nil {
+		s.lose(p.track, fmt.Sprintf("no frame for %v: it is opened again until it is back: check the cable and the power, or raise stall_after if frames are further apart", s.o.Stall))
 	}
 }
 
@@ -160,7 +160,7 @@ func (s *supervisor) lose(ctx context.Context, text string) {
 	if s.lost.Swap(true) {
 		return
 	}
-	seq := s.tally.lastSeq()
+	seq := s.counters.lastSeq()
 	s.remark(ctx, &latent.Event{Seq: seq, Time: time.Now(), Level: latent.Warning, Code: "source_lost", Text: text, Count: 1})
 }
 
@@ -226,7 +226,7 @@ func (s *supervisor) close(stop context.Context) error {
 		return s.left
 	}
 	s.open = false
-	return s.do(stop, stop, closing).err
+	return s.do(stop, request{closing, stop}).err
 }
 
 // end closes the source for good.

@@ -13,7 +13,7 @@ import (
 type order struct {
 	latent.Command
 	next *Replacement
-	left chan *keeper // gives the keeper of the law that next has replaced
+	left chan *checkpoints // gives what keeps checkpoints of the law that next has replaced
 }
 
 // swapModel is the command that changes the model.
@@ -33,7 +33,7 @@ func (t *tracker) swap(tracked, ctx context.Context) {
 				t.answer(ctx, c, err)
 				continue
 			}
-			t.offer(tracked, ctx, order{c, next, make(chan *keeper, 1)})
+			t.offer(tracked, ctx, order{c, next, make(chan *checkpoints, 1)})
 		case <-tracked.Done():
 			return
 		}
@@ -56,12 +56,13 @@ func (t *tracker) offer(tracked, ctx context.Context, o order) {
 	}
 }
 
-// install puts o's model to use, from the next frame on, and gives the keeper of the law before it back. Every frame before has its estimate.
-func (t *tracker) install(ctx, stop context.Context, o order) {
-	next, left := o.next, t.keeper
-	t.crew = newCrew(t, next.Steps, next.Encoders, next.Viewer, t.tickets)
-	t.crew.start(t, stop, ctx)
-	t.Estimator, t.keeper = next.Estimator, newKeeper(next.Estimator, next.Keep, time.Now())
+// install puts o's model to use, from the next frame on, and gives what keeps checkpoints of the law before it back. Every frame before has its estimate.
+func (t *tracker) install(p phases, o order) {
+	ctx := p.track
+	next, left := o.next, t.checkpoints
+	t.pool = newWorkerPool(t, next.Steps, next.Encoders, next.Viewer, t.tickets)
+	t.pool.start(t, p)
+	t.Estimator, t.checkpoints = next.Estimator, newCheckpoints(next.Estimator, next.Keep, time.Now())
 	t.revisions = t.estimate.SDE.Revision + 1
 	t.trajectories = t.estimate.Latent.Trajectory + 1 - t.begun
 	next.Done(true)
@@ -73,7 +74,7 @@ func (t *tracker) install(ctx, stop context.Context, o order) {
 // silence tells that the alarms of a law that is left are over.
 func (t *tracker) silence(ctx context.Context) {
 	for code, e := range t.ringing {
-		e.Level, e.Seq, e.Time, e.Text = latent.Info, t.tally.lastSeq(), time.Now(), "over: another model tracks from here on"
+		e.Level, e.Seq, e.Time, e.Text = latent.Info, t.counters.lastSeq(), time.Now(), "over: another model tracks from here on"
 		t.publish(ctx, &e, time.Time{})
 		delete(t.ringing, code)
 	}

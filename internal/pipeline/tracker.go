@@ -25,24 +25,24 @@ var errUnfinished = &ErrSkip{Cause: unfinished, Err: errors.New("the run ended f
 // estimates in the order of the frames, and applies commands between them.
 type tracker struct {
 	*runner
-	crews sync.WaitGroup              // those that have not closed what was theirs
+	pools sync.WaitGroup              // those that have not closed what was theirs
 	like  atomic.Pointer[frame.Frame] // the first frame, nil before it
 
-	desk    chan struct{} // held by the lane that waits for a frame or a command
-	crew    *crew         // that takes frames; the holder's, as is what follows
-	tickets uint64        // frames that left the desk
-	flight  flight        // their bytes, while they are on a lane
-	begun   uint64        // trajectory of the last of them, as the source has it
-	paused  bool
-	ending  bool      // the command stop was applied
-	viewed  time.Time // when the last frame left the desk of which a View is made
-	views   uint64    // those frames
+	dispatch chan struct{} // held by the lane that waits for a frame or a command
+	pool     *workerPool   // that takes frames; the holder's, as is what follows
+	tickets  uint64        // frames that were dispatched
+	flight   flight        // their bytes, while they are on a lane
+	begun    uint64        // trajectory of the last of them, as the source has it
+	paused   bool
+	ending   bool      // the command stop was applied
+	viewed   time.Time // when the last frame were dispatched of which a View is made
+	views    uint64    // those frames
 
-	last     *gate           // in which latents are folded; what follows belongs to the lane within
-	estimate latent.Estimate // reused
-	keeper   *keeper
-	lost     uint64 // frames refused since the last estimate
-	skips    row    // the same, of those that failed
+	last        *sequencer      // in which latents are folded; what follows belongs to the lane within
+	estimate    latent.Estimate // reused
+	checkpoints *checkpoints
+	lost        uint64 // frames refused since the last estimate
+	skips       row    // the same, of those that failed
 
 	ringing                 map[string]latent.Event // alarms that are not over
 	trajectories, revisions uint64                  // added to the source's and the estimator's: a model's are none of the model's before it
@@ -50,42 +50,42 @@ type tracker struct {
 
 func newTracker(r *runner) *tracker {
 	t := &tracker{
-		runner: r, desk: make(chan struct{}, 1), last: newGate(0), keeper: newKeeper(r.Estimator, r.o.Keep, time.Now()), ringing: map[string]latent.Event{},
+		runner: r, dispatch: make(chan struct{}, 1), last: newSequencer(0), checkpoints: newCheckpoints(r.Estimator, r.o.Keep, time.Now()), ringing: map[string]latent.Event{},
 	}
-	t.crew = newCrew(t, r.Steps, r.Encoders, r.Viewer, 0)
-	t.encoding.Store(&t.crew.clocks)
+	t.pool = newWorkerPool(t, r.Steps, r.Encoders, r.Viewer, 0)
+	t.encoding.Store(&t.pool.clocks)
 	return t
 }
 
 // run tracks until the frames end, and closes what the tracker owns.
-func (t *tracker) run(stop, ctx context.Context) {
-	t.crew.start(t, stop, ctx)
-	t.crews.Wait()
+func (t *tracker) run(p phases) {
+	t.pool.start(t, p)
+	t.pools.Wait()
 	check := func(stage string, err error) {
 		if err != nil {
 			t.fail(fmt.Errorf("%s: not closed cleanly: %w", stage, err))
 		}
 	}
-	t.finish(stop, ctx)
-	check("the law's state", t.keeper.end())
+	t.finish(p)
+	check("the law's state", t.checkpoints.end())
 	check("estimator", t.Estimator.Close())
 }
 
 // finish publishes the law of a whole recording, once its last frame has been tracked. A run that was told to stop does not wait for it.
-func (t *tracker) finish(stop, ctx context.Context) {
+func (t *tracker) finish(p phases) {
 	e, ok := t.Estimator.(Finisher)
-	if !ok || !t.waits.Load() || stop.Err() != nil || ctx.Err() != nil {
+	if !ok || !t.waits.Load() || p.read.Err() != nil || p.track.Err() != nil {
 		return
 	}
 	last := &t.estimate.Latent
 	law := &latent.Law{Seq: last.Seq, Time: last.Time}
 	if e.Finish(&law.SDE, last.Seq) {
 		law.SDE.Revision += t.revisions
-		t.publish(ctx, law, time.Time{})
+		t.publish(p.track, law, time.Time{})
 	}
 }
 
-// ticket is a frame on its way, with the number by which gates know it.
+// ticket is a frame on its way, with the number by which sequencers know it.
 type ticket struct {
 	number  uint64
 	frame   *frame.Frame
@@ -93,29 +93,29 @@ type ticket struct {
 	refused error // nil, or why it will not be tracked
 }
 
-// next waits for a frame for a lane of crew c, and applies the commands that arrive before it. It is false when none is to come, or all go to
-// another crew. While a file is paused none comes.
-func (t *tracker) next(ctx, stop context.Context, c *crew) (ticket, bool) {
-	t.desk <- struct{}{}
-	defer func() { <-t.desk }()
-	for c == t.crew {
+// next waits for a frame for a lane of pool c, and applies the commands that arrive before it. It is false when none is to come, or all go to
+// another pool. While a file is paused none comes.
+func (t *tracker) next(p phases, c *workerPool) (ticket, bool) {
+	t.dispatch <- struct{}{}
+	defer func() { <-t.dispatch }()
+	for c == t.pool {
 		select {
 		case o := <-t.orders:
-			t.command(ctx, stop, o)
+			t.command(p, o)
 			continue
 		default:
 		}
 		ready, resume := t.frames.ready, (<-chan struct{})(nil)
-		if t.paused && t.waits.Load() && stop.Err() == nil {
-			ready, resume = nil, stop.Done()
+		if t.paused && t.waits.Load() && p.read.Err() == nil {
+			ready, resume = nil, p.read.Done()
 		} else if f, ok, ended := t.frames.take(); ok {
-			return t.issue(ctx, stop, f), true
+			return t.issue(p, f), true
 		} else if ended {
 			return ticket{}, false
 		}
 		select {
 		case o := <-t.orders:
-			t.command(ctx, stop, o)
+			t.command(p, o)
 		case <-ready:
 		case <-resume:
 		}
@@ -127,13 +127,13 @@ func (t *tracker) next(ctx, stop context.Context, c *crew) (ticket, bool) {
 const overviewEvery = 3
 
 // issue gives f its ticket, and the request for a View where one is due, refused where it came too late, or from a live source while tracking is paused.
-func (t *tracker) issue(ctx, stop context.Context, f *frame.Frame) ticket {
+func (t *tracker) issue(p phases, f *frame.Frame) ticket {
 	given := ticket{number: t.tickets, frame: f, size: f.Bytes()}
 	t.flight.enter(given.size)
 	switch {
-	case ctx.Err() != nil:
+	case p.track.Err() != nil:
 		given.refused = errUnfinished
-	case t.paused && !t.waits.Load() && stop.Err() == nil:
+	case t.paused && !t.waits.Load() && p.read.Err() == nil:
 		given.refused = errPaused
 	case t.showing():
 		f.Meta.Overview = &frame.Overview{Draw: t.views%overviewEvery == 0}
@@ -162,7 +162,7 @@ func (t *tracker) conclude(ctx context.Context, f *frame.Frame, z *latent.Latent
 	switch {
 	case err == nil:
 		t.skips.frames = 0
-		t.tally.track()
+		t.counters.track()
 		t.watch(ctx, f.Meta.Arrived)
 		t.publish(ctx, &t.estimate, f.Meta.Arrived)
 		t.alarm(ctx)
@@ -219,7 +219,7 @@ func (t *tracker) watch(ctx context.Context, arrived time.Time) {
 
 // showing says whether a View is due, and asks for it.
 func (t *tracker) showing() bool {
-	return t.o.ViewEvery != 0 && time.Since(t.viewed) >= t.o.ViewEvery && t.crew.gallery.ask()
+	return t.o.ViewEvery != 0 && time.Since(t.viewed) >= t.o.ViewEvery && t.pool.preview.ask()
 }
 
 // alarm tells what the estimator has noticed.
@@ -235,7 +235,7 @@ func (t *tracker) alarm(ctx context.Context) {
 		} else {
 			t.ringing[e.Code] = e
 			t.warn("alarm "+e.Code, "alarm", "code", e.Code, "seq", e.Seq, "why", e.Text)
-			t.tally.alarm(e.Code)
+			t.counters.alarm(e.Code)
 		}
 		t.publish(ctx, &e, time.Time{}) // a copy: sinks share it
 	}

@@ -67,12 +67,12 @@ func leastMissed(queued []message) int {
 
 // undelivered counts n messages that w's sink did not get.
 func (r *runner) undelivered(ctx context.Context, w *writer, n uint64) {
-	r.drop(ctx, r.tally.lastSeq(), "sink_"+w.name, "the sink "+w.name+" does not keep up or has ended: its messages are lost", n)
+	r.drop(ctx, r.counters.lastSeq(), "sink_"+w.name, "the sink "+w.name+" does not keep up or has ended: its messages are lost", n)
 }
 
 // drop counts n losses under cause and tells of them, at most once a second for each cause.
 func (r *runner) drop(ctx context.Context, seq uint64, cause, text string, n uint64) {
-	if e, tell := r.tally.drop(time.Now(), seq, cause, text, n); tell {
+	if e, tell := r.counters.drop(time.Now(), seq, cause, text, n); tell {
 		r.announce(ctx, e)
 	}
 }
@@ -80,7 +80,7 @@ func (r *runner) drop(ctx context.Context, seq uint64, cause, text string, n uin
 // miss is drop for the goroutine that reads: where that may not wait for a sink, report tells of the loss.
 func (r *runner) miss(ctx context.Context, seq uint64, cause, text string, n uint64) {
 	if r.hurried() {
-		r.tally.count(seq, cause, text, n)
+		r.counters.count(seq, cause, text, n)
 		return
 	}
 	r.drop(ctx, seq, cause, text, n)
@@ -90,7 +90,7 @@ func (r *runner) miss(ctx context.Context, seq uint64, cause, text string, n uin
 // many there were.
 func (r *runner) heed(ctx context.Context, e *latent.Event) {
 	if e.Level == latent.Warning {
-		told, tell := r.tally.remark(time.Now(), *e)
+		told, tell := r.counters.remark(time.Now(), *e)
 		if !tell {
 			return
 		}
@@ -101,7 +101,7 @@ func (r *runner) heed(ctx context.Context, e *latent.Event) {
 
 // warn logs a line, at most one a second of its kind, with how many were left out.
 func (r *runner) warn(kind, line string, args ...any) {
-	left, tell := r.tally.line(time.Now(), kind)
+	left, tell := r.counters.line(time.Now(), kind)
 	if !tell {
 		return
 	}
@@ -123,7 +123,7 @@ func (r *runner) remark(ctx context.Context, e *latent.Event) {
 	select {
 	case r.remarks <- e:
 	default:
-		r.tally.count(e.Seq, "sink_untold", "the sinks do not keep up: an event of the source was not told", 1)
+		r.counters.count(e.Seq, "sink_untold", "the sinks do not keep up: an event of the source was not told", 1)
 	}
 }
 
@@ -156,7 +156,7 @@ func (r *runner) write(ctx context.Context, w *writer) {
 
 // forgo counts one message of a sink that has ended: the sinks cannot be told any more, the Summary can.
 func (r *runner) forgo(w *writer) {
-	r.tally.drop(time.Now(), r.tally.lastSeq(), "sink_"+w.name, "the sink "+w.name+" ended first", 1)
+	r.counters.drop(time.Now(), r.counters.lastSeq(), "sink_"+w.name, "the sink "+w.name+" ended first", 1)
 }
 
 // writeAll returns nil when the queue has ended, or when ctx has and nothing waits.
@@ -204,7 +204,7 @@ func (r *runner) deliver(ctx context.Context, w *writer, m message) error {
 	for told := false; ; told = true {
 		err := w.sink.Write(ctx, m.Message)
 		if err == nil {
-			r.tally.publish()
+			r.counters.publish()
 			if !m.arrived.IsZero() {
 				r.publishing.since(m.arrived)
 			}
@@ -215,7 +215,7 @@ func (r *runner) deliver(ctx context.Context, w *writer, m message) error {
 			return err
 		}
 		if r.latest.Load() || passing(m.Message) {
-			r.drop(ctx, r.tally.lastSeq(), "sink_"+w.name, err.Error(), 1)
+			r.drop(ctx, r.counters.lastSeq(), "sink_"+w.name, err.Error(), 1)
 			return nil
 		}
 		if !told {

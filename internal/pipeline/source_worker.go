@@ -29,9 +29,9 @@ type outcome struct {
 	err   error
 }
 
-// attendant calls a source from a goroutine of its own, the only one that does, so that a call that never returns holds nobody else up.
+// sourceWorker calls a source from a goroutine of its own, the only one that does, so that a call that never returns holds nobody else up.
 // Its methods belong to one other goroutine, and are not called any more once one of them has returned the error left.
-type attendant struct {
+type sourceWorker struct {
 	source   Source
 	patience time.Duration // for a call to return once stop has ended
 	requests chan request
@@ -40,14 +40,14 @@ type attendant struct {
 	left     error         // why alone is closed
 }
 
-func attend(s Source, patience time.Duration) *attendant {
-	a := &attendant{source: s, patience: patience, requests: make(chan request), outcomes: make(chan outcome), alone: make(chan struct{})}
+func newSourceWorker(s Source, patience time.Duration) *sourceWorker {
+	a := &sourceWorker{source: s, patience: patience, requests: make(chan request), outcomes: make(chan outcome), alone: make(chan struct{})}
 	go a.run()
 	return a
 }
 
 // run makes one call after the other. Left alone, it sees the last one through and closes the source.
-func (a *attendant) run() {
+func (a *sourceWorker) run() {
 	for r := range a.requests {
 		var o outcome
 		switch r.call {
@@ -72,14 +72,14 @@ func (a *attendant) run() {
 	}
 }
 
-// do makes a call with ctx and waits for its outcome.
-func (a *attendant) do(stop, ctx context.Context, c call) outcome {
-	a.requests <- request{c, ctx}
+// do makes a call and waits for its outcome, in time after stop has ended.
+func (a *sourceWorker) do(stop context.Context, r request) outcome {
+	a.requests <- r
 	return a.wait(stop)
 }
 
 // wait gives the outcome of the call under way; left where it is not there in time after stop has ended.
-func (a *attendant) wait(stop context.Context) outcome {
+func (a *sourceWorker) wait(stop context.Context) outcome {
 	select {
 	case o := <-a.outcomes:
 		return o
@@ -97,5 +97,5 @@ func (a *attendant) wait(stop context.Context) outcome {
 	}
 }
 
-// dismiss ends the attendant's goroutine.
-func (a *attendant) dismiss() { close(a.requests) }
+// dismiss ends the source worker's goroutine.
+func (a *sourceWorker) dismiss() { close(a.requests) }

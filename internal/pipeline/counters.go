@@ -12,10 +12,10 @@ import (
 // noticeEvery is how often one cause of loss is published and logged; what happens in between is summed up.
 const noticeEvery = time.Second
 
-// tally counts what happened to every frame and message. All its methods may be called from any goroutine.
+// counters counts what happened to every frame and message. All its methods may be called from any goroutine.
 //
 // frames = tracked + Σ dropped over the causes of frames (not those of sinks, which start with "sink_") once a run has ended.
-type tally struct {
+type counters struct {
 	mu        sync.Mutex
 	frames    uint64
 	tracked   uint64
@@ -35,12 +35,12 @@ type notice struct {
 	event latent.Event // Count is what was lost since told
 }
 
-func newTally() *tally {
-	return &tally{dropped: map[string]uint64{}, alarms: map[string]uint64{}, notices: map[string]*notice{}, remarks: map[string]*notice{}, lines: map[string]*notice{}}
+func newCounters() *counters {
+	return &counters{dropped: map[string]uint64{}, alarms: map[string]uint64{}, notices: map[string]*notice{}, remarks: map[string]*notice{}, lines: map[string]*notice{}}
 }
 
 // read counts one frame given by the source, after lost ones that the source knows of.
-func (t *tally) read(seq, lost uint64) {
+func (t *counters) read(seq, lost uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.frames += 1 + lost
@@ -48,39 +48,39 @@ func (t *tally) read(seq, lost uint64) {
 }
 
 // unread counts one frame that the source could not give.
-func (t *tally) unread() (seq uint64) {
+func (t *counters) unread() (seq uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.frames++
 	return t.seq
 }
 
-func (t *tally) track() {
+func (t *counters) track() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.tracked++
 }
 
-func (t *tally) alarm(code string) {
+func (t *counters) alarm(code string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.alarms[code]++
 }
 
-func (t *tally) publish() {
+func (t *counters) publish() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.published++
 }
 
-func (t *tally) lastSeq() uint64 {
+func (t *counters) lastSeq() uint64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.seq
 }
 
 // drop counts n losses under cause. It returns the event to tell, if it is time to tell one; else due will.
-func (t *tally) drop(now time.Time, seq uint64, cause, text string, n uint64) (e latent.Event, tell bool) {
+func (t *counters) drop(now time.Time, seq uint64, cause, text string, n uint64) (e latent.Event, tell bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p := t.lose(now, seq, cause, text, n)
@@ -91,14 +91,14 @@ func (t *tally) drop(now time.Time, seq uint64, cause, text string, n uint64) (e
 }
 
 // count counts n losses under cause, for due to tell.
-func (t *tally) count(seq uint64, cause, text string, n uint64) {
+func (t *counters) count(seq uint64, cause, text string, n uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.lose(time.Now(), seq, cause, text, n)
 }
 
 // lose adds n losses to those of their cause that are yet to be told. t.mu is held.
-func (t *tally) lose(now time.Time, seq uint64, cause, text string, n uint64) *notice {
+func (t *counters) lose(now time.Time, seq uint64, cause, text string, n uint64) *notice {
 	t.dropped[cause] += n
 	p := of(t.notices, cause)
 	p.event = latent.Event{
@@ -119,7 +119,7 @@ func of(notices map[string]*notice, kind string) *notice {
 
 // remark counts a warning of the source's. If it is time to tell, it returns the newest with how many of its code there were; else
 // dueRemarks will.
-func (t *tally) remark(now time.Time, e latent.Event) (told latent.Event, tell bool) {
+func (t *counters) remark(now time.Time, e latent.Event) (told latent.Event, tell bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p := of(t.remarks, e.Code)
@@ -132,7 +132,7 @@ func (t *tally) remark(now time.Time, e latent.Event) (told latent.Event, tell b
 }
 
 // line counts a line of the log. If it is time for one of its kind, it returns how many were left out since the last.
-func (t *tally) line(now time.Time, kind string) (left uint64, tell bool) {
+func (t *counters) line(now time.Time, kind string) (left uint64, tell bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p := of(t.lines, kind)
@@ -144,7 +144,7 @@ func (t *tally) line(now time.Time, kind string) (left uint64, tell bool) {
 }
 
 // refuse counts a command that was refused. If it is time to tell, it returns how many there were since the last time.
-func (t *tally) refuse(now time.Time) (n uint64, tell bool) {
+func (t *counters) refuse(now time.Time) (n uint64, tell bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.refused.event.Count++
@@ -155,14 +155,14 @@ func (t *tally) refuse(now time.Time) (n uint64, tell bool) {
 }
 
 // due returns the losses that waited for their second to pass, or every one that waits.
-func (t *tally) due(now time.Time, all bool) []latent.Event {
+func (t *counters) due(now time.Time, all bool) []latent.Event {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return due(t.notices, now, all)
 }
 
 // dueRemarks is due for what the source warned of.
-func (t *tally) dueRemarks(now time.Time, all bool) []latent.Event {
+func (t *counters) dueRemarks(now time.Time, all bool) []latent.Event {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return due(t.remarks, now, all)
@@ -187,7 +187,7 @@ func (p *notice) tell(now time.Time) latent.Event {
 }
 
 // health writes the counts into h.
-func (t *tally) health(h *latent.Health) {
+func (t *counters) health(h *latent.Health) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	h.Frames, h.Tracked, h.Published = t.frames, t.tracked, t.published

@@ -11,24 +11,24 @@ import (
 	"driftscope/internal/nice"
 )
 
-// gallery makes the Views of a crew's frames, one at a time, beside the lanes: a View takes longer than many frames.
-type gallery struct {
-	viewer Viewer       // nil where nobody looks
-	busy   atomic.Bool  // a View has been asked for and is not out
-	shown  chan exhibit // at most one waits
+// preview makes the Views of a pool's frames, one at a time, beside the lanes: a View takes longer than many frames.
+type preview struct {
+	viewer Viewer            // nil where nobody looks
+	busy   atomic.Bool       // a View has been asked for and is not out
+	shown  chan previewFrame // at most one waits
 	closed sync.WaitGroup
 }
 
-// exhibit is a frame as it entered the encoder, and its latent. The gallery owns both.
-type exhibit struct {
+// previewFrame is a frame as it entered the encoder, and its latent. The preview owns both.
+type previewFrame struct {
 	frame *frame.Frame
 	z     latent.Latent
 }
 
-func newGallery(v Viewer) *gallery { return &gallery{viewer: v, shown: make(chan exhibit, 1)} }
+func newPreview(v Viewer) *preview { return &preview{viewer: v, shown: make(chan previewFrame, 1)} }
 
 // open has it publish what it is shown, until end.
-func (g *gallery) open(ctx context.Context, t *tracker) {
+func (g *preview) open(ctx context.Context, t *tracker) {
 	if g.viewer == nil {
 		return
 	}
@@ -42,29 +42,29 @@ func (g *gallery) open(ctx context.Context, t *tracker) {
 	})
 }
 
-// end closes the gallery once it has shown everything. No lane may be left.
-func (g *gallery) end() {
+// end closes the preview once it has shown everything. No lane may be left.
+func (g *preview) end() {
 	close(g.shown)
 	g.closed.Wait()
 }
 
 // ask asks for a View of a frame that is about to take its way; each is answered by take. It is false where one is being made, or none can be.
-func (g *gallery) ask() bool { return g.viewer != nil && g.busy.CompareAndSwap(false, true) }
+func (g *preview) ask() bool { return g.viewer != nil && g.busy.CompareAndSwap(false, true) }
 
 // take gives over the frame of which a View was asked for, with its latent where it was tracked.
-func (g *gallery) take(f *frame.Frame, z *latent.Latent, tracked bool) {
+func (g *preview) take(f *frame.Frame, z *latent.Latent, tracked bool) {
 	if !tracked {
 		f.Close()
 		g.busy.Store(false)
 		return
 	}
-	e := exhibit{frame: f}
+	e := previewFrame{frame: f}
 	e.z.Copy(z)
 	g.shown <- e
 }
 
 // view publishes what the encoder saw and what it makes of it. A View that fails costs only itself.
-func (g *gallery) view(ctx context.Context, t *tracker, e exhibit) {
+func (g *preview) view(ctx context.Context, t *tracker, e previewFrame) {
 	v := &latent.View{} // shared by all sinks, so never reused
 	if err := g.viewer.View(v, e.frame, &e.z); err != nil {
 		t.warn("view", "no view of this frame", "seq", e.frame.Seq, "err", err)

@@ -13,8 +13,8 @@ import (
 // keepEvery is the time between two checkpoints of the law: what a crash costs at most, and how far back a roll-back goes.
 const keepEvery = 30 * time.Second
 
-// keeper keeps the law: every so often it takes a checkpoint between two frames and has it written beside the frame path.
-type keeper struct {
+// checkpoints keeps the law: every so often it takes a checkpoint between two frames and has it written beside the frame path.
+type checkpoints struct {
 	law         Checkpointer // nil where the estimator has no state to keep
 	write       func([]byte) error
 	last        time.Time  // when the newest checkpoint was taken
@@ -29,13 +29,13 @@ type keeper struct {
 // maxAsked is how many may wait for one checkpoint.
 const maxAsked = 16
 
-func newKeeper(e Estimator, write func([]byte) error, now time.Time) *keeper {
+func newCheckpoints(e Estimator, write func([]byte) error, now time.Time) *checkpoints {
 	law, _ := e.(Checkpointer)
-	return &keeper{law: law, write: write, last: now, writing: make(chan error, 1)}
+	return &checkpoints{law: law, write: write, last: now, writing: make(chan error, 1)}
 }
 
 // visit takes a checkpoint where one is due and none is being written, and gives the error of one that could not be written.
-func (k *keeper) visit(now time.Time) error {
+func (k *checkpoints) visit(now time.Time) error {
 	var failed error
 	if k.outstanding {
 		select {
@@ -59,7 +59,7 @@ func (k *keeper) visit(now time.Time) error {
 
 // ask has a checkpoint taken at once that is not due, or after the one that is being written, and answer called once it is on the disk or cannot
 // be. While idle no frame comes after which that could be, and it is waited for. The error is that of a checkpoint that could not be written.
-func (k *keeper) ask(answer func(error), idle bool, now time.Time) error {
+func (k *checkpoints) ask(answer func(error), idle bool, now time.Time) error {
 	switch {
 	case k.law == nil:
 		answer(latent.Refuse(latent.Conflict, "checkpoint: this estimator has no state to keep: leave the command out"))
@@ -78,7 +78,7 @@ func (k *keeper) ask(answer func(error), idle bool, now time.Time) error {
 }
 
 // rest is called where frames pause: nobody who asked waits for the next one.
-func (k *keeper) rest() error {
+func (k *checkpoints) rest() error {
 	if len(k.asked) == 0 {
 		return nil
 	}
@@ -86,7 +86,7 @@ func (k *keeper) rest() error {
 }
 
 // take makes a checkpoint and begins to write it.
-func (k *keeper) take() (state []byte, err error) {
+func (k *checkpoints) take() (state []byte, err error) {
 	asked := k.asked
 	k.asked = nil
 	tell := func(err error) {
@@ -112,7 +112,7 @@ func (k *keeper) take() (state []byte, err error) {
 }
 
 // end takes and writes the last checkpoint, and returns once it is on its way to the disk.
-func (k *keeper) end() error {
+func (k *checkpoints) end() error {
 	if k.law == nil || k.write == nil {
 		return nil
 	}
@@ -129,22 +129,22 @@ func (k *keeper) end() error {
 }
 
 // rollBack restores the checkpoint before the newest.
-func (k *keeper) rollBack() error {
+func (k *checkpoints) rollBack() error {
 	if k.older == nil {
 		return latent.Refuse(latent.Conflict, "roll_back: there is no state from before, one is kept every %v: try again then", keepEvery)
 	}
 	return k.law.Restore(bytes.NewReader(k.older))
 }
 
-// keep visits the keeper after a frame.
-func (t *tracker) keep(ctx context.Context) { t.kept(ctx, t.keeper.visit(time.Now())) }
+// keep visits what keeps checkpoints after a frame.
+func (t *tracker) keep(ctx context.Context) { t.kept(ctx, t.checkpoints.visit(time.Now())) }
 
 // kept tells of a checkpoint that could not be written.
 func (t *tracker) kept(ctx context.Context, err error) {
 	if err != nil {
 		t.warn("state", "the state was not kept", "err", err)
 		t.publish(ctx, &latent.Event{
-			Seq: t.tally.lastSeq(), Time: time.Now(), Level: latent.Warning,
+			Seq: t.counters.lastSeq(), Time: time.Now(), Level: latent.Warning,
 			Code: "state_not_kept", Text: fmt.Sprintf("the law's state could not be written: %v", err), Count: 1,
 		}, time.Time{})
 	}

@@ -1,33 +1,32 @@
 package pipeline
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"sync"
 )
 
-// crew is the lanes of one model, with the steps and encoders that are theirs.
-type crew struct {
+// workerPool is the lanes of one model, with the steps and encoders that are theirs.
+type workerPool struct {
 	steps    []NamedStep
 	encoders []Encoder
-	gallery  *gallery
+	preview  *preview
 	lanes    []*lane
 	clocks   []*clock
 	working  sync.WaitGroup // lanes that have not left
 }
 
-// newCrew divides steps and encoders among lanes. The first frame to come has the ticket first.
-func newCrew(t *tracker, steps []NamedStep, encoders []Encoder, viewer Viewer, first uint64) *crew {
-	c := &crew{steps: steps, encoders: encoders, gallery: newGallery(viewer)}
+// newWorkerPool divides steps and encoders among lanes. The first frame to come has the ticket first.
+func newWorkerPool(t *tracker, steps []NamedStep, encoders []Encoder, viewer Viewer, first uint64) *workerPool {
+	c := &workerPool{steps: steps, encoders: encoders, preview: newPreview(viewer)}
 	encoding := &clock{name: "encode"}
 	for _, encoder := range encoders {
-		c.lanes = append(c.lanes, &lane{tracker: t, crew: c, encoder: encoder, encoding: encoding})
+		c.lanes = append(c.lanes, &lane{tracker: t, pool: c, encoder: encoder, encoding: encoding})
 	}
 	for _, step := range steps {
 		s := stage{name: step.Name, clock: &clock{name: step.Name}}
 		if len(step.Steps) < len(c.lanes) {
-			s.gate = newGate(first)
+			s.sequencer = newSequencer(first)
 		}
 		for i, l := range c.lanes {
 			s.step = step.Steps[min(i, len(step.Steps)-1)]
@@ -39,17 +38,17 @@ func newCrew(t *tracker, steps []NamedStep, encoders []Encoder, viewer Viewer, f
 	return c
 }
 
-// start has the lanes take frames, until there are no more or another crew does. The last to leave closes what was theirs.
-func (c *crew) start(t *tracker, stop, ctx context.Context) {
+// start has the lanes take frames, until there are no more or another pool does. The last to leave closes what was theirs.
+func (c *workerPool) start(t *tracker, p phases) {
 	t.encoding.Store(&c.clocks)
 	for _, l := range c.lanes {
-		c.working.Go(func() { l.run(stop, ctx) })
+		c.working.Go(func() { l.run(p) })
 	}
-	c.gallery.open(ctx, t)
-	t.crews.Go(func() {
+	c.preview.open(p.track, t)
+	t.pools.Go(func() {
 		c.working.Wait()
-		c.gallery.end()
-		if err := closeTrack(c.steps, c.encoders, c.gallery.viewer); err != nil {
+		c.preview.end()
+		if err := closeTrack(c.steps, c.encoders, c.preview.viewer); err != nil {
 			t.fail(err)
 		}
 	})
