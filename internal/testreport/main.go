@@ -7,7 +7,6 @@
 package main
 
 import (
-	"bufio"
 	"flag"
 	"fmt"
 	"os"
@@ -32,9 +31,7 @@ func run(path string, write bool, longest int) error {
 			return err
 		}
 	}
-	out := bufio.NewWriter(os.Stdout)
-	defer out.Flush()
-	r := newReport(out)
+	r := newReport(os.Stdout) // line by line: people wait for it
 	if err := r.read(os.Stdin); err != nil {
 		return err
 	}
