@@ -18,7 +18,7 @@ TESTFLAGS ?=
 # The program names the commit that it was built from, where this is a checkout: driftscope version.
 STAMPED := $(shell git rev-parse HEAD >/dev/null 2>&1 && echo auto || echo false)
 
-.PHONY: setup build run test test-long race check bench soak model schemas web
+.PHONY: setup build run test test-long recorded race check bench soak model schemas web
 
 # The program reads models and pictures of strangers with C++ libraries: it lies at another address at every start, and a function whose
 # stack was written over ends the process instead of returning into it.
@@ -42,6 +42,9 @@ run: build
 # What is said of a test run: internal/testreport.
 REPORT := go run ./internal/testreport
 
+# Budgets of long tests and what is covered, as make recorded found them; without the file nothing is compared.
+RECORDED := internal/testreport/recorded.txt
+
 # The tests of every day: all but what is long, which is trainings, searches of whole films and tables of mistakes. The browser, the real nats-server
 # and the camera are opened.
 test: setup
@@ -54,11 +57,15 @@ test: setup
 # The estimator then has to pass without cgo, and the trunks without oneDNN, against the same float64 reference.
 test-long: setup
 	@./internal/setup/install.sh tests || echo "setup: the tests that need these are skipped" >&2
-	go test -json -cover -timeout 30m $(TESTFLAGS) ./... | $(REPORT) -longest 30
+	go test -json -cover -timeout 30m $(TESTFLAGS) ./... | $(REPORT) -longest 30 $(if $(wildcard $(RECORDED)),-recorded $(RECORDED))
 	go test -json -race -short -tags matprofile -timeout 30m ./... | $(REPORT)
 	CGO_ENABLED=0 go test ./online/...
 	go test -tags nodnnl ./infer/sdevae/dnnl
 	go test -tags nodnnl -run TestTrunks ./infer/sdevae
+
+# Writes the budgets of long tests, and what is covered, anew: on a quiet machine.
+recorded: setup
+	go test -json -cover -timeout 30m ./... | $(REPORT) -longest 30 -record -recorded $(RECORDED)
 
 # Everything under the race detector, what is long, too: for an evening.
 race: setup
