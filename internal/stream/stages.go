@@ -116,7 +116,7 @@ func (s *Stream) finish(ctx context.Context, cfg config.Config, steps []config.C
 			return exit.Usage(err)
 		}
 	}
-	s.swapper = newSwapper(cfg, footing{s.model, steps, estimator}, deterministic)
+	s.swapper = newSwapper(cfg, modelState{s.model, steps, estimator}, deterministic)
 	return nil
 }
 

@@ -16,8 +16,8 @@ import (
 	"driftscope/sinks"
 )
 
-// footing is a model with its preprocessing and the law of its latents.
-type footing struct {
+// modelState is a model with its preprocessing and the law of its latents.
+type modelState struct {
 	model *Model
 	steps []config.Component
 	law   *online.Estimator
@@ -32,12 +32,12 @@ type swapper struct {
 	first         string // digest of the model that the run began with
 
 	mu      sync.Mutex // over now, which others ask for
-	now     footing
-	before  footing // its law is held here; no model before the first change
+	now     modelState
+	before  modelState // its law is held here; no model before the first change
 	closing sync.WaitGroup
 }
 
-func newSwapper(cfg config.Config, now footing, deterministic bool) *swapper {
+func newSwapper(cfg config.Config, now modelState, deterministic bool) *swapper {
 	return &swapper{cfg: cfg, deterministic: deterministic, first: now.model.Digest, now: now}
 }
 
@@ -90,25 +90,25 @@ func (s *swapper) swap(ctx context.Context, payload []byte, like *frame.Frame) (
 }
 
 // fetch gets the model that is wanted, with the preprocessing that it was trained with.
-func (s *swapper) fetch(ctx context.Context, w wanted) (footing, error) {
+func (s *swapper) fetch(ctx context.Context, w wanted) (modelState, error) {
 	model, err := fetchModel(ctx, s.bus, w.Name)
 	if err != nil {
-		return footing{}, refusal(err)
+		return modelState{}, refusal(err)
 	}
 	switch {
 	case w.SHA256 != "" && w.SHA256 != model.Digest:
-		return footing{}, latent.Refuse(latent.Conflict, "model: %s has the SHA-256 %s, expected %s: put the one that is meant", model.name, model.Digest, w.SHA256)
+		return modelState{}, latent.Refuse(latent.Conflict, "model: %s has the SHA-256 %s, expected %s: put the one that is meant", model.name, model.Digest, w.SHA256)
 	case model.Digest == s.now.model.Digest:
-		return footing{}, latent.Refuse(latent.Conflict, "model: %s, SHA-256 %.12s, is the one that tracks: name another", model.name, model.Digest)
+		return modelState{}, latent.Refuse(latent.Conflict, "model: %s, SHA-256 %.12s, is the one that tracks: name another", model.name, model.Digest)
 	}
 	steps, err := model.Steps(ctx, s.cfg)
 	if err != nil {
-		return footing{}, latent.Refuse(latent.Conflict, "model: %s: %v", model.name, err)
+		return modelState{}, latent.Refuse(latent.Conflict, "model: %s: %v", model.name, err)
 	}
 	if _, _, err := newWatcher(s.cfg, model.Card.Latent); err != nil {
-		return footing{}, latent.Refuse(latent.Conflict, "model: %s: %v", model.name, err)
+		return modelState{}, latent.Refuse(latent.Conflict, "model: %s: %v", model.name, err)
 	}
-	return footing{model: model, steps: steps}, nil
+	return modelState{model: model, steps: steps}, nil
 }
 
 // refusal says whose fault it is that a model could not be fetched.
@@ -126,7 +126,7 @@ func refusal(err error) error {
 }
 
 // try brings a copy of a frame to its latent with steps and an encoder of its own: what keeps count of frames sees none before its first.
-func try(ctx context.Context, f footing, like *frame.Frame) (err error) {
+func try(ctx context.Context, f modelState, like *frame.Frame) (err error) {
 	if like == nil {
 		return latent.Refuse(latent.NotNow, "model: no frame has come yet that %s could be tried on: try again when one has", f.model.name)
 	}
@@ -178,7 +178,7 @@ func (s *swapper) state(m *Model) string {
 }
 
 // ready builds the nets and steps of next.
-func (s *swapper) ready(next footing) (*pipeline.Replacement, error) {
+func (s *swapper) ready(next modelState) (*pipeline.Replacement, error) {
 	encoders, err := newEncoders(next.model)
 	if err != nil {
 		return nil, latent.Refuse(latent.Conflict, "model: %v", err)
@@ -202,7 +202,7 @@ func (s *swapper) ready(next footing) (*pipeline.Replacement, error) {
 }
 
 // done notes which model tracks, and closes the law that nobody can go back to any more.
-func (s *swapper) done(next footing, used bool) {
+func (s *swapper) done(next modelState, used bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	left := next
