@@ -106,23 +106,23 @@ func (m *movers) retry(f *film, i, from int) {
 // leave is what movers at these places leave of frame i. A pixel that is as bright as can be leaves nothing where they would have
 // it brighter: light that adds up ends there.
 func (m *movers) leave(f *film, i int, place [][2]float64) [][]complex128 {
-	area, frame := m.h*m.w, f.clip.Frame(f.frames[i])
+	area, frame := m.plane.h*m.plane.w, f.clip.Frame(f.frames[i])
 	left, residual := make([][]complex128, m.channels), make([]float32, area)
 	for ch := range left {
-		left[ch] = make([]complex128, m.size())
+		left[ch] = make([]complex128, m.plane.size())
 		copy(m.sum, m.still[ch])
 		for k, at := range place {
 			m.move.by(at[0], at[1])
 			m.move.accumulate(m.sum, m.shapes[k][ch], 1)
 		}
-		m.back(m.picture, m.sum)
+		m.plane.back(m.picture, m.sum)
 		for p, x := range frame[ch*area : (ch+1)*area] {
 			residual[p] = x - float32(m.picture[p])
 			if x >= 1 {
 				residual[p] = max(residual[p], 0)
 			}
 		}
-		m.forward(left[ch], residual)
+		m.plane.forward(left[ch], residual)
 	}
 	return left
 }
@@ -157,7 +157,7 @@ func (m *movers) likeness(a, b int) float64 {
 	for ch := range one {
 		m.correlate(one[ch], other[ch])
 	}
-	m.back(m.picture, m.sum)
+	m.plane.back(m.picture, m.sum)
 	return slices.Max(m.picture) / math.Sqrt(m.energy(one)*m.energy(other))
 }
 
@@ -171,7 +171,7 @@ func (m *movers) average(kin []int) {
 			}
 		}
 		for ch := range m.channels {
-			mean := make([]complex128, m.size())
+			mean := make([]complex128, m.plane.size())
 			for _, k := range family {
 				for j, v := range m.shapes[k][ch] {
 					mean[j] += v / complex(float64(len(family)), 0)
@@ -188,7 +188,7 @@ func (m *movers) average(kin []int) {
 // single frame tells: of things that change places it says nothing.
 func (m *movers) tellApart(c *Clip, places []float64, kin []int) (told float64) {
 	n := len(kin)
-	w := &crowd{w: float64(m.w), h: float64(m.h), orders: orders(kin), since: c.since(c.frames())}
+	w := &crowd{w: float64(m.plane.w), h: float64(m.plane.h), orders: orders(kin), since: c.since(c.frames())}
 	at := make([][][2]float64, len(places)/(2*n)) // a frame and place
 	for f := range at {
 		for k := range n {

@@ -48,7 +48,7 @@ func StepCost(frames, latent, threads, steps int) (Cost, error) {
 
 // cost times steps one by one, each part of a step right after the other, so that a machine that slows down slows all of them.
 func (s *session) cost(steps int) (Cost, error) {
-	pass := newForwardPass(s.model, s.graph, s.config.Tau)
+	pass := newForwardPass(s.model, s.graph, s.job.config.Tau)
 	parts := []struct {
 		run  func() error
 		took []float64
@@ -58,7 +58,7 @@ func (s *session) cost(steps int) (Cost, error) {
 			return err
 		}},
 		{run: pass.run},
-		{run: s.graph.run},
+		{run: s.graph.machine.run},
 		{run: func() error { return s.optimiser.update(&s.graph.machine, 0) }}, // a rate of 0 costs as much as any
 	}
 	for step := range benchWarmup + steps {
@@ -68,7 +68,7 @@ func (s *session) cost(steps int) (Cost, error) {
 				return Cost{}, err
 			}
 			if step >= benchWarmup {
-				parts[i].took = append(parts[i].took, time.Since(start).Seconds()*1e3/float64(2*s.config.Pairs))
+				parts[i].took = append(parts[i].took, time.Since(start).Seconds()*1e3/float64(2*s.job.config.Pairs))
 			}
 		}
 	}

@@ -153,18 +153,3 @@ func (b *beside) draw(pictures, z []float32, n int) error {
 	}
 	return b.model.Decode(pictures, narrow(m.RawMatrix().Data), n)
 }
-
-// without is the clip less the movers' light.
-func (m *movers) without(c *Clip, places []float64) *Clip {
-	bare, less := *m, *c
-	bare.still = make([][]complex128, m.channels)
-	for ch := range bare.still {
-		bare.still[ch] = make([]complex128, m.size())
-	}
-	less.Pixels = make([]float32, len(c.Pixels))
-	bare.draw(less.Pixels, places, c.Len())
-	for i, v := range c.Pixels {
-		less.Pixels[i] = min(max(v-less.Pixels[i], 0), 1)
-	}
-	return &less
-}

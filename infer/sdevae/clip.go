@@ -18,12 +18,6 @@ type Clip struct {
 	Trajectory              []uint64  // no pair is formed across two of these
 }
 
-// Pair is two consecutive frames of one trajectory: numbers First and First+1, DT seconds apart.
-type Pair struct {
-	First int
-	DT    float64
-}
-
 // Len is the number of frames.
 func (c *Clip) Len() int { return len(c.Times) }
 
@@ -51,18 +45,6 @@ func (c *Clip) pick(frames []int) []float32 {
 	return x
 }
 
-// Pairs lists the consecutive pairs that are one step apart: same trajectory, 0 < Δt ≤ maxGap.
-func (c *Clip) Pairs(maxGap float64) []Pair {
-	var pairs []Pair
-	for i := range c.Len() - 1 {
-		dt := c.Times[i+1] - c.Times[i]
-		if c.Trajectory[i] == c.Trajectory[i+1] && dt > 0 && dt <= maxGap {
-			pairs = append(pairs, Pair{i, dt})
-		}
-	}
-	return pairs
-}
-
 // DT is the median frame interval within trajectories, seconds; 0 where there is no pair.
 func (c *Clip) DT() float64 {
 	var steps []float64
@@ -78,75 +60,6 @@ func (c *Clip) DT() float64 {
 
 // MaxGap is the longest step that still counts as one: three median intervals.
 func (c *Clip) MaxGap() float64 { return 3 * c.DT() }
-
-// Energy is the mean over frames of |x - mean picture|², summed over pixels: how much there is to explain.
-func (c *Clip) Energy() float64 {
-	mean := make([]float64, c.Size())
-	for i := range c.Len() {
-		for p, v := range c.Frame(i) {
-			mean[p] += float64(v) / float64(c.Len())
-		}
-	}
-	var sum float64
-	for i := range c.Len() {
-		for p, v := range c.Frame(i) {
-			d := float64(v) - mean[p]
-			sum += d * d
-		}
-	}
-	return sum / float64(c.Len())
-}
-
-// noisePairs is how many pairs of frames tell the noise.
-const noisePairs = 50
-
-// Noise is the part of Energy that is noise of the pixels, independent from frame to frame: by the median difference between
-// consecutive frames, in which what moves is a small part; or, where that makes it most of Energy, all that does not last, if that is
-// more. The median is a normal's, and of three parts in a thousand that move it tells nothing.
-func (c *Clip) Noise() float64 {
-	energy, noise := c.Energy(), c.flicker()
-	if noise > energy/2 {
-		noise = energy - c.lasting()
-	}
-	return min(noise, energy)
-}
-
-// flicker is the noise as normal noise would have it of which consecutive frames differ so much in the median.
-func (c *Clip) flicker() float64 {
-	var differences []float64
-	for _, p := range spread(c.Pairs(c.MaxGap()), noisePairs) {
-		second := c.Frame(p.First + 1)
-		for i, v := range c.Frame(p.First) {
-			differences = append(differences, math.Abs(float64(v-second[i])))
-		}
-	}
-	if len(differences) == 0 {
-		return 0
-	}
-	slices.Sort(differences)
-	sd := differences[len(differences)/2] / (0.6745 * math.Sqrt2) // a normal's median absolute deviation is 0.6745 sd
-	return sd * sd * float64(c.Size())
-}
-
-// lasting is the covariance of consecutive frames, summed over pixels, to which white noise of whatever distribution adds nothing: what
-// moves, less what it moves within a frame. It is at least the standard error that the noise leaves it.
-func (c *Clip) lasting() float64 {
-	mean := average(c.Pixels, c.Len(), c.Size())
-	variance, pairs := make([]float64, c.Size()), c.Pairs(c.MaxGap())
-	n, sum, white := float64(len(pairs)), 0.0, 0.0
-	for _, p := range pairs {
-		second := c.Frame(p.First + 1)
-		for i, v := range c.Frame(p.First) {
-			a, b := float64(v-mean[i]), float64(second[i]-mean[i])
-			sum += a*b/n + a*a/(n*n) // and the mean's own error
-			variance[i] += a * a / n
-		}
-	}
-	for _, v := range variance {
-		white += v * v / n
-	}
-	return max(sum, math.Sqrt(white))
-}
 
 // Digest is the SHA-256 of shape, times, cuts and pixels, in hexadecimal.
 func (c *Clip) Digest() string {
@@ -185,20 +98,32 @@ func (c *Clip) Check() error {
 	return nil
 }
 
-// split parts the pairs into those trained on and those held out: whole blocks of consecutive pairs are held out, one in ten,
-// and the pairs that share a frame with a held-out block are left out of both.
-func split(pairs []Pair) (train, held []Pair) {
-	const parts = 10
-	block := max(len(pairs)/(parts*4), 2)
-	isHeld := func(k int) bool { return k >= 0 && k < len(pairs) && (k/block)%parts == parts/2 }
-	for k, p := range pairs {
-		switch {
-		case isHeld(k):
-			held = append(held, p)
-		case isHeld(k-1) || isHeld(k+1):
-		default:
-			train = append(train, p)
+// since is of each of the frames how many intervals after the one before it is; 0 where nothing is known of that.
+func (c *Clip) since(frames []int) []float64 {
+	since := make([]float64, len(frames))
+	if len(frames) < 2 {
+		return since
+	}
+	step := c.DT()
+	for k, i := range frames {
+		if k > 0 && c.Trajectory[i] == c.Trajectory[frames[k-1]] {
+			since[k] = max(1, math.Round((c.Times[i]-c.Times[frames[k-1]])/step))
 		}
 	}
-	return train, held
+	return since
 }
+
+// ages is each frame's time since its trajectory began, seconds; 0 where the camera's clock goes back behind that.
+func (c *Clip) ages() []float64 {
+	out, begin := make([]float64, c.Len()), 0.0
+	for i, t := range c.Times {
+		if i == 0 || c.Trajectory[i] != c.Trajectory[i-1] {
+			begin = t
+		}
+		out[i] = max(t-begin, 0)
+	}
+	return out
+}
+
+// Span is T, the duration of the clip's longest trajectory, seconds.
+func (c *Clip) Span() float64 { return slices.Max(c.ages()) }

@@ -2,21 +2,6 @@ package sdevae
 
 import "slices"
 
-// ages is each frame's time since its trajectory began, seconds; 0 where the camera's clock goes back behind that.
-func (c *Clip) ages() []float64 {
-	out, begin := make([]float64, c.Len()), 0.0
-	for i, t := range c.Times {
-		if i == 0 || c.Trajectory[i] != c.Trajectory[i-1] {
-			begin = t
-		}
-		out[i] = max(t-begin, 0)
-	}
-	return out
-}
-
-// Span is T, the duration of the clip's longest trajectory, seconds.
-func (c *Clip) Span() float64 { return slices.Max(c.ages()) }
-
 // clock is 2t/T - 1 of the given frames, t their time since their trajectory began; at most 1, as the tracker has it on other
 // recordings. nil where the model has no clock.
 func (m *Model) clock(c *Clip, frames []int) []float32 {

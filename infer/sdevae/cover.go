@@ -8,7 +8,7 @@ import "slices"
 //
 // Light has channels, the veil has one for all: 1 hides everything, of a thing that only adds its light it is 0. Pictures wrap around.
 type cover struct {
-	*plane
+	plane           *plane
 	channels        int
 	light           [][]complex128 // a channel
 	veil            []complex128
@@ -26,7 +26,7 @@ type cover struct {
 //
 // backdrops are of the given frames, places 2 a frame.
 func newCover(m *movers, c *Clip, frames []int, places []float64, backdrops []float32) *cover {
-	v := &cover{plane: m.plane, channels: m.channels, move: m.move, sum: m.sum, moved: make([]complex128, m.size()), picture: m.picture,
+	v := &cover{plane: m.plane, channels: m.channels, move: m.move, sum: m.sum, moved: make([]complex128, m.plane.size()), picture: m.picture,
 		hidden: make([]float64, c.Height*c.Width), scratch: make([]float32, c.Height*c.Width)}
 	size, area := c.Size(), c.Height*c.Width
 	n := float64(len(frames))
@@ -58,16 +58,16 @@ func newCover(m *movers, c *Clip, frames []int, places []float64, backdrops []fl
 
 // carry moves a picture.
 func (v *cover) carry(dst []float64, picture []float32) {
-	v.forward(v.sum, picture)
+	v.plane.forward(v.sum, picture)
 	clear(v.moved)
 	v.move.accumulate(v.moved, v.sum, 1)
-	v.back(dst, v.moved)
+	v.plane.back(dst, v.moved)
 }
 
 // settle sets light and veil, none outside of the support, from means of frames and backdrops and of their products.
 func (v *cover) settle(support []bool, front, behind, with, alone []float64) {
 	const flat = 1e-6 // variance of a backdrop behind which nobody sees a veil
-	area := v.h * v.w
+	area := v.plane.h * v.plane.w
 	veil := make([]float32, area)
 	for p := range area {
 		if !support[p] {
@@ -94,14 +94,14 @@ func (v *cover) settle(support []bool, front, behind, with, alone []float64) {
 }
 
 func (v *cover) spectrum(picture []float32) []complex128 {
-	s := make([]complex128, v.size())
-	v.forward(s, picture)
+	s := make([]complex128, v.plane.size())
+	v.plane.forward(s, picture)
 	return s
 }
 
 // put draws the thing at a place over a picture (CHW).
 func (v *cover) put(picture []float32, x, y float64) {
-	area := v.h * v.w
+	area := v.plane.h * v.plane.w
 	v.move.by(x, y)
 	v.show(v.hidden, v.veil)
 	for ch := range v.channels {
@@ -117,7 +117,7 @@ func (v *cover) put(picture []float32, x, y float64) {
 func (v *cover) show(dst []float64, spectrum []complex128) {
 	clear(v.moved)
 	v.move.accumulate(v.moved, spectrum, 1)
-	v.back(dst, v.moved)
+	v.plane.back(dst, v.moved)
 }
 
 // find is the place at which the thing, over the backdrop, is nearest to the frame: with d their difference, where
@@ -126,13 +126,13 @@ func (v *cover) show(dst []float64, spectrum []complex128) {
 //
 // is highest, correlations all.
 func (v *cover) find(frame, backdrop []float32) [2]float64 {
-	area := v.h * v.w
+	area := v.plane.h * v.plane.w
 	clear(v.moved)
 	term := func(shape []complex128, scale complex128, value func(p int) float32) {
 		for p := range v.scratch {
 			v.scratch[p] = value(p)
 		}
-		v.forward(v.sum, v.scratch)
+		v.plane.forward(v.sum, v.scratch)
 		for j, s := range v.sum {
 			v.moved[j] += scale * s * complex(real(shape[j]), -imag(shape[j]))
 		}
@@ -144,16 +144,16 @@ func (v *cover) find(frame, backdrop []float32) [2]float64 {
 		term(v.both[ch], 1, func(p int) float32 { return b[p] })
 		term(v.squared, -0.5, func(p int) float32 { return b[p] * b[p] })
 	}
-	v.back(v.picture, v.moved)
-	return top(v.picture, v.h, v.w)
+	v.plane.back(v.picture, v.moved)
+	return top(v.picture, v.plane.h, v.plane.w)
 }
 
 // support is where mover k is anything.
 func (m *movers) support(k int) []bool {
 	const nothing = 1e-3 // of the brightest
-	light := make([]float64, m.h*m.w)
+	light := make([]float64, m.plane.h*m.plane.w)
 	for _, s := range m.shapes[k] {
-		m.back(m.picture, slices.Clone(s))
+		m.plane.back(m.picture, slices.Clone(s))
 		for p, v := range m.picture {
 			light[p] += max(v, -v)
 		}

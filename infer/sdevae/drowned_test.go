@@ -63,11 +63,11 @@ func TestDrownedClipOfNothing(t *testing.T) {
 	clear(clip.Pixels)
 	drown(clip, 0.36, false)
 	s := begun(t, clip, Config{Latent: 2, Seed: 1, Tau: TauOf(clip), Steps: 10, Pairs: 10, Restarts: 1, Every: 5})
-	if !s.drowned() {
-		t.Fatalf("%.3f of noise is said to move", s.moves)
+	if !s.job.drowned() {
+		t.Fatalf("%.3f of noise is said to move", s.job.moves)
 	}
 	s.model.drawMean()
-	if err := s.run(context.Background(), s.config.Steps); err != nil {
+	if err := s.run(context.Background(), s.job.config.Steps); err != nil {
 		t.Fatal(err)
 	}
 	if s.best.Explained >= minExplained {
@@ -99,10 +99,10 @@ func TestDrownedSmallThing(t *testing.T) {
 	suite.Long(t)
 	clip := small(300)
 	s := begun(t, clip, Config{Latent: 2, Seed: 1, Tau: TauOf(clip), Steps: 10, Restarts: 1})
-	if !s.drowned() {
-		t.Fatalf("%.3f of the clip's energy moves, too much to try", s.moves)
+	if !s.job.drowned() {
+		t.Fatalf("%.3f of the clip's energy moves, too much to try", s.job.moves)
 	}
-	m, pairs := s.model, spread(s.train, drownedPairs)
+	m, pairs := s.model, spread(s.job.train, drownedPairs)
 	m.average(clip)
 	all, err := m.primeSlow(clip, pairs)
 	if err != nil {

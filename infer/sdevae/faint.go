@@ -58,22 +58,22 @@ func (m *movers) spread() (most float64) {
 				covered++
 			}
 		}
-		most = max(most, float64(covered)/float64(m.h*m.w))
+		most = max(most, float64(covered)/float64(m.plane.h*m.plane.w))
 	}
 	return most
 }
 
 // blob is a round spot in all channels.
 func (m *movers) blob(width float64) [][]complex128 {
-	spot := make([]float32, m.h*m.w)
+	spot := make([]float32, m.plane.h*m.plane.w)
 	for i := range spot {
-		x, y := math.Remainder(float64(i%m.w), float64(m.w)), math.Remainder(float64(i/m.w), float64(m.h))
+		x, y := math.Remainder(float64(i%m.plane.w), float64(m.plane.w)), math.Remainder(float64(i/m.plane.w), float64(m.plane.h))
 		spot[i] = float32(math.Exp(-(x*x + y*y) / (2 * width * width)))
 	}
 	s := make([][]complex128, m.channels)
 	for ch := range s {
-		s[ch] = make([]complex128, m.size())
-		m.forward(s[ch], spot)
+		s[ch] = make([]complex128, m.plane.size())
+		m.plane.forward(s[ch], spot)
 	}
 	return s
 }
@@ -104,7 +104,7 @@ func noisy(shape []float32, area int) []bool {
 // findFaint puts mover k where all frames together have it.
 func (m *movers) findFaint(f *film, k int) {
 	says := m.likelihoods(f, k)
-	c := &chain{plane: m.plane, step: m.stepOf(f, k), sum: m.sum, narrow: make([]float32, m.h*m.w)}
+	c := &chain{plane: m.plane, step: m.stepOf(f, k), sum: m.sum, narrow: make([]float32, m.plane.h*m.plane.w)}
 	before := make([][]float64, len(says)) // what the frames before say
 	for i := range says {
 		if i == 0 {
@@ -123,15 +123,15 @@ func (m *movers) findFaint(f *film, k int) {
 
 // likelihoods are what each frame says of where mover k is, at most 1.
 func (m *movers) likelihoods(f *film, k int) [][]float64 {
-	noise := f.energy(m) / float64(len(f.left)*m.channels*m.h*m.w)
+	noise := f.energy(m) / float64(len(f.left)*m.channels*m.plane.h*m.plane.w)
 	says := make([][]float64, len(f.left))
 	for i, left := range f.left {
 		clear(m.sum)
 		for ch, s := range m.shapes[k] {
 			m.correlate(left[ch], s)
 		}
-		one := make([]float64, m.h*m.w)
-		m.back(one, m.sum)
+		one := make([]float64, m.plane.h*m.plane.w)
+		m.plane.back(one, m.sum)
 		most := slices.Max(one)
 		for p, v := range one {
 			one[p] = math.Exp((v - most) / noise)
@@ -147,7 +147,7 @@ func (m *movers) stepOf(f *film, k int) float64 {
 	for i, since := range f.since {
 		if since > 0 {
 			now, before := f.place[k][i], f.place[k][i-1]
-			x, y := math.Remainder(now[0]-before[0], float64(m.w)), math.Remainder(now[1]-before[1], float64(m.h))
+			x, y := math.Remainder(now[0]-before[0], float64(m.plane.w)), math.Remainder(now[1]-before[1], float64(m.plane.h))
 			square, time = square+x*x+y*y, time+since
 		}
 	}
@@ -159,7 +159,7 @@ func (m *movers) stepOf(f *film, k int) float64 {
 
 // chain passes what is known of a place from frame to frame.
 type chain struct {
-	*plane
+	plane  *plane
 	step   float64
 	sum    []complex128
 	narrow []float32
@@ -167,7 +167,7 @@ type chain struct {
 
 // nothing is known: all places are as likely.
 func (c *chain) nothing() []float64 {
-	p := make([]float64, c.h*c.w)
+	p := make([]float64, c.plane.h*c.plane.w)
 	for i := range p {
 		p[i] = 1
 	}
@@ -183,12 +183,12 @@ func (c *chain) pass(p []float64, frames float64) []float64 {
 	for i, v := range p {
 		c.narrow[i] = float32(v)
 	}
-	c.forward(c.sum, c.narrow)
+	c.plane.forward(c.sum, c.narrow)
 	for j := range c.sum {
-		c.sum[j] *= complex(c.blurs(j/c.half, j%c.half, frames), 0)
+		c.sum[j] *= complex(c.blurs(j/c.plane.half, j%c.plane.half, frames), 0)
 	}
 	out := make([]float64, len(p))
-	c.back(out, c.sum)
+	c.plane.back(out, c.sum)
 	for i, v := range out {
 		out[i] = max(v, 0) + jumps
 	}
@@ -197,10 +197,10 @@ func (c *chain) pass(p []float64, frames float64) []float64 {
 
 // blurs is a normal's characteristic function at a spectrum's row and column.
 func (c *chain) blurs(y, x int, frames float64) float64 {
-	if 2*y > c.h {
-		y -= c.h
+	if 2*y > c.plane.h {
+		y -= c.plane.h
 	}
-	a, b := 2*math.Pi*float64(y)/float64(c.h), 2*math.Pi*float64(x)/float64(c.w)
+	a, b := 2*math.Pi*float64(y)/float64(c.plane.h), 2*math.Pi*float64(x)/float64(c.plane.w)
 	return math.Exp(-0.5 * frames * c.step * c.step * (a*a + b*b))
 }
 

@@ -1,44 +1,15 @@
 package sdevae
 
 import (
-	"context"
-	"math"
-	"math/rand/v2"
 	"slices"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 const (
 	leastFilm = 50  // frames that every trajectory must have for its median picture to be told from what moves in it
 	mostApart = 5.0 // by which trajectories' median pictures may vary more than what moves in each makes them
 )
-
-// leveled is a copy of the clip in which the median pictures of all trajectories are the same, their mean, where they are not alike: films of one
-// specimen may each be brighter, or have a grey window of their own, and that is no motion. What a single thing adds to a film's median, where it
-// lingers, is left in, so it is looked for first, in the given frames. A clip of one trajectory, or with a short one, is returned as it is.
-func (c *Clip) leveled(ctx context.Context, frames []int, seed uint64) *Clip {
-	films := c.films()
-	own, apart := c.medians(films)
-	if !(apart > mostApart) {
-		return c
-	}
-	if m := findMovers(ctx, c, frames, 1, rand.New(rand.NewPCG(seed, math.MaxUint64))); m.spread() <= mostCovered {
-		places, _ := m.track(c, c.frames())
-		if own, apart = m.without(c, places).medians(films); !(apart > mostApart) {
-			return c
-		}
-	}
-	level := *c
-	level.Pixels = slices.Clone(c.Pixels)
-	common := average(slices.Concat(own...), len(own), c.Size())
-	for film, frames := range films {
-		for _, f := range frames {
-			for i, v := range own[film] {
-				level.Frame(f)[i] += common[i] - v
-			}
-		}
-	}
-	return &level
-}
 
 // films are the frames of each trajectory; none where there is but one, or one is short.
 func (c *Clip) films() (films [][]int) {
@@ -84,4 +55,20 @@ func (c *Clip) median(frames []int) []float32 {
 		picture[i] = values[len(values)/2]
 	}
 	return picture
+}
+
+// longFilm is how many frames of a trajectory tell its own mean.
+const longFilm = 50
+
+// apart takes the mean over its trajectory, where that is long, from each row of x, which belong to the given frames of several.
+func (c *Clip) apart(x *mat.Dense, frames []int) {
+	_, width := x.Dims()
+	for from, to := 0, 0; from < len(frames); from = to {
+		for to = from; to < len(frames) && c.Trajectory[frames[to]] == c.Trajectory[frames[from]]; {
+			to++
+		}
+		if n := to - from; n >= longFilm && n < len(frames) {
+			centred(x.Slice(from, to, 0, width).(*mat.Dense))
+		}
+	}
 }

@@ -3,8 +3,6 @@ package sdevae
 import (
 	"math"
 
-	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
 	"driftscope/infer/card"
@@ -66,15 +64,6 @@ func (r *Result) settle(clip *Clip) (s settled, err error) {
 	return s, nil
 }
 
-// straighten is the first of the two ways that serves the clip; m are the latents as they came.
-func (r *reference) straighten(m []float32, pairs []Pair, clip *Clip) (*reference, *Rectified, error) {
-	straight, worth, err := r.rectify(m, pairs)
-	if err != nil || worth != nil {
-		return straight, worth, err
-	}
-	return r.level(m, pairs, clip)
-}
-
 // describe completes the card.
 func (e *Export) describe(r *Result, clip *Clip, pairs []Pair) {
 	d := r.Model.Dim
@@ -101,42 +90,4 @@ func (e *Export) describe(r *Result, clip *Clip, pairs []Pair) {
 	e.Card.Training.Seed, e.Card.Training.Tau = r.Config.Seed, r.Config.Tau
 	e.Card.Training.Steps, e.Card.Training.HeldOut = r.Best.Step, r.Best.HeldOut
 	e.Card.Training.Digest = clip.Digest()
-}
-
-// apply maps posteriors into the frame of reference, as means and standard deviations (n × d each): with the slopes
-// J = ∂zᵢ/∂mₗ at m, var z = diag(J L L' J').
-func (r *reference) apply(p *Posteriors) (z, sd []float32) {
-	d := len(r.mean)
-	s := r.coordinates(p.Mean)
-	z = r.straight(s)
-	sd = make([]float32, len(z))
-	root, slopes := mat.NewDense(d, d, nil), r.to
-	var mapped mat.Dense
-	for k := range len(z) / d {
-		if r.bend != nil {
-			slopes = r.slopesAt(s.RawRowView(k))
-		}
-		p.root(root.RawMatrix().Data, k)
-		mapped.Mul(slopes.T(), root)
-		for i := range d {
-			sd[k*d+i] = float32(floats.Norm(mapped.RawRowView(i), 2))
-		}
-	}
-	return z, sd
-}
-
-// straight is z of the coordinates s, n × d.
-func (r *reference) straight(s *mat.Dense) []float32 {
-	if r.bend == nil {
-		return narrow(s.RawMatrix().Data)
-	}
-	return narrow(r.bend.apply(s).RawMatrix().Data)
-}
-
-func column(m []float32, i, d int) []float64 {
-	out := make([]float64, 0, len(m)/d)
-	for k := i; k < len(m); k += d {
-		out = append(out, float64(m[k]))
-	}
-	return out
 }

@@ -268,3 +268,40 @@ func (t *trail) close() {
 		t.beside.model.Close()
 	}
 }
+
+// traceOver is trace of one thing over a picture that changes as a whole.
+func (j *job) traceOver(ctx context.Context, seed uint64) *trail {
+	t := findOver(ctx, j.clip, framesOf(j.train), rand.New(rand.NewPCG(seed, math.MaxUint64)))
+	if t == nil || t.movers.spread() > mostCovered {
+		return nil
+	}
+	t.left = t.movers.leaves(j.clip, framesOf(j.held), t.places)
+	if t.explained = j.share(t.left); !(t.explained >= leastOver) {
+		return nil
+	}
+	return t.lasting(j.clip)
+}
+
+// traceScenery finds d latents by which the picture changes as a whole, under noise that hides it in any one frame; nil where what it finds
+// explains next to nothing of what moves.
+func (j *job) traceScenery(ctx context.Context, d int, seed uint64) *trail {
+	g := &gaze{j.clip, j.still}
+	t := &trail{scenery: &scenery{basis: newBasis(d, sceneryDegree)}}
+	w := g.slowest(ctx, d, rand.New(rand.NewPCG(seed, math.MaxUint64)))
+	for range sceneryRounds {
+		if ctx.Err() != nil || !t.standardise(g.calm(g.scores(w)), d) {
+			return nil
+		}
+		if w = t.scenery.learn(j.clip, framesOf(j.train), t.z, d); w.Data == nil {
+			return nil
+		}
+	}
+	held := framesOf(j.held)
+	drawn := make([]float32, len(held)*j.clip.Size())
+	t.scenery.draw(drawn, t.posteriors(held, Diagonal).Mean, len(held))
+	t.left = squaredError(j.clip.pick(held), drawn) / float64(len(held))
+	if t.explained = j.share(t.left); !(j.moves > 0 && t.explained >= leastScenery) {
+		return nil
+	}
+	return t
+}

@@ -15,9 +15,9 @@ const (
 // weigh measures the decoder's gain for the l1 term: the root mean square over frames of |∂f/∂zᵢ|, in picture units, over the norm
 // of the row by which zᵢ enters the decoder.
 func (s *session) weigh() error {
-	m, frames := s.model, spread(framesOf(s.train), gainFrames)
-	n, d, size, seed := len(frames), m.Dim, s.clip.Size(), m.Decoder.In().Size()
-	_, p, err := m.read(s.clip, frames)
+	m, frames := s.model, spread(framesOf(s.job.train), gainFrames)
+	n, d, size, seed := len(frames), m.Dim, s.job.clip.Size(), m.Decoder.In().Size()
+	_, p, err := m.read(s.job.clip, frames)
 	if err != nil {
 		return err
 	}

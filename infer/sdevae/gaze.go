@@ -13,7 +13,7 @@ import (
 
 // gaze sees frames along weights a pixel, about what is still.
 type gaze struct {
-	*Clip
+	clip  *Clip
 	still []float32
 }
 
@@ -30,7 +30,7 @@ const (
 //
 //	w ← Σ over frames k ≠ l of one trajectory of lags(|k - l|) s(k) (x(l) - still)
 func (g *gaze) slowest(ctx context.Context, d int, rng *rand.Rand) blas32.General {
-	size := g.Size()
+	size := g.clip.Size()
 	w := general(d, size, make([]float32, d*size))
 	for i := range w.Data {
 		w.Data[i] = float32(rng.NormFloat64())
@@ -40,10 +40,10 @@ func (g *gaze) slowest(ctx context.Context, d int, rng *rand.Rand) blas32.Genera
 		for range until(ctx, gazePowers) {
 			orthonormalRows(w)
 			s := g.about(g.scores(w), lags)
-			blas32.Gemm(blas.Trans, blas.NoTrans, 1, s, general(g.Len(), size, g.Pixels), 0, w)
+			blas32.Gemm(blas.Trans, blas.NoTrans, 1, s, general(g.clip.Len(), size, g.clip.Pixels), 0, w)
 			for i := range d {
 				var sum float32
-				for k := range g.Len() {
+				for k := range g.clip.Len() {
 					sum += s.Data[k*d+i]
 				}
 				blas32.Axpy(-sum, vector(g.still), vector(w.Data[i*size:(i+1)*size]))
@@ -57,9 +57,9 @@ func (g *gaze) slowest(ctx context.Context, d int, rng *rand.Rand) blas32.Genera
 
 // scores are frames × directions.
 func (g *gaze) scores(w blas32.General) blas32.General {
-	n, d := g.Len(), w.Rows
+	n, d := g.clip.Len(), w.Rows
 	s := general(n, d, make([]float32, n*d))
-	blas32.Gemm(blas.NoTrans, blas.Trans, 1, general(n, w.Cols, g.Pixels), w, 0, s)
+	blas32.Gemm(blas.NoTrans, blas.Trans, 1, general(n, w.Cols, g.clip.Pixels), w, 0, s)
 	for i := range d {
 		still := blas32.Dot(vector(g.still), vector(w.Data[i*w.Cols:(i+1)*w.Cols]))
 		for k := range n {
@@ -75,7 +75,7 @@ func (g *gaze) about(s blas32.General, lags []float64) blas32.General {
 	sum := general(n, d, make([]float32, n*d))
 	for l, weight := range lags {
 		for k := range n - min(l+1, n) {
-			if other := k + l + 1; g.Trajectory[k] == g.Trajectory[other] {
+			if other := k + l + 1; g.clip.Trajectory[k] == g.clip.Trajectory[other] {
 				blas32.Axpy(float32(weight), vector(s.Data[other*d:(other+1)*d]), vector(sum.Data[k*d:(k+1)*d]))
 				blas32.Axpy(float32(weight), vector(s.Data[k*d:(k+1)*d]), vector(sum.Data[other*d:(other+1)*d]))
 			}
@@ -90,7 +90,7 @@ func (g *gaze) memory(s blas32.General) (lags []float64) {
 	for l := range gazeLags {
 		var sum, count float64
 		for k := range s.Rows - min(l+1, s.Rows) {
-			if other := k + l + 1; g.Trajectory[k] == g.Trajectory[other] {
+			if other := k + l + 1; g.clip.Trajectory[k] == g.clip.Trajectory[other] {
 				sum, count = sum+float64(blas32.Dot(vector(s.Data[k*d:(k+1)*d]), vector(s.Data[other*d:(other+1)*d]))), count+1
 			}
 		}
@@ -127,7 +127,7 @@ func (g *gaze) restless(axis []float64) float64 {
 	for l := 1; l <= calmLags; l++ {
 		var sum, count float64
 		for k := range len(axis) - min(l, len(axis)) {
-			if g.Trajectory[k] == g.Trajectory[k+l] {
+			if g.clip.Trajectory[k] == g.clip.Trajectory[k+l] {
 				sum, count = sum+math.Pow(axis[k+l]-axis[k], 2), count+1
 			}
 		}
@@ -147,7 +147,7 @@ func (g *gaze) restless(axis []float64) float64 {
 func (g *gaze) smooth(axis []float64, rho float64) []float64 {
 	sum, weight := make([]float64, len(axis)), make([]float64, len(axis))
 	pass := func(k, before int, s, w *float64) {
-		if before < 0 || before >= len(axis) || g.Trajectory[before] != g.Trajectory[k] {
+		if before < 0 || before >= len(axis) || g.clip.Trajectory[before] != g.clip.Trajectory[k] {
 			*s, *w = 0, 0
 		}
 		*s, *w = rho**s, rho**w // of those before it
@@ -166,16 +166,4 @@ func (g *gaze) smooth(axis []float64, rho float64) []float64 {
 		sum[k] = (sum[k] + v) / (weight[k] + 1)
 	}
 	return sum
-}
-
-// orthonormalRows makes every row one of length 1 at right angles to those before.
-func orthonormalRows(w blas32.General) {
-	for i := range w.Rows {
-		row := vector(w.Data[i*w.Cols : (i+1)*w.Cols])
-		for k := range i {
-			before := vector(w.Data[k*w.Cols : (k+1)*w.Cols])
-			blas32.Axpy(-blas32.Dot(row, before), before, row)
-		}
-		blas32.Scal(1/blas32.Nrm2(row), row)
-	}
 }

@@ -11,8 +11,8 @@ import (
 // graph is one training step of a batch of pairs in Gorgonia: 2B frames, the first B of them the pairs' first frames.
 // It shares the model's weights: a step that changes them changes the model.
 type graph struct {
-	machine
-	drift G.Nodes // the drift network's share of params
+	machine machine
+	drift   G.Nodes // the drift network's share of params
 
 	// What a step reads. The tensors are lent to the graph; fill them in place.
 	x, eps, dt *tensor.Dense // (2B, CHW), (2B, d), (B, 1)
@@ -54,8 +54,8 @@ func newGraph(m *Model, c Config) (*graph, error) {
 	G.Read(q, &t.q)
 	var err error
 	t.machine, err = b.machine(loss)
-	for i := range t.params {
-		if p := &t.params[i]; p.places() {
+	for i := range t.machine.params {
+		if p := &t.machine.params[i]; p.places() {
 			p.lead, p.pace = c.Lead, c.Pace
 		}
 	}

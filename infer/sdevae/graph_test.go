@@ -52,7 +52,7 @@ func smallModel(t *testing.T, channels int, c Config) (*Model, *graph, Config) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(g.close)
+	t.Cleanup(g.machine.close)
 	fill := func(v []float32, draw func() float64) {
 		for i := range v {
 			v[i] = float32(draw())
@@ -82,7 +82,7 @@ func TestGradient(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(d.close)
+		t.Cleanup(d.machine.close)
 		rng := rand.New(rand.NewPCG(3, 3))
 		for _, input := range []*tensor.Dense{d.x, d.mean, d.logDiag, d.below, d.clock, d.weight} {
 			for i := range input.Data().([]float32) {
@@ -140,7 +140,7 @@ func TestLossIsTheEquations(t *testing.T) {
 	for name, c := range methods {
 		t.Run(name, func(t *testing.T) {
 			m, g, c := smallModel(t, 3, c)
-			if err := g.run(); err != nil {
+			if err := g.machine.run(); err != nil {
 				t.Fatal(err)
 			}
 			want := plainLoss(t, m, g, c)

@@ -2,9 +2,6 @@ package sdevae
 
 import (
 	"math"
-	"slices"
-
-	"driftscope/online"
 )
 
 // maxCalibration bounds the frames that batch normalisation's moments are measured on.
@@ -16,7 +13,7 @@ func (s *session) look() (*Look, error) {
 	if err := s.model.Drift.Load(s.graph.drift); err != nil {
 		return nil, err
 	}
-	if err := s.model.calibrate(s.clip, spread(framesOf(s.train), maxCalibration)); err != nil {
+	if err := s.model.calibrate(s.job.clip, spread(framesOf(s.job.train), maxCalibration)); err != nil {
 		return nil, err
 	}
 	l := Look{Restart: s.restart, Step: s.done, Loss: s.sum / float64(s.since)}
@@ -27,12 +24,12 @@ func (s *session) look() (*Look, error) {
 	if s.since == 0 {
 		l.Loss = l.HeldOut // no step was taken yet
 	}
-	s.looks = append(s.looks, l)
+	s.job.looks = append(s.job.looks, l)
 	s.sum, s.since, s.stale = 0, 0, s.stale+1
 	if l.HeldOut < s.best.HeldOut {
 		s.best, s.kept, s.stale = l, s.model.clone(), 0
 	}
-	if s.config.L1 > 0 {
+	if s.job.config.L1 > 0 {
 		err = s.weigh()
 	}
 	return &l, err
@@ -40,8 +37,8 @@ func (s *session) look() (*Look, error) {
 
 // judge fills in what the model makes of the held-out pairs.
 func (s *session) judge(l *Look) (err error) {
-	l.HeldOut, l.Explained, err = heldOut(s.model, s.clip, s.held, s.config.Tau, s.still)
-	l.Explained = min(1, l.Explained/s.moves) // what moves is itself estimated
+	l.HeldOut, l.Explained, err = heldOut(s.model, s.job.clip, s.job.held, s.job.config.Tau, s.job.still)
+	l.Explained = min(1, l.Explained/s.job.moves) // what moves is itself estimated
 	return err
 }
 
@@ -66,89 +63,4 @@ func heldOut(m *Model, c *Clip, pairs []Pair, tau float64, still []float32) (los
 		loss += 0.5 * math.Log(q)
 	}
 	return loss - p.entropy() + squared/(2*tau*float64(n)), 1 - squared/total, nil
-}
-
-// profiled is q of the package's equations over the given pairs; row k of p, and of the clock where there is one, belongs to frame
-// frames[k].
-func (m *Model) profiled(p *Posteriors, clock []float32, frames []int, pairs []Pair) []float64 {
-	d := m.Dim
-	row := make(map[int]int, len(frames))
-	for k, f := range frames {
-		row[f] = k
-	}
-	variance := p.variances()
-	q, z, next, scratch := make([]float64, d), make([]float64, m.Drift.Dim), make([]float64, m.Drift.Dim), new(online.Scratch)
-	for _, pair := range pairs {
-		a, b := row[pair.First]*d, row[pair.First+1]*d
-		copyFloats(z, p.Mean[a:a+d])
-		if m.Span > 0 {
-			z[d] = float64(clock[a/d])
-		}
-		m.carry(next, z, pair.DT, scratch)
-		for i := range d {
-			e := float64(p.Mean[b+i]) - next[i]
-			q[i] += (e*e + variance[a+i] + variance[b+i]) / (pair.DT * float64(len(pairs)))
-		}
-	}
-	return q
-}
-
-// carry is where the drift takes z within dt, in Substeps steps of Euler's. With a clock, that is behind z, and goes on by itself.
-func (m *Model) carry(dst, z []float64, dt float64, scratch *online.Scratch) {
-	mu := make([]float64, m.Drift.Dim)
-	copy(dst, z)
-	for range m.Substeps {
-		m.Drift.Drift(mu, dst, scratch)
-		if m.Span > 0 {
-			mu[m.Dim] = 2 / m.Span
-		}
-		for i, v := range mu {
-			dst[i] += v * dt / float64(m.Substeps)
-		}
-	}
-}
-
-// framesOf lists the frames that pairs touch, in order, each once.
-func framesOf(pairs []Pair) []int {
-	var frames []int
-	for _, p := range pairs {
-		frames = append(frames, p.First, p.First+1)
-	}
-	slices.Sort(frames)
-	return slices.Compact(frames)
-}
-
-// spread picks at most n of all, evenly.
-func spread[T any](all []T, n int) []T {
-	if len(all) <= n {
-		return all
-	}
-	out := make([]T, n)
-	for i := range out {
-		out[i] = all[i*len(all)/n]
-	}
-	return out
-}
-
-// squaredError is Σ (x - y)²; y is repeated where it is shorter.
-func squaredError(x, y []float32) float64 {
-	var sum float64
-	for i, v := range x {
-		d := float64(v - y[i%len(y)])
-		sum += d * d
-	}
-	return sum
-}
-
-// average is the mean of n rows.
-func average(x []float32, n, size int) []float32 {
-	sum := make([]float64, size)
-	for i, v := range x {
-		sum[i%size] += float64(v)
-	}
-	mean := make([]float32, size)
-	for i, v := range sum {
-		mean[i] = float32(v / float64(n))
-	}
-	return mean
 }

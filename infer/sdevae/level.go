@@ -1,7 +1,6 @@
 package sdevae
 
 import (
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -41,30 +40,6 @@ func (r *reference) level(m []float32, pairs []Pair, clip *Clip) (*reference, *R
 	return unit.bent(p, m, pairs, Rectified{Components: share})
 }
 
-// components are the frames' first d principal components, n × d, each of variance 1, and the share of the variance beyond the
-// pixels' noise that they explain.
-func (c *Clip) components(d int) (scores *mat.Dense, share float64) {
-	n := c.Len()
-	x := mat.NewDense(n, c.Size(), wide(c.Pixels))
-	centred(x)
-	var gram mat.SymDense
-	gram.SymOuterK(1, x)
-	var eigen mat.EigenSym
-	if !eigen.Factorize(&gram, true) {
-		return nil, 0
-	}
-	values := eigen.Values(nil) // ascending, n times the variances
-	var vectors mat.Dense
-	eigen.VectorsTo(&vectors)
-	scores = mat.NewDense(n, d, nil)
-	for k := range d {
-		scores.SetCol(k, mat.Col(nil, n-1-k, &vectors))
-		share += values[n-1-k] / float64(n)
-	}
-	scores.Scale(math.Sqrt(float64(n)), scores)
-	return scores, share / (c.Energy() - c.Noise())
-}
-
 // told says whether the map learnt from the other parts of the clip tells every component in each part's frames.
 func told(b basis, s, components *mat.Dense) bool {
 	n, d := components.Dims()
@@ -84,38 +59,4 @@ func told(b basis, s, components *mat.Dense) bool {
 		}
 	}
 	return slices.Max(missed) <= 1-componentTold
-}
-
-// without is x but for the rows from:to.
-func without(x *mat.Dense, from, to int) *mat.Dense {
-	n, d := x.Dims()
-	rest := mat.NewDense(n-(to-from), d, nil)
-	for i := range n - (to - from) {
-		at := i
-		if at >= from {
-			at += to - from
-		}
-		rest.SetRow(i, x.RawRowView(at))
-	}
-	return rest
-}
-
-// folds says whether the map changes its orientation between two rows of s.
-func (p *polynomial) folds(s *mat.Dense) bool {
-	n, d := s.Dims()
-	slopes := mat.NewDense(len(p.basis), d, nil)
-	var jacobian mat.Dense
-	var first float64
-	for i := range n {
-		p.basis.slopes(slopes, s.RawRowView(i))
-		jacobian.Mul(slopes.T(), p.weights)
-		det := mat.Det(&jacobian)
-		if i == 0 {
-			first = det
-		}
-		if !(det*first > 0) {
-			return true
-		}
-	}
-	return false
 }

@@ -31,18 +31,6 @@ type sample struct {
 	touched   []float64     // a frame: the pairs that it belongs to, over 2n
 }
 
-// interleave holds out one in parts pairs.
-func interleave(pairs []Pair) (train, held []Pair) {
-	for k, p := range pairs {
-		if k%parts == parts/2 {
-			held = append(held, p)
-		} else {
-			train = append(train, p)
-		}
-	}
-	return train, held
-}
-
 func newLikelihood(b basis, s *mat.Dense, train, held []Pair) *likelihood {
 	n, d := s.Dims()
 	phi, slopes, one := b.design(s), mat.NewDense(n*d, len(b), nil), mat.NewDense(len(b), d, nil)

@@ -5,9 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas32"
-
 	"driftscope/infer/sdevae/dnnl"
 	"driftscope/online"
 )
@@ -180,17 +177,6 @@ func (m *Model) calibrate(c *Clip, frames []int) error {
 	}
 	m.EncoderStats, m.DecoderStats = encoder.moments(), decoder.moments()
 	return nil
-}
-
-// affine computes dst = x W + b for n rows: x is n × in, W in × out, b out, dst n × out.
-func affine(dst, x, w, b []float32, n, in, out int) {
-	for i := range n {
-		copy(dst[i*out:(i+1)*out], b)
-	}
-	blas32.Gemm(blas.NoTrans, blas.NoTrans, 1,
-		blas32.General{Rows: n, Cols: in, Stride: in, Data: x},
-		blas32.General{Rows: in, Cols: out, Stride: out, Data: w}, 1,
-		blas32.General{Rows: n, Cols: out, Stride: out, Data: dst})
 }
 
 // background is the logit of the clip's mean picture.

@@ -2,7 +2,6 @@ package sdevae
 
 import (
 	"context"
-	"iter"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -14,7 +13,7 @@ import (
 //
 // In spectra, by channel, moving is a factor. Pictures wrap around.
 type movers struct {
-	*plane
+	plane    *plane
 	channels int
 	copies   bool             // all of one shape (alike.go)
 	faint    float64          // width of the first guess, px, where noise hides them in any one frame (faint.go); else 0
@@ -86,10 +85,10 @@ func (m *movers) anew() *movers {
 
 func (m *movers) spectra(picture []float32) [][]complex128 {
 	out := make([][]complex128, m.channels)
-	area := m.h * m.w
+	area := m.plane.h * m.plane.w
 	for ch := range out {
-		out[ch] = make([]complex128, m.size())
-		m.forward(out[ch], picture[ch*area:(ch+1)*area])
+		out[ch] = make([]complex128, m.plane.size())
+		m.plane.forward(out[ch], picture[ch*area:(ch+1)*area])
 	}
 	return out
 }
@@ -105,29 +104,6 @@ func (m *movers) open(c *Clip, frames []int) *film {
 		f.left = append(f.left, s)
 	}
 	return f
-}
-
-// since is of each of the frames how many intervals after the one before it is; 0 where nothing is known of that.
-func (c *Clip) since(frames []int) []float64 {
-	since := make([]float64, len(frames))
-	if len(frames) < 2 {
-		return since
-	}
-	step := c.DT()
-	for k, i := range frames {
-		if k > 0 && c.Trajectory[i] == c.Trajectory[frames[k-1]] {
-			since[k] = max(1, math.Round((c.Times[i]-c.Times[frames[k-1]])/step))
-		}
-	}
-	return since
-}
-
-// until counts rounds from 0, as long as ctx is not done.
-func until(ctx context.Context, rounds int) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for k := 0; k < rounds && ctx.Err() == nil && yield(k); k++ {
-		}
-	}
 }
 
 // learn finds the movers one after another, then all together. It gives the energy left.
@@ -217,8 +193,8 @@ func (m *movers) findIn(left [][]complex128, k int) [2]float64 {
 	for ch, s := range m.shapes[k] {
 		m.correlate(left[ch], s)
 	}
-	m.back(m.picture, m.sum)
-	return top(m.picture, m.h, m.w)
+	m.plane.back(m.picture, m.sum)
+	return top(m.picture, m.plane.h, m.plane.w)
 }
 
 // top is the place of a picture's highest value, between pixels by the parabola through it and its neighbours.
@@ -262,11 +238,11 @@ func (m *movers) reshape(f *film, k int, edge float64) {
 
 // trim clears what is fainter than a share of the brightest pixel, and has the shape's middle at the first pixel.
 func (m *movers) trim(s [][]complex128, edge float64) {
-	area := m.h * m.w
+	area := m.plane.h * m.plane.w
 	light, shape := make([]float64, area), make([]float32, area*len(s))
 	brightest := 0.0
 	for ch, spectrum := range s {
-		m.back(m.picture, slices.Clone(spectrum))
+		m.plane.back(m.picture, slices.Clone(spectrum))
 		for i, v := range m.picture {
 			shape[ch*area+i] = float32(v)
 			light[i] += math.Abs(v)
@@ -288,7 +264,7 @@ func (m *movers) trim(s [][]complex128, edge float64) {
 	x, y := m.middle(light)
 	m.move.by(-x, -y)
 	for ch := range s {
-		m.forward(m.sum, shape[ch*area:(ch+1)*area])
+		m.plane.forward(m.sum, shape[ch*area:(ch+1)*area])
 		clear(s[ch])
 		m.move.accumulate(s[ch], m.sum, 1)
 	}
@@ -298,10 +274,10 @@ func (m *movers) trim(s [][]complex128, edge float64) {
 func (m *movers) middle(light []float64) (x, y float64) {
 	var cx, sx, cy, sy float64
 	for i, v := range light {
-		a, b := 2*math.Pi*float64(i%m.w)/float64(m.w), 2*math.Pi*float64(i/m.w)/float64(m.h)
+		a, b := 2*math.Pi*float64(i%m.plane.w)/float64(m.plane.w), 2*math.Pi*float64(i/m.plane.w)/float64(m.plane.h)
 		cx, sx, cy, sy = cx+v*math.Cos(a), sx+v*math.Sin(a), cy+v*math.Cos(b), sy+v*math.Sin(b)
 	}
-	return math.Atan2(sx, cx) / (2 * math.Pi) * float64(m.w), math.Atan2(sy, cy) / (2 * math.Pi) * float64(m.h)
+	return math.Atan2(sx, cx) / (2 * math.Pi) * float64(m.plane.w), math.Atan2(sy, cy) / (2 * math.Pi) * float64(m.plane.h)
 }
 
 // add adds mover k to all frames, times scale.
@@ -342,13 +318,13 @@ func (m *movers) energy(spectra [][]complex128) (sum float64) {
 	for _, s := range spectra {
 		for j, v := range s {
 			e := real(v)*real(v) + imag(v)*imag(v)
-			if x := j % m.half; x > 0 && 2*x != m.w {
+			if x := j % m.plane.half; x > 0 && 2*x != m.plane.w {
 				e *= 2
 			}
 			sum += e
 		}
 	}
-	return sum / float64(m.h*m.w)
+	return sum / float64(m.plane.h*m.plane.w)
 }
 
 func subtract(dst, s []complex128) {
@@ -398,7 +374,7 @@ func (m *movers) again(c *Clip, frames []int, places []float64) float64 {
 		for ch, s := range m.shapes[0] {
 			m.correlate(f.left[0][ch], s)
 		}
-		m.back(m.picture, m.sum)
+		m.plane.back(m.picture, m.sum)
 		share = append(share, slices.Max(m.picture)/m.energy(m.shapes[0]))
 	}
 	slices.Sort(share)
@@ -418,9 +394,9 @@ func (m *movers) correlate(picture, shape []complex128) {
 func (m *movers) unwrap(places []float64) {
 	d := 2 * len(m.shapes)
 	for i := range d {
-		side := float64(m.w)
+		side := float64(m.plane.w)
 		if i%2 == 1 {
-			side = float64(m.h)
+			side = float64(m.plane.h)
 		}
 		var along, across float64
 		for k := i; k < len(places); k += d {
@@ -436,7 +412,7 @@ func (m *movers) unwrap(places []float64) {
 
 // draw draws n pictures (n × CHW) of movers at the given places (n × 2 a mover).
 func (m *movers) draw(pictures []float32, places []float64, n int) {
-	area, spectrum := m.h*m.w, make([]complex128, m.size())
+	area, spectrum := m.plane.h*m.plane.w, make([]complex128, m.plane.size())
 	for i := range n {
 		for ch := range m.channels {
 			copy(spectrum, m.still[ch])
@@ -445,7 +421,7 @@ func (m *movers) draw(pictures []float32, places []float64, n int) {
 				m.move.by(at[0], at[1])
 				m.move.accumulate(spectrum, s[ch], 1)
 			}
-			m.back(m.picture, spectrum)
+			m.plane.back(m.picture, spectrum)
 			to := pictures[(i*m.channels+ch)*area:]
 			for p, v := range m.picture {
 				if m.copies { // their light ends where the picture's does
@@ -455,4 +431,19 @@ func (m *movers) draw(pictures []float32, places []float64, n int) {
 			}
 		}
 	}
+}
+
+// without is the clip less the movers' light.
+func (m *movers) without(c *Clip, places []float64) *Clip {
+	bare, less := *m, *c
+	bare.still = make([][]complex128, m.channels)
+	for ch := range bare.still {
+		bare.still[ch] = make([]complex128, m.plane.size())
+	}
+	less.Pixels = make([]float32, len(c.Pixels))
+	bare.draw(less.Pixels, places, c.Len())
+	for i, v := range c.Pixels {
+		less.Pixels[i] = min(max(v-less.Pixels[i], 0), 1)
+	}
+	return &less
 }

@@ -132,3 +132,23 @@ func fitPolynomial(b basis, x, y *mat.Dense) (*polynomial, error) {
 	_ = root.SolveTo(&weights, &moments) // a warning of bad conditioning: the fit's error is reported
 	return &polynomial{b, &weights}, nil
 }
+
+// folds says whether the map changes its orientation between two rows of s.
+func (p *polynomial) folds(s *mat.Dense) bool {
+	n, d := s.Dims()
+	slopes := mat.NewDense(len(p.basis), d, nil)
+	var jacobian mat.Dense
+	var first float64
+	for i := range n {
+		p.basis.slopes(slopes, s.RawRowView(i))
+		jacobian.Mul(slopes.T(), p.weights)
+		det := mat.Det(&jacobian)
+		if i == 0 {
+			first = det
+		}
+		if !(det*first > 0) {
+			return true
+		}
+	}
+	return false
+}

@@ -6,7 +6,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
-	"gonum.org/v1/gonum/stat"
 )
 
 // The limits of rectification. With more noise than largestNoise, where its share 2r/(1+2r) of the increments passes 0.3, they say
@@ -25,13 +24,6 @@ const (
 	maxSteps            = 200   // of L-BFGS
 	mostPairs           = 10000 // learnt from, spread over the clip
 )
-
-// Rectified says what straightening the latents was worth.
-type Rectified struct {
-	Gain       float64 // nats a held-out pair; 0 where the pictures' components straightened them
-	Components float64 // share of the pictures' variance that these explain; 0 where the likelihood straightened them
-	Inverse    float64 // rms error of the decoder's way back from the latents, in their standard deviations
-}
 
 // rectify is r followed by the map that makes the diffusion the same everywhere, learnt from the latents m (n × d) alone, and by
 // another whitening; r itself where that gains nothing, where localisation noise hides the increments, or where there are
@@ -52,24 +44,6 @@ func (r *reference) rectify(m []float32, pairs []Pair) (*reference, *Rectified, 
 // fewPairs says whether there are too few to learn a map with this basis from.
 func fewPairs(b basis, d int, pairs []Pair) bool {
 	return len(pairs) < max(leastPairs, pairsPerCoefficient*coefficients(b, d))
-}
-
-// bent is r, whose axes have variance 1 over m, followed by p and by another whitening.
-func (r *reference) bent(p *polynomial, m []float32, pairs []Pair, worth Rectified) (*reference, *Rectified, error) {
-	s := r.coordinates(m)
-	white, err := whiten(narrow(p.apply(s).RawMatrix().Data), len(r.mean), pairs)
-	if err != nil {
-		return nil, nil, err
-	}
-	r.bend = white.after(p)
-	z := r.bend.apply(s)
-	if r.unbend, err = fitPolynomial(p.basis, z, s); err != nil {
-		return nil, nil, err
-	}
-	var miss mat.Dense
-	miss.Sub(r.unbend.apply(z), s)
-	worth.Inverse = mat.Norm(&miss, 2) / mat.Norm(s, 2)
-	return r, &worth, nil
 }
 
 // straighten gives the polynomial of the degree that the held-out pairs like best, learnt from all pairs, and its gain a held-out
@@ -122,62 +96,4 @@ func (l *likelihood) most() []float64 {
 	end, _ := optimize.Minimize(optimize.Problem{Func: l.loss, Grad: l.gradient}, x, &optimize.Settings{
 		MajorIterations: maxSteps, Converger: &optimize.FunctionConverge{Absolute: 1e-6, Iterations: 5}}, &optimize.LBFGS{})
 	return end.X
-}
-
-// coordinates is (m - mean) to, n × d.
-func (r *reference) coordinates(m []float32) *mat.Dense {
-	d := len(r.mean)
-	centred := wide(m)
-	for i := range centred {
-		centred[i] -= r.mean[i%d]
-	}
-	var s mat.Dense
-	s.Mul(mat.NewDense(len(m)/d, d, centred), r.to)
-	return &s
-}
-
-// unit is r with every axis divided by its standard deviation over m.
-func (r *reference) unit(m []float32) *reference {
-	s := r.coordinates(m)
-	u := &reference{mean: r.mean, to: mat.DenseCopyOf(r.to), back: mat.DenseCopyOf(r.back)}
-	for i := range r.mean {
-		sd := stat.StdDev(mat.Col(nil, i, s), nil)
-		for j := range r.mean {
-			u.to.Set(j, i, u.to.At(j, i)/sd)
-			u.back.Set(i, j, u.back.At(i, j)*sd)
-		}
-	}
-	return u
-}
-
-// after is p with r's linear map behind it.
-func (r *reference) after(p *polynomial) *polynomial {
-	var weights, offset mat.Dense
-	weights.Mul(p.weights, r.to)
-	offset.Mul(mat.NewDense(1, len(r.mean), r.mean), r.to)
-	for i := range r.mean {
-		weights.Set(0, i, weights.At(0, i)-offset.At(0, i))
-	}
-	return &polynomial{p.basis, &weights}
-}
-
-// slopes is the polynomial in s whose output l·d + i is ∂zᵢ/∂mₗ.
-func (r *reference) slopes() *polynomial {
-	d := len(r.mean)
-	j := r.bend.jacobian()
-	for k := range j.basis {
-		row := mat.NewDense(d, d, j.weights.RawRowView(k))
-		row.Mul(r.to, mat.DenseCopyOf(row))
-	}
-	return j
-}
-
-// slopesAt is ∂zᵢ/∂mₗ at row l and column i.
-func (r *reference) slopesAt(s []float64) *mat.Dense {
-	d := len(r.mean)
-	phi := mat.NewDense(len(r.bend.basis), d, nil)
-	r.bend.basis.slopes(phi, s)
-	var out mat.Dense
-	out.Product(r.to, phi.T(), r.bend.weights)
-	return &out
 }

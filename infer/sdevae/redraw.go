@@ -2,11 +2,9 @@ package sdevae
 
 import (
 	"context"
-	"errors"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
 
 	"driftscope/online"
 )
@@ -32,13 +30,13 @@ func (s *session) redraw(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		s.graph.close()
-		if s.graph, err = newGraph(s.model, s.config); err != nil {
+		s.graph.machine.close()
+		if s.graph, err = newGraph(s.model, s.job.config); err != nil {
 			return err
 		}
 		s.beginRedrawing()
 	}
-	if err := s.run(ctx, s.config.Steps+s.config.Redraw); err != nil {
+	if err := s.run(ctx, s.job.config.Steps+s.job.config.Redraw); err != nil {
 		return err
 	}
 	if s.kept == nil {
@@ -66,15 +64,15 @@ func (s *session) settle() {
 
 // beginRedrawing leaves the encoder's means at rest, and the others to an optimiser that knows nothing yet.
 func (s *session) beginRedrawing() {
-	for i := range s.graph.params {
-		if p := &s.graph.params[i]; p.places() {
+	for i := range s.graph.machine.params {
+		if p := &s.graph.machine.params[i]; p.places() {
 			p.lead = math.MaxInt
 		}
 	}
-	s.optimiser, s.redrawing, s.done = newAdam(s.graph.params), true, s.config.Steps
+	s.optimiser, s.redrawing, s.done = newAdam(s.graph.machine.params), true, s.job.config.Steps
 	s.best, s.kept, s.stale, s.sum, s.since = Look{HeldOut: math.Inf(1)}, nil, 0, 0, 0
 	if s.asleep != nil {
-		s.asleep.close()
+		s.asleep.graph.machine.close()
 		s.asleep = nil
 	}
 }
@@ -82,59 +80,22 @@ func (s *session) beginRedrawing() {
 // anew replaces the means' layer by the slowest components of the features' moments. The decoder is turned to them; widths and drift
 // begin again.
 func (s *session) anew() error {
-	m, pairs := s.model, spread(s.train, redrawPairs)
+	m, pairs := s.model, spread(s.job.train, redrawPairs)
 	frames := framesOf(pairs)
-	x, p, err := m.read(s.clip, frames)
+	x, p, err := m.read(s.job.clip, frames)
 	if err != nil {
 		return err
 	}
 	before := mat.NewDense(len(frames), m.Dim, wide(p.Mean))
-	if _, err := m.primeSlow(s.clip, pairs); err != nil {
+	if _, err := m.primeSlow(s.job.clip, pairs); err != nil {
 		return err
 	}
 	clear(m.MeanT)
-	after, err := m.Encode(x, m.clock(s.clip, frames), len(frames))
+	after, err := m.Encode(x, m.clock(s.job.clip, frames), len(frames))
 	if err != nil {
 		return err
 	}
 	m.Drift = online.NewNetwork(m.Drift.Dim, s.rng)
 	m.widen(p)
 	return m.turn(before, mat.NewDense(len(frames), m.Dim, wide(after.Mean)))
-}
-
-// widen begins the widths of latents of variance 1 at the mean share that those before have of their latents' standard deviation.
-func (m *Model) widen(before *Posteriors) {
-	share := 0.0
-	for i := range m.Dim {
-		sd := stat.StdDev(column(before.Mean, i, m.Dim), nil)
-		for _, v := range column(before.LogDiag, i, m.Dim) {
-			share += math.Exp(v) / (sd + 1e-12) / float64(len(before.Mean))
-		}
-	}
-	for _, w := range [][]float32{m.LogSDW, m.LogSDT, m.BelowW, m.BelowB, m.BelowT} {
-		clear(w)
-	}
-	for i := range m.LogSDB {
-		m.LogSDB[i] = float32(math.Log(min(max(share, 1e-3), 1)))
-	}
-}
-
-// turn has the decoder draw at the latents after (n×d) what it drew at those before, as far as these are affine in them.
-func (m *Model) turn(before, after *mat.Dense) error {
-	n, d := after.Dims()
-	wider := mat.NewDense(n, d+1, nil)
-	for i := range n {
-		copy(wider.RawRowView(i), after.RawRowView(i))
-		wider.Set(i, d, 1)
-	}
-	var back, turned mat.Dense
-	if back.Solve(wider, before) != nil {
-		return errors.New("the latents found anew do not vary: give a longer clip")
-	}
-	turned.Mul(&back, mat.NewDense(d, len(m.SeedB), wide(m.SeedW)))
-	copy(m.SeedW, narrow(turned.RawMatrix().Data[:len(m.SeedW)]))
-	for j, v := range turned.RawRowView(d) {
-		m.SeedB[j] += float32(v)
-	}
-	return nil
 }

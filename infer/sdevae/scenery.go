@@ -1,10 +1,6 @@
 package sdevae
 
 import (
-	"context"
-	"math"
-	"math/rand/v2"
-
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
@@ -23,30 +19,6 @@ const (
 	sceneryRounds = 2   // of latents and pictures in turn
 	leastScenery  = 0.1 // share of what moves that the pictures must explain; of bare noise it is less than nothing
 )
-
-// traceScenery finds d latents by which the picture changes as a whole, under noise that hides it in any one frame; nil where what it finds
-// explains next to nothing of what moves.
-func (j *job) traceScenery(ctx context.Context, d int, seed uint64) *trail {
-	g := &gaze{j.clip, j.still}
-	t := &trail{scenery: &scenery{basis: newBasis(d, sceneryDegree)}}
-	w := g.slowest(ctx, d, rand.New(rand.NewPCG(seed, math.MaxUint64)))
-	for range sceneryRounds {
-		if ctx.Err() != nil || !t.standardise(g.calm(g.scores(w)), d) {
-			return nil
-		}
-		if w = t.scenery.learn(j.clip, framesOf(j.train), t.z, d); w.Data == nil {
-			return nil
-		}
-	}
-	held := framesOf(j.held)
-	drawn := make([]float32, len(held)*j.clip.Size())
-	t.scenery.draw(drawn, t.posteriors(held, Diagonal).Mean, len(held))
-	t.left = squaredError(j.clip.pick(held), drawn) / float64(len(held))
-	if t.explained = j.share(t.left); !(j.moves > 0 && t.explained >= leastScenery) {
-		return nil
-	}
-	return t
-}
 
 // learn fits the pictures to frames by least squares and takes their noise off. It gives those of the d latents themselves, by which frames
 // tell their latents; nothing where the latents mix no pictures.
@@ -81,29 +53,4 @@ func (y *scenery) draw(pictures, z []float32, n int) {
 	m, phi := len(y.basis), y.basis.design(mat.NewDense(n, len(z)/n, wide(z)))
 	size := len(y.pictures) / m
 	blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, general(n, m, narrow(phi.RawMatrix().Data)), general(m, size, y.pictures), 0, general(n, size, pictures))
-}
-
-// noises are the differences of the pairs' frames, of one frame's noise: what moves has hardly done so in between.
-func (c *Clip) noises(pairs []Pair) []float32 {
-	noise := make([]float32, 0, len(pairs)*c.Size())
-	for _, p := range pairs {
-		first, second := c.Frame(p.First), c.Frame(p.First+1)
-		for i, v := range first {
-			noise = append(noise, (second[i]-v)/math.Sqrt2)
-		}
-	}
-	return noise
-}
-
-// roll moves a picture by x and y, around its edges.
-func (c *Clip) roll(dst, picture []float32, x, y int) {
-	area := c.Height * c.Width
-	for i := range dst {
-		row, column := (i%area/c.Width+y)%c.Height, (i%c.Width+x)%c.Width
-		dst[i] = picture[i/area*area+row*c.Width+column]
-	}
-}
-
-func general(rows, columns int, data []float32) blas32.General {
-	return blas32.General{Rows: rows, Cols: columns, Stride: columns, Data: data}
 }

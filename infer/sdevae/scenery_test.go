@@ -75,14 +75,14 @@ func TestSceneryFollowed(t *testing.T) {
 func TestCalm(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	const n = 2000
-	g := &gaze{Clip: &Clip{Trajectory: make([]uint64, n)}}
+	g := &gaze{clip: &Clip{Trajectory: make([]uint64, n)}}
 	walk, seen := make([]float32, n), make([]float32, n)
 	for k := range n {
 		if k == n/2 {
-			g.Trajectory[k] = 1
+			g.clip.Trajectory[k] = 1
 		}
 		if k > 0 {
-			g.Trajectory[k] = max(g.Trajectory[k], g.Trajectory[k-1])
+			g.clip.Trajectory[k] = max(g.clip.Trajectory[k], g.clip.Trajectory[k-1])
 			walk[k] = walk[k-1] + float32(0.3*rng.NormFloat64())
 		}
 		seen[k] = walk[k] + float32(rng.NormFloat64())

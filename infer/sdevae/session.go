@@ -11,7 +11,7 @@ import (
 
 // session is one restart: a model on its way.
 type session struct {
-	*job
+	job       *job
 	restart   int
 	source    *rand.PCG
 	rng       *rand.Rand
@@ -46,7 +46,7 @@ func newSession(j *job, restart int) (*session, error) {
 		s.model.Close()
 		return nil, err
 	}
-	s.clock, s.optimiser = s.model.clock(j.clip, j.clip.frames()), newAdam(s.graph.params)
+	s.clock, s.optimiser = s.model.clock(j.clip, j.clip.frames()), newAdam(s.graph.machine.params)
 	return s, nil
 }
 
@@ -77,32 +77,32 @@ func (j *job) firstModel(rng *rand.Rand, restart int) (*Model, error) {
 
 // prime makes random weights ready for the clip, before the first step.
 func (s *session) prime() error {
-	if s.origin != nil {
+	if s.job.origin != nil {
 		return nil
 	}
 	err := s.primeEncoder()
-	if s.trail != nil {
-		s.trail.silence(s.model)
+	if s.job.trail != nil {
+		s.job.trail.silence(s.model)
 	}
 	return err
 }
 
 func (s *session) primeEncoder() error {
 	switch {
-	case s.drowned():
+	case s.job.drowned():
 		return s.primeDrowned()
 	case s.model.readout != nil:
-		_, err := s.model.primeSlow(s.clip, spread(s.train, primePairs))
+		_, err := s.model.primeSlow(s.job.clip, spread(s.job.train, primePairs))
 		return err
 	}
-	return s.model.primePrincipal(s.clip, s.train)
+	return s.model.primePrincipal(s.job.clip, s.job.train)
 }
 
 // close frees all but the model.
 func (s *session) close() {
-	s.graph.close()
+	s.graph.machine.close()
 	if s.asleep != nil {
-		s.asleep.close()
+		s.asleep.graph.machine.close()
 	}
 }
 
@@ -117,19 +117,19 @@ func (s *session) discard() {
 // run goes on up to the given step, or until patience ends. A model that is continued has its first look before the first step:
 // where no step does better, it stays as it was.
 func (s *session) run(ctx context.Context, until int) error {
-	if s.origin != nil && s.done == 0 && until > 0 {
+	if s.job.origin != nil && s.done == 0 && until > 0 {
 		look, err := s.look()
 		if err != nil {
 			return err
 		}
-		s.report(look.Loss, look)
+		s.job.report(look.Loss, look)
 	}
-	if s.trail != nil && s.done == 0 && until > 0 {
+	if s.job.trail != nil && s.done == 0 && until > 0 {
 		if err := s.sleep(ctx); err != nil {
 			return err
 		}
 	}
-	for s.done < until && (s.config.Patience == 0 || s.stale < s.config.Patience) {
+	for s.done < until && (s.job.config.Patience == 0 || s.stale < s.job.config.Patience) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -138,12 +138,12 @@ func (s *session) run(ctx context.Context, until int) error {
 			return fmt.Errorf("step %d: %w", s.done, err)
 		}
 		var look *Look
-		if s.done%s.config.Every == 0 || s.done == s.config.Steps || s.done == s.config.Steps+s.config.Redraw {
+		if s.done%s.job.config.Every == 0 || s.done == s.job.config.Steps || s.done == s.job.config.Steps+s.job.config.Redraw {
 			if look, err = s.look(); err != nil {
 				return err
 			}
 		}
-		if err := s.tell(loss, look, look != nil); err != nil {
+		if err := s.job.tell(loss, look, look != nil); err != nil {
 			return err
 		}
 	}
@@ -156,7 +156,7 @@ const smoothing = 0.9
 // step takes one optimiser step on the next pairs and returns the loss, with ½ ln q in place of ½ q/q̄.
 func (s *session) step() (float64, error) {
 	s.fill(s.next())
-	if s.done == 0 || s.redrawing && s.done == s.config.Steps {
+	if s.done == 0 || s.redrawing && s.done == s.job.config.Steps {
 		if err := s.begin(); err != nil {
 			return 0, err
 		}
@@ -165,23 +165,23 @@ func (s *session) step() (float64, error) {
 	for i, q := range s.q {
 		weight[i] = float32(1 / q)
 	}
-	s.model.Encoder.Rest(s.done < s.config.Lead || s.redrawing)
-	err := s.graph.run()
+	s.model.Encoder.Rest(s.done < s.job.config.Lead || s.redrawing)
+	err := s.graph.machine.run()
 	s.model.Encoder.Rest(false)
 	if err != nil {
 		return 0, err
 	}
 	loss := float64(s.graph.loss.Data().(float32))
 	if math.IsNaN(loss) || math.IsInf(loss, 0) {
-		return 0, fmt.Errorf("the loss is %g: try a smaller rate than %g", loss, s.config.Rate)
+		return 0, fmt.Errorf("the loss is %g: try a smaller rate than %g", loss, s.job.config.Rate)
 	}
 	for i, q := range s.graph.q.Data().([]float32) {
-		if s.config.Diffusion == Profiled {
+		if s.job.config.Diffusion == Profiled {
 			loss += 0.5 * (math.Log(float64(q)) - float64(q*weight[i]))
 		}
 		s.q[i] = smoothing*s.q[i] + (1-smoothing)*float64(q)
 	}
-	if err := s.optimiser.update(&s.graph.machine, s.config.rate(s.done)); err != nil {
+	if err := s.optimiser.update(&s.graph.machine, s.job.config.rate(s.done)); err != nil {
 		return 0, err
 	}
 	s.model.constrain()
@@ -191,15 +191,15 @@ func (s *session) step() (float64, error) {
 
 // begin measures, before a phase's first step, what steps refer to: q and, where l1 is on, the decoder's gain.
 func (s *session) begin() error {
-	if s.config.L1 > 0 {
-		if err := s.model.calibrate(s.clip, spread(framesOf(s.train), maxCalibration)); err != nil {
+	if s.job.config.L1 > 0 {
+		if err := s.model.calibrate(s.job.clip, spread(framesOf(s.job.train), maxCalibration)); err != nil {
 			return err
 		}
 		if err := s.weigh(); err != nil {
 			return err
 		}
 	}
-	if err := s.graph.run(); err != nil {
+	if err := s.graph.machine.run(); err != nil {
 		return err
 	}
 	s.q = wide(s.graph.q.Data().([]float32))
@@ -213,9 +213,9 @@ func (s *session) begin() error {
 
 // next is the next batch of pairs, every pair once in a random order before any comes again.
 func (s *session) next() []int {
-	n := s.config.Pairs
+	n := s.job.config.Pairs
 	if s.at+n > len(s.order) {
-		s.order, s.at = s.rng.Perm(len(s.train)), 0
+		s.order, s.at = s.rng.Perm(len(s.job.train)), 0
 	}
 	s.at += n
 	return s.order[s.at-n : s.at]
@@ -224,11 +224,11 @@ func (s *session) next() []int {
 // fill puts the pairs' frames, time steps and fresh noise where the graph reads them.
 func (s *session) fill(indices []int) {
 	x, eps, dt, clock := s.graph.x.Data().([]float32), s.graph.eps.Data().([]float32), s.graph.dt.Data().([]float32), s.graph.clock.Data().([]float32)
-	size, b := s.clip.Size(), s.config.Pairs
+	size, b := s.job.clip.Size(), s.job.config.Pairs
 	for k, i := range indices {
-		p := s.train[i]
-		copy(x[k*size:(k+1)*size], s.clip.Frame(p.First))
-		copy(x[(b+k)*size:(b+k+1)*size], s.clip.Frame(p.First+1))
+		p := s.job.train[i]
+		copy(x[k*size:(k+1)*size], s.job.clip.Frame(p.First))
+		copy(x[(b+k)*size:(b+k+1)*size], s.job.clip.Frame(p.First+1))
 		dt[k] = float32(p.DT)
 		if s.clock != nil {
 			clock[k], clock[b+k] = s.clock[p.First], s.clock[p.First+1]

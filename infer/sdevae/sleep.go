@@ -11,7 +11,7 @@ import (
 
 // dreams is the encoder alone in Gorgonia: a batch of pictures, and the posteriors that it is to answer them with.
 type dreams struct {
-	machine
+	machine                 machine
 	x, mean, logDiag, below *tensor.Dense // (n, CHW), (n, d), (n, d), (n, d(d-1)/2)
 	clock                   *tensor.Dense // (n, 1)
 	weight                  *tensor.Dense // (n, d): what a squared error of a mean counts
@@ -63,7 +63,7 @@ const (
 // sleeper is the sleep phase under way, with what it needs of the awake model: its answer to every training frame, and what its
 // drawings left out.
 type sleeper struct {
-	*dreams
+	graph     *dreams
 	optimiser *adam
 	awake     *Posteriors
 	sd        []float64 // of the means over the clip
@@ -81,15 +81,15 @@ type sleeper struct {
 
 // fallAsleep starts the sleep phase, at the best look's weights or, where things are followed, at the first.
 func (s *session) fallAsleep() (err error) {
-	l := &sleeper{near: make([]int, 2*s.config.Pairs)}
-	frames := spread(framesOf(s.train), sleepFrames)
-	if s.trail == nil {
+	l := &sleeper{near: make([]int, 2*s.job.config.Pairs)}
+	frames := spread(framesOf(s.job.train), sleepFrames)
+	if s.job.trail == nil {
 		s.model.adopt(s.kept)
-		l.steps, l.rate, l.draw = s.config.Sleep, sleepRate, s.model.Decode
-		l.left, l.awake, err = s.model.read(s.clip, frames)
+		l.steps, l.rate, l.draw = s.job.config.Sleep, sleepRate, s.model.Decode
+		l.left, l.awake, err = s.model.read(s.job.clip, frames)
 	} else {
-		l.steps, l.rate, l.draw, l.things = s.config.Follow, followRate, s.trail.draw, s.trail.things()
-		l.left, l.awake = s.clip.pick(frames), s.trail.posteriors(frames, s.config.Posterior)
+		l.steps, l.rate, l.draw, l.things = s.job.config.Follow, followRate, s.job.trail.draw, s.job.trail.things()
+		l.left, l.awake = s.job.clip.pick(frames), s.job.trail.posteriors(frames, s.job.config.Posterior)
 	}
 	if err != nil {
 		return err
@@ -101,17 +101,17 @@ func (s *session) fallAsleep() (err error) {
 	for i, v := range drawn {
 		l.left[i] -= v
 	}
-	if s.trail != nil && s.trail.scenery != nil { // a frame's own noise is in what was learnt of all frames: it would be learnt by heart
-		l.left, l.bare = s.clip.noises(spread(s.train, sleepFrames)), make([]float32, s.clip.Size())
+	if s.job.trail != nil && s.job.trail.scenery != nil { // a frame's own noise is in what was learnt of all frames: it would be learnt by heart
+		l.left, l.bare = s.job.clip.noises(spread(s.job.train, sleepFrames)), make([]float32, s.job.clip.Size())
 	}
-	l.clock = s.model.clock(s.clip, frames)
+	l.clock = s.model.clock(s.job.clip, frames)
 	for i := range s.model.Dim {
 		l.sd = append(l.sd, stat.StdDev(column(l.awake.Mean, i, s.model.Dim), nil))
 	}
-	if l.dreams, err = newDreams(s.model, 2*s.config.Pairs); err != nil {
+	if l.graph, err = newDreams(s.model, 2*s.job.config.Pairs); err != nil {
 		return err
 	}
-	l.optimiser, s.asleep = newAdam(l.params), l
+	l.optimiser, s.asleep = newAdam(l.graph.machine.params), l
 	return nil
 }
 
@@ -132,27 +132,27 @@ func (s *session) sleep(ctx context.Context) error {
 		if err := s.dream(l); err != nil {
 			return err
 		}
-		if err := l.run(); err != nil {
+		if err := l.graph.machine.run(); err != nil {
 			return fmt.Errorf("sleep, step %d: %w", l.done, err)
 		}
 		rate := l.rate * min(float64(l.done+1)/sleepWarmup, 1) * cosine(l.done, l.steps)
-		if err := l.optimiser.update(&l.machine, rate); err != nil {
+		if err := l.optimiser.update(&l.graph.machine, rate); err != nil {
 			return err
 		}
 		s.model.constrain()
 		l.done++
-		if err := s.tell(float64(l.loss.Data().(float32)), nil, l.done%s.config.Every == 0); err != nil {
+		if err := s.job.tell(float64(l.graph.loss.Data().(float32)), nil, l.done%s.job.config.Every == 0); err != nil {
 			return err
 		}
 	}
-	return s.model.calibrate(s.clip, spread(framesOf(s.train), maxCalibration))
+	return s.model.calibrate(s.job.clip, spread(framesOf(s.job.train), maxCalibration))
 }
 
 // dream fills a batch.
 func (s *session) dream(l *sleeper) error {
-	d, size, n, rows := s.model.Dim, s.clip.Size(), len(l.awake.Mean)/s.model.Dim, 2*s.config.Pairs
-	mean, logDiag, weight := l.mean.Data().([]float32), l.logDiag.Data().([]float32), l.weight.Data().([]float32)
-	x := l.x.Data().([]float32)
+	d, size, n, rows := s.model.Dim, s.job.clip.Size(), len(l.awake.Mean)/s.model.Dim, 2*s.job.config.Pairs
+	mean, logDiag, weight := l.graph.mean.Data().([]float32), l.graph.logDiag.Data().([]float32), l.graph.weight.Data().([]float32)
+	x := l.graph.x.Data().([]float32)
 	for k := range rows {
 		near := s.rng.IntN(n)
 		l.near[k] = near
@@ -168,10 +168,10 @@ func (s *session) dream(l *sleeper) error {
 		}
 		copy(logDiag[k*d:(k+1)*d], l.awake.LogDiag[near*d:])
 		if l.clock != nil {
-			l.dreams.clock.Data().([]float32)[k] = l.clock[near]
+			l.graph.clock.Data().([]float32)[k] = l.clock[near]
 		}
-		if l.below != nil {
-			copy(l.below.Data().([]float32)[k*below(d):(k+1)*below(d)], l.awake.Below[near*below(d):])
+		if l.graph.below != nil {
+			copy(l.graph.below.Data().([]float32)[k*below(d):(k+1)*below(d)], l.awake.Below[near*below(d):])
 		}
 	}
 	if err := l.draw(x, mean, rows); err != nil {
@@ -187,11 +187,11 @@ func (s *session) dream(l *sleeper) error {
 
 // leftIn is what drawing k leaves of its frame; or some frame's noise, moved to some place, so that it is never met twice.
 func (s *session) leftIn(l *sleeper, k int) []float32 {
-	size := s.clip.Size()
+	size := s.job.clip.Size()
 	if l.bare == nil {
 		return l.left[l.near[k]*size : (l.near[k]+1)*size]
 	}
 	of := s.rng.IntN(len(l.left) / size)
-	s.clip.roll(l.bare, l.left[of*size:(of+1)*size], s.rng.IntN(s.clip.Width), s.rng.IntN(s.clip.Height))
+	s.job.clip.roll(l.bare, l.left[of*size:(of+1)*size], s.rng.IntN(s.job.clip.Width), s.rng.IntN(s.job.clip.Height))
 	return l.bare
 }

@@ -15,16 +15,6 @@ const slowFolds = 5
 
 var slowRidges = []float64{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1}
 
-// rows gives each pair's rows among the given frames.
-func rows(frames []int, pairs []Pair) [][2]int {
-	out := make([][2]int, len(pairs))
-	for k, p := range pairs {
-		first, _ := slices.BinarySearch(frames, p.First)
-		out[k] = [2]int{first, first + 1}
-	}
-	return out
-}
-
 // slowest gives the d slowest components of x's columns (n × width → width × d), of variance 1, with the ridge under which the
 // components that one part of the pairs gives last best in another, and how long they do there: the sum of their correlations.
 func slowest(x *mat.Dense, pairs [][2]int, d int) (w *mat.Dense, lasts float64, err error) {
@@ -80,9 +70,9 @@ func newLagged(x *mat.Dense, pairs [][2]int) *lagged {
 
 // principal is covariances with the principal components that all ridges share, which take long.
 type principal struct {
-	*lagged
-	variances []float64 // ascending
-	vectors   mat.Dense
+	covariances *lagged
+	variances   []float64 // ascending
+	vectors     mat.Dense
 }
 
 func (l *lagged) principal() (*principal, error) {
@@ -90,7 +80,7 @@ func (l *lagged) principal() (*principal, error) {
 	if !spectrum.Factorize(l.now, true) {
 		return nil, errors.New("the first features have no components: they are not finite")
 	}
-	p := &principal{lagged: l, variances: spectrum.Values(nil)}
+	p := &principal{covariances: l, variances: spectrum.Values(nil)}
 	spectrum.VectorsTo(&p.vectors)
 	return p, nil
 }
@@ -103,7 +93,7 @@ func (l *principal) slowest(ridge float64, d int) (*mat.Dense, error) {
 		scaleColumn(white, j, 1/math.Sqrt(max(v, 0)+ridge*l.variances[width-1]))
 	}
 	var half, whole mat.Dense
-	half.Mul(l.next, white)
+	half.Mul(l.covariances.next, white)
 	whole.Mul(white.T(), &half)
 	slow := mat.NewSymDense(width, nil)
 	for i := range width {
@@ -123,7 +113,7 @@ func (l *principal) slowest(ridge float64, d int) (*mat.Dense, error) {
 	}
 	w.Mul(white, top)
 	for k := range d {
-		scaleColumn(&w, k, 1/math.Sqrt(mat.Inner(w.ColView(k), l.now, w.ColView(k))))
+		scaleColumn(&w, k, 1/math.Sqrt(mat.Inner(w.ColView(k), l.covariances.now, w.ColView(k))))
 	}
 	return &w, nil
 }
@@ -137,11 +127,4 @@ func (l *lagged) correlation(w *mat.Dense) float64 {
 		return math.Inf(-1)
 	}
 	return mat.Trace(&ratio)
-}
-
-func scaleColumn(m *mat.Dense, j int, k float64) {
-	rows, _ := m.Dims()
-	for i := range rows {
-		m.Set(i, j, k*m.At(i, j))
-	}
 }

@@ -85,9 +85,9 @@ func (s *session) archive(a *archive) {
 	if a.flag(&s.redrawing); s.redrawing && !a.writing {
 		s.beginRedrawing()
 	}
-	steps := s.config.Steps + max(s.config.Redraw, 0)
+	steps := s.job.config.Steps + max(s.job.config.Redraw, 0)
 	a.count(&s.done, steps)
-	s.optimiser.archive(a, s.graph.params, steps)
+	s.optimiser.archive(a, s.graph.machine.params, steps)
 	if s.q == nil {
 		s.q = make([]float64, s.model.Dim)
 	}
@@ -107,8 +107,8 @@ func (s *session) archive(a *archive) {
 // archivePass goes through where the session stands among the training pairs.
 func (s *session) archivePass(a *archive) {
 	n := len(s.order)
-	a.count(&n, len(s.train))
-	a.require(n == 0 || n == len(s.train), "an order of %d of %d pairs", n, len(s.train))
+	a.count(&n, len(s.job.train))
+	a.require(n == 0 || n == len(s.job.train), "an order of %d of %d pairs", n, len(s.job.train))
 	if a.err != nil {
 		return
 	}
@@ -116,7 +116,7 @@ func (s *session) archivePass(a *archive) {
 		s.order = make([]int, n)
 	}
 	for i := range s.order {
-		a.count(&s.order[i], len(s.train)-1)
+		a.count(&s.order[i], len(s.job.train)-1)
 	}
 	a.count(&s.at, n)
 }
@@ -140,14 +140,14 @@ func (s *session) archiveSleep(a *archive) {
 	if a.flag(&asleep); a.err != nil || !asleep {
 		return
 	}
-	if a.require(s.kept != nil || s.trail != nil, "asleep before any look"); !a.writing && a.err == nil {
+	if a.require(s.kept != nil || s.job.trail != nil, "asleep before any look"); !a.writing && a.err == nil {
 		a.err = s.fallAsleep()
 	}
 	if a.err != nil {
 		return
 	}
 	a.count(&s.asleep.done, s.asleep.steps)
-	s.asleep.optimiser.archive(a, s.asleep.params, s.asleep.steps)
+	s.asleep.optimiser.archive(a, s.asleep.graph.machine.params, s.asleep.steps)
 }
 
 // archive goes through an optimiser and the parameters that it moves.

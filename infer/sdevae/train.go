@@ -184,20 +184,20 @@ func (j *job) run(ctx context.Context) error {
 // finish takes the session that is kept through the phases after its last look.
 func (s *session) finish(ctx context.Context) error {
 	if !s.redrawing {
-		if s.config.Sleep <= 0 || s.trail != nil {
+		if s.job.config.Sleep <= 0 || s.job.trail != nil {
 			s.model.adopt(s.kept)
 		} else if err := s.sleep(ctx); err != nil {
 			return err
 		}
 	}
-	if s.config.Redraw <= 0 {
+	if s.job.config.Redraw <= 0 {
 		return nil
 	}
 	return s.redraw(ctx)
 }
 
 func (s *session) broken() error {
-	return fmt.Errorf("training broke down: the held-out loss was never finite; try a smaller rate than %g", s.config.Rate)
+	return fmt.Errorf("training broke down: the held-out loss was never finite; try a smaller rate than %g", s.job.config.Rate)
 }
 
 // trials takes every restart through its trial; the best of them stay in the field.

@@ -7,15 +7,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Frame of reference of the exported latents, rows as vectors: z = (m - mean) to, so that sigma is the identity; or, where the
-// encoder's latents are bent, s = (m - mean) to and z = bend(s) (rectify.go).
-type reference struct {
-	mean         []float64
-	to           *mat.Dense  // d × d: C^(-½), each column divided by its axis's standard deviation where bend follows
-	back         *mat.Dense  // its inverse
-	bend, unbend *polynomial // s → z and, fitted, z → s; nil where the latents are straight
-}
-
 // smallNoise is the ratio r = R/(v Δt) below which the plain quadratic variation is as good as the covariance-based estimate
 // and safer, and floor the share of the largest eigenvalue that the others are raised to before whitening: an axis that does
 // not move must not be blown up (method: whitening on the active subspace only).

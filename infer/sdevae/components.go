@@ -1,0 +1,73 @@
+package sdevae
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/mat"
+)
+
+// components are the frames' first d principal components, n × d, each of variance 1, and the share of the variance beyond the
+// pixels' noise that they explain.
+func (c *Clip) components(d int) (scores *mat.Dense, share float64) {
+	n := c.Len()
+	x := mat.NewDense(n, c.Size(), wide(c.Pixels))
+	centred(x)
+	var gram mat.SymDense
+	gram.SymOuterK(1, x)
+	var eigen mat.EigenSym
+	if !eigen.Factorize(&gram, true) {
+		return nil, 0
+	}
+	values := eigen.Values(nil) // ascending, n times the variances
+	var vectors mat.Dense
+	eigen.VectorsTo(&vectors)
+	scores = mat.NewDense(n, d, nil)
+	for k := range d {
+		scores.SetCol(k, mat.Col(nil, n-1-k, &vectors))
+		share += values[n-1-k] / float64(n)
+	}
+	scores.Scale(math.Sqrt(float64(n)), scores)
+	return scores, share / (c.Energy() - c.Noise())
+}
+
+// beyond is the clip less what the principal pictures of some frames of bare draw of bare; nil where there are none.
+func (c *Clip) beyond(bare *Clip, some []int) *Clip {
+	mean, principal := bare.principal(some)
+	if principal == nil {
+		return nil
+	}
+	rest, about := *c, vector(make([]float32, c.Size()))
+	rest.Pixels = make([]float32, len(c.Pixels))
+	for f := range c.Len() {
+		left := vector(rest.Frame(f))
+		blas32.Copy(vector(c.Frame(f)), left)
+		blas32.Axpy(-1, mean, left)
+		blas32.Copy(vector(bare.Frame(f)), about)
+		blas32.Axpy(-1, mean, about)
+		for _, p := range principal {
+			blas32.Axpy(-blas32.Dot(about, p)/blas32.Dot(p, p), p, left)
+		}
+	}
+	return &rest
+}
+
+// principal are some frames' mean and first principal pictures, at right angles to each other; none where nothing changes.
+func (c *Clip) principal(some []int) (mean blas32.Vector, pictures []blas32.Vector) {
+	few := &Clip{Channels: c.Channels, Height: c.Height, Width: c.Width, Pixels: c.pick(some), Times: make([]float64, len(some)), Trajectory: make([]uint64, len(some))}
+	mean = vector(average(few.Pixels, few.Len(), few.Size()))
+	scores, _ := few.components(overPrincipal)
+	if scores == nil {
+		return mean, nil
+	}
+	for k := range overPrincipal {
+		p := vector(make([]float32, few.Size()))
+		for f := range few.Len() { // scores have the mean 0
+			blas32.Axpy(float32(scores.At(f, k)), vector(few.Frame(f)), p)
+		}
+		if blas32.Dot(p, p) > 0 {
+			pictures = append(pictures, p)
+		}
+	}
+	return mean, pictures
+}

@@ -1,0 +1,40 @@
+package sdevae
+
+import (
+	"driftscope/infer/card"
+	"errors"
+	"fmt"
+)
+
+// settle checks that the clip and the config suit the model, and completes the config from it: one run without a lead, its dimension, its clock and,
+// unless a posterior is asked for, its own. A clock or covariances that the model lacks start from zero.
+func (o *origin) settle(clip *Clip, c Config) (Config, error) {
+	in := o.card.Input
+	if in != (card.Input{Channels: clip.Channels, Height: clip.Height, Width: clip.Width}) {
+		return c, fmt.Errorf("the clip's frames are %dx%dx%d, the model to continue takes %dx%dx%d: prepare them with its own steps",
+			clip.Channels, clip.Height, clip.Width, in.Channels, in.Height, in.Width)
+	}
+	if c.Latent == 0 {
+		c.Latent = o.card.Latent
+	}
+	if c.Latent != o.card.Latent {
+		return c, fmt.Errorf("%d latents were asked for, the model to continue has %d: leave the number out", c.Latent, o.card.Latent)
+	}
+	if o.full() && c.Posterior == Diagonal {
+		return c, errors.New("a diagonal posterior was asked for, the model to continue has covariances: leave the posterior out")
+	}
+	if o.full() {
+		c.Posterior = Cholesky
+	}
+	c.Clock = c.Clock || o.card.Clock > 0
+	c.Restarts, c.Lead, c.Redraw = 1, -1, -1
+	return c, nil
+}
+
+// fromDigest is that of the model to continue, nil where there is none.
+func (j *job) fromDigest() []byte {
+	if j.origin == nil {
+		return nil
+	}
+	return j.origin.digest
+}
