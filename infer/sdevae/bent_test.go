@@ -26,7 +26,7 @@ var bentDegrees = map[int]int{1: 5, 2: 4, 3: 3, 5: 2}
 func TestBentReferenceInTheFile(t *testing.T) {
 	suite.Long(t)
 	const tolerance = 1e-4
-	for _, c := range []Config{{Latent: 1}, {Latent: 3}, {Latent: 3, Posterior: Cholesky}, {Latent: 5}, {Latent: 5, Posterior: Cholesky},
+	for _, c := range []Form{{Latent: 1}, {Latent: 3}, {Latent: 3, Posterior: Cholesky}, {Latent: 5}, {Latent: 5, Posterior: Cholesky},
 		{Latent: 2, Clock: true}, {Latent: 3, Posterior: Cholesky, Clock: true}} {
 		d := c.Latent
 		rng := rand.New(rand.NewPCG(3, uint64(d)))
@@ -83,7 +83,7 @@ func handmade(m []float32, d int, rng *rand.Rand) *reference {
 }
 
 // untrained is random networks for 16×16 pictures and a clip of noise, two trajectories of it, that they are calibrated on.
-func untrained(t *testing.T, c Config, rng *rand.Rand) (*Model, *Clip) {
+func untrained(t *testing.T, f Form, rng *rand.Rand) (*Model, *Clip) {
 	t.Helper()
 	clip := &Clip{Channels: 1, Height: 16, Width: 16}
 	for i := range 12 {
@@ -92,7 +92,7 @@ func untrained(t *testing.T, c Config, rng *rand.Rand) (*Model, *Clip) {
 			clip.Pixels = append(clip.Pixels, rng.Float32())
 		}
 	}
-	m, err := newModel(dnnl.Shape{C: 1, H: 16, W: 16}, c, 6, rng)
+	m, err := newModel(dnnl.Shape{C: 1, H: 16, W: 16}, f, 6, rng)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func untrained(t *testing.T, c Config, rng *rand.Rand) (*Model, *Clip) {
 	for i := range m.BelowW {
 		m.BelowW[i] = float32(0.01 * rng.NormFloat64())
 	}
-	if c.Clock {
+	if f.Clock {
 		m.Span = clip.Span()
 	}
 	for _, w := range [][]float32{m.MeanT, m.LogSDT, m.BelowT} {

@@ -14,23 +14,6 @@ import (
 	"driftscope/internal/suite"
 )
 
-// walk is a bright spot on a random walk over n frames of 8×8, the smallest that the networks take: the fewer features, the sooner
-// they are primed.
-func walk(n int, seed uint64) *Clip {
-	rng := rand.New(rand.NewPCG(seed, 0))
-	c := &Clip{Channels: 1, Height: 8, Width: 8}
-	x, y := 3.5, 3.5
-	for i := range n {
-		for p := range 64 {
-			dx, dy := float64(p%8)-x, float64(p/8)-y
-			c.Pixels = append(c.Pixels, float32(math.Exp(-(dx*dx+dy*dy)/4)))
-		}
-		c.Times, c.Trajectory = append(c.Times, 0.1*float64(i)), append(c.Trajectory, 0)
-		x, y = min(max(x+0.5*rng.NormFloat64(), 1), 6), min(max(y+0.5*rng.NormFloat64(), 1), 6)
-	}
-	return c
-}
-
 // brief is a training of a few seconds that has everything: a race, its lead's run, sleep, and all that a checkpoint may hold.
 func brief() Config {
 	return Config{Latent: 2, Seed: 4, Posterior: Cholesky, Diffusion: LearntDiagonal, Clock: true, L1: 0.1, Tau: 0.2, Steps: 24, Pairs: 8, Restarts: 2, Every: 3, Sleep: 12, Redraw: 9}

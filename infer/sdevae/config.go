@@ -32,6 +32,16 @@ type Config struct {
 	Redraw   int     // steps of the decoder in the end, after the latents were found anew; half of Steps, or none with Clock, where noise drowns the clip, and on few pairs; negative is none
 }
 
+// form is what the config says of the model.
+func (c *Config) form() Form {
+	return Form{Latent: c.Latent, Posterior: c.Posterior, Diffusion: c.Diffusion, Substeps: c.Substeps, Clock: c.Clock}
+}
+
+// objective is what it says of the loss.
+func (c *Config) objective() Objective {
+	return Objective{Pairs: c.Pairs, Tau: c.Tau, Nu: c.Nu, L1: c.L1, FreezeSteps: c.Lead, EncoderRate: c.Pace}
+}
+
 // Recipe is the number of the decision that last changed what training makes of the same clip: figures of several recipes are not of one table.
 const Recipe = 52
 

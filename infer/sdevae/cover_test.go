@@ -8,29 +8,6 @@ import (
 	"driftscope/internal/suite"
 )
 
-// crossing is n frames of 24×24 in which a thing hides that much of a grating whose light comes and goes, with where it is and what is
-// behind it: n × 2, n pictures, n lights.
-func crossing(n int, seed uint64, thing shaped, hides float64) (c *Clip, places []float64, backdrops []float32, lights []float64) {
-	const side = 24
-	rng := rand.New(rand.NewPCG(seed, 0))
-	c = &Clip{Channels: 1, Height: side, Width: side}
-	x, y, light := 12.0, 12.0, 0.0
-	for k := range n {
-		for p := range side * side {
-			i, j := float64(p%side), float64(p/side)
-			behind := 0.2 + 0.15*math.Tanh(light)*math.Sin(i/2)*math.Cos(j/3)
-			v := 2.5 * thing(i-x, j-y)
-			c.Pixels = append(c.Pixels, float32(min(max(behind*(1-hides*v)+0.6*v+0.01*rng.NormFloat64(), 0), 1)))
-			backdrops = append(backdrops, float32(behind))
-		}
-		c.Times, c.Trajectory = append(c.Times, 0.1*float64(k)), append(c.Trajectory, 0)
-		places, lights = append(places, x, y), append(lights, light)
-		x, y = min(max(x+rng.NormFloat64(), 6), 18), min(max(y+rng.NormFloat64(), 6), 18)
-		light = 0.95*light + 0.3*rng.NormFloat64()
-	}
-	return c, places, backdrops, lights
-}
-
 // TestCover: what is behind a thing is hidden as much as it was, and the thing is found over it to a quarter of a pixel, which is what a
 // parabola through whole pixels leaves of a disc with an edge of one.
 func TestCover(t *testing.T) {

@@ -9,25 +9,6 @@ import (
 	"driftscope/internal/suite"
 )
 
-// drown covers a clip with white noise of that variance, Student's t with 3 degrees of freedom or normal, cut at 4 standard deviations
-// of its middle as pretrain's grey window cuts it, and scales what is then seen to [0,1].
-func drown(c *Clip, variance float64, student bool) {
-	rng := rand.New(rand.NewPCG(6, 0))
-	middle := math.Sqrt(variance)
-	if student {
-		middle /= math.Sqrt(3) / 1.134 // t's median absolute deviation is that of a normal of sd 1.134
-	}
-	reach := 4 * middle
-	for i, v := range c.Pixels {
-		e := math.Sqrt(variance) * rng.NormFloat64()
-		if student {
-			a, b, d := rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()
-			e /= math.Sqrt(a*a + b*b + d*d) // over its sd √3, times √3 of the chi
-		}
-		c.Pixels[i] = float32(min(max((float64(v)+e+reach)/(1+2*reach), 0), 1))
-	}
-}
-
 // TestDrownedClipTrains: a square that stands out of the noise by less than its sd in no pixel, but by 8 of the whole. Random first
 // layers hardly see it, and the first steps of a random decoder hide it for good.
 func TestDrownedClipTrains(t *testing.T) {

@@ -14,9 +14,8 @@ func TestFaint(t *testing.T) {
 	suite.Long(t)
 	clip, truth := drifting(400, 5, disc)
 	drown(clip, 0.25, false)
-	j := &job{clip: clip}
-	j.train, j.held = split(clip.Pairs(clip.MaxGap()))
-	m := findFaintMovers(t.Context(), clip, framesOf(j.train), 1)
+	train, _ := split(clip.Pairs(clip.MaxGap()))
+	m := findFaintMovers(t.Context(), clip, framesOf(train), 1)
 	if spread := m.spread(); spread > faintMost {
 		t.Errorf("it covers %.2f of the picture", spread)
 	}
@@ -31,21 +30,6 @@ func TestFaint(t *testing.T) {
 	alone.unwrap(places)
 	if best := slices.Min(off(t, places, truth)); best < 1.5 {
 		t.Errorf("frame by frame places are off by %.2g px: the clip shows too much", best)
-	}
-}
-
-// TestFaintTooLarge: what covers much of the picture is no thing, however well it goes with it.
-func TestFaintTooLarge(t *testing.T) {
-	clip, _ := drifting(200, 5, disc)
-	j := &job{clip: clip, moves: 1}
-	j.train, j.held = split(clip.Pairs(clip.MaxGap()))
-	m := newMovers(clip)
-	m.faint, m.still, m.shapes = 2, m.spectra(clip.median(clip.frames())), make([][][]complex128, 1)
-	for width, want := range map[float64]bool{1: true, 6: false} { // the disc's own is 3 px
-		m.shapes[0] = m.blob(width)
-		if tr := j.traceOf(t.Context(), m, math.Inf(-1)); (tr != nil) != want {
-			t.Errorf("a spot of %g px covers %.2f of the picture, followed: %v", width, m.spread(), tr != nil)
-		}
 	}
 }
 

@@ -271,10 +271,11 @@ func (t *trail) close() {
 
 // traceOver is trace of one thing over a picture that changes as a whole.
 func (j *job) traceOver(ctx context.Context, seed uint64) *trail {
-	t := findOver(ctx, j.clip, framesOf(j.train), rand.New(rand.NewPCG(seed, math.MaxUint64)))
-	if t == nil || t.movers.spread() > mostCovered {
+	m, places := findOver(ctx, j.clip, framesOf(j.train), rand.New(rand.NewPCG(seed, math.MaxUint64)))
+	if m == nil || m.spread() > mostCovered {
 		return nil
 	}
+	t := &trail{movers: m, places: places}
 	t.left = t.movers.leaves(j.clip, framesOf(j.held), t.places)
 	if t.explained = j.share(t.left); !(t.explained >= leastOver) {
 		return nil

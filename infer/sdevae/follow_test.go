@@ -191,3 +191,86 @@ func TestSearchInterrupted(t *testing.T) {
 		t.Errorf("%v after it told %+v, expected an interrupted search for two things", err, told)
 	}
 }
+
+// TestFollowAlike: three discs that look the same, and that one frame in many does not tell apart, are found, in nine frames of ten to
+// 0.4 px, and each is followed all along but for where they meet.
+func TestFollowAlike(t *testing.T) {
+	suite.Long(t)
+	clip, truth := atHome(400, 5, bright, 7, 8, 17, 9, 11, 17)
+	j, err := newJob(context.Background(), Training{}, clip, Config{Latent: 6, Tau: TauOf(clip), Steps: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if j.trail == nil {
+		t.Fatal("not followed")
+	}
+	places := j.trail.places
+	for i := range places { // as the truth, not about the means
+		places[i] = math.Mod(places[i]+48, 24)
+	}
+	var misses []float64
+	whose := make([]map[int]int, 3) // of each column, how often it is nearest to which thing
+	for k := range whose {
+		whose[k] = map[int]int{}
+	}
+	for f := range clip.Len() {
+		worst := 0.0
+		for k := range whose {
+			of, miss := nearest([2]float64(places[6*f+2*k:]), truth[6*f:6*f+6])
+			whose[k][of]++
+			worst = max(worst, miss)
+		}
+		misses = append(misses, worst)
+	}
+	slices.Sort(misses)
+	if got := misses[len(misses)*9/10]; got > 0.4 { // it is 0.31: on the brighter ground the light ends, and less of a disc is seen
+		t.Errorf("one frame in ten is off by %.2f px and more", got)
+	}
+	checkWhose(t, whose, 0.99) // a place may be nearer to another thing where two meet
+}
+
+// TestFilmsApart: what tells films apart is beside nothing. The ring is what moves, and other latents are to spare.
+func TestFilmsApart(t *testing.T) {
+	for _, latents := range []int{2, 4} {
+		clip := filmed(50)
+		j, err := newJob(t.Context(), Training{}, clip, Config{Latent: latents, Seed: 1, Tau: TauOf(clip)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if j.trail == nil || j.trail.beside != nil || j.trail.explained < 0.95 || len(j.trail.mean) != latents {
+			t.Errorf("%d latents: no trail of one thing that explains what moves", latents)
+		}
+		if j.clip != clip {
+			t.Error("what is trained on is not the clip")
+		}
+	}
+}
+
+// TestOverNothing: a broad light that sways is no thing where nothing moves over it; a disc over it is one.
+func TestOverNothing(t *testing.T) {
+	for name, thing := range map[string]shaped{"a disc": disc, "nothing": func(_, _ float64) float64 { return 0 }} {
+		t.Run(name, func(t *testing.T) {
+			clip, _ := overlit(100, 5, thing)
+			j := &job{clip: clip, moves: 1}
+			j.train, j.held = split(clip.Pairs(clip.MaxGap()))
+			if found := j.traceOver(t.Context(), 1); (found != nil) != (name == "a disc") {
+				t.Errorf("followed: %v", found != nil)
+			}
+		})
+	}
+}
+
+// TestFaintTooLarge: what covers much of the picture is no thing, however well it goes with it.
+func TestFaintTooLarge(t *testing.T) {
+	clip, _ := drifting(200, 5, disc)
+	j := &job{clip: clip, moves: 1}
+	j.train, j.held = split(clip.Pairs(clip.MaxGap()))
+	m := newMovers(clip)
+	m.faint, m.still, m.shapes = 2, m.spectra(clip.median(clip.frames())), make([][][]complex128, 1)
+	for width, want := range map[float64]bool{1: true, 6: false} { // the disc's own is 3 px
+		m.shapes[0] = m.blob(width)
+		if tr := j.traceOf(t.Context(), m, math.Inf(-1)); (tr != nil) != want {
+			t.Errorf("a spot of %g px covers %.2f of the picture, followed: %v", width, m.spread(), tr != nil)
+		}
+	}
+}

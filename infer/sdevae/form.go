@@ -1,5 +1,24 @@
 package sdevae
 
+// Form is what a model is made of, beside the pictures' shape.
+type Form struct {
+	Latent    int       // dimension d
+	Posterior Posterior // Diagonal or Cholesky
+	Diffusion Diffusion // Profiled, or learnt
+	Substeps  int       // Euler-Maruyama steps of the drift within a pair
+	Clock     bool      // drift and the encoder's last layer see the time since the trajectory began
+}
+
+// Objective is what a training step minimises.
+type Objective struct {
+	Pairs       int     // of consecutive frames, a batch
+	Tau         float64 // observation noise on the summed squared error
+	Nu          float64 // precision of the prior on the latents; 0 is none
+	L1          float64 // nats a unit of Σ σᵢ |∂f/∂zᵢ|; 0 is none
+	FreezeSteps int     // steps before the encoder's means are learnt
+	EncoderRate float64 // at which they are learnt then, a share of the rate
+}
+
 // Posterior is the form of the encoder's covariance.
 type Posterior string
 

@@ -24,28 +24,28 @@ type graph struct {
 	loss, q G.Value
 }
 
-// newGraph builds the graph of doc.go's loss for a model and a config whose defaults are filled in.
-func newGraph(m *Model, c Config) (*graph, error) {
-	n, d, seed := 2*c.Pairs, m.Dim, m.Decoder.In().Size()
-	t := &graph{x: zeros(n, m.Encoder.In().Size()), eps: zeros(n, d), dt: zeros(c.Pairs, 1), clock: zeros(n, 1), weight: zeros(d), gain: zeros(d)}
+// newGraph builds the graph of doc.go's loss for a model.
+func newGraph(m *Model, o Objective) (*graph, error) {
+	n, d, seed := 2*o.Pairs, m.Dim, m.Decoder.In().Size()
+	t := &graph{x: zeros(n, m.Encoder.In().Size()), eps: zeros(n, d), dt: zeros(o.Pairs, 1), clock: zeros(n, 1), weight: zeros(d), gain: zeros(d)}
 	b := newBuilder(n)
 	clock := b.give("clock", t.clock)
 	post := b.posterior(m, b.give("x", t.x), clock)
 	z := b.sample(post, b.give("eps", t.eps), d)
 	seedW := b.learn("seed-w", m.SeedW, d, seed)
 	drawn := b.do(m.Decoder.Apply(b.affine(z, seedW, b.learn("seed-b", m.SeedB, 1, seed)), b.learn("decoder", m.DecoderTheta, len(m.DecoderTheta))))
-	loss := b.do(G.ApplyOp(newReconstruction(t.x, m.Background, c.Tau), drawn))
+	loss := b.do(G.ApplyOp(newReconstruction(t.x, m.Background, o.Tau), drawn))
 
-	q, drift := b.diffusion(m, c, post, clock, b.give("dt", t.dt))
+	q, drift := b.diffusion(m, o.Pairs, post, clock, b.give("dt", t.dt))
 	t.drift = drift
 	loss = b.add(loss, b.transition(m, q, b.give("weight", t.weight)))
 	loss = b.do(G.Sub(loss, b.scale(b.do(G.Sum(post.logDiag)), 1/float64(n))))
-	if c.Nu > 0 {
+	if o.Nu > 0 {
 		square := b.add(post.variance, b.do(G.Square(post.mean)))
-		loss = b.add(loss, b.scale(b.do(G.Sum(square)), c.Nu/(2*float64(n))))
+		loss = b.add(loss, b.scale(b.do(G.Sum(square)), o.Nu/(2*float64(n))))
 	}
-	if c.L1 > 0 {
-		loss = b.add(loss, b.scale(b.motion(q, seedW, b.give("gain", t.gain)), c.L1))
+	if o.L1 > 0 {
+		loss = b.add(loss, b.scale(b.motion(q, seedW, b.give("gain", t.gain)), o.L1))
 	}
 	if b.err != nil {
 		return nil, b.err
@@ -56,7 +56,7 @@ func newGraph(m *Model, c Config) (*graph, error) {
 	t.machine, err = b.machine(loss)
 	for i := range t.machine.params {
 		if p := &t.machine.params[i]; p.places() {
-			p.lead, p.pace = c.Lead, c.Pace
+			p.lead, p.pace = o.FreezeSteps, o.EncoderRate
 		}
 	}
 	return t, err

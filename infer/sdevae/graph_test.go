@@ -1,6 +1,7 @@
 package sdevae
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -11,24 +12,30 @@ import (
 	"driftscope/infer/sdevae/dnnl"
 )
 
+// method is a form of model and of loss.
+type method struct {
+	Form
+	Objective
+}
+
 // methods are the forms that the loss can take.
-var methods = map[string]Config{
+var methods = map[string]method{
 	"plain":      {},
-	"cholesky":   {Posterior: Cholesky, Latent: 3},
-	"isotropic":  {Diffusion: LearntIsotropic},
-	"diagonal":   {Diffusion: LearntDiagonal, Substeps: 3},
-	"clock":      {Clock: true},
-	"everything": {Posterior: Cholesky, Latent: 3, Diffusion: LearntDiagonal, Substeps: 2, L1: 0.7, Nu: 0.3, Clock: true},
-	"l1":         {L1: 2},
+	"cholesky":   {Form: Form{Posterior: Cholesky, Latent: 3}},
+	"isotropic":  {Form: Form{Diffusion: LearntIsotropic}},
+	"diagonal":   {Form: Form{Diffusion: LearntDiagonal, Substeps: 3}},
+	"clock":      {Form: Form{Clock: true}},
+	"everything": {Form{Latent: 3, Posterior: Cholesky, Diffusion: LearntDiagonal, Substeps: 2, Clock: true}, Objective{L1: 0.7, Nu: 0.3}},
+	"l1":         {Objective: Objective{L1: 2}},
 }
 
 // smallModel is the paper's networks on 16×16 pictures with a graph for 3 pairs, filled with random numbers.
-func smallModel(t *testing.T, channels int, c Config) (*Model, *graph, Config) {
+func smallModel(t *testing.T, channels int, c method) (*Model, *graph, method) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 1))
 	c.Latent, c.Pairs, c.Tau = max(c.Latent, 2), 3, 0.5
-	c = c.withDefaults(3)
-	m, err := newModel(dnnl.Shape{C: channels, H: 16, W: 16}, c, 6, rng)
+	c.Substeps, c.Posterior, c.Diffusion = max(c.Substeps, 1), cmp.Or(c.Posterior, Diagonal), cmp.Or(c.Diffusion, Profiled)
+	m, err := newModel(dnnl.Shape{C: channels, H: 16, W: 16}, c.Form, 6, rng)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +55,7 @@ func smallModel(t *testing.T, channels int, c Config) (*Model, *graph, Config) {
 			w[i] = float32(0.1 * rng.NormFloat64())
 		}
 	}
-	g, err := newGraph(m, c)
+	g, err := newGraph(m, c.Objective)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +159,7 @@ func TestLossIsTheEquations(t *testing.T) {
 }
 
 // plainLoss is doc.go's loss of what the graph's inputs hold.
-func plainLoss(t *testing.T, m *Model, g *graph, c Config) float64 {
+func plainLoss(t *testing.T, m *Model, g *graph, c method) float64 {
 	t.Helper()
 	const n, pairs = 6, 3
 	d, size, features, seed := m.Dim, m.Encoder.In().Size(), m.Encoder.Out().Size(), m.Decoder.In().Size()

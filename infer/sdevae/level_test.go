@@ -1,31 +1,12 @@
 package sdevae
 
 import (
-	"math"
-	"math/rand/v2"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
 	"driftscope/online"
 )
-
-// swaying is n frames of 16×16 with a spot of sd 3 pixels that strays about reach pixels from the middle, and where it was.
-func swaying(n int, reach float64) (c *Clip, truth *mat.Dense) {
-	rng := rand.New(rand.NewPCG(5, 0))
-	c, truth = &Clip{Channels: 1, Height: 16, Width: 16}, mat.NewDense(n, 2, nil)
-	var x, y float64
-	for i := range n {
-		truth.SetRow(i, []float64{x, y})
-		for p := range 256 {
-			dx, dy := float64(p%16)-7.5-reach*x, float64(p/16)-7.5-reach*y
-			c.Pixels = append(c.Pixels, float32(math.Exp(-(dx*dx+dy*dy)/18)))
-		}
-		c.Times, c.Trajectory = append(c.Times, 0.1*float64(i)), append(c.Trajectory, 0)
-		x, y = 0.95*x+0.3*rng.NormFloat64(), 0.95*y+0.3*rng.NormFloat64()
-	}
-	return c, truth
-}
 
 // TestLevel bends what an encoder might say of a short clip. Straight, the latents of the first 60 frames tell where the spot is in the
 // other 20 to within a 100th of its variance, as the components themselves do at this reach.

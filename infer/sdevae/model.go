@@ -43,8 +43,8 @@ type Model struct {
 
 // newModel builds the paper's networks for pictures of the given shape and draws their first weights. The caller sets Background and,
 // with a clock, Span.
-func newModel(in dnnl.Shape, c Config, batch int, rng *rand.Rand) (*Model, error) {
-	dim := c.Latent
+func newModel(in dnnl.Shape, f Form, batch int, rng *rand.Rand) (*Model, error) {
+	dim := f.Latent
 	encoder, err := dnnl.New(in, encoderLayers(), batch)
 	if err != nil {
 		return nil, err
@@ -54,24 +54,24 @@ func newModel(in dnnl.Shape, c Config, batch int, rng *rand.Rand) (*Model, error
 		encoder.Close()
 		return nil, err
 	}
-	m := &Model{Dim: dim, Posterior: c.Posterior, Substeps: c.Substeps, Encoder: encoder, Decoder: decoder,
+	m := &Model{Dim: dim, Posterior: f.Posterior, Substeps: f.Substeps, Encoder: encoder, Decoder: decoder,
 		EncoderTheta: make([]float32, encoder.Params()), DecoderTheta: make([]float32, decoder.Params())}
 	features, seed := encoder.Out().Size(), decoder.In().Size()
 	encoder.Init(m.EncoderTheta, rng)
 	decoder.Init(m.DecoderTheta, rng)
 	m.MeanW, m.MeanB = uniform(features*dim, features, rng), uniform(dim, features, rng)
 	m.LogSDW, m.LogSDB = uniform(features*dim, features, rng), make([]float32, dim)
-	if c.Posterior == Cholesky { // starts diagonal
+	if f.Posterior == Cholesky { // starts diagonal
 		m.BelowW, m.BelowB = make([]float32, features*below(dim)), make([]float32, below(dim))
 	}
-	switch c.Diffusion {
+	switch f.Diffusion {
 	case LearntDiagonal:
 		m.LogSigma = make([]float32, dim)
 	case LearntIsotropic:
 		m.LogSigma = make([]float32, 1)
 	}
 	m.SeedW, m.SeedB = uniform(dim*seed, dim, rng), uniform(seed, dim, rng)
-	if c.Clock { // starts without effect
+	if f.Clock { // starts without effect
 		m.MeanT, m.LogSDT, m.BelowT = make([]float32, dim), make([]float32, dim), make([]float32, len(m.BelowB))
 		dim++
 	}

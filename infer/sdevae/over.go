@@ -14,24 +14,23 @@ const (
 	leastOver     = 0.03 // share of what moves that a thing must explain there
 )
 
-// findOver is where one mover is in all frames, learnt from the given ones without their principal pictures; nil where there are none.
-func findOver(ctx context.Context, c *Clip, frames []int, rng *rand.Rand) *trail {
-	t := new(trail)
+// findOver locates one sprite in all frames, x and y of each, learnt from the given ones without their principal pictures; nil where there are none.
+func findOver(ctx context.Context, c *Clip, frames []int, rng *rand.Rand) (m *movers, places []float64) {
 	some, bare := spread(frames, moverFrames), c
 	for range overRounds {
 		rest := c.beyond(bare, some)
 		if rest == nil {
-			return nil
+			return nil, nil
 		}
-		t.movers = findMovers(ctx, rest, frames, 1, rng)
-		t.places, _ = t.movers.track(rest, rest.frames())
-		bare = t.movers.without(c, t.places)
+		m = findMovers(ctx, rest, frames, 1, rng)
+		places, _ = m.track(rest, rest.frames())
+		bare = m.without(c, places)
 		if ctx.Err() != nil {
-			return nil
+			return nil, nil
 		}
 	}
-	t.movers.still = t.movers.spectra(bare.median(some))
-	return t
+	m.still = m.spectra(bare.median(some))
+	return m, places
 }
 
 // leaves is the mean energy left of the given frames by a single mover; places are of all frames.

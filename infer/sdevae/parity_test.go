@@ -12,13 +12,7 @@ import (
 
 	"driftscope/infer/card"
 	"driftscope/infer/sdevae/dnnl"
-	"driftscope/internal/suite"
 )
-
-// parity is how far a float32 forward may lie from the float64 one. The outputs are below 10, and sums of up to 1600 products,
-// six layers deep, round to about 1e-6 of that. Two forwards within half of 1e-4 of a third are within 1e-4 of each other:
-// OpenCV's and package dnnl's, but also oneDNN's and plain Go's, of which a binary holds only one.
-const parity = 5e-5
 
 // TestTrunksThreeWays computes the paper's trunks in evaluation mode on package dnnl (oneDNN, or plain Go under -tags nodnnl), on
 // Gorgonia's own operations in float64, and on OpenCV from the exported ONNX.
@@ -189,72 +183,4 @@ func (c *trunk) openCV(t *testing.T) (y []float32) {
 		drawn.Close()
 	}
 	return y
-}
-
-// agree fails when got is further than parity from want.
-func agree(t *testing.T, what string, got []float32, want []float64) {
-	t.Helper()
-	if len(got) != len(want) {
-		t.Fatalf("%s gives %d values, expected %d", what, len(got), len(want))
-	}
-	worst := 0.0
-	for i, v := range want {
-		worst = math.Max(worst, math.Abs(float64(got[i])-v)) // NaN stays
-	}
-	if !(worst <= parity) {
-		t.Errorf("%s is off by %.2g, expected at most %.2g", what, worst, parity)
-	}
-}
-
-// TestReconstruction compares 3 rec and its gradient by the drawn logits with central differences in float64, in two runs of a machine.
-func TestReconstruction(t *testing.T) {
-	suite.Long(t)
-	const n, size, tau, factor = 3, 20, 0.4, 3
-	rng := rand.New(rand.NewPCG(13, 14))
-	x, drawn, background := zeros(n, size), zeros(n, size), make([]float32, size)
-	for i := range background {
-		background[i] = float32(rng.NormFloat64())
-	}
-	g := G.NewGraph()
-	node := G.NodeFromAny(g, drawn, G.WithName("drawn"))
-	loss := G.Must(G.Mul(G.Must(G.ApplyOp(newReconstruction(x, background, tau), node)), G.NewConstant(float32(factor))))
-	if _, err := G.Grad(loss, node); err != nil {
-		t.Fatal(err)
-	}
-	vm := G.NewTapeMachine(g, G.BindDualValues(node))
-	defer vm.Close()
-	for range 2 {
-		for i := range x.Data().([]float32) {
-			x.Data().([]float32)[i], drawn.Data().([]float32)[i] = rng.Float32(), float32(rng.NormFloat64())
-		}
-		vm.Reset()
-		if err := vm.RunAll(); err != nil {
-			t.Fatal(err)
-		}
-		logits := wide(drawn.Data().([]float32))
-		want := func() (sum float64) {
-			for i, v := range wide(x.Data().([]float32)) {
-				e := 1/(1+math.Exp(-logits[i]-float64(background[i%size]))) - v
-				sum += factor * e * e / (2 * tau * n)
-			}
-			return sum
-		}
-		v, err := node.Grad()
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, slopes := v.Data().([]float32), make([]float64, n*size)
-		for i := range slopes {
-			const h = 1e-5
-			keep := logits[i]
-			logits[i] = keep + h
-			up := want()
-			logits[i] = keep - h
-			slopes[i] = (up - want()) / (2 * h)
-			logits[i] = keep
-		}
-		agree(t, "the loss", []float32{loss.Value().Data().(float32)}, []float64{want()})
-		agree(t, "its gradient", got, slopes)
-		clear(got) // Gorgonia adds to what is there
-	}
 }

@@ -31,7 +31,7 @@ func (s *session) redraw(ctx context.Context) error {
 			return err
 		}
 		s.graph.machine.close()
-		if s.graph, err = newGraph(s.model, s.job.config); err != nil {
+		if s.graph, err = newGraph(s.model, s.job.config.objective()); err != nil {
 			return err
 		}
 		s.beginRedrawing()

@@ -11,40 +11,6 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestTurn: latents found anew that are an affine map of those before draw the same pictures, but for rounding.
-func TestTurn(t *testing.T) {
-	clip := walk(40, 3)
-	s := begun(t, clip, Config{Latent: 2, Tau: 1, Pairs: 8, Restarts: 1})
-	m, frames := s.model, clip.frames()
-	if err := m.calibrate(clip, frames); err != nil {
-		t.Fatal(err)
-	}
-	_, p, err := m.read(clip, frames)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before := mat.NewDense(len(frames), 2, wide(p.Mean))
-	after := mat.NewDense(len(frames), 2, nil)
-	after.Mul(before, mat.NewDense(2, 2, []float64{3, 1, -2, 0.5}))
-	for i := range frames {
-		after.Set(i, 0, after.At(i, 0)+7)
-	}
-	draw := func(z *mat.Dense) []float32 {
-		pictures := make([]float32, len(frames)*clip.Size())
-		if err := m.Decode(pictures, narrow(z.RawMatrix().Data), len(frames)); err != nil {
-			t.Fatal(err)
-		}
-		return pictures
-	}
-	want := draw(before)
-	if err := m.turn(before, after); err != nil {
-		t.Fatal(err)
-	}
-	if off := largest(draw(after), want); off > 1e-3 {
-		t.Errorf("pictures differ by up to %g", off)
-	}
-}
-
 // TestSettle: latents found anew replace those before, unless the decoder leaves out three times as much.
 func TestSettle(t *testing.T) {
 	suite.Long(t)

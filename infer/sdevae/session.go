@@ -42,7 +42,7 @@ func newSession(j *job, restart int) (*session, error) {
 	if s.model, err = j.firstModel(s.rng, restart); err != nil {
 		return nil, err
 	}
-	if s.graph, err = newGraph(s.model, j.config); err != nil {
+	if s.graph, err = newGraph(s.model, j.config.objective()); err != nil {
 		s.model.Close()
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func newSession(j *job, restart int) (*session, error) {
 // noise drowns the clip.
 func (j *job) firstModel(rng *rand.Rand, restart int) (*Model, error) {
 	clip := j.clip
-	m, err := newModel(dnnl.Shape{C: clip.Channels, H: clip.Height, W: clip.Width}, j.config, 2*j.config.Pairs, rng)
+	m, err := newModel(dnnl.Shape{C: clip.Channels, H: clip.Height, W: clip.Width}, j.config.form(), 2*j.config.Pairs, rng)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package sdevae
 
 import (
+	"driftscope/internal/suite"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -59,5 +60,26 @@ func TestPlaneBetweenPixels(t *testing.T) {
 		if math.Abs(got[i]-float64(want)) > 1e-3 {
 			t.Fatalf("pixel %d is %g, expected %g", i, got[i], want)
 		}
+	}
+}
+
+// TestDenoise: a smooth picture loses nine tenths of its noise, and noise alone is all but gone.
+func TestDenoise(t *testing.T) {
+	suite.Long(t)
+	const side, sd = 32, 0.3
+	rng := rand.New(rand.NewPCG(1, 2))
+	clean, noisy, bare := make([]float32, side*side), make([]float32, side*side), make([]float32, side*side)
+	for i := range clean {
+		clean[i] = float32(math.Sin(2*math.Pi*float64(i%side)/side) * math.Cos(4*math.Pi*float64(i/side)/side))
+		noisy[i], bare[i] = clean[i]+float32(sd*rng.NormFloat64()), float32(sd*rng.NormFloat64())
+	}
+	p := newPlane(side, side)
+	p.denoise(noisy, sd*sd)
+	p.denoise(bare, sd*sd)
+	if left := squaredError(noisy, clean) / (side * side); left > 0.1*sd*sd {
+		t.Errorf("%.3f of the noise is left in a picture", left/(sd*sd))
+	}
+	if left := squaredError(bare, make([]float32, side*side)) / (side * side); left > 0.1*sd*sd {
+		t.Errorf("%.3f of bare noise is left", left/(sd*sd))
 	}
 }

@@ -59,8 +59,8 @@ func entries(d int) triangle {
 }
 
 // diffusion is q, (d), of the batch's pairs, and the drift network's parameters.
-func (b *builder) diffusion(m *Model, c Config, p posteriors, clock, dt *G.Node) (q *G.Node, params G.Nodes) {
-	first, second := b.give("first", pick(c.Pairs, 2*c.Pairs, 0)), b.give("second", pick(c.Pairs, 2*c.Pairs, c.Pairs))
+func (b *builder) diffusion(m *Model, pairs int, p posteriors, clock, dt *G.Node) (q *G.Node, params G.Nodes) {
+	first, second := b.give("first", pick(pairs, 2*pairs, 0)), b.give("second", pick(pairs, 2*pairs, pairs))
 	m0, m1 := b.mul(first, p.mean), b.mul(second, p.mean)
 	s0, s1 := b.mul(first, p.variance), b.mul(second, p.variance)
 	start := m0

@@ -3,7 +3,6 @@ package sdevae
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -73,24 +72,5 @@ func TestWhitenLeavesStillAxesAlone(t *testing.T) {
 	}
 	if _, err := whiten(make([]float32, 1000), 2, pairs); err == nil {
 		t.Error("latents that never move were whitened")
-	}
-}
-
-func TestSplitKeepsHeldOutFramesApart(t *testing.T) {
-	for _, n := range []int{20, 79, 500, 999} {
-		pairs := make([]Pair, n)
-		for i := range pairs {
-			pairs[i] = Pair{i, 1}
-		}
-		train, held := split(pairs)
-		if len(held) == 0 || len(train) < 6*n/10 {
-			t.Errorf("%d pairs: %d to train on, %d held out", n, len(train), len(held))
-		}
-		trained := framesOf(train)
-		for _, f := range framesOf(held) {
-			if slices.Contains(trained, f) {
-				t.Errorf("%d pairs: frame %d is both trained on and held out", n, f)
-			}
-		}
 	}
 }

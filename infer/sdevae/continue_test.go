@@ -1,0 +1,86 @@
+package sdevae
+
+import (
+	"context"
+	"driftscope/infer/card"
+	"math"
+	"strings"
+	"testing"
+)
+
+// TestContinued trains from a model file: it starts where the file ends, also where it has no clock yet, and stays within what a few
+// steps can spoil.
+func TestContinued(t *testing.T) {
+	clip, c := walk(60, 3), brief()
+	c.Clock = false
+	var cold, warm []float64
+	first := train(t, Training{Watch: func(p Progress) { cold = append(cold, p.Loss) }}, clip, c)
+	export, err := first.Export(clip, card.Card{Preprocess: []card.Step{{Kind: "normalise"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := card.Read(export.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Latent, c.Seed, c.Clock = 0, 9, true
+	var start *Look
+	again := train(t, Training{From: file, Watch: func(p Progress) {
+		if p.Step == 0 {
+			start = p.Look
+		} else {
+			warm = append(warm, p.Loss)
+		}
+	}}, clip, c)
+	if again.Config.Restarts != 1 || again.Model.Dim != 2 || again.Best.Restart != 0 || again.Model.Span != clip.Span() {
+		t.Errorf("one run of the file's own dimension expected, found %+v", again.Config)
+	}
+	// The wake phase kept its best look; sleep then changed the first encoder, by little. The drift starts at zero again.
+	if start == nil || again.Best.HeldOut > start.HeldOut || math.Abs(start.Explained-first.Best.Explained) > 0.1 {
+		t.Errorf("began at %+v and kept %+v, the model it continues was at %+v", start, again.Best, first.Best)
+	}
+	if warm[0] > cold[0]-1 {
+		t.Errorf("the first loss is %.3f, from random weights it is %.3f", warm[0], cold[0])
+	}
+}
+
+func TestContinuedRefuses(t *testing.T) {
+	clip, c := walk(60, 3), brief()
+	c.Clock, c.Posterior = false, Cholesky
+	old := train(t, Training{}, clip, c)
+	written := func() *card.File {
+		f, err := card.Read(file(t, old, clip))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	file := written()
+	foreign, blind, broken := *file, *file, *file
+	old.Model.SeedB[3] = float32(math.NaN())
+	broken.Decoder = written().Decoder
+	foreign.Encoder = (&card.Graph{Name: "other", Tensors: []card.Tensor{{Name: "mean.weight", Shape: []int{2, 7}, Data: make([]float32, 14)}}}).Marshal(nil)
+	blind.Decoder = nil
+	large := *clip
+	large.Height, large.Width = 4, 16
+	for _, test := range []struct {
+		name string
+		file card.File
+		clip *Clip
+		Config
+		want string
+	}{
+		{"another shape", *file, &large, Config{}, "1x4x16, the model to continue takes 1x8x8"},
+		{"another dimension", *file, clip, Config{Latent: 3}, "3 latents were asked for, the model to continue has 2"},
+		{"a lesser posterior", *file, clip, Config{Posterior: Diagonal}, "leave the posterior out"},
+		{"another architecture", foreign, clip, Config{}, "none that pretrain wrote"},
+		{"a broken weight", broken, clip, Config{}, `"seed.bias" holds a number that is not finite`},
+		{"no decoder", blind, clip, Config{}, "no decoder"},
+	} {
+		test.Tau = 1
+		_, err := Training{From: &test.file}.Train(context.Background(), test.clip, test.Config)
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, an error with %q expected", test.name, err, test.want)
+		}
+	}
+}

@@ -1,0 +1,43 @@
+package sdevae
+
+import (
+	"math"
+	"testing"
+)
+
+// TestLeveled: films lose their backdrops, and what moves within them is kept.
+func TestLeveled(t *testing.T) {
+	plain, _ := drifting(200, 5, ring)
+	clip := filmed(50)
+	level := clip.leveled(t.Context(), clip.frames(), 1)
+	var backdrops []float32
+	for film := range 4 {
+		backdrop := make([]float32, clip.Size())
+		for i := range backdrop {
+			backdrop[i] = level.Frame(50 * film)[i] - plain.Frame(50 * film)[i]
+			for f := 50 * film; f < 50*film+50; f++ {
+				if v := level.Frame(f)[i] - plain.Frame(f)[i]; clip.Frame(f)[i] < 1 && math.Abs(float64(v-backdrop[i])) > 1e-6 {
+					t.Fatalf("frame %d changes by %g at pixel %d, the first of its film by %g", f, v, i, backdrop[i])
+				}
+			}
+		}
+		backdrops = append(backdrops, backdrop...)
+	}
+	// A median of 50 frames with noise of 0.01 is off by 0.0018; with what is left of the ring it is 0.0022. The backdrops had 0.060.
+	if rms := math.Sqrt(squaredError(backdrops, average(backdrops, 4, clip.Size())) / float64(len(backdrops))); rms > 0.004 {
+		t.Errorf("backdrops differ by %.4f", rms)
+	}
+}
+
+// TestNotLeveled: films of one backdrop stay as they are though what lingers in each sets them apart, and so do short and single ones.
+func TestNotLeveled(t *testing.T) {
+	still := lingering()
+	if _, apart := still.medians(still.films()); apart <= mostApart {
+		t.Errorf("films differ by %.2f: the ring does not linger", apart)
+	}
+	for name, clip := range map[string]*Clip{"lingering": still, "short": filmed(40), "single": filmed(200)} {
+		if clip.leveled(t.Context(), clip.frames(), 1) != clip {
+			t.Error(name, "films are leveled")
+		}
+	}
+}
