@@ -8,6 +8,7 @@ import (
 
 // The search for movers of one shape.
 const (
+	mostAlike   = 0.97 // correlation of two templates above which a frame does not say which is which
 	copyRounds  = 8    // of places and the shape
 	retryRounds = 2    // of places that begin somewhere
 	mostOwn     = 0.05 // share of what moves that shapes of their own may explain beyond one for all: they fit themselves to where the light ends

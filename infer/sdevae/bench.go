@@ -101,12 +101,12 @@ func (p *forwardPass) run() error {
 	if err := m.Encoder.Forward(p.features, p.graph.x.Data().([]float32), m.EncoderTheta, n); err != nil {
 		return err
 	}
-	affine(p.z, p.features, m.MeanW, m.MeanB, n, m.Encoder.Out().Size(), m.Dim)
-	affine(p.sd, p.features, m.LogSDW, m.LogSDB, n, m.Encoder.Out().Size(), m.Dim)
+	affine(p.z, p.features, m.MeanW, m.MeanB)
+	affine(p.sd, p.features, m.LogSDW, m.LogSDB)
 	for i, eps := range p.graph.eps.Data().([]float32) {
 		p.z[i] += float32(math.Exp(float64(p.sd[i]))) * eps
 	}
-	affine(p.seed, p.z, m.SeedW, m.SeedB, n, m.Dim, m.Decoder.In().Size())
+	affine(p.seed, p.z, m.SeedW, m.SeedB)
 	if err := m.Decoder.Forward(p.drawn.Data().([]float32), p.seed, m.DecoderTheta, n); err != nil {
 		return err
 	}

@@ -31,6 +31,9 @@ func (c *Clip) components(d int) (scores *mat.Dense, share float64) {
 	return scores, share / (c.Energy() - c.Noise())
 }
 
+// overPrincipal is how many principal pictures stand for a background that changes as a whole.
+const overPrincipal = 2
+
 // beyond is the clip less what the principal pictures of some frames of bare draw of bare; nil where there are none.
 func (c *Clip) beyond(bare *Clip, some []int) *Clip {
 	mean, principal := bare.principal(some)

@@ -6,7 +6,6 @@ const (
 	drownedShare = 0.1  // of a clip's energy that moves, below which it is drowned
 	drownedDraws = 8    // first encoders to choose from
 	drownedPairs = 1000 // that they are primed on, at most
-	drownedAbove = 4.0  // sds of the noise that the best of them may begin to see at
 )
 
 // drowned says that nearly all of the clip is noise.

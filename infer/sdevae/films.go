@@ -6,10 +6,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-const (
-	leastFilm = 50  // frames that every trajectory must have for its median picture to be told from what moves in it
-	mostApart = 5.0 // by which trajectories' median pictures may vary more than what moves in each makes them
-)
+// leastFilm is how many frames every trajectory must have for its median picture to be told from what moves in it.
+const leastFilm = 50
 
 // films are the frames of each trajectory; none where there is but one, or one is short.
 func (c *Clip) films() (films [][]int) {

@@ -26,7 +26,7 @@ type trail struct {
 const (
 	leastFollowed = 0.6  // share of what moves that movers must explain to be what is followed;
 	leastDrowned  = 0.4  // where noise drowns the clip, and a molecule is of another shape in every frame
-	mostAlike     = 0.97 // correlation of two shapes above which a frame's shapes do not say which is which
+	leastOver     = 0.03 // share of what moves that a sprite over a background that changes as a whole must explain
 	mostTogether  = 0.5  // correlation of two things' steps above which they are parts of one
 	mostThings    = 5    // that are looked for at once: more take minutes
 	trailWidth    = 0.1  // that the encoder's posteriors begin with, of latents of variance 1

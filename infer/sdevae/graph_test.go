@@ -168,10 +168,10 @@ func plainLoss(t *testing.T, m *Model, g *graph, c method) float64 {
 	if err := m.Encoder.Forward(h, x, m.EncoderTheta, n); err != nil {
 		t.Fatal(err)
 	}
-	affine(p.Mean, h, m.MeanW, m.MeanB, n, features, d)
-	affine(p.LogDiag, h, m.LogSDW, m.LogSDB, n, features, d)
+	affine(p.Mean, h, m.MeanW, m.MeanB)
+	affine(p.LogDiag, h, m.LogSDW, m.LogSDB)
 	if len(p.Below) > 0 {
-		affine(p.Below, h, m.BelowW, m.BelowB, n, features, below(d))
+		affine(p.Below, h, m.BelowW, m.BelowB)
 	}
 	clock := g.clock.Data().([]float32)
 	for i, c := range clock {
@@ -194,7 +194,7 @@ func plainLoss(t *testing.T, m *Model, g *graph, c method) float64 {
 		}
 	}
 	s, y := make([]float32, n*seed), make([]float32, n*size)
-	affine(s, z, m.SeedW, m.SeedB, n, d, seed)
+	affine(s, z, m.SeedW, m.SeedB)
 	if err := m.Decoder.Forward(y, s, m.DecoderTheta, n); err != nil {
 		t.Fatal(err)
 	}

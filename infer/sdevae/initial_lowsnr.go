@@ -39,6 +39,9 @@ func (m *Model) average(c *Clip) {
 	}
 }
 
+// drownedAbove is how many standard deviations of the noise a first layer may begin to see at.
+const drownedAbove = 4.0
+
 // lift brings the first layer's zero from the clip's mean to drownedAbove standard deviations of white noise in its outputs above it.
 func (m *Model) lift(c *Clip) {
 	tensors := m.Encoder.Segments()

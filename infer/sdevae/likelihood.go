@@ -153,3 +153,15 @@ func (l *likelihood) gradient(dst, x []float64) {
 		dst[i] = volume.RawMatrix().Data[(1+d)*d+i] + 2*ridge*v
 	}
 }
+
+// interleave holds out one in parts pairs.
+func interleave(pairs []Pair) (train, held []Pair) {
+	for k, p := range pairs {
+		if k%parts == parts/2 {
+			held = append(held, p)
+		} else {
+			train = append(train, p)
+		}
+	}
+	return train, held
+}

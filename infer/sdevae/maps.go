@@ -62,6 +62,6 @@ func product(rows []float64, n int, to *mat.Dense) []float32 {
 // narrowProduct is the (n × k) matrix a times the (k × m) matrix b.
 func narrowProduct(a, b []float32, n, k, m int) []float32 {
 	out := make([]float32, n*m)
-	affine(out, a, b, make([]float32, m), n, k, m)
+	affine(out, a, b, make([]float32, m))
 	return out
 }

@@ -55,15 +55,14 @@ func squaredError(x, y []float32) float64 {
 	return sum
 }
 
-// affine computes dst = x W + b for n rows: x is n × in, W in × out, b out, dst n × out.
-func affine(dst, x, w, b []float32, n, in, out int) {
+// affine computes dst = x W + b for every row: x is n × in, W in × out, b out, and dst, n × out, says how many rows.
+func affine(dst, x, w, b []float32) {
+	out := len(b)
+	n, in := len(dst)/out, len(w)/out
 	for i := range n {
 		copy(dst[i*out:(i+1)*out], b)
 	}
-	blas32.Gemm(blas.NoTrans, blas.NoTrans, 1,
-		blas32.General{Rows: n, Cols: in, Stride: in, Data: x},
-		blas32.General{Rows: in, Cols: out, Stride: out, Data: w}, 1,
-		blas32.General{Rows: n, Cols: out, Stride: out, Data: dst})
+	blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, general(n, in, x), general(in, out, w), 1, general(n, out, dst))
 }
 
 func scaleColumn(m *mat.Dense, j int, k float64) {

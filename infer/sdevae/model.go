@@ -116,10 +116,10 @@ func (m *Model) Encode(frames, clock []float32, n int) (*Posteriors, error) {
 		if err := m.Encoder.Infer(h[:k*features], frames[at*size:(at+k)*size], m.EncoderTheta, m.EncoderStats, k); err != nil {
 			return nil, err
 		}
-		affine(p.Mean[at*d:(at+k)*d], h, m.MeanW, m.MeanB, k, features, d)
-		affine(p.LogDiag[at*d:(at+k)*d], h, m.LogSDW, m.LogSDB, k, features, d)
+		affine(p.Mean[at*d:(at+k)*d], h, m.MeanW, m.MeanB)
+		affine(p.LogDiag[at*d:(at+k)*d], h, m.LogSDW, m.LogSDB)
 		if len(p.Below) > 0 {
-			affine(p.Below[at*b:(at+k)*b], h, m.BelowW, m.BelowB, k, features, b)
+			affine(p.Below[at*b:(at+k)*b], h, m.BelowW, m.BelowB)
 		}
 	}
 	tick(p.Mean, clock, m.MeanT)
@@ -141,7 +141,7 @@ func (m *Model) Decode(pictures, z []float32, n int) error {
 	h := make([]float32, batch*seed)
 	for at := 0; at < n; at += batch {
 		k := min(batch, n-at)
-		affine(h[:k*seed], z[at*m.Dim:], m.SeedW, m.SeedB, k, m.Dim, seed)
+		affine(h[:k*seed], z[at*m.Dim:], m.SeedW, m.SeedB)
 		if err := m.Decoder.Infer(pictures[at*size:(at+k)*size], h[:k*seed], m.DecoderTheta, m.DecoderStats, k); err != nil {
 			return err
 		}
@@ -167,9 +167,9 @@ func (m *Model) calibrate(c *Clip, frames []int) error {
 			return err
 		}
 		encoder.add(m.Encoder.Stats(), k)
-		affine(z[:k*m.Dim], h, m.MeanW, m.MeanB, k, features, m.Dim)
+		affine(z[:k*m.Dim], h, m.MeanW, m.MeanB)
 		tick(z[:k*m.Dim], m.clock(c, frames[at:at+k]), m.MeanT)
-		affine(g[:k*seed], z, m.SeedW, m.SeedB, k, m.Dim, seed)
+		affine(g[:k*seed], z, m.SeedW, m.SeedB)
 		if err := m.Decoder.Forward(y[:k*size], g[:k*seed], m.DecoderTheta, k); err != nil {
 			return err
 		}

@@ -7,6 +7,9 @@ import (
 	"slices"
 )
 
+// mostApart is the factor by which trajectories' median pictures may vary more than what moves in each makes them.
+const mostApart = 5.0
+
 // leveled is a copy of the clip in which the median pictures of all trajectories are the same, their mean, where they are not alike: films of one
 // specimen may each be brighter, or have a grey window of their own, and that is no motion. What a single thing adds to a film's median, where it
 // lingers, is left in, so it is looked for first, in the given frames. A clip of one trajectory, or with a short one, is returned as it is.

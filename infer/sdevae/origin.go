@@ -91,7 +91,7 @@ func (o *origin) restore(m *Model, clip *Clip, frames []int) error {
 	if err := errors.Join(e.err, g.err); err != nil {
 		return fmt.Errorf("the model to continue is none that pretrain wrote: %w", err)
 	}
-	m.readout = newReadout(m.Encoder.Out(), readoutDegree).ifKept(m.MeanW, d)
+	m.seeMomentsIfKept()
 	return m.unfold(clip, frames)
 }
 

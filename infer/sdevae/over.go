@@ -8,10 +8,8 @@ import (
 // A picture that changes as a whole may hold more light than a thing that moves over it, and then a search takes the picture for the thing.
 // But a thing is at many places, and a picture that changes is few pictures mixed: the first principal ones hold most of it.
 const (
-	mostCovered   = 0.5  // share of the picture that a shape may cover: what covers more is the picture as it changes
-	overPrincipal = 2    // principal pictures that frames are searched without,
-	overRounds    = 2    // at first those of the frames, then those of the frames without what was found
-	leastOver     = 0.03 // share of what moves that a thing must explain there
+	mostCovered = 0.5 // share of the picture that a shape may cover: what covers more is the picture as it changes
+	overRounds  = 2   // of principal pictures: those of the frames, then those of the frames without the sprite
 )
 
 // findOver locates one sprite in all frames, x and y of each, learnt from the given ones without their principal pictures; nil where there are none.

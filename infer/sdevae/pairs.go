@@ -57,15 +57,3 @@ func split(pairs []Pair) (train, held []Pair) {
 	}
 	return train, held
 }
-
-// interleave holds out one in parts pairs.
-func interleave(pairs []Pair) (train, held []Pair) {
-	for k, p := range pairs {
-		if k%parts == parts/2 {
-			held = append(held, p)
-		} else {
-			train = append(train, p)
-		}
-	}
-	return train, held
-}

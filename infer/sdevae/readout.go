@@ -111,6 +111,17 @@ func (r *readout) ifKept(w []float32, d int) *readout {
 	return r
 }
 
+// seeMoments has the encoder's last layers see moments of the feature maps alone, from now on.
+func (m *Model) seeMoments() { m.readout = newReadout(m.Encoder.Out(), readoutDegree) }
+
+// seeMomentsIfKept does so where the weights of the means hold nothing else.
+func (m *Model) seeMomentsIfKept() {
+	m.readout = newReadout(m.Encoder.Out(), readoutDegree).ifKept(m.MeanW, m.Dim)
+}
+
+// seesMoments says so.
+func (m *Model) seesMoments() bool { return m.readout != nil }
+
 // constrain keeps the encoder's last layer to what the readout sees.
 func (m *Model) constrain() {
 	if m.readout == nil {

@@ -44,7 +44,7 @@ func TestReadout(t *testing.T) {
 		want.Mul(r.moments(h, n), small)
 		w := narrow(r.spread(small).RawMatrix().Data)
 		got := make([]float32, n*d)
-		affine(got, h, w, make([]float32, d), n, maps.Size(), d)
+		affine(got, h, w, make([]float32, d))
 		for i, v := range got {
 			if math.Abs(float64(v)-want.RawMatrix().Data[i]) > tolerance*10 {
 				t.Errorf("degree %d: the spread layer gives %g, the layer on moments %g", degree, v, want.RawMatrix().Data[i])

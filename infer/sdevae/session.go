@@ -66,7 +66,7 @@ func (j *job) firstModel(rng *rand.Rand, restart int) (*Model, error) {
 	case j.origin != nil:
 		err = j.origin.restore(m, clip, spread(framesOf(j.train), maxCalibration))
 	case restart%2 == 0 || j.drowned():
-		m.readout = newReadout(m.Encoder.Out(), readoutDegree)
+		m.seeMoments()
 	}
 	if err != nil {
 		m.Close()
@@ -91,7 +91,7 @@ func (s *session) primeEncoder() error {
 	switch {
 	case s.job.drowned():
 		return s.primeDrowned()
-	case s.model.readout != nil:
+	case s.model.seesMoments():
 		_, err := s.model.primeSlow(s.job.clip, spread(s.job.train, primePairs))
 		return err
 	}
