@@ -75,29 +75,6 @@ func (j *job) firstModel(rng *rand.Rand, restart int) (*Model, error) {
 	return m, nil
 }
 
-// prime makes random weights ready for the clip, before the first step.
-func (s *session) prime() error {
-	if s.job.origin != nil {
-		return nil
-	}
-	err := s.primeEncoder()
-	if s.job.trail != nil {
-		s.job.trail.silence(s.model)
-	}
-	return err
-}
-
-func (s *session) primeEncoder() error {
-	switch {
-	case s.job.drowned():
-		return s.primeDrowned()
-	case s.model.seesMoments():
-		_, err := s.model.primeSlow(s.job.clip, spread(s.job.train, primePairs))
-		return err
-	}
-	return s.model.primePrincipal(s.job.clip, s.job.train)
-}
-
 // close frees all but the model.
 func (s *session) close() {
 	s.graph.machine.close()

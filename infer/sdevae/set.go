@@ -1,9 +1,7 @@
 package sdevae
 
 import (
-	"context"
 	"math"
-	"math/rand/v2"
 	"slices"
 )
 
@@ -51,28 +49,6 @@ func newMovers(c *Clip) *movers {
 	return &movers{plane: p, channels: c.Channels, move: p.newShift(), sum: make([]complex128, p.size()), picture: make([]float64, c.Height*c.Width)}
 }
 
-// findMovers learns the shapes of n movers from the given frames; next to nothing of them once ctx is done.
-func findMovers(ctx context.Context, c *Clip, frames []int, n int, rng *rand.Rand) *movers {
-	m := newMovers(c)
-	frames = spread(frames, max(leastFrames, min(moverFrames, moverPixels/(c.Height*c.Width))))
-	m.still = m.spectra(c.median(frames))
-	var best *movers
-	least := math.Inf(1)
-	for range moverGuesses {
-		guess := m.anew()
-		if left := guess.learn(ctx, c, frames, n, rng); left < least {
-			best, least = guess, left
-		}
-	}
-	if twin := best.twin(); twin != nil {
-		copies, moves := m.anew(), m.open(c, frames).energy(m)
-		if copies.learnCopies(ctx, c, frames, n, twin) < least+mostOwn*moves {
-			return copies
-		}
-	}
-	return best
-}
-
 // anew is m with a still picture of its own.
 func (m *movers) anew() *movers {
 	other := *m
@@ -106,74 +82,12 @@ func (m *movers) open(c *Clip, frames []int) *film {
 	return f
 }
 
-// learn finds the movers one after another, then all together. It gives the energy left.
-func (m *movers) learn(ctx context.Context, c *Clip, frames []int, n int, rng *rand.Rand) (left float64) {
-	f := m.open(c, frames)
-	m.meet(ctx, f, n, rng)
-	return m.refine(ctx, f, moverRounds)
-}
-
-// meet finds n movers one after another, each in what those before leave.
-func (m *movers) meet(ctx context.Context, f *film, n int, rng *rand.Rand) {
-	rounds := moverAlone
-	if m.faint > 0 {
-		rounds = faintRounds
-	}
-	for k := range n {
-		m.shapes, f.place = append(m.shapes, m.guess(f, rng)), append(f.place, make([][2]float64, len(f.left)))
-		for round := range until(ctx, rounds) {
-			m.find(f, k)
-			edge := moverEdge
-			if round < rounds/2 {
-				edge = moverCore
-			}
-			m.reshape(f, k, edge)
-		}
-		m.find(f, k)
-		m.add(f, k, -1)
-	}
-}
-
-// refine finds all movers together, and what is still, from where they are. It gives the energy left.
-func (m *movers) refine(ctx context.Context, f *film, rounds int) (left float64) {
-	for range until(ctx, rounds) {
-		m.round(f, true)
-		m.settleStill(f)
-	}
-	return f.energy(m)
-}
-
-// round finds every mover anew in what the others leave, and its shape where that is learnt.
-func (m *movers) round(f *film, learn bool) {
-	for k := range m.shapes {
-		m.add(f, k, 1)
-		m.find(f, k)
-		if learn {
-			m.reshape(f, k, moverEdge)
-		}
-		m.add(f, k, -1)
-	}
-}
-
 // energy is the squared sum of all pixels left.
 func (f *film) energy(m *movers) (sum float64) {
 	for _, left := range f.left {
 		sum += m.energy(left)
 	}
 	return sum
-}
-
-// guess is one frame's core, or a faint mover's blob.
-func (m *movers) guess(f *film, rng *rand.Rand) [][]complex128 {
-	if m.faint > 0 {
-		return m.blob(m.faint)
-	}
-	s := make([][]complex128, m.channels)
-	for ch, one := range f.left[rng.IntN(len(f.left))] {
-		s[ch] = slices.Clone(one)
-	}
-	m.trim(s, moverCore)
-	return s
 }
 
 // find puts mover k where it goes with each frame's picture best.
@@ -331,54 +245,6 @@ func subtract(dst, s []complex128) {
 	for i, v := range s {
 		dst[i] -= v
 	}
-}
-
-// track finds the movers in the given frames. It gives their places, frames × 2 a mover, and the mean energy left of a frame.
-func (m *movers) track(c *Clip, frames []int) (places []float64, left float64) {
-	n, together := len(m.shapes), 1
-	if m.faint > 0 {
-		together = faintFrames(c)
-	}
-	for some := range slices.Chunk(frames, together) {
-		f := m.open(c, some)
-		for k := range n {
-			f.place = append(f.place, make([][2]float64, len(some)))
-			m.find(f, k)
-			m.add(f, k, -1)
-		}
-		for range trackRounds {
-			m.round(f, false)
-		}
-		if m.copies {
-			m.sweep(f)
-		}
-		for i := range some {
-			for k := range n {
-				places = append(places, f.place[k][i][0], f.place[k][i][1])
-			}
-			left += m.energy(f.left[i]) / float64(len(frames))
-		}
-	}
-	return places, left
-}
-
-// again is how much of a single mover's light there is once more in what it leaves of a frame, wherever that is most, in the median of the
-// given frames: near 1 there are two of it, and nobody knows which was followed. places are of all frames.
-func (m *movers) again(c *Clip, frames []int, places []float64) float64 {
-	var share []float64
-	for _, i := range frames {
-		f := m.open(c, []int{i})
-		f.place = [][][2]float64{{{places[2*i], places[2*i+1]}}}
-		m.add(f, 0, -1)
-		clear(m.sum)
-		for ch, s := range m.shapes[0] {
-			m.correlate(f.left[0][ch], s)
-		}
-		m.plane.back(m.picture, m.sum)
-		share = append(share, slices.Max(m.picture)/m.energy(m.shapes[0]))
-	}
-	slices.Sort(share)
-	return share[len(share)/2]
 }
 
 // correlate adds the spectrum of how well a picture goes with a shape, wherever that is, to the sum.

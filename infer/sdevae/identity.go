@@ -19,6 +19,58 @@ type crowd struct {
 	step   float64      // variance of a step, px², along an axis
 }
 
+// tellApart sorts places, frames × 2 a mover, so that each mover's are one thing's all along. It gives the share of their motion that a
+// single frame tells: of things that change places it says nothing.
+func (m *movers) tellApart(c *Clip, places []float64, kin []int) (told float64) {
+	n := len(kin)
+	w := &crowd{w: float64(m.plane.w), h: float64(m.plane.h), orders: orders(kin), since: c.since(c.frames())}
+	at := make([][][2]float64, len(places)/(2*n)) // a frame and place
+	for f := range at {
+		for k := range n {
+			at[f] = append(at[f], [2]float64(places[2*(f*n+k):]))
+		}
+	}
+	w.settle(at)
+	way := w.way(at)
+	for range crowdRounds {
+		w.learn(at, way)
+		next := w.way(at)
+		if slices.EqualFunc(next, way, slices.Equal) {
+			break
+		}
+		way = next
+	}
+	var missed, moved float64
+	for f, here := range at {
+		alone, _ := w.atHome(here)
+		for k, of := range way[f] {
+			places[2*(f*n+k)], places[2*(f*n+k)+1] = here[of][0], here[of][1]
+			missed += w.apart(here[of], here[alone[k]])
+			moved += w.apart(here[of], w.home[k])
+		}
+	}
+	return 1 - missed/moved
+}
+
+// orders are all in which nobody is taken for a thing that looks otherwise.
+func orders(kin []int) (all [][]int) {
+	var extend func(order []int)
+	extend = func(order []int) {
+		k := len(order)
+		if k == len(kin) {
+			all = append(all, slices.Clone(order))
+			return
+		}
+		for of := range kin {
+			if kin[of] == kin[k] && !slices.Contains(order, of) {
+				extend(append(order, of))
+			}
+		}
+	}
+	extend(nil)
+	return all
+}
+
 const (
 	crowdRounds = 10 // of ways and homes
 	crowdStarts = 10 // first guesses of homes: the places of single frames
