@@ -12,14 +12,15 @@ import (
 	"driftscope/infer"
 	"driftscope/infer/card"
 	"driftscope/infer/sdevae"
+	"driftscope/infer/sdevae/video"
 	"driftscope/internal/frame"
 	"driftscope/internal/latent"
 )
 
 // blobClip is a blurred spot in Brownian motion, n frames of 64×64 with the given channels.
-func blobClip(n, channels int, seed uint64) *sdevae.Clip {
+func blobClip(n, channels int, seed uint64) *video.Clip {
 	rng := rand.New(rand.NewPCG(seed, 0))
-	c := &sdevae.Clip{Channels: channels, Height: 64, Width: 64}
+	c := &video.Clip{Channels: channels, Height: 64, Width: 64}
 	x, y := 32.0, 32.0
 	for i := range n {
 		for ch := range channels {
@@ -61,7 +62,7 @@ func TestExportedEncoderEqualsItsTrainer(t *testing.T) {
 	}
 }
 
-func compare(t *testing.T, clip *sdevae.Clip, export *sdevae.Export, encoder *infer.Encoder) {
+func compare(t *testing.T, clip *video.Clip, export *sdevae.Export, encoder *infer.Encoder) {
 	t.Helper()
 	const tolerance = 1e-4
 	var z latent.Latent
@@ -82,7 +83,7 @@ func compare(t *testing.T, clip *sdevae.Clip, export *sdevae.Export, encoder *in
 }
 
 // interleaved is frame i as the pipeline carries it: HWC, BGR.
-func interleaved(t *testing.T, c *sdevae.Clip, i int) gocv.Mat {
+func interleaved(t *testing.T, c *video.Clip, i int) gocv.Mat {
 	t.Helper()
 	kind := map[int]gocv.MatType{1: gocv.MatTypeCV32FC1, 3: gocv.MatTypeCV32FC3}[c.Channels]
 	m := gocv.NewMatWithSize(c.Height, c.Width, kind)

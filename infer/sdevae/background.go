@@ -3,6 +3,11 @@ package sdevae
 import (
 	"cmp"
 	"context"
+	"driftscope/infer/sdevae/gauge"
+	"driftscope/infer/sdevae/network"
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/sprites"
+	"driftscope/infer/sdevae/video"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -10,57 +15,57 @@ import (
 
 // beside is what a thing that keeps its shape moves over, where that is no still picture: a clip of its own, from which the thing was
 // taken, with the model that was learnt of it.
-type beside struct {
-	cover *cover
-	model *Model
-	ref   *reference
-	z     []float32 // frames × the model's latents, straight
+type dynamicBackground struct {
+	occluder *sprites.Occluder
+	model    *network.Model
+	gauge    *gauge.Map
+	z        []float32 // frames × the model's latents, straight
 }
 
 // What is beside a thing is learnt where the thing explains leastBeside of what moves, leaves as much, and no other looks like it: of five
 // balls in a picture one leaves 0.7 to 0.8 of another's light, of four clips with one ball it is 0.1 at most. It is kept where it is leastBeside
 // of what both explain.
 const (
-	leastBeside = 0.1
-	mostAgain   = 0.5
+	minBackground = 0.1
+	maxDuplicated = 0.5
 )
 
 // followBeside looks for one thing that keeps its shape, learns what is left of the clip without it, with the other latents, and then what
 // the thing hides of that. Where there is nothing of the kind and the thing is what moves, the other latents are to spare. It gives nil where
 // neither the thing nor the two together are what moves.
-func (j *job) followBeside(ctx context.Context, c Config) (*trail, error) {
-	t := j.trace(ctx, 1, c.Seed, leastBeside)
-	if t != nil && t.movers.spread() > mostCovered {
-		t = cmp.Or(j.traceOver(ctx, c.Seed), t)
+func (j *job) locateOne(ctx context.Context, c Config) (*tracked, error) {
+	t := j.locateSprites(ctx, 1, c.Seed, minBackground)
+	if t != nil && t.sprites.Area() > sprites.MaxArea {
+		t = cmp.Or(j.locateOverBackground(ctx, c.Seed), t)
 	}
 	if t == nil {
 		return nil, nil
 	}
-	faint := t.movers.faint > 0 // then noise has as much again, and nobody knows how much moves
-	if !faint && t.movers.again(j.clip, framesOf(j.held), t.places) > mostAgain {
+	faint := t.sprites.LowSNR > 0 // then noise has as much again, and nobody knows how much moves
+	if !faint && t.sprites.Duplicated(j.clip, video.FramesOf(j.held), t.places) > maxDuplicated {
 		return nil, nil
 	}
-	if faint || t.explained < 1-leastBeside {
-		full, err := j.withBeside(ctx, c, t)
+	if faint || t.explained < 1-minBackground {
+		full, err := j.withBackground(ctx, c, t)
 		if full != nil || err != nil {
 			return full, err
 		}
 	}
-	if t.explained < j.leastFollowed() {
+	if t.explained < j.minExplained() {
 		return nil, nil
 	}
-	t.spare(c.Latent)
+	t.pad(c.Latent)
 	return t, nil
 }
 
 // withBeside is the trail with what is beside its thing; nil where that is nothing, or not enough.
-func (j *job) withBeside(ctx context.Context, c Config, t *trail) (*trail, error) {
-	b, err := j.learnBeside(ctx, c, t)
+func (j *job) withBackground(ctx context.Context, c Config, t *tracked) (*tracked, error) {
+	b, err := j.learnBackground(ctx, c, t)
 	if err != nil || b == nil {
 		return nil, err
 	}
-	full, err := j.trailBeside(b, t)
-	if err == nil && full != nil && full.explained >= j.leastFollowed() && t.left-full.left >= leastBeside*(j.energyHeld()-full.left) {
+	full, err := j.trackOverBackground(b, t)
+	if err == nil && full != nil && full.explained >= j.minExplained() && t.left-full.left >= minBackground*(j.energyHeld()-full.left) {
 		return full, nil
 	}
 	b.model.Close()
@@ -68,12 +73,12 @@ func (j *job) withBeside(ctx context.Context, c Config, t *trail) (*trail, error
 }
 
 // learnBeside learns a model of the clip without the trail's thing; nil where there is nothing to learn.
-func (j *job) learnBeside(ctx context.Context, c Config, t *trail) (*beside, error) {
-	behind := t.movers.without(j.clip, t.places)
+func (j *job) learnBackground(ctx context.Context, c Config, t *tracked) (*dynamicBackground, error) {
+	behind := t.sprites.Remove(j.clip, t.places)
 	if behind.Check() != nil {
 		return nil, nil
 	}
-	c.Latent, c.Follow, c.Restarts, c.Tau = c.Latent-len(t.mean), -1, 1, c.Tau*TauOf(behind)/TauOf(j.clip)
+	c.Latent, c.SpriteSteps, c.Restarts, c.Tau = c.Latent-len(t.mean), -1, 1, c.Tau*TauOf(behind)/TauOf(j.clip)
 	how := Training{Watch: func(p Progress) {
 		j.before = p.Step
 		if j.training.Watch != nil {
@@ -84,72 +89,72 @@ func (j *job) learnBeside(ctx context.Context, c Config, t *trail) (*beside, err
 	if err != nil { // what cannot be learnt is not beside anything
 		return nil, ctx.Err()
 	}
-	s, err := r.settle(behind)
+	s, err := r.exported(behind)
 	if err != nil {
 		r.Model.Close()
 		return nil, nil
 	}
-	return &beside{model: r.Model, ref: s.ref, z: s.z}, nil
+	return &dynamicBackground{model: r.Model, gauge: s.gauge, z: s.z}, nil
 }
 
 // trailBeside is where the thing is, found anew over what is behind it, and what that does.
-func (j *job) trailBeside(b *beside, t *trail) (*trail, error) {
+func (j *job) trackOverBackground(b *dynamicBackground, t *tracked) (*tracked, error) {
 	clip, d := j.clip, b.model.Dim
 	n, size := clip.Len(), clip.Size()
 	backdrops := make([]float32, n*size)
 	if err := b.draw(backdrops, b.z, n); err != nil {
 		return nil, err
 	}
-	full := &trail{movers: t.movers, beside: b, places: slices.Clone(t.places)}
-	if b.cover = newCover(t.movers, clip, clip.frames(), t.places, backdrops); t.movers.faint == 0 {
+	full := &tracked{sprites: t.sprites, background: b, places: slices.Clone(t.places)}
+	if b.occluder = sprites.NewOccluder(t.sprites, clip, clip.Frames(), t.places, backdrops); t.sprites.LowSNR == 0 {
 		for f := range n {
-			at := b.cover.find(clip.Frame(f), backdrops[f*size:(f+1)*size])
+			at := b.occluder.Locate(clip.Frame(f), backdrops[f*size:(f+1)*size])
 			full.places[2*f], full.places[2*f+1] = at[0], at[1]
 		}
-		t.movers.unwrap(full.places)
+		t.sprites.Unwrap(full.places)
 	}
 	var latents []float64
 	for f := range n {
-		latents = append(append(latents, full.places[2*f:2*f+2]...), wide(b.z[f*d:(f+1)*d])...)
+		latents = append(append(latents, full.places[2*f:2*f+2]...), numeric.Float64s(b.z[f*d:(f+1)*d])...)
 	}
 	if !full.standardise(latents, 2+d) {
 		return nil, nil
 	}
-	held := framesOf(j.held)
+	held := video.FramesOf(j.held)
 	drawn := make([]float32, len(held)*size)
-	if err := full.draw(drawn, full.posteriors(held, Diagonal).Mean, len(held)); err != nil {
+	if err := full.draw(drawn, full.posteriors(held, network.Diagonal).Mean, len(held)); err != nil {
 		return nil, err
 	}
-	full.left = squaredError(clip.pick(held), drawn) / float64(len(held))
+	full.left = numeric.SquaredError(clip.Pick(held), drawn) / float64(len(held))
 	full.explained = j.share(full.left)
 	return full, nil
 }
 
 // drawWith draws n pictures of straight latents, and of the thing at places before them.
-func (b *beside) drawWith(pictures []float32, places []float64, z []float32, n int) error {
+func (b *dynamicBackground) drawOccluded(pictures []float32, places []float64, z []float32, n int) error {
 	if err := b.draw(pictures, z, n); err != nil {
 		return err
 	}
 	size := len(pictures) / n
 	for k := range n {
-		b.cover.put(pictures[k*size:(k+1)*size], places[2*k], places[2*k+1])
+		b.occluder.Draw(pictures[k*size:(k+1)*size], places[2*k], places[2*k+1])
 	}
 	return nil
 }
 
 // draw draws n pictures of straight latents.
-func (b *beside) draw(pictures, z []float32, n int) error {
+func (b *dynamicBackground) draw(pictures, z []float32, n int) error {
 	d := b.model.Dim
-	s := mat.NewDense(n, d, wide(z))
-	if b.ref.unbend != nil {
-		s = b.ref.unbend.apply(s)
+	s := mat.NewDense(n, d, numeric.Float64s(z))
+	if b.gauge.Unbend != nil {
+		s = b.gauge.Unbend.Apply(s)
 	}
 	var m mat.Dense
-	m.Mul(s, b.ref.back)
+	m.Mul(s, b.gauge.Back)
 	for k := range n {
 		for i := range d {
-			m.Set(k, i, m.At(k, i)+b.ref.mean[i])
+			m.Set(k, i, m.At(k, i)+b.gauge.Mean[i])
 		}
 	}
-	return b.model.Decode(pictures, narrow(m.RawMatrix().Data), n)
+	return b.model.Decode(pictures, numeric.Float32s(m.RawMatrix().Data), n)
 }

@@ -11,6 +11,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"driftscope/infer/card"
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/sdevaetest"
 	"driftscope/internal/suite"
 )
 
@@ -18,21 +20,21 @@ import (
 // of the latents is where the disc is, to 1.2 px after a training of seconds, and the light to a third of its standard deviation.
 func TestFollowBeside(t *testing.T) {
 	suite.Long(t)
-	clip, places, _, lights := crossing(260, 9, disc, 1)
+	clip, places, _, lights := sdevaetest.Crossing(260, 9, sdevaetest.Disc, 1)
 	truth := mat.NewDense(clip.Len(), 3, nil)
 	for k := range lights {
 		truth.SetRow(k, append(slices.Clone(places[2*k:2*k+2]), lights[k]))
 	}
-	c := Config{Latent: 3, Seed: 1, Tau: TauOf(clip), Steps: 30, Pairs: 16, Restarts: 1, Follow: 150}
+	c := Config{Latent: 3, Seed: 1, Tau: TauOf(clip), Steps: 30, Pairs: 16, Restarts: 1, SpriteSteps: 150}
 	r := train(t, Training{}, clip, c)
-	if r.Followed < 0.9 || r.Things != 1 || r.Beside != 1 || r.Config.Redraw > 0 || r.Config.Sleep > 0 {
-		t.Fatalf("%.3f is followed of %d with %+v", r.Followed, r.Things, r.Config)
+	if r.SpriteShare < 0.9 || r.Sprites != 1 || r.BackgroundLatents != 1 || r.Config.ReinitSteps > 0 || r.Config.SyntheticSteps > 0 {
+		t.Fatalf("%.3f is followed of %d with %+v", r.SpriteShare, r.Sprites, r.Config)
 	}
 	p, err := r.Model.Encode(clip.Pixels, nil, clip.Len())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rms := off(t, wide(p.Mean), truth); max(rms[0], rms[1]) > 1.2 || rms[2] > 0.33 {
+	if rms := sdevaetest.AffineError(t, numeric.Float64s(p.Mean), truth); max(rms[0], rms[1]) > 1.2 || rms[2] > 0.33 {
 		t.Errorf("an affine map of the latents is off by %.2g", rms)
 	}
 	checkpoint, err := ReadCheckpoint(interrupted(t, Training{}, clip, c, 150))
@@ -48,10 +50,10 @@ func TestFollowBeside(t *testing.T) {
 // the file.
 func TestToSpare(t *testing.T) {
 	suite.Long(t)
-	clip, truth := drifting(200, 5, ring)
-	r := train(t, Training{}, clip, Config{Latent: 4, Seed: 1, Tau: TauOf(clip), Steps: 10, Pairs: 16, Follow: 150})
-	if r.Things != 1 || r.Beside != 0 || r.Followed < 0.9 {
-		t.Fatalf("%.3f is followed of %d, with %d beside", r.Followed, r.Things, r.Beside)
+	clip, truth := sdevaetest.Drifting(200, 5, sdevaetest.Ring)
+	r := train(t, Training{}, clip, Config{Latent: 4, Seed: 1, Tau: TauOf(clip), Steps: 10, Pairs: 16, SpriteSteps: 150})
+	if r.Sprites != 1 || r.BackgroundLatents != 0 || r.SpriteShare < 0.9 {
+		t.Fatalf("%.3f is followed of %d, with %d beside", r.SpriteShare, r.Sprites, r.BackgroundLatents)
 	}
 	p, err := r.Model.Encode(clip.Pixels, nil, clip.Len())
 	if err != nil {
@@ -59,13 +61,13 @@ func TestToSpare(t *testing.T) {
 	}
 	var places []float64
 	for k := range clip.Len() {
-		places = append(places, wide(p.Mean[4*k:4*k+2])...)
+		places = append(places, numeric.Float64s(p.Mean[4*k:4*k+2])...)
 	}
-	if worst := slices.Max(off(t, places, truth)); worst > 0.3 { // 0.09 px, and three times that to spare
+	if worst := slices.Max(sdevaetest.AffineError(t, places, truth)); worst > 0.3 { // 0.09 px, and three times that to spare
 		t.Errorf("an affine map of the first two latents is off by %.2g px", worst)
 	}
 	for i := range 4 {
-		sd := stat.StdDev(column(p.Mean, i, 4), nil)
+		sd := stat.StdDev(numeric.Column(p.Mean, i, 4), nil)
 		if spare := i > 1; spare != (sd < 1e-5) {
 			t.Errorf("latent %d has a standard deviation of %.2g", i, sd)
 		}

@@ -1,6 +1,9 @@
 package sdevae
 
 import (
+	"driftscope/infer/sdevae/network"
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/video"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -35,7 +38,7 @@ func StepCost(frames, latent, threads, steps int) (Cost, error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
 	clip := randomClip(frames)
 	pairs := clip.Pairs(clip.MaxGap())
-	config := Config{Latent: latent, Tau: PaperTau, Pairs: frames / 2, Steps: benchWarmup + steps, Lead: -1}.withDefaults(len(pairs))
+	config := Config{Latent: latent, Tau: PaperTau, Pairs: frames / 2, Steps: benchWarmup + steps, FreezeSteps: -1}.withDefaults(len(pairs))
 	s, err := newSession(&job{clip: clip, config: config, train: pairs}, 0)
 	if err != nil {
 		return Cost{}, err
@@ -58,8 +61,8 @@ func (s *session) cost(steps int) (Cost, error) {
 			return err
 		}},
 		{run: pass.run},
-		{run: s.graph.machine.run},
-		{run: func() error { return s.optimiser.update(&s.graph.machine, 0) }}, // a rate of 0 costs as much as any
+		{run: s.graph.Machine.Run},
+		{run: func() error { return s.optimiser.Update(&s.graph.Machine, 0) }}, // a rate of 0 costs as much as any
 	}
 	for step := range benchWarmup + steps {
 		for i := range parts {
@@ -82,31 +85,31 @@ func (s *session) cost(steps int) (Cost, error) {
 
 // forwardPass is the forward half of a graph's run on what the graph's tensors hold, without Gorgonia, which has no half.
 type forwardPass struct {
-	model         *Model
-	graph         *graph
+	model         *network.Model
+	graph         *network.Graph
 	features, sd  []float32
 	z, seed       []float32
 	drawn         *tensor.Dense
-	reconstructed *reconstruction
+	reconstructed *network.Reconstruction
 }
 
-func newForwardPass(m *Model, g *graph, tau float64) *forwardPass {
-	n, d := g.x.Shape()[0], m.Dim
+func newForwardPass(m *network.Model, g *network.Graph, tau float64) *forwardPass {
+	n, d := g.X.Shape()[0], m.Dim
 	return &forwardPass{model: m, graph: g, features: make([]float32, n*m.Encoder.Out().Size()), sd: make([]float32, n*d), z: make([]float32, n*d),
-		seed: make([]float32, n*m.Decoder.In().Size()), drawn: zeros(n, m.Decoder.Out().Size()), reconstructed: newReconstruction(g.x, m.Background, tau)}
+		seed: make([]float32, n*m.Decoder.In().Size()), drawn: network.Zeros(n, m.Decoder.Out().Size()), reconstructed: network.NewReconstruction(g.X, m.Background, tau)}
 }
 
 func (p *forwardPass) run() error {
-	m, n := p.model, p.graph.x.Shape()[0]
-	if err := m.Encoder.Forward(p.features, p.graph.x.Data().([]float32), m.EncoderTheta, n); err != nil {
+	m, n := p.model, p.graph.X.Shape()[0]
+	if err := m.Encoder.Forward(p.features, p.graph.X.Data().([]float32), m.EncoderTheta, n); err != nil {
 		return err
 	}
-	affine(p.z, p.features, m.MeanW, m.MeanB)
-	affine(p.sd, p.features, m.LogSDW, m.LogSDB)
-	for i, eps := range p.graph.eps.Data().([]float32) {
+	numeric.Affine(p.z, p.features, m.MeanW, m.MeanB)
+	numeric.Affine(p.sd, p.features, m.LogSDW, m.LogSDB)
+	for i, eps := range p.graph.Eps.Data().([]float32) {
 		p.z[i] += float32(math.Exp(float64(p.sd[i]))) * eps
 	}
-	affine(p.seed, p.z, m.SeedW, m.SeedB)
+	numeric.Affine(p.seed, p.z, m.SeedW, m.SeedB)
 	if err := m.Decoder.Forward(p.drawn.Data().([]float32), p.seed, m.DecoderTheta, n); err != nil {
 		return err
 	}
@@ -115,9 +118,9 @@ func (p *forwardPass) run() error {
 }
 
 // randomClip is n pictures of white noise, a second apart.
-func randomClip(n int) *Clip {
+func randomClip(n int) *video.Clip {
 	rng := rand.New(rand.NewPCG(1, 0))
-	c := &Clip{Channels: 3, Height: benchSide, Width: benchSide, Times: make([]float64, n), Trajectory: make([]uint64, n)}
+	c := &video.Clip{Channels: 3, Height: benchSide, Width: benchSide, Times: make([]float64, n), Trajectory: make([]uint64, n)}
 	c.Pixels = make([]float32, n*c.Size())
 	for i := range c.Pixels {
 		c.Pixels[i] = rng.Float32()

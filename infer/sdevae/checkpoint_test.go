@@ -11,15 +11,18 @@ import (
 	"testing"
 
 	"driftscope/infer/card"
+	"driftscope/infer/sdevae/network"
+	"driftscope/infer/sdevae/sdevaetest"
+	"driftscope/infer/sdevae/video"
 	"driftscope/internal/suite"
 )
 
 // brief is a training of a few seconds that has everything: a race, its lead's run, sleep, and all that a checkpoint may hold.
 func brief() Config {
-	return Config{Latent: 2, Seed: 4, Posterior: Cholesky, Diffusion: LearntDiagonal, Clock: true, L1: 0.1, Tau: 0.2, Steps: 24, Pairs: 8, Restarts: 2, Every: 3, Sleep: 12, Redraw: 9}
+	return Config{Latent: 2, Seed: 4, Posterior: network.Cholesky, Diffusion: network.LearntDiagonal, Clock: true, L1: 0.1, Tau: 0.2, Steps: 24, Pairs: 8, Restarts: 2, Every: 3, SyntheticSteps: 12, ReinitSteps: 9}
 }
 
-func train(t *testing.T, how Training, clip *Clip, c Config) *Result {
+func train(t *testing.T, how Training, clip *video.Clip, c Config) *Result {
 	t.Helper()
 	r, err := how.Train(context.Background(), clip, c)
 	if err != nil {
@@ -30,7 +33,7 @@ func train(t *testing.T, how Training, clip *Clip, c Config) *Result {
 }
 
 // file is what a training exports.
-func file(t *testing.T, r *Result, clip *Clip) []byte {
+func file(t *testing.T, r *Result, clip *video.Clip) []byte {
 	t.Helper()
 	e, err := r.Export(clip, card.Card{Preprocess: []card.Step{{Kind: "normalise"}}})
 	if err != nil {
@@ -40,7 +43,7 @@ func file(t *testing.T, r *Result, clip *Clip) []byte {
 }
 
 // interrupted trains until the given step has been taken and gives the last checkpoint, nil where there is none yet.
-func interrupted(t *testing.T, how Training, clip *Clip, c Config, step int) (last []byte) {
+func interrupted(t *testing.T, how Training, clip *video.Clip, c Config, step int) (last []byte) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -63,16 +66,16 @@ func interrupted(t *testing.T, how Training, clip *Clip, c Config, step int) (la
 // checkpoint, is killed again, and must end with the model file of a training that nobody disturbed, bit for bit.
 func TestResumed(t *testing.T) {
 	suite.Long(t)
-	clip := walk(60, 3)
-	full, plain := brief(), Config{Latent: 1, Seed: 2, Tau: 0.2, Steps: 20, Pairs: 8, Restarts: 3, Every: 4, Sleep: 9, Redraw: 24, Patience: 4}
+	clip := sdevaetest.Walk(60, 3)
+	full, plain := brief(), Config{Latent: 1, Seed: 2, Tau: 0.2, Steps: 20, Pairs: 8, Restarts: 3, Every: 4, SyntheticSteps: 9, ReinitSteps: 24, Patience: 4}
 	for name, c := range map[string]Config{"everything": full, "plain": plain} {
 		t.Run(name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(7, 0))
 			undisturbed := train(t, Training{}, clip, c)
 			want := file(t, undisturbed, clip)
 			r := undisturbed.Config
-			race, redraw := r.Restarts*r.trial(), r.TotalSteps()-r.Redraw
-			phases := [][2]int{{r.Every, race}, {race, redraw - r.Sleep}, {redraw - r.Sleep, redraw}, {redraw, r.TotalSteps()}}
+			race, redraw := r.Restarts*r.trial(), r.TotalSteps()-r.ReinitSteps
+			phases := [][2]int{{r.Every, race}, {race, redraw - r.SyntheticSteps}, {redraw - r.SyntheticSteps, redraw}, {redraw, r.TotalSteps()}}
 			if undisturbed.Best.Step <= r.Steps { // its latents lasted long enough
 				if phases = phases[:3]; name == "plain" {
 					t.Fatal("the last phase is not tried")
@@ -108,7 +111,7 @@ func TestResumed(t *testing.T) {
 
 func TestResumedFromModel(t *testing.T) {
 	suite.Long(t)
-	clip, c := walk(60, 3), brief()
+	clip, c := sdevaetest.Walk(60, 3), brief()
 	model, err := card.Read(file(t, train(t, Training{}, clip, c), clip))
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +135,7 @@ func TestResumedFromModel(t *testing.T) {
 }
 
 func TestCheckpointRefused(t *testing.T) {
-	clip, c := walk(60, 3), brief()
+	clip, c := sdevaetest.Walk(60, 3), brief()
 	good := interrupted(t, Training{}, clip, c, 20)
 	changed := func(at int, by byte) []byte {
 		data := bytes.Clone(good)
@@ -162,11 +165,11 @@ func TestCheckpointRefused(t *testing.T) {
 	other := c
 	other.Rate = 1e-3
 	for name, test := range map[string]struct {
-		clip *Clip
+		clip *video.Clip
 		Config
 		want string
 	}{
-		"another recording": {walk(60, 4), c, "another recording"},
+		"another recording": {sdevaetest.Walk(60, 4), c, "another recording"},
 		"other settings":    {clip, other, "other settings"},
 	} {
 		if _, err := (Training{Resume: checkpoint}).Train(context.Background(), test.clip, test.Config); !errors.Is(err, ErrCheckpoint) || !strings.Contains(err.Error(), test.want) {
@@ -178,7 +181,7 @@ func TestCheckpointRefused(t *testing.T) {
 // A checkpoint that cannot be kept ends the training with the reason.
 func TestCheckpointNotSaved(t *testing.T) {
 	full := errors.New("no space left")
-	_, err := Training{Save: func([]byte) error { return full }}.Train(context.Background(), walk(60, 3), brief())
+	_, err := Training{Save: func([]byte) error { return full }}.Train(context.Background(), sdevaetest.Walk(60, 3), brief())
 	if !errors.Is(err, full) {
 		t.Errorf("%v, %v expected", err, full)
 	}
@@ -186,7 +189,7 @@ func TestCheckpointNotSaved(t *testing.T) {
 
 // FuzzCheckpoint changes a checkpoint behind its digest, and resumes from what is still read.
 func FuzzCheckpoint(f *testing.F) {
-	clip, c := walk(24, 3), Config{Latent: 1, Tau: 0.2, Steps: 2, Pairs: 2, Restarts: 1, Every: 1, Sleep: 2}
+	clip, c := sdevaetest.Walk(24, 3), Config{Latent: 1, Tau: 0.2, Steps: 2, Pairs: 2, Restarts: 1, Every: 1, SyntheticSteps: 2}
 	var whole [][]byte
 	save := func(data []byte) error {
 		whole = append(whole, data)

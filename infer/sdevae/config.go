@@ -2,44 +2,46 @@ package sdevae
 
 import (
 	"cmp"
+	"driftscope/infer/sdevae/network"
+	"driftscope/infer/sdevae/video"
 	"math"
 )
 
 // Config says how to train. Zero values take the documented default.
 type Config struct {
-	Latent    int       // dimension d
-	Seed      uint64    // of every random draw
-	Posterior Posterior // Diagonal
-	Diffusion Diffusion // Profiled
-	Tau       float64   // observation noise on the summed squared error
-	Nu        float64   // precision of the prior N(0, 1/ν) on the latents; 0 is none, as in the paper
-	L1        float64   // nats a unit of Σ σᵢ |∂f/∂zᵢ|, the picture's motion a √s; 0 is none
-	Substeps  int       // Euler-Maruyama steps of the drift within a pair; 1
-	Clock     bool      // the drift and the encoder's last layer see the time since the trajectory began as well
+	Latent    int               // dimension d
+	Seed      uint64            // of every random draw
+	Posterior network.Posterior // Diagonal
+	Diffusion network.Diffusion // Profiled
+	Tau       float64           // observation noise on the summed squared error
+	Nu        float64           // precision of the prior N(0, 1/ν) on the latents; 0 is none, as in the paper
+	L1        float64           // nats a unit of Σ σᵢ |∂f/∂zᵢ|, the picture's motion a √s; 0 is none
+	Substeps  int               // Euler-Maruyama steps of the drift within a pair; 1
+	Clock     bool              // the drift and the encoder's last layer see the time since the trajectory began as well
 
-	Steps    int     // optimiser steps of the run that is kept; DefaultSteps
-	Pairs    int     // a batch; 50, fewer where the clip has fewer
-	Rate     float64 // Adam's, at its peak; 2e-3
-	Lead     int     // steps before the encoder's means are learnt at all; half of Steps, negative is none
-	Pace     float64 // at which they are learnt then, a share of Rate; 0.2
-	Warmup   int     // steps of linear rise; 50
-	Decay    float64 // factor a step after warm-up; 0 is a cosine down to 0 at the last step
-	Restarts int     // runs with other first weights; 4. All go a third of the way, the two best by held-out loss to the end
-	Every    int     // steps between looks at the held-out frames; 25
-	Patience int     // looks without gain before stopping; 0 is never
-	Follow   int     // steps of the encoder on drawings of things that keep their shape, before the others, where those are what moves, alone or with what is beside one of them; four times Steps, at most 1200; negative is none
-	Sleep    int     // steps of the encoder alone on what the decoder draws, after the others; half of Steps, or none where noise drowns the clip; negative is none
-	Redraw   int     // steps of the decoder in the end, after the latents were found anew; half of Steps, or none with Clock, where noise drowns the clip, and on few pairs; negative is none
+	Steps          int     // optimiser steps of the run that is kept; DefaultSteps
+	Pairs          int     // a batch; 50, fewer where the clip has fewer
+	Rate           float64 // Adam's, at its peak; 2e-3
+	FreezeSteps    int     // steps before the encoder's means are learnt at all; half of Steps, negative is none
+	EncoderRate    float64 // at which they are learnt then, a share of Rate; 0.2
+	Warmup         int     // steps of linear rise; 50
+	Decay          float64 // factor a step after warm-up; 0 is a cosine down to 0 at the last step
+	Restarts       int     // runs with other first weights; 4. All go a third of the way, the two best by held-out loss to the end
+	Every          int     // steps between looks at the held-out frames; 25
+	Patience       int     // looks without gain before stopping; 0 is never
+	SpriteSteps    int     // steps of the encoder on drawings of things that keep their shape, before the others, where those are what moves, alone or with what is beside one of them; four times Steps, at most 1200; negative is none
+	SyntheticSteps int     // steps of the encoder alone on what the decoder draws, after the others; half of Steps, or none where noise drowns the clip; negative is none
+	ReinitSteps    int     // steps of the decoder in the end, after the latents were found anew; half of Steps, or none with Clock, where noise drowns the clip, and on few pairs; negative is none
 }
 
 // form is what the config says of the model.
-func (c *Config) form() Form {
-	return Form{Latent: c.Latent, Posterior: c.Posterior, Diffusion: c.Diffusion, Substeps: c.Substeps, Clock: c.Clock}
+func (c *Config) form() network.Form {
+	return network.Form{Latent: c.Latent, Posterior: c.Posterior, Diffusion: c.Diffusion, Substeps: c.Substeps, Clock: c.Clock}
 }
 
 // objective is what it says of the loss.
-func (c *Config) objective() Objective {
-	return Objective{Pairs: c.Pairs, Tau: c.Tau, Nu: c.Nu, L1: c.L1, FreezeSteps: c.Lead, EncoderRate: c.Pace}
+func (c *Config) objective() network.Objective {
+	return network.Objective{Pairs: c.Pairs, Tau: c.Tau, Nu: c.Nu, L1: c.L1, FreezeSteps: c.FreezeSteps, EncoderRate: c.EncoderRate}
 }
 
 // Recipe is the number of the decision that last changed what training makes of the same clip: figures of several recipes are not of one table.
@@ -61,26 +63,26 @@ func (c Config) withDefaults(pairs int) Config {
 	if c.Warmup == 0 {
 		c.Warmup = min(50, c.Steps/5)
 	}
-	if c.Sleep == 0 {
-		c.Sleep = c.Steps / 2
+	if c.SyntheticSteps == 0 {
+		c.SyntheticSteps = c.Steps / 2
 	}
-	if c.Redraw == 0 {
-		c.Redraw = c.Steps / 2
+	if c.ReinitSteps == 0 {
+		c.ReinitSteps = c.Steps / 2
 	}
 	if c.Rate == 0 {
 		c.Rate = 2e-3
 	}
-	if c.Lead == 0 {
-		c.Lead = c.Steps / 2
+	if c.FreezeSteps == 0 {
+		c.FreezeSteps = c.Steps / 2
 	}
-	if c.Pace == 0 {
-		c.Pace = 0.2
+	if c.EncoderRate == 0 {
+		c.EncoderRate = 0.2
 	}
 	if c.Posterior == "" {
-		c.Posterior = Diagonal
+		c.Posterior = network.Diagonal
 	}
 	if c.Diffusion == "" {
-		c.Diffusion = Profiled
+		c.Diffusion = network.Profiled
 	}
 	c.Pairs = min(c.Pairs, pairs)
 	return c
@@ -90,7 +92,7 @@ func (c Config) withDefaults(pairs int) Config {
 func (c *Config) rate(k int) float64 {
 	switch {
 	case k >= c.Steps:
-		return c.Rate * min(float64(k-c.Steps+1)/redrawWarmup, 1) * cosine(k-c.Steps, c.Redraw)
+		return c.Rate * min(float64(k-c.Steps+1)/reinitWarmup, 1) * cosine(k-c.Steps, c.ReinitSteps)
 	case k < c.Warmup:
 		return c.Rate * float64(k+1) / float64(c.Warmup)
 	case c.Decay > 0:
@@ -115,13 +117,13 @@ func (c *Config) finalists() int { return min(c.Restarts, 2) }
 
 // TotalSteps is the number of optimiser steps that training takes in all, unless it stops early.
 func (c Config) TotalSteps() int {
-	return c.Restarts*c.trial() + c.finalists()*(c.Steps-c.trial()) + max(c.Follow, 0) + max(c.Sleep, 0) + max(c.Redraw, 0)
+	return c.Restarts*c.trial() + c.finalists()*(c.Steps-c.trial()) + max(c.SpriteSteps, 0) + max(c.SyntheticSteps, 0) + max(c.ReinitSteps, 0)
 }
 
 // TauOf is the tau that suits a clip: tau decides whether the dynamics shape the latents. It is a share of what moves and a larger one
 // of the pixels' noise, which the latents would otherwise bend to explain. But noise that is more than what moves counts no more than that,
 // nor less than its variance in a pixel, which is the tau of white noise's likelihood: a larger one leaves the latents nothing to explain.
-func TauOf(c *Clip) float64 {
+func TauOf(c *video.Clip) float64 {
 	const movingPerTau, noisePerTau = 150, 20
 	noise := c.Noise()
 	moving := c.Energy() - noise
@@ -137,9 +139,9 @@ func (c Config) Paper(frames int) Config {
 	c.Pairs = cmp.Or(c.Pairs, min(frames/2, 400))
 	c.Steps = cmp.Or(c.Steps, 1500)
 	c.Rate = cmp.Or(c.Rate, 1e-3)
-	c.Posterior = cmp.Or(c.Posterior, Cholesky)
+	c.Posterior = cmp.Or(c.Posterior, network.Cholesky)
 	c.Decay, c.Warmup = cmp.Or(c.Decay, 0.997), cmp.Or(c.Warmup, 1)
-	c.Follow, c.Sleep, c.Redraw = cmp.Or(c.Follow, -1), cmp.Or(c.Sleep, -1), cmp.Or(c.Redraw, -1)
-	c.Lead, c.Pace = cmp.Or(c.Lead, -1), cmp.Or(c.Pace, 1)
+	c.SpriteSteps, c.SyntheticSteps, c.ReinitSteps = cmp.Or(c.SpriteSteps, -1), cmp.Or(c.SyntheticSteps, -1), cmp.Or(c.ReinitSteps, -1)
+	c.FreezeSteps, c.EncoderRate = cmp.Or(c.FreezeSteps, -1), cmp.Or(c.EncoderRate, 1)
 	return c
 }

@@ -2,32 +2,35 @@ package sdevae
 
 import (
 	"driftscope/infer/card"
+	"driftscope/infer/sdevae/network"
+	"driftscope/infer/sdevae/onnx"
+	"driftscope/infer/sdevae/video"
 	"errors"
 	"fmt"
 )
 
 // settle checks that the clip and the config suit the model, and completes the config from it: one run without a lead, its dimension, its clock and,
 // unless a posterior is asked for, its own. A clock or covariances that the model lacks start from zero.
-func (o *origin) settle(clip *Clip, c Config) (Config, error) {
-	in := o.card.Input
+func suitedTo(o *onnx.Origin, clip *video.Clip, c Config) (Config, error) {
+	in := o.Card.Input
 	if in != (card.Input{Channels: clip.Channels, Height: clip.Height, Width: clip.Width}) {
 		return c, fmt.Errorf("the clip's frames are %dx%dx%d, the model to continue takes %dx%dx%d: prepare them with its own steps",
 			clip.Channels, clip.Height, clip.Width, in.Channels, in.Height, in.Width)
 	}
 	if c.Latent == 0 {
-		c.Latent = o.card.Latent
+		c.Latent = o.Card.Latent
 	}
-	if c.Latent != o.card.Latent {
-		return c, fmt.Errorf("%d latents were asked for, the model to continue has %d: leave the number out", c.Latent, o.card.Latent)
+	if c.Latent != o.Card.Latent {
+		return c, fmt.Errorf("%d latents were asked for, the model to continue has %d: leave the number out", c.Latent, o.Card.Latent)
 	}
-	if o.full() && c.Posterior == Diagonal {
+	if o.HasCovariances() && c.Posterior == network.Diagonal {
 		return c, errors.New("a diagonal posterior was asked for, the model to continue has covariances: leave the posterior out")
 	}
-	if o.full() {
-		c.Posterior = Cholesky
+	if o.HasCovariances() {
+		c.Posterior = network.Cholesky
 	}
-	c.Clock = c.Clock || o.card.Clock > 0
-	c.Restarts, c.Lead, c.Redraw = 1, -1, -1
+	c.Clock = c.Clock || o.Card.Clock > 0
+	c.Restarts, c.FreezeSteps, c.ReinitSteps = 1, -1, -1
 	return c, nil
 }
 
@@ -36,5 +39,5 @@ func (j *job) fromDigest() []byte {
 	if j.origin == nil {
 		return nil
 	}
-	return j.origin.digest
+	return j.origin.Digest
 }

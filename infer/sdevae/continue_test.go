@@ -3,6 +3,9 @@ package sdevae
 import (
 	"context"
 	"driftscope/infer/card"
+	"driftscope/infer/sdevae/network"
+	"driftscope/infer/sdevae/sdevaetest"
+	"driftscope/infer/sdevae/video"
 	"math"
 	"strings"
 	"testing"
@@ -11,7 +14,7 @@ import (
 // TestContinued trains from a model file: it starts where the file ends, also where it has no clock yet, and stays within what a few
 // steps can spoil.
 func TestContinued(t *testing.T) {
-	clip, c := walk(60, 3), brief()
+	clip, c := sdevaetest.Walk(60, 3), brief()
 	c.Clock = false
 	var cold, warm []float64
 	first := train(t, Training{Watch: func(p Progress) { cold = append(cold, p.Loss) }}, clip, c)
@@ -45,8 +48,8 @@ func TestContinued(t *testing.T) {
 }
 
 func TestContinuedRefuses(t *testing.T) {
-	clip, c := walk(60, 3), brief()
-	c.Clock, c.Posterior = false, Cholesky
+	clip, c := sdevaetest.Walk(60, 3), brief()
+	c.Clock, c.Posterior = false, network.Cholesky
 	old := train(t, Training{}, clip, c)
 	written := func() *card.File {
 		f, err := card.Read(file(t, old, clip))
@@ -66,13 +69,13 @@ func TestContinuedRefuses(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		file card.File
-		clip *Clip
+		clip *video.Clip
 		Config
 		want string
 	}{
 		{"another shape", *file, &large, Config{}, "1x4x16, the model to continue takes 1x8x8"},
 		{"another dimension", *file, clip, Config{Latent: 3}, "3 latents were asked for, the model to continue has 2"},
-		{"a lesser posterior", *file, clip, Config{Posterior: Diagonal}, "leave the posterior out"},
+		{"a lesser posterior", *file, clip, Config{Posterior: network.Diagonal}, "leave the posterior out"},
 		{"another architecture", foreign, clip, Config{}, "none that pretrain wrote"},
 		{"a broken weight", broken, clip, Config{}, `"seed.bias" holds a number that is not finite`},
 		{"no decoder", blind, clip, Config{}, "no decoder"},

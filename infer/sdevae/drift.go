@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"driftscope/infer/card"
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/video"
 	"driftscope/internal/latent"
 	"driftscope/online"
 )
@@ -18,12 +20,12 @@ func DriftOf(c *card.Card) *online.Network {
 
 // fitDrift learns the drift of the exported latents from nothing, by online.Fit. The network that shaped the encoder is left
 // behind: it saw the latents move while it learnt.
-func (e *Export) fitDrift(clip *Clip, seed uint64) (*online.Network, error) {
+func (e *Export) fitDrift(clip *video.Clip, seed uint64) (*online.Network, error) {
 	d := e.Card.Latent
 	path := make([]latent.Latent, clip.Len())
 	for k := range path {
 		path[k] = latent.Latent{Seq: uint64(k), Time: time.Unix(0, int64(clip.Times[k]*1e9)), Trajectory: clip.Trajectory[k],
-			Mean: wide(e.Z[k*d : (k+1)*d]), SD: wide(e.SD[k*d : (k+1)*d])}
+			Mean: numeric.Float64s(e.Z[k*d : (k+1)*d]), SD: numeric.Float64s(e.SD[k*d : (k+1)*d])}
 	}
 	return online.Fit(path, online.Config{Dim: d, Seed: seed, MaxGap: time.Duration(clip.MaxGap() * 1e9)})
 }

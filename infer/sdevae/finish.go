@@ -6,6 +6,10 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"driftscope/infer/card"
+	"driftscope/infer/sdevae/gauge"
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/onnx"
+	"driftscope/infer/sdevae/video"
 )
 
 // Export is a trained model ready to be written, with the training clip's latents as the file's encoder gives them.
@@ -15,13 +19,13 @@ type Export struct {
 	Z    []float32 // frames × d, in the exported frame of reference
 	SD   []float32 // their standard deviations
 
-	Rectified *Rectified // nil where the encoder's latents were straight as they came
+	Rectified *gauge.Rectified // nil where the encoder's latents were straight as they came
 }
 
 // Export settles the latents' frame of reference and writes the model file. The card is completed from the model and the clip;
 // the caller gives Preprocess and the parts of Training that it knows.
-func (r *Result) Export(clip *Clip, c card.Card) (*Export, error) {
-	s, err := r.settle(clip)
+func (r *Result) Export(clip *video.Clip, c card.Card) (*Export, error) {
+	s, err := r.exported(clip)
 	if err != nil {
 		return nil, err
 	}
@@ -33,50 +37,50 @@ func (r *Result) Export(clip *Clip, c card.Card) (*Export, error) {
 		return nil, err
 	}
 	e.Card.Drift = &card.Drift{Hidden: drift.Hidden, Centre: drift.Centre, Scale: drift.Scale, Weights: drift.Weights}
-	e.File, err = card.Write(&e.Card, r.Model.encoderGraph(s.ref), r.Model.decoderGraph(s.ref))
+	e.File, err = card.Write(&e.Card, onnx.Encoder(r.Model, s.gauge), onnx.Decoder(r.Model, s.gauge))
 	return e, err
 }
 
 // settled is a clip's latents in the frame of reference that they were given.
-type settled struct {
-	ref       *reference
-	rectified *Rectified // nil where the encoder's latents are straight as they came
-	z, sd     []float32  // frames × d
+type exported struct {
+	gauge     *gauge.Map
+	rectified *gauge.Rectified // nil where the encoder's latents are straight as they came
+	z, sd     []float32        // frames × d
 }
 
 // settle gives the latents their frame of reference.
-func (r *Result) settle(clip *Clip) (s settled, err error) {
+func (r *Result) exported(clip *video.Clip) (s exported, err error) {
 	m := r.Model
-	p, err := m.Encode(clip.Pixels, m.clock(clip, clip.frames()), clip.Len())
+	p, err := m.Encode(clip.Pixels, m.Clock(clip, clip.Frames()), clip.Len())
 	if err != nil {
 		return s, err
 	}
 	pairs := clip.Pairs(clip.MaxGap())
-	if s.ref, err = whiten(p.Mean, m.Dim, pairs); err != nil {
+	if s.gauge, err = gauge.Whiten(p.Mean, m.Dim, pairs); err != nil {
 		return s, err
 	}
-	if r.Followed == 0 { // places in the picture are straight
-		if s.ref, s.rectified, err = s.ref.straighten(p.Mean, pairs, clip); err != nil {
+	if r.SpriteShare == 0 { // places in the picture are straight
+		if s.gauge, s.rectified, err = s.gauge.Straighten(p.Mean, pairs, clip); err != nil {
 			return s, err
 		}
 	}
-	s.z, s.sd = s.ref.apply(p)
+	s.z, s.sd = s.gauge.Apply(p)
 	return s, nil
 }
 
 // describe completes the card.
-func (e *Export) describe(r *Result, clip *Clip, pairs []Pair) {
+func (e *Export) describe(r *Result, clip *video.Clip, pairs []video.Pair) {
 	d := r.Model.Dim
 	e.Card.Version = card.Version
 	e.Card.Input = card.Input{Channels: clip.Channels, Height: clip.Height, Width: clip.Width}
 	e.Card.Latent = d
 	e.Card.DT, e.Card.Clock = clip.DT(), r.Model.Span
 	for i := range d {
-		axis := column(e.Z, i, d)
+		axis := numeric.Column(e.Z, i, d)
 		mean, sd := stat.MeanStdDev(axis, nil)
 		e.Card.Mean, e.Card.SD = append(e.Card.Mean, mean), append(e.Card.SD, sd)
 	}
-	quadratic, lagged := increments(e.Z, d, pairs)
+	quadratic, lagged := gauge.Increments(e.Z, d, pairs)
 	for i := range d {
 		v := quadratic.At(i, i)
 		if free := v + 2*lagged.At(i, i); free > 0 && free < v {

@@ -2,6 +2,7 @@ package sdevae
 
 import (
 	"context"
+	"driftscope/infer/sdevae/sdevaetest"
 	"slices"
 	"testing"
 )
@@ -10,8 +11,8 @@ import (
 // their share of the rate. The first step of Adam moves a weight by the rate, whatever the gradient.
 func TestLead(t *testing.T) {
 	const lead, pace = 2, 0.25
-	clip := walk(60, 3)
-	j, err := newJob(context.Background(), Training{}, clip, Config{Latent: 2, Tau: 1, Steps: 10, Pairs: 8, Restarts: 1, Lead: lead, Pace: pace, Warmup: 1, Decay: 1})
+	clip := sdevaetest.Walk(60, 3)
+	j, err := newJob(context.Background(), Training{}, clip, Config{Latent: 2, Tau: 1, Steps: 10, Pairs: 8, Restarts: 1, FreezeSteps: lead, EncoderRate: pace, Warmup: 1, Decay: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,7 +21,7 @@ func TestLead(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.discard()
-	if err := s.prime(); err != nil {
+	if err := s.initialise(); err != nil {
 		t.Fatal(err)
 	}
 	weights := func() [][]float32 {

@@ -1,6 +1,8 @@
 package sdevae
 
 import (
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/video"
 	"math"
 
 	"gonum.org/v1/gonum/stat"
@@ -14,10 +16,10 @@ const (
 
 // weigh measures the decoder's gain for the l1 term: the root mean square over frames of |∂f/∂zᵢ|, in picture units, over the norm
 // of the row by which zᵢ enters the decoder.
-func (s *session) weigh() error {
-	m, frames := s.model, spread(framesOf(s.job.train), gainFrames)
+func (s *session) measureGain() error {
+	m, frames := s.model, numeric.Spread(video.FramesOf(s.job.train), gainFrames)
 	n, d, size, seed := len(frames), m.Dim, s.job.clip.Size(), m.Decoder.In().Size()
-	_, p, err := m.read(s.job.clip, frames)
+	_, p, err := m.Read(s.job.clip, frames)
 	if err != nil {
 		return err
 	}
@@ -26,7 +28,7 @@ func (s *session) weigh() error {
 		return err
 	}
 	for i := range d {
-		h := gainStep * stat.StdDev(column(p.Mean, i, d), nil)
+		h := gainStep * stat.StdDev(numeric.Column(p.Mean, i, d), nil)
 		z := append([]float32(nil), p.Mean...)
 		for k := range n {
 			z[k*d+i] += float32(h)
@@ -38,7 +40,7 @@ func (s *session) weigh() error {
 		for _, w := range m.SeedW[i*seed : (i+1)*seed] {
 			row += float64(w) * float64(w)
 		}
-		s.graph.gain.Data().([]float32)[i] = float32(math.Sqrt(squaredError(there, here) / (float64(n) * h * h) / row))
+		s.graph.Gain.Data().([]float32)[i] = float32(math.Sqrt(numeric.SquaredError(there, here) / (float64(n) * h * h) / row))
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package sdevae
 
 import (
 	"context"
+	"driftscope/infer/sdevae/video"
 	"errors"
 	"fmt"
 	"math"
@@ -14,11 +15,11 @@ import (
 // that carries nothing has e = 0 and still costs ½ ln(2S/Δt) - ½ ln S = ½ ln(2/Δt), a constant, because the loss counts the two
 // posteriors of a pair as if they were independent: Nats leave it out, as they do what the pixels' noise costs any model, Noise/2τ.
 type Growth struct {
-	clip   *Clip
-	config Config
-	still  float64 // nats: what motion costs without any latent
-	noise  float64 // nats: what the pixels' noise costs
-	grown  []Grown // of 1, 2, ... latents
+	clip    *video.Clip
+	config  Config
+	without float64 // nats: what motion costs without any latent
+	noise   float64 // nats: what the pixels' noise costs
+	grown   []Grown // of 1, 2, ... latents
 }
 
 // Grown is what a model of some dimension came to on held-out pairs.
@@ -36,21 +37,21 @@ const MaxGrown = 16
 const gainShare = 0.25
 
 // NewGrowth begins with nothing tried; c is that of the training to come, its Latent is of no matter and its Tau is given.
-func NewGrowth(clip *Clip, c Config) *Growth {
+func NewGrowth(clip *video.Clip, c Config) *Growth {
 	if c.Steps == 0 {
 		c.Steps = DefaultSteps
 	}
-	c.Steps, c.Follow, c.Sleep, c.Redraw = max(c.Steps/2, 1), -1, -1, -1
-	c.Lead, c.Pace = -1, 1 // to be soon where pictures are explained; whether latents are straight is of no matter
+	c.Steps, c.SpriteSteps, c.SyntheticSteps, c.ReinitSteps = max(c.Steps/2, 1), -1, -1, -1
+	c.FreezeSteps, c.EncoderRate = -1, 1 // to be soon where pictures are explained; whether latents are straight is of no matter
 	noise := clip.Noise() / (2 * c.Tau)
-	return &Growth{clip: clip, config: c, still: clip.Energy()/(2*c.Tau) - noise, noise: noise}
+	return &Growth{clip: clip, config: c, without: clip.Energy()/(2*c.Tau) - noise, noise: noise}
 }
 
 // Next trains the model of one latent more. watch, which may be nil, is called from the same goroutine after every step.
 func (g *Growth) Next(ctx context.Context, watch func(Progress)) (Grown, error) {
 	c := g.config
 	c.Latent = len(g.grown) + 1
-	next := Grown{Latent: c.Latent, Nats: g.still} // of a model whose pictures never leave the mean
+	next := Grown{Latent: c.Latent, Nats: g.without} // of a model whose pictures never leave the mean
 	result, err := Train(ctx, g.clip, c, watch)
 	switch {
 	case err == nil:
@@ -65,12 +66,12 @@ func (g *Growth) Next(ctx context.Context, watch func(Progress)) (Grown, error) 
 }
 
 // Latent is the fewest latents beyond which none that were tried are worth having, 0 before any was.
-func (g *Growth) Latent() int { return Fewest(g.still, g.nats()) }
+func (g *Growth) Latent() int { return Fewest(g.without, g.nats()) }
 
 // Done says that more latents than Latent cannot gain enough, or that two more did not, or that MaxGrown were tried.
 func (g *Growth) Done() bool {
 	tried, serve := len(g.grown), g.Latent()
-	return tried > 0 && (tried >= min(serve+2, MaxGrown) || g.grown[tried-1].Nats < least(g.still, g.nats(), serve-1))
+	return tried > 0 && (tried >= min(serve+2, MaxGrown) || g.grown[tried-1].Nats < least(g.without, g.nats(), serve-1))
 }
 
 func (g *Growth) nats() []float64 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"driftscope/infer/sdevae/sdevaetest"
 	"driftscope/internal/suite"
 )
 
@@ -23,7 +24,7 @@ func TestGrowthRule(t *testing.T) {
 		{"nothing explained", 10, []float64{10, 10, 10}, 1, 3},
 		{"worse than the mean picture at first", 20, []float64{25, 9, 8.9, 8.8}, 2, 4},
 	} {
-		g := &Growth{still: c.still}
+		g := &Growth{without: c.still}
 		for !g.Done() && len(g.grown) < len(c.nats) {
 			g.grown = append(g.grown, Grown{Latent: len(g.grown) + 1, Nats: c.nats[len(g.grown)]})
 		}
@@ -31,7 +32,7 @@ func TestGrowthRule(t *testing.T) {
 			t.Errorf("%s: %d latents of %d tried serve, expected %d of %d", c.name, g.Latent(), len(g.grown), c.serve, c.tried)
 		}
 	}
-	for g := (&Growth{still: 1000}); ; g.grown = append(g.grown, Grown{len(g.grown) + 1, 900 - 50*float64(len(g.grown)), 0}) {
+	for g := (&Growth{without: 1000}); ; g.grown = append(g.grown, Grown{len(g.grown) + 1, 900 - 50*float64(len(g.grown)), 0}) {
 		if len(g.grown) > MaxGrown {
 			t.Fatal("more latents are tried than MaxGrown")
 		}
@@ -44,7 +45,7 @@ func TestGrowthRule(t *testing.T) {
 // TestGrowth lets a spot that walks in two directions ask for two latents.
 func TestGrowth(t *testing.T) {
 	suite.Long(t)
-	g := NewGrowth(walk(120, 3), Config{Seed: 1, Tau: 0.2, Steps: 120, Pairs: 20, Restarts: 2})
+	g := NewGrowth(sdevaetest.Walk(120, 3), Config{Seed: 1, Tau: 0.2, Steps: 120, Pairs: 20, Restarts: 2})
 	for !g.Done() {
 		got, err := g.Next(context.Background(), nil)
 		if err != nil {

@@ -1,6 +1,9 @@
 package sdevae
 
 import (
+	"driftscope/infer/sdevae/network"
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/video"
 	"math"
 )
 
@@ -10,10 +13,10 @@ const maxCalibration = 600
 // look measures the held-out pairs with the weights as they stand, keeps those if they are the best so far, and leaves the
 // model with fresh moments.
 func (s *session) look() (*Look, error) {
-	if err := s.model.Drift.Load(s.graph.drift); err != nil {
+	if err := s.model.Drift.Load(s.graph.Drift); err != nil {
 		return nil, err
 	}
-	if err := s.model.calibrate(s.job.clip, spread(framesOf(s.job.train), maxCalibration)); err != nil {
+	if err := s.model.Calibrate(s.job.clip, numeric.Spread(video.FramesOf(s.job.train), maxCalibration)); err != nil {
 		return nil, err
 	}
 	l := Look{Restart: s.restart, Step: s.done, Loss: s.sum / float64(s.since)}
@@ -27,27 +30,27 @@ func (s *session) look() (*Look, error) {
 	s.job.looks = append(s.job.looks, l)
 	s.sum, s.since, s.stale = 0, 0, s.stale+1
 	if l.HeldOut < s.best.HeldOut {
-		s.best, s.kept, s.stale = l, s.model.clone(), 0
+		s.best, s.kept, s.stale = l, s.model.Clone(), 0
 	}
 	if s.job.config.L1 > 0 {
-		err = s.weigh()
+		err = s.measureGain()
 	}
 	return &l, err
 }
 
 // judge fills in what the model makes of the held-out pairs.
 func (s *session) judge(l *Look) (err error) {
-	l.HeldOut, l.Explained, err = heldOut(s.model, s.job.clip, s.job.held, s.job.config.Tau, s.job.still)
-	l.Explained = min(1, l.Explained/s.job.moves) // what moves is itself estimated
+	l.HeldOut, l.Explained, err = heldOut(s.model, s.job.clip, s.job.held, s.job.config.Tau, s.job.mean)
+	l.Explained = min(1, l.Explained/s.job.moving) // what moves is itself estimated
 	return err
 }
 
 // heldOut is the loss on pairs that were not trained on, at z = m, and the share explained of their pictures' squared distance from the
 // picture still, their own mean where that is nil.
-func heldOut(m *Model, c *Clip, pairs []Pair, tau float64, still []float32) (loss, explained float64, err error) {
-	frames := framesOf(pairs)
+func heldOut(m *network.Model, c *video.Clip, pairs []video.Pair, tau float64, still []float32) (loss, explained float64, err error) {
+	frames := video.FramesOf(pairs)
 	n, size := len(frames), c.Size()
-	x, p, err := m.read(c, frames)
+	x, p, err := m.Read(c, frames)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -56,11 +59,11 @@ func heldOut(m *Model, c *Clip, pairs []Pair, tau float64, still []float32) (los
 		return 0, 0, err
 	}
 	if still == nil {
-		still = average(x, n, size)
+		still = numeric.MeanRow(x, n, size)
 	}
-	squared, total := squaredError(x, y), squaredError(x, still)
-	for _, q := range m.profiled(p, m.clock(c, frames), frames, pairs) {
+	squared, total := numeric.SquaredError(x, y), numeric.SquaredError(x, still)
+	for _, q := range m.Profiled(p, m.Clock(c, frames), frames, pairs) {
 		loss += 0.5 * math.Log(q)
 	}
-	return loss - p.entropy() + squared/(2*tau*float64(n)), 1 - squared/total, nil
+	return loss - p.Entropy() + squared/(2*tau*float64(n)), 1 - squared/total, nil
 }

@@ -6,6 +6,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/sdevaetest"
+	"driftscope/infer/sdevae/video"
 	"driftscope/internal/suite"
 )
 
@@ -13,9 +16,9 @@ import (
 // layers hardly see it, and the first steps of a random decoder hide it for good.
 func TestDrownedClipTrains(t *testing.T) {
 	suite.Long(t)
-	clip, x, y := walkingSquare(400)
-	drown(clip, 0.25, true)
-	if moves := 1 - clip.Noise()/clip.Energy(); moves > drownedShare {
+	clip, x, y := sdevaetest.WalkingSquare(400)
+	sdevaetest.AddNoise(clip, 0.25, true)
+	if moves := 1 - clip.Noise()/clip.Energy(); moves > lowSNRShare {
 		t.Fatalf("%.3f of the clip's energy moves, too much to try", moves)
 	}
 	r, err := Train(context.Background(), clip, Config{Latent: 2, Seed: 1, Tau: TauOf(clip), Steps: 40, Restarts: 1}, nil)
@@ -31,7 +34,7 @@ func TestDrownedClipTrains(t *testing.T) {
 		t.Errorf("%.2f of what moves is explained, expected 0.5 (0.9 measured)", r.Best.Explained)
 	}
 	for axis, truth := range map[string][]float64{"x": x, "y": y} {
-		if r2 := explainedBy(p.Mean, 2, truth); r2 < 0.35 {
+		if r2 := sdevaetest.R2(p.Mean, 2, truth); r2 < 0.35 {
 			t.Errorf("the latents explain %.2f of %s, expected 0.35 (0.5 measured, they are bent): without a start there is 0", r2, axis)
 		}
 	}
@@ -40,14 +43,14 @@ func TestDrownedClipTrains(t *testing.T) {
 // TestDrownedClipOfNothing: white noise alone stays the mean picture, however little there is to explain. The encoder is not primed, which
 // takes long.
 func TestDrownedClipOfNothing(t *testing.T) {
-	clip, _, _ := walkingSquare(60)
+	clip, _, _ := sdevaetest.WalkingSquare(60)
 	clear(clip.Pixels)
-	drown(clip, 0.36, false)
+	sdevaetest.AddNoise(clip, 0.36, false)
 	s := begun(t, clip, Config{Latent: 2, Seed: 1, Tau: TauOf(clip), Steps: 10, Pairs: 10, Restarts: 1, Every: 5})
-	if !s.job.drowned() {
-		t.Fatalf("%.3f of noise is said to move", s.job.moves)
+	if !s.job.lowSNR() {
+		t.Fatalf("%.3f of noise is said to move", s.job.moving)
 	}
-	s.model.drawMean()
+	s.model.DrawMean()
 	if err := s.run(context.Background(), s.job.config.Steps); err != nil {
 		t.Fatal(err)
 	}
@@ -57,9 +60,9 @@ func TestDrownedClipOfNothing(t *testing.T) {
 }
 
 // small is a bright square of 3 pixels a side that walks over a picture of 64, under noise.
-func small(n int) *Clip {
+func small(n int) *video.Clip {
 	rng := rand.New(rand.NewPCG(8, 8))
-	c := &Clip{Channels: 1, Height: 64, Width: 64}
+	c := &video.Clip{Channels: 1, Height: 64, Width: 64}
 	u, v := 32.0, 32.0
 	for i := range n {
 		u, v = min(max(u+2*rng.NormFloat64(), 8), 56), min(max(v+2*rng.NormFloat64(), 8), 56)
@@ -80,17 +83,17 @@ func TestDrownedSmallThing(t *testing.T) {
 	suite.Long(t)
 	clip := small(300)
 	s := begun(t, clip, Config{Latent: 2, Seed: 1, Tau: TauOf(clip), Steps: 10, Restarts: 1})
-	if !s.job.drowned() {
-		t.Fatalf("%.3f of the clip's energy moves, too much to try", s.job.moves)
+	if !s.job.lowSNR() {
+		t.Fatalf("%.3f of the clip's energy moves, too much to try", s.job.moving)
 	}
-	m, pairs := s.model, spread(s.job.train, drownedPairs)
-	m.average(clip)
-	all, err := m.primeSlow(clip, pairs)
+	m, pairs := s.model, numeric.Spread(s.job.train, lowSNRPairs)
+	m.AverageKernels(clip)
+	all, err := m.InitSlow(clip, pairs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.lift(clip)
-	lifted, err := m.primeSlow(clip, pairs)
+	m.RaiseThreshold(clip)
+	lifted, err := m.InitSlow(clip, pairs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +105,7 @@ func TestDrownedSmallThing(t *testing.T) {
 // TestPrimeBesideLight: what is the same in all of a film lasts longer than what moves, and is no latent.
 func TestPrimeBesideLight(t *testing.T) {
 	suite.Long(t)
-	clip, x, y := walkingSquare(400)
+	clip, x, y := sdevaetest.WalkingSquare(400)
 	for i := range clip.Len() {
 		film := i / 100
 		clip.Trajectory[i] = uint64(film)
@@ -111,7 +114,7 @@ func TestPrimeBesideLight(t *testing.T) {
 		}
 	}
 	s := begun(t, clip, Config{Latent: 2, Seed: 1, Tau: TauOf(clip), Steps: 10, Restarts: 1})
-	if err := s.prime(); err != nil {
+	if err := s.initialise(); err != nil {
 		t.Fatal(err)
 	}
 	p, err := s.model.Encode(clip.Pixels, nil, clip.Len())
@@ -119,14 +122,14 @@ func TestPrimeBesideLight(t *testing.T) {
 		t.Fatal(err)
 	}
 	for axis, truth := range map[string][]float64{"x": x, "y": y} {
-		if r2 := explainedBy(p.Mean, 2, truth); r2 < 0.5 {
+		if r2 := sdevaetest.R2(p.Mean, 2, truth); r2 < 0.5 {
 			t.Errorf("the first latents explain %.2f of %s, expected 0.5 (0.77 and 0.69 measured, 0.30 and 0.20 beside the light)", r2, axis)
 		}
 	}
 }
 
 // begun is the first restart of a training, not primed.
-func begun(t *testing.T, clip *Clip, c Config) *session {
+func begun(t *testing.T, clip *video.Clip, c Config) *session {
 	t.Helper()
 	j, err := newJob(context.Background(), Training{}, clip, c)
 	if err != nil {

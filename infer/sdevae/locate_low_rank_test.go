@@ -1,6 +1,9 @@
 package sdevae
 
 import (
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/sdevaetest"
+	"driftscope/infer/sdevae/video"
 	"driftscope/internal/suite"
 	"math"
 	"testing"
@@ -8,12 +11,12 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-func hidden(t *testing.T, clip *Clip) *job {
+func hidden(t *testing.T, clip *video.Clip) *job {
 	t.Helper()
-	j := &job{clip: clip, moves: 1 - clip.Noise()/clip.Energy(), still: average(clip.Pixels, clip.Len(), clip.Size())}
-	j.train, j.held = split(clip.Pairs(clip.MaxGap()))
-	if !j.drowned() {
-		t.Fatalf("%.3f of the clip's energy moves", j.moves)
+	j := &job{clip: clip, moving: 1 - clip.Noise()/clip.Energy(), mean: numeric.MeanRow(clip.Pixels, clip.Len(), clip.Size())}
+	j.train, j.held = video.Split(clip.Pairs(clip.MaxGap()))
+	if !j.lowSNR() {
+		t.Fatalf("%.3f of the clip's energy moves", j.moving)
 	}
 	return j
 }
@@ -22,16 +25,16 @@ func hidden(t *testing.T, clip *Clip) *job {
 // that it mixes has 0.96; of bare noise nothing is found.
 func TestScenery(t *testing.T) {
 	suite.Long(t)
-	clip, truth := faded(600, 0.25)
-	found := hidden(t, clip).traceScenery(t.Context(), 1, 1)
+	clip, truth := sdevaetest.Mixed(600, 0.25)
+	found := hidden(t, clip).locateLowRank(t.Context(), 1, 1)
 	if found == nil {
 		t.Fatal("nothing found")
 	}
-	if r := math.Abs(stat.Correlation(wide(found.z), truth, nil)); r < 0.94 || found.explained < 0.8 {
+	if r := math.Abs(stat.Correlation(numeric.Float64s(found.z), truth, nil)); r < 0.94 || found.explained < 0.8 {
 		t.Errorf("correlation %.3f, %.2f explained", r, found.explained)
 	}
-	noise, _ := faded(600, 0)
-	if found := hidden(t, noise).traceScenery(t.Context(), 1, 1); found != nil {
+	noise, _ := sdevaetest.Mixed(600, 0)
+	if found := hidden(t, noise).locateLowRank(t.Context(), 1, 1); found != nil {
 		t.Errorf("%.2f of bare noise explained", found.explained)
 	}
 }
@@ -39,13 +42,13 @@ func TestScenery(t *testing.T) {
 // TestSceneryFollowed: after a training of seconds single frames are read nearly as well as their noise allows, a correlation of 0.96.
 func TestSceneryFollowed(t *testing.T) {
 	suite.Long(t)
-	clip, truth := faded(600, 0.25)
-	r := train(t, Training{}, clip, Config{Latent: 1, Seed: 1, Tau: TauOf(clip), Steps: 10, Pairs: 16, Follow: 200})
+	clip, truth := sdevaetest.Mixed(600, 0.25)
+	r := train(t, Training{}, clip, Config{Latent: 1, Seed: 1, Tau: TauOf(clip), Steps: 10, Pairs: 16, SpriteSteps: 200})
 	p, err := r.Model.Encode(clip.Pixels, nil, clip.Len())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := math.Abs(stat.Correlation(wide(p.Mean), truth, nil)); c < 0.92 {
+	if c := math.Abs(stat.Correlation(numeric.Float64s(p.Mean), truth, nil)); c < 0.92 {
 		t.Errorf("correlation %.3f", c)
 	}
 }

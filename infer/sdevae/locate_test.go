@@ -12,6 +12,11 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"driftscope/infer/sdevae/network"
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/sdevaetest"
+	"driftscope/infer/sdevae/sprites"
+	"driftscope/infer/sdevae/video"
 	"driftscope/internal/suite"
 )
 
@@ -19,16 +24,16 @@ import (
 // its latents is where they are, to 1.2 px after a training of seconds, which leaves twice what it takes; an encoder that learnt nothing is
 // 2.5 off.
 func TestFollow(t *testing.T) {
-	clip, truth := drifting(260, 9, bar, ring)
-	r := train(t, Training{}, clip, Config{Latent: 4, Seed: 1, Tau: TauOf(clip), Steps: 10, Pairs: 16, Follow: 150})
-	if r.Followed < 0.95 || r.Config.Follow != 150 || r.Config.Restarts != 1 || r.Config.Redraw > 0 || r.Config.Sleep > 0 {
-		t.Fatalf("%.3f is followed with %+v", r.Followed, r.Config)
+	clip, truth := sdevaetest.Drifting(260, 9, sdevaetest.Bar, sdevaetest.Ring)
+	r := train(t, Training{}, clip, Config{Latent: 4, Seed: 1, Tau: TauOf(clip), Steps: 10, Pairs: 16, SpriteSteps: 150})
+	if r.SpriteShare < 0.95 || r.Config.SpriteSteps != 150 || r.Config.Restarts != 1 || r.Config.ReinitSteps > 0 || r.Config.SyntheticSteps > 0 {
+		t.Fatalf("%.3f is followed with %+v", r.SpriteShare, r.Config)
 	}
 	p, err := r.Model.Encode(clip.Pixels, nil, clip.Len())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if worst := slices.Max(off(t, wide(p.Mean), truth)); worst > 1.2 {
+	if worst := slices.Max(sdevaetest.AffineError(t, numeric.Float64s(p.Mean), truth)); worst > 1.2 {
 		t.Errorf("an affine map of the latents is off by %.2g px", worst)
 	}
 }
@@ -37,12 +42,12 @@ func TestFollow(t *testing.T) {
 // learnt as before.
 func TestFollowsNothing(t *testing.T) {
 	suite.Long(t)
-	one, _ := drifting(200, 5, ring)
-	under, _ := drifting(400, 5, disc)
-	drown(under, 0.05, false)
-	two, _ := drifting(1000, 5, ring, ring)
-	brief, _ := drifting(100, 5, ring)
-	grows := &Clip{Channels: 1, Height: 32, Width: 32}
+	one, _ := sdevaetest.Drifting(200, 5, sdevaetest.Ring)
+	under, _ := sdevaetest.Drifting(400, 5, sdevaetest.Disc)
+	sdevaetest.AddNoise(under, 0.05, false)
+	two, _ := sdevaetest.Drifting(1000, 5, sdevaetest.Ring, sdevaetest.Ring)
+	brief, _ := sdevaetest.Drifting(100, 5, sdevaetest.Ring)
+	grows := &video.Clip{Channels: 1, Height: 32, Width: 32}
 	for k := range 200 {
 		for p := range 32 * 32 {
 			r := math.Hypot(float64(p%32)-16, float64(p/32)-16)
@@ -52,24 +57,24 @@ func TestFollowsNothing(t *testing.T) {
 	}
 	murky := *grows
 	murky.Pixels = slices.Clone(grows.Pixels)
-	drown(&murky, 4, false)
+	sdevaetest.AddNoise(&murky, 4, false)
 	for name, c := range map[string]struct {
-		clip   *Clip
+		clip   *video.Clip
 		config Config
 		want   bool
 
 		explained []float64 // from, to
 	}{
 		"a ring":             {one, Config{Latent: 2}, true, []float64{0.95, 1}},
-		"a disc in noise":    {under, Config{Latent: 2}, true, []float64{leastDrowned, 1}},
+		"a disc in noise":    {under, Config{Latent: 2}, true, []float64{minSpritesLowSNR, 1}},
 		"latents to spare":   {one, Config{Latent: 4}, true, nil},
-		"not asked for":      {one, Config{Latent: 2, Follow: -1}, false, nil},
+		"not asked for":      {one, Config{Latent: 2, SpriteSteps: -1}, false, nil},
 		"one to spare":       {one, Config{Latent: 3}, true, nil},
 		"with a clock":       {one, Config{Latent: 2, Clock: true}, false, nil},
 		"two rings all over": {two, Config{Latent: 4}, false, nil},
 		"too short":          {brief, Config{Latent: 2}, false, nil},
-		"a disc that grows":  {grows, Config{Latent: 2}, false, []float64{-100, 0.8 * leastFollowed}},
-		"and in noise":       {&murky, Config{Latent: 2}, true, []float64{-100, 0.8 * leastDrowned}}, // as a scenery
+		"a disc that grows":  {grows, Config{Latent: 2}, false, []float64{-100, 0.8 * minSprites}},
+		"and in noise":       {&murky, Config{Latent: 2}, true, []float64{-100, 0.8 * minSpritesLowSNR}}, // as a scenery
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.config.Tau, c.config.Steps = TauOf(c.clip), 4
@@ -77,20 +82,20 @@ func TestFollowsNothing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if drowned := strings.Contains(name, "noise"); drowned != j.drowned() {
-				t.Errorf("%.2g of the light moves", j.moves)
+			if drowned := strings.Contains(name, "noise"); drowned != j.lowSNR() {
+				t.Errorf("%.2g of the light moves", j.moving)
 			}
 			if share := c.explained; share != nil {
-				m := findMovers(t.Context(), c.clip, framesOf(j.train), 1, rand.New(rand.NewPCG(1, 2)))
+				m := sprites.Find(t.Context(), c.clip, video.FramesOf(j.train), 1, rand.New(rand.NewPCG(1, 2)))
 				if got, _ := j.explainedBy(m); got < share[0] || got > share[1] {
 					t.Errorf("%.2f of what moves is explained, expected %v", got, share)
 				}
 			}
-			if got := j.trail != nil && j.trail.things() == 0; got != (c.clip == &murky) {
+			if got := j.tracked != nil && j.tracked.count() == 0; got != (c.clip == &murky) {
 				t.Errorf("a scenery: %v", got)
 			}
-			if got := j.trail != nil; got != c.want || got != (j.config.Follow > 0) {
-				t.Errorf("followed: %v, for %d steps", got, j.config.Follow)
+			if got := j.tracked != nil; got != c.want || got != (j.config.SpriteSteps > 0) {
+				t.Errorf("followed: %v, for %d steps", got, j.config.SpriteSteps)
 			}
 		})
 	}
@@ -122,9 +127,9 @@ func TestGoes(t *testing.T) {
 	part, _ := walk(steps, 0.5)
 	east, _ := walk(ramp, 1)
 	west, _ := walk(ramp, 1)
-	var pairs []Pair
+	var pairs []video.Pair
 	for k := range n - 1 {
-		pairs = append(pairs, Pair{k, 1})
+		pairs = append(pairs, video.Pair{First: k, DT: 1})
 	}
 	for name, c := range map[string]struct {
 		axes [][]float64
@@ -138,14 +143,14 @@ func TestGoes(t *testing.T) {
 		"jumps":       {[][]float64{x, jumps}, false},
 	} {
 		d := len(c.axes)
-		tr := &trail{movers: &movers{shapes: make([][][]complex128, d/2)}, mean: make([]float64, d), z: make([]float32, n*d)}
+		tr := &tracked{sprites: &sprites.Set{Templates: make([][][]complex128, d/2)}, mean: make([]float64, d), z: make([]float32, n*d)}
 		for i, axis := range c.axes {
 			mean, sd := stat.MeanStdDev(axis, nil)
 			for k, v := range axis {
 				tr.z[k*d+i] = float32((v - mean) / sd)
 			}
 		}
-		if got := tr.goes(pairs); got != c.want {
+		if got := tr.independent(pairs); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -154,8 +159,8 @@ func TestGoes(t *testing.T) {
 // TestFollowResumed: killed while it follows, and after, a training ends with the same model.
 func TestFollowResumed(t *testing.T) {
 	suite.Long(t)
-	clip, _ := drifting(180, 9, ring)
-	c := Config{Latent: 2, Seed: 1, Tau: TauOf(clip), Posterior: Cholesky, Steps: 8, Pairs: 8, Follow: 12, Every: 4}
+	clip, _ := sdevaetest.Drifting(180, 9, sdevaetest.Ring)
+	c := Config{Latent: 2, Seed: 1, Tau: TauOf(clip), Posterior: network.Cholesky, Steps: 8, Pairs: 8, SpriteSteps: 12, Every: 4}
 	want := file(t, train(t, Training{}, clip, c), clip)
 	for _, step := range []int{6, 17} {
 		checkpoint, err := ReadCheckpoint(interrupted(t, Training{}, clip, c, step))
@@ -183,7 +188,7 @@ func (l *lasting) Err() error {
 
 // TestSearchInterrupted: a search ends between two of its rounds, before any step of training.
 func TestSearchInterrupted(t *testing.T) {
-	clip, _ := drifting(260, 9, bar, ring)
+	clip, _ := sdevaetest.Drifting(260, 9, sdevaetest.Bar, sdevaetest.Ring)
 	ctx := &lasting{Context: t.Context(), lasts: 20}
 	var told []Progress
 	_, err := Training{Watch: func(p Progress) { told = append(told, p) }}.Train(ctx, clip, Config{Latent: 4, Seed: 1, Tau: TauOf(clip)})
@@ -196,15 +201,15 @@ func TestSearchInterrupted(t *testing.T) {
 // 0.4 px, and each is followed all along but for where they meet.
 func TestFollowAlike(t *testing.T) {
 	suite.Long(t)
-	clip, truth := atHome(400, 5, bright, 7, 8, 17, 9, 11, 17)
+	clip, truth := sdevaetest.AtHome(400, 5, sdevaetest.Bright, 7, 8, 17, 9, 11, 17)
 	j, err := newJob(context.Background(), Training{}, clip, Config{Latent: 6, Tau: TauOf(clip), Steps: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if j.trail == nil {
+	if j.tracked == nil {
 		t.Fatal("not followed")
 	}
-	places := j.trail.places
+	places := j.tracked.places
 	for i := range places { // as the truth, not about the means
 		places[i] = math.Mod(places[i]+48, 24)
 	}
@@ -216,7 +221,7 @@ func TestFollowAlike(t *testing.T) {
 	for f := range clip.Len() {
 		worst := 0.0
 		for k := range whose {
-			of, miss := nearest([2]float64(places[6*f+2*k:]), truth[6*f:6*f+6])
+			of, miss := sdevaetest.Nearest([2]float64(places[6*f+2*k:]), truth[6*f:6*f+6])
 			whose[k][of]++
 			worst = max(worst, miss)
 		}
@@ -226,18 +231,18 @@ func TestFollowAlike(t *testing.T) {
 	if got := misses[len(misses)*9/10]; got > 0.4 { // it is 0.31: on the brighter ground the light ends, and less of a disc is seen
 		t.Errorf("one frame in ten is off by %.2f px and more", got)
 	}
-	checkWhose(t, whose, 0.99) // a place may be nearer to another thing where two meet
+	sdevaetest.CheckIdentities(t, whose, 0.99) // a place may be nearer to another thing where two meet
 }
 
 // TestFilmsApart: what tells films apart is beside nothing. The ring is what moves, and other latents are to spare.
 func TestFilmsApart(t *testing.T) {
 	for _, latents := range []int{2, 4} {
-		clip := filmed(50)
+		clip := sdevaetest.Films(50)
 		j, err := newJob(t.Context(), Training{}, clip, Config{Latent: latents, Seed: 1, Tau: TauOf(clip)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if j.trail == nil || j.trail.beside != nil || j.trail.explained < 0.95 || len(j.trail.mean) != latents {
+		if j.tracked == nil || j.tracked.background != nil || j.tracked.explained < 0.95 || len(j.tracked.mean) != latents {
 			t.Errorf("%d latents: no trail of one thing that explains what moves", latents)
 		}
 		if j.clip != clip {
@@ -248,12 +253,12 @@ func TestFilmsApart(t *testing.T) {
 
 // TestOverNothing: a broad light that sways is no thing where nothing moves over it; a disc over it is one.
 func TestOverNothing(t *testing.T) {
-	for name, thing := range map[string]shaped{"a disc": disc, "nothing": func(_, _ float64) float64 { return 0 }} {
+	for name, thing := range map[string]sdevaetest.Shape{"a disc": sdevaetest.Disc, "nothing": func(_, _ float64) float64 { return 0 }} {
 		t.Run(name, func(t *testing.T) {
-			clip, _ := overlit(100, 5, thing)
-			j := &job{clip: clip, moves: 1}
-			j.train, j.held = split(clip.Pairs(clip.MaxGap()))
-			if found := j.traceOver(t.Context(), 1); (found != nil) != (name == "a disc") {
+			clip, _ := sdevaetest.Overlit(100, 5, thing)
+			j := &job{clip: clip, moving: 1}
+			j.train, j.held = video.Split(clip.Pairs(clip.MaxGap()))
+			if found := j.locateOverBackground(t.Context(), 1); (found != nil) != (name == "a disc") {
 				t.Errorf("followed: %v", found != nil)
 			}
 		})
@@ -262,15 +267,15 @@ func TestOverNothing(t *testing.T) {
 
 // TestFaintTooLarge: what covers much of the picture is no thing, however well it goes with it.
 func TestFaintTooLarge(t *testing.T) {
-	clip, _ := drifting(200, 5, disc)
-	j := &job{clip: clip, moves: 1}
-	j.train, j.held = split(clip.Pairs(clip.MaxGap()))
-	m := newMovers(clip)
-	m.faint, m.still, m.shapes = 2, m.spectra(clip.median(clip.frames())), make([][][]complex128, 1)
+	clip, _ := sdevaetest.Drifting(200, 5, sdevaetest.Disc)
+	j := &job{clip: clip, moving: 1}
+	j.train, j.held = video.Split(clip.Pairs(clip.MaxGap()))
+	m := sprites.New(clip)
+	m.LowSNR, m.Background, m.Templates = 2, m.Spectra(clip.Median(clip.Frames())), make([][][]complex128, 1)
 	for width, want := range map[float64]bool{1: true, 6: false} { // the disc's own is 3 px
-		m.shapes[0] = m.blob(width)
-		if tr := j.traceOf(t.Context(), m, math.Inf(-1)); (tr != nil) != want {
-			t.Errorf("a spot of %g px covers %.2f of the picture, followed: %v", width, m.spread(), tr != nil)
+		m.Templates[0] = m.Gaussian(width)
+		if tr := j.trackSprites(t.Context(), m, math.Inf(-1)); (tr != nil) != want {
+			t.Errorf("a spot of %g px covers %.2f of the picture, followed: %v", width, m.Area(), tr != nil)
 		}
 	}
 }

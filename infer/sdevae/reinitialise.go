@@ -6,96 +6,99 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"driftscope/infer/sdevae/network"
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/video"
 	"driftscope/online"
 )
 
 // The last phase: the pairs that latents are found anew in, at most, the steps of the rate's rise, and how many times what the decoder
 // left out before it may leave out after.
 const (
-	redrawPairs  = 1000
-	redrawWarmup = 20
-	redrawPoorer = 3
+	reinitPairs  = 1000
+	reinitWarmup = 20
+	reinitPoorer = 3
 )
 
 // redraw finds the latents anew, as at the start, among the features that were learnt: reconstruction bends latents, and the slowest
 // components of what it needs are straight. Then the decoder, turned to them, learns alone. Where it cannot draw from them what it drew
 // before, they do not hold it, as with an object that only drifts, whose slowest components are functions of how far it has come: then
 // the latents before are kept.
-func (s *session) redraw(ctx context.Context) error {
-	if !s.redrawing {
-		err := s.setAside()
+func (s *session) reinitialise(ctx context.Context) error {
+	if !s.reinitialising {
+		err := s.keepBefore()
 		if err == nil {
-			err = s.anew()
+			err = s.newLatents()
 		}
 		if err != nil {
 			return err
 		}
-		s.graph.machine.close()
-		if s.graph, err = newGraph(s.model, s.job.config.objective()); err != nil {
+		s.graph.Machine.Close()
+		if s.graph, err = network.NewGraph(s.model, s.job.config.objective()); err != nil {
 			return err
 		}
-		s.beginRedrawing()
+		s.beginReinitialised()
 	}
-	if err := s.run(ctx, s.job.config.Steps+s.job.config.Redraw); err != nil {
+	if err := s.run(ctx, s.job.config.Steps+s.job.config.ReinitSteps); err != nil {
 		return err
 	}
 	if s.kept == nil {
 		return s.broken()
 	}
-	s.settle()
+	s.keepBetter()
 	return nil
 }
 
 // setAside keeps the model as it is, with what it explains.
-func (s *session) setAside() error {
-	s.aside, s.drew = s.model.clone(), Look{Restart: s.restart, Step: s.best.Step}
-	err := s.judge(&s.drew)
-	s.drew.Loss = s.drew.HeldOut
+func (s *session) keepBefore() error {
+	s.before, s.beforeLook = s.model.Clone(), Look{Restart: s.restart, Step: s.best.Step}
+	err := s.judge(&s.beforeLook)
+	s.beforeLook.Loss = s.beforeLook.HeldOut
 	return err
 }
 
 // settle adopts the latents found anew, or those set aside where far more was drawn from them.
-func (s *session) settle() {
-	if 1-s.best.Explained > redrawPoorer*(1-s.drew.Explained) {
-		s.best, s.kept = s.drew, s.aside
+func (s *session) keepBetter() {
+	if 1-s.best.Explained > reinitPoorer*(1-s.beforeLook.Explained) {
+		s.best, s.kept = s.beforeLook, s.before
 	}
-	s.model.adopt(s.kept)
+	s.model.Adopt(s.kept)
 }
 
 // beginRedrawing leaves the encoder's means at rest, and the others to an optimiser that knows nothing yet.
-func (s *session) beginRedrawing() {
-	for i := range s.graph.machine.params {
-		if p := &s.graph.machine.params[i]; p.places() {
-			p.lead = math.MaxInt
+func (s *session) beginReinitialised() {
+	for i := range s.graph.Machine.Params {
+		if p := &s.graph.Machine.Params[i]; p.PlacesFrames() {
+			p.Freeze = math.MaxInt
 		}
 	}
-	s.optimiser, s.redrawing, s.done = newAdam(s.graph.machine.params), true, s.job.config.Steps
+	s.optimiser, s.reinitialising, s.done = network.NewAdam(s.graph.Machine.Params), true, s.job.config.Steps
 	s.best, s.kept, s.stale, s.sum, s.since = Look{HeldOut: math.Inf(1)}, nil, 0, 0, 0
-	if s.asleep != nil {
-		s.asleep.graph.machine.close()
-		s.asleep = nil
+	if s.synthetic != nil {
+		s.synthetic.graph.Machine.Close()
+		s.synthetic = nil
 	}
 }
 
 // anew replaces the means' layer by the slowest components of the features' moments. The decoder is turned to them; widths and drift
 // begin again.
-func (s *session) anew() error {
-	m, pairs := s.model, spread(s.job.train, redrawPairs)
-	frames := framesOf(pairs)
-	x, p, err := m.read(s.job.clip, frames)
+func (s *session) newLatents() error {
+	m, pairs := s.model, numeric.Spread(s.job.train, reinitPairs)
+	frames := video.FramesOf(pairs)
+	x, p, err := m.Read(s.job.clip, frames)
 	if err != nil {
 		return err
 	}
-	before := mat.NewDense(len(frames), m.Dim, wide(p.Mean))
-	if _, err := m.primeSlow(s.job.clip, pairs); err != nil {
+	before := mat.NewDense(len(frames), m.Dim, numeric.Float64s(p.Mean))
+	if _, err := m.InitSlow(s.job.clip, pairs); err != nil {
 		return err
 	}
 	clear(m.MeanT)
-	after, err := m.Encode(x, m.clock(s.job.clip, frames), len(frames))
+	after, err := m.Encode(x, m.Clock(s.job.clip, frames), len(frames))
 	if err != nil {
 		return err
 	}
 	m.Drift = online.NewNetwork(m.Drift.Dim, s.rng)
-	m.widen(p)
-	return m.turn(before, mat.NewDense(len(frames), m.Dim, wide(after.Mean)))
+	m.InitWidths(p)
+	return m.AlignDecoder(before, mat.NewDense(len(frames), m.Dim, numeric.Float64s(after.Mean)))
 }

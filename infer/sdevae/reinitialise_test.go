@@ -8,13 +8,15 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/sdevaetest"
 	"driftscope/internal/suite"
 )
 
 // TestSettle: latents found anew replace those before, unless the decoder leaves out three times as much.
 func TestSettle(t *testing.T) {
 	suite.Long(t)
-	clip := walk(40, 3)
+	clip := sdevaetest.Walk(40, 3)
 	j, err := newJob(context.Background(), Training{}, clip, Config{Latent: 2, Tau: 1, Pairs: 8, Restarts: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -27,16 +29,16 @@ func TestSettle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.model.calibrate(clip, clip.frames()); err != nil {
+		if err := s.model.Calibrate(clip, clip.Frames()); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.setAside(); err != nil {
+		if err := s.keepBefore(); err != nil {
 			t.Fatal(err)
 		}
 		was := s.model.MeanB[0]
 		s.model.MeanB[0] = was + 1
-		s.kept, s.best, s.drew.Explained = s.model.clone(), Look{Explained: c.after}, c.before
-		s.settle()
+		s.kept, s.best, s.beforeLook.Explained = s.model.Clone(), Look{Explained: c.after}, c.before
+		s.keepBetter()
 		if got := s.model.MeanB[0] == was+1; got != c.anew || s.best.Explained != map[bool]float64{true: c.after, false: c.before}[c.anew] {
 			t.Errorf("%g explained before, %g after: latents found anew are kept: %v, %+v", c.before, c.after, got, s.best)
 		}
@@ -48,7 +50,7 @@ func TestSettle(t *testing.T) {
 // the same features; one that has the slowest components already keeps them.
 func TestAnewUnbends(t *testing.T) {
 	suite.Long(t)
-	clip, x, y := walkingSquare(300)
+	clip, x, y := sdevaetest.WalkingSquare(300)
 	j, err := newJob(context.Background(), Training{}, clip, Config{Latent: 2, Seed: 1, Tau: 1, Pairs: 20, Restarts: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -59,23 +61,23 @@ func TestAnewUnbends(t *testing.T) {
 	}
 	defer s.discard()
 	m := s.model
-	if err := m.calibrate(clip, clip.frames()); err != nil {
+	if err := m.Calibrate(clip, clip.Frames()); err != nil {
 		t.Fatal(err)
 	}
 	read := func() *mat.Dense {
-		_, p, err := m.read(clip, clip.frames())
+		_, p, err := m.Read(clip, clip.Frames())
 		if err != nil {
 			t.Fatal(err)
 		}
-		return mat.NewDense(clip.Len(), 2, wide(p.Mean))
+		return mat.NewDense(clip.Len(), 2, numeric.Float64s(p.Mean))
 	}
 	explained := func() float64 {
-		z := narrow(read().RawMatrix().Data)
-		return math.Min(explainedBy(z, 2, x), explainedBy(z, 2, y))
+		z := numeric.Float32s(read().RawMatrix().Data)
+		return math.Min(sdevaetest.R2(z, 2, x), sdevaetest.R2(z, 2, y))
 	}
 	random := explained()
 	drift := slices.Clone(m.Drift.Weights)
-	if err := s.anew(); err != nil {
+	if err := s.newLatents(); err != nil {
 		t.Fatal(err)
 	}
 	found := explained()
@@ -87,7 +89,7 @@ func TestAnewUnbends(t *testing.T) {
 		t.Error("the drift of the former latents is kept")
 	}
 	again := slices.Clone(m.MeanW)
-	if err := s.anew(); err != nil || largest(again, m.MeanW) > 0.1*largest(again, make([]float32, len(again))) {
+	if err := s.newLatents(); err != nil || largest(again, m.MeanW) > 0.1*largest(again, make([]float32, len(again))) {
 		t.Errorf("the slowest components are not found again: %v", err)
 	}
 }

@@ -7,31 +7,34 @@ import (
 	"math/rand/v2"
 
 	"driftscope/infer/sdevae/dnnl"
+	"driftscope/infer/sdevae/network"
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/video"
 )
 
 // session is one restart: a model on its way.
 type session struct {
-	job       *job
-	restart   int
-	source    *rand.PCG
-	rng       *rand.Rand
-	model     *Model
-	graph     *graph
-	optimiser *adam
-	q         []float64 // smoothed profiled diffusion
-	clock     []float32 // of every frame; nil where there is none
-	order     []int     // of the training pairs, in this pass
-	at        int       // in order
-	done      int       // steps
-	sum       float64   // of the losses since the last look
-	since     int       // steps since then
-	stale     int       // looks without gain
-	best      Look
-	kept      *Model   // weights of the best look
-	asleep    *sleeper // nil but in the sleep phase
-	redrawing bool     // the last phase is on
-	aside     *Model   // weights before the last phase; nil before it
-	drew      Look     // what they explain
+	job            *job
+	restart        int
+	source         *rand.PCG
+	rng            *rand.Rand
+	model          *network.Model
+	graph          *network.Graph
+	optimiser      *network.Adam
+	q              []float64 // smoothed profiled diffusion
+	clock          []float32 // of every frame; nil where there is none
+	permutation    []int     // of the training pairs, in this pass
+	at             int       // in order
+	done           int       // steps
+	sum            float64   // of the losses since the last look
+	since          int       // steps since then
+	stale          int       // looks without gain
+	best           Look
+	kept           *network.Model  // weights of the best look
+	synthetic      *syntheticPhase // nil but in the sleep phase
+	reinitialising bool            // the last phase is on
+	before         *network.Model  // weights before the last phase; nil before it
+	beforeLook     Look            // what they explain
 }
 
 // newSession makes a restart that has taken no step yet and is not primed.
@@ -42,31 +45,31 @@ func newSession(j *job, restart int) (*session, error) {
 	if s.model, err = j.firstModel(s.rng, restart); err != nil {
 		return nil, err
 	}
-	if s.graph, err = newGraph(s.model, j.config.objective()); err != nil {
+	if s.graph, err = network.NewGraph(s.model, j.config.objective()); err != nil {
 		s.model.Close()
 		return nil, err
 	}
-	s.clock, s.optimiser = s.model.clock(j.clip, j.clip.frames()), newAdam(s.graph.machine.params)
+	s.clock, s.optimiser = s.model.Clock(j.clip, j.clip.Frames()), network.NewAdam(s.graph.Machine.Params)
 	return s, nil
 }
 
 // firstModel is random weights, or the model to continue. The last layers of every other restart see moments alone, those of all where
 // noise drowns the clip.
-func (j *job) firstModel(rng *rand.Rand, restart int) (*Model, error) {
+func (j *job) firstModel(rng *rand.Rand, restart int) (*network.Model, error) {
 	clip := j.clip
-	m, err := newModel(dnnl.Shape{C: clip.Channels, H: clip.Height, W: clip.Width}, j.config.form(), 2*j.config.Pairs, rng)
+	m, err := network.New(dnnl.Shape{C: clip.Channels, H: clip.Height, W: clip.Width}, j.config.form(), 2*j.config.Pairs, rng)
 	if err != nil {
 		return nil, err
 	}
-	m.Background = background(clip)
+	m.Background = network.MeanLogit(clip)
 	if j.config.Clock {
 		m.Span = clip.Span()
 	}
 	switch {
 	case j.origin != nil:
-		err = j.origin.restore(m, clip, spread(framesOf(j.train), maxCalibration))
-	case restart%2 == 0 || j.drowned():
-		m.seeMoments()
+		err = j.origin.Restore(m, clip, numeric.Spread(video.FramesOf(j.train), maxCalibration))
+	case restart%2 == 0 || j.lowSNR():
+		m.SeeMoments()
 	}
 	if err != nil {
 		m.Close()
@@ -77,9 +80,9 @@ func (j *job) firstModel(rng *rand.Rand, restart int) (*Model, error) {
 
 // close frees all but the model.
 func (s *session) close() {
-	s.graph.machine.close()
-	if s.asleep != nil {
-		s.asleep.graph.machine.close()
+	s.graph.Machine.Close()
+	if s.synthetic != nil {
+		s.synthetic.graph.Machine.Close()
 	}
 }
 
@@ -101,8 +104,8 @@ func (s *session) run(ctx context.Context, until int) error {
 		}
 		s.job.report(look.Loss, look)
 	}
-	if s.job.trail != nil && s.done == 0 && until > 0 {
-		if err := s.sleep(ctx); err != nil {
+	if s.job.tracked != nil && s.done == 0 && until > 0 {
+		if err := s.trainOnSynthetic(ctx); err != nil {
 			return err
 		}
 	}
@@ -115,7 +118,7 @@ func (s *session) run(ctx context.Context, until int) error {
 			return fmt.Errorf("step %d: %w", s.done, err)
 		}
 		var look *Look
-		if s.done%s.job.config.Every == 0 || s.done == s.job.config.Steps || s.done == s.job.config.Steps+s.job.config.Redraw {
+		if s.done%s.job.config.Every == 0 || s.done == s.job.config.Steps || s.done == s.job.config.Steps+s.job.config.ReinitSteps {
 			if look, err = s.look(); err != nil {
 				return err
 			}
@@ -133,35 +136,35 @@ const smoothing = 0.9
 // step takes one optimiser step on the next pairs and returns the loss, with ½ ln q in place of ½ q/q̄.
 func (s *session) step() (float64, error) {
 	s.fill(s.next())
-	if s.done == 0 || s.redrawing && s.done == s.job.config.Steps {
+	if s.done == 0 || s.reinitialising && s.done == s.job.config.Steps {
 		if err := s.begin(); err != nil {
 			return 0, err
 		}
 	}
-	weight := s.graph.weight.Data().([]float32)
+	weight := s.graph.Weight.Data().([]float32)
 	for i, q := range s.q {
 		weight[i] = float32(1 / q)
 	}
-	s.model.Encoder.Rest(s.done < s.job.config.Lead || s.redrawing)
-	err := s.graph.machine.run()
+	s.model.Encoder.Rest(s.done < s.job.config.FreezeSteps || s.reinitialising)
+	err := s.graph.Machine.Run()
 	s.model.Encoder.Rest(false)
 	if err != nil {
 		return 0, err
 	}
-	loss := float64(s.graph.loss.Data().(float32))
+	loss := float64(s.graph.Loss.Data().(float32))
 	if math.IsNaN(loss) || math.IsInf(loss, 0) {
 		return 0, fmt.Errorf("the loss is %g: try a smaller rate than %g", loss, s.job.config.Rate)
 	}
-	for i, q := range s.graph.q.Data().([]float32) {
-		if s.job.config.Diffusion == Profiled {
+	for i, q := range s.graph.Q.Data().([]float32) {
+		if s.job.config.Diffusion == network.Profiled {
 			loss += 0.5 * (math.Log(float64(q)) - float64(q*weight[i]))
 		}
 		s.q[i] = smoothing*s.q[i] + (1-smoothing)*float64(q)
 	}
-	if err := s.optimiser.update(&s.graph.machine, s.job.config.rate(s.done)); err != nil {
+	if err := s.optimiser.Update(&s.graph.Machine, s.job.config.rate(s.done)); err != nil {
 		return 0, err
 	}
-	s.model.constrain()
+	s.model.Constrain()
 	s.done, s.sum, s.since = s.done+1, s.sum+loss, s.since+1
 	return loss, nil
 }
@@ -169,17 +172,17 @@ func (s *session) step() (float64, error) {
 // begin measures, before a phase's first step, what steps refer to: q and, where l1 is on, the decoder's gain.
 func (s *session) begin() error {
 	if s.job.config.L1 > 0 {
-		if err := s.model.calibrate(s.job.clip, spread(framesOf(s.job.train), maxCalibration)); err != nil {
+		if err := s.model.Calibrate(s.job.clip, numeric.Spread(video.FramesOf(s.job.train), maxCalibration)); err != nil {
 			return err
 		}
-		if err := s.weigh(); err != nil {
+		if err := s.measureGain(); err != nil {
 			return err
 		}
 	}
-	if err := s.graph.machine.run(); err != nil {
+	if err := s.graph.Machine.Run(); err != nil {
 		return err
 	}
-	s.q = wide(s.graph.q.Data().([]float32))
+	s.q = numeric.Float64s(s.graph.Q.Data().([]float32))
 	if len(s.model.LogSigma) > 0 {
 		for i := range s.model.LogSigma {
 			s.model.LogSigma[i] = float32(0.5 * math.Log(s.q[i]))
@@ -191,16 +194,16 @@ func (s *session) begin() error {
 // next is the next batch of pairs, every pair once in a random order before any comes again.
 func (s *session) next() []int {
 	n := s.job.config.Pairs
-	if s.at+n > len(s.order) {
-		s.order, s.at = s.rng.Perm(len(s.job.train)), 0
+	if s.at+n > len(s.permutation) {
+		s.permutation, s.at = s.rng.Perm(len(s.job.train)), 0
 	}
 	s.at += n
-	return s.order[s.at-n : s.at]
+	return s.permutation[s.at-n : s.at]
 }
 
 // fill puts the pairs' frames, time steps and fresh noise where the graph reads them.
 func (s *session) fill(indices []int) {
-	x, eps, dt, clock := s.graph.x.Data().([]float32), s.graph.eps.Data().([]float32), s.graph.dt.Data().([]float32), s.graph.clock.Data().([]float32)
+	x, eps, dt, clock := s.graph.X.Data().([]float32), s.graph.Eps.Data().([]float32), s.graph.Dt.Data().([]float32), s.graph.Clock.Data().([]float32)
 	size, b := s.job.clip.Size(), s.job.config.Pairs
 	for k, i := range indices {
 		p := s.job.train[i]

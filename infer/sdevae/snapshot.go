@@ -1,6 +1,9 @@
 package sdevae
 
-import "driftscope/infer/sdevae/dnnl"
+import (
+	"driftscope/infer/sdevae/dnnl"
+	"driftscope/infer/sdevae/network"
+)
 
 // The methods below write a training's state to an archive or read it into a job that was newly made from the same clip and
 // settings, so that the steps that follow are the same bit for bit.
@@ -11,13 +14,13 @@ func (j *job) archive(a *archive) {
 	a.count(&j.restart, j.config.Restarts)
 	a.count(&j.finished, j.config.finalists())
 	a.looks(&j.looks, j.config.TotalSteps())
-	n := len(j.field)
+	n := len(j.candidates)
 	a.count(&n, j.config.finalists())
 	if !a.writing {
-		j.field = make([]parked, n)
+		j.candidates = make([]parked, n)
 	}
-	for i := range j.field {
-		j.field[i].archive(a, j.config.Restarts)
+	for i := range j.candidates {
+		j.candidates[i].archive(a, j.config.Restarts)
 	}
 	working := j.current != nil
 	if a.flag(&working); working {
@@ -58,41 +61,41 @@ func (p *parked) archive(a *archive, restarts int) {
 func (j *job) park() error {
 	a := archive{writing: true}
 	j.current.archive(&a)
-	j.field = append(j.field, parked{j.current.restart, j.current.best, a.buf})
+	j.candidates = append(j.candidates, parked{j.current.restart, j.current.best, a.buf})
 	j.current.discard()
 	j.current = nil
 	return a.err
 }
 
 // wake puts the first of the field to work, unless one is.
-func (j *job) wake() (err error) {
+func (j *job) resumeBest() (err error) {
 	if j.current != nil {
 		return nil
 	}
-	first := j.field[0]
+	first := j.candidates[0]
 	if j.current, err = newSession(j, first.restart); err != nil {
 		return err
 	}
 	a := archive{buf: first.state}
 	j.current.archive(&a)
 	a.require(len(a.buf) == 0, "%d bytes too many", len(a.buf))
-	j.field = j.field[1:]
+	j.candidates = j.candidates[1:]
 	return a.err
 }
 
 func (s *session) archive(a *archive) {
 	a.random(s.source)
-	if a.flag(&s.redrawing); s.redrawing && !a.writing {
-		s.beginRedrawing()
+	if a.flag(&s.reinitialising); s.reinitialising && !a.writing {
+		s.beginReinitialised()
 	}
-	steps := s.job.config.Steps + max(s.job.config.Redraw, 0)
+	steps := s.job.config.Steps + max(s.job.config.ReinitSteps, 0)
 	a.count(&s.done, steps)
-	s.optimiser.archive(a, s.graph.machine.params, steps)
+	archiveAdam(s.optimiser, a, s.graph.Machine.Params, steps)
 	if s.q == nil {
 		s.q = make([]float64, s.model.Dim)
 	}
 	a.doubles(s.q)
-	a.floats(s.graph.gain.Data().([]float32))
+	a.floats(s.graph.Gain.Data().([]float32))
 	s.archivePass(a)
 	a.float(&s.sum)
 	a.count(&s.since, steps)
@@ -100,69 +103,69 @@ func (s *session) archive(a *archive) {
 	a.look(&s.best)
 	s.archiveWeights(a, &s.kept)
 	s.archiveSleep(a)
-	s.archiveWeights(a, &s.aside)
-	a.look(&s.drew)
+	s.archiveWeights(a, &s.before)
+	a.look(&s.beforeLook)
 }
 
 // archivePass goes through where the session stands among the training pairs.
 func (s *session) archivePass(a *archive) {
-	n := len(s.order)
+	n := len(s.permutation)
 	a.count(&n, len(s.job.train))
 	a.require(n == 0 || n == len(s.job.train), "an order of %d of %d pairs", n, len(s.job.train))
 	if a.err != nil {
 		return
 	}
 	if !a.writing {
-		s.order = make([]int, n)
+		s.permutation = make([]int, n)
 	}
-	for i := range s.order {
-		a.count(&s.order[i], len(s.job.train)-1)
+	for i := range s.permutation {
+		a.count(&s.permutation[i], len(s.job.train)-1)
 	}
 	a.count(&s.at, n)
 }
 
 // archiveWeights goes through weights that are kept, if any are.
-func (s *session) archiveWeights(a *archive, kept **Model) {
+func (s *session) archiveWeights(a *archive, kept **network.Model) {
 	some := *kept != nil
 	if a.flag(&some); a.err != nil || !some {
 		return
 	}
 	if !a.writing {
-		*kept = s.model.clone()
+		*kept = s.model.Clone()
 		(*kept).EncoderStats, (*kept).DecoderStats = blank(s.model.Encoder.Stats()), blank(s.model.Decoder.Stats())
 	}
-	(*kept).archive(a)
+	archiveModel((*kept), a)
 }
 
 // archiveSleep goes through the sleep phase, once it has begun.
 func (s *session) archiveSleep(a *archive) {
-	asleep := s.asleep != nil
+	asleep := s.synthetic != nil
 	if a.flag(&asleep); a.err != nil || !asleep {
 		return
 	}
-	if a.require(s.kept != nil || s.job.trail != nil, "asleep before any look"); !a.writing && a.err == nil {
-		a.err = s.fallAsleep()
+	if a.require(s.kept != nil || s.job.tracked != nil, "asleep before any look"); !a.writing && a.err == nil {
+		a.err = s.beginSynthetic()
 	}
 	if a.err != nil {
 		return
 	}
-	a.count(&s.asleep.done, s.asleep.steps)
-	s.asleep.optimiser.archive(a, s.asleep.graph.machine.params, s.asleep.steps)
+	a.count(&s.synthetic.done, s.synthetic.steps)
+	archiveAdam(s.synthetic.optimiser, a, s.synthetic.graph.Machine.Params, s.synthetic.steps)
 }
 
 // archive goes through an optimiser and the parameters that it moves.
-func (a *adam) archive(to *archive, params []parameter, limit int) {
-	to.count(&a.step, limit)
+func archiveAdam(a *network.Adam, to *archive, params []network.Parameter, limit int) {
+	to.count(&a.Steps, limit)
 	for i, p := range params {
-		to.floats(p.weight)
-		to.floats(a.m[i])
-		to.floats(a.v[i])
+		to.floats(p.Weight)
+		to.floats(a.First[i])
+		to.floats(a.Second[i])
 	}
 }
 
 // archive goes through what a look keeps.
-func (m *Model) archive(a *archive) {
-	for _, w := range m.weights() {
+func archiveModel(m *network.Model, a *archive) {
+	for _, w := range m.Weights() {
 		a.floats(*w)
 	}
 	for _, stats := range [][]dnnl.Moments{m.EncoderStats, m.DecoderStats} {

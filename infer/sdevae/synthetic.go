@@ -2,6 +2,9 @@ package sdevae
 
 import (
 	"context"
+	"driftscope/infer/sdevae/network"
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/video"
 	"fmt"
 
 	"gonum.org/v1/gonum/stat"
@@ -10,64 +13,64 @@ import (
 // The sleep phase: Adam's peak rate, the steps of its rise, how far from a frame's latents a dream lies, in their standard
 // deviations over the clip, and how many frames at most dreams start from.
 const (
-	sleepRate   = 1e-3
-	sleepWarmup = 20
-	sleepWidth  = 0.5
-	sleepFrames = 2000
+	syntheticRate   = 1e-3
+	syntheticWarmup = 20
+	syntheticWidth  = 0.5
+	syntheticFrames = 2000
 )
 
 // sleeper is the sleep phase under way, with what it needs of the awake model: its answer to every training frame, and what its
 // drawings left out.
-type sleeper struct {
-	graph     *dreams
-	optimiser *adam
-	awake     *Posteriors
+type syntheticPhase struct {
+	graph     *network.SyntheticGraph
+	optimiser *network.Adam
+	targets   *network.Posteriors
 	sd        []float64 // of the means over the clip
 	clock     []float32 // of the frames; nil where there is none
 	left      []float32 // frames - drawings, n × CHW; bare noise of a scenery
-	near      []int     // the frame that each drawing of the batch starts from
+	start     []int     // the frame that each drawing of the batch starts from
 	steps     int       // to take
 	rate      float64   // Adam's, at its peak
 	done      int
 
-	draw   func(pictures, z []float32, n int) error // what the drawings are by
-	things int                                      // of two latents each, which come from one frame; what is another thing's, or behind them, may come from another
-	bare   []float32                                // noise as a drawing has it; nil where what is left is the frame's own
+	draw    func(pictures, z []float32, n int) error // what the drawings are by
+	sprites int                                      // of two latents each, which come from one frame; what is another thing's, or behind them, may come from another
+	noise   []float32                                // noise as a drawing has it; nil where what is left is the frame's own
 }
 
 // fallAsleep starts the sleep phase, at the best look's weights or, where things are followed, at the first.
-func (s *session) fallAsleep() (err error) {
-	l := &sleeper{near: make([]int, 2*s.job.config.Pairs)}
-	frames := spread(framesOf(s.job.train), sleepFrames)
-	if s.job.trail == nil {
-		s.model.adopt(s.kept)
-		l.steps, l.rate, l.draw = s.job.config.Sleep, sleepRate, s.model.Decode
-		l.left, l.awake, err = s.model.read(s.job.clip, frames)
+func (s *session) beginSynthetic() (err error) {
+	l := &syntheticPhase{start: make([]int, 2*s.job.config.Pairs)}
+	frames := numeric.Spread(video.FramesOf(s.job.train), syntheticFrames)
+	if s.job.tracked == nil {
+		s.model.Adopt(s.kept)
+		l.steps, l.rate, l.draw = s.job.config.SyntheticSteps, syntheticRate, s.model.Decode
+		l.left, l.targets, err = s.model.Read(s.job.clip, frames)
 	} else {
-		l.steps, l.rate, l.draw, l.things = s.job.config.Follow, followRate, s.job.trail.draw, s.job.trail.things()
-		l.left, l.awake = s.job.clip.pick(frames), s.job.trail.posteriors(frames, s.job.config.Posterior)
+		l.steps, l.rate, l.draw, l.sprites = s.job.config.SpriteSteps, spriteRate, s.job.tracked.draw, s.job.tracked.count()
+		l.left, l.targets = s.job.clip.Pick(frames), s.job.tracked.posteriors(frames, s.job.config.Posterior)
 	}
 	if err != nil {
 		return err
 	}
 	drawn := make([]float32, len(l.left))
-	if err := l.draw(drawn, l.awake.Mean, len(frames)); err != nil {
+	if err := l.draw(drawn, l.targets.Mean, len(frames)); err != nil {
 		return err
 	}
 	for i, v := range drawn {
 		l.left[i] -= v
 	}
-	if s.job.trail != nil && s.job.trail.scenery != nil { // a frame's own noise is in what was learnt of all frames: it would be learnt by heart
-		l.left, l.bare = s.job.clip.noises(spread(s.job.train, sleepFrames)), make([]float32, s.job.clip.Size())
+	if s.job.tracked != nil && s.job.tracked.lowRank != nil { // a frame's own noise is in what was learnt of all frames: it would be learnt by heart
+		l.left, l.noise = s.job.clip.Differences(numeric.Spread(s.job.train, syntheticFrames)), make([]float32, s.job.clip.Size())
 	}
-	l.clock = s.model.clock(s.job.clip, frames)
+	l.clock = s.model.Clock(s.job.clip, frames)
 	for i := range s.model.Dim {
-		l.sd = append(l.sd, stat.StdDev(column(l.awake.Mean, i, s.model.Dim), nil))
+		l.sd = append(l.sd, stat.StdDev(numeric.Column(l.targets.Mean, i, s.model.Dim), nil))
 	}
-	if l.graph, err = newDreams(s.model, 2*s.job.config.Pairs); err != nil {
+	if l.graph, err = network.NewSyntheticGraph(s.model, 2*s.job.config.Pairs); err != nil {
 		return err
 	}
-	l.optimiser, s.asleep = newAdam(l.graph.machine.params), l
+	l.optimiser, s.synthetic = network.NewAdam(l.graph.Machine.Params), l
 	return nil
 }
 
@@ -75,66 +78,66 @@ func (s *session) fallAsleep() (err error) {
 // moved to latents z around their own m as the decoder has it, x + f(z) - f(m), and the encoder alone learns to read them. There
 // are as many as wanted, where there may be only eighty frames: what the encoder learnt of those by heart it unlearns. What the
 // decoder cannot draw stays in the picture, so that the encoder is not drawn to the decoder's mistakes.
-func (s *session) sleep(ctx context.Context) error {
-	if s.asleep == nil {
-		if err := s.fallAsleep(); err != nil {
+func (s *session) trainOnSynthetic(ctx context.Context) error {
+	if s.synthetic == nil {
+		if err := s.beginSynthetic(); err != nil {
 			return err
 		}
 	}
-	for l := s.asleep; l.done < l.steps; {
+	for l := s.synthetic; l.done < l.steps; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := s.dream(l); err != nil {
+		if err := s.fillSynthetic(l); err != nil {
 			return err
 		}
-		if err := l.graph.machine.run(); err != nil {
+		if err := l.graph.Machine.Run(); err != nil {
 			return fmt.Errorf("sleep, step %d: %w", l.done, err)
 		}
-		rate := l.rate * min(float64(l.done+1)/sleepWarmup, 1) * cosine(l.done, l.steps)
-		if err := l.optimiser.update(&l.graph.machine, rate); err != nil {
+		rate := l.rate * min(float64(l.done+1)/syntheticWarmup, 1) * cosine(l.done, l.steps)
+		if err := l.optimiser.Update(&l.graph.Machine, rate); err != nil {
 			return err
 		}
-		s.model.constrain()
+		s.model.Constrain()
 		l.done++
-		if err := s.job.tell(float64(l.graph.loss.Data().(float32)), nil, l.done%s.job.config.Every == 0); err != nil {
+		if err := s.job.tell(float64(l.graph.Loss.Data().(float32)), nil, l.done%s.job.config.Every == 0); err != nil {
 			return err
 		}
 	}
-	return s.model.calibrate(s.job.clip, spread(framesOf(s.job.train), maxCalibration))
+	return s.model.Calibrate(s.job.clip, numeric.Spread(video.FramesOf(s.job.train), maxCalibration))
 }
 
 // dream fills a batch.
-func (s *session) dream(l *sleeper) error {
-	d, size, n, rows := s.model.Dim, s.job.clip.Size(), len(l.awake.Mean)/s.model.Dim, 2*s.job.config.Pairs
-	mean, logDiag, weight := l.graph.mean.Data().([]float32), l.graph.logDiag.Data().([]float32), l.graph.weight.Data().([]float32)
-	x := l.graph.x.Data().([]float32)
+func (s *session) fillSynthetic(l *syntheticPhase) error {
+	d, size, n, rows := s.model.Dim, s.job.clip.Size(), len(l.targets.Mean)/s.model.Dim, 2*s.job.config.Pairs
+	mean, logDiag, weight := l.graph.Mean.Data().([]float32), l.graph.LogDiag.Data().([]float32), l.graph.Weight.Data().([]float32)
+	x := l.graph.X.Data().([]float32)
 	for k := range rows {
 		near := s.rng.IntN(n)
-		l.near[k] = near
+		l.start[k] = near
 		from := near
 		for i := range d {
-			if i > 0 && i%2 == 0 && i <= 2*l.things {
+			if i > 0 && i%2 == 0 && i <= 2*l.sprites {
 				from = s.rng.IntN(n)
 			}
-			mean[k*d+i] = l.awake.Mean[from*d+i] + float32(sleepWidth*l.sd[i]*s.rng.NormFloat64())
+			mean[k*d+i] = l.targets.Mean[from*d+i] + float32(syntheticWidth*l.sd[i]*s.rng.NormFloat64())
 			if weight[k*d+i] = 0; l.sd[i] > 0 { // else it rests
 				weight[k*d+i] = float32(1 / (l.sd[i]*l.sd[i] + 1e-12)) // a dead latent has next to no sd
 			}
 		}
-		copy(logDiag[k*d:(k+1)*d], l.awake.LogDiag[near*d:])
+		copy(logDiag[k*d:(k+1)*d], l.targets.LogDiag[near*d:])
 		if l.clock != nil {
-			l.graph.clock.Data().([]float32)[k] = l.clock[near]
+			l.graph.Clock.Data().([]float32)[k] = l.clock[near]
 		}
-		if l.graph.below != nil {
-			copy(l.graph.below.Data().([]float32)[k*below(d):(k+1)*below(d)], l.awake.Below[near*below(d):])
+		if l.graph.Below != nil {
+			copy(l.graph.Below.Data().([]float32)[k*network.CovarianceTerms(d):(k+1)*network.CovarianceTerms(d)], l.targets.Below[near*network.CovarianceTerms(d):])
 		}
 	}
 	if err := l.draw(x, mean, rows); err != nil {
 		return err
 	}
 	for k := range rows {
-		for p, v := range s.leftIn(l, k) {
+		for p, v := range s.residualFor(l, k) {
 			x[k*size+p] = min(max(x[k*size+p]+v, 0), 1)
 		}
 	}
@@ -142,12 +145,12 @@ func (s *session) dream(l *sleeper) error {
 }
 
 // leftIn is what drawing k leaves of its frame; or some frame's noise, moved to some place, so that it is never met twice.
-func (s *session) leftIn(l *sleeper, k int) []float32 {
+func (s *session) residualFor(l *syntheticPhase, k int) []float32 {
 	size := s.job.clip.Size()
-	if l.bare == nil {
-		return l.left[l.near[k]*size : (l.near[k]+1)*size]
+	if l.noise == nil {
+		return l.left[l.start[k]*size : (l.start[k]+1)*size]
 	}
 	of := s.rng.IntN(len(l.left) / size)
-	s.job.clip.roll(l.bare, l.left[of*size:(of+1)*size], s.rng.IntN(s.job.clip.Width), s.rng.IntN(s.job.clip.Height))
-	return l.bare
+	s.job.clip.Roll(l.noise, l.left[of*size:(of+1)*size], s.rng.IntN(s.job.clip.Width), s.rng.IntN(s.job.clip.Height))
+	return l.noise
 }

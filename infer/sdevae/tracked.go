@@ -1,6 +1,11 @@
 package sdevae
 
 import (
+	"driftscope/infer/sdevae/appearance"
+	"driftscope/infer/sdevae/network"
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/sprites"
+	"driftscope/infer/sdevae/video"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -9,19 +14,19 @@ import (
 
 // trail is where a clip's movers are, as latents of variance 1: x and y of one after another, and behind them what is beside the movers. Or
 // it is how a scenery changes.
-type trail struct {
-	movers    *movers
-	scenery   *scenery  // in place of movers, where the picture changes as a whole under noise
-	beside    *beside   // what a single mover moves over; nil where that is a still picture
-	left      float64   // energy of a frame that is not explained, in frames that nothing was learnt from
-	explained float64   // and the share of what moves that is
-	places    []float64 // frames × 2 a mover, px
-	mean, sd  []float64 // of places, px, and what is beside
-	z         []float32 // frames × latents
+type tracked struct {
+	sprites    *sprites.Set
+	lowRank    *appearance.LowRank // in place of movers, where the picture changes as a whole under noise
+	background *dynamicBackground  // what a single mover moves over; nil where that is a still picture
+	left       float64             // energy of a frame that is not explained, in frames that nothing was learnt from
+	explained  float64             // and the share of what moves that is
+	places     []float64           // frames × 2 a mover, px
+	mean, sd   []float64           // of places, px, and what is beside
+	z          []float32           // frames × latents
 }
 
 // standardise sets z from latents, frames × d. It is false where one of them rests.
-func (t *trail) standardise(latents []float64, d int) bool {
+func (t *tracked) standardise(latents []float64, d int) bool {
 	t.z, t.mean, t.sd = make([]float32, len(latents)), make([]float64, d), make([]float64, d)
 	axis := make([]float64, len(latents)/d)
 	for i := range d {
@@ -40,7 +45,7 @@ func (t *trail) standardise(latents []float64, d int) bool {
 }
 
 // spare adds latents that rest, up to d of them in all.
-func (t *trail) spare(d int) {
+func (t *tracked) pad(d int) {
 	live := len(t.mean)
 	z := make([]float32, len(t.z)/live*d)
 	for k := range len(t.z) / live {
@@ -51,10 +56,10 @@ func (t *trail) spare(d int) {
 
 // quiet is what is left of a resting latent's first weights: it moves by less than what counts as motion anywhere, and is no constant, by
 // which somebody might divide.
-const quiet = 1e-7
+const mutedScale = 1e-7
 
 // silence has the encoder see next to nothing by latents that rest, and the decoder draw nothing of them, until it learns otherwise.
-func (t *trail) silence(m *Model) {
+func (t *tracked) mutePadding(m *network.Model) {
 	seed := len(m.SeedB)
 	for i, sd := range t.sd {
 		if sd > 0 {
@@ -63,14 +68,14 @@ func (t *trail) silence(m *Model) {
 		clear(m.SeedW[i*seed : (i+1)*seed])
 		m.MeanB[i] = 0
 		for k := i; k < len(m.MeanW); k += m.Dim {
-			m.MeanW[k] *= quiet
+			m.MeanW[k] *= mutedScale
 		}
 	}
 }
 
 // goes says that each thing goes its own way: its places last from frame to frame, and its steps are not another's.
-func (t *trail) goes(pairs []Pair) bool {
-	d := 2 * len(t.movers.shapes)
+func (t *tracked) independent(pairs []video.Pair) bool {
+	d := 2 * len(t.sprites.Templates)
 	steps := mat.NewDense(len(pairs), d, nil)
 	for k, p := range pairs {
 		for i := range d {
@@ -83,7 +88,7 @@ func (t *trail) goes(pairs []Pair) bool {
 			return false
 		}
 		for other := range i - i%2 {
-			if math.Abs(stat.Correlation(step, mat.Col(nil, other, steps), nil)) > mostTogether {
+			if math.Abs(stat.Correlation(step, mat.Col(nil, other, steps), nil)) > maxCommonMotion {
 				return false
 			}
 		}
@@ -92,27 +97,27 @@ func (t *trail) goes(pairs []Pair) bool {
 }
 
 // posteriors are the trail's at the given frames; nothing is known of latents that rest.
-func (t *trail) posteriors(frames []int, form Posterior) *Posteriors {
+func (t *tracked) posteriors(frames []int, form network.Posterior) *network.Posteriors {
 	d := len(t.mean)
-	p := newPosteriors(len(frames), d, form)
+	p := network.NewPosteriors(len(frames), d, form)
 	for k, f := range frames {
 		copy(p.Mean[k*d:(k+1)*d], t.z[f*d:])
 	}
 	for i := range p.LogDiag {
 		if t.sd[i%d] > 0 {
-			p.LogDiag[i] = float32(math.Log(trailWidth))
+			p.LogDiag[i] = float32(math.Log(firstWidth))
 		}
 	}
 	return p
 }
 
 // draw draws n pictures of latents, as Model.Decode does.
-func (t *trail) draw(pictures, z []float32, n int) error {
-	if t.scenery != nil {
-		t.scenery.draw(pictures, z, n)
+func (t *tracked) draw(pictures, z []float32, n int) error {
+	if t.lowRank != nil {
+		t.lowRank.Draw(pictures, z, n)
 		return nil
 	}
-	d, moving := len(t.mean), 2*len(t.movers.shapes)
+	d, moving := len(t.mean), 2*len(t.sprites.Templates)
 	var places, others []float64
 	for i, v := range z[:n*d] {
 		value := t.mean[i%d] + t.sd[i%d]*float64(v)
@@ -122,24 +127,24 @@ func (t *trail) draw(pictures, z []float32, n int) error {
 			others = append(others, value)
 		}
 	}
-	if t.beside != nil {
-		return t.beside.drawWith(pictures, places, narrow(others), n)
+	if t.background != nil {
+		return t.background.drawOccluded(pictures, places, numeric.Float32s(others), n)
 	}
-	t.movers.draw(pictures, places, n)
+	t.sprites.Draw(pictures, places, n)
 	return nil
 }
 
 // things is how many are followed.
-func (t *trail) things() int {
-	if t.movers == nil {
+func (t *tracked) count() int {
+	if t.sprites == nil {
 		return 0
 	}
-	return len(t.movers.shapes)
+	return len(t.sprites.Templates)
 }
 
 // close frees what draws; t may be nil.
-func (t *trail) close() {
-	if t != nil && t.beside != nil {
-		t.beside.model.Close()
+func (t *tracked) close() {
+	if t != nil && t.background != nil {
+		t.background.model.Close()
 	}
 }

@@ -8,6 +8,12 @@ import (
 	"slices"
 
 	"driftscope/infer/card"
+	"driftscope/infer/sdevae/gauge"
+	"driftscope/infer/sdevae/network"
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/onnx"
+	"driftscope/infer/sdevae/sprites"
+	"driftscope/infer/sdevae/video"
 )
 
 // Look is one look at the held-out frames.
@@ -28,14 +34,14 @@ type Progress struct {
 
 // Result is what training gives.
 type Result struct {
-	Model   *Model // the caller closes it
-	Config  Config // with the defaults filled in
-	Best    Look   // the look whose weights were kept
+	Model   *network.Model // the caller closes it
+	Config  Config         // with the defaults filled in
+	Best    Look           // the look whose weights were kept
 	History []Look
 
-	Followed float64 // share of what moves that the things followed explain; 0 where none are
-	Things   int     // how many those are,
-	Beside   int     // and latents of what is beside them; the others are to spare
+	SpriteShare       float64 // share of what moves that the things followed explain; 0 where none are
+	Sprites           int     // how many those are,
+	BackgroundLatents int     // and latents of what is beside them; the others are to spare
 }
 
 // ErrMean is returned when reconstruction never left the mean picture in any restart.
@@ -57,18 +63,18 @@ type Training struct {
 
 // Train learns a model of the clip from random weights. watch, if not nil, is called from the same goroutine after every step.
 // The same clip and config give the same model.
-func Train(ctx context.Context, clip *Clip, c Config, watch func(Progress)) (*Result, error) {
+func Train(ctx context.Context, clip *video.Clip, c Config, watch func(Progress)) (*Result, error) {
 	return Training{Watch: watch}.Train(ctx, clip, c)
 }
 
 // Train learns a model of the clip. The same clip, config and model to continue give the same model, in one go or resumed, on the
 // same number of threads. It returns ErrCheckpoint where Resume was made of anything else, and ErrMean.
-func (t Training) Train(ctx context.Context, clip *Clip, c Config) (*Result, error) {
+func (t Training) Train(ctx context.Context, clip *video.Clip, c Config) (*Result, error) {
 	j, err := newJob(ctx, t, clip, c)
 	if err != nil {
 		return nil, err
 	}
-	defer j.trail.close()
+	defer j.tracked.close()
 	if err = j.run(ctx); err != nil {
 		j.current.discard()
 		return nil, err
@@ -76,10 +82,10 @@ func (t Training) Train(ctx context.Context, clip *Clip, c Config) (*Result, err
 	lead := j.current
 	lead.close()
 	r := &Result{Config: j.config, Model: lead.model, Best: lead.best, History: j.looks}
-	if j.trail != nil && j.trail.movers != nil {
-		r.Followed, r.Things = j.trail.explained, j.trail.things()
-		if j.trail.beside != nil {
-			r.Beside = r.Config.Latent - 2*r.Things
+	if j.tracked != nil && j.tracked.sprites != nil {
+		r.SpriteShare, r.Sprites = j.tracked.explained, j.tracked.count()
+		if j.tracked.background != nil {
+			r.BackgroundLatents = r.Config.Latent - 2*r.Sprites
 		}
 	}
 	return r, nil
@@ -88,25 +94,25 @@ func (t Training) Train(ctx context.Context, clip *Clip, c Config) (*Result, err
 // job is a training under way.
 type job struct {
 	training    Training
-	clip        *Clip
-	digest      []byte  // of the clip, where there are checkpoints
-	origin      *origin // the model to continue; nil where there is none
+	clip        *video.Clip
+	digest      []byte       // of the clip, where there are checkpoints
+	origin      *onnx.Origin // the model to continue; nil where there is none
 	config      Config
-	train, held []Pair
-	moves       float64   // share of the clip's energy that is not noise
-	trail       *trail    // of things that keep their shape, where those are what moves; else nil
-	still       []float32 // the clip's mean picture where noise drowns it: that of a few frames has too much of their noise
+	train, held []video.Pair
+	moving      float64   // share of the clip's energy that is not noise
+	tracked     *tracked  // of things that keep their shape, where those are what moves; else nil
+	mean        []float32 // the clip's mean picture where noise drowns it: that of a few frames has too much of their noise
 
-	before   int      // steps for what is beside the trail's thing
-	taken    int      // steps, of all restarts
-	looks    []Look   // of all restarts
-	restart  int      // whose trial is on; their number once all trials are over
-	finished int      // of the finalists, how many are at the end
-	current  *session // at work; nil in between
-	field    []parked // the best of those whose trial has ended, the best first; finalists go from the front to the back
+	before     int      // steps for what is beside the trail's thing
+	taken      int      // steps, of all restarts
+	looks      []Look   // of all restarts
+	restart    int      // whose trial is on; their number once all trials are over
+	finished   int      // of the finalists, how many are at the end
+	current    *session // at work; nil in between
+	candidates []parked // the best of those whose trial has ended, the best first; finalists go from the front to the back
 }
 
-func newJob(ctx context.Context, t Training, clip *Clip, c Config) (*job, error) {
+func newJob(ctx context.Context, t Training, clip *video.Clip, c Config) (*job, error) {
 	if err := clip.Check(); err != nil {
 		return nil, err
 	}
@@ -116,8 +122,8 @@ func newJob(ctx context.Context, t Training, clip *Clip, c Config) (*job, error)
 	}
 	if t.From != nil {
 		var err error
-		if j.origin, err = readOrigin(t.From); err == nil {
-			c, err = j.origin.settle(clip, c)
+		if j.origin, err = onnx.ReadOrigin(t.From); err == nil {
+			c, err = suitedTo(j.origin, clip, c)
 		}
 		if err != nil {
 			return nil, err
@@ -126,30 +132,30 @@ func newJob(ctx context.Context, t Training, clip *Clip, c Config) (*job, error)
 	if c.Clock && clip.Span() == 0 {
 		return nil, errors.New("the clip's times never pass their trajectory's first: leave the clock out or mend the times")
 	}
-	j.train, j.held = split(clip.Pairs(clip.MaxGap()))
+	j.train, j.held = video.Split(clip.Pairs(clip.MaxGap()))
 	if j.searches(c) {
-		j.clip = clip.leveled(ctx, framesOf(j.train), c.Seed)
+		j.clip = sprites.WithoutOffsets(clip, ctx, video.FramesOf(j.train), c.Seed)
 	}
-	if j.moves = 1 - j.clip.Noise()/j.clip.Energy(); j.drowned() {
-		j.still = average(clip.Pixels, clip.Len(), clip.Size())
-		c.Sleep, c.Redraw = cmp.Or(c.Sleep, -1), cmp.Or(c.Redraw, -1)
+	if j.moving = 1 - j.clip.Noise()/j.clip.Energy(); j.lowSNR() {
+		j.mean = numeric.MeanRow(clip.Pixels, clip.Len(), clip.Size())
+		c.SyntheticSteps, c.ReinitSteps = cmp.Or(c.SyntheticSteps, -1), cmp.Or(c.ReinitSteps, -1)
 	}
-	if c.Clock || len(j.train) < leastPairs { // a drift that export does not learn again; too few to tell what lasts
-		c.Redraw = cmp.Or(c.Redraw, -1)
+	if c.Clock || len(j.train) < gauge.MinPairs { // a drift that export does not learn again; too few to tell what lasts
+		c.ReinitSteps = cmp.Or(c.ReinitSteps, -1)
 	}
 	var err error
-	if j.trail, err = j.follow(ctx, c); err == nil {
+	if j.tracked, err = j.locate(ctx, c); err == nil {
 		err = ctx.Err()
 	}
 	if err != nil {
-		j.trail.close()
+		j.tracked.close()
 		return nil, err
 	}
 	j.clip = clip
-	if j.trail != nil {
-		c = c.following()
+	if j.tracked != nil {
+		c = c.withSprites()
 	} else {
-		c.Follow = -1
+		c.SpriteSteps = -1
 	}
 	j.config = c.withDefaults(len(j.train))
 	return j, nil
@@ -169,7 +175,7 @@ func (j *job) run(ctx context.Context) error {
 		return err
 	}
 	lead := j.current
-	if lead.kept == nil && !lead.redrawing {
+	if lead.kept == nil && !lead.reinitialising {
 		return lead.broken()
 	}
 	if err := lead.finish(ctx); err != nil {
@@ -183,17 +189,17 @@ func (j *job) run(ctx context.Context) error {
 
 // finish takes the session that is kept through the phases after its last look.
 func (s *session) finish(ctx context.Context) error {
-	if !s.redrawing {
-		if s.job.config.Sleep <= 0 || s.job.trail != nil {
-			s.model.adopt(s.kept)
-		} else if err := s.sleep(ctx); err != nil {
+	if !s.reinitialising {
+		if s.job.config.SyntheticSteps <= 0 || s.job.tracked != nil {
+			s.model.Adopt(s.kept)
+		} else if err := s.trainOnSynthetic(ctx); err != nil {
 			return err
 		}
 	}
-	if s.job.config.Redraw <= 0 {
+	if s.job.config.ReinitSteps <= 0 {
 		return nil
 	}
-	return s.redraw(ctx)
+	return s.reinitialise(ctx)
 }
 
 func (s *session) broken() error {
@@ -208,7 +214,7 @@ func (j *job) trials(ctx context.Context) error {
 			if j.current, err = newSession(j, j.restart); err != nil {
 				return err
 			}
-			if err = j.current.prime(); err != nil {
+			if err = j.current.initialise(); err != nil {
 				return err
 			}
 		}
@@ -226,7 +232,7 @@ func (j *job) trials(ctx context.Context) error {
 // final takes those in the field to the end, and puts the best to work again.
 func (j *job) final(ctx context.Context) error {
 	for ; j.finished < j.config.finalists(); j.finished++ {
-		if err := j.wake(); err != nil {
+		if err := j.resumeBest(); err != nil {
 			return err
 		}
 		if err := j.current.run(ctx, j.config.Steps); err != nil {
@@ -237,13 +243,13 @@ func (j *job) final(ctx context.Context) error {
 		}
 	}
 	j.keep(1)
-	return j.wake()
+	return j.resumeBest()
 }
 
 // keep orders the field by what the held-out pairs say, and leaves out all but the first n.
 func (j *job) keep(n int) {
-	slices.SortStableFunc(j.field, func(a, b parked) int { return cmp.Compare(a.best.HeldOut, b.best.HeldOut) })
-	j.field = j.field[:min(n, len(j.field))]
+	slices.SortStableFunc(j.candidates, func(a, b parked) int { return cmp.Compare(a.best.HeldOut, b.best.HeldOut) })
+	j.candidates = j.candidates[:min(n, len(j.candidates))]
 }
 
 // tell counts a step, reports it and keeps a checkpoint where one is due.

@@ -2,6 +2,9 @@ package sdevae
 
 import (
 	"context"
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/sdevaetest"
+	"driftscope/infer/sdevae/video"
 	"driftscope/internal/suite"
 	"driftscope/online"
 	"errors"
@@ -14,11 +17,11 @@ import (
 
 // White noise has no latents: reconstruction stays at the mean picture, and the error says so.
 func TestReconstructionNeverLeavesTheMean(t *testing.T) {
-	c, rng := walk(40, 3), rand.New(rand.NewPCG(1, 0))
+	c, rng := sdevaetest.Walk(40, 3), rand.New(rand.NewPCG(1, 0))
 	for i := range c.Pixels {
 		c.Pixels[i] = rng.Float32()
 	}
-	if _, err := Train(context.Background(), c, Config{Latent: 1, Tau: 50, Steps: 4, Restarts: 1, Pairs: 8, Every: 4, Sleep: -1}, nil); !errors.Is(err, ErrMean) {
+	if _, err := Train(context.Background(), c, Config{Latent: 1, Tau: 50, Steps: 4, Restarts: 1, Pairs: 8, Every: 4, SyntheticSteps: -1}, nil); !errors.Is(err, ErrMean) {
 		t.Errorf("%v, %v expected", err, ErrMean)
 	}
 }
@@ -26,25 +29,25 @@ func TestReconstructionNeverLeavesTheMean(t *testing.T) {
 func TestClipRefused(t *testing.T) {
 	for _, test := range []struct {
 		name, want string
-		spoil      func(c *Clip)
+		spoil      func(c *video.Clip)
 	}{
-		{"short", "the clip has 12 frames, training needs at least 20: give a longer recording", func(c *Clip) { *c = *walk(12, 3) }},
-		{"static", "the clip is static", func(c *Clip) {
+		{"short", "the clip has 12 frames, training needs at least 20: give a longer recording", func(c *video.Clip) { *c = *sdevaetest.Walk(12, 3) }},
+		{"static", "the clip is static", func(c *video.Clip) {
 			for i := range c.Len() {
 				copy(c.Frame(i), c.Frame(0))
 			}
 		}},
-		{"cut to pieces", "0 pairs of consecutive frames, training needs at least 10: check its times and trajectories", func(c *Clip) {
+		{"cut to pieces", "0 pairs of consecutive frames, training needs at least 10: check its times and trajectories", func(c *video.Clip) {
 			for i := range c.Trajectory {
 				c.Trajectory[i] = uint64(i)
 			}
 		}},
-		{"not normalised", "frame 3 has a pixel of 255", func(c *Clip) { c.Frame(3)[7] = 255 }},
-		{"a little too bright", "frame 3 has a pixel of 1.00001", func(c *Clip) { c.Frame(3)[7] = 1.00001 }},
-		{"not a number", "frame 0 has a pixel of NaN", func(c *Clip) { c.Pixels[0] = float32(math.NaN()) }},
-		{"torn", "for 60 frames of 64", func(c *Clip) { c.Pixels = c.Pixels[1:] }},
+		{"not normalised", "frame 3 has a pixel of 255", func(c *video.Clip) { c.Frame(3)[7] = 255 }},
+		{"a little too bright", "frame 3 has a pixel of 1.00001", func(c *video.Clip) { c.Frame(3)[7] = 1.00001 }},
+		{"not a number", "frame 0 has a pixel of NaN", func(c *video.Clip) { c.Pixels[0] = float32(math.NaN()) }},
+		{"torn", "for 60 frames of 64", func(c *video.Clip) { c.Pixels = c.Pixels[1:] }},
 	} {
-		c := walk(60, 3)
+		c := sdevaetest.Walk(60, 3)
 		test.spoil(c)
 		if _, err := Train(context.Background(), c, Config{Latent: 1, Tau: 1}, nil); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, an error with %q expected", test.name, err, test.want)
@@ -54,9 +57,9 @@ func TestClipRefused(t *testing.T) {
 
 // tide is a bright spot on 8×16 pixels that is carried to the right for 2 s and back for 2 s, 3.5 pixels a second with noise, several
 // times over.
-func tide(times int) *Clip {
+func tide(times int) *video.Clip {
 	rng := rand.New(rand.NewPCG(8, 0))
-	c := &Clip{Channels: 1, Height: 8, Width: 16}
+	c := &video.Clip{Channels: 1, Height: 8, Width: 16}
 	for trajectory := range times {
 		x, v := 4+rng.Float64(), 0.35
 		for i := range 40 {
@@ -79,13 +82,13 @@ func tide(times int) *Clip {
 func TestDriftThatTurns(t *testing.T) {
 	suite.Long(t)
 	clip := tide(6)
-	r := train(t, Training{}, clip, Config{Latent: 1, Seed: 1, Tau: TauOf(clip), Clock: true, Steps: 160, Pairs: 16, Rate: 5e-3, Restarts: 1, Every: 20, Sleep: -1})
-	_, p, err := r.Model.read(clip, clip.frames())
+	r := train(t, Training{}, clip, Config{Latent: 1, Seed: 1, Tau: TauOf(clip), Clock: true, Steps: 160, Pairs: 16, Rate: 5e-3, Restarts: 1, Every: 20, SyntheticSteps: -1})
+	_, p, err := r.Model.Read(clip, clip.Frames())
 	if err != nil {
 		t.Fatal(err)
 	}
 	speed := float64(p.Mean[20]-p.Mean[0]) / 2 // latent/s on the way out
-	z := wide(p.Mean)
+	z := numeric.Float64s(p.Mean)
 	slices.Sort(z)
 	mu, scratch := make([]float64, 2), new(online.Scratch)
 	for _, at := range []float64{z[len(z)/4], z[len(z)/2], z[3*len(z)/4]} {
@@ -100,7 +103,7 @@ func TestDriftThatTurns(t *testing.T) {
 
 // TestClockThatStands: with times that only go back there is no clock to learn.
 func TestClockThatStands(t *testing.T) {
-	backwards := walk(60, 3)
+	backwards := sdevaetest.Walk(60, 3)
 	backwards.Times[0] = 1e6
 	if _, err := Train(context.Background(), backwards, Config{Latent: 1, Tau: 1, Clock: true}, nil); err == nil || !strings.Contains(err.Error(), "leave the clock out") {
 		t.Errorf("times that only go back: %v", err)

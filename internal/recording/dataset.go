@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"driftscope/infer/card"
-	"driftscope/infer/sdevae"
+	"driftscope/infer/sdevae/video"
 	"driftscope/internal/exit"
 	"driftscope/internal/frame"
 )
@@ -101,8 +101,8 @@ func (r *Recording) films(ctx context.Context) (films []*Survey, err error) {
 
 // Clip reads the recordings into memory, preprocessed. Trajectories are numbered anew, so that none goes on from one recording
 // to the next.
-func (d Dataset) Clip(ctx context.Context, steps []card.Step) (*sdevae.Clip, error) {
-	c := &sdevae.Clip{}
+func (d Dataset) Clip(ctx context.Context, steps []card.Step) (*video.Clip, error) {
+	c := &video.Clip{}
 	for _, r := range d {
 		if err := r.read(ctx, c, steps); err != nil {
 			return nil, err
@@ -115,7 +115,7 @@ func (d Dataset) Clip(ctx context.Context, steps []card.Step) (*sdevae.Clip, err
 const maxClip = 8 << 30
 
 // read appends the recording to the clip.
-func (r *Recording) read(ctx context.Context, c *sdevae.Clip, steps []card.Step) error {
+func (r *Recording) read(ctx context.Context, c *video.Clip, steps []card.Step) error {
 	first, number := c.Len(), uint64(0)
 	if first > 0 {
 		number = c.Trajectory[first-1] + 1

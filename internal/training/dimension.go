@@ -8,6 +8,7 @@ import (
 
 	"driftscope/infer/card"
 	"driftscope/infer/sdevae"
+	"driftscope/infer/sdevae/video"
 	"driftscope/internal/console"
 )
 
@@ -33,7 +34,7 @@ func (c *Options) dimension() (int, error) {
 }
 
 // grow finds the dimension for --latent auto.
-func grow(ctx context.Context, clip *sdevae.Clip, config sdevae.Config) (int, error) {
+func grow(ctx context.Context, clip *video.Clip, config sdevae.Config) (int, error) {
 	g := sdevae.NewGrowth(clip, config)
 	for d := 1; !g.Done(); d++ {
 		bar := newBar(fmt.Sprintf("trying %d", d))

@@ -10,6 +10,7 @@ import (
 
 	"driftscope/infer/card"
 	"driftscope/infer/sdevae"
+	"driftscope/infer/sdevae/video"
 	"driftscope/internal/console"
 	"driftscope/internal/exit"
 	"driftscope/internal/recording"
@@ -18,7 +19,7 @@ import (
 // choice is how recordings are prepared for training.
 type choice struct {
 	steps  []card.Step
-	clip   *sdevae.Clip
+	clip   *video.Clip
 	tau    float64
 	latent int // dimension; 0 where it is still to be found
 }
@@ -112,7 +113,7 @@ func (c *Options) candidates(s *recording.Survey) []bool {
 }
 
 // tau is the observation noise asked for, or the published code's effective value, or what suits the clip.
-func (c *Options) tau(clip *sdevae.Clip) float64 {
+func (c *Options) tau(clip *video.Clip) float64 {
 	switch {
 	case c.Tau > 0:
 		return c.Tau
@@ -133,7 +134,7 @@ const (
 func (c *Options) trial(ctx context.Context, candidate *choice) (float64, error) {
 	bar := newBar("trying")
 	defer bar.finish()
-	result, err := sdevae.Train(ctx, candidate.clip, sdevae.Config{Latent: cmp.Or(candidate.latent, trialLatents), Seed: c.Seed, Tau: candidate.tau, Steps: trialSteps, Every: trialSteps, Restarts: 1, Lead: -1, Pace: 1, Follow: -1, Sleep: -1, Redraw: -1}, bar.watch)
+	result, err := sdevae.Train(ctx, candidate.clip, sdevae.Config{Latent: cmp.Or(candidate.latent, trialLatents), Seed: c.Seed, Tau: candidate.tau, Steps: trialSteps, Every: trialSteps, Restarts: 1, FreezeSteps: -1, EncoderRate: 1, SpriteSteps: -1, SyntheticSteps: -1, ReinitSteps: -1}, bar.watch)
 	if errors.Is(err, sdevae.ErrMean) {
 		return 0, nil
 	}

@@ -12,8 +12,12 @@ import (
 	"slices"
 	"strings"
 
+	"driftscope/infer/sdevae/report"
+
 	"driftscope/infer/card"
 	"driftscope/infer/sdevae"
+	"driftscope/infer/sdevae/gauge"
+	"driftscope/infer/sdevae/network"
 	"driftscope/internal/atomicfile"
 	"driftscope/internal/console"
 	"driftscope/internal/exit"
@@ -108,16 +112,16 @@ func (c *Options) Learn(ctx context.Context) error {
 	if err := left.complete(c.Out, export.File); err != nil {
 		return err
 	}
-	report := c.report()
-	page, err := result.Report(clip, export)
+	page := c.report()
+	text, err := report.Write(result, clip, export)
 	if err == nil {
-		err = console.WriteFile(report, page)
+		err = console.WriteFile(page, text)
 	}
 	if err != nil {
 		return fmt.Errorf("the model is whole, its report is not: %w", err)
 	}
 	console.Say("%s (%d KiB): step %d of %d, held-out loss %.3f, %.1f %% of the held-out pictures explained, latents %s; %s to look at",
-		c.Out, len(export.File)>>10, result.Best.Step, result.Config.Steps+max(result.Config.Redraw, 0), result.Best.HeldOut, 100*result.Best.Explained, straightened(result, export.Rectified), report)
+		c.Out, len(export.File)>>10, result.Best.Step, result.Config.Steps+max(result.Config.ReinitSteps, 0), result.Best.HeldOut, 100*result.Best.Explained, straightened(result, export.Rectified), page)
 	return nil
 }
 
@@ -129,16 +133,16 @@ func (c *Options) report() string   { return strings.TrimSuffix(c.Out, ".onnx") 
 const fewFrames = 60
 
 // straightened says where the latents come from.
-func straightened(result *sdevae.Result, r *sdevae.Rectified) string {
+func straightened(result *sdevae.Result, r *gauge.Rectified) string {
 	switch {
-	case result.Followed > 0:
+	case result.SpriteShare > 0:
 		others := ""
-		if result.Beside > 0 {
-			others = fmt.Sprintf(" and %d beside", result.Beside)
-		} else if n := result.Config.Latent - 2*result.Things; n > 0 {
+		if result.BackgroundLatents > 0 {
+			others = fmt.Sprintf(" and %d beside", result.BackgroundLatents)
+		} else if n := result.Config.Latent - 2*result.Sprites; n > 0 {
 			others = fmt.Sprintf(", %d to spare", n)
 		}
-		return fmt.Sprintf("the places of %d of fixed shape%s, which make %.1f %% of what moves", result.Things, others, 100*result.Followed)
+		return fmt.Sprintf("the places of %d of fixed shape%s, which make %.1f %% of what moves", result.Sprites, others, 100*result.SpriteShare)
 	case r == nil:
 		return "left as they came"
 	case r.Components > 0:
@@ -225,8 +229,8 @@ func (c *Options) train(ctx context.Context, choice *choice, config sdevae.Confi
 
 // config is the recipe's, overridden by flags.
 func (c *Options) config(choice *choice) sdevae.Config {
-	config := sdevae.Config{Latent: choice.latent, Tau: choice.tau, Seed: c.Seed, Posterior: sdevae.Posterior(c.Posterior), Diffusion: sdevae.Diffusion(c.Diffusion),
-		Nu: c.Nu, L1: c.L1, Substeps: c.Substeps, Clock: c.Clock, Steps: c.Steps, Pairs: c.Pairs, Rate: c.Rate, Restarts: c.Restarts, Patience: c.Patience, Follow: c.Follow, Sleep: c.Sleep, Redraw: c.Redraw}
+	config := sdevae.Config{Latent: choice.latent, Tau: choice.tau, Seed: c.Seed, Posterior: network.Posterior(c.Posterior), Diffusion: network.Diffusion(c.Diffusion),
+		Nu: c.Nu, L1: c.L1, Substeps: c.Substeps, Clock: c.Clock, Steps: c.Steps, Pairs: c.Pairs, Rate: c.Rate, Restarts: c.Restarts, Patience: c.Patience, SpriteSteps: c.Follow, SyntheticSteps: c.Sleep, ReinitSteps: c.Redraw}
 	if c.Recipe == "paper" {
 		config = config.Paper(choice.clip.Len())
 	}

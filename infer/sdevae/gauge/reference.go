@@ -1,0 +1,141 @@
+package gauge
+
+import (
+	"driftscope/infer/sdevae/network"
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/video"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+)
+
+// apply maps posteriors into the frame of reference, as means and standard deviations (n × d each): with the slopes
+// J = ∂zᵢ/∂mₗ at m, var z = diag(J L L' J').
+func (r *Map) Apply(p *network.Posteriors) (z, sd []float32) {
+	d := len(r.Mean)
+	s := r.Affine(p.Mean)
+	z = r.Polynomial(s)
+	sd = make([]float32, len(z))
+	root, slopes := mat.NewDense(d, d, nil), r.To
+	var mapped mat.Dense
+	for k := range len(z) / d {
+		if r.Bend != nil {
+			slopes = r.jacobianAt(s.RawRowView(k))
+		}
+		p.Root(root.RawMatrix().Data, k)
+		mapped.Mul(slopes.T(), root)
+		for i := range d {
+			sd[k*d+i] = float32(floats.Norm(mapped.RawRowView(i), 2))
+		}
+	}
+	return z, sd
+}
+
+// straight is z of the coordinates s, n × d.
+func (r *Map) Polynomial(s *mat.Dense) []float32 {
+	if r.Bend == nil {
+		return numeric.Float32s(s.RawMatrix().Data)
+	}
+	return numeric.Float32s(r.Bend.Apply(s).RawMatrix().Data)
+}
+
+// Frame of reference of the exported latents, rows as vectors: z = (m - mean) to, so that sigma is the identity; or, where the
+// encoder's latents are bent, s = (m - mean) to and z = bend(s) (rectify.go).
+type Map struct {
+	Mean         []float64
+	To           *mat.Dense          // d × d: C^(-½), each column divided by its axis's standard deviation where bend follows
+	Back         *mat.Dense          // its inverse
+	Bend, Unbend *numeric.Polynomial // s → z and, fitted, z → s; nil where the latents are straight
+}
+
+// straighten is the first of the two ways that serves the clip; m are the latents as they came.
+func (r *Map) Straighten(m []float32, pairs []video.Pair, clip *video.Clip) (*Map, *Rectified, error) {
+	straight, worth, err := r.rectify(m, pairs)
+	if err != nil || worth != nil {
+		return straight, worth, err
+	}
+	return r.alongComponents(m, pairs, clip)
+}
+
+// coordinates is (m - mean) to, n × d.
+func (r *Map) Affine(m []float32) *mat.Dense {
+	d := len(r.Mean)
+	centred := numeric.Float64s(m)
+	for i := range centred {
+		centred[i] -= r.Mean[i%d]
+	}
+	var s mat.Dense
+	s.Mul(mat.NewDense(len(m)/d, d, centred), r.To)
+	return &s
+}
+
+// unit is r with every axis divided by its standard deviation over m.
+func (r *Map) UnitVariance(m []float32) *Map {
+	s := r.Affine(m)
+	u := &Map{Mean: r.Mean, To: mat.DenseCopyOf(r.To), Back: mat.DenseCopyOf(r.Back)}
+	for i := range r.Mean {
+		sd := stat.StdDev(mat.Col(nil, i, s), nil)
+		for j := range r.Mean {
+			u.To.Set(j, i, u.To.At(j, i)/sd)
+			u.Back.Set(i, j, u.Back.At(i, j)*sd)
+		}
+	}
+	return u
+}
+
+// after is p with r's linear map behind it.
+func (r *Map) after(p *numeric.Polynomial) *numeric.Polynomial {
+	var weights, offset mat.Dense
+	weights.Mul(p.Weights, r.To)
+	offset.Mul(mat.NewDense(1, len(r.Mean), r.Mean), r.To)
+	for i := range r.Mean {
+		weights.Set(0, i, weights.At(0, i)-offset.At(0, i))
+	}
+	return &numeric.Polynomial{Basis: p.Basis, Weights: &weights}
+}
+
+// slopes is the polynomial in s whose output l·d + i is ∂zᵢ/∂mₗ.
+func (r *Map) Jacobian() *numeric.Polynomial {
+	d := len(r.Mean)
+	j := r.Bend.Jacobian()
+	for k := range j.Basis {
+		row := mat.NewDense(d, d, j.Weights.RawRowView(k))
+		row.Mul(r.To, mat.DenseCopyOf(row))
+	}
+	return j
+}
+
+// slopesAt is ∂zᵢ/∂mₗ at row l and column i.
+func (r *Map) jacobianAt(s []float64) *mat.Dense {
+	d := len(r.Mean)
+	phi := mat.NewDense(len(r.Bend.Basis), d, nil)
+	r.Bend.Basis.Slopes(phi, s)
+	var out mat.Dense
+	out.Product(r.To, phi.T(), r.Bend.Weights)
+	return &out
+}
+
+// bent is r, whose axes have variance 1 over m, followed by p and by another whitening.
+func (r *Map) bent(p *numeric.Polynomial, m []float32, pairs []video.Pair, worth Rectified) (*Map, *Rectified, error) {
+	s := r.Affine(m)
+	white, err := Whiten(numeric.Float32s(p.Apply(s).RawMatrix().Data), len(r.Mean), pairs)
+	if err != nil {
+		return nil, nil, err
+	}
+	r.Bend = white.after(p)
+	z := r.Bend.Apply(s)
+	if r.Unbend, err = numeric.FitPolynomial(p.Basis, z, s); err != nil {
+		return nil, nil, err
+	}
+	var miss mat.Dense
+	miss.Sub(r.Unbend.Apply(z), s)
+	worth.Inverse = mat.Norm(&miss, 2) / mat.Norm(s, 2)
+	return r, &worth, nil
+}
+
+// Rectified says what straightening the latents was worth.
+type Rectified struct {
+	Gain       float64 // nats a held-out pair; 0 where the pictures' components straightened them
+	Components float64 // share of the pictures' variance that these explain; 0 where the likelihood straightened them
+	Inverse    float64 // rms error of the decoder's way back from the latents, in their standard deviations
+}

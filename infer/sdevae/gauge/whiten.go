@@ -1,0 +1,117 @@
+package gauge
+
+import (
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/video"
+	"errors"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// smallNoise is the ratio r = R/(v Δt) below which the plain quadratic variation is as good as the covariance-based estimate
+// and safer, and floor the share of the largest eigenvalue that the others are raised to before whitening: an axis that does
+// not move must not be blown up (method: whitening on the active subspace only).
+const (
+	smallNoise = 0.02
+	floor      = 1e-3
+)
+
+// whiten finds the frame of reference from the latents m (n × d) of a clip's frames and the clip's pairs:
+//
+//	C = (1/nΔt) Σ [D D' + D D₊' + D₊ D']      D an increment, D₊ the next one
+//
+// which estimates σσ' free of the localisation noise R; where R is small, C = (1/nΔt) Σ D D'.
+func Whiten(m []float32, d int, pairs []video.Pair) (*Map, error) {
+	quadratic, lagged := Increments(m, d, pairs)
+	c := mat.NewSymDense(d, nil)
+	noisy := noise(quadratic, lagged) > smallNoise
+	for i := range d {
+		for j := i; j < d; j++ {
+			v := quadratic.At(i, j)
+			if noisy {
+				v += lagged.At(i, j) + lagged.At(j, i)
+			}
+			c.SetSym(i, j, v)
+		}
+	}
+	ref := &Map{Mean: ColumnMeans(m, d)}
+	var err error
+	ref.To, ref.Back, err = inverseRoot(c)
+	return ref, err
+}
+
+// noise is r = R/(v Δt) of the noisiest axis, infinite where an axis has no motion beyond its noise.
+func noise(quadratic, lagged *mat.Dense) float64 {
+	worst := 0.0
+	for i := range quadratic.RawMatrix().Rows {
+		r := -lagged.At(i, i) / (quadratic.At(i, i) + 2*lagged.At(i, i))
+		if r < -0.5 {
+			return math.Inf(1)
+		}
+		if r > worst {
+			worst = r
+		}
+	}
+	return worst
+}
+
+// increments gives (1/n) Σ D D'/Δt and (1/n) Σ D D₊'/Δt.
+func Increments(m []float32, d int, pairs []video.Pair) (quadratic, lagged *mat.Dense) {
+	quadratic, lagged = mat.NewDense(d, d, nil), mat.NewDense(d, d, nil)
+	step := func(dst *mat.VecDense, p video.Pair) {
+		for i := range d {
+			dst.SetVec(i, float64(m[(p.First+1)*d+i])-float64(m[p.First*d+i]))
+		}
+	}
+	now, next := mat.NewVecDense(d, nil), mat.NewVecDense(d, nil)
+	triples := 0
+	for k, p := range pairs {
+		step(now, p)
+		quadratic.RankOne(quadratic, 1/(p.DT*float64(len(pairs))), now, now)
+		if k+1 < len(pairs) && pairs[k+1].First == p.First+1 {
+			step(next, pairs[k+1])
+			lagged.RankOne(lagged, 2/(p.DT+pairs[k+1].DT), now, next)
+			triples++
+		}
+	}
+	if triples > 0 {
+		lagged.Scale(1/float64(triples), lagged)
+	}
+	return quadratic, lagged
+}
+
+// inverseRoot gives C^(-½) and C^½ of a symmetric matrix, its eigenvalues raised to floor times the largest.
+func inverseRoot(c *mat.SymDense) (to, back *mat.Dense, err error) {
+	var eigen mat.EigenSym
+	if !eigen.Factorize(c, true) {
+		return nil, nil, errors.New("the increments' covariance has no eigenvalues: the latents are not finite")
+	}
+	values := eigen.Values(nil)
+	d := len(values)
+	largest := values[d-1]
+	if !(largest > 0) {
+		return nil, nil, errors.New("the latents do not move: their increments have no variance beyond noise")
+	}
+	var vectors mat.Dense
+	eigen.VectorsTo(&vectors)
+	power := func(p func(float64) float64) *mat.Dense {
+		diag := mat.NewDiagDense(d, nil)
+		for i, v := range values {
+			diag.SetDiag(i, p(max(v, floor*largest)))
+		}
+		var out mat.Dense
+		out.Product(&vectors, diag, vectors.T())
+		return &out
+	}
+	return power(numeric.InverseSqrt), power(numeric.Sqrt), nil
+}
+
+func ColumnMeans(m []float32, d int) []float64 {
+	n := len(m) / d
+	mean := make([]float64, d)
+	for i, v := range m {
+		mean[i%d] += float64(v) / float64(n)
+	}
+	return mean
+}

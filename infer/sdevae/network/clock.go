@@ -1,0 +1,50 @@
+package network
+
+import (
+	"driftscope/infer/sdevae/video"
+	"slices"
+)
+
+// clock is 2t/T - 1 of the given frames, t their time since their trajectory began; at most 1, as the tracker has it on other
+// recordings. nil where the model has no clock.
+func (m *Model) Clock(c *video.Clip, frames []int) []float32 {
+	if m.Span == 0 {
+		return nil
+	}
+	ages, out := c.Ages(), make([]float32, len(frames))
+	for k, f := range frames {
+		out[k] = float32(2*min(ages[f]/m.Span, 1) - 1)
+	}
+	return out
+}
+
+// tick adds clock × w to the rows of dst, one a frame; nothing where w is empty.
+func addClock(dst, clock, w []float32) {
+	if len(w) == 0 {
+		return
+	}
+	for i := range dst {
+		dst[i] += clock[i/len(w)] * w[i%len(w)]
+	}
+}
+
+// inSeconds is one of the encoder's last layers as the file has it: t in seconds follows the features as one row of weights more.
+func (m *Model) InSeconds(w, b, clock []float32) (w2, b2 []float32) {
+	b2 = slices.Clone(b)
+	for i, v := range clock { // v (2t/T - 1)
+		w2 = append(w2, float32(2*float64(v)/m.Span))
+		b2[i] -= v
+	}
+	return slices.Concat(w, w2), b2
+}
+
+// fromSeconds undoes inSeconds with the model's own T, and writes the clock's weights to clock, which keeps what it holds where the
+// file has none.
+func (m *Model) FromSeconds(w, b, clock []float32) (w2, b2 []float32) {
+	features := m.Encoder.Out().Size() * len(b)
+	for i, v := range w[features:] {
+		clock[i] = float32(float64(v) * m.Span / 2)
+		b[i] += clock[i]
+	}
+	return w[:features], b
+}

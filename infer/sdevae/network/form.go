@@ -1,0 +1,35 @@
+package network
+
+// Form is what a model is made of, beside the pictures' shape.
+type Form struct {
+	Latent    int       // dimension d
+	Posterior Posterior // Diagonal or Cholesky
+	Diffusion Diffusion // Profiled, or learnt
+	Substeps  int       // Euler-Maruyama steps of the drift within a pair
+	Clock     bool      // drift and the encoder's last layer see the time since the trajectory began
+}
+
+// Objective is what a training step minimises.
+type Objective struct {
+	Pairs       int     // of consecutive frames, a batch
+	Tau         float64 // observation noise on the summed squared error
+	Nu          float64 // precision of the prior on the latents; 0 is none
+	L1          float64 // nats a unit of Σ σᵢ |∂f/∂zᵢ|; 0 is none
+	FreezeSteps int     // steps before the encoder's means are learnt
+	EncoderRate float64 // at which they are learnt then, a share of the rate
+}
+
+// Posterior is the form of the encoder's covariance.
+type Posterior string
+
+// Diffusion is how σ enters the loss (doc.go).
+type Diffusion string
+
+const (
+	Diagonal Posterior = "diagonal" // S = diag s²
+	Cholesky Posterior = "cholesky" // S = L L', L lower triangular with diagonal s
+
+	Profiled        Diffusion = "profiled"  // σᵢ² at its maximum of likelihood, qᵢ: nothing to learn
+	LearntDiagonal  Diffusion = "diagonal"  // one σᵢ a dimension, learnt
+	LearntIsotropic Diffusion = "isotropic" // one σ for all, learnt: the paper's
+)

@@ -1,0 +1,195 @@
+package network
+
+import (
+	"fmt"
+	"strings"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// graph is one training step of a batch of pairs in Gorgonia: 2B frames, the first B of them the pairs' first frames.
+// It shares the model's weights: a step that changes them changes the model.
+type Graph struct {
+	Machine Machine
+	Drift   G.Nodes // the drift network's share of params
+
+	// What a step reads. The tensors are lent to the graph; fill them in place.
+	X, Eps, Dt *tensor.Dense // (2B, CHW), (2B, d), (B, 1)
+	Weight     *tensor.Dense // (d): 1/q as smoothed over batches, where the diffusion is profiled
+	Clock      *tensor.Dense // (2B, 1), where there is one
+	Gain       *tensor.Dense // (d): |∂f/∂zᵢ| over that of the decoder's first layer, where l1 is on
+
+	// What a step gives.
+	Loss, Q G.Value
+}
+
+// newGraph builds the graph of doc.go's loss for a model.
+func NewGraph(m *Model, o Objective) (*Graph, error) {
+	n, d, seed := 2*o.Pairs, m.Dim, m.Decoder.In().Size()
+	t := &Graph{X: Zeros(n, m.Encoder.In().Size()), Eps: Zeros(n, d), Dt: Zeros(o.Pairs, 1), Clock: Zeros(n, 1), Weight: Zeros(d), Gain: Zeros(d)}
+	b := newBuilder(n)
+	clock := b.give("clock", t.Clock)
+	post := b.posterior(m, b.give("x", t.X), clock)
+	z := b.sample(post, b.give("eps", t.Eps), d)
+	seedW := b.learn("seed-w", m.SeedW, d, seed)
+	drawn := b.do(m.Decoder.Apply(b.affine(z, seedW, b.learn("seed-b", m.SeedB, 1, seed)), b.learn("decoder", m.DecoderTheta, len(m.DecoderTheta))))
+	loss := b.do(G.ApplyOp(NewReconstruction(t.X, m.Background, o.Tau), drawn))
+
+	q, drift := b.diffusion(m, o.Pairs, post, clock, b.give("dt", t.Dt))
+	t.Drift = drift
+	loss = b.add(loss, b.transition(m, q, b.give("weight", t.Weight)))
+	loss = b.do(G.Sub(loss, b.scale(b.do(G.Sum(post.logDiag)), 1/float64(n))))
+	if o.Nu > 0 {
+		square := b.add(post.variance, b.do(G.Square(post.mean)))
+		loss = b.add(loss, b.scale(b.do(G.Sum(square)), o.Nu/(2*float64(n))))
+	}
+	if o.L1 > 0 {
+		loss = b.add(loss, b.scale(b.motion(q, seedW, b.give("gain", t.Gain)), o.L1))
+	}
+	if b.err != nil {
+		return nil, b.err
+	}
+	G.Read(loss, &t.Loss)
+	G.Read(q, &t.Q)
+	var err error
+	t.Machine, err = b.machine(loss)
+	for i := range t.Machine.Params {
+		if p := &t.Machine.Params[i]; p.PlacesFrames() {
+			p.Freeze, p.rate = o.FreezeSteps, o.EncoderRate
+		}
+	}
+	return t, err
+}
+
+// machine runs a graph forwards and backwards.
+type Machine struct {
+	vm     G.VM
+	Params []Parameter
+}
+
+// parameter is one tensor that is learnt.
+type Parameter struct {
+	Weight []float32
+	node   *G.Node
+	Freeze int     // steps that it rests
+	rate   float64 // its share of the rate after
+}
+
+// places says whether it decides where frames lie: it belongs to the encoder's means.
+func (p *Parameter) PlacesFrames() bool {
+	return p.node.Name() == "encoder" || strings.HasPrefix(p.node.Name(), "mean-")
+}
+
+// machine differentiates the loss by all that the builder has learnt.
+func (b *builder) machine(loss *G.Node) (Machine, error) {
+	nodes := make(G.Nodes, len(b.params))
+	for i, p := range b.params {
+		nodes[i] = p.node
+	}
+	if _, err := G.Grad(loss, nodes...); err != nil {
+		return Machine{}, fmt.Errorf("differentiating the loss: %w", err)
+	}
+	return Machine{G.NewTapeMachine(b.g, G.BindDualValues(nodes...)), b.params}, nil
+}
+
+// run computes loss and gradients for what the inputs hold. Gorgonia adds gradients to what is there: clear it first.
+func (t *Machine) Run() error {
+	for i := range t.Params {
+		if g, err := t.gradient(i); err == nil { // none before the first run
+			clear(g)
+		}
+	}
+	t.vm.Reset()
+	return t.vm.RunAll()
+}
+
+func (t *Machine) Close() { t.vm.Close() }
+
+// gradient lends the gradient of parameter i, valid until the next run.
+func (t *Machine) gradient(i int) ([]float32, error) {
+	v, err := t.Params[i].node.Grad()
+	if err != nil {
+		return nil, err
+	}
+	d, ok := v.(*tensor.Dense)
+	if !ok {
+		return nil, fmt.Errorf("%s has no gradient yet", t.Params[i].node.Name())
+	}
+	return d.Data().([]float32), nil
+}
+
+// builder adds nodes to a graph and keeps the first error of a chain of operations; after it every further one is skipped.
+type builder struct {
+	g      *G.ExprGraph
+	rows   int
+	ones   *G.Node // (rows, 1)
+	params []Parameter
+	err    error
+}
+
+// newBuilder starts a graph for batches of n frames.
+func newBuilder(n int) *builder {
+	b := &builder{g: G.NewGraph(), rows: n}
+	b.ones = b.give("ones", filled(1, n, 1))
+	return b
+}
+
+// learn adds a tensor that is learnt; the node shares its memory.
+func (b *builder) learn(name string, weight []float32, shape ...int) *G.Node {
+	node := G.NewTensor(b.g, tensor.Float32, len(shape), G.WithShape(shape...), G.WithName(name),
+		G.WithValue(tensor.New(tensor.WithShape(shape...), tensor.WithBacking(weight))))
+	b.params = append(b.params, Parameter{Weight: weight, node: node, rate: 1})
+	return node
+}
+
+// give adds an input; the node shares its memory.
+func (b *builder) give(name string, value *tensor.Dense) *G.Node {
+	return G.NewTensor(b.g, tensor.Float32, value.Dims(), G.WithShape(value.Shape()...), G.WithName(name), G.WithValue(value))
+}
+
+func (b *builder) do(n *G.Node, err error) *G.Node {
+	if b.err == nil {
+		b.err = err
+	}
+	return n
+}
+
+func (b *builder) add(x, y *G.Node) *G.Node {
+	if b.err != nil {
+		return x
+	}
+	return b.do(G.Add(x, y))
+}
+
+func (b *builder) mul(x, y *G.Node) *G.Node {
+	if b.err != nil {
+		return x
+	}
+	return b.do(G.Mul(x, y))
+}
+
+func (b *builder) times(x, y *G.Node) *G.Node {
+	if b.err != nil {
+		return x
+	}
+	return b.do(G.HadamardProd(x, y))
+}
+
+// scale multiplies by a constant.
+func (b *builder) scale(n *G.Node, k float64) *G.Node { return b.times(n, G.NewConstant(float32(k))) }
+
+// affine is x W + b for every row of x; bias is (1, out).
+func (b *builder) affine(x, w, bias *G.Node) *G.Node { return b.add(b.mul(x, w), b.mul(b.ones, bias)) }
+
+func Zeros(shape ...int) *tensor.Dense {
+	return tensor.New(tensor.WithShape(shape...), tensor.Of(tensor.Float32))
+}
+
+func filled(v float32, shape ...int) *tensor.Dense {
+	t := Zeros(shape...)
+	for i := range t.Data().([]float32) {
+		t.Data().([]float32)[i] = v
+	}
+	return t
+}

@@ -1,0 +1,96 @@
+package network
+
+import (
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/video"
+	"errors"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// primeSlow begins with the slowest independent components (TICA, Molgedey and Schuster 1994) of the features' moments: with C₀ and
+// C₁ the moments' covariance at once and one frame apart, the w of largest λ in
+//
+//	C₁ w = λ (C₀ + ridge) w
+//
+// A diffusion's coordinates are the slowest things in its pictures, while noise does not last and what is bent decays sooner.
+// What is the same in all of a film, such as its light, lasts longer than anything that moves, and is left out.
+// It gives the sum of the components' correlations over one frame, on frames that they were not learnt from.
+func (m *Model) InitSlow(c *video.Clip, pairs []video.Pair) (lasts float64, err error) {
+	frames := video.FramesOf(pairs)
+	h, err := m.features(c, frames)
+	if err != nil {
+		return 0, err
+	}
+	see := newReadout(m.Encoder.Out(), initialDegree)
+	moments := see.moments(h, len(frames))
+	centre := numeric.Centre(moments)
+	c.RemoveTrajectoryMeans(moments, frames)
+	w, lasts, err := numeric.SlowComponents(moments, video.RowsOf(frames, pairs), m.Dim)
+	if err != nil {
+		return 0, err
+	}
+	m.setMeans(see.spread(w), centre, w)
+	m.Constrain()
+	return lasts, nil
+}
+
+// primePrincipal begins with the features' principal components: motions of less than a pixel in a short clip, which moments hardly
+// see and whose slowness is hard to tell.
+func (m *Model) InitPrincipal(c *video.Clip, pairs []video.Pair) error {
+	frames := numeric.Spread(video.FramesOf(pairs), m.Encoder.Batch())
+	n, features := len(frames), m.Encoder.Out().Size()
+	h, err := m.features(c, frames)
+	if err != nil {
+		return err
+	}
+	x := mat.NewDense(n, features, numeric.Float64s(h))
+	centre := numeric.Centre(x)
+	var gram mat.SymDense
+	gram.SymOuterK(1, x)
+	var eigen mat.EigenSym
+	if !eigen.Factorize(&gram, true) {
+		return errors.New("the first features have no principal components: they are not finite")
+	}
+	values := eigen.Values(nil) // ascending
+	var vectors, w mat.Dense
+	eigen.VectorsTo(&vectors)
+	top := mat.NewDense(n, m.Dim, nil)
+	for k := range m.Dim {
+		j := n - 1 - k%n
+		top.SetCol(k, mat.Col(nil, j, &vectors))
+		numeric.ScaleColumn(top, k, math.Sqrt(float64(n))/max(values[j], 1e-12))
+	}
+	w.Mul(x.T(), top)
+	m.setMeans(&w, centre, &w)
+	return nil
+}
+
+// begin sets the means' layer, in place, to w, features × d, with the bias that centres them: seen is w as it meets the centre.
+func (m *Model) setMeans(w *mat.Dense, centre *mat.VecDense, seen *mat.Dense) {
+	var offset mat.Dense
+	offset.Mul(centre.T(), seen)
+	offset.Scale(-1, &offset)
+	copy(m.MeanW, numeric.Float32s(w.RawMatrix().Data))
+	copy(m.MeanB, numeric.Float32s(offset.RawMatrix().Data))
+}
+
+// features are the encoder's on the given frames, n × features, normalised over all of them.
+func (m *Model) features(c *video.Clip, frames []int) ([]float32, error) {
+	if err := m.Calibrate(c, numeric.Spread(frames, m.Encoder.Batch())); err != nil {
+		return nil, err
+	}
+	size, width, batch := c.Size(), m.Encoder.Out().Size(), m.Encoder.Batch()
+	x, h := make([]float32, batch*size), make([]float32, len(frames)*width)
+	for at := 0; at < len(frames); at += batch {
+		k := min(batch, len(frames)-at)
+		for i, f := range frames[at : at+k] {
+			copy(x[i*size:], c.Frame(f))
+		}
+		if err := m.Encoder.Infer(h[at*width:(at+k)*width], x, m.EncoderTheta, m.EncoderStats, k); err != nil {
+			return nil, err
+		}
+	}
+	return h, nil
+}

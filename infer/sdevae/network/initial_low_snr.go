@@ -1,0 +1,59 @@
+package network
+
+import (
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/video"
+	"math"
+	"slices"
+)
+
+// drawMean clears the decoder's last layer: what it draws is the mean picture, until it learns.
+func (m *Model) DrawMean() {
+	tensors := m.Decoder.Segments()
+	for _, t := range tensors[len(tensors)-2:] {
+		clear(m.DecoderTheta[t.Offset : t.Offset+t.Len])
+	}
+}
+
+// average makes every kernel of the encoder the same everywhere, of the same size for noise, and has the first layer see the clip's
+// distance from each channel's mean.
+func (m *Model) AverageKernels(c *video.Clip) {
+	tensors := m.Encoder.Segments()
+	for _, t := range tensors {
+		if t.Name != "weight" {
+			continue
+		}
+		area := t.Shape[2] * t.Shape[3]
+		for kernel := range slices.Chunk(m.EncoderTheta[t.Offset:t.Offset+t.Len], area) {
+			copy(kernel, numeric.Filled(float32(numeric.Sum(kernel)/math.Sqrt(float64(area))), area))
+		}
+	}
+	mean, area := numeric.MeanRow(c.Pixels, c.Len(), c.Size()), c.Height*c.Width
+	weight, bias := tensors[0], tensors[1]
+	kernel := weight.Len / bias.Len / c.Channels
+	for o := range bias.Len {
+		var seen float64
+		for channel := range c.Channels {
+			from := weight.Offset + (o*c.Channels+channel)*kernel
+			seen += numeric.Sum(mean[channel*area:(channel+1)*area]) / float64(area) * numeric.Sum(m.EncoderTheta[from:from+kernel])
+		}
+		m.EncoderTheta[bias.Offset+o] = -float32(seen)
+	}
+}
+
+// drownedAbove is how many standard deviations of the noise a first layer may begin to see at.
+const thresholdSDs = 4.0
+
+// lift brings the first layer's zero from the clip's mean to drownedAbove standard deviations of white noise in its outputs above it.
+func (m *Model) RaiseThreshold(c *video.Clip) {
+	tensors := m.Encoder.Segments()
+	weight, bias := tensors[0], tensors[1]
+	kernel, sd := weight.Len/bias.Len, math.Sqrt(c.Noise()/float64(c.Size()))
+	for o := range bias.Len {
+		var square float64
+		for _, w := range m.EncoderTheta[weight.Offset+o*kernel : weight.Offset+(o+1)*kernel] {
+			square += float64(w) * float64(w)
+		}
+		m.EncoderTheta[bias.Offset+o] -= float32(thresholdSDs * sd * math.Sqrt(square))
+	}
+}

@@ -1,0 +1,66 @@
+package network
+
+import (
+	"math"
+)
+
+// Posteriors are q(z|x) = N(m, L L') of n frames. L is lower triangular: its diagonal is exp(LogDiag), and what lies below, row
+// after row, is Below, which is empty where the posterior is diagonal.
+type Posteriors struct {
+	Dim     int
+	Mean    []float32 // n × d
+	LogDiag []float32 // n × d
+	Below   []float32 // n × d(d-1)/2
+}
+
+func NewPosteriors(n, d int, form Posterior) *Posteriors {
+	p := &Posteriors{Dim: d, Mean: make([]float32, n*d), LogDiag: make([]float32, n*d)}
+	if form == Cholesky {
+		p.Below = make([]float32, n*CovarianceTerms(d))
+	}
+	return p
+}
+
+// below is the number of entries under the diagonal of a d × d matrix.
+func CovarianceTerms(d int) int { return d * (d - 1) / 2 }
+
+// root writes frame k's L into dst, d × d row by row.
+func (p *Posteriors) Root(dst []float64, k int) {
+	d := p.Dim
+	clear(dst[:d*d])
+	at := k * CovarianceTerms(d)
+	for i := range d {
+		dst[i*d+i] = math.Exp(float64(p.LogDiag[k*d+i]))
+		if len(p.Below) == 0 {
+			continue
+		}
+		for j := range i {
+			dst[i*d+j] = float64(p.Below[at])
+			at++
+		}
+	}
+}
+
+// variances is the diagonal of L L', n × d.
+func (p *Posteriors) variances() []float64 {
+	d := p.Dim
+	out, l := make([]float64, len(p.Mean)), make([]float64, d*d)
+	for k := range len(out) / d {
+		p.Root(l, k)
+		for i := range d {
+			for _, v := range l[i*d : i*d+i+1] {
+				out[k*d+i] += v * v
+			}
+		}
+	}
+	return out
+}
+
+// entropy is the mean over frames of ln det L.
+func (p *Posteriors) Entropy() float64 {
+	var sum float64
+	for _, v := range p.LogDiag {
+		sum += float64(v)
+	}
+	return sum * float64(p.Dim) / float64(len(p.LogDiag))
+}

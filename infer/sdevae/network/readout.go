@@ -1,0 +1,134 @@
+package network
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"driftscope/infer/sdevae/dnnl"
+	"driftscope/infer/sdevae/numeric"
+)
+
+// readout is what the encoder's last layer may see of a feature map of h × w pixels: its orthonormal polynomials in the pixel's
+// place, up to some degree. A whole map has 64 weights a latent and channel, and a thousand frames learn many of them by heart;
+// that a thing's coordinate is a smooth function of where its features lie takes ten.
+type readout struct {
+	area              int
+	basis             *mat.Dense // terms × area
+	part, small, near mat.Dense  // keep's own
+}
+
+// The degrees of what training may use and of what priming begins with, which has less to go by.
+const (
+	readoutDegree = 3
+	initialDegree = 1
+)
+
+func newReadout(maps dnnl.Shape, degree int) *readout {
+	r := &readout{area: maps.H * maps.W}
+	place := func(i, side int) float64 { return 2*(float64(i)+0.5)/float64(side) - 1 }
+	var rows []float64
+	for total := range degree + 1 {
+		for a := range total + 1 {
+			row := make([]float64, r.area)
+			for i := range row {
+				row[i] = math.Pow(place(i%maps.W, maps.W), float64(total-a)) * math.Pow(place(i/maps.W, maps.H), float64(a))
+			}
+			if orthonormal(row, rows) {
+				rows = append(rows, row...)
+			}
+		}
+	}
+	r.basis = mat.NewDense(len(rows)/r.area, r.area, rows)
+	return r
+}
+
+// orthonormal makes row orthogonal to the rows before it and of length 1; false where nothing is left of it, as on maps with
+// fewer pixels than polynomials.
+func orthonormal(row, before []float64) bool {
+	v := mat.NewVecDense(len(row), row)
+	start := mat.Norm(v, 2)
+	for range 2 { // once leaves rounding errors behind
+		for at := 0; at < len(before); at += len(row) {
+			u := mat.NewVecDense(len(row), before[at:at+len(row)])
+			v.AddScaledVec(v, -mat.Dot(u, v), u)
+		}
+	}
+	length := mat.Norm(v, 2)
+	v.ScaleVec(1/length, v)
+	return length > 1e-6*start
+}
+
+// terms is the number of polynomials.
+func (r *readout) terms() int { return r.basis.RawMatrix().Rows }
+
+// moments are the coefficients of n × features, maps one after another, as n × (channels · terms).
+func (r *readout) moments(h []float32, n int) *mat.Dense {
+	maps := mat.NewDense(len(h)/r.area, r.area, numeric.Float64s(h))
+	var out mat.Dense
+	out.Mul(maps, r.basis.T())
+	return mat.NewDense(n, len(h)/r.area/n*r.terms(), out.RawMatrix().Data)
+}
+
+// spread is the layer on features, (channels · area) × d, that computes what the layer w on moments does.
+func (r *readout) spread(w *mat.Dense) *mat.Dense {
+	rows, d := w.Dims()
+	channels := rows / r.terms()
+	out := mat.NewDense(channels*r.area, d, nil)
+	for c := range channels {
+		out.Slice(c*r.area, (c+1)*r.area, 0, d).(*mat.Dense).Mul(r.basis.T(), w.Slice(c*r.terms(), (c+1)*r.terms(), 0, d))
+	}
+	return out
+}
+
+// keep replaces a layer on features, (channels · area) × d, by its nearest that sees moments alone. Not safe for concurrent use.
+func (r *readout) keep(w []float32, d int) {
+	if len(w) == 0 {
+		return
+	}
+	for _, m := range []*mat.Dense{&r.part, &r.small, &r.near} { // layers differ in d; the memory stays
+		m.Reset()
+	}
+	r.part.ReuseAs(r.area, d)
+	for at := 0; at < len(w); at += r.area * d {
+		channel := w[at : at+r.area*d]
+		numeric.Copy(r.part.RawMatrix().Data, channel)
+		r.small.Mul(r.basis, &r.part)
+		r.near.Mul(r.basis.T(), &r.small)
+		for i, v := range r.near.RawMatrix().Data {
+			channel[i] = float32(v)
+		}
+	}
+}
+
+// ifKept is r where it sees all of the layer w, but for rounding; else nil.
+func (r *readout) ifKept(w []float32, d int) *readout {
+	kept := slices.Clone(w)
+	r.keep(kept, d)
+	if numeric.SquaredError(w, kept) > 1e-6*numeric.SquaredError(w, make([]float32, 1)) {
+		return nil
+	}
+	return r
+}
+
+// seeMoments has the encoder's last layers see moments of the feature maps alone, from now on.
+func (m *Model) SeeMoments() { m.readout = newReadout(m.Encoder.Out(), readoutDegree) }
+
+// seeMomentsIfKept does so where the weights of the means hold nothing else.
+func (m *Model) SeeMomentsIfKept() {
+	m.readout = newReadout(m.Encoder.Out(), readoutDegree).ifKept(m.MeanW, m.Dim)
+}
+
+// seesMoments says so.
+func (m *Model) SeesMoments() bool { return m.readout != nil }
+
+// constrain keeps the encoder's last layer to what the readout sees.
+func (m *Model) Constrain() {
+	if m.readout == nil {
+		return
+	}
+	m.readout.keep(m.MeanW, m.Dim)
+	m.readout.keep(m.LogSDW, m.Dim)
+	m.readout.keep(m.BelowW, CovarianceTerms(m.Dim))
+}

@@ -1,0 +1,47 @@
+package network
+
+import (
+	"driftscope/infer/sdevae/numeric"
+	"errors"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+)
+
+// widen begins the widths of latents of variance 1 at the mean share that those before have of their latents' standard deviation.
+func (m *Model) InitWidths(before *Posteriors) {
+	share := 0.0
+	for i := range m.Dim {
+		sd := stat.StdDev(numeric.Column(before.Mean, i, m.Dim), nil)
+		for _, v := range numeric.Column(before.LogDiag, i, m.Dim) {
+			share += math.Exp(v) / (sd + 1e-12) / float64(len(before.Mean))
+		}
+	}
+	for _, w := range [][]float32{m.LogSDW, m.LogSDT, m.BelowW, m.BelowB, m.BelowT} {
+		clear(w)
+	}
+	for i := range m.LogSDB {
+		m.LogSDB[i] = float32(math.Log(min(max(share, 1e-3), 1)))
+	}
+}
+
+// turn has the decoder draw at the latents after (n×d) what it drew at those before, as far as these are affine in them.
+func (m *Model) AlignDecoder(before, after *mat.Dense) error {
+	n, d := after.Dims()
+	wider := mat.NewDense(n, d+1, nil)
+	for i := range n {
+		copy(wider.RawRowView(i), after.RawRowView(i))
+		wider.Set(i, d, 1)
+	}
+	var back, turned mat.Dense
+	if back.Solve(wider, before) != nil {
+		return errors.New("the latents found anew do not vary: give a longer clip")
+	}
+	turned.Mul(&back, mat.NewDense(d, len(m.SeedB), numeric.Float64s(m.SeedW)))
+	copy(m.SeedW, numeric.Float32s(turned.RawMatrix().Data[:len(m.SeedW)]))
+	for j, v := range turned.RawRowView(d) {
+		m.SeedB[j] += float32(v)
+	}
+	return nil
+}

@@ -1,0 +1,155 @@
+package network
+
+import (
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"driftscope/online"
+)
+
+// posteriors are the encoder's answer for a batch, all (rows, d) but below, which is (rows, d(d-1)/2) or nil.
+type posteriors struct{ mean, logDiag, below, variance *G.Node }
+
+// posterior encodes the frames x: q(z|x) = N(mean, L L'). The clock, (rows, 1), counts where the model has one.
+func (b *builder) posterior(m *Model, x, clock *G.Node) (p posteriors) {
+	features, d := m.Encoder.Out().Size(), m.Dim
+	h := b.do(m.Encoder.Apply(x, b.learn("encoder", m.EncoderTheta, len(m.EncoderTheta))))
+	head := func(name string, w, bias, hand []float32, out int) *G.Node {
+		node := b.affine(h, b.learn(name+"-w", w, features, out), b.learn(name+"-b", bias, 1, out))
+		if m.Span == 0 {
+			return node
+		}
+		return b.add(node, b.mul(clock, b.learn(name+"-t", hand, 1, out)))
+	}
+	p.mean = head("mean", m.MeanW, m.MeanB, m.MeanT, d)
+	p.logDiag = head("log-sd", m.LogSDW, m.LogSDB, m.LogSDT, d)
+	p.variance = b.do(G.Exp(b.scale(p.logDiag, 2)))
+	if m.Posterior == Cholesky && d > 1 {
+		p.below = head("below", m.BelowW, m.BelowB, m.BelowT, CovarianceTerms(d))
+		p.variance = b.add(p.variance, b.mul(b.do(G.Square(p.below)), b.give("row", entries(d).row)))
+	}
+	return p
+}
+
+// sample is mean + L ε.
+func (b *builder) sample(p posteriors, eps *G.Node, d int) *G.Node {
+	z := b.add(p.mean, b.times(b.do(G.Exp(p.logDiag)), eps))
+	if p.below == nil {
+		return z
+	}
+	at := entries(d)
+	return b.add(z, b.mul(b.times(p.below, b.mul(eps, b.give("column", at.column))), b.give("row-sum", at.row)))
+}
+
+// triangle says where the entries under L's diagonal lie: row is (entries, d) with a one at each entry's row, column (d, entries)
+// with a one at its column.
+type triangle struct{ row, column *tensor.Dense }
+
+func entries(d int) triangle {
+	t := triangle{Zeros(CovarianceTerms(d), d), Zeros(d, CovarianceTerms(d))}
+	row, column := t.row.Data().([]float32), t.column.Data().([]float32)
+	k := 0
+	for i := range d {
+		for j := range i {
+			row[k*d+i], column[j*CovarianceTerms(d)+k] = 1, 1
+			k++
+		}
+	}
+	return t
+}
+
+// diffusion is q, (d), of the batch's pairs, and the drift network's parameters.
+func (b *builder) diffusion(m *Model, pairs int, p posteriors, clock, dt *G.Node) (q *G.Node, params G.Nodes) {
+	first, second := b.give("first", pick(pairs, 2*pairs, 0)), b.give("second", pick(pairs, 2*pairs, pairs))
+	m0, m1 := b.mul(first, p.mean), b.mul(second, p.mean)
+	s0, s1 := b.mul(first, p.variance), b.mul(second, p.variance)
+	start := m0
+	if m.Span > 0 {
+		d := m.Dim
+		start = b.add(b.mul(m0, b.give("latents", pick(d, d+1, 0))), b.mul(b.mul(first, clock), b.give("hand", pick(1, d+1, d))))
+	}
+	mu, params := b.drift(m, start, dt)
+	if b.err != nil {
+		return nil, nil
+	}
+	return b.do(online.ProfiledDiffusion(m0, m1, s0, s1, mu, dt)), params
+}
+
+// drift is the mean drift, (B, d), on the way from start to the next frame in Substeps steps of Euler's. start, (B, d), has the
+// clock as one column more where there is one.
+func (b *builder) drift(m *Model, start, dt *G.Node) (mu *G.Node, params G.Nodes) {
+	if b.err != nil {
+		return nil, nil
+	}
+	params, b.err = m.Drift.Parameters(b.g, tensor.Float32)
+	for _, node := range params {
+		b.params = append(b.params, Parameter{Weight: node.Value().Data().([]float32), node: node, rate: 1})
+	}
+	d, width, share := m.Dim, m.Drift.Dim, 1/float32(m.Substeps)
+	wide, hand := filled(share, 1, width), Zeros(1, width)
+	if m.Span > 0 { // the clock goes on by itself
+		wide.Data().([]float32)[d], hand.Data().([]float32)[d] = 0, 2*share/float32(m.Span)
+	}
+	step, tock, at := b.mul(dt, b.give("wide", wide)), b.mul(dt, b.give("tock", hand)), start
+	for k := range m.Substeps {
+		v := b.do(m.Drift.Apply(params, at))
+		if k == 0 {
+			mu = v
+		} else {
+			mu = b.add(mu, v)
+		}
+		if k+1 < m.Substeps {
+			at = b.add(at, b.add(b.times(v, step), tock))
+		}
+	}
+	if m.Substeps > 1 {
+		mu = b.scale(mu, float64(share))
+	}
+	if m.Span > 0 {
+		mu = b.mul(mu, b.give("cut", pick(width, d, 0)))
+	}
+	return mu, params
+}
+
+// transition is Σ ½ qᵢ/q̄ᵢ with the given weights 1/q̄, which has the gradient of ½ Σ ln qᵢ; or Σ ½ qᵢ/σᵢ² + ln σᵢ with σ learnt.
+func (b *builder) transition(m *Model, q, weight *G.Node) *G.Node {
+	if len(m.LogSigma) == 0 {
+		return b.scale(b.do(G.Sum(b.times(q, weight))), 0.5)
+	}
+	logSigma := b.logSigma(m)
+	quadratic := b.times(q, b.do(G.Exp(b.scale(logSigma, -2))))
+	return b.do(G.Sum(b.add(b.scale(quadratic, 0.5), logSigma)))
+}
+
+// logSigma is the learnt ln σ, (d).
+func (b *builder) logSigma(m *Model) *G.Node {
+	k := len(m.LogSigma)
+	spread := Zeros(k, m.Dim)
+	for i := range m.Dim {
+		spread.Data().([]float32)[min(i, k-1)*m.Dim+i] = 1
+	}
+	wide := b.mul(b.learn("log-sigma", m.LogSigma, 1, k), b.give("spread", spread))
+	if b.err != nil {
+		return nil
+	}
+	return b.do(G.Reshape(wide, tensor.Shape{m.Dim}))
+}
+
+// motion is Σ σᵢ |∂f/∂zᵢ|, in picture units a √s, which no scale of z changes: |∂f/∂zᵢ| is the gain times the norm of the row
+// that z enters the decoder by.
+func (b *builder) motion(q, seedW, gain *G.Node) *G.Node {
+	if b.err != nil {
+		return nil
+	}
+	norm := b.do(G.Sqrt(b.do(G.Sum(b.do(G.Square(seedW)), 1)))) // a Reshape after a root would share memory that is overwritten
+	return b.do(G.Sum(b.times(b.times(b.do(G.Sqrt(q)), gain), norm)))
+}
+
+// pick is the (rows × columns) matrix with ones down from offset in the first row.
+func pick(rows, columns, offset int) *tensor.Dense {
+	m := Zeros(rows, columns)
+	for i := range min(rows, columns-offset) {
+		m.Data().([]float32)[i*columns+offset+i] = 1
+	}
+	return m
+}

@@ -1,0 +1,12 @@
+// Package numeric is the linear algebra that the trainer's rooms share, on arrays whose rows are frames.
+//
+// Arrays of pictures and latents are []float32, row after row; Matrix and Vector lend them to BLAS without a copy. Fits are done in float64 with
+// Gonum: Float64s and Float32s convert.
+//
+//	matrix.go      rows: columns, means, squared errors, x W + b
+//	polynomial.go  φ(s) W over the monomials φ of s up to a degree, with its Jacobian and a least-squares fit
+//	tica.go        slow components: the w of largest λ in C₁ w = λ (C₀ + ridge) w (TICA, Molgedey and Schuster 1994)
+//	plane.go       pictures as half spectra: a shift is a factor; the Wiener filter of a picture under white noise
+//
+// Every function says who owns what it returns; nothing here keeps state but Plane and Shift, which belong to one goroutine.
+package numeric

@@ -1,0 +1,121 @@
+package numeric
+
+import (
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/mat"
+)
+
+func Vector(x []float32) blas32.Vector { return blas32.Vector{N: len(x), Data: x, Inc: 1} }
+
+func Matrix(rows, columns int, data []float32) blas32.General {
+	return blas32.General{Rows: rows, Cols: columns, Stride: columns, Data: data}
+}
+
+func Column(m []float32, i, d int) []float64 {
+	out := make([]float64, 0, len(m)/d)
+	for k := i; k < len(m); k += d {
+		out = append(out, float64(m[k]))
+	}
+	return out
+}
+
+// spread picks at most n of all, evenly.
+func Spread[T any](all []T, n int) []T {
+	if len(all) <= n {
+		return all
+	}
+	out := make([]T, n)
+	for i := range out {
+		out[i] = all[i*len(all)/n]
+	}
+	return out
+}
+
+// average is the mean of n rows.
+func MeanRow(x []float32, n, size int) []float32 {
+	sum := make([]float64, size)
+	for i, v := range x {
+		sum[i%size] += float64(v)
+	}
+	mean := make([]float32, size)
+	for i, v := range sum {
+		mean[i] = float32(v / float64(n))
+	}
+	return mean
+}
+
+// squaredError is Σ (x - y)²; y is repeated where it is shorter.
+func SquaredError(x, y []float32) float64 {
+	var sum float64
+	for i, v := range x {
+		d := float64(v - y[i%len(y)])
+		sum += d * d
+	}
+	return sum
+}
+
+// affine computes dst = x W + b for every row: x is n × in, W in × out, b out, and dst, n × out, says how many rows.
+func Affine(dst, x, w, b []float32) {
+	out := len(b)
+	n, in := len(dst)/out, len(w)/out
+	for i := range n {
+		copy(dst[i*out:(i+1)*out], b)
+	}
+	blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, Matrix(n, in, x), Matrix(in, out, w), 1, Matrix(n, out, dst))
+}
+
+func ScaleColumn(m *mat.Dense, j int, k float64) {
+	rows, _ := m.Dims()
+	for i := range rows {
+		m.Set(i, j, k*m.At(i, j))
+	}
+}
+
+// centred takes the columns' means from x and gives them.
+func Centre(x *mat.Dense) *mat.VecDense {
+	n, width := x.Dims()
+	mean := mat.NewVecDense(width, nil)
+	for i := range n {
+		mean.AddScaledVec(mean, 1/float64(n), x.RowView(i))
+	}
+	for i := range n {
+		row := x.RowView(i).(*mat.VecDense)
+		row.SubVec(row, mean)
+	}
+	return mean
+}
+
+func Sum(x []float32) float64 {
+	var s float64
+	for _, v := range x {
+		s += float64(v)
+	}
+	return s
+}
+
+// without is x but for the rows from:to.
+func WithoutRows(x *mat.Dense, from, to int) *mat.Dense {
+	n, d := x.Dims()
+	rest := mat.NewDense(n-(to-from), d, nil)
+	for i := range n - (to - from) {
+		at := i
+		if at >= from {
+			at += to - from
+		}
+		rest.SetRow(i, x.RawRowView(at))
+	}
+	return rest
+}
+
+// orthonormalRows makes every row one of length 1 at right angles to those before.
+func OrthonormalRows(w blas32.General) {
+	for i := range w.Rows {
+		row := Vector(w.Data[i*w.Cols : (i+1)*w.Cols])
+		for k := range i {
+			before := Vector(w.Data[k*w.Cols : (k+1)*w.Cols])
+			blas32.Axpy(-blas32.Dot(row, before), before, row)
+		}
+		blas32.Scal(1/blas32.Nrm2(row), row)
+	}
+}

@@ -1,0 +1,154 @@
+package numeric
+
+import (
+	"errors"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// basis is the monomials of d variables s up to a degree, graded: 1, then s₁…s_d, then s₁s₁, s₁s₂, … Each is the ascending list
+// of the variables that it multiplies.
+type Basis [][]int
+
+func NewBasis(d, degree int) Basis {
+	b := Basis{{}}
+	lower := b
+	for range degree {
+		var next Basis
+		for _, term := range lower {
+			first := 0
+			if len(term) > 0 {
+				first = term[len(term)-1]
+			}
+			for v := first; v < d; v++ {
+				next = append(next, append(slices.Clone(term), v))
+			}
+		}
+		b, lower = append(b, next...), next
+	}
+	return b
+}
+
+// degree is that of the highest monomial.
+func (b Basis) Degree() int { return len(b[len(b)-1]) }
+
+// of lists the monomials of a degree.
+func (b Basis) OfDegree(degree int) Basis {
+	from := slices.IndexFunc(b, func(term []int) bool { return len(term) == degree })
+	to := slices.IndexFunc(b, func(term []int) bool { return len(term) == degree+1 })
+	if to < 0 {
+		to = len(b)
+	}
+	return b[from:to]
+}
+
+// index is where the monomial stands.
+func (b Basis) Index(term []int) int {
+	return slices.IndexFunc(b, func(other []int) bool { return slices.Equal(other, term) })
+}
+
+// values writes φ(s), len(b) numbers.
+func (b Basis) values(dst, s []float64) {
+	for k, term := range b {
+		dst[k] = 1
+		for _, v := range term {
+			dst[k] *= s[v]
+		}
+	}
+}
+
+// slopes writes ∂φₖ/∂sⱼ to row k and column j.
+func (b Basis) Slopes(dst *mat.Dense, s []float64) {
+	dst.Zero()
+	for k, term := range b {
+		for p, v := range term {
+			rest := 1.0
+			for q, w := range term {
+				if q != p {
+					rest *= s[w]
+				}
+			}
+			dst.Set(k, v, dst.At(k, v)+rest)
+		}
+	}
+}
+
+// polynomial is y = φ(s) W, rows as vectors.
+type Polynomial struct {
+	Basis   Basis
+	Weights *mat.Dense // monomials × outputs
+}
+
+// apply maps the rows of s (n × d).
+func (p *Polynomial) Apply(s *mat.Dense) *mat.Dense {
+	var y mat.Dense
+	y.Mul(p.Basis.Design(s), p.Weights)
+	return &y
+}
+
+// design is φ of every row of s: n × monomials.
+func (b Basis) Design(s *mat.Dense) *mat.Dense {
+	n, _ := s.Dims()
+	phi := mat.NewDense(n, len(b), nil)
+	for k := range n {
+		b.values(phi.RawRowView(k), s.RawRowView(k))
+	}
+	return phi
+}
+
+// jacobian is the polynomial whose output j·d + i is ∂yᵢ/∂sⱼ, over the same monomials.
+func (p *Polynomial) Jacobian() *Polynomial {
+	_, d := p.Weights.Dims()
+	j := &Polynomial{p.Basis, mat.NewDense(len(p.Basis), d*d, nil)}
+	for k, term := range p.Basis {
+		for at, v := range term {
+			lower := p.Basis.Index(slices.Delete(slices.Clone(term), at, at+1))
+			row := j.Weights.RawRowView(lower)[v*d : (v+1)*d]
+			for i := range row {
+				row[i] += p.Weights.At(k, i)
+			}
+		}
+	}
+	return j
+}
+
+// fitPolynomial finds the polynomial of least squares from x to y (n × d each). The ridge, relative to each monomial's own size,
+// only keeps the equations solvable.
+func FitPolynomial(b Basis, x, y *mat.Dense) (*Polynomial, error) {
+	const ridge = 1e-9
+	phi := b.Design(x)
+	var normal mat.SymDense
+	normal.SymOuterK(1, phi.T())
+	for k := range b {
+		normal.SetSym(k, k, normal.At(k, k)*(1+ridge))
+	}
+	var root mat.Cholesky
+	if !root.Factorize(&normal) {
+		return nil, errors.New("no polynomial leads back from the straightened latents: they are not finite")
+	}
+	var moments, weights mat.Dense
+	moments.Mul(phi.T(), y)
+	_ = root.SolveTo(&weights, &moments) // a warning of bad conditioning: the fit's error is reported
+	return &Polynomial{b, &weights}, nil
+}
+
+// folds says whether the map changes its orientation between two rows of s.
+func (p *Polynomial) Folds(s *mat.Dense) bool {
+	n, d := s.Dims()
+	slopes := mat.NewDense(len(p.Basis), d, nil)
+	var jacobian mat.Dense
+	var first float64
+	for i := range n {
+		p.Basis.Slopes(slopes, s.RawRowView(i))
+		jacobian.Mul(slopes.T(), p.Weights)
+		det := mat.Det(&jacobian)
+		if i == 0 {
+			first = det
+		}
+		if !(det*first > 0) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,245 @@
+package onnx
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"driftscope/infer/card"
+	"driftscope/infer/sdevae/dnnl"
+	"driftscope/infer/sdevae/network"
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/video"
+)
+
+// origin is a model file taken apart, to be continued.
+type Origin struct {
+	Card             card.Card
+	Digest           []byte
+	encoder, decoder map[string]card.Tensor
+}
+
+func ReadOrigin(f *card.File) (*Origin, error) {
+	if f.Decoder == nil {
+		return nil, errors.New("the model to continue has no decoder: give one that pretrain wrote")
+	}
+	sum := sha256.Sum256(f.Encoder)
+	o := &Origin{Card: f.Card, Digest: sum[:]}
+	var err error
+	if o.encoder, err = card.Tensors(f.Encoder); err == nil {
+		o.decoder, err = card.Tensors(f.Decoder)
+	}
+	return o, err
+}
+
+func (o *Origin) holds(constant string) bool {
+	_, ok := o.encoder[constant]
+	return ok
+}
+
+// bent says whether the file straightens its latents, full whether its posterior has covariances.
+func (o *Origin) bent() bool           { return o.holds("s.weight") }
+func (o *Origin) HasCovariances() bool { return o.holds("below_root.weight") }
+
+// terms is the number of monomials that the file's map multiplies, the constant apart.
+func (o *Origin) terms() int {
+	if shape := o.encoder["mean.weight"].Shape; len(shape) == 2 {
+		return shape[1]
+	}
+	return 0
+}
+
+// restore gives a new model the file's weights. Its latents are the encoder's own before the file's frame of reference, but for
+// their mean, which becomes zero; its drift stays zero. Batch normalisation, which the file has folded away, is put back as the
+// identity: measured on the given frames and undone by its own scale and shift.
+func (o *Origin) Restore(m *network.Model, clip *video.Clip, frames []int) error {
+	to, err := o.affineMap()
+	if err != nil {
+		return err
+	}
+	var from mat.Dense
+	if err := from.Inverse(to); err != nil {
+		return fmt.Errorf("the model to continue: its frame of reference has no inverse: %w", err)
+	}
+	d, features, seed := m.Dim, m.Encoder.Out().Size(), m.Decoder.In().Size()
+	if o.Card.Clock > 0 { // the seconds follow them
+		features++
+	}
+	e := &constants{tensors: o.encoder}
+	e.stack("encoder", m.Encoder, m.EncoderTheta)
+	w, b := e.gemm(map[bool]string{true: "s", false: "mean"}[o.bent()], features, d)
+	m.MeanW, m.MeanB = m.FromSeconds(product(numeric.Float64s(w), features, &from), product(numeric.Float64s(b), 1, &from), m.MeanT)
+	if o.HasCovariances() {
+		w, b = e.gemm("log_diagonal", features, d)
+		m.LogSDW, m.LogSDB = m.FromSeconds(w, b, m.LogSDT)
+		w, b = e.gemm("below_root", features, d*d)
+		m.BelowW, m.BelowB = m.FromSeconds(underDiagonal(w, d), underDiagonal(b, d), m.BelowT)
+	} else {
+		w, b = e.gemm("log_variance", features, d)
+		m.LogSDW, m.LogSDB = m.FromSeconds(numeric.Scaled(w, 0.5), numeric.Scaled(b, 0.5), m.LogSDT)
+	}
+
+	g := &constants{tensors: o.decoder}
+	w, m.SeedB = g.gemm("seed", d, seed)
+	var mapped mat.Dense
+	mapped.Mul(to, mat.NewDense(d, seed, numeric.Float64s(w)))
+	m.SeedW = numeric.Float32s(mapped.RawMatrix().Data)
+	g.stack("decoder", m.Decoder, m.DecoderTheta)
+	m.Background = g.get("background", 1, clip.Channels, clip.Height, clip.Width)
+	if err := errors.Join(e.err, g.err); err != nil {
+		return fmt.Errorf("the model to continue is none that pretrain wrote: %w", err)
+	}
+	m.SeeMomentsIfKept()
+	return unfold(m, clip, frames)
+}
+
+// frame is the d × d matrix of the file's frame of reference: z or, where that is bent, s is the encoder's own latents times it.
+func (o *Origin) affineMap() (*mat.Dense, error) {
+	d := o.Card.Latent
+	e := &constants{tensors: o.encoder}
+	to := mat.NewDense(d, d, nil)
+	switch {
+	case o.bent(): // ∂z/∂m at s = 0 is to times the bend's linear part
+		slopes := e.get("slopes.bias", d*d)
+		w, _ := e.gemm("mean", o.terms(), d)
+		var linear mat.Dense
+		if err := linear.Inverse(mat.NewDense(d, d, numeric.Float64s(w[:d*d]))); err != nil && e.err == nil {
+			return nil, fmt.Errorf("the model to continue bends its latents beyond return: %w", err)
+		}
+		to.Mul(mat.NewDense(d, d, numeric.Float64s(slopes)), &linear)
+	case o.HasCovariances(): // M = to' L, written as a matrix that takes all of L to all of M
+		w, _ := e.gemm("mapped_root", d*d, d*d)
+		for i := range d {
+			for j := range d {
+				to.Set(j, i, float64(w[j*d*d*d+i*d]))
+			}
+		}
+	default:
+		w, _ := e.gemm("mapped_variance", d, d)
+		var err error
+		if to, err = rootOf(numeric.Float64s(w), d); err != nil && e.err == nil {
+			return nil, err
+		}
+	}
+	if e.err != nil {
+		return nil, fmt.Errorf("the model to continue is none that pretrain wrote: %w", e.err)
+	}
+	return to, nil
+}
+
+// rootOf finds a symmetric, positive definite matrix with these squared entries. The signs off the diagonal are not in the file,
+// and nothing that it computes depends on them.
+func rootOf(squared []float64, d int) (*mat.Dense, error) {
+	const worst = 1e5 // condition number that float32 bears
+	rng := rand.New(rand.NewPCG(1, 0))
+	root := mat.NewSymDense(d, nil)
+	for try := range 1000 {
+		for i := range d {
+			for j := i; j < d; j++ {
+				v := math.Sqrt(squared[i*d+j])
+				if try > 0 && i != j && rng.IntN(2) == 1 {
+					v = -v
+				}
+				root.SetSym(i, j, v)
+			}
+		}
+		var c mat.Cholesky
+		if c.Factorize(root) && c.Cond() < worst {
+			return mat.DenseCopyOf(root), nil
+		}
+	}
+	return nil, errors.New("the model to continue: its frame of reference has no inverse: learn a new model instead")
+}
+
+// unfold makes every batch normalisation the identity over the given frames, layer by layer: what a layer measures depends on
+// those before it.
+func unfold(m *network.Model, clip *video.Clip, frames []int) error {
+	for _, trunk := range []struct {
+		stack *dnnl.Stack
+		theta []float32
+		stats *[]dnnl.Moments
+	}{{m.Encoder, m.EncoderTheta, &m.EncoderStats}, {m.Decoder, m.DecoderTheta, &m.DecoderStats}} {
+		l := 0
+		for _, g := range trunk.stack.Segments() {
+			if g.Name != "gamma" {
+				continue
+			}
+			if err := m.Calibrate(clip, frames); err != nil {
+				return err
+			}
+			gamma, beta := trunk.theta[g.Offset:][:g.Len], trunk.theta[g.Offset+g.Len:][:g.Len] // beta follows gamma
+			for c := range gamma {
+				gamma[c] = float32(math.Sqrt(float64((*trunk.stats)[l].Var[c]) + network.NormEpsilon))
+				beta[c] = (*trunk.stats)[l].Mean[c]
+			}
+			l++
+		}
+	}
+	return m.Calibrate(clip, frames)
+}
+
+// constants gives a graph's tensors by name and keeps the first that is missing, not finite or of another shape, for which it gives
+// zeros.
+type constants struct {
+	tensors map[string]card.Tensor
+	err     error
+}
+
+func (c *constants) get(name string, shape ...int) []float32 {
+	n := 1
+	for _, s := range shape {
+		n *= s
+	}
+	t, ok := c.tensors[name]
+	finite := !slices.ContainsFunc(t.Data, func(v float32) bool { return math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) })
+	switch {
+	case ok && finite && slices.Equal(t.Shape, shape):
+		return slices.Clone(t.Data)
+	case c.err != nil:
+	case !finite:
+		c.err = fmt.Errorf("its constant %q holds a number that is not finite", name)
+	case !ok:
+		c.err = fmt.Errorf("it has no constant %q", name)
+	default:
+		c.err = fmt.Errorf("its constant %q is of shape %v, expected %v", name, t.Shape, shape)
+	}
+	return make([]float32, n)
+}
+
+// gemm gives W, in × out row-major, and b of x W + b, as tensors.gemm wrote it.
+func (c *constants) gemm(name string, in, out int) (w, b []float32) {
+	flipped := c.get(name+".weight", out, in)
+	w = make([]float32, in*out)
+	for i := range in {
+		for j := range out {
+			w[i*out+j] = flipped[j*in+i]
+		}
+	}
+	return w, c.get(name+".bias", out)
+}
+
+// stack gives a trunk's convolutions to theta.
+func (c *constants) stack(name string, s *dnnl.Stack, theta []float32) {
+	for _, g := range s.Segments() {
+		if g.Name == "weight" || g.Name == "bias" {
+			copy(theta[g.Offset:][:g.Len], c.get(name+"."+numeric.Itoa(g.Layer)+"."+g.Name, g.Shape...))
+		}
+	}
+}
+
+// underDiagonal takes the entries below the diagonal, row after row, of each of the d × d matrices in rows.
+func underDiagonal(rows []float32, d int) []float32 {
+	at := belowDiagonal(d)
+	var out []float32
+	for k := 0; k < len(rows); k += d * d {
+		for i := range network.CovarianceTerms(d) {
+			out = append(out, rows[k+at(i)])
+		}
+	}
+	return out
+}

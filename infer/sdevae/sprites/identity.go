@@ -1,0 +1,258 @@
+package sprites
+
+import (
+	"driftscope/infer/sdevae/video"
+	"math"
+	"slices"
+)
+
+// crowd tells things apart that look alike, by where each was a frame before and where it is at home:
+//
+//	place' - home = stay (place - home) + N(0, spread (1 - stay²) I),    stay = exp(-frames step / 2 spread)
+//
+// The most likely way through all frames (Viterbi 1967) says which of a frame's places is whose, and of that the homes are the means.
+type identityHMM struct {
+	w, h   float64
+	orders [][]int      // that are possible: order[k] is which of a frame's places is thing k's
+	since  []float64    // of each frame, from the one before; 0 where a trajectory begins
+	mean   [][2]float64 // a thing
+	spread float64      // variance about home, px², along an axis
+	step   float64      // variance of a step, px², along an axis
+}
+
+// tellApart sorts places, frames × 2 a mover, so that each mover's are one thing's all along. It gives the share of their motion that a
+// single frame tells: of things that change places it says nothing.
+func (m *Set) AssignIdentities(c *video.Clip, places []float64, kin []int) (told float64) {
+	n := len(kin)
+	w := &identityHMM{w: float64(m.plane.W), h: float64(m.plane.H), orders: orders(kin), since: c.Intervals(c.Frames())}
+	at := make([][][2]float64, len(places)/(2*n)) // a frame and place
+	for f := range at {
+		for k := range n {
+			at[f] = append(at[f], [2]float64(places[2*(f*n+k):]))
+		}
+	}
+	w.guess(at)
+	way := w.viterbi(at)
+	for range identityRounds {
+		w.learn(at, way)
+		next := w.viterbi(at)
+		if slices.EqualFunc(next, way, slices.Equal) {
+			break
+		}
+		way = next
+	}
+	var missed, moved float64
+	for f, here := range at {
+		alone, _ := w.nearestMeans(here)
+		for k, of := range way[f] {
+			places[2*(f*n+k)], places[2*(f*n+k)+1] = here[of][0], here[of][1]
+			missed += w.apart(here[of], here[alone[k]])
+			moved += w.apart(here[of], w.mean[k])
+		}
+	}
+	return 1 - missed/moved
+}
+
+// orders are all in which nobody is taken for a thing that looks otherwise.
+func orders(kin []int) (all [][]int) {
+	var extend func(order []int)
+	extend = func(order []int) {
+		k := len(order)
+		if k == len(kin) {
+			all = append(all, slices.Clone(order))
+			return
+		}
+		for of := range kin {
+			if kin[of] == kin[k] && !slices.Contains(order, of) {
+				extend(append(order, of))
+			}
+		}
+	}
+	extend(nil)
+	return all
+}
+
+const (
+	identityRounds = 10 // of ways and homes
+	identityStarts = 10 // first guesses of homes: the places of single frames
+)
+
+// between is the way from one place to another, the shorter where pictures wrap around.
+func (w *identityHMM) between(from, to [2]float64) (x, y float64) {
+	return math.Remainder(to[0]-from[0], w.w), math.Remainder(to[1]-from[1], w.h)
+}
+
+// apart is the squared distance.
+func (w *identityHMM) apart(a, b [2]float64) float64 {
+	x, y := w.between(a, b)
+	return x*x + y*y
+}
+
+// settle guesses homes, from which each frame's places are the least apart, and how things move, before it is known who is who.
+func (w *identityHMM) guess(at [][][2]float64) {
+	least := math.Inf(1)
+	var best [][2]float64
+	for start := range identityStarts {
+		w.mean = slices.Clone(at[start*len(at)/identityStarts])
+		sum := math.Inf(1)
+		for range identityRounds {
+			way, apart := make([][]int, len(at)), 0.0
+			for f, here := range at {
+				order, a := w.nearestMeans(here)
+				way[f], apart = order, apart+a
+			}
+			if apart >= sum {
+				break
+			}
+			sum = apart
+			w.updateMeans(at, way)
+		}
+		if best == nil || sum < least {
+			least, best = sum, slices.Clone(w.mean)
+		}
+	}
+	w.mean, w.spread = best, least/float64(2*len(best)*len(at))
+	var square, time float64
+	for f, since := range w.since {
+		if since > 0 {
+			square, time = square+w.nearest(at[f-1], at[f]), time+since
+		}
+	}
+	w.step = square / (2 * float64(len(best)) * time)
+}
+
+// atHome is the order in which things are least apart from their homes, with the squared distances' sum.
+func (w *identityHMM) nearestMeans(here [][2]float64) (best []int, least float64) {
+	best, least = w.orders[0], math.Inf(1) // of places that are no numbers the first
+	for _, order := range w.orders {
+		sum := 0.0
+		for k, of := range order {
+			sum += w.apart(w.mean[k], here[of])
+		}
+		if sum < least {
+			best, least = order, sum
+		}
+	}
+	return best, least
+}
+
+// nearest is the least sum of squared distances from a frame's places to the next one's.
+func (w *identityHMM) nearest(from, to [][2]float64) float64 {
+	least := math.Inf(1)
+	for _, order := range w.orders {
+		sum := 0.0
+		for k, of := range order {
+			sum += w.apart(from[k], to[of])
+		}
+		least = min(least, sum)
+	}
+	return least
+}
+
+// rehome has every home in the middle of its thing's places.
+func (w *identityHMM) updateMeans(at [][][2]float64, way [][]int) {
+	for k := range w.mean {
+		var x, y float64
+		for f, order := range way {
+			dx, dy := w.between(w.mean[k], at[f][order[k]])
+			x, y = x+dx, y+dy
+		}
+		n := float64(len(way))
+		w.mean[k] = [2]float64{w.mean[k][0] + x/n, w.mean[k][1] + y/n}
+	}
+}
+
+// learn finds homes, spread and step anew, by who is who.
+func (w *identityHMM) learn(at [][][2]float64, way [][]int) {
+	w.updateMeans(at, way)
+	var apart, square, time float64
+	for f, order := range way {
+		for k, of := range order {
+			apart += w.apart(w.mean[k], at[f][of])
+			if w.since[f] > 0 {
+				square += w.apart(at[f-1][way[f-1][k]], at[f][of])
+			}
+		}
+		time += w.since[f]
+	}
+	n := 2 * float64(len(w.mean))
+	w.spread, w.step = apart/(n*float64(len(way))), square/(n*time)
+}
+
+// way is the most likely order of every frame.
+func (w *identityHMM) viterbi(at [][][2]float64) [][]int {
+	n := len(w.orders)
+	cost, next := make([]float64, n), make([]float64, n)
+	from := make([][]int, len(at)) // a frame and order: which of the frame before leads there
+	for f, here := range at {
+		from[f] = make([]int, n)
+		if w.since[f] == 0 {
+			from[f] = w.begin(cost, next, here)
+		} else {
+			w.pass(cost, next, from[f], w.transitions(at[f-1], here, w.since[f]))
+		}
+		cost, next = next, cost
+	}
+	last, out := 0, make([][]int, len(at))
+	for o, v := range cost {
+		if v < cost[last] {
+			last = o
+		}
+	}
+	for f := len(at) - 1; f >= 0; f-- {
+		out[f], last = w.orders[last], from[f][last]
+	}
+	return out
+}
+
+// begin is the first frame of a trajectory: who is who is told by homes alone.
+func (w *identityHMM) begin(cost, next []float64, here [][2]float64) (from []int) {
+	best := 0
+	for o, v := range cost {
+		if v < cost[best] {
+			best = o
+		}
+	}
+	from = make([]int, len(cost))
+	for o, order := range w.orders {
+		from[o], next[o] = best, cost[best]
+		for k, of := range order {
+			next[o] += w.apart(w.mean[k], here[of]) / (2 * w.spread)
+		}
+	}
+	return from
+}
+
+// steps is what it costs thing k to go from place i to place j, at (k n + i) n + j.
+func (w *identityHMM) transitions(from, to [][2]float64, frames float64) []float64 {
+	stay := math.Exp(-frames * w.step / (2 * w.spread))
+	variance := w.spread * (1 - stay*stay)
+	var cost []float64
+	for k := range w.mean {
+		for i := range from {
+			x, y := w.between(w.mean[k], from[i])
+			expected := [2]float64{w.mean[k][0] + stay*x, w.mean[k][1] + stay*y}
+			for j := range to {
+				cost = append(cost, w.apart(expected, to[j])/(2*variance))
+			}
+		}
+	}
+	return cost
+}
+
+// pass takes costs from every order of one frame to every one of the next, with which of the former it is cheapest to come from.
+func (w *identityHMM) pass(cost, next []float64, from []int, steps []float64) {
+	n := len(w.mean)
+	for o, order := range w.orders {
+		next[o] = math.Inf(1)
+		for b, before := range w.orders {
+			sum := cost[b]
+			for k, of := range order {
+				sum += steps[(k*n+before[k])*n+of]
+			}
+			if sum < next[o] {
+				next[o], from[o] = sum, b
+			}
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package sprites
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"driftscope/infer/sdevae/sdevaetest"
+	"driftscope/internal/suite"
+)
+
+// TestTellApart: things that are at random places of every frame's list are each put together again, through a break between trajectories,
+// but for a few frames in which they are at one place.
+func TestTellApart(t *testing.T) {
+	suite.Long(t)
+	const n, side = 1000, 32
+	homes := []float64{10, 10, 20, 10, 10, 20, 20, 20, 15, 15}
+	c, truth := sdevaetest.AtHome(n, 7, func(_, _ float64) float64 { return 0 }, homes...)
+	c.Height, c.Width, c.Pixels = side, side, make([]float32, n*side*side)
+	for f := n / 2; f < n; f++ {
+		c.Trajectory[f] = 1
+	}
+	rng := rand.New(rand.NewPCG(7, 0))
+	places := slices.Clone(truth)
+	for f := range n {
+		one := places[10*f : 10*f+10]
+		rng.Shuffle(5, func(i, k int) {
+			one[2*i], one[2*i+1], one[2*k], one[2*k+1] = one[2*k], one[2*k+1], one[2*i], one[2*i+1]
+		})
+	}
+	told := New(c).AssignIdentities(c, places, make([]int, 5))
+	whose := make([]map[int]int, 5) // of each column, how often it is which thing
+	for k := range whose {
+		whose[k] = map[int]int{}
+		for f := range n {
+			whose[k][slices.Index(truth[10*f:10*f+10], places[10*f+2*k])/2]++
+		}
+	}
+	sdevaetest.CheckIdentities(t, whose, 0.99)
+	if told < 0.99 {
+		t.Errorf("a frame tells %.3f of what moves", told)
+	}
+}
+
+// TestTellApartNothing: places that are no numbers, as of a search that found nothing, tell nothing.
+func TestTellApartNothing(t *testing.T) {
+	c, places := sdevaetest.AtHome(60, 7, func(_, _ float64) float64 { return 0 }, 8, 8, 16, 16)
+	for i := range places {
+		places[i] = math.NaN()
+	}
+	if told := New(c).AssignIdentities(c, places, make([]int, 2)); told >= 0 {
+		t.Errorf("a frame tells %g of what moves", told)
+	}
+}

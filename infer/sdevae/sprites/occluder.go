@@ -1,0 +1,171 @@
+package sprites
+
+import (
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/video"
+	"slices"
+)
+
+// cover is a thing that hides what it moves over, wholly or in part:
+//
+//	picture = backdrop (1 - veil moved to place) + light moved to place
+//
+// Light has channels, the veil has one for all: 1 hides everything, of a thing that only adds its light it is 0. Pictures wrap around.
+type Occluder struct {
+	plane           *numeric.Plane
+	channels        int
+	light           [][]complex128 // a channel
+	alpha           []complex128
+	lightAlpha      [][]complex128 // light · veil, a channel
+	alphaSquared    []complex128   // veil²
+	shift           *numeric.Shift
+	sum, moved      []complex128
+	picture, hidden []float64
+	scratch         []float32
+}
+
+// newCover learns by least squares how a mover covers. In its own frame of reference each pixel is affine in what is behind:
+//
+//	frame(p + place) = light(p) + (1 - veil(p)) backdrop(p + place)
+//
+// backdrops are of the given frames, places 2 a frame.
+func NewOccluder(m *Set, c *video.Clip, frames []int, places []float64, backdrops []float32) *Occluder {
+	v := &Occluder{plane: m.plane, channels: m.channels, shift: m.shift, sum: m.sum, moved: make([]complex128, m.plane.Size()), picture: m.picture,
+		hidden: make([]float64, c.Height*c.Width), scratch: make([]float32, c.Height*c.Width)}
+	size, area := c.Size(), c.Height*c.Width
+	n := float64(len(frames))
+	front, behind := make([]float64, size), make([]float64, size) // means
+	with, alone := make([]float64, size), make([]float64, size)   // of products
+	y, b := make([]float64, area), make([]float64, area)
+	for k, f := range frames {
+		v.shift.Set(-places[2*k], -places[2*k+1])
+		for ch := range v.channels {
+			at := ch * area
+			v.moveBack(y, c.Frame(f)[at:at+area])
+			v.moveBack(b, backdrops[k*size+at:k*size+at+area])
+			for p := range area {
+				front[at+p] += y[p] / n
+				behind[at+p] += b[p] / n
+				with[at+p] += y[p] * b[p] / n
+				alone[at+p] += b[p] * b[p] / n
+			}
+		}
+	}
+	if m.LowSNR > 0 { // what it hides is lost in the noise
+		for p, v := range behind {
+			with[p] = front[p]*v + alone[p] - v*v
+		}
+	}
+	v.fit(m.support(0), front, behind, with, alone)
+	return v
+}
+
+// carry moves a picture.
+func (v *Occluder) moveBack(dst []float64, picture []float32) {
+	v.plane.Forward(v.sum, picture)
+	clear(v.moved)
+	v.shift.Add(v.moved, v.sum, 1)
+	v.plane.Inverse(dst, v.moved)
+}
+
+// settle sets light and veil, none outside of the support, from means of frames and backdrops and of their products.
+func (v *Occluder) fit(support []bool, front, behind, with, alone []float64) {
+	const flat = 1e-6 // variance of a backdrop behind which nobody sees a veil
+	area := v.plane.H * v.plane.W
+	veil := make([]float32, area)
+	for p := range area {
+		if !support[p] {
+			continue
+		}
+		covariance, variance := flat, flat
+		for at := p; at < len(front); at += area {
+			covariance += with[at] - front[at]*behind[at]
+			variance += alone[at] - behind[at]*behind[at]
+		}
+		veil[p] = float32(min(max(1-covariance/variance, 0), 1))
+	}
+	light, both, squared := make([]float32, area), make([]float32, area), make([]float32, area)
+	for ch := range v.channels {
+		for p := range area {
+			if support[p] {
+				light[p] = float32(front[ch*area+p] - float64(1-veil[p])*behind[ch*area+p])
+			}
+			both[p], squared[p] = light[p]*veil[p], veil[p]*veil[p]
+		}
+		v.light, v.lightAlpha = append(v.light, v.spectrum(light)), append(v.lightAlpha, v.spectrum(both))
+	}
+	v.alpha, v.alphaSquared = v.spectrum(veil), v.spectrum(squared)
+}
+
+func (v *Occluder) spectrum(picture []float32) []complex128 {
+	s := make([]complex128, v.plane.Size())
+	v.plane.Forward(s, picture)
+	return s
+}
+
+// put draws the thing at a place over a picture (CHW).
+func (v *Occluder) Draw(picture []float32, x, y float64) {
+	area := v.plane.H * v.plane.W
+	v.shift.Set(x, y)
+	v.render(v.hidden, v.alpha)
+	for ch := range v.channels {
+		v.render(v.picture, v.light[ch])
+		one := picture[ch*area : (ch+1)*area]
+		for p := range one {
+			one[p] = float32(float64(one[p])*(1-v.hidden[p]) + v.picture[p])
+		}
+	}
+}
+
+// show is a spectrum's picture where it was moved to.
+func (v *Occluder) render(dst []float64, spectrum []complex128) {
+	clear(v.moved)
+	v.shift.Add(v.moved, spectrum, 1)
+	v.plane.Inverse(dst, v.moved)
+}
+
+// find is the place at which the thing, over the backdrop, is nearest to the frame: with d their difference, where
+//
+//	Σ light d - veil d backdrop + light veil backdrop - ½ veil² backdrop²
+//
+// is highest, correlations all.
+func (v *Occluder) Locate(frame, backdrop []float32) [2]float64 {
+	area := v.plane.H * v.plane.W
+	clear(v.moved)
+	term := func(shape []complex128, scale complex128, value func(p int) float32) {
+		for p := range v.scratch {
+			v.scratch[p] = value(p)
+		}
+		v.plane.Forward(v.sum, v.scratch)
+		for j, s := range v.sum {
+			v.moved[j] += scale * s * complex(real(shape[j]), -imag(shape[j]))
+		}
+	}
+	for ch := range v.channels {
+		x, b := frame[ch*area:(ch+1)*area], backdrop[ch*area:(ch+1)*area]
+		term(v.light[ch], 1, func(p int) float32 { return x[p] - b[p] })
+		term(v.alpha, -1, func(p int) float32 { return (x[p] - b[p]) * b[p] })
+		term(v.lightAlpha[ch], 1, func(p int) float32 { return b[p] })
+		term(v.alphaSquared, -0.5, func(p int) float32 { return b[p] * b[p] })
+	}
+	v.plane.Inverse(v.picture, v.moved)
+	return peak(v.picture, v.plane.H, v.plane.W)
+}
+
+// support is where mover k is anything.
+func (m *Set) support(k int) []bool {
+	const nothing = 1e-3 // of the brightest
+	light := make([]float64, m.plane.H*m.plane.W)
+	for _, s := range m.Templates[k] {
+		m.plane.Inverse(m.picture, slices.Clone(s))
+		for p, v := range m.picture {
+			light[p] += max(v, -v)
+		}
+	}
+	least := nothing * slices.Max(light)
+	some := make([]bool, len(light))
+	for p, v := range light {
+		some[p] = v > least
+	}
+	return some
+}

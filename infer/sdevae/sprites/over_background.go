@@ -1,0 +1,45 @@
+package sprites
+
+import (
+	"context"
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/video"
+	"math/rand/v2"
+)
+
+// A picture that changes as a whole may hold more light than a thing that moves over it, and then a search takes the picture for the thing.
+// But a thing is at many places, and a picture that changes is few pictures mixed: the first principal ones hold most of it.
+const (
+	MaxArea    = 0.5 // share of the picture that a shape may cover: what covers more is the picture as it changes
+	overRounds = 2   // of principal pictures: those of the frames, then those of the frames without the sprite
+)
+
+// findOver locates one sprite in all frames, x and y of each, learnt from the given ones without their principal pictures; nil where there are none.
+func FindOverBackground(ctx context.Context, c *video.Clip, frames []int, rng *rand.Rand) (m *Set, places []float64) {
+	some, bare := numeric.Spread(frames, searchFrames), c
+	for range overRounds {
+		rest := c.WithoutPrincipal(bare, some)
+		if rest == nil {
+			return nil, nil
+		}
+		m = Find(ctx, rest, frames, 1, rng)
+		places, _ = m.Track(rest, rest.Frames())
+		bare = m.Remove(c, places)
+		if ctx.Err() != nil {
+			return nil, nil
+		}
+	}
+	m.Background = m.Spectra(bare.Median(some))
+	return m, places
+}
+
+// leaves is the mean energy left of the given frames by a single mover; places are of all frames.
+func (m *Set) MeanResidual(c *video.Clip, frames []int, places []float64) float64 {
+	var at []float64
+	for _, f := range frames {
+		at = append(at, places[2*f:2*f+2]...)
+	}
+	drawn := make([]float32, len(frames)*c.Size())
+	m.Draw(drawn, at, len(frames))
+	return numeric.SquaredError(c.Pick(frames), drawn) / float64(len(frames))
+}

@@ -1,0 +1,54 @@
+package sprites
+
+import (
+	"driftscope/infer/sdevae/video"
+	"slices"
+)
+
+// track finds the movers in the given frames. It gives their places, frames × 2 a mover, and the mean energy left of a frame.
+func (m *Set) Track(c *video.Clip, frames []int) (places []float64, left float64) {
+	n, together := len(m.Templates), 1
+	if m.LowSNR > 0 {
+		together = lowSNRFrames(c)
+	}
+	for some := range slices.Chunk(frames, together) {
+		f := m.Residual(c, some)
+		for k := range n {
+			f.place = append(f.place, make([][2]float64, len(some)))
+			m.locate(f, k)
+			m.add(f, k, -1)
+		}
+		for range trackRounds {
+			m.round(f, false)
+		}
+		if m.shared {
+			m.relocateAll(f)
+		}
+		for i := range some {
+			for k := range n {
+				places = append(places, f.place[k][i][0], f.place[k][i][1])
+			}
+			left += m.energy(f.left[i]) / float64(len(frames))
+		}
+	}
+	return places, left
+}
+
+// again is how much of a single mover's light there is once more in what it leaves of a frame, wherever that is most, in the median of the
+// given frames: near 1 there are two of it, and nobody knows which was followed. places are of all frames.
+func (m *Set) Duplicated(c *video.Clip, frames []int, places []float64) float64 {
+	var share []float64
+	for _, i := range frames {
+		f := m.Residual(c, []int{i})
+		f.place = [][][2]float64{{{places[2*i], places[2*i+1]}}}
+		m.add(f, 0, -1)
+		clear(m.sum)
+		for ch, s := range m.Templates[0] {
+			m.correlate(f.left[0][ch], s)
+		}
+		m.plane.Inverse(m.picture, m.sum)
+		share = append(share, slices.Max(m.picture)/m.energy(m.Templates[0]))
+	}
+	slices.Sort(share)
+	return share[len(share)/2]
+}

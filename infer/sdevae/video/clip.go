@@ -1,0 +1,129 @@
+package video
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Clip is a video ready for training: preprocessed frames in memory with their times.
+type Clip struct {
+	Channels, Height, Width int
+	Pixels                  []float32 // frame after frame, each CHW (RGB where coloured), in [0,1]
+	Times                   []float64 // acquisition, seconds, one a frame
+	Trajectory              []uint64  // no pair is formed across two of these
+}
+
+// Len is the number of frames.
+func (c *Clip) Len() int { return len(c.Times) }
+
+// frames lists them all.
+func (c *Clip) Frames() []int {
+	all := make([]int, c.Len())
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// Size is the number of floats a frame.
+func (c *Clip) Size() int { return c.Channels * c.Height * c.Width }
+
+// Frame lends the pixels of frame i.
+func (c *Clip) Frame(i int) []float32 { return c.Pixels[i*c.Size() : (i+1)*c.Size()] }
+
+// pick copies frames, one after another.
+func (c *Clip) Pick(frames []int) []float32 {
+	x := make([]float32, len(frames)*c.Size())
+	for i, f := range frames {
+		copy(x[i*c.Size():], c.Frame(f))
+	}
+	return x
+}
+
+// DT is the median frame interval within trajectories, seconds; 0 where there is no pair.
+func (c *Clip) DT() float64 {
+	var steps []float64
+	for _, p := range c.Pairs(math.Inf(1)) {
+		steps = append(steps, p.DT)
+	}
+	if len(steps) == 0 {
+		return 0
+	}
+	slices.Sort(steps)
+	return steps[len(steps)/2]
+}
+
+// MaxGap is the longest step that still counts as one: three median intervals.
+func (c *Clip) MaxGap() float64 { return 3 * c.DT() }
+
+// Digest is the SHA-256 of shape, times, cuts and pixels, in hexadecimal.
+func (c *Clip) Digest() string {
+	h := sha256.New()
+	for _, v := range []any{[]int64{int64(c.Channels), int64(c.Height), int64(c.Width)}, c.Times, c.Trajectory, c.Pixels} {
+		binary.Write(h, binary.LittleEndian, v) // a hash never fails
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// minFrames is what training needs at least: below it nothing can be held out.
+const minFrames = 20
+
+// rounding is how far averages over areas of values in [0,1] may leave it: their float32 weights add up to 1 but for some last bits.
+const rounding = 1e-6
+
+// Check says why a clip cannot be trained on: too short, no pairs, static, or not pictures in [0,1].
+func (c *Clip) Check() error {
+	switch {
+	case c.Len() < minFrames:
+		return fmt.Errorf("the clip has %d frames, training needs at least %d: give a longer recording", c.Len(), minFrames)
+	case len(c.Pixels) != c.Len()*c.Size() || len(c.Trajectory) != c.Len():
+		return fmt.Errorf("the clip has %d pixels and %d trajectory numbers for %d frames of %d", len(c.Pixels), len(c.Trajectory), c.Len(), c.Size())
+	case len(c.Pairs(c.MaxGap())) < minFrames/2:
+		return fmt.Errorf("the clip has %d pairs of consecutive frames, training needs at least %d: check its times and trajectories",
+			len(c.Pairs(c.MaxGap())), minFrames/2)
+	}
+	for i, v := range c.Pixels {
+		if !(v >= -rounding && v <= 1+rounding) {
+			return fmt.Errorf("frame %d has a pixel of %g, expected values in [0,1]: normalise it first", i/c.Size(), v)
+		}
+	}
+	if c.Energy() < 1e-9 {
+		return errors.New("the clip is static, every frame is the same picture: give a recording in which something moves")
+	}
+	return nil
+}
+
+// since is of each of the frames how many intervals after the one before it is; 0 where nothing is known of that.
+func (c *Clip) Intervals(frames []int) []float64 {
+	since := make([]float64, len(frames))
+	if len(frames) < 2 {
+		return since
+	}
+	step := c.DT()
+	for k, i := range frames {
+		if k > 0 && c.Trajectory[i] == c.Trajectory[frames[k-1]] {
+			since[k] = max(1, math.Round((c.Times[i]-c.Times[frames[k-1]])/step))
+		}
+	}
+	return since
+}
+
+// ages is each frame's time since its trajectory began, seconds; 0 where the camera's clock goes back behind that.
+func (c *Clip) Ages() []float64 {
+	out, begin := make([]float64, c.Len()), 0.0
+	for i, t := range c.Times {
+		if i == 0 || c.Trajectory[i] != c.Trajectory[i-1] {
+			begin = t
+		}
+		out[i] = max(t-begin, 0)
+	}
+	return out
+}
+
+// Span is T, the duration of the clip's longest trajectory, seconds.
+func (c *Clip) Span() float64 { return slices.Max(c.Ages()) }

@@ -1,0 +1,73 @@
+package video
+
+import (
+	"driftscope/infer/sdevae/numeric"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// leastFilm is how many frames every trajectory must have for its median picture to be told from what moves in it.
+const leastFilm = 50
+
+// films are the frames of each trajectory; none where there is but one, or one is short.
+func (c *Clip) Films() (films [][]int) {
+	for f, film := range c.Trajectory {
+		if f == 0 || film != c.Trajectory[f-1] {
+			films = append(films, nil)
+		}
+		films[len(films)-1] = append(films[len(films)-1], f)
+	}
+	if len(films) < 2 || slices.ContainsFunc(films, func(f []int) bool { return len(f) < leastFilm }) {
+		return nil
+	}
+	return films
+}
+
+// medians are the films' median pictures, and the variance among them over what the two halves of each make of it, as of Fisher's analysis of
+// variance: near 1 where films differ by what moves alone.
+func (c *Clip) Medians(films [][]int) (own [][]float32, apart float64) {
+	var within float64
+	for _, frames := range films {
+		first, second := c.Median(frames[:len(frames)/2]), c.Median(frames[len(frames)/2:])
+		own = append(own, c.Median(frames))
+		within += numeric.SquaredError(first, second) / 4 / float64(len(films))
+	}
+	if len(own) == 0 {
+		return nil, 0
+	}
+	common := numeric.MeanRow(slices.Concat(own...), len(own), c.Size())
+	for _, picture := range own {
+		apart += numeric.SquaredError(picture, common) / float64(len(films)-1)
+	}
+	return own, apart / within
+}
+
+// median is that of each pixel over frames.
+func (c *Clip) Median(frames []int) []float32 {
+	picture, values := make([]float32, c.Size()), make([]float32, len(frames))
+	for i := range picture {
+		for k, f := range frames {
+			values[k] = c.Frame(f)[i]
+		}
+		slices.Sort(values)
+		picture[i] = values[len(values)/2]
+	}
+	return picture
+}
+
+// longFilm is how many frames of a trajectory tell its own mean.
+const longFilm = 50
+
+// apart takes the mean over its trajectory, where that is long, from each row of x, which belong to the given frames of several.
+func (c *Clip) RemoveTrajectoryMeans(x *mat.Dense, frames []int) {
+	_, width := x.Dims()
+	for from, to := 0, 0; from < len(frames); from = to {
+		for to = from; to < len(frames) && c.Trajectory[frames[to]] == c.Trajectory[frames[from]]; {
+			to++
+		}
+		if n := to - from; n >= longFilm && n < len(frames) {
+			numeric.Centre(x.Slice(from, to, 0, width).(*mat.Dense))
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package video
+
+import (
+	"driftscope/infer/sdevae/numeric"
+	"math"
+	"slices"
+)
+
+// noises are the differences of the pairs' frames, of one frame's noise: what moves has hardly done so in between.
+func (c *Clip) Differences(pairs []Pair) []float32 {
+	noise := make([]float32, 0, len(pairs)*c.Size())
+	for _, p := range pairs {
+		first, second := c.Frame(p.First), c.Frame(p.First+1)
+		for i, v := range first {
+			noise = append(noise, (second[i]-v)/math.Sqrt2)
+		}
+	}
+	return noise
+}
+
+// roll moves a picture by x and y, around its edges.
+func (c *Clip) Roll(dst, picture []float32, x, y int) {
+	area := c.Height * c.Width
+	for i := range dst {
+		row, column := (i%area/c.Width+y)%c.Height, (i%c.Width+x)%c.Width
+		dst[i] = picture[i/area*area+row*c.Width+column]
+	}
+}
+
+// noisePairs is how many pairs of frames tell the noise.
+const noisePairs = 50
+
+// Noise is the part of Energy that is noise of the pixels, independent from frame to frame: by the median difference between
+// consecutive frames, in which what moves is a small part; or, where that makes it most of Energy, all that does not last, if that is
+// more. The median is a normal's, and of three parts in a thousand that move it tells nothing.
+func (c *Clip) Noise() float64 {
+	energy, noise := c.Energy(), c.flicker()
+	if noise > energy/2 {
+		noise = energy - c.lasting()
+	}
+	return min(noise, energy)
+}
+
+// flicker is the noise as normal noise would have it of which consecutive frames differ so much in the median.
+func (c *Clip) flicker() float64 {
+	var differences []float64
+	for _, p := range numeric.Spread(c.Pairs(c.MaxGap()), noisePairs) {
+		second := c.Frame(p.First + 1)
+		for i, v := range c.Frame(p.First) {
+			differences = append(differences, math.Abs(float64(v-second[i])))
+		}
+	}
+	if len(differences) == 0 {
+		return 0
+	}
+	slices.Sort(differences)
+	sd := differences[len(differences)/2] / (0.6745 * math.Sqrt2) // a normal's median absolute deviation is 0.6745 sd
+	return sd * sd * float64(c.Size())
+}
+
+// lasting is the covariance of consecutive frames, summed over pixels, to which white noise of whatever distribution adds nothing: what
+// moves, less what it moves within a frame. It is at least the standard error that the noise leaves it.
+func (c *Clip) lasting() float64 {
+	mean := numeric.MeanRow(c.Pixels, c.Len(), c.Size())
+	variance, pairs := make([]float64, c.Size()), c.Pairs(c.MaxGap())
+	n, sum, white := float64(len(pairs)), 0.0, 0.0
+	for _, p := range pairs {
+		second := c.Frame(p.First + 1)
+		for i, v := range c.Frame(p.First) {
+			a, b := float64(v-mean[i]), float64(second[i]-mean[i])
+			sum += a*b/n + a*a/(n*n) // and the mean's own error
+			variance[i] += a * a / n
+		}
+	}
+	for _, v := range variance {
+		white += v * v / n
+	}
+	return max(sum, math.Sqrt(white))
+}
+
+// Energy is the mean over frames of |x - mean picture|², summed over pixels: how much there is to explain.
+func (c *Clip) Energy() float64 {
+	mean := make([]float64, c.Size())
+	for i := range c.Len() {
+		for p, v := range c.Frame(i) {
+			mean[p] += float64(v) / float64(c.Len())
+		}
+	}
+	var sum float64
+	for i := range c.Len() {
+		for p, v := range c.Frame(i) {
+			d := float64(v) - mean[p]
+			sum += d * d
+		}
+	}
+	return sum / float64(c.Len())
+}

@@ -1,0 +1,60 @@
+package video_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/sdevaetest"
+)
+
+// TestNoises: what is left of two frames has one frame's noise, wherever it is moved.
+func TestNoises(t *testing.T) {
+	clip, _ := sdevaetest.Mixed(200, 0)
+	noise := clip.Differences(clip.Pairs(clip.MaxGap()))
+	size := clip.Size()
+	if got, want := numeric.SquaredError(noise, []float32{0})/float64(len(noise)/size), clip.Energy(); math.Abs(got/want-1) > 0.05 { // of 10⁵ pixels
+		t.Errorf("energy %.4f, expected %.4f", got, want)
+	}
+	moved := make([]float32, size)
+	clip.Roll(moved, noise[:size], 5, 23)
+	if moved[0] != noise[23*clip.Width+5] || moved[size-1] != noise[22*clip.Width+4] {
+		t.Error("not moved by 5 and 23")
+	}
+}
+
+// TestNoise: white noise of a known sd over a still picture, and none. The median of 50 x 1024 differences is good to 1 %.
+func TestNoise(t *testing.T) {
+	for _, sd := range []float64{0, 0.05} {
+		c, _, _ := sdevaetest.WalkingSquare(60)
+		rng := rand.New(rand.NewPCG(4, 4))
+		still := slices.Clone(c.Frame(0))
+		for i := range c.Pixels {
+			c.Pixels[i] = still[i%c.Size()] + float32(sd*rng.NormFloat64())
+		}
+		want := sd * sd * float64(c.Size())
+		if got := c.Noise(); math.Abs(got-want) > 0.05*want+1e-9 {
+			t.Errorf("noise of sd %g has energy %.4f, Noise gives %.4f", sd, want, got)
+		}
+	}
+}
+
+// TestNoiseOfHeavyTails: what moves under noise of whatever distribution is told by what lasts, within 3 standard errors of the noise's;
+// a square on its walk keeps 0.8 of its variance from a frame to the next.
+func TestNoiseOfHeavyTails(t *testing.T) {
+	for name, student := range map[string]bool{"normal": false, "student": true} {
+		c, _, _ := sdevaetest.WalkingSquare(800)
+		moving := c.Energy() - c.Noise()
+		sdevaetest.AddNoise(c, 0.36, student)
+		noise, scale := c.Noise(), 1+8*0.6
+		if student {
+			scale = 1 + 8*0.6*1.134/math.Sqrt(3)
+		}
+		got, want, slack := c.Energy()-noise, 0.8*moving/(scale*scale), 3*noise/math.Sqrt(float64(c.Size()*c.Len()))
+		if math.Abs(got-want) > 0.2*want+slack {
+			t.Errorf("%s: %.4f of the energy %.3f moves, expected %.4f", name, got, c.Energy(), want)
+		}
+	}
+}
