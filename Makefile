@@ -61,7 +61,7 @@ test-long: setup
 	go test -json -race -short -tags matprofile -timeout 30m ./... | $(REPORT)
 	CGO_ENABLED=0 go test ./online/...
 	go test -tags nodnnl ./infer/sdevae/dnnl
-	go test -tags nodnnl -run TestTrunks ./infer/sdevae
+	go test -tags nodnnl -run TestTrunks ./infer/sdevae/onnx
 
 # Writes the budgets of long tests, and what is covered, anew: on a quiet machine.
 recorded: setup

@@ -3,36 +3,36 @@ package sdevae
 import (
 	"cmp"
 	"context"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
 	"driftscope/infer/sdevae/gauge"
 	"driftscope/infer/sdevae/network"
 	"driftscope/infer/sdevae/numeric"
 	"driftscope/infer/sdevae/sprites"
 	"driftscope/infer/sdevae/video"
-	"slices"
-
-	"gonum.org/v1/gonum/mat"
 )
 
-// beside is what a thing that keeps its shape moves over, where that is no still picture: a clip of its own, from which the thing was
-// taken, with the model that was learnt of it.
+// dynamicBackground is what a single sprite moves over, where that is no still picture: a model learnt from the clip without the sprite.
 type dynamicBackground struct {
 	occluder *sprites.Occluder
 	model    *network.Model
 	gauge    *gauge.Map
-	z        []float32 // frames × the model's latents, straight
+	z        []float32 // frames × the model's latents, in its gauge
 }
 
-// What is beside a thing is learnt where the thing explains leastBeside of what moves, leaves as much, and no other looks like it: of five
-// balls in a picture one leaves 0.7 to 0.8 of another's light, of four clips with one ball it is 0.1 at most. It is kept where it is leastBeside
-// of what both explain.
+// A background is learnt where the sprite explains minBackground of what moves and leaves as much, and no other object looks like it. Of five
+// balls in a picture one leaves 0.7 to 0.8 of the light of another; of four clips with one ball it is 0.1 at most. The background is kept where it
+// is minBackground of what both explain.
 const (
 	minBackground = 0.1
 	maxDuplicated = 0.5
 )
 
-// followBeside looks for one thing that keeps its shape, learns what is left of the clip without it, with the other latents, and then what
-// the thing hides of that. Where there is nothing of the kind and the thing is what moves, the other latents are to spare. It gives nil where
-// neither the thing nor the two together are what moves.
+// locateOne searches for one rigid object, learns the rest of the clip with the other latents, and then how much of that the object occludes.
+// Where the rest is nothing and the object is what moves, the other latents are padding. It returns nil where neither the object nor both together
+// are what moves.
 func (j *job) locateOne(ctx context.Context, c Config) (*tracked, error) {
 	t := j.locateSprites(ctx, 1, c.Seed, minBackground)
 	if t != nil && t.sprites.Area() > sprites.MaxArea {
@@ -41,11 +41,11 @@ func (j *job) locateOne(ctx context.Context, c Config) (*tracked, error) {
 	if t == nil {
 		return nil, nil
 	}
-	faint := t.sprites.LowSNR > 0 // then noise has as much again, and nobody knows how much moves
-	if !faint && t.sprites.Duplicated(j.clip, video.FramesOf(j.held), t.places) > maxDuplicated {
+	lowSNR := t.sprites.LowSNR > 0 // then noise leaves as much again, and nobody knows how much moves
+	if !lowSNR && t.sprites.Duplicated(j.clip, video.FramesOf(j.held), t.places) > maxDuplicated {
 		return nil, nil
 	}
-	if faint || t.explained < 1-minBackground {
+	if lowSNR || t.explained < 1-minBackground {
 		full, err := j.withBackground(ctx, c, t)
 		if full != nil || err != nil {
 			return full, err
@@ -58,7 +58,7 @@ func (j *job) locateOne(ctx context.Context, c Config) (*tracked, error) {
 	return t, nil
 }
 
-// withBeside is the trail with what is beside its thing; nil where that is nothing, or not enough.
+// withBackground adds a dynamic background to the sprite; nil where there is none, or too little.
 func (j *job) withBackground(ctx context.Context, c Config, t *tracked) (*tracked, error) {
 	b, err := j.learnBackground(ctx, c, t)
 	if err != nil || b == nil {
@@ -72,7 +72,7 @@ func (j *job) withBackground(ctx context.Context, c Config, t *tracked) (*tracke
 	return nil, err
 }
 
-// learnBeside learns a model of the clip without the trail's thing; nil where there is nothing to learn.
+// learnBackground trains a model of the clip without the sprite; nil where there is nothing to learn.
 func (j *job) learnBackground(ctx context.Context, c Config, t *tracked) (*dynamicBackground, error) {
 	behind := t.sprites.Remove(j.clip, t.places)
 	if behind.Check() != nil {
@@ -86,7 +86,7 @@ func (j *job) learnBackground(ctx context.Context, c Config, t *tracked) (*dynam
 		}
 	}}
 	r, err := how.Train(ctx, behind, c)
-	if err != nil { // what cannot be learnt is not beside anything
+	if err != nil { // what cannot be learnt is no background
 		return nil, ctx.Err()
 	}
 	s, err := r.exported(behind)
@@ -97,18 +97,18 @@ func (j *job) learnBackground(ctx context.Context, c Config, t *tracked) (*dynam
 	return &dynamicBackground{model: r.Model, gauge: s.gauge, z: s.z}, nil
 }
 
-// trailBeside is where the thing is, found anew over what is behind it, and what that does.
+// trackOverBackground locates the sprite again over its background, and measures what both explain.
 func (j *job) trackOverBackground(b *dynamicBackground, t *tracked) (*tracked, error) {
 	clip, d := j.clip, b.model.Dim
 	n, size := clip.Len(), clip.Size()
-	backdrops := make([]float32, n*size)
-	if err := b.draw(backdrops, b.z, n); err != nil {
+	backgrounds := make([]float32, n*size)
+	if err := b.draw(backgrounds, b.z, n); err != nil {
 		return nil, err
 	}
 	full := &tracked{sprites: t.sprites, background: b, places: slices.Clone(t.places)}
-	if b.occluder = sprites.NewOccluder(t.sprites, clip, clip.Frames(), t.places, backdrops); t.sprites.LowSNR == 0 {
+	if b.occluder = sprites.NewOccluder(t.sprites, clip, clip.Frames(), t.places, backgrounds); t.sprites.LowSNR == 0 {
 		for f := range n {
-			at := b.occluder.Locate(clip.Frame(f), backdrops[f*size:(f+1)*size])
+			at := b.occluder.Locate(clip.Frame(f), backgrounds[f*size:(f+1)*size])
 			full.places[2*f], full.places[2*f+1] = at[0], at[1]
 		}
 		t.sprites.Unwrap(full.places)
@@ -130,7 +130,7 @@ func (j *job) trackOverBackground(b *dynamicBackground, t *tracked) (*tracked, e
 	return full, nil
 }
 
-// drawWith draws n pictures of straight latents, and of the thing at places before them.
+// drawOccluded draws n pictures of the background's latents, and the sprite at places over them.
 func (b *dynamicBackground) drawOccluded(pictures []float32, places []float64, z []float32, n int) error {
 	if err := b.draw(pictures, z, n); err != nil {
 		return err
@@ -142,7 +142,7 @@ func (b *dynamicBackground) drawOccluded(pictures []float32, places []float64, z
 	return nil
 }
 
-// draw draws n pictures of straight latents.
+// draw draws n pictures of the background's latents.
 func (b *dynamicBackground) draw(pictures, z []float32, n int) error {
 	d := b.model.Dim
 	s := mat.NewDense(n, d, numeric.Float64s(z))

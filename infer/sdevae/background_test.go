@@ -16,9 +16,9 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestFollowBeside: a disc that hides a grating, whose light comes and goes, is followed, and the light is the third latent: an affine map
+// TestLocateOverDynamicBackground: a disc that hides a grating, whose light comes and goes, is followed, and the light is the third latent: an affine map
 // of the latents is where the disc is, to 1.2 px after a training of seconds, and the light to a third of its standard deviation.
-func TestFollowBeside(t *testing.T) {
+func TestLocateOverDynamicBackground(t *testing.T) {
 	suite.Long(t)
 	clip, places, _, lights := sdevaetest.Crossing(260, 9, sdevaetest.Disc, 1)
 	truth := mat.NewDense(clip.Len(), 3, nil)
@@ -46,14 +46,14 @@ func TestFollowBeside(t *testing.T) {
 	}
 }
 
-// TestToSpare: latents beyond the place of a ring are all but still, by less than the hundred-thousandth that counts as motion, and finite in
+// TestPaddingLatents: latents beyond the place of a ring are all but still, by less than the hundred-thousandth that counts as motion, and finite in
 // the file.
-func TestToSpare(t *testing.T) {
+func TestPaddingLatents(t *testing.T) {
 	suite.Long(t)
 	clip, truth := sdevaetest.Drifting(200, 5, sdevaetest.Ring)
 	r := train(t, Training{}, clip, Config{Latent: 4, Seed: 1, Tau: TauOf(clip), Steps: 10, Pairs: 16, SpriteSteps: 150})
 	if r.Sprites != 1 || r.BackgroundLatents != 0 || r.SpriteShare < 0.9 {
-		t.Fatalf("%.3f is followed of %d, with %d beside", r.SpriteShare, r.Sprites, r.BackgroundLatents)
+		t.Fatalf("%.3f is explained by %d sprites, with %d latents of a background", r.SpriteShare, r.Sprites, r.BackgroundLatents)
 	}
 	p, err := r.Model.Encode(clip.Pixels, nil, clip.Len())
 	if err != nil {
@@ -68,7 +68,7 @@ func TestToSpare(t *testing.T) {
 	}
 	for i := range 4 {
 		sd := stat.StdDev(numeric.Column(p.Mean, i, 4), nil)
-		if spare := i > 1; spare != (sd < 1e-5) {
+		if padding := i > 1; padding != (sd < 1e-5) {
 			t.Errorf("latent %d has a standard deviation of %.2g", i, sd)
 		}
 	}

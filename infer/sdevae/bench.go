@@ -1,17 +1,14 @@
 package sdevae
 
 import (
-	"driftscope/infer/sdevae/network"
-	"driftscope/infer/sdevae/numeric"
-	"driftscope/infer/sdevae/video"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
 	"time"
 
-	"gorgonia.org/tensor"
+	"driftscope/infer/sdevae/network"
+	"driftscope/infer/sdevae/video"
 )
 
 // Cost is what a training step takes, in milliseconds a frame.
@@ -51,7 +48,7 @@ func StepCost(frames, latent, threads, steps int) (Cost, error) {
 
 // cost times steps one by one, each part of a step right after the other, so that a machine that slows down slows all of them.
 func (s *session) cost(steps int) (Cost, error) {
-	pass := newForwardPass(s.model, s.graph, s.job.config.Tau)
+	pass := network.NewForwardPass(s.model, s.graph, s.job.config.Tau)
 	parts := []struct {
 		run  func() error
 		took []float64
@@ -60,7 +57,7 @@ func (s *session) cost(steps int) (Cost, error) {
 			_, err := s.step()
 			return err
 		}},
-		{run: pass.run},
+		{run: pass.Run},
 		{run: s.graph.Machine.Run},
 		{run: func() error { return s.optimiser.Update(&s.graph.Machine, 0) }}, // a rate of 0 costs as much as any
 	}
@@ -81,40 +78,6 @@ func (s *session) cost(steps int) (Cost, error) {
 		m[i] = (p.took[(steps-1)/2] + p.took[steps/2]) / 2
 	}
 	return Cost{Train: m[0], Forward: m[1], Backward: m[2] - m[1], Optimiser: m[3]}, nil
-}
-
-// forwardPass is the forward half of a graph's run on what the graph's tensors hold, without Gorgonia, which has no half.
-type forwardPass struct {
-	model         *network.Model
-	graph         *network.Graph
-	features, sd  []float32
-	z, seed       []float32
-	drawn         *tensor.Dense
-	reconstructed *network.Reconstruction
-}
-
-func newForwardPass(m *network.Model, g *network.Graph, tau float64) *forwardPass {
-	n, d := g.X.Shape()[0], m.Dim
-	return &forwardPass{model: m, graph: g, features: make([]float32, n*m.Encoder.Out().Size()), sd: make([]float32, n*d), z: make([]float32, n*d),
-		seed: make([]float32, n*m.Decoder.In().Size()), drawn: network.Zeros(n, m.Decoder.Out().Size()), reconstructed: network.NewReconstruction(g.X, m.Background, tau)}
-}
-
-func (p *forwardPass) run() error {
-	m, n := p.model, p.graph.X.Shape()[0]
-	if err := m.Encoder.Forward(p.features, p.graph.X.Data().([]float32), m.EncoderTheta, n); err != nil {
-		return err
-	}
-	numeric.Affine(p.z, p.features, m.MeanW, m.MeanB)
-	numeric.Affine(p.sd, p.features, m.LogSDW, m.LogSDB)
-	for i, eps := range p.graph.Eps.Data().([]float32) {
-		p.z[i] += float32(math.Exp(float64(p.sd[i]))) * eps
-	}
-	numeric.Affine(p.seed, p.z, m.SeedW, m.SeedB)
-	if err := m.Decoder.Forward(p.drawn.Data().([]float32), p.seed, m.DecoderTheta, n); err != nil {
-		return err
-	}
-	_, err := p.reconstructed.Do(p.drawn)
-	return err
 }
 
 // randomClip is n pictures of white noise, a second apart.

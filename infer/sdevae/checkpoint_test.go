@@ -17,7 +17,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// brief is a training of a few seconds that has everything: a race, its lead's run, sleep, and all that a checkpoint may hold.
+// brief is a training of a few seconds that has everything: restarts, the finalists' run, synthetic frames, and all that a checkpoint may hold.
 func brief() Config {
 	return Config{Latent: 2, Seed: 4, Posterior: network.Cholesky, Diffusion: network.LearntDiagonal, Clock: true, L1: 0.1, Tau: 0.2, Steps: 24, Pairs: 8, Restarts: 2, Every: 3, SyntheticSteps: 12, ReinitSteps: 9}
 }
@@ -62,7 +62,7 @@ func interrupted(t *testing.T, how Training, clip *video.Clip, c Config, step in
 	return last
 }
 
-// TestResumed kills a training at random steps, inside the trials, the final, sleep and the last phase, goes on from the last
+// TestResumed kills a training at random steps, inside the trials, the final, synthetic frames and the last phase, goes on from the last
 // checkpoint, is killed again, and must end with the model file of a training that nobody disturbed, bit for bit.
 func TestResumed(t *testing.T) {
 	suite.Long(t)
@@ -74,8 +74,8 @@ func TestResumed(t *testing.T) {
 			undisturbed := train(t, Training{}, clip, c)
 			want := file(t, undisturbed, clip)
 			r := undisturbed.Config
-			race, redraw := r.Restarts*r.trial(), r.TotalSteps()-r.ReinitSteps
-			phases := [][2]int{{r.Every, race}, {race, redraw - r.SyntheticSteps}, {redraw - r.SyntheticSteps, redraw}, {redraw, r.TotalSteps()}}
+			trials, reinit := r.Restarts*r.trial(), r.TotalSteps()-r.ReinitSteps
+			phases := [][2]int{{r.Every, trials}, {trials, reinit - r.SyntheticSteps}, {reinit - r.SyntheticSteps, reinit}, {reinit, r.TotalSteps()}}
 			if undisturbed.Best.Step <= r.Steps { // its latents lasted long enough
 				if phases = phases[:3]; name == "plain" {
 					t.Fatal("the last phase is not tried")

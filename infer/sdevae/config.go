@@ -2,9 +2,10 @@ package sdevae
 
 import (
 	"cmp"
+	"math"
+
 	"driftscope/infer/sdevae/network"
 	"driftscope/infer/sdevae/video"
-	"math"
 )
 
 // Config says how to train. Zero values take the documented default.
@@ -22,16 +23,16 @@ type Config struct {
 	Steps          int     // optimiser steps of the run that is kept; DefaultSteps
 	Pairs          int     // a batch; 50, fewer where the clip has fewer
 	Rate           float64 // Adam's, at its peak; 2e-3
-	FreezeSteps    int     // steps before the encoder's means are learnt at all; half of Steps, negative is none
-	EncoderRate    float64 // at which they are learnt then, a share of Rate; 0.2
+	FreezeSteps    int     // steps before the encoder's means are learnt; half of Steps, negative is none
+	EncoderRate    float64 // their learning rate then, as a share of Rate; 0.2
 	Warmup         int     // steps of linear rise; 50
 	Decay          float64 // factor a step after warm-up; 0 is a cosine down to 0 at the last step
 	Restarts       int     // runs with other first weights; 4. All go a third of the way, the two best by held-out loss to the end
 	Every          int     // steps between looks at the held-out frames; 25
 	Patience       int     // looks without gain before stopping; 0 is never
-	SpriteSteps    int     // steps of the encoder on drawings of things that keep their shape, before the others, where those are what moves, alone or with what is beside one of them; four times Steps, at most 1200; negative is none
-	SyntheticSteps int     // steps of the encoder alone on what the decoder draws, after the others; half of Steps, or none where noise drowns the clip; negative is none
-	ReinitSteps    int     // steps of the decoder in the end, after the latents were found anew; half of Steps, or none with Clock, where noise drowns the clip, and on few pairs; negative is none
+	SpriteSteps    int     // steps of the encoder on synthetic frames of located sprites or a low-rank picture, before the others; four times Steps, at most 1200; negative is none
+	SyntheticSteps int     // steps of the encoder alone on frames that the decoder moved, after the others; half of Steps, none at low SNR; negative is none
+	ReinitSteps    int     // steps of the decoder alone at the end, after latents were re-initialised; half of Steps, none with Clock, at low SNR or on few pairs; negative is none
 }
 
 // form is what the config says of the model.
@@ -44,7 +45,7 @@ func (c *Config) objective() network.Objective {
 	return network.Objective{Pairs: c.Pairs, Tau: c.Tau, Nu: c.Nu, L1: c.L1, FreezeSteps: c.FreezeSteps, EncoderRate: c.EncoderRate}
 }
 
-// Recipe is the number of the decision that last changed what training makes of the same clip: figures of several recipes are not of one table.
+// Recipe is the number of the decision that last changed what training makes of the same clip. Figures of several recipes are not of one table.
 const Recipe = 52
 
 // DefaultSteps is a run's length unless told otherwise.
@@ -120,9 +121,9 @@ func (c Config) TotalSteps() int {
 	return c.Restarts*c.trial() + c.finalists()*(c.Steps-c.trial()) + max(c.SpriteSteps, 0) + max(c.SyntheticSteps, 0) + max(c.ReinitSteps, 0)
 }
 
-// TauOf is the tau that suits a clip: tau decides whether the dynamics shape the latents. It is a share of what moves and a larger one
-// of the pixels' noise, which the latents would otherwise bend to explain. But noise that is more than what moves counts no more than that,
-// nor less than its variance in a pixel, which is the tau of white noise's likelihood: a larger one leaves the latents nothing to explain.
+// TauOf is the tau that suits a clip; it decides how much the dynamics shape the latents. It is a share of what moves plus a larger share of the
+// pixels' noise, which the latents would otherwise bend to explain. Noise beyond what moves counts as what moves, and at least as its variance in
+// a pixel, the tau of white noise's likelihood: a larger tau leaves the latents nothing to explain.
 func TauOf(c *video.Clip) float64 {
 	const movingPerTau, noisePerTau = 150, 20
 	noise := c.Noise()

@@ -1,16 +1,17 @@
 package sdevae
 
 import (
+	"errors"
+	"fmt"
+
 	"driftscope/infer/card"
 	"driftscope/infer/sdevae/network"
 	"driftscope/infer/sdevae/onnx"
 	"driftscope/infer/sdevae/video"
-	"errors"
-	"fmt"
 )
 
-// settle checks that the clip and the config suit the model, and completes the config from it: one run without a lead, its dimension, its clock and,
-// unless a posterior is asked for, its own. A clock or covariances that the model lacks start from zero.
+// suitedTo checks that the clip and the config suit the model, and completes the config from it: one run without frozen steps, its dimension, its
+// clock and, unless one is asked for, its posterior. A clock or covariances that the model lacks start from zero.
 func suitedTo(o *onnx.Origin, clip *video.Clip, c Config) (Config, error) {
 	in := o.Card.Input
 	if in != (card.Input{Channels: clip.Channels, Height: clip.Height, Width: clip.Width}) {

@@ -2,13 +2,14 @@ package sdevae
 
 import (
 	"context"
+	"math"
+	"strings"
+	"testing"
+
 	"driftscope/infer/card"
 	"driftscope/infer/sdevae/network"
 	"driftscope/infer/sdevae/sdevaetest"
 	"driftscope/infer/sdevae/video"
-	"math"
-	"strings"
-	"testing"
 )
 
 // TestContinued trains from a model file: it starts where the file ends, also where it has no clock yet, and stays within what a few
@@ -38,7 +39,7 @@ func TestContinued(t *testing.T) {
 	if again.Config.Restarts != 1 || again.Model.Dim != 2 || again.Best.Restart != 0 || again.Model.Span != clip.Span() {
 		t.Errorf("one run of the file's own dimension expected, found %+v", again.Config)
 	}
-	// The wake phase kept its best look; sleep then changed the first encoder, by little. The drift starts at zero again.
+	// Training kept its best look; synthetic frames then changed the first encoder, by little. The drift starts at zero again.
 	if start == nil || again.Best.HeldOut > start.HeldOut || math.Abs(start.Explained-first.Best.Explained) > 0.1 {
 		t.Errorf("began at %+v and kept %+v, the model it continues was at %+v", start, again.Best, first.Best)
 	}

@@ -18,8 +18,8 @@ func DriftOf(c *card.Card) *online.Network {
 	return &online.Network{Dim: c.Latent, Hidden: c.Drift.Hidden, Centre: c.Drift.Centre, Scale: c.Drift.Scale, Weights: c.Drift.Weights}
 }
 
-// fitDrift learns the drift of the exported latents from nothing, by online.Fit. The network that shaped the encoder is left
-// behind: it saw the latents move while it learnt.
+// fitDrift learns the drift of the exported latents from nothing. The network that shaped the encoder is left behind: it saw the latents move
+// while they were learnt.
 func (e *Export) fitDrift(clip *video.Clip, seed uint64) (*online.Network, error) {
 	d := e.Card.Latent
 	path := make([]latent.Latent, clip.Len())

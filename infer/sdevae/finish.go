@@ -16,13 +16,13 @@ import (
 type Export struct {
 	File []byte // the ONNX file
 	Card card.Card
-	Z    []float32 // frames × d, in the exported frame of reference
+	Z    []float32 // frames × d, in the file's coordinates
 	SD   []float32 // their standard deviations
 
-	Rectified *gauge.Rectified // nil where the encoder's latents were straight as they came
+	Rectified *gauge.Rectified // nil where the encoder's latents were straight
 }
 
-// Export settles the latents' frame of reference and writes the model file. The card is completed from the model and the clip;
+// Export settles the latents' gauge and writes the model file. The card is completed from the model and the clip;
 // the caller gives Preprocess and the parts of Training that it knows.
 func (r *Result) Export(clip *video.Clip, c card.Card) (*Export, error) {
 	s, err := r.exported(clip)
@@ -41,14 +41,14 @@ func (r *Result) Export(clip *video.Clip, c card.Card) (*Export, error) {
 	return e, err
 }
 
-// settled is a clip's latents in the frame of reference that they were given.
+// exported is a clip's latents in the file's coordinates.
 type exported struct {
 	gauge     *gauge.Map
-	rectified *gauge.Rectified // nil where the encoder's latents are straight as they came
+	rectified *gauge.Rectified // nil where the encoder's latents were straight
 	z, sd     []float32        // frames × d
 }
 
-// settle gives the latents their frame of reference.
+// exported settles the gauge of the latents.
 func (r *Result) exported(clip *video.Clip) (s exported, err error) {
 	m := r.Model
 	p, err := m.Encode(clip.Pixels, m.Clock(clip, clip.Frames()), clip.Len())

@@ -2,14 +2,15 @@ package sdevae
 
 import (
 	"context"
-	"driftscope/infer/sdevae/sdevaetest"
 	"slices"
 	"testing"
+
+	"driftscope/infer/sdevae/sdevaetest"
 )
 
-// TestLead takes steps one by one: the encoder's means rest while the decoder and the posteriors' widths already learn, then move by
+// TestFreeze takes steps one by one: the encoder's means rest while the decoder and the posteriors' widths already learn, then move by
 // their share of the rate. The first step of Adam moves a weight by the rate, whatever the gradient.
-func TestLead(t *testing.T) {
+func TestFreeze(t *testing.T) {
 	const lead, pace = 2, 0.25
 	clip := sdevaetest.Walk(60, 3)
 	j, err := newJob(context.Background(), Training{}, clip, Config{Latent: 2, Tau: 1, Steps: 10, Pairs: 8, Restarts: 1, FreezeSteps: lead, EncoderRate: pace, Warmup: 1, Decay: 1})

@@ -1,11 +1,12 @@
 package sdevae
 
 import (
-	"driftscope/infer/sdevae/numeric"
-	"driftscope/infer/sdevae/video"
 	"math"
 
 	"gonum.org/v1/gonum/stat"
+
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/video"
 )
 
 // The decoder's slopes are differences over this share of a latent's standard deviation, averaged over this many frames.
@@ -14,7 +15,7 @@ const (
 	gainFrames = 100
 )
 
-// weigh measures the decoder's gain for the l1 term: the root mean square over frames of |∂f/∂zᵢ|, in picture units, over the norm
+// measureGain measures the decoder's gain for the l1 term: the root mean square over frames of |∂f/∂zᵢ|, in picture units, over the norm
 // of the row by which zᵢ enters the decoder.
 func (s *session) measureGain() error {
 	m, frames := s.model, numeric.Spread(video.FramesOf(s.job.train), gainFrames)

@@ -2,10 +2,11 @@ package sdevae
 
 import (
 	"context"
-	"driftscope/infer/sdevae/video"
 	"errors"
 	"fmt"
 	"math"
+
+	"driftscope/infer/sdevae/video"
 )
 
 // Growth finds how many latents a clip calls for: it trains models of 1, 2, ... latents, each as Train would in half the steps, until
@@ -32,17 +33,17 @@ type Grown struct {
 // MaxGrown bounds the latents that Growth tries.
 const MaxGrown = 16
 
-// gainShare is what one more latent has to gain to be worth having, as a share of what those before it gained on average. Restarts
-// of one model differ by less, and coordinates of one thing's motion by less than four times.
+// gainShare is what one more latent has to gain, as a share of the mean gain of those before it. Restarts of one model differ by less, and the
+// coordinates of one object's motion by less than a factor of four.
 const gainShare = 0.25
 
-// NewGrowth begins with nothing tried; c is that of the training to come, its Latent is of no matter and its Tau is given.
+// NewGrowth begins with nothing tried. c is the config of the training to come, with its Tau; its Latent does not matter.
 func NewGrowth(clip *video.Clip, c Config) *Growth {
 	if c.Steps == 0 {
 		c.Steps = DefaultSteps
 	}
 	c.Steps, c.SpriteSteps, c.SyntheticSteps, c.ReinitSteps = max(c.Steps/2, 1), -1, -1, -1
-	c.FreezeSteps, c.EncoderRate = -1, 1 // to be soon where pictures are explained; whether latents are straight is of no matter
+	c.FreezeSteps, c.EncoderRate = -1, 1 // the pictures are to be explained soon; whether latents are straight does not matter here
 	noise := clip.Noise() / (2 * c.Tau)
 	return &Growth{clip: clip, config: c, without: clip.Energy()/(2*c.Tau) - noise, noise: noise}
 }
@@ -82,8 +83,8 @@ func (g *Growth) nats() []float64 {
 	return out
 }
 
-// Fewest is how many latents serve, where models of 1, 2, ... of them cost nats a frame on held-out ones and still is the cost without
-// any: the fewest beyond which none are worth having; 0 where nats is empty.
+// Fewest is the number of latents beyond which more are not worth having, where models of 1, 2, ... of them cost nats a frame on held-out frames
+// and still is the cost without any; 0 where nats is empty.
 func Fewest(still float64, nats []float64) int {
 	for i := range nats {
 		if !outdone(still, nats, i) {

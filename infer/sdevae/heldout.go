@@ -1,10 +1,11 @@
 package sdevae
 
 import (
+	"math"
+
 	"driftscope/infer/sdevae/network"
 	"driftscope/infer/sdevae/numeric"
 	"driftscope/infer/sdevae/video"
-	"math"
 )
 
 // maxCalibration bounds the frames that batch normalisation's moments are measured on.
@@ -45,8 +46,8 @@ func (s *session) judge(l *Look) (err error) {
 	return err
 }
 
-// heldOut is the loss on pairs that were not trained on, at z = m, and the share explained of their pictures' squared distance from the
-// picture still, their own mean where that is nil.
+// heldOut is the loss on held-out pairs, at z = m, and the share explained of the squared distance of their pictures from still, or from their own
+// mean where that is nil.
 func heldOut(m *network.Model, c *video.Clip, pairs []video.Pair, tau float64, still []float32) (loss, explained float64, err error) {
 	frames := video.FramesOf(pairs)
 	n, size := len(frames), c.Size()

@@ -5,25 +5,25 @@ import (
 	"driftscope/infer/sdevae/numeric"
 )
 
-// primePairs is how many pairs priming looks at, at most.
+// initialPairs is how many pairs the first latents are found in, at most.
 const initialPairs = 300
 
-// Where a random last layer folds the motion over itself, and unfolding it takes hundreds of steps, a restart begins with an
-// encoder whose latents are components of what its first, random convolutions see, each of variance 1. Which components serve
-// depends on the clip, so restarts take turns. The sampling noise starts at sd 1, which keeps short clips from being learnt by heart.
+// A random last layer folds the motion over itself, and unfolding it takes hundreds of steps. So a restart begins with an encoder whose latents
+// are components of what its random convolutions see, each of variance 1. Which components serve depends on the clip, so restarts take turns. The
+// sampling noise starts at sd 1, which keeps short clips from being overfitted.
 
-// Where noise drowns a clip, what moves still stands out of the noise as a whole: a ball of 150 pixels, under noise of twice its
-// brightness in each, by 6 standard deviations. Random kernels throw that away, and what a random decoder draws is louder than what moves.
+// At low SNR an object still stands out of the noise as a whole: a ball of 150 pixels, under noise of twice its brightness in each, by 6 standard
+// deviations. Random kernels lose that, and what a random decoder draws has more energy than what moves.
 const (
-	lowSNRShare = 0.1  // of a clip's energy that moves, below which it is drowned
+	lowSNRShare = 0.1  // share of the energy that moves, below which a clip counts as low SNR
 	lowSNRDraws = 8    // first encoders to choose from
-	lowSNRPairs = 1000 // that they are primed on, at most
+	lowSNRPairs = 1000 // pairs that their latents are found in, at most
 )
 
-// drowned says that nearly all of the clip is noise.
+// lowSNR says that nearly all of the clip's energy is noise.
 func (j *job) lowSNR() bool { return j.moving < lowSNRShare }
 
-// prime makes random weights ready for the clip, before the first step.
+// initialise prepares random weights for the clip, before the first step.
 func (s *session) initialise() error {
 	if s.job.origin != nil {
 		return nil
@@ -46,10 +46,10 @@ func (s *session) initialiseEncoder() error {
 	return s.model.InitPrincipal(s.job.clip, s.job.train)
 }
 
-// primeDrowned begins with the slowest components of the moments of averages: the kernels' weights are random from channel to channel
-// alone, and the first layer's biases put its zero at the clip's mean. Of several such encoders the one is kept whose components last
-// longest; and where they last longer still if the first layer sees only what stands out of its noise, as a small thing does in a large
-// picture whose noise weighs more in moments, it does. The decoder begins with the mean picture.
+// initialiseLowSNR begins with the slowest components of averages: kernels are constant in space and random from channel to channel, and the first
+// layer's biases put its zero at the clip's mean. Of several such encoders it keeps the one whose components are slowest. It keeps one with a
+// raised threshold instead where that is slower still: a small object in a large picture shows only in pixels far above the noise. The decoder
+// begins with the mean picture.
 func (s *session) initialiseLowSNR() error {
 	var kept *network.Model
 	var longest float64

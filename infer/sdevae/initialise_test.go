@@ -12,9 +12,9 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestDrownedClipTrains: a square that stands out of the noise by less than its sd in no pixel, but by 8 of the whole. Random first
+// TestLowSNRTrains: a square that stands out of the noise by less than its sd in no pixel, but by 8 of the whole. Random first
 // layers hardly see it, and the first steps of a random decoder hide it for good.
-func TestDrownedClipTrains(t *testing.T) {
+func TestLowSNRTrains(t *testing.T) {
 	suite.Long(t)
 	clip, x, y := sdevaetest.WalkingSquare(400)
 	sdevaetest.AddNoise(clip, 0.25, true)
@@ -40,9 +40,9 @@ func TestDrownedClipTrains(t *testing.T) {
 	}
 }
 
-// TestDrownedClipOfNothing: white noise alone stays the mean picture, however little there is to explain. The encoder is not primed, which
+// TestLowSNRNothing: white noise alone stays the mean picture, however little there is to explain. The encoder is not primed, which
 // takes long.
-func TestDrownedClipOfNothing(t *testing.T) {
+func TestLowSNRNothing(t *testing.T) {
 	clip, _, _ := sdevaetest.WalkingSquare(60)
 	clear(clip.Pixels)
 	sdevaetest.AddNoise(clip, 0.36, false)
@@ -78,8 +78,8 @@ func small(n int) *video.Clip {
 	return c
 }
 
-// TestDrownedSmallThing: in the moments of a large picture the noise outweighs what is small, unless the first layer leaves it out.
-func TestDrownedSmallThing(t *testing.T) {
+// TestLowSNRSmallObject: in the moments of a large picture the noise outweighs what is small, unless the first layer leaves it out.
+func TestLowSNRSmallObject(t *testing.T) {
 	suite.Long(t)
 	clip := small(300)
 	s := begun(t, clip, Config{Latent: 2, Seed: 1, Tau: TauOf(clip), Steps: 10, Restarts: 1})
@@ -102,8 +102,8 @@ func TestDrownedSmallThing(t *testing.T) {
 	}
 }
 
-// TestPrimeBesideLight: what is the same in all of a film lasts longer than what moves, and is no latent.
-func TestPrimeBesideLight(t *testing.T) {
+// TestInitialiseUnderLight: what is the same in all of a film lasts longer than what moves, and is no latent.
+func TestInitialiseUnderLight(t *testing.T) {
 	suite.Long(t)
 	clip, x, y := sdevaetest.WalkingSquare(400)
 	for i := range clip.Len() {

@@ -3,37 +3,37 @@ package sdevae
 import (
 	"cmp"
 	"context"
+	"math"
+	"math/rand/v2"
+
 	"driftscope/infer/sdevae/appearance"
 	"driftscope/infer/sdevae/gauge"
 	"driftscope/infer/sdevae/network"
 	"driftscope/infer/sdevae/numeric"
 	"driftscope/infer/sdevae/sprites"
 	"driftscope/infer/sdevae/video"
-	"math"
-	"math/rand/v2"
 )
 
 const (
-	minSprites        = 0.6  // share of what moves that movers must explain to be what is followed;
-	minSpritesLowSNR  = 0.4  // where noise drowns the clip, and a molecule is of another shape in every frame
+	minSprites        = 0.6  // share of what moves that sprites must explain to be tracked;
+	minSpritesLowSNR  = 0.4  // at low SNR, where a molecule changes its shape in every frame
 	minOverBackground = 0.03 // share of what moves that a sprite over a background that changes as a whole must explain
-	maxCommonMotion   = 0.5  // correlation of two things' steps above which they are parts of one
-	maxSprites        = 5    // that are looked for at once: more take minutes
-	firstWidth        = 0.1  // that the encoder's posteriors begin with, of latents of variance 1
+	maxCommonMotion   = 0.5  // correlation of two sprites' steps above which they are parts of one object
+	maxSprites        = 5    // searched for at once: more take minutes
+	firstWidth        = 0.1  // standard deviation of the encoder's first posteriors, of latents of variance 1
 
-	maxSearchPixels = 1 << 17 // of pictures that are searched: a minute's work a thing
+	maxSearchPixels = 1 << 17 // pixels of a picture that is searched: a minute of work a sprite
 	spriteSteps     = 1200    // of the encoder, fewer where Steps are few
 	spriteRate      = 6e-3    // Adam's, at its peak
 )
 
-// searches says whether the clip is searched for things that keep their shape.
+// searches says whether the clip is searched for rigid objects.
 func (j *job) searches(c Config) bool {
 	return c.SpriteSteps >= 0 && !c.Clock && j.origin == nil && j.clip.Height*j.clip.Width <= maxSearchPixels && len(j.train) >= gauge.MinPairs
 }
 
-// follow looks for as many things that keep their shape as the latents have pairs of coordinates, or else for one, and what moves beside it,
-// or, under noise, for what one or two latents make of the whole picture.
-// It gives nil where they are not what moves, or where the config does not ask.
+// locate searches for as many rigid objects as the latents have pairs; or else for one and a dynamic background; or, at low SNR and for one or two
+// latents, for a low-rank picture. It returns nil where none of them is what moves, or where the config asks for none.
 func (j *job) locate(ctx context.Context, c Config) (*tracked, error) {
 	if !j.searches(c) {
 		return nil, nil
@@ -61,8 +61,8 @@ func (j *job) minExplained() float64 {
 	return minSprites
 }
 
-// trace finds n movers in all frames, faint ones where noise drowns the clip and there are no others; nil where they explain less than that
-// share of what moves, or do not each go their own way, or once ctx is done.
+// locateSprites searches for n sprites, at low SNR also in all frames together. It is nil where they explain less than least of what moves, where
+// they do not move independently, and once ctx is done.
 func (j *job) locateSprites(ctx context.Context, n int, seed uint64, least float64) *tracked {
 	if j.training.Watch != nil {
 		j.training.Watch(Progress{Seeking: n})
@@ -78,20 +78,20 @@ func (j *job) trackSprites(ctx context.Context, m *sprites.Set, least float64) *
 	if ctx.Err() != nil {
 		return nil
 	}
-	t, kin := &tracked{sprites: m}, m.SharedTemplates()
-	m.ShareTemplates(kin)
+	t, group := &tracked{sprites: m}, m.SharedTemplates()
+	m.ShareTemplates(group)
 	t.explained, t.left = j.explainedBy(m)
 	if !(t.explained >= least) || m.LowSNR > 0 && m.Area() > sprites.MaxLowSNRArea {
 		return nil
 	}
 	t.places, _ = m.Track(j.clip, j.clip.Frames())
-	if told := m.AssignIdentities(j.clip, t.places, kin); !(told*t.explained >= least) {
+	if identified := m.AssignIdentities(j.clip, t.places, group); !(identified*t.explained >= least) {
 		return nil
 	}
 	return t.settle(j.clip)
 }
 
-// lasting settles the latents; nil where they rest or the things do not each go their own way.
+// settle makes latents of the places; nil where a place is constant or the sprites do not move independently.
 func (t *tracked) settle(c *video.Clip) *tracked {
 	t.sprites.Unwrap(t.places)
 	if !t.standardise(t.places, 2*len(t.sprites.Templates)) || !t.independent(c.Pairs(c.MaxGap())) {
@@ -100,34 +100,34 @@ func (t *tracked) settle(c *video.Clip) *tracked {
 	return t
 }
 
-// explainedBy is the share of what moves in the held-out frames that the movers explain, and the energy of a frame that they leave.
+// explainedBy is the share of what moves in the held-out frames that the sprites explain, and the mean energy left of a frame.
 func (j *job) explainedBy(m *sprites.Set) (share, left float64) {
 	held := video.FramesOf(j.held)
 	_, left = m.Track(j.clip, held)
-	if m.LowSNR > 0 { // what noise left in the still picture counts on both sides
+	if m.LowSNR > 0 { // noise in the background counts on both sides
 		return j.shareOf(left, m.Residual(j.clip, held).Energy(m)/float64(len(held))), left
 	}
 	return j.share(left), left
 }
 
-// share is that of what moves in the held-out frames that is explained where so much of a frame's energy is left.
+// share is that of what moves in the held-out frames, where so much of a frame's energy is left.
 func (j *job) share(left float64) float64 { return j.shareOf(left, j.energyHeld()) }
 
 func (j *job) shareOf(left, energy float64) float64 { return min(1, (1-left/energy)/j.moving) }
 
-// energyHeld is a held-out frame's, about what is still.
+// energyHeld is the mean energy of a held-out frame about the mean picture.
 func (j *job) energyHeld() float64 {
 	held := video.FramesOf(j.held)
 	x := j.clip.Pick(held)
 	if j.mean == nil {
 		return numeric.SquaredError(x, numeric.MeanRow(x, len(held), j.clip.Size())) / float64(len(held))
 	}
-	n := float64(j.clip.Len()) // held-out frames are in the mean, too
+	n := float64(j.clip.Len()) // the mean picture contains the held-out frames
 	return numeric.SquaredError(x, j.mean) / float64(len(held)) * n / (n - 1)
 }
 
-// following is the config of a training that follows: one run, in which the encoder learns from drawings of the movers, and rests while the
-// decoder learns to draw from it.
+// withSprites is the config of a training on located sprites: one run. The encoder learns from synthetic frames of the sprites, then it is frozen
+// while the decoder learns to draw from it.
 func (c Config) withSprites() Config {
 	c.Steps = cmp.Or(c.Steps, DefaultSteps)
 	c.SpriteSteps = cmp.Or(c.SpriteSteps, min(4*c.Steps, spriteSteps))
@@ -135,7 +135,7 @@ func (c Config) withSprites() Config {
 	return c
 }
 
-// traceOver is trace of one thing over a picture that changes as a whole.
+// locateOverBackground searches for one sprite over a picture that changes as a whole; nil where it explains too little.
 func (j *job) locateOverBackground(ctx context.Context, seed uint64) *tracked {
 	m, places := sprites.FindOverBackground(ctx, j.clip, video.FramesOf(j.train), rand.New(rand.NewPCG(seed, math.MaxUint64)))
 	if m == nil || m.Area() > sprites.MaxArea {
@@ -149,8 +149,8 @@ func (j *job) locateOverBackground(ctx context.Context, seed uint64) *tracked {
 	return t.settle(j.clip)
 }
 
-// traceScenery finds d latents by which the picture changes as a whole, under noise that hides it in any one frame; nil where what it finds
-// explains next to nothing of what moves.
+// locateLowRank finds d latents by which the picture changes as a whole, under noise that hides it in every single frame; nil where they explain
+// next to nothing of what moves.
 func (j *job) locateLowRank(ctx context.Context, d int, seed uint64) *tracked {
 	g := &appearance.SlowFeatures{Clip: j.clip, Mean: j.mean}
 	t := &tracked{lowRank: &appearance.LowRank{Basis: numeric.NewBasis(d, appearance.Degree)}}

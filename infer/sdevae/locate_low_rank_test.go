@@ -1,14 +1,15 @@
 package sdevae
 
 import (
-	"driftscope/infer/sdevae/numeric"
-	"driftscope/infer/sdevae/sdevaetest"
-	"driftscope/infer/sdevae/video"
-	"driftscope/internal/suite"
 	"math"
 	"testing"
 
 	"gonum.org/v1/gonum/stat"
+
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/sdevaetest"
+	"driftscope/infer/sdevae/video"
+	"driftscope/internal/suite"
 )
 
 func hidden(t *testing.T, clip *video.Clip) *job {
@@ -21,9 +22,9 @@ func hidden(t *testing.T, clip *video.Clip) *job {
 	return j
 }
 
-// TestScenery: what hides in noise of fifty times its energy is found to a correlation of 0.94, where a frame's product with the very picture
+// TestLowRank: what hides in noise of fifty times its energy is found to a correlation of 0.94, where a frame's product with the very picture
 // that it mixes has 0.96; of bare noise nothing is found.
-func TestScenery(t *testing.T) {
+func TestLowRank(t *testing.T) {
 	suite.Long(t)
 	clip, truth := sdevaetest.Mixed(600, 0.25)
 	found := hidden(t, clip).locateLowRank(t.Context(), 1, 1)
@@ -39,8 +40,8 @@ func TestScenery(t *testing.T) {
 	}
 }
 
-// TestSceneryFollowed: after a training of seconds single frames are read nearly as well as their noise allows, a correlation of 0.96.
-func TestSceneryFollowed(t *testing.T) {
+// TestLowRankTrained: after a training of seconds single frames are read nearly as well as their noise allows, a correlation of 0.96.
+func TestLowRankTrained(t *testing.T) {
 	suite.Long(t)
 	clip, truth := sdevaetest.Mixed(600, 0.25)
 	r := train(t, Training{}, clip, Config{Latent: 1, Seed: 1, Tau: TauOf(clip), Steps: 10, Pairs: 16, SpriteSteps: 200})

@@ -20,10 +20,10 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestFollow: two things that keep their shape are followed, by an encoder that has never seen most of their places: an affine map of
+// TestLocate: two rigid objects are followed, by an encoder that has never seen most of their places: an affine map of
 // its latents is where they are, to 1.2 px after a training of seconds, which leaves twice what it takes; an encoder that learnt nothing is
 // 2.5 off.
-func TestFollow(t *testing.T) {
+func TestLocate(t *testing.T) {
 	clip, truth := sdevaetest.Drifting(260, 9, sdevaetest.Bar, sdevaetest.Ring)
 	r := train(t, Training{}, clip, Config{Latent: 4, Seed: 1, Tau: TauOf(clip), Steps: 10, Pairs: 16, SpriteSteps: 150})
 	if r.SpriteShare < 0.95 || r.Config.SpriteSteps != 150 || r.Config.Restarts != 1 || r.Config.ReinitSteps > 0 || r.Config.SyntheticSteps > 0 {
@@ -38,9 +38,9 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// TestFollowsNothing: what does not keep its shape, cannot be told apart, is part of another thing, is not asked for or too short is
+// TestLocateNothing: what does not keep its shape, cannot be told apart, is part of another object, is not asked for or too short is
 // learnt as before.
-func TestFollowsNothing(t *testing.T) {
+func TestLocateNothing(t *testing.T) {
 	suite.Long(t)
 	one, _ := sdevaetest.Drifting(200, 5, sdevaetest.Ring)
 	under, _ := sdevaetest.Drifting(400, 5, sdevaetest.Disc)
@@ -67,14 +67,14 @@ func TestFollowsNothing(t *testing.T) {
 	}{
 		"a ring":             {one, Config{Latent: 2}, true, []float64{0.95, 1}},
 		"a disc in noise":    {under, Config{Latent: 2}, true, []float64{minSpritesLowSNR, 1}},
-		"latents to spare":   {one, Config{Latent: 4}, true, nil},
+		"padding latents":    {one, Config{Latent: 4}, true, nil},
 		"not asked for":      {one, Config{Latent: 2, SpriteSteps: -1}, false, nil},
 		"one to spare":       {one, Config{Latent: 3}, true, nil},
 		"with a clock":       {one, Config{Latent: 2, Clock: true}, false, nil},
 		"two rings all over": {two, Config{Latent: 4}, false, nil},
 		"too short":          {brief, Config{Latent: 2}, false, nil},
 		"a disc that grows":  {grows, Config{Latent: 2}, false, []float64{-100, 0.8 * minSprites}},
-		"and in noise":       {&murky, Config{Latent: 2}, true, []float64{-100, 0.8 * minSpritesLowSNR}}, // as a scenery
+		"and in noise":       {&murky, Config{Latent: 2}, true, []float64{-100, 0.8 * minSpritesLowSNR}}, // as a low-rank picture
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.config.Tau, c.config.Steps = TauOf(c.clip), 4
@@ -82,7 +82,7 @@ func TestFollowsNothing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if drowned := strings.Contains(name, "noise"); drowned != j.lowSNR() {
+			if low := strings.Contains(name, "noise"); low != j.lowSNR() {
 				t.Errorf("%.2g of the light moves", j.moving)
 			}
 			if share := c.explained; share != nil {
@@ -92,7 +92,7 @@ func TestFollowsNothing(t *testing.T) {
 				}
 			}
 			if got := j.tracked != nil && j.tracked.count() == 0; got != (c.clip == &murky) {
-				t.Errorf("a scenery: %v", got)
+				t.Errorf("a low-rank picture: %v", got)
 			}
 			if got := j.tracked != nil; got != c.want || got != (j.config.SpriteSteps > 0) {
 				t.Errorf("followed: %v, for %d steps", got, j.config.SpriteSteps)
@@ -101,9 +101,9 @@ func TestFollowsNothing(t *testing.T) {
 	}
 }
 
-// TestGoes: what jumps about and parts of one thing are no things of their own; two that drift the same way, each with steps of its own,
+// TestIndependent: what jumps about and parts of one object are no objects of their own; two that drift the same way, each with steps of its own,
 // are.
-func TestGoes(t *testing.T) {
+func TestIndependent(t *testing.T) {
 	const n = 400
 	rng := rand.New(rand.NewPCG(1, 2))
 	walk := func(shared []float64, own float64) (z, steps []float64) {
@@ -136,7 +136,7 @@ func TestGoes(t *testing.T) {
 		want bool
 	}{
 		"one":         {[][]float64{x, y}, true},
-		"x is y":      {[][]float64{x, x}, true}, // one thing on a slant
+		"x is y":      {[][]float64{x, x}, true}, // one object on a slant
 		"two":         {[][]float64{x, y, east, west}, true},
 		"drift alike": {[][]float64{east, x, west, y}, true},
 		"parts":       {[][]float64{x, y, part, west}, false},
@@ -156,8 +156,8 @@ func TestGoes(t *testing.T) {
 	}
 }
 
-// TestFollowResumed: killed while it follows, and after, a training ends with the same model.
-func TestFollowResumed(t *testing.T) {
+// TestLocateResumed: killed while it follows, and after, a training ends with the same model.
+func TestLocateResumed(t *testing.T) {
 	suite.Long(t)
 	clip, _ := sdevaetest.Drifting(180, 9, sdevaetest.Ring)
 	c := Config{Latent: 2, Seed: 1, Tau: TauOf(clip), Posterior: network.Cholesky, Steps: 8, Pairs: 8, SpriteSteps: 12, Every: 4}
@@ -193,15 +193,15 @@ func TestSearchInterrupted(t *testing.T) {
 	var told []Progress
 	_, err := Training{Watch: func(p Progress) { told = append(told, p) }}.Train(ctx, clip, Config{Latent: 4, Seed: 1, Tau: TauOf(clip)})
 	if !errors.Is(err, context.Canceled) || len(told) != 1 || told[0].Seeking != 2 {
-		t.Errorf("%v after it told %+v, expected an interrupted search for two things", err, told)
+		t.Errorf("%v after it told %+v, expected an interrupted search for two objects", err, told)
 	}
 }
 
-// TestFollowAlike: three discs that look the same, and that one frame in many does not tell apart, are found, in nine frames of ten to
+// TestLocateShared: three discs that look the same, and that one frame in many does not tell apart, are found, in nine frames of ten to
 // 0.4 px, and each is followed all along but for where they meet.
-func TestFollowAlike(t *testing.T) {
+func TestLocateShared(t *testing.T) {
 	suite.Long(t)
-	clip, truth := sdevaetest.AtHome(400, 5, sdevaetest.Bright, 7, 8, 17, 9, 11, 17)
+	clip, truth := sdevaetest.AroundMeans(400, 5, sdevaetest.Bright, 7, 8, 17, 9, 11, 17)
 	j, err := newJob(context.Background(), Training{}, clip, Config{Latent: 6, Tau: TauOf(clip), Steps: 4})
 	if err != nil {
 		t.Fatal(err)
@@ -214,7 +214,7 @@ func TestFollowAlike(t *testing.T) {
 		places[i] = math.Mod(places[i]+48, 24)
 	}
 	var misses []float64
-	whose := make([]map[int]int, 3) // of each column, how often it is nearest to which thing
+	whose := make([]map[int]int, 3) // of each column, how often it is nearest to which object
 	for k := range whose {
 		whose[k] = map[int]int{}
 	}
@@ -231,10 +231,10 @@ func TestFollowAlike(t *testing.T) {
 	if got := misses[len(misses)*9/10]; got > 0.4 { // it is 0.31: on the brighter ground the light ends, and less of a disc is seen
 		t.Errorf("one frame in ten is off by %.2f px and more", got)
 	}
-	sdevaetest.CheckIdentities(t, whose, 0.99) // a place may be nearer to another thing where two meet
+	sdevaetest.CheckIdentities(t, whose, 0.99) // a place may be nearer to another object where two meet
 }
 
-// TestFilmsApart: what tells films apart is beside nothing. The ring is what moves, and other latents are to spare.
+// TestFilmsApart: what tells films apart is no background. The ring is what moves, and other latents are padding.
 func TestFilmsApart(t *testing.T) {
 	for _, latents := range []int{2, 4} {
 		clip := sdevaetest.Films(50)
@@ -243,7 +243,7 @@ func TestFilmsApart(t *testing.T) {
 			t.Fatal(err)
 		}
 		if j.tracked == nil || j.tracked.background != nil || j.tracked.explained < 0.95 || len(j.tracked.mean) != latents {
-			t.Errorf("%d latents: no trail of one thing that explains what moves", latents)
+			t.Errorf("%d latents: no sprite that explains what moves", latents)
 		}
 		if j.clip != clip {
 			t.Error("what is trained on is not the clip")
@@ -251,11 +251,11 @@ func TestFilmsApart(t *testing.T) {
 	}
 }
 
-// TestOverNothing: a broad light that sways is no thing where nothing moves over it; a disc over it is one.
-func TestOverNothing(t *testing.T) {
-	for name, thing := range map[string]sdevaetest.Shape{"a disc": sdevaetest.Disc, "nothing": func(_, _ float64) float64 { return 0 }} {
+// TestOverBackgroundNothing: a broad light that sways is no object where nothing moves over it; a disc over it is one.
+func TestOverBackgroundNothing(t *testing.T) {
+	for name, object := range map[string]sdevaetest.Shape{"a disc": sdevaetest.Disc, "nothing": func(_, _ float64) float64 { return 0 }} {
 		t.Run(name, func(t *testing.T) {
-			clip, _ := sdevaetest.Overlit(100, 5, thing)
+			clip, _ := sdevaetest.Overlit(100, 5, object)
 			j := &job{clip: clip, moving: 1}
 			j.train, j.held = video.Split(clip.Pairs(clip.MaxGap()))
 			if found := j.locateOverBackground(t.Context(), 1); (found != nil) != (name == "a disc") {
@@ -265,8 +265,8 @@ func TestOverNothing(t *testing.T) {
 	}
 }
 
-// TestFaintTooLarge: what covers much of the picture is no thing, however well it goes with it.
-func TestFaintTooLarge(t *testing.T) {
+// TestLowSNRTooLarge: what covers much of the picture is no object, however well it goes with it.
+func TestLowSNRTooLarge(t *testing.T) {
 	clip, _ := sdevaetest.Drifting(200, 5, sdevaetest.Disc)
 	j := &job{clip: clip, moving: 1}
 	j.train, j.held = video.Split(clip.Pairs(clip.MaxGap()))

@@ -12,18 +12,18 @@ import (
 	"driftscope/online"
 )
 
-// The last phase: the pairs that latents are found anew in, at most, the steps of the rate's rise, and how many times what the decoder
-// left out before it may leave out after.
+// The last phase: the pairs that new latents are found in, at most; the steps of warm-up; and the factor by which the part that is not explained
+// may grow.
 const (
 	reinitPairs  = 1000
 	reinitWarmup = 20
 	reinitPoorer = 3
 )
 
-// redraw finds the latents anew, as at the start, among the features that were learnt: reconstruction bends latents, and the slowest
-// components of what it needs are straight. Then the decoder, turned to them, learns alone. Where it cannot draw from them what it drew
-// before, they do not hold it, as with an object that only drifts, whose slowest components are functions of how far it has come: then
-// the latents before are kept.
+// reinitialise finds new latents among the learnt features, as at the start: reconstruction bends latents, and the slowest components of the
+// features that it needs are straight. Then the decoder, aligned to them, learns alone. Where it explains far less than before, the new latents do
+// not hold the state, as with an object that only drifts, whose slowest components are functions of how far it has come. Then the latents before
+// are kept.
 func (s *session) reinitialise(ctx context.Context) error {
 	if !s.reinitialising {
 		err := s.keepBefore()
@@ -49,7 +49,7 @@ func (s *session) reinitialise(ctx context.Context) error {
 	return nil
 }
 
-// setAside keeps the model as it is, with what it explains.
+// keepBefore keeps the model as it is, with what it explains.
 func (s *session) keepBefore() error {
 	s.before, s.beforeLook = s.model.Clone(), Look{Restart: s.restart, Step: s.best.Step}
 	err := s.judge(&s.beforeLook)
@@ -57,7 +57,7 @@ func (s *session) keepBefore() error {
 	return err
 }
 
-// settle adopts the latents found anew, or those set aside where far more was drawn from them.
+// keepBetter adopts the new latents, or those before where these explained far more.
 func (s *session) keepBetter() {
 	if 1-s.best.Explained > reinitPoorer*(1-s.beforeLook.Explained) {
 		s.best, s.kept = s.beforeLook, s.before
@@ -65,7 +65,7 @@ func (s *session) keepBetter() {
 	s.model.Adopt(s.kept)
 }
 
-// beginRedrawing leaves the encoder's means at rest, and the others to an optimiser that knows nothing yet.
+// beginReinitialised freezes the encoder; a new optimiser moves the other weights.
 func (s *session) beginReinitialised() {
 	for i := range s.graph.Machine.Params {
 		if p := &s.graph.Machine.Params[i]; p.PlacesFrames() {
@@ -80,8 +80,8 @@ func (s *session) beginReinitialised() {
 	}
 }
 
-// anew replaces the means' layer by the slowest components of the features' moments. The decoder is turned to them; widths and drift
-// begin again.
+// newLatents replaces the means' layer by the slowest components of the features' moments. The decoder is aligned to them; widths and drift begin
+// again.
 func (s *session) newLatents() error {
 	m, pairs := s.model, numeric.Spread(s.job.train, reinitPairs)
 	frames := video.FramesOf(pairs)

@@ -13,8 +13,8 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestSettle: latents found anew replace those before, unless the decoder leaves out three times as much.
-func TestSettle(t *testing.T) {
+// TestKeepBetter: re-initialised latents replace those before, unless the decoder leaves out three times as much.
+func TestKeepBetter(t *testing.T) {
 	suite.Long(t)
 	clip := sdevaetest.Walk(40, 3)
 	j, err := newJob(context.Background(), Training{}, clip, Config{Latent: 2, Tau: 1, Pairs: 8, Restarts: 1})
@@ -23,7 +23,7 @@ func TestSettle(t *testing.T) {
 	}
 	for _, c := range []struct {
 		before, after float64
-		anew          bool
+		reinitialised bool
 	}{{0.87, 0.74, true}, {0.97, 0.97, true}, {0.5, 0.1, true}, {0.97, 0.92, true}, {0.97, 0.9, false}, {1, 0.99, false}} {
 		s, err := newSession(j, 0)
 		if err != nil {
@@ -39,16 +39,16 @@ func TestSettle(t *testing.T) {
 		s.model.MeanB[0] = was + 1
 		s.kept, s.best, s.beforeLook.Explained = s.model.Clone(), Look{Explained: c.after}, c.before
 		s.keepBetter()
-		if got := s.model.MeanB[0] == was+1; got != c.anew || s.best.Explained != map[bool]float64{true: c.after, false: c.before}[c.anew] {
-			t.Errorf("%g explained before, %g after: latents found anew are kept: %v, %+v", c.before, c.after, got, s.best)
+		if got := s.model.MeanB[0] == was+1; got != c.reinitialised || s.best.Explained != map[bool]float64{true: c.after, false: c.before}[c.reinitialised] {
+			t.Errorf("%g explained before, %g after: re-initialised latents are kept: %v, %+v", c.before, c.after, got, s.best)
 		}
 		s.discard()
 	}
 }
 
-// TestAnewUnbends: an encoder whose latents are bent, by a last layer that mixes what moves with what flickers, finds straight ones among
+// TestReinitialisedUnbends: an encoder whose latents are bent, by a last layer that mixes what moves with what flickers, finds straight ones among
 // the same features; one that has the slowest components already keeps them.
-func TestAnewUnbends(t *testing.T) {
+func TestReinitialisedUnbends(t *testing.T) {
 	suite.Long(t)
 	clip, x, y := sdevaetest.WalkingSquare(300)
 	j, err := newJob(context.Background(), Training{}, clip, Config{Latent: 2, Seed: 1, Tau: 1, Pairs: 20, Restarts: 1})
@@ -81,9 +81,9 @@ func TestAnewUnbends(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := explained()
-	t.Logf("explained: %.3f of random latents, %.3f of those found anew", random, found)
+	t.Logf("explained: %.3f of random latents, %.3f of re-initialised ones", random, found)
 	if found < 0.6 || found < random+0.1 {
-		t.Errorf("the latents found anew explain %.3f of the square's place, the random ones %.3f; expected 0.6 (0.8 measured)", found, random)
+		t.Errorf("the re-initialised latents explain %.3f of the square's place, the random ones %.3f; expected 0.6 (0.8 measured)", found, random)
 	}
 	if slices.Equal(drift, m.Drift.Weights) {
 		t.Error("the drift of the former latents is kept")

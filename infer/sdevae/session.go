@@ -12,7 +12,7 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// session is one restart: a model on its way.
+// session is one restart: a model and its training so far.
 type session struct {
 	job            *job
 	restart        int
@@ -24,20 +24,20 @@ type session struct {
 	q              []float64 // smoothed profiled diffusion
 	clock          []float32 // of every frame; nil where there is none
 	permutation    []int     // of the training pairs, in this pass
-	at             int       // in order
+	at             int       // index in the permutation
 	done           int       // steps
 	sum            float64   // of the losses since the last look
 	since          int       // steps since then
 	stale          int       // looks without gain
 	best           Look
 	kept           *network.Model  // weights of the best look
-	synthetic      *syntheticPhase // nil but in the sleep phase
+	synthetic      *syntheticPhase // nil but while the encoder learns from synthetic frames
 	reinitialising bool            // the last phase is on
 	before         *network.Model  // weights before the last phase; nil before it
 	beforeLook     Look            // what they explain
 }
 
-// newSession makes a restart that has taken no step yet and is not primed.
+// newSession makes a restart before its first step, with random weights.
 func newSession(j *job, restart int) (*session, error) {
 	source := rand.NewPCG(j.config.Seed, uint64(restart))
 	s := &session{job: j, restart: restart, source: source, rng: rand.New(source), best: Look{HeldOut: math.Inf(1)}}
@@ -53,8 +53,7 @@ func newSession(j *job, restart int) (*session, error) {
 	return s, nil
 }
 
-// firstModel is random weights, or the model to continue. The last layers of every other restart see moments alone, those of all where
-// noise drowns the clip.
+// firstModel is random weights, or the model to continue. The last layers of every other restart see moments alone; at low SNR those of all.
 func (j *job) firstModel(rng *rand.Rand, restart int) (*network.Model, error) {
 	clip := j.clip
 	m, err := network.New(dnnl.Shape{C: clip.Channels, H: clip.Height, W: clip.Width}, j.config.form(), 2*j.config.Pairs, rng)

@@ -5,10 +5,10 @@ import (
 	"driftscope/infer/sdevae/network"
 )
 
-// The methods below write a training's state to an archive or read it into a job that was newly made from the same clip and
-// settings, so that the steps that follow are the same bit for bit.
+// The methods below write the state of a training to an archive, or read it into a job that was newly made from the same clip and settings. The
+// steps that follow are the same bit for bit.
 
-// archive goes through the race: the field, and the restart at work.
+// archive goes through the candidates and the restart at work.
 func (j *job) archive(a *archive) {
 	a.count(&j.taken, j.config.TotalSteps())
 	a.count(&j.restart, j.config.Restarts)
@@ -44,7 +44,7 @@ func (j *job) archiveCurrent(a *archive) {
 	}
 }
 
-// parked is a restart that waits, as its archive: networks and graph are in memory for the one at work alone.
+// parked is a restart that waits, as its archive: only the one at work has networks and a graph in memory.
 type parked struct {
 	restart int
 	best    Look
@@ -57,7 +57,7 @@ func (p *parked) archive(a *archive, restarts int) {
 	a.bytes(&p.state, MaxCheckpoint)
 }
 
-// park puts the restart at work at the back of the field.
+// park appends the restart at work to the candidates.
 func (j *job) park() error {
 	a := archive{writing: true}
 	j.current.archive(&a)
@@ -67,7 +67,7 @@ func (j *job) park() error {
 	return a.err
 }
 
-// wake puts the first of the field to work, unless one is.
+// resumeBest puts the first candidate to work, unless a restart is.
 func (j *job) resumeBest() (err error) {
 	if j.current != nil {
 		return nil
@@ -137,13 +137,13 @@ func (s *session) archiveWeights(a *archive, kept **network.Model) {
 	archiveModel((*kept), a)
 }
 
-// archiveSleep goes through the sleep phase, once it has begun.
+// archiveSleep goes through the training on synthetic frames, once it has begun.
 func (s *session) archiveSleep(a *archive) {
-	asleep := s.synthetic != nil
-	if a.flag(&asleep); a.err != nil || !asleep {
+	begun := s.synthetic != nil
+	if a.flag(&begun); a.err != nil || !begun {
 		return
 	}
-	if a.require(s.kept != nil || s.job.tracked != nil, "asleep before any look"); !a.writing && a.err == nil {
+	if a.require(s.kept != nil || s.job.tracked != nil, "synthetic frames before any look"); !a.writing && a.err == nil {
 		a.err = s.beginSynthetic()
 	}
 	if a.err != nil {
@@ -153,7 +153,7 @@ func (s *session) archiveSleep(a *archive) {
 	archiveAdam(s.synthetic.optimiser, a, s.synthetic.graph.Machine.Params, s.synthetic.steps)
 }
 
-// archive goes through an optimiser and the parameters that it moves.
+// archiveAdam goes through an optimiser and the parameters that it moves.
 func archiveAdam(a *network.Adam, to *archive, params []network.Parameter, limit int) {
 	to.count(&a.Steps, limit)
 	for i, p := range params {
@@ -163,7 +163,7 @@ func archiveAdam(a *network.Adam, to *archive, params []network.Parameter, limit
 	}
 }
 
-// archive goes through what a look keeps.
+// archiveModel goes through what a look keeps.
 func archiveModel(m *network.Model, a *archive) {
 	for _, w := range m.Weights() {
 		a.floats(*w)

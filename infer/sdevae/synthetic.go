@@ -2,16 +2,17 @@ package sdevae
 
 import (
 	"context"
-	"driftscope/infer/sdevae/network"
-	"driftscope/infer/sdevae/numeric"
-	"driftscope/infer/sdevae/video"
 	"fmt"
 
 	"gonum.org/v1/gonum/stat"
+
+	"driftscope/infer/sdevae/network"
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/video"
 )
 
-// The sleep phase: Adam's peak rate, the steps of its rise, how far from a frame's latents a dream lies, in their standard
-// deviations over the clip, and how many frames at most dreams start from.
+// Training on synthetic frames: Adam's peak rate, its warm-up, the distance of a synthetic frame from the frame that it starts from, in standard
+// deviations of the latents over the clip, and how many frames at most it may start from.
 const (
 	syntheticRate   = 1e-3
 	syntheticWarmup = 20
@@ -19,26 +20,26 @@ const (
 	syntheticFrames = 2000
 )
 
-// sleeper is the sleep phase under way, with what it needs of the awake model: its answer to every training frame, and what its
-// drawings left out.
+// syntheticPhase is the training of the encoder on synthetic frames, with the posteriors of every training frame and what drawings leave of the
+// frames.
 type syntheticPhase struct {
 	graph     *network.SyntheticGraph
 	optimiser *network.Adam
 	targets   *network.Posteriors
 	sd        []float64 // of the means over the clip
 	clock     []float32 // of the frames; nil where there is none
-	left      []float32 // frames - drawings, n × CHW; bare noise of a scenery
-	start     []int     // the frame that each drawing of the batch starts from
+	left      []float32 // frames - drawings, n × CHW; pairs' differences where the picture is low-rank
+	start     []int     // the frame that each synthetic frame of the batch starts from
 	steps     int       // to take
 	rate      float64   // Adam's, at its peak
 	done      int
 
-	draw    func(pictures, z []float32, n int) error // what the drawings are by
-	sprites int                                      // of two latents each, which come from one frame; what is another thing's, or behind them, may come from another
-	noise   []float32                                // noise as a drawing has it; nil where what is left is the frame's own
+	draw    func(pictures, z []float32, n int) error // draws the latents
+	sprites int                                      // of two latents each, from one frame; another sprite's, and the background's, may come from another frame
+	noise   []float32                                // scratch for moved noise; nil where what is left is the frame's own
 }
 
-// fallAsleep starts the sleep phase, at the best look's weights or, where things are followed, at the first.
+// beginSynthetic starts it: from the best look's weights or, where something was located, from the first.
 func (s *session) beginSynthetic() (err error) {
 	l := &syntheticPhase{start: make([]int, 2*s.job.config.Pairs)}
 	frames := numeric.Spread(video.FramesOf(s.job.train), syntheticFrames)
@@ -60,7 +61,7 @@ func (s *session) beginSynthetic() (err error) {
 	for i, v := range drawn {
 		l.left[i] -= v
 	}
-	if s.job.tracked != nil && s.job.tracked.lowRank != nil { // a frame's own noise is in what was learnt of all frames: it would be learnt by heart
+	if s.job.tracked != nil && s.job.tracked.lowRank != nil { // a frame's own noise is in what was fitted to all frames: the encoder would overfit to it
 		l.left, l.noise = s.job.clip.Differences(numeric.Spread(s.job.train, syntheticFrames)), make([]float32, s.job.clip.Size())
 	}
 	l.clock = s.model.Clock(s.job.clip, frames)
@@ -74,10 +75,10 @@ func (s *session) beginSynthetic() (err error) {
 	return nil
 }
 
-// sleep is the second half of wake and sleep (Hinton, Dayan, Frey and Neal 1995), with frames instead of bare drawings: frames are
-// moved to latents z around their own m as the decoder has it, x + f(z) - f(m), and the encoder alone learns to read them. There
-// are as many as wanted, where there may be only eighty frames: what the encoder learnt of those by heart it unlearns. What the
-// decoder cannot draw stays in the picture, so that the encoder is not drawn to the decoder's mistakes.
+// trainOnSynthetic is the sleep phase of wake-sleep (Hinton, Dayan, Frey and Neal 1995), with frames instead of bare drawings. A frame is moved to
+// latents z around its own m as the decoder has it, x + f(z) - f(m), and the encoder alone learns to read z. There are as many of these as wanted,
+// where there may be only eighty frames, so overfitting to them is undone. What the decoder cannot draw stays in the picture, so its mistakes
+// teach nothing.
 func (s *session) trainOnSynthetic(ctx context.Context) error {
 	if s.synthetic == nil {
 		if err := s.beginSynthetic(); err != nil {
@@ -92,7 +93,7 @@ func (s *session) trainOnSynthetic(ctx context.Context) error {
 			return err
 		}
 		if err := l.graph.Machine.Run(); err != nil {
-			return fmt.Errorf("sleep, step %d: %w", l.done, err)
+			return fmt.Errorf("training on synthetic frames, step %d: %w", l.done, err)
 		}
 		rate := l.rate * min(float64(l.done+1)/syntheticWarmup, 1) * cosine(l.done, l.steps)
 		if err := l.optimiser.Update(&l.graph.Machine, rate); err != nil {
@@ -107,7 +108,7 @@ func (s *session) trainOnSynthetic(ctx context.Context) error {
 	return s.model.Calibrate(s.job.clip, numeric.Spread(video.FramesOf(s.job.train), maxCalibration))
 }
 
-// dream fills a batch.
+// fillSynthetic draws a batch.
 func (s *session) fillSynthetic(l *syntheticPhase) error {
 	d, size, n, rows := s.model.Dim, s.job.clip.Size(), len(l.targets.Mean)/s.model.Dim, 2*s.job.config.Pairs
 	mean, logDiag, weight := l.graph.Mean.Data().([]float32), l.graph.LogDiag.Data().([]float32), l.graph.Weight.Data().([]float32)
@@ -121,7 +122,7 @@ func (s *session) fillSynthetic(l *syntheticPhase) error {
 				from = s.rng.IntN(n)
 			}
 			mean[k*d+i] = l.targets.Mean[from*d+i] + float32(syntheticWidth*l.sd[i]*s.rng.NormFloat64())
-			if weight[k*d+i] = 0; l.sd[i] > 0 { // else it rests
+			if weight[k*d+i] = 0; l.sd[i] > 0 { // else the latent is constant
 				weight[k*d+i] = float32(1 / (l.sd[i]*l.sd[i] + 1e-12)) // a dead latent has next to no sd
 			}
 		}
@@ -144,7 +145,7 @@ func (s *session) fillSynthetic(l *syntheticPhase) error {
 	return nil
 }
 
-// leftIn is what drawing k leaves of its frame; or some frame's noise, moved to some place, so that it is never met twice.
+// residualFor is what drawing k leaves of its frame; or the noise of some pair, moved to a random place, so that it is never met twice.
 func (s *session) residualFor(l *syntheticPhase, k int) []float32 {
 	size := s.job.clip.Size()
 	if l.noise == nil {

@@ -1,31 +1,32 @@
 package sdevae
 
 import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
 	"driftscope/infer/sdevae/appearance"
 	"driftscope/infer/sdevae/network"
 	"driftscope/infer/sdevae/numeric"
 	"driftscope/infer/sdevae/sprites"
 	"driftscope/infer/sdevae/video"
-	"math"
-
-	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
 )
 
-// trail is where a clip's movers are, as latents of variance 1: x and y of one after another, and behind them what is beside the movers. Or
-// it is how a scenery changes.
+// tracked is what was located in a clip before the training, as latents of variance 1: x and y of one sprite after another, and behind them the
+// latents of a dynamic background; or, in place of sprites, those of a low-rank picture.
 type tracked struct {
 	sprites    *sprites.Set
-	lowRank    *appearance.LowRank // in place of movers, where the picture changes as a whole under noise
-	background *dynamicBackground  // what a single mover moves over; nil where that is a still picture
-	left       float64             // energy of a frame that is not explained, in frames that nothing was learnt from
-	explained  float64             // and the share of what moves that is
-	places     []float64           // frames × 2 a mover, px
-	mean, sd   []float64           // of places, px, and what is beside
+	lowRank    *appearance.LowRank // in place of sprites, where the picture changes as a whole under noise
+	background *dynamicBackground  // behind a single sprite; nil where it is a still picture
+	left       float64             // energy of a held-out frame that is not explained
+	explained  float64             // share of what moves in held-out frames
+	places     []float64           // frames × 2 a sprite, px
+	mean, sd   []float64           // of places, px, and of the background's latents
 	z          []float32           // frames × latents
 }
 
-// standardise sets z from latents, frames × d. It is false where one of them rests.
+// standardise sets z from latents, frames × d. It is false where one of them is constant.
 func (t *tracked) standardise(latents []float64, d int) bool {
 	t.z, t.mean, t.sd = make([]float32, len(latents)), make([]float64, d), make([]float64, d)
 	axis := make([]float64, len(latents)/d)
@@ -44,7 +45,7 @@ func (t *tracked) standardise(latents []float64, d int) bool {
 	return true
 }
 
-// spare adds latents that rest, up to d of them in all.
+// pad adds constant latents, up to d in all.
 func (t *tracked) pad(d int) {
 	live := len(t.mean)
 	z := make([]float32, len(t.z)/live*d)
@@ -54,11 +55,11 @@ func (t *tracked) pad(d int) {
 	t.z, t.mean, t.sd = z, append(t.mean, make([]float64, d-live)...), append(t.sd, make([]float64, d-live)...)
 }
 
-// quiet is what is left of a resting latent's first weights: it moves by less than what counts as motion anywhere, and is no constant, by
-// which somebody might divide.
+// mutedScale is what is left of a padding latent's first weights: it varies by less than counts as motion anywhere, but it varies, so that nobody
+// divides by zero.
 const mutedScale = 1e-7
 
-// silence has the encoder see next to nothing by latents that rest, and the decoder draw nothing of them, until it learns otherwise.
+// mutePadding has padding latents see next to nothing of a frame and draw nothing, until training says otherwise.
 func (t *tracked) mutePadding(m *network.Model) {
 	seed := len(m.SeedB)
 	for i, sd := range t.sd {
@@ -73,7 +74,7 @@ func (t *tracked) mutePadding(m *network.Model) {
 	}
 }
 
-// goes says that each thing goes its own way: its places last from frame to frame, and its steps are not another's.
+// independent says whether each sprite moves by itself: its places persist from frame to frame, and its steps are not another's.
 func (t *tracked) independent(pairs []video.Pair) bool {
 	d := 2 * len(t.sprites.Templates)
 	steps := mat.NewDense(len(pairs), d, nil)
@@ -84,7 +85,7 @@ func (t *tracked) independent(pairs []video.Pair) bool {
 	}
 	for i := range d {
 		step := mat.Col(nil, i, steps)
-		if stat.Variance(step, nil) > 1 { // half of it, or more, does not last
+		if stat.Variance(step, nil) > 1 { // half of it, or more, does not persist
 			return false
 		}
 		for other := range i - i%2 {
@@ -96,7 +97,7 @@ func (t *tracked) independent(pairs []video.Pair) bool {
 	return true
 }
 
-// posteriors are the trail's at the given frames; nothing is known of latents that rest.
+// posteriors are those of the located latents at the given frames; padding latents have a standard deviation of 1.
 func (t *tracked) posteriors(frames []int, form network.Posterior) *network.Posteriors {
 	d := len(t.mean)
 	p := network.NewPosteriors(len(frames), d, form)
@@ -111,7 +112,7 @@ func (t *tracked) posteriors(frames []int, form network.Posterior) *network.Post
 	return p
 }
 
-// draw draws n pictures of latents, as Model.Decode does.
+// draw draws n pictures of latents (n × CHW), as Model.Decode does.
 func (t *tracked) draw(pictures, z []float32, n int) error {
 	if t.lowRank != nil {
 		t.lowRank.Draw(pictures, z, n)
@@ -134,7 +135,7 @@ func (t *tracked) draw(pictures, z []float32, n int) error {
 	return nil
 }
 
-// things is how many are followed.
+// count is the number of sprites.
 func (t *tracked) count() int {
 	if t.sprites == nil {
 		return 0
@@ -142,7 +143,7 @@ func (t *tracked) count() int {
 	return len(t.sprites.Templates)
 }
 
-// close frees what draws; t may be nil.
+// close frees the model of the background; t may be nil.
 func (t *tracked) close() {
 	if t != nil && t.background != nil {
 		t.background.model.Close()

@@ -29,7 +29,7 @@ type Progress struct {
 	Step, Steps int // in all
 	Loss        float64
 	Look        *Look // nil between looks
-	Seeking     int   // things that keep their shape, as many as are looked for now, before the first step; 0 in training
+	Seeking     int   // rigid objects that are searched for, before the first step; 0 in training
 }
 
 // Result is what training gives.
@@ -39,9 +39,9 @@ type Result struct {
 	Best    Look           // the look whose weights were kept
 	History []Look
 
-	SpriteShare       float64 // share of what moves that the things followed explain; 0 where none are
-	Sprites           int     // how many those are,
-	BackgroundLatents int     // and latents of what is beside them; the others are to spare
+	SpriteShare       float64 // share of what moves that located sprites explain; 0 where none are
+	Sprites           int     // how many are located
+	BackgroundLatents int     // latents of a dynamic background; those beyond are padding
 }
 
 // ErrMean is returned when reconstruction never left the mean picture in any restart.
@@ -100,10 +100,10 @@ type job struct {
 	config      Config
 	train, held []video.Pair
 	moving      float64   // share of the clip's energy that is not noise
-	tracked     *tracked  // of things that keep their shape, where those are what moves; else nil
-	mean        []float32 // the clip's mean picture where noise drowns it: that of a few frames has too much of their noise
+	tracked     *tracked  // located before the training; nil where nothing is
+	mean        []float32 // the clip's mean picture at low SNR: that of a few frames has too much of their noise
 
-	before     int      // steps for what is beside the trail's thing
+	before     int      // steps of the training of a dynamic background
 	taken      int      // steps, of all restarts
 	looks      []Look   // of all restarts
 	restart    int      // whose trial is on; their number once all trials are over
@@ -140,7 +140,7 @@ func newJob(ctx context.Context, t Training, clip *video.Clip, c Config) (*job, 
 		j.mean = numeric.MeanRow(clip.Pixels, clip.Len(), clip.Size())
 		c.SyntheticSteps, c.ReinitSteps = cmp.Or(c.SyntheticSteps, -1), cmp.Or(c.ReinitSteps, -1)
 	}
-	if c.Clock || len(j.train) < gauge.MinPairs { // a drift that export does not learn again; too few to tell what lasts
+	if c.Clock || len(j.train) < gauge.MinPairs { // the exported drift is not learnt again with a clock; few pairs do not tell what is slow
 		c.ReinitSteps = cmp.Or(c.ReinitSteps, -1)
 	}
 	var err error
@@ -181,7 +181,7 @@ func (j *job) run(ctx context.Context) error {
 	if err := lead.finish(ctx); err != nil {
 		return err
 	}
-	if !(lead.best.Explained >= minExplained) { // not a number, where all frames are the same
+	if !(lead.best.Explained >= minExplained) { // NaN where all frames are the same
 		return ErrMean
 	}
 	return nil
@@ -206,7 +206,7 @@ func (s *session) broken() error {
 	return fmt.Errorf("training broke down: the held-out loss was never finite; try a smaller rate than %g", s.job.config.Rate)
 }
 
-// trials takes every restart through its trial; the best of them stay in the field.
+// trials takes every restart through its trial; the best of them stay candidates.
 func (j *job) trials(ctx context.Context) error {
 	for ; j.restart < j.config.Restarts; j.restart++ {
 		if j.current == nil {
@@ -229,7 +229,7 @@ func (j *job) trials(ctx context.Context) error {
 	return nil
 }
 
-// final takes those in the field to the end, and puts the best to work again.
+// final takes the candidates to the end, and puts the best to work again.
 func (j *job) final(ctx context.Context) error {
 	for ; j.finished < j.config.finalists(); j.finished++ {
 		if err := j.resumeBest(); err != nil {
@@ -246,7 +246,7 @@ func (j *job) final(ctx context.Context) error {
 	return j.resumeBest()
 }
 
-// keep orders the field by what the held-out pairs say, and leaves out all but the first n.
+// keep orders the candidates by the held-out loss and keeps the first n.
 func (j *job) keep(n int) {
 	slices.SortStableFunc(j.candidates, func(a, b parked) int { return cmp.Compare(a.best.HeldOut, b.best.HeldOut) })
 	j.candidates = j.candidates[:min(n, len(j.candidates))]

@@ -2,17 +2,18 @@ package sdevae
 
 import (
 	"context"
-	"driftscope/infer/sdevae/numeric"
-	"driftscope/infer/sdevae/sdevaetest"
-	"driftscope/infer/sdevae/video"
-	"driftscope/internal/suite"
-	"driftscope/online"
 	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/sdevaetest"
+	"driftscope/infer/sdevae/video"
+	"driftscope/internal/suite"
+	"driftscope/online"
 )
 
 // White noise has no latents: reconstruction stays at the mean picture, and the error says so.

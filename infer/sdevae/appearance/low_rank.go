@@ -1,14 +1,15 @@
 package appearance
 
 import (
-	"driftscope/infer/sdevae/numeric"
-	"driftscope/infer/sdevae/video"
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
+
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/video"
 )
 
-// scenery is a picture that changes as a whole, mixed of pictures by monomials of the latents:
+// LowRank is a picture that changes as a whole, a mixture of pictures by monomials of the latents:
 //
 //	frame ≈ Σₖ φₖ(z) pictureₖ
 type LowRank struct {
@@ -16,21 +17,22 @@ type LowRank struct {
 	pictures []float32 // monomials × CHW
 }
 
+// The limits of a low-rank picture.
 const (
 	Degree       = 3
-	Rounds       = 2   // of latents and pictures in turn
-	MinExplained = 0.1 // share of what moves that the pictures must explain; of bare noise it is less than nothing
+	Rounds       = 2   // of latents and pictures by turns
+	MinExplained = 0.1 // share of what moves that the pictures must explain; of bare noise it is below 0
 )
 
-// learn fits the pictures to frames by least squares and takes their noise off. It gives those of the d latents themselves, by which frames
-// tell their latents; nothing where the latents mix no pictures.
+// Fit fits the pictures to frames by least squares and filters their noise. It returns those of the d latents themselves, along which frames show
+// their latents; empty where the monomials are not independent.
 func (y *LowRank) Fit(c *video.Clip, frames []int, z []float32, d int) (w blas32.General) {
 	at := mat.NewDense(len(frames), d, nil)
 	for k, f := range frames {
 		at.SetRow(k, numeric.Float64s(z[f*d:(f+1)*d]))
 	}
 	var qr mat.QR
-	qr.Factorize(y.Basis.Design(at)) // along orthonormal mixtures every picture has a frame's own noise
+	qr.Factorize(y.Basis.Design(at)) // along orthonormal mixtures every picture has one frame's noise
 	var q, r, back mat.Dense
 	qr.QTo(&q)
 	qr.RTo(&r)
@@ -38,7 +40,7 @@ func (y *LowRank) Fit(c *video.Clip, frames []int, z []float32, d int) (w blas32
 	own := numeric.Matrix(m, size, make([]float32, m*size))
 	blas32.Gemm(blas.Trans, blas.NoTrans, 1, numeric.Matrix(n, m, numeric.Float32s(mat.DenseCopyOf(q.Slice(0, n, 0, m)).RawMatrix().Data)), numeric.Matrix(n, size, c.Pick(frames)), 0, own)
 	p, area, noise := numeric.NewPlane(c.Height, c.Width), c.Height*c.Width, c.Noise()/float64(size)
-	for from := size; from < len(own.Data); from += area { // the first is the mean picture
+	for from := size; from < len(own.Data); from += area { // the first one is the mean picture
 		p.Wiener(own.Data[from:from+area], noise)
 	}
 	if back.Inverse(r.Slice(0, m, 0, m)) != nil {
@@ -50,7 +52,7 @@ func (y *LowRank) Fit(c *video.Clip, frames []int, z []float32, d int) (w blas32
 	return numeric.Matrix(d, size, own.Data[size:(1+d)*size])
 }
 
-// draw draws n pictures of latents.
+// Draw draws n pictures of latents.
 func (y *LowRank) Draw(pictures, z []float32, n int) {
 	m, phi := len(y.Basis), y.Basis.Design(mat.NewDense(n, len(z)/n, numeric.Float64s(z)))
 	size := len(y.pictures) / m

@@ -2,8 +2,6 @@ package appearance
 
 import (
 	"context"
-	"driftscope/infer/sdevae/numeric"
-	"driftscope/infer/sdevae/video"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -11,26 +9,29 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/stat"
+
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/video"
 )
 
-// gaze sees frames along weights a pixel, about what is still.
+// SlowFeatures looks for slow directions of a clip about its mean picture.
 type SlowFeatures struct {
 	Clip *video.Clip
 	Mean []float32
 }
 
 const (
-	slowRounds  = 3  // of how long what is seen lasts,
+	slowRounds  = 3  // of the estimate of the autocovariance,
 	slowPowers  = 15 // and each of so many steps of the power iteration
-	firstMemory = 10 // frames that it is taken to last at first,
+	firstMemory = 10 // frames of constant autocovariance, assumed at first,
 	maxLags     = 50 // and at most
-	noiseLags   = 8  // frames over which noise is told from motion
+	noiseLags   = 8  // over which noise is separated from motion
 )
 
-// slowest are the d directions (d × CHW) along which frames are most like those before and after them, each weighed by how long what is seen
-// lasts: the noise of two frames has nothing in common. By power iteration,
+// Directions are d orthonormal pictures (d × CHW) along which frames are most like those before and after them, weighed by the autocovariance: the
+// noise of two frames is independent. By power iteration,
 //
-//	w ← Σ over frames k ≠ l of one trajectory of lags(|k - l|) s(k) (x(l) - still)
+//	w ← Σ over frames k ≠ l of one trajectory of lags(|k - l|) s(k) (x(l) - mean)
 func (g *SlowFeatures) Directions(ctx context.Context, d int, rng *rand.Rand) blas32.General {
 	size := g.Clip.Size()
 	w := numeric.Matrix(d, size, make([]float32, d*size))
@@ -57,7 +58,7 @@ func (g *SlowFeatures) Directions(ctx context.Context, d int, rng *rand.Rand) bl
 	return w
 }
 
-// scores are frames × directions.
+// Scores are the products of frames with directions, frames × directions.
 func (g *SlowFeatures) Scores(w blas32.General) blas32.General {
 	n, d := g.Clip.Len(), w.Rows
 	s := numeric.Matrix(n, d, make([]float32, n*d))
@@ -71,7 +72,7 @@ func (g *SlowFeatures) Scores(w blas32.General) blas32.General {
 	return s
 }
 
-// about sums the scores of the frames around each, lags[l-1] of those l away.
+// weightedSum sums the scores of the frames around each; lags[l-1] weighs those l away.
 func (g *SlowFeatures) weightedSum(s blas32.General, lags []float64) blas32.General {
 	n, d := s.Rows, s.Cols
 	sum := numeric.Matrix(n, d, make([]float32, n*d))
@@ -86,7 +87,7 @@ func (g *SlowFeatures) weightedSum(s blas32.General, lags []float64) blas32.Gene
 	return sum
 }
 
-// memory is the scores' covariance over 1, 2, … frames, until there is none, as a share of the first.
+// autocovariance is that of the scores over 1, 2, … frames, until it is no longer positive, as a share of the first.
 func (g *SlowFeatures) autocovariance(s blas32.General) (lags []float64) {
 	d := s.Cols
 	for l := range maxLags {
@@ -107,11 +108,11 @@ func (g *SlowFeatures) autocovariance(s blas32.General) (lags []float64) {
 	return lags
 }
 
-// calm is frames × directions without what is noise by the increments over 1 to calmLags frames,
+// Smooth removes the noise of scores (frames × directions). Increments over 1 to noiseLags frames separate it from motion,
 //
 //	E (s(k+l) - s(k))² = 2 noise + l step
 //
-// by the smoother of a random walk under white noise, which weighs a frame l away by ρˡ, where ρ/(1-ρ)² = noise/step.
+// and the smoother of a random walk under white noise weighs a frame l away by ρˡ, where ρ/(1-ρ)² = noise/step.
 func (g *SlowFeatures) Smooth(s blas32.General) []float64 {
 	z := make([]float64, len(s.Data))
 	for i := range s.Cols {
@@ -123,7 +124,7 @@ func (g *SlowFeatures) Smooth(s blas32.General) []float64 {
 	return z
 }
 
-// restless is the ρ of an axis: 0 where there is no noise in it.
+// smootherGain is the ρ of an axis; 0 where it has no noise.
 func (g *SlowFeatures) smootherGain(axis []float64) float64 {
 	var over, moved []float64
 	for l := 1; l <= noiseLags; l++ {
@@ -145,7 +146,7 @@ func (g *SlowFeatures) smootherGain(axis []float64) float64 {
 	return (2*ratio + 1 - math.Sqrt(4*ratio+1)) / (2 * ratio)
 }
 
-// smooth weighs the frames of each trajectory by ρ to the power of how far away they are.
+// smoothBy weighs the frames of each trajectory by ρ to the power of their distance.
 func (g *SlowFeatures) smoothBy(axis []float64, rho float64) []float64 {
 	sum, weight := make([]float64, len(axis)), make([]float64, len(axis))
 	pass := func(k, before int, s, w *float64) {

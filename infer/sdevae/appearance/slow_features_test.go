@@ -8,8 +8,8 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// TestCalm: a random walk under noise is smoothed to a third of the noise or less, and one without is left as it is.
-func TestCalm(t *testing.T) {
+// TestSmooth: a random walk under noise is smoothed to a third of the noise or less, and one without is left as it is.
+func TestSmooth(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	const n = 2000
 	g := &SlowFeatures{Clip: &video.Clip{Trajectory: make([]uint64, n)}}

@@ -1,18 +1,19 @@
 package gauge
 
 import (
-	"driftscope/infer/sdevae/numeric"
-	"driftscope/infer/sdevae/video"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/video"
 )
 
-// A clip too short for rectification says too little of how its latents bend: 18 coefficients learnt from 79 pairs are worth less than
-// their noise. But where things move by little against their size, pictures are linear in what moves, and so their principal
-// components are straight coordinates of it, the same for every start of the training.
+// A clip too short for rectification says too little of how its latents bend: 18 coefficients learnt from 79 pairs are worth less than their
+// noise. But where things move by little against their size, pictures are linear in the motion. Then their principal components are straight
+// coordinates of it, the same for every restart.
 const (
-	minLinear       = 0.9         // of the pictures' variance beyond noise that d components explain where that holds: on a bead 0.94
+	minLinear       = 0.9         // share of the pictures' variance beyond noise that d components must explain: 0.94 on a bead
 	minPredicted    = 0.8         // R² of every component from the latents, on frames that were left out
 	componentDegree = leastDegree // of the map from latents to components
 	framesPerTerm   = 5           // of that map
@@ -20,9 +21,9 @@ const (
 	componentFolds  = 5
 )
 
-// level is r followed by the map to the pictures' first d principal components, learnt from the latents m (n × d) of the clip's
-// frames, and by another whitening; r itself where the clip is long enough for rectification, where what moves moves far or by
-// more than d components, or where the latents do not tell every one of them.
+// alongComponents is r followed by the map to the pictures' first d principal components, learnt from the latents m (n × d) of the clip's frames,
+// and by another whitening. It is r itself where the clip is long enough for rectification, where the motion is large or has more than d
+// components, or where the latents do not predict every one of them.
 func (r *Map) alongComponents(m []float32, pairs []video.Pair, clip *video.Clip) (*Map, *Rectified, error) {
 	d := len(r.Mean)
 	b := numeric.NewBasis(d, componentDegree)
@@ -42,7 +43,7 @@ func (r *Map) alongComponents(m []float32, pairs []video.Pair, clip *video.Clip)
 	return unit.bent(p, m, pairs, Rectified{Components: share})
 }
 
-// told says whether the map learnt from the other parts of the clip tells every component in each part's frames.
+// predicted says whether the map learnt from the other parts of the clip predicts every component in each part.
 func predicted(b numeric.Basis, s, components *mat.Dense) bool {
 	n, d := components.Dims()
 	missed := make([]float64, d)

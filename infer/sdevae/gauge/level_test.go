@@ -11,9 +11,9 @@ import (
 	"driftscope/online"
 )
 
-// TestLevel bends what an encoder might say of a short clip. Straight, the latents of the first 60 frames tell where the spot is in the
+// TestComponents bends what an encoder might say of a short clip. Straight, the latents of the first 60 frames tell where the spot is in the
 // other 20 to within a 100th of its variance, as the components themselves do at this reach.
-func TestLevel(t *testing.T) {
+func TestComponents(t *testing.T) {
 	bend := func(x, y float64) []float64 { return []float64{x + 0.2*x*y, y + 0.15*x*x - 0.1*y*y} }
 	clip, truth := sdevaetest.Swaying(80, 0.5)
 	m := through(truth, bend)
@@ -31,7 +31,7 @@ func TestLevel(t *testing.T) {
 	}
 }
 
-func TestLevelLeavesTheRestAlone(t *testing.T) {
+func TestComponentsLeaveTheRestAlone(t *testing.T) {
 	straight := func(x, y float64) []float64 { return []float64{x, y} }
 	for _, c := range []struct {
 		name   string

@@ -1,17 +1,18 @@
 package gauge
 
 import (
-	"driftscope/infer/sdevae/numeric"
-	"driftscope/infer/sdevae/video"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/video"
 )
 
-// ridge is the penalty on the bend, nats a pair: on the mean over frames of |∂c/∂s|², summed over its entries. One in parts pairs is
-// held out, alone: increments have nothing in common but what they say of the map, and a stretch held out as a whole would ask for
-// what the map does where the rest of the clip has never been.
+// ridge is the penalty on the bend, nats a pair: on the mean over frames of |∂c/∂s|², summed over its entries. One in parts pairs is held out,
+// alone: increments are independent given the map, while a stretch held out as a whole would ask for the map where the rest of the clip has never
+// been.
 const (
 	ridge = 1e-2
 	parts = 5

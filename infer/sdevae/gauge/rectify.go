@@ -1,19 +1,19 @@
 package gauge
 
 import (
-	"driftscope/infer/sdevae/numeric"
-	"driftscope/infer/sdevae/video"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
+
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/video"
 )
 
-// The limits of rectification. With more noise than largestNoise, where its share 2r/(1+2r) of the increments passes 0.3, they say
-// too little of how the latents bend; below it even uneven noise hardly bends straight latents, and the estimate of r, whose sd is
-// about 0.04 on 1000 frames, stays clear of the limit where there is no noise. A gain below leastGain, over all held-out pairs, is
-// taken for chance: a likelihood ratio of e².
+// The limits of rectification. Beyond largestNoise, where noise is 2r/(1+2r) = 0.3 of the increments, they say too little of how the latents bend.
+// Below it even uneven noise hardly bends straight latents, and the estimate of r, whose sd is about 0.04 on 1000 frames, stays clear of the limit
+// where there is no noise. A gain below leastGain, over all held-out pairs, is chance: a likelihood ratio of e².
 const (
 	largestNoise = 0.2 // r
 	leastGain    = 2   // nats
@@ -27,9 +27,9 @@ const (
 	mostPairs           = 10000 // learnt from, spread over the clip
 )
 
-// rectify is r followed by the map that makes the diffusion the same everywhere, learnt from the latents m (n × d) alone, and by
-// another whitening; r itself where that gains nothing, where localisation noise hides the increments, or where there are
-// too few pairs for as many coefficients.
+// rectify is r followed by the map that makes the diffusion the same everywhere, learnt from the latents m (n × d) alone, and by another
+// whitening. It is r itself where that gains nothing, where localisation noise hides the increments, or where there are too few pairs for as many
+// coefficients.
 func (r *Map) rectify(m []float32, pairs []video.Pair) (*Map, *Rectified, error) {
 	d := len(r.Mean)
 	if fewPairs(numeric.NewBasis(d, leastDegree), d, pairs) || noise(Increments(m, d, pairs)) > largestNoise {
@@ -43,13 +43,13 @@ func (r *Map) rectify(m []float32, pairs []video.Pair) (*Map, *Rectified, error)
 	return unit.bent(p, m, pairs, Rectified{Gain: gain})
 }
 
-// fewPairs says whether there are too few to learn a map with this basis from.
+// fewPairs says whether there are too few pairs to learn a map with this basis.
 func fewPairs(b numeric.Basis, d int, pairs []video.Pair) bool {
 	return len(pairs) < max(MinPairs, pairsPerCoefficient*coefficients(b, d))
 }
 
-// straighten gives the polynomial of the degree that the held-out pairs like best, learnt from all pairs, and its gain a held-out
-// pair; nil where no degree that there are enough pairs for gains beyond chance.
+// straighten is the polynomial of the degree with the best held-out likelihood, learnt from all pairs, and its gain a held-out pair; nil where no
+// degree that the pairs suffice for gains beyond chance.
 func straighten(s *mat.Dense, pairs []video.Pair) (best *numeric.Polynomial, gain float64) {
 	_, d := s.Dims()
 	s, pairs = thinned(s, pairs)
@@ -88,13 +88,13 @@ func thinned(s *mat.Dense, pairs []video.Pair) (*mat.Dense, []video.Pair) {
 	return few, pairs
 }
 
-// most is where the loss ends, from straight latents on.
+// most minimises the loss, from straight latents on.
 func (l *likelihood) most() []float64 {
 	x := l.straight()
-	if math.IsInf(l.nll(l.train, x), 1) { // an axis stands still
+	if math.IsInf(l.nll(l.train, x), 1) { // an axis is constant
 		return x
 	}
-	// The line search gives up where rounding ends progress: as good an end as any.
+	// The line search gives up where rounding ends progress: that is the minimum.
 	end, _ := optimize.Minimize(optimize.Problem{Func: l.loss, Grad: l.gradient}, x, &optimize.Settings{
 		MajorIterations: maxSteps, Converger: &optimize.FunctionConverge{Absolute: 1e-6, Iterations: 5}}, &optimize.LBFGS{})
 	return end.X

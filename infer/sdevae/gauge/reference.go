@@ -1,16 +1,17 @@
 package gauge
 
 import (
-	"driftscope/infer/sdevae/network"
-	"driftscope/infer/sdevae/numeric"
-	"driftscope/infer/sdevae/video"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
+
+	"driftscope/infer/sdevae/network"
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/video"
 )
 
-// apply maps posteriors into the frame of reference, as means and standard deviations (n × d each): with the slopes
-// J = ∂zᵢ/∂mₗ at m, var z = diag(J L L' J').
+// Apply maps posteriors to the gauge's coordinates, as means and standard deviations (n × d each): with the slopes J = ∂zᵢ/∂mₗ at m, var z =
+// diag(J L L' J').
 func (r *Map) Apply(p *network.Posteriors) (z, sd []float32) {
 	d := len(r.Mean)
 	s := r.Affine(p.Mean)
@@ -31,7 +32,7 @@ func (r *Map) Apply(p *network.Posteriors) (z, sd []float32) {
 	return z, sd
 }
 
-// straight is z of the coordinates s, n × d.
+// Polynomial is z of the coordinates s, n × d.
 func (r *Map) Polynomial(s *mat.Dense) []float32 {
 	if r.Bend == nil {
 		return numeric.Float32s(s.RawMatrix().Data)
@@ -39,8 +40,8 @@ func (r *Map) Polynomial(s *mat.Dense) []float32 {
 	return numeric.Float32s(r.Bend.Apply(s).RawMatrix().Data)
 }
 
-// Frame of reference of the exported latents, rows as vectors: z = (m - mean) to, so that sigma is the identity; or, where the
-// encoder's latents are bent, s = (m - mean) to and z = bend(s) (rectify.go).
+// Map takes the encoder's latents to exported ones, rows as vectors: z = (m - mean) To, so that sigma is the identity; or, where the encoder's
+// latents are bent, s = (m - mean) To and z = Bend(s) (rectify.go).
 type Map struct {
 	Mean         []float64
 	To           *mat.Dense          // d × d: C^(-½), each column divided by its axis's standard deviation where bend follows
@@ -48,7 +49,7 @@ type Map struct {
 	Bend, Unbend *numeric.Polynomial // s → z and, fitted, z → s; nil where the latents are straight
 }
 
-// straighten is the first of the two ways that serves the clip; m are the latents as they came.
+// Straighten is r followed by what straightens the latents m: the likelihood of the increments or, on short clips, the pictures' components.
 func (r *Map) Straighten(m []float32, pairs []video.Pair, clip *video.Clip) (*Map, *Rectified, error) {
 	straight, worth, err := r.rectify(m, pairs)
 	if err != nil || worth != nil {
@@ -57,7 +58,7 @@ func (r *Map) Straighten(m []float32, pairs []video.Pair, clip *video.Clip) (*Ma
 	return r.alongComponents(m, pairs, clip)
 }
 
-// coordinates is (m - mean) to, n × d.
+// Affine is s = (m - mean) To, n × d.
 func (r *Map) Affine(m []float32) *mat.Dense {
 	d := len(r.Mean)
 	centred := numeric.Float64s(m)
@@ -69,7 +70,7 @@ func (r *Map) Affine(m []float32) *mat.Dense {
 	return &s
 }
 
-// unit is r with every axis divided by its standard deviation over m.
+// UnitVariance is r with every axis divided by its standard deviation over m.
 func (r *Map) UnitVariance(m []float32) *Map {
 	s := r.Affine(m)
 	u := &Map{Mean: r.Mean, To: mat.DenseCopyOf(r.To), Back: mat.DenseCopyOf(r.Back)}
@@ -83,7 +84,7 @@ func (r *Map) UnitVariance(m []float32) *Map {
 	return u
 }
 
-// after is p with r's linear map behind it.
+// after is p of r's affine part.
 func (r *Map) after(p *numeric.Polynomial) *numeric.Polynomial {
 	var weights, offset mat.Dense
 	weights.Mul(p.Weights, r.To)
@@ -94,7 +95,7 @@ func (r *Map) after(p *numeric.Polynomial) *numeric.Polynomial {
 	return &numeric.Polynomial{Basis: p.Basis, Weights: &weights}
 }
 
-// slopes is the polynomial in s whose output l·d + i is ∂zᵢ/∂mₗ.
+// Jacobian is the polynomial in s whose output l·d + i is ∂zᵢ/∂mₗ.
 func (r *Map) Jacobian() *numeric.Polynomial {
 	d := len(r.Mean)
 	j := r.Bend.Jacobian()
@@ -105,7 +106,7 @@ func (r *Map) Jacobian() *numeric.Polynomial {
 	return j
 }
 
-// slopesAt is ∂zᵢ/∂mₗ at row l and column i.
+// jacobianAt is ∂zᵢ/∂mₗ at row l and column i.
 func (r *Map) jacobianAt(s []float64) *mat.Dense {
 	d := len(r.Mean)
 	phi := mat.NewDense(len(r.Bend.Basis), d, nil)
@@ -137,5 +138,5 @@ func (r *Map) bent(p *numeric.Polynomial, m []float32, pairs []video.Pair, worth
 type Rectified struct {
 	Gain       float64 // nats a held-out pair; 0 where the pictures' components straightened them
 	Components float64 // share of the pictures' variance that these explain; 0 where the likelihood straightened them
-	Inverse    float64 // rms error of the decoder's way back from the latents, in their standard deviations
+	Inverse    float64 // rms error of the way back, in the latents' standard deviations
 }

@@ -1,23 +1,22 @@
 package gauge
 
 import (
-	"driftscope/infer/sdevae/numeric"
-	"driftscope/infer/sdevae/video"
 	"errors"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"driftscope/infer/sdevae/video"
 )
 
-// smallNoise is the ratio r = R/(v Δt) below which the plain quadratic variation is as good as the covariance-based estimate
-// and safer, and floor the share of the largest eigenvalue that the others are raised to before whitening: an axis that does
-// not move must not be blown up (method: whitening on the active subspace only).
+// smallNoise is the ratio r = R/(v Δt) below which the plain quadratic variation is as good as the covariance-based estimate and safer. floor is
+// the share of the largest eigenvalue that the others are raised to before whitening: an axis that does not move is not blown up.
 const (
 	smallNoise = 0.02
 	floor      = 1e-3
 )
 
-// whiten finds the frame of reference from the latents m (n × d) of a clip's frames and the clip's pairs:
+// Whiten finds the affine map from the latents m (n × d) of a clip's frames and the clip's pairs:
 //
 //	C = (1/nΔt) Σ [D D' + D D₊' + D₊ D']      D an increment, D₊ the next one
 //
@@ -56,7 +55,7 @@ func noise(quadratic, lagged *mat.Dense) float64 {
 	return worst
 }
 
-// increments gives (1/n) Σ D D'/Δt and (1/n) Σ D D₊'/Δt.
+// Increments are (1/n) Σ D D'/Δt and (1/n) Σ D D₊'/Δt.
 func Increments(m []float32, d int, pairs []video.Pair) (quadratic, lagged *mat.Dense) {
 	quadratic, lagged = mat.NewDense(d, d, nil), mat.NewDense(d, d, nil)
 	step := func(dst *mat.VecDense, p video.Pair) {
@@ -81,7 +80,7 @@ func Increments(m []float32, d int, pairs []video.Pair) (quadratic, lagged *mat.
 	return quadratic, lagged
 }
 
-// inverseRoot gives C^(-½) and C^½ of a symmetric matrix, its eigenvalues raised to floor times the largest.
+// inverseRoot is C^(-½) and C^½ of a symmetric matrix, its eigenvalues raised to floor times the largest.
 func inverseRoot(c *mat.SymDense) (to, back *mat.Dense, err error) {
 	var eigen mat.EigenSym
 	if !eigen.Factorize(c, true) {
@@ -104,9 +103,10 @@ func inverseRoot(c *mat.SymDense) (to, back *mat.Dense, err error) {
 		out.Product(&vectors, diag, vectors.T())
 		return &out
 	}
-	return power(numeric.InverseSqrt), power(numeric.Sqrt), nil
+	return power(func(v float64) float64 { return 1 / math.Sqrt(v) }), power(math.Sqrt), nil
 }
 
+// ColumnMeans are those of m, n × d.
 func ColumnMeans(m []float32, d int) []float64 {
 	n := len(m) / d
 	mean := make([]float64, d)

@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"driftscope/infer/sdevae/video"
-
 	"gonum.org/v1/gonum/mat"
+
+	"driftscope/infer/sdevae/video"
 )
 
 // mixed is n frames of a two-dimensional Brownian motion with sigma = I, seen through a linear map and with localisation noise.

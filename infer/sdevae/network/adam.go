@@ -2,7 +2,7 @@ package network
 
 import "math"
 
-// adam is Kingma and Ba's optimiser with the usual constants: one first and one second moment a weight.
+// Adam is Kingma and Ba's optimiser with the usual constants: one first and one second moment a weight.
 type Adam struct {
 	Steps         int
 	First, Second [][]float32
@@ -14,6 +14,7 @@ const (
 	adamFloor = 1e-8
 )
 
+// NewAdam begins with no moments.
 func NewAdam(params []Parameter) *Adam {
 	a := &Adam{}
 	for _, p := range params {
@@ -23,7 +24,7 @@ func NewAdam(params []Parameter) *Adam {
 	return a
 }
 
-// update moves every weight of the machine that does not rest by one step of the given rate.
+// Update moves every weight of the machine that is not frozen by one step of the given rate.
 func (a *Adam) Update(t *Machine, rate float64) error {
 	a.Steps++
 	for i, p := range t.Params {

@@ -1,12 +1,13 @@
 package network
 
 import (
-	"driftscope/infer/sdevae/video"
 	"slices"
+
+	"driftscope/infer/sdevae/video"
 )
 
-// clock is 2t/T - 1 of the given frames, t their time since their trajectory began; at most 1, as the tracker has it on other
-// recordings. nil where the model has no clock.
+// Clock is 2t/T - 1 of the given frames, t their time since their trajectory began; at most 1, as the tracker has it on other recordings. It is
+// nil where the model has no clock.
 func (m *Model) Clock(c *video.Clip, frames []int) []float32 {
 	if m.Span == 0 {
 		return nil
@@ -18,7 +19,7 @@ func (m *Model) Clock(c *video.Clip, frames []int) []float32 {
 	return out
 }
 
-// tick adds clock × w to the rows of dst, one a frame; nothing where w is empty.
+// addClock adds clock × w to the rows of dst, one a frame; nothing where w is empty.
 func addClock(dst, clock, w []float32) {
 	if len(w) == 0 {
 		return
@@ -28,7 +29,7 @@ func addClock(dst, clock, w []float32) {
 	}
 }
 
-// inSeconds is one of the encoder's last layers as the file has it: t in seconds follows the features as one row of weights more.
+// InSeconds is one of the encoder's last layers as the file has it: t in seconds follows the features, as one more row of weights.
 func (m *Model) InSeconds(w, b, clock []float32) (w2, b2 []float32) {
 	b2 = slices.Clone(b)
 	for i, v := range clock { // v (2t/T - 1)
@@ -38,8 +39,7 @@ func (m *Model) InSeconds(w, b, clock []float32) (w2, b2 []float32) {
 	return slices.Concat(w, w2), b2
 }
 
-// fromSeconds undoes inSeconds with the model's own T, and writes the clock's weights to clock, which keeps what it holds where the
-// file has none.
+// FromSeconds undoes InSeconds with the model's own T, and writes the clock's weights to clock, which is left alone where the file has none.
 func (m *Model) FromSeconds(w, b, clock []float32) (w2, b2 []float32) {
 	features := m.Encoder.Out().Size() * len(b)
 	for i, v := range w[features:] {

@@ -11,7 +11,7 @@
 //	adam.go                Adam, with parameters that rest and parameters that learn slower
 //	readout.go             the low moments of feature maps that the encoder's last layers may see
 //	initial.go             first weights whose latents are slow or principal components of random features; initial_low_snr.go where noise hides all
-//	reinitialised.go       the decoder and the widths when latents are found anew
+//	reinitialised.go       the decoder and the widths when latents are re-initialised
 //	profiled.go            qᵢ of doc.go's loss over any pairs
 //	clock.go               the time since a trajectory began, as encoder and drift see it
 //

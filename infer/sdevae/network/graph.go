@@ -8,7 +8,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// graph is one training step of a batch of pairs in Gorgonia: 2B frames, the first B of them the pairs' first frames.
+// Graph is one training step of a batch of pairs in Gorgonia: 2B frames, the first B of them the pairs' first frames.
 // It shares the model's weights: a step that changes them changes the model.
 type Graph struct {
 	Machine Machine
@@ -24,17 +24,17 @@ type Graph struct {
 	Loss, Q G.Value
 }
 
-// newGraph builds the graph of doc.go's loss for a model.
+// NewGraph builds the graph of doc.go's loss for a model.
 func NewGraph(m *Model, o Objective) (*Graph, error) {
 	n, d, seed := 2*o.Pairs, m.Dim, m.Decoder.In().Size()
-	t := &Graph{X: Zeros(n, m.Encoder.In().Size()), Eps: Zeros(n, d), Dt: Zeros(o.Pairs, 1), Clock: Zeros(n, 1), Weight: Zeros(d), Gain: Zeros(d)}
+	t := &Graph{X: zeros(n, m.Encoder.In().Size()), Eps: zeros(n, d), Dt: zeros(o.Pairs, 1), Clock: zeros(n, 1), Weight: zeros(d), Gain: zeros(d)}
 	b := newBuilder(n)
 	clock := b.give("clock", t.Clock)
 	post := b.posterior(m, b.give("x", t.X), clock)
 	z := b.sample(post, b.give("eps", t.Eps), d)
 	seedW := b.learn("seed-w", m.SeedW, d, seed)
 	drawn := b.do(m.Decoder.Apply(b.affine(z, seedW, b.learn("seed-b", m.SeedB, 1, seed)), b.learn("decoder", m.DecoderTheta, len(m.DecoderTheta))))
-	loss := b.do(G.ApplyOp(NewReconstruction(t.X, m.Background, o.Tau), drawn))
+	loss := b.do(G.ApplyOp(newReconstruction(t.X, m.Background, o.Tau), drawn))
 
 	q, drift := b.diffusion(m, o.Pairs, post, clock, b.give("dt", t.Dt))
 	t.Drift = drift
@@ -62,26 +62,26 @@ func NewGraph(m *Model, o Objective) (*Graph, error) {
 	return t, err
 }
 
-// machine runs a graph forwards and backwards.
+// Machine runs a graph forwards and backwards.
 type Machine struct {
 	vm     G.VM
 	Params []Parameter
 }
 
-// parameter is one tensor that is learnt.
+// Parameter is one tensor that is learnt.
 type Parameter struct {
 	Weight []float32
 	node   *G.Node
-	Freeze int     // steps that it rests
-	rate   float64 // its share of the rate after
+	Freeze int     // steps before it is learnt
+	rate   float64 // share of the learning rate after that
 }
 
-// places says whether it decides where frames lie: it belongs to the encoder's means.
+// PlacesFrames says whether it belongs to the encoder's means.
 func (p *Parameter) PlacesFrames() bool {
 	return p.node.Name() == "encoder" || strings.HasPrefix(p.node.Name(), "mean-")
 }
 
-// machine differentiates the loss by all that the builder has learnt.
+// machine differentiates the loss by every tensor that the builder learns.
 func (b *builder) machine(loss *G.Node) (Machine, error) {
 	nodes := make(G.Nodes, len(b.params))
 	for i, p := range b.params {
@@ -93,7 +93,7 @@ func (b *builder) machine(loss *G.Node) (Machine, error) {
 	return Machine{G.NewTapeMachine(b.g, G.BindDualValues(nodes...)), b.params}, nil
 }
 
-// run computes loss and gradients for what the inputs hold. Gorgonia adds gradients to what is there: clear it first.
+// Run computes loss and gradients for what the inputs hold. Gorgonia adds gradients to what is there: clear it first.
 func (t *Machine) Run() error {
 	for i := range t.Params {
 		if g, err := t.gradient(i); err == nil { // none before the first run
@@ -104,6 +104,7 @@ func (t *Machine) Run() error {
 	return t.vm.RunAll()
 }
 
+// Close frees the graph's memory.
 func (t *Machine) Close() { t.vm.Close() }
 
 // gradient lends the gradient of parameter i, valid until the next run.
@@ -182,12 +183,12 @@ func (b *builder) scale(n *G.Node, k float64) *G.Node { return b.times(n, G.NewC
 // affine is x W + b for every row of x; bias is (1, out).
 func (b *builder) affine(x, w, bias *G.Node) *G.Node { return b.add(b.mul(x, w), b.mul(b.ones, bias)) }
 
-func Zeros(shape ...int) *tensor.Dense {
+func zeros(shape ...int) *tensor.Dense {
 	return tensor.New(tensor.WithShape(shape...), tensor.Of(tensor.Float32))
 }
 
 func filled(v float32, shape ...int) *tensor.Dense {
-	t := Zeros(shape...)
+	t := zeros(shape...)
 	for i := range t.Data().([]float32) {
 		t.Data().([]float32)[i] = v
 	}

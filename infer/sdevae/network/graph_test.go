@@ -85,7 +85,7 @@ func TestGradient(t *testing.T) {
 			checkGradient(t, &g.Machine, &g.Loss)
 		})
 	}
-	t.Run("sleep", func(t *testing.T) {
+	t.Run("synthetic", func(t *testing.T) {
 		m, _, _ := smallModel(t, 1, methods["everything"])
 		d, err := NewSyntheticGraph(m, 6)
 		if err != nil {

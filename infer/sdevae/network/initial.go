@@ -1,22 +1,23 @@
 package network
 
 import (
-	"driftscope/infer/sdevae/numeric"
-	"driftscope/infer/sdevae/video"
 	"errors"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/video"
 )
 
-// primeSlow begins with the slowest independent components (TICA, Molgedey and Schuster 1994) of the features' moments: with C₀ and
-// C₁ the moments' covariance at once and one frame apart, the w of largest λ in
+// InitSlow begins with the slowest independent components (TICA, Molgedey and Schuster 1994) of the features' moments: with C₀ and C₁ the moments'
+// covariance at once and one frame apart, the w of largest λ in
 //
 //	C₁ w = λ (C₀ + ridge) w
 //
-// A diffusion's coordinates are the slowest things in its pictures, while noise does not last and what is bent decays sooner.
-// What is the same in all of a film, such as its light, lasts longer than anything that moves, and is left out.
-// It gives the sum of the components' correlations over one frame, on frames that they were not learnt from.
+// The coordinates of a diffusion are the slowest parts of its pictures: noise does not persist, and functions that bend them decay sooner. What is
+// constant over a trajectory, such as its light, is slower still and is left out. lasts is the sum of the components' held-out correlations over
+// one frame.
 func (m *Model) InitSlow(c *video.Clip, pairs []video.Pair) (lasts float64, err error) {
 	frames := video.FramesOf(pairs)
 	h, err := m.features(c, frames)
@@ -36,8 +37,8 @@ func (m *Model) InitSlow(c *video.Clip, pairs []video.Pair) (lasts float64, err 
 	return lasts, nil
 }
 
-// primePrincipal begins with the features' principal components: motions of less than a pixel in a short clip, which moments hardly
-// see and whose slowness is hard to tell.
+// InitPrincipal begins with the features' principal components. They serve short clips with motions of less than a pixel, which moments hardly see
+// and whose slowness is hard to tell.
 func (m *Model) InitPrincipal(c *video.Clip, pairs []video.Pair) error {
 	frames := numeric.Spread(video.FramesOf(pairs), m.Encoder.Batch())
 	n, features := len(frames), m.Encoder.Out().Size()
@@ -67,7 +68,7 @@ func (m *Model) InitPrincipal(c *video.Clip, pairs []video.Pair) error {
 	return nil
 }
 
-// begin sets the means' layer, in place, to w, features × d, with the bias that centres them: seen is w as it meets the centre.
+// setMeans sets the means' layer, in place, to w, features × d, with the bias that centres it: seen is w on the moments whose mean is centre.
 func (m *Model) setMeans(w *mat.Dense, centre *mat.VecDense, seen *mat.Dense) {
 	var offset mat.Dense
 	offset.Mul(centre.T(), seen)

@@ -1,13 +1,14 @@
 package network
 
 import (
-	"driftscope/infer/sdevae/numeric"
-	"driftscope/infer/sdevae/video"
 	"math"
 	"slices"
+
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/video"
 )
 
-// drawMean clears the decoder's last layer: what it draws is the mean picture, until it learns.
+// DrawMean clears the last layer of the decoder: it draws the mean picture until it learns.
 func (m *Model) DrawMean() {
 	tensors := m.Decoder.Segments()
 	for _, t := range tensors[len(tensors)-2:] {
@@ -15,8 +16,8 @@ func (m *Model) DrawMean() {
 	}
 }
 
-// average makes every kernel of the encoder the same everywhere, of the same size for noise, and has the first layer see the clip's
-// distance from each channel's mean.
+// AverageKernels makes every kernel of the encoder constant in space, of the same response to noise, and sets the first layer's biases so that it
+// sees the clip's distance from each channel's mean.
 func (m *Model) AverageKernels(c *video.Clip) {
 	tensors := m.Encoder.Segments()
 	for _, t := range tensors {
@@ -41,10 +42,10 @@ func (m *Model) AverageKernels(c *video.Clip) {
 	}
 }
 
-// drownedAbove is how many standard deviations of the noise a first layer may begin to see at.
+// thresholdSDs is the raised threshold, in standard deviations of the noise.
 const thresholdSDs = 4.0
 
-// lift brings the first layer's zero from the clip's mean to drownedAbove standard deviations of white noise in its outputs above it.
+// RaiseThreshold moves the first layer's zero from the clip's mean to thresholdSDs standard deviations of white noise above it.
 func (m *Model) RaiseThreshold(c *video.Clip) {
 	tensors := m.Encoder.Segments()
 	weight, bias := tensors[0], tensors[1]

@@ -10,9 +10,9 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestPrimeFindsWhatMoves: a bright square that walks over a flickering, noisy background. Before any step, the slowest latents
+// TestInitSlow: a bright square that walks over a flickering, noisy background. Before any step, the slowest latents
 // explain its place; the principal component is the flicker.
-func TestPrimeFindsWhatMoves(t *testing.T) {
+func TestInitSlow(t *testing.T) {
 	suite.Long(t)
 	clip, x, y := sdevaetest.WalkingSquare(400)
 	rng := rand.New(rand.NewPCG(1, 1))

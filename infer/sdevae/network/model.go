@@ -11,7 +11,7 @@ import (
 	"driftscope/online"
 )
 
-// slope is the leaky ReLU's, and epsilon what batch normalisation adds to a variance, as in the paper's code.
+// LeakySlope is that of the leaky ReLU; NormEpsilon is added to a variance by batch normalisation. Both are those of the paper's code.
 const (
 	LeakySlope  = 0.01
 	NormEpsilon = 1e-5
@@ -38,12 +38,12 @@ type Model struct {
 	Substeps              int       // of the drift within a pair
 	Background            []float32 // CHW: the logit of the clip's mean picture, which the decoder adds to before the sigmoid
 
-	Drift *online.Network // in the coordinates of m; with a clock, that is one dimension more, and what comes out of it means nothing
+	Drift *online.Network // in the coordinates of m; with a clock it has one dimension more, of which the output is not used
 
-	readout *readout // what the encoder's last layer may see of its features; nil is all
+	readout *readout // what the encoder's last layers see of the features; nil is all
 }
 
-// newModel builds the paper's networks for pictures of the given shape and draws their first weights. The caller sets Background and,
+// New builds the paper's networks for pictures of the given shape and draws their first weights. The caller sets Background and,
 // with a clock, Span.
 func New(in dnnl.Shape, f Form, batch int, rng *rand.Rand) (*Model, error) {
 	dim := f.Latent
@@ -63,7 +63,7 @@ func New(in dnnl.Shape, f Form, batch int, rng *rand.Rand) (*Model, error) {
 	decoder.Init(m.DecoderTheta, rng)
 	m.MeanW, m.MeanB = uniform(features*dim, features, rng), uniform(dim, features, rng)
 	m.LogSDW, m.LogSDB = uniform(features*dim, features, rng), make([]float32, dim)
-	if f.Posterior == Cholesky { // starts diagonal
+	if f.Posterior == Cholesky { // begins diagonal
 		m.BelowW, m.BelowB = make([]float32, features*CovarianceTerms(dim)), make([]float32, CovarianceTerms(dim))
 	}
 	switch f.Diffusion {
@@ -73,7 +73,7 @@ func New(in dnnl.Shape, f Form, batch int, rng *rand.Rand) (*Model, error) {
 		m.LogSigma = make([]float32, 1)
 	}
 	m.SeedW, m.SeedB = uniform(dim*seed, dim, rng), uniform(seed, dim, rng)
-	if f.Clock { // starts without effect
+	if f.Clock { // begins without effect
 		m.MeanT, m.LogSDT, m.BelowT = make([]float32, dim), make([]float32, dim), make([]float32, len(m.BelowB))
 		dim++
 	}
@@ -81,7 +81,7 @@ func New(in dnnl.Shape, f Form, batch int, rng *rand.Rand) (*Model, error) {
 	return m, nil
 }
 
-// encoderLayers is the paper's encoder up to the flattening.
+// EncoderLayers is the paper's encoder up to the flattening.
 func EncoderLayers() []dnnl.Layer {
 	conv := func(out int) dnnl.Layer { return dnnl.Layer{Kind: dnnl.Conv, Out: out, Kernel: 5} }
 	norm, relu, pool := dnnl.Layer{Kind: dnnl.BatchNorm}, dnnl.Layer{Kind: dnnl.LeakyReLU}, dnnl.Layer{Kind: dnnl.MaxPool}
@@ -93,7 +93,7 @@ func EncoderLayers() []dnnl.Layer {
 	}
 }
 
-// decoderLayers is the published code's decoder: three upsamplings from an eighth of the picture's side, two convolutions there.
+// DecoderLayers is the published code's decoder: three upsamplings from an eighth of the picture's side, two convolutions there.
 func DecoderLayers(channels int) []dnnl.Layer {
 	conv := func(out int) dnnl.Layer { return dnnl.Layer{Kind: dnnl.Conv, Out: out, Kernel: 5} }
 	var layers []dnnl.Layer
@@ -130,7 +130,7 @@ func (m *Model) Encode(frames, clock []float32, n int) (*Posteriors, error) {
 	return p, nil
 }
 
-// read encodes frames of a clip, and gives their pixels as well.
+// Read encodes frames of a clip, and returns their pixels as well.
 func (m *Model) Read(c *video.Clip, frames []int) (x []float32, p *Posteriors, err error) {
 	x = c.Pick(frames)
 	p, err = m.Encode(x, m.Clock(c, frames), len(frames))
@@ -154,7 +154,7 @@ func (m *Model) Decode(pictures, z []float32, n int) error {
 	return nil
 }
 
-// calibrate measures batch normalisation's moments over the given frames with the weights as they stand, frames and order fixed.
+// Calibrate measures batch normalisation's moments over the given frames with the weights as they stand, frames and order fixed.
 func (m *Model) Calibrate(c *video.Clip, frames []int) error {
 	size, features, seed, batch := c.Size(), m.Encoder.Out().Size(), m.Decoder.In().Size(), m.Encoder.Batch()
 	x, h := make([]float32, batch*size), make([]float32, batch*features)
@@ -181,7 +181,7 @@ func (m *Model) Calibrate(c *video.Clip, frames []int) error {
 	return nil
 }
 
-// background is the logit of the clip's mean picture.
+// MeanLogit is the logit of the clip's mean picture.
 func MeanLogit(c *video.Clip) []float32 {
 	const edge = 0.01 // a mean of 0 or 1 has no logit
 	mean := numeric.MeanRow(c.Pixels, c.Len(), c.Size())
@@ -201,13 +201,13 @@ func uniform(n, fanIn int, rng *rand.Rand) []float32 {
 	return w
 }
 
-// weights lists the model's learnt tensors and the moments that go with them, for copying.
+// Weights lists the model's learnt tensors, for copying and archives.
 func (m *Model) Weights() []*[]float32 {
 	return []*[]float32{&m.EncoderTheta, &m.DecoderTheta, &m.MeanW, &m.LogSDW, &m.BelowW, &m.MeanB, &m.LogSDB, &m.BelowB,
 		&m.MeanT, &m.LogSDT, &m.BelowT, &m.SeedW, &m.SeedB, &m.LogSigma}
 }
 
-// clone copies the weights; the convolutions' memory is shared with m and stays m's.
+// Clone copies the weights; it shares the networks, which stay with m.
 func (m *Model) Clone() *Model {
 	c := *m
 	for _, w := range c.Weights() {
@@ -219,7 +219,7 @@ func (m *Model) Clone() *Model {
 	return &c
 }
 
-// adopt takes over a clone's weights.
+// Adopt takes over the weights of a clone.
 func (m *Model) Adopt(c *Model) {
 	for i, w := range m.Weights() {
 		copy(*w, *c.Weights()[i])

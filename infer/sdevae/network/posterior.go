@@ -13,6 +13,7 @@ type Posteriors struct {
 	Below   []float32 // n × d(d-1)/2
 }
 
+// NewPosteriors are n standard normal ones in d dimensions, of that form.
 func NewPosteriors(n, d int, form Posterior) *Posteriors {
 	p := &Posteriors{Dim: d, Mean: make([]float32, n*d), LogDiag: make([]float32, n*d)}
 	if form == Cholesky {
@@ -21,10 +22,10 @@ func NewPosteriors(n, d int, form Posterior) *Posteriors {
 	return p
 }
 
-// below is the number of entries under the diagonal of a d × d matrix.
+// CovarianceTerms is the number of entries under the diagonal of a d × d matrix.
 func CovarianceTerms(d int) int { return d * (d - 1) / 2 }
 
-// root writes frame k's L into dst, d × d row by row.
+// Root writes frame k's L into dst, d × d row by row.
 func (p *Posteriors) Root(dst []float64, k int) {
 	d := p.Dim
 	clear(dst[:d*d])
@@ -56,7 +57,7 @@ func (p *Posteriors) variances() []float64 {
 	return out
 }
 
-// entropy is the mean over frames of ln det L.
+// Entropy is the mean over frames of ln det L.
 func (p *Posteriors) Entropy() float64 {
 	var sum float64
 	for _, v := range p.LogDiag {

@@ -6,8 +6,7 @@ import (
 	"driftscope/online"
 )
 
-// profiled is q of the package's equations over the given pairs; row k of p, and of the clock where there is one, belongs to frame
-// frames[k].
+// Profiled is qᵢ of the loss over the given pairs; row k of p, and of the clock where there is one, belongs to frame frames[k].
 func (m *Model) Profiled(p *Posteriors, clock []float32, frames []int, pairs []video.Pair) []float64 {
 	d := m.Dim
 	row := make(map[int]int, len(frames))
@@ -31,7 +30,7 @@ func (m *Model) Profiled(p *Posteriors, clock []float32, frames []int, pairs []v
 	return q
 }
 
-// carry is where the drift takes z within dt, in Substeps steps of Euler's. With a clock, that is behind z, and goes on by itself.
+// integrate carries z along the drift for dt, in Substeps steps of Euler's. With a clock, that follows z in both, and advances by itself.
 func (m *Model) integrate(dst, z []float64, dt float64, scratch *online.Scratch) {
 	mu := make([]float64, m.Drift.Dim)
 	copy(dst, z)

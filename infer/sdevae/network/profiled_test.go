@@ -8,9 +8,9 @@ import (
 	"driftscope/online"
 )
 
-// TestCarryTurnsTheClock carries z along a drift that is the clock itself: with the span T and n sub-steps from clock c,
+// TestIntegrateTurnsTheClock carries z along a drift that is the clock itself: with the span T and n sub-steps from clock c,
 // z goes on by dt (c + (n-1)/n dt/T), Euler's sum of it.
-func TestCarryTurnsTheClock(t *testing.T) {
+func TestIntegrateTurnsTheClock(t *testing.T) {
 	const span, start, dt, n = 2.0, -0.5, 0.6, 3
 	m := &Model{Dim: 1, Span: span, Substeps: n, Drift: online.NewNetwork(2, rand.New(rand.NewPCG(1, 1)))}
 	m.Drift.Weights[len(m.Drift.Weights)-2] = 1 // the linear skip from the clock to z

@@ -10,16 +10,16 @@ import (
 	"driftscope/infer/sdevae/numeric"
 )
 
-// readout is what the encoder's last layer may see of a feature map of h × w pixels: its orthonormal polynomials in the pixel's
-// place, up to some degree. A whole map has 64 weights a latent and channel, and a thousand frames learn many of them by heart;
-// that a thing's coordinate is a smooth function of where its features lie takes ten.
+// readout is what the encoder's last layers see of a feature map of h × w pixels: its moments, the products with orthonormal polynomials in the
+// pixel's place up to some degree. A whole map has 64 weights a latent and channel, and a thousand frames overfit many of them; that a coordinate
+// is a smooth function of the place of its features takes ten.
 type readout struct {
 	area              int
 	basis             *mat.Dense // terms × area
-	part, small, near mat.Dense  // keep's own
+	part, small, near mat.Dense  // scratch of keep
 }
 
-// The degrees of what training may use and of what priming begins with, which has less to go by.
+// The degrees in training, and at its start, where there is less to go by.
 const (
 	readoutDegree = 3
 	initialDegree = 1
@@ -112,18 +112,18 @@ func (r *readout) ifKept(w []float32, d int) *readout {
 	return r
 }
 
-// seeMoments has the encoder's last layers see moments of the feature maps alone, from now on.
+// SeeMoments has the encoder's last layers see moments of the feature maps alone, from now on.
 func (m *Model) SeeMoments() { m.readout = newReadout(m.Encoder.Out(), readoutDegree) }
 
-// seeMomentsIfKept does so where the weights of the means hold nothing else.
+// SeeMomentsIfKept does so where the weights of the means are such moments already, as in a model that was trained so.
 func (m *Model) SeeMomentsIfKept() {
 	m.readout = newReadout(m.Encoder.Out(), readoutDegree).ifKept(m.MeanW, m.Dim)
 }
 
-// seesMoments says so.
+// SeesMoments says whether they do.
 func (m *Model) SeesMoments() bool { return m.readout != nil }
 
-// constrain keeps the encoder's last layer to what the readout sees.
+// Constrain keeps the encoder's last layer to what the readout sees.
 func (m *Model) Constrain() {
 	if m.readout == nil {
 		return

@@ -19,7 +19,7 @@ import (
 //
 // In Gorgonia's own ops this is seven passes over the pictures on one core, and a quarter of a training step. Here it is one on
 // all of them, which leaves ∂rec/∂drawn = (y - x) y (1 - y)/τn behind for the way back.
-type Reconstruction struct {
+type reconstruction struct {
 	owned
 	x          []float32 // n × size, read at every run
 	background []float32 // size
@@ -30,21 +30,21 @@ type Reconstruction struct {
 }
 
 // newReconstruction compares drawn (n × size) with x, which is lent.
-func NewReconstruction(x *tensor.Dense, background []float32, tau float64) *Reconstruction {
+func newReconstruction(x *tensor.Dense, background []float32, tau float64) *reconstruction {
 	n := x.Shape()[0]
-	return &Reconstruction{x: x.Data().([]float32), background: background, frames: n, scale: 1 / (tau * float64(n)),
-		slope: Zeros(x.Shape()...), sums: make([]float64, n)}
+	return &reconstruction{x: x.Data().([]float32), background: background, frames: n, scale: 1 / (tau * float64(n)),
+		slope: zeros(x.Shape()...), sums: make([]float64, n)}
 }
 
-func (r *Reconstruction) Arity() int { return 1 }
-func (r *Reconstruction) Type() hm.Type {
+func (r *reconstruction) Arity() int { return 1 }
+func (r *reconstruction) Type() hm.Type {
 	return hm.NewFnType(G.TensorType{Dims: 2, Of: tensor.Float32}, tensor.Float32)
 }
-func (r *Reconstruction) InferShape(...G.DimSizer) (tensor.Shape, error) {
+func (r *reconstruction) InferShape(...G.DimSizer) (tensor.Shape, error) {
 	return tensor.ScalarShape(), nil
 }
 
-func (r *Reconstruction) Do(inputs ...G.Value) (G.Value, error) {
+func (r *reconstruction) Do(inputs ...G.Value) (G.Value, error) {
 	drawn, ok := inputs[0].Data().([]float32)
 	if !ok || len(drawn) != len(r.x) {
 		return nil, fmt.Errorf("reconstruction: drawn is a %T of shape %v, expected %d float32", inputs[0].Data(), inputs[0].Shape(), len(r.x))
@@ -68,7 +68,7 @@ func (r *Reconstruction) Do(inputs ...G.Value) (G.Value, error) {
 }
 
 // frame compares one frame.
-func (r *Reconstruction) frame(k int, drawn []float32) {
+func (r *reconstruction) frame(k int, drawn []float32) {
 	size := len(r.background)
 	x, slope := r.x[k*size:(k+1)*size], r.slope.Data().([]float32)[k*size:(k+1)*size]
 	scale := float32(r.scale)
@@ -82,21 +82,21 @@ func (r *Reconstruction) frame(k int, drawn []float32) {
 	r.sums[k] = sum
 }
 
-func (r *Reconstruction) DiffWRT(int) []bool { return []bool{true} }
+func (r *reconstruction) DiffWRT(int) []bool { return []bool{true} }
 
-func (r *Reconstruction) SymDiff(_ G.Nodes, rec, by *G.Node) (G.Nodes, error) {
+func (r *reconstruction) SymDiff(_ G.Nodes, rec, by *G.Node) (G.Nodes, error) {
 	slope, err := G.ApplyOp(&reconstructionSlope{of: r}, rec, by)
 	return G.Nodes{slope}, err
 }
 
-func (r *Reconstruction) String() string        { return fmt.Sprintf("Reconstruction[%p]", r) }
-func (r *Reconstruction) WriteHash(h hash.Hash) { fmt.Fprint(h, r.String()) }
-func (r *Reconstruction) Hashcode() uint32      { return hashcode(r) }
+func (r *reconstruction) String() string        { return fmt.Sprintf("Reconstruction[%p]", r) }
+func (r *reconstruction) WriteHash(h hash.Hash) { fmt.Fprint(h, r.String()) }
+func (r *reconstruction) Hashcode() uint32      { return hashcode(r) }
 
-// reconstructionSlope hands out what the last run left, times the gradient by rec.
+// reconstructionSlope returns the gradient that the last run left, times that of rec.
 type reconstructionSlope struct {
 	owned
-	of *Reconstruction
+	of *reconstruction
 }
 
 func (s *reconstructionSlope) Arity() int { return 2 }

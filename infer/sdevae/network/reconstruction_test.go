@@ -5,11 +5,11 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	G "gorgonia.org/gorgonia"
+
 	"driftscope/infer/sdevae/numeric"
 	"driftscope/infer/sdevae/sdevaetest"
 	"driftscope/internal/suite"
-
-	G "gorgonia.org/gorgonia"
 )
 
 // TestReconstruction compares 3 rec and its gradient by the drawn logits with central differences in float64, in two runs of a machine.
@@ -17,13 +17,13 @@ func TestReconstruction(t *testing.T) {
 	suite.Long(t)
 	const n, size, tau, factor = 3, 20, 0.4, 3
 	rng := rand.New(rand.NewPCG(13, 14))
-	x, drawn, background := Zeros(n, size), Zeros(n, size), make([]float32, size)
+	x, drawn, background := zeros(n, size), zeros(n, size), make([]float32, size)
 	for i := range background {
 		background[i] = float32(rng.NormFloat64())
 	}
 	g := G.NewGraph()
 	node := G.NodeFromAny(g, drawn, G.WithName("drawn"))
-	loss := G.Must(G.Mul(G.Must(G.ApplyOp(NewReconstruction(x, background, tau), node)), G.NewConstant(float32(factor))))
+	loss := G.Must(G.Mul(G.Must(G.ApplyOp(newReconstruction(x, background, tau), node)), G.NewConstant(float32(factor))))
 	if _, err := G.Grad(loss, node); err != nil {
 		t.Fatal(err)
 	}

@@ -1,15 +1,16 @@
 package network
 
 import (
-	"driftscope/infer/sdevae/numeric"
 	"errors"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
+
+	"driftscope/infer/sdevae/numeric"
 )
 
-// widen begins the widths of latents of variance 1 at the mean share that those before have of their latents' standard deviation.
+// InitWidths sets the posterior's widths for latents of variance 1: the mean ratio that those before had to their latents' standard deviation.
 func (m *Model) InitWidths(before *Posteriors) {
 	share := 0.0
 	for i := range m.Dim {
@@ -26,7 +27,8 @@ func (m *Model) InitWidths(before *Posteriors) {
 	}
 }
 
-// turn has the decoder draw at the latents after (n×d) what it drew at those before, as far as these are affine in them.
+// AlignDecoder changes the first layer of the decoder so that it draws from the latents after (n × d) what it drew from those before, as far as
+// these are affine in them.
 func (m *Model) AlignDecoder(before, after *mat.Dense) error {
 	n, d := after.Dims()
 	wider := mat.NewDense(n, d+1, nil)
@@ -36,7 +38,7 @@ func (m *Model) AlignDecoder(before, after *mat.Dense) error {
 	}
 	var back, turned mat.Dense
 	if back.Solve(wider, before) != nil {
-		return errors.New("the latents found anew do not vary: give a longer clip")
+		return errors.New("the re-initialised latents do not vary: give a longer clip")
 	}
 	turned.Mul(&back, mat.NewDense(d, len(m.SeedB), numeric.Float64s(m.SeedW)))
 	copy(m.SeedW, numeric.Float32s(turned.RawMatrix().Data[:len(m.SeedW)]))

@@ -5,16 +5,16 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
 	"driftscope/infer/sdevae/dnnl"
 	"driftscope/infer/sdevae/numeric"
 	"driftscope/infer/sdevae/sdevaetest"
-
-	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 )
 
-// TestTurn: latents found anew that are an affine map of those before draw the same pictures, but for rounding.
-func TestTurn(t *testing.T) {
+// TestAlignDecoder: re-initialised latents that are an affine map of those before draw the same pictures, but for rounding.
+func TestAlignDecoder(t *testing.T) {
 	clip := sdevaetest.Walk(40, 3)
 	m, err := New(dnnl.Shape{C: 1, H: 8, W: 8}, Form{Latent: 2, Posterior: Diagonal, Diffusion: Profiled, Substeps: 1}, 16, rand.New(rand.NewPCG(1, 1)))
 	if err != nil {

@@ -5,21 +5,21 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// dreams is the encoder alone in Gorgonia: a batch of pictures, and the posteriors that it is to answer them with.
+// SyntheticGraph is the encoder alone: a batch of synthetic frames and the posteriors that it should give them.
 type SyntheticGraph struct {
 	Machine                 Machine
 	X, Mean, LogDiag, Below *tensor.Dense // (n, CHW), (n, d), (n, d), (n, d(d-1)/2)
 	Clock                   *tensor.Dense // (n, 1)
-	Weight                  *tensor.Dense // (n, d): what a squared error of a mean counts
+	Weight                  *tensor.Dense // (n, d): weight of the squared error of a mean
 	Loss                    G.Value
 }
 
-// newDreams builds the sleep phase's graph for batches of n pictures:
+// NewSyntheticGraph builds it for batches of n pictures:
 //
 //	loss = mean over pictures of Σ (mᵢ - goalᵢ)²/var mᵢ + 0.1 Σ (ln sᵢ - goal)² + 0.1 Σ (L below the diagonal - goal)²
 func NewSyntheticGraph(m *Model, n int) (*SyntheticGraph, error) {
 	d := m.Dim
-	t := &SyntheticGraph{X: Zeros(n, m.Encoder.In().Size()), Mean: Zeros(n, d), LogDiag: Zeros(n, d), Clock: Zeros(n, 1), Weight: Zeros(n, d)}
+	t := &SyntheticGraph{X: zeros(n, m.Encoder.In().Size()), Mean: zeros(n, d), LogDiag: zeros(n, d), Clock: zeros(n, 1), Weight: zeros(n, d)}
 	b := newBuilder(n)
 	p := b.posterior(m, b.give("x", t.X), b.give("clock", t.Clock))
 	miss := func(got *G.Node, name string, goal *tensor.Dense) *G.Node {
@@ -31,7 +31,7 @@ func NewSyntheticGraph(m *Model, n int) (*SyntheticGraph, error) {
 	loss := b.do(G.Sum(b.times(miss(p.mean, "goal", t.Mean), b.give("weight", t.Weight))))
 	loss = b.add(loss, b.scale(b.do(G.Sum(miss(p.logDiag, "goal-log-sd", t.LogDiag))), looseness))
 	if p.below != nil {
-		t.Below = Zeros(n, CovarianceTerms(d))
+		t.Below = zeros(n, CovarianceTerms(d))
 		loss = b.add(loss, b.scale(b.do(G.Sum(miss(p.below, "goal-below", t.Below))), looseness))
 	}
 	loss = b.scale(loss, 1/float64(n))
@@ -44,5 +44,5 @@ func NewSyntheticGraph(m *Model, n int) (*SyntheticGraph, error) {
 	return t, err
 }
 
-// looseness is what a squared error of ln s counts beside one of a mean in its standard deviation.
+// looseness is the weight of a squared error of ln s beside one of a mean in its standard deviation.
 const looseness = 0.1

@@ -46,7 +46,7 @@ func (b *builder) sample(p posteriors, eps *G.Node, d int) *G.Node {
 type triangle struct{ row, column *tensor.Dense }
 
 func entries(d int) triangle {
-	t := triangle{Zeros(CovarianceTerms(d), d), Zeros(d, CovarianceTerms(d))}
+	t := triangle{zeros(CovarianceTerms(d), d), zeros(d, CovarianceTerms(d))}
 	row, column := t.row.Data().([]float32), t.column.Data().([]float32)
 	k := 0
 	for i := range d {
@@ -86,8 +86,8 @@ func (b *builder) drift(m *Model, start, dt *G.Node) (mu *G.Node, params G.Nodes
 		b.params = append(b.params, Parameter{Weight: node.Value().Data().([]float32), node: node, rate: 1})
 	}
 	d, width, share := m.Dim, m.Drift.Dim, 1/float32(m.Substeps)
-	wide, hand := filled(share, 1, width), Zeros(1, width)
-	if m.Span > 0 { // the clock goes on by itself
+	wide, hand := filled(share, 1, width), zeros(1, width)
+	if m.Span > 0 { // the clock advances by itself
 		wide.Data().([]float32)[d], hand.Data().([]float32)[d] = 0, 2*share/float32(m.Span)
 	}
 	step, tock, at := b.mul(dt, b.give("wide", wide)), b.mul(dt, b.give("tock", hand)), start
@@ -124,7 +124,7 @@ func (b *builder) transition(m *Model, q, weight *G.Node) *G.Node {
 // logSigma is the learnt ln σ, (d).
 func (b *builder) logSigma(m *Model) *G.Node {
 	k := len(m.LogSigma)
-	spread := Zeros(k, m.Dim)
+	spread := zeros(k, m.Dim)
 	for i := range m.Dim {
 		spread.Data().([]float32)[min(i, k-1)*m.Dim+i] = 1
 	}
@@ -147,7 +147,7 @@ func (b *builder) motion(q, seedW, gain *G.Node) *G.Node {
 
 // pick is the (rows × columns) matrix with ones down from offset in the first row.
 func pick(rows, columns, offset int) *tensor.Dense {
-	m := Zeros(rows, columns)
+	m := zeros(rows, columns)
 	for i := range min(rows, columns-offset) {
 		m.Data().([]float32)[i*columns+offset+i] = 1
 	}

@@ -1,21 +1,13 @@
 package numeric
 
-import (
-	"math"
-	"strconv"
-)
-
-func Sqrt(v float64) float64        { return math.Sqrt(v) }
-func InverseSqrt(v float64) float64 { return 1 / math.Sqrt(v) }
-func Itoa(i int) string             { return strconv.Itoa(i) }
-
-// wide and narrow convert between the graph's float32 and the linear algebra's float64.
+// Float64s is a copy of v for linear algebra.
 func Float64s(v []float32) []float64 {
 	out := make([]float64, len(v))
 	Copy(out, v)
 	return out
 }
 
+// Float32s is a copy of v for graphs and files.
 func Float32s(v []float64) []float32 {
 	out := make([]float32, len(v))
 	for i, x := range v {
@@ -24,6 +16,7 @@ func Float32s(v []float64) []float32 {
 	return out
 }
 
+// Scaled is k v.
 func Scaled(v []float32, k float32) []float32 {
 	out := make([]float32, len(v))
 	for i, x := range v {
@@ -32,6 +25,7 @@ func Scaled(v []float32, k float32) []float32 {
 	return out
 }
 
+// Filled is n times v.
 func Filled(v float32, n int) []float32 {
 	out := make([]float32, n)
 	for i := range out {
@@ -40,6 +34,7 @@ func Filled(v float32, n int) []float32 {
 	return out
 }
 
+// Copy converts src into dst, which is at least as long.
 func Copy(dst []float64, src []float32) {
 	for i, v := range src {
 		dst[i] = float64(v)

@@ -6,12 +6,15 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
+// Vector lends x to BLAS.
 func Vector(x []float32) blas32.Vector { return blas32.Vector{N: len(x), Data: x, Inc: 1} }
 
+// Matrix lends data, row after row, to BLAS.
 func Matrix(rows, columns int, data []float32) blas32.General {
 	return blas32.General{Rows: rows, Cols: columns, Stride: columns, Data: data}
 }
 
+// Column is column i of rows of d numbers.
 func Column(m []float32, i, d int) []float64 {
 	out := make([]float64, 0, len(m)/d)
 	for k := i; k < len(m); k += d {
@@ -20,7 +23,7 @@ func Column(m []float32, i, d int) []float64 {
 	return out
 }
 
-// spread picks at most n of all, evenly.
+// Spread picks at most n of all, evenly spaced.
 func Spread[T any](all []T, n int) []T {
 	if len(all) <= n {
 		return all
@@ -32,7 +35,7 @@ func Spread[T any](all []T, n int) []T {
 	return out
 }
 
-// average is the mean of n rows.
+// MeanRow is the mean of n rows.
 func MeanRow(x []float32, n, size int) []float32 {
 	sum := make([]float64, size)
 	for i, v := range x {
@@ -45,7 +48,7 @@ func MeanRow(x []float32, n, size int) []float32 {
 	return mean
 }
 
-// squaredError is Σ (x - y)²; y is repeated where it is shorter.
+// SquaredError is Σ (x - y)²; y is repeated where it is shorter.
 func SquaredError(x, y []float32) float64 {
 	var sum float64
 	for i, v := range x {
@@ -55,7 +58,7 @@ func SquaredError(x, y []float32) float64 {
 	return sum
 }
 
-// affine computes dst = x W + b for every row: x is n × in, W in × out, b out, and dst, n × out, says how many rows.
+// Affine computes dst = x W + b for every row: x is n × in, W in × out, b out, and dst, n × out, says how many rows.
 func Affine(dst, x, w, b []float32) {
 	out := len(b)
 	n, in := len(dst)/out, len(w)/out
@@ -65,6 +68,7 @@ func Affine(dst, x, w, b []float32) {
 	blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, Matrix(n, in, x), Matrix(in, out, w), 1, Matrix(n, out, dst))
 }
 
+// ScaleColumn multiplies column j by k, in place.
 func ScaleColumn(m *mat.Dense, j int, k float64) {
 	rows, _ := m.Dims()
 	for i := range rows {
@@ -72,7 +76,7 @@ func ScaleColumn(m *mat.Dense, j int, k float64) {
 	}
 }
 
-// centred takes the columns' means from x and gives them.
+// Centre subtracts the columns' means from x, in place, and returns them.
 func Centre(x *mat.Dense) *mat.VecDense {
 	n, width := x.Dims()
 	mean := mat.NewVecDense(width, nil)
@@ -86,6 +90,7 @@ func Centre(x *mat.Dense) *mat.VecDense {
 	return mean
 }
 
+// Sum is that of x, in float64.
 func Sum(x []float32) float64 {
 	var s float64
 	for _, v := range x {
@@ -94,7 +99,7 @@ func Sum(x []float32) float64 {
 	return s
 }
 
-// without is x but for the rows from:to.
+// WithoutRows is a copy of x without the rows from:to.
 func WithoutRows(x *mat.Dense, from, to int) *mat.Dense {
 	n, d := x.Dims()
 	rest := mat.NewDense(n-(to-from), d, nil)
@@ -108,7 +113,7 @@ func WithoutRows(x *mat.Dense, from, to int) *mat.Dense {
 	return rest
 }
 
-// orthonormalRows makes every row one of length 1 at right angles to those before.
+// OrthonormalRows makes the rows orthonormal in place, one after another (Gram and Schmidt).
 func OrthonormalRows(w blas32.General) {
 	for i := range w.Rows {
 		row := Vector(w.Data[i*w.Cols : (i+1)*w.Cols])

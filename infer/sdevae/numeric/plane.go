@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/dsp/fourier"
 )
 
-// plane transforms real pictures of h × w to half their spectrum, h × (w/2+1), and back. Not safe for concurrent use.
+// Plane transforms real pictures of h × w to half their spectrum, h × (w/2+1), and back. Not safe for concurrent use.
 type Plane struct {
 	H, W, Half int
 	row        *fourier.FFT
@@ -16,14 +16,15 @@ type Plane struct {
 	real       []float64
 }
 
+// NewPlane plans the transforms of pictures of h × w.
 func NewPlane(h, w int) *Plane {
 	return &Plane{H: h, W: w, Half: w/2 + 1, row: fourier.NewFFT(w), column: fourier.NewCmplxFFT(h), line: make([]complex128, h), real: make([]float64, w)}
 }
 
-// size is how many coefficients a spectrum has.
+// Size is how many coefficients a spectrum has.
 func (p *Plane) Size() int { return p.H * p.Half }
 
-// forward sets dst to the spectrum of picture.
+// Forward sets dst to the spectrum of picture.
 func (p *Plane) Forward(dst []complex128, picture []float32) {
 	for y := range p.H {
 		Copy(p.real, picture[y*p.W:(y+1)*p.W])
@@ -34,7 +35,7 @@ func (p *Plane) Forward(dst []complex128, picture []float32) {
 	}
 }
 
-// back sets picture to what the spectrum is of, and spoils the spectrum.
+// Inverse sets picture to that of the spectrum, which it overwrites.
 func (p *Plane) Inverse(picture []float64, spectrum []complex128) {
 	for x := range p.Half {
 		p.turn(spectrum, x, p.column.Sequence)
@@ -59,17 +60,18 @@ func (p *Plane) turn(s []complex128, x int, transform func(dst, src []complex128
 	}
 }
 
-// shift is what a spectrum is multiplied by, row by column, when its picture moves, around the edges.
+// Shift moves pictures by a factor on their spectra; they wrap around at the edges.
 type Shift struct {
 	h, w         int
 	down, across []complex128
 }
 
+// NewShift shifts by nothing until Set.
 func (p *Plane) NewShift() *Shift {
 	return &Shift{p.H, p.W, make([]complex128, p.H), make([]complex128, p.Half)}
 }
 
-// by sets the shift to x pixels to the right and y down.
+// Set sets the shift to x pixels to the right and y down.
 func (s *Shift) Set(x, y float64) {
 	for i := range s.down {
 		k := i
@@ -83,7 +85,7 @@ func (s *Shift) Set(x, y float64) {
 	}
 }
 
-// wave is the factor of k waves a side. The highest of an even side has no direction: what is drawn stays real.
+// wave is the factor of k waves a side. The highest frequency of an even side has no sign: its factor is real.
 func wave(k, side int, by float64) complex128 {
 	v := cmplx.Rect(1, -2*math.Pi*float64(k)*by/float64(side))
 	if 2*k == side {
@@ -92,7 +94,7 @@ func wave(k, side int, by float64) complex128 {
 	return v
 }
 
-// accumulate adds the spectrum, moved and times scale, to sum.
+// Add adds the spectrum, moved and times scale, to sum.
 func (s *Shift) Add(sum, spectrum []complex128, scale complex128) {
 	half := len(s.across)
 	for y, down := range s.down {
@@ -104,8 +106,8 @@ func (s *Shift) Add(sum, spectrum []complex128, scale complex128) {
 	}
 }
 
-// denoise keeps of every frequency of the picture the share by which it stands out of white noise of such a variance a pixel (Wiener 1949),
-// judged by the ring of frequencies that are as high.
+// Wiener filters a picture under white noise of that variance a pixel (Wiener 1949): every frequency is multiplied by 1 - noise/power, or 0. The
+// power is the mean over the ring of frequencies of equal height.
 func (p *Plane) Wiener(picture []float32, variance float64) {
 	spectrum := make([]complex128, p.Size())
 	p.Forward(spectrum, picture)

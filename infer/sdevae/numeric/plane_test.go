@@ -64,8 +64,8 @@ func TestPlaneBetweenPixels(t *testing.T) {
 	}
 }
 
-// TestDenoise: a smooth picture loses nine tenths of its noise, and noise alone is all but gone.
-func TestDenoise(t *testing.T) {
+// TestWiener: a smooth picture loses nine tenths of its noise, and noise alone is all but gone.
+func TestWiener(t *testing.T) {
 	suite.Long(t)
 	const side, sd = 32, 0.3
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -7,10 +7,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// basis is the monomials of d variables s up to a degree, graded: 1, then s₁…s_d, then s₁s₁, s₁s₂, … Each is the ascending list
+// Basis is the monomials of d variables s up to a degree, graded: 1, then s₁…s_d, then s₁s₁, s₁s₂, … Each is the ascending list
 // of the variables that it multiplies.
 type Basis [][]int
 
+// NewBasis is that of d variables, up to the degree.
 func NewBasis(d, degree int) Basis {
 	b := Basis{{}}
 	lower := b
@@ -30,10 +31,10 @@ func NewBasis(d, degree int) Basis {
 	return b
 }
 
-// degree is that of the highest monomial.
+// Degree is the highest degree.
 func (b Basis) Degree() int { return len(b[len(b)-1]) }
 
-// of lists the monomials of a degree.
+// OfDegree lists the monomials of one degree.
 func (b Basis) OfDegree(degree int) Basis {
 	from := slices.IndexFunc(b, func(term []int) bool { return len(term) == degree })
 	to := slices.IndexFunc(b, func(term []int) bool { return len(term) == degree+1 })
@@ -43,7 +44,7 @@ func (b Basis) OfDegree(degree int) Basis {
 	return b[from:to]
 }
 
-// index is where the monomial stands.
+// Index is the position of a monomial, -1 where it is none of the basis.
 func (b Basis) Index(term []int) int {
 	return slices.IndexFunc(b, func(other []int) bool { return slices.Equal(other, term) })
 }
@@ -58,7 +59,7 @@ func (b Basis) values(dst, s []float64) {
 	}
 }
 
-// slopes writes ∂φₖ/∂sⱼ to row k and column j.
+// Slopes writes ∂φₖ/∂sⱼ to row k and column j.
 func (b Basis) Slopes(dst *mat.Dense, s []float64) {
 	dst.Zero()
 	for k, term := range b {
@@ -74,20 +75,20 @@ func (b Basis) Slopes(dst *mat.Dense, s []float64) {
 	}
 }
 
-// polynomial is y = φ(s) W, rows as vectors.
+// Polynomial is y = φ(s) W, rows as vectors.
 type Polynomial struct {
 	Basis   Basis
 	Weights *mat.Dense // monomials × outputs
 }
 
-// apply maps the rows of s (n × d).
+// Apply maps the rows of s (n × d).
 func (p *Polynomial) Apply(s *mat.Dense) *mat.Dense {
 	var y mat.Dense
 	y.Mul(p.Basis.Design(s), p.Weights)
 	return &y
 }
 
-// design is φ of every row of s: n × monomials.
+// Design is φ of every row of s: n × monomials.
 func (b Basis) Design(s *mat.Dense) *mat.Dense {
 	n, _ := s.Dims()
 	phi := mat.NewDense(n, len(b), nil)
@@ -97,7 +98,7 @@ func (b Basis) Design(s *mat.Dense) *mat.Dense {
 	return phi
 }
 
-// jacobian is the polynomial whose output j·d + i is ∂yᵢ/∂sⱼ, over the same monomials.
+// Jacobian is the polynomial whose output j·d + i is ∂yᵢ/∂sⱼ, over the same monomials.
 func (p *Polynomial) Jacobian() *Polynomial {
 	_, d := p.Weights.Dims()
 	j := &Polynomial{p.Basis, mat.NewDense(len(p.Basis), d*d, nil)}
@@ -113,7 +114,7 @@ func (p *Polynomial) Jacobian() *Polynomial {
 	return j
 }
 
-// fitPolynomial finds the polynomial of least squares from x to y (n × d each). The ridge, relative to each monomial's own size,
+// FitPolynomial finds the polynomial of least squares from x to y (n × d each). The ridge, relative to each monomial's own size,
 // only keeps the equations solvable.
 func FitPolynomial(b Basis, x, y *mat.Dense) (*Polynomial, error) {
 	const ridge = 1e-9
@@ -133,7 +134,7 @@ func FitPolynomial(b Basis, x, y *mat.Dense) (*Polynomial, error) {
 	return &Polynomial{b, &weights}, nil
 }
 
-// folds says whether the map changes its orientation between two rows of s.
+// Folds says whether det J changes its sign between two rows of s.
 func (p *Polynomial) Folds(s *mat.Dense) bool {
 	n, d := s.Dims()
 	slopes := mat.NewDense(len(p.Basis), d, nil)

@@ -5,11 +5,11 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"driftscope/infer/sdevae/numeric"
-	"driftscope/infer/sdevae/sdevaetest"
-
 	"gonum.org/v1/gonum/diff/fd"
 	"gonum.org/v1/gonum/mat"
+
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/sdevaetest"
 )
 
 func TestPolynomialJacobian(t *testing.T) {

@@ -9,14 +9,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Directions whose variance is not well above a share of the largest are damped; which share, slowFolds parts of the clip decide,
-// each judged by what the others found.
+// A ridge damps directions of little variance. Cross-validation chooses it: slowFolds parts of the pairs, each judged by the components that the
+// others give.
 const slowFolds = 5
 
 var slowRidges = []float64{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1}
 
-// slowest gives the d slowest components of x's columns (n × width → width × d), of variance 1, with the ridge under which the
-// components that one part of the pairs gives last best in another, and how long they do there: the sum of their correlations.
+// SlowComponents are the d slowest components of x's columns (n × width → width × d), of variance 1, with the ridge of the best held-out
+// correlation; lasts is that correlation over one frame, summed over the components.
 func SlowComponents(x *mat.Dense, pairs [][2]int, d int) (w *mat.Dense, lasts float64, err error) {
 	found := make([]float64, len(slowRidges))
 	for fold := range slowFolds {
@@ -68,7 +68,7 @@ func newLagged(x *mat.Dense, pairs [][2]int) *lagged {
 	return l
 }
 
-// principal is covariances with the principal components that all ridges share, which take long.
+// principal holds the principal components, which all ridges share: they are what takes time.
 type principal struct {
 	covariances *lagged
 	variances   []float64 // ascending
@@ -85,7 +85,7 @@ func (l *lagged) principal() (*principal, error) {
 	return p, nil
 }
 
-// slowest are the d slowest components, width × d, with the ridge given as a share of the largest variance.
+// slowest are the d slowest components, width × d; the ridge is a share of the largest variance.
 func (l *principal) slowest(ridge float64, d int) (*mat.Dense, error) {
 	width := len(l.variances)
 	white := mat.DenseCopyOf(&l.vectors)

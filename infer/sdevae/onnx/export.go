@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"math"
+	"strconv"
 
 	"driftscope/infer/card"
 	"driftscope/infer/sdevae/dnnl"
@@ -10,7 +11,7 @@ import (
 	"driftscope/infer/sdevae/numeric"
 )
 
-// tensors collects a graph's nodes and constants while it is written; batch normalisation is folded into the convolution
+// tensors collects the nodes and constants of a graph. Batch normalisation is folded into the convolution
 // before it, which is exact in evaluation mode.
 type tensors struct {
 	graph card.Graph
@@ -52,7 +53,7 @@ func (t *tensors) stack(name string, s *dnnl.Stack, layers []dnnl.Layer, theta [
 	}
 	norms := 0
 	for i, l := range layers {
-		out := name + "." + numeric.Itoa(i)
+		out := name + "." + strconv.Itoa(i)
 		switch l.Kind {
 		case dnnl.Conv:
 			weight, bias := segments[[2]any{i, "weight"}], segments[[2]any{i, "bias"}]
@@ -100,7 +101,7 @@ func (t *tensors) monomials(out string, b numeric.Basis) {
 	var higher []string
 	for degree := 2; degree <= b.Degree(); degree++ {
 		terms := b.OfDegree(degree)
-		n, name := len(terms), out+"."+numeric.Itoa(degree)
+		n, name := len(terms), out+"."+strconv.Itoa(degree)
 		rest, factor := make([]float32, len(lower)*n), make([]float32, d*n)
 		for k, term := range terms {
 			rest[(b.Index(term[:degree-1])-at)*n+k] = 1
@@ -212,9 +213,9 @@ func (t *tensors) rootThrough(out, slopes string, d int) {
 	t.gemm(out, sum, make([]float32, d*d), n, d*d)
 }
 
-// encoderGraph is x → mean, log_sd in the frame of reference: mean folds the linear map into the last layer, and the variances go
-// through it as diag(Map' S Map); where the frame bends, the polynomial follows and the variances go through its slopes. With a clock,
-// the seconds t are appended to the features.
+// Encoder is the graph x → mean, log_sd in the gauge's coordinates. The affine map is folded into the last layer, and variances go through it as
+// diag(To' S To). Where the gauge bends, the polynomial follows, and the variances go through its slopes. With a clock, the seconds t are appended
+// to the features.
 func Encoder(m *network.Model, ref *gauge.Map) *card.Graph {
 	in, d := m.Encoder.In(), m.Dim
 	t := &tensors{last: "x", graph: card.Graph{Name: "encoder",
@@ -253,7 +254,7 @@ func Encoder(m *network.Model, ref *gauge.Map) *card.Graph {
 	return &t.graph
 }
 
-// decoderGraph is z → x from latents in the frame of reference.
+// Decoder is the graph z → x from the gauge's coordinates.
 func Decoder(m *network.Model, ref *gauge.Map) *card.Graph {
 	in, out, d := m.Decoder.In(), m.Decoder.Out(), m.Dim
 	seed := in.Size()

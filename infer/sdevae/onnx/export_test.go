@@ -26,9 +26,9 @@ import (
 // bentDegrees are those of the maps that tests set by hand, by dimension.
 var bentDegrees = map[int]int{1: 5, 2: 4, 3: 3, 5: 2}
 
-// TestBentReferenceInTheFile exports untrained networks with polynomials set by hand and compares what OpenCV makes of the file
+// TestBentGaugeInTheFile exports untrained networks with polynomials set by hand and compares what OpenCV makes of the file
 // with reference.apply and the model's own decoder, within 1e-4 (float32, another order of summation).
-func TestBentReferenceInTheFile(t *testing.T) {
+func TestBentGaugeInTheFile(t *testing.T) {
 	suite.Long(t)
 	const tolerance = 1e-4
 	for _, c := range []network.Form{{Latent: 1}, {Latent: 3}, {Latent: 3, Posterior: network.Cholesky}, {Latent: 5}, {Latent: 5, Posterior: network.Cholesky},

@@ -1,12 +1,13 @@
 package onnx
 
 import (
+	"gonum.org/v1/gonum/mat"
+
 	"driftscope/infer/sdevae/gauge"
 	"driftscope/infer/sdevae/numeric"
-	"gonum.org/v1/gonum/mat"
 )
 
-// applied is the d² × d² matrix that takes L to Map' L, both row by row.
+// applied is the d² × d² matrix that takes L to To' L, both row by row.
 func applied(r *gauge.Map) []float32 {
 	d := len(r.Mean)
 	out := make([]float32, d*d*d*d)
@@ -20,7 +21,7 @@ func applied(r *gauge.Map) []float32 {
 	return out
 }
 
-// head is the encoder's last layer in the frame of reference: (h W + b - mean) Map.
+// head is the encoder's last layer in the gauge's coordinates: (h W + b - mean) To.
 func head(r *gauge.Map, w, b []float32, features int) (w2, b2 []float32) {
 	d := len(r.Mean)
 	shifted := make([]float64, d)
@@ -30,7 +31,7 @@ func head(r *gauge.Map, w, b []float32, features int) (w2, b2 []float32) {
 	return product(numeric.Float64s(w), features, r.To), product(shifted, 1, r.To)
 }
 
-// tail is the decoder's first layer from the frame of reference: (z Back + mean) W + b.
+// tail is the decoder's first layer from the gauge's coordinates: (z Back + mean) W + b.
 func tail(r *gauge.Map, w, b []float32, seed int) (w2, b2 []float32) {
 	d := len(r.Mean)
 	matrix := mat.NewDense(d, seed, numeric.Float64s(w))
@@ -43,7 +44,7 @@ func tail(r *gauge.Map, w, b []float32, seed int) (w2, b2 []float32) {
 	return numeric.Float32s(mapped.RawMatrix().Data), numeric.Float32s(offset.RawMatrix().Data)
 }
 
-// squared is Map with every entry squared: it takes variances of independent axes to the mapped axes' variances.
+// squared is To with every entry squared: it takes variances of independent axes to those of the mapped axes.
 func squared(r *gauge.Map) []float32 {
 	d := len(r.Mean)
 	out := make([]float32, d*d)

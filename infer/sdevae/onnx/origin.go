@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -17,13 +18,14 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// origin is a model file taken apart, to be continued.
+// Origin is a model file taken apart, to be trained on.
 type Origin struct {
 	Card             card.Card
 	Digest           []byte
 	encoder, decoder map[string]card.Tensor
 }
 
+// ReadOrigin takes a model file apart that pretrain wrote.
 func ReadOrigin(f *card.File) (*Origin, error) {
 	if f.Decoder == nil {
 		return nil, errors.New("the model to continue has no decoder: give one that pretrain wrote")
@@ -42,8 +44,10 @@ func (o *Origin) holds(constant string) bool {
 	return ok
 }
 
-// bent says whether the file straightens its latents, full whether its posterior has covariances.
-func (o *Origin) bent() bool           { return o.holds("s.weight") }
+// bent says whether the file straightens its latents.
+func (o *Origin) bent() bool { return o.holds("s.weight") }
+
+// HasCovariances says whether the posterior has them.
 func (o *Origin) HasCovariances() bool { return o.holds("below_root.weight") }
 
 // terms is the number of monomials that the file's map multiplies, the constant apart.
@@ -54,9 +58,9 @@ func (o *Origin) terms() int {
 	return 0
 }
 
-// restore gives a new model the file's weights. Its latents are the encoder's own before the file's frame of reference, but for
-// their mean, which becomes zero; its drift stays zero. Batch normalisation, which the file has folded away, is put back as the
-// identity: measured on the given frames and undone by its own scale and shift.
+// Restore gives a new model the file's weights. Its latents are the encoder's own before the gauge, but for their mean, which becomes zero; its
+// drift stays zero. Batch normalisation, which the file has folded away, becomes the identity: measured on the given frames and undone by its own
+// scale and shift.
 func (o *Origin) Restore(m *network.Model, clip *video.Clip, frames []int) error {
 	to, err := o.affineMap()
 	if err != nil {
@@ -98,7 +102,7 @@ func (o *Origin) Restore(m *network.Model, clip *video.Clip, frames []int) error
 	return unfold(m, clip, frames)
 }
 
-// frame is the d × d matrix of the file's frame of reference: z or, where that is bent, s is the encoder's own latents times it.
+// affineMap is the d × d matrix of the file's gauge: z or, where that is bent, s is the encoder's own latents times it.
 func (o *Origin) affineMap() (*mat.Dense, error) {
 	d := o.Card.Latent
 	e := &constants{tensors: o.encoder}
@@ -227,7 +231,7 @@ func (c *constants) gemm(name string, in, out int) (w, b []float32) {
 func (c *constants) stack(name string, s *dnnl.Stack, theta []float32) {
 	for _, g := range s.Segments() {
 		if g.Name == "weight" || g.Name == "bias" {
-			copy(theta[g.Offset:][:g.Len], c.get(name+"."+numeric.Itoa(g.Layer)+"."+g.Name, g.Shape...))
+			copy(theta[g.Offset:][:g.Len], c.get(name+"."+strconv.Itoa(g.Layer)+"."+g.Name, g.Shape...))
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
 
 	"gocv.io/x/gocv"
@@ -106,7 +107,7 @@ func (c *trunk) gorgonia(t *testing.T, stats []dnnl.Moments) []float64 {
 	t.Helper()
 	g := G.NewGraph()
 	give := func(v []float32, shape ...int) *G.Node {
-		name := numeric.Itoa(len(g.AllNodes())) // Gorgonia takes nodes of one name and shape for the same
+		name := strconv.Itoa(len(g.AllNodes())) // Gorgonia takes nodes of one name and shape for the same
 		return G.NodeFromAny(g, tensor.New(tensor.WithShape(shape...), tensor.WithBacking(numeric.Float64s(v))), G.WithName(name))
 	}
 	in := c.In()

@@ -95,7 +95,7 @@ func timeChart(clip *video.Clip, e *sdevae.Export) chart {
 }
 
 // elapsed is each frame's time since the first, where a trajectory is taken to begin one frame interval after the one before it:
-// recordings of other days, whose clocks start anew, are drawn one after another.
+// recordings of other days, whose clocks start again, are drawn one after another.
 func elapsed(c *video.Clip) []float64 {
 	out, dt := make([]float64, c.Len()), c.DT()
 	for k := 1; k < c.Len(); k++ {

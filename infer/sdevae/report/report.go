@@ -25,7 +25,7 @@ var reportPage string
 // shown is the number of frames that a report draws beside their reconstructions.
 const shown = 8
 
-// Report is a page to look at, complete in itself: loss curves, reconstructions, the latents' path, the drift field and the card.
+// Write is a page to look at, complete in itself: loss curves, reconstructions, the latents' path, the drift field and the card.
 func Write(r *sdevae.Result, clip *video.Clip, e *sdevae.Export) ([]byte, error) {
 	pictures, err := reconstructions(r, clip)
 	if err != nil {

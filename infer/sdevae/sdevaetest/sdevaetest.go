@@ -3,43 +3,47 @@
 package sdevaetest
 
 import (
-	"driftscope/infer/sdevae/numeric"
-	"driftscope/infer/sdevae/video"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/video"
 )
 
-// shaped is what a test draws: a thing's light at (dx, dy) from its middle.
+// Shape is what a test draws: an object's light at (dx, dy) from its middle.
 type Shape func(dx, dy float64) float64
 
+// Bar is a short bar.
 func Bar(dx, dy float64) float64 { return 0.4 * math.Exp(-dx*dx/2-dy*dy/18) }
 
+// Disc is a disc with a soft edge.
 func Disc(dx, dy float64) float64 { return 0.4 / (1 + math.Exp(2*(math.Hypot(dx, dy)-3))) }
 
+// Ring is a ring.
 func Ring(dx, dy float64) float64 {
 	r := math.Hypot(dx, dy) - 3.5
 	return 0.5 * math.Exp(-r*r)
 }
 
-// drifting is n frames of 24×24 in which things walk about, apart from each other in time and place, over a slope of grey under a little
-// noise, with where they are: n × 2 a thing.
-func Drifting(n int, seed uint64, things ...Shape) (c *video.Clip, truth *mat.Dense) {
+// Drifting is n frames of 24×24 in which objects walk about, apart from each other in time and place, over a slope of grey under a little
+// noise, with where they are: n × 2 an object.
+func Drifting(n int, seed uint64, objects ...Shape) (c *video.Clip, truth *mat.Dense) {
 	const side = 24
 	rng := rand.New(rand.NewPCG(seed, 0))
-	c, truth = &video.Clip{Channels: 1, Height: side, Width: side}, mat.NewDense(n, 2*len(things), nil)
-	at := make([]float64, 2*len(things))
+	c, truth = &video.Clip{Channels: 1, Height: side, Width: side}, mat.NewDense(n, 2*len(objects), nil)
+	at := make([]float64, 2*len(objects))
 	for i := range at {
 		at[i] = 7 + 10*rng.Float64()
 	}
 	for k := range n {
 		for p := range side * side {
 			v := 0.1 + 0.2*float64(p/side)/side + 0.01*rng.NormFloat64()
-			for i, thing := range things {
-				v += thing(float64(p%side)-at[2*i], float64(p/side)-at[2*i+1])
+			for i, object := range objects {
+				v += object(float64(p%side)-at[2*i], float64(p/side)-at[2*i+1])
 			}
 			c.Pixels = append(c.Pixels, float32(min(max(v, 0), 1)))
 		}
@@ -52,7 +56,7 @@ func Drifting(n int, seed uint64, things ...Shape) (c *video.Clip, truth *mat.De
 	return c, truth
 }
 
-// off is, for each coordinate of the truth, the root mean square by which an affine function of z misses it.
+// AffineError is, for each coordinate of the truth, the root mean square by which an affine function of z misses it.
 func AffineError(t *testing.T, z []float64, truth *mat.Dense) (rms []float64) {
 	t.Helper()
 	n, d := truth.Dims()
@@ -73,65 +77,65 @@ func AffineError(t *testing.T, z []float64, truth *mat.Dense) (rms []float64) {
 	return rms
 }
 
-// atHome is n frames of 24×24 with things of one shape, each kept near a place of its own (x, y after each other), so near to the others'
-// that they meet, with where they are: frames × 2 a thing. Where they lie over each other the picture is as bright as can be.
-func AtHome(n int, seed uint64, thing Shape, homes ...float64) (clip *video.Clip, truth []float64) {
+// AroundMeans is n frames of 24×24 with objects of one shape, each kept near a place of its own (x, y after each other), so near to the others'
+// that they meet, with where they are: frames × 2 an object. Where they lie over each other the picture is as bright as can be.
+func AroundMeans(n int, seed uint64, object Shape, means ...float64) (clip *video.Clip, truth []float64) {
 	const pull, step = 0.1, 0.8
 	clip, _ = Drifting(n, seed, func(_, _ float64) float64 { return 0 }) // the ground alone
 	rng := rand.New(rand.NewPCG(seed, 1))
-	at := slices.Clone(homes)
+	at := slices.Clone(means)
 	for k := range n {
 		picture := clip.Frame(k)
 		for p := range picture {
 			for i := 0; i < len(at); i += 2 {
-				picture[p] += float32(thing(float64(p%clip.Width)-at[i], float64(p/clip.Width)-at[i+1]))
+				picture[p] += float32(object(float64(p%clip.Width)-at[i], float64(p/clip.Width)-at[i+1]))
 			}
 			picture[p] = min(picture[p], 1)
 		}
 		truth = append(truth, at...)
 		for i := range at {
-			at[i] += pull*(homes[i]-at[i]) + step*rng.NormFloat64()
+			at[i] += pull*(means[i]-at[i]) + step*rng.NormFloat64()
 		}
 	}
 	return clip, truth
 }
 
-// bright is a disc that is as bright as can be.
+// Bright is a disc that is as bright as can be.
 func Bright(dx, dy float64) float64 { return 2 * Disc(dx, dy) }
 
-// nearest is which of the things is nearest to a place, and how far it is.
-func Nearest(place [2]float64, things []float64) (which int, least float64) {
+// Nearest is which of the objects is nearest to a place, and how far it is.
+func Nearest(place [2]float64, objects []float64) (which int, least float64) {
 	least = math.Inf(1)
-	for i := 0; i < len(things); i += 2 {
-		if r := math.Hypot(place[0]-things[i], place[1]-things[i+1]); r < least {
+	for i := 0; i < len(objects); i += 2 {
+		if r := math.Hypot(place[0]-objects[i], place[1]-objects[i+1]); r < least {
 			which, least = i/2, r
 		}
 	}
 	return which, least
 }
 
-// checkWhose: each column is another thing, in such a share of the frames.
+// CheckIdentities: each column is another object, in such a share of the frames.
 func CheckIdentities(t *testing.T, whose []map[int]int, share float64) {
 	t.Helper()
 	taken := map[int]bool{}
 	for k, of := range whose {
-		most, thing, all := 0, 0, 0
+		most, object, all := 0, 0, 0
 		for i, n := range of {
 			all += n
 			if n > most {
-				most, thing = n, i
+				most, object = n, i
 			}
 		}
-		if float64(most) < share*float64(all) || taken[thing] {
-			t.Errorf("column %d is things %v, expected one, and no other column's", k, of)
+		if float64(most) < share*float64(all) || taken[object] {
+			t.Errorf("column %d is objects %v, expected one, and no other column's", k, of)
 		}
-		taken[thing] = true
+		taken[object] = true
 	}
 }
 
-// crossing is n frames of 24×24 in which a thing hides that much of a grating whose light comes and goes, with where it is and what is
+// Crossing is n frames of 24×24 in which an object hides that much of a grating whose light comes and goes, with where it is and what is
 // behind it: n × 2, n pictures, n lights.
-func Crossing(n int, seed uint64, thing Shape, hides float64) (c *video.Clip, places []float64, backdrops []float32, lights []float64) {
+func Crossing(n int, seed uint64, object Shape, hides float64) (c *video.Clip, places []float64, backgrounds []float32, lights []float64) {
 	const side = 24
 	rng := rand.New(rand.NewPCG(seed, 0))
 	c = &video.Clip{Channels: 1, Height: side, Width: side}
@@ -140,19 +144,19 @@ func Crossing(n int, seed uint64, thing Shape, hides float64) (c *video.Clip, pl
 		for p := range side * side {
 			i, j := float64(p%side), float64(p/side)
 			behind := 0.2 + 0.15*math.Tanh(light)*math.Sin(i/2)*math.Cos(j/3)
-			v := 2.5 * thing(i-x, j-y)
+			v := 2.5 * object(i-x, j-y)
 			c.Pixels = append(c.Pixels, float32(min(max(behind*(1-hides*v)+0.6*v+0.01*rng.NormFloat64(), 0), 1)))
-			backdrops = append(backdrops, float32(behind))
+			backgrounds = append(backgrounds, float32(behind))
 		}
 		c.Times, c.Trajectory = append(c.Times, 0.1*float64(k)), append(c.Trajectory, 0)
 		places, lights = append(places, x, y), append(lights, light)
 		x, y = min(max(x+rng.NormFloat64(), 6), 18), min(max(y+rng.NormFloat64(), 6), 18)
 		light = 0.95*light + 0.3*rng.NormFloat64()
 	}
-	return c, places, backdrops, lights
+	return c, places, backgrounds, lights
 }
 
-// drown covers a clip with white noise of that variance, Student's t with 3 degrees of freedom or normal, cut at 4 standard deviations
+// AddNoise covers a clip with white noise of that variance, Student's t with 3 degrees of freedom or normal, cut at 4 standard deviations
 // of its middle as pretrain's grey window cuts it, and scales what is then seen to [0,1].
 func AddNoise(c *video.Clip, variance float64, student bool) {
 	rng := rand.New(rand.NewPCG(6, 0))
@@ -171,7 +175,7 @@ func AddNoise(c *video.Clip, variance float64, student bool) {
 	}
 }
 
-// walkingSquare is n frames of 32×32 with an 8×8 square on an Ornstein-Uhlenbeck walk, and its centre.
+// WalkingSquare is n frames of 32×32 with an 8×8 square on an Ornstein-Uhlenbeck walk, and its centre.
 func WalkingSquare(n int) (c *video.Clip, x, y []float64) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	c = &video.Clip{Channels: 1, Height: 32, Width: 32}
@@ -190,7 +194,7 @@ func WalkingSquare(n int) (c *video.Clip, x, y []float64) {
 	return c, x, y
 }
 
-// explainedBy is the share of truth's variance that a linear map of the latents (n × d) explains.
+// R2 is the share of truth's variance that a linear map of the latents (n × d) explains.
 func R2(z []float32, d int, truth []float64) float64 {
 	n := len(truth)
 	design := mat.NewDense(n, d+1, nil)
@@ -215,9 +219,9 @@ func R2(z []float32, d int, truth []float64) float64 {
 	return 1 - mat.Dot(&miss, &miss)/total
 }
 
-// overlit is a clip of a thing over a broad light that sways: more of what moves is the light's.
-func Overlit(n int, seed uint64, thing Shape) (c *video.Clip, places []float64) {
-	c, places, _, lights := Crossing(n, seed, thing, 0)
+// Overlit is a clip of an object over a broad light that sways: more of what moves is the light's.
+func Overlit(n int, seed uint64, object Shape) (c *video.Clip, places []float64) {
+	c, places, _, lights := Crossing(n, seed, object, 0)
 	for k, light := range lights {
 		frame := c.Frame(k)
 		for p := range frame {
@@ -228,7 +232,7 @@ func Overlit(n int, seed uint64, thing Shape) (c *video.Clip, places []float64) 
 	return c, places
 }
 
-// faded is n frames that a random walk back to 0 mixes of two smooth pictures, the second by its square, under noise of sd 1 around a grey of
+// Mixed is n frames that a random walk back to 0 mixes of two smooth pictures, the second by its square, under noise of sd 1 around a grey of
 // 0.5 that is scaled to fit; motion has a fiftieth of the noise's energy, or none.
 func Mixed(n int, motion float64) (c *video.Clip, truth []float64) {
 	const side, grey = 24, 0.05
@@ -247,7 +251,7 @@ func Mixed(n int, motion float64) (c *video.Clip, truth []float64) {
 	return c, truth
 }
 
-// filmed is a ring that drifts, cut into films of n frames; each has its own of four backdrops, of more energy than the ring's motion.
+// Films is a ring that drifts, cut into films of n frames; each has its own of four backgrounds, of more energy than the ring's motion.
 func Films(n int) *video.Clip {
 	clip, _ := Drifting(200, 5, Ring)
 	for f := range clip.Len() {
@@ -261,7 +265,7 @@ func Films(n int) *video.Clip {
 	return clip
 }
 
-// lingering is four films of one backdrop, in each of which a ring stays about another place.
+// Lingering is four films of one background, in each of which a ring stays about another place.
 func Lingering() *video.Clip {
 	clip, _ := Drifting(200, 5, func(x, y float64) float64 { return 0 })
 	rng := rand.New(rand.NewPCG(5, 1))
@@ -276,7 +280,7 @@ func Lingering() *video.Clip {
 	return clip
 }
 
-// swaying is n frames of 16×16 with a spot of sd 3 pixels that strays about reach pixels from the middle, and where it was.
+// Swaying is n frames of 16×16 with a spot of sd 3 pixels that strays about reach pixels from the middle, and where it was.
 func Swaying(n int, reach float64) (c *video.Clip, truth *mat.Dense) {
 	rng := rand.New(rand.NewPCG(5, 0))
 	c, truth = &video.Clip{Channels: 1, Height: 16, Width: 16}, mat.NewDense(n, 2, nil)
@@ -293,7 +297,7 @@ func Swaying(n int, reach float64) (c *video.Clip, truth *mat.Dense) {
 	return c, truth
 }
 
-// walk is a bright spot on a random walk over n frames of 8×8, the smallest that the networks take: the fewer features, the sooner
+// Walk is a bright spot on a random walk over n frames of 8×8, the smallest that the networks take: the fewer features, the sooner
 // they are primed.
 func Walk(n int, seed uint64) *video.Clip {
 	rng := rand.New(rand.NewPCG(seed, 0))
@@ -310,7 +314,7 @@ func Walk(n int, seed uint64) *video.Clip {
 	return c
 }
 
-// randomPolynomial is the identity and N(0, size²) on every other coefficient.
+// RandomPolynomial is the identity and N(0, size²) on every other coefficient.
 func RandomPolynomial(b numeric.Basis, d int, size float64, rng *rand.Rand) *numeric.Polynomial {
 	p := &numeric.Polynomial{Basis: b, Weights: mat.NewDense(len(b), d, nil)}
 	for k := range b {
@@ -324,7 +328,7 @@ func RandomPolynomial(b numeric.Basis, d int, size float64, rng *rand.Rand) *num
 	return p
 }
 
-// agree fails when got is further than parity from want.
+// Agree fails when got is further than parity from want.
 func Agree(t *testing.T, what string, got []float32, want []float64) {
 	t.Helper()
 	if len(got) != len(want) {

@@ -1,30 +1,31 @@
 package sprites
 
 import (
-	"driftscope/infer/sdevae/video"
 	"math"
 	"slices"
+
+	"driftscope/infer/sdevae/video"
 )
 
-// crowd tells things apart that look alike, by where each was a frame before and where it is at home:
+// identityHMM tells objects of one template apart by where each was a frame before and by its mean position:
 //
-//	place' - home = stay (place - home) + N(0, spread (1 - stay²) I),    stay = exp(-frames step / 2 spread)
+//	place' - mean = stay (place - mean) + N(0, spread (1 - stay²) I),    stay = exp(-frames step / 2 spread)
 //
-// The most likely way through all frames (Viterbi 1967) says which of a frame's places is whose, and of that the homes are the means.
+// The most likely sequence of assignments (Viterbi 1967) says which of a frame's places is whose; the mean positions follow from it, by turns.
 type identityHMM struct {
 	w, h   float64
-	orders [][]int      // that are possible: order[k] is which of a frame's places is thing k's
-	since  []float64    // of each frame, from the one before; 0 where a trajectory begins
-	mean   [][2]float64 // a thing
-	spread float64      // variance about home, px², along an axis
+	orders [][]int      // assignments that are possible: order[k] is which of a frame's places is object k's
+	since  []float64    // intervals from the frame before; 0 where a trajectory begins
+	mean   [][2]float64 // px, an object
+	spread float64      // variance about the mean position, px², along an axis
 	step   float64      // variance of a step, px², along an axis
 }
 
-// tellApart sorts places, frames × 2 a mover, so that each mover's are one thing's all along. It gives the share of their motion that a
-// single frame tells: of things that change places it says nothing.
-func (m *Set) AssignIdentities(c *video.Clip, places []float64, kin []int) (told float64) {
-	n := len(kin)
-	w := &identityHMM{w: float64(m.plane.W), h: float64(m.plane.H), orders: orders(kin), since: c.Intervals(c.Frames())}
+// AssignIdentities reorders places, frames × 2 a sprite, in place, so that column k is one object throughout. told is the share of the objects'
+// motion that a single frame identifies: below 0 where they exchange places freely.
+func (m *Set) AssignIdentities(c *video.Clip, places []float64, group []int) (told float64) {
+	n := len(group)
+	w := &identityHMM{w: float64(m.plane.W), h: float64(m.plane.H), orders: orders(group), since: c.Intervals(c.Frames())}
 	at := make([][][2]float64, len(places)/(2*n)) // a frame and place
 	for f := range at {
 		for k := range n {
@@ -32,19 +33,19 @@ func (m *Set) AssignIdentities(c *video.Clip, places []float64, kin []int) (told
 		}
 	}
 	w.guess(at)
-	way := w.viterbi(at)
+	path := w.viterbi(at)
 	for range identityRounds {
-		w.learn(at, way)
+		w.learn(at, path)
 		next := w.viterbi(at)
-		if slices.EqualFunc(next, way, slices.Equal) {
+		if slices.EqualFunc(next, path, slices.Equal) {
 			break
 		}
-		way = next
+		path = next
 	}
 	var missed, moved float64
 	for f, here := range at {
 		alone, _ := w.nearestMeans(here)
-		for k, of := range way[f] {
+		for k, of := range path[f] {
 			places[2*(f*n+k)], places[2*(f*n+k)+1] = here[of][0], here[of][1]
 			missed += w.apart(here[of], here[alone[k]])
 			moved += w.apart(here[of], w.mean[k])
@@ -53,17 +54,17 @@ func (m *Set) AssignIdentities(c *video.Clip, places []float64, kin []int) (told
 	return 1 - missed/moved
 }
 
-// orders are all in which nobody is taken for a thing that looks otherwise.
-func orders(kin []int) (all [][]int) {
+// orders are all assignments that keep every object among those of its own template.
+func orders(group []int) (all [][]int) {
 	var extend func(order []int)
 	extend = func(order []int) {
 		k := len(order)
-		if k == len(kin) {
+		if k == len(group) {
 			all = append(all, slices.Clone(order))
 			return
 		}
-		for of := range kin {
-			if kin[of] == kin[k] && !slices.Contains(order, of) {
+		for of := range group {
+			if group[of] == group[k] && !slices.Contains(order, of) {
 				extend(append(order, of))
 			}
 		}
@@ -73,11 +74,11 @@ func orders(kin []int) (all [][]int) {
 }
 
 const (
-	identityRounds = 10 // of ways and homes
-	identityStarts = 10 // first guesses of homes: the places of single frames
+	identityRounds = 10 // of assignments and mean positions
+	identityStarts = 10 // first guesses of the mean positions: the places of single frames
 )
 
-// between is the way from one place to another, the shorter where pictures wrap around.
+// between is the vector from one place to another, the shorter one around the edges.
 func (w *identityHMM) between(from, to [2]float64) (x, y float64) {
 	return math.Remainder(to[0]-from[0], w.w), math.Remainder(to[1]-from[1], w.h)
 }
@@ -88,7 +89,7 @@ func (w *identityHMM) apart(a, b [2]float64) float64 {
 	return x*x + y*y
 }
 
-// settle guesses homes, from which each frame's places are the least apart, and how things move, before it is known who is who.
+// guess sets mean positions, from which the places of all frames are least apart, spread and step, before any identity is known.
 func (w *identityHMM) guess(at [][][2]float64) {
 	least := math.Inf(1)
 	var best [][2]float64
@@ -96,16 +97,16 @@ func (w *identityHMM) guess(at [][][2]float64) {
 		w.mean = slices.Clone(at[start*len(at)/identityStarts])
 		sum := math.Inf(1)
 		for range identityRounds {
-			way, apart := make([][]int, len(at)), 0.0
+			path, apart := make([][]int, len(at)), 0.0
 			for f, here := range at {
 				order, a := w.nearestMeans(here)
-				way[f], apart = order, apart+a
+				path[f], apart = order, apart+a
 			}
 			if apart >= sum {
 				break
 			}
 			sum = apart
-			w.updateMeans(at, way)
+			w.updateMeans(at, path)
 		}
 		if best == nil || sum < least {
 			least, best = sum, slices.Clone(w.mean)
@@ -121,9 +122,9 @@ func (w *identityHMM) guess(at [][][2]float64) {
 	w.step = square / (2 * float64(len(best)) * time)
 }
 
-// atHome is the order in which things are least apart from their homes, with the squared distances' sum.
+// nearestMeans is the assignment of the least sum of squared distances from the mean positions, and that sum.
 func (w *identityHMM) nearestMeans(here [][2]float64) (best []int, least float64) {
-	best, least = w.orders[0], math.Inf(1) // of places that are no numbers the first
+	best, least = w.orders[0], math.Inf(1) // where places are not numbers, the first
 	for _, order := range w.orders {
 		sum := 0.0
 		for k, of := range order {
@@ -136,7 +137,7 @@ func (w *identityHMM) nearestMeans(here [][2]float64) (best []int, least float64
 	return best, least
 }
 
-// nearest is the least sum of squared distances from a frame's places to the next one's.
+// nearest is the least sum of squared distances from a frame's places to the next frame's.
 func (w *identityHMM) nearest(from, to [][2]float64) float64 {
 	least := math.Inf(1)
 	for _, order := range w.orders {
@@ -149,41 +150,41 @@ func (w *identityHMM) nearest(from, to [][2]float64) float64 {
 	return least
 }
 
-// rehome has every home in the middle of its thing's places.
-func (w *identityHMM) updateMeans(at [][][2]float64, way [][]int) {
+// updateMeans moves every mean position to the mean of its object's places.
+func (w *identityHMM) updateMeans(at [][][2]float64, path [][]int) {
 	for k := range w.mean {
 		var x, y float64
-		for f, order := range way {
+		for f, order := range path {
 			dx, dy := w.between(w.mean[k], at[f][order[k]])
 			x, y = x+dx, y+dy
 		}
-		n := float64(len(way))
+		n := float64(len(path))
 		w.mean[k] = [2]float64{w.mean[k][0] + x/n, w.mean[k][1] + y/n}
 	}
 }
 
-// learn finds homes, spread and step anew, by who is who.
-func (w *identityHMM) learn(at [][][2]float64, way [][]int) {
-	w.updateMeans(at, way)
+// learn estimates mean positions, spread and step from the assignments.
+func (w *identityHMM) learn(at [][][2]float64, path [][]int) {
+	w.updateMeans(at, path)
 	var apart, square, time float64
-	for f, order := range way {
+	for f, order := range path {
 		for k, of := range order {
 			apart += w.apart(w.mean[k], at[f][of])
 			if w.since[f] > 0 {
-				square += w.apart(at[f-1][way[f-1][k]], at[f][of])
+				square += w.apart(at[f-1][path[f-1][k]], at[f][of])
 			}
 		}
 		time += w.since[f]
 	}
 	n := 2 * float64(len(w.mean))
-	w.spread, w.step = apart/(n*float64(len(way))), square/(n*time)
+	w.spread, w.step = apart/(n*float64(len(path))), square/(n*time)
 }
 
-// way is the most likely order of every frame.
+// viterbi is the most likely assignment of every frame.
 func (w *identityHMM) viterbi(at [][][2]float64) [][]int {
 	n := len(w.orders)
 	cost, next := make([]float64, n), make([]float64, n)
-	from := make([][]int, len(at)) // a frame and order: which of the frame before leads there
+	from := make([][]int, len(at)) // a frame and assignment: the best one of the frame before
 	for f, here := range at {
 		from[f] = make([]int, n)
 		if w.since[f] == 0 {
@@ -205,7 +206,7 @@ func (w *identityHMM) viterbi(at [][][2]float64) [][]int {
 	return out
 }
 
-// begin is the first frame of a trajectory: who is who is told by homes alone.
+// begin starts a trajectory: its assignment rests on the mean positions alone.
 func (w *identityHMM) begin(cost, next []float64, here [][2]float64) (from []int) {
 	best := 0
 	for o, v := range cost {
@@ -223,7 +224,7 @@ func (w *identityHMM) begin(cost, next []float64, here [][2]float64) (from []int
 	return from
 }
 
-// steps is what it costs thing k to go from place i to place j, at (k n + i) n + j.
+// transitions is the cost of object k going from place i to place j, at (k n + i) n + j.
 func (w *identityHMM) transitions(from, to [][2]float64, frames float64) []float64 {
 	stay := math.Exp(-frames * w.step / (2 * w.spread))
 	variance := w.spread * (1 - stay*stay)
@@ -240,7 +241,7 @@ func (w *identityHMM) transitions(from, to [][2]float64, frames float64) []float
 	return cost
 }
 
-// pass takes costs from every order of one frame to every one of the next, with which of the former it is cheapest to come from.
+// pass carries the costs of all assignments to the next frame, and keeps the cheapest predecessor of each.
 func (w *identityHMM) pass(cost, next []float64, from []int, steps []float64) {
 	n := len(w.mean)
 	for o, order := range w.orders {

@@ -10,13 +10,13 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestTellApart: things that are at random places of every frame's list are each put together again, through a break between trajectories,
+// TestIdentities: objects that are at random places of every frame's list are each put together again, through a break between trajectories,
 // but for a few frames in which they are at one place.
-func TestTellApart(t *testing.T) {
+func TestIdentities(t *testing.T) {
 	suite.Long(t)
 	const n, side = 1000, 32
-	homes := []float64{10, 10, 20, 10, 10, 20, 20, 20, 15, 15}
-	c, truth := sdevaetest.AtHome(n, 7, func(_, _ float64) float64 { return 0 }, homes...)
+	means := []float64{10, 10, 20, 10, 10, 20, 20, 20, 15, 15}
+	c, truth := sdevaetest.AroundMeans(n, 7, func(_, _ float64) float64 { return 0 }, means...)
 	c.Height, c.Width, c.Pixels = side, side, make([]float32, n*side*side)
 	for f := n / 2; f < n; f++ {
 		c.Trajectory[f] = 1
@@ -30,7 +30,7 @@ func TestTellApart(t *testing.T) {
 		})
 	}
 	told := New(c).AssignIdentities(c, places, make([]int, 5))
-	whose := make([]map[int]int, 5) // of each column, how often it is which thing
+	whose := make([]map[int]int, 5) // of each column, how often it is which object
 	for k := range whose {
 		whose[k] = map[int]int{}
 		for f := range n {
@@ -43,9 +43,9 @@ func TestTellApart(t *testing.T) {
 	}
 }
 
-// TestTellApartNothing: places that are no numbers, as of a search that found nothing, tell nothing.
-func TestTellApartNothing(t *testing.T) {
-	c, places := sdevaetest.AtHome(60, 7, func(_, _ float64) float64 { return 0 }, 8, 8, 16, 16)
+// TestIdentitiesOfNothing: places that are no numbers, as of a search that found nothing, tell nothing.
+func TestIdentitiesOfNothing(t *testing.T) {
+	c, places := sdevaetest.AroundMeans(60, 7, func(_, _ float64) float64 { return 0 }, 8, 8, 16, 16)
 	for i := range places {
 		places[i] = math.NaN()
 	}

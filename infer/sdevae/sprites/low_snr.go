@@ -2,34 +2,35 @@ package sprites
 
 import (
 	"context"
-	"driftscope/infer/sdevae/video"
 	"math"
 	"slices"
+
+	"driftscope/infer/sdevae/video"
 )
 
-// A faint mover stands out of no single frame's noise. But it takes small steps, so that the frames before and after say where to look: its
-// place is a hidden Markov chain's, by forward and backward passes (Rabiner 1989),
+// At low SNR no single frame shows a sprite. But it takes small steps, so the frames before and after say where to look. Its place is the state of
+// a hidden Markov chain, solved by forward and backward passes (Rabiner 1989):
 //
-//	p(place) ~ exp(Σ left · shape / noise)        a frame's own
-//	place' = place + N(0, step² I)                from one frame to the next
+//	p(place) ~ exp(Σ residual · template / noise)    of one frame
+//	place' = place + N(0, step² I)                   from one frame to the next
 //
-// and it is put at the mean of what all frames say.
+// The place taken is the posterior mean.
 const (
-	lowSNRPixels    = 1000 << 12 // pixels of frames that are taken together
+	lowSNRPixels    = 1000 << 12 // pixels of frames that are solved together
 	lowSNRRounds    = 8
 	firstStep       = 3.0  // px between frames, to begin with,
 	minStep         = 0.5  // and at least
-	MaxLowSNRArea   = 0.25 // share of the picture that a shape may cover: what covers more is no thing, but the picture as it changes
-	minSignificance = 6.0  // sds of the noise's own scatter above which a pixel is some of a shape
+	MaxLowSNRArea   = 0.25 // largest share of the picture that a template may cover: what covers more is the picture as it changes, not an object
+	minSignificance = 6.0  // standard deviations above the expected χ² from which a pixel belongs to a template
 )
 
-// faintWidths are of the first guesses, px.
+// gaussianWidths are those of the first templates, px.
 var gaussianWidths = []float64{2, 4, 8}
 
-// faintFrames is how many frames are taken together.
+// lowSNRFrames is how many frames are solved together.
 func lowSNRFrames(c *video.Clip) int { return max(leastFrames, lowSNRPixels/(c.Height*c.Width)) }
 
-// findFaintMovers learns the shapes of n faint movers from the given frames.
+// FindLowSNR learns the templates of n sprites that no single frame shows.
 func FindLowSNR(ctx context.Context, c *video.Clip, frames []int, n int) *Set {
 	m := New(c)
 	frames = frames[:min(len(frames), lowSNRFrames(c))]
@@ -50,7 +51,7 @@ func FindLowSNR(ctx context.Context, c *video.Clip, frames []int, n int) *Set {
 	return best
 }
 
-// spread is the share of the picture that the largest of the shapes covers.
+// Area is the share of the picture that the largest template covers.
 func (m *Set) Area() (most float64) {
 	for k := range m.Templates {
 		covered := 0
@@ -64,7 +65,7 @@ func (m *Set) Area() (most float64) {
 	return most
 }
 
-// blob is a round spot in all channels.
+// Gaussian is a round spot of that width, px, in all channels.
 func (m *Set) Gaussian(width float64) [][]complex128 {
 	spot := make([]float32, m.plane.H*m.plane.W)
 	for i := range spot {
@@ -79,8 +80,8 @@ func (m *Set) Gaussian(width float64) [][]complex128 {
 	return s
 }
 
-// noisy says of each pixel of a shape (CHW) whether it may be noise, which most of the picture is: Σ v²/sd² of its channels is within
-// faintAbove sds of a χ² of as many degrees.
+// insignificant says of each pixel of a template (CHW) whether it may be noise, as most of the picture is: Σ v²/sd² over its channels lies within
+// minSignificance standard deviations of a χ² of as many degrees.
 func insignificant(shape []float32, area int) []bool {
 	channels := float64(len(shape) / area)
 	sum := make([]float64, area)
@@ -90,7 +91,7 @@ func insignificant(shape []float32, area int) []bool {
 			sizes[i] = math.Abs(float64(v))
 		}
 		slices.Sort(sizes)
-		sd := sizes[area/2] / 0.6745 // a normal's median absolute deviation
+		sd := sizes[area/2] / 0.6745 // MAD of a normal distribution
 		for i, v := range one {
 			sum[i] += float64(v) * float64(v) / (sd*sd + 1e-300)
 		}
@@ -102,11 +103,11 @@ func insignificant(shape []float32, area int) []bool {
 	return out
 }
 
-// findFaint puts mover k where all frames together have it.
+// locateLowSNR sets the places of sprite k by all frames together.
 func (m *Set) locateLowSNR(f *Residual, k int) {
 	says := m.likelihoods(f, k)
 	c := &motionPrior{plane: m.plane, step: m.stepSize(f, k), sum: m.sum, scratch: make([]float32, m.plane.H*m.plane.W)}
-	before := make([][]float64, len(says)) // what the frames before say
+	before := make([][]float64, len(says)) // messages of the frames before
 	for i := range says {
 		if i == 0 {
 			before[i] = c.uniform()
@@ -118,11 +119,11 @@ func (m *Set) locateLowSNR(f *Residual, k int) {
 	for i := len(says) - 1; i >= 0; i-- {
 		here := combine(after, says[i])
 		f.place[k][i][0], f.place[k][i][1] = m.centre(combine(here, before[i]))
-		after = c.predict(here, f.intervals[i]) // to the frame before
+		after = c.predict(here, f.intervals[i]) // message to the frame before
 	}
 }
 
-// likelihoods are what each frame says of where mover k is, at most 1.
+// likelihoods are those of sprite k's place by each frame alone, at most 1.
 func (m *Set) likelihoods(f *Residual, k int) [][]float64 {
 	noise := f.Energy(m) / float64(len(f.left)*m.channels*m.plane.H*m.plane.W)
 	says := make([][]float64, len(f.left))
@@ -142,7 +143,7 @@ func (m *Set) likelihoods(f *Residual, k int) [][]float64 {
 	return says
 }
 
-// stepOf is the root mean square of a step along an axis by where mover k is so far.
+// stepSize is the root mean square of a step along an axis, by the places of sprite k so far.
 func (m *Set) stepSize(f *Residual, k int) float64 {
 	var square, time float64
 	for i, since := range f.intervals {
@@ -152,7 +153,7 @@ func (m *Set) stepSize(f *Residual, k int) float64 {
 			square, time = square+x*x+y*y, time+since
 		}
 	}
-	if square == 0 { // nowhere yet
+	if square == 0 { // no places yet
 		return firstStep
 	}
 	return max(math.Sqrt(square/time/2), minStep)

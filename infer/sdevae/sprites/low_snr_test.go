@@ -11,9 +11,9 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestFaint: a disc under noise of a size at which no frame shows it is found by all of them together, to a pixel, where frame by frame it
+// TestLowSNR: a disc under noise of a size at which no frame shows it is found by all of them together, to a pixel, where frame by frame it
 // is lost.
-func TestFaint(t *testing.T) {
+func TestLowSNR(t *testing.T) {
 	suite.Long(t)
 	clip, truth := sdevaetest.Drifting(400, 5, sdevaetest.Disc)
 	sdevaetest.AddNoise(clip, 0.25, false)
@@ -36,8 +36,8 @@ func TestFaint(t *testing.T) {
 	}
 }
 
-// TestChain: what is known spreads by the steps, around the edges, and is forgotten where nothing links two frames.
-func TestChain(t *testing.T) {
+// TestMotionPrior: what is known spreads by the steps, around the edges, and is forgotten where nothing links two frames.
+func TestMotionPrior(t *testing.T) {
 	p := numeric.NewPlane(16, 32)
 	c := &motionPrior{plane: p, step: 1.5, sum: make([]complex128, p.Size()), scratch: make([]float32, 16*32)}
 	here := make([]float64, 16*32)

@@ -1,11 +1,12 @@
 package sprites
 
 import (
-	"driftscope/infer/sdevae/numeric"
 	"math"
+
+	"driftscope/infer/sdevae/numeric"
 )
 
-// chain passes what is known of a place from frame to frame.
+// motionPrior carries a place's distribution from frame to frame.
 type motionPrior struct {
 	plane   *numeric.Plane
 	step    float64
@@ -13,7 +14,7 @@ type motionPrior struct {
 	scratch []float32
 }
 
-// nothing is known: all places are as likely.
+// uniform is the distribution that knows nothing.
 func (c *motionPrior) uniform() []float64 {
 	p := make([]float64, c.plane.H*c.plane.W)
 	for i := range p {
@@ -22,7 +23,7 @@ func (c *motionPrior) uniform() []float64 {
 	return p
 }
 
-// pass blurs what is known by the steps of so many frames. Nowhere becomes impossible: a thing may jump once in a while.
+// predict blurs a distribution by the steps of so many frames. No place becomes impossible: an object may jump once in a while.
 func (c *motionPrior) predict(p []float64, frames float64) []float64 {
 	const jumps = 1e-9
 	if frames == 0 {
@@ -43,7 +44,7 @@ func (c *motionPrior) predict(p []float64, frames float64) []float64 {
 	return out
 }
 
-// blurs is a normal's characteristic function at a spectrum's row and column.
+// characteristic is a normal distribution's characteristic function at a row and column of the spectrum.
 func (c *motionPrior) characteristic(y, x int, frames float64) float64 {
 	if 2*y > c.plane.H {
 		y -= c.plane.H
@@ -52,7 +53,7 @@ func (c *motionPrior) characteristic(y, x int, frames float64) float64 {
 	return math.Exp(-0.5 * frames * c.step * c.step * (a*a + b*b))
 }
 
-// both is what two say together, at most 1.
+// combine multiplies two distributions, scaled to at most 1.
 func combine(a, b []float64) []float64 {
 	out := make([]float64, len(a))
 	most := 0.0

@@ -1,35 +1,36 @@
 package sprites
 
 import (
+	"slices"
+
 	"driftscope/infer/sdevae/numeric"
 	"driftscope/infer/sdevae/video"
-	"slices"
 )
 
-// cover is a thing that hides what it moves over, wholly or in part:
+// Occluder is a sprite with alpha, which hides what it moves over, wholly or in part:
 //
-//	picture = backdrop (1 - veil moved to place) + light moved to place
+//	picture = background (1 - alpha moved to place) + light moved to place
 //
-// Light has channels, the veil has one for all: 1 hides everything, of a thing that only adds its light it is 0. Pictures wrap around.
+// Light has channels, alpha has one for all: 1 hides everything, 0 only adds light. Pictures wrap around.
 type Occluder struct {
 	plane           *numeric.Plane
 	channels        int
 	light           [][]complex128 // a channel
 	alpha           []complex128
-	lightAlpha      [][]complex128 // light · veil, a channel
-	alphaSquared    []complex128   // veil²
+	lightAlpha      [][]complex128 // light · alpha, a channel
+	alphaSquared    []complex128   // alpha²
 	shift           *numeric.Shift
 	sum, moved      []complex128
 	picture, hidden []float64
 	scratch         []float32
 }
 
-// newCover learns by least squares how a mover covers. In its own frame of reference each pixel is affine in what is behind:
+// NewOccluder fits light and alpha by least squares. In the sprite's own frame of reference each pixel is affine in what is behind it:
 //
-//	frame(p + place) = light(p) + (1 - veil(p)) backdrop(p + place)
+//	frame(p + place) = light(p) + (1 - alpha(p)) background(p + place)
 //
-// backdrops are of the given frames, places 2 a frame.
-func NewOccluder(m *Set, c *video.Clip, frames []int, places []float64, backdrops []float32) *Occluder {
+// backgrounds are of the given frames, places 2 a frame.
+func NewOccluder(m *Set, c *video.Clip, frames []int, places []float64, backgrounds []float32) *Occluder {
 	v := &Occluder{plane: m.plane, channels: m.channels, shift: m.shift, sum: m.sum, moved: make([]complex128, m.plane.Size()), picture: m.picture,
 		hidden: make([]float64, c.Height*c.Width), scratch: make([]float32, c.Height*c.Width)}
 	size, area := c.Size(), c.Height*c.Width
@@ -42,7 +43,7 @@ func NewOccluder(m *Set, c *video.Clip, frames []int, places []float64, backdrop
 		for ch := range v.channels {
 			at := ch * area
 			v.moveBack(y, c.Frame(f)[at:at+area])
-			v.moveBack(b, backdrops[k*size+at:k*size+at+area])
+			v.moveBack(b, backgrounds[k*size+at:k*size+at+area])
 			for p := range area {
 				front[at+p] += y[p] / n
 				behind[at+p] += b[p] / n
@@ -51,7 +52,7 @@ func NewOccluder(m *Set, c *video.Clip, frames []int, places []float64, backdrop
 			}
 		}
 	}
-	if m.LowSNR > 0 { // what it hides is lost in the noise
+	if m.LowSNR > 0 { // alpha is lost in the noise
 		for p, v := range behind {
 			with[p] = front[p]*v + alone[p] - v*v
 		}
@@ -60,7 +61,7 @@ func NewOccluder(m *Set, c *video.Clip, frames []int, places []float64, backdrop
 	return v
 }
 
-// carry moves a picture.
+// moveBack brings a picture into the sprite's frame of reference, by the shift as it is set.
 func (v *Occluder) moveBack(dst []float64, picture []float32) {
 	v.plane.Forward(v.sum, picture)
 	clear(v.moved)
@@ -68,11 +69,11 @@ func (v *Occluder) moveBack(dst []float64, picture []float32) {
 	v.plane.Inverse(dst, v.moved)
 }
 
-// settle sets light and veil, none outside of the support, from means of frames and backdrops and of their products.
+// fit sets light and alpha, 0 outside of the support, from the means of frames, of backgrounds and of their products.
 func (v *Occluder) fit(support []bool, front, behind, with, alone []float64) {
-	const flat = 1e-6 // variance of a backdrop behind which nobody sees a veil
+	const flat = 1e-6 // variance of a background that shows no alpha
 	area := v.plane.H * v.plane.W
-	veil := make([]float32, area)
+	alpha := make([]float32, area)
 	for p := range area {
 		if !support[p] {
 			continue
@@ -82,19 +83,19 @@ func (v *Occluder) fit(support []bool, front, behind, with, alone []float64) {
 			covariance += with[at] - front[at]*behind[at]
 			variance += alone[at] - behind[at]*behind[at]
 		}
-		veil[p] = float32(min(max(1-covariance/variance, 0), 1))
+		alpha[p] = float32(min(max(1-covariance/variance, 0), 1))
 	}
 	light, both, squared := make([]float32, area), make([]float32, area), make([]float32, area)
 	for ch := range v.channels {
 		for p := range area {
 			if support[p] {
-				light[p] = float32(front[ch*area+p] - float64(1-veil[p])*behind[ch*area+p])
+				light[p] = float32(front[ch*area+p] - float64(1-alpha[p])*behind[ch*area+p])
 			}
-			both[p], squared[p] = light[p]*veil[p], veil[p]*veil[p]
+			both[p], squared[p] = light[p]*alpha[p], alpha[p]*alpha[p]
 		}
 		v.light, v.lightAlpha = append(v.light, v.spectrum(light)), append(v.lightAlpha, v.spectrum(both))
 	}
-	v.alpha, v.alphaSquared = v.spectrum(veil), v.spectrum(squared)
+	v.alpha, v.alphaSquared = v.spectrum(alpha), v.spectrum(squared)
 }
 
 func (v *Occluder) spectrum(picture []float32) []complex128 {
@@ -103,7 +104,7 @@ func (v *Occluder) spectrum(picture []float32) []complex128 {
 	return s
 }
 
-// put draws the thing at a place over a picture (CHW).
+// Draw draws the sprite at a place over a picture (CHW).
 func (v *Occluder) Draw(picture []float32, x, y float64) {
 	area := v.plane.H * v.plane.W
 	v.shift.Set(x, y)
@@ -117,19 +118,19 @@ func (v *Occluder) Draw(picture []float32, x, y float64) {
 	}
 }
 
-// show is a spectrum's picture where it was moved to.
+// render is the picture of a spectrum, shifted.
 func (v *Occluder) render(dst []float64, spectrum []complex128) {
 	clear(v.moved)
 	v.shift.Add(v.moved, spectrum, 1)
 	v.plane.Inverse(dst, v.moved)
 }
 
-// find is the place at which the thing, over the backdrop, is nearest to the frame: with d their difference, where
+// Locate is the place at which the sprite over the background is nearest to the frame. With d = frame - background that is where
 //
-//	Σ light d - veil d backdrop + light veil backdrop - ½ veil² backdrop²
+//	Σ light d - alpha d background + light alpha background - ½ alpha² background²
 //
-// is highest, correlations all.
-func (v *Occluder) Locate(frame, backdrop []float32) [2]float64 {
+// is highest; every term is a correlation.
+func (v *Occluder) Locate(frame, background []float32) [2]float64 {
 	area := v.plane.H * v.plane.W
 	clear(v.moved)
 	term := func(shape []complex128, scale complex128, value func(p int) float32) {
@@ -142,7 +143,7 @@ func (v *Occluder) Locate(frame, backdrop []float32) [2]float64 {
 		}
 	}
 	for ch := range v.channels {
-		x, b := frame[ch*area:(ch+1)*area], backdrop[ch*area:(ch+1)*area]
+		x, b := frame[ch*area:(ch+1)*area], background[ch*area:(ch+1)*area]
 		term(v.light[ch], 1, func(p int) float32 { return x[p] - b[p] })
 		term(v.alpha, -1, func(p int) float32 { return (x[p] - b[p]) * b[p] })
 		term(v.lightAlpha[ch], 1, func(p int) float32 { return b[p] })
@@ -152,9 +153,9 @@ func (v *Occluder) Locate(frame, backdrop []float32) [2]float64 {
 	return peak(v.picture, v.plane.H, v.plane.W)
 }
 
-// support is where mover k is anything.
+// support is where the template of sprite k is not next to nothing.
 func (m *Set) support(k int) []bool {
-	const nothing = 1e-3 // of the brightest
+	const nothing = 1e-3 // of the brightest pixel
 	light := make([]float64, m.plane.H*m.plane.W)
 	for _, s := range m.Templates[k] {
 		m.plane.Inverse(m.picture, slices.Clone(s))

@@ -10,27 +10,27 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestCover: what is behind a thing is hidden as much as it was, and the thing is found over it to a quarter of a pixel, which is what a
+// TestOccluder: what is behind an object is hidden as much as it was, and the object is found over it to a quarter of a pixel, which is what a
 // parabola through whole pixels leaves of a disc with an edge of one.
-func TestCover(t *testing.T) {
+func TestOccluder(t *testing.T) {
 	suite.Long(t)
 	for name, hides := range map[string]float64{"adds its light": 0, "hides half": 0.5, "hides all": 1} {
 		t.Run(name, func(t *testing.T) {
-			clip, truth, backdrops, _ := sdevaetest.Crossing(200, 5, sdevaetest.Disc, hides)
+			clip, truth, backgrounds, _ := sdevaetest.Crossing(200, 5, sdevaetest.Disc, hides)
 			m := Find(t.Context(), clip, clip.Frames(), 1, rand.New(rand.NewPCG(3, 4)))
 			places, _ := m.Track(clip, clip.Frames())
-			v := NewOccluder(m, clip, clip.Frames(), places, backdrops)
+			v := NewOccluder(m, clip, clip.Frames(), places, backgrounds)
 			v.shift.Set(0, 0)
 			v.render(v.picture, v.alpha)
 			if got := v.picture[0]; math.Abs(got-hides) > 0.1 {
 				t.Errorf("it hides %.2f of what is behind its middle, expected %.2f", got, hides)
 			}
-			size, missed, drawn := clip.Size(), 0.0, make([]float32, len(backdrops))
-			copy(drawn, backdrops)
+			size, missed, drawn := clip.Size(), 0.0, make([]float32, len(backgrounds))
+			copy(drawn, backgrounds)
 			var worst float64
 			dx, dy := 0.0, 0.0
 			for f := range clip.Frames() {
-				at := v.Locate(clip.Frame(f), backdrops[f*size:(f+1)*size])
+				at := v.Locate(clip.Frame(f), backgrounds[f*size:(f+1)*size])
 				ex, ey := at[0]-truth[2*f], at[1]-truth[2*f+1]
 				dx, dy = dx+ex/200, dy+ey/200
 				missed += (ex*ex + ey*ey) / 200

@@ -2,19 +2,20 @@ package sprites
 
 import (
 	"context"
-	"driftscope/infer/sdevae/numeric"
-	"driftscope/infer/sdevae/video"
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/video"
 )
 
-// mostApart is the factor by which trajectories' median pictures may vary more than what moves in each makes them.
+// MaxOffsets is the ratio of the variance between trajectories' median pictures to that within them, above which films are evened out.
 const MaxOffsets = 5.0
 
-// leveled is a copy of the clip in which the median pictures of all trajectories are the same, their mean, where they are not alike: films of one
-// specimen may each be brighter, or have a grey window of their own, and that is no motion. What a single thing adds to a film's median, where it
-// lingers, is left in, so it is looked for first, in the given frames. A clip of one trajectory, or with a short one, is returned as it is.
+// WithoutOffsets is a copy of the clip in which every trajectory has the same median picture, their mean. Films of one specimen may be of unequal
+// brightness or grey window, and that is no motion. A single object may linger and shape its film's median, so it is located first, in the given
+// frames, and left in. A clip of one trajectory, with a short one, or whose medians agree, is returned as it is.
 func WithoutOffsets(c *video.Clip, ctx context.Context, frames []int, seed uint64) *video.Clip {
 	films := c.Films()
 	own, apart := c.Medians(films)

@@ -9,32 +9,32 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// TestLeveled: films lose their backdrops, and what moves within them is kept.
-func TestLeveled(t *testing.T) {
+// TestWithoutOffsets: films lose their backgrounds, and what moves within them is kept.
+func TestWithoutOffsets(t *testing.T) {
 	plain, _ := sdevaetest.Drifting(200, 5, sdevaetest.Ring)
 	clip := sdevaetest.Films(50)
 	level := WithoutOffsets(clip, t.Context(), clip.Frames(), 1)
-	var backdrops []float32
+	var backgrounds []float32
 	for film := range 4 {
-		backdrop := make([]float32, clip.Size())
-		for i := range backdrop {
-			backdrop[i] = level.Frame(50 * film)[i] - plain.Frame(50 * film)[i]
+		background := make([]float32, clip.Size())
+		for i := range background {
+			background[i] = level.Frame(50 * film)[i] - plain.Frame(50 * film)[i]
 			for f := 50 * film; f < 50*film+50; f++ {
-				if v := level.Frame(f)[i] - plain.Frame(f)[i]; clip.Frame(f)[i] < 1 && math.Abs(float64(v-backdrop[i])) > 1e-6 {
-					t.Fatalf("frame %d changes by %g at pixel %d, the first of its film by %g", f, v, i, backdrop[i])
+				if v := level.Frame(f)[i] - plain.Frame(f)[i]; clip.Frame(f)[i] < 1 && math.Abs(float64(v-background[i])) > 1e-6 {
+					t.Fatalf("frame %d changes by %g at pixel %d, the first of its film by %g", f, v, i, background[i])
 				}
 			}
 		}
-		backdrops = append(backdrops, backdrop...)
+		backgrounds = append(backgrounds, background...)
 	}
-	// A median of 50 frames with noise of 0.01 is off by 0.0018; with what is left of the ring it is 0.0022. The backdrops had 0.060.
-	if rms := math.Sqrt(numeric.SquaredError(backdrops, numeric.MeanRow(backdrops, 4, clip.Size())) / float64(len(backdrops))); rms > 0.004 {
-		t.Errorf("backdrops differ by %.4f", rms)
+	// A median of 50 frames with noise of 0.01 is off by 0.0018; with what is left of the ring it is 0.0022. The backgrounds had 0.060.
+	if rms := math.Sqrt(numeric.SquaredError(backgrounds, numeric.MeanRow(backgrounds, 4, clip.Size())) / float64(len(backgrounds))); rms > 0.004 {
+		t.Errorf("backgrounds differ by %.4f", rms)
 	}
 }
 
-// TestNotLeveled: films of one backdrop stay as they are though what lingers in each sets them apart, and so do short and single ones.
-func TestNotLeveled(t *testing.T) {
+// TestOffsetsLeftAlone: films of one background stay as they are though what lingers in each sets them apart, and so do short and single ones.
+func TestOffsetsLeftAlone(t *testing.T) {
 	still := sdevaetest.Lingering()
 	if _, apart := still.Medians(still.Films()); apart <= MaxOffsets {
 		t.Errorf("films differ by %.2f: the ring does not linger", apart)

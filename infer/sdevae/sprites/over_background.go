@@ -2,19 +2,21 @@ package sprites
 
 import (
 	"context"
+	"math/rand/v2"
+
 	"driftscope/infer/sdevae/numeric"
 	"driftscope/infer/sdevae/video"
-	"math/rand/v2"
 )
 
-// A picture that changes as a whole may hold more light than a thing that moves over it, and then a search takes the picture for the thing.
-// But a thing is at many places, and a picture that changes is few pictures mixed: the first principal ones hold most of it.
+// A picture that changes as a whole may hold more light than the object that moves over it, and then a search takes the picture for the object.
+// But an object is at many places, while a changing picture is a mixture of few: its first principal pictures hold most of it.
 const (
-	MaxArea    = 0.5 // share of the picture that a shape may cover: what covers more is the picture as it changes
+	MaxArea    = 0.5 // share of the picture that a template may cover: what covers more is the picture as it changes
 	overRounds = 2   // of principal pictures: those of the frames, then those of the frames without the sprite
 )
 
-// findOver locates one sprite in all frames, x and y of each, learnt from the given ones without their principal pictures; nil where there are none.
+// FindOverBackground locates one sprite in all frames, x and y of each. It learns the template from the given frames, less their principal
+// pictures; nil where there are none.
 func FindOverBackground(ctx context.Context, c *video.Clip, frames []int, rng *rand.Rand) (m *Set, places []float64) {
 	some, bare := numeric.Spread(frames, searchFrames), c
 	for range overRounds {
@@ -33,7 +35,7 @@ func FindOverBackground(ctx context.Context, c *video.Clip, frames []int, rng *r
 	return m, places
 }
 
-// leaves is the mean energy left of the given frames by a single mover; places are of all frames.
+// MeanResidual is the energy that a single sprite leaves of the given frames, in the mean; places are of all frames.
 func (m *Set) MeanResidual(c *video.Clip, frames []int, places []float64) float64 {
 	var at []float64
 	for _, f := range frames {

@@ -11,13 +11,13 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestOver: over a broad light that sways, for which a search takes the light, a disc is found where it is: to 0.6 px, for two
+// TestFindOverBackground: over a broad light that sways, for which a search takes the light, a disc is found where it is: to 0.6 px, for two
 // principal pictures do not draw all of the swaying, and half as much to spare.
-func TestOver(t *testing.T) {
+func TestFindOverBackground(t *testing.T) {
 	suite.Long(t)
 	clip, truth := sdevaetest.Overlit(200, 5, sdevaetest.Disc)
 	if m := Find(t.Context(), clip, clip.Frames(), 1, rand.New(rand.NewPCG(3, 4))); m.Area() < MaxArea {
-		t.Fatalf("the search alone has a thing of %.2f of the picture: the light sways too little", m.Area())
+		t.Fatalf("the search alone has an object of %.2f of the picture: the light sways too little", m.Area())
 	}
 	m, places := FindOverBackground(t.Context(), clip, clip.Frames(), rand.New(rand.NewPCG(3, 4)))
 	if spread := m.Area(); spread > 0.2 { // the disc has 0.09

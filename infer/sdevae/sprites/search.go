@@ -2,14 +2,15 @@ package sprites
 
 import (
 	"context"
-	"driftscope/infer/sdevae/numeric"
-	"driftscope/infer/sdevae/video"
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/video"
 )
 
-// findMovers learns the shapes of n movers from the given frames; next to nothing of them once ctx is done.
+// Find learns a background and the templates of n sprites from the given frames; once ctx is done it returns what it has.
 func Find(ctx context.Context, c *video.Clip, frames []int, n int, rng *rand.Rand) *Set {
 	m := New(c)
 	frames = numeric.Spread(frames, max(leastFrames, min(searchFrames, searchPixels/(c.Height*c.Width))))
@@ -22,23 +23,23 @@ func Find(ctx context.Context, c *video.Clip, frames []int, n int, rng *rand.Ran
 			best, least = guess, left
 		}
 	}
-	if twin := best.commonTemplate(); twin != nil {
+	if common := best.commonTemplate(); common != nil {
 		copies, moves := m.copy(), m.Residual(c, frames).Energy(m)
-		if copies.learnShared(ctx, c, frames, n, twin) < least+maxOwnShare*moves {
+		if copies.learnShared(ctx, c, frames, n, common) < least+maxOwnShare*moves {
 			return copies
 		}
 	}
 	return best
 }
 
-// learn finds the movers one after another, then all together. It gives the energy left.
+// learn locates the sprites one after another, then all together, and returns the energy left.
 func (m *Set) learn(ctx context.Context, c *video.Clip, frames []int, n int, rng *rand.Rand) (left float64) {
 	f := m.Residual(c, frames)
 	m.findInTurn(ctx, f, n, rng)
 	return m.refine(ctx, f, jointRounds)
 }
 
-// meet finds n movers one after another, each in what those before leave.
+// findInTurn locates n sprites one after another, each in the residual of those before.
 func (m *Set) findInTurn(ctx context.Context, f *Residual, n int, rng *rand.Rand) {
 	rounds := aloneRounds
 	if m.LowSNR > 0 {
@@ -59,7 +60,7 @@ func (m *Set) findInTurn(ctx context.Context, f *Residual, n int, rng *rand.Rand
 	}
 }
 
-// refine finds all movers together, and what is still, from where they are. It gives the energy left.
+// refine improves all sprites and the background together, and returns the energy left.
 func (m *Set) refine(ctx context.Context, f *Residual, rounds int) (left float64) {
 	for range numeric.Rounds(ctx, rounds) {
 		m.round(f, true)
@@ -68,7 +69,7 @@ func (m *Set) refine(ctx context.Context, f *Residual, rounds int) (left float64
 	return f.Energy(m)
 }
 
-// round finds every mover anew in what the others leave, and its shape where that is learnt.
+// round locates every sprite again in the residual of the others, and updates its template if learn is set.
 func (m *Set) round(f *Residual, learn bool) {
 	for k := range m.Templates {
 		m.add(f, k, 1)
@@ -80,7 +81,7 @@ func (m *Set) round(f *Residual, learn bool) {
 	}
 }
 
-// guess is one frame's core, or a faint mover's blob.
+// firstTemplate is the core of one frame's residual, or a Gaussian at low SNR.
 func (m *Set) firstTemplate(f *Residual, rng *rand.Rand) [][]complex128 {
 	if m.LowSNR > 0 {
 		return m.Gaussian(m.LowSNR)

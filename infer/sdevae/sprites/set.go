@@ -1,57 +1,59 @@
 package sprites
 
 import (
-	"driftscope/infer/sdevae/numeric"
-	"driftscope/infer/sdevae/video"
 	"math"
 	"slices"
+
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/video"
 )
 
-// movers are things of fixed shape that move over a still picture, their light added (Jojic and Frey 2001, without their masks):
+// Set is a background and rigid sprites that move over it and add their light (Jojic and Frey 2001, without their masks):
 //
-//	frame ≈ still + Σₖ shapeₖ moved to placeₖ
+//	frame ≈ background + Σₖ templateₖ moved to placeₖ
 //
-// In spectra, by channel, moving is a factor. Pictures wrap around.
+// It keeps spectra, a channel each, in which a shift is a factor. Pictures wrap around. A Set belongs to one goroutine.
 type Set struct {
 	plane      *numeric.Plane
 	channels   int
-	shared     bool             // all of one shape (alike.go)
-	LowSNR     float64          // width of the first guess, px, where noise hides them in any one frame (faint.go); else 0
+	shared     bool             // one template serves all (shared.go)
+	LowSNR     float64          // width of the first template, px, where no single frame shows the sprites (low_snr.go); else 0
 	Background [][]complex128   // a channel
-	Templates  [][][]complex128 // a mover and channel, around the picture's first pixel
+	Templates  [][][]complex128 // a sprite and channel, centred on the picture's first pixel
 	shift      *numeric.Shift
 	sum        []complex128
 	picture    []float64
 }
 
-// The search for shapes.
+// The search for templates.
 const (
-	searchFrames  = 300       // that shapes are learnt from,
-	searchPixels  = 300 << 12 // fewer where they have more pixels than that in all
-	leastFrames   = 50        // but for so many
+	searchFrames  = 300       // frames that templates are learnt from,
+	searchPixels  = 300 << 12 // fewer where they have more pixels than that in all,
+	leastFrames   = 50        // but at least so many
 	searchGuesses = 4         // first guesses
-	aloneRounds   = 12        // rounds of each mover alone,
+	aloneRounds   = 12        // rounds of each sprite alone,
 	jointRounds   = 20        // and of all together
-	trackRounds   = 4         // of places under known shapes
-	coreEdge      = 0.3       // share of a shape's brightest pixel below which a pixel is none of it, in the first rounds,
-	templateEdge  = 0.05      // and in the end
+	trackRounds   = 4         // of places, once templates are known
+	coreEdge      = 0.3       // share of the brightest pixel below which a pixel is no part of a template, in the first rounds,
+	templateEdge  = 0.05      // and at the end
 )
 
-// film is frames' spectra, less what explains them, with where each mover is.
+// Residual is what sprites leave of some frames, as spectra, with the place of each sprite.
 type Residual struct {
 	clip      *video.Clip
 	frames    []int
 	left      [][][]complex128 // a frame and channel
-	place     [][][2]float64   // a mover and frame: x and y, px
-	intervals []float64        // from the frame before, in the clip's intervals; 0 where nothing is known of that
+	place     [][][2]float64   // a sprite and frame: x and y, px
+	intervals []float64        // from the frame before, in the clip's median intervals; 0 where a trajectory begins
 }
 
+// New is an empty set for the clip's pictures.
 func New(c *video.Clip) *Set {
 	p := numeric.NewPlane(c.Height, c.Width)
 	return &Set{plane: p, channels: c.Channels, shift: p.NewShift(), sum: make([]complex128, p.Size()), picture: make([]float64, c.Height*c.Width)}
 }
 
-// anew is m with a still picture of its own.
+// copy is m with a background of its own.
 func (m *Set) copy() *Set {
 	other := *m
 	other.Background = make([][]complex128, len(m.Background))
@@ -61,6 +63,7 @@ func (m *Set) copy() *Set {
 	return &other
 }
 
+// Spectra is the spectrum of each channel of a picture (CHW).
 func (m *Set) Spectra(picture []float32) [][]complex128 {
 	out := make([][]complex128, m.channels)
 	area := m.plane.H * m.plane.W
@@ -71,7 +74,7 @@ func (m *Set) Spectra(picture []float32) [][]complex128 {
 	return out
 }
 
-// open gives the frames less the still picture.
+// Residual is the frames less the background, with no sprite placed yet.
 func (m *Set) Residual(c *video.Clip, frames []int) *Residual {
 	f := &Residual{clip: c, frames: frames, intervals: c.Intervals(frames)}
 	for _, i := range frames {
@@ -84,7 +87,7 @@ func (m *Set) Residual(c *video.Clip, frames []int) *Residual {
 	return f
 }
 
-// energy is the squared sum of all pixels left.
+// Energy is the squared sum of the residual, over all frames and pixels.
 func (f *Residual) Energy(m *Set) (sum float64) {
 	for _, left := range f.left {
 		sum += m.energy(left)
@@ -92,7 +95,7 @@ func (f *Residual) Energy(m *Set) (sum float64) {
 	return sum
 }
 
-// find puts mover k where it goes with each frame's picture best.
+// locate places sprite k in every frame.
 func (m *Set) locate(f *Residual, k int) {
 	if m.LowSNR > 0 {
 		m.locateLowSNR(f, k)
@@ -103,7 +106,7 @@ func (m *Set) locate(f *Residual, k int) {
 	}
 }
 
-// findIn is where mover k goes best with what is left of a frame.
+// locateIn is the place of highest correlation of sprite k with a frame's residual.
 func (m *Set) locateIn(left [][]complex128, k int) [2]float64 {
 	clear(m.sum)
 	for ch, s := range m.Templates[k] {
@@ -113,7 +116,7 @@ func (m *Set) locateIn(left [][]complex128, k int) [2]float64 {
 	return peak(m.picture, m.plane.H, m.plane.W)
 }
 
-// top is the place of a picture's highest value, between pixels by the parabola through it and its neighbours.
+// peak is the place of the highest value, between pixels by the parabola through it and its neighbours.
 func peak(picture []float64, h, w int) [2]float64 {
 	best := 0
 	for i, v := range picture {
@@ -127,7 +130,7 @@ func peak(picture []float64, h, w int) [2]float64 {
 	return [2]float64{float64(x) + vertex(at(x-1, y), peak, at(x+1, y)), float64(y) + vertex(at(x, y-1), peak, at(x, y+1))}
 }
 
-// vertex is where the parabola through three values one apart, the middle one the highest, has its top, from the middle.
+// vertex is the offset from the middle of the top of the parabola through three values one apart, the middle one the highest.
 func vertex(before, top, after float64) float64 {
 	bend := before - 2*top + after
 	if !(bend < 0) {
@@ -136,7 +139,7 @@ func vertex(before, top, after float64) float64 {
 	return min(max(0.5*(before-after)/bend, -0.5), 0.5)
 }
 
-// reshape makes mover k the mean of the frames around it, of what is brighter than an edge.
+// updateTemplate makes the template of sprite k the mean of the residual around it, trimmed.
 func (m *Set) updateTemplate(f *Residual, k int, edge float64) {
 	s := m.Templates[k]
 	for ch := range s {
@@ -152,7 +155,7 @@ func (m *Set) updateTemplate(f *Residual, k int, edge float64) {
 	m.trim(s, edge)
 }
 
-// trim clears what is fainter than a share of the brightest pixel, and has the shape's middle at the first pixel.
+// trim clears pixels fainter than edge, a share of the brightest, and centres the template on the first pixel.
 func (m *Set) trim(s [][]complex128, edge float64) {
 	area := m.plane.H * m.plane.W
 	light, shape := make([]float64, area), make([]float32, area*len(s))
@@ -186,7 +189,7 @@ func (m *Set) trim(s [][]complex128, edge float64) {
 	}
 }
 
-// middle is the centre of mass of what may lie across the edges: the directions of the means of eⁱˣ and eⁱʸ.
+// centre is the centre of mass of a picture that wraps around: the directions of the means of eⁱˣ and eⁱʸ.
 func (m *Set) centre(light []float64) (x, y float64) {
 	var cx, sx, cy, sy float64
 	for i, v := range light {
@@ -196,14 +199,14 @@ func (m *Set) centre(light []float64) (x, y float64) {
 	return math.Atan2(sx, cx) / (2 * math.Pi) * float64(m.plane.W), math.Atan2(sy, cy) / (2 * math.Pi) * float64(m.plane.H)
 }
 
-// add adds mover k to all frames, times scale.
+// add adds sprite k to all frames, times scale.
 func (m *Set) add(f *Residual, k int, scale complex128) {
 	for i, left := range f.left {
 		m.addTo(left, k, f.place[k][i], scale)
 	}
 }
 
-// addTo adds mover k at a place to what is left of a frame.
+// addTo adds sprite k at a place to a frame's residual, times scale.
 func (m *Set) addTo(left [][]complex128, k int, place [2]float64, scale complex128) {
 	m.shift.Set(place[0], place[1])
 	for ch, s := range m.Templates[k] {
@@ -211,7 +214,7 @@ func (m *Set) addTo(left [][]complex128, k int, place [2]float64, scale complex1
 	}
 }
 
-// settleStill moves what all frames have left to the still picture.
+// updateBackground moves the mean residual of all frames to the background.
 func (m *Set) updateBackground(f *Residual) {
 	for ch, still := range m.Background {
 		clear(m.sum)
@@ -249,7 +252,7 @@ func subtract(dst, s []complex128) {
 	}
 }
 
-// correlate adds the spectrum of how well a picture goes with a shape, wherever that is, to the sum.
+// correlate adds the spectrum of the correlation of a picture with a template to m.sum.
 func (m *Set) correlate(picture, shape []complex128) {
 	for j, v := range picture {
 		s := shape[j]
@@ -257,8 +260,8 @@ func (m *Set) correlate(picture, shape []complex128) {
 	}
 }
 
-// unwrap has every coordinate of the places at most half a picture from its mean direction: what leaves on one side does not come back on
-// the other.
+// Unwrap moves every coordinate of the places to within half a picture of its mean direction: what leaves at one edge does not come back at the
+// other.
 func (m *Set) Unwrap(places []float64) {
 	d := 2 * len(m.Templates)
 	for i := range d {
@@ -278,7 +281,7 @@ func (m *Set) Unwrap(places []float64) {
 	}
 }
 
-// draw draws n pictures (n × CHW) of movers at the given places (n × 2 a mover).
+// Draw draws n pictures (n × CHW) with the sprites at the given places (n × 2 a sprite).
 func (m *Set) Draw(pictures []float32, places []float64, n int) {
 	area, spectrum := m.plane.H*m.plane.W, make([]complex128, m.plane.Size())
 	for i := range n {
@@ -292,7 +295,7 @@ func (m *Set) Draw(pictures []float32, places []float64, n int) {
 			m.plane.Inverse(m.picture, spectrum)
 			to := pictures[(i*m.channels+ch)*area:]
 			for p, v := range m.picture {
-				if m.shared { // their light ends where the picture's does
+				if m.shared { // light that adds up saturates
 					v = min(v, 1)
 				}
 				to[p] = float32(v)
@@ -301,7 +304,7 @@ func (m *Set) Draw(pictures []float32, places []float64, n int) {
 	}
 }
 
-// without is the clip less the movers' light.
+// Remove is a copy of the clip without the light of the sprites at their places.
 func (m *Set) Remove(c *video.Clip, places []float64) *video.Clip {
 	bare, less := *m, *c
 	bare.Background = make([][]complex128, m.channels)

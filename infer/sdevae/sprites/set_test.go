@@ -12,14 +12,14 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestMovers: a bar and a ring, or three things, are found where they are, to a fifth of a pixel: they overlap in one frame of ten, where
+// TestFind: a bar and a ring, or three objects, are found where they are, to a fifth of a pixel: they overlap in one frame of ten, where
 // one is off by the other's light. What is drawn of them is the pictures but for the noise.
-func TestMovers(t *testing.T) {
+func TestFind(t *testing.T) {
 	suite.Long(t)
-	for name, things := range map[string][]sdevaetest.Shape{"one": {sdevaetest.Ring}, "two": {sdevaetest.Bar, sdevaetest.Ring}, "three": {sdevaetest.Bar, sdevaetest.Ring, sdevaetest.Disc}} {
+	for name, objects := range map[string][]sdevaetest.Shape{"one": {sdevaetest.Ring}, "two": {sdevaetest.Bar, sdevaetest.Ring}, "three": {sdevaetest.Bar, sdevaetest.Ring, sdevaetest.Disc}} {
 		t.Run(name, func(t *testing.T) {
-			clip, truth := sdevaetest.Drifting(200, 5, things...)
-			m := Find(t.Context(), clip, clip.Frames(), len(things), rand.New(rand.NewPCG(3, 4)))
+			clip, truth := sdevaetest.Drifting(200, 5, objects...)
+			m := Find(t.Context(), clip, clip.Frames(), len(objects), rand.New(rand.NewPCG(3, 4)))
 			places, left := m.Track(clip, clip.Frames())
 			if worst := slices.Max(sdevaetest.AffineError(t, places, truth)); worst > 0.2 {
 				t.Errorf("places are off by %.2g px", worst)

@@ -2,48 +2,49 @@ package sprites
 
 import (
 	"context"
-	"driftscope/infer/sdevae/numeric"
-	"driftscope/infer/sdevae/video"
 	"math"
 	"slices"
+
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/video"
 )
 
-// The search for movers of one shape.
+// The search for sprites of one template.
 const (
 	maxSimilarity = 0.97 // correlation of two templates above which a frame does not say which is which
-	sharedRounds  = 8    // of places and the shape
-	retryRounds   = 2    // of places that begin somewhere
-	maxOwnShare   = 0.05 // share of what moves that shapes of their own may explain beyond one for all: they fit themselves to where the light ends
+	sharedRounds  = 8    // of places and the template
+	retryRounds   = 2    // of places from another start
+	maxOwnShare   = 0.05 // share of what moves that templates of their own may explain beyond one for all: they fit themselves to where light saturates
 )
 
-// kin is of each mover the first that looks like it, itself where there is none before.
+// SharedTemplates is, of each sprite, the first whose template is like its own; itself where there is none before.
 func (m *Set) SharedTemplates() []int {
-	kin := make([]int, len(m.Templates))
-	for k := range kin {
-		kin[k] = k
+	group := make([]int, len(m.Templates))
+	for k := range group {
+		group[k] = k
 		for other := range k {
-			if kin[other] == other && m.similarity(k, other) > maxSimilarity {
-				kin[k] = other
+			if group[other] == other && m.similarity(k, other) > maxSimilarity {
+				group[k] = other
 				break
 			}
 		}
 	}
-	return kin
+	return group
 }
 
-// twin is the shape of the movers of which most look alike; nil where no two do.
+// commonTemplate is the template that most sprites share; nil where no two do.
 func (m *Set) commonTemplate() [][]complex128 {
-	family := make([]int, len(m.Templates))
+	members := make([]int, len(m.Templates))
 	for _, of := range m.SharedTemplates() {
-		family[of]++
+		members[of]++
 	}
-	if most := slices.Max(family); most > 1 {
-		return m.Templates[slices.Index(family, most)]
+	if most := slices.Max(members); most > 1 {
+		return m.Templates[slices.Index(members, most)]
 	}
 	return nil
 }
 
-// learnCopies finds n movers of one shape, from a first guess of it. It gives the energy left.
+// learnShared locates n sprites of one template, from a first guess of it, and returns the energy left.
 func (m *Set) learnShared(ctx context.Context, c *video.Clip, frames []int, n int, shape [][]complex128) (left float64) {
 	f := m.Residual(c, frames)
 	m.shared = true
@@ -60,8 +61,8 @@ func (m *Set) learnShared(ctx context.Context, c *video.Clip, frames []int, n in
 	return f.Energy(m)
 }
 
-// sweep finds all movers of one shape anew, in every frame from where they are there, and in the frame before and the one after: where they
-// lie over each other their light is not told apart without.
+// relocateAll locates all sprites of one template again in every frame, from where they are there, in the frame before, and in the frame after.
+// Where they overlap, one frame does not tell their light apart.
 func (m *Set) relocateAll(f *Residual) {
 	for i := range f.left {
 		f.left[i] = m.residualOf(f, i, f.placesIn(i))
@@ -77,7 +78,7 @@ func (m *Set) relocateAll(f *Residual) {
 	}
 }
 
-// placesIn are those of all movers in frame i.
+// placesIn are those of all sprites in frame i.
 func (f *Residual) placesIn(i int) [][2]float64 {
 	place := make([][2]float64, len(f.place))
 	for k := range place {
@@ -86,7 +87,7 @@ func (f *Residual) placesIn(i int) [][2]float64 {
 	return place
 }
 
-// retry has frame i's movers begin where they are in another, and leaves them where that leads if less is left.
+// retryFrom starts the sprites of frame i at their places in another frame, and keeps what that leads to if less is left.
 func (m *Set) retryFrom(f *Residual, i, from int) {
 	place := f.placesIn(from)
 	left := m.residualOf(f, i, place)
@@ -106,8 +107,7 @@ func (m *Set) retryFrom(f *Residual, i, from int) {
 	}
 }
 
-// leave is what movers at these places leave of frame i. A pixel that is as bright as can be leaves nothing where they would have
-// it brighter: light that adds up ends there.
+// residualOf is what sprites at these places leave of frame i. A saturated pixel leaves nothing where they would have it brighter.
 func (m *Set) residualOf(f *Residual, i int, place [][2]float64) [][]complex128 {
 	area, frame := m.plane.H*m.plane.W, f.clip.Frame(f.frames[i])
 	left, residual := make([][]complex128, m.channels), make([]float32, area)
@@ -130,7 +130,7 @@ func (m *Set) residualOf(f *Residual, i int, place [][2]float64) [][]complex128 
 	return left
 }
 
-// reshapeAll adds to the one shape of all movers what is left around them, in the mean.
+// updateShared adds to the common template the mean residual around all sprites.
 func (m *Set) updateShared(f *Residual) {
 	scale := complex(1/float64(len(m.Templates)*len(f.left)), 0)
 	shape := make([][]complex128, m.channels)
@@ -153,7 +153,7 @@ func (m *Set) updateShared(f *Residual) {
 	}
 }
 
-// likeness is the largest correlation of two movers' shapes, wherever they are.
+// similarity is the largest correlation of two sprites' templates, over all shifts.
 func (m *Set) similarity(a, b int) float64 {
 	one, other := m.Templates[a], m.Templates[b]
 	clear(m.sum)
@@ -164,23 +164,23 @@ func (m *Set) similarity(a, b int) float64 {
 	return slices.Max(m.picture) / math.Sqrt(m.energy(one)*m.energy(other))
 }
 
-// average gives movers that look alike one shape, their mean.
-func (m *Set) ShareTemplates(kin []int) {
+// ShareTemplates gives sprites of like templates one, their mean.
+func (m *Set) ShareTemplates(group []int) {
 	for first := range m.Templates {
-		var family []int
-		for k, of := range kin {
+		var members []int
+		for k, of := range group {
 			if of == first {
-				family = append(family, k)
+				members = append(members, k)
 			}
 		}
 		for ch := range m.channels {
 			mean := make([]complex128, m.plane.Size())
-			for _, k := range family {
+			for _, k := range members {
 				for j, v := range m.Templates[k][ch] {
-					mean[j] += v / complex(float64(len(family)), 0)
+					mean[j] += v / complex(float64(len(members)), 0)
 				}
 			}
-			for _, k := range family {
+			for _, k := range members {
 				m.Templates[k][ch] = mean
 			}
 		}

@@ -1,11 +1,12 @@
 package sprites
 
 import (
-	"driftscope/infer/sdevae/video"
 	"slices"
+
+	"driftscope/infer/sdevae/video"
 )
 
-// track finds the movers in the given frames. It gives their places, frames × 2 a mover, and the mean energy left of a frame.
+// Track locates the sprites in the given frames. It returns their places, frames × 2 a sprite, and the mean energy left of a frame.
 func (m *Set) Track(c *video.Clip, frames []int) (places []float64, left float64) {
 	n, together := len(m.Templates), 1
 	if m.LowSNR > 0 {
@@ -34,8 +35,8 @@ func (m *Set) Track(c *video.Clip, frames []int) (places []float64, left float64
 	return places, left
 }
 
-// again is how much of a single mover's light there is once more in what it leaves of a frame, wherever that is most, in the median of the
-// given frames: near 1 there are two of it, and nobody knows which was followed. places are of all frames.
+// Duplicated is how much of a single sprite's light its residual holds once more, where that is most, in the median over the given frames. Near 1
+// there are two such objects, and the one that was followed is arbitrary. places are of all frames.
 func (m *Set) Duplicated(c *video.Clip, frames []int, places []float64) float64 {
 	var share []float64
 	for _, i := range frames {

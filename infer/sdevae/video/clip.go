@@ -21,7 +21,7 @@ type Clip struct {
 // Len is the number of frames.
 func (c *Clip) Len() int { return len(c.Times) }
 
-// frames lists them all.
+// Frames lists them all.
 func (c *Clip) Frames() []int {
 	all := make([]int, c.Len())
 	for i := range all {
@@ -36,7 +36,7 @@ func (c *Clip) Size() int { return c.Channels * c.Height * c.Width }
 // Frame lends the pixels of frame i.
 func (c *Clip) Frame(i int) []float32 { return c.Pixels[i*c.Size() : (i+1)*c.Size()] }
 
-// pick copies frames, one after another.
+// Pick copies frames, one after another.
 func (c *Clip) Pick(frames []int) []float32 {
 	x := make([]float32, len(frames)*c.Size())
 	for i, f := range frames {
@@ -98,7 +98,7 @@ func (c *Clip) Check() error {
 	return nil
 }
 
-// since is of each of the frames how many intervals after the one before it is; 0 where nothing is known of that.
+// Intervals is, for each of the frames, how many median intervals it comes after the one before; 0 where a trajectory begins.
 func (c *Clip) Intervals(frames []int) []float64 {
 	since := make([]float64, len(frames))
 	if len(frames) < 2 {
@@ -113,7 +113,7 @@ func (c *Clip) Intervals(frames []int) []float64 {
 	return since
 }
 
-// ages is each frame's time since its trajectory began, seconds; 0 where the camera's clock goes back behind that.
+// Ages is each frame's time since its trajectory began, seconds; 0 where the camera's clock goes back behind that.
 func (c *Clip) Ages() []float64 {
 	out, begin := make([]float64, c.Len()), 0.0
 	for i, t := range c.Times {

@@ -1,14 +1,15 @@
 package video
 
 import (
-	"driftscope/infer/sdevae/numeric"
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
+
+	"driftscope/infer/sdevae/numeric"
 )
 
-// components are the frames' first d principal components, n × d, each of variance 1, and the share of the variance beyond the
+// PrincipalComponents are the frames' first d principal components, n × d, each of variance 1, and the share of the variance beyond the
 // pixels' noise that they explain.
 func (c *Clip) PrincipalComponents(d int) (scores *mat.Dense, share float64) {
 	n := c.Len()
@@ -35,7 +36,7 @@ func (c *Clip) PrincipalComponents(d int) (scores *mat.Dense, share float64) {
 // overPrincipal is how many principal pictures stand for a background that changes as a whole.
 const overPrincipal = 2
 
-// beyond is the clip less what the principal pictures of some frames of bare draw of bare; nil where there are none.
+// WithoutPrincipal is the clip less the part of bare along the principal pictures of some of its frames; nil where nothing in them changes.
 func (c *Clip) WithoutPrincipal(bare *Clip, some []int) *Clip {
 	mean, principal := bare.principal(some)
 	if principal == nil {
@@ -56,7 +57,7 @@ func (c *Clip) WithoutPrincipal(bare *Clip, some []int) *Clip {
 	return &rest
 }
 
-// principal are some frames' mean and first principal pictures, at right angles to each other; none where nothing changes.
+// principal are the mean and the first principal pictures of some frames, orthogonal; none where nothing changes.
 func (c *Clip) principal(some []int) (mean blas32.Vector, pictures []blas32.Vector) {
 	few := &Clip{Channels: c.Channels, Height: c.Height, Width: c.Width, Pixels: c.Pick(some), Times: make([]float64, len(some)), Trajectory: make([]uint64, len(some))}
 	mean = numeric.Vector(numeric.MeanRow(few.Pixels, few.Len(), few.Size()))

@@ -1,16 +1,17 @@
 package video
 
 import (
-	"driftscope/infer/sdevae/numeric"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"driftscope/infer/sdevae/numeric"
 )
 
-// leastFilm is how many frames every trajectory must have for its median picture to be told from what moves in it.
+// leastFilm is the number of frames from which the median picture of a trajectory does not show what moves in it.
 const leastFilm = 50
 
-// films are the frames of each trajectory; none where there is but one, or one is short.
+// Films are the frames of each trajectory; none where there is but one, or one is short.
 func (c *Clip) Films() (films [][]int) {
 	for f, film := range c.Trajectory {
 		if f == 0 || film != c.Trajectory[f-1] {
@@ -24,8 +25,8 @@ func (c *Clip) Films() (films [][]int) {
 	return films
 }
 
-// medians are the films' median pictures, and the variance among them over what the two halves of each make of it, as of Fisher's analysis of
-// variance: near 1 where films differ by what moves alone.
+// Medians are the films' median pictures, and the variance among them over that expected from the two halves of each (Fisher's analysis of
+// variance): near 1 where films differ only by what moves.
 func (c *Clip) Medians(films [][]int) (own [][]float32, apart float64) {
 	var within float64
 	for _, frames := range films {
@@ -43,7 +44,7 @@ func (c *Clip) Medians(films [][]int) (own [][]float32, apart float64) {
 	return own, apart / within
 }
 
-// median is that of each pixel over frames.
+// Median is that of each pixel over frames.
 func (c *Clip) Median(frames []int) []float32 {
 	picture, values := make([]float32, c.Size()), make([]float32, len(frames))
 	for i := range picture {
@@ -56,10 +57,10 @@ func (c *Clip) Median(frames []int) []float32 {
 	return picture
 }
 
-// longFilm is how many frames of a trajectory tell its own mean.
+// longFilm is the number of frames from which a trajectory has a mean of its own.
 const longFilm = 50
 
-// apart takes the mean over its trajectory, where that is long, from each row of x, which belong to the given frames of several.
+// RemoveTrajectoryMeans subtracts from each row of x, one a given frame, the mean over its trajectory, where that is long and there are several.
 func (c *Clip) RemoveTrajectoryMeans(x *mat.Dense, frames []int) {
 	_, width := x.Dims()
 	for from, to := 0, 0; from < len(frames); from = to {

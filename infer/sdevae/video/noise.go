@@ -1,12 +1,13 @@
 package video
 
 import (
-	"driftscope/infer/sdevae/numeric"
 	"math"
 	"slices"
+
+	"driftscope/infer/sdevae/numeric"
 )
 
-// noises are the differences of the pairs' frames, of one frame's noise: what moves has hardly done so in between.
+// Differences are those of the pairs' frames over √2: one frame's noise, since little moves in between.
 func (c *Clip) Differences(pairs []Pair) []float32 {
 	noise := make([]float32, 0, len(pairs)*c.Size())
 	for _, p := range pairs {
@@ -18,7 +19,7 @@ func (c *Clip) Differences(pairs []Pair) []float32 {
 	return noise
 }
 
-// roll moves a picture by x and y, around its edges.
+// Roll moves a picture by x and y, around its edges.
 func (c *Clip) Roll(dst, picture []float32, x, y int) {
 	area := c.Height * c.Width
 	for i := range dst {
@@ -27,12 +28,12 @@ func (c *Clip) Roll(dst, picture []float32, x, y int) {
 	}
 }
 
-// noisePairs is how many pairs of frames tell the noise.
+// noisePairs is how many pairs of frames the noise is estimated from.
 const noisePairs = 50
 
 // Noise is the part of Energy that is noise of the pixels, independent from frame to frame: by the median difference between
-// consecutive frames, in which what moves is a small part; or, where that makes it most of Energy, all that does not last, if that is
-// more. The median is a normal's, and of three parts in a thousand that move it tells nothing.
+// consecutive frames, of which what moves is a small part; or, where that is most of Energy, everything that does not persist, if that is
+// more. The median assumes a normal distribution, and where three parts in a thousand move it does not see them.
 func (c *Clip) Noise() float64 {
 	energy, noise := c.Energy(), c.flicker()
 	if noise > energy/2 {
@@ -41,7 +42,7 @@ func (c *Clip) Noise() float64 {
 	return min(noise, energy)
 }
 
-// flicker is the noise as normal noise would have it of which consecutive frames differ so much in the median.
+// flicker is the energy of normal noise that has the same median difference between consecutive frames.
 func (c *Clip) flicker() float64 {
 	var differences []float64
 	for _, p := range numeric.Spread(c.Pairs(c.MaxGap()), noisePairs) {

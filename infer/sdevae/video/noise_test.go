@@ -10,8 +10,8 @@ import (
 	"driftscope/infer/sdevae/sdevaetest"
 )
 
-// TestNoises: what is left of two frames has one frame's noise, wherever it is moved.
-func TestNoises(t *testing.T) {
+// TestDifferences: what is left of two frames has one frame's noise, wherever it is moved.
+func TestDifferences(t *testing.T) {
 	clip, _ := sdevaetest.Mixed(200, 0)
 	noise := clip.Differences(clip.Pairs(clip.MaxGap()))
 	size := clip.Size()

@@ -2,7 +2,7 @@ package video
 
 import "slices"
 
-// framesOf lists the frames that pairs touch, in order, each once.
+// FramesOf lists the frames that pairs touch, in order, each once.
 func FramesOf(pairs []Pair) []int {
 	var frames []int
 	for _, p := range pairs {
@@ -30,7 +30,7 @@ func (c *Clip) Pairs(maxGap float64) []Pair {
 	return pairs
 }
 
-// rows gives each pair's rows among the given frames.
+// RowsOf gives each pair's rows among the given frames.
 func RowsOf(frames []int, pairs []Pair) [][2]int {
 	out := make([][2]int, len(pairs))
 	for k, p := range pairs {
@@ -40,7 +40,7 @@ func RowsOf(frames []int, pairs []Pair) [][2]int {
 	return out
 }
 
-// split parts the pairs into those trained on and those held out: whole blocks of consecutive pairs are held out, one in ten,
+// Split parts the pairs into those trained on and those held out: whole blocks of consecutive pairs are held out, one in ten,
 // and the pairs that share a frame with a held-out block are left out of both.
 func Split(pairs []Pair) (train, held []Pair) {
 	const parts = 10
