@@ -79,7 +79,7 @@ func TestPaperFilms(t *testing.T) {
 	}
 	recordMiddle(t, e)
 	training := e.training(e.frames())
-	training.Pairs, training.Restarts, training.Sleep = 16, 1, -1
+	training.Pairs, training.Restarts, training.SyntheticSteps = 16, 1, -1
 	if err := training.Learn(t.Context()); err != nil {
 		t.Fatal(err)
 	}

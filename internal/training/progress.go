@@ -28,7 +28,7 @@ func newBar(name string) *bar {
 // watch is told after every step.
 func (b *bar) watch(p sdevae.Progress) {
 	if p.Seeking > 0 {
-		console.Say("looking for what keeps its shape: %d at once", p.Seeking)
+		console.Say("searching for rigid objects: %d at once", p.Seeking)
 	} else if b.bar != nil {
 		b.bar.ChangeMax(p.Steps)
 		b.bar.Set(p.Step)

@@ -27,33 +27,33 @@ import (
 
 // Options are pretrain's flags, as the command documents them. They are kept in checkpoints, by these names: a training goes on only with the same.
 type Options struct {
-	Source      []string // the recordings
-	Latent      string   // the dimension, or auto; empty where From has it
-	Out         string   // the model to write; its report goes beside it
-	From        string   // the model to continue
-	TrainFrames string   `flag:"train-frames"` // A:B
-	Seed        uint64
-	Recipe      string  // fast or paper
-	Crop        string  // auto, film, film,SIZE, none or X,Y,SIZE
-	CLAHE       string  // auto, on or off
-	Tau         float64 // 0 is chosen from the clip
-	Steps       int
-	Pairs       int
-	Rate        float64
-	Restarts    int
-	Patience    int
-	Posterior   string // diagonal or cholesky; empty is the recipe's
-	Diffusion   string // profiled, diagonal or isotropic
-	L1          float64
-	Nu          float64
-	Substeps    int
-	Clock       bool
-	Follow      int
-	Sleep       int
-	Redraw      int
-	DT          float64
-	FPS         float64
-	Assets      string // the folder with the pictures that a simulation draws
+	Source         []string // the recordings
+	Latent         string   // the dimension, or auto; empty where From has it
+	Out            string   // the model to write; its report goes beside it
+	From           string   // the model to continue
+	TrainFrames    string   `flag:"train-frames"` // A:B
+	Seed           uint64
+	Recipe         string  // fast or paper
+	Crop           string  // auto, film, film,SIZE, none or X,Y,SIZE
+	CLAHE          string  // auto, on or off
+	Tau            float64 // 0 is chosen from the clip
+	Steps          int
+	Pairs          int
+	Rate           float64
+	Restarts       int
+	Patience       int
+	Posterior      string // diagonal or cholesky; empty is the recipe's
+	Diffusion      string // profiled, diagonal or isotropic
+	L1             float64
+	Nu             float64
+	Substeps       int
+	Clock          bool
+	SpriteSteps    int `flag:"sprite-steps" json:"Follow"` // the names in checkpoints are older than the flags'
+	SyntheticSteps int `flag:"synthetic-steps" json:"Sleep"`
+	ReinitSteps    int `flag:"reinit-steps" json:"Redraw"`
+	DT             float64
+	FPS            float64
+	Assets         string // the folder with the pictures that a simulation draws
 }
 
 // Defaults are the flags where none is given.
@@ -138,11 +138,11 @@ func straightened(result *sdevae.Result, r *gauge.Rectified) string {
 	case result.SpriteShare > 0:
 		others := ""
 		if result.BackgroundLatents > 0 {
-			others = fmt.Sprintf(" and %d beside", result.BackgroundLatents)
+			others = fmt.Sprintf(" and %d of a background", result.BackgroundLatents)
 		} else if n := result.Config.Latent - 2*result.Sprites; n > 0 {
-			others = fmt.Sprintf(", %d to spare", n)
+			others = fmt.Sprintf(", %d padding", n)
 		}
-		return fmt.Sprintf("the places of %d of fixed shape%s, which make %.1f %% of what moves", result.Sprites, others, 100*result.SpriteShare)
+		return fmt.Sprintf("the places of %d rigid objects%s, which explain %.1f %% of what moves", result.Sprites, others, 100*result.SpriteShare)
 	case r == nil:
 		return "left as they came"
 	case r.Components > 0:
@@ -163,8 +163,8 @@ func (c *Options) check() (frames recording.Span, err error) {
 		err = errors.New("--steps, --pairs, --patience, --restarts, --substeps, --tau, --rate, --l1, --nu, --dt and --fps: expected positive numbers")
 	case c.From != "" && (c.Crop != "auto" || c.CLAHE != "auto"):
 		err = errors.New("--from: pictures are prepared as the model wants them: leave --crop and --clahe out")
-	case c.From != "" && (c.Restarts > 1 || c.Redraw > 0):
-		err = errors.New("--from: a model is continued in one run, and its latents are kept: leave --restarts and --redraw out")
+	case c.From != "" && (c.Restarts > 1 || c.ReinitSteps > 0):
+		err = errors.New("--from: a model is continued in one run, and its latents are kept: leave --restarts and --reinit-steps out")
 	default:
 		if err = atomicfile.Writable(c.Out); err != nil {
 			err = fmt.Errorf("--out %w", err)
@@ -230,7 +230,7 @@ func (c *Options) train(ctx context.Context, choice *choice, config sdevae.Confi
 // config is the recipe's, overridden by flags.
 func (c *Options) config(choice *choice) sdevae.Config {
 	config := sdevae.Config{Latent: choice.latent, Tau: choice.tau, Seed: c.Seed, Posterior: network.Posterior(c.Posterior), Diffusion: network.Diffusion(c.Diffusion),
-		Nu: c.Nu, L1: c.L1, Substeps: c.Substeps, Clock: c.Clock, Steps: c.Steps, Pairs: c.Pairs, Rate: c.Rate, Restarts: c.Restarts, Patience: c.Patience, SpriteSteps: c.Follow, SyntheticSteps: c.Sleep, ReinitSteps: c.Redraw}
+		Nu: c.Nu, L1: c.L1, Substeps: c.Substeps, Clock: c.Clock, Steps: c.Steps, Pairs: c.Pairs, Rate: c.Rate, Restarts: c.Restarts, Patience: c.Patience, SpriteSteps: c.SpriteSteps, SyntheticSteps: c.SyntheticSteps, ReinitSteps: c.ReinitSteps}
 	if c.Recipe == "paper" {
 		config = config.Paper(choice.clip.Len())
 	}
