@@ -61,7 +61,7 @@ var mayImport = map[string][]string{
 	"internal/nice":                    {},
 	"internal/paper":                   {"infer", "infer/card", "infer/sdevae", "ingest/sim", "internal/atomicfile", "internal/console", "internal/evaluation", "internal/exit", "internal/frame", "internal/latent", "internal/recording", "internal/training", "internal/version", "online"},
 	"internal/pipeline":                {"internal/frame", "internal/latent", "internal/nice"},
-	"internal/recording":               {"infer/card", "infer/sdevae/video", "ingest", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/pipeline", "preprocess"},
+	"internal/recording":               {"infer/card", "infer/sdevae/numeric", "infer/sdevae/video", "ingest", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/pipeline", "preprocess"},
 	"internal/recording/recordingtest": {}, // for tests
 	"internal/soak":                    {"configs", "ingest/tiff", "ingest/wire", "internal/atomicfile", "internal/fakecamera", "internal/latent"},
 	"internal/stream":                  {"infer", "infer/card", "infer/sdevae", "ingest", "internal/atomicfile", "internal/bus", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/latent", "internal/model", "internal/pipeline", "internal/recording", "internal/trigger", "online", "preprocess", "sinks", "sinks/web"},

@@ -56,7 +56,7 @@ func (d Dataset) Survey(ctx context.Context) (*Survey, error) {
 	return s, nil
 }
 
-// Widest surveys every film, one trajectory of a recording, by itself, and gives the survey of the one where things move over the
+// Widest surveys every film, one trajectory of a recording, by itself, and gives the survey of the one where objects move over the
 // widest square. It is coloured where any is.
 func (d Dataset) Widest(ctx context.Context) (*Survey, error) {
 	var widest, coloured *Survey
@@ -99,7 +99,7 @@ func (r *Recording) films(ctx context.Context) (films []*Survey, err error) {
 	return films, err
 }
 
-// Clip reads the recordings into memory, preprocessed. Trajectories are numbered anew, so that none goes on from one recording
+// Clip reads the recordings into memory, preprocessed. Trajectories are numbered again, so that none goes on from one recording
 // to the next.
 func (d Dataset) Clip(ctx context.Context, steps []card.Step) (*video.Clip, error) {
 	c := &video.Clip{}

@@ -94,7 +94,7 @@ func (g *GreyFrame) box(x, y, k int) float64 {
 const tail = 1e-4
 
 // Window is the grey range of the whole recording: its extremes, as in the paper, and in integer recordings beyond 8 bits the
-// percentiles that leave hot pixels out. Float pictures in [0,1] keep that range; others leave out spikes and what drowns them.
+// percentiles that leave hot pixels out. Float pictures in [0,1] keep that range; others leave out spikes and what hides the rest.
 func (s *Survey) Window() (low, high float64, err error) {
 	switch {
 	case s.low == s.high:
@@ -106,7 +106,7 @@ func (s *Survey) Window() (low, high float64, err error) {
 		if s.Coloured() {
 			seen = &s.raw
 		}
-		low, high = seen.window(s.low, s.high, s.drowned())
+		low, high = seen.window(s.low, s.high, s.lowSNR())
 		return low, high, nil
 	case s.float || s.Coloured() || s.high < 256 || s.high >= float64(len(s.counts)):
 		return s.low, s.high, nil
@@ -126,8 +126,8 @@ func (s *Survey) Window() (low, high float64, err error) {
 // Coloured says that things have a colour, not their noise alone.
 func (s *Survey) Coloured() bool { return s.tinted && (s.frames < 2 || s.hue.lasts()) }
 
-// drowned says that less than a tenth of the pictures' variance lasts from one frame to the next.
-func (s *Survey) drowned() bool {
+// lowSNR says that less than a tenth of the pictures' variance lasts from one frame to the next.
+func (s *Survey) lowSNR() bool {
 	var lasting, all float64
 	for i, v := range s.variance() {
 		m := s.sum[i] / float64(s.frames)

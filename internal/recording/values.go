@@ -3,6 +3,8 @@ package recording
 import (
 	"math"
 	"slices"
+
+	"driftscope/infer/sdevae/numeric"
 )
 
 // Of each frame, valuesAFrame values are looked at, always at the same places, and in all at most maxValues.
@@ -69,8 +71,8 @@ func (v *values) thin() {
 // window is the range from low to high, the extremes, less spikes: where it is more than spiky times what lies between the tails, those
 // are left out. Of pictures that are all but noise it is what they show in the mean and reach standard deviations of the noise on
 // either side, told by the median as normal noise has it: what lies beyond says little of the picture, and takes much of the range.
-func (v *values) window(low, high float64, drowned bool) (float64, float64) {
-	if noise := v.noise(); drowned && noise > 0 {
+func (v *values) window(low, high float64, lowSNR bool) (float64, float64) {
+	if noise := v.noise(); lowSNR && noise > 0 {
 		dark, bright := slices.Min(v.sum)/float64(v.frames), slices.Max(v.sum)/float64(v.frames)
 		return max(low, dark-reach*noise), min(high, bright+reach*noise)
 	}
@@ -97,11 +99,10 @@ func (v *values) noise() float64 {
 	for i, c := range v.changes {
 		sizes[i] = math.Abs(float64(c))
 	}
-	slices.Sort(sizes)
-	return sizes[len(sizes)/2] / (0.6745 * math.Sqrt2)
+	return numeric.NormalSD(sizes, math.Sqrt2)
 }
 
-// hue tells the colour of things from that of noise, by the products of the channels' differences in consecutive frames.
+// hue tells the colour of objects from that of noise, by the products of the channels' differences in consecutive frames.
 type hue struct {
 	previous        []float32
 	product, square float64

@@ -48,21 +48,17 @@ func (m *Model) InitPrincipal(c *video.Clip, pairs []video.Pair) error {
 	}
 	x := mat.NewDense(n, features, numeric.Float64s(h))
 	centre := numeric.Centre(x)
-	var gram mat.SymDense
-	gram.SymOuterK(1, x)
-	var eigen mat.EigenSym
-	if !eigen.Factorize(&gram, true) {
+	values, vectors, ok := numeric.PrincipalRows(x)
+	if !ok {
 		return errors.New("the first features have no principal components: they are not finite")
 	}
-	values := eigen.Values(nil) // ascending
-	var vectors, w mat.Dense
-	eigen.VectorsTo(&vectors)
 	top := mat.NewDense(n, m.Dim, nil)
 	for k := range m.Dim {
 		j := n - 1 - k%n
-		top.SetCol(k, mat.Col(nil, j, &vectors))
+		top.SetCol(k, mat.Col(nil, j, vectors))
 		numeric.ScaleColumn(top, k, math.Sqrt(float64(n))/max(values[j], 1e-12))
 	}
+	var w mat.Dense
 	w.Mul(x.T(), top)
 	m.setMeans(&w, centre, &w)
 	return nil

@@ -1,6 +1,8 @@
 package numeric
 
 import (
+	"slices"
+
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
@@ -123,4 +125,26 @@ func OrthonormalRows(w blas32.General) {
 		}
 		blas32.Scal(1/blas32.Nrm2(row), row)
 	}
+}
+
+// NormalSD is the standard deviation of normal noise by the median of the sizes of values that have factor times of it: a lost frame or a jump does
+// not move it. It sorts sizes.
+func NormalSD(sizes []float64, factor float64) float64 {
+	const mad = 0.6745 // a normal's median absolute deviation, in standard deviations
+	slices.Sort(sizes)
+	return sizes[len(sizes)/2] / (mad * factor)
+}
+
+// PrincipalRows are the eigenvectors of x x' in columns, rows of x long, with their eigenvalues in ascending order: x' times the last of them are the
+// principal components of centred rows. It is false where x is not finite.
+func PrincipalRows(x *mat.Dense) (values []float64, vectors *mat.Dense, ok bool) {
+	var gram mat.SymDense
+	gram.SymOuterK(1, x)
+	var eigen mat.EigenSym
+	if !eigen.Factorize(&gram, true) {
+		return nil, nil, false
+	}
+	vectors = new(mat.Dense)
+	eigen.VectorsTo(vectors)
+	return eigen.Values(nil), vectors, true
 }

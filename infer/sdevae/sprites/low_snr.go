@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"driftscope/infer/sdevae/numeric"
 	"driftscope/infer/sdevae/video"
 )
 
@@ -90,8 +91,7 @@ func insignificant(shape []float32, area int) []bool {
 		for i, v := range one {
 			sizes[i] = math.Abs(float64(v))
 		}
-		slices.Sort(sizes)
-		sd := sizes[area/2] / 0.6745 // MAD of a normal distribution
+		sd := numeric.NormalSD(sizes, 1)
 		for i, v := range one {
 			sum[i] += float64(v) * float64(v) / (sd*sd + 1e-300)
 		}

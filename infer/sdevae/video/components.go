@@ -15,18 +15,13 @@ func (c *Clip) PrincipalComponents(d int) (scores *mat.Dense, share float64) {
 	n := c.Len()
 	x := mat.NewDense(n, c.Size(), numeric.Float64s(c.Pixels))
 	numeric.Centre(x)
-	var gram mat.SymDense
-	gram.SymOuterK(1, x)
-	var eigen mat.EigenSym
-	if !eigen.Factorize(&gram, true) {
+	values, vectors, ok := numeric.PrincipalRows(x) // values are n times the variances
+	if !ok {
 		return nil, 0
 	}
-	values := eigen.Values(nil) // ascending, n times the variances
-	var vectors mat.Dense
-	eigen.VectorsTo(&vectors)
 	scores = mat.NewDense(n, d, nil)
 	for k := range d {
-		scores.SetCol(k, mat.Col(nil, n-1-k, &vectors))
+		scores.SetCol(k, mat.Col(nil, n-1-k, vectors))
 		share += values[n-1-k] / float64(n)
 	}
 	scores.Scale(math.Sqrt(float64(n)), scores)

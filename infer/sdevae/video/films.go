@@ -13,14 +13,20 @@ const leastFilm = 50
 
 // Films are the frames of each trajectory; none where there is but one, or one is short.
 func (c *Clip) Films() (films [][]int) {
-	for f, film := range c.Trajectory {
-		if f == 0 || film != c.Trajectory[f-1] {
+	films = c.byTrajectory(c.Frames())
+	if len(films) < 2 || slices.ContainsFunc(films, func(f []int) bool { return len(f) < leastFilm }) {
+		return nil
+	}
+	return films
+}
+
+// byTrajectory cuts frames, in order, into those of each trajectory.
+func (c *Clip) byTrajectory(frames []int) (films [][]int) {
+	for k, f := range frames {
+		if k == 0 || c.Trajectory[f] != c.Trajectory[frames[k-1]] {
 			films = append(films, nil)
 		}
 		films[len(films)-1] = append(films[len(films)-1], f)
-	}
-	if len(films) < 2 || slices.ContainsFunc(films, func(f []int) bool { return len(f) < leastFilm }) {
-		return nil
 	}
 	return films
 }
@@ -63,12 +69,12 @@ const longFilm = 50
 // RemoveTrajectoryMeans subtracts from each row of x, one a given frame, the mean over its trajectory, where that is long and there are several.
 func (c *Clip) RemoveTrajectoryMeans(x *mat.Dense, frames []int) {
 	_, width := x.Dims()
-	for from, to := 0, 0; from < len(frames); from = to {
-		for to = from; to < len(frames) && c.Trajectory[frames[to]] == c.Trajectory[frames[from]]; {
-			to++
+	from := 0
+	for _, film := range c.byTrajectory(frames) {
+		n := len(film)
+		if n >= longFilm && n < len(frames) {
+			numeric.Centre(x.Slice(from, from+n, 0, width).(*mat.Dense))
 		}
-		if n := to - from; n >= longFilm && n < len(frames) {
-			numeric.Centre(x.Slice(from, to, 0, width).(*mat.Dense))
-		}
+		from += n
 	}
 }

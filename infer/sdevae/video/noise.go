@@ -2,7 +2,6 @@ package video
 
 import (
 	"math"
-	"slices"
 
 	"driftscope/infer/sdevae/numeric"
 )
@@ -54,8 +53,7 @@ func (c *Clip) flicker() float64 {
 	if len(differences) == 0 {
 		return 0
 	}
-	slices.Sort(differences)
-	sd := differences[len(differences)/2] / (0.6745 * math.Sqrt2) // a normal's median absolute deviation is 0.6745 sd
+	sd := numeric.NormalSD(differences, math.Sqrt2)
 	return sd * sd * float64(c.Size())
 }
 
