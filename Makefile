@@ -92,7 +92,7 @@ bench: setup
 SOAK ?= 10m
 SEED ?= 0
 
-# Everything at once, under faults, for SOAK: docs/reliability.md. Two programs in three are built to count OpenCV's matrices.
+# Everything at once, under faults, for SOAK: docs/explanation/reliability.md. Two programs in three are built to count OpenCV's matrices.
 soak: build
 	@./internal/setup/install.sh tests
 	go build -tags matprofile -buildmode=pie -o bin/driftscope-mats ./cmd/driftscope
