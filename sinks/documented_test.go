@@ -167,11 +167,11 @@ func TestDocumentedGrafana(t *testing.T) {
 	}
 }
 
-// TestDocumentedStage: the program of docs/reference/triggers.md, compiled as it stands there, freezes the law, moves the stage and resumes where its
+// TestDocumentedStage: the program of docs/howto/stage.md, compiled as it stands there, freezes the law, moves the stage and resumes where its
 // rule begins, and does nothing where that ends or another rule begins.
 func TestDocumentedStage(t *testing.T) {
 	t.Parallel()
-	s, applied, ended := listening(t, "../docs/reference/triggers.md")
+	s, applied, ended := listening(t, "../docs/howto/stage.md")
 	edge, over, other := trigger(1), trigger(2), trigger(3)
 	edge.Name, over.Name, over.On = "edge", "edge", false
 	var commands []string
