@@ -82,7 +82,7 @@ check: setup
 	@go tool staticcheck -tags matprofile -checks '$(STATICCHECK)' ./...
 	@echo "govulncheck: known holes in what is linked"
 	@./internal/setup/vulnerabilities.sh
-	@echo "house: who may import whom, what lies where, comments and lengths"
+	@echo "house: who may import whom, what lies where, comments, lengths, and links of the docs"
 	@go test -count=1 ./internal/house
 
 bench: setup

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,6 +21,7 @@ var (
 	linkText     = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
 	recordHead   = regexp.MustCompile(`^# (\d{4}): (.+)\n\nStatus: (.+)\n(?:\nSupersedes: (.+)\n)?`)
 	number       = regexp.MustCompile(`\b\d+\b`)
+	namedPage    = regexp.MustCompile(`\bdocs/[\w/-]+\.(?:md|json)\b`)
 )
 
 // TestLinks: a link in a page of ours leads to a file that is in the repository and, where it names one, to a heading of it.
@@ -52,6 +54,26 @@ func TestLinks(t *testing.T) {
 	}
 	if seen < 100 {
 		t.Errorf("found %d links, expected hundreds", seen)
+	}
+}
+
+// TestNamedPages: a page of docs that code, a configuration or a script names, in a comment or in a message to the user, is in the repository.
+func TestNamedPages(t *testing.T) {
+	root := filepath.Join("..", "..")
+	files := kept(t, root)
+	seen := 0
+	for path := range files {
+		if base := filepath.Base(path); base != "Makefile" && !slices.Contains([]string{".go", ".yaml", ".conf", ".sh", ".js"}, filepath.Ext(base)) || strings.Contains(path, "/dist/") {
+			continue
+		}
+		for _, name := range namedPage.FindAllString(page(t, root, path), -1) {
+			if seen++; !files[name] {
+				t.Errorf("%s names %s, which is not in the repository: correct it", path, name)
+			}
+		}
+	}
+	if seen < 30 {
+		t.Errorf("found %d pages named, expected dozens", seen)
 	}
 }
 
