@@ -82,7 +82,7 @@ check: setup
 	@go tool staticcheck -tags matprofile -checks '$(STATICCHECK)' ./...
 	@echo "govulncheck: known holes in what is linked"
 	@./internal/setup/vulnerabilities.sh
-	@echo "house: who may import whom, what lies where, comments and lengths"
+	@echo "house: who may import whom, what lies where, comments, lengths, and links of the docs"
 	@go test -count=1 ./internal/house
 
 bench: setup
@@ -92,7 +92,7 @@ bench: setup
 SOAK ?= 10m
 SEED ?= 0
 
-# Everything at once, under faults, for SOAK: docs/reliability.md. Two programs in three are built to count OpenCV's matrices.
+# Everything at once, under faults, for SOAK: docs/explanation/reliability.md. Two programs in three are built to count OpenCV's matrices.
 soak: build
 	@./internal/setup/install.sh tests
 	go build -tags matprofile -buildmode=pie -o bin/driftscope-mats ./cmd/driftscope

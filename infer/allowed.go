@@ -102,7 +102,7 @@ var (
 	reducing = map[string]rule{"axes": axes, "keepdims": yesOrNo}
 )
 
-// allowed are the operators of ONNX's own domain that a graph may hold; docs/models.md lists them, and a test compares.
+// allowed are the operators of ONNX's own domain that a graph may hold; docs/reference/models.md lists them, and a test compares.
 var allowed = map[string]operator{
 	"Abs": each1, "Ceil": each1, "Exp": each1, "Floor": each1, "HardSwish": each1, "Identity": each1, "Log": each1, "Neg": each1,
 	"Relu": each1, "Sigmoid": each1, "Softplus": each1, "Sqrt": each1, "Tanh": each1,

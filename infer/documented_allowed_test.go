@@ -9,16 +9,16 @@ import (
 	"testing"
 )
 
-// TestTheAllowedOperatorsAreDocumented: docs/models.md lists each operator that is run as the list here has it, and no other.
+// TestTheAllowedOperatorsAreDocumented: docs/reference/models.md lists each operator that is run as the list here has it, and no other.
 func TestTheAllowedOperatorsAreDocumented(t *testing.T) {
-	page, err := os.ReadFile("../docs/models.md")
+	page, err := os.ReadFile("../docs/reference/models.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, table, found := strings.Cut(string(page), "| operator | inputs | attributes |\n|---|---|---|\n")
 	table, _, closed := strings.Cut(table, "\n\n")
 	if !found || !closed {
-		t.Fatal("docs/models.md has no table of operators")
+		t.Fatal("docs/reference/models.md has no table of operators")
 	}
 	var want []string
 	for _, name := range strings.Split(allowedNames(), ", ") {
@@ -26,7 +26,7 @@ func TestTheAllowedOperatorsAreDocumented(t *testing.T) {
 		want = append(want, fmt.Sprintf("| `%s` | %s | %s |", name, o.inputs, described(o.attributes)))
 	}
 	if got := strings.Split(table, "\n"); !slices.Equal(got, want) {
-		t.Errorf("docs/models.md lists\n%s\nexpected\n%s", table, strings.Join(want, "\n"))
+		t.Errorf("docs/reference/models.md lists\n%s\nexpected\n%s", table, strings.Join(want, "\n"))
 	}
 }
 

@@ -6,16 +6,16 @@ import (
 	"testing"
 )
 
-// TestTheDocumentedCardIsRead: the model card that docs/models.md shows is one that Load takes.
+// TestTheDocumentedCardIsRead: the model card that docs/reference/models.md shows is one that Load takes.
 func TestTheDocumentedCardIsRead(t *testing.T) {
-	page, err := os.ReadFile("../docs/models.md")
+	page, err := os.ReadFile("../docs/reference/models.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, after, found := strings.Cut(string(page), "```yaml\n")
 	text, _, closed := strings.Cut(after, "```")
 	if !found || !closed {
-		t.Fatal("docs/models.md shows no card in YAML")
+		t.Fatal("docs/reference/models.md shows no card in YAML")
 	}
 	c, err := readCard([]byte(text))
 	if err == nil {

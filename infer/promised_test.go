@@ -29,7 +29,7 @@ func (g *graph) integers(name string, values ...int) string {
 func integerOf(name string, v int) card.Attr    { return card.Attr{Name: name, Value: v} }
 func numberOf(name string, v float32) card.Attr { return card.Attr{Name: name, Value: v} }
 
-// Every operator that docs/models.md promises is run, in the form in which PyTorch gives it. (Constant is in the random graphs.)
+// Every operator that docs/reference/models.md promises is run, in the form in which PyTorch gives it. (Constant is in the random graphs.)
 func TestWhatIsPromised(t *testing.T) {
 	seen := map[string]bool{"Constant": true}
 	for name, build := range map[string]func(g *graph){

@@ -51,7 +51,7 @@ func newGenICam(decode func(dst any) error) (pipeline.Source, error) {
 	}
 	return &gstreamer{
 		name: "genicam " + o.Camera, description: o.description(), endless: true, sparse: o.Trigger != "",
-		advice: "arv-tool-0.8 lists cameras and what they can; docs/cameras.md has what helps",
+		advice: "arv-tool-0.8 lists cameras and what they can; docs/howto/cameras.md has what helps",
 	}, nil
 }
 

@@ -88,7 +88,7 @@ func story(t testing.TB, s pipeline.Source, n int) string {
 	return strings.Join(words, " ")
 }
 
-// example is a message as the Python example of docs/frames.md sends it, of a 3x2 picture of uint16.
+// example is a message as the Python example of docs/howto/frames.md sends it, of a 3x2 picture of uint16.
 func example(seq int) *nats.Msg {
 	return &nats.Msg{
 		Subject: "cam",

@@ -71,7 +71,7 @@ func TestBadFrames(t *testing.T) {
 	}
 }
 
-// TestFramesWhileFrozen: who freezes the law where an alarm about frames begins, as the loop of docs/control.md does, is told when it is over, and
+// TestFramesWhileFrozen: who freezes the law where an alarm about frames begins, as the loop of docs/howto/control.md does, is told when it is over, and
 // of the next one; nothing of all that is learnt from.
 func TestFramesWhileFrozen(t *testing.T) {
 	seen, _ := stream(still, 1300, 0.2, newRand(70))

@@ -179,9 +179,9 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// TestDocumentedColumns: docs/recordings-out.md names every column.
+// TestDocumentedColumns: docs/howto/recordings-out.md names every column.
 func TestDocumentedColumns(t *testing.T) {
-	page, err := os.ReadFile("../docs/recordings-out.md")
+	page, err := os.ReadFile("../docs/howto/recordings-out.md")
 	if err != nil {
 		t.Fatal(err)
 	}

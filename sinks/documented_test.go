@@ -65,11 +65,11 @@ func listening(t *testing.T, page string) (s Sink, applied <-chan latent.Command
 	}
 }
 
-// TestDocumentedLoop: the control loop of docs/control.md, compiled as it stands there, freezes and resumes by itself, and acts on no
+// TestDocumentedLoop: the control loop of docs/howto/control.md, compiled as it stands there, freezes and resumes by itself, and acts on no
 // latent that is late.
 func TestDocumentedLoop(t *testing.T) {
 	t.Parallel()
-	s, applied, ended := listening(t, "../docs/control.md")
+	s, applied, ended := listening(t, "../docs/howto/control.md")
 	until := func(level latent.Level, want string) { // it subscribes some time after it started
 		t.Helper()
 		for end := time.Now().Add(20 * time.Second); time.Now().Before(end); {
@@ -103,7 +103,7 @@ func TestDocumentedLoop(t *testing.T) {
 	}
 }
 
-// TestDocumentedGrafana: the dashboard of docs/grafana.md asks for what the plugin's queries have, and its scripts make one flat row of every
+// TestDocumentedGrafana: the dashboard of docs/howto/grafana.md asks for what the plugin's queries have, and its scripts make one flat row of every
 // record that this program writes.
 func TestDocumentedGrafana(t *testing.T) {
 	t.Parallel()
@@ -167,11 +167,11 @@ func TestDocumentedGrafana(t *testing.T) {
 	}
 }
 
-// TestDocumentedStage: the program of docs/triggers.md, compiled as it stands there, freezes the law, moves the stage and resumes where its
+// TestDocumentedStage: the program of docs/howto/stage.md, compiled as it stands there, freezes the law, moves the stage and resumes where its
 // rule begins, and does nothing where that ends or another rule begins.
 func TestDocumentedStage(t *testing.T) {
 	t.Parallel()
-	s, applied, ended := listening(t, "../docs/triggers.md")
+	s, applied, ended := listening(t, "../docs/howto/stage.md")
 	edge, over, other := trigger(1), trigger(2), trigger(3)
 	edge.Name, over.Name, over.On = "edge", "edge", false
 	var commands []string

@@ -98,7 +98,7 @@ func TestMetricsByConvention(t *testing.T) {
 			t.Errorf("%s: %s", p.Metric, p.Text)
 		}
 	}
-	page, err := os.ReadFile("../docs/metrics.md")
+	page, err := os.ReadFile("../docs/reference/metrics.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,13 +107,13 @@ func TestMetricsByConvention(t *testing.T) {
 		if name := f.GetName(); strings.HasPrefix(name, "driftscope_") {
 			made = append(made, name)
 			if !strings.Contains(string(page), "`"+name) {
-				t.Errorf("docs/metrics.md does not say %s", name)
+				t.Errorf("docs/reference/metrics.md does not say %s", name)
 			}
 		}
 	}
 	for _, name := range regexp.MustCompile(`driftscope_[a-z_]+`).FindAllString(string(page), -1) {
 		if !slices.Contains(made, strings.TrimSuffix(strings.TrimSuffix(name, "_sum"), "_count")) {
-			t.Errorf("docs/metrics.md says %s, which there is not", name)
+			t.Errorf("docs/reference/metrics.md says %s, which there is not", name)
 		}
 	}
 }

@@ -147,7 +147,7 @@ func (e *endpoints) take(p *endpoint, m *nats.Msg, handle func(*nats.Msg) ([]byt
 // carryOut returns the answer to one request.
 func (e *endpoints) carryOut(name string, payload []byte) ([]byte, error) {
 	if len(payload) > maxCommand {
-		return nil, latent.Refuse(latent.Malformed, "%s: %d bytes, expected at most %d: send what docs/control.md shows", name, len(payload), maxCommand)
+		return nil, latent.Refuse(latent.Malformed, "%s: %d bytes, expected at most %d: send what docs/reference/commands.md shows", name, len(payload), maxCommand)
 	}
 	return e.answer(name, payload)
 }

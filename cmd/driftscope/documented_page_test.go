@@ -19,7 +19,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// documentedPage: the page of docs/control.md, as it stands there and served as it says, shows the latents, reacts to an event and commands.
+// documentedPage: the page of docs/howto/control.md, as it stands there and served as it says, shows the latents, reacts to an event and commands.
 func documentedPage(t *testing.T, b *browser, dashboard string, told []string) {
 	said := regexp.MustCompile(`publishing on (\S+) under`).FindStringSubmatch(strings.Join(told, "\n"))
 	if said == nil {
@@ -65,14 +65,14 @@ func documentedPage(t *testing.T, b *browser, dashboard string, told []string) {
 // ownSite serves the documented page and its client, and passes /nats on to the dashboard; it returns its address.
 func ownSite(t *testing.T, dashboard string) string {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/control.md")
+	text, err := os.ReadFile("../../docs/howto/control.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, rest, _ := strings.Cut(string(text), "```html\n")
 	page, _, ok := strings.Cut(rest, "```")
 	if !ok {
-		t.Fatal("docs/control.md has no page")
+		t.Fatal("docs/howto/control.md has no page")
 	}
 	client := natsClient(t)
 	target, err := url.Parse(dashboard)
@@ -92,7 +92,7 @@ func ownSite(t *testing.T, dashboard string) string {
 	return site.URL + "/"
 }
 
-// natsClient builds the client as docs/control.md has it, in the versions of the dashboard's lock file.
+// natsClient builds the client as docs/howto/control.md has it, in the versions of the dashboard's lock file.
 func natsClient(t *testing.T) string {
 	t.Helper()
 	tool(t, "node")

@@ -23,7 +23,7 @@ type commands struct {
 	Model     modelCmd     `cmd:"" help:"Keep models on a NATS server, for runs that take them from there."`
 	Pretrain  pretrainCmd  `cmd:"" help:"Learn an encoder from a recording."`
 	Eval      evalCmd      `cmd:"" help:"Measure a model against the truth."`
-	Paper     paperCmd     `cmd:"" help:"Train and measure the paper's experiments, and write its table anew."`
+	Paper     paperCmd     `cmd:"" help:"Train and measure the paper's experiments, and write the table."`
 	Simulate  simulateCmd  `cmd:"" help:"Write a simulated recording with its truth."`
 	Sample    sampleCmd    `cmd:"" help:"Film new paths of a model's law of motion."`
 	Probe     probeCmd     `cmd:"" help:"Say what a source holds, without tracking it."`

@@ -20,7 +20,7 @@ import (
 
 // modelCmd keeps models on a NATS server, one field a thing to do with them.
 type modelCmd struct {
-	Put    putModelCmd    `cmd:"" help:"Keep a model there, in place of the one of that name."`
+	Put    putModelCmd    `cmd:"" help:"Put a model on the server; it replaces one of the same name."`
 	List   listModelsCmd  `cmd:"" help:"List those that are there."`
 	Get    getModelCmd    `cmd:"" help:"Fetch one into a file."`
 	Remove removeModelCmd `cmd:"" help:"Remove one."`

@@ -25,7 +25,7 @@ type pretrainCmd struct {
 	Steps          int      `help:"Optimiser steps of the run that is kept." placeholder:"N"`
 	Pairs          int      `help:"Pairs of frames a step." placeholder:"N"`
 	Rate           float64  `help:"Adam's rate at its peak."`
-	Restarts       int      `help:"Runs from other first weights, 4 unless given, 1 with --from and where rigid objects are located; all go a third of the way, the two best by held-out loss go on." placeholder:"N"`
+	Restarts       int      `help:"Runs from other first weights, 4 unless given, 1 with --from and where rigid objects are located; all run a third of the steps, the two best by held-out loss run to the end." placeholder:"N"`
 	Patience       int      `help:"Looks at the held-out frames without gain before stopping; 0 is never."`
 	Posterior      string   `enum:"diagonal,cholesky," default:"" help:"The encoder's covariance, diagonal or cholesky; the recipe's unless given." placeholder:"FORM"`
 	Diffusion      string   `enum:"profiled,diagonal,isotropic" default:"profiled" help:"Sigma during training: at its maximum of likelihood, or learnt: ${enum}."`
@@ -33,8 +33,8 @@ type pretrainCmd struct {
 	Nu             float64  `help:"Precision of a Gaussian prior on the latents."`
 	Substeps       int      `help:"Euler-Maruyama steps of the drift between two frames, 1 unless given." placeholder:"N"`
 	Clock          bool     `help:"Let the drift, and the encoder's last layer, depend on the time since the recording began."`
-	SpriteSteps    int      `name:"sprite-steps" aliases:"follow" help:"Steps of the encoder on synthetic frames of rigid objects, where those are found to be what moves; four times --steps, at most 1200, unless given, negative is none." placeholder:"N"`
-	SyntheticSteps int      `name:"synthetic-steps" aliases:"sleep" help:"Steps of the encoder alone on frames that the decoder moved, at the end; half of --steps unless given, negative is none." placeholder:"N"`
+	SpriteSteps    int      `name:"sprite-steps" aliases:"follow" help:"Steps of the encoder on synthetic frames of rigid objects, where those are located; four times --steps, at most 1200, unless given; negative does not look for them." placeholder:"N"`
+	SyntheticSteps int      `name:"synthetic-steps" aliases:"sleep" help:"Steps of the encoder alone on synthetic frames, which the decoder drew, at the end; half of --steps unless given; negative is none." placeholder:"N"`
 	ReinitSteps    int      `name:"reinit-steps" aliases:"redraw" help:"Steps of the decoder alone after that, with latents re-initialised from the learnt features; as --synthetic-steps, none with --from." placeholder:"N"`
 	DT             float64  `name:"dt" help:"Seconds between frames, whatever the recording says." placeholder:"S"`
 	FPS            float64  `name:"fps" help:"Frames a second, whatever the recording says."`

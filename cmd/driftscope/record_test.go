@@ -90,7 +90,7 @@ func trackLive(t *testing.T, folder string) pipeline.Summary {
 	return summary
 }
 
-// timings are the fields that say how fast the machine was, see docs/replay.md.
+// timings are the fields that say how fast the machine was, see docs/howto/replay.md.
 var timings = regexp.MustCompile(`"latency_ms":[^,}]*`)
 
 // results are the lines of a file without their timings. Left out whole are health, which is nothing but timings and counts by cause, and

@@ -28,10 +28,10 @@ type runCmd struct {
 	Dashboard string        `help:"Where to show the dashboard, 127.0.0.1:8300 unless that port is taken; off shows none." placeholder:"HOST:PORT"`
 	Stream    string        `help:"The stream's name in every message." placeholder:"NAME"`
 	Out       string        `help:"Write every message to this file, one JSON object a line." placeholder:"RESULTS.jsonl"`
-	State     string        `help:"Keep the law in this file, and go on from it where it is there." placeholder:"FILE"`
+	State     string        `help:"Keep the law in this file, and continue from it if it is there." placeholder:"FILE"`
 	Record    string        `help:"Keep every frame, as it was read, in this new or empty folder." placeholder:"DIR"`
 	Repeat    string        `help:"Track the frames that an earlier run tracked, and refine when it did, by what its --out wrote: the same estimates again." placeholder:"RESULTS.jsonl"`
-	Stay      bool          `help:"A stream that has ended is not gone: the command start runs it again, until Ctrl-C."`
+	Stay      bool          `help:"Keep a stream that has ended: the command start runs it again, until Ctrl-C."`
 	Mode      string        `help:"Where tracking is slower than the source: latest drops the oldest frames, lossless none; by default latest where the source does not wait." placeholder:"MODE"`
 	Seed      *uint64       `help:"Of every random draw, the simulated source's included."`
 	NoStatus  bool          `help:"No live status on the terminal."`

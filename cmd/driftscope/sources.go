@@ -23,7 +23,7 @@ var about = map[string]string{
 	"fits":      "a FITS picture or cube: 8, 16 or 32 bits or floats; times from its cycle time (KCT), --dt or --fps",
 	"genicam":   "a GigE Vision or USB3 Vision camera: genicam:NAME, or genicam:any; 8 to 16 bits; times and lost frames from its own clock",
 	"gst":       "any GStreamer pipeline: 'gst:v4l2src ! videoconvert'",
-	"nats":      "frames that another program publishes: nats:SUBJECT, or nats://host:port/SUBJECT; see docs/frames.md and driftscope publish",
+	"nats":      "frames that another program publishes: nats:SUBJECT, or nats://host:port/SUBJECT; see docs/howto/frames.md and driftscope publish",
 	"ndtiff":    "a folder that Micro-Manager writes as NDTiff 2 or 3, one series of it, ndtiff:FOLDER?channel=DAPI&z=3; the images' own times, --dt or --fps",
 	"recording": "a folder that run --record wrote: the same frames, numbers and times again",
 	"sim":       "a simulation: sim:NAME, one of the names below",
@@ -49,7 +49,7 @@ func (sourcesCmd) Run(ctx context.Context) error {
 	fmt.Println("cameras found")
 	found := ingest.Cameras(ctx)
 	if len(found) == 0 {
-		fmt.Println("  none; docs/cameras.md says where to look")
+		fmt.Println("  none; docs/howto/cameras.md says where to look")
 	}
 	for _, camera := range found {
 		fmt.Println("  " + camera)

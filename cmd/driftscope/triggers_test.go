@@ -146,17 +146,17 @@ func TestSameTriggers(t *testing.T) {
 	}
 }
 
-// TestDocumentedRules: the rules that docs/triggers.md shows are accepted as they stand there.
+// TestDocumentedRules: the rules that docs/reference/triggers.md shows are accepted as they stand there.
 func TestDocumentedRules(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../docs/triggers.md")
+	text, err := os.ReadFile("../../docs/reference/triggers.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, rest, _ := strings.Cut(string(text), "```yaml\n")
 	rules, _, ok := strings.Cut(rest, "```")
 	if !ok {
-		t.Fatal("docs/triggers.md shows no configuration")
+		t.Fatal("docs/reference/triggers.md shows no configuration")
 	}
 	folder := t.TempDir()
 	written(t, folder, map[string]string{"doc.yaml": rules})

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,6 +19,9 @@ var (
 	heading      = regexp.MustCompile(`(?m)^#+ +(.+?) *$`)
 	supersededBy = regexp.MustCompile(`(?:superseded|amended) by (\d+)`)
 	linkText     = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+	recordHead   = regexp.MustCompile(`^# (\d{4}): (.+)\n\nStatus: (.+)\n(?:\nSupersedes: (.+)\n)?`)
+	number       = regexp.MustCompile(`\b\d+\b`)
+	namedPage    = regexp.MustCompile(`\bdocs/[\w/-]+\.(?:md|json)\b`)
 )
 
 // TestLinks: a link in a page of ours leads to a file that is in the repository and, where it names one, to a heading of it.
@@ -53,7 +57,28 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestDecisions: the index has a line for every decision, with its status, and what supersedes one is a later one.
+// TestNamedPages: a page of docs that code, a configuration or a script names, in a comment or in a message to the user, is in the repository.
+func TestNamedPages(t *testing.T) {
+	root := filepath.Join("..", "..")
+	files := kept(t, root)
+	seen := 0
+	for path := range files {
+		if base := filepath.Base(path); base != "Makefile" && !slices.Contains([]string{".go", ".yaml", ".conf", ".sh", ".js"}, filepath.Ext(base)) || strings.Contains(path, "/dist/") {
+			continue
+		}
+		for _, name := range namedPage.FindAllString(page(t, root, path), -1) {
+			if seen++; !files[name] {
+				t.Errorf("%s names %s, which is not in the repository: correct it", path, name)
+			}
+		}
+	}
+	if seen < 30 {
+		t.Errorf("found %d pages named, expected dozens", seen)
+	}
+}
+
+// TestDecisions: the index has a line for every decision, with the title and the status that its file begins with; what supersedes one is a later
+// one, which says so.
 func TestDecisions(t *testing.T) {
 	root := filepath.Join("..", "..")
 	index := page(t, root, "docs/decisions/README.md")
@@ -61,18 +86,44 @@ func TestDecisions(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal(err, "no decisions")
 	}
+	supersedes := map[[2]int]bool{} // the later one, the earlier one
+	heads := make([][]string, len(files))
 	for i, file := range files {
 		name := filepath.Base(file)
 		if !strings.HasPrefix(name, fmt.Sprintf("%04d-", i+1)) {
 			t.Errorf("%s is the %dth decision: number it %04d", name, i+1, i+1)
 		}
-		line := regexp.MustCompile(`(?m)^\| \[` + strconv.Itoa(i+1) + `\]\(` + regexp.QuoteMeta(name) + `\) \| [^|]+ \| (accepted|superseded by \d+)[^|]* \|$`).FindString(index)
-		if line == "" {
-			t.Errorf("docs/decisions/README.md has no line | [%d](%s) | what was decided | accepted |, or superseded by which: add it", i+1, name)
+		heads[i] = recordHead.FindStringSubmatch(page(t, root, "docs/decisions/"+name))
+		if heads[i] == nil {
+			t.Errorf("docs/decisions/%s does not begin with # %04d: what was decided, and Status: accepted, or superseded by which", name, i+1)
+			continue
 		}
-		for _, by := range supersededBy.FindAllStringSubmatch(line, -1) {
-			if n, err := strconv.Atoi(by[1]); err != nil || n <= i+1 || n > len(files) {
+		for _, n := range number.FindAllString(linkText.ReplaceAllString(heads[i][4], "$1"), -1) {
+			earlier, _ := strconv.Atoi(n)
+			supersedes[[2]int{i + 1, earlier}] = true
+		}
+	}
+	for i, file := range files {
+		name, head := filepath.Base(file), heads[i]
+		if head == nil {
+			continue
+		}
+		status := linkText.ReplaceAllString(head[3], "$1")
+		if !regexp.MustCompile(`^(accepted|superseded by \d+)`).MatchString(status) {
+			t.Errorf("docs/decisions/%s has the status %q, expected accepted, or superseded by which", name, status)
+		}
+		if head[1] != fmt.Sprintf("%04d", i+1) {
+			t.Errorf("docs/decisions/%s is headed %s: number it %04d", name, head[1], i+1)
+		}
+		if line := fmt.Sprintf("| [%d](%s) | %s | %s |\n", i+1, name, head[2], status); !strings.Contains(index, line) {
+			t.Errorf("docs/decisions/README.md has no line %sadd it, or correct the title and the status in %s", line, name)
+		}
+		for _, by := range supersededBy.FindAllStringSubmatch(status, -1) {
+			n, err := strconv.Atoi(by[1])
+			if err != nil || n <= i+1 || n > len(files) {
 				t.Errorf("decision %d is superseded by %s: found no later one of that number", i+1, by[1])
+			} else if !supersedes[[2]int{n, i + 1}] {
+				t.Errorf("decision %d is superseded by %d, whose line Supersedes: does not name it", i+1, n)
 			}
 		}
 	}

@@ -14,7 +14,7 @@ var (
 	testHeader = regexp.MustCompile(`(?m)^func (Test[A-Za-z0-9]+)\(`)
 )
 
-// TestSecurityTable: every row of docs/security.md names the tests that hold it, and they are there.
+// TestSecurityTable: every row of docs/reference/security.md names the tests that hold it, and they are there.
 func TestSecurityTable(t *testing.T) {
 	root := filepath.Join("..", "..")
 	there := map[string]bool{}
@@ -31,7 +31,7 @@ func TestSecurityTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(filepath.Join(root, "docs", "security.md"))
+	text, err := os.ReadFile(filepath.Join(root, "docs", "reference", "security.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestSecurityTable(t *testing.T) {
 		named := testName.FindAllStringSubmatch(line, -1)
 		for _, m := range named {
 			if !there[m[1]] {
-				t.Errorf("docs/security.md names %s, and there is no such test: correct the name", m[1])
+				t.Errorf("docs/reference/security.md names %s, and there is no such test: correct the name", m[1])
 			}
 		}
 		row := strings.HasPrefix(line, "|") && !strings.HasPrefix(line, "|---") && !strings.Contains(line, "held by |")

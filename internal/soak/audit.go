@@ -112,7 +112,7 @@ func (a *auditor) compare() {
 	}
 }
 
-// cameraAway says that a stream failed because it was started while its camera was away, as docs/control.md says it does.
+// cameraAway says that a stream failed because it was started while its camera was away, as docs/howto/stop-and-start.md says it does.
 func cameraAway(s *stream, text string) bool {
 	return s.kind == "genicam" && strings.Contains(text, "No supported device found")
 }

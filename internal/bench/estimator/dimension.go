@@ -40,15 +40,15 @@ var dimensionRegimes = []regime{
 	{name: "quiet", noise: 0.02, still: 0.02, fading: 1},
 	{name: "collapsed: the others hardly change", noise: 0.1, still: 1e-6, fading: 1},
 	{name: "noise like the motion", noise: 1, still: 1, fading: 1},
-	{name: "drowned", noise: 9, still: 9, fading: 1},
+	{name: "low SNR", noise: 9, still: 9, fading: 1},
 	{name: "the others loud", noise: 0.1, still: 25, fading: 1},
 	{name: "spring of 4/s", noise: 0.1, still: 1, kappa: 4, fading: 1},
-	{name: "spring of 4/s, drowned", noise: 9, still: 9, kappa: 4, fading: 1},
+	{name: "spring of 4/s, low SNR", noise: 9, still: 9, kappa: 4, fading: 1},
 	{name: "σ of 1, 0.6, 0.36, 0.22", noise: 0.1, still: 0.1, fading: 0.6},
 	{name: "leak of 5 %", noise: 0.1, still: 0.1, leak: 0.05, fading: 1},
 	{name: "rotated", noise: 0.1, still: 1, kappa: 1, fading: 1, mixed: rotated},
 	{name: "rotated, noise like the motion", noise: 1, still: 1, kappa: 1, fading: 1, mixed: rotated},
-	{name: "rotated, drowned", noise: 9, still: 9, kappa: 1, fading: 1, mixed: rotated},
+	{name: "rotated, low SNR", noise: 9, still: 9, kappa: 1, fading: 1, mixed: rotated},
 	{name: "mixed by any linear map", noise: 0.1, still: 1, kappa: 1, fading: 1, mixed: skewed},
 }
 

@@ -66,7 +66,7 @@ func TestDimensionRegimes(t *testing.T) {
 	suite.Long(t)
 	tried := 0
 	for i, r := range dimensionRegimes {
-		if r.name != "drowned" && r.name != "leak of 5 %" && r.name != "mixed by any linear map" {
+		if r.name != "low SNR" && r.name != "leak of 5 %" && r.name != "mixed by any linear map" {
 			continue
 		}
 		tried++
@@ -82,9 +82,9 @@ func TestDimensionRegimes(t *testing.T) {
 	if tried != 3 {
 		t.Errorf("%d regimes were tried", tried)
 	}
-	raw, _ := json.Marshal([]dimensionRow{{Regime: "drowned"}})
+	raw, _ := json.Marshal([]dimensionRow{{Regime: "low SNR"}})
 	row := rowsOf(t, raw)[0]
-	if hold(t, row, "exact", "bare_threshold"); row["regime"] != "drowned" {
+	if hold(t, row, "exact", "bare_threshold"); row["regime"] != "low SNR" {
 		t.Errorf("%v", row)
 	}
 }
@@ -193,7 +193,7 @@ func TestFollowChange(t *testing.T) {
 func TestOnlineFindingsInWords(t *testing.T) {
 	f := &onlineFindings{
 		Sigma:     []sigmaRow{{R: 9, N: 300, Dropped: 0.5, Coverage: 0.948, Error: 0.3, Bound: 0.25}},
-		Dimension: []dimensionRow{{Regime: "drowned", Exact: 0.97, By: []float64{1, 0.96, 0.97, 0.95}}},
+		Dimension: []dimensionRow{{Regime: "low SNR", Exact: 0.97, By: []float64{1, 0.96, 0.97, 0.95}}},
 		Hidden:    []hiddenRow{{Law: "free", Hidden: true, Frames: hiddenAfter, Told: []float64{0.25, 0.75, 0.83}}, {Law: "double well", Frames: hiddenAfter, Told: make([]float64, 3)}},
 		Drift:     []driftRow{{SDE: "balls-ou", LMu: 0.5, Teacher: 0.25, Zero: 4}},
 		Change:    []changeRow{{SDE: "circle reverses", Frames: changeFrames, LMu: make([]float64, 7), Fresh: make([]float64, 7), Zero: make([]float64, 7)}},
@@ -202,7 +202,7 @@ func TestOnlineFindingsInWords(t *testing.T) {
 	for _, s := range onlineStudies {
 		s.show(f, &out)
 	}
-	for _, want := range []string{"50 % of the frames lost", "0.948", "(1.200)", "drowned", "0.970", "0.83", "double well", "balls-ou", "2.00", "circle reverses"} {
+	for _, want := range []string{"50 % of the frames lost", "0.948", "(1.200)", "low SNR", "0.970", "0.83", "double well", "balls-ou", "2.00", "circle reverses"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, &out)
 		}

@@ -1,4 +1,4 @@
-// Reads messages as docs/messages.md has them. What does not look like one is left out and counted: whoever can publish can send anything.
+// Reads messages as docs/reference/messages.md has them. What does not look like one is left out and counted: whoever can publish can send anything.
 
 const VERSION = 1;
 const MAX_DIM = 64;
