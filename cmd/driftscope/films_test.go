@@ -19,7 +19,7 @@ func TestFilms(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	recordingtest.WriteSpecimens(t, folder)
-	pretrain := []string{"pretrain", "a.fits", "b.fits", "c.fits", "--latent", "2", "--steps", "30", "--pairs", "16", "--restarts", "1", "--sleep=-1", "--clahe", "off", "--out", "m.onnx"}
+	pretrain := []string{"pretrain", "a.fits", "b.fits", "c.fits", "--latent", "2", "--steps", "30", "--pairs", "16", "--restarts", "1", "--synthetic-steps=-1", "--clahe", "off", "--out", "m.onnx"}
 	o := drive(t, folder, append(pretrain, "--crop", "film")...)
 	if o.status != 0 || !strings.Contains(o.errors, "each film's own grey window and region, normalise → roi 64x64 around the object → resize") {
 		t.Fatal(o.errors)

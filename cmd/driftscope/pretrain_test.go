@@ -67,7 +67,7 @@ func TestPretrainClock(t *testing.T) {
 	folder := t.TempDir()
 	recordingtest.WritePictures(t, folder, "spot", 80, 64)
 	if o := drive(t, folder, "pretrain", "spot", "--latent", "2", "--clock", "--fps", "10", "--train-frames", "0:60", "--clahe", "off", "--steps", "25", "--pairs", "8", "--restarts", "1",
-		"--sleep=-1", "--out", "m.onnx"); o.status != 0 {
+		"--synthetic-steps=-1", "--out", "m.onnx"); o.status != 0 {
 		t.Fatal(o.errors)
 	}
 	if file, err := card.Read(suite.Content(t, folder, "m.onnx")); err != nil || math.Abs(file.Card.Clock-5.9) > 1e-6 || len(file.Card.Drift.Centre) != 2 {

@@ -27,7 +27,7 @@ func TestPretrainInterrupted(t *testing.T) {
 		recordingtest.WritePictures(t, folder, "a", 34, 64)
 		recordingtest.WritePictures(t, folder, "b", 24, 64)
 	}
-	args := []string{"pretrain", "a", "b", "--latent", "2", "--fps", "10", "--steps", "30", "--pairs", "8", "--restarts", "2", "--sleep", "26", "--clahe", "on", "--seed", "3", "--out", "m.onnx"}
+	args := []string{"pretrain", "a", "b", "--latent", "2", "--fps", "10", "--steps", "30", "--pairs", "8", "--restarts", "2", "--synthetic-steps", "26", "--clahe", "on", "--seed", "3", "--out", "m.onnx"}
 	o := drive(t, folders[0], args...)
 	if o.status != 0 {
 		t.Fatal(o.errors)
@@ -88,7 +88,7 @@ func continued(t *testing.T, folder string) {
 	}
 	drive(t, folder, "pretrain", "b", "--from", "m.onnx", "--latent", "3", "--fps", "10", "--out", "x.onnx").check(t, 2, "it has 2 latents, --latent asks for 3")
 	drive(t, folder, "pretrain", "b", "--from", "m.onnx", "--crop", "none", "--fps", "10", "--out", "x.onnx").check(t, 2, "leave --crop and --clahe out")
-	drive(t, folder, "pretrain", "b", "--from", "m.onnx", "--restarts", "3", "--fps", "10", "--out", "x.onnx").check(t, 2, "leave --restarts and --redraw out")
+	drive(t, folder, "pretrain", "b", "--from", "m.onnx", "--restarts", "3", "--fps", "10", "--out", "x.onnx").check(t, 2, "leave --restarts and --reinit-steps out")
 	drive(t, folder, "pretrain", "b", "--from", "b/000.png", "--fps", "10", "--out", "x.onnx").check(t, 2, "--from b/000.png")
 	drive(t, folder, "pretrain", "a", "b", "--latent", "2", "--train-frames", "0:9", "--fps", "10", "--out", "x.onnx").check(t, 2, "2 recordings were given")
 	if err := os.WriteFile(filepath.Join(folder, "x.onnx.training"), []byte("notes"), 0o600); err != nil {

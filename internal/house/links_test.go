@@ -21,6 +21,7 @@ var (
 	linkText     = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
 	recordHead   = regexp.MustCompile(`^# (\d{4}): (.+)\n\nStatus: (.+)\n(?:\nSupersedes: (.+)\n)?`)
 	number       = regexp.MustCompile(`\b\d+\b`)
+	namedFile    = regexp.MustCompile("`([\\w/]+\\.go)`")
 	namedPage    = regexp.MustCompile(`\bdocs/[\w/-]+\.(?:md|json)\b`)
 )
 
@@ -74,6 +75,33 @@ func TestNamedPages(t *testing.T) {
 	}
 	if seen < 30 {
 		t.Errorf("found %d pages named, expected dozens", seen)
+	}
+}
+
+// TestNamedFiles: a Go file that a page names is in the repository, by its path where that begins with one of our folders, else by its name. Pages of
+// docs/lab tell of earlier builds.
+func TestNamedFiles(t *testing.T) {
+	root := filepath.Join("..", "..")
+	files := kept(t, root)
+	names := map[string]bool{}
+	for path := range files {
+		names[filepath.Base(path)] = true
+	}
+	seen := 0
+	for path := range files {
+		if !strings.HasSuffix(path, ".md") || strings.HasPrefix(path, "docs/lab/") {
+			continue
+		}
+		for _, m := range namedFile.FindAllStringSubmatch(page(t, root, path), -1) {
+			seen++
+			first, _, below := strings.Cut(m[1], "/")
+			if ours := below && slices.Contains(topLevel, first); ours && !files[m[1]] || !ours && !names[filepath.Base(m[1])] {
+				t.Errorf("%s names %s, which is not in the repository: correct it", path, m[1])
+			}
+		}
+	}
+	if seen < 30 {
+		t.Errorf("found %d files named, expected dozens", seen)
 	}
 }
 
