@@ -40,50 +40,50 @@ func newCounters() *counters {
 }
 
 // read counts one frame given by the source, after lost ones that the source knows of.
-func (t *counters) read(seq, lost uint64) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.frames += 1 + lost
-	t.seq = seq
+func (c *counters) read(seq, lost uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.frames += 1 + lost
+	c.seq = seq
 }
 
 // unread counts one frame that the source could not give.
-func (t *counters) unread() (seq uint64) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.frames++
-	return t.seq
+func (c *counters) unread() (seq uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.frames++
+	return c.seq
 }
 
-func (t *counters) track() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.tracked++
+func (c *counters) track() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tracked++
 }
 
-func (t *counters) alarm(code string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.alarms[code]++
+func (c *counters) alarm(code string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.alarms[code]++
 }
 
-func (t *counters) publish() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.published++
+func (c *counters) publish() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.published++
 }
 
-func (t *counters) lastSeq() uint64 {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.seq
+func (c *counters) lastSeq() uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.seq
 }
 
 // drop counts n losses under cause. It returns the event to tell, if it is time to tell one; else due will.
-func (t *counters) drop(now time.Time, seq uint64, cause, text string, n uint64) (e latent.Event, tell bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	p := t.lose(now, seq, cause, text, n)
+func (c *counters) drop(now time.Time, seq uint64, cause, text string, n uint64) (e latent.Event, tell bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := c.lose(now, seq, cause, text, n)
 	if now.Sub(p.told) < noticeEvery {
 		return latent.Event{}, false
 	}
@@ -91,16 +91,16 @@ func (t *counters) drop(now time.Time, seq uint64, cause, text string, n uint64)
 }
 
 // count counts n losses under cause, for due to tell.
-func (t *counters) count(seq uint64, cause, text string, n uint64) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.lose(time.Now(), seq, cause, text, n)
+func (c *counters) count(seq uint64, cause, text string, n uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lose(time.Now(), seq, cause, text, n)
 }
 
-// lose adds n losses to those of their cause that are yet to be told. t.mu is held.
-func (t *counters) lose(now time.Time, seq uint64, cause, text string, n uint64) *notice {
-	t.dropped[cause] += n
-	p := of(t.notices, cause)
+// lose adds n losses to those of their cause that are yet to be told. c.mu is held.
+func (c *counters) lose(now time.Time, seq uint64, cause, text string, n uint64) *notice {
+	c.dropped[cause] += n
+	p := of(c.notices, cause)
 	p.event = latent.Event{
 		Seq: seq, Time: now, Level: latent.Warning, Code: cause, Text: text, Count: p.event.Count + n,
 	}
@@ -119,10 +119,10 @@ func of(notices map[string]*notice, kind string) *notice {
 
 // remark counts a warning of the source's. If it is time to tell, it returns the newest with how many of its code there were; else
 // dueRemarks will.
-func (t *counters) remark(now time.Time, e latent.Event) (told latent.Event, tell bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	p := of(t.remarks, e.Code)
+func (c *counters) remark(now time.Time, e latent.Event) (told latent.Event, tell bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := of(c.remarks, e.Code)
 	e.Count += p.event.Count
 	p.event = e
 	if now.Sub(p.told) < noticeEvery {
@@ -132,10 +132,10 @@ func (t *counters) remark(now time.Time, e latent.Event) (told latent.Event, tel
 }
 
 // line counts a line of the log. If it is time for one of its kind, it returns how many were left out since the last.
-func (t *counters) line(now time.Time, kind string) (left uint64, tell bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	p := of(t.lines, kind)
+func (c *counters) line(now time.Time, kind string) (left uint64, tell bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := of(c.lines, kind)
 	p.event.Count++
 	if now.Sub(p.told) < noticeEvery {
 		return 0, false
@@ -144,28 +144,28 @@ func (t *counters) line(now time.Time, kind string) (left uint64, tell bool) {
 }
 
 // refuse counts a command that was refused. If it is time to tell, it returns how many there were since the last time.
-func (t *counters) refuse(now time.Time) (n uint64, tell bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.refused.event.Count++
-	if now.Sub(t.refused.told) < noticeEvery {
+func (c *counters) refuse(now time.Time) (n uint64, tell bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.refused.event.Count++
+	if now.Sub(c.refused.told) < noticeEvery {
 		return 0, false
 	}
-	return t.refused.tell(now).Count, true
+	return c.refused.tell(now).Count, true
 }
 
 // due returns the losses that waited for their second to pass, or every one that waits.
-func (t *counters) due(now time.Time, all bool) []latent.Event {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return due(t.notices, now, all)
+func (c *counters) due(now time.Time, all bool) []latent.Event {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return due(c.notices, now, all)
 }
 
 // dueRemarks is due for what the source warned of.
-func (t *counters) dueRemarks(now time.Time, all bool) []latent.Event {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return due(t.remarks, now, all)
+func (c *counters) dueRemarks(now time.Time, all bool) []latent.Event {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return due(c.remarks, now, all)
 }
 
 func due(notices map[string]*notice, now time.Time, all bool) []latent.Event {
@@ -187,9 +187,9 @@ func (p *notice) tell(now time.Time) latent.Event {
 }
 
 // health writes the counts into h.
-func (t *counters) health(h *latent.Health) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	h.Frames, h.Tracked, h.Published = t.frames, t.tracked, t.published
-	h.Dropped, h.Alarms = maps.Clone(t.dropped), maps.Clone(t.alarms)
+func (c *counters) health(h *latent.Health) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	h.Frames, h.Tracked, h.Published = c.frames, c.tracked, c.published
+	h.Dropped, h.Alarms = maps.Clone(c.dropped), maps.Clone(c.alarms)
 }

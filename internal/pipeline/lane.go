@@ -10,8 +10,8 @@ import (
 // lane takes one frame after the other from the camera's picture to its estimate. Lanes go side by side: steps that need the frames in
 // order are shared and stand behind sequencers, everything else a lane has for itself.
 type lane struct {
-	*tracker
-	pool     *workerPool // shadows the tracker's, which may be another by now
+	tracker  *tracker
+	pool     *workerPool // that this lane is of; the tracker's may be another by now
 	stages   []stage
 	encoder  Encoder
 	encoding *clock
@@ -29,7 +29,7 @@ type stage struct {
 // run takes frames until they end, or another pool takes them.
 func (l *lane) run(p phases) {
 	for {
-		t, ok := l.next(p, l.pool)
+		t, ok := l.tracker.next(p, l.pool)
 		if !ok {
 			return
 		}
@@ -39,11 +39,11 @@ func (l *lane) run(p phases) {
 
 // track brings one frame through every sequencer to its estimate, or to the account of those that got none.
 func (l *lane) track(ctx context.Context, t ticket) {
-	defer l.flight.leave(t.size)
+	defer l.tracker.flight.leave(t.size)
 	stage, err := l.encode(ctx, t)
-	l.last.enter(t.number)
-	tracked := l.conclude(ctx, t.frame, &l.z, stage, err)
-	l.last.leave()
+	l.tracker.last.enter(t.number)
+	tracked := l.tracker.conclude(ctx, t.frame, &l.z, stage, err)
+	l.tracker.last.leave()
 	if t.frame.Meta.Overview != nil {
 		l.pool.preview.take(t.frame, &l.z, tracked)
 		return

@@ -32,7 +32,7 @@ const queueFull = "queue_full"
 
 // settle decides the mode and the queue's depth, once the source is open.
 func (r *runner) settle() error {
-	source, ok := r.Source.(Live)
+	source, ok := r.stages.Source.(Live)
 	live := ok && source.Live()
 	mode := r.o.Mode
 	switch {

@@ -28,48 +28,48 @@ type previewFrame struct {
 func newPreview(v Viewer) *preview { return &preview{viewer: v, shown: make(chan previewFrame, 1)} }
 
 // open has it publish what it is shown, until end.
-func (g *preview) open(ctx context.Context, t *tracker) {
-	if g.viewer == nil {
+func (p *preview) open(ctx context.Context, r *runner) {
+	if p.viewer == nil {
 		return
 	}
-	g.closed.Go(func() {
+	p.closed.Go(func() {
 		nice.Thread()
-		for e := range g.shown {
-			g.view(ctx, t, e)
+		for e := range p.shown {
+			p.view(ctx, r, e)
 			e.frame.Close()
-			g.busy.Store(false)
+			p.busy.Store(false)
 		}
 	})
 }
 
 // end closes the preview once it has shown everything. No lane may be left.
-func (g *preview) end() {
-	close(g.shown)
-	g.closed.Wait()
+func (p *preview) end() {
+	close(p.shown)
+	p.closed.Wait()
 }
 
 // ask asks for a View of a frame that is about to take its way; each is answered by take. It is false where one is being made, or none can be.
-func (g *preview) ask() bool { return g.viewer != nil && g.busy.CompareAndSwap(false, true) }
+func (p *preview) ask() bool { return p.viewer != nil && p.busy.CompareAndSwap(false, true) }
 
 // take gives over the frame of which a View was asked for, with its latent where it was tracked.
-func (g *preview) take(f *frame.Frame, z *latent.Latent, tracked bool) {
+func (p *preview) take(f *frame.Frame, z *latent.Latent, tracked bool) {
 	if !tracked {
 		f.Close()
-		g.busy.Store(false)
+		p.busy.Store(false)
 		return
 	}
 	e := previewFrame{frame: f}
 	e.z.Copy(z)
-	g.shown <- e
+	p.shown <- e
 }
 
 // view publishes what the encoder saw and what it makes of it. A View that fails costs only itself.
-func (g *preview) view(ctx context.Context, t *tracker, e previewFrame) {
+func (p *preview) view(ctx context.Context, r *runner, e previewFrame) {
 	v := &latent.View{} // shared by all sinks, so never reused
-	if err := g.viewer.View(v, e.frame, &e.z); err != nil {
-		t.warn("view", "no view of this frame", "seq", e.frame.Seq, "err", err)
+	if err := p.viewer.View(v, e.frame, &e.z); err != nil {
+		r.warn("view", "no view of this frame", "seq", e.frame.Seq, "err", err)
 		return
 	}
 	v.Seq, v.Time = e.frame.Seq, e.frame.Time
-	t.publish(ctx, v, time.Time{})
+	r.publish(ctx, v, time.Time{})
 }

@@ -84,7 +84,7 @@ func (r *runner) health(since time.Time, tracked uint64) latent.Health {
 	if h.Tracked > 0 {
 		h.State = tracking
 	}
-	if r.lost.Load() {
+	if r.sourceLost.Load() {
 		h.State = away
 	}
 	if span := now.Sub(since).Seconds(); span > 0 {

@@ -43,7 +43,7 @@ type NamedStep struct {
 // NamedSink is a sink with its name; what it loses is counted under "sink_" + Name.
 type NamedSink struct {
 	Name string
-	Sink
+	Sink Sink
 }
 
 // Options says how a stream runs. The zero value is ready: durations and Queue that are 0 take the default given.
@@ -125,16 +125,16 @@ type phases struct{ read, track, write context.Context }
 
 // runner is the state that the goroutines of one run share.
 type runner struct {
-	Stages
-	o       Options
-	log     *slog.Logger
-	started time.Time
-	waits   atomic.Bool // set once the source is open: it gives the next frame only when asked, it is not live
-	latest  atomic.Bool // set once the source is open: what is too much is dropped, the oldest first
-	lost    atomic.Bool // the source is away
-	public  bool        // the source's frames may be anyone's
-	stop    func()      // ends reading
-	abort   func()      // ends tracking
+	stages     Stages
+	o          Options
+	log        *slog.Logger
+	started    time.Time
+	waits      atomic.Bool // set once the source is open: it gives the next frame only when asked, it is not live
+	latest     atomic.Bool // set once the source is open: what is too much is dropped, the oldest first
+	sourceLost atomic.Bool // it is opened again until it is back
+	public     bool        // the source's frames may be anyone's
+	stop       func()      // ends reading
+	abort      func()      // ends tracking
 
 	frames   *queue[*frame.Frame]
 	orders   chan order          // commands that are ready to be applied
@@ -164,7 +164,7 @@ func newRunner(s Stages, o Options) *runner {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	r := &runner{
-		Stages:   s,
+		stages:   s,
 		o:        o,
 		log:      o.Log.With("stream", o.Stream),
 		started:  time.Now(),
@@ -196,7 +196,7 @@ func (r *runner) flow(tracker *tracker, p phases) {
 			r.spawn(&beside, "commands of "+w.name, func() { r.relay(c.Commands(), tracked.Done()) })
 		}
 	}
-	if r.Swap != nil {
+	if r.stages.Swap != nil {
 		r.spawn(&beside, "model", func() { tracker.swap(tracked, p.track) })
 	}
 	r.spawn(&beside, "health", func() { r.report(p.track, tracked.Done()) })

@@ -400,8 +400,8 @@ func TestTrackAllocates(t *testing.T) {
 		if _, err := l.encode(t.Context(), given); err != nil {
 			t.Fatal(err)
 		}
-		l.last.enter(given.number)
-		defer l.last.leave()
+		tr.last.enter(given.number)
+		defer tr.last.leave()
 		if err := tr.fold(f, &l.z); err != nil {
 			t.Fatal(err)
 		}

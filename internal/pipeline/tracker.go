@@ -24,9 +24,11 @@ var errUnfinished = &ErrSkip{Cause: unfinished, Err: errors.New("the run ended f
 // tracker owns the steps, the encoders, the viewer and the estimator. Its lanes turn frames into latents, side by side; it folds the latents into
 // estimates in the order of the frames, and applies commands between them.
 type tracker struct {
-	*runner
-	pools sync.WaitGroup              // those that have not closed what was theirs
-	like  atomic.Pointer[frame.Frame] // the first frame, nil before it
+	runner    *runner
+	estimator Estimator                   // of the model in use
+	watcher   Watcher                     // nil where there are no rules
+	pools     sync.WaitGroup              // those that have not closed what was theirs
+	like      atomic.Pointer[frame.Frame] // the first frame, nil before it
 
 	dispatch chan struct{} // held by the lane that waits for a frame or a command
 	pool     *workerPool   // that takes frames; the holder's, as is what follows
@@ -50,10 +52,11 @@ type tracker struct {
 
 func newTracker(r *runner) *tracker {
 	t := &tracker{
-		runner: r, dispatch: make(chan struct{}, 1), last: newSequencer(0), checkpoints: newCheckpoints(r.Estimator, r.o.Keep, time.Now()), ringing: map[string]latent.Event{},
+		runner: r, estimator: r.stages.Estimator, watcher: r.stages.Watcher,
+		dispatch: make(chan struct{}, 1), last: newSequencer(0), checkpoints: newCheckpoints(r.stages.Estimator, r.o.Keep, time.Now()), ringing: map[string]latent.Event{},
 	}
-	t.pool = newWorkerPool(t, r.Steps, r.Encoders, r.Viewer, 0)
-	t.encoding.Store(&t.pool.clocks)
+	t.pool = newWorkerPool(t, r.stages.Steps, r.stages.Encoders, r.stages.Viewer, 0)
+	t.runner.encoding.Store(&t.pool.clocks)
 	return t
 }
 
@@ -63,25 +66,25 @@ func (t *tracker) run(p phases) {
 	t.pools.Wait()
 	check := func(stage string, err error) {
 		if err != nil {
-			t.fail(fmt.Errorf("%s: not closed cleanly: %w", stage, err))
+			t.runner.fail(fmt.Errorf("%s: not closed cleanly: %w", stage, err))
 		}
 	}
 	t.finish(p)
 	check("the law's state", t.checkpoints.end())
-	check("estimator", t.Estimator.Close())
+	check("estimator", t.estimator.Close())
 }
 
 // finish publishes the law of a whole recording, once its last frame has been tracked. A run that was told to stop does not wait for it.
 func (t *tracker) finish(p phases) {
-	e, ok := t.Estimator.(Finisher)
-	if !ok || !t.waits.Load() || p.read.Err() != nil || p.track.Err() != nil {
+	e, ok := t.estimator.(Finisher)
+	if !ok || !t.runner.waits.Load() || p.read.Err() != nil || p.track.Err() != nil {
 		return
 	}
 	last := &t.estimate.Latent
 	law := &latent.Law{Seq: last.Seq, Time: last.Time}
 	if e.Finish(&law.SDE, last.Seq) {
 		law.SDE.Revision += t.revisions
-		t.publish(p.track, law, time.Time{})
+		t.runner.publish(p.track, law, time.Time{})
 	}
 }
 
@@ -100,21 +103,21 @@ func (t *tracker) next(p phases, c *workerPool) (ticket, bool) {
 	defer func() { <-t.dispatch }()
 	for c == t.pool {
 		select {
-		case o := <-t.orders:
+		case o := <-t.runner.orders:
 			t.command(p, o)
 			continue
 		default:
 		}
-		ready, resume := t.frames.ready, (<-chan struct{})(nil)
-		if t.paused && t.waits.Load() && p.read.Err() == nil {
+		ready, resume := t.runner.frames.ready, (<-chan struct{})(nil)
+		if t.paused && t.runner.waits.Load() && p.read.Err() == nil {
 			ready, resume = nil, p.read.Done()
-		} else if f, ok, ended := t.frames.take(); ok {
+		} else if f, ok, ended := t.runner.frames.take(); ok {
 			return t.issue(p, f), true
 		} else if ended {
 			return ticket{}, false
 		}
 		select {
-		case o := <-t.orders:
+		case o := <-t.runner.orders:
 			t.command(p, o)
 		case <-ready:
 		case <-resume:
@@ -133,7 +136,7 @@ func (t *tracker) issue(p phases, f *frame.Frame) ticket {
 	switch {
 	case p.track.Err() != nil:
 		given.refused = errUnfinished
-	case t.paused && !t.waits.Load() && p.read.Err() == nil:
+	case t.paused && !t.runner.waits.Load() && p.read.Err() == nil:
 		given.refused = errPaused
 	case t.showing():
 		f.Meta.Overview = &frame.Overview{Draw: t.views%overviewEvery == 0}
@@ -150,21 +153,21 @@ func (t *tracker) issue(p phases, f *frame.Frame) ticket {
 // not of this frame alone ends the run.
 func (t *tracker) conclude(ctx context.Context, f *frame.Frame, z *latent.Latent, stage string, err error) (tracked bool) {
 	for _, e := range events(f) {
-		t.publish(ctx, e, time.Time{})
+		t.runner.publish(ctx, e, time.Time{})
 	}
 	if err == nil {
 		stage, err = "estimator", t.fold(f, z)
 	}
 	skip, skips := skipped(err)
-	if err != nil && !skips && t.public {
+	if err != nil && !skips && t.runner.public {
 		skip, skips = &ErrSkip{Cause: "unfit_frame", Err: fmt.Errorf("%s: %w", stage, err)}, true
 	}
 	switch {
 	case err == nil:
 		t.skips.frames = 0
-		t.counters.track()
+		t.runner.counters.track()
 		t.watch(ctx, f.Meta.Arrived)
-		t.publish(ctx, &t.estimate, f.Meta.Arrived)
+		t.runner.publish(ctx, &t.estimate, f.Meta.Arrived)
 		t.alarm(ctx)
 		t.keep(ctx)
 		return true
@@ -178,7 +181,7 @@ func (t *tracker) conclude(ctx context.Context, f *frame.Frame, z *latent.Latent
 	default:
 		t.refuse(ctx, f, skip)
 		err = fmt.Errorf("frame %d: %s: %d frames in a row could not be tracked, the last because: %w", f.Seq, stage, t.skips.add(), err)
-		if err := t.bear(ctx, &t.skips, err); err != nil {
+		if err := t.runner.bear(ctx, &t.skips, err); err != nil {
 			t.end(err)
 		}
 	}
@@ -187,8 +190,8 @@ func (t *tracker) conclude(ctx context.Context, f *frame.Frame, z *latent.Latent
 
 // end stops the run because of err.
 func (t *tracker) end(err error) {
-	t.fail(err)
-	t.abort()
+	t.runner.fail(err)
+	t.runner.abort()
 }
 
 // fold updates the estimator. A latent that it refuses costs one frame.
@@ -196,10 +199,10 @@ func (t *tracker) fold(f *frame.Frame, z *latent.Latent) error {
 	start := time.Now()
 	z.Dropped = f.Meta.Dropped + t.lost
 	z.Trajectory += t.trajectories
-	if err := t.Estimator.Update(&t.estimate, z); err != nil {
+	if err := t.estimator.Update(&t.estimate, z); err != nil {
 		return &ErrSkip{Cause: "estimator_refused", Err: err}
 	}
-	t.folding.since(start)
+	t.runner.folding.since(start)
 	t.estimate.SDE.Revision += t.revisions
 	t.estimate.Latency = time.Since(f.Meta.Arrived)
 	t.lost = 0
@@ -208,41 +211,41 @@ func (t *tracker) fold(f *frame.Frame, z *latent.Latent) error {
 
 // watch publishes the triggers of this frame, ahead of its estimate.
 func (t *tracker) watch(ctx context.Context, arrived time.Time) {
-	if t.Watcher == nil {
+	if t.watcher == nil {
 		return
 	}
-	for _, trigger := range t.Watcher.Watch(&t.estimate) {
+	for _, trigger := range t.watcher.Watch(&t.estimate) {
 		trigger.Latency = time.Since(arrived)
-		t.publish(ctx, trigger, time.Time{})
+		t.runner.publish(ctx, trigger, time.Time{})
 	}
 }
 
 // showing says whether a View is due, and asks for it.
 func (t *tracker) showing() bool {
-	return t.o.ViewEvery != 0 && time.Since(t.viewed) >= t.o.ViewEvery && t.pool.preview.ask()
+	return t.runner.o.ViewEvery != 0 && time.Since(t.viewed) >= t.runner.o.ViewEvery && t.pool.preview.ask()
 }
 
 // alarm tells what the estimator has noticed.
 func (t *tracker) alarm(ctx context.Context) {
-	alarmer, ok := t.Estimator.(Alarmer)
+	alarmer, ok := t.estimator.(Alarmer)
 	if !ok {
 		return
 	}
 	for _, e := range alarmer.Alarms() {
 		if e.Level == latent.Info {
-			t.log.Info("alarm over", "code", e.Code, "seq", e.Seq, "why", e.Text)
+			t.runner.log.Info("alarm over", "code", e.Code, "seq", e.Seq, "why", e.Text)
 			delete(t.ringing, e.Code)
 		} else {
 			t.ringing[e.Code] = e
-			t.warn("alarm "+e.Code, "alarm", "code", e.Code, "seq", e.Seq, "why", e.Text)
-			t.counters.alarm(e.Code)
+			t.runner.warn("alarm "+e.Code, "alarm", "code", e.Code, "seq", e.Seq, "why", e.Text)
+			t.runner.counters.alarm(e.Code)
 		}
-		t.publish(ctx, &e, time.Time{}) // a copy: sinks share it
+		t.runner.publish(ctx, &e, time.Time{}) // a copy: sinks share it
 	}
 }
 
 // refuse counts a frame that gets no estimate; the next one that does says so.
 func (t *tracker) refuse(ctx context.Context, f *frame.Frame, skip *ErrSkip) {
 	t.lost += f.Meta.Dropped + 1
-	t.drop(ctx, f.Seq, skip.Cause, skip.Error(), 1)
+	t.runner.drop(ctx, f.Seq, skip.Cause, skip.Error(), 1)
 }

@@ -112,19 +112,19 @@ func TestTriggersAreNotDropped(t *testing.T) {
 
 // TestLeastMissed: what a full queue gives up, in this order.
 func TestLeastMissed(t *testing.T) {
-	trigger, event, health, estimate, view := message{Message: &latent.Trigger{}}, message{Message: &latent.Event{}}, message{Message: &latent.Health{}},
-		message{Message: &latent.Estimate{}}, message{Message: &latent.View{}}
+	trigger, event, health, estimate, view := queued{message: &latent.Trigger{}}, queued{message: &latent.Event{}}, queued{message: &latent.Health{}},
+		queued{message: &latent.Estimate{}}, queued{message: &latent.View{}}
 	for i, test := range []struct {
-		queued []message
-		want   int
+		waiting []queued
+		want    int
 	}{
-		{[]message{trigger, event, health, estimate, estimate}, 3},
-		{[]message{event, view, estimate, trigger}, 1},
-		{[]message{trigger, event, health, trigger}, 1},
-		{[]message{trigger, trigger, health}, 2},
-		{[]message{trigger, trigger}, 0},
+		{[]queued{trigger, event, health, estimate, estimate}, 3},
+		{[]queued{event, view, estimate, trigger}, 1},
+		{[]queued{trigger, event, health, trigger}, 1},
+		{[]queued{trigger, trigger, health}, 2},
+		{[]queued{trigger, trigger}, 0},
 	} {
-		if got := leastMissed(test.queued); got != test.want {
+		if got := leastMissed(test.waiting); got != test.want {
 			t.Errorf("case %d: gave up %d, expected %d", i, got, test.want)
 		}
 	}

@@ -18,38 +18,38 @@ type workerPool struct {
 
 // newWorkerPool divides steps and encoders among lanes. The first frame to come has the ticket first.
 func newWorkerPool(t *tracker, steps []NamedStep, encoders []Encoder, viewer Viewer, first uint64) *workerPool {
-	c := &workerPool{steps: steps, encoders: encoders, preview: newPreview(viewer)}
+	w := &workerPool{steps: steps, encoders: encoders, preview: newPreview(viewer)}
 	encoding := &clock{name: "encode"}
 	for _, encoder := range encoders {
-		c.lanes = append(c.lanes, &lane{tracker: t, pool: c, encoder: encoder, encoding: encoding})
+		w.lanes = append(w.lanes, &lane{tracker: t, pool: w, encoder: encoder, encoding: encoding})
 	}
 	for _, step := range steps {
 		s := stage{name: step.Name, clock: &clock{name: step.Name}}
-		if len(step.Steps) < len(c.lanes) {
+		if len(step.Steps) < len(w.lanes) {
 			s.sequencer = newSequencer(first)
 		}
-		for i, l := range c.lanes {
+		for i, l := range w.lanes {
 			s.step = step.Steps[min(i, len(step.Steps)-1)]
 			l.stages = append(l.stages, s)
 		}
-		c.clocks = append(c.clocks, s.clock)
+		w.clocks = append(w.clocks, s.clock)
 	}
-	c.clocks = append(c.clocks, encoding)
-	return c
+	w.clocks = append(w.clocks, encoding)
+	return w
 }
 
 // start has the lanes take frames, until there are no more or another pool does. The last to leave closes what was theirs.
-func (c *workerPool) start(t *tracker, p phases) {
-	t.encoding.Store(&c.clocks)
-	for _, l := range c.lanes {
-		c.working.Go(func() { l.run(p) })
+func (w *workerPool) start(t *tracker, p phases) {
+	t.runner.encoding.Store(&w.clocks)
+	for _, l := range w.lanes {
+		w.working.Go(func() { l.run(p) })
 	}
-	c.preview.open(p.track, t)
+	w.preview.open(p.track, t.runner)
 	t.pools.Go(func() {
-		c.working.Wait()
-		c.preview.end()
-		if err := closeTrack(c.steps, c.encoders, c.preview.viewer); err != nil {
-			t.fail(err)
+		w.working.Wait()
+		w.preview.end()
+		if err := closeTrack(w.steps, w.encoders, w.preview.viewer); err != nil {
+			t.runner.fail(err)
 		}
 	})
 }

@@ -12,9 +12,9 @@ import (
 // retryEvery is the pause before a message that could not be delivered and may not be lost is offered again.
 const retryEvery = 100 * time.Millisecond
 
-// message is what waits for a sink. arrived is zero where no frame's arrival belongs to it.
-type message struct {
-	latent.Message
+// queued is a message that waits for a sink. arrived is zero where no frame's arrival belongs to it.
+type queued struct {
+	message latent.Message
 	arrived time.Time
 }
 
@@ -23,12 +23,12 @@ type message struct {
 type writer struct {
 	name  string
 	sink  Sink
-	queue *queue[message]
+	queue *queue[queued]
 	spare chan *latent.Estimate
 }
 
 func newWriter(s NamedSink) *writer {
-	return &writer{name: s.Name, sink: s.Sink, queue: newQueue[message](sinkDepth), spare: make(chan *latent.Estimate, sinkDepth+2)}
+	return &writer{name: s.Name, sink: s.Sink, queue: newQueue[queued](sinkDepth), spare: make(chan *latent.Estimate, sinkDepth+2)}
 }
 
 // publish hands m to every sink; it may be reused when publish returns. A full queue makes room, counted, in mode Latest, and is waited
@@ -36,11 +36,11 @@ func newWriter(s NamedSink) *writer {
 func (r *runner) publish(ctx context.Context, m latent.Message, arrived time.Time) {
 	for _, w := range r.writers {
 		if !r.latest.Load() {
-			if kept := (message{w.keep(m), arrived}); !w.queue.put(ctx, kept) {
+			if kept := (queued{w.keep(m), arrived}); !w.queue.put(ctx, kept) {
 				w.release(kept)
 				r.undelivered(ctx, w, 1)
 			}
-		} else if old, dropped := w.queue.force(message{w.keep(m), arrived}, leastMissed); dropped {
+		} else if old, dropped := w.queue.force(queued{w.keep(m), arrived}, leastMissed); dropped {
 			w.release(old)
 			r.undelivered(ctx, w, 1)
 		}
@@ -49,10 +49,10 @@ func (r *runner) publish(ctx context.Context, m latent.Message, arrived time.Tim
 
 // leastMissed chooses the oldest estimate or view: each is followed by a newer one. Others go only when there is none, and triggers, by which
 // somebody steers, last.
-func leastMissed(queued []message) int {
+func leastMissed(waiting []queued) int {
 	other := -1
-	for i, m := range queued {
-		switch m.Message.(type) {
+	for i, m := range waiting {
+		switch m.message.(type) {
 		case *latent.Estimate, *latent.View:
 			return i
 		case *latent.Trigger:
@@ -199,10 +199,10 @@ func passing(m latent.Message) bool {
 }
 
 // deliver writes m, again and again in mode Lossless while it cannot be delivered unless it is passing, and releases it.
-func (r *runner) deliver(ctx context.Context, w *writer, m message) error {
+func (r *runner) deliver(ctx context.Context, w *writer, m queued) error {
 	defer w.release(m)
 	for told := false; ; told = true {
-		err := w.sink.Write(ctx, m.Message)
+		err := w.sink.Write(ctx, m.message)
 		if err == nil {
 			r.counters.publish()
 			if !m.arrived.IsZero() {
@@ -214,7 +214,7 @@ func (r *runner) deliver(ctx context.Context, w *writer, m message) error {
 		if !errors.As(err, &lost) || !lost.Undelivered() {
 			return err
 		}
-		if r.latest.Load() || passing(m.Message) {
+		if r.latest.Load() || passing(m.message) {
 			r.drop(ctx, r.counters.lastSeq(), "sink_"+w.name, err.Error(), 1)
 			return nil
 		}
@@ -246,8 +246,8 @@ func (w *writer) keep(m latent.Message) latent.Message {
 }
 
 // release gives an estimate's memory back.
-func (w *writer) release(m message) {
-	if e, ok := m.Message.(*latent.Estimate); ok {
+func (w *writer) release(m queued) {
+	if e, ok := m.message.(*latent.Estimate); ok {
 		select {
 		case w.spare <- e:
 		default:

@@ -323,7 +323,7 @@ func natsComponent(o config.NATS) (config.Component, error) {
 func closeSinks(made []pipeline.NamedSink) error {
 	var errs []error
 	for _, s := range made {
-		errs = append(errs, s.Close(context.Background()))
+		errs = append(errs, s.Sink.Close(context.Background()))
 	}
 	return errors.Join(errs...)
 }
