@@ -61,7 +61,7 @@ func (t *tracker) command(p phases, o order) {
 func (t *tracker) answer(ctx context.Context, c latent.Command, err error) {
 	c.Reply(err)
 	if err != nil {
-		if n, tell := t.runner.counters.refuse(time.Now()); tell {
+		if n, tell := t.runner.counters.refuseCommand(time.Now()); tell {
 			t.runner.log.Warn("command refused", "command", c.Name, "count", n, "err", err)
 		}
 		return

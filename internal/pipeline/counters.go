@@ -23,7 +23,7 @@ type counters struct {
 	seq       uint64 // of the last frame read
 	dropped   map[string]uint64
 	alarms    map[string]uint64
-	notices   map[string]*notice // of losses, by cause
+	losses    map[string]*notice // by cause
 	remarks   map[string]*notice // of what a source warns of, by code
 	lines     map[string]*notice // of the log, by kind
 	refused   notice             // of commands
@@ -36,7 +36,7 @@ type notice struct {
 }
 
 func newCounters() *counters {
-	return &counters{dropped: map[string]uint64{}, alarms: map[string]uint64{}, notices: map[string]*notice{}, remarks: map[string]*notice{}, lines: map[string]*notice{}}
+	return &counters{dropped: map[string]uint64{}, alarms: map[string]uint64{}, losses: map[string]*notice{}, remarks: map[string]*notice{}, lines: map[string]*notice{}}
 }
 
 // read counts one frame given by the source, after lost ones that the source knows of.
@@ -79,32 +79,16 @@ func (c *counters) lastSeq() uint64 {
 	return c.seq
 }
 
-// drop counts n losses under cause. It returns the event to tell, if it is time to tell one; else due will.
-func (c *counters) drop(now time.Time, seq uint64, cause, text string, n uint64) (e latent.Event, tell bool) {
+// lose counts l. It says whether it is time to tell of its cause; else dueLosses will give it later.
+func (c *counters) lose(now time.Time, l loss) (due bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	p := c.lose(now, seq, cause, text, n)
-	if now.Sub(p.told) < noticeEvery {
-		return latent.Event{}, false
-	}
-	return p.tell(now), true
-}
-
-// count counts n losses under cause, for due to tell.
-func (c *counters) count(seq uint64, cause, text string, n uint64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.lose(time.Now(), seq, cause, text, n)
-}
-
-// lose adds n losses to those of their cause that are yet to be told. c.mu is held.
-func (c *counters) lose(now time.Time, seq uint64, cause, text string, n uint64) *notice {
-	c.dropped[cause] += n
-	p := of(c.notices, cause)
+	c.dropped[l.cause] += l.count
+	p := of(c.losses, l.cause)
 	p.event = latent.Event{
-		Seq: seq, Time: now, Level: latent.Warning, Code: cause, Text: text, Count: p.event.Count + n,
+		Seq: l.seq, Time: now, Level: latent.Warning, Code: l.cause, Text: l.why.Error(), Count: p.event.Count + l.count,
 	}
-	return p
+	return now.Sub(p.told) >= noticeEvery
 }
 
 // of is the notice of a kind, made where there was none. Kinds are the program's own words, so that there are few.
@@ -143,8 +127,8 @@ func (c *counters) line(now time.Time, kind string) (left uint64, tell bool) {
 	return p.tell(now).Count - 1, true
 }
 
-// refuse counts a command that was refused. If it is time to tell, it returns how many there were since the last time.
-func (c *counters) refuse(now time.Time) (n uint64, tell bool) {
+// refuseCommand counts a command that was refused. If it is time to tell, it returns how many there were since the last time.
+func (c *counters) refuseCommand(now time.Time) (n uint64, tell bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.refused.event.Count++
@@ -154,14 +138,14 @@ func (c *counters) refuse(now time.Time) (n uint64, tell bool) {
 	return c.refused.tell(now).Count, true
 }
 
-// due returns the losses that waited for their second to pass, or every one that waits.
-func (c *counters) due(now time.Time, all bool) []latent.Event {
+// dueLosses returns the losses that waited for their second to pass, or every one that waits.
+func (c *counters) dueLosses(now time.Time, all bool) []latent.Event {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return due(c.notices, now, all)
+	return due(c.losses, now, all)
 }
 
-// dueRemarks is due for what the source warned of.
+// dueRemarks is dueLosses for what the source warned of.
 func (c *counters) dueRemarks(now time.Time, all bool) []latent.Event {
 	c.mu.Lock()
 	defer c.mu.Unlock()

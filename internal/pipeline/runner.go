@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -140,6 +139,7 @@ type runner struct {
 	orders   chan order          // commands that are ready to be applied
 	swaps    chan latent.Command // those that another model has to be made ready for first
 	remarks  chan *latent.Event  // of the reader, where it may not wait for a sink
+	lost     chan struct{}       // holds a token when report should tell of losses
 	writers  []*writer
 	counters *counters
 
@@ -172,6 +172,7 @@ func newRunner(s Stages, o Options) *runner {
 		orders:   make(chan order),
 		swaps:    make(chan latent.Command),
 		remarks:  make(chan *latent.Event, sinkDepth),
+		lost:     make(chan struct{}, 1),
 		counters: newCounters(),
 	}
 	r.reading.name, r.folding.name, r.publishing.name = "read", "estimate", "publish"
@@ -277,13 +278,4 @@ func within(done <-chan struct{}, d time.Duration) bool {
 	case <-timer.C:
 		return false
 	}
-}
-
-// skipped says whether err loses only one frame, and under which cause.
-func skipped(err error) (*ErrSkip, bool) {
-	if err == nil { // most frames: errors.As would allocate
-		return nil, false
-	}
-	var skip *ErrSkip
-	return skip, errors.As(err, &skip)
 }

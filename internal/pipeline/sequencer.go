@@ -3,7 +3,7 @@ package pipeline
 import "sync"
 
 // sequencer lets frames pass one at a time, in the order of their tickets, which are numbered without gaps. Every ticket passes every
-// sequencer, a refused frame's too.
+// sequencer, also that of a frame that is lost already.
 type sequencer struct {
 	mu   sync.Mutex
 	turn sync.Cond

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -11,15 +10,6 @@ import (
 	"driftscope/internal/frame"
 	"driftscope/internal/latent"
 )
-
-// unfinished is the cause of frames that were read but not tracked because the run ended first.
-const unfinished = "unfinished"
-
-// errPaused is why a live frame is refused while tracking is paused.
-var errPaused = &ErrSkip{Cause: "paused", Err: errors.New("tracking is paused: the command resume goes on")}
-
-// errUnfinished is why a frame is refused that was read before the end and not tracked before grace was over.
-var errUnfinished = &ErrSkip{Cause: unfinished, Err: errors.New("the run ended first")}
 
 // tracker owns the steps, the encoders, the viewer and the estimator. Its lanes turn frames into latents, side by side; it folds the latents into
 // estimates in the order of the frames, and applies commands between them.
@@ -43,8 +33,8 @@ type tracker struct {
 	last        *sequencer      // in which latents are folded; what follows belongs to the lane within
 	estimate    latent.Estimate // reused
 	checkpoints *checkpoints
-	lost        uint64 // frames refused since the last estimate
-	skips       row    // the same, of those that failed
+	gap         uint64 // frames lost since the last estimate
+	inARow      streak // of frames that failed
 
 	ringing                 map[string]latent.Event // alarms that are not over
 	trajectories, revisions uint64                  // added to the source's and the estimator's: a model's are none of the model's before it
@@ -90,10 +80,10 @@ func (t *tracker) finish(p phases) {
 
 // ticket is a frame on its way, with the number by which sequencers know it.
 type ticket struct {
-	number  uint64
-	frame   *frame.Frame
-	size    int   // bytes in flight
-	refused error // nil, or why it will not be tracked
+	number uint64
+	frame  *frame.Frame
+	size   int   // bytes in flight
+	lost   error // nil, or why it will not be tracked
 }
 
 // next waits for a frame for a lane of pool c, and applies the commands that arrive before it. It is false when none is to come, or all go to
@@ -129,15 +119,15 @@ func (t *tracker) next(p phases, c *workerPool) (ticket, bool) {
 // overviewEvery is how many Views have one picture of what the region is cut from: it changes more slowly, and is larger.
 const overviewEvery = 3
 
-// issue gives f its ticket, and the request for a View where one is due, refused where it came too late, or from a live source while tracking is paused.
+// issue gives f its ticket, and the request for a View where one is due, lost where it came too late, or from a live source while tracking is paused.
 func (t *tracker) issue(p phases, f *frame.Frame) ticket {
 	given := ticket{number: t.tickets, frame: f, size: f.Bytes()}
 	t.flight.enter(given.size)
 	switch {
 	case p.track.Err() != nil:
-		given.refused = errUnfinished
+		given.lost = errUnfinished
 	case t.paused && !t.runner.waits.Load() && p.read.Err() == nil:
-		given.refused = errPaused
+		given.lost = errPaused
 	case t.showing():
 		f.Meta.Overview = &frame.Overview{Draw: t.views%overviewEvery == 0}
 		t.viewed = time.Now()
@@ -164,7 +154,7 @@ func (t *tracker) conclude(ctx context.Context, f *frame.Frame, z *latent.Latent
 	}
 	switch {
 	case err == nil:
-		t.skips.frames = 0
+		t.inARow.frames = 0
 		t.runner.counters.track()
 		t.watch(ctx, f.Meta.Arrived)
 		t.runner.publish(ctx, &t.estimate, f.Meta.Arrived)
@@ -172,16 +162,16 @@ func (t *tracker) conclude(ctx context.Context, f *frame.Frame, z *latent.Latent
 		t.keep(ctx)
 		return true
 	case ctx.Err() != nil:
-		t.refuse(ctx, f, errUnfinished)
+		t.lose(ctx, f, errUnfinished)
 	case !skips:
-		t.refuse(ctx, f, errUnfinished)
+		t.lose(ctx, f, errUnfinished)
 		t.end(fmt.Errorf("frame %d: %s: %w", f.Seq, stage, err))
 	case skip == errPaused:
-		t.refuse(ctx, f, skip)
+		t.lose(ctx, f, skip)
 	default:
-		t.refuse(ctx, f, skip)
-		err = fmt.Errorf("frame %d: %s: %d frames in a row could not be tracked, the last because: %w", f.Seq, stage, t.skips.add(), err)
-		if err := t.runner.bear(ctx, &t.skips, err); err != nil {
+		t.lose(ctx, f, skip)
+		err = fmt.Errorf("frame %d: %s: %d frames in a row could not be tracked, the last because: %w", f.Seq, stage, t.inARow.add(), err)
+		if err := t.runner.tolerate(ctx, &t.inARow, err); err != nil {
 			t.end(err)
 		}
 	}
@@ -197,7 +187,7 @@ func (t *tracker) end(err error) {
 // fold updates the estimator. A latent that it refuses costs one frame.
 func (t *tracker) fold(f *frame.Frame, z *latent.Latent) error {
 	start := time.Now()
-	z.Dropped = f.Meta.Dropped + t.lost
+	z.Dropped = f.Meta.Dropped + t.gap
 	z.Trajectory += t.trajectories
 	if err := t.estimator.Update(&t.estimate, z); err != nil {
 		return &ErrSkip{Cause: "estimator_refused", Err: err}
@@ -205,7 +195,7 @@ func (t *tracker) fold(f *frame.Frame, z *latent.Latent) error {
 	t.runner.folding.since(start)
 	t.estimate.SDE.Revision += t.revisions
 	t.estimate.Latency = time.Since(f.Meta.Arrived)
-	t.lost = 0
+	t.gap = 0
 	return nil
 }
 
@@ -244,8 +234,8 @@ func (t *tracker) alarm(ctx context.Context) {
 	}
 }
 
-// refuse counts a frame that gets no estimate; the next one that does says so.
-func (t *tracker) refuse(ctx context.Context, f *frame.Frame, skip *ErrSkip) {
-	t.lost += f.Meta.Dropped + 1
-	t.runner.drop(ctx, f.Seq, skip.Cause, skip.Error(), 1)
+// lose loses a frame; the next estimate says that it is missing.
+func (t *tracker) lose(ctx context.Context, f *frame.Frame, skip *ErrSkip) {
+	t.gap += f.Meta.Dropped + 1
+	t.runner.lose(ctx, framesLost(skip, f.Seq, 1))
 }

@@ -124,7 +124,7 @@ func TestLeastMissed(t *testing.T) {
 		{[]queued{trigger, trigger, health}, 2},
 		{[]queued{trigger, trigger}, 0},
 	} {
-		if got := leastMissed(test.waiting); got != test.want {
+		if got := dispensable(test.waiting); got != test.want {
 			t.Errorf("case %d: gave up %d, expected %d", i, got, test.want)
 		}
 	}

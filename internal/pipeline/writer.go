@@ -25,10 +25,18 @@ type writer struct {
 	sink  Sink
 	queue *queue[queued]
 	spare chan *latent.Estimate
+
+	cause         string // of messages that are lost
+	behind, ended error  // why they are
 }
 
 func newWriter(s NamedSink) *writer {
-	return &writer{name: s.Name, sink: s.Sink, queue: newQueue[queued](sinkDepth), spare: make(chan *latent.Estimate, sinkDepth+2)}
+	return &writer{
+		name: s.Name, sink: s.Sink, queue: newQueue[queued](sinkDepth), spare: make(chan *latent.Estimate, sinkDepth+2),
+		cause:  sinkCause + s.Name,
+		behind: fmt.Errorf("the sink %s does not keep up or has ended: its messages are lost", s.Name),
+		ended:  fmt.Errorf("the sink %s ended first", s.Name),
+	}
 }
 
 // publish hands m to every sink; it may be reused when publish returns. A full queue makes room, counted, in mode Latest, and is waited
@@ -38,18 +46,18 @@ func (r *runner) publish(ctx context.Context, m latent.Message, arrived time.Tim
 		if !r.latest.Load() {
 			if kept := (queued{w.keep(m), arrived}); !w.queue.put(ctx, kept) {
 				w.release(kept)
-				r.undelivered(ctx, w, 1)
+				r.lose(ctx, r.messageLost(w, w.behind))
 			}
-		} else if old, dropped := w.queue.force(queued{w.keep(m), arrived}, leastMissed); dropped {
+		} else if old, dropped := w.queue.force(queued{w.keep(m), arrived}, dispensable); dropped {
 			w.release(old)
-			r.undelivered(ctx, w, 1)
+			r.lose(ctx, r.messageLost(w, w.behind))
 		}
 	}
 }
 
-// leastMissed chooses the oldest estimate or view: each is followed by a newer one. Others go only when there is none, and triggers, by which
+// dispensable chooses the oldest estimate or view: each is followed by a newer one. Others go only when there is none, and triggers, by which
 // somebody steers, last.
-func leastMissed(waiting []queued) int {
+func dispensable(waiting []queued) int {
 	other := -1
 	for i, m := range waiting {
 		switch m.message.(type) {
@@ -65,30 +73,9 @@ func leastMissed(waiting []queued) int {
 	return max(other, 0)
 }
 
-// undelivered counts n messages that w's sink did not get.
-func (r *runner) undelivered(ctx context.Context, w *writer, n uint64) {
-	r.drop(ctx, r.counters.lastSeq(), "sink_"+w.name, "the sink "+w.name+" does not keep up or has ended: its messages are lost", n)
-}
-
-// drop counts n losses under cause and tells of them, at most once a second for each cause.
-func (r *runner) drop(ctx context.Context, seq uint64, cause, text string, n uint64) {
-	if e, tell := r.counters.drop(time.Now(), seq, cause, text, n); tell {
-		r.announce(ctx, e)
-	}
-}
-
-// miss is drop for the goroutine that reads: where that may not wait for a sink, report tells of the loss.
-func (r *runner) miss(ctx context.Context, seq uint64, cause, text string, n uint64) {
-	if r.hurried() {
-		r.counters.count(seq, cause, text, n)
-		return
-	}
-	r.drop(ctx, seq, cause, text, n)
-}
-
-// heed is remark for what rides on frames: a source may warn of every one. A code's warnings are told at most once a second, with how
+// remarkOnFrame is remark for what rides on frames: a source may warn of every one. A code's warnings are told at most once a second, with how
 // many there were.
-func (r *runner) heed(ctx context.Context, e *latent.Event) {
+func (r *runner) remarkOnFrame(ctx context.Context, e *latent.Event) {
 	if e.Level == latent.Warning {
 		told, tell := r.counters.remark(time.Now(), *e)
 		if !tell {
@@ -123,18 +110,12 @@ func (r *runner) remark(ctx context.Context, e *latent.Event) {
 	select {
 	case r.remarks <- e:
 	default:
-		r.counters.count(e.Seq, "sink_untold", "the sinks do not keep up: an event of the source was not told", 1)
+		r.lose(ctx, loss{cause: sinkCause + "untold", why: errUntold, seq: e.Seq, count: 1})
 	}
 }
 
 // hurried says that reading may not wait: frames come by themselves, and none may be lost.
 func (r *runner) hurried() bool { return !r.waits.Load() && !r.latest.Load() }
-
-// announce logs and publishes a loss.
-func (r *runner) announce(ctx context.Context, e latent.Event) {
-	r.log.Warn("lost", "cause", e.Code, "count", e.Count, "seq", e.Seq, "why", e.Text)
-	r.publish(ctx, &e, time.Time{})
-}
 
 // write owns w's sink: it writes what is queued until the queue is closed and empty, and closes the sink.
 func (r *runner) write(ctx context.Context, w *writer) {
@@ -145,18 +126,13 @@ func (r *runner) write(ctx context.Context, w *writer) {
 	w.queue.close() // nobody waits for a sink that has ended
 	for m, ok, _ := w.queue.take(); ok; m, ok, _ = w.queue.take() {
 		w.release(m)
-		r.forgo(w)
+		r.lose(ctx, r.messageLost(w, w.ended))
 	}
 	closing, cancel := context.WithTimeout(ctx, r.o.Grace)
 	defer cancel()
 	if err := w.sink.Close(closing); err != nil {
 		r.fail(fmt.Errorf("sink %s: not closed cleanly: %w", w.name, err))
 	}
-}
-
-// forgo counts one message of a sink that has ended: the sinks cannot be told any more, the Summary can.
-func (r *runner) forgo(w *writer) {
-	r.counters.drop(time.Now(), r.counters.lastSeq(), "sink_"+w.name, "the sink "+w.name+" ended first", 1)
 }
 
 // writeAll returns nil when the queue has ended, or when ctx has and nothing waits.
@@ -172,7 +148,7 @@ func (r *runner) writeAll(ctx context.Context, w *writer) error {
 		switch {
 		case ok:
 			if err := r.deliver(ctx, w, m); err != nil {
-				r.forgo(w)
+				r.lose(ctx, r.messageLost(w, w.ended))
 				return err
 			}
 		case ended:
@@ -215,7 +191,7 @@ func (r *runner) deliver(ctx context.Context, w *writer, m queued) error {
 			return err
 		}
 		if r.latest.Load() || passing(m.message) {
-			r.drop(ctx, r.counters.lastSeq(), "sink_"+w.name, err.Error(), 1)
+			r.lose(ctx, r.messageLost(w, err))
 			return nil
 		}
 		if !told {
