@@ -67,7 +67,7 @@ func (r *rig) delivered(p *program) string {
 		}
 	}
 	if waits := spooled(p.web); waits > 1<<20 {
-		return fmt.Sprintf("program %s: %.0f bytes wait in its spools", p.name, waits)
+		return fmt.Sprintf("program %s: %.0f bytes wait in its spools", p.process.name, waits)
 	}
 	return ""
 }

@@ -137,7 +137,7 @@ func (r *rig) start(ctx context.Context) error {
 		}
 	}
 	for _, p := range r.programs {
-		if err := p.start(); err != nil {
+		if err := p.process.start(); err != nil {
 			return err
 		}
 	}
@@ -344,7 +344,7 @@ func (r *rig) addPrograms(disk string) error {
 		g := &program{hub: p.hub, nats: p.nats, binary: p.binary, web: fmt.Sprintf("127.0.0.1:%d", port), wrong: r.audit.wrong,
 			lines: map[string][]time.Time{}, most: map[string]int{}, noted: map[string]bool{}, refused: map[string][]time.Time{}}
 		g.process = &process{name: p.name, folder: filepath.Join(r.folder, p.name), root: r.folder, args: g.configure, line: g.hear, ended: g.exited}
-		if err := os.Mkdir(g.folder, 0o700); err != nil {
+		if err := os.Mkdir(g.process.folder, 0o700); err != nil {
 			return err
 		}
 		for _, part := range p.parts {
@@ -376,8 +376,8 @@ func (r *rig) restart(p *program, after time.Duration) {
 	r.embedded.settle()
 	r.outside.settle()
 	time.Sleep(after)
-	if err := p.start(); err != nil {
-		r.audit.wrong("program %s: %v", p.name, err)
+	if err := p.process.start(); err != nil {
+		r.audit.wrong("program %s: %v", p.process.name, err)
 	}
 }
 
@@ -385,7 +385,7 @@ func (r *rig) restart(p *program, after time.Duration) {
 func (r *rig) close(clean bool) {
 	r.cancel()
 	for _, p := range r.programs {
-		p.kill()
+		p.process.kill()
 	}
 	for _, p := range []*process{r.server, r.camera, r.later} {
 		if p != nil {

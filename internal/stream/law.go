@@ -64,7 +64,7 @@ func (s *Stream) openBucket() (err error) {
 	if s.restored != "" || s.repeats {
 		return nil
 	}
-	state, where, err := s.bucket.State(s.model.Digest)
+	state, where, err := s.bucket.State(s.model.Net.Digest)
 	switch {
 	case errors.Is(err, sinks.ErrNotKept):
 		return nil
@@ -86,7 +86,7 @@ func (s *Stream) keep() func([]byte) error {
 	if s.repeats {
 		return nil
 	}
-	return keeping(s.cfg.Online.State, s.bucket, s.model.Digest)
+	return keeping(s.cfg.Online.State, s.bucket, s.model.Net.Digest)
 }
 
 // keeping writes states of the law of a model, known by its digest, to path and to KV, whichever there are; nil where neither is.

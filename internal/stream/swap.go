@@ -38,7 +38,7 @@ type swapper struct {
 }
 
 func newSwapper(cfg config.Config, now modelState, deterministic bool) *swapper {
-	return &swapper{cfg: cfg, deterministic: deterministic, first: now.model.Digest, now: now}
+	return &swapper{cfg: cfg, deterministic: deterministic, first: now.model.Net.Digest, now: now}
 }
 
 // wanted is the payload of the command model: a name, with the digest that it must have, or back.
@@ -96,16 +96,16 @@ func (s *swapper) fetch(ctx context.Context, w wanted) (modelState, error) {
 		return modelState{}, refusal(err)
 	}
 	switch {
-	case w.SHA256 != "" && w.SHA256 != model.Digest:
-		return modelState{}, latent.Refuse(latent.Conflict, "model: %s has the SHA-256 %s, expected %s: put the one that is meant", model.name, model.Digest, w.SHA256)
-	case model.Digest == s.now.model.Digest:
-		return modelState{}, latent.Refuse(latent.Conflict, "model: %s, SHA-256 %.12s, is the one that tracks: name another", model.name, model.Digest)
+	case w.SHA256 != "" && w.SHA256 != model.Net.Digest:
+		return modelState{}, latent.Refuse(latent.Conflict, "model: %s has the SHA-256 %s, expected %s: put the one that is meant", model.name, model.Net.Digest, w.SHA256)
+	case model.Net.Digest == s.now.model.Net.Digest:
+		return modelState{}, latent.Refuse(latent.Conflict, "model: %s, SHA-256 %.12s, is the one that tracks: name another", model.name, model.Net.Digest)
 	}
 	steps, err := model.Steps(ctx, s.cfg)
 	if err != nil {
 		return modelState{}, latent.Refuse(latent.Conflict, "model: %s: %v", model.name, err)
 	}
-	if _, _, err := newWatcher(s.cfg, model.Card.Latent); err != nil {
+	if _, _, err := newWatcher(s.cfg, model.Net.Card.Latent); err != nil {
 		return modelState{}, latent.Refuse(latent.Conflict, "model: %s: %v", model.name, err)
 	}
 	return modelState{model: model, steps: steps}, nil
@@ -135,7 +135,7 @@ func try(ctx context.Context, f modelState, like *frame.Frame) (err error) {
 		return latent.Refuse(latent.Conflict, "model: %s: %v", f.model.name, err)
 	}
 	defer closeSteps(steps)
-	encoder, err := f.model.NewEncoder()
+	encoder, err := f.model.Net.NewEncoder()
 	if err != nil {
 		return latent.Refuse(latent.Conflict, "model: %v", err)
 	}
@@ -157,7 +157,7 @@ func try(ctx context.Context, f modelState, like *frame.Frame) (err error) {
 
 // begin gives a model a law: the card's drift, or the law that an earlier run of the model left.
 func (s *swapper) begin(m *Model) (*online.Estimator, error) {
-	law, err := newEstimator(s.cfg.Online, m.Model, s.deterministic, nil)
+	law, err := newEstimator(s.cfg.Online, m.Net, s.deterministic, nil)
 	if err == nil {
 		if _, err = restore(law, s.state(m)); err != nil {
 			law.Close()
@@ -171,10 +171,10 @@ func (s *swapper) begin(m *Model) (*online.Estimator, error) {
 
 // state is where the law of a model is kept: online.state is the file of the model that the run began with, those of others lie beside it.
 func (s *swapper) state(m *Model) string {
-	if path := s.cfg.Online.State; path == "" || m.Digest == s.first {
+	if path := s.cfg.Online.State; path == "" || m.Net.Digest == s.first {
 		return path
 	}
-	return s.cfg.Online.State + "." + m.Digest[:12]
+	return s.cfg.Online.State + "." + m.Net.Digest[:12]
 }
 
 // ready builds the nets and steps of next.
@@ -183,7 +183,7 @@ func (s *swapper) ready(next modelState) (*pipeline.Replacement, error) {
 	if err != nil {
 		return nil, latent.Refuse(latent.Conflict, "model: %v", err)
 	}
-	viewer, err := next.model.NewEncoder()
+	viewer, err := next.model.Net.NewEncoder()
 	if err != nil {
 		closeEncoders(encoders)
 		return nil, latent.Refuse(latent.Conflict, "model: %v", err)
@@ -195,8 +195,8 @@ func (s *swapper) ready(next modelState) (*pipeline.Replacement, error) {
 		return nil, latent.Refuse(latent.Conflict, "model: %s: %v", next.model.name, err)
 	}
 	return &pipeline.Replacement{
-		Model: fmt.Sprintf("%s, SHA-256 %s", next.model.name, next.model.Digest),
-		Steps: steps, Encoders: encoders, Viewer: viewer, Estimator: next.law, Keep: keeping(s.state(next.model), s.bucket, next.model.Digest),
+		Model: fmt.Sprintf("%s, SHA-256 %s", next.model.name, next.model.Net.Digest),
+		Steps: steps, Encoders: encoders, Viewer: viewer, Estimator: next.law, Keep: keeping(s.state(next.model), s.bucket, next.model.Net.Digest),
 		Done: func(used bool) { s.done(next, used) },
 	}, nil
 }
@@ -219,7 +219,7 @@ func (s *swapper) about(a sinks.About) sinks.About {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m := s.now.model
-	a.Model, a.ModelSHA256, a.Latents = m.name, m.Digest, m.Card.Latent
+	a.Model, a.ModelSHA256, a.Latents = m.name, m.Net.Digest, m.Net.Card.Latent
 	return a
 }
 
