@@ -187,26 +187,26 @@ func newRunner(s Stages, o Options) *runner {
 
 // flow is the order of a run: everything starts; the source ends, then the tracker; the last Health goes out; the sinks end.
 func (r *runner) flow(tracker *tracker, p phases) {
-	var feed, beside, sinks sync.WaitGroup
+	var feed, background, sinks sync.WaitGroup
 	for _, w := range r.writers {
 		r.spawn(&sinks, "sink "+w.name, func() { r.write(p.write, w) })
 	}
 	tracked, end := context.WithCancel(context.WithoutCancel(p.track)) // ends when the tracker has
 	for _, w := range r.writers {
 		if c, ok := w.sink.(Commander); ok {
-			r.spawn(&beside, "commands of "+w.name, func() { r.relay(c.Commands(), tracked.Done()) })
+			r.spawn(&background, "commands of "+w.name, func() { r.relay(c.Commands(), tracked.Done()) })
 		}
 	}
 	if r.stages.Swap != nil {
-		r.spawn(&beside, "model", func() { tracker.swap(tracked, p.track) })
+		r.spawn(&background, "model", func() { tracker.swap(tracked, p.track) })
 	}
-	r.spawn(&beside, "health", func() { r.report(p.track, tracked.Done()) })
+	r.spawn(&background, "health", func() { r.report(p.track, tracked.Done()) })
 	r.spawn(&feed, "source", func() { r.read(p) })
 	r.spawn(&feed, "tracker", func() { tracker.run(p) })
 
 	feed.Wait()
 	end()
-	beside.Wait()
+	background.Wait()
 	r.finalHealth(p.track)
 	for _, w := range r.writers {
 		w.queue.close()

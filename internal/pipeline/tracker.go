@@ -128,7 +128,7 @@ func (t *tracker) issue(p phases, f *frame.Frame) ticket {
 		given.lost = errUnfinished
 	case t.paused && !t.runner.waits.Load() && p.read.Err() == nil:
 		given.lost = errPaused
-	case t.showing():
+	case t.viewDue():
 		f.Meta.Overview = &frame.Overview{Draw: t.views%overviewEvery == 0}
 		t.viewed = time.Now()
 		t.views++
@@ -210,8 +210,8 @@ func (t *tracker) watch(ctx context.Context, arrived time.Time) {
 	}
 }
 
-// showing says whether a View is due, and asks for it.
-func (t *tracker) showing() bool {
+// viewDue says whether a View is due, and asks for it.
+func (t *tracker) viewDue() bool {
 	return t.runner.o.ViewEvery != 0 && time.Since(t.viewed) >= t.runner.o.ViewEvery && t.pool.preview.ask()
 }
 

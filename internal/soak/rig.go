@@ -52,9 +52,9 @@ type rig struct {
 	growing           []*growing
 	disk              string // folder that can be filled; empty where it may not be mounted
 	ports             struct{ embedded, server int }
-	ctx               context.Context // of what runs beside
+	ctx               context.Context // of what runs in the background
 	cancel            context.CancelFunc
-	beside            sync.WaitGroup
+	background        sync.WaitGroup
 	stopWriter        context.CancelFunc
 	samples           *samples
 	reserved          io.Closer // the camera's place on the machine's network
@@ -142,21 +142,21 @@ func (r *rig) start(ctx context.Context) error {
 		}
 	}
 	for _, p := range r.publishers {
-		r.beside.Go(func() { p.run(r.ctx) })
+		r.background.Go(func() { p.run(r.ctx) })
 	}
 	writing, stop := context.WithCancel(r.ctx)
 	r.stopWriter = stop
 	for _, g := range r.growing {
-		r.beside.Go(func() {
+		r.background.Go(func() {
 			if err := g.run(writing); err != nil {
 				r.audit.wrong("the soak itself: %v", err)
 			}
 		})
 	}
 	for _, s := range r.streams {
-		r.beside.Go(func() { s.program.hub.follow(r.ctx, s.kept) })
+		r.background.Go(func() { s.program.hub.follow(r.ctx, s.kept) })
 	}
-	r.beside.Go(func() { r.sample(r.ctx) })
+	r.background.Go(func() { r.sample(r.ctx) })
 	if err := r.until(ctx, patience, "every stream to track", r.allTrack); err != nil {
 		return err
 	}
@@ -400,7 +400,7 @@ func (r *rig) close(clean bool) {
 			h.nc.Close()
 		}
 	}
-	r.beside.Wait()
+	r.background.Wait()
 	for _, pid := range leftovers(r.folder) {
 		syscall.Kill(pid, syscall.SIGKILL)
 	}
