@@ -10,10 +10,10 @@ import (
 	"driftscope/internal/latent"
 )
 
-// keepEvery is the time between two checkpoints of the law: what a crash costs at most, and how far back a roll-back goes.
+// keepEvery is the time between two checkpoints of the law: a crash loses no more, and a roll-back goes back as far.
 const keepEvery = 30 * time.Second
 
-// checkpoints keeps the law: every so often it takes a checkpoint between two frames and has it written beside the frame path.
+// checkpoints keeps the law: every keepEvery it takes a checkpoint between two frames, which another goroutine writes.
 type checkpoints struct {
 	law         Checkpointer // nil where the estimator has no state to keep
 	write       func([]byte) error
@@ -34,7 +34,7 @@ func newCheckpoints(e Estimator, write func([]byte) error, now time.Time) *check
 	return &checkpoints{law: law, write: write, last: now, writing: make(chan error, 1)}
 }
 
-// visit takes a checkpoint where one is due and none is being written, and gives the error of one that could not be written.
+// visit takes a checkpoint where one is due and none is being written. Its error is that of a checkpoint that could not be written.
 func (c *checkpoints) visit(now time.Time) error {
 	var failed error
 	if c.outstanding {
@@ -57,8 +57,8 @@ func (c *checkpoints) visit(now time.Time) error {
 	return errors.Join(failed, err)
 }
 
-// ask has a checkpoint taken at once that is not due, or after the one that is being written, and answer called once it is on the disk or cannot
-// be. While idle no frame comes after which that could be, and it is waited for. The error is that of a checkpoint that could not be written.
+// ask takes a checkpoint now, or after the one that is being written, and calls answer once it is on the disk or could not be written. While idle no
+// frame comes after which to take it, so ask waits for it. The error is that of a checkpoint that could not be written.
 func (c *checkpoints) ask(answer func(error), idle bool, now time.Time) error {
 	switch {
 	case c.law == nil:
@@ -77,7 +77,7 @@ func (c *checkpoints) ask(answer func(error), idle bool, now time.Time) error {
 	return nil
 }
 
-// rest is called where frames pause: nobody who asked waits for the next one.
+// rest is called where tracking is paused, so that whoever asked does not wait for the next frame.
 func (c *checkpoints) rest() error {
 	if len(c.asked) == 0 {
 		return nil
@@ -136,7 +136,7 @@ func (c *checkpoints) rollBack() error {
 	return c.law.Restore(bytes.NewReader(c.older))
 }
 
-// keep visits what keeps checkpoints after a frame.
+// keep takes a checkpoint after a frame where one is due.
 func (t *tracker) keep(ctx context.Context) { t.kept(ctx, t.checkpoints.visit(time.Now())) }
 
 // kept tells of a checkpoint that could not be written.

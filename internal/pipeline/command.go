@@ -15,7 +15,7 @@ import (
 // errEnded answers a command that came too late.
 var errEnded = latent.Refuse(latent.NotNow, "the run is ending: the command was not applied: start the stream again")
 
-// relay hands a sink's commands on, until the tracker has ended: to it, or where another model has to be made ready first.
+// relay passes a sink's commands on until the tracker has ended: to the tracker, or to swap where another model has to be made ready first.
 func (r *runner) relay(from <-chan latent.Command, ended <-chan struct{}) {
 	for {
 		select {

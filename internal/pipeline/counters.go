@@ -29,7 +29,7 @@ type counters struct {
 	refused   notice             // of commands
 }
 
-// notice is what has yet to be told of one cause.
+// notice sums up what has not yet been told of one cause.
 type notice struct {
 	told  time.Time
 	event latent.Event // Count is what was lost since told

@@ -14,7 +14,7 @@ import (
 // order are shared and stand behind sequencers, everything else a lane has for itself.
 type lane struct {
 	tracker  *tracker
-	pool     *workerPool // that this lane is of; the tracker's may be another by now
+	pool     *workerPool // that this lane belongs to; the tracker may have another by now
 	stages   []stage
 	encoder  Encoder
 	encoding *clock
@@ -40,7 +40,7 @@ func (l *lane) run(p phases) {
 	}
 }
 
-// track brings one frame through every sequencer to its estimate, or to the account of those that got none.
+// track brings one frame through every sequencer, and to its estimate unless it is lost.
 func (l *lane) track(ctx context.Context, t ticket) {
 	defer l.tracker.flight.leave(t.size)
 	stage, err := l.encode(ctx, t)
@@ -54,7 +54,7 @@ func (l *lane) track(ctx context.Context, t ticket) {
 	t.frame.Close()
 }
 
-// encode runs the steps and the encoder; with an error it names the stage. A frame that is lost already only passes the sequencers.
+// encode runs the steps and the encoder; with an error it names the stage. A frame that is lost already passes the sequencers only.
 func (l *lane) encode(ctx context.Context, t ticket) (where string, err error) {
 	f, err := t.frame, t.lost
 	light := f.Light() // before any step changes it
@@ -87,7 +87,7 @@ func (l *lane) encode(ctx context.Context, t ticket) (where string, err error) {
 	return "", nil
 }
 
-// workerPool is the lanes of one model, with the steps and encoders that are theirs.
+// workerPool is the lanes of one model, and owns its steps and encoders.
 type workerPool struct {
 	steps    []NamedStep
 	encoders []Encoder
@@ -97,7 +97,7 @@ type workerPool struct {
 	working  sync.WaitGroup // lanes that have not left
 }
 
-// newWorkerPool divides steps and encoders among lanes. The first frame to come has the ticket first.
+// newWorkerPool divides steps and encoders among lanes. The next frame has the ticket first.
 func newWorkerPool(t *tracker, steps []NamedStep, encoders []Encoder, viewer Viewer, first uint64) *workerPool {
 	w := &workerPool{steps: steps, encoders: encoders, preview: newPreview(viewer)}
 	encoding := &clock{name: "encode"}
@@ -119,7 +119,7 @@ func newWorkerPool(t *tracker, steps []NamedStep, encoders []Encoder, viewer Vie
 	return w
 }
 
-// start has the lanes take frames, until there are no more or another pool does. The last to leave closes what was theirs.
+// start has the lanes take frames until there are no more, or another pool takes them. Then it closes the steps, the encoders and the viewer.
 func (w *workerPool) start(t *tracker, p phases) {
 	t.runner.encoding.Store(&w.clocks)
 	for _, l := range w.lanes {

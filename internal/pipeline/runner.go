@@ -118,8 +118,8 @@ func Run(ctx context.Context, s Stages, o Options) (Summary, error) {
 	return r.summary(), r.cause()
 }
 
-// phases are the ends of a run, one within the other: first no more frames are wanted, then tracking on is pointless and no publishing waits,
-// then grace is over.
+// phases are three contexts that end in this order: read when no more frames are wanted, track when tracking on is pointless and no publishing
+// waits, write when grace is over.
 type phases struct{ read, track, write context.Context }
 
 // runner is the state that the goroutines of one run share.
@@ -137,14 +137,14 @@ type runner struct {
 
 	frames   *queue[*frame.Frame]
 	orders   chan order          // commands that are ready to be applied
-	swaps    chan latent.Command // those that another model has to be made ready for first
+	swaps    chan latent.Command // commands to change the model, which has to be made ready first
 	remarks  chan *latent.Event  // of the reader, where it may not wait for a sink
 	lost     chan struct{}       // holds a token when report should tell of losses
 	writers  []*writer
 	counters *counters
 
 	reading, folding, publishing clock
-	encoding                     atomic.Pointer[[]*clock] // of the pool's steps, in order, and its encoders
+	encoding                     atomic.Pointer[[]*clock] // of the steps of the pool in use, in order, and of its encoders
 
 	depth, room, size int // of the queue of frames, as asked for, its bytes, and those of the last frame
 
@@ -185,7 +185,7 @@ func newRunner(s Stages, o Options) *runner {
 	return r
 }
 
-// flow is the order of a run: everything starts; the source ends, then the tracker; the last Health goes out; the sinks end.
+// flow runs the stages in order: all start; the source ends, then the tracker; the last Health is published; the sinks end.
 func (r *runner) flow(tracker *tracker, p phases) {
 	var feed, background, sinks sync.WaitGroup
 	for _, w := range r.writers {
@@ -219,7 +219,7 @@ func (r *runner) clocks() []*clock {
 	return slices.Concat([]*clock{&r.reading}, *r.encoding.Load(), []*clock{&r.folding, &r.publishing})
 }
 
-// spawn runs f in a goroutine that is on the list of the busy until it returns.
+// spawn runs f in a goroutine. busy names it until f returns.
 func (r *runner) spawn(wg *sync.WaitGroup, name string, f func()) {
 	r.mu.Lock()
 	r.active = append(r.active, name)

@@ -29,8 +29,8 @@ type outcome struct {
 	err   error
 }
 
-// sourceWorker calls a source from a goroutine of its own, the only one that does, so that a call that never returns holds nobody else up.
-// Its methods belong to one other goroutine, and are not called any more once one of them has returned the error left.
+// sourceWorker calls a source from a goroutine of its own, so that a call that never returns blocks nothing else. Its methods belong to one other
+// goroutine, which calls none of them once one has returned the error left.
 type sourceWorker struct {
 	source   Source
 	patience time.Duration // for a call to return once stop has ended
@@ -46,7 +46,7 @@ func newSourceWorker(s Source, patience time.Duration) *sourceWorker {
 	return w
 }
 
-// run makes one call after the other. Left alone, it sees the last one through and closes the source.
+// run makes one call after the other. Once alone is closed, it waits for the last call and closes the source.
 func (w *sourceWorker) run() {
 	for r := range w.requests {
 		var o outcome
@@ -78,7 +78,7 @@ func (w *sourceWorker) do(stop context.Context, r request) outcome {
 	return w.wait(stop)
 }
 
-// wait gives the outcome of the call under way; left where it is not there in time after stop has ended.
+// wait returns the outcome of the call under way, or left where that takes longer than patience after stop has ended.
 func (w *sourceWorker) wait(stop context.Context) outcome {
 	select {
 	case o := <-w.outcomes:

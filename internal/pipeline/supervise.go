@@ -140,21 +140,21 @@ func (s *supervisor) watched(stop context.Context) context.Context {
 	return s.ctx
 }
 
-// unwatch ends the watch over a Read that has returned. Where it was about to cut that off, the context is not lent again.
+// unwatch stops the timer of a Read that has returned. Where it was too late, the context ends, and the next Read gets another.
 func (s *supervisor) unwatch() {
 	if s.silent != nil && !s.silent.Stop() {
 		s.cancel()
 	}
 }
 
-// stalled gives a silent source up, unless it was told to stop.
+// stalled gives up a silent source, unless it was told to stop.
 func (s *supervisor) stalled(p phases) {
 	if p.read.Err() == nil {
 		s.giveUp(p.track, fmt.Sprintf("no frame for %v: it is opened again until it is back: check the cable and the power, or raise stall_after if frames are further apart", s.runner.o.Stall))
 	}
 }
 
-// giveUp gives the source up, and tells so where it was there.
+// giveUp marks the source as lost, and tells so the first time.
 func (s *supervisor) giveUp(ctx context.Context, text string) {
 	s.broken = true
 	if s.runner.sourceLost.Swap(true) {
@@ -164,7 +164,7 @@ func (s *supervisor) giveUp(ctx context.Context, text string) {
 	s.runner.remark(ctx, &latent.Event{Seq: seq, Time: time.Now(), Level: latent.Warning, Code: "source_lost", Text: text, Count: 1})
 }
 
-// found makes the source's number of f the stream's, and tells where f ends a loss.
+// found turns the source's number of f into the stream's, and tells that the source is back where it was lost.
 func (s *supervisor) found(ctx context.Context, f *frame.Frame) {
 	f.Seq += s.offset
 	s.next = f.Seq + 1
@@ -207,7 +207,7 @@ func (s *supervisor) reopen(stop context.Context) error {
 	}
 }
 
-// rest pauses, the next time for longer.
+// rest pauses, each time for longer.
 func (s *supervisor) rest(stop context.Context) error {
 	timer := time.NewTimer(s.pause/2 + time.Duration(s.jitter.Int64N(int64(s.pause/2))))
 	defer timer.Stop()

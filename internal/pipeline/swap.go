@@ -13,13 +13,13 @@ import (
 type order struct {
 	command latent.Command
 	next    *Replacement
-	left    chan *checkpoints // gives what keeps checkpoints of the law that next has replaced
+	left    chan *checkpoints // receives the checkpoints of the law that next has replaced
 }
 
 // swapModel is the command that changes the model.
 const swapModel = "model"
 
-// swap makes other models ready beside the frame path, one at a time, until tracked ends.
+// swap makes other models ready while tracking goes on, one at a time, until tracked ends.
 func (t *tracker) swap(tracked, ctx context.Context) {
 	defer t.forget()
 	for {
@@ -40,7 +40,7 @@ func (t *tracker) swap(tracked, ctx context.Context) {
 	}
 }
 
-// offer has o's model put to use, and then keeps the law that it replaced as it was left. Where the tracker has ended, the model is closed.
+// offer has the tracker install o's model, and then writes the last checkpoint of the law before it. Where the tracker has ended, it closes the model.
 func (t *tracker) offer(tracked, ctx context.Context, o order) {
 	select {
 	case t.runner.orders <- o:
@@ -56,7 +56,7 @@ func (t *tracker) offer(tracked, ctx context.Context, o order) {
 	}
 }
 
-// install puts o's model to use, from the next frame on, and gives what keeps checkpoints of the law before it back. Every frame before has its estimate.
+// install puts o's model to use from the next frame on, and sends back the checkpoints of the law before it. Every frame before has its estimate.
 func (t *tracker) install(p phases, o order) {
 	ctx := p.track
 	next, left := o.next, t.checkpoints
@@ -71,7 +71,7 @@ func (t *tracker) install(p phases, o order) {
 	o.left <- left
 }
 
-// silence tells that the alarms of a law that is left are over.
+// silence tells that the alarms of the law before are over.
 func (t *tracker) silence(ctx context.Context) {
 	for code, e := range t.ringing {
 		e.Level, e.Seq, e.Time, e.Text = latent.Info, t.runner.counters.lastSeq(), time.Now(), "over: another model tracks from here on"
@@ -80,7 +80,7 @@ func (t *tracker) silence(ctx context.Context) {
 	}
 }
 
-// remember keeps a copy of the stream's first frame, on which other models are tried, where they can come.
+// remember keeps a copy of the stream's first frame, on which other models are tried.
 func (t *tracker) remember(f *frame.Frame) {
 	if t.runner.stages.Swap != nil && t.like.Load() == nil && f.Bytes() > 0 {
 		t.like.Store(frame.New(f.Seq, f.Time, frame.Meta{Trajectory: f.Meta.Trajectory}, f.Mat().Clone()))

@@ -11,33 +11,33 @@ import (
 	"driftscope/internal/latent"
 )
 
-// tracker owns the steps, the encoders, the viewer and the estimator. Its lanes turn frames into latents, side by side; it folds the latents into
-// estimates in the order of the frames, and applies commands between them.
+// tracker owns the steps, the encoders, the viewer and the estimator. Its lanes turn frames into latents side by side. It folds the latents into
+// estimates in the order of the frames, and applies commands between two frames.
 type tracker struct {
 	runner    *runner
 	estimator Estimator                   // of the model in use
 	watcher   Watcher                     // nil where there are no rules
-	pools     sync.WaitGroup              // those that have not closed what was theirs
+	pools     sync.WaitGroup              // that have not closed their steps and encoders
 	like      atomic.Pointer[frame.Frame] // the first frame, nil before it
 
 	dispatch chan struct{} // held by the lane that waits for a frame or a command
-	pool     *workerPool   // that takes frames; the holder's, as is what follows
+	pool     *workerPool   // that takes frames; it and what follows belong to the lane that holds dispatch
 	tickets  uint64        // frames that were dispatched
 	flight   flight        // their bytes, while they are on a lane
 	begun    uint64        // trajectory of the last of them, as the source has it
 	paused   bool
 	ending   bool      // the command stop was applied
-	viewed   time.Time // when the last frame were dispatched of which a View is made
-	views    uint64    // those frames
+	viewed   time.Time // when the last frame was dispatched of which a View is made
+	views    uint64    // how many such frames were dispatched
 
-	last        *sequencer      // in which latents are folded; what follows belongs to the lane within
+	last        *sequencer      // orders the folding of latents; what follows belongs to the lane that has entered
 	estimate    latent.Estimate // reused
 	checkpoints *checkpoints
 	gap         uint64 // frames lost since the last estimate
 	inARow      streak // of frames that failed
 
 	ringing                 map[string]latent.Event // alarms that are not over
-	trajectories, revisions uint64                  // added to the source's and the estimator's: a model's are none of the model's before it
+	trajectories, revisions uint64                  // added to those of the source and the estimator, so that no model repeats those of the model before it
 }
 
 func newTracker(r *runner) *tracker {
@@ -86,8 +86,8 @@ type ticket struct {
 	lost   error // nil, or why it will not be tracked
 }
 
-// next waits for a frame for a lane of pool c, and applies the commands that arrive before it. It is false when none is to come, or all go to
-// another pool. While a file is paused none comes.
+// next waits for a frame for a lane of pool c, and applies the commands that arrive before it. It is false when no frame will come, or when
+// another pool takes the frames. While tracking of a file is paused, none comes.
 func (t *tracker) next(p phases, c *workerPool) (ticket, bool) {
 	t.dispatch <- struct{}{}
 	defer func() { <-t.dispatch }()
@@ -119,7 +119,8 @@ func (t *tracker) next(p phases, c *workerPool) (ticket, bool) {
 // overviewEvery is how many Views have one picture of what the region is cut from: it changes more slowly, and is larger.
 const overviewEvery = 3
 
-// issue gives f its ticket, and the request for a View where one is due, lost where it came too late, or from a live source while tracking is paused.
+// issue gives f its ticket, and asks for a View where one is due. A frame that came too late, or from a live source while tracking is paused, is
+// lost.
 func (t *tracker) issue(p phases, f *frame.Frame) ticket {
 	given := ticket{number: t.tickets, frame: f, size: f.Bytes()}
 	t.flight.enter(given.size)
@@ -139,8 +140,7 @@ func (t *tracker) issue(p phases, f *frame.Frame) ticket {
 	return given
 }
 
-// conclude ends a frame's way: its latent is folded into an estimate, which it returns as true, or the frame is counted. An error that is
-// not of this frame alone ends the run.
+// conclude folds a frame's latent into an estimate and returns true, or loses the frame. An error that is not of this frame alone ends the run.
 func (t *tracker) conclude(ctx context.Context, f *frame.Frame, z *latent.Latent, stage string, err error) (tracked bool) {
 	for _, e := range events(f) {
 		t.runner.publish(ctx, e, time.Time{})

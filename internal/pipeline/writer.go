@@ -18,8 +18,8 @@ type queued struct {
 	arrived time.Time
 }
 
-// writer brings one sink its messages, at the sink's own pace. Estimates are copies that return to spare; events, triggers,
-// health and views are never changed once made, and shared.
+// writer brings one sink its messages, at the sink's own pace. Estimates are copies, whose memory is used again by way of spare. All sinks share
+// events, triggers, health and views, which never change once made.
 type writer struct {
 	name  string
 	sink  Sink
@@ -39,8 +39,8 @@ func newWriter(s NamedSink) *writer {
 	}
 }
 
-// publish hands m to every sink; it may be reused when publish returns. A full queue makes room, counted, in mode Latest, and is waited
-// for in mode Lossless.
+// publish hands m to every sink; m may be reused when publish returns. Where a sink's queue is full, a message is lost in mode Latest, and publish
+// waits in mode Lossless.
 func (r *runner) publish(ctx context.Context, m latent.Message, arrived time.Time) {
 	for _, w := range r.writers {
 		if !r.latest.Load() {
@@ -55,8 +55,8 @@ func (r *runner) publish(ctx context.Context, m latent.Message, arrived time.Tim
 	}
 }
 
-// dispensable chooses the oldest estimate or view: each is followed by a newer one. Others go only when there is none, and triggers, by which
-// somebody steers, last.
+// dispensable chooses the message to lose: the oldest estimate or view, each of which a newer one follows; without one, the oldest that is no
+// trigger; a trigger last, because somebody may steer by it.
 func dispensable(waiting []queued) int {
 	other := -1
 	for i, m := range waiting {
@@ -73,8 +73,8 @@ func dispensable(waiting []queued) int {
 	return max(other, 0)
 }
 
-// remarkOnFrame is remark for what rides on frames: a source may warn of every one. A code's warnings are told at most once a second, with how
-// many there were.
+// remarkOnFrame is remark for events of single frames, since a source may warn of every one. Warnings of one code are told at most once a second,
+// with their number.
 func (r *runner) remarkOnFrame(ctx context.Context, e *latent.Event) {
 	if e.Level == latent.Warning {
 		told, tell := r.counters.remark(time.Now(), *e)
@@ -165,7 +165,7 @@ func (r *runner) writeAll(ctx context.Context, w *writer) error {
 // errGrace is the failure of a sink that was too slow at the end.
 var errGrace = errors.New("not all messages were delivered within the grace period: give it longer, or a faster sink")
 
-// passing says that m is of the moment, and the next one makes up for it.
+// passing says that the next message of its kind replaces m.
 func passing(m latent.Message) bool {
 	switch m.(type) {
 	case *latent.Health, *latent.View:
