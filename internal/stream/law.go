@@ -12,7 +12,7 @@ import (
 	"driftscope/sinks"
 )
 
-// restore has the estimator go on from the state kept at path, where there is one, and then returns path; "" is none.
+// restore loads the state kept at path into the estimator, where there is one, and then returns path; "" is none.
 func restore(e *online.Estimator, path string) (from string, err error) {
 	if path == "" {
 		return "", nil
@@ -81,7 +81,7 @@ func (s *Stream) openBucket() (err error) {
 	return nil
 }
 
-// keep is what keeps the law's states; nil where nothing does.
+// keep is the function that writes the law's states; nil where they are kept nowhere.
 func (s *Stream) keep() func([]byte) error {
 	if s.repeats {
 		return nil
@@ -111,7 +111,7 @@ func keeping(path string, bucket *sinks.Bucket, digest string) func([]byte) erro
 	}
 }
 
-// keepConfiguration has KV show what runs, without secrets.
+// keepConfiguration writes the configuration that runs to KV, without secrets.
 func (s *Stream) keepConfiguration() error {
 	if s.bucket == nil {
 		return nil

@@ -77,7 +77,7 @@ func (e *Earlier) take(line []byte) error {
 	return nil
 }
 
-// repeated gives of a source's frames those that the earlier run tracked, and says between them what it lost.
+// repeated is a source without the frames that the earlier run did not track; the next frame says how many those were.
 type repeated struct {
 	pipeline.Source
 	earlier *Earlier

@@ -156,7 +156,7 @@ func ofProcess(cfg *config.Config, own config.Config) error {
 	return nil
 }
 
-// besides refuses a configuration for s that would write over what the other streams write.
+// besides refuses a configuration for s that would overwrite what the other streams write.
 func (p *Process) besides(s *Stream, cfg config.Config) error {
 	names, cfgs := []string{cfg.Stream}, []config.Config{cfg}
 	for _, other := range p.Streams {

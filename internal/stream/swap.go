@@ -23,7 +23,7 @@ type modelState struct {
 	law   *online.Estimator
 }
 
-// swapper gives a running stream other models: those that the server keeps, and the one before, as it was left.
+// swapper makes other models ready for a running stream: those that the server keeps, and the one before, with its law as it was left.
 type swapper struct {
 	cfg           config.Config
 	bus           *bus.Conn
@@ -89,7 +89,7 @@ func (s *swapper) swap(ctx context.Context, payload []byte, like *frame.Frame) (
 	return r, err
 }
 
-// fetch gets the model that is wanted, with the preprocessing that it was trained with.
+// fetch loads the model that is wanted, and the preprocessing that it was trained with.
 func (s *swapper) fetch(ctx context.Context, w wanted) (modelState, error) {
 	model, err := fetchModel(ctx, s.bus, w.Name)
 	if err != nil {
@@ -125,7 +125,7 @@ func refusal(err error) error {
 	return latent.Refuse(code, "%v", err)
 }
 
-// try brings a copy of a frame to its latent with steps and an encoder of its own: what keeps count of frames sees none before its first.
+// try encodes a copy of a frame with steps and an encoder of its own, so that those of the stream see no frame before their first.
 func try(ctx context.Context, f modelState, like *frame.Frame) (err error) {
 	if like == nil {
 		return latent.Refuse(latent.NotNow, "model: no frame has come yet that %s could be tried on: try again when one has", f.model.name)
@@ -201,7 +201,7 @@ func (s *swapper) ready(next modelState) (*pipeline.Replacement, error) {
 	}, nil
 }
 
-// done notes which model tracks, and closes the law that nobody can go back to any more.
+// done notes which model tracks, and closes the law that back can no longer restore.
 func (s *swapper) done(next modelState, used bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
