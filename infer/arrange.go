@@ -21,7 +21,7 @@ func same(c *call) ([][]int, error) { return [][]int{c.in[0].shape}, nil }
 
 // along is the node's attribute axis, which may count from the end.
 func (c *call) along(otherwise int64, rank int) (int, error) {
-	return place(c.ints("axis", otherwise)[0], rank)
+	return place(c.node.ints("axis", otherwise)[0], rank)
 }
 
 // place is an axis from 0 on.
@@ -38,7 +38,7 @@ func place(axis int64, rank int) (int, error) {
 
 // list is an attribute of integers, or the input that later versions of ONNX have in its place; nil where there is neither.
 func (c *call) list(name string, input int) ([]int64, error) {
-	a, given := c.attributes[name]
+	a, given := c.node.attributes[name]
 	v := c.in[input].constant
 	switch {
 	case given && v != nil:
@@ -55,7 +55,7 @@ func (c *call) list(name string, input int) ([]int64, error) {
 
 // axes are those of a list, each once.
 func (c *call) axes(input int, rank int) (at []int, err error) {
-	given := c.attributes["axes"].ints
+	given := c.node.attributes["axes"].ints
 	if input > 0 {
 		given, err = c.list("axes", input)
 	}
@@ -100,7 +100,7 @@ func fits(a, b []int) bool {
 
 // clip has its bounds as attributes: OpenCV 4.6 reads no others.
 func clip(c *call) ([][]int, error) {
-	low, high := c.attributes["min"], c.attributes["max"]
+	low, high := c.node.attributes["min"], c.node.attributes["max"]
 	if low.form == 0 || high.form == 0 || low.float > high.float {
 		return nil, errors.New("expected the attributes min and max, the first not above the second")
 	}
@@ -132,7 +132,7 @@ func alongAxis(c *call) ([][]int, error) {
 // gemm is x W' + b.
 func gemm(c *call) ([][]int, error) {
 	x, w := c.in[0].shape, c.in[1].shape
-	if len(x) != 2 || len(w) != 2 || w[1] != x[1] || c.ints("transB", 0)[0] != 1 {
+	if len(x) != 2 || len(w) != 2 || w[1] != x[1] || c.node.ints("transB", 0)[0] != 1 {
 		return nil, fmt.Errorf("reads %s and weights of %s, expected rows and weights of outputs x inputs with transB = 1", sizes(x), sizes(w))
 	}
 	if b := c.in[2]; b.constant != nil && (count(b.shape) != int64(w[0]) || len(b.shape) < 1 || len(b.shape) > 2 || b.shape[len(b.shape)-1] != w[0]) {
@@ -160,7 +160,7 @@ func reduced(c *call) ([][]int, error) {
 	if err != nil || len(at) == 0 {
 		return nil, first(err, errors.New("attribute axes: expected at least one"))
 	}
-	keep := c.ints("keepdims", 1)[0] == 1
+	keep := c.node.ints("keepdims", 1)[0] == 1
 	var out []int
 	for i, n := range x {
 		switch {
@@ -176,7 +176,7 @@ func reduced(c *call) ([][]int, error) {
 
 func concatenate(c *call) ([][]int, error) {
 	out := slices.Clone(c.in[0].shape)
-	if _, given := c.attributes["axis"]; !given {
+	if _, given := c.node.attributes["axis"]; !given {
 		return nil, errors.New("has no attribute axis")
 	}
 	at, err := c.along(0, len(out))
@@ -279,7 +279,7 @@ func unsqueeze(c *call) ([][]int, error) {
 }
 
 func transpose(c *call) ([][]int, error) {
-	x, perm := c.in[0].shape, c.attributes["perm"].ints
+	x, perm := c.in[0].shape, c.node.attributes["perm"].ints
 	out, seen := make([]int, len(x)), map[int64]bool{}
 	if len(perm) != len(x) {
 		return nil, fmt.Errorf("attribute perm: found %d, expected one for each of %s", perm, sizes(x))
@@ -299,9 +299,9 @@ func split(c *call) ([][]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	parts := c.attributes["split"].ints
-	if parts == nil && x[at]%len(c.outputs) == 0 {
-		parts = slices.Repeat([]int64{int64(x[at] / len(c.outputs))}, len(c.outputs))
+	parts := c.node.attributes["split"].ints
+	if parts == nil && x[at]%len(c.node.outputs) == 0 {
+		parts = slices.Repeat([]int64{int64(x[at] / len(c.node.outputs))}, len(c.node.outputs))
 	}
 	var out [][]int
 	left := int64(x[at])
@@ -314,8 +314,8 @@ func split(c *call) ([][]int, error) {
 		part[at] = int(n)
 		out = append(out, part)
 	}
-	if left != 0 || len(out) != len(c.outputs) {
-		return nil, fmt.Errorf("split: found %d for %d outputs of a value of %s along axis %d", parts, len(c.outputs), sizes(x), at)
+	if left != 0 || len(out) != len(c.node.outputs) {
+		return nil, fmt.Errorf("split: found %d for %d outputs of a value of %s along axis %d", parts, len(c.node.outputs), sizes(x), at)
 	}
 	return out, nil
 }

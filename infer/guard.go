@@ -23,25 +23,25 @@ func SetThreads(n int) { C.ds_threads(C.int(n)) }
 // network is one ONNX graph ready to run. It is our own binding: gocv's Net lets OpenCV's exceptions end the process, and its
 // ForwardLayers leaks the names and the list of outputs at every call. Belongs to one goroutine.
 type network struct {
-	c    *C.ds_net
-	ends // in C's memory
+	c       *C.ds_net
+	buffers buffers // in C's memory
 }
 
 // runner is a graph ready to run. It belongs to one goroutine.
 type runner interface {
-	memory() *ends
+	memory() *buffers
 	forward() error // from the inputs to the outputs
 	close()
 }
 
-// ends are a graph's inputs and outputs.
-type ends struct {
+// buffers are a graph's inputs and outputs.
+type buffers struct {
 	input   []float32   // row-major; write here, then forward
 	scalar  *float32    // the second input; nil where the graph has none
 	outputs [][]float32 // rewritten by forward
 }
 
-func (e *ends) memory() *ends { return e }
+func (n *network) memory() *buffers { return &n.buffers }
 
 // openNetwork reads onnx and tries it once on zeros, so that a graph OpenCV cannot run is an error here and not later. scalar names
 // the graph's second input, of one value; empty is none. The graph is one that checkStructure and checkOperators have accepted, or a part of it.
@@ -68,18 +68,18 @@ func openNetwork(onnx []byte, shape []int, scalar string, outputs ...string) (*n
 	if c == nil {
 		return nil, openCVError(failure)
 	}
-	n := &network{c, ends{input: unsafe.Slice((*float32)(C.ds_net_input(c)), size), scalar: (*float32)(C.ds_net_scalar(c))}}
+	n := &network{c, buffers{input: unsafe.Slice((*float32)(C.ds_net_input(c)), size), scalar: (*float32)(C.ds_net_scalar(c))}}
 	n.readOutputs()
 	return n, nil
 }
 
 // readOutputs points n.outputs at C's memory.
 func (n *network) readOutputs() {
-	n.outputs = make([][]float32, int(C.ds_net_outputs(n.c)))
-	for i := range n.outputs {
+	n.buffers.outputs = make([][]float32, int(C.ds_net_outputs(n.c)))
+	for i := range n.buffers.outputs {
 		var length C.size_t
 		p := C.ds_net_output(n.c, C.int(i), &length)
-		n.outputs[i] = unsafe.Slice((*float32)(p), int(length))
+		n.buffers.outputs[i] = unsafe.Slice((*float32)(p), int(length))
 	}
 }
 

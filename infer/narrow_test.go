@@ -135,18 +135,18 @@ func OpenTrunk(onnx []byte, shape []int) *Trunk {
 
 // Forward is what the kernel for so many lanes and OpenCV make of a picture.
 func (t *Trunk) Forward(picture []float32, lanes int) (ours, opencv []float32, err error) {
-	copy(t.opencv.input, picture)
+	copy(t.opencv.buffers.input, picture)
 	if err := t.opencv.forward(); err != nil {
 		return nil, nil, err
 	}
-	ours = make([]float32, len(t.opencv.outputs[0]))
+	ours = make([]float32, len(t.opencv.buffers.outputs[0]))
 	t.trunk.pack(lanes).maps().forward(picture, ours)
-	return ours, t.opencv.outputs[0], nil
+	return ours, t.opencv.buffers.outputs[0], nil
 }
 
 // Bound is the largest sum of absolute values that a picture's features are made of: rounding is a part of it, whatever cancels.
 func (t *Trunk) Bound(picture []float32) float64 {
-	bound := make([]float32, len(t.opencv.outputs[0]))
+	bound := make([]float32, len(t.opencv.buffers.outputs[0]))
 	t.trunk.absolute().pack(4).maps().forward(absolute(picture), bound)
 	return float64(slices.Max(bound))
 }

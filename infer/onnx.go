@@ -36,7 +36,7 @@ type Encoder struct {
 	picture []float32 // channels × height × width, RGB: what the encoder reads
 	trunk   *maps     // nil where net is the whole encoder
 	net     runner
-	*ends            // of net
+	buffers *buffers // of net
 	decoder *network // nil where the model has none
 	preview preview
 
@@ -56,7 +56,7 @@ func (m *Model) NewEncoder() (*Encoder, error) {
 		err = fmt.Errorf("model %s: the decoder does not run on %d latents: %w", m.name, d, err)
 		return nil, errors.Join(err, e.Close())
 	}
-	if got, want := len(e.decoder.outputs[0]), in.Channels*in.Height*in.Width; got != want {
+	if got, want := len(e.decoder.buffers.outputs[0]), in.Channels*in.Height*in.Width; got != want {
 		err = fmt.Errorf("model %s: the decoder gives %d values, the card's input of %dx%dx%d has %d: export it again",
 			m.name, got, in.Channels, in.Height, in.Width, want)
 		return nil, errors.Join(err, e.Close())
@@ -77,7 +77,7 @@ func (m *Model) openEncoder() (*Encoder, error) {
 		return nil, fmt.Errorf("model %s: the encoder does not run on the card's input of %dx%dx%d (channels, height, width): %w",
 			m.name, in.Channels, in.Height, in.Width, err)
 	}
-	e := &Encoder{model: m, net: net, ends: net.memory(), picture: net.memory().input}
+	e := &Encoder{model: m, net: net, buffers: net.memory(), picture: net.memory().input}
 	if m.trunk != nil {
 		e.picture, e.trunk = make([]float32, in.Channels*in.Height*in.Width), m.trunk.maps()
 	}
@@ -110,9 +110,9 @@ func (e *Encoder) agrees(other *Encoder) bool {
 		}
 	}
 	for i, scale := range e.model.Card.SD {
-		mean, sd := float64(other.outputs[0][i]), float64(other.outputs[1][i])
-		if !(math.Abs(float64(e.outputs[0][i])-mean) <= 1e-3*(scale+math.Abs(mean))) ||
-			!(math.Abs(float64(e.outputs[1][i])-sd) <= 1e-3*(1+math.Abs(sd))) {
+		mean, sd := float64(other.buffers.outputs[0][i]), float64(other.buffers.outputs[1][i])
+		if !(math.Abs(float64(e.buffers.outputs[0][i])-mean) <= 1e-3*(scale+math.Abs(mean))) ||
+			!(math.Abs(float64(e.buffers.outputs[1][i])-sd) <= 1e-3*(1+math.Abs(sd))) {
 			return false
 		}
 	}
@@ -122,7 +122,7 @@ func (e *Encoder) agrees(other *Encoder) bool {
 // forward runs the picture through the graph.
 func (e *Encoder) forward() error {
 	if e.trunk != nil {
-		e.trunk.forward(e.picture, e.input)
+		e.trunk.forward(e.picture, e.buffers.input)
 	}
 	return e.net.forward()
 }
@@ -143,9 +143,9 @@ func (m *Model) second() (string, error) {
 
 // checkOutputs compares what the graph gives with the card's latent dimension, and splits a single output in two.
 func (e *Encoder) checkOutputs(d int) error {
-	out := e.outputs
+	out := e.buffers.outputs
 	if len(out) == 1 && len(out[0]) == 2*d {
-		e.outputs = [][]float32{out[0][:d], out[0][d:]}
+		e.buffers.outputs = [][]float32{out[0][:d], out[0][d:]}
 		return nil
 	}
 	if len(out) == 1 {
@@ -177,8 +177,8 @@ func (e *Encoder) Encode(_ context.Context, dst *latent.Latent, f *frame.Frame) 
 	dst.Seq, dst.Time = f.Seq, f.Time
 	dst.Trajectory, dst.Dropped = f.Meta.Trajectory, f.Meta.Dropped
 	for i := range dst.Mean {
-		dst.Mean[i] = float64(e.outputs[0][i])
-		dst.SD[i] = math.Exp(float64(e.outputs[1][i]))
+		dst.Mean[i] = float64(e.buffers.outputs[0][i])
+		dst.SD[i] = math.Exp(float64(e.buffers.outputs[1][i]))
 	}
 	if slices.ContainsFunc(dst.Mean, notFinite) || slices.ContainsFunc(dst.SD, notFinite) {
 		return notANumber(f, "the encoder's outputs")
@@ -188,13 +188,13 @@ func (e *Encoder) Encode(_ context.Context, dst *latent.Latent, f *frame.Frame) 
 
 // tell sets the clock to f's time, as far as it ran in training: beyond that it stands.
 func (e *Encoder) tell(f *frame.Frame) {
-	if e.scalar == nil {
+	if e.buffers.scalar == nil {
 		return
 	}
 	if e.begin.IsZero() || f.Meta.Trajectory != e.trajectory {
 		e.begin, e.trajectory = f.Time, f.Meta.Trajectory
 	}
-	*e.scalar = float32(min(max(f.Time.Sub(e.begin).Seconds(), 0), e.model.Card.Clock))
+	*e.buffers.scalar = float32(min(max(f.Time.Sub(e.begin).Seconds(), 0), e.model.Card.Clock))
 }
 
 func notFinite(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
@@ -267,10 +267,10 @@ func (e *Encoder) Decode(dst []float32, z []float64) error {
 	if err := e.decode(z); err != nil {
 		return err
 	}
-	if want := len(e.decoder.outputs[0]); len(dst) != want {
+	if want := len(e.decoder.buffers.outputs[0]); len(dst) != want {
 		return fmt.Errorf("decode: found room for %d values, expected %d", len(dst), want)
 	}
-	copy(dst, e.decoder.outputs[0])
+	copy(dst, e.decoder.buffers.outputs[0])
 	return nil
 }
 
@@ -283,7 +283,7 @@ func (e *Encoder) decode(z []float64) error {
 		return fmt.Errorf("decode: found %d latents, expected %d", len(z), e.Dim())
 	}
 	for i, v := range z {
-		e.decoder.input[i] = float32(v)
+		e.decoder.buffers.input[i] = float32(v)
 	}
 	if err := e.decoder.forward(); err != nil {
 		return fmt.Errorf("decode: %w", err)
@@ -299,6 +299,6 @@ func (e *Encoder) Close() error {
 	if e.decoder != nil {
 		e.decoder.close()
 	}
-	e.picture, e.trunk, e.net, e.ends, e.decoder = nil, nil, nil, nil, nil
+	e.picture, e.trunk, e.net, e.buffers, e.decoder = nil, nil, nil, nil, nil
 	return nil
 }

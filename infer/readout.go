@@ -46,7 +46,7 @@ func newReadout(onnx []byte, shape []int, second string, outputs ...string) *rea
 	c := compiler{readout: &readout{scalar: -1}, constants: constants, at: map[string]int{}, flat: map[string]bool{}}
 	c.value(g.picture, size)
 	if second != "" {
-		c.scalar = c.value(second, 1)
+		c.readout.scalar = c.value(second, 1)
 		c.flat[second] = true
 	}
 	for _, n := range g.nodes {
@@ -59,14 +59,14 @@ func newReadout(onnx []byte, shape []int, second string, outputs ...string) *rea
 		if !made || !c.flat[name] || !slices.Contains(g.outputs, name) {
 			return nil
 		}
-		c.outputs = append(c.outputs, i)
+		c.readout.outputs = append(c.readout.outputs, i)
 	}
 	return c.readout
 }
 
 // compiler knows a readout's values by their names in the graph.
 type compiler struct {
-	*readout
+	readout   *readout
 	constants map[string]card.Tensor
 	at        map[string]int
 	flat      map[string]bool // of shape (1, size)
@@ -75,9 +75,9 @@ type compiler struct {
 
 // value adds one that is made later.
 func (c *compiler) value(name string, size int) int {
-	c.at[name] = len(c.sizes)
+	c.at[name] = len(c.readout.sizes)
 	c.floats += size
-	c.sizes, c.readout.constants = append(c.sizes, size), append(c.readout.constants, nil)
+	c.readout.sizes, c.readout.constants = append(c.readout.sizes, size), append(c.readout.constants, nil)
 	return c.at[name]
 }
 
@@ -121,11 +121,11 @@ func (c *compiler) add(n *node) bool {
 	if !ok {
 		return false
 	}
-	size := c.sizes[from[0]]
+	size := c.readout.sizes[from[0]]
 	if n.op == "Concat" {
 		size = 0
 		for _, i := range from {
-			size += c.sizes[i]
+			size += c.readout.sizes[i]
 		}
 	}
 	c.emit(name, size, operate, from...)
@@ -134,7 +134,7 @@ func (c *compiler) add(n *node) bool {
 
 // emit adds a step and the vector that it makes.
 func (c *compiler) emit(name string, size int, operate func([]float32, [][]float32), from ...int) {
-	c.steps = append(c.steps, step{operate, c.value(name, size), from})
+	c.readout.steps = append(c.readout.steps, step{operate, c.value(name, size), from})
 	c.flat[name] = true
 }
 
@@ -148,7 +148,7 @@ func (c *compiler) operator(n *node, from []int) (operate func([]float32, [][]fl
 		if n.op == "Add" {
 			operate = sum
 		}
-		return operate, len(from) == 2 && c.sizes[from[0]] == c.sizes[from[1]] && n.only()
+		return operate, len(from) == 2 && c.readout.sizes[from[0]] == c.readout.sizes[from[1]] && n.only()
 	case "Exp", "Log":
 		f := math.Exp
 		if n.op == "Log" {
@@ -166,7 +166,7 @@ func (c *compiler) layer(n *node, name string) bool {
 	}
 	from, ok := c.read(n.inputs[0])
 	w, b := c.constants[n.inputs[1]], c.constants[n.inputs[2]]
-	if !ok || len(w.Shape) != 2 || w.Shape[0] < 1 || w.Shape[1] != c.sizes[from] || !slices.Equal(b.Shape, w.Shape[:1]) {
+	if !ok || len(w.Shape) != 2 || w.Shape[0] < 1 || w.Shape[1] != c.readout.sizes[from] || !slices.Equal(b.Shape, w.Shape[:1]) {
 		return false
 	}
 	weights := blas32.General{Rows: w.Shape[0], Cols: w.Shape[1], Stride: w.Shape[1], Data: w.Data}
@@ -207,8 +207,8 @@ func each(f func(float64) float64) func([]float32, [][]float32) {
 
 // vectors are one encoder's values of a readout. They belong to one goroutine.
 type vectors struct {
-	ends
-	steps []prepared
+	buffers buffers
+	steps   []prepared
 }
 
 // prepared is a step with the values it works on.
@@ -225,12 +225,12 @@ func (r *readout) vectors() *vectors {
 			values[i] = make([]float32, size)
 		}
 	}
-	v := &vectors{ends: ends{input: values[0]}}
+	v := &vectors{buffers: buffers{input: values[0]}}
 	if r.scalar >= 0 {
-		v.scalar = &values[r.scalar][0]
+		v.buffers.scalar = &values[r.scalar][0]
 	}
 	for _, i := range r.outputs {
-		v.outputs = append(v.outputs, values[i])
+		v.buffers.outputs = append(v.buffers.outputs, values[i])
 	}
 	for _, s := range r.steps {
 		p := prepared{operate: s.operate, to: values[s.to]}
@@ -248,5 +248,7 @@ func (v *vectors) forward() error {
 	}
 	return nil
 }
+
+func (v *vectors) memory() *buffers { return &v.buffers }
 
 func (v *vectors) close() {}

@@ -26,7 +26,7 @@ type known struct {
 
 // call is a node with what it reads.
 type call struct {
-	*node
+	node     *node
 	in       []known // by input; no shape where it is left out
 	products int64   // multiplications for each of its outputs' values
 }
@@ -152,7 +152,7 @@ func (f *inference) constant(n *node) error {
 // read finds a node's inputs and compares each with its role.
 func (c *call) read(o operator, values map[string]known) error {
 	roles, more := o.roles()
-	for more && len(roles) < len(c.inputs) && len(roles) < maxInputs {
+	for more && len(roles) < len(c.node.inputs) && len(roles) < maxInputs {
 		roles = append(roles, roles[0])
 	}
 	least := 0
@@ -161,11 +161,11 @@ func (c *call) read(o operator, values map[string]known) error {
 			least = i + 1
 		}
 	}
-	if len(c.inputs) < min(least, len(roles)) || len(c.inputs) > len(roles) {
-		return fmt.Errorf("found %d inputs, expected %q", len(c.inputs), o.inputs)
+	if len(c.node.inputs) < min(least, len(roles)) || len(c.node.inputs) > len(roles) {
+		return fmt.Errorf("found %d inputs, expected %q", len(c.node.inputs), o.inputs)
 	}
 	depends := false
-	for i, name := range c.inputs {
+	for i, name := range c.node.inputs {
 		var v known // none for the empty name
 		if name != "" {
 			v = values[name]
@@ -214,8 +214,8 @@ func (r role) check(name string, v known) error {
 
 // made notes what a node makes, within the bounds.
 func (f *inference) made(c *call, shapes [][]int) error {
-	if len(shapes) != len(c.outputs) {
-		return fmt.Errorf("found %d outputs, expected %d", len(c.outputs), len(shapes))
+	if len(shapes) != len(c.node.outputs) {
+		return fmt.Errorf("found %d outputs, expected %d", len(c.node.outputs), len(shapes))
 	}
 	for i, shape := range shapes {
 		if len(shape) < 1 || len(shape) > maxRank || slices.Min(shape) < 1 || slices.Max(shape) > maxDim {
@@ -229,7 +229,7 @@ func (f *inference) made(c *call, shapes [][]int) error {
 		if f.products += n * c.products; f.products > maxProducts {
 			return tooMuch(shape)
 		}
-		f.values[c.outputs[i]] = known{shape: shape}
+		f.values[c.node.outputs[i]] = known{shape: shape}
 	}
 	return nil
 }

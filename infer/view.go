@@ -39,7 +39,7 @@ func (e *Encoder) View(dst *latent.View, f *frame.Frame, z *latent.Latent) error
 	if err := e.decode(z.Mean); err != nil {
 		return err
 	}
-	dst.Reconstruction, err = e.print(dst.Reconstruction, e.decoder.outputs[0])
+	dst.Reconstruction, err = e.print(dst.Reconstruction, e.decoder.buffers.outputs[0])
 	return err
 }
 

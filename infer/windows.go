@@ -20,7 +20,7 @@ func (c *call) picture() ([]int, error) {
 // constantOf wants input i to have this shape, where it is given.
 func (c *call) constantOf(i int, shape ...int) error {
 	if v := c.in[i]; v.constant != nil && !slices.Equal(v.shape, shape) {
-		return fmt.Errorf("its constant %.80q is of %s, expected %s", c.inputs[i], sizes(v.shape), sizes(shape))
+		return fmt.Errorf("its constant %.80q is of %s, expected %s", c.node.inputs[i], sizes(v.shape), sizes(shape))
 	}
 	return nil
 }
@@ -38,9 +38,9 @@ type window struct{ kernel, stride, dilation, before, after int64 }
 
 // windows are those of rows and columns; kernel is what the weights have, or 0.
 func (c *call) windows(kernel ...int) (w [2]window, err error) {
-	given := c.ints("kernel_shape", int64(kernel[0]), int64(kernel[1]))
-	strides, dilations, pads := c.ints("strides", 1, 1), c.ints("dilations", 1, 1), c.ints("pads", 0, 0, 0, 0)
-	if _, padded := c.attributes["pads"]; padded && !c.padsItself() {
+	given := c.node.ints("kernel_shape", int64(kernel[0]), int64(kernel[1]))
+	strides, dilations, pads := c.node.ints("strides", 1, 1), c.node.ints("dilations", 1, 1), c.node.ints("pads", 0, 0, 0, 0)
+	if _, padded := c.node.attributes["pads"]; padded && !c.node.padsItself() {
 		return w, errors.New("has both pads and auto_pad: export it with pads alone")
 	}
 	for i := range w {
@@ -75,7 +75,7 @@ func convolve(c *call) ([][]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	weights, group := c.in[1].shape, int(c.ints("group", 1)[0])
+	weights, group := c.in[1].shape, int(c.node.ints("group", 1)[0])
 	if len(weights) != 4 || x[1]%group != 0 || weights[0]%group != 0 || weights[1] != x[1]/group {
 		return nil, fmt.Errorf("its weights are of %s, which does not fit %d channels in %d groups", sizes(weights), x[1], group)
 	}
@@ -87,7 +87,7 @@ func convolve(c *call) ([][]int, error) {
 		return nil, err
 	}
 	c.products = count(weights[1:])
-	pads := c.attributes["auto_pad"].text
+	pads := c.node.attributes["auto_pad"].text
 	return [][]int{{x[0], weights[0], w[0].over(x[2], pads, false), w[1].over(x[3], pads, false)}}, nil
 }
 
@@ -107,7 +107,7 @@ func convolveBack(c *call) ([][]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, more := []int{x[0], weights[1], 0, 0}, c.ints("output_padding", 0, 0)
+	out, more := []int{x[0], weights[1], 0, 0}, c.node.ints("output_padding", 0, 0)
 	for i := range w {
 		if more[i] >= w[i].stride || w[i].before >= w[i].kernel || w[i].after >= w[i].kernel {
 			return nil, errors.New("pads as much as its kernel, or more at the end than its stride")
@@ -127,7 +127,7 @@ func pool(c *call) ([][]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	pads, ceil := c.attributes["auto_pad"].text, c.ints("ceil_mode", 0)[0] == 1
+	pads, ceil := c.node.attributes["auto_pad"].text, c.node.ints("ceil_mode", 0)[0] == 1
 	out := slices.Clone(x)
 	for i := range w {
 		if w[i].before >= w[i].kernel || w[i].after >= w[i].kernel {
@@ -150,7 +150,7 @@ func poolAll(c *call) ([][]int, error) {
 
 func normalise(c *call) ([][]int, error) {
 	x := c.in[0].shape
-	if len(x) != 2 && len(x) != 4 || len(x) == 2 && c.op != "BatchNormalization" {
+	if len(x) != 2 && len(x) != 4 || len(x) == 2 && c.node.op != "BatchNormalization" {
 		return nil, fmt.Errorf("reads a value of %s, expected a picture of four sizes", sizes(x))
 	}
 	for i := range c.in[1:] {
@@ -159,7 +159,7 @@ func normalise(c *call) ([][]int, error) {
 		}
 	}
 	c.products = 4
-	return [][]int{x}, c.wants("epsilon")
+	return [][]int{x}, c.node.wants("epsilon")
 }
 
 // wants says which attribute is missing, of those that OpenCV does not do without.
@@ -187,7 +187,7 @@ func pad(c *call) ([][]int, error) {
 	for i := range x {
 		before, after := pads[i], pads[i+4]
 		most := int64(maxAttribute)
-		if c.attributes["mode"].text == "reflect" {
+		if c.node.attributes["mode"].text == "reflect" {
 			most = int64(x[i]) - 1
 		}
 		if before < 0 || after < 0 || max(before, after) > most || i < 2 && before+after > 0 {
@@ -204,14 +204,14 @@ func resize(c *call) ([][]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.wants("mode"); err != nil {
+	if err := c.node.wants("mode"); err != nil {
 		return nil, err
 	}
 	scales, shape := c.in[2], c.in[3]
-	if roi := c.in[1]; roi.constant != nil && count(roi.shape) > 0 && len(c.inputs) > 2 {
+	if roi := c.in[1]; roi.constant != nil && count(roi.shape) > 0 && len(c.node.inputs) > 2 {
 		return nil, errors.New("has a region of its own: export it without roi")
 	}
-	if len(c.inputs) == 2 { // up to opset 10, which has no roi
+	if len(c.node.inputs) == 2 { // up to opset 10, which has no roi
 		scales = c.in[1]
 	}
 	if shape.constant == nil {
@@ -234,7 +234,7 @@ func upsample(c *call) ([][]int, error) {
 		return nil, err
 	}
 	c.products = 4
-	if err := c.wants("mode"); err != nil {
+	if err := c.node.wants("mode"); err != nil {
 		return nil, err
 	}
 	return scaled(x, c.in[1].constant)

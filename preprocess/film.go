@@ -3,6 +3,7 @@ package preprocess
 import (
 	"context"
 	"fmt"
+	"image"
 	"math"
 
 	"gocv.io/x/gocv"
@@ -14,7 +15,7 @@ import (
 // filmRange is a normalise whose grey window goes from the smallest to the largest value of a whole film, as in the paper's supplement.
 // Where no film is shown to it, the window goes as far as the frames so far.
 type filmRange struct {
-	*normalise
+	normalise       *normalise
 	lowest, highest float64 // values met
 	whole           bool    // films are shown
 	looking         bool    // at one of which nothing was applied yet
@@ -29,12 +30,15 @@ func (n *filmRange) Look(f *frame.Frame) error {
 	if err := n.meet(f); err != nil {
 		return err
 	}
-	n.low, n.high = n.lowest, n.highest
+	n.normalise.low, n.normalise.high = n.lowest, n.highest
 	return nil
 }
 
 // Independent is false: the window goes as far as the frames so far.
 func (n *filmRange) Independent() bool { return false }
+
+// Close frees what normalise took.
+func (n *filmRange) Close() error { return n.normalise.Close() }
 
 // meet takes note of f's values.
 func (n *filmRange) meet(f *frame.Frame) error {
@@ -59,8 +63,8 @@ func (n *filmRange) Apply(ctx context.Context, f *frame.Frame) error {
 			return err
 		}
 	}
-	if n.low == n.high {
-		return &pipeline.ErrSkip{Cause: "blank_frame", Err: complain("normalise", f, "every pixel of the film is %g so far: check the light", n.low)}
+	if n.normalise.low == n.normalise.high {
+		return &pipeline.ErrSkip{Cause: "blank_frame", Err: complain("normalise", f, "every pixel of the film is %g so far: check the light", n.normalise.low)}
 	}
 	return n.normalise.Apply(ctx, f)
 }
@@ -71,18 +75,18 @@ func (n *filmRange) widen(f *frame.Frame) error {
 	if err := n.meet(f); err != nil {
 		return err
 	}
-	limit := moveBeyond * (n.high - n.low)
-	if n.low-n.lowest <= limit && n.highest-n.high <= limit {
+	limit := moveBeyond * (n.normalise.high - n.normalise.low)
+	if n.normalise.low-n.lowest <= limit && n.highest-n.normalise.high <= limit {
 		return nil
 	}
-	n.low, n.high = n.lowest, n.highest
-	f.Notice(false, "range_set", fmt.Sprintf("the grey window is [%.6g, %.6g] from here on: what the frames so far show", n.low, n.high))
+	n.normalise.low, n.normalise.high = n.lowest, n.highest
+	f.Notice(false, "range_set", fmt.Sprintf("the grey window is [%.6g, %.6g] from here on: what the frames so far show", n.normalise.low, n.normalise.high))
 	return nil
 }
 
 // filmROI is a roi around the object's mean centre in a whole film. Where no film is shown to it, it is the search in the first frames.
 type filmROI struct {
-	*roi
+	roi     *roi
 	search  searchOptions
 	looking bool
 }
@@ -97,9 +101,9 @@ func (r *filmROI) Look(f *frame.Frame) error {
 			return err
 		}
 		r.looking = true
-		r.finder = &finder{size: r.search.Size, every: 1, shrunk: gocv.NewMat()}
+		r.roi.finder = &finder{size: r.search.Size, every: 1, shrunk: gocv.NewMat()}
 	}
-	return r.finder.look(f)
+	return r.roi.finder.look(f)
 }
 
 // Apply takes what roi takes.
@@ -115,19 +119,28 @@ func (r *filmROI) Apply(ctx context.Context, f *frame.Frame) error {
 // Independent is false: a film is looked at before its frames.
 func (r *filmROI) Independent() bool { return false }
 
+// Reach is the region's.
+func (r *filmROI) Reach() (corner image.Point, ok bool) { return r.roi.Reach() }
+
+// Move moves the region.
+func (r *filmROI) Move(corner image.Point) error { return r.roi.Move(corner) }
+
+// Close frees what the region and the search took.
+func (r *filmROI) Close() error { return r.roi.Close() }
+
 // settle places the region for the film that begins with f.
 func (r *filmROI) settle(f *frame.Frame) error {
 	r.looking = false
-	if m := f.Mat(); m.Cols() != r.finder.full.X || m.Rows() != r.finder.full.Y {
+	if m := f.Mat(); m.Cols() != r.roi.finder.full.X || m.Rows() != r.roi.finder.full.Y {
 		return complain("roi", f, "found %dx%d pixels, the film's are %dx%d: put the search before the steps that change the size",
-			m.Cols(), m.Rows(), r.finder.full.X, r.finder.full.Y)
+			m.Cols(), m.Rows(), r.roi.finder.full.X, r.roi.finder.full.Y)
 	}
-	region, err := r.finder.region()
+	region, err := r.roi.finder.region()
 	if err != nil {
 		return complain("roi", f, "%w", err)
 	}
-	r.region = region
-	err = r.finder.Close()
-	r.finder = nil
+	r.roi.region = region
+	err = r.roi.finder.Close()
+	r.roi.finder = nil
 	return err
 }

@@ -40,7 +40,7 @@ func TestFilms(t *testing.T) {
 				}
 			}
 		}
-		if kept := region.finder.shown(); kept > maxSearchFrames || kept < min(film.frames, maxSearchFrames/2) {
+		if kept := region.roi.finder.shown(); kept > maxSearchFrames || kept < min(film.frames, maxSearchFrames/2) {
 			t.Errorf("%d of %d frames are kept", kept, film.frames)
 		}
 		for n := range min(film.frames, 3) {
@@ -52,14 +52,14 @@ func TestFilms(t *testing.T) {
 			}
 		}
 		// Beyond the spot the blob is the ground to a count; its top lies within a pixel of the centre of one.
-		if math.Abs(window.low-film.ground) > 1 || math.Abs(window.high-film.ground-120) > 3 {
-			t.Errorf("at %v: the window is %g to %g, expected %g to %g", film.at, window.low, window.high, film.ground, film.ground+120)
+		if math.Abs(window.normalise.low-film.ground) > 1 || math.Abs(window.normalise.high-film.ground-120) > 3 {
+			t.Errorf("at %v: the window is %g to %g, expected %g to %g", film.at, window.normalise.low, window.normalise.high, film.ground, film.ground+120)
 		}
 		at := film.at
 		if film.frames == 1 {
 			at.Y += 6
 		}
-		middle := region.region.Min.Add(region.region.Max).Div(2)
+		middle := region.roi.region.Min.Add(region.roi.region.Max).Div(2)
 		if off := middle.Sub(image.Pt(int(at.X), int(at.Y))); math.Hypot(float64(off.X), float64(off.Y)) > 3 { // whole pixels, and few places on the circle
 			t.Errorf("found the region around %v, expected about %v", middle, at)
 		}

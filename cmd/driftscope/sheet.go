@@ -34,7 +34,7 @@ func (s *sheet) add(k, n int, pixels []float32, in card.Input) {
 		return
 	}
 	at := image.Pt(s.shown%sheetColumns*(in.Width+1), s.shown/sheetColumns*(in.Height+1))
-	recording.Paint(s.img, at, pixels, in.Channels, in.Width, func(v float32) uint8 {
+	recording.Planar{Pixels: pixels, Channels: in.Channels, Width: in.Width}.Paint(s.img, at, func(v float32) uint8 {
 		return uint8(math.Round(255 * float64(min(max(v, 0), 1))))
 	})
 	s.shown++

@@ -62,7 +62,7 @@ func (c *watchCmd) watch(ctx context.Context, out, notes io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", subject, err)
 	}
-	w := &watcher{watchCmd: c, out: out, notes: notes, printed: map[string]time.Time{}}
+	w := &watcher{out: out, notes: notes, rate: c.Rate, json: c.JSON, printed: map[string]time.Time{}}
 	for ctx.Err() == nil {
 		m, err := nextMessage(ctx, subscription)
 		switch {
@@ -122,8 +122,9 @@ func nextMessage(ctx context.Context, s *nats.Subscription) (*nats.Msg, error) {
 
 // watcher prints messages, latents not too often.
 type watcher struct {
-	*watchCmd
 	out, notes io.Writer
+	rate       float64              // latents a second that are printed of each stream; 0 is every one
+	json       bool                 // messages are printed as they are
 	printed    map[string]time.Time // when a subject's last message was, of those that are limited
 	line       bytes.Buffer
 }
@@ -141,7 +142,7 @@ func (w *watcher) silence(conn *bus.Conn, subject string) error {
 // message prints one message. One that cannot be read is noted and passed over: anyone can publish.
 func (w *watcher) message(subject string, data []byte) error {
 	kind := latent.Kind(subject[strings.LastIndexByte(subject, '.')+1:])
-	if kind == latent.KindView || kind == sinks.GlanceToken || kind == latent.KindLatent && !w.due(subject, w.Rate) {
+	if kind == latent.KindView || kind == sinks.GlanceToken || kind == latent.KindLatent && !w.due(subject, w.rate) {
 		return nil
 	}
 	r, err := sinks.Decode(kind, data)
@@ -153,7 +154,7 @@ func (w *watcher) message(subject string, data []byte) error {
 		return nil
 	}
 	w.line.Reset()
-	if w.JSON {
+	if w.json {
 		err = json.Compact(&w.line, data)
 	} else {
 		printRecord(&w.line, r)

@@ -57,6 +57,9 @@ type Evaluation struct {
 	RegistrationMSE *float64 `json:"registration_mse,omitempty"`
 }
 
+// Split is the rows of a recording that a map is fitted on, and those that it is judged on.
+type Split struct{ Fitted, Judged []int }
+
 // Evaluate measures the model.
 func (c *Options) Evaluate(ctx context.Context) (*Evaluation, error) {
 	if c.FitFrames != "" && c.Align != "affine" {
@@ -89,28 +92,28 @@ func (c *Options) Evaluate(ctx context.Context) (*Evaluation, error) {
 	if err != nil {
 		return nil, err
 	}
-	judged, fitted := seen.Rows(frames), seen.Rows(fit)
+	split := Split{Fitted: seen.Rows(fit), Judged: seen.Rows(frames)}
 	if c.Align == "isometry" {
-		fitted = judged
+		split.Fitted = split.Judged
 	} else if overlap(frames, fit) {
 		return nil, exit.Usage(fmt.Errorf("frames %s are judged and %s fitted on: an affine map is never judged on frames it was fitted on; give --frames or --fit-frames apart", frames, fit))
 	}
-	if len(judged) < 2 || len(fitted) < 2 {
-		return nil, exit.Usage(fmt.Errorf("%s has %d frames: %d to judge on and %d to fit on, at least 2 of each are needed", c.Video, len(seen.Seq), len(judged), len(fitted)))
+	if len(split.Judged) < 2 || len(split.Fitted) < 2 {
+		return nil, exit.Usage(fmt.Errorf("%s has %d frames: %d to judge on and %d to fit on, at least 2 of each are needed", c.Video, len(seen.Seq), len(split.Judged), len(split.Fitted)))
 	}
-	alignment, err := Lay(c.Align, seen.Z, truth.Z, fitted)
+	alignment, err := Lay(c.Align, seen.Z, truth.Z, split.Fitted)
 	if err != nil {
 		return nil, exit.Usage(err)
 	}
-	result, err := Judge(model, seen, truth, judged, alignment)
+	result, err := Judge(model, seen, truth, split.Judged, alignment)
 	if err != nil {
 		return nil, err
 	}
-	if err := result.Smooth(seen, truth, judged, fitted); err != nil {
+	if err := result.Smooth(seen, truth, split); err != nil {
 		return nil, err
 	}
 	if c.Baseline == registration {
-		if err := result.Compare(ctx, rec, seen, truth, judged, fitted, alignment); err != nil {
+		if err := result.Compare(ctx, seen, truth, split, alignment); err != nil {
 			return nil, err
 		}
 	}
@@ -161,17 +164,17 @@ func Judge(model *infer.Model, seen *Encoded, truth *Truth, judged []int, a *Ali
 }
 
 // Smooth adds how far from the truth the latents are that the whole recording gives under the law found in it, laid over it anew.
-func (e *Evaluation) Smooth(seen *Encoded, truth *Truth, judged, fitted []int) error {
+func (e *Evaluation) Smooth(seen *Encoded, truth *Truth, split Split) error {
 	_, d := seen.Z.Dims()
 	z, err := online.Smooth(seen.Path(seen.Z), online.Config{Dim: d})
 	if err != nil {
 		return err
 	}
-	a, err := Lay(e.Align, z, truth.Z, fitted)
+	a, err := Lay(e.Align, z, truth.Z, split.Fitted)
 	if err != nil {
 		return err
 	}
-	off := online.MeanSquares(PickRows(a.Laid, judged), PickRows(truth.Z, judged))
+	off := online.MeanSquares(PickRows(a.Laid, split.Judged), PickRows(truth.Z, split.Judged))
 	coord := Sum(off) / float64(len(off))
 	e.SmoothedCoord = &coord
 	return nil
@@ -189,6 +192,7 @@ func DriftAt(network *online.Network, z *mat.Dense) *mat.Dense {
 
 // Encoded is a recording as the model sees it.
 type Encoded struct {
+	recording      *recording.Recording
 	Seq            []uint64
 	Times          []float64
 	Trajectory     []uint64
@@ -203,7 +207,7 @@ func EncodeAll(ctx context.Context, model *infer.Model, rec *recording.Recording
 		return nil, err
 	}
 	defer encoder.Close()
-	e := &Encoded{}
+	e := &Encoded{recording: rec}
 	var z latent.Latent
 	var rows []float64
 	in := model.Card.Input

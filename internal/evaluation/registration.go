@@ -22,14 +22,14 @@ const registration = "registration"
 // Compare adds the mean squared errors, summed over coordinates, of the displacement between consecutive frames of a film: of the model's
 // latents as they are laid over the truth, and of image registration on the raw frames, in pixels, whose affine map to the truth's
 // displacements is fitted on the same frames.
-func (e *Evaluation) Compare(ctx context.Context, rec *recording.Recording, seen *Encoded, truth *Truth, judged, fitted []int, a *Alignment) error {
-	moved, err := register(ctx, rec, seen)
+func (e *Evaluation) Compare(ctx context.Context, seen *Encoded, truth *Truth, split Split, a *Alignment) error {
+	moved, err := register(ctx, seen)
 	if err != nil {
 		return err
 	}
-	learnt, pairs := seen.Pairs(fitted), seen.Pairs(judged)
+	learnt, pairs := seen.Pairs(split.Fitted), seen.Pairs(split.Judged)
 	if len(pairs) == 0 {
-		return exit.Usage(fmt.Errorf("--baseline: %s has no two consecutive frames of one trajectory to judge on", rec.Arg))
+		return exit.Usage(fmt.Errorf("--baseline: %s has no two consecutive frames of one trajectory to judge on", seen.recording.Arg))
 	}
 	registered, err := online.Affine(PickRows(moved, learnt), Displaced(truth.Z, learnt))
 	if err != nil {
@@ -66,7 +66,8 @@ func Displaced(z *mat.Dense, rows []int) *mat.Dense {
 }
 
 // register gives the displacement from the frame before to each of seen, in pixels to the right and down.
-func register(ctx context.Context, rec *recording.Recording, seen *Encoded) (*mat.Dense, error) {
+func register(ctx context.Context, seen *Encoded) (*mat.Dense, error) {
+	rec := seen.recording
 	r := &registrar{last: gocv.NewMat(), window: gocv.NewMat()}
 	defer r.close()
 	out, n := mat.NewDense(len(seen.Seq), 2, nil), 0

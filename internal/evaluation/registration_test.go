@@ -16,7 +16,7 @@ import (
 )
 
 // perfect is a film as eval has it once a model that makes no error has seen it.
-func perfect(t *testing.T, s recordingtest.Specimen) (*recording.Recording, *Encoded, *Truth) {
+func perfect(t *testing.T, s recordingtest.Specimen) (*Encoded, *Truth) {
 	t.Helper()
 	const side = 128
 	folder := t.TempDir()
@@ -25,11 +25,11 @@ func perfect(t *testing.T, s recordingtest.Specimen) (*recording.Recording, *Enc
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := &Encoded{Z: places, Trajectory: make([]uint64, s.Frames)}
+	seen := &Encoded{recording: rec, Z: places, Trajectory: make([]uint64, s.Frames)}
 	for k := range s.Frames {
 		seen.Seq = append(seen.Seq, uint64(k))
 	}
-	return rec, seen, &Truth{Z: places}
+	return seen, &Truth{Z: places}
 }
 
 // Without noise phase correlation is right to a fraction of a pixel (rounding alone would be off by 0.4), and whole pixels off where a pixel's noise is four times the spot.
@@ -40,8 +40,8 @@ func TestRegister(t *testing.T) {
 		noise        float64
 		best, atMost float64 // root of the mean squared error of a displacement, pixels; one has an rms of 2.9
 	}{{"clean", 0, 0, 0.6}, {"noisy", 800, 2, 200}} {
-		rec, seen, truth := perfect(t, recordingtest.Specimen{X: 60, Y: 70, Background: 10_000, Bright: 200, Noise: c.noise, Frames: 30})
-		moved, err := register(t.Context(), rec, seen)
+		seen, truth := perfect(t, recordingtest.Specimen{X: 60, Y: 70, Background: 10_000, Bright: 200, Noise: c.noise, Frames: 30})
+		moved, err := register(t.Context(), seen)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,14 +56,14 @@ func TestRegister(t *testing.T) {
 
 func TestCompare(t *testing.T) {
 	suite.Long(t)
-	rec, seen, truth := perfect(t, recordingtest.Specimen{X: 60, Y: 70, Background: 10_000, Bright: 200, Noise: 800, Frames: 40})
+	seen, truth := perfect(t, recordingtest.Specimen{X: 60, Y: 70, Background: 10_000, Bright: 200, Noise: 800, Frames: 40})
 	rows := seen.Rows(recording.Whole)
 	right, err := Lay("affine", seen.Z, truth.Z, rows[:20])
 	if err != nil {
 		t.Fatal(err)
 	}
 	e := &Evaluation{}
-	if err := e.Compare(t.Context(), rec, seen, truth, rows[20:], rows[:20], right); err != nil {
+	if err := e.Compare(t.Context(), seen, truth, Split{Judged: rows[20:], Fitted: rows[:20]}, right); err != nil {
 		t.Fatal(err)
 	}
 	steps := Displaced(truth.Z, rows[21:])
@@ -71,15 +71,15 @@ func TestCompare(t *testing.T) {
 	if *e.DisplacementMSE > 1e-9 || *e.RegistrationMSE < still/10 {
 		t.Errorf("ours %g, expected 0; registration's %g, expected about %g: it sees noise alone", *e.DisplacementMSE, *e.RegistrationMSE, still)
 	}
-	if err := e.Compare(t.Context(), rec, seen, truth, rows[39:], rows[:20], right); err == nil || exit.Status(err) != 2 || !strings.Contains(err.Error(), "no two consecutive frames") {
+	if err := e.Compare(t.Context(), seen, truth, Split{Judged: rows[39:], Fitted: rows[:20]}, right); err == nil || exit.Status(err) != 2 || !strings.Contains(err.Error(), "no two consecutive frames") {
 		t.Errorf("one frame: %v, a usage error expected", err)
 	}
 	seen.Trajectory[1] = 7
-	if err := e.Compare(t.Context(), rec, seen, truth, rows[20:], rows[:4], right); err == nil || exit.Status(err) != 2 || !strings.Contains(err.Error(), "on 1 pairs of frames") {
+	if err := e.Compare(t.Context(), seen, truth, Split{Judged: rows[20:], Fitted: rows[:4]}, right); err == nil || exit.Status(err) != 2 || !strings.Contains(err.Error(), "on 1 pairs of frames") {
 		t.Errorf("two cuts in four frames: %v, a usage error expected", err)
 	}
 	seen.Seq = seen.Seq[:39]
-	if _, err := register(t.Context(), rec, seen); err == nil || !strings.Contains(err.Error(), "gave 39 frames, then 40") {
+	if _, err := register(t.Context(), seen); err == nil || !strings.Contains(err.Error(), "gave 39 frames, then 40") {
 		t.Errorf("found %v, expected the recording to have changed", err)
 	}
 }

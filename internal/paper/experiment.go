@@ -311,37 +311,37 @@ func (e *experiment) see(ctx context.Context, frames string) (*measured, error) 
 }
 
 func (m *measured) judge(ctx context.Context) error {
-	judged := m.seen.Rows(recording.Whole)
-	fitted := judged
+	all := m.seen.Rows(recording.Whole)
+	split := evaluation.Split{Fitted: all, Judged: all}
 	var err error
 	if m.row.affine {
 		films := evaluation.Films(m.seen.Trajectory)
-		fitted, judged = evaluation.Halves(films)
+		split.Fitted, split.Judged = evaluation.Halves(films)
 		m.Alignment, err = evaluation.LayFilms(m.seen.Z, m.truth.Z, films)
 	} else {
-		m.Alignment, err = evaluation.Lay(m.Align, m.seen.Z, m.truth.Z, fitted)
+		m.Alignment, err = evaluation.Lay(m.Align, m.seen.Z, m.truth.Z, split.Fitted)
 	}
 	if err != nil {
 		return err
 	}
-	figures, err := evaluation.Judge(m.model, m.seen, m.truth, judged, m.Alignment)
+	figures, err := evaluation.Judge(m.model, m.seen, m.truth, split.Judged, m.Alignment)
 	if err != nil {
 		return err
 	}
 	if m.row.moved.RegistrationMSE > 0 {
-		if err := figures.Compare(ctx, m.film, m.seen, m.truth, judged, fitted, m.Alignment); err != nil {
+		if err := figures.Compare(ctx, m.seen, m.truth, split, m.Alignment); err != nil {
 			return err
 		}
 	}
 	if m.row.clean != "" {
-		if err := figures.Smooth(m.seen, m.truth, judged, fitted); err != nil {
+		if err := figures.Smooth(m.seen, m.truth, split); err != nil {
 			return err
 		}
 	}
 	if m.oracle, err = m.consult(); err != nil {
 		return fmt.Errorf("the oracle's drift: %w", err)
 	}
-	off := online.MeanSquares(evaluation.DriftAt(m.oracle, evaluation.PickRows(m.truth.Z, judged)), evaluation.PickRows(m.truth.Mu, judged))
+	off := online.MeanSquares(evaluation.DriftAt(m.oracle, evaluation.PickRows(m.truth.Z, split.Judged)), evaluation.PickRows(m.truth.Mu, split.Judged))
 	m.finding = &finding{Settings: m.settings, Figures: figures, Oracle: drifting{evaluation.Sum(off), evaluation.Sum(off) / float64(len(off))}}
 	return nil
 }

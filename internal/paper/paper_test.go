@@ -189,7 +189,7 @@ func TestPaperSmooths(t *testing.T) {
 	}
 	all := seen.Rows(recording.Whole)
 	e := &evaluation.Evaluation{Align: "isometry"}
-	if err := e.Smooth(seen, truth, all, all); err != nil {
+	if err := e.Smooth(seen, truth, evaluation.Split{Fitted: all, Judged: all}); err != nil {
 		t.Fatal(err)
 	}
 	if *e.SmoothedCoord > 1.5*dt || *e.SmoothedCoord < 0.5*dt {

@@ -198,7 +198,7 @@ func (m *measured) drawFrames(ctx context.Context, path string) error {
 	for row, strip := range strips {
 		for column, pixels := range strip {
 			at := image.Pt(column*(in.Width+1), row*(in.Height+1))
-			recording.Paint(img, at, pixels, in.Channels, in.Width, func(v float32) uint8 {
+			recording.Planar{Pixels: pixels, Channels: in.Channels, Width: in.Width}.Paint(img, at, func(v float32) uint8 {
 				return uint8(math.Round(255 * min(max((float64(v)-low)/(high-low), 0), 1)))
 			})
 		}

@@ -10,10 +10,10 @@ import (
 	"driftscope/internal/latent"
 )
 
-// keepEvery is the time between two checkpoints of the law: what a crash costs at most, and how far back a roll-back goes.
+// keepEvery is the time between two checkpoints of the law: a crash loses no more, and a roll-back goes back as far.
 const keepEvery = 30 * time.Second
 
-// checkpoints keeps the law: every so often it takes a checkpoint between two frames and has it written beside the frame path.
+// checkpoints keeps the law: every keepEvery it takes a checkpoint between two frames, which another goroutine writes.
 type checkpoints struct {
 	law         Checkpointer // nil where the estimator has no state to keep
 	write       func([]byte) error
@@ -34,117 +34,117 @@ func newCheckpoints(e Estimator, write func([]byte) error, now time.Time) *check
 	return &checkpoints{law: law, write: write, last: now, writing: make(chan error, 1)}
 }
 
-// visit takes a checkpoint where one is due and none is being written, and gives the error of one that could not be written.
-func (k *checkpoints) visit(now time.Time) error {
+// visit takes a checkpoint where one is due and none is being written. Its error is that of a checkpoint that could not be written.
+func (c *checkpoints) visit(now time.Time) error {
 	var failed error
-	if k.outstanding {
+	if c.outstanding {
 		select {
-		case failed = <-k.writing:
-			k.outstanding = false
+		case failed = <-c.writing:
+			c.outstanding = false
 		default:
 			return nil
 		}
 	}
-	due := now.Sub(k.last) >= keepEvery
-	if k.law == nil || !due && len(k.asked) == 0 {
+	due := now.Sub(c.last) >= keepEvery
+	if c.law == nil || !due && len(c.asked) == 0 {
 		return failed
 	}
-	state, err := k.take()
+	state, err := c.take()
 	if due && err == nil {
-		k.last = now
-		k.older, k.newest = k.newest, state
+		c.last = now
+		c.older, c.newest = c.newest, state
 	}
 	return errors.Join(failed, err)
 }
 
-// ask has a checkpoint taken at once that is not due, or after the one that is being written, and answer called once it is on the disk or cannot
-// be. While idle no frame comes after which that could be, and it is waited for. The error is that of a checkpoint that could not be written.
-func (k *checkpoints) ask(answer func(error), idle bool, now time.Time) error {
+// ask takes a checkpoint now, or after the one that is being written, and calls answer once it is on the disk or could not be written. While idle no
+// frame comes after which to take it, so ask waits for it. The error is that of a checkpoint that could not be written.
+func (c *checkpoints) ask(answer func(error), idle bool, now time.Time) error {
 	switch {
-	case k.law == nil:
+	case c.law == nil:
 		answer(latent.Refuse(latent.Conflict, "checkpoint: this estimator has no state to keep: leave the command out"))
-	case k.write == nil:
+	case c.write == nil:
 		answer(latent.Refuse(latent.Conflict, "checkpoint: the state is kept nowhere: give run --state FILE, online.state or nats.durable"))
-	case len(k.asked) == maxAsked:
+	case len(c.asked) == maxAsked:
 		answer(latent.Refuse(latent.NotNow, "checkpoint: %d wait for one already: try again in a second", maxAsked))
 	case idle:
-		k.asked = append(k.asked, answer)
-		return k.end() // which answers, too
+		c.asked = append(c.asked, answer)
+		return c.end() // which answers, too
 	default:
-		k.asked = append(k.asked, answer)
-		return k.visit(now)
+		c.asked = append(c.asked, answer)
+		return c.visit(now)
 	}
 	return nil
 }
 
-// rest is called where frames pause: nobody who asked waits for the next one.
-func (k *checkpoints) rest() error {
-	if len(k.asked) == 0 {
+// rest is called where tracking is paused, so that whoever asked does not wait for the next frame.
+func (c *checkpoints) rest() error {
+	if len(c.asked) == 0 {
 		return nil
 	}
-	return k.end()
+	return c.end()
 }
 
 // take makes a checkpoint and begins to write it.
-func (k *checkpoints) take() (state []byte, err error) {
-	asked := k.asked
-	k.asked = nil
+func (c *checkpoints) take() (state []byte, err error) {
+	asked := c.asked
+	c.asked = nil
 	tell := func(err error) {
 		for _, answer := range asked {
 			answer(err)
 		}
 	}
 	var b bytes.Buffer
-	if err := k.law.Save(&b); err != nil {
+	if err := c.law.Save(&b); err != nil {
 		tell(err)
 		return nil, err
 	}
-	if k.write == nil {
+	if c.write == nil {
 		return b.Bytes(), nil
 	}
-	k.outstanding = true
+	c.outstanding = true
 	go func() {
-		err := k.write(b.Bytes())
+		err := c.write(b.Bytes())
 		tell(err)
-		k.writing <- err
+		c.writing <- err
 	}()
 	return b.Bytes(), nil
 }
 
 // end takes and writes the last checkpoint, and returns once it is on its way to the disk.
-func (k *checkpoints) end() error {
-	if k.law == nil || k.write == nil {
+func (c *checkpoints) end() error {
+	if c.law == nil || c.write == nil {
 		return nil
 	}
 	var failed error
-	if k.outstanding {
-		failed = <-k.writing
-		k.outstanding = false
+	if c.outstanding {
+		failed = <-c.writing
+		c.outstanding = false
 	}
-	if _, err := k.take(); err != nil {
+	if _, err := c.take(); err != nil {
 		return errors.Join(failed, err)
 	}
-	k.outstanding = false
-	return errors.Join(failed, <-k.writing)
+	c.outstanding = false
+	return errors.Join(failed, <-c.writing)
 }
 
 // rollBack restores the checkpoint before the newest.
-func (k *checkpoints) rollBack() error {
-	if k.older == nil {
+func (c *checkpoints) rollBack() error {
+	if c.older == nil {
 		return latent.Refuse(latent.Conflict, "roll_back: there is no state from before, one is kept every %v: try again then", keepEvery)
 	}
-	return k.law.Restore(bytes.NewReader(k.older))
+	return c.law.Restore(bytes.NewReader(c.older))
 }
 
-// keep visits what keeps checkpoints after a frame.
+// keep takes a checkpoint after a frame where one is due.
 func (t *tracker) keep(ctx context.Context) { t.kept(ctx, t.checkpoints.visit(time.Now())) }
 
 // kept tells of a checkpoint that could not be written.
 func (t *tracker) kept(ctx context.Context, err error) {
 	if err != nil {
-		t.warn("state", "the state was not kept", "err", err)
-		t.publish(ctx, &latent.Event{
-			Seq: t.counters.lastSeq(), Time: time.Now(), Level: latent.Warning,
+		t.runner.warn("state", "the state was not kept", "err", err)
+		t.runner.publish(ctx, &latent.Event{
+			Seq: t.runner.counters.lastSeq(), Time: time.Now(), Level: latent.Warning,
 			Code: "state_not_kept", Text: fmt.Sprintf("the law's state could not be written: %v", err), Count: 1,
 		}, time.Time{})
 	}

@@ -29,7 +29,7 @@ func (l *lawful) Restore(r io.Reader) error {
 }
 
 // A checkpoint is taken every half a minute of the run's time and at the end; what cannot be written is told, and tracking goes on.
-func TestKeeper(t *testing.T) {
+func TestCheckpoints(t *testing.T) {
 	for name, c := range map[string]struct {
 		err  error
 		kept string
@@ -70,8 +70,8 @@ func (p *prompt) Update(dst *latent.Estimate, z *latent.Latent) error {
 	return p.lawful.Update(dst, z)
 }
 
-// TestKeeperSlowDisk: no frame waits for a state that is synced, however long the disk takes.
-func TestKeeperSlowDisk(t *testing.T) {
+// TestCheckpointsSlowDisk: no frame waits for a state that is synced, however long the disk takes.
+func TestCheckpointsSlowDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(200)
 		g.source.interval = time.Second

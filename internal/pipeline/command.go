@@ -15,7 +15,7 @@ import (
 // errEnded answers a command that came too late.
 var errEnded = latent.Refuse(latent.NotNow, "the run is ending: the command was not applied: start the stream again")
 
-// relay hands a sink's commands on, until the tracker has ended: to it, or where another model has to be made ready first.
+// relay passes a sink's commands on until the tracker has ended: to the tracker, or to swap where another model has to be made ready first.
 func (r *runner) relay(from <-chan latent.Command, ended <-chan struct{}) {
 	for {
 		select {
@@ -24,11 +24,11 @@ func (r *runner) relay(from <-chan latent.Command, ended <-chan struct{}) {
 				return
 			}
 			orders, swaps := r.orders, (chan latent.Command)(nil)
-			if c.Name == swapModel && r.Swap != nil {
+			if c.Name == swapModel && r.stages.Swap != nil {
 				orders, swaps = nil, r.swaps
 			}
 			select {
-			case orders <- order{Command: c}:
+			case orders <- order{command: c}:
 			case swaps <- c:
 			case <-ended:
 				c.Reply(errEnded)
@@ -43,7 +43,7 @@ func (r *runner) relay(from <-chan latent.Command, ended <-chan struct{}) {
 func (t *tracker) command(p phases, o order) {
 	ctx := p.track
 	t.last.enter(t.tickets)
-	c := o.Command
+	c := o.command
 	switch {
 	case o.next != nil: // answered once the law that is left is on the disk
 		t.install(p, o)
@@ -61,8 +61,8 @@ func (t *tracker) command(p phases, o order) {
 func (t *tracker) answer(ctx context.Context, c latent.Command, err error) {
 	c.Reply(err)
 	if err != nil {
-		if n, tell := t.counters.refuse(time.Now()); tell {
-			t.log.Warn("command refused", "command", c.Name, "count", n, "err", err)
+		if n, tell := t.runner.counters.refuseCommand(time.Now()); tell {
+			t.runner.log.Warn("command refused", "command", c.Name, "count", n, "err", err)
 		}
 		return
 	}
@@ -76,9 +76,9 @@ func (t *tracker) answer(ctx context.Context, c latent.Command, err error) {
 
 // applied tells everyone of a command.
 func (t *tracker) applied(ctx context.Context, name, text string) {
-	t.log.Info("command applied", "command", name, "what", text)
-	t.publish(ctx, &latent.Event{
-		Seq: t.counters.lastSeq(), Time: time.Now(), Level: latent.Info, Code: "command_" + name, Text: text, Count: 1,
+	t.runner.log.Info("command applied", "command", name, "what", text)
+	t.runner.publish(ctx, &latent.Event{
+		Seq: t.runner.counters.lastSeq(), Time: time.Now(), Level: latent.Info, Code: "command_" + name, Text: text, Count: 1,
 	}, time.Time{})
 }
 
@@ -102,17 +102,17 @@ func (t *tracker) apply(c latent.Command) error {
 		t.paused = true
 	case "resume":
 		t.paused = false
-		if e, ok := t.Estimator.(Freezer); ok {
+		if e, ok := t.estimator.(Freezer); ok {
 			e.Freeze(false)
 		}
 	case "freeze":
-		e, ok := t.Estimator.(Freezer)
+		e, ok := t.estimator.(Freezer)
 		if !ok {
 			return latent.Refuse(latent.Conflict, "freeze: this estimator cannot be frozen: pause the stream")
 		}
 		e.Freeze(true)
 	case "reset":
-		e, ok := t.Estimator.(Resetter)
+		e, ok := t.estimator.(Resetter)
 		if !ok {
 			return latent.Refuse(latent.Conflict, "reset: this estimator cannot be reset: start the stream again")
 		}
@@ -121,7 +121,7 @@ func (t *tracker) apply(c latent.Command) error {
 		return t.checkpoints.rollBack()
 	case "stop":
 		t.ending = true
-		t.stop()
+		t.runner.stop()
 	default:
 		return latent.Refuse(latent.Unknown, "command %.40q is not known: send %s", c.Name, strings.Join(names(), ", "))
 	}

@@ -23,88 +23,72 @@ type counters struct {
 	seq       uint64 // of the last frame read
 	dropped   map[string]uint64
 	alarms    map[string]uint64
-	notices   map[string]*notice // of losses, by cause
+	losses    map[string]*notice // by cause
 	remarks   map[string]*notice // of what a source warns of, by code
 	lines     map[string]*notice // of the log, by kind
 	refused   notice             // of commands
 }
 
-// notice is what has yet to be told of one cause.
+// notice sums up what has not yet been told of one cause.
 type notice struct {
 	told  time.Time
 	event latent.Event // Count is what was lost since told
 }
 
 func newCounters() *counters {
-	return &counters{dropped: map[string]uint64{}, alarms: map[string]uint64{}, notices: map[string]*notice{}, remarks: map[string]*notice{}, lines: map[string]*notice{}}
+	return &counters{dropped: map[string]uint64{}, alarms: map[string]uint64{}, losses: map[string]*notice{}, remarks: map[string]*notice{}, lines: map[string]*notice{}}
 }
 
 // read counts one frame given by the source, after lost ones that the source knows of.
-func (t *counters) read(seq, lost uint64) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.frames += 1 + lost
-	t.seq = seq
+func (c *counters) read(seq, lost uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.frames += 1 + lost
+	c.seq = seq
 }
 
 // unread counts one frame that the source could not give.
-func (t *counters) unread() (seq uint64) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.frames++
-	return t.seq
+func (c *counters) unread() (seq uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.frames++
+	return c.seq
 }
 
-func (t *counters) track() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.tracked++
+func (c *counters) track() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tracked++
 }
 
-func (t *counters) alarm(code string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.alarms[code]++
+func (c *counters) alarm(code string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.alarms[code]++
 }
 
-func (t *counters) publish() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.published++
+func (c *counters) publish() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.published++
 }
 
-func (t *counters) lastSeq() uint64 {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.seq
+func (c *counters) lastSeq() uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.seq
 }
 
-// drop counts n losses under cause. It returns the event to tell, if it is time to tell one; else due will.
-func (t *counters) drop(now time.Time, seq uint64, cause, text string, n uint64) (e latent.Event, tell bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	p := t.lose(now, seq, cause, text, n)
-	if now.Sub(p.told) < noticeEvery {
-		return latent.Event{}, false
-	}
-	return p.tell(now), true
-}
-
-// count counts n losses under cause, for due to tell.
-func (t *counters) count(seq uint64, cause, text string, n uint64) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.lose(time.Now(), seq, cause, text, n)
-}
-
-// lose adds n losses to those of their cause that are yet to be told. t.mu is held.
-func (t *counters) lose(now time.Time, seq uint64, cause, text string, n uint64) *notice {
-	t.dropped[cause] += n
-	p := of(t.notices, cause)
+// lose counts l. It says whether it is time to tell of its cause; else dueLosses will give it later.
+func (c *counters) lose(now time.Time, l loss) (due bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.dropped[l.cause] += l.count
+	p := of(c.losses, l.cause)
 	p.event = latent.Event{
-		Seq: seq, Time: now, Level: latent.Warning, Code: cause, Text: text, Count: p.event.Count + n,
+		Seq: l.seq, Time: now, Level: latent.Warning, Code: l.cause, Text: l.why.Error(), Count: p.event.Count + l.count,
 	}
-	return p
+	return now.Sub(p.told) >= noticeEvery
 }
 
 // of is the notice of a kind, made where there was none. Kinds are the program's own words, so that there are few.
@@ -119,10 +103,10 @@ func of(notices map[string]*notice, kind string) *notice {
 
 // remark counts a warning of the source's. If it is time to tell, it returns the newest with how many of its code there were; else
 // dueRemarks will.
-func (t *counters) remark(now time.Time, e latent.Event) (told latent.Event, tell bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	p := of(t.remarks, e.Code)
+func (c *counters) remark(now time.Time, e latent.Event) (told latent.Event, tell bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := of(c.remarks, e.Code)
 	e.Count += p.event.Count
 	p.event = e
 	if now.Sub(p.told) < noticeEvery {
@@ -132,10 +116,10 @@ func (t *counters) remark(now time.Time, e latent.Event) (told latent.Event, tel
 }
 
 // line counts a line of the log. If it is time for one of its kind, it returns how many were left out since the last.
-func (t *counters) line(now time.Time, kind string) (left uint64, tell bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	p := of(t.lines, kind)
+func (c *counters) line(now time.Time, kind string) (left uint64, tell bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := of(c.lines, kind)
 	p.event.Count++
 	if now.Sub(p.told) < noticeEvery {
 		return 0, false
@@ -143,29 +127,29 @@ func (t *counters) line(now time.Time, kind string) (left uint64, tell bool) {
 	return p.tell(now).Count - 1, true
 }
 
-// refuse counts a command that was refused. If it is time to tell, it returns how many there were since the last time.
-func (t *counters) refuse(now time.Time) (n uint64, tell bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.refused.event.Count++
-	if now.Sub(t.refused.told) < noticeEvery {
+// refuseCommand counts a command that was refused. If it is time to tell, it returns how many there were since the last time.
+func (c *counters) refuseCommand(now time.Time) (n uint64, tell bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.refused.event.Count++
+	if now.Sub(c.refused.told) < noticeEvery {
 		return 0, false
 	}
-	return t.refused.tell(now).Count, true
+	return c.refused.tell(now).Count, true
 }
 
-// due returns the losses that waited for their second to pass, or every one that waits.
-func (t *counters) due(now time.Time, all bool) []latent.Event {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return due(t.notices, now, all)
+// dueLosses returns the losses that waited for their second to pass, or every one that waits.
+func (c *counters) dueLosses(now time.Time, all bool) []latent.Event {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return due(c.losses, now, all)
 }
 
-// dueRemarks is due for what the source warned of.
-func (t *counters) dueRemarks(now time.Time, all bool) []latent.Event {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return due(t.remarks, now, all)
+// dueRemarks is dueLosses for what the source warned of.
+func (c *counters) dueRemarks(now time.Time, all bool) []latent.Event {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return due(c.remarks, now, all)
 }
 
 func due(notices map[string]*notice, now time.Time, all bool) []latent.Event {
@@ -187,9 +171,9 @@ func (p *notice) tell(now time.Time) latent.Event {
 }
 
 // health writes the counts into h.
-func (t *counters) health(h *latent.Health) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	h.Frames, h.Tracked, h.Published = t.frames, t.tracked, t.published
-	h.Dropped, h.Alarms = maps.Clone(t.dropped), maps.Clone(t.alarms)
+func (c *counters) health(h *latent.Health) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	h.Frames, h.Tracked, h.Published = c.frames, c.tracked, c.published
+	h.Dropped, h.Alarms = maps.Clone(c.dropped), maps.Clone(c.alarms)
 }

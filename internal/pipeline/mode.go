@@ -27,12 +27,9 @@ const (
 	deep    = 256 // for a live source that may not lose a frame
 )
 
-// queueFull is the cause of frames for which the queue had no room.
-const queueFull = "queue_full"
-
 // settle decides the mode and the queue's depth, once the source is open.
 func (r *runner) settle() error {
-	source, ok := r.Source.(Live)
+	source, ok := r.stages.Source.(Live)
 	live := ok && source.Live()
 	mode := r.o.Mode
 	switch {
@@ -72,9 +69,10 @@ func oldest(frames []*frame.Frame) int {
 // newest chooses the frame that came last.
 func newest(frames []*frame.Frame) int { return len(frames) - 1 }
 
-// overflow loses f, which had no room although none may be lost, and says why the run ends.
-func (r *runner) overflow(track context.Context, f *frame.Frame) error {
+// noRoom loses f, for which the queue has no room although no frame may be lost, and says why the run ends.
+func (r *runner) noRoom(track context.Context, f *frame.Frame) error {
 	waiting, seq := r.frames.len(), f.Seq
-	r.discard(track, f, queueFull, "mode lossless: there was no room for this frame")
+	r.lose(track, framesLost(errNoRoom, seq, 1))
+	f.Close()
 	return fmt.Errorf("mode lossless: frame %d came while %d waited, and there is no room for more: tracking is slower than the source: take a smaller roi or a slower frame rate, a longer queue for a short burst, or mode latest", seq, waiting)
 }

@@ -11,11 +11,11 @@ import (
 	"driftscope/internal/nice"
 )
 
-// preview makes the Views of a pool's frames, one at a time, beside the lanes: a View takes longer than many frames.
+// preview makes the Views of a pool's frames, one at a time and on a goroutine of its own: a View takes longer than many frames.
 type preview struct {
 	viewer Viewer            // nil where nobody looks
-	busy   atomic.Bool       // a View has been asked for and is not out
-	shown  chan previewFrame // at most one waits
+	busy   atomic.Bool       // a View has been asked for and is not published
+	frames chan previewFrame // at most one waits
 	closed sync.WaitGroup
 }
 
@@ -25,51 +25,51 @@ type previewFrame struct {
 	z     latent.Latent
 }
 
-func newPreview(v Viewer) *preview { return &preview{viewer: v, shown: make(chan previewFrame, 1)} }
+func newPreview(v Viewer) *preview { return &preview{viewer: v, frames: make(chan previewFrame, 1)} }
 
-// open has it publish what it is shown, until end.
-func (g *preview) open(ctx context.Context, t *tracker) {
-	if g.viewer == nil {
+// open starts the goroutine that makes and publishes Views, until end.
+func (p *preview) open(ctx context.Context, r *runner) {
+	if p.viewer == nil {
 		return
 	}
-	g.closed.Go(func() {
+	p.closed.Go(func() {
 		nice.Thread()
-		for e := range g.shown {
-			g.view(ctx, t, e)
+		for e := range p.frames {
+			p.view(ctx, r, e)
 			e.frame.Close()
-			g.busy.Store(false)
+			p.busy.Store(false)
 		}
 	})
 }
 
-// end closes the preview once it has shown everything. No lane may be left.
-func (g *preview) end() {
-	close(g.shown)
-	g.closed.Wait()
+// end waits for the Views that were asked for. No lane may be left.
+func (p *preview) end() {
+	close(p.frames)
+	p.closed.Wait()
 }
 
-// ask asks for a View of a frame that is about to take its way; each is answered by take. It is false where one is being made, or none can be.
-func (g *preview) ask() bool { return g.viewer != nil && g.busy.CompareAndSwap(false, true) }
+// ask asks for a View of a frame that is being dispatched; take answers it. It is false where one is being made, or none can be.
+func (p *preview) ask() bool { return p.viewer != nil && p.busy.CompareAndSwap(false, true) }
 
-// take gives over the frame of which a View was asked for, with its latent where it was tracked.
-func (g *preview) take(f *frame.Frame, z *latent.Latent, tracked bool) {
+// take takes the frame of which a View was asked for, and its latent. Of a frame that was not tracked no View is made.
+func (p *preview) take(f *frame.Frame, z *latent.Latent, tracked bool) {
 	if !tracked {
 		f.Close()
-		g.busy.Store(false)
+		p.busy.Store(false)
 		return
 	}
 	e := previewFrame{frame: f}
 	e.z.Copy(z)
-	g.shown <- e
+	p.frames <- e
 }
 
-// view publishes what the encoder saw and what it makes of it. A View that fails costs only itself.
-func (g *preview) view(ctx context.Context, t *tracker, e previewFrame) {
+// view publishes what the encoder saw and what the decoder makes of the latent. One that fails is left out and logged.
+func (p *preview) view(ctx context.Context, r *runner, e previewFrame) {
 	v := &latent.View{} // shared by all sinks, so never reused
-	if err := g.viewer.View(v, e.frame, &e.z); err != nil {
-		t.warn("view", "no view of this frame", "seq", e.frame.Seq, "err", err)
+	if err := p.viewer.View(v, e.frame, &e.z); err != nil {
+		r.warn("view", "no view of this frame", "seq", e.frame.Seq, "err", err)
 		return
 	}
 	v.Seq, v.Time = e.frame.Seq, e.frame.Time
-	t.publish(ctx, v, time.Time{})
+	r.publish(ctx, v, time.Time{})
 }

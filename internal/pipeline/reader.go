@@ -38,7 +38,7 @@ func (r *runner) readAll(p phases, s *supervisor) error {
 	}
 	r.log.Info("source is open", "live", !r.waits.Load(), "latest", r.latest.Load())
 	var lost uint64 // since the last frame that was read
-	var skips row
+	var inARow streak
 	for n := uint64(0); r.o.Frames == 0 || n < r.o.Frames; n++ {
 		f, err := s.read(p)
 		if err != nil {
@@ -47,8 +47,8 @@ func (r *runner) readAll(p phases, s *supervisor) error {
 				return r.ended(err)
 			}
 			lost++
-			r.miss(track, r.counters.unread(), skip.Cause, skip.Error(), 1)
-			if err := r.bear(track, &skips, fmt.Errorf("source: %d frames in a row could not be read, the last because: %w", skips.add(), err)); err != nil {
+			r.lose(track, framesLost(skip, r.counters.unread(), 1))
+			if err := r.tolerate(track, &inARow, fmt.Errorf("source: %d frames in a row could not be read, the last because: %w", inARow.add(), err)); err != nil {
 				return err
 			}
 			continue
@@ -56,35 +56,7 @@ func (r *runner) readAll(p phases, s *supervisor) error {
 		if err := r.admit(track, f, lost); err != nil {
 			return err
 		}
-		skips.frames, lost = 0, 0
-	}
-	return nil
-}
-
-// row is how many frames in a row were lost, and when that was last told.
-type row struct {
-	frames uint64
-	told   time.Time
-}
-
-func (r *row) add() uint64 { r.frames++; return r.frames }
-
-// bear returns err, that so many frames in a row were lost, where they are too many for a recording. A live source may give others again:
-// it is told once a minute.
-func (r *runner) bear(ctx context.Context, skips *row, err error) error {
-	const every = time.Minute
-	now := time.Now()
-	switch {
-	case skips.frames <= maxSkips:
-		return nil
-	case r.waits.Load():
-		return err
-	case now.Sub(skips.told) >= every:
-		skips.told = now
-		r.remark(ctx, &latent.Event{
-			Seq: r.counters.lastSeq(), Time: now, Level: latent.Warning, Code: "nothing_tracked", Count: 1,
-			Text: fmt.Sprintf("%v: the run goes on, and tracks what can be read again: look after the source", err),
-		})
+		inARow.frames, lost = 0, 0
 	}
 	return nil
 }
@@ -108,33 +80,28 @@ func (r *runner) admit(track context.Context, f *frame.Frame, unread uint64) err
 	}
 	r.counters.read(f.Seq, f.Meta.Dropped)
 	if n := f.Meta.Dropped; n > 0 {
-		r.miss(track, f.Seq, "dropped_by_source", "the source lost frames before this one", n)
+		r.lose(track, framesLost(errBySource, f.Seq, n))
 	}
 	f.Meta.Dropped += unread
 	for _, e := range events(f) {
-		r.heed(track, e)
+		r.remarkOnFrame(track, e)
 	}
 	r.fit(f.Bytes())
 	switch {
 	case r.latest.Load():
 		if old, dropped := r.frames.force(f, oldest); dropped {
-			r.discard(track, old, queueFull, "tracking is slower than the source: a smaller roi or a faster machine keeps up")
+			r.lose(track, framesLost(errQueueFull, old.Seq, 1))
+			old.Close()
 		}
 	case !r.waits.Load():
 		if _, dropped := r.frames.force(f, newest); dropped {
-			return r.overflow(track, f)
+			return r.noRoom(track, f)
 		}
 	case !r.frames.put(track, f):
-		r.discard(track, f, unfinished, "the run ended first")
+		r.lose(track, framesLost(errUnfinished, f.Seq, 1))
+		f.Close()
 	}
 	return nil
-}
-
-// discard closes a frame that will not be tracked and counts it.
-func (r *runner) discard(ctx context.Context, f *frame.Frame, cause, text string) {
-	seq := f.Seq
-	f.Close()
-	r.miss(ctx, seq, cause, text, 1)
 }
 
 // events gives those that ride on f, once.

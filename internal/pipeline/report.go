@@ -28,10 +28,10 @@ func (r *runner) report(ctx context.Context, ended <-chan struct{}) {
 			return
 		case e := <-r.remarks:
 			r.publish(ctx, e, time.Time{})
+		case <-r.lost:
+			r.tellLosses(ctx, time.Now(), false)
 		case now := <-tick.C:
-			for _, e := range r.counters.due(now, false) {
-				r.announce(ctx, e)
-			}
+			r.tellLosses(ctx, now, false)
 			for _, e := range r.counters.dueRemarks(now, false) {
 				r.remark(ctx, &e)
 			}
@@ -47,9 +47,7 @@ func (r *runner) finalHealth(ctx context.Context) {
 	for len(r.remarks) > 0 { // the reader has ended
 		r.publish(ctx, <-r.remarks, time.Time{})
 	}
-	for _, e := range r.counters.due(time.Now(), true) {
-		r.announce(ctx, e)
-	}
+	r.tellLosses(ctx, time.Now(), true)
 	for _, e := range r.counters.dueRemarks(time.Now(), true) {
 		r.log.Warn(e.Code, "seq", e.Seq, "what", e.Text, "count", e.Count)
 		r.publish(ctx, &e, time.Time{})
@@ -84,7 +82,7 @@ func (r *runner) health(since time.Time, tracked uint64) latent.Health {
 	if h.Tracked > 0 {
 		h.State = tracking
 	}
-	if r.lost.Load() {
+	if r.sourceLost.Load() {
 		h.State = away
 	}
 	if span := now.Sub(since).Seconds(); span > 0 {

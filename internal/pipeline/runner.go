@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -43,7 +42,7 @@ type NamedStep struct {
 // NamedSink is a sink with its name; what it loses is counted under "sink_" + Name.
 type NamedSink struct {
 	Name string
-	Sink
+	Sink Sink
 }
 
 // Options says how a stream runs. The zero value is ready: durations and Queue that are 0 take the default given.
@@ -119,32 +118,33 @@ func Run(ctx context.Context, s Stages, o Options) (Summary, error) {
 	return r.summary(), r.cause()
 }
 
-// phases are the ends of a run, one within the other: first no more frames are wanted, then tracking on is pointless and no publishing waits,
-// then grace is over.
+// phases are three contexts that end in this order: read when no more frames are wanted, track when tracking on is pointless and no publishing
+// waits, write when grace is over.
 type phases struct{ read, track, write context.Context }
 
 // runner is the state that the goroutines of one run share.
 type runner struct {
-	Stages
-	o       Options
-	log     *slog.Logger
-	started time.Time
-	waits   atomic.Bool // set once the source is open: it gives the next frame only when asked, it is not live
-	latest  atomic.Bool // set once the source is open: what is too much is dropped, the oldest first
-	lost    atomic.Bool // the source is away
-	public  bool        // the source's frames may be anyone's
-	stop    func()      // ends reading
-	abort   func()      // ends tracking
+	stages     Stages
+	o          Options
+	log        *slog.Logger
+	started    time.Time
+	waits      atomic.Bool // set once the source is open: it gives the next frame only when asked, it is not live
+	latest     atomic.Bool // set once the source is open: what is too much is dropped, the oldest first
+	sourceLost atomic.Bool // it is opened again until it is back
+	public     bool        // the source's frames may be anyone's
+	stop       func()      // ends reading
+	abort      func()      // ends tracking
 
 	frames   *queue[*frame.Frame]
 	orders   chan order          // commands that are ready to be applied
-	swaps    chan latent.Command // those that another model has to be made ready for first
+	swaps    chan latent.Command // commands to change the model, which has to be made ready first
 	remarks  chan *latent.Event  // of the reader, where it may not wait for a sink
+	lost     chan struct{}       // holds a token when report should tell of losses
 	writers  []*writer
 	counters *counters
 
 	reading, folding, publishing clock
-	encoding                     atomic.Pointer[[]*clock] // of the pool's steps, in order, and its encoders
+	encoding                     atomic.Pointer[[]*clock] // of the steps of the pool in use, in order, and of its encoders
 
 	depth, room, size int // of the queue of frames, as asked for, its bytes, and those of the last frame
 
@@ -164,7 +164,7 @@ func newRunner(s Stages, o Options) *runner {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	r := &runner{
-		Stages:   s,
+		stages:   s,
 		o:        o,
 		log:      o.Log.With("stream", o.Stream),
 		started:  time.Now(),
@@ -172,6 +172,7 @@ func newRunner(s Stages, o Options) *runner {
 		orders:   make(chan order),
 		swaps:    make(chan latent.Command),
 		remarks:  make(chan *latent.Event, sinkDepth),
+		lost:     make(chan struct{}, 1),
 		counters: newCounters(),
 	}
 	r.reading.name, r.folding.name, r.publishing.name = "read", "estimate", "publish"
@@ -184,28 +185,28 @@ func newRunner(s Stages, o Options) *runner {
 	return r
 }
 
-// flow is the order of a run: everything starts; the source ends, then the tracker; the last Health goes out; the sinks end.
+// flow runs the stages in order: all start; the source ends, then the tracker; the last Health is published; the sinks end.
 func (r *runner) flow(tracker *tracker, p phases) {
-	var feed, beside, sinks sync.WaitGroup
+	var feed, background, sinks sync.WaitGroup
 	for _, w := range r.writers {
 		r.spawn(&sinks, "sink "+w.name, func() { r.write(p.write, w) })
 	}
 	tracked, end := context.WithCancel(context.WithoutCancel(p.track)) // ends when the tracker has
 	for _, w := range r.writers {
 		if c, ok := w.sink.(Commander); ok {
-			r.spawn(&beside, "commands of "+w.name, func() { r.relay(c.Commands(), tracked.Done()) })
+			r.spawn(&background, "commands of "+w.name, func() { r.relay(c.Commands(), tracked.Done()) })
 		}
 	}
-	if r.Swap != nil {
-		r.spawn(&beside, "model", func() { tracker.swap(tracked, p.track) })
+	if r.stages.Swap != nil {
+		r.spawn(&background, "model", func() { tracker.swap(tracked, p.track) })
 	}
-	r.spawn(&beside, "health", func() { r.report(p.track, tracked.Done()) })
+	r.spawn(&background, "health", func() { r.report(p.track, tracked.Done()) })
 	r.spawn(&feed, "source", func() { r.read(p) })
 	r.spawn(&feed, "tracker", func() { tracker.run(p) })
 
 	feed.Wait()
 	end()
-	beside.Wait()
+	background.Wait()
 	r.finalHealth(p.track)
 	for _, w := range r.writers {
 		w.queue.close()
@@ -218,7 +219,7 @@ func (r *runner) clocks() []*clock {
 	return slices.Concat([]*clock{&r.reading}, *r.encoding.Load(), []*clock{&r.folding, &r.publishing})
 }
 
-// spawn runs f in a goroutine that is on the list of the busy until it returns.
+// spawn runs f in a goroutine. busy names it until f returns.
 func (r *runner) spawn(wg *sync.WaitGroup, name string, f func()) {
 	r.mu.Lock()
 	r.active = append(r.active, name)
@@ -277,13 +278,4 @@ func within(done <-chan struct{}, d time.Duration) bool {
 	case <-timer.C:
 		return false
 	}
-}
-
-// skipped says whether err loses only one frame, and under which cause.
-func skipped(err error) (*ErrSkip, bool) {
-	if err == nil { // most frames: errors.As would allocate
-		return nil, false
-	}
-	var skip *ErrSkip
-	return skip, errors.As(err, &skip)
 }

@@ -242,7 +242,7 @@ func TestGraceCutsOffSlowStages(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if summary.Dropped[unfinished] == 0 || summary.Duration > 7*time.Second {
+			if summary.Dropped["unfinished"] == 0 || summary.Duration > 7*time.Second {
 				t.Errorf("dropped %v after %v, expected unfinished frames after 6 s", summary.Dropped, summary.Duration)
 			}
 		})
@@ -376,7 +376,7 @@ func TestAccount(t *testing.T) {
 					g.encoder.errs = map[uint64]error{rng.Uint64N(200): errors.New("broken")}
 				}
 				summary, err := g.run(t, cancelled)
-				if err == nil && !g.source.live && summary.Dropped["queue_full"]+summary.Dropped[unfinished]+summary.Dropped["sink_a"] != 0 {
+				if err == nil && !g.source.live && summary.Dropped["queue_full"]+summary.Dropped["unfinished"]+summary.Dropped["sink_a"] != 0 {
 					t.Errorf("a file lost %v", summary.Dropped)
 				}
 			})
@@ -400,8 +400,8 @@ func TestTrackAllocates(t *testing.T) {
 		if _, err := l.encode(t.Context(), given); err != nil {
 			t.Fatal(err)
 		}
-		l.last.enter(given.number)
-		defer l.last.leave()
+		tr.last.enter(given.number)
+		defer tr.last.leave()
 		if err := tr.fold(f, &l.z); err != nil {
 			t.Fatal(err)
 		}

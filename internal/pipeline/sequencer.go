@@ -3,7 +3,7 @@ package pipeline
 import "sync"
 
 // sequencer lets frames pass one at a time, in the order of their tickets, which are numbered without gaps. Every ticket passes every
-// sequencer, a refused frame's too.
+// sequencer, also that of a frame that is lost already.
 type sequencer struct {
 	mu   sync.Mutex
 	turn sync.Cond
@@ -12,24 +12,24 @@ type sequencer struct {
 
 // newSequencer makes a sequencer whose first ticket is first.
 func newSequencer(first uint64) *sequencer {
-	g := &sequencer{next: first}
-	g.turn.L = &g.mu
-	return g
+	s := &sequencer{next: first}
+	s.turn.L = &s.mu
+	return s
 }
 
 // enter waits until every earlier ticket has left.
-func (g *sequencer) enter(ticket uint64) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for g.next != ticket {
-		g.turn.Wait()
+func (s *sequencer) enter(ticket uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.next != ticket {
+		s.turn.Wait()
 	}
 }
 
 // leave lets the next ticket in.
-func (g *sequencer) leave() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.next++
-	g.turn.Broadcast()
+func (s *sequencer) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.next++
+	s.turn.Broadcast()
 }

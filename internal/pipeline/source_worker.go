@@ -19,8 +19,8 @@ const (
 
 // request is one call, to be made with ctx.
 type request struct {
-	call
-	ctx context.Context
+	call call
+	ctx  context.Context
 }
 
 // outcome is what a call returned; only reading gives a frame.
@@ -29,8 +29,8 @@ type outcome struct {
 	err   error
 }
 
-// sourceWorker calls a source from a goroutine of its own, the only one that does, so that a call that never returns holds nobody else up.
-// Its methods belong to one other goroutine, and are not called any more once one of them has returned the error left.
+// sourceWorker calls a source from a goroutine of its own, so that a call that never returns blocks nothing else. Its methods belong to one other
+// goroutine, which calls none of them once one has returned the error left.
 type sourceWorker struct {
 	source   Source
 	patience time.Duration // for a call to return once stop has ended
@@ -41,31 +41,31 @@ type sourceWorker struct {
 }
 
 func newSourceWorker(s Source, patience time.Duration) *sourceWorker {
-	a := &sourceWorker{source: s, patience: patience, requests: make(chan request), outcomes: make(chan outcome), alone: make(chan struct{})}
-	go a.run()
-	return a
+	w := &sourceWorker{source: s, patience: patience, requests: make(chan request), outcomes: make(chan outcome), alone: make(chan struct{})}
+	go w.run()
+	return w
 }
 
-// run makes one call after the other. Left alone, it sees the last one through and closes the source.
-func (a *sourceWorker) run() {
-	for r := range a.requests {
+// run makes one call after the other. Once alone is closed, it waits for the last call and closes the source.
+func (w *sourceWorker) run() {
+	for r := range w.requests {
 		var o outcome
 		switch r.call {
 		case opening:
-			o.err = a.source.Open(r.ctx)
+			o.err = w.source.Open(r.ctx)
 		case reading:
-			o.frame, o.err = a.source.Read(r.ctx)
+			o.frame, o.err = w.source.Read(r.ctx)
 		case closing:
-			o.err = a.source.Close()
+			o.err = w.source.Close()
 		}
 		select {
-		case a.outcomes <- o:
-		case <-a.alone:
+		case w.outcomes <- o:
+		case <-w.alone:
 			if o.frame != nil {
 				o.frame.Close()
 			}
 			if r.call != closing {
-				a.source.Close()
+				w.source.Close()
 			}
 			return
 		}
@@ -73,29 +73,29 @@ func (a *sourceWorker) run() {
 }
 
 // do makes a call and waits for its outcome, in time after stop has ended.
-func (a *sourceWorker) do(stop context.Context, r request) outcome {
-	a.requests <- r
-	return a.wait(stop)
+func (w *sourceWorker) do(stop context.Context, r request) outcome {
+	w.requests <- r
+	return w.wait(stop)
 }
 
-// wait gives the outcome of the call under way; left where it is not there in time after stop has ended.
-func (a *sourceWorker) wait(stop context.Context) outcome {
+// wait returns the outcome of the call under way, or left where that takes longer than patience after stop has ended.
+func (w *sourceWorker) wait(stop context.Context) outcome {
 	select {
-	case o := <-a.outcomes:
+	case o := <-w.outcomes:
 		return o
 	case <-stop.Done():
 	}
-	timer := time.NewTimer(a.patience)
+	timer := time.NewTimer(w.patience)
 	defer timer.Stop()
 	select {
-	case o := <-a.outcomes:
+	case o := <-w.outcomes:
 		return o
 	case <-timer.C:
-		close(a.alone)
-		a.left = fmt.Errorf("source did not stop within %v: the run ends without it", a.patience)
-		return outcome{err: a.left}
+		close(w.alone)
+		w.left = fmt.Errorf("source did not stop within %v: the run ends without it", w.patience)
+		return outcome{err: w.left}
 	}
 }
 
 // dismiss ends the source worker's goroutine.
-func (a *sourceWorker) dismiss() { close(a.requests) }
+func (w *sourceWorker) dismiss() { close(w.requests) }

@@ -24,8 +24,8 @@ const (
 // supervisor is a source that may be lost and come back. A live source that gives no frame for Stall, or says ErrNotConnected, is
 // lost; it is closed and opened again until it gives a frame. Frames are numbered on across that; their times stay the source's own.
 type supervisor struct {
-	*runner
-	*sourceWorker
+	runner *runner
+	worker *sourceWorker
 	jitter *rand.Rand
 	pause  time.Duration // before the next try
 	within time.Duration // for an Open of a source that was lost
@@ -45,10 +45,10 @@ func supervise(r *runner) *supervisor {
 	stream := fnv.New64a()
 	stream.Write([]byte(r.o.Stream))
 	return &supervisor{
-		runner:       r,
-		sourceWorker: newSourceWorker(r.Source, r.o.Grace-r.o.Grace/3),
-		jitter:       rand.New(rand.NewPCG(r.o.Seed, stream.Sum64())),
-		pause:        shortestPause,
+		runner: r,
+		worker: newSourceWorker(r.stages.Source, r.o.Grace-r.o.Grace/3),
+		jitter: rand.New(rand.NewPCG(r.o.Seed, stream.Sum64())),
+		pause:  shortestPause,
 	}
 }
 
@@ -66,7 +66,7 @@ func (s *supervisor) connect(stop, within context.Context) error {
 	ctx, cancel := context.WithCancel(within)
 	defer cancel()
 	s.open = true
-	return s.do(stop, request{opening, ctx}).err
+	return s.worker.do(stop, request{opening, ctx}).err
 }
 
 // read returns the next frame, once the source is back where it was lost. Its errors are the source's, but for those of a loss.
@@ -92,16 +92,16 @@ func (s *supervisor) try(p phases) (*frame.Frame, error) {
 	ctx := s.watched(p.read)
 	defer s.unwatch()
 	start := time.Now()
-	s.requests <- request{reading, ctx}
+	s.worker.requests <- request{reading, ctx}
 	var o outcome
 	select {
-	case o = <-s.outcomes:
+	case o = <-s.worker.outcomes:
 	case <-ctx.Done():
 		s.stalled(p)
-		o = s.wait(p.read)
+		o = s.worker.wait(p.read)
 	}
 	if o.err == nil {
-		s.reading.since(start)
+		s.runner.reading.since(start)
 		s.found(p.track, o.frame)
 		return o.frame, nil
 	}
@@ -114,8 +114,8 @@ func (s *supervisor) try(p phases) (*frame.Frame, error) {
 		return nil, o.err
 	case ctx.Err() != nil:
 		s.stalled(p)
-	case !s.waits.Load() && errors.Is(o.err, ErrNotConnected):
-		s.lose(p.track, o.err.Error()+": it is opened again until it is back: check the cable and the power")
+	case !s.runner.waits.Load() && errors.Is(o.err, ErrNotConnected):
+		s.giveUp(p.track, o.err.Error()+": it is opened again until it is back: check the cable and the power")
 	}
 	if s.broken {
 		return nil, errLost
@@ -131,40 +131,40 @@ func (s *supervisor) watched(stop context.Context) context.Context {
 		s.silent = nil
 	}
 	switch {
-	case s.waits.Load() || s.o.Stall == 0:
+	case s.runner.waits.Load() || s.runner.o.Stall == 0:
 	case s.silent == nil:
-		s.silent = time.AfterFunc(s.o.Stall, s.cancel)
+		s.silent = time.AfterFunc(s.runner.o.Stall, s.cancel)
 	default:
-		s.silent.Reset(s.o.Stall)
+		s.silent.Reset(s.runner.o.Stall)
 	}
 	return s.ctx
 }
 
-// unwatch ends the watch over a Read that has returned. Where it was about to cut that off, the context is not lent again.
+// unwatch stops the timer of a Read that has returned. Where it was too late, the context ends, and the next Read gets another.
 func (s *supervisor) unwatch() {
 	if s.silent != nil && !s.silent.Stop() {
 		s.cancel()
 	}
 }
 
-// stalled gives a silent source up, unless it was told to stop.
+// stalled gives up a silent source, unless it was told to stop.
 func (s *supervisor) stalled(p phases) {
 	if p.read.Err() == nil {
-		s.lose(p.track, fmt.Sprintf("no frame for %v: it is opened again until it is back: check the cable and the power, or raise stall_after if frames are further apart", s.o.Stall))
+		s.giveUp(p.track, fmt.Sprintf("no frame for %v: it is opened again until it is back: check the cable and the power, or raise stall_after if frames are further apart", s.runner.o.Stall))
 	}
 }
 
-// lose gives the source up, and tells so where it was there.
-func (s *supervisor) lose(ctx context.Context, text string) {
+// giveUp marks the source as lost, and tells so the first time.
+func (s *supervisor) giveUp(ctx context.Context, text string) {
 	s.broken = true
-	if s.lost.Swap(true) {
+	if s.runner.sourceLost.Swap(true) {
 		return
 	}
-	seq := s.counters.lastSeq()
-	s.remark(ctx, &latent.Event{Seq: seq, Time: time.Now(), Level: latent.Warning, Code: "source_lost", Text: text, Count: 1})
+	seq := s.runner.counters.lastSeq()
+	s.runner.remark(ctx, &latent.Event{Seq: seq, Time: time.Now(), Level: latent.Warning, Code: "source_lost", Text: text, Count: 1})
 }
 
-// found makes the source's number of f the stream's, and tells where f ends a loss.
+// found turns the source's number of f into the stream's, and tells that the source is back where it was lost.
 func (s *supervisor) found(ctx context.Context, f *frame.Frame) {
 	f.Seq += s.offset
 	s.next = f.Seq + 1
@@ -174,11 +174,11 @@ func (s *supervisor) found(ctx context.Context, f *frame.Frame) {
 	now := time.Now()
 	away := now.Sub(s.seen)
 	s.seen, s.pause = now, shortestPause
-	if !s.lost.Swap(false) {
+	if !s.runner.sourceLost.Swap(false) {
 		return
 	}
-	s.log.Warn("source back", "seq", f.Seq, "away", away)
-	s.remark(ctx, &latent.Event{
+	s.runner.log.Warn("source back", "seq", f.Seq, "away", away)
+	s.runner.remark(ctx, &latent.Event{
 		Seq: f.Seq, Time: now, Level: latent.Info, Code: "source_back",
 		Text: fmt.Sprintf("the source is back: there was no frame for %.1f s", away.Seconds()), Count: 1,
 	})
@@ -187,7 +187,7 @@ func (s *supervisor) found(ctx context.Context, f *frame.Frame) {
 // reopen closes the source, pauses and opens it, again and again until that works or stop ends.
 func (s *supervisor) reopen(stop context.Context) error {
 	for {
-		if err := s.close(stop); s.left != nil {
+		if err := s.close(stop); s.worker.left != nil {
 			return err
 		}
 		if err := s.rest(stop); err != nil {
@@ -203,11 +203,11 @@ func (s *supervisor) reopen(stop context.Context) error {
 		if stop.Err() != nil {
 			return err
 		}
-		s.log.Debug("source still lost", "err", err)
+		s.runner.log.Debug("source still lost", "err", err)
 	}
 }
 
-// rest pauses, the next time for longer.
+// rest pauses, each time for longer.
 func (s *supervisor) rest(stop context.Context) error {
 	timer := time.NewTimer(s.pause/2 + time.Duration(s.jitter.Int64N(int64(s.pause/2))))
 	defer timer.Stop()
@@ -222,21 +222,21 @@ func (s *supervisor) rest(stop context.Context) error {
 
 // close frees what the last Open took.
 func (s *supervisor) close(stop context.Context) error {
-	if !s.open || s.left != nil {
-		return s.left
+	if !s.open || s.worker.left != nil {
+		return s.worker.left
 	}
 	s.open = false
-	return s.do(stop, request{closing, stop}).err
+	return s.worker.do(stop, request{closing, stop}).err
 }
 
 // end closes the source for good.
 func (s *supervisor) end(stop context.Context) error {
-	defer s.dismiss()
+	defer s.worker.dismiss()
 	if s.cancel != nil {
 		s.cancel()
 	}
-	if err := s.close(stop); err != nil && s.left == nil {
+	if err := s.close(stop); err != nil && s.worker.left == nil {
 		return fmt.Errorf("source: not closed cleanly: %w", err)
 	}
-	return s.left
+	return s.worker.left
 }

@@ -11,21 +11,21 @@ import (
 
 // order is a command that is ready to be applied between two frames, with the model that it brings, if it does.
 type order struct {
-	latent.Command
-	next *Replacement
-	left chan *checkpoints // gives what keeps checkpoints of the law that next has replaced
+	command latent.Command
+	next    *Replacement
+	left    chan *checkpoints // receives the checkpoints of the law that next has replaced
 }
 
 // swapModel is the command that changes the model.
 const swapModel = "model"
 
-// swap makes other models ready beside the frame path, one at a time, until tracked ends.
+// swap makes other models ready while tracking goes on, one at a time, until tracked ends.
 func (t *tracker) swap(tracked, ctx context.Context) {
 	defer t.forget()
 	for {
 		select {
-		case c := <-t.swaps:
-			next, err := t.Swap(tracked, c.Payload, t.like.Load())
+		case c := <-t.runner.swaps:
+			next, err := t.runner.stages.Swap(tracked, c.Payload, t.like.Load())
 			if tracked.Err() != nil && err != nil {
 				err = errEnded
 			}
@@ -40,29 +40,29 @@ func (t *tracker) swap(tracked, ctx context.Context) {
 	}
 }
 
-// offer has o's model put to use, and then keeps the law that it replaced as it was left. Where the tracker has ended, the model is closed.
+// offer has the tracker install o's model, and then writes the last checkpoint of the law before it. Where the tracker has ended, it closes the model.
 func (t *tracker) offer(tracked, ctx context.Context, o order) {
 	select {
-	case t.orders <- o:
+	case t.runner.orders <- o:
 		left := <-o.left
 		t.kept(ctx, left.end())
-		o.Reply(nil)
+		o.command.Reply(nil)
 	case <-tracked.Done():
 		if err := closeTrack(o.next.Steps, o.next.Encoders, o.next.Viewer); err != nil {
-			t.fail(err)
+			t.runner.fail(err)
 		}
 		o.next.Done(false)
-		o.Reply(errEnded)
+		o.command.Reply(errEnded)
 	}
 }
 
-// install puts o's model to use, from the next frame on, and gives what keeps checkpoints of the law before it back. Every frame before has its estimate.
+// install puts o's model to use from the next frame on, and sends back the checkpoints of the law before it. Every frame before has its estimate.
 func (t *tracker) install(p phases, o order) {
 	ctx := p.track
 	next, left := o.next, t.checkpoints
 	t.pool = newWorkerPool(t, next.Steps, next.Encoders, next.Viewer, t.tickets)
 	t.pool.start(t, p)
-	t.Estimator, t.checkpoints = next.Estimator, newCheckpoints(next.Estimator, next.Keep, time.Now())
+	t.estimator, t.checkpoints = next.Estimator, newCheckpoints(next.Estimator, next.Keep, time.Now())
 	t.revisions = t.estimate.SDE.Revision + 1
 	t.trajectories = t.estimate.Latent.Trajectory + 1 - t.begun
 	next.Done(true)
@@ -71,18 +71,18 @@ func (t *tracker) install(p phases, o order) {
 	o.left <- left
 }
 
-// silence tells that the alarms of a law that is left are over.
+// silence tells that the alarms of the law before are over.
 func (t *tracker) silence(ctx context.Context) {
 	for code, e := range t.ringing {
-		e.Level, e.Seq, e.Time, e.Text = latent.Info, t.counters.lastSeq(), time.Now(), "over: another model tracks from here on"
-		t.publish(ctx, &e, time.Time{})
+		e.Level, e.Seq, e.Time, e.Text = latent.Info, t.runner.counters.lastSeq(), time.Now(), "over: another model tracks from here on"
+		t.runner.publish(ctx, &e, time.Time{})
 		delete(t.ringing, code)
 	}
 }
 
-// remember keeps a copy of the stream's first frame, on which other models are tried, where they can come.
+// remember keeps a copy of the stream's first frame, on which other models are tried.
 func (t *tracker) remember(f *frame.Frame) {
-	if t.Swap != nil && t.like.Load() == nil && f.Bytes() > 0 {
+	if t.runner.stages.Swap != nil && t.like.Load() == nil && f.Bytes() > 0 {
 		t.like.Store(frame.New(f.Seq, f.Time, frame.Meta{Trajectory: f.Meta.Trajectory}, f.Mat().Clone()))
 	}
 }

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -12,48 +11,42 @@ import (
 	"driftscope/internal/latent"
 )
 
-// unfinished is the cause of frames that were read but not tracked because the run ended first.
-const unfinished = "unfinished"
-
-// errPaused is why a live frame is refused while tracking is paused.
-var errPaused = &ErrSkip{Cause: "paused", Err: errors.New("tracking is paused: the command resume goes on")}
-
-// errUnfinished is why a frame is refused that was read before the end and not tracked before grace was over.
-var errUnfinished = &ErrSkip{Cause: unfinished, Err: errors.New("the run ended first")}
-
-// tracker owns the steps, the encoders, the viewer and the estimator. Its lanes turn frames into latents, side by side; it folds the latents into
-// estimates in the order of the frames, and applies commands between them.
+// tracker owns the steps, the encoders, the viewer and the estimator. Its lanes turn frames into latents side by side. It folds the latents into
+// estimates in the order of the frames, and applies commands between two frames.
 type tracker struct {
-	*runner
-	pools sync.WaitGroup              // those that have not closed what was theirs
-	like  atomic.Pointer[frame.Frame] // the first frame, nil before it
+	runner    *runner
+	estimator Estimator                   // of the model in use
+	watcher   Watcher                     // nil where there are no rules
+	pools     sync.WaitGroup              // that have not closed their steps and encoders
+	like      atomic.Pointer[frame.Frame] // the first frame, nil before it
 
 	dispatch chan struct{} // held by the lane that waits for a frame or a command
-	pool     *workerPool   // that takes frames; the holder's, as is what follows
+	pool     *workerPool   // that takes frames; it and what follows belong to the lane that holds dispatch
 	tickets  uint64        // frames that were dispatched
 	flight   flight        // their bytes, while they are on a lane
 	begun    uint64        // trajectory of the last of them, as the source has it
 	paused   bool
 	ending   bool      // the command stop was applied
-	viewed   time.Time // when the last frame were dispatched of which a View is made
-	views    uint64    // those frames
+	viewed   time.Time // when the last frame was dispatched of which a View is made
+	views    uint64    // how many such frames were dispatched
 
-	last        *sequencer      // in which latents are folded; what follows belongs to the lane within
+	last        *sequencer      // orders the folding of latents; what follows belongs to the lane that has entered
 	estimate    latent.Estimate // reused
 	checkpoints *checkpoints
-	lost        uint64 // frames refused since the last estimate
-	skips       row    // the same, of those that failed
+	gap         uint64 // frames lost since the last estimate
+	inARow      streak // of frames that failed
 
 	ringing                 map[string]latent.Event // alarms that are not over
-	trajectories, revisions uint64                  // added to the source's and the estimator's: a model's are none of the model's before it
+	trajectories, revisions uint64                  // added to those of the source and the estimator, so that no model repeats those of the model before it
 }
 
 func newTracker(r *runner) *tracker {
 	t := &tracker{
-		runner: r, dispatch: make(chan struct{}, 1), last: newSequencer(0), checkpoints: newCheckpoints(r.Estimator, r.o.Keep, time.Now()), ringing: map[string]latent.Event{},
+		runner: r, estimator: r.stages.Estimator, watcher: r.stages.Watcher,
+		dispatch: make(chan struct{}, 1), last: newSequencer(0), checkpoints: newCheckpoints(r.stages.Estimator, r.o.Keep, time.Now()), ringing: map[string]latent.Event{},
 	}
-	t.pool = newWorkerPool(t, r.Steps, r.Encoders, r.Viewer, 0)
-	t.encoding.Store(&t.pool.clocks)
+	t.pool = newWorkerPool(t, r.stages.Steps, r.stages.Encoders, r.stages.Viewer, 0)
+	t.runner.encoding.Store(&t.pool.clocks)
 	return t
 }
 
@@ -63,58 +56,58 @@ func (t *tracker) run(p phases) {
 	t.pools.Wait()
 	check := func(stage string, err error) {
 		if err != nil {
-			t.fail(fmt.Errorf("%s: not closed cleanly: %w", stage, err))
+			t.runner.fail(fmt.Errorf("%s: not closed cleanly: %w", stage, err))
 		}
 	}
 	t.finish(p)
 	check("the law's state", t.checkpoints.end())
-	check("estimator", t.Estimator.Close())
+	check("estimator", t.estimator.Close())
 }
 
 // finish publishes the law of a whole recording, once its last frame has been tracked. A run that was told to stop does not wait for it.
 func (t *tracker) finish(p phases) {
-	e, ok := t.Estimator.(Finisher)
-	if !ok || !t.waits.Load() || p.read.Err() != nil || p.track.Err() != nil {
+	e, ok := t.estimator.(Finisher)
+	if !ok || !t.runner.waits.Load() || p.read.Err() != nil || p.track.Err() != nil {
 		return
 	}
 	last := &t.estimate.Latent
 	law := &latent.Law{Seq: last.Seq, Time: last.Time}
 	if e.Finish(&law.SDE, last.Seq) {
 		law.SDE.Revision += t.revisions
-		t.publish(p.track, law, time.Time{})
+		t.runner.publish(p.track, law, time.Time{})
 	}
 }
 
 // ticket is a frame on its way, with the number by which sequencers know it.
 type ticket struct {
-	number  uint64
-	frame   *frame.Frame
-	size    int   // bytes in flight
-	refused error // nil, or why it will not be tracked
+	number uint64
+	frame  *frame.Frame
+	size   int   // bytes in flight
+	lost   error // nil, or why it will not be tracked
 }
 
-// next waits for a frame for a lane of pool c, and applies the commands that arrive before it. It is false when none is to come, or all go to
-// another pool. While a file is paused none comes.
+// next waits for a frame for a lane of pool c, and applies the commands that arrive before it. It is false when no frame will come, or when
+// another pool takes the frames. While tracking of a file is paused, none comes.
 func (t *tracker) next(p phases, c *workerPool) (ticket, bool) {
 	t.dispatch <- struct{}{}
 	defer func() { <-t.dispatch }()
 	for c == t.pool {
 		select {
-		case o := <-t.orders:
+		case o := <-t.runner.orders:
 			t.command(p, o)
 			continue
 		default:
 		}
-		ready, resume := t.frames.ready, (<-chan struct{})(nil)
-		if t.paused && t.waits.Load() && p.read.Err() == nil {
+		ready, resume := t.runner.frames.ready, (<-chan struct{})(nil)
+		if t.paused && t.runner.waits.Load() && p.read.Err() == nil {
 			ready, resume = nil, p.read.Done()
-		} else if f, ok, ended := t.frames.take(); ok {
+		} else if f, ok, ended := t.runner.frames.take(); ok {
 			return t.issue(p, f), true
 		} else if ended {
 			return ticket{}, false
 		}
 		select {
-		case o := <-t.orders:
+		case o := <-t.runner.orders:
 			t.command(p, o)
 		case <-ready:
 		case <-resume:
@@ -126,16 +119,17 @@ func (t *tracker) next(p phases, c *workerPool) (ticket, bool) {
 // overviewEvery is how many Views have one picture of what the region is cut from: it changes more slowly, and is larger.
 const overviewEvery = 3
 
-// issue gives f its ticket, and the request for a View where one is due, refused where it came too late, or from a live source while tracking is paused.
+// issue gives f its ticket, and asks for a View where one is due. A frame that came too late, or from a live source while tracking is paused, is
+// lost.
 func (t *tracker) issue(p phases, f *frame.Frame) ticket {
 	given := ticket{number: t.tickets, frame: f, size: f.Bytes()}
 	t.flight.enter(given.size)
 	switch {
 	case p.track.Err() != nil:
-		given.refused = errUnfinished
-	case t.paused && !t.waits.Load() && p.read.Err() == nil:
-		given.refused = errPaused
-	case t.showing():
+		given.lost = errUnfinished
+	case t.paused && !t.runner.waits.Load() && p.read.Err() == nil:
+		given.lost = errPaused
+	case t.viewDue():
 		f.Meta.Overview = &frame.Overview{Draw: t.views%overviewEvery == 0}
 		t.viewed = time.Now()
 		t.views++
@@ -146,39 +140,38 @@ func (t *tracker) issue(p phases, f *frame.Frame) ticket {
 	return given
 }
 
-// conclude ends a frame's way: its latent is folded into an estimate, which it returns as true, or the frame is counted. An error that is
-// not of this frame alone ends the run.
+// conclude folds a frame's latent into an estimate and returns true, or loses the frame. An error that is not of this frame alone ends the run.
 func (t *tracker) conclude(ctx context.Context, f *frame.Frame, z *latent.Latent, stage string, err error) (tracked bool) {
 	for _, e := range events(f) {
-		t.publish(ctx, e, time.Time{})
+		t.runner.publish(ctx, e, time.Time{})
 	}
 	if err == nil {
 		stage, err = "estimator", t.fold(f, z)
 	}
 	skip, skips := skipped(err)
-	if err != nil && !skips && t.public {
+	if err != nil && !skips && t.runner.public {
 		skip, skips = &ErrSkip{Cause: "unfit_frame", Err: fmt.Errorf("%s: %w", stage, err)}, true
 	}
 	switch {
 	case err == nil:
-		t.skips.frames = 0
-		t.counters.track()
+		t.inARow.frames = 0
+		t.runner.counters.track()
 		t.watch(ctx, f.Meta.Arrived)
-		t.publish(ctx, &t.estimate, f.Meta.Arrived)
+		t.runner.publish(ctx, &t.estimate, f.Meta.Arrived)
 		t.alarm(ctx)
 		t.keep(ctx)
 		return true
 	case ctx.Err() != nil:
-		t.refuse(ctx, f, errUnfinished)
+		t.lose(ctx, f, errUnfinished)
 	case !skips:
-		t.refuse(ctx, f, errUnfinished)
+		t.lose(ctx, f, errUnfinished)
 		t.end(fmt.Errorf("frame %d: %s: %w", f.Seq, stage, err))
 	case skip == errPaused:
-		t.refuse(ctx, f, skip)
+		t.lose(ctx, f, skip)
 	default:
-		t.refuse(ctx, f, skip)
-		err = fmt.Errorf("frame %d: %s: %d frames in a row could not be tracked, the last because: %w", f.Seq, stage, t.skips.add(), err)
-		if err := t.bear(ctx, &t.skips, err); err != nil {
+		t.lose(ctx, f, skip)
+		err = fmt.Errorf("frame %d: %s: %d frames in a row could not be tracked, the last because: %w", f.Seq, stage, t.inARow.add(), err)
+		if err := t.runner.tolerate(ctx, &t.inARow, err); err != nil {
 			t.end(err)
 		}
 	}
@@ -187,62 +180,62 @@ func (t *tracker) conclude(ctx context.Context, f *frame.Frame, z *latent.Latent
 
 // end stops the run because of err.
 func (t *tracker) end(err error) {
-	t.fail(err)
-	t.abort()
+	t.runner.fail(err)
+	t.runner.abort()
 }
 
 // fold updates the estimator. A latent that it refuses costs one frame.
 func (t *tracker) fold(f *frame.Frame, z *latent.Latent) error {
 	start := time.Now()
-	z.Dropped = f.Meta.Dropped + t.lost
+	z.Dropped = f.Meta.Dropped + t.gap
 	z.Trajectory += t.trajectories
-	if err := t.Estimator.Update(&t.estimate, z); err != nil {
+	if err := t.estimator.Update(&t.estimate, z); err != nil {
 		return &ErrSkip{Cause: "estimator_refused", Err: err}
 	}
-	t.folding.since(start)
+	t.runner.folding.since(start)
 	t.estimate.SDE.Revision += t.revisions
 	t.estimate.Latency = time.Since(f.Meta.Arrived)
-	t.lost = 0
+	t.gap = 0
 	return nil
 }
 
 // watch publishes the triggers of this frame, ahead of its estimate.
 func (t *tracker) watch(ctx context.Context, arrived time.Time) {
-	if t.Watcher == nil {
+	if t.watcher == nil {
 		return
 	}
-	for _, trigger := range t.Watcher.Watch(&t.estimate) {
+	for _, trigger := range t.watcher.Watch(&t.estimate) {
 		trigger.Latency = time.Since(arrived)
-		t.publish(ctx, trigger, time.Time{})
+		t.runner.publish(ctx, trigger, time.Time{})
 	}
 }
 
-// showing says whether a View is due, and asks for it.
-func (t *tracker) showing() bool {
-	return t.o.ViewEvery != 0 && time.Since(t.viewed) >= t.o.ViewEvery && t.pool.preview.ask()
+// viewDue says whether a View is due, and asks for it.
+func (t *tracker) viewDue() bool {
+	return t.runner.o.ViewEvery != 0 && time.Since(t.viewed) >= t.runner.o.ViewEvery && t.pool.preview.ask()
 }
 
 // alarm tells what the estimator has noticed.
 func (t *tracker) alarm(ctx context.Context) {
-	alarmer, ok := t.Estimator.(Alarmer)
+	alarmer, ok := t.estimator.(Alarmer)
 	if !ok {
 		return
 	}
 	for _, e := range alarmer.Alarms() {
 		if e.Level == latent.Info {
-			t.log.Info("alarm over", "code", e.Code, "seq", e.Seq, "why", e.Text)
+			t.runner.log.Info("alarm over", "code", e.Code, "seq", e.Seq, "why", e.Text)
 			delete(t.ringing, e.Code)
 		} else {
 			t.ringing[e.Code] = e
-			t.warn("alarm "+e.Code, "alarm", "code", e.Code, "seq", e.Seq, "why", e.Text)
-			t.counters.alarm(e.Code)
+			t.runner.warn("alarm "+e.Code, "alarm", "code", e.Code, "seq", e.Seq, "why", e.Text)
+			t.runner.counters.alarm(e.Code)
 		}
-		t.publish(ctx, &e, time.Time{}) // a copy: sinks share it
+		t.runner.publish(ctx, &e, time.Time{}) // a copy: sinks share it
 	}
 }
 
-// refuse counts a frame that gets no estimate; the next one that does says so.
-func (t *tracker) refuse(ctx context.Context, f *frame.Frame, skip *ErrSkip) {
-	t.lost += f.Meta.Dropped + 1
-	t.drop(ctx, f.Seq, skip.Cause, skip.Error(), 1)
+// lose loses a frame; the next estimate says that it is missing.
+func (t *tracker) lose(ctx context.Context, f *frame.Frame, skip *ErrSkip) {
+	t.gap += f.Meta.Dropped + 1
+	t.runner.lose(ctx, framesLost(skip, f.Seq, 1))
 }

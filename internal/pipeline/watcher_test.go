@@ -25,14 +25,14 @@ func (o *odd) Watch(e *latent.Estimate) []*latent.Trigger {
 	return []*latent.Trigger{{Seq: e.Latent.Seq, Name: "a"}, {Seq: e.Latent.Seq, Name: "b"}}
 }
 
-// ledger is a sink that keeps the order of triggers and estimates, such as "a3 b3 3".
-type ledger struct {
+// orderSink is a sink that keeps the order of triggers and estimates, such as "a3 b3 3".
+type orderSink struct {
 	sink
 	order     []string
 	latencies []time.Duration
 }
 
-func (l *ledger) Write(ctx context.Context, m latent.Message) error {
+func (l *orderSink) Write(ctx context.Context, m latent.Message) error {
 	if err := l.sink.Write(ctx, m); err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func TestTriggersComeFirst(t *testing.T) {
 			g.encoder.delay = 2 * time.Millisecond
 			g.estimator.errs = map[uint64]error{9: errPaused}
 			stages := g.stages()
-			watcher, sinks := &odd{n: 3}, []*ledger{{}, {}}
+			watcher, sinks := &odd{n: 3}, []*orderSink{{}, {}}
 			stages.Watcher = watcher
 			stages.Sinks = []NamedSink{{"a", sinks[0]}, {"b", sinks[1]}}
 			for range lanes - 1 {
@@ -98,7 +98,7 @@ func TestTriggersAreNotDropped(t *testing.T) {
 		g.source.live, g.source.interval = true, time.Millisecond
 		g.options.Frames = 2000
 		stages := g.stages()
-		slow := &ledger{sink: sink{delay: 10*time.Millisecond - time.Microsecond}}
+		slow := &orderSink{sink: sink{delay: 10*time.Millisecond - time.Microsecond}}
 		stages.Watcher, stages.Sinks = &odd{n: 50}, []NamedSink{{"slow", slow}}
 		summary, err := Run(t.Context(), stages, g.options)
 		if err != nil || summary.Dropped["sink_slow"] < 1000 {
@@ -112,19 +112,19 @@ func TestTriggersAreNotDropped(t *testing.T) {
 
 // TestLeastMissed: what a full queue gives up, in this order.
 func TestLeastMissed(t *testing.T) {
-	trigger, event, health, estimate, view := message{Message: &latent.Trigger{}}, message{Message: &latent.Event{}}, message{Message: &latent.Health{}},
-		message{Message: &latent.Estimate{}}, message{Message: &latent.View{}}
+	trigger, event, health, estimate, view := queued{message: &latent.Trigger{}}, queued{message: &latent.Event{}}, queued{message: &latent.Health{}},
+		queued{message: &latent.Estimate{}}, queued{message: &latent.View{}}
 	for i, test := range []struct {
-		queued []message
-		want   int
+		waiting []queued
+		want    int
 	}{
-		{[]message{trigger, event, health, estimate, estimate}, 3},
-		{[]message{event, view, estimate, trigger}, 1},
-		{[]message{trigger, event, health, trigger}, 1},
-		{[]message{trigger, trigger, health}, 2},
-		{[]message{trigger, trigger}, 0},
+		{[]queued{trigger, event, health, estimate, estimate}, 3},
+		{[]queued{event, view, estimate, trigger}, 1},
+		{[]queued{trigger, event, health, trigger}, 1},
+		{[]queued{trigger, trigger, health}, 2},
+		{[]queued{trigger, trigger}, 0},
 	} {
-		if got := leastMissed(test.queued); got != test.want {
+		if got := dispensable(test.waiting); got != test.want {
 			t.Errorf("case %d: gave up %d, expected %d", i, got, test.want)
 		}
 	}

@@ -12,47 +12,55 @@ import (
 // retryEvery is the pause before a message that could not be delivered and may not be lost is offered again.
 const retryEvery = 100 * time.Millisecond
 
-// message is what waits for a sink. arrived is zero where no frame's arrival belongs to it.
-type message struct {
-	latent.Message
+// queued is a message that waits for a sink. arrived is zero where no frame's arrival belongs to it.
+type queued struct {
+	message latent.Message
 	arrived time.Time
 }
 
-// writer brings one sink its messages, at the sink's own pace. Estimates are copies that return to spare; events, triggers,
-// health and views are never changed once made, and shared.
+// writer brings one sink its messages, at the sink's own pace. Estimates are copies, whose memory is used again by way of spare. All sinks share
+// events, triggers, health and views, which never change once made.
 type writer struct {
 	name  string
 	sink  Sink
-	queue *queue[message]
+	queue *queue[queued]
 	spare chan *latent.Estimate
+
+	cause         string // of messages that are lost
+	behind, ended error  // why they are
 }
 
 func newWriter(s NamedSink) *writer {
-	return &writer{name: s.Name, sink: s.Sink, queue: newQueue[message](sinkDepth), spare: make(chan *latent.Estimate, sinkDepth+2)}
+	return &writer{
+		name: s.Name, sink: s.Sink, queue: newQueue[queued](sinkDepth), spare: make(chan *latent.Estimate, sinkDepth+2),
+		cause:  sinkCause + s.Name,
+		behind: fmt.Errorf("the sink %s does not keep up or has ended: its messages are lost", s.Name),
+		ended:  fmt.Errorf("the sink %s ended first", s.Name),
+	}
 }
 
-// publish hands m to every sink; it may be reused when publish returns. A full queue makes room, counted, in mode Latest, and is waited
-// for in mode Lossless.
+// publish hands m to every sink; m may be reused when publish returns. Where a sink's queue is full, a message is lost in mode Latest, and publish
+// waits in mode Lossless.
 func (r *runner) publish(ctx context.Context, m latent.Message, arrived time.Time) {
 	for _, w := range r.writers {
 		if !r.latest.Load() {
-			if kept := (message{w.keep(m), arrived}); !w.queue.put(ctx, kept) {
+			if kept := (queued{w.keep(m), arrived}); !w.queue.put(ctx, kept) {
 				w.release(kept)
-				r.undelivered(ctx, w, 1)
+				r.lose(ctx, r.messageLost(w, w.behind))
 			}
-		} else if old, dropped := w.queue.force(message{w.keep(m), arrived}, leastMissed); dropped {
+		} else if old, dropped := w.queue.force(queued{w.keep(m), arrived}, dispensable); dropped {
 			w.release(old)
-			r.undelivered(ctx, w, 1)
+			r.lose(ctx, r.messageLost(w, w.behind))
 		}
 	}
 }
 
-// leastMissed chooses the oldest estimate or view: each is followed by a newer one. Others go only when there is none, and triggers, by which
-// somebody steers, last.
-func leastMissed(queued []message) int {
+// dispensable chooses the message to lose: the oldest estimate or view, each of which a newer one follows; without one, the oldest that is no
+// trigger; a trigger last, because somebody may steer by it.
+func dispensable(waiting []queued) int {
 	other := -1
-	for i, m := range queued {
-		switch m.Message.(type) {
+	for i, m := range waiting {
+		switch m.message.(type) {
 		case *latent.Estimate, *latent.View:
 			return i
 		case *latent.Trigger:
@@ -65,30 +73,9 @@ func leastMissed(queued []message) int {
 	return max(other, 0)
 }
 
-// undelivered counts n messages that w's sink did not get.
-func (r *runner) undelivered(ctx context.Context, w *writer, n uint64) {
-	r.drop(ctx, r.counters.lastSeq(), "sink_"+w.name, "the sink "+w.name+" does not keep up or has ended: its messages are lost", n)
-}
-
-// drop counts n losses under cause and tells of them, at most once a second for each cause.
-func (r *runner) drop(ctx context.Context, seq uint64, cause, text string, n uint64) {
-	if e, tell := r.counters.drop(time.Now(), seq, cause, text, n); tell {
-		r.announce(ctx, e)
-	}
-}
-
-// miss is drop for the goroutine that reads: where that may not wait for a sink, report tells of the loss.
-func (r *runner) miss(ctx context.Context, seq uint64, cause, text string, n uint64) {
-	if r.hurried() {
-		r.counters.count(seq, cause, text, n)
-		return
-	}
-	r.drop(ctx, seq, cause, text, n)
-}
-
-// heed is remark for what rides on frames: a source may warn of every one. A code's warnings are told at most once a second, with how
-// many there were.
-func (r *runner) heed(ctx context.Context, e *latent.Event) {
+// remarkOnFrame is remark for events of single frames, since a source may warn of every one. Warnings of one code are told at most once a second,
+// with their number.
+func (r *runner) remarkOnFrame(ctx context.Context, e *latent.Event) {
 	if e.Level == latent.Warning {
 		told, tell := r.counters.remark(time.Now(), *e)
 		if !tell {
@@ -123,18 +110,12 @@ func (r *runner) remark(ctx context.Context, e *latent.Event) {
 	select {
 	case r.remarks <- e:
 	default:
-		r.counters.count(e.Seq, "sink_untold", "the sinks do not keep up: an event of the source was not told", 1)
+		r.lose(ctx, loss{cause: sinkCause + "untold", why: errUntold, seq: e.Seq, count: 1})
 	}
 }
 
 // hurried says that reading may not wait: frames come by themselves, and none may be lost.
 func (r *runner) hurried() bool { return !r.waits.Load() && !r.latest.Load() }
-
-// announce logs and publishes a loss.
-func (r *runner) announce(ctx context.Context, e latent.Event) {
-	r.log.Warn("lost", "cause", e.Code, "count", e.Count, "seq", e.Seq, "why", e.Text)
-	r.publish(ctx, &e, time.Time{})
-}
 
 // write owns w's sink: it writes what is queued until the queue is closed and empty, and closes the sink.
 func (r *runner) write(ctx context.Context, w *writer) {
@@ -145,18 +126,13 @@ func (r *runner) write(ctx context.Context, w *writer) {
 	w.queue.close() // nobody waits for a sink that has ended
 	for m, ok, _ := w.queue.take(); ok; m, ok, _ = w.queue.take() {
 		w.release(m)
-		r.forgo(w)
+		r.lose(ctx, r.messageLost(w, w.ended))
 	}
 	closing, cancel := context.WithTimeout(ctx, r.o.Grace)
 	defer cancel()
 	if err := w.sink.Close(closing); err != nil {
 		r.fail(fmt.Errorf("sink %s: not closed cleanly: %w", w.name, err))
 	}
-}
-
-// forgo counts one message of a sink that has ended: the sinks cannot be told any more, the Summary can.
-func (r *runner) forgo(w *writer) {
-	r.counters.drop(time.Now(), r.counters.lastSeq(), "sink_"+w.name, "the sink "+w.name+" ended first", 1)
 }
 
 // writeAll returns nil when the queue has ended, or when ctx has and nothing waits.
@@ -172,7 +148,7 @@ func (r *runner) writeAll(ctx context.Context, w *writer) error {
 		switch {
 		case ok:
 			if err := r.deliver(ctx, w, m); err != nil {
-				r.forgo(w)
+				r.lose(ctx, r.messageLost(w, w.ended))
 				return err
 			}
 		case ended:
@@ -189,7 +165,7 @@ func (r *runner) writeAll(ctx context.Context, w *writer) error {
 // errGrace is the failure of a sink that was too slow at the end.
 var errGrace = errors.New("not all messages were delivered within the grace period: give it longer, or a faster sink")
 
-// passing says that m is of the moment, and the next one makes up for it.
+// passing says that the next message of its kind replaces m.
 func passing(m latent.Message) bool {
 	switch m.(type) {
 	case *latent.Health, *latent.View:
@@ -199,10 +175,10 @@ func passing(m latent.Message) bool {
 }
 
 // deliver writes m, again and again in mode Lossless while it cannot be delivered unless it is passing, and releases it.
-func (r *runner) deliver(ctx context.Context, w *writer, m message) error {
+func (r *runner) deliver(ctx context.Context, w *writer, m queued) error {
 	defer w.release(m)
 	for told := false; ; told = true {
-		err := w.sink.Write(ctx, m.Message)
+		err := w.sink.Write(ctx, m.message)
 		if err == nil {
 			r.counters.publish()
 			if !m.arrived.IsZero() {
@@ -214,8 +190,8 @@ func (r *runner) deliver(ctx context.Context, w *writer, m message) error {
 		if !errors.As(err, &lost) || !lost.Undelivered() {
 			return err
 		}
-		if r.latest.Load() || passing(m.Message) {
-			r.drop(ctx, r.counters.lastSeq(), "sink_"+w.name, err.Error(), 1)
+		if r.latest.Load() || passing(m.message) {
+			r.lose(ctx, r.messageLost(w, err))
 			return nil
 		}
 		if !told {
@@ -246,8 +222,8 @@ func (w *writer) keep(m latent.Message) latent.Message {
 }
 
 // release gives an estimate's memory back.
-func (w *writer) release(m message) {
-	if e, ok := m.Message.(*latent.Estimate); ok {
+func (w *writer) release(m queued) {
+	if e, ok := m.message.(*latent.Estimate); ok {
 		select {
 		case w.spare <- e:
 		default:

@@ -74,11 +74,17 @@ func Grey(f *frame.Frame) (GreyFrame, error) {
 	return g, nil
 }
 
-// Paint copies a picture, its channels one after another, to a place in img.
-func Paint(img *image.RGBA, at image.Point, pixels []float32, channels, width int, level func(float32) uint8) {
-	area := len(pixels) / channels
-	value := func(channel, i int) uint8 { return level(pixels[min(channel, channels-1)*area+i]) }
+// Planar is a picture whose channels, one or three, lie one after another.
+type Planar struct {
+	Pixels          []float32
+	Channels, Width int
+}
+
+// Paint copies the picture to a place in img; level turns a value into a brightness.
+func (p Planar) Paint(img *image.RGBA, at image.Point, level func(float32) uint8) {
+	area := len(p.Pixels) / p.Channels
+	value := func(channel, i int) uint8 { return level(p.Pixels[min(channel, p.Channels-1)*area+i]) }
 	for i := range area {
-		img.SetRGBA(at.X+i%width, at.Y+i/width, color.RGBA{value(0, i), value(1, i), value(2, i), 255})
+		img.SetRGBA(at.X+i%p.Width, at.Y+i/p.Width, color.RGBA{value(0, i), value(1, i), value(2, i), 255})
 	}
 }

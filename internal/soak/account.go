@@ -95,7 +95,7 @@ func (a *auditor) write(w io.Writer) {
 	table("program", "most log lines of a kind in a second", "of")
 	for _, p := range r.programs {
 		kind, n := p.loudest()
-		row(p.name, n, "`"+strings.ReplaceAll(kind, "|", "/")+"`")
+		row(p.process.name, n, "`"+strings.ReplaceAll(kind, "|", "/")+"`")
 	}
 	table("order", "answers")
 	answers := map[string]map[string]int{}

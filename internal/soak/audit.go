@@ -146,16 +146,24 @@ func (a *auditor) stream(s *stream) sum {
 	}
 	for _, run := range s.kept.runs {
 		end, ended := ends[run]
-		a.run(&one, run, end, ended, health[run], shown[run])
+		a.run(&one, run, observed{end: end, ended: ended, health: health[run], latent: shown[run]})
 	}
 	return one
 }
 
+// observed is what was seen of a run while it went on, beside what is kept of it.
+type observed struct {
+	end    account // what the program printed
+	ended  bool    // it printed; else it was killed
+	health live    // the last
+	latent uint64  // Seq of the last that a subscriber saw
+}
+
 // run adds one run up.
-func (a *auditor) run(one *sum, run *keptRun, end account, ended bool, health live, shown uint64) {
+func (a *auditor) run(one *sum, run *keptRun, seen observed) {
 	name := one.stream.name
-	dropped, missing := health.Dropped, run.untold
-	if ended {
+	dropped, missing, end := seen.health.Dropped, run.untold, seen.end
+	if seen.ended {
 		dropped = end.dropped
 		if end.in != end.tracked+lostFrames(dropped) {
 			a.wrong("stream %s: frames in %d, tracked %d, dropped %d: they do not add up", name, end.in, end.tracked, lostFrames(dropped))
@@ -174,8 +182,8 @@ func (a *auditor) run(one *sum, run *keptRun, end account, ended bool, health li
 			one.in, one.tracked = one.in+run.seq+1+run.surplus, one.tracked+run.latents+run.untold
 			a.attribute(one, run.dropped, dropped)
 		}
-		if run.latents > 0 && shown > run.seq {
-			missing += shown - run.seq
+		if run.latents > 0 && seen.latent > run.seq {
+			missing += seen.latent - run.seq
 		}
 	}
 	told := dropped["sink_nats"] > 0 || a.toldOf(one.stream, run)
@@ -197,7 +205,7 @@ func (a *auditor) toldOf(s *stream, run *keptRun) bool {
 }
 
 // mayRefuse says whether the spool of a stream may have been full.
-func (a *auditor) mayRefuse(s *stream) bool { return a.rig.disk != "" && s.program.name == "b" }
+func (a *auditor) mayRefuse(s *stream) bool { return a.rig.disk != "" && s.program.process.name == "b" }
 
 // attribute gives the frames that a killed run's latents say were lost before them the causes that its last health told. What neither told is
 // of the time between that and the kill.

@@ -130,7 +130,7 @@ func TestLost(t *testing.T) {
 			if test.logged {
 				one.stream.program.refused = map[string][]time.Time{"x": {time.Unix(1, 0)}}
 			}
-			a.run(&one, &test.run, test.end, test.ended, test.told, test.shown)
+			a.run(&one, &test.run, observed{end: test.end, ended: test.ended, health: test.told, latent: test.shown})
 			if one.lost != test.lost || one.refused != test.refused {
 				t.Errorf("lost %d, refused %d; expected %d, %d", one.lost, one.refused, test.lost, test.refused)
 			}
@@ -247,16 +247,16 @@ func TestPlan(t *testing.T) {
 		p := newPlan(faults, 7, duration)
 		times := map[string]int{}
 		for _, i := range p.injections {
-			times[i.name]++
-			if i.at > p.length || i.name == "one" && i.at > duration/2 {
-				t.Errorf("%v: %s at %v", duration, i.name, i.at)
+			times[i.fault.name]++
+			if i.at > p.length || i.fault.name == "one" && i.at > duration/2 {
+				t.Errorf("%v: %s at %v", duration, i.fault.name, i.at)
 			}
 		}
 		if want := max(2, int(duration/(5*time.Minute))); times["one"] != want || times["two"] != want || times["three"] != 0 {
 			t.Errorf("%v: %v, expected %d each", duration, times, want)
 		}
 		again := newPlan(faults, 7, duration)
-		if !slices.EqualFunc(p.injections, again.injections, func(a, b injection) bool { return a.at == b.at && a.name == b.name }) {
+		if !slices.EqualFunc(p.injections, again.injections, func(a, b injection) bool { return a.at == b.at && a.fault.name == b.fault.name }) {
 			t.Errorf("%v: the same seed gives another plan", duration)
 		}
 	}

@@ -71,7 +71,7 @@ func framesOf(p *publisher, name string) []*fault {
 // killProgram kills a program and starts it again.
 func (r *rig) killProgram(p *program) func(context.Context, *rand.Rand) {
 	return func(_ context.Context, rng *rand.Rand) {
-		p.kill()
+		p.process.kill()
 		r.restart(p, between(rng, 300*time.Millisecond, 3*time.Second))
 	}
 }

@@ -14,7 +14,7 @@ import (
 // suffer lets the plan happen, and then what runs go on until its time is over.
 func (r *rig) suffer(ctx context.Context) {
 	r.plan = newPlan(r.without(r.faults()), r.o.seed, r.o.duration)
-	r.beside.Go(func() { r.keepStarted(r.healing) })
+	r.background.Go(func() { r.keepStarted(r.healing) })
 	r.plan.carryOut(ctx, r.begun, r.say)
 	r.say("no more faults")
 	if !pause(ctx, time.Until(r.begun.Add(r.o.duration))) {
@@ -67,7 +67,7 @@ func (r *rig) delivered(p *program) string {
 		}
 	}
 	if waits := spooled(p.web); waits > 1<<20 {
-		return fmt.Sprintf("program %s: %.0f bytes wait in its spools", p.name, waits)
+		return fmt.Sprintf("program %s: %.0f bytes wait in its spools", p.process.name, waits)
 	}
 	return ""
 }

@@ -28,9 +28,9 @@ type fault struct {
 
 // injection is one fault at one time.
 type injection struct {
-	*fault
-	at  time.Duration
-	rng *rand.Rand
+	fault *fault
+	at    time.Duration
+	rng   *rand.Rand
 }
 
 // plan is what happens when, drawn from the seed before anything runs.
@@ -85,17 +85,17 @@ func (p *plan) carryOut(ctx context.Context, begun time.Time, say func(format st
 			return
 		}
 		going.Go(func() {
-			for _, thing := range slices.Sorted(slices.Values(i.hits)) {
+			for _, thing := range slices.Sorted(slices.Values(i.fault.hits)) {
 				locks[thing].Lock()
 				defer locks[thing].Unlock()
 			}
 			if ctx.Err() != nil {
 				return
 			}
-			say("%s", i.name)
-			i.happen(ctx, i.rng)
+			say("%s", i.fault.name)
+			i.fault.happen(ctx, i.rng)
 			p.mu.Lock()
-			p.done[i.name]++
+			p.done[i.fault.name]++
 			p.mu.Unlock()
 		})
 	}

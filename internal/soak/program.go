@@ -23,7 +23,7 @@ const logMost = 10
 
 // program is one driftscope process with its streams.
 type program struct {
-	*process
+	process *process
 	streams []*stream
 	hub     *hub   // to the server that it publishes on
 	nats    string // of the configuration, as YAML
@@ -63,7 +63,7 @@ func (p *program) configure(life int) ([]string, error) {
 			return nil, err
 		}
 		text := fmt.Sprintf("stream: %s\nsource: %s\nnats: %s\ndashboard: {address: %q}\n%s", s.name, source, p.nats, p.web, s.extra)
-		if err := atomicfile.Write(filepath.Join(p.folder, s.name+".yaml"), []byte(text)); err != nil {
+		if err := atomicfile.Write(filepath.Join(p.process.folder, s.name+".yaml"), []byte(text)); err != nil {
 			return nil, err
 		}
 		args = append(args, s.name+".yaml")
@@ -89,7 +89,7 @@ func (p *program) hear(problem bool, text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if crash.MatchString(text) {
-		p.wrong("program %s: %s", p.name, text)
+		p.wrong("program %s: %s", p.process.name, text)
 	}
 	if strings.HasPrefix(text, "dashboard at ") {
 		p.ran = true
@@ -137,7 +137,7 @@ func (p *program) told(stream string) []time.Time {
 // given. first is called once it has ended for the first time.
 func (p *program) close(first func(), delivered func() error) {
 	for round := range lives {
-		status := p.end(patience)
+		status := p.process.end(patience)
 		if round == 0 {
 			first()
 		}
@@ -148,15 +148,15 @@ func (p *program) close(first func(), delivered func() error) {
 			return
 		}
 		if status != 1 || !waits {
-			p.wrong("program %s: exit status %d after Ctrl-C, expected 0: %s", p.name, status, p.last)
+			p.wrong("program %s: exit status %d after Ctrl-C, expected 0: %s", p.process.name, status, p.last)
 			return
 		}
 		p.unbegun++
-		if err := errors.Join(p.start(), delivered()); err != nil {
-			p.wrong("program %s, started to deliver what waited: %v", p.name, err)
+		if err := errors.Join(p.process.start(), delivered()); err != nil {
+			p.wrong("program %s, started to deliver what waited: %v", p.process.name, err)
 		}
 	}
-	p.wrong("program %s: something waited in its spool at every one of %d ends", p.name, lives)
+	p.wrong("program %s: something waited in its spool at every one of %d ends", p.process.name, lives)
 }
 
 // rate counts the lines of a kind in the second before this one. p.mu is held.
@@ -180,7 +180,7 @@ func (p *program) rate(text string) {
 	p.most[kind] = max(p.most[kind], len(times))
 	if len(times) > logMost && !p.noted[kind] {
 		p.noted[kind] = true
-		p.wrong("program %s: more than %d log lines a second: %s", p.name, logMost, kind)
+		p.wrong("program %s: more than %d log lines a second: %s", p.process.name, logMost, kind)
 	}
 }
 
@@ -213,10 +213,10 @@ func (p *program) exited(status *os.ProcessState) {
 	}
 	p.mu.Unlock()
 	if ran || status.ExitCode() != 1 || !strings.HasPrefix(last, "driftscope: ") {
-		p.wrong("program %s ended by itself: %v: %s", p.name, status, last)
+		p.wrong("program %s ended by itself: %v: %s", p.process.name, status, last)
 	}
 	time.Sleep(time.Second)
-	if err := p.again(); err != nil {
-		p.wrong("program %s: %v", p.name, err)
+	if err := p.process.again(); err != nil {
+		p.wrong("program %s: %v", p.process.name, err)
 	}
 }

@@ -52,9 +52,9 @@ type rig struct {
 	growing           []*growing
 	disk              string // folder that can be filled; empty where it may not be mounted
 	ports             struct{ embedded, server int }
-	ctx               context.Context // of what runs beside
+	ctx               context.Context // of what runs in the background
 	cancel            context.CancelFunc
-	beside            sync.WaitGroup
+	background        sync.WaitGroup
 	stopWriter        context.CancelFunc
 	samples           *samples
 	reserved          io.Closer // the camera's place on the machine's network
@@ -137,26 +137,26 @@ func (r *rig) start(ctx context.Context) error {
 		}
 	}
 	for _, p := range r.programs {
-		if err := p.start(); err != nil {
+		if err := p.process.start(); err != nil {
 			return err
 		}
 	}
 	for _, p := range r.publishers {
-		r.beside.Go(func() { p.run(r.ctx) })
+		r.background.Go(func() { p.run(r.ctx) })
 	}
 	writing, stop := context.WithCancel(r.ctx)
 	r.stopWriter = stop
 	for _, g := range r.growing {
-		r.beside.Go(func() {
+		r.background.Go(func() {
 			if err := g.run(writing); err != nil {
 				r.audit.wrong("the soak itself: %v", err)
 			}
 		})
 	}
 	for _, s := range r.streams {
-		r.beside.Go(func() { s.program.hub.follow(r.ctx, s.kept) })
+		r.background.Go(func() { s.program.hub.follow(r.ctx, s.kept) })
 	}
-	r.beside.Go(func() { r.sample(r.ctx) })
+	r.background.Go(func() { r.sample(r.ctx) })
 	if err := r.until(ctx, patience, "every stream to track", r.allTrack); err != nil {
 		return err
 	}
@@ -344,7 +344,7 @@ func (r *rig) addPrograms(disk string) error {
 		g := &program{hub: p.hub, nats: p.nats, binary: p.binary, web: fmt.Sprintf("127.0.0.1:%d", port), wrong: r.audit.wrong,
 			lines: map[string][]time.Time{}, most: map[string]int{}, noted: map[string]bool{}, refused: map[string][]time.Time{}}
 		g.process = &process{name: p.name, folder: filepath.Join(r.folder, p.name), root: r.folder, args: g.configure, line: g.hear, ended: g.exited}
-		if err := os.Mkdir(g.folder, 0o700); err != nil {
+		if err := os.Mkdir(g.process.folder, 0o700); err != nil {
 			return err
 		}
 		for _, part := range p.parts {
@@ -376,8 +376,8 @@ func (r *rig) restart(p *program, after time.Duration) {
 	r.embedded.settle()
 	r.outside.settle()
 	time.Sleep(after)
-	if err := p.start(); err != nil {
-		r.audit.wrong("program %s: %v", p.name, err)
+	if err := p.process.start(); err != nil {
+		r.audit.wrong("program %s: %v", p.process.name, err)
 	}
 }
 
@@ -385,7 +385,7 @@ func (r *rig) restart(p *program, after time.Duration) {
 func (r *rig) close(clean bool) {
 	r.cancel()
 	for _, p := range r.programs {
-		p.kill()
+		p.process.kill()
 	}
 	for _, p := range []*process{r.server, r.camera, r.later} {
 		if p != nil {
@@ -400,7 +400,7 @@ func (r *rig) close(clean bool) {
 			h.nc.Close()
 		}
 	}
-	r.beside.Wait()
+	r.background.Wait()
 	for _, pid := range leftovers(r.folder) {
 		syscall.Kill(pid, syscall.SIGKILL)
 	}

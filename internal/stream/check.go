@@ -44,9 +44,9 @@ func lintModel(cfg config.Config) (latents int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	own, err := stepsOf(m.Card.Preprocess)
+	own, err := stepsOf(m.Net.Card.Preprocess)
 	if err != nil || len(cfg.Preprocess) == 0 {
-		return m.Card.Latent, err
+		return m.Net.Card.Latent, err
 	}
-	return m.Card.Latent, sameSteps(cfg.Preprocess, own)
+	return m.Net.Card.Latent, sameSteps(cfg.Preprocess, own)
 }

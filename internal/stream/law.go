@@ -12,7 +12,7 @@ import (
 	"driftscope/sinks"
 )
 
-// restore has the estimator go on from the state kept at path, where there is one, and then returns path; "" is none.
+// restore loads the state kept at path into the estimator, where there is one, and then returns path; "" is none.
 func restore(e *online.Estimator, path string) (from string, err error) {
 	if path == "" {
 		return "", nil
@@ -64,7 +64,7 @@ func (s *Stream) openBucket() (err error) {
 	if s.restored != "" || s.repeats {
 		return nil
 	}
-	state, where, err := s.bucket.State(s.model.Digest)
+	state, where, err := s.bucket.State(s.model.Net.Digest)
 	switch {
 	case errors.Is(err, sinks.ErrNotKept):
 		return nil
@@ -81,12 +81,12 @@ func (s *Stream) openBucket() (err error) {
 	return nil
 }
 
-// keep is what keeps the law's states; nil where nothing does.
+// keep is the function that writes the law's states; nil where they are kept nowhere.
 func (s *Stream) keep() func([]byte) error {
 	if s.repeats {
 		return nil
 	}
-	return keeping(s.cfg.Online.State, s.bucket, s.model.Digest)
+	return keeping(s.cfg.Online.State, s.bucket, s.model.Net.Digest)
 }
 
 // keeping writes states of the law of a model, known by its digest, to path and to KV, whichever there are; nil where neither is.
@@ -111,7 +111,7 @@ func keeping(path string, bucket *sinks.Bucket, digest string) func([]byte) erro
 	}
 }
 
-// keepConfiguration has KV show what runs, without secrets.
+// keepConfiguration writes the configuration that runs to KV, without secrets.
 func (s *Stream) keepConfiguration() error {
 	if s.bucket == nil {
 		return nil

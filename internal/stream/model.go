@@ -18,7 +18,7 @@ import (
 
 // Model is a model with the name it was asked for.
 type Model struct {
-	*infer.Model
+	Net      *infer.Model
 	name     string
 	borrowed bool // nobody gave a model, and the shipped one was not trained on this specimen
 }
@@ -34,7 +34,7 @@ func LoadModel(ctx context.Context, cfg config.Config, b *bus.Conn) (*Model, err
 		m.borrowed = cfg.Source.Kind != recording.SimSource || cfg.Source.Options()["name"] != model.Default
 	}
 	var err error
-	m.Model, err = model.Open(m.name)
+	m.Net, err = model.Open(m.name)
 	return m, err
 }
 
@@ -49,14 +49,14 @@ func fetchModel(ctx context.Context, b *bus.Conn, name string) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("model %s: %w", m.name, err)
 	}
-	m.Model, err = infer.Parse(m.name, data)
+	m.Net, err = infer.Parse(m.name, data)
 	return m, err
 }
 
 // Steps is the preprocessing: the card's own, which a list in the configuration must repeat. A borrowed model's grey window and
 // region fit another camera and are replaced.
 func (m *Model) Steps(ctx context.Context, cfg config.Config) ([]config.Component, error) {
-	own, err := stepsOf(m.Card.Preprocess)
+	own, err := stepsOf(m.Net.Card.Preprocess)
 	if err != nil {
 		return nil, exit.Usage(err)
 	}
@@ -71,7 +71,7 @@ func (m *Model) Steps(ctx context.Context, cfg config.Config) ([]config.Componen
 		return nil, err
 	}
 	console.Warn("no model was given: latents come from the molecule's encoder and mean nothing for this specimen until you train one: driftscope pretrain %s --latent auto --out model.onnx, then run with --model model.onnx", recording.ShellWord(recording.SourceName(cfg.Source)))
-	return stepsOf(adapt(m.Card.Preprocess, width, height))
+	return stepsOf(adapt(m.Net.Card.Preprocess, width, height))
 }
 
 // adapt makes a card's steps fit any camera: the grey window follows the pictures, the region is the largest square in their middle.

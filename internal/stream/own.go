@@ -18,7 +18,7 @@ type Own struct {
 	Sink    func(sinks.Sink) sinks.Sink // put around the first sink; nil is none
 }
 
-// Behind makes run's stages behind a source of the caller's, and publishes on a server that stays the caller's, or nowhere where that is nil.
+// Behind makes run's stages for a source of the caller's. They publish on a server that stays the caller's, or nowhere where that is nil.
 // With an error nothing is left open but these two.
 func Behind(ctx context.Context, cfg config.Config, server *bus.Conn, own Own) (*Stream, error) {
 	s := &Stream{cfg: cfg, written: cfg, model: own.Model}

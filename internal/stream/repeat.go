@@ -77,11 +77,11 @@ func (e *Earlier) take(line []byte) error {
 	return nil
 }
 
-// repeated gives of a source's frames those that the earlier run tracked, and says between them what it lost.
+// repeated is a source without the frames that the earlier run did not track; the next frame says how many those were.
 type repeated struct {
 	pipeline.Source
-	*Earlier
-	lost uint64 // frames since the last one that was tracked
+	earlier *Earlier
+	lost    uint64 // frames since the last one that was tracked
 }
 
 // repeat narrows a source to what the earlier run saw of it. Live sources cannot be seen again.
@@ -89,7 +89,7 @@ func (e *Earlier) repeat(s pipeline.Source) (pipeline.Source, error) {
 	if live, ok := s.(pipeline.Live); ok && live.Live() {
 		return nil, errors.New("--repeat: a live source cannot be seen again: give the recording, or a simulation with realtime: false")
 	}
-	return &repeated{Source: s, Earlier: e}, nil
+	return &repeated{Source: s, earlier: e}, nil
 }
 
 // Read passes over frames that were not tracked then.
@@ -100,7 +100,7 @@ func (r *repeated) Read(ctx context.Context) (*frame.Frame, error) {
 			return nil, err
 		}
 		f.Meta.Dropped += r.lost
-		if r.tracked[f.Seq] {
+		if r.earlier.tracked[f.Seq] {
 			r.lost = 0
 			return f, nil
 		}

@@ -103,12 +103,12 @@ func (s *Stream) finish(ctx context.Context, cfg config.Config, steps []config.C
 	if s.Stages.Steps, err = newTrack(steps, len(s.Stages.Encoders)); err != nil {
 		return exit.Usage(err)
 	}
-	estimator, err := newEstimator(cfg.Online, s.model.Model, deterministic, applied)
+	estimator, err := newEstimator(cfg.Online, s.model.Net, deterministic, applied)
 	if err != nil {
 		return exit.Usage(err)
 	}
 	s.law, s.Stages.Estimator = estimator, estimator
-	if s.Stages.Watcher, s.rules, err = newWatcher(cfg, s.model.Card.Latent); err != nil {
+	if s.Stages.Watcher, s.rules, err = newWatcher(cfg, s.model.Net.Card.Latent); err != nil {
 		return exit.Usage(err)
 	}
 	if !s.repeats {
@@ -132,7 +132,7 @@ func (s *Stream) attach(b *bus.Conn, alone bool) (err error) {
 	}
 	if b != nil {
 		s.swapper.bus, s.swapper.bucket, s.Stages.Swap = b, s.bucket, s.swapper.swap
-		viewer, err := s.model.NewEncoder()
+		viewer, err := s.model.Net.NewEncoder()
 		if err != nil {
 			return exit.Usage(fmt.Errorf("%s: %w", s.model.name, err))
 		}
@@ -161,8 +161,8 @@ func ofServer(err error) error {
 func (s *Stream) about() (sinks.About, error) {
 	digest, err := s.cfg.Digest()
 	return sinks.About{
-		Source: recording.SourceName(s.cfg.Source), Model: s.model.name, ModelSHA256: s.model.Digest, ConfigSHA256: digest,
-		Latents: s.model.Card.Latent, Seed: s.cfg.Online.Seed, Started: time.Now().UTC(), Triggers: s.rules,
+		Source: recording.SourceName(s.cfg.Source), Model: s.model.name, ModelSHA256: s.model.Net.Digest, ConfigSHA256: digest,
+		Latents: s.model.Net.Card.Latent, Seed: s.cfg.Online.Seed, Started: time.Now().UTC(), Triggers: s.rules,
 	}, err
 }
 
@@ -183,12 +183,12 @@ func (s *Stream) close() {
 // newEncoders makes one for each core, all or none; a model with a clock has one, since that needs the frames in order.
 func newEncoders(m *Model) (made []pipeline.Encoder, err error) {
 	lanes := runtime.NumCPU()
-	if m.Card.Clock > 0 {
+	if m.Net.Card.Clock > 0 {
 		lanes = 1
 	}
 	giveCores(lanes)
 	for range lanes {
-		encoder, err := m.NewEncoder()
+		encoder, err := m.Net.NewEncoder()
 		if err != nil {
 			closeEncoders(made)
 			return nil, err
@@ -323,7 +323,7 @@ func natsComponent(o config.NATS) (config.Component, error) {
 func closeSinks(made []pipeline.NamedSink) error {
 	var errs []error
 	for _, s := range made {
-		errs = append(errs, s.Close(context.Background()))
+		errs = append(errs, s.Sink.Close(context.Background()))
 	}
 	return errors.Join(errs...)
 }
@@ -343,7 +343,7 @@ func (s *Stream) introduce() {
 	if seed, ok := cfg.Source.Options()["seed"]; ok {
 		source += fmt.Sprintf(" (seed %v)", seed)
 	}
-	c := &s.model.Card
+	c := &s.model.Net.Card
 	console.Say("stream %s: %s; model %s (%d latents, seed %d); estimator seed %d", cfg.Stream, source, s.model.name, c.Latent, c.Training.Seed, cfg.Online.Seed)
 	if s.restored != "" {
 		console.Say("the law goes on from %s", s.restored)

@@ -103,7 +103,7 @@ func (s *Stream) tell(ctx context.Context, code, text string) error {
 	e := &latent.Event{Time: time.Now(), Level: latent.Info, Code: code, Text: text, Count: 1}
 	for _, sink := range s.Stages.Sinks {
 		var lost interface{ Undelivered() bool }
-		if err := sink.Write(ctx, e); err != nil && !(errors.As(err, &lost) && lost.Undelivered()) {
+		if err := sink.Sink.Write(ctx, e); err != nil && !(errors.As(err, &lost) && lost.Undelivered()) {
 			return fmt.Errorf("sink %s: %w", sink.Name, err)
 		}
 	}
@@ -156,7 +156,7 @@ func ofProcess(cfg *config.Config, own config.Config) error {
 	return nil
 }
 
-// besides refuses a configuration for s that would write over what the other streams write.
+// besides refuses a configuration for s that would overwrite what the other streams write.
 func (p *Process) besides(s *Stream, cfg config.Config) error {
 	names, cfgs := []string{cfg.Stream}, []config.Config{cfg}
 	for _, other := range p.Streams {

@@ -23,7 +23,7 @@ type modelState struct {
 	law   *online.Estimator
 }
 
-// swapper gives a running stream other models: those that the server keeps, and the one before, as it was left.
+// swapper makes other models ready for a running stream: those that the server keeps, and the one before, with its law as it was left.
 type swapper struct {
 	cfg           config.Config
 	bus           *bus.Conn
@@ -38,7 +38,7 @@ type swapper struct {
 }
 
 func newSwapper(cfg config.Config, now modelState, deterministic bool) *swapper {
-	return &swapper{cfg: cfg, deterministic: deterministic, first: now.model.Digest, now: now}
+	return &swapper{cfg: cfg, deterministic: deterministic, first: now.model.Net.Digest, now: now}
 }
 
 // wanted is the payload of the command model: a name, with the digest that it must have, or back.
@@ -89,23 +89,23 @@ func (s *swapper) swap(ctx context.Context, payload []byte, like *frame.Frame) (
 	return r, err
 }
 
-// fetch gets the model that is wanted, with the preprocessing that it was trained with.
+// fetch loads the model that is wanted, and the preprocessing that it was trained with.
 func (s *swapper) fetch(ctx context.Context, w wanted) (modelState, error) {
 	model, err := fetchModel(ctx, s.bus, w.Name)
 	if err != nil {
 		return modelState{}, refusal(err)
 	}
 	switch {
-	case w.SHA256 != "" && w.SHA256 != model.Digest:
-		return modelState{}, latent.Refuse(latent.Conflict, "model: %s has the SHA-256 %s, expected %s: put the one that is meant", model.name, model.Digest, w.SHA256)
-	case model.Digest == s.now.model.Digest:
-		return modelState{}, latent.Refuse(latent.Conflict, "model: %s, SHA-256 %.12s, is the one that tracks: name another", model.name, model.Digest)
+	case w.SHA256 != "" && w.SHA256 != model.Net.Digest:
+		return modelState{}, latent.Refuse(latent.Conflict, "model: %s has the SHA-256 %s, expected %s: put the one that is meant", model.name, model.Net.Digest, w.SHA256)
+	case model.Net.Digest == s.now.model.Net.Digest:
+		return modelState{}, latent.Refuse(latent.Conflict, "model: %s, SHA-256 %.12s, is the one that tracks: name another", model.name, model.Net.Digest)
 	}
 	steps, err := model.Steps(ctx, s.cfg)
 	if err != nil {
 		return modelState{}, latent.Refuse(latent.Conflict, "model: %s: %v", model.name, err)
 	}
-	if _, _, err := newWatcher(s.cfg, model.Card.Latent); err != nil {
+	if _, _, err := newWatcher(s.cfg, model.Net.Card.Latent); err != nil {
 		return modelState{}, latent.Refuse(latent.Conflict, "model: %s: %v", model.name, err)
 	}
 	return modelState{model: model, steps: steps}, nil
@@ -125,7 +125,7 @@ func refusal(err error) error {
 	return latent.Refuse(code, "%v", err)
 }
 
-// try brings a copy of a frame to its latent with steps and an encoder of its own: what keeps count of frames sees none before its first.
+// try encodes a copy of a frame with steps and an encoder of its own, so that those of the stream see no frame before their first.
 func try(ctx context.Context, f modelState, like *frame.Frame) (err error) {
 	if like == nil {
 		return latent.Refuse(latent.NotNow, "model: no frame has come yet that %s could be tried on: try again when one has", f.model.name)
@@ -135,7 +135,7 @@ func try(ctx context.Context, f modelState, like *frame.Frame) (err error) {
 		return latent.Refuse(latent.Conflict, "model: %s: %v", f.model.name, err)
 	}
 	defer closeSteps(steps)
-	encoder, err := f.model.NewEncoder()
+	encoder, err := f.model.Net.NewEncoder()
 	if err != nil {
 		return latent.Refuse(latent.Conflict, "model: %v", err)
 	}
@@ -157,7 +157,7 @@ func try(ctx context.Context, f modelState, like *frame.Frame) (err error) {
 
 // begin gives a model a law: the card's drift, or the law that an earlier run of the model left.
 func (s *swapper) begin(m *Model) (*online.Estimator, error) {
-	law, err := newEstimator(s.cfg.Online, m.Model, s.deterministic, nil)
+	law, err := newEstimator(s.cfg.Online, m.Net, s.deterministic, nil)
 	if err == nil {
 		if _, err = restore(law, s.state(m)); err != nil {
 			law.Close()
@@ -171,10 +171,10 @@ func (s *swapper) begin(m *Model) (*online.Estimator, error) {
 
 // state is where the law of a model is kept: online.state is the file of the model that the run began with, those of others lie beside it.
 func (s *swapper) state(m *Model) string {
-	if path := s.cfg.Online.State; path == "" || m.Digest == s.first {
+	if path := s.cfg.Online.State; path == "" || m.Net.Digest == s.first {
 		return path
 	}
-	return s.cfg.Online.State + "." + m.Digest[:12]
+	return s.cfg.Online.State + "." + m.Net.Digest[:12]
 }
 
 // ready builds the nets and steps of next.
@@ -183,7 +183,7 @@ func (s *swapper) ready(next modelState) (*pipeline.Replacement, error) {
 	if err != nil {
 		return nil, latent.Refuse(latent.Conflict, "model: %v", err)
 	}
-	viewer, err := next.model.NewEncoder()
+	viewer, err := next.model.Net.NewEncoder()
 	if err != nil {
 		closeEncoders(encoders)
 		return nil, latent.Refuse(latent.Conflict, "model: %v", err)
@@ -195,13 +195,13 @@ func (s *swapper) ready(next modelState) (*pipeline.Replacement, error) {
 		return nil, latent.Refuse(latent.Conflict, "model: %s: %v", next.model.name, err)
 	}
 	return &pipeline.Replacement{
-		Model: fmt.Sprintf("%s, SHA-256 %s", next.model.name, next.model.Digest),
-		Steps: steps, Encoders: encoders, Viewer: viewer, Estimator: next.law, Keep: keeping(s.state(next.model), s.bucket, next.model.Digest),
+		Model: fmt.Sprintf("%s, SHA-256 %s", next.model.name, next.model.Net.Digest),
+		Steps: steps, Encoders: encoders, Viewer: viewer, Estimator: next.law, Keep: keeping(s.state(next.model), s.bucket, next.model.Net.Digest),
 		Done: func(used bool) { s.done(next, used) },
 	}, nil
 }
 
-// done notes which model tracks, and closes the law that nobody can go back to any more.
+// done notes which model tracks, and closes the law that back can no longer restore.
 func (s *swapper) done(next modelState, used bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -219,7 +219,7 @@ func (s *swapper) about(a sinks.About) sinks.About {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m := s.now.model
-	a.Model, a.ModelSHA256, a.Latents = m.name, m.Digest, m.Card.Latent
+	a.Model, a.ModelSHA256, a.Latents = m.name, m.Net.Digest, m.Net.Card.Latent
 	return a
 }
 

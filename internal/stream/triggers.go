@@ -20,7 +20,7 @@ func newWatcher(cfg config.Config, latents int) (_ pipeline.Watcher, names []str
 			errs = append(errs, fmt.Errorf("triggers[%d]: %w", i, err))
 			continue
 		}
-		rules, names = append(rules, r), append(names, r.Name)
+		rules, names = append(rules, r), append(names, r.Name())
 	}
 	if err := errors.Join(errs...); err != nil || len(rules) == 0 {
 		return nil, nil, err

@@ -9,7 +9,7 @@ import (
 
 // alarmOptions are the keys of rules about alarms.
 type alarmOptions struct {
-	hold
+	ruleOptions
 	Alarms []string `yaml:"alarms"` // codes; any of them
 }
 
@@ -18,7 +18,7 @@ type alarmed struct{ codes []string }
 
 // newAlarmed makes a rule about some of the known alarms; usual are those where none are named.
 func newAlarmed(decode func(any) error, known, usual []string) (*Rule, error) {
-	o := alarmOptions{hold: promptly, Alarms: usual}
+	o := alarmOptions{ruleOptions: promptly, Alarms: usual}
 	if err := decode(&o); err != nil {
 		return nil, err
 	}
@@ -30,7 +30,7 @@ func newAlarmed(decode func(any) error, known, usual []string) (*Rule, error) {
 			return nil, fmt.Errorf("alarms: found %.40q, expected some of %v", code, known)
 		}
 	}
-	return &Rule{hold: o.hold, condition: alarmed{o.Alarms}, unit: "alarms", threshold: 1}, nil
+	return &Rule{options: o.ruleOptions, condition: alarmed{o.Alarms}, unit: "alarms", threshold: 1}, nil
 }
 
 func (a alarmed) ask(e *latent.Estimate) (answer, bool) {

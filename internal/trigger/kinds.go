@@ -38,7 +38,7 @@ func New(kind string, decode func(dst any) error, env Env) (*Rule, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", kind, err)
 	}
-	if err := r.check(); err != nil {
+	if err := r.options.check(); err != nil {
 		return nil, fmt.Errorf("%s: %w", kind, err)
 	}
 	r.kind = kind

@@ -16,29 +16,29 @@ const (
 	maxRest  = 24 * time.Hour
 )
 
-// hold are the options of every kind.
-type hold struct {
+// ruleOptions are the options of every kind.
+type ruleOptions struct {
 	Name  string        `yaml:"name"`
 	After int           `yaml:"after"` // tracked frames in a row that begin the condition, and that end it
 	Rest  time.Duration `yaml:"rest"`  // between two beginnings, at least, by acquisition times
 }
 
-// promptly is what hold is decoded over: a rule fires with the first frame, since whoever asks for feedback asks for it soon, and what noise
+// promptly is what ruleOptions are decoded over: a rule fires with the first frame, since whoever asks for feedback asks for it soon, and what noise
 // alone can do is kept out by the kinds' margins.
-var promptly = hold{After: 1}
+var promptly = ruleOptions{After: 1}
 
 var token = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-func (h *hold) check() error {
+func (o *ruleOptions) check() error {
 	switch {
-	case h.Name == "":
+	case o.Name == "":
 		return errors.New("name is missing: give one, which every trigger will carry")
-	case !token.MatchString(h.Name):
-		return fmt.Errorf("name: found %.80q, expected 1 to 64 letters, digits, - or _", h.Name)
-	case h.After < 1 || h.After > maxAfter:
-		return fmt.Errorf("after: found %d, expected 1 to %d frames", h.After, maxAfter)
-	case h.Rest < 0 || h.Rest > maxRest:
-		return fmt.Errorf("rest: found %v, expected 0s to %v", h.Rest, maxRest)
+	case !token.MatchString(o.Name):
+		return fmt.Errorf("name: found %.80q, expected 1 to 64 letters, digits, - or _", o.Name)
+	case o.After < 1 || o.After > maxAfter:
+		return fmt.Errorf("after: found %d, expected 1 to %d frames", o.After, maxAfter)
+	case o.Rest < 0 || o.Rest > maxRest:
+		return fmt.Errorf("rest: found %v, expected 0s to %v", o.Rest, maxRest)
 	}
 	return nil
 }
@@ -58,20 +58,23 @@ type answer struct {
 
 // Rule is one condition with what keeps it from chattering. It is made by New.
 type Rule struct {
-	hold
-	condition
+	options   ruleOptions
+	condition condition
 	kind      string
 	unit      string
 	threshold float64
 
-	on    bool
-	row   int       // tracked frames in a row that speak for the other state
-	began time.Time // acquisition time of the last beginning; zero before the first
+	on     bool
+	inARow int       // tracked frames in a row that speak for the other state
+	began  time.Time // acquisition time of the last beginning; zero before the first
 }
+
+// Name is what every trigger of the rule carries.
+func (r *Rule) Name() string { return r.options.Name }
 
 // look is the trigger with which e begins or ends the condition; nil at most frames.
 func (r *Rule) look(e *latent.Estimate) *latent.Trigger {
-	a, known := r.ask(e)
+	a, known := r.condition.ask(e)
 	if !known {
 		return nil
 	}
@@ -80,14 +83,14 @@ func (r *Rule) look(e *latent.Estimate) *latent.Trigger {
 		holds = a.lasts
 	}
 	if holds == r.on {
-		r.row = 0
+		r.inARow = 0
 		return nil
 	}
-	r.row = min(r.row+1, r.After)
-	if r.row < r.After || holds && r.resting(e.Latent.Time) {
+	r.inARow = min(r.inARow+1, r.options.After)
+	if r.inARow < r.options.After || holds && r.resting(e.Latent.Time) {
 		return nil
 	}
-	if r.on, r.row = holds, 0; holds {
+	if r.on, r.inARow = holds, 0; holds {
 		r.began = e.Latent.Time
 	}
 	return r.trigger(e, a.value)
@@ -99,13 +102,13 @@ func (r *Rule) resting(now time.Time) bool {
 		return false
 	}
 	since := now.Sub(r.began)
-	return since >= 0 && since < r.Rest
+	return since >= 0 && since < r.options.Rest
 }
 
 // trigger tells of the state that r has just taken.
 func (r *Rule) trigger(e *latent.Estimate, value float64) *latent.Trigger {
 	return &latent.Trigger{
-		Seq: e.Latent.Seq, Time: e.Latent.Time, Name: r.Name, Rule: r.kind, On: r.on,
+		Seq: e.Latent.Seq, Time: e.Latent.Time, Name: r.options.Name, Rule: r.kind, On: r.on,
 		Value: value, Threshold: r.threshold, Unit: r.unit,
 		Filtered: slices.Clone(e.Filtered), Centroid: slices.Clone(e.Latent.Centroid),
 	}

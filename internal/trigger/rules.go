@@ -16,10 +16,10 @@ type Rules struct {
 func Together(all []*Rule) (*Rules, error) {
 	names := map[string]int{}
 	for i, r := range all {
-		if other, taken := names[r.Name]; taken {
-			return nil, fmt.Errorf("triggers[%d] and triggers[%d]: both are called %s: give one of them another name", other, i, r.Name)
+		if other, taken := names[r.Name()]; taken {
+			return nil, fmt.Errorf("triggers[%d] and triggers[%d]: both are called %s: give one of them another name", other, i, r.Name())
 		}
-		names[r.Name] = i
+		names[r.Name()] = i
 	}
 	return &Rules{all: all}, nil
 }

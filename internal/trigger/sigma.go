@@ -12,7 +12,7 @@ const maxSigma = 1e12
 
 // sigmaOptions are the keys of a rule about σ.
 type sigmaOptions struct {
-	hold
+	ruleOptions
 	Of    string   `yaml:"of"`    // the dimension
 	Above *float64 `yaml:"above"` // latent/s^½
 	Below *float64 `yaml:"below"` // the same
@@ -27,7 +27,7 @@ type sigma struct {
 }
 
 func newSigma(decode func(any) error, env Env) (*Rule, error) {
-	o := sigmaOptions{hold: promptly}
+	o := sigmaOptions{ruleOptions: promptly}
 	if err := decode(&o); err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func newSigma(decode func(any) error, env Env) (*Rule, error) {
 	if s.threshold = *o.Below; !(s.threshold > 0 && s.threshold <= maxSigma) {
 		return nil, fmt.Errorf("%s: found %g, expected more than 0 and at most %g latent/s^½", key, s.threshold, float64(maxSigma))
 	}
-	return &Rule{hold: o.hold, condition: s, unit: "latent/s^0.5", threshold: s.threshold}, nil
+	return &Rule{options: o.ruleOptions, condition: s, unit: "latent/s^0.5", threshold: s.threshold}, nil
 }
 
 func (s *sigma) ask(e *latent.Estimate) (answer, bool) {

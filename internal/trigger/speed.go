@@ -19,7 +19,7 @@ const (
 
 // speedOptions are the keys of a speed: one of Drift, Px and UM.
 type speedOptions struct {
-	hold
+	ruleOptions
 	Drift  *float64      `yaml:"drift"`         // ‖μ‖ above this, latent/s
 	Px     *float64      `yaml:"centroid_px_s"` // the centroid's, px/s
 	UM     *float64      `yaml:"centroid_um_s"` // the same, µm/s
@@ -30,7 +30,7 @@ type speedOptions struct {
 // newSpeed knows two speeds. Where a path diffuses it has no velocity: Δz/Δt grows without bound as Δt falls. What it has is the drift μ of
 // dz = μ dt + σ dW, and a mean velocity over a stated time.
 func newSpeed(decode func(any) error, env Env) (*Rule, error) {
-	o := speedOptions{hold: promptly, Over: defaultOver}
+	o := speedOptions{ruleOptions: promptly, Over: defaultOver}
 	if err := decode(&o); err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func newSpeed(decode func(any) error, env Env) (*Rule, error) {
 	default:
 		s.of = newPath(o.Over, 1)
 	}
-	return &Rule{hold: o.hold, condition: s, unit: unit, threshold: above}, nil
+	return &Rule{options: o.ruleOptions, condition: s, unit: unit, threshold: above}, nil
 }
 
 // threshold is the one that is given, with its unit.

@@ -52,7 +52,7 @@ func TestCentroidSpeed(t *testing.T) {
 		frames := int(over / (10 * time.Millisecond))
 		c := made(t, fmt.Sprintf("speed: {name: a, centroid_px_s: 40, over: %v}", over))
 		for i, e := range moving(80) {
-			a, known := c.ask(e)
+			a, known := c.condition.ask(e)
 			if known != (i >= frames) {
 				t.Fatalf("over %v, frame %d: known %v", over, i, known)
 			}

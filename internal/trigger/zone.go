@@ -16,7 +16,7 @@ const (
 
 // zoneOptions are the keys of a zone: one of Box, Ball and Centroid.
 type zoneOptions struct {
-	hold
+	ruleOptions
 	Box      map[string][2]float64 `yaml:"box"` // such as {z1: [-0.5, 0.5], z2: [1, 2]}
 	Ball     *ballOptions          `yaml:"ball"`
 	Centroid *rectangle            `yaml:"centroid_px"`
@@ -36,7 +36,7 @@ type rectangle struct {
 
 // zone asks whether a place lies in a region. It is entered at the boundary, and left a margin beyond.
 type zone struct {
-	region
+	region   region
 	centroid bool    // the place is the centroid, not the filtered latent
 	sds      float64 // the margin, in sds of the place
 	more     float64 // the margin, in the region's unit
@@ -49,7 +49,7 @@ type region interface {
 }
 
 func newZone(decode func(any) error, env Env) (*Rule, error) {
-	o := zoneOptions{hold: promptly}
+	o := zoneOptions{ruleOptions: promptly}
 	if err := decode(&o); err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func newZone(decode func(any) error, env Env) (*Rule, error) {
 		}
 		z.sds, z.more = 0, *m
 	}
-	r := &Rule{hold: o.hold, condition: z, unit: "latent"}
+	r := &Rule{options: o.ruleOptions, condition: z, unit: "latent"}
 	if z.centroid {
 		r.unit = "px"
 	}
@@ -105,9 +105,9 @@ func (z *zone) ask(e *latent.Estimate) (answer, bool) {
 	if len(place) == 0 || lost(e) {
 		return answer{}, false
 	}
-	depth := z.depth(place, nil, 0)
+	depth := z.region.depth(place, nil, 0)
 	inside := depth >= 0
-	return answer{depth, inside, inside || z.depth(place, sd, z.sds)+z.more >= 0}, !math.IsNaN(depth)
+	return answer{depth, inside, inside || z.region.depth(place, sd, z.sds)+z.more >= 0}, !math.IsNaN(depth)
 }
 
 // box is the places between two limits along some axes.

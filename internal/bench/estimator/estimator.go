@@ -124,7 +124,7 @@ type simulations struct {
 func (s *simulations) each(cells, runs int, one func(cell, run int) error) error {
 	group, ctx := errgroup.WithContext(s.ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
-	progress := &tally{name: s.name, total: cells * runs, begun: time.Now(), said: time.Now()}
+	counted := &progress{name: s.name, total: cells * runs, begun: time.Now(), said: time.Now()}
 	for cell := range cells {
 		for run := range runs {
 			group.Go(func() error {
@@ -132,7 +132,7 @@ func (s *simulations) each(cells, runs int, one func(cell, run int) error) error
 					return ctx.Err()
 				}
 				err := one(cell, run)
-				progress.add()
+				counted.add()
 				return err
 			})
 		}
@@ -149,8 +149,8 @@ func (s *simulations) random(cell, run int) *rand.Rand {
 	return rand.New(rand.NewPCG(s.seed, uint64(cell)<<32|uint64(run)))
 }
 
-// tally counts what is done and says so every ten seconds.
-type tally struct {
+// progress counts what is done and says so every ten seconds.
+type progress struct {
 	name        string
 	total       int
 	begun, said time.Time
@@ -159,7 +159,7 @@ type tally struct {
 	done int
 }
 
-func (t *tally) add() {
+func (t *progress) add() {
 	t.lock.Lock()
 	defer t.lock.Unlock()
 	t.done++

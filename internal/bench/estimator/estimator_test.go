@@ -211,7 +211,7 @@ func TestOnlineFindingsInWords(t *testing.T) {
 
 // TestHiddenIsTold: latents that something fast and strong drives are said to be too few, as 12 of 12 were within 3300 frames.
 func TestHiddenIsTold(t *testing.T) {
-	for _, s := range showings {
+	for _, s := range partialObservations {
 		if s.name != "sprung, driven fast" {
 			continue
 		}

@@ -11,8 +11,8 @@ import (
 	"driftscope/online"
 )
 
-// showing is a law of which the latents show the first coordinates, and the variance of the noise in them in units of a step's, σ = 1.
-type showing struct {
+// partialObservation is a law of which the latents show the first coordinates, and the variance of the noise in them in units of a step's, σ = 1.
+type partialObservation struct {
 	name   string
 	law    func(mu, z []float64)
 	dim    int
@@ -21,8 +21,8 @@ type showing struct {
 	hidden bool // whether what is not shown matters
 }
 
-// showings are laws that the latents are too few for, and laws that they are not.
-var showings = []showing{
+// partialObservations are laws that the latents are too few for, and laws that they are not.
+var partialObservations = []partialObservation{
 	{"free, driven slowly", pushed(0.5, 4, 1), 3, 2, 0, true},
 	{"free, driven slowly, r = 1", pushed(0.5, 4, 1), 3, 2, 1, true},
 	{"sprung, driven fast", pushed(2, 11, 4), 3, 2, 0, true},
@@ -59,12 +59,12 @@ type hiddenRow struct {
 
 // measureHidden fills f.Hidden.
 func measureHidden(f *onlineFindings, s *simulations) error {
-	told := make([]int, len(showings)*s.runs)
-	err := s.each(len(showings), s.runs, func(cell, run int) (err error) {
-		told[cell*s.runs+run], err = showings[cell].told(s.random(cell, run))
+	told := make([]int, len(partialObservations)*s.runs)
+	err := s.each(len(partialObservations), s.runs, func(cell, run int) (err error) {
+		told[cell*s.runs+run], err = partialObservations[cell].told(s.random(cell, run))
 		return err
 	})
-	for i, law := range showings {
+	for i, law := range partialObservations {
 		row := hiddenRow{Law: law.name, Hidden: law.hidden, Frames: hiddenAfter, Told: make([]float64, len(hiddenAfter))}
 		for _, at := range told[i*s.runs:][:s.runs] {
 			for k, n := range hiddenAfter {
@@ -82,7 +82,7 @@ func measureHidden(f *onlineFindings, s *simulations) error {
 }
 
 // told is the frame at which the latents are said to be too few, hiddenFrames where they never are.
-func (s *showing) told(rng *rand.Rand) (int, error) {
+func (s *partialObservation) told(rng *rand.Rand) (int, error) {
 	estimator, err := online.New(online.Config{Dim: s.shown, Seed: rng.Uint64(), Deterministic: true})
 	if err != nil {
 		return 0, err

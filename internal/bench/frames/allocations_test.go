@@ -17,7 +17,7 @@ func TestFrameAllocations(t *testing.T) {
 		t.Skip("the profile of Mats takes memory for each: make test runs this without")
 	}
 	p := pictures{side: 64, bits: 16}
-	camera := &studio{ring: p.make(), seconds: 1}
+	camera := &memorySource{ring: p.make(), seconds: 1}
 	s, err := stream.Behind(t.Context(), config.Default(), nil, stream.Own{Source: camera, Steps: p.steps(), Applied: []uint64{}})
 	if err != nil {
 		t.Fatal(err)

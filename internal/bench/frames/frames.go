@@ -75,7 +75,7 @@ type frameRow struct {
 	Over    float64 `json:"ratio_to_opencv"`  // likewise
 	sideCost
 	Loads  []loadCost   `json:"loads"`
-	Python *duel        `json:"python,omitempty"`
+	Python *pythonLoop  `json:"python,omitempty"`
 	Calls  *pythonCalls `json:"python_calls,omitempty"`
 }
 
@@ -119,7 +119,7 @@ func (c *Command) Run(ctx context.Context) error {
 			if err != nil {
 				return fmt.Errorf("%d x %d, %d bits: %w", size, size, bits, err)
 			}
-			if err := errors.Join(c.challenge(ctx, &found, &row), c.challengeCalls(ctx, &found, &row)); err != nil {
+			if err := errors.Join(c.measurePython(ctx, &found, &row), c.measureCalls(ctx, &found, &row)); err != nil {
 				return fmt.Errorf("%d x %d, %d bits: %w", size, size, bits, err)
 			}
 			console.Say("%d x %d, %d bits: %.0f frames/s, %.2f of the kernels'", size, size, bits, row.FPS, row.Ratio)

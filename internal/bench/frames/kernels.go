@@ -32,10 +32,11 @@ func measureKernels(ctx context.Context, p pictures, seconds float64, opencv boo
 	}()
 	counts := make([]int, runtime.NumCPU())
 	before := cpuTime()
+	l := kernelLoop{model: model.Net, window: p.window(), ring: ring, opencv: opencv}
 	g, ctx := errgroup.WithContext(ctx)
 	for core := range counts {
 		g.Go(func() error {
-			n, err := loop(ctx, model, p, ring, opencv, time.Duration(seconds*float64(time.Second)))
+			n, err := l.run(ctx, time.Duration(seconds*float64(time.Second)))
 			counts[core] = n
 			return err
 		})
@@ -52,12 +53,20 @@ func measureKernels(ctx context.Context, p pictures, seconds float64, opencv boo
 	return cost, nil
 }
 
-// loop is one core's: 8 bits, CLAHE, resize, float32, forward, into memory that is used again. It counts the frames after the warm-up.
-func loop(ctx context.Context, model *stream.Model, p pictures, ring []gocv.Mat, opencv bool, measured time.Duration) (n int, err error) {
+// kernelLoop is what every core runs: 8 bits, CLAHE, resize, float32, forward, into memory that is used again.
+type kernelLoop struct {
+	model  *infer.Model
+	window [2]float64
+	ring   []gocv.Mat // the pictures, one after another
+	opencv bool       // OpenCV's CLAHE and convolutions, not the path's own
+}
+
+// run counts the frames of one core after the warm-up.
+func (l kernelLoop) run(ctx context.Context, measured time.Duration) (n int, err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	kernels := model.Model
-	if opencv {
+	kernels := l.model
+	if l.opencv {
 		kernels = kernels.Whole()
 	}
 	encoder, err := kernels.NewEncoder()
@@ -77,8 +86,7 @@ func loop(ctx context.Context, model *stream.Model, p pictures, ring []gocv.Mat,
 	defer clahe.Close()
 	f := frame.New(0, time.Time{}, frame.Meta{}, gocv.NewMat())
 	defer f.Close()
-	window := p.window()
-	a := 255 / (window[1] - window[0])
+	a := 255 / (l.window[1] - l.window[0])
 	var z latent.Latent
 	begun := time.Now()
 	for i := 0; ctx.Err() == nil; i++ {
@@ -87,8 +95,8 @@ func loop(ctx context.Context, model *stream.Model, p pictures, ring []gocv.Mat,
 			return n, nil
 		}
 		bytes := picture.Mat()
-		ring[i%len(ring)].ConvertToWithParams(bytes, gocv.MatTypeCV8U, float32(a), float32(-window[0]*a))
-		if opencv {
+		l.ring[i%len(l.ring)].ConvertToWithParams(bytes, gocv.MatTypeCV8U, float32(a), float32(-l.window[0]*a))
+		if l.opencv {
 			clahe.Apply(*bytes, bytes)
 		} else if err := own.Apply(ctx, picture); err != nil {
 			return n, err

@@ -17,21 +17,21 @@ import (
 	"driftscope/sinks"
 )
 
-// stage shows a simulation as a camera would: a frame every period, with the time at which it arrived. It draws ahead.
-type stage struct {
+// pacedSource shows a simulation as a camera would: a frame every period, with the time at which it arrived. It draws ahead.
+type pacedSource struct {
 	pipeline.Source
 	period time.Duration
 	begun  time.Time
 }
 
-func (*stage) Live() bool { return true }
+func (*pacedSource) Live() bool { return true }
 
-func (s *stage) Open(ctx context.Context) error {
+func (s *pacedSource) Open(ctx context.Context) error {
 	s.begun = time.Now()
 	return s.Source.Open(ctx)
 }
 
-func (s *stage) Read(ctx context.Context) (*frame.Frame, error) {
+func (s *pacedSource) Read(ctx context.Context) (*frame.Frame, error) {
 	f, err := s.Source.Read(ctx)
 	if err != nil {
 		return nil, err
@@ -43,13 +43,13 @@ func (s *stage) Read(ctx context.Context) (*frame.Frame, error) {
 	return f, nil
 }
 
-// punctual is a sink that notes how long another takes of the run to publish a latent.
-type punctual struct {
+// timedSink is a sink that notes how long another takes of the run to publish a latent.
+type timedSink struct {
 	sinks.Sink
 	took []time.Duration
 }
 
-func (s *punctual) Write(ctx context.Context, m latent.Message) error {
+func (s *timedSink) Write(ctx context.Context, m latent.Message) error {
 	start := time.Now()
 	err := s.Sink.Write(ctx, m)
 	if _, ok := m.(*latent.Estimate); ok {
@@ -81,8 +81,8 @@ func (c *NATSCommand) alone(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	watch := &punctual{}
-	s, err := stream.Behind(ctx, cfg, server, stream.Own{Source: &stage{Source: source, period: time.Duration(float64(time.Second) / c.FPS)}, Sink: func(s sinks.Sink) sinks.Sink {
+	watch := &timedSink{}
+	s, err := stream.Behind(ctx, cfg, server, stream.Own{Source: &pacedSource{Source: source, period: time.Duration(float64(time.Second) / c.FPS)}, Sink: func(s sinks.Sink) sinks.Sink {
 		watch.Sink = s
 		return watch
 	}})

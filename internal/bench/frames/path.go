@@ -98,8 +98,8 @@ func (p pictures) steps() []config.Component {
 	return made
 }
 
-// studio is a source of pictures in memory: it copies the next one, as a driver does, as soon as it is asked or, with a period, at its time.
-type studio struct {
+// memorySource is a source of pictures in memory: it copies the next one, as a driver does, as soon as it is asked or, with a period, at its time.
+type memorySource struct {
 	ring         []gocv.Mat    // its own from Open on
 	period, late time.Duration // 0: whenever asked; before the first
 	seconds      float64
@@ -120,7 +120,7 @@ type mark struct {
 	frames uint64 // that the source has given
 }
 
-func (s *studio) mark() mark {
+func (s *memorySource) mark() mark {
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
 	return mark{time.Now(), cpuTime(), memory.Mallocs, s.seq}
@@ -133,15 +133,15 @@ func cpuTime() time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-func (s *studio) Live() bool { return s.period > 0 }
+func (s *memorySource) Live() bool { return s.period > 0 }
 
-func (s *studio) Open(context.Context) error {
+func (s *memorySource) Open(context.Context) error {
 	s.size, s.begun = image.Pt(s.ring[0].Cols(), s.ring[0].Rows()), time.Now().Add(s.late)
 	return nil
 }
 
 // Read returns the next picture, and io.EOF when enough was measured.
-func (s *studio) Read(ctx context.Context) (*frame.Frame, error) {
+func (s *memorySource) Read(ctx context.Context) (*frame.Frame, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -172,7 +172,7 @@ func sleepUntil(at time.Time) {
 	}
 }
 
-func (s *studio) Close() error {
+func (s *memorySource) Close() error {
 	for _, m := range s.ring {
 		m.Close()
 	}
@@ -182,7 +182,7 @@ func (s *studio) Close() error {
 // stopwatch is a sink that notes when another has published.
 type stopwatch struct {
 	sinks.Sink
-	studio    *studio
+	source    *memorySource
 	latencies []time.Duration
 	first     time.Time
 	last      time.Time
@@ -190,7 +190,7 @@ type stopwatch struct {
 
 func (s *stopwatch) Write(ctx context.Context, m latent.Message) error {
 	err := s.Sink.Write(ctx, m)
-	if e, ok := m.(*latent.Estimate); ok && s.studio.counting.Load() {
+	if e, ok := m.(*latent.Estimate); ok && s.source.counting.Load() {
 		now := time.Now()
 		if len(s.latencies) == 0 {
 			s.first = now
@@ -203,7 +203,7 @@ func (s *stopwatch) Write(ctx context.Context, m latent.Message) error {
 
 // measurePath runs the stages of run on p, for a time, with a camera of a rate, or as fast as they go.
 func measurePath(ctx context.Context, p pictures, seconds, rate float64) (sideCost, error) {
-	source := &studio{ring: p.make(), seconds: seconds}
+	source := &memorySource{ring: p.make(), seconds: seconds}
 	if rate > 0 {
 		source.period = time.Duration(float64(time.Second) / rate)
 	}
@@ -225,9 +225,9 @@ func measurePath(ctx context.Context, p pictures, seconds, rate float64) (sideCo
 	return watch.cost(summary), ctx.Err()
 }
 
-// watched makes the stages behind a studio, with a stopwatch around the first sink.
+// watched makes the stages behind pictures in memory, with a stopwatch around the first sink.
 func watched(ctx context.Context, cfg config.Config, server *bus.Conn, own stream.Own) (*stream.Stream, *stopwatch, error) {
-	watch := &stopwatch{studio: own.Source.(*studio), latencies: make([]time.Duration, 0, mostLatencies)}
+	watch := &stopwatch{source: own.Source.(*memorySource), latencies: make([]time.Duration, 0, mostLatencies)}
 	own.Sink = func(s sinks.Sink) sinks.Sink {
 		watch.Sink = s
 		return watch
@@ -260,7 +260,7 @@ func (s *stopwatch) cost(summary pipeline.Summary) sideCost {
 	at := func(part float64) float64 {
 		return float64(s.latencies[int(part*float64(n-1))]) / float64(time.Millisecond)
 	}
-	warm, cold := s.studio.warm, s.studio.cold
+	warm, cold := s.source.warm, s.source.cold
 	frames := float64(n)
 	cost := sideCost{
 		FPS: float64(n-1) / s.last.Sub(s.first).Seconds(), CPU: float64(cold.cpu-warm.cpu) / float64(time.Millisecond) / frames,

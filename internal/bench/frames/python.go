@@ -19,8 +19,8 @@ import (
 //go:embed peers/frames.py
 var pythonFrames string
 
-// duel is the Python loop of OpenCV and PyTorch on the same pictures.
-type duel struct {
+// pythonLoop is the Python loop of OpenCV and PyTorch on the same pictures.
+type pythonLoop struct {
 	sideCost
 	Ratio   float64 `json:"ratio"` // the path's frames a second over its
 	Rate    float64 `json:"rate"`  // half of what it can take, at which both were asked for their latencies
@@ -36,12 +36,12 @@ type pythonCalls struct {
 	Version  string  `json:"version"`
 }
 
-// challenge measures the Python loop beside row. What goes wrong on its side ends its part, not ours.
-func (c *Command) challenge(ctx context.Context, found *Findings, row *frameRow) error {
+// measurePython measures the Python loop beside row. What goes wrong on its side ends its part, not ours.
+func (c *Command) measurePython(ctx context.Context, found *Findings, row *frameRow) error {
 	if found.Missing != "" {
 		return nil
 	}
-	d, err := c.race(ctx, row)
+	d, err := c.comparePython(ctx, row)
 	if err != nil && ctx.Err() == nil {
 		found.Missing, err = err.Error(), nil
 	}
@@ -49,8 +49,8 @@ func (c *Command) challenge(ctx context.Context, found *Findings, row *frameRow)
 	return err
 }
 
-// race is the loop's frames a second beside row's, and both latencies at half of what the loop can take.
-func (c *Command) race(ctx context.Context, row *frameRow) (*duel, error) {
+// comparePython is the loop's frames a second beside row's, and both latencies at half of what the loop can take.
+func (c *Command) comparePython(ctx context.Context, row *frameRow) (*pythonLoop, error) {
 	var fps []float64
 	for range c.Rounds {
 		cost, err := c.python(ctx, row, 0)
@@ -59,7 +59,7 @@ func (c *Command) race(ctx context.Context, row *frameRow) (*duel, error) {
 		}
 		fps = append(fps, cost.FPS)
 	}
-	d := &duel{sideCost: sideCost{FPS: bench.Median(fps)}}
+	d := &pythonLoop{sideCost: sideCost{FPS: bench.Median(fps)}}
 	d.Ratio, d.Rate = row.FPS/d.FPS, d.FPS/2
 	theirs, err := c.python(ctx, row, d.Rate)
 	if err != nil {
@@ -82,8 +82,8 @@ func (c *Command) python(ctx context.Context, row *frameRow, rate float64) (cost
 	return cost, err
 }
 
-// challengeCalls times single calls on row's pictures. Without them the rest stands.
-func (c *Command) challengeCalls(ctx context.Context, found *Findings, row *frameRow) error {
+// measureCalls times single calls on row's pictures. Without them the rest stands.
+func (c *Command) measureCalls(ctx context.Context, found *Findings, row *frameRow) error {
 	if found.NoCalls != "" {
 		return nil
 	}

@@ -26,28 +26,28 @@ import (
 )
 
 const (
-	glimpses    = ringLength + 1 // frames that are read of the source, whose distances in time are its rate
-	glimpseTime = 30 * time.Second
-	ringBytes   = 256 << 20 // of the pictures that stand for the source, at most
-	MaxStreams  = 256       // that are tried
-	mayLose     = 0.01      // the part of its frames that a stream which is held may lose
+	sampledFrames = ringLength + 1 // frames that are read of the source, whose distances in time are its rate
+	samplingTime  = 30 * time.Second
+	ringBytes     = 256 << 20 // of the pictures that stand for the source, at most
+	MaxStreams    = 256       // that are tried
+	mayLose       = 0.01      // the part of its frames that a stream which is held may lose
 )
 
-// glimpse is a look at a source: its first pictures and its rate.
-type glimpse struct {
+// sampledSource is the first pictures of a source, and its rate.
+type sampledSource struct {
 	ring []gocv.Mat
 	rate float64 // frames a second by the frames' own times; 0 where one frame is all
 }
 
 // look reads the source's first frames. The caller closes the pictures.
-func look(ctx context.Context, component config.Component) (g *glimpse, err error) {
+func look(ctx context.Context, component config.Component) (g *sampledSource, err error) {
 	source, err := ingest.New(component.Kind, component.Decode)
 	if err != nil {
 		return nil, exit.Usage(err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, glimpseTime)
+	ctx, cancel := context.WithTimeout(ctx, samplingTime)
 	defer cancel()
-	g = &glimpse{}
+	g = &sampledSource{}
 	defer func() {
 		if err = errors.Join(err, source.Close()); err != nil {
 			g.close()
@@ -60,7 +60,7 @@ func look(ctx context.Context, component config.Component) (g *glimpse, err erro
 	var before time.Time
 	var trajectory uint64
 	bytes := 0
-	for n := range glimpses {
+	for n := range sampledFrames {
 		f, err := source.Read(ctx)
 		var skip *pipeline.ErrSkip
 		switch {
@@ -87,14 +87,14 @@ func look(ctx context.Context, component config.Component) (g *glimpse, err erro
 }
 
 // paced sets the rate by the frames' distances in seconds.
-func (g *glimpse) paced(periods []float64) *glimpse {
+func (g *sampledSource) paced(periods []float64) *sampledSource {
 	if len(periods) > 0 {
 		g.rate = 1 / bench.Median(periods)
 	}
 	return g
 }
 
-func (g *glimpse) close() {
+func (g *sampledSource) close() {
 	for _, m := range g.ring {
 		m.Close()
 	}
@@ -221,7 +221,7 @@ func (c *Command) measureStreams(ctx context.Context) (cost streamsCost, err err
 	for i := range n {
 		one := cfg
 		one.Stream = fmt.Sprintf("stream%d", i)
-		camera := &studio{ring: clones(g.ring), seconds: c.Seconds}
+		camera := &memorySource{ring: clones(g.ring), seconds: c.Seconds}
 		if rate > 0 {
 			camera.period = time.Duration(float64(time.Second) / rate)
 			camera.late = camera.period * time.Duration(i) / time.Duration(n) // cameras are not in step
@@ -260,7 +260,7 @@ func clones(ring []gocv.Mat) (copies []gocv.Mat) {
 
 // together is what streams that ran side by side cost.
 func together(watches []*stopwatch, summaries []pipeline.Summary, rate float64) streamsCost {
-	all, camera := &stopwatch{studio: watches[0].studio}, watches[0].studio
+	all, camera := &stopwatch{source: watches[0].source}, watches[0].source
 	var in, tracked uint64
 	for i, w := range watches {
 		all.add(w)

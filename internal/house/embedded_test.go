@@ -1,0 +1,94 @@
+package house
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// named are the packages in which a struct names what it only points at. ingest, online and sinks are to follow; training and the paper are not
+// on the frame's way.
+var named = []string{
+	"cmd/driftscope", "infer", "internal/bench/frames", "internal/frame", "internal/latent", "internal/pipeline", "internal/soak", "internal/stream",
+	"internal/trigger", "preprocess",
+}
+
+// TestEmbedded: what a struct only points at has another owner, and a mutex guards particular fields: both are named. Values that are
+// embedded, such as options and records, belong to the struct; an interface is embedded to be decorated.
+func TestEmbedded(t *testing.T) {
+	looked := map[string]bool{}
+	for _, path := range goFiles(t) {
+		folder, err := filepath.Rel(root, filepath.Dir(path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		folder = filepath.ToSlash(folder)
+		if strings.HasSuffix(path, "_test.go") || !slices.Contains(named, folder) {
+			continue
+		}
+		looked[folder] = true
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		for _, hidden := range hiddenOwners(file) {
+			t.Errorf("%s: %s embeds what another owns, or a mutex: name the field", set.Position(hidden.Pos()), hidden.Name)
+		}
+	}
+	if len(looked) != len(named) {
+		t.Errorf("looked into %v of %v", looked, named)
+	}
+}
+
+// hiddenOwners names the types of a file that embed a pointer or a mutex.
+func hiddenOwners(file *ast.File) []*ast.Ident {
+	var owners []*ast.Ident
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.TypeSpec)
+		if !ok {
+			return true
+		}
+		s, ok := spec.Type.(*ast.StructType)
+		if !ok {
+			return true
+		}
+		for _, field := range s.Fields.List {
+			if len(field.Names) == 0 && hides(field.Type) {
+				owners = append(owners, spec.Name)
+			}
+		}
+		return true
+	})
+	return owners
+}
+
+func hides(field ast.Expr) bool {
+	switch f := field.(type) {
+	case *ast.StarExpr:
+		return true
+	case *ast.SelectorExpr:
+		pkg, ok := f.X.(*ast.Ident)
+		return ok && pkg.Name == "sync"
+	}
+	return false
+}
+
+func TestHiddenOwners(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "a.go", `package a
+type lane struct { *tracker; z int }
+type counters struct { sync.Mutex; n int }
+type rule struct { options; condition; mu sync.Mutex; next *rule }
+`, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := hiddenOwners(file); len(found) != 2 || found[0].Name != "lane" || found[1].Name != "counters" {
+		t.Errorf("found %v, expected lane and counters", found)
+	}
+}
