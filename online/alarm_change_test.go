@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"driftscope/internal/latent"
+	"driftscope/online/onlinetest"
 )
 
 // TestVanishedDrift: a spring that is switched off is told while it is still the drift found, however long that is, and no more once that is
 // none as well: 12 nats last 2048 ln 12 = 5089 frames.
 func TestVanishedDrift(t *testing.T) {
 	const kappa, every = 4.0, 1e5
-	c, rng, z := newChanges(1), newRand(6), 0.0
+	c, rng, z := newChanges(1), onlinetest.Rand(6), 0.0
 	found, active := []diffusion{{v: 1, low: 0.9, high: 1.1}}, []latent.Activity{latent.Active}
 	c.start([]float64{z}, found)
 	for _, part := range []struct {
@@ -23,15 +24,15 @@ func TestVanishedDrift(t *testing.T) {
 		{"the law is known", 10000, kappa, kappa, 0, every},
 		{"it is switched off", 5000, 0, kappa, every, math.Inf(1)},
 		{"it stays unknown", 10000, 0, kappa, every, math.Inf(1)},
-		{"it is known again", 5200, 0, 0, 0, relief * every},
+		{"it is known again", 5200, 0, 0, 0, clearShare * every},
 		{"another spring", 10000, kappa, kappa, 0, every},
 		{"it is switched off too", 5000, 0, kappa, every, math.Inf(1)},
 	} {
 		for range part.frames {
 			before := z
-			z += -part.law*z*testStep + math.Sqrt(testStep)*rng.NormFloat64()
-			c.step([]float64{z}, testStep, []float64{-part.known * before}, []float64{-part.known}, []float64{before}, found)
-			c.weigh(found, active, 1e4, 1e4*testStep)
+			z += -part.law*z*onlinetest.Step + math.Sqrt(onlinetest.Step)*rng.NormFloat64()
+			c.step([]float64{z}, onlinetest.Step, &Tangent{Centre: []float64{before}, Mu: []float64{-part.known * before}, Jacobian: []float64{-part.known}}, found)
+			c.weigh(found, active, 1e4, 1e4*onlinetest.Step)
 		}
 		if e := c.evidence(1).Drift; !(e >= part.low && e <= part.high) {
 			t.Errorf("%s: the evidence is %.3g, expected %g to %g", part.name, e, part.low, part.high)

@@ -10,7 +10,7 @@ type basis struct {
 }
 
 // newBasis takes c, ρ and a from the steps.
-func newBasis(s *steps) *basis {
+func newBasis(s *Steps) *basis {
 	b := &basis{centre: make([]float64, s.dim), scale: 1}
 	seconds, position := 0.0, func(dst, x []float64) { copy(dst, x) }
 	for k, x := range s.averaged(s.dim, position) {

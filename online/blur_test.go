@@ -2,6 +2,7 @@ package online
 
 import (
 	"bytes"
+	"driftscope/online/onlinetest"
 	"math"
 	"strings"
 	"testing"
@@ -13,13 +14,13 @@ import (
 // film gives n measurements of a walk of σ = 1, each the mean over the whole time since the last, in 20 steps, with noise of variance rΔt.
 func film(n int, r float64, seed uint64) []float64 {
 	const inside = 20
-	rng, z, m := newRand(seed), 0.0, make([]float64, n)
+	rng, z, m := onlinetest.Rand(seed), 0.0, make([]float64, n)
 	for k := range m {
 		for range inside {
-			z += math.Sqrt(testStep/inside) * rng.NormFloat64()
+			z += math.Sqrt(onlinetest.Step/inside) * rng.NormFloat64()
 			m[k] += z / inside
 		}
-		m[k] += math.Sqrt(r*testStep) * rng.NormFloat64()
+		m[k] += math.Sqrt(r*onlinetest.Step) * rng.NormFloat64()
 	}
 	return m
 }
@@ -32,7 +33,7 @@ func filmed(n int, r, exposure float64, seed uint64) diffusion {
 		if k == 0 {
 			b.start(m)
 		} else {
-			b.step(m, testStep, 0, 0, 0)
+			b.step(m, onlinetest.Step, Line{})
 		}
 	}
 	return new(profile).figures(b)
@@ -40,18 +41,18 @@ func filmed(n int, r, exposure float64, seed uint64) diffusion {
 
 // TestBlurredBankIsTheLikelihood: filters of R < 0 give the density of increments whose neighbours go along, at unequal time steps.
 func TestBlurredBankIsTheLikelihood(t *testing.T) {
-	rng := newRand(2)
+	rng := onlinetest.Rand(2)
 	const n, k = 40, 1 + gridSize + 35
-	m, steps := normals(n+1, rng), make([]float64, n)
+	m, steps := onlinetest.Normals(n+1, rng), make([]float64, n)
 	b := newBank(psiGrid(), 1)
-	b.expose(testStep)
+	b.expose(onlinetest.Step)
 	b.start(m[0])
 	for k := range steps {
-		steps[k] = testStep * (1 + rng.Float64())
+		steps[k] = onlinetest.Step * (1 + rng.Float64())
 		if k == 0 {
-			steps[k] = testStep
+			steps[k] = onlinetest.Step
 		}
-		b.step(m[k+1], steps[k], 0, 0, 0)
+		b.step(m[k+1], steps[k], Line{})
 	}
 	c, d := mat.NewSymDense(n, nil), mat.NewVecDense(n, nil)
 	for i := range n {
@@ -69,9 +70,9 @@ func TestBlurredBankIsTheLikelihood(t *testing.T) {
 	if err := ch.SolveVecTo(&x, d); err != nil {
 		t.Fatal(err)
 	}
-	within(t, "A", []float64{b.a[k]}, []float64{mat.Dot(d, &x)}, 1e-9)
-	within(t, "L", []float64{b.logS(k)}, []float64{ch.LogDet()}, 1e-9)
-	within(t, "least R", []float64{-testStep / b.psi[len(b.psi)-1]}, []float64{-testStep / 6}, 1e-12)
+	onlinetest.Within(t, "A", []float64{b.a[k]}, []float64{mat.Dot(d, &x)}, 1e-9)
+	onlinetest.Within(t, "L", []float64{b.logS(k)}, []float64{ch.LogDet()}, 1e-9)
+	onlinetest.Within(t, "least R", []float64{-onlinetest.Step / b.psi[len(b.psi)-1]}, []float64{-onlinetest.Step / 6}, 1e-12)
 }
 
 // TestExposure: told of the exposure, intervals hold σ² and the mean is right, at any noise. With 400 runs the mean is known to sd/20 and
@@ -82,8 +83,8 @@ func TestExposure(t *testing.T) {
 		for _, r := range []float64{0, 0.1, 0.2, 1} {
 			spot := 0.0
 			told := measure(400, func(seed uint64) diffusion {
-				d := filmed(n, r, testStep, seed)
-				spot += d.spot / testStep / 400
+				d := filmed(n, r, onlinetest.Step, seed)
+				spot += d.spot / onlinetest.Step / 400
 				return d
 			})
 			not := measure(400, func(seed uint64) diffusion { return filmed(n, r, 0, seed) })
@@ -106,8 +107,8 @@ func TestExposure(t *testing.T) {
 func TestExposureOfAnEstimator(t *testing.T) {
 	for _, exposure := range []time.Duration{time.Microsecond, 10 * time.Millisecond, 25 * time.Millisecond} {
 		c := Config{Dim: 2, Seed: 1, Prior: springs(2, 4), Exposure: exposure}
-		e, rng := informed(t, c), newRand(4)
-		seen, _ := stream(ornsteinUhlenbeck, 600, 0.1, newRand(1))
+		e, rng := informed(t, c), onlinetest.Rand(4)
+		seen, _ := onlinetest.Stream(onlinetest.Spring, 600, 0.1, onlinetest.Rand(1))
 		for k := range seen {
 			seen[k].Time = seen[k].Time.Add(time.Duration(rng.IntN(5)-2) * time.Millisecond)
 		}
@@ -126,8 +127,8 @@ func TestExposureOfAnEstimator(t *testing.T) {
 			t.Fatal(err)
 		}
 		want, got := feed(t, e, seen[500:]), feed(t, again, seen[500:])
-		within(t, "sigma", got.SDE.Sigma, want.SDE.Sigma, 0)
-		within(t, "noise", got.SDE.Noise, want.SDE.Noise, 0)
+		onlinetest.Within(t, "sigma", got.SDE.Sigma, want.SDE.Sigma, 0)
+		onlinetest.Within(t, "noise", got.SDE.Noise, want.SDE.Noise, 0)
 	}
 	other := informed(t, Config{Dim: 2, Exposure: time.Millisecond})
 	var kept bytes.Buffer

@@ -1,8 +1,10 @@
 package online
 
 import (
+	"driftscope/internal/eigen"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -45,13 +47,13 @@ type bumps struct {
 }
 
 // allBumps are those of every length scale; none beyond maxBumpDim dimensions.
-func allBumps(s *steps, b *basis, m *moments) ([]*bumps, error) {
+func allBumps(s *Steps, b *basis, m *moments) ([]*bumps, error) {
 	lengths := bumpLengths(s.dim)
 	if len(lengths) == 0 {
 		return nil, nil
 	}
 	u := make([]float64, len(s.x))
-	for k := range s.len() {
+	for k := range s.Len() {
 		b.scaled(u[k*s.dim:(k+1)*s.dim], s.x[k*s.dim:(k+1)*s.dim])
 	}
 	points := bumpPoints(u, s.dim, bumpApart*lengths[0]*lengths[0])
@@ -76,12 +78,12 @@ func bumpPoints(u []float64, d int, apart float64) []float64 {
 	for k := range nearest {
 		nearest[k] = -squareDistance(u[k*d:(k+1)*d], origin)
 	}
-	points := append([]float64(nil), u[highest(nearest)*d:][:d]...)
+	points := append([]float64(nil), u[floats.MaxIdx(nearest)*d:][:d]...)
 	for k := range nearest {
 		nearest[k] = squareDistance(u[k*d:(k+1)*d], points)
 	}
 	for len(points) < bumpCounts[d]*d {
-		next := highest(nearest)
+		next := floats.MaxIdx(nearest)
 		if nearest[next] < apart {
 			break
 		}
@@ -108,7 +110,7 @@ func (f *bumps) whiten() (*mat.Dense, error) {
 	for m := range size {
 		f.kernel(between.RawSymmetric().Data[m*size:(m+1)*size], f.points.RawRowView(m))
 	}
-	vectors, values, err := principal(between)
+	vectors, values, err := principalAxes(between)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +130,7 @@ func (f *bumps) settle(s *bumpSums) error {
 		return err
 	}
 	var vectors *mat.Dense
-	if vectors, f.lambda, err = principal(symmetricPart(rotated(s.gram, white))); err != nil {
+	if vectors, f.lambda, err = principalAxes(eigen.Symmetric(eigen.Congruent(s.gram, white))); err != nil {
 		return err
 	}
 	for i, v := range f.lambda {

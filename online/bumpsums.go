@@ -20,7 +20,7 @@ type bumpSums struct {
 }
 
 // gather adds up k itself, in blocks of transitions.
-func (f *bumps) gather(s *steps, b *basis) *bumpSums {
+func (f *bumps) gather(s *Steps, b *basis) *bumpSums {
 	d, size := f.d, f.points.RawMatrix().Rows
 	sums := &bumpSums{gram: mat.NewDense(size, size, nil), push: mat.NewDense(size, d, nil), skew: mat.NewDense(size, d, nil),
 		shadow: mat.NewDense(size, 1+d, nil)}

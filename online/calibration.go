@@ -2,7 +2,9 @@ package online
 
 import (
 	"math"
+	"slices"
 
+	"driftscope/internal/archive"
 	"driftscope/internal/latent"
 )
 
@@ -16,9 +18,9 @@ const (
 	plane         = 2    // coordinates of a centroid
 )
 
-// calibration holds the moments of y = (centroid, latent) from which the affine map between the two is found, centred on each
+// Calibration holds the moments of y = (centroid, latent) from which the affine map between the two is found, centred on each
 // trajectory's own mean. now and before are the later and the earlier member of a transition.
-type calibration struct {
+type Calibration struct {
 	pixel  float64 // its side, µm; 0 where not known
 	forget float64 // γ
 
@@ -44,24 +46,25 @@ type calibrated struct {
 	px    latent.Spread
 }
 
-func newCalibration(c Config) *calibration {
-	k := plane + c.Dim
-	return &calibration{
-		pixel: c.PixelUM, forget: c.Forget, last: make([]float64, k), now: make([]float64, k), before: make([]float64, k),
-		same: make([]float64, k*k), lagged: make([]float64, k*k), found: calibrated{a: make([]float64, plane*c.Dim)},
-		solver: newSolver(c.Dim), active: make([]int, 0, c.Dim), y: make([]float64, k),
+// NewCalibration has seen nothing. A pixel's side is pixelUM in the specimen, µm, 0 where not known; γ forgets.
+func NewCalibration(dim int, pixelUM, forget float64) *Calibration {
+	k := plane + dim
+	return &Calibration{
+		pixel: pixelUM, forget: forget, last: make([]float64, k), now: make([]float64, k), before: make([]float64, k),
+		same: make([]float64, k*k), lagged: make([]float64, k*k), found: calibrated{a: make([]float64, plane*dim)},
+		solver: newSolver(dim), active: make([]int, 0, dim), y: make([]float64, k),
 	}
 }
 
-// add takes in a frame, dt after the last, or as the beginning of a trajectory where dt is 0. A frame without a centroid belongs to no
+// Add takes in a frame, dt after the last, or as the beginning of a trajectory where dt is 0. A frame without a centroid belongs to no
 // transition.
-func (c *calibration) add(centroid, z []float64, dt float64) {
+func (c *Calibration) Add(centroid, z []float64, dt float64) {
 	if dt == 0 {
 		c.weight, c.linked = 0, false
 		clear(c.now)
 		clear(c.before)
 	}
-	if len(centroid) != plane || !(math.Abs(centroid[0]) <= maxLatent && math.Abs(centroid[1]) <= maxLatent) {
+	if len(centroid) != plane || !(math.Abs(centroid[0]) <= MaxLatent && math.Abs(centroid[1]) <= MaxLatent) {
 		c.linked = false
 		return
 	}
@@ -75,7 +78,7 @@ func (c *calibration) add(centroid, z []float64, dt float64) {
 }
 
 // pair folds in the transition from c.last to c.y by Welford's recursion.
-func (c *calibration) pair() {
+func (c *Calibration) pair() {
 	g, k := c.forget, len(c.y)
 	c.n, c.n2 = g*c.n+1, g*g*c.n2+1
 	c.weight = g*c.weight + 1
@@ -98,8 +101,8 @@ func (c *calibration) pair() {
 	}
 }
 
-// solve renews what was found, by the diffusion found in the latents and which of them move.
-func (c *calibration) solve(found []diffusion, activity []latent.Activity) {
+// Solve renews what was found, by the diffusion found in the latents and which of them move.
+func (c *Calibration) Solve(found []diffusion, activity []latent.Activity) {
 	f := &c.found
 	f.state, f.r2, f.px = "", [plane]float64{}, latent.Spread{}
 	clear(f.a)
@@ -140,7 +143,7 @@ func (c *calibration) solve(found []diffusion, activity []latent.Activity) {
 }
 
 // regress finds A with the latents one frame earlier as instruments; it is false where they do not determine it.
-func (c *calibration) regress() bool {
+func (c *Calibration) regress() bool {
 	k, d, p := len(c.y), len(c.y)-plane, len(c.active)
 	s := &c.solver
 	s.resize(p)
@@ -166,7 +169,7 @@ func (c *calibration) regress() bool {
 
 // residuals gives the variances and covariance of what A leaves of the centroid, px², and its correlation with the frame before, and
 // sets R². count is of transitions.
-func (c *calibration) residuals(count float64) (variance [plane][plane]float64, memory float64) {
+func (c *Calibration) residuals(count float64) (variance [plane][plane]float64, memory float64) {
 	k := len(c.y)
 	var lag, all, total float64
 	for a := range plane {
@@ -188,7 +191,7 @@ func (c *calibration) residuals(count float64) (variance [plane][plane]float64, 
 }
 
 // left is the moment of the residuals of two axes, (e_a - A_a)M(e_b - A_b)', of the moments M of y.
-func (c *calibration) left(moments []float64, a, b int) float64 {
+func (c *Calibration) left(moments []float64, a, b int) float64 {
 	k, d := len(c.y), len(c.y)-plane
 	along := func(row, b int) float64 {
 		v := moments[row*k+b]
@@ -205,7 +208,7 @@ func (c *calibration) left(moments []float64, a, b int) float64 {
 }
 
 // spread carries the latents' diffusion over to the picture. count is how many independent residuals A rests on.
-func (c *calibration) spread(found []diffusion, residual [plane][plane]float64, count float64) {
+func (c *Calibration) spread(found []diffusion, residual [plane][plane]float64, count float64) {
 	d, px := len(found), &c.found.px
 	axis := [plane]float64{}
 	var below, above float64
@@ -226,7 +229,7 @@ func (c *calibration) spread(found []diffusion, residual [plane][plane]float64, 
 }
 
 // mapVariance is the variance of D by that of A alone: gradient ∂D/∂A = Av/plane, covariance residual ⊗ G⁻ᵀWG⁻¹ n/count.
-func (c *calibration) mapVariance(found []diffusion, residual [plane][plane]float64, count float64) float64 {
+func (c *Calibration) mapVariance(found []diffusion, residual [plane][plane]float64, count float64) float64 {
 	k, d, p := len(c.y), len(c.y)-plane, len(c.active)
 	for a := range plane { // G⁻¹ times the gradient, one row an axis
 		row := c.solver.rows[a*p : (a+1)*p]
@@ -253,8 +256,8 @@ func (c *calibration) mapVariance(found []diffusion, residual [plane][plane]floa
 	return total * c.n / count
 }
 
-// describe writes what was found into u.
-func (c *calibration) describe(u *latent.Units) {
+// Describe writes what was found into u.
+func (c *Calibration) Describe(u *latent.Units) {
 	f, d := &c.found, len(c.found.a)/plane
 	u.Calibration, u.Px, u.UM = f.state, f.px, latent.Spread{}
 	u.R2, u.PixelsPerLatentX, u.PixelsPerLatentY = u.R2[:0], u.PixelsPerLatentX[:0], u.PixelsPerLatentY[:0]
@@ -269,4 +272,27 @@ func (c *calibration) describe(u *latent.Units) {
 	if area := c.pixel * c.pixel; area > 0 {
 		u.UM = latent.Spread{D: f.px.D * area, Low: f.px.Low * area, High: f.px.High * area, X: f.px.X * area, Y: f.px.Y * area}
 	}
+}
+
+// Archive passes on the moments, and what they said at the last refresh.
+func (c *Calibration) Archive(a *archive.Codec) {
+	a.Bool(&c.linked)
+	for _, list := range [][]float64{c.last, c.now, c.before, c.same, c.lagged} {
+		a.Floats(list)
+	}
+	a.Magnitudes(&c.weight, &c.n, &c.n2)
+	a.Require(c.n <= 1e15 && c.n2 <= c.n && (c.n == 0 || c.n2 >= 1), "a calibration by %g transitions", c.n)
+	c.found.archive(a)
+}
+
+func (f *calibrated) archive(a *archive.Codec) {
+	states := []latent.Calibration{"", latent.Brief, latent.Motionless, latent.Unexplained, latent.Calibrated}
+	at := uint64(slices.Index(states, f.state))
+	a.Uint(&at)
+	if a.Require(at < uint64(len(states)), "calibration %d of %d", at, len(states)); a.Err() == nil {
+		f.state = states[at]
+	}
+	a.Floats(f.r2[:])
+	a.Floats(f.a)
+	a.Magnitudes(&f.px.D, &f.px.Low, &f.px.High, &f.px.X, &f.px.Y)
 }

@@ -1,63 +1,59 @@
 package online
 
 import (
-	"bytes"
 	"math"
 	"math/rand/v2"
-	"reflect"
 	"testing"
 
 	"driftscope/internal/latent"
+	"driftscope/online/onlinetest"
 )
 
-// affine is the map of these tests, pixels a latent: turned, stretched and mirrored.
-var affine = [plane][2]float64{{6, 2}, {3, -5}}
-
-// within the picture, in the middle of which the latents are 0.
-var middle = [plane]float64{52, 44}
-
-// photograph gives every latent the centroid of a truth, with noise of the given sd, px.
-func photograph(seen []latent.Latent, truth [][]float64, noise float64, rng *rand.Rand) {
-	for k := range seen {
-		c := make([]float64, plane)
-		for a := range c {
-			c[a] = middle[a] + affine[a][0]*truth[k][0] + affine[a][1]*truth[k][1] + noise*rng.NormFloat64()
-		}
-		seen[k].Centroid = c
-	}
-}
-
-// trueSpread is D of σ = 1 under affine, px²/s.
+// trueSpread is D of σ = 1 under the map, px²/s.
 func trueSpread() float64 {
 	sum := 0.0
-	for _, row := range affine {
+	for _, row := range onlinetest.PixelMap {
 		sum += (row[0]*row[0] + row[1]*row[1]) / 2
 	}
 	return sum / plane
 }
 
 // calibrate takes in latents about a known law and gives the units that follow.
-func calibrate(t *testing.T, c Config, seen []latent.Latent) latent.Units {
+func calibrate(t *testing.T, known *Network, pixelUM float64, seen []latent.Latent) (u latent.Units) {
 	t.Helper()
-	e := estimator(t, c)
+	var sde latent.SDE
+	c, banks, clock := NewCalibration(2, pixelUM, 1), NewBanks(2, 1, 0), Clock{}
+	tangent, drift := NewTangent(2), NewField(known, NoCorrection(2))
+	refresh := func() {
+		if banks.Refresh() {
+			banks.Describe(&sde)
+			c.Solve(banks.Found, sde.Activity)
+			c.Describe(&u)
+		}
+	}
 	for k := range seen {
-		dt, err := e.advance(&seen[k])
+		dt, err := clock.Advance(&seen[k])
 		if err != nil {
 			t.Fatal(err)
 		}
-		e.fold(seen[k].Mean, dt)
-		e.units.add(seen[k].Centroid, seen[k].Mean, dt)
+		if dt > 0 {
+			tangent.Follow(drift, banks.Filtered())
+			banks.Step(seen[k].Mean, dt, tangent)
+		} else {
+			banks.Start(seen[k].Mean)
+		}
+		c.Add(seen[k].Centroid, seen[k].Mean, dt)
 		if k%100 == 99 {
-			e.refresh()
+			refresh()
 		}
 	}
-	e.refresh()
-	return e.sde.Units
+	refresh()
+	return u
 }
 
 // linearLaw is the network of the drift zK, K row by row.
 func linearLaw(k ...float64) *Network {
-	n := NewNetwork(2, newRand(1))
+	n := NewNetwork(2, onlinetest.Rand(1))
 	copy(n.Weights[n.Size()-4:], k) // the skip; its inputs are in units of Scale, which is 1
 	return n
 }
@@ -69,22 +65,22 @@ func TestCalibration(t *testing.T) {
 	const runs, n = 50, 600
 	for _, c := range []struct {
 		name     string
-		law      drift
+		law      onlinetest.Drift
 		known    *Network
 		r, noise float64
 	}{
-		{"spring", ornsteinUhlenbeck, linearLaw(-4, 0, 0, -4), 0, 0.3},
-		{"spring in noise", ornsteinUhlenbeck, linearLaw(-4, 0, 0, -4), 1, 0.3},
-		{"circle in noise", circle, linearLaw(-1, 3, -3, -1), 0.5, 0.5},
-		{"free in noise", still, nil, 1, 0.3},
-		{"free, noisy centroids", still, nil, 0, 3},
+		{"spring", onlinetest.Spring, linearLaw(-4, 0, 0, -4), 0, 0.3},
+		{"spring in noise", onlinetest.Spring, linearLaw(-4, 0, 0, -4), 1, 0.3},
+		{"circle in noise", onlinetest.Circle, linearLaw(-1, 3, -3, -1), 0.5, 0.5},
+		{"free in noise", onlinetest.Still, nil, 1, 0.3},
+		{"free, noisy centroids", onlinetest.Still, nil, 0, 3},
 	} {
 		covered, on, mean := 0, 0, 0.0
 		for run := range uint64(runs) {
-			rng := newRand(run + 1)
-			seen, truth := stream(c.law, n, c.r, rng)
-			photograph(seen, truth, c.noise, rng)
-			u := calibrate(t, Config{Dim: 2, Prior: c.known, PixelUM: 0.5}, seen)
+			rng := onlinetest.Rand(run + 1)
+			seen, truth := onlinetest.Stream(c.law, n, c.r, rng)
+			onlinetest.Photograph(seen, truth, c.noise, rng)
+			u := calibrate(t, c.known, 0.5, seen)
 			if u.Calibration != latent.Calibrated {
 				continue
 			}
@@ -102,8 +98,8 @@ func TestCalibration(t *testing.T) {
 		if on < runs*95/100 || float64(covered) < 0.86*float64(on) {
 			t.Errorf("%s: on in %d of %d runs, D covered in %d", c.name, on, runs, covered)
 		}
-		if math.Abs(mean-affine[0][0]) > 0.1 {
-			t.Errorf("%s: %.3f px a latent on average, want %g", c.name, mean, affine[0][0])
+		if math.Abs(mean-onlinetest.PixelMap[0][0]) > 0.1 {
+			t.Errorf("%s: %.3f px a latent on average, want %g", c.name, mean, onlinetest.PixelMap[0][0])
 		}
 	}
 }
@@ -118,12 +114,12 @@ func TestCalibrationIsRefused(t *testing.T) {
 		want latent.Calibration
 	}{
 		{"no centroid", 300, func([]latent.Latent, [][]float64, *rand.Rand) {}, ""},
-		{"few frames", 45, func(s []latent.Latent, z [][]float64, rng *rand.Rand) { photograph(s, z, 0.1, rng) }, latent.Brief},
+		{"few frames", 45, func(s []latent.Latent, z [][]float64, rng *rand.Rand) { onlinetest.Photograph(s, z, 0.1, rng) }, latent.Brief},
 		{"another walk", 1000, func(s []latent.Latent, _ [][]float64, rng *rand.Rand) {
-			_, other := stream(still, len(s), 0, rng)
-			photograph(s, other, 0.1, rng)
+			_, other := onlinetest.Stream(onlinetest.Still, len(s), 0, rng)
+			onlinetest.Photograph(s, other, 0.1, rng)
 		}, latent.Unexplained},
-		{"nothing but noise", 1000, func(s []latent.Latent, z [][]float64, rng *rand.Rand) { photograph(s, z, 1000, rng) }, latent.Unexplained},
+		{"nothing but noise", 1000, func(s []latent.Latent, z [][]float64, rng *rand.Rand) { onlinetest.Photograph(s, z, 1000, rng) }, latent.Unexplained},
 		{"not numbers", 300, func(s []latent.Latent, _ [][]float64, _ *rand.Rand) {
 			for k := range s {
 				s[k].Centroid = []float64{math.NaN(), math.Inf(1)}
@@ -132,10 +128,10 @@ func TestCalibrationIsRefused(t *testing.T) {
 	} {
 		wrong := 0
 		for run := range uint64(runs) {
-			rng := newRand(run + 50)
-			seen, truth := stream(still, c.n, 0.1, rng)
+			rng := onlinetest.Rand(run + 50)
+			seen, truth := onlinetest.Stream(onlinetest.Still, c.n, 0.1, rng)
 			c.show(seen, truth, rng)
-			u := calibrate(t, Config{Dim: 2}, seen)
+			u := calibrate(t, nil, 0, seen)
 			if u.Calibration != c.want || u.Px != (latent.Spread{}) {
 				wrong++
 			}
@@ -147,87 +143,10 @@ func TestCalibrationIsRefused(t *testing.T) {
 	}
 }
 
-// Dimensions that do not move have no part in the map.
-func TestCalibrationByActiveDimensions(t *testing.T) {
-	rng := newRand(4)
-	seen, truth := stream(ornsteinUhlenbeck, 1000, 0, rng)
-	photograph(seen, truth, 0.1, rng)
-	for k := range seen {
-		seen[k].Mean = append(seen[k].Mean, 0.3*rng.NormFloat64(), 7)
-	}
-	u := feed(t, estimator(t, Config{Dim: 4}), seen).SDE.Units
-	if u.Calibration != latent.Calibrated {
-		t.Fatalf("%+v", u)
-	}
-	within(t, "A, x", u.PixelsPerLatentX, []float64{6, 2, 0, 0}, 0.1)
-	within(t, "A, y", u.PixelsPerLatentY, []float64{3, -5, 0, 0}, 0.1)
-	if u.PixelsPerLatentX[2] != 0 || u.PixelsPerLatentY[3] != 0 {
-		t.Errorf("%+v", u)
-	}
-}
-
-// A region that moves to another place between two trajectories moves the centroid, not the map.
-func TestCalibrationAcrossTrajectories(t *testing.T) {
-	rng := newRand(4)
-	seen, truth := stream(ornsteinUhlenbeck, 1000, 0, rng)
-	photograph(seen, truth, 0.1, rng)
-	for k := range seen {
-		seen[k].Trajectory = uint64(k / 250)
-		seen[k].Centroid[0] += 300 * float64(k/250)
-	}
-	u := feed(t, estimator(t, Config{Dim: 2}), seen).SDE.Units
-	if u.Calibration != latent.Calibrated {
-		t.Fatalf("%+v", u)
-	}
-	within(t, "A, x", u.PixelsPerLatentX, []float64{6, 2}, 0.1)
-}
-
-// The same figures come out of a restored estimator, and out of it again as it goes on.
-func TestCalibrationIsSaved(t *testing.T) {
-	rng := newRand(4)
-	seen, truth := stream(ornsteinUhlenbeck, 300, 0, rng)
-	photograph(seen, truth, 0.1, rng)
-	c := Config{Dim: 2, Forget: 0.998, Deterministic: true}
-	e, other := estimator(t, c), estimator(t, c)
-	feed(t, e, seen[:205])
-	var state bytes.Buffer
-	if err := e.Save(&state); err != nil {
-		t.Fatal(err)
-	}
-	if err := other.Restore(&state); err != nil {
-		t.Fatal(err)
-	}
-	if e.sde.Units.Calibration != latent.Calibrated || !reflect.DeepEqual(e.sde.Units, other.sde.Units) {
-		t.Errorf("%+v restored as %+v", e.sde.Units, other.sde.Units)
-	}
-	if a, b := feed(t, e, seen[205:]), feed(t, other, seen[205:]); !reflect.DeepEqual(a.SDE, b.SDE) {
-		t.Errorf("%+v and, restored, %+v", a.SDE, b.SDE)
-	}
-}
-
-func TestCalibrationAllocatesNothing(t *testing.T) {
-	rng := newRand(4)
-	seen, truth := stream(ornsteinUhlenbeck, 1200, 0, rng)
-	photograph(seen, truth, 0.1, rng)
-	e, dst, k := estimator(t, Config{Dim: 2, PixelUM: 1, RefineLag: 1 << 16, Deterministic: true}), new(latent.Estimate), 0
-	next := func() {
-		if err := e.Update(dst, &seen[k]); err != nil {
-			t.Fatal(err)
-		}
-		k++
-	}
-	for range 300 {
-		next()
-	}
-	if a := testing.AllocsPerRun(500, next); a != 0 || dst.SDE.Units.Calibration != latent.Calibrated {
-		t.Errorf("%g allocations a frame, calibration %q", a, dst.SDE.Units.Calibration)
-	}
-}
-
 func BenchmarkCalibration(b *testing.B) {
-	c := newCalibration(Config{Dim: 16, Forget: 1})
-	rng := newRand(1)
-	z, centroid := normals(16, rng), normals(2, rng)
+	c := NewCalibration(16, 0, 1)
+	rng := onlinetest.Rand(1)
+	z, centroid := onlinetest.Normals(16, rng), onlinetest.Normals(2, rng)
 	found, activity := make([]diffusion, 16), make([]latent.Activity, 16)
 	for i := range activity {
 		found[i], activity[i] = diffusion{v: 1, low: 0.9, high: 1.1}, latent.Active
@@ -235,9 +154,9 @@ func BenchmarkCalibration(b *testing.B) {
 	for b.Loop() {
 		z[rng.IntN(16)] = rng.NormFloat64()
 		centroid[0] = z[0]
-		c.add(centroid, z, 0.01)
+		c.Add(centroid, z, 0.01)
 		if rng.IntN(10) == 0 {
-			c.solve(found, activity)
+			c.Solve(found, activity)
 		}
 	}
 }

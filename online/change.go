@@ -10,30 +10,29 @@ import (
 
 // When a change of the drift is believed, doc.go (13).
 const (
-	changeBlock  = 20  // steps between two places where the law may change
-	changeOdds   = 200 // of a change against none, at the very least; a priori there is one somewhere or none, as likely
-	changeDoubt  = -6  // ln odds for affine drifts, below which no others are asked
-	changePlaces = 3   // that are looked at more closely,
-	changeApart  = 5   // this many blocks from each other
-	changeEnd    = 5   // blocks on either side, at least: fewer steps than decideAfter give no drift elsewhere either
+	changeBlock  = 20 // steps between two places where the law may change
+	changeDoubt  = -6 // ln odds for affine drifts, below which no others are asked
+	changePlaces = 3  // that are looked at more closely,
+	changeApart  = 5  // this many blocks from each other
+	changeEnd    = 5  // blocks on either side, at least: a hundred steps, with fewer there is no drift elsewhere either
 )
 
-// ledger holds, up to every changeBlock steps, the sums by which affine drifts are judged: G and b of 1 and u, for each dimension alike.
-type ledger struct {
+// prefixSums holds, up to every changeBlock steps, the sums by which affine drifts are judged: G and b of 1 and u, for each dimension alike.
+type prefixSums struct {
 	d      int
 	normal []*mat.SymDense // Σ Δt [1,u][1,u]', (1+d)×(1+d)
 	cross  []*mat.Dense    // Σ [1,u]Δx', (1+d)×d
 	taus   [1 + levels]float64
 }
 
-// newLedger adds up the steps in units of the basis b, the last block's remainder included.
-func newLedger(s *steps, b *basis) *ledger {
-	l := &ledger{d: s.dim}
+// newPrefixSums adds up the steps in units of the basis b, the last block's remainder included.
+func newPrefixSums(s *Steps, b *basis) *prefixSums {
+	p := &prefixSums{d: s.dim}
 	normal, cross := mat.NewSymDense(1+s.dim, nil), mat.NewDense(1+s.dim, s.dim, nil)
 	keep := func() {
 		n := mat.NewSymDense(1+s.dim, nil)
 		n.CopySym(normal)
-		l.normal, l.cross = append(l.normal, n), append(l.cross, mat.DenseCopyOf(cross))
+		p.normal, p.cross = append(p.normal, n), append(p.cross, mat.DenseCopyOf(cross))
 	}
 	seconds := 0.0
 	keep()
@@ -42,51 +41,51 @@ func newLedger(s *steps, b *basis) *ledger {
 		normal.SymRankOne(normal, dt, mat.NewVecDense(len(u), u))
 		cross.RankOne(cross, 1, mat.NewVecDense(len(u), u), mat.NewVecDense(s.dim, dx))
 		seconds += dt
-		if (k+1)%changeBlock == 0 || k+1 == s.len() {
+		if (k+1)%changeBlock == 0 || k+1 == s.Len() {
 			keep()
 		}
 	}
-	l.taus = priorVariances(max(s.clip, seconds))
-	return l
+	p.taus = priorVariances(max(s.longest, seconds))
+	return p
 }
 
-// evidence is the log evidence of one affine drift between two entries of the ledger: the mean over prior variances of the constants
+// evidence is the log evidence of one affine drift between two entries: the mean over prior variances of the constants
 // and of the slopes.
-func (l *ledger) evidence(from, to int) float64 {
+func (p *prefixSums) evidence(from, to int) float64 {
 	var normal mat.SymDense
 	var cross mat.Dense
-	minus := mat.NewSymDense(1+l.d, nil)
-	minus.ScaleSym(-1, l.normal[from])
-	normal.AddSym(l.normal[to], minus)
-	cross.Sub(l.cross[to], l.cross[from])
+	minus := mat.NewSymDense(1+p.d, nil)
+	minus.ScaleSym(-1, p.normal[from])
+	normal.AddSym(p.normal[to], minus)
+	cross.Sub(p.cross[to], p.cross[from])
 	var logs []float64
-	for _, constant := range l.taus {
-		for _, slope := range l.taus {
+	for _, constant := range p.taus {
+		for _, slope := range p.taus {
 			prior := math.Log((1 - allOff) / ((1+levels)*(1+levels) - 1))
 			if constant == 0 && slope == 0 {
 				prior = math.Log(allOff)
 			}
-			logs = append(logs, prior+l.logEvidence(&normal, &cross, constant, slope))
+			logs = append(logs, prior+p.logEvidence(&normal, &cross, constant, slope))
 		}
 	}
 	return floats.LogSumExp(logs)
 }
 
 // logEvidence is (8)'s ½b'Vb - ½ ln det K at given prior variances.
-func (l *ledger) logEvidence(normal *mat.SymDense, cross *mat.Dense, constant, slope float64) float64 {
+func (p *prefixSums) logEvidence(normal *mat.SymDense, cross *mat.Dense, constant, slope float64) float64 {
 	root := func(i int) float64 {
 		if i == 0 {
 			return math.Sqrt(constant)
 		}
 		return math.Sqrt(slope)
 	}
-	k, b := mat.NewSymDense(1+l.d, nil), mat.NewDense(1+l.d, l.d, nil)
-	for i := range 1 + l.d {
-		for j := i; j < 1+l.d; j++ {
+	k, b := mat.NewSymDense(1+p.d, nil), mat.NewDense(1+p.d, p.d, nil)
+	for i := range 1 + p.d {
+		for j := i; j < 1+p.d; j++ {
 			k.SetSym(i, j, root(i)*root(j)*normal.At(i, j))
 		}
 		k.SetSym(i, i, 1+k.At(i, i))
-		for j := range l.d {
+		for j := range p.d {
 			b.Set(i, j, root(i)*cross.At(i, j))
 		}
 	}
@@ -96,16 +95,16 @@ func (l *ledger) logEvidence(normal *mat.SymDense, cross *mat.Dense, constant, s
 		return math.Inf(-1)
 	}
 	solved.MulElem(&solved, b)
-	return (mat.Sum(&solved) - float64(l.d)*factor.LogDet()) / 2
+	return (mat.Sum(&solved) - float64(p.d)*factor.LogDet()) / 2
 }
 
 // gains is by how much two affine drifts explain the steps better than one, in nats, for each place that the law may have changed at,
 // from changeEnd blocks on.
-func (l *ledger) gains() (gains []float64) {
-	last := len(l.normal) - 1
-	whole := l.evidence(0, last)
+func (p *prefixSums) gains() (gains []float64) {
+	last := len(p.normal) - 1
+	whole := p.evidence(0, last)
 	for k := changeEnd; k < last-changeEnd; k++ {
-		gains = append(gains, l.evidence(0, k)+l.evidence(k, last)-whole)
+		gains = append(gains, p.evidence(0, k)+p.evidence(k, last)-whole)
 	}
 	return gains
 }
@@ -117,7 +116,7 @@ func likeliest(gains []float64) (places []int) {
 		if len(left) == 0 || math.IsInf(slices.Max(left), -1) {
 			break
 		}
-		k := highest(left)
+		k := floats.MaxIdx(left)
 		places = append(places, k)
 		for near := max(0, k-changeApart); near <= min(len(left)-1, k+changeApart); near++ {
 			left[near] = math.Inf(-1)
@@ -129,8 +128,8 @@ func likeliest(gains []float64) (places []int) {
 // changed is the step before which the drift changed at these odds, 0 where it did not, given the ln evidence of one drift for all steps. Affine drifts
 // say where that may have been, if anywhere; what is bent looks to them like a change, so where bumps can tell, all fields have the last
 // word.
-func changed(s *steps, whole, odds float64) (at int, err error) {
-	gains := newLedger(s, newBasis(s)).gains()
+func changed(s *Steps, whole, odds float64) (at int, err error) {
+	gains := newPrefixSums(s, newBasis(s)).gains()
 	places := math.Log(float64(len(gains)))
 	least := places + math.Log(odds)
 	for _, k := range likeliest(gains) {
@@ -150,11 +149,11 @@ func changed(s *steps, whole, odds float64) (at int, err error) {
 }
 
 // evidenceApart is the ln evidence of a drift before a step and another one from it on.
-func evidenceApart(s *steps, at int) (sum float64, err error) {
+func evidenceApart(s *Steps, at int) (sum float64, err error) {
 	all := *s
-	all.clip = max(s.clip, floats.Sum(s.dt))
-	for _, part := range []*steps{all.part(0, at), all.part(at, all.len())} {
-		p := &posterior{dim: s.dim}
+	all.longest = max(s.longest, floats.Sum(s.dt))
+	for _, part := range []*Steps{all.part(0, at), all.part(at, all.Len())} {
+		p := &Posterior{dim: s.dim}
 		if err := p.learn(part); err != nil {
 			return 0, err
 		}

@@ -1,6 +1,8 @@
 package online
 
 import (
+	"driftscope/online/onlinetest"
+
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -9,45 +11,45 @@ import (
 )
 
 // turned is a path in two dimensions, σ = 1, whose law and σ become others at a latent.
-func turned(before, after drift, sigma float64, at, n int, rng *rand.Rand) *steps {
-	t, z, mu := newTrack(2, n), make([]float64, 2), make([]float64, 2)
+func turned(before, after onlinetest.Drift, sigma float64, at, n int, rng *rand.Rand) *Steps {
+	t, z, mu := NewTrack(2, n), make([]float64, 2), make([]float64, 2)
 	for k := range n {
-		dt := testStep
+		dt := onlinetest.Step
 		if k == 0 {
 			dt = 0
 		}
-		t.add(z, dt)
+		t.Add(z, dt)
 		law, spread := before, 1.0
 		if k >= at {
 			law, spread = after, sigma
 		}
 		law(mu, z)
 		for i := range z {
-			z[i] += mu[i]*testStep + spread*math.Sqrt(testStep)*rng.NormFloat64()
+			z[i] += mu[i]*onlinetest.Step + spread*math.Sqrt(onlinetest.Step)*rng.NormFloat64()
 		}
 	}
-	return (&lens{active: []int{0, 1}, root: repeat(1, 2)}).steps(t)
+	return (&Whitener{active: []int{0, 1}, root: onlinetest.Repeat(1, 2)}).Steps(t)
 }
 
 // changeIn is where the drift of these steps changed, as a slice asks.
-func changeIn(s *steps) (int, error) {
+func changeIn(s *Steps) (int, error) {
 	s.weigh()
 	p, err := learnt(s)
 	if err != nil {
 		return 0, err
 	}
-	return changed(s, p.evidence, changeOdds)
+	return changed(s, p.evidence, leastOdds)
 }
 
 // The laws of method.md, section 5: a spring of 4/s whose centre moves by (1, 1), and a circle that reverses. 300 latents on, of 40 of
 // each 24 and 39 are found.
 func TestChangeIsFound(t *testing.T) {
-	aside := towards(repeat(4, 2), repeat(1, 2))
+	aside := onlinetest.Towards(onlinetest.Repeat(4, 2), onlinetest.Repeat(1, 2))
 	back := func(mu, z []float64) { mu[0], mu[1] = -z[0]+3*z[1], -3*z[0]-z[1] }
-	for name, laws := range map[string][2]drift{"centre": {ornsteinUhlenbeck, aside}, "circle": {circle, back}} {
+	for name, laws := range map[string][2]onlinetest.Drift{"centre": {onlinetest.Spring, aside}, "circle": {onlinetest.Circle, back}} {
 		missed := 0
 		for seed := range uint64(5) {
-			at, err := changeIn(turned(laws[0], laws[1], 1, 1000, 1400, newRand(seed)))
+			at, err := changeIn(turned(laws[0], laws[1], 1, 1000, 1400, onlinetest.Rand(seed)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -67,17 +69,17 @@ func TestChangeIsFound(t *testing.T) {
 // 333 to 1 with 300 latents new, and not at odds that no 300 latents give.
 func TestChangeIsAsRareAsAlarms(t *testing.T) {
 	back := func(mu, z []float64) { mu[0], mu[1] = -z[0]+3*z[1], -3*z[0]-z[1] }
-	s := turned(circle, back, 1, 1000, 1300, newRand(0))
+	s := turned(onlinetest.Circle, back, 1, 1000, 1300, onlinetest.Rand(0))
 	known := diffusion{v: 1}
 	for alarms, want := range map[float64]uint64{1e5: 1, 1e200: 0} {
-		l, in := newLearner(Config{Dim: 2, Replay: 1300, AlarmFrames: alarms}), newTrack(2, 300)
-		for k := range s.len() {
-			in.add(s.x[2*k:2*k+2], min(float64(k), 1)*testStep)
-			if in.len() < 300 && k+1 < s.len() {
+		l, in := NewLearner(LearnerConfig{Dim: 2, Replay: 1300, AlarmFrames: alarms}), NewTrack(2, 300)
+		for k := range s.Len() {
+			in.Add(s.x[2*k:2*k+2], min(float64(k), 1)*onlinetest.Step)
+			if in.Len() < 300 && k+1 < s.Len() {
 				continue
 			}
-			l = l.after(job{in: in, found: []diffusion{known, known}, activity: []latent.Activity{latent.Active, latent.Active}})
-			in.clear()
+			l = l.After(Job{In: in, Found: []diffusion{known, known}, Activity: []latent.Activity{latent.Active, latent.Active}})
+			in.Clear()
 		}
 		if l.changes != want {
 			t.Errorf("one false change in %g frames: %d changes found, want %d", alarms, l.changes, want)
@@ -92,13 +94,13 @@ func TestDiffusionChangeIsNoDriftChange(t *testing.T) {
 	for _, sigma := range []float64{1.5, 3, 0.5} {
 		off := 0.0
 		for seed := range uint64(paths) {
-			s := turned(ornsteinUhlenbeck, ornsteinUhlenbeck, sigma, 1000, 1300, newRand(300+seed))
+			s := turned(onlinetest.Spring, onlinetest.Spring, sigma, 1000, 1300, onlinetest.Rand(300+seed))
 			s.weigh()
 			p, err := learnt(s)
 			if err != nil {
 				t.Fatal(err)
 			}
-			at, err := changed(s, p.evidence, changeOdds)
+			at, err := changed(s, p.evidence, leastOdds)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -106,11 +108,11 @@ func TestDiffusionChangeIsNoDriftChange(t *testing.T) {
 				t.Errorf("σ of %g, seed %d: a change of the drift at %d", sigma, seed, at)
 			}
 			mu, law := make([]float64, 2), make([]float64, 2)
-			for k := range s.len() {
+			for k := range s.Len() {
 				x := s.x[2*k : 2*k+2]
-				p.drift(mu, x)
-				ornsteinUhlenbeck(law, x)
-				off += squareDistance(mu, law) / float64(s.len()*paths)
+				p.Drift(mu, x)
+				onlinetest.Spring(law, x)
+				off += onlinetest.SquareDistance(mu, law) / float64(s.Len()*paths)
 			}
 		}
 		t.Logf("σ of %g: L_mu %.2f", sigma, off)
@@ -122,12 +124,12 @@ func TestDiffusionChangeIsNoDriftChange(t *testing.T) {
 
 // σ is measured part by part: the cut is within a block or two of where σ changed, and the weighed steps are of σ = 1 on either side.
 func TestStepsAreWeighedByTheirOwnDiffusion(t *testing.T) {
-	s := turned(ornsteinUhlenbeck, ornsteinUhlenbeck, 1.5, 500, 1000, newRand(9))
-	cuts := s.parts()
-	if len(cuts) != 2 || cuts[0] < 460 || cuts[0] > 540 || cuts[1] != s.len() {
+	s := turned(onlinetest.Spring, onlinetest.Spring, 1.5, 500, 1000, onlinetest.Rand(9))
+	cuts := s.segments()
+	if len(cuts) != 2 || cuts[0] < 460 || cuts[0] > 540 || cuts[1] != s.Len() {
 		t.Fatalf("cuts at %v, want one near 500 and the end", cuts)
 	}
-	before := s.square(cuts[0], s.len()) / float64(2*(s.len()-cuts[0]))
+	before := s.square(cuts[0], s.Len()) / float64(2*(s.Len()-cuts[0]))
 	dt := s.dt[700]
 	s.weigh()
 	if got := dt / s.dt[700]; math.Abs(got/before-1) > 1e-12 || math.Abs(before-2.25) > 0.4 { // √(2/1000)·2.25 = 0.1 is its scatter
@@ -139,16 +141,16 @@ func TestStepsAreWeighedByTheirOwnDiffusion(t *testing.T) {
 // 2000 latents. So of 39 films one may be misjudged.
 func TestNoChangeWhereThereIsNone(t *testing.T) {
 	wrong := 0
-	for _, s := range scenes {
+	for _, s := range onlinetest.Scenes {
 		for seed := range uint64(3) {
-			seen, _ := s.film(1000, 0, newRand(2000+seed))
-			at, err := changeIn(s.steps(seen, 0))
+			seen, _ := s.Film(1000, 0, onlinetest.Rand(2000+seed))
+			at, err := changeIn(stepsOf(s, seen, 0))
 			if err != nil {
 				t.Fatal(err)
 			}
 			if at != 0 {
 				wrong++
-				t.Logf("%s, seed %d: a change at %d", s.name, seed, at)
+				t.Logf("%s, seed %d: a change at %d", s.Name, seed, at)
 			}
 		}
 	}
@@ -160,17 +162,17 @@ func TestNoChangeWhereThereIsNone(t *testing.T) {
 // A part of the steps of a noisy path is learnt from as the path itself would be that began there: the filter's memory of what was before
 // must not look like a drift.
 func TestPartOfSteps(t *testing.T) {
-	s := named("balls OU")
-	seen, _ := s.film(600, 1, newRand(5))
+	s := onlinetest.Named("balls OU")
+	seen, _ := s.Film(600, 1, onlinetest.Rand(5))
 	for i := range seen {
 		seen[i].Mean[0] += 5 // far from 0, which a memory of nothing would be
 	}
 	for _, from := range []int{300, 500} {
-		part, err := learnt(s.steps(seen, 1).part(from, 599))
+		part, err := learnt(stepsOf(s, seen, 1).part(from, 599))
 		if err != nil {
 			t.Fatal(err)
 		}
-		anew, err := learnt(s.steps(seen[from:], 1))
+		anew, err := learnt(stepsOf(s, seen[from:], 1))
 		if err != nil {
 			t.Fatal(err)
 		}

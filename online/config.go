@@ -50,7 +50,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.AlarmFrames == 0 {
 		c.AlarmFrames = 1e5
 	}
-	if err := validHorizons(c.Forecast); err != nil {
+	if err := CheckHorizons(c.Forecast); err != nil {
 		return c, fmt.Errorf("online: %w", err)
 	}
 	switch {

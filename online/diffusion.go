@@ -94,11 +94,8 @@ func (b *bank) start(m float64) {
 	b.previous, b.cve.linked = m, false
 }
 
-// decay is F, the factor by which a deviation shrinks over dt. A step longer than the law's own time shrinks it to nothing.
-func decay(slope, dt float64) float64 { return max(0, 1+slope*dt) }
-
-// step folds in measurement m, taken dt seconds after the last. The drift is linear about centre: mu + slope·(z - centre).
-func (b *bank) step(m, dt, mu, slope, centre float64) {
+// step folds in measurement m, taken dt seconds after the last, under a drift that is linear.
+func (b *bank) step(m, dt float64, drift Line) {
 	if b.dt0 == 0 {
 		b.dt0 = dt
 		b.shutter()
@@ -106,15 +103,15 @@ func (b *bank) step(m, dt, mu, slope, centre float64) {
 	if b.since == stair || b.s[b.sharp-1] > product {
 		b.descend()
 	}
-	f := decay(slope, dt)
-	shift := mu*dt + (1-f)*centre
+	f := drift.Decay(dt)
+	shift := drift.Mu*dt + (1-f)*drift.Centre
 	b.filter(m, f, shift, dt/b.dt0)
 	b.deblur(m, f, shift, dt)
 	b.since++
 	b.n++
 	b.n2++
 	b.seconds += dt
-	b.cve.add(m - b.previous - (mu+slope*(b.previous-centre))*dt)
+	b.cve.add(m - b.previous - (drift.Mu+drift.Slope*(b.previous-drift.Centre))*dt)
 	b.previous = m
 }
 

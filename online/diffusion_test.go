@@ -10,9 +10,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"driftscope/internal/latent"
+	"driftscope/online/onlinetest"
 )
-
-const testStep = 0.01 // s
 
 // observed is a path of dz = -kappa z dt + dW with v = 1, started in its stationary law (or at 0), measured with noise
 // R = r v dt.
@@ -23,9 +22,9 @@ func observed(n int, r, kappa float64, rng *rand.Rand) []float64 {
 	}
 	for k := range m {
 		if k > 0 {
-			z += -kappa*z*testStep + math.Sqrt(testStep)*rng.NormFloat64()
+			z += -kappa*z*onlinetest.Step + math.Sqrt(onlinetest.Step)*rng.NormFloat64()
 		}
-		m[k] = z + math.Sqrt(r*testStep)*rng.NormFloat64()
+		m[k] = z + math.Sqrt(r*onlinetest.Step)*rng.NormFloat64()
 	}
 	return m
 }
@@ -36,7 +35,7 @@ func banked(m []float64, slope, forget float64) *bank {
 	b.start(m[0])
 	for k := 1; k < len(m); k++ {
 		c := m[k-1]
-		b.step(m[k], testStep, slope*c, slope, c)
+		b.step(m[k], onlinetest.Step, Line{Mu: slope * c, Slope: slope, Centre: c})
 	}
 	return b
 }
@@ -44,7 +43,7 @@ func banked(m []float64, slope, forget float64) *bank {
 // The bank's A and L are the quadratic form and log-determinant of the increments' exact Gaussian law, whose covariance in
 // units of R is tridiagonal, ψ + 2 and -1.
 func TestBankIsTheExactLikelihood(t *testing.T) {
-	m := observed(60, 0.7, 0, newRand(1))
+	m := observed(60, 0.7, 0, onlinetest.Rand(1))
 	b := banked(m, 0, 1)
 	n := len(m) - 1
 	for _, k := range []int{0, 1, 40, 90, 121} {
@@ -65,20 +64,20 @@ func TestBankIsTheExactLikelihood(t *testing.T) {
 			t.Fatal(err)
 		}
 		// Two ways of summing 60 terms whose sizes differ by the condition number, up to 1e4.
-		within(t, "A", []float64{b.a[k]}, []float64{mat.Dot(d, &x)}, 1e-9)
-		within(t, "L", []float64{b.logS(k)}, []float64{ch.LogDet()}, 1e-9)
+		onlinetest.Within(t, "A", []float64{b.a[k]}, []float64{mat.Dot(d, &x)}, 1e-9)
+		onlinetest.Within(t, "L", []float64{b.logS(k)}, []float64{ch.LogDet()}, 1e-9)
 	}
 }
 
 func TestUnequalStepsAreTheExactLikelihood(t *testing.T) {
-	rng := newRand(2)
+	rng := onlinetest.Rand(2)
 	const n = 40
-	m, steps := normals(n+1, rng), make([]float64, n)
+	m, steps := onlinetest.Normals(n+1, rng), make([]float64, n)
 	b := newBank(psiGrid(), 1)
 	b.start(m[0])
 	for k := range steps {
-		steps[k] = testStep * math.Exp(rng.NormFloat64())
-		b.step(m[k+1], steps[k], 0, 0, 0)
+		steps[k] = onlinetest.Step * math.Exp(rng.NormFloat64())
+		b.step(m[k+1], steps[k], Line{})
 	}
 	const k = 70
 	c, d := mat.NewSymDense(n, nil), mat.NewVecDense(n, nil)
@@ -97,27 +96,27 @@ func TestUnequalStepsAreTheExactLikelihood(t *testing.T) {
 	if err := ch.SolveVecTo(&x, d); err != nil {
 		t.Fatal(err)
 	}
-	within(t, "A", []float64{b.a[k]}, []float64{mat.Dot(d, &x)}, 1e-9)
-	within(t, "L", []float64{b.logS(k)}, []float64{ch.LogDet()}, 1e-9)
+	onlinetest.Within(t, "A", []float64{b.a[k]}, []float64{mat.Dot(d, &x)}, 1e-9)
+	onlinetest.Within(t, "L", []float64{b.logS(k)}, []float64{ch.LogDet()}, 1e-9)
 }
 
 // Forgetting weighs a transition by γ³² for every stair that has ended since, and a figure may be read between two stairs.
 func TestForgettingInStairs(t *testing.T) {
 	const gamma, k = 0.995, 60
-	rng := newRand(3)
+	rng := onlinetest.Rand(3)
 	whole, forgetting := newBank(psiGrid(), 1), newBank(psiGrid(), gamma)
 	a, l, n, n2, square := 0.0, 0.0, 0.0, 0.0, 0.0
 	for i := range 75 {
 		m, before, beforeL, beforeSquare := rng.NormFloat64(), whole.a[k], whole.logS(k), whole.cve.square
-		whole.step(m, testStep, 0, 0, 0)
-		forgetting.step(m, testStep, 0, 0, 0)
+		whole.step(m, onlinetest.Step, Line{})
+		forgetting.step(m, onlinetest.Step, Line{})
 		if i > 0 && i%32 == 0 {
 			keep := math.Pow(gamma, 32)
 			a, l, n, n2, square = keep*a, keep*l, keep*n, keep*keep*n2, keep*square
 		}
 		a, l, n, n2, square = a+whole.a[k]-before, l+whole.logS(k)-beforeL, n+1, n2+1, square+whole.cve.square-beforeSquare
 		b := forgetting
-		within(t, "sums", []float64{b.a[k], b.logS(k), b.n, b.n2, b.seconds, b.cve.square}, []float64{a, l, n, n2, n * testStep, square}, 1e-12)
+		onlinetest.Within(t, "sums", []float64{b.a[k], b.logS(k), b.n, b.n2, b.seconds, b.cve.square}, []float64{a, l, n, n2, n * onlinetest.Step, square}, 1e-12)
 	}
 }
 
@@ -152,7 +151,7 @@ func TestTable(t *testing.T) {
 		{1000, 1, 4, 0.11}, {1000, 16, 4, 0.20}, // strong mean reversion: the bank must know the drift
 	} {
 		s := measure(runs, func(seed uint64) diffusion {
-			return q.figures(banked(observed(c.n, c.r, c.kappa, newRand(seed)), -c.kappa, 1))
+			return q.figures(banked(observed(c.n, c.r, c.kappa, onlinetest.Rand(seed)), -c.kappa, 1))
 		})
 		t.Logf("N=%d r=%g kappa=%g: %.3f±%.3f, covers %.2f", c.n, c.r, c.kappa, s.mean, s.sd, s.coverage)
 		if math.Abs(s.mean-1) > 0.02+3*c.sd/math.Sqrt(runs) {
@@ -170,7 +169,9 @@ func TestTable(t *testing.T) {
 // A bank that is not told of the drift takes mean reversion for noise: 0.73 in method.md, section 3.
 func TestDriftlessBankIsBiased(t *testing.T) {
 	q := new(profile)
-	s := measure(100, func(seed uint64) diffusion { return q.figures(banked(observed(1000, 16, 4, newRand(seed)), 0, 1)) })
+	s := measure(100, func(seed uint64) diffusion {
+		return q.figures(banked(observed(1000, 16, 4, onlinetest.Rand(seed)), 0, 1))
+	})
 	if math.Abs(s.mean-0.73) > 0.08 {
 		t.Errorf("mean %.3f, want 0.73", s.mean)
 	}
@@ -180,7 +181,7 @@ func TestDriftlessBankIsBiased(t *testing.T) {
 func TestForgettingKeepsCoverage(t *testing.T) {
 	q := new(profile)
 	s := measure(100, func(seed uint64) diffusion {
-		return q.figures(banked(observed(1500, 1, 0, newRand(seed)), 0, 1-1.0/300))
+		return q.figures(banked(observed(1500, 1, 0, onlinetest.Rand(seed)), 0, 1-1.0/300))
 	})
 	if math.Abs(s.coverage-0.95) > 0.066 {
 		t.Errorf("covers %.2f", s.coverage)
@@ -192,10 +193,10 @@ func TestBlurFallsBackOnCovariances(t *testing.T) {
 	const n, inside = 1000, 20
 	q := new(profile)
 	s := measure(100, func(seed uint64) diffusion {
-		rng, z, m := newRand(seed), 0.0, make([]float64, n)
+		rng, z, m := onlinetest.Rand(seed), 0.0, make([]float64, n)
 		for k := range m {
 			for range inside {
-				z += math.Sqrt(testStep/inside) * rng.NormFloat64()
+				z += math.Sqrt(onlinetest.Step/inside) * rng.NormFloat64()
 				m[k] += z / inside
 			}
 		}
@@ -209,15 +210,15 @@ func TestBlurFallsBackOnCovariances(t *testing.T) {
 func BenchmarkBankStep(b *testing.B) {
 	k := newBank(psiGrid(), 1)
 	k.start(0)
-	rng := newRand(1)
+	rng := onlinetest.Rand(1)
 	for b.Loop() {
-		k.step(rng.NormFloat64(), testStep, 0, -1, 0)
+		k.step(rng.NormFloat64(), onlinetest.Step, Line{Slope: -1})
 	}
 }
 
 func BenchmarkFigures(b *testing.B) {
 	for _, n := range []int{30, 1000, 30000} {
-		k, q := banked(observed(n, 1, 0, newRand(1)), 0, 1), new(profile)
+		k, q := banked(observed(n, 1, 0, onlinetest.Rand(1)), 0, 1), new(profile)
 		b.Run("", func(b *testing.B) {
 			for b.Loop() {
 				q.figures(k)
@@ -232,15 +233,15 @@ func BenchmarkUpdateOf16(b *testing.B) {
 	for name, prior := range map[string]*Network{"still": nil, "drift": randomNetwork(16, 1)} {
 		b.Run(name, func(b *testing.B) {
 			e := estimator(b, Config{Dim: 16, Seed: 1, Prior: prior})
-			e.inFlight, e.due = true, math.MaxUint64
-			rng, dst, l := newRand(1), new(latent.Estimate), latent.Latent{Mean: make([]float64, 16), SD: make([]float64, 16)}
+			e.law.inFlight, e.law.due = true, math.MaxUint64
+			rng, dst, l := onlinetest.Rand(1), new(latent.Estimate), latent.Latent{Mean: make([]float64, 16), SD: make([]float64, 16)}
 			z, k := make([]float64, 2), int64(0)
 			b.ReportAllocs()
 			for b.Loop() {
 				for i := range l.Mean {
 					l.Mean[i] = 0.1 * rng.NormFloat64()
 					if i < len(z) {
-						z[i] += -4*z[i]*testStep + math.Sqrt(testStep)*rng.NormFloat64()
+						z[i] += -4*z[i]*onlinetest.Step + math.Sqrt(onlinetest.Step)*rng.NormFloat64()
 						l.Mean[i] += z[i]
 					}
 				}
@@ -259,15 +260,15 @@ func TestFiguresOfNoNumbers(t *testing.T) {
 	b := newBank(psiGrid(), 1)
 	b.start(0)
 	for k := range 20 {
-		b.step(float64(k%3), testStep, math.NaN(), 0, 0)
+		b.step(float64(k%3), onlinetest.Step, Line{Mu: math.NaN()})
 	}
 	if d := new(profile).figures(b); d != (diffusion{}) {
 		t.Errorf("figures %+v of no numbers", d)
 	}
-	steep := NewNetwork(2, newRand(1))
+	steep := NewNetwork(2, onlinetest.Rand(1))
 	for i := range steep.Weights {
 		steep.Weights[i] = maxWeight * float64(1-2*(i%2))
 	}
-	seen, _ := stream(still, 300, 0, newRand(1))
+	seen, _ := onlinetest.Stream(onlinetest.Still, 300, 0, onlinetest.Rand(1))
 	feed(t, estimator(t, Config{Dim: 2, Prior: steep, Deterministic: true}), seen)
 }

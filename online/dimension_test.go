@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"driftscope/internal/latent"
+	"driftscope/online/onlinetest"
 )
 
 // A decision stands until the estimate has crossed the threshold, 0.01 here, or motion has become doubtful.
@@ -44,7 +45,7 @@ func TestDecisionsDoNotFlicker(t *testing.T) {
 	for v, limit := range map[float64]int{0.01: 45, 0: 1} {
 		changes := 0
 		for seed := range uint64(3) {
-			rng, q, z := newRand(seed), new(profile), make([]float64, dimensions)
+			rng, q, z := onlinetest.Rand(seed), new(profile), make([]float64, dimensions)
 			var banks []*bank
 			for range dimensions {
 				banks = append(banks, newBank(psiGrid(), 1))
@@ -53,12 +54,12 @@ func TestDecisionsDoNotFlicker(t *testing.T) {
 			last := make([]latent.Activity, dimensions)
 			for k := range 2000 {
 				for i, b := range banks {
-					root := math.Sqrt(v * testStep)
+					root := math.Sqrt(v * onlinetest.Step)
 					if i == 0 {
-						root = math.Sqrt(testStep)
+						root = math.Sqrt(onlinetest.Step)
 					}
 					z[i] += root * rng.NormFloat64()
-					b.step(z[i]+math.Sqrt(0.1*testStep)*rng.NormFloat64(), testStep, 0, 0, 0)
+					b.step(z[i]+math.Sqrt(0.1*onlinetest.Step)*rng.NormFloat64(), onlinetest.Step, Line{})
 				}
 				if k < decideAfter || k%20 != 0 {
 					continue

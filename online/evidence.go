@@ -1,6 +1,7 @@
 package online
 
 import (
+	"driftscope/internal/eigen"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -54,7 +55,7 @@ func (o option) of(b, g []float64) option {
 // constantOptions are the priors of the constants, whose G is T·I.
 func constantOptions(m *moments) []option {
 	var options []option
-	for _, tau := range priorVariances(m.clip) {
+	for _, tau := range priorVariances(m.longest) {
 		v := tau / (1 + tau*m.seconds)
 		o := option{on: count(tau), logDet: float64(len(m.push)) * math.Log(1+tau*m.seconds)}
 		for i := range m.push {
@@ -72,8 +73,8 @@ func constantOptions(m *moments) []option {
 
 // linearOptions are the priors of dilation, rotations and shears. One dimension has only the dilation.
 func linearOptions(m *moments, l *linear) []option {
-	turn, curl := rotated(m.turn, l.q).RawMatrix().Data, rotated(m.curl, l.q).RawMatrix().Data
-	taus := priorVariances(m.clip)
+	turn, curl := eigen.Congruent(m.turn, l.q).RawMatrix().Data, eigen.Congruent(m.curl, l.q).RawMatrix().Data
+	taus := priorVariances(m.longest)
 	plane := taus[:]
 	if len(m.push) == 1 {
 		plane = taus[:1]
@@ -149,8 +150,8 @@ type mixture struct {
 // newMixture weighs every combination by its evidence.
 func newMixture(m *moments, l *linear, all []*bumps) *mixture {
 	x := &mixture{
-		options: [3][]option{constantOptions(m), linearOptions(m, l), bumpOptions(m.clip, all)},
-		taus:    priorVariances(m.clip), pull: m.pull, gain: m.gain,
+		options: [3][]option{constantOptions(m), linearOptions(m, l), bumpOptions(m.longest, all)},
+		taus:    priorVariances(m.longest), pull: m.pull, gain: m.gain,
 	}
 	x.weigh()
 	return x

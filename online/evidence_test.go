@@ -1,6 +1,8 @@
 package online
 
 import (
+	"driftscope/online/onlinetest"
+
 	"math"
 	"testing"
 
@@ -16,8 +18,8 @@ type column struct {
 }
 
 // average is what the steps make of values at every place where one began, n×width.
-func average(s *steps, values []float64) []float64 {
-	width, k, out := len(values)/s.len(), 0, []float64{}
+func average(s *Steps, values []float64) []float64 {
+	width, k, out := len(values)/s.Len(), 0, []float64{}
 	for _, mean := range s.averaged(width, func(dst, _ []float64) {
 		copy(dst, values[k*width:])
 		k++
@@ -28,8 +30,8 @@ func average(s *steps, values []float64) []float64 {
 }
 
 // columns are doc.go's (10) to (9) written out for one choice of prior variances: constant, dilation, rotation, shear, radial, bump.
-func columns(s *steps, b *basis, f *bumps, tau [6]float64) (all []column) {
-	d, n := s.dim, s.len()
+func columns(s *Steps, b *basis, f *bumps, tau [6]float64) (all []column) {
+	d, n := s.dim, s.Len()
 	u := mat.NewDense(n, d, nil)
 	for k := range n {
 		b.scaled(u.RawRowView(k), s.x[k*d:(k+1)*d])
@@ -78,8 +80,8 @@ func columns(s *steps, b *basis, f *bumps, tau [6]float64) (all []column) {
 
 // scalars are the whitened kernel at every step less its least-squares fit by [1,u], n×rank: where it began, and averaged. The fit is of
 // averages, each weighed by its time.
-func scalars(s *steps, f *bumps, u *mat.Dense) (at, averaged *mat.Dense) {
-	n, size := s.len(), f.points.RawMatrix().Rows
+func scalars(s *Steps, f *bumps, u *mat.Dense) (at, averaged *mat.Dense) {
+	n, size := s.Len(), f.points.RawMatrix().Rows
 	k, affine := mat.NewDense(n, size, nil), mat.NewDense(n, 1+s.dim, nil)
 	for r := range n {
 		f.kernel(k.RawRowView(r), u.RawRowView(r))
@@ -117,9 +119,9 @@ func scalars(s *steps, f *bumps, u *mat.Dense) (at, averaged *mat.Dense) {
 
 // regress gives the log evidence of the columns with variance and the mean drift where the steps began, doc.go (8), by one
 // factorisation.
-func regress(t *testing.T, s *steps, all []column) (logEvidence float64, drift []float64) {
+func regress(t *testing.T, s *Steps, all []column) (logEvidence float64, drift []float64) {
 	t.Helper()
-	n, d := s.len(), s.dim
+	n, d := s.Len(), s.dim
 	var design, field []float64
 	for _, c := range all {
 		if c.tau > 0 {
@@ -161,10 +163,10 @@ func regress(t *testing.T, s *steps, all []column) (logEvidence float64, drift [
 // sixteen.
 func TestClosedFormsAgainstRegression(t *testing.T) {
 	for name, r := range map[string]float64{"Wasserstein double well": 2, "balls circle": 0, "ball + Wasserstein anisotropic": 1, "5 balls OU": 0.5} {
-		s := named(name)
-		s.paths = 2
-		seen, _ := s.film(200, r, newRand(20))
-		all := s.steps(seen, r)
+		s := onlinetest.Named(name)
+		s.Paths = 2
+		seen, _ := s.Film(200, r, onlinetest.Rand(20))
+		all := stepsOf(s, seen, r)
 		b := newBasis(all)
 		m := newMoments(all, b)
 		q, lambda, err := m.axes()
@@ -202,21 +204,21 @@ func TestClosedFormsAgainstRegression(t *testing.T) {
 }
 
 // alone is the drift at the steps by one combination.
-func alone(x *mixture, c combination, q *mat.Dense, bumps []*bumps, b *basis, s *steps) []float64 {
+func alone(x *mixture, c combination, q *mat.Dense, bumps []*bumps, b *basis, s *Steps) []float64 {
 	only := &mixture{radial: c.mean}
 	for part, i := range c.at {
 		o := x.options[part][i]
 		o.share, o.claimed = 1, c.mean
 		only.options[part] = []option{o}
 	}
-	p := &posterior{dim: s.dim, root: repeat(1, s.dim), basis: b, mixture: only, axes: q}
+	p := &Posterior{dim: s.dim, root: onlinetest.Repeat(1, s.dim), basis: b, mixture: only, axes: q}
 	for i := range s.dim {
 		p.active = append(p.active, i)
 	}
 	p.average(bumps)
 	out := make([]float64, len(s.x))
-	for k := range s.len() {
-		p.drift(out[k*s.dim:(k+1)*s.dim], s.x[k*s.dim:(k+1)*s.dim])
+	for k := range s.Len() {
+		p.Drift(out[k*s.dim:(k+1)*s.dim], s.x[k*s.dim:(k+1)*s.dim])
 	}
 	return out
 }

@@ -1,46 +1,50 @@
 package online
 
-// field is the drift as published: the model's own and what refinement has added.
-type field struct {
-	prior   *Network  // nil for zero
-	added   *addition // replaced when a slice is applied, never written
-	scratch Scratch
-	near    []float64 // the point of what was visited that is nearest
-	mu, jac []float64
+import (
+	"math/rand/v2"
+	"slices"
+
+	"driftscope/internal/archive"
+)
+
+// Field is the drift as published: the model's own, and the correction that was learnt.
+type Field struct {
+	prior      *Network    // nil for zero
+	correction *Correction // replaced, never written
+	scratch    Scratch
+	near       []float64 // the point of the correction's box that is nearest
+	mu, jac    []float64
 }
 
-// addition is a drift with the box of the latents that it was learnt from. Beyond it nothing is known, so there it stays what it is at the
-// nearest point of the box: the fields that it is made of would grow with the cube of the distance. Without an extent it has no bounds.
-type addition struct {
-	*Network
-	low, high []float64 // in each dimension, latent; nil before the first
-	flat      bool      // its hidden layers have no part in it
+// Correction is a drift beyond the model's own, with the box of the latents that it was learnt from. Beyond the box nothing is known: there it
+// is what it is at the nearest point of the box, because the fields that it is made of would grow with the cube of the distance.
+type Correction struct {
+	Network   *Network
+	Low, High []float64 // of the box, in each dimension, latent; nil: no bounds
+	Affine    bool      // the network's hidden layers have no part in it
 }
 
-func newField(prior *Network, added *addition) *field {
-	d := added.Dim
-	return &field{prior: prior, added: added, near: make([]float64, d), mu: make([]float64, d), jac: make([]float64, d*d)}
+// NoCorrection is zero.
+func NoCorrection(dim int) *Correction {
+	n := NewNetwork(dim, rand.New(rand.NewPCG(0, 0)))
+	clear(n.Weights)
+	return &Correction{Network: n, Affine: true}
 }
 
-// box is what a track has visited.
-func (t *track) box() (low, high []float64) {
-	low, high = make([]float64, t.dim), make([]float64, t.dim)
-	for k := range t.len() {
-		for i, v := range t.row(k) {
-			if k == 0 {
-				low[i], high[i] = v, v
-			}
-			low[i], high[i] = min(low[i], v), max(high[i], v)
-		}
-	}
-	return low, high
+// NewField adds a correction to the model's own drift, nil for none.
+func NewField(prior *Network, c *Correction) *Field {
+	d := c.Network.Dim
+	return &Field{prior: prior, correction: c, near: make([]float64, d), mu: make([]float64, d), jac: make([]float64, d*d)}
 }
+
+// Correct replaces the correction.
+func (f *Field) Correct(c *Correction) { f.correction = c }
 
 // nearest writes the point of the box that is nearest to z into dst.
-func (a *addition) nearest(dst, z []float64) {
+func (c *Correction) nearest(dst, z []float64) {
 	copy(dst, z)
-	for i := range a.low {
-		dst[i] = min(max(z[i], a.low[i]), a.high[i])
+	for i := range c.Low {
+		dst[i] = min(max(z[i], c.Low[i]), c.High[i])
 	}
 }
 
@@ -60,13 +64,13 @@ func (n *Network) affinity(mu, jac, z []float64) {
 	}
 }
 
-// drift writes μ(z) into dst.
-func (f *field) drift(dst, z []float64) {
-	f.added.nearest(f.near, z)
-	if f.added.flat {
-		f.added.affinity(dst, nil, f.near)
+// Drift writes μ(z) into dst.
+func (f *Field) Drift(dst, z []float64) {
+	f.correction.nearest(f.near, z)
+	if f.correction.Affine {
+		f.correction.Network.affinity(dst, nil, f.near)
 	} else {
-		f.added.Drift(dst, f.near, &f.scratch)
+		f.correction.Network.Drift(dst, f.near, &f.scratch)
 	}
 	if f.prior != nil {
 		f.prior.Drift(f.mu, z, &f.scratch)
@@ -74,14 +78,14 @@ func (f *field) drift(dst, z []float64) {
 	}
 }
 
-// linearise writes μ(z) and its Jacobian into mu and jac.
-func (f *field) linearise(mu, jac, z []float64) {
+// Linearise writes μ(z) and its Jacobian into mu and jac.
+func (f *Field) Linearise(mu, jac, z []float64) {
 	d := len(z)
-	f.added.nearest(f.near, z)
-	if f.added.flat {
-		f.added.affinity(mu, jac, f.near)
+	f.correction.nearest(f.near, z)
+	if f.correction.Affine {
+		f.correction.Network.affinity(mu, jac, f.near)
 	} else {
-		f.added.Linearise(mu, jac, f.near, &f.scratch)
+		f.correction.Network.Linearise(mu, jac, f.near, &f.scratch)
 	}
 	for j, v := range z {
 		for i := 0; v != f.near[j] && i < d; i++ {
@@ -99,4 +103,32 @@ func add(dst, x []float64) {
 	for i, v := range x {
 		dst[i] += v
 	}
+}
+
+// Archive passes on the correction. The model's own drift is not part of it.
+func (f *Field) Archive(a *archive.Codec) { f.correction = f.correction.Archive(a) }
+
+// Archive gives the correction that was read, or c where one is written.
+func (c *Correction) Archive(a *archive.Codec) *Correction {
+	c = &Correction{c.Network.Archive(a), slices.Clone(c.Low), slices.Clone(c.High), c.Affine}
+	bounded := c.Low != nil
+	if a.Bool(&bounded); bounded && c.Low == nil {
+		c.Low, c.High = make([]float64, c.Network.Dim), make([]float64, c.Network.Dim)
+	} else if !bounded {
+		c.Low, c.High = nil, nil
+	}
+	a.Floats(c.Low)
+	a.Floats(c.High)
+	a.Bool(&c.Affine)
+	return c
+}
+
+// Archive gives the network that was read, or n where one is written. Its shape is n's.
+func (n *Network) Archive(a *archive.Codec) *Network {
+	n = n.Clone() // what is published is never written
+	a.Floats(n.Centre)
+	a.Float(&n.Scale)
+	a.Floats(n.Weights)
+	a.Require(n.Validate() == nil, "a network has a number beyond ±%g, or a scale below %g", maxWeight, 1/maxWeight)
+	return n
 }

@@ -6,6 +6,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
+
+	"driftscope/internal/archive"
 )
 
 const (
@@ -13,18 +15,19 @@ const (
 	maxTurn     = 0.5 // largest ‖∂μ/∂z‖h of a substep h
 )
 
-// kalman is the extended Kalman filter over all dimensions together, doc.go (14). It allocates nothing once made.
-type kalman struct {
+// Kalman is the extended Kalman filter over all dimensions together, doc.go (14). It allocates nothing once made.
+type Kalman struct {
 	dim  int
-	z    []float64 // the mean of the latent given all that was measured, or, after predict, its forecast
+	z    []float64 // the mean of the latent given all that was measured, or, after Predict, its forecast
 	p    []float64 // the covariance, dim×dim
 	nis  float64   // of the last measurement, χ² with dim degrees of freedom; 0 where none was forecast
-	kept *kalman   // the forecast, for measurements that are not believed
+	kept *Kalman   // the forecast, for measurements that are not believed
 
 	f, fp, column []float64 // working memory, dim×dim, dim×dim, dim
 }
 
-func newKalman(dim int) *kalman {
+// New gives a filter that has seen nothing.
+func NewKalman(dim int) *Kalman {
 	f := gaussian(dim)
 	f.kept = gaussian(dim)
 	f.f, f.fp, f.column = make([]float64, dim*dim), make([]float64, dim*dim), make([]float64, dim)
@@ -32,18 +35,24 @@ func newKalman(dim int) *kalman {
 }
 
 // gaussian is a filter that can only be copied to and from.
-func gaussian(dim int) *kalman {
-	return &kalman{dim: dim, z: make([]float64, dim), p: make([]float64, dim*dim)}
+func gaussian(dim int) *Kalman {
+	return &Kalman{dim: dim, z: make([]float64, dim), p: make([]float64, dim*dim)}
 }
 
 // set makes f's mean and covariance those of src.
-func (f *kalman) set(src *kalman) {
+func (f *Kalman) set(src *Kalman) {
 	copy(f.z, src.z)
 	copy(f.p, src.p)
 }
 
-// start begins a trajectory at m, whose noise has the variances found, or those of the encoder's sd where nothing is found yet.
-func (f *kalman) start(m, sd []float64, found []diffusion, known bool) {
+// Mean lends the mean of the latent given all that was measured.
+func (f *Kalman) Mean() []float64 { return f.z }
+
+// NIS is the normalised innovation squared of the last measurement, 0 where none was forecast.
+func (f *Kalman) NIS() float64 { return f.nis }
+
+// Start begins a trajectory at m, whose noise has the variances found, or those of the encoder's sd where nothing is found yet.
+func (f *Kalman) Start(m, sd []float64, found []diffusion, known bool) {
 	copy(f.z, m)
 	clear(f.p)
 	for i := range m {
@@ -57,24 +66,24 @@ func (f *kalman) start(m, sd []float64, found []diffusion, known bool) {
 	f.nis = 0
 }
 
-// predict moves the mean and the covariance ahead by dt, under a drift that is linear about centre,
+// Predict moves the mean and the covariance ahead by dt, under the drift's tangent about c,
 //
-//	ẑ = z + [μ + J(z - centre)]h;  P = FPF' + diag(σ²)h,  F = I + Jh
+//	ẑ = z + [μ + J(z - c)]h;  P = FPF' + diag(σ²)h,  F = I + Jh
 //
 // in as many substeps h as make it stable.
-func (f *kalman) predict(dt float64, mu, jac, centre []float64, found []diffusion) {
-	n := substeps(dt, jac, f.dim)
+func (f *Kalman) Predict(dt float64, t *Tangent, found []diffusion) {
+	n := substeps(dt, t.Jacobian, f.dim)
 	h := dt / n
 	for i := range f.f {
-		f.f[i] = jac[i] * h
+		f.f[i] = t.Jacobian[i] * h
 	}
 	for i := range f.dim {
 		f.f[i*f.dim+i]++
 	}
 	for range int(n) {
-		floats.SubTo(f.column, f.z, centre)
-		floats.AddScaled(f.z, h, mu)
-		blas64.Gemv(blas.NoTrans, h, f.square(jac), f.vector(f.column), 1, f.vector(f.z))
+		floats.SubTo(f.column, f.z, t.Centre)
+		floats.AddScaled(f.z, h, t.Mu)
+		blas64.Gemv(blas.NoTrans, h, f.square(t.Jacobian), f.vector(f.column), 1, f.vector(f.z))
 		f.spread(h, found)
 	}
 }
@@ -92,8 +101,8 @@ func substeps(dt float64, jac []float64, dim int) float64 {
 	return min(max(math.Ceil(norm*dt/maxTurn), 1), stableSteps)
 }
 
-// spread is the covariance's part of predict, for the F in f.f. It is symmetric to the last bit.
-func (f *kalman) spread(h float64, found []diffusion) {
+// spread is the covariance's part of Predict, for the F in f.f. It is symmetric to the last bit.
+func (f *Kalman) spread(h float64, found []diffusion) {
 	d := f.dim
 	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, f.square(f.f), f.square(f.p), 0, f.square(f.fp))
 	for i := range d {
@@ -106,21 +115,21 @@ func (f *kalman) spread(h float64, found []diffusion) {
 	}
 }
 
-func (f *kalman) square(data []float64) blas64.General {
+func (f *Kalman) square(data []float64) blas64.General {
 	return blas64.General{Rows: f.dim, Cols: f.dim, Stride: f.dim, Data: data}
 }
 
-func (f *kalman) vector(data []float64) blas64.Vector {
+func (f *Kalman) vector(data []float64) blas64.Vector {
 	return blas64.Vector{N: f.dim, Inc: 1, Data: data}
 }
 
-// correct folds in the measurement m, one dimension after the other, which is the same as all at once because their noises do not depend
+// Correct folds in the measurement m, one dimension after the other, which is the same as all at once because their noises do not depend
 // on each other,
 //
 //	s = P_ii + R_i;  e = m_i - z_i;  z ← z + P_·i e/s;  P ← P - P_·i P_i·/s;  NIS = Σ e²/s
 //
-// and renews f.nis. uncorrect takes it back.
-func (f *kalman) correct(m []float64, found []diffusion) {
+// Uncorrect takes it back.
+func (f *Kalman) Correct(m []float64, found []diffusion) {
 	f.kept.set(f)
 	f.nis = 0
 	d := f.dim
@@ -139,17 +148,18 @@ func (f *kalman) correct(m []float64, found []diffusion) {
 	}
 }
 
-// uncorrect returns to the forecast: the last measurement is not believed.
-func (f *kalman) uncorrect() { f.set(f.kept) }
+// Uncorrect returns to the forecast: the last measurement is not believed.
+func (f *Kalman) Uncorrect() { f.set(f.kept) }
 
-// sd writes the standard deviations of z into dst.
-func (f *kalman) sd(dst []float64) {
+// SD writes the standard deviations of Mean into dst.
+func (f *Kalman) SD(dst []float64) {
 	for i := range dst {
 		dst[i] = math.Sqrt(max(f.p[i*f.dim+i], 0))
 	}
 }
 
-func (f *kalman) archive(a *archive) {
-	a.floats(f.z)
-	a.floats(f.p)
+// Archive passes on the mean and the covariance.
+func (f *Kalman) Archive(a *archive.Codec) {
+	a.Floats(f.z)
+	a.Floats(f.p)
 }

@@ -8,26 +8,27 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"driftscope/internal/latent"
+	"driftscope/online/onlinetest"
 )
 
 // TestFilterIsThePosterior: for a linear law and unequal steps, mean and covariance of the last latent are those of the one large
 // Gaussian of all latents, conditioned on all measurements at once.
 func TestFilterIsThePosterior(t *testing.T) {
 	const n, d = 15, 3
-	rng := newRand(5)
+	rng := onlinetest.Rand(5)
 	slope := mat.NewDense(d, d, []float64{-4, 2, 0.5, -3, -1, 0, 1, 0, -2})
 	offset, found := []float64{3, -1, 0}, []diffusion{{v: 1, noise: 0.3}, {v: 0.5, noise: 0.02}, {v: 2, noise: 1}}
-	m, dt := mat.NewDense(n, d, normals(n*d, rng)), make([]float64, n)
+	m, dt := mat.NewDense(n, d, onlinetest.Normals(n*d, rng)), make([]float64, n)
 
-	f, mu, centre := newKalman(d), make([]float64, d), []float64{0.3, -2, 1}
-	f.start(m.RawRowView(0), nil, found, true)
+	f, mu, centre := NewKalman(d), make([]float64, d), []float64{0.3, -2, 1}
+	f.Start(m.RawRowView(0), nil, found, true)
 	for i := range mu {
 		mu[i] = offset[i] + mat.Dot(slope.RowView(i), mat.NewVecDense(d, centre))
 	}
 	for k := 1; k < n; k++ {
 		dt[k] = 0.01 + 0.06*rng.Float64() // one substep each: ‖A‖ = 6.5
-		f.predict(dt[k], mu, slope.RawMatrix().Data, centre, found)
-		f.correct(m.RawRowView(k), found)
+		f.Predict(dt[k], &Tangent{Centre: centre, Mu: mu, Jacobian: slope.RawMatrix().Data}, found)
+		f.Correct(m.RawRowView(k), found)
 	}
 
 	// The density is highest, and curved, where Σ (m - x)²/R + Σ |x₊ - x - (a + Ax)Δt|²/(vΔt) is least.
@@ -59,21 +60,21 @@ func TestFilterIsThePosterior(t *testing.T) {
 	}
 	mean.Mul(&covariance, right)
 	for i := range d {
-		within(t, "mean", f.z[i:i+1], []float64{mean.At((n-1)*d+i, 0)}, 1e-9)
+		onlinetest.Within(t, "mean", f.z[i:i+1], []float64{mean.At((n-1)*d+i, 0)}, 1e-9)
 		for j := range d {
-			within(t, "covariance", f.p[i*d+j:i*d+j+1], []float64{covariance.At((n-1)*d+i, (n-1)*d+j)}, 1e-10)
+			onlinetest.Within(t, "covariance", f.p[i*d+j:i*d+j+1], []float64{covariance.At((n-1)*d+i, (n-1)*d+j)}, 1e-10)
 		}
 	}
 }
 
 // TestFilterStaysFinite: steps far longer than the law's own time, dimensions that never move and measurements without noise.
 func TestFilterStaysFinite(t *testing.T) {
-	f, found := newKalman(3), []diffusion{{v: 1, noise: 0.1}, {}, {v: 1}}
+	f, found := NewKalman(3), []diffusion{{v: 1, noise: 0.1}, {}, {v: 1}}
 	jac := []float64{-4, 1, 0, -1, -4, 0, 0, 0, -1}
-	f.start([]float64{1, 2, 3}, nil, found, true)
+	f.Start([]float64{1, 2, 3}, nil, found, true)
 	for k := range 1000 {
-		f.predict([]float64{0.01, 5, 1e-6}[k%3], make([]float64, 3), jac, make([]float64, 3), found)
-		f.correct([]float64{0, 2, math.Sin(float64(k))}, found)
+		f.Predict([]float64{0.01, 5, 1e-6}[k%3], &Tangent{Centre: make([]float64, 3), Mu: make([]float64, 3), Jacobian: jac}, found)
+		f.Correct([]float64{0, 2, math.Sin(float64(k))}, found)
 		for i := range 3 {
 			if p := f.p[i*3+i]; !(p >= 0 && p < 1) || !(math.Abs(f.z[i]) < 3) {
 				t.Fatalf("step %d: z %v, covariance %v", k, f.z, f.p)
@@ -88,7 +89,7 @@ func TestFilterStaysFinite(t *testing.T) {
 func TestFilterAndForecastsAreHonest(t *testing.T) {
 	const from, n = 1000, 6000
 	horizons := []float64{0.01, 0.05, 0.2, 10} // the last is 1000 frames: too far
-	seen, truth := stream(ornsteinUhlenbeck, n+100, 0.5, newRand(6))
+	seen, truth := onlinetest.Stream(onlinetest.Spring, n+100, 0.5, onlinetest.Rand(6))
 	e := informed(t, Config{Dim: 2, Seed: 1, Prior: springs(2, 4), Forecast: horizons})
 	dst, nis, filtered, raw := new(latent.Estimate), 0.0, 0.0, 0.0
 	inside, square := make([]float64, 4), 0.0
@@ -150,8 +151,8 @@ func TestBeforeTheFirstFigures(t *testing.T) {
 // TestForecastWhereNothingForecast: while the law is frozen, and where a trajectory begins, a forecast's spread is that of the drift's slope
 // where it begins.
 func TestForecastWhereNothingForecast(t *testing.T) {
-	e := informed(t, Config{Dim: 1, Prior: randomNetwork(1, 4), Forecast: []float64{testStep}})
-	seen, _ := stream(still, 300, 0.5, newRand(3))
+	e := informed(t, Config{Dim: 1, Prior: randomNetwork(1, 4), Forecast: []float64{onlinetest.Step}})
+	seen, _ := onlinetest.Stream(onlinetest.Still, 300, 0.5, onlinetest.Rand(3))
 	for k := range seen {
 		seen[k].Mean = seen[k].Mean[:1]
 	}
@@ -161,9 +162,9 @@ func TestForecastWhereNothingForecast(t *testing.T) {
 		e.Freeze(k < 2)
 		l.Trajectory, l.Mean = uint64(k), []float64{z}
 		dst := feed(t, e, []latent.Latent{l})
-		e.field.linearise(mu, jac, l.Mean)
-		f := 1 + jac[0]*testStep
-		if want := math.Sqrt(f*f*e.found[0].noise + e.found[0].v*testStep); math.Abs(dst.ForecastSD[0]/want-1) > 1e-9 { // rounding
+		e.law.field.Linearise(mu, jac, l.Mean)
+		f := 1 + jac[0]*onlinetest.Step
+		if want := math.Sqrt(f*f*e.law.banks.Found[0].noise + e.law.banks.Found[0].v*onlinetest.Step); math.Abs(dst.ForecastSD[0]/want-1) > 1e-9 { // rounding
 			t.Errorf("at %g, where the slope is %.3g: a spread of %g, expected %g", z, jac[0], dst.ForecastSD[0], want)
 		}
 	}

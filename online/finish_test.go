@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"driftscope/internal/latent"
+	"driftscope/online/onlinetest"
 )
 
 // Where a recording ends, the law of all of it is learnt: its drift is as near to the truth as Fit's within a tenth of no drift's error. A
 // repeated run ends with the same law, bit by bit, and one that did not end so then does not now.
 func TestFinish(t *testing.T) {
 	const frames = 530 // the last slice is under way, the latents since wait
-	seen, truth := stream(ornsteinUhlenbeck, frames, 0, newRand(6))
+	seen, truth := onlinetest.Stream(onlinetest.Spring, frames, 0, onlinetest.Rand(6))
 	c := Config{Dim: 2, Seed: 1, Deterministic: true}
 	e := estimator(t, c)
 	var applied []uint64
@@ -28,7 +29,7 @@ func TestFinish(t *testing.T) {
 	if law.Transitions != frames-1 || law.DriftFrame != frames || law.DriftRevision != uint64(len(applied)+1) {
 		t.Errorf("the law rests on %d transitions, its drift is revision %d of frame %d; want %d, %d of %d", law.Transitions, law.DriftRevision, law.DriftFrame, frames-1, len(applied)+1, frames)
 	}
-	if got, whole, none := driftError(e, ornsteinUhlenbeck, truth), driftError(estimatorOf(t, fit(t, seen, c)), ornsteinUhlenbeck, truth), driftError(estimator(t, c), ornsteinUhlenbeck, truth); got > whole+none/10 {
+	if got, whole, none := driftError(e, onlinetest.Spring, truth), driftError(estimatorOf(t, fit(t, seen, OfflineConfig{Dim: c.Dim, Seed: c.Seed})), onlinetest.Spring, truth), driftError(estimator(t, c), onlinetest.Spring, truth); got > whole+none/10 {
 		t.Errorf("L_mu is %.2f, Fit's %.2f, no drift's %.2f", got, whole, none)
 	}
 	if e.Finish(new(latent.SDE), frames-1) {

@@ -3,42 +3,54 @@ package online
 import "driftscope/internal/latent"
 
 // Fit learns the drift of a recording from nothing and gives it as one network: the perceptron that imitates the posterior mean over
-// the drifts of doc.go (7) to (12). Of c it uses Dim, MaxGap and Seed. Dimensions not found active have drift 0, as all have before
+// the drifts of online/regression. Of c it uses Dim, MaxGap and Seed. Dimensions not found active have drift 0, as all have before
 // 100 transitions. The same latents and seed give the same network. Time and memory grow in proportion to the latents: 1000 of them
 // take about a second.
 //
-// It returns ErrLatent or ErrTimeOrder, with the frame, for a latent that Update would refuse.
-func Fit(latents []latent.Latent, c Config) (*Network, error) {
-	p, err := teach(latents, c)
+// It returns ErrLatent or ErrTimeOrder, with the frame, for a latent that an estimator would refuse.
+func Fit(latents []latent.Latent, c OfflineConfig) (*Network, error) {
+	p, err := learn(latents, c)
 	if err != nil {
 		return nil, err
 	}
-	n, _ := p.student(asTrack(latents, c.Dim), nil, c.Seed)
+	n, _ := p.Network(asTrack(latents, c.Dim), nil, c.Seed)
 	return n, nil
 }
 
-// asTrack is where latents were, each a run of its own.
-func asTrack(latents []latent.Latent, dim int) *track {
-	t := newTrack(dim, len(latents))
+// asTrack is where latents were, each a trajectory of its own.
+func asTrack(latents []latent.Latent, dim int) *Track {
+	t := NewTrack(dim, len(latents))
 	for i := range latents {
-		t.add(latents[i].Mean, 0)
+		t.Add(latents[i].Mean, 0)
 	}
 	return t
 }
 
-// teach finds σ² and the noise without a drift and learns a drift by them, then both once more about that drift.
-func teach(latents []latent.Latent, c Config) (*posterior, error) {
-	c = Config{Dim: c.Dim, MaxGap: c.MaxGap}
-	var p *posterior
+// learn finds σ² and the noise without a drift and learns a drift by them, then both once more about that drift.
+func learn(latents []latent.Latent, c OfflineConfig) (*Posterior, error) {
+	c = OfflineConfig{Dim: c.Dim, MaxGap: c.MaxGap}
+	var p *Posterior
 	for range 2 {
-		r, err := watch(latents, c)
+		r, err := read(latents, c)
 		if err != nil {
 			return nil, err
 		}
 		if p, err = r.learn(); err != nil {
 			return nil, err
 		}
-		c.Prior = p.tangent()
+		c.Prior = p.AffineNetwork()
 	}
 	return p, nil
+}
+
+// Measure finds a recording's diffusion, its noise and the dimensions that move, as an estimator does that learns no drift: about c.Prior's,
+// or none. Of c it uses Dim, Prior, MaxGap and Refresh. The figures are those after the last latent.
+//
+// It returns ErrLatent or ErrTimeOrder, with the frame, for a latent that an estimator would refuse.
+func Measure(latents []latent.Latent, c OfflineConfig) (*latent.SDE, error) {
+	r, err := read(latents, c)
+	if err != nil {
+		return nil, err
+	}
+	return &r.sde, nil
 }

@@ -1,6 +1,8 @@
 package online
 
 import (
+	"driftscope/online/onlinetest"
+
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -11,7 +13,13 @@ import (
 	"driftscope/internal/latent"
 )
 
-func fit(t testing.TB, seen []latent.Latent, c Config) *Network {
+// driftOf is the drift of n.
+func driftOf(n *Network) onlinetest.Drift {
+	scratch := new(Scratch)
+	return func(mu, z []float64) { n.Drift(mu, z, scratch) }
+}
+
+func fit(t testing.TB, seen []latent.Latent, c OfflineConfig) *Network {
 	t.Helper()
 	n, err := Fit(seen, c)
 	if err != nil {
@@ -27,16 +35,16 @@ func fit(t testing.TB, seen []latent.Latent, c Config) *Network {
 // TestOracle, with a tail; each limit is that mean and two of those.
 func TestFitOnScenes(t *testing.T) {
 	for name, limit := range map[string]float64{"balls circle": 1.5, "5 balls OU": 2.2, "Wasserstein double well": 1.4} {
-		s := named(name)
-		seen, truth := s.film(1000, 0, newRand(1))
-		p, err := teach(seen, Config{Dim: len(s.from)})
+		s := onlinetest.Named(name)
+		seen, truth := s.Film(1000, 0, onlinetest.Rand(1))
+		p, err := learn(seen, OfflineConfig{Dim: len(s.From)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		n, _ := p.student(asTrack(seen, len(s.from)), nil, 1)
-		gap := scene{from: s.from, law: p.drift}.error(n.drift(), truth)
-		t.Logf("%s: L_mu %.3f, %.4f from the posterior mean", name, s.error(n.drift(), truth), gap)
-		if l := s.error(n.drift(), truth); l > limit {
+		n, _ := p.Network(asTrack(seen, len(s.From)), nil, 1)
+		gap := onlinetest.Scene{From: s.From, Law: p.Drift}.Error(driftOf(n), truth)
+		t.Logf("%s: L_mu %.3f, %.4f from the posterior mean", name, s.Error(driftOf(n), truth), gap)
+		if l := s.Error(driftOf(n), truth); l > limit {
 			t.Errorf("%s: L_mu %.2f, want at most %.2f", name, l, limit)
 		}
 		if gap > 0.1 { // 0.06 on average over films of the double well, where it is largest
@@ -46,25 +54,25 @@ func TestFitOnScenes(t *testing.T) {
 }
 
 func TestFitIsDeterministic(t *testing.T) {
-	s := named("balls circle")
-	seen, truth := s.film(400, 0.1, newRand(2))
-	one, again, other := fit(t, seen, Config{Dim: 2, Seed: 7}), fit(t, seen, Config{Dim: 2, Seed: 7}), fit(t, seen, Config{Dim: 2, Seed: 8})
+	s := onlinetest.Named("balls circle")
+	seen, truth := s.Film(400, 0.1, onlinetest.Rand(2))
+	one, again, other := fit(t, seen, OfflineConfig{Dim: 2, Seed: 7}), fit(t, seen, OfflineConfig{Dim: 2, Seed: 7}), fit(t, seen, OfflineConfig{Dim: 2, Seed: 8})
 	if !reflect.DeepEqual(one, again) {
 		t.Error("the same latents and seed gave another network")
 	}
 	if reflect.DeepEqual(one, other) {
 		t.Error("the seed is not used")
 	}
-	if gap := (scene{from: s.from, law: one.drift()}).error(other.drift(), truth); gap > 0.02 { // the weights differ, the drift must not
+	if gap := (onlinetest.Scene{From: s.From, Law: driftOf(one)}).Error(driftOf(other), truth); gap > 0.02 { // the weights differ, the drift must not
 		t.Errorf("another seed's drift is %.3f away", gap)
 	}
 }
 
 // TestFitLeavesStillDimensionsAlone: 16 dimensions of which two move, by σ = 1 and 3, among noise.
 func TestFitLeavesStillDimensionsAlone(t *testing.T) {
-	s := named("balls OU")
-	seen, truth := s.film(1000, 0.1, newRand(3))
-	rng := newRand(4)
+	s := onlinetest.Named("balls OU")
+	seen, truth := s.Film(1000, 0.1, onlinetest.Rand(3))
+	rng := onlinetest.Rand(4)
 	for k := range seen {
 		mean := make([]float64, 16)
 		for i := range mean {
@@ -73,7 +81,7 @@ func TestFitLeavesStillDimensionsAlone(t *testing.T) {
 		mean[2], mean[9] = seen[k].Mean[0], 3*seen[k].Mean[1]
 		seen[k].Mean = mean
 	}
-	mu := fit(t, seen, Config{Dim: 16, Seed: 1}).drift()
+	mu := driftOf(fit(t, seen, OfflineConfig{Dim: 16, Seed: 1}))
 	all := make([]float64, 16)
 	embedded := func(dst, z []float64) {
 		at := make([]float64, 16)
@@ -86,21 +94,21 @@ func TestFitLeavesStillDimensionsAlone(t *testing.T) {
 			}
 		}
 	}
-	if l := s.error(embedded, truth); l > 1.3 { // 0.4 and three of its scatter
+	if l := s.Error(embedded, truth); l > 1.3 { // 0.4 and three of its scatter
 		t.Errorf("L_mu %.2f in the dimensions that move", l)
 	}
 }
 
 // TestFitOfNothing: too few latents, or none that move, have no drift.
 func TestFitOfNothing(t *testing.T) {
-	few, _ := named("balls OU").film(90, 0, newRand(5))
-	at, _ := named("balls OU").film(500, 0, newRand(5))
+	few, _ := onlinetest.Named("balls OU").Film(90, 0, onlinetest.Rand(5))
+	at, _ := onlinetest.Named("balls OU").Film(500, 0, onlinetest.Rand(5))
 	for k := range at {
 		at[k].Mean = []float64{1, -2}
 	}
 	for name, seen := range map[string][]latent.Latent{"none": nil, "90": few, "still": at} {
 		mu := []float64{1, 1}
-		fit(t, seen, Config{Dim: 2}).drift()(mu, []float64{3, 4})
+		driftOf(fit(t, seen, OfflineConfig{Dim: 2}))(mu, []float64{3, 4})
 		if mu[0] != 0 || mu[1] != 0 {
 			t.Errorf("%s: drift %v, want none", name, mu)
 		}
@@ -109,9 +117,9 @@ func TestFitOfNothing(t *testing.T) {
 
 // TestFitCrossesNoCut: what lies between trajectories, or beyond the longest gap, is no motion. The jumps here would be a drift of 100.
 func TestFitCrossesNoCut(t *testing.T) {
-	s := named("balls OU")
-	s.paths = 20
-	cut, truth := s.film(1000, 0, newRand(6))
+	s := onlinetest.Named("balls OU")
+	s.Paths = 20
+	cut, truth := s.Film(1000, 0, onlinetest.Rand(6))
 	gapped := make([]latent.Latent, len(cut))
 	for k := range cut {
 		side := 20*float64(k/50%2) - 10 // every other path lies elsewhere
@@ -120,7 +128,7 @@ func TestFitCrossesNoCut(t *testing.T) {
 		gapped[k].Trajectory = 0
 		gapped[k].Time = cut[k].Time.Add(time.Duration(k/50) * time.Second)
 	}
-	one, other := fit(t, cut, Config{Dim: 2, Seed: 1}), fit(t, gapped, Config{Dim: 2, Seed: 1, MaxGap: time.Second / 2})
+	one, other := fit(t, cut, OfflineConfig{Dim: 2, Seed: 1}), fit(t, gapped, OfflineConfig{Dim: 2, Seed: 1, MaxGap: time.Second / 2})
 	if !reflect.DeepEqual(one, other) {
 		t.Error("gaps and cuts at the same places gave different networks")
 	}
@@ -136,21 +144,21 @@ func TestFitCrossesNoCut(t *testing.T) {
 
 // TestFitTakesUnequalSteps: half of the frames are lost at random; the scatter is that of as long a film with all of them.
 func TestFitTakesUnequalSteps(t *testing.T) {
-	s, rng, sum := named("balls OU"), rand.New(rand.NewPCG(7, 7)), 0.0
+	s, rng, sum := onlinetest.Named("balls OU"), rand.New(rand.NewPCG(7, 7)), 0.0
 	const films = 8
 	for range films {
-		seen, truth := s.film(1000, 0, rng)
+		seen, truth := s.Film(1000, 0, rng)
 		var kept []latent.Latent
 		for k := range seen {
 			if k == 0 || rng.IntN(2) == 0 {
 				kept = append(kept, seen[k])
 			}
 		}
-		p, err := teach(kept, Config{Dim: 2})
+		p, err := learn(kept, OfflineConfig{Dim: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
-		sum += s.error(p.drift, truth) / films
+		sum += s.Error(p.Drift, truth) / films
 	}
 	t.Logf("L_mu %.2f", sum)
 	if sum > 0.72 { // 0.38 and three times 0.32/√8
@@ -159,19 +167,19 @@ func TestFitTakesUnequalSteps(t *testing.T) {
 }
 
 func TestFitRefuses(t *testing.T) {
-	seen, _ := named("balls OU").film(200, 0, newRand(8))
+	seen, _ := onlinetest.Named("balls OU").Film(200, 0, onlinetest.Rand(8))
 	seen[120].Time = seen[119].Time
-	if _, err := Fit(seen, Config{Dim: 2}); !errors.Is(err, ErrTimeOrder) {
+	if _, err := Fit(seen, OfflineConfig{Dim: 2}); !errors.Is(err, ErrTimeOrder) {
 		t.Errorf("a time that stands still: %v", err)
 	}
-	if _, err := Fit(seen, Config{Dim: 3}); !errors.Is(err, ErrLatent) {
+	if _, err := Fit(seen, OfflineConfig{Dim: 3}); !errors.Is(err, ErrLatent) {
 		t.Errorf("another dimension: %v", err)
 	}
 	seen[50].Mean[1] = math.NaN()
-	if _, err := Fit(seen, Config{Dim: 2}); !errors.Is(err, ErrLatent) {
+	if _, err := Fit(seen, OfflineConfig{Dim: 2}); !errors.Is(err, ErrLatent) {
 		t.Errorf("not a number: %v", err)
 	}
-	if _, err := Fit(seen, Config{}); err == nil {
+	if _, err := Fit(seen, OfflineConfig{}); err == nil {
 		t.Error("no dimension was accepted")
 	}
 }
@@ -179,19 +187,19 @@ func TestFitRefuses(t *testing.T) {
 // BenchmarkFit gives the error of 48 films a scene, of the network and of the posterior mean behind it.
 func BenchmarkFit(b *testing.B) {
 	const films = 48
-	for _, s := range scenes {
-		b.Run(s.name, func(b *testing.B) {
+	for _, s := range onlinetest.Scenes {
+		b.Run(s.Name, func(b *testing.B) {
 			for b.Loop() {
 				network, mean := 0.0, 0.0
 				for film := range uint64(films) {
-					seen, truth := s.film(1000, 0, newRand(1000+film))
-					p, err := teach(seen, Config{Dim: len(s.from)})
+					seen, truth := s.Film(1000, 0, onlinetest.Rand(1000+film))
+					p, err := learn(seen, OfflineConfig{Dim: len(s.From)})
 					if err != nil {
 						b.Fatal(err)
 					}
-					mean += s.error(p.drift, truth) / films
-					n, _ := p.student(asTrack(seen, len(s.from)), nil, 1)
-					network += s.error(n.drift(), truth) / films
+					mean += s.Error(p.Drift, truth) / films
+					n, _ := p.Network(asTrack(seen, len(s.From)), nil, 1)
+					network += s.Error(driftOf(n), truth) / films
 				}
 				b.ReportMetric(network, "L_mu")
 				b.ReportMetric(mean, "L_mu(mean)")

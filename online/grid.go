@@ -1,12 +1,12 @@
 package online
 
 import (
-	"math"
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
+	"driftscope/internal/archive"
 	"driftscope/internal/latent"
 )
 
@@ -19,30 +19,31 @@ const (
 	gridScarce = 10  // latents within half a spread of a point, below which it is called scarce
 )
 
-// grid lays the drift out over the plane of the first two dimensions that move, or along the only one, nil where none does. p is what
-// the track says of what is beyond known, nil for none, and added what carries it.
-func (p *posterior) grid(t *track, known *Network, added *addition, rng *rand.Rand) *latent.Field {
-	if len(p.active) == 0 {
+// layOut lays the drift out over the plane of the first two dimensions that move, or along the only one, nil where none does. p is what the
+// track says of the correction, and carried the drift that has it.
+func layOut(p *Posterior, t *Track, carried *Field, rng *rand.Rand) *latent.Field {
+	active := p.Active()
+	if len(active) == 0 {
 		return nil
 	}
-	f := &latent.Field{Axes: p.active[:min(2, len(p.active))]}
-	centre, spread := p.visited(t)
-	drawn, carried := p.draws(gridDraws, rng), newField(known, added)
-	z, mu, each := make([]float64, p.dim), make([]float64, p.dim), mat.NewDense(gridDraws, p.dim, nil)
+	f := &latent.Field{Axes: active[:min(2, len(active))]}
+	centre, spread := visited(t)
+	drawn, d := p.Draws(gridDraws, rng), t.Dim()
+	z, mu, each := make([]float64, d), make([]float64, d), mat.NewDense(gridDraws, d, nil)
 	for _, step := range lattice(len(f.Axes)) {
 		copy(z, centre)
 		for i, at := range f.Axes {
 			z[at] += step[i] * spread[at]
 		}
-		carried.drift(mu, z)
+		carried.Drift(mu, z)
 		for k, one := range drawn {
-			one.drift(each.RawRowView(k), z)
+			one.Drift(each.RawRowView(k), z)
 		}
-		sd := make([]float64, p.dim)
+		sd := make([]float64, d)
 		for _, at := range f.Axes {
 			sd[at] = stat.StdDev(mat.Col(nil, at, each), nil)
 		}
-		seen := t.near(z, f.Axes, spread)
+		seen := t.Near(z, f.Axes, spread)
 		f.Z, f.Drift, f.SD = append(f.Z, pick(z, f.Axes)), append(f.Drift, pick(mu, f.Axes)), append(f.SD, pick(sd, f.Axes))
 		f.Scarce = append(f.Scarce, seen < gridScarce)
 	}
@@ -66,30 +67,16 @@ func lattice(axes int) (points [][]float64) {
 }
 
 // visited is the mean of a track and its standard deviation in each dimension.
-func (p *posterior) visited(t *track) (mean, sd []float64) {
-	for i := range t.dim {
-		column := make([]float64, t.len())
+func visited(t *Track) (mean, sd []float64) {
+	for i := range t.Dim() {
+		column := make([]float64, t.Len())
 		for k := range column {
-			column[k] = t.row(k)[i]
+			column[k] = t.Row(k)[i]
 		}
 		m, s := stat.MeanStdDev(column, nil)
 		mean, sd = append(mean, m), append(sd, s)
 	}
 	return mean, sd
-}
-
-// near counts the latents within half a spread of z in each of the axes.
-func (t *track) near(z []float64, axes []int, spread []float64) (n int) {
-	for k := range t.len() {
-		inside := true
-		for _, at := range axes {
-			inside = inside && math.Abs(t.row(k)[at]-z[at]) < spread[at]/2
-		}
-		if inside {
-			n++
-		}
-	}
-	return n
 }
 
 func pick(x []float64, axes []int) (out []float64) {
@@ -99,19 +86,19 @@ func pick(x []float64, axes []int) (out []float64) {
 	return out
 }
 
-// archiveField gives the field that was read, or f where one is written.
-func (a *archive) archiveField(f *latent.Field, dim int) *latent.Field {
+// ArchiveField gives the field that was read, or f where one is written.
+func ArchiveField(a *archive.Codec, f *latent.Field, dim int) *latent.Field {
 	var axes, points uint64
 	if f != nil {
 		axes, points = uint64(len(f.Axes)), uint64(len(f.Z))
 	}
-	a.uint(&axes)
-	a.uint(&points)
-	a.require(axes <= 2 && points <= gridSide*gridSide, "a field of %d points along %d axes", points, axes)
-	if axes == 0 || a.err != nil {
+	a.Uint(&axes)
+	a.Uint(&points)
+	a.Require(axes <= 2 && points <= gridSide*gridSide, "a field of %d points along %d axes", points, axes)
+	if axes == 0 || a.Err() != nil {
 		return nil
 	}
-	if !a.writing {
+	if !a.Writing() {
 		f = &latent.Field{Axes: make([]int, axes), Scarce: make([]bool, points)}
 		for range points {
 			f.Z, f.Drift, f.SD = append(f.Z, make([]float64, axes)), append(f.Drift, make([]float64, axes)), append(f.SD, make([]float64, axes))
@@ -119,16 +106,16 @@ func (a *archive) archiveField(f *latent.Field, dim int) *latent.Field {
 	}
 	for i := range f.Axes {
 		axis := uint64(f.Axes[i])
-		a.uint(&axis)
-		if a.require(axis < uint64(dim), "an axis %d of %d", axis, dim); a.reads() {
+		a.Uint(&axis)
+		if a.Require(axis < uint64(dim), "an axis %d of %d", axis, dim); a.Reading() {
 			f.Axes[i] = int(axis)
 		}
 	}
 	for k := range f.Z {
-		a.floats(f.Z[k])
-		a.floats(f.Drift[k])
-		a.floats(f.SD[k])
-		a.bool(&f.Scarce[k])
+		a.Floats(f.Z[k])
+		a.Floats(f.Drift[k])
+		a.Floats(f.SD[k])
+		a.Bool(&f.Scarce[k])
 	}
 	return f
 }

@@ -1,6 +1,8 @@
 package online
 
 import (
+	"driftscope/online/onlinetest"
+
 	"math"
 	"testing"
 
@@ -12,17 +14,17 @@ import (
 func TestDrawsHaveTheMean(t *testing.T) {
 	const n = 2000
 	for _, name := range []string{"balls circle", "5 balls OU", "Wasserstein double well", "ball + Wasserstein OU"} {
-		s := named(name)
-		seen, truth := s.film(500, 0, newRand(3))
-		p, err := learnt(s.steps(seen, 0))
+		s := onlinetest.Named(name)
+		seen, truth := s.Film(500, 0, onlinetest.Rand(3))
+		p, err := learnt(stepsOf(s, seen, 0))
 		if err != nil {
 			t.Fatal(err)
 		}
-		z, d := truth[250], len(s.from)
+		z, d := truth[250], len(s.From)
 		want, got, mean, square := make([]float64, d), make([]float64, d), make([]float64, d), make([]float64, d)
-		p.drift(want, z)
-		for _, one := range p.draws(n, newRand(4)) {
-			one.drift(got, z)
+		p.Drift(want, z)
+		for _, one := range p.Draws(n, onlinetest.Rand(4)) {
+			one.Drift(got, z)
 			for i, v := range got {
 				mean[i] += v / n
 				square[i] += v * v / n
@@ -42,20 +44,20 @@ func TestFieldKnowsItsError(t *testing.T) {
 	suite.Long(t)
 	const films = 6
 	for _, name := range []string{"balls OU", "balls circle"} {
-		s, square, count, scarce := named(name), 0.0, 0.0, 0
+		s, square, count, scarce := onlinetest.Named(name), 0.0, 0.0, 0
 		for film := range uint64(films) {
-			seen, _ := s.film(600, 0, newRand(4000+film))
-			l, in, known := newLearner(Config{Dim: 2, Replay: len(seen), Seed: film}), newTrack(2, len(seen)), diffusion{v: 1}
+			seen, _ := s.Film(600, 0, onlinetest.Rand(4000+film))
+			l, in, known := NewLearner(LearnerConfig{Dim: 2, Replay: len(seen), Seed: film}), NewTrack(2, len(seen)), diffusion{v: 1}
 			for k := range seen {
-				in.add(seen[k].Mean, min(float64(k), 1)*testStep)
+				in.Add(seen[k].Mean, min(float64(k), 1)*onlinetest.Step)
 			}
-			l = l.after(job{in: in, found: []diffusion{known, known}, activity: []latent.Activity{latent.Active, latent.Active}})
+			l = l.After(Job{In: in, Found: []diffusion{known, known}, Activity: []latent.Activity{latent.Active, latent.Active}})
 			f, mu := l.field, make([]float64, 2)
 			if f == nil || len(f.Z) != gridSide*gridSide || len(f.Axes) != 2 {
 				t.Fatalf("%s, film %d: the field is %+v", name, film, f)
 			}
 			for k, z := range f.Z {
-				s.law(mu, z)
+				s.Law(mu, z)
 				if f.Scarce[k] {
 					scarce++
 					continue
@@ -85,23 +87,23 @@ func TestFlatAdditionIsItsNetwork(t *testing.T) {
 	z := []float64{0.3, -2, 1}
 	var found [2]struct{ mu, jac []float64 }
 	for k, flat := range []bool{false, true} {
-		f := newField(nil, &addition{Network: n, flat: flat})
+		f := NewField(nil, &Correction{Network: n, Affine: flat})
 		found[k].mu, found[k].jac = make([]float64, 3), make([]float64, 9)
-		f.linearise(found[k].mu, found[k].jac, z)
+		f.Linearise(found[k].mu, found[k].jac, z)
 		mu := make([]float64, 3)
-		f.drift(mu, z)
-		within(t, "drift and tangent", mu, found[k].mu, 1e-12) // sums in another order
+		f.Drift(mu, z)
+		onlinetest.Within(t, "drift and tangent", mu, found[k].mu, 1e-12) // sums in another order
 	}
-	within(t, "drift", found[1].mu, found[0].mu, 1e-12)
-	within(t, "Jacobian", found[1].jac, found[0].jac, 1e-12)
+	onlinetest.Within(t, "drift", found[1].mu, found[0].mu, 1e-12)
+	onlinetest.Within(t, "Jacobian", found[1].jac, found[0].jac, 1e-12)
 }
 
 // Beyond the box of what was seen an addition stays what it is at its edge.
 func TestAdditionEndsAtItsBox(t *testing.T) {
-	f := newField(nil, &addition{Network: randomNetwork(2, 8), low: []float64{-1, -1}, high: []float64{1, 2}})
+	f := NewField(nil, &Correction{Network: randomNetwork(2, 8), Low: []float64{-1, -1}, High: []float64{1, 2}})
 	mu, jac, edge, inside := make([]float64, 2), make([]float64, 4), make([]float64, 2), make([]float64, 4)
-	f.linearise(mu, jac, []float64{5, 0.5})
-	f.linearise(edge, inside, []float64{1, 0.5})
-	within(t, "drift", mu, edge, 0)
-	within(t, "Jacobian", jac, []float64{0, inside[1], 0, inside[3]}, 0)
+	f.Linearise(mu, jac, []float64{5, 0.5})
+	f.Linearise(edge, inside, []float64{1, 0.5})
+	onlinetest.Within(t, "drift", mu, edge, 0)
+	onlinetest.Within(t, "Jacobian", jac, []float64{0, inside[1], 0, inside[3]}, 0)
 }

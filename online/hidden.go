@@ -13,9 +13,9 @@ var (
 	hiddenPowers   = [...]float64{1, 4}                    // its share of a step's variance, times that memory
 )
 
-// hidden is how much likelier the steps are where a coordinate that the latents do not show moves them too than where the mean drift and
+// Hidden is how much likelier the steps are where a coordinate that the latents do not show moves them too than where the mean drift and
 // white noise alone do: the mean likelihood ratio over what it may be like, and over whether it moves one dimension or all of them.
-func (p *posterior) hidden(s *steps) float64 {
+func (p *Posterior) Hidden(s *Steps) float64 {
 	left, sum := p.residuals(s), 0.0
 	for _, memory := range hiddenMemories {
 		for _, power := range hiddenPowers {
@@ -29,12 +29,15 @@ func (p *posterior) hidden(s *steps) float64 {
 	return sum / float64(2*len(hiddenMemories)*len(hiddenPowers))
 }
 
-// ratio is the likelihood ratio of which l is the logarithm, at most mostEvidence.
-func ratio(l float64) float64 { return min(math.Exp(l), mostEvidence) }
+// mostRatio bounds a likelihood ratio.
+const mostRatioOfHidden = 1e10
+
+// ratio is the likelihood ratio of which l is the logarithm.
+func ratio(l float64) float64 { return min(math.Exp(l), mostRatioOfHidden) }
 
 // residuals are what the mean drift leaves of the steps, n×d, each dimension in units of its root mean square.
-func (p *posterior) residuals(s *steps) *mat.Dense {
-	left, square := mat.NewDense(s.len(), s.dim, nil), make([]float64, s.dim)
+func (p *Posterior) residuals(s *Steps) *mat.Dense {
+	left, square := mat.NewDense(s.Len(), s.dim, nil), make([]float64, s.dim)
 	for k, mu := range s.averaged(s.dim, p.moving) {
 		dx, dt := s.row(k)
 		for i, e := range dx {
@@ -44,7 +47,7 @@ func (p *posterior) residuals(s *steps) *mat.Dense {
 		}
 	}
 	left.Apply(func(_, i int, e float64) float64 {
-		return e * math.Sqrt(float64(s.len())/max(square[i], math.SmallestNonzeroFloat64))
+		return e * math.Sqrt(float64(s.Len())/max(square[i], math.SmallestNonzeroFloat64))
 	}, left)
 	return left
 }

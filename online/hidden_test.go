@@ -10,21 +10,22 @@ import (
 
 	"driftscope/internal/latent"
 	"driftscope/internal/suite"
+	"driftscope/online/onlinetest"
 )
 
 // driven gives n latents of two free coordinates, dz = (-z/2 + (4h, 0)) dt + dW, which see nothing of h, dh = -h dt + dW, that moves the
 // first, every 10 ms with noise of variance rΔt.
 func driven(n int, r float64, seed uint64) []latent.Latent {
-	rng, z, h := newRand(seed), make([]float64, 2), 0.0
+	rng, z, h := onlinetest.Rand(seed), make([]float64, 2), 0.0
 	seen := make([]latent.Latent, n)
 	for k := range seen {
 		l := latent.Latent{Seq: uint64(k), Time: time.Unix(0, 0).Add(time.Duration(k) * 10 * time.Millisecond), Mean: make([]float64, 2)}
 		force := []float64{4 * h, 0}
 		for i := range z {
-			l.Mean[i] = z[i] + math.Sqrt(r*testStep)*rng.NormFloat64()
-			z[i] += (force[i]-z[i]/2)*testStep + math.Sqrt(testStep)*rng.NormFloat64()
+			l.Mean[i] = z[i] + math.Sqrt(r*onlinetest.Step)*rng.NormFloat64()
+			z[i] += (force[i]-z[i]/2)*onlinetest.Step + math.Sqrt(onlinetest.Step)*rng.NormFloat64()
 		}
-		h += -h*testStep + math.Sqrt(testStep)*rng.NormFloat64()
+		h += -h*onlinetest.Step + math.Sqrt(onlinetest.Step)*rng.NormFloat64()
 		seen[k] = l
 	}
 	return seen
@@ -33,7 +34,7 @@ func driven(n int, r float64, seed uint64) []latent.Latent {
 // TestColouredIsItsDefinition: the recursion gives the densities of the whole series.
 func TestColouredIsItsDefinition(t *testing.T) {
 	const n, memory, share = 30, 8, 0.3
-	e, white, coloured30 := mat.NewDense(n, 1, normals(n, newRand(1))), mat.NewSymDense(n, nil), mat.NewSymDense(n, nil)
+	e, white, coloured30 := mat.NewDense(n, 1, onlinetest.Normals(n, onlinetest.Rand(1))), mat.NewSymDense(n, nil), mat.NewSymDense(n, nil)
 	for i := range n {
 		white.SetSym(i, i, 1)
 		for j := range i {
@@ -49,7 +50,7 @@ func TestColouredIsItsDefinition(t *testing.T) {
 		}
 		want += sign * law.LogProb(e.RawMatrix().Data)
 	}
-	within(t, "log likelihood ratio", coloured(e, memory, share), []float64{want}, 1e-10)
+	onlinetest.Within(t, "log likelihood ratio", coloured(e, memory, share), []float64{want}, 1e-10)
 }
 
 // TestTooFewDimensions: a coordinate that the latents do not show is reported, by an estimator that learns their law from nothing. Of
@@ -64,7 +65,7 @@ func TestTooFewDimensions(t *testing.T) {
 				t.Fatal(err)
 			}
 			count := map[string]int{}
-			if begun(e, count); count[alarmCodes[tooFewDimensions]] > 0 {
+			if begun(e, count); count[latent.TooFewDimensions] > 0 {
 				at = k
 				break
 			}
@@ -85,21 +86,21 @@ func TestEnoughDimensions(t *testing.T) {
 			mu[i] = 4 * v * (1 - v*v)
 		}
 	}
-	for name, law := range map[string]drift{"spring": ornsteinUhlenbeck, "circle": circle, "double well": well, "constant": constant} {
+	for name, law := range map[string]onlinetest.Drift{"spring": onlinetest.Spring, "circle": onlinetest.Circle, "double well": well, "constant": onlinetest.Constant} {
 		for k, r := range []float64{0, 0.5, 1, 9} {
 			for seed := range uint64(2) {
-				seen, _ := stream(law, 1000, r, newRand(700+10*uint64(k)+seed))
-				found, err := watch(seen, Config{Dim: 2})
+				seen, _ := onlinetest.Stream(law, 1000, r, onlinetest.Rand(700+10*uint64(k)+seed))
+				found, err := read(seen, OfflineConfig{Dim: 2})
 				if err != nil {
 					t.Fatal(err)
 				}
-				v := newLens(found.found, found.sde.Activity, nil)
-				s := v.steps(found.track())
-				p := &posterior{dim: 2, active: v.active, root: v.root}
+				v := NewWhitener(found.found, found.sde.Activity, nil)
+				s := v.Steps(found.track())
+				p := &Posterior{dim: 2, active: v.active, root: v.root}
 				if err := p.learn(s); err != nil {
 					t.Fatal(err)
 				}
-				if h := p.hidden(s); !(h < 20) {
+				if h := p.Hidden(s); !(h < 20) {
 					t.Errorf("%s, r = %g, seed %d: likelihood ratio %.3g", name, r, seed, h)
 				} else if h > 1 {
 					t.Logf("%s, r = %g, seed %d: likelihood ratio %.3g", name, r, seed, h)

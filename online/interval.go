@@ -29,7 +29,7 @@ func (q *profile) figures(b *bank) diffusion {
 	q.scan(b)
 	b.best = 1 + highest(q.ll[1:])
 	still, top := q.ll[0], q.ll[b.best]
-	if !finite([]float64{still, top}) { // A = 0: the measurement never changed; or the drift was beyond floating point
+	if !finite2(still) || !finite2(top) { // A = 0: the measurement never changed; or the drift was beyond floating point
 		return diffusion{}
 	}
 	if still >= top {
@@ -114,6 +114,9 @@ func (q *profile) refine(b *bank, top float64) {
 		}
 	}
 }
+
+// finite says whether x is neither NaN nor infinite.
+func finite2(x float64) bool { return math.Abs(x) <= math.MaxFloat64 }
 
 // highest is the index of the largest of x, which is not empty.
 func highest(x []float64) int {

@@ -5,94 +5,144 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"driftscope/internal/archive"
 	"driftscope/internal/latent"
 )
 
-// learner is what one slice of refinement leaves to the next. It is not written after: whoever needs it need not wait for the next slice.
-type learner struct {
-	prior   *Network // the model's own drift, nil for none; never written
-	alarms  float64  // frames between false changes, Config.AlarmFrames
-	seed    uint64
-	memory  *track
-	spare   *track        // the next one's memory is made here; nobody else's
-	clip    float64       // s, the longest that memory has been
-	added   *addition     // what the drift is beyond prior, replaced at every slice
-	field   *latent.Field // the drift laid out, nil where nothing moves
-	bent    *Network      // of that what is not affine, as student gives it; nil at first
-	hidden  float64       // likelihood ratio of a coordinate that the latents do not show
-	changes uint64        // of the drift found so far; what came before one is forgotten
-	failed  uint64        // slices whose numbers were beyond floating point, or a network's bounds; they leave the drift as it was
+// leastOdds are those of a change of the drift against none at which it is believed, at the very least; a priori there is one somewhere or
+// none, as likely.
+const leastOdds = 200
+
+// LearnerConfig is what a Learner is made from.
+type LearnerConfig struct {
+	Dim         int
+	Replay      int      // transitions remembered
+	Seed        uint64   // of the networks
+	AlarmFrames float64  // frames between false changes of the drift, at least
+	Prior       *Network // the model's own drift, nil for none; never written
 }
 
-// job is one slice of work: new latents to take in, and what was found of the dimensions. All are lent, to be read only, until it is done.
-type job struct {
-	in       *track
-	found    []diffusion
-	activity []latent.Activity
-	want     *want // nil where it holds
+// Learner is what one slice of refinement leaves to the next. It is not written after: whoever needs it need not wait for the next slice.
+type Learner struct {
+	prior      *Network
+	alarms     float64 // frames between false changes
+	seed       uint64
+	memory     *Track
+	buffer     *Track        // the next one's memory is made here; nobody else's
+	longest    float64       // s, that memory has been
+	correction *Correction   // of prior, replaced at every slice
+	field      *latent.Field // the drift laid out, nil where nothing moves
+	nonlinear  *Network      // that part of the correction, as Posterior.Network gives it; nil at first
+	hidden     float64       // likelihood ratio of a coordinate that the latents do not show
+	changes    uint64        // of the drift found so far; what came before one is forgotten
+	failed     uint64        // slices whose numbers were beyond floating point, or a network's bounds; they leave the drift as it was
 }
 
-// newLearner remembers nothing yet.
-func newLearner(c Config) *learner {
-	return &learner{
-		prior: c.Prior, alarms: c.AlarmFrames, seed: c.Seed, memory: newTrack(c.Dim, c.Replay+1), spare: newTrack(c.Dim, c.Replay+1),
-		added: &addition{Network: (&posterior{dim: c.Dim}).tangent(), flat: true},
+// Job is one slice of work: new latents to take in, and what was found of the dimensions. All are lent, to be read only, until it is done.
+type Job struct {
+	In       *Track
+	Found    []diffusion
+	Activity []latent.Activity
+	cancel   *Cancel
+}
+
+// NewLearner remembers nothing yet.
+func NewLearner(c LearnerConfig) *Learner {
+	return &Learner{
+		prior: c.Prior, alarms: c.AlarmFrames, seed: c.Seed, memory: NewTrack(c.Dim, c.Replay+1), buffer: NewTrack(c.Dim, c.Replay+1),
+		correction: NoCorrection(c.Dim),
 	}
 }
 
-// after is the learner that has taken in what is new, forgotten what came before the drift last changed, and learnt anew from all that is
+// Correction is what the drift is beyond the model's own.
+func (l *Learner) Correction() *Correction { return l.correction }
+
+// Field is the drift laid out, nil where nothing moves.
+func (l *Learner) Field() *latent.Field { return l.field }
+
+// Hidden is the likelihood ratio of a coordinate that the latents do not show.
+func (l *Learner) Hidden() float64 { return l.hidden }
+
+// Changes counts the changes of the drift found so far.
+func (l *Learner) Changes() uint64 { return l.changes }
+
+// Failed counts the slices that left the drift as it was, because numbers were out of bounds.
+func (l *Learner) Failed() uint64 { return l.failed }
+
+// After is the learner that has taken in what is new, forgotten what came before the drift last changed, and learnt anew from all that is
 // left what the drift is beyond the model's own. One slice at a time begins from l, and none once one begins from what it gave.
-func (l *learner) after(j job) *learner {
+func (l *Learner) After(j Job) *Learner {
 	next := *l
-	next.memory, next.spare = l.spare, l.memory
-	next.memory.copy(l.memory)
-	next.memory.take(j.in)
+	next.memory, next.buffer = l.buffer, l.memory
+	next.memory.Copy(l.memory)
+	next.memory.Take(j.In)
 	next.slice(j)
 	return &next
 }
 
-// slice learns from what memory holds, of which j.in are the latest.
-func (l *learner) slice(j job) {
-	v := newLens(j.found, j.activity, l.prior)
-	p, hidden := &posterior{dim: l.memory.dim, active: v.active, root: v.root, want: j.want}, 0.0
-	if len(v.active) > 0 {
-		s := v.steps(l.memory)
-		if s.len() < 2 { // latents that each began a trajectory have no scale: the drift stays as it was
+// slice learns from what memory holds, of which j.In are the latest.
+func (l *Learner) slice(j Job) {
+	w := NewWhitener(j.Found, j.Activity, l.prior)
+	p, hidden := NewPosterior(w, l.memory.Dim(), j.cancel), 0.0
+	if len(w.active) > 0 {
+		s := w.Steps(l.memory)
+		if s.Len() < 2 { // latents that each began a trajectory have no scale: the drift stays as it was
 			return
 		}
-		s, err := l.learn(p, s, max(changeOdds, l.alarms/float64(j.in.len())))
+		s, err := l.learn(p, s, max(leastOdds, l.alarms/float64(j.In.Len())))
 		if err != nil {
 			l.failed++
 			return
 		}
-		hidden = p.hidden(s)
+		hidden = p.Hidden(s)
 	}
-	n, bent := p.student(l.memory, l.bent, l.seed)
+	n, nonlinear := p.Network(l.memory, l.nonlinear, l.seed)
 	if n.Validate() != nil {
-		l.bent = nil
+		l.nonlinear = nil
 		l.failed++
 		return
 	}
-	low, high := l.memory.box()
-	l.added, l.bent, l.hidden = &addition{n, low, high, bent == nil}, bent, hidden
-	l.field = p.grid(l.memory, l.prior, l.added, rand.New(rand.NewPCG(l.seed, 4)))
+	low, high := l.memory.Box()
+	l.correction, l.nonlinear, l.hidden = &Correction{n, low, high, nonlinear == nil}, nonlinear, hidden
+	l.field = layOut(p, l.memory, NewField(l.prior, l.correction), rand.New(rand.NewPCG(l.seed, 4)))
 }
 
-// learn fills p in from those steps of memory since the drift last changed, which it believes at these odds, and forgets the rest. It returns
-// the steps that p was learnt from.
-func (l *learner) learn(p *posterior, s *steps, odds float64) (*steps, error) {
-	l.clip = max(l.clip, floats.Sum(l.memory.dt))
-	s.clip = l.clip
-	s.weigh()
-	if err := p.learn(s); err != nil {
-		return nil, err
+// learn has p learn from those steps of memory since the drift last changed, which it believes at these odds, and forgets the rest. It
+// returns the steps that p was learnt from.
+func (l *Learner) learn(p *Posterior, s *Steps, odds float64) (*Steps, error) {
+	l.longest = max(l.longest, floats.Sum(l.memory.DT()))
+	s.Expect(l.longest)
+	at, s, err := p.LearnSinceChange(s, odds)
+	if at > 0 {
+		l.memory.Drop(l.memory.Began(at))
+		l.changes++
 	}
-	at, err := changed(s, p.evidence, odds)
-	if err != nil || at == 0 {
-		return s, err
+	return s, err
+}
+
+// Archive passes on what a slice begins from.
+func (l *Learner) Archive(a *archive.Codec) {
+	l.memory.Archive(a)
+	if l.memory.Len() > 0 {
+		a.Require(l.memory.DT()[0] == 0, "a memory that begins %g s after nothing", l.memory.DT()[0])
 	}
-	l.memory.drop(l.memory.began(at))
-	l.changes++
-	s = s.part(at, s.len())
-	return s, p.learn(s)
+	a.Magnitudes(&l.longest)
+	l.correction = l.correction.Archive(a)
+	l.field = ArchiveField(a, l.field, l.memory.Dim())
+	dim := uint64(0)
+	if l.nonlinear != nil {
+		dim = uint64(l.nonlinear.Dim)
+	}
+	a.Uint(&dim)
+	a.Require(dim <= uint64(l.memory.Dim()), "%d dimensions of a network for %d", dim, l.memory.Dim())
+	if dim > 0 && a.Err() == nil {
+		if l.nonlinear == nil {
+			l.nonlinear = NewNetwork(int(dim), rand.New(rand.NewPCG(0, 0)))
+		}
+		l.nonlinear = l.nonlinear.Archive(a)
+	}
+	a.Magnitudes(&l.hidden)
+	a.Uint(&l.seed)
+	a.Uint(&l.changes)
+	a.Uint(&l.failed)
 }

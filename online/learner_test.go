@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"driftscope/internal/latent"
+	"driftscope/online/onlinetest"
 )
 
 // TestMemoryWithFewTransitions: of latents that nearly all began a trajectory there is little to learn, and below two transitions nothing: the
@@ -14,8 +15,8 @@ func TestMemoryWithFewTransitions(t *testing.T) {
 		for i := range found {
 			found[i], activity[i] = diffusion{v: 1}, latent.Active
 		}
-		slice := func(l *learner, transitions int) *learner {
-			in, rng := newTrack(dim, leastReplay+1), newRand(1)
+		slice := func(l *Learner, transitions int) *Learner {
+			in, rng := NewTrack(dim, leastReplay+1), onlinetest.Rand(1)
 			for k := range leastReplay + 1 {
 				m, dt := make([]float64, dim), 0.0
 				for i := range m {
@@ -24,14 +25,14 @@ func TestMemoryWithFewTransitions(t *testing.T) {
 				if k > leastReplay-transitions {
 					dt = 1
 				}
-				in.add(m, dt)
+				in.Add(m, dt)
 			}
-			return l.after(job{in: in, found: found, activity: activity})
+			return l.After(Job{In: in, Found: found, Activity: activity})
 		}
-		learnt := slice(newLearner(Config{Dim: dim, Replay: leastReplay, AlarmFrames: 1e5}), leastReplay)
+		learnt := slice(NewLearner(LearnerConfig{Dim: dim, Replay: leastReplay, AlarmFrames: 1e5}), leastReplay)
 		for transitions := range 3 {
 			l := slice(learnt, transitions)
-			if kept := l.added == learnt.added; l.failed > 0 || kept != (transitions < 2) {
+			if kept := l.correction == learnt.correction; l.failed > 0 || kept != (transitions < 2) {
 				t.Errorf("%d dimensions, %d transitions: %d slices failed, the drift was kept: %v", dim, transitions, l.failed, kept)
 			}
 		}

@@ -85,32 +85,39 @@ func (n *Network) Load(theta gorgonia.Nodes) error {
 	return nil
 }
 
+// Increments are pairs of latents that follow each other, as nodes of one graph.
+type Increments struct {
+	From, To       *gorgonia.Node // the encoder's means at t and t+1, (batch, d)
+	FromVar, ToVar *gorgonia.Node // its variances, (batch, d)
+	Drift          *gorgonia.Node // μ at From, (batch, d), latent/s
+	DT             *gorgonia.Node // time steps, (batch, 1), s
+}
+
 // ProfiledDiffusion is σ² of each latent dimension at its maximum of likelihood, doc.go (3),
 //
 //	qᵢ = mean over pairs of (eᵢ² + S_ii(t) + S_ii(t+1))/Δt,  e = m(t+1) - m(t) - μ(m(t))Δt.
 //
-// m0, m1 (latent means at t and t+1), var0, var1 (the encoder's variances) and mu (at m0) are (batch, d); dt is (batch, 1) in
-// seconds. q has shape (d), in latent²/s. The SDE's loss is then ½ Σ ln q less the encoder's entropy.
-func ProfiledDiffusion(m0, m1, var0, var1, mu, dt *gorgonia.Node) (q *gorgonia.Node, err error) {
-	s := m0.Shape()
+// q has shape (d), in latent²/s. The SDE's loss is then ½ Σ ln q less the encoder's entropy.
+func ProfiledDiffusion(p Increments) (q *gorgonia.Node, err error) {
+	s := p.From.Shape()
 	if s.Dims() != 2 {
 		return nil, fmt.Errorf("profiled diffusion: latents of shape %v, expected (batch, d): reshape them", s)
 	}
-	for _, x := range []*gorgonia.Node{m1, var0, var1, mu} {
+	for _, x := range []*gorgonia.Node{p.To, p.FromVar, p.ToVar, p.Drift} {
 		if !x.Shape().Eq(s) {
 			return nil, fmt.Errorf("profiled diffusion: %s has shape %v, expected %v: pair the batches", x.Name(), x.Shape(), s)
 		}
 	}
 	batch, d := s[0], s[1]
-	if !dt.Shape().Eq(tensor.Shape{batch, 1}) {
-		return nil, fmt.Errorf("profiled diffusion: time steps of shape %v, expected (%d, 1): one per pair", dt.Shape(), batch)
+	if !p.DT.Shape().Eq(tensor.Shape{batch, 1}) {
+		return nil, fmt.Errorf("profiled diffusion: time steps of shape %v, expected (%d, 1): one per pair", p.DT.Shape(), batch)
 	}
-	b := &builder{g: m0.Graph(), dt: m0.Dtype(), batch: batch}
+	b := &builder{g: p.From.Graph(), dt: p.From.Dtype(), batch: batch}
 	ones := b.constant(1, d, repeat(1, d))
-	step := b.mul(dt, ones)
-	rate := b.mul(b.try(gorgonia.Inverse(dt)), ones)
-	e := b.sub(b.sub(m1, m0), b.hadamard(mu, step))
-	each := b.hadamard(b.add(b.add(b.try(gorgonia.Square(e)), var0), var1), rate)
+	step := b.mul(p.DT, ones)
+	rate := b.mul(b.try(gorgonia.Inverse(p.DT)), ones)
+	e := b.sub(b.sub(p.To, p.From), b.hadamard(p.Drift, step))
+	each := b.hadamard(b.add(b.add(b.try(gorgonia.Square(e)), p.FromVar), p.ToVar), rate)
 	mean := b.mul(b.constant(1, batch, repeat(1/float64(batch), batch)), each)
 	q = b.try(gorgonia.Reshape(mean, tensor.Shape{d}))
 	if b.err != nil {

@@ -1,6 +1,7 @@
 package online
 
 import (
+	"driftscope/online/onlinetest"
 	"slices"
 	"testing"
 
@@ -13,8 +14,8 @@ import (
 func TestAppliedTwice(t *testing.T) {
 	for _, d := range []int{1, 2, 3} {
 		const batch, step = 5, 0.3
-		n, rng, scratch := randomNetwork(d, 12), newRand(13), new(Scratch)
-		z, y := normals(batch*d, rng), normals(batch*d, rng)
+		n, rng, scratch := randomNetwork(d, 12), onlinetest.Rand(13), new(Scratch)
+		z, y := onlinetest.Normals(batch*d, rng), onlinetest.Normals(batch*d, rng)
 		loss := func() (sum float64) {
 			mu, next := make([]float64, d), make([]float64, d)
 			for r := 0; r < batch*d; r += d {
@@ -34,7 +35,7 @@ func TestAppliedTwice(t *testing.T) {
 		node := func(name string, v []float64) *gorgonia.Node {
 			return gorgonia.NewMatrix(g, tensor.Float64, gorgonia.WithName(name), gorgonia.WithValue(tensor.New(tensor.WithShape(batch, d), tensor.WithBacking(slices.Clone(v)))))
 		}
-		zn, yn, h := node("z", z), node("y", y), node("h", repeat(step, batch*d))
+		zn, yn, h := node("z", z), node("y", y), node("h", onlinetest.Repeat(step, batch*d))
 		mu, theta, err := inGraph(n, g, zn, tensor.Float64)
 		if err != nil {
 			t.Fatal(err)
@@ -68,7 +69,7 @@ func TestAppliedTwice(t *testing.T) {
 				at[i] = keep - h
 				down := loss()
 				at[i] = keep
-				within(t, "∂loss/∂"+node.Name(), []float64{x / 2}, []float64{(up - down) / (2 * h)}, 1e-6) // h² times the third derivative
+				onlinetest.Within(t, "∂loss/∂"+node.Name(), []float64{x / 2}, []float64{(up - down) / (2 * h)}, 1e-6) // h² times the third derivative
 			}
 			at = at[len(v.Data().([]float64)):]
 		}

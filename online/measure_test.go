@@ -1,6 +1,7 @@
 package online
 
 import (
+	"driftscope/online/onlinetest"
 	"errors"
 	"math"
 	"testing"
@@ -9,15 +10,15 @@ import (
 // A spring of 4/s in noise of r = 16: told of the drift, Measure finds σ² = 1; not told, it takes reversion for noise and finds about 0.73.
 // A σ² scatters by 0.18 (method.md, section 3), the mean of twelve by 0.05, of which both limits are three.
 func TestMeasure(t *testing.T) {
-	spring := NewNetwork(2, newRand(1))
+	spring := NewNetwork(2, onlinetest.Rand(1))
 	skip := spring.Weights[spring.Size()-4:]
 	skip[0], skip[3] = -4, -4
 	const seeds = 6
 	told, untold := 0.0, 0.0
 	for seed := range uint64(seeds) {
-		seen, _ := stream(ornsteinUhlenbeck, 1000, 16, newRand(seed))
+		seen, _ := onlinetest.Stream(onlinetest.Spring, 1000, 16, onlinetest.Rand(seed))
 		for prior, mean := range map[*Network]*float64{spring: &told, nil: &untold} {
-			law, err := Measure(seen, Config{Dim: 2, Prior: prior})
+			law, err := Measure(seen, OfflineConfig{Dim: 2, Prior: prior})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -33,9 +34,9 @@ func TestMeasure(t *testing.T) {
 	if math.Abs(told-1) > 0.16 || math.Abs(untold-0.73) > 0.16 {
 		t.Errorf("σ² %.3f, without the drift %.3f; want 1 and 0.73", told, untold)
 	}
-	seen, _ := stream(still, 50, 0, newRand(1))
+	seen, _ := onlinetest.Stream(onlinetest.Still, 50, 0, onlinetest.Rand(1))
 	seen[20].Mean[0] = math.NaN()
-	if _, err := Measure(seen, Config{Dim: 2}); !errors.Is(err, ErrLatent) {
+	if _, err := Measure(seen, OfflineConfig{Dim: 2}); !errors.Is(err, ErrLatent) {
 		t.Errorf("not a number: %v", err)
 	}
 }

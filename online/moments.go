@@ -1,6 +1,7 @@
 package online
 
 import (
+	"driftscope/internal/eigen"
 	"errors"
 
 	"gonum.org/v1/gonum/mat"
@@ -10,7 +11,7 @@ import (
 // and they have nothing in common with the linear fields: the mean of u is 0.
 type moments struct {
 	seconds    float64    // that the steps carry
-	clip       float64    // of the recording that they are part of
+	longest    float64    // of the recording that they are part of
 	push       []float64  // b of the constants, Σ Δx
 	turn       *mat.Dense // b of the linear fields, Σ Δx u'
 	spread     *mat.Dense // G of the linear fields, row by row of them, Σ Δt u u'
@@ -20,7 +21,7 @@ type moments struct {
 }
 
 // newMoments adds up the steps.
-func newMoments(s *steps, b *basis) *moments {
+func newMoments(s *Steps, b *basis) *moments {
 	d := s.dim
 	m := &moments{push: make([]float64, d), skew: make([]float64, d),
 		turn: mat.NewDense(d, d, nil), spread: mat.NewDense(d, d, nil), curl: mat.NewDense(d, d, nil)}
@@ -41,13 +42,13 @@ func newMoments(s *steps, b *basis) *moments {
 			}
 		}
 	}
-	m.clip = max(s.clip, m.seconds)
+	m.longest = max(s.longest, m.seconds)
 	return m
 }
 
 // axes are the directions Q in which Σ Δt u u' is diagonal, and that diagonal.
 func (m *moments) axes() (q *mat.Dense, lambda []float64, err error) {
-	q, lambda, err = principal(symmetricPart(m.spread))
+	q, lambda, err = principalAxes(eigen.Symmetric(m.spread))
 	for i, v := range lambda {
 		lambda[i] = max(0, v)
 	}
@@ -57,33 +58,10 @@ func (m *moments) axes() (q *mat.Dense, lambda []float64, err error) {
 // errMoments cannot come of latents that a diffusion can explain.
 var errMoments = errors.New("online: the latents' moments are beyond floating point: look for outliers in the latents")
 
-// principal gives x = Q diag(λ) Q', λ ascending.
-func principal(x *mat.SymDense) (q *mat.Dense, lambda []float64, err error) {
-	var eigen mat.EigenSym
-	if !finite(x.RawSymmetric().Data) || !eigen.Factorize(x, true) {
+// principalAxes is eigen.Principal with this package's error.
+func principalAxes(x *mat.SymDense) (q *mat.Dense, lambda []float64, err error) {
+	if q, lambda, err = eigen.Principal(x); err != nil {
 		return nil, nil, errMoments
 	}
-	q = new(mat.Dense)
-	eigen.VectorsTo(q)
-	return q, eigen.Values(nil), nil
-}
-
-// rotated is Q'XQ.
-func rotated(x, q mat.Matrix) *mat.Dense {
-	var half, full mat.Dense
-	half.Mul(x, q)
-	full.Mul(q.T(), &half)
-	return &full
-}
-
-// symmetricPart is ½(X + X').
-func symmetricPart(x mat.Matrix) *mat.SymDense {
-	n, _ := x.Dims()
-	s := mat.NewSymDense(n, nil)
-	for i := range n {
-		for j := i; j < n; j++ {
-			s.SetSym(i, j, (x.At(i, j)+x.At(j, i))/2)
-		}
-	}
-	return s
+	return q, lambda, nil
 }

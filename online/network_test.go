@@ -1,19 +1,17 @@
 package online
 
 import (
+	"driftscope/online/onlinetest"
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
 
-func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
-
 // randomNetwork has no zero weights, so that every path through it counts.
 func randomNetwork(dim int, seed uint64) *Network {
-	rng := newRand(seed)
+	rng := onlinetest.Rand(seed)
 	n := NewNetwork(dim, rng)
 	for i := range n.Weights {
 		n.Weights[i] += 0.3 * rng.NormFloat64()
@@ -25,35 +23,14 @@ func randomNetwork(dim int, seed uint64) *Network {
 	return n
 }
 
-func normals(n int, rng *rand.Rand) []float64 {
-	x := make([]float64, n)
-	for i := range x {
-		x[i] = rng.NormFloat64()
-	}
-	return x
-}
-
-// within fails unless every entry of got is as close to want as tolerance, relative to the larger of 1 and |want|.
-func within(t *testing.T, what string, got, want []float64, tolerance float64) {
-	t.Helper()
-	if len(got) != len(want) {
-		t.Fatalf("%s: %d values, want %d", what, len(got), len(want))
-	}
-	for i := range got {
-		if diff := math.Abs(got[i] - want[i]); !(diff <= tolerance*max(1, math.Abs(want[i]))) {
-			t.Fatalf("%s[%d] = %g, want %g (off by %g, tolerance %g)", what, i, got[i], want[i], diff, tolerance)
-		}
-	}
-}
-
 func TestNewNetworkIsZeroDrift(t *testing.T) {
-	n := NewNetwork(3, newRand(1))
+	n := NewNetwork(3, onlinetest.Rand(1))
 	if err := n.Validate(); err != nil {
 		t.Fatal(err)
 	}
 	mu := []float64{1, 1, 1}
 	n.Drift(mu, []float64{0.4, -2, 7}, new(Scratch))
-	within(t, "mu", mu, []float64{0, 0, 0}, 0)
+	onlinetest.Within(t, "mu", mu, []float64{0, 0, 0}, 0)
 	if n.Weights[0] == 0 {
 		t.Error("hidden weights are zero: the network could not learn")
 	}
@@ -61,12 +38,12 @@ func TestNewNetworkIsZeroDrift(t *testing.T) {
 
 func TestLineariseAgainstDifferences(t *testing.T) {
 	for _, d := range []int{1, 2, 5} {
-		n, rng, scratch := randomNetwork(d, 3), newRand(4), new(Scratch)
-		z, mu, jac := normals(d, rng), make([]float64, d), make([]float64, d*d)
+		n, rng, scratch := randomNetwork(d, 3), onlinetest.Rand(4), new(Scratch)
+		z, mu, jac := onlinetest.Normals(d, rng), make([]float64, d), make([]float64, d*d)
 		n.Linearise(mu, jac, z, scratch)
 		want := make([]float64, d)
 		n.Drift(want, z, scratch)
-		within(t, "mu", mu, want, 1e-14)
+		onlinetest.Within(t, "mu", mu, want, 1e-14)
 		const h = 1e-5
 		up, down := make([]float64, d), make([]float64, d)
 		for j := range d {
@@ -77,7 +54,7 @@ func TestLineariseAgainstDifferences(t *testing.T) {
 			z[j] += h
 			for i := range d {
 				// A central difference errs by h² times the third derivative, about 1e-9 here, and by rounding, 1e-11.
-				within(t, "jacobian", jac[i*d+j:i*d+j+1], []float64{(up[i] - down[i]) / (2 * h)}, 1e-7)
+				onlinetest.Within(t, "jacobian", jac[i*d+j:i*d+j+1], []float64{(up[i] - down[i]) / (2 * h)}, 1e-7)
 			}
 		}
 	}
@@ -114,16 +91,16 @@ func TestValidateNamesTheFault(t *testing.T) {
 
 // The largest network that is allowed, at the largest latent, has a drift whose square is a number.
 func TestSquaresOfDriftsAreNumbers(t *testing.T) {
-	n := &Network{Dim: maxDim, Centre: repeat(-maxWeight, maxDim), Scale: 1 / maxWeight}
+	n := &Network{Dim: maxDim, Centre: onlinetest.Repeat(-maxWeight, maxDim), Scale: 1 / maxWeight}
 	for range maxHidden {
 		n.Hidden = append(n.Hidden, maxWidth)
 	}
-	n.Weights = repeat(maxWeight, n.Size())
+	n.Weights = onlinetest.Repeat(maxWeight, n.Size())
 	if err := n.Validate(); err != nil {
 		t.Fatal(err)
 	}
 	mu, jac := make([]float64, maxDim), make([]float64, maxDim*maxDim)
-	n.Linearise(mu, jac, repeat(maxLatent, maxDim), new(Scratch))
+	n.Linearise(mu, jac, onlinetest.Repeat(1e9, maxDim), new(Scratch))
 	if square := mu[0] * mu[0]; !finite(append(jac, square)) {
 		t.Errorf("a drift of %g, whose square is %g", mu[0], square)
 	}
@@ -146,8 +123,8 @@ func squared(n *Network, tp *tape, z, y []float64, grad []float64) float64 {
 func TestTapeAgainstDifferences(t *testing.T) {
 	for _, d := range []int{1, 2, 3} {
 		const batch = 7
-		n, rng := randomNetwork(d, 5), newRand(6)
-		z, y := normals(batch*d, rng), normals(batch*d, rng)
+		n, rng := randomNetwork(d, 5), onlinetest.Rand(6)
+		z, y := onlinetest.Normals(batch*d, rng), onlinetest.Normals(batch*d, rng)
 		tp, grad := newTape(n, batch), make([]float64, n.Size())
 		squared(n, tp, z, y, grad)
 		for i := range grad {
@@ -158,7 +135,7 @@ func TestTapeAgainstDifferences(t *testing.T) {
 			n.Weights[i] = keep - h
 			down := squared(n, tp, z, y, nil)
 			n.Weights[i] = keep
-			within(t, "gradient", grad[i:i+1], []float64{(up - down) / (2 * h)}, 1e-6) // h² times the third derivative
+			onlinetest.Within(t, "gradient", grad[i:i+1], []float64{(up - down) / (2 * h)}, 1e-6) // h² times the third derivative
 		}
 	}
 }
@@ -166,8 +143,8 @@ func TestTapeAgainstDifferences(t *testing.T) {
 func TestTapeAgainstGorgonia(t *testing.T) {
 	for _, d := range []int{1, 2, 3} {
 		const batch = 9
-		n, rng := randomNetwork(d, 7), newRand(8)
-		z, y := normals(batch*d, rng), normals(batch*d, rng)
+		n, rng := randomNetwork(d, 7), onlinetest.Rand(8)
+		z, y := onlinetest.Normals(batch*d, rng), onlinetest.Normals(batch*d, rng)
 		tp, want := newTape(n, batch), make([]float64, n.Size())
 		squared(n, tp, z, y, want)
 
@@ -189,7 +166,7 @@ func TestTapeAgainstGorgonia(t *testing.T) {
 		if err := m.RunAll(); err != nil {
 			t.Fatal(err)
 		}
-		within(t, "mu", drift.Data().([]float64), tp.out.Data, 1e-12)
+		onlinetest.Within(t, "mu", drift.Data().([]float64), tp.out.Data, 1e-12)
 		var got []float64
 		for _, node := range theta {
 			v, err := node.Grad()
@@ -200,18 +177,18 @@ func TestTapeAgainstGorgonia(t *testing.T) {
 				got = append(got, x/2)
 			}
 		}
-		within(t, "gradient", got, want, 1e-10) // float64 sums in another order
-		back := NewNetwork(d, newRand(1))
+		onlinetest.Within(t, "gradient", got, want, 1e-10) // float64 sums in another order
+		back := NewNetwork(d, onlinetest.Rand(1))
 		if err := back.Load(theta); err != nil {
 			t.Fatal(err)
 		}
-		within(t, "loaded weights", back.Weights, n.Weights, 0)
+		onlinetest.Within(t, "loaded weights", back.Weights, n.Weights, 0)
 	}
 }
 
 func TestGraphFloat32(t *testing.T) {
-	n, rng := randomNetwork(2, 9), newRand(10)
-	z := normals(2*5, rng)
+	n, rng := randomNetwork(2, 9), onlinetest.Rand(10)
+	z := onlinetest.Normals(2*5, rng)
 	single := make([]float32, len(z))
 	for i, x := range z {
 		single[i] = float32(x)
@@ -241,7 +218,7 @@ func TestGraphFloat32(t *testing.T) {
 		}
 		return x
 	}
-	within(t, "mu", double(drift.Data().([]float32), 1), tp.out.Data, 1e-5) // float32 has seven digits
+	onlinetest.Within(t, "mu", double(drift.Data().([]float32), 1), tp.out.Data, 1e-5) // float32 has seven digits
 	var got []float64
 	for _, node := range theta {
 		v, err := node.Grad()
@@ -250,12 +227,12 @@ func TestGraphFloat32(t *testing.T) {
 		}
 		got = append(got, double(v.Data().([]float32), 0.5)...)
 	}
-	within(t, "gradient", got, want, 1e-5)
+	onlinetest.Within(t, "gradient", got, want, 1e-5)
 	back := n.Clone()
 	if err := back.Load(theta); err != nil {
 		t.Fatal(err)
 	}
-	within(t, "loaded weights", back.Weights, n.Weights, 1e-6)
+	onlinetest.Within(t, "loaded weights", back.Weights, n.Weights, 1e-6)
 	if err := back.Load(theta[1:]); err == nil {
 		t.Error("Load took too few nodes")
 	}
@@ -267,10 +244,10 @@ func TestGraphFloat32(t *testing.T) {
 func TestProfiledDiffusion(t *testing.T) {
 	for _, d := range []int{1, 2, 3} {
 		const batch = 6
-		rng := newRand(11)
-		raw := map[string][]float64{"m0": normals(batch*d, rng), "m1": normals(batch*d, rng), "mu": normals(batch*d, rng)}
+		rng := onlinetest.Rand(11)
+		raw := map[string][]float64{"m0": onlinetest.Normals(batch*d, rng), "m1": onlinetest.Normals(batch*d, rng), "mu": onlinetest.Normals(batch*d, rng)}
 		for _, name := range []string{"var0", "var1"} {
-			v := normals(batch*d, rng)
+			v := onlinetest.Normals(batch*d, rng)
 			for i := range v {
 				v[i] = 0.1 + v[i]*v[i]
 			}
@@ -280,7 +257,7 @@ func TestProfiledDiffusion(t *testing.T) {
 		for i := range step {
 			step[i] = 0.01 * (1 + rng.Float64())
 		}
-		weights := normals(d, rng) // the loss is Σ weights·q, to see every entry of its gradient
+		weights := onlinetest.Normals(d, rng) // the loss is Σ weights·q, to see every entry of its gradient
 		loss := func() (float64, []float64) {
 			q := make([]float64, d)
 			for r := range batch {
@@ -303,7 +280,7 @@ func TestProfiledDiffusion(t *testing.T) {
 		}
 		m0, m1, mu := node("m0", batch, d, raw["m0"]), node("m1", batch, d, raw["m1"]), node("mu", batch, d, raw["mu"])
 		v0, v1, dt := node("var0", batch, d, raw["var0"]), node("var1", batch, d, raw["var1"]), node("dt", batch, 1, step)
-		q, err := ProfiledDiffusion(m0, m1, v0, v1, mu, dt)
+		q, err := ProfiledDiffusion(Increments{m0, m1, v0, v1, mu, dt})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -322,7 +299,7 @@ func TestProfiledDiffusion(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, want := loss()
-		within(t, "q", q.Value().Data().([]float64), want, 1e-12)
+		onlinetest.Within(t, "q", q.Value().Data().([]float64), want, 1e-12)
 		for i, name := range []string{"m0", "m1", "mu", "var0", "var1"} {
 			grad, err := wrt[i].Grad()
 			if err != nil {
@@ -336,18 +313,18 @@ func TestProfiledDiffusion(t *testing.T) {
 				raw[name][k] = keep - h
 				down, _ := loss()
 				raw[name][k] = keep
-				within(t, "∂q/∂"+name, grad.Data().([]float64)[k:k+1], []float64{(up - down) / (2 * h)}, 1e-6) // q is quadratic: rounding only
+				onlinetest.Within(t, "∂q/∂"+name, grad.Data().([]float64)[k:k+1], []float64{(up - down) / (2 * h)}, 1e-6) // q is quadratic: rounding only
 			}
 		}
-		if _, err := ProfiledDiffusion(m0, m1, v0, v1, mu, mu); d > 1 && err == nil {
+		if _, err := ProfiledDiffusion(Increments{m0, m1, v0, v1, mu, mu}); d > 1 && err == nil {
 			t.Error("time steps of the wrong shape were taken")
 		}
 	}
 }
 
 func BenchmarkTape(b *testing.B) {
-	n, rng := randomNetwork(2, 1), newRand(2)
-	z, y, tp, grad := normals(128, rng), normals(128, rng), newTape(n, 64), make([]float64, n.Size())
+	n, rng := randomNetwork(2, 1), onlinetest.Rand(2)
+	z, y, tp, grad := onlinetest.Normals(128, rng), onlinetest.Normals(128, rng), newTape(n, 64), make([]float64, n.Size())
 	for b.Loop() {
 		squared(n, tp, z, y, grad)
 	}
@@ -362,9 +339,9 @@ func BenchmarkLinearise(b *testing.B) {
 
 func BenchmarkGorgonia(b *testing.B) {
 	const batch = 64
-	n, rng := randomNetwork(2, 1), newRand(2)
+	n, rng := randomNetwork(2, 1), onlinetest.Rand(2)
 	g := gorgonia.NewGraph()
-	z := gorgonia.NewMatrix(g, tensor.Float64, gorgonia.WithName("z"), gorgonia.WithValue(tensor.New(tensor.WithShape(batch, 2), tensor.WithBacking(normals(2*batch, rng)))))
+	z := gorgonia.NewMatrix(g, tensor.Float64, gorgonia.WithName("z"), gorgonia.WithValue(tensor.New(tensor.WithShape(batch, 2), tensor.WithBacking(onlinetest.Normals(2*batch, rng)))))
 	mu, theta, err := inGraph(n, g, z, tensor.Float64)
 	if err != nil {
 		b.Fatal(err)
@@ -393,9 +370,9 @@ func inGraph(n *Network, g *gorgonia.ExprGraph, z *gorgonia.Node, dt tensor.Dtyp
 
 // An imitation of a bent drift of two dimensions, as a slice makes one.
 func BenchmarkImitate(b *testing.B) {
-	n, points := randomNetwork(2, 7), normals(2*studentPoints, newRand(1))
-	target := normals(2*studentPoints, newRand(2))
+	n, points := randomNetwork(2, 7), onlinetest.Normals(2*visitedPoints, onlinetest.Rand(1))
+	target := onlinetest.Normals(2*visitedPoints, onlinetest.Rand(2))
 	for b.Loop() {
-		imitate(n, points, target, reviewSteps, nil)
+		n.Imitate(points, target, 30, nil)
 	}
 }

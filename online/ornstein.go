@@ -40,7 +40,7 @@ func Relaxation(path []latent.Latent, coordinate int) (Spring, error) {
 	if err != nil {
 		return Spring{}, err
 	}
-	rates := logSpaced(slowest/p.seconds, fastest*float64(p.steps)/p.seconds, coarseRates)
+	rates := logSpaced(slowest/p.series.Seconds, fastest*float64(p.series.Steps)/p.series.Seconds, coarseRates)
 	noises := logSpaced(leastNoise, mostNoise, coarseNoises)
 	coarse := p.scan(rates, append(noises, 0))
 	rates, noises = coarse.zoom()
@@ -49,32 +49,32 @@ func Relaxation(path []latent.Latent, coordinate int) (Spring, error) {
 
 // trapped is a series as the likelihood reads it: about 0 and of variance 1.
 type trapped struct {
-	series
-	scale float64 // what it was divided by, latent
+	series *Series
+	scale  float64 // what it was divided by, latent
 }
 
 func newTrapped(path []latent.Latent, coordinate int) (*trapped, error) {
 	if len(path) < leastPath {
 		return nil, fmt.Errorf("relaxation: %w: %d frames, expected at least %d: give a longer path", ErrLatent, len(path), leastPath)
 	}
-	s, err := newSeries(path, coordinate)
+	s, err := NewSeries(path, coordinate)
 	if err != nil {
 		return nil, fmt.Errorf("relaxation: %w", err)
 	}
-	p := &trapped{series: *s}
-	mean, variance := stat.PopMeanVariance(p.m, nil)
-	if p.scale = math.Sqrt(variance); p.scale == 0 || p.steps == 0 {
-		return nil, fmt.Errorf("relaxation: %w: nothing moves in %d trajectories of %d frames: check that the object is in the picture", ErrLatent, len(path)-p.steps, len(path))
+	mean, variance := stat.PopMeanVariance(s.M, nil)
+	p := &trapped{series: s, scale: math.Sqrt(variance)}
+	if p.scale == 0 || s.Steps == 0 {
+		return nil, fmt.Errorf("relaxation: %w: nothing moves in %d trajectories of %d frames: check that the object is in the picture", ErrLatent, len(path)-s.Steps, len(path))
 	}
-	for i := range p.m {
-		p.m[i] = (p.m[i] - mean) / p.scale
+	for i := range s.M {
+		s.M[i] = (s.M[i] - mean) / p.scale
 	}
 	return p, nil
 }
 
 // likelihoods are ln L over a grid of κ and ρ = R/S, each with the S, the variance of z, that maximises it.
 type likelihoods struct {
-	*trapped
+	path          *trapped
 	rates, noises []float64
 	ln, variance  []float64 // of rate i and noise j at i·len(noises) + j
 	top           int       // the index of the largest
@@ -82,7 +82,7 @@ type likelihoods struct {
 
 // scan fills the grid.
 func (p *trapped) scan(rates, noises []float64) *likelihoods {
-	l := &likelihoods{trapped: p, rates: rates, noises: noises}
+	l := &likelihoods{path: p, rates: rates, noises: noises}
 	for _, rate := range rates {
 		for _, noise := range noises {
 			ln, variance := p.likelihood(rate, noise)
@@ -99,8 +99,8 @@ func (p *trapped) likelihood(rate, noise float64) (ln, variance float64) {
 	var mm, m1, sum11, logs float64 // Σ e²/s, Σ e e₁/s, Σ e₁²/s, Σ ln s
 	var last, f, grown float64      // a time step, e^(-κΔt) and the variance that it adds: most steps are like the one before
 	product := 1.0                  // of s whose logarithm is still to be taken
-	for i, m := range p.m {
-		if dt := p.dt[i]; dt > 0 {
+	for i, m := range p.series.M {
+		if dt := p.series.DT[i]; dt > 0 {
 			if dt != last {
 				last, f, grown = dt, math.Exp(-rate*dt), -math.Expm1(-2*rate*dt)
 			}
@@ -117,7 +117,7 @@ func (p *trapped) likelihood(rate, noise float64) (ln, variance float64) {
 		z, one, left = z+gain*e, one+gain*e1, gain*noise
 	}
 	logs += math.Log(product)
-	n := float64(len(p.m) - 1)
+	n := float64(len(p.series.M) - 1)
 	variance = (mm - m1*m1/sum11) / n
 	return -(n*(math.Log(variance)+1) + logs + math.Log(sum11)) / 2, variance
 }
@@ -153,7 +153,7 @@ func (l *likelihoods) zoom() (rates, noises []float64) {
 // spring reads off the figures: the interval of each is where the likelihood, maximised over the other numbers, is within half95 of its
 // top. At fixed κ and ρ it falls from its maximum over S by n(x - 1 - ln x)/2, x = S's best value over S, as in profile.interval.
 func (l *likelihoods) spring() Spring {
-	k, n, top := len(l.noises), float64(len(l.m)-1), l.ln[l.top]
+	k, n, top := len(l.noises), float64(len(l.path.series.M)-1), l.ln[l.top]
 	rate, variance := l.rates[l.top/k], l.variance[l.top]
 	s := Spring{Rate: rate, Sigma: math.Sqrt(2 * rate * variance), Stiffness: 1 / variance, Noise: math.Sqrt(l.noises[l.top%k] * variance),
 		RateLow: math.Inf(1), SigmaLow: math.Inf(1), StiffnessLow: math.Inf(1)}
@@ -168,18 +168,18 @@ func (l *likelihoods) spring() Spring {
 		s.SigmaLow, s.SigmaHigh = min(s.SigmaLow, math.Sqrt(2*rate*small)), max(s.SigmaHigh, math.Sqrt(2*rate*large))
 		s.StiffnessLow, s.StiffnessHigh = min(s.StiffnessLow, 1/large), max(s.StiffnessHigh, 1/small)
 	}
-	if s.RateLow <= slowest/l.seconds*(1+1e-9) {
+	if s.RateLow <= slowest/l.path.series.Seconds*(1+1e-9) {
 		s.RateLow, s.StiffnessLow = 0, 0
 	}
-	if s.RateHigh >= fastest*float64(l.steps)/l.seconds*(1-1e-9) {
+	if s.RateHigh >= fastest*float64(l.path.series.Steps)/l.path.series.Seconds*(1-1e-9) {
 		s.RateHigh = math.Inf(1)
 		s.SigmaHigh = s.RateHigh
 	}
 	for _, v := range []*float64{&s.Sigma, &s.SigmaLow, &s.SigmaHigh, &s.Noise} {
-		*v *= l.scale
+		*v *= l.path.scale
 	}
 	for _, v := range []*float64{&s.Stiffness, &s.StiffnessLow, &s.StiffnessHigh} {
-		*v /= l.scale * l.scale
+		*v /= l.path.scale * l.path.scale
 	}
 	return s
 }

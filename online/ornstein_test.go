@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"driftscope/internal/latent"
+	"driftscope/online/onlinetest"
 )
 
 // trap is a path of an exact Ornstein-Uhlenbeck process about 50 with κ and σ, one frame a second, measured with noise.
@@ -28,13 +29,13 @@ func trap(n int, rate, sigma, noise float64, rng *rand.Rand) []latent.Latent {
 // The filter's likelihood is that of the path's exact Gaussian law, its constant integrated out.
 func TestRelaxationIsTheExactLikelihood(t *testing.T) {
 	const n, rate, noise = 12, 0.3, 0.4
-	p, err := newTrapped(trap(n, 0.2, 1, 0.1, newRand(1)), 1)
+	p, err := newTrapped(trap(n, 0.2, 1, 0.1, onlinetest.Rand(1)), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.dt[5] = 2.5
+	p.series.DT[5] = 2.5
 	times, now := make([]float64, n), 0.0
-	for i, dt := range p.dt {
+	for i, dt := range p.series.DT {
 		now += dt
 		times[i] = now
 	}
@@ -49,7 +50,7 @@ func TestRelaxationIsTheExactLikelihood(t *testing.T) {
 	if !ch.Factorize(c) {
 		t.Fatal("covariance is not positive definite")
 	}
-	m, ones := mat.NewVecDense(n, p.m), mat.NewVecDense(n, nil)
+	m, ones := mat.NewVecDense(n, p.series.M), mat.NewVecDense(n, nil)
 	for i := range n {
 		ones.SetVec(i, 1)
 	}
@@ -61,7 +62,7 @@ func TestRelaxationIsTheExactLikelihood(t *testing.T) {
 	variance := (mat.Dot(m, &x) - math.Pow(mat.Dot(ones, &x), 2)/information) / (n - 1)
 	want := -((n-1)*(math.Log(variance)+1) + ch.LogDet() + math.Log(information)) / 2
 	ln, found := p.likelihood(rate, noise)
-	within(t, "ln L and S", []float64{ln, found}, []float64{want, variance}, 1e-10)
+	onlinetest.Within(t, "ln L and S", []float64{ln, found}, []float64{want, variance}, 1e-10)
 }
 
 // Of 40 runs a coverage of 0.95 is known to 0.034, and may miss it by three of those: 34 of 40 is the limit.
@@ -79,7 +80,7 @@ func TestRelaxation(t *testing.T) {
 	} {
 		n, rates, sigmas, stiffnesses := c.n, 0, 0, 0
 		for run := range uint64(runs) {
-			s, err := Relaxation(trap(n, c.rate, c.sigma, c.noise, newRand(run+1)), 1)
+			s, err := Relaxation(trap(n, c.rate, c.sigma, c.noise, onlinetest.Rand(run+1)), 1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -104,24 +105,24 @@ func TestRelaxation(t *testing.T) {
 }
 
 func TestRelaxationLimits(t *testing.T) {
-	free, err := Relaxation(trap(200, 1e-6, 1, 0, newRand(3)), 1)
+	free, err := Relaxation(trap(200, 1e-6, 1, 0, onlinetest.Rand(3)), 1)
 	if err != nil || free.RateLow != 0 || free.StiffnessLow != 0 || math.Abs(free.Sigma-1) > 0.2 {
 		t.Errorf("a free path: %+v, %v", free, err)
 	}
-	white, err := Relaxation(trap(200, 20, 1, 0, newRand(3)), 1)
+	white, err := Relaxation(trap(200, 20, 1, 0, onlinetest.Rand(3)), 1)
 	if err != nil || !math.IsInf(white.RateHigh, 1) || !math.IsInf(white.SigmaHigh, 1) {
 		t.Errorf("a path without memory: %+v, %v", white, err)
 	}
-	path := trap(20, 1, 1, 0, newRand(3))
+	path := trap(20, 1, 1, 0, onlinetest.Rand(3))
 	path[7].Time = path[6].Time
 	if _, err := Relaxation(path, 1); !errors.Is(err, ErrTimeOrder) {
 		t.Errorf("twice the same time: %v", err)
 	}
 	for name, path := range map[string][]latent.Latent{
 		"short":    path[:5],
-		"at rest":  trap(20, 1, 0, 0, newRand(3)),
+		"at rest":  trap(20, 1, 0, 0, onlinetest.Rand(3)),
 		"no such":  {{}, {}, {}, {}, {}, {}, {}, {}, {}, {}},
-		"infinite": append(trap(20, 1, 1, 0, newRand(3)), latent.Latent{Mean: []float64{0, math.Inf(1)}}),
+		"infinite": append(trap(20, 1, 1, 0, onlinetest.Rand(3)), latent.Latent{Mean: []float64{0, math.Inf(1)}}),
 	} {
 		if _, err := Relaxation(path, 1); !errors.Is(err, ErrLatent) {
 			t.Errorf("%s: %v", name, err)

@@ -1,6 +1,7 @@
 package online
 
 import (
+	"driftscope/internal/eigen"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -9,13 +10,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// posterior is what a recording says of the drift, doc.go (7) to (12): its mean at any point. Dimensions that are not active have
+// Posterior is what a recording says of the drift, doc.go (7) to (12): its mean at any point. Dimensions that are not active have
 // drift 0. Methods but learn only read it, and allocate.
-type posterior struct {
+type Posterior struct {
 	dim    int
 	active []int
 	root   []float64 // √v of each active dimension, latent/s^½
-	want   *want     // for the slice that learns it
+	cancel *Cancel   // of the work that it is part of
 
 	basis    *basis
 	constant []float64  // the mean coefficients of the constants,
@@ -29,23 +30,53 @@ type posterior struct {
 	axes    *mat.Dense // of its linear options
 }
 
+// Active lends the dimensions that move.
+func (p *Posterior) Active() []int { return p.active }
+
+// Root lends √v of each of them, latent/s^½.
+func (p *Posterior) Root() []float64 { return p.root }
+
+// Affine is the mean drift's affine part, a + Ax, where x are the active dimensions in units of their √v, and so is the drift.
+func (p *Posterior) Affine() (offset *mat.VecDense, slope *mat.Dense) {
+	d := len(p.active)
+	offset, slope = mat.NewVecDense(d, nil), new(mat.Dense)
+	slope.Scale(1/p.basis.scale, p.matrix)
+	offset.MulVec(slope, mat.NewVecDense(d, p.basis.centre))
+	offset.SubVec(mat.NewVecDense(d, p.constant), offset)
+	return offset, slope
+}
+
 // curve is a mean drift made of bumps: k(u)'weights - [1,u]'affine.
 type curve struct {
 	bumps           *bumps
 	weights, affine mat.Dense // M×d, (1+d)×d
 }
 
-// newPosterior is what a track says of the drift, beside what is known of it.
-func newPosterior(v *lens, t *track) (*posterior, error) {
-	p := &posterior{dim: t.dim, active: v.active, root: v.root}
-	if len(v.active) == 0 {
-		return p, nil
+// NewPosterior knows nothing yet of a drift in dim dimensions, of which the whitener's move. Once cancelled, Network ends soon.
+func NewPosterior(w *Whitener, dim int, cancel *Cancel) *Posterior {
+	return &Posterior{dim: dim, active: w.active, root: w.root, cancel: cancel}
+}
+
+// Learn fills p in from a track. It is not called where nothing moves.
+func (p *Posterior) Learn(w *Whitener, t *Track) error { return p.learn(w.Steps(t)) }
+
+// LearnSinceChange fills p in from those steps since the drift last changed, which it believes at these odds, each weighed by the σ² of its
+// part. It returns where the change is, 0 for none, and the steps that p was learnt from.
+func (p *Posterior) LearnSinceChange(s *Steps, odds float64) (at int, since *Steps, err error) {
+	s.weigh()
+	if err := p.learn(s); err != nil {
+		return 0, nil, err
 	}
-	return p, p.learn(v.steps(t))
+	at, err = changed(s, p.evidence, odds)
+	if err != nil || at == 0 {
+		return 0, s, err
+	}
+	s = s.part(at, s.Len())
+	return at, s, p.learn(s)
 }
 
 // learn fills p in from the steps, which are of the active dimensions and in their units.
-func (p *posterior) learn(s *steps) error {
+func (p *Posterior) learn(s *Steps) error {
 	p.basis = newBasis(s)
 	m := newMoments(s, p.basis)
 	q, lambda, err := m.axes()
@@ -63,7 +94,7 @@ func (p *posterior) learn(s *steps) error {
 }
 
 // average gathers the mean coefficients over all combinations.
-func (p *posterior) average(all []*bumps) {
+func (p *Posterior) average(all []*bumps) {
 	x, d := p.mixture, len(p.basis.centre)
 	p.constant, p.radial, p.curves = make([]float64, d), x.radial, nil
 	for i := range x.options[0] {
@@ -73,7 +104,7 @@ func (p *posterior) average(all []*bumps) {
 	for i := range x.options[1] {
 		x.options[1][i].average(turned.RawMatrix().Data)
 	}
-	p.matrix = rotated(turned, p.axes.T())
+	p.matrix = eigen.Congruent(turned, p.axes.T())
 	for _, f := range all {
 		mean := mat.NewDense(len(f.lambda), d, nil)
 		for i := range x.options[2] {
@@ -93,14 +124,14 @@ func (f *bumps) curve(mean *mat.Dense) curve {
 	return c
 }
 
-// draws are n drifts that the steps leave possible, as likely as each is: a combination, then its coefficients.
-func (p *posterior) draws(n int, rng *rand.Rand) []*posterior {
+// Draws are n drifts that the steps leave possible, as likely as each is: a combination, then its coefficients.
+func (p *Posterior) Draws(n int, rng *rand.Rand) []*Posterior {
 	at := make([]float64, n)
 	for i := range at {
 		at[i] = rng.Float64()
 	}
 	slices.Sort(at)
-	var drawn []*posterior
+	var drawn []*Posterior
 	k, below := 0, 0.0
 	for c := range p.mixture.all {
 		below += math.Exp(p.mixture.logs[k] - p.evidence)
@@ -113,9 +144,9 @@ func (p *posterior) draws(n int, rng *rand.Rand) []*posterior {
 }
 
 // draw is a drift of the combination c.
-func (p *posterior) draw(c combination, rng *rand.Rand) *posterior {
+func (p *Posterior) draw(c combination, rng *rand.Rand) *Posterior {
 	d := len(p.basis.centre)
-	one := &posterior{dim: p.dim, active: p.active, root: p.root, basis: p.basis,
+	one := &Posterior{dim: p.dim, active: p.active, root: p.root, basis: p.basis,
 		radial: c.mean + math.Sqrt(c.variance)*rng.NormFloat64(), constant: make([]float64, d)}
 	coefficients := func(part int, dst []float64) {
 		if o := &p.mixture.options[part][c.at[part]]; o.on > 0 {
@@ -127,7 +158,7 @@ func (p *posterior) draw(c combination, rng *rand.Rand) *posterior {
 	coefficients(0, one.constant)
 	turned := mat.NewDense(d, d, nil)
 	coefficients(1, turned.RawMatrix().Data)
-	one.matrix = rotated(turned, p.axes.T())
+	one.matrix = eigen.Congruent(turned, p.axes.T())
 	if f := p.mixture.options[2][c.at[2]].bumps; f != nil {
 		mean := mat.NewDense(len(f.lambda), d, nil)
 		coefficients(2, mean.RawMatrix().Data)
@@ -136,31 +167,31 @@ func (p *posterior) draw(c combination, rng *rand.Rand) *posterior {
 	return one
 }
 
-// drift writes the posterior mean of μ(z) into dst, both of the latents' dimension, latent/s.
-func (p *posterior) drift(dst, z []float64) {
+// Drift writes the posterior mean of μ(z) into dst, both of the latents' dimension, latent/s.
+func (p *Posterior) Drift(dst, z []float64) {
 	clear(dst)
 	if len(p.active) == 0 {
 		return
 	}
 	mu := make([]float64, len(p.active))
-	p.moving(mu, p.seen(z))
+	p.moving(mu, p.whitened(z))
 	for i, at := range p.active {
 		dst[at] = p.root[i] * mu[i]
 	}
 }
 
 // moving writes the mean drift at x into dst, both of the active dimensions in units of √v.
-func (p *posterior) moving(dst, x []float64) {
+func (p *Posterior) moving(dst, x []float64) {
 	u := make([]float64, len(x))
 	p.basis.scaled(u, x)
 	mu := mat.NewVecDense(len(dst), dst)
 	mu.MulVec(p.matrix, mat.NewVecDense(len(u), u))
 	floats.Add(dst, p.constant)
-	p.curved(dst, u)
+	p.nonlinear(dst, u)
 }
 
-// seen are the active dimensions of z in units of √v.
-func (p *posterior) seen(z []float64) []float64 {
+// whitened are the active dimensions of z in units of √v.
+func (p *Posterior) whitened(z []float64) []float64 {
 	x := make([]float64, len(p.active))
 	for i, at := range p.active {
 		x[i] = z[at] / p.root[i]
@@ -169,14 +200,14 @@ func (p *posterior) seen(z []float64) []float64 {
 }
 
 // scaled is u of the active dimensions of z.
-func (p *posterior) scaled(z []float64) []float64 {
-	u := p.seen(z)
+func (p *Posterior) scaled(z []float64) []float64 {
+	u := p.whitened(z)
 	p.basis.scaled(u, u)
 	return u
 }
 
-// curved adds what is not affine in u to dst, in units of √v.
-func (p *posterior) curved(dst, u []float64) {
+// nonlinear adds what is not affine in u to dst, in units of √v.
+func (p *Posterior) nonlinear(dst, u []float64) {
 	floats.AddScaled(dst, p.radial*p.basis.bend(u), u)
 	for i := range p.curves {
 		p.curves[i].add(dst, u)

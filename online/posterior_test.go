@@ -1,6 +1,8 @@
 package online
 
 import (
+	"driftscope/online/onlinetest"
+
 	"math"
 	"testing"
 
@@ -16,18 +18,18 @@ func TestOracle(t *testing.T) {
 		{0.27, 0.33}, {0.38, 0.31}, {0.55, 0.38}, {1.20, 0.50}, {0.05, 0.24}, {0.66, 0.42}, {1.30, 0.55},
 		{0.28, 0.26}, {0.64, 0.36}, {0.10, 0.21}, {0.87, 0.35}, {1.03, 0.38}, {1.67, 0.61},
 	} {
-		s, sum := scenes[k], 0.0
+		s, sum := onlinetest.Scenes[k], 0.0
 		for film := range uint64(films) {
-			seen, truth := s.film(1000, 0, newRand(100+film))
-			p, err := learnt(s.steps(seen, 0))
+			seen, truth := s.Film(1000, 0, onlinetest.Rand(100+film))
+			p, err := learnt(stepsOf(s, seen, 0))
 			if err != nil {
 				t.Fatal(err)
 			}
-			sum += s.error(p.drift, truth) / films
+			sum += s.Error(p.Drift, truth) / films
 		}
-		t.Logf("%s: L_mu %.3f", s.name, sum)
+		t.Logf("%s: L_mu %.3f", s.Name, sum)
 		if math.Abs(sum-c.want) > 3*c.scatter/math.Sqrt(films) {
-			t.Errorf("%s: L_mu %.2f, want %.2f ± %.2f", s.name, sum, c.want, 3*c.scatter/math.Sqrt(films))
+			t.Errorf("%s: L_mu %.2f, want %.2f ± %.2f", s.Name, sum, c.want, 3*c.scatter/math.Sqrt(films))
 		}
 	}
 }
@@ -37,22 +39,22 @@ func TestOracle(t *testing.T) {
 // 0.41, 0.44 and 0.46 at r = 0.5, 3 and 10 instead of 0.35 without noise, and eight of them scatter by 0.12. Untold it is 9 at r = 0.5.
 func TestNoiseIsTakenOut(t *testing.T) {
 	const films = 8
-	s := named("balls OU")
+	s := onlinetest.Named("balls OU")
 	for _, r := range []float64{0.5, 3, 10} {
 		var told, found, untold float64
 		for film := range uint64(films) {
-			seen, truth := s.film(1000, r, newRand(200+film))
-			add := func(sum *float64, p *posterior, err error) {
+			seen, truth := s.Film(1000, r, onlinetest.Rand(200+film))
+			add := func(sum *float64, p *Posterior, err error) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				*sum += s.error(p.drift, truth) / films
+				*sum += s.Error(p.Drift, truth) / films
 			}
-			p, err := learnt(s.steps(seen, r))
+			p, err := learnt(stepsOf(s, seen, r))
 			add(&told, p, err)
-			p, err = learnt(s.steps(seen, 0))
+			p, err = learnt(stepsOf(s, seen, 0))
 			add(&untold, p, err)
-			p, err = teach(seen, Config{Dim: 2})
+			p, err = learn(seen, OfflineConfig{Dim: 2})
 			add(&found, p, err)
 		}
 		t.Logf("r = %g: L_mu told %.2f, found %.2f, untold %.2f", r, told, found, untold)
@@ -69,12 +71,12 @@ func TestNoiseIsTakenOut(t *testing.T) {
 // scatters by 0.09.
 func TestNoiseMakesNothingSurer(t *testing.T) {
 	const films = 16
-	s := named("balls OU")
+	s := onlinetest.Named("balls OU")
 	for _, r := range []float64{0, 0.5, 3} {
 		square, n := 0.0, 0.0
 		for film := range uint64(films) {
-			seen, _ := s.film(1000, r, newRand(300+film))
-			all := s.steps(seen, r)
+			seen, _ := s.Film(1000, r, onlinetest.Rand(300+film))
+			all := stepsOf(s, seen, r)
 			b := newBasis(all)
 			bumps, err := allBumps(all, b, newMoments(all, b))
 			if err != nil {
@@ -98,18 +100,18 @@ func TestNoiseMakesNothingSurer(t *testing.T) {
 
 // TestRotationChangesNothing: the drift turns with the latents. Farthest points tie in no film, so that only rounding is left.
 func TestRotationChangesNothing(t *testing.T) {
-	s := named("ball + Wasserstein anisotropic")
-	seen, truth := s.film(600, 0.2, newRand(9))
+	s := onlinetest.Named("ball + Wasserstein anisotropic")
+	seen, truth := s.Film(600, 0.2, onlinetest.Rand(9))
 	var qr mat.QR
-	qr.Factorize(mat.NewDense(3, 3, normals(9, newRand(10))))
+	qr.Factorize(mat.NewDense(3, 3, onlinetest.Normals(9, onlinetest.Rand(10))))
 	var q mat.Dense
 	qr.QTo(&q)
-	turned := s.steps(seen, 0.2)
+	turned := stepsOf(s, seen, 0.2)
 	for _, x := range [][]float64{turned.x, turned.dx} {
 		rows := mat.NewDense(len(x)/3, 3, x)
 		rows.Mul(mat.DenseCopyOf(rows), q.T())
 	}
-	one, err := learnt(s.steps(seen, 0.2))
+	one, err := learnt(stepsOf(s, seen, 0.2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,9 +120,9 @@ func TestRotationChangesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	at, mu, back := make([]float64, 3), make([]float64, 3), mat.NewVecDense(3, nil)
-	gap := scene{from: s.from, law: one.drift}.error(func(dst, z []float64) {
+	gap := onlinetest.Scene{From: s.From, Law: one.Drift}.Error(func(dst, z []float64) {
 		mat.NewVecDense(3, at).MulVec(&q, mat.NewVecDense(3, z))
-		other.drift(mu, at)
+		other.Drift(mu, at)
 		back.MulVec(q.T(), mat.NewVecDense(3, mu))
 		copy(dst, back.RawVector().Data)
 	}, truth)

@@ -1,6 +1,8 @@
 package online
 
 import (
+	"driftscope/online/onlinetest"
+
 	"bytes"
 	"reflect"
 	"testing"
@@ -14,7 +16,7 @@ import (
 func held(t *testing.T, c Config) (e *Estimator, release func()) {
 	e = estimator(t, c)
 	let, read := make(chan struct{}), 0
-	e.refiner.now = func() time.Time { // read before and after every slice
+	e.worker.now = func() time.Time { // read before and after every slice
 		if read++; read == 5 {
 			<-let
 		}
@@ -25,8 +27,8 @@ func held(t *testing.T, c Config) (e *Estimator, release func()) {
 
 // twoPaths are frames of two laws.
 func twoPaths() (a, b []latent.Latent) {
-	a, _ = stream(circle, 220, 0.3, newRand(4))
-	b, _ = stream(ornsteinUhlenbeck, 220, 0, newRand(5))
+	a, _ = onlinetest.Stream(onlinetest.Circle, 220, 0.3, onlinetest.Rand(4))
+	b, _ = onlinetest.Stream(onlinetest.Spring, 220, 0, onlinetest.Rand(5))
 	return a, b
 }
 
@@ -40,15 +42,15 @@ func TestSaveAndRestoreBesideASlice(t *testing.T) {
 	} {
 		whole := estimator(t, c)
 		feed(t, whole, seen[:160])
-		whole.refiner.idle(true)
+		whole.worker.Idle(true)
 		after := saved(t, whole)
 		feed(t, whole, seen[160:])
 
 		e, release := held(t, c)
 		feed(t, e, seen[:160])
 		state := saved(t, e)
-		if !e.inFlight || !e.refiner.running || !bytes.Equal(state, after) {
-			t.Fatalf("%s: a slice is out: %v; the states before and after it came back are one: %v", name, e.inFlight, bytes.Equal(state, after))
+		if !e.law.inFlight || !e.worker.running || !bytes.Equal(state, after) {
+			t.Fatalf("%s: a slice is out: %v; the states before and after it came back are one: %v", name, e.law.inFlight, bytes.Equal(state, after))
 		}
 		for range 3 { // each begins the slice again behind the one that nobody wants
 			if err := e.Restore(bytes.NewReader(state)); err != nil {
@@ -74,7 +76,7 @@ func TestResetBesideASlice(t *testing.T) {
 	want := *feed(t, estimator(t, c), other)
 	e, release := held(t, c)
 	before := feed(t, e, seen[:160]).SDE.Revision
-	if e.Reset(); e.refiner.running {
+	if e.Reset(); e.worker.running {
 		t.Error("a slice of what is forgotten is still wanted")
 	}
 	feed(t, e, other[:60]) // the next slice waits for the goroutine
@@ -90,13 +92,13 @@ func TestResetBesideASlice(t *testing.T) {
 func TestLiveBesideASlice(t *testing.T) {
 	seen, other := twoPaths()
 	e, let := estimator(t, Config{Dim: 2, Seed: 3, RefineLag: 5}), make(chan struct{})
-	e.refiner.now = func() time.Time { // nothing is rested from after a slice
+	e.worker.now = func() time.Time { // nothing is rested from after a slice
 		<-let
 		return time.Time{}
 	}
 	feed(t, e, seen[:100])
 	state := saved(t, e)
-	if !e.refiner.running {
+	if !e.worker.running {
 		t.Fatal("no slice is under way")
 	}
 	e.Reset()
@@ -112,40 +114,40 @@ func TestLiveBesideASlice(t *testing.T) {
 		t.Errorf("beside a slice that is held: %+v", r)
 	}
 	close(let)
-	e.refiner.idle(true)
+	e.worker.Idle(true)
 	feed(t, e, seen[150:151])
-	if r := e.Refinement(); r.Revision != 1 || r.Frame != 150 || e.refiner.learner.memory.len() != 50 {
-		t.Errorf("the slice of %d latents was put to use as %+v; want 50, revision 1 at frame 150", e.refiner.learner.memory.len(), r)
+	if r := e.Refinement(); r.Revision != 1 || r.Frame != 150 || e.worker.Remembered() != 50 {
+		t.Errorf("the slice of %d latents was put to use as %+v; want 50, revision 1 at frame 150", e.worker.Remembered(), r)
 	}
 }
 
 // A slice that nobody wants ends soon, and a later one of the same learner is as if it had not been.
 func TestUnwantedSlice(t *testing.T) {
 	n := randomNetwork(2, 7)
-	points, target, before := normals(2*studentPoints, newRand(1)), normals(2*studentPoints, newRand(2)), n.Clone()
-	w := new(want)
-	w.over.Store(true)
-	if imitate(n, points, target, studentSteps, w); !reflect.DeepEqual(n, before) {
+	points, target, before := onlinetest.Normals(2*visitedPoints, onlinetest.Rand(1)), onlinetest.Normals(2*visitedPoints, onlinetest.Rand(2)), n.Clone()
+	w := new(Cancel)
+	w.Set()
+	if n.Imitate(points, target, firstSteps, w); !reflect.DeepEqual(n, before) {
 		t.Error("an imitation that nobody wants went on")
 	}
 	l, j := doubleWell()
-	j.want = w
-	l.after(j)
-	j.want = nil
-	again := l.after(j)
+	j.cancel = w
+	l.After(j)
+	j.cancel = nil
+	again := l.After(j)
 	l, j = doubleWell()
-	if fresh := l.after(j); !reflect.DeepEqual(again.added, fresh.added) {
+	if fresh := l.After(j); !reflect.DeepEqual(again.correction, fresh.correction) {
 		t.Error("the slice after one that was not wanted learns something else")
 	}
 }
 
 // doubleWell is a slice's job of 1000 latents of a bent law, and the learner that it begins from.
-func doubleWell() (*learner, job) {
-	s := named("Wasserstein double well")
-	seen, _ := s.film(1000, 0, newRand(5))
-	l, in := newLearner(Config{Dim: 1, Replay: len(seen), Seed: 1}), newTrack(1, len(seen))
+func doubleWell() (*Learner, Job) {
+	s := onlinetest.Named("Wasserstein double well")
+	seen, _ := s.Film(1000, 0, onlinetest.Rand(5))
+	l, in := NewLearner(LearnerConfig{Dim: 1, Replay: len(seen), Seed: 1}), NewTrack(1, len(seen))
 	for k := range seen {
-		in.add(seen[k].Mean, min(float64(k), 1)*testStep)
+		in.Add(seen[k].Mean, min(float64(k), 1)*onlinetest.Step)
 	}
-	return l, job{in: in, found: []diffusion{{v: 1}}, activity: []latent.Activity{latent.Active}}
+	return l, Job{In: in, Found: []diffusion{{v: 1}}, Activity: []latent.Activity{latent.Active}}
 }

@@ -9,12 +9,12 @@ import (
 // Smooth gives what a whole recording says of each of its latents, n×d: the mean of z given every measured latent, under the law that
 // is found in them, its drift linearised. Dimensions that are not active, and latents that pair with none, stay as measured, and nothing
 // is heard across a cut. Of c it uses Dim and MaxGap; its errors are Fit's. There must be a latent.
-func Smooth(latents []latent.Latent, c Config) (*mat.Dense, error) {
-	p, err := teach(latents, c)
+func Smooth(latents []latent.Latent, c OfflineConfig) (*mat.Dense, error) {
+	p, err := learn(latents, c)
 	if err != nil {
 		return nil, err
 	}
-	r, err := watch(latents, Config{Dim: c.Dim, MaxGap: c.MaxGap, Prior: p.tangent()})
+	r, err := read(latents, OfflineConfig{Dim: c.Dim, MaxGap: c.MaxGap, Prior: p.AffineNetwork()})
 	if err != nil {
 		return nil, err
 	}
@@ -22,7 +22,7 @@ func Smooth(latents []latent.Latent, c Config) (*mat.Dense, error) {
 	for k := range latents {
 		out.SetRow(k, latents[k].Mean)
 	}
-	if len(p.active) == 0 {
+	if len(p.Active()) == 0 {
 		return out, nil
 	}
 	s, at := newSmoother(p, r.found), 0
@@ -49,14 +49,11 @@ type smoother struct {
 	noise  *mat.Dense    // R
 }
 
-func newSmoother(p *posterior, found []diffusion) *smoother {
-	d := len(p.active)
-	s := &smoother{active: p.active, root: p.root, offset: mat.NewVecDense(d, nil), slope: new(mat.Dense), noise: mat.NewDense(d, d, nil)}
-	s.slope.Scale(1/p.basis.scale, p.matrix)
-	s.offset.MulVec(s.slope, mat.NewVecDense(d, p.basis.centre))
-	s.offset.SubVec(mat.NewVecDense(d, p.constant), s.offset)
-	for i, at := range p.active {
-		s.noise.Set(i, i, found[at].noise/(p.root[i]*p.root[i]))
+func newSmoother(p *Posterior, found []diffusion) *smoother {
+	offset, slope := p.Affine()
+	s := &smoother{active: p.Active(), root: p.Root(), offset: offset, slope: slope, noise: mat.NewDense(len(p.Active()), len(p.Active()), nil)}
+	for i, at := range s.active {
+		s.noise.Set(i, i, found[at].noise/(s.root[i]*s.root[i]))
 	}
 	return s
 }
@@ -66,7 +63,7 @@ func (s *smoother) smooth(z *mat.Dense, dt []float64) error {
 	x, ahead, back := s.rows(z), make([]*mat.VecDense, len(dt)), make([]*mat.Dense, len(dt))
 	p := mat.DenseCopyOf(s.noise)
 	for k, h := range dt {
-		f := s.over(h)
+		f := s.transition(h)
 		ahead[k] = new(mat.VecDense)
 		ahead[k].MulVec(f, x[k])
 		ahead[k].AddScaledVec(ahead[k], h, s.offset)
@@ -116,8 +113,8 @@ func (s *smoother) rows(z *mat.Dense) []*mat.VecDense {
 	return x
 }
 
-// over is F over a time h.
-func (s *smoother) over(h float64) *mat.Dense {
+// transition is F over a time h.
+func (s *smoother) transition(h float64) *mat.Dense {
 	f := new(mat.Dense)
 	f.Scale(h, s.slope)
 	for i := range s.active {

@@ -1,6 +1,8 @@
 package online
 
 import (
+	"driftscope/online/onlinetest"
+
 	"errors"
 	"math"
 	"testing"
@@ -14,7 +16,7 @@ import (
 func off(z *mat.Dense, truth [][]float64) float64 {
 	sum := 0.0
 	for k, row := range truth {
-		sum += squareDistance(z.RawRowView(k), row) / float64(len(row)*len(truth)) / testStep
+		sum += onlinetest.SquareDistance(z.RawRowView(k), row) / float64(len(row)*len(truth)) / onlinetest.Step
 	}
 	return sum
 }
@@ -25,9 +27,9 @@ func off(z *mat.Dense, truth [][]float64) float64 {
 func TestSmooth(t *testing.T) {
 	for _, r := range []float64{0.5, 3, 10} {
 		for _, name := range []string{"balls constant", "balls OU", "digits circle"} {
-			s := named(name)
-			seen, truth := s.film(1000, r, newRand(40))
-			z, err := Smooth(seen, Config{Dim: len(s.from)})
+			s := onlinetest.Named(name)
+			seen, truth := s.Film(1000, r, onlinetest.Rand(40))
+			z, err := Smooth(seen, OfflineConfig{Dim: len(s.From)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -44,10 +46,10 @@ func TestSmooth(t *testing.T) {
 // TestSmoothAgainstRegression: the mean given all measurements is where the path's density is highest, which is one large linear system.
 func TestSmoothAgainstRegression(t *testing.T) {
 	const n, d = 12, 2
-	rng := newRand(41)
+	rng := onlinetest.Rand(41)
 	s := &smoother{active: []int{0, 1}, root: []float64{2, 0.5}, offset: mat.NewVecDense(d, []float64{3, -1}),
 		slope: mat.NewDense(d, d, []float64{-4, 2, -3, -1}), noise: mat.NewDense(d, d, []float64{0.3, 0, 0, 0.02})}
-	z, dt := mat.NewDense(n, d, normals(n*d, rng)), make([]float64, n-1)
+	z, dt := mat.NewDense(n, d, onlinetest.Normals(n*d, rng)), make([]float64, n-1)
 	for k := range dt {
 		dt[k] = 0.01 + 0.2*rng.Float64()
 	}
@@ -66,7 +68,7 @@ func TestSmoothAgainstRegression(t *testing.T) {
 			if k == 0 {
 				continue
 			}
-			f := s.over(dt[k-1])
+			f := s.transition(dt[k-1])
 			for j := range d {
 				row.SetVec((k-1)*d+j, -f.At(i, j))
 			}
@@ -91,17 +93,17 @@ func TestSmoothAgainstRegression(t *testing.T) {
 
 // TestSmoothLeavesAlone: what has no noise, does not move, or lies beyond a cut.
 func TestSmoothLeavesAlone(t *testing.T) {
-	s := named("balls OU")
-	seen, truth := s.film(600, 0, newRand(42))
-	z, err := Smooth(seen, Config{Dim: 2})
+	s := onlinetest.Named("balls OU")
+	seen, truth := s.Film(600, 0, onlinetest.Rand(42))
+	z, err := Smooth(seen, OfflineConfig{Dim: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if o := off(z, truth); o > 1e-3 { // the bank's least noise, of ψ = 1e4
 		t.Errorf("latents without noise move by %.2g of a frame's motion", o)
 	}
-	still, _ := s.film(60, 1, newRand(43)) // too few to know what moves
-	z, err = Smooth(still, Config{Dim: 2})
+	still, _ := s.Film(60, 1, onlinetest.Rand(43)) // too few to know what moves
+	z, err = Smooth(still, OfflineConfig{Dim: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,18 +112,18 @@ func TestSmoothLeavesAlone(t *testing.T) {
 			t.Fatalf("latent %d of a recording that says nothing has changed", k)
 		}
 	}
-	apart, _ := s.film(600, 1, newRand(44))
+	apart, _ := s.Film(600, 1, onlinetest.Rand(44))
 	far := append([]latent.Latent(nil), apart...)
 	for k := 300; k < 600; k++ {
 		apart[k].Trajectory, far[k].Trajectory = 1, 1
 		far[k].Mean = []float64{apart[k].Mean[0] + 1e-9, apart[k].Mean[1]}
 	}
 	far[300].Mean = []float64{apart[300].Mean[0] + 1, apart[300].Mean[1]}
-	one, err := Smooth(apart, Config{Dim: 2})
+	one, err := Smooth(apart, OfflineConfig{Dim: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := Smooth(far, Config{Dim: 2})
+	other, err := Smooth(far, OfflineConfig{Dim: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +131,7 @@ func TestSmoothLeavesAlone(t *testing.T) {
 		t.Errorf("what lies beyond a cut moves the latent before it by %.3f", gap)
 	}
 	seen[50].Mean[1] = math.NaN()
-	if _, err := Smooth(seen, Config{Dim: 2}); !errors.Is(err, ErrLatent) {
+	if _, err := Smooth(seen, OfflineConfig{Dim: 2}); !errors.Is(err, ErrLatent) {
 		t.Errorf("not a number: %v", err)
 	}
 }

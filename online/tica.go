@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"driftscope/internal/eigen"
 	"driftscope/internal/latent"
 )
 
@@ -36,8 +37,8 @@ type Components struct {
 //
 // It returns ErrLatent or ErrTimeOrder, with the frame, for a latent that Update would refuse, and an error where no trajectory has
 // three latents, or none moves at all.
-func Separate(latents []latent.Latent, c Config) (*Components, error) {
-	r, err := watch(latents, Config{Dim: c.Dim, MaxGap: c.MaxGap, Refresh: math.MaxUint64})
+func Separate(latents []latent.Latent, c OfflineConfig) (*Components, error) {
+	r, err := read(latents, OfflineConfig{Dim: c.Dim, MaxGap: c.MaxGap, Refresh: math.MaxUint64})
 	if err != nil {
 		return nil, err
 	}
@@ -69,22 +70,6 @@ func (s *Components) Moving(motion []float64) []bool {
 		moving[i] = moving[i] && v > activeShare*largest
 	}
 	return moving
-}
-
-// run is latents from up to, not including, to without a cut between.
-type run struct{ from, to int }
-
-// runs lists those of more than one latent.
-func (r *recording) runs() []run {
-	var runs []run
-	for _, k := range r.second {
-		if last := len(runs) - 1; last >= 0 && runs[last].to == k {
-			runs[last].to++
-		} else {
-			runs = append(runs, run{k - 1, k + 1})
-		}
-	}
-	return runs
 }
 
 // centred is the latents of the runs, each run's less their mean; rows outside are 0. A latent that stands still is 0 exactly.
@@ -122,13 +107,13 @@ func memory(x *mat.Dense, runs []run) (now, later *mat.SymDense) {
 	}
 	same.Scale(1/float64(n), same)
 	lagged.Scale(1/float64(pairs), lagged)
-	return symmetricPart(same), symmetricPart(lagged)
+	return eigen.Symmetric(same), eigen.Symmetric(lagged)
 }
 
 // lagged solves later w = m now w. With now = QΛQ' and W = QΛ^-½, the axes U of W' later W give the components xWU, whose variance is 1,
 // and the latents U'Λ^½Q' of each.
 func lagged(now, later *mat.SymDense) (along, onto *mat.Dense, m []float64, err error) {
-	q, lambda, err := principal(now)
+	q, lambda, err := eigen.Principal(now)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -147,19 +132,19 @@ func lagged(now, later *mat.SymDense) (along, onto *mat.Dense, m []float64, err 
 			colour.Set(i, j, q.At(i, still+j)*root)
 		}
 	}
-	u, ascending, err := principal(symmetricPart(rotated(later, white)))
+	u, ascending, err := eigen.Principal(eigen.Symmetric(eigen.Congruent(later, white)))
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	descend(u, ascending)
+	reverse(u, ascending)
 	along, onto = new(mat.Dense), new(mat.Dense)
 	along.Mul(u.T(), colour.T())
 	onto.Mul(white, u)
 	return along, onto, ascending, nil
 }
 
-// descend turns the order of the columns of u, and of their values.
-func descend(u *mat.Dense, values []float64) {
+// reverse turns the order of the columns of u, and of their values.
+func reverse(u *mat.Dense, values []float64) {
 	n := len(values)
 	for i := range n / 2 {
 		j := n - 1 - i
@@ -179,7 +164,7 @@ func (s *Components) diffuse(runs []run, r *recording) {
 		for _, run := range runs {
 			b.start(s.Path.At(run.from, i))
 			for row := run.from + 1; row < run.to; row++ {
-				b.step(s.Path.At(row, i), r.dt[step], 0, 0, 0)
+				b.step(s.Path.At(row, i), r.dt[step], Line{})
 				step++
 			}
 		}

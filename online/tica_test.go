@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"driftscope/internal/latent"
+	"driftscope/online/onlinetest"
 )
 
 // mixed is films of latents of which the first coordinates move, dz = -κz dt + dW, with noise of variance rΔt, and the others are noise
@@ -28,21 +29,21 @@ type mixed struct {
 
 // draw gives the latents, and the mixing, whose column i is how coordinate i enters them.
 func (m mixed) draw(rng *rand.Rand) (seen []latent.Latent, mixing *mat.Dense) {
-	mixing = mat.NewDense(m.dim, m.dim, normals(m.dim*m.dim, rng))
+	mixing = mat.NewDense(m.dim, m.dim, onlinetest.Normals(m.dim*m.dim, rng))
 	if !m.skewed {
 		var qr mat.QR
 		qr.Factorize(mixing)
 		qr.QTo(mixing)
 	}
 	for film := range m.films {
-		offset, z := normals(m.dim, rng), make([]float64, m.dim)
+		offset, z := onlinetest.Normals(m.dim, rng), make([]float64, m.dim)
 		for range m.frames {
 			x := mat.NewVecDense(m.dim, nil)
 			for i := range m.dim {
 				sd := m.still
 				if i < len(m.kappa) {
-					z[i] += -m.kappa[i]*z[i]*testStep + math.Sqrt(testStep)*rng.NormFloat64()
-					sd = math.Sqrt(m.r * testStep)
+					z[i] += -m.kappa[i]*z[i]*onlinetest.Step + math.Sqrt(onlinetest.Step)*rng.NormFloat64()
+					sd = math.Sqrt(m.r * onlinetest.Step)
 				}
 				x.SetVec(i, m.offset*offset[i]+z[i]+sd*rng.NormFloat64())
 			}
@@ -57,7 +58,7 @@ func (m mixed) draw(rng *rand.Rand) (seen []latent.Latent, mixing *mat.Dense) {
 // found separates the latents and says which components move, their motion being that of the latents.
 func found(t *testing.T, seen []latent.Latent) (*Components, []bool) {
 	t.Helper()
-	s, err := Separate(seen, Config{Dim: len(seen[0].Mean)})
+	s, err := Separate(seen, OfflineConfig{Dim: len(seen[0].Mean)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +94,7 @@ func TestSeparateCounts(t *testing.T) {
 	} {
 		off := 0
 		for seed := range uint64(runs) {
-			seen, _ := c.draw(newRand(seed))
+			seen, _ := c.draw(onlinetest.Rand(seed))
 			if _, moving := found(t, seen); howMany(moving) != len(c.kappa) {
 				off++
 			}
@@ -107,7 +108,7 @@ func TestSeparateCounts(t *testing.T) {
 // The moving components are those coordinates, free of noise and in their own units: σ² = 1, and along the mixing's columns.
 func TestSeparateRecovers(t *testing.T) {
 	c := mixed{films: 20, frames: 250, dim: 16, kappa: []float64{1, 12}, r: 0.1, still: 0.1, offset: 3, skewed: true}
-	seen, mixing := c.draw(newRand(3))
+	seen, mixing := c.draw(onlinetest.Rand(3))
 	s, moving := found(t, seen)
 	if howMany(moving) != 2 || !moving[0] || !moving[1] {
 		t.Fatalf("moving: %v, expected the first two", moving)
@@ -119,7 +120,7 @@ func TestSeparateRecovers(t *testing.T) {
 		along, column := s.Along.RawRowView(i), mat.Col(nil, i, mixing)
 		unit := floats.Dot(along, column) / floats.Dot(column, column) // of the coordinate, in one of the component
 		// On 5000 transitions at r = 0.1 σ² is known to 3 %; κ = 12/s takes off κΔt = 12 % and the like in noise.
-		if v := s.Diffusion[i] * unit * unit; math.Abs(v-1) > 0.1+2*c.kappa[i]*testStep {
+		if v := s.Diffusion[i] * unit * unit; math.Abs(v-1) > 0.1+2*c.kappa[i]*onlinetest.Step {
 			t.Errorf("coordinate %d: σ² = %.3f, expected 1", i, v)
 		}
 		// Both are drawn within films of 2.5 s: their correlation, some (κT)^-½ in a film, mixes a tenth of one into the other.
@@ -132,9 +133,9 @@ func TestSeparateRecovers(t *testing.T) {
 // Latents mixed by another map give the same components: what is found does not depend on how they are mixed.
 func TestSeparateDoesNotSeeTheMixing(t *testing.T) {
 	c := mixed{films: 3, frames: 80, dim: 5, kappa: []float64{1, 4}, r: 0.3, still: 0.2}
-	seen, _ := c.draw(newRand(5))
+	seen, _ := c.draw(onlinetest.Rand(5))
 	before, _ := found(t, seen)
-	turn := mat.NewDense(5, 5, normals(25, newRand(6)))
+	turn := mat.NewDense(5, 5, onlinetest.Normals(25, onlinetest.Rand(6)))
 	for k := range seen {
 		var x mat.VecDense
 		x.MulVec(turn, mat.NewVecDense(5, seen[k].Mean))
@@ -142,9 +143,9 @@ func TestSeparateDoesNotSeeTheMixing(t *testing.T) {
 	}
 	after, _ := found(t, seen)
 	// Rounding, times the condition of a random map of five dimensions, squared; likelihoods of hundreds of nats add up its errors.
-	within(t, "memory", after.Memory, before.Memory, 1e-9)
-	within(t, "diffusion", after.Diffusion, before.Diffusion, 1e-6)
-	within(t, "ratio", after.Ratio, before.Ratio, 1e-6)
+	onlinetest.Within(t, "memory", after.Memory, before.Memory, 1e-9)
+	onlinetest.Within(t, "diffusion", after.Diffusion, before.Diffusion, 1e-6)
+	onlinetest.Within(t, "ratio", after.Ratio, before.Ratio, 1e-6)
 	var along mat.Dense
 	along.Mul(before.Along, turn.T())
 	for i := range 5 {
@@ -152,14 +153,14 @@ func TestSeparateDoesNotSeeTheMixing(t *testing.T) {
 		if floats.Dot(a, b) < 0 {
 			floats.Scale(-1, b)
 		}
-		within(t, "along", a, b, 1e-6)
+		onlinetest.Within(t, "along", a, b, 1e-6)
 	}
 }
 
 // Noise in two places looks like motion where the films are joined, and like noise where they are not.
 func TestSeparateStopsAtCuts(t *testing.T) {
 	c := mixed{films: 10, frames: 30, dim: 4, still: 0.1, offset: 3}
-	seen, _ := c.draw(newRand(7))
+	seen, _ := c.draw(onlinetest.Rand(7))
 	if _, moving := found(t, seen); howMany(moving) != 0 {
 		t.Errorf("%d components of noise move", howMany(moving))
 	}
@@ -172,7 +173,7 @@ func TestSeparateStopsAtCuts(t *testing.T) {
 	for k := range seen {
 		seen[k].Time = seen[k].Time.Add(time.Duration(k/c.frames) * time.Second)
 	}
-	s, err := Separate(seen, Config{Dim: 4, MaxGap: 100 * time.Millisecond})
+	s, err := Separate(seen, OfflineConfig{Dim: 4, MaxGap: 100 * time.Millisecond})
 	if err != nil || howMany(s.Moving(s.Diffusion)) != 0 {
 		t.Errorf("%v: a pause longer than the longest gap was stepped over", err)
 	}
@@ -180,7 +181,7 @@ func TestSeparateStopsAtCuts(t *testing.T) {
 
 // A latent that stands still, or follows another exactly, is no component; what is below a hundredth of the largest motion does not count.
 func TestSeparateLeavesOut(t *testing.T) {
-	seen, _ := mixed{films: 2, frames: 100, dim: 2, kappa: []float64{1, 1}, r: 0.1}.draw(newRand(8))
+	seen, _ := mixed{films: 2, frames: 100, dim: 2, kappa: []float64{1, 1}, r: 0.1}.draw(onlinetest.Rand(8))
 	for k, z := range seen {
 		seen[k].Mean = append(z.Mean, 7, z.Mean[0]-z.Mean[1])
 	}
@@ -194,9 +195,9 @@ func TestSeparateLeavesOut(t *testing.T) {
 }
 
 func TestSeparateRefuses(t *testing.T) {
-	still, _ := mixed{films: 2, frames: 20, dim: 2, offset: 1}.draw(newRand(9))
-	pairs, _ := mixed{films: 9, frames: 2, dim: 2, kappa: []float64{1, 1}}.draw(newRand(9))
-	odd, _ := mixed{films: 1, frames: 20, dim: 2, still: 1}.draw(newRand(9))
+	still, _ := mixed{films: 2, frames: 20, dim: 2, offset: 1}.draw(onlinetest.Rand(9))
+	pairs, _ := mixed{films: 9, frames: 2, dim: 2, kappa: []float64{1, 1}}.draw(onlinetest.Rand(9))
+	odd, _ := mixed{films: 1, frames: 20, dim: 2, still: 1}.draw(onlinetest.Rand(9))
 	odd[11].Mean[1] = math.NaN()
 	for want, seen := range map[string][]latent.Latent{
 		"do not move within any trajectory":    still,
@@ -204,7 +205,7 @@ func TestSeparateRefuses(t *testing.T) {
 		"frame 11: unusable latent":            odd,
 		"no trajectory has three latents: giv": nil,
 	} {
-		if _, err := Separate(seen, Config{Dim: 2}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Separate(seen, OfflineConfig{Dim: 2}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, expected %s", err, want)
 		}
 	}

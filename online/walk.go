@@ -22,15 +22,15 @@ func FreeWalk(path []latent.Latent) (Walk, error) {
 	}
 	b := newBank(psiGrid(), 1)
 	for coordinate := range path[0].Mean {
-		p, err := newSeries(path, coordinate)
+		p, err := NewSeries(path, coordinate)
 		if err != nil {
 			return Walk{}, fmt.Errorf("walk: %w", err)
 		}
-		for i, m := range p.m {
-			if p.dt[i] == 0 {
+		for i, m := range p.M {
+			if p.DT[i] == 0 {
 				b.start(m)
 			} else {
-				b.step(m, p.dt[i], 0, 0, 0)
+				b.step(m, p.DT[i], Line{})
 			}
 		}
 	}
@@ -39,31 +39,4 @@ func FreeWalk(path []latent.Latent) (Walk, error) {
 	}
 	f := new(profile).figures(b)
 	return Walk{math.Sqrt(f.v), math.Sqrt(f.low), math.Sqrt(f.high), math.Sqrt(f.spot), int(b.n)}, nil
-}
-
-// series is one coordinate of a path.
-type series struct {
-	m       []float64 // measured
-	dt      []float64 // s since the last; 0 where a trajectory begins
-	seconds float64   // Σ dt
-	steps   int       // how many are not 0
-}
-
-func newSeries(path []latent.Latent, coordinate int) (*series, error) {
-	s := &series{}
-	for i := range path {
-		z := &path[i]
-		if coordinate < 0 || coordinate >= len(z.Mean) || !(math.Abs(z.Mean[coordinate]) <= maxLatent) {
-			return nil, fmt.Errorf("frame %d: %w: expected a number within ±%g as coordinate %d: check the picture", z.Seq, ErrLatent, maxLatent, coordinate)
-		}
-		dt := 0.0
-		if i > 0 && z.Trajectory == path[i-1].Trajectory {
-			if dt = z.Time.Sub(path[i-1].Time).Seconds(); dt <= 0 {
-				return nil, fmt.Errorf("frame %d: %w: taken %v before the one before: check the source's clock", z.Seq, ErrTimeOrder, path[i-1].Time.Sub(z.Time))
-			}
-			s.steps++
-		}
-		s.m, s.dt, s.seconds = append(s.m, z.Mean[coordinate]), append(s.dt, dt), s.seconds+dt
-	}
-	return s, nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"driftscope/internal/latent"
+	"driftscope/online/onlinetest"
 )
 
 // Few frames of two coordinates: the interval covers σ as often as it says, within three standard errors of 300 runs (0.013), and what
@@ -20,7 +21,7 @@ func TestFreeWalk(t *testing.T) {
 	}{{"twenty frames", 20, 1, 0.5}, {"five frames", 5, 1, 0.3}, {"at rest", 5, 0, 0.1}} {
 		covered, moving := 0, 0
 		for run := range uint64(runs) {
-			rng := newRand(run)
+			rng := onlinetest.Rand(run)
 			path, z := trap(c.n, 1, 0, 0, rng), []float64{3, 4}
 			for k := range path {
 				for i := range z {
@@ -53,13 +54,13 @@ func TestFreeWalk(t *testing.T) {
 }
 
 func TestFreeWalkRefuses(t *testing.T) {
-	late := trap(5, 1, 1, 0, newRand(1))
+	late := trap(5, 1, 1, 0, onlinetest.Rand(1))
 	late[3].Time = late[1].Time
 	if _, err := FreeWalk(late); !errors.Is(err, ErrTimeOrder) {
 		t.Errorf("set back: %v", err)
 	}
 	for name, path := range map[string][]latent.Latent{
-		"none": nil, "one": trap(1, 1, 1, 0, newRand(1)), "apart": {{Mean: []float64{1}}, {Trajectory: 1, Mean: []float64{1}}},
+		"none": nil, "one": trap(1, 1, 1, 0, onlinetest.Rand(1)), "apart": {{Mean: []float64{1}}, {Trajectory: 1, Mean: []float64{1}}},
 		"shrinks": {{Mean: []float64{1, 2}}, {Time: time.Unix(1, 0), Mean: []float64{1}}}, "infinite": {{Mean: []float64{math.Inf(1)}}},
 	} {
 		if _, err := FreeWalk(path); !errors.Is(err, ErrLatent) {

@@ -25,5 +25,5 @@ func (e *Export) fitDrift(clip *Clip, seed uint64) (*online.Network, error) {
 		path[k] = latent.Latent{Seq: uint64(k), Time: time.Unix(0, int64(clip.Times[k]*1e9)), Trajectory: clip.Trajectory[k],
 			Mean: wide(e.Z[k*d : (k+1)*d]), SD: wide(e.SD[k*d : (k+1)*d])}
 	}
-	return online.Fit(path, online.Config{Dim: d, Seed: seed, MaxGap: time.Duration(clip.MaxGap() * 1e9)})
+	return online.Fit(path, online.OfflineConfig{Dim: d, Seed: seed, MaxGap: time.Duration(clip.MaxGap() * 1e9)})
 }

@@ -72,7 +72,7 @@ func (b *builder) diffusion(m *Model, c Config, p posteriors, clock, dt *G.Node)
 	if b.err != nil {
 		return nil, nil
 	}
-	return b.do(online.ProfiledDiffusion(m0, m1, s0, s1, mu, dt)), params
+	return b.do(online.ProfiledDiffusion(online.Increments{From: m0, To: m1, FromVar: s0, ToVar: s1, Drift: mu, DT: dt})), params
 }
 
 // drift is the mean drift, (B, d), on the way from start to the next frame in Substeps steps of Euler's. start, (B, d), has the

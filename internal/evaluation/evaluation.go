@@ -163,7 +163,7 @@ func Judge(model *infer.Model, seen *Encoded, truth *Truth, judged []int, a *Ali
 // Smooth adds how far from the truth the latents are that the whole recording gives under the law found in it, laid over it anew.
 func (e *Evaluation) Smooth(seen *Encoded, truth *Truth, judged, fitted []int) error {
 	_, d := seen.Z.Dims()
-	z, err := online.Smooth(seen.Path(seen.Z), online.Config{Dim: d})
+	z, err := online.Smooth(seen.Path(seen.Z), online.OfflineConfig{Dim: d})
 	if err != nil {
 		return err
 	}

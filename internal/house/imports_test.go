@@ -31,6 +31,7 @@ var mayImport = map[string][]string{
 	"ingest/sim":                       {"ingest/tiff"},
 	"ingest/tiff":                      {},
 	"ingest/wire":                      {"ingest/tiff"},
+	"internal/archive":                 {},
 	"internal/atomicfile":              {},
 	"internal/bench":                   {},
 	"internal/bench/estimator":         {"ingest/sim", "internal/console", "internal/exit", "internal/latent", "online"},
@@ -42,6 +43,7 @@ var mayImport = map[string][]string{
 	"internal/bus/bustest":             {}, // for tests
 	"internal/config":                  {},
 	"internal/console":                 {"internal/atomicfile"},
+	"internal/eigen":                   {},
 	"internal/evaluation":              {"infer", "infer/card", "infer/sdevae", "internal/console", "internal/exit", "internal/frame", "internal/latent", "internal/model", "internal/recording", "online"},
 	"internal/exit":                    {"infer", "internal/bus"},
 	"internal/fakecamera":              {}, // for tests
@@ -63,7 +65,8 @@ var mayImport = map[string][]string{
 	"internal/training":                {"infer/card", "infer/sdevae", "internal/atomicfile", "internal/console", "internal/exit", "internal/model", "internal/recording"},
 	"internal/trigger":                 {"internal/latent"},
 	"internal/version":                 {},
-	"online":                           {"internal/latent", "internal/nice"},
+	"online":                           {"internal/archive", "internal/eigen", "internal/latent", "internal/nice"},
+	"online/onlinetest":                {"internal/latent"}, // for tests
 	"preprocess":                       {"internal/bus", "internal/frame", "internal/pipeline"},
 	"sinks":                            {"internal/atomicfile", "internal/bus", "internal/latent"},
 	"sinks/schemas":                    {"internal/latent", "sinks"},
@@ -87,7 +90,9 @@ var never = []struct{ from, target, reason string }{
 	{"internal/trigger", "runtime/cgo", "rules are pure Go and run without cgo"},
 	{"internal/config", "gocv.io/x/gocv", "a configuration is text"},
 	{"internal/bus", "gocv.io/x/gocv", "the bus carries bytes"},
+	{"internal/archive", "runtime/cgo", "a checkpoint is bytes"},
 	{"internal/atomicfile", "runtime/cgo", "a file is bytes"},
+	{"internal/eigen", "runtime/cgo", "arithmetic needs no C"},
 }
 
 // listed is what go list says of a package.

@@ -41,7 +41,7 @@ const carried = 0.5
 
 // diagonal takes the latents of the given rows apart.
 func (m *measured) diagonal(rows []int) (diagonal, error) {
-	parts, err := online.Separate(m.latents(rows), online.Config{Dim: m.Latent})
+	parts, err := online.Separate(m.latents(rows), online.OfflineConfig{Dim: m.Latent})
 	if err != nil {
 		return diagonal{}, err
 	}

@@ -349,7 +349,7 @@ func (m *measured) judge(ctx context.Context) error {
 // consult learns the drift as export does, from the true latents, which have no error.
 func (m *measured) consult() (*online.Network, error) {
 	_, d := m.truth.Z.Dims()
-	return online.Fit(m.seen.Path(m.truth.Z), online.Config{Dim: d, Seed: m.Seed})
+	return online.Fit(m.seen.Path(m.truth.Z), online.OfflineConfig{Dim: d, Seed: m.Seed})
 }
 
 // denoised measures reconstruction against the pictures before the noise, in their own range, as the paper does.

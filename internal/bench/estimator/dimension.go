@@ -139,7 +139,7 @@ func (m mixing) draw(rng *rand.Rand) *mat.Dense {
 
 // counts says whether what moves is found: the very latents as they come in, or, where they are mixed, as many components.
 func (r *regime) counts(seen []latent.Latent, moving int) (bool, error) {
-	c := online.Config{Dim: dimensionLatents}
+	c := online.OfflineConfig{Dim: dimensionLatents}
 	if r.mixed != straight {
 		parts, err := online.Separate(seen, c)
 		if err != nil {

@@ -77,7 +77,7 @@ func learnDrift(scene string, seed uint64) (row driftRow, err error) {
 		}
 	}
 	estimator.Finish(&estimate.SDE, driftFrames-1)
-	teacher, err := online.Fit(seen, config)
+	teacher, err := online.Fit(seen, online.OfflineConfig{Dim: walk.Dim(), Seed: seed})
 	if err != nil {
 		return row, err
 	}

@@ -89,7 +89,7 @@ func (r *sigmaRow) simulate(dst []sigmaRun, rng *rand.Rand) error {
 		}
 		seen[k] = latent.Latent{Seq: uint64(k), Time: at, Mean: m}
 	}
-	law, err := online.Measure(seen, online.Config{Dim: d, Refresh: math.MaxUint64})
+	law, err := online.Measure(seen, online.OfflineConfig{Dim: d, Refresh: math.MaxUint64})
 	if err != nil {
 		return err
 	}

@@ -7,10 +7,13 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// weigh divides what each part of the steps tells by the σ² that the latents had in it, doc.go (13), the mean over dimensions.
-func (s *steps) weigh() {
+// segmentCost is the odds, times the number of places, against which σ² must change.
+const segmentCost = 200
+
+// weigh divides what each segment of the steps tells by the σ² that the latents had in it, the mean over dimensions.
+func (s *Steps) weigh() {
 	from := 0
-	for _, to := range s.parts() {
+	for _, to := range s.segments() {
 		square := s.square(from, to) / float64((to-from)*s.dim)
 		if square > 0 {
 			floats.Scale(1/square, s.dx[from*s.dim:to*s.dim])
@@ -21,7 +24,7 @@ func (s *steps) weigh() {
 }
 
 // square is Σ Δx²/Δt from one step up to another, over dimensions: σ² on average.
-func (s *steps) square(from, to int) (sum float64) {
+func (s *Steps) square(from, to int) (sum float64) {
 	for k := from; k < to; k++ {
 		dx, dt := s.row(k)
 		sum += floats.Dot(dx, dx) / dt
@@ -29,12 +32,12 @@ func (s *steps) square(from, to int) (sum float64) {
 	return sum
 }
 
-// parts are the steps before which σ² changed, and the number of steps: the likeliest of all ways to cut the steps between blocks.
-func (s *steps) parts() []int {
-	blocks := (s.len() + changeBlock - 1) / changeBlock
-	cost := math.Log(changeOdds * float64(blocks))
+// segments are the steps before which σ² changed, and the number of steps: the likeliest of all ways to cut the steps between blocks.
+func (s *Steps) segments() []int {
+	blocks := (s.Len() + changeBlock - 1) / changeBlock
+	cost := math.Log(segmentCost * float64(blocks))
 	squares, best, before := make([]float64, 1+blocks), make([]float64, 1+blocks), make([]int, 1+blocks)
-	end := func(block int) int { return min(block*changeBlock, s.len()) }
+	end := func(block int) int { return min(block*changeBlock, s.Len()) }
 	for to := 1; to <= blocks; to++ {
 		squares[to] = squares[to-1] + s.square(end(to-1), end(to))
 		best[to] = math.Inf(-1)
