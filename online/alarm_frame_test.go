@@ -60,7 +60,7 @@ func TestBadFrames(t *testing.T) {
 			if told != c.told || dst.SDE.Held != uint64(c.held) {
 				t.Errorf("%d frames held, told\n%s\nexpected %d and\n%s", dst.SDE.Held, told, c.held, c.told)
 			}
-			if n := e.law.banks.banks[0].n; n < 1999-float64(c.held)-2 {
+			if n := learnt(e); n < 1999-float64(c.held)-2 {
 				t.Errorf("learnt %g transitions", n)
 			}
 			for i, s := range dst.SDE.Sigma {
@@ -117,8 +117,8 @@ func TestTrajectoryThatBeginsBadly(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if dst.SDE.Held != 10 || e.law.banks.banks[0].n != 19 {
-		t.Errorf("%d frames held, %g transitions; expected 10 and 19", dst.SDE.Held, e.law.banks.banks[0].n)
+	if dst.SDE.Held != 10 || learnt(e) != 19 {
+		t.Errorf("%d frames held, %g transitions; expected 10 and 19", dst.SDE.Held, learnt(e))
 	}
 }
 
@@ -140,12 +140,12 @@ func TestTrajectoryBeginsElsewhere(t *testing.T) {
 			c.spoil(&seen[k])
 		}
 		feed(t, e, seen[:1000])
-		before := e.law.banks.banks[0].n
+		before := learnt(e)
 		dst := feed(t, e, seen[1000:1000+c.held+1])
-		if dst.SDE.Held != c.held || e.law.banks.banks[0].n != before {
-			t.Errorf("%s: %d frames held and %g transitions learnt, expected %d and none", name, dst.SDE.Held, e.law.banks.banks[0].n-before, c.held)
+		if dst.SDE.Held != c.held || learnt(e) != before {
+			t.Errorf("%s: %d frames held and %g transitions learnt, expected %d and none", name, dst.SDE.Held, learnt(e)-before, c.held)
 		}
-		if feed(t, e, seen[1001+c.held:1002+c.held]); name == "elsewhere" && e.law.banks.banks[0].n != before+1 {
+		if feed(t, e, seen[1001+c.held:1002+c.held]); name == "elsewhere" && learnt(e) != before+1 {
 			t.Errorf("%s: the frame after those held is not learnt from", name)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"driftscope/internal/latent"
+	"driftscope/online/alarm"
+	"driftscope/online/drift"
 	"driftscope/online/onlinetest"
 )
 
@@ -36,7 +38,7 @@ func BenchmarkLatents(b *testing.B) {
 				k++
 				l.filter.Predict(onlinetest.Step, l.tangent, l.banks.Found)
 				l.filter.Correct(z.Mean, l.banks.Found)
-				l.alarms.Judge(Frame{Mean: z.Mean, SD: z.SD, Limit: l.alarms.Limit(l.banks.Transitions), DT: onlinetest.Step}, l.banks.Found)
+				l.alarms.Judge(alarm.Frame{Mean: z.Mean, SD: z.SD, Limit: l.alarms.Limit(l.banks.Transitions), DT: onlinetest.Step}, l.banks.Found)
 				l.alarms.Step(z.Mean, onlinetest.Step, l.tangent, l.banks.Found)
 				l.alarms.Weigh(l.banks.Found, l.sde.Activity, l.banks.Transitions, l.banks.Seconds)
 				l.alarms.Update(z)
@@ -53,8 +55,8 @@ func informed(t testing.TB, c Config) *Estimator {
 }
 
 // springs is the network of μ = -κz.
-func springs(dim int, k float64) *Network {
-	n := NewNetwork(dim, onlinetest.Rand(1))
+func springs(dim int, k float64) *drift.Network {
+	n := drift.NewNetwork(dim, onlinetest.Rand(1))
 	skip := n.Weights[n.Size()-dim*dim:]
 	for i := range dim {
 		skip[i*dim+i] = -k
@@ -144,11 +146,11 @@ func walk(n, change int, r float64, seed uint64, before, after onlinetest.Drift,
 func TestChangesAreFound(t *testing.T) {
 	moved := func(mu, z []float64) { mu[0], mu[1] = -4*(z[0]-1), -4*z[1] }
 	reversed := func(mu, z []float64) { mu[0], mu[1] = -z[0]+3*z[1], -3*z[0]-z[1] }
-	swirl := NewNetwork(2, onlinetest.Rand(1))
+	swirl := drift.NewNetwork(2, onlinetest.Rand(1))
 	copy(swirl.Weights[swirl.Size()-4:], []float64{-1, 3, -3, -1})
 	for name, c := range map[string]struct {
 		r             float64
-		prior         *Network
+		prior         *drift.Network
 		before, after onlinetest.Drift
 		later         float64
 		want          string

@@ -6,6 +6,8 @@ import (
 	"io"
 
 	"driftscope/internal/archive"
+	"driftscope/online/diffusion"
+	"driftscope/online/refine"
 )
 
 // format is that of a law: it holds everything that Update depends on, so that a restored estimator goes on exactly as the saved one.
@@ -94,7 +96,7 @@ func (l *law) archive(a *archive.Codec) {
 	l.alarms.Archive(a)
 	l.units.Archive(a)
 	l.field.Archive(a)
-	l.sde.Field = ArchiveField(a, l.sde.Field, len(l.banks.Found))
+	l.sde.Field = refine.ArchiveField(a, l.sde.Field, len(l.banks.Found))
 	for _, count := range []*uint64{&l.refinement.Revision, &l.refinement.Frame, &l.refinement.Changes, &l.refinement.Failed, &l.refinement.Unused} {
 		a.Uint(count)
 	}
@@ -105,6 +107,6 @@ func (l *law) archive(a *archive.Codec) {
 	if l.inFlight {
 		l.given.In.Archive(a)
 		a.Require(l.given.In.Len() > 0, "a slice of no latents")
-		ArchiveFound(a, l.given.Found, l.given.Activity)
+		diffusion.ArchiveFound(a, l.given.Found, l.given.Activity)
 	}
 }

@@ -12,8 +12,24 @@ import (
 	"time"
 
 	"driftscope/internal/latent"
+	"driftscope/online/drift"
 	"driftscope/online/onlinetest"
+	"driftscope/online/trajectory"
 )
+
+// anyNetwork has no zero weights.
+func anyNetwork(dim int, seed uint64) *drift.Network {
+	rng := onlinetest.Rand(seed)
+	n := drift.NewNetwork(dim, rng)
+	for i := range n.Weights {
+		n.Weights[i] += 0.3 * rng.NormFloat64()
+	}
+	for i := range n.Centre {
+		n.Centre[i] = rng.NormFloat64()
+	}
+	n.Scale = 0.7
+	return n
+}
 
 func saved(t testing.TB, e *Estimator) []byte {
 	t.Helper()
@@ -26,7 +42,7 @@ func saved(t testing.TB, e *Estimator) []byte {
 
 // A stream that is interrupted at any point of refinement's cycle goes on as if it had not been, to the last bit.
 func TestRestoredGoesOnIdentically(t *testing.T) {
-	prior := randomNetwork(2, 1)
+	prior := anyNetwork(2, 1)
 	for name, c := range map[string]Config{
 		"plain":             {Dim: 2, Seed: 3, Deterministic: true, RefineLag: 20},
 		"prior, forgetting": {Dim: 2, Seed: 3, Deterministic: true, RefineLag: 20, Prior: prior, Forget: 0.995, Replay: 128},
@@ -109,7 +125,7 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 	for name, other := range map[string]Config{
 		"dimension": {Dim: 3},
-		"prior":     {Dim: 2, Prior: randomNetwork(2, 1)},
+		"prior":     {Dim: 2, Prior: anyNetwork(2, 1)},
 		"lag":       {Dim: 2, RefineLag: 7},
 		"forget":    {Dim: 2, Forget: 0.999},
 	} {
@@ -132,7 +148,7 @@ func sealed(payload []byte) []byte {
 
 // Whatever a checkpoint says, Restore refuses it or gives an estimator that can be used.
 func FuzzRestore(f *testing.F) {
-	small := &Network{Dim: 1, Hidden: []int{2}, Centre: []float64{0}, Scale: 1, Weights: make([]float64, 8)}
+	small := &drift.Network{Dim: 1, Hidden: []int{2}, Centre: []float64{0}, Scale: 1, Weights: make([]float64, 8)}
 	c := Config{Dim: 1, Deterministic: true, Replay: 64, RefineLag: 2, Prior: small}
 	e := estimator(f, c)
 	fresh := saved(f, e)
@@ -173,7 +189,7 @@ func FuzzRestore(f *testing.F) {
 		l := latent.Latent{Trajectory: 99, Mean: []float64{0}}
 		for k := range 12 {
 			l.Time, l.Mean[0] = time.Unix(int64(k), 0), float64(k*k%5)
-			if err := e.Update(dst, &l); err != nil && !errors.Is(err, ErrTimeOrder) {
+			if err := e.Update(dst, &l); err != nil && !errors.Is(err, trajectory.ErrTimeOrder) {
 				t.Fatal(err)
 			}
 		}

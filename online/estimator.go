@@ -2,13 +2,20 @@ package online
 
 import (
 	"driftscope/internal/latent"
+	"driftscope/online/alarm"
+	"driftscope/online/calibration"
+	"driftscope/online/diffusion"
+	"driftscope/online/drift"
+	"driftscope/online/filter"
+	"driftscope/online/refine"
+	"driftscope/online/trajectory"
 )
 
 // Estimator folds latents into the law of motion, doc.go. Its methods are called from one goroutine.
 type Estimator struct {
 	config     Config
-	worker     *Worker
-	forecaster *Forecaster
+	worker     *refine.Worker
+	forecaster *filter.Forecaster
 	law        law
 	frozen     bool
 }
@@ -16,21 +23,21 @@ type Estimator struct {
 // law is what an Estimator has learnt: all that a checkpoint holds beside the learner that the slice under way began from.
 type law struct {
 	frame   uint64 // latents taken
-	clock   Clock
-	banks   *Banks
+	clock   trajectory.Clock
+	banks   *diffusion.Banks
 	sde     latent.SDE // as published
-	units   *Calibration
-	tangent *Tangent // of field, about the banks' filtered latent
-	filter  *Kalman
-	alarms  *Monitor
+	units   *calibration.Calibration
+	tangent *drift.Tangent // of field, about the banks' filtered latent
+	filter  *filter.Kalman
+	alarms  *alarm.Monitor
 
-	field      *Field
+	field      *drift.Field
 	refinement Refinement
-	pending    *Track // latents since the last hand-over
-	given      Job    // to the slice that is under way
-	gapped     bool   // latents after pending's last are missing
-	inFlight   bool   // a slice has been begun and not applied
-	due        uint64 // the frame at which it is to be applied
+	pending    *trajectory.Track // latents since the last hand-over
+	given      refine.Job        // to the slice that is under way
+	gapped     bool              // latents after pending's last are missing
+	inFlight   bool              // a slice has been begun and not applied
+	due        uint64            // the frame at which it is to be applied
 }
 
 // New gives an estimator that has seen nothing. Its drift is c.Prior's, or zero. Close frees it.
@@ -41,20 +48,20 @@ func New(c Config) (*Estimator, error) {
 	}
 	l, learner := begin(c)
 	return &Estimator{
-		config: c, law: l, worker: NewWorker(learner, !c.Deterministic && c.Applied == nil), forecaster: NewForecaster(c.Dim, c.Forecast),
+		config: c, law: l, worker: refine.NewWorker(learner, !c.Deterministic && c.Applied == nil), forecaster: filter.NewForecaster(c.Dim, c.Forecast),
 	}, nil
 }
 
 // begin is the state before the first latent.
-func begin(c Config) (law, *Learner) {
-	learner := NewLearner(LearnerConfig{Dim: c.Dim, Replay: c.Replay, Seed: c.Seed, AlarmFrames: c.AlarmFrames, Prior: c.Prior})
+func begin(c Config) (law, *refine.Learner) {
+	learner := refine.NewLearner(refine.Config{Dim: c.Dim, Replay: c.Replay, Seed: c.Seed, AlarmFrames: c.AlarmFrames, Prior: c.Prior})
 	l := law{
-		clock: Clock{MaxGap: c.MaxGap}, banks: NewBanks(c.Dim, c.Forget, c.Exposure),
-		tangent: NewTangent(c.Dim), filter: NewKalman(c.Dim),
-		alarms: NewMonitor(MonitorConfig{Dim: c.Dim, Every: c.AlarmFrames, TrainMean: c.TrainMean, TrainSD: c.TrainSD}),
-		units:  NewCalibration(c.Dim, c.PixelUM, c.Forget), field: NewField(c.Prior, learner.Correction()),
-		pending: NewTrack(c.Dim, c.Replay),
-		given:   Job{In: NewTrack(c.Dim, c.Replay), Found: make([]diffusion, c.Dim), Activity: make([]latent.Activity, c.Dim)},
+		clock: trajectory.Clock{MaxGap: c.MaxGap}, banks: diffusion.NewBanks(c.Dim, c.Forget, c.Exposure),
+		tangent: drift.NewTangent(c.Dim), filter: filter.NewKalman(c.Dim),
+		alarms: alarm.NewMonitor(alarm.Config{Dim: c.Dim, Every: c.AlarmFrames, TrainMean: c.TrainMean, TrainSD: c.TrainSD}),
+		units:  calibration.New(c.Dim, c.PixelUM, c.Forget), field: drift.NewField(c.Prior, learner.Correction()),
+		pending: trajectory.NewTrack(c.Dim, c.Replay),
+		given:   refine.Job{In: trajectory.NewTrack(c.Dim, c.Replay), Found: make([]diffusion.Estimate, c.Dim), Activity: make([]latent.Activity, c.Dim)},
 	}
 	l.banks.Describe(&l.sde)
 	return l, learner
@@ -68,7 +75,7 @@ func begin(c Config) (law, *Learner) {
 // It returns ErrLatent, having changed nothing, or ErrTimeOrder, having cut the trajectory, so that one bad clock reading
 // costs one increment; dst is then unspecified.
 func (e *Estimator) Update(dst *latent.Estimate, z *latent.Latent) error {
-	if err := Check(z, e.config.Dim); err != nil {
+	if err := trajectory.Check(z, e.config.Dim); err != nil {
 		return err
 	}
 	l := &e.law
@@ -110,7 +117,7 @@ func (e *Estimator) report(dst *latent.Estimate, z *latent.Latent) {
 	if l.banks.Transitions > 0 {
 		step = l.banks.Seconds / l.banks.Transitions
 	}
-	e.forecaster.Forecast(dst, l.filter, Motion{Drift: l.field, Jacobian: l.tangent.Jacobian, Found: l.banks.Found, Step: step})
+	e.forecaster.Forecast(dst, l.filter, filter.Motion{Drift: l.field, Jacobian: l.tangent.Jacobian, Found: l.banks.Found, Step: step})
 	dst.SDE.Copy(&l.sde)
 	dst.Alarms = l.alarms.Codes(dst.Alarms[:0])
 }
@@ -139,7 +146,7 @@ func (e *Estimator) Drift(dst, z []float64) { e.law.field.Drift(dst, z) }
 func (e *Estimator) Alarms() []latent.Event { return e.law.alarms.Events() }
 
 // Evidence is how strongly the latents up to the last Update speak for a law that has changed.
-func (e *Estimator) Evidence() Evidence { return e.law.alarms.Evidence() }
+func (e *Estimator) Evidence() alarm.Evidence { return e.law.alarms.Evidence() }
 
 // Close ends refinement, once a slice that is running has ended. The estimator is not used again, but for Refinement and Close.
 func (e *Estimator) Close() error {

@@ -9,7 +9,9 @@ import (
 
 	"driftscope/internal/latent"
 	"driftscope/internal/suite"
+	"driftscope/online/drift"
 	"driftscope/online/onlinetest"
+	"driftscope/online/trajectory"
 )
 
 // estimator makes one that is closed with the test.
@@ -21,6 +23,12 @@ func estimator(t testing.TB, c Config) *Estimator {
 	}
 	t.Cleanup(func() { e.Close() })
 	return e
+}
+
+// learnt is how many transitions e has learnt from.
+func learnt(e *Estimator) float64 {
+	n, _ := e.law.banks.Learnt()
+	return n
 }
 
 // feed updates e with every latent and returns the last estimate.
@@ -138,30 +146,6 @@ func TestDimension(t *testing.T) {
 	}
 }
 
-func TestDecide(t *testing.T) {
-	moving := diffusion{v: 1, low: 0.9, high: 1.1, ratio: 500}
-	for _, c := range []struct {
-		name string
-		d    diffusion
-		n    float64
-		want latent.Activity
-	}{
-		{"clear", moving, 300, latent.Active},
-		{"too few", moving, 99, latent.Undecided},
-		{"no motion", diffusion{high: 0.001}, 300, latent.Inactive},
-		{"wide", diffusion{high: 0.5}, 300, latent.Undecided},
-		{"straddles", diffusion{v: 0.01, low: 0.005, high: 0.02, ratio: 20}, 300, latent.Undecided},
-		{"weak evidence", diffusion{v: 0.5, low: 0.02, high: 1, ratio: 9}, 300, latent.Undecided},
-		{"leak", diffusion{v: 0.004, low: 0.003, high: 0.006, ratio: 100}, 300, latent.Inactive},
-	} {
-		dst := make([]latent.Activity, 2)
-		decide(dst, []diffusion{moving, c.d}, c.n)
-		if dst[1] != c.want {
-			t.Errorf("%s: %s, want %s", c.name, dst[1], c.want)
-		}
-	}
-}
-
 func TestPairing(t *testing.T) {
 	at := func(ms int, trajectory uint64) latent.Latent {
 		return latent.Latent{Time: time.Unix(0, 0).Add(time.Duration(ms) * time.Millisecond), Trajectory: trajectory, Mean: []float64{float64(ms % 7)}}
@@ -184,15 +168,14 @@ func TestPairing(t *testing.T) {
 		e := estimator(t, Config{Dim: 1, MaxGap: 100 * time.Millisecond})
 		late := 0
 		for k := range c.frames {
-			if err := e.Update(new(latent.Estimate), &c.frames[k]); errors.Is(err, ErrTimeOrder) {
+			if err := e.Update(new(latent.Estimate), &c.frames[k]); errors.Is(err, trajectory.ErrTimeOrder) {
 				late++
 			} else if err != nil {
 				t.Fatal(err)
 			}
 		}
-		b := e.law.banks.banks[0]
-		if b.n != c.transitions || math.Abs(b.seconds-c.seconds) > 1e-12 || late != c.late {
-			t.Errorf("%s: %g transitions in %g s, %d late; want %g, %g, %d", c.name, b.n, b.seconds, late, c.transitions, c.seconds, c.late)
+		if n, seconds := e.law.banks.Learnt(); n != c.transitions || math.Abs(seconds-c.seconds) > 1e-12 || late != c.late {
+			t.Errorf("%s: %g transitions in %g s, %d late; want %g, %g, %d", c.name, n, seconds, late, c.transitions, c.seconds, c.late)
 		}
 	}
 }
@@ -200,17 +183,17 @@ func TestPairing(t *testing.T) {
 func TestUnusableLatents(t *testing.T) {
 	e := estimator(t, Config{Dim: 2})
 	for _, mean := range [][]float64{nil, {1}, {1, 2, 3}, {math.NaN(), 0}, {0, math.Inf(1)}, {0, -1e10}} {
-		if err := e.Update(new(latent.Estimate), &latent.Latent{Mean: mean}); !errors.Is(err, ErrLatent) {
+		if err := e.Update(new(latent.Estimate), &latent.Latent{Mean: mean}); !errors.Is(err, trajectory.ErrLatent) {
 			t.Errorf("%v: %v", mean, err)
 		}
 	}
-	if e.law.frame != 0 || e.law.clock != (Clock{}) {
+	if e.law.frame != 0 || e.law.clock != (trajectory.Clock{}) {
 		t.Error("an unusable latent changed the state")
 	}
 }
 
 func TestConfigIsChecked(t *testing.T) {
-	prior := NewNetwork(2, onlinetest.Rand(1))
+	prior := drift.NewNetwork(2, onlinetest.Rand(1))
 	for name, c := range map[string]Config{
 		"no dimension":     {},
 		"forget":           {Dim: 2, Forget: 0.5},
@@ -218,7 +201,7 @@ func TestConfigIsChecked(t *testing.T) {
 		"lag":              {Dim: 2, RefineLag: 1 << 40},
 		"gap":              {Dim: 2, MaxGap: -1},
 		"prior's size":     {Dim: 3, Prior: prior},
-		"prior is damaged": {Dim: 2, Prior: &Network{Dim: 2}},
+		"prior is damaged": {Dim: 2, Prior: &drift.Network{Dim: 2}},
 	} {
 		if e, err := New(c); err == nil {
 			e.Close()
@@ -228,7 +211,7 @@ func TestConfigIsChecked(t *testing.T) {
 }
 
 func TestPriorIsKeptUntilDisproved(t *testing.T) {
-	prior := NewNetwork(2, onlinetest.Rand(1))
+	prior := drift.NewNetwork(2, onlinetest.Rand(1))
 	prior.Scale = 0.35 // the law's own spread
 	skip := prior.Weights[prior.Size()-4:]
 	skip[0], skip[3] = -4*prior.Scale, -4*prior.Scale // the law itself
@@ -239,7 +222,7 @@ func TestPriorIsKeptUntilDisproved(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := make([]float64, 2)
-	prior.Drift(want, seen[0].Mean, new(Scratch))
+	prior.Drift(want, seen[0].Mean, new(drift.Scratch))
 	onlinetest.Within(t, "drift before any refinement", dst.Drift, want, 0)
 	feed(t, e, seen[1:])
 	if l := driftError(e, onlinetest.Spring, truth); l > 0.2 { // 100 s against 5 s of data, each second worth 2/T: 0.02 and its scatter
@@ -261,16 +244,16 @@ func TestFreeze(t *testing.T) {
 	e := estimator(t, Config{Dim: 2, Seed: 1, Deterministic: true})
 	seen, _ := onlinetest.Stream(onlinetest.Spring, 400, 0, onlinetest.Rand(2))
 	before := feed(t, e, seen[:200])
-	n, refined := e.law.banks.banks[0].n, e.Refinement()
+	n, refined := learnt(e), e.Refinement()
 	e.Freeze(true)
 	frozen := feed(t, e, seen[200:300])
-	if e.law.banks.banks[0].n != n || frozen.SDE.Revision != before.SDE.Revision || e.Refinement() != refined {
+	if learnt(e) != n || frozen.SDE.Revision != before.SDE.Revision || e.Refinement() != refined {
 		t.Error("a frozen estimator learnt")
 	}
 	e.Freeze(false)
 	feed(t, e, seen[300:])
-	if e.law.banks.banks[0].n != n+99 || e.Refinement().Revision <= refined.Revision {
-		t.Errorf("%g transitions after thawing, want %g; %+v", e.law.banks.banks[0].n, n+99, e.Refinement())
+	if learnt(e) != n+99 || e.Refinement().Revision <= refined.Revision {
+		t.Errorf("%g transitions after thawing, want %g; %+v", learnt(e), n+99, e.Refinement())
 	}
 }
 
@@ -311,7 +294,7 @@ func TestSameLatentsSameEstimates(t *testing.T) {
 // Without Deterministic no frame waits: weights arrive when they are ready, never early, and the frame is on record.
 func TestLateSlicesAreRecorded(t *testing.T) {
 	e := estimator(t, Config{Dim: 2, Seed: 1, RefineLag: 5, Replay: 64})
-	e.worker.now = func() time.Time { return time.Time{} } // no slice takes time, and none is rested from
+	e.worker.Now = func() time.Time { return time.Time{} } // no slice takes time, and none is rested from
 	seen, _ := onlinetest.Stream(onlinetest.Spring, 200_000, 0, onlinetest.Rand(1))
 	dst, began := new(latent.Estimate), uint64(0)
 	for k := range seen {
@@ -344,9 +327,9 @@ func ticking() func() time.Time {
 // here is when a ripe frame has read the clock nine times. A run that waits for its slices begins the next when the last is due.
 func TestRefinementRests(t *testing.T) {
 	const lag = 5
-	for deterministic, want := range map[bool]uint64{false: lag + restShare - 1, true: lag} {
+	for deterministic, want := range map[bool]uint64{false: lag + 9 - 1, true: lag} {
 		e := estimator(t, Config{Dim: 2, Seed: 1, RefineLag: lag, Replay: 64, Deterministic: deterministic})
-		e.worker.now = ticking()
+		e.worker.Now = ticking()
 		seen, _ := onlinetest.Stream(onlinetest.Spring, 400, 0, onlinetest.Rand(1))
 		var began, rounds uint64
 		for k := range seen {
@@ -374,7 +357,7 @@ func TestRefinementRests(t *testing.T) {
 func TestLateSlicesAreRepeated(t *testing.T) {
 	seen, _ := onlinetest.Stream(onlinetest.Spring, 400, 0, onlinetest.Rand(1))
 	live, applied := estimator(t, Config{Dim: 2, Seed: 1, RefineLag: 5}), []uint64(nil)
-	live.worker.now = ticking()
+	live.worker.Now = ticking()
 	want := new(latent.Estimate)
 	for k := range seen {
 		if k%97 == 0 {

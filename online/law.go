@@ -1,13 +1,16 @@
 package online
 
-import "driftscope/internal/latent"
+import (
+	"driftscope/internal/latent"
+	"driftscope/online/alarm"
+)
 
 // fold takes z in, dt after the last latent or as the beginning of a trajectory where dt is 0 or that waits for one, unless it is held back.
 func (l *law) fold(z *latent.Latent, dt float64) {
 	found, known := l.banks.Found, l.banks.Transitions > 0
-	frame := Frame{Mean: z.Mean, SD: z.SD, Limit: l.alarms.Limit(l.banks.Transitions), DT: dt}
+	frame := alarm.Frame{Mean: z.Mean, SD: z.SD, Limit: l.alarms.Limit(l.banks.Transitions), DT: dt}
 	if dt == 0 || l.alarms.Waiting() {
-		if l.alarms.Begin(frame, found) == Hold {
+		if l.alarms.Begin(frame, found) == alarm.Hold {
 			l.sde.Held++
 			l.filter.Start(z.Mean, z.SD, found, known)
 			return
@@ -24,12 +27,12 @@ func (l *law) fold(z *latent.Latent, dt float64) {
 	}
 	frame.NIS = l.filter.NIS()
 	switch l.alarms.Judge(frame, found) {
-	case Hold:
+	case alarm.Hold:
 		l.sde.Held++
 		if known {
 			l.filter.Uncorrect()
 		}
-	case Restart:
+	case alarm.Restart:
 		l.begin(z)
 	default:
 		l.learn(z, dt)

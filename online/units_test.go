@@ -2,10 +2,11 @@ package online
 
 import (
 	"bytes"
-	"driftscope/internal/latent"
-	"driftscope/online/onlinetest"
 	"reflect"
 	"testing"
+
+	"driftscope/internal/latent"
+	"driftscope/online/onlinetest"
 )
 
 // Dimensions that do not move have no part in the map.

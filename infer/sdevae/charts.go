@@ -13,7 +13,7 @@ import (
 	vgdraw "gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
 
-	"driftscope/online"
+	"driftscope/online/drift"
 )
 
 // chart is a plot with its caption.
@@ -109,7 +109,7 @@ func elapsed(c *Clip) []float64 {
 func driftChart(e *Export) chart {
 	c := &e.Card
 	network := DriftOf(c)
-	mu, scratch := make([]float64, c.Latent), new(online.Scratch)
+	mu, scratch := make([]float64, c.Latent), new(drift.Scratch)
 	at := func(offsets ...float64) []float64 {
 		z := append([]float64(nil), c.Mean...)
 		for i, o := range offsets {

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"driftscope/internal/suite"
-	"driftscope/online"
+	"driftscope/online/drift"
 )
 
 func TestClock(t *testing.T) {
@@ -35,10 +35,10 @@ func TestClock(t *testing.T) {
 // z goes on by dt (c + (n-1)/n dt/T), Euler's sum of it.
 func TestCarryTurnsTheClock(t *testing.T) {
 	const span, start, dt, n = 2.0, -0.5, 0.6, 3
-	m := &Model{Dim: 1, Span: span, Substeps: n, Drift: online.NewNetwork(2, rand.New(rand.NewPCG(1, 1)))}
+	m := &Model{Dim: 1, Span: span, Substeps: n, Drift: drift.NewNetwork(2, rand.New(rand.NewPCG(1, 1)))}
 	m.Drift.Weights[len(m.Drift.Weights)-2] = 1 // the linear skip from the clock to z
 	got := make([]float64, 2)
-	m.carry(got, []float64{7, start}, dt, new(online.Scratch))
+	m.carry(got, []float64{7, start}, dt, new(drift.Scratch))
 	if want := 7 + dt*(start+(n-1.0)/n*dt/span); math.Abs(got[0]-want) > 1e-12 || math.Abs(got[1]-start-2*dt/span) > 1e-12 {
 		t.Errorf("found %v, expected %g and %g", got, want, start+2*dt/span)
 	}
@@ -79,7 +79,7 @@ func TestDriftThatTurns(t *testing.T) {
 	speed := float64(p.Mean[20]-p.Mean[0]) / 2 // latent/s on the way out
 	z := wide(p.Mean)
 	slices.Sort(z)
-	mu, scratch := make([]float64, 2), new(online.Scratch)
+	mu, scratch := make([]float64, 2), new(drift.Scratch)
 	for _, at := range []float64{z[len(z)/4], z[len(z)/2], z[3*len(z)/4]} {
 		for clock, want := range map[float64]float64{-0.7: speed, 0.7: -speed} {
 			r.Model.Drift.Drift(mu, []float64{at, clock}, scratch)

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"driftscope/online"
+	"driftscope/online/drift"
 )
 
 // maxCalibration bounds the frames that batch normalisation's moments are measured on.
@@ -77,7 +77,7 @@ func (m *Model) profiled(p *Posteriors, clock []float32, frames []int, pairs []P
 		row[f] = k
 	}
 	variance := p.variances()
-	q, z, next, scratch := make([]float64, d), make([]float64, m.Drift.Dim), make([]float64, m.Drift.Dim), new(online.Scratch)
+	q, z, next, scratch := make([]float64, d), make([]float64, m.Drift.Dim), make([]float64, m.Drift.Dim), new(drift.Scratch)
 	for _, pair := range pairs {
 		a, b := row[pair.First]*d, row[pair.First+1]*d
 		copyFloats(z, p.Mean[a:a+d])
@@ -94,7 +94,7 @@ func (m *Model) profiled(p *Posteriors, clock []float32, frames []int, pairs []P
 }
 
 // carry is where the drift takes z within dt, in Substeps steps of Euler's. With a clock, that is behind z, and goes on by itself.
-func (m *Model) carry(dst, z []float64, dt float64, scratch *online.Scratch) {
+func (m *Model) carry(dst, z []float64, dt float64, scratch *drift.Scratch) {
 	mu := make([]float64, m.Drift.Dim)
 	copy(dst, z)
 	for range m.Substeps {

@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"driftscope/online"
+	"driftscope/online/align"
 )
 
 // swaying is n frames of 16×16 with a spot of sd 3 pixels that strays about reach pixels from the middle, and where it was.
@@ -96,10 +96,10 @@ func ahead(t *testing.T, r *reference, m []float32, truth *mat.Dense) float64 {
 	n, d := truth.Dims()
 	z := mat.NewDense(n, d, wide(r.straight(r.coordinates(m))))
 	part := func(x *mat.Dense, from, to int) *mat.Dense { return mat.DenseCopyOf(x.Slice(from, to, 0, d)) }
-	to, err := online.Affine(part(z, 0, n*3/4), part(truth, 0, n*3/4))
+	to, err := align.Affine(part(z, 0, n*3/4), part(truth, 0, n*3/4))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r2 := online.R2(to.Apply(part(z, n*3/4, n)), part(truth, n*3/4, n))
+	r2 := align.R2(to.Apply(part(z, n*3/4, n)), part(truth, n*3/4, n))
 	return min(r2[0], r2[1])
 }

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"driftscope/infer/sdevae/dnnl"
-	"driftscope/online"
+	"driftscope/online/drift"
 )
 
 // slope is the leaky ReLU's, and epsilon what batch normalisation adds to a variance, as in the paper's code.
@@ -39,7 +39,7 @@ type Model struct {
 	Substeps              int       // of the drift within a pair
 	Background            []float32 // CHW: the logit of the clip's mean picture, which the decoder adds to before the sigmoid
 
-	Drift *online.Network // in the coordinates of m; with a clock, that is one dimension more, and what comes out of it means nothing
+	Drift *drift.Network // in the coordinates of m; with a clock, that is one dimension more, and what comes out of it means nothing
 
 	readout *readout // what the encoder's last layer may see of its features; nil is all
 }
@@ -78,7 +78,7 @@ func newModel(in dnnl.Shape, c Config, batch int, rng *rand.Rand) (*Model, error
 		m.MeanT, m.LogSDT, m.BelowT = make([]float32, dim), make([]float32, dim), make([]float32, len(m.BelowB))
 		dim++
 	}
-	m.Drift = online.NewNetwork(dim, rng)
+	m.Drift = drift.NewNetwork(dim, rng)
 	return m, nil
 }
 

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"driftscope/internal/suite"
-	"driftscope/online"
+	"driftscope/online/align"
 )
 
 // seen is 1000 frames of a two-dimensional Ornstein-Uhlenbeck process with sigma = I, dt = 0.01, through a map.
@@ -44,12 +44,12 @@ func mismatch(t *testing.T, r *reference, m []float32, truth *mat.Dense) float64
 	z := r.straight(r.coordinates(m))
 	n, d := truth.Dims()
 	rows := mat.NewDense(n, d, wide(z))
-	isometry, err := online.Isometry(rows, truth)
+	isometry, err := align.Isometry(rows, truth)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var sum float64
-	for _, v := range online.MeanSquares(isometry.Apply(rows), truth) {
+	for _, v := range align.MeanSquares(isometry.Apply(rows), truth) {
 		sum += v / float64(d)
 	}
 	return sum

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
-	"driftscope/online"
+	"driftscope/online/drift"
 )
 
 // The last phase: the pairs that latents are found anew in, at most, the steps of the rate's rise, and how many times what the decoder
@@ -97,7 +97,7 @@ func (s *session) anew() error {
 	if err != nil {
 		return err
 	}
-	m.Drift = online.NewNetwork(m.Drift.Dim, s.rng)
+	m.Drift = drift.NewNetwork(m.Drift.Dim, s.rng)
 	m.widen(p)
 	return m.turn(before, mat.NewDense(len(frames), m.Dim, wide(after.Mean)))
 }

@@ -24,7 +24,6 @@ var rooms = map[string]room{
 	"infer/sdevae":   {50, 7800},
 	"ingest":         {45, 6100},
 	"ingest/sim":     {26, mostLines},
-	"online":         {53, 6700},
 	"sinks":          {34, 4600},
 }
 

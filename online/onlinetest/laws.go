@@ -111,3 +111,21 @@ func Photograph(seen []latent.Latent, truth [][]float64, noise float64, rng *ran
 		seen[k].Centroid = c
 	}
 }
+
+// Turned is a path in two dimensions whose law and σ become others at a latent, from which on they are after and sigma.
+func Turned(laws [2]Drift, sigma float64, at, n int, rng *rand.Rand) [][]float64 {
+	z, mu := make([]float64, 2), make([]float64, 2)
+	var path [][]float64
+	for k := range n {
+		path = append(path, append([]float64(nil), z...))
+		law, spread := laws[0], 1.0
+		if k >= at {
+			law, spread = laws[1], sigma
+		}
+		law(mu, z)
+		for i := range z {
+			z[i] += mu[i]*Step + spread*math.Sqrt(Step)*rng.NormFloat64()
+		}
+	}
+	return path
+}
