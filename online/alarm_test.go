@@ -92,7 +92,7 @@ func begun(e *Estimator, count map[string]int) {
 // √15 = 4 is their scatter, three of which are allowed. Evidence overshoots where it rings: half that many is usual.
 func TestFalseAlarms(t *testing.T) {
 	const n, every = 3000, 1000
-	for name, r := range map[string]float64{"clear": 0, "noisy": 1, "drowned": 9} {
+	for name, r := range map[string]float64{"clear": 0, "noisy": 1, "low SNR": 9} {
 		count, held := map[string]int{}, uint64(0)
 		for seed := range uint64(5) {
 			e := informed(t, Config{Dim: 2, Seed: 1, Prior: springs(2, 4), AlarmFrames: every})
@@ -146,8 +146,8 @@ func walk(n, change int, r float64, seed uint64, before, after onlinetest.Drift,
 func TestChangesAreFound(t *testing.T) {
 	moved := func(mu, z []float64) { mu[0], mu[1] = -4*(z[0]-1), -4*z[1] }
 	reversed := func(mu, z []float64) { mu[0], mu[1] = -z[0]+3*z[1], -3*z[0]-z[1] }
-	swirl := drift.NewNetwork(2, onlinetest.Rand(1))
-	copy(swirl.Weights[swirl.Size()-4:], []float64{-1, 3, -3, -1})
+	spiral := drift.NewNetwork(2, onlinetest.Rand(1))
+	copy(spiral.Weights[spiral.Size()-4:], []float64{-1, 3, -3, -1})
 	for name, c := range map[string]struct {
 		r             float64
 		prior         *drift.Network
@@ -158,7 +158,7 @@ func TestChangesAreFound(t *testing.T) {
 	}{
 		"centre moves":           {0, springs(2, 4), onlinetest.Spring, moved, 1, latent.DriftChanged, 500},
 		"centre moves, in noise": {1, springs(2, 4), onlinetest.Spring, moved, 1, latent.DriftChanged, 600},
-		"circle reverses":        {0.5, swirl, onlinetest.Circle, reversed, 1, latent.DriftChanged, 600},
+		"circle reverses":        {0.5, spiral, onlinetest.Circle, reversed, 1, latent.DriftChanged, 600},
 		"σ doubles":              {0, springs(2, 4), onlinetest.Spring, onlinetest.Spring, 2, latent.DiffusionChanged, 40},
 		"σ doubles, in noise":    {4, springs(2, 4), onlinetest.Spring, onlinetest.Spring, 2, latent.DiffusionChanged, 150},
 		"σ halves":               {0.5, springs(2, 4), onlinetest.Spring, onlinetest.Spring, 0.5, latent.DiffusionChanged, 100},

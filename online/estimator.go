@@ -87,7 +87,7 @@ func (e *Estimator) Update(dst *latent.Estimate, z *latent.Latent) error {
 	if !e.frozen {
 		e.apply(z.Seq)
 		l.fold(z, dt)
-		e.handOver()
+		e.beginWhenWorth()
 		if l.frame%e.config.Refresh == 0 {
 			l.refresh()
 		}

@@ -22,14 +22,14 @@ func (e *Estimator) Refinement() Refinement { return e.law.refinement }
 
 // apply publishes the drift of the slice that is due.
 func (e *Estimator) apply(seq uint64) {
-	if e.law.inFlight && e.ripe(seq) {
-		e.adopt(seq)
+	if e.law.inFlight && e.isDue(seq) {
+		e.publish(seq)
 	}
 }
 
-// ripe says whether the slice under way is to be put to use at this frame. Where no frame waits for slices, their use waits for the rest
+// isDue says whether the slice under way is to be put to use at this frame. Where no frame waits for slices, their use waits for the rest
 // after them, because the next begins then: the frame of use is on record, and all that a run needs to be repeated.
-func (e *Estimator) ripe(seq uint64) bool {
+func (e *Estimator) isDue(seq uint64) bool {
 	if applied, next := e.config.Applied, e.law.refinement.Revision; applied != nil {
 		return next < uint64(len(applied)) && seq >= applied[next] && e.worker.Idle(true)
 	}
@@ -39,8 +39,8 @@ func (e *Estimator) ripe(seq uint64) bool {
 	return e.law.frame >= e.law.due && e.worker.Idle(false) && e.worker.Rested()
 }
 
-// adopt has the drift be what the slice that came back found, from the frame seq on.
-func (e *Estimator) adopt(seq uint64) {
+// publish has the drift be what the slice that came back found, from the frame seq on.
+func (e *Estimator) publish(seq uint64) {
 	learner, l := e.worker.Latest(), &e.law
 	l.field.Correct(learner.Correction())
 	l.inFlight = false
@@ -50,19 +50,19 @@ func (e *Estimator) adopt(seq uint64) {
 	l.describeRefinement()
 	l.sde.Field = learner.Field()
 	l.alarms.Hidden(firstSlice * learner.Hidden())
-	l.sde.Revision++ // published with this very frame: whoever repeats the run needs to know of each
+	l.sde.Revision++ // published with this very frame: repeating the run needs each
 }
 
-// handOver begins a slice on what has been set aside, once that is enough to be worth it: a slice takes as long as the memory is.
-func (e *Estimator) handOver() {
+// beginWhenWorth begins a slice on what has been set aside, once that is enough to be worth it: a slice takes as long as the memory is.
+func (e *Estimator) beginWhenWorth() {
 	l := &e.law
 	if !l.inFlight && l.banks.Transitions > 0 && l.pending.Len() >= max(firstSlice, e.worker.Remembered()/sliceShare) {
-		e.send()
+		e.beginSlice()
 	}
 }
 
-// send begins a slice on what has been set aside. None may be out that has not come back.
-func (e *Estimator) send() {
+// beginSlice begins a slice on what has been set aside. None may be out that has not come back.
+func (e *Estimator) beginSlice() {
 	l := &e.law
 	l.pending, l.given.In = l.given.In, l.pending
 	l.pending.Clear()
@@ -83,13 +83,13 @@ func (e *Estimator) Finish(dst *latent.SDE, after uint64) bool {
 	l.refresh()
 	e.worker.Idle(true)
 	if l.pending.Len() > 0 {
-		e.send() // it begins from a slice that came back before
+		e.beginSlice() // it begins from a slice that came back before
 		e.worker.Idle(true)
 	}
 	if !l.inFlight {
 		return false
 	}
-	e.adopt(after + 1)
+	e.publish(after + 1)
 	dst.Copy(&l.sde)
 	return true
 }

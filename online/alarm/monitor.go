@@ -193,9 +193,9 @@ func (m *Monitor) report(k kind, z *latent.Latent) {
 	m.reported[k] = m.on[k]
 	e := latent.Event{Seq: z.Seq, Time: z.Time, Level: latent.Warning, Code: codes[k], Count: 1}
 	if m.on[k] {
-		e.Text = m.begun(k)
+		e.Text = m.onsetText(k)
 	} else {
-		e.Level, e.Text = latent.Info, over[k]
+		e.Level, e.Text = latent.Info, endTexts[k]
 	}
 	m.events = append(m.events, e)
 }
@@ -225,8 +225,8 @@ func (m *Monitor) Forgotten(before *Monitor) { m.on, m.reported = before.on, bef
 // Restored is for a Monitor that takes another's place from a checkpoint: the next Update reports what is not as reported before.
 func (m *Monitor) Restored(before *Monitor) { m.reported = before.reported }
 
-// begun says what has happened, and what to do.
-func (m *Monitor) begun(k kind) string {
+// onsetText says what has happened, and what to do.
+func (m *Monitor) onsetText(k kind) string {
 	drifts, diffuses, more := m.changes.suspects()
 	switch k {
 	case driftChanged:
@@ -244,8 +244,8 @@ func (m *Monitor) begun(k kind) string {
 	return fmt.Sprintf("the picture's light fell from %.3g to %.3g grey values: raise the excitation, or take a fresh sample", m.first, m.light)
 }
 
-// over says how an alarm ended.
-var over = [kinds]string{
+// endTexts say how each alarm ended.
+var endTexts = [kinds]string{
 	"over: the latents move by the drift as it is now known, nothing to do",
 	"over: the latents move as much as the law now says, nothing to do",
 	"over: frames are like those learnt from, or have been so for long that they are the new normal; nothing to do",

@@ -12,12 +12,12 @@ import (
 
 // What it takes to give latents a length, doc.go.
 const (
-	explained        = 0.9  // share of what lasts of the centroid's x, and of its y, that the latents explain at least
+	leastR2          = 0.9  // share of what lasts of the centroid's x, and of its y, that the latents explain at least
 	lagErrors        = 5    // standard errors of white noise by which a centroid's correlation from frame to frame is not one
 	leastResiduals   = 10   // independent residuals for every number that is fitted to one coordinate
 	leastTransitions = 50   // transitions before any R² is given
 	rounding         = 1e-9 // share of the centroid's variance below which what is left of it is no residual
-	plane            = 2    // coordinates of a centroid
+	axes             = 2    // coordinates of a centroid
 )
 
 // Calibration holds the moments of y = (centroid, latent) from which the affine map between the two is found, centred on each
@@ -27,7 +27,7 @@ type Calibration struct {
 	forget float64 // γ
 
 	linked      bool      // last belongs to the last frame
-	last        []float64 // y, plane + d
+	last        []float64 // y, axes + d
 	weight      float64   // of the present trajectory's transitions
 	now, before []float64 // their mean y
 
@@ -40,20 +40,20 @@ type Calibration struct {
 	y      []float64 // working memory
 }
 
-// calibrated is what the moments said at the last refresh.
+// result is what the moments said at the last refresh.
 type result struct {
 	state latent.Calibration
-	r2    [plane]float64
-	a     []float64 // plane × d, pixels a latent
+	r2    [axes]float64
+	a     []float64 // axes × d, pixels a latent
 	px    latent.Spread
 }
 
-// NewCalibration has seen nothing. A pixel's side is pixelUM in the specimen, µm, 0 where not known; γ forgets.
+// New has seen nothing. A pixel's side is pixelUM in the specimen, µm, 0 where not known; γ forgets.
 func New(dim int, pixelUM, forget float64) *Calibration {
-	k := plane + dim
+	k := axes + dim
 	return &Calibration{
 		pixel: pixelUM, forget: forget, last: make([]float64, k), now: make([]float64, k), before: make([]float64, k),
-		same: make([]float64, k*k), lagged: make([]float64, k*k), found: result{a: make([]float64, plane*dim)},
+		same: make([]float64, k*k), lagged: make([]float64, k*k), found: result{a: make([]float64, axes*dim)},
 		solver: newSolver(dim), active: make([]int, 0, dim), y: make([]float64, k),
 	}
 }
@@ -66,12 +66,12 @@ func (c *Calibration) Add(centroid, z []float64, dt float64) {
 		clear(c.now)
 		clear(c.before)
 	}
-	if len(centroid) != plane || !(math.Abs(centroid[0]) <= trajectory.MaxLatent && math.Abs(centroid[1]) <= trajectory.MaxLatent) {
+	if len(centroid) != axes || !(math.Abs(centroid[0]) <= trajectory.MaxLatent && math.Abs(centroid[1]) <= trajectory.MaxLatent) {
 		c.linked = false
 		return
 	}
 	copy(c.y, centroid)
-	copy(c.y[plane:], z)
+	copy(c.y[axes:], z)
 	if c.linked {
 		c.pair()
 	}
@@ -106,7 +106,7 @@ func (c *Calibration) pair() {
 // Solve renews what was found, by the diffusion found in the latents and which of them move.
 func (c *Calibration) Solve(found []diffusion.Estimate, activity []latent.Activity) {
 	f := &c.found
-	f.state, f.r2, f.px = "", [plane]float64{}, latent.Spread{}
+	f.state, f.r2, f.px = "", [axes]float64{}, latent.Spread{}
 	clear(f.a)
 	c.active = c.active[:0]
 	for i, a := range activity {
@@ -133,7 +133,7 @@ func (c *Calibration) Solve(found []diffusion.Estimate, activity []latent.Activi
 		return
 	}
 	residual, memory := c.residuals(count)
-	if f.r2[0] < explained || f.r2[1] < explained {
+	if f.r2[0] < leastR2 || f.r2[1] < leastR2 {
 		return
 	}
 	count *= (1 - memory) / (1 + memory)
@@ -146,22 +146,22 @@ func (c *Calibration) Solve(found []diffusion.Estimate, activity []latent.Activi
 
 // regress finds A with the latents one frame earlier as instruments; it is false where they do not determine it.
 func (c *Calibration) regress() bool {
-	k, d, p := len(c.y), len(c.y)-plane, len(c.active)
+	k, d, p := len(c.y), len(c.y)-axes, len(c.active)
 	s := &c.solver
 	s.resize(p)
 	for i, at := range c.active {
 		for j, with := range c.active {
-			s.m[i*p+j] = c.lagged[(plane+at)*k+plane+with]
+			s.m[i*p+j] = c.lagged[(axes+at)*k+axes+with]
 		}
 	}
 	if !s.invert() {
 		return false
 	}
-	for axis := range plane {
+	for axis := range axes {
 		for j, to := range c.active {
 			sum := 0.0
 			for i, at := range c.active {
-				sum += c.lagged[axis*k+plane+at] * s.inverse[i*p+j]
+				sum += c.lagged[axis*k+axes+at] * s.inverse[i*p+j]
 			}
 			c.found.a[axis*d+to] = sum
 		}
@@ -171,11 +171,11 @@ func (c *Calibration) regress() bool {
 
 // residuals gives the variances and covariance of what A leaves of the centroid, px², and its correlation with the frame before, and
 // sets R². count is of transitions.
-func (c *Calibration) residuals(count float64) (variance [plane][plane]float64, memory float64) {
+func (c *Calibration) residuals(count float64) (variance [axes][axes]float64, memory float64) {
 	k := len(c.y)
 	var lag, all, total float64
-	for a := range plane {
-		for b := range plane {
+	for a := range axes {
+		for b := range axes {
 			variance[a][b] = c.residualMoment(c.same, a, b) / c.n
 		}
 		lasting, unexplained := c.lagged[a*k+a], c.residualMoment(c.lagged, a, a)
@@ -192,64 +192,64 @@ func (c *Calibration) residuals(count float64) (variance [plane][plane]float64, 
 	return variance, memory
 }
 
-// left is the moment of the residuals of two axes, (e_a - A_a)M(e_b - A_b)', of the moments M of y.
+// residualMoment is the moment of the residuals of two axes, (e_a - A_a)M(e_b - A_b)', of the moments M of y.
 func (c *Calibration) residualMoment(moments []float64, a, b int) float64 {
-	k, d := len(c.y), len(c.y)-plane
+	k, d := len(c.y), len(c.y)-axes
 	along := func(row, b int) float64 {
 		v := moments[row*k+b]
 		for _, j := range c.active {
-			v -= moments[row*k+plane+j] * c.found.a[b*d+j]
+			v -= moments[row*k+axes+j] * c.found.a[b*d+j]
 		}
 		return v
 	}
 	v := along(a, b)
 	for _, i := range c.active {
-		v -= c.found.a[a*d+i] * along(plane+i, b)
+		v -= c.found.a[a*d+i] * along(axes+i, b)
 	}
 	return v
 }
 
 // spread carries the latents' diffusion over to the picture. count is how many independent residuals A rests on.
-func (c *Calibration) spread(found []diffusion.Estimate, residual [plane][plane]float64, count float64) {
+func (c *Calibration) spread(found []diffusion.Estimate, residual [axes][axes]float64, count float64) {
 	d, px := len(found), &c.found.px
-	axis := [plane]float64{}
+	axis := [axes]float64{}
 	var below, above float64
 	for _, i := range c.active {
 		weight := 0.0
-		for a := range plane {
+		for a := range axes {
 			square := c.found.a[a*d+i] * c.found.a[a*d+i]
 			axis[a] += square * found[i].V / 2
-			weight += square / (2 * plane)
+			weight += square / (2 * axes)
 		}
 		below += math.Pow(weight*(found[i].V-found[i].Low), 2)
 		above += math.Pow(weight*(found[i].High-found[i].V), 2)
 	}
 	px.X, px.Y = axis[0], axis[1]
-	px.D = (px.X + px.Y) / plane
+	px.D = (px.X + px.Y) / axes
 	of := math.Pow(diffusion.Quantile95, 2) * c.mapVariance(found, residual, count)
 	px.Low, px.High = max(0, px.D-math.Sqrt(below+of)), px.D+math.Sqrt(above+of)
 }
 
-// mapVariance is the variance of D by that of A alone: gradient ∂D/∂A = Av/plane, covariance residual ⊗ G⁻ᵀWG⁻¹ n/count.
-func (c *Calibration) mapVariance(found []diffusion.Estimate, residual [plane][plane]float64, count float64) float64 {
-	k, d, p := len(c.y), len(c.y)-plane, len(c.active)
-	for a := range plane { // G⁻¹ times the gradient, one row an axis
+// mapVariance is the variance of D by that of A alone: gradient ∂D/∂A = Av/axes, covariance residual ⊗ G⁻ᵀWG⁻¹ n/count.
+func (c *Calibration) mapVariance(found []diffusion.Estimate, residual [axes][axes]float64, count float64) float64 {
+	k, d, p := len(c.y), len(c.y)-axes, len(c.active)
+	for a := range axes { // G⁻¹ times the gradient, one row an axis
 		row := c.solver.rows[a*p : (a+1)*p]
 		for i := range p {
 			sum := 0.0
 			for j, at := range c.active {
-				sum += c.solver.inverse[i*p+j] * c.found.a[a*d+at] * found[at].V / plane
+				sum += c.solver.inverse[i*p+j] * c.found.a[a*d+at] * found[at].V / axes
 			}
 			row[i] = sum
 		}
 	}
 	total := 0.0
-	for a := range plane {
-		for b := range plane {
+	for a := range axes {
+		for b := range axes {
 			quadratic := 0.0
 			for i, at := range c.active {
 				for j, with := range c.active {
-					quadratic += c.solver.rows[a*p+i] * c.same[(plane+at)*k+plane+with] * c.solver.rows[b*p+j]
+					quadratic += c.solver.rows[a*p+i] * c.same[(axes+at)*k+axes+with] * c.solver.rows[b*p+j]
 				}
 			}
 			total += residual[a][b] * quadratic
@@ -260,7 +260,7 @@ func (c *Calibration) mapVariance(found []diffusion.Estimate, residual [plane][p
 
 // Describe writes what was found into u.
 func (c *Calibration) Describe(u *latent.Units) {
-	f, d := &c.found, len(c.found.a)/plane
+	f, d := &c.found, len(c.found.a)/axes
 	u.Calibration, u.Px, u.UM = f.state, f.px, latent.Spread{}
 	u.R2, u.PixelsPerLatentX, u.PixelsPerLatentY = u.R2[:0], u.PixelsPerLatentX[:0], u.PixelsPerLatentY[:0]
 	if f.state == latent.Calibrated || f.state == latent.Unexplained {

@@ -18,7 +18,7 @@ func trueSpread() float64 {
 	for _, row := range onlinetest.PixelMap {
 		sum += (row[0]*row[0] + row[1]*row[1]) / 2
 	}
-	return sum / plane
+	return sum / axes
 }
 
 // calibrate takes in latents about a known law and gives the units that follow.

@@ -9,11 +9,11 @@ import (
 type solver struct {
 	n          int
 	m, inverse []float64 // n × n; m is lost by inverting it
-	rows       []float64 // room for plane × n numbers
+	rows       []float64 // room for axes × n numbers
 }
 
 func newSolver(most int) solver {
-	return solver{m: make([]float64, most*most), inverse: make([]float64, most*most), rows: make([]float64, plane*most)}
+	return solver{m: make([]float64, most*most), inverse: make([]float64, most*most), rows: make([]float64, axes*most)}
 }
 
 // resize makes room for a matrix of n by n, whose entries are then unspecified.
@@ -21,7 +21,7 @@ func (s *solver) resize(n int) {
 	s.n, s.m, s.inverse = n, s.m[:n*n], s.inverse[:n*n]
 }
 
-// vanishing is the share of a matrix's largest entry below which a pivot is none.
+// leastPivot is the share of a matrix's largest entry below which a pivot is none.
 const leastPivot = 1e-10
 
 // invert is Gauss and Jordan's elimination with partial pivoting. It is false for a matrix that is singular or not finite.

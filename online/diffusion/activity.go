@@ -37,7 +37,7 @@ func decide(dst []latent.Activity, found []Estimate, n float64) (active int) {
 	return active
 }
 
-// mostMotion is the largest σ² of the dimensions that move beyond doubt, 0 where none does.
+// largestMoving is the largest σ² of the dimensions that move beyond doubt, 0 where none does.
 func largestMoving(decided []latent.Activity, found []Estimate) float64 {
 	v := 0.0
 	for i, d := range found {

@@ -14,21 +14,21 @@ const (
 )
 
 // half95 is half the 95 % point of χ² with one degree of freedom, the profile likelihood's drop at the interval's ends;
-// quantile95 its square root's normal quantile.
+// Quantile95 is its square root's normal quantile.
 const (
 	halfChi95  = 1.920729
 	Quantile95 = 1.959964
 )
 
-// diffusion is what is known of one latent dimension's σ² and of the noise in it. Intervals are 95 %.
+// Estimate is what is known of one latent dimension's σ² and of the noise in it. Intervals are 95 %.
 type Estimate struct {
-	V, Low, High float64 // σ² and its profile interval, latent²/s; low is 0 where no motion at all is not excluded
+	V, Low, High float64 // σ² and its profile interval, latent²/s; Low is 0 where no motion at all is not excluded
 	FilterNoise  float64 // R less what blur takes from it, latent², 0 at least: what a filter sees
 	Noise        float64 // R itself
 	Ratio        float64 // likelihood ratio of σ² > 0 against σ² = 0: 2 Δ ln likelihood
 }
 
-// psiGrid is the bank's ψ = σ²Δt₀/R, ascending, psiGrid()[0] = 0.
+// newGrid is the bank's ψ = σ²Δt₀/R, ascending, newGrid()[0] = 0.
 func newGrid() []float64 {
 	psi := make([]float64, 1+gridSize)
 	span := math.Log(gridHigh / gridLow)
@@ -38,7 +38,7 @@ func newGrid() []float64 {
 	return psi
 }
 
-// A stair is the number of transitions after which the bank takes logarithms and forgets, both at once: a logarithm costs as much as three
+// A block is so many transitions, after which the bank takes logarithms and forgets, both at once: a logarithm costs as much as three
 // of a filter's steps. It ends early where time steps are so unequal that the product of its S, the largest ψ's, would soon be no number.
 const (
 	blockSize   = 32
@@ -54,13 +54,13 @@ type bank struct {
 	exposure    float64   // s
 	z, p        []float64 // filtered mean, latent; its variance, in units of R
 	a           []float64 // A = Σ e²/S
-	l, s        []float64 // L = Σ ln S up to the last stair, and Π S since; logS gives it whole
-	inBlock     int       // transitions since the last stair, stair at most
+	l, s        []float64 // L = Σ ln S up to the last block, and Π S in this one; logS gives it whole
+	inBlock     int       // transitions in this block, blockSize at most
 	n, n2       float64   // Σ of the transitions' weights and of their squares; equal without forgetting
 	seconds     float64   // Σ of their time steps
 	dt0         float64   // the first time step, s
 	forget      float64   // γ
-	best        int       // the ψ whose filter stands for the dimension, renewed by figures
+	best        int       // the ψ whose filter stands for the dimension, renewed by profile.estimate
 	previous    float64   // the last measurement, latent
 	cve         increments
 }
@@ -120,7 +120,7 @@ func (b *bank) step(m, dt float64, line drift.Line) {
 }
 
 // filter moves the filters of R ≥ 0 on to measurement m: forecasts are f·z + shift, their variance grows by ψ·stretch. Because R is 1, what
-// is left of a surprise is 1/S of it, and p is 1 - 1/S.
+// is left of an innovation is 1/S of it, and p is 1 - 1/S.
 func (b *bank) filter(m, f, shift, stretch float64) {
 	psi, square, beyond := b.psi[:b.nonNegative], f*f, m-shift
 	z, p, a, all := b.z[:len(psi)], b.p[:len(psi)], b.a[:len(psi)], b.s[:len(psi)]
@@ -136,7 +136,7 @@ func (b *bank) filter(m, f, shift, stretch float64) {
 	}
 }
 
-// descend takes the logarithms of a stair's S and multiplies all that was summed by γ for each of its transitions.
+// endBlock takes the logarithms of a block's S and multiplies all that was summed by γ for each of its transitions.
 func (b *bank) endBlock() {
 	keep := math.Pow(b.forget, float64(b.inBlock))
 	for k := range b.l {

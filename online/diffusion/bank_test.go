@@ -99,8 +99,8 @@ func TestUnequalStepsAreTheExactLikelihood(t *testing.T) {
 	onlinetest.Within(t, "L", []float64{b.logS(k)}, []float64{ch.LogDet()}, 1e-9)
 }
 
-// Forgetting weighs a transition by γ³² for every stair that has ended since, and a figure may be read between two stairs.
-func TestForgettingInStairs(t *testing.T) {
+// Forgetting weighs a transition by γ³² for every block that has ended since, and an estimate may be read within one.
+func TestForgettingInBlocks(t *testing.T) {
 	const gamma, k = 0.995, 60
 	rng := onlinetest.Rand(3)
 	whole, forgetting := newBank(newGrid(), 1), newBank(newGrid(), gamma)

@@ -11,7 +11,7 @@ const (
 	leastTime = 0.75   // of an exposure, between two that are to be told apart
 )
 
-// expose tells b, which has seen nothing, that a measurement is the mean of z over so many seconds. Blur is a noise of variance -σ²E/6,
+// setExposure tells b, which has seen nothing, that a measurement is the mean of z over so many seconds. Blur is a noise of variance -σ²E/6,
 // so b gets filters of R < 0, doc.go (23) and (24).
 func (b *bank) setExposure(exposure float64) {
 	if exposure == 0 {
@@ -26,7 +26,7 @@ func (b *bank) setExposure(exposure float64) {
 	}
 }
 
-// shutter makes ψ = σ²Δt₀/|R| of R < 0 fall from the grid's largest to that of no noise but blur, now that Δt₀ is known.
+// setBlurGrid makes ψ = σ²Δt₀/|R| of R < 0 fall from the grid's largest to that of no noise but blur, now that Δt₀ is known.
 func (b *bank) setBlurGrid() {
 	span := math.Log(blurNoise * b.exposure / b.dt0 * gridHigh)
 	for k := range b.psi[b.nonNegative:] {
@@ -35,7 +35,7 @@ func (b *bank) setBlurGrid() {
 	}
 }
 
-// deblur moves the filters of R < 0 on to measurement m, dt after the last. Clocks that jitter below the exposure do not make their S
+// filterBlurred moves the filters of R < 0 on to measurement m, dt after the last. Clocks that jitter below the exposure do not make their S
 // negative, nor does a drift that drives apart.
 func (b *bank) filterBlurred(m, f, shift, dt float64) {
 	square, stretch := min(f*f, 1), max(dt, leastTime*b.exposure)/b.dt0
@@ -50,9 +50,9 @@ func (b *bank) filterBlurred(m, f, shift, dt float64) {
 	}
 }
 
-// noises are R as a filter sees it, less blur and 0 at least, and R itself, where the most likely ψ is b.best, at which (Σ e²/S)/n is variance
-// in units of |R|, and σ² is v.
-func (b *bank) noises(variance, v float64) (noise, spot float64) {
+// noises are R as a filter sees it, less blur and 0 at least, and R itself. The most likely ψ is b.best; (Σ e²/S)/n there is variance, in units
+// of |R|, and σ² is v.
+func (b *bank) noises(variance, v float64) (filtered, whole float64) {
 	if b.best >= b.nonNegative {
 		variance = -variance
 	}

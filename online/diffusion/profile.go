@@ -17,14 +17,14 @@ type profile struct {
 }
 
 const (
-	coarseStride  = 4  // every such point of the grid is looked at, and all about the top: logarithms are what figures cost
+	coarseStride  = 4  // every such point of the grid is looked at, and all about the top: logarithms are what an estimate costs
 	refinedPoints = 64 // points of the refined grid, about
 	mostBetween   = 32 // of them between two of the grid's
 
 	noNoise = 1e3 // ψ from which the bank sees no noise at all, and perhaps less than none
 )
 
-// figures reads off σ², R, their intervals and the likelihood ratio, and renews b.best. It needs one transition at least.
+// estimate reads off σ², R, their intervals and the likelihood ratio, and renews b.best. It needs one transition at least.
 func (q *profile) estimate(b *bank) Estimate {
 	q.scan(b)
 	b.best = 1 + argmax(q.ll[1:])
@@ -118,7 +118,7 @@ func (q *profile) refine(b *bank, top float64) {
 // isFinite says whether x is neither NaN nor infinite.
 func isFinite(x float64) bool { return math.Abs(x) <= math.MaxFloat64 }
 
-// highest is the index of the largest of x, which is not empty.
+// argmax is the index of the largest of x, which is not empty.
 func argmax(x []float64) int {
 	best := 0
 	for k, v := range x {
@@ -140,7 +140,7 @@ func through(y []float64) cubic {
 
 func (c cubic) at(x float64) float64 { return c[0] + x*(c[1]+x*(c[2]+x*c[3])) }
 
-// interval is where max over ψ of the log-likelihood of (σ², ψ) lies within half95 of top. At a fixed ψ it falls from its
+// interval is where max over ψ of the log-likelihood of (σ², ψ) lies within halfChi95 of top. At a fixed ψ it falls from its
 // maximum, at v, by (n²/n₂)(ρ - 1 - ln ρ)/2 with ρ = v/σ², so that each ψ's share of the interval is known in closed form. v grows
 // with ψ, so that few shares reach beyond those seen before them, from below or above; of the others a bound of it is enough.
 func (q *profile) interval(b *bank, top float64) (low, high float64) {
@@ -164,7 +164,7 @@ func (q *profile) interval(b *bank, top float64) (low, high float64) {
 	return math.Exp(lnLow), math.Exp(lnHigh)
 }
 
-// away solves eˣ - 1 - x = h for the x of the given sign, by Newton's method from the parabola's root. For h ≥ 0, √(2h) is x or more on
+// excessRoot solves eˣ - 1 - x = h for the x of the given sign, by Newton's method from the parabola's root. For h ≥ 0, √(2h) is x or more on
 // the right and -√(2h) - h is x or less on the left.
 func excessRoot(h, sign float64) float64 {
 	x := sign * math.Sqrt(2*h)

@@ -48,7 +48,7 @@ func Relaxation(path []latent.Latent, coordinate int) (Spring, error) {
 	return p.scan(rates, noises).spring(), nil
 }
 
-// trapped is a series as the likelihood reads it: about 0 and of variance 1.
+// trapPath is a series as the likelihood reads it: about 0 and of variance 1.
 type trapPath struct {
 	series *trajectory.Series
 	scale  float64 // what it was divided by, latent
@@ -151,7 +151,7 @@ func (l *likelihoods) zoom() (rates, noises []float64) {
 	return rates, noises
 }
 
-// spring reads off the figures: the interval of each is where the likelihood, maximised over the other numbers, is within half95 of its
+// spring reads off the Spring: the interval of each is where the likelihood, maximised over the other numbers, is within halfChi95 of its
 // top. At fixed κ and ρ it falls from its maximum over S by n(x - 1 - ln x)/2, x = S's best value over S, as in profile.interval.
 func (l *likelihoods) spring() Spring {
 	k, n, top := len(l.noises), float64(len(l.path.series.M)-1), l.ln[l.top]

@@ -48,7 +48,7 @@ func (c *Correction) nearest(dst, z []float64) {
 	}
 }
 
-// affinity writes what is affine in the network at z into mu, and its Jacobian into jac, unless that is nil.
+// affinePart writes what is affine in the network at z into mu, and its Jacobian into jac, unless that is nil.
 func (n *Network) affinePart(mu, jac, z []float64) {
 	d := n.Dim
 	skip := n.Weights[len(n.Weights)-d*d:]

@@ -207,12 +207,12 @@ func softplus(x, slope []float64) {
 	}
 }
 
-// moderate says whether every entry of x is within ±maxWeight.
+// bounded says whether every entry of x is within ±maxWeight.
 func bounded(x []float64) bool {
 	return !slices.ContainsFunc(x, func(v float64) bool { return !(math.Abs(v) <= maxWeight) })
 }
 
-// finite says whether every entry of x is neither NaN nor infinite.
+// Finite says whether every entry of x is neither NaN nor infinite.
 func Finite(x []float64) bool {
 	return !slices.ContainsFunc(x, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 }

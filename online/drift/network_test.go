@@ -370,7 +370,7 @@ func inGraph(n *Network, g *gorgonia.ExprGraph, z *gorgonia.Node, dt tensor.Dtyp
 	return mu, theta, err
 }
 
-// An imitation of a bent drift of two dimensions, as a slice makes one.
+// An imitation of a nonlinear drift of two dimensions, as a slice makes one.
 func BenchmarkImitate(b *testing.B) {
 	n, points := randomNetwork(2, 7), onlinetest.Normals(2*256, onlinetest.Rand(1))
 	target := onlinetest.Normals(2*256, onlinetest.Rand(2))

@@ -22,8 +22,8 @@
 //
 //	2 Δln-likelihood > 16  and  vᵢ|aᵢ|² > 0.01 × the largest,  x = Σ yᵢaᵢ
 //
-// or vᵢ mean|∂f/∂yᵢ|² in place of vᵢ|aᵢ|² where there is a decoder f: latents to spare have no scale of their own, pictures have.
+// or vᵢ mean|∂f/∂yᵢ|² in place of vᵢ|aᵢ|² where there is a decoder f: padding latents have no scale of their own, pictures have.
 // The axes were chosen for their memory, hence 16 instead of the 9.5 of online/diffusion. On simulated latents, 2 moving of 16, 300 to 400
 // transitions in one film or four, the number was right in 1795 of 1800 draws and too large in 5; of 600 with nothing but noise, 8 had
-// something moving. What is bent stays so: a latent that is a curved function of the coordinates moves as they do, and counts as one more.
+// something moving. Only linear mixing is undone: a latent that is a nonlinear function of the coordinates moves as they do, and counts as one more.
 package offline

@@ -8,7 +8,7 @@ import (
 )
 
 // TestEnoughDimensions: latents that are all there is are not reported, whatever their law and the noise. The alarm of the shortest
-// period begins at a likelihood ratio of 20, which white surprises have at most once in 20 times; about a mean drift that was found in them,
+// period begins at a likelihood ratio of 20, which white innovations have at most once in 20 times; about a mean drift that was found in them,
 // of 288 such recordings none had more than 2.
 func TestEnoughDimensions(t *testing.T) {
 	well := func(mu, z []float64) {

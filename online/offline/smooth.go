@@ -9,8 +9,8 @@ import (
 )
 
 // Smooth gives what a whole recording says of each of its latents, n×d: the mean of z given every measured latent, under the law that
-// is found in them, its drift linearised. Dimensions that are not active, and latents that pair with none, stay as measured, and nothing
-// is heard across a cut. Of c it uses Dim and MaxGap; its errors are Fit's. There must be a latent.
+// is found in them, its drift linearised. Dimensions that are not active, and latents that pair with none, stay as measured. Latents
+// on either side of a cut do not inform each other. Of c it uses Dim and MaxGap; its errors are Fit's. There must be a latent.
 func Smooth(latents []latent.Latent, c Config) (*mat.Dense, error) {
 	p, err := learn(latents, c)
 	if err != nil {
@@ -81,10 +81,10 @@ func (s *smoother) smooth(z *mat.Dense, dt []float64) error {
 		if gain.Solve(&total, &predicted) != nil || back[k].Solve(&predicted, &coming) != nil {
 			return regression.ErrMoments
 		}
-		var surprise mat.VecDense
-		surprise.SubVec(x[k+1], ahead[k])
-		surprise.MulVec(gain.T(), &surprise)
-		x[k+1].AddVec(ahead[k], &surprise)
+		var innovation mat.VecDense
+		innovation.SubVec(x[k+1], ahead[k])
+		innovation.MulVec(gain.T(), &innovation)
+		x[k+1].AddVec(ahead[k], &innovation)
 		total.Mul(gain.T(), &predicted)
 		p.Sub(&predicted, &total)
 	}

@@ -37,7 +37,7 @@ type Components struct {
 // or a longer gap, and where a trajectory lies does not matter. A component that forgets within κ⁻¹ seconds has a σ² that is too small
 // by a share of about κΔt or, in noise, some times that: the bank is given no drift.
 //
-// It returns ErrLatent or ErrTimeOrder, with the frame, for a latent that Update would refuse, and an error where no trajectory has
+// It returns ErrLatent or ErrTimeOrder, with the frame, for a latent that an estimator would refuse, and an error where no trajectory has
 // three latents, or none moves at all.
 func Separate(latents []latent.Latent, c Config) (*Components, error) {
 	r, err := read(latents, Config{Dim: c.Dim, MaxGap: c.MaxGap, Refresh: math.MaxUint64})

@@ -17,7 +17,7 @@ import (
 // none, as likely.
 const leastOdds = 200
 
-// LearnerConfig is what a Learner is made from.
+// Config is what a Learner is made from.
 type Config struct {
 	Dim         int
 	Replay      int            // transitions remembered
@@ -26,13 +26,13 @@ type Config struct {
 	Prior       *drift.Network // the model's own drift, nil for none; never written
 }
 
-// Learner is what one slice of refinement leaves to the next. It is not written after: whoever needs it need not wait for the next slice.
+// Learner is what one slice of refinement leaves to the next. It is not written after, so that reading it waits for no slice.
 type Learner struct {
 	prior      *drift.Network
 	alarms     float64 // frames between false changes
 	seed       uint64
 	memory     *trajectory.Track
-	buffer     *trajectory.Track // the next one's memory is made here; nobody else's
+	buffer     *trajectory.Track // the next one's memory is made here; not used otherwise
 	longest    float64           // s, that memory has been
 	correction *drift.Correction // of prior, replaced at every slice
 	field      *latent.Field     // the drift laid out, nil where nothing moves
@@ -115,7 +115,7 @@ func (l *Learner) slice(j Job) {
 // returns the steps that p was learnt from.
 func (l *Learner) learn(p *regression.Posterior, s *regression.Steps, odds float64) (*regression.Steps, error) {
 	l.longest = max(l.longest, floats.Sum(l.memory.DT()))
-	s.Expect(l.longest)
+	s.PartOf(l.longest)
 	at, s, err := p.LearnSinceChange(s, odds)
 	if at > 0 {
 		l.memory.Drop(l.memory.Began(at))

@@ -14,7 +14,7 @@ import (
 // TestMemoryWithFewTransitions: of latents that nearly all began a trajectory there is little to learn, and below two transitions nothing: the
 // drift stays as it was.
 func TestMemoryWithFewTransitions(t *testing.T) {
-	for _, dim := range []int{1, 5} { // with bumps and without
+	for _, dim := range []int{1, 5} { // with radial basis functions and without
 		found, activity := make([]diffusion.Estimate, dim), make([]latent.Activity, dim)
 		for i := range found {
 			found[i], activity[i] = diffusion.Estimate{V: 1}, latent.Active
@@ -58,7 +58,7 @@ func TestCancelledSlice(t *testing.T) {
 	}
 }
 
-// doubleWell is a slice's job of 1000 latents of a bent law, and the learner that it begins from.
+// doubleWell is a slice's job of 1000 latents of a nonlinear law, and the learner that it begins from.
 func doubleWell() (*Learner, Job) {
 	s := onlinetest.Named("Wasserstein double well")
 	seen, _ := s.Film(1000, 0, onlinetest.Rand(5))

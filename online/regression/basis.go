@@ -48,7 +48,7 @@ func (b *basis) scaled(dst, x []float64) {
 	}
 }
 
-// bend is ½(|u|² - a), which times u is the radial field.
+// radialFactor is ½(|u|² - a), which times u is the radial field.
 func (b *basis) radialFactor(u []float64) float64 {
 	sum := 0.0
 	for _, v := range u {

@@ -126,8 +126,8 @@ func likeliest(gains []float64) (places []int) {
 }
 
 // changed is the step before which the drift changed at these odds, 0 where it did not, given the ln evidence of one drift for all steps. Affine drifts
-// say where that may have been, if anywhere; what is bent looks to them like a change, so where bumps can tell, all fields have the last
-// word.
+// say where that may have been, if anywhere; what is nonlinear looks to them like a change, so in up to maxRBFDim
+// dimensions all fields decide.
 func changed(s *Steps, whole, odds float64) (at int, err error) {
 	gains := newPrefixSums(s, newBasis(s)).gains()
 	places := math.Log(float64(len(gains)))

@@ -102,7 +102,7 @@ func TestStepsAreWeighedByTheirOwnDiffusion(t *testing.T) {
 	}
 }
 
-// Without a change none is found, bent laws and jumps between wells included: 200 to 1 came about by chance on two films of 520, of 500 and
+// Without a change none is found, nonlinear laws and jumps between wells included: 200 to 1 came about by chance on two films of 520, of 500 and
 // 2000 latents. So of 39 films one may be misjudged.
 func TestNoChangeWhereThereIsNone(t *testing.T) {
 	wrong := 0

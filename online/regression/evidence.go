@@ -33,7 +33,7 @@ func logPrior(k, n int) float64 {
 }
 
 // option is one choice of prior variances for groups that meet no others but the radial field: the constants, the linear fields, or
-// the bumps of one length scale. Its V, b, G leave the radial field out; g is G between its fields and the radial one.
+// the radial basis functions of one length scale. Its V, b, G leave the radial field out; g is G between its fields and the radial one.
 type option struct {
 	on             int       // groups that are on
 	prior          float64   // log probability of its length scale
@@ -47,7 +47,7 @@ type option struct {
 	sample func(dst []float64, rng *rand.Rand) // adds a draw of N(0, V); nil where all groups are off
 }
 
-// of completes an option that has mean and lean.
+// complete completes an option that has mean and coupling.
 func (o option) complete(b, g []float64) option {
 	o.bb, o.bg, o.gg = floats.Dot(b, o.mean), floats.Dot(b, o.coupling), floats.Dot(g, o.coupling)
 	return o
@@ -96,7 +96,7 @@ func linearOptions(m *moments, l *linear) []option {
 	return options
 }
 
-// bumpOptions are no bumps, and those of every length scale.
+// rbfOptions are no radial basis functions, and those of every length scale.
 func rbfOptions(clip float64, all []*rbf) []option {
 	options := []option{{}}
 	taus := priorVariances(clip)
@@ -140,7 +140,7 @@ func (o *option) average(dst []float64) {
 
 // mixture is every combination of options with a prior of the radial field.
 type mixture struct {
-	options          [3][]option // of the constants, the linear fields and the bumps
+	options          [3][]option // of the constants, the linear fields and the radial basis functions
 	taus             [1 + priorLevels]float64
 	radialB, radialG float64   // b and G of the radial field
 	radial           float64   // its coefficient's posterior mean
@@ -158,7 +158,7 @@ func newMixture(m *moments, l *linear, all []*rbf) *mixture {
 	return x
 }
 
-// combination is one of a mixture's. The radial coefficient has this mean and takes mean·lean from the options' mean.
+// combination is one of a mixture's. The radial coefficient has this mean and takes mean·coupling from the options' mean.
 type combination struct {
 	at          [3]int // its options
 	on          int    // groups that are on

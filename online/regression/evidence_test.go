@@ -13,7 +13,7 @@ import (
 // column is a field, as one column of the regression, with the variance of its coefficient.
 type column struct {
 	field    []float64 // n×d, where each step began
-	averaged []float64 // n×d, what of it moves the surprise
+	averaged []float64 // n×d, what of it moves the innovation
 	tau      float64
 }
 
@@ -173,11 +173,11 @@ func TestClosedFormsAgainstRegression(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		bumps, err := allRBFs(all, b, m)
+		rbfs, err := allRBFs(all, b, m)
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, k, taus := newMixture(m, &linear{q: q, lambda: lambda}, bumps), 0, priorVariances(m.seconds)
+		x, k, taus := newMixture(m, &linear{q: q, lambda: lambda}, rbfs), 0, priorVariances(m.seconds)
 		for c := range x.all {
 			if k++; k%211 != 5 {
 				continue
@@ -195,7 +195,7 @@ func TestClosedFormsAgainstRegression(t *testing.T) {
 			if math.Abs(c.logEvidence-want) > 1e-6*(1+math.Abs(want)) {
 				t.Errorf("%s, τ² = %v: log evidence %.9g, want %.9g", name, tau, c.logEvidence, want)
 			}
-			got := alone(x, c, q, bumps, b, all)
+			got := alone(x, c, q, rbfs, b, all)
 			if gap := floats.Distance(got, drift, math.Inf(1)); gap > 1e-6*(1+floats.Norm(drift, math.Inf(1))) {
 				t.Errorf("%s, τ² = %v: drift is %g off", name, tau, gap)
 			}
@@ -204,7 +204,7 @@ func TestClosedFormsAgainstRegression(t *testing.T) {
 }
 
 // alone is the drift at the steps by one combination.
-func alone(x *mixture, c combination, q *mat.Dense, bumps []*rbf, b *basis, s *Steps) []float64 {
+func alone(x *mixture, c combination, q *mat.Dense, rbfs []*rbf, b *basis, s *Steps) []float64 {
 	only := &mixture{radial: c.mean}
 	for part, i := range c.at {
 		o := x.options[part][i]
@@ -215,7 +215,7 @@ func alone(x *mixture, c combination, q *mat.Dense, bumps []*rbf, b *basis, s *S
 	for i := range s.dim {
 		p.active = append(p.active, i)
 	}
-	p.average(bumps)
+	p.average(rbfs)
 	out := make([]float64, len(s.x))
 	for k := range s.Len() {
 		p.Drift(out[k*s.dim:(k+1)*s.dim], s.x[k*s.dim:(k+1)*s.dim])

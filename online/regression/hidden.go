@@ -61,9 +61,9 @@ func coloured(e *mat.Dense, memory, share float64) []float64 {
 		s := 1 - share + share*p
 		gain := root * p / s
 		for i, v := range e.RawRowView(k) {
-			surprise := v - root*x[i]
-			logs[i] += (v*v - surprise*surprise/s - math.Log(s)) / 2
-			x[i] = keep * (x[i] + gain*surprise)
+			innovation := v - root*x[i]
+			logs[i] += (v*v - innovation*innovation/s - math.Log(s)) / 2
+			x[i] = keep * (x[i] + gain*innovation)
 		}
 		p = 1 + keep*keep*(p-gain*root*p-1)
 	}

@@ -16,7 +16,7 @@ type linear struct {
 	lambda []float64
 }
 
-// variances are the priors of the linear groups, 0 where a group is off. A stretch is a shear seen from another angle.
+// variances are the priors of the linear groups, 0 where a group is off. A stretch is a shear along axes that are turned by 45°, and has its prior.
 type variances struct{ dilation, rotation, shear float64 }
 
 // pair is V of the rotation u_j e_i - u_i e_j and the shear u_j e_i + u_i e_j, and the determinant of their K.
@@ -62,7 +62,7 @@ func (l *linear) solve(dst, b []float64, t variances) (logDet float64) {
 	return logDet
 }
 
-// scatter adds a draw of N(0, V) to dst, d×d and row-major.
+// sample adds a draw of N(0, V) to dst, d×d and row-major.
 func (l *linear) sample(dst []float64, t variances, rng *rand.Rand) {
 	d := len(l.lambda)
 	e, own, outer, _ := l.diagonal(t)

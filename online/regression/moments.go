@@ -56,10 +56,10 @@ func (m *moments) axes() (q *mat.Dense, lambda []float64, err error) {
 	return q, lambda, err
 }
 
-// errMoments cannot come of latents that a diffusion can explain.
+// ErrMoments cannot come of latents that a diffusion can explain.
 var ErrMoments = errors.New("online: the latents' moments are beyond floating point: look for outliers in the latents")
 
-// principalAxes is eigen.Principal with this package's error.
+// principal is eigen.Principal with this package's error.
 func principal(x *mat.SymDense) (q *mat.Dense, lambda []float64, err error) {
 	if q, lambda, err = eigen.Principal(x); err != nil {
 		return nil, nil, ErrMoments

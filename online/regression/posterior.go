@@ -25,7 +25,7 @@ type Posterior struct {
 	constant  []float64  // the mean coefficients of the constants,
 	matrix    *mat.Dense // of the linear fields, row i for e_i,
 	radial    float64    // of the radial field,
-	rbfDrifts []rbfDrift // and of the bumps of each length scale
+	rbfDrifts []rbfDrift // and of the radial basis functions of each length scale
 	evidence  float64    // ln of it, over all combinations
 	seconds   float64    // that the steps carry
 
@@ -49,7 +49,7 @@ func (p *Posterior) Affine() (offset *mat.VecDense, slope *mat.Dense) {
 	return offset, slope
 }
 
-// curve is a mean drift made of bumps: k(u)'weights - [1,u]'affine.
+// rbfDrift is a mean drift made of radial basis functions: k(u)'weights - [1,u]'affine.
 type rbfDrift struct {
 	rbf             *rbf
 	weights, affine mat.Dense // M×d, (1+d)×d
@@ -64,7 +64,7 @@ func NewPosterior(w *Whitener, dim int, cancel *drift.Cancel) *Posterior {
 func (p *Posterior) Learn(w *Whitener, t *trajectory.Track) error { return p.learn(w.Steps(t)) }
 
 // LearnSinceChange fills p in from those steps since the drift last changed, which it believes at these odds, each weighed by the σ² of its
-// part. It returns where the change is, 0 for none, and the steps that p was learnt from.
+// segment. It returns where the change is, 0 for none, and the steps that p was learnt from.
 func (p *Posterior) LearnSinceChange(s *Steps, odds float64) (at int, since *Steps, err error) {
 	s.weigh()
 	if err := p.learn(s); err != nil {
@@ -86,13 +86,13 @@ func (p *Posterior) learn(s *Steps) error {
 	if err != nil {
 		return err
 	}
-	bumps, err := allRBFs(s, p.basis, m)
+	rbfs, err := allRBFs(s, p.basis, m)
 	if err != nil {
 		return err
 	}
-	p.mixture, p.axes = newMixture(m, &linear{q: q, lambda: lambda}, bumps), q
+	p.mixture, p.axes = newMixture(m, &linear{q: q, lambda: lambda}, rbfs), q
 	p.evidence, p.seconds = p.mixture.evidence, m.seconds
-	p.average(bumps)
+	p.average(rbfs)
 	return nil
 }
 
@@ -119,7 +119,7 @@ func (p *Posterior) average(all []*rbf) {
 	}
 }
 
-// curve is the drift of which the rows of mean, rank×d, are the coefficients.
+// drift is the drift of which the rows of mean, rank×d, are the coefficients.
 func (f *rbf) drift(mean *mat.Dense) rbfDrift {
 	c := rbfDrift{rbf: f}
 	c.weights.Mul(&f.mix, mean)
@@ -183,7 +183,7 @@ func (p *Posterior) Drift(dst, z []float64) {
 	}
 }
 
-// moving writes the mean drift at x into dst, both of the active dimensions in units of √v.
+// whitenedDrift writes the mean drift at x into dst, both of the active dimensions in units of √v.
 func (p *Posterior) whitenedDrift(dst, x []float64) {
 	u := make([]float64, len(x))
 	p.basis.scaled(u, x)
@@ -217,7 +217,7 @@ func (p *Posterior) nonlinear(dst, u []float64) {
 	}
 }
 
-// add adds the curve's drift at u to dst.
+// add adds the drift at u to dst.
 func (c *rbfDrift) add(dst, u []float64) {
 	var points [mostCentres]float64
 	k := points[:c.weights.RawMatrix().Rows]

@@ -64,7 +64,7 @@ func TestNoiseIsTakenOut(t *testing.T) {
 	}
 }
 
-// TestNoiseMakesNothingSurer: where no drift is curved, Σ b²/λ of the bumps is χ², in noise too. From 16 films, of about 20 features each, it
+// TestNoiseMakesNothingSurer: where no drift is curved, Σ b²/λ of the radial basis functions is χ², in noise too. From 16 films, of about 20 features each, it
 // scatters by 0.09.
 func TestNoiseMakesNothingSurer(t *testing.T) {
 	const films = 16
@@ -75,14 +75,14 @@ func TestNoiseMakesNothingSurer(t *testing.T) {
 			seen, _ := s.Film(1000, r, onlinetest.Rand(300+film))
 			all := stepsOf(s, seen, r)
 			b := newBasis(all)
-			bumps, err := allRBFs(all, b, newMoments(all, b))
+			rbfs, err := allRBFs(all, b, newMoments(all, b))
 			if err != nil {
 				t.Fatal(err)
 			}
-			for k, lambda := range bumps[0].lambda {
+			for k, lambda := range rbfs[0].lambda {
 				for i := range all.dim {
 					if lambda > 0.1 {
-						square += bumps[0].b.At(k, i) * bumps[0].b.At(k, i) / lambda
+						square += rbfs[0].b.At(k, i) * rbfs[0].b.At(k, i) / lambda
 						n++
 					}
 				}

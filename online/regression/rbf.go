@@ -9,7 +9,7 @@ import (
 	"driftscope/internal/eigen"
 )
 
-// Bumps are squared exponentials about points that the latents visit, doc.go (9). Beyond four dimensions a recording visits too
+// Radial basis functions are squared exponentials about points that the latents visit, doc.go (9). Beyond four dimensions a recording visits too
 // little of space for them.
 const (
 	maxRBFDim    = 4
@@ -19,10 +19,10 @@ const (
 	singular     = 1e-10 // of the observed time, added so that what never varies can be divided by
 )
 
-// bumpCounts is the number of points for each dimension from 0.
+// rbfCounts is the number of points for each dimension from 0.
 var rbfCounts = [maxRBFDim + 1]int{0, 20, 40, 50, mostCentres}
 
-// bumpLengths are the length scales ℓ, in units of ρ.
+// rbfLengths are the length scales ℓ, in units of ρ.
 func rbfLengths(d int) []float64 {
 	unit := math.Pow(float64(d), 0.25)
 	switch {
@@ -34,7 +34,7 @@ func rbfLengths(d int) []float64 {
 	return nil
 }
 
-// bumps are the fields f_r(u) e_i of one length scale ℓ, for scalars f = T'k(u) - P'[1,u] that have nothing in common with [1,u] and,
+// rbf are the fields f_r(u) e_i of one length scale ℓ, for scalars f = T'k(u) - P'[1,u] that have nothing in common with [1,u] and,
 // over the transitions, nothing with each other: their G is diag(λ). A priori f'f is the kernel exp(-|u-u'|²/2ℓ²) less its affine part.
 type rbf struct {
 	d      int
@@ -47,7 +47,7 @@ type rbf struct {
 	g      mat.Dense  // G with the radial field, rank×d
 }
 
-// allBumps are those of every length scale; none beyond maxBumpDim dimensions.
+// allRBFs are those of every length scale; none beyond maxRBFDim dimensions.
 func allRBFs(s *Steps, b *basis, m *moments) ([]*rbf, error) {
 	lengths := rbfLengths(s.dim)
 	if len(lengths) == 0 {
@@ -73,7 +73,7 @@ func allRBFs(s *Steps, b *basis, m *moments) ([]*rbf, error) {
 	return all, nil
 }
 
-// bumpPoints picks up to M among u (n×d): the one nearest the centre, then again and again the one farthest from all that are picked.
+// rbfPoints picks up to M among u (n×d): the one nearest the centre, then again and again the one farthest from all that are picked.
 func rbfPoints(u []float64, d int, apart float64) []float64 {
 	origin, nearest := make([]float64, d), make([]float64, len(u)/d)
 	for k := range nearest {
@@ -124,7 +124,7 @@ func (f *rbf) whiten() (*mat.Dense, error) {
 	return white, nil
 }
 
-// settle turns the whitened features onto the axes of their G.
+// orthogonalise turns the whitened features onto the axes of their G.
 func (f *rbf) orthogonalise(s *rbfSums) error {
 	white, err := f.whiten()
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 	"driftscope/online/drift"
 )
 
-// bumpRows is the number of transitions whose bumps are in memory at a time.
+// rbfRows is the number of transitions whose functions are in memory at a time.
 const rbfRows = 256
 
-// bumpSums are sums over the transitions, for the scalars f = k(u) - A'[1,u] of one length scale, doc.go (9).
+// rbfSums are sums over the transitions, for the scalars f = k(u) - A'[1,u] of one length scale, doc.go (9).
 type rbfSums struct {
 	gram        *mat.Dense // Σ Δt ff', M×M
 	b           *mat.Dense // b, Σ f Δx', M×d
@@ -27,12 +27,12 @@ func (f *rbf) gather(s *Steps, b *basis) *rbfSums {
 	sums := &rbfSums{gram: mat.NewDense(size, size, nil), b: mat.NewDense(size, d, nil), radial: mat.NewDense(size, d, nil),
 		affineCross: mat.NewDense(size, 1+d, nil)}
 	k, weighted := mat.NewDense(rbfRows, size, nil), mat.NewDense(rbfRows, size, nil)
-	moved, bent, affine := mat.NewDense(rbfRows, d, nil), mat.NewDense(rbfRows, d, nil), mat.NewDense(rbfRows, 1+d, nil)
+	moved, radial, affine := mat.NewDense(rbfRows, d, nil), mat.NewDense(rbfRows, d, nil), mat.NewDense(rbfRows, 1+d, nil)
 	add := func(rows int) {
 		part := func(x *mat.Dense) *mat.Dense { return x.Slice(0, rows, 0, x.RawMatrix().Cols).(*mat.Dense) }
 		addProductT(sums.gram, part(k), part(weighted))
 		addProductT(sums.b, part(k), part(moved))
-		addProductT(sums.radial, part(k), part(bent))
+		addProductT(sums.radial, part(k), part(radial))
 		addProductT(sums.affineCross, part(k), part(affine))
 	}
 	fields := func(dst, x []float64) { // u, the radial field, k(u)
@@ -45,7 +45,7 @@ func (f *rbf) gather(s *Steps, b *basis) *rbfSums {
 		copy(moved.RawRowView(rows), dx)
 		affine.Set(rows, 0, dt)
 		floats.ScaleTo(affine.RawRowView(rows)[1:], dt, mean[:d])
-		floats.ScaleTo(bent.RawRowView(rows), dt, mean[d:2*d])
+		floats.ScaleTo(radial.RawRowView(rows), dt, mean[d:2*d])
 		copy(k.RawRowView(rows), mean[2*d:])
 		floats.ScaleTo(weighted.RawRowView(rows), dt, mean[2*d:])
 		if rows++; rows == rbfRows {
@@ -62,14 +62,14 @@ func (f *rbf) gather(s *Steps, b *basis) *rbfSums {
 // project settles A and takes out of the sums what the affine fields explain.
 func (sums *rbfSums) project(m *moments) error {
 	d := len(m.constantB)
-	normal, moved, bent := mat.NewSymDense(1+d, nil), mat.NewDense(1+d, d, nil), mat.NewDense(1+d, d, nil)
+	normal, moved, radial := mat.NewSymDense(1+d, nil), mat.NewDense(1+d, d, nil), mat.NewDense(1+d, d, nil)
 	normal.SetSym(0, 0, m.seconds)
 	for i := range d {
 		moved.Set(0, i, m.constantB[i])
-		bent.Set(0, i, m.constantRadial[i])
+		radial.Set(0, i, m.constantRadial[i])
 		for j := range d {
 			moved.Set(1+j, i, m.linearB.At(i, j))
-			bent.Set(1+j, i, m.linearRadial.At(i, j))
+			radial.Set(1+j, i, m.linearRadial.At(i, j))
 			normal.SetSym(1+i, 1+j, m.linearG.At(i, j))
 		}
 		normal.SetSym(1+i, 1+i, m.linearG.At(i, i)+singular*m.seconds)
@@ -84,7 +84,7 @@ func (sums *rbfSums) project(m *moments) error {
 	}
 	subtractProductT(sums.gram, sums.affine, sums.affineCross.T())
 	subtractProductT(sums.b, sums.affine, moved)
-	subtractProductT(sums.radial, sums.affine, bent)
+	subtractProductT(sums.radial, sums.affine, radial)
 	return nil
 }
 

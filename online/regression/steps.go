@@ -19,8 +19,8 @@ type Steps struct {
 // Len is how many transitions there are.
 func (s *Steps) Len() int { return len(s.dt) }
 
-// Expect says that the steps are part of a recording of so many seconds.
-func (s *Steps) Expect(seconds float64) { s.longest = seconds }
+// PartOf says that the steps are part of a recording of so many seconds: the prior expects drifts to matter over all of it.
+func (s *Steps) PartOf(seconds float64) { s.longest = seconds }
 
 // row lends the innovation of step k and its dt.
 func (s *Steps) row(k int) (dx []float64, dt float64) { return s.dx[k*s.dim : (k+1)*s.dim], s.dt[k] }
