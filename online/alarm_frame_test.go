@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"driftscope/internal/latent"
+	"driftscope/online/onlinetest"
 )
 
 // TestBadFrames: 1000 good frames of a diffusion, some that something is done to, and good ones again. What was done must not reach the law,
@@ -32,7 +33,7 @@ func TestBadFrames(t *testing.T) {
 		"never one like the other":         {1e6, func(l *latent.Latent) { l.SD[0] = 7 }, 499, "+object_lost 1004, -object_lost 1508"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			seen, _ := stream(still, 2000, 0.2, newRand(70))
+			seen, _ := onlinetest.Stream(onlinetest.Still, 2000, 0.2, onlinetest.Rand(70))
 			e := informed(t, Config{Dim: 2, Seed: 1, TrainMean: []float64{0, 0}, TrainSD: []float64{5, 5}})
 			dst, told, before := new(latent.Estimate), "", []float64(nil)
 			for k := range seen {
@@ -59,7 +60,7 @@ func TestBadFrames(t *testing.T) {
 			if told != c.told || dst.SDE.Held != uint64(c.held) {
 				t.Errorf("%d frames held, told\n%s\nexpected %d and\n%s", dst.SDE.Held, told, c.held, c.told)
 			}
-			if n := e.banks[0].n; n < 1999-float64(c.held)-2 {
+			if n := learnt(e); n < 1999-float64(c.held)-2 {
 				t.Errorf("learnt %g transitions", n)
 			}
 			for i, s := range dst.SDE.Sigma {
@@ -74,7 +75,7 @@ func TestBadFrames(t *testing.T) {
 // TestFramesWhileFrozen: who freezes the law where an alarm about frames begins, as the loop of docs/howto/control.md does, is told when it is over, and
 // of the next one; nothing of all that is learnt from.
 func TestFramesWhileFrozen(t *testing.T) {
-	seen, _ := stream(still, 1300, 0.2, newRand(70))
+	seen, _ := onlinetest.Stream(onlinetest.Still, 1300, 0.2, onlinetest.Rand(70))
 	e := informed(t, Config{Dim: 2, Seed: 1, TrainMean: []float64{0, 0}, TrainSD: []float64{5, 5}})
 	dst, told := new(latent.Estimate), ""
 	for k := range seen {
@@ -98,8 +99,8 @@ func TestFramesWhileFrozen(t *testing.T) {
 	if told != want {
 		t.Errorf("told\n%s\nexpected\n%s", told, want)
 	}
-	if dst.SDE.Held != 1 || e.n != 999 {
-		t.Errorf("%d frames held and %g transitions learnt from, expected those before the freeze: 1 and 999", dst.SDE.Held, e.n)
+	if dst.SDE.Held != 1 || e.law.banks.Transitions != 999 {
+		t.Errorf("%d frames held and %g transitions learnt from, expected those before the freeze: 1 and 999", dst.SDE.Held, e.law.banks.Transitions)
 	}
 }
 
@@ -116,8 +117,8 @@ func TestTrajectoryThatBeginsBadly(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if dst.SDE.Held != 10 || e.banks[0].n != 19 {
-		t.Errorf("%d frames held, %g transitions; expected 10 and 19", dst.SDE.Held, e.banks[0].n)
+	if dst.SDE.Held != 10 || learnt(e) != 19 {
+		t.Errorf("%d frames held, %g transitions; expected 10 and 19", dst.SDE.Held, learnt(e))
 	}
 }
 
@@ -128,23 +129,23 @@ func TestTrajectoryBeginsElsewhere(t *testing.T) {
 		spoil func(l *latent.Latent)
 		held  uint64
 	}{
-		"elsewhere":              {func(l *latent.Latent) { l.Mean[0] += 50 }, agreeing - 1},
-		"no object, one picture": {func(l *latent.Latent) { copy(l.Mean, []float64{50, 50}) }, newNormal - 1},
-		"no object, noise":       {func(l *latent.Latent) { l.Mean[0] = 60 * (2 + math.Sin(float64(l.Seq*l.Seq))) }, newNormal - 1},
+		"elsewhere":              {func(l *latent.Latent) { l.Mean[0] += 50 }, 49},
+		"no object, one picture": {func(l *latent.Latent) { copy(l.Mean, []float64{50, 50}) }, 499},
+		"no object, noise":       {func(l *latent.Latent) { l.Mean[0] = 60 * (2 + math.Sin(float64(l.Seq*l.Seq))) }, 499},
 	} {
 		e := informed(t, Config{Dim: 2, Seed: 1, TrainMean: []float64{0, 0}, TrainSD: []float64{5, 5}})
-		seen, _ := stream(still, 1600, 0.2, newRand(70))
+		seen, _ := onlinetest.Stream(onlinetest.Still, 1600, 0.2, onlinetest.Rand(70))
 		for k := 1000; k < len(seen); k++ {
 			seen[k].Trajectory++
 			c.spoil(&seen[k])
 		}
 		feed(t, e, seen[:1000])
-		before := e.banks[0].n
+		before := learnt(e)
 		dst := feed(t, e, seen[1000:1000+c.held+1])
-		if dst.SDE.Held != c.held || e.banks[0].n != before {
-			t.Errorf("%s: %d frames held and %g transitions learnt, expected %d and none", name, dst.SDE.Held, e.banks[0].n-before, c.held)
+		if dst.SDE.Held != c.held || learnt(e) != before {
+			t.Errorf("%s: %d frames held and %g transitions learnt, expected %d and none", name, dst.SDE.Held, learnt(e)-before, c.held)
 		}
-		if feed(t, e, seen[1001+c.held:1002+c.held]); name == "elsewhere" && e.banks[0].n != before+1 {
+		if feed(t, e, seen[1001+c.held:1002+c.held]); name == "elsewhere" && learnt(e) != before+1 {
 			t.Errorf("%s: the frame after those held is not learnt from", name)
 		}
 	}
@@ -154,7 +155,7 @@ func TestTrajectoryBeginsElsewhere(t *testing.T) {
 func TestBleached(t *testing.T) {
 	e := informed(t, Config{Dim: 2, Prior: springs(2, 4)})
 	var told []uint64
-	for k, l := range walk(2000, 2000, 0.2, 80, ornsteinUhlenbeck, ornsteinUhlenbeck, 1, 1) {
+	for k, l := range walk(2000, 2000, 0.2, 80, onlinetest.Spring, onlinetest.Spring, 1, 1) {
 		l.Light = 100 * max(math.Exp2(-float64(k)/600), 0.2)
 		if k > 1700 {
 			l.Light = 100
@@ -166,7 +167,7 @@ func TestBleached(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, a := range e.Alarms() {
-			if a.Code != alarmCodes[bleached] {
+			if a.Code != latent.Bleached {
 				t.Errorf("told %+v", a)
 			}
 			told = append(told, a.Seq)
@@ -181,10 +182,10 @@ func TestBleached(t *testing.T) {
 func TestResetEndsAlarms(t *testing.T) {
 	e := informed(t, Config{Dim: 2, Prior: springs(2, 4)})
 	told := map[string]int{}
-	for k, l := range walk(1100, 1000, 0, 81, ornsteinUhlenbeck, ornsteinUhlenbeck, 1, 3) {
+	for k, l := range walk(1100, 1000, 0, 81, onlinetest.Spring, onlinetest.Spring, 1, 3) {
 		if k == 1080 {
 			e.Reset()
-			e.inFlight, e.due = true, math.MaxUint64
+			e.law.inFlight, e.law.due = true, math.MaxUint64
 		}
 		if err := e.Update(new(latent.Estimate), &l); err != nil {
 			t.Fatal(err)
@@ -198,7 +199,7 @@ func TestResetEndsAlarms(t *testing.T) {
 			t.Errorf("told %v: what begins must end", told)
 		}
 	}
-	if told["warning "+alarmCodes[diffusionChanged]] != 1 {
+	if told["warning "+latent.DiffusionChanged] != 1 {
 		t.Errorf("told %v", told)
 	}
 }
@@ -207,7 +208,7 @@ func TestResetEndsAlarms(t *testing.T) {
 func TestSameAlarms(t *testing.T) {
 	c := Config{Dim: 2, Seed: 1, Prior: springs(2, 4), Deterministic: true, Forecast: []float64{0.02}}
 	whole, first, second := estimator(t, c), estimator(t, c), estimator(t, c)
-	seen := walk(400, 330, 0.2, 82, ornsteinUhlenbeck, ornsteinUhlenbeck, 1, 3)
+	seen := walk(400, 330, 0.2, 82, onlinetest.Spring, onlinetest.Spring, 1, 3)
 	for k := 300; k < 308; k++ {
 		seen[k].Mean[1] += 30 * float64(k%3)
 	}

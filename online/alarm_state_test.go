@@ -7,12 +7,16 @@ import (
 	"time"
 
 	"driftscope/internal/latent"
+	"driftscope/online/onlinetest"
 )
+
+// alarmCodes are those of all alarms.
+var alarmCodes = []string{latent.DriftChanged, latent.DiffusionChanged, latent.UnlikeTraining, latent.ObjectLost, latent.Bleached, latent.TooFewDimensions}
 
 // TestAlarmsStand: an estimate says which alarms are on, as events tell their beginnings and ends; after a roll back it says which were.
 func TestAlarmsStand(t *testing.T) {
 	e := informed(t, Config{Dim: 2, Prior: springs(2, 4)})
-	seen := walk(700, 600, 0.2, 82, ornsteinUhlenbeck, ornsteinUhlenbeck, 1, 3)
+	seen := walk(700, 600, 0.2, 82, onlinetest.Spring, onlinetest.Spring, 1, 3)
 	for k := 300; k < 310; k++ {
 		seen[k].Mean[1] += 30 * float64(k%3)
 	}
@@ -50,7 +54,7 @@ func TestAlarmsStand(t *testing.T) {
 func TestRestoredAlarmsAreTold(t *testing.T) {
 	c := Config{Dim: 2, Prior: springs(2, 4)}
 	e := informed(t, c)
-	seen := walk(700, 600, 0.2, 82, ornsteinUhlenbeck, ornsteinUhlenbeck, 1, 3)
+	seen := walk(700, 600, 0.2, 82, onlinetest.Spring, onlinetest.Spring, 1, 3)
 	quiet := string(saved(t, e))
 	feed(t, e, seen[:699])
 	loud := string(saved(t, e))
@@ -86,7 +90,7 @@ func TestRestoredAlarmsAreTold(t *testing.T) {
 // begins, whatever comes.
 func TestFrozenLatentsGoOn(t *testing.T) {
 	e := informed(t, Config{Dim: 2, Prior: springs(2, 4)})
-	seen := walk(900, 500, 0.2, 83, ornsteinUhlenbeck, ornsteinUhlenbeck, 1, 3)
+	seen := walk(900, 500, 0.2, 83, onlinetest.Spring, onlinetest.Spring, 1, 3)
 	feed(t, e, seen[:500])
 	e.Freeze(true)
 	dst := new(latent.Estimate)

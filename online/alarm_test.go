@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"driftscope/internal/latent"
+	"driftscope/online/alarm"
+	"driftscope/online/drift"
+	"driftscope/online/onlinetest"
 )
 
 // BenchmarkLatents: a frame with d latents that all move, refinement standing still; and of it the filter and the alarms alone.
@@ -15,8 +18,8 @@ func BenchmarkLatents(b *testing.B) {
 		e := informed(b, Config{Dim: d, Seed: 1, Prior: springs(d, 4)})
 		seen := ball(d, 1000, 4, 0.5, 1)
 		feed(b, e, seen)
-		if e.sde.ActiveCount != d {
-			b.Fatalf("%d of %d latents move", e.sde.ActiveCount, d)
+		if e.law.sde.ActiveCount != d {
+			b.Fatalf("%d of %d latents move", e.law.sde.ActiveCount, d)
 		}
 		dst, k := new(latent.Estimate), 0
 		b.Run(fmt.Sprintf("update d=%d", d), func(b *testing.B) {
@@ -31,15 +34,14 @@ func BenchmarkLatents(b *testing.B) {
 		})
 		b.Run(fmt.Sprintf("filter and alarms d=%d", d), func(b *testing.B) {
 			for b.Loop() {
-				l, a := &seen[k%len(seen)], e.alarms
+				z, l := &seen[k%len(seen)], &e.law
 				k++
-				e.filter.predict(testStep, e.mu, e.jac, e.linearise, e.found)
-				e.filter.correct(l.Mean, e.found)
-				a.frames.judge(l.Mean, l.SD, 0, a.limit(e.n), testStep, e.found)
-				a.changes.step(l.Mean, testStep, e.mu, e.jac, e.linearise, e.found)
-				a.changes.weigh(e.found, e.sde.Activity, e.n, e.seconds)
-				a.weigh(e.sde.ActiveCount)
-				a.ring(l)
+				l.filter.Predict(onlinetest.Step, l.tangent, l.banks.Found)
+				l.filter.Correct(z.Mean, l.banks.Found)
+				l.alarms.Judge(alarm.Frame{Mean: z.Mean, SD: z.SD, Limit: l.alarms.Limit(l.banks.Transitions), DT: onlinetest.Step}, l.banks.Found)
+				l.alarms.Step(z.Mean, onlinetest.Step, l.tangent, l.banks.Found)
+				l.alarms.Weigh(l.banks.Found, l.sde.Activity, l.banks.Transitions, l.banks.Seconds)
+				l.alarms.Update(z)
 			}
 		})
 	}
@@ -53,8 +55,8 @@ func informed(t testing.TB, c Config) *Estimator {
 }
 
 // springs is the network of μ = -κz.
-func springs(dim int, k float64) *Network {
-	n := NewNetwork(dim, newRand(1))
+func springs(dim int, k float64) *drift.Network {
+	n := drift.NewNetwork(dim, onlinetest.Rand(1))
 	skip := n.Weights[n.Size()-dim*dim:]
 	for i := range dim {
 		skip[i*dim+i] = -k
@@ -64,13 +66,13 @@ func springs(dim int, k float64) *Network {
 
 // ball gives n latents of d dimensions, each on a spring of κ with σ = 1, measured with variance rΔt every 10 ms.
 func ball(d, n int, k, r float64, seed uint64) []latent.Latent {
-	rng, z := newRand(seed), make([]float64, d)
+	rng, z := onlinetest.Rand(seed), make([]float64, d)
 	seen := make([]latent.Latent, n)
 	for t := range seen {
 		l := latent.Latent{Seq: uint64(t), Time: time.Unix(0, 0).Add(time.Duration(t) * 10 * time.Millisecond), Mean: make([]float64, d)}
 		for i := range z {
-			l.Mean[i] = z[i] + math.Sqrt(r*testStep)*rng.NormFloat64()
-			z[i] += -k*z[i]*testStep + math.Sqrt(testStep)*rng.NormFloat64()
+			l.Mean[i] = z[i] + math.Sqrt(r*onlinetest.Step)*rng.NormFloat64()
+			z[i] += -k*z[i]*onlinetest.Step + math.Sqrt(onlinetest.Step)*rng.NormFloat64()
 		}
 		seen[t] = l
 	}
@@ -90,11 +92,11 @@ func begun(e *Estimator, count map[string]int) {
 // √15 = 4 is their scatter, three of which are allowed. Evidence overshoots where it rings: half that many is usual.
 func TestFalseAlarms(t *testing.T) {
 	const n, every = 3000, 1000
-	for name, r := range map[string]float64{"clear": 0, "noisy": 1, "drowned": 9} {
+	for name, r := range map[string]float64{"clear": 0, "noisy": 1, "low SNR": 9} {
 		count, held := map[string]int{}, uint64(0)
 		for seed := range uint64(5) {
 			e := informed(t, Config{Dim: 2, Seed: 1, Prior: springs(2, 4), AlarmFrames: every})
-			seen, _ := stream(ornsteinUhlenbeck, n, r, newRand(200+seed))
+			seen, _ := onlinetest.Stream(onlinetest.Spring, n, r, onlinetest.Rand(200+seed))
 			dst := new(latent.Estimate)
 			for k := range seen {
 				if err := e.Update(dst, &seen[k]); err != nil {
@@ -108,20 +110,20 @@ func TestFalseAlarms(t *testing.T) {
 		if held < 3 || held > 27 {
 			t.Errorf("%s: %d frames held back, expected 15", name, held)
 		}
-		for _, code := range alarmCodes[:unlikeTraining+1] {
+		for _, code := range []string{latent.DriftChanged, latent.DiffusionChanged, latent.UnlikeTraining} {
 			if count[code] > 27 {
 				t.Errorf("%s: %d false alarms %s, expected at most 15", name, count[code], code)
 			}
 		}
-		if count[alarmCodes[objectLost]] > 0 {
-			t.Errorf("%s: the object was lost %d times", name, count[alarmCodes[objectLost]])
+		if count[latent.ObjectLost] > 0 {
+			t.Errorf("%s: the object was lost %d times", name, count[latent.ObjectLost])
 		}
 	}
 }
 
 // walk gives latents every 10 ms of dz = μ(z)dt + σdW from z = 0, with noise of variance rΔt, under one law before frame change and another from there.
-func walk(n, change int, r float64, seed uint64, before, after drift, sigma, later float64) []latent.Latent {
-	rng, z, mu := newRand(seed), make([]float64, 2), make([]float64, 2)
+func walk(n, change int, r float64, seed uint64, before, after onlinetest.Drift, sigma, later float64) []latent.Latent {
+	rng, z, mu := onlinetest.Rand(seed), make([]float64, 2), make([]float64, 2)
 	seen := make([]latent.Latent, n)
 	for k := range seen {
 		l := latent.Latent{Seq: uint64(k), Time: time.Unix(0, 0).Add(time.Duration(k) * 10 * time.Millisecond), Mean: make([]float64, 2), Light: 100}
@@ -130,8 +132,8 @@ func walk(n, change int, r float64, seed uint64, before, after drift, sigma, lat
 		}
 		before(mu, z)
 		for i := range z {
-			l.Mean[i] = z[i] + math.Sqrt(r*testStep)*rng.NormFloat64()
-			z[i] += mu[i]*testStep + sigma*math.Sqrt(testStep)*rng.NormFloat64()
+			l.Mean[i] = z[i] + math.Sqrt(r*onlinetest.Step)*rng.NormFloat64()
+			z[i] += mu[i]*onlinetest.Step + sigma*math.Sqrt(onlinetest.Step)*rng.NormFloat64()
 		}
 		seen[k] = l
 	}
@@ -144,22 +146,22 @@ func walk(n, change int, r float64, seed uint64, before, after drift, sigma, lat
 func TestChangesAreFound(t *testing.T) {
 	moved := func(mu, z []float64) { mu[0], mu[1] = -4*(z[0]-1), -4*z[1] }
 	reversed := func(mu, z []float64) { mu[0], mu[1] = -z[0]+3*z[1], -3*z[0]-z[1] }
-	swirl := NewNetwork(2, newRand(1))
-	copy(swirl.Weights[swirl.Size()-4:], []float64{-1, 3, -3, -1})
+	spiral := drift.NewNetwork(2, onlinetest.Rand(1))
+	copy(spiral.Weights[spiral.Size()-4:], []float64{-1, 3, -3, -1})
 	for name, c := range map[string]struct {
 		r             float64
-		prior         *Network
-		before, after drift
+		prior         *drift.Network
+		before, after onlinetest.Drift
 		later         float64
-		want          int
+		want          string
 		within        int
 	}{
-		"centre moves":           {0, springs(2, 4), ornsteinUhlenbeck, moved, 1, driftChanged, 500},
-		"centre moves, in noise": {1, springs(2, 4), ornsteinUhlenbeck, moved, 1, driftChanged, 600},
-		"circle reverses":        {0.5, swirl, circle, reversed, 1, driftChanged, 600},
-		"σ doubles":              {0, springs(2, 4), ornsteinUhlenbeck, ornsteinUhlenbeck, 2, diffusionChanged, 40},
-		"σ doubles, in noise":    {4, springs(2, 4), ornsteinUhlenbeck, ornsteinUhlenbeck, 2, diffusionChanged, 150},
-		"σ halves":               {0.5, springs(2, 4), ornsteinUhlenbeck, ornsteinUhlenbeck, 0.5, diffusionChanged, 100},
+		"centre moves":           {0, springs(2, 4), onlinetest.Spring, moved, 1, latent.DriftChanged, 500},
+		"centre moves, in noise": {1, springs(2, 4), onlinetest.Spring, moved, 1, latent.DriftChanged, 600},
+		"circle reverses":        {0.5, spiral, onlinetest.Circle, reversed, 1, latent.DriftChanged, 600},
+		"σ doubles":              {0, springs(2, 4), onlinetest.Spring, onlinetest.Spring, 2, latent.DiffusionChanged, 40},
+		"σ doubles, in noise":    {4, springs(2, 4), onlinetest.Spring, onlinetest.Spring, 2, latent.DiffusionChanged, 150},
+		"σ halves":               {0.5, springs(2, 4), onlinetest.Spring, onlinetest.Spring, 0.5, latent.DiffusionChanged, 100},
 	} {
 		for seed := range uint64(2) {
 			e := informed(t, Config{Dim: 2, Seed: 1, Prior: c.prior})
@@ -172,8 +174,8 @@ func TestChangesAreFound(t *testing.T) {
 				count := map[string]int{}
 				begun(e, count)
 				if k < 2000 {
-					early += count[alarmCodes[driftChanged]] + count[alarmCodes[diffusionChanged]]
-				} else if found < 0 && count[alarmCodes[c.want]] > 0 {
+					early += count[latent.DriftChanged] + count[latent.DiffusionChanged]
+				} else if found < 0 && count[c.want] > 0 {
 					found = k - 2000
 				}
 			}
@@ -189,12 +191,12 @@ func TestChangesAreFound(t *testing.T) {
 func TestAlarmEnds(t *testing.T) {
 	e := informed(t, Config{Dim: 2, Seed: 1, Prior: springs(2, 4), Forget: 0.995})
 	var told []string
-	for _, l := range walk(5000, 2500, 0.1, 60, ornsteinUhlenbeck, ornsteinUhlenbeck, 1, 2) {
+	for _, l := range walk(5000, 2500, 0.1, 60, onlinetest.Spring, onlinetest.Spring, 1, 2) {
 		if err := e.Update(new(latent.Estimate), &l); err != nil {
 			t.Fatal(err)
 		}
 		for _, a := range e.Alarms() {
-			if a.Code == alarmCodes[diffusionChanged] {
+			if a.Code == latent.DiffusionChanged {
 				told = append(told, string(a.Level))
 			}
 		}
@@ -202,7 +204,7 @@ func TestAlarmEnds(t *testing.T) {
 	if len(told) != 2 || told[0] != "warning" || told[1] != "info" {
 		t.Errorf("told %v, expected one beginning and one end", told)
 	}
-	if s := e.sde.Sigma[0]; math.Abs(s-2) > 0.6 { // 200 transitions in the window
+	if s := e.law.sde.Sigma[0]; math.Abs(s-2) > 0.6 { // 200 transitions in the window
 		t.Errorf("σ is %.2f, expected 2", s)
 	}
 }

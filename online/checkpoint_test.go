@@ -12,7 +12,24 @@ import (
 	"time"
 
 	"driftscope/internal/latent"
+	"driftscope/online/drift"
+	"driftscope/online/onlinetest"
+	"driftscope/online/trajectory"
 )
+
+// anyNetwork has no zero weights.
+func anyNetwork(dim int, seed uint64) *drift.Network {
+	rng := onlinetest.Rand(seed)
+	n := drift.NewNetwork(dim, rng)
+	for i := range n.Weights {
+		n.Weights[i] += 0.3 * rng.NormFloat64()
+	}
+	for i := range n.Centre {
+		n.Centre[i] = rng.NormFloat64()
+	}
+	n.Scale = 0.7
+	return n
+}
 
 func saved(t testing.TB, e *Estimator) []byte {
 	t.Helper()
@@ -25,13 +42,13 @@ func saved(t testing.TB, e *Estimator) []byte {
 
 // A stream that is interrupted at any point of refinement's cycle goes on as if it had not been, to the last bit.
 func TestRestoredGoesOnIdentically(t *testing.T) {
-	prior := randomNetwork(2, 1)
+	prior := anyNetwork(2, 1)
 	for name, c := range map[string]Config{
 		"plain":             {Dim: 2, Seed: 3, Deterministic: true, RefineLag: 20},
 		"prior, forgetting": {Dim: 2, Seed: 3, Deterministic: true, RefineLag: 20, Prior: prior, Forget: 0.995, Replay: 128},
 		"repeated":          {Dim: 2, Seed: 3, Applied: []uint64{75, 160, 190}, RefineLag: 20},
 	} {
-		seen, _ := stream(circle, 200, 0.3, newRand(4))
+		seen, _ := onlinetest.Stream(onlinetest.Circle, 200, 0.3, onlinetest.Rand(4))
 		seen[120].Trajectory++
 		for k := 121; k < len(seen); k++ {
 			seen[k].Trajectory = seen[120].Trajectory
@@ -44,7 +61,7 @@ func TestRestoredGoesOnIdentically(t *testing.T) {
 		for _, cut := range []int{0, 121, 165, 185} {
 			first := estimator(t, c)
 			feed(t, first, seen[:cut])
-			if cut == 165 && !first.inFlight {
+			if cut == 165 && !first.law.inFlight {
 				t.Fatalf("%s: no slice is out at frame %d", name, cut)
 			}
 			c.Seed++ // the seed is spent: a restored estimator needs only the state
@@ -75,7 +92,7 @@ func TestRestoredGoesOnIdentically(t *testing.T) {
 func TestRestoreRefuses(t *testing.T) {
 	c := Config{Dim: 2, Seed: 3, Deterministic: true}
 	e := estimator(t, c)
-	seen, _ := stream(circle, 100, 0.3, newRand(4))
+	seen, _ := onlinetest.Stream(onlinetest.Circle, 100, 0.3, onlinetest.Rand(4))
 	feed(t, e, seen)
 	good := saved(t, e)
 	flip := func(at int) []byte {
@@ -89,14 +106,14 @@ func TestRestoreRefuses(t *testing.T) {
 	}{
 		"empty":      {nil, "does not begin like one"},
 		"foreign":    {bytes.Repeat([]byte("z"), 100), "does not begin like one"},
-		"version":    {flip(len(checkpointMagic)), "version"},
-		"huge":       {append(append([]byte(checkpointMagic), checkpointVersion, 0, 0, 0), bytes.Repeat([]byte{255}, 64)...), "bytes announced"},
+		"version":    {flip(len(format.Magic)), "version"},
+		"huge":       {append(append([]byte(format.Magic), byte(format.Version), 0, 0, 0), bytes.Repeat([]byte{255}, 64)...), "bytes announced"},
 		"torn":       {good[:len(good)/2], "torn after"},
 		"torn end":   {good[:len(good)-1], "torn after"},
 		"flipped":    {flip(len(good) / 2), "digest"},
 		"bad digest": {flip(len(good) - 1), "digest"},
-		"cut short":  {sealed(good[checkpointHeader : len(good)-sha256.Size-8]), "ends early"},
-		"too long":   {sealed(append(bytes.Clone(good[checkpointHeader:len(good)-sha256.Size]), 0)), "too many"},
+		"cut short":  {sealed(good[format.HeaderSize() : len(good)-sha256.Size-8]), "ends early"},
+		"too long":   {sealed(append(bytes.Clone(good[format.HeaderSize():len(good)-sha256.Size]), 0)), "too many"},
 	} {
 		err := e.Restore(bytes.NewReader(x.file))
 		if !errors.Is(err, ErrCheckpoint) || !strings.Contains(err.Error(), x.want) {
@@ -108,7 +125,7 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 	for name, other := range map[string]Config{
 		"dimension": {Dim: 3},
-		"prior":     {Dim: 2, Prior: randomNetwork(2, 1)},
+		"prior":     {Dim: 2, Prior: anyNetwork(2, 1)},
 		"lag":       {Dim: 2, RefineLag: 7},
 		"forget":    {Dim: 2, Forget: 0.999},
 	} {
@@ -123,7 +140,7 @@ func TestRestoreRefuses(t *testing.T) {
 
 // sealed is payload as a checkpoint whose digest is right.
 func sealed(payload []byte) []byte {
-	b := binary.LittleEndian.AppendUint32([]byte(checkpointMagic), checkpointVersion)
+	b := binary.LittleEndian.AppendUint32([]byte(format.Magic), format.Version)
 	b = append(binary.LittleEndian.AppendUint64(b, uint64(len(payload))), payload...)
 	digest := sha256.Sum256(b)
 	return append(b, digest[:]...)
@@ -131,12 +148,12 @@ func sealed(payload []byte) []byte {
 
 // Whatever a checkpoint says, Restore refuses it or gives an estimator that can be used.
 func FuzzRestore(f *testing.F) {
-	small := &Network{Dim: 1, Hidden: []int{2}, Centre: []float64{0}, Scale: 1, Weights: make([]float64, 8)}
+	small := &drift.Network{Dim: 1, Hidden: []int{2}, Centre: []float64{0}, Scale: 1, Weights: make([]float64, 8)}
 	c := Config{Dim: 1, Deterministic: true, Replay: 64, RefineLag: 2, Prior: small}
 	e := estimator(f, c)
 	fresh := saved(f, e)
 	dst := new(latent.Estimate)
-	rng := newRand(1)
+	rng := onlinetest.Rand(1)
 	l := latent.Latent{Mean: []float64{0}}
 	out := []byte(nil)
 	for k := range 200 {
@@ -145,7 +162,7 @@ func FuzzRestore(f *testing.F) {
 		if err := e.Update(dst, &l); err != nil {
 			f.Fatal(err)
 		}
-		if e.inFlight && e.sde.ActiveCount > 0 {
+		if e.law.inFlight && e.law.sde.ActiveCount > 0 {
 			out = saved(f, e)
 		}
 	}
@@ -153,11 +170,11 @@ func FuzzRestore(f *testing.F) {
 		f.Fatal("no slice of a latent that moves was out")
 	}
 	f.Add(fresh, false)
-	f.Add(out[checkpointHeader:len(out)-sha256.Size], true)
+	f.Add(out[format.HeaderSize():len(out)-sha256.Size], true)
 	f.Add(saved(f, e), false)
-	f.Add(fresh[checkpointHeader:len(fresh)-sha256.Size], true)
+	f.Add(fresh[format.HeaderSize():len(fresh)-sha256.Size], true)
 	full := saved(f, e)
-	f.Add(full[checkpointHeader:len(full)-sha256.Size], true)
+	f.Add(full[format.HeaderSize():len(full)-sha256.Size], true)
 	f.Fuzz(func(t *testing.T, data []byte, seal bool) {
 		if seal {
 			data = sealed(data)
@@ -172,7 +189,7 @@ func FuzzRestore(f *testing.F) {
 		l := latent.Latent{Trajectory: 99, Mean: []float64{0}}
 		for k := range 12 {
 			l.Time, l.Mean[0] = time.Unix(int64(k), 0), float64(k*k%5)
-			if err := e.Update(dst, &l); err != nil && !errors.Is(err, ErrTimeOrder) {
+			if err := e.Update(dst, &l); err != nil && !errors.Is(err, trajectory.ErrTimeOrder) {
 				t.Fatal(err)
 			}
 		}

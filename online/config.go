@@ -3,6 +3,9 @@ package online
 import (
 	"fmt"
 	"time"
+
+	"driftscope/online/drift"
+	"driftscope/online/filter"
 )
 
 // leastReplay is a memory too short to be worth a slice.
@@ -10,20 +13,20 @@ const leastReplay = 64
 
 // Config is what an Estimator is made from. Zero values mean the defaults named here.
 type Config struct {
-	Dim         int           // d, 1 to 64; no default
-	Seed        uint64        // of the drift's networks
-	Prior       *Network      // the model's own drift, where refinement starts; nil: zero drift. Copied
-	MaxGap      time.Duration // no increment is formed across a longer one; 0: no limit
-	Exposure    time.Duration // of a frame: motion blurs it; 0: a flash
-	Refresh     uint64        // frames between refreshes of the SDE; 0: 10
-	RefineLag   uint64        // frames between a slice's snapshot and the use of its weights; 0: 50
-	Forget      float64       // γ in [0.995,1]: a transition's weight is multiplied by it at each later one; 0: 1, none is forgotten
-	PixelUM     float64       // side of a pixel in the specimen, µm, at most 1e6; 0: not known
-	Replay      int           // transitions remembered for refinement, 64 to 65536; 0: 4096
-	Forecast    []float64     // horizons of forecasts, s, ascending, at most 8; none: nothing is forecast
-	AlarmFrames float64       // an alarm about law or frames is false at most once in as many frames, 1e3 to 1e7, while nothing changes; 0: 1e5
-	TrainMean   []float64     // of the latents that the model was trained on, a dimension; nil: what lies outside is not known
-	TrainSD     []float64     // their sd
+	Dim         int            // d, 1 to 64; no default
+	Seed        uint64         // of the drift's networks
+	Prior       *drift.Network // the model's own drift, where refinement starts; nil: zero drift. Copied
+	MaxGap      time.Duration  // no increment is formed across a longer one; 0: no limit
+	Exposure    time.Duration  // of a frame: motion blurs it; 0: a flash
+	Refresh     uint64         // frames between refreshes of the SDE; 0: 10
+	RefineLag   uint64         // frames between a slice's snapshot and the use of its weights; 0: 50
+	Forget      float64        // γ in [0.995,1]: a transition's weight is multiplied by it at each later one; 0: 1, none is forgotten
+	PixelUM     float64        // side of a pixel in the specimen, µm, at most 1e6; 0: not known
+	Replay      int            // transitions remembered for refinement, 64 to 65536; 0: 4096
+	Forecast    []float64      // horizons of forecasts, s, ascending, at most 8; none: nothing is forecast
+	AlarmFrames float64        // an alarm about law or frames is false at most once in as many frames, 1e3 to 1e7, while nothing changes; 0: 1e5
+	TrainMean   []float64      // of the latents that the model was trained on, a dimension; nil: what lies outside is not known
+	TrainSD     []float64      // their sd
 	// Deterministic makes Update wait for a slice that is late, so that the same latents always give the same estimates.
 	// Without it a late slice is used when it is ready, and no frame ever waits.
 	Deterministic bool
@@ -50,12 +53,12 @@ func (c Config) withDefaults() (Config, error) {
 	if c.AlarmFrames == 0 {
 		c.AlarmFrames = 1e5
 	}
-	if err := validHorizons(c.Forecast); err != nil {
+	if err := filter.CheckHorizons(c.Forecast); err != nil {
 		return c, fmt.Errorf("online: %w", err)
 	}
 	switch {
-	case c.Dim < 1 || c.Dim > maxDim:
-		return c, fmt.Errorf("online: dimension %d, expected 1 to %d: give the encoder's", c.Dim, maxDim)
+	case c.Dim < 1 || c.Dim > drift.MaxDim:
+		return c, fmt.Errorf("online: dimension %d, expected 1 to %d: give the encoder's", c.Dim, drift.MaxDim)
 	case !(c.Forget >= 0.995 && c.Forget <= 1):
 		return c, fmt.Errorf("online: forget %g, expected 0.995 to 1: use 1 - 1/(transitions to remember)", c.Forget)
 	case c.Replay < leastReplay || c.Replay > 1<<16:

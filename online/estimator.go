@@ -1,63 +1,43 @@
 package online
 
 import (
-	"errors"
-	"fmt"
-	"math"
-	"time"
-
 	"driftscope/internal/latent"
+	"driftscope/online/alarm"
+	"driftscope/online/calibration"
+	"driftscope/online/diffusion"
+	"driftscope/online/drift"
+	"driftscope/online/filter"
+	"driftscope/online/refine"
+	"driftscope/online/trajectory"
 )
-
-// ErrTimeOrder is what Update returns for a latent that was not taken later than the one before it in its trajectory.
-var ErrTimeOrder = errors.New("acquisition times must increase")
-
-// ErrLatent is what Update returns for a latent that no law can be fitted to: of another dimension, not finite, or absurdly large.
-var ErrLatent = errors.New("unusable latent")
-
-// maxLatent bounds |z|: beyond it sums of squares lose their meaning. Trained latents are of order one.
-const maxLatent = 1e9
 
 // Estimator folds latents into the law of motion, doc.go. Its methods are called from one goroutine.
 type Estimator struct {
 	config     Config
-	refiner    *refiner
-	forecaster *forecaster
-	law
-	frozen bool
-
-	profile profile
+	worker     *refine.Worker
+	forecaster *filter.Forecaster
+	law        law
+	frozen     bool
 }
 
-// law is what an Estimator has learnt, all that a checkpoint holds beside the learner from which the slice that is out began.
+// law is what an Estimator has learnt: all that a checkpoint holds beside the learner that the slice under way began from.
 type law struct {
-	frame      uint64 // latents taken
-	linked     bool   // the last latent may be paired with the next
-	trajectory uint64
-	time       time.Time
+	frame   uint64 // latents taken
+	clock   trajectory.Clock
+	banks   *diffusion.Banks
+	sde     latent.SDE // as published
+	units   *calibration.Calibration
+	tangent *drift.Tangent // of field, about the banks' filtered latent
+	filter  *filter.Kalman
+	alarms  *alarm.Monitor
 
-	banks   []*bank
-	found   []diffusion // at the last refresh
-	n       float64     // transitions then
-	seconds float64     // their time
-	sde     latent.SDE
-	units   *calibration
-
-	linearise []float64 // where the drift is linearised
-	mu, jac   []float64 // the drift there, and its Jacobian as it was last found, d×d
-	turned    uint64    // frames for which they were wanted
-	filter    *kalman
-	alarms    *alarms
-
-	field      *field
+	field      *drift.Field
 	refinement Refinement
-	pending    *track // since the last hand-over
-	lent       *track // to the slice that is out, with what was found of the dimensions
-	lentFound  []diffusion
-	lentActive []latent.Activity
-	broken     bool   // latents after pending's last are missing
-	inFlight   bool   // a slice is out: it has been begun and not applied
-	due        uint64 // the frame at which it is to be applied
+	pending    *trajectory.Track // latents since the last hand-over
+	given      refine.Job        // to the slice that is under way
+	gapped     bool              // latents after pending's last are missing
+	inFlight   bool              // a slice has been begun and not applied
+	due        uint64            // the frame at which it is to be applied
 }
 
 // New gives an estimator that has seen nothing. Its drift is c.Prior's, or zero. Close frees it.
@@ -68,26 +48,22 @@ func New(c Config) (*Estimator, error) {
 	}
 	l, learner := begin(c)
 	return &Estimator{
-		config: c, law: l, refiner: newRefiner(learner, !c.Deterministic && c.Applied == nil), forecaster: newForecaster(c.Dim, c.Forecast),
+		config: c, law: l, worker: refine.NewWorker(learner, !c.Deterministic && c.Applied == nil), forecaster: filter.NewForecaster(c.Dim, c.Forecast),
 	}, nil
 }
 
 // begin is the state before the first latent.
-func begin(c Config) (law, *learner) {
-	learner := newLearner(c)
+func begin(c Config) (law, *refine.Learner) {
+	learner := refine.NewLearner(refine.Config{Dim: c.Dim, Replay: c.Replay, Seed: c.Seed, AlarmFrames: c.AlarmFrames, Prior: c.Prior})
 	l := law{
-		found: make([]diffusion, c.Dim), lentFound: make([]diffusion, c.Dim), lentActive: make([]latent.Activity, c.Dim),
-		linearise: make([]float64, c.Dim), mu: make([]float64, c.Dim), jac: make([]float64, c.Dim*c.Dim),
-		filter: newKalman(c.Dim), alarms: newAlarms(c), units: newCalibration(c),
-		field: newField(c.Prior, learner.added), pending: newTrack(c.Dim, c.Replay), lent: newTrack(c.Dim, c.Replay),
+		clock: trajectory.Clock{MaxGap: c.MaxGap}, banks: diffusion.NewBanks(c.Dim, c.Forget, c.Exposure),
+		tangent: drift.NewTangent(c.Dim), filter: filter.NewKalman(c.Dim),
+		alarms: alarm.NewMonitor(alarm.Config{Dim: c.Dim, Every: c.AlarmFrames, TrainMean: c.TrainMean, TrainSD: c.TrainSD}),
+		units:  calibration.New(c.Dim, c.PixelUM, c.Forget), field: drift.NewField(c.Prior, learner.Correction()),
+		pending: trajectory.NewTrack(c.Dim, c.Replay),
+		given:   refine.Job{In: trajectory.NewTrack(c.Dim, c.Replay), Found: make([]diffusion.Estimate, c.Dim), Activity: make([]latent.Activity, c.Dim)},
 	}
-	psi := psiGrid()
-	for range c.Dim {
-		b := newBank(psi, c.Forget)
-		b.expose(c.Exposure.Seconds())
-		l.banks = append(l.banks, b)
-	}
-	l.describe()
+	l.banks.Describe(&l.sde)
 	return l, learner
 }
 
@@ -99,164 +75,81 @@ func begin(c Config) (law, *learner) {
 // It returns ErrLatent, having changed nothing, or ErrTimeOrder, having cut the trajectory, so that one bad clock reading
 // costs one increment; dst is then unspecified.
 func (e *Estimator) Update(dst *latent.Estimate, z *latent.Latent) error {
-	if err := e.check(z); err != nil {
+	if err := trajectory.Check(z, e.config.Dim); err != nil {
 		return err
 	}
-	dt, err := e.advance(z)
+	l := &e.law
+	dt, err := l.clock.Advance(z)
 	if err != nil {
 		return err
 	}
-	e.frame++
+	l.frame++
 	if !e.frozen {
 		e.apply(z.Seq)
-		e.take(z, dt)
-		e.handOver()
-		if e.frame%e.config.Refresh == 0 {
-			e.refresh()
+		l.fold(z, dt)
+		e.beginWhenWorth()
+		if l.frame%e.config.Refresh == 0 {
+			l.refresh()
 		}
 	} else {
-		e.alarms.frames.look(z.Mean, z.SD)
-		e.filter.start(z.Mean, z.SD, e.found, e.n > 0)
+		l.clock.Cut()
+		l.alarms.Look(z.Mean, z.SD)
+		l.filter.Start(z.Mean, z.SD, l.banks.Found, l.banks.Transitions > 0)
 	}
-	e.alarms.shine(z.Light)
-	e.alarms.ring(z)
-	e.sde.TooFew = e.alarms.on[tooFewDimensions]
+	l.alarms.Light(z.Light)
+	l.alarms.Update(z)
+	l.sde.TooFew = l.alarms.TooFew()
 	e.report(dst, z)
 	return nil
+}
+
+// report writes what is published of z into dst.
+func (e *Estimator) report(dst *latent.Estimate, z *latent.Latent) {
+	l, d := &e.law, e.config.Dim
+	dst.Latent.Copy(z)
+	dst.Drift = latent.Resize(dst.Drift, d)
+	l.field.Drift(dst.Drift, z.Mean)
+	dst.Filtered = append(dst.Filtered[:0], l.filter.Mean()...)
+	dst.FilteredSD = latent.Resize(dst.FilteredSD, d)
+	l.filter.SD(dst.FilteredSD)
+	dst.NIS = l.filter.NIS()
+	step := 0.0
+	if l.banks.Transitions > 0 {
+		step = l.banks.Seconds / l.banks.Transitions
+	}
+	e.forecaster.Forecast(dst, l.filter, filter.Motion{Drift: l.field, Jacobian: l.tangent.Jacobian, Found: l.banks.Found, Step: step})
+	dst.SDE.Copy(&l.sde)
+	dst.Alarms = l.alarms.Codes(dst.Alarms[:0])
 }
 
 // Freeze keeps the law as it stands (true), or lets it learn again (false). Frozen frames form no increments, and are judged by the training
 // latents alone: alarms about them begin and end, those about the law stay as they are.
 func (e *Estimator) Freeze(frozen bool) {
 	e.frozen = frozen
-	e.linked = false
+	e.law.clock.Cut()
 }
 
 // Reset forgets all that was learnt, as before the first Update; only SDE.Revision goes on growing, and the alarms that were on are over
 // when there is no cause for them. A frozen estimator stays frozen. A slice of refinement that is under way is not waited for but dropped.
 func (e *Estimator) Reset() {
 	l, learner := begin(e.config)
-	l.sde.Revision, l.alarms.on, l.alarms.told = e.sde.Revision, e.alarms.on, e.alarms.told
+	l.sde.Revision = e.law.sde.Revision
+	l.alarms.Forgotten(e.law.alarms)
 	e.law = l
-	e.refiner.replace(learner)
+	e.worker.Replace(learner)
 }
 
 // Drift writes the published drift at z into dst, latent/s. Both have Dim entries.
-func (e *Estimator) Drift(dst, z []float64) { e.field.drift(dst, z) }
+func (e *Estimator) Drift(dst, z []float64) { e.law.field.Drift(dst, z) }
+
+// Alarms are the alarms that began or ended with the last Update, as events. They are lent until the next one.
+func (e *Estimator) Alarms() []latent.Event { return e.law.alarms.Events() }
+
+// Evidence is how strongly the latents up to the last Update speak for a law that has changed.
+func (e *Estimator) Evidence() alarm.Evidence { return e.law.alarms.Evidence() }
 
 // Close ends refinement, once a slice that is running has ended. The estimator is not used again, but for Refinement and Close.
 func (e *Estimator) Close() error {
-	e.refiner.close()
+	e.worker.Close()
 	return nil
-}
-
-// check refuses latents that no law can be fitted to.
-func (e *Estimator) check(z *latent.Latent) error {
-	if len(z.Mean) != e.config.Dim {
-		return fmt.Errorf("frame %d: %w: %d dimensions, expected %d: use the encoder that the estimator was made for", z.Seq, ErrLatent, len(z.Mean), e.config.Dim)
-	}
-	for i, v := range z.Mean {
-		if !(math.Abs(v) <= maxLatent) {
-			return fmt.Errorf("frame %d: %w: coordinate %d is %g, expected a number within ±%g: check the picture and the preprocessing", z.Seq, ErrLatent, i, v, maxLatent)
-		}
-	}
-	return nil
-}
-
-// advance moves the clock to z and gives the time since the latent that z pairs with, 0 where there is none.
-func (e *Estimator) advance(z *latent.Latent) (dt float64, err error) {
-	same, before := e.linked && z.Trajectory == e.trajectory, e.time
-	e.trajectory, e.time, e.linked = z.Trajectory, z.Time, !e.frozen
-	if !same {
-		return 0, nil
-	}
-	gap := z.Time.Sub(before)
-	if gap <= 0 {
-		e.linked = false
-		return 0, fmt.Errorf("frame %d: %w: taken at %s, %v before the previous frame: check the source's clock", z.Seq, ErrTimeOrder, z.Time.Format(time.RFC3339Nano), -gap)
-	}
-	if e.config.MaxGap > 0 && gap > e.config.MaxGap {
-		return 0, nil
-	}
-	return gap.Seconds(), nil
-}
-
-// fold takes in m, dt after the last latent, or as the beginning of a trajectory where dt is 0.
-func (e *Estimator) fold(m []float64, dt float64) {
-	if dt > 0 {
-		e.tangent()
-		e.learn(m, dt)
-	} else {
-		e.restart(m)
-	}
-}
-
-// restart begins a trajectory at m.
-func (e *Estimator) restart(m []float64) {
-	for i, b := range e.banks {
-		b.start(m[i])
-	}
-	e.turned = 0
-	e.remember(m, 0)
-}
-
-// tangent linearises the drift at the banks' filtered latent. The network, which costs a frame more than all else where there are many
-// dimensions, is asked every d/2 frames; in between the drift follows its Jacobian.
-func (e *Estimator) tangent() {
-	d := e.config.Dim
-	renew := e.turned%uint64(max(1, d/2)) == 0
-	e.turned++
-	for j, b := range e.banks {
-		c := b.z[b.best]
-		for i := range e.mu {
-			e.mu[i] += e.jac[i*d+j] * (c - e.linearise[j])
-		}
-		e.linearise[j] = c
-	}
-	if renew {
-		e.field.linearise(e.mu, e.jac, e.linearise)
-	}
-}
-
-// learn folds in the transition from the last latent to m, under the drift's tangent.
-func (e *Estimator) learn(m []float64, dt float64) {
-	for i, b := range e.banks {
-		b.step(m[i], dt, e.mu[i], e.jac[i*len(m)+i], e.linearise[i])
-	}
-	e.remember(m, dt)
-}
-
-// refresh renews the SDE's figures.
-func (e *Estimator) refresh() {
-	if e.banks[0].n < leastFigures-0.5 {
-		return
-	}
-	for i, b := range e.banks {
-		e.found[i] = e.profile.figures(b)
-	}
-	e.n, e.seconds = e.banks[0].n, e.banks[0].seconds
-	e.sde.Revision++
-	e.describe()
-	e.units.solve(e.found, e.sde.Activity)
-	e.units.describe(&e.sde.Units)
-}
-
-// describe writes what was found into the SDE.
-func (l *law) describe() {
-	s, d := &l.sde, len(l.found)
-	s.Transitions, s.Seconds = uint64(math.Round(l.n)), l.seconds
-	s.Sigma, s.SigmaLow, s.SigmaHigh = latent.Resize(s.Sigma, d), latent.Resize(s.SigmaLow, d), latent.Resize(s.SigmaHigh, d)
-	s.Diffusion, s.Noise = latent.Resize(s.Diffusion, d), latent.Resize(s.Noise, d)
-	if len(s.Activity) != d {
-		s.Activity = make([]latent.Activity, d)
-	}
-	s.CRLB = 0
-	for i, f := range l.found {
-		s.Sigma[i], s.SigmaLow[i], s.SigmaHigh[i] = math.Sqrt(f.v), math.Sqrt(f.low), math.Sqrt(f.high)
-		s.Diffusion[i], s.Noise[i] = f.v/2, math.Sqrt(f.spot)
-		if l.seconds > 0 {
-			s.CRLB += f.v / l.seconds
-		}
-	}
-	s.ActiveCount = decide(s.Activity, l.found, l.n)
 }

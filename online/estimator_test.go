@@ -3,39 +3,16 @@ package online
 import (
 	"errors"
 	"math"
-	"math/rand/v2"
 	"reflect"
 	"testing"
 	"time"
 
 	"driftscope/internal/latent"
 	"driftscope/internal/suite"
+	"driftscope/online/drift"
+	"driftscope/online/onlinetest"
+	"driftscope/online/trajectory"
 )
-
-// law under test: a drift in two dimensions, with σ = I and Δt = 0.01 s.
-type drift func(mu, z []float64)
-
-func ornsteinUhlenbeck(mu, z []float64) { mu[0], mu[1] = -4*z[0], -4*z[1] }
-func constant(mu, _ []float64)          { mu[0], mu[1] = -0.25, 0.25 }
-func circle(mu, z []float64)            { mu[0], mu[1] = -z[0]-3*z[1], 3*z[0]-z[1] }
-func still(mu, _ []float64)             { clear(mu) }
-
-// stream gives n latents of the law, from z = 0, with measurement noise R = r Δt, and the true z beside them.
-func stream(law drift, n int, r float64, rng *rand.Rand) (seen []latent.Latent, truth [][]float64) {
-	z, mu := make([]float64, 2), make([]float64, 2)
-	for k := range n {
-		l := latent.Latent{Seq: uint64(k), Time: time.Unix(0, 0).Add(time.Duration(k) * 10 * time.Millisecond)}
-		for i := range z {
-			l.Mean = append(l.Mean, z[i]+math.Sqrt(r*testStep)*rng.NormFloat64())
-		}
-		seen, truth = append(seen, l), append(truth, append([]float64(nil), z...))
-		law(mu, z)
-		for i := range z {
-			z[i] += mu[i]*testStep + math.Sqrt(testStep)*rng.NormFloat64()
-		}
-	}
-	return seen, truth
-}
 
 // estimator makes one that is closed with the test.
 func estimator(t testing.TB, c Config) *Estimator {
@@ -46,6 +23,12 @@ func estimator(t testing.TB, c Config) *Estimator {
 	}
 	t.Cleanup(func() { e.Close() })
 	return e
+}
+
+// learnt is how many transitions e has learnt from.
+func learnt(e *Estimator) float64 {
+	n, _ := e.law.banks.Learnt()
+	return n
 }
 
 // feed updates e with every latent and returns the last estimate.
@@ -61,11 +44,11 @@ func feed(t testing.TB, e *Estimator, seen []latent.Latent) *latent.Estimate {
 }
 
 // driftError is L_mu, the mean over the path of |μ̂ - μ|², as a sum over coordinates, in (latent/s)².
-func driftError(e *Estimator, law drift, truth [][]float64) float64 {
+func driftError(e *Estimator, law onlinetest.Drift, truth [][]float64) float64 {
 	got, want, sum := make([]float64, 2), make([]float64, 2), 0.0
 	for _, z := range truth {
 		law(want, z)
-		e.field.drift(got, z)
+		e.Drift(got, z)
 		for i := range got {
 			sum += (got[i] - want[i]) * (got[i] - want[i])
 		}
@@ -75,29 +58,29 @@ func driftError(e *Estimator, law drift, truth [][]float64) float64 {
 
 // L_mu scatters by about 0.4 from seed to seed, its mean over two by 0.3: each limit is what was measured (0.22, 0.23, 0.90,
 // 0.14, 0.12, 0.01) plus two or three of those, less for the quiet ones. For comparison (method.md, section 5), at n = 1000 zero drift gives
-// 4.18 for OU, 0.125 for constant and 9.6 for circle, an unregularised perceptron 7.9, 13.5 and 8.4; the CRLB is 0.2. Every slice learns
+// 4.18 for OU, 0.125 for constant and 9.6 for onlinetest.Circle, an unregularised perceptron 7.9, 13.5 and 8.4; the CRLB is 0.2. Every slice learns
 // from all that is remembered, so that few of them serve: with a lag of 150 frames there are six, the last one's of 850 latents.
 func TestDriftError(t *testing.T) {
 	suite.Long(t)
 	const seeds = 2
 	for _, c := range []struct {
 		name  string
-		law   drift
+		law   onlinetest.Drift
 		n     int
 		r     float64
 		limit float64
 	}{
-		{"OU", ornsteinUhlenbeck, 1000, 0, 0.9},
-		{"OU in noise", ornsteinUhlenbeck, 1000, 0.5, 1.1},
-		{"circle", circle, 1000, 0, 1.6},
-		{"constant", constant, 1000, 0, 0.5},
-		{"constant, short", constant, 100, 0, 0.6},
-		{"none in noise", still, 600, 1, 0.7},
+		{"OU", onlinetest.Spring, 1000, 0, 0.9},
+		{"OU in noise", onlinetest.Spring, 1000, 0.5, 1.1},
+		{"circle", onlinetest.Circle, 1000, 0, 1.6},
+		{"constant", onlinetest.Constant, 1000, 0, 0.5},
+		{"constant, short", onlinetest.Constant, 100, 0, 0.6},
+		{"none in noise", onlinetest.Still, 600, 1, 0.7},
 	} {
 		sum := 0.0
 		for seed := range uint64(seeds) {
 			e := estimator(t, Config{Dim: 2, Seed: seed, Deterministic: true, RefineLag: min(150, uint64(c.n)/4)})
-			seen, truth := stream(c.law, c.n, c.r, newRand(seed+100))
+			seen, truth := onlinetest.Stream(c.law, c.n, c.r, onlinetest.Rand(seed+100))
 			feed(t, e, seen)
 			sum += driftError(e, c.law, truth)
 		}
@@ -110,7 +93,7 @@ func TestDriftError(t *testing.T) {
 
 func TestEstimateOfTheLaw(t *testing.T) {
 	e := estimator(t, Config{Dim: 2, Seed: 1, Deterministic: true, RefineLag: 400, AlarmFrames: 1e7}) // at 1e5 one frame of these is held
-	seen, _ := stream(ornsteinUhlenbeck, 1001, 1, newRand(7))
+	seen, _ := onlinetest.Stream(onlinetest.Spring, 1001, 1, onlinetest.Rand(7))
 	got := feed(t, e, seen)
 	s := got.SDE
 	revision := 99 + e.Refinement().Revision // frame 1000 of 1001 was the last refresh; the first gave none; a refinement is told too
@@ -137,7 +120,7 @@ func TestEstimateOfTheLaw(t *testing.T) {
 }
 
 func TestDimension(t *testing.T) {
-	rng := newRand(3)
+	rng := onlinetest.Rand(3)
 	e := estimator(t, Config{Dim: 4, Seed: 1, Deterministic: true})
 	dst, z := new(latent.Estimate), []float64{0, 0}
 	for k := range 600 {
@@ -155,35 +138,11 @@ func TestDimension(t *testing.T) {
 	want := []latent.Activity{latent.Active, latent.Inactive, latent.Active, latent.Inactive}
 	for i, a := range dst.SDE.Activity {
 		if a != want[i] {
-			t.Errorf("dimension %d is %s, want %s (%+v)", i, a, want[i], e.found[i])
+			t.Errorf("dimension %d is %s, want %s (%+v)", i, a, want[i], e.law.banks.Found[i])
 		}
 	}
 	if dst.SDE.ActiveCount != 2 {
 		t.Errorf("%d active, want 2", dst.SDE.ActiveCount)
-	}
-}
-
-func TestDecide(t *testing.T) {
-	moving := diffusion{v: 1, low: 0.9, high: 1.1, ratio: 500}
-	for _, c := range []struct {
-		name string
-		d    diffusion
-		n    float64
-		want latent.Activity
-	}{
-		{"clear", moving, 300, latent.Active},
-		{"too few", moving, 99, latent.Undecided},
-		{"no motion", diffusion{high: 0.001}, 300, latent.Inactive},
-		{"wide", diffusion{high: 0.5}, 300, latent.Undecided},
-		{"straddles", diffusion{v: 0.01, low: 0.005, high: 0.02, ratio: 20}, 300, latent.Undecided},
-		{"weak evidence", diffusion{v: 0.5, low: 0.02, high: 1, ratio: 9}, 300, latent.Undecided},
-		{"leak", diffusion{v: 0.004, low: 0.003, high: 0.006, ratio: 100}, 300, latent.Inactive},
-	} {
-		dst := make([]latent.Activity, 2)
-		decide(dst, []diffusion{moving, c.d}, c.n)
-		if dst[1] != c.want {
-			t.Errorf("%s: %s, want %s", c.name, dst[1], c.want)
-		}
 	}
 }
 
@@ -209,15 +168,14 @@ func TestPairing(t *testing.T) {
 		e := estimator(t, Config{Dim: 1, MaxGap: 100 * time.Millisecond})
 		late := 0
 		for k := range c.frames {
-			if err := e.Update(new(latent.Estimate), &c.frames[k]); errors.Is(err, ErrTimeOrder) {
+			if err := e.Update(new(latent.Estimate), &c.frames[k]); errors.Is(err, trajectory.ErrTimeOrder) {
 				late++
 			} else if err != nil {
 				t.Fatal(err)
 			}
 		}
-		b := e.banks[0]
-		if b.n != c.transitions || math.Abs(b.seconds-c.seconds) > 1e-12 || late != c.late {
-			t.Errorf("%s: %g transitions in %g s, %d late; want %g, %g, %d", c.name, b.n, b.seconds, late, c.transitions, c.seconds, c.late)
+		if n, seconds := e.law.banks.Learnt(); n != c.transitions || math.Abs(seconds-c.seconds) > 1e-12 || late != c.late {
+			t.Errorf("%s: %g transitions in %g s, %d late; want %g, %g, %d", c.name, n, seconds, late, c.transitions, c.seconds, c.late)
 		}
 	}
 }
@@ -225,17 +183,17 @@ func TestPairing(t *testing.T) {
 func TestUnusableLatents(t *testing.T) {
 	e := estimator(t, Config{Dim: 2})
 	for _, mean := range [][]float64{nil, {1}, {1, 2, 3}, {math.NaN(), 0}, {0, math.Inf(1)}, {0, -1e10}} {
-		if err := e.Update(new(latent.Estimate), &latent.Latent{Mean: mean}); !errors.Is(err, ErrLatent) {
+		if err := e.Update(new(latent.Estimate), &latent.Latent{Mean: mean}); !errors.Is(err, trajectory.ErrLatent) {
 			t.Errorf("%v: %v", mean, err)
 		}
 	}
-	if e.frame != 0 || e.linked {
+	if e.law.frame != 0 || e.law.clock != (trajectory.Clock{}) {
 		t.Error("an unusable latent changed the state")
 	}
 }
 
 func TestConfigIsChecked(t *testing.T) {
-	prior := NewNetwork(2, newRand(1))
+	prior := drift.NewNetwork(2, onlinetest.Rand(1))
 	for name, c := range map[string]Config{
 		"no dimension":     {},
 		"forget":           {Dim: 2, Forget: 0.5},
@@ -243,7 +201,7 @@ func TestConfigIsChecked(t *testing.T) {
 		"lag":              {Dim: 2, RefineLag: 1 << 40},
 		"gap":              {Dim: 2, MaxGap: -1},
 		"prior's size":     {Dim: 3, Prior: prior},
-		"prior is damaged": {Dim: 2, Prior: &Network{Dim: 2}},
+		"prior is damaged": {Dim: 2, Prior: &drift.Network{Dim: 2}},
 	} {
 		if e, err := New(c); err == nil {
 			e.Close()
@@ -253,21 +211,21 @@ func TestConfigIsChecked(t *testing.T) {
 }
 
 func TestPriorIsKeptUntilDisproved(t *testing.T) {
-	prior := NewNetwork(2, newRand(1))
+	prior := drift.NewNetwork(2, onlinetest.Rand(1))
 	prior.Scale = 0.35 // the law's own spread
 	skip := prior.Weights[prior.Size()-4:]
 	skip[0], skip[3] = -4*prior.Scale, -4*prior.Scale // the law itself
 	e := estimator(t, Config{Dim: 2, Prior: prior, Deterministic: true, RefineLag: 150})
-	seen, truth := stream(ornsteinUhlenbeck, 500, 0, newRand(2))
+	seen, truth := onlinetest.Stream(onlinetest.Spring, 500, 0, onlinetest.Rand(2))
 	dst := new(latent.Estimate)
 	if err := e.Update(dst, &seen[0]); err != nil {
 		t.Fatal(err)
 	}
 	want := make([]float64, 2)
-	prior.Drift(want, seen[0].Mean, new(Scratch))
-	within(t, "drift before any refinement", dst.Drift, want, 0)
+	prior.Drift(want, seen[0].Mean, new(drift.Scratch))
+	onlinetest.Within(t, "drift before any refinement", dst.Drift, want, 0)
 	feed(t, e, seen[1:])
-	if l := driftError(e, ornsteinUhlenbeck, truth); l > 0.2 { // 100 s against 5 s of data, each second worth 2/T: 0.02 and its scatter
+	if l := driftError(e, onlinetest.Spring, truth); l > 0.2 { // 100 s against 5 s of data, each second worth 2/T: 0.02 and its scatter
 		t.Errorf("L_mu %.3f from a perfect prior", l)
 	}
 
@@ -275,33 +233,33 @@ func TestPriorIsKeptUntilDisproved(t *testing.T) {
 	skip = wrong.Weights[wrong.Size()-4:]
 	skip[0], skip[3] = -skip[0], -skip[3]
 	e = estimator(t, Config{Dim: 2, Prior: wrong, Deterministic: true, RefineLag: 200})
-	seen, truth = stream(ornsteinUhlenbeck, 1000, 0, newRand(3))
+	seen, truth = onlinetest.Stream(onlinetest.Spring, 1000, 0, onlinetest.Rand(3))
 	feed(t, e, seen)
-	if l := driftError(e, ornsteinUhlenbeck, truth); l > 4 { // the wrong prior alone: |8z|² = 16
+	if l := driftError(e, onlinetest.Spring, truth); l > 4 { // the wrong prior alone: |8z|² = 16
 		t.Errorf("L_mu %.3f from a wrong prior", l)
 	}
 }
 
 func TestFreeze(t *testing.T) {
 	e := estimator(t, Config{Dim: 2, Seed: 1, Deterministic: true})
-	seen, _ := stream(ornsteinUhlenbeck, 400, 0, newRand(2))
+	seen, _ := onlinetest.Stream(onlinetest.Spring, 400, 0, onlinetest.Rand(2))
 	before := feed(t, e, seen[:200])
-	n, refined := e.banks[0].n, e.Refinement()
+	n, refined := learnt(e), e.Refinement()
 	e.Freeze(true)
 	frozen := feed(t, e, seen[200:300])
-	if e.banks[0].n != n || frozen.SDE.Revision != before.SDE.Revision || e.Refinement() != refined {
+	if learnt(e) != n || frozen.SDE.Revision != before.SDE.Revision || e.Refinement() != refined {
 		t.Error("a frozen estimator learnt")
 	}
 	e.Freeze(false)
 	feed(t, e, seen[300:])
-	if e.banks[0].n != n+99 || e.Refinement().Revision <= refined.Revision {
-		t.Errorf("%g transitions after thawing, want %g; %+v", e.banks[0].n, n+99, e.Refinement())
+	if learnt(e) != n+99 || e.Refinement().Revision <= refined.Revision {
+		t.Errorf("%g transitions after thawing, want %g; %+v", learnt(e), n+99, e.Refinement())
 	}
 }
 
 // TestResetForgetsEverything: after Reset the same latents give the same estimates as they gave a new estimator.
 func TestResetForgetsEverything(t *testing.T) {
-	path, _ := stream(ornsteinUhlenbeck, 220, 0, newRand(8)) // the first slice of moving latents is put to use at frame 200
+	path, _ := onlinetest.Stream(onlinetest.Spring, 220, 0, onlinetest.Rand(8)) // the first slice of moving latents is put to use at frame 200
 	e, err := New(Config{Dim: 2, Seed: 5, Deterministic: true})
 	if err != nil {
 		t.Fatal(err)
@@ -326,29 +284,29 @@ func TestResetForgetsEverything(t *testing.T) {
 }
 
 func TestSameLatentsSameEstimates(t *testing.T) {
-	seen, _ := stream(circle, 260, 0.3, newRand(2))
+	seen, _ := onlinetest.Stream(onlinetest.Circle, 260, 0.3, onlinetest.Rand(2))
 	c := Config{Dim: 2, Seed: 5, Deterministic: true}
 	a, b := feed(t, estimator(t, c), seen), feed(t, estimator(t, c), seen)
-	within(t, "drift", a.Drift, b.Drift, 0)
-	within(t, "sigma", a.SDE.Sigma, b.SDE.Sigma, 0)
+	onlinetest.Within(t, "drift", a.Drift, b.Drift, 0)
+	onlinetest.Within(t, "sigma", a.SDE.Sigma, b.SDE.Sigma, 0)
 }
 
 // Without Deterministic no frame waits: weights arrive when they are ready, never early, and the frame is on record.
 func TestLateSlicesAreRecorded(t *testing.T) {
 	e := estimator(t, Config{Dim: 2, Seed: 1, RefineLag: 5, Replay: 64})
-	e.refiner.now = func() time.Time { return time.Time{} } // no slice takes time, and none is rested from
-	seen, _ := stream(ornsteinUhlenbeck, 200_000, 0, newRand(1))
+	e.worker.Now = func() time.Time { return time.Time{} } // no slice takes time, and none is rested from
+	seen, _ := onlinetest.Stream(onlinetest.Spring, 200_000, 0, onlinetest.Rand(1))
 	dst, began := new(latent.Estimate), uint64(0)
 	for k := range seen {
 		if err := e.Update(dst, &seen[k]); err != nil {
 			t.Fatal(err)
 		}
-		if e.inFlight && began == 0 {
-			began = e.frame
+		if e.law.inFlight && began == 0 {
+			began = e.law.frame
 		}
 		if r := e.Refinement(); r.Revision > 0 {
-			if r.Frame != seen[k].Seq || e.frame < began+5 {
-				t.Errorf("begun at frame %d, applied at %d, on record %d", began, e.frame, r.Frame)
+			if r.Frame != seen[k].Seq || e.law.frame < began+5 {
+				t.Errorf("begun at frame %d, applied at %d, on record %d", began, e.law.frame, r.Frame)
 			}
 			return
 		}
@@ -369,24 +327,24 @@ func ticking() func() time.Time {
 // here is when a ripe frame has read the clock nine times. A run that waits for its slices begins the next when the last is due.
 func TestRefinementRests(t *testing.T) {
 	const lag = 5
-	for deterministic, want := range map[bool]uint64{false: lag + restShare - 1, true: lag} {
+	for deterministic, want := range map[bool]uint64{false: lag + 9 - 1, true: lag} {
 		e := estimator(t, Config{Dim: 2, Seed: 1, RefineLag: lag, Replay: 64, Deterministic: deterministic})
-		e.refiner.now = ticking()
-		seen, _ := stream(ornsteinUhlenbeck, 400, 0, newRand(1))
+		e.worker.Now = ticking()
+		seen, _ := onlinetest.Stream(onlinetest.Spring, 400, 0, onlinetest.Rand(1))
 		var began, rounds uint64
 		for k := range seen {
 			feed(t, e, seen[k:k+1])
-			if e.frame == e.due-1 {
-				e.refiner.idle(true) // the slice is done when it is due
+			if e.law.frame == e.law.due-1 {
+				e.worker.Idle(true) // the slice is done when it is due
 			}
 			if e.Refinement().Revision > rounds {
-				if e.frame != began+want {
-					t.Errorf("deterministic %v: begun at frame %d, put to use at %d, want %d", deterministic, began, e.frame, began+want)
+				if e.law.frame != began+want {
+					t.Errorf("deterministic %v: begun at frame %d, put to use at %d, want %d", deterministic, began, e.law.frame, began+want)
 				}
 				rounds, began = e.Refinement().Revision, 0
 			}
-			if e.inFlight && began == 0 {
-				began = e.frame
+			if e.law.inFlight && began == 0 {
+				began = e.law.frame
 			}
 		}
 		if rounds < 3 {
@@ -397,13 +355,13 @@ func TestRefinementRests(t *testing.T) {
 
 // A run whose slices came late is repeated bit by bit by one that is told when they did.
 func TestLateSlicesAreRepeated(t *testing.T) {
-	seen, _ := stream(ornsteinUhlenbeck, 400, 0, newRand(1))
+	seen, _ := onlinetest.Stream(onlinetest.Spring, 400, 0, onlinetest.Rand(1))
 	live, applied := estimator(t, Config{Dim: 2, Seed: 1, RefineLag: 5}), []uint64(nil)
-	live.refiner.now = ticking()
+	live.worker.Now = ticking()
 	want := new(latent.Estimate)
 	for k := range seen {
 		if k%97 == 0 {
-			live.refiner.idle(true) // a slice is ready; most of the time none will be
+			live.worker.Idle(true) // a slice is ready; most of the time none will be
 		}
 		if err := live.Update(want, &seen[k]); err != nil {
 			t.Fatal(err)
@@ -424,7 +382,7 @@ func TestLateSlicesAreRepeated(t *testing.T) {
 
 func TestUpdateAllocatesNothing(t *testing.T) {
 	e := estimator(t, Config{Dim: 3, Seed: 1, Deterministic: true, Forget: 0.999, RefineLag: 1 << 16}) // the one slice ends before
-	rng, dst, k := newRand(1), new(latent.Estimate), 0
+	rng, dst, k := onlinetest.Rand(1), new(latent.Estimate), 0
 	l := latent.Latent{Mean: make([]float64, 3), SD: make([]float64, 3)}
 	next := func() {
 		l.Seq, l.Time = uint64(k), time.Unix(int64(k), 0)
@@ -446,7 +404,7 @@ func TestUpdateAllocatesNothing(t *testing.T) {
 
 func BenchmarkUpdate(b *testing.B) {
 	e := estimator(b, Config{Dim: 2, Seed: 1})
-	seen, _ := stream(ornsteinUhlenbeck, 1000, 0.5, newRand(1))
+	seen, _ := onlinetest.Stream(onlinetest.Spring, 1000, 0.5, onlinetest.Rand(1))
 	feed(b, e, seen)
 	dst, k := new(latent.Estimate), 0
 	for b.Loop() {

@@ -5,13 +5,16 @@ import (
 	"testing"
 
 	"driftscope/internal/latent"
+	"driftscope/online/drift"
+	"driftscope/online/offline"
+	"driftscope/online/onlinetest"
 )
 
 // Where a recording ends, the law of all of it is learnt: its drift is as near to the truth as Fit's within a tenth of no drift's error. A
 // repeated run ends with the same law, bit by bit, and one that did not end so then does not now.
 func TestFinish(t *testing.T) {
 	const frames = 530 // the last slice is under way, the latents since wait
-	seen, truth := stream(ornsteinUhlenbeck, frames, 0, newRand(6))
+	seen, truth := onlinetest.Stream(onlinetest.Spring, frames, 0, onlinetest.Rand(6))
 	c := Config{Dim: 2, Seed: 1, Deterministic: true}
 	e := estimator(t, c)
 	var applied []uint64
@@ -21,6 +24,10 @@ func TestFinish(t *testing.T) {
 			applied = append(applied, e.Refinement().Frame)
 		}
 	}
+	whole, err := offline.Fit(seen, offline.Config{Dim: c.Dim, Seed: c.Seed})
+	if err != nil {
+		t.Fatal(err)
+	}
 	var law latent.SDE
 	if !e.Finish(&law, frames-1) {
 		t.Fatal("there was nothing to finish")
@@ -28,8 +35,8 @@ func TestFinish(t *testing.T) {
 	if law.Transitions != frames-1 || law.DriftFrame != frames || law.DriftRevision != uint64(len(applied)+1) {
 		t.Errorf("the law rests on %d transitions, its drift is revision %d of frame %d; want %d, %d of %d", law.Transitions, law.DriftRevision, law.DriftFrame, frames-1, len(applied)+1, frames)
 	}
-	if got, whole, none := driftError(e, ornsteinUhlenbeck, truth), driftError(estimatorOf(t, fit(t, seen, c)), ornsteinUhlenbeck, truth), driftError(estimator(t, c), ornsteinUhlenbeck, truth); got > whole+none/10 {
-		t.Errorf("L_mu is %.2f, Fit's %.2f, no drift's %.2f", got, whole, none)
+	if got, fitted, none := driftError(e, onlinetest.Spring, truth), driftError(estimatorOf(t, whole), onlinetest.Spring, truth), driftError(estimator(t, c), onlinetest.Spring, truth); got > fitted+none/10 {
+		t.Errorf("L_mu is %.2f, Fit's %.2f, no drift's %.2f", got, fitted, none)
 	}
 	if e.Finish(new(latent.SDE), frames-1) {
 		t.Error("a second time there was something to finish")
@@ -46,6 +53,6 @@ func TestFinish(t *testing.T) {
 }
 
 // estimatorOf has the drift n.
-func estimatorOf(t *testing.T, n *Network) *Estimator {
+func estimatorOf(t *testing.T, n *drift.Network) *Estimator {
 	return estimator(t, Config{Dim: n.Dim, Seed: 1, Prior: n})
 }

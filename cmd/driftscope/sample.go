@@ -26,7 +26,7 @@ import (
 	"driftscope/internal/latent"
 	"driftscope/internal/model"
 	"driftscope/internal/recording"
-	"driftscope/online"
+	"driftscope/online/sampling"
 )
 
 // sampleCmd draws new paths from a model's law of motion and films them through its decoder.
@@ -73,7 +73,7 @@ func (c *sampleCmd) Run(ctx context.Context) error {
 		return err
 	}
 	film, err := c.film(law, at)
-	if err != nil && !errors.Is(err, online.ErrEscaped) {
+	if err != nil && !errors.Is(err, sampling.ErrEscaped) {
 		err = exit.Usage(err)
 	}
 	if err != nil {
@@ -137,9 +137,9 @@ func (c *sampleCmd) check() (ends []uint64, err error) {
 const brownian = "brownian"
 
 // law is the model's, which must be able to draw.
-func (c *sampleCmd) law(model *infer.Model) (*online.Law, error) {
+func (c *sampleCmd) law(model *infer.Model) (*sampling.Law, error) {
 	k := &model.Card
-	law := &online.Law{Sigma: k.Sigma, Step: k.DT}
+	law := &sampling.Law{Sigma: k.Sigma, Step: k.DT}
 	switch {
 	case !model.HasDecoder():
 		return nil, errors.New("it has no decoder, so that nothing can be drawn: give a model that pretrain made")
@@ -185,7 +185,7 @@ func (c *sampleCmd) encode(ctx context.Context, model *infer.Model, encoder *inf
 }
 
 // film draws the path.
-func (c *sampleCmd) film(law *online.Law, at [][]float64) (*sampled, error) {
+func (c *sampleCmd) film(law *sampling.Law, at [][]float64) (*sampled, error) {
 	f := &sampled{dt: c.DT}
 	if f.dt == 0 {
 		f.dt = law.Step

@@ -54,7 +54,7 @@ type Step struct {
 }
 
 // Drift is the drift network as trained: d → Hidden... → d with softplus between, plus a linear skip,
-// on inputs (z - Centre)/Scale. The order of Weights is online.Network's.
+// on inputs (z - Centre)/Scale. The order of Weights is drift.Network's.
 type Drift struct {
 	Hidden  []int     `json:"hidden" yaml:"hidden"`
 	Centre  []float64 `json:"centre" yaml:"centre"`

@@ -7,25 +7,26 @@ import (
 	"driftscope/infer/sdevae/numeric"
 	"driftscope/infer/sdevae/video"
 	"driftscope/internal/latent"
-	"driftscope/online"
+	"driftscope/online/drift"
+	"driftscope/online/offline"
 )
 
 // DriftOf is the drift network that a card carries, nil where it has none.
-func DriftOf(c *card.Card) *online.Network {
+func DriftOf(c *card.Card) *drift.Network {
 	if c.Drift == nil {
 		return nil
 	}
-	return &online.Network{Dim: c.Latent, Hidden: c.Drift.Hidden, Centre: c.Drift.Centre, Scale: c.Drift.Scale, Weights: c.Drift.Weights}
+	return &drift.Network{Dim: c.Latent, Hidden: c.Drift.Hidden, Centre: c.Drift.Centre, Scale: c.Drift.Scale, Weights: c.Drift.Weights}
 }
 
 // fitDrift learns the drift of the exported latents from nothing. The network that shaped the encoder is left behind: it saw the latents move
 // while they were learnt.
-func (e *Export) fitDrift(clip *video.Clip, seed uint64) (*online.Network, error) {
+func (e *Export) fitDrift(clip *video.Clip, seed uint64) (*drift.Network, error) {
 	d := e.Card.Latent
 	path := make([]latent.Latent, clip.Len())
 	for k := range path {
 		path[k] = latent.Latent{Seq: uint64(k), Time: time.Unix(0, int64(clip.Times[k]*1e9)), Trajectory: clip.Trajectory[k],
 			Mean: numeric.Float64s(e.Z[k*d : (k+1)*d]), SD: numeric.Float64s(e.SD[k*d : (k+1)*d])}
 	}
-	return online.Fit(path, online.Config{Dim: d, Seed: seed, MaxGap: time.Duration(clip.MaxGap() * 1e9)})
+	return offline.Fit(path, offline.Config{Dim: d, Seed: seed, MaxGap: time.Duration(clip.MaxGap() * 1e9)})
 }

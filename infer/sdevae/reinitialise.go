@@ -9,7 +9,7 @@ import (
 	"driftscope/infer/sdevae/network"
 	"driftscope/infer/sdevae/numeric"
 	"driftscope/infer/sdevae/video"
-	"driftscope/online"
+	"driftscope/online/drift"
 )
 
 // The last phase: the pairs that new latents are found in, at most; the steps of warm-up; and the factor by which the part that is not explained
@@ -98,7 +98,7 @@ func (s *session) newLatents() error {
 	if err != nil {
 		return err
 	}
-	m.Drift = online.NewNetwork(m.Drift.Dim, s.rng)
+	m.Drift = drift.NewNetwork(m.Drift.Dim, s.rng)
 	m.InitWidths(p)
 	return m.AlignDecoder(before, mat.NewDense(len(frames), m.Dim, numeric.Float64s(after.Mean)))
 }

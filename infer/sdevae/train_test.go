@@ -13,7 +13,7 @@ import (
 	"driftscope/infer/sdevae/sdevaetest"
 	"driftscope/infer/sdevae/video"
 	"driftscope/internal/suite"
-	"driftscope/online"
+	"driftscope/online/drift"
 )
 
 // White noise has no latents: reconstruction stays at the mean picture, and the error says so.
@@ -91,7 +91,7 @@ func TestDriftThatTurns(t *testing.T) {
 	speed := float64(p.Mean[20]-p.Mean[0]) / 2 // latent/s on the way out
 	z := numeric.Float64s(p.Mean)
 	slices.Sort(z)
-	mu, scratch := make([]float64, 2), new(online.Scratch)
+	mu, scratch := make([]float64, 2), new(drift.Scratch)
 	for _, at := range []float64{z[len(z)/4], z[len(z)/2], z[3*len(z)/4]} {
 		for clock, want := range map[float64]float64{-0.7: speed, 0.7: -speed} {
 			r.Model.Drift.Drift(mu, []float64{at, clock}, scratch)

@@ -19,7 +19,9 @@ import (
 	"driftscope/internal/latent"
 	"driftscope/internal/model"
 	"driftscope/internal/recording"
-	"driftscope/online"
+	"driftscope/online/align"
+	"driftscope/online/drift"
+	"driftscope/online/offline"
 )
 
 // Options are eval's flags, as the command documents them.
@@ -133,8 +135,8 @@ func (c *Options) fitFrames(k *card.Card) string {
 func Judge(model *infer.Model, seen *Encoded, truth *Truth, judged []int, a *Alignment) (*Evaluation, error) {
 	got, want := PickRows(a.Laid, judged), PickRows(truth.Z, judged)
 	_, k := want.Dims()
-	e := &Evaluation{N: len(judged), DT: seen.dt(), Align: a.how, R2: online.R2(got, want)}
-	e.LLatent = Sum(online.MeanSquares(got, want))
+	e := &Evaluation{N: len(judged), DT: seen.dt(), Align: a.how, R2: align.R2(got, want)}
+	e.LLatent = Sum(align.MeanSquares(got, want))
 	e.LLatentCoord = e.LLatent / float64(k)
 	for i, s := range model.Card.Sigma {
 		along := a.To.Linear.RawRowView(i) // of length 1 under an isometry
@@ -147,7 +149,7 @@ func Judge(model *infer.Model, seen *Encoded, truth *Truth, judged []int, a *Ali
 		}
 		off := func(z *mat.Dense) float64 {
 			drift := a.To.Turn(DriftAt(sdevae.DriftOf(&model.Card), PickRows(z, judged)))
-			return Sum(online.MeanSquares(drift, PickRows(truth.Mu, judged)))
+			return Sum(align.MeanSquares(drift, PickRows(truth.Mu, judged)))
 		}
 		total, seenAt := off(places), off(seen.Z)
 		coord := total / float64(k)
@@ -166,7 +168,7 @@ func Judge(model *infer.Model, seen *Encoded, truth *Truth, judged []int, a *Ali
 // Smooth adds how far from the truth the latents are that the whole recording gives under the law found in it, laid over it anew.
 func (e *Evaluation) Smooth(seen *Encoded, truth *Truth, split Split) error {
 	_, d := seen.Z.Dims()
-	z, err := online.Smooth(seen.Path(seen.Z), online.Config{Dim: d})
+	z, err := offline.Smooth(seen.Path(seen.Z), offline.Config{Dim: d})
 	if err != nil {
 		return err
 	}
@@ -174,16 +176,16 @@ func (e *Evaluation) Smooth(seen *Encoded, truth *Truth, split Split) error {
 	if err != nil {
 		return err
 	}
-	off := online.MeanSquares(PickRows(a.Laid, split.Judged), PickRows(truth.Z, split.Judged))
+	off := align.MeanSquares(PickRows(a.Laid, split.Judged), PickRows(truth.Z, split.Judged))
 	coord := Sum(off) / float64(len(off))
 	e.SmoothedCoord = &coord
 	return nil
 }
 
 // DriftAt is the drift at n latents.
-func DriftAt(network *online.Network, z *mat.Dense) *mat.Dense {
+func DriftAt(network *drift.Network, z *mat.Dense) *mat.Dense {
 	n, d := z.Dims()
-	out, scratch := mat.NewDense(n, d, nil), new(online.Scratch)
+	out, scratch := mat.NewDense(n, d, nil), new(drift.Scratch)
 	for i := range n {
 		network.Drift(out.RawRowView(i), z.RawRowView(i), scratch)
 	}

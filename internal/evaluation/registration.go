@@ -13,7 +13,7 @@ import (
 	"driftscope/internal/exit"
 	"driftscope/internal/frame"
 	"driftscope/internal/recording"
-	"driftscope/online"
+	"driftscope/online/align"
 )
 
 // registration is the only baseline.
@@ -31,13 +31,13 @@ func (e *Evaluation) Compare(ctx context.Context, seen *Encoded, truth *Truth, s
 	if len(pairs) == 0 {
 		return exit.Usage(fmt.Errorf("--baseline: %s has no two consecutive frames of one trajectory to judge on", seen.recording.Arg))
 	}
-	registered, err := online.Affine(PickRows(moved, learnt), Displaced(truth.Z, learnt))
+	registered, err := align.Affine(PickRows(moved, learnt), Displaced(truth.Z, learnt))
 	if err != nil {
 		return exit.Usage(fmt.Errorf("--baseline: laying what registration finds over the truth, on %d pairs of frames: %w", len(learnt), err))
 	}
 	want := Displaced(truth.Z, pairs)
-	ours := Sum(online.MeanSquares(Displaced(a.Laid, pairs), want))
-	theirs := Sum(online.MeanSquares(registered.Apply(PickRows(moved, pairs)), want))
+	ours := Sum(align.MeanSquares(Displaced(a.Laid, pairs), want))
+	theirs := Sum(align.MeanSquares(registered.Apply(PickRows(moved, pairs)), want))
 	e.DisplacementMSE, e.RegistrationMSE = &ours, &theirs
 	return nil
 }

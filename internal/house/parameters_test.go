@@ -22,10 +22,6 @@ var longCalls = map[string]string{
 	"ingest/tiff/decode.go copy32":          "others",
 	"ingest/tiff/decode.go convert":         "others",
 	"ingest/tiff/decode.go toFloat":         "others",
-	"online/alarm_change.go step":           "others",
-	"online/alarm_frame.go judge":           "others",
-	"online/forecast.go forecast":           "others",
-	"online/loss.go ProfiledDiffusion":      "others",
 	"sinks/schemas/asyncapi.go command":     "others",
 }
 

@@ -23,7 +23,6 @@ var rooms = map[string]room{
 	"cmd/driftscope": {22, 3000},
 	"ingest":         {45, 6100},
 	"ingest/sim":     {26, mostLines},
-	"online":         {48, 6550},
 	"sinks":          {34, 4600},
 }
 

@@ -18,10 +18,10 @@ import (
 	"driftscope/infer"
 	"driftscope/internal/evaluation"
 	"driftscope/internal/latent"
-	"driftscope/online"
+	"driftscope/online/offline"
 )
 
-// diagonal is the latents' diffusion, axis by axis as online.Separate finds them, the one that moves the picture most first.
+// diagonal is the latents' diffusion, axis by axis as offline.Separate finds them, the one that moves the picture most first.
 type diagonal struct {
 	Axes  []axis `json:"axes"`
 	True  int    `json:"true_dimensions"`  // of the truth, that axes found to move carry
@@ -41,7 +41,7 @@ const carried = 0.5
 
 // diagonal takes the latents of the given rows apart.
 func (m *measured) diagonal(rows []int) (diagonal, error) {
-	parts, err := online.Separate(m.latents(rows), online.Config{Dim: m.Latent})
+	parts, err := offline.Separate(m.latents(rows), offline.Config{Dim: m.Latent})
 	if err != nil {
 		return diagonal{}, err
 	}

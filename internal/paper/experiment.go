@@ -22,7 +22,9 @@ import (
 	"driftscope/internal/evaluation"
 	"driftscope/internal/recording"
 	"driftscope/internal/training"
-	"driftscope/online"
+	"driftscope/online/align"
+	"driftscope/online/drift"
+	"driftscope/online/offline"
 )
 
 // settings is all that an experiment's figures follow from.
@@ -274,7 +276,7 @@ type measured struct {
 	film    *recording.Recording
 	seen    *evaluation.Encoded
 	truth   *evaluation.Truth
-	oracle  *online.Network // the drift learnt from the true latents
+	oracle  *drift.Network // the drift learnt from the true latents
 }
 
 // measure judges the exported model by eval's rules: under an isometry on every frame, affinely on the second half of each film, where
@@ -341,15 +343,15 @@ func (m *measured) judge(ctx context.Context) error {
 	if m.oracle, err = m.consult(); err != nil {
 		return fmt.Errorf("the oracle's drift: %w", err)
 	}
-	off := online.MeanSquares(evaluation.DriftAt(m.oracle, evaluation.PickRows(m.truth.Z, split.Judged)), evaluation.PickRows(m.truth.Mu, split.Judged))
+	off := align.MeanSquares(evaluation.DriftAt(m.oracle, evaluation.PickRows(m.truth.Z, split.Judged)), evaluation.PickRows(m.truth.Mu, split.Judged))
 	m.finding = &finding{Settings: m.settings, Figures: figures, Oracle: drifting{evaluation.Sum(off), evaluation.Sum(off) / float64(len(off))}}
 	return nil
 }
 
 // consult learns the drift as export does, from the true latents, which have no error.
-func (m *measured) consult() (*online.Network, error) {
+func (m *measured) consult() (*drift.Network, error) {
 	_, d := m.truth.Z.Dims()
-	return online.Fit(m.seen.Path(m.truth.Z), online.Config{Dim: d, Seed: m.Seed})
+	return offline.Fit(m.seen.Path(m.truth.Z), offline.Config{Dim: d, Seed: m.Seed})
 }
 
 // denoised measures reconstruction against the pictures before the noise, in their own range, as the paper does.

@@ -8,7 +8,7 @@ import (
 	"driftscope/infer/sdevae/numeric"
 	"driftscope/infer/sdevae/sdevaetest"
 	"driftscope/infer/sdevae/video"
-	"driftscope/online"
+	"driftscope/online/align"
 )
 
 // TestComponents bends what an encoder might say of a short clip. Straight, the latents of the first 60 frames tell where the spot is in the
@@ -80,10 +80,10 @@ func ahead(t *testing.T, r *Map, m []float32, truth *mat.Dense) float64 {
 	n, d := truth.Dims()
 	z := mat.NewDense(n, d, numeric.Float64s(r.Polynomial(r.Affine(m))))
 	part := func(x *mat.Dense, from, to int) *mat.Dense { return mat.DenseCopyOf(x.Slice(from, to, 0, d)) }
-	to, err := online.Affine(part(z, 0, n*3/4), part(truth, 0, n*3/4))
+	to, err := align.Affine(part(z, 0, n*3/4), part(truth, 0, n*3/4))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r2 := online.R2(to.Apply(part(z, n*3/4, n)), part(truth, n*3/4, n))
+	r2 := align.R2(to.Apply(part(z, n*3/4, n)), part(truth, n*3/4, n))
 	return min(r2[0], r2[1])
 }

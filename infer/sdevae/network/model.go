@@ -8,7 +8,7 @@ import (
 	"driftscope/infer/sdevae/dnnl"
 	"driftscope/infer/sdevae/numeric"
 	"driftscope/infer/sdevae/video"
-	"driftscope/online"
+	"driftscope/online/drift"
 )
 
 // LeakySlope is that of the leaky ReLU; NormEpsilon is added to a variance by batch normalisation. Both are those of the paper's code.
@@ -38,7 +38,7 @@ type Model struct {
 	Substeps              int       // of the drift within a pair
 	Background            []float32 // CHW: the logit of the clip's mean picture, which the decoder adds to before the sigmoid
 
-	Drift *online.Network // in the coordinates of m; with a clock it has one dimension more, of which the output is not used
+	Drift *drift.Network // in the coordinates of m; with a clock it has one dimension more, of which the output is not used
 
 	readout *readout // what the encoder's last layers see of the features; nil is all
 }
@@ -77,7 +77,7 @@ func New(in dnnl.Shape, f Form, batch int, rng *rand.Rand) (*Model, error) {
 		m.MeanT, m.LogSDT, m.BelowT = make([]float32, dim), make([]float32, dim), make([]float32, len(m.BelowB))
 		dim++
 	}
-	m.Drift = online.NewNetwork(dim, rng)
+	m.Drift = drift.NewNetwork(dim, rng)
 	return m, nil
 }
 

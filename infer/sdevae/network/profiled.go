@@ -3,7 +3,7 @@ package network
 import (
 	"driftscope/infer/sdevae/numeric"
 	"driftscope/infer/sdevae/video"
-	"driftscope/online"
+	"driftscope/online/drift"
 )
 
 // Profiled is qᵢ of the loss over the given pairs; row k of p, and of the clock where there is one, belongs to frame frames[k].
@@ -14,7 +14,7 @@ func (m *Model) Profiled(p *Posteriors, clock []float32, frames []int, pairs []v
 		row[f] = k
 	}
 	variance := p.variances()
-	q, z, next, scratch := make([]float64, d), make([]float64, m.Drift.Dim), make([]float64, m.Drift.Dim), new(online.Scratch)
+	q, z, next, scratch := make([]float64, d), make([]float64, m.Drift.Dim), make([]float64, m.Drift.Dim), new(drift.Scratch)
 	for _, pair := range pairs {
 		a, b := row[pair.First]*d, row[pair.First+1]*d
 		numeric.Copy(z, p.Mean[a:a+d])
@@ -31,7 +31,7 @@ func (m *Model) Profiled(p *Posteriors, clock []float32, frames []int, pairs []v
 }
 
 // integrate carries z along the drift for dt, in Substeps steps of Euler's. With a clock, that follows z in both, and advances by itself.
-func (m *Model) integrate(dst, z []float64, dt float64, scratch *online.Scratch) {
+func (m *Model) integrate(dst, z []float64, dt float64, scratch *drift.Scratch) {
 	mu := make([]float64, m.Drift.Dim)
 	copy(dst, z)
 	for range m.Substeps {

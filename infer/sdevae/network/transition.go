@@ -4,7 +4,7 @@ import (
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
-	"driftscope/online"
+	"driftscope/online/drift"
 )
 
 // posteriors are the encoder's answer for a batch, all (rows, d) but below, which is (rows, d(d-1)/2) or nil.
@@ -72,7 +72,7 @@ func (b *builder) diffusion(m *Model, pairs int, p posteriors, clock, dt *G.Node
 	if b.err != nil {
 		return nil, nil
 	}
-	return b.do(online.ProfiledDiffusion(m0, m1, s0, s1, mu, dt)), params
+	return b.do(drift.ProfiledDiffusion(drift.Increments{From: m0, To: m1, FromVar: s0, ToVar: s1, Drift: mu, DT: dt})), params
 }
 
 // drift is the mean drift, (B, d), on the way from start to the next frame in Substeps steps of Euler's. start, (B, d), has the

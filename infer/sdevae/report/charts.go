@@ -16,7 +16,7 @@ import (
 	"driftscope/infer/sdevae"
 	"driftscope/infer/sdevae/numeric"
 	"driftscope/infer/sdevae/video"
-	"driftscope/online"
+	"driftscope/online/drift"
 )
 
 // chart is a plot with its caption.
@@ -112,7 +112,7 @@ func elapsed(c *video.Clip) []float64 {
 func driftChart(e *sdevae.Export) chart {
 	c := &e.Card
 	network := sdevae.DriftOf(c)
-	mu, scratch := make([]float64, c.Latent), new(online.Scratch)
+	mu, scratch := make([]float64, c.Latent), new(drift.Scratch)
 	at := func(offsets ...float64) []float64 {
 		z := append([]float64(nil), c.Mean...)
 		for i, o := range offsets {

@@ -5,7 +5,7 @@ import (
 	"io"
 	"slices"
 
-	"driftscope/online"
+	"driftscope/online/alarm"
 )
 
 // alarmThresholds are what the evidence for a change may be held to: frames between two false alarms of one kind, at least.
@@ -23,7 +23,7 @@ type alarmed struct {
 }
 
 // hear takes the evidence after frame k. An alarm that has begun is over at a hundredth of its threshold, as the estimator's is.
-func (r *changeRow) hear(k int, e online.Evidence) {
+func (r *changeRow) hear(k int, e alarm.Evidence) {
 	for i := range r.Alarms {
 		a := &r.Alarms[i]
 		for kind, evidence := range [...]float64{e.Drift, e.Diffusion} {

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"driftscope/internal/latent"
-	"driftscope/online"
+	"driftscope/online/offline"
 )
 
 // regime is how 16 latents are made of one to four that move, dz = -κz dt + σ dW every 0.01 s, and noise. Variances are in units of 0.01 s,
@@ -139,9 +139,9 @@ func (m mixing) draw(rng *rand.Rand) *mat.Dense {
 
 // counts says whether what moves is found: the very latents as they come in, or, where they are mixed, as many components.
 func (r *regime) counts(seen []latent.Latent, moving int) (bool, error) {
-	c := online.Config{Dim: dimensionLatents}
+	c := offline.Config{Dim: dimensionLatents}
 	if r.mixed != straight {
-		parts, err := online.Separate(seen, c)
+		parts, err := offline.Separate(seen, c)
 		if err != nil {
 			return false, err
 		}
@@ -153,7 +153,7 @@ func (r *regime) counts(seen []latent.Latent, moving int) (bool, error) {
 		}
 		return n == moving, nil
 	}
-	law, err := online.Measure(seen, c)
+	law, err := offline.Measure(seen, c)
 	if err != nil {
 		return false, err
 	}
@@ -166,7 +166,7 @@ func (r *regime) counts(seen []latent.Latent, moving int) (bool, error) {
 }
 
 // motion is σ² of each component in the latents' units.
-func motion(parts *online.Components) []float64 {
+func motion(parts *offline.Components) []float64 {
 	var v []float64
 	for i, diffusion := range parts.Diffusion {
 		along := parts.Along.RawRowView(i)

@@ -8,6 +8,8 @@ import (
 	"driftscope/ingest/sim"
 	"driftscope/internal/latent"
 	"driftscope/online"
+	"driftscope/online/drift"
+	"driftscope/online/offline"
 )
 
 // driftScenes are the paper's laws; noise on pixels does not change them.
@@ -25,7 +27,7 @@ const driftFrames = 1000 // 10 s
 type driftRow struct {
 	SDE     string  `json:"sde"`
 	LMu     float64 `json:"l_mu"`         // the estimator's after one pass
-	Teacher float64 `json:"teacher_l_mu"` // online.Fit's, of the whole recording
+	Teacher float64 `json:"teacher_l_mu"` // offline.Fit's, of the whole recording
 	Zero    float64 `json:"zero_l_mu"`    // no drift
 	CRLB    float64 `json:"crlb"`         // for a constant shift
 }
@@ -77,11 +79,11 @@ func learnDrift(scene string, seed uint64) (row driftRow, err error) {
 		}
 	}
 	estimator.Finish(&estimate.SDE, driftFrames-1)
-	teacher, err := online.Fit(seen, config)
+	teacher, err := offline.Fit(seen, offline.Config{Dim: walk.Dim(), Seed: seed})
 	if err != nil {
 		return row, err
 	}
-	scratch := new(online.Scratch)
+	scratch := new(drift.Scratch)
 	row.LMu = missed(path, estimator.Drift)
 	row.Teacher = missed(path, func(dst, z []float64) { teacher.Drift(dst, z, scratch) })
 	row.Zero = missed(path, func(dst, _ []float64) { clear(dst) })

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"driftscope/internal/latent"
-	"driftscope/online"
+	"driftscope/online/offline"
 )
 
 // sigmaRow is one cell of the table of the diffusion: dz = dW, seen with noise of variance R = r·0.01 s every 0.01 s.
@@ -89,7 +89,7 @@ func (r *sigmaRow) simulate(dst []sigmaRun, rng *rand.Rand) error {
 		}
 		seen[k] = latent.Latent{Seq: uint64(k), Time: at, Mean: m}
 	}
-	law, err := online.Measure(seen, online.Config{Dim: d, Refresh: math.MaxUint64})
+	law, err := offline.Measure(seen, offline.Config{Dim: d, Refresh: math.MaxUint64})
 	if err != nil {
 		return err
 	}

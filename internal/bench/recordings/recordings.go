@@ -17,6 +17,7 @@ import (
 	"driftscope/internal/latent"
 	"driftscope/internal/recording"
 	"driftscope/online"
+	"driftscope/online/diffusion"
 	"driftscope/preprocess"
 )
 
@@ -179,7 +180,7 @@ func (c *Command) trap(ctx context.Context, found *recordingFindings) error {
 		return err
 	}
 	for i, name := range []string{"x", "y"} {
-		s, err := online.Relaxation(path, i)
+		s, err := diffusion.Relaxation(path, i)
 		if err != nil {
 			return err
 		}
@@ -221,7 +222,7 @@ func (c *Command) stuck(ctx context.Context, found *recordingFindings) error {
 	s := &found.Stuck
 	s.Frames, s.Beads = n, len(tracks)
 	for i, t := range tracks {
-		w, err := online.FreeWalk(journey(0, t.places(), 1))
+		w, err := diffusion.FreeWalk(journey(0, t.places(), 1))
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,201 @@
+package archive
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+)
+
+// Largest bounds what Float reads, so that no product of two overflows.
+const Largest = 1e100
+
+// Codec writes values to its bytes, or reads them off these, in the order in which it is shown them. Writing, it changes none of them:
+// others may be reading some.
+type Codec struct {
+	writing  bool
+	buf      []byte // written so far, or left to read
+	err      error
+	unusable error
+}
+
+// NewWriter is a Codec that writes a part of a checkpoint, without an envelope. Its errors wrap unusable.
+func NewWriter(unusable error) *Codec { return &Codec{writing: true, unusable: unusable} }
+
+// NewReader is a Codec that reads what a Codec wrote, and keeps it. Its errors wrap unusable.
+func NewReader(data []byte, unusable error) *Codec { return &Codec{buf: data, unusable: unusable} }
+
+// Writing says whether values are written.
+func (c *Codec) Writing() bool { return c.writing }
+
+// Reading says whether what was shown last was read, and is to be put to use: false after an error.
+func (c *Codec) Reading() bool { return !c.writing && c.err == nil }
+
+// Err is the first error.
+func (c *Codec) Err() error { return c.err }
+
+// Bytes is what was written, or what is left to read. It is the Codec's own memory.
+func (c *Codec) Bytes() []byte { return c.buf }
+
+// End is the first error, or one about bytes that are left.
+func (c *Codec) End() error {
+	c.Require(c.writing || len(c.buf) == 0, "%d bytes too many", len(c.buf))
+	return c.err
+}
+
+// Fail keeps err, which need not be about damage.
+func (c *Codec) Fail(err error) {
+	if c.err == nil {
+		c.err = err
+	}
+}
+
+// Require fails unless ok, as for a checkpoint that is damaged.
+func (c *Codec) Require(ok bool, format string, args ...any) {
+	if !ok && c.err == nil {
+		c.err = fmt.Errorf("%w: %s: it is damaged, use an older one", c.unusable, fmt.Sprintf(format, args...))
+	}
+}
+
+// take reads the next n bytes, nil after an error.
+func (c *Codec) take(n int) []byte {
+	if c.Require(len(c.buf) >= n, "its content ends early"); c.err != nil {
+		return nil
+	}
+	b := c.buf[:n:n]
+	c.buf = c.buf[n:]
+	return b
+}
+
+// Uint passes on eight bytes.
+func (c *Codec) Uint(v *uint64) {
+	if c.writing {
+		c.buf = binary.LittleEndian.AppendUint64(c.buf, *v)
+	} else if b := c.take(8); b != nil {
+		*v = binary.LittleEndian.Uint64(b)
+	}
+}
+
+// Count passes on a number from 0 to limit.
+func (c *Codec) Count(v *int, limit int) {
+	n := uint64(*v)
+	c.Uint(&n)
+	if c.Require(n <= uint64(limit), "found %d, expected at most %d", n, limit); c.Reading() {
+		*v = int(n)
+	}
+}
+
+// Bool passes on true or false.
+func (c *Codec) Bool(v *bool) {
+	var bit uint64
+	if *v {
+		bit = 1
+	}
+	c.Uint(&bit)
+	if c.Require(bit <= 1, "a flag is %d", bit); c.Reading() {
+		*v = bit == 1
+	}
+}
+
+// Bits passes on any 64-bit number, NaN and infinities included, bit for bit.
+func (c *Codec) Bits(v *float64) {
+	bits := math.Float64bits(*v)
+	if c.Uint(&bits); !c.writing {
+		*v = math.Float64frombits(bits)
+	}
+}
+
+// BitsList passes on any 64-bit numbers, bit for bit.
+func (c *Codec) BitsList(v []float64) {
+	for i := range v {
+		c.Bits(&v[i])
+	}
+}
+
+// Singles passes on any 32-bit numbers, bit for bit.
+func (c *Codec) Singles(v []float32) {
+	if c.writing {
+		for _, x := range v {
+			c.buf = binary.LittleEndian.AppendUint32(c.buf, math.Float32bits(x))
+		}
+	} else if b := c.take(4 * len(v)); b != nil {
+		for i := range v {
+			v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+		}
+	}
+}
+
+// Float passes on a number, which must be within ±Largest where it is read.
+func (c *Codec) Float(v *float64) {
+	bits := math.Float64bits(*v)
+	c.Uint(&bits)
+	x := math.Float64frombits(bits)
+	if c.Require(c.writing || math.Abs(x) <= Largest, "a number is %g", x); c.Reading() {
+		*v = x
+	}
+}
+
+// Floats passes on numbers as Float does.
+func (c *Codec) Floats(v []float64) {
+	for i := range v {
+		c.Float(&v[i])
+	}
+}
+
+// Magnitudes passes on numbers as Float does, none of them negative.
+func (c *Codec) Magnitudes(v ...*float64) {
+	for _, p := range v {
+		c.Float(p)
+		c.Require(*p >= 0, "a magnitude is %g", *p)
+	}
+}
+
+// Blob passes on at most limit bytes. What is read is the Codec's own memory.
+func (c *Codec) Blob(v *[]byte, limit int) {
+	n := len(*v)
+	if c.Count(&n, limit); c.writing {
+		c.buf = append(c.buf, *v...)
+	} else {
+		*v = c.take(n)
+	}
+}
+
+// Time passes on an instant; its zone and monotonic reading are not part of it.
+func (c *Codec) Time(v *time.Time) {
+	seconds, nanos := uint64(v.Unix()), uint64(v.Nanosecond())
+	c.Uint(&seconds)
+	c.Uint(&nanos)
+	if c.Require(nanos < 1e9, "a time has %d ns", nanos); c.Reading() {
+		*v = time.Unix(int64(seconds), int64(nanos)).UTC()
+	}
+}
+
+// Random passes on the state of a random source.
+func (c *Codec) Random(v *rand.PCG) {
+	const size = 20
+	state, err := v.MarshalBinary()
+	c.Require(err == nil && len(state) == size, "random source: %v", err)
+	if c.writing {
+		c.buf = append(c.buf, state...)
+	} else if state = c.take(size); state != nil {
+		err = v.UnmarshalBinary(state)
+		c.Require(err == nil, "random source: %v", err)
+	}
+}
+
+// Expect writes v, or fails unless it reads v: what a checkpoint may only be restored under.
+func (c *Codec) Expect(what string, v uint64) {
+	found := v
+	if c.Uint(&found); found != v {
+		c.Fail(fmt.Errorf("%w: its %s is %d, expected %d: restore under the model and configuration it was saved under", c.unusable, what, found, v))
+	}
+}
+
+// ExpectFloat is Expect for numbers with a fraction.
+func (c *Codec) ExpectFloat(what string, v float64) {
+	found := v
+	if c.Float(&found); found != v {
+		c.Fail(fmt.Errorf("%w: its %s is %g, expected %g: restore under the model and configuration it was saved under", c.unusable, what, found, v))
+	}
+}

@@ -1,0 +1,97 @@
+package archive
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"io"
+)
+
+// Format is one kind of checkpoint.
+type Format struct {
+	Magic    string
+	Version  uint32
+	Limit    int   // bytes of a payload, at most: a header that announces more is refused before memory is taken
+	Unusable error // wrapped by every error about bytes that are not a whole checkpoint of this kind
+}
+
+// HeaderSize is the number of bytes before the payload.
+func (f *Format) HeaderSize() int { return len(f.Magic) + 4 + 8 }
+
+// Writer is an empty Codec that writes. Seal completes what it wrote.
+func (f *Format) Writer() *Codec {
+	c := &Codec{writing: true, unusable: f.Unusable, buf: append([]byte(f.Magic), make([]byte, 12)...)}
+	binary.LittleEndian.PutUint32(c.buf[len(f.Magic):], f.Version)
+	return c
+}
+
+// Seal gives the whole checkpoint that a Writer was filled for. The Codec is not used again.
+func (f *Format) Seal(c *Codec) []byte {
+	binary.LittleEndian.PutUint64(c.buf[len(f.Magic)+4:], uint64(len(c.buf)-f.HeaderSize()))
+	digest := sha256.Sum256(c.buf)
+	return append(c.buf, digest[:]...)
+}
+
+// Open is a Codec that reads the payload of a whole checkpoint, which it keeps. Bytes beyond the checkpoint are an error.
+func (f *Format) Open(data []byte) (*Codec, error) {
+	size, err := f.announced(data)
+	if err != nil {
+		return nil, err
+	}
+	if whole := f.HeaderSize() + size + sha256.Size; len(data) != whole {
+		return nil, fmt.Errorf("%w: torn: %d bytes, expected %d: use an older one", f.Unusable, len(data), whole)
+	}
+	return f.verified(data, size)
+}
+
+// Read is Open of what r holds. It reads no further than the checkpoint's end, in memory that doubles with what arrives, up to what the
+// header announces.
+func (f *Format) Read(r io.Reader) (*Codec, error) {
+	header := make([]byte, f.HeaderSize())
+	n, err := io.ReadFull(r, header)
+	if err != nil {
+		header = header[:n]
+	}
+	size, err := f.announced(header)
+	if err != nil {
+		return nil, err
+	}
+	const first = 1 << 20
+	whole := len(header) + size + sha256.Size
+	data := header
+	for n < whole {
+		grown := make([]byte, min(whole, max(first, 2*n)))
+		copy(grown, data)
+		data = grown
+		more, err := io.ReadFull(r, data[n:])
+		if n += more; err != nil {
+			return nil, fmt.Errorf("%w: torn after %d bytes of %d: use an older one", f.Unusable, n, whole)
+		}
+	}
+	return f.verified(data, size)
+}
+
+// announced is the length of the payload by the header that data begins with.
+func (f *Format) announced(data []byte) (int, error) {
+	if len(data) < f.HeaderSize() || string(data[:len(f.Magic)]) != f.Magic {
+		return 0, fmt.Errorf("%w: it does not begin like one: give a file that this program saved", f.Unusable)
+	}
+	if v := binary.LittleEndian.Uint32(data[len(f.Magic):]); v != f.Version {
+		return 0, fmt.Errorf("%w: version %d, this build reads %d: use the build that wrote it", f.Unusable, v, f.Version)
+	}
+	size := binary.LittleEndian.Uint64(data[len(f.Magic)+4:])
+	if size > uint64(f.Limit) {
+		return 0, fmt.Errorf("%w: %d bytes announced, expected at most %d: it is damaged, use an older one", f.Unusable, size, f.Limit)
+	}
+	return int(size), nil
+}
+
+// verified is a Codec of the payload, once its digest is right.
+func (f *Format) verified(data []byte, size int) (*Codec, error) {
+	end := f.HeaderSize() + size
+	if digest := sha256.Sum256(data[:end]); !bytes.Equal(digest[:], data[end:]) {
+		return nil, fmt.Errorf("%w: its digest does not match its content: it is damaged, use an older one", f.Unusable)
+	}
+	return NewReader(data[f.HeaderSize():end], f.Unusable), nil
+}

@@ -1,0 +1,199 @@
+package alarm
+
+import (
+	"math"
+
+	"driftscope/internal/archive"
+	"driftscope/internal/latent"
+	"driftscope/online/diffusion"
+	"driftscope/online/drift"
+)
+
+// What a changed law is taken to be, doc.go (16).
+var (
+	diffusionFactors = [...]float64{4, 0.25}                       // of σ²
+	driftShifts      = [...]float64{-1, -0.5, -0.25, 0.25, 0.5, 1} // m, in √(σ²/Δt)
+)
+
+const (
+	mostRatio     = 20   // likelihood ratio that one frame can have: no one frame decides
+	mostEvidence  = 1e10 // at which evidence stops growing
+	knownWell     = 256  // a shift of m is looked for once m²·transitions, which say how well the drift is known, exceed this
+	establishedAt = 12   // ln-likelihood over no drift by which the drift found becomes the one that alternatives must beat
+	worthFrames   = 2048 // frames over which what an established drift is worth adds up
+	worthLeast    = 1    // nats in so many, below which the drift is as good as none and must establish itself anew
+)
+
+// changes weighs laws that are not the one found against it, by the innovations of each dimension's own filters. Evidence is that of
+// Shiryaev and Roberts, in frames: while the law holds, its mean grows by at most one a frame.
+type changes struct {
+	filters   []alternatives // a dimension
+	diffusion []float64      // evidence of each of diffusionFactors, a dimension
+	drift     []float64      // evidence of each of driftShifts, a dimension
+	noDrift   float64        // evidence of no drift at all
+	worth     float64        // ln-likelihood of the drift found over none; once that is established, what it is on average if the drift found is right
+}
+
+// alternatives are one dimension's Kalman filters: first of the law found, then of those with its σ² changed. e and s are their last
+// innovations and the variances of those.
+type alternatives struct {
+	z, p, e, s    [1 + len(diffusionFactors)]float64
+	unitResponse  float64 // of the first filter's forecast to a constant drift of 1, s
+	driftResponse float64 // to the drift found, latent
+	retained      float64 // 1 - the last gain: what is left of either response after a measurement
+}
+
+func newChanges(dim int) *changes {
+	return &changes{
+		filters:   make([]alternatives, dim),
+		diffusion: make([]float64, dim*len(diffusionFactors)), drift: make([]float64, dim*len(driftShifts)),
+	}
+}
+
+// start is Monitor.Start.
+func (c *changes) start(m []float64, found []diffusion.Estimate) {
+	for i := range c.filters {
+		r := &c.filters[i]
+		*r = alternatives{}
+		for k := range r.z {
+			r.z[k], r.p[k] = m[i], found[i].FilterNoise
+		}
+	}
+}
+
+// step is Monitor.Step.
+func (c *changes) step(m []float64, dt float64, t *drift.Tangent, found []diffusion.Estimate) {
+	for i := range c.filters {
+		c.filters[i].step(m[i], dt, t.Line(i), found[i])
+	}
+}
+
+func (r *alternatives) step(m, dt float64, line drift.Line, d diffusion.Estimate) {
+	decay := line.Decay(dt)
+	r.unitResponse = decay*r.retained*r.unitResponse + dt
+	r.driftResponse = decay*r.retained*r.driftResponse + line.Mu*dt
+	for k := range r.z {
+		v := d.V
+		if k > 0 {
+			v *= diffusionFactors[k-1]
+		}
+		ahead, p := line.Centre+line.Mu*dt+decay*(r.z[k]-line.Centre), decay*decay*r.p[k]+v*dt
+		gain := 0.0
+		if r.s[k] = p + d.FilterNoise; r.s[k] > 0 {
+			gain = p / r.s[k]
+		}
+		r.e[k] = m - ahead
+		r.z[k], r.p[k] = ahead+gain*r.e[k], gain*d.FilterNoise
+		if k == 0 {
+			r.retained = 1 - gain
+		}
+	}
+}
+
+// weigh renews the evidence by the last step. n transitions of seconds in all are what the law was found in. Until the drift found is
+// established, a shift must be likelier than no drift as well.
+func (c *changes) weigh(found []diffusion.Estimate, activity []latent.Activity, n, seconds float64) {
+	perStep := math.Sqrt(n / seconds) // Δt^-½
+	none := 0.0                       // ln-likelihood ratio of no drift against the one found
+	worth := 0.0                      // that of the one found against none, on average where it is right
+	for i := range c.filters {
+		r, d := &c.filters[i], found[i]
+		factors, shifts := c.diffusion[i*len(diffusionFactors):][:len(diffusionFactors)], c.drift[i*len(driftShifts):][:len(driftShifts)]
+		if activity[i] != latent.Active || !(r.s[0] > 0) {
+			clear(factors)
+			clear(shifts)
+			continue
+		}
+		if d.High < 2*d.V && d.Low > d.V/2 {
+			r.weighFactors(factors)
+		}
+		sd := math.Sqrt(r.s[0])
+		unit, response, e := math.Sqrt(d.V)*perStep*r.unitResponse/sd, r.driftResponse/sd, r.e[0]/sd
+		still := -response * (e + response/2)
+		none += still
+		worth += response * response / 2
+		handicap := 0.0
+		if !c.established() {
+			handicap = max(still, 0)
+		}
+		for k, m := range driftShifts {
+			if m*m*n > knownWell {
+				shifts[k] = grown(shifts[k], math.Exp(m*unit*(e-m*unit/2)-handicap))
+			}
+		}
+	}
+	if !c.established() {
+		c.worth -= none
+		return
+	}
+	c.noDrift = grown(c.noDrift, math.Exp(none))
+	if c.worth = min(c.worth, establishedAt)*(1-1.0/worthFrames) + worth; c.worth < worthLeast {
+		c.noDrift, c.worth = 0, 0
+	}
+}
+
+// established says whether the drift found has beaten no drift, and is still worth something.
+func (c *changes) established() bool { return c.worth > establishedAt || c.noDrift > 0 }
+
+// weighFactors renews the evidence of diffusionFactors in one dimension.
+func (r *alternatives) weighFactors(evidence []float64) {
+	fit := r.e[0] * r.e[0] / r.s[0]
+	for k := range diffusionFactors {
+		e, s := r.e[1+k], r.s[1+k]
+		evidence[k] = grown(evidence[k], math.Sqrt(r.s[0]/s)*math.Exp((fit-e*e/s)/2))
+	}
+}
+
+// grown is evidence r after a frame that was ratio times as likely under the changed law.
+func grown(r, ratio float64) float64 {
+	return min(min(ratio, mostRatio)*(1+r), mostEvidence)
+}
+
+// evidence is the mean of each kind over active dimensions and over what their laws may have become.
+func (c *changes) evidence(active int) (e Evidence) {
+	if active > 0 {
+		spreads, _ := total(c.diffusion)
+		shifts, _ := total(c.drift)
+		e.Diffusion = spreads / float64(active*len(diffusionFactors))
+		e.Drift = (shifts/float64(active*len(driftShifts)) + c.noDrift) / 2
+	}
+	return e
+}
+
+// suspects are the dimensions with most of the evidence, and whether the one diffuses more than it did.
+func (c *changes) suspects() (drifts, diffuses int, more bool) {
+	_, shift := total(c.drift)
+	_, factor := total(c.diffusion)
+	return shift / len(driftShifts), factor / len(diffusionFactors), diffusionFactors[factor%len(diffusionFactors)] > 1
+}
+
+// total is the sum of x, and where its largest entry is.
+func total(x []float64) (sum float64, at int) {
+	for k, v := range x {
+		sum += v
+		if v > x[at] {
+			at = k
+		}
+	}
+	return sum, at
+}
+
+func (c *changes) archive(a *archive.Codec) {
+	for i := range c.filters {
+		r := &c.filters[i]
+		a.Floats(r.z[:])
+		for k := range r.p {
+			a.Magnitudes(&r.p[k])
+		}
+		a.Float(&r.unitResponse)
+		a.Float(&r.driftResponse)
+		a.Magnitudes(&r.retained)
+	}
+	for _, list := range [][]float64{c.diffusion, c.drift} {
+		for k := range list {
+			a.Magnitudes(&list[k])
+		}
+	}
+	a.Magnitudes(&c.noDrift)
+	a.Float(&c.worth)
+}

@@ -1,0 +1,43 @@
+package alarm
+
+import (
+	"math"
+	"testing"
+
+	"driftscope/internal/latent"
+	"driftscope/online/diffusion"
+	"driftscope/online/drift"
+	"driftscope/online/onlinetest"
+)
+
+// TestVanishedDrift: a spring that is switched off is told while it is still the drift found, however long that is, and no more once that is
+// none as well: 12 nats last 2048 ln 12 = 5089 frames.
+func TestVanishedDrift(t *testing.T) {
+	const kappa, every = 4.0, 1e5
+	c, rng, z := newChanges(1), onlinetest.Rand(6), 0.0
+	found, active := []diffusion.Estimate{{V: 1, Low: 0.9, High: 1.1}}, []latent.Activity{latent.Active}
+	c.start([]float64{z}, found)
+	for _, part := range []struct {
+		name       string
+		frames     int
+		law, known float64 // springs
+		low, high  float64 // evidence in the end
+	}{
+		{"the law is known", 10000, kappa, kappa, 0, every},
+		{"it is switched off", 5000, 0, kappa, every, math.Inf(1)},
+		{"it stays unknown", 10000, 0, kappa, every, math.Inf(1)},
+		{"it is known again", 5200, 0, 0, 0, clearShare * every},
+		{"another spring", 10000, kappa, kappa, 0, every},
+		{"it is switched off too", 5000, 0, kappa, every, math.Inf(1)},
+	} {
+		for range part.frames {
+			before := z
+			z += -part.law*z*onlinetest.Step + math.Sqrt(onlinetest.Step)*rng.NormFloat64()
+			c.step([]float64{z}, onlinetest.Step, &drift.Tangent{Centre: []float64{before}, Mu: []float64{-part.known * before}, Jacobian: []float64{-part.known}}, found)
+			c.weigh(found, active, 1e4, 1e4*onlinetest.Step)
+		}
+		if e := c.evidence(1).Drift; !(e >= part.low && e <= part.high) {
+			t.Errorf("%s: the evidence is %.3g, expected %g to %g", part.name, e, part.low, part.high)
+		}
+	}
+}

@@ -1,0 +1,300 @@
+package calibration
+
+import (
+	"math"
+	"slices"
+
+	"driftscope/internal/archive"
+	"driftscope/internal/latent"
+	"driftscope/online/diffusion"
+	"driftscope/online/trajectory"
+)
+
+// What it takes to give latents a length, doc.go.
+const (
+	leastR2          = 0.9  // share of what lasts of the centroid's x, and of its y, that the latents explain at least
+	lagErrors        = 5    // standard errors of white noise by which a centroid's correlation from frame to frame is not one
+	leastResiduals   = 10   // independent residuals for every number that is fitted to one coordinate
+	leastTransitions = 50   // transitions before any R² is given
+	rounding         = 1e-9 // share of the centroid's variance below which what is left of it is no residual
+	axes             = 2    // coordinates of a centroid
+)
+
+// Calibration holds the moments of y = (centroid, latent) from which the affine map between the two is found, centred on each
+// trajectory's own mean. now and before are the later and the earlier member of a transition.
+type Calibration struct {
+	pixel  float64 // its side, µm; 0 where not known
+	forget float64 // γ
+
+	linked      bool      // last belongs to the last frame
+	last        []float64 // y, axes + d
+	weight      float64   // of the present trajectory's transitions
+	now, before []float64 // their mean y
+
+	n, n2        float64   // Σ of the transitions' weights and of their squares
+	same, lagged []float64 // Σ (y - ȳ)(y - ȳ)' of the later members; of the later and the earlier ones
+
+	found  result
+	solver solver
+	active []int     // working memory: the active dimensions
+	y      []float64 // working memory
+}
+
+// result is what the moments said at the last refresh.
+type result struct {
+	state latent.Calibration
+	r2    [axes]float64
+	a     []float64 // axes × d, pixels a latent
+	px    latent.Spread
+}
+
+// New has seen nothing. A pixel's side is pixelUM in the specimen, µm, 0 where not known; γ forgets.
+func New(dim int, pixelUM, forget float64) *Calibration {
+	k := axes + dim
+	return &Calibration{
+		pixel: pixelUM, forget: forget, last: make([]float64, k), now: make([]float64, k), before: make([]float64, k),
+		same: make([]float64, k*k), lagged: make([]float64, k*k), found: result{a: make([]float64, axes*dim)},
+		solver: newSolver(dim), active: make([]int, 0, dim), y: make([]float64, k),
+	}
+}
+
+// Add takes in a frame, dt after the last, or as the beginning of a trajectory where dt is 0. A frame without a centroid belongs to no
+// transition.
+func (c *Calibration) Add(centroid, z []float64, dt float64) {
+	if dt == 0 {
+		c.weight, c.linked = 0, false
+		clear(c.now)
+		clear(c.before)
+	}
+	if len(centroid) != axes || !(math.Abs(centroid[0]) <= trajectory.MaxLatent && math.Abs(centroid[1]) <= trajectory.MaxLatent) {
+		c.linked = false
+		return
+	}
+	copy(c.y, centroid)
+	copy(c.y[axes:], z)
+	if c.linked {
+		c.pair()
+	}
+	copy(c.last, c.y)
+	c.linked = true
+}
+
+// pair folds in the transition from c.last to c.y by Welford's recursion.
+func (c *Calibration) pair() {
+	g, k := c.forget, len(c.y)
+	c.n, c.n2 = g*c.n+1, g*g*c.n2+1
+	c.weight = g*c.weight + 1
+	share := 1 / c.weight
+	for i := range c.y {
+		c.y[i] -= c.now[i]
+		c.last[i] -= c.before[i]
+	}
+	for i, a := range c.y {
+		a *= 1 - share
+		same, lagged := c.same[i*k:(i+1)*k], c.lagged[i*k:(i+1)*k]
+		for j, b := range c.last {
+			same[j] = g*same[j] + a*c.y[j]
+			lagged[j] = g*lagged[j] + a*b
+		}
+	}
+	for i := range c.y {
+		c.before[i] += share * c.last[i]
+		c.y[i], c.now[i] = c.y[i]+c.now[i], c.now[i]+share*c.y[i]
+	}
+}
+
+// Solve renews what was found, by the diffusion found in the latents and which of them move.
+func (c *Calibration) Solve(found []diffusion.Estimate, activity []latent.Activity) {
+	f := &c.found
+	f.state, f.r2, f.px = "", [axes]float64{}, latent.Spread{}
+	clear(f.a)
+	c.active = c.active[:0]
+	for i, a := range activity {
+		if a == latent.Active {
+			c.active = append(c.active, i)
+		}
+	}
+	count := 0.0 // of transitions that would weigh the same
+	if c.n > 0 {
+		count = c.n * c.n / c.n2
+	}
+	switch {
+	case c.n == 0:
+		return
+	case count < leastTransitions:
+		f.state = latent.Brief
+		return
+	case len(c.active) == 0:
+		f.state = latent.Motionless
+		return
+	}
+	f.state = latent.Unexplained
+	if !c.regress() {
+		return
+	}
+	residual, memory := c.residuals(count)
+	if f.r2[0] < leastR2 || f.r2[1] < leastR2 {
+		return
+	}
+	count *= (1 - memory) / (1 + memory)
+	if count < leastResiduals*float64(1+len(c.active)) {
+		return
+	}
+	f.state = latent.Calibrated
+	c.spread(found, residual, count)
+}
+
+// regress finds A with the latents one frame earlier as instruments; it is false where they do not determine it.
+func (c *Calibration) regress() bool {
+	k, d, p := len(c.y), len(c.y)-axes, len(c.active)
+	s := &c.solver
+	s.resize(p)
+	for i, at := range c.active {
+		for j, with := range c.active {
+			s.m[i*p+j] = c.lagged[(axes+at)*k+axes+with]
+		}
+	}
+	if !s.invert() {
+		return false
+	}
+	for axis := range axes {
+		for j, to := range c.active {
+			sum := 0.0
+			for i, at := range c.active {
+				sum += c.lagged[axis*k+axes+at] * s.inverse[i*p+j]
+			}
+			c.found.a[axis*d+to] = sum
+		}
+	}
+	return true
+}
+
+// residuals gives the variances and covariance of what A leaves of the centroid, px², and its correlation with the frame before, and
+// sets R². count is of transitions.
+func (c *Calibration) residuals(count float64) (variance [axes][axes]float64, memory float64) {
+	k := len(c.y)
+	var lag, all, total float64
+	for a := range axes {
+		for b := range axes {
+			variance[a][b] = c.residualMoment(c.same, a, b) / c.n
+		}
+		lasting, unexplained := c.lagged[a*k+a], c.residualMoment(c.lagged, a, a)
+		if lasting > lagErrors*c.same[a*k+a]/math.Sqrt(count) {
+			c.found.r2[a] = 1 - max(unexplained, 0)/lasting
+		}
+		lag += unexplained / c.n
+		all += variance[a][a]
+		total += c.same[a*k+a] / c.n
+	}
+	if all > rounding*total {
+		memory = min(max(lag/all, 0), 1)
+	}
+	return variance, memory
+}
+
+// residualMoment is the moment of the residuals of two axes, (e_a - A_a)M(e_b - A_b)', of the moments M of y.
+func (c *Calibration) residualMoment(moments []float64, a, b int) float64 {
+	k, d := len(c.y), len(c.y)-axes
+	along := func(row, b int) float64 {
+		v := moments[row*k+b]
+		for _, j := range c.active {
+			v -= moments[row*k+axes+j] * c.found.a[b*d+j]
+		}
+		return v
+	}
+	v := along(a, b)
+	for _, i := range c.active {
+		v -= c.found.a[a*d+i] * along(axes+i, b)
+	}
+	return v
+}
+
+// spread carries the latents' diffusion over to the picture. count is how many independent residuals A rests on.
+func (c *Calibration) spread(found []diffusion.Estimate, residual [axes][axes]float64, count float64) {
+	d, px := len(found), &c.found.px
+	axis := [axes]float64{}
+	var below, above float64
+	for _, i := range c.active {
+		weight := 0.0
+		for a := range axes {
+			square := c.found.a[a*d+i] * c.found.a[a*d+i]
+			axis[a] += square * found[i].V / 2
+			weight += square / (2 * axes)
+		}
+		below += math.Pow(weight*(found[i].V-found[i].Low), 2)
+		above += math.Pow(weight*(found[i].High-found[i].V), 2)
+	}
+	px.X, px.Y = axis[0], axis[1]
+	px.D = (px.X + px.Y) / axes
+	of := math.Pow(diffusion.Quantile95, 2) * c.mapVariance(found, residual, count)
+	px.Low, px.High = max(0, px.D-math.Sqrt(below+of)), px.D+math.Sqrt(above+of)
+}
+
+// mapVariance is the variance of D by that of A alone: gradient ∂D/∂A = Av/axes, covariance residual ⊗ G⁻ᵀWG⁻¹ n/count.
+func (c *Calibration) mapVariance(found []diffusion.Estimate, residual [axes][axes]float64, count float64) float64 {
+	k, d, p := len(c.y), len(c.y)-axes, len(c.active)
+	for a := range axes { // G⁻¹ times the gradient, one row an axis
+		row := c.solver.rows[a*p : (a+1)*p]
+		for i := range p {
+			sum := 0.0
+			for j, at := range c.active {
+				sum += c.solver.inverse[i*p+j] * c.found.a[a*d+at] * found[at].V / axes
+			}
+			row[i] = sum
+		}
+	}
+	total := 0.0
+	for a := range axes {
+		for b := range axes {
+			quadratic := 0.0
+			for i, at := range c.active {
+				for j, with := range c.active {
+					quadratic += c.solver.rows[a*p+i] * c.same[(axes+at)*k+axes+with] * c.solver.rows[b*p+j]
+				}
+			}
+			total += residual[a][b] * quadratic
+		}
+	}
+	return total * c.n / count
+}
+
+// Describe writes what was found into u.
+func (c *Calibration) Describe(u *latent.Units) {
+	f, d := &c.found, len(c.found.a)/axes
+	u.Calibration, u.Px, u.UM = f.state, f.px, latent.Spread{}
+	u.R2, u.PixelsPerLatentX, u.PixelsPerLatentY = u.R2[:0], u.PixelsPerLatentX[:0], u.PixelsPerLatentY[:0]
+	if f.state == latent.Calibrated || f.state == latent.Unexplained {
+		u.R2 = append(u.R2, f.r2[:]...)
+	}
+	if f.state != latent.Calibrated {
+		return
+	}
+	u.PixelsPerLatentX = append(u.PixelsPerLatentX, f.a[:d]...)
+	u.PixelsPerLatentY = append(u.PixelsPerLatentY, f.a[d:]...)
+	if area := c.pixel * c.pixel; area > 0 {
+		u.UM = latent.Spread{D: f.px.D * area, Low: f.px.Low * area, High: f.px.High * area, X: f.px.X * area, Y: f.px.Y * area}
+	}
+}
+
+// Archive passes on the moments, and what they said at the last refresh.
+func (c *Calibration) Archive(a *archive.Codec) {
+	a.Bool(&c.linked)
+	for _, list := range [][]float64{c.last, c.now, c.before, c.same, c.lagged} {
+		a.Floats(list)
+	}
+	a.Magnitudes(&c.weight, &c.n, &c.n2)
+	a.Require(c.n <= 1e15 && c.n2 <= c.n && (c.n == 0 || c.n2 >= 1), "a calibration by %g transitions", c.n)
+	c.found.archive(a)
+}
+
+func (f *result) archive(a *archive.Codec) {
+	states := []latent.Calibration{"", latent.Brief, latent.Motionless, latent.Unexplained, latent.Calibrated}
+	at := uint64(slices.Index(states, f.state))
+	a.Uint(&at)
+	if a.Require(at < uint64(len(states)), "calibration %d of %d", at, len(states)); a.Err() == nil {
+		f.state = states[at]
+	}
+	a.Floats(f.r2[:])
+	a.Floats(f.a)
+	a.Magnitudes(&f.px.D, &f.px.Low, &f.px.High, &f.px.X, &f.px.Y)
+}

@@ -1,0 +1,191 @@
+package diffusion
+
+import (
+	"math"
+
+	"driftscope/online/drift"
+)
+
+// The bank's grid: ψ = 0 and gridSize log-spaced ψ from gridLow to gridHigh. A 49-point grid ruins the intervals (coverage 0.69).
+const (
+	gridSize = 121
+	gridLow  = 1e-6
+	gridHigh = 1e4
+)
+
+// half95 is half the 95 % point of χ² with one degree of freedom, the profile likelihood's drop at the interval's ends;
+// Quantile95 is its square root's normal quantile.
+const (
+	halfChi95  = 1.920729
+	Quantile95 = 1.959964
+)
+
+// Estimate is what is known of one latent dimension's σ² and of the noise in it. Intervals are 95 %.
+type Estimate struct {
+	V, Low, High float64 // σ² and its profile interval, latent²/s; Low is 0 where no motion at all is not excluded
+	FilterNoise  float64 // R less what blur takes from it, latent², 0 at least: what a filter sees
+	Noise        float64 // R itself
+	Ratio        float64 // likelihood ratio of σ² > 0 against σ² = 0: 2 Δ ln likelihood
+}
+
+// newGrid is the bank's ψ = σ²Δt₀/R, ascending, newGrid()[0] = 0.
+func newGrid() []float64 {
+	psi := make([]float64, 1+gridSize)
+	span := math.Log(gridHigh / gridLow)
+	for k := range gridSize {
+		psi[1+k] = gridLow * math.Exp(span*float64(k)/(gridSize-1))
+	}
+	return psi
+}
+
+// A block is so many transitions, after which the bank takes logarithms and forgets, both at once: a logarithm costs as much as three
+// of a filter's steps. It ends early where time steps are so unequal that the product of its S, the largest ψ's, would soon be no number.
+const (
+	blockSize   = 32
+	mostProduct = 1e150
+)
+
+// bank is one latent dimension's Kalman bank, doc.go (5), with the sums of the covariance-based estimator, doc.go (4), beside it.
+// Every filter of the bank runs with R = 1, so that one pass serves every R.
+type bank struct {
+	psi         []float64 // shared, never written, but for those of R < 0
+	lnPsi       []float64 // 0 for ψ = 0
+	nonNegative int       // how many are of R ≥ 0; the others, of R < 0, are blur.go's
+	exposure    float64   // s
+	z, p        []float64 // filtered mean, latent; its variance, in units of R
+	a           []float64 // A = Σ e²/S
+	l, s        []float64 // L = Σ ln S up to the last block, and Π S in this one; logS gives it whole
+	inBlock     int       // transitions in this block, blockSize at most
+	n, n2       float64   // Σ of the transitions' weights and of their squares; equal without forgetting
+	seconds     float64   // Σ of their time steps
+	dt0         float64   // the first time step, s
+	forget      float64   // γ
+	best        int       // the ψ whose filter stands for the dimension, renewed by profile.estimate
+	previous    float64   // the last measurement, latent
+	cve         increments
+}
+
+// increments are the sums of the covariance-based estimator, over measured increments less the drift's share.
+type increments struct {
+	square, lag   float64 // Σ D², Σ D D₊
+	squares, lags float64 // how many of each
+	last          float64 // the last D
+	linked        bool    // whether last borders on the next D
+}
+
+// newBank is a bank over the grid psi that has seen nothing.
+func newBank(psi []float64, forget float64) *bank {
+	k := len(psi)
+	b := &bank{psi: psi, lnPsi: make([]float64, k), nonNegative: k, forget: forget, best: k - 1,
+		z: make([]float64, k), p: make([]float64, k), a: make([]float64, k), l: make([]float64, k), s: make([]float64, k)}
+	for i := range b.s {
+		b.s[i] = 1
+	}
+	for i, v := range psi[1:] {
+		b.lnPsi[1+i] = math.Log(v)
+	}
+	return b
+}
+
+// start begins a trajectory at measurement m; what earlier trajectories taught is kept.
+func (b *bank) start(m float64) {
+	for k := range b.z {
+		b.z[k], b.p[k] = m, 1
+	}
+	for k := range b.p[b.nonNegative:] {
+		b.p[b.nonNegative+k] = -1
+	}
+	b.previous, b.cve.linked = m, false
+}
+
+// step folds in measurement m, taken dt seconds after the last, under a drift that is linear.
+func (b *bank) step(m, dt float64, line drift.Line) {
+	if b.dt0 == 0 {
+		b.dt0 = dt
+		b.setBlurGrid()
+	}
+	if b.inBlock == blockSize || b.s[b.nonNegative-1] > mostProduct {
+		b.endBlock()
+	}
+	f := line.Decay(dt)
+	shift := line.Mu*dt + (1-f)*line.Centre
+	b.filter(m, f, shift, dt/b.dt0)
+	b.filterBlurred(m, f, shift, dt)
+	b.inBlock++
+	b.n++
+	b.n2++
+	b.seconds += dt
+	b.cve.add(m - b.previous - (line.Mu+line.Slope*(b.previous-line.Centre))*dt)
+	b.previous = m
+}
+
+// filter moves the filters of R ≥ 0 on to measurement m: forecasts are f·z + shift, their variance grows by ψ·stretch. Because R is 1, what
+// is left of an innovation is 1/S of it, and p is 1 - 1/S.
+func (b *bank) filter(m, f, shift, stretch float64) {
+	psi, square, beyond := b.psi[:b.nonNegative], f*f, m-shift
+	z, p, a, all := b.z[:len(psi)], b.p[:len(psi)], b.a[:len(psi)], b.s[:len(psi)]
+	for k, psi := range psi {
+		s := square*p[k] + psi*stretch + 1
+		precision := 1 / s
+		e := beyond - f*z[k]
+		left := e * precision
+		z[k] = m - left
+		p[k] = 1 - precision
+		a[k] += e * left
+		all[k] *= s
+	}
+}
+
+// endBlock takes the logarithms of a block's S and multiplies all that was summed by γ for each of its transitions.
+func (b *bank) endBlock() {
+	keep := math.Pow(b.forget, float64(b.inBlock))
+	for k := range b.l {
+		b.l[k] = keep * b.logS(k)
+		b.s[k] = 1
+		b.a[k] *= keep
+	}
+	b.inBlock = 0
+	b.n *= keep
+	b.n2 *= keep * keep
+	b.seconds *= keep
+	b.cve.scale(keep)
+}
+
+// logS is L = Σ ln S of filter k, to the last transition.
+func (b *bank) logS(k int) float64 { return b.l[k] + math.Log(b.s[k]) }
+
+// add folds in increment d.
+func (c *increments) add(d float64) {
+	c.square, c.squares = c.square+d*d, c.squares+1
+	if c.linked {
+		c.lag, c.lags = c.lag+d*c.last, c.lags+1
+	}
+	c.last, c.linked = d, true
+}
+
+// scale multiplies what was summed by keep.
+func (c *increments) scale(keep float64) {
+	c.square *= keep
+	c.squares *= keep
+	c.lag *= keep
+	c.lags *= keep
+}
+
+// covarianceBased is the covariance-based σ² with its normal interval; ok is false where the bank is the better instrument: it cannot
+// represent increments that are correlated positively (motion blur, R < σ²Δt/6), and only there this one is used.
+func (b *bank) covarianceBased() (d Estimate, ok bool) {
+	c := &b.cve
+	if c.lags < 2 || c.square == 0 {
+		return Estimate{}, false
+	}
+	square, lag := c.square/c.squares, c.lag/c.lags
+	count := c.lags * b.n / b.n2 // independent increments: forgetting weighs them unequally
+	if lag < 3*square/math.Sqrt(count) {
+		return Estimate{}, false
+	}
+	moved := square + 2*lag // σ²Δt
+	e := -2 * lag / moved
+	v := moved * b.n / b.seconds
+	sd := v * math.Sqrt((6+4*e+2*e*e)/count+4*(1+e)*(1+e)/(count*count))
+	return Estimate{V: v, Low: max(0, v-Quantile95*sd), High: v + Quantile95*sd}, true
+}

@@ -1,0 +1,156 @@
+package diffusion
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"driftscope/internal/archive"
+	"driftscope/internal/latent"
+	"driftscope/online/drift"
+)
+
+// Banks are the Kalman banks of all dimensions, with what was read off them at the last Refresh.
+type Banks struct {
+	Found       []Estimate // of each dimension
+	Transitions float64    // that it was found in; 0 before the first figures
+	Seconds     float64    // Σ of their time steps
+
+	banks   []*bank
+	latent  []float64 // working memory of Filtered
+	profile profile   // working memory of Refresh
+}
+
+// NewBanks gives banks that have seen nothing. They forget by γ a transition, and a measurement is the mean of z over the exposure.
+func NewBanks(dim int, forget float64, exposure time.Duration) *Banks {
+	b := &Banks{Found: make([]Estimate, dim), latent: make([]float64, dim)}
+	psi := newGrid()
+	for range dim {
+		one := newBank(psi, forget)
+		one.setExposure(exposure.Seconds())
+		b.banks = append(b.banks, one)
+	}
+	return b
+}
+
+// Start begins a trajectory at m; what earlier ones taught is kept.
+func (b *Banks) Start(m []float64) {
+	for i, one := range b.banks {
+		one.start(m[i])
+	}
+}
+
+// Step folds in measurement m, taken dt seconds after the last, about the drift's tangent.
+func (b *Banks) Step(m []float64, dt float64, t *drift.Tangent) {
+	for i, one := range b.banks {
+		one.step(m[i], dt, t.Line(i))
+	}
+}
+
+// Filtered lends the latent as the most likely filter of each bank has it, until the next call.
+func (b *Banks) Filtered() []float64 {
+	for i, one := range b.banks {
+		b.latent[i] = one.z[one.best]
+	}
+	return b.latent
+}
+
+// Learnt is how many transitions were folded in, and the time of all of them, s, each weighed by what is not forgotten of it.
+func (b *Banks) Learnt() (transitions, seconds float64) { return b.banks[0].n, b.banks[0].seconds }
+
+// Refresh renews what was found. It is false, and nothing changes, while there are too few transitions for any figure.
+func (b *Banks) Refresh() bool {
+	if b.banks[0].n < leastTransitions-0.5 {
+		return false
+	}
+	for i, one := range b.banks {
+		b.Found[i] = b.profile.estimate(one)
+	}
+	b.Transitions, b.Seconds = b.banks[0].n, b.banks[0].seconds
+	return true
+}
+
+// Describe writes what was found into s, and decides which dimensions move.
+func (b *Banks) Describe(s *latent.SDE) {
+	d := len(b.Found)
+	s.Transitions, s.Seconds = uint64(math.Round(b.Transitions)), b.Seconds
+	s.Sigma, s.SigmaLow, s.SigmaHigh = latent.Resize(s.Sigma, d), latent.Resize(s.SigmaLow, d), latent.Resize(s.SigmaHigh, d)
+	s.Diffusion, s.Noise = latent.Resize(s.Diffusion, d), latent.Resize(s.Noise, d)
+	if len(s.Activity) != d {
+		s.Activity = make([]latent.Activity, d)
+	}
+	s.CRLB = 0
+	for i, f := range b.Found {
+		s.Sigma[i], s.SigmaLow[i], s.SigmaHigh[i] = math.Sqrt(f.V), math.Sqrt(f.Low), math.Sqrt(f.High)
+		s.Diffusion[i], s.Noise[i] = f.V/2, math.Sqrt(f.Noise)
+		if b.Seconds > 0 {
+			s.CRLB += f.V / b.Seconds
+		}
+	}
+	s.ActiveCount = decide(s.Activity, b.Found, b.Transitions)
+}
+
+// Archive passes on the banks, what was found, and what was decided by it.
+func (b *Banks) Archive(a *archive.Codec, decided []latent.Activity) {
+	for _, one := range b.banks {
+		one.archive(a)
+	}
+	ArchiveFound(a, b.Found, decided)
+	a.Magnitudes(&b.Transitions, &b.Seconds)
+}
+
+// ArchiveFound passes on what was found of the dimensions, and decided.
+func ArchiveFound(a *archive.Codec, found []Estimate, decided []latent.Activity) {
+	for i := range found {
+		f := &found[i]
+		a.Magnitudes(&f.V, &f.Low, &f.High, &f.FilterNoise, &f.Noise, &f.Ratio)
+		archiveActivity(a, &decided[i])
+		a.Require(decided[i] != latent.Active || f.V > 0, "dimension %d moves, and its σ² is %g", i, f.V)
+	}
+}
+
+// archiveActivity passes on a decision; none yet is undecided.
+func archiveActivity(a *archive.Codec, v *latent.Activity) {
+	all := [...]latent.Activity{latent.Undecided, latent.Inactive, latent.Active}
+	code := uint64(max(0, slices.Index(all[:], *v)))
+	a.Uint(&code)
+	if a.Require(code < uint64(len(all)), "a decision is %d", code); a.Reading() {
+		*v = all[code]
+	}
+}
+
+// archive passes on one bank.
+func (b *bank) archive(a *archive.Codec) {
+	a.Floats(b.z)
+	a.Floats(b.l)
+	a.Floats(b.p[b.nonNegative:])
+	for _, list := range [][]float64{b.p[:b.nonNegative], b.a} {
+		for k := range list {
+			a.Magnitudes(&list[k])
+		}
+	}
+	for k := range b.s { // beyond archive's largest after very unequal steps
+		bits := math.Float64bits(b.s[k])
+		a.Uint(&bits)
+		b.s[k] = math.Float64frombits(bits)
+		a.Require(b.s[k] > 0 && b.s[k] <= math.MaxFloat64, "a product of variances of %g", b.s[k])
+	}
+	since := uint64(b.inBlock)
+	a.Uint(&since)
+	a.Require(since <= blockSize, "%d transitions since the last of %d", since, blockSize)
+	b.inBlock = int(since)
+	a.Magnitudes(&b.n, &b.n2, &b.seconds, &b.dt0)
+	a.Require(b.n <= 1e15 && b.n2 <= b.n && (b.n == 0 || b.n2 >= 1 && b.seconds > 0 && b.dt0 > 0), "a bank of %g transitions in %g s", b.n, b.seconds)
+	if b.dt0 > 0 {
+		b.setBlurGrid()
+	}
+	best := uint64(b.best)
+	a.Uint(&best)
+	a.Require(best < uint64(len(b.psi)), "filter %d of %d", best, len(b.psi))
+	b.best = int(best)
+	a.Float(&b.previous)
+	a.Magnitudes(&b.cve.square, &b.cve.squares, &b.cve.lags)
+	a.Float(&b.cve.lag)
+	a.Float(&b.cve.last)
+	a.Bool(&b.cve.linked)
+}

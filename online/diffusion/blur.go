@@ -1,0 +1,60 @@
+package diffusion
+
+import (
+	"math"
+	"slices"
+)
+
+const (
+	blurs     = 40     // filters of R < 0
+	blurNoise = 1. / 6 // of σ²E
+	leastTime = 0.75   // of an exposure, between two that are to be told apart
+)
+
+// setExposure tells b, which has seen nothing, that a measurement is the mean of z over so many seconds. Blur is a noise of variance -σ²E/6,
+// so b gets filters of R < 0, doc.go (23) and (24).
+func (b *bank) setExposure(exposure float64) {
+	if exposure == 0 {
+		return
+	}
+	b.exposure, b.psi = exposure, slices.Clone(b.psi)
+	for _, list := range []*[]float64{&b.psi, &b.lnPsi, &b.z, &b.p, &b.a, &b.l, &b.s} {
+		*list = append(*list, make([]float64, blurs)...)
+	}
+	for k := range b.s[b.nonNegative:] {
+		b.s[b.nonNegative+k] = 1
+	}
+}
+
+// setBlurGrid makes ψ = σ²Δt₀/|R| of R < 0 fall from the grid's largest to that of no noise but blur, now that Δt₀ is known.
+func (b *bank) setBlurGrid() {
+	span := math.Log(blurNoise * b.exposure / b.dt0 * gridHigh)
+	for k := range b.psi[b.nonNegative:] {
+		ln := math.Log(gridHigh) - span*float64(1+k)/blurs
+		b.lnPsi[b.nonNegative+k], b.psi[b.nonNegative+k] = ln, math.Exp(ln)
+	}
+}
+
+// filterBlurred moves the filters of R < 0 on to measurement m, dt after the last. Clocks that jitter below the exposure do not make their S
+// negative, nor does a drift that drives apart.
+func (b *bank) filterBlurred(m, f, shift, dt float64) {
+	square, stretch := min(f*f, 1), max(dt, leastTime*b.exposure)/b.dt0
+	for k := b.nonNegative; k < len(b.psi); k++ {
+		s := square*b.p[k] + b.psi[k]*stretch - 1
+		e := m - f*b.z[k] - shift
+		left := -e / s
+		b.z[k] = m - left
+		b.p[k] = -1 - 1/s
+		b.a[k] += e * e / s
+		b.s[k] *= s
+	}
+}
+
+// noises are R as a filter sees it, less blur and 0 at least, and R itself. The most likely ψ is b.best; (Σ e²/S)/n there is variance, in units
+// of |R|, and σ² is v.
+func (b *bank) noises(variance, v float64) (filtered, whole float64) {
+	if b.best >= b.nonNegative {
+		variance = -variance
+	}
+	return max(variance, 0), max(variance+blurNoise*v*b.exposure, 0)
+}

@@ -1,0 +1,186 @@
+package diffusion
+
+import (
+	"math"
+	"slices"
+
+	"driftscope/internal/latent"
+)
+
+// profile is the memory in which one dimension's σ² is read off its bank: the likelihood along ψ, refined between the
+// grid's points where it is narrower than they are. One serves every dimension in turn.
+type profile struct {
+	lnA, l, ll []float64 // on the grid: ln A and L in units of σ²Δt₀; profile log-likelihood, R at its maximum, -∞ where it was not asked for
+	lnV, fine  []float64 // on the refined grid: ln σ² at that maximum; log-likelihood
+
+	n, lnN, carried float64 // of the bank: n, ln n and n/2n₂
+}
+
+const (
+	coarseStride  = 4  // every such point of the grid is looked at, and all about the top: logarithms are what an estimate costs
+	refinedPoints = 64 // points of the refined grid, about
+	mostBetween   = 32 // of them between two of the grid's
+
+	noNoise = 1e3 // ψ from which the bank sees no noise at all, and perhaps less than none
+)
+
+// estimate reads off σ², R, their intervals and the likelihood ratio, and renews b.best. It needs one transition at least.
+func (q *profile) estimate(b *bank) Estimate {
+	q.scan(b)
+	b.best = 1 + argmax(q.ll[1:])
+	still, top := q.ll[0], q.ll[b.best]
+	if !isFinite(still) || !isFinite(top) { // A = 0: the measurement never changed; or the drift was beyond floating point
+		return Estimate{}
+	}
+	if still >= top {
+		b.best = 0
+	}
+	if b.exposure == 0 && b.psi[b.best] > noNoise {
+		if d, ok := b.covarianceBased(); ok {
+			d.Ratio = 2 * max(0, top-still)
+			return d
+		}
+	}
+	q.refine(b, top)
+	peak := argmax(q.fine)
+	top = max(q.fine[peak], still)
+	d := Estimate{Ratio: 2 * (top - still)}
+	if still < top {
+		d.V = math.Exp(q.lnV[peak])
+	}
+	d.FilterNoise, d.Noise = b.noises(math.Exp(q.lnA[b.best]-b.lnPsi[b.best])/b.n, d.V)
+	d.Low, d.High = q.interval(b, top)
+	if top-still < halfChi95 {
+		d.Low = 0
+	}
+	return d
+}
+
+// scan fills q.lnA, q.l and q.ll at ψ = 0, at every coarse point, and wherever the interval may reach and two such steps beyond.
+func (q *profile) scan(b *bank) {
+	n := len(b.psi)
+	q.n, q.lnN, q.carried = b.n, math.Log(b.n), b.n/b.n2/2
+	q.lnA, q.l, q.ll = latent.Resize(q.lnA, n), latent.Resize(q.l, n), latent.Resize(q.ll, n)
+	for k := range q.ll {
+		q.ll[k] = math.Inf(-1)
+	}
+	q.look(b, 0, 1, 1)
+	q.look(b, 1, n, coarseStride)
+	first, last := q.within(q.ll[1+argmax(q.ll[1:])])
+	q.look(b, max(1, first-2*coarseStride), min(n, last+2*coarseStride+1), 1)
+}
+
+// look fills q.lnA, q.l and q.ll from one index up to, not including, another.
+func (q *profile) look(b *bank, from, to, step int) {
+	for k := from; k < to; k += step {
+		q.lnA[k], q.l[k] = math.Log(b.a[k])+b.lnPsi[k], b.logS(k)-b.n*b.lnPsi[k]
+		q.ll[k] = q.likelihood(q.lnA[k], q.l[k])
+	}
+}
+
+// likelihood is ln of it at the best R, (n/n₂)(-n/2 ln(A/n) - L/2); n/n₂ makes forgotten transitions count for what they carry.
+func (q *profile) likelihood(lnA, l float64) float64 { return -q.carried * (q.n*(lnA-q.lnN) + l) }
+
+// within gives the first and the last ψ > 0 that the interval below top reaches.
+func (q *profile) within(top float64) (first, last int) {
+	first = len(q.ll)
+	for k := 1; k < len(q.ll); k++ {
+		if q.ll[k] > top-halfChi95 {
+			first, last = min(first, k), k
+		}
+	}
+	return first, last
+}
+
+// refine fills q.lnV and q.fine from one point of the grid below the interval to one above, interpolating ln A and L (smooth in ln ψ)
+// by cubics. top is the grid's, which the likelihood's own does not fall short of.
+func (q *profile) refine(b *bank, top float64) {
+	first, last := q.within(top)
+	first, last = max(1, first-1), min(len(q.ll)-1, last+1)
+	between := max(1, min(mostBetween, refinedPoints/(last-first)))
+	lnTime := q.lnN + math.Log(b.dt0)
+	q.lnV, q.fine = q.lnV[:0], q.fine[:0]
+	for k := first; k <= last; k++ {
+		base := min(max(k-1, 1), len(q.ll)-4)
+		lnA, l := through(q.lnA[base:]), through(q.l[base:])
+		if k == last {
+			between = 1
+		}
+		for j := range between {
+			x := float64(k-base) + float64(j)/float64(between)
+			a := lnA.at(x)
+			q.lnV = append(q.lnV, a-lnTime)
+			q.fine = append(q.fine, q.likelihood(a, l.at(x)))
+		}
+	}
+}
+
+// isFinite says whether x is neither NaN nor infinite.
+func isFinite(x float64) bool { return math.Abs(x) <= math.MaxFloat64 }
+
+// argmax is the index of the largest of x, which is not empty.
+func argmax(x []float64) int {
+	best := 0
+	for k, v := range x {
+		if v > x[best] {
+			best = k
+		}
+	}
+	return best
+}
+
+// cubic holds the coefficients of a polynomial, the constant first.
+type cubic [4]float64
+
+// through is the cubic that takes the values y[0] to y[3] at 0, 1, 2 and 3.
+func through(y []float64) cubic {
+	first, second, third := y[1]-y[0], y[2]-2*y[1]+y[0], y[3]-3*y[2]+3*y[1]-y[0]
+	return cubic{y[0], first - second/2 + third/3, (second - third) / 2, third / 6}
+}
+
+func (c cubic) at(x float64) float64 { return c[0] + x*(c[1]+x*(c[2]+x*c[3])) }
+
+// interval is where max over ψ of the log-likelihood of (σ², ψ) lies within halfChi95 of top. At a fixed ψ it falls from its
+// maximum, at v, by (n²/n₂)(ρ - 1 - ln ρ)/2 with ρ = v/σ², so that each ψ's share of the interval is known in closed form. v grows
+// with ψ, so that few shares reach beyond those seen before them, from below or above; of the others a bound of it is enough.
+func (q *profile) interval(b *bank, top float64) (low, high float64) {
+	lnLow, lnHigh := math.Inf(1), math.Inf(-1)
+	scale := 2 * b.n2 / (b.n * b.n)
+	for k, ll := range q.fine {
+		h := scale * (ll - top + halfChi95)
+		if h >= 0 && q.lnV[k]-math.Sqrt(2*h) < lnLow {
+			lnLow = min(lnLow, q.lnV[k]-excessRoot(h, 1))
+		}
+	}
+	for k, ll := range slices.Backward(q.fine) {
+		h := scale * (ll - top + halfChi95)
+		if h >= 0 && q.lnV[k]+math.Sqrt(2*h)+h > lnHigh {
+			lnHigh = max(lnHigh, q.lnV[k]-excessRoot(h, -1))
+		}
+	}
+	if math.IsInf(lnLow, 1) { // no motion fits so much better that every ψ > 0 is excluded
+		return 0, 0
+	}
+	return math.Exp(lnLow), math.Exp(lnHigh)
+}
+
+// excessRoot solves eˣ - 1 - x = h for the x of the given sign, by Newton's method from the parabola's root. For h ≥ 0, √(2h) is x or more on
+// the right and -√(2h) - h is x or less on the left.
+func excessRoot(h, sign float64) float64 {
+	x := sign * math.Sqrt(2*h)
+	if sign < 0 && h > 1 {
+		x = -1 - h
+	}
+	for range 8 {
+		slope := math.Expm1(x)
+		if slope == 0 {
+			break
+		}
+		step := (slope - x - h) / slope
+		x -= step
+		if math.Abs(step) < 1e-9 { // of ln σ²; what is left is its square
+			break
+		}
+	}
+	return x
+}

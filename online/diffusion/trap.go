@@ -1,0 +1,195 @@
+package diffusion
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat"
+
+	"driftscope/internal/latent"
+	"driftscope/online/trajectory"
+)
+
+// Spring is the law of one coordinate in a harmonic trap, dz = -κ(z - c)dt + σdW, each figure with its 95 % interval. Where the path
+// does not exclude free motion RateLow and StiffnessLow are 0; where it is too slow to follow the motion RateHigh is infinite.
+type Spring struct {
+	Rate, RateLow, RateHigh                float64 // κ, 1/s
+	Sigma, SigmaLow, SigmaHigh             float64 // σ, latent/s^½
+	Stiffness, StiffnessLow, StiffnessHigh float64 // 2κ/σ², the trap's in units of kT/latent²: the inverse of z's variance
+	Noise                                  float64 // √R, sd of the measurement, latent
+}
+
+// The grid of Relaxation: first over all that a path can tell, then over where the likelihood is not negligible.
+const (
+	coarseRates, coarseNoises = 41, 21
+	fineRates, fineNoises     = 81, 41
+	negligible                = 5    // log-likelihood below the top
+	slowest                   = 1e-3 // rates from this over the path's time
+	fastest                   = 10   // to this over its mean step
+	leastNoise, mostNoise     = 1e-5, 1e3
+)
+
+// leastPath is the fewest latents that Relaxation takes.
+const leastPath = 10
+
+// Relaxation fits a Spring to one coordinate of a path, by the restricted likelihood of doc.go (20), exact for noisy latents and any
+// steps. Latents of other trajectories are of the same trap. It takes time in proportion to the latents, about 50 ms for 1000.
+//
+// It returns ErrLatent for fewer than 10 latents, or one that is not usable, or where nothing moves, and ErrTimeOrder.
+func Relaxation(path []latent.Latent, coordinate int) (Spring, error) {
+	p, err := newTrapPath(path, coordinate)
+	if err != nil {
+		return Spring{}, err
+	}
+	rates := logSpaced(slowest/p.series.Seconds, fastest*float64(p.series.Steps)/p.series.Seconds, coarseRates)
+	noises := logSpaced(leastNoise, mostNoise, coarseNoises)
+	coarse := p.scan(rates, append(noises, 0))
+	rates, noises = coarse.zoom()
+	return p.scan(rates, noises).spring(), nil
+}
+
+// trapPath is a series as the likelihood reads it: about 0 and of variance 1.
+type trapPath struct {
+	series *trajectory.Series
+	scale  float64 // what it was divided by, latent
+}
+
+func newTrapPath(path []latent.Latent, coordinate int) (*trapPath, error) {
+	if len(path) < leastPath {
+		return nil, fmt.Errorf("relaxation: %w: %d frames, expected at least %d: give a longer path", trajectory.ErrLatent, len(path), leastPath)
+	}
+	s, err := trajectory.NewSeries(path, coordinate)
+	if err != nil {
+		return nil, fmt.Errorf("relaxation: %w", err)
+	}
+	mean, variance := stat.PopMeanVariance(s.M, nil)
+	p := &trapPath{series: s, scale: math.Sqrt(variance)}
+	if p.scale == 0 || s.Steps == 0 {
+		return nil, fmt.Errorf("relaxation: %w: nothing moves in %d trajectories of %d frames: check that the object is in the picture", trajectory.ErrLatent, len(path)-s.Steps, len(path))
+	}
+	for i := range s.M {
+		s.M[i] = (s.M[i] - mean) / p.scale
+	}
+	return p, nil
+}
+
+// likelihoods are ln L over a grid of κ and ρ = R/S, each with the S, the variance of z, that maximises it.
+type likelihoods struct {
+	path          *trapPath
+	rates, noises []float64
+	ln, variance  []float64 // of rate i and noise j at i·len(noises) + j
+	top           int       // the index of the largest
+}
+
+// scan fills the grid.
+func (p *trapPath) scan(rates, noises []float64) *likelihoods {
+	l := &likelihoods{path: p, rates: rates, noises: noises}
+	for _, rate := range rates {
+		for _, noise := range noises {
+			ln, variance := p.likelihood(rate, noise)
+			l.ln, l.variance = append(l.ln, ln), append(l.variance, variance)
+		}
+	}
+	l.top = argmax(l.ln)
+	return l
+}
+
+// likelihood is ln L of κ and ρ, doc.go (20): the path and a constant 1 go through one Kalman filter, in units of S.
+func (p *trapPath) likelihood(rate, noise float64) (ln, variance float64) {
+	var z, one, left float64        // filtered path and constant, variance of what is not known of z
+	var mm, m1, sum11, logs float64 // Σ e²/s, Σ e e₁/s, Σ e₁²/s, Σ ln s
+	var last, f, grown float64      // a time step, e^(-κΔt) and the variance that it adds: most steps are like the one before
+	product := 1.0                  // of s whose logarithm is still to be taken
+	for i, m := range p.series.M {
+		if dt := p.series.DT[i]; dt > 0 {
+			if dt != last {
+				last, f, grown = dt, math.Exp(-rate*dt), -math.Expm1(-2*rate*dt)
+			}
+			z, one, left = f*z, f*one, f*f*left+grown
+		} else {
+			z, one, left = 0, 0, 1
+		}
+		s := left + noise
+		e, e1, gain := m-z, 1-one, left/s
+		mm, m1, sum11 = mm+e*e/s, m1+e*e1/s, sum11+e1*e1/s
+		if product *= s; product < 1e-100 || product > 1e100 {
+			logs, product = logs+math.Log(product), 1
+		}
+		z, one, left = z+gain*e, one+gain*e1, gain*noise
+	}
+	logs += math.Log(product)
+	n := float64(len(p.series.M) - 1)
+	variance = (mm - m1*m1/sum11) / n
+	return -(n*(math.Log(variance)+1) + logs + math.Log(sum11)) / 2, variance
+}
+
+// zoom is a finer grid over the part of this one where the likelihood is not negligible.
+func (l *likelihoods) zoom() (rates, noises []float64) {
+	k := len(l.noises)
+	first, last := len(l.rates), 0
+	low, high, none := k, -1, false // the last noise is 0
+	for at, ln := range l.ln {
+		if ln < l.ln[l.top]-negligible {
+			continue
+		}
+		i, j := at/k, at%k
+		first, last = min(first, i), max(last, i)
+		if j == k-1 {
+			none = true
+		} else {
+			low, high = min(low, j), max(high, j)
+		}
+	}
+	first, last = max(first-1, 0), min(last+1, len(l.rates)-1)
+	rates = logSpaced(l.rates[first], l.rates[last], fineRates)
+	if high >= 0 {
+		noises = logSpaced(l.noises[max(low-1, 0)], l.noises[min(high+1, k-2)], fineNoises)
+	}
+	if none {
+		noises = append(noises, 0)
+	}
+	return rates, noises
+}
+
+// spring reads off the Spring: the interval of each is where the likelihood, maximised over the other numbers, is within halfChi95 of its
+// top. At fixed κ and ρ it falls from its maximum over S by n(x - 1 - ln x)/2, x = S's best value over S, as in profile.interval.
+func (l *likelihoods) spring() Spring {
+	k, n, top := len(l.noises), float64(len(l.path.series.M)-1), l.ln[l.top]
+	rate, variance := l.rates[l.top/k], l.variance[l.top]
+	s := Spring{Rate: rate, Sigma: math.Sqrt(2 * rate * variance), Stiffness: 1 / variance, Noise: math.Sqrt(l.noises[l.top%k] * variance),
+		RateLow: math.Inf(1), SigmaLow: math.Inf(1), StiffnessLow: math.Inf(1)}
+	for at, ln := range l.ln {
+		room := ln - top + halfChi95
+		if room < 0 {
+			continue
+		}
+		rate := l.rates[at/k]
+		small, large := l.variance[at]*math.Exp(-excessRoot(2*room/n, 1)), l.variance[at]*math.Exp(-excessRoot(2*room/n, -1))
+		s.RateLow, s.RateHigh = min(s.RateLow, rate), max(s.RateHigh, rate)
+		s.SigmaLow, s.SigmaHigh = min(s.SigmaLow, math.Sqrt(2*rate*small)), max(s.SigmaHigh, math.Sqrt(2*rate*large))
+		s.StiffnessLow, s.StiffnessHigh = min(s.StiffnessLow, 1/large), max(s.StiffnessHigh, 1/small)
+	}
+	if s.RateLow <= slowest/l.path.series.Seconds*(1+1e-9) {
+		s.RateLow, s.StiffnessLow = 0, 0
+	}
+	if s.RateHigh >= fastest*float64(l.path.series.Steps)/l.path.series.Seconds*(1-1e-9) {
+		s.RateHigh = math.Inf(1)
+		s.SigmaHigh = s.RateHigh
+	}
+	for _, v := range []*float64{&s.Sigma, &s.SigmaLow, &s.SigmaHigh, &s.Noise} {
+		*v *= l.path.scale
+	}
+	for _, v := range []*float64{&s.Stiffness, &s.StiffnessLow, &s.StiffnessHigh} {
+		*v /= l.path.scale * l.path.scale
+	}
+	return s
+}
+
+// logSpaced are n numbers from low to high in equal ratios.
+func logSpaced(low, high float64, n int) []float64 {
+	v := make([]float64, n)
+	for i := range v {
+		v[i] = low * math.Exp(math.Log(high/low)*float64(i)/float64(n-1))
+	}
+	return v
+}

@@ -1,0 +1,54 @@
+package diffusion
+
+import (
+	"fmt"
+	"math"
+
+	"driftscope/internal/latent"
+	"driftscope/online/drift"
+	"driftscope/online/trajectory"
+)
+
+// Walk is a free motion with one σ along all coordinates, and σ's 95 % interval.
+type Walk struct {
+	Sigma, SigmaLow, SigmaHigh float64 // latent/s^½; SigmaLow is 0 where rest is not excluded
+	Noise                      float64 // √R, sd of the measurement, latent
+	Transitions                int     // one a coordinate
+}
+
+// FreeWalk fits a Walk to a path of d coordinates, each a path of its own under one law: what a few frames can tell, with d times their
+// transitions. The likelihood is the Kalman bank's without a drift, doc.go (5). It returns ErrLatent or ErrTimeOrder.
+func FreeWalk(path []latent.Latent) (Walk, error) {
+	if len(path) == 0 {
+		return Walk{}, fmt.Errorf("walk: %w: no frames: give a path", trajectory.ErrLatent)
+	}
+	var all []*trajectory.Series
+	transitions := 0
+	for coordinate := range path[0].Mean {
+		s, err := trajectory.NewSeries(path, coordinate)
+		if err != nil {
+			return Walk{}, fmt.Errorf("walk: %w", err)
+		}
+		all, transitions = append(all, s), transitions+s.Steps
+	}
+	if transitions == 0 {
+		return Walk{}, fmt.Errorf("walk: %w: no two frames of one trajectory: give a longer path", trajectory.ErrLatent)
+	}
+	f := Free(all...)
+	return Walk{math.Sqrt(f.V), math.Sqrt(f.Low), math.Sqrt(f.High), math.Sqrt(f.Noise), transitions}, nil
+}
+
+// Free is what all series together tell of one σ² that they share, without a drift. It needs one step at least.
+func Free(series ...*trajectory.Series) Estimate {
+	b := newBank(newGrid(), 1)
+	for _, s := range series {
+		for i, m := range s.M {
+			if s.DT[i] == 0 {
+				b.start(m)
+			} else {
+				b.step(m, s.DT[i], drift.Line{})
+			}
+		}
+	}
+	return new(profile).estimate(b)
+}

@@ -1,0 +1,134 @@
+package drift
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"driftscope/internal/archive"
+)
+
+// Field is the drift as published: the model's own, and the correction that was learnt.
+type Field struct {
+	prior      *Network    // nil for zero
+	correction *Correction // replaced, never written
+	scratch    Scratch
+	near       []float64 // the point of the correction's box that is nearest
+	mu, jac    []float64
+}
+
+// Correction is a drift beyond the model's own, with the box of the latents that it was learnt from. Beyond the box nothing is known: there it
+// is what it is at the nearest point of the box, because the fields that it is made of would grow with the cube of the distance.
+type Correction struct {
+	Network   *Network
+	Low, High []float64 // of the box, in each dimension, latent; nil: no bounds
+	Affine    bool      // the network's hidden layers have no part in it
+}
+
+// NoCorrection is zero.
+func NoCorrection(dim int) *Correction {
+	n := NewNetwork(dim, rand.New(rand.NewPCG(0, 0)))
+	clear(n.Weights)
+	return &Correction{Network: n, Affine: true}
+}
+
+// NewField adds a correction to the model's own drift, nil for none.
+func NewField(prior *Network, c *Correction) *Field {
+	d := c.Network.Dim
+	return &Field{prior: prior, correction: c, near: make([]float64, d), mu: make([]float64, d), jac: make([]float64, d*d)}
+}
+
+// Correct replaces the correction.
+func (f *Field) Correct(c *Correction) { f.correction = c }
+
+// nearest writes the point of the box that is nearest to z into dst.
+func (c *Correction) nearest(dst, z []float64) {
+	copy(dst, z)
+	for i := range c.Low {
+		dst[i] = min(max(z[i], c.Low[i]), c.High[i])
+	}
+}
+
+// affinePart writes what is affine in the network at z into mu, and its Jacobian into jac, unless that is nil.
+func (n *Network) affinePart(mu, jac, z []float64) {
+	d := n.Dim
+	skip := n.Weights[len(n.Weights)-d*d:]
+	copy(mu, n.Weights[len(n.Weights)-d*d-d:])
+	for j, v := range z {
+		u := (v - n.Centre[j]) / n.Scale
+		for i, k := range skip[j*d : (j+1)*d] {
+			mu[i] += u * k
+			if jac != nil {
+				jac[i*d+j] = k / n.Scale
+			}
+		}
+	}
+}
+
+// Drift writes μ(z) into dst.
+func (f *Field) Drift(dst, z []float64) {
+	f.correction.nearest(f.near, z)
+	if f.correction.Affine {
+		f.correction.Network.affinePart(dst, nil, f.near)
+	} else {
+		f.correction.Network.Drift(dst, f.near, &f.scratch)
+	}
+	if f.prior != nil {
+		f.prior.Drift(f.mu, z, &f.scratch)
+		add(dst, f.mu)
+	}
+}
+
+// Linearise writes μ(z) and its Jacobian into mu and jac.
+func (f *Field) Linearise(mu, jac, z []float64) {
+	d := len(z)
+	f.correction.nearest(f.near, z)
+	if f.correction.Affine {
+		f.correction.Network.affinePart(mu, jac, f.near)
+	} else {
+		f.correction.Network.Linearise(mu, jac, f.near, &f.scratch)
+	}
+	for j, v := range z {
+		for i := 0; v != f.near[j] && i < d; i++ {
+			jac[i*d+j] = 0
+		}
+	}
+	if f.prior != nil {
+		f.prior.Linearise(f.mu, f.jac, z, &f.scratch)
+		add(mu, f.mu)
+		add(jac, f.jac)
+	}
+}
+
+func add(dst, x []float64) {
+	for i, v := range x {
+		dst[i] += v
+	}
+}
+
+// Archive passes on the correction. The model's own drift is not part of it.
+func (f *Field) Archive(a *archive.Codec) { f.correction = f.correction.Archive(a) }
+
+// Archive gives the correction that was read, or c where one is written.
+func (c *Correction) Archive(a *archive.Codec) *Correction {
+	c = &Correction{c.Network.Archive(a), slices.Clone(c.Low), slices.Clone(c.High), c.Affine}
+	bounded := c.Low != nil
+	if a.Bool(&bounded); bounded && c.Low == nil {
+		c.Low, c.High = make([]float64, c.Network.Dim), make([]float64, c.Network.Dim)
+	} else if !bounded {
+		c.Low, c.High = nil, nil
+	}
+	a.Floats(c.Low)
+	a.Floats(c.High)
+	a.Bool(&c.Affine)
+	return c
+}
+
+// Archive gives the network that was read, or n where one is written. Its shape is n's.
+func (n *Network) Archive(a *archive.Codec) *Network {
+	n = n.Clone() // what is published is never written
+	a.Floats(n.Centre)
+	a.Float(&n.Scale)
+	a.Floats(n.Weights)
+	a.Require(n.Validate() == nil, "a network has a number beyond ±%g, or a scale below %g", maxWeight, 1/maxWeight)
+	return n
+}

@@ -1,0 +1,36 @@
+package drift
+
+import (
+	"testing"
+
+	"driftscope/online/onlinetest"
+)
+
+// An addition without a bend is its network, by the shorter way.
+func TestFlatAdditionIsItsNetwork(t *testing.T) {
+	n := randomNetwork(3, 7)
+	last := n.Hidden[len(n.Hidden)-1]
+	clear(n.Weights[n.Size()-3*(last+1+3) : n.Size()-3*(1+3)]) // what the hidden layers give
+	z := []float64{0.3, -2, 1}
+	var found [2]struct{ mu, jac []float64 }
+	for k, flat := range []bool{false, true} {
+		f := NewField(nil, &Correction{Network: n, Affine: flat})
+		found[k].mu, found[k].jac = make([]float64, 3), make([]float64, 9)
+		f.Linearise(found[k].mu, found[k].jac, z)
+		mu := make([]float64, 3)
+		f.Drift(mu, z)
+		onlinetest.Within(t, "drift and tangent", mu, found[k].mu, 1e-12) // sums in another order
+	}
+	onlinetest.Within(t, "drift", found[1].mu, found[0].mu, 1e-12)
+	onlinetest.Within(t, "Jacobian", found[1].jac, found[0].jac, 1e-12)
+}
+
+// Beyond the box of what was seen an addition stays what it is at its edge.
+func TestAdditionEndsAtItsBox(t *testing.T) {
+	f := NewField(nil, &Correction{Network: randomNetwork(2, 8), Low: []float64{-1, -1}, High: []float64{1, 2}})
+	mu, jac, edge, inside := make([]float64, 2), make([]float64, 4), make([]float64, 2), make([]float64, 4)
+	f.Linearise(mu, jac, []float64{5, 0.5})
+	f.Linearise(edge, inside, []float64{1, 0.5})
+	onlinetest.Within(t, "drift", mu, edge, 0)
+	onlinetest.Within(t, "Jacobian", jac, []float64{0, inside[1], 0, inside[3]}, 0)
+}

@@ -1,0 +1,34 @@
+package drift
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// imitationRate is Adam's at first; it falls to 0 as half a cosine.
+const imitationRate = 1e-2
+
+// Imitate moves the weights until size times the network's value at each point (n×d) is near target (n×d), whose size that is, and gives the
+// mean square that is left. It ends soon where it is cancelled.
+func (n *Network) Imitate(points, target []float64, steps int, cancel *Cancel) (size, gap float64) {
+	size = math.Sqrt(meanSquare(target) * float64(n.Dim))
+	count := len(points) / n.Dim
+	t, grad, optimiser := newTape(n, count), make([]float64, n.Size()), newAdam(n.Size())
+	for step := range steps {
+		if cancel.IsSet() {
+			break
+		}
+		t.forward(n, points)
+		for k, mu := range t.out.Data {
+			t.dOut.Data[k] = (mu - target[k]/size) / float64(count)
+		}
+		t.backward(grad, n)
+		optimiser.descend(n.Weights, grad, imitationRate*(1+math.Cos(math.Pi*float64(step)/float64(steps)))/2)
+	}
+	t.forward(n, points)
+	floats.AddScaled(t.out.Data, -1/size, target)
+	return size, size * size * meanSquare(t.out.Data)
+}
+
+func meanSquare(x []float64) float64 { return floats.Dot(x, x) / float64(len(x)) }

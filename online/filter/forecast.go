@@ -1,0 +1,89 @@
+package filter
+
+import (
+	"fmt"
+	"math"
+
+	"driftscope/internal/latent"
+	"driftscope/online/diffusion"
+	"driftscope/online/drift"
+)
+
+// Bounds on what may be forecast.
+const (
+	maxHorizons = 8
+	maxAhead    = 64 // frames
+	maxHorizon  = 3600.0
+)
+
+// CheckHorizons refuses what cannot be forecast in one pass.
+func CheckHorizons(horizons []float64) error {
+	if len(horizons) > maxHorizons {
+		return fmt.Errorf("%d forecast horizons, expected at most %d: leave some out", len(horizons), maxHorizons)
+	}
+	before := 0.0
+	for _, h := range horizons {
+		if !(h > before && h <= maxHorizon) {
+			return fmt.Errorf("forecast horizons %v, expected ascending numbers of seconds above 0, at most %g: correct the list", horizons, maxHorizon)
+		}
+		before = h
+	}
+	return nil
+}
+
+// Forecaster iterates a filter's prediction beyond the present frame.
+type Forecaster struct {
+	horizons []float64     // s, ascending
+	at       *Kalman       // where the iteration is
+	tangent  drift.Tangent // of the drift there
+	jac      []float64     // at the frame, where that was not forecast
+}
+
+// NewForecaster forecasts to these horizons, s, which CheckHorizons allows.
+func NewForecaster(dim int, horizons []float64) *Forecaster {
+	return &Forecaster{horizons: horizons, at: NewKalman(dim), tangent: *drift.NewTangent(dim), jac: make([]float64, dim*dim)}
+}
+
+// Motion is the law as it is known at a frame.
+type Motion struct {
+	Drift    *drift.Field
+	Jacobian []float64 // of the drift, d×d
+	Found    []diffusion.Estimate
+	Step     float64 // of the frames, s; 0 before the first figures
+}
+
+// Forecast writes the mean and sd of the latent itself, without the noise of measuring it, at every horizon after the filtered f. Steps
+// are of about law.Step; the drift is asked at each of them, its Jacobian stays law.Jacobian, or where f begins that at f. What lies more
+// than maxAhead frames ahead is not a number, and so is everything before the first figures.
+func (c *Forecaster) Forecast(dst *latent.Estimate, f *Kalman, law Motion) {
+	d := f.dim
+	dst.Horizons = append(dst.Horizons[:0], c.horizons...)
+	dst.Forecast = latent.Resize(dst.Forecast, d*len(c.horizons))
+	dst.ForecastSD = latent.Resize(dst.ForecastSD, d*len(c.horizons))
+	c.at.set(f)
+	t := &c.tangent
+	t.Jacobian = law.Jacobian
+	if f.nis == 0 && law.Step > 0 && len(c.horizons) > 0 { // nothing forecast this frame: the Jacobian is of another place
+		law.Drift.Linearise(t.Mu, c.jac, f.z)
+		t.Jacobian = c.jac
+	}
+	now := 0.0
+	for k, h := range c.horizons {
+		mean, sd := dst.Forecast[k*d:(k+1)*d], dst.ForecastSD[k*d:(k+1)*d]
+		if !(h <= maxAhead*law.Step) {
+			for i := range mean {
+				mean[i], sd[i] = math.NaN(), math.NaN()
+			}
+			continue
+		}
+		steps := math.Ceil((h - now) / law.Step * (1 - 1e-9)) // a horizon of whole frames is that many
+		for range int(steps) {
+			copy(t.Centre, c.at.z)
+			law.Drift.Drift(t.Mu, t.Centre)
+			c.at.Predict((h-now)/steps, t, law.Found)
+		}
+		copy(mean, c.at.z)
+		c.at.SD(sd)
+		now = h
+	}
+}

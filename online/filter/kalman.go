@@ -1,0 +1,167 @@
+package filter
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+
+	"driftscope/internal/archive"
+	"driftscope/online/diffusion"
+	"driftscope/online/drift"
+)
+
+const (
+	stableSteps = 64  // of a time step that is long against the law's own time
+	maxTurn     = 0.5 // largest ‖∂μ/∂z‖h of a substep h
+)
+
+// Kalman is the extended Kalman filter over all dimensions together, doc.go (14). It allocates nothing once made.
+type Kalman struct {
+	dim  int
+	z    []float64 // the mean of the latent given all that was measured, or, after Predict, its forecast
+	p    []float64 // the covariance, dim×dim
+	nis  float64   // of the last measurement, χ² with dim degrees of freedom; 0 where none was forecast
+	kept *Kalman   // the forecast, for measurements that are not believed
+
+	f, fp, column []float64 // working memory, dim×dim, dim×dim, dim
+}
+
+// New gives a filter that has seen nothing.
+func NewKalman(dim int) *Kalman {
+	f := gaussian(dim)
+	f.kept = gaussian(dim)
+	f.f, f.fp, f.column = make([]float64, dim*dim), make([]float64, dim*dim), make([]float64, dim)
+	return f
+}
+
+// gaussian is a filter that can only be copied to and from.
+func gaussian(dim int) *Kalman {
+	return &Kalman{dim: dim, z: make([]float64, dim), p: make([]float64, dim*dim)}
+}
+
+// set makes f's mean and covariance those of src.
+func (f *Kalman) set(src *Kalman) {
+	copy(f.z, src.z)
+	copy(f.p, src.p)
+}
+
+// Mean lends the mean of the latent given all that was measured.
+func (f *Kalman) Mean() []float64 { return f.z }
+
+// NIS is the normalised innovation squared of the last measurement, 0 where none was forecast.
+func (f *Kalman) NIS() float64 { return f.nis }
+
+// Start begins a trajectory at m, whose noise has the variances found, or those of the encoder's sd where nothing is found yet.
+func (f *Kalman) Start(m, sd []float64, found []diffusion.Estimate, known bool) {
+	copy(f.z, m)
+	clear(f.p)
+	for i := range m {
+		switch {
+		case known:
+			f.p[i*f.dim+i] = found[i].FilterNoise
+		case i < len(sd):
+			f.p[i*f.dim+i] = sd[i] * sd[i]
+		}
+	}
+	f.nis = 0
+}
+
+// Predict moves the mean and the covariance ahead by dt, under the drift's tangent about c,
+//
+//	ẑ = z + [μ + J(z - c)]h;  P = FPF' + diag(σ²)h,  F = I + Jh
+//
+// in as many substeps h as make it stable.
+func (f *Kalman) Predict(dt float64, t *drift.Tangent, found []diffusion.Estimate) {
+	n := substeps(dt, t.Jacobian, f.dim)
+	h := dt / n
+	for i := range f.f {
+		f.f[i] = t.Jacobian[i] * h
+	}
+	for i := range f.dim {
+		f.f[i*f.dim+i]++
+	}
+	for range int(n) {
+		floats.SubTo(f.column, f.z, t.Centre)
+		floats.AddScaled(f.z, h, t.Mu)
+		blas64.Gemv(blas.NoTrans, h, f.square(t.Jacobian), f.vector(f.column), 1, f.vector(f.z))
+		f.spread(h, found)
+	}
+}
+
+// substeps is how many equal ones a step of dt is taken in.
+func substeps(dt float64, jac []float64, dim int) float64 {
+	norm := 0.0
+	for i := range dim {
+		sum := 0.0
+		for _, s := range jac[i*dim : (i+1)*dim] {
+			sum += math.Abs(s)
+		}
+		norm = max(norm, sum)
+	}
+	return min(max(math.Ceil(norm*dt/maxTurn), 1), stableSteps)
+}
+
+// spread is the covariance's part of Predict, for the F in f.f. It is symmetric to the last bit.
+func (f *Kalman) spread(h float64, found []diffusion.Estimate) {
+	d := f.dim
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, f.square(f.f), f.square(f.p), 0, f.square(f.fp))
+	for i := range d {
+		row := f.fp[i*d : (i+1)*d]
+		for j := range i + 1 {
+			p := floats.Dot(row, f.f[j*d:(j+1)*d])
+			f.p[i*d+j], f.p[j*d+i] = p, p
+		}
+		f.p[i*d+i] += found[i].V * h
+	}
+}
+
+func (f *Kalman) square(data []float64) blas64.General {
+	return blas64.General{Rows: f.dim, Cols: f.dim, Stride: f.dim, Data: data}
+}
+
+func (f *Kalman) vector(data []float64) blas64.Vector {
+	return blas64.Vector{N: f.dim, Inc: 1, Data: data}
+}
+
+// Correct folds in the measurement m, one dimension after the other, which is the same as all at once because their noises do not depend
+// on each other,
+//
+//	s = P_ii + R_i;  e = m_i - z_i;  z ← z + P_·i e/s;  P ← P - P_·i P_i·/s;  NIS = Σ e²/s
+//
+// Uncorrect takes it back.
+func (f *Kalman) Correct(m []float64, found []diffusion.Estimate) {
+	f.kept.set(f)
+	f.nis = 0
+	d := f.dim
+	for i := range d {
+		s := f.p[i*d+i] + found[i].FilterNoise
+		if found[i].V == 0 && found[i].FilterNoise == 0 || !(s > 0) { // it has never changed, and says nothing
+			f.z[i] = m[i]
+			continue
+		}
+		e := m[i] - f.z[i]
+		f.nis += e * e / s
+		copy(f.column, f.p[i*d:(i+1)*d])
+		floats.AddScaled(f.z, e/s, f.column)
+		blas64.Ger(-1/s, f.vector(f.column), f.vector(f.column), f.square(f.p))
+		f.p[i*d+i] = max(f.p[i*d+i], 0)
+	}
+}
+
+// Uncorrect returns to the forecast: the last measurement is not believed.
+func (f *Kalman) Uncorrect() { f.set(f.kept) }
+
+// SD writes the standard deviations of Mean into dst.
+func (f *Kalman) SD(dst []float64) {
+	for i := range dst {
+		dst[i] = math.Sqrt(max(f.p[i*f.dim+i], 0))
+	}
+}
+
+// Archive passes on the mean and the covariance.
+func (f *Kalman) Archive(a *archive.Codec) {
+	a.Floats(f.z)
+	a.Floats(f.p)
+}

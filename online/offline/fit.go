@@ -1,0 +1,61 @@
+package offline
+
+import (
+	"driftscope/internal/latent"
+	"driftscope/online/drift"
+	"driftscope/online/regression"
+	"driftscope/online/trajectory"
+)
+
+// Fit learns the drift of a recording from nothing and gives it as one network: the perceptron that imitates the posterior mean over
+// the drifts of online/regression. Of c it uses Dim, MaxGap and Seed. Dimensions not found active have drift 0, as all have before
+// 100 transitions. The same latents and seed give the same network. Time and memory grow in proportion to the latents: 1000 of them
+// take about a second.
+//
+// It returns ErrLatent or ErrTimeOrder, with the frame, for a latent that an estimator would refuse.
+func Fit(latents []latent.Latent, c Config) (*drift.Network, error) {
+	p, err := learn(latents, c)
+	if err != nil {
+		return nil, err
+	}
+	n, _ := p.Network(asTrack(latents, c.Dim), nil, c.Seed)
+	return n, nil
+}
+
+// asTrack is where latents were, each a trajectory of its own.
+func asTrack(latents []latent.Latent, dim int) *trajectory.Track {
+	t := trajectory.NewTrack(dim, len(latents))
+	for i := range latents {
+		t.Add(latents[i].Mean, 0)
+	}
+	return t
+}
+
+// learn finds σ² and the noise without a drift and learns a drift by them, then both once more about that drift.
+func learn(latents []latent.Latent, c Config) (*regression.Posterior, error) {
+	c = Config{Dim: c.Dim, MaxGap: c.MaxGap}
+	var p *regression.Posterior
+	for range 2 {
+		r, err := read(latents, c)
+		if err != nil {
+			return nil, err
+		}
+		if p, err = r.learn(); err != nil {
+			return nil, err
+		}
+		c.Prior = p.AffineNetwork()
+	}
+	return p, nil
+}
+
+// Measure finds a recording's diffusion, its noise and the dimensions that move, as an estimator does that learns no drift: about c.Prior's,
+// or none. Of c it uses Dim, Prior, MaxGap and Refresh. The figures are those after the last latent.
+//
+// It returns ErrLatent or ErrTimeOrder, with the frame, for a latent that an estimator would refuse.
+func Measure(latents []latent.Latent, c Config) (*latent.SDE, error) {
+	r, err := read(latents, c)
+	if err != nil {
+		return nil, err
+	}
+	return &r.sde, nil
+}

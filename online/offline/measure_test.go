@@ -1,0 +1,45 @@
+package offline
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"driftscope/online/drift"
+	"driftscope/online/onlinetest"
+	"driftscope/online/trajectory"
+)
+
+// A spring of 4/s in noise of r = 16: told of the drift, Measure finds σ² = 1; not told, it takes reversion for noise and finds about 0.73.
+// A σ² scatters by 0.18 (method.md, section 3), the mean of twelve by 0.05, of which both limits are three.
+func TestMeasure(t *testing.T) {
+	spring := drift.NewNetwork(2, onlinetest.Rand(1))
+	skip := spring.Weights[spring.Size()-4:]
+	skip[0], skip[3] = -4, -4
+	const seeds = 6
+	told, untold := 0.0, 0.0
+	for seed := range uint64(seeds) {
+		seen, _ := onlinetest.Stream(onlinetest.Spring, 1000, 16, onlinetest.Rand(seed))
+		for prior, mean := range map[*drift.Network]*float64{spring: &told, nil: &untold} {
+			law, err := Measure(seen, Config{Dim: 2, Prior: prior})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if law.Transitions != 999 || law.ActiveCount != 2 {
+				t.Errorf("%d transitions, %d active; want 999 and 2", law.Transitions, law.ActiveCount)
+			}
+			for _, sigma := range law.Sigma {
+				*mean += sigma * sigma / (2 * seeds)
+			}
+		}
+	}
+	t.Logf("σ² %.3f, without the drift %.3f", told, untold)
+	if math.Abs(told-1) > 0.16 || math.Abs(untold-0.73) > 0.16 {
+		t.Errorf("σ² %.3f, without the drift %.3f; want 1 and 0.73", told, untold)
+	}
+	seen, _ := onlinetest.Stream(onlinetest.Still, 50, 0, onlinetest.Rand(1))
+	seen[20].Mean[0] = math.NaN()
+	if _, err := Measure(seen, Config{Dim: 2}); !errors.Is(err, trajectory.ErrLatent) {
+		t.Errorf("not a number: %v", err)
+	}
+}

@@ -1,0 +1,130 @@
+package offline
+
+import (
+	"fmt"
+	"time"
+
+	"driftscope/internal/latent"
+	"driftscope/online/diffusion"
+	"driftscope/online/drift"
+	"driftscope/online/regression"
+	"driftscope/online/trajectory"
+)
+
+// Config is what a recording is read with. Zero values mean the defaults named here.
+type Config struct {
+	Dim     int            // d, 1 to 64; no default
+	Seed    uint64         // of the drift's network
+	Prior   *drift.Network // the drift that is known; nil: none
+	MaxGap  time.Duration  // no increment is formed across a longer one; 0: no limit
+	Refresh uint64         // latents between two decisions which dimensions move; 0: 10
+}
+
+// check refuses what cannot be read with.
+func (c *Config) check() error {
+	switch {
+	case c.Dim < 1 || c.Dim > drift.MaxDim:
+		return fmt.Errorf("offline: dimension %d, expected 1 to %d: give the encoder's", c.Dim, drift.MaxDim)
+	case c.MaxGap < 0:
+		return fmt.Errorf("offline: max gap %v, expected a positive duration: leave it out for no limit", c.MaxGap)
+	case c.Prior == nil:
+		return nil
+	case c.Prior.Dim != c.Dim:
+		return fmt.Errorf("offline: drift network of dimension %d, latents of %d: take both from one model", c.Prior.Dim, c.Dim)
+	}
+	if err := c.Prior.Validate(); err != nil {
+		return fmt.Errorf("offline: %w", err)
+	}
+	return nil
+}
+
+// recording is a list of latents as the Kalman banks saw it.
+type recording struct {
+	latents []latent.Latent
+	later   []int     // the latents that made a transition with the one before
+	dt      []float64 // over these time steps, s
+	found   []diffusion.Estimate
+	sde     latent.SDE
+}
+
+// read runs the Kalman banks over the latents, about the drift of c.Prior, as an estimator does that learns no drift.
+func read(latents []latent.Latent, c Config) (*recording, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	if c.Refresh == 0 {
+		c.Refresh = 10
+	}
+	clock, banks := trajectory.Clock{MaxGap: c.MaxGap}, diffusion.NewBanks(c.Dim, 1, 0)
+	tangent, field := drift.NewTangent(c.Dim), drift.NewField(c.Prior, drift.NoCorrection(c.Dim))
+	r := &recording{latents: latents, found: banks.Found}
+	refresh := func() {
+		if banks.Refresh() {
+			r.sde.Revision++
+			banks.Describe(&r.sde)
+		}
+	}
+	banks.Describe(&r.sde)
+	for i := range latents {
+		z := &latents[i]
+		if err := trajectory.Check(z, c.Dim); err != nil {
+			return nil, err
+		}
+		dt, err := clock.Advance(z)
+		if err != nil {
+			return nil, err
+		}
+		if dt > 0 {
+			r.later, r.dt = append(r.later, i), append(r.dt, dt)
+			tangent.Follow(field, banks.Filtered())
+			banks.Step(z.Mean, dt, tangent)
+		} else {
+			banks.Start(z.Mean)
+			tangent.Renew()
+		}
+		if uint64(i)%c.Refresh == 0 {
+			refresh()
+		}
+	}
+	refresh()
+	return r, nil
+}
+
+// learn is the posterior of the drift in the active dimensions.
+func (r *recording) learn() (*regression.Posterior, error) {
+	w := regression.NewWhitener(r.found, r.sde.Activity, nil)
+	p := regression.NewPosterior(w, len(r.found), nil)
+	if len(w.Active()) == 0 {
+		return p, nil
+	}
+	return p, p.Learn(w, r.track())
+}
+
+// track are the latents that make transitions.
+func (r *recording) track() *trajectory.Track {
+	t, at := trajectory.NewTrack(len(r.found), len(r.latents)), 0
+	for _, run := range r.runs() {
+		t.Add(r.latents[run.from].Mean, 0)
+		for k := run.from + 1; k < run.to; k++ {
+			t.Add(r.latents[k].Mean, r.dt[at])
+			at++
+		}
+	}
+	return t
+}
+
+// run is latents from up to, not including, to without a cut between.
+type run struct{ from, to int }
+
+// runs lists those of more than one latent.
+func (r *recording) runs() []run {
+	var runs []run
+	for _, k := range r.later {
+		if last := len(runs) - 1; last >= 0 && runs[last].to == k {
+			runs[last].to++
+		} else {
+			runs = append(runs, run{k - 1, k + 1})
+		}
+	}
+	return runs
+}

@@ -1,0 +1,175 @@
+package offline
+
+import (
+	"errors"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"driftscope/internal/eigen"
+	"driftscope/internal/latent"
+	"driftscope/online/diffusion"
+	"driftscope/online/trajectory"
+)
+
+// What it takes to call a component moving, doc.go. The axes were chosen for their memory, so that chance is likelier to look like motion
+// than along given ones.
+const (
+	componentRatio = 16    // likelihood ratio of motion against none
+	componentLag   = 2     // frames over which memory is measured: noise has none, and neither has motion blur, which reaches the next frame
+	leastVariance  = 1e-10 // of the largest variance along any axis; with less an axis stands still but for rounding
+)
+
+// Components are latents taken apart along the axes that remember most (time-lagged independent component analysis, Molgedey and
+// Schuster 1994), which undoes any linear mixing of what moves with what does not. There are k of them, at most as many as latents, the
+// one with the longest memory first. A component's unit is its standard deviation within trajectories.
+type Components struct {
+	Path      *mat.Dense // n × k: the components, 0 on average within each trajectory
+	Along     *mat.Dense // k × d: by how much one unit of a component moves the latents
+	Memory    []float64  // correlation of each with itself two frames later
+	Diffusion []float64  // σ² of each, free of noise, units²/s
+	Ratio     []float64  // likelihood ratio of σ² > 0 against σ² = 0: 2 Δ ln likelihood
+}
+
+// Separate takes a recording's latents apart. Of c it uses Dim and MaxGap. Nothing is compared across the border of two trajectories
+// or a longer gap, and where a trajectory lies does not matter. A component that forgets within κ⁻¹ seconds has a σ² that is too small
+// by a share of about κΔt or, in noise, some times that: the bank is given no drift.
+//
+// It returns ErrLatent or ErrTimeOrder, with the frame, for a latent that an estimator would refuse, and an error where no trajectory has
+// three latents, or none moves at all.
+func Separate(latents []latent.Latent, c Config) (*Components, error) {
+	r, err := read(latents, Config{Dim: c.Dim, MaxGap: c.MaxGap, Refresh: math.MaxUint64})
+	if err != nil {
+		return nil, err
+	}
+	runs := r.runs()
+	if !slices.ContainsFunc(runs, func(r run) bool { return r.to-r.from > componentLag }) {
+		return nil, errors.New("online: no trajectory has three latents: give a longer recording")
+	}
+	x := r.centred(runs, c.Dim)
+	along, onto, remembered, err := lagged(memory(x, runs))
+	if err != nil {
+		return nil, err
+	}
+	s := &Components{Path: new(mat.Dense), Along: along, Memory: remembered}
+	s.Path.Mul(x, onto)
+	s.diffuse(runs, r)
+	return s, nil
+}
+
+// Moving says which components move, motion being σ² of each in units in which they compare: 2 Δ ln likelihood > 16, and more than a
+// hundredth of the largest motion.
+func (s *Components) Moving(motion []float64) []bool {
+	moving, largest := make([]bool, len(motion)), 0.0
+	for i, ratio := range s.Ratio {
+		if moving[i] = ratio > componentRatio; moving[i] {
+			largest = max(largest, motion[i])
+		}
+	}
+	for i, v := range motion {
+		moving[i] = moving[i] && v > diffusion.ActiveShare*largest
+	}
+	return moving
+}
+
+// centred is the latents of the runs, each run's less their mean; rows outside are 0. A latent that stands still is 0 exactly.
+func (r *recording) centred(runs []run, d int) *mat.Dense {
+	x := mat.NewDense(len(r.latents), d, nil)
+	for _, run := range runs {
+		first, mean := r.latents[run.from].Mean, make([]float64, d)
+		for k := run.from; k < run.to; k++ {
+			for i, v := range r.latents[k].Mean {
+				x.Set(k, i, v-first[i])
+				mean[i] += (v - first[i]) / float64(run.to-run.from)
+			}
+		}
+		for k := run.from; k < run.to; k++ {
+			floats.Sub(x.RawRowView(k), mean)
+		}
+	}
+	return x
+}
+
+// memory is the covariance of x with itself, and with itself componentLag rows later in the same run, which is made symmetric.
+func memory(x *mat.Dense, runs []run) (now, later *mat.SymDense) {
+	_, d := x.Dims()
+	n, pairs := 0, 0
+	same, lagged := mat.NewDense(d, d, nil), mat.NewDense(d, d, nil)
+	for _, run := range runs {
+		for k := run.from; k < run.to; k++ {
+			n++
+			same.RankOne(same, 1, x.RowView(k), x.RowView(k))
+			if k+componentLag < run.to {
+				pairs++
+				lagged.RankOne(lagged, 1, x.RowView(k), x.RowView(k+componentLag))
+			}
+		}
+	}
+	same.Scale(1/float64(n), same)
+	lagged.Scale(1/float64(pairs), lagged)
+	return eigen.Symmetric(same), eigen.Symmetric(lagged)
+}
+
+// lagged solves later w = m now w. With now = QΛQ' and W = QΛ^-½, the axes U of W' later W give the components xWU, whose variance is 1,
+// and the latents U'Λ^½Q' of each.
+func lagged(now, later *mat.SymDense) (along, onto *mat.Dense, m []float64, err error) {
+	q, lambda, err := eigen.Principal(now)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	d, still := len(lambda), 0
+	for still < d && !(lambda[still] > leastVariance*lambda[d-1]) {
+		still++
+	}
+	if still == d {
+		return nil, nil, nil, errors.New("online: the latents do not move within any trajectory: look at the pictures they were made from")
+	}
+	white, colour := mat.NewDense(d, d-still, nil), mat.NewDense(d, d-still, nil)
+	for j := range d - still {
+		root := math.Sqrt(lambda[still+j])
+		for i := range d {
+			white.Set(i, j, q.At(i, still+j)/root)
+			colour.Set(i, j, q.At(i, still+j)*root)
+		}
+	}
+	u, ascending, err := eigen.Principal(eigen.Symmetric(eigen.Congruent(later, white)))
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	reverse(u, ascending)
+	along, onto = new(mat.Dense), new(mat.Dense)
+	along.Mul(u.T(), colour.T())
+	onto.Mul(white, u)
+	return along, onto, ascending, nil
+}
+
+// reverse turns the order of the columns of u, and of their values.
+func reverse(u *mat.Dense, values []float64) {
+	n := len(values)
+	for i := range n / 2 {
+		j := n - 1 - i
+		values[i], values[j] = values[j], values[i]
+		a, b := mat.Col(nil, i, u), mat.Col(nil, j, u)
+		u.SetCol(i, b)
+		u.SetCol(j, a)
+	}
+}
+
+// diffuse finds every component's diffusion.
+func (s *Components) diffuse(runs []run, r *recording) {
+	_, k := s.Path.Dims()
+	for i := range k {
+		component, step := &trajectory.Series{}, 0
+		for _, run := range runs {
+			component.M, component.DT = append(component.M, s.Path.At(run.from, i)), append(component.DT, 0)
+			for row := run.from + 1; row < run.to; row++ {
+				component.M, component.DT = append(component.M, s.Path.At(row, i)), append(component.DT, r.dt[step])
+				step++
+			}
+		}
+		found := diffusion.Free(component)
+		s.Diffusion, s.Ratio = append(s.Diffusion, found.V), append(s.Ratio, found.Ratio)
+	}
+}

@@ -1,0 +1,163 @@
+package regression
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// When a change of the drift is believed, doc.go (13).
+const (
+	changeBlock  = 20 // steps between two places where the law may change
+	changeDoubt  = -6 // ln odds for affine drifts, below which no others are asked
+	changePlaces = 3  // that are looked at more closely,
+	changeApart  = 5  // this many blocks from each other
+	changeEnd    = 5  // blocks on either side, at least: a hundred steps, with fewer there is no drift elsewhere either
+)
+
+// prefixSums holds, up to every changeBlock steps, the sums by which affine drifts are judged: G and b of 1 and u, for each dimension alike.
+type prefixSums struct {
+	d      int
+	normal []*mat.SymDense // Σ Δt [1,u][1,u]', (1+d)×(1+d)
+	cross  []*mat.Dense    // Σ [1,u]Δx', (1+d)×d
+	taus   [1 + priorLevels]float64
+}
+
+// newPrefixSums adds up the steps in units of the basis b, the last block's remainder included.
+func newPrefixSums(s *Steps, b *basis) *prefixSums {
+	p := &prefixSums{d: s.dim}
+	normal, cross := mat.NewSymDense(1+s.dim, nil), mat.NewDense(1+s.dim, s.dim, nil)
+	keep := func() {
+		n := mat.NewSymDense(1+s.dim, nil)
+		n.CopySym(normal)
+		p.normal, p.cross = append(p.normal, n), append(p.cross, mat.DenseCopyOf(cross))
+	}
+	seconds := 0.0
+	keep()
+	for k, u := range s.averaged(1+s.dim, func(dst, x []float64) { dst[0] = 1; b.scaled(dst[1:], x) }) {
+		dx, dt := s.row(k)
+		normal.SymRankOne(normal, dt, mat.NewVecDense(len(u), u))
+		cross.RankOne(cross, 1, mat.NewVecDense(len(u), u), mat.NewVecDense(s.dim, dx))
+		seconds += dt
+		if (k+1)%changeBlock == 0 || k+1 == s.Len() {
+			keep()
+		}
+	}
+	p.taus = priorVariances(max(s.longest, seconds))
+	return p
+}
+
+// evidence is the log evidence of one affine drift between two entries: the mean over prior variances of the constants
+// and of the slopes.
+func (p *prefixSums) evidence(from, to int) float64 {
+	var normal mat.SymDense
+	var cross mat.Dense
+	minus := mat.NewSymDense(1+p.d, nil)
+	minus.ScaleSym(-1, p.normal[from])
+	normal.AddSym(p.normal[to], minus)
+	cross.Sub(p.cross[to], p.cross[from])
+	var logs []float64
+	for _, constant := range p.taus {
+		for _, slope := range p.taus {
+			prior := math.Log((1 - noDriftPrior) / ((1+priorLevels)*(1+priorLevels) - 1))
+			if constant == 0 && slope == 0 {
+				prior = math.Log(noDriftPrior)
+			}
+			logs = append(logs, prior+p.logEvidence(&normal, &cross, constant, slope))
+		}
+	}
+	return floats.LogSumExp(logs)
+}
+
+// logEvidence is (8)'s ½b'Vb - ½ ln det K at given prior variances.
+func (p *prefixSums) logEvidence(normal *mat.SymDense, cross *mat.Dense, constant, slope float64) float64 {
+	root := func(i int) float64 {
+		if i == 0 {
+			return math.Sqrt(constant)
+		}
+		return math.Sqrt(slope)
+	}
+	k, b := mat.NewSymDense(1+p.d, nil), mat.NewDense(1+p.d, p.d, nil)
+	for i := range 1 + p.d {
+		for j := i; j < 1+p.d; j++ {
+			k.SetSym(i, j, root(i)*root(j)*normal.At(i, j))
+		}
+		k.SetSym(i, i, 1+k.At(i, i))
+		for j := range p.d {
+			b.Set(i, j, root(i)*cross.At(i, j))
+		}
+	}
+	var factor mat.Cholesky
+	var solved mat.Dense
+	if !factor.Factorize(k) || factor.SolveTo(&solved, b) != nil {
+		return math.Inf(-1)
+	}
+	solved.MulElem(&solved, b)
+	return (mat.Sum(&solved) - float64(p.d)*factor.LogDet()) / 2
+}
+
+// gains is by how much two affine drifts explain the steps better than one, in nats, for each place that the law may have changed at,
+// from changeEnd blocks on.
+func (p *prefixSums) gains() (gains []float64) {
+	last := len(p.normal) - 1
+	whole := p.evidence(0, last)
+	for k := changeEnd; k < last-changeEnd; k++ {
+		gains = append(gains, p.evidence(0, k)+p.evidence(k, last)-whole)
+	}
+	return gains
+}
+
+// likeliest are the places of the largest gains, none near another.
+func likeliest(gains []float64) (places []int) {
+	left := slices.Clone(gains)
+	for range changePlaces {
+		if len(left) == 0 || math.IsInf(slices.Max(left), -1) {
+			break
+		}
+		k := floats.MaxIdx(left)
+		places = append(places, k)
+		for near := max(0, k-changeApart); near <= min(len(left)-1, k+changeApart); near++ {
+			left[near] = math.Inf(-1)
+		}
+	}
+	return places
+}
+
+// changed is the step before which the drift changed at these odds, 0 where it did not, given the ln evidence of one drift for all steps. Affine drifts
+// say where that may have been, if anywhere; what is nonlinear looks to them like a change, so in up to maxRBFDim
+// dimensions all fields decide.
+func changed(s *Steps, whole, odds float64) (at int, err error) {
+	gains := newPrefixSums(s, newBasis(s)).gains()
+	places := math.Log(float64(len(gains)))
+	least := places + math.Log(odds)
+	for _, k := range likeliest(gains) {
+		gain, place := gains[k], (changeEnd+k)*changeBlock
+		if gain-places > changeDoubt && s.dim <= maxRBFDim {
+			apart, err := evidenceApart(s, place)
+			if err != nil {
+				return 0, err
+			}
+			gain = apart - whole
+		}
+		if gain >= least {
+			at, least = place, gain
+		}
+	}
+	return at, nil
+}
+
+// evidenceApart is the ln evidence of a drift before a step and another one from it on.
+func evidenceApart(s *Steps, at int) (sum float64, err error) {
+	all := *s
+	all.longest = max(s.longest, floats.Sum(s.dt))
+	for _, part := range []*Steps{all.part(0, at), all.part(at, all.Len())} {
+		p := &Posterior{dim: s.dim}
+		if err := p.learn(part); err != nil {
+			return 0, err
+		}
+		sum += p.evidence
+	}
+	return sum, nil
+}

@@ -1,0 +1,71 @@
+package regression
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// What a coordinate that the latents do not show may be like, doc.go (22).
+var (
+	hiddenMemories = [...]float64{8, 16, 32, 64, 128, 256} // steps after which little of where it was is left
+	hiddenPowers   = [...]float64{1, 4}                    // its share of a step's variance, times that memory
+)
+
+// Hidden is how much likelier the steps are where a coordinate that the latents do not show moves them too than where the mean drift and
+// white noise alone do: the mean likelihood ratio over what it may be like, and over whether it moves one dimension or all of them.
+func (p *Posterior) Hidden(s *Steps) float64 {
+	left, sum := p.residuals(s), 0.0
+	for _, memory := range hiddenMemories {
+		for _, power := range hiddenPowers {
+			logs := coloured(left, memory, power/memory)
+			sum += ratio(floats.Sum(logs))
+			for _, l := range logs {
+				sum += ratio(l) / float64(len(logs))
+			}
+		}
+	}
+	return sum / float64(2*len(hiddenMemories)*len(hiddenPowers))
+}
+
+// mostRatio bounds a likelihood ratio.
+const mostRatio = 1e10
+
+// ratio is the likelihood ratio of which l is the logarithm.
+func ratio(l float64) float64 { return min(math.Exp(l), mostRatio) }
+
+// residuals are what the mean drift leaves of the steps, n×d, each dimension in units of its root mean square.
+func (p *Posterior) residuals(s *Steps) *mat.Dense {
+	left, square := mat.NewDense(s.Len(), s.dim, nil), make([]float64, s.dim)
+	for k, mu := range s.averaged(s.dim, p.whitenedDrift) {
+		dx, dt := s.row(k)
+		for i, e := range dx {
+			e = (e - mu[i]*dt) / math.Sqrt(dt)
+			left.Set(k, i, e)
+			square[i] += e * e
+		}
+	}
+	left.Apply(func(_, i int, e float64) float64 {
+		return e * math.Sqrt(float64(s.Len())/max(square[i], math.SmallestNonzeroFloat64))
+	}, left)
+	return left
+}
+
+// coloured is, for each column of e, the log likelihood ratio of doc.go (21) against white noise.
+func coloured(e *mat.Dense, memory, share float64) []float64 {
+	n, d := e.Dims()
+	logs, x := make([]float64, d), make([]float64, d)
+	keep, root, p := math.Exp(-1/memory), math.Sqrt(share), 1.0
+	for k := range n {
+		s := 1 - share + share*p
+		gain := root * p / s
+		for i, v := range e.RawRowView(k) {
+			innovation := v - root*x[i]
+			logs[i] += (v*v - innovation*innovation/s - math.Log(s)) / 2
+			x[i] = keep * (x[i] + gain*innovation)
+		}
+		p = 1 + keep*keep*(p-gain*root*p-1)
+	}
+	return logs
+}

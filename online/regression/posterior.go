@@ -1,0 +1,232 @@
+package regression
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"driftscope/internal/eigen"
+	"driftscope/online/drift"
+	"driftscope/online/trajectory"
+)
+
+// Posterior is what a recording says of the drift, doc.go (7) to (12): its mean at any point. Dimensions that are not active have
+// drift 0. Methods but learn only read it, and allocate.
+type Posterior struct {
+	dim    int
+	active []int
+	root   []float64     // √v of each active dimension, latent/s^½
+	cancel *drift.Cancel // of the work that it is part of
+
+	basis     *basis
+	constant  []float64  // the mean coefficients of the constants,
+	matrix    *mat.Dense // of the linear fields, row i for e_i,
+	radial    float64    // of the radial field,
+	rbfDrifts []rbfDrift // and of the radial basis functions of each length scale
+	evidence  float64    // ln of it, over all combinations
+	seconds   float64    // that the steps carry
+
+	mixture *mixture   // nil in a draw
+	axes    *mat.Dense // of its linear options
+}
+
+// Active lends the dimensions that move.
+func (p *Posterior) Active() []int { return p.active }
+
+// Root lends √v of each of them, latent/s^½.
+func (p *Posterior) Root() []float64 { return p.root }
+
+// Affine is the mean drift's affine part, a + Ax, where x are the active dimensions in units of their √v, and so is the drift.
+func (p *Posterior) Affine() (offset *mat.VecDense, slope *mat.Dense) {
+	d := len(p.active)
+	offset, slope = mat.NewVecDense(d, nil), new(mat.Dense)
+	slope.Scale(1/p.basis.scale, p.matrix)
+	offset.MulVec(slope, mat.NewVecDense(d, p.basis.centre))
+	offset.SubVec(mat.NewVecDense(d, p.constant), offset)
+	return offset, slope
+}
+
+// rbfDrift is a mean drift made of radial basis functions: k(u)'weights - [1,u]'affine.
+type rbfDrift struct {
+	rbf             *rbf
+	weights, affine mat.Dense // M×d, (1+d)×d
+}
+
+// NewPosterior knows nothing yet of a drift in dim dimensions, of which the whitener's move. Once cancelled, Network ends soon.
+func NewPosterior(w *Whitener, dim int, cancel *drift.Cancel) *Posterior {
+	return &Posterior{dim: dim, active: w.active, root: w.root, cancel: cancel}
+}
+
+// Learn fills p in from a track. It is not called where nothing moves.
+func (p *Posterior) Learn(w *Whitener, t *trajectory.Track) error { return p.learn(w.Steps(t)) }
+
+// LearnSinceChange fills p in from those steps since the drift last changed, which it believes at these odds, each weighed by the σ² of its
+// segment. It returns where the change is, 0 for none, and the steps that p was learnt from.
+func (p *Posterior) LearnSinceChange(s *Steps, odds float64) (at int, since *Steps, err error) {
+	s.weigh()
+	if err := p.learn(s); err != nil {
+		return 0, nil, err
+	}
+	at, err = changed(s, p.evidence, odds)
+	if err != nil || at == 0 {
+		return 0, s, err
+	}
+	s = s.part(at, s.Len())
+	return at, s, p.learn(s)
+}
+
+// learn fills p in from the steps, which are of the active dimensions and in their units.
+func (p *Posterior) learn(s *Steps) error {
+	p.basis = newBasis(s)
+	m := newMoments(s, p.basis)
+	q, lambda, err := m.axes()
+	if err != nil {
+		return err
+	}
+	rbfs, err := allRBFs(s, p.basis, m)
+	if err != nil {
+		return err
+	}
+	p.mixture, p.axes = newMixture(m, &linear{q: q, lambda: lambda}, rbfs), q
+	p.evidence, p.seconds = p.mixture.evidence, m.seconds
+	p.average(rbfs)
+	return nil
+}
+
+// average gathers the mean coefficients over all combinations.
+func (p *Posterior) average(all []*rbf) {
+	x, d := p.mixture, len(p.basis.centre)
+	p.constant, p.radial, p.rbfDrifts = make([]float64, d), x.radial, nil
+	for i := range x.options[0] {
+		x.options[0][i].average(p.constant)
+	}
+	turned := mat.NewDense(d, d, nil)
+	for i := range x.options[1] {
+		x.options[1][i].average(turned.RawMatrix().Data)
+	}
+	p.matrix = eigen.Congruent(turned, p.axes.T())
+	for _, f := range all {
+		mean := mat.NewDense(len(f.lambda), d, nil)
+		for i := range x.options[2] {
+			if o := &x.options[2][i]; o.rbf == f {
+				o.average(mean.RawMatrix().Data)
+			}
+		}
+		p.rbfDrifts = append(p.rbfDrifts, f.drift(mean))
+	}
+}
+
+// drift is the drift of which the rows of mean, rank×d, are the coefficients.
+func (f *rbf) drift(mean *mat.Dense) rbfDrift {
+	c := rbfDrift{rbf: f}
+	c.weights.Mul(&f.mix, mean)
+	c.affine.Mul(&f.affine, mean)
+	return c
+}
+
+// Draws are n drifts that the steps leave possible, as likely as each is: a combination, then its coefficients.
+func (p *Posterior) Draws(n int, rng *rand.Rand) []*Posterior {
+	at := make([]float64, n)
+	for i := range at {
+		at[i] = rng.Float64()
+	}
+	slices.Sort(at)
+	var drawn []*Posterior
+	k, below := 0, 0.0
+	for c := range p.mixture.all {
+		below += math.Exp(p.mixture.logs[k] - p.evidence)
+		k++
+		for len(drawn) < n && at[len(drawn)] < below {
+			drawn = append(drawn, p.draw(c, rng))
+		}
+	}
+	return drawn
+}
+
+// draw is a drift of the combination c.
+func (p *Posterior) draw(c combination, rng *rand.Rand) *Posterior {
+	d := len(p.basis.centre)
+	one := &Posterior{dim: p.dim, active: p.active, root: p.root, basis: p.basis,
+		radial: c.mean + math.Sqrt(c.variance)*rng.NormFloat64(), constant: make([]float64, d)}
+	coefficients := func(part int, dst []float64) {
+		if o := &p.mixture.options[part][c.at[part]]; o.on > 0 {
+			copy(dst, o.mean)
+			floats.AddScaled(dst, -one.radial, o.coupling)
+			o.sample(dst, rng)
+		}
+	}
+	coefficients(0, one.constant)
+	turned := mat.NewDense(d, d, nil)
+	coefficients(1, turned.RawMatrix().Data)
+	one.matrix = eigen.Congruent(turned, p.axes.T())
+	if f := p.mixture.options[2][c.at[2]].rbf; f != nil {
+		mean := mat.NewDense(len(f.lambda), d, nil)
+		coefficients(2, mean.RawMatrix().Data)
+		one.rbfDrifts = []rbfDrift{f.drift(mean)}
+	}
+	return one
+}
+
+// Drift writes the posterior mean of μ(z) into dst, both of the latents' dimension, latent/s.
+func (p *Posterior) Drift(dst, z []float64) {
+	clear(dst)
+	if len(p.active) == 0 {
+		return
+	}
+	mu := make([]float64, len(p.active))
+	p.whitenedDrift(mu, p.whitened(z))
+	for i, at := range p.active {
+		dst[at] = p.root[i] * mu[i]
+	}
+}
+
+// whitenedDrift writes the mean drift at x into dst, both of the active dimensions in units of √v.
+func (p *Posterior) whitenedDrift(dst, x []float64) {
+	u := make([]float64, len(x))
+	p.basis.scaled(u, x)
+	mu := mat.NewVecDense(len(dst), dst)
+	mu.MulVec(p.matrix, mat.NewVecDense(len(u), u))
+	floats.Add(dst, p.constant)
+	p.nonlinear(dst, u)
+}
+
+// whitened are the active dimensions of z in units of √v.
+func (p *Posterior) whitened(z []float64) []float64 {
+	x := make([]float64, len(p.active))
+	for i, at := range p.active {
+		x[i] = z[at] / p.root[i]
+	}
+	return x
+}
+
+// scaled is u of the active dimensions of z.
+func (p *Posterior) scaled(z []float64) []float64 {
+	u := p.whitened(z)
+	p.basis.scaled(u, u)
+	return u
+}
+
+// nonlinear adds what is not affine in u to dst, in units of √v.
+func (p *Posterior) nonlinear(dst, u []float64) {
+	floats.AddScaled(dst, p.radial*p.basis.radialFactor(u), u)
+	for i := range p.rbfDrifts {
+		p.rbfDrifts[i].add(dst, u)
+	}
+}
+
+// add adds the drift at u to dst.
+func (c *rbfDrift) add(dst, u []float64) {
+	var points [mostCentres]float64
+	k := points[:c.weights.RawMatrix().Rows]
+	c.rbf.kernel(k, u)
+	for m, v := range k {
+		floats.AddScaled(dst, v, c.weights.RawRowView(m))
+	}
+	floats.Sub(dst, c.affine.RawRowView(0))
+	for i, v := range u {
+		floats.AddScaled(dst, -v, c.affine.RawRowView(1+i))
+	}
+}

@@ -1,0 +1,145 @@
+package regression
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"driftscope/internal/eigen"
+)
+
+// Radial basis functions are squared exponentials about points that the latents visit, doc.go (9). Beyond four dimensions a recording visits too
+// little of space for them.
+const (
+	maxRBFDim    = 4
+	mostCentres  = 60    // points, of all dimensions
+	rbfRank      = 1e-6  // of the largest eigenvalue of the points' kernel, what is dropped
+	centresApart = 1e-3  // of the length scale squared, the least squared distance between two points
+	singular     = 1e-10 // of the observed time, added so that what never varies can be divided by
+)
+
+// rbfCounts is the number of points for each dimension from 0.
+var rbfCounts = [maxRBFDim + 1]int{0, 20, 40, 50, mostCentres}
+
+// rbfLengths are the length scales ℓ, in units of ρ.
+func rbfLengths(d int) []float64 {
+	unit := math.Pow(float64(d), 0.25)
+	switch {
+	case d <= 2:
+		return []float64{0.5 * unit, unit, 2 * unit}
+	case d <= maxRBFDim:
+		return []float64{0.7 * unit, 1.4 * unit}
+	}
+	return nil
+}
+
+// rbf are the fields f_r(u) e_i of one length scale ℓ, for scalars f = T'k(u) - P'[1,u] that have nothing in common with [1,u] and,
+// over the transitions, nothing with each other: their G is diag(λ). A priori f'f is the kernel exp(-|u-u'|²/2ℓ²) less its affine part.
+type rbf struct {
+	d      int
+	length float64
+	points *mat.Dense // M×d, in units of u
+	mix    mat.Dense  // T, M×rank
+	affine mat.Dense  // P, (1+d)×rank
+	lambda []float64  // rank
+	b      mat.Dense  // rank×d
+	g      mat.Dense  // G with the radial field, rank×d
+}
+
+// allRBFs are those of every length scale; none beyond maxRBFDim dimensions.
+func allRBFs(s *Steps, b *basis, m *moments) ([]*rbf, error) {
+	lengths := rbfLengths(s.dim)
+	if len(lengths) == 0 {
+		return nil, nil
+	}
+	u := make([]float64, len(s.x))
+	for k := range s.Len() {
+		b.scaled(u[k*s.dim:(k+1)*s.dim], s.x[k*s.dim:(k+1)*s.dim])
+	}
+	points := rbfPoints(u, s.dim, centresApart*lengths[0]*lengths[0])
+	var all []*rbf
+	for _, length := range lengths {
+		f := &rbf{d: s.dim, length: length, points: mat.NewDense(len(points)/s.dim, s.dim, points)}
+		sums := f.gather(s, b)
+		if err := sums.project(m); err != nil {
+			return nil, err
+		}
+		if err := f.orthogonalise(sums); err != nil {
+			return nil, err
+		}
+		all = append(all, f)
+	}
+	return all, nil
+}
+
+// rbfPoints picks up to M among u (n×d): the one nearest the centre, then again and again the one farthest from all that are picked.
+func rbfPoints(u []float64, d int, apart float64) []float64 {
+	origin, nearest := make([]float64, d), make([]float64, len(u)/d)
+	for k := range nearest {
+		nearest[k] = -squareDistance(u[k*d:(k+1)*d], origin)
+	}
+	points := append([]float64(nil), u[floats.MaxIdx(nearest)*d:][:d]...)
+	for k := range nearest {
+		nearest[k] = squareDistance(u[k*d:(k+1)*d], points)
+	}
+	for len(points) < rbfCounts[d]*d {
+		next := floats.MaxIdx(nearest)
+		if nearest[next] < apart {
+			break
+		}
+		point := u[next*d : (next+1)*d]
+		points = append(points, point...)
+		for k := range nearest {
+			nearest[k] = min(nearest[k], squareDistance(u[k*d:(k+1)*d], point))
+		}
+	}
+	return points
+}
+
+// kernel writes exp(-|u - p|²/2ℓ²) for every point p into dst.
+func (f *rbf) kernel(dst, u []float64) {
+	for m := range dst {
+		dst[m] = math.Exp(-squareDistance(u, f.points.RawRowView(m)) / (2 * f.length * f.length))
+	}
+}
+
+// whiten gives the combinations of k(u), M×rank, whose squares add up to the kernel.
+func (f *rbf) whiten() (*mat.Dense, error) {
+	size := f.points.RawMatrix().Rows
+	between := mat.NewSymDense(size, nil)
+	for m := range size {
+		f.kernel(between.RawSymmetric().Data[m*size:(m+1)*size], f.points.RawRowView(m))
+	}
+	vectors, values, err := principal(between)
+	if err != nil {
+		return nil, err
+	}
+	first := 0
+	for values[first] <= rbfRank*values[size-1] {
+		first++
+	}
+	white := mat.DenseCopyOf(vectors.Slice(0, size, first, size))
+	white.Apply(func(_, j int, v float64) float64 { return v / math.Sqrt(values[first+j]) }, white)
+	return white, nil
+}
+
+// orthogonalise turns the whitened features onto the axes of their G.
+func (f *rbf) orthogonalise(s *rbfSums) error {
+	white, err := f.whiten()
+	if err != nil {
+		return err
+	}
+	var vectors *mat.Dense
+	if vectors, f.lambda, err = principal(eigen.Symmetric(eigen.Congruent(s.gram, white))); err != nil {
+		return err
+	}
+	for i, v := range f.lambda {
+		f.lambda[i] = max(0, v)
+	}
+	f.mix.Mul(white, vectors)
+	f.affine.Mul(s.affine, &f.mix)
+	f.b.Mul(f.mix.T(), s.b)
+	f.g.Mul(f.mix.T(), s.radial)
+	return nil
+}

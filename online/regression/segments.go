@@ -1,0 +1,68 @@
+package regression
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// segmentCost is the odds, times the number of places, against which σ² must change.
+const segmentCost = 200
+
+// weigh divides what each segment of the steps tells by the σ² that the latents had in it, the mean over dimensions.
+func (s *Steps) weigh() {
+	from := 0
+	for _, to := range s.segments() {
+		square := s.square(from, to) / float64((to-from)*s.dim)
+		if square > 0 {
+			floats.Scale(1/square, s.dx[from*s.dim:to*s.dim])
+			floats.Scale(1/square, s.dt[from:to])
+		}
+		from = to
+	}
+}
+
+// square is Σ Δx²/Δt from one step up to another, over dimensions: σ² on average.
+func (s *Steps) square(from, to int) (sum float64) {
+	for k := from; k < to; k++ {
+		dx, dt := s.row(k)
+		sum += floats.Dot(dx, dx) / dt
+	}
+	return sum
+}
+
+// segments are the steps before which σ² changed, and the number of steps: the likeliest of all ways to cut the steps between blocks.
+func (s *Steps) segments() []int {
+	blocks := (s.Len() + changeBlock - 1) / changeBlock
+	cost := math.Log(segmentCost * float64(blocks))
+	squares, best, before := make([]float64, 1+blocks), make([]float64, 1+blocks), make([]int, 1+blocks)
+	end := func(block int) int { return min(block*changeBlock, s.Len()) }
+	for to := 1; to <= blocks; to++ {
+		squares[to] = squares[to-1] + s.square(end(to-1), end(to))
+		best[to] = math.Inf(-1)
+		for from := range to {
+			score := best[from] + spreadEvidence((end(to)-end(from))*s.dim, squares[to]-squares[from])
+			if from > 0 {
+				score -= cost
+			}
+			if score > best[to] {
+				best[to], before[to] = score, from
+			}
+		}
+	}
+	var cuts []int
+	for to := blocks; to > 0; to = before[to] {
+		cuts = append(cuts, end(to))
+	}
+	slices.Reverse(cuts)
+	return cuts
+}
+
+// spreadEvidence is the ln evidence, but for what n alone decides, of n numbers around 0 whose squares sum to square and whose variance is
+// not known: one over a Gamma of shape and rate 1 a priori.
+func spreadEvidence(n int, square float64) float64 {
+	shape := 1 + float64(n)/2
+	gamma, _ := math.Lgamma(shape)
+	return gamma - shape*math.Log(1+square/2)
+}

@@ -1,0 +1,34 @@
+package regression
+
+import (
+	"driftscope/internal/latent"
+	"driftscope/online/onlinetest"
+	"driftscope/online/trajectory"
+)
+
+// stepsOf are the film's transitions, as one would have them who knows σ and the noise.
+func stepsOf(s onlinetest.Scene, seen []latent.Latent, r float64) *Steps {
+	d := len(s.From)
+	known := &Whitener{root: onlinetest.Repeat(1, d), noise: r * onlinetest.Step}
+	t := trajectory.NewTrack(d, len(seen))
+	for k := range seen {
+		dt := onlinetest.Step
+		if k == 0 || seen[k].Trajectory != seen[k-1].Trajectory {
+			dt = 0
+		}
+		t.Add(seen[k].Mean, dt)
+	}
+	for i := range d {
+		known.active = append(known.active, i)
+	}
+	return known.Steps(t)
+}
+
+// learntFrom is the posterior of steps whose units are the latents' own.
+func learntFrom(s *Steps) (*Posterior, error) {
+	p := &Posterior{dim: s.dim, root: onlinetest.Repeat(1, s.dim)}
+	for i := range s.dim {
+		p.active = append(p.active, i)
+	}
+	return p, p.learn(s)
+}

@@ -1,0 +1,100 @@
+package regression
+
+import (
+	"math"
+
+	"driftscope/internal/latent"
+	"driftscope/online/diffusion"
+	"driftscope/online/drift"
+	"driftscope/online/trajectory"
+)
+
+// Whitener is how the latents of the active dimensions become Steps: in units of their √v, through a filter, less what a known drift does.
+type Whitener struct {
+	active []int
+	root   []float64      // √v of each
+	noise  float64        // R, in those units; one gain serves all dimensions
+	known  *drift.Network // nil for none
+}
+
+// NewWhitener takes the dimensions that move. The noise is the mean of theirs.
+func NewWhitener(found []diffusion.Estimate, activity []latent.Activity, known *drift.Network) *Whitener {
+	w := &Whitener{known: known}
+	for i, a := range activity {
+		if a == latent.Active {
+			w.active, w.root = append(w.active, i), append(w.root, math.Sqrt(found[i].V))
+			w.noise += found[i].FilterNoise / found[i].V
+		}
+	}
+	w.noise /= max(1, float64(len(w.active)))
+	return w
+}
+
+// Active lends the dimensions that move.
+func (w *Whitener) Active() []int { return w.active }
+
+// Steps filters a track.
+func (w *Whitener) Steps(t *trajectory.Track) *Steps {
+	d := len(w.active)
+	s := &Steps{dim: d}
+	f := &stepFilter{z: make([]float64, d), known: make([]float64, d), noise: w.noise}
+	m, mu, z, known := make([]float64, d), make([]float64, d), make([]float64, t.Dim()), make([]float64, t.Dim())
+	var scratch drift.Scratch
+	for k, dt := range t.DT() {
+		row := t.Row(k)
+		for i, at := range w.active {
+			m[i] = row[at] / w.root[i]
+		}
+		if dt == 0 {
+			f.start(m)
+			continue
+		}
+		if w.known != nil {
+			copy(z, t.Row(k-1))
+			for i, at := range w.active {
+				z[at] = f.z[i] * w.root[i]
+			}
+			w.known.Drift(known, z, &scratch)
+			for i, at := range w.active {
+				mu[i] = known[at] / w.root[i]
+			}
+		}
+		f.step(s, m, mu, dt)
+	}
+	return s
+}
+
+// stepFilter follows a path of σ = 1 without drift, measured with noise, and how its forecast answers to a constant one, doc.go (11), and to
+// the drift that is known.
+type stepFilter struct {
+	z        []float64 // filtered
+	p        float64   // its variance
+	noise    float64   // R
+	response float64   // ∂(forecast)/∂μ, of which
+	retained float64   // this part outlasts the last measurement
+	known    []float64 // what of the forecast's error the known drift explains
+}
+
+func (f *stepFilter) start(m []float64) {
+	copy(f.z, m)
+	clear(f.known)
+	f.p, f.response, f.retained = f.noise, 0, 0
+}
+
+// step folds in measurement m, taken dt after the last, where the known drift is mu, and appends to s.
+func (f *stepFilter) step(s *Steps, m, mu []float64, dt float64) {
+	f.response = f.retained*f.response + dt
+	predicted := f.p + dt
+	variance := predicted + f.noise
+	gain := predicted / variance
+	s.x = append(s.x, f.z...)
+	for i, v := range m {
+		f.known[i] = f.retained*f.known[i] + dt*mu[i]
+		e := v - f.z[i]
+		s.dx = append(s.dx, (e-f.known[i])*f.response/variance)
+		f.z[i] += gain * e
+	}
+	s.dt = append(s.dt, f.response*f.response/variance)
+	s.share = append(s.share, dt/f.response)
+	f.p, f.retained = gain*f.noise, 1-gain
+}

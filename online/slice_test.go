@@ -1,0 +1,121 @@
+package online
+
+import (
+	"bytes"
+	"reflect"
+	"testing"
+	"time"
+
+	"driftscope/internal/latent"
+	"driftscope/online/onlinetest"
+)
+
+// held is an estimator whose third slice, the first of latents that move, does not begin to work before release; later ones wait behind it.
+// Somebody who waits for it before waits for ever.
+func held(t *testing.T, c Config) (e *Estimator, release func()) {
+	e = estimator(t, c)
+	let, read := make(chan struct{}), 0
+	e.worker.Now = func() time.Time { // read before and after every slice
+		if read++; read == 5 {
+			<-let
+		}
+		return time.Time{}
+	}
+	return e, func() { close(let) }
+}
+
+// twoPaths are frames of two laws.
+func twoPaths() (a, b []latent.Latent) {
+	a, _ = onlinetest.Stream(onlinetest.Circle, 220, 0.3, onlinetest.Rand(4))
+	b, _ = onlinetest.Stream(onlinetest.Spring, 220, 0, onlinetest.Rand(5))
+	return a, b
+}
+
+// A checkpoint waits for no slice, says the same before it has come back as after, and going back to it neither waits nor leaves a trace of
+// the slices that were under way.
+func TestSaveAndRestoreBesideASlice(t *testing.T) {
+	seen, _ := twoPaths()
+	for name, c := range map[string]Config{
+		"deterministic": {Dim: 2, Seed: 3, Deterministic: true, RefineLag: 20},
+		"repeated":      {Dim: 2, Seed: 3, Applied: []uint64{75, 125, 180}, RefineLag: 20},
+	} {
+		whole := estimator(t, c)
+		feed(t, whole, seen[:160])
+		whole.worker.Idle(true)
+		after := saved(t, whole)
+		feed(t, whole, seen[160:])
+
+		e, release := held(t, c)
+		feed(t, e, seen[:160])
+		state := saved(t, e)
+		if !e.law.inFlight || e.worker.Idle(false) || !bytes.Equal(state, after) {
+			t.Fatalf("%s: a slice is out: %v; the states before and after it came back are one: %v", name, e.law.inFlight, bytes.Equal(state, after))
+		}
+		for range 3 { // each begins the slice again behind the one that nobody wants
+			if err := e.Restore(bytes.NewReader(state)); err != nil {
+				t.Fatal(err)
+			}
+			feed(t, e, seen[160:165])
+		}
+		if err := e.Restore(bytes.NewReader(state)); err != nil {
+			t.Fatal(err)
+		}
+		release()
+		feed(t, e, seen[160:])
+		if !bytes.Equal(saved(t, e), saved(t, whole)) {
+			t.Errorf("%s: restored beside a slice it goes on otherwise", name)
+		}
+	}
+}
+
+// Reset waits for no slice, and what that leaves is dropped: the law is learnt as if it had never been.
+func TestResetBesideASlice(t *testing.T) {
+	seen, other := twoPaths()
+	c := Config{Dim: 2, Seed: 3, Deterministic: true, RefineLag: 20}
+	want := *feed(t, estimator(t, c), other)
+	e, release := held(t, c)
+	before := feed(t, e, seen[:160]).SDE.Revision
+	if e.Reset(); !e.worker.Idle(false) {
+		t.Error("a slice of what is forgotten is still wanted")
+	}
+	feed(t, e, other[:60]) // the next slice waits for the goroutine
+	release()
+	got := *feed(t, e, other[60:])
+	want.SDE.Revision += before
+	if want.SDE.DriftRevision == 0 || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v\nwant %+v", got, want)
+	}
+}
+
+// In a live run, too, Save, Reset, Restore and Update wait for no slice, and what was kept goes on from where it was.
+func TestLiveBesideASlice(t *testing.T) {
+	seen, other := twoPaths()
+	e, let := estimator(t, Config{Dim: 2, Seed: 3, RefineLag: 5}), make(chan struct{})
+	e.worker.Now = func() time.Time { // nothing is rested from after a slice
+		<-let
+		return time.Time{}
+	}
+	feed(t, e, seen[:100])
+	state := saved(t, e)
+	if e.worker.Idle(false) {
+		t.Fatal("no slice is under way")
+	}
+	e.Reset()
+	feed(t, e, other[:100])
+	if err := e.Restore(bytes.NewReader(state)); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(state, saved(t, e)) {
+		t.Error("restored and saved again it is another state")
+	}
+	feed(t, e, seen[100:150])
+	if r := e.Refinement(); r.Revision != 0 || r.Unused != 0 {
+		t.Errorf("beside a slice that is held: %+v", r)
+	}
+	close(let)
+	e.worker.Idle(true)
+	feed(t, e, seen[150:151])
+	if r := e.Refinement(); r.Revision != 1 || r.Frame != 150 || e.worker.Remembered() != 50 {
+		t.Errorf("the slice of %d latents was put to use as %+v; want 50, revision 1 at frame 150", e.worker.Remembered(), r)
+	}
+}

@@ -1,0 +1,74 @@
+package trajectory
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"driftscope/internal/archive"
+	"driftscope/internal/latent"
+)
+
+// ErrTimeOrder is wrapped by the error about a latent that was not taken later than the one before it in its trajectory.
+var ErrTimeOrder = errors.New("acquisition times must increase")
+
+// ErrLatent is wrapped by the error about a latent that no law can be fitted to: of another dimension, not finite, or absurdly large.
+var ErrLatent = errors.New("unusable latent")
+
+// MaxLatent bounds |z|: beyond it sums of squares lose their meaning. Trained latents are of order one.
+const MaxLatent = 1e9
+
+// Check refuses latents that no law in dim dimensions can be fitted to.
+func Check(z *latent.Latent, dim int) error {
+	if len(z.Mean) != dim {
+		return fmt.Errorf("frame %d: %w: %d dimensions, expected %d: use the encoder that the estimator was made for", z.Seq, ErrLatent, len(z.Mean), dim)
+	}
+	for i, v := range z.Mean {
+		if !(math.Abs(v) <= MaxLatent) {
+			return fmt.Errorf("frame %d: %w: coordinate %d is %g, expected a number within ±%g: check the picture and the preprocessing", z.Seq, ErrLatent, i, v, MaxLatent)
+		}
+	}
+	return nil
+}
+
+// Clock says which latents form increments, and over which time steps: two of one trajectory that follow each other, at most MaxGap apart.
+type Clock struct {
+	MaxGap time.Duration // 0: no limit
+
+	linked     bool // the last latent may be paired with the next
+	trajectory uint64
+	time       time.Time
+}
+
+// Advance moves the clock to z. It gives the time since the latent that z pairs with, s, 0 where there is none. After ErrTimeOrder the next
+// latent pairs with none: one bad reading costs one increment.
+func (c *Clock) Advance(z *latent.Latent) (dt float64, err error) {
+	same, before := c.linked && z.Trajectory == c.trajectory, c.time
+	c.trajectory, c.time, c.linked = z.Trajectory, z.Time, true
+	if !same {
+		return 0, nil
+	}
+	gap := z.Time.Sub(before)
+	if gap <= 0 {
+		c.linked = false
+		return 0, fmt.Errorf("frame %d: %w: taken at %s, %v before the previous frame: check the source's clock", z.Seq, ErrTimeOrder, z.Time.Format(time.RFC3339Nano), -gap)
+	}
+	if c.MaxGap > 0 && gap > c.MaxGap {
+		return 0, nil
+	}
+	return gap.Seconds(), nil
+}
+
+// TooLong says whether no increment is formed over dt seconds.
+func (c *Clock) TooLong(dt float64) bool { return c.MaxGap > 0 && dt > c.MaxGap.Seconds() }
+
+// Cut makes the next latent pair with none.
+func (c *Clock) Cut() { c.linked = false }
+
+// Archive passes on which latent came last. MaxGap is not part of it.
+func (c *Clock) Archive(a *archive.Codec) {
+	a.Bool(&c.linked)
+	a.Uint(&c.trajectory)
+	a.Time(&c.time)
+}
