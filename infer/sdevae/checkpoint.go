@@ -2,22 +2,17 @@ package sdevae
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
+
+	"driftscope/internal/archive"
 )
 
-// A checkpoint is magic, version (uint32), length of the payload (uint64), the payload, and the SHA-256 of all before it; numbers
-// are little-endian. It holds everything that the steps to come depend on, but for the clip and the model continued, of which it
-// holds digests.
-const (
-	checkpointMagic   = "driftscope training\n"
-	checkpointVersion = 3
-	checkpointHeader  = len(checkpointMagic) + 4 + 8
-)
+// format is that of checkpoints. They hold everything that the steps to come depend on, but for the clip and the model continued, of which they hold
+// digests.
+var format = archive.Format{Magic: "driftscope training\n", Version: 3, Limit: MaxCheckpoint, Unusable: ErrCheckpoint}
 
 // Bounds on what is read from a checkpoint, in bytes.
 const (
@@ -43,69 +38,36 @@ type Checkpoint struct {
 // ReadCheckpoint takes a checkpoint apart that Training.Save was given. It returns ErrCheckpoint where data is anything else,
 // and keeps data.
 func ReadCheckpoint(data []byte) (*Checkpoint, error) {
-	payload, err := checkEnvelope(data)
+	a, err := format.Open(data)
 	if err != nil {
 		return nil, err
 	}
-	a, c := archive{buf: payload}, &Checkpoint{}
-	c.archive(&a)
-	if a.err != nil {
-		return nil, a.err
-	}
-	c.state = a.buf
-	return c, nil
+	c := &Checkpoint{}
+	c.archive(a)
+	c.state = a.Bytes()
+	return c, a.Err()
 }
 
 // archive goes through all but the state.
-func (c *Checkpoint) archive(a *archive) {
-	a.bytes(&c.Notes, maxNotes)
-	a.count(&c.Steps, math.MaxInt32)
-	a.count(&c.Step, c.Steps)
-	a.bytes(&c.clip, maxDigest)
-	a.bytes(&c.from, maxDigest)
+func (c *Checkpoint) archive(a *archive.Codec) {
+	a.Blob(&c.Notes, maxNotes)
+	a.Count(&c.Steps, math.MaxInt32)
+	a.Count(&c.Step, c.Steps)
+	a.Blob(&c.clip, maxDigest)
+	a.Blob(&c.from, maxDigest)
 	var settings []byte
-	if a.writing {
-		settings, a.err = json.Marshal(c.config)
+	if a.Writing() {
+		var err error
+		if settings, err = json.Marshal(c.config); err != nil {
+			a.Fail(err)
+		}
 	}
-	a.bytes(&settings, maxSettings)
-	if a.err == nil && !a.writing {
+	if a.Blob(&settings, maxSettings); a.Reading() {
 		d := json.NewDecoder(bytes.NewReader(settings))
 		d.DisallowUnknownFields()
 		err := d.Decode(&c.config)
-		a.require(err == nil, "its settings: %v", err)
+		a.Require(err == nil, "its settings: %v", err)
 	}
-}
-
-// checkEnvelope gives the payload of a whole checkpoint.
-func checkEnvelope(data []byte) ([]byte, error) {
-	if len(data) < checkpointHeader || string(data[:len(checkpointMagic)]) != checkpointMagic {
-		return nil, fmt.Errorf("%w: it does not begin like one", ErrCheckpoint)
-	}
-	if v := binary.LittleEndian.Uint32(data[len(checkpointMagic):]); v != checkpointVersion {
-		return nil, fmt.Errorf("%w: its version is %d, this build reads %d", ErrCheckpoint, v, checkpointVersion)
-	}
-	body := data[checkpointHeader:]
-	size := binary.LittleEndian.Uint64(data[len(checkpointMagic)+4:])
-	if size > MaxCheckpoint || uint64(len(body)) != size+sha256.Size {
-		return nil, fmt.Errorf("%w: it is torn: %d bytes follow the header, which announces %d", ErrCheckpoint, len(body), size)
-	}
-	if sum := sha256.Sum256(data[:checkpointHeader+int(size)]); !bytes.Equal(sum[:], body[size:]) {
-		return nil, fmt.Errorf("%w: it is damaged: its digest does not match its content", ErrCheckpoint)
-	}
-	return body[:size], nil
-}
-
-// envelope begins a checkpoint for append; seal completes it.
-func envelope() []byte {
-	b := append([]byte(checkpointMagic), make([]byte, 12)...)
-	binary.LittleEndian.PutUint32(b[len(checkpointMagic):], checkpointVersion)
-	return b
-}
-
-func seal(b []byte) []byte {
-	binary.LittleEndian.PutUint64(b[len(checkpointMagic)+4:], uint64(len(b)-checkpointHeader))
-	sum := sha256.Sum256(b)
-	return append(b, sum[:]...)
 }
 
 // checkpoint hands the job's state to whoever saves it.
@@ -113,14 +75,14 @@ func (j *job) checkpoint() error {
 	if j.training.Save == nil {
 		return nil
 	}
-	a := archive{writing: true, buf: envelope()}
+	a := format.Writer()
 	c := Checkpoint{Notes: j.training.Notes, Step: j.taken, Steps: j.config.TotalSteps(), config: j.config, clip: j.digest, from: j.fromDigest()}
-	c.archive(&a)
-	j.archive(&a)
-	if a.err != nil {
-		return a.err
+	c.archive(a)
+	j.archive(a)
+	if a.Err() != nil {
+		return a.Err()
 	}
-	return j.training.Save(seal(a.buf))
+	return j.training.Save(format.Seal(a))
 }
 
 // resume brings a new job to where the checkpoint was made.
@@ -133,8 +95,7 @@ func (j *job) resume(c *Checkpoint) error {
 	case c.config != j.config:
 		return fmt.Errorf("%w: it was made with other settings", ErrCheckpoint)
 	}
-	a := archive{buf: c.state}
-	j.archive(&a)
-	a.require(len(a.buf) == 0, "%d bytes too many", len(a.buf))
-	return a.err
+	a := archive.NewReader(c.state, ErrCheckpoint)
+	j.archive(a)
+	return a.End()
 }

@@ -3,7 +3,9 @@ package sdevae
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -148,10 +150,10 @@ func TestCheckpointRefused(t *testing.T) {
 	}{
 		"empty":           {nil, "does not begin like one"},
 		"foreign":         {[]byte(strings.Repeat("driftscope law\n", 9)), "does not begin like one"},
-		"another version": {changed(len(checkpointMagic), 1), "its version is 2"},
+		"another version": {changed(len(format.Magic), 1), "version 2"},
 		"torn":            {good[:len(good)/2], "torn"},
 		"longer":          {append(bytes.Clone(good), 0), "torn"},
-		"a huge size":     {changed(checkpointHeader-1, 0x40), "torn"},
+		"a huge size":     {changed(format.HeaderSize()-1, 0x40), "bytes announced"},
 		"a flipped bit":   {changed(len(good)/2, 1), "digest"},
 	} {
 		if _, err := ReadCheckpoint(test.data); !errors.Is(err, ErrCheckpoint) || !strings.Contains(err.Error(), test.want) {
@@ -202,15 +204,16 @@ func FuzzCheckpoint(f *testing.F) {
 	}
 	last := whole[len(whole)-1]
 	f.Add(uint32(0), uint64(0), false)
-	f.Add(uint32(checkpointHeader), uint64(math.MaxUint64), false)
-	f.Add(uint32(checkpointHeader+16), uint64(1)<<40, false)
+	f.Add(uint32(format.HeaderSize()), uint64(math.MaxUint64), false)
+	f.Add(uint32(format.HeaderSize()+16), uint64(1)<<40, false)
 	f.Add(uint32(len(last)/2), uint64(3), true)
 	f.Add(uint32(len(last)-60), uint64(1)<<63, true)
 	f.Fuzz(func(t *testing.T, at uint32, value uint64, raw bool) {
 		data := bytes.Clone(last)
 		binary.LittleEndian.PutUint64(data[int(at)%(len(data)-8):], value)
 		if !raw {
-			data = seal(data[:len(data)-32])
+			digest := sha256.Sum256(data[:len(data)-sha256.Size])
+			copy(data[len(data)-sha256.Size:], digest[:])
 		}
 		checkpoint, err := ReadCheckpoint(data)
 		if err == nil {
@@ -225,4 +228,21 @@ func FuzzCheckpoint(f *testing.F) {
 			t.Errorf("%v, which is no ErrCheckpoint", err)
 		}
 	})
+}
+
+// TestSettingsKeys: a checkpoint's settings have the keys that earlier builds wrote, so that their trainings go on.
+func TestSettingsKeys(t *testing.T) {
+	written, err := json.Marshal(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keys map[string]any
+	if err := json.Unmarshal(written, &keys); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"Latent", "Steps", "Lead", "Pace", "Follow", "Sleep", "Redraw"} {
+		if _, ok := keys[key]; !ok {
+			t.Errorf("%s is missing in %s", key, written)
+		}
+	}
 }

@@ -8,7 +8,7 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// Config says how to train. Zero values take the documented default.
+// Config says how to train. Zero values take the documented default. Checkpoints hold it as JSON: a field that was renamed keeps its key.
 type Config struct {
 	Latent    int               // dimension d
 	Seed      uint64            // of every random draw
@@ -23,16 +23,16 @@ type Config struct {
 	Steps          int     // optimiser steps of the run that is kept; DefaultSteps
 	Pairs          int     // a batch; 50, fewer where the clip has fewer
 	Rate           float64 // Adam's, at its peak; 2e-3
-	FreezeSteps    int     // steps before the encoder's means are learnt; half of Steps, negative is none
-	EncoderRate    float64 // their learning rate then, as a share of Rate; 0.2
+	FreezeSteps    int     `json:"Lead"` // steps before the encoder's means are learnt; half of Steps, negative is none
+	EncoderRate    float64 `json:"Pace"` // their learning rate then, as a share of Rate; 0.2
 	Warmup         int     // steps of linear rise; 50
 	Decay          float64 // factor a step after warm-up; 0 is a cosine down to 0 at the last step
 	Restarts       int     // runs with other first weights; 4. All go a third of the way, the two best by held-out loss to the end
 	Every          int     // steps between looks at the held-out frames; 25
 	Patience       int     // looks without gain before stopping; 0 is never
-	SpriteSteps    int     // steps of the encoder on synthetic frames of located sprites or a low-rank picture, before the others; four times Steps, at most 1200; negative is none
-	SyntheticSteps int     // steps of the encoder alone on frames that the decoder moved, after the others; half of Steps, none at low SNR; negative is none
-	ReinitSteps    int     // steps of the decoder alone at the end, after latents were re-initialised; half of Steps, none with Clock, at low SNR or on few pairs; negative is none
+	SpriteSteps    int     `json:"Follow"` // steps of the encoder on synthetic frames of located sprites or a low-rank picture, before the others; four times Steps, at most 1200; negative is none
+	SyntheticSteps int     `json:"Sleep"`  // steps of the encoder alone on frames that the decoder moved, after the others; half of Steps, none at low SNR; negative is none
+	ReinitSteps    int     `json:"Redraw"` // steps of the decoder alone at the end, after latents were re-initialised; half of Steps, none with Clock, at low SNR or on few pairs; negative is none
 }
 
 // form is what the config says of the model.

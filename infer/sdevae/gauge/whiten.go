@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"driftscope/infer/sdevae/video"
+	"driftscope/internal/eigen"
 )
 
 // smallNoise is the ratio r = R/(v Δt) below which the plain quadratic variation is as good as the covariance-based estimate and safer. floor is
@@ -82,25 +83,22 @@ func Increments(m []float32, d int, pairs []video.Pair) (quadratic, lagged *mat.
 
 // inverseRoot is C^(-½) and C^½ of a symmetric matrix, its eigenvalues raised to floor times the largest.
 func inverseRoot(c *mat.SymDense) (to, back *mat.Dense, err error) {
-	var eigen mat.EigenSym
-	if !eigen.Factorize(c, true) {
+	vectors, values, err := eigen.Principal(c)
+	if err != nil {
 		return nil, nil, errors.New("the increments' covariance has no eigenvalues: the latents are not finite")
 	}
-	values := eigen.Values(nil)
 	d := len(values)
 	largest := values[d-1]
 	if !(largest > 0) {
 		return nil, nil, errors.New("the latents do not move: their increments have no variance beyond noise")
 	}
-	var vectors mat.Dense
-	eigen.VectorsTo(&vectors)
 	power := func(p func(float64) float64) *mat.Dense {
 		diag := mat.NewDiagDense(d, nil)
 		for i, v := range values {
 			diag.SetDiag(i, p(max(v, floor*largest)))
 		}
 		var out mat.Dense
-		out.Product(&vectors, diag, vectors.T())
+		out.Product(vectors, diag, vectors.T())
 		return &out
 	}
 	return power(func(v float64) float64 { return 1 / math.Sqrt(v) }), power(math.Sqrt), nil

@@ -6,6 +6,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
+
+	"driftscope/internal/eigen"
 )
 
 // Vector lends x to BLAS.
@@ -140,11 +142,6 @@ func NormalSD(sizes []float64, factor float64) float64 {
 func PrincipalRows(x *mat.Dense) (values []float64, vectors *mat.Dense, ok bool) {
 	var gram mat.SymDense
 	gram.SymOuterK(1, x)
-	var eigen mat.EigenSym
-	if !eigen.Factorize(&gram, true) {
-		return nil, nil, false
-	}
-	vectors = new(mat.Dense)
-	eigen.VectorsTo(vectors)
-	return eigen.Values(nil), vectors, true
+	vectors, values, err := eigen.Principal(&gram)
+	return values, vectors, err == nil
 }

@@ -7,6 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"driftscope/internal/eigen"
 )
 
 // A ridge damps directions of little variance. Cross-validation chooses it: slowFolds parts of the pairs, each judged by the components that the
@@ -72,23 +74,21 @@ func newLagged(x *mat.Dense, pairs [][2]int) *lagged {
 type principal struct {
 	covariances *lagged
 	variances   []float64 // ascending
-	vectors     mat.Dense
+	vectors     *mat.Dense
 }
 
 func (l *lagged) principal() (*principal, error) {
-	var spectrum mat.EigenSym
-	if !spectrum.Factorize(l.now, true) {
+	vectors, variances, err := eigen.Principal(l.now)
+	if err != nil {
 		return nil, errors.New("the first features have no components: they are not finite")
 	}
-	p := &principal{covariances: l, variances: spectrum.Values(nil)}
-	spectrum.VectorsTo(&p.vectors)
-	return p, nil
+	return &principal{covariances: l, variances: variances, vectors: vectors}, nil
 }
 
 // slowest are the d slowest components, width × d; the ridge is a share of the largest variance.
 func (l *principal) slowest(ridge float64, d int) (*mat.Dense, error) {
 	width := len(l.variances)
-	white := mat.DenseCopyOf(&l.vectors)
+	white := mat.DenseCopyOf(l.vectors)
 	for j, v := range l.variances {
 		ScaleColumn(white, j, 1/math.Sqrt(max(v, 0)+ridge*l.variances[width-1]))
 	}
@@ -101,15 +101,14 @@ func (l *principal) slowest(ridge float64, d int) (*mat.Dense, error) {
 			slow.SetSym(i, j, whole.At(i, j))
 		}
 	}
-	var spectrum mat.EigenSym
-	if !spectrum.Factorize(slow, true) {
+	turned, _, err := eigen.Principal(slow)
+	if err != nil {
 		return nil, errors.New("the first features have no slow components: they are not finite")
 	}
-	var turned, w mat.Dense
-	spectrum.VectorsTo(&turned)
+	var w mat.Dense
 	top := mat.NewDense(width, d, nil)
 	for k := range d {
-		top.SetCol(k, mat.Col(nil, max(width-1-k, 0), &turned))
+		top.SetCol(k, mat.Col(nil, max(width-1-k, 0), turned))
 	}
 	w.Mul(white, top)
 	for k := range d {
