@@ -13,29 +13,29 @@ const (
 	sdeTable
 	eventTable
 	triggerTable
-	tables
+	tableCount
 )
 
 // tableNames are part of the files' names.
 var tableNames = []string{string(latent.KindLatent), string(latent.KindSDE), string(latent.KindEvent), string(latent.KindTrigger)}
 
-// columnar is a recording in tables. keep writes the row that is filled in; it begins the file where fresh is set.
+// columnar is a recording in tables, one file each.
 type columnar struct {
-	recording
-	rows     [tables]table
-	revision uint64 // of the last law recorded
-	keep     func(table int, fresh bool) error
+	files    recording
+	rows     [tableCount]table
+	revision uint64                            // of the last law recorded
+	write    func(table int, fresh bool) error // adds rows[table] to its file, which begins with it where fresh is set
 }
 
-// record adds m's rows. Health and views have no table: their second is told, so that the disk gets what is due.
+// record adds m's rows. Health and views have none, but come every second: the disk gets then what is due.
 func (c *columnar) record(m latent.Message) error {
-	if err := c.ready(); err != nil {
+	if err := c.files.ready(); err != nil {
 		return err
 	}
 	if err := c.fill(m); err != nil {
 		return err
 	}
-	c.settle()
+	c.files.settle()
 	return nil
 }
 
@@ -62,7 +62,7 @@ func (c *columnar) fill(m latent.Message) error {
 	return fmt.Errorf("a message of type %T cannot be written", m)
 }
 
-// law writes a law that is new. It has the dimensions of the latents before it.
+// law adds s where its revision is new, with as many dimensions as the latents before it.
 func (c *columnar) law(seq uint64, at time.Time, s *latent.SDE) error {
 	if s.Revision == c.revision {
 		return nil
@@ -77,14 +77,14 @@ func (c *columnar) law(seq uint64, at time.Time, s *latent.SDE) error {
 
 // row writes one table's row. Columns never change within a file: where they are others now, the next file begins.
 func (c *columnar) row(table int) error {
-	if c.rows[table].naming && c.outputs[table].records > 0 {
-		if err := c.renew(); err != nil {
+	if c.rows[table].naming && c.files.outputs[table].records > 0 {
+		if err := c.files.renew(); err != nil {
 			c.rows[table].columns = nil // named again with the next row
 			return err
 		}
 	}
-	o := c.outputs[table]
-	if err := c.keep(table, o.records == 0); err != nil {
+	o := c.files.outputs[table]
+	if err := c.write(table, o.records == 0); err != nil {
 		return err
 	}
 	o.records++

@@ -20,6 +20,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"driftscope/internal/latent"
+	"driftscope/sinks/sinktest"
 )
 
 func readCSV(t *testing.T, path string) [][]string {
@@ -77,20 +78,6 @@ func readParquet(t *testing.T, path string) []map[string]any {
 	}
 }
 
-// hard is an estimate with numbers that a careless writer loses, in units.
-func hard() *latent.Estimate {
-	e := estimate(1<<53+1, 7)
-	e.Latent.Mean = []float64{0.1 + 0.2, math.SmallestNonzeroFloat64}
-	e.Latent.SD = []float64{math.MaxFloat64, math.NaN()}
-	e.Latent.Centroid = []float64{31.25, 1.0 / 3}
-	e.Drift = []float64{math.Copysign(0, -1), math.Inf(1)}
-	e.SDE.Units = latent.Units{
-		Calibration: latent.Calibrated, R2: []float64{0.9, 0.8}, PixelsPerLatentX: []float64{3, 0}, PixelsPerLatentY: []float64{0, 3},
-		Px: latent.Spread{D: 4, Low: 3, High: 5, X: 4.5, Y: 3.5}, UM: latent.Spread{D: 0.04, Low: 0.03, High: 0.05, X: 0.045, Y: 0.035},
-	}
-	return e
-}
-
 // flat is a message's JSON in columns: lists as name_0, name_1, forecasts one index more.
 func flat(t *testing.T, line string, dims int) map[string]any {
 	t.Helper()
@@ -123,7 +110,7 @@ func flat(t *testing.T, line string, dims int) map[string]any {
 // TestColumns: both kinds of table have a column for every field of the messages, and no other, and every number reads back the same.
 func TestColumns(t *testing.T) {
 	folder := t.TempDir()
-	messages := []latent.Message{hard(), event(), trigger(7), health(), view()}
+	messages := []latent.Message{sinktest.Hard(), sinktest.Event(), sinktest.Trigger(7), sinktest.Health(), sinktest.View()}
 	for _, kind := range []string{"csv", "parquet"} {
 		s := newFile(t, kind, map[string]any{"path": filepath.Join(folder, "out."+kind), "rotate_every": "0s"})
 		for _, m := range messages {
@@ -131,7 +118,7 @@ func TestColumns(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		closeSink(t, s)
+		sinktest.Close(t, s)
 	}
 	if found := files(t, filepath.Join(folder, "*")); len(found) != 8 {
 		t.Errorf("found %v, expected four tables of each kind", found)
@@ -185,11 +172,11 @@ func TestDocumentedColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var rows [tables]table
-	rows[latentTable].latent(hard())
-	rows[sdeTable].sde(0, noon, &hard().SDE, 2)
-	rows[eventTable].event(event())
-	rows[triggerTable].trigger(trigger(7))
+	var rows [tableCount]table
+	rows[latentTable].latent(sinktest.Hard())
+	rows[sdeTable].sde(0, sinktest.Noon, &sinktest.Hard().SDE, 2)
+	rows[eventTable].event(sinktest.Event())
+	rows[triggerTable].trigger(sinktest.Trigger(7))
 	index := regexp.MustCompile(`(_\d+)+$`)
 	for _, columns := range rows {
 		for _, c := range columns.columns {
@@ -207,7 +194,7 @@ func TestOtherColumns(t *testing.T) {
 		folder := t.TempDir()
 		s := newFile(t, kind, map[string]any{"path": filepath.Join(folder, "out."+kind), "rotate_every": "0s"})
 		for seq := range uint64(6) {
-			e := estimate(seq, seq+1)
+			e := sinktest.Estimate(seq, seq+1)
 			if seq >= 3 {
 				e.Latent.Mean, e.Horizons = append(e.Latent.Mean, 5), nil
 			}
@@ -215,7 +202,7 @@ func TestOtherColumns(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		closeSink(t, s)
+		sinktest.Close(t, s)
 		for table, most := range map[string]int{"latent": 3, "sde": 3} {
 			for i, name := range []string{"out", "out-00001"} {
 				path := filepath.Join(folder, name+"."+table+"."+kind)
@@ -234,30 +221,15 @@ func TestManyGroups(t *testing.T) {
 	s := newFile(t, "parquet", map[string]any{"path": path, "rotate_every": "0s"})
 	const rows = 30_000
 	for seq := range uint64(rows) {
-		if err := s.Write(t.Context(), estimate(seq, 1)); err != nil {
+		if err := s.Write(t.Context(), sinktest.Estimate(seq, 1)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	closeSink(t, s)
+	sinktest.Close(t, s)
 	seqs := sequence(t, "parquet", strings.TrimSuffix(path, ".parquet")+".latent.parquet")
 	if len(seqs) != rows || !slices.IsSortedFunc(seqs, func(a, b string) int { x, _ := strconv.Atoi(a); y, _ := strconv.Atoi(b); return x - y }) {
 		t.Errorf("found %d rows, expected %d in order", len(seqs), rows)
 	}
-}
-
-// wide is an estimate of d latents.
-func wide(d int) *latent.Estimate {
-	e := estimate(0, 1)
-	many := func(v float64) []float64 {
-		list := make([]float64, d)
-		for i := range list {
-			list[i] = v * math.Sqrt(float64(i+2))
-		}
-		return list
-	}
-	e.Latent.Mean, e.Latent.SD, e.Drift, e.Filtered, e.FilteredSD = many(1), many(0.1), many(-3), many(1.01), many(0.05)
-	e.Horizons, e.Forecast, e.ForecastSD = nil, nil, nil
-	return e
 }
 
 // BenchmarkWrite is the cost of a frame whose law is not new.
@@ -265,11 +237,11 @@ func BenchmarkWrite(b *testing.B) {
 	for _, kind := range []string{"jsonl", "csv", "parquet"} {
 		for _, d := range []int{2, 16} {
 			b.Run(fmt.Sprint(kind, "/", d), func(b *testing.B) {
-				s, err := New(kind, decoder(b, map[string]any{"path": filepath.Join(b.TempDir(), "out."+kind)}), Env{Stream: "bead"})
+				s, err := New(kind, sinktest.Decoder(b, map[string]any{"path": filepath.Join(b.TempDir(), "out."+kind)}), Env{Stream: "bead"})
 				if err != nil {
 					b.Fatal(err)
 				}
-				e := wide(d)
+				e := sinktest.Wide(d)
 				b.ReportAllocs()
 				for b.Loop() {
 					e.Latent.Seq++
@@ -307,12 +279,12 @@ func TestPython(t *testing.T) {
 	folder := t.TempDir()
 	for _, kind := range []string{"csv", "parquet"} {
 		s := newFile(t, kind, map[string]any{"path": filepath.Join(folder, "out."+kind), "rotate_every": "0s"})
-		for _, m := range []latent.Message{hard(), event(), estimate(1, 1)} {
+		for _, m := range []latent.Message{sinktest.Hard(), sinktest.Event(), sinktest.Estimate(1, 1)} {
 			if err := s.Write(t.Context(), m); err != nil {
 				t.Fatal(err)
 			}
 		}
-		closeSink(t, s)
+		sinktest.Close(t, s)
 	}
 	out, err := exec.Command(python, "-c", inPython, filepath.Join(folder, "out.latent.csv"), filepath.Join(folder, "out.latent.parquet")).CombinedOutput()
 	if err != nil {

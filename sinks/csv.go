@@ -3,6 +3,7 @@ package sinks
 import (
 	"context"
 	"encoding/csv"
+	"log/slog"
 	"math"
 	"strconv"
 	"time"
@@ -10,10 +11,9 @@ import (
 	"driftscope/internal/latent"
 )
 
-// csvSink writes tables as text that every program reads: a header, then a line a row. A number reads back the same; one that is not finite
-// is an empty cell.
-type csvSink struct {
-	columnar
+// CSV writes tables as text: a header, then a line for every row. A number reads back the same; one that is not finite is an empty cell.
+type CSV struct {
+	tables columnar
 	writer *csv.Writer // to lines
 	lines  redirect
 	buffer []byte // of one row's cells, one after the other
@@ -27,7 +27,8 @@ type redirect struct{ to *output }
 // Write never fails.
 func (r *redirect) Write(p []byte) (int, error) { return r.to.Write(p) }
 
-func newCSV(decode func(any) error, env Env) (Sink, error) {
+// NewCSV makes the first files; decode fills the options path, rotate_mb, rotate_every and keep.
+func NewCSV(decode func(any) error, log *slog.Logger) (*CSV, error) {
 	var o fileOptions
 	if err := decode(&o); err != nil {
 		return nil, err
@@ -35,20 +36,20 @@ func newCSV(decode func(any) error, env Env) (Sink, error) {
 	if err := o.check("results.csv"); err != nil {
 		return nil, err
 	}
-	s := &csvSink{}
-	s.recording.rotation = rotation{fileOptions: o, tables: tableNames, log: env.Log}
+	s := &CSV{}
+	s.tables.files.rotation = rotation{options: o, tables: tableNames, log: log}
 	s.writer = csv.NewWriter(&s.lines)
-	s.keep = s.line
-	return s, s.start()
+	s.tables.write = s.line
+	return s, s.tables.files.start()
 }
 
 // Write adds m's lines. They are on their way to the disk within a second, as long as messages come.
-func (s *csvSink) Write(_ context.Context, m latent.Message) error { return s.record(m) }
+func (s *CSV) Write(_ context.Context, m latent.Message) error { return s.tables.record(m) }
 
 // line writes the row of a table, after the header where fresh.
-func (s *csvSink) line(table int, fresh bool) error {
-	t := &s.rows[table]
-	s.lines.to, s.fields = s.outputs[table], s.fields[:0]
+func (s *CSV) line(table int, fresh bool) error {
+	t := &s.tables.rows[table]
+	s.lines.to, s.fields = s.tables.files.outputs[table], s.fields[:0]
 	if fresh {
 		for _, c := range t.columns {
 			s.fields = append(s.fields, c.name)
@@ -92,4 +93,4 @@ func appendCell(dst []byte, f form, c cell) []byte {
 }
 
 // Close writes what is left. Files that got no row are removed.
-func (s *csvSink) Close(context.Context) error { return s.close() }
+func (s *CSV) Close(context.Context) error { return s.tables.files.close() }

@@ -14,6 +14,7 @@ import (
 	"driftscope/internal/bus"
 	"driftscope/internal/bus/bustest"
 	"driftscope/internal/latent"
+	"driftscope/sinks/sinktest"
 )
 
 // documented compiles the Go program of a page as it stands there, and gives where it is.
@@ -51,7 +52,7 @@ func listening(t *testing.T, page string) (s Sink, applied <-chan latent.Command
 	}
 	t.Cleanup(func() { b.Close() })
 	sink, commands := newControlled(t, Env{Stream: "molecule", Bus: b})
-	t.Cleanup(func() { closeSink(t, sink) })
+	t.Cleanup(func() { sinktest.Close(t, sink) })
 	var printed bytes.Buffer
 	loop := exec.Command(program, server.URL())
 	loop.Stdout, loop.Stderr = &printed, &printed
@@ -88,7 +89,7 @@ func TestDocumentedLoop(t *testing.T) {
 	}
 	until(latent.Warning, "freeze")
 	until(latent.Info, "resume")
-	old, fresh, undated := estimate(0, 0), estimate(1, 0), estimate(2, 0)
+	old, fresh, undated := sinktest.Estimate(0, 0), sinktest.Estimate(1, 0), sinktest.Estimate(2, 0)
 	old.Filtered[0], old.Latent.Time = 0.111, time.Now().Add(-time.Second)
 	fresh.Filtered[0], fresh.Latent.Time = 0.222, time.Now().Add(time.Second)
 	undated.Filtered[0], undated.Latent.Time = 0.333, time.Unix(5, 0)
@@ -128,11 +129,11 @@ func TestDocumentedGrafana(t *testing.T) {
 		t.Fatal(err)
 	}
 	records := map[string]string{}
-	kinds, written := lines(t, estimate(6, 1), event(), health())
+	kinds, written := lines(t, sinktest.Estimate(6, 1), sinktest.Event(), sinktest.Health())
 	for i, kind := range kinds {
 		records[string(kind)] = written[i]
 	}
-	records[GlanceToken] = records[string(latent.KindLatent)]
+	records[SampledToken] = records[string(latent.KindLatent)]
 	var runs []map[string]any
 	for _, panel := range dashboard.Panels {
 		query := panel.Targets[0]
@@ -172,7 +173,7 @@ func TestDocumentedGrafana(t *testing.T) {
 func TestDocumentedStage(t *testing.T) {
 	t.Parallel()
 	s, applied, ended := listening(t, "../docs/triggers.md")
-	edge, over, other := trigger(1), trigger(2), trigger(3)
+	edge, over, other := sinktest.Trigger(1), sinktest.Trigger(2), sinktest.Trigger(3)
 	edge.Name, over.Name, over.On = "edge", "edge", false
 	var commands []string
 	for end := time.Now().Add(20 * time.Second); len(commands) < 2 && time.Now().Before(end); { // it subscribes some time after it started

@@ -10,23 +10,35 @@ import (
 	"driftscope/internal/latent"
 )
 
-// encoder turns messages into JSON for one sink, in memory that it reuses. It is for one goroutine.
-type encoder struct {
-	stream   string
-	revision uint64        // of the last law encoded
-	field    *latent.Field // the last one encoded
-	line     []byte
-	buffer   bytes.Buffer
-	sde      SDERecord
+// Encoder turns messages into JSON for one sink and reuses its memory. It is for one goroutine.
+type Encoder struct {
+	Stream string // written into every record
+
+	sent   Sent
+	line   []byte
+	buffer bytes.Buffer
+	sde    SDERecord
 }
 
-// encode calls emit with each record of m: kind and JSON, one line without its end, lent until emit returns. An estimate is a
-// latent, and a law of motion when that is new.
-func (e *encoder) encode(m latent.Message, emit func(kind latent.Kind, line []byte) error) error {
-	header := func(kind latent.Kind) Header { return Header{latent.Version, kind, e.stream} }
+// Sent is the law that was encoded last: the next Estimate brings a law only where it has another one.
+type Sent struct {
+	revision uint64
+	field    *latent.Field
+}
+
+// Sent is what a sink that may have to encode a message again keeps, and gives to Resend.
+func (e *Encoder) Sent() Sent { return e.sent }
+
+// Resend has the Encoder go on as if the laws since then had not been encoded. The zero Sent is that of a new Encoder.
+func (e *Encoder) Resend(since Sent) { e.sent = since }
+
+// Encode calls emit with the kind and the JSON of each record of m. The JSON is one line without its end, lent until emit returns. An
+// Estimate gives a LatentRecord, and an SDERecord where its law is new.
+func (e *Encoder) Encode(m latent.Message, emit func(kind latent.Kind, line []byte) error) error {
+	header := func(kind latent.Kind) Header { return Header{latent.Version, kind, e.Stream} }
 	switch m := m.(type) {
 	case *latent.Estimate:
-		e.line = appendLatent(e.line[:0], e.stream, m)
+		e.line = appendLatent(e.line[:0], e.Stream, m)
 		if err := emit(latent.KindLatent, e.line); err != nil {
 			return err
 		}
@@ -51,24 +63,24 @@ func (e *encoder) encode(m latent.Message, emit func(kind latent.Kind, line []by
 	return fmt.Errorf("a message of type %T cannot be written", m)
 }
 
-// law emits s as it stood at a frame, where it is new, and its field where that is.
-func (e *encoder) law(seq uint64, at time.Time, s *latent.SDE, emit func(latent.Kind, []byte) error) error {
-	if s.Revision == e.revision {
+// law emits s as of frame seq if its revision is new, with the drift field if that is new.
+func (e *Encoder) law(seq uint64, at time.Time, s *latent.SDE, emit func(latent.Kind, []byte) error) error {
+	if s.Revision == e.sent.revision {
 		return nil
 	}
-	e.sde.fill(e.stream, seq, at, s)
-	if s.Field != nil && s.Field != e.field {
+	e.sde.fill(e.Stream, seq, at, s)
+	if s.Field != nil && s.Field != e.sent.field {
 		e.sde.Field = fieldRecord(s.Field)
 	}
 	if err := e.emit(latent.KindSDE, &e.sde, emit); err != nil {
 		return err
 	}
-	e.revision, e.field = s.Revision, s.Field
+	e.sent = Sent{s.Revision, s.Field}
 	return nil
 }
 
 // emit encodes a record by its fields' tags.
-func (e *encoder) emit(kind latent.Kind, r Record, emit func(latent.Kind, []byte) error) error {
+func (e *Encoder) emit(kind latent.Kind, r Record, emit func(latent.Kind, []byte) error) error {
 	e.buffer.Reset()
 	if err := json.NewEncoder(&e.buffer).Encode(r); err != nil {
 		return fmt.Errorf("%s: %w", kind, err)
@@ -99,7 +111,7 @@ func appendLatent(dst []byte, stream string, e *latent.Estimate) []byte {
 	vector(`,"z_sd":`, l.SD)
 	vector(`,"drift":`, e.Drift)
 	dst = append(dst, `,"latency_ms":`...)
-	dst = appendNumber(dst, milliseconds(e.Latency))
+	dst = appendNumber(dst, Milliseconds(e.Latency))
 	if len(l.Centroid) > 0 {
 		vector(`,"centroid_px":`, l.Centroid)
 	}

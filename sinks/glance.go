@@ -6,35 +6,37 @@ import (
 	"driftscope/internal/latent"
 )
 
-// GlanceToken ends the subject of latents for the eye, PREFIX.SITE.STREAM.glance: records of kind latent, some of those on .latent.
-const GlanceToken = "glance"
+// SampledToken ends the subject of sampled latents, PREFIX.SITE.STREAM.glance: records of kind latent, of those on .latent at most 30 a
+// second. A page that shows numbers to people needs no more.
+const SampledToken = "glance"
 
-// glanceEvery is the mean time between two latents for the eye, at least.
-const glanceEvery = time.Second / 30
+// sampleEvery is the mean time between two sampled latents, at least.
+const sampleEvery = time.Second / 30
 
-// glance chooses which latents are for the eye: the newest, 30 a second, and within a second the last before a silence.
-type glance struct {
-	next time.Time // when another is due
-	owed bool      // the last latent was left out
+// sampler chooses the latents that are published a second time as sampled: the newest one 30 times a second, and within a second the last
+// one before a pause.
+type sampler struct {
+	next    time.Time // when another is due
+	skipped bool      // the last latent was left out
 }
 
-// take says whether a record that is published at now goes to the eye; a latent itself, health only as the occasion to make up for the
-// latent that is owed. A camera of 30 frames a second that trembles a little loses none.
-func (g *glance) take(kind latent.Kind, now time.Time) bool {
+// take says whether a record that is published at now gives a sampled latent: a latent gives itself, a health record the last latent where
+// that was left out. Of a camera of 30 frames a second whose frames come a little unevenly all are taken.
+func (s *sampler) take(kind latent.Kind, now time.Time) bool {
 	switch kind {
 	case latent.KindLatent:
-		if g.owed = now.Before(g.next); g.owed {
+		if s.skipped = now.Before(s.next); s.skipped {
 			return false
 		}
-		if late := now.Add(-glanceEvery); g.next.Before(late) {
-			g.next = late
+		if late := now.Add(-sampleEvery); s.next.Before(late) {
+			s.next = late
 		}
-		g.next = g.next.Add(glanceEvery)
+		s.next = s.next.Add(sampleEvery)
 		return true
 	case latent.KindHealth:
-		owed := g.owed
-		g.owed = false
-		return owed
+		skipped := s.skipped
+		s.skipped = false
+		return skipped
 	}
 	return false
 }

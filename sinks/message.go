@@ -119,7 +119,7 @@ type ViewRecord struct {
 	latent.View
 }
 
-// fill makes r the record of e. It shares e's slices.
+// fill makes r the record of s as of frame seq. It shares the slices of s.
 func (r *SDERecord) fill(stream string, seq uint64, at time.Time, s *latent.SDE) {
 	*r = SDERecord{
 		Header: Header{latent.Version, latent.KindSDE, stream},
@@ -136,8 +136,9 @@ func triggerRecord(h Header, t *latent.Trigger) *TriggerRecord {
 	return &TriggerRecord{
 		Header: h, Seq: t.Seq, Time: t.Time.UTC(), Name: t.Name, Rule: t.Rule, On: t.On,
 		Value: Number(t.Value), Threshold: Number(t.Threshold), Unit: t.Unit,
-		Filtered: t.Filtered, Centroid: t.Centroid, LatencyMS: milliseconds(t.Latency),
+		Filtered: t.Filtered, Centroid: t.Centroid, LatencyMS: Milliseconds(t.Latency),
 	}
 }
 
-func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+// Milliseconds is a latency as records and tables have it.
+func Milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -9,14 +9,15 @@ import (
 	"time"
 
 	"driftscope/internal/latent"
+	"driftscope/sinks/sinktest"
 )
 
 // lines encodes messages and returns the JSON with its kinds.
 func lines(t *testing.T, messages ...latent.Message) (kinds []latent.Kind, out []string) {
 	t.Helper()
-	e := encoder{stream: "bead"}
+	e := Encoder{Stream: "bead"}
 	for _, m := range messages {
-		err := e.encode(m, func(kind latent.Kind, line []byte) error {
+		err := e.Encode(m, func(kind latent.Kind, line []byte) error {
 			kinds, out = append(kinds, kind), append(out, string(line))
 			return nil
 		})
@@ -38,7 +39,7 @@ func TestWireFormat(t *testing.T) {
 		`{"v":1,"kind":"health","stream":"bead","time":"2026-05-06T10:00:00.123456789Z","state":"tracking","uptime_s":12,"frames_in":20,"frames_tracked":18,"frames_dropped":{"queue_full":2},"alarms":{"bleached":1},"published":40,"fps":29.5,"queue":0,"stages":[{"name":"read","p50_ms":1,"p95_ms":2,"p99_ms":3,"count":0,"total_ms":0}]}`,
 		`{"v":1,"kind":"view","stream":"bead","seq":7,"time":"2026-05-06T10:00:00.123456789Z","preview_jpeg":"/9g=","reconstruction_jpeg":"AQ=="}`,
 	}
-	_, got := lines(t, estimate(6, 1), estimate(7, 1), event(), trigger(7), health(), view())
+	_, got := lines(t, sinktest.Estimate(6, 1), sinktest.Estimate(7, 1), sinktest.Event(), sinktest.Trigger(7), sinktest.Health(), sinktest.View())
 	if len(got) != len(want) {
 		t.Fatalf("found %d records, expected %d: a law only where it is new", len(got), len(want))
 	}
@@ -51,13 +52,13 @@ func TestWireFormat(t *testing.T) {
 
 // A centroid and lengths are in their records where they are known, and only there.
 func TestUnitsAreAdded(t *testing.T) {
-	e := estimate(6, 1)
+	e := sinktest.Estimate(6, 1)
 	e.Latent.Centroid = []float64{250.5, 9}
 	e.SDE.Units = latent.Units{Calibration: latent.Unexplained, R2: []float64{0.5, 1}}
-	far := estimate(7, 2)
+	far := sinktest.Estimate(7, 2)
 	far.SDE.Units = latent.Units{Calibration: latent.Calibrated, R2: []float64{0.95, 1}, PixelsPerLatentX: []float64{3, 0}, PixelsPerLatentY: []float64{-1, 2},
 		Px: latent.Spread{D: 4, Low: 0, High: 6, X: 3, Y: 5}}
-	um := estimate(8, 3)
+	um := sinktest.Estimate(8, 3)
 	um.SDE.Units = far.SDE.Units
 	um.SDE.Units.UM = latent.Spread{D: 1, Low: 0, High: 1.5, X: 0.75, Y: 1.25}
 	_, got := lines(t, e, far, um)
@@ -85,9 +86,9 @@ func TestUnitsAreAdded(t *testing.T) {
 }
 
 func TestDecodeReadsWhatEncodeWrites(t *testing.T) {
-	e := estimate(6, 1)
+	e := sinktest.Estimate(6, 1)
 	e.Latent.Mean[1], e.Drift[0], e.SDE.CRLB, e.SDE.SigmaHigh[0] = math.NaN(), math.Inf(1), math.Inf(1), math.NaN()
-	kinds, encoded := lines(t, e, event(), health(), view(), trigger(7))
+	kinds, encoded := lines(t, e, sinktest.Event(), sinktest.Health(), sinktest.View(), sinktest.Trigger(7))
 	var records []Record
 	for i := range kinds {
 		r, err := Decode(kinds[i], []byte(encoded[i]))
@@ -97,7 +98,7 @@ func TestDecodeReadsWhatEncodeWrites(t *testing.T) {
 		records = append(records, r)
 	}
 	l, law := records[0].(*LatentRecord), records[1].(*SDERecord)
-	if l.Seq != 6 || l.Stream != "bead" || !l.Time.Equal(noon) || l.Time.Location() != time.UTC || l.Z[0] != 0.5 || l.LatencyMS != 1.5 {
+	if l.Seq != 6 || l.Stream != "bead" || !l.Time.Equal(sinktest.Noon) || l.Time.Location() != time.UTC || l.Z[0] != 0.5 || l.LatencyMS != 1.5 {
 		t.Errorf("found %+v", l)
 	}
 	if !math.IsNaN(l.Z[1]) || !math.IsNaN(l.Drift[0]) || !math.IsNaN(float64(law.CRLB)) || !math.IsNaN(law.SigmaHigh[0]) {
@@ -109,7 +110,7 @@ func TestDecodeReadsWhatEncodeWrites(t *testing.T) {
 	if law.Sigma[1] != 2 || law.Activity[1] != latent.Undecided || law.Revision != 1 {
 		t.Errorf("found %+v", law)
 	}
-	want := *event()
+	want := *sinktest.Event()
 	want.Time = want.Time.UTC()
 	if got := records[2].(*EventRecord).Event; got != want {
 		t.Errorf("found %+v", got)
@@ -117,20 +118,20 @@ func TestDecodeReadsWhatEncodeWrites(t *testing.T) {
 	if got := records[3].(*HealthRecord).Health; got.Dropped["queue_full"] != 2 || got.Alarms["bleached"] != 1 || got.Stages[0].P99MS != 3 {
 		t.Errorf("found %+v", got)
 	}
-	if got := records[4].(*ViewRecord).View; !reflect.DeepEqual(got.Preview, view().Preview) {
+	if got := records[4].(*ViewRecord).View; !reflect.DeepEqual(got.Preview, sinktest.View().Preview) {
 		t.Errorf("found %+v", got)
 	}
 	g := records[5].(*TriggerRecord)
-	if g.Seq != 7 || !g.Time.Equal(noon) || g.Name != "well" || g.Rule != "zone" || !g.On || g.Value != 0.25 || g.Unit != "latent" || !math.IsNaN(g.Filtered[1]) || g.Centroid[0] != 250.5 || g.LatencyMS != 1.5 {
+	if g.Seq != 7 || !g.Time.Equal(sinktest.Noon) || g.Name != "well" || g.Rule != "zone" || !g.On || g.Value != 0.25 || g.Unit != "latent" || !math.IsNaN(g.Filtered[1]) || g.Centroid[0] != 250.5 || g.LatencyMS != 1.5 {
 		t.Errorf("found %+v", g)
 	}
 }
 
 // TestAppendLatentIsTheRecord: the writer that does not allocate and the record's tags are one format.
 func TestAppendLatentIsTheRecord(t *testing.T) {
-	e := estimate(6, 0)
+	e := sinktest.Estimate(6, 0)
 	e.Latent.Mean[0] = math.NaN()
-	r := LatentRecord{Header: Header{latent.Version, latent.KindLatent, "bead"}, Seq: 6, Time: noon.UTC(), Trajectory: 2, Dropped: 3, Z: e.Latent.Mean, SD: e.Latent.SD, Drift: e.Drift, LatencyMS: 1.5,
+	r := LatentRecord{Header: Header{latent.Version, latent.KindLatent, "bead"}, Seq: 6, Time: sinktest.Noon.UTC(), Trajectory: 2, Dropped: 3, Z: e.Latent.Mean, SD: e.Latent.SD, Drift: e.Drift, LatencyMS: 1.5,
 		Filtered: e.Filtered, FilteredSD: e.FilteredSD, NIS: 2.5, Light: 190, Horizons: e.Horizons, Forecast: e.Forecast, ForecastSD: e.ForecastSD}
 	want, err := json.Marshal(&r)
 	if err != nil {
@@ -180,9 +181,9 @@ func TestDecodeRefuses(t *testing.T) {
 // FuzzDecode: what Decode accepts is within its bounds and can be written again.
 func FuzzDecode(f *testing.F) {
 	kinds := []latent.Kind{latent.KindLatent, latent.KindSDE, latent.KindEvent, latent.KindHealth, latent.KindView}
-	e := encoder{stream: "bead"}
-	for _, m := range []latent.Message{estimate(6, 1), event(), health(), view()} {
-		err := e.encode(m, func(kind latent.Kind, line []byte) error {
+	e := Encoder{Stream: "bead"}
+	for _, m := range []latent.Message{sinktest.Estimate(6, 1), sinktest.Event(), sinktest.Health(), sinktest.View()} {
+		err := e.Encode(m, func(kind latent.Kind, line []byte) error {
 			for i, k := range kinds {
 				if k == kind {
 					f.Add(uint8(i), string(line))
@@ -217,7 +218,7 @@ func FuzzDecode(f *testing.F) {
 // A field of the drift is in the first law that has it, and not in the next; what is not a number is null. A field whose lists do not fit
 // together is refused.
 func TestFieldIsSentOnce(t *testing.T) {
-	first, second := estimate(6, 1), estimate(7, 2)
+	first, second := sinktest.Estimate(6, 1), sinktest.Estimate(7, 2)
 	first.SDE.Field = &latent.Field{Axes: []int{0}, Z: [][]float64{{-1}, {1}}, Drift: [][]float64{{4}, {math.NaN()}}, SD: [][]float64{{0.5}, {2}}, Scarce: []bool{false, true}}
 	second.SDE.Field = first.SDE.Field
 	_, got := lines(t, first, second)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -12,26 +13,38 @@ import (
 	"driftscope/internal/latent"
 )
 
-// natsSink publishes every message on <prefix>.<site>.<stream>.<kind>, some latents on .glance too, and takes commands.
+// natsSink publishes every message on <prefix>.<site>.<stream>.<kind>, a sample of the latents on .glance too, and takes commands.
 type natsSink struct {
-	encoder
-	*service
-	end      func() error // of answering for the stream
-	bus      *bus.Conn
-	subjects map[latent.Kind]string
-	latest   records
-	glance   glance
-	eye      string                          // the subject of latents for the eye
-	durable  *durable                        // nil where nothing is kept
-	shown    offer                           // what the spool refused last, and those who look on have seen
-	made     uint64                          // identities before that
-	publish  func(latent.Kind, []byte) error // kept, so that a frame needs no new closure
+	encoder   Encoder
+	responder *responder
+	detach    func() error // ends the answering for this stream
+	bus       *bus.Conn
+	subjects  map[latent.Kind]string
+	latest    latest
+	sampler   sampler
+	sampled   string                          // the subject of sampled latents
+	durable   *durable                        // nil where nothing is kept
+	refused   identity                        // of the message that the spool refused last; it was published live
+	before    uint64                          // identities that were given before that message's
+	publish   func(latent.Kind, []byte) error // s.send: a method value made for every frame would be allocated
+}
+
+// NATSEnv is what a stream lends its NATS sink, which closes none of it.
+type NATSEnv struct {
+	Stream  string
+	About   func() About // what runs now; asked from any goroutine. nil says nothing
+	Bus     *bus.Conn    // nil is refused
+	Bucket  *Bucket      // nil where nothing is kept
+	Service *Service     // nil where the stream ends with its run
+	Log     *slog.Logger
+	Watch   func(waiting func() int64) // is given how many bytes wait in the spool, where there is one
 }
 
 // maxFlush is how long the server may take to confirm the last messages, where ctx says no less.
 const maxFlush = 3 * time.Second
 
-func newNATS(decode func(any) error, env Env) (Sink, error) {
+// NewSink connects nothing: it begins to publish on env.Bus and to answer commands there. decode fills the options of durability.
+func NewSink(decode func(any) error, env NATSEnv) (*natsSink, error) {
 	var o natsOptions
 	if err := decode(&o); err != nil {
 		return nil, err
@@ -43,7 +56,7 @@ func newNATS(decode func(any) error, env Env) (Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &natsSink{encoder: encoder{stream: env.Stream}, bus: env.Bus, subjects: map[latent.Kind]string{}, eye: subject.Of(GlanceToken)}
+	s := &natsSink{encoder: Encoder{Stream: env.Stream}, bus: env.Bus, subjects: map[latent.Kind]string{}, sampled: subject.Of(SampledToken)}
 	for _, kind := range []latent.Kind{latent.KindLatent, latent.KindSDE, latent.KindEvent, latent.KindHealth, latent.KindView, latent.KindTrigger} {
 		s.subjects[kind] = subject.Of(string(kind))
 	}
@@ -52,9 +65,9 @@ func newNATS(decode func(any) error, env Env) (Sink, error) {
 		if s.durable, err = newDurable(s.bus, subject, o, env.Log); err != nil {
 			return nil, err
 		}
-		env.Metrics.watch(env.Stream, s.durable.spool.waiting)
+		env.Watch(s.durable.spool.waiting)
 	}
-	s.service = newService(env, &s.latest, s.durable)
+	s.responder = newResponder(env, &s.latest, s.durable)
 	if err := s.answer(env, subject); err != nil {
 		if s.durable != nil {
 			err = errors.Join(err, s.durable.close(context.Background()))
@@ -64,26 +77,26 @@ func newNATS(decode func(any) error, env Env) (Sink, error) {
 	return s, nil
 }
 
-// answer begins to answer for the stream: through what answers for it also while it is stopped, or through endpoints of this sink's own.
-func (s *natsSink) answer(env Env, subject bus.Subject) error {
+// answer begins to answer for the stream: through env.Service where there is one, else through endpoints of this sink's own.
+func (s *natsSink) answer(env NATSEnv, subject bus.Subject) error {
 	if env.Service != nil {
-		s.end = func() error { s.service.end(); env.Service.detach(s.service); return nil }
-		return env.Service.attach(s.service)
+		s.detach = func() error { s.responder.end(); env.Service.detach(s.responder); return nil }
+		return env.Service.attach(s.responder)
 	}
-	own, err := newEndpoints(s.bus, env.Stream, subject, env.Log, s.service.carryOut)
+	own, err := newEndpoints(s.bus, env.Stream, subject, env.Log, s.responder.carryOut)
 	if err != nil {
 		return err
 	}
-	s.service.doors.Store(own)
-	s.end = func() error { s.service.end(); return own.stop() }
+	s.responder.endpoints.Store(own)
+	s.detach = func() error { s.responder.end(); return own.stop() }
 	return nil
 }
 
 // Commands gives the commands as they arrive.
-func (s *natsSink) Commands() <-chan latent.Command { return s.commands }
+func (s *natsSink) Commands() <-chan latent.Command { return s.responder.commands }
 
-// Write publishes m, and spools what is to be kept first. Where the spool has no room, or nothing is kept and the server is away, it
-// returns an error that says Undelivered.
+// Write publishes m, and spools what is to be kept first. It returns message.Undelivered where the spool has no room, or where nothing is
+// kept and the server is away.
 func (s *natsSink) Write(_ context.Context, m latent.Message) error {
 	switch m.(type) {
 	case *latent.Estimate, *latent.Law, *latent.Event, *latent.Trigger:
@@ -91,34 +104,35 @@ func (s *natsSink) Write(_ context.Context, m latent.Message) error {
 			return s.keep(m)
 		}
 	}
-	return s.encode(m, s.publish)
+	return s.encoder.Encode(m, s.publish)
 }
 
-// keep spools m, and publishes it for those who look on: they may miss it, the spool may not. What the spool does not take they see all
-// the same, once, however often it is offered again; but not a law, which stays news.
-// Its identities stay the same then: one that is missing in the stream tells of a message that was given up.
+// keep spools m, and publishes it live. Live subscribers may miss a message, the spool may not. A message that the spool refuses is
+// published live once, however often it is written again; its law is not, and is encoded again with the message that is taken.
+// The message keeps its identities meanwhile, so that a number that is missing in the JetStream stream is a message that was given up.
 func (s *natsSink) keep(m latent.Message) error {
-	revision, field, this := s.revision, s.field, offerOf(m)
-	seen := s.shown == this
-	if seen {
-		s.durable.made = s.made
+	sent, this := s.encoder.Sent(), identityOf(m)
+	again := s.refused == this
+	if again {
+		s.durable.made = s.before
 	}
-	s.made = s.durable.made
+	s.before = s.durable.made
 	s.durable.clear()
-	if err := s.encode(m, s.durable.add); err != nil {
+	if err := s.encoder.Encode(m, s.durable.add); err != nil {
 		return err
 	}
 	refused := s.durable.commit()
-	s.shown = offer{}
+	s.refused = identity{}
 	if refused != nil {
-		s.revision, s.field, s.shown = revision, field, this
-		refused = away{refused}
+		s.encoder.Resend(sent)
+		s.refused = this
+		refused = Undelivered{refused}
 	}
 	for _, r := range s.durable.marks {
-		if law := r.kind == latent.KindSDE; law && refused != nil || !law && seen {
+		if law := r.kind == latent.KindSDE; law && refused != nil || !law && again {
 			continue
 		}
-		var lost away
+		var lost Undelivered
 		if err := s.send(r.kind, s.durable.batch[r.from:r.to]); err != nil && !errors.As(err, &lost) {
 			return err
 		}
@@ -126,36 +140,36 @@ func (s *natsSink) keep(m latent.Message) error {
 	return refused
 }
 
-// offer tells a message that is written again from one that was written into the same memory.
-type offer struct {
+// identity tells a message that is written again from another in the same memory.
+type identity struct {
 	m   latent.Message
 	seq uint64
 }
 
-func offerOf(m latent.Message) offer {
-	o := offer{m: m}
+func identityOf(m latent.Message) identity {
+	i := identity{m: m}
 	if e, ok := m.(*latent.Estimate); ok {
-		o.seq = e.Latent.Seq
+		i.seq = e.Latent.Seq
 	}
-	return o
+	return i
 }
 
 // send publishes a record live.
 func (s *natsSink) send(kind latent.Kind, line []byte) error {
 	s.latest.keep(kind, line)
-	if err := s.publishOn(s.subjects[kind], line); err != nil || !s.glance.take(kind, time.Now()) {
+	if err := s.publishOn(s.subjects[kind], line); err != nil || !s.sampler.take(kind, time.Now()) {
 		return err
 	}
 	if kind != latent.KindLatent {
 		line = s.latest.last(latent.KindLatent)
 	}
-	return s.publishOn(s.eye, line)
+	return s.publishOn(s.sampled, line)
 }
 
 // publishOn publishes a record on one subject.
 func (s *natsSink) publishOn(subject string, line []byte) error {
 	if !s.bus.Connected() {
-		return away{errAway}
+		return Undelivered{errAway}
 	}
 	err := s.bus.NATS().Publish(subject, line)
 	switch {
@@ -166,12 +180,12 @@ func (s *natsSink) publishOn(subject string, line []byte) error {
 	case errors.Is(err, nats.ErrConnectionClosed), errors.Is(err, nats.ErrBadSubject):
 		return fmt.Errorf("%s: %w", subject, err)
 	}
-	return away{fmt.Errorf("%w (%w)", errAway, err)}
+	return Undelivered{fmt.Errorf("%w (%w)", errAway, err)}
 }
 
 // Close takes no more commands, refuses those that wait, and waits itself, within ctx, until the server has every message.
 func (s *natsSink) Close(ctx context.Context) error {
-	stopped := s.end()
+	stopped := s.detach()
 	ctx, cancel := context.WithTimeout(ctx, maxFlush)
 	defer cancel()
 	if s.durable != nil {
@@ -184,11 +198,3 @@ func (s *natsSink) Close(ctx context.Context) error {
 }
 
 var errAway = errors.New("the NATS server is away: messages are lost until it is back")
-
-// away is the error of a message that cannot be delivered now.
-type away struct{ cause error }
-
-func (a away) Error() string { return a.cause.Error() }
-
-// Undelivered says that only this message is lost: see pipeline.Sink.
-func (away) Undelivered() bool { return true }

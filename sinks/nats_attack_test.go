@@ -16,6 +16,7 @@ import (
 	"driftscope/internal/bus"
 	"driftscope/internal/latent"
 	"driftscope/internal/suite"
+	"driftscope/sinks/sinktest"
 )
 
 // attacked is a stream with a law in KV and results that are kept, on the server inside the process or on one with the configuration that is
@@ -65,7 +66,7 @@ func newAttacked(t *testing.T, b *bus.Conn, as func(string) *nats.Conn) *attacke
 	}
 	a.bucket.KeepConfiguration([]byte("stream: bead\n"))
 	a.sink, a.applied = newControlled(t, Env{Stream: "bead", Bus: b, Bucket: a.bucket, Log: log})
-	t.Cleanup(func() { closeSink(t, a.sink) })
+	t.Cleanup(func() { sinktest.Close(t, a.sink) })
 	others := as("viewer")
 	if a.heard, err = others.SubscribeSync("driftscope.local.*.latent"); err != nil {
 		t.Fatal(err)

@@ -33,8 +33,8 @@ var (
 	ErrServerAway = errors.New("the NATS server is away: the newest state is written when it is back")
 )
 
-// Bucket keeps one stream's configuration and law in the JetStream key-value bucket of its site, under STREAM.config and STREAM.state. What is
-// to be kept is written from a goroutine of its own: a server that is away delays nobody, and gets the newest when it is back.
+// Bucket keeps one stream's configuration and law in the JetStream key-value bucket of its site, under STREAM.config and STREAM.state. A
+// goroutine of its own writes: a server that is away delays no caller, and gets the newest values when it is back.
 //
 // A state is the checkpoint, gzipped; the comment in gzip's header has the SHA-256 of the model and the identity of this writer. It
 // is written only over the revision that was read or written here last, so that two processes that run one stream notice. A Bucket may be
@@ -55,12 +55,12 @@ type Bucket struct {
 
 	mu    sync.Mutex
 	kv    jetstream.KeyValue
-	next  map[string]*parcel // by key: the newest that is not written yet
-	shown []byte             // the configuration, for a bucket that is made again; nil before the first
+	next  map[string]*pendingValue // by key: the newest that is not written yet
+	shown []byte                   // the configuration, for a bucket that is made again; nil before the first
 	state KeptState
 }
 
-// KeptState is what the command info tells of the law in KV.
+// KeptState is what the command info says of the law in KV.
 type KeptState struct {
 	Bucket   string `json:"bucket"`
 	Key      string `json:"key"`
@@ -70,14 +70,14 @@ type KeptState struct {
 	Problem  string `json:"problem,omitempty"` // why the last one was not
 }
 
-// parcel is a value to be written.
-type parcel struct {
+// pendingValue is a value to be written.
+type pendingValue struct {
 	value   []byte
 	outcome chan error // has room for one
 }
 
-// tell gives whoever waits the outcome, once.
-func (p *parcel) tell(err error) {
+// settle gives the outcome to the caller who waits for it, once.
+func (p *pendingValue) settle(err error) {
 	select {
 	case p.outcome <- err:
 	default:
@@ -106,7 +106,7 @@ func OpenBucket(b *bus.Conn, stream string, log *slog.Logger) (*Bucket, error) {
 			Bucket: name, Description: "driftscope: configurations and laws of " + strings.TrimSuffix(subject.Of(""), "."+stream+"."),
 			History: bucketHistory, MaxBytes: bucketBytes, Storage: jetstream.FileStorage,
 		},
-		ready: make(chan struct{}, 1), ended: make(chan struct{}), next: map[string]*parcel{},
+		ready: make(chan struct{}, 1), ended: make(chan struct{}), next: map[string]*pendingValue{},
 		state: KeptState{Bucket: name, Key: stream + ".state"},
 	}
 	if _, err := k.reach(asking); err != nil {
@@ -219,8 +219,9 @@ func (k *Bucket) KeepConfiguration(text []byte) {
 	k.put(k.configKey(), text)
 }
 
-// KeepState has STREAM.state hold the checkpoint, of the law of the model with this SHA-256. It returns when the server has confirmed that, or with the reason why it has not, after
-// two seconds at most; what is late or has no server goes on waiting until it is written, or a newer one comes.
+// KeepState has STREAM.state hold the checkpoint of the law of the model with this SHA-256. It returns when the server has confirmed that,
+// or with the reason why it has not, after two seconds at most. A state that is late or has no server waits on until it is written, or a
+// newer one comes.
 func (k *Bucket) KeepState(checkpoint []byte, model string) error {
 	err := k.keep(checkpoint, model)
 	k.mu.Lock()
@@ -257,11 +258,11 @@ func (k *Bucket) keep(checkpoint []byte, model string) error {
 }
 
 // put hands a value to the writing goroutine, instead of an older one that still waits.
-func (k *Bucket) put(key string, value []byte) *parcel {
-	p := &parcel{value, make(chan error, 1)}
+func (k *Bucket) put(key string, value []byte) *pendingValue {
+	p := &pendingValue{value, make(chan error, 1)}
 	k.mu.Lock()
 	if old := k.next[key]; old != nil {
-		old.tell(errNewer)
+		old.settle(errNewer)
 	}
 	k.next[key] = p
 	k.mu.Unlock()
@@ -269,14 +270,15 @@ func (k *Bucket) put(key string, value []byte) *parcel {
 	return p
 }
 
-// kept is what info tells.
+// kept is what info says.
 func (k *Bucket) kept() KeptState {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.state
 }
 
-// Close waits, a little while, for a server that is there to confirm what was handed over, and ends. What it did not take is logged. It may be called on nil.
+// Close ends the writing, after lastWait at most for the server to confirm what was handed over. What is not confirmed then is logged. It
+// may be called on nil.
 func (k *Bucket) Close() {
 	if k == nil {
 		return

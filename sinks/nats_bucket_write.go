@@ -51,7 +51,7 @@ func (k *Bucket) all(ctx context.Context) bool {
 			}
 		}
 		cancel()
-		p.tell(err)
+		p.settle(err)
 		if err != nil && !errors.Is(err, errOther) {
 			done = false // the server may take it later
 			continue

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	captureEvery = 10 * time.Second // a stream that is laid over the commands is told of within this
-	maxCaptures  = 8                // names that are told
+	captureEvery = 10 * time.Second // between two looks for streams over the commands
+	maxCaptures  = 8                // names that are listed
 )
 
 // capture watches for JetStream streams that somebody laid over the commands: such a stream confirms every request, and an asker who reads
@@ -25,7 +25,7 @@ const (
 type capture struct {
 	bus     *bus.Conn
 	subject bus.Subject
-	tell    func(latent.Event)
+	publish func(latent.Event)
 	by      []string // streams, when it was looked last
 }
 
@@ -37,7 +37,7 @@ func (c *capture) watch(ctx context.Context, found func(by []string)) {
 		if by, err := c.look(ctx); err == nil && !slices.Equal(by, c.by) {
 			c.by = by
 			found(by)
-			c.tell(c.event())
+			c.publish(c.event())
 		}
 		select {
 		case <-ctx.Done():
@@ -82,13 +82,13 @@ func (c *capture) event() latent.Event {
 	return e
 }
 
-// tellEvent logs an event of the bus itself and publishes it live.
-func tellEvent(b *bus.Conn, stream string, subject bus.Subject, log *slog.Logger, event latent.Event) {
+// publishEvent logs an event and publishes it live, as no runner does that knows the stream.
+func publishEvent(b *bus.Conn, stream string, subject bus.Subject, log *slog.Logger, event latent.Event) {
 	if log != nil {
 		log.Warn(event.Text, "stream", stream, "code", event.Code)
 	}
-	e := encoder{stream: stream}
-	e.encode(&event, func(_ latent.Kind, line []byte) error {
+	e := Encoder{Stream: stream}
+	e.Encode(&event, func(_ latent.Kind, line []byte) error {
 		if !b.Connected() {
 			return nil
 		}

@@ -10,6 +10,7 @@ import (
 
 	"driftscope/internal/bus"
 	"driftscope/internal/suite"
+	"driftscope/sinks/sinktest"
 )
 
 // onServers runs a test against the server inside the program, and against one beside it.
@@ -99,7 +100,7 @@ func TestDurableDeleted(t *testing.T) {
 	t.Parallel()
 	onServers(t, func(t *testing.T, b *bus.Conn, js jetstream.JetStream) {
 		var log suite.Transcript
-		made, err := New("nats", decoder(t, durableOptions(t.TempDir())), Env{Stream: "bead", Bus: b, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		made, err := New("nats", sinktest.Decoder(t, durableOptions(t.TempDir())), Env{Stream: "bead", Bus: b, Log: slog.New(slog.NewTextHandler(&log, nil))})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +108,7 @@ func TestDurableDeleted(t *testing.T) {
 		write := func(n uint64) {
 			t.Helper()
 			for i := range n {
-				if err := s.Write(t.Context(), estimate(i, i/10+1)); err != nil {
+				if err := s.Write(t.Context(), sinktest.Estimate(i, i/10+1)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -124,9 +125,9 @@ func TestDurableDeleted(t *testing.T) {
 		if err := js.DeleteStream(t.Context(), "driftscope_local_bead"); err != nil {
 			t.Fatal(err)
 		}
-		s.encoder.revision = 0 // as a new run's, so that the laws are counted from 1 again
+		s.encoder.Resend(Sent{}) // as a new run's, so that the laws are counted from 1 again
 		write(50)
-		closeSink(t, s)
+		sinktest.Close(t, s)
 		audit(t, b.URL(), 50)
 		if kept := s.durable.kept(); kept.Remade != 1 || log.Count("the JetStream stream was deleted") != 1 {
 			t.Errorf("found %+v, told %d times, expected 1", kept, log.Count("the JetStream stream was deleted"))

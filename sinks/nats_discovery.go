@@ -15,7 +15,7 @@ import (
 // serviceName is what micro calls every stream.
 const serviceName = "driftscope"
 
-// identify is what a stream tells whoever asks for services, but for its endpoints.
+// identify is how a stream presents itself as a service, without its endpoints.
 func identify(stream string, subject bus.Subject) micro.Info {
 	return micro.Info{
 		ServiceIdentity: micro.ServiceIdentity{
@@ -26,9 +26,10 @@ func identify(stream string, subject bus.Subject) micro.Info {
 	}
 }
 
-// discoverable answers $SRV.PING, INFO and STATS in the words of micro of nats.go, which would answer on any subject that it is given.
+// discoverable answers $SRV.PING, INFO and STATS in the form of nats.go's micro. It is not done by micro itself, which would answer on any
+// subject that a request names.
 func (e *endpoints) discoverable() error {
-	for verb, tell := range map[micro.Verb]func() any{
+	for verb, answer := range map[micro.Verb]func() any{
 		micro.PingVerb:  func() any { return micro.Ping{ServiceIdentity: e.self.ServiceIdentity, Type: micro.PingResponseType} },
 		micro.InfoVerb:  func() any { return e.self },
 		micro.StatsVerb: func() any { return e.stats() },
@@ -42,7 +43,7 @@ func (e *endpoints) discoverable() error {
 				if !e.inboxed(m) {
 					return
 				}
-				if body, err := json.Marshal(tell()); err == nil {
+				if body, err := json.Marshal(answer()); err == nil {
 					e.respond(m.Reply, body)
 				}
 			})
@@ -60,19 +61,19 @@ func (e *endpoints) discoverable() error {
 	return nil
 }
 
-// stats are the endpoints' accounts. What a full queue threw away was refused, too.
+// stats are the endpoints' statistics. Requests that a full queue dropped count as refused.
 func (e *endpoints) stats() micro.Stats {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s := micro.Stats{ServiceIdentity: e.self.ServiceIdentity, Type: micro.StatsResponseType, Started: e.started, Endpoints: []*micro.EndpointStats{}}
 	for _, p := range e.taken {
-		account := p.stats
+		counted := p.stats
 		if dropped, err := p.subscription.Dropped(); err == nil && dropped > 0 {
-			account.NumRequests += dropped
-			account.NumErrors += dropped
-			account.LastError = nats.ErrSlowConsumer.Error()
+			counted.NumRequests += dropped
+			counted.NumErrors += dropped
+			counted.LastError = nats.ErrSlowConsumer.Error()
 		}
-		s.Endpoints = append(s.Endpoints, &account)
+		s.Endpoints = append(s.Endpoints, &counted)
 	}
 	return s
 }

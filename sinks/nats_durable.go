@@ -65,7 +65,7 @@ type durable struct {
 	state Kept
 }
 
-// Kept is what the command info tells of durability.
+// Kept is what the command info says of durability.
 type Kept struct {
 	Stream  string `json:"stream"`            // of JetStream
 	Retries uint64 `json:"retries"`           // times that what was on its way had to be sent again
@@ -176,7 +176,7 @@ func (d *durable) failed(err error) {
 	}
 }
 
-// remade tells of a stream that was deleted while the run went on.
+// remade counts and logs that the stream was deleted while the run went on.
 func (d *durable) remade() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -17,6 +17,7 @@ import (
 	"driftscope/internal/bus"
 	"driftscope/internal/bus/bustest"
 	"driftscope/internal/latent"
+	"driftscope/sinks/sinktest"
 )
 
 // noticed is an outage that ends after it was noticed.
@@ -53,7 +54,7 @@ func newDurableSink(t *testing.T, at, store string, log *slog.Logger) (*natsSink
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { b.Close() })
-	s, err := New("nats", decoder(t, durableOptions(store)), Env{Stream: "bead", Bus: b, Log: log})
+	s, err := New("nats", sinktest.Decoder(t, durableOptions(store)), Env{Stream: "bead", Bus: b, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +126,7 @@ func TestDurable(t *testing.T) {
 		phase.begin()
 		for end := time.Now().Add(phase.lasts); time.Now().Before(end); n++ {
 			start := time.Now()
-			if err := s.Write(t.Context(), estimate(uint64(n), uint64(n/10)+1)); err != nil {
+			if err := s.Write(t.Context(), sinktest.Estimate(uint64(n), uint64(n/10)+1)); err != nil {
 				t.Fatalf("latent %d: %v", n, err)
 			}
 			slowest = max(slowest, time.Since(start))
@@ -137,7 +138,7 @@ func TestDurable(t *testing.T) {
 			t.Fatalf("not all is confirmed: %+v", s.durable.kept())
 		}
 	}
-	closeSink(t, s)
+	sinktest.Close(t, s)
 	if kept := s.durable.kept(); kept.Retries == 0 || kept.Problem != "" {
 		t.Errorf("found %+v, expected retries, and no problem left", kept)
 	}
@@ -155,7 +156,7 @@ func TestDurableAcrossRuns(t *testing.T) {
 	write := func(s *natsSink, from, to int) {
 		t.Helper()
 		for i := from; i < to; i++ {
-			if err := s.Write(t.Context(), estimate(uint64(i), uint64(i/10)+1)); err != nil {
+			if err := s.Write(t.Context(), sinktest.Estimate(uint64(i), uint64(i/10)+1)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -170,7 +171,7 @@ func TestDurableAcrossRuns(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	write(first, 100, 200)
-	closeSink(t, first)
+	sinktest.Close(t, first)
 	left := filepath.Join(t.TempDir(), "killed") // the files as a kill leaves them: what was confirmed is still among them
 	if err := os.CopyFS(left, os.DirFS(filepath.Join(store, "spool", "driftscope_local_bead"))); err != nil {
 		t.Fatal(err)
@@ -178,7 +179,7 @@ func TestDurableAcrossRuns(t *testing.T) {
 	server.Run()
 	second, _ := newDurableSink(t, server.URL(), store, nil)
 	write(second, 200, 300)
-	closeSink(t, second)
+	sinktest.Close(t, second)
 	audit(t, server.URL(), 300)
 
 	// The same spool again, all of which was delivered. The server remembers for ten minutes what it has seen; the spool knows without.
@@ -190,7 +191,7 @@ func TestDurableAcrossRuns(t *testing.T) {
 	for !third.durable.spool.empty() {
 		time.Sleep(time.Millisecond)
 	}
-	closeSink(t, third)
+	sinktest.Close(t, third)
 	audit(t, server.URL(), 300)
 }
 
@@ -206,7 +207,7 @@ func TestDurableAgain(t *testing.T) {
 	defer b.Close()
 	const runs, frames = 4, 25
 	for run := range runs {
-		s, err := New("nats", decoder(t, durableOptions(store)), Env{Stream: "bead", Bus: b})
+		s, err := New("nats", sinktest.Decoder(t, durableOptions(store)), Env{Stream: "bead", Bus: b})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -217,11 +218,11 @@ func TestDurableAgain(t *testing.T) {
 			}
 		}
 		for i := range uint64(frames) {
-			if err := s.Write(t.Context(), estimate(i, 1)); err != nil {
+			if err := s.Write(t.Context(), sinktest.Estimate(i, 1)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		closeSink(t, s)
+		sinktest.Close(t, s)
 		if run == 1 {
 			server.Run()
 			for !b.Connected() {
@@ -263,7 +264,7 @@ func TestDurableBesideOthers(t *testing.T) {
 	t.Parallel()
 	server := keeper(t)
 	s, _ := newDurableSink(t, server.URL(), t.TempDir(), nil)
-	defer closeSink(t, s)
+	defer sinktest.Close(t, s)
 	other := dial(t, server.URL())
 	answering, err := other.Subscribe("driftscope.local.bead.kept.*", func(m *nats.Msg) {
 		for _, answer := range []string{"thanks", `{"stream": "another", "seq": 1}`, `{"error": {"description": "no"}}`} {
@@ -279,7 +280,7 @@ func TestDurableBesideOthers(t *testing.T) {
 	}
 	const frames = 60
 	for i := range uint64(frames) {
-		if err := s.Write(t.Context(), estimate(i, i/10+1)); err != nil {
+		if err := s.Write(t.Context(), sinktest.Estimate(i, i/10+1)); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * time.Millisecond)
@@ -304,7 +305,7 @@ func TestDurableBesideOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, end := uint64(frames), time.Now().Add(ackWait+3*time.Second); ; i++ {
-		if err := s.Write(t.Context(), estimate(i, frames/10)); err != nil {
+		if err := s.Write(t.Context(), sinktest.Estimate(i, frames/10)); err != nil {
 			t.Fatal(err)
 		}
 		if stream, err := js.Stream(t.Context(), "driftscope_local_bead"); err == nil && stream.CachedInfo().State.Msgs > 0 {
@@ -328,12 +329,12 @@ func TestDurableFull(t *testing.T) {
 	}
 	const n = 100
 	for i := range n {
-		if err := s.Write(t.Context(), estimate(uint64(i), uint64(i/10)+1)); err != nil {
+		if err := s.Write(t.Context(), sinktest.Estimate(uint64(i), uint64(i/10)+1)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	s.durable.spool.limit = s.durable.spool.bytes
-	err := s.Write(t.Context(), estimate(n, n/10+1))
+	err := s.Write(t.Context(), sinktest.Estimate(n, n/10+1))
 	var lost interface{ Undelivered() bool }
 	if !errors.As(err, &lost) || !lost.Undelivered() || !strings.Contains(err.Error(), "the spool is full") {
 		t.Fatalf("found %v", err)
@@ -352,7 +353,7 @@ func TestDurableFull(t *testing.T) {
 	if err := looking.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	next, made := estimate(n, n/10+1), s.durable.made
+	next, made := sinktest.Estimate(n, n/10+1), s.durable.made
 	for range 2 {
 		if err := s.Write(t.Context(), next); err == nil {
 			t.Fatal("a spool without room took a message")
@@ -365,7 +366,7 @@ func TestDurableFull(t *testing.T) {
 	if s.durable.made != made+2 { // a latent and a law
 		t.Errorf("%d identities were given to a message that waited and its law, expected 2: the others would be missed", s.durable.made-made)
 	}
-	for _, want := range []string{"latent", GlanceToken, "sde"} { // what looks on sees each once, whether it is kept or not
+	for _, want := range []string{"latent", SampledToken, "sde"} { // what looks on sees each once, whether it is kept or not
 		if m, err := live.NextMsg(5 * time.Second); err != nil || m.Subject != "driftscope.local.bead."+want {
 			t.Errorf("found %v, %v: expected one %s", m, err, want)
 		}
@@ -373,7 +374,7 @@ func TestDurableFull(t *testing.T) {
 	if m, err := live.NextMsg(50 * time.Millisecond); err == nil {
 		t.Errorf("%s comes twice", m.Subject)
 	}
-	closeSink(t, s)
+	sinktest.Close(t, s)
 	audit(t, server.URL(), n+1)
 }
 
@@ -386,7 +387,7 @@ func TestDurableRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	_, err = New("nats", decoder(t, durableOptions(t.TempDir())), Env{Stream: "bead", Bus: b})
+	_, err = New("nats", sinktest.Decoder(t, durableOptions(t.TempDir())), Env{Stream: "bead", Bus: b})
 	if err == nil || !strings.Contains(err.Error(), "enable JetStream there") {
 		t.Errorf("found %v", err)
 	}
@@ -401,16 +402,16 @@ func TestDurableEmbedded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := New("nats", decoder(t, durableOptions(store)), Env{Stream: "bead", Bus: b})
+		s, err := New("nats", sinktest.Decoder(t, durableOptions(store)), Env{Stream: "bead", Bus: b})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i := 50 * run; i < 50*run+50; i++ {
-			if err := s.Write(t.Context(), estimate(uint64(i), uint64(i/10)+1)); err != nil {
+			if err := s.Write(t.Context(), sinktest.Estimate(uint64(i), uint64(i/10)+1)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		closeSink(t, s)
+		sinktest.Close(t, s)
 		audit(t, b.URL(), 50*run+50)
 		if err := b.Close(); err != nil {
 			t.Fatal(err)
@@ -431,14 +432,14 @@ func TestDurableOnFullServer(t *testing.T) {
 	defer b.Close()
 	options := durableOptions(t.TempDir())
 	options["max_bytes"] = 16 << 20
-	made, err := New("nats", decoder(t, options), Env{Stream: "bead", Bus: b})
+	made, err := New("nats", sinktest.Decoder(t, options), Env{Stream: "bead", Bus: b})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s, n := made.(*natsSink), 0
 	write := func() {
 		t.Helper()
-		if err := s.Write(t.Context(), estimate(uint64(n), uint64(n/10)+1)); err != nil {
+		if err := s.Write(t.Context(), sinktest.Estimate(uint64(n), uint64(n/10)+1)); err != nil {
 			t.Fatal(err)
 		}
 		n++
@@ -471,6 +472,6 @@ func TestDurableOnFullServer(t *testing.T) {
 			t.Fatalf("not all is confirmed: %+v", s.durable.kept())
 		}
 	}
-	closeSink(t, s)
+	sinktest.Close(t, s)
 	audit(t, server.URL(), n)
 }

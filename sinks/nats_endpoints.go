@@ -30,7 +30,7 @@ type endpoints struct {
 	self    micro.Info // what $SRV.INFO tells
 	started time.Time
 
-	unwatch context.CancelFunc // ends the look-out for streams over the commands
+	unwatch context.CancelFunc // ends the watching for streams over the commands
 	watched chan struct{}      // closed when it has ended
 
 	mu      sync.Mutex
@@ -38,10 +38,10 @@ type endpoints struct {
 	verbs   []*nats.Subscription // of $SRV
 	capture []string             // JetStream streams that take the commands, too
 	refused uint64               // requests that wanted their answer where no inbox is
-	told    time.Time            // when that was logged last
+	logged  time.Time            // when that was logged last
 }
 
-// endpoint is one command's subscription and its account.
+// endpoint is one command's subscription and its statistics.
 type endpoint struct {
 	subscription *nats.Subscription
 	stats        micro.EndpointStats
@@ -52,7 +52,7 @@ func newEndpoints(b *bus.Conn, stream string, subject bus.Subject, log *slog.Log
 	e.self = identify(stream, subject)
 	ctx, unwatch := context.WithCancel(context.Background())
 	e.unwatch = unwatch
-	c := capture{bus: b, subject: subject, tell: func(event latent.Event) { tellEvent(b, stream, subject, log, event) }}
+	c := capture{bus: b, subject: subject, publish: func(event latent.Event) { publishEvent(b, stream, subject, log, event) }}
 	go func() {
 		defer close(e.watched)
 		c.watch(ctx, e.captured)
@@ -177,8 +177,8 @@ func (e *endpoints) captured(by []string) {
 	e.capture = by
 }
 
-// doors is what info tells of who knocks.
-func (e *endpoints) doors() (refused uint64, capturedBy []string) {
+// irregular is what info says of requests that were refused for their reply subject, and of streams over the commands.
+func (e *endpoints) irregular() (refused uint64, capturedBy []string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.refused, e.capture

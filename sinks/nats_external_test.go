@@ -14,6 +14,7 @@ import (
 
 	"driftscope/internal/bus"
 	"driftscope/internal/bus/bustest"
+	"driftscope/sinks/sinktest"
 )
 
 // accounts starts a server with the configuration that is shipped, with some of its text replaced, and returns a way in for each of its users.
@@ -52,7 +53,7 @@ func TestPermissions(t *testing.T) {
 	}
 	defer b.Close()
 	s, applied := newControlled(t, Env{Stream: "bead", Bus: b})
-	defer closeSink(t, s)
+	defer sinktest.Close(t, s)
 	if err := b.NATS().Flush(); err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +97,7 @@ func TestPermissions(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := s.Write(t.Context(), event()); err != nil {
+	if err := s.Write(t.Context(), sinktest.Event()); err != nil {
 		t.Fatal(err)
 	}
 	m, err := seen.NextMsg(5 * time.Second)
@@ -180,11 +181,11 @@ func TestReadersRead(t *testing.T) {
 	as := accounts(t)
 	s, _ := newDurableSink(t, as("driftscope"), t.TempDir(), nil)
 	for i := range 20 {
-		if err := s.Write(t.Context(), estimate(uint64(i), uint64(i/10)+1)); err != nil {
+		if err := s.Write(t.Context(), sinktest.Estimate(uint64(i), uint64(i/10)+1)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	closeSink(t, s)
+	sinktest.Close(t, s)
 	reader := dial(t, as("reader"))
 	inbox, err := reader.SubscribeSync(reader.NewInbox())
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"driftscope/internal/bus"
 	"driftscope/internal/bus/bustest"
 	"driftscope/internal/latent"
+	"driftscope/sinks/sinktest"
 )
 
 // TestLiveIsNeverStale: where nothing is kept, what a subscriber gets through a server that was killed, and one that was cut off, is never
@@ -26,11 +27,11 @@ func TestLiveIsNeverStale(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	s, err := New("nats", decoder(t, nil), Env{Stream: "bead", Bus: b})
+	s, err := New("nats", sinktest.Decoder(t, nil), Env{Stream: "bead", Bus: b})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer closeSink(t, s)
+	defer sinktest.Close(t, s)
 	var mu sync.Mutex
 	oldest, got, gaps, last := time.Duration(0), 0, 0, uint64(0)
 	nc, err := nats.Connect(server.URL(), nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond))
@@ -69,7 +70,7 @@ func TestLiveIsNeverStale(t *testing.T) {
 			wire.Cut()
 			time.AfterFunc(outage(t, noticed), wire.Mend)
 		}
-		e := estimate(uint64(n), 0)
+		e := sinktest.Estimate(uint64(n), 0)
 		e.Latent.Time = time.Now()
 		if err := s.Write(t.Context(), e); err != nil {
 			lost++
@@ -96,14 +97,14 @@ func BenchmarkNATS(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer conn.Close()
-			s, err := New("nats", decoder(b, options), Env{Stream: "bead", Bus: conn})
+			s, err := New("nats", sinktest.Decoder(b, options), Env{Stream: "bead", Bus: conn})
 			if err != nil {
 				b.Fatal(err)
 			}
 			var took []time.Duration
 			for i := 0; b.Loop(); i++ {
 				start := time.Now()
-				if err := s.Write(b.Context(), estimate(uint64(i), uint64(i/10)+1)); err != nil {
+				if err := s.Write(b.Context(), sinktest.Estimate(uint64(i), uint64(i/10)+1)); err != nil {
 					b.Fatal(err)
 				}
 				took = append(took, time.Since(start))

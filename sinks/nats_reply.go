@@ -13,7 +13,7 @@ const (
 	inboxes      = "_INBOX" // what the first token of an inbox begins with, unless a client was told otherwise
 	serviceInbox = "_R_."   // of the server, where a request comes from another account, whose subjects are its own
 
-	tellRefusedEvery = 10 * time.Second // a flood of such requests is one line
+	logRefusedEvery = 10 * time.Second // a flood of such requests is one line
 )
 
 // errNoInbox is why a request was not carried out. The program may publish what the asker may not: an answer on a subject of his choice would
@@ -34,8 +34,8 @@ func (e *endpoints) inboxed(m *nats.Msg) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.refused++
-	if now := time.Now(); e.log != nil && now.Sub(e.told) >= tellRefusedEvery {
-		e.told = now
+	if now := time.Now(); e.log != nil && now.Sub(e.logged) >= logRefusedEvery {
+		e.logged = now
 		e.log.Warn("a request was not carried out", "subject", Printable(m.Subject), "reply", Printable(m.Reply), "refused", e.refused, "err", errNoInbox)
 	}
 	return false

@@ -28,22 +28,22 @@ type About struct {
 	Triggers     []string  `json:"triggers,omitempty"` // names of the rules, in the configuration's order
 }
 
-// service answers what endpoints are asked of a stream that runs. What has to be applied goes on to the runner.
-type service struct {
-	stream   string
-	about    func() About
-	records  *records
-	durable  *durable // nil where nothing is kept
-	bucket   *Bucket  // the same
-	log      *slog.Logger
-	doors    atomic.Pointer[endpoints] // what takes the requests; nil until it does
-	commands chan latent.Command
-	ended    chan struct{}
+// responder answers the requests to a stream while it runs. A command that changes something goes on to the runner.
+type responder struct {
+	stream    string
+	about     func() About
+	latest    *latest
+	durable   *durable // nil where nothing is kept
+	bucket    *Bucket  // the same
+	log       *slog.Logger
+	endpoints atomic.Pointer[endpoints] // that the requests come through; nil until they are there
+	commands  chan latent.Command
+	ended     chan struct{}
 }
 
-func newService(env Env, r *records, d *durable) *service {
-	s := &service{
-		stream: env.Stream, about: env.About, records: r, durable: d, bucket: env.Bucket, log: env.Log,
+func newResponder(env NATSEnv, l *latest, d *durable) *responder {
+	s := &responder{
+		stream: env.Stream, about: env.About, latest: l, durable: d, bucket: env.Bucket, log: env.Log,
 		commands: make(chan latent.Command), ended: make(chan struct{}),
 	}
 	if s.about == nil {
@@ -53,19 +53,19 @@ func newService(env Env, r *records, d *durable) *service {
 }
 
 // carryOut returns the answer to one request.
-func (s *service) carryOut(name string, payload []byte) ([]byte, error) {
+func (r *responder) carryOut(name string, payload []byte) ([]byte, error) {
 	switch name {
 	case "info":
-		return s.info()
+		return r.info()
 	case "stats":
-		if health := s.records.last(latent.KindHealth); health != nil {
+		if health := r.latest.last(latent.KindHealth); health != nil {
 			return health, nil
 		}
 		return nil, latent.Refuse(latent.NotNow, "stats: the stream has only begun: try again in a second")
 	case "snapshot":
-		return s.records.snapshot(s.stream)
+		return r.latest.snapshot(r.stream)
 	}
-	return s.apply(latent.Command{Name: name, Payload: payload})
+	return r.apply(latent.Command{Name: name, Payload: payload})
 }
 
 // InfoRecord answers the command info.
@@ -80,36 +80,36 @@ type InfoRecord struct {
 }
 
 // info says what runs.
-func (s *service) info() ([]byte, error) {
-	r := InfoRecord{Header: Header{latent.Version, "info", s.stream}, About: s.about()}
-	if s.durable != nil {
-		kept := s.durable.kept()
-		r.Kept = &kept
+func (r *responder) info() ([]byte, error) {
+	record := InfoRecord{Header: Header{latent.Version, "info", r.stream}, About: r.about()}
+	if r.durable != nil {
+		kept := r.durable.kept()
+		record.Kept = &kept
 	}
-	if s.bucket != nil {
-		state := s.bucket.kept()
-		r.State = &state
+	if r.bucket != nil {
+		state := r.bucket.kept()
+		record.State = &state
 	}
-	if e := s.doors.Load(); e != nil {
-		r.Refused, r.CapturedBy = e.doors()
+	if e := r.endpoints.Load(); e != nil {
+		record.Refused, record.CapturedBy = e.irregular()
 	}
-	return json.Marshal(r)
+	return json.Marshal(record)
 }
 
 // apply hands c to the runner and waits for what becomes of it.
-func (s *service) apply(c latent.Command) ([]byte, error) {
+func (r *responder) apply(c latent.Command) ([]byte, error) {
 	answer := make(chan error, 1)
 	c.Reply = func(err error) { answer <- err }
 	ending := latent.Refuse(latent.NotNow, "the run is ending: the command was not applied: start the stream again")
 	select {
-	case s.commands <- c:
-	case <-s.ended:
+	case r.commands <- c:
+	case <-r.ended:
 		return nil, ending
 	}
 	select {
 	case err := <-answer:
 		return []byte("ok"), err
-	case <-s.ended:
+	case <-r.ended:
 	}
 	select {
 	case err := <-answer:
@@ -120,4 +120,4 @@ func (s *service) apply(c latent.Command) ([]byte, error) {
 }
 
 // end refuses the requests that wait, and those that come.
-func (s *service) end() { close(s.ended) }
+func (r *responder) end() { close(r.ended) }

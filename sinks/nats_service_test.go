@@ -13,12 +13,13 @@ import (
 	"github.com/nats-io/nats.go/micro"
 
 	"driftscope/internal/latent"
+	"driftscope/sinks/sinktest"
 )
 
 // newControlled makes a sink whose runner applies every command but reset, and returns what it applied.
 func newControlled(t *testing.T, env Env) (s Sink, applied chan latent.Command) {
 	t.Helper()
-	s, err := New("nats", decoder(t, nil), env)
+	s, err := New("nats", sinktest.Decoder(t, nil), env)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,10 +46,10 @@ func newControlled(t *testing.T, env Env) (s Sink, applied chan latent.Command) 
 }
 
 func TestNATSCommands(t *testing.T) {
-	b := newBus(t)
-	about := About{Source: "sim:molecule", Model: "embedded:molecule", ModelSHA256: "ab", ConfigSHA256: "cd", Latents: 2, Seed: 1, Started: noon.UTC()}
+	b := sinktest.Bus(t)
+	about := About{Source: "sim:molecule", Model: "embedded:molecule", ModelSHA256: "ab", ConfigSHA256: "cd", Latents: 2, Seed: 1, Started: sinktest.Noon.UTC()}
 	s, applied := newControlled(t, Env{Stream: "bead", Bus: b, About: func() About { return about }})
-	defer closeSink(t, s)
+	defer sinktest.Close(t, s)
 	ask := func(name string, payload []byte, code, want string) []byte {
 		t.Helper()
 		m, err := b.NATS().Request("driftscope.local.bead.cmd."+name, payload, 5*time.Second)
@@ -84,7 +85,7 @@ func TestNATSCommands(t *testing.T) {
 	if err := json.Unmarshal(ask("info", nil, "", "sim:molecule"), &info); err != nil || !reflect.DeepEqual(info.About, about) || info.Stream != "bead" || info.Kind != "info" {
 		t.Errorf("found %+v, %v", info, err)
 	}
-	messages := []latent.Message{estimate(0, 1), health(), view(), estimate(1, 1), trigger(1)}
+	messages := []latent.Message{sinktest.Estimate(0, 1), sinktest.Health(), sinktest.View(), sinktest.Estimate(1, 1), sinktest.Trigger(1)}
 	for _, m := range messages {
 		if err := s.Write(t.Context(), m); err != nil {
 			t.Fatal(err)
@@ -102,11 +103,11 @@ func TestNATSCommands(t *testing.T) {
 
 // TestNATSService: whoever knows micro finds the stream, what it takes, and what was refused.
 func TestNATSService(t *testing.T) {
-	b := newBus(t)
+	b := sinktest.Bus(t)
 	one, _ := newControlled(t, Env{Stream: "bead", Bus: b})
-	defer closeSink(t, one)
+	defer sinktest.Close(t, one)
 	two, applied := newControlled(t, Env{Stream: "cell", Bus: b})
-	defer closeSink(t, two)
+	defer sinktest.Close(t, two)
 	for _, name := range []string{"pause", "reset", "dance"} {
 		if _, err := b.NATS().Request("driftscope.local.cell.cmd."+name, nil, 5*time.Second); err != nil {
 			t.Fatal(err)
@@ -169,8 +170,8 @@ func askServices(t *testing.T, nc *nats.Conn, n int) map[string]micro.Stats {
 
 // TestNATSCommandAtTheEnd: a command that nobody applies any more is refused, not forgotten.
 func TestNATSCommandAtTheEnd(t *testing.T) {
-	b := newBus(t)
-	s, err := New("nats", decoder(t, nil), Env{Stream: "bead", Bus: b})
+	b := sinktest.Bus(t)
+	s, err := New("nats", sinktest.Decoder(t, nil), Env{Stream: "bead", Bus: b})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +185,7 @@ func TestNATSCommandAtTheEnd(t *testing.T) {
 	if err := b.NATS().Flush(); err != nil {
 		t.Fatal(err)
 	}
-	closeSink(t, s)
+	sinktest.Close(t, s)
 	if m, err := inbox.NextMsg(5 * time.Second); err != nil || !strings.Contains(string(m.Data), "ending") || m.Header.Get(micro.ErrorCodeHeader) != "503" {
 		t.Errorf("a command at the end was answered %v, %v", m, err)
 	}

@@ -14,8 +14,8 @@ import (
 // stoppedEvery is the time between two health messages of a stream that is stopped.
 const stoppedEvery = time.Second
 
-// Service answers for one stream as long as its process lives: while it runs, in the words of its NATS sink, which is made with this Service
-// in its Env; while it is stopped, info and stats, and it takes the command start. It may be used from any goroutine.
+// Service answers for one stream as long as its process lives. While the stream runs, its NATS sink, which is made with this Service in its
+// Env, gives the answers; while it is stopped, the Service answers info and stats and takes the command start. It may be used from any goroutine.
 type Service struct {
 	stream  string
 	bus     *bus.Conn
@@ -25,7 +25,7 @@ type Service struct {
 
 	mu        sync.Mutex
 	endpoints *endpoints // nil before the first run
-	run       *service   // the last one; nil before the first
+	run       *responder // the last one; nil before the first
 	stopped   bool
 	health    []byte // of the stopped stream, as JSON; nil until it is known
 }
@@ -39,30 +39,30 @@ func NewService(b *bus.Conn, stream string) (*Service, error) {
 	return &Service{stream: stream, bus: b, subject: subject, starts: make(chan latent.Command), closed: make(chan struct{})}, nil
 }
 
-// attach has a run answer. Before the first there is nobody, as before the process: who is told then that the stream is stopped would
-// start it.
-func (s *Service) attach(run *service) (err error) {
+// attach has a run give the answers. Before the first run nothing answers, as before the process started: a client that heard that the
+// stream is stopped would start it.
+func (s *Service) attach(run *responder) (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.run, s.stopped, s.health = run, false, nil
 	if s.endpoints == nil {
 		s.endpoints, err = newEndpoints(s.bus, s.stream, s.subject, run.log, s.carryOut)
 	}
-	run.doors.Store(s.endpoints)
+	run.endpoints.Store(s.endpoints)
 	return err
 }
 
 // detach answers for a run that has ended, unless another has begun since.
-func (s *Service) detach(run *service) {
+func (s *Service) detach(run *responder) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.run == run {
-		s.stopped, s.health = true, run.records.last(latent.KindHealth)
+		s.stopped, s.health = true, run.latest.last(latent.KindHealth)
 	}
 }
 
 // now is the last run, whether it has ended, and then its health.
-func (s *Service) now() (run *service, stopped bool, health []byte) {
+func (s *Service) now() (run *responder, stopped bool, health []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.run, s.stopped, s.health
@@ -118,7 +118,7 @@ func (s *Service) Wait(ctx context.Context, last latent.Health) (start Start, ok
 	tick := time.NewTicker(stoppedEvery)
 	defer tick.Stop()
 	for {
-		s.tell(last)
+		s.publish(last)
 		select {
 		case c := <-s.starts:
 			start, err := decodeStart(c)
@@ -133,11 +133,11 @@ func (s *Service) Wait(ctx context.Context, last latent.Health) (start Start, ok
 	}
 }
 
-// tell publishes the health of a stopped stream. While the server is away nobody could hear it.
-func (s *Service) tell(last latent.Health) {
+// publish publishes the health of a stopped stream. While the server is away nobody could hear it.
+func (s *Service) publish(last latent.Health) {
 	last.Time, last.State, last.FPS, last.Queue = time.Now(), "stopped", 0, 0
-	e := encoder{stream: s.stream}
-	e.encode(&last, func(_ latent.Kind, line []byte) error {
+	e := Encoder{Stream: s.stream}
+	e.Encode(&last, func(_ latent.Kind, line []byte) error {
 		line = bytes.Clone(line)
 		s.mu.Lock()
 		s.stopped, s.health = true, line // also where a run was left behind

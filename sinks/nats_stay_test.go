@@ -13,6 +13,7 @@ import (
 
 	"driftscope/internal/bus"
 	"driftscope/internal/latent"
+	"driftscope/sinks/sinktest"
 )
 
 // asker sends commands to stream bead and wants their answers.
@@ -29,7 +30,7 @@ func asker(t *testing.T, b *bus.Conn) func(name, payload, code, want string) []b
 
 // TestStay: one service answers while the stream runs, is stopped, is started, and runs again, without a gap; what is counted goes on.
 func TestStay(t *testing.T) {
-	b := newBus(t)
+	b := sinktest.Bus(t)
 	service, err := NewService(b, "bead")
 	if err != nil {
 		t.Fatal(err)
@@ -42,12 +43,12 @@ func TestStay(t *testing.T) {
 	s, _ := newControlled(t, env)
 	ask("pause", "", "", "ok")
 	ask("info", "", "", "sim:one")
-	last := health()
+	last := sinktest.Health()
 	last.State, last.Problem = "stopped", "source: gone"
 	if err := s.Write(t.Context(), last); err != nil {
 		t.Fatal(err)
 	}
-	closeSink(t, s)
+	sinktest.Close(t, s)
 
 	// Nobody waits for a start yet, and nobody asks in vain.
 	ask("stats", "", "", `"state":"stopped","problem":"source: gone"`)
@@ -109,7 +110,7 @@ func TestStay(t *testing.T) {
 			}
 		}
 	}
-	closeSink(t, s)
+	sinktest.Close(t, s)
 
 	// A start that nobody takes any more is refused at the end.
 	inbox, err := b.NATS().SubscribeSync(nats.NewInbox())
@@ -135,13 +136,13 @@ func TestStay(t *testing.T) {
 
 // TestStartWhileEnding: a start that comes while a run ends is taken when it has.
 func TestStartWhileEnding(t *testing.T) {
-	b := newBus(t)
+	b := sinktest.Bus(t)
 	service, err := NewService(b, "bead")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer service.Close()
-	s, err := New("nats", decoder(t, nil), Env{Stream: "bead", Bus: b, Service: service}) // nobody applies its commands
+	s, err := New("nats", sinktest.Decoder(t, nil), Env{Stream: "bead", Bus: b, Service: service}) // nobody applies its commands
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,8 +154,8 @@ func TestStartWhileEnding(t *testing.T) {
 		t.Fatal(err)
 	}
 	asker(t, b)("info", "", "", `"kind":"info"`) // by another queue than start's, but after
-	closeSink(t, s)
-	start, ok := service.Wait(t.Context(), *health())
+	sinktest.Close(t, s)
+	start, ok := service.Wait(t.Context(), *sinktest.Health())
 	if !ok {
 		t.Fatal("Wait ended")
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"driftscope/internal/latent"
+	"driftscope/sinks/sinktest"
 )
 
 // TestTriggersAreKept: with durability a trigger is published live, ahead of its frame's latent, and kept once, the one from while the server
@@ -31,7 +32,7 @@ func TestTriggersAreKept(t *testing.T) {
 	if err := nc.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	write(trigger(1), estimate(1, 0))
+	write(sinktest.Trigger(1), sinktest.Estimate(1, 0))
 	for _, want := range []string{"driftscope.local.bead.trigger", "driftscope.local.bead.latent"} {
 		if m, err := live.NextMsg(5 * time.Second); err != nil || m.Subject != want {
 			t.Fatalf("found %v, %v, expected %s", m, err, want)
@@ -41,7 +42,7 @@ func TestTriggersAreKept(t *testing.T) {
 	for end := time.Now().Add(10 * time.Second); b.Connected() && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
-	write(trigger(2))
+	write(sinktest.Trigger(2))
 	server.Run()
 	for end := time.Now().Add(20 * time.Second); !b.Connected() || !s.durable.spool.empty(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
@@ -72,5 +73,5 @@ func TestTriggersAreKept(t *testing.T) {
 	if last := kept.CachedInfo().State.LastSeq; last != 3 {
 		t.Errorf("%d messages are kept, expected 3", last)
 	}
-	closeSink(t, s)
+	sinktest.Close(t, s)
 }

@@ -47,6 +47,14 @@ func (t *Table) UnmarshalJSON(data []byte) (err error) {
 	return err
 }
 
+// At is v[i], or NaN where v is too short.
+func At(v []float64, i int) float64 {
+	if i < len(v) {
+		return v[i]
+	}
+	return math.NaN()
+}
+
 func readNumbers(data []byte, most int) ([]float64, error) {
 	if count := bytes.Count(data, []byte(",")) + 1; count > most {
 		return nil, fmt.Errorf("found %d numbers, expected at most %d", count, most)

@@ -2,6 +2,7 @@ package sinks
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"strconv"
 	"time"
@@ -17,15 +18,16 @@ const (
 	groupRows    = 1 << 16         // the same
 )
 
-// parquetSink writes tables as Apache Parquet. A file can be read once its footer is written; until then its name ends in .partial.
-type parquetSink struct {
-	columnar
+// Parquet writes tables as Apache Parquet. A file can be read once its footer is written; until then its name ends in .partial.
+type Parquet struct {
+	tables  columnar
 	stream  string
-	writers [tables]*parquet.GenericWriter[any]
+	writers [tableCount]*parquet.GenericWriter[any]
 	row     [1]parquet.Row // reused
 }
 
-func newParquet(decode func(any) error, env Env) (Sink, error) {
+// NewParquet makes the first files of a stream; decode fills the options of NewCSV.
+func NewParquet(decode func(any) error, stream string, log *slog.Logger) (*Parquet, error) {
 	o := fileOptions{RotateEvery: parquetEvery}
 	if err := decode(&o); err != nil {
 		return nil, err
@@ -33,20 +35,20 @@ func newParquet(decode func(any) error, env Env) (Sink, error) {
 	if err := o.check("results.parquet"); err != nil {
 		return nil, err
 	}
-	s := &parquetSink{stream: env.Stream}
-	s.recording = recording{rotation: rotation{fileOptions: o, tables: tableNames, log: env.Log}, finish: s.footer}
-	s.keep = s.values
-	return s, s.start()
+	s := &Parquet{stream: stream}
+	s.tables.files = recording{rotation: rotation{options: o, tables: tableNames, log: log}, finish: s.footer}
+	s.tables.write = s.values
+	return s, s.tables.files.start()
 }
 
 // Write adds m's rows.
-func (s *parquetSink) Write(_ context.Context, m latent.Message) error { return s.record(m) }
+func (s *Parquet) Write(_ context.Context, m latent.Message) error { return s.tables.record(m) }
 
 // values writes the row of a table, into a file that is begun where fresh.
-func (s *parquetSink) values(table int, fresh bool) error {
-	t := &s.rows[table]
+func (s *Parquet) values(table int, fresh bool) error {
+	t := &s.tables.rows[table]
 	if fresh {
-		s.writers[table] = parquet.NewGenericWriter[any](s.outputs[table], schemaOf(tableNames[table], t.columns),
+		s.writers[table] = parquet.NewGenericWriter[any](s.tables.files.outputs[table], schemaOf(tableNames[table], t.columns),
 			parquet.Compression(&parquet.Snappy), parquet.WriteBufferSize(0), parquet.CreatedBy("driftscope", strconv.Itoa(latent.Version), ""),
 			parquet.MaxRowsPerRowGroup(int64(min(groupBytes/(8*len(t.columns)), groupRows))), parquet.KeyValueMetadata("stream", s.stream))
 	}
@@ -72,10 +74,10 @@ func valueOf(f form, c cell) parquet.Value {
 }
 
 // footer ends a table's file.
-func (s *parquetSink) footer(table int) error { return s.writers[table].Close() }
+func (s *Parquet) footer(table int) error { return s.writers[table].Close() }
 
 // Close completes the files. Those that got no row are removed.
-func (s *parquetSink) Close(context.Context) error { return s.close() }
+func (s *Parquet) Close(context.Context) error { return s.tables.files.close() }
 
 // ordered is a schema whose columns come in the order of the rows; the library's own sorts them by name.
 type ordered struct {

@@ -19,12 +19,12 @@ const (
 	tornSuffix = ".torn"           // the same of one that never became whole
 )
 
-// recording is the files of one sink, one for each table, and those that follow them. Whatever goes wrong with the disk once it has begun
-// is told as an error that says Undelivered, and passes when the disk is well again.
+// recording is the files of one sink, one for each table, and those that follow them. While the disk fails, messages are refused with
+// message.Undelivered; they are taken again once it can be written.
 type recording struct {
-	rotation
-	finish func(table int) error // puts a footer into its output; nil where files need none, and can be read while they are written
-	extend bool                  // go on in a file that is there
+	rotation rotation
+	finish   func(table int) error // puts a footer into its output; nil where files need none, and can be read while they are written
+	extend   bool                  // go on in a file that is there
 
 	outputs []*output // one a table; nil between two
 	ending  bool      // the next file is to begin
@@ -41,8 +41,8 @@ func (r *recording) start() error {
 		err = r.open(time.Now())
 	}
 	switch {
-	case errors.Is(err, fs.ErrExist) && r.finish == nil && r.tables[0] == "":
-		return fmt.Errorf("%s: is there already: give another path, or append: true to go on in it", r.Path)
+	case errors.Is(err, fs.ErrExist) && r.finish == nil && r.rotation.tables[0] == "":
+		return fmt.Errorf("%s: is there already: give another path, or append: true to go on in it", r.rotation.options.Path)
 	case errors.Is(err, fs.ErrExist):
 		return fmt.Errorf("%w: give another path, or rotate_every to number the files", err)
 	case err != nil:
@@ -51,7 +51,7 @@ func (r *recording) start() error {
 	return nil
 }
 
-// ready says whether a message may be recorded. While the disk fails it returns an error that says Undelivered.
+// ready says whether a message may be recorded: nil, or Undelivered while the disk fails.
 func (r *recording) ready() error {
 	if r.fault == nil || time.Since(r.tried) < tryEvery {
 		return r.fault
@@ -68,7 +68,7 @@ func (r *recording) settle() error {
 		err = r.flush(now)
 	}
 	if r.fault = nil; err != nil {
-		r.tried, r.fault = now, away{fmt.Errorf("%w: messages are lost until it can be written: free space, or check the disk", err)}
+		r.tried, r.fault = now, Undelivered{fmt.Errorf("%w: messages are lost until it can be written: free space, or check the disk", err)}
 	}
 	return r.fault
 }
@@ -95,7 +95,7 @@ func (r *recording) turn(now time.Time) error {
 		return err
 	}
 	r.ending = false
-	r.prune()
+	r.rotation.prune()
 	return nil
 }
 
@@ -127,18 +127,18 @@ func (r *recording) full(now time.Time) bool {
 	for _, o := range r.outputs {
 		size += o.size()
 	}
-	return r.RotateMB > 0 && float64(size) >= r.RotateMB*1e6 || r.RotateEvery > 0 && now.Sub(r.began) >= r.RotateEvery
+	return r.rotation.options.RotateMB > 0 && float64(size) >= r.rotation.options.RotateMB*1e6 || r.rotation.options.RotateEvery > 0 && now.Sub(r.began) >= r.rotation.options.RotateEvery
 }
 
 // open makes the files, all or none.
 func (r *recording) open(now time.Time) error {
-	if r.rotates() || r.number > 0 || r.ending {
-		if err := r.next(); err != nil {
+	if r.rotation.options.rotates() || r.rotation.number > 0 || r.ending {
+		if err := r.rotation.next(); err != nil {
 			return err
 		}
 	}
-	for _, table := range r.tables {
-		o, err := r.create(r.name(table))
+	for _, table := range r.rotation.tables {
+		o, err := r.create(r.rotation.name(table))
 		if err != nil {
 			for _, made := range r.outputs {
 				err = errors.Join(err, made.file.Close(), os.Remove(made.path))
@@ -206,7 +206,7 @@ func (r *recording) end() error {
 			return err
 		}
 		if err := o.file.Close(); err != nil {
-			r.log.Warn("a recording was not closed cleanly", "err", err)
+			r.rotation.log.Warn("a recording was not closed cleanly", "err", err)
 		}
 		r.outputs[i] = nil
 	}
@@ -224,7 +224,7 @@ func (r *recording) complete(table int, o *output) error {
 	o.ended = true
 	err := o.complete()
 	if errors.Is(err, fs.ErrNotExist) {
-		r.log.Warn("a recording was taken away while it was written", "err", err)
+		r.rotation.log.Warn("a recording was taken away while it was written", "err", err)
 		return nil
 	}
 	return err

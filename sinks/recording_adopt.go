@@ -20,21 +20,21 @@ func (r *recording) adopt() error {
 	if r.finish == nil {
 		return nil
 	}
-	used, err := r.used()
+	used, err := r.rotation.used()
 	if err != nil {
 		return err
 	}
 	var left []string
-	for _, table := range r.tables {
-		left = append(left, r.name(table)+partial)
+	for _, table := range r.rotation.tables {
+		left = append(left, r.rotation.name(table)+partial)
 	}
 	for _, f := range used {
-		if r.number = max(r.number, f.number); strings.HasSuffix(f.path, partial) { // what is removed had a number, too
+		if r.rotation.number = max(r.rotation.number, f.number); strings.HasSuffix(f.path, partial) { // what is removed had a number, too
 			left = append(left, f.path)
 		}
 	}
-	if !r.rotates() {
-		r.number = 0
+	if !r.rotation.options.rotates() {
+		r.rotation.number = 0
 	}
 	var removed []string
 	for _, path := range left {
@@ -47,7 +47,7 @@ func (r *recording) adopt() error {
 		}
 	}
 	if len(removed) > 0 {
-		r.log.Warn("removed what a killed run had begun, it held no rows", "files", len(removed), "first", slices.Min(removed))
+		r.rotation.log.Warn("removed what a killed run had begun, it held no rows", "files", len(removed), "first", slices.Min(removed))
 	}
 	return nil
 }
@@ -76,6 +76,6 @@ func (r *recording) adoptOne(path string) (removed bool, err error) {
 	if err := atomicfile.Rename(path, name); err != nil {
 		return false, err
 	}
-	r.log.Warn("a killed run did not complete a file: its rows are kept, but it has no footer to read them by", "file", name, "bytes", info.Size())
+	r.rotation.log.Warn("a killed run did not complete a file: its rows are kept, but it has no footer to read them by", "file", name, "bytes", info.Size())
 	return false, nil
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"driftscope/internal/atomicfile"
+	"driftscope/sinks/sinktest"
 )
 
 // TestAdopt: of Parquet files that a killed run was writing, those without rows are removed, those with rows are kept under another name, and
@@ -41,15 +42,15 @@ func TestAdopt(t *testing.T) {
 				}
 			}
 			var said bytes.Buffer
-			s, err := New("parquet", decoder(t, map[string]any{"path": filepath.Join(folder, "out.parquet"), "rotate_every": c.every}),
+			s, err := New("parquet", sinktest.Decoder(t, map[string]any{"path": filepath.Join(folder, "out.parquet"), "rotate_every": c.every}),
 				Env{Stream: "bead", Log: slog.New(slog.NewTextHandler(&said, nil))})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := s.Write(t.Context(), estimate(1, 1)); err != nil {
+			if err := s.Write(t.Context(), sinktest.Estimate(1, 1)); err != nil {
 				t.Fatal(err)
 			}
-			closeSink(t, s)
+			sinktest.Close(t, s)
 			var found []string
 			for _, path := range files(t, filepath.Join(folder, "*")) {
 				found = append(found, filepath.Base(path))
@@ -79,12 +80,12 @@ func TestAdoptLiving(t *testing.T) {
 	first := newFile(t, "parquet", path)
 	second := newFile(t, "parquet", path)
 	for _, s := range []Sink{first, second} {
-		if err := s.Write(t.Context(), estimate(1, 1)); err != nil {
+		if err := s.Write(t.Context(), sinktest.Estimate(1, 1)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	closeSink(t, second)
-	closeSink(t, first)
+	sinktest.Close(t, second)
+	sinktest.Close(t, first)
 	if found := files(t, filepath.Join(folder, "*.latent.parquet")); len(found) != 2 || len(files(t, filepath.Join(folder, "*"+atomicfile.Suffix))) != 0 {
 		t.Errorf("found %v, expected one of each run", found)
 	}

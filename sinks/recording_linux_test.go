@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"driftscope/sinks/sinktest"
 	"golang.org/x/sys/unix"
 )
 
@@ -28,7 +29,7 @@ func TestSmallDisk(t *testing.T) {
 		var taken []string
 		seq, refused := uint64(0), 0
 		write := func() {
-			if err := s.Write(t.Context(), estimate(seq, 1)); err == nil {
+			if err := s.Write(t.Context(), sinktest.Estimate(seq, 1)); err == nil {
 				taken = append(taken, fmt.Sprint(seq))
 			} else {
 				refused++
@@ -52,7 +53,7 @@ func TestSmallDisk(t *testing.T) {
 		if refused != before {
 			t.Errorf("%s: found %d more refused, expected none once there was room", kind, refused-before)
 		}
-		closeSink(t, s)
+		sinktest.Close(t, s)
 		found := files(t, latents(kind, folder))
 		if seqs := sequence(t, kind, found...); !slices.Equal(seqs, taken) {
 			t.Errorf("%s: found %d rows, expected the %d that were taken", kind, len(seqs), len(taken))

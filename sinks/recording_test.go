@@ -14,11 +14,12 @@ import (
 	"time"
 
 	"driftscope/internal/latent"
+	"driftscope/sinks/sinktest"
 )
 
 // disk takes room bytes and is full then.
 type disk struct {
-	file
+	file // all but Write is the file's
 	room *int
 }
 
@@ -38,12 +39,12 @@ func (d *disk) Write(p []byte) (int, error) {
 func onDisk(s Sink, room *int) {
 	var r *recording
 	switch s := s.(type) {
-	case *jsonl:
-		r = &s.recording
-	case *csvSink:
-		r = &s.recording
-	case *parquetSink:
-		r = &s.recording
+	case *JSONL:
+		r = &s.files
+	case *CSV:
+		r = &s.tables.files
+	case *Parquet:
+		r = &s.tables.files
 	}
 	for _, o := range r.outputs {
 		o.file = &disk{o.file, room}
@@ -94,7 +95,7 @@ func files(t *testing.T, pattern string) []string {
 
 func newFile(t *testing.T, kind string, options map[string]any) Sink {
 	t.Helper()
-	s, err := New(kind, decoder(t, options), Env{Stream: "bead"})
+	s, err := New(kind, sinktest.Decoder(t, options), Env{Stream: "bead"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +131,7 @@ func TestFullDisk(t *testing.T) {
 						if seq == 300 {
 							free = 1 << 30
 						}
-						err := s.Write(t.Context(), estimate(seq, seq/10))
+						err := s.Write(t.Context(), sinktest.Estimate(seq, seq/10))
 						var lost interface{ Undelivered() bool }
 						switch {
 						case err == nil:
@@ -142,7 +143,7 @@ func TestFullDisk(t *testing.T) {
 						}
 						time.Sleep(50 * time.Millisecond)
 					}
-					closeSink(t, s)
+					sinktest.Close(t, s)
 					if refused < 20 || len(taken) < 90 {
 						t.Errorf("%d refused, %d taken: expected the disk to be full for most of 15 s, and well for the last 5", refused, len(taken))
 					}
@@ -164,7 +165,7 @@ func TestFullToTheEnd(t *testing.T) {
 		room := 1000
 		onDisk(s, &room)
 		for seq := range uint64(20) {
-			if err := s.Write(t.Context(), estimate(seq, 1)); err != nil {
+			if err := s.Write(t.Context(), sinktest.Estimate(seq, 1)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -196,13 +197,13 @@ func TestRotation(t *testing.T) {
 				for run := range uint64(2) {
 					s := newFile(t, kind, options)
 					for seq := range uint64(100) { // 5 s
-						if err := s.Write(t.Context(), estimate(100*run+seq, 100*run+seq/10)); err != nil {
+						if err := s.Write(t.Context(), sinktest.Estimate(100*run+seq, 100*run+seq/10)); err != nil {
 							t.Fatal(err)
 						}
 						want = append(want, fmt.Sprint(100*run+seq))
 						time.Sleep(50 * time.Millisecond)
 					}
-					closeSink(t, s)
+					sinktest.Close(t, s)
 				}
 			})
 			found := files(t, latents(kind, folder))
@@ -220,12 +221,12 @@ func TestRotation(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newFile(t, kind, options)
 				for range 5 {
-					if err := s.Write(t.Context(), estimate(0, 1)); err != nil {
+					if err := s.Write(t.Context(), sinktest.Estimate(0, 1)); err != nil {
 						t.Fatal(err)
 					}
 					time.Sleep(time.Second)
 				}
-				closeSink(t, s)
+				sinktest.Close(t, s)
 			})
 			if found = files(t, filepath.Join(folder, "*00*")); !slices.Contains(found, other) {
 				t.Errorf("found %v: somebody else's file went", found)
@@ -245,16 +246,16 @@ func TestIdle(t *testing.T) {
 		folder := t.TempDir()
 		s := newFile(t, "parquet", map[string]any{"path": filepath.Join(folder, "out.parquet"), "rotate_every": "2s", "keep": 4})
 		for seq := range uint64(60) {
-			m := latent.Message(health())
+			m := latent.Message(sinktest.Health())
 			if seq < 3 || seq > 55 {
-				m = estimate(seq, 1)
+				m = sinktest.Estimate(seq, 1)
 			}
 			if err := s.Write(t.Context(), m); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(time.Second)
 		}
-		closeSink(t, s)
+		sinktest.Close(t, s)
 		found := files(t, latents("parquet", folder))
 		want := []string{"0", "1", "2", "56", "57", "58", "59"}
 		if seqs := sequence(t, "parquet", found...); !slices.Equal(seqs, want) || len(found) > 3 {
@@ -268,11 +269,11 @@ func TestRotationBySize(t *testing.T) {
 	folder := t.TempDir()
 	s := newFile(t, "jsonl", map[string]any{"path": filepath.Join(folder, "out.jsonl"), "rotate_mb": 0.01})
 	for seq := range uint64(100) {
-		if err := s.Write(t.Context(), estimate(seq, 1)); err != nil {
+		if err := s.Write(t.Context(), sinktest.Estimate(seq, 1)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	closeSink(t, s)
+	sinktest.Close(t, s)
 	found := files(t, filepath.Join(folder, "out-*.jsonl"))
 	if len(sequence(t, "jsonl", found...)) != 100 || len(found) < 3 {
 		t.Errorf("found %v", found)
@@ -306,12 +307,12 @@ func TestFolderGone(t *testing.T) {
 							t.Fatal(err)
 						}
 					}
-					if err := s.Write(t.Context(), estimate(seq, 1)); err != nil {
+					if err := s.Write(t.Context(), sinktest.Estimate(seq, 1)); err != nil {
 						failed++
 					}
 					time.Sleep(time.Second + time.Millisecond)
 				}
-				closeSink(t, s)
+				sinktest.Close(t, s)
 				if failed < 1 || failed > 4 {
 					t.Errorf("%d messages were refused, expected those of about 3 s", failed)
 				}
@@ -331,10 +332,10 @@ func TestAppendAfterKill(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := newFile(t, "jsonl", map[string]any{"path": path, "append": true})
-	if err := s.Write(t.Context(), estimate(1, 0)); err != nil {
+	if err := s.Write(t.Context(), sinktest.Estimate(1, 0)); err != nil {
 		t.Fatal(err)
 	}
-	closeSink(t, s)
+	sinktest.Close(t, s)
 	if got, err := os.ReadFile(path); err != nil || bytes.Count(got, []byte("\n")) != 3 || !bytes.HasPrefix(got, []byte("{}\n{\"v\":1\n{")) {
 		t.Errorf("found %q, %v", got, err)
 	}

@@ -8,31 +8,31 @@ import (
 	"driftscope/internal/latent"
 )
 
-// records holds the last record of every kind. It may be used from any goroutine.
-type records struct {
+// latest holds the last record of every kind. It may be used from any goroutine.
+type latest struct {
 	mu    sync.Mutex
 	lines map[latent.Kind][]byte
 }
 
 // keep copies line.
-func (r *records) keep(kind latent.Kind, line []byte) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.lines == nil {
-		r.lines = map[latent.Kind][]byte{}
+func (l *latest) keep(kind latent.Kind, line []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.lines == nil {
+		l.lines = map[latent.Kind][]byte{}
 	}
-	r.lines[kind] = append(r.lines[kind][:0], line...)
+	l.lines[kind] = append(l.lines[kind][:0], line...)
 }
 
 // last is a copy of the last record of a kind, nil where there was none.
-func (r *records) last(kind latent.Kind) []byte {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Clone(r.lines[kind])
+func (l *latest) last(kind latent.Kind) []byte {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.lines[kind])
 }
 
 // snapshot is one object with the last record of each kind under the kind's name.
-func (r *records) snapshot(stream string) ([]byte, error) {
+func (l *latest) snapshot(stream string) ([]byte, error) {
 	return json.Marshal(struct {
 		Header
 		Latent json.RawMessage `json:"latent,omitempty"`
@@ -44,6 +44,6 @@ func (r *records) snapshot(stream string) ([]byte, error) {
 		Trigger json.RawMessage `json:"trigger,omitempty"`
 	}{
 		Header{latent.Version, "snapshot", stream},
-		r.last(latent.KindLatent), r.last(latent.KindSDE), r.last(latent.KindEvent), r.last(latent.KindHealth), r.last(latent.KindView), r.last(latent.KindTrigger),
+		l.last(latent.KindLatent), l.last(latent.KindSDE), l.last(latent.KindEvent), l.last(latent.KindHealth), l.last(latent.KindView), l.last(latent.KindTrigger),
 	})
 }

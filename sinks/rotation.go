@@ -51,19 +51,19 @@ func (o *fileOptions) rotates() bool { return o.RotateMB > 0 || o.RotateEvery > 
 // rotation names files that follow each other so that their names sort: results-00001.jsonl, results-00002.jsonl; where each has several
 // tables, results-00001.latent.csv, results-00001.sde.csv. A number that was used is not used again.
 type rotation struct {
-	fileOptions
-	tables  []string // "" where a file has no tables
-	number  int      // of the files being written; 0 is none
-	deleted int      // files, so far
-	told    int      // of them, in the log
-	said    time.Time
+	options fileOptions
+	tables  []string  // "" where a file has no tables
+	number  int       // of the files being written; 0 is none
+	deleted int       // files, so far
+	logged  int       // of the deleted files, those that the log has
+	last    time.Time // when the log was written to
 	log     *slog.Logger
 }
 
 // name is that of one table's file now.
 func (r *rotation) name(table string) string {
-	ext := filepath.Ext(r.Path)
-	name := strings.TrimSuffix(r.Path, ext)
+	ext := filepath.Ext(r.options.Path)
+	name := strings.TrimSuffix(r.options.Path, ext)
 	if r.number > 0 {
 		name += fmt.Sprintf("-%05d", r.number)
 	}
@@ -94,14 +94,14 @@ type numbered struct {
 
 // used lists the numbered files, whole or not.
 func (r *rotation) used() ([]numbered, error) {
-	ext, folder := filepath.Ext(r.Path), filepath.Dir(r.Path)
+	ext, folder := filepath.Ext(r.options.Path), filepath.Dir(r.options.Path)
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return nil, err
 	}
 	var files []numbered
 	for _, e := range entries {
-		rest, ok := strings.CutPrefix(e.Name(), strings.TrimSuffix(filepath.Base(r.Path), ext)+"-")
+		rest, ok := strings.CutPrefix(e.Name(), strings.TrimSuffix(filepath.Base(r.options.Path), ext)+"-")
 		digits, ok2 := strings.CutSuffix(strings.TrimSuffix(strings.TrimSuffix(rest, partial), tornSuffix), ext)
 		digits, table, _ := strings.Cut(digits, ".")
 		number, err := strconv.Atoi(digits)
@@ -112,9 +112,9 @@ func (r *rotation) used() ([]numbered, error) {
 	return files, nil
 }
 
-// prune deletes what is older than the files that stay, and says so: it was asked for, but it is gone.
+// prune deletes what is older than the files that stay. The log says so, once a second at most.
 func (r *rotation) prune() {
-	if r.Keep == 0 {
+	if r.options.Keep == 0 {
 		return
 	}
 	used, err := r.used()
@@ -126,7 +126,7 @@ func (r *rotation) prune() {
 	numbers = slices.Compact(numbers)
 	deleted := 0
 	for _, f := range used {
-		if slices.Index(numbers, f.number) >= len(numbers)-r.Keep {
+		if slices.Index(numbers, f.number) >= len(numbers)-r.options.Keep {
 			continue
 		}
 		if removed := os.Remove(f.path); removed != nil {
@@ -136,16 +136,16 @@ func (r *rotation) prune() {
 		deleted++
 	}
 	r.deleted += deleted
-	if time.Since(r.said) < time.Second { // files may be small
+	if time.Since(r.last) < time.Second { // small files follow each other fast
 		return
 	}
-	if r.deleted > r.told {
-		r.said = time.Now()
-		r.log.Warn("old recordings deleted", "files", r.deleted-r.told, "in_all", r.deleted, "keep", r.Keep, "path", r.Path)
-		r.told = r.deleted
+	if r.deleted > r.logged {
+		r.last = time.Now()
+		r.log.Warn("old recordings deleted", "files", r.deleted-r.logged, "in_all", r.deleted, "keep", r.options.Keep, "path", r.options.Path)
+		r.logged = r.deleted
 	}
 	if err != nil {
-		r.said = time.Now()
+		r.last = time.Now()
 		r.log.Warn("old recordings not deleted", "err", err)
 	}
 }

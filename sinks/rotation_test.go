@@ -17,7 +17,7 @@ func TestDeletionsLimited(t *testing.T) {
 	folder := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		r := &rotation{fileOptions: fileOptions{Path: filepath.Join(folder, "a.jsonl"), Keep: 1}, tables: []string{""}, log: slog.New(slog.NewTextHandler(&log, nil))}
+		r := &rotation{options: fileOptions{Path: filepath.Join(folder, "a.jsonl"), Keep: 1}, tables: []string{""}, log: slog.New(slog.NewTextHandler(&log, nil))}
 		const n = 51
 		write := func(i int) {
 			if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("a-%05d.jsonl", i)), nil, 0o600); err != nil {

@@ -48,13 +48,13 @@ func (s *terminal) oneLine() string {
 // row is one latent dimension.
 func (s *terminal) row(i int) string {
 	l, law := &s.estimate.Latent, &s.estimate.SDE
-	interval := fmt.Sprintf("%s [%s, %s]", number(at(law.Sigma, i)), number(at(law.SigmaLow, i)), number(at(law.SigmaHigh, i)))
+	interval := fmt.Sprintf("%s [%s, %s]", number(At(law.Sigma, i)), number(At(law.SigmaLow, i)), number(At(law.SigmaHigh, i)))
 	motion := "-"
 	if i < len(law.Activity) {
 		motion = string(law.Activity[i])
 	}
-	z := number(l.Mean[i]) + " ± " + number(at(l.SD, i))
-	return fmt.Sprintf("z%-3d  %20s  %24s  %-9s %10s", i+1, z, interval, motion, number(at(s.estimate.Drift, i)))
+	z := number(l.Mean[i]) + " ± " + number(At(l.SD, i))
+	return fmt.Sprintf("z%-3d  %20s  %24s  %-9s %10s", i+1, z, interval, motion, number(At(s.estimate.Drift, i)))
 }
 
 // law sums up the motion.
@@ -100,14 +100,6 @@ func orStarting(state string) string {
 
 func uptime(seconds float64) string {
 	return time.Duration(seconds * float64(time.Second)).Round(time.Second).String()
-}
-
-// at is v[i], or not a number where v is too short to know.
-func at(v []float64, i int) float64 {
-	if i < len(v) {
-		return v[i]
-	}
-	return math.NaN()
 }
 
 // number has three digits that mean something; a dash stands for what is not known.

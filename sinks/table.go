@@ -76,7 +76,7 @@ func (t *table) flag(name string, v bool) {
 // numbers adds n columns; what v does not have is not a number.
 func (t *table) numbers(name string, v []float64, n int) {
 	for i := range n {
-		t.number(t.entry(name, i), at(v, i))
+		t.number(t.entry(name, i), At(v, i))
 	}
 }
 
@@ -100,7 +100,7 @@ func (t *table) latent(e *latent.Estimate) {
 	t.numbers("z", l.Mean, d)
 	t.numbers("z_sd", l.SD, d)
 	t.numbers("drift", e.Drift, d)
-	t.number("latency_ms", milliseconds(e.Latency))
+	t.number("latency_ms", Milliseconds(e.Latency))
 	t.numbers("centroid_px", l.Centroid, 2)
 	t.numbers("z_filtered", e.Filtered, d)
 	t.numbers("z_filtered_sd", e.FilteredSD, d)
@@ -196,5 +196,5 @@ func (t *table) trigger(m *latent.Trigger) {
 	t.text("unit", m.Unit)
 	t.numbers("z_filtered", m.Filtered, d)
 	t.numbers("centroid_px", m.Centroid, 2)
-	t.number("latency_ms", milliseconds(m.Latency))
+	t.number("latency_ms", Milliseconds(m.Latency))
 }

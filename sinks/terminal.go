@@ -5,9 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strings"
 	"time"
-	"unicode"
 
 	"golang.org/x/term"
 
@@ -33,7 +31,7 @@ type terminal struct {
 	page     bytes.Buffer
 }
 
-func newTerminal(decode func(any) error, env Env) (Sink, error) {
+func newTerminal(decode decoder, env Env) (*terminal, error) {
 	if err := decode(&struct{}{}); err != nil {
 		return nil, err
 	}
@@ -143,14 +141,4 @@ func (s *terminal) block() {
 func cut(line string, width int) string {
 	runes := []rune(line)
 	return string(runes[:min(len(runes), max(width, 0))])
-}
-
-// Printable replaces in text what would steer a terminal; what arrives in messages may come from anyone.
-func Printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return ' '
-	}, text)
 }

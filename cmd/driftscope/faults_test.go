@@ -119,7 +119,7 @@ func TestCutOff(t *testing.T) {
 	var mu sync.Mutex
 	got, oldest := 0, time.Duration(0)
 	if _, err := dial(t, server.URL()).Subscribe("driftscope.local.bead.*", func(m *nats.Msg) {
-		if strings.HasSuffix(m.Subject, sinks.GlanceToken) {
+		if strings.HasSuffix(m.Subject, sinks.SampledToken) {
 			return // its latents are on .latent too
 		}
 		r, err := sinks.Decode(latent.Kind(m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]), m.Data)

@@ -74,7 +74,7 @@ func (w *witness) saw() int {
 }
 
 func (w *witness) look(m *nats.Msg) {
-	if strings.HasSuffix(m.Subject, sinks.GlanceToken) {
+	if strings.HasSuffix(m.Subject, sinks.SampledToken) {
 		return // its latents are on .latent too
 	}
 	r, err := sinks.Decode(latent.Kind(m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]), m.Data)

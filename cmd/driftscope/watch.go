@@ -141,7 +141,7 @@ func (w *watcher) silence(conn *bus.Conn, subject string) error {
 // message prints one message. One that cannot be read is noted and passed over: anyone can publish.
 func (w *watcher) message(subject string, data []byte) error {
 	kind := latent.Kind(subject[strings.LastIndexByte(subject, '.')+1:])
-	if kind == latent.KindView || kind == sinks.GlanceToken || kind == latent.KindLatent && !w.due(subject, w.Rate) {
+	if kind == latent.KindView || kind == sinks.SampledToken || kind == latent.KindLatent && !w.due(subject, w.Rate) {
 		return nil
 	}
 	r, err := sinks.Decode(kind, data)

@@ -67,6 +67,7 @@ var mayImport = map[string][]string{
 	"preprocess":                       {"internal/bus", "internal/frame", "internal/pipeline"},
 	"sinks":                            {"internal/atomicfile", "internal/bus", "internal/latent"},
 	"sinks/schemas":                    {"internal/latent", "sinks"},
+	"sinks/sinktest":                   {"internal/bus", "internal/config", "internal/latent"}, // for tests
 	"sinks/web":                        {"internal/bus"},
 	"cmd/driftscope":                   nil,
 }
