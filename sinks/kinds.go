@@ -11,6 +11,8 @@ import (
 
 	"driftscope/internal/bus"
 	"driftscope/internal/latent"
+	"driftscope/sinks/file"
+	"driftscope/sinks/natsink"
 )
 
 // Sink takes *latent.Estimate, *latent.Law, *latent.Event, *latent.Trigger, *latent.Health and *latent.View; it is pipeline.Sink, said without importing what
@@ -23,10 +25,10 @@ type Sink interface {
 // Env is what a stream lends its sinks. They close none of it.
 type Env struct {
 	Stream   string
-	About    func() About // what runs now; asked from any goroutine. nil says nothing
-	Bus      *bus.Conn    // nil where NATS is off
-	Bucket   *Bucket      // nil where nothing is kept
-	Service  *Service     // nil where the stream ends with its run
+	About    func() natsink.About // what runs now; asked from any goroutine. nil says nothing
+	Bus      *bus.Conn            // nil where NATS is off
+	Bucket   *natsink.Bucket      // nil where nothing is kept
+	Service  *natsink.Service     // nil where the stream ends with its run
 	Stdout   io.Writer
 	Terminal bool         // Stdout is a terminal
 	Log      *slog.Logger // nil is silent
@@ -34,8 +36,8 @@ type Env struct {
 }
 
 // nats is what the NATS sink uses of env.
-func (env Env) nats() NATSEnv {
-	return NATSEnv{
+func (env Env) nats() natsink.Env {
+	return natsink.Env{
 		Stream: env.Stream, About: env.About, Bus: env.Bus, Bucket: env.Bucket, Service: env.Service, Log: env.Log,
 		Watch: func(waiting func() int64) { env.Metrics.watch(env.Stream, waiting) },
 	}
@@ -46,10 +48,10 @@ type decoder = func(dst any) error
 
 // kinds is the only list of sinks: a new one is its file, its test and one line here, which hands it what it uses of env.
 var kinds = map[string]func(decode decoder, env Env) (Sink, error){
-	"csv":      func(decode decoder, env Env) (Sink, error) { return NewCSV(decode, env.Log) },
-	"jsonl":    func(decode decoder, env Env) (Sink, error) { return NewJSONL(decode, env.Stream, env.Log) },
-	"nats":     func(decode decoder, env Env) (Sink, error) { return NewSink(decode, env.nats()) },
-	"parquet":  func(decode decoder, env Env) (Sink, error) { return NewParquet(decode, env.Stream, env.Log) },
+	"csv":      func(decode decoder, env Env) (Sink, error) { return file.NewCSV(decode, env.Log) },
+	"jsonl":    func(decode decoder, env Env) (Sink, error) { return file.NewJSONL(decode, env.Stream, env.Log) },
+	"nats":     func(decode decoder, env Env) (Sink, error) { return natsink.New(decode, env.nats()) },
+	"parquet":  func(decode decoder, env Env) (Sink, error) { return file.NewParquet(decode, env.Stream, env.Log) },
 	"terminal": func(decode decoder, env Env) (Sink, error) { return newTerminal(decode, env) },
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"driftscope/internal/latent"
+	"driftscope/sinks/message"
 )
 
 // names are the metrics. Units are base units, and counters end in _total; a label takes only values that the program itself makes.
@@ -137,8 +138,8 @@ func (t sender) law(l *latent.SDE) {
 	for i := range l.Sigma {
 		dim := strconv.Itoa(i)
 		t.gauge(t.names.sigma, l.Sigma[i], dim)
-		t.gauge(t.names.sigmaLow, At(l.SigmaLow, i), dim)
-		t.gauge(t.names.sigmaHigh, At(l.SigmaHigh, i), dim)
+		t.gauge(t.names.sigmaLow, message.At(l.SigmaLow, i), dim)
+		t.gauge(t.names.sigmaHigh, message.At(l.SigmaHigh, i), dim)
 	}
 	t.gauge(t.names.active, float64(l.ActiveCount))
 	t.counter(t.names.drift, l.DriftChanges)

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/term"
 
 	"driftscope/internal/latent"
+	"driftscope/sinks/message"
 )
 
 // How often the status is drawn: in place on a terminal, as a line elsewhere.
@@ -86,7 +87,7 @@ func (s *terminal) event(e *latent.Event) error {
 	if !s.env.Terminal {
 		s.page.WriteString(s.env.Stream + " ") // other streams may write beside it
 	}
-	fmt.Fprintf(&s.page, "%s %s %s: %s", e.Time.Local().Format(time.TimeOnly), e.Level, Printable(e.Code), Printable(e.Text))
+	fmt.Fprintf(&s.page, "%s %s %s: %s", e.Time.Local().Format(time.TimeOnly), e.Level, message.Printable(e.Code), message.Printable(e.Text))
 	if e.Count > 1 {
 		fmt.Fprintf(&s.page, " (%d times)", e.Count)
 	}

@@ -224,7 +224,7 @@ func TestForbiddenCalls(t *testing.T) {
 var renames = map[string]string{
 	"internal/atomicfile/atomicfile.go": "it syncs",
 	"ingest/sim/record.go":              "a folder of drawn pictures, which the same command draws again",
-	"sinks/spool_place.go":              "a hint, without which records are sent twice and known by their identity; a frame may wait for it",
+	"sinks/spool/position.go":           "a hint, without which records are sent twice and known by their identity; a frame may wait for it",
 }
 
 // rehearsals are folders whose files serve a test, or are written again by make schemas.

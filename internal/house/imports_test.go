@@ -34,7 +34,7 @@ var mayImport = map[string][]string{
 	"internal/atomicfile":              {},
 	"internal/bench":                   {},
 	"internal/bench/estimator":         {"ingest/sim", "internal/console", "internal/exit", "internal/latent", "online"},
-	"internal/bench/frames":            {"infer", "ingest", "internal/bench", "internal/bus", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/latent", "internal/pipeline", "internal/recording", "internal/stream", "preprocess", "sinks"},
+	"internal/bench/frames":            {"infer", "ingest", "internal/bench", "internal/bus", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/latent", "internal/pipeline", "internal/recording", "internal/stream", "preprocess", "sinks", "sinks/message"},
 	"internal/bench/linear":            {"infer/sdevae", "internal/exit"},
 	"internal/bench/recordings":        {"internal/frame", "internal/latent", "internal/recording", "online", "preprocess"},
 	"internal/bench/train":             {"infer/sdevae", "internal/bench", "internal/exit", "internal/training"},
@@ -55,7 +55,7 @@ var mayImport = map[string][]string{
 	"internal/recording":               {"infer/card", "infer/sdevae", "ingest", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/pipeline", "preprocess"},
 	"internal/recording/recordingtest": {}, // for tests
 	"internal/soak":                    {"configs", "ingest/tiff", "ingest/wire", "internal/atomicfile", "internal/fakecamera", "internal/latent"},
-	"internal/stream":                  {"infer", "infer/card", "infer/sdevae", "ingest", "internal/atomicfile", "internal/bus", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/latent", "internal/model", "internal/pipeline", "internal/recording", "internal/trigger", "online", "preprocess", "sinks", "sinks/web"},
+	"internal/stream":                  {"infer", "infer/card", "infer/sdevae", "ingest", "internal/atomicfile", "internal/bus", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/latent", "internal/model", "internal/pipeline", "internal/recording", "internal/trigger", "online", "preprocess", "sinks", "sinks/message", "sinks/natsink", "sinks/web"},
 	"internal/subprocess":              {},
 	"internal/suite":                   {"internal/atomicfile"}, // for tests
 	"internal/suite/mats":              {"internal/suite"},      // for tests
@@ -65,9 +65,13 @@ var mayImport = map[string][]string{
 	"internal/version":                 {},
 	"online":                           {"internal/latent", "internal/nice"},
 	"preprocess":                       {"internal/bus", "internal/frame", "internal/pipeline"},
-	"sinks":                            {"internal/atomicfile", "internal/bus", "internal/latent"},
-	"sinks/schemas":                    {"internal/latent", "sinks"},
+	"sinks":                            {"internal/bus", "internal/latent", "sinks/file", "sinks/message", "sinks/natsink"},
+	"sinks/file":                       {"internal/atomicfile", "internal/latent", "sinks/message"},
+	"sinks/message":                    {"internal/latent"},
+	"sinks/natsink":                    {"internal/bus", "internal/latent", "sinks/message", "sinks/spool"},
+	"sinks/schemas":                    {"internal/latent", "sinks/message", "sinks/natsink"},
 	"sinks/sinktest":                   {"internal/bus", "internal/config", "internal/latent"}, // for tests
+	"sinks/spool":                      {"internal/latent", "sinks/message"},
 	"sinks/web":                        {"internal/bus"},
 	"cmd/driftscope":                   nil,
 }
@@ -84,6 +88,10 @@ var never = []struct{ from, target, reason string }{
 	{"online", "runtime/cgo", "the estimator is pure Go and runs without cgo"},
 	{"sinks", "gocv.io/x/gocv", "nothing after the encoder sees a Mat"},
 	{"sinks", "driftscope/online", "sinks show the law, they do not compute it"},
+	{"sinks/message", "github.com/nats-io/nats.go", "records are JSON, whatever carries them"},
+	{"sinks/file", "github.com/nats-io/nats.go", "files need no server"},
+	{"sinks/spool", "github.com/nats-io/nats.go", "a spool is files: it does not know who empties it"},
+	{"sinks/natsink", "driftscope/sinks", "kinds.go imports the sinks, they do not import it"},
 	{"sinks/web", "gocv.io/x/gocv", "the page is fed by messages, like any other reader"},
 	{"internal/trigger", "runtime/cgo", "rules are pure Go and run without cgo"},
 	{"internal/config", "gocv.io/x/gocv", "a configuration is text"},

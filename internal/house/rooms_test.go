@@ -25,7 +25,6 @@ var rooms = map[string]room{
 	"ingest":         {45, 6100},
 	"ingest/sim":     {26, mostLines},
 	"online":         {48, 6550},
-	"sinks":          {37, 4700},
 }
 
 func TestRooms(t *testing.T) {

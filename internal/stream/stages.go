@@ -25,6 +25,7 @@ import (
 	"driftscope/online"
 	"driftscope/preprocess"
 	"driftscope/sinks"
+	"driftscope/sinks/natsink"
 )
 
 // Kinds of sink that a stream itself adds.
@@ -41,14 +42,14 @@ type Stream struct {
 	rules   []string // names of the triggers' rules
 	model   *Model
 	law     *online.Estimator
-	bus     *bus.Conn      // lent; nil where nats.url is off
-	service *sinks.Service // lent; nil where the stream ends with its run
+	bus     *bus.Conn        // lent; nil where nats.url is off
+	service *natsink.Service // lent; nil where the stream ends with its run
 
 	metrics *sinks.Metrics // lent; nil where nobody can ask for them
 
 	recorder *ingest.Recorder // of the source's frames; nil where none are kept
 	swapper  *swapper         // nil where nobody can ask for another model
-	bucket   *sinks.Bucket    // nil where nothing is kept in KV
+	bucket   *natsink.Bucket  // nil where nothing is kept in KV
 
 	repeats  bool   // an earlier run, from its beginning: no law is gone on from or kept
 	restored string // from where the law goes on; empty where it begins
@@ -140,7 +141,7 @@ func (s *Stream) attach(b *bus.Conn, alone bool) (err error) {
 	}
 	env := sinks.Env{
 		Stream: s.cfg.Stream, Bus: b, Bucket: s.bucket, Service: s.service, Log: logger(s.cfg), Metrics: s.metrics,
-		About:  func() sinks.About { return s.swapper.about(about) },
+		About:  func() natsink.About { return s.swapper.about(about) },
 		Stdout: os.Stdout, Terminal: alone && term.IsTerminal(int(os.Stdout.Fd())),
 	}
 	if s.Stages.Sinks, err = newSinks(s.cfg, env); err != nil {
@@ -151,16 +152,16 @@ func (s *Stream) attach(b *bus.Conn, alone bool) (err error) {
 
 // ofServer marks err as the user's, unless a server did not answer: what is configured may be right, and the same command work later.
 func ofServer(err error) error {
-	if errors.Is(err, sinks.ErrUnanswered) {
+	if errors.Is(err, natsink.ErrUnanswered) {
 		return err
 	}
 	return exit.Usage(err)
 }
 
 // about is what the stream says of itself to those who ask.
-func (s *Stream) about() (sinks.About, error) {
+func (s *Stream) about() (natsink.About, error) {
 	digest, err := s.cfg.Digest()
-	return sinks.About{
+	return natsink.About{
 		Source: recording.SourceName(s.cfg.Source), Model: s.model.name, ModelSHA256: s.model.Digest, ConfigSHA256: digest,
 		Latents: s.model.Card.Latent, Seed: s.cfg.Online.Seed, Started: time.Now().UTC(), Triggers: s.rules,
 	}, err

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"driftscope/internal/latent"
-	"driftscope/sinks"
+	"driftscope/sinks/natsink"
 )
 
 // asyncAPI is the whole interface on NATS in one AsyncAPI 3 document: what is published, and what is answered.
@@ -22,7 +22,7 @@ func asyncAPI() object {
 		}
 		publish(m.kind, m.kind, m.is)
 		if m.kind == "latent" {
-			channels["glance"] = channel(sinks.SampledToken, "for the eye: the newest latent, 30 times a second at most, live only", m.kind)
+			channels["glance"] = channel(natsink.SampledToken, "for the eye: the newest latent, 30 times a second at most, live only", m.kind)
 			operations["send_glance"] = object{"action": "send", "channel": ref("channels", "glance"), "summary": "the newest latent, 30 times a second at most"}
 		}
 		switch m.kind {

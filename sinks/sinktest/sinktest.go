@@ -47,6 +47,21 @@ func Close(t testing.TB, s interface{ Close(context.Context) error }) {
 	}
 }
 
+// Lines are the records of messages, as encode emits them, with their kinds. encode is a message.Encoder's, whose own tests use this package.
+func Lines(t testing.TB, encode func(latent.Message, func(latent.Kind, []byte) error) error, messages ...latent.Message) (kinds []latent.Kind, out []string) {
+	t.Helper()
+	for _, m := range messages {
+		err := encode(m, func(kind latent.Kind, line []byte) error {
+			kinds, out = append(kinds, kind), append(out, string(line))
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return kinds, out
+}
+
 // Noon is the time of all messages here, with nanoseconds and a zone that is not UTC.
 var Noon = time.Date(2026, 5, 6, 12, 0, 0, 123456789, time.FixedZone("CEST", 7200))
 
