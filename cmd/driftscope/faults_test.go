@@ -29,8 +29,8 @@ const (
 	cameraRun = "stream: bead\nsource: {sim: {name: molecule}}\nqueue: 112\nsinks: [{jsonl: {path: %q}}]\nnats: %s\nonline: {state: %q}\n"
 )
 
-// camera starts a run of a simulated camera whose stream bead is published as nats says, and returns when it tracks.
-func camera(t *testing.T, nats, state string) *trial {
+// liveCamera starts a run of a simulated camera whose stream bead is published as nats says, and returns when it tracks.
+func liveCamera(t *testing.T, nats, state string) *trial {
 	t.Helper()
 	folder := t.TempDir()
 	written(t, folder, map[string]string{"bead.yaml": fmt.Sprintf(cameraRun, "bead.jsonl", nats, state)})
@@ -98,7 +98,7 @@ func (r *trial) records() (records []message.Record) {
 func TestFrozenServer(t *testing.T) {
 	t.Parallel()
 	server := bustest.Start(t, fmt.Sprintf("jetstream {store_dir: %q}", t.TempDir()))
-	r := camera(t, fmt.Sprintf("{url: %q, durable: true, store: store}", server.URL()), "")
+	r := liveCamera(t, fmt.Sprintf("{url: %q, durable: true, store: store}", server.URL()), "")
 	begun := time.Now()
 	server.Freeze()
 	time.Sleep(faulty)
@@ -139,7 +139,7 @@ func TestCutOff(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	r := camera(t, fmt.Sprintf("{url: 'nats://%s'}", wire.Address()), "")
+	r := liveCamera(t, fmt.Sprintf("{url: 'nats://%s'}", wire.Address()), "")
 	begun := time.Now()
 	wire.Cut()
 	time.Sleep(faulty)
@@ -164,7 +164,7 @@ func TestExpiredCredentials(t *testing.T) {
 	rig, auditor := filepath.Join(t.TempDir(), "rig.creds"), filepath.Join(t.TempDir(), "auditor.creds")
 	operator.Credentials(rig, func(*jwt.UserClaims) {})
 	operator.Credentials(auditor, func(*jwt.UserClaims) {})
-	r := camera(t, fmt.Sprintf("{url: %q, creds: %q, durable: true, store: store}", server.URL(), rig), "")
+	r := liveCamera(t, fmt.Sprintf("{url: %q, creds: %q, durable: true, store: store}", server.URL(), rig), "")
 	operator.Credentials(rig, func(c *jwt.UserClaims) { c.Expires = time.Now().Add(2 * time.Second).Unix() })
 	server.Kill()
 	server.Run() // who comes back shows the new ones
@@ -198,7 +198,7 @@ func TestFullDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := camera(t, fmt.Sprintf("{url: %q, durable: true, store: %q}", server.URL(), disk), filepath.Join(disk, "law"))
+	r := liveCamera(t, fmt.Sprintf("{url: %q, durable: true, store: %q}", server.URL(), disk), filepath.Join(disk, "law"))
 	begun := time.Now()
 	free := fill(t, filepath.Join(disk, "somebody's"))
 	time.Sleep(time.Second) // what was confirmed gives its room back once
@@ -283,7 +283,7 @@ func fill(t *testing.T, path string) (free func()) {
 func TestDeadConsumer(t *testing.T) {
 	t.Parallel()
 	server := bustest.Start(t, "max_pending: 1MB\nwrite_deadline: 1s")
-	r := camera(t, fmt.Sprintf("{url: %q}", server.URL()), "")
+	r := liveCamera(t, fmt.Sprintf("{url: %q}", server.URL()), "")
 	nc := dial(t, server.URL())
 	live, err := nc.SubscribeSync("driftscope.local.bead.latent")
 	if err != nil {

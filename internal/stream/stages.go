@@ -16,6 +16,7 @@ import (
 	"driftscope/infer/card"
 	"driftscope/infer/sdevae"
 	"driftscope/ingest"
+	"driftscope/ingest/recorder"
 	"driftscope/internal/bus"
 	"driftscope/internal/config"
 	"driftscope/internal/console"
@@ -47,9 +48,9 @@ type Stream struct {
 
 	metrics *sinks.Metrics // lent; nil where nobody can ask for them
 
-	recorder *ingest.Recorder // of the source's frames; nil where none are kept
-	swapper  *swapper         // nil where nobody can ask for another model
-	bucket   *natsink.Bucket  // nil where nothing is kept in KV
+	recorder *recorder.Recorder // of the source's frames; nil where none are kept
+	swapper  *swapper           // nil where nobody can ask for another model
+	bucket   *natsink.Bucket    // nil where nothing is kept in KV
 
 	repeats  bool   // an earlier run, from its beginning: no law is gone on from or kept
 	restored string // from where the law goes on; empty where it begins
@@ -81,7 +82,7 @@ func (s *Stream) build(ctx context.Context, before *Earlier) (err error) {
 		applied = before.applied
 	}
 	if cfg.Record.Path != "" {
-		if s.recorder, err = ingest.NewRecorder(s.Stages.Source, cfg.Record.Path, int64(cfg.Record.MaxGB*1e9)); err != nil {
+		if s.recorder, err = recorder.New(s.Stages.Source, cfg.Record.Path, int64(cfg.Record.MaxGB*1e9)); err != nil {
 			return exit.Usage(err)
 		}
 		s.Stages.Source = s.recorder
