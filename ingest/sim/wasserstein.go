@@ -59,8 +59,8 @@ func (w *wasserstein) draw(dst *Picture, z float64) (inside bool) {
 // ballWasserstein draws the ball at (z₁, z₂) over a background that is a picture between two, by z₃. The scales of the ball and
 // of the background have nothing in common.
 type ballWasserstein struct {
-	*wasserstein
-	ball *ball
+	behind *wasserstein
+	ball   *ball
 }
 
 func newBallWasserstein(o Options, shown extent, _ *rand.PCG) (renderer, error) {
@@ -71,7 +71,9 @@ func newBallWasserstein(o Options, shown extent, _ *rand.PCG) (renderer, error) 
 	return &ballWasserstein{background, &ball{newPlane(o, ballMargin, [2]float64(shown.lo), [2]float64(shown.hi))}}, nil
 }
 
+func (b *ballWasserstein) format() Format { return b.behind.format() }
+
 func (b *ballWasserstein) render(dst *Picture, z []float64, _ float64) bool {
-	behind := b.wasserstein.draw(dst, z[2])
-	return b.ball.draw(dst, z) && behind
+	inside := b.behind.draw(dst, z[2])
+	return b.ball.draw(dst, z) && inside
 }

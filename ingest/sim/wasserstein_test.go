@@ -208,11 +208,11 @@ func TestBallOverBackground(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !truth.Inside || !b.wasserstein.draw(&behind, truth.Z[2]) {
+		if !truth.Inside || !b.behind.draw(&behind, truth.Z[2]) {
 			t.Fatalf("t = %g: outside", truth.T)
 		}
-		x, _ := b.ball.centre(0, truth.Z[0])
-		y, _ := b.ball.centre(1, truth.Z[1])
+		x, _ := b.ball.plane.centre(0, truth.Z[0])
+		y, _ := b.ball.plane.centre(1, truth.Z[1])
 		for i := range side * side {
 			away := math.Hypot(float64(i%side)+0.5-x, float64(i/side)+0.5-y)
 			got := p.F32[3*i : 3*i+3]
