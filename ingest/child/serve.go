@@ -19,19 +19,22 @@ import (
 // maxOrder bounds the line that says which source to open.
 const maxOrder = 64 << 10
 
+// Kinds makes the source of a kind, from options that decode fills.
+type Kinds = func(kind string, decode func(dst any) error) (pipeline.Source, error)
+
 // ServeProcess is Serve for a process that a source has started: the order comes on standard input, frames go to subprocess.Output.
-func ServeProcess(ctx context.Context, construct func(kind string, decode func(dst any) error) (pipeline.Source, error)) error {
-	return Serve(ctx, os.Stdin, subprocess.Output(), construct)
+func ServeProcess(ctx context.Context, kinds Kinds) error {
+	return Serve(ctx, os.Stdin, subprocess.Output(), kinds)
 }
 
-// Serve is a child's whole work: it opens the source that the first line of in names, made by construct, and writes a frame to out for
+// Serve is a child's whole work: it opens the source that the first line of in names, made by kinds, and writes a frame to out for
 // every byte that follows. It returns when in ends, which is how the parent says that it wants no more, or has died; or when out fails. A
 // source that hangs does not hold it up. The forms of in and out are for the same build only.
-func Serve(ctx context.Context, in io.Reader, out io.Writer, construct func(kind string, decode func(dst any) error) (pipeline.Source, error)) error {
+func Serve(ctx context.Context, in io.Reader, out io.Writer, kinds Kinds) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	commands := bufio.NewReaderSize(in, maxOrder)
-	source, err := ordered(commands, construct)
+	source, err := ordered(commands, kinds)
 	if err != nil {
 		return fmt.Errorf("capture: %w: it is started by driftscope itself, use driftscope run", err)
 	}
@@ -49,7 +52,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, construct func(kind
 }
 
 // ordered makes the source that the parent's first line names.
-func ordered(in *bufio.Reader, construct func(kind string, decode func(dst any) error) (pipeline.Source, error)) (pipeline.Source, error) {
+func ordered(in *bufio.Reader, kinds Kinds) (pipeline.Source, error) {
 	line, err := in.ReadSlice('\n')
 	if err != nil {
 		return nil, fmt.Errorf("no order of at most %d bytes: %w", maxOrder, err)
@@ -58,7 +61,7 @@ func ordered(in *bufio.Reader, construct func(kind string, decode func(dst any) 
 	if err := json.Unmarshal(line, &o); err != nil {
 		return nil, fmt.Errorf("order: %w", err)
 	}
-	source, err := construct(o.Kind, func(dst any) error {
+	source, err := kinds(o.Kind, func(dst any) error {
 		d := json.NewDecoder(bytes.NewReader(o.Options))
 		d.DisallowUnknownFields()
 		return d.Decode(dst)

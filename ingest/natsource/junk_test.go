@@ -21,12 +21,14 @@ import (
 	"driftscope/internal/pipeline"
 )
 
-// junk is what strangers put on a publisher's subject. before is how many of the publisher's frames are there first; it goes on afterwards.
-var junk = map[string]struct {
-	before   int
+// intrusion is what strangers put on a publisher's subject.
+type intrusion struct {
+	before   int // frames of the publisher, which goes on afterwards
 	messages func() []*nats.Msg
 	causes   map[string]uint64 // at least, in the account
-}{
+}
+
+var junk = map[string]intrusion{
 	"five frames of a second publisher": {10, func() []*nats.Msg { return framesOf("other", 0, 5) }, map[string]uint64{"second_publisher": 5}},
 	"130 messages that are none": {10, func() (m []*nats.Msg) {
 		for range 130 {
@@ -151,14 +153,14 @@ func TestNATSJunk(t *testing.T) {
 			}
 			defer conn.Close()
 			for name, j := range junk {
-				t.Run(name, func(t *testing.T) { suffer(t, conn, address, j.before, j.messages(), j.causes) })
+				t.Run(name, func(t *testing.T) { suffer(t, conn, address, j) })
 			}
 		})
 	}
 }
 
 // suffer runs a stream that gets junk, until the publisher has been tracked for 30 frames after it.
-func suffer(t *testing.T, conn *bus.Conn, url string, before int, messages []*nats.Msg, causes map[string]uint64) {
+func suffer(t *testing.T, conn *bus.Conn, url string, j intrusion) {
 	s, c := newNATSSource(t, url), &choosy{}
 	var clock atomic.Int64 // of the publisher, and of the source that waits for it
 	s.now = func() time.Time { return time.Unix(0, clock.Load()) }
@@ -191,10 +193,10 @@ func suffer(t *testing.T, conn *bus.Conn, url string, before int, messages []*na
 		send(example(seq))
 		seq++
 	}
-	for range before {
+	for range j.before {
 		publish()
 	}
-	for _, m := range messages {
+	for _, m := range j.messages() {
 		send(m)
 	}
 	for end := c.tracked() + 30; c.tracked() < end && ctx.Err() == nil; {
@@ -207,7 +209,7 @@ func suffer(t *testing.T, conn *bus.Conn, url string, before int, messages []*na
 	if err := <-done; err != nil {
 		t.Fatalf("the run ended: %v", err)
 	}
-	accounted(t, &summary, causes)
+	accounted(t, &summary, j.causes)
 	for i := max(1, len(c.latents)-20); i < len(c.latents); i++ {
 		if last, z := c.latents[i-1], c.latents[i]; z.Trajectory != last.Trajectory || z.Seq <= last.Seq {
 			t.Errorf("frame %d of trajectory %d follows frame %d of %d", z.Seq, z.Trajectory, last.Seq, last.Trajectory)
@@ -217,7 +219,7 @@ func suffer(t *testing.T, conn *bus.Conn, url string, before int, messages []*na
 	for _, e := range c.events {
 		said[e.Code] += e.Count
 	}
-	for cause := range causes {
+	for cause := range j.causes {
 		if said[cause] != summary.Dropped[cause] {
 			t.Errorf("events tell of %d %s, %d are counted", said[cause], cause, summary.Dropped[cause])
 		}
