@@ -15,13 +15,13 @@
 // playback. Where nothing is known a frame lasts a second, a warning says so, and Timed is false: no law per second can be learned from such frames.
 //
 // Growth. A recording that is still being written is followed: Read waits for the next frame until it is whole, ctx ends, or nothing
-// came for so long that it has ended. What is torn then is told, never given. Following is lossless and no reason to call a source lost.
+// came for so long that it has ended. What is torn then is an ErrSkip, never a frame. Following is lossless, and a pause is no lost source.
 //
 // A camera's frame carries the camera's own time, tied to the host's clock at the first frame; a gap in its timestamps is counted in the
 // next frame's Dropped, and numbers count the missing frames, too.
 //
 // Processes. What calls into drivers, GStreamer or FFmpeg's network works in a child process: see child.
 //
-// Loss. A picture that cannot be read is told as *pipeline.ErrSkip and keeps its place in time, so the step across it is longer.
+// Loss. A picture that cannot be read is a *pipeline.ErrSkip and keeps its place in time, so the step across it is longer.
 // A skipped frame is not counted in the next one's Dropped as well: whoever takes the ErrSkip counts it.
 package ingest

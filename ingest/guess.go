@@ -19,7 +19,7 @@ const forms = "give sim:NAME, camera:N, genicam:NAME, gst:PIPELINE, an rtsp:// o
 
 // Guess returns the kind of source that a person means by arg, and its options: a camera, an address, sim:NAME, nats:SUBJECT, a folder or
 // a glob of pictures, an NDTiff folder or ndtiff:FOLDER?channel=DAPI&z=3, a TIFF or tiff:FILE?channel=2&slice=1, a FITS file, or a
-// video. A file that does not exist is an error here, not later; a camera's absence is told by Open.
+// video. A file that does not exist is an error here, not later; that a camera is missing, Open says.
 func Guess(arg string) (kind string, options map[string]any, err error) {
 	if name, found := strings.CutPrefix(arg, "sim:"); found {
 		return "sim", map[string]any{"name": name}, nil

@@ -14,7 +14,7 @@ import (
 
 // cadence counts the frames that a camera made and nobody got, by the gaps in its timestamps. A camera makes frames at even steps; a stamp
 // may be late, where software sets it, by up to a period, but most are not. So frames are laid on a grid of ticks which begin where the
-// most stamps lie. What is told never falls behind the grid: when a better one is found, what the former forgot is made up for. The zero
+// most stamps lie. The missing frames that were counted never fall behind the grid: when a better one is found, those that the former left out are counted then. The zero
 // value learns the period.
 type cadence struct {
 	period float64   // seconds; 0 is not known yet
@@ -49,7 +49,7 @@ func (c *cadence) missed(t float64) (missing uint64, warning string) {
 	}
 	if c.period > 0 {
 		c.advance(t)
-		// A frame for every tick: one too many that was told is not told again, should a stamp have been late by nearly a period.
+		// A frame for every tick: one that was counted too many is not counted again, where a stamp was late by nearly a period.
 		missing = uint64(math.Min(math.Max(c.index-c.given-1, 0), 1<<40))
 		c.given = math.Max(c.index, c.given+1)
 	}

@@ -44,7 +44,7 @@ func (s *gstreamer) Live() bool { return true }
 // Timed says that frame times are acquisition times.
 func (s *gstreamer) Timed() bool { return true }
 
-// Open starts the pipeline and waits for the first frame, so that what cannot give one is told here.
+// Open starts the pipeline and waits for the first frame, so that a pipeline without frames fails here.
 func (s *gstreamer) Open(ctx context.Context) (err error) {
 	if s.pipeline, err = gst.Open(s.description); err != nil {
 		return fmt.Errorf("%s: %w: %s", s.name, err, s.advice)

@@ -73,7 +73,7 @@ func ordered(in *bufio.Reader, kinds Kinds) (pipeline.Source, error) {
 	if !ok {
 		return nil, fmt.Errorf("source kind %q needs no process of its own", o.Kind)
 	}
-	return s.twin, nil
+	return s.prototype, nil
 }
 
 // handover hands the frames of a source to the parent. One goroutine opens, reads and closes the source, a second reads what the parent asks, a

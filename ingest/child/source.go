@@ -15,18 +15,18 @@ import (
 )
 
 // Source is a source that works in a child process of this program: what hangs in a driver is killed there, what aborts ends the child
-// alone. Its options are checked here, on a twin that is never opened.
+// alone. Its options are checked here, on a prototype that is never opened.
 type Source struct {
-	order order
-	twin  pipeline.Source
-	about header // what the twin says of itself, after Open what the child said
-	child *subprocess.Child
-	wire  messageReader
-	ended error // what every further Read returns
-	asked bool  // for a frame that has not come yet
+	order     order
+	prototype pipeline.Source
+	about     header // what the prototype says of itself, after Open what the child said
+	child     *subprocess.Child
+	wire      messageReader
+	ended     error // what every further Read returns
+	asked     bool  // for a frame that has not come yet
 }
 
-// order is what a child is told: which source to open.
+// order tells a child which source to open.
 type order struct {
 	Kind    string          `json:"kind"`
 	Options json.RawMessage `json:"options"` // as decoded by the constructor, under the names of its Go fields
@@ -42,7 +42,7 @@ type Constructor = func(decode func(dst any) error) (pipeline.Source, error)
 func Apart(kind string, construct Constructor) Constructor {
 	return func(decode func(dst any) error) (pipeline.Source, error) {
 		s := &Source{order: order{Kind: kind}}
-		twin, err := construct(func(dst any) (err error) {
+		prototype, err := construct(func(dst any) (err error) {
 			if err = decode(dst); err != nil {
 				return err
 			}
@@ -52,7 +52,7 @@ func Apart(kind string, construct Constructor) Constructor {
 		if err != nil {
 			return nil, err
 		}
-		s.twin, s.about = twin, announce(twin)
+		s.prototype, s.about = prototype, announce(prototype)
 		return s, nil
 	}
 }
@@ -73,7 +73,7 @@ func (s *Source) Open(ctx context.Context) (err error) {
 		return fmt.Errorf("%s: its process cannot be started: %w", s.order.Kind, err)
 	}
 	s.wire = messageReader{from: s.child.Output, note: s.wire.note}
-	stop := s.heed(ctx)
+	stop := s.interrupt(ctx)
 	err = s.hello()
 	stop()
 	switch {
@@ -131,7 +131,7 @@ func (s *Source) Read(ctx context.Context) (*frame.Frame, error) {
 		s.asked = true
 		s.child.Input.Write([]byte{'\n'}) // where this fails the child has gone, which its answer tells
 	}
-	stop := s.heed(ctx)
+	stop := s.interrupt(ctx)
 	f, err := s.answer()
 	stop()
 	var skip *pipeline.ErrSkip
@@ -189,8 +189,8 @@ func (s *Source) broken(err error) error {
 	return fmt.Errorf("%s: its process is not understood: %w: %w", s.order.Kind, err, pipeline.ErrNotConnected)
 }
 
-// heed ends a wait for the child when ctx ends, until stop is called.
-func (s *Source) heed(ctx context.Context) (stop func()) {
+// interrupt ends a wait for the child when ctx ends, until stop is called.
+func (s *Source) interrupt(ctx context.Context) (stop func()) {
 	pipe, done := s.child.Output, make(chan struct{})
 	forget := context.AfterFunc(ctx, func() {
 		pipe.SetReadDeadline(time.Unix(1, 0))

@@ -75,7 +75,7 @@ func (w *waiting) take(ctx context.Context) (item, bool) {
 	}
 }
 
-// oldest removes the oldest item and, if it is a frame, tells it how many were dropped before it.
+// oldest removes the oldest item and, if it is a frame, adds to it how many were dropped before it.
 func (w *waiting) oldest() (item, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -32,7 +32,7 @@ type growingFolder struct {
 	clock    timing.Clock
 	tail     follow.Tail
 	arrivals *follow.Arrivals // nil before Open
-	last     string           // that was given or told, be it in part
+	last     string           // the picture that was given or skipped last, be it in part
 	ended    bool             // nothing came for too long
 
 	reader picture.Reader

@@ -150,7 +150,7 @@ func (v *video) Compression() string {
 // Frames is the number of frames that the file claims; good after Open.
 func (v *video) Frames() int { return int(v.claimed) }
 
-// Read returns the next frame. A file that ends before the frames it claims is told once, as truncated_video, before io.EOF.
+// Read returns the next frame. A file that ends before the frames it claims gives one ErrSkip, truncated_video, before io.EOF.
 func (v *video) Read(ctx context.Context) (*frame.Frame, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -27,7 +27,7 @@ type Arrivals struct {
 	held            []string // that may be ahead of a picture that was not seen yet
 	older           []string // the same, from the listing before
 	next            successor
-	missed          bool // something may be there that no notice told: a listing has to end first
+	missed          bool // files may be there of which no notice came: a listing has to end before any is given
 }
 
 // OpenFolder begins to watch a folder, or those of its files that a pattern such as run1/*.png matches. The folder has to be there,
@@ -60,7 +60,7 @@ func (a *Arrivals) Look() (more bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("%s: %w: check the drive", a.folder, err)
 	}
-	if !a.noticed() { // what the listing did not meet is told by now
+	if !a.noticed() { // of what the listing did not meet, notices are here by now
 		listed = false
 	}
 	if listed {
@@ -95,7 +95,7 @@ func isDirectory(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// noticed takes what the system tells. It is false where notices were lost, so that a listing has to find what they were of.
+// noticed takes the notices that came. It is false where some were lost, so that a listing has to find their files.
 func (a *Arrivals) noticed() bool {
 	if a.notices == nil {
 		return true
@@ -137,9 +137,10 @@ func (a *Arrivals) take(name string) {
 	}
 }
 
-// ripen lets those be given that no earlier picture can come before any more. Where notices tell of what is made meanwhile, or the folder was
-// read in one go, that is all. Else a picture may have been made behind the place where the listing was, before one that it met: the next listing
-// meets that one. So what one listing met is given after the next, with what that met before it in order.
+// ripen moves to waiting, after a listing has ended, the pictures before which no other can come any more. Those are all, where notices come of
+// files that are made meanwhile, or the folder was read in one go. Else the listing may have passed the place of a picture that was made
+// before one that it met; the next listing meets that picture. So what a listing met is given after the next one, together with what that
+// one met before it in order.
 func (a *Arrivals) ripen() {
 	ripe, later := append(a.older, a.held...), []string(nil)
 	if a.notices == nil {

@@ -10,7 +10,7 @@ const (
 	share      = 50                    // of the time one part in so many goes to listings: 20 ms a second
 	leastCost  = 200 * time.Nanosecond // of a name, whatever the clock says
 	coarse     = 3 * time.Second       // that a folder's time may stay the same though something came: FAT counts in steps of 2 s
-	insisting  = 30 * time.Second      // after which a folder is listed though it seems unchanged: not every drive tells
+	insisting  = 30 * time.Second      // after which a folder is listed though it seems unchanged: some drives do not date folders
 )
 
 // entryType says whether an entry of a folder is a folder itself.

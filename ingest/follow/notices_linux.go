@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// telling are the file systems whose notices tell of every file that is made in them: those of this machine's own disks. Of what another machine
-// does, NFS, SMB, FUSE and their like tell nothing.
-var telling = []int64{
+// notifying are the file systems that give a notice of every file made in them: those of this machine's own disks. NFS, SMB, FUSE and their
+// like give none of what another machine does.
+var notifying = []int64{
 	unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.F2FS_SUPER_MAGIC, unix.TMPFS_MAGIC, unix.RAMFS_MAGIC,
 	unix.OVERLAYFS_SUPER_MAGIC, unix.MSDOS_SUPER_MAGIC, unix.EXFAT_SUPER_MAGIC, unix.REISERFS_SUPER_MAGIC, unix.NILFS_SUPER_MAGIC,
 	0x2fc12fc1, // ZFS
@@ -19,19 +19,19 @@ var telling = []int64{
 	0xca451a4e, // bcachefs
 }
 
-// roundsAtOnce bounds the reads of one look: whoever makes files faster than they are told of does not keep it.
+// roundsAtOnce bounds the reads of one look, for files may be made faster than notices are read.
 const roundsAtOnce = 64
 
-// notices are what the system tells of the files that are made in a folder, or moved there (inotify).
+// notices are the system's, of files that are made in a folder or moved there (inotify).
 type notices struct {
 	fd     int
 	buffer []byte
 }
 
-// openNotices watches a folder; nil where the system tells nothing of it, or not all.
+// openNotices watches a folder; nil where the system gives no notices of it, or not of all files.
 func openNotices(folder string) *notices {
 	var about unix.Statfs_t
-	if err := unix.Statfs(folder, &about); err != nil || !slices.Contains(telling, int64(uint32(about.Type))) {
+	if err := unix.Statfs(folder, &about); err != nil || !slices.Contains(notifying, int64(uint32(about.Type))) {
 		return nil
 	}
 	fd, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
@@ -46,8 +46,8 @@ func openNotices(folder string) *notices {
 	return &notices{fd: fd, buffer: make([]byte, 64<<10)}
 }
 
-// drain gives take the names, each valid until it returns, of the files that were made since the last time, and calls lost where the system has let go of some. It says whether that is
-// over: what was watched is gone, or is elsewhere.
+// drain calls take with the names of the files that were made since the last time, each valid until take returns, and lost where the system
+// has dropped notices. over says that no more will come: the folder is gone, or is elsewhere.
 func (n *notices) drain(take func(name []byte), lost func()) (over bool) {
 	for range roundsAtOnce {
 		got, err := unix.Read(n.fd, n.buffer)
@@ -74,7 +74,7 @@ func (n *notices) drain(take func(name []byte), lost func()) (over bool) {
 			}
 		}
 	}
-	lost() // a listing finds what is still to be told
+	lost() // a listing finds what is left
 	return over
 }
 

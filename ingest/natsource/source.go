@@ -53,7 +53,7 @@ type Source struct {
 	stream       wire.Stream
 	now          func() time.Time
 	first        uint64      // the stream's number that is this Open's 0
-	held         *wire.Frame // whole, but an error before it had to be told first
+	held         *wire.Frame // whole; the error of a frame before it was returned first
 	dropped      uint64      // frames lost since the last one that was given
 	renewed      int         // times since the event that another publisher is followed
 	notified     time.Time   // then

@@ -46,7 +46,7 @@ type Recorder struct {
 	base, next    uint64 // what the source's numbers are counted from, as it may be opened again; the next one so counted
 	skipped       uint64 // frames that the source could not read since the last
 	stopped       error  // why the recording ended
-	told          bool   // that it has: a frame said so
+	reported      bool   // a frame carried the event recording_stopped
 }
 
 // New records source into folder, which must be new or empty, up to so many bytes. The source becomes the recorder's. Nothing is
@@ -115,8 +115,8 @@ func (r *Recorder) Read(ctx context.Context) (*frame.Frame, error) {
 			r.stopped = errors.Join(fmt.Errorf("at frame %d: %w", f.Seq, err), r.end())
 		}
 	}
-	if r.stopped != nil && !r.told {
-		r.told = true
+	if r.stopped != nil && !r.reported {
+		r.reported = true
 		f.Notice(true, "recording_stopped", r.Account())
 	}
 	return f, nil

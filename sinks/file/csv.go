@@ -43,7 +43,7 @@ func NewCSV(decode func(any) error, log *slog.Logger) (*CSV, error) {
 	return s, s.tables.files.start()
 }
 
-// Write adds m's lines. They are on their way to the disk within a second, as long as messages come.
+// Write adds m's lines. They are written to the disk within a second, as long as messages come.
 func (s *CSV) Write(_ context.Context, m latent.Message) error { return s.tables.record(m) }
 
 // line writes the row of a table, after the header where fresh.

@@ -40,7 +40,7 @@ func NewJSONL(decode func(any) error, stream string, log *slog.Logger) (*JSONL, 
 	return s, s.files.start()
 }
 
-// Write adds m's lines. They are on their way to the disk within a second, as long as messages come.
+// Write adds m's lines. They are written to the disk within a second, as long as messages come.
 func (s *JSONL) Write(_ context.Context, m latent.Message) error {
 	if err := s.files.ready(); err != nil {
 		return err

@@ -28,7 +28,7 @@ type endpoints struct {
 	inbox  string       // what an answer's subject begins with on this connection
 	answer func(name string, payload []byte) ([]byte, error)
 
-	self    micro.Info // what $SRV.INFO tells
+	self    micro.Info // what $SRV.INFO answers
 	started time.Time
 
 	unwatch context.CancelFunc // ends the watching for streams over the commands

@@ -17,7 +17,7 @@ const (
 	maxRequestBytes = 64 << 10
 )
 
-// About is what runs, as the command info tells it.
+// About is what runs, as the command info answers.
 type About struct {
 	Source       string    `json:"source"`
 	Model        string    `json:"model"`

@@ -146,7 +146,7 @@ func (s *Sink) keep(m latent.Message) error {
 	return refused
 }
 
-// identity tells a message that is written again from another in the same memory.
+// identity distinguishes a message that is written again from another one in the same memory.
 type identity struct {
 	m   latent.Message
 	seq uint64
