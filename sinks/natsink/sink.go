@@ -30,7 +30,7 @@ type Sink struct {
 	publish   func(latent.Kind, []byte) error // s.send: a method value made for every frame would be allocated
 }
 
-// NATSEnv is what a stream lends its NATS sink, which closes none of it.
+// Env is what a stream lends its NATS sink, which closes none of it.
 type Env struct {
 	Stream  string
 	About   func() About               // what runs now; asked from any goroutine. nil says nothing
@@ -44,7 +44,7 @@ type Env struct {
 // maxFlush is how long the server may take to confirm the last messages, where ctx says no less.
 const maxFlush = 3 * time.Second
 
-// NewSink connects nothing: it begins to publish on env.Bus and to answer commands there. decode fills the options of durability.
+// New makes the sink of a stream, which answers commands from now on. decode fills the options of durability.
 func New(decode func(any) error, env Env) (*Sink, error) {
 	var o natsOptions
 	if err := decode(&o); err != nil {
