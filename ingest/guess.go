@@ -1,9 +1,12 @@
 package ingest
 
 import (
+	"driftscope/ingest/files"
+	"driftscope/ingest/format"
+	"driftscope/ingest/natsource"
+	"driftscope/ingest/recorder"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,20 +19,20 @@ const forms = "give sim:NAME, camera:N, genicam:NAME, gst:PIPELINE, an rtsp:// o
 
 // Guess returns the kind of source that a person means by arg, and its options: a camera, an address, sim:NAME, nats:SUBJECT, a folder or
 // a glob of pictures, an NDTiff folder or ndtiff:FOLDER?channel=DAPI&z=3, a TIFF or tiff:FILE?channel=2&slice=1, a FITS file, or a
-// video. A file that does not exist is an error here, not later; a camera's absence is told by Open.
+// video. A file that does not exist is an error here, not later; that a camera is missing, Open says.
 func Guess(arg string) (kind string, options map[string]any, err error) {
 	if name, found := strings.CutPrefix(arg, "sim:"); found {
 		return "sim", map[string]any{"name": name}, nil
 	}
 	if subject, found := strings.CutPrefix(arg, "nats:"); found {
-		return "nats", guessNATS(subject), nil
+		return "nats", natsource.Options(subject), nil
 	}
 	if rest, found := strings.CutPrefix(arg, "ndtiff:"); found {
-		options, err := guessAxes(rest)
+		options, err := files.NDTiffOptions(rest)
 		return "ndtiff", options, err
 	}
 	if rest, found := strings.CutPrefix(arg, "tiff:"); found {
-		options, err := guessChoice(rest)
+		options, err := files.TIFFOptions(rest)
 		return "tiff", options, err
 	}
 	if kind, options, err := guessCamera(arg); kind != "" || err != nil {
@@ -37,9 +40,9 @@ func Guess(arg string) (kind string, options map[string]any, err error) {
 	}
 	info, err := os.Stat(arg)
 	switch {
-	case err == nil && info.IsDir() && isRecording(arg):
+	case err == nil && info.IsDir() && recorder.IsRecording(arg):
 		kind = "recording"
-	case err == nil && info.IsDir() && indexFolder(arg) != "":
+	case err == nil && info.IsDir() && files.IndexFolder(arg) != "":
 		kind = "ndtiff"
 	case err == nil && info.IsDir():
 		kind = "directory"
@@ -82,24 +85,24 @@ func guessCamera(arg string) (kind string, options map[string]any, err error) {
 
 // guessFile asks what the file begins with, and its name only where that does not tell.
 func guessFile(path string) (kind string, err error) {
-	switch signature(path) {
-	case formatTIFF:
+	switch format.Of(path) {
+	case format.TIFF:
 		return "tiff", nil
-	case formatFITS:
+	case format.FITS:
 		return "fits", nil
-	case formatAVI, formatMP4, formatMKV, formatTS, formatMPEG:
+	case format.AVI, format.MP4, format.MKV, format.TS, format.MPEG:
 		return "video", nil
-	case formatPNG, formatJPEG, formatBMP:
+	case format.PNG, format.JPEG, format.BMP:
 		return "", singlePicture(path)
 	}
-	switch e := extension(path); {
-	case slices.Contains(tiffExtensions, e):
+	switch e := format.Extension(path); {
+	case slices.Contains(format.TiffExtensions, e):
 		return "tiff", nil
-	case slices.Contains(fitsExtensions, e):
+	case slices.Contains(format.FitsExtensions, e):
 		return "fits", nil
-	case slices.Contains(videoExtensions, e):
+	case slices.Contains(format.VideoExtensions, e):
 		return "video", nil
-	case slices.Contains(pictureExtensions, e):
+	case slices.Contains(format.PictureExtensions, e):
 		return "", singlePicture(path)
 	case e == "":
 		return "", fmt.Errorf("%s has no extension, and does not begin like anything that is read: %s", path, forms)
@@ -110,20 +113,6 @@ func guessFile(path string) (kind string, err error) {
 
 func singlePicture(path string) error {
 	return fmt.Errorf("%s is a single picture: give its folder, or a pattern such as '%s'", path, filepath.Join(filepath.Dir(path), "*"+filepath.Ext(path)))
-}
-
-// guessAxes takes a folder and what to choose of an NDTiff in it: FOLDER?channel=DAPI&z=3.
-func guessAxes(text string) (options map[string]any, err error) {
-	folder, query, _ := strings.Cut(text, "?")
-	chosen, err := url.ParseQuery(query)
-	if err != nil {
-		return nil, fmt.Errorf("ndtiff:%s: %w: give ndtiff:FOLDER?channel=DAPI&z=3", text, err)
-	}
-	axes := map[string]any{}
-	for name, values := range chosen {
-		axes[name] = values[0]
-	}
-	return map[string]any{"path": folder, "axes": axes}, nil
 }
 
 func guessPattern(pattern string) (kind string, err error) {

@@ -1,32 +1,38 @@
 package ingest
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"driftscope/ingest/camera"
+	"driftscope/ingest/child"
+	"driftscope/ingest/files"
+	"driftscope/ingest/natsource"
+	"driftscope/ingest/recorder"
 	"driftscope/internal/pipeline"
 )
 
-// constructor makes one kind of source from the options written under it. decode is strict: an unknown key is an error.
-type constructor func(decode func(dst any) error) (pipeline.Source, error)
-
 // kinds is the only list of sources: a new one is its file, its test and one line here.
-var kinds = map[string]constructor{
-	"camera":    apart("camera", newCamera),
-	"directory": newDirectory,
-	"fits":      newFITS,
-	"genicam":   apart("genicam", newGenICam),
-	"gst":       apart("gst", newPipeline),
-	"nats":      newNATS,
-	"ndtiff":    newNDTiff,
-	"recording": newReplay,
+var kinds = map[string]child.Constructor{
+	"camera":    child.Apart("camera", camera.NewCamera),
+	"directory": files.NewDirectory,
+	"fits":      files.NewFITS,
+	"genicam":   child.Apart("genicam", camera.NewGenICam),
+	"gst":       child.Apart("gst", camera.NewGStreamer),
+	"nats":      natsource.New,
+	"ndtiff":    files.NewNDTiff,
+	"recording": recorder.NewReplay,
 	"sim":       newSimulated,
-	"tiff":      newTIFF,
-	"url":       apart("url", newURL),
-	"video":     newVideo,
+	"tiff":      files.NewTIFF,
+	"url":       child.Apart("url", camera.NewURL),
+	"video":     files.NewVideo,
 }
+
+// CaptureProcess is the hidden command under which this program is started again for a source that works in a child process.
+func CaptureProcess(ctx context.Context) error { return child.ServeProcess(ctx, New) }
 
 // New makes a source of the given kind. decode fills the kind's options; they are checked here, but no file is opened before Open.
 func New(kind string, decode func(dst any) error) (pipeline.Source, error) {

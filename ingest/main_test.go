@@ -6,19 +6,14 @@ import (
 	"os"
 	"testing"
 
-	"driftscope/internal/fakecamera"
+	"driftscope/ingest/child"
 	"driftscope/internal/suite/mats"
 )
 
-// TestMain: started by a source that works apart, the test's own binary is that source's child.
+// TestMain: started by a source that works in a child process, the test's own binary is that child.
 func TestMain(m *testing.M) {
-	kinds["trial"] = apart("trial", newTrial)
-	if len(os.Args) == 2 && os.Args[1] == captureCommand {
-		err := fakecamera.WithoutRawSockets()
-		if err == nil {
-			err = CaptureProcess(context.Background())
-		}
-		if err != nil {
+	if len(os.Args) == 2 && os.Args[1] == child.Command {
+		if err := CaptureProcess(context.Background()); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

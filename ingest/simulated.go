@@ -3,12 +3,12 @@ package ingest
 import (
 	"context"
 	"fmt"
-	"math"
 	"time"
 
 	"gocv.io/x/gocv"
 
 	"driftscope/ingest/sim"
+	"driftscope/ingest/timing"
 	"driftscope/internal/frame"
 	"driftscope/internal/pipeline"
 )
@@ -67,7 +67,7 @@ func (s *simulated) Frames() int { return s.scene.Frames() }
 func (s *simulated) Open(context.Context) error {
 	s.seq = 0
 	if s.realtime {
-		s.ticker = time.NewTicker(sinceStart(s.scene.DT()))
+		s.ticker = time.NewTicker(timing.Duration(s.scene.DT()))
 	}
 	return nil
 }
@@ -96,7 +96,7 @@ func (s *simulated) Read(ctx context.Context) (*frame.Frame, error) {
 		mat.Close()
 		return nil, err
 	}
-	f := s.frames.New(s.seq, time.Unix(0, 0).UTC().Add(sinceStart(truth.T)), frame.Meta{Trajectory: truth.Trajectory, Arrived: time.Now()}, mat)
+	f := s.frames.New(s.seq, time.Unix(0, 0).UTC().Add(timing.Duration(truth.T)), frame.Meta{Trajectory: truth.Trajectory, Arrived: time.Now()}, mat)
 	s.seq++
 	if !truth.Inside {
 		f.Notice(true, "simulation_clipped", fmt.Sprintf("%s left the picture and was drawn at its edge: choose a finite number of frames to fit the picture to the path", s.scene.Name()))
@@ -135,6 +135,3 @@ func (s *simulated) lend() (mat gocv.Mat, err error) {
 	}
 	return mat, err
 }
-
-// sinceStart is s seconds, to the nanosecond.
-func sinceStart(s float64) time.Duration { return time.Duration(math.Round(s * float64(time.Second))) }

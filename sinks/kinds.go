@@ -1,5 +1,3 @@
-// Package sinks shows the world what a stream does: messages on NATS, lines and tables in files, a live status on the terminal, metrics. It also
-// defines how messages look outside the process, and reads them back.
 package sinks
 
 import (
@@ -13,6 +11,8 @@ import (
 
 	"driftscope/internal/bus"
 	"driftscope/internal/latent"
+	"driftscope/sinks/file"
+	"driftscope/sinks/natsink"
 )
 
 // Sink takes *latent.Estimate, *latent.Law, *latent.Event, *latent.Trigger, *latent.Health and *latent.View; it is pipeline.Sink, said without importing what
@@ -25,30 +25,38 @@ type Sink interface {
 // Env is what a stream lends its sinks. They close none of it.
 type Env struct {
 	Stream   string
-	About    func() About // what runs now; asked from any goroutine. nil says nothing
-	Bus      *bus.Conn    // nil where NATS is off
-	Bucket   *Bucket      // nil where nothing is kept
-	Service  *Service     // nil where the stream ends with its run
+	About    func() natsink.About // what runs now; asked from any goroutine. nil says nothing
+	Bus      *bus.Conn            // nil where NATS is off
+	Bucket   *natsink.Bucket      // nil where nothing is kept
+	Service  *natsink.Service     // nil where the stream ends with its run
 	Stdout   io.Writer
 	Terminal bool         // Stdout is a terminal
 	Log      *slog.Logger // nil is silent
 	Metrics  *Metrics     // nil where nobody can ask for them
 }
 
-// constructor makes one kind of sink from the options written under it. decode is strict: an unknown key is an error.
-type constructor func(decode func(dst any) error, env Env) (Sink, error)
+// nats is what the NATS sink uses of env.
+func (env Env) nats() natsink.Env {
+	return natsink.Env{
+		Stream: env.Stream, About: env.About, Bus: env.Bus, Bucket: env.Bucket, Service: env.Service, Log: env.Log,
+		Watch: func(waiting func() int64) { env.Metrics.watch(env.Stream, waiting) },
+	}
+}
 
-// kinds is the only list of sinks: a new one is its file, its test and one line here.
-var kinds = map[string]constructor{
-	"csv":      newCSV,
-	"jsonl":    newJSONL,
-	"nats":     newNATS,
-	"parquet":  newParquet,
-	"terminal": newTerminal,
+// decoder fills a sink's options from what is written under it. It is strict: an unknown key is an error.
+type decoder = func(dst any) error
+
+// kinds is the only list of sinks: a new one is its file, its test and one line here, which hands it what it uses of env.
+var kinds = map[string]func(decode decoder, env Env) (Sink, error){
+	"csv":      func(decode decoder, env Env) (Sink, error) { return file.NewCSV(decode, env.Log) },
+	"jsonl":    func(decode decoder, env Env) (Sink, error) { return file.NewJSONL(decode, env.Stream, env.Log) },
+	"nats":     func(decode decoder, env Env) (Sink, error) { return natsink.New(decode, env.nats()) },
+	"parquet":  func(decode decoder, env Env) (Sink, error) { return file.NewParquet(decode, env.Stream, env.Log) },
+	"terminal": func(decode decoder, env Env) (Sink, error) { return newTerminal(decode, env) },
 }
 
 // New makes a sink of the given kind. decode fills the kind's options, which are checked here.
-func New(kind string, decode func(dst any) error, env Env) (Sink, error) {
+func New(kind string, decode decoder, env Env) (Sink, error) {
 	construct, known := kinds[kind]
 	if !known {
 		return nil, fmt.Errorf("sink kind %q is not known: give one of %s", kind, strings.Join(Kinds(), ", "))

@@ -22,22 +22,22 @@ const (
 	scrapesMost  = 4
 )
 
-// Metrics is what a process tells of its streams to Prometheus, and to those who ask whether they run. A stream writes into its Sink; what
-// is asked for is made from the last health and the last law. It may be used from any goroutine.
+// Metrics answers Prometheus, and those who ask whether the streams of this process track. Each stream writes into its Sink; an answer is
+// made of the last health and the last law. It may be used from any goroutine.
 type Metrics struct {
 	registry  *prometheus.Registry
 	names     names
 	connected func() bool // to NATS
 
 	mu      sync.Mutex
-	streams map[string]*pulse
+	streams map[string]*snapshot
 	spools  map[string]func() int64 // bytes that wait, by stream
 }
 
 // NewMetrics has no streams yet. connected says whether NATS is there.
 func NewMetrics(connected func() bool) *Metrics {
 	m := &Metrics{
-		registry: prometheus.NewRegistry(), names: describe(), connected: connected, streams: map[string]*pulse{}, spools: map[string]func() int64{},
+		registry: prometheus.NewRegistry(), names: describe(), connected: connected, streams: map[string]*snapshot{}, spools: map[string]func() int64{},
 	}
 	m.registry.MustRegister(m, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
@@ -46,19 +46,19 @@ func NewMetrics(connected func() bool) *Metrics {
 // Sink takes the messages of a stream, in the place of an earlier one of that name. The stream is away once no frame was tracked for stall;
 // 0 waits for ever.
 func (m *Metrics) Sink(stream string, stall time.Duration) Sink {
-	p := &pulse{stream: stream, stall: stall, begun: map[string]uint64{}}
+	p := &snapshot{stream: stream, stall: stall, begun: map[string]uint64{}}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.streams[stream] = p
 	return p
 }
 
-// Gauge has m tell a figure of the whole process, read at every scrape. A name is given once.
+// Gauge adds a figure of the whole process, read at every scrape. A name is given once.
 func (m *Metrics) Gauge(name, help string, value func() float64) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
 }
 
-// watch has m tell how much waits in a stream's spool. It may be called on nil.
+// watch adds how many bytes wait in a stream's spool. It may be called on nil.
 func (m *Metrics) watch(stream string, waiting func() int64) {
 	if m == nil {
 		return
@@ -80,7 +80,7 @@ func (m *Metrics) Ready() http.Handler {
 			Ready   bool        `json:"ready"`
 			Streams []readiness `json:"streams"`
 		}{true, []readiness{}}
-		for _, p := range m.pulses() {
+		for _, p := range m.snapshots() {
 			r := p.ready(time.Now())
 			answer.Ready = answer.Ready && r.Ready
 			answer.Streams = append(answer.Streams, r)
@@ -94,19 +94,19 @@ func (m *Metrics) Ready() http.Handler {
 	})
 }
 
-// pulses are those of all streams, by name.
-func (m *Metrics) pulses() []*pulse {
+// snapshots are those of all streams, sorted by name.
+func (m *Metrics) snapshots() []*snapshot {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var all []*pulse
+	var all []*snapshot
 	for _, stream := range slices.Sorted(maps.Keys(m.streams)) {
 		all = append(all, m.streams[stream])
 	}
 	return all
 }
 
-// pulse is the last that is known of one stream.
-type pulse struct {
+// snapshot is what is known last of one stream.
+type snapshot struct {
 	stream string
 	stall  time.Duration
 
@@ -118,7 +118,7 @@ type pulse struct {
 }
 
 // Write notes m. It never fails.
-func (p *pulse) Write(_ context.Context, m latent.Message) error {
+func (p *snapshot) Write(_ context.Context, m latent.Message) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch m := m.(type) {
@@ -140,7 +140,7 @@ func (p *pulse) Write(_ context.Context, m latent.Message) error {
 }
 
 // Close leaves what was noted for those who ask how it ended.
-func (p *pulse) Close(context.Context) error { return nil }
+func (p *snapshot) Close(context.Context) error { return nil }
 
 // readiness is whether a stream tracks.
 type readiness struct {
@@ -150,7 +150,7 @@ type readiness struct {
 	Last   *float64 `json:"last_frame_s"` // since the last frame was tracked; null before the first
 }
 
-func (p *pulse) ready(now time.Time) readiness {
+func (p *snapshot) ready(now time.Time) readiness {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	r := readiness{Stream: p.stream, State: orStarting(p.health.State)}

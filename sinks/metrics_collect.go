@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"driftscope/internal/latent"
+	"driftscope/sinks/message"
 )
 
 // names are the metrics. Units are base units, and counters end in _total; a label takes only values that the program itself makes.
@@ -60,90 +61,90 @@ func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect tells the last that is known of every stream.
+// Collect sends what is known last of every stream.
 func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 	to <- prometheus.MustNewConstMetric(m.names.connected, prometheus.GaugeValue, number01(m.connected()))
-	for _, p := range m.pulses() {
-		told{&m.names, p.stream, to}.pulse(p)
+	for _, p := range m.snapshots() {
+		sender{&m.names, p.stream, to}.snapshot(p)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for stream, waiting := range m.spools {
-		told{&m.names, stream, to}.gauge(m.names.spool, float64(waiting()))
+		sender{&m.names, stream, to}.gauge(m.names.spool, float64(waiting()))
 	}
 }
 
-// told sends the metrics of one stream.
-type told struct {
-	*names
+// sender sends the metrics of one stream.
+type sender struct {
+	names  *names
 	stream string
 	to     chan<- prometheus.Metric
 }
 
-func (t told) gauge(d *prometheus.Desc, v float64, labels ...string) {
+func (t sender) gauge(d *prometheus.Desc, v float64, labels ...string) {
 	t.to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, append([]string{t.stream}, labels...)...)
 }
 
-func (t told) counter(d *prometheus.Desc, v uint64, labels ...string) {
+func (t sender) counter(d *prometheus.Desc, v uint64, labels ...string) {
 	t.to <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), append([]string{t.stream}, labels...)...)
 }
 
-// pulse sends everything. What is not known yet is left out.
-func (t told) pulse(p *pulse) {
+// snapshot sends everything. What is not known yet is left out.
+func (t sender) snapshot(p *snapshot) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.tracked.IsZero() {
-		t.gauge(t.tracked, float64(p.tracked.UnixNano())/1e9)
+		t.gauge(t.names.tracked, float64(p.tracked.UnixNano())/1e9)
 	}
 	t.health(&p.health)
 	for rule, n := range p.begun {
-		t.counter(t.triggers, n, rule)
+		t.counter(t.names.triggers, n, rule)
 	}
 	if p.law.Revision > 0 {
 		t.law(&p.law)
 	}
 }
 
-func (t told) health(h *latent.Health) {
+func (t sender) health(h *latent.Health) {
 	states, now := []string{"starting", "tracking", "source_lost", "stopped"}, orStarting(h.State)
 	if !slices.Contains(states, now) {
 		states = append(states, now)
 	}
 	for _, s := range states {
-		t.gauge(t.state, number01(s == now), s)
+		t.gauge(t.names.state, number01(s == now), s)
 	}
-	t.gauge(t.uptime, h.UptimeS)
-	t.gauge(t.queue, float64(h.Queue))
-	t.counter(t.frames, h.Frames)
-	t.counter(t.framesTracked, h.Tracked)
-	t.counter(t.messages, h.Published)
+	t.gauge(t.names.uptime, h.UptimeS)
+	t.gauge(t.names.queue, float64(h.Queue))
+	t.counter(t.names.frames, h.Frames)
+	t.counter(t.names.framesTracked, h.Tracked)
+	t.counter(t.names.messages, h.Published)
 	for cause, n := range h.Dropped {
 		if sink, ok := strings.CutPrefix(cause, "sink_"); ok {
-			t.counter(t.messagesDropped, n, sink)
+			t.counter(t.names.messagesDropped, n, sink)
 		} else {
-			t.counter(t.framesDropped, n, cause)
+			t.counter(t.names.framesDropped, n, cause)
 		}
 	}
 	for code, n := range h.Alarms {
-		t.counter(t.alarms, n, code)
+		t.counter(t.names.alarms, n, code)
 	}
 	for _, s := range h.Stages {
-		t.to <- prometheus.MustNewConstSummary(t.stage, s.Count, s.TotalMS/1e3,
+		t.to <- prometheus.MustNewConstSummary(t.names.stage, s.Count, s.TotalMS/1e3,
 			map[float64]float64{0.5: s.P50MS / 1e3, 0.95: s.P95MS / 1e3, 0.99: s.P99MS / 1e3}, t.stream, s.Name)
 	}
 }
 
-func (t told) law(l *latent.SDE) {
+func (t sender) law(l *latent.SDE) {
 	for i := range l.Sigma {
 		dim := strconv.Itoa(i)
-		t.gauge(t.sigma, l.Sigma[i], dim)
-		t.gauge(t.sigmaLow, at(l.SigmaLow, i), dim)
-		t.gauge(t.sigmaHigh, at(l.SigmaHigh, i), dim)
+		t.gauge(t.names.sigma, l.Sigma[i], dim)
+		t.gauge(t.names.sigmaLow, message.At(l.SigmaLow, i), dim)
+		t.gauge(t.names.sigmaHigh, message.At(l.SigmaHigh, i), dim)
 	}
-	t.gauge(t.active, float64(l.ActiveCount))
-	t.counter(t.drift, l.DriftChanges)
+	t.gauge(t.names.active, float64(l.ActiveCount))
+	t.counter(t.names.drift, l.DriftChanges)
 	if l.Units.Calibration == latent.Calibrated && l.Units.UM != (latent.Spread{}) {
-		t.gauge(t.diffusion, l.Units.UM.D*1e-12)
+		t.gauge(t.names.diffusion, l.Units.UM.D*1e-12)
 	}
 }
 

@@ -16,24 +16,25 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"driftscope/internal/latent"
+	"driftscope/sinks/sinktest"
 )
 
-// newTold has the messages of one stream, and none of another that was only started.
-func newTold(t *testing.T) *Metrics {
+// streaming is Metrics with the messages of one stream, and none of another that was only started.
+func streaming(t *testing.T) *Metrics {
 	t.Helper()
 	m := NewMetrics(func() bool { return true })
 	m.Sink("idle", 0)
 	m.watch("bead", func() int64 { return 4096 })
 	s := m.Sink("bead", time.Second)
-	h := health()
+	h := sinktest.Health()
 	h.Dropped["sink_jsonl"], h.Queue = 3, 1
 	h.Stages[0].Count, h.Stages[0].TotalMS = 20, 30
-	for _, message := range []latent.Message{hard(), h, event(), trigger(7), view()} {
+	for _, message := range []latent.Message{sinktest.Hard(), h, sinktest.Event(), sinktest.Trigger(7), sinktest.View()} {
 		if err := s.Write(t.Context(), message); err != nil {
 			t.Fatal(err)
 		}
 	}
-	closeSink(t, s)
+	sinktest.Close(t, s)
 	return m
 }
 
@@ -46,7 +47,7 @@ func scrape(t *testing.T, h http.Handler) (status int, body string) {
 }
 
 func TestMetrics(t *testing.T) {
-	status, body := scrape(t, newTold(t).Handler())
+	status, body := scrape(t, streaming(t).Handler())
 	if status != http.StatusOK {
 		t.Fatalf("%d: %s", status, body)
 	}
@@ -84,7 +85,7 @@ func TestMetrics(t *testing.T) {
 
 // TestMetricsByConvention: names, types, units and help are as Prometheus wants them, and every one is on the page.
 func TestMetricsByConvention(t *testing.T) {
-	m := newTold(t)
+	m := streaming(t)
 	families, err := m.registry.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -143,11 +144,11 @@ func TestReady(t *testing.T) {
 		s := m.Sink("bead", 5*time.Second)
 		write := func(state string, frames bool) {
 			t.Helper()
-			h := health()
+			h := sinktest.Health()
 			h.State = state
 			messages := []latent.Message{h}
 			if frames {
-				messages = append(messages, estimate(1, 1))
+				messages = append(messages, sinktest.Estimate(1, 1))
 			}
 			for _, message := range messages {
 				if err := s.Write(t.Context(), message); err != nil {
@@ -180,12 +181,12 @@ func TestMetricsAside(t *testing.T) {
 	done := make(chan error, 1)
 	go func() {
 		for seq := range uint64(2000) {
-			if err := s.Write(t.Context(), estimate(seq, seq)); err != nil {
+			if err := s.Write(t.Context(), sinktest.Estimate(seq, seq)); err != nil {
 				done <- err
 				return
 			}
 		}
-		done <- s.Write(t.Context(), health())
+		done <- s.Write(t.Context(), sinktest.Health())
 	}()
 	for range 20 {
 		if status, body := scrape(t, m.Handler()); status != http.StatusOK {
@@ -195,14 +196,14 @@ func TestMetricsAside(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
-	if _, body := scrape(t, m.Handler()); !strings.Contains(body, fmt.Sprintf(`driftscope_frames_total{stream="bead"} %d`, health().Frames)) {
+	if _, body := scrape(t, m.Handler()); !strings.Contains(body, fmt.Sprintf(`driftscope_frames_total{stream="bead"} %d`, sinktest.Health().Frames)) {
 		t.Error("the last health is not told")
 	}
 }
 
 // BenchmarkMetrics is the cost of a frame.
 func BenchmarkMetrics(b *testing.B) {
-	s, e := NewMetrics(func() bool { return true }).Sink("bead", time.Second), wide(16)
+	s, e := NewMetrics(func() bool { return true }).Sink("bead", time.Second), sinktest.Wide(16)
 	b.ReportAllocs()
 	for b.Loop() {
 		e.SDE.Revision++

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"driftscope/internal/latent"
+	"driftscope/sinks/message"
 )
 
 // maxRows is how many latent dimensions the status shows one by one.
@@ -48,13 +49,13 @@ func (s *terminal) oneLine() string {
 // row is one latent dimension.
 func (s *terminal) row(i int) string {
 	l, law := &s.estimate.Latent, &s.estimate.SDE
-	interval := fmt.Sprintf("%s [%s, %s]", number(at(law.Sigma, i)), number(at(law.SigmaLow, i)), number(at(law.SigmaHigh, i)))
+	interval := fmt.Sprintf("%s [%s, %s]", number(message.At(law.Sigma, i)), number(message.At(law.SigmaLow, i)), number(message.At(law.SigmaHigh, i)))
 	motion := "-"
 	if i < len(law.Activity) {
 		motion = string(law.Activity[i])
 	}
-	z := number(l.Mean[i]) + " ± " + number(at(l.SD, i))
-	return fmt.Sprintf("z%-3d  %20s  %24s  %-9s %10s", i+1, z, interval, motion, number(at(s.estimate.Drift, i)))
+	z := number(l.Mean[i]) + " ± " + number(message.At(l.SD, i))
+	return fmt.Sprintf("z%-3d  %20s  %24s  %-9s %10s", i+1, z, interval, motion, number(message.At(s.estimate.Drift, i)))
 }
 
 // law sums up the motion.
@@ -78,7 +79,7 @@ func (s *terminal) drops() string {
 	}
 	var parts []string
 	for _, cause := range slices.Sorted(maps.Keys(s.health.Dropped)) {
-		parts = append(parts, fmt.Sprintf("%s %d", Printable(cause), s.health.Dropped[cause]))
+		parts = append(parts, fmt.Sprintf("%s %d", message.Printable(cause), s.health.Dropped[cause]))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -100,14 +101,6 @@ func orStarting(state string) string {
 
 func uptime(seconds float64) string {
 	return time.Duration(seconds * float64(time.Second)).Round(time.Second).String()
-}
-
-// at is v[i], or not a number where v is too short to know.
-func at(v []float64, i int) float64 {
-	if i < len(v) {
-		return v[i]
-	}
-	return math.NaN()
 }
 
 // number has three digits that mean something; a dash stands for what is not known.

@@ -5,13 +5,12 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strings"
 	"time"
-	"unicode"
 
 	"golang.org/x/term"
 
 	"driftscope/internal/latent"
+	"driftscope/sinks/message"
 )
 
 // How often the status is drawn: in place on a terminal, as a line elsewhere.
@@ -33,7 +32,7 @@ type terminal struct {
 	page     bytes.Buffer
 }
 
-func newTerminal(decode func(any) error, env Env) (Sink, error) {
+func newTerminal(decode decoder, env Env) (*terminal, error) {
 	if err := decode(&struct{}{}); err != nil {
 		return nil, err
 	}
@@ -88,7 +87,7 @@ func (s *terminal) event(e *latent.Event) error {
 	if !s.env.Terminal {
 		s.page.WriteString(s.env.Stream + " ") // other streams may write beside it
 	}
-	fmt.Fprintf(&s.page, "%s %s %s: %s", e.Time.Local().Format(time.TimeOnly), e.Level, Printable(e.Code), Printable(e.Text))
+	fmt.Fprintf(&s.page, "%s %s %s: %s", e.Time.Local().Format(time.TimeOnly), e.Level, message.Printable(e.Code), message.Printable(e.Text))
 	if e.Count > 1 {
 		fmt.Fprintf(&s.page, " (%d times)", e.Count)
 	}
@@ -143,14 +142,4 @@ func (s *terminal) block() {
 func cut(line string, width int) string {
 	runes := []rune(line)
 	return string(runes[:min(len(runes), max(width, 0))])
-}
-
-// Printable replaces in text what would steer a terminal; what arrives in messages may come from anyone.
-func Printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return ' '
-	}, text)
 }

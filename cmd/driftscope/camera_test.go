@@ -12,7 +12,7 @@ import (
 
 	"driftscope/internal/fakecamera"
 	"driftscope/internal/latent"
-	"driftscope/sinks"
+	"driftscope/sinks/message"
 )
 
 // TestCameraComesBack: a camera is unplugged for 5 s under a run. It is told to be lost once and to be back once, frames are numbered on,
@@ -47,10 +47,10 @@ func TestCameraComesBack(t *testing.T) {
 	}
 
 	lost, back, longest := 0, 0, time.Duration(0)
-	var last *sinks.LatentRecord
+	var last *message.LatentRecord
 	for _, r := range records(t, out) {
 		switch r := r.(type) {
-		case *sinks.EventRecord:
+		case *message.EventRecord:
 			switch r.Code {
 			case "source_lost":
 				lost++
@@ -62,7 +62,7 @@ func TestCameraComesBack(t *testing.T) {
 					t.Errorf("frames again %v after the camera was back", took)
 				}
 			}
-		case *sinks.LatentRecord:
+		case *message.LatentRecord:
 			if last != nil {
 				if r.Seq != last.Seq+1+r.Dropped {
 					t.Errorf("frame %d after frame %d, %d are said to be lost between", r.Seq, last.Seq, r.Dropped)
@@ -81,18 +81,18 @@ func TestCameraComesBack(t *testing.T) {
 }
 
 // records reads a file of results.
-func records(t *testing.T, path string) (all []sinks.Record) {
+func records(t *testing.T, path string) (all []message.Record) {
 	t.Helper()
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	lines := bufio.NewScanner(bytes.NewReader(data))
-	lines.Buffer(nil, sinks.MaxRecord)
+	lines.Buffer(nil, message.MaxRecord)
 	for lines.Scan() {
 		for _, kind := range []latent.Kind{latent.KindLatent, latent.KindEvent} {
 			if bytes.Contains(lines.Bytes(), []byte(`"kind":"`+string(kind)+`"`)) {
-				r, err := sinks.Decode(kind, lines.Bytes())
+				r, err := message.Decode(kind, lines.Bytes())
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -20,7 +20,8 @@ import (
 	"driftscope/internal/bus"
 	"driftscope/internal/bus/bustest"
 	"driftscope/internal/latent"
-	"driftscope/sinks"
+	"driftscope/sinks/message"
+	"driftscope/sinks/natsink"
 )
 
 const (
@@ -28,8 +29,8 @@ const (
 	cameraRun = "stream: bead\nsource: {sim: {name: molecule}}\nqueue: 112\nsinks: [{jsonl: {path: %q}}]\nnats: %s\nonline: {state: %q}\n"
 )
 
-// camera starts a run of a simulated camera whose stream bead is published as nats says, and returns when it tracks.
-func camera(t *testing.T, nats, state string) *trial {
+// liveCamera starts a run of a simulated camera whose stream bead is published as nats says, and returns when it tracks.
+func liveCamera(t *testing.T, nats, state string) *trial {
 	t.Helper()
 	folder := t.TempDir()
 	written(t, folder, map[string]string{"bead.yaml": fmt.Sprintf(cameraRun, "bead.jsonl", nats, state)})
@@ -52,7 +53,7 @@ func (r *trial) captured(begun, ended time.Time, reasons ...string) {
 	}
 	seconds, rate, lost := 0, 0.0, uint64(0)
 	for _, record := range r.records() {
-		h, ok := record.(*sinks.HealthRecord)
+		h, ok := record.(*message.HealthRecord)
 		if !ok || h.State != "tracking" {
 			continue
 		}
@@ -73,7 +74,7 @@ func (r *trial) captured(begun, ended time.Time, reasons ...string) {
 }
 
 // records are those of the run's own file.
-func (r *trial) records() (records []sinks.Record) {
+func (r *trial) records() (records []message.Record) {
 	r.t.Helper()
 	f, err := os.Open(filepath.Join(r.c.Dir, "bead.jsonl"))
 	if err != nil {
@@ -81,10 +82,10 @@ func (r *trial) records() (records []sinks.Record) {
 	}
 	defer f.Close()
 	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, sinks.MaxRecord)
+	lines.Buffer(nil, message.MaxRecord)
 	for lines.Scan() {
 		kind, _, _ := strings.Cut(strings.TrimPrefix(lines.Text(), `{"v":1,"kind":"`), `"`)
-		record, err := sinks.Decode(latent.Kind(kind), lines.Bytes())
+		record, err := message.Decode(latent.Kind(kind), lines.Bytes())
 		if err != nil {
 			r.t.Fatal(err)
 		}
@@ -97,7 +98,7 @@ func (r *trial) records() (records []sinks.Record) {
 func TestFrozenServer(t *testing.T) {
 	t.Parallel()
 	server := bustest.Start(t, fmt.Sprintf("jetstream {store_dir: %q}", t.TempDir()))
-	r := camera(t, fmt.Sprintf("{url: %q, durable: true, store: store}", server.URL()), "")
+	r := liveCamera(t, fmt.Sprintf("{url: %q, durable: true, store: store}", server.URL()), "")
 	begun := time.Now()
 	server.Freeze()
 	time.Sleep(faulty)
@@ -119,10 +120,10 @@ func TestCutOff(t *testing.T) {
 	var mu sync.Mutex
 	got, oldest := 0, time.Duration(0)
 	if _, err := dial(t, server.URL()).Subscribe("driftscope.local.bead.*", func(m *nats.Msg) {
-		if strings.HasSuffix(m.Subject, sinks.GlanceToken) {
+		if strings.HasSuffix(m.Subject, natsink.SampledToken) {
 			return // its latents are on .latent too
 		}
-		r, err := sinks.Decode(latent.Kind(m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]), m.Data)
+		r, err := message.Decode(latent.Kind(m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]), m.Data)
 		if err != nil {
 			t.Error(err)
 			return
@@ -130,15 +131,15 @@ func TestCutOff(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		switch r := r.(type) { // those two say when they were made, a simulation's latents do not
-		case *sinks.HealthRecord:
+		case *message.HealthRecord:
 			got, oldest = got+1, max(oldest, time.Since(r.Time))
-		case *sinks.EventRecord:
+		case *message.EventRecord:
 			got, oldest = got+1, max(oldest, time.Since(r.Time))
 		}
 	}); err != nil {
 		t.Fatal(err)
 	}
-	r := camera(t, fmt.Sprintf("{url: 'nats://%s'}", wire.Address()), "")
+	r := liveCamera(t, fmt.Sprintf("{url: 'nats://%s'}", wire.Address()), "")
 	begun := time.Now()
 	wire.Cut()
 	time.Sleep(faulty)
@@ -163,7 +164,7 @@ func TestExpiredCredentials(t *testing.T) {
 	rig, auditor := filepath.Join(t.TempDir(), "rig.creds"), filepath.Join(t.TempDir(), "auditor.creds")
 	operator.Credentials(rig, func(*jwt.UserClaims) {})
 	operator.Credentials(auditor, func(*jwt.UserClaims) {})
-	r := camera(t, fmt.Sprintf("{url: %q, creds: %q, durable: true, store: store}", server.URL(), rig), "")
+	r := liveCamera(t, fmt.Sprintf("{url: %q, creds: %q, durable: true, store: store}", server.URL(), rig), "")
 	operator.Credentials(rig, func(c *jwt.UserClaims) { c.Expires = time.Now().Add(2 * time.Second).Unix() })
 	server.Kill()
 	server.Run() // who comes back shows the new ones
@@ -197,7 +198,7 @@ func TestFullDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := camera(t, fmt.Sprintf("{url: %q, durable: true, store: %q}", server.URL(), disk), filepath.Join(disk, "law"))
+	r := liveCamera(t, fmt.Sprintf("{url: %q, durable: true, store: %q}", server.URL(), disk), filepath.Join(disk, "law"))
 	begun := time.Now()
 	free := fill(t, filepath.Join(disk, "somebody's"))
 	time.Sleep(time.Second) // what was confirmed gives its room back once
@@ -218,11 +219,11 @@ func TestFullDisk(t *testing.T) {
 	r.captured(begun, ended, syscall.ENOSPC.Error(), "cause=sink_nats", "the state was not kept")
 	seen, last := 0, uint64(0)
 	for m, err := live.NextMsg(time.Second); err == nil; m, err = live.NextMsg(time.Second) {
-		record, err := sinks.Decode(latent.KindLatent, m.Data)
+		record, err := message.Decode(latent.KindLatent, m.Data)
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := record.(*sinks.LatentRecord)
+		l := record.(*message.LatentRecord)
 		if seen > 0 && l.Seq != last+1 {
 			t.Errorf("those who look on saw latent %d after %d", l.Seq, last)
 		}
@@ -230,7 +231,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	told := false
 	for _, record := range r.records() {
-		e, ok := record.(*sinks.EventRecord)
+		e, ok := record.(*message.EventRecord)
 		told = told || ok && e.Code == "state_not_kept"
 	}
 	runs := keptRuns(t, server.URL())
@@ -282,7 +283,7 @@ func fill(t *testing.T, path string) (free func()) {
 func TestDeadConsumer(t *testing.T) {
 	t.Parallel()
 	server := bustest.Start(t, "max_pending: 1MB\nwrite_deadline: 1s")
-	r := camera(t, fmt.Sprintf("{url: %q}", server.URL()), "")
+	r := liveCamera(t, fmt.Sprintf("{url: %q}", server.URL()), "")
 	nc := dial(t, server.URL())
 	live, err := nc.SubscribeSync("driftscope.local.bead.latent")
 	if err != nil {
@@ -305,11 +306,11 @@ func TestDeadConsumer(t *testing.T) {
 	}
 	seen, last := 0, uint64(0)
 	for m, err := live.NextMsg(time.Second); err == nil; m, err = live.NextMsg(time.Second) {
-		record, err := sinks.Decode(latent.KindLatent, m.Data)
+		record, err := message.Decode(latent.KindLatent, m.Data)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if l := record.(*sinks.LatentRecord); seen > 0 && l.Seq != last+1 {
+		if l := record.(*message.LatentRecord); seen > 0 && l.Seq != last+1 {
 			t.Errorf("a neighbour saw latent %d after %d", l.Seq, last)
 		} else {
 			seen, last = seen+1, l.Seq

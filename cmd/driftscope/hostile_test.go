@@ -20,7 +20,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
 
-	"driftscope/sinks"
+	"driftscope/sinks/message"
 )
 
 // publishes is where a run says that it publishes.
@@ -111,7 +111,7 @@ func TestHostile(t *testing.T) {
 		t.Errorf("something was lost (%v):\n%s", err, account)
 	}
 	for _, record := range r.records() {
-		if e, ok := record.(*sinks.EventRecord); ok && strings.HasPrefix(e.Code, "command_") {
+		if e, ok := record.(*message.EventRecord); ok && strings.HasPrefix(e.Code, "command_") {
 			t.Errorf("a command was applied: %s", e.Text)
 		}
 	}

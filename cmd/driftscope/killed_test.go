@@ -13,7 +13,8 @@ import (
 
 	"driftscope/internal/bus/bustest"
 	"driftscope/internal/latent"
-	"driftscope/sinks"
+	"driftscope/sinks/message"
+	"driftscope/sinks/natsink"
 )
 
 // witness sees what one run after the other publishes live, and has the state written as often as it can.
@@ -74,10 +75,10 @@ func (w *witness) saw() int {
 }
 
 func (w *witness) look(m *nats.Msg) {
-	if strings.HasSuffix(m.Subject, sinks.GlanceToken) {
+	if strings.HasSuffix(m.Subject, natsink.SampledToken) {
 		return // its latents are on .latent too
 	}
-	r, err := sinks.Decode(latent.Kind(m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]), m.Data)
+	r, err := message.Decode(latent.Kind(m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]), m.Data)
 	if err != nil {
 		w.t.Error(err)
 		return
@@ -86,9 +87,9 @@ func (w *witness) look(m *nats.Msg) {
 	defer w.mu.Unlock()
 	run := len(w.seen) - 1
 	switch r := r.(type) {
-	case *sinks.LatentRecord:
+	case *message.LatentRecord:
 		w.seen[run] = append(w.seen[run], r.Seq)
-	case *sinks.SDERecord:
+	case *message.SDERecord:
 		if w.knows = r.Transitions; w.first == 0 {
 			w.first = r.Transitions
 		}
@@ -177,7 +178,7 @@ func (w *witness) goesOn(run int) {
 type keptRun struct {
 	id      string
 	made    []string // the number of each message, in order
-	latents []*sinks.LatentRecord
+	latents []*message.LatentRecord
 }
 
 // keptRuns reads all that is kept of the stream bead, and splits it where another run wrote.
@@ -200,7 +201,7 @@ func keptRuns(t *testing.T, at string, access ...nats.Option) (runs []*keptRun) 
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := sinks.Decode(latent.Kind(m.Subject()[strings.LastIndexByte(m.Subject(), '.')+1:]), m.Data())
+		r, err := message.Decode(latent.Kind(m.Subject()[strings.LastIndexByte(m.Subject(), '.')+1:]), m.Data())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -210,7 +211,7 @@ func keptRuns(t *testing.T, at string, access ...nats.Option) (runs []*keptRun) 
 		}
 		run := runs[len(runs)-1]
 		run.made = append(run.made, made)
-		if l, ok := r.(*sinks.LatentRecord); ok {
+		if l, ok := r.(*message.LatentRecord); ok {
 			run.latents = append(run.latents, l)
 		}
 	}

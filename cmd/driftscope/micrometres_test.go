@@ -9,7 +9,7 @@ import (
 
 	"driftscope/internal/latent"
 	"driftscope/internal/suite"
-	"driftscope/sinks"
+	"driftscope/sinks/message"
 )
 
 // The demo's molecule diffuses by 2 µm²/s in pixels of 0.1 µm: seen through the encoder, and given its length by the centroid.
@@ -29,16 +29,16 @@ func TestRunGivesMicrometres(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer results.Close()
-	var law *sinks.SDERecord
+	var law *message.SDERecord
 	for lines := bufio.NewScanner(results); lines.Scan(); {
 		if !strings.Contains(lines.Text(), `"kind":"sde"`) {
 			continue
 		}
-		record, err := sinks.Decode(latent.KindSDE, lines.Bytes())
+		record, err := message.Decode(latent.KindSDE, lines.Bytes())
 		if err != nil {
 			t.Fatal(err)
 		}
-		law = record.(*sinks.SDERecord)
+		law = record.(*message.SDERecord)
 	}
 	if law == nil || law.Calibration != latent.Calibrated || law.UM == nil {
 		t.Fatalf("no diffusion in µm²/s: %+v", law)

@@ -15,7 +15,7 @@ import (
 	"driftscope/internal/bus"
 	"driftscope/internal/console"
 	"driftscope/internal/exit"
-	"driftscope/sinks"
+	"driftscope/sinks/message"
 )
 
 // modelCmd keeps models on a NATS server, one field a thing to do with them.
@@ -101,7 +101,7 @@ func (c *listModelsCmd) Run(ctx context.Context) error {
 			return err
 		}
 		for _, m := range kept {
-			fmt.Printf("%-20s %s  %9d bytes  %s  %s\n", m.Name, m.Put.Local().Format("2006-01-02 15:04:05"), m.Size, m.SHA256, sinks.Printable(m.About))
+			fmt.Printf("%-20s %s  %9d bytes  %s  %s\n", m.Name, m.Put.Local().Format("2006-01-02 15:04:05"), m.Size, m.SHA256, message.Printable(m.About))
 		}
 		if len(kept) == 0 {
 			fmt.Println("none: driftscope model put FILE.onnx keeps one")

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"driftscope/ingest"
+	"driftscope/ingest/natsource"
 	"driftscope/internal/bus"
 	"driftscope/internal/console"
 	"driftscope/internal/exit"
@@ -45,19 +46,19 @@ func (c *publishCmd) Run(ctx context.Context) error {
 		return exit.Usage(err)
 	}
 	if c.URL == bus.Embedded {
-		return exit.Usage(errors.New("--url: embedded is the server inside a run: give its address, " + ingest.DefaultNATS + " unless the run said otherwise"))
+		return exit.Usage(errors.New("--url: embedded is the server inside a run: give its address, " + natsource.DefaultNATS + " unless the run said otherwise"))
 	}
-	if _, err := ingest.NewPublisher(nil, c.Subject, c.PNG); err != nil { // before a server is looked for
+	if _, err := natsource.NewPublisher(nil, c.Subject, c.PNG); err != nil { // before a server is looked for
 		return exit.Usage(fmt.Errorf("--%w", err))
 	}
-	conn, err := bus.Connect(ctx, bus.Options{URL: c.URL, Credentials: c.Creds, Name: "driftscope publish", Patience: ingest.FramePatience})
+	conn, err := bus.Connect(ctx, bus.Options{URL: c.URL, Credentials: c.Creds, Name: "driftscope publish", Patience: natsource.FramePatience})
 	if errors.Is(err, bus.ErrNoServer) {
 		return fmt.Errorf("%s: %w: start it, or driftscope run, or give --url", bus.Redacted(c.URL), bus.ErrNoServer)
 	}
 	if err != nil {
 		return err
 	}
-	publisher, err := ingest.NewPublisher(conn, c.Subject, c.PNG)
+	publisher, err := natsource.NewPublisher(conn, c.Subject, c.PNG)
 	if err != nil {
 		return errors.Join(exit.Usage(err), conn.Close())
 	}
@@ -74,7 +75,7 @@ func (c *publishCmd) Run(ctx context.Context) error {
 // publishing is a source on its way to a subject.
 type publishing struct {
 	source    pipeline.Source
-	publisher *ingest.Publisher
+	publisher *natsource.Publisher
 	pace      pace
 	unread    int // frames that the source could not read
 	lost      int // frames of a live source that came while the server was away

@@ -16,6 +16,7 @@ import (
 	"gocv.io/x/gocv"
 
 	"driftscope/ingest"
+	"driftscope/ingest/natsource"
 	"driftscope/internal/bus"
 	"driftscope/internal/frame"
 	"driftscope/internal/pipeline"
@@ -200,7 +201,7 @@ func TestPublishServerAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	publisher, err := ingest.NewPublisher(conn, "cam", false)
+	publisher, err := natsource.NewPublisher(conn, "cam", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +231,7 @@ func TestPublishAccount(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	publisher, err := ingest.NewPublisher(conn, "cam", false)
+	publisher, err := natsource.NewPublisher(conn, "cam", false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"driftscope/ingest"
+	"driftscope/ingest/recorder"
 	"driftscope/internal/config"
 	"driftscope/internal/frame"
 	"driftscope/internal/pipeline"
@@ -74,11 +75,11 @@ func trackLive(t *testing.T, folder string) pipeline.Summary {
 	if err != nil {
 		t.Fatal(err)
 	}
-	recorder, err := ingest.NewRecorder(&flaky{Source: source}, filepath.Join(folder, "raw"), 1<<30)
+	kept, err := recorder.New(&flaky{Source: source}, filepath.Join(folder, "raw"), 1<<30)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := stream.Behind(t.Context(), cfg, nil, stream.Own{Source: recorder})
+	s, err := stream.Behind(t.Context(), cfg, nil, stream.Own{Source: kept})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"gocv.io/x/gocv"
 
 	"driftscope/ingest"
+	"driftscope/ingest/camera"
 	"driftscope/ingest/sim"
 	"driftscope/preprocess"
 	"driftscope/sinks"
@@ -43,11 +44,11 @@ func (sourcesCmd) Run(ctx context.Context) error {
 	fmt.Println("steps\n  " + strings.Join(preprocess.Kinds(), ", "))
 	fmt.Println("sinks\n  " + strings.Join(sinks.Kinds(), ", "))
 	fmt.Printf("built with OpenCV %s\n", gocv.OpenCVVersion())
-	for _, line := range ingest.Support() {
+	for _, line := range camera.Support() {
 		fmt.Println("  " + line)
 	}
 	fmt.Println("cameras found")
-	found := ingest.Cameras(ctx)
+	found := camera.Cameras(ctx)
 	if len(found) == 0 {
 		fmt.Println("  none; docs/howto/cameras.md says where to look")
 	}

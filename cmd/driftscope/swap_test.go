@@ -17,7 +17,8 @@ import (
 	"driftscope/internal/latent"
 	"driftscope/internal/model"
 	"driftscope/internal/stream"
-	"driftscope/sinks"
+	"driftscope/sinks/message"
+	"driftscope/sinks/natsink"
 )
 
 // swapping is a run in this process that changes its model.
@@ -80,7 +81,7 @@ func (r *swapping) ask(name, payload, code, want string) []byte {
 // tracks wants info to name this model, and waits for frames of it.
 func (r *swapping) tracks(model, digest string, latents int) {
 	r.t.Helper()
-	var info struct{ sinks.About }
+	var info struct{ natsink.About }
 	if err := json.Unmarshal(r.ask("info", "", "", "{"), &info); err != nil || info.Model != model || info.ModelSHA256 != digest || info.Latents != latents {
 		r.t.Errorf("info says %+v, %v: expected %s, %s with %d latents", info, err, model, digest, latents)
 	}
@@ -242,7 +243,7 @@ func TestSwapWithoutStore(t *testing.T) {
 type part struct {
 	event string
 	z     map[uint64]string // by frame: the latents and their sds
-	laws  []*sinks.SDERecord
+	laws  []*message.SDERecord
 }
 
 // byModel takes the results of a run apart at every change of its model.
@@ -255,23 +256,23 @@ func byModel(t *testing.T, path string) []part {
 	defer f.Close()
 	parts := []part{{z: map[uint64]string{}}}
 	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, sinks.MaxRecord)
+	lines.Buffer(nil, message.MaxRecord)
 	for lines.Scan() {
 		var of struct{ Kind latent.Kind }
 		if err := json.Unmarshal(lines.Bytes(), &of); err != nil {
 			t.Fatal(err)
 		}
-		record, err := sinks.Decode(of.Kind, lines.Bytes())
+		record, err := message.Decode(of.Kind, lines.Bytes())
 		if err != nil {
 			t.Fatal(err)
 		}
 		now := &parts[len(parts)-1]
 		switch r := record.(type) {
-		case *sinks.LatentRecord:
+		case *message.LatentRecord:
 			now.z[r.Seq] = fmt.Sprint(r.Z, r.SD)
-		case *sinks.SDERecord:
+		case *message.SDERecord:
 			now.laws = append(now.laws, r)
-		case *sinks.EventRecord:
+		case *message.EventRecord:
 			if r.Code == "command_model" {
 				parts = append(parts, part{event: r.Text, z: map[uint64]string{}})
 			}

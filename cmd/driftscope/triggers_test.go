@@ -19,7 +19,7 @@ import (
 	"driftscope/internal/latent"
 	"driftscope/internal/pipeline"
 	"driftscope/internal/stream"
-	"driftscope/sinks"
+	"driftscope/sinks/message"
 )
 
 // TestTriggerOfNoDimension: a rule on a dimension that the model does not have is refused before anything runs.
@@ -59,13 +59,13 @@ func assembled(t testing.TB, text string) (*stream.Stream, chan *nats.Msg) {
 }
 
 // readTrigger reads a message that should be one.
-func readTrigger(t testing.TB, m *nats.Msg) *sinks.TriggerRecord {
+func readTrigger(t testing.TB, m *nats.Msg) *message.TriggerRecord {
 	t.Helper()
-	r, err := sinks.Decode(latent.KindTrigger, m.Data)
+	r, err := message.Decode(latent.KindTrigger, m.Data)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r.(*sinks.TriggerRecord)
+	return r.(*message.TriggerRecord)
 }
 
 // TestTriggersReachASubscriber: another client of a real server is told of the right frames, before it gets their latents, and what runs is
@@ -78,7 +78,7 @@ func TestTriggersReachASubscriber(t *testing.T) {
 		t.Fatal(err)
 	}
 	on, turns, latents := false, 0, 0
-	var before *sinks.TriggerRecord // the latest trigger, until its frame's latent has come
+	var before *message.TriggerRecord // the latest trigger, until its frame's latent has come
 	for latents < 150 {
 		m := <-messages
 		switch kind := m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]; kind {
@@ -88,11 +88,11 @@ func TestTriggersReachASubscriber(t *testing.T) {
 			}
 			before = readTrigger(t, m)
 		case "latent":
-			r, err := sinks.Decode(latent.KindLatent, m.Data)
+			r, err := message.Decode(latent.KindLatent, m.Data)
 			if err != nil {
 				t.Fatal(err)
 			}
-			l := r.(*sinks.LatentRecord)
+			l := r.(*message.LatentRecord)
 			latents++
 			inside := l.Filtered[0] >= 0
 			if (inside != on) != (before != nil) {

@@ -17,7 +17,8 @@ import (
 	"driftscope/internal/bus"
 	"driftscope/internal/exit"
 	"driftscope/internal/latent"
-	"driftscope/sinks"
+	"driftscope/sinks/message"
+	"driftscope/sinks/natsink"
 )
 
 const (
@@ -142,13 +143,13 @@ func (w *watcher) silence(conn *bus.Conn, subject string) error {
 // message prints one message. One that cannot be read is noted and passed over: anyone can publish.
 func (w *watcher) message(subject string, data []byte) error {
 	kind := latent.Kind(subject[strings.LastIndexByte(subject, '.')+1:])
-	if kind == latent.KindView || kind == sinks.GlanceToken || kind == latent.KindLatent && !w.due(subject, w.rate) {
+	if kind == latent.KindView || kind == natsink.SampledToken || kind == latent.KindLatent && !w.due(subject, w.rate) {
 		return nil
 	}
-	r, err := sinks.Decode(kind, data)
+	r, err := message.Decode(kind, data)
 	if err != nil {
 		if w.due("not readable", 1) {
-			_, err = fmt.Fprintf(w.notes, "%s: left out: %s\n", sinks.Printable(subject), sinks.Printable(err.Error()))
+			_, err = fmt.Fprintf(w.notes, "%s: left out: %s\n", message.Printable(subject), message.Printable(err.Error()))
 			return err
 		}
 		return nil
@@ -181,10 +182,10 @@ func (w *watcher) due(what string, rate float64) bool {
 }
 
 // printRecord writes a record for people; health is for machines and leaves the line empty.
-func printRecord(line *bytes.Buffer, r sinks.Record) {
+func printRecord(line *bytes.Buffer, r message.Record) {
 	switch r := r.(type) {
-	case *sinks.LatentRecord:
-		fmt.Fprintf(line, "%s #%d %s  z", sinks.Printable(r.Stream), r.Seq, r.Time.UTC().Format("15:04:05.000"))
+	case *message.LatentRecord:
+		fmt.Fprintf(line, "%s #%d %s  z", message.Printable(r.Stream), r.Seq, r.Time.UTC().Format("15:04:05.000"))
 		for i, z := range r.Z {
 			fmt.Fprintf(line, " %.4g", z)
 			if i < len(r.SD) {
@@ -195,12 +196,12 @@ func printRecord(line *bytes.Buffer, r sinks.Record) {
 		if r.Dropped > 0 {
 			fmt.Fprintf(line, "  %d dropped before", r.Dropped)
 		}
-	case *sinks.TriggerRecord:
+	case *message.TriggerRecord:
 		turns := map[bool]string{true: "begins", false: "ends"}[r.On]
-		fmt.Fprintf(line, "%s #%d trigger %s %s: %s  %.4g of %.4g %s  %.2f ms", sinks.Printable(r.Stream), r.Seq, sinks.Printable(r.Name), turns,
-			sinks.Printable(r.Rule), float64(r.Value), float64(r.Threshold), sinks.Printable(r.Unit), r.LatencyMS)
-	case *sinks.SDERecord:
-		fmt.Fprintf(line, "%s law %d  σ", sinks.Printable(r.Stream), r.Revision)
+		fmt.Fprintf(line, "%s #%d trigger %s %s: %s  %.4g of %.4g %s  %.2f ms", message.Printable(r.Stream), r.Seq, message.Printable(r.Name), turns,
+			message.Printable(r.Rule), float64(r.Value), float64(r.Threshold), message.Printable(r.Unit), r.LatencyMS)
+	case *message.SDERecord:
+		fmt.Fprintf(line, "%s law %d  σ", message.Printable(r.Stream), r.Revision)
 		for i, sigma := range r.Sigma {
 			fmt.Fprintf(line, " %.4g", sigma)
 			if i < len(r.SigmaLow) && i < len(r.SigmaHigh) {
@@ -208,8 +209,8 @@ func printRecord(line *bytes.Buffer, r sinks.Record) {
 			}
 		}
 		fmt.Fprintf(line, "  active %d of %d  drift bound (CRLB) %.3g  observed %.4g s", r.ActiveCount, len(r.Sigma), r.CRLB, r.Seconds)
-	case *sinks.EventRecord:
-		fmt.Fprintf(line, "%s %s %s: %s", sinks.Printable(r.Stream), sinks.Printable(string(r.Level)), sinks.Printable(r.Code), sinks.Printable(r.Text))
+	case *message.EventRecord:
+		fmt.Fprintf(line, "%s %s %s: %s", message.Printable(r.Stream), message.Printable(string(r.Level)), message.Printable(r.Code), message.Printable(r.Text))
 		if r.Count > 1 {
 			fmt.Fprintf(line, " (%d times)", r.Count)
 		}

@@ -1,4 +1,4 @@
-// Package gst reads raw video from GStreamer pipelines. OpenCV can, too, but it tells neither the time of the frame that it gives, only
+// Package gst reads raw video from GStreamer pipelines. OpenCV can, too, but it gives neither the time of the frame that it gives, only
 // that of the newest in the pipeline, nor why a pipeline does not start; and its waiting has no end.
 package gst
 

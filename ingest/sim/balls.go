@@ -1,6 +1,61 @@
 package sim
 
-import "math/rand/v2"
+import (
+	"math"
+	"math/rand/v2"
+)
+
+const (
+	ballRadius = 7.0 // px; the centre then has the 48 px of the published pictures
+	ballMargin = ballRadius + 1
+)
+
+// ball draws a yellow disc on black, 64x64 in [0, 1], at (z₁, z₂).
+type ball struct{ plane plane }
+
+func newBall(o Options, shown extent, _ *rand.PCG) (renderer, error) {
+	return &ball{newPlane(o, ballMargin, [2]float64(shown.lo), [2]float64(shown.hi))}, nil
+}
+
+func (b *ball) format() Format { return colour() }
+
+func (b *ball) render(dst *Picture, z []float64, _ float64) bool {
+	clear(dst.F32)
+	return b.draw(dst, z)
+}
+
+// draw puts the ball over what dst shows.
+func (b *ball) draw(dst *Picture, z []float64) bool {
+	x, insideX := b.plane.centre(0, z[0])
+	y, insideY := b.plane.centre(1, z[1])
+	drawDisc(dst, x, y, ballRadius, [3]float32{0, 1, 1})
+	return insideX && insideY
+}
+
+// drawDisc puts a disc around (x, y) with the given colour (blue, green, red) over what dst shows.
+func drawDisc(dst *Picture, x, y, radius float64, colour [3]float32) {
+	disc(dst, x, y, radius, func(pixel []float32, cover float32) {
+		for c, v := range colour {
+			pixel[c] += cover * (v - pixel[c])
+		}
+	})
+}
+
+// disc visits the pixels of a disc around (x, y). Of a pixel on the rim it covers the part that lies inside the tangent to the
+// circle, 1/2 + radius - distance from the centre, limited to [0, 1].
+func disc(dst *Picture, x, y, radius float64, paint func(pixel []float32, cover float32)) {
+	reach := radius + 1
+	left, right := max(0, int(x-reach)), min(dst.Width, int(x+reach)+1)
+	top, bottom := max(0, int(y-reach)), min(dst.Height, int(y+reach)+1)
+	for j := top; j < bottom; j++ {
+		row := dst.F32[j*dst.Width*3 : (j+1)*dst.Width*3]
+		for i := left; i < right; i++ {
+			distance := math.Hypot(float64(i)+0.5-x, float64(j)+0.5-y)
+			cover := min(max(0.5+radius-distance, 0), 1)
+			paint(row[3*i:3*i+3], float32(cover))
+		}
+	}
+}
 
 // ballPlaces are where the five balls revert to, in latent units: the corners of a square and its middle.
 var ballPlaces = [][]float64{{1, 1}, {-1, 1}, {1, -1}, {-1, -1}, {0, 0}}
@@ -13,7 +68,7 @@ var blue = [3]float32{1, 0.5, 0}
 //
 // The published pictures show the columns 1 and 2 of z, then 2 and 3, 3 and 4, up to 5 and 6, so that the last four never appear.
 // That mistake is not repeated, and their light goes beyond 1, where no sigmoid follows it.
-type balls struct{ plane }
+type balls struct{ plane plane }
 
 func newBalls(o Options, shown extent, _ *rand.PCG) (renderer, error) {
 	lo, hi := [2]float64(shown.lo), [2]float64(shown.hi)
@@ -29,8 +84,8 @@ func (b *balls) render(dst *Picture, z []float64, _ float64) bool {
 	clear(dst.F32)
 	inside := true
 	for i := 0; i < len(z); i += 2 {
-		x, insideX := b.centre(0, z[i])
-		y, insideY := b.centre(1, z[i+1])
+		x, insideX := b.plane.centre(0, z[i])
+		y, insideY := b.plane.centre(1, z[i+1])
 		addDisc(dst, x, y, ballRadius, blue)
 		inside = inside && insideX && insideY
 	}

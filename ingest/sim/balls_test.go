@@ -10,8 +10,8 @@ import (
 // alone draws one ball of the five.
 func alone(b *balls, dst *Picture, z []float64, ball int) {
 	clear(dst.F32)
-	x, _ := b.centre(0, z[2*ball])
-	y, _ := b.centre(1, z[2*ball+1])
+	x, _ := b.plane.centre(0, z[2*ball])
+	y, _ := b.plane.centre(1, z[2*ball+1])
 	addDisc(dst, x, y, ballRadius, blue)
 }
 
@@ -37,7 +37,7 @@ func TestFiveBallsAreAllThere(t *testing.T) {
 		for ball := range ballPlaces {
 			alone(b, &one, truth.Z, ball)
 			x, y := centroid(&one, 0)
-			wantX, wantY := b.scale*truth.Z[2*ball]+b.shift[0], b.scale*truth.Z[2*ball+1]+b.shift[1]
+			wantX, wantY := b.plane.scale*truth.Z[2*ball]+b.plane.shift[0], b.plane.scale*truth.Z[2*ball+1]+b.plane.shift[1]
 			if math.Abs(x-wantX) > 0.02 || math.Abs(y-wantY) > 0.02 { // as TestSubpixelCentroid
 				t.Fatalf("frame %d: ball %d is at (%g, %g); want (%g, %g)", frame, ball+1, x, y, wantX, wantY)
 			}

@@ -32,7 +32,7 @@ type barycentres [stops][]float64
 //
 // Nothing underflows: the kernel's smallest value on side² pixels is exp(-63²/ε) = 1e-216.
 func newBarycentres(a, b []float64) (*barycentres, error) {
-	w := newWay(a, b)
+	w := newBridge(a, b)
 	off := 1.0
 	for sweep := 0; sweep < maxSweeps && off > wayError; sweep++ {
 		off = w.sweep()
@@ -58,8 +58,8 @@ func (p *barycentres) draw(grey []float64, t float64) {
 	}
 }
 
-// way is a Schrödinger bridge being solved.
-type way struct {
+// bridge is a Schrödinger bridge being solved.
+type bridge struct {
 	kernel     *mat.Dense // G_ε along one axis
 	p0, p1     *mat.Dense // the blurred ends, of mass 1
 	f, g       *mat.Dense
@@ -67,8 +67,8 @@ type way struct {
 	scratch    *mat.Dense
 }
 
-func newWay(a, b []float64) *way {
-	w := &way{kernel: gaussian(wander)}
+func newBridge(a, b []float64) *bridge {
+	w := &bridge{kernel: gaussian(wander)}
 	for _, m := range []**mat.Dense{&w.p0, &w.p1, &w.f, &w.g, &w.toP0, &w.toP1, &w.scratch} {
 		*m = mat.NewDense(side, side, nil)
 	}
@@ -84,7 +84,7 @@ func newWay(a, b []float64) *way {
 }
 
 // sweep is one iteration of Sinkhorn's: it makes p_0 right, then p_1, and returns the mass that was astray from p_0 before.
-func (w *way) sweep() (astray float64) {
+func (w *bridge) sweep() (astray float64) {
 	w.convolve(w.toP0, w.kernel, w.g)
 	f, p0, toP0 := w.f.RawMatrix().Data, w.p0.RawMatrix().Data, w.toP0.RawMatrix().Data
 	for i, k := range toP0 {
@@ -97,7 +97,7 @@ func (w *way) sweep() (astray float64) {
 }
 
 // at returns p_t, 0 < t < 1, with a peak of 1.
-func (w *way) at(t float64) []float64 {
+func (w *bridge) at(t float64) []float64 {
 	var p mat.Dense
 	w.convolve(w.toP1, gaussian(t*wander), w.f)
 	w.convolve(w.toP0, gaussian((1-t)*wander), w.g)
@@ -107,7 +107,7 @@ func (w *way) at(t float64) []float64 {
 }
 
 // convolve writes kernel · x · kernel into dst: the kernel along both axes.
-func (w *way) convolve(dst, kernel, x *mat.Dense) {
+func (w *bridge) convolve(dst, kernel, x *mat.Dense) {
 	w.scratch.Mul(kernel, x)
 	dst.Mul(w.scratch, kernel)
 }

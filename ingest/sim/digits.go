@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"errors"
 	"fmt"
+	"image"
 	"io"
 	"io/fs"
 	"math"
@@ -11,6 +12,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"golang.org/x/image/font"
+	"golang.org/x/image/font/gofont/gobold"
+	"golang.org/x/image/font/opentype"
+	"golang.org/x/image/math/fixed"
 )
 
 // digitSide is the width and height of a digit, px: the published ones are shrunk to that, and their centres then have 48 px.
@@ -19,9 +25,9 @@ const digitSide = 16
 // digits draws two red digits on black, 64x64 in [0, 1], the first around (z₁, z₂) and the second around (z₃, z₄) of one plane.
 // Where they overlap their light adds up, to 1 at most.
 type digits struct {
-	plane
-	ink  [2][]float64 // digitSide², in [0, 1]
-	from string
+	plane plane
+	ink   [2][]float64 // digitSide², in [0, 1]
+	from  string
 }
 
 func newDigits(o Options, shown extent, _ *rand.PCG) (renderer, error) {
@@ -48,8 +54,8 @@ func (d *digits) render(dst *Picture, z []float64, _ float64) bool {
 	clear(dst.F32)
 	inside := true
 	for i, ink := range d.ink {
-		x, insideX := d.centre(0, z[2*i])
-		y, insideY := d.centre(1, z[2*i+1])
+		x, insideX := d.plane.centre(0, z[2*i])
+		y, insideY := d.plane.centre(1, z[2*i+1])
 		addRed(dst, ink, x-digitSide/2, y-digitSide/2)
 		inside = inside && insideX && insideY
 	}
@@ -141,4 +147,38 @@ func readDigits(r io.Reader, zipped bool, rng *rand.Rand) (ink [2][]float64, err
 		ink[i] = shrink(grey, pictures.width, pictures.height, digitSide, 255)
 	}
 	return ink, nil
+}
+
+// glyphSide and glyphSize are those of MNIST: a digit 20 px high in the middle of 28x28.
+const (
+	glyphSide = 28
+	glyphSize = 27 // px an em: digits of the Go font are 0.73 em high
+)
+
+// glyphs returns two different digits of the Go font.
+func glyphs(rng *rand.Rand) (ink [2][]float64, err error) {
+	parsed, err := opentype.Parse(gobold.TTF)
+	if err != nil {
+		return ink, err
+	}
+	face, err := opentype.NewFace(parsed, &opentype.FaceOptions{Size: glyphSize, DPI: 72})
+	if err != nil {
+		return ink, err
+	}
+	for i, digit := range rng.Perm(10)[:len(ink)] {
+		ink[i] = glyph(face, string(rune('0'+digit)))
+	}
+	return ink, face.Close()
+}
+
+// glyph draws a text with its bounds in the middle of the picture.
+func glyph(face font.Face, text string) []float64 {
+	canvas := image.NewAlpha(image.Rect(0, 0, glyphSide, glyphSide))
+	bounds, _ := font.BoundString(face, text)
+	pen := font.Drawer{Dst: canvas, Src: image.Opaque, Face: face, Dot: fixed.Point26_6{
+		X: (fixed.I(glyphSide) - bounds.Min.X - bounds.Max.X) / 2,
+		Y: (fixed.I(glyphSide) - bounds.Min.Y - bounds.Max.Y) / 2,
+	}}
+	pen.DrawString(text)
+	return shrink(canvas.Pix, glyphSide, glyphSide, digitSide, 255)
 }

@@ -43,9 +43,9 @@ func TestDigitsKeepDistances(t *testing.T) {
 				if frame == 0 {
 					x0, y0, z0 = x, y, [2]float64(z)
 				}
-				if math.Abs(x-x0-d.scale*(z[0]-z0[0])) > 1e-4 || math.Abs(y-y0-d.scale*(z[1]-z0[1])) > 1e-4 {
+				if math.Abs(x-x0-d.plane.scale*(z[0]-z0[0])) > 1e-4 || math.Abs(y-y0-d.plane.scale*(z[1]-z0[1])) > 1e-4 {
 					t.Fatalf("%s: digit %d moved by (%g, %g) px where z moved by (%g, %g) at %g px a unit",
-						name, shown+1, x-x0, y-y0, z[0]-z0[0], z[1]-z0[1], d.scale)
+						name, shown+1, x-x0, y-y0, z[0]-z0[0], z[1]-z0[1], d.plane.scale)
 				}
 			}
 		}
@@ -57,7 +57,7 @@ func TestDigitsFillThePicture(t *testing.T) {
 	s, d := mustDigits(t, "digits-ou", Options{Frames: 1000, Seed: 7})
 	e := newPath(&s.kind.law, s.kind.length, 7).extent(1000)
 	width := func(i int) float64 { return max(e.hi[i], e.hi[i+2]) - min(e.lo[i], e.lo[i+2]) }
-	if got := d.scale * max(width(0), width(1)); math.Abs(got-48) > 1e-9 {
+	if got := d.plane.scale * max(width(0), width(1)); math.Abs(got-48) > 1e-9 {
 		t.Errorf("the path spans %g px; want 48", got)
 	}
 }
@@ -139,7 +139,7 @@ func TestDigitsAtTheEdges(t *testing.T) {
 func TestIntegerDigits(t *testing.T) {
 	_, d := mustDigits(t, "digits-ou", Options{Frames: 100, Seed: 1, Render: Integer})
 	for _, z := range []float64{-1.3, -0.2, 0.456, 1} {
-		if px, _ := d.centre(0, z); px != math.Trunc(px) {
+		if px, _ := d.plane.centre(0, z); px != math.Trunc(px) {
 			t.Errorf("z = %g is drawn at %g px; want a whole one", z, px)
 		}
 	}

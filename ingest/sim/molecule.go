@@ -30,18 +30,20 @@ func trappedMolecule() SDE {
 func moleculeLife() int { return int(math.Ceil(bleachTime * math.Log(1/bleachedTo) / moleculeDT)) }
 
 // molecule draws a Gaussian coil at 10 px/um around the picture's centre, z₁ to the right and z₂ down.
-type molecule struct{ *backdrop }
+type molecule struct{ backdrop *backdrop }
 
 func newMolecule(o Options, _ extent, pixels *rand.PCG) (renderer, error) {
 	empty, err := newBackdrop(o, pixels)
 	return &molecule{empty}, err
 }
 
+func (m *molecule) format() Format { return m.backdrop.format() }
+
 func (m *molecule) render(dst *Picture, z []float64, age float64) bool {
-	m.draw(dst.U16)
+	m.backdrop.draw(dst.U16)
 	x, y := cameraSide/2+pxPerUM*z[0], cameraSide/2+pxPerUM*z[1]
 	m.drawCoil(dst.U16, x, y, coilPeak*math.Exp(-age/bleachTime))
-	return m.holds(x, y)
+	return m.backdrop.holds(x, y)
 }
 
 // drawCoil draws the pixels within coilReach of (x, y) anew, with the molecule's light; (x, y) may lie outside the picture.
@@ -58,7 +60,7 @@ func (m *molecule) drawCoil(dst []uint16, x, y, peak float64) {
 			if column < 0 || column >= cameraSide {
 				continue
 			}
-			m.light(dst, row*cameraSide+column, peak*gx*gy)
+			m.backdrop.light(dst, row*cameraSide+column, peak*gx*gy)
 		}
 	}
 }

@@ -1,5 +1,9 @@
 package sim
 
+import (
+	"math"
+)
+
 // Depth says what a pixel's value is.
 type Depth int
 
@@ -46,4 +50,50 @@ func resize[T any](s []T, n int) []T {
 		return make([]T, n)
 	}
 	return s[:n]
+}
+
+// side is the width and height of the paper's pictures, px.
+const side = 64
+
+// colour is the format of the paper's pictures.
+func colour() Format { return Format{Width: side, Height: side, Channels: 3, Depth: Unit} }
+
+// plane maps two latent coordinates to the picture, px = scale·z + shift, so that a box fills it but for a margin.
+//
+// Both axes have the same scale: distances in the picture are distances in latent space, so a strict isometry can bring an
+// encoder's latents onto the truth. The first axis points right, the second down.
+type plane struct {
+	margin   float64    // px that a centre keeps from every edge
+	scale    float64    // px per latent unit
+	shift    [2]float64 // px
+	truncate bool       // a centre loses its fraction
+}
+
+// newPlane shows the box lo ≤ z ≤ hi.
+func newPlane(o Options, margin float64, lo, hi [2]float64) plane {
+	p := plane{margin: margin, scale: math.Inf(1), truncate: o.Render == Integer}
+	for i := range p.shift {
+		p.scale = min(p.scale, (side-2*margin)/(hi[i]-lo[i]))
+	}
+	if math.IsInf(p.scale, 1) { // one frame: a point has no extent
+		p.scale = 1
+	}
+	for i := range p.shift {
+		p.shift[i] = side/2 - p.scale*(lo[i]+hi[i])/2
+	}
+	return p
+}
+
+// rounding is how far beyond its range a coordinate may lie by the rounding of its scaling, px or parts of the range.
+const rounding = 1e-9
+
+// centre maps one coordinate to pixels; beyond the margin it is drawn there and is not inside.
+func (p *plane) centre(axis int, z float64) (px float64, inside bool) {
+	want := p.scale*z + p.shift[axis]
+	px = min(max(want, p.margin), side-p.margin)
+	inside = math.Abs(px-want) < rounding
+	if p.truncate {
+		px = math.Trunc(px)
+	}
+	return px, inside
 }

@@ -8,10 +8,10 @@ import (
 // wasserstein draws a grey picture between two, 64x64 in three equal channels in [0, 1]. The range of its coordinate is the way
 // from one to the other.
 type wasserstein struct {
-	way    *barycentres
-	lo, hi float64
-	grey   []float64
-	from   string
+	between *barycentres
+	lo, hi  float64
+	grey    []float64
+	from    string
 }
 
 func newWasserstein(o Options, shown extent, _ *rand.PCG) (renderer, error) {
@@ -33,7 +33,7 @@ func newInterpolation(o Options, lo, hi float64) (*wasserstein, error) {
 		w.from = "objects from COIL-20"
 	}
 	var err error
-	w.way, err = newBarycentres(a, b)
+	w.between, err = newBarycentres(a, b)
 	return w, err
 }
 
@@ -49,7 +49,7 @@ func (w *wasserstein) draw(dst *Picture, z float64) (inside bool) {
 	if w.hi > w.lo { // one frame: a point has no extent
 		want = (z - w.lo) / (w.hi - w.lo)
 	}
-	w.way.draw(w.grey, min(max(want, 0), 1))
+	w.between.draw(w.grey, min(max(want, 0), 1))
 	for i, v := range w.grey {
 		dst.F32[3*i], dst.F32[3*i+1], dst.F32[3*i+2] = float32(v), float32(v), float32(v)
 	}
@@ -59,8 +59,8 @@ func (w *wasserstein) draw(dst *Picture, z float64) (inside bool) {
 // ballWasserstein draws the ball at (z₁, z₂) over a background that is a picture between two, by z₃. The scales of the ball and
 // of the background have nothing in common.
 type ballWasserstein struct {
-	*wasserstein
-	ball *ball
+	behind *wasserstein
+	ball   *ball
 }
 
 func newBallWasserstein(o Options, shown extent, _ *rand.PCG) (renderer, error) {
@@ -71,7 +71,9 @@ func newBallWasserstein(o Options, shown extent, _ *rand.PCG) (renderer, error) 
 	return &ballWasserstein{background, &ball{newPlane(o, ballMargin, [2]float64(shown.lo), [2]float64(shown.hi))}}, nil
 }
 
+func (b *ballWasserstein) format() Format { return b.behind.format() }
+
 func (b *ballWasserstein) render(dst *Picture, z []float64, _ float64) bool {
-	behind := b.wasserstein.draw(dst, z[2])
-	return b.ball.draw(dst, z) && behind
+	inside := b.behind.draw(dst, z[2])
+	return b.ball.draw(dst, z) && inside
 }

@@ -156,7 +156,7 @@ func TestWassersteinRange(t *testing.T) {
 			t.Errorf("%g of the range: inside is %t", c.part, got)
 		}
 		want := make([]float64, side*side)
-		w.way.draw(want, min(max(c.part, 0), 1))
+		w.between.draw(want, min(max(c.part, 0), 1))
 		for i, v := range want {
 			for channel := range 3 {
 				if math.Abs(float64(p.F32[3*i+channel])-v) > 1e-6 { // float32
@@ -208,11 +208,11 @@ func TestBallOverBackground(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !truth.Inside || !b.wasserstein.draw(&behind, truth.Z[2]) {
+		if !truth.Inside || !b.behind.draw(&behind, truth.Z[2]) {
 			t.Fatalf("t = %g: outside", truth.T)
 		}
-		x, _ := b.ball.centre(0, truth.Z[0])
-		y, _ := b.ball.centre(1, truth.Z[1])
+		x, _ := b.ball.plane.centre(0, truth.Z[0])
+		y, _ := b.ball.plane.centre(1, truth.Z[1])
 		for i := range side * side {
 			away := math.Hypot(float64(i%side)+0.5-x, float64(i/side)+0.5-y)
 			got := p.F32[3*i : 3*i+3]
@@ -258,7 +258,7 @@ func TestCOILFiles(t *testing.T) {
 		if got := s.Pictures(); got != "objects from COIL-20" {
 			t.Errorf("the scene says it draws %q", got)
 		}
-		way := s.draw.(*wasserstein).way
+		way := s.draw.(*wasserstein).between
 		a, _ := moments(way[0])
 		b, _ := moments(way[stops-1])
 		// Squares around 40 or 44 and around 90 of 128 px lie at 20 or 22 and at 45 of 64, moved on by a 32nd of the way.
@@ -314,7 +314,7 @@ func TestRealObjects(t *testing.T) {
 		t.Skip("DRIFTSCOPE_DATA is not set: it names the folder of real recordings")
 	}
 	for seed := range uint64(6) {
-		way := mustNew(t, "wasserstein-ou", Options{Frames: 3, Seed: seed, Assets: data}).draw.(*wasserstein).way
+		way := mustNew(t, "wasserstein-ou", Options{Frames: 3, Seed: seed, Assets: data}).draw.(*wasserstein).between
 		shortest, longest := math.Inf(1), 0.0
 		for i := range stops - 1 {
 			d := distance(way[i], way[i+1])

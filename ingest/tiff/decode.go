@@ -83,11 +83,11 @@ func (f *File) place(dst *Image, raw []byte, channel, x, y int) {
 		row := dst.Pix[((y+r)*p.width+x)*pixel:]
 		row = row[:width*pixel]
 		if !p.separate && dst.Channels == p.samples {
-			convert(row, src, f.order, width*p.samples, size, srcSize)
+			convert(row, src, f.order, samples{width * p.samples, size, srcSize})
 			continue
 		}
 		for c := range min(dst.Channels, p.interleaved()) {
-			convert(row[(channel+c)*size:], src[c*srcSize:], f.order, width, pixel, srcSize*p.interleaved())
+			convert(row[(channel+c)*size:], src[c*srcSize:], f.order, samples{width, pixel, srcSize * p.interleaved()})
 		}
 	}
 }
@@ -136,8 +136,11 @@ func (img *Image) invert(bits int) {
 	}
 }
 
-// convert reads n samples that lie step bytes apart in src, and writes them dstStep bytes apart to dst, little-endian.
-type convert func(dst, src []byte, order binary.ByteOrder, n, dstStep, step int)
+// samples are n values that lie from bytes apart where they are read, and to bytes apart where they are written.
+type samples struct{ n, to, from int }
+
+// convert reads samples of src, and writes them to dst, little-endian.
+type convert func(dst, src []byte, order binary.ByteOrder, s samples)
 
 func (p *page) converter() convert {
 	switch {
@@ -159,41 +162,41 @@ func (p *page) converter() convert {
 	return toFloat(8, func(order binary.ByteOrder, b []byte) float32 { return float32(math.Float64frombits(order.Uint64(b))) })
 }
 
-func copy8(dst, src []byte, _ binary.ByteOrder, n, dstStep, step int) {
-	if dstStep == 1 && step == 1 {
-		copy(dst, src[:n])
+func copy8(dst, src []byte, _ binary.ByteOrder, s samples) {
+	if s.to == 1 && s.from == 1 {
+		copy(dst, src[:s.n])
 		return
 	}
-	for i := range n {
-		dst[i*dstStep] = src[i*step]
+	for i := range s.n {
+		dst[i*s.to] = src[i*s.from]
 	}
 }
 
-func copy16(dst, src []byte, order binary.ByteOrder, n, dstStep, step int) {
-	if dstStep == 2 && step == 2 && order == binary.LittleEndian {
-		copy(dst, src[:2*n])
+func copy16(dst, src []byte, order binary.ByteOrder, s samples) {
+	if s.to == 2 && s.from == 2 && order == binary.LittleEndian {
+		copy(dst, src[:2*s.n])
 		return
 	}
-	for i := range n {
-		binary.LittleEndian.PutUint16(dst[i*dstStep:], order.Uint16(src[i*step:]))
+	for i := range s.n {
+		binary.LittleEndian.PutUint16(dst[i*s.to:], order.Uint16(src[i*s.from:]))
 	}
 }
 
-func copy32(dst, src []byte, order binary.ByteOrder, n, dstStep, step int) {
-	if dstStep == 4 && step == 4 && order == binary.LittleEndian {
-		copy(dst, src[:4*n])
+func copy32(dst, src []byte, order binary.ByteOrder, s samples) {
+	if s.to == 4 && s.from == 4 && order == binary.LittleEndian {
+		copy(dst, src[:4*s.n])
 		return
 	}
-	for i := range n {
-		binary.LittleEndian.PutUint32(dst[i*dstStep:], order.Uint32(src[i*step:]))
+	for i := range s.n {
+		binary.LittleEndian.PutUint32(dst[i*s.to:], order.Uint32(src[i*s.from:]))
 	}
 }
 
 func toFloat(size int, value func(order binary.ByteOrder, b []byte) float32) convert {
-	return func(dst, src []byte, order binary.ByteOrder, n, dstStep, step int) {
-		for i := range n {
-			v := value(order, src[i*step:i*step+size])
-			binary.LittleEndian.PutUint32(dst[i*dstStep:], math.Float32bits(v))
+	return func(dst, src []byte, order binary.ByteOrder, s samples) {
+		for i := range s.n {
+			v := value(order, src[i*s.from:i*s.from+size])
+			binary.LittleEndian.PutUint32(dst[i*s.to:], math.Float32bits(v))
 		}
 	}
 }

@@ -24,16 +24,16 @@ func (img *Image) at(x, y, c int) float64 {
 	return float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
 }
 
-// expect compares every sample; the values are small whole numbers, so they agree exactly.
-func expect(t *testing.T, img *Image, width, height, channels int, depth Depth, want func(x, y, c int) float64) {
+// expect compares every sample of a page of that shape; the values are small whole numbers, so they agree exactly.
+func expect(t *testing.T, img *Image, shape Image, want func(x, y, c int) float64) {
 	t.Helper()
-	if img.Width != width || img.Height != height || img.Channels != channels || img.Depth != depth {
+	if img.Width != shape.Width || img.Height != shape.Height || img.Channels != shape.Channels || img.Depth != shape.Depth {
 		t.Fatalf("a page of %dx%d, %d channels, depth %d; %dx%d, %d, %d expected",
-			img.Width, img.Height, img.Channels, img.Depth, width, height, channels, depth)
+			img.Width, img.Height, img.Channels, img.Depth, shape.Width, shape.Height, shape.Channels, shape.Depth)
 	}
-	for y := range height {
-		for x := range width {
-			for c := range channels {
+	for y := range shape.Height {
+		for x := range shape.Width {
+			for c := range shape.Channels {
 				if got := img.at(x, y, c); got != want(x, y, c) {
 					t.Fatalf("pixel (%d, %d) channel %d is %v, %v expected", x, y, c, got, want(x, y, c))
 				}
@@ -122,7 +122,7 @@ func TestPages(t *testing.T) {
 							if err := f.Next(&img); err != nil {
 								t.Fatalf("%v, BigTIFF %v: %v", order, big, err)
 							}
-							expect(t, &img, 21, 17, channels, c.depth, c.want)
+							expect(t, &img, Image{Width: 21, Height: 17, Channels: channels, Depth: c.depth}, c.want)
 							if err := f.Next(&img); err != io.EOF {
 								t.Fatalf("after the last page: %v, io.EOF expected", err)
 							}
@@ -150,7 +150,7 @@ func TestManyPages(t *testing.T) {
 		if err := f.Next(&img); err != nil {
 			t.Fatal(err)
 		}
-		expect(t, &img, 8, 6, 1, Uint16, grey16(i).value)
+		expect(t, &img, Image{Width: 8, Height: 6, Channels: 1, Depth: Uint16}, grey16(i).value)
 	}
 	if err := f.Next(&img); err != io.EOF {
 		t.Fatalf("%v, io.EOF expected", err)
@@ -176,7 +176,7 @@ func TestTorn(t *testing.T) {
 			var page *PageError
 			switch {
 			case err == nil:
-				expect(t, &img, 8, 6, 1, Uint16, grey16(pages).value)
+				expect(t, &img, Image{Width: 8, Height: 6, Channels: 1, Depth: Uint16}, grey16(pages).value)
 				pages++
 			case errors.As(err, &page) && errors.Is(err, ErrTorn) && page.Page == pages+1:
 				tears++
@@ -210,7 +210,7 @@ func TestImageJStack(t *testing.T) {
 		if err := f.Next(&img); err != nil {
 			t.Fatal(err)
 		}
-		expect(t, &img, 8, 6, 1, Uint16, grey16(i).value)
+		expect(t, &img, Image{Width: 8, Height: 6, Channels: 1, Depth: Uint16}, grey16(i).value)
 	}
 	if err := f.Next(&img); err != io.EOF {
 		t.Fatalf("%v, io.EOF expected", err)
@@ -342,7 +342,7 @@ func TestDamagedPage(t *testing.T) {
 	if err := f.Next(&img); err != nil {
 		t.Fatal(err)
 	}
-	expect(t, &img, 8, 6, 1, Uint16, b.value)
+	expect(t, &img, Image{Width: 8, Height: 6, Channels: 1, Depth: Uint16}, b.value)
 }
 
 func TestEncode(t *testing.T) {

@@ -27,7 +27,7 @@ type Frame struct {
 	Bytes []byte
 
 	Number  uint64 // counts frames over all sessions, those that got lost included, from 0
-	Dropped uint64 // lost right before this one, but for those that a Lost has told of
+	Dropped uint64 // lost right before this one, but for those that a Lost has counted
 	Renewed bool   // the first of a publisher that is not the first, or of one that began anew
 }
 
@@ -92,7 +92,7 @@ func (s *Stream) Take(now time.Time, headers map[string][]string, data []byte) (
 	if err == nil {
 		s.hear(now, frame)
 		err = torn
-	} else if torn != nil { // one error at a time: the next frame's Dropped tells of the torn one
+	} else if torn != nil { // one error at a time: the next frame's Dropped counts the torn one
 		s.missed++
 	}
 	return frame, err
@@ -235,7 +235,7 @@ func (s *Stream) lose(h *Header, cause string, why error) error {
 	return &Lost{cause, why}
 }
 
-// pass tells once a frame of messages that are passed over: what of h does not go on from the publisher's last frame.
+// pass reports, once a frame, messages that are passed over: what of h does not go on from the publisher's last frame.
 func (s *Stream) pass(h *Header) error {
 	if h.Chunk > 0 {
 		return nil

@@ -224,11 +224,11 @@ func TestForbiddenCalls(t *testing.T) {
 var renames = map[string]string{
 	"internal/atomicfile/atomicfile.go": "it syncs",
 	"ingest/sim/record.go":              "a folder of drawn pictures, which the same command draws again",
-	"sinks/spool_place.go":              "a hint, without which records are sent twice and known by their identity; a frame may wait for it",
+	"sinks/spool/position.go":           "a hint, without which records are sent twice and known by their identity; a frame may wait for it",
 }
 
 // rehearsals are folders whose files serve a test, or are written again by make schemas.
-var rehearsals = []string{"internal/bus/bustest/", "internal/recording/recordingtest/", "internal/soak/", "internal/suite/", "sinks/schemas/"}
+var rehearsals = []string{"ingest/ingesttest/", "internal/bus/bustest/", "internal/recording/recordingtest/", "internal/soak/", "internal/suite/", "sinks/schemas/"}
 
 // TestRenames: what a power cut may not take is written by internal/atomicfile, which syncs file and folder.
 func TestRenames(t *testing.T) {

@@ -17,12 +17,6 @@ const mostParameters = 5
 var longCalls = map[string]string{
 	"infer/sdevae/dnnl/native.go run":       "the arguments of a C kernel",
 	"infer/sdevae/dnnl/native.go correlate": "the arguments of a C kernel",
-	"ingest/tiff/decode.go copy8":           "others",
-	"ingest/tiff/decode.go copy16":          "others",
-	"ingest/tiff/decode.go copy32":          "others",
-	"ingest/tiff/decode.go convert":         "others",
-	"ingest/tiff/decode.go toFloat":         "others",
-	"sinks/schemas/asyncapi.go command":     "others",
 }
 
 func TestParameters(t *testing.T) {

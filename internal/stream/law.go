@@ -9,7 +9,7 @@ import (
 	"driftscope/internal/atomicfile"
 	"driftscope/internal/console"
 	"driftscope/online"
-	"driftscope/sinks"
+	"driftscope/sinks/natsink"
 )
 
 // restore loads the state kept at path into the estimator, where there is one, and then returns path; "" is none.
@@ -58,7 +58,7 @@ func (s *Stream) openBucket() (err error) {
 	if !s.cfg.NATS.Durable || s.bus == nil {
 		return nil
 	}
-	if s.bucket, err = sinks.OpenBucket(s.bus, s.cfg.Stream, logger(s.cfg)); err != nil {
+	if s.bucket, err = natsink.OpenBucket(s.bus, s.cfg.Stream, logger(s.cfg)); err != nil {
 		return err
 	}
 	if s.restored != "" || s.repeats {
@@ -66,7 +66,7 @@ func (s *Stream) openBucket() (err error) {
 	}
 	state, where, err := s.bucket.State(s.model.Net.Digest)
 	switch {
-	case errors.Is(err, sinks.ErrNotKept):
+	case errors.Is(err, natsink.ErrNotKept):
 		return nil
 	case err == nil:
 		err = goOn(s.law, state)
@@ -90,7 +90,7 @@ func (s *Stream) keep() func([]byte) error {
 }
 
 // keeping writes states of the law of a model, known by its digest, to path and to KV, whichever there are; nil where neither is.
-func keeping(path string, bucket *sinks.Bucket, digest string) func([]byte) error {
+func keeping(path string, bucket *natsink.Bucket, digest string) func([]byte) error {
 	if path == "" && bucket == nil {
 		return nil
 	}
@@ -104,7 +104,7 @@ func keeping(path string, bucket *sinks.Bucket, digest string) func([]byte) erro
 		if bucket != nil {
 			inKV = bucket.KeepState(state, digest)
 		}
-		if path != "" && onDisk == nil && errors.Is(inKV, sinks.ErrServerAway) {
+		if path != "" && onDisk == nil && errors.Is(inKV, natsink.ErrServerAway) {
 			return nil // it is kept, and info says what is missing
 		}
 		return errors.Join(onDisk, inKV)

@@ -20,7 +20,7 @@ import (
 	"driftscope/internal/model"
 	"driftscope/internal/pipeline"
 	"driftscope/internal/recording"
-	"driftscope/sinks"
+	"driftscope/sinks/natsink"
 	"driftscope/sinks/web"
 )
 
@@ -117,7 +117,7 @@ func Assemble(ctx context.Context, cfgs []config.Config, before *Earlier, stays 
 			s.metrics = metrics
 		}
 		if stays {
-			if s.service, err = sinks.NewService(p.Bus, s.cfg.Stream); err != nil {
+			if s.service, err = natsink.NewService(p.Bus, s.cfg.Stream); err != nil {
 				return nil, err
 			}
 		}

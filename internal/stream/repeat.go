@@ -11,7 +11,7 @@ import (
 	"driftscope/internal/frame"
 	"driftscope/internal/latent"
 	"driftscope/internal/pipeline"
-	"driftscope/sinks"
+	"driftscope/sinks/message"
 )
 
 // Earlier is what a run left in its JSON Lines that another must know to give the same estimates: which frames it tracked, and at which of
@@ -29,7 +29,7 @@ func ReadEarlier(path string) (*Earlier, error) {
 	}
 	defer f.Close()
 	e, lines, number := &Earlier{tracked: map[uint64]bool{}, applied: []uint64{}}, bufio.NewScanner(f), 0
-	lines.Buffer(nil, sinks.MaxRecord)
+	lines.Buffer(nil, message.MaxRecord)
 	for lines.Scan() {
 		number++
 		if err := e.take(lines.Bytes()); err != nil {
@@ -54,19 +54,19 @@ func (e *Earlier) take(line []byte) error {
 	if of.Kind != latent.KindLatent && of.Kind != latent.KindSDE && of.Kind != latent.KindEvent {
 		return nil
 	}
-	r, err := sinks.Decode(of.Kind, line)
+	r, err := message.Decode(of.Kind, line)
 	if err != nil {
 		return err
 	}
 	switch r := r.(type) {
-	case *sinks.LatentRecord:
+	case *message.LatentRecord:
 		e.tracked[r.Seq] = true
-	case *sinks.EventRecord:
+	case *message.EventRecord:
 		switch r.Code {
 		case "command_model", "command_roi", "command_freeze", "command_reset", "command_roll_back":
 			return fmt.Errorf("%s after frame %d: a run that was steered cannot be repeated", r.Code, r.Seq)
 		}
-	case *sinks.SDERecord:
+	case *message.SDERecord:
 		switch known := uint64(len(e.applied)); {
 		case r.DriftRevision == known+1:
 			e.applied = append(e.applied, r.DriftFrame)

@@ -16,6 +16,7 @@ import (
 	"driftscope/infer/card"
 	"driftscope/infer/sdevae"
 	"driftscope/ingest"
+	"driftscope/ingest/recorder"
 	"driftscope/internal/bus"
 	"driftscope/internal/config"
 	"driftscope/internal/console"
@@ -25,6 +26,7 @@ import (
 	"driftscope/online"
 	"driftscope/preprocess"
 	"driftscope/sinks"
+	"driftscope/sinks/natsink"
 )
 
 // Kinds of sink that a stream itself adds.
@@ -41,14 +43,14 @@ type Stream struct {
 	rules   []string // names of the triggers' rules
 	model   *Model
 	law     *online.Estimator
-	bus     *bus.Conn      // lent; nil where nats.url is off
-	service *sinks.Service // lent; nil where the stream ends with its run
+	bus     *bus.Conn        // lent; nil where nats.url is off
+	service *natsink.Service // lent; nil where the stream ends with its run
 
 	metrics *sinks.Metrics // lent; nil where nobody can ask for them
 
-	recorder *ingest.Recorder // of the source's frames; nil where none are kept
-	swapper  *swapper         // nil where nobody can ask for another model
-	bucket   *sinks.Bucket    // nil where nothing is kept in KV
+	recorder *recorder.Recorder // of the source's frames; nil where none are kept
+	swapper  *swapper           // nil where nobody can ask for another model
+	bucket   *natsink.Bucket    // nil where nothing is kept in KV
 
 	repeats  bool   // an earlier run, from its beginning: no law is gone on from or kept
 	restored string // from where the law goes on; empty where it begins
@@ -80,7 +82,7 @@ func (s *Stream) build(ctx context.Context, before *Earlier) (err error) {
 		applied = before.applied
 	}
 	if cfg.Record.Path != "" {
-		if s.recorder, err = ingest.NewRecorder(s.Stages.Source, cfg.Record.Path, int64(cfg.Record.MaxGB*1e9)); err != nil {
+		if s.recorder, err = recorder.New(s.Stages.Source, cfg.Record.Path, int64(cfg.Record.MaxGB*1e9)); err != nil {
 			return exit.Usage(err)
 		}
 		s.Stages.Source = s.recorder
@@ -140,7 +142,7 @@ func (s *Stream) attach(b *bus.Conn, alone bool) (err error) {
 	}
 	env := sinks.Env{
 		Stream: s.cfg.Stream, Bus: b, Bucket: s.bucket, Service: s.service, Log: logger(s.cfg), Metrics: s.metrics,
-		About:  func() sinks.About { return s.swapper.about(about) },
+		About:  func() natsink.About { return s.swapper.about(about) },
 		Stdout: os.Stdout, Terminal: alone && term.IsTerminal(int(os.Stdout.Fd())),
 	}
 	if s.Stages.Sinks, err = newSinks(s.cfg, env); err != nil {
@@ -151,16 +153,16 @@ func (s *Stream) attach(b *bus.Conn, alone bool) (err error) {
 
 // ofServer marks err as the user's, unless a server did not answer: what is configured may be right, and the same command work later.
 func ofServer(err error) error {
-	if errors.Is(err, sinks.ErrUnanswered) {
+	if errors.Is(err, natsink.ErrUnanswered) {
 		return err
 	}
 	return exit.Usage(err)
 }
 
 // about is what the stream says of itself to those who ask.
-func (s *Stream) about() (sinks.About, error) {
+func (s *Stream) about() (natsink.About, error) {
 	digest, err := s.cfg.Digest()
-	return sinks.About{
+	return natsink.About{
 		Source: recording.SourceName(s.cfg.Source), Model: s.model.name, ModelSHA256: s.model.Net.Digest, ConfigSHA256: digest,
 		Latents: s.model.Net.Card.Latent, Seed: s.cfg.Online.Seed, Started: time.Now().UTC(), Triggers: s.rules,
 	}, err

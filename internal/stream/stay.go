@@ -11,7 +11,7 @@ import (
 	"driftscope/internal/console"
 	"driftscope/internal/exit"
 	"driftscope/internal/latent"
-	"driftscope/sinks"
+	"driftscope/sinks/natsink"
 )
 
 // stay runs stream i, and after each of its ends again when it is started, until ctx ends.
@@ -120,7 +120,7 @@ func (p *Process) fromKV(s *Stream) (cfg config.Config, err error) {
 	}
 	name := s.cfg.Stream + ".config"
 	text, err := s.bucket.Configuration()
-	if errors.Is(err, sinks.ErrNotKept) {
+	if errors.Is(err, natsink.ErrNotKept) {
 		return cfg, latent.Refuse(latent.Conflict, "start: %s: %v: put a configuration, with nats kv put", name, err)
 	}
 	if err != nil {

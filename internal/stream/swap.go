@@ -13,7 +13,7 @@ import (
 	"driftscope/internal/latent"
 	"driftscope/internal/pipeline"
 	"driftscope/online"
-	"driftscope/sinks"
+	"driftscope/sinks/natsink"
 )
 
 // modelState is a model with its preprocessing and the law of its latents.
@@ -27,7 +27,7 @@ type modelState struct {
 type swapper struct {
 	cfg           config.Config
 	bus           *bus.Conn
-	bucket        *sinks.Bucket // nil where nothing is kept in KV
+	bucket        *natsink.Bucket // nil where nothing is kept in KV
 	deterministic bool
 	first         string // digest of the model that the run began with
 
@@ -215,7 +215,7 @@ func (s *swapper) done(next modelState, used bool) {
 }
 
 // about is what a stream says of itself, with the model that tracks now.
-func (s *swapper) about(a sinks.About) sinks.About {
+func (s *swapper) about(a natsink.About) natsink.About {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m := s.now.model

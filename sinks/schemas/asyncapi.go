@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"driftscope/internal/latent"
-	"driftscope/sinks"
+	"driftscope/sinks/natsink"
 )
 
 // asyncAPI is the whole interface on NATS in one AsyncAPI 3 document: what is published, and what is answered.
@@ -22,7 +22,7 @@ func asyncAPI() object {
 		}
 		publish(m.kind, m.kind, m.is)
 		if m.kind == "latent" {
-			channels["glance"] = channel(sinks.GlanceToken, "for the eye: the newest latent, 30 times a second at most, live only", m.kind)
+			channels["glance"] = channel(natsink.SampledToken, "for the eye: the newest latent, 30 times a second at most, live only", m.kind)
 			operations["send_glance"] = object{"action": "send", "channel": ref("channels", "glance"), "summary": "the newest latent, 30 times a second at most"}
 		}
 		switch m.kind {
@@ -56,7 +56,7 @@ func asyncAPI() object {
 		case "stats":
 			answer = "health"
 		}
-		command(channels, operations, c.Name, c.Does, request, answer)
+		command{c.Name, c.Does, request, answer}.add(channels, operations)
 	}
 	return object{
 		"asyncapi": "3.0.0", "defaultContentType": "application/json",
@@ -84,14 +84,17 @@ func channel(token, is string, messages ...string) object {
 	}
 }
 
-// command adds a request and its answer.
-func command(channels, operations object, name, does, request, answer string) {
-	in, out := "cmd_"+name, "cmd_"+name+"_answer"
-	channels[in] = channel("cmd."+name, does, request)
-	carried := object{"answer": ref("components", "messages", "answer"), answer: ref("components", "messages", answer)}
+// command is a request and its answer, each the name of a message.
+type command struct{ name, does, request, answer string }
+
+// add adds the two subjects, and what is done on them.
+func (c command) add(channels, operations object) {
+	in, out := "cmd_"+c.name, "cmd_"+c.name+"_answer"
+	channels[in] = channel("cmd."+c.name, c.does, c.request)
+	carried := object{"answer": ref("components", "messages", "answer"), c.answer: ref("components", "messages", c.answer)}
 	channels[out] = object{"address": nil, "description": "on the request's reply subject", "messages": carried}
 	operations["receive_"+in] = object{
-		"action": "receive", "channel": ref("channels", in), "summary": does, "reply": object{"channel": ref("channels", out)},
+		"action": "receive", "channel": ref("channels", in), "summary": c.does, "reply": object{"channel": ref("channels", out)},
 	}
 }
 

@@ -14,7 +14,8 @@ import (
 	"slices"
 
 	"driftscope/internal/latent"
-	"driftscope/sinks"
+	"driftscope/sinks/message"
+	"driftscope/sinks/natsink"
 )
 
 // draft is the JSON Schema that the files are written in.
@@ -26,13 +27,13 @@ var messages = []struct {
 	record any
 	is     string
 }{
-	{"latent", sinks.LatentRecord{}, "one frame's latent and the drift there, every frame"},
-	{"sde", sinks.SDERecord{}, "the law of motion, when it was refreshed"},
-	{"event", sinks.EventRecord{}, "something that happened once"},
-	{"trigger", sinks.TriggerRecord{}, "the condition of a rule begins or ends with this frame"},
-	{"health", sinks.HealthRecord{}, "the state of the stream, every second and at the end; also the answer of cmd.stats"},
-	{"view", sinks.ViewRecord{}, "what the encoder saw, and its reconstruction"},
-	{"info", sinks.InfoRecord{}, "what runs: the answer of cmd.info"},
+	{"latent", message.LatentRecord{}, "one frame's latent and the drift there, every frame"},
+	{"sde", message.SDERecord{}, "the law of motion, when it was refreshed"},
+	{"event", message.EventRecord{}, "something that happened once"},
+	{"trigger", message.TriggerRecord{}, "the condition of a rule begins or ends with this frame"},
+	{"health", message.HealthRecord{}, "the state of the stream, every second and at the end; also the answer of cmd.stats"},
+	{"view", message.ViewRecord{}, "what the encoder saw, and its reconstruction"},
+	{"info", natsink.InfoRecord{}, "what runs: the answer of cmd.info"},
 }
 
 func main() {
@@ -50,7 +51,7 @@ func main() {
 
 // generate makes every file from the types and from their comments, which it reads in root.
 func generate(root string) (map[string][]byte, error) {
-	comments, err := readComments(filepath.Join(root, "sinks"), filepath.Join(root, "internal", "latent"))
+	comments, err := readComments(filepath.Join(root, "sinks", "message"), filepath.Join(root, "sinks", "natsink"), filepath.Join(root, "internal", "latent"))
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"driftscope/internal/latent"
-	"driftscope/sinks"
+	"driftscope/sinks/message"
 )
 
 // object is a piece of JSON.
@@ -69,12 +69,12 @@ func (c comments) schema(t reflect.Type) object {
 	switch t {
 	case reflect.TypeFor[time.Time]():
 		return object{"type": "string", "format": "date-time"}
-	case reflect.TypeFor[sinks.Number]():
+	case reflect.TypeFor[message.Number]():
 		return number
-	case reflect.TypeFor[sinks.Numbers]():
-		return object{"type": "array", "items": number, "maxItems": sinks.MaxLatent}
-	case reflect.TypeFor[sinks.Table]():
-		return object{"type": "array", "items": number, "maxItems": sinks.MaxLatent * sinks.MaxHorizons}
+	case reflect.TypeFor[message.Numbers]():
+		return object{"type": "array", "items": number, "maxItems": message.MaxLatent}
+	case reflect.TypeFor[message.Table]():
+		return object{"type": "array", "items": number, "maxItems": message.MaxLatent * message.MaxHorizons}
 	case reflect.TypeFor[[]byte]():
 		return object{"type": "string", "contentEncoding": "base64", "contentMediaType": "image/jpeg"}
 	case reflect.TypeFor[json.RawMessage]():

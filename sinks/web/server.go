@@ -62,7 +62,7 @@ func Start(o Options) (*Server, error) {
 	s.http = &http.Server{
 		Handler: handler, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10, // WebSockets have no limits
 		BaseContext: func(net.Listener) context.Context { return ctx },
-		ErrorLog:    log.New(io.Discard, "", 0), // whatever strangers send is answered, not told
+		ErrorLog:    log.New(io.Discard, "", 0), // what strangers send is answered, not logged
 	}
 	s.serving.Go(func() { s.http.Serve(listener) })
 	return s, nil

@@ -19,7 +19,7 @@ import (
 	"driftscope/internal/bench"
 	"driftscope/internal/exit"
 	"driftscope/internal/latent"
-	"driftscope/sinks"
+	"driftscope/sinks/message"
 )
 
 // NATSCommand measures how old a latent is when somebody else has it.
@@ -145,14 +145,14 @@ type consumer struct {
 // take notes how old a latent is, once the first ones have warmed everything up.
 func (c *consumer) take(m *nats.Msg) {
 	now := time.Now()
-	record, err := sinks.Decode(latent.KindLatent, m.Data)
+	record, err := message.Decode(latent.KindLatent, m.Data)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err != nil {
 		c.err = err
 		return
 	}
-	l := record.(*sinks.LatentRecord)
+	l := record.(*message.LatentRecord)
 	if c.first.IsZero() {
 		c.first = now
 	} else {

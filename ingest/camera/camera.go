@@ -1,0 +1,164 @@
+package camera
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strings"
+	"time"
+
+	"gocv.io/x/gocv"
+
+	"driftscope/ingest/picture"
+	"driftscope/ingest/printed"
+	"driftscope/internal/frame"
+	"driftscope/internal/pipeline"
+)
+
+// opencvStream gives what OpenCV reads of a device or an address as it comes. Its Open and Read wait in C, beyond the reach of a context:
+// whoever gives them up has to kill the process they run in.
+type opencvStream struct {
+	name   string // for errors
+	open   func() (*gocv.VideoCapture, error)
+	advice string // ends errors of opening
+	fps    float64
+	file   bool // it may end, where it says how many frames it has
+
+	capture *gocv.VideoCapture
+	first   *frame.Frame // read by Open and not yet given
+	clock   cameraClock
+	printed printed.Video
+}
+
+// Live says that frames come whether or not they are read.
+func (s *opencvStream) Live() bool { return true }
+
+// Timed says that frame times are acquisition times.
+func (s *opencvStream) Timed() bool { return true }
+
+// Open connects and waits for the first frame.
+func (s *opencvStream) Open(ctx context.Context) (err error) {
+	said := s.printed.Open(func() { s.capture, err = s.open() })
+	if err != nil || !s.capture.IsOpened() {
+		return fmt.Errorf("%s cannot be opened%s: %s", s.name, printed.Bracketed(said), s.advice)
+	}
+	if s.first, err = s.Read(ctx); err != nil {
+		return fmt.Errorf("%s is open and gives no frame%s: %s", s.name, printed.Bracketed(printed.Complained()), s.advice)
+	}
+	return nil
+}
+
+// Read gives the next frame. OpenCV does not say why there is none.
+func (s *opencvStream) Read(ctx context.Context) (*frame.Frame, error) {
+	if f := s.first; f != nil {
+		s.first = nil
+		return f, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	mat := gocv.NewMat()
+	if !s.capture.Read(&mat) || mat.Empty() {
+		mat.Close()
+		if n := s.capture.Get(gocv.VideoCaptureFrameCount); s.file && n > 0 && float64(s.clock.seq) >= n {
+			return nil, io.EOF
+		}
+		return nil, fmt.Errorf("%s gives no frame any more: %w", s.name, pipeline.ErrNotConnected)
+	}
+	return s.frame(mat, time.Now())
+}
+
+// frame owns mat.
+func (s *opencvStream) frame(mat gocv.Mat, arrived time.Time) (*frame.Frame, error) {
+	mat, err := picture.DropAlpha(mat)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.name, err)
+	}
+	if s.clock.seq == 0 && s.fps > 0 {
+		s.clock.cadence.period = 1 / s.fps
+	}
+	stamp := time.Duration(-1)
+	if ms := s.capture.Get(gocv.VideoCapturePosMsec); ms > 0 && ms < math.MaxInt64/1e6 {
+		stamp = time.Duration(ms * float64(time.Millisecond))
+	}
+	f := s.clock.frame(mat, stamp, arrived)
+	if code, text := s.printed.Damage(); code != "" {
+		f.Notice(true, code, text)
+	}
+	return f, nil
+}
+
+// Close frees the device.
+func (s *opencvStream) Close() error {
+	if s.first != nil {
+		s.first.Close()
+		s.first = nil
+	}
+	var err error
+	if s.capture != nil { // also one that was not opened is OpenCV's to free
+		err = s.capture.Close()
+		s.capture = nil
+	}
+	s.printed.Close()
+	s.clock, s.printed = cameraClock{}, printed.Video{}
+	return err
+}
+
+// cameraOptions are the keys of a camera source. What is not given stays as the camera has it.
+type cameraOptions struct {
+	Device int     `yaml:"device"` // N of /dev/videoN
+	Width  int     `yaml:"width"`
+	Height int     `yaml:"height"`
+	FPS    float64 `yaml:"fps"`
+	FourCC string  `yaml:"fourcc"` // how the camera packs pixels, such as MJPG or YUYV
+}
+
+// NewCamera makes a source of a V4L2 device: a webcam, a frame grabber.
+func NewCamera(decode func(dst any) error) (pipeline.Source, error) {
+	var o cameraOptions
+	if err := decode(&o); err != nil {
+		return nil, err
+	}
+	switch {
+	case o.Device < 0 || o.Device > 255:
+		return nil, fmt.Errorf("device is %d, expected 0 to 255, the number in /dev/video0", o.Device)
+	case (o.Width == 0) != (o.Height == 0):
+		return nil, errors.New("width and height: give both of them or none")
+	case o.Width != 0 && picture.CheckSize(o.Width, o.Height, 1) != nil:
+		return nil, picture.CheckSize(o.Width, o.Height, 1)
+	case o.FPS != 0 && !(1e-3 <= o.FPS && o.FPS <= 1e6):
+		return nil, fmt.Errorf("fps is %g, expected 0.001 to 1e6 frames a second", o.FPS)
+	case o.FourCC != "" && (len(o.FourCC) != 4 || strings.Trim(o.FourCC, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ") != ""):
+		return nil, fmt.Errorf("fourcc is %q, expected four capitals or digits, such as MJPG", o.FourCC)
+	}
+	return &opencvStream{
+		name: fmt.Sprintf("camera %d", o.Device), open: o.open, fps: o.FPS,
+		advice: "driftscope sources lists the cameras of this computer; another program may be using it, or you may not be in the group video",
+	}, nil
+}
+
+// open sets what was asked for: a driver takes the nearest that it has.
+func (o cameraOptions) open() (*gocv.VideoCapture, error) {
+	path := fmt.Sprintf("/dev/video%d", o.Device)
+	if _, err := os.Stat(path); err != nil {
+		return nil, err
+	}
+	capture, err := gocv.VideoCaptureDeviceWithAPI(o.Device, gocv.VideoCaptureV4L2)
+	if err != nil || !capture.IsOpened() {
+		return capture, err
+	}
+	if o.FourCC != "" { // first: sizes and rates depend on it
+		capture.Set(gocv.VideoCaptureFOURCC, capture.ToCodec(o.FourCC))
+	}
+	if o.Width > 0 {
+		capture.Set(gocv.VideoCaptureFrameWidth, float64(o.Width))
+		capture.Set(gocv.VideoCaptureFrameHeight, float64(o.Height))
+	}
+	if o.FPS > 0 {
+		capture.Set(gocv.VideoCaptureFPS, o.FPS)
+	}
+	return capture, nil
+}

@@ -1,0 +1,88 @@
+package camera
+
+/*
+#cgo pkg-config: opencv4
+#cgo CXXFLAGS: -std=c++11
+#include <stdlib.h>
+#include "build.h"
+*/
+import "C"
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unsafe"
+
+	"driftscope/ingest/gst"
+)
+
+// Support says what of the camera kinds this computer can read, one line each.
+func Support() []string {
+	text := C.driftscope_opencv_build()
+	defer C.free(unsafe.Pointer(text))
+	lines := support(C.GoString(text))
+	if gst.Has("aravissrc") {
+		return append(lines, "genicam: Aravis' GStreamer source is installed")
+	}
+	return append(lines, "genicam: no, Aravis' GStreamer source is missing: apt-get install libaravis-0.8-0")
+}
+
+// support finds the lines of OpenCV's build description that say what it reads cameras and addresses with.
+func support(build string) []string {
+	var lines []string
+	for line := range strings.Lines(build) {
+		name, value, found := strings.Cut(strings.TrimSpace(line), ":")
+		kind := map[string]string{"v4l/v4l2": "camera", "FFMPEG": "url"}[name]
+		if found && kind != "" {
+			lines = append(lines, fmt.Sprintf("%s: OpenCV's %s: %s", kind, name, strings.ToLower(strings.TrimSpace(value))))
+		}
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// arvTool lists GenICam cameras; it comes with Debian's aravis-tools-cli.
+const arvTool = "arv-tool-0.8"
+
+// Cameras lists the cameras that this computer sees now, each as Guess takes it with what is known of it. A network is asked for some
+// seconds at most.
+func Cameras(ctx context.Context) []string {
+	var found []string
+	devices, _ := filepath.Glob("/sys/class/video4linux/video*") // the pattern is well-formed
+	for _, device := range devices {
+		name, err := os.ReadFile(filepath.Join(device, "name"))
+		if err != nil {
+			continue
+		}
+		number := strings.TrimPrefix(filepath.Base(device), "video")
+		found = append(found, fmt.Sprintf("camera:%s  %s", number, strings.TrimSpace(string(name))))
+	}
+	slices.Sort(found)
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	command := exec.CommandContext(ctx, arvTool)
+	command.WaitDelay = time.Second
+	out, err := command.Output()
+	if err != nil {
+		return found
+	}
+	return append(found, genicamCameras(string(out))...)
+}
+
+// genicamCameras reads what arv-tool prints: a name and an address in brackets a line, and sentences where there is none.
+func genicamCameras(list string) []string {
+	var found []string
+	for line := range strings.Lines(list) {
+		name, address, bracket := strings.Cut(strings.TrimSpace(line), " (")
+		if bracket && cameraName.MatchString(name) && strings.HasSuffix(address, ")") {
+			found = append(found, fmt.Sprintf("genicam:%s  at %s", name, strings.TrimSuffix(address, ")")))
+		}
+	}
+	return found
+}

@@ -1,0 +1,130 @@
+package camera
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"strings"
+	"time"
+
+	"driftscope/ingest/picture"
+	"driftscope/internal/pipeline"
+)
+
+// genicamOptions are the keys of a genicam source. What is not given stays as the camera has it.
+type genicamOptions struct {
+	Camera   string        `yaml:"camera"`   // its name as arv-tool-0.8 prints it, maker-model-serial, or its IP address; "any": the first that is found
+	Pixel    string        `yaml:"pixel"`    // mono8 (default), mono10, mono12, mono14 or mono16; all but the first come as 16 bits
+	FPS      float64       `yaml:"fps"`      // frames a second
+	Exposure time.Duration `yaml:"exposure"` // such as 5ms
+	Gain     *float64      `yaml:"gain"`     // dB
+	Region   *[4]int       `yaml:"region"`   // x, y, width, height on the sensor
+	Trigger  string        `yaml:"trigger"`  // a frame for every pulse on this line, such as Line0, or for Software
+}
+
+// anyCamera takes the first camera that answers.
+const anyCamera = "any"
+
+// What may stand in a pipeline's description, where a quote or an exclamation mark would begin something else.
+var (
+	cameraName  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9 ._-]{0,127}$`)
+	triggerName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,63}$`)
+)
+
+// The pixel formats: how GenICam calls them and how they leave the pipeline. Aravis unpacks none: these are the unpacked ones.
+var genicamPixels = map[string]struct{ feature, caps string }{
+	"mono8":  {"Mono8", "GRAY8"},
+	"mono10": {"Mono10", "GRAY16_LE"},
+	"mono12": {"Mono12", "GRAY16_LE"},
+	"mono14": {"Mono14", "GRAY16_LE"},
+	"mono16": {"Mono16", "GRAY16_LE"},
+}
+
+// NewGenICam makes a source of a GigE Vision or USB3 Vision camera, through Aravis' GStreamer source.
+func NewGenICam(decode func(dst any) error) (pipeline.Source, error) {
+	o := genicamOptions{Pixel: "mono8"}
+	if err := decode(&o); err != nil {
+		return nil, err
+	}
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	return &gstreamer{
+		name: "genicam " + o.Camera, description: o.description(), endless: true, sparse: o.Trigger != "",
+		advice: "arv-tool-0.8 lists cameras and what they can; docs/howto/cameras.md has what helps",
+	}, nil
+}
+
+// check holds every option to what may enter a description and to the bounds of aravissrc.
+func (o *genicamOptions) check() error {
+	if _, known := genicamPixels[o.Pixel]; !known {
+		return fmt.Errorf("pixel is %q, expected mono8, mono10, mono12, mono14 or mono16", o.Pixel)
+	}
+	switch {
+	case o.Camera == "":
+		return errors.New("camera is missing: give its name, which arv-tool-0.8 prints, or its IP address, or any")
+	case !cameraName.MatchString(o.Camera):
+		return fmt.Errorf("camera is %q, expected at most 128 letters, digits, spaces, dots, dashes and underscores", o.Camera)
+	case o.FPS != 0 && !(1e-3 <= o.FPS && o.FPS <= 1e6):
+		return fmt.Errorf("fps is %g, expected 0.001 to 1e6 frames a second", o.FPS)
+	case o.Exposure < 0 || o.Exposure > 100*time.Second:
+		return fmt.Errorf("exposure is %v, expected up to 100s", o.Exposure)
+	case o.Gain != nil && !(0 <= *o.Gain && *o.Gain <= 500):
+		return fmt.Errorf("gain is %g, expected 0 to 500 dB", *o.Gain)
+	case o.Trigger != "" && !triggerName.MatchString(o.Trigger):
+		return fmt.Errorf("trigger is %q, expected a line's name, such as Line0", o.Trigger)
+	case o.Trigger != "" && o.FPS != 0:
+		return errors.New("trigger and fps: with a trigger, its pulses set the rate: give one of them")
+	}
+	if r := o.Region; r != nil {
+		if r[0] < 0 || r[1] < 0 || r[0] > picture.MaxSide || r[1] > picture.MaxSide {
+			return fmt.Errorf("region begins at %d,%d, expected 0 to %d", r[0], r[1], picture.MaxSide)
+		}
+		return picture.CheckSize(r[2], r[3], 1)
+	}
+	return nil
+}
+
+// description is the pipeline. Its caps name the format always: without one, Aravis chooses, and that may be colour.
+func (o *genicamOptions) description() string {
+	var b strings.Builder
+	b.WriteString("aravissrc")
+	if o.Camera != anyCamera {
+		fmt.Fprintf(&b, " camera-name=%q", o.Camera)
+	}
+	if o.Exposure > 0 {
+		fmt.Fprintf(&b, " exposure-auto=off exposure=%g", float64(o.Exposure)/float64(time.Microsecond))
+	}
+	if o.Gain != nil {
+		fmt.Fprintf(&b, " gain-auto=off gain=%g", *o.Gain)
+	}
+	if o.Region != nil {
+		fmt.Fprintf(&b, " offset-x=%d offset-y=%d", o.Region[0], o.Region[1])
+	}
+	if features := o.features(); features != "" {
+		fmt.Fprintf(&b, " features=%q", features)
+	}
+	pixel := genicamPixels[o.Pixel]
+	fmt.Fprintf(&b, " ! video/x-raw,format=%s", pixel.caps)
+	if o.Region != nil {
+		fmt.Fprintf(&b, ",width=%d,height=%d", o.Region[2], o.Region[3])
+	}
+	if o.FPS > 0 {
+		fmt.Fprintf(&b, ",framerate=%d/1000", int(math.Round(o.FPS*1000)))
+	}
+	b.WriteString(appsink)
+	return b.String()
+}
+
+// features are set after the caps: of those with 16 bits the caps mean Mono16.
+func (o *genicamOptions) features() string {
+	var all []string
+	if pixel := genicamPixels[o.Pixel]; pixel.caps == "GRAY16_LE" && pixel.feature != "Mono16" {
+		all = append(all, "PixelFormat="+pixel.feature)
+	}
+	if o.Trigger != "" {
+		all = append(all, "TriggerSelector=FrameStart", "TriggerMode=On", "TriggerSource="+o.Trigger)
+	}
+	return strings.Join(all, " ")
+}

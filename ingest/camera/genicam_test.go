@@ -1,0 +1,282 @@
+package camera
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"gocv.io/x/gocv"
+
+	"driftscope/internal/fakecamera"
+	"driftscope/internal/pipeline"
+)
+
+// The fake camera's region and rate in these tests: small, and slow enough for a busy machine, fast enough for a short test.
+const (
+	fakeRegion = "region: [0, 0, 64, 48], exposure: 10ms"
+	fakePeriod = 8 * time.Millisecond
+	fakeRate   = "fps: 125"
+)
+
+// exposure is what a test keeps of a camera's frame.
+type exposure struct {
+	t       time.Duration // since the first
+	dropped uint64
+	number  int // that the pixels show, modulo fakecamera.Pixels; Mono8 only
+}
+
+// shoot reads n frames of a source that is open.
+func shoot(t *testing.T, s pipeline.Source, n int, kind gocv.MatType) []exposure {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	var shots []exposure
+	var first time.Time
+	var next uint64
+	for i := range n {
+		f, err := s.Read(ctx)
+		if err != nil {
+			t.Fatalf("frame %d: %v", i, err)
+		}
+		m := f.Mat()
+		if m.Type() != kind || m.Cols() != 64 || m.Rows() != 48 || f.Seq != next+f.Meta.Dropped {
+			t.Fatalf("frame %d is number %d, %d x %d of type %v", i, f.Seq, m.Cols(), m.Rows(), m.Type())
+		}
+		if i == 0 {
+			first = f.Time
+			if age := time.Since(f.Time); age < 0 || age > time.Minute {
+				t.Errorf("the first frame was taken %v ago", age)
+			}
+		}
+		next = f.Seq + 1
+		one := exposure{t: f.Time.Sub(first), dropped: f.Meta.Dropped}
+		if kind == gocv.MatTypeCV8UC1 {
+			one.number = int(m.GetUCharAt(0, 0))
+			if v := int(m.GetUCharAt(47, 63)); v != (one.number+47+63)%fakecamera.Pixels {
+				t.Fatalf("frame %d: the last pixel is %d, the first %d: not of one frame", i, v, one.number)
+			}
+		}
+		if age := time.Since(f.Meta.Arrived); age < 0 || age > 5*time.Second {
+			t.Errorf("frame %d arrived %v ago", i, age)
+		}
+		shots = append(shots, one)
+		f.Close()
+	}
+	return shots
+}
+
+// account checks that every frame of the camera is accounted for: whatever lies between two frames, what was given and what was told to
+// be missing between them fill the time, at one frame a period, and hold every frame that the camera sent. Where the machine is busy the
+// camera stamps frames late: the first ones leave open where its ticks lie, and one that is late by nearly a period is counted for the
+// next tick, until the next gap. So a frame may be off by one, and errors must not add up.
+func account(t *testing.T, shots []exposure, mono8 bool) (dropped, lost int) {
+	t.Helper()
+	const settled = 20
+	phase := phaseOf(shots)
+	off := map[int]int{} // frames by how far what was told is from the tick
+	for i, s := range shots {
+		dropped += int(s.dropped)
+		if i >= settled {
+			off[i+dropped-int(math.Floor((s.t-phase).Seconds()/fakePeriod.Seconds()))]++
+		}
+		if i == 0 || !mono8 {
+			continue
+		}
+		lost += (s.number-shots[i-1].number+fakecamera.Pixels)%fakecamera.Pixels - 1
+		if lost > dropped+1 {
+			t.Errorf("frame %d: the camera sent %d that did not come, %d were told to be missing", i, lost, dropped)
+		}
+	}
+	usual := 0
+	for d, n := range off {
+		if n > off[usual] {
+			usual = d
+		}
+	}
+	for d, n := range off {
+		if d < usual-1 || d > usual+1 {
+			t.Errorf("%d frames are %d off from the %d others", n, d-usual, off[usual])
+		}
+	}
+	return dropped, lost
+}
+
+// phaseOf is where the camera's ticks lie, which stamp frames on time or late, up to a period: where the most stamps lie closely together.
+func phaseOf(shots []exposure) time.Duration {
+	const close = fakePeriod / 20
+	rest := make([]time.Duration, 0, 2*len(shots))
+	for _, s := range shots {
+		rest = append(rest, s.t%fakePeriod, s.t%fakePeriod+fakePeriod)
+	}
+	slices.Sort(rest)
+	var phase time.Duration
+	most := 0
+	for i, r := range rest {
+		if end, _ := slices.BinarySearch(rest, r+close); end-i > most {
+			phase, most = r, end-i
+		}
+	}
+	return phase - close
+}
+
+// TestGenICam: 8 and 16 bits, 500 frames each, every one accounted for.
+func TestGenICam(t *testing.T) {
+	fakecamera.Start(t)
+	for pixel, kind := range map[string]gocv.MatType{"mono8": gocv.MatTypeCV8UC1, "mono16": gocv.MatTypeCV16UC1} {
+		t.Run(pixel, func(t *testing.T) {
+			s := openRecording(t, "genicam", "{camera: "+fakecamera.Name+", pixel: "+pixel+", "+fakeRate+", "+fakeRegion+"}")
+			if !s.(pipeline.Live).Live() || !s.Timed() {
+				t.Error("a camera that is not live or does not know the time")
+			}
+			shots := shoot(t, s, 500, kind)
+			dropped, lost := account(t, shots, pixel == "mono8")
+			t.Logf("%d frames in %v, %d missing, of which the camera sent %d", len(shots), shots[len(shots)-1].t, dropped, lost)
+		})
+	}
+}
+
+// TestGenICamUnplugged: a camera that goes is not connected within a few seconds, and once it is back, opening the source again brings
+// frames, with times that go on.
+func TestGenICamUnplugged(t *testing.T) {
+	camera := fakecamera.Start(t)
+	s := newRecording(t, "genicam", "{camera: "+fakecamera.Name+", "+fakeRate+", "+fakeRegion+"}")
+	defer s.Close()
+	if err := s.Open(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	shoot(t, s, 50, gocv.MatTypeCV8UC1)
+	camera.Unplug()
+	unplugged := time.Now()
+	for {
+		f, err := s.Read(context.Background())
+		if err == nil {
+			f.Close()
+			continue
+		}
+		if !errors.Is(err, pipeline.ErrNotConnected) || !strings.Contains(err.Error(), fakecamera.Name) {
+			t.Errorf("%v; the camera's name and not connected expected", err)
+		}
+		break
+	}
+	if took := time.Since(unplugged); took > 5*time.Second {
+		t.Errorf("the loss was told after %v", took)
+	}
+	var back time.Time // when the camera was plugged in again
+	for tries := 0; ; tries++ {
+		s.Close()
+		if tries == 1 {
+			camera.Plug()
+			back = time.Now()
+		}
+		err := s.Open(context.Background())
+		if err == nil {
+			break
+		}
+		if tries == 0 && !strings.Contains(err.Error(), fakecamera.Name) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v; one line with the camera's name expected", err)
+		}
+	}
+	f, err := s.Read(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	// Within 3 s on a machine that is free: Aravis looks for cameras for a second, the child's libraries load. A busy one takes longer.
+	took := time.Since(back)
+	t.Logf("frames again %v after the camera was back", took)
+	if took > 10*time.Second {
+		t.Error("that is too long")
+	}
+	// Times are tied to the first frame's arrival; where a busy machine saw that late, the times of those after it are ahead by as much.
+	if age := time.Since(f.Time); age < -time.Second/2 || age > 3*time.Second {
+		t.Errorf("the first frame's time is %v ago", age)
+	}
+}
+
+// TestGenICamPacketLoss: frames that miss a packet never come, and are counted.
+func TestGenICamPacketLoss(t *testing.T) {
+	fakecamera.Start(t, "-r", "20") // of a thousand packets; a frame has five or so
+	s := openRecording(t, "genicam", "{camera: "+fakecamera.Name+", "+fakeRate+", "+fakeRegion+"}")
+	shots := shoot(t, s, 500, gocv.MatTypeCV8UC1)
+	dropped, lost := account(t, shots, true)
+	t.Logf("%d frames in %v, %d missing, of which the camera sent %d", len(shots), shots[len(shots)-1].t, dropped, lost)
+	if lost == 0 {
+		t.Error("no frame was lost: the test has shown nothing")
+	}
+}
+
+func TestGenICamMissing(t *testing.T) {
+	fakecamera.Start(t)
+	s := newRecording(t, "genicam", "{camera: NOSUCH}")
+	err := s.Open(context.Background())
+	if err == nil || !strings.Contains(err.Error(), "NOSUCH") || !strings.Contains(err.Error(), "arv-tool") {
+		t.Errorf("%v; the camera's name and what to do expected", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestCameraOptions: what is out of range, and what would break out of a pipeline's description, is refused before anything starts.
+func TestCameraOptions(t *testing.T) {
+	for _, c := range []struct{ kind, options, want string }{
+		{"genicam", "{}", "camera is missing"},
+		{"genicam", `{camera: 'a" ! filesink location=/etc/passwd'}`, "letters, digits"},
+		{"genicam", "{camera: a!b}", "letters, digits"},
+		{"genicam", `{camera: "a\nb"}`, "letters, digits"},
+		{"genicam", "{camera: X, pixel: rgb8}", "mono8, mono10"},
+		{"genicam", "{camera: X, fps: -1}", "fps is -1"},
+		{"genicam", "{camera: X, fps: 1e-9}", "fps is 1e-09"},
+		{"genicam", "{camera: X, exposure: -1s}", "exposure is -1s"},
+		{"genicam", "{camera: X, gain: 501}", "gain is 501"},
+		{"genicam", "{camera: X, region: [-1, 0, 8, 8]}", "region begins at -1,0"},
+		{"genicam", "{camera: X, region: [0, 0, 99999, 8]}", "99999x8"},
+		{"genicam", "{camera: X, trigger: 'Line0 PixelFormat=RGB8'}", "a line's name"},
+		{"genicam", "{camera: X, trigger: Line0, fps: 5}", "give one of them"},
+		{"gst", "{}", "pipeline is missing"},
+		{"gst", "{pipeline: " + strings.Repeat("a", maxPipeline+1) + "}", "at most 8192"},
+		{"camera", "{device: -1}", "device is -1"},
+		{"camera", "{width: 640}", "give both"},
+		{"camera", "{width: 640, height: 99999}", "640x99999"},
+		{"camera", "{fourcc: mjpeg}", "four capitals"},
+		{"camera", "{fps: -5}", "fps is -5"},
+		{"url", "{}", "url is no address"},
+		{"url", "{url: 'file:///etc/passwd'}", "url is no address"},
+		{"url", "{url: 'concat:http://a|file:///b'}", "url is no address"},
+		{"url", "{url: 'http://" + strings.Repeat("a", maxURL) + "'}", "at most 2048"},
+	} {
+		_, err := construct(c.kind, func(dst any) error {
+			return yaml.UnmarshalWithOptions([]byte(c.options), dst, yaml.DisallowUnknownField())
+		})
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s %s: %v, %q on one line expected", c.kind, c.options, err, c.want)
+		}
+	}
+}
+
+// TestGenICamDescription: every option is in the pipeline, and the caps name the format.
+func TestGenICamDescription(t *testing.T) {
+	gain := 1.5
+	for want, o := range map[string]genicamOptions{
+		"aravissrc ! video/x-raw,format=GRAY8" + appsink: {Camera: "any", Pixel: "mono8"},
+		`aravissrc camera-name="Basler-1 2" exposure-auto=off exposure=1500 gain-auto=off gain=1.5 offset-x=4 offset-y=8 features="PixelFormat=Mono12"` +
+			" ! video/x-raw,format=GRAY16_LE,width=64,height=32,framerate=29970/1000" + appsink: {
+			Camera: "Basler-1 2", Pixel: "mono12", FPS: 29.97, Exposure: 1500 * time.Microsecond, Gain: &gain, Region: &[4]int{4, 8, 64, 32},
+		},
+		`aravissrc camera-name="X" features="TriggerSelector=FrameStart TriggerMode=On TriggerSource=Line0" ! video/x-raw,format=GRAY16_LE` + appsink: {
+			Camera: "X", Pixel: "mono16", Trigger: "Line0",
+		},
+	} {
+		if err := o.check(); err != nil {
+			t.Error(err)
+		}
+		if got := o.description(); got != want {
+			t.Errorf("%s\n%s expected", got, want)
+		}
+	}
+}

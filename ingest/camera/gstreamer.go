@@ -1,0 +1,164 @@
+package camera
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"gocv.io/x/gocv"
+
+	"driftscope/ingest/gst"
+	"driftscope/ingest/picture"
+	"driftscope/internal/frame"
+	"driftscope/internal/pipeline"
+)
+
+// appsink ends a pipeline: as few frames wait there as possible, and what is late is overwritten. The gap in the timestamps counts it.
+const appsink = " ! appsink sync=false max-buffers=2 drop=true"
+
+// What a source waits for GStreamer: for a camera's first frame, and between two looks at whether it is still wanted.
+const (
+	firstFrame = 15 * time.Second
+	pullWait   = 50 * time.Millisecond
+)
+
+// gstreamer gives the frames of a pipeline, CV_8UC1, CV_16UC1 or CV_8UC3.
+type gstreamer struct {
+	name        string // for errors
+	description string
+	endless     bool   // its end is a loss
+	sparse      bool   // frames come when they are triggered, and the first may take its time
+	advice      string // ends errors of opening
+
+	pipeline *gst.Pipeline
+	clock    cameraClock
+	first    *frame.Frame // pulled by Open and not yet given
+}
+
+// Live says that frames come whether or not they are read.
+func (s *gstreamer) Live() bool { return true }
+
+// Timed says that frame times are acquisition times.
+func (s *gstreamer) Timed() bool { return true }
+
+// Open starts the pipeline and waits for the first frame, so that a pipeline without frames fails here.
+func (s *gstreamer) Open(ctx context.Context) (err error) {
+	if s.pipeline, err = gst.Open(s.description); err != nil {
+		return fmt.Errorf("%s: %w: %s", s.name, err, s.advice)
+	}
+	patience := firstFrame
+	if s.sparse {
+		patience = time.Second
+	}
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	s.first, err = s.pull(limited)
+	switch {
+	case err == nil, s.sparse && errors.Is(err, context.DeadlineExceeded):
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("%s: no frame within %v: %s", s.name, patience, s.advice)
+	}
+	return fmt.Errorf("%s: %w: %s", s.name, err, s.advice)
+}
+
+// Read gives the next frame. A pipeline that fails is ErrNotConnected.
+func (s *gstreamer) Read(ctx context.Context) (*frame.Frame, error) {
+	if f := s.first; f != nil {
+		s.first = nil
+		return f, nil
+	}
+	f, err := s.pull(ctx)
+	switch {
+	case err == nil || ctx.Err() != nil:
+		return f, err
+	case errors.Is(err, io.EOF) && !s.endless:
+		return nil, io.EOF
+	}
+	return nil, fmt.Errorf("%s: %w: %w", s.name, err, pipeline.ErrNotConnected)
+}
+
+// pull waits for a frame until ctx ends.
+func (s *gstreamer) pull(ctx context.Context) (*frame.Frame, error) {
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		picture, err := s.pipeline.Pull(pullWait)
+		if errors.Is(err, gst.ErrNothing) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		return s.frame(picture, time.Now())
+	}
+}
+
+// frame copies a picture out of GStreamer's memory.
+func (s *gstreamer) frame(p gst.Picture, arrived time.Time) (*frame.Frame, error) {
+	kind := [...]gocv.MatType{gst.Gray8: gocv.MatTypeCV8UC1, gst.Gray16: gocv.MatTypeCV16UC1, gst.BGR: gocv.MatTypeCV8UC3}[p.Format]
+	if err := picture.CheckSize(p.Width, p.Height, picture.PixelBytes(uint32(kind))); err != nil {
+		return nil, err
+	}
+	mat := gocv.NewMatWithSize(p.Height, p.Width, kind)
+	data, err := mat.DataPtrUint8()
+	if err == nil {
+		err = p.CopyTo(data)
+	}
+	if err != nil {
+		mat.Close()
+		return nil, err
+	}
+	s.clock.sparse = s.sparse
+	if s.clock.seq == 0 && s.clock.cadence.period == 0 && p.Rate > 0 && !s.sparse {
+		s.clock.cadence.period = 1 / p.Rate
+	}
+	return s.clock.frame(mat, p.PTS, arrived), nil
+}
+
+// Close stops the pipeline.
+func (s *gstreamer) Close() error {
+	if s.first != nil {
+		s.first.Close()
+		s.first = nil
+	}
+	if s.pipeline != nil {
+		s.pipeline.Close()
+		s.pipeline = nil
+	}
+	s.clock = cameraClock{}
+	return nil
+}
+
+// pipelineOptions are the keys of a gst source.
+type pipelineOptions struct {
+	Pipeline string `yaml:"pipeline"` // as for gst-launch-1.0; where it has no appsink one is appended
+}
+
+// maxPipeline bounds a pipeline's description.
+const maxPipeline = 8192
+
+// NewGStreamer makes a source of a pipeline as gst-launch-1.0 takes it.
+func NewGStreamer(decode func(dst any) error) (pipeline.Source, error) {
+	var o pipelineOptions
+	if err := decode(&o); err != nil {
+		return nil, err
+	}
+	description := strings.TrimSpace(o.Pipeline)
+	switch {
+	case description == "":
+		return nil, errors.New("pipeline is missing: give one as gst-launch-1.0 takes it, such as 'v4l2src ! video/x-raw,width=640,height=480'")
+	case len(description) > maxPipeline:
+		return nil, fmt.Errorf("pipeline has %d bytes, at most %d expected", len(description), maxPipeline)
+	}
+	if !strings.Contains(description, "appsink") {
+		description += " ! videoconvert ! video/x-raw,format=(string){GRAY8,GRAY16_LE,BGR}" + appsink
+	}
+	return &gstreamer{name: "gst", description: description, advice: "try it with gst-launch-1.0 -v, fakesink in place of the end"}, nil
+}

@@ -1,0 +1,44 @@
+package child
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+
+	"driftscope/ingest/ingesttest"
+	"driftscope/internal/pipeline"
+	"driftscope/internal/suite/mats"
+)
+
+// TestMain: started by a source that works in a child process, the test's own binary is that child.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == Command {
+		if err := ServeProcess(context.Background(), construct); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	mats.Main(m)
+}
+
+// kinds are the sources that the child knows.
+var kinds = map[string]Constructor{"trial": Apart("trial", newTrial)}
+
+func newRecording(t testing.TB, kind, options string) ingesttest.Recording {
+	t.Helper()
+	return ingesttest.New(t, kinds[kind], options)
+}
+
+func openRecording(t testing.TB, kind, options string) ingesttest.Recording {
+	t.Helper()
+	return ingesttest.Open(t, kinds[kind], options)
+}
+
+func construct(kind string, decode func(dst any) error) (pipeline.Source, error) {
+	if kinds[kind] == nil {
+		return nil, fmt.Errorf("source kind %q is not known here", kind)
+	}
+	return kinds[kind](decode)
+}

@@ -1,0 +1,209 @@
+package child
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"gocv.io/x/gocv"
+
+	"driftscope/ingest/picture"
+	"driftscope/internal/frame"
+)
+
+// The form in which a child process hands frames to its parent: a header of fixed length, a note of at most maxNote bytes, and for a
+// frame its pixels as they lie in the Mat. Both ends are the same program on the same machine; the version tells where a program was
+// exchanged while it ran.
+const (
+	wireVersion = 1
+	maxNote     = 64 << 10
+)
+
+var wireMagic = [4]byte{'D', 'S', 'C', 'F'}
+
+// What a header announces.
+const (
+	wireOpened  = iota + 1 // the source is open; Seq is how many frames it will give, 0 where that is not known
+	wireFrame              // a frame, its note a frameNote or empty
+	wireSkipped            // a frame that was lost: *pipeline.ErrSkip; the note is a frameNote
+	wireEnded              // io.EOF
+	wireLost               // pipeline.ErrNotConnected; the note is its text
+	wireFailed             // any other error; the note is its text
+)
+
+// The flags of wireOpened.
+const (
+	flagLive = 1 << iota
+	flagTimed
+)
+
+// header is what every message begins with, little-endian and in this order.
+type header struct {
+	Magic         [4]byte
+	Version       uint16
+	What          uint8
+	Flags         uint8
+	Rows, Columns uint32
+	Type          uint32 // OpenCV's
+	Note          uint32 // bytes
+	Seq           uint64
+	Time          int64 // acquisition, nanoseconds since the Unix epoch
+	Arrived       int64 // monotonic, of the machine, which parent and child share
+	Dropped       uint64
+	Trajectory    uint64
+}
+
+// frameNote is what does not come with every frame, as JSON.
+type frameNote struct {
+	File     string        `json:"file,omitempty"`
+	Events   []frame.Event `json:"events,omitempty"`
+	Centroid []float64     `json:"centroid,omitempty"`
+	Cause    string        `json:"cause,omitempty"` // of wireSkipped
+	Text     string        `json:"text,omitempty"`
+}
+
+// messageWriter writes messages and reuses its memory.
+type messageWriter struct {
+	to  io.Writer
+	buf []byte
+}
+
+// message writes one without pixels.
+func (w *messageWriter) message(h header, note []byte) error {
+	if len(note) > maxNote {
+		note = note[:maxNote]
+	}
+	h.Magic, h.Version, h.Note = wireMagic, wireVersion, uint32(len(note))
+	var err error
+	if w.buf, err = binary.Append(w.buf[:0], binary.LittleEndian, &h); err != nil {
+		return err
+	}
+	w.buf = append(w.buf, note...)
+	_, err = w.to.Write(w.buf)
+	return err
+}
+
+// frame writes a frame, which it borrows.
+func (w *messageWriter) frame(f *frame.Frame) error {
+	mat := f.Mat()
+	if err := picture.CheckSize(mat.Cols(), mat.Rows(), mat.ElemSize()); err != nil {
+		return err
+	}
+	if picture.PixelBytes(uint32(mat.Type())) == 0 {
+		return fmt.Errorf("%s, 1 or 3 channels of 8 or 16 bits unsigned or float32 expected: choose another pixel format", picture.TypeName(int(mat.Type())))
+	}
+	data, err := mat.DataPtrUint8()
+	if err != nil {
+		return err
+	}
+	var note []byte
+	if f.Meta.File != "" || len(f.Meta.Events) > 0 || len(f.Meta.Centroid) > 0 {
+		if note, err = json.Marshal(frameNote{File: f.Meta.File, Events: f.Meta.Events, Centroid: f.Meta.Centroid}); err != nil {
+			return err
+		}
+	}
+	if len(note) > maxNote {
+		return fmt.Errorf("frame %d carries %d bytes of notices, at most %d expected", f.Seq, len(note), maxNote)
+	}
+	if err := w.message(header{
+		What: wireFrame, Rows: uint32(mat.Rows()), Columns: uint32(mat.Cols()), Type: uint32(mat.Type()), Seq: f.Seq,
+		Time: f.Time.UnixNano(), Arrived: monotonic() - int64(time.Since(f.Meta.Arrived)), Dropped: f.Meta.Dropped, Trajectory: f.Meta.Trajectory,
+	}, note); err != nil {
+		return err
+	}
+	_, err = w.to.Write(data)
+	return err
+}
+
+// messageReader reads messages and reuses its memory.
+type messageReader struct {
+	from   io.Reader
+	within bool // a message has begun and is not read whole
+	buf    [headerBytes]byte
+	note   []byte
+}
+
+const headerBytes = 4 + 2 + 1 + 1 + 4*4 + 5*8
+
+// next reads a message but for its pixels; the note is lent until the following call. A stream that ends before a message is io.EOF, one
+// that ends within it is io.ErrUnexpectedEOF.
+func (r *messageReader) next() (header, []byte, error) {
+	var h header
+	n, err := io.ReadFull(r.from, r.buf[:])
+	r.within = n > 0
+	if err != nil {
+		return h, nil, err
+	}
+	if _, err := binary.Decode(r.buf[:], binary.LittleEndian, &h); err != nil {
+		return h, nil, err
+	}
+	if err := h.check(); err != nil {
+		return h, nil, err
+	}
+	if cap(r.note) < int(h.Note) {
+		r.note = make([]byte, h.Note)
+	}
+	note := r.note[:h.Note]
+	if _, err := io.ReadFull(r.from, note); err != nil {
+		return h, nil, torn(err)
+	}
+	r.within = h.What == wireFrame
+	return h, note, nil
+}
+
+// check holds what a header claims to its bounds before anything is made of that size.
+func (h *header) check() error {
+	switch {
+	case h.Magic != wireMagic:
+		return fmt.Errorf("a message begins with %q, %q expected", h.Magic[:], wireMagic[:])
+	case h.Version != wireVersion:
+		return fmt.Errorf("messages of version %d, %d expected: the program was exchanged while it ran, start it again", h.Version, wireVersion)
+	case h.What < wireOpened || h.What > wireFailed:
+		return fmt.Errorf("a message of kind %d, %d to %d expected", h.What, wireOpened, wireFailed)
+	case h.Note > maxNote:
+		return fmt.Errorf("a note of %d bytes, at most %d expected", h.Note, maxNote)
+	case h.What != wireFrame:
+		return nil
+	case picture.PixelBytes(h.Type) == 0:
+		return fmt.Errorf("pixels of type %d, 1 or 3 channels of 8 or 16 bits unsigned or float32 expected", h.Type)
+	}
+	return picture.CheckSize(int(h.Columns), int(h.Rows), picture.PixelBytes(h.Type))
+}
+
+// frame reads the pixels that h announces and makes the frame; the caller owns it.
+func (r *messageReader) frame(h header, note []byte) (*frame.Frame, error) {
+	var n frameNote
+	if len(note) > 0 {
+		if err := json.Unmarshal(note, &n); err != nil {
+			return nil, fmt.Errorf("the note of frame %d is not understood: %w", h.Seq, err)
+		}
+	}
+	mat := gocv.NewMatWithSize(int(h.Rows), int(h.Columns), gocv.MatType(h.Type))
+	data, err := mat.DataPtrUint8()
+	if err == nil {
+		_, err = io.ReadFull(r.from, data)
+	}
+	if err != nil {
+		mat.Close()
+		return nil, torn(err)
+	}
+	r.within = false
+	arrived := time.Now()
+	if age := time.Duration(monotonic() - h.Arrived); age > 0 {
+		arrived = arrived.Add(-age)
+	}
+	return frame.New(h.Seq, time.Unix(0, h.Time).UTC(), frame.Meta{
+		File: n.File, Trajectory: h.Trajectory, Dropped: h.Dropped, Arrived: arrived, Events: n.Events, Centroid: n.Centroid,
+	}, mat), nil
+}
+
+// torn is err where a stream ends within a message.
+func torn(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

@@ -1,0 +1,214 @@
+package child
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"driftscope/internal/frame"
+	"driftscope/internal/pipeline"
+	"driftscope/internal/subprocess"
+)
+
+// Source is a source that works in a child process of this program: what hangs in a driver is killed there, what aborts ends the child
+// alone. Its options are checked here, on a prototype that is never opened.
+type Source struct {
+	order     order
+	prototype pipeline.Source
+	about     header // what the prototype says of itself, after Open what the child said
+	child     *subprocess.Child
+	wire      messageReader
+	ended     error // what every further Read returns
+	asked     bool  // for a frame that has not come yet
+}
+
+// order tells a child which source to open.
+type order struct {
+	Kind    string          `json:"kind"`
+	Options json.RawMessage `json:"options"` // as decoded by the constructor, under the names of its Go fields
+}
+
+// Command is the hidden command under which this program calls ServeProcess.
+const Command = "capture"
+
+// Constructor makes one kind of source from the options written under it. decode is strict: an unknown key is an error.
+type Constructor = func(decode func(dst any) error) (pipeline.Source, error)
+
+// Apart has the sources of a kind work in a child process each. kind is their name, by which the child makes the source.
+func Apart(kind string, construct Constructor) Constructor {
+	return func(decode func(dst any) error) (pipeline.Source, error) {
+		s := &Source{order: order{Kind: kind}}
+		prototype, err := construct(func(dst any) (err error) {
+			if err = decode(dst); err != nil {
+				return err
+			}
+			s.order.Options, err = json.Marshal(dst)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		s.prototype, s.about = prototype, announce(prototype)
+		return s, nil
+	}
+}
+
+// Live says that frames come whether or not they are read.
+func (s *Source) Live() bool { return s.about.Flags&flagLive != 0 }
+
+// Timed says that frame times are acquisition times; good after Open.
+func (s *Source) Timed() bool { return s.about.Flags&flagTimed != 0 }
+
+// Frames is how many frames there will be, 0 where that is not known; good after Open.
+func (s *Source) Frames() int { return int(s.about.Seq) }
+
+// Open starts the child and waits until its source is open. When ctx ends first, the child is killed.
+func (s *Source) Open(ctx context.Context) (err error) {
+	s.ended, s.asked = nil, false
+	if s.child, err = startChild(s.order); err != nil {
+		return fmt.Errorf("%s: its process cannot be started: %w", s.order.Kind, err)
+	}
+	s.wire = messageReader{from: s.child.Output, note: s.wire.note}
+	stop := s.interrupt(ctx)
+	err = s.hello()
+	stop()
+	switch {
+	case ctx.Err() != nil:
+		s.child.Kill()
+		return ctx.Err()
+	case err != nil:
+		s.child.Close()
+	}
+	return err
+}
+
+// startChild starts a process that reads one source. Its standard input takes the order, a line, and then a byte for each frame that is wanted.
+func startChild(o order) (*subprocess.Child, error) {
+	line, err := json.Marshal(o)
+	if err != nil {
+		return nil, err
+	}
+	c, err := subprocess.Start(Command)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.Input.Write(append(line, '\n')); err != nil {
+		c.Kill()
+		return nil, errors.New(c.Fate())
+	}
+	return c, nil
+}
+
+// hello waits until the child's source is open.
+func (s *Source) hello() error {
+	h, note, err := s.wire.next()
+	switch {
+	case err != nil:
+		return s.broken(err)
+	case h.What == wireOpened:
+		s.about = h
+		return nil
+	case h.What == wireFailed:
+		return errors.New(string(note))
+	}
+	return s.broken(fmt.Errorf("a message of kind %d came before it was open", h.What))
+}
+
+// Read asks the child for a frame and waits for it. A child that died is ErrNotConnected, with its last words. When ctx ends while a
+// frame is coming its rest is lost: then the source has to be opened again.
+func (s *Source) Read(ctx context.Context) (*frame.Frame, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if s.ended != nil {
+		return nil, s.ended
+	}
+	if !s.asked {
+		s.asked = true
+		s.child.Input.Write([]byte{'\n'}) // where this fails the child has gone, which its answer tells
+	}
+	stop := s.interrupt(ctx)
+	f, err := s.answer()
+	stop()
+	var skip *pipeline.ErrSkip
+	switch {
+	case err == nil, errors.As(err, &skip):
+		s.asked = false
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		if s.wire.within {
+			s.ended = fmt.Errorf("%s: a frame was given up while it came: %w", s.order.Kind, pipeline.ErrNotConnected)
+		}
+		err = ctx.Err()
+	default:
+		s.ended = err
+	}
+	return f, err
+}
+
+// answer reads the next message as what Read returns.
+func (s *Source) answer() (*frame.Frame, error) {
+	h, note, err := s.wire.next()
+	if err != nil {
+		return nil, s.broken(err)
+	}
+	switch h.What {
+	case wireFrame:
+		f, err := s.wire.frame(h, note)
+		if err != nil {
+			return nil, s.broken(err)
+		}
+		return f, nil
+	case wireSkipped:
+		var n frameNote
+		if err := json.Unmarshal(note, &n); err != nil {
+			return nil, s.broken(err)
+		}
+		return nil, &pipeline.ErrSkip{Cause: n.Cause, Err: errors.New(n.Text)}
+	case wireEnded:
+		return nil, io.EOF
+	case wireLost:
+		return nil, fmt.Errorf("%s: %w", note, pipeline.ErrNotConnected)
+	case wireFailed:
+		return nil, errors.New(string(note))
+	}
+	return nil, s.broken(fmt.Errorf("a message of kind %d came, a frame expected", h.What))
+}
+
+// broken says why the stream of messages is over: the child ended, or what it sent is not understood.
+func (s *Source) broken(err error) error {
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return err
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("%s: its process ended: %s: %w", s.order.Kind, s.child.Fate(), pipeline.ErrNotConnected)
+	}
+	return fmt.Errorf("%s: its process is not understood: %w: %w", s.order.Kind, err, pipeline.ErrNotConnected)
+}
+
+// interrupt ends a wait for the child when ctx ends, until stop is called.
+func (s *Source) interrupt(ctx context.Context) (stop func()) {
+	pipe, done := s.child.Output, make(chan struct{})
+	forget := context.AfterFunc(ctx, func() {
+		pipe.SetReadDeadline(time.Unix(1, 0))
+		close(done)
+	})
+	return func() {
+		if !forget() {
+			<-done
+			pipe.SetReadDeadline(time.Time{})
+		}
+	}
+}
+
+// Close asks the child to close its source and to end, and kills it where that takes longer than a moment.
+func (s *Source) Close() error {
+	if s.child != nil {
+		s.child.Close()
+		s.child = nil
+	}
+	return nil
+}

@@ -1,0 +1,235 @@
+package files
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"gocv.io/x/gocv"
+
+	"driftscope/ingest/follow"
+	"driftscope/ingest/format"
+	"driftscope/ingest/picture"
+	"driftscope/ingest/timing"
+	"driftscope/internal/frame"
+	"driftscope/internal/pipeline"
+)
+
+// directoryOptions are the keys of a directory source.
+type directoryOptions struct {
+	Path      string  `yaml:"path"`       // a folder, or a pattern such as run1/*.png
+	DT        float64 `yaml:"dt"`         // seconds from frame to frame
+	FPS       float64 `yaml:"fps"`        // frames a second, in place of dt
+	FramesCSV string  `yaml:"frames_csv"` // when each picture was taken; default: frames.csv beside the pictures, if it is there
+
+	Follow    bool          `yaml:"follow"`     // wait for more pictures
+	UntilIdle time.Duration `yaml:"until_idle"` // how long, at most; default: for ever
+}
+
+// listedPicture is one file of the sequence.
+type listedPicture struct {
+	path  string
+	taken timing.Moment // zero without a timetable
+}
+
+// directory gives pictures in the order of their names, or of frames.csv. A TIFF among them gives all its pages.
+type directory struct {
+	path, framesCSV string
+	clock           timing.Clock
+	table           *timing.Timetable
+	pictures        []listedPicture
+	frames          int
+
+	at     int // the picture that Read is at
+	reader picture.Reader
+	stack  picture.Stack // open where the picture is a TIFF
+}
+
+// NewDirectory makes a source of a folder of pictures, or follows one.
+func NewDirectory(decode func(dst any) error) (pipeline.Source, error) {
+	var o directoryOptions
+	if err := decode(&o); err != nil {
+		return nil, err
+	}
+	if o.Path == "" {
+		return nil, errors.New("path is missing: give a folder of pictures or a pattern such as 'run1/*.png'")
+	}
+	c, err := timing.NewClock(o.DT, o.FPS)
+	if err != nil {
+		return nil, err
+	}
+	t, err := follow.NewTail(o.Follow, o.UntilIdle)
+	if err != nil {
+		return nil, err
+	}
+	if !o.Follow {
+		return &directory{path: o.Path, framesCSV: o.FramesCSV, clock: c}, nil
+	}
+	if o.FramesCSV != "" {
+		return nil, fmt.Errorf("frames_csv is %s, but a folder that is followed has its times only when it is complete: give dt or fps", o.FramesCSV)
+	}
+	return &growingFolder{path: o.Path, clock: c, tail: t}, nil
+}
+
+// Timed says whether the frames' times are known; good after Open.
+func (d *directory) Timed() bool { return d.clock.Timed() }
+
+// Open lists the pictures and reads frames.csv. It opens no picture but the first, and that only where it is a TIFF.
+func (d *directory) Open(context.Context) error {
+	files, folder, err := format.ListPictures(d.path)
+	if err != nil {
+		return err
+	}
+	path := d.framesCSV
+	if path == "" {
+		path = filepath.Join(folder, timing.TimetableName)
+	}
+	if d.table, err = timing.ReadTimetable(path, d.framesCSV != ""); err != nil {
+		return err
+	}
+	if d.pictures, err = schedule(files, d.table, folder == d.path); err != nil {
+		return err
+	}
+	if d.table != nil {
+		d.clock.Own()
+	}
+	d.clock.Settle()
+	d.frames = d.count()
+	return nil
+}
+
+// schedule puts the files in the order of the timetable, which must know each of them. whole says that they are all there are,
+// so that each row must have its file.
+func schedule(files []string, table *timing.Timetable, whole bool) ([]listedPicture, error) {
+	pictures := make([]listedPicture, len(files))
+	for i, file := range files {
+		pictures[i].path = file
+		if table == nil {
+			continue
+		}
+		m, known := table.Rows[table.Name(file)]
+		if !known {
+			return nil, fmt.Errorf("%s is not in %s: add its row, or move the picture away", file, table.Path)
+		}
+		pictures[i].taken = m
+	}
+	if table == nil {
+		return pictures, nil
+	}
+	slices.SortFunc(pictures, func(a, b listedPicture) int { return cmp.Compare(a.taken.Order, b.taken.Order) })
+	if whole && len(pictures) < len(table.Names) {
+		for i, name := range table.Names {
+			if i == len(pictures) || pictures[i].taken.Order != i {
+				return nil, fmt.Errorf("%s lists %s, which is not there: copy the picture, or remove its row", table.Path, name)
+			}
+		}
+	}
+	return pictures, nil
+}
+
+// count is the number of frames: one a file, unless the first is a TIFF of several pages, or unreadable; then it is not known.
+func (d *directory) count() int {
+	if !isTIFF(d.pictures[0].path) {
+		return len(d.pictures)
+	}
+	var first picture.Stack
+	defer first.Close()
+	if first.Open(d.pictures[0].path) != nil || first.Pages.Pages() != 1 {
+		return 0
+	}
+	return len(d.pictures)
+}
+
+func isTIFF(path string) bool { return format.Of(path) == format.TIFF }
+
+// Compression is the first picture's format; good after Open.
+func (d *directory) Compression() string {
+	if len(d.pictures) == 0 {
+		return ""
+	}
+	return string(format.Of(d.pictures[0].path))
+}
+
+// Frames is the number of frames, 0 where it is not known; good after Open.
+func (d *directory) Frames() int { return d.frames }
+
+// Read returns the next picture. One that cannot be read is skipped as unreadable_file.
+func (d *directory) Read(ctx context.Context) (*frame.Frame, error) {
+	for d.at < len(d.pictures) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		p := d.pictures[d.at]
+		mat, err := d.decode(p.path)
+		if err == io.EOF { // of this TIFF
+			d.advance()
+			continue
+		}
+		if err != nil {
+			return nil, d.clock.Skip("unreadable_file", err)
+		}
+		t, meta := d.clock.Now(), frame.Meta{File: p.path}
+		if d.table != nil {
+			meta.Trajectory = p.taken.Trajectory
+			if !d.clock.Even() {
+				t = p.taken.T
+			}
+		}
+		return d.clock.Frame(mat, t, meta)
+	}
+	return nil, io.EOF
+}
+
+// decode returns the picture, or the next page of it.
+func (d *directory) decode(path string) (gocv.Mat, error) {
+	if d.stack.Closed() && !isTIFF(path) {
+		d.at++
+		return readPicture(&d.reader, path, &d.clock)
+	}
+	if d.stack.Closed() {
+		if err := d.openStack(path); err != nil {
+			d.advance()
+			return gocv.Mat{}, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	err := d.stack.Pages.Next(&d.stack.Page)
+	if err == io.EOF {
+		return gocv.Mat{}, err
+	}
+	if err != nil {
+		return gocv.Mat{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return picture.ToMat(&d.stack.Page)
+}
+
+func (d *directory) openStack(path string) error {
+	if err := d.stack.Open(path); err != nil {
+		return err
+	}
+	if pages := d.stack.Pages.Pages(); pages > 1 && d.table != nil && !d.clock.Even() {
+		return fmt.Errorf("%d pages, but %s gives one time a file: give --dt, or write one file a page", pages, d.table.Path)
+	}
+	return nil
+}
+
+func (d *directory) advance() {
+	d.stack.Close()
+	d.at++
+}
+
+// Close closes what a TIFF left open.
+func (d *directory) Close() error { return d.stack.Close() }
+
+// readPicture reads a picture. The clock's next frame warns of one that was decoded, though not without a complaint of the library's.
+func readPicture(reader *picture.Reader, path string, c *timing.Clock) (gocv.Mat, error) {
+	mat, err := reader.Read(path)
+	if err == nil && reader.Said != "" {
+		c.Warn("damaged_picture", fmt.Sprintf("%s was decoded, but may be wrong in part: %s: record or copy it again", path, reader.Said))
+	}
+	return mat, err
+}

@@ -1,0 +1,134 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"driftscope/ingest/fits"
+	"driftscope/ingest/format"
+	"driftscope/ingest/picture"
+	"driftscope/ingest/tiff"
+	"driftscope/ingest/timing"
+	"driftscope/internal/frame"
+	"driftscope/internal/pipeline"
+)
+
+// fitsOptions are the keys of a FITS source.
+type fitsOptions struct {
+	Path string  `yaml:"path"` // one complete file, a picture or a cube
+	DT   float64 `yaml:"dt"`   // seconds from frame to frame
+	FPS  float64 `yaml:"fps"`  // frames a second, in place of dt; default: the file's own
+}
+
+// fitsSource gives the planes of a cube in their order.
+type fitsSource struct {
+	path  string
+	clock timing.Clock
+	file  *os.File
+	cube  *fits.Cube
+	page  tiff.Image
+}
+
+// NewFITS makes a source of the planes of a FITS cube.
+func NewFITS(decode func(dst any) error) (pipeline.Source, error) {
+	var o fitsOptions
+	if err := decode(&o); err != nil {
+		return nil, err
+	}
+	if o.Path == "" {
+		return nil, errors.New("path is missing: give a FITS file")
+	}
+	c, err := timing.NewClock(o.DT, o.FPS)
+	if err != nil {
+		return nil, err
+	}
+	return &fitsSource{path: o.Path, clock: c}, nil
+}
+
+// Timed says whether the frames' times are known; good after Open.
+func (s *fitsSource) Timed() bool { return s.clock.Timed() }
+
+// Open reads the header.
+func (s *fitsSource) Open(context.Context) error {
+	file, size, err := format.OpenFilled(s.path)
+	if err != nil {
+		return err
+	}
+	if s.cube, err = fits.Open(file, size); err != nil {
+		file.Close()
+		return fmt.Errorf("%s: %w", s.path, err)
+	}
+	s.file = file
+	s.readInterval()
+	s.clock.Settle()
+	return nil
+}
+
+// Keywords of the time from frame to frame, Andor's kinetic cycle first, and of the exposure; all in seconds.
+var (
+	cycleKeywords    = []string{"KCT", "KINETIC", "CYCLETIM"}
+	exposureKeywords = []string{"EXPTIME", "EXPOSURE"}
+)
+
+// readInterval takes the file's own time steps where the person gave none. Those of an exposure leave out the time between two,
+// so they come with a warning.
+func (s *fitsSource) readInterval() {
+	if s.clock.Timed() {
+		return
+	}
+	if _, _, found := s.measured(cycleKeywords); found {
+		return
+	}
+	if keyword, exposure, found := s.measured(exposureKeywords); found {
+		s.clock.Warn("exposure_as_interval", fmt.Sprintf("time steps are taken to be the exposure, for the file knows only %s = %g s: give --dt or --fps if the camera waited between frames", keyword, exposure))
+	}
+}
+
+// measured gives the clock the first of the keywords that holds a time from frame to frame.
+func (s *fitsSource) measured(keywords []string) (keyword string, seconds float64, found bool) {
+	for _, keyword := range keywords {
+		if v, found := s.cube.Number(keyword); found && s.clock.Measured(v) {
+			return keyword, v, true
+		}
+	}
+	return "", 0, false
+}
+
+// Frames is the number of planes; good after Open.
+func (s *fitsSource) Frames() int {
+	if s.cube == nil {
+		return 0
+	}
+	return s.cube.Planes
+}
+
+// Read returns the next plane.
+func (s *fitsSource) Read(ctx context.Context) (*frame.Frame, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if s.clock.Next() >= uint64(s.cube.Planes) {
+		return nil, io.EOF
+	}
+	if err := s.cube.Read(&s.page, int(s.clock.Next())); err != nil {
+		return nil, fmt.Errorf("%s: %w", s.path, err)
+	}
+	mat, err := picture.ToMat(&s.page)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.path, err)
+	}
+	return s.clock.Frame(mat, s.clock.Now(), frame.Meta{File: s.path})
+}
+
+// Close closes the file.
+func (s *fitsSource) Close() error {
+	if s.file == nil {
+		return nil
+	}
+	err := s.file.Close()
+	s.file = nil
+	return err
+}

@@ -1,0 +1,45 @@
+package files
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+
+	"driftscope/ingest/child"
+	"driftscope/ingest/ingesttest"
+	"driftscope/internal/pipeline"
+	"driftscope/internal/suite/mats"
+)
+
+// TestMain: started by a source that works in a child process, the test's own binary is that child.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == child.Command {
+		if err := child.ServeProcess(context.Background(), construct); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	mats.Main(m)
+}
+
+// kinds are the sources of this package.
+var kinds = map[string]child.Constructor{"directory": NewDirectory, "fits": NewFITS, "ndtiff": NewNDTiff, "tiff": NewTIFF, "video": NewVideo}
+
+func newRecording(t testing.TB, kind, options string) ingesttest.Recording {
+	t.Helper()
+	return ingesttest.New(t, kinds[kind], options)
+}
+
+func openRecording(t testing.TB, kind, options string) ingesttest.Recording {
+	t.Helper()
+	return ingesttest.Open(t, kinds[kind], options)
+}
+
+func construct(kind string, decode func(dst any) error) (pipeline.Source, error) {
+	if kinds[kind] == nil {
+		return nil, fmt.Errorf("source kind %q is not known here", kind)
+	}
+	return kinds[kind](decode)
+}

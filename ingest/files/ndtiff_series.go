@@ -1,0 +1,162 @@
+package files
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"driftscope/ingest/format"
+	"driftscope/ingest/ndtiff"
+	"driftscope/ingest/tiff"
+)
+
+const (
+	timeAxis  = "time" // along which frames follow each other
+	maxValues = 16     // of an axis that are kept for people
+)
+
+// series picks the images of one channel, position and slice out of an NDTiff, in the order of the time axis.
+type series struct {
+	chosen  map[string]string   // axes that the person named
+	fixed   map[string]string   // all axes but time, once an image was picked
+	values  map[string][]string // that were seen along each axis, a few
+	several bool                // images differ in more than time
+	picked  []frameImage        // and not yet taken
+	last    int                 // step of the image that was taken last
+}
+
+// frameImage is an image of the series.
+type frameImage struct {
+	entry ndtiff.Entry
+	step  int // along the time axis
+}
+
+func newSeries(axes map[string]any) (*series, error) {
+	s := &series{chosen: map[string]string{}, values: map[string][]string{}, last: math.MinInt}
+	for name, value := range axes {
+		switch v := value.(type) {
+		case string, int, int64, uint64:
+			s.chosen[name] = fmt.Sprint(v)
+		default:
+			return nil, fmt.Errorf("axes: %s is %v, a whole number or a name expected", name, value)
+		}
+		if name == timeAxis {
+			return nil, fmt.Errorf("axes: %s is what frames follow each other along: leave it out", timeAxis)
+		}
+	}
+	return s, nil
+}
+
+// add picks the image if it belongs to the series.
+func (s *series) add(e ndtiff.Entry) error {
+	s.note(e.Axes)
+	for name, value := range s.chosen {
+		found, there := e.Axes[name]
+		if !there {
+			return fmt.Errorf("axes: there is no axis %s, but %s: choose among them", name, s)
+		}
+		if found != value {
+			return nil
+		}
+	}
+	step := 0
+	if text, timed := e.Axes[timeAxis]; timed {
+		var err error
+		if step, err = strconv.Atoi(text); err != nil {
+			return fmt.Errorf("the time axis is at %.40q, a whole number expected: export the recording as TIFF", text)
+		}
+	}
+	delete(e.Axes, timeAxis)
+	if s.fixed == nil {
+		s.fixed = e.Axes
+	}
+	if s.several = s.several || !maps.Equal(s.fixed, e.Axes); s.several {
+		return nil
+	}
+	e.Axes = nil // every image has the same
+	if n := len(s.picked); n > 0 && s.picked[n-1].entry.File == e.File {
+		e.File = s.picked[n-1].entry.File // one string for thousands
+	}
+	s.picked = append(s.picked, frameImage{e, step})
+	return nil
+}
+
+// settle sorts what was picked. Images that differ in more than time are an error that says in what.
+func (s *series) settle() error {
+	if s.several {
+		return fmt.Errorf("there are several images at each time, along %s: choose one with axes: {%s}, or as ndtiff:FOLDER?%s", s, s.example(": ", ", "), s.example("=", "&"))
+	}
+	if len(s.picked) > tiff.MaxPages {
+		return fmt.Errorf("%d images, at most %d expected: split the recording", len(s.picked), tiff.MaxPages)
+	}
+	slices.SortStableFunc(s.picked, func(a, b frameImage) int { return cmp.Compare(a.step, b.step) })
+	return nil
+}
+
+// take removes the first image. It is late where a later one, or one of the same time, was taken before.
+func (s *series) take() (i frameImage, late bool) {
+	i = s.picked[0]
+	s.picked = s.picked[1:]
+	late = i.step <= s.last
+	s.last = max(s.last, i.step)
+	return i, late
+}
+
+// note keeps the first few values of each axis.
+func (s *series) note(axes map[string]string) {
+	for name, value := range axes {
+		seen := s.values[name]
+		if len(seen) <= maxValues && !slices.Contains(seen, value) && (len(s.values) < maxValues || seen != nil) {
+			s.values[name] = append(seen, value)
+		}
+	}
+}
+
+// names are the axes beside time, sorted.
+func (s *series) names() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.values)), func(name string) bool { return name == timeAxis })
+}
+
+// String lists the axes beside time with the values seen: channel (DAPI, FITC), z (0, 1, 2).
+func (s *series) String() string {
+	var axes []string
+	for _, name := range s.names() {
+		values := slices.SortedFunc(slices.Values(s.values[name]), format.Naturally)
+		if len(values) > maxValues {
+			values = append(values[:maxValues], "...")
+		}
+		axes = append(axes, fmt.Sprintf("%.64s (%.256s)", name, strings.Join(values, ", ")))
+	}
+	if len(axes) == 0 {
+		return "no axis"
+	}
+	return strings.Join(axes, ", ")
+}
+
+// example is a choice that would do.
+func (s *series) example(is, and string) string {
+	var axes []string
+	for _, name := range s.names() {
+		axes = append(axes, fmt.Sprintf("%.64s%s%.64s", name, is, s.values[name][0]))
+	}
+	return strings.Join(axes, and)
+}
+
+// NDTiffOptions takes a folder and what to choose of an NDTiff in it: FOLDER?channel=DAPI&z=3.
+func NDTiffOptions(text string) (options map[string]any, err error) {
+	folder, query, _ := strings.Cut(text, "?")
+	chosen, err := url.ParseQuery(query)
+	if err != nil {
+		return nil, fmt.Errorf("ndtiff:%s: %w: give ndtiff:FOLDER?channel=DAPI&z=3", text, err)
+	}
+	axes := map[string]any{}
+	for name, values := range chosen {
+		axes[name] = values[0]
+	}
+	return map[string]any{"path": folder, "axes": axes}, nil
+}

@@ -1,0 +1,60 @@
+package files
+
+import (
+	"math"
+
+	"driftscope/ingest/ndtiff"
+)
+
+// chooseTimes takes the images' own times where the person gave none: when the computer received them, in microseconds, else the
+// time since the acquisition began, in milliseconds. They count only where those of the first images rise. Where they are pending it
+// returns why, and has to be asked again.
+func (s *ndtiffSource) chooseTimes() error {
+	if !s.clock.Timed() {
+		times, err := s.firstTimes()
+		if s.pending(err) {
+			return err
+		}
+		for _, of := range []func(ndtiff.Times) float64{
+			func(t ndtiff.Times) float64 { return t.Received },
+			func(t ndtiff.Times) float64 { return t.Elapsed },
+		} {
+			if !s.clock.Timed() && err == nil && rise(times, of) {
+				s.own, s.origin = of, of(times[0])
+				s.clock.Own()
+			}
+		}
+		s.clock.Settle()
+	}
+	s.asked = true
+	return nil
+}
+
+// firstTimes are those of the first image and of the second, if there is one yet.
+func (s *ndtiffSource) firstTimes() ([]ndtiff.Times, error) {
+	var times []ndtiff.Times
+	for i := range min(2, len(s.series.picked)) {
+		image := &s.series.picked[i]
+		if err := s.openFile(image.entry.File); err != nil {
+			return nil, err
+		}
+		t, err := image.entry.Times(s.file)
+		if err != nil {
+			return nil, err
+		}
+		times = append(times, t)
+	}
+	return times, nil
+}
+
+// rise says whether the times are known, each later than the one before.
+func rise(times []ndtiff.Times, of func(ndtiff.Times) float64) bool {
+	last := math.Inf(-1)
+	for _, t := range times {
+		if !(of(t) > last) {
+			return false
+		}
+		last = of(t)
+	}
+	return true
+}

@@ -1,0 +1,167 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"driftscope/ingest/follow"
+	"driftscope/ingest/picture"
+	"driftscope/ingest/tiff"
+	"driftscope/ingest/timing"
+	"driftscope/internal/frame"
+	"driftscope/internal/pipeline"
+)
+
+// tiffOptions are the keys of a TIFF source.
+type tiffOptions struct {
+	Path string  `yaml:"path"` // one file of one or more pages
+	DT   float64 `yaml:"dt"`   // seconds from frame to frame
+	FPS  float64 `yaml:"fps"`  // frames a second, in place of dt
+
+	Channel int `yaml:"channel"` // of a hyperstack, from 1
+	Slice   int `yaml:"slice"`   // the same
+
+	Follow    bool          `yaml:"follow"`     // wait for more pages where the file ends
+	UntilIdle time.Duration `yaml:"until_idle"` // how long, at most; default: for ever
+}
+
+// tiffSource gives the pages of a file in their order; of a hyperstack those of the chosen channel and slice, or every one.
+type tiffSource struct {
+	path   string
+	clock  timing.Clock
+	choice choice
+	series tiff.Series
+	stack  picture.Stack
+	at     int  // the page behind the one that was read last
+	first  bool // the stack's page was read by Open and not yet given
+}
+
+// NewTIFF makes a source of a file's pages, or follows it.
+func NewTIFF(decode func(dst any) error) (pipeline.Source, error) {
+	var o tiffOptions
+	if err := decode(&o); err != nil {
+		return nil, err
+	}
+	if o.Path == "" {
+		return nil, errors.New("path is missing: give a TIFF file")
+	}
+	c, err := timing.NewClock(o.DT, o.FPS)
+	if err != nil {
+		return nil, err
+	}
+	t, err := follow.NewTail(o.Follow, o.UntilIdle)
+	if err != nil {
+		return nil, err
+	}
+	chosen := choice{o.Channel, o.Slice}
+	if o.Channel < 0 || o.Slice < 0 {
+		return nil, fmt.Errorf("channel: %d, slice: %d, numbers from 1 expected", o.Channel, o.Slice)
+	}
+	if o.Follow && chosen.made() {
+		return nil, errors.New("channel and slice of a file that is followed cannot be chosen, for its description is often written last: follow an NDTiff, or a file of one channel")
+	}
+	if o.Follow {
+		return &growingTIFF{path: o.Path, clock: c, tail: t}, nil
+	}
+	return &tiffSource{path: o.Path, clock: c, choice: chosen}, nil
+}
+
+// Timed says whether the frames' times are known; good after Open.
+func (s *tiffSource) Timed() bool { return s.clock.Timed() }
+
+// Open reads the first page, so that a file without one is refused here.
+func (s *tiffSource) Open(context.Context) error {
+	if err := s.open(); err != nil {
+		s.stack.Close()
+		return fmt.Errorf("%s: %w", s.path, err)
+	}
+	oneSeries := s.choice.made() || !s.series.Mixed()
+	if oneSeries {
+		s.clock.Described(s.series.Interval)
+	}
+	s.clock.Settle()
+	if !oneSeries {
+		mixed(&s.clock, s.series)
+	}
+	return nil
+}
+
+func (s *tiffSource) open() error {
+	if err := s.stack.Open(s.path); err != nil {
+		return err
+	}
+	if err := s.stack.Pages.Next(&s.stack.Page); err != nil {
+		return err
+	}
+	s.series = s.stack.Pages.Series()
+	var err error
+	if s.choice, err = s.choice.of(s.series); err != nil {
+		return err
+	}
+	s.at, s.first = 1, s.choice.has(s.series, 0)
+	return nil
+}
+
+// mixed warns of a series whose pages differ in more than time.
+func mixed(c *timing.Clock, s tiff.Series) {
+	c.Warn("mixed_pages", fmt.Sprintf("the file has %d channels and %d slices at each time, which are read as one series: choose one of each, as tiff:FILE?channel=1&slice=1", s.Channels, s.Slices))
+}
+
+// Frames is the number of pages that were chosen; good after Open.
+func (s *tiffSource) Frames() (n int) {
+	if s.stack.Pages == nil {
+		return 0
+	}
+	for page := range s.stack.Pages.Pages() {
+		if s.choice.has(s.series, page) {
+			n++
+		}
+	}
+	return n
+}
+
+// Compression is how the page that was read last is packed; good after Open.
+func (s *tiffSource) Compression() string {
+	if s.stack.Pages == nil {
+		return ""
+	}
+	return s.stack.Pages.Compression()
+}
+
+// Read returns the next page. One that is damaged is skipped as unreadable_page; a file that ends before its pages do fails,
+// after the pages before the tear.
+func (s *tiffSource) Read(ctx context.Context) (*frame.Frame, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if !s.first {
+		s.pass()
+		if err := s.stack.Pages.Next(&s.stack.Page); err == io.EOF {
+			return nil, err
+		} else if errors.Is(err, tiff.ErrTorn) {
+			return nil, fmt.Errorf("%s: %w; the pages before it were read", s.path, err)
+		} else if err != nil {
+			return nil, s.clock.Skip("unreadable_page", fmt.Errorf("%s: %w", s.path, err))
+		}
+	}
+	s.first = false
+	mat, err := picture.ToMat(&s.stack.Page)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.path, err)
+	}
+	return s.clock.Frame(mat, s.clock.Now(), frame.Meta{File: s.path})
+}
+
+// pass goes to the next page that was chosen.
+func (s *tiffSource) pass() {
+	for ; s.at < s.stack.Pages.Pages() && !s.choice.has(s.series, s.at); s.at++ {
+		s.stack.Pages.Skip()
+	}
+	s.at++
+}
+
+// Close closes the file.
+func (s *tiffSource) Close() error { return s.stack.Close() }

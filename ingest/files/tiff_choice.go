@@ -1,0 +1,69 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"driftscope/ingest/tiff"
+)
+
+// choice is the one channel and slice of a hyperstack whose pages are frames, counted from 1 as viewers do; 0 where none was named.
+type choice struct{ channel, slice int }
+
+// made says that the person chose.
+func (c choice) made() bool { return c != choice{} }
+
+// of is the choice from a series, an axis of one value filled in, or an error that says what there is to choose.
+func (c choice) of(s tiff.Series) (choice, error) {
+	if !c.made() {
+		return c, nil
+	}
+	if !s.Regular() {
+		return c, errors.New("channel, slice: the file's description does not say which page is which: leave them out, or save one channel and slice as a file of its own")
+	}
+	for _, axis := range []struct {
+		name   string
+		chosen *int
+		count  int
+	}{{"channel", &c.channel, s.Channels}, {"slice", &c.slice, s.Slices}} {
+		switch {
+		case *axis.chosen == 0 && axis.count == 1:
+			*axis.chosen = 1
+		case *axis.chosen == 0:
+			return c, fmt.Errorf("the file has several at each time: name the %s, too, 1 to %d", axis.name, axis.count)
+		case *axis.chosen > axis.count:
+			return c, fmt.Errorf("%s: %d, 1 to %d expected, for its description names no more", axis.name, *axis.chosen, axis.count)
+		}
+	}
+	return c, nil
+}
+
+// has says whether a page, counted from 0, is one of the chosen; all are where none was made.
+func (c choice) has(s tiff.Series, page int) bool {
+	if !c.made() {
+		return true
+	}
+	channel, slice := s.At(page)
+	return channel == c.channel-1 && slice == c.slice-1
+}
+
+// TIFFOptions takes a file and what to choose of the hyperstack in it: FILE?channel=2&slice=1.
+func TIFFOptions(text string) (options map[string]any, err error) {
+	file, query, _ := strings.Cut(text, "?")
+	chosen, err := url.ParseQuery(query)
+	if err != nil {
+		return nil, fmt.Errorf("tiff:%s: %w: give tiff:FILE?channel=2&slice=1", text, err)
+	}
+	options = map[string]any{"path": file}
+	for name, values := range chosen {
+		n, err := strconv.Atoi(values[0])
+		if err != nil || name != "channel" && name != "slice" {
+			return nil, fmt.Errorf("tiff:%s: %s=%s, a number of a channel or slice expected: give tiff:FILE?channel=2&slice=1", text, name, values[0])
+		}
+		options[name] = n
+	}
+	return options, nil
+}

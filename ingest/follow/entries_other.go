@@ -1,0 +1,35 @@
+//go:build !linux
+
+package follow
+
+import (
+	"errors"
+	"io"
+	"os"
+)
+
+// entries are what a folder holds.
+type entries struct{ folder *os.File }
+
+func openEntries(path string) (*entries, error) {
+	folder, err := os.Open(path)
+	return &entries{folder}, err
+}
+
+// next gives take some more names, which are valid until it returns; none is the end.
+func (e *entries) next(take func(name []byte, kind entryType)) (n int, err error) {
+	found, err := e.folder.ReadDir(batchNames)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	for _, f := range found {
+		kind := isNoFolder
+		if f.IsDir() {
+			kind = isFolder
+		}
+		take([]byte(f.Name()), kind)
+	}
+	return len(found), err
+}
+
+func (e *entries) close() error { return e.folder.Close() }

@@ -1,0 +1,29 @@
+package format
+
+import (
+	"fmt"
+	"os"
+)
+
+// OpenFilled opens a file that has bytes in it.
+func OpenFilled(path string) (file *os.File, size int64, err error) {
+	file, size, err = Open(path)
+	if err == nil && size == 0 {
+		file.Close()
+		return nil, 0, fmt.Errorf("%s is empty: record or copy it again", path)
+	}
+	return file, size, err
+}
+
+// Open opens a file and nothing else: a folder or a device would fail or wait for ever later.
+func Open(path string) (file *os.File, size int64, err error) {
+	info, err := os.Stat(path) // before opening: a pipe without a writer blocks
+	if err != nil {
+		return nil, 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, 0, fmt.Errorf("%s is %v, a file expected: give a file", path, info.Mode().Type())
+	}
+	file, err = os.Open(path)
+	return file, info.Size(), err
+}

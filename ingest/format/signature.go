@@ -1,0 +1,70 @@
+package format
+
+import (
+	"bytes"
+	"io"
+	"os"
+
+	"driftscope/ingest/fits"
+)
+
+// Formats that signature knows.
+const (
+	TIFF = "TIFF"
+	FITS = "FITS"
+	AVI  = "AVI"
+	MP4  = "MP4" // and QuickTime
+	MKV  = "MKV" // and WebM
+	TS   = "MPEG-TS"
+	MPEG = "MPEG"
+	PNG  = "PNG"
+	JPEG = "JPEG"
+	BMP  = "BMP"
+)
+
+// Of names the format of the file at path by what it begins with, whatever the file is called; empty where that does not tell.
+func Of(path string) string {
+	file, _, err := Open(path)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	return OfFile(file)
+}
+
+// OfFile is Of for a file that is open.
+func OfFile(file *os.File) string {
+	const packet = 188 // of MPEG-TS, each with 0x47 in front
+	head := make([]byte, packet+1)
+	n, err := file.ReadAt(head, 0)
+	if err != nil && err != io.EOF {
+		return ""
+	}
+	head = head[:n]
+	at := func(offset int, text string) bool {
+		return len(head) >= offset && bytes.HasPrefix(head[offset:], []byte(text))
+	}
+	switch {
+	case at(0, "II*\x00"), at(0, "MM\x00*"), at(0, "II+\x00"), at(0, "MM\x00+"):
+		return TIFF
+	case at(0, fits.Magic):
+		return FITS
+	case at(0, "RIFF") && at(8, "AVI "):
+		return AVI
+	case at(4, "ftyp"), at(4, "moov"), at(4, "mdat"), at(4, "wide"):
+		return MP4
+	case at(0, "\x1a\x45\xdf\xa3"):
+		return MKV
+	case at(0, "G") && at(packet, "G"):
+		return TS
+	case at(0, "\x00\x00\x01\xba"), at(0, "\x00\x00\x01\xb3"):
+		return MPEG
+	case at(0, "\x89PNG\r\n\x1a\n"):
+		return PNG
+	case at(0, "\xff\xd8\xff"):
+		return JPEG
+	case at(0, "BM"):
+		return BMP
+	}
+	return ""
+}

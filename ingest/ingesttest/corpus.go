@@ -1,0 +1,159 @@
+package ingesttest
+
+import (
+	"cmp"
+	"context"
+	"encoding/csv"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"gocv.io/x/gocv"
+
+	"driftscope/internal/pipeline"
+)
+
+// Listed is what tifffile made of a file of the corpus.
+type Listed struct {
+	pages     string
+	shape     string // of the first page: (height, width), (height, width, samples) or (samples, height, width)
+	dtype     string
+	Decoded   bool
+	Low, High float64 // where it was decoded
+}
+
+var decodedBy = regexp.MustCompile(`^decoded \([0-9, ]*\) \w+ (.+)\.\.(.+)$`)
+
+// Corpus reads MANIFEST.tsv of the corpus in DRIFTSCOPE_DATA, and skips the test where that is not set.
+func Corpus(t *testing.T) (folder string, files map[string]Listed) {
+	data := os.Getenv("DRIFTSCOPE_DATA")
+	if data == "" {
+		t.Skip("DRIFTSCOPE_DATA is not set: it names the folder of real recordings")
+	}
+	folder = filepath.Join(data, "tiff-corpus")
+	f, err := os.Open(filepath.Join(folder, "MANIFEST.tsv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	table := csv.NewReader(f)
+	table.Comma, table.LazyQuotes = '\t', true
+	rows, err := table.ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files = map[string]Listed{}
+	for _, row := range rows[1:] {
+		l := Listed{pages: row[3], shape: row[4], dtype: row[5]}
+		if m := decodedBy.FindStringSubmatch(row[9]); m != nil {
+			l.Decoded, l.Low, l.High = true, level(t, m[1]), level(t, m[2])
+		}
+		files[row[0]] = l
+	}
+	return folder, files
+}
+
+// level reads a number as tifffile prints it; black and white are 0 and 255 here.
+func level(t *testing.T, text string) float64 {
+	switch text {
+	case "False":
+		return 0
+	case "True":
+		return 255
+	}
+	if i := strings.IndexByte(text, 'j'); i >= 0 { // complex: refused anyway
+		return 0
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// matTypes are what tifffile's types become.
+var matTypes = map[string]gocv.MatType{
+	"bool": gocv.MatTypeCV8U, "uint8": gocv.MatTypeCV8U, "uint16": gocv.MatTypeCV16U, "uint32": gocv.MatTypeCV32F,
+	"int8": gocv.MatTypeCV32F, "int16": gocv.MatTypeCV32F, "int32": gocv.MatTypeCV32F,
+	"float32": gocv.MatTypeCV32F, "float64": gocv.MatTypeCV32F,
+}
+
+// Measured is what came out of a source.
+type Measured struct {
+	Frames        int
+	Height, Width int
+	Kind          gocv.MatType // of the first frame
+	Low, High     float64
+	Err           error
+}
+
+// Measure reads a source to its end.
+func Measure(ctx context.Context, construct Constructor, options string) (m Measured) {
+	s, err := construct(DecodeYAML(options))
+	if err == nil {
+		err = s.Open(ctx)
+	}
+	if err != nil {
+		if s != nil {
+			s.Close()
+		}
+		return Measured{Err: err}
+	}
+	defer s.Close()
+	for {
+		f, err := s.Read(ctx)
+		var skip *pipeline.ErrSkip
+		switch {
+		case err == io.EOF:
+			return m
+		case errors.As(err, &skip):
+			m.Err = cmp.Or(m.Err, err)
+			continue
+		case err != nil:
+			m.Err = err
+			return m
+		}
+		flat := f.Mat().Reshape(1, 0)
+		low, high, _, _ := gocv.MinMaxLoc(flat)
+		flat.Close()
+		if m.Frames++; m.Frames == 1 {
+			m.Height, m.Width, m.Kind = f.Mat().Rows(), f.Mat().Cols(), f.Mat().Type()
+			m.Low, m.High = float64(low), float64(high)
+		}
+		m.Low, m.High = min(m.Low, float64(low)), max(m.High, float64(high))
+		f.Close()
+	}
+}
+
+// Compare holds what was measured of a file to what tifffile made of it.
+func (m *Measured) Compare(t *testing.T, name string, l Listed) {
+	var shape []int
+	for word := range strings.FieldsFuncSeq(l.shape, func(r rune) bool { return r < '0' || r > '9' }) {
+		v, _ := strconv.Atoi(word)
+		shape = append(shape, v)
+	}
+	samples := 1
+	switch {
+	case len(shape) == 3 && shape[0] <= 4 && shape[2] > 4:
+		shape, samples = shape[1:], shape[0]
+	case len(shape) == 3:
+		samples = shape[2]
+	}
+	if m.Height != shape[0] || m.Width != shape[1] || m.Kind&7 != matTypes[l.dtype] {
+		t.Errorf("%s: %dx%d of type %v, %s of %s expected", name, m.Height, m.Width, m.Kind, l.shape, l.dtype)
+	}
+	if strconv.Itoa(m.Frames) != l.pages {
+		t.Errorf("%s: %d frames, %s expected", name, m.Frames, l.pages)
+	}
+	if palette := samples == 1 && m.Kind>>3 == 2; palette || samples == 2 || samples == 4 {
+		return // colours in place of indices, alpha dropped: other values than tifffile's
+	}
+	if m.Low != float64(float32(l.Low)) || m.High != float64(float32(l.High)) {
+		t.Errorf("%s: values %v..%v, %v..%v expected", name, m.Low, m.High, l.Low, l.High)
+	}
+}

@@ -1,0 +1,152 @@
+// Package ingesttest is what the tests of several packages of sources share: sources made of YAML and read to their end, files of known
+// pixels, and the corpus of TIFF files.
+package ingesttest
+
+import (
+	"context"
+	"errors"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"gocv.io/x/gocv"
+
+	"driftscope/internal/frame"
+	"driftscope/internal/pipeline"
+)
+
+// Constructor makes one kind of source.
+type Constructor = func(decode func(dst any) error) (pipeline.Source, error)
+
+// Recording is what the sources of files have in common.
+type Recording interface {
+	pipeline.Source
+	Timed() bool
+	Frames() int
+}
+
+// New makes a source from YAML options.
+func New(t testing.TB, construct Constructor, options string) Recording {
+	t.Helper()
+	source, err := construct(DecodeYAML(options))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return source.(Recording)
+}
+
+// Open makes and opens a source; the test closes it.
+func Open(t testing.TB, construct Constructor, options string) Recording {
+	t.Helper()
+	s := New(t, construct, options)
+	if err := s.Open(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// DecodeYAML decodes options as a configuration does.
+func DecodeYAML(options string) func(any) error {
+	return func(dst any) error {
+		return yaml.UnmarshalWithOptions([]byte(options), dst, yaml.DisallowUnknownField())
+	}
+}
+
+// Seen is what a test keeps of a frame.
+type Seen struct {
+	Seq        uint64
+	T          float64 // seconds since the Unix epoch
+	Trajectory uint64
+	File       string    // without its folder
+	Corner     []float64 // channels of the first pixel
+	Events     []string  // codes
+	Dropped    uint64
+}
+
+// ReadAll reads to the end: the frames, and the causes of the skipped ones in their places.
+func ReadAll(t testing.TB, s pipeline.Source) (frames []Seen, skipped []string) {
+	t.Helper()
+	for {
+		f, err := s.Read(context.Background())
+		var skip *pipeline.ErrSkip
+		switch {
+		case err == io.EOF:
+			return frames, skipped
+		case errors.As(err, &skip):
+			if strings.ContainsRune(skip.Error(), '\n') {
+				t.Errorf("the error is not one line: %q", skip)
+			}
+			skipped = append(skipped, skip.Cause)
+		case err != nil:
+			t.Fatal(err)
+		default:
+			frames = append(frames, Look(t, f))
+			f.Close()
+		}
+	}
+}
+
+// Look keeps what a test compares of a frame. Its events have to be warnings.
+func Look(t testing.TB, f *frame.Frame) Seen {
+	if age := time.Since(f.Meta.Arrived); age < 0 || age > time.Minute {
+		t.Errorf("frame %d arrived %v ago", f.Seq, age)
+	}
+	s := Seen{Seq: f.Seq, T: f.Time.Sub(time.Unix(0, 0)).Seconds(), Trajectory: f.Meta.Trajectory, File: filepath.Base(f.Meta.File), Dropped: f.Meta.Dropped}
+	for _, e := range f.Meta.Events {
+		if !e.Warn {
+			t.Errorf("%s is no warning", e.Code)
+		}
+		s.Events = append(s.Events, e.Code)
+	}
+	s.Corner = Corner(f.Mat())
+	return s
+}
+
+// Corner is the first pixel, channel by channel.
+func Corner(m *gocv.Mat) (values []float64) {
+	for c := range m.Channels() {
+		switch m.Type() & 7 {
+		case gocv.MatTypeCV8U:
+			values = append(values, float64(m.GetUCharAt(0, c)))
+		case gocv.MatTypeCV16U:
+			values = append(values, float64(uint16(m.GetShortAt(0, c))))
+		case gocv.MatTypeCV32F:
+			values = append(values, float64(m.GetFloatAt(0, c)))
+		}
+	}
+	return values
+}
+
+// Noisy is a frame of different values in every byte and channel.
+func Noisy(t testing.TB, seq uint64, width, height int, kind gocv.MatType) *frame.Frame {
+	t.Helper()
+	mat := gocv.NewMatWithSize(height, width, kind)
+	p, err := mat.DataPtrUint8()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range p {
+		p[i] = byte(31*i + i/251 + 7*int(seq))
+	}
+	f := frame.New(seq, time.Unix(1_700_000_000, 123_456_789+int64(seq)).UTC(), frame.Meta{Trajectory: seq / 2}, mat)
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// BytesOf are a frame's pixels.
+func BytesOf(t testing.TB, f *frame.Frame) []byte {
+	t.Helper()
+	p, err := f.Mat().DataPtrUint8()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}

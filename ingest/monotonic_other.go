@@ -1,8 +1,0 @@
-//go:build !linux
-
-package ingest
-
-import "time"
-
-// monotonic is the wall clock, the one that processes share everywhere.
-func monotonic() int64 { return time.Now().UnixNano() }

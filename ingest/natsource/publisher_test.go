@@ -1,0 +1,202 @@
+package natsource
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"gocv.io/x/gocv"
+
+	"driftscope/ingest/ingesttest"
+	"driftscope/ingest/picture"
+	"driftscope/internal/bus"
+	"driftscope/internal/frame"
+)
+
+// publisherTo publishes on subject "cam".
+func publisherTo(t testing.TB, conn *bus.Conn, asPNG bool) *Publisher {
+	t.Helper()
+	p, err := NewPublisher(conn, "cam", asPNG)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// What is published arrives: pixels, times to the nanosecond, numbers and trajectories, in one message or several.
+func TestNATSRoundTrip(t *testing.T) {
+	conn := broker(t)
+	for _, c := range []struct {
+		kind          gocv.MatType
+		width, height int
+		png           bool
+		messages      uint64
+	}{
+		{gocv.MatTypeCV8UC1, 7, 5, false, 1},
+		{gocv.MatTypeCV8UC3, 7, 5, false, 1},
+		{gocv.MatTypeCV16UC1, 7, 5, false, 1},
+		{gocv.MatTypeCV16UC3, 7, 5, false, 1},
+		{gocv.MatTypeCV32FC1, 7, 5, false, 1},
+		{gocv.MatTypeCV32FC3, 7, 5, false, 1},
+		{gocv.MatTypeCV16UC1, 2200, 4000, false, 3}, // 17.6 MB; the embedded server takes 8.4 a message
+		{gocv.MatTypeCV8UC1, 7, 5, true, 1},
+		{gocv.MatTypeCV8UC3, 7, 5, true, 1},
+		{gocv.MatTypeCV16UC1, 7, 5, true, 1},
+		{gocv.MatTypeCV16UC3, 7, 5, true, 1},
+	} {
+		t.Run(fmt.Sprintf("%s, %d wide, png %v", picture.TypeName(int(c.kind)), c.width, c.png), func(t *testing.T) {
+			s, p := subscribed(t, conn.URL()), publisherTo(t, conn, c.png)
+			if !s.Live() || !s.Timed() {
+				t.Error("neither live nor timed")
+			}
+			for k := range uint64(3) {
+				want := ingesttest.Noisy(t, k, c.width, c.height, c.kind)
+				if err := p.Publish(want); err != nil {
+					t.Fatal(err)
+				}
+				got, err := s.Read(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer got.Close()
+				if got.Seq != k || !got.Time.Equal(want.Time) || got.Meta.Trajectory != k/2 || got.Meta.Dropped != 0 || len(got.Meta.Events) != 0 {
+					t.Errorf("frame %d at %v: %+v", got.Seq, got.Time, got.Meta)
+				}
+				if got.Mat().Type() != c.kind || !bytes.Equal(ingesttest.BytesOf(t, got), ingesttest.BytesOf(t, want)) {
+					t.Errorf("frame %d: other pixels", k)
+				}
+			}
+			if sent := p.Sent(); sent.Frames != 3 || sent.Messages != 3*c.messages {
+				t.Errorf("%+v, expected %d messages a frame", sent, c.messages)
+			}
+		})
+	}
+}
+
+// What cannot be published is an error that names the frame, and publishes nothing.
+func TestPublishRefuses(t *testing.T) {
+	conn := broker(t)
+	if _, err := NewPublisher(conn, "cam.>", false); err == nil {
+		t.Error("a subject with a wildcard")
+	}
+	for name, c := range map[string]struct {
+		f    *frame.Frame
+		png  bool
+		want string
+	}{
+		"no PNG of floats": {ingesttest.Noisy(t, 8, 4, 3, gocv.MatTypeCV32FC1), true, "frame 8: float32 pixels"},
+		"doubles":          {ingesttest.Noisy(t, 8, 4, 3, gocv.MatTypeCV64F), false, "frame 8: float64"},
+		"no pixels":        {frame.New(8, time.Time{}, frame.Meta{}, gocv.NewMat()), false, "frame 8: a frame without pixels"},
+		"too wide":         {ingesttest.Noisy(t, 8, 20000, 1, gocv.MatTypeCV8UC1), false, "20000x1 pixels"},
+	} {
+		p := publisherTo(t, conn, c.png)
+		if err := p.Publish(c.f); err == nil || !strings.Contains(err.Error(), c.want) || p.Sent() != (Sent{}) {
+			t.Errorf("%s: found %v, expected %s; sent %+v", name, err, c.want, p.Sent())
+		}
+		c.f.Close()
+	}
+}
+
+// BenchmarkNATS is a frame's way from one connection to another: 512x512 pixels of 16 bits.
+func BenchmarkNATS(b *testing.B) {
+	for _, asPNG := range []bool{false, true} {
+		b.Run(map[bool]string{false: "raw", true: "png"}[asPNG], func(b *testing.B) {
+			conn := broker(b)
+			s, p := subscribed(b, conn.URL()), publisherTo(b, conn, asPNG)
+			seq := uint64(0)
+			f := ingesttest.Noisy(b, 0, 512, 512, gocv.MatTypeCV16UC1)
+			b.SetBytes(512 * 512 * 2)
+			for b.Loop() {
+				f.Seq, seq = seq, seq+1
+				if err := p.Publish(f); err != nil {
+					b.Fatal(err)
+				}
+				got, err := s.Read(b.Context())
+				if err != nil {
+					b.Fatal(err)
+				}
+				got.Close()
+			}
+		})
+	}
+}
+
+// slowLine joins clients to a server; what one side sends passes at 13 MB a second: the client's bytes, or with reader the server's.
+func slowLine(t *testing.T, server string, reader bool) (url string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var busy sync.WaitGroup
+	t.Cleanup(busy.Wait)
+	t.Cleanup(func() { l.Close() })
+	busy.Go(func() {
+		client, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer client.Close()
+		to, err := net.Dial("tcp", strings.TrimPrefix(server, "nats://"))
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer to.Close()
+		slow, fast := client, to
+		if reader {
+			slow, fast = to, client
+		}
+		busy.Go(func() {
+			io.Copy(slow, fast)
+			slow.Close() // its peer went
+		})
+		for part := make([]byte, 1<<18); ; time.Sleep(20 * time.Millisecond) {
+			n, err := slow.Read(part)
+			if err != nil {
+				return
+			}
+			fast.Write(part[:n])
+		}
+	})
+	return "nats://" + l.Addr().String()
+}
+
+// TestNATSSlowLine: a frame that the publisher's line or the reader's takes seconds for arrives whole. The server keeps it for the reader meanwhile.
+func TestNATSSlowLine(t *testing.T) {
+	for name, reader := range map[string]bool{"publisher's": false, "reader's": true} {
+		t.Run(name, func(t *testing.T) {
+			conn := broker(t)
+			line := slowLine(t, conn.URL(), reader)
+			from, to := line, conn.URL()
+			if reader {
+				from, to = to, from
+			}
+			out, err := bus.Connect(t.Context(), bus.Options{URL: from, Patience: FramePatience})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer out.Close()
+			s, want := subscribed(t, to), ingesttest.Noisy(t, 0, 2200, 4000, gocv.MatTypeCV16UC1)
+			if err := publisherTo(t, out, false).Publish(want); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			got, err := s.Read(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer got.Close()
+			if !bytes.Equal(ingesttest.BytesOf(t, got), ingesttest.BytesOf(t, want)) {
+				t.Error("other pixels")
+			}
+		})
+	}
+}

@@ -1,0 +1,100 @@
+package picture
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"gocv.io/x/gocv"
+
+	"driftscope/ingest/tiff"
+)
+
+// MatType is OpenCV's name for a page's pixels.
+func MatType(page *tiff.Image) gocv.MatType {
+	channels := gocv.MatType((page.Channels - 1) << 3)
+	switch page.Depth {
+	case tiff.Uint8:
+		return gocv.MatTypeCV8U + channels
+	case tiff.Uint16:
+		return gocv.MatTypeCV16U + channels
+	}
+	return gocv.MatTypeCV32F + channels
+}
+
+// ToMat copies a page to a new Mat, which the caller owns; red, green and blue become blue, green and red.
+func ToMat(page *tiff.Image) (gocv.Mat, error) {
+	mat := gocv.NewMatWithSize(page.Height, page.Width, MatType(page))
+	dst, err := mat.DataPtrUint8()
+	if err != nil || len(dst) != len(page.Pix) {
+		mat.Close()
+		return gocv.Mat{}, fmt.Errorf("OpenCV gave %d bytes for a page of %d: free memory", len(dst), len(page.Pix))
+	}
+	if page.Channels == 1 {
+		copy(dst, page.Pix)
+		return mat, nil
+	}
+	swapRedBlue(dst, page.Pix, page.Depth.Bytes())
+	return mat, nil
+}
+
+// swapRedBlue copies pixels of three samples of size bytes each, the first and the last in each other's place.
+func swapRedBlue(dst, src []byte, size int) {
+	for pixel := 0; pixel < len(dst); pixel += 3 * size {
+		copy(dst[pixel:pixel+size], src[pixel+2*size:])
+		copy(dst[pixel+size:pixel+2*size], src[pixel+size:])
+		copy(dst[pixel+2*size:pixel+3*size], src[pixel:])
+	}
+}
+
+// ToPage copies a frame's pixels to dst, reusing its memory; blue, green and red become red, green and blue.
+func ToPage(dst *tiff.Image, mat *gocv.Mat) error {
+	if mat.Ptr() == nil || mat.Empty() || !mat.IsContinuous() || len(mat.Size()) != 2 {
+		return errors.New("a frame without pixels, or with gaps between its rows: its source is at fault")
+	}
+	switch kind := mat.Type(); kind {
+	case gocv.MatTypeCV8UC1, gocv.MatTypeCV8UC3:
+		dst.Depth = tiff.Uint8
+	case gocv.MatTypeCV16UC1, gocv.MatTypeCV16UC3:
+		dst.Depth = tiff.Uint16
+	case gocv.MatTypeCV32FC1, gocv.MatTypeCV32FC3:
+		dst.Depth = tiff.Float32
+	default:
+		return fmt.Errorf("%s, 8 or 16 bits unsigned or float32 of 1 or 3 channels expected: convert the source's pictures", TypeName(int(kind)))
+	}
+	src, err := mat.DataPtrUint8()
+	if err != nil {
+		return err
+	}
+	dst.Width, dst.Height, dst.Channels = mat.Cols(), mat.Rows(), mat.Channels()
+	if dst.Channels == 1 {
+		dst.Pix = append(dst.Pix[:0], src...)
+		return nil
+	}
+	dst.Pix = slices.Grow(dst.Pix[:0], len(src))[:len(src)]
+	swapRedBlue(dst.Pix, src, dst.Depth.Bytes())
+	return nil
+}
+
+// TypeName names a Mat type for people.
+func TypeName(kind int) string {
+	depth := [8]string{"8-bit", "signed 8-bit", "16-bit", "signed 16-bit", "signed 32-bit", "float32", "float64", "float16"}[kind&7]
+	return fmt.Sprintf("%s pixels of %d channels", depth, kind>>3+1)
+}
+
+// PixelBytes is the length of a pixel of an OpenCV type, 0 for a type that no source gives.
+func PixelBytes(kind uint32) int {
+	channels := int(kind>>3) + 1
+	if channels != 1 && channels != 3 {
+		return 0
+	}
+	switch gocv.MatType(kind & 7) {
+	case gocv.MatTypeCV8U:
+		return channels
+	case gocv.MatTypeCV16U:
+		return 2 * channels
+	case gocv.MatTypeCV32F:
+		return 4 * channels
+	}
+	return 0
+}

@@ -1,0 +1,39 @@
+package picture
+
+import (
+	"os"
+
+	"driftscope/ingest/format"
+	"driftscope/ingest/tiff"
+)
+
+// Stack is an open TIFF file with the memory of its current page.
+type Stack struct {
+	file  *os.File
+	Pages *tiff.File
+	Page  tiff.Image
+}
+
+// Open opens a file; its page is read by Pages.Next.
+func (s *Stack) Open(path string) error {
+	file, size, err := format.OpenFilled(path)
+	if err != nil {
+		return err
+	}
+	s.file = file
+	s.Pages, err = tiff.Open(file, size)
+	return err
+}
+
+// Close may be called at any time.
+func (s *Stack) Close() error {
+	if s.file == nil {
+		return nil
+	}
+	err := s.file.Close()
+	s.file = nil
+	return err
+}
+
+// Closed says that no file is open.
+func (s *Stack) Closed() bool { return s.file == nil }

@@ -1,0 +1,241 @@
+package recorder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"driftscope/ingest/picture"
+	"driftscope/ingest/tiff"
+	"driftscope/internal/frame"
+	"driftscope/internal/pipeline"
+)
+
+// A recording is a folder of TIFF files, which any viewer opens, and an index that says of every page which frame it is.
+const (
+	indexName   = "recording.csv"
+	indexHeader = "file,page,seq,time_ns,trajectory,dropped\n"
+
+	segmentBytes = 1 << 30 // of a TIFF file, unless one frame is larger
+	segmentPages = 1 << 14
+)
+
+// errFull is why a recording that has reached its bound goes no further.
+var errFull = errors.New("the recording is as large as record.max_gb allows: give more, or record fewer frames")
+
+// Recorder is a source that hands on what another one gives and keeps a copy of every frame on disk, as it was read: the kind recording
+// gives the same frames again. A frame is whole on disk before it is handed on. When the bound is reached or the disk fails, the
+// recording ends, the next frame says so once (event recording_stopped), and the frames go on.
+type Recorder struct {
+	source pipeline.Source
+	folder string
+	most   int64
+
+	index, file *os.File // nil while the source is closed, or before a file's first frame
+	pages       *tiff.Writer
+	inFile      int // pages
+	page        tiff.Image
+	row         []byte
+
+	files, frames int
+	size, indexed int64  // bytes of whole frames: in files that are complete; in the index
+	base, next    uint64 // what the source's numbers are counted from, as it may be opened again; the next one so counted
+	skipped       uint64 // frames that the source could not read since the last
+	stopped       error  // why the recording ended
+	reported      bool   // a frame carried the event recording_stopped
+}
+
+// New records source into folder, which must be new or empty, up to so many bytes. The source becomes the recorder's. Nothing is
+// opened before Open.
+func New(source pipeline.Source, folder string, most int64) (*Recorder, error) {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return nil, fmt.Errorf("recording: %w: give a folder that can be written", err)
+	}
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, fmt.Errorf("recording: %w: give a folder that can be read and written", err)
+	}
+	if len(entries) > 0 {
+		return nil, fmt.Errorf("recording: %s holds %s already: give a new folder, or move what is there away", folder, entries[0].Name())
+	}
+	return &Recorder{source: source, folder: folder, most: most}, nil
+}
+
+// Live says what the source does.
+func (r *Recorder) Live() bool {
+	live, ok := r.source.(pipeline.Live)
+	return ok && live.Live()
+}
+
+// Open opens the source, and the recording: begun where it is the first time, gone on with where the source was lost.
+func (r *Recorder) Open(ctx context.Context) error {
+	if err := r.source.Open(ctx); err != nil {
+		return err
+	}
+	r.base = r.next
+	if r.stopped != nil {
+		return nil
+	}
+	flags, begun := os.O_CREATE|os.O_EXCL, r.indexed > 0
+	if begun {
+		flags = 0
+	}
+	index, err := os.OpenFile(filepath.Join(r.folder, indexName), flags|os.O_WRONLY, 0o644)
+	switch {
+	case err != nil && begun: // the source is back all the same
+		r.stopped = fmt.Errorf("when the source came back: %w: keep the folder while it is recorded into, or give another disk", err)
+		return nil
+	case err != nil:
+		return fmt.Errorf("recording: %w: give another folder", err)
+	}
+	r.index = index
+	if !begun {
+		return r.list([]byte(indexHeader))
+	}
+	return nil
+}
+
+// Read hands the source's next frame on once it is recorded.
+func (r *Recorder) Read(ctx context.Context) (*frame.Frame, error) {
+	f, err := r.source.Read(ctx)
+	if err != nil {
+		if skip := (*pipeline.ErrSkip)(nil); errors.As(err, &skip) {
+			r.skipped++
+			r.next++ // it had a number
+		}
+		return nil, err
+	}
+	r.next = r.base + f.Seq + 1
+	if r.stopped == nil {
+		if err := r.record(f); err != nil {
+			r.stopped = errors.Join(fmt.Errorf("at frame %d: %w", f.Seq, err), r.end())
+		}
+	}
+	if r.stopped != nil && !r.reported {
+		r.reported = true
+		f.Notice(true, "recording_stopped", r.Account())
+	}
+	return f, nil
+}
+
+// record writes f, or as much of it as there is room for, which end cuts off.
+func (r *Recorder) record(f *frame.Frame) error {
+	if err := picture.ToPage(&r.page, f.Mat()); err != nil {
+		return err
+	}
+	need := tiff.Stored(&r.page)
+	if r.file != nil && (r.pages.Size()+need > segmentBytes || r.inFile == segmentPages) {
+		if err := r.endFile(); err != nil {
+			return err
+		}
+	}
+	const room = 256 // for the row, and for the header of a new file
+	if r.Size()+need+room > r.most {
+		return errFull
+	}
+	if err := r.write(f); err != nil {
+		return fmt.Errorf("%w: free space, or give another disk", err)
+	}
+	r.frames++
+	r.skipped = 0
+	return nil
+}
+
+// write adds the page, and then its row.
+func (r *Recorder) write(f *frame.Frame) error {
+	if r.file == nil {
+		if err := r.beginFile(); err != nil {
+			return err
+		}
+	}
+	if err := r.pages.Append(&r.page); err != nil {
+		return err
+	}
+	r.inFile++
+	return r.list(r.describe(f))
+}
+
+// describe is f's row of the index. Its dropped counts what the source could not read, too, as what tracking sees does.
+func (r *Recorder) describe(f *frame.Frame) []byte {
+	b := append(r.row[:0], filepath.Base(r.file.Name())...)
+	b = strconv.AppendInt(append(b, ','), int64(r.inFile), 10)
+	b = strconv.AppendUint(append(b, ','), r.base+f.Seq, 10)
+	b = strconv.AppendInt(append(b, ','), f.Time.UnixNano(), 10)
+	b = strconv.AppendUint(append(b, ','), f.Meta.Trajectory, 10)
+	b = strconv.AppendUint(append(b, ','), f.Meta.Dropped+r.skipped, 10)
+	r.row = append(b, '\n')
+	return r.row
+}
+
+// list adds text to the index.
+func (r *Recorder) list(text []byte) error {
+	_, err := r.index.WriteAt(text, r.indexed)
+	if err == nil {
+		r.indexed += int64(len(text))
+	}
+	return err
+}
+
+func (r *Recorder) beginFile() (err error) {
+	r.files++
+	r.inFile = 0
+	r.file, err = os.OpenFile(filepath.Join(r.folder, fmt.Sprintf("frames-%04d.tif", r.files)), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o644)
+	if err != nil {
+		r.file = nil
+		return err
+	}
+	r.pages, err = tiff.NewWriter(r.file)
+	return err
+}
+
+// endFile closes the TIFF that is being written, at its last whole page.
+func (r *Recorder) endFile() error {
+	if r.file == nil {
+		return nil
+	}
+	r.size += r.pages.Size()
+	err := errors.Join(r.file.Truncate(r.pages.Size()), r.file.Close())
+	r.file, r.pages = nil, nil
+	return err
+}
+
+// end closes the recording's files.
+func (r *Recorder) end() error {
+	err := r.endFile()
+	if r.index != nil {
+		err = errors.Join(err, r.index.Truncate(r.indexed), r.index.Close())
+		r.index = nil
+	}
+	return err
+}
+
+// Close closes the source and what is open of the recording.
+func (r *Recorder) Close() error {
+	err := r.end()
+	if err != nil {
+		err = fmt.Errorf("recording: %w", err)
+	}
+	return errors.Join(r.source.Close(), err)
+}
+
+// Size is how many bytes the recording has on disk.
+func (r *Recorder) Size() int64 {
+	size := r.size + r.indexed
+	if r.pages != nil {
+		size += r.pages.Size()
+	}
+	return size
+}
+
+// Account says in a line what was recorded, and why no more.
+func (r *Recorder) Account() string {
+	text := fmt.Sprintf("recorded %d frames (%.6g MB) in %s", r.frames, float64(r.Size())/1e6, r.folder)
+	if r.stopped != nil {
+		text += ", then stopped " + strings.ReplaceAll(r.stopped.Error(), "\n", "; ")
+	}
+	return text
+}

@@ -1,0 +1,96 @@
+package file
+
+import (
+	"context"
+	"encoding/csv"
+	"log/slog"
+	"math"
+	"strconv"
+	"time"
+
+	"driftscope/internal/latent"
+)
+
+// CSV writes tables as text: a header, then a line for every row. A number reads back the same; one that is not finite is an empty cell.
+type CSV struct {
+	tables columnar
+	writer *csv.Writer // to lines
+	lines  redirect
+	buffer []byte // of one row's cells, one after the other
+	ends   []int  // of each cell in buffer
+	fields []string
+}
+
+// redirect is the output that is written to now.
+type redirect struct{ to *output }
+
+// Write never fails.
+func (r *redirect) Write(p []byte) (int, error) { return r.to.Write(p) }
+
+// NewCSV makes the first files; decode fills the options path, rotate_mb, rotate_every and keep.
+func NewCSV(decode func(any) error, log *slog.Logger) (*CSV, error) {
+	var o fileOptions
+	if err := decode(&o); err != nil {
+		return nil, err
+	}
+	if err := o.check("results.csv"); err != nil {
+		return nil, err
+	}
+	s := &CSV{}
+	s.tables.files.rotation = rotation{options: o, tables: tableNames, log: log}
+	s.writer = csv.NewWriter(&s.lines)
+	s.tables.write = s.line
+	return s, s.tables.files.start()
+}
+
+// Write adds m's lines. They are written to the disk within a second, as long as messages come.
+func (s *CSV) Write(_ context.Context, m latent.Message) error { return s.tables.record(m) }
+
+// line writes the row of a table, after the header where fresh.
+func (s *CSV) line(table int, fresh bool) error {
+	t := &s.tables.rows[table]
+	s.lines.to, s.fields = s.tables.files.outputs[table], s.fields[:0]
+	if fresh {
+		for _, c := range t.columns {
+			s.fields = append(s.fields, c.name)
+		}
+		if err := s.writer.Write(s.fields); err != nil {
+			return err
+		}
+	}
+	s.buffer, s.ends, s.fields = s.buffer[:0], s.ends[:0], s.fields[:0]
+	for i, c := range t.cells {
+		s.buffer = appendCell(s.buffer, t.columns[i].form, c)
+		s.ends = append(s.ends, len(s.buffer))
+	}
+	row, from := string(s.buffer), 0 // one allocation for all cells
+	for _, to := range s.ends {
+		s.fields = append(s.fields, row[from:to])
+		from = to
+	}
+	if err := s.writer.Write(s.fields); err != nil {
+		return err
+	}
+	s.writer.Flush()
+	return s.writer.Error()
+}
+
+func appendCell(dst []byte, f form, c cell) []byte {
+	switch f {
+	case isWhole:
+		return strconv.AppendUint(dst, c.whole, 10)
+	case isFlag:
+		return strconv.AppendBool(dst, c.whole == 1)
+	case isInstant:
+		return time.Unix(0, int64(c.whole)).UTC().AppendFormat(dst, time.RFC3339Nano)
+	case isText:
+		return append(dst, c.text...)
+	}
+	if math.IsNaN(c.number) || math.IsInf(c.number, 0) {
+		return dst
+	}
+	return strconv.AppendFloat(dst, c.number, 'g', -1, 64)
+}
+
+// Close writes what is left. Files that got no row are removed.
+func (s *CSV) Close(context.Context) error { return s.tables.files.close() }

@@ -1,0 +1,63 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"driftscope/internal/latent"
+	"driftscope/sinks/message"
+)
+
+// jsonlOptions are the keys of a JSON Lines file.
+type jsonlOptions struct {
+	fileOptions      // their keys stand beside append
+	Append      bool `yaml:"append"` // go on in a file that is there; otherwise that is an error
+}
+
+// JSONL writes every message as one line of JSON, as on NATS.
+type JSONL struct {
+	encoder message.Encoder
+	files   recording
+	write   func(latent.Kind, []byte) error // s.line: a method value made for every frame would be allocated
+}
+
+// NewJSONL makes the first file of a stream; decode fills the options of NewCSV and append.
+func NewJSONL(decode func(any) error, stream string, log *slog.Logger) (*JSONL, error) {
+	var o jsonlOptions
+	if err := decode(&o); err != nil {
+		return nil, err
+	}
+	if err := o.check("results.jsonl"); err != nil {
+		return nil, err
+	}
+	if o.Append && o.rotates() {
+		return nil, errors.New("append: is of one file, and files that follow each other go on by number: leave append out")
+	}
+	s := &JSONL{encoder: message.Encoder{Stream: stream}}
+	s.files = recording{rotation: rotation{options: o.fileOptions, tables: []string{""}, log: log}, extend: o.Append}
+	s.write = s.line
+	return s, s.files.start()
+}
+
+// Write adds m's lines. They are written to the disk within a second, as long as messages come.
+func (s *JSONL) Write(_ context.Context, m latent.Message) error {
+	if err := s.files.ready(); err != nil {
+		return err
+	}
+	if err := s.encoder.Encode(m, s.write); err != nil {
+		return err
+	}
+	s.files.settle()
+	return nil
+}
+
+func (s *JSONL) line(_ latent.Kind, line []byte) error {
+	o := s.files.outputs[0]
+	o.records++
+	o.pending = append(append(o.pending, line...), '\n')
+	return nil
+}
+
+// Close writes what is left. A file that was made here and got no line is removed.
+func (s *JSONL) Close(context.Context) error { return s.files.close() }

@@ -1,0 +1,81 @@
+package file
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"driftscope/internal/atomicfile"
+)
+
+// emptyParquet is how long a Parquet file is that holds no rows yet.
+const emptyParquet = int64(len("PAR1"))
+
+// adopt deals with files that an earlier run was killed in, where they cannot be read before they are whole. One without rows is removed; one
+// with rows keeps them under a name that says so, for nobody deletes what holds results. A file that a living run writes stays as it is.
+func (r *recording) adopt() error {
+	if r.finish == nil {
+		return nil
+	}
+	used, err := r.rotation.used()
+	if err != nil {
+		return err
+	}
+	var left []string
+	for _, table := range r.rotation.tables {
+		left = append(left, r.rotation.name(table)+partial)
+	}
+	for _, f := range used {
+		if r.rotation.number = max(r.rotation.number, f.number); strings.HasSuffix(f.path, partial) { // what is removed had a number, too
+			left = append(left, f.path)
+		}
+	}
+	if !r.rotation.options.rotates() {
+		r.rotation.number = 0
+	}
+	var removed []string
+	for _, path := range left {
+		gone, err := r.adoptOne(path)
+		if err != nil {
+			return fmt.Errorf("%s: an earlier run was killed in it: %w", path, err)
+		}
+		if gone {
+			removed = append(removed, path)
+		}
+	}
+	if len(removed) > 0 {
+		r.rotation.log.Warn("removed what a killed run had begun, it held no rows", "files", len(removed), "first", slices.Min(removed))
+	}
+	return nil
+}
+
+// adoptOne says whether it removed the file.
+func (r *recording) adoptOne(path string) (removed bool, err error) {
+	f := atomicfile.Take(path)
+	if f == nil {
+		return false, nil
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	if info.Size() <= emptyParquet {
+		return true, os.Remove(path)
+	}
+	name := strings.TrimSuffix(path, partial) + tornSuffix
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		name = fmt.Sprintf("%s%s.%d", strings.TrimSuffix(path, partial), tornSuffix, n)
+	}
+	if err := atomicfile.Rename(path, name); err != nil {
+		return false, err
+	}
+	r.rotation.log.Warn("a killed run did not complete a file: its rows are kept, but it has no footer to read them by", "file", name, "bytes", info.Size())
+	return false, nil
+}

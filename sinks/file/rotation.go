@@ -1,0 +1,151 @@
+package file
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Bounds on how files follow each other.
+const (
+	leastRotation = time.Second
+	mostRotation  = 30 * 24 * time.Hour
+	mostMegabytes = 1e6
+	mostKept      = 1e6
+)
+
+// fileOptions are the keys of every sink that writes files.
+type fileOptions struct {
+	Path        string        `yaml:"path"`
+	RotateMB    float64       `yaml:"rotate_mb"`    // 10^6 bytes after which the next file begins; 0 for any
+	RotateEvery time.Duration `yaml:"rotate_every"` // how long a file is written; 0 to the end
+	Keep        int           `yaml:"keep"`         // numbered files that stay, the newest; 0 for all
+}
+
+// check names the key that cannot be.
+func (o *fileOptions) check(example string) error {
+	switch {
+	case o.Path == "":
+		return fmt.Errorf("path is missing: give the file to write, such as %s", example)
+	case o.RotateMB < 0 || o.RotateMB > mostMegabytes:
+		return fmt.Errorf("rotate_mb: found %g, expected more than 0 and at most %g, or 0 for files of any size", o.RotateMB, float64(mostMegabytes))
+	case o.RotateEvery != 0 && (o.RotateEvery < leastRotation || o.RotateEvery > mostRotation):
+		return fmt.Errorf("rotate_every: found %v, expected %v to %v, or 0s for one file", o.RotateEvery, leastRotation, mostRotation)
+	case o.Keep < 0 || o.Keep > mostKept:
+		return fmt.Errorf("keep: found %d, expected 1 to %d files, or 0 for all", o.Keep, int(mostKept))
+	case o.Keep > 0 && !o.rotates():
+		return errors.New("keep: is of files that follow each other: give rotate_mb or rotate_every too")
+	}
+	return nil
+}
+
+// rotates says whether files follow each other, numbered from 1.
+func (o *fileOptions) rotates() bool { return o.RotateMB > 0 || o.RotateEvery > 0 }
+
+// rotation names files that follow each other so that their names sort: results-00001.jsonl, results-00002.jsonl; where each has several
+// tables, results-00001.latent.csv, results-00001.sde.csv. A number that was used is not used again.
+type rotation struct {
+	options fileOptions
+	tables  []string  // "" where a file has no tables
+	number  int       // of the files being written; 0 is none
+	deleted int       // files, so far
+	logged  int       // of the deleted files, those that the log has
+	last    time.Time // when the log was written to
+	log     *slog.Logger
+}
+
+// name is that of one table's file now.
+func (r *rotation) name(table string) string {
+	ext := filepath.Ext(r.options.Path)
+	name := strings.TrimSuffix(r.options.Path, ext)
+	if r.number > 0 {
+		name += fmt.Sprintf("-%05d", r.number)
+	}
+	if table != "" {
+		name += "." + table
+	}
+	return name + ext
+}
+
+// next is the number after the highest that was used, by whichever run.
+func (r *rotation) next() error {
+	used, err := r.used()
+	if err != nil {
+		return err
+	}
+	for _, f := range used {
+		r.number = max(r.number, f.number)
+	}
+	r.number++
+	return nil
+}
+
+// numbered is a file of this path.
+type numbered struct {
+	path   string
+	number int
+}
+
+// used lists the numbered files, whole or not.
+func (r *rotation) used() ([]numbered, error) {
+	ext, folder := filepath.Ext(r.options.Path), filepath.Dir(r.options.Path)
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	var files []numbered
+	for _, e := range entries {
+		rest, ok := strings.CutPrefix(e.Name(), strings.TrimSuffix(filepath.Base(r.options.Path), ext)+"-")
+		digits, ok2 := strings.CutSuffix(strings.TrimSuffix(strings.TrimSuffix(rest, partial), tornSuffix), ext)
+		digits, table, _ := strings.Cut(digits, ".")
+		number, err := strconv.Atoi(digits)
+		if ok && ok2 && err == nil && number > 0 && len(digits) >= 5 && slices.Contains(r.tables, table) {
+			files = append(files, numbered{filepath.Join(folder, e.Name()), number})
+		}
+	}
+	return files, nil
+}
+
+// prune deletes what is older than the files that stay. The log says so, once a second at most.
+func (r *rotation) prune() {
+	if r.options.Keep == 0 {
+		return
+	}
+	used, err := r.used()
+	var numbers []int
+	for _, f := range used {
+		numbers = append(numbers, f.number)
+	}
+	slices.Sort(numbers)
+	numbers = slices.Compact(numbers)
+	deleted := 0
+	for _, f := range used {
+		if slices.Index(numbers, f.number) >= len(numbers)-r.options.Keep {
+			continue
+		}
+		if removed := os.Remove(f.path); removed != nil {
+			err = errors.Join(err, removed)
+			continue
+		}
+		deleted++
+	}
+	r.deleted += deleted
+	if time.Since(r.last) < time.Second { // small files follow each other fast
+		return
+	}
+	if r.deleted > r.logged {
+		r.last = time.Now()
+		r.log.Warn("old recordings deleted", "files", r.deleted-r.logged, "in_all", r.deleted, "keep", r.options.Keep, "path", r.options.Path)
+		r.logged = r.deleted
+	}
+	if err != nil {
+		r.last = time.Now()
+		r.log.Warn("old recordings not deleted", "err", err)
+	}
+}

@@ -1,0 +1,101 @@
+package message
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"driftscope/internal/latent"
+)
+
+// Bounds on what a record may hold; anything beyond is refused.
+const (
+	MaxLatent   = 64      // latent dimensions
+	MaxHorizons = 8       // of forecasts
+	MaxRecord   = 8 << 20 // bytes of JSON
+	maxText     = 4096    // bytes of a text
+	maxStages   = 256     // stages, causes of loss, codes of alarms
+	maxField    = 4096    // points of a drift field
+)
+
+// Decode reads one record of the given kind and checks it: its version, its shape, its size. Unknown fields are those of a
+// later release and are left out.
+func Decode(kind latent.Kind, data []byte) (Record, error) {
+	if len(data) > MaxRecord {
+		return nil, fmt.Errorf("%s: %d bytes, expected at most %d", kind, len(data), MaxRecord)
+	}
+	var r Record
+	switch kind {
+	case latent.KindLatent:
+		r = &LatentRecord{}
+	case latent.KindSDE:
+		r = &SDERecord{}
+	case latent.KindEvent:
+		r = &EventRecord{}
+	case latent.KindTrigger:
+		r = &TriggerRecord{}
+	case latent.KindHealth:
+		r = &HealthRecord{}
+	case latent.KindView:
+		r = &ViewRecord{}
+	default:
+		return nil, fmt.Errorf("messages of kind %.40q are not known", kind)
+	}
+	if err := json.Unmarshal(data, r); err != nil {
+		return nil, fmt.Errorf("%s: not a driftscope message: %w", kind, err)
+	}
+	if h := r.header(); h.V != latent.Version {
+		return nil, fmt.Errorf("%s: message version %d, this build reads %d: use the release that wrote it, or a later one", kind, h.V, latent.Version)
+	} else if h.Kind != kind {
+		return nil, fmt.Errorf("%s: the message says its kind is %.40q", kind, h.Kind)
+	}
+	if err := check(r); err != nil {
+		return nil, fmt.Errorf("%s: %w", kind, err)
+	}
+	return r, nil
+}
+
+// check refuses a record whose parts do not fit together.
+func check(r Record) error {
+	switch r := r.(type) {
+	case *LatentRecord:
+		if len(r.Z) == 0 {
+			return errors.New("no latent dimensions")
+		}
+		if ahead := len(r.Horizons); ahead > MaxHorizons || len(r.Forecast) != ahead*len(r.Z) || len(r.ForecastSD) != ahead*len(r.Z) {
+			return fmt.Errorf("%d horizons with forecasts of %d and %d numbers, expected at most %d, each with %d numbers", ahead, len(r.Forecast), len(r.ForecastSD), MaxHorizons, len(r.Z))
+		}
+		return sameLength(len(r.Z), len(r.SD), len(r.Drift), len(r.Filtered), len(r.FilteredSD))
+	case *SDERecord:
+		if f := r.Field; f != nil {
+			if err := sameLength(len(f.Z), len(f.Drift), len(f.SD), len(f.Scarce)); err != nil || len(f.Axes) == 0 || len(f.Axes) > 2 || len(f.Z) > maxField {
+				return fmt.Errorf("a drift field along %d axes, of %d, %d, %d and %d points: expected 1 or 2 axes and up to %d points in each list",
+					len(f.Axes), len(f.Z), len(f.Drift), len(f.SD), len(f.Scarce), maxField)
+			}
+		}
+		return sameLength(len(r.Sigma), len(r.SigmaLow), len(r.SigmaHigh), len(r.Diffusion), len(r.Noise), len(r.Activity), len(r.PixelsPerLatentX), len(r.PixelsPerLatentY))
+	case *EventRecord:
+		if len(r.Text) > maxText || len(r.Code) > maxText {
+			return fmt.Errorf("text of %d bytes, expected at most %d", max(len(r.Text), len(r.Code)), maxText)
+		}
+	case *TriggerRecord:
+		if n := max(len(r.Name), len(r.Rule), len(r.Unit)); n > maxText {
+			return fmt.Errorf("text of %d bytes, expected at most %d", n, maxText)
+		}
+	case *HealthRecord:
+		if len(r.Stages) > maxStages || len(r.Dropped) > maxStages || len(r.Alarms) > maxStages {
+			return fmt.Errorf("%d stages, %d causes of loss and %d codes of alarms, expected at most %d", len(r.Stages), len(r.Dropped), len(r.Alarms), maxStages)
+		}
+	}
+	return nil
+}
+
+// sameLength wants one entry a latent dimension, or none where a part is not known yet.
+func sameLength(lengths ...int) error {
+	for _, n := range lengths[1:] {
+		if n != lengths[0] && n != 0 {
+			return fmt.Errorf("lists of %v entries, expected one entry a latent dimension in each", lengths)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+package message
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	"driftscope/internal/latent"
+)
+
+// Encoder turns messages into JSON for one sink and reuses its memory. It is for one goroutine.
+type Encoder struct {
+	Stream string // written into every record
+
+	sent   Sent
+	line   []byte
+	buffer bytes.Buffer
+	sde    SDERecord
+}
+
+// Sent is the law that was encoded last: the next Estimate brings a law only where it has another one.
+type Sent struct {
+	revision uint64
+	field    *latent.Field
+}
+
+// Sent is what a sink that may have to encode a message again keeps, and gives to Resend.
+func (e *Encoder) Sent() Sent { return e.sent }
+
+// Resend has the Encoder go on as if the laws since then had not been encoded. The zero Sent is that of a new Encoder.
+func (e *Encoder) Resend(since Sent) { e.sent = since }
+
+// Encode calls emit with the kind and the JSON of each record of m. The JSON is one line without its end, lent until emit returns. An
+// Estimate gives a LatentRecord, and an SDERecord where its law is new.
+func (e *Encoder) Encode(m latent.Message, emit func(kind latent.Kind, line []byte) error) error {
+	header := func(kind latent.Kind) Header { return Header{latent.Version, kind, e.Stream} }
+	switch m := m.(type) {
+	case *latent.Estimate:
+		e.line = appendLatent(e.line[:0], e.Stream, m)
+		if err := emit(latent.KindLatent, e.line); err != nil {
+			return err
+		}
+		return e.law(m.Latent.Seq, m.Latent.Time, &m.SDE, emit)
+	case *latent.Law:
+		return e.law(m.Seq, m.Time, &m.SDE, emit)
+	case *latent.Event:
+		r := EventRecord{header(latent.KindEvent), *m}
+		r.Time = r.Time.UTC()
+		return e.emit(latent.KindEvent, &r, emit)
+	case *latent.Trigger:
+		return e.emit(latent.KindTrigger, triggerRecord(header(latent.KindTrigger), m), emit)
+	case *latent.Health:
+		r := HealthRecord{header(latent.KindHealth), *m}
+		r.Time = r.Time.UTC()
+		return e.emit(latent.KindHealth, &r, emit)
+	case *latent.View:
+		r := ViewRecord{header(latent.KindView), *m}
+		r.Time = r.Time.UTC()
+		return e.emit(latent.KindView, &r, emit)
+	}
+	return fmt.Errorf("a message of type %T cannot be written", m)
+}
+
+// law emits s as of frame seq if its revision is new, with the drift field if that is new.
+func (e *Encoder) law(seq uint64, at time.Time, s *latent.SDE, emit func(latent.Kind, []byte) error) error {
+	if s.Revision == e.sent.revision {
+		return nil
+	}
+	e.sde.fill(e.Stream, seq, at, s)
+	if s.Field != nil && s.Field != e.sent.field {
+		e.sde.Field = fieldRecord(s.Field)
+	}
+	if err := e.emit(latent.KindSDE, &e.sde, emit); err != nil {
+		return err
+	}
+	e.sent = Sent{s.Revision, s.Field}
+	return nil
+}
+
+// emit encodes a record by its fields' tags.
+func (e *Encoder) emit(kind latent.Kind, r Record, emit func(latent.Kind, []byte) error) error {
+	e.buffer.Reset()
+	if err := json.NewEncoder(&e.buffer).Encode(r); err != nil {
+		return fmt.Errorf("%s: %w", kind, err)
+	}
+	return emit(kind, bytes.TrimSuffix(e.buffer.Bytes(), []byte("\n")))
+}
+
+// appendLatent writes the JSON of a LatentRecord without allocating; stream is a token and needs no escaping.
+func appendLatent(dst []byte, stream string, e *latent.Estimate) []byte {
+	l := &e.Latent
+	field := func(name string, v uint64) {
+		dst = append(dst, name...)
+		dst = strconv.AppendUint(dst, v, 10)
+	}
+	vector := func(name string, v []float64) {
+		dst = append(dst, name...)
+		dst = appendNumbers(dst, v)
+	}
+	field(`{"v":`, latent.Version)
+	dst = append(dst, `,"kind":"latent","stream":"`...)
+	dst = append(dst, stream...)
+	field(`","seq":`, l.Seq)
+	dst = append(dst, `,"time":"`...)
+	dst = l.Time.UTC().AppendFormat(dst, time.RFC3339Nano)
+	field(`","trajectory":`, l.Trajectory)
+	field(`,"dropped_before":`, l.Dropped)
+	vector(`,"z":`, l.Mean)
+	vector(`,"z_sd":`, l.SD)
+	vector(`,"drift":`, e.Drift)
+	dst = append(dst, `,"latency_ms":`...)
+	dst = appendNumber(dst, Milliseconds(e.Latency))
+	if len(l.Centroid) > 0 {
+		vector(`,"centroid_px":`, l.Centroid)
+	}
+	vector(`,"z_filtered":`, e.Filtered)
+	vector(`,"z_filtered_sd":`, e.FilteredSD)
+	dst = append(dst, `,"nis":`...)
+	dst = appendNumber(dst, e.NIS)
+	dst = append(dst, `,"light":`...)
+	dst = appendNumber(dst, l.Light)
+	if len(e.Horizons) > 0 {
+		vector(`,"forecast_s":`, e.Horizons)
+		vector(`,"forecast":`, e.Forecast)
+		vector(`,"forecast_sd":`, e.ForecastSD)
+	}
+	return append(dst, '}')
+}

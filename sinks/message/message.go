@@ -1,0 +1,142 @@
+package message
+
+import (
+	"time"
+
+	"driftscope/internal/latent"
+)
+
+// Record is a message as it travels: one of *LatentRecord, *SDERecord, *EventRecord, *TriggerRecord, *HealthRecord, *ViewRecord. Fields are
+// added, never renamed or removed. Times are UTC, RFC 3339 with nanoseconds; a number that is not finite is null.
+type Record interface{ header() *Header }
+
+// Header starts every record.
+type Header struct {
+	V      int         `json:"v"` // latent.Version
+	Kind   latent.Kind `json:"kind"`
+	Stream string      `json:"stream"`
+}
+
+func (h *Header) header() *Header { return h }
+
+// LatentRecord is one frame's latent and the drift there, published every frame.
+type LatentRecord struct {
+	Header
+	Seq        uint64    `json:"seq"`
+	Time       time.Time `json:"time"` // acquisition
+	Trajectory uint64    `json:"trajectory"`
+	Dropped    uint64    `json:"dropped_before" unit:"frames"`
+	Z          Numbers   `json:"z" unit:"latent"`
+	SD         Numbers   `json:"z_sd" unit:"latent"`
+	Drift      Numbers   `json:"drift" unit:"latent/s"` // latent/s
+	LatencyMS  float64   `json:"latency_ms" unit:"ms"`  // from the frame's arrival to its estimate
+	Centroid   Numbers   `json:"centroid_px,omitempty" unit:"px"`
+	Filtered   Numbers   `json:"z_filtered" unit:"latent"` // the latent given all frames so far and the law
+	FilteredSD Numbers   `json:"z_filtered_sd" unit:"latent"`
+	NIS        Number    `json:"nis" unit:"1"`                        // z's squared distance from its forecast in units of their covariance, χ² with one degree of freedom a dimension; 0 without a forecast
+	Light      Number    `json:"light" unit:"grey values"`            // of the raw picture, grey values; 0 where not known
+	Horizons   Numbers   `json:"forecast_s,omitempty" unit:"s"`       // how far ahead
+	Forecast   Table     `json:"forecast,omitempty" unit:"latent"`    // the latent then: one horizon after the other, one number a latent dimension
+	ForecastSD Table     `json:"forecast_sd,omitempty" unit:"latent"` // the same
+}
+
+// SDERecord is the law of motion, published when it was refreshed. The fields are latent.SDE's.
+type SDERecord struct {
+	Header
+	Seq           uint64            `json:"seq"`
+	Time          time.Time         `json:"time"`
+	Revision      uint64            `json:"revision"`
+	Transitions   uint64            `json:"transitions" unit:"increments"`
+	Seconds       Number            `json:"observed_s" unit:"s"`
+	Sigma         Numbers           `json:"sigma" unit:"latent/s^0.5"`
+	SigmaLow      Numbers           `json:"sigma_low" unit:"latent/s^0.5"`
+	SigmaHigh     Numbers           `json:"sigma_high" unit:"latent/s^0.5"`
+	Diffusion     Numbers           `json:"diffusion" unit:"latent²/s"`
+	Noise         Numbers           `json:"noise_sd" unit:"latent"`
+	Activity      []latent.Activity `json:"activity"`
+	ActiveCount   int               `json:"active_count"`
+	CRLB          Number            `json:"drift_crlb" unit:"(latent/s)²"`
+	DriftRevision uint64            `json:"drift_revision"`
+	Held          uint64            `json:"frames_held" unit:"frames"`
+	DriftFrame    uint64            `json:"drift_frame"`
+	DriftChanges  uint64            `json:"drift_changes"`
+	TooFew        bool              `json:"too_few_dimensions"`
+	UnitsRecord
+	Field *FieldRecord `json:"drift_field,omitempty"` // where it is new to this sink
+}
+
+// FieldRecord is the drift laid out over a plane or a line. The fields are latent.Field's.
+type FieldRecord struct {
+	Axes   []int     `json:"axes"`
+	Z      []Numbers `json:"z" unit:"latent"`
+	Drift  []Numbers `json:"drift" unit:"latent/s"`
+	SD     []Numbers `json:"drift_sd" unit:"latent/s"`
+	Scarce []bool    `json:"scarce"`
+}
+
+// fieldRecord is the record of f. It shares f's points.
+func fieldRecord(f *latent.Field) *FieldRecord {
+	r := &FieldRecord{Axes: f.Axes, Scarce: f.Scarce}
+	for k := range f.Z {
+		r.Z, r.Drift, r.SD = append(r.Z, f.Z[k]), append(r.Drift, f.Drift[k]), append(r.SD, f.SD[k])
+	}
+	return r
+}
+
+// EventRecord is something that happened once.
+type EventRecord struct {
+	Header
+	latent.Event
+}
+
+// TriggerRecord says that a rule's condition begins or ends with a frame. The fields are latent.Trigger's.
+type TriggerRecord struct {
+	Header
+	Seq       uint64    `json:"seq"`
+	Time      time.Time `json:"time"`
+	Name      string    `json:"name"`
+	Rule      string    `json:"rule"`
+	On        bool      `json:"on"`
+	Value     Number    `json:"value"`
+	Threshold Number    `json:"threshold"`
+	Unit      string    `json:"unit"`
+	Filtered  Numbers   `json:"z_filtered" unit:"latent"`
+	Centroid  Numbers   `json:"centroid_px,omitempty" unit:"px"`
+	LatencyMS float64   `json:"latency_ms" unit:"ms"` // from the frame's arrival to this
+}
+
+// HealthRecord is the state of the stream.
+type HealthRecord struct {
+	Header
+	latent.Health
+}
+
+// ViewRecord carries pictures, base64 in JSON.
+type ViewRecord struct {
+	Header
+	latent.View
+}
+
+// fill makes r the record of s as of frame seq. It shares the slices of s.
+func (r *SDERecord) fill(stream string, seq uint64, at time.Time, s *latent.SDE) {
+	*r = SDERecord{
+		Header: Header{latent.Version, latent.KindSDE, stream},
+		Seq:    seq, Time: at.UTC(),
+		Revision: s.Revision, Transitions: s.Transitions, Seconds: Number(s.Seconds),
+		Sigma: s.Sigma, SigmaLow: s.SigmaLow, SigmaHigh: s.SigmaHigh, Diffusion: s.Diffusion, Noise: s.Noise,
+		Activity: s.Activity, ActiveCount: s.ActiveCount, CRLB: Number(s.CRLB), DriftRevision: s.DriftRevision, Held: s.Held,
+		DriftFrame: s.DriftFrame, DriftChanges: s.DriftChanges, TooFew: s.TooFew, UnitsRecord: unitsRecord(&s.Units),
+	}
+}
+
+// triggerRecord is the record of t. It shares t's slices.
+func triggerRecord(h Header, t *latent.Trigger) *TriggerRecord {
+	return &TriggerRecord{
+		Header: h, Seq: t.Seq, Time: t.Time.UTC(), Name: t.Name, Rule: t.Rule, On: t.On,
+		Value: Number(t.Value), Threshold: Number(t.Threshold), Unit: t.Unit,
+		Filtered: t.Filtered, Centroid: t.Centroid, LatencyMS: Milliseconds(t.Latency),
+	}
+}
+
+// Milliseconds is a latency as records and tables have it.
+func Milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

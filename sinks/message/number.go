@@ -1,0 +1,89 @@
+package message
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// Number is a float64 whose JSON is null where it is not finite.
+type Number float64
+
+// MarshalJSON writes the shortest number that reads back the same.
+func (n Number) MarshalJSON() ([]byte, error) { return appendNumber(nil, float64(n)), nil }
+
+// UnmarshalJSON reads null as NaN.
+func (n *Number) UnmarshalJSON(data []byte) error {
+	if string(data) == "null" {
+		*n = Number(math.NaN())
+		return nil
+	}
+	return json.Unmarshal(data, (*float64)(n))
+}
+
+// Numbers are float64s, each null in JSON where it is not finite.
+type Numbers []float64
+
+// MarshalJSON writes an array, also where there are none.
+func (n Numbers) MarshalJSON() ([]byte, error) { return appendNumbers(nil, n), nil }
+
+// UnmarshalJSON reads at most MaxLatent numbers, null as NaN.
+func (n *Numbers) UnmarshalJSON(data []byte) (err error) {
+	*n, err = readNumbers(data, MaxLatent)
+	return err
+}
+
+// Table is Numbers of several rows, one after the other.
+type Table []float64
+
+// MarshalJSON writes an array, also where there are none.
+func (t Table) MarshalJSON() ([]byte, error) { return appendNumbers(nil, t), nil }
+
+// UnmarshalJSON reads at most MaxHorizons rows of MaxLatent numbers, null as NaN.
+func (t *Table) UnmarshalJSON(data []byte) (err error) {
+	*t, err = readNumbers(data, MaxHorizons*MaxLatent)
+	return err
+}
+
+// At is v[i], or NaN where v is too short.
+func At(v []float64, i int) float64 {
+	if i < len(v) {
+		return v[i]
+	}
+	return math.NaN()
+}
+
+func readNumbers(data []byte, most int) ([]float64, error) {
+	if count := bytes.Count(data, []byte(",")) + 1; count > most {
+		return nil, fmt.Errorf("found %d numbers, expected at most %d", count, most)
+	}
+	var read []Number
+	if err := json.Unmarshal(data, &read); err != nil {
+		return nil, err
+	}
+	n := make([]float64, len(read))
+	for i, v := range read {
+		n[i] = float64(v)
+	}
+	return n, nil
+}
+
+func appendNumbers(dst []byte, n []float64) []byte {
+	dst = append(dst, '[')
+	for i, v := range n {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendNumber(dst, v)
+	}
+	return append(dst, ']')
+}
+
+func appendNumber(dst []byte, v float64) []byte {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return append(dst, "null"...)
+	}
+	return strconv.AppendFloat(dst, v, 'g', -1, 64)
+}

@@ -1,0 +1,346 @@
+package natsink
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"driftscope/internal/bus"
+	"driftscope/internal/latent"
+	"driftscope/internal/suite"
+	"driftscope/sinks/sinktest"
+)
+
+// attacked is a stream with a law in KV and results that are kept, on the server inside the process or on one with the configuration that is
+// shipped.
+type attacked struct {
+	t       *testing.T
+	as      func(user string) *nats.Conn // on the embedded server everybody is a program of this machine
+	own     *bus.Conn                    // the program's
+	sink    *Sink
+	applied chan latent.Command
+	bucket  *Bucket
+	heard   *nats.Subscription // latents, as a viewer hears them
+	log     *suite.Transcript
+}
+
+// eachServer runs an attack on both kinds of server; viewers are those that only the shipped configuration knows.
+func eachServer(t *testing.T, attack func(a *attacked)) {
+	t.Run("embedded", func(t *testing.T) {
+		b, err := bus.Connect(t.Context(), bus.Options{URL: bus.Embedded, Store: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		attack(newAttacked(t, b, func(string) *nats.Conn { return dial(t, b.URL()) }))
+	})
+	t.Run("external", func(t *testing.T) {
+		as := accounts(t)
+		b, err := bus.Connect(t.Context(), bus.Options{URL: as("driftscope")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		attack(newAttacked(t, b, func(user string) *nats.Conn { return dial(t, as(user)) }))
+	})
+}
+
+func newAttacked(t *testing.T, b *bus.Conn, as func(string) *nats.Conn) *attacked {
+	t.Helper()
+	a := &attacked{t: t, as: as, own: b, log: &suite.Transcript{}}
+	log := slog.New(slog.NewTextHandler(a.log, nil))
+	t.Cleanup(func() { b.Close() })
+	var err error
+	if a.bucket, err = OpenBucket(b, "bead", log); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(a.bucket.Close)
+	if err := a.bucket.KeepState(law(1, 1000), "model-a"); err != nil {
+		t.Fatal(err)
+	}
+	a.bucket.KeepConfiguration([]byte("stream: bead\n"))
+	a.sink, a.applied = newControlled(t, Env{Stream: "bead", Bus: b, Bucket: a.bucket, Log: log})
+	t.Cleanup(func() { sinktest.Close(t, a.sink) })
+	others := as("viewer")
+	if a.heard, err = others.SubscribeSync("driftscope.local.*.latent"); err != nil {
+		t.Fatal(err)
+	}
+	for _, nc := range []*nats.Conn{b.NATS(), others} {
+		if err := nc.Flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return a
+}
+
+// settle waits until what was sent has been looked at: a request of the same endpoint is answered after it.
+func (a *attacked) settle(commands ...string) InfoRecord {
+	a.t.Helper()
+	operator := a.as("operator")
+	for _, name := range append(commands, "dance", "info") { // dance is refused, and looked at by the endpoint of unknown commands
+		if _, err := operator.Request("driftscope.local.bead.cmd."+name, nil, 5*time.Second); err != nil {
+			a.t.Fatalf("%s: %v", name, err)
+		}
+	}
+	m, err := operator.Request("driftscope.local.bead.cmd.info", nil, 5*time.Second)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	var info InfoRecord
+	if err := json.Unmarshal(m.Data, &info); err != nil {
+		a.t.Fatal(err)
+	}
+	return info
+}
+
+// unharmed wants that no command was applied, nothing was said in the program's name, and what lies in KV is what the program put.
+func (a *attacked) unharmed() {
+	a.t.Helper()
+	for len(a.applied) > 0 {
+		a.t.Errorf("the command %s was applied", (<-a.applied).Name)
+	}
+	if m, err := a.heard.NextMsg(50 * time.Millisecond); err == nil {
+		a.t.Errorf("%s was heard: %.100s", m.Subject, m.Data)
+	}
+	if r, where, err := a.bucket.State("model-a"); err != nil || !bytes.Equal(readAll(a.t, r), law(1, 1000)) {
+		a.t.Errorf("the law that was kept is another: %s: %v", where, err)
+	}
+	if text, err := a.bucket.Configuration(); err != nil || string(text) != "stream: bead\n" {
+		a.t.Errorf("the configuration in KV is %.100q, %v", text, err)
+	}
+}
+
+// TestReplySubjects: nobody has the program, or the server, put an answer where he may not publish. Each request is refused and counted, where it
+// reaches the program at all.
+func TestReplySubjects(t *testing.T) {
+	replies := []string{
+		"$KV.driftscope_local.bead.state", "$KV.driftscope_local.bead.config", "driftscope.local.bead.latent", "driftscope.local.bead.cmd.stop",
+		"driftscope.local.bead.kept.latent", "$JS.API.STREAM.DELETE.KV_driftscope_local", "INBOX.a", "",
+	}
+	requests := []string{
+		"driftscope.local.bead.cmd.info", "driftscope.local.bead.cmd.stats", "driftscope.local.bead.cmd.snapshot", "$SRV.PING", "$SRV.INFO", "$SRV.STATS.driftscope",
+	}
+	eachServer(t, func(a *attacked) {
+		viewer := a.as("viewer")
+		for _, reply := range replies {
+			for _, subject := range requests {
+				if err := viewer.PublishMsg(&nats.Msg{Subject: subject, Reply: reply}); err != nil {
+					a.t.Fatal(err)
+				}
+			}
+		}
+		if err := viewer.Flush(); err != nil {
+			a.t.Fatal(err)
+		}
+		info := a.settle("info", "stats", "snapshot")
+		a.unharmed()
+		if info.Refused != uint64(len(replies)*len(requests)) {
+			a.t.Errorf("%d requests are counted as refused, expected %d", info.Refused, len(replies)*len(requests))
+		}
+	})
+}
+
+// TestInbox: which reply subjects are inboxes.
+func TestInbox(t *testing.T) {
+	e := &endpoints{inbox: "_mine.abc."}
+	for reply, want := range map[string]bool{
+		"_INBOX.a.b": true, "_INBOX_operator.a": true, "_mine.abc.d": true, "_R_.x.y": true, "_GR_.c.s._INBOX.a": true,
+		"": false, "_mine.other": false, "_GR_.c.s.$KV.b.k": false, "_GR_.c.s": false, "_GR_.": false, "$JS.ACK.a": false, "driftscope.local.bead.latent": false, "x._INBOX.a": false,
+	} {
+		if e.isInbox(reply) != want {
+			t.Errorf("%q is an inbox: %v, expected %v", reply, !want, want)
+		}
+	}
+}
+
+// TestCommandsAreRequests: an operator's own commands are carried out only where he waits at an inbox for the answer.
+func TestCommandsAreRequests(t *testing.T) {
+	eachServer(t, func(a *attacked) {
+		operator := a.as("operator")
+		for _, reply := range []string{"", "nobody"} {
+			if err := operator.PublishMsg(&nats.Msg{Subject: "driftscope.local.bead.cmd.stop", Reply: reply}); err != nil {
+				a.t.Fatal(err)
+			}
+		}
+		if err := operator.Flush(); err != nil {
+			a.t.Fatal(err)
+		}
+		if info := a.settle(); info.Refused != 2 {
+			a.t.Errorf("%d requests are counted as refused, expected 2", info.Refused)
+		}
+		a.unharmed()
+		if m, err := operator.Request("driftscope.local.bead.cmd.pause", nil, 5*time.Second); err != nil || string(m.Data) != "ok" {
+			a.t.Errorf("a request was answered %v, %v", m, err)
+		}
+	})
+}
+
+// TestPagesReply: a page of the embedded server's dashboard, which may command, has no answer put where it may not publish.
+func TestPagesReply(t *testing.T) {
+	b, err := bus.Connect(t.Context(), bus.Options{URL: bus.Embedded, Store: t.TempDir(), Pages: bus.PagesSteer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := newAttacked(t, b, func(string) *nats.Conn { return dial(t, b.URL()) })
+	page := dial(t, b.WebSocket())
+	if m, err := page.Request("driftscope.local.bead.cmd.info", nil, 5*time.Second); err != nil || !strings.Contains(string(m.Data), `"kind":"info"`) {
+		t.Fatalf("a page asks info: %v, %v", m, err)
+	}
+	for _, reply := range []string{"driftscope.local.bead.latent", "$KV.driftscope_local.bead.state", "driftscope.local.bead.kept.latent"} {
+		for _, name := range []string{"info", "snapshot", "stop", "dance"} {
+			if err := page.PublishRequest("driftscope.local.bead.cmd."+name, reply, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, subject := range []string{"$SRV.INFO", "$JS.API.STREAM.INFO.KV_driftscope_local", "$JS.API.STREAM.NAMES"} { // which a page may not ask at all
+			if err := page.PublishRequest(subject, reply, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := page.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if info := a.settle("info", "snapshot"); info.Refused != 12 {
+		t.Errorf("%d requests are counted as refused, expected 12", info.Refused)
+	}
+	a.unharmed()
+}
+
+// TestDeliverSubjects: a JetStream consumer that pushes what is kept to a command's subject, to a result's or into KV commands nothing. By the
+// shipped configuration only the program has one made.
+func TestDeliverSubjects(t *testing.T) {
+	eachServer(t, func(a *attacked) {
+		for _, user := range []string{"viewer", "operator", "reader"} {
+			nc := a.as(user)
+			for i, deliver := range []string{"driftscope.local.bead.cmd.stop", "driftscope.local.bead.cmd.freeze", "driftscope.local.bead.cmd.info"} {
+				name := fmt.Sprint("spy", user, i)
+				request, err := json.Marshal(map[string]any{
+					"stream_name": "KV_driftscope_local", "config": map[string]any{"name": name, "deliver_subject": deliver, "ack_policy": "none", "deliver_policy": "all", "mem_storage": true},
+				})
+				if err != nil {
+					a.t.Fatal(err)
+				}
+				m, err := nc.Request("$JS.API.CONSUMER.CREATE.KV_driftscope_local."+name, request, 300*time.Millisecond)
+				if external := a.t.Name() == "TestDeliverSubjects/external"; external && err == nil {
+					a.t.Errorf("%s has a consumer made that pushes to %s: %s", user, deliver, m.Data)
+				} else if !external && (err != nil || bytes.Contains(m.Data, []byte(`"error"`))) {
+					a.t.Fatalf("the attack does not work any more: %s, %v", m.Data, err)
+				}
+			}
+		}
+		a.settle("info")
+		a.unharmed()
+	})
+}
+
+// TestServerReplies: the server's own answers do not reach where the asker may not publish.
+func TestServerReplies(t *testing.T) {
+	as := accounts(t)
+	b, err := bus.Connect(t.Context(), bus.Options{URL: as("driftscope")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := newAttacked(t, b, func(user string) *nats.Conn { return dial(t, as(user)) })
+	for _, user := range []string{"viewer", "operator", "reader", "camera", "models"} {
+		nc := a.as(user)
+		for _, reply := range []string{
+			"$KV.driftscope_local.bead.config", "$KV.driftscope_local.bead.state", "driftscope.local.bead.cmd.stop", "driftscope.local.bead.kept.latent", "driftscope.local.bead.latent",
+		} {
+			for _, subject := range []string{
+				"$JS.API.DIRECT.GET.KV_driftscope_local.$KV.driftscope_local.bead.state", "$JS.API.DIRECT.GET.KV_driftscope_local.$KV.driftscope_local.bead.config",
+				"$JS.API.STREAM.INFO.KV_driftscope_local", "$JS.API.STREAM.MSG.GET.KV_driftscope_local", "$JS.API.INFO", "$JS.API.STREAM.NAMES",
+			} {
+				if err := nc.PublishRequest(subject, reply, nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := nc.Flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.settle()
+	a.unharmed()
+}
+
+// TestRefusalFlood: three thousand requests with as many reply subjects are a line in the log.
+func TestRefusalFlood(t *testing.T) {
+	eachServer(t, func(a *attacked) {
+		operator := a.as("operator")
+		const flood = 3000
+		for i := range flood {
+			if err := operator.PublishRequest("driftscope.local.bead.cmd.info", fmt.Sprint("victim.", i), nil); err != nil {
+				a.t.Fatal(err)
+			}
+			if i%32 == 31 { // fewer than an endpoint's queue holds
+				a.settle("info")
+			}
+		}
+		if info := a.settle("info"); info.Refused != flood {
+			a.t.Errorf("%d requests are counted as refused, expected %d", info.Refused, flood)
+		}
+		if n := a.log.Count("\n"); n == 0 || n > 6 { // one a ten seconds, on a machine that takes a minute
+			a.t.Errorf("%d lines were logged, expected one in ten seconds", n)
+		}
+	})
+}
+
+// TestCaptured: a JetStream stream that somebody lays over the commands confirms them in the program's place. The program tells of it: in the
+// log, as an event, and to who asks info.
+func TestCaptured(t *testing.T) {
+	eachServer(t, func(a *attacked) {
+		nc := a.own.NATS() // by the shipped configuration nobody else can
+		events := make(chan *nats.Msg, 16)
+		seen, err := a.as("viewer").ChanSubscribe("driftscope.local.bead.event", events)
+		if err != nil {
+			a.t.Fatal(err)
+		}
+		defer seen.Unsubscribe()
+		js, err := jetstream.New(nc)
+		if err != nil {
+			a.t.Fatal(err)
+		}
+		if _, err := js.CreateStream(a.t.Context(), jetstream.StreamConfig{Name: "SPY", Subjects: []string{"driftscope.*.*.cmd.*"}}); err != nil {
+			a.t.Fatal(err)
+		}
+		select {
+		case m := <-events:
+			if !strings.Contains(string(m.Data), "commands_captured") || !strings.Contains(string(m.Data), "SPY") {
+				a.t.Errorf("found %s", m.Data)
+			}
+		case <-time.After(3 * captureEvery):
+			a.t.Fatal("no event tells of a stream over the commands")
+		}
+		if a.log.Count("SPY") == 0 {
+			a.t.Error("it is not logged")
+		}
+		if by, err := (&capture{bus: a.own, subject: mustSubject(a.t, a.own)}).look(a.t.Context()); err != nil || len(by) != 1 || by[0] != "SPY" {
+			a.t.Errorf("found %v, %v", by, err)
+		}
+	})
+}
+
+func mustSubject(t *testing.T, b *bus.Conn) bus.Subject {
+	t.Helper()
+	s, err := b.Subject("bead")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func readAll(t *testing.T, r io.Reader) []byte {
+	t.Helper()
+	b, err := io.ReadAll(r)
+	if err != nil {
+		t.Error(err)
+	}
+	return b
+}

@@ -1,0 +1,304 @@
+package natsink
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"driftscope/internal/bus"
+)
+
+const (
+	bucketBytes   = 256 << 20       // of a site's bucket, older revisions included
+	bucketHistory = 5               // revisions of each key
+	valueRoom     = 4 << 10         // bytes of a message that are not the value's
+	keepWait      = 2 * time.Second // for a state to be confirmed before it counts as late
+	lastWait      = time.Second     // the same, at the end
+	bucketAgain   = time.Second     // after which what was not written is tried again
+)
+
+// ErrNotKept is returned where a bucket has no such key; ErrServerAway where the newest state waits for the server.
+var (
+	ErrNotKept    = errors.New("nothing is kept there")
+	ErrServerAway = errors.New("the NATS server is away: the newest state is written when it is back")
+)
+
+// Bucket keeps one stream's configuration and law in the JetStream key-value bucket of its site, under STREAM.config and STREAM.state. A
+// goroutine of its own writes: a server that is away delays no caller, and gets the newest values when it is back.
+//
+// A state is the checkpoint, gzipped; the comment in gzip's header has the SHA-256 of the model and the identity of this writer. It
+// is written only over the revision that was read or written here last, so that two processes that run one stream notice. A Bucket may be
+// used from any goroutine.
+type Bucket struct {
+	bus    *bus.Conn
+	js     jetstream.JetStream
+	config jetstream.KeyValueConfig // of the bucket where it is made
+	stream string
+	writer string // identity
+	log    *slog.Logger
+
+	cancel context.CancelFunc
+	ready  chan struct{} // holds a token when there may be something to write
+	ended  chan struct{}
+
+	revision uint64 // of the state; the writing goroutine's, once that runs
+
+	mu    sync.Mutex
+	kv    jetstream.KeyValue
+	next  map[string]*pendingValue // by key: the newest that is not written yet
+	shown []byte                   // the configuration, for a bucket that is made again; nil before the first
+	state KeptState
+}
+
+// KeptState is what the command info says of the law in KV.
+type KeptState struct {
+	Bucket   string `json:"bucket"`
+	Key      string `json:"key"`
+	Revision uint64 `json:"revision"`          // the last one read or written here; 0: none
+	Failed   uint64 `json:"failed"`            // states that were not kept, or late
+	Remade   uint64 `json:"remade,omitempty"`  // times that the bucket was gone, as deleted, and was made again
+	Problem  string `json:"problem,omitempty"` // why the last one was not
+}
+
+// pendingValue is a value to be written.
+type pendingValue struct {
+	value   []byte
+	outcome chan error // has room for one
+}
+
+// settle gives the outcome to the caller who waits for it, once.
+func (p *pendingValue) settle(err error) {
+	select {
+	case p.outcome <- err:
+	default:
+	}
+}
+
+// errNewer is why a state is not in KV.
+var errNewer = errors.New("a newer state is written instead")
+
+// OpenBucket makes sure that the server has the bucket.
+func OpenBucket(b *bus.Conn, stream string, log *slog.Logger) (*Bucket, error) {
+	subject, err := b.Subject(stream)
+	if err != nil {
+		return nil, err
+	}
+	js, err := jetstream.New(b.NATS())
+	if err != nil {
+		return nil, err
+	}
+	asking, done := context.WithTimeout(context.Background(), askWait)
+	defer done()
+	name := subject.Bucket()
+	k := &Bucket{
+		bus: b, js: js, stream: stream, writer: rand.Text(), log: log,
+		config: jetstream.KeyValueConfig{
+			Bucket: name, Description: "driftscope: configurations and laws of " + strings.TrimSuffix(subject.Of(""), "."+stream+"."),
+			History: bucketHistory, MaxBytes: bucketBytes, Storage: jetstream.FileStorage,
+		},
+		ready: make(chan struct{}, 1), ended: make(chan struct{}), next: map[string]*pendingValue{},
+		state: KeptState{Bucket: name, Key: stream + ".state"},
+	}
+	if _, err := k.reach(asking); err != nil {
+		return nil, unkept("the bucket "+name, "enable JetStream there, and allow this user its API and $KV.>", err)
+	}
+	entry, err := k.get(asking, k.stateKey())
+	if err == nil {
+		k.revision = entry.Revision()
+		k.state.Revision = k.revision
+	} else if !errors.Is(err, ErrNotKept) {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	k.cancel = cancel
+	go k.write(ctx)
+	return k, nil
+}
+
+func (k *Bucket) stateKey() string  { return k.stream + ".state" }
+func (k *Bucket) configKey() string { return k.stream + ".config" }
+
+// get reads a key; ErrNotKept where there is none.
+func (k *Bucket) get(ctx context.Context, key string) (jetstream.KeyValueEntry, error) {
+	entry, err := k.values().Get(ctx, key)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return nil, ErrNotKept
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = ErrUnanswered
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s in KV %s: %w: check the server, and that this user may read it", key, k.config.Bucket, err)
+	}
+	return entry, nil
+}
+
+// Configuration is what STREAM.config holds; ErrNotKept where there is none.
+func (k *Bucket) Configuration() ([]byte, error) {
+	ctx, done := context.WithTimeout(context.Background(), askWait)
+	defer done()
+	entry, err := k.get(ctx, k.configKey())
+	if err != nil {
+		return nil, err
+	}
+	return entry.Value(), nil
+}
+
+// State gives the checkpoint that is kept, to be read to its end, and where it lies, for people; ErrNotKept where there is none.
+// One of another model than the one with this SHA-256, and what is no state, is refused.
+func (k *Bucket) State(model string) (checkpoint io.Reader, where string, err error) {
+	ctx, done := context.WithTimeout(context.Background(), askWait)
+	defer done()
+	entry, err := k.get(ctx, k.stateKey())
+	if err != nil {
+		return nil, "", err
+	}
+	where = fmt.Sprintf("%s in KV %s, revision %d", entry.Key(), entry.Bucket(), entry.Revision())
+	of, _, checkpoint, err := unpacked(entry.Value())
+	if err != nil {
+		return nil, where, err
+	}
+	if of != model {
+		return nil, where, fmt.Errorf("it is of another model, SHA-256 %.12s, this one is %.12s: run that model, or go on without", of, model)
+	}
+	return checkpoint, where, nil
+}
+
+// packed is a checkpoint as it lies in KV.
+func (k *Bucket) packed(checkpoint []byte, model string) ([]byte, error) {
+	var b bytes.Buffer
+	w, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	if err != nil {
+		return nil, err
+	}
+	w.Comment = model + " " + k.writer
+	if _, err := w.Write(checkpoint); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// unpacked reads what packed wrote.
+func unpacked(value []byte) (model, writer string, checkpoint io.Reader, err error) {
+	r, err := gzip.NewReader(bytes.NewReader(value))
+	if err != nil {
+		return "", "", nil, fmt.Errorf("it is no state: %w", err)
+	}
+	model, writer, ok := strings.Cut(r.Comment, " ")
+	if !ok {
+		return "", "", nil, errors.New("it is no state: it does not say of which model")
+	}
+	return model, writer, r, nil
+}
+
+// most is how many bytes a value may have.
+func (k *Bucket) most() int { return int(k.bus.NATS().MaxPayload()) - valueRoom }
+
+// KeepConfiguration has STREAM.config hold this text. It does not wait.
+func (k *Bucket) KeepConfiguration(text []byte) {
+	if len(text) > k.most() {
+		k.log.Warn("the configuration is not kept in KV: raise the server's max_payload", "bytes", len(text), "most", k.most())
+		return
+	}
+	k.mu.Lock()
+	k.shown = text
+	k.mu.Unlock()
+	k.put(k.configKey(), text)
+}
+
+// KeepState has STREAM.state hold the checkpoint of the law of the model with this SHA-256. It returns when the server has confirmed that,
+// or with the reason why it has not, after two seconds at most. A state that is late or has no server waits on until it is written, or a
+// newer one comes.
+func (k *Bucket) KeepState(checkpoint []byte, model string) error {
+	err := k.keep(checkpoint, model)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err == nil {
+		k.state.Problem = ""
+		return nil
+	}
+	k.state.Failed++
+	k.state.Problem = err.Error()
+	return fmt.Errorf("%s in KV %s: %w", k.state.Key, k.state.Bucket, err)
+}
+
+func (k *Bucket) keep(checkpoint []byte, model string) error {
+	value, err := k.packed(checkpoint, model)
+	if err != nil {
+		return err
+	}
+	if most := k.most(); len(value) > most {
+		return fmt.Errorf("%d bytes when compressed, the server takes %d: raise its max_payload, or give online.memory fewer transitions", len(value), most)
+	}
+	p := k.put(k.stateKey(), value)
+	if !k.bus.Connected() {
+		return ErrServerAway
+	}
+	late := time.NewTimer(keepWait)
+	defer late.Stop()
+	select {
+	case err := <-p.outcome:
+		return err
+	case <-late.C:
+		return fmt.Errorf("it was not confirmed within %v: look at the server, and whether this user may write $KV.>", keepWait)
+	}
+}
+
+// put hands a value to the writing goroutine, instead of an older one that still waits.
+func (k *Bucket) put(key string, value []byte) *pendingValue {
+	p := &pendingValue{value, make(chan error, 1)}
+	k.mu.Lock()
+	if old := k.next[key]; old != nil {
+		old.settle(errNewer)
+	}
+	k.next[key] = p
+	k.mu.Unlock()
+	select {
+	case k.ready <- struct{}{}:
+	default:
+	}
+	return p
+}
+
+// kept is what info says.
+func (k *Bucket) kept() KeptState {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.state
+}
+
+// Close ends the writing, after lastWait at most for the server to confirm what was handed over. What is not confirmed then is logged. It
+// may be called on nil.
+func (k *Bucket) Close() {
+	if k == nil {
+		return
+	}
+	for end := time.Now().Add(lastWait); k.waiting() && k.bus.Connected() && time.Now().Before(end); {
+		time.Sleep(5 * time.Millisecond)
+	}
+	k.cancel()
+	<-k.ended
+	if k.waiting() {
+		k.log.Warn("not everything was kept in KV", "bucket", k.state.Bucket, "stream", k.stream)
+	}
+}
+
+// waiting says that something is not written yet.
+func (k *Bucket) waiting() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return len(k.next) > 0
+}

@@ -1,0 +1,61 @@
+package natsink
+
+import (
+	"context"
+	"errors"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// values is the bucket.
+func (k *Bucket) values() jetstream.KeyValue {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.kv
+}
+
+// reach finds the bucket, or makes it where it is not there; one that is there is left as somebody set it up.
+func (k *Bucket) reach(ctx context.Context) (made bool, err error) {
+	kv, err := k.js.KeyValue(ctx, k.config.Bucket)
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		made = true
+		kv, err = k.js.CreateKeyValue(ctx, k.config)
+	}
+	if errors.Is(err, jetstream.ErrBucketExists) { // another run was faster
+		made = false
+		kv, err = k.js.KeyValue(ctx, k.config.Bucket)
+	}
+	if err != nil {
+		return false, err
+	}
+	k.mu.Lock()
+	k.kv = kv
+	k.mu.Unlock()
+	return made, nil
+}
+
+// remake makes a bucket again that was deleted while the run goes on, says so, and has it hold what it held of this stream. It is false where
+// the bucket is there: what hindered is something else.
+func (k *Bucket) remake(ctx context.Context) bool {
+	if made, err := k.reach(ctx); err != nil || !made {
+		return false
+	}
+	k.known(0)
+	k.showAgain()
+	k.mu.Lock()
+	k.state.Remade++
+	times := k.state.Remade
+	k.mu.Unlock()
+	k.log.Warn("the KV bucket was deleted, and is made again: older revisions, and what other streams kept there, are gone", "bucket", k.config.Bucket, "times", times)
+	return true
+}
+
+// showAgain has the bucket hold the configuration, where that went with the state.
+func (k *Bucket) showAgain() {
+	k.mu.Lock()
+	text, waits := k.shown, k.next[k.configKey()] != nil
+	k.mu.Unlock()
+	if text != nil && !waits {
+		k.put(k.configKey(), text)
+	}
+}

@@ -1,0 +1,274 @@
+package natsink
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"driftscope/internal/bus"
+	"driftscope/internal/bus/bustest"
+)
+
+// newBucket opens the bucket of stream bead on the server at this address, as a process of its own would.
+func newBucket(t *testing.T, at string) *Bucket {
+	t.Helper()
+	b, err := bus.Connect(t.Context(), bus.Options{URL: at})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	k, err := OpenBucket(b, "bead", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(k.Close)
+	return k
+}
+
+// law is n bytes that do not compress, as the numbers of a law.
+func law(seed uint64, n int) []byte {
+	state, r := make([]byte, n), rand.New(rand.NewPCG(seed, 0))
+	for i := range state {
+		state[i] = byte(r.Uint32())
+	}
+	return state
+}
+
+// holds wants the state that a new process finds.
+func holds(t *testing.T, at, model string, want []byte) {
+	t.Helper()
+	r, where, err := newBucket(t, at).State(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, want) || !strings.HasPrefix(where, "bead.state in KV driftscope_local, revision ") {
+		t.Errorf("%s: found %d bytes, %v, expected the %d that were kept", where, len(got), err, len(want))
+	}
+}
+
+func TestBucket(t *testing.T) {
+	t.Parallel()
+	at := keeper(t).URL()
+	k := newBucket(t, at)
+	if _, _, err := k.State("model-a"); !errors.Is(err, ErrNotKept) {
+		t.Errorf("nothing is kept: found %v", err)
+	}
+	if _, err := k.Configuration(); !errors.Is(err, ErrNotKept) {
+		t.Errorf("nothing is kept: found %v", err)
+	}
+	for seed := range uint64(3) {
+		if err := k.KeepState(law(seed, 200_000), "model-a"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if kept := k.kept(); kept.Revision != 3 || kept.Failed != 0 || kept.Problem != "" {
+		t.Errorf("found %+v", kept)
+	}
+	holds(t, at, "model-a", law(2, 200_000))
+	if _, where, err := newBucket(t, at).State("model-b"); err == nil || where == "" || !strings.Contains(err.Error(), "of another model, SHA-256 model-a") {
+		t.Errorf("of another model: found %s, %v", where, err)
+	}
+	for _, text := range []string{"stream: bead\n", "stream: bead\n", "stream: bead\nqueue: 3\n"} {
+		k.KeepConfiguration([]byte(text))
+		for k.waiting() {
+			time.Sleep(time.Millisecond)
+		}
+		if got, err := k.Configuration(); err != nil || string(got) != text {
+			t.Errorf("found %q, %v, expected %q", got, err, text)
+		}
+	}
+	if h, err := k.values().History(t.Context(), "bead.config"); err != nil || len(h) != 2 {
+		t.Errorf("%d revisions, %v, expected none for what is the same", len(h), err)
+	}
+}
+
+// TestBucketDamaged: what is no state is refused, whatever it is; and written over.
+func TestBucketDamaged(t *testing.T) {
+	t.Parallel()
+	at := keeper(t).URL()
+	k := newBucket(t, at)
+	whole, err := k.packed(law(1, 10_000), "model-a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	anonymous := bytes.Replace(whole, []byte("model-a "), []byte("model-a+"), 1)
+	for name, value := range map[string][]byte{"empty": nil, "text": []byte("notes"), "anonymous": anonymous} {
+		if _, err := k.values().Put(t.Context(), "bead.state", value); err != nil {
+			t.Fatal(err)
+		}
+		if _, where, err := k.State("model-a"); err == nil || where == "" || !strings.Contains(err.Error(), "it is no state") {
+			t.Errorf("%s: found %s, %v", name, where, err)
+		}
+	}
+	if _, err := k.values().Put(t.Context(), "bead.state", whole[:len(whole)/2]); err != nil {
+		t.Fatal(err)
+	}
+	r, _, err := k.State("model-a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadAll(r); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("torn: found %v", err)
+	}
+	if err := newBucket(t, at).KeepState(law(2, 100), "model-a"); err != nil {
+		t.Error(err)
+	}
+	holds(t, at, "model-a", law(2, 100))
+}
+
+// TestBucketTooLarge: what the server would not take is refused, counted and said, and what was kept stays.
+func TestBucketTooLarge(t *testing.T) {
+	t.Parallel()
+	at := bustest.Start(t, fmt.Sprintf("max_payload: 65536\njetstream {store_dir: %q}", t.TempDir())).URL()
+	k := newBucket(t, at)
+	if err := k.KeepState(law(1, 60_000), "model-a"); err != nil {
+		t.Fatal(err)
+	}
+	if err := k.KeepState(law(2, 62_000), "model-a"); err == nil || !strings.Contains(err.Error(), "raise its max_payload") {
+		t.Errorf("found %v", err)
+	}
+	if kept := k.kept(); kept.Failed != 1 || !strings.Contains(kept.Problem, "the server takes 61440") {
+		t.Errorf("found %+v", kept)
+	}
+	holds(t, at, "model-a", law(1, 60_000))
+}
+
+// TestTwoProcesses: of two that run one stream, the one that did not write last is told, and writes nothing over the other's; until the key
+// is deleted.
+func TestTwoProcesses(t *testing.T) {
+	t.Parallel()
+	at := keeper(t).URL()
+	one, two := newBucket(t, at), newBucket(t, at)
+	if err := one.KeepState(law(1, 1000), "model-a"); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := two.KeepState(law(2, 1000), "model-a"); !errors.Is(err, errOther) || !strings.Contains(err.Error(), "bead.state in KV driftscope_local: ") {
+			t.Errorf("found %v", err)
+		}
+		if err := one.KeepState(law(1, 1000), "model-a"); err != nil {
+			t.Error(err)
+		}
+	}
+	if kept := two.kept(); kept.Failed != 2 || !strings.Contains(kept.Problem, "another process keeps") {
+		t.Errorf("found %+v", kept)
+	}
+	holds(t, at, "model-a", law(1, 1000))
+	if err := one.values().Delete(t.Context(), "bead.state"); err != nil {
+		t.Fatal(err)
+	}
+	if err := two.KeepState(law(2, 1000), "model-a"); err != nil {
+		t.Error(err)
+	}
+	if kept := two.kept(); kept.Problem != "" {
+		t.Errorf("found %+v", kept)
+	}
+	if err := one.KeepState(law(1, 1000), "model-a"); !errors.Is(err, errOther) {
+		t.Errorf("found %v", err)
+	}
+}
+
+// TestBucketAway: a server that is away delays nothing, and gets the newest state alone when it is back; one whose confirmation was lost is
+// not taken for another process.
+func TestBucketAway(t *testing.T) {
+	t.Parallel()
+	server := keeper(t)
+	k := newBucket(t, server.URL())
+	if err := k.KeepState(law(0, 1000), "model-a"); err != nil {
+		t.Fatal(err)
+	}
+	server.Kill()
+	for k.bus.Connected() {
+		time.Sleep(time.Millisecond)
+	}
+	for seed := range uint64(4) {
+		asked := time.Now()
+		if err := k.KeepState(law(seed+1, 1000), "model-a"); !errors.Is(err, ErrServerAway) && !errors.Is(err, errNewer) {
+			t.Errorf("found %v", err)
+		}
+		if took := time.Since(asked); took > keepWait/2 {
+			t.Errorf("took %v", took)
+		}
+	}
+	server.Run()
+	for end := time.Now().Add(20 * time.Second); k.waiting(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the newest state is not written")
+		}
+	}
+	if kept := k.kept(); kept.Revision != 2 || kept.Failed != 4 || kept.Problem != "" {
+		t.Errorf("found %+v, expected one more revision, and no problem left", kept)
+	}
+	holds(t, server.URL(), "model-a", law(4, 1000))
+
+	k.known(1) // as if the second had not been confirmed
+	if err := k.KeepState(law(5, 1000), "model-a"); err != nil {
+		t.Error(err)
+	}
+	holds(t, server.URL(), "model-a", law(5, 1000))
+}
+
+// TestBucketRefused: a server that keeps nothing is an error at once.
+func TestBucketRefused(t *testing.T) {
+	t.Parallel()
+	b, err := bus.Connect(t.Context(), bus.Options{URL: bustest.Start(t, "").URL()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if _, err := OpenBucket(b, "bead", nil); err == nil || !strings.Contains(err.Error(), "enable JetStream there") {
+		t.Errorf("found %v", err)
+	}
+}
+
+// TestBucketEmbedded: the server inside the program keeps, too, over a restart of the program.
+func TestBucketEmbedded(t *testing.T) {
+	t.Parallel()
+	store := t.TempDir()
+	for run := range uint64(2) {
+		b, err := bus.Connect(t.Context(), bus.Options{URL: bus.Embedded, Store: store})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k, err := OpenBucket(b, "bead", slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if run == 1 {
+			holds(t, b.URL(), "model-a", law(0, 5_000_000))
+		}
+		if err := k.KeepState(law(run, 5_000_000), "model-a"); err != nil {
+			t.Fatal(err)
+		}
+		k.Close()
+		if err := b.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestBucketNames: two sites never share one.
+func TestBucketNames(t *testing.T) {
+	for _, test := range []struct{ prefix, site, want string }{
+		{"", "", "driftscope_local"},
+		{"lab", "scope-3", "lab_scope-3"},
+		{"lab_a", "b", "b-"},
+		{"lab", "a_b", "a_b-"},
+		{strings.Repeat("p", 60), strings.Repeat("s", 60), "sssssssssssssss-"},
+	} {
+		s, err := bus.NewSubject(test.prefix, test.site, "bead")
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := s.Bucket()
+		if !strings.HasPrefix(name, test.want) || strings.HasSuffix(test.want, "-") != (name != test.want) || len("KV_"+name) > 31 || strings.Contains(name, ".") {
+			t.Errorf("%s, %s: found %s, expected %s", test.prefix, test.site, name, test.want)
+		}
+	}
+}

@@ -1,0 +1,136 @@
+package natsink
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// errOther is why a state is not written over another's.
+var errOther = errors.New("another process keeps this stream's state: end one of the two, or give it another stream, then start the other again")
+
+// write writes what it is handed until ctx ends.
+func (k *Bucket) write(ctx context.Context) {
+	defer close(k.ended)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-k.ready:
+		}
+		for !k.all(ctx) {
+			select {
+			case <-ctx.Done():
+				return
+			case <-k.ready:
+			case <-time.After(bucketAgain):
+			}
+		}
+	}
+}
+
+// all writes the newest value of each key, and says whether that is done: false is to be tried again.
+func (k *Bucket) all(ctx context.Context) bool {
+	done := true
+	for key, write := range map[string]func(context.Context, []byte) error{k.configKey(): k.writeConfiguration, k.stateKey(): k.writeState} {
+		k.mu.Lock()
+		p := k.next[key]
+		k.mu.Unlock()
+		if p == nil {
+			continue
+		}
+		asking, cancel := context.WithTimeout(ctx, askWait)
+		err := ErrServerAway
+		if k.bus.Connected() {
+			if err = write(asking, p.value); err != nil && !errors.Is(err, errOther) && k.remake(asking) {
+				err = write(asking, p.value)
+			}
+		}
+		cancel()
+		p.settle(err)
+		if err != nil && !errors.Is(err, errOther) {
+			done = false // the server may take it later
+			continue
+		}
+		k.mu.Lock()
+		if k.next[key] == p {
+			delete(k.next, key)
+		}
+		k.mu.Unlock()
+	}
+	return done
+}
+
+// writeConfiguration leaves the revisions that are there alone where the newest is the same.
+func (k *Bucket) writeConfiguration(ctx context.Context, text []byte) error {
+	entry, err := k.get(ctx, k.configKey())
+	if err == nil && bytes.Equal(entry.Value(), text) {
+		return nil
+	}
+	if err != nil && !errors.Is(err, ErrNotKept) {
+		return err
+	}
+	_, err = k.values().Put(ctx, k.configKey(), text)
+	return err
+}
+
+// writeState writes over the last revision known here. Where there is another, it may be of this writer, not confirmed; or nobody's, where
+// somebody deleted the key; or of another process, which is left alone.
+func (k *Bucket) writeState(ctx context.Context, value []byte) error {
+	revision, err := k.over(ctx, value)
+	if errors.Is(err, jetstream.ErrKeyRevisionMismatch) || errors.Is(err, jetstream.ErrKeyExists) {
+		if err = k.look(ctx); err == nil {
+			revision, err = k.over(ctx, value)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	k.known(revision)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.state.Problem = ""
+	return nil
+}
+
+// over writes a state over the last revision known, or as the first.
+func (k *Bucket) over(ctx context.Context, value []byte) (uint64, error) {
+	write := func() (uint64, error) { return k.values().Update(ctx, k.stateKey(), value, k.revision) }
+	if k.revision == 0 {
+		write = func() (uint64, error) { return k.values().Create(ctx, k.stateKey(), value) }
+	}
+	revision, err := write()
+	if err != nil {
+		return 0, fmt.Errorf("%w: check that the bucket has room, and that this user may write $KV.>", err)
+	}
+	return revision, nil
+}
+
+// look finds the state's revision anew; errOther where another process wrote it.
+func (k *Bucket) look(ctx context.Context) error {
+	entry, err := k.get(ctx, k.stateKey())
+	if errors.Is(err, ErrNotKept) {
+		k.known(0)
+		k.showAgain()
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if _, writer, _, err := unpacked(entry.Value()); err != nil || writer != k.writer {
+		return fmt.Errorf("revision %d is not of this run: %w", entry.Revision(), errOther)
+	}
+	k.known(entry.Revision())
+	return nil
+}
+
+// known notes the state's newest revision.
+func (k *Bucket) known(revision uint64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.revision, k.state.Revision = revision, revision
+}

@@ -1,0 +1,137 @@
+package natsink
+
+import (
+	"log/slog"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"driftscope/internal/bus"
+	"driftscope/internal/suite"
+	"driftscope/sinks/message"
+	"driftscope/sinks/sinktest"
+)
+
+// onServers runs a test against the server inside the program, and against one beside it.
+func onServers(t *testing.T, test func(t *testing.T, b *bus.Conn, js jetstream.JetStream)) {
+	for name, options := range map[string]func(t *testing.T) bus.Options{
+		"embedded": func(t *testing.T) bus.Options {
+			return bus.Options{URL: bus.Embedded, Store: filepath.Join(t.TempDir(), "server")}
+		},
+		"external": func(t *testing.T) bus.Options { return bus.Options{URL: keeper(t).URL()} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b, err := bus.Connect(t.Context(), options(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { b.Close() })
+			js, err := jetstream.New(dial(t, b.URL()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			test(t, b, js)
+		})
+	}
+}
+
+// TestBucketDeleted: a bucket that somebody deletes is made again with the next state, with the configuration in it; that is counted and told. One
+// that somebody has made again himself is used as it is.
+func TestBucketDeleted(t *testing.T) {
+	t.Parallel()
+	onServers(t, func(t *testing.T, b *bus.Conn, js jetstream.JetStream) {
+		var log suite.Transcript
+		k, err := OpenBucket(b, "bead", slog.New(slog.NewTextHandler(&log, nil)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(k.Close)
+		k.KeepConfiguration([]byte("stream: bead\n"))
+		shown := func() {
+			t.Helper()
+			for k.waiting() {
+				time.Sleep(time.Millisecond)
+			}
+			if text, err := k.Configuration(); err != nil || string(text) != "stream: bead\n" {
+				t.Errorf("the configuration is %q, %v", text, err)
+			}
+		}
+		for seed := range uint64(3) {
+			if err := k.KeepState(law(seed, 1000), "model-a"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		shown()
+		for times := range uint64(2) {
+			if err := js.DeleteKeyValue(t.Context(), "driftscope_local"); err != nil {
+				t.Fatal(err)
+			}
+			if err := k.KeepState(law(10+times, 1000), "model-a"); err != nil {
+				t.Errorf("after the bucket was deleted: %v", err)
+			}
+			shown()
+			holds(t, b.URL(), "model-a", law(10+times, 1000))
+			if kept := k.kept(); kept.Remade != times+1 || kept.Failed != 0 || kept.Problem != "" || log.Count("the KV bucket was deleted") != int(times)+1 {
+				t.Errorf("found %+v, told %d times, expected %d", kept, log.Count("the KV bucket was deleted"), times+1)
+			}
+		}
+		if err := js.DeleteKeyValue(t.Context(), "driftscope_local"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "driftscope_local", History: 1}); err != nil {
+			t.Fatal(err)
+		}
+		if err := k.KeepState(law(20, 1000), "model-a"); err != nil {
+			t.Errorf("after the bucket was made again: %v", err)
+		}
+		shown()
+		holds(t, b.URL(), "model-a", law(20, 1000))
+		if kept := k.kept(); kept.Remade != 2 {
+			t.Errorf("found %+v, expected two that were made here", kept)
+		}
+	})
+}
+
+// TestDurableDeleted: a stream that somebody deletes is made again; what comes from then on is kept once and in order, and the loss of what it held
+// is counted and told.
+func TestDurableDeleted(t *testing.T) {
+	t.Parallel()
+	onServers(t, func(t *testing.T, b *bus.Conn, js jetstream.JetStream) {
+		var log suite.Transcript
+		made, err := New(sinktest.Decoder(t, durableOptions(t.TempDir())), Env{Stream: "bead", Bus: b, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := made
+		write := func(n uint64) {
+			t.Helper()
+			for i := range n {
+				if err := s.Write(t.Context(), sinktest.Estimate(i, i/10+1)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for end := time.Now().Add(20 * time.Second); !s.durable.spool.Empty(); time.Sleep(time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatalf("not all is confirmed: %+v", s.durable.kept())
+				}
+			}
+		}
+		write(30)
+		if kept := s.durable.kept(); kept.Remade != 0 {
+			t.Errorf("found %+v before anything was deleted", kept)
+		}
+		if err := js.DeleteStream(t.Context(), "driftscope_local_bead"); err != nil {
+			t.Fatal(err)
+		}
+		s.encoder.Resend(message.Sent{}) // as a new run's, so that the laws are counted from 1 again
+		write(50)
+		sinktest.Close(t, s)
+		audit(t, b.URL(), 50)
+		if kept := s.durable.kept(); kept.Remade != 1 || log.Count("the JetStream stream was deleted") != 1 {
+			t.Errorf("found %+v, told %d times, expected 1", kept, log.Count("the JetStream stream was deleted"))
+		}
+	})
+}

@@ -1,0 +1,374 @@
+package natsink
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"driftscope/internal/bus"
+	"driftscope/internal/latent"
+	"driftscope/sinks/message"
+	"driftscope/sinks/spool"
+)
+
+const (
+	windowMessages = 256                    // on their way to the server, not yet confirmed
+	windowBytes    = 4 << 20                // the same; one message more than this may be
+	ackWait        = 5 * time.Second        // for the next confirmation
+	againAfter     = 250 * time.Millisecond // of what failed with nothing confirmed
+	askWait        = 5 * time.Second        // for the server to say what it keeps
+	stuckAfter     = 4                      // times in a row that the server stores nothing although it is there
+)
+
+// natsOptions are the keys of durability; nats.durable and its neighbours in a configuration.
+type natsOptions struct {
+	Durable  bool          `yaml:"durable"`
+	Store    string        `yaml:"store"`     // folder of the spool
+	MaxAge   time.Duration `yaml:"max_age"`   // of what is kept
+	MaxBytes int64         `yaml:"max_bytes"` // of what is kept, and of the spool
+}
+
+// durable keeps latents, laws, events and triggers in a JetStream stream, each exactly once and in order. A record is appended to the spool
+// first, and forgotten there once the server has confirmed it: neither the program nor the server has to run all the time.
+//
+// Each message says the sequence number that the stream must have reached, so that none can be stored before the one before it; a window
+// of messages is on its way. After any failure the stream is asked for its last message, and sending goes on behind that record of the
+// spool: a message that was stored but not confirmed is known by its identity.
+type durable struct {
+	bus     *bus.Conn
+	nc      *nats.Conn
+	js      jetstream.JetStream
+	config  jetstream.StreamConfig
+	subject bus.Subject
+	spool   *spool.Spool
+	log     *slog.Logger
+
+	run   string // first part of every identity made here
+	made  uint64
+	batch []byte // records of the message being written
+	marks []mark
+
+	confirmed string // identity of the last message known to be stored
+	cancel    context.CancelFunc
+	ended     chan struct{}
+
+	mu    sync.Mutex
+	state Kept
+}
+
+// Kept is what the command info says of durability.
+type Kept struct {
+	Stream  string `json:"stream"`            // of JetStream
+	Retries uint64 `json:"retries"`           // times that what was on its way had to be sent again
+	Remade  uint64 `json:"remade,omitempty"`  // times that the stream was gone, as deleted, and was made again
+	Problem string `json:"problem,omitempty"` // why nothing is confirmed now
+}
+
+// mark is where a message's JSON lies in the batch.
+type mark struct {
+	kind     latent.Kind
+	from, to int
+}
+
+// newDurable opens the spool and makes sure that the server keeps what it is given.
+func newDurable(b *bus.Conn, subject bus.Subject, o natsOptions, log *slog.Logger) (*durable, error) {
+	nc := b.NATS()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return nil, err
+	}
+	d := &durable{
+		bus: b, nc: nc, js: js, subject: subject, log: log, run: strconv.FormatInt(time.Now().UnixNano(), 36), ended: make(chan struct{}),
+		config: jetstream.StreamConfig{
+			Name: subject.Name(), Subjects: []string{subject.Of("kept.*")}, Description: "driftscope: what " + subject.Of("*") + " published",
+			MaxAge: o.MaxAge, MaxBytes: o.MaxBytes, Duplicates: min(o.MaxAge, 10*time.Minute),
+			Storage: jetstream.FileStorage, AllowDirect: true, Compression: jetstream.S2Compression,
+		},
+		state: Kept{Stream: subject.Name()},
+	}
+	asking, done := context.WithTimeout(context.Background(), askWait)
+	defer done()
+	if _, err := js.CreateOrUpdateStream(asking, d.config); err != nil {
+		return nil, unkept(d.config.Name, "enable JetStream there, and allow this user its API", err)
+	}
+	if d.spool, err = spool.Open(filepath.Join(o.Store, "spool", subject.Name()), o.MaxBytes); err != nil {
+		return nil, err
+	}
+	if d.spool.Torn > 0 {
+		log.Warn("the end of the spool was damaged and is lost, as after a machine that lost its power", "spool", d.spool.Folder, "bytes", d.spool.Torn)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	d.cancel = cancel
+	go d.deliver(ctx)
+	return d, nil
+}
+
+// ErrUnanswered says that the server is there and did not answer in time: what is configured may be right.
+var ErrUnanswered = errors.New("the NATS server did not answer")
+
+// unkept explains why the server is not known to keep what; otherwise says what to do where it answered.
+func unkept(what, otherwise string, err error) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("nats.durable: %w within %v whether it keeps %s: start again once it does, or %s", ErrUnanswered, askWait, what, otherwise)
+	}
+	return fmt.Errorf("nats.durable: the server does not keep %s: %w: %s", what, err, otherwise)
+}
+
+// add puts one record into the batch.
+func (d *durable) add(kind latent.Kind, line []byte) error {
+	d.made++
+	d.batch = spool.AppendRecord(d.batch, spool.Record{Kind: kind, ID: d.run + "." + strconv.FormatUint(d.made, 10), Line: line})
+	d.marks = append(d.marks, mark{kind, len(d.batch) - len(line), len(d.batch)})
+	return nil
+}
+
+// commit writes the batch to the spool, all of it or nothing.
+func (d *durable) commit() error { return d.spool.Append(d.batch) }
+
+// clear begins a batch.
+func (d *durable) clear() { d.batch, d.marks = d.batch[:0], d.marks[:0] }
+
+// deliver brings the spool to the server until ctx ends.
+func (d *durable) deliver(ctx context.Context) {
+	defer close(d.ended)
+	refused := 0 // in a row
+	for ctx.Err() == nil {
+		before := d.confirmed
+		err := d.session(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		var unstored errUnstored
+		if refused++; d.confirmed != before || !errors.As(err, &unstored) {
+			refused = 0
+		}
+		if refused >= stuckAfter {
+			err = fmt.Errorf("the server stores nothing (%w): if its disk was full, start it again when there is room", err)
+		}
+		d.failed(err)
+		if d.confirmed != before {
+			continue
+		}
+		select {
+		case <-time.After(againAfter):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// failed counts a session that ended, and logs a reason that is new.
+func (d *durable) failed(err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.state.Retries++
+	if err.Error() != d.state.Problem {
+		d.state.Problem = err.Error()
+		d.log.Warn("what is to be kept waits in the spool", "stream", d.config.Name, "err", err)
+	}
+}
+
+// remade counts and logs that the stream was deleted while the run went on.
+func (d *durable) remade() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.state.Remade++
+	d.log.Warn("the JetStream stream was deleted, and is made again: what it held is gone", "stream", d.config.Name, "times", d.state.Remade)
+}
+
+// well forgets the last problem.
+func (d *durable) well() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.state.Problem != "" {
+		d.log.Info("what was to be kept is kept again", "stream", d.config.Name)
+	}
+	d.state.Problem = ""
+}
+
+// kept is the state now.
+func (d *durable) kept() Kept {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.state
+}
+
+// sent is a message on its way.
+type sent struct {
+	id    string
+	after spool.Position
+	size  int
+}
+
+// session sends what waits and forgets what is confirmed, in order, until something fails or ctx ends.
+func (d *durable) session(ctx context.Context) error {
+	last, err := d.resume(ctx)
+	if err != nil {
+		return err
+	}
+	inbox := d.nc.NewInbox()
+	acks := make(chan *nats.Msg, windowMessages+1)
+	replies, err := d.nc.ChanSubscribe(inbox+".*", acks)
+	if err != nil {
+		return err
+	}
+	defer replies.Unsubscribe()
+	next := d.spool.First()
+	var window []sent
+	size := 0
+	late := time.NewTimer(ackWait) // for the first of the window to be confirmed
+	defer late.Stop()
+	for {
+		for len(window) < windowMessages && size < windowBytes {
+			r, after, ok, err := d.spool.Read(next)
+			if err != nil {
+				return err
+			}
+			if !ok {
+				break
+			}
+			if err := d.send(r, inbox, last); err != nil {
+				return err
+			}
+			if len(window) == 0 {
+				late.Reset(ackWait)
+			}
+			last, next, size = last+1, after, size+len(r.Line)
+			window = append(window, sent{r.ID, after, len(r.Line)})
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-d.spool.Ready:
+		case <-late.C:
+			if len(window) > 0 {
+				return fmt.Errorf("the server confirmed nothing for %v", ackWait)
+			}
+		case m := <-acks:
+			stored, err := d.confirms(m)
+			if err != nil {
+				return err
+			}
+			turn := slices.IndexFunc(window, func(s sent) bool { return replyTo(inbox, s.id) == m.Subject })
+			if !stored || turn < 0 {
+				continue // somebody else's answer, or a second one
+			}
+			if turn > 0 {
+				return errors.New("a confirmation out of turn: the one before it is lost")
+			}
+			first := window[0]
+			if err := d.spool.Forget(first.after); err != nil {
+				return err
+			}
+			d.confirmed = first.id
+			window, size = window[1:], size-first.size
+			late.Reset(ackWait)
+			d.well()
+		}
+	}
+}
+
+// resume finds the stream's last message in the spool, forgets the records up to it, and returns the stream's last sequence number. A
+// stream that is not there is made.
+func (d *durable) resume(ctx context.Context) (last uint64, err error) {
+	ctx, done := context.WithTimeout(ctx, askWait)
+	defer done()
+	if !d.bus.Connected() {
+		return 0, errors.New("the NATS server is away")
+	}
+	_, missing := d.js.Stream(ctx, d.config.Name)
+	stream, err := d.js.CreateOrUpdateStream(ctx, d.config)
+	if err != nil {
+		return 0, err
+	}
+	if errors.Is(missing, jetstream.ErrStreamNotFound) {
+		d.remade()
+	}
+	last = stream.CachedInfo().State.LastSeq
+	m, err := stream.GetMsg(ctx, last)
+	if errors.Is(err, jetstream.ErrMsgNotFound) || last == 0 {
+		return last, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	id := m.Header.Get(jetstream.MsgIDHeader)
+	if id == d.confirmed {
+		return last, nil
+	}
+	for p := d.spool.First(); ; {
+		r, after, ok, err := d.spool.Read(p)
+		if err != nil || !ok {
+			return last, err
+		}
+		if p = after; r.ID == id {
+			d.confirmed = id
+			return last, d.spool.Forget(after)
+		}
+	}
+}
+
+// send publishes r as what follows sequence number last.
+func (d *durable) send(r spool.Record, inbox string, last uint64) error {
+	m := nats.NewMsg(d.subject.Of("kept." + string(r.Kind)))
+	m.Reply = replyTo(inbox, r.ID)
+	m.Header.Set(jetstream.MsgIDHeader, r.ID)
+	m.Header.Set(jetstream.ExpectedLastSeqHeader, strconv.FormatUint(last, 10))
+	m.Data = r.Line
+	return d.nc.PublishMsg(m)
+}
+
+// errUnstored is the server's word that it has not stored a message.
+type errUnstored string
+
+func (e errUnstored) Error() string { return string(e) }
+
+// replyTo is where the message of this id is confirmed.
+func replyTo(inbox, id string) string { return inbox + "." + id[strings.LastIndexByte(id, '.')+1:] }
+
+// confirms says whether m is the stream's word that a message is stored. Whoever subscribes to what is kept may answer it, too: what is not the
+// stream's says nothing.
+func (d *durable) confirms(m *nats.Msg) (bool, error) {
+	if m.Header.Get("Status") != "" {
+		return false, errors.New("nothing keeps what is published: is JetStream enabled, and the stream there?")
+	}
+	var ack struct {
+		Stream string `json:"stream"`
+		Error  *struct {
+			Description string `json:"description"`
+		} `json:"error"`
+	}
+	if err := json.Unmarshal(m.Data, &ack); err != nil || ack.Stream != d.config.Name {
+		return false, nil
+	}
+	if ack.Error != nil {
+		return false, errUnstored(message.Printable(ack.Error.Description))
+	}
+	return true, nil
+}
+
+// close waits, within ctx, until all is confirmed. What is not stays in the spool, for the next run.
+func (d *durable) close(ctx context.Context) error {
+	for !d.spool.Empty() && d.bus.Connected() && ctx.Err() == nil {
+		select {
+		case <-time.After(5 * time.Millisecond):
+		case <-ctx.Done():
+		}
+	}
+	d.cancel()
+	<-d.ended
+	if !d.spool.Empty() {
+		d.log.Warn("what was not confirmed waits for the next run of this stream", "spool", d.spool.Folder)
+	}
+	return d.spool.Close()
+}

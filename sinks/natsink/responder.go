@@ -1,0 +1,124 @@
+package natsink
+
+import (
+	"encoding/json"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"driftscope/internal/latent"
+	"driftscope/sinks/message"
+)
+
+// Bounds on what is asked; requests beyond the last two are dropped by the client library, and time out at the one who asks.
+const (
+	maxCommand      = 4 << 10 // bytes of a payload
+	maxRequests     = 64
+	maxRequestBytes = 64 << 10
+)
+
+// About is what runs, as the command info answers.
+type About struct {
+	Source       string    `json:"source"`
+	Model        string    `json:"model"`
+	ModelSHA256  string    `json:"model_sha256"`
+	ConfigSHA256 string    `json:"config_sha256"` // of what decides the results: equal where the same would come out
+	Latents      int       `json:"latents"`       // dimensions
+	Seed         uint64    `json:"seed"`          // of the estimator
+	Started      time.Time `json:"started"`
+	Triggers     []string  `json:"triggers,omitempty"` // names of the rules, in the configuration's order
+}
+
+// responder answers the requests to a stream while it runs. A command that changes something goes on to the runner.
+type responder struct {
+	stream    string
+	about     func() About
+	latest    *latest
+	durable   *durable // nil where nothing is kept
+	bucket    *Bucket  // the same
+	log       *slog.Logger
+	endpoints atomic.Pointer[endpoints] // that the requests come through; nil until they are there
+	commands  chan latent.Command
+	ended     chan struct{}
+}
+
+func newResponder(env Env, l *latest, d *durable) *responder {
+	s := &responder{
+		stream: env.Stream, about: env.About, latest: l, durable: d, bucket: env.Bucket, log: env.Log,
+		commands: make(chan latent.Command), ended: make(chan struct{}),
+	}
+	if s.about == nil {
+		s.about = func() About { return About{} }
+	}
+	return s
+}
+
+// carryOut returns the answer to one request.
+func (r *responder) carryOut(name string, payload []byte) ([]byte, error) {
+	switch name {
+	case "info":
+		return r.info()
+	case "stats":
+		if health := r.latest.last(latent.KindHealth); health != nil {
+			return health, nil
+		}
+		return nil, latent.Refuse(latent.NotNow, "stats: the stream has only begun: try again in a second")
+	case "snapshot":
+		return r.latest.snapshot(r.stream)
+	}
+	return r.apply(latent.Command{Name: name, Payload: payload})
+}
+
+// InfoRecord answers the command info.
+type InfoRecord struct {
+	message.Header
+	About
+	Kept  *Kept      `json:"kept,omitempty"`  // where nats.durable is on
+	State *KeptState `json:"state,omitempty"` // the law in KV, where nats.durable is on
+
+	Refused    uint64   `json:"refused"`               // requests that wanted their answer where no inbox is
+	CapturedBy []string `json:"captured_by,omitempty"` // JetStream streams that take the commands, too: delete them
+}
+
+// info says what runs.
+func (r *responder) info() ([]byte, error) {
+	record := InfoRecord{Header: message.Header{V: latent.Version, Kind: "info", Stream: r.stream}, About: r.about()}
+	if r.durable != nil {
+		kept := r.durable.kept()
+		record.Kept = &kept
+	}
+	if r.bucket != nil {
+		state := r.bucket.kept()
+		record.State = &state
+	}
+	if e := r.endpoints.Load(); e != nil {
+		record.Refused, record.CapturedBy = e.irregular()
+	}
+	return json.Marshal(record)
+}
+
+// apply hands c to the runner and waits for what becomes of it.
+func (r *responder) apply(c latent.Command) ([]byte, error) {
+	answer := make(chan error, 1)
+	c.Reply = func(err error) { answer <- err }
+	ending := latent.Refuse(latent.NotNow, "the run is ending: the command was not applied: start the stream again")
+	select {
+	case r.commands <- c:
+	case <-r.ended:
+		return nil, ending
+	}
+	select {
+	case err := <-answer:
+		return []byte("ok"), err
+	case <-r.ended:
+	}
+	select {
+	case err := <-answer:
+		return []byte("ok"), err
+	default:
+		return nil, ending
+	}
+}
+
+// end refuses the requests that wait, and those that come.
+func (r *responder) end() { close(r.ended) }

@@ -1,0 +1,42 @@
+package natsink
+
+import (
+	"time"
+
+	"driftscope/internal/latent"
+)
+
+// SampledToken ends the subject of sampled latents, PREFIX.SITE.STREAM.glance: records of kind latent, of those on .latent at most 30 a
+// second. A page that shows numbers to people needs no more.
+const SampledToken = "glance"
+
+// sampleEvery is the mean time between two sampled latents, at least.
+const sampleEvery = time.Second / 30
+
+// sampler chooses the latents that are published a second time as sampled: the newest one 30 times a second, and within a second the last
+// one before a pause.
+type sampler struct {
+	next    time.Time // when another is due
+	skipped bool      // the last latent was left out
+}
+
+// take says whether a record that is published at now gives a sampled latent: a latent gives itself, a health record the last latent where
+// that was left out. Of a camera of 30 frames a second whose frames come a little unevenly all are taken.
+func (s *sampler) take(kind latent.Kind, now time.Time) bool {
+	switch kind {
+	case latent.KindLatent:
+		if s.skipped = now.Before(s.next); s.skipped {
+			return false
+		}
+		if late := now.Add(-sampleEvery); s.next.Before(late) {
+			s.next = late
+		}
+		s.next = s.next.Add(sampleEvery)
+		return true
+	case latent.KindHealth:
+		skipped := s.skipped
+		s.skipped = false
+		return skipped
+	}
+	return false
+}

@@ -1,0 +1,44 @@
+package natsink
+
+import (
+	"testing"
+	"time"
+
+	"driftscope/internal/latent"
+	"driftscope/sinks/sinktest"
+)
+
+// TestSampler: thirty latents a second at most, the newest, all of a camera that is slower, and the last one before a silence.
+func TestSampler(t *testing.T) {
+	for name, c := range map[string]struct {
+		fps, tremble float64 // tremble is a share of the time between two frames
+		low, high    int     // taken in ten seconds
+	}{
+		"a thousand a second": {1000, 0, 299, 302},
+		"sixty":               {60, 0.2, 290, 302},
+		"thirty":              {30, 0.4, 299, 301},
+		"ten":                 {10, 0.4, 100, 100},
+	} {
+		g, n := sampler{}, 0
+		for i := range int(10 * c.fps) {
+			at := (float64(i) + c.tremble*float64(i%2)) / c.fps
+			if g.take(latent.KindLatent, sinktest.Noon.Add(time.Duration(at*1e9))) {
+				n++
+			}
+		}
+		if n < c.low || n > c.high {
+			t.Errorf("%s: %d taken in ten seconds, expected %d to %d", name, n, c.low, c.high)
+		}
+	}
+	g := sampler{}
+	for i, want := range []bool{true, true, false} { // one in advance
+		if g.take(latent.KindLatent, sinktest.Noon) != want {
+			t.Errorf("latent %d of one moment: expected %v", i, want)
+		}
+	}
+	for i, want := range []bool{true, false} {
+		if g.take(latent.KindEvent, sinktest.Noon) || g.take(latent.KindHealth, sinktest.Noon) != want {
+			t.Errorf("health %d after a latent that was left out: expected %v", i, want)
+		}
+	}
+}

@@ -1,0 +1,178 @@
+package natsink
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"driftscope/internal/bus"
+	"driftscope/internal/latent"
+	"driftscope/sinks/message"
+)
+
+// stoppedEvery is the time between two health messages of a stream that is stopped.
+const stoppedEvery = time.Second
+
+// Service answers for one stream as long as its process lives. While the stream runs, its NATS sink, which is made with this Service in its
+// Env, gives the answers; while it is stopped, the Service answers info and stats and takes the command start. It may be used from any goroutine.
+type Service struct {
+	stream  string
+	bus     *bus.Conn
+	subject bus.Subject
+	starts  chan latent.Command
+	closed  chan struct{}
+
+	mu        sync.Mutex
+	endpoints *endpoints // nil before the first run
+	run       *responder // the last one; nil before the first
+	stopped   bool
+	health    []byte // of the stopped stream, as JSON; nil until it is known
+}
+
+// NewService answers for the stream of this name from its first run until Close.
+func NewService(b *bus.Conn, stream string) (*Service, error) {
+	subject, err := b.Subject(stream)
+	if err != nil {
+		return nil, err
+	}
+	return &Service{stream: stream, bus: b, subject: subject, starts: make(chan latent.Command), closed: make(chan struct{})}, nil
+}
+
+// attach has a run give the answers. Before the first run nothing answers, as before the process started: a client that heard that the
+// stream is stopped would start it.
+func (s *Service) attach(run *responder) (err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.run, s.stopped, s.health = run, false, nil
+	if s.endpoints == nil {
+		s.endpoints, err = newEndpoints(s.bus, s.stream, s.subject, run.log, s.carryOut)
+	}
+	run.endpoints.Store(s.endpoints)
+	return err
+}
+
+// detach answers for a run that has ended, unless another has begun since.
+func (s *Service) detach(run *responder) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.run == run {
+		s.stopped, s.health = true, run.latest.last(latent.KindHealth)
+	}
+}
+
+// now is the last run, whether it has ended, and then its health.
+func (s *Service) now() (run *responder, stopped bool, health []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.run, s.stopped, s.health
+}
+
+// carryOut returns the answer to one request.
+func (s *Service) carryOut(name string, payload []byte) ([]byte, error) {
+	run, stopped, health := s.now()
+	if !stopped {
+		body, err := run.carryOut(name, payload)
+		var refusal *latent.Refusal
+		if ending := errors.As(err, &refusal) && refusal.Code == latent.NotNow; name != "start" || !ending {
+			return body, err
+		}
+	}
+	switch {
+	case name == "start":
+		return s.start(payload)
+	case name == "info":
+		return run.info()
+	case name == "stats" && health != nil:
+		return health, nil
+	}
+	return nil, latent.Refuse(latent.Conflict, "%s: the stream is stopped: send start", name)
+}
+
+// start hands the command to whoever waits for it, which is when the run before has ended, and waits for the outcome.
+func (s *Service) start(payload []byte) ([]byte, error) {
+	answer := make(chan error, 1)
+	ending := latent.Refuse(latent.NotNow, "start: the process is ending: run it again")
+	select {
+	case s.starts <- latent.Command{Name: "start", Payload: bytes.Clone(payload), Reply: func(err error) { answer <- err }}:
+	case <-s.closed:
+		return nil, ending
+	}
+	select {
+	case err := <-answer:
+		return []byte("ok"), err
+	case <-s.closed:
+		return nil, ending
+	}
+}
+
+// Start is the command start, decoded.
+type Start struct {
+	Config bool        `json:"config"` // take the configuration from KV
+	Reply  func(error) `json:"-"`      // has to be called once, and says what became of it
+}
+
+// Wait returns the next command start. Until then it says once a second, on the health subject and to who asks stats, that the stream is
+// stopped: last is the health at its end. ok is false once ctx has ended.
+func (s *Service) Wait(ctx context.Context, last latent.Health) (start Start, ok bool) {
+	tick := time.NewTicker(stoppedEvery)
+	defer tick.Stop()
+	for {
+		s.publish(last)
+		select {
+		case c := <-s.starts:
+			start, err := decodeStart(c)
+			if err == nil {
+				return start, true
+			}
+			c.Reply(err)
+		case <-tick.C:
+		case <-ctx.Done():
+			return Start{}, false
+		}
+	}
+}
+
+// publish publishes the health of a stopped stream. While the server is away nobody could hear it.
+func (s *Service) publish(last latent.Health) {
+	last.Time, last.State, last.FPS, last.Queue = time.Now(), "stopped", 0, 0
+	e := message.Encoder{Stream: s.stream}
+	e.Encode(&last, func(_ latent.Kind, line []byte) error {
+		line = bytes.Clone(line)
+		s.mu.Lock()
+		s.stopped, s.health = true, line // also where a run was left behind
+		s.mu.Unlock()
+		if s.bus.Connected() {
+			return s.bus.NATS().Publish(s.subject.Of(string(latent.KindHealth)), line)
+		}
+		return nil
+	})
+}
+
+// decodeStart reads a command's payload.
+func decodeStart(c latent.Command) (Start, error) {
+	start := Start{Reply: c.Reply}
+	if len(bytes.TrimSpace(c.Payload)) == 0 {
+		return start, nil
+	}
+	if err := latent.DecodePayload(c.Payload, &start); err != nil {
+		return start, latent.Refuse(latent.Malformed, `start: found %.80q: send nothing, or {"config": true} to take the configuration from KV`, c.Payload)
+	}
+	return start, nil
+}
+
+// Close refuses what waits and takes no more requests. It may be called on nil.
+func (s *Service) Close() error {
+	if s == nil {
+		return nil
+	}
+	close(s.closed)
+	s.mu.Lock()
+	e := s.endpoints
+	s.mu.Unlock()
+	if e == nil {
+		return nil
+	}
+	return e.stop()
+}

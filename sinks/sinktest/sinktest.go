@@ -1,0 +1,137 @@
+// Package sinktest is what the tests of several sinks share: messages to write, options, a bus, and the end of a sink.
+package sinktest
+
+import (
+	"context"
+	"math"
+	"testing"
+	"time"
+
+	"driftscope/internal/bus"
+	"driftscope/internal/config"
+	"driftscope/internal/latent"
+)
+
+// Decoder gives options as a configuration would.
+func Decoder(t testing.TB, options map[string]any) func(any) error {
+	t.Helper()
+	c, err := config.NewComponent("sink", options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Decode
+}
+
+// Bus is the server inside the program, until the test ends.
+func Bus(t testing.TB) *bus.Conn {
+	t.Helper()
+	b, err := bus.Connect(t.Context(), bus.Options{URL: bus.Embedded})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+// Close ends a sink within 5 s.
+func Close(t testing.TB, s interface{ Close(context.Context) error }) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if err := s.Close(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+// Lines are the records of messages, as encode emits them, with their kinds. encode is a message.Encoder's, whose own tests use this package.
+func Lines(t testing.TB, encode func(latent.Message, func(latent.Kind, []byte) error) error, messages ...latent.Message) (kinds []latent.Kind, out []string) {
+	t.Helper()
+	for _, m := range messages {
+		err := encode(m, func(kind latent.Kind, line []byte) error {
+			kinds, out = append(kinds, kind), append(out, string(line))
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return kinds, out
+}
+
+// Noon is the time of all messages here, with nanoseconds and a zone that is not UTC.
+var Noon = time.Date(2026, 5, 6, 12, 0, 0, 123456789, time.FixedZone("CEST", 7200))
+
+// Estimate is frame seq's, with a law of the given revision.
+func Estimate(seq, revision uint64) *latent.Estimate {
+	return &latent.Estimate{
+		Latent:  latent.Latent{Seq: seq, Time: Noon, Trajectory: 2, Dropped: 3, Mean: []float64{0.5, -1e-9}, SD: []float64{0.1, 1}, Light: 190},
+		Drift:   []float64{-2, 1e300},
+		Latency: 1500 * time.Microsecond,
+		NIS:     2.5, Filtered: []float64{0.25, 0}, FilteredSD: []float64{0.05, 0.5},
+		Horizons: []float64{0.1}, Forecast: []float64{0.125, math.NaN()}, ForecastSD: []float64{0.5, 1},
+		SDE: latent.SDE{
+			Revision: revision, Transitions: 9, Seconds: 0.3, Sigma: []float64{1, 2}, SigmaLow: []float64{0.9, 1.9},
+			SigmaHigh: []float64{1.1, 2.1}, Diffusion: []float64{0.5, 2}, Noise: []float64{0.01, 0.02},
+			Activity: []latent.Activity{latent.Active, latent.Undecided}, ActiveCount: 1, CRLB: 0.25, DriftRevision: 4, Held: 5,
+		},
+	}
+}
+
+// Event is one whose text has quotes and would steer a terminal.
+func Event() *latent.Event {
+	return &latent.Event{Seq: 7, Time: Noon, Level: latent.Warning, Code: "queue_full", Text: "a \"quoted\" text\x1b[2J", Count: 3}
+}
+
+// Trigger is where the zone well is entered, by frame seq.
+func Trigger(seq uint64) *latent.Trigger {
+	return &latent.Trigger{
+		Seq: seq, Time: Noon, Name: "well", Rule: "zone", On: true, Value: 0.25, Unit: "latent",
+		Filtered: []float64{0.25, math.NaN()}, Centroid: []float64{250.5, 9}, Latency: 1500 * time.Microsecond,
+	}
+}
+
+// Health is that of a stream that tracks and has dropped frames.
+func Health() *latent.Health {
+	return &latent.Health{
+		Time: Noon, State: "tracking", UptimeS: 12, Frames: 20, Tracked: 18, Dropped: map[string]uint64{"queue_full": 2}, Alarms: map[string]uint64{"bleached": 1}, FPS: 29.5,
+		Published: 40, Stages: []latent.Stage{{Name: "read", P50MS: 1, P95MS: 2, P99MS: 3}},
+	}
+}
+
+// View has pictures of two and one bytes.
+func View() *latent.View {
+	return &latent.View{Seq: 7, Time: Noon, Preview: []byte{0xff, 0xd8}, Reconstruction: []byte{1}}
+}
+
+// Hard is an estimate with units and with numbers that a careless writer loses.
+func Hard() *latent.Estimate {
+	e := Estimate(1<<53+1, 7)
+	e.Latent.Mean = []float64{0.1 + 0.2, math.SmallestNonzeroFloat64}
+	e.Latent.SD = []float64{math.MaxFloat64, math.NaN()}
+	e.Latent.Centroid = []float64{31.25, 1.0 / 3}
+	e.Drift = []float64{math.Copysign(0, -1), math.Inf(1)}
+	e.SDE.Units = latent.Units{
+		Calibration: latent.Calibrated, R2: []float64{0.9, 0.8}, PixelsPerLatentX: []float64{3, 0}, PixelsPerLatentY: []float64{0, 3},
+		Px: latent.Spread{D: 4, Low: 3, High: 5, X: 4.5, Y: 3.5}, UM: latent.Spread{D: 0.04, Low: 0.03, High: 0.05, X: 0.045, Y: 0.035},
+	}
+	return e
+}
+
+// Wide is an estimate of d latents.
+func Wide(d int) *latent.Estimate {
+	e := Estimate(0, 1)
+	many := func(v float64) []float64 {
+		list := make([]float64, d)
+		for i := range list {
+			list[i] = v * math.Sqrt(float64(i+2))
+		}
+		return list
+	}
+	e.Latent.Mean, e.Latent.SD, e.Drift, e.Filtered, e.FilteredSD = many(1), many(0.1), many(-3), many(1.01), many(0.05)
+	e.Horizons, e.Forecast, e.ForecastSD = nil, nil, nil
+	return e
+}

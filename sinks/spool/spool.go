@@ -1,0 +1,343 @@
+package spool
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"driftscope/internal/latent"
+	"driftscope/sinks/message"
+)
+
+// A spool's files hold records one after the other: length and CRC-32 of what follows, both little-endian uint32, then the lengths of kind
+// and identity, a byte each, kind, identity, and the message.
+const (
+	spoolHead   = 8
+	spoolSuffix = ".spool"
+	segments    = 64      // into which a full spool is cut
+	leastCut    = 1 << 20 // bytes of a segment
+)
+
+// errSpoolFull says that what is to be kept has nowhere to wait.
+var errSpoolFull = errors.New("the spool is full: messages are lost until the NATS server takes what waits; give nats.max_bytes more room")
+
+// Record is a message as it waits in a spool.
+type Record struct {
+	Kind latent.Kind
+	ID   string // by which the server knows a message that it has already
+	Line []byte // JSON
+}
+
+// Position is where a record begins.
+type Position struct {
+	segment uint64
+	offset  int64
+}
+
+// Spool is a queue of records on disk. It may be used from any goroutine.
+type Spool struct {
+	Folder string        // of its files
+	Torn   int64         // bytes that Open cut off, because no whole record was to be read there
+	Ready  chan struct{} // holds a token when there may be more to read
+
+	limit int64 // bytes
+	cut   int64 // bytes after which the next segment begins
+	lock  *os.File
+
+	mu    sync.Mutex
+	cuts  []*segment // oldest first; never empty
+	bytes int64
+	first Position // the oldest record not forgotten
+
+	noted   Position // first as the disk knows it
+	notedAt time.Time
+}
+
+// segment is one file.
+type segment struct {
+	number uint64
+	file   *os.File
+	size   int64
+}
+
+// Open opens the folder, makes it where it is not there, and takes it for itself.
+func Open(folder string, limit int64) (*Spool, error) {
+	s := &Spool{Folder: folder, limit: limit, cut: max(limit/segments, leastCut), Ready: make(chan struct{}, 1)}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, fmt.Errorf("%w: check nats.store", err)
+	}
+	var err error
+	if s.lock, err = os.OpenFile(filepath.Join(folder, "lock"), os.O_CREATE|os.O_RDWR, 0o600); err != nil {
+		return nil, fmt.Errorf("%w: check nats.store", err)
+	}
+	if err := syscall.Flock(int(s.lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: another run of this stream uses it: give another nats.store or stream", folder), s.lock.Close())
+	}
+	if err := s.load(); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// SetLimit bounds the bytes of the spool anew. What it holds stays, also where that is more.
+func (s *Spool) SetLimit(bytes int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.limit = bytes
+}
+
+// load finds what an earlier run left.
+func (s *Spool) load() error {
+	entries, err := os.ReadDir(s.Folder)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries { // sorted by name
+		name, _ := strings.CutSuffix(e.Name(), spoolSuffix)
+		number, err := strconv.ParseUint(name, 16, 63)
+		if err != nil || e.Name() != segmentName(number) {
+			continue // somebody else's
+		}
+		c, err := s.open(number)
+		if err != nil {
+			return err
+		}
+		s.cuts = append(s.cuts, c)
+		s.bytes += c.size
+	}
+	if len(s.cuts) == 0 {
+		c, err := s.open(1)
+		if err != nil {
+			return err
+		}
+		s.cuts = append(s.cuts, c)
+	}
+	s.first = Position{s.cuts[0].number, 0}
+	s.noted = s.first
+	signal(s.Ready)
+	os.Remove(filepath.Join(s.Folder, positionFile+positionPart)) // what a killed run left; the folder is ours
+	return s.recall()
+}
+
+func segmentName(number uint64) string { return fmt.Sprintf("%016x%s", number, spoolSuffix) }
+
+// open opens one segment, and cuts off what was torn: it counts in s.torn.
+func (s *Spool) open(number uint64) (*segment, error) {
+	file, err := os.OpenFile(filepath.Join(s.Folder, segmentName(number)), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("%w: check nats.store", err)
+	}
+	c := &segment{number: number, file: file}
+	for {
+		_, n, err := c.read(c.size)
+		if err == nil {
+			c.size += n
+			continue
+		}
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			err = s.cutOff(c)
+		} else {
+			err = fmt.Errorf("%w: nothing of it is lost: look after the disk of nats.store", err)
+		}
+		if err != nil {
+			return nil, errors.Join(err, file.Close())
+		}
+		return c, nil
+	}
+}
+
+// cutOff takes from a segment what follows its last whole record.
+func (s *Spool) cutOff(c *segment) error {
+	whole, err := c.file.Stat()
+	if err != nil {
+		return err
+	}
+	s.Torn += whole.Size() - c.size
+	return c.file.Truncate(c.size)
+}
+
+// read returns the record at offset and its length.
+func (c *segment) read(offset int64) (r Record, n int64, err error) {
+	var head [spoolHead]byte
+	if _, err := c.file.ReadAt(head[:], offset); err != nil {
+		return r, 0, err
+	}
+	length := binary.LittleEndian.Uint32(head[:])
+	if length < 2 || length > message.MaxRecord+1<<10 {
+		return r, 0, io.ErrUnexpectedEOF
+	}
+	body := make([]byte, length)
+	if _, err := c.file.ReadAt(body, offset+spoolHead); err != nil {
+		return r, 0, err
+	}
+	kind, id := int(body[0]), int(body[1])
+	if crc32.ChecksumIEEE(body) != binary.LittleEndian.Uint32(head[4:]) || 2+kind+id > len(body) {
+		return r, 0, io.ErrUnexpectedEOF
+	}
+	text := body[2:]
+	return Record{latent.Kind(text[:kind]), string(text[kind : kind+id]), text[kind+id:]}, spoolHead + int64(length), nil
+}
+
+// AppendRecord adds a record to dst as it lies on disk.
+func AppendRecord(dst []byte, r Record) []byte {
+	start := len(dst)
+	dst = append(dst, make([]byte, spoolHead)...)
+	dst = append(dst, byte(len(r.Kind)), byte(len(r.ID)))
+	dst = append(dst, r.Kind...)
+	dst = append(dst, r.ID...)
+	dst = append(dst, r.Line...)
+	body := dst[start+spoolHead:]
+	binary.LittleEndian.PutUint32(dst[start:], uint32(len(body)))
+	binary.LittleEndian.PutUint32(dst[start+4:], crc32.ChecksumIEEE(body))
+	return dst
+}
+
+// Append adds whole records, as AppendRecord made them, all or none.
+func (s *Spool) Append(records []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.bytes+int64(len(records)) > s.limit {
+		return errSpoolFull
+	}
+	last := s.cuts[len(s.cuts)-1]
+	if last.size > 0 && last.size+int64(len(records)) > s.cut {
+		if err := s.extend(); err != nil {
+			return err
+		}
+		last = s.cuts[len(s.cuts)-1]
+	}
+	err := last.write(records)
+	if err != nil && last.size > 0 && s.first == (Position{last.number, last.size}) { // what was forgotten takes the room on a full disk
+		if err := errors.Join(s.extend(), s.forget(s.first)); err != nil {
+			return err
+		}
+		err = s.cuts[len(s.cuts)-1].write(records)
+	}
+	if err != nil {
+		return err
+	}
+	s.bytes += int64(len(records))
+	signal(s.Ready)
+	s.note()
+	return nil
+}
+
+// extend begins the next segment.
+func (s *Spool) extend() error {
+	next, err := s.open(s.cuts[len(s.cuts)-1].number + 1)
+	if err == nil {
+		s.cuts = append(s.cuts, next)
+	}
+	return err
+}
+
+// write adds whole records, all or none.
+func (c *segment) write(records []byte) error {
+	if _, err := c.file.WriteAt(records, c.size); err != nil {
+		return errors.Join(fmt.Errorf("%w: free some space for nats.store", err), c.file.Truncate(c.size))
+	}
+	c.size += int64(len(records))
+	return nil
+}
+
+// First is the position of the oldest record not forgotten.
+func (s *Spool) First() Position {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.first
+}
+
+// Read returns the record at p and where the next one lies; ok is false at the end.
+func (s *Spool) Read(p Position) (r Record, next Position, ok bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p.segment < s.cuts[0].number { // it was over, and deleted
+		p = s.first
+	}
+	i := slices.IndexFunc(s.cuts, func(c *segment) bool { return c.number == p.segment }) // between files some may be missing
+	for ; p.offset >= s.cuts[i].size; i++ {
+		if i == len(s.cuts)-1 {
+			return r, p, false, nil
+		}
+		p = Position{s.cuts[i+1].number, 0}
+	}
+	r, n, err := s.cuts[i].read(p.offset)
+	if err != nil {
+		return r, p, false, fmt.Errorf("%s: %w: the disk gave back what was not written", s.cuts[i].file.Name(), err)
+	}
+	return r, Position{p.segment, p.offset + n}, true, nil
+}
+
+// Forget forgets the records before p, and deletes segments that hold no other.
+func (s *Spool) Forget(p Position) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.forget(p)
+}
+
+func (s *Spool) forget(p Position) error {
+	s.first = p
+	for len(s.cuts) > 1 && (s.cuts[0].number < p.segment || s.cuts[0].number == p.segment && p.offset >= s.cuts[0].size) {
+		old := s.cuts[0]
+		s.cuts, s.bytes = slices.Delete(s.cuts, 0, 1), s.bytes-old.size
+		if s.first.segment == old.number {
+			s.first = Position{s.cuts[0].number, 0}
+		}
+		if err := errors.Join(old.file.Close(), os.Remove(old.file.Name())); err != nil {
+			return err
+		}
+	}
+	s.note()
+	return nil
+}
+
+// Empty says that nothing waits.
+func (s *Spool) Empty() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	last := s.cuts[len(s.cuts)-1]
+	return s.first.segment == last.number && s.first.offset == last.size
+}
+
+// Waiting is how many bytes are not forgotten.
+func (s *Spool) Waiting() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.bytes - s.first.offset
+}
+
+// Close leaves what waits for the next run; where nothing does, no file stays.
+func (s *Spool) Close() error {
+	done := len(s.cuts) > 0 && s.Empty()
+	var errs []error
+	if s.notedAt = (time.Time{}); done {
+		os.Remove(filepath.Join(s.Folder, positionFile))
+	} else if len(s.cuts) > 0 {
+		s.note()
+	}
+	for _, c := range s.cuts {
+		errs = append(errs, c.file.Close())
+		if done {
+			errs = append(errs, os.Remove(c.file.Name()))
+		}
+	}
+	return errors.Join(append(errs, s.lock.Close())...)
+}
+
+// signal leaves a token unless one is there.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
