@@ -129,10 +129,8 @@ func (b *bank) archive(a *archive.Codec) {
 			a.Magnitudes(&list[k])
 		}
 	}
-	for k := range b.s { // beyond archive's largest after very unequal steps
-		bits := math.Float64bits(b.s[k])
-		a.Uint(&bits)
-		b.s[k] = math.Float64frombits(bits)
+	for k := range b.s { // beyond archive.Largest after very unequal steps
+		a.Bits(&b.s[k])
 		a.Require(b.s[k] > 0 && b.s[k] <= math.MaxFloat64, "a product of variances of %g", b.s[k])
 	}
 	since := uint64(b.inBlock)
