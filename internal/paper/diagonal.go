@@ -41,7 +41,7 @@ const carried = 0.5
 
 // diagonal takes the latents of the given rows apart.
 func (m *measured) diagonal(rows []int) (diagonal, error) {
-	parts, err := offline.Separate(m.latents(rows), offline.Config{Dim: m.Latent})
+	parts, err := offline.Separate(m.latents(rows), offline.Config{Dim: m.experiment.settings.Latent})
 	if err != nil {
 		return diagonal{}, err
 	}
@@ -111,7 +111,7 @@ func (m *measured) gains(along *mat.Dense, rows []int) ([]float64, error) {
 
 // gain is that of one component; here are the frames as decoded from their own latents.
 func (m *measured) gain(encoder *infer.Encoder, along []float64, frames []int, here [][]float32) (gain float64, err error) {
-	there, z := make([]float32, len(here[0])), make([]float64, m.Latent)
+	there, z := make([]float32, len(here[0])), make([]float64, m.experiment.settings.Latent)
 	for i, k := range frames {
 		for c, v := range m.seen.Z.RawRowView(k) {
 			z[c] = v + slopeStep*along[c]

@@ -269,14 +269,14 @@ func (e *experiment) training(frames string) *training.Options {
 
 // measured is a model beside the truth.
 type measured struct {
-	*experiment
-	*evaluation.Alignment
-	finding *finding
-	model   *infer.Model
-	film    *recording.Recording
-	seen    *evaluation.Encoded
-	truth   *evaluation.Truth
-	oracle  *drift.Network // the drift learnt from the true latents
+	experiment *experiment
+	alignment  *evaluation.Alignment
+	finding    *finding
+	model      *infer.Model
+	film       *recording.Recording
+	seen       *evaluation.Encoded
+	truth      *evaluation.Truth
+	oracle     *drift.Network // the drift learnt from the true latents
 }
 
 // measure judges the exported model by eval's rules: under an isometry on every frame, affinely on the second half of each film, where
@@ -316,26 +316,26 @@ func (m *measured) judge(ctx context.Context) error {
 	all := m.seen.Rows(recording.Whole)
 	split := evaluation.Split{Fitted: all, Judged: all}
 	var err error
-	if m.row.affine {
+	if m.experiment.row.affine {
 		films := evaluation.Films(m.seen.Trajectory)
 		split.Fitted, split.Judged = evaluation.Halves(films)
-		m.Alignment, err = evaluation.LayFilms(m.seen.Z, m.truth.Z, films)
+		m.alignment, err = evaluation.LayFilms(m.seen.Z, m.truth.Z, films)
 	} else {
-		m.Alignment, err = evaluation.Lay(m.Align, m.seen.Z, m.truth.Z, split.Fitted)
+		m.alignment, err = evaluation.Lay(m.experiment.settings.Align, m.seen.Z, m.truth.Z, split.Fitted)
 	}
 	if err != nil {
 		return err
 	}
-	figures, err := evaluation.Judge(m.model, m.seen, m.truth, split.Judged, m.Alignment)
+	figures, err := evaluation.Judge(m.model, m.seen, m.truth, split.Judged, m.alignment)
 	if err != nil {
 		return err
 	}
-	if m.row.moved.RegistrationMSE > 0 {
-		if err := figures.Compare(ctx, m.seen, m.truth, split, m.Alignment); err != nil {
+	if m.experiment.row.moved.RegistrationMSE > 0 {
+		if err := figures.Compare(ctx, m.seen, m.truth, split, m.alignment); err != nil {
 			return err
 		}
 	}
-	if m.row.clean != "" {
+	if m.experiment.row.clean != "" {
 		if err := figures.Smooth(m.seen, m.truth, split); err != nil {
 			return err
 		}
@@ -344,14 +344,14 @@ func (m *measured) judge(ctx context.Context) error {
 		return fmt.Errorf("the oracle's drift: %w", err)
 	}
 	off := align.MeanSquares(evaluation.DriftAt(m.oracle, evaluation.PickRows(m.truth.Z, split.Judged)), evaluation.PickRows(m.truth.Mu, split.Judged))
-	m.finding = &finding{Settings: m.settings, Figures: figures, Oracle: drifting{evaluation.Sum(off), evaluation.Sum(off) / float64(len(off))}}
+	m.finding = &finding{Settings: m.experiment.settings, Figures: figures, Oracle: drifting{evaluation.Sum(off), evaluation.Sum(off) / float64(len(off))}}
 	return nil
 }
 
 // consult learns the drift as export does, from the true latents, which have no error.
 func (m *measured) consult() (*drift.Network, error) {
 	_, d := m.truth.Z.Dims()
-	return offline.Fit(m.seen.Path(m.truth.Z), offline.Config{Dim: d, Seed: m.Seed})
+	return offline.Fit(m.seen.Path(m.truth.Z), offline.Config{Dim: d, Seed: m.experiment.settings.Seed})
 }
 
 // denoised measures reconstruction against the pictures before the noise, in their own range, as the paper does.
@@ -371,11 +371,11 @@ func (m *measured) denoised(ctx context.Context) error {
 
 // clean is the same film without its noise.
 func (m *measured) clean() *recording.Recording {
-	options := map[string]any{"name": m.row.clean, "seed": m.Seed, "frames": m.Frames, "realtime": false}
-	if m.assets != "" {
-		options["assets"] = m.assets
+	options := map[string]any{"name": m.experiment.row.clean, "seed": m.experiment.settings.Seed, "frames": m.experiment.settings.Frames, "realtime": false}
+	if m.experiment.assets != "" {
+		options["assets"] = m.experiment.assets
 	}
-	return recording.Simulation(m.row.clean, options)
+	return recording.Simulation(m.experiment.row.clean, options)
 }
 
 // window is the range of the recording's values that preprocessing takes to [0, 1].

@@ -98,7 +98,7 @@ func TestPaperFilms(t *testing.T) {
 	if len(pairs) != 49+9 || f.N != 50+10 || f.Align != "affine" {
 		t.Errorf("%d pairs of frames, figures %+v; expected the second halves of 100 and 20 frames", len(pairs), f)
 	}
-	if got := align.R2(evaluation.PickRows(m.Laid, judged), evaluation.PickRows(m.truth.Z, judged)); !slices.Equal(f.R2, got) || slices.Min(f.R2) < 0.7 {
+	if got := align.R2(evaluation.PickRows(m.alignment.Laid, judged), evaluation.PickRows(m.truth.Z, judged)); !slices.Equal(f.R2, got) || slices.Min(f.R2) < 0.7 {
 		t.Errorf("R² %.3g, of the second halves %.3g, expected 0.7 or more", f.R2, got)
 	}
 	if ours, theirs := *f.DisplacementMSE, *f.RegistrationMSE; max(ours, theirs) > 0.7*resting {

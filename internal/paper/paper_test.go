@@ -152,11 +152,11 @@ func judgedAnew(t *testing.T, e *experiment) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.row.affine, m.Align = true, "affine"
+	m.experiment.row.affine, m.experiment.settings.Align = true, "affine"
 	if err := m.judge(t.Context()); err != nil || m.finding.Figures.N != e.Frames/2 {
 		t.Errorf("affinely: %v, found %+v, expected the second half to be judged", err, m.finding.Figures)
 	}
-	m.row.clean = e.Row
+	m.experiment.row.clean = e.Row
 	for i, s := range m.model.Card.Preprocess {
 		if s.Kind == "normalise" {
 			m.model.Card.Preprocess[i].Options["window"] = []any{0, 1} // the pictures' range before rounding

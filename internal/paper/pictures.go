@@ -40,11 +40,11 @@ var (
 
 // draw writes the row's pictures: the path, the drift in one or two dimensions, and frames with their reconstructions.
 func (m *measured) draw(ctx context.Context, path string) error {
-	if err := writePlot(path+pathPicture, m.drawPath(m.Laid)); err != nil {
+	if err := writePlot(path+pathPicture, m.drawPath(m.alignment.Laid)); err != nil {
 		return err
 	}
 	if _, d := m.truth.Z.Dims(); d <= 2 {
-		if err := writePlot(path+driftPicture, m.drawDrift(m.Laid)); err != nil {
+		if err := writePlot(path+driftPicture, m.drawDrift(m.alignment.Laid)); err != nil {
 			return err
 		}
 	}
@@ -92,7 +92,7 @@ const arrows = 80
 // drawDrift shows the truth, what was learnt and the oracle's: as curves, or as lines from dots at some of the points visited.
 func (m *measured) drawDrift(latents *mat.Dense) *plot.Plot {
 	n, d := latents.Dims()
-	learnt := m.To.Turn(evaluation.DriftAt(sdevae.DriftOf(&m.model.Card), m.seen.Z))
+	learnt := m.alignment.To.Turn(evaluation.DriftAt(sdevae.DriftOf(&m.model.Card), m.seen.Z))
 	oracle := evaluation.DriftAt(m.oracle, m.truth.Z)
 	if d == 1 {
 		p := newPlot("z", "drift, a second")
@@ -181,7 +181,7 @@ func (m *measured) drawFrames(ctx context.Context, path string) error {
 	}
 	strips := [][][]float32{seen, made}
 	low, high := 0.0, 1.0 // of what is shown
-	if m.row.clean != "" {
+	if m.experiment.row.clean != "" {
 		clean, err := m.pick(ctx, m.clean(), shown)
 		if err != nil {
 			return err

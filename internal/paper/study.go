@@ -44,9 +44,9 @@ var paperStudies = []study{
 
 // studyRun is one training of a study.
 type studyRun struct {
-	*experiment
-	study  string
-	answer *answer
+	experiment *experiment
+	study      string
+	answer     *answer
 }
 
 // answer is what a study run's file holds.
@@ -108,17 +108,20 @@ func (c *Options) studyRun(study string, row paperRow, latents, seed int) (*stud
 	return r, r.recall()
 }
 
+// file is the name of what the run leaves, that of its experiment.
+func (r *studyRun) file() string { return r.experiment.file() }
+
 // recall reads what the run left: its file, or the one beside its model, or a checkpoint.
 func (r *studyRun) recall() error {
 	found := new(answer)
-	there, err := r.read(r.path+".json", found, &found.Settings)
+	there, err := r.experiment.read(r.experiment.path+".json", found, &found.Settings)
 	switch {
 	case err != nil:
 		return err
 	case !there:
-		return r.recallTraining(r.training(r.frames()))
+		return r.experiment.recallTraining(r.training(r.experiment.frames()))
 	case found.Figures == nil || len(found.Figures.Axes) == 0:
-		return fmt.Errorf("%s.json: figures are missing: delete it or give another --out", r.path)
+		return fmt.Errorf("%s.json: figures are missing: delete it or give another --out", r.experiment.path)
 	}
 	r.answer = found
 	return nil
@@ -127,31 +130,31 @@ func (r *studyRun) recall() error {
 // training is the row's own, shorter, on the first half of the film.
 func (r *studyRun) training(frames string) *training.Options {
 	c := r.experiment.training(frames)
-	c.Restarts, c.TrainFrames = studyRestarts, fmt.Sprintf("0:%d", r.Frames/2)
+	c.Restarts, c.TrainFrames = studyRestarts, fmt.Sprintf("0:%d", r.experiment.settings.Frames/2)
 	return c
 }
 
 // perform trains the model and judges it. The frames are deleted in any case; model, report and checkpoint stay.
 func (r *studyRun) perform(ctx context.Context) (err error) {
-	begun, frames := time.Now(), r.frames()
+	begun, frames := time.Now(), r.experiment.frames()
 	defer func() { err = errors.Join(err, os.RemoveAll(frames)) }()
-	if err := r.record(ctx); err != nil {
+	if err := r.experiment.record(ctx); err != nil {
 		return err
 	}
-	before, err := r.learn(ctx, r.training(frames), begun)
+	before, err := r.experiment.learn(ctx, r.training(frames), begun)
 	if err != nil {
 		return err
 	}
-	m, err := r.see(ctx, frames)
+	m, err := r.experiment.see(ctx, frames)
 	if err != nil {
 		return err
 	}
-	figures, err := m.withhold(ctx, uint64(r.Frames/2))
+	figures, err := m.withhold(ctx, uint64(r.experiment.settings.Frames/2))
 	if err != nil {
 		return err
 	}
-	r.answer = &answer{r.settings, thisOrigin(), before + time.Since(begun).Seconds(), figures}
-	return writeJSON(r.path+".json", r.answer)
+	r.answer = &answer{r.experiment.settings, thisOrigin(), before + time.Since(begun).Seconds(), figures}
+	return writeJSON(r.experiment.path+".json", r.answer)
 }
 
 // withhold judges the model by the frames from the given one on.
@@ -197,7 +200,7 @@ func (r *studyRun) whole() bool { return r.answer != nil }
 
 // String names the run.
 func (r *studyRun) String() string {
-	return fmt.Sprintf("%s, %s with %d latents, seed %d", r.study, r.Row, r.Latent, r.Run)
+	return fmt.Sprintf("%s, %s with %d latents, seed %d", r.study, r.experiment.settings.Row, r.experiment.settings.Latent, r.experiment.settings.Run)
 }
 
 // studied says which models a line of a study is about.
@@ -219,7 +222,7 @@ func newStudies(runs []*studyRun) *studies {
 	s := new(studies)
 	for len(runs) > 0 {
 		n := 1
-		for n < len(runs) && runs[n].study == runs[0].study && runs[n].Row == runs[0].Row && runs[n].Latent == runs[0].Latent {
+		for n < len(runs) && runs[n].study == runs[0].study && runs[n].experiment.settings.Row == runs[0].experiment.settings.Row && runs[n].experiment.settings.Latent == runs[0].experiment.settings.Latent {
 			n++
 		}
 		var figures []*withheld
@@ -229,7 +232,7 @@ func newStudies(runs []*studyRun) *studies {
 				figures, recipes = append(figures, r.answer.Figures), append(recipes, r.answer.Settings.Recipe)
 			}
 		}
-		of := studied{Row: runs[0].Row, Latent: runs[0].Latent, Seeds: len(figures), Recipes: distinct(recipes)}
+		of := studied{Row: runs[0].experiment.settings.Row, Latent: runs[0].experiment.settings.Latent, Seeds: len(figures), Recipes: distinct(recipes)}
 		switch {
 		case len(figures) == 0:
 		case runs[0].study == diagonalStudy:

@@ -52,7 +52,7 @@ func TestPaperStudyRun(t *testing.T) {
 	if !slices.IsSortedFunc(f.Axes, func(a, b axis) int { return int(math.Copysign(1, b.Sigma-a.Sigma)) }) || !(f.Axes[0].Sigma > 0) {
 		t.Errorf("the diagonal is not sorted: %+v", f.Axes)
 	}
-	if _, err := os.Stat(r.frames()); !os.IsNotExist(err) {
+	if _, err := os.Stat(r.experiment.frames()); !os.IsNotExist(err) {
 		t.Errorf("the film is still there: %v", err)
 	}
 
@@ -65,7 +65,7 @@ func TestPaperStudyRun(t *testing.T) {
 		t.Errorf("other settings: %v", err)
 	}
 	c.Steps = 12
-	if err := writeJSON(r.path+".json", answer{Settings: r.settings}); err != nil {
+	if err := writeJSON(r.experiment.path+".json", answer{Settings: r.experiment.settings}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.studyRun(sizesStudy, row, 4, 1); err == nil || !strings.Contains(err.Error(), "figures are missing") {
@@ -73,21 +73,21 @@ func TestPaperStudyRun(t *testing.T) {
 	}
 
 	// The model is whole, its figures are not: it is judged without training.
-	if err := os.Remove(r.path + ".json"); err != nil {
+	if err := os.Remove(r.experiment.path + ".json"); err != nil {
 		t.Fatal(err)
 	}
 	left, err := c.studyRun(sizesStudy, row, 4, 1)
 	if err != nil || left.answer != nil {
 		t.Fatal(err, left.answer)
 	}
-	before, err := os.Stat(r.path + ".onnx")
+	before, err := os.Stat(r.experiment.path + ".onnx")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if failed, err := makeAll(t.Context(), []task{left}, here); err != nil || len(failed) > 0 {
 		t.Fatal(err, failed)
 	}
-	if now, err := os.Stat(r.path + ".onnx"); err != nil || !now.ModTime().Equal(before.ModTime()) || left.answer.Figures.ReconMSE != f.ReconMSE || !slices.Equal(left.answer.Figures.Axes, f.Axes) {
+	if now, err := os.Stat(r.experiment.path + ".onnx"); err != nil || !now.ModTime().Equal(before.ModTime()) || left.answer.Figures.ReconMSE != f.ReconMSE || !slices.Equal(left.answer.Figures.Axes, f.Axes) {
 		t.Errorf("%v: found %+v, expected the same model's %+v", err, left.answer.Figures, f)
 	}
 
@@ -97,10 +97,10 @@ func TestPaperStudyRun(t *testing.T) {
 // judgedApart judges the model again with the half that was trained on blackened: nothing changes.
 func judgedApart(t *testing.T, r *studyRun) {
 	t.Helper()
-	if err := r.record(t.Context()); err != nil {
+	if err := r.experiment.record(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	m, err := r.see(t.Context(), r.frames())
+	m, err := r.experiment.see(t.Context(), r.experiment.frames())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func answered(t *testing.T, c *Options, figures func(r *studyRun) *withheld) {
 		t.Fatal(err)
 	}
 	for _, r := range runs {
-		if err := writeJSON(r.path+".json", answer{Settings: r.settings, Figures: figures(r)}); err != nil {
+		if err := writeJSON(r.experiment.path+".json", answer{Settings: r.experiment.settings, Figures: figures(r)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -168,14 +168,14 @@ func TestPaperStudyCommand(t *testing.T) {
 	folder := t.TempDir()
 	c := &Options{Out: folder, Studies: []string{"diagonal", "sizes"}, Seeds: 2}
 	answered(t, c, func(r *studyRun) *withheld {
-		w := &withheld{N: 400, ReconMSE: 0.02 / float64(r.Latent), MeanMSE: 0.04}
-		if r.Run == 2 {
+		w := &withheld{N: 400, ReconMSE: 0.02 / float64(r.experiment.settings.Latent), MeanMSE: 0.04}
+		if r.experiment.settings.Run == 2 {
 			w.ReconMSE *= 3
 		}
-		for i := range r.Latent {
-			w.Axes = append(w.Axes, axis{Sigma: 8 / float64(int(1)<<i), Moves: i < 1+r.Run})
+		for i := range r.experiment.settings.Latent {
+			w.Axes = append(w.Axes, axis{Sigma: 8 / float64(int(1)<<i), Moves: i < 1+r.experiment.settings.Run})
 		}
-		w.True, w.False = min(r.Latent, 2), r.Run-1
+		w.True, w.False = min(r.experiment.settings.Latent, 2), r.experiment.settings.Run-1
 		return w
 	})
 	out, err := suite.Stdout(t, func() error {
