@@ -17,6 +17,13 @@ type Film interface {
 	Next(dst *Picture) (Truth, error)
 }
 
+// Tracked is a film of many objects, whose truth is tracks instead of one point a frame. Tracks calls write for every object and frame, places in px,
+// whole numbers at pixels' middles.
+type Tracked interface {
+	Film
+	Tracks(write func(frame, particle int, x, y float64))
+}
+
 // Record writes all of a finite scene, as the function of that name does.
 func (s *Scene) Record(ctx context.Context, dir string) error {
 	if s.frames == 0 {
@@ -30,6 +37,7 @@ func (s *Scene) Record(ctx context.Context, dir string) error {
 //	frame_0000000.png ...  the pictures: PNG of 16 bits for Counts, of 8 bits for Unit values, float32 TIFF for Real ones
 //	frames.csv             file,t,trajectory
 //	truth.csv              t,z1..zd,mu1..mud, in the law's own units and seconds; every number reads back to the same bits
+//	tracks.csv             in place of truth.csv, of a film of many objects: frame,particle,x,y
 //
 // It works in dir.partial and renames that at the end, so dir is whole or not there. When ctx ends or a write fails, dir.partial
 // is removed.
@@ -84,7 +92,12 @@ func recordInto(ctx context.Context, film Film, dir string) error {
 		return err
 	}
 	defer frames.file.Close()
-	truths, err := createTable(filepath.Join(dir, "truth.csv"))
+	tracked, many := film.(Tracked)
+	name := "truth.csv"
+	if many {
+		name = "tracks.csv"
+	}
+	truths, err := createTable(filepath.Join(dir, name))
 	if err != nil {
 		return err
 	}
@@ -104,7 +117,7 @@ func recordInto(ctx context.Context, film Film, dir string) error {
 		if err != nil {
 			return err
 		}
-		if frame == 0 {
+		if frame == 0 && !many {
 			truths.write(truthHeader(truth)...)
 		}
 		name := fmt.Sprintf("frame_%07d%s", frame, extension(picture.Depth))
@@ -113,7 +126,15 @@ func recordInto(ctx context.Context, film Film, dir string) error {
 		}
 		t := decimal(truth.T)
 		frames.write(name, t, strconv.FormatUint(truth.Trajectory, 10))
-		truths.write(truthRow(t, truth)...)
+		if !many {
+			truths.write(truthRow(t, truth)...)
+		}
+	}
+	if many {
+		truths.write("frame", "particle", "x", "y")
+		tracked.Tracks(func(frame, particle int, x, y float64) {
+			truths.write(strconv.Itoa(frame), strconv.Itoa(particle), decimal(x), decimal(y))
+		})
 	}
 	return errors.Join(frames.close(), truths.close())
 }

@@ -1,0 +1,101 @@
+package field
+
+import (
+	"math"
+	"reflect"
+	"testing"
+)
+
+// TestPeak: SNR is (peak - background)/√peak, of a spot in the middle of a pixel.
+func TestPeak(t *testing.T) {
+	for _, snr := range []float64{1, 2, 4, 7} {
+		f, err := New(Options{Scenario: Vesicle, SNR: snr, Width: 64, Height: 64, Frames: 1, Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.peak / math.Sqrt(f.peak+f.o.Background); math.Abs(got-snr) > 1e-9 {
+			t.Errorf("SNR %g: the peak has %g", snr, got)
+		}
+	}
+}
+
+// TestScenarios: the density holds to a tenth over 200 frames, tracks lie in the picture, have two frames at least, and move as their scenario says.
+func TestScenarios(t *testing.T) {
+	for _, s := range Scenarios {
+		f, err := New(Options{Scenario: s, Density: 200, SNR: 4, Width: 512, Height: 512, Frames: 200, Seed: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		places, steps, square := 0, 0, 0.0
+		for _, track := range f.Tracks {
+			if len(track) < 2 {
+				t.Fatalf("%s: a track of %d frames", s, len(track))
+			}
+			places += len(track)
+			for i, p := range track {
+				if !(p.X >= 0 && p.X < 511 && p.Y >= 0 && p.Y < 511) || i > 0 && p.Frame != track[i-1].Frame+1 {
+					t.Fatalf("%s: %+v after %+v", s, p, track[max(i-1, 0)])
+				}
+				if i > 0 {
+					square += math.Pow(p.X-track[i-1].X, 2) + math.Pow(p.Y-track[i-1].Y, 2)
+					steps++
+				}
+			}
+		}
+		// objects that leave are not made up for: directed ones lose a fifth
+		if mean := float64(places) / 200; mean < 140 || mean > 215 {
+			t.Errorf("%s: %.0f objects a frame, expected about 200", s, mean)
+		}
+		// mean square steps, px²: 2 E sd² = 2·13/3; half and half of 2 and E v² = 28/3; E v² = 13; 2 and a little of the spring
+		want := map[Scenario]float64{Vesicle: 26.0 / 3, Receptor: 17.0 / 3, Directed: 13, Trapped: 2.1}[s]
+		if got := square / float64(steps); math.Abs(got/want-1) > 0.15 {
+			t.Errorf("%s: a mean square step of %.2f px², expected %.2f", s, got, want)
+		}
+	}
+}
+
+// TestDraw: the mean of a film without objects is its background to 5 standard errors, its variance as Poisson's, and the same seed draws the same.
+func TestDraw(t *testing.T) {
+	draw := func() []uint16 {
+		f, err := New(Options{Scenario: Vesicle, Density: 20, SNR: 4, Width: 200, Height: 100, Frames: 3, Seed: 7})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := make([]uint16, 200*100)
+		for frame := range 3 {
+			f.Draw(frame, out)
+		}
+		return out
+	}
+	if !reflect.DeepEqual(draw(), draw()) {
+		t.Error("the same seed draws other pictures")
+	}
+	f, err := New(Options{Scenario: Vesicle, SNR: 4, Width: 200, Height: 100, Frames: 1, Seed: 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make([]uint16, 200*100)
+	f.Draw(0, out)
+	var sum, square float64
+	for _, v := range out {
+		sum, square = sum+float64(v), square+float64(v)*float64(v)
+	}
+	n := float64(len(out))
+	mean := sum / n
+	if variance := square/n - mean*mean; math.Abs(mean-10) > 5*math.Sqrt(10/n) || math.Abs(variance-10) > 5*10*math.Sqrt(2.2/n) {
+		t.Errorf("mean %.3f and variance %.3f, expected 10", mean, variance)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	good := Options{Scenario: Vesicle, Density: 10, SNR: 4, Width: 64, Height: 64, Frames: 10}
+	for name, spoil := range map[string]func(*Options){"scenario": func(o *Options) { o.Scenario = "worm" }, "size": func(o *Options) { o.Width = 1 << 20 },
+		"snr": func(o *Options) { o.SNR = 0 }, "frames": func(o *Options) { o.Frames = 0 }, "density": func(o *Options) { o.Density = 1 << 30 }} {
+		o := good
+		if spoil(&o); name != "" {
+			if _, err := New(o); err == nil {
+				t.Errorf("%s: %+v was taken", name, o)
+			}
+		}
+	}
+}
