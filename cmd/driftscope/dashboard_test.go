@@ -86,9 +86,9 @@ func stopMolecule(t *testing.T, told []string) {
 
 // What the page says, as JavaScript.
 const (
-	moving   = `/frame [1-9]/.test(document.querySelector('#view-facts').textContent)`
-	tracking = `/tracking/.test(document.querySelector('#badge').textContent)`
-	refined  = `/longest arrows/.test(document.querySelector('#path-note').textContent)`
+	moving     = `/frame [1-9]/.test(document.querySelector('#view-facts').textContent)`
+	isTracking = `/tracking/.test(document.querySelector('#badge').textContent)`
+	refined    = `/longest arrows/.test(document.querySelector('#path-note').textContent)`
 )
 
 // badge is true while the state reads so.
@@ -107,7 +107,7 @@ func TestDashboard(t *testing.T) {
 	b.until(2*time.Second, "moving data after opening the page", moving)
 	seen := b.text("#view-facts")
 	b.until(2*time.Second, "data that move", fmt.Sprintf("document.querySelector('#view-facts').innerText !== %q", seen))
-	b.until(time.Minute, "tracking", tracking)
+	b.until(time.Minute, "tracking", isTracking)
 	b.until(2*time.Minute, "a refined drift", refined)
 	b.size(1440, 1000, 1, false)
 	b.shoot("wide")
@@ -124,11 +124,11 @@ func TestDashboard(t *testing.T) {
 	b.do(chromedp.Click(chromedp.CSS("#pause")))
 	b.until(10*time.Second, "the pause", badge("paused"))
 	b.do(chromedp.KeyEvent("p"))
-	b.until(10*time.Second, "tracking again", tracking)
+	b.until(10*time.Second, "tracking again", isTracking)
 	b.do(chromedp.KeyEvent("f"))
 	b.until(10*time.Second, "a frozen law", badge("law frozen"))
 	b.do(chromedp.Click(chromedp.CSS("#freeze")))
-	b.until(10*time.Second, "a law that learns again", tracking)
+	b.until(10*time.Second, "a law that learns again", isTracking)
 	b.do(chromedp.Click(chromedp.CSS("#checkpoint")))
 	b.until(10*time.Second, "the checkpoint", `document.querySelector('#reply').textContent === 'checkpoint: done'`)
 	b.do(chromedp.KeyEvent("B"), chromedp.Click(chromedp.CSS(`#confirm button[value="yes"]`)))
@@ -141,7 +141,7 @@ func TestDashboard(t *testing.T) {
 	stopMolecule(t, told)
 	b.until(10*time.Second, "the end", badge("ended"))
 	b.do(chromedp.Click(chromedp.CSS("#pause"))) // which reads Start
-	b.until(time.Minute, "tracking, started again", tracking)
+	b.until(time.Minute, "tracking, started again", isTracking)
 	b.clean(false)
 
 	hide := `Object.defineProperty(document, 'hidden', {value: %t, configurable: true}); document.dispatchEvent(new Event('visibilitychange'))`
@@ -161,7 +161,7 @@ func TestDashboard(t *testing.T) {
 	if again != address {
 		t.Fatalf("the dashboard came back at %s, not at %s", again, address)
 	}
-	b.until(time.Minute, "tracking after the restart", tracking)
+	b.until(time.Minute, "tracking after the restart", isTracking)
 	b.until(10*time.Second, "data after the restart", moving)
 	b.clean(true)
 	interrupt(t, run)
@@ -234,7 +234,7 @@ func TestDashboardOnOtherServer(t *testing.T) {
 	b.clean(false)
 	b.do(chromedp.SetValue(chromedp.CSS(`#login [name="user"]`), "viewer"), chromedp.SetValue(chromedp.CSS(`#login [name="secret"]`), "viewer-password"),
 		chromedp.Click(chromedp.CSS(`#login button`)))
-	b.until(30*time.Second, "tracking", tracking)
+	b.until(30*time.Second, "tracking", isTracking)
 	b.do(chromedp.Click(chromedp.CSS("#pause")))
 	b.until(10*time.Second, "a refusal", `document.querySelector('#reply').textContent.includes('may look, but not command')`)
 	if b.is(badge("paused")) {
@@ -247,7 +247,7 @@ func TestDashboardOnOtherServer(t *testing.T) {
 	first.WaitForShutdown()
 	b.until(10*time.Second, "word that the server is away", badge("server away"))
 	laboratory(t, natsPort, webSocket)
-	b.until(30*time.Second, "tracking after the server's restart", tracking)
+	b.until(30*time.Second, "tracking after the server's restart", isTracking)
 	b.clean(true)
 	interrupt(t, run)
 }
@@ -297,7 +297,7 @@ func elsewhere(t *testing.T, natsPort, webSocket int) {
 	b.until(30*time.Second, "the NATS server's question", `document.querySelector('#login-title').textContent === 'NATS server'`)
 	b.do(chromedp.SetValue(chromedp.CSS(`#login [name="user"]`), "viewer"), chromedp.SetValue(chromedp.CSS(`#login [name="secret"]`), "viewer-password"),
 		chromedp.Click(chromedp.CSS(`#login button`)))
-	b.until(30*time.Second, "tracking", tracking)
+	b.until(30*time.Second, "tracking", isTracking)
 	if b.is(`location.href.includes("token")`) || !b.is(`document.querySelector('#commands').hidden`) {
 		t.Error("the token is still in the address, or commands are offered to those who only look")
 	}

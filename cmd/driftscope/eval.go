@@ -3,16 +3,19 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 
 	"driftscope/internal/evaluation"
+	"driftscope/internal/evaluation/tracking"
+	"driftscope/internal/exit"
 )
 
-// evalCmd measures a model against the truth, or against the object's intensity centroid.
+// evalCmd measures a model against the truth, or against the object's intensity centroid; or tracks against the true ones.
 type evalCmd struct {
-	Model     string  `required:"" help:"The model file to judge, or embedded:molecule." placeholder:"MODEL.onnx"`
-	Video     string  `required:"" help:"The recording to judge it on: a video, a folder, a TIFF, a FITS cube or sim:NAME."`
-	Truth     string  `required:"" help:"truth.csv as simulate writes it, or centroid: the object's intensity centroid in pixels."`
+	Model     string  `help:"The model file to judge, or embedded:molecule." placeholder:"MODEL.onnx"`
+	Video     string  `help:"The recording to judge it on: a video, a folder, a TIFF, a FITS cube or sim:NAME."`
+	Truth     string  `help:"truth.csv as simulate writes it, or centroid: the object's intensity centroid in pixels."`
 	Align     string  `enum:"isometry,affine" default:"isometry" help:"How latents are laid over the truth: ${enum}."`
 	Frames    string  `help:"Frames to judge on, A:B." placeholder:"A:B"`
 	FitFrames string  `help:"Frames to fit an affine map on, A:B; the frames the model was trained on unless given." placeholder:"A:B"`
@@ -20,14 +23,46 @@ type evalCmd struct {
 	DT        float64 `name:"dt" help:"Seconds between frames, whatever the recording says." placeholder:"S"`
 	FPS       float64 `name:"fps" help:"Frames a second, whatever the recording says."`
 	Assets    string  `help:"A folder with the pictures that a sim:NAME draws, as simulate takes it." placeholder:"DIR" type:"path"`
+
+	Tracks string `help:"Judge tracks instead of a model: the true ones, a table with the columns frame, particle, x, y in px, as simulate writes it." placeholder:"TRUTH.csv"`
+	Result string `help:"With --tracks: the tracks to judge, a table of the same columns." placeholder:"TRACKS.csv"`
 }
 
 // Run prints one JSON object on standard output.
 func (c *evalCmd) Run(ctx context.Context) error {
-	o := evaluation.Options(*c)
-	result, err := o.Evaluate(ctx)
+	result, err := c.evaluate(ctx)
 	if err != nil {
 		return err
 	}
 	return json.NewEncoder(os.Stdout).Encode(result)
+}
+
+func (c *evalCmd) evaluate(ctx context.Context) (any, error) {
+	if c.Tracks != "" || c.Result != "" {
+		return c.judgeTracks()
+	}
+	if c.Model == "" || c.Video == "" || c.Truth == "" {
+		return nil, exit.Usage(errors.New("give --model, --video and --truth, or --tracks and --result"))
+	}
+	o := evaluation.Options{Model: c.Model, Video: c.Video, Truth: c.Truth, Align: c.Align, Frames: c.Frames, FitFrames: c.FitFrames, Baseline: c.Baseline, DT: c.DT, FPS: c.FPS, Assets: c.Assets}
+	return o.Evaluate(ctx)
+}
+
+// judgeTracks has the measures of a table of tracks by the true ones.
+func (c *evalCmd) judgeTracks() (any, error) {
+	switch {
+	case c.Tracks == "" || c.Result == "":
+		return nil, exit.Usage(errors.New("--tracks and --result: give both, the true tracks and those to judge"))
+	case c.Model != "" || c.Video != "" || c.Truth != "":
+		return nil, exit.Usage(errors.New("--tracks: tracks are judged without a model: leave --model, --video and --truth out"))
+	}
+	truth, err := tracking.Read(c.Tracks)
+	if err != nil {
+		return nil, exit.Usage(err)
+	}
+	found, err := tracking.Read(c.Result)
+	if err != nil {
+		return nil, exit.Usage(err)
+	}
+	return tracking.Judge(truth, found), nil
 }

@@ -1,0 +1,96 @@
+package tracking
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// track is one on a straight way: x = from + speed·frame.
+func track(first, frames int, x, y, speed float64) (points []Point) {
+	for f := first; f < first+frames; f++ {
+		points = append(points, Point{f, x + speed*float64(f), y})
+	}
+	return points
+}
+
+// TestJudge: cases whose measures follow by hand from the definitions.
+func TestJudge(t *testing.T) {
+	a, b := track(0, 10, 10, 10, 1), track(0, 10, 10, 50, 1)
+	half := a[:5]
+	for name, c := range map[string]struct {
+		truth, found [][]Point
+		want         Score
+	}{
+		"perfect": {[][]Point{a, b}, [][]Point{b, a}, Score{Alpha: 1, Beta: 1, JSC: 1, JSCT: 1, True: 2, Found: 2}},
+		"nothing": {[][]Point{a, b}, nil, Score{True: 2}},
+		// ten places off by 1 px: d = 10 of 50
+		"off by one": {[][]Point{a}, [][]Point{track(0, 10, 10, 11, 1)}, Score{Alpha: 0.8, Beta: 0.8, JSC: 1, JSCT: 1, RMSE: 1, True: 1, Found: 1}},
+		// five places of ten, then gone
+		"half": {[][]Point{a}, [][]Point{half}, Score{Alpha: 0.5, Beta: 0.5, JSC: 0.5, JSCT: 1, True: 1, Found: 1}},
+		// two halves: one is the track, the other is false, at a cost of 25 beside 50
+		"in two": {[][]Point{a}, [][]Point{half, a[5:]}, Score{Alpha: 0.5, Beta: 25.0 / 75, JSC: 0.5 / 1, JSCT: 0.5, True: 1, Found: 2}},
+		// a false one of ten frames beside a perfect one
+		"false":           {[][]Point{a}, [][]Point{a, b}, Score{Alpha: 1, Beta: 0.5, JSC: 0.5, JSCT: 0.5, True: 1, Found: 2}},
+		"beyond the gate": {[][]Point{a}, [][]Point{track(0, 10, 10, 15, 1)}, Score{Beta: 0, True: 1, Found: 1}},
+	} {
+		got := Judge(c.truth, c.found)
+		if name == "in two" { // 5 hits; 10 true and 10 found places
+			c.want.JSC = 5.0 / 15
+		}
+		for what, v := range map[string][2]float64{"alpha": {got.Alpha, c.want.Alpha}, "beta": {got.Beta, c.want.Beta}, "jsc": {got.JSC, c.want.JSC}, "jsct": {got.JSCT, c.want.JSCT}, "rmse": {got.RMSE, c.want.RMSE}} {
+			if math.Abs(v[0]-v[1]) > 1e-9 {
+				t.Errorf("%s: %s is %g, expected %g", name, what, v[0], v[1])
+			}
+		}
+		if got.True != c.want.True || got.Found != c.want.Found {
+			t.Errorf("%s: %d and %d tracks", name, got.True, got.Found)
+		}
+	}
+}
+
+func TestRead(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"plain":         {"frame,particle,x,y\n0,3,1.5,2\n1,3,2.5,2\n0,1,9,9\n", ""},
+		"trackpy":       {"y,x,mass,frame,particle\n2,1.5,7,0,3\n9,9,7,0.0,1\n", ""},
+		"saspt":         {"trajectory,frame,y,x\n3,0,2,1.5\n1,0,9,9\n", ""},
+		"empty":         {"", "no header"},
+		"other columns": {"t,x,y\n", "expected frame, particle, x and y"},
+		"not a number":  {"frame,particle,x,y\n0,1,east,2\n", "line 2: x is \"east\""},
+		"NaN":           {"frame,particle,x,y\n0,1,NaN,2\n", "line 2: x is \"NaN\""},
+		"half a frame":  {"frame,particle,x,y\n0.5,1,1,2\n", "expected whole numbers"},
+		"twice":         {"frame,particle,x,y\n4,1,1,2\n4,1,3,4\n", "particle 1 is twice in frame 4"},
+		"torn":          {"frame,particle,x,y\n4,1\n", "wrong number of fields"},
+	} {
+		path := filepath.Join(t.TempDir(), "tracks.csv")
+		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		tracks, err := Read(path)
+		if c.want == "" {
+			if err != nil || len(tracks) != 2 || tracks[1][0] != (Point{0, 1.5, 2}) {
+				t.Errorf("%s: %v, %v", name, tracks, err)
+			}
+		} else if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: %v, expected an error with the path and %q", name, err, c.want)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add("frame,particle,x,y\n0,3,1.5,2\n1,3,2.5,2\n")
+	f.Add("trajectory,frame,y,x\n-3,0,2,1e300\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		tracks, err := read(strings.NewReader(text))
+		if err != nil {
+			return
+		}
+		for _, track := range tracks {
+			if len(track) == 0 {
+				t.Error("a track without a point")
+			}
+		}
+	})
+}
