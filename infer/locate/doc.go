@@ -1,0 +1,18 @@
+// Package locate finds the spots of a picture: every object that looks like one template, with its place to a fraction of a pixel, the place's
+// covariance, and how certain it is that something is there.
+//
+// A picture x of h × w pixels is background, spots and the camera's noise,
+//
+//	x(p) = b(p) + Σₖ aₖ T(p - placeₖ) + noise,    var noise(p) = read + gain · mean(p)
+//
+// with a Gaussian template T of sd s, 1 at its middle. Places are pixels, (0, 0) the middle of the first one.
+//
+//	background.go  b, by clipped means of tiles, between them bilinear
+//	noise.go       read and gain, by the scatter of high-passed pixels against their local mean
+//	filter.go      the matched filter: z(p) = Σ w T r / √Σ w T², r the residual, w = 1/var noise, which is N(0, 1) where nothing is
+//	fit.go         spots nearer than the template is wide are fitted together (Gauss-Newton, each in what the others leave), and one more is added
+//	               while the residual still shows one
+//	width.go       s, where nobody gives it: the scale at which the highest maxima of z are highest
+//
+// A Locator keeps its memory: after warm-up nothing is allocated a frame. It belongs to one goroutine.
+package locate

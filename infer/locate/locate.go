@@ -1,0 +1,127 @@
+package locate
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Spot is one object that looks like the template.
+type Spot struct {
+	X, Y       float64 // px
+	Amplitude  float64 // above the background, in the middle, grey levels
+	Score      float64 // the amplitude over its standard deviation: N(0, 1) where nothing is
+	VarX, VarY float64 // of the place, px²
+}
+
+// Options say what is looked for.
+type Options struct {
+	SD        float64 // of the template, px
+	Threshold float64 // the least score of a spot
+	Max       int     // spots a frame; beyond it those of the least scores are left out
+}
+
+// The defaults and bounds of Options.
+const (
+	DefaultThreshold = 3.0
+	DefaultMax       = 4096
+	LeastSD, MostSD  = 0.5, 32.0
+	MostMax          = 1 << 16
+)
+
+// Locator finds the spots of pictures of one size.
+type Locator struct {
+	h, w       int
+	o          Options
+	kernel     *kernel
+	filter     *filter
+	background *background
+	meter      *noiseMeter
+	noise      Noise // of the picture
+
+	residual, under, z []float32 // h × w: what no spot explains, the background, the matched filter's score
+	spots              []spot
+	grid               grid
+	seeds              []seed
+	cluster            cluster
+	lasts              []int32
+	picture            []float32 // lent, while it is located
+	left               int       // spots beyond Max, of the last picture
+}
+
+// seed is a maximum of the matched filter.
+type seed struct {
+	x, y int32
+	z    float32
+}
+
+// New is a locator of spots in pictures of h × w pixels.
+func New(h, w int, o Options) (*Locator, error) {
+	if o.Threshold == 0 {
+		o.Threshold = DefaultThreshold
+	}
+	if o.Max == 0 {
+		o.Max = DefaultMax
+	}
+	switch {
+	case !(o.SD >= LeastSD && o.SD <= MostSD):
+		return nil, fmt.Errorf("the template's sd is %g px, expected %g to %g", o.SD, LeastSD, MostSD)
+	case !(o.Threshold > 0) || math.IsInf(o.Threshold, 0):
+		return nil, fmt.Errorf("the threshold is %g, expected a positive number of standard deviations", o.Threshold)
+	case o.Max < 1 || o.Max > MostMax:
+		return nil, fmt.Errorf("at most %d spots were asked for, expected 1 to %d", o.Max, MostMax)
+	}
+	k := newKernel(o.SD)
+	if least := 2*k.reach + 1; h < least || w < least {
+		return nil, fmt.Errorf("pictures of %dx%d are smaller than a template of %dx%d", w, h, least, least)
+	}
+	n := h * w
+	return &Locator{h: h, w: w, o: o, kernel: k, filter: newFilter(h, w, k), background: newBackground(h, w, o.SD), meter: newNoiseMeter(h, w),
+		residual: make([]float32, n), under: make([]float32, n), z: make([]float32, n), grid: newGrid(h, w, o.SD)}, nil
+}
+
+// Locate appends the picture's spots to dst, the highest score first. The picture is read only.
+func (l *Locator) Locate(dst []Spot, picture []float32) []Spot {
+	l.begin(picture)
+	l.fit()
+	l.picture = nil
+	return l.give(dst)
+}
+
+// begin takes noise and background of a picture.
+func (l *Locator) begin(picture []float32) {
+	l.noise = l.meter.of(picture)
+	l.background.update(picture, l.noise)
+	l.background.subtract(l.residual, l.under, picture)
+	l.spots, l.picture = l.spots[:0], picture
+	l.grid.clear()
+}
+
+// Left is how many spots of the last picture were left out for want of room.
+func (l *Locator) Left() int { return l.left }
+
+// Noise is the last picture's.
+func (l *Locator) Noise() Noise { return l.noise }
+
+// SD is the template's.
+func (l *Locator) SD() float64 { return l.kernel.sd }
+
+// Residual lends the last picture less background and spots, until the next one.
+func (l *Locator) Residual() []float32 { return l.residual }
+
+// give appends what is a spot by its own score.
+func (l *Locator) give(dst []Spot) []Spot {
+	from := len(dst)
+	for i := range l.spots {
+		s := &l.spots[i]
+		if s.score >= l.o.Threshold && s.a > 0 {
+			dst = append(dst, Spot{X: s.x, Y: s.y, Amplitude: s.a, Score: s.score, VarX: s.varX, VarY: s.varY})
+		}
+	}
+	slices.SortFunc(dst[from:], func(a, b Spot) int {
+		return cmp.Compare(b.Score, a.Score)
+	})
+	l.left = max(0, len(dst)-from-l.o.Max)
+	return dst[:len(dst)-l.left]
+}

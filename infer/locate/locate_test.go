@@ -1,0 +1,243 @@
+package locate
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"driftscope/internal/suite"
+)
+
+// drawn is a picture of spots on a slope of background under Poisson noise, with an offset and a gain as a camera has them.
+type drawn struct {
+	h, w         int
+	sd           float64
+	offset, gain float64
+	background   float64
+	slope        float64 // of the background over the picture's width
+	spots        [][3]float64
+}
+
+func (d drawn) picture(rng *rand.Rand) []float32 {
+	out := make([]float32, d.h*d.w)
+	for i := range out {
+		x, y := float64(i%d.w), float64(i/d.w)
+		mean := d.background + d.slope*x/float64(d.w)
+		for _, s := range d.spots {
+			mean += s[2] * math.Exp(-((x-s[0])*(x-s[0])+(y-s[1])*(y-s[1]))/(2*d.sd*d.sd))
+		}
+		out[i] = float32(d.offset + d.gain*poisson(rng, mean))
+	}
+	return out
+}
+
+func poisson(rng *rand.Rand, mean float64) float64 {
+	p, n := math.Exp(-mean), 0.0
+	u := rng.Float64()
+	for sum := p; u > sum && n < 1000; sum += p {
+		n++
+		p *= mean / n
+	}
+	return n
+}
+
+func locator(t testing.TB, h, w int, o Options) *Locator {
+	t.Helper()
+	l, err := New(h, w, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// TestIsolated: a spot is placed as well as it says, and that is the Cramér-Rao bound: its mean square error over 400 places is within 4 of its own
+// standard errors, 4·√(2/800), of the variance told. So it is for a camera with an offset and a gain.
+func TestIsolated(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for name, d := range map[string]drawn{
+		"photons": {h: 200, w: 200, sd: 1.4, gain: 1, background: 10, slope: 5},
+		"camera":  {h: 200, w: 200, sd: 1.4, gain: 2.3, offset: 100, background: 10, slope: 5},
+		"wide":    {h: 300, w: 300, sd: 3, gain: 1, background: 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			step := 10 * d.sd
+			for y := step; y < float64(d.h)-step; y += step {
+				for x := step; x < float64(d.w)-step; x += step {
+					d.spots = append(d.spots, [3]float64{x + rng.Float64(), y + rng.Float64(), 40})
+				}
+			}
+			l := locator(t, d.h, d.w, Options{SD: d.sd})
+			var square, told, n float64
+			for range 1 + 400/len(d.spots) {
+				found := l.Locate(nil, d.picture(rng))
+				for _, s := range d.spots {
+					best, least := Spot{}, math.Inf(1)
+					for _, f := range found {
+						if r := math.Hypot(f.X-s[0], f.Y-s[1]); r < least {
+							best, least = f, r
+						}
+					}
+					if least > 1 {
+						t.Fatalf("no spot within 1 px of %v", s)
+					}
+					square += ((best.X-s[0])*(best.X-s[0]) + (best.Y-s[1])*(best.Y-s[1])) / 2
+					told += (best.VarX + best.VarY) / 2
+					n++
+				}
+			}
+			if ratio := square / told; math.Abs(ratio-1) > 4*math.Sqrt(1/n) {
+				t.Errorf("the mean square error of %g spots is %.2f of the variance told (sd %.3f px)", n, ratio, math.Sqrt(told/n))
+			}
+		})
+	}
+}
+
+// TestPairs: two spots are told apart from 2.2 sds of the template on, in nine of ten pictures, and a single one is never taken for two with scores
+// above 4.
+func TestPairs(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	l := locator(t, 64, 64, Options{SD: 1.4})
+	count := func(apart float64) (two, more int) {
+		for range 100 {
+			a := 2 * math.Pi * rng.Float64()
+			d := drawn{h: 64, w: 64, sd: 1.4, gain: 1, background: 10, spots: [][3]float64{{32, 32, 60}, {32 + apart*math.Cos(a), 32 + apart*math.Sin(a), 60}}}
+			if apart == 0 {
+				d.spots = d.spots[:1]
+			}
+			n := 0
+			for _, s := range l.Locate(nil, d.picture(rng)) {
+				if s.Score > 4.5 {
+					n++
+				}
+			}
+			if n == 2 {
+				two++
+			} else if n > 2 {
+				more++
+			}
+		}
+		return two, more
+	}
+	if two, more := count(2.2 * 1.4); two < 90 || more > 1 {
+		t.Errorf("2.2 sds apart: two spots in %d of 100 pictures, more in %d", two, more)
+	}
+	if two, more := count(0); two+more > 1 {
+		t.Errorf("a single spot is taken for two in %d of 100 pictures", two+more)
+	}
+}
+
+// TestNothing: in noise alone as many maxima pass the threshold as a Gaussian field has, (1/2s²) (2π)^(-3/2) u exp(-u²/2) a pixel, within a half:
+// the discrete picture has fewer than the field.
+func TestNothing(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	d := drawn{h: 256, w: 256, sd: 1.4, gain: 1, background: 20}
+	l := locator(t, d.h, d.w, Options{SD: d.sd})
+	found := 0
+	const pictures, u = 20, 3.0
+	for range pictures {
+		for _, s := range l.Locate(nil, d.picture(rng)) {
+			if s.Score > u {
+				found++
+			}
+		}
+	}
+	want := pictures * float64(d.h*d.w) / (2 * d.sd * d.sd) * math.Pow(2*math.Pi, -1.5) * u * math.Exp(-u*u/2)
+	if ratio := float64(found) / want; ratio < 0.5 || ratio > 1.5 {
+		t.Errorf("%d false spots, theory has %.0f", found, want)
+	}
+}
+
+// TestStrangePictures: pictures that hold no field give no spots, or bounded ones, and never a number that is none.
+func TestStrangePictures(t *testing.T) {
+	const side = 64
+	rng := rand.New(rand.NewPCG(7, 8))
+	fill := func(value func(i int) float32) []float32 {
+		p := make([]float32, side*side)
+		for i := range p {
+			p[i] = value(i)
+		}
+		return p
+	}
+	l := locator(t, side, side, Options{SD: 1.4, Max: 50})
+	for name, p := range map[string][]float32{
+		"black":     fill(func(int) float32 { return 0 }),
+		"saturated": fill(func(int) float32 { return 65535 }),
+		"one pixel": fill(func(i int) float32 { return map[bool]float32{true: 65535}[i == 2000] }),
+		"a step":    fill(func(i int) float32 { return map[bool]float32{true: 1000}[i%side > 30] }),
+		"huge":      fill(func(int) float32 { return float32(1e30 * rng.NormFloat64()) }),
+		"noise":     fill(func(int) float32 { return float32(rng.NormFloat64()) }),
+	} {
+		found := l.Locate(nil, p)
+		if len(found) > 50 {
+			t.Errorf("%s: %d spots of at most 50", name, len(found))
+		}
+		for _, s := range found {
+			if !(s.X >= 0 && s.X < side && s.Y >= 0 && s.Y < side && s.VarX > 0 && s.VarY > 0) || math.IsInf(s.Amplitude, 0) || math.IsNaN(s.Score+s.Amplitude) {
+				t.Errorf("%s: %+v", name, s)
+			}
+		}
+	}
+}
+
+func TestOptionsRefused(t *testing.T) {
+	for name, o := range map[string]Options{"narrow": {SD: 0.1}, "wide": {SD: 100}, "nan": {SD: math.NaN()}, "threshold": {SD: 1, Threshold: -1}, "max": {SD: 1, Max: -1}} {
+		if _, err := New(100, 100, o); err == nil {
+			t.Errorf("%s: %+v was taken", name, o)
+		}
+	}
+	if _, err := New(8, 100, Options{SD: 2}); err == nil {
+		t.Error("a picture smaller than the template was taken")
+	}
+}
+
+// TestWidth: the template's sd is found to 15 %, which costs a score 1 % (2ss₀/(s² + s₀²)), in pictures of spots of any width; in noise there is none.
+func TestWidth(t *testing.T) {
+	suite.Long(t)
+	rng := rand.New(rand.NewPCG(9, 10))
+	for _, sd := range []float64{0.9, 1.4, 2.5, 4} {
+		d := drawn{h: 256, w: 256, sd: sd, gain: 1, background: 10}
+		for range 30 {
+			d.spots = append(d.spots, [3]float64{20 + 216*rng.Float64(), 20 + 216*rng.Float64(), 60})
+		}
+		if got, err := Width(d.h, d.w, d.picture(rng)); err != nil || math.Abs(got/sd-1) > 0.15 {
+			t.Errorf("sd %g: found %.3f, %v", sd, got, err)
+		}
+	}
+	if got, err := Width(256, 256, drawn{h: 256, w: 256, sd: 1, gain: 1, background: 10}.picture(rng)); err == nil {
+		t.Errorf("noise has a template of %g px", got)
+	}
+}
+
+// TestLocateAllocates: nothing, once a picture was located.
+func TestLocateAllocates(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	d := drawn{h: 128, w: 128, sd: 1.4, gain: 1, background: 10}
+	for range 60 {
+		d.spots = append(d.spots, [3]float64{128 * rng.Float64(), 128 * rng.Float64(), 40})
+	}
+	p := d.picture(rng)
+	l := locator(t, d.h, d.w, Options{SD: d.sd})
+	spots := l.Locate(nil, p)
+	if n := testing.AllocsPerRun(5, func() { spots = l.Locate(spots[:0], p) }); n > 0 {
+		t.Errorf("%g allocations a picture", n)
+	}
+}
+
+func BenchmarkLocate(b *testing.B) {
+	for _, n := range []int{100, 500, 2000} {
+		b.Run(map[int]string{100: "100", 500: "500", 2000: "2000"}[n], func(b *testing.B) {
+			rng := rand.New(rand.NewPCG(11, 12))
+			d := drawn{h: 512, w: 512, sd: 1.4, gain: 1, background: 10}
+			for range n {
+				d.spots = append(d.spots, [3]float64{512 * rng.Float64(), 512 * rng.Float64(), 24})
+			}
+			p := d.picture(rng)
+			l := locator(b, d.h, d.w, Options{SD: d.sd})
+			var spots []Spot
+			b.ReportAllocs()
+			for b.Loop() {
+				spots = l.Locate(spots[:0], p)
+			}
+		})
+	}
+}
