@@ -1,0 +1,23 @@
+// Package tracks decides, frame by frame and without a look ahead, which detection is which object.
+//
+// Every track predicts where its object stands by two motions at once, an interacting-multiple-model filter (Blom and Bar-Shalom 1988):
+//
+//	diffusing   place' = place + N(0, q)             q by its own steps, an inverse-gamma law, so that the prediction is Student's t
+//	directed    place' = place + v, v' = v + N(0, a)  v of the track, a of the population
+//
+// and its object exists with a probability e (integrated probabilistic data association, Musicki, Evans and Stankovic 1994). With d a detection
+// of score s at x, the likelihoods are
+//
+//	of the track     e D p(x) f(s)                   D the probability of a detection, p the prediction, f the scores of objects
+//	of no track      c(s) + b f(s)                   c the density of false maxima, b that of births, px⁻²
+//
+// and the pairs of a frame are the assignment of the greatest product (package assignment). c is the density of maxima of a Gaussian field that was
+// filtered by the template (Adler 1981), so that no threshold decides what counts; b, D, the death rate, f, and the laws that q, v and a are drawn
+// from are estimated from the tracks themselves, with forgetting.
+//
+//	motion.go      the two motions of a track
+//	population.go  what all tracks tell of the next
+//	tracker.go     Tracker: prediction, gates, assignment, births and deaths
+//
+// Numbers of tracks are never used again. A Tracker belongs to one goroutine, and after warm-up allocates nothing for an object and frame.
+package tracks

@@ -1,0 +1,88 @@
+package tracks
+
+// Row is one object in one frame of a table.
+type Row struct {
+	Frame, ID uint64
+	X, Y, SD  float64 // px
+	Filled    bool    // between two detections, on the straight way
+}
+
+// Rows makes a table of what a Tracker reports: rows of confirmed tracks alone, with those before the confirmation, and with gaps filled once they are
+// over. Rows of one track come in the order of frames; those of a frame may come later than other frames'.
+type Rows struct {
+	open map[uint64]*open
+	free []*open
+}
+
+// open is a track that goes on.
+type open struct {
+	last      Row
+	seen      uint64 // frame in which it was reported last
+	waiting   []Row  // until it is confirmed
+	confirmed bool
+	begun     bool
+}
+
+// Add takes in what the tracker reported of a frame, and calls emit for every row that follows from it.
+func (r *Rows) Add(frame uint64, points []Point, emit func(Row)) {
+	if r.open == nil {
+		r.open = map[uint64]*open{}
+	}
+	for i := range points {
+		p := &points[i]
+		o := r.open[p.ID]
+		if o == nil {
+			o = r.fresh()
+			r.open[p.ID] = o
+		}
+		o.seen = frame
+		if p.Detection == Undetected {
+			continue
+		}
+		if o.begun {
+			o.fill(p, emit)
+		}
+		o.put(Row{Frame: p.Frame, ID: p.ID, X: p.X, Y: p.Y, SD: p.SD}, emit)
+		if p.Confirmed && !o.confirmed {
+			o.confirmed = true
+			for _, row := range o.waiting {
+				emit(row)
+			}
+			o.waiting = o.waiting[:0]
+		}
+	}
+	for id, o := range r.open {
+		if o.seen != frame {
+			delete(r.open, id)
+			r.free = append(r.free, o)
+		}
+	}
+}
+
+func (r *Rows) fresh() *open {
+	if n := len(r.free); n > 0 {
+		o := r.free[n-1]
+		r.free = r.free[:n-1]
+		*o = open{waiting: o.waiting[:0]}
+		return o
+	}
+	return &open{}
+}
+
+// fill puts the rows between the last detection and this one.
+func (o *open) fill(p *Point, emit func(Row)) {
+	from := o.last
+	for f := from.Frame + 1; f < p.Frame; f++ {
+		u := float64(f-from.Frame) / float64(p.Frame-from.Frame)
+		o.put(Row{Frame: f, ID: p.ID, X: from.X + u*(p.X-from.X), Y: from.Y + u*(p.Y-from.Y), SD: max(from.SD, p.SD), Filled: true}, emit)
+	}
+}
+
+func (o *open) put(row Row, emit func(Row)) {
+	o.last, o.begun = row, true
+	if o.confirmed {
+		emit(row)
+	} else {
+		o.waiting = append(o.waiting, row)
+	}
+}

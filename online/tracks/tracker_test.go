@@ -1,0 +1,250 @@
+package tracks
+
+import (
+	"math"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"slices"
+	"testing"
+
+	"driftscope/internal/suite"
+)
+
+func TestMain(m *testing.M) { os.Exit(suite.Goroutines(m.Run())) }
+
+func tracker(t testing.TB) *Tracker {
+	t.Helper()
+	k, err := New(Options{Width: 256, Height: 256, Template: 1.4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// seen is a detection with the noise of a tenth of a pixel, of a score that objects have.
+func seen(rng *rand.Rand, x, y float64) Detection {
+	const sd = 0.15
+	return Detection{X: x + sd*rng.NormFloat64(), Y: y + sd*rng.NormFloat64(), VarX: sd * sd, VarY: sd * sd, Score: 11 + rng.NormFloat64()}
+}
+
+// identities follows places, one list a frame, NaN where an object is not detected, and says which identity was given to each object in each frame.
+func identities(t *testing.T, k *Tracker, rng *rand.Rand, places [][][2]float64) [][]uint64 {
+	t.Helper()
+	var all [][]uint64
+	for f, here := range places {
+		var detections []Detection
+		var of []int
+		for i, p := range here {
+			if !math.IsNaN(p[0]) {
+				detections, of = append(detections, seen(rng, p[0], p[1])), append(of, i)
+			}
+		}
+		ids := make([]uint64, len(here))
+		for _, p := range k.Update(uint64(f), detections) {
+			if p.Detection >= 0 {
+				ids[of[p.Detection]] = p.ID
+			}
+		}
+		all = append(all, ids)
+	}
+	return all
+}
+
+// TestDirectedCrossing: two objects on straight ways that cross at an angle keep their identities, for their speeds say who is who.
+func TestDirectedCrossing(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var places [][][2]float64
+	for f := range 60 {
+		u := 3 * float64(f-30)
+		places = append(places, [][2]float64{{128 + u, 128 + 0.3*u + 0.7}, {128 + u, 128 - 0.3*u}})
+	}
+	ids := identities(t, tracker(t), rng, places)
+	if last := ids[59]; ids[20][0] != last[0] || ids[20][1] != last[1] || last[0] == last[1] {
+		t.Errorf("identities %v became %v", ids[20], last)
+	}
+}
+
+// TestGap: an object that is not detected for two frames is the same one after, and one that stays away is never given its number again.
+func TestGap(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	x, y := 100.0, 100.0
+	var places [][][2]float64
+	for f := range 120 {
+		x, y = x+0.5*rng.NormFloat64(), y+0.5*rng.NormFloat64()
+		p := [2]float64{x, y}
+		if f == 30 || f == 31 || f >= 60 && f < 100 {
+			p[0] = math.NaN()
+		}
+		places = append(places, [][2]float64{p})
+	}
+	ids := identities(t, tracker(t), rng, places)
+	if ids[29][0] != ids[32][0] || ids[29][0] == 0 {
+		t.Errorf("across two frames: %d, then %d", ids[29][0], ids[32][0])
+	}
+	if ids[119][0] == ids[59][0] || ids[119][0] < ids[59][0] {
+		t.Errorf("after 40 frames: %d was %d", ids[119][0], ids[59][0])
+	}
+}
+
+// TestClutter: of maxima of noise, 30 a frame with the scores that theory gives them, next to none is reported, and an object among them is.
+func TestClutter(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	k := tracker(t)
+	false_, there := 0, 0
+	for f := range 200 {
+		detections := []Detection{seen(rng, 60, 60+0.1*float64(f))}
+		for range 30 {
+			// P(score > u) falls as u exp(-u²/2): u² = 9 + 2 E for an exponential E, nearly
+			d := Detection{X: 256 * rng.Float64(), Y: 256 * rng.Float64(), VarX: 0.3, VarY: 0.3, Score: math.Sqrt(9 + 2*rng.ExpFloat64())}
+			detections = append(detections, d)
+		}
+		for _, p := range k.Update(uint64(f), detections) {
+			if !p.Confirmed || p.Detection < 0 {
+				continue
+			}
+			if math.Hypot(p.X-60, p.Y-60-0.1*float64(f)) < 2 {
+				there++
+			} else {
+				false_++
+			}
+		}
+	}
+	if there < 190 || false_ > 20 {
+		t.Errorf("the object is reported in %d of 200 frames, and %d places where nothing is", there, false_)
+	}
+}
+
+// TestStepsAreLearnt: the variance of a track's steps is learnt, in tracks of 60 frames whose variances differ by nine times: to a standard error of an
+// eighth and what the prior adds, which is 4 px² and counts as 1.5 steps of 60, a tenth of a px².
+func TestStepsAreLearnt(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	k := tracker(t)
+	sds := []float64{0.5, 1, 1.5}
+	at := [][2]float64{{60, 60}, {128, 128}, {200, 200}}
+	var found [3]float64
+	for f := range 60 {
+		var detections []Detection
+		for i := range at {
+			at[i][0], at[i][1] = at[i][0]+sds[i]*rng.NormFloat64(), at[i][1]+sds[i]*rng.NormFloat64()
+			detections = append(detections, seen(rng, at[i][0], at[i][1]))
+		}
+		for _, p := range k.Update(uint64(f), detections) {
+			if p.Detection >= 0 && p.Confirmed {
+				found[p.Detection] = p.Q
+			}
+		}
+	}
+	for i, sd := range sds {
+		if q := found[i]; q < 0.65*sd*sd || q > 1.35*sd*sd+0.1 {
+			t.Errorf("steps of sd %g: a variance of %.2f", sd, found[i])
+		}
+	}
+}
+
+// TestMerged: an object that is seen as one with another for five frames is where that is, and has its identity after.
+func TestMerged(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	var places [][][2]float64
+	for f := range 60 {
+		apart := math.Abs(float64(f - 30))
+		p := [][2]float64{{128, 128}, {128 + 0.8*apart, 128}}
+		if apart < 3 {
+			p[1][0] = math.NaN()
+		}
+		places = append(places, p)
+	}
+	ids := identities(t, tracker(t), rng, places)
+	if !reflect.DeepEqual(slices.Sorted(slices.Values(ids[20])), slices.Sorted(slices.Values(ids[40]))) {
+		t.Errorf("identities %v before, %v after", ids[20], ids[40])
+	}
+}
+
+// TestSameAgain: the same detections give the same tracks, and the order of detections does not matter to who is who.
+func TestSameAgain(t *testing.T) {
+	run := func(reversed bool) (all []Point) {
+		rng, k := rand.New(rand.NewPCG(11, 12)), tracker(t)
+		at := make([][2]float64, 80)
+		for i := range at {
+			at[i] = [2]float64{256 * rng.Float64(), 256 * rng.Float64()}
+		}
+		for f := range 40 {
+			var detections []Detection
+			for i := range at {
+				at[i][0], at[i][1] = at[i][0]+rng.NormFloat64(), at[i][1]+rng.NormFloat64()
+				detections = append(detections, seen(rng, at[i][0], at[i][1]))
+			}
+			if reversed {
+				slices.Reverse(detections)
+			}
+			for _, p := range k.Update(uint64(f), detections) {
+				if reversed && p.Detection >= 0 {
+					p.Detection = len(detections) - 1 - p.Detection
+				}
+				if p.Confirmed && p.Detection >= 0 {
+					all = append(all, p)
+				}
+			}
+		}
+		return all
+	}
+	one, again, other := run(false), run(false), run(true)
+	if !reflect.DeepEqual(one, again) {
+		t.Error("the same detections give other tracks")
+	}
+	group := func(points []Point) map[[2]uint64]uint64 { // who an object of a frame was when it was first seen
+		first, out := map[uint64]uint64{}, map[[2]uint64]uint64{}
+		for _, p := range points {
+			if _, ok := first[p.ID]; !ok {
+				first[p.ID] = p.Frame<<32 | uint64(p.Detection)
+			}
+			out[[2]uint64{p.Frame, uint64(p.Detection)}] = first[p.ID]
+		}
+		return out
+	}
+	if !reflect.DeepEqual(group(one), group(other)) {
+		t.Error("in another order detections give other tracks")
+	}
+}
+
+// TestUpdateAllocates: nothing for an object and frame, once the field was seen.
+func TestUpdateAllocates(t *testing.T) {
+	rng, k := rand.New(rand.NewPCG(13, 14)), tracker(t)
+	detections := make([]Detection, 100)
+	at := make([][2]float64, len(detections))
+	for i := range at {
+		at[i] = [2]float64{256 * rng.Float64(), 256 * rng.Float64()}
+	}
+	f := uint64(0)
+	step := func() {
+		for i := range at {
+			detections[i] = seen(rng, at[i][0], at[i][1])
+		}
+		k.Update(f, detections)
+		f++
+	}
+	for range 50 {
+		step()
+	}
+	if n := testing.AllocsPerRun(20, step); n > 0 {
+		t.Errorf("%g allocations a frame of 100 objects", n)
+	}
+}
+
+func BenchmarkUpdate(b *testing.B) {
+	rng, k := rand.New(rand.NewPCG(13, 14)), tracker(b)
+	at := make([][2]float64, 500)
+	for i := range at {
+		at[i] = [2]float64{256 * rng.Float64(), 256 * rng.Float64()}
+	}
+	detections := make([]Detection, len(at))
+	f := uint64(0)
+	b.ReportAllocs()
+	for b.Loop() {
+		for i := range at {
+			detections[i] = seen(rng, at[i][0], at[i][1])
+		}
+		k.Update(f, detections)
+		f++
+	}
+}
