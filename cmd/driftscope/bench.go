@@ -4,6 +4,7 @@ import (
 	"driftscope/internal/bench/estimator"
 	"driftscope/internal/bench/frames"
 	"driftscope/internal/bench/linear"
+	"driftscope/internal/bench/objects"
 	"driftscope/internal/bench/recordings"
 	"driftscope/internal/bench/train"
 )
@@ -15,5 +16,6 @@ type benchCmd struct {
 	Frames     frames.Command     `cmd:"" help:"The frame path from the camera to NATS: frames a second, latencies, and the bare kernels beside it."`
 	NATS       frames.NATSCommand `cmd:"" name:"nats" help:"How old a latent is when a subscriber has it, and what publishing takes."`
 	Linear     linear.Command     `cmd:"" help:"How often the likelihood finds the latent dimension where pictures are linear in the latents."`
+	Objects    objects.Command    `cmd:"" help:"Simulated fields of many objects: how well each is located and followed, beside perfect detections."`
 	Recordings recordings.Command `cmd:"" help:"Real recordings of which the answer is known: a trapped bead, stuck beads, colloids in water."`
 }

@@ -5,29 +5,43 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"driftscope/ingest/sim"
+	"driftscope/ingest/sim/field"
 	"driftscope/internal/exit"
 )
 
 // simulateCmd writes a scene whose truth is known as pictures and tables.
 type simulateCmd struct {
-	Name   string `arg:"" help:"The scene, one of those listed above."`
-	Frames int    `default:"1000" help:"How many frames." placeholder:"N"`
-	Seed   uint64 `default:"1" help:"Seed of the path and of the noise: the same seed gives the same bytes." placeholder:"S"`
-	Out    string `required:"" help:"The folder to write, new or empty." placeholder:"DIR" type:"path"`
-	Render string `enum:"subpixel,integer" default:"subpixel" help:"Where balls and digits are drawn: ${enum} (integer truncates centres, as in the published data)."`
-	Assets string `help:"A folder with MNIST's digits or COIL-20's objects, or with mnist and coil20 in it, for the scenes that draw them; which ones follows from the seed. Without it they draw stand-ins." placeholder:"DIR" type:"path"`
+	Name    string  `arg:"" help:"The scene, one of those listed above."`
+	Frames  int     `default:"1000" help:"How many frames." placeholder:"N"`
+	Seed    uint64  `default:"1" help:"Seed of the path and of the noise: the same seed gives the same bytes." placeholder:"S"`
+	Out     string  `required:"" help:"The folder to write, new or empty." placeholder:"DIR" type:"path"`
+	Render  string  `enum:"subpixel,integer" default:"subpixel" help:"Where balls and digits are drawn: ${enum} (integer truncates centres, as in the published data)."`
+	Density int     `default:"100" help:"Of a field: objects in a picture." placeholder:"N"`
+	SNR     float64 `name:"snr" default:"4" help:"Of a field: (peak - background) / root of the peak." placeholder:"SNR"`
+	Size    int     `default:"512" help:"Of a field: side of the pictures, px." placeholder:"PX"`
+	Assets  string  `help:"A folder with MNIST's digits or COIL-20's objects, or with mnist and coil20 in it, for the scenes that draw them; which ones follows from the seed. Without it they draw stand-ins." placeholder:"DIR" type:"path"`
 }
 
 // Help lists the scenes under the command's own help.
-func (c *simulateCmd) Help() string { return "Scenes: " + strings.Join(sim.Names(), ", ") + "." }
+func (c *simulateCmd) Help() string {
+	fields := make([]string, len(field.Scenarios))
+	for i, s := range field.Scenarios {
+		fields[i] = string(s)
+	}
+	return "Scenes: " + strings.Join(sim.Names(), ", ") + ". Fields of many objects, whose truth is tracks.csv (frame, particle, x, y): " + strings.Join(fields, ", ") + "."
+}
 
-// Run writes the pictures, frames.csv (file, t, trajectory) and truth.csv (t, z1.., mu1..) into a folder that appears whole.
+// Run writes the pictures, frames.csv (file, t, trajectory) and truth.csv (t, z1.., mu1..) into a folder that appears whole; of a field tracks.csv in place of truth.csv.
 func (c *simulateCmd) Run(ctx context.Context) error {
 	if c.Frames < 1 || c.Frames > sim.MaxFrames {
 		return exit.Usage(fmt.Errorf("--frames is %d: give 1 to %d", c.Frames, sim.MaxFrames))
+	}
+	if slices.Contains(field.Scenarios, field.Scenario(c.Name)) {
+		return c.field(ctx)
 	}
 	scene, err := sim.New(c.Name, sim.Options{Frames: c.Frames, Seed: c.Seed, Render: c.Render, Assets: c.Assets})
 	if err != nil {
@@ -44,6 +58,22 @@ func (c *simulateCmd) Run(ctx context.Context) error {
 		line += "; " + pictures
 	}
 	_, err = fmt.Fprintln(os.Stdout, line)
+	return err
+}
+
+// field writes a field of many objects.
+func (c *simulateCmd) field(ctx context.Context) error {
+	f, err := field.New(field.Options{Scenario: field.Scenario(c.Name), Density: c.Density, SNR: c.SNR, Width: c.Size, Height: c.Size, Frames: c.Frames, Seed: c.Seed})
+	if err != nil {
+		return exit.Usage(err)
+	}
+	if err := vacant(c.Out); err != nil {
+		return exit.Usage(err)
+	}
+	if err := sim.Record(ctx, f.Film(), c.Out); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(os.Stdout, "%s: %d frames of %s, %.6g s apart; %d tracks\n", c.Out, c.Frames, c.Name, field.DT, len(f.Tracks))
 	return err
 }
 

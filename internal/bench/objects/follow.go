@@ -1,0 +1,149 @@
+package objects
+
+import (
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"driftscope/infer/locate"
+	"driftscope/ingest/sim/field"
+	"driftscope/internal/evaluation/tracking"
+	"driftscope/online/tracks"
+)
+
+// run is one field, followed.
+type run struct {
+	own, perfect        tracking.Score
+	rmse, bound, width  float64
+	locate, track, both []float64 // ms a frame
+}
+
+// isolation is how far from all others an isolated spot is, px: beyond the reach of two templates.
+const isolation = 12.0
+
+// follow draws a field and follows its objects, located and perfectly detected.
+func follow(o field.Options) (*run, error) {
+	f, err := field.New(o)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{bound: f.Bound()}
+	counts, picture := make([]uint16, o.Width*o.Height), make([]float32, o.Width*o.Height)
+	var locator *locate.Locator
+	var own, perfect table
+	var spots []locate.Spot
+	var detections []tracks.Detection
+	rng := rand.New(rand.NewPCG(o.Seed, 1))
+	square, isolated := 0.0, 0.0
+	for frame := range o.Frames {
+		f.Draw(frame, counts)
+		for i, v := range counts {
+			picture[i] = float32(v)
+		}
+		if frame == 0 {
+			if r.width, err = locate.Width(o.Height, o.Width, picture); err != nil {
+				return nil, err
+			}
+			if locator, err = locate.New(o.Height, o.Width, locate.Options{SD: r.width}); err != nil {
+				return nil, err
+			}
+			if own.tracker, err = newTracker(o, r.width); err != nil {
+				return nil, err
+			}
+			if perfect.tracker, err = newTracker(o, r.width); err != nil {
+				return nil, err
+			}
+		}
+		begin := time.Now()
+		spots = locator.Locate(spots[:0], picture)
+		detections = detections[:0]
+		for _, s := range spots {
+			detections = append(detections, tracks.Detection{X: s.X, Y: s.Y, VarX: s.VarX, VarY: s.VarY, Score: s.Score})
+		}
+		located := time.Now()
+		points := own.tracker.Update(uint64(frame), detections)
+		tracked := time.Now()
+		r.locate = append(r.locate, located.Sub(begin).Seconds()*1e3)
+		r.track = append(r.track, tracked.Sub(located).Seconds()*1e3)
+		r.both = append(r.both, tracked.Sub(begin).Seconds()*1e3)
+		own.add(frame, points)
+		s, n := isolatedErrors(f.At(frame), points)
+		square, isolated = square+s, isolated+n
+
+		const noise = 0.1 // px, of perfect detections
+		detections = detections[:0]
+		for _, p := range f.At(frame) {
+			detections = append(detections, tracks.Detection{X: p.X + noise*rng.NormFloat64(), Y: p.Y + noise*rng.NormFloat64(), VarX: noise * noise, VarY: noise * noise, Score: 10})
+		}
+		perfect.add(frame, perfect.tracker.Update(uint64(frame), detections))
+	}
+	if isolated > 0 {
+		r.rmse = math.Sqrt(square / isolated)
+	}
+	truth := truths(f)
+	r.own, r.perfect = tracking.Judge(truth, own.tracks()), tracking.Judge(truth, perfect.tracks())
+	return r, nil
+}
+
+func newTracker(o field.Options, width float64) (*tracks.Tracker, error) {
+	return tracks.New(tracks.Options{Width: float64(o.Width), Height: float64(o.Height), Template: width})
+}
+
+// isolatedErrors is the squared error of isolated objects that are reported, px² an axis, summed, and how many there are.
+func isolatedErrors(truth []field.Point, points []tracks.Point) (square, n float64) {
+	for i, p := range truth {
+		alone := true
+		for j, q := range truth {
+			if j != i && math.Hypot(p.X-q.X, p.Y-q.Y) < isolation {
+				alone = false
+				break
+			}
+		}
+		if !alone {
+			continue
+		}
+		for _, q := range points {
+			if r := math.Hypot(p.X-q.X, p.Y-q.Y); q.Confirmed && q.Detection >= 0 && r < 3 {
+				square, n = square+r*r/2, n+1
+				break
+			}
+		}
+	}
+	return square, n
+}
+
+// table is what a tracker found, track by track.
+type table struct {
+	tracker *tracks.Tracker
+	rows    tracks.Rows
+	found   map[uint64][]tracking.Point
+}
+
+func (t *table) add(frame int, points []tracks.Point) {
+	if t.found == nil {
+		t.found = map[uint64][]tracking.Point{}
+	}
+	t.rows.Add(uint64(frame), points, func(r tracks.Row) {
+		t.found[r.ID] = append(t.found[r.ID], tracking.Point{Frame: int(r.Frame), X: r.X, Y: r.Y})
+	})
+}
+
+func (t *table) tracks() (all [][]tracking.Point) {
+	for _, id := range slices.Sorted(maps.Keys(t.found)) {
+		all = append(all, t.found[id])
+	}
+	return all
+}
+
+func truths(f *field.Field) (all [][]tracking.Point) {
+	for _, track := range f.Tracks {
+		points := make([]tracking.Point, len(track))
+		for i, p := range track {
+			points[i] = tracking.Point{Frame: p.Frame, X: p.X, Y: p.Y}
+		}
+		all = append(all, points)
+	}
+	return all
+}

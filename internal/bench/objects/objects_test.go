@@ -1,0 +1,36 @@
+package objects
+
+import (
+	"encoding/json"
+	"os"
+	"testing"
+
+	"driftscope/internal/suite"
+)
+
+func TestMain(m *testing.M) { os.Exit(suite.Goroutines(m.Run())) }
+
+// TestCommand: on a small field most objects are followed, of which there are two dozen, and an identity that is lost costs 0.02 to 0.04 (0.75 and 0.86
+// measured); isolated spots are placed within a third of the
+// bound, of 600 places or so; and the table's keys are those that others read.
+func TestCommand(t *testing.T) {
+	c := &Command{Scenario: []string{"vesicle"}, Density: []int{12}, SNR: []float64{4}, Size: 160, Frames: 60, Seeds: 1, JSON: true}
+	out, err := suite.Stdout(t, func() error { return c.Run(t.Context()) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found findings
+	if err := json.Unmarshal(out, &found); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	r := found.Fields[0]
+	if r.Beta < 0.65 || r.Alpha < r.Beta || r.Perfect.Beta < 0.75 {
+		t.Errorf("alpha %.3f, beta %.3f, of perfect detections %.3f", r.Alpha, r.Beta, r.Perfect.Beta)
+	}
+	if r.RMSE < 0.8*r.Bound || r.RMSE > 1.33*r.Bound {
+		t.Errorf("RMSE %.3f px, the bound is %.3f", r.RMSE, r.Bound)
+	}
+	if r.Width < 1.2 || r.Width > 1.7 {
+		t.Errorf("a template of %.2f px, the spots have 1.4", r.Width)
+	}
+}
