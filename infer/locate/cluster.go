@@ -56,10 +56,10 @@ func (l *Locator) joint() {
 func (l *Locator) link() {
 	c, n := &l.cluster, len(l.spots)
 	c.group, c.next = slices.Grow(c.group[:0], n)[:n], slices.Grow(c.next[:0], n)[:n]
-	l.grid.clear()
+	l.grid.Clear()
 	for i := range l.spots {
 		c.group[i], c.next[i] = int32(i), -1
-		l.grid.add(int32(i), l.spots[i].x, l.spots[i].y)
+		l.grid.Add(int32(i), l.spots[i].x, l.spots[i].y)
 	}
 	root := func(i int32) int32 {
 		for c.group[i] != i {
@@ -71,7 +71,7 @@ func (l *Locator) link() {
 	reach := sharedReach * l.kernel.sd
 	for i := range l.spots {
 		s := &l.spots[i]
-		l.grid.near(s.x, s.y, reach, func(k int32) {
+		l.grid.Near(s.x, s.y, reach, func(k int32) {
 			o := &l.spots[k]
 			if int(k) <= i || math.Hypot(o.x-s.x, o.y-s.y) >= reach {
 				return

@@ -94,12 +94,12 @@ func (l *Locator) addSeeds(round int) (added int) {
 			break
 		}
 		x, y := float64(s.x), float64(s.y)
-		if near := l.grid.nearest(l.spots, x, y); near < leastApart*l.kernel.sd ||
+		if near := l.nearest(x, y); near < leastApart*l.kernel.sd ||
 			round > 0 && near < 3*l.kernel.sd && float64(s.z) < l.o.Threshold+addedMore {
 			continue
 		}
 		a := float64(s.z) * math.Sqrt(l.noise.At(float64(l.under[int(s.y)*w+int(s.x)]))/l.kernel.norm)
-		l.grid.add(int32(len(l.spots)), x, y)
+		l.grid.Add(int32(len(l.spots)), x, y)
 		l.spots = append(l.spots, spot{x: x, y: y, a: a})
 		l.light(&l.spots[len(l.spots)-1], -1)
 		added++
@@ -240,4 +240,11 @@ func (l *Locator) newton(s *spot, p *patch) float64 {
 	s.score = s.a * math.Sqrt(aa)
 	s.varX, s.varY = pyy/d, pxx/d
 	return math.Hypot(dx, dy)
+}
+
+// nearest is the distance of the nearest spot, as far as one is within 3 sds; else infinite.
+func (l *Locator) nearest(x, y float64) float64 {
+	least := math.Inf(1)
+	l.grid.Near(x, y, 3*l.kernel.sd, func(k int32) { least = min(least, math.Hypot(l.spots[k].x-x, l.spots[k].y-y)) })
+	return least
 }

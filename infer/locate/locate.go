@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"driftscope/internal/grid"
 )
 
 // Spot is one object that looks like the template.
@@ -42,7 +44,7 @@ type Locator struct {
 
 	residual, under, z []float32 // h × w: what no spot explains, the background, the matched filter's score
 	spots              []spot
-	grid               grid
+	grid               grid.Grid
 	seeds              []seed
 	cluster            cluster
 	lasts              []int32
@@ -78,7 +80,7 @@ func New(h, w int, o Options) (*Locator, error) {
 	}
 	n := h * w
 	return &Locator{h: h, w: w, o: o, kernel: k, filter: newFilter(h, w, k), background: newBackground(h, w, o.SD), meter: newNoiseMeter(h, w),
-		residual: make([]float32, n), under: make([]float32, n), z: make([]float32, n), grid: newGrid(h, w, o.SD)}, nil
+		residual: make([]float32, n), under: make([]float32, n), z: make([]float32, n), grid: grid.New(float64(w), float64(h), max(4, 3*o.SD))}, nil
 }
 
 // Locate appends the picture's spots to dst, the highest score first. The picture is read only.
@@ -95,7 +97,7 @@ func (l *Locator) begin(picture []float32) {
 	l.background.update(picture, l.noise)
 	l.background.subtract(l.residual, l.under, picture)
 	l.spots, l.picture = l.spots[:0], picture
-	l.grid.clear()
+	l.grid.Clear()
 }
 
 // Left is how many spots of the last picture were left out for want of room.

@@ -18,6 +18,7 @@
 //	motion.go      the two motions of a track
 //	population.go  what all tracks tell of the next
 //	tracker.go     Tracker: prediction, gates, assignment, births and deaths
+//	rows.go        Rows: a table of confirmed tracks
 //
 // Numbers of tracks are never used again. A Tracker belongs to one goroutine, and after warm-up allocates nothing for an object and frame.
 package tracks

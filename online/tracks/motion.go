@@ -50,7 +50,7 @@ func (m *motion) predict(p *population) {
 	}
 	m.bx, m.by, m.bp = b.bx, b.by, b.bp+m.size
 	m.dx, m.dy, m.vx, m.vy = d.dx+d.vx, d.dy+d.vy, d.vx, d.vy
-	m.pp, m.pv, m.vv = d.pp+2*d.pv+d.vv+p.drift, d.pv+d.vv, d.vv+p.turn
+	m.pp, m.pv, m.vv = d.pp+2*d.pv+d.vv+drift, d.pv+d.vv, d.vv+turn
 	m.directed = min(max(directed, 1e-6), 1-1e-6)
 }
 

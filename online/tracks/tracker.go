@@ -1,11 +1,13 @@
 package tracks
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 
 	"driftscope/internal/assignment"
+	"driftscope/internal/grid"
 )
 
 // Detection is one spot of a frame.
@@ -61,11 +63,10 @@ type track struct {
 	motion    motion
 	exists    float64
 	confirmed bool
-	missed    int     // frames since the last detection
-	hits      int     // detections
-	detection int     // of this frame, -1
-	born      uint64  // frame
-	score     float64 // density of the last detection's score, as an object's
+	missed    int // frames since the last detection
+	since     int // frames since the motion was last told of one, its own or one that it is merged with
+	hits      int // detections
+	detection int // of this frame, as Point has it
 }
 
 // Tracker follows every object of a field.
@@ -78,7 +79,7 @@ type Tracker struct {
 	begun      bool
 	solver     assignment.Solver
 	pairs      []assignment.Pair
-	grid       grid
+	grid       grid.Grid
 	taken      []bool // a detection
 	points     []Point
 }
@@ -95,7 +96,7 @@ func New(o Options) (*Tracker, error) {
 		return nil, fmt.Errorf("a field of %gx%g px, a template of %g px, confirmation at %g, a memory of %g steps: expected positive numbers, and a probability",
 			o.Width, o.Height, o.Template, o.Confirm, o.Memory)
 	}
-	return &Tracker{o: o, population: newPopulation(o.Template), next: 1}, nil
+	return &Tracker{o: o, population: newPopulation(o.Template), grid: grid.New(o.Width, o.Height, max(4, 4*o.Template)), next: 1}, nil
 }
 
 // Update takes in the detections of a frame, of which the number is larger than the one before. It returns the objects there now, valid until the
@@ -128,15 +129,18 @@ func (t *Tracker) Live() int { return len(t.live) }
 // assign pairs tracks with detections, and takes in what follows for each.
 func (t *Tracker) assign(detections []Detection) {
 	p := &t.population
-	t.grid.fill(detections, t.o.Width, t.o.Height, 4*t.o.Template)
+	t.grid.Clear()
+	for j := range detections {
+		t.grid.Add(int32(j), detections[j].X, detections[j].Y)
+	}
 	t.pairs = t.pairs[:0]
 	for i := range t.live {
 		k := &t.live[i]
 		missing := 1 - k.exists*p.detected
 		b, d := k.motion.reach(0.1)
-		t.grid.near(k.motion.bx, k.motion.by, b, func(j int) { t.pair(i, j, detections, missing) })
+		t.near(k.motion.bx, k.motion.by, b, detections, func(j int) { t.pair(i, j, detections, missing) })
 		if k.motion.directed > 0.01 && math.Hypot(k.motion.dx-k.motion.bx, k.motion.dy-k.motion.by)+d > b {
-			t.grid.near(k.motion.dx, k.motion.dy, d, func(j int) {
+			t.near(k.motion.dx, k.motion.dy, d, detections, func(j int) {
 				if math.Hypot(detections[j].X-k.motion.bx, detections[j].Y-k.motion.by) > b {
 					t.pair(i, j, detections, missing)
 				}
@@ -159,13 +163,22 @@ func (t *Tracker) assign(detections []Detection) {
 	}
 }
 
+// near calls visit for every detection within reach of a place.
+func (t *Tracker) near(x, y, reach float64, detections []Detection, visit func(j int)) {
+	t.grid.Near(x, y, reach, func(j int32) {
+		if math.Hypot(detections[j].X-x, detections[j].Y-y) <= reach {
+			visit(int(j))
+		}
+	})
+}
+
 // pair offers track i detection j, at the negative logarithm of how much more likely they are together.
 func (t *Tracker) pair(i, j int, detections []Detection, missing float64) {
 	k, d, p := &t.live[i], &detections[j], &t.population
 	density, _ := k.motion.density(d)
 	f := p.objectDensity(d.Score)
 	together := k.exists * p.detected * density * f
-	apart := missing * (p.clutterDensity(d.Score, t.o.Template) + p.births*f)
+	apart := missing * (clutterDensity(d.Score, t.o.Template) + p.births*f)
 	if together > apart {
 		t.pairs = append(t.pairs, assignment.Pair{Row: i, Column: j, Cost: math.Log(apart / together)})
 	}
@@ -177,9 +190,9 @@ func (t *Tracker) hit(k *track, j int, d *Detection) {
 	density, _ := k.motion.density(d)
 	f := p.objectDensity(d.Score)
 	together := k.exists * p.detected * density * f
-	apart := (1 - k.exists) * (p.clutterDensity(d.Score, t.o.Template) + p.births*f)
+	apart := (1 - k.exists) * (clutterDensity(d.Score, t.o.Template) + p.births*f)
 	k.exists = together / (together + apart)
-	k.motion.update(d, float64(k.missed+1), t.o.Memory)
+	k.motion.update(d, float64(k.since+1), t.o.Memory)
 	n := &p.n
 	if k.confirmed {
 		n.hits++
@@ -187,7 +200,7 @@ func (t *Tracker) hit(k *track, j int, d *Detection) {
 		n.gaps += float64(k.missed)
 		n.scores, n.squares, n.scored = n.scores+d.Score, n.squares+d.Score*d.Score, n.scored+1
 	}
-	k.missed, k.detection = 0, j
+	k.missed, k.since, k.detection = 0, 0, j
 	k.hits++
 	if !k.confirmed && k.exists >= t.o.Confirm && k.hits >= 2 {
 		k.confirmed = true
@@ -202,7 +215,7 @@ func (t *Tracker) miss(k *track, detections []Detection) {
 	within := mergedWithin * t.o.Template
 	b, _ := k.motion.reach(0.1)
 	merged, most, with := 0.0, 0.0, -1
-	t.grid.near(k.motion.bx, k.motion.by, b, func(j int) {
+	t.near(k.motion.bx, k.motion.by, b, detections, func(j int) {
 		if !t.taken[j] {
 			return
 		}
@@ -220,10 +233,11 @@ func (t *Tracker) miss(k *track, detections []Detection) {
 	if with >= 0 && most > mergedLeast*unseen && k.confirmed {
 		d := detections[with]
 		d.VarX, d.VarY = d.VarX+within*within/2, d.VarY+within*within/2
-		k.motion.update(&d, 1, t.o.Memory)
-		k.detection = Merged
+		k.motion.update(&d, float64(k.since+1), t.o.Memory)
+		k.since, k.detection = 0, Merged
 		return
 	}
+	k.since++
 }
 
 // end removes tracks that are over, and counts what they tell.
@@ -240,8 +254,6 @@ func (t *Tracker) end() {
 		if k.confirmed {
 			n.ends++
 			t.learn(k)
-		} else {
-			n.false_ += float64(k.hits)
 		}
 	}
 	t.live = kept
@@ -267,18 +279,16 @@ func (t *Tracker) learn(k *track) {
 func (t *Tracker) births(detections []Detection) {
 	p := &t.population
 	for j := range detections {
-		d := &detections[j]
-		c := p.clutterDensity(d.Score, t.o.Template)
 		if t.taken[j] {
 			continue
 		}
-		b := p.births
-		f := p.objectDensity(d.Score)
-		e := b * f / (b*f + c)
+		d := &detections[j]
+		born := p.births * p.objectDensity(d.Score)
+		e := born / (born + clutterDensity(d.Score, t.o.Template))
 		if e < forgotten/4 {
 			continue
 		}
-		k := track{id: t.next, exists: e, hits: 1, detection: j, born: t.frame}
+		k := track{id: t.next, exists: e, hits: 1, detection: j}
 		k.motion.begin(d, p)
 		t.next++
 		t.live = append(t.live, k)
@@ -294,72 +304,14 @@ func (t *Tracker) report() []Point {
 		t.points = append(t.points, Point{ID: k.id, Frame: t.frame, X: x, Y: y, SD: math.Sqrt(k.motion.bp), Exists: k.exists, Confirmed: k.confirmed,
 			Detection: k.detection, Q: k.motion.size, Directed: k.motion.directed})
 	}
-	slices.SortFunc(t.points, func(a, b Point) int {
-		if a.ID < b.ID {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(t.points, func(a, b Point) int { return cmp.Compare(a.ID, b.ID) })
 	return t.points
 }
 
-// grid finds detections near a place, in square cells.
-type grid struct {
-	side          float64
-	rows, columns int
-	first, items  []int32
-	detections    []Detection
-}
-
-func (g *grid) fill(detections []Detection, width, height, side float64) {
-	g.side, g.detections = side, detections
-	g.rows, g.columns = int(height/side)+1, int(width/side)+1
-	g.first = grown(g.first, g.rows*g.columns+1)
-	g.items = grown(g.items, len(detections))
-	for i := range detections {
-		g.first[g.cell(detections[i].X, detections[i].Y)+1]++
-	}
-	for c := 1; c < len(g.first); c++ {
-		g.first[c] += g.first[c-1]
-	}
-	for i := len(detections) - 1; i >= 0; i-- {
-		c := g.cell(detections[i].X, detections[i].Y) + 1
-		g.first[c]--
-		g.items[g.first[c]] = int32(i)
-	}
-	// first[c+1] is where cell c begins now
-}
-
-func (g *grid) cell(x, y float64) int {
-	r, c := min(max(int(y/g.side), 0), g.rows-1), min(max(int(x/g.side), 0), g.columns-1)
-	return r*g.columns + c
-}
-
-// near calls visit for every detection within reach of a place.
-func (g *grid) near(x, y, reach float64, visit func(j int)) {
-	r0, r1 := max(int((y-reach)/g.side), 0), min(int((y+reach)/g.side), g.rows-1)
-	c0, c1 := max(int((x-reach)/g.side), 0), min(int((x+reach)/g.side), g.columns-1)
-	for r := r0; r <= r1; r++ {
-		for c := c0; c <= c1; c++ {
-			cell := r*g.columns + c
-			end := int32(len(g.items))
-			if cell+2 < len(g.first) {
-				end = g.first[cell+2]
-			}
-			for _, j := range g.items[g.first[cell+1]:end] {
-				d := &g.detections[j]
-				if math.Hypot(d.X-x, d.Y-y) <= reach {
-					visit(int(j))
-				}
-			}
-		}
-	}
-}
-
-// grown is v with n zeros, in its own memory where that is enough.
-func grown[T bool | int32](v []T, n int) []T {
+// grown is v with n times false, in its own memory where that is enough.
+func grown(v []bool, n int) []bool {
 	if cap(v) < n {
-		return make([]T, n, n+n/2)
+		return make([]bool, n, n+n/2)
 	}
 	v = v[:n]
 	clear(v)

@@ -1,0 +1,52 @@
+// Package grid finds the points of a picture that are near a place: spots by each other, detections by a track.
+package grid
+
+// Grid holds numbered points in square cells. It keeps its memory from frame to frame, and belongs to one goroutine.
+type Grid struct {
+	side          float64
+	rows, columns int
+	cells         [][]int32
+}
+
+// New is an empty grid for a picture of width by height, with cells of a side, all in px. Reaches are best not much longer than the side.
+func New(width, height, side float64) Grid {
+	g := Grid{side: side, rows: int(height/side) + 1, columns: int(width/side) + 1}
+	g.cells = make([][]int32, g.rows*g.columns)
+	return g
+}
+
+// Clear removes all points.
+func (g *Grid) Clear() {
+	for i := range g.cells {
+		g.cells[i] = g.cells[i][:0]
+	}
+}
+
+// Add puts point i at a place. One outside the picture is kept in the nearest cell.
+func (g *Grid) Add(i int32, x, y float64) {
+	row, column := within(y/g.side, g.rows), within(x/g.side, g.columns)
+	cell := &g.cells[row*g.columns+column]
+	*cell = append(*cell, i)
+}
+
+// Near calls visit for every point in the cells that are within reach of a place; some are further away than reach. The order is that of cells, in each
+// that of Add.
+func (g *Grid) Near(x, y, reach float64, visit func(i int32)) {
+	r0, r1 := within((y-reach)/g.side, g.rows), within((y+reach)/g.side, g.rows)
+	c0, c1 := within((x-reach)/g.side, g.columns), within((x+reach)/g.side, g.columns)
+	for r := r0; r <= r1; r++ {
+		for c := c0; c <= c1; c++ {
+			for _, i := range g.cells[r*g.columns+c] {
+				visit(i)
+			}
+		}
+	}
+}
+
+// within is the row or column of n that v is in, or the nearest.
+func within(v float64, n int) int {
+	if !(v > 0) { // and no number
+		return 0
+	}
+	return int(min(v, float64(n-1)))
+}
