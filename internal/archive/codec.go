@@ -54,7 +54,7 @@ func (c *Codec) Fail(err error) {
 // Require fails unless ok, as for a checkpoint that is damaged.
 func (c *Codec) Require(ok bool, format string, args ...any) {
 	if !ok && c.err == nil {
-		c.err = fmt.Errorf("%w: %s: it is damaged, use an older one", c.unusable, fmt.Sprintf(format, args...))
+		c.err = fmt.Errorf("%w: %s: it is damaged", c.unusable, fmt.Sprintf(format, args...))
 	}
 }
 
@@ -188,7 +188,7 @@ func (c *Codec) Random(v *rand.PCG) {
 func (c *Codec) Expect(what string, v uint64) {
 	found := v
 	if c.Uint(&found); found != v {
-		c.Fail(fmt.Errorf("%w: its %s is %d, expected %d: restore under the model and configuration it was saved under", c.unusable, what, found, v))
+		c.Fail(fmt.Errorf("%w: its %s is %d, expected %d", c.unusable, what, found, v))
 	}
 }
 
@@ -196,6 +196,6 @@ func (c *Codec) Expect(what string, v uint64) {
 func (c *Codec) ExpectFloat(what string, v float64) {
 	found := v
 	if c.Float(&found); found != v {
-		c.Fail(fmt.Errorf("%w: its %s is %g, expected %g: restore under the model and configuration it was saved under", c.unusable, what, found, v))
+		c.Fail(fmt.Errorf("%w: its %s is %g, expected %g", c.unusable, what, found, v))
 	}
 }

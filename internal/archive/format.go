@@ -13,7 +13,7 @@ type Format struct {
 	Magic    string
 	Version  uint32
 	Limit    int   // bytes of a payload, at most: a header that announces more is refused before memory is taken
-	Unusable error // wrapped by every error about bytes that are not a whole checkpoint of this kind
+	Unusable error // wrapped by every error about bytes that are not a whole checkpoint of this kind. Errors say what was found; callers add what to do
 }
 
 // HeaderSize is the number of bytes before the payload.
@@ -40,7 +40,7 @@ func (f *Format) Open(data []byte) (*Codec, error) {
 		return nil, err
 	}
 	if whole := f.HeaderSize() + size + sha256.Size; len(data) != whole {
-		return nil, fmt.Errorf("%w: torn: %d bytes, expected %d: use an older one", f.Unusable, len(data), whole)
+		return nil, fmt.Errorf("%w: it is torn: %d bytes, expected %d", f.Unusable, len(data), whole)
 	}
 	return f.verified(data, size)
 }
@@ -66,7 +66,7 @@ func (f *Format) Read(r io.Reader) (*Codec, error) {
 		data = grown
 		more, err := io.ReadFull(r, data[n:])
 		if n += more; err != nil {
-			return nil, fmt.Errorf("%w: torn after %d bytes of %d: use an older one", f.Unusable, n, whole)
+			return nil, fmt.Errorf("%w: it is torn after %d bytes of %d", f.Unusable, n, whole)
 		}
 	}
 	return f.verified(data, size)
@@ -75,14 +75,14 @@ func (f *Format) Read(r io.Reader) (*Codec, error) {
 // announced is the length of the payload by the header that data begins with.
 func (f *Format) announced(data []byte) (int, error) {
 	if len(data) < f.HeaderSize() || string(data[:len(f.Magic)]) != f.Magic {
-		return 0, fmt.Errorf("%w: it does not begin like one: give a file that this program saved", f.Unusable)
+		return 0, fmt.Errorf("%w: it does not begin like one", f.Unusable)
 	}
 	if v := binary.LittleEndian.Uint32(data[len(f.Magic):]); v != f.Version {
-		return 0, fmt.Errorf("%w: version %d, this build reads %d: use the build that wrote it", f.Unusable, v, f.Version)
+		return 0, fmt.Errorf("%w: version %d, this build reads %d", f.Unusable, v, f.Version)
 	}
 	size := binary.LittleEndian.Uint64(data[len(f.Magic)+4:])
 	if size > uint64(f.Limit) {
-		return 0, fmt.Errorf("%w: %d bytes announced, expected at most %d: it is damaged, use an older one", f.Unusable, size, f.Limit)
+		return 0, fmt.Errorf("%w: %d bytes announced, expected at most %d", f.Unusable, size, f.Limit)
 	}
 	return int(size), nil
 }
@@ -91,7 +91,7 @@ func (f *Format) announced(data []byte) (int, error) {
 func (f *Format) verified(data []byte, size int) (*Codec, error) {
 	end := f.HeaderSize() + size
 	if digest := sha256.Sum256(data[:end]); !bytes.Equal(digest[:], data[end:]) {
-		return nil, fmt.Errorf("%w: its digest does not match its content: it is damaged, use an older one", f.Unusable)
+		return nil, fmt.Errorf("%w: its digest does not match its content", f.Unusable)
 	}
 	return NewReader(data[f.HeaderSize():end], f.Unusable), nil
 }

@@ -46,7 +46,7 @@ func checkState(path string) error {
 // goOn restores a state. The trajectory is cut: this run's first latent does not follow the last of another.
 func goOn(e *online.Estimator, state io.Reader) error {
 	if err := e.Restore(state); err != nil {
-		return err
+		return fmt.Errorf("%w: use one that this build saved under this model and configuration", err)
 	}
 	e.Freeze(false)
 	return nil
