@@ -9,7 +9,7 @@ import (
 // well each is known beside the others, so that one spot that was taken for two has two scores of next to nothing.
 const (
 	sharedReach = 3.6 // sds of the template within which two spots share light
-	mostShared  = 12  // spots that are solved for together; a larger crowd is solved one by one
+	mostShared  = 12  // spots that are solved for together; of a larger group each is solved alone
 	sharedSteps = 5
 	damping     = 1e-3 // of the normal matrix's diagonal
 )
