@@ -9,22 +9,25 @@ import (
 // The search for the template's width: scales from LeastSD on, each larger by widthStep, as far as the picture allows.
 const (
 	widthStep   = 1.2
-	widthMaxima = 20 // the highest maxima of z, of which the mean is compared
+	widthScore  = 5.0 // height of a maximum that counts: noise alone has some of about 4 in a picture of a million pixels
+	widthMaxima = 20  // the highest maxima, whose mean has to count
 )
 
 // ErrNoSpots is returned where no scale shows a spot.
 var ErrNoSpots = errors.New("no spots stand out of the noise at any scale: give the template's sd, px, or look at the film")
 
-// Width is the sd, px, of the template that fits a picture's spots best: the scale at which the mean of the highest maxima of z is highest. A filter of
-// another width than a spot's has a smaller score by 2 s s₀/(s² + s₀²).
+// Width is the sd, px, of the template that fits a picture's spots best: the scale at which spots at the maxima of z explain
+// most, Σ z²/2 in logarithms of likelihood, each above what noise may reach. A filter of another width than a spot's has a smaller score by
+// 2 s s₀/(s² + s₀²); a wide one has higher maxima where spots overlap, but fewer.
 func Width(h, w int, picture []float32) (float64, error) {
-	var sds, scores []float64
+	var sds, scores, tops []float64
 	for sd := LeastSD; sd <= min(MostSD, float64(min(h, w))/12); sd *= widthStep {
 		l, err := New(h, w, Options{SD: sd})
 		if err != nil {
 			break
 		}
-		sds, scores = append(sds, sd), append(scores, l.highest(picture))
+		explained, top := l.explained(picture)
+		sds, scores, tops = append(sds, sd), append(scores, explained), append(tops, top)
 	}
 	if len(scores) == 0 {
 		return 0, ErrNoSpots
@@ -35,8 +38,7 @@ func Width(h, w int, picture []float32) (float64, error) {
 			best = i
 		}
 	}
-	// noise alone has maxima of about 4 in a picture of a million pixels
-	if scores[best] < 5 {
+	if tops[best] < widthScore {
 		return 0, ErrNoSpots
 	}
 	shift := 0.0
@@ -49,19 +51,19 @@ func Width(h, w int, picture []float32) (float64, error) {
 	return sds[best] * math.Pow(widthStep, shift), nil
 }
 
-// highest is the mean of the highest maxima of the picture's z.
-func (l *Locator) highest(picture []float32) float64 {
+// explained is Σ z² over the picture's maxima that count, each less the least that does, and the mean of the highest ones.
+func (l *Locator) explained(picture []float32) (sum, top float64) {
 	l.begin(picture)
 	l.score()
 	l.maxima(0)
-	if len(l.seeds) == 0 {
-		return 0
-	}
 	slices.SortFunc(l.seeds, higher)
-	top := l.seeds[:min(len(l.seeds), widthMaxima)]
-	sum := 0.0
-	for _, s := range top {
-		sum += float64(s.z)
+	n := min(len(l.seeds), widthMaxima)
+	for i, s := range l.seeds {
+		z := float64(s.z)
+		sum += max(z*z-widthScore*widthScore, 0)
+		if i < n {
+			top += z / float64(n)
+		}
 	}
-	return sum / float64(len(top))
+	return sum, top
 }
