@@ -194,13 +194,17 @@ func TestOptionsRefused(t *testing.T) {
 func TestWidth(t *testing.T) {
 	suite.Long(t)
 	rng := rand.New(rand.NewPCG(9, 10))
-	for _, sd := range []float64{0.9, 1.4, 2.5, 4} {
+	for _, c := range []struct {
+		sd    float64
+		spots int
+	}{{0.9, 30}, {1.4, 30}, {2.5, 30}, {4, 30}, {1.4, 150}} { // of 150, every fourth has another within 4 sds: the highest maxima are theirs, and wider
+		sd := c.sd
 		d := drawn{h: 256, w: 256, sd: sd, gain: 1, background: 10}
-		for range 30 {
+		for range c.spots {
 			d.spots = append(d.spots, [3]float64{20 + 216*rng.Float64(), 20 + 216*rng.Float64(), 60})
 		}
 		if got, err := Width(d.h, d.w, d.picture(rng)); err != nil || math.Abs(got/sd-1) > 0.15 {
-			t.Errorf("sd %g: found %.3f, %v", sd, got, err)
+			t.Errorf("sd %g, %d spots: found %.3f, %v", sd, c.spots, got, err)
 		}
 	}
 	if got, err := Width(256, 256, drawn{h: 256, w: 256, sd: 1, gain: 1, background: 10}.picture(rng)); err == nil {
