@@ -42,7 +42,7 @@ run: build
 # What is said of a test run: internal/testreport.
 REPORT := go run ./internal/testreport
 
-# Budgets of long tests and what is covered, as make recorded found them; without the file nothing is compared.
+# Budgets of long tests and what is covered, as make recorded found them with the recordings; without those less is covered, and nothing is compared.
 RECORDED := internal/testreport/recorded.txt
 
 # The tests of every day: all but what is long, which is trainings, searches of whole films and tables of mistakes. The browser, the real nats-server
@@ -57,13 +57,13 @@ test: setup
 # The estimator then has to pass without cgo, and the trunks without oneDNN, against the same float64 reference.
 test-long: setup
 	@./internal/setup/install.sh tests || echo "setup: the tests that need these are skipped" >&2
-	go test -json -cover -timeout 30m $(TESTFLAGS) ./... | $(REPORT) -longest 30 $(if $(wildcard $(RECORDED)),-recorded $(RECORDED))
+	go test -json -cover -timeout 30m $(TESTFLAGS) ./... | $(REPORT) -longest 30 $(if $(DRIFTSCOPE_DATA),-recorded $(RECORDED))
 	go test -json -race -short -tags matprofile -timeout 30m ./... | $(REPORT)
 	CGO_ENABLED=0 go test ./online/...
 	go test -tags nodnnl ./infer/sdevae/dnnl
 	go test -tags nodnnl -run TestTrunks ./infer/sdevae/onnx
 
-# Writes the budgets of long tests, and what is covered, anew: on a quiet machine.
+# Writes the budgets of long tests, and what is covered, anew: on a quiet machine, with DRIFTSCOPE_DATA.
 recorded: setup
 	go test -json -cover -timeout 30m ./... | $(REPORT) -longest 30 -record -recorded $(RECORDED)
 
