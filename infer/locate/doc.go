@@ -12,7 +12,7 @@
 //	filter.go      the matched filter: z(p) = Σ w T r / √Σ w T², r the residual, w = 1/var noise, which is N(0, 1) where nothing is
 //	fit.go         spots nearer than the template is wide are fitted together (Gauss-Newton, each in what the others leave), and one more is added
 //	               while the residual still shows one
-//	width.go       s, where nobody gives it: the scale at which the highest maxima of z are highest
+//	width.go       s, where nobody gives it: the scale at which spots at the maxima of z explain most
 //
 // A Locator keeps its memory: after warm-up nothing is allocated a frame. It belongs to one goroutine.
 package locate
