@@ -123,9 +123,6 @@ func (t *Tracker) Update(frame uint64, detections []Detection) []Point {
 	return t.report()
 }
 
-// Live is the number of tracks that are followed, confirmed or not.
-func (t *Tracker) Live() int { return len(t.live) }
-
 // assign pairs tracks with detections, and takes in what follows for each.
 func (t *Tracker) assign(detections []Detection) {
 	p := &t.population
