@@ -26,6 +26,12 @@ func (s *terminal) status() []string {
 	if !s.tracked {
 		return lines
 	}
+	if s.estimate.Objects.Width > 0 {
+		lines = append(lines, s.field()...)
+		if len(s.estimate.Latent.Mean) == 0 {
+			return lines
+		}
+	}
 	lines = append(lines, fmt.Sprintf("%4s  %20s  %24s  %-9s %10s", "", "z ± sd", "σ [95 %]", "motion", "drift"))
 	for i := range min(len(s.estimate.Latent.Mean), maxRows) {
 		lines = append(lines, s.row(i))
@@ -40,10 +46,28 @@ func (s *terminal) status() []string {
 func (s *terminal) oneLine() string {
 	h := &s.health
 	line := fmt.Sprintf("%s %s %s frames %d tracked %d %.1f fps dropped %s", s.env.Stream, orStarting(h.State), uptime(h.UptimeS), h.Frames, h.Tracked, h.FPS, s.drops())
+	if s.tracked && s.estimate.Objects.Width > 0 {
+		return line + " " + strings.Join(s.field(), " ") + "\n"
+	}
 	if s.tracked {
 		line += fmt.Sprintf(" z %.3g active %d of %d", s.estimate.Latent.Mean, s.estimate.SDE.ActiveCount, len(s.estimate.Latent.Mean))
 	}
 	return line + "\n"
+}
+
+// field is all objects together, as lines.
+func (s *terminal) field() []string {
+	o, p := &s.estimate.Objects, &s.population
+	lines := []string{fmt.Sprintf("objects %d  born %d  ended %d", len(o.ID), p.Births, p.Deaths)}
+	if p.Steps == 0 {
+		return lines
+	}
+	unit, d := "px²/s", p.Px
+	if p.UM != (latent.Range{}) {
+		unit, d = "µm²/s", p.UM
+	}
+	return append(lines, fmt.Sprintf("mean D %s [%s, %s] %s  common velocity %s, %s ± %s px/s", number(d.D), number(d.Low), number(d.High), unit,
+		number(p.CommonX), number(p.CommonY), number(p.CommonSD)))
 }
 
 // row is one latent dimension.

@@ -29,7 +29,9 @@ type terminal struct {
 	estimate latent.Estimate
 	tracked  bool // estimate holds one
 	health   latent.Health
-	page     bytes.Buffer
+
+	population latent.Population
+	page       bytes.Buffer
 }
 
 func newTerminal(decode decoder, env Env) (*terminal, error) {
@@ -64,7 +66,9 @@ func (s *terminal) Write(_ context.Context, m latent.Message) error {
 		s.health = *m
 	case *latent.Event:
 		return s.event(m)
-	case *latent.View:
+	case *latent.Population:
+		s.population = *m
+	case *latent.View, *latent.Track:
 		return nil
 	}
 	every := lineEvery

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"driftscope/internal/config"
 	"driftscope/internal/exit"
+	"driftscope/internal/latent"
 	"driftscope/internal/recording"
 	"driftscope/internal/stream"
 )
@@ -27,7 +29,8 @@ type runCmd struct {
 	NATSPort  *int          `name:"nats-port" help:"Port of the embedded server; 0 takes a free one." placeholder:"PORT"`
 	Dashboard string        `help:"Where to show the dashboard, 127.0.0.1:8300 unless that port is taken; off shows none." placeholder:"HOST:PORT"`
 	Stream    string        `help:"The stream's name in every message." placeholder:"NAME"`
-	Out       string        `help:"Write every message to this file, one JSON object a line." placeholder:"RESULTS.jsonl"`
+	Out       string        `help:"Write every message to this file, one JSON object a line; with --objects, tracks.csv and tracks.parquet are tables with frame, particle, x and y." placeholder:"RESULTS.jsonl"`
+	Objects   bool          `help:"Follow every object in the field, without a model: beads, vesicles, receptors, nuclei."`
 	State     string        `help:"Keep the law in this file, and continue from it if it is there." placeholder:"FILE"`
 	Record    string        `help:"Keep every frame, as it was read, in this new or empty folder." placeholder:"DIR"`
 	Repeat    string        `help:"Track the frames that an earlier run tracked, and refine when it did, by what its --out wrote: the same estimates again." placeholder:"RESULTS.jsonl"`
@@ -120,6 +123,7 @@ func (c *runCmd) config(source string) (config.Config, error) {
 		}
 	}
 	set(&cfg.Model, c.Model)
+	cfg.Objects.Enabled = cfg.Objects.Enabled || c.Objects
 	set(&cfg.Stream, c.Stream)
 	set(&cfg.Mode, c.Mode)
 	set(&cfg.NATS.URL, c.NATS)
@@ -130,7 +134,7 @@ func (c *runCmd) config(source string) (config.Config, error) {
 		cfg.NATS.Port = *c.NATSPort
 	}
 	if c.Out != "" {
-		sink, err := config.NewComponent("jsonl", map[string]any{"path": c.Out})
+		sink, err := c.out(cfg.Objects.Enabled)
 		if err != nil {
 			return cfg, err
 		}
@@ -143,6 +147,21 @@ func (c *runCmd) config(source string) (config.Config, error) {
 		return cfg, err
 	}
 	return cfg, cfg.Validate()
+}
+
+// out is the sink that --out asks for: every message as JSON, or where objects are followed and the file's name says so, their table.
+func (c *runCmd) out(objects bool) (config.Component, error) {
+	if kind := strings.TrimPrefix(filepath.Ext(c.Out), "."); kind == "csv" || kind == "parquet" {
+		if !objects {
+			return config.Component{}, fmt.Errorf("--out %s: a table of objects takes --objects; of one scene write RESULTS.jsonl, or sinks: [{%s: {path: ...}}] in a configuration", c.Out, kind)
+		}
+		options := map[string]any{"path": c.Out, "table": string(latent.KindObjects)}
+		if kind == "parquet" {
+			options["rotate_every"] = "0s"
+		}
+		return config.NewComponent(kind, options)
+	}
+	return config.NewComponent("jsonl", map[string]any{"path": c.Out})
 }
 
 // base is the configuration before the flags that a file can hold.

@@ -19,6 +19,7 @@ type Config struct {
 	StallAfter time.Duration `yaml:"stall_after"` // a live source silent for so long is lost; 0 waits for ever
 	Model      string        `yaml:"model"`       // "embedded:NAME", "nats:NAME" or the path of an ONNX file; empty leaves the choice to the source
 	Preprocess Preprocess    `yaml:"preprocess"`  // the model's own steps unless a list is given
+	Objects    Objects       `yaml:"objects"`
 	Online     Online        `yaml:"online"`
 	Record     Record        `yaml:"record"`
 	NATS       NATS          `yaml:"nats"`
@@ -26,6 +27,15 @@ type Config struct {
 	Sinks      []Component   `yaml:"sinks"`    // beside NATS, which nats.url switches
 	Triggers   []Component   `yaml:"triggers"` // rules for feedback to the microscope
 	Grace      time.Duration `yaml:"grace"`    // time for sinks to flush at the end
+}
+
+// Objects says whether every object of a field is followed, in place of one scene by a model.
+type Objects struct {
+	Enabled  bool    `yaml:"enabled"`
+	Max      int     `yaml:"max"`              // spots a frame; of more those that stand out least are left out
+	Template float64 `yaml:"template_px"`      // sd of an object's light, px; 0: found in the first frames
+	Polarity string  `yaml:"polarity"`         // "bright", "dark", or empty: found in the first frames
+	Every    int     `yaml:"population_every"` // frames between two messages about all objects
 }
 
 // Online holds the estimator's settings.
@@ -96,10 +106,11 @@ const (
 func Default() Config {
 	return Config{
 		Stream: "molecule", StallAfter: 5 * time.Second,
-		Online: Online{Seed: 1, RefineLag: 56, Memory: 4096, AlarmFrames: 100_000},
-		Record: Record{MaxGB: 10},
-		NATS:   NATS{URL: NATSEmbedded, Port: 4222, Prefix: "driftscope", Site: "local", MaxAge: 7 * 24 * time.Hour, MaxBytes: 1 << 30},
-		Grace:  3 * time.Second,
+		Objects: Objects{Max: 4096, Every: 25},
+		Online:  Online{Seed: 1, RefineLag: 56, Memory: 4096, AlarmFrames: 100_000},
+		Record:  Record{MaxGB: 10},
+		NATS:    NATS{URL: NATSEmbedded, Port: 4222, Prefix: "driftscope", Site: "local", MaxAge: 7 * 24 * time.Hour, MaxBytes: 1 << 30},
+		Grace:   3 * time.Second,
 
 		Dashboard: Dashboard{Address: DashboardAddress, Commands: true},
 	}

@@ -59,12 +59,12 @@ var badFiles = map[string]string{
 	"syntax":             `syntax.bad.yaml:1: not valid YAML: sequence end token ']' not found`,
 	"tag":                `tag.bad.yaml:1: anchors, aliases, tags and directives are not read ("!!str"): write the value out`,
 	"too-many-triggers":  `too-many-triggers.bad.yaml: triggers: found 33, expected at most 32`,
-	"top-list":           `top-list.bad.yaml:1: the file: found a list, expected a map with the keys dashboard, grace, mode, model, nats, online, preprocess, queue, record, sinks, source, stall_after, stream, triggers`,
+	"top-list":           `top-list.bad.yaml:1: the file: found a list, expected a map with the keys dashboard, grace, mode, model, nats, objects, online, preprocess, queue, record, sinks, source, stall_after, stream, triggers`,
 	"two-kinds":          `two-kinds.bad.yaml:1: source: found a map, expected one kind with its options, {kind: {option: value}}, or the kind alone`,
 	"two-problems": "two-problems.bad.yaml:3: online.seed: found \"yes\", expected a whole number\n" +
 		"two-problems.bad.yaml:4: online.max_gap: found \"5\", expected a duration with its unit, such as 500ms or 3s",
 	"unknown-key": `unknown-key.bad.yaml:3: unknown key "nats.prot"; known keys here: ca, cert, creds, durable, key, max_age, max_bytes, nkey, port, prefix, site, store, token, url, websocket`,
-	"unknown-top": `unknown-top.bad.yaml:2: unknown key "sink"; known keys here: dashboard, grace, mode, model, nats, online, preprocess, queue, record, sinks, source, stall_after, stream, triggers`,
+	"unknown-top": `unknown-top.bad.yaml:2: unknown key "sink"; known keys here: dashboard, grace, mode, model, nats, objects, online, preprocess, queue, record, sinks, source, stall_after, stream, triggers`,
 }
 
 func TestBadFiles(t *testing.T) {

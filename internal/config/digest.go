@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// Digest is the SHA-256 of what decides the results, in hex: the source, the model's name, the steps, the estimator's settings and the
-// triggers, as they are, defaults included. Where messages go and what they are called is none of it.
+// Digest is the SHA-256 of what decides the results, in hex: the source, the model's name, the steps, the estimator's settings, those of
+// objects where they are followed, and the triggers, as they are, defaults included. Where messages go and what they are called is none of it.
 func (c *Config) Digest() (string, error) {
 	components := func(list []Component) (out []any) {
 		for _, c := range list {
@@ -22,6 +22,9 @@ func (c *Config) Digest() (string, error) {
 		online.Forecast = nil // however none are written
 	}
 	parts := []any{components([]Component{c.Source}), c.Model, components(c.Preprocess), online}
+	if c.Objects.Enabled {
+		parts = append(parts, c.Objects)
+	}
 	if len(c.Triggers) > 0 {
 		parts = append(parts, components(c.Triggers))
 	}

@@ -31,8 +31,12 @@ const (
 	leastMemory  = 64
 	mostMemory   = 1 << 16
 	maxRecordGB  = 1e6
-	minToken     = 16 // characters: cannot be guessed by trying
-	maxToken     = 256
+	maxObjects   = 1 << 14 // whose message is smaller than a NATS server takes
+	mostEvery    = 1e6
+
+	leastTemplate, mostTemplate = 0.5, 32
+	minToken                    = 16 // characters: cannot be guessed by trying
+	maxToken                    = 256
 )
 
 var token64 = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
@@ -56,6 +60,12 @@ func (c *Config) Validate() error {
 	errs = append(errs, validateModel(c.Model))
 	bad(!strings.HasPrefix(c.Model, "nats:") || c.NATS.URL != NATSOff, "model: found %q beside nats.url off: give a server, or the path of an .onnx file", c.Model)
 	bad(len(c.Preprocess) <= maxSteps, "preprocess: found %d steps, expected at most %d", len(c.Preprocess), maxSteps)
+	bad(!c.Objects.Enabled || c.Model == "", "model: found %q beside objects.enabled: objects are followed without one: leave it out", c.Model)
+	bad(c.Objects.Max >= 1 && c.Objects.Max <= maxObjects, "objects.max: found %d, expected 1 to %d", c.Objects.Max, maxObjects)
+	bad(c.Objects.Template == 0 || c.Objects.Template >= leastTemplate && c.Objects.Template <= mostTemplate, "objects.template_px: found %g, expected %g to %d, or 0 to have it found", c.Objects.Template, leastTemplate, mostTemplate)
+	bad(slices.Contains([]string{"", "bright", "dark"}, c.Objects.Polarity), "objects.polarity: found %q, expected bright or dark", c.Objects.Polarity)
+	bad(c.Objects.Polarity == "" || c.Objects.Template != 0, "objects.polarity: is given with template_px: give both, or none to have them found")
+	bad(c.Objects.Every >= 1 && c.Objects.Every <= mostEvery, "objects.population_every: found %d, expected 1 to %d frames", c.Objects.Every, int(mostEvery))
 	bad(c.Online.RefineLag >= 1 && c.Online.RefineLag <= maxRefineLag, "online.refine_lag: found %d, expected 1 to %d frames", c.Online.RefineLag, maxRefineLag)
 	bad(c.Online.MaxGap >= 0, "online.max_gap: found %v, expected a positive duration, or 0s to leave it to the model", c.Online.MaxGap)
 	bad(c.Online.Exposure >= 0 && c.Online.Exposure <= maxExposure, "online.exposure: found %v, expected 0s to %v", c.Online.Exposure, maxExposure)

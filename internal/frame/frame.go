@@ -16,6 +16,13 @@ type Meta struct {
 	Events     []Event   // what the source or a step noticed while making this frame; the runner publishes them
 	Overview   *Overview // nil but in the few frames that people will be shown
 	Centroid   []float64 // x and y of the object in the frame as it was read, pixels; empty where none was found
+	Template   Template  // of a field's objects
+}
+
+// Template is what the objects of a field look like.
+type Template struct {
+	SD   float64 // of a Gaussian, pixels of the picture that the encoder sees; 0 while it is not known
+	Dark bool    // they are darker than what is around them
 }
 
 // Event is a notice that rides on a frame until the runner publishes it; see latent.Event for the fields.

@@ -22,6 +22,7 @@ var mayImport = map[string][]string{
 	"configs":                          {},
 	"infer":                            {"infer/card", "internal/frame", "internal/latent", "internal/subprocess"},
 	"infer/card":                       {},
+	"infer/field":                      {"infer/locate", "internal/frame", "internal/latent", "internal/pipeline"},
 	"infer/locate":                     {"internal/grid"},
 	"infer/sdevae":                     {"infer/card", "infer/sdevae/appearance", "infer/sdevae/dnnl", "infer/sdevae/gauge", "infer/sdevae/network", "infer/sdevae/numeric", "infer/sdevae/onnx", "infer/sdevae/sprites", "infer/sdevae/video", "internal/archive", "internal/latent", "online/drift", "online/offline"},
 	"infer/sdevae/appearance":          {"infer/sdevae/numeric", "infer/sdevae/video"},
@@ -83,7 +84,7 @@ var mayImport = map[string][]string{
 	"internal/recording":               {"infer/card", "infer/sdevae/numeric", "infer/sdevae/video", "ingest", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/pipeline", "preprocess"},
 	"internal/recording/recordingtest": {}, // for tests
 	"internal/soak":                    {"configs", "ingest/tiff", "ingest/wire", "internal/atomicfile", "internal/fakecamera", "internal/latent"},
-	"internal/stream":                  {"infer", "infer/card", "infer/sdevae", "ingest", "ingest/recorder", "internal/atomicfile", "internal/bus", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/latent", "internal/model", "internal/pipeline", "internal/recording", "internal/trigger", "online", "preprocess", "sinks", "sinks/message", "sinks/natsink", "sinks/web"},
+	"internal/stream":                  {"infer", "infer/card", "infer/field", "infer/sdevae", "ingest", "ingest/recorder", "internal/atomicfile", "internal/bus", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/latent", "internal/model", "internal/pipeline", "internal/recording", "internal/trigger", "online", "online/objects", "preprocess", "sinks", "sinks/message", "sinks/natsink", "sinks/web"},
 	"internal/subprocess":              {},
 	"internal/suite":                   {"internal/atomicfile"}, // for tests
 	"internal/suite/mats":              {"internal/suite"},      // for tests
@@ -103,6 +104,8 @@ var mayImport = map[string][]string{
 	"online/refine":                    {"internal/archive", "internal/latent", "internal/nice", "online/diffusion", "online/drift", "online/regression", "online/trajectory"},
 	"online/regression":                {"internal/eigen", "internal/latent", "online/diffusion", "online/drift", "online/trajectory"},
 	"online/sampling":                  {"online/drift"},
+	"online/objects":                   {"internal/latent", "online", "online/population", "online/tracks", "online/trajectory"},
+	"online/population":                {},
 	"online/tracks":                    {"internal/assignment", "internal/grid"},
 	"online/trajectory":                {"internal/archive", "internal/latent"},
 	"preprocess":                       {"internal/bus", "internal/frame", "internal/pipeline"},
@@ -134,6 +137,7 @@ var never = []struct{ from, target, reason string }{
 	{"sinks", "gocv.io/x/gocv", "nothing after the encoder sees a Mat"},
 	{"sinks", "driftscope/online", "sinks show the law, they do not compute it"},
 	{"infer/locate", "gocv.io/x/gocv", "spots are found in arrays, not in OpenCV's memory"},
+	{"online/objects", "runtime/cgo", "the estimator is pure Go and runs without cgo"},
 	{"online/tracks", "runtime/cgo", "the estimator is pure Go and runs without cgo"},
 	{"online/offline", "driftscope/online", "a recording is read without an estimator"},
 	{"ingest/follow", "gocv.io/x/gocv", "waiting for files needs no pixels"},

@@ -56,6 +56,8 @@ func Applied() []struct{ Name, Does string } {
 		{"checkpoint", "the law's state is kept now, in its file and in KV; answered when it is there"},
 		{"roi", `the region of interest moves: {"x": 120, "y": 80} is its upper left corner in the step's input, pixels`},
 		{"model", `another model tracks from the next frame on: {"name": "spot"} is one that the server keeps, {"back": true} the one before`},
+		{"follow", `of a field: the latents and the law of one object are published as those of a single one: {"id": 17}`},
+		{"unfollow", "no object is followed any more"},
 		{"stop", "the stream ends, with all it has read tracked and delivered"},
 		{"start", `with run --stay: a stream that has stopped is assembled anew and runs; {"config": true} takes its configuration from KV`},
 	}

@@ -21,9 +21,13 @@ const (
 	KindView   Kind = "view"
 
 	KindTrigger Kind = "trigger"
+
+	KindObjects    Kind = "objects" // every frame of a field, of an Estimate
+	KindTrack      Kind = "track"
+	KindPopulation Kind = "population"
 )
 
-// Message is one of *Estimate, *Law, *Event, *Trigger, *Health or *View. A sink that keeps one copies it: the runner reuses the memory.
+// Message is one of *Estimate, *Law, *Event, *Trigger, *Health, *View, *Track or *Population. A sink that keeps one copies it: the runner reuses the memory.
 type Message interface {
 	message()
 }
@@ -39,19 +43,22 @@ type Latent struct {
 	// Centroid is the object's intensity centroid in the frame as it was read, x and y, pixels; empty where none was found.
 	Centroid []float64 `json:"centroid_px,omitempty"`
 	Light    float64   `json:"light"` // of the raw picture: its bright parts above its dark ones, grey values; 0 where not known
+
+	Spots Spots `json:"-"` // of a field; then Mean and SD are empty
 }
 
 // Reset makes l an empty latent of dimension d, keeping its memory.
 func (l *Latent) Reset(d int) {
-	mean, sd, centroid := Resize(l.Mean, d), Resize(l.SD, d), l.Centroid[:0]
-	*l = Latent{Mean: mean, SD: sd, Centroid: centroid}
+	mean, sd, centroid, found := Resize(l.Mean, d), Resize(l.SD, d), l.Centroid[:0], l.Spots.Found[:0]
+	*l = Latent{Mean: mean, SD: sd, Centroid: centroid, Spots: Spots{Found: found}}
 }
 
 // Copy makes l a deep copy of src, reusing l's memory.
 func (l *Latent) Copy(src *Latent) {
-	mean, sd, centroid := append(l.Mean[:0], src.Mean...), append(l.SD[:0], src.SD...), append(l.Centroid[:0], src.Centroid...)
+	mean, sd, centroid, spots := append(l.Mean[:0], src.Mean...), append(l.SD[:0], src.SD...), append(l.Centroid[:0], src.Centroid...), l.Spots
 	*l = *src
-	l.Mean, l.SD, l.Centroid = mean, sd, centroid
+	l.Mean, l.SD, l.Centroid, l.Spots = mean, sd, centroid, spots
+	l.Spots.copy(&src.Spots)
 }
 
 // Resize returns s with length n, reusing its memory where it can; the values are unspecified.
@@ -133,6 +140,8 @@ type Estimate struct {
 	ForecastSD []float64 // its standard deviation, without the noise of measuring it
 
 	Alarms []string // the codes of those that are on
+
+	Objects Objects // of a field; Latent.Mean is then that of the object that is followed, or empty
 }
 
 // Copy makes e a deep copy of src, reusing e's memory.
@@ -148,6 +157,7 @@ func (e *Estimate) Copy(src *Estimate) {
 	e.Forecast = append(e.Forecast[:0], src.Forecast...)
 	e.ForecastSD = append(e.ForecastSD[:0], src.ForecastSD...)
 	e.Alarms = append(e.Alarms[:0], src.Alarms...)
+	e.Objects.copy(&src.Objects)
 }
 
 // Law is the law that a whole recording leads to, told after its last frame. It is never changed once it is here.
@@ -175,6 +185,8 @@ const (
 	ObjectLost       = "object_lost"
 	Bleached         = "bleached"
 	TooFewDimensions = "too_few_dimensions"
+	NoObjects        = "no_objects"
+	TooManyObjects   = "too_many_objects"
 )
 
 // Event is something that happened once: drops, a moved grey window, a cut trajectory, a source that ended.

@@ -87,6 +87,8 @@ func (t *tracker) apply(c latent.Command) error {
 	switch {
 	case c.Name == "roi":
 		return t.move(c)
+	case c.Name == "follow" || c.Name == "unfollow":
+		return t.follow(c)
 	case c.Name == swapModel:
 		return latent.Refuse(latent.Conflict, "model: this stream's model cannot be changed: start the stream again with another")
 	case c.Name == "start" && t.ending:
@@ -126,6 +128,25 @@ func (t *tracker) apply(c latent.Command) error {
 		return latent.Refuse(latent.Unknown, "command %.40q is not known: send %s", c.Name, strings.Join(names(), ", "))
 	}
 	return nil
+}
+
+// follow chooses the object whose latents are published, or none.
+func (t *tracker) follow(c latent.Command) error {
+	e, ok := t.estimator.(Follower)
+	if !ok {
+		return latent.Refuse(latent.Conflict, "%s: this stream follows one scene: run it with --objects to follow objects by their numbers", c.Name)
+	}
+	if c.Name == "unfollow" {
+		if err := plain(c); err != nil {
+			return err
+		}
+		return e.Follow(0)
+	}
+	var which struct{ ID uint64 }
+	if err := latent.DecodePayload(c.Payload, &which); err != nil || which.ID == 0 {
+		return latent.Refuse(latent.Malformed, `follow: found %.80q: send {"id": 17}, the number of an object`, c.Payload)
+	}
+	return e.Follow(which.ID)
 }
 
 // move puts the region of interest elsewhere.

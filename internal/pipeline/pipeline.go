@@ -100,7 +100,8 @@ type Finisher interface {
 	Finish(dst *latent.SDE, after uint64) bool
 }
 
-// Sink takes messages: *latent.Estimate, *latent.Law, *latent.Event, *latent.Trigger, *latent.Health, *latent.View. It copies what it keeps.
+// Sink takes messages: *latent.Estimate, *latent.Law, *latent.Event, *latent.Trigger, *latent.Health, *latent.View,
+// *latent.Track, *latent.Population. It copies what it keeps.
 // Write and Close are called from one goroutine. Close flushes, within ctx, and frees also when ctx has ended already.
 //
 // An error of Write ends the run, unless it says Undelivered(): then this one message could not be delivered now, as while a
@@ -122,6 +123,17 @@ type Resetter interface{ Reset() }
 // Alarmer is implemented by an Estimator that notices when something has changed. Alarms are the events of the last Update, lent until the
 // next; the runner publishes them, and counts those that are not of level info.
 type Alarmer interface{ Alarms() []latent.Event }
+
+// Reporter is implemented by an Estimator that has more to tell of a latent than its estimate. Reports are the messages of the last Update and Last,
+// once, those of objects that the run leaves; the lists are lent until the next call, and the messages in them are new, and the runner's.
+type Reporter interface {
+	Reports() []latent.Message
+	Last() []latent.Message
+}
+
+// Follower is implemented by an Estimator of many objects. Follow has the latents of one of them published as those of a single object, 0 those of
+// none; its error is a *latent.Refusal.
+type Follower interface{ Follow(id uint64) error }
 
 // Watcher looks at every estimate, in the order of the frames, and finds where a rule's condition begins or ends. The list that Watch gives is
 // lent until the next Watch; the triggers in it are new, and the runner's.

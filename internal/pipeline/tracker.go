@@ -64,8 +64,12 @@ func (t *tracker) run(p phases) {
 	check("estimator", t.estimator.Close())
 }
 
-// finish publishes the law of a whole recording, once its last frame has been tracked. A run that was told to stop does not wait for it.
+// finish publishes what ends with the run, and the law of a whole recording, once its last frame has been tracked. A run that was told to stop does not
+// wait for that law.
 func (t *tracker) finish(p phases) {
+	if p.track.Err() == nil {
+		t.report(p.track, Reporter.Last)
+	}
 	e, ok := t.estimator.(Finisher)
 	if !ok || !t.runner.waits.Load() || p.read.Err() != nil || p.track.Err() != nil {
 		return
@@ -158,6 +162,7 @@ func (t *tracker) conclude(ctx context.Context, f *frame.Frame, z *latent.Latent
 		t.runner.counters.track()
 		t.watch(ctx, f.Meta.Arrived)
 		t.runner.publish(ctx, &t.estimate, f.Meta.Arrived)
+		t.report(ctx, Reporter.Reports)
 		t.alarm(ctx)
 		t.keep(ctx)
 		return true
@@ -207,6 +212,17 @@ func (t *tracker) watch(ctx context.Context, arrived time.Time) {
 	for _, trigger := range t.watcher.Watch(&t.estimate) {
 		trigger.Latency = time.Since(arrived)
 		t.runner.publish(ctx, trigger, time.Time{})
+	}
+}
+
+// report publishes what the estimator tells beside its estimates.
+func (t *tracker) report(ctx context.Context, reports func(Reporter) []latent.Message) {
+	r, ok := t.estimator.(Reporter)
+	if !ok {
+		return
+	}
+	for _, m := range reports(r) {
+		t.runner.publish(ctx, m, time.Time{})
 	}
 }
 

@@ -8,12 +8,11 @@ import (
 
 	"driftscope/internal/atomicfile"
 	"driftscope/internal/console"
-	"driftscope/online"
 	"driftscope/sinks/natsink"
 )
 
 // restore loads the state kept at path into the estimator, where there is one, and then returns path; "" is none.
-func restore(e *online.Estimator, path string) (from string, err error) {
+func restore(e law, path string) (from string, err error) {
 	if path == "" {
 		return "", nil
 	}
@@ -44,7 +43,7 @@ func checkState(path string) error {
 }
 
 // goOn restores a state. The trajectory is cut: this run's first latent does not follow the last of another.
-func goOn(e *online.Estimator, state io.Reader) error {
+func goOn(e law, state io.Reader) error {
 	if err := e.Restore(state); err != nil {
 		return fmt.Errorf("%w: use one that this build saved under this model and configuration", err)
 	}
@@ -64,7 +63,7 @@ func (s *Stream) openBucket() (err error) {
 	if s.restored != "" || s.repeats {
 		return nil
 	}
-	state, where, err := s.bucket.State(s.model.Net.Digest)
+	state, where, err := s.bucket.State(s.what.digest)
 	switch {
 	case errors.Is(err, natsink.ErrNotKept):
 		return nil
@@ -86,7 +85,7 @@ func (s *Stream) keep() func([]byte) error {
 	if s.repeats {
 		return nil
 	}
-	return keeping(s.cfg.Online.State, s.bucket, s.model.Net.Digest)
+	return keeping(s.cfg.Online.State, s.bucket, s.what.digest)
 }
 
 // keeping writes states of the law of a model, known by its digest, to path and to KV, whichever there are; nil where neither is.

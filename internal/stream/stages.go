@@ -41,8 +41,9 @@ type Stream struct {
 	written config.Config // the same before its source was pointed at our own server
 	Stages  pipeline.Stages
 	rules   []string // names of the triggers' rules
-	model   *Model
-	law     *online.Estimator
+	model   *Model   // nil where objects are followed without one
+	what    tracked  // the same for those who ask
+	law     law
 	bus     *bus.Conn        // lent; nil where nats.url is off
 	service *natsink.Service // lent; nil where the stream ends with its run
 
@@ -54,6 +55,21 @@ type Stream struct {
 
 	repeats  bool   // an earlier run, from its beginning: no law is gone on from or kept
 	restored string // from where the law goes on; empty where it begins
+}
+
+// tracked is by what frames are tracked, as people and kept states know it.
+type tracked struct {
+	name    string
+	digest  string // SHA-256
+	latents int
+	seed    uint64 // of the training
+}
+
+// law is an estimator whose state can be kept.
+type law interface {
+	pipeline.Estimator
+	pipeline.Checkpointer
+	pipeline.Freezer
 }
 
 // assemble makes every stage but the sinks. What the user can be blamed for is a usage error; then nothing was opened.
@@ -87,6 +103,9 @@ func (s *Stream) build(ctx context.Context, before *Earlier) (err error) {
 		}
 		s.Stages.Source = s.recorder
 	}
+	if cfg.Objects.Enabled {
+		return s.finishField(cfg, applied, pipeline.Waits(s.Stages.Source))
+	}
 	if s.model, err = LoadModel(ctx, cfg, s.bus); err != nil {
 		return exit.Usage(err)
 	}
@@ -99,6 +118,8 @@ func (s *Stream) build(ctx context.Context, before *Earlier) (err error) {
 
 // finish makes what comes after the source and the model: the steps, the encoder, the estimator, the bus and the sinks.
 func (s *Stream) finish(ctx context.Context, cfg config.Config, steps []config.Component, applied []uint64, deterministic bool) (err error) {
+	card := &s.model.Net.Card
+	s.what = tracked{s.model.name, s.model.Net.Digest, card.Latent, card.Training.Seed}
 	if s.Stages.Encoders, err = newEncoders(s.model); err != nil {
 		return exit.Usage(fmt.Errorf("%s: %w", s.model.name, err))
 	}
@@ -110,16 +131,19 @@ func (s *Stream) finish(ctx context.Context, cfg config.Config, steps []config.C
 		return exit.Usage(err)
 	}
 	s.law, s.Stages.Estimator = estimator, estimator
-	if s.Stages.Watcher, s.rules, err = newWatcher(cfg, s.model.Net.Card.Latent); err != nil {
+	s.swapper = newSwapper(cfg, modelState{s.model, steps, estimator}, deterministic)
+	return s.ruleAndRestore(cfg)
+}
+
+// ruleAndRestore makes the triggers' rules, and has the law go on from its file where there is one.
+func (s *Stream) ruleAndRestore(cfg config.Config) (err error) {
+	if s.Stages.Watcher, s.rules, err = newWatcher(cfg, s.what.latents); err != nil {
 		return exit.Usage(err)
 	}
 	if !s.repeats {
-		if s.restored, err = restore(estimator, cfg.Online.State); err != nil {
-			return exit.Usage(err)
-		}
+		s.restored, err = restore(s.law, cfg.Online.State)
 	}
-	s.swapper = newSwapper(cfg, modelState{s.model, steps, estimator}, deterministic)
-	return nil
+	return exit.Usage(err)
 }
 
 // attach makes the sinks. The screen belongs to a stream that is alone.
@@ -132,7 +156,7 @@ func (s *Stream) attach(b *bus.Conn, alone bool) (err error) {
 	if err := s.openBucket(); err != nil {
 		return ofServer(err)
 	}
-	if b != nil {
+	if b != nil && s.model != nil {
 		s.swapper.bus, s.swapper.bucket, s.Stages.Swap = b, s.bucket, s.swapper.swap
 		viewer, err := s.model.Net.NewEncoder()
 		if err != nil {
@@ -163,8 +187,8 @@ func ofServer(err error) error {
 func (s *Stream) about() (natsink.About, error) {
 	digest, err := s.cfg.Digest()
 	return natsink.About{
-		Source: recording.SourceName(s.cfg.Source), Model: s.model.name, ModelSHA256: s.model.Net.Digest, ConfigSHA256: digest,
-		Latents: s.model.Net.Card.Latent, Seed: s.cfg.Online.Seed, Started: time.Now().UTC(), Triggers: s.rules,
+		Source: recording.SourceName(s.cfg.Source), Model: s.what.name, ModelSHA256: s.what.digest, ConfigSHA256: digest,
+		Latents: s.what.latents, Seed: s.cfg.Online.Seed, Started: time.Now().UTC(), Triggers: s.rules,
 	}, err
 }
 
@@ -250,14 +274,20 @@ func closeSteps(made []pipeline.NamedStep) {
 // newEstimator starts from the drift that the model was trained with. Where the source waits for tracking, the estimator waits for its
 // refinements too, and the same input gives the same output.
 func newEstimator(o config.Online, model *infer.Model, deterministic bool, applied []uint64) (*online.Estimator, error) {
-	c := online.Config{
-		Dim: model.Card.Latent, Seed: o.Seed, MaxGap: longestStep(o.MaxGap, model.Card.DT), Exposure: o.Exposure, RefineLag: o.RefineLag, Replay: o.Memory, PixelUM: o.PixelUM, Deterministic: deterministic, Applied: applied,
-		Forecast: o.Forecast, AlarmFrames: float64(o.AlarmFrames), TrainMean: model.Card.Mean, TrainSD: model.Card.SD,
-	}
+	c := lawConfig(o, model.Card.DT, deterministic, applied)
+	c.Dim, c.TrainMean, c.TrainSD = model.Card.Latent, model.Card.Mean, model.Card.SD
 	if model.Card.Drift != nil {
 		c.Prior = sdevae.DriftOf(&model.Card)
 	}
 	return online.New(c)
+}
+
+// lawConfig is what the configuration says of a law, of frames dt seconds apart where that is known.
+func lawConfig(o config.Online, dt float64, deterministic bool, applied []uint64) online.Config {
+	return online.Config{
+		Seed: o.Seed, MaxGap: longestStep(o.MaxGap, dt), Exposure: o.Exposure, RefineLag: o.RefineLag, Replay: o.Memory, PixelUM: o.PixelUM, Deterministic: deterministic, Applied: applied,
+		Forecast: o.Forecast, AlarmFrames: float64(o.AlarmFrames),
+	}
 }
 
 // longestStep is the pause between two frames across which no increment is formed: as configured, or ten frames of dt seconds, at which the model was
@@ -345,8 +375,11 @@ func (s *Stream) introduce() {
 	if seed, ok := cfg.Source.Options()["seed"]; ok {
 		source += fmt.Sprintf(" (seed %v)", seed)
 	}
-	c := &s.model.Net.Card
-	console.Say("stream %s: %s; model %s (%d latents, seed %d); estimator seed %d", cfg.Stream, source, s.model.name, c.Latent, c.Training.Seed, cfg.Online.Seed)
+	by := fmt.Sprintf("model %s (%d latents, seed %d)", s.what.name, s.what.latents, s.what.seed)
+	if s.model == nil {
+		by = "every object in the field"
+	}
+	console.Say("stream %s: %s; %s; estimator seed %d", cfg.Stream, source, by, cfg.Online.Seed)
 	if s.restored != "" {
 		console.Say("the law goes on from %s", s.restored)
 	}

@@ -214,8 +214,11 @@ func (s *swapper) done(next modelState, used bool) {
 	}
 }
 
-// about is what a stream says of itself, with the model that tracks now.
+// about is what a stream says of itself, with the model that tracks now. It may be called on nil.
 func (s *swapper) about(a natsink.About) natsink.About {
+	if s == nil {
+		return a
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m := s.now.model
@@ -223,8 +226,11 @@ func (s *swapper) about(a natsink.About) natsink.About {
 	return a
 }
 
-// close frees the law that the stream could have gone back to.
+// close frees the law that the stream could have gone back to. It may be called on nil.
 func (s *swapper) close() {
+	if s == nil {
+		return
+	}
 	if s.before.law != nil {
 		s.before.law.Close()
 	}

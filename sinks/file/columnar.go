@@ -2,6 +2,8 @@ package file
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"driftscope/internal/latent"
@@ -13,18 +15,60 @@ const (
 	sdeTable
 	eventTable
 	triggerTable
+	objectsTable
+	trackTable
+	populationTable
 	tableCount
 )
 
 // tableNames are part of the files' names.
-var tableNames = []string{string(latent.KindLatent), string(latent.KindSDE), string(latent.KindEvent), string(latent.KindTrigger)}
+var tableNames = []string{string(latent.KindLatent), string(latent.KindSDE), string(latent.KindEvent), string(latent.KindTrigger),
+	string(latent.KindObjects), string(latent.KindTrack), string(latent.KindPopulation)}
 
 // columnar is a recording in tables, one file each.
 type columnar struct {
 	files    recording
+	only     int // the one table that is written, or every
 	rows     [tableCount]table
 	revision uint64                            // of the last law recorded
 	write    func(table int, fresh bool) error // adds rows[table] to its file, which begins with it where fresh is set
+}
+
+// every is only's, where all tables are written.
+const every = -1
+
+// tableOptions are the keys of every sink that writes tables.
+type tableOptions struct {
+	fileOptions
+	Table string `yaml:"table"` // the only one that is written, in a file of the path's own name; "" for all, each in its own
+}
+
+// chosen is the table that is asked for, and the names that the tables' files carry.
+func (o *tableOptions) chosen() (only int, names []string, err error) {
+	if o.Table == "" {
+		return every, tableNames, nil
+	}
+	only = slices.Index(tableNames, o.Table)
+	if only < 0 {
+		return only, nil, fmt.Errorf("table: found %.40q, expected one of %s", o.Table, strings.Join(tableNames, ", "))
+	}
+	return only, []string{""}, nil
+}
+
+// output is the file of a table that is written.
+func (c *columnar) output(table int) *output {
+	if c.only != every {
+		table = 0
+	}
+	return c.files.outputs[table]
+}
+
+// table is whose file an output is.
+func (c *columnar) table(output int) int {
+	if c.only != every {
+		return c.only
+	}
+	return output
 }
 
 // record adds m's rows. Health and views have none, but come every second: the disk gets then what is due.
@@ -43,8 +87,7 @@ func (c *columnar) record(m latent.Message) error {
 func (c *columnar) fill(m latent.Message) error {
 	switch m := m.(type) {
 	case *latent.Estimate:
-		c.rows[latentTable].latent(m)
-		if err := c.row(latentTable); err != nil {
+		if err := c.frame(m); err != nil {
 			return err
 		}
 		return c.law(m.Latent.Seq, m.Latent.Time, &m.SDE)
@@ -56,10 +99,43 @@ func (c *columnar) fill(m latent.Message) error {
 	case *latent.Trigger:
 		c.rows[triggerTable].trigger(m)
 		return c.row(triggerTable)
+	case *latent.Track:
+		c.rows[trackTable].track(m)
+		return c.row(trackTable)
+	case *latent.Population:
+		c.rows[populationTable].population(m)
+		return c.row(populationTable)
 	case *latent.Health, *latent.View:
 		return nil
 	}
 	return fmt.Errorf("a message of type %T cannot be written", m)
+}
+
+// frame adds a frame's latent, where there is one, and a row for every object and frame that is known with it.
+func (c *columnar) frame(e *latent.Estimate) error {
+	o := &e.Objects
+	if o.Width == 0 || len(e.Latent.Mean) > 0 {
+		c.rows[latentTable].latent(e)
+		if err := c.row(latentTable); err != nil {
+			return err
+		}
+	}
+	for i := range o.Earlier {
+		c.rows[objectsTable].earlier(&o.Earlier[i])
+		if err := c.row(objectsTable); err != nil {
+			return err
+		}
+	}
+	for i := range o.ID {
+		if !o.Here(i) {
+			continue // where it stands is told once it is seen again
+		}
+		c.rows[objectsTable].object(e.Latent.Seq, o, i)
+		if err := c.row(objectsTable); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // law adds s where its revision is new, with as many dimensions as the latents before it.
@@ -77,13 +153,16 @@ func (c *columnar) law(seq uint64, at time.Time, s *latent.SDE) error {
 
 // row writes one table's row. Columns never change within a file: where they are others now, the next file begins.
 func (c *columnar) row(table int) error {
-	if c.rows[table].naming && c.files.outputs[table].records > 0 {
+	if c.only != every && c.only != table {
+		return nil
+	}
+	if c.rows[table].naming && c.output(table).records > 0 {
 		if err := c.files.renew(); err != nil {
 			c.rows[table].columns = nil // named again with the next row
 			return err
 		}
 	}
-	o := c.files.outputs[table]
+	o := c.output(table)
 	if err := c.write(table, o.records == 0); err != nil {
 		return err
 	}

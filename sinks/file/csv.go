@@ -27,17 +27,21 @@ type redirect struct{ to *output }
 // Write never fails.
 func (r *redirect) Write(p []byte) (int, error) { return r.to.Write(p) }
 
-// NewCSV makes the first files; decode fills the options path, rotate_mb, rotate_every and keep.
+// NewCSV makes the first files; decode fills the options path, rotate_mb, rotate_every, keep and table.
 func NewCSV(decode func(any) error, log *slog.Logger) (*CSV, error) {
-	var o fileOptions
+	var o tableOptions
 	if err := decode(&o); err != nil {
 		return nil, err
 	}
 	if err := o.check("results.csv"); err != nil {
 		return nil, err
 	}
+	only, names, err := o.chosen()
+	if err != nil {
+		return nil, err
+	}
 	s := &CSV{}
-	s.tables.files.rotation = rotation{options: o, tables: tableNames, log: log}
+	s.tables.only, s.tables.files.rotation = only, rotation{options: o.fileOptions, tables: names, log: log}
 	s.writer = csv.NewWriter(&s.lines)
 	s.tables.write = s.line
 	return s, s.tables.files.start()
@@ -49,7 +53,7 @@ func (s *CSV) Write(_ context.Context, m latent.Message) error { return s.tables
 // line writes the row of a table, after the header where fresh.
 func (s *CSV) line(table int, fresh bool) error {
 	t := &s.tables.rows[table]
-	s.lines.to, s.fields = s.tables.files.outputs[table], s.fields[:0]
+	s.lines.to, s.fields = s.tables.output(table), s.fields[:0]
 	if fresh {
 		for _, c := range t.columns {
 			s.fields = append(s.fields, c.name)

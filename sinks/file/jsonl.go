@@ -35,7 +35,7 @@ func NewJSONL(decode func(any) error, stream string, log *slog.Logger) (*JSONL, 
 		return nil, errors.New("append: is of one file, and files that follow each other go on by number: leave append out")
 	}
 	s := &JSONL{encoder: message.Encoder{Stream: stream}}
-	s.files = recording{rotation: rotation{options: o.fileOptions, tables: []string{""}, log: log}, extend: o.Append}
+	s.files = recording{rotation: rotation{options: o.fileOptions, tables: []string{""}, log: log}, extend: o.Append, extends: true}
 	s.write = s.line
 	return s, s.files.start()
 }

@@ -28,15 +28,19 @@ type Parquet struct {
 
 // NewParquet makes the first files of a stream; decode fills the options of NewCSV.
 func NewParquet(decode func(any) error, stream string, log *slog.Logger) (*Parquet, error) {
-	o := fileOptions{RotateEvery: parquetEvery}
+	o := tableOptions{fileOptions: fileOptions{RotateEvery: parquetEvery}}
 	if err := decode(&o); err != nil {
 		return nil, err
 	}
 	if err := o.check("results.parquet"); err != nil {
 		return nil, err
 	}
+	only, names, err := o.chosen()
+	if err != nil {
+		return nil, err
+	}
 	s := &Parquet{stream: stream}
-	s.tables.files = recording{rotation: rotation{options: o, tables: tableNames, log: log}, finish: s.footer}
+	s.tables.only, s.tables.files = only, recording{rotation: rotation{options: o.fileOptions, tables: names, log: log}, finish: s.footer}
 	s.tables.write = s.values
 	return s, s.tables.files.start()
 }
@@ -48,7 +52,7 @@ func (s *Parquet) Write(_ context.Context, m latent.Message) error { return s.ta
 func (s *Parquet) values(table int, fresh bool) error {
 	t := &s.tables.rows[table]
 	if fresh {
-		s.writers[table] = parquet.NewGenericWriter[any](s.tables.files.outputs[table], schemaOf(tableNames[table], t.columns),
+		s.writers[table] = parquet.NewGenericWriter[any](s.tables.output(table), schemaOf(tableNames[table], t.columns),
 			parquet.Compression(&parquet.Snappy), parquet.WriteBufferSize(0), parquet.CreatedBy("driftscope", strconv.Itoa(latent.Version), ""),
 			parquet.MaxRowsPerRowGroup(int64(min(groupBytes/(8*len(t.columns)), groupRows))), parquet.KeyValueMetadata("stream", s.stream))
 	}
@@ -73,8 +77,8 @@ func valueOf(f form, c cell) parquet.Value {
 	return parquet.DoubleValue(c.number)
 }
 
-// footer ends a table's file.
-func (s *Parquet) footer(table int) error { return s.writers[table].Close() }
+// footer ends the file of an output.
+func (s *Parquet) footer(output int) error { return s.writers[s.tables.table(output)].Close() }
 
 // Close completes the files. Those that got no row are removed.
 func (s *Parquet) Close(context.Context) error { return s.tables.files.close() }

@@ -26,6 +26,7 @@ type recording struct {
 	rotation rotation
 	finish   func(table int) error // puts a footer into its output; nil where files need none, and can be read while they are written
 	extend   bool                  // go on in a file that is there
+	extends  bool                  // that could be asked for
 
 	outputs []*output // one a table; nil between two
 	ending  bool      // the next file is to begin
@@ -42,7 +43,7 @@ func (r *recording) start() error {
 		err = r.open(time.Now())
 	}
 	switch {
-	case errors.Is(err, fs.ErrExist) && r.finish == nil && r.rotation.tables[0] == "":
+	case errors.Is(err, fs.ErrExist) && r.extends:
 		return fmt.Errorf("%s: is there already: give another path, or append: true to go on in it", r.rotation.options.Path)
 	case errors.Is(err, fs.ErrExist):
 		return fmt.Errorf("%w: give another path, or rotate_every to number the files", err)

@@ -16,6 +16,7 @@ const (
 	maxText     = 4096    // bytes of a text
 	maxStages   = 256     // stages, causes of loss, codes of alarms
 	maxField    = 4096    // points of a drift field
+	MaxObjects  = 1 << 16 // of a field, and places in one column
 )
 
 // Decode reads one record of the given kind and checks it: its version, its shape, its size. Unknown fields are those of a
@@ -38,6 +39,12 @@ func Decode(kind latent.Kind, data []byte) (Record, error) {
 		r = &HealthRecord{}
 	case latent.KindView:
 		r = &ViewRecord{}
+	case latent.KindObjects:
+		r = &ObjectsRecord{}
+	case latent.KindTrack:
+		r = &TrackRecord{}
+	case latent.KindPopulation:
+		r = &PopulationRecord{}
 	default:
 		return nil, fmt.Errorf("messages of kind %.40q are not known", kind)
 	}
@@ -82,6 +89,14 @@ func check(r Record) error {
 		if n := max(len(r.Name), len(r.Rule), len(r.Unit)); n > maxText {
 			return fmt.Errorf("text of %d bytes, expected at most %d", n, maxText)
 		}
+	case *ObjectsRecord:
+		return checkObjects(r)
+	case *TrackRecord:
+		if len(r.Why) > maxText || len(r.Change) > maxText {
+			return fmt.Errorf("text of %d bytes, expected at most %d", max(len(r.Why), len(r.Change)), maxText)
+		}
+	case *PopulationRecord:
+		return sameLength(len(r.Edges), len(r.Spectrum))
 	case *HealthRecord:
 		if len(r.Stages) > maxStages || len(r.Dropped) > maxStages || len(r.Alarms) > maxStages {
 			return fmt.Errorf("%d stages, %d causes of loss and %d codes of alarms, expected at most %d", len(r.Stages), len(r.Dropped), len(r.Alarms), maxStages)

@@ -33,13 +33,12 @@ func (e *Encoder) Sent() Sent { return e.sent }
 func (e *Encoder) Resend(since Sent) { e.sent = since }
 
 // Encode calls emit with the kind and the JSON of each record of m. The JSON is one line without its end, lent until emit returns. An
-// Estimate gives a LatentRecord, and an SDERecord where its law is new.
+// Estimate gives an ObjectsRecord of a field, a LatentRecord where there is a latent, and an SDERecord where its law is new.
 func (e *Encoder) Encode(m latent.Message, emit func(kind latent.Kind, line []byte) error) error {
 	header := func(kind latent.Kind) Header { return Header{latent.Version, kind, e.Stream} }
 	switch m := m.(type) {
 	case *latent.Estimate:
-		e.line = appendLatent(e.line[:0], e.Stream, m)
-		if err := emit(latent.KindLatent, e.line); err != nil {
+		if err := e.frame(m, emit); err != nil {
 			return err
 		}
 		return e.law(m.Latent.Seq, m.Latent.Time, &m.SDE, emit)
@@ -55,12 +54,28 @@ func (e *Encoder) Encode(m latent.Message, emit func(kind latent.Kind, line []by
 		r := HealthRecord{header(latent.KindHealth), *m}
 		r.Time = r.Time.UTC()
 		return e.emit(latent.KindHealth, &r, emit)
+	case *latent.Track:
+		return e.emit(latent.KindTrack, trackRecord(header(latent.KindTrack), m), emit)
+	case *latent.Population:
+		return e.emit(latent.KindPopulation, populationRecord(header(latent.KindPopulation), m), emit)
 	case *latent.View:
 		r := ViewRecord{header(latent.KindView), *m}
 		r.Time = r.Time.UTC()
 		return e.emit(latent.KindView, &r, emit)
 	}
 	return fmt.Errorf("a message of type %T cannot be written", m)
+}
+
+// frame emits a frame's objects, where the stream is one of a field, and its latent, where there is one.
+func (e *Encoder) frame(m *latent.Estimate, emit func(latent.Kind, []byte) error) error {
+	if m.Objects.Width > 0 {
+		e.line = appendObjects(e.line[:0], e.Stream, m)
+		if err := emit(latent.KindObjects, e.line); err != nil || len(m.Latent.Mean) == 0 {
+			return err
+		}
+	}
+	e.line = appendLatent(e.line[:0], e.Stream, m)
+	return emit(latent.KindLatent, e.line)
 }
 
 // law emits s as of frame seq if its revision is new, with the drift field if that is new.

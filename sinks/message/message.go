@@ -6,7 +6,8 @@ import (
 	"driftscope/internal/latent"
 )
 
-// Record is a message as it travels: one of *LatentRecord, *SDERecord, *EventRecord, *TriggerRecord, *HealthRecord, *ViewRecord. Fields are
+// Record is a message as it travels: one of *LatentRecord, *SDERecord, *EventRecord, *TriggerRecord, *HealthRecord, *ViewRecord,
+// *ObjectsRecord, *TrackRecord, *PopulationRecord. Fields are
 // added, never renamed or removed. Times are UTC, RFC 3339 with nanoseconds; a number that is not finite is null.
 type Record interface{ header() *Header }
 

@@ -55,6 +55,18 @@ func At(v []float64, i int) float64 {
 	return math.NaN()
 }
 
+// Column is one number of every object of a field.
+type Column []float64
+
+// MarshalJSON writes an array, also where there are none.
+func (c Column) MarshalJSON() ([]byte, error) { return appendNumbers(nil, c), nil }
+
+// UnmarshalJSON reads at most MaxObjects numbers, null as NaN.
+func (c *Column) UnmarshalJSON(data []byte) (err error) {
+	*c, err = readNumbers(data, MaxObjects)
+	return err
+}
+
 func readNumbers(data []byte, most int) ([]float64, error) {
 	if count := bytes.Count(data, []byte(",")) + 1; count > most {
 		return nil, fmt.Errorf("found %d numbers, expected at most %d", count, most)

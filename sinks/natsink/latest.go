@@ -43,8 +43,12 @@ func (l *latest) snapshot(stream string) ([]byte, error) {
 		View   json.RawMessage `json:"view,omitempty"`
 
 		Trigger json.RawMessage `json:"trigger,omitempty"`
+
+		Objects    json.RawMessage `json:"objects,omitempty"`
+		Population json.RawMessage `json:"population,omitempty"`
 	}{
 		message.Header{V: latent.Version, Kind: "snapshot", Stream: stream},
 		l.last(latent.KindLatent), l.last(latent.KindSDE), l.last(latent.KindEvent), l.last(latent.KindHealth), l.last(latent.KindView), l.last(latent.KindTrigger),
+		l.last(latent.KindObjects), l.last(latent.KindPopulation),
 	})
 }

@@ -6,25 +6,26 @@ import (
 	"driftscope/internal/latent"
 )
 
-// SampledToken ends the subject of sampled latents, PREFIX.SITE.STREAM.glance: records of kind latent, of those on .latent at most 30 a
-// second. A page that shows numbers to people needs no more.
+// SampledToken ends the subject of sampled frames, PREFIX.SITE.STREAM.glance: records of kind latent, of those on .latent at most 30 a second, and of a field
+// records of kind objects, the same. A page that shows numbers to people needs no more.
 const SampledToken = "glance"
 
 // sampleEvery is the mean time between two sampled latents, at least.
 const sampleEvery = time.Second / 30
 
-// sampler chooses the latents that are published a second time as sampled: the newest one 30 times a second, and within a second the last
+// sampler chooses the records of one kind that are published a second time as sampled: the newest one 30 times a second, and within a second the last
 // one before a pause.
 type sampler struct {
+	kind    latent.Kind
 	next    time.Time // when another is due
-	skipped bool      // the last latent was left out
+	skipped bool      // the last record was left out
 }
 
-// take says whether a record that is published at now gives a sampled latent: a latent gives itself, a health record the last latent where
-// that was left out. Of a camera of 30 frames a second whose frames come a little unevenly all are taken.
+// take says whether a record that is published at now gives a sampled one: one of the kind gives itself, a health record the last of the kind where that was
+// left out. Of a camera of 30 frames a second whose frames come a little unevenly all are taken.
 func (s *sampler) take(kind latent.Kind, now time.Time) bool {
 	switch kind {
-	case latent.KindLatent:
+	case s.kind:
 		if s.skipped = now.Before(s.next); s.skipped {
 			return false
 		}

@@ -22,7 +22,7 @@ type Sink struct {
 	bus       *bus.Conn
 	subjects  map[latent.Kind]string
 	latest    latest
-	sampler   sampler
+	samplers  [2]sampler                      // of latents and of objects
 	sampled   string                          // the subject of sampled latents
 	durable   *durable                        // nil where nothing is kept
 	refused   identity                        // of the message that the spool refused last; it was published live
@@ -61,9 +61,11 @@ func New(decode func(any) error, env Env) (*Sink, error) {
 		return nil, err
 	}
 	s := &Sink{encoder: message.Encoder{Stream: env.Stream}, bus: env.Bus, subjects: map[latent.Kind]string{}, sampled: subject.Of(SampledToken)}
-	for _, kind := range []latent.Kind{latent.KindLatent, latent.KindSDE, latent.KindEvent, latent.KindHealth, latent.KindView, latent.KindTrigger} {
+	for _, kind := range []latent.Kind{latent.KindLatent, latent.KindSDE, latent.KindEvent, latent.KindHealth, latent.KindView, latent.KindTrigger,
+		latent.KindObjects, latent.KindTrack, latent.KindPopulation} {
 		s.subjects[kind] = subject.Of(string(kind))
 	}
+	s.samplers = [2]sampler{{kind: latent.KindLatent}, {kind: latent.KindObjects}}
 	s.publish = s.send
 	if o.Durable {
 		if s.durable, err = newDurable(s.bus, subject, o, env.Log); err != nil {
@@ -105,7 +107,7 @@ func (s *Sink) Commands() <-chan latent.Command { return s.responder.commands }
 // kept and the server is away.
 func (s *Sink) Write(_ context.Context, m latent.Message) error {
 	switch m.(type) {
-	case *latent.Estimate, *latent.Law, *latent.Event, *latent.Trigger:
+	case *latent.Estimate, *latent.Law, *latent.Event, *latent.Trigger, *latent.Track, *latent.Population:
 		if s.durable != nil {
 			return s.keep(m)
 		}
@@ -163,13 +165,22 @@ func identityOf(m latent.Message) identity {
 // send publishes a record live.
 func (s *Sink) send(kind latent.Kind, line []byte) error {
 	s.latest.keep(kind, line)
-	if err := s.publishOn(s.subjects[kind], line); err != nil || !s.sampler.take(kind, time.Now()) {
+	if err := s.publishOn(s.subjects[kind], line); err != nil {
 		return err
 	}
-	if kind != latent.KindLatent {
-		line = s.latest.last(latent.KindLatent)
+	for i := range s.samplers {
+		of := &s.samplers[i]
+		if !of.take(kind, time.Now()) {
+			continue
+		}
+		if kind != of.kind {
+			line = s.latest.last(of.kind)
+		}
+		if err := s.publishOn(s.sampled, line); err != nil {
+			return err
+		}
 	}
-	return s.publishOn(s.sampled, line)
+	return nil
 }
 
 // publishOn publishes a record on one subject.

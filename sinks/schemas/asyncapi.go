@@ -26,12 +26,13 @@ func asyncAPI() object {
 			operations["send_glance"] = object{"action": "send", "channel": ref("channels", "glance"), "summary": "the newest latent, 30 times a second at most"}
 		}
 		switch m.kind {
-		case "latent", "sde", "event", "trigger":
+		case "latent", "sde", "event", "trigger", "objects", "track", "population":
 			publish("kept_"+m.kind, "kept."+m.kind, "with nats.durable: the same, kept in a JetStream stream")
 		}
 	}
 	carried["empty"] = object{"summary": "no payload"}
 	carried["corner"] = object{"contentType": "application/json", "payload": object{"$ref": "./roi.schema.json"}}
+	carried["follow"] = object{"contentType": "application/json", "payload": object{"$ref": "./follow.schema.json"}}
 	carried["model"] = object{"contentType": "application/json", "payload": object{"$ref": "./model.schema.json"}}
 	carried["start"] = object{"contentType": "application/json", "payload": object{"$ref": "./start.schema.json"}}
 	carried["snapshot"] = object{"contentType": "application/json", "summary": "the last message of every kind, each under its kind", "payload": object{"type": "object"}}
@@ -47,6 +48,8 @@ func asyncAPI() object {
 		switch c.Name {
 		case "roi":
 			request = "corner"
+		case "follow":
+			request = "follow"
 		case "model":
 			request = "model"
 		case "start":

@@ -33,6 +33,9 @@ var messages = []struct {
 	{"trigger", message.TriggerRecord{}, "the condition of a rule begins or ends with this frame"},
 	{"health", message.HealthRecord{}, "the state of the stream, every second and at the end; also the answer of cmd.stats"},
 	{"view", message.ViewRecord{}, "what the encoder saw, and its reconstruction"},
+	{"objects", message.ObjectsRecord{}, "of a field: every object, every frame"},
+	{"track", message.TrackRecord{}, "of a field: an object is born, merged, split or ended"},
+	{"population", message.PopulationRecord{}, "of a field: all objects together, every so many frames and at the end"},
 	{"info", natsink.InfoRecord{}, "what runs: the answer of cmd.info"},
 }
 
@@ -77,6 +80,10 @@ func generate(root string) (map[string][]byte, error) {
 			"sha256": object{"type": "string", "pattern": "^[0-9a-f]{64}$", "description": "what the file's digest has to be"},
 			"back":   object{"const": true},
 		},
+	})
+	files["follow.schema.json"] = indented(object{
+		"$schema": draft, "$id": urn("follow"), "title": "follow", "description": "the payload of cmd.follow: the number of an object",
+		"type": "object", "required": []string{"id"}, "additionalProperties": false, "properties": object{"id": object{"type": "integer", "minimum": 1}},
 	})
 	files["start.schema.json"] = indented(object{
 		"$schema": draft, "$id": urn("start"), "title": "start", "description": "the payload of cmd.start, which may be empty",

@@ -17,6 +17,7 @@ type object = map[string]any
 // words are the values of the types that are text with a meaning.
 var words = map[reflect.Type][]string{
 	reflect.TypeFor[latent.Activity]():    {string(latent.Active), string(latent.Inactive), string(latent.Undecided)},
+	reflect.TypeFor[latent.Change]():      {string(latent.Born), string(latent.Ended), string(latent.Joined), string(latent.Parted)},
 	reflect.TypeFor[latent.Level]():       {string(latent.Info), string(latent.Warning), string(latent.Error)},
 	reflect.TypeFor[latent.Calibration](): {string(latent.Calibrated), string(latent.Brief), string(latent.Motionless), string(latent.Unexplained)},
 }
@@ -75,6 +76,8 @@ func (c comments) schema(t reflect.Type) object {
 		return object{"type": "array", "items": number, "maxItems": message.MaxLatent}
 	case reflect.TypeFor[message.Table]():
 		return object{"type": "array", "items": number, "maxItems": message.MaxLatent * message.MaxHorizons}
+	case reflect.TypeFor[message.Column]():
+		return object{"type": "array", "items": number, "maxItems": message.MaxObjects}
 	case reflect.TypeFor[[]byte]():
 		return object{"type": "string", "contentEncoding": "base64", "contentMediaType": "image/jpeg"}
 	case reflect.TypeFor[json.RawMessage]():
@@ -98,7 +101,7 @@ func (c comments) schema(t reflect.Type) object {
 		return object{"type": "boolean"}
 	case reflect.Int:
 		return object{"type": "integer"}
-	case reflect.Uint64:
+	case reflect.Uint64, reflect.Uint16:
 		return object{"type": "integer", "minimum": 0}
 	case reflect.Float64:
 		return object{"type": "number"}

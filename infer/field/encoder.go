@@ -1,0 +1,103 @@
+package field
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"driftscope/infer/locate"
+	"driftscope/internal/frame"
+	"driftscope/internal/latent"
+)
+
+// Encoder finds the spots of frames. It is for one goroutine.
+type Encoder struct {
+	most    int // spots a frame
+	locator *locate.Locator
+	fits    struct { // what the locator was made for
+		h, w     int
+		template frame.Template
+	}
+	spots    []locate.Spot
+	negative []float32 // the picture of dark objects
+}
+
+// NewEncoder makes one that gives at most so many spots a frame.
+func NewEncoder(most int) (*Encoder, error) {
+	if most < 1 || most > locate.MostMax {
+		return nil, fmt.Errorf("objects.max: found %d, expected 1 to %d", most, locate.MostMax)
+	}
+	return &Encoder{most: most}, nil
+}
+
+// Dim is 0: spots are no latents.
+func (e *Encoder) Dim() int { return 0 }
+
+// Encode writes the spots of a frame that went through Picture and Template into dst.
+func (e *Encoder) Encode(_ context.Context, dst *latent.Latent, f *frame.Frame) error {
+	pixels, h, w, err := values(f)
+	if err != nil {
+		return err
+	}
+	dst.Reset(0)
+	s := &dst.Spots
+	s.Width, s.Height = sourceSize(f, w, h)
+	if f.Meta.Template.SD == 0 {
+		return nil
+	}
+	if err := e.fit(h, w, f.Meta.Template); err != nil {
+		return fmt.Errorf("frame %d: %w", f.Seq, err)
+	}
+	if f.Meta.Template.Dark {
+		pixels = e.negated(pixels)
+	}
+	e.spots = e.locator.Locate(e.spots[:0], pixels)
+	s.Left = e.locator.Left()
+	scale := scaleOf(f)
+	s.Template = f.Meta.Template.SD * math.Sqrt(scale.x*scale.y)
+	for i := range e.spots {
+		p := &e.spots[i]
+		x, y := f.Source(p.X, p.Y)
+		s.Found = append(s.Found, latent.Spot{X: x, Y: y, VarX: p.VarX * scale.x * scale.x, VarY: p.VarY * scale.y * scale.y, Amplitude: p.Amplitude, Score: p.Score})
+	}
+	return nil
+}
+
+// fit makes a locator where the size or the template is another.
+func (e *Encoder) fit(h, w int, t frame.Template) (err error) {
+	if e.locator != nil && e.fits.h == h && e.fits.w == w && e.fits.template == t {
+		return nil
+	}
+	e.locator, err = locate.New(h, w, locate.Options{SD: t.SD, Max: e.most})
+	e.fits.h, e.fits.w, e.fits.template = h, w, t
+	return err
+}
+
+// negated is the picture with dark for bright, in memory of its own.
+func (e *Encoder) negated(pixels []float32) []float32 {
+	if cap(e.negative) < len(pixels) {
+		e.negative = make([]float32, len(pixels))
+	}
+	e.negative = e.negative[:len(pixels)]
+	for i, v := range pixels {
+		e.negative[i] = -v
+	}
+	return e.negative
+}
+
+// Close has nothing to free.
+func (e *Encoder) Close() error { return nil }
+
+// scaleOf is how many pixels of the frame as it was read a pixel is wide and high.
+func scaleOf(f *frame.Frame) (s struct{ x, y float64 }) {
+	x, y := f.Source(0, 0)
+	right, down := f.Source(1, 1)
+	s.x, s.y = right-x, down-y
+	return s
+}
+
+// sourceSize is how far places in the frame as it was read may reach: the right and lower edge of the present picture there.
+func sourceSize(f *frame.Frame, w, h int) (width, height int) {
+	x, y := f.Source(float64(w)-0.5, float64(h)-0.5)
+	return int(math.Round(x + 0.5)), int(math.Round(y + 0.5))
+}

@@ -1,0 +1,82 @@
+package field
+
+import (
+	"context"
+	"fmt"
+
+	"gocv.io/x/gocv"
+
+	"driftscope/internal/frame"
+	"driftscope/internal/pipeline"
+)
+
+// Sides of a picture, px: a template has to fit in, and an int32 holds the place of any pixel.
+const (
+	leastSide = 16
+	mostSide  = 16384
+)
+
+// Picture is the step that makes a frame one grey float32 picture. Several may share the frames of a stream.
+type Picture struct{}
+
+// NewPicture makes the step.
+func NewPicture() *Picture { return &Picture{} }
+
+// Independent says that frames may come in any order.
+func (*Picture) Independent() bool { return true }
+
+// Apply takes pictures of 8 or 16 bits or float32, grey or in colours.
+func (*Picture) Apply(_ context.Context, f *frame.Frame) error {
+	if err := check(f); err != nil {
+		return err
+	}
+	m := f.Mat()
+	if m.Channels() == 3 {
+		grey := gocv.NewMat()
+		gocv.CvtColor(*m, &grey, gocv.ColorBGRToGray)
+		f.Replace(grey)
+	}
+	if m = f.Mat(); m.Type() != gocv.MatTypeCV32FC1 {
+		single := gocv.NewMat()
+		m.ConvertTo(&single, gocv.MatTypeCV32F)
+		f.Replace(single)
+		return nil
+	}
+	if !gocv.CheckRange(*m) {
+		return &pipeline.ErrSkip{Cause: "not_finite", Err: fmt.Errorf("frame %d: the picture holds values that are not finite numbers: check the source", f.Seq)}
+	}
+	return nil
+}
+
+// Close has nothing to free.
+func (*Picture) Close() error { return nil }
+
+// check passes only pictures that may be handed to OpenCV, which ends the process where it throws.
+func check(f *frame.Frame) error {
+	m := f.Mat()
+	if m.Ptr() == nil || m.Empty() {
+		return &pipeline.ErrSkip{Cause: "empty_frame", Err: fmt.Errorf("frame %d: the picture is empty: check the source", f.Seq)}
+	}
+	if h, w := m.Rows(), m.Cols(); h < leastSide || w < leastSide || h > mostSide || w > mostSide {
+		return fmt.Errorf("frame %d: found %dx%d pixels, objects are looked for in %d to %d a side: crop or bin at the source", f.Seq, w, h, leastSide, mostSide)
+	}
+	switch m.Type() {
+	case gocv.MatTypeCV8UC1, gocv.MatTypeCV8UC3, gocv.MatTypeCV16UC1, gocv.MatTypeCV16UC3, gocv.MatTypeCV32FC1, gocv.MatTypeCV32FC3:
+	default:
+		return fmt.Errorf("frame %d: found pixels of type %v, expected 8 or 16 bits or float32, grey or in three colours: convert at the source", f.Seq, m.Type())
+	}
+	if !m.IsContinuous() {
+		f.Replace(m.Clone())
+	}
+	return nil
+}
+
+// values lends the pixels of a frame that went through Picture.
+func values(f *frame.Frame) (pixels []float32, h, w int, err error) {
+	m := f.Mat()
+	if m.Type() != gocv.MatTypeCV32FC1 {
+		return nil, 0, 0, fmt.Errorf("frame %d: found pixels of type %v, expected grey float32, which the step picture makes", f.Seq, m.Type())
+	}
+	pixels, err = m.DataPtrFloat32()
+	return pixels, m.Rows(), m.Cols(), err
+}

@@ -1,0 +1,63 @@
+package field
+
+import (
+	"context"
+	"errors"
+
+	"driftscope/infer/locate"
+	"driftscope/internal/frame"
+	"driftscope/internal/pipeline"
+)
+
+// mostWait is how many frames pass at most before the template is looked for again: the search takes as long as some ten frames.
+const mostWait = 64
+
+// Template is the step that tells every frame how wide its objects are, and whether they are darker than what is around them. It looks in the first
+// frame, and where nothing stands out there in later ones, after 1, 2, 4 frames and so on.
+type Template struct {
+	given frame.Template // by the user; its SD is 0 where it is to be found
+	found frame.Template
+	wait  int // frames until it looks again
+	next  int // wait after that
+}
+
+// NewTemplate makes the step. Where given has an SD, px, that is the template's.
+func NewTemplate(given frame.Template) *Template { return &Template{given: given, found: given} }
+
+// Independent says that frames have to come in order.
+func (*Template) Independent() bool { return false }
+
+// Apply writes the template into the frame's Meta: one without a width where nothing has been found yet.
+func (t *Template) Apply(_ context.Context, f *frame.Frame) error {
+	if t.found.SD == 0 {
+		if err := t.look(f); err != nil {
+			return err
+		}
+	}
+	f.Meta.Template = t.found
+	return nil
+}
+
+func (t *Template) look(f *frame.Frame) error {
+	if t.wait > 0 {
+		t.wait--
+		return nil
+	}
+	pixels, h, w, err := values(f)
+	if err != nil {
+		return err
+	}
+	found, err := locate.Search(h, w, pixels)
+	switch {
+	case errors.Is(err, locate.ErrNoSpots):
+		t.wait, t.next = t.next, min(max(2*t.next, 1), mostWait)
+		return nil
+	case err != nil:
+		return &pipeline.ErrSkip{Cause: "no_template", Err: err}
+	}
+	t.found = frame.Template{SD: found.SD, Dark: found.Dark}
+	return nil
+}
+
+// Close has nothing to free.
+func (*Template) Close() error { return nil }

@@ -1,0 +1,144 @@
+package latent
+
+import "time"
+
+// Spot is what looks like one object in a frame.
+type Spot struct {
+	X, Y       float64 // px of the frame as it was read
+	VarX, VarY float64 // px²
+	Amplitude  float64 // above the background, grey levels
+	Score      float64 // the amplitude over its standard deviation
+}
+
+// Spots are those of one frame of a field, as the locator saw them.
+type Spots struct {
+	Found         []Spot
+	Left          int     // spots beyond the most that a frame may have
+	Template      float64 // sd of the template, px; 0 while no frame had spots that told it
+	Width, Height int     // of the frame as it was read, px; 0 where the stream is not one of a field
+}
+
+func (s *Spots) copy(src *Spots) {
+	found := append(s.Found[:0], src.Found...)
+	*s = *src
+	s.Found = found
+}
+
+// Mark says what is special about an object in a frame; marks are added up.
+type Mark uint16
+
+// The marks of an object.
+const (
+	Predicted Mark = 1 << iota // it was not detected, and stands where it is expected
+	Merged                     // it is seen as one with another object
+	Directed                   // it moves in a direction, rather than diffusing
+	Doubtful                   // it may be another object than the number says
+	Followed                   // its latents are published as those of a single object
+)
+
+// Objects are the objects of a field in one frame: columns with one entry an object, in the order of their numbers.
+type Objects struct {
+	Width   int       // of the frame as it was read, px; 0 where the stream is not one of a field, and everything else is empty
+	Height  int       // the same
+	PixelUM float64   // side of a pixel in the specimen, µm; 0 where not known
+	ID      []uint64  // numbers are never used again
+	X, Y    []float64 // px of the frame as it was read
+	SD      []float64 // of the place, an axis, px
+	D       []float64 // coefficient of diffusion so far, px²/s; not a number before the second step
+	Marks   []Mark
+	Earlier []Place // in earlier frames, of objects that are known to be there only now
+	Left    uint64  // spots of this frame that were too many to be looked at
+}
+
+// Place is where an object was in a frame.
+type Place struct {
+	Seq    uint64
+	ID     uint64
+	X, Y   float64 // px
+	SD     float64 // px
+	Filled bool    // it was not detected there, but before and after
+}
+
+// Here says whether object i was detected in the frame, by itself.
+func (o *Objects) Here(i int) bool { return o.Marks[i]&(Predicted|Merged) == 0 }
+
+// Reset empties o, keeping its memory.
+func (o *Objects) Reset() {
+	*o = Objects{ID: o.ID[:0], X: o.X[:0], Y: o.Y[:0], SD: o.SD[:0], D: o.D[:0], Marks: o.Marks[:0], Earlier: o.Earlier[:0]}
+}
+
+func (o *Objects) copy(src *Objects) {
+	old := *o
+	*o = *src
+	o.ID, o.Marks, o.Earlier = append(old.ID[:0], src.ID...), append(old.Marks[:0], src.Marks...), append(old.Earlier[:0], src.Earlier...)
+	o.X, o.Y, o.SD, o.D = append(old.X[:0], src.X...), append(old.Y[:0], src.Y...), append(old.SD[:0], src.SD...), append(old.D[:0], src.D...)
+}
+
+// Change is what a Track tells of an object.
+type Change string
+
+// What happens to an object.
+const (
+	Born   Change = "born"
+	Ended  Change = "ended"
+	Joined Change = "merged" // from now on it is seen as one with another
+	Parted Change = "split"  // it is seen by itself again
+)
+
+// Why an object ended.
+const (
+	LeftField = "left the field"
+	Lost      = "not seen again"
+	RunEnded  = "the run ended"
+)
+
+// Track tells that an object was born, or what it was when it has ended. It is never changed once it is here.
+type Track struct {
+	Seq    uint64
+	Time   time.Time
+	ID     uint64
+	Change Change
+	Why    string // of an end
+	First  uint64 // Seq of the frame in which it was seen first
+	Last   uint64 // the same, last
+	Frames uint64 // in which it was detected
+	X, Y   float64
+	Path   float64 // how far it went, px; the motion of all together is taken off
+	DriftX float64 // its mean velocity, px/s, the same
+	DriftY float64
+	Runs   bool // it moved in a direction
+	Px, UM Range
+}
+
+// Range is a coefficient of diffusion with its 95 % interval, in px²/s or µm²/s: zero where the pixel's size is not known, not a number before there
+// are two steps.
+type Range struct{ D, Low, High float64 }
+
+// Population is all objects of a field together, every so many frames. It is never changed once it is here.
+type Population struct {
+	Seq       uint64
+	Time      time.Time
+	Count     int     // objects there now
+	Spots     int     // that were found in the frame
+	PerPixel  float64 // objects a px²
+	PerUM     float64 // objects a µm²; 0 where the pixel's size is not known
+	Births    uint64  // since the start
+	Deaths    uint64
+	Detected  float64 // share of an object's frames in which it is detected
+	Template  float64 // sd of the template, px
+	Tracks    uint64  // that the law rests on
+	Steps     uint64
+	Px, UM    Range     // mean D over all steps
+	Noise     float64   // sd of a place, px
+	Edges     []float64 // of the spectrum's bins, px²/s: their lower ends
+	Spectrum  []float64 // share of the steps whose object has such a D
+	CommonX   float64   // velocity that all objects share, px/s
+	CommonY   float64
+	CommonSD  float64 // its standard error, an axis
+	ShiftX    float64 // where that has taken them since the start, px
+	ShiftY    float64
+	DirectedN int // objects that move in a direction now
+}
+
+func (*Track) message()      {}
+func (*Population) message() {}

@@ -1,0 +1,9 @@
+// Package objects is the estimator of a field of many objects: the spots of frames in; objects with identities, their laws and those of all out.
+//
+//	estimator.go  Estimator: a frame's way through tracks and laws
+//	object.go     what is known of one object, and what is told of it
+//	follow.go     the object that is followed: its places are the latents of a single object, for online.Estimator
+//	report.go     births, deaths, the population, alarms
+//
+// Identity is package tracks', laws are package population's. Lengths are px of the frame as it was read, times s.
+package objects

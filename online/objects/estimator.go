@@ -1,0 +1,283 @@
+package objects
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"driftscope/internal/latent"
+	"driftscope/online"
+	"driftscope/online/population"
+	"driftscope/online/tracks"
+	"driftscope/online/trajectory"
+)
+
+// Config is what an Estimator is told.
+type Config struct {
+	Every    int           // frames between two populations that are told; DefaultEvery
+	MaxGap   time.Duration // a longer pause between two frames leads to no step
+	Exposure time.Duration // of a frame, over which motion blurs a place
+	PixelUM  float64       // side of a pixel in the specimen, µm; 0 where not known
+	Follow   online.Config // of the law of the object that is followed; its Dim is 2
+}
+
+// DefaultEvery is Config's.
+const DefaultEvery = 25
+
+// Dim is the number of latents of an object that is followed: its place, x and y, px.
+const Dim = 2
+
+// ErrSize refuses a frame of another size than those before.
+var ErrSize = errors.New("the frame has another size than those before: start the stream again for a source that changes")
+
+// Estimator follows every object of a field. Its methods are called from one goroutine.
+type Estimator struct {
+	config  Config
+	clock   trajectory.Clock
+	tracker *tracks.Tracker // nil before the first frame with a template
+	size    [2]int          // of the frames
+	rows    tracks.Rows
+
+	detections []tracks.Detection
+	live       map[uint64]*object
+	ids        []uint64 // of live, in order
+	free       []*object
+	frame      uint64        // frames taken
+	origin     time.Time     // of the first
+	last       latent.Latent // number, time and template of the frame
+	step       float64       // s between the last two frames that a step joins
+
+	common, next   population.Common // as of the frame before, and as of this one
+	shiftX, shiftY float64
+	ended          population.Pool // of the objects that have
+	endedSpectrum  population.Spectrum
+	births, deaths uint64
+	hits, chances  float64 // detections of confirmed objects, and their frames
+
+	follow  follow
+	frozen  bool
+	reports []latent.Message
+	alarms  alarms
+}
+
+// New is an estimator that has seen nothing. Close frees it.
+func New(c Config) (*Estimator, error) {
+	if c.Every == 0 {
+		c.Every = DefaultEvery
+	}
+	if c.Every < 1 || !(c.PixelUM >= 0) || c.MaxGap < 0 || c.Exposure < 0 {
+		return nil, fmt.Errorf("a population every %d frames, pixels of %g µm, a gap of %v and an exposure of %v: expected none below zero", c.Every, c.PixelUM, c.MaxGap, c.Exposure)
+	}
+	c.Follow.Dim = Dim
+	law, err := online.New(c.Follow)
+	if err != nil {
+		return nil, err
+	}
+	return &Estimator{config: c, clock: trajectory.Clock{MaxGap: c.MaxGap}, live: map[uint64]*object{}, follow: follow{law: law}}, nil
+}
+
+// Update takes in the spots of a frame, and writes the objects there into dst, reusing its memory. Where an object is followed and was detected, dst is its
+// estimate too; otherwise its latent is empty. The error refuses the frame; then dst is unspecified.
+func (e *Estimator) Update(dst *latent.Estimate, z *latent.Latent) error {
+	e.reports, e.alarms.events = e.reports[:0], e.alarms.events[:0]
+	dt, err := e.advance(z)
+	if err != nil {
+		return err
+	}
+	if e.tracker == nil {
+		if err := e.begin(&z.Spots); err != nil {
+			return err
+		}
+	}
+	e.frame++
+	e.last = latent.Latent{Seq: z.Seq, Time: z.Time, Spots: latent.Spots{Template: z.Spots.Template}}
+	dst.Objects.Reset()
+	dst.Objects.Width, dst.Objects.Height, dst.Objects.PixelUM, dst.Objects.Left = z.Spots.Width, z.Spots.Height, e.config.PixelUM, uint64(z.Spots.Left)
+	e.vacate(dst, z)
+	if e.tracker != nil {
+		e.track(dst, z, dt)
+	}
+	e.alarms.look(z, len(dst.Objects.ID))
+	dst.Alarms = append(dst.Alarms, e.alarms.on...)
+	if e.tracker != nil && e.frame%uint64(e.config.Every) == 0 {
+		e.reports = append(e.reports, e.population())
+	}
+	return nil
+}
+
+// advance checks z's size and time, and gives the time since the frame before, 0 where no step leads here.
+func (e *Estimator) advance(z *latent.Latent) (dt float64, err error) {
+	s := &z.Spots
+	if s.Width <= 0 || s.Height <= 0 {
+		return 0, errors.New("the frame has no size: its spots were not looked for")
+	}
+	if size := [2]int{s.Width, s.Height}; e.size == [2]int{} {
+		e.size, e.origin = size, z.Time
+	} else if e.size != size {
+		return 0, fmt.Errorf("%w: found %dx%d, expected %dx%d", ErrSize, s.Width, s.Height, e.size[0], e.size[1])
+	}
+	return e.clock.Advance(z)
+}
+
+// begin makes the tracker once the template is known.
+func (e *Estimator) begin(s *latent.Spots) (err error) {
+	if s.Template <= 0 {
+		return nil
+	}
+	e.tracker, err = tracks.New(tracks.Options{Width: float64(s.Width), Height: float64(s.Height), Template: s.Template})
+	return err
+}
+
+// vacate makes dst the estimate of no object.
+func (e *Estimator) vacate(dst *latent.Estimate, z *latent.Latent) {
+	dst.Latent.Copy(z)
+	dst.Latent.Reset(0)
+	l := &dst.Latent
+	l.Seq, l.Time, l.Trajectory, l.Dropped, l.Light = z.Seq, z.Time, z.Trajectory, z.Dropped, z.Light
+	dst.Drift, dst.Filtered, dst.FilteredSD, dst.NIS = dst.Drift[:0], dst.Filtered[:0], dst.FilteredSD[:0], 0
+	dst.Horizons, dst.Forecast, dst.ForecastSD, dst.Alarms = dst.Horizons[:0], dst.Forecast[:0], dst.ForecastSD[:0], dst.Alarms[:0]
+}
+
+// track gives the frame's spots to the objects, dt after the frame before.
+func (e *Estimator) track(dst *latent.Estimate, z *latent.Latent, dt float64) {
+	e.detections = e.detections[:0]
+	for _, s := range z.Spots.Found {
+		e.detections = append(e.detections, tracks.Detection{X: s.X, Y: s.Y, VarX: s.VarX, VarY: s.VarY, Score: s.Score})
+	}
+	e.shiftX, e.shiftY = e.shiftX+e.common.X*dt, e.shiftY+e.common.Y*dt
+	e.tracker.Carry(e.common.X*dt, e.common.Y*dt)
+	points := e.tracker.Update(z.Seq, e.detections)
+	o := &dst.Objects
+	e.rows.Add(z.Seq, points, func(r tracks.Row) {
+		if r.Frame != z.Seq {
+			o.Earlier = append(o.Earlier, latent.Place{Seq: r.Frame, ID: r.ID, X: r.X, Y: r.Y, SD: r.SD, Filled: r.Filled})
+		}
+	})
+	e.next.Begin()
+	if dt == 0 {
+		e.cut()
+	} else {
+		e.step = dt
+	}
+	for i := range points {
+		e.take(dst, z, &points[i])
+	}
+	e.bury(z, points)
+	if e.next.End(); !e.frozen {
+		e.common = e.next
+	}
+}
+
+// cut has no step lead to the next place of any object.
+func (e *Estimator) cut() {
+	for _, k := range e.live {
+		k.law.Cut()
+	}
+}
+
+// take brings one object's laws and columns up to date.
+func (e *Estimator) take(dst *latent.Estimate, z *latent.Latent, p *tracks.Point) {
+	k := e.live[p.ID]
+	if k == nil {
+		k = e.fresh(z.Seq)
+		e.live[p.ID] = k
+	}
+	k.frame, k.x, k.y, k.runs = e.frame, p.X, p.Y, p.Directed > 0.5
+	if p.Detection >= 0 {
+		d := &e.detections[p.Detection]
+		k.last, k.frames = z.Seq, k.frames+1
+		if !e.frozen {
+			k.law.Add(d.X, d.Y, e.seconds(z.Time), &e.common)
+		}
+	}
+	e.tell(z, p, k)
+	if !k.confirmed {
+		return
+	}
+	e.chances++
+	e.next.Add(&k.law)
+	marks := latent.Mark(0)
+	switch {
+	case p.Detection >= 0:
+		e.hits++
+	case p.Detection == tracks.Merged:
+		marks |= latent.Merged
+	default:
+		marks |= latent.Predicted
+	}
+	if k.runs {
+		marks |= latent.Directed
+	}
+	if p.ID == e.follow.id {
+		marks |= latent.Followed
+		e.follow.update(dst, z, p)
+	}
+	o := &dst.Objects
+	o.ID, o.X, o.Y, o.SD = append(o.ID, p.ID), append(o.X, p.X), append(o.Y, p.Y), append(o.SD, p.SD)
+	o.D, o.Marks = append(o.D, k.law.D()), append(o.Marks, marks)
+}
+
+// seconds is a time since the first frame.
+func (e *Estimator) seconds(t time.Time) float64 { return t.Sub(e.origin).Seconds() }
+
+// bury takes leave of the objects that are no longer there, in the order of their numbers.
+func (e *Estimator) bury(z *latent.Latent, points []tracks.Point) {
+	for _, id := range e.ids {
+		k := e.live[id]
+		if k.frame == e.frame {
+			continue
+		}
+		if k.confirmed {
+			e.end(z, id, k, e.why(k))
+		}
+		delete(e.live, id)
+		e.free = append(e.free, k)
+	}
+	e.ids = e.ids[:0]
+	for i := range points {
+		e.ids = append(e.ids, points[i].ID)
+	}
+}
+
+// why says how an object ended: where it may have left the picture by its last step, it has.
+func (e *Estimator) why(k *object) string {
+	reach := 3 * math.Sqrt(2*max(k.law.D(), 0)*e.step)
+	if w, h := float64(e.size[0]), float64(e.size[1]); k.x < reach || k.y < reach || k.x > w-1-reach || k.y > h-1-reach {
+		return latent.LeftField
+	}
+	return latent.Lost
+}
+
+// Freeze keeps the laws as they stand (true), or lets them learn again. Objects are followed either way.
+func (e *Estimator) Freeze(frozen bool) {
+	e.frozen = frozen
+	e.cut()
+	e.follow.law.Freeze(frozen)
+}
+
+// Reset forgets the laws of all; objects, and their numbers, stay.
+func (e *Estimator) Reset() {
+	for _, k := range e.live {
+		k.law = population.Law{}
+	}
+	e.common, e.ended, e.endedSpectrum = population.Common{}, population.Pool{}, population.Spectrum{}
+	e.shiftX, e.shiftY, e.hits, e.chances = 0, 0, 0, 0
+	e.follow.law.Reset()
+}
+
+// Reports are the messages of the last Update; Last those of objects that the run leaves.
+func (e *Estimator) Reports() []latent.Message { return e.reports }
+
+// Alarms are those that began or ended with the last Update, as events, lent until the next.
+func (e *Estimator) Alarms() []latent.Event { return e.alarms.events }
+
+// Close ends what runs beside the frame path.
+func (e *Estimator) Close() error { return e.follow.law.Close() }
+
+// Save is a placeholder.
+func (e *Estimator) Save(w io.Writer) error { return errors.New("not yet") }
+
+// Restore is a placeholder.
+func (e *Estimator) Restore(r io.Reader) error { return errors.New("not yet") }

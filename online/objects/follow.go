@@ -1,0 +1,52 @@
+package objects
+
+import (
+	"driftscope/internal/latent"
+	"driftscope/online"
+	"driftscope/online/tracks"
+)
+
+// follow is the object whose places are published as the latents of a single one.
+type follow struct {
+	id         uint64 // 0 is none
+	trajectory uint64 // of its latents: another for every object, so that no step leads from one to the next
+	law        *online.Estimator
+	single     latent.Latent // reused
+}
+
+// Follow has the latents of an object published, those of none where id is 0. The law begins anew with it.
+func (e *Estimator) Follow(id uint64) error {
+	if id == e.follow.id {
+		return nil
+	}
+	if id != 0 {
+		if k := e.live[id]; k == nil || !k.confirmed {
+			return latent.Refuse(latent.Unknown, "follow: no object has the number %d now: send one of the message objects", id)
+		}
+	}
+	e.follow.id = id
+	e.follow.trajectory++
+	e.follow.law.Reset()
+	return nil
+}
+
+// lose notes that the object has ended.
+func (f *follow) lose() { f.id = 0 }
+
+// update makes dst the estimate of the object where it was detected. A latent that the law refuses is left out.
+func (f *follow) update(dst *latent.Estimate, z *latent.Latent, p *tracks.Point) {
+	if p.Detection < 0 {
+		return
+	}
+	spot := &z.Spots.Found[p.Detection]
+	l := &f.single
+	l.Reset(Dim)
+	l.Seq, l.Time, l.Trajectory, l.Dropped, l.Light = z.Seq, z.Time, f.trajectory, z.Dropped, spot.Amplitude
+	l.Mean[0], l.Mean[1] = spot.X, spot.Y
+	l.SD[0], l.SD[1] = sqrt(spot.VarX), sqrt(spot.VarY)
+	l.Centroid = append(l.Centroid[:0], spot.X, spot.Y)
+	if f.law.Update(dst, l) != nil {
+		dst.Latent.Reset(0)
+		dst.Latent.Seq, dst.Latent.Time, dst.Latent.Dropped = z.Seq, z.Time, z.Dropped
+	}
+}

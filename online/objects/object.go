@@ -1,0 +1,79 @@
+package objects
+
+import (
+	"driftscope/internal/latent"
+	"driftscope/online/population"
+	"driftscope/online/tracks"
+)
+
+// object is what is known of one.
+type object struct {
+	law         population.Law
+	frame       uint64 // in which it was there last, as the estimator counts
+	first, last uint64 // Seq of the frames in which it was detected first and last
+	frames      uint64 // in which it was detected
+	x, y        float64
+	runs        bool // it moves in a direction
+	confirmed   bool
+	merged      bool
+}
+
+// fresh is an object that was detected first in a frame.
+func (e *Estimator) fresh(seq uint64) *object {
+	if n := len(e.free); n > 0 {
+		k := e.free[n-1]
+		e.free = e.free[:n-1]
+		*k = object{first: seq}
+		return k
+	}
+	return &object{first: seq}
+}
+
+// tell reports what has changed with an object.
+func (e *Estimator) tell(z *latent.Latent, p *tracks.Point, k *object) {
+	if p.Confirmed && !k.confirmed {
+		k.confirmed = true
+		e.births++
+		e.reports = append(e.reports, e.trackOf(z, p.ID, k, latent.Born))
+	}
+	if merged := p.Detection == tracks.Merged; k.confirmed && merged != k.merged && (merged || p.Detection >= 0) {
+		k.merged = merged
+		change := latent.Parted
+		if merged {
+			change = latent.Joined
+		}
+		e.reports = append(e.reports, e.trackOf(z, p.ID, k, change))
+	}
+}
+
+// end reports that an object has ended, and gives its steps to those of the ended ones.
+func (e *Estimator) end(z *latent.Latent, id uint64, k *object, why string) {
+	e.deaths++
+	e.ended.Add(&k.law)
+	e.endedSpectrum.Add(&k.law)
+	t := e.trackOf(z, id, k, latent.Ended)
+	t.Why = why
+	e.reports = append(e.reports, t)
+	if id == e.follow.id {
+		e.follow.lose()
+		e.reports = append(e.reports, &latent.Event{Seq: z.Seq, Time: z.Time, Level: latent.Warning, Code: "followed_object_ended",
+			Text: "the object that was followed has ended, " + why + ": send follow with the number of another", Count: 1})
+	}
+}
+
+// trackOf is what is known of an object now.
+func (e *Estimator) trackOf(z *latent.Latent, id uint64, k *object, change latent.Change) *latent.Track {
+	t := &latent.Track{Seq: z.Seq, Time: z.Time, ID: id, Change: change, First: k.first, Last: k.last, Frames: k.frames, X: k.x, Y: k.y, Path: k.law.Path(), Runs: k.runs}
+	t.DriftX, t.DriftY = k.law.Drift()
+	t.Px, t.UM = e.ranges(k.law.Diffusion(e.config.Exposure.Seconds(), k.runs))
+	return t
+}
+
+// ranges is a diffusion in px²/s and in µm²/s.
+func (e *Estimator) ranges(d population.Diffusion) (px, um latent.Range) {
+	px = latent.Range{D: d.D, Low: d.Low, High: d.High}
+	if a := e.config.PixelUM * e.config.PixelUM; a > 0 {
+		um = latent.Range{D: a * d.D, Low: a * d.Low, High: a * d.High}
+	}
+	return px, um
+}

@@ -1,0 +1,124 @@
+package objects
+
+import (
+	"fmt"
+	"math"
+
+	"driftscope/internal/latent"
+	"driftscope/online/population"
+)
+
+func sqrt(v float64) float64 { return math.Sqrt(max(v, 0)) }
+
+// population is that of the last frame.
+func (e *Estimator) population() *latent.Population {
+	pool, spectrum, z := e.ended, e.endedSpectrum, &e.last
+	p := &latent.Population{Seq: z.Seq, Time: z.Time, Spots: len(e.detections), Births: e.births, Deaths: e.deaths, Template: z.Spots.Template,
+		Edges: population.Edges(), Spectrum: make([]float64, population.Bins), CommonX: e.common.X, CommonY: e.common.Y, CommonSD: e.common.SD, ShiftX: e.shiftX, ShiftY: e.shiftY}
+	for _, id := range e.ids {
+		k := e.live[id]
+		if !k.confirmed {
+			continue
+		}
+		p.Count++
+		if k.runs {
+			p.DirectedN++
+		}
+		pool.Add(&k.law)
+		spectrum.Add(&k.law)
+	}
+	area := float64(e.size[0]) * float64(e.size[1])
+	p.PerPixel = float64(p.Count) / area
+	if a := e.config.PixelUM * e.config.PixelUM; a > 0 {
+		p.PerUM = p.PerPixel / a
+	}
+	if e.chances > 0 {
+		p.Detected = e.hits / e.chances
+	}
+	d := pool.Diffusion(e.config.Exposure.Seconds())
+	p.Tracks, p.Steps, p.Noise = pool.Tracks(), pool.Steps(), d.Noise
+	p.Px, p.UM = e.ranges(d)
+	spectrum.Shares(p.Spectrum)
+	return p
+}
+
+// Last are the messages of a run that ends: every object that is there, and the population.
+func (e *Estimator) Last() []latent.Message {
+	e.reports = e.reports[:0]
+	if e.tracker == nil {
+		return nil
+	}
+	e.reports = append(e.reports, e.population())
+	for _, id := range e.ids {
+		if k := e.live[id]; k.confirmed {
+			t := e.trackOf(&e.last, id, k, latent.Ended)
+			t.Why = latent.RunEnded
+			e.reports = append(e.reports, t)
+		}
+	}
+	return e.reports
+}
+
+// patience is how many frames a condition lasts before an alarm begins, and is away before it ends: half a second of a film of 50 frames a second.
+const patience = 25
+
+// alarms tells of a field without objects, and of one with too many.
+type alarms struct {
+	none, many condition
+	on         []string // codes
+	events     []latent.Event
+}
+
+// condition is what an alarm waits for.
+type condition struct {
+	after      int // frames in a row that it is there before an alarm begins
+	held, away int // frames in a row
+	rings      bool
+}
+
+// see says whether the alarm begins or ends with a frame in which the condition is there or not.
+func (c *condition) see(is bool) (begins, ends bool) {
+	if is {
+		c.held, c.away = c.held+1, 0
+	} else {
+		c.held, c.away = 0, c.away+1
+	}
+	switch {
+	case !c.rings && c.held >= c.after:
+		c.rings = true
+		return true, false
+	case c.rings && c.away >= patience:
+		c.rings = false
+		return false, true
+	}
+	return false, false
+}
+
+// look brings the alarms up to date with a frame in which so many objects were followed.
+func (a *alarms) look(z *latent.Latent, followed int) {
+	s := &z.Spots
+	a.none.after, a.many.after = patience, 1
+	a.tell(z, latent.NoObjects, &a.none, followed == 0 && len(s.Found) == 0,
+		"no object stands out of the noise: is the focus right, is the light on, and are the objects alike? dark objects, and those wider than 32 px, are found too")
+	a.tell(z, latent.TooManyObjects, &a.many, s.Left > 0,
+		fmt.Sprintf("%d spots beyond objects.max were left out, those that stand out least: raise objects.max, or look at the film, which may be all noise", s.Left))
+	a.on = a.on[:0]
+	if a.none.rings {
+		a.on = append(a.on, latent.NoObjects)
+	}
+	if a.many.rings {
+		a.on = append(a.on, latent.TooManyObjects)
+	}
+}
+
+// tell adds the event with which an alarm begins or ends.
+func (a *alarms) tell(z *latent.Latent, code string, c *condition, is bool, text string) {
+	begins, ends := c.see(is)
+	event := latent.Event{Seq: z.Seq, Time: z.Time, Level: latent.Warning, Code: code, Text: text, Count: 1}
+	if ends {
+		event.Level, event.Text = latent.Info, fmt.Sprintf("not in the last %d frames", patience)
+	}
+	if begins || ends {
+		a.events = append(a.events, event)
+	}
+}

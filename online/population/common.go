@@ -1,0 +1,54 @@
+package population
+
+import "math"
+
+// commonMemory is how many frames the common motion is the mean of, about: a stage drifts over minutes, and a frame or two tell nothing of 1 px/s.
+// leastShared is the least number of objects that have a motion in common.
+const (
+	commonMemory = 50.0
+	leastShared  = 3
+)
+
+// Common is the velocity that the objects of a field share, px/s: of the stage, or of a medium that flows.
+//
+// The mean velocity of objects that each go their own way is zero to its standard error, by the spread between objects. What is taken off is the
+// mean shrunk towards zero by the share that is chance (James and Stein, positive part): v (1 - SE²/v²)⁺, so that no threshold decides.
+type Common struct {
+	X, Y float64 // px/s
+	SD   float64 // standard error an axis, px/s
+
+	x, y, seconds  float64 // Σ over tracks
+	xx, yy, xs, ys float64 // Σ of products, for the variance between tracks
+	ss, tracks     float64
+}
+
+// Begin forgets the tracks, not the velocity.
+func (c *Common) Begin() { *c = Common{X: c.X, Y: c.Y, SD: c.SD} }
+
+// Add takes in what a track did of late.
+func (c *Common) Add(l *Law) {
+	r := l.recent
+	if r.seconds <= 0 {
+		return
+	}
+	c.x, c.y, c.seconds = c.x+r.x, c.y+r.y, c.seconds+r.seconds
+	c.xx, c.yy, c.ss = c.xx+r.x*r.x, c.yy+r.y*r.y, c.ss+r.seconds*r.seconds
+	c.xs, c.ys = c.xs+r.x*r.seconds, c.ys+r.y*r.seconds
+	c.tracks++
+}
+
+// End has the velocity of the tracks that were added.
+func (c *Common) End() {
+	if c.tracks < leastShared {
+		c.X, c.Y, c.SD = 0, 0, 0
+		return
+	}
+	vx, vy := c.x/c.seconds, c.y/c.seconds
+	square := (c.xx - 2*vx*c.xs + vx*vx*c.ss + c.yy - 2*vy*c.ys + vy*vy*c.ss) / 2
+	variance := max(square, 0) / (c.seconds * c.seconds) * c.tracks / (c.tracks - 1)
+	keep := 0.0
+	if v := (vx*vx + vy*vy) / 2; v > 0 {
+		keep = max(1-variance/v, 0)
+	}
+	c.X, c.Y, c.SD = keep*vx, keep*vy, math.Sqrt(variance)
+}

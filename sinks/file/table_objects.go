@@ -1,0 +1,87 @@
+package file
+
+import (
+	"math"
+
+	"driftscope/internal/latent"
+)
+
+// object fills in one object of a frame; the first columns are named as pandas, trackpy and TrackMate know them.
+func (t *table) object(seq uint64, o *latent.Objects, i int) {
+	t.place(&latent.Place{Seq: seq, ID: o.ID[i], X: o.X[i], Y: o.Y[i], SD: o.SD[i]}, o.D[i], o.Marks[i])
+}
+
+// earlier fills in an object of an earlier frame.
+func (t *table) earlier(p *latent.Place) { t.place(p, math.NaN(), 0) }
+
+func (t *table) place(p *latent.Place, d float64, marks latent.Mark) {
+	t.begin(shape{})
+	t.whole("frame", p.Seq)
+	t.whole("particle", p.ID)
+	t.number("x", p.X)
+	t.number("y", p.Y)
+	t.number("sd", p.SD)
+	t.number("diffusion_px2_s", d)
+	t.whole("marks", uint64(marks))
+	t.flag("filled", p.Filled)
+}
+
+// track fills in what happens to an object: the fields of a TrackRecord.
+func (t *table) track(m *latent.Track) {
+	t.begin(shape{})
+	t.whole("seq", m.Seq)
+	t.instant("time", m.Time)
+	t.whole("id", m.ID)
+	t.text("change", string(m.Change))
+	t.text("why", m.Why)
+	t.whole("first_seq", m.First)
+	t.whole("last_seq", m.Last)
+	t.whole("frames", m.Frames)
+	t.number("x_px", m.X)
+	t.number("y_px", m.Y)
+	t.number("path_px", m.Path)
+	t.number("velocity_px_s_0", m.DriftX)
+	t.number("velocity_px_s_1", m.DriftY)
+	t.flag("directed", m.Runs)
+	t.ranges(m.Px, m.UM)
+}
+
+// ranges fills in a diffusion in both units; what is not known is not a number.
+func (t *table) ranges(px, um latent.Range) {
+	if um == (latent.Range{}) {
+		um = latent.Range{D: math.NaN(), Low: math.NaN(), High: math.NaN()}
+	}
+	t.number("diffusion_px2_s", px.D)
+	t.number("diffusion_px2_s_low", px.Low)
+	t.number("diffusion_px2_s_high", px.High)
+	t.number("diffusion_um2_s", um.D)
+	t.number("diffusion_um2_s_low", um.Low)
+	t.number("diffusion_um2_s_high", um.High)
+}
+
+// population fills in all objects together: the fields of a PopulationRecord, of which the spectrum's edges never change.
+func (t *table) population(m *latent.Population) {
+	t.begin(shape{dims: len(m.Spectrum)})
+	t.whole("seq", m.Seq)
+	t.instant("time", m.Time)
+	t.whole("count", uint64(m.Count))
+	t.whole("spots", uint64(m.Spots))
+	t.number("density_px", m.PerPixel)
+	t.number("density_um", m.PerUM)
+	t.whole("births", m.Births)
+	t.whole("deaths", m.Deaths)
+	t.whole("directed", uint64(m.DirectedN))
+	t.number("detected", m.Detected)
+	t.number("template_px", m.Template)
+	t.whole("tracks", m.Tracks)
+	t.whole("steps", m.Steps)
+	t.ranges(m.Px, m.UM)
+	t.number("noise_px", m.Noise)
+	t.numbers("spectrum_px2_s", m.Edges, len(m.Edges))
+	t.numbers("spectrum", m.Spectrum, len(m.Spectrum))
+	t.number("common_velocity_px_s_0", m.CommonX)
+	t.number("common_velocity_px_s_1", m.CommonY)
+	t.number("common_velocity_sd_px_s", m.CommonSD)
+	t.number("common_shift_px_0", m.ShiftX)
+	t.number("common_shift_px_1", m.ShiftY)
+}

@@ -1,0 +1,230 @@
+package message
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"driftscope/internal/latent"
+)
+
+// ObjectsRecord is every object of a field in one frame: columns with one entry an object. Marks are added up: 1 predicted, not detected in this frame; 2
+// merged, seen as one with another; 4 directed, it moves in a direction; 8 doubtful, it may be another object than the number says; 16 followed.
+type ObjectsRecord struct {
+	Header
+	Seq       uint64         `json:"seq"`
+	Time      time.Time      `json:"time"`                         // acquisition
+	LatencyMS float64        `json:"latency_ms" unit:"ms"`         // from the frame's arrival to this
+	Width     int            `json:"width_px" unit:"px"`           // of the frame as it was read
+	Height    int            `json:"height_px" unit:"px"`          // the same
+	PixelUM   float64        `json:"pixel_um" unit:"µm"`           // side of a pixel; 0 where not known
+	ID        []uint64       `json:"id"`                           // never used again
+	X         Column         `json:"x_px" unit:"px"`               // of the frame as it was read, whole numbers at pixels' centres
+	Y         Column         `json:"y_px" unit:"px"`               // the same
+	SD        Column         `json:"sd_px" unit:"px"`              // of the place, an axis
+	D         Column         `json:"diffusion_px2_s" unit:"px²/s"` // so far; null before the second step
+	Marks     []latent.Mark  `json:"marks"`                        // what is special about it
+	Left      uint64         `json:"left_out" unit:"spots"`        // too many to be looked at
+	Earlier   *EarlierRecord `json:"earlier,omitempty"`            // places in earlier frames that are known only now
+}
+
+// EarlierRecord is where objects were in frames before: those that had to be seen a few times to be known as objects, and those that were not detected for a
+// while, which stand on the straight way. Together with the places of every frame, but for those marked 1 or 2, these are the tracks.
+type EarlierRecord struct {
+	Seq    []uint64 `json:"seq"`
+	ID     []uint64 `json:"id"`
+	X      Column   `json:"x_px" unit:"px"`
+	Y      Column   `json:"y_px" unit:"px"`
+	SD     Column   `json:"sd_px" unit:"px"`
+	Filled []bool   `json:"filled"` // not detected there, but before and after
+}
+
+// TrackRecord tells what happens to one object: born, merged, split or ended. Its figures are those of all its steps so far.
+type TrackRecord struct {
+	Header
+	Seq      uint64        `json:"seq"`
+	Time     time.Time     `json:"time"`
+	ID       uint64        `json:"id"`
+	Change   latent.Change `json:"change"`
+	Why      string        `json:"why,omitempty"`        // of an end
+	First    uint64        `json:"first_seq"`            // the frame in which it was seen first
+	Last     uint64        `json:"last_seq"`             // the same, last
+	Frames   uint64        `json:"frames" unit:"frames"` // in which it was detected
+	X        Number        `json:"x_px" unit:"px"`
+	Y        Number        `json:"y_px" unit:"px"`
+	Path     Number        `json:"path_px" unit:"px"`         // how far it went; the motion of all together is taken off here and below
+	Drift    Numbers       `json:"velocity_px_s" unit:"px/s"` // mean, along x and y
+	Directed bool          `json:"directed"`                  // it moved in a direction
+	RangeRecord
+}
+
+// RangeRecord is a coefficient of diffusion with its 95 % interval. null before two steps.
+type RangeRecord struct {
+	Px     Number  `json:"diffusion_px2_s" unit:"px²/s"`
+	PxLow  Number  `json:"diffusion_px2_s_low" unit:"px²/s"`
+	PxHigh Number  `json:"diffusion_px2_s_high" unit:"px²/s"`
+	UM     *Number `json:"diffusion_um2_s,omitempty" unit:"µm²/s"`
+	UMLow  *Number `json:"diffusion_um2_s_low,omitempty" unit:"µm²/s"`
+	UMHigh *Number `json:"diffusion_um2_s_high,omitempty" unit:"µm²/s"`
+}
+
+// PopulationRecord is all objects of a field together, every so many frames and at the end.
+type PopulationRecord struct {
+	Header
+	Seq      uint64    `json:"seq"`
+	Time     time.Time `json:"time"`
+	Count    int       `json:"count" unit:"objects"`
+	Spots    int       `json:"spots" unit:"spots"` // found in this frame
+	PerPixel Number    `json:"density_px" unit:"1/px²"`
+	PerUM    *Number   `json:"density_um,omitempty" unit:"1/µm²"`
+	Births   uint64    `json:"births" unit:"objects"` // since the start
+	Deaths   uint64    `json:"deaths" unit:"objects"`
+	Directed int       `json:"directed" unit:"objects"` // that move in a direction now
+	Detected Number    `json:"detected" unit:"1"`       // share of an object's frames in which it is detected
+	Template Number    `json:"template_px" unit:"px"`   // sd of an object's light
+	Tracks   uint64    `json:"tracks" unit:"objects"`   // that the diffusion rests on
+	Steps    uint64    `json:"steps" unit:"increments"`
+	RangeRecord
+	Noise    Number  `json:"noise_px" unit:"px"`               // sd of a place, by the steps
+	Edges    Numbers `json:"spectrum_px2_s" unit:"px²/s"`      // lower ends of the bins of the spectrum of D
+	Spectrum Numbers `json:"spectrum" unit:"1"`                // share of the steps whose object has such a D
+	Common   Numbers `json:"common_velocity_px_s" unit:"px/s"` // of all objects together, along x and y: the stage's, or a flow's
+	CommonSD Number  `json:"common_velocity_sd_px_s" unit:"px/s"`
+	Shift    Numbers `json:"common_shift_px" unit:"px"` // where that has taken them since the start
+}
+
+// rangeRecord is the record of a diffusion.
+func rangeRecord(px, um latent.Range) RangeRecord {
+	r := RangeRecord{Px: Number(px.D), PxLow: Number(px.Low), PxHigh: Number(px.High)}
+	if um != (latent.Range{}) {
+		r.UM, r.UMLow, r.UMHigh = number(um.D), number(um.Low), number(um.High)
+	}
+	return r
+}
+
+func number(v float64) *Number { return (*Number)(&v) }
+
+// trackRecord is the record of t.
+func trackRecord(h Header, t *latent.Track) *TrackRecord {
+	return &TrackRecord{Header: h, Seq: t.Seq, Time: t.Time.UTC(), ID: t.ID, Change: t.Change, Why: t.Why, First: t.First, Last: t.Last, Frames: t.Frames,
+		X: Number(t.X), Y: Number(t.Y), Path: Number(t.Path), Drift: Numbers{t.DriftX, t.DriftY}, Directed: t.Runs, RangeRecord: rangeRecord(t.Px, t.UM)}
+}
+
+// populationRecord is the record of p. It shares p's slices.
+func populationRecord(h Header, p *latent.Population) *PopulationRecord {
+	r := &PopulationRecord{Header: h, Seq: p.Seq, Time: p.Time.UTC(), Count: p.Count, Spots: p.Spots, PerPixel: Number(p.PerPixel), Births: p.Births, Deaths: p.Deaths,
+		Directed: p.DirectedN, Detected: Number(p.Detected), Template: Number(p.Template), Tracks: p.Tracks, Steps: p.Steps, RangeRecord: rangeRecord(p.Px, p.UM),
+		Noise: Number(p.Noise), Edges: p.Edges, Spectrum: p.Spectrum, Common: Numbers{p.CommonX, p.CommonY}, CommonSD: Number(p.CommonSD), Shift: Numbers{p.ShiftX, p.ShiftY}}
+	if p.PerUM > 0 {
+		r.PerUM = number(p.PerUM)
+	}
+	return r
+}
+
+// appendObjects writes the JSON of an ObjectsRecord without allocating; stream is a token and needs no escaping. A place is told to a ten-thousandth of a
+// pixel, everything else to five digits.
+func appendObjects(dst []byte, stream string, e *latent.Estimate) []byte {
+	o := &e.Objects
+	whole := func(name string, v uint64) {
+		dst = append(dst, name...)
+		dst = strconv.AppendUint(dst, v, 10)
+	}
+	whole(`{"v":`, latent.Version)
+	dst = append(dst, `,"kind":"objects","stream":"`...)
+	dst = append(dst, stream...)
+	whole(`","seq":`, e.Latent.Seq)
+	dst = append(dst, `,"time":"`...)
+	dst = e.Latent.Time.UTC().AppendFormat(dst, time.RFC3339Nano)
+	dst = append(dst, `","latency_ms":`...)
+	dst = appendNumber(dst, Milliseconds(e.Latency))
+	whole(`,"width_px":`, uint64(o.Width))
+	whole(`,"height_px":`, uint64(o.Height))
+	dst = append(dst, `,"pixel_um":`...)
+	dst = appendNumber(dst, o.PixelUM)
+	dst = appendWholes(append(dst, `,"id":`...), o.ID)
+	dst = appendPlaces(append(dst, `,"x_px":`...), o.X)
+	dst = appendPlaces(append(dst, `,"y_px":`...), o.Y)
+	dst = appendShort(append(dst, `,"sd_px":`...), o.SD)
+	dst = appendShort(append(dst, `,"diffusion_px2_s":`...), o.D)
+	dst = appendWholes(append(dst, `,"marks":`...), o.Marks)
+	whole(`,"left_out":`, o.Left)
+	if len(o.Earlier) > 0 {
+		dst = appendEarlier(append(dst, `,"earlier":`...), o.Earlier)
+	}
+	return append(dst, '}')
+}
+
+// appendEarlier writes the JSON of an EarlierRecord.
+func appendEarlier(dst []byte, places []latent.Place) []byte {
+	open := byte('[')
+	column := func(name string, each func(*latent.Place)) {
+		dst = append(dst, name...)
+		open = '['
+		for i := range places {
+			dst = append(dst, open)
+			each(&places[i])
+			open = ','
+		}
+		dst = append(dst, ']')
+	}
+	column(`{"seq":`, func(p *latent.Place) { dst = strconv.AppendUint(dst, p.Seq, 10) })
+	column(`,"id":`, func(p *latent.Place) { dst = strconv.AppendUint(dst, p.ID, 10) })
+	column(`,"x_px":`, func(p *latent.Place) { dst = appendFinite(dst, p.X, 'f', 4) })
+	column(`,"y_px":`, func(p *latent.Place) { dst = appendFinite(dst, p.Y, 'f', 4) })
+	column(`,"sd_px":`, func(p *latent.Place) { dst = appendFinite(dst, p.SD, 'g', 5) })
+	column(`,"filled":`, func(p *latent.Place) { dst = strconv.AppendBool(dst, p.Filled) })
+	return append(dst, '}')
+}
+
+func appendWholes[T ~uint16 | ~uint64](dst []byte, v []T) []byte {
+	dst = append(dst, '[')
+	for i, n := range v {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = strconv.AppendUint(dst, uint64(n), 10)
+	}
+	return append(dst, ']')
+}
+
+func appendPlaces(dst []byte, v []float64) []byte { return appendColumn(dst, v, 'f', 4) }
+func appendShort(dst []byte, v []float64) []byte  { return appendColumn(dst, v, 'g', 5) }
+
+func appendColumn(dst []byte, v []float64, form byte, digits int) []byte {
+	dst = append(dst, '[')
+	for i, n := range v {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendFinite(dst, n, form, digits)
+	}
+	return append(dst, ']')
+}
+
+func appendFinite(dst []byte, v float64, form byte, digits int) []byte {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return append(dst, "null"...)
+	}
+	return strconv.AppendFloat(dst, v, form, digits, 64)
+}
+
+// checkObjects refuses columns that do not fit together.
+func checkObjects(r *ObjectsRecord) error {
+	n := len(r.ID)
+	if e := r.Earlier; e != nil {
+		if err := sameObjects(len(e.Seq), len(e.ID), len(e.X), len(e.Y), len(e.SD), len(e.Filled)); err != nil {
+			return err
+		}
+	}
+	return sameObjects(n, len(r.X), len(r.Y), len(r.SD), len(r.D), len(r.Marks))
+}
+
+// sameObjects wants columns of one length.
+func sameObjects(lengths ...int) error {
+	if n := slices.Max(lengths); n > MaxObjects || n != slices.Min(lengths) {
+		return fmt.Errorf("columns of %v entries, expected one entry an object in each, at most %d", lengths, MaxObjects)
+	}
+	return nil
+}
