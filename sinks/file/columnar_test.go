@@ -178,6 +178,10 @@ func TestDocumentedColumns(t *testing.T) {
 	rows[sdeTable].sde(0, sinktest.Noon, &sinktest.Hard().SDE, 2)
 	rows[eventTable].event(sinktest.Event())
 	rows[triggerTable].trigger(sinktest.Trigger(7))
+	field := sinktest.Field(6)
+	rows[objectsTable].object(6, &field.Objects, 1)
+	rows[trackTable].track(sinktest.Track(7))
+	rows[populationTable].population(sinktest.Population(8))
 	index := regexp.MustCompile(`(_\d+)+$`)
 	for _, columns := range rows {
 		for _, c := range columns.columns {

@@ -135,3 +135,28 @@ func Wide(d int) *latent.Estimate {
 	e.Horizons, e.Forecast, e.ForecastSD = nil, nil, nil
 	return e
 }
+
+// Field is an estimate of a field with two objects, of which one was known to be one only now.
+func Field(seq uint64) *latent.Estimate {
+	return &latent.Estimate{
+		Latent: latent.Latent{Seq: seq, Time: Estimate(seq, 0).Latent.Time}, Latency: 1500 * time.Microsecond,
+		Objects: latent.Objects{
+			Width: 640, Height: 480, PixelUM: 0.25, ID: []uint64{3, 18446744073709551615}, X: []float64{0.5, 639.12345}, Y: []float64{7, 1e-9}, SD: []float64{0.1, 0.25},
+			D: []float64{math.NaN(), 2.5}, Marks: []latent.Mark{latent.Predicted | latent.Doubtful, latent.Directed}, Left: 2,
+			Earlier: []latent.Place{{Seq: seq - 1, ID: 3, X: 1, Y: 2, SD: 0.5, Filled: true}},
+		},
+	}
+}
+
+// Track is an object that has ended.
+func Track(seq uint64) *latent.Track {
+	return &latent.Track{Seq: seq, Time: Estimate(seq, 0).Latent.Time, ID: 3, Change: latent.Ended, Why: latent.Lost, First: 1, Last: 5, Frames: 4, X: 1, Y: 2, Path: 9,
+		DriftX: 0.5, DriftY: -0.5, Runs: true, Px: latent.Range{D: 4, Low: 0, High: 6}, UM: latent.Range{D: 0.25, Low: 0, High: 0.375}}
+}
+
+// Population is all objects of a field, of which nothing is known in µm.
+func Population(seq uint64) *latent.Population {
+	return &latent.Population{Seq: seq, Time: Estimate(seq, 0).Latent.Time, Count: 2, Spots: 3, PerPixel: 0.001, Births: 5, Deaths: 3, Detected: 0.9, Template: 1.5, Tracks: 5, Steps: 40,
+		Px: latent.Range{D: 4, Low: 3, High: math.NaN()}, Noise: 0.125, Edges: []float64{0.1, 1}, Spectrum: []float64{0.25, 0.75}, CommonX: 1, CommonY: -1, CommonSD: 0.5,
+		ShiftX: 10, ShiftY: -10, DirectedN: 1}
+}

@@ -1,0 +1,78 @@
+package file
+
+import (
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"driftscope/internal/latent"
+	"driftscope/sinks/sinktest"
+)
+
+// TestTracksTable: the one table of objects has a file of its own name, a row for every object and frame in which it was detected or is known to have been,
+// and the columns that others look for.
+func TestTracksTable(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tracks.csv")
+	s := newFile(t, "csv", map[string]any{"path": path, "table": "objects"})
+	e := sinktest.Field(6)
+	e.Objects.Marks[0] = 0 // of the two, the other is merged and stands nowhere
+	e.Objects.Marks[1] = 2
+	for _, m := range []latent.Message{e, sinktest.Track(7), sinktest.Population(8), sinktest.Event(), sinktest.Estimate(9, 1)} {
+		if err := s.Write(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sinktest.Close(t, s)
+	want := [][]string{
+		{"frame", "particle", "x", "y", "sd", "diffusion_px2_s", "marks", "filled"},
+		{"5", "3", "1", "2", "0.5", "", "0", "true"},
+		{"6", "3", "0.5", "7", "0.1", "", "0", "false"},
+	}
+	if got := readCSV(t, path); !reflect.DeepEqual(got, want) {
+		t.Errorf("found %v, expected %v", got, want)
+	}
+	if found := files(t, filepath.Join(filepath.Dir(path), "*")); len(found) != 1 {
+		t.Errorf("found %v, expected one file", found)
+	}
+}
+
+// TestFieldTables: every table of a field in CSV and Parquet, by the names of the messages' fields; latents have none where no object is followed.
+func TestFieldTables(t *testing.T) {
+	folder := t.TempDir()
+	for _, kind := range []string{"csv", "parquet"} {
+		s := newFile(t, kind, map[string]any{"path": filepath.Join(folder, "out."+kind), "rotate_every": "0s"})
+		for _, m := range []latent.Message{sinktest.Field(6), sinktest.Track(7), sinktest.Population(8)} {
+			if err := s.Write(t.Context(), m); err != nil {
+				t.Fatal(err)
+			}
+		}
+		sinktest.Close(t, s)
+	}
+	for table, columns := range map[string][]string{
+		"objects":    {"frame", "particle", "x", "y"},
+		"track":      {"id", "change", "why", "first_seq", "velocity_px_s_1", "diffusion_um2_s_high"},
+		"population": {"count", "births", "spectrum_1", "common_shift_px_0", "diffusion_um2_s"},
+	} {
+		rows, packed := readCSV(t, filepath.Join(folder, "out."+table+".csv")), readParquet(t, filepath.Join(folder, "out."+table+".parquet"))
+		if len(rows)-1 != len(packed) || len(packed) == 0 || len(rows[0]) != len(packed[0]) {
+			t.Fatalf("%s: %d rows of CSV, %d of Parquet", table, len(rows)-1, len(packed))
+		}
+		for _, c := range columns {
+			if _, ok := packed[0][c]; !ok {
+				t.Errorf("%s has no column %s: %v", table, c, rows[0])
+			}
+		}
+	}
+	if found := files(t, filepath.Join(folder, "*")); len(found) != 6 {
+		t.Errorf("found %v, expected three tables of each kind", found)
+	}
+}
+
+// TestTableRefused: a table that is not there.
+func TestTableRefused(t *testing.T) {
+	for _, kind := range []string{"csv", "parquet"} {
+		if _, err := open(kind, sinktest.Decoder(t, map[string]any{"path": filepath.Join(t.TempDir(), "a."+kind), "table": "spots"}), nil); err == nil {
+			t.Errorf("%s: a table of spots was made", kind)
+		}
+	}
+}

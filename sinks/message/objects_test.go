@@ -1,0 +1,95 @@
+package message
+
+import (
+	"encoding/json"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"driftscope/internal/latent"
+	"driftscope/sinks/sinktest"
+)
+
+// TestFieldWireFormat: the bytes of a field's messages. No latent where no object is followed.
+func TestFieldWireFormat(t *testing.T) {
+	want := []string{
+		`{"v":1,"kind":"objects","stream":"dish","seq":6,"time":"2026-05-06T10:00:00.123456789Z","latency_ms":1.5,"width_px":640,"height_px":480,"pixel_um":0.25,"id":[3,18446744073709551615],"x_px":[0.5000,639.1235],"y_px":[7.0000,0.0000],"sd_px":[0.1,0.25],"diffusion_px2_s":[null,2.5],"marks":[9,4],"left_out":2,"earlier":{"seq":[5],"id":[3],"x_px":[1.0000],"y_px":[2.0000],"sd_px":[0.5],"filled":[true]}}`,
+		`{"v":1,"kind":"track","stream":"dish","seq":7,"time":"2026-05-06T10:00:00.123456789Z","id":3,"change":"ended","why":"not seen again","first_seq":1,"last_seq":5,"frames":4,"x_px":1,"y_px":2,"path_px":9,"velocity_px_s":[0.5,-0.5],"directed":true,"diffusion_px2_s":4,"diffusion_px2_s_low":0,"diffusion_px2_s_high":6,"diffusion_um2_s":0.25,"diffusion_um2_s_low":0,"diffusion_um2_s_high":0.375}`,
+		`{"v":1,"kind":"population","stream":"dish","seq":8,"time":"2026-05-06T10:00:00.123456789Z","count":2,"spots":3,"density_px":0.001,"births":5,"deaths":3,"directed":1,"detected":0.9,"template_px":1.5,"tracks":5,"steps":40,"diffusion_px2_s":4,"diffusion_px2_s_low":3,"diffusion_px2_s_high":null,"noise_px":0.125,"spectrum_px2_s":[0.1,1],"spectrum":[0.25,0.75],"common_velocity_px_s":[1,-1],"common_velocity_sd_px_s":0.5,"common_shift_px":[10,-10]}`,
+	}
+	_, got := sinktest.Lines(t, (&Encoder{Stream: "dish"}).Encode, sinktest.Field(6), sinktest.Track(7), sinktest.Population(8))
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("found\n%s\nexpected\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	followed := sinktest.Estimate(9, 1)
+	followed.Objects = sinktest.Field(9).Objects
+	kinds, _ := sinktest.Lines(t, (&Encoder{Stream: "dish"}).Encode, followed)
+	if want := []latent.Kind{latent.KindObjects, latent.KindLatent, latent.KindSDE}; !reflect.DeepEqual(kinds, want) {
+		t.Errorf("a followed object gives %v, expected %v", kinds, want)
+	}
+}
+
+// TestObjectsAreRead: what is written is read back, and has every field that the record has.
+func TestObjectsAreRead(t *testing.T) {
+	kinds, lines := sinktest.Lines(t, (&Encoder{Stream: "dish"}).Encode, sinktest.Field(6), sinktest.Track(7), sinktest.Population(8))
+	for i, line := range lines {
+		r, err := Decode(kinds[i], []byte(line))
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		again, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var a, b map[string]any
+		if json.Unmarshal(again, &a) != nil || json.Unmarshal([]byte(line), &b) != nil || !reflect.DeepEqual(a, b) {
+			t.Errorf("read back as\n%s\nwritten as\n%s", again, line)
+		}
+	}
+	r, _ := Decode(kinds[0], []byte(lines[0]))
+	o := r.(*ObjectsRecord)
+	if !math.IsNaN(o.D[0]) || o.ID[1] != math.MaxUint64 || o.Marks[0] != latent.Predicted|latent.Doubtful || !o.Earlier.Filled[0] {
+		t.Errorf("%+v", o)
+	}
+}
+
+// TestObjectsRefused: columns that do not fit together, and more than a field may have.
+func TestObjectsRefused(t *testing.T) {
+	_, lines := sinktest.Lines(t, (&Encoder{Stream: "dish"}).Encode, sinktest.Field(6), sinktest.Track(7), sinktest.Population(8))
+	many := "[" + strings.Repeat("0,", MaxObjects) + "0]"
+	for _, c := range []struct{ line, from, to, want string }{
+		{lines[0], `"x_px":[0.5000,`, `"x_px":[`, "one entry an object"},
+		{lines[0], `"marks":[9,4]`, `"marks":[9]`, "one entry an object"},
+		{lines[0], `"filled":[true]`, `"filled":[]`, "one entry an object"},
+		{lines[0], `"marks":[9,4]`, `"marks":[9,-1]`, "not a driftscope message"},
+		{lines[0], `"sd_px":[0.1,0.25]`, `"sd_px":` + many, "at most 65536"},
+		{lines[1], `"why":"not seen again"`, `"why":"` + strings.Repeat("y", maxText+1) + `"`, "text of 4097 bytes"},
+		{lines[2], `"spectrum":[0.25,0.75]`, `"spectrum":[0.25]`, "lists of"},
+	} {
+		bad := strings.Replace(c.line, c.from, c.to, 1)
+		if bad == c.line {
+			t.Fatalf("%s is not in %s", c.from, c.line)
+		}
+		var of Header
+		if json.Unmarshal([]byte(bad), &of) != nil {
+			t.Fatal(bad)
+		}
+		if _, err := Decode(of.Kind, []byte(bad)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%.80s: %v, expected %q", c.to, err, c.want)
+		}
+	}
+}
+
+// TestObjectsAllocateNothing: once its memory is there, an Encoder writes objects without more.
+func TestObjectsAllocateNothing(t *testing.T) {
+	e, m := &Encoder{Stream: "dish"}, sinktest.Field(6)
+	emit := func(latent.Kind, []byte) error { return nil }
+	if n := testing.AllocsPerRun(50, func() {
+		if err := e.Encode(m, emit); err != nil {
+			t.Fatal(err)
+		}
+	}); n != 0 {
+		t.Errorf("%g allocations a frame", n)
+	}
+}
