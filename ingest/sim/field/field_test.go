@@ -1,6 +1,8 @@
 package field
 
 import (
+	"encoding/binary"
+	"hash/crc32"
 	"math"
 	"reflect"
 	"strings"
@@ -85,6 +87,26 @@ func TestDraw(t *testing.T) {
 	mean := sum / n
 	if variance := square/n - mean*mean; math.Abs(mean-10) > 5*math.Sqrt(10/n) || math.Abs(variance-10) > 5*10*math.Sqrt(2.2/n) {
 		t.Errorf("mean %.3f and variance %.3f, expected 10", mean, variance)
+	}
+}
+
+// TestKept: films that figures were published of stay what they were, to the count.
+func TestKept(t *testing.T) {
+	for scenario, want := range map[Scenario]uint32{Vesicle: 0x94cf736a, Receptor: 0xd5b8fc6a, Directed: 0xe32ba0cb, Trapped: 0x593b0b92} {
+		f, err := New(Options{Scenario: scenario, Density: 30, SNR: 4, Width: 96, Height: 64, Frames: 20, Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts, sum := make([]uint16, 96*64), crc32.NewIEEE()
+		for frame := range 20 {
+			f.Draw(frame, counts)
+			if err := binary.Write(sum, binary.LittleEndian, counts); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := sum.Sum32(); got != want {
+			t.Errorf("%s: checksum %#08x, expected %#08x: published figures no longer hold", scenario, got, want)
+		}
 	}
 }
 

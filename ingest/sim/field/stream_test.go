@@ -54,10 +54,16 @@ func TestStreamLives(t *testing.T) {
 	}
 }
 
-// TestCounts: the counts of both forms are Poisson's about the mean that background and objects make.
+// TestCounts: the counts of both forms are Poisson's about the mean that background and objects make, dim and bright.
 func TestCounts(t *testing.T) {
+	for _, snr := range []float64{4, 20} {
+		counts(t, snr)
+	}
+}
+
+func counts(t *testing.T, snr float64) {
 	const frames, pixels = 100, 64 * 64
-	o := Options{Scenario: Focus, Density: 30, SNR: 4, Width: 64, Height: 64, Frames: frames, Seed: 2}
+	o := Options{Scenario: Focus, Density: 30, SNR: snr, Width: 64, Height: 64, Frames: frames, Seed: 2}
 	f, err := New(o)
 	if err != nil {
 		t.Fatal(err)
@@ -80,11 +86,11 @@ func TestCounts(t *testing.T) {
 			}
 		}
 		if math.Abs(residual) > 5*math.Sqrt(photons) {
-			t.Errorf("%s: %.0f photons too many of %.0f, expected 0 to 5 standard errors", name, residual, photons)
+			t.Errorf("SNR %g, %s: %.0f photons too many of %.0f, expected 0 to 5 standard errors", snr, name, residual, photons)
 		}
 		// (n - m)²/m has the mean 1 and the variance 2 + 1/m, 2.1 at most
 		if got := chi / (frames * pixels); math.Abs(got-1) > 5*math.Sqrt(2.1/(frames*pixels)) {
-			t.Errorf("%s: the variance over the mean is %.4f, expected 1", name, got)
+			t.Errorf("SNR %g, %s: the variance over the mean is %.4f, expected 1", snr, name, got)
 		}
 	}
 }
