@@ -17,12 +17,13 @@ import (
 // forms is what Guess understands, for its errors.
 const forms = "give sim:NAME, camera:N, genicam:NAME, gst:PIPELINE, an rtsp:// or http:// address, nats:SUBJECT, a video, a multi-page TIFF, a FITS cube, an NDTiff folder, or a folder or pattern of pictures"
 
-// Guess returns the kind of source that a person means by arg, and its options: a camera, an address, sim:NAME, nats:SUBJECT, a folder or
+// Guess returns the kind of source that a person means by arg, and its options: a camera, an address, sim:NAME or sim:NAME?seed=7, nats:SUBJECT, a folder or
 // a glob of pictures, an NDTiff folder or ndtiff:FOLDER?channel=DAPI&z=3, a TIFF or tiff:FILE?channel=2&slice=1, a FITS file, or a
 // video. A file that does not exist is an error here, not later; that a camera is missing, Open says.
 func Guess(arg string) (kind string, options map[string]any, err error) {
-	if name, found := strings.CutPrefix(arg, "sim:"); found {
-		return "sim", map[string]any{"name": name}, nil
+	if rest, found := strings.CutPrefix(arg, "sim:"); found {
+		options, err := simulatedQuery(rest)
+		return "sim", options, err
 	}
 	if subject, found := strings.CutPrefix(arg, "nats:"); found {
 		return "nats", natsource.Options(subject), nil

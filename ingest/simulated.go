@@ -13,20 +13,10 @@ import (
 	"driftscope/internal/pipeline"
 )
 
-// simulatedOptions are the keys of a simulated source.
-type simulatedOptions struct {
-	Name     string `yaml:"name"`     // one of sim.Names
-	Seed     uint64 `yaml:"seed"`     // default 1
-	Frames   int    `yaml:"frames"`   // default 0: endless
-	Render   string `yaml:"render"`   // subpixel (default) or integer
-	Assets   string `yaml:"assets"`   // a folder with MNIST or COIL-20 for the scenes that draw them; default: stand-ins
-	Realtime *bool  `yaml:"realtime"` // true: a frame every dt, dropped where tracking is slower; default: the scene's own habit
-}
-
-// simulated gives the pictures of a scene, CV_16UC1 or CV_32FC3 in the order blue, green, red. Acquisition times count from the Unix
+// simulated gives the pictures of a scene or a field, CV_16UC1 or CV_32FC3 in the order blue, green, red. Acquisition times count from the Unix
 // epoch. The truth stays in the scene: it must not leak into tracking.
 type simulated struct {
-	scene    *sim.Scene
+	scene    simulation
 	realtime bool
 
 	ticker *time.Ticker // nil unless realtime
@@ -40,18 +30,11 @@ func newSimulated(decode func(dst any) error) (pipeline.Source, error) {
 	if err := decode(&o); err != nil {
 		return nil, err
 	}
-	if o.Name == "" {
-		return nil, fmt.Errorf("name is missing: give one of %v", sim.Names())
-	}
-	scene, err := sim.New(o.Name, sim.Options{Frames: o.Frames, Seed: o.Seed, Render: o.Render, Assets: o.Assets})
+	scene, err := o.simulation()
 	if err != nil {
 		return nil, err
 	}
-	s := &simulated{scene: scene, realtime: scene.Paced()}
-	if o.Realtime != nil {
-		s.realtime = *o.Realtime
-	}
-	return s, nil
+	return &simulated{scene: scene, realtime: given(o.Realtime, scene.Paced())}, nil
 }
 
 // Live says that frames come by the clock, as a camera's do.

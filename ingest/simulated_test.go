@@ -3,8 +3,10 @@ package ingest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +15,7 @@ import (
 	"gocv.io/x/gocv"
 
 	"driftscope/ingest/sim"
+	"driftscope/ingest/sim/field"
 	"driftscope/internal/pipeline"
 )
 
@@ -51,6 +54,20 @@ func TestSimulatedRefuses(t *testing.T) {
 		{"{name: balls-ou, seed: -1}", "seed"},
 		{"{name: balls-ou, assets: mine}", "draws no digits and no objects"},
 		{"{name: digits-ou, assets: no/such/folder}", "no/such/folder does not exist"},
+		{"{name: cubes}", "molecule, balls-constant"},
+		{"{name: cubes}", "crowded, focus"},
+		{"{name: molecule, density: 100}", "is no field of many objects: leave density, snr, width and height out"},
+		{"{name: balls-ou, snr: 4}", "is no field"},
+		{"{name: vesicle, render: integer}", "leave render and assets out"},
+		{"{name: vesicle, assets: mine}", "leave render and assets out"},
+		{"{name: vesicle, density: -1}", "field vesicle: density is -1: give 0 to 20000"},
+		{"{name: vesicle, density: many}", "density"},
+		{"{name: vesicle, snr: 0}", "snr is 0: give 0.1 to 200"},
+		{"{name: vesicle, snr: .nan}", "snr is NaN: give"},
+		{"{name: vesicle, width: 8}", "width is 8: give 16 to 4096"},
+		{"{name: vesicle, height: 1000000}", "height is 1e+06: give 16 to 4096"},
+		{"{name: vesicle, frames: -5}", "frames is -5: give 0 to"},
+		{"{name: vesicle, size: 64}", "size"},
 	} {
 		_, err := newSimulated(simulatedYAML(c.options))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -69,6 +86,8 @@ func TestSimulatedIsLiveByHabitOrWish(t *testing.T) {
 		{"{name: molecule, realtime: false, frames: 9}", false, 9},
 		{"{name: balls-ou}", false, 0},
 		{"{name: balls-ou, realtime: true}", true, 0},
+		{"{name: focus}", true, 0},
+		{"{name: focus, realtime: false, frames: 9}", false, 9},
 	} {
 		s := openSimulated(t, c.options)
 		if s.Live() != c.live || s.Frames() != c.frames || !s.Timed() {
@@ -192,6 +211,77 @@ func TestSimulatedStops(t *testing.T) {
 		if _, err := source.Read(ctx); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v; want context.Canceled", options, err)
 		}
+	}
+}
+
+// Every field comes as its stream draws it, in 16 bits, of the size that is asked for.
+func TestSimulatedFields(t *testing.T) {
+	for _, scenario := range field.Scenarios {
+		source := openSimulated(t, fmt.Sprintf("{name: %s, seed: 6, frames: 3, realtime: false, density: 20, snr: 3.5, width: 80, height: 48}", scenario))
+		stream, err := field.NewStream(field.Options{Scenario: scenario, Seed: 6, Frames: 3, Density: 20, SNR: 3.5, Width: 80, Height: 48})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want sim.Picture
+		for k := range 3 {
+			f, err := source.Read(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := stream.Next(&want); err != nil {
+				t.Fatal(err)
+			}
+			mat := f.Mat()
+			if mat.Type() != gocv.MatTypeCV16UC1 || mat.Cols() != 80 || mat.Rows() != 48 || !sameValues(t, mat, &want) {
+				t.Fatalf("%s: frame %d differs from the stream's", scenario, k)
+			}
+			if off := f.Time.Sub(time.Unix(0, 0)); off != time.Duration(k)*20*time.Millisecond {
+				t.Errorf("%s: frame %d at %v, expected one every 20 ms", scenario, k, off)
+			}
+			if err := f.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := source.Read(t.Context()); err != io.EOF {
+			t.Errorf("%s: after the last frame %v; want io.EOF", scenario, err)
+		}
+	}
+}
+
+// A simulation is typed with the options that a file would give it, of the types that a file has.
+func TestSimulatedQuery(t *testing.T) {
+	for _, c := range []struct {
+		arg  string
+		want map[string]any // nil: refused
+	}{
+		{"sim:molecule", map[string]any{"name": "molecule"}},
+		{"sim:vesicle?", map[string]any{"name": "vesicle"}},
+		{"sim:vesicle?density=500&snr=2.5&realtime=false", map[string]any{"name": "vesicle", "density": 500, "snr": 2.5, "realtime": false}},
+		{"sim:balls-ou?seed=7&render=integer", map[string]any{"name": "balls-ou", "seed": 7, "render": "integer"}},
+		{"sim:vesicle?snr=inf", map[string]any{"name": "vesicle", "snr": "inf"}}, // text, which the number's decoder refuses
+		{"sim:vesicle?seed=1&seed=2", nil},
+		{"sim:vesicle?name=focus", nil},
+		{"sim:vesicle?seed=%zz", nil},
+	} {
+		kind, got, err := Guess(c.arg)
+		if kind != "sim" || (err == nil) != (c.want != nil) || c.want != nil && !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %s %v, %v; want %v", c.arg, kind, got, err, c.want)
+		}
+		if err != nil && !strings.Contains(err.Error(), "give sim:NAME?") {
+			t.Errorf("%s: %v does not say what to give", c.arg, err)
+		}
+	}
+}
+
+func BenchmarkSimulatedVesicle(b *testing.B) {
+	source := openSimulated(b, "{name: vesicle, realtime: false}")
+	b.ReportAllocs()
+	for b.Loop() {
+		f, err := source.Read(context.Background())
+		if err != nil {
+			b.Fatal(err)
+		}
+		f.Close()
 	}
 }
 

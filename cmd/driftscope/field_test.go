@@ -53,7 +53,9 @@ func TestFieldJudged(t *testing.T) {
 		{[]string{"eval", "--tracks", "field/tracks.csv"}, "give both"},
 		{[]string{"eval", "--tracks", "field/tracks.csv", "--result", "field/tracks.csv", "--truth", "centroid"}, "leave --model, --video and --truth out"},
 		{[]string{"eval", "--tracks", "field/frames.csv", "--result", "field/tracks.csv"}, "expected frame, particle, x and y"},
-		{[]string{"simulate", "vesicle", "--snr", "0", "--out", "other"}, "out of bounds"},
+		{[]string{"simulate", "vesicles", "--out", "other"}, `scene "vesicles" is not known: give one of molecule`},
+		{[]string{"run", "sim:vesicle?density=-1"}, "density is -1: give 0 to 20000"},
+		{[]string{"simulate", "vesicle", "--snr", "0", "--out", "other"}, "snr is 0: give 0.1 to 200"},
 		{[]string{"bench", "objects", "--scenario", "worm"}, `found "worm", expected one of`},
 	} {
 		drive(t, folder, c.args...).check(t, 2, c.want)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"driftscope/ingest"
 	"driftscope/ingest/sim"
 	"driftscope/ingest/sim/field"
 	"driftscope/internal/exit"
@@ -32,7 +33,7 @@ func (c *simulateCmd) Help() string {
 	for i, s := range field.Scenarios {
 		fields[i] = string(s)
 	}
-	return "Scenes: " + strings.Join(sim.Names(), ", ") + ". Fields of many objects, whose truth is tracks.csv (frame, particle, x, y): " + strings.Join(fields, ", ") + "."
+	return "Scenes: " + strings.Join(sim.Names(), ", ") + ". Fields of many objects, whose truth is tracks.csv (frame, particle, x, y; z or light where they change): " + strings.Join(fields, ", ") + "."
 }
 
 // Run writes the pictures, frames.csv (file, t, trajectory) and truth.csv (t, z1.., mu1..) into a folder that appears whole; of a field tracks.csv in place of truth.csv.
@@ -40,7 +41,10 @@ func (c *simulateCmd) Run(ctx context.Context) error {
 	if c.Frames < 1 || c.Frames > sim.MaxFrames {
 		return exit.Usage(fmt.Errorf("--frames is %d: give 1 to %d", c.Frames, sim.MaxFrames))
 	}
-	if slices.Contains(field.Scenarios, field.Scenario(c.Name)) {
+	switch {
+	case !slices.Contains(ingest.Simulations(), c.Name):
+		return exit.Usage(fmt.Errorf("scene %q is not known: give one of %s", c.Name, strings.Join(ingest.Simulations(), ", ")))
+	case slices.Contains(field.Scenarios, field.Scenario(c.Name)):
 		return c.field(ctx)
 	}
 	scene, err := sim.New(c.Name, sim.Options{Frames: c.Frames, Seed: c.Seed, Render: c.Render, Assets: c.Assets})

@@ -23,7 +23,7 @@ const (
 type backdrop struct {
 	camera emccd
 	rate   [levels]float64     // photoelectrons a frame at each background level
-	noise  [levels]*noiseTable // the law of the counts there
+	noise  [levels]*NoiseTable // the law of the counts there
 	level  []uint8             // of every pixel
 	bits   *rand.PCG
 	rng    *rand.Rand // draws from bits

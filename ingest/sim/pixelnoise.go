@@ -47,3 +47,87 @@ func (n *noisy) render(dst *Picture, z []float64, age float64) bool {
 	}
 	return inside
 }
+
+// A noise table holds 2048 values: 11 bits of a random word choose a cell, the other 21 choose within it.
+const (
+	cellBits    = 11
+	cutBits     = 32 - cellBits
+	noiseValues = 1 << cellBits
+)
+
+// NoiseTable draws from a law on the integers first .. first + noiseValues - 1 by the alias method (Walker 1977, built as by
+// Vose 1991): each cell is cut in two, its own value below the cut and its alias above. A cell packs cut and alias in a word, so a
+// table takes 8 KiB. Probabilities are exact to 2⁻³².
+type NoiseTable struct {
+	first uint16
+	cells [noiseValues]uint32 // cut << cellBits | alias
+}
+
+// newNoiseTable makes the table of first + i with probability p[i], which has noiseValues entries and sums to 1 but for rounding.
+// first must not be negative, nor first + noiseValues exceed 65536.
+func newNoiseTable(first int, p []float64) *NoiseTable {
+	t := &NoiseTable{first: uint16(first)}
+	share := make([]float64, noiseValues) // in cells
+	var small, large []int
+	total := 0.0
+	for _, v := range p {
+		total += v
+	}
+	for i, v := range p {
+		share[i] = v / total * noiseValues
+		if share[i] < 1 {
+			small = append(small, i)
+		} else {
+			large = append(large, i)
+		}
+	}
+	for len(small) > 0 && len(large) > 0 {
+		low, high := small[len(small)-1], large[len(large)-1]
+		small = small[:len(small)-1]
+		t.cells[low] = uint32(share[low]*(1<<cutBits))<<cellBits | uint32(high)
+		share[high] -= 1 - share[low]
+		if share[high] < 1 {
+			large = large[:len(large)-1]
+			small = append(small, high)
+		}
+	}
+	for _, i := range append(small, large...) { // whole cells, up to rounding: their own alias
+		t.cells[i] = uint32(i)
+	}
+	return t
+}
+
+// draw maps 32 random bits to a value.
+func (t *NoiseTable) draw(bits uint32) uint16 {
+	value := bits >> cutBits
+	cell := t.cells[value]
+	if bits&(1<<cutBits-1) >= cell>>cellBits {
+		value = cell & (noiseValues - 1)
+	}
+	return t.first + uint16(value)
+}
+
+// PoissonTable is the table of the Poisson law of a mean up to MostPoisson.
+func PoissonTable(mean float64) *NoiseTable {
+	p := make([]float64, noiseValues)
+	for n := range p {
+		factorial, _ := math.Lgamma(float64(n) + 1) // its logarithm
+		p[n] = math.Exp(float64(n)*math.Log(mean) - mean - factorial)
+	}
+	return newNoiseTable(0, p)
+}
+
+// MostPoisson is a mean that the last of a table's values lies 33 standard deviations above.
+const MostPoisson = 1000
+
+// Fill draws every value, two a random word.
+func (t *NoiseTable) Fill(dst []uint16, bits *rand.PCG) {
+	for len(dst) >= 2 {
+		word := bits.Uint64()
+		dst[0], dst[1] = t.draw(uint32(word)), t.draw(uint32(word>>32))
+		dst = dst[2:]
+	}
+	if len(dst) > 0 {
+		dst[0] = t.draw(uint32(bits.Uint64()))
+	}
+}

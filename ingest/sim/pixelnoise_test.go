@@ -99,3 +99,38 @@ func TestNoiseIsWhite(t *testing.T) {
 		t.Errorf("neighbours have a correlation of %g; want 0", sum)
 	}
 }
+
+// A table's cells, added up, are Poisson's law, which the recurrence p(n) = p(n-1) mean/n gives, too; and Fill draws every value from it.
+func TestPoissonTable(t *testing.T) {
+	for _, mean := range []float64{0.5, 10, 300} {
+		table := PoissonTable(mean)
+		got := make([]float64, noiseValues)
+		for i, cell := range table.cells {
+			cut := float64(cell>>cellBits) / (1 << cutBits)
+			got[i] += cut / noiseValues
+			got[cell&(noiseValues-1)] += (1 - cut) / noiseValues
+		}
+		p := math.Exp(-mean)
+		for n := range got {
+			// A cut is good to 2⁻²¹ of a cell; a value is the alias of at most noiseValues cells.
+			if math.Abs(got[n]-p) > math.Ldexp(1, -cutBits) {
+				t.Fatalf("mean %g: %d has probability %g; want %g", mean, n, got[n], p)
+			}
+			p *= mean / float64(n+1)
+		}
+		const values = 200_001 // odd: the last takes a word of its own
+		dst := slices.Repeat([]uint16{math.MaxUint16}, values)
+		table.Fill(dst, rand.NewPCG(1, 2))
+		var sum, square float64
+		for _, v := range dst {
+			sum, square = sum+float64(v), square+(float64(v)-mean)*(float64(v)-mean)
+		}
+		// the mean's variance is mean/values, that of the squares (mean + 2 mean²)/values
+		if got := sum / values; math.Abs(got-mean) > 5*math.Sqrt(mean/values) {
+			t.Errorf("mean %g: drew %g", mean, got)
+		}
+		if got := square / values; math.Abs(got-mean) > 5*math.Sqrt((mean+2*mean*mean)/values) {
+			t.Errorf("mean %g: drew a variance of %g", mean, got)
+		}
+	}
+}

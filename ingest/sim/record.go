@@ -17,11 +17,12 @@ type Film interface {
 	Next(dst *Picture) (Truth, error)
 }
 
-// Tracked is a film of many objects, whose truth is tracks instead of one point a frame. Tracks calls write for every object and frame, places in px,
-// whole numbers at pixels' middles.
+// Tracked is a film of many objects, whose truth is tracks instead of one point a frame. Columns names what is known of an object in a frame, x and y
+// first: places in px, whole numbers at pixels' middles. Tracks calls write with these values for every object and frame, and lends them.
 type Tracked interface {
 	Film
-	Tracks(write func(frame, particle int, x, y float64))
+	Columns() []string
+	Tracks(write func(frame, particle int, values []float64))
 }
 
 // Record writes all of a finite scene, as the function of that name does.
@@ -37,7 +38,7 @@ func (s *Scene) Record(ctx context.Context, dir string) error {
 //	frame_0000000.png ...  the pictures: PNG of 16 bits for Counts, of 8 bits for Unit values, float32 TIFF for Real ones
 //	frames.csv             file,t,trajectory
 //	truth.csv              t,z1..zd,mu1..mud, in the law's own units and seconds; every number reads back to the same bits
-//	tracks.csv             in place of truth.csv, of a film of many objects: frame,particle,x,y
+//	tracks.csv             in place of truth.csv, of a film of many objects: frame,particle, then its columns: x,y,...
 //
 // It works in dir.partial and renames that at the end, so dir is whole or not there. When ctx ends or a write fails, dir.partial
 // is removed.
@@ -131,12 +132,21 @@ func recordInto(ctx context.Context, film Film, dir string) error {
 		}
 	}
 	if many {
-		truths.write("frame", "particle", "x", "y")
-		tracked.Tracks(func(frame, particle int, x, y float64) {
-			truths.write(strconv.Itoa(frame), strconv.Itoa(particle), decimal(x), decimal(y))
-		})
+		writeTracks(tracked, truths)
 	}
 	return errors.Join(frames.close(), truths.close())
+}
+
+func writeTracks(film Tracked, dst *table) {
+	row := append([]string{"frame", "particle"}, film.Columns()...)
+	dst.write(row...)
+	film.Tracks(func(frame, particle int, values []float64) {
+		row = append(row[:0], strconv.Itoa(frame), strconv.Itoa(particle))
+		for _, v := range values {
+			row = append(row, decimal(v))
+		}
+		dst.write(row...)
+	})
 }
 
 func truthHeader(truth Truth) []string {

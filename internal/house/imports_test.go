@@ -35,7 +35,7 @@ var mayImport = map[string][]string{
 	"infer/sdevae/sdevaetest":          {"infer/sdevae/numeric", "infer/sdevae/video"}, // for tests
 	"infer/sdevae/sprites":             {"infer/sdevae/numeric", "infer/sdevae/video"},
 	"infer/sdevae/video":               {"infer/sdevae/numeric"},
-	"ingest":                           {"ingest/camera", "ingest/child", "ingest/files", "ingest/format", "ingest/natsource", "ingest/recorder", "ingest/sim", "ingest/timing", "internal/frame", "internal/pipeline"},
+	"ingest":                           {"ingest/camera", "ingest/child", "ingest/files", "ingest/format", "ingest/natsource", "ingest/recorder", "ingest/sim", "ingest/sim/field", "ingest/timing", "internal/frame", "internal/pipeline"},
 	"ingest/camera":                    {"ingest/gst", "ingest/picture", "ingest/printed", "internal/frame", "internal/pipeline"},
 	"ingest/child":                     {"ingest/picture", "internal/frame", "internal/pipeline", "internal/subprocess"},
 	"ingest/files":                     {"ingest/child", "ingest/fits", "ingest/follow", "ingest/format", "ingest/ndtiff", "ingest/picture", "ingest/printed", "ingest/tiff", "ingest/timing", "internal/frame", "internal/pipeline"},

@@ -84,6 +84,7 @@ func IsConfig(source string) bool {
 func StreamName(source string) string {
 	var name string
 	subject, published := strings.CutPrefix(source, "nats:")
+	scene, simulated := strings.CutPrefix(source, SimSource+":")
 	switch {
 	case strings.HasPrefix(source, "gst:"):
 		return "gst"
@@ -91,8 +92,10 @@ func StreamName(source string) string {
 		name = addressName(source)
 	case published:
 		name = filepath.Base(subject)
+	case simulated:
+		name = scene
 	default:
-		name = strings.TrimPrefix(strings.TrimSuffix(filepath.Base(source), filepath.Ext(source)), SimSource+":")
+		name = strings.TrimSuffix(filepath.Base(source), filepath.Ext(source))
 	}
 	name = strings.Map(func(r rune) rune {
 		switch {

@@ -5,6 +5,7 @@ import "testing"
 func TestStreamName(t *testing.T) {
 	for source, want := range map[string]string{
 		"sim:molecule":        "molecule",
+		"sim:vesicle?snr=2.5": "vesicle-snr-2-5",
 		"data/bead 2.tif":     "bead-2",
 		"run1/*.png":          "stream",
 		"/data/trap-good.mp4": "trap-good",

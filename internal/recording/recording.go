@@ -56,7 +56,9 @@ func Open(arg string, dt, fps float64, assets string, s Span) (*Recording, error
 	}
 	if kind == SimSource { // a simulation is endless and paced unless told otherwise; its scale may depend on its length
 		options["realtime"] = false
-		options["frames"] = max(s.endOr(SimulatedFrames), SimulatedFrames)
+		if _, given := options["frames"]; !given {
+			options["frames"] = max(s.endOr(SimulatedFrames), SimulatedFrames)
+		}
 	}
 	return &Recording{Arg: arg, kind: kind, options: options, span: s, told: map[string]bool{}}, nil
 }

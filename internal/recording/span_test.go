@@ -6,7 +6,22 @@ import (
 	"testing"
 
 	"driftscope/internal/exit"
+	"driftscope/internal/frame"
 )
+
+// TestSimulatedFrames: a simulation is as long as the paper's films, unless the user says how long.
+func TestSimulatedFrames(t *testing.T) {
+	for arg, want := range map[string]int{"sim:balls-ou": SimulatedFrames, "sim:balls-ou?frames=7": 7, "sim:vesicle?frames=3&width=32&height=32": 3} {
+		rec, err := Open(arg, 0, 0, "", Whole)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		if _, err := rec.Each(t.Context(), nil, func(*frame.Frame) error { n++; return nil }); err != nil || n != want {
+			t.Errorf("%s: %d frames, %v; %d expected", arg, n, err, want)
+		}
+	}
+}
 
 func TestParseSpan(t *testing.T) {
 	for text, want := range map[string]Span{

@@ -1,8 +1,11 @@
 package field
 
 import (
+	"encoding/binary"
+	"hash/crc32"
 	"math"
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -13,7 +16,7 @@ func TestPeak(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := f.peak / math.Sqrt(f.peak+f.o.Background); math.Abs(got-snr) > 1e-9 {
+		if got := f.optics.peak / math.Sqrt(f.optics.peak+f.o.Background); math.Abs(got-snr) > 1e-9 {
 			t.Errorf("SNR %g: the peak has %g", snr, got)
 		}
 	}
@@ -46,8 +49,8 @@ func TestScenarios(t *testing.T) {
 		if mean := float64(places) / 200; mean < 140 || mean > 215 {
 			t.Errorf("%s: %.0f objects a frame, expected about 200", s, mean)
 		}
-		// mean square steps, px²: 2 E sd² = 2·13/3; half and half of 2 and E v² = 28/3; E v² = 13; 2 and a little of the spring
-		want := map[Scenario]float64{Vesicle: 26.0 / 3, Receptor: 17.0 / 3, Directed: 13, Trapped: 2.1}[s]
+		// mean square steps, px²: 2 E sd² = 2·13/3; half and half of 2 and E v² = 28/3; E v² = 13; 2 and a little of the spring; 2
+		want := map[Scenario]float64{Vesicle: 26.0 / 3, Receptor: 17.0 / 3, Directed: 13, Trapped: 2.1, Bleaching: 2, Blinking: 2, Crowded: 2, Focus: 2}[s]
 		if got := square / float64(steps); math.Abs(got/want-1) > 0.15 {
 			t.Errorf("%s: a mean square step of %.2f px², expected %.2f", s, got, want)
 		}
@@ -87,15 +90,57 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-func TestRefused(t *testing.T) {
-	good := Options{Scenario: Vesicle, Density: 10, SNR: 4, Width: 64, Height: 64, Frames: 10}
-	for name, spoil := range map[string]func(*Options){"scenario": func(o *Options) { o.Scenario = "worm" }, "size": func(o *Options) { o.Width = 1 << 20 },
-		"snr": func(o *Options) { o.SNR = 0 }, "frames": func(o *Options) { o.Frames = 0 }, "density": func(o *Options) { o.Density = 1 << 30 }} {
-		o := good
-		if spoil(&o); name != "" {
-			if _, err := New(o); err == nil {
-				t.Errorf("%s: %+v was taken", name, o)
+// TestKept: films that figures were published of stay what they were, to the count.
+func TestKept(t *testing.T) {
+	for scenario, want := range map[Scenario]uint32{Vesicle: 0x94cf736a, Receptor: 0xd5b8fc6a, Directed: 0xe32ba0cb, Trapped: 0x593b0b92} {
+		f, err := New(Options{Scenario: scenario, Density: 30, SNR: 4, Width: 96, Height: 64, Frames: 20, Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts, sum := make([]uint16, 96*64), crc32.NewIEEE()
+		for frame := range 20 {
+			f.Draw(frame, counts)
+			if err := binary.Write(sum, binary.LittleEndian, counts); err != nil {
+				t.Fatal(err)
 			}
 		}
+		if got := sum.Sum32(); got != want {
+			t.Errorf("%s: checksum %#08x, expected %#08x: published figures no longer hold", scenario, got, want)
+		}
+	}
+}
+
+// TestRefused: what is out of bounds is named, with what to give.
+func TestRefused(t *testing.T) {
+	for _, c := range []struct {
+		spoil func(*Options)
+		want  string
+	}{
+		{func(o *Options) { o.Scenario = "worm" }, `no scenario "worm": give one of [vesicle`},
+		{func(o *Options) { o.Width = 15 }, "width is 15: give 16 to 4096"},
+		{func(o *Options) { o.Height = 4097 }, "height is 4097: give 16 to 4096"},
+		{func(o *Options) { o.SNR = 0 }, "snr is 0: give 0.1 to 200"},
+		{func(o *Options) { o.SNR = math.NaN() }, "snr is NaN: give"},
+		{func(o *Options) { o.SNR = math.Inf(1) }, "snr is +Inf: give"},
+		{func(o *Options) { o.Frames = -1 }, "frames is -1: give"},
+		{func(o *Options) { o.Frames = 1 << 30 }, "frames is 1.073741824e+09: give"},
+		{func(o *Options) { o.Density = -1 }, "density is -1: give 0 to 20000"},
+		{func(o *Options) { o.Density = 20_001 }, "density is 20001: give"},
+		{func(o *Options) { o.Background = 1001 }, "background is 1001: give 0.01 to 1000"},
+		{func(o *Options) { o.SD = 0.1 }, "spread of a point is 0.1: give"},
+		{func(o *Options) { o.Life = 0.5 }, "life is 0.5: give"},
+	} {
+		o := Options{Scenario: Vesicle, Density: 10, SNR: 4, Width: 64, Height: 64, Frames: 10}
+		c.spoil(&o)
+		_, film := New(o)
+		_, stream := NewStream(o)
+		for _, err := range []error{film, stream} {
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%+v: %v; want an error with %q", o, err, c.want)
+			}
+		}
+	}
+	if _, err := New(Options{Scenario: Vesicle, SNR: 4, Width: 64, Height: 64}); err == nil || !strings.Contains(err.Error(), "frames is 0: give 1 to") {
+		t.Errorf("a film without end: %v", err)
 	}
 }

@@ -1,0 +1,45 @@
+package field
+
+import "math"
+
+// Bound is the Cramér-Rao lower bound of the place of a single spot of full light in focus, px an axis: by the Fisher information of Poisson counts about place, amplitude
+// and a background that is known, the root of the mean over places in a pixel.
+func (f *Field) Bound() float64 {
+	const parts = 5
+	sum := 0.0
+	for i := range parts * parts {
+		dx, dy := (float64(i%parts)+0.5)/parts-0.5, (float64(i/parts)+0.5)/parts-0.5
+		sum += f.boundAt(dx, dy) / (parts * parts)
+	}
+	return math.Sqrt(sum)
+}
+
+// boundAt is the bound's square for a spot so far from a pixel's middle, the mean of both axes.
+func (f *Field) boundAt(dx, dy float64) float64 {
+	reach := int(math.Ceil(5 * f.o.SD))
+	edge := 1 / (math.Sqrt2 * f.o.SD)
+	norm := math.Erf(0.5 * edge)
+	pdf := func(u float64) float64 { return math.Exp(-u*u/(2*f.o.SD*f.o.SD)) / (f.o.SD * math.Sqrt(2*math.Pi)) }
+	// the share of an axis' light in pixel k, and its derivative by the place
+	share := func(k int, at float64) (s, d float64) {
+		a, b := float64(k)-0.5-at, float64(k)+0.5-at
+		return 0.5 * (math.Erf(b*edge) - math.Erf(a*edge)) / norm, (pdf(a) - pdf(b)) / norm
+	}
+	var info [3][3]float64
+	for y := -reach; y <= reach; y++ {
+		sy, gy := share(y, dy)
+		for x := -reach; x <= reach; x++ {
+			sx, gx := share(x, dx)
+			g := [3]float64{sx * sy, f.optics.peak * gx * sy, f.optics.peak * sx * gy}
+			mean := f.o.Background + f.optics.peak*sx*sy
+			for i := range g {
+				for j := range g {
+					info[i][j] += g[i] * g[j] / mean
+				}
+			}
+		}
+	}
+	// the inverse's lower two diagonal entries, the amplitude eliminated
+	xx, xy, yy := info[1][1]-info[0][1]*info[0][1]/info[0][0], info[1][2]-info[0][1]*info[0][2]/info[0][0], info[2][2]-info[0][2]*info[0][2]/info[0][0]
+	return (xx + yy) / (xx*yy - xy*xy) / 2
+}

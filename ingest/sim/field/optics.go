@@ -1,0 +1,81 @@
+package field
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// depth is how far from the focus, px, a spot is √2 as wide as in focus.
+const depth = 4.0
+
+// optics draws spots. A point at z spreads as a Gaussian of sd s(z) = s(0) √(1 + (z/depth)²), integrated over pixels, and its light stays what it is.
+type optics struct {
+	o      Options
+	peak   float64      // photons of the pixel that a full spot in focus lies in the middle of
+	norm   float64      // the share of an axis' light in that pixel
+	shares [2][]float64 // scratch: along x and along y
+}
+
+func newOptics(o Options) optics {
+	r := (o.SNR + math.Sqrt(o.SNR*o.SNR+4*o.Background)) / 2
+	return optics{o: o, peak: r*r - o.Background, norm: math.Erf(0.5 / (math.Sqrt2 * o.SD))}
+}
+
+// width is the sd of a spot at z, px.
+func (c *optics) width(z float64) float64 { return c.o.SD * math.Sqrt(1+z*z/(depth*depth)) }
+
+// light gives add what an object adds to each pixel about it, in photons.
+func (c *optics) light(p Point, add func(pixel int, photons float64)) {
+	if p.Light == 0 {
+		return
+	}
+	sd := c.width(p.Z)
+	reach := int(math.Ceil(4.3 * sd)) // 2e-5 of an axis' light lie beyond
+	x0, y0 := int(math.RoundToEven(p.X))-reach, int(math.RoundToEven(p.Y))-reach
+	for axis := range c.shares {
+		c.shares[axis] = slices.Grow(c.shares[axis][:0], 2*reach+1)[:2*reach+1]
+	}
+	c.share(c.shares[0], x0, p.X, sd)
+	c.share(c.shares[1], y0, p.Y, sd)
+	peak := c.peak * p.Light
+	for j, v := range c.shares[1] {
+		y := y0 + j
+		if y < 0 || y >= c.o.Height {
+			continue
+		}
+		for i, u := range c.shares[0] {
+			if x := x0 + i; x >= 0 && x < c.o.Width {
+				add(y*c.o.Width+x, peak*u*v)
+			}
+		}
+	}
+}
+
+// share is the light along an axis in the pixels from first on, over that of a spot in focus in its middle pixel.
+func (c *optics) share(dst []float64, first int, centre, sd float64) {
+	edge := 1 / (math.Sqrt2 * sd)
+	below := math.Erf((float64(first) - 0.5 - centre) * edge)
+	for i := range dst {
+		above := math.Erf((float64(first+i) + 0.5 - centre) * edge)
+		dst[i] = 0.5 * (above - below) / c.norm
+		below = above
+	}
+}
+
+// bright is the mean above which a Poisson count is drawn from a rounded normal law, whose error there is below what a film shows.
+const bright = 60
+
+// poisson draws by inversion where the mean is not bright.
+func poisson(rng *rand.Rand, mean float64) int {
+	if mean > bright {
+		return max(0, int(math.Round(mean+math.Sqrt(mean)*rng.NormFloat64())))
+	}
+	p := math.Exp(-mean)
+	u, n := rng.Float64(), 0
+	for sum := p; u > sum && n < 400; sum += p {
+		n++
+		p *= mean / float64(n)
+	}
+	return n
+}
