@@ -1,32 +1,52 @@
 // Package grid finds the points of a picture that are near a place: spots by each other, detections by a track.
 package grid
 
-// Grid holds numbered points in square cells. It keeps its memory from frame to frame, and belongs to one goroutine.
+// Grid holds numbered points in square cells, each a list in the order of Add. It keeps its memory from frame to frame, and belongs to one goroutine.
 type Grid struct {
 	side          float64
 	rows, columns int
-	cells         [][]int32
+	cells         []list
+	points        []point
+}
+
+// list is the first and the last of a cell's points, in Grid.points.
+type list struct {
+	first, last int32
+	filled      bool
+}
+
+// point is one in its cell's list.
+type point struct {
+	number int32
+	next   int32 // in Grid.points; -1 at the end
 }
 
 // New is an empty grid for a picture of width by height, with cells of a side, all in px. Reaches are best not much longer than the side.
 func New(width, height, side float64) Grid {
 	g := Grid{side: side, rows: int(height/side) + 1, columns: int(width/side) + 1}
-	g.cells = make([][]int32, g.rows*g.columns)
+	g.cells = make([]list, g.rows*g.columns)
 	return g
 }
 
 // Clear removes all points.
 func (g *Grid) Clear() {
 	for i := range g.cells {
-		g.cells[i] = g.cells[i][:0]
+		g.cells[i] = list{}
 	}
+	g.points = g.points[:0]
 }
 
 // Add puts point i at a place. One outside the picture is kept in the nearest cell.
 func (g *Grid) Add(i int32, x, y float64) {
-	row, column := within(y/g.side, g.rows), within(x/g.side, g.columns)
-	cell := &g.cells[row*g.columns+column]
-	*cell = append(*cell, i)
+	cell := &g.cells[within(y/g.side, g.rows)*g.columns+within(x/g.side, g.columns)]
+	at := int32(len(g.points))
+	g.points = append(g.points, point{i, -1})
+	if !cell.filled {
+		cell.first = at
+	} else {
+		g.points[cell.last].next = at
+	}
+	cell.last, cell.filled = at, true
 }
 
 // Near calls visit for every point in the cells that are within reach of a place; some are further away than reach. The order is that of cells, in each
@@ -36,8 +56,12 @@ func (g *Grid) Near(x, y, reach float64, visit func(i int32)) {
 	c0, c1 := within((x-reach)/g.side, g.columns), within((x+reach)/g.side, g.columns)
 	for r := r0; r <= r1; r++ {
 		for c := c0; c <= c1; c++ {
-			for _, i := range g.cells[r*g.columns+c] {
-				visit(i)
+			cell := g.cells[r*g.columns+c]
+			if !cell.filled {
+				continue
+			}
+			for at := cell.first; at >= 0; at = g.points[at].next {
+				visit(g.points[at].number)
 			}
 		}
 	}

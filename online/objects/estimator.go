@@ -39,6 +39,8 @@ type Estimator struct {
 	tracker *tracks.Tracker // nil before the first frame with a template
 	size    [2]int          // of the frames
 	rows    tracks.Rows
+	row     func(tracks.Row) // e.keep: a method value made for every frame would be allocated
+	earlier []latent.Place   // of this frame
 
 	detections []tracks.Detection
 	live       map[uint64]*object
@@ -47,7 +49,6 @@ type Estimator struct {
 	frame      uint64        // frames taken
 	origin     time.Time     // of the first
 	last       latent.Latent // number, time and template of the frame
-	step       float64       // s between the last two frames that a step joins
 
 	common, next   population.Common // as of the frame before, and as of this one
 	shiftX, shiftY float64
@@ -75,7 +76,9 @@ func New(c Config) (*Estimator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Estimator{config: c, clock: trajectory.Clock{MaxGap: c.MaxGap}, live: map[uint64]*object{}, follow: follow{law: law}}, nil
+	e := &Estimator{config: c, clock: trajectory.Clock{MaxGap: c.MaxGap}, live: map[uint64]*object{}, follow: follow{law: law}, alarms: newAlarms()}
+	e.row = e.keep
+	return e, nil
 }
 
 // Update takes in the spots of a frame, and writes the objects there into dst, reusing its memory. Where an object is followed and was detected, dst is its
@@ -149,17 +152,12 @@ func (e *Estimator) track(dst *latent.Estimate, z *latent.Latent, dt float64) {
 	e.shiftX, e.shiftY = e.shiftX+e.common.X*dt, e.shiftY+e.common.Y*dt
 	e.tracker.Carry(e.common.X*dt, e.common.Y*dt)
 	points := e.tracker.Update(z.Seq, e.detections)
-	o := &dst.Objects
-	e.rows.Add(z.Seq, points, func(r tracks.Row) {
-		if r.Frame != z.Seq {
-			o.Earlier = append(o.Earlier, latent.Place{Seq: r.Frame, ID: r.ID, X: r.X, Y: r.Y, SD: r.SD, Filled: r.Filled})
-		}
-	})
+	e.earlier = dst.Objects.Earlier
+	e.rows.Add(z.Seq, points, e.row)
+	dst.Objects.Earlier = e.earlier
 	e.next.Begin()
 	if dt == 0 {
 		e.cut()
-	} else {
-		e.step = dt
 	}
 	for i := range points {
 		e.take(dst, z, &points[i])
@@ -167,6 +165,13 @@ func (e *Estimator) track(dst *latent.Estimate, z *latent.Latent, dt float64) {
 	e.bury(z, points)
 	if e.next.End(); !e.frozen {
 		e.common = e.next
+	}
+}
+
+// keep notes a place in an earlier frame. Those of this frame stand in the columns.
+func (e *Estimator) keep(r tracks.Row) {
+	if r.Frame != e.last.Seq {
+		e.earlier = append(e.earlier, latent.Place{Seq: r.Frame, ID: r.ID, X: r.X, Y: r.Y, SD: r.SD, Filled: r.Filled})
 	}
 }
 
@@ -184,7 +189,7 @@ func (e *Estimator) take(dst *latent.Estimate, z *latent.Latent, p *tracks.Point
 		k = e.fresh(z.Seq)
 		e.live[p.ID] = k
 	}
-	k.frame, k.x, k.y, k.runs = e.frame, p.X, p.Y, p.Directed > 0.5
+	k.frame, k.x, k.y, k.step, k.runs = e.frame, p.X, p.Y, p.Q, p.Directed > 0.5
 	if p.Detection >= 0 {
 		d := &e.detections[p.Detection]
 		k.last, k.frames = z.Seq, k.frames+1
@@ -241,9 +246,10 @@ func (e *Estimator) bury(z *latent.Latent, points []tracks.Point) {
 	}
 }
 
-// why says how an object ended: where it may have left the picture by its last step, it has.
+// why says how an object ended: where a step may have taken it over the edge, it left.
 func (e *Estimator) why(k *object) string {
-	reach := 3 * math.Sqrt(2*max(k.law.D(), 0)*e.step)
+	const sds = 3
+	reach := sds * math.Sqrt(k.step)
 	if w, h := float64(e.size[0]), float64(e.size[1]); k.x < reach || k.y < reach || k.x > w-1-reach || k.y > h-1-reach {
 		return latent.LeftField
 	}

@@ -13,7 +13,8 @@ type object struct {
 	first, last uint64 // Seq of the frames in which it was detected first and last
 	frames      uint64 // in which it was detected
 	x, y        float64
-	runs        bool // it moves in a direction
+	step        float64 // variance of a step, px²
+	runs        bool    // it moves in a direction
 	confirmed   bool
 	merged      bool
 }

@@ -69,39 +69,38 @@ type alarms struct {
 	events     []latent.Event
 }
 
+func newAlarms() alarms { return alarms{none: condition{after: patience}, many: condition{after: 1}} }
+
 // condition is what an alarm waits for.
 type condition struct {
-	after      int // frames in a row that it is there before an alarm begins
+	after      int // frames in a row that it is there before the alarm begins
 	held, away int // frames in a row
 	rings      bool
 }
 
-// see says whether the alarm begins or ends with a frame in which the condition is there or not.
-func (c *condition) see(is bool) (begins, ends bool) {
+// see takes in whether the condition is there in a frame, and says whether the alarm begins or ends with it.
+func (c *condition) see(is bool) (changed bool) {
 	if is {
 		c.held, c.away = c.held+1, 0
 	} else {
 		c.held, c.away = 0, c.away+1
 	}
-	switch {
-	case !c.rings && c.held >= c.after:
-		c.rings = true
-		return true, false
-	case c.rings && c.away >= patience:
-		c.rings = false
-		return false, true
+	if !c.rings && c.held >= c.after || c.rings && c.away >= patience {
+		c.rings = !c.rings
+		return true
 	}
-	return false, false
+	return false
 }
 
 // look brings the alarms up to date with a frame in which so many objects were followed.
 func (a *alarms) look(z *latent.Latent, followed int) {
 	s := &z.Spots
-	a.none.after, a.many.after = patience, 1
-	a.tell(z, latent.NoObjects, &a.none, followed == 0 && len(s.Found) == 0,
-		"no object stands out of the noise: is the focus right, is the light on, and are the objects alike? dark objects, and those wider than 32 px, are found too")
-	a.tell(z, latent.TooManyObjects, &a.many, s.Left > 0,
-		fmt.Sprintf("%d spots beyond objects.max were left out, those that stand out least: raise objects.max, or look at the film, which may be all noise", s.Left))
+	if a.none.see(followed == 0 && len(s.Found) == 0) {
+		a.tell(z, latent.NoObjects, &a.none, "no object stands out of the noise: check the light and the focus, or give objects.template_px where objects are wider than 32 px")
+	}
+	if a.many.see(s.Left > 0) {
+		a.tell(z, latent.TooManyObjects, &a.many, fmt.Sprintf("%d spots more than objects.max were found, and those that stand out least are left out: raise objects.max, or look whether the film is all noise", s.Left))
+	}
 	a.on = a.on[:0]
 	if a.none.rings {
 		a.on = append(a.on, latent.NoObjects)
@@ -111,14 +110,11 @@ func (a *alarms) look(z *latent.Latent, followed int) {
 	}
 }
 
-// tell adds the event with which an alarm begins or ends.
-func (a *alarms) tell(z *latent.Latent, code string, c *condition, is bool, text string) {
-	begins, ends := c.see(is)
+// tell adds the event with which an alarm begins, or ends.
+func (a *alarms) tell(z *latent.Latent, code string, c *condition, text string) {
 	event := latent.Event{Seq: z.Seq, Time: z.Time, Level: latent.Warning, Code: code, Text: text, Count: 1}
-	if ends {
+	if !c.rings {
 		event.Level, event.Text = latent.Info, fmt.Sprintf("not in the last %d frames", patience)
 	}
-	if begins || ends {
-		a.events = append(a.events, event)
-	}
+	a.events = append(a.events, event)
 }

@@ -1,0 +1,362 @@
+package objects
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"driftscope/internal/latent"
+	"driftscope/online"
+)
+
+const (
+	side  = 400
+	dt    = 0.02
+	sigma = 0.5 // px a step and axis: D = 6.25 px²/s
+)
+
+// dish is objects that diffuse far from each other, on a stage that moves.
+type dish struct {
+	rng  *rand.Rand
+	at   [][2]float64
+	gone map[int]bool
+	seq  uint64
+	z    latent.Latent
+
+	stage float64 // px a frame, along x
+	spots []latent.Spot
+}
+
+func newDish(rows int) *dish {
+	d := &dish{rng: rand.New(rand.NewPCG(1, 1)), gone: map[int]bool{}}
+	for i := range rows * rows {
+		d.at = append(d.at, [2]float64{(float64(i%rows) + 1) * side / float64(rows+1), (float64(i/rows) + 1) * side / float64(rows+1)})
+	}
+	return d
+}
+
+// next moves the objects and gives the latent of the next frame, reused.
+func (d *dish) next() *latent.Latent {
+	z := &d.z
+	z.Reset(0)
+	z.Seq, z.Time = d.seq, time.Unix(1000, 0).Add(time.Duration(float64(d.seq)*dt*1e9))
+	z.Spots.Width, z.Spots.Height, z.Spots.Template = side, side, 1.5
+	for i := range d.at {
+		p := &d.at[i]
+		p[0], p[1] = p[0]+d.stage+sigma*d.rng.NormFloat64(), p[1]+sigma*d.rng.NormFloat64()
+		if d.gone[i] {
+			continue
+		}
+		const noise = 0.1
+		z.Spots.Found = append(z.Spots.Found, latent.Spot{X: p[0] + noise*d.rng.NormFloat64(), Y: p[1] + noise*d.rng.NormFloat64(), VarX: noise * noise, VarY: noise * noise,
+			Amplitude: 100, Score: 12 + d.rng.NormFloat64()})
+	}
+	d.seq++
+	return z
+}
+
+func newEstimator(t testing.TB, c Config) *Estimator {
+	t.Helper()
+	c.Follow.Seed, c.Follow.Deterministic = 1, true
+	e, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { e.Close() })
+	return e
+}
+
+// run folds frames in, and gives the reports.
+func run(t testing.TB, e *Estimator, d *dish, frames int, dst *latent.Estimate) (reports []latent.Message) {
+	t.Helper()
+	for range frames {
+		if err := e.Update(dst, d.next()); err != nil {
+			t.Fatal(err)
+		}
+		reports = append(reports, e.Reports()...)
+	}
+	return reports
+}
+
+// of are the reports of one kind.
+func of[T latent.Message](reports []latent.Message) (found []T) {
+	for _, r := range reports {
+		if m, ok := r.(T); ok {
+			found = append(found, m)
+		}
+	}
+	return found
+}
+
+// TestField: 25 objects keep their numbers for 200 frames, their mean D is within its interval, whose width is what 5000 steps allow, and what is told at
+// the end adds up.
+func TestField(t *testing.T) {
+	e, d, dst := newEstimator(t, Config{PixelUM: 0.5}), newDish(5), &latent.Estimate{}
+	reports := run(t, e, d, 200, dst)
+	o := &dst.Objects
+	if len(o.ID) != 25 || o.Width != side || o.PixelUM != 0.5 || len(dst.Latent.Mean) != 0 {
+		t.Fatalf("%d objects in a field of %d px, a latent %v", len(o.ID), o.Width, dst.Latent.Mean)
+	}
+	for i := range o.ID {
+		if o.ID[i] > 25 || o.Marks[i] != 0 || !(o.SD[i] > 0.01 && o.SD[i] < 0.2) || !(o.D[i] > 3 && o.D[i] < 11) { // 6.25, of 199 steps: 15 %
+			t.Errorf("object %d: marks %d, sd %.3f px, D %.2f px²/s", o.ID[i], o.Marks[i], o.SD[i], o.D[i])
+		}
+	}
+	last := of[*latent.Population](reports)[7]
+	truth := sigma * sigma / 2 / dt
+	if last.Count != 25 || last.Births != 25 || last.Deaths != 0 || last.Px.Low > truth || last.Px.High < truth || last.Px.High-last.Px.Low > 1.5 {
+		t.Errorf("%+v", last)
+	}
+	if math.Abs(last.UM.D/last.Px.D-0.25) > 1e-12 || math.Abs(last.PerPixel*side*side-25) > 1e-9 || math.Abs(last.PerUM*4/last.PerPixel-1) < 0.5 || math.Abs(last.Noise-0.1) > 0.05 {
+		t.Errorf("%+v", last)
+	}
+	born, ended := of[*latent.Track](reports), of[*latent.Track](e.Last())
+	if len(born) != 25 || len(ended) != 25 {
+		t.Fatalf("%d born, %d ended", len(born), len(ended))
+	}
+	for i, k := range ended {
+		if born[i].Change != latent.Born || k.Change != latent.Ended || k.Why != latent.RunEnded || k.Frames != 200 || k.First != 0 || k.Last != 199 || k.Runs {
+			t.Errorf("%+v, born %+v", k, born[i])
+		}
+	}
+}
+
+// TestEarlier: places of an object before it was known to be one, and those of a gap, come once they are known; all together are every frame once.
+func TestEarlier(t *testing.T) {
+	e, d, dst := newEstimator(t, Config{}), newDish(2), &latent.Estimate{}
+	seen := map[string]int{}
+	filled := 0
+	for frame := range 30 {
+		d.gone[0] = frame == 10
+		run(t, e, d, 1, dst)
+		for i := range dst.Objects.ID {
+			if dst.Objects.Here(i) {
+				seen[fmt.Sprint(dst.Objects.ID[i], dst.Latent.Seq)]++
+			}
+		}
+		for _, p := range dst.Objects.Earlier {
+			seen[fmt.Sprint(p.ID, p.Seq)]++
+			if p.Filled {
+				filled++
+			}
+		}
+	}
+	if len(seen) != 4*30 || filled != 1 {
+		t.Errorf("%d places, %d of them filled, expected 120 and 1", len(seen), filled)
+	}
+	for at, n := range seen {
+		if n != 1 {
+			t.Errorf("%s came %d times", at, n)
+		}
+	}
+}
+
+// TestEnds: an object that vanishes is not seen again, one that goes over the edge left the field, and no number comes twice.
+func TestEnds(t *testing.T) {
+	e, d, dst := newEstimator(t, Config{}), newDish(3), &latent.Estimate{}
+	run(t, e, d, 30, dst)
+	d.gone[4] = true // in the middle
+	d.at[0] = [2]float64{1, 200}
+	reports := run(t, e, d, 5, dst) // object 1 jumps to the edge: it is another
+	d.gone[0] = true
+	reports = append(reports, run(t, e, d, 40, dst)...)
+	d.gone[4] = false
+	reports = append(reports, run(t, e, d, 30, dst)...)
+	why, born := map[string]int{}, map[uint64]int{}
+	for _, k := range of[*latent.Track](reports) {
+		if k.Change == latent.Ended {
+			why[k.Why]++
+		} else {
+			born[k.ID]++
+		}
+	}
+	if why[latent.Lost] != 2 || why[latent.LeftField] != 1 || len(born) != 2 {
+		t.Errorf("ends %v, births %v", why, born)
+	}
+	for id := range born {
+		if id <= 9 || born[id] != 1 {
+			t.Errorf("the number %d is used again", id)
+		}
+	}
+}
+
+// TestFollow: the places of one object are latents, with a law of their own; another object's begin another trajectory, and one that ends is told.
+func TestFollow(t *testing.T) {
+	e, d, dst := newEstimator(t, Config{Follow: online.Config{AlarmFrames: 1e5}}), newDish(3), &latent.Estimate{}
+	run(t, e, d, 10, dst)
+	var refused *latent.Refusal
+	if err := e.Follow(99); !errors.As(err, &refused) || refused.Code != latent.Unknown {
+		t.Errorf("following nobody: %v", err)
+	}
+	if err := e.Follow(5); err != nil {
+		t.Fatal(err)
+	}
+	run(t, e, d, 300, dst)
+	l := dst.Latent
+	if len(l.Mean) != Dim || math.Hypot(l.Mean[0]-d.at[4][0], l.Mean[1]-d.at[4][1]) > 0.6 || dst.SDE.Transitions < 290 {
+		t.Fatalf("latent %v, the object is at %v; %d transitions", l.Mean, d.at[4], dst.SDE.Transitions)
+	}
+	if s := dst.SDE.Sigma[0]; math.Abs(s-sigma/math.Sqrt(dt)) > 0.6 { // 3.54 px/√s, of 300 steps: 5 %
+		t.Errorf("σ %.2f px/√s", s)
+	}
+	marked := 0
+	for i, m := range dst.Objects.Marks {
+		if m&latent.Followed != 0 && dst.Objects.ID[i] == 5 {
+			marked++
+		}
+	}
+	if marked != 1 {
+		t.Errorf("%d objects are marked as followed", marked)
+	}
+	before := l.Trajectory
+	if err := e.Follow(1); err != nil {
+		t.Fatal(err)
+	}
+	run(t, e, d, 20, dst)
+	if dst.Latent.Trajectory == before || dst.SDE.Transitions > 20 {
+		t.Errorf("trajectory %d after %d, %d transitions", dst.Latent.Trajectory, before, dst.SDE.Transitions)
+	}
+	d.gone[0] = true
+	told := of[*latent.Event](run(t, e, d, 60, dst))
+	if len(told) != 1 || told[0].Code != "followed_object_ended" || len(dst.Latent.Mean) != 0 {
+		t.Errorf("%v; latent %v", told, dst.Latent.Mean)
+	}
+	if err := e.Follow(0); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestCommonMotion: a stage that moves by 0.4 px a frame, which is 20 px/s, is told to 2 px/s (0.5 px a step of 25 objects over 50 frames: 0.7), taken off
+// the diffusion, and its way adds up. One that stands still is not seen to move.
+func TestCommonMotion(t *testing.T) {
+	for _, stage := range []float64{0, 0.4} {
+		e, d, dst := newEstimator(t, Config{}), newDish(5), &latent.Estimate{}
+		d.stage = stage
+		reports := run(t, e, d, 150, dst)
+		p := of[*latent.Population](reports)[5]
+		if math.Abs(p.CommonX-stage/dt) > 2.5 || math.Abs(p.CommonY) > 2.5 || math.Abs(p.ShiftX-150*stage) > 8 {
+			t.Errorf("stage %g: %+v", stage, p)
+		}
+		if truth := sigma * sigma / 2 / dt; p.Px.Low > truth || p.Px.High < truth {
+			t.Errorf("stage %g: D %+v, expected %g", stage, p.Px, truth)
+		}
+	}
+}
+
+// TestAlarms: an empty field and one with too many spots are told when they begin and when they are over.
+func TestAlarms(t *testing.T) {
+	e, dst := newEstimator(t, Config{}), &latent.Estimate{}
+	frame := func(seq uint64, found, left int) {
+		z := &latent.Latent{Seq: seq, Time: time.Unix(0, int64(seq)*1e7)}
+		z.Spots.Width, z.Spots.Height, z.Spots.Left = side, side, left
+		if seq > 40 {
+			z.Spots.Template = 1.5
+		}
+		for i := range found {
+			z.Spots.Found = append(z.Spots.Found, latent.Spot{X: 50 * float64(i+1), Y: 100, VarX: 0.01, VarY: 0.01, Score: 12})
+		}
+		if err := e.Update(dst, z); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var told []string
+	for seq := range uint64(160) {
+		found, left := 0, 0
+		if seq > 60 {
+			found = 3
+		}
+		if seq == 100 {
+			left = 7
+		}
+		frame(seq, found, left)
+		for _, a := range e.Alarms() {
+			told = append(told, fmt.Sprint(a.Seq, " ", a.Code, " ", a.Level))
+		}
+		if on := strings.Join(dst.Alarms, ","); seq == 50 && on != latent.NoObjects || seq == 101 && on != latent.TooManyObjects || seq == 159 && on != "" {
+			t.Errorf("frame %d: %q is on", seq, on)
+		}
+	}
+	if want := "[24 no_objects warning 85 no_objects info 100 too_many_objects warning 125 too_many_objects info]"; fmt.Sprint(told) != want {
+		t.Errorf("told %v, expected %s", told, want)
+	}
+}
+
+// TestRefused: frames of another size, of no size, and from before.
+func TestRefused(t *testing.T) {
+	e, d, dst := newEstimator(t, Config{}), newDish(2), &latent.Estimate{}
+	run(t, e, d, 5, dst)
+	z := d.next()
+	z.Spots.Width = side + 1
+	if err := e.Update(dst, z); !errors.Is(err, ErrSize) || !strings.Contains(err.Error(), "401x400") {
+		t.Errorf("another size: %v", err)
+	}
+	z = d.next()
+	z.Spots.Width = 0
+	if e.Update(dst, z) == nil {
+		t.Error("a frame without a size was taken")
+	}
+	z = d.next()
+	z.Time = time.Unix(1000, 0)
+	if e.Update(dst, z) == nil {
+		t.Error("a frame from before was taken")
+	}
+	if run(t, e, d, 5, dst); len(dst.Objects.ID) != 4 {
+		t.Errorf("%d objects after it", len(dst.Objects.ID))
+	}
+	for _, c := range []Config{{Every: -1}, {PixelUM: math.NaN()}, {MaxGap: -1}} {
+		if _, err := New(c); err == nil {
+			t.Errorf("%+v was taken", c)
+		}
+	}
+}
+
+// TestFreezeAndReset: frozen laws stay as they are while objects are followed; a reset forgets laws and keeps objects.
+func TestFreezeAndReset(t *testing.T) {
+	e, d, dst := newEstimator(t, Config{}), newDish(3), &latent.Estimate{}
+	run(t, e, d, 50, dst)
+	e.Freeze(true)
+	frozen := of[*latent.Population](run(t, e, d, 50, dst))
+	if frozen[0].Steps != frozen[1].Steps || len(dst.Objects.ID) != 9 {
+		t.Errorf("%d and %d steps, %d objects", frozen[0].Steps, frozen[1].Steps, len(dst.Objects.ID))
+	}
+	e.Freeze(false)
+	if p := of[*latent.Population](run(t, e, d, 25, dst))[0]; p.Steps != frozen[1].Steps+9*24 { // the first frame pairs with none
+		t.Errorf("%d steps after %d", p.Steps, frozen[1].Steps)
+	}
+	e.Reset()
+	if p := of[*latent.Population](run(t, e, d, 25, dst))[0]; p.Steps != 9*24 || p.Births != 9 || dst.Objects.ID[8] != 9 {
+		t.Errorf("%+v", p)
+	}
+}
+
+// TestSameAgain: the same spots give the same estimates, bit for bit.
+func TestSameAgain(t *testing.T) {
+	var said [2]bytes.Buffer
+	for i := range said {
+		e, d, dst := newEstimator(t, Config{}), newDish(6), &latent.Estimate{}
+		d.stage = 0.1
+		for range 60 {
+			for _, r := range run(t, e, d, 1, dst) {
+				fmt.Fprintf(&said[i], "%+v\n", r)
+			}
+			fmt.Fprintf(&said[i], "%+v\n", dst.Objects)
+		}
+	}
+	if !bytes.Equal(said[0].Bytes(), said[1].Bytes()) {
+		t.Error("two runs differ")
+	}
+}
+
+// TestAllocations: after warm-up a frame without births, and between two populations, allocates nothing.
+func TestAllocations(t *testing.T) {
+	e, d, dst := newEstimator(t, Config{Every: 1 << 30}), newDish(10), &latent.Estimate{}
+	run(t, e, d, 100, dst)
+	if n := testing.AllocsPerRun(50, func() { run(t, e, d, 1, dst) }); n > 0 {
+		t.Errorf("%g allocations a frame of 100 objects", n)
+	}
+}
