@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 
+	"driftscope/internal/census"
 	"driftscope/internal/exit"
 	"driftscope/internal/recording"
 )
@@ -37,8 +38,15 @@ func (c *probeCmd) Run(ctx context.Context) error {
 		return fmt.Errorf("%s: %w", c.Source, err)
 	}
 	defer found.Close()
+	many, err := c.census(ctx, found)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.Source, err)
+	}
+	if many.Proposes() {
+		found.Warnings = append(found.Warnings, many.Proposal(recording.ShellWord(c.Source)))
+	}
 	if c.Out != "" {
-		if err := c.write(found, component); err != nil {
+		if err := c.write(found, component, many); err != nil {
 			return err
 		}
 	}
@@ -47,4 +55,16 @@ func (c *probeCmd) Run(ctx context.Context) error {
 	}
 	_, err = fmt.Print(found.Text(c.Source))
 	return err
+}
+
+// census counts the objects of a recording. A camera's frames have been read, and are not waited for again.
+func (c *probeCmd) census(ctx context.Context, found *recording.Findings) (census.Count, error) {
+	if found.Live {
+		return census.Count{}, nil
+	}
+	film, err := recording.Open(c.Source, c.DT, c.FPS, "", recording.Whole)
+	if err != nil {
+		return census.Count{}, err
+	}
+	return census.Take(ctx, film)
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"driftscope/internal/census"
 	"driftscope/internal/config"
 	"driftscope/internal/console"
 	"driftscope/internal/exit"
@@ -14,7 +15,7 @@ import (
 )
 
 // write makes the folder and puts the preview and the configuration into it.
-func (c *probeCmd) write(found *recording.Findings, component config.Component) error {
+func (c *probeCmd) write(found *recording.Findings, component config.Component, many census.Count) error {
 	if err := os.MkdirAll(c.Out, 0o755); err != nil {
 		return exit.Usage(fmt.Errorf("--out: %w: give a folder that can be written", err))
 	}
@@ -29,7 +30,7 @@ func (c *probeCmd) write(found *recording.Findings, component config.Component) 
 	if err := console.WriteFile(filepath.Join(c.Out, "preview.png"), picture); err != nil {
 		return fmt.Errorf("preview.png: %w: free some space or give another folder", err)
 	}
-	start, err := c.start(found, component)
+	start, err := c.start(found, component, many)
 	if err != nil {
 		return err
 	}
@@ -41,7 +42,7 @@ func (c *probeCmd) write(found *recording.Findings, component config.Component) 
 }
 
 // start is a configuration that runs as it is, with what probe could not know left to say.
-func (c *probeCmd) start(found *recording.Findings, component config.Component) ([]byte, error) {
+func (c *probeCmd) start(found *recording.Findings, component config.Component, many census.Count) ([]byte, error) {
 	source := c.Source
 	if path, ok := component.Options()["path"].(string); ok {
 		whole, err := filepath.Abs(path)
@@ -65,6 +66,10 @@ func (c *probeCmd) start(found *recording.Findings, component config.Component) 
 	line("source:\n%s", indent(written))
 	if !found.Timed {
 		line("# The source does not say how long a frame lasts, so it is taken to be 1 s: add dt or fps to its options.")
+	}
+	if many.Proposes() {
+		line("# The film shows %d objects, of which %d move by themselves. For one scene, leave this out:", many.Objects, many.Moving)
+		line("objects:\n  enabled: true")
 	}
 	line("# The shipped encoder knows another specimen. Train one, then take the # from model:")
 	line("#   driftscope pretrain %s --latent auto%s --out %s.onnx", recording.ShellWord(source), c.interval(), recording.StreamName(c.Source))

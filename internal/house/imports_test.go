@@ -66,6 +66,7 @@ var mayImport = map[string][]string{
 	"internal/bench/train":             {"infer/sdevae", "internal/bench", "internal/exit", "internal/training"},
 	"internal/bus":                     {},
 	"internal/bus/bustest":             {}, // for tests
+	"internal/census":                  {"infer/field", "internal/frame", "internal/latent", "internal/pipeline", "internal/recording", "online/objects"},
 	"internal/config":                  {},
 	"internal/console":                 {"internal/atomicfile"},
 	"internal/eigen":                   {},
@@ -89,7 +90,7 @@ var mayImport = map[string][]string{
 	"internal/suite":                   {"internal/atomicfile"}, // for tests
 	"internal/suite/mats":              {"internal/suite"},      // for tests
 	"internal/testreport":              {"internal/atomicfile"},
-	"internal/training":                {"infer/card", "infer/sdevae", "infer/sdevae/gauge", "infer/sdevae/network", "infer/sdevae/report", "infer/sdevae/video", "internal/atomicfile", "internal/console", "internal/exit", "internal/model", "internal/recording"},
+	"internal/training":                {"infer/card", "infer/sdevae", "infer/sdevae/gauge", "infer/sdevae/network", "infer/sdevae/report", "infer/sdevae/video", "internal/atomicfile", "internal/census", "internal/console", "internal/exit", "internal/model", "internal/recording"},
 	"internal/trigger":                 {"internal/latent"},
 	"internal/version":                 {},
 	"online":                           {"internal/archive", "internal/latent", "online/alarm", "online/calibration", "online/diffusion", "online/drift", "online/filter", "online/refine", "online/trajectory"},

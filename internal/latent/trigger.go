@@ -9,6 +9,8 @@ type Trigger struct {
 	Name string    `json:"name"` // the rule's
 	Rule string    `json:"rule"` // its kind: zone, speed, changed, lost or sigma
 	On   bool      `json:"on"`   // the condition begins; false: it ends
+	// Object is the one of a field that the rule is about; 0 where there is one alone, or the one that is followed.
+	Object uint64 `json:"object,omitempty"`
 
 	Value     float64 `json:"value"`     // what was compared, in unit: of a zone how deep inside, negative outside; of changed and lost how many of their alarms are on
 	Threshold float64 `json:"threshold"` // what it was compared with: 0 of a zone

@@ -9,6 +9,7 @@ import (
 	"driftscope/ingest"
 	"driftscope/internal/config"
 	"driftscope/internal/model"
+	"driftscope/online/objects"
 	"driftscope/sinks"
 )
 
@@ -35,8 +36,11 @@ func Check(cfg config.Config) error {
 }
 
 // lintModel loads the model, unless a server has it, and compares its steps with those written. latents are the model's dimensions, 0 where
-// they are not known.
+// they are not known, and those of a place where objects are followed.
 func lintModel(cfg config.Config) (latents int, err error) {
+	if cfg.Objects.Enabled {
+		return objects.Dim, nil
+	}
 	if strings.HasPrefix(cfg.Model, model.OnServer) {
 		return 0, nil
 	}

@@ -15,7 +15,7 @@ func newWatcher(cfg config.Config, latents int) (_ pipeline.Watcher, names []str
 	var rules []*trigger.Rule
 	var errs []error
 	for i, c := range cfg.Triggers {
-		r, err := trigger.New(c.Kind, c.Decode, trigger.Env{Latents: latents, PixelUM: cfg.Online.PixelUM})
+		r, err := trigger.New(c.Kind, c.Decode, trigger.Env{Latents: latents, Field: cfg.Objects.Enabled, PixelUM: cfg.Online.PixelUM})
 		if err != nil {
 			errs = append(errs, fmt.Errorf("triggers[%d]: %w", i, err))
 			continue

@@ -19,6 +19,7 @@ import (
 	"driftscope/infer/sdevae/gauge"
 	"driftscope/infer/sdevae/network"
 	"driftscope/internal/atomicfile"
+	"driftscope/internal/census"
 	"driftscope/internal/console"
 	"driftscope/internal/exit"
 	"driftscope/internal/model"
@@ -83,6 +84,10 @@ func (c *Options) Learn(ctx context.Context) error {
 	if clocked := c.Clock || from != nil && from.Card.Clock > 0; clocked && frames.From > 0 {
 		return exit.Usage(fmt.Errorf("--train-frames %s: the clock starts with the recording's first frame: begin with 0", frames))
 	}
+	many, err := c.counsel(ctx, data)
+	if err != nil {
+		return err
+	}
 	choice, err := c.prepare(ctx, data, from, left)
 	if errors.Is(err, context.Canceled) {
 		err = fmt.Errorf("%s: %w", data, left.interrupted())
@@ -99,6 +104,9 @@ func (c *Options) Learn(ctx context.Context) error {
 
 	result, err := c.train(ctx, choice, config, from, left)
 	if err != nil {
+		if errors.Is(err, sdevae.ErrMean) && many.Proposes() {
+			err = fmt.Errorf("%w; %s", err, many.Proposal(c.Source[0]))
+		}
 		return fmt.Errorf("%s: %w", data, err)
 	}
 	defer result.Model.Close()
@@ -123,6 +131,18 @@ func (c *Options) Learn(ctx context.Context) error {
 	console.Say("%s (%d KiB): step %d of %d, held-out loss %.3f, %.1f %% of the held-out pictures explained, latents %s; %s to look at",
 		c.Out, len(export.File)>>10, result.Best.Step, result.Config.Steps+max(result.Config.ReinitSteps, 0), result.Best.HeldOut, 100*result.Best.Explained, straightened(result, export.Rectified), page)
 	return nil
+}
+
+// counsel counts the objects of the first recording, and warns where they are many: one model follows a scene of a few.
+func (c *Options) counsel(ctx context.Context, data recording.Dataset) (census.Count, error) {
+	many, err := census.Take(ctx, data[0])
+	if err != nil {
+		return many, fmt.Errorf("%s: %w", data, err)
+	}
+	if many.Proposes() {
+		console.Warn("%s", many.Proposal(c.Source[0]))
+	}
+	return many, nil
 }
 
 // training is where the checkpoint lies until the model is whole; report is where the report goes.

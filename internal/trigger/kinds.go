@@ -13,6 +13,7 @@ import (
 // Env is what the rules of a stream are checked against.
 type Env struct {
 	Latents int     // dimensions; 0 where the model is not known, and its dimensions are not checked
+	Field   bool    // every object is followed: a rule may name one
 	PixelUM float64 // side of a raw frame's pixel in the specimen, µm; 0 where not known
 }
 
@@ -42,6 +43,20 @@ func New(kind string, decode func(dst any) error, env Env) (*Rule, error) {
 		return nil, fmt.Errorf("%s: %w", kind, err)
 	}
 	r.kind = kind
+	if r.options.Object == "" {
+		return r, nil
+	}
+	if s, is := r.condition.(*speed); is && s.of == (drift{}) {
+		return nil, fmt.Errorf("%s: drift: an object by itself has none that is known: follow it, and leave object out", kind)
+	}
+	r.objects, err = newOfObjects(kind, r.options.Object, env, func() *Rule {
+		again, _ := construct(decode, env) // it was made before
+		again.kind = kind
+		return again
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", kind, err)
+	}
 	return r, nil
 }
 

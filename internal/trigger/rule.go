@@ -18,9 +18,11 @@ const (
 
 // ruleOptions are the options of every kind.
 type ruleOptions struct {
-	Name  string        `yaml:"name"`
-	After int           `yaml:"after"` // tracked frames in a row that begin the condition, and that end it
-	Rest  time.Duration `yaml:"rest"`  // between two beginnings, at least, by acquisition times
+	Name  string `yaml:"name"`
+	After int    `yaml:"after"` // tracked frames in a row that begin the condition, and that end it
+	// Object is whom the rule is about in a field: any, nearest or a number; empty is the object that is followed.
+	Object string        `yaml:"object"`
+	Rest   time.Duration `yaml:"rest"` // between two beginnings, at least, by acquisition times
 }
 
 // promptly is what ruleOptions are decoded over: a rule fires with the first frame, since whoever asks for feedback asks for it soon, and what noise
@@ -63,6 +65,7 @@ type Rule struct {
 	kind      string
 	unit      string
 	threshold float64
+	objects   *ofObjects // whose rule this is; nil where it is that of the one latent
 
 	on     bool
 	inARow int       // tracked frames in a row that speak for the other state

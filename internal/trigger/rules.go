@@ -29,7 +29,9 @@ func Together(all []*Rule) (*Rules, error) {
 func (r *Rules) Watch(e *latent.Estimate) []*latent.Trigger {
 	r.lent = r.lent[:0]
 	for _, rule := range r.all {
-		if t := rule.look(e); t != nil {
+		if rule.objects != nil {
+			r.lent = rule.objects.watch(e, r.lent)
+		} else if t := rule.look(e); t != nil {
 			r.lent = append(r.lent, t)
 		}
 	}

@@ -192,6 +192,7 @@ func (t *table) trigger(m *latent.Trigger) {
 	t.text("name", m.Name)
 	t.text("rule", m.Rule)
 	t.flag("on", m.On)
+	t.whole("object", m.Object)
 	t.number("value", m.Value)
 	t.number("threshold", m.Threshold)
 	t.text("unit", m.Unit)

@@ -98,6 +98,7 @@ type TriggerRecord struct {
 	Name      string    `json:"name"`
 	Rule      string    `json:"rule"`
 	On        bool      `json:"on"`
+	Object    uint64    `json:"object,omitempty"` // the one of a field that the rule is about
 	Value     Number    `json:"value"`
 	Threshold Number    `json:"threshold"`
 	Unit      string    `json:"unit"`
@@ -133,7 +134,7 @@ func (r *SDERecord) fill(stream string, seq uint64, at time.Time, s *latent.SDE)
 // triggerRecord is the record of t. It shares t's slices.
 func triggerRecord(h Header, t *latent.Trigger) *TriggerRecord {
 	return &TriggerRecord{
-		Header: h, Seq: t.Seq, Time: t.Time.UTC(), Name: t.Name, Rule: t.Rule, On: t.On,
+		Header: h, Seq: t.Seq, Time: t.Time.UTC(), Name: t.Name, Rule: t.Rule, On: t.On, Object: t.Object,
 		Value: Number(t.Value), Threshold: Number(t.Threshold), Unit: t.Unit,
 		Filtered: t.Filtered, Centroid: t.Centroid, LatencyMS: Milliseconds(t.Latency),
 	}

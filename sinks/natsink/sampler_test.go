@@ -19,7 +19,7 @@ func TestSampler(t *testing.T) {
 		"thirty":              {30, 0.4, 299, 301},
 		"ten":                 {10, 0.4, 100, 100},
 	} {
-		g, n := sampler{}, 0
+		g, n := sampler{kind: latent.KindLatent}, 0
 		for i := range int(10 * c.fps) {
 			at := (float64(i) + c.tremble*float64(i%2)) / c.fps
 			if g.take(latent.KindLatent, sinktest.Noon.Add(time.Duration(at*1e9))) {
@@ -30,7 +30,7 @@ func TestSampler(t *testing.T) {
 			t.Errorf("%s: %d taken in ten seconds, expected %d to %d", name, n, c.low, c.high)
 		}
 	}
-	g := sampler{}
+	g := sampler{kind: latent.KindLatent}
 	for i, want := range []bool{true, true, false} { // one in advance
 		if g.take(latent.KindLatent, sinktest.Noon) != want {
 			t.Errorf("latent %d of one moment: expected %v", i, want)

@@ -89,7 +89,7 @@ func Event() *latent.Event {
 // Trigger is where the zone well is entered, by frame seq.
 func Trigger(seq uint64) *latent.Trigger {
 	return &latent.Trigger{
-		Seq: seq, Time: Noon, Name: "well", Rule: "zone", On: true, Value: 0.25, Unit: "latent",
+		Seq: seq, Time: Noon, Name: "well", Rule: "zone", On: true, Object: 9, Value: 0.25, Unit: "latent",
 		Filtered: []float64{0.25, math.NaN()}, Centroid: []float64{250.5, 9}, Latency: 1500 * time.Microsecond,
 	}
 }

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"driftscope/internal/latent"
+	"driftscope/sinks/message"
+)
+
+// TestRunObjects: every object of a film is followed without a model, into a table that is judged like any other (0.9 on 512 px, less where objects leave
+// a small picture), and into messages that say the same.
+func TestRunObjects(t *testing.T) {
+	folder := t.TempDir()
+	if o := drive(t, folder, "simulate", "vesicle", "--frames", "60", "--density", "20", "--size", "200", "--snr", "5", "--out", "film"); o.status != 0 {
+		t.Fatalf("%+v", o)
+	}
+	for _, name := range []string{"tracks.csv", "all.jsonl"} {
+		if o := drive(t, folder, "run", "film", "--objects", "--nats", "off", "--no-status", "--out", name); o.status != 0 || !strings.Contains(o.out, "tracked 60, dropped 0") {
+			t.Fatalf("%+v", o)
+		}
+	}
+	o := drive(t, folder, "eval", "--tracks", "film/tracks.csv", "--result", "tracks.csv")
+	var score struct{ Beta, JSC float64 }
+	if err := json.Unmarshal([]byte(o.out), &score); err != nil || score.Beta < 0.75 || score.JSC < 0.85 {
+		t.Errorf("%v: %s", err, o.out)
+	}
+	table, err := os.ReadFile(filepath.Join(folder, "tracks.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := strings.Count(string(table), "\n") - 1
+	said, err := os.ReadFile(filepath.Join(folder, "all.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	places, kinds := 0, map[latent.Kind]int{}
+	for line := range strings.Lines(string(said)) {
+		var of message.Header
+		if err := json.Unmarshal([]byte(line), &of); err != nil {
+			t.Fatal(err)
+		}
+		kinds[of.Kind]++
+		r, err := message.Decode(of.Kind, []byte(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o, ok := r.(*message.ObjectsRecord); ok {
+			for _, m := range o.Marks {
+				if m&(latent.Predicted|latent.Merged) == 0 {
+					places++
+				}
+			}
+			if o.Earlier != nil {
+				places += len(o.Earlier.ID)
+			}
+		}
+	}
+	if places != rows || kinds[latent.KindObjects] != 60 || kinds[latent.KindPopulation] < 3 || kinds[latent.KindTrack] < 40 || kinds[latent.KindLatent] != 0 {
+		t.Errorf("%d places in messages, %d rows in the table; %v", places, rows, kinds)
+	}
+	drive(t, folder, "run", "film", "--nats", "off", "--out", "mine.csv").check(t, 2, "a table of objects takes --objects")
+	drive(t, folder, "run", "film", "--objects", "--model", "embedded:molecule").check(t, 2, "objects are followed without one")
+}
+
+// TestFollowObject: a live field's objects go out on NATS; one is chosen, and its latents and law come on the subjects of a single object until it is let go.
+func TestFollowObject(t *testing.T) {
+	t.Parallel()
+	r := startSwapping(t, "source: {sim: {name: trapped, density: 8, snr: 6, width: 160, height: 160, seed: 3}}\nobjects: {enabled: true, population_every: 5}\nnats: {port: 0}\ndashboard: {address: \"off\"}\n")
+	conn := r.streams.Bus.NATS()
+	next := func(kind string, dst any) {
+		t.Helper()
+		heard, err := conn.SubscribeSync("driftscope.local.molecule." + kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer heard.Unsubscribe()
+		m, err := heard.NextMsg(20 * time.Second)
+		if err != nil {
+			t.Fatalf("%s: %v", kind, err)
+		}
+		if err := json.Unmarshal(m.Data, dst); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.ask("follow", `{"id": 0}`, "400", `send {"id": 17}`)
+	r.ask("follow", `{"id": 123456}`, "404", "no object has the number 123456 now")
+	r.ask("model", `{"name": "spot"}`, "409", "cannot be changed")
+	var o message.ObjectsRecord
+	for len(o.ID) == 0 {
+		next("objects", &o)
+	}
+	followed := o.ID[len(o.ID)-1]
+	who, err := json.Marshal(map[string]uint64{"id": followed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.ask("follow", string(who), "", "ok")
+	var l message.LatentRecord
+	next("latent", &l)
+	if len(l.Z) != 2 || len(l.Centroid) != 2 || l.Z[0] != l.Centroid[0] {
+		t.Errorf("%+v", l)
+	}
+	var p message.PopulationRecord
+	next("population", &p)
+	if p.Count < 2 || p.Template < 1 || p.Template > 2 {
+		t.Errorf("%+v", p)
+	}
+	var glance struct {
+		Kind latent.Kind
+	}
+	next("glance", &glance)
+	if glance.Kind != latent.KindObjects && glance.Kind != latent.KindLatent {
+		t.Errorf("%+v", glance)
+	}
+	r.ask("unfollow", "", "", "ok")
+	r.stop()
+}
