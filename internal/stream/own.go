@@ -35,6 +35,12 @@ func Behind(ctx context.Context, cfg config.Config, server *bus.Conn, own Own) (
 
 // behind fills s as far as it gets.
 func (s *Stream) behind(ctx context.Context, server *bus.Conn, own Own) (err error) {
+	if s.cfg.Objects.Enabled {
+		if err := s.finishField(s.cfg, own.Applied, false); err != nil {
+			return err
+		}
+		return s.attach(server, false)
+	}
 	if s.model == nil {
 		if s.model, err = LoadModel(ctx, s.cfg, server); err != nil {
 			return err

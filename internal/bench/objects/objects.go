@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 
 	"driftscope/ingest/sim/field"
 	"driftscope/internal/bench"
@@ -24,7 +25,11 @@ type Command struct {
 	Size     int       `default:"512" help:"Side of the pictures, px." placeholder:"PX"`
 	Frames   int       `default:"100" help:"Frames of a field." placeholder:"N"`
 	Seeds    int       `default:"5" help:"Fields of a kind, of seeds 1 on; figures are their medians." placeholder:"N"`
+	Path     bool      `help:"Measure the whole path too: frames a second, latency and memory of a run in a process of its own, until a subscriber has the objects."`
+	Seconds  float64   `default:"6" help:"Of the whole path, at full speed and at 50 frames/s." placeholder:"S"`
 	JSON     bool      `name:"json" help:"Print one JSON object instead of a table."`
+	Alone    int       `hidden:"" help:"Track in this process, with the server on this port."`
+	Pace     float64   `hidden:"" help:"Frames a second of that; 0 for as many as there are."`
 }
 
 // Help says what the figures are, under the command's own help.
@@ -53,8 +58,13 @@ type row struct {
 	Width  float64 `json:"template_px"` // sd, as it was found
 	Locate float64 `json:"locate_ms"`   // median of a frame
 	Track  float64 `json:"track_ms"`
-	P99    float64 `json:"kernels_p99_ms"` // of both together
-	Peak   float64 `json:"peak_mib"`       // of the process so far
+	Both   float64 `json:"kernels_p99_ms"` // of both together
+
+	// Of the whole path, where it was measured.
+	FPS  *float64 `json:"fps,omitempty"` // with a subscriber, as fast as it goes
+	P50  *float64 `json:"p50_ms,omitempty"`
+	P99  *float64 `json:"p99_ms,omitempty"` // from a frame's arrival until the subscriber has its objects, at 50 frames/s
+	Peak *float64 `json:"peak_mib,omitempty"`
 }
 
 // measures are medians over seeds.
@@ -76,6 +86,9 @@ type findings struct {
 func (c *Command) Run(ctx context.Context) error {
 	if err := c.check(); err != nil {
 		return exit.Usage(err)
+	}
+	if c.Alone != 0 {
+		return c.alone(ctx)
 	}
 	found := findings{Frames: c.Frames, Seeds: c.Seeds}
 	for _, scenario := range c.Scenario {
@@ -108,6 +121,8 @@ func (c *Command) check() error {
 		return errors.New("--scenario, --density and --snr: give one of each at least")
 	case c.Seeds < 1 || c.Seeds > 1000:
 		return fmt.Errorf("--seeds: found %d, expected 1 to 1000", c.Seeds)
+	case !(c.Seconds >= 1 && c.Seconds <= 600):
+		return fmt.Errorf("--seconds: found %g, expected 1 to 600", c.Seconds)
 	case c.Frames < 2:
 		return fmt.Errorf("--frames: found %d, expected 2 at least", c.Frames)
 	}
@@ -137,9 +152,12 @@ func (c *Command) measure(ctx context.Context, o field.Options) (row, error) {
 	r.Alpha, r.Beta, r.JSC, r.JSCT = r.Measured.Alpha, r.Measured.Beta, r.Measured.JSC, r.Measured.JSCT
 	r.RMSE, r.Width, r.Locate, r.Track = bench.Median(errors_), bench.Median(widths), bench.Median(locate), bench.Median(track)
 	slices.Sort(both)
-	r.P99 = both[len(both)*99/100]
-	var err error
-	r.Peak, err = bench.PeakMiB()
+	r.Both = both[len(both)*99/100]
+	if !c.Path {
+		return r, nil
+	}
+	p, err := measurePath(ctx, o, c.Seconds)
+	r.FPS, r.P50, r.P99, r.Peak = &p.FPS, &p.P50, &p.P99, &p.Peak
 	return r, err
 }
 
@@ -160,10 +178,18 @@ func medians(scores []tracking.Score) measures {
 // print writes a table in Markdown.
 func (f *findings) print(w io.Writer) {
 	fmt.Fprintf(w, "%d frames, medians of seeds 1 to %d\n\n", f.Frames, f.Seeds)
-	fmt.Fprintln(w, "| scenario | objects | SNR | alpha | beta | JSC | JSCT | perfect: alpha | beta | RMSE, px | CRLB, px | locate, ms | track, ms | p99, ms |")
-	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|")
+	fmt.Fprintln(w, "| scenario | objects | SNR | alpha | beta | JSC | JSCT | perfect: alpha | beta | RMSE, px | CRLB, px | locate, ms | track, ms | p99, ms | path, frames/s | p99, ms | MiB |")
+	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|")
 	for _, r := range f.Fields {
-		fmt.Fprintf(w, "| %s | %d | %g | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f | %.2f | %.2f | %.2f |\n", r.Scenario, r.Density, r.SNR, r.Alpha, r.Beta, r.JSC, r.JSCT,
-			r.Perfect.Alpha, r.Perfect.Beta, r.RMSE, r.Bound, r.Locate, r.Track, r.P99)
+		fmt.Fprintf(w, "| %s | %d | %g | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f | %.2f | %.2f | %.2f | %s | %s | %s |\n", r.Scenario, r.Density, r.SNR, r.Alpha, r.Beta, r.JSC, r.JSCT,
+			r.Perfect.Alpha, r.Perfect.Beta, r.RMSE, r.Bound, r.Locate, r.Track, r.Both, orNone(r.FPS, 0), orNone(r.P99, 1), orNone(r.Peak, 0))
 	}
+}
+
+// orNone is a figure that may not have been measured.
+func orNone(v *float64, digits int) string {
+	if v == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*v, 'f', digits, 64)
 }
