@@ -14,7 +14,7 @@ func TestMain(m *testing.M) { os.Exit(suite.Goroutines(m.Run())) }
 // measured); isolated spots are placed within a third of the
 // bound, of 600 places or so; and the table's keys are those that others read.
 func TestCommand(t *testing.T) {
-	c := &Command{Scenario: []string{"vesicle"}, Density: []int{12}, SNR: []float64{4}, Size: 160, Frames: 60, Seeds: 1, JSON: true}
+	c := &Command{Scenario: []string{"vesicle"}, Density: []int{12}, SNR: []float64{4}, Size: 160, Frames: 60, Seeds: 1, Seconds: 1, JSON: true}
 	out, err := suite.Stdout(t, func() error { return c.Run(t.Context()) })
 	if err != nil {
 		t.Fatal(err)
