@@ -103,13 +103,16 @@ func (c *Options) Learn(ctx context.Context) error {
 	console.Say("seed %d, %d frames of %dx%dx%d, dt %.4g s, tau %.3g", c.Seed, clip.Len(), clip.Channels, clip.Height, clip.Width, clip.DT(), config.Tau)
 
 	result, err := c.train(ctx, choice, config, from, left)
+	if err == nil {
+		defer result.Model.Close()
+		err = c.serves(result.Best.Explained, many)
+	}
+	if errors.Is(err, sdevae.ErrMean) && many.Proposes() {
+		err = fmt.Errorf("%w; %s", err, many.Proposal(c.Source[0]))
+	}
 	if err != nil {
-		if errors.Is(err, sdevae.ErrMean) && many.Proposes() {
-			err = fmt.Errorf("%w; %s", err, many.Proposal(c.Source[0]))
-		}
 		return fmt.Errorf("%s: %w", data, err)
 	}
-	defer result.Model.Close()
 	export, err := result.Export(clip, card.Card{Preprocess: choice.steps, Training: card.Training{
 		Command: strings.Join(append([]string{"driftscope"}, os.Args[1:]...), " "), Source: data.String(),
 		Frames: fmt.Sprintf("%d:%d", frames.From, frames.From+uint64(clip.Len())), Producer: "driftscope pretrain",
@@ -143,6 +146,18 @@ func (c *Options) counsel(ctx context.Context, data recording.Dataset) (census.C
 		console.Warn("%s", many.Proposal(c.Source[0]))
 	}
 	return many, nil
+}
+
+// leastServed is the share of what moves that a model of a film of many objects has to explain: with less than half it is not one of the scene. A model of 30
+// trapped spots has 0.04.
+const leastServed = 0.5
+
+// serves refuses a model of next to nothing, where the film is better followed object by object.
+func (c *Options) serves(explained float64, many census.Count) error {
+	if !many.Proposes() || explained >= leastServed {
+		return nil
+	}
+	return fmt.Errorf("the model explains %.1f %% of the held-out pictures, and is not kept: %s", 100*explained, many.Proposal(c.Source[0]))
 }
 
 // training is where the checkpoint lies until the model is whole; report is where the report goes.
