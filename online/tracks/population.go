@@ -85,7 +85,7 @@ func (p *population) learn(area float64) {
 		mean := n.logs / n.logged
 		variance := max(n.logSquares/n.logged-mean*mean-n.logNoise/n.logged, 0.05)
 		p.shape = min(max(1/variance+0.5, 0.8), 30) // Var ln q = ψ'(shape) ≈ 1/(shape - ½)
-		p.step = math.Exp(mean + 0.5/p.shape)       // E ln q = ln scale - ψ(shape), ψ(a) ≈ ln a - 1/2a
+		p.step = math.Exp(mean - 0.5/p.shape)       // E ln q = ln scale - ψ(shape), ψ(a) ≈ ln a - 1/2a
 	}
 	p.directed = min(max((n.directed+5*priorDirected)/(n.moving+5), 0.01), 0.99)
 	if n.sped > 5 {
