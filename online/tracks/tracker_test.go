@@ -142,21 +142,41 @@ func TestStepsAreLearnt(t *testing.T) {
 	}
 }
 
-// TestMerged: an object that is seen as one with another for five frames is where that is, and has its identity after.
+// TestMerged: of two objects that are seen as one for five frames both are there before, meanwhile and after; and one tells with whom it merged and from
+// whom it parted. Which of the two is which afterwards, places do not tell.
 func TestMerged(t *testing.T) {
-	rng := rand.New(rand.NewPCG(9, 10))
-	var places [][][2]float64
+	rng, k := rand.New(rand.NewPCG(9, 10)), tracker(t)
+	var two []uint64
 	for f := range 60 {
 		apart := math.Abs(float64(f - 30))
-		p := [][2]float64{{128, 128}, {128 + 0.8*apart, 128}}
-		if apart < 3 {
-			p[1][0] = math.NaN()
+		detections := []Detection{seen(rng, 128, 128)}
+		if apart >= 3 {
+			detections = append(detections, seen(rng, 128+0.8*apart, 128))
 		}
-		places = append(places, p)
-	}
-	ids := identities(t, tracker(t), rng, places)
-	if !reflect.DeepEqual(slices.Sorted(slices.Values(ids[20])), slices.Sorted(slices.Values(ids[40]))) {
-		t.Errorf("identities %v before, %v after", ids[20], ids[40])
+		var ids []uint64
+		told := 0
+		for _, p := range k.Update(uint64(f), detections) {
+			ids = append(ids, p.ID)
+			if p.With == 0 {
+				continue
+			}
+			if told++; p.With == p.ID || !slices.Contains(two, p.With) || f < 33 && p.Detection != Merged || f == 33 && p.Detection < 0 {
+				t.Errorf("frame %d: %+v", f, p)
+			}
+		}
+		if f == 20 {
+			two = ids
+		}
+		if f >= 20 && (len(ids) != 2 || !reflect.DeepEqual(ids, two)) {
+			t.Errorf("frame %d: identities %v were %v", f, ids, two)
+		}
+		want := 0
+		if f >= 28 && f <= 33 {
+			want = 1
+		}
+		if told != want {
+			t.Errorf("frame %d: %d tell of another, expected %d", f, told, want)
+		}
 	}
 }
 
