@@ -13,7 +13,7 @@ type motion struct {
 	pp, pv, vv     float64 // covariance of place and speed, an axis
 	directed       float64 // probability
 
-	sb, sd float64 // variances of the predictions, an axis
+	began, ended float64 // shares of the predictions that directed motion has just begun, in it, and just ended, out of it
 }
 
 // leastStep is the variance of a step that is believed at least, px²: an object that is stuck is located again to a tenth of a pixel.
@@ -32,8 +32,10 @@ func (m *motion) predict(p *population) {
 	dd, bb := (1-p.stops)*m.directed, (1-p.starts)*(1-m.directed)
 	directed := dd + toD
 	b, d := *m, *m
+	began, ended := 0.0, 0.0
 	if directed > 0 { // the directed motion as it was, or one that has just begun, at an unknown speed
 		w, u := dd/directed, toD/directed
+		began = u
 		d.dx, d.dy = w*m.dx+u*m.bx, w*m.dy+u*m.by
 		d.vx, d.vy = w*m.vx, w*m.vy
 		ex, ey, fx, fy := m.dx-d.dx, m.dy-d.dy, m.bx-d.dx, m.by-d.dy
@@ -44,6 +46,7 @@ func (m *motion) predict(p *population) {
 	}
 	if diffusing := bb + toB; diffusing > 0 {
 		w, u := bb/diffusing, toB/diffusing
+		ended = u
 		b.bx, b.by = w*m.bx+u*m.dx, w*m.by+u*m.dy
 		ex, ey, fx, fy := m.bx-b.bx, m.by-b.by, m.dx-b.bx, m.dy-b.by
 		b.bp = w*(m.bp+(ex*ex+ey*ey)/2) + u*(m.pp+(fx*fx+fy*fy)/2)
@@ -52,6 +55,7 @@ func (m *motion) predict(p *population) {
 	m.dx, m.dy, m.vx, m.vy = d.dx+d.vx, d.dy+d.vy, d.vx, d.vy
 	m.pp, m.pv, m.vv = d.pp+2*d.pv+d.vv+drift, d.pv+d.vv, d.vv+turn
 	m.directed = min(max(directed, 1e-6), 1-1e-6)
+	m.began, m.ended = began, ended
 }
 
 // density is that of a detection by the prediction, px⁻²: a mixture of Student's t and a normal law.

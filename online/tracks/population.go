@@ -25,6 +25,7 @@ type counts struct {
 	scores, squares, scored            float64
 	logs, logSquares, logNoise, logged float64 // of ln q, a track
 	directed, moving                   float64
+	starts, stops, diffused, ran       float64 // frames in which directed motion starts and stops, and those before which there was none, and some
 	speeds, sped                       float64
 }
 
@@ -88,6 +89,8 @@ func (p *population) learn(area float64) {
 		p.step = math.Exp(mean - 0.5/p.shape)       // E ln q = ln scale - ψ(shape), ψ(a) ≈ ln a - 1/2a
 	}
 	p.directed = min(max((n.directed+5*priorDirected)/(n.moving+5), 0.01), 0.99)
+	p.starts = min(max((n.starts+100*priorSwitch)/(n.diffused+100), 0.001), 0.5) // a hundred frames tell of three
+	p.stops = min(max((n.stops+100*priorSwitch)/(n.ran+100), 0.001), 0.5)
 	if n.sped > 5 {
 		p.speed = max(n.speeds/n.sped, 0.1)
 	}
@@ -96,7 +99,15 @@ func (p *population) learn(area float64) {
 // fade forgets a little.
 func (n *counts) fade() {
 	for _, v := range []*float64{&n.frames, &n.hits, &n.gaps, &n.ends, &n.lives, &n.began, &n.scores, &n.squares, &n.scored, &n.logs, &n.logSquares,
-		&n.logNoise, &n.logged, &n.directed, &n.moving, &n.speeds, &n.sped} {
+		&n.logNoise, &n.logged, &n.directed, &n.moving, &n.starts, &n.stops, &n.diffused, &n.ran, &n.speeds, &n.sped} {
 		*v *= forget
 	}
+}
+
+// steer counts whether directed motion has started or stopped in a step that was seen.
+func (n *counts) steer(m *motion) {
+	starts, stops := m.directed*m.began, (1-m.directed)*m.ended
+	n.starts, n.stops = n.starts+starts, n.stops+stops
+	n.diffused += starts + (1 - m.directed) - stops
+	n.ran += stops + m.directed - starts
 }

@@ -57,7 +57,7 @@ const (
 	MostLag        = window - 2 // the frame at the window's far end is no longer decided
 	mergedWithin   = 1.2        // sds of the template within which two objects are seen as one
 	mergedLeast    = 0.5        // probability from which a track that is not detected is taken for merged
-	forgotten      = 0.02       // probability of existence below which a track ends
+	forgotten      = 0.005      // probability of existence below which a track ends
 	mostGap        = 20         // frames without a detection after which one ends
 )
 
@@ -210,7 +210,11 @@ func (t *Tracker) hit(k *track, j int, d *Detection) {
 		n.gaps += float64(s.missed)
 		n.scores, n.squares, n.scored = n.scores+d.Score, n.squares+d.Score*d.Score, n.scored+1
 	}
+	steady := confirmed && s.missed == 0
 	t.take(k, sight{detection: j, d: *d})
+	if steady {
+		n.steer(&s.motion)
+	}
 	if s.confirmed && !confirmed {
 		n.began++
 	}
