@@ -69,7 +69,8 @@ func (p *population) objectDensity(s float64) float64 {
 // clutterDensity is c, px⁻² a unit of score: that of maxima of a Gaussian field with the correlation of the template of sd s, whose spectral moment
 // is 1/2s² an axis, by the expected Euler characteristic (Adler 1981): above u there are (1/2s²) (2π)^(-3/2) u exp(-u²/2).
 func clutterDensity(score, template float64) float64 {
-	return max(score*score-1, 0) * math.Exp(-score*score/2) / (2 * template * template * math.Pow(2*math.Pi, 1.5))
+	const norm = 15.749609945722419 // (2π)^(3/2)
+	return max(score*score-1, 0) * math.Exp(-score*score/2) / (2 * template * template * norm)
 }
 
 // learn moves the estimates to the counts; the priors are a few observations more.

@@ -69,12 +69,10 @@ func (s *state) take(o *sight, p *population, opts *Options) (gain float64, dete
 
 // hit takes in a detection.
 func (s *state) hit(d *Detection, p *population, o *Options) float64 {
-	density, _ := s.motion.density(d)
 	f := p.objectDensity(d.Score)
-	together := s.exists * p.detected * density * f
+	together := s.exists * p.detected * s.motion.update(d, float64(s.since+1), o.Memory) * f
 	none := clutterDensity(d.Score, o.Template) + p.births*f
 	s.exists = together / (together + (1-s.exists)*none)
-	s.motion.update(d, float64(s.since+1), o.Memory)
 	if s.missed == 0 {
 		s.with = 0
 	}
