@@ -45,6 +45,7 @@ type Objects struct {
 	X, Y    []float64 // px of the frame as it was read
 	SD      []float64 // of the place, an axis, px
 	D       []float64 // coefficient of diffusion so far, px²/s; not a number before the second step
+	Doubt   []float64 // probability of being another object than the number says, by the rivals that are near
 	Marks   []Mark
 	Earlier []Place // in earlier frames, of objects that are known to be there only now
 	Left    uint64  // spots of this frame that were too many to be looked at
@@ -64,7 +65,7 @@ func (o *Objects) Here(i int) bool { return o.Marks[i]&(Predicted|Merged) == 0 }
 
 // Reset empties o, keeping its memory.
 func (o *Objects) Reset() {
-	*o = Objects{ID: o.ID[:0], X: o.X[:0], Y: o.Y[:0], SD: o.SD[:0], D: o.D[:0], Marks: o.Marks[:0], Earlier: o.Earlier[:0]}
+	*o = Objects{ID: o.ID[:0], X: o.X[:0], Y: o.Y[:0], SD: o.SD[:0], D: o.D[:0], Marks: o.Marks[:0], Doubt: o.Doubt[:0], Earlier: o.Earlier[:0]}
 }
 
 func (o *Objects) copy(src *Objects) {
@@ -72,6 +73,7 @@ func (o *Objects) copy(src *Objects) {
 	*o = *src
 	o.ID, o.Marks, o.Earlier = append(old.ID[:0], src.ID...), append(old.Marks[:0], src.Marks...), append(old.Earlier[:0], src.Earlier...)
 	o.X, o.Y, o.SD, o.D = append(old.X[:0], src.X...), append(old.Y[:0], src.Y...), append(old.SD[:0], src.SD...), append(old.D[:0], src.D...)
+	o.Doubt = append(old.Doubt[:0], src.Doubt...)
 }
 
 // Change is what a Track tells of an object.

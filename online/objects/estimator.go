@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"time"
 
 	"driftscope/internal/latent"
@@ -25,6 +26,9 @@ type Config struct {
 
 // DefaultEvery is Config's.
 const DefaultEvery = 25
+
+// doubtful is the probability of being another object from which an object is marked: one in twenty, as of an interval.
+const doubtful = 0.05
 
 // Dim is the number of latents of an object that is followed: its place, x and y, px.
 const Dim = 2
@@ -194,7 +198,10 @@ func (e *Estimator) take(dst *latent.Estimate, z *latent.Latent, p *tracks.Point
 		d := &e.detections[p.Detection]
 		k.last, k.frames = z.Seq, k.frames+1
 		if !e.frozen {
-			k.law.Add(d.X, d.Y, e.seconds(z.Time), &e.common)
+			if p.Exchanged {
+				k.law.Cut()
+			}
+			k.law.Add(population.Place{X: d.X, Y: d.Y, T: e.seconds(z.Time), Weight: 1 - p.Doubt}, &e.common)
 		}
 	}
 	e.tell(z, p, k)
@@ -215,35 +222,43 @@ func (e *Estimator) take(dst *latent.Estimate, z *latent.Latent, p *tracks.Point
 	if k.runs {
 		marks |= latent.Directed
 	}
+	if p.Doubt > doubtful {
+		marks |= latent.Doubtful
+	}
 	if p.ID == e.follow.id {
 		marks |= latent.Followed
 		e.follow.update(dst, z, p)
 	}
 	o := &dst.Objects
 	o.ID, o.X, o.Y, o.SD = append(o.ID, p.ID), append(o.X, p.X), append(o.Y, p.Y), append(o.SD, p.SD)
-	o.D, o.Marks = append(o.D, k.law.D()), append(o.Marks, marks)
+	o.D, o.Marks, o.Doubt = append(o.D, k.law.D()), append(o.Marks, marks), append(o.Doubt, p.Doubt)
 }
 
 // seconds is a time since the first frame.
 func (e *Estimator) seconds(t time.Time) float64 { return t.Sub(e.origin).Seconds() }
 
-// bury takes leave of the objects that are no longer there, in the order of their numbers.
+// bury takes leave of the objects that are no longer there, in the order of their numbers: once they cannot come back.
 func (e *Estimator) bury(z *latent.Latent, points []tracks.Point) {
+	kept := e.ids[:0]
 	for _, id := range e.ids {
 		k := e.live[id]
-		if k.frame == e.frame {
-			continue
+		switch {
+		case k.frame == e.frame: // among the points
+		case e.frame-k.frame < tracks.Open:
+			kept = append(kept, id)
+		default:
+			if k.confirmed {
+				e.end(z, id, k, e.why(k))
+			}
+			delete(e.live, id)
+			e.free = append(e.free, k)
 		}
-		if k.confirmed {
-			e.end(z, id, k, e.why(k))
-		}
-		delete(e.live, id)
-		e.free = append(e.free, k)
 	}
-	e.ids = e.ids[:0]
 	for i := range points {
-		e.ids = append(e.ids, points[i].ID)
+		kept = append(kept, points[i].ID)
 	}
+	slices.Sort(kept)
+	e.ids = kept
 }
 
 // why says how an object ended: where a step may have taken it over the edge, it left.

@@ -20,9 +20,11 @@ func (e *Estimator) population() *latent.Population {
 		if !k.confirmed {
 			continue
 		}
-		p.Count++
-		if k.runs {
-			p.DirectedN++
+		if k.frame == e.frame {
+			p.Count++
+			if k.runs {
+				p.DirectedN++
+			}
 		}
 		pool.Add(&k.law)
 		spectrum.Add(&k.law)

@@ -32,10 +32,16 @@ type Law struct {
 		known   bool
 	}
 	step struct { // the last one, where the detection before it was the last but one
-		x, y  float64
-		known bool
+		x, y, weight float64
+		known        bool
 	}
 	recent struct{ x, y, seconds float64 } // Σ Δ and Σ Δt, with forgetting
+}
+
+// Place is where an object was detected.
+type Place struct {
+	X, Y, T float64 // px, s
+	Weight  float64 // of the step that leads here, 0 to 1
 }
 
 // Diffusion is a coefficient of diffusion with its 95 % interval, px²/s. It is not a number before there are two steps.
@@ -44,23 +50,26 @@ type Diffusion struct {
 	Noise        float64 // sd of a place, px, an axis; blur taken off
 }
 
-// Add takes in a place at a time, seconds. Of the step that leads to it the common velocity is taken off, px/s.
-func (l *Law) Add(x, y, t float64, common *Common) {
+// Add takes in a place at a time, seconds. Of the step that leads to it the common velocity is taken off, px/s; it counts by its weight, the probability
+// that it is this object's.
+func (l *Law) Add(p Place, common *Common) {
+	x, y, t, w := p.X, p.Y, p.T, p.Weight
 	if l.from.known && t > l.from.t {
 		dt := t - l.from.t
 		dx, dy := x-l.from.x, y-l.from.y
 		l.remember(dx, dy, dt)
 		dx, dy = dx-common.X*dt, dy-common.Y*dt
-		l.sums.squares += dx*dx + dy*dy
-		l.sums.steps++
-		l.sums.seconds += dt
+		l.sums.squares += w * (dx*dx + dy*dy)
+		l.sums.steps += w
+		l.sums.seconds += w * dt
 		l.path += math.Hypot(dx, dy)
-		l.dx, l.dy = l.dx+dx, l.dy+dy
+		l.dx, l.dy = l.dx+w*dx, l.dy+w*dy
 		if l.step.known {
-			l.sums.crossed += dx*l.step.x + dy*l.step.y
-			l.sums.pairs++
+			both := w * l.step.weight
+			l.sums.crossed += both * (dx*l.step.x + dy*l.step.y)
+			l.sums.pairs += both
 		}
-		l.step.x, l.step.y, l.step.known = dx, dy, true
+		l.step.x, l.step.y, l.step.weight, l.step.known = dx, dy, w, true
 	}
 	l.from.x, l.from.y, l.from.t, l.from.known = x, y, t, true
 }

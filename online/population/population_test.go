@@ -19,7 +19,7 @@ func film(rng *rand.Rand, n int, d, noise, dt, exposed float64) *Law {
 			}
 			x, y = x+sd*rng.NormFloat64(), y+sd*rng.NormFloat64()
 		}
-		l.Add(mx/m+noise*rng.NormFloat64(), my/m+noise*rng.NormFloat64(), float64(frame)*dt, &Common{})
+		l.Add(Place{mx/m + noise*rng.NormFloat64(), my/m + noise*rng.NormFloat64(), float64(frame) * dt, 1}, &Common{})
 	}
 	return l
 }
@@ -137,7 +137,7 @@ func TestRuns(t *testing.T) {
 	l, x := &Law{}, 0.0
 	for frame := range 100 {
 		x += 3 + 0.2*rng.NormFloat64()
-		l.Add(x+0.1*rng.NormFloat64(), 0.1*rng.NormFloat64(), float64(frame)*0.01, &Common{})
+		l.Add(Place{x + 0.1*rng.NormFloat64(), 0.1 * rng.NormFloat64(), float64(frame) * 0.01, 1}, &Common{})
 	}
 	if vx, vy := l.Drift(); math.Abs(vx-300) > 8 || math.Abs(vy) > 2 { // 0.2 px a step over 99 of them: 2 px/s; places to 0.1 px: 0.14
 		t.Errorf("velocity %.1f, %.1f px/s", vx, vy)
@@ -150,10 +150,10 @@ func TestRuns(t *testing.T) {
 // TestCut: no step leads across a cut.
 func TestCut(t *testing.T) {
 	var l Law
-	l.Add(0, 0, 0, &Common{})
-	l.Add(1, 0, 1, &Common{})
+	l.Add(Place{0, 0, 0, 1}, &Common{})
+	l.Add(Place{1, 0, 1, 1}, &Common{})
 	l.Cut()
-	l.Add(100, 0, 2, &Common{})
+	l.Add(Place{100, 0, 2, 1}, &Common{})
 	if l.Steps() != 1 || l.Path() != 1 {
 		t.Errorf("%d steps, a path of %g", l.Steps(), l.Path())
 	}
@@ -174,7 +174,7 @@ func TestCommon(t *testing.T) {
 			vx, vy := 10*rng.NormFloat64(), 10*rng.NormFloat64() // its own
 			for frame := range 100 {
 				x, y = x+(drift+vx)*0.02+0.2*rng.NormFloat64(), y+vy*0.02+0.2*rng.NormFloat64()
-				l.Add(x, y, float64(frame)*0.02, &Common{})
+				l.Add(Place{x, y, float64(frame) * 0.02, 1}, &Common{})
 			}
 			c.Add(&l)
 		}

@@ -1,12 +1,21 @@
 package tracks
 
-// Carry moves every track, as the stage or a flow moves all objects before the next frame, px.
+// Carry moves every track, as the stage or a flow moves all objects before the next frame, px. What the last frames had of them moves too: it is led
+// through the motions again in the coordinates of the next frame, so that points that a lag holds back are not where they were: without a lag alone.
 func (t *Tracker) Carry(dx, dy float64) {
 	if dx == 0 && dy == 0 {
 		return
 	}
-	for i := range t.live {
-		m := &t.live[i].motion
-		m.bx, m.by, m.dx, m.dy = m.bx+dx, m.by+dy, m.dx+dx, m.dy+dy
+	for _, k := range t.live {
+		k.state.motion.carry(dx, dy)
+		for i := range k.steps {
+			s := &k.steps[i]
+			s.before.motion.carry(dx, dy)
+			s.sight.d.X, s.sight.d.Y = s.sight.d.X+dx, s.sight.d.Y+dy
+		}
 	}
+}
+
+func (m *motion) carry(dx, dy float64) {
+	m.bx, m.by, m.dx, m.dy = m.bx+dx, m.by+dy, m.dx+dx, m.dy+dy
 }

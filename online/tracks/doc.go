@@ -1,4 +1,4 @@
-// Package tracks decides, frame by frame and without a look ahead, which detection is which object.
+// Package tracks decides, frame by frame, which detection is which object.
 //
 // Every track predicts where its object stands by two motions at once, an interacting-multiple-model filter (Blom and Bar-Shalom 1988):
 //
@@ -15,9 +15,19 @@
 // filtered by the template (Adler 1981), so that no threshold decides what counts; b, D, the death rate, f, and the laws that q, v and a are drawn
 // from are estimated from the tracks themselves, with forgetting.
 //
+// The last frames stay open. Rivals are two tracks of a frame of which each may be the other from there on, or one that may have ended while another
+// began. With every new frame the likelihoods of all that both had since are compared with those the other way around, each led through the motions
+// again, and where these are greater the tracks exchange what they have had. Without a lag a number then goes on with what it had before the frame: points that are
+// out are not taken back. With a lag points come later, so that fewer are wrong.
+//
+// A point's Doubt is o/(1+o), o the sum of the likelihoods of its frame's other ways with one rival each, over that of the way taken. Ways that three
+// tracks share are not in it, nor that the motions may be wrong.
+//
 //	motion.go      the two motions of a track
 //	population.go  what all tracks tell of the next
+//	track.go       a track: its state, and what a frame adds to it
 //	tracker.go     Tracker: prediction, gates, assignment, births and deaths
+//	rivals.go      what the last frames may have had the other way around
 //	rows.go        Rows: a table of confirmed tracks
 //
 // Numbers of tracks are never used again. A Tracker belongs to one goroutine, and after warm-up allocates nothing for an object and frame.

@@ -13,7 +13,7 @@ type motion struct {
 	pp, pv, vv     float64 // covariance of place and speed, an axis
 	directed       float64 // probability
 
-	sb, sd float64 // variances of the predictions, an axis
+	began, ended float64 // shares of the predictions that directed motion has just begun, in it, and just ended, out of it
 }
 
 // leastStep is the variance of a step that is believed at least, px²: an object that is stuck is located again to a tenth of a pixel.
@@ -32,8 +32,10 @@ func (m *motion) predict(p *population) {
 	dd, bb := (1-p.stops)*m.directed, (1-p.starts)*(1-m.directed)
 	directed := dd + toD
 	b, d := *m, *m
+	began, ended := 0.0, 0.0
 	if directed > 0 { // the directed motion as it was, or one that has just begun, at an unknown speed
 		w, u := dd/directed, toD/directed
+		began = u
 		d.dx, d.dy = w*m.dx+u*m.bx, w*m.dy+u*m.by
 		d.vx, d.vy = w*m.vx, w*m.vy
 		ex, ey, fx, fy := m.dx-d.dx, m.dy-d.dy, m.bx-d.dx, m.by-d.dy
@@ -44,6 +46,7 @@ func (m *motion) predict(p *population) {
 	}
 	if diffusing := bb + toB; diffusing > 0 {
 		w, u := bb/diffusing, toB/diffusing
+		ended = u
 		b.bx, b.by = w*m.bx+u*m.dx, w*m.by+u*m.dy
 		ex, ey, fx, fy := m.bx-b.bx, m.by-b.by, m.dx-b.bx, m.dy-b.by
 		b.bp = w*(m.bp+(ex*ex+ey*ey)/2) + u*(m.pp+(fx*fx+fy*fy)/2)
@@ -52,6 +55,7 @@ func (m *motion) predict(p *population) {
 	m.dx, m.dy, m.vx, m.vy = d.dx+d.vx, d.dy+d.vy, d.vx, d.vy
 	m.pp, m.pv, m.vv = d.pp+2*d.pv+d.vv+drift, d.pv+d.vv, d.vv+turn
 	m.directed = min(max(directed, 1e-6), 1-1e-6)
+	m.began, m.ended = began, ended
 }
 
 // density is that of a detection by the prediction, px⁻²: a mixture of Student's t and a normal law.
@@ -60,14 +64,14 @@ func (m *motion) density(d *Detection) (all, directed float64) {
 	b, n := m.bp+r, m.pp+r
 	x, y := d.X-m.bx, d.Y-m.by
 	nu := 2 * m.shape
-	diffusing := math.Pow(1+(x*x+y*y)/(nu*b), -(nu+2)/2) / (2 * math.Pi * b)
+	diffusing := math.Exp(-(nu+2)/2*math.Log(1+(x*x+y*y)/(nu*b))) / (2 * math.Pi * b) // a third faster than Pow
 	x, y = d.X-m.dx, d.Y-m.dy
 	directed = m.directed * math.Exp(-(x*x+y*y)/(2*n)) / (2 * math.Pi * n)
 	return (1-m.directed)*diffusing + directed, directed
 }
 
-// update takes the detection in. frames is how many since the last one.
-func (m *motion) update(d *Detection, frames float64, memory float64) {
+// update takes the detection in, and returns its density. frames is how many since the last one.
+func (m *motion) update(d *Detection, frames float64, memory float64) float64 {
 	r := d.variance()
 	all, directed := m.density(d)
 	if all > 0 {
@@ -91,6 +95,7 @@ func (m *motion) update(d *Detection, frames float64, memory float64) {
 	kp, kv := m.pp/n, m.pv/n
 	m.dx, m.dy, m.vx, m.vy = m.dx+kp*x, m.dy+kp*y, m.vx+kv*x, m.vy+kv*y
 	m.pp, m.pv, m.vv = m.pp-kp*m.pp, m.pv-kp*m.pv, m.vv-kv*m.pv
+	return all
 }
 
 // place is the mean of both motions.

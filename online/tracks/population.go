@@ -25,6 +25,7 @@ type counts struct {
 	scores, squares, scored            float64
 	logs, logSquares, logNoise, logged float64 // of ln q, a track
 	directed, moving                   float64
+	starts, stops, diffused, ran       float64 // frames in which directed motion starts and stops, and those before which there was none, and some
 	speeds, sped                       float64
 }
 
@@ -68,7 +69,8 @@ func (p *population) objectDensity(s float64) float64 {
 // clutterDensity is c, px⁻² a unit of score: that of maxima of a Gaussian field with the correlation of the template of sd s, whose spectral moment
 // is 1/2s² an axis, by the expected Euler characteristic (Adler 1981): above u there are (1/2s²) (2π)^(-3/2) u exp(-u²/2).
 func clutterDensity(score, template float64) float64 {
-	return max(score*score-1, 0) * math.Exp(-score*score/2) / (2 * template * template * math.Pow(2*math.Pi, 1.5))
+	const norm = 15.749609945722419 // (2π)^(3/2)
+	return max(score*score-1, 0) * math.Exp(-score*score/2) / (2 * template * template * norm)
 }
 
 // learn moves the estimates to the counts; the priors are a few observations more.
@@ -85,9 +87,11 @@ func (p *population) learn(area float64) {
 		mean := n.logs / n.logged
 		variance := max(n.logSquares/n.logged-mean*mean-n.logNoise/n.logged, 0.05)
 		p.shape = min(max(1/variance+0.5, 0.8), 30) // Var ln q = ψ'(shape) ≈ 1/(shape - ½)
-		p.step = math.Exp(mean + 0.5/p.shape)       // E ln q = ln scale - ψ(shape), ψ(a) ≈ ln a - 1/2a
+		p.step = math.Exp(mean - 0.5/p.shape)       // E ln q = ln scale - ψ(shape), ψ(a) ≈ ln a - 1/2a
 	}
 	p.directed = min(max((n.directed+5*priorDirected)/(n.moving+5), 0.01), 0.99)
+	p.starts = min(max((n.starts+100*priorSwitch)/(n.diffused+100), 0.001), 0.5) // a hundred frames tell of three
+	p.stops = min(max((n.stops+100*priorSwitch)/(n.ran+100), 0.001), 0.5)
 	if n.sped > 5 {
 		p.speed = max(n.speeds/n.sped, 0.1)
 	}
@@ -96,7 +100,15 @@ func (p *population) learn(area float64) {
 // fade forgets a little.
 func (n *counts) fade() {
 	for _, v := range []*float64{&n.frames, &n.hits, &n.gaps, &n.ends, &n.lives, &n.began, &n.scores, &n.squares, &n.scored, &n.logs, &n.logSquares,
-		&n.logNoise, &n.logged, &n.directed, &n.moving, &n.speeds, &n.sped} {
+		&n.logNoise, &n.logged, &n.directed, &n.moving, &n.starts, &n.stops, &n.diffused, &n.ran, &n.speeds, &n.sped} {
 		*v *= forget
 	}
+}
+
+// steer counts whether directed motion has started or stopped in a step that was seen.
+func (n *counts) steer(m *motion) {
+	starts, stops := m.directed*m.began, (1-m.directed)*m.ended
+	n.starts, n.stops = n.starts+starts, n.stops+stops
+	n.diffused += starts + (1 - m.directed) - stops
+	n.ran += stops + m.directed - starts
 }

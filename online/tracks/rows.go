@@ -4,11 +4,11 @@ package tracks
 type Row struct {
 	Frame, ID uint64
 	X, Y, SD  float64 // px
-	Filled    bool    // between two detections, on the straight way
+	Filled    bool    // between two detections of its own, on the straight way
 }
 
 // Rows makes a table of what a Tracker reports: rows of confirmed tracks alone, with those before the confirmation, and with gaps filled once they are
-// over. Rows of one track come in the order of frames; those of a frame may come later than other frames'.
+// over, those of a merged track too: one that ends in a merger ends where it was last seen. Rows of one track come in the order of frames; those of a frame may come later than other frames'.
 type Rows struct {
 	open map[uint64]*open
 	free []*open
@@ -36,7 +36,7 @@ func (r *Rows) Add(frame uint64, points []Point, emit func(Row)) {
 			r.open[p.ID] = o
 		}
 		o.seen = frame
-		if p.Detection == Undetected {
+		if p.Detection < 0 {
 			continue
 		}
 		if o.begun {

@@ -31,6 +31,9 @@ type Point struct {
 	Detection int     // of the frame; Undetected, where the place is predicted, or Merged
 	Q         float64 // variance of a step, an axis, px²
 	Directed  float64 // probability that the motion is directed
+	Doubt     float64 // probability that the frame's detection, or its having none, belongs to another track: of the rivals alone, see doc.go
+	Exchanged bool    // it goes on with what another track had, from this update on: no step leads here from its last point
+	With      uint64  // the track that it is merged with or has parted from in this frame; 0, none
 }
 
 // What a Point's Detection is where the object has none of its own.
@@ -45,43 +48,44 @@ type Options struct {
 	Template      float64 // sd of the template, px
 	Confirm       float64 // probability of existence from which a track is reported; DefaultConfirm
 	Memory        float64 // steps that a track's diffusion remembers; DefaultMemory
+	Lag           int     // frames by which points come later, so that those between decide too; 0 to MostLag
 }
 
 // The defaults of Options.
 const (
 	DefaultConfirm = 0.95
 	DefaultMemory  = 50.0
-	mergedWithin   = 1.2  // sds of the template within which two objects are seen as one
-	mergedLeast    = 0.5  // probability from which a track that is not detected is taken for merged
-	forgotten      = 0.02 // probability of existence below which a track ends
-	mostGap        = 20   // frames without a detection after which one ends
+	Open           = window     // updates after which a track that has ended does not come back
+	MostLag        = window - 2 // the frame at the window's far end is no longer decided
+	mergedWithin   = 1.2        // sds of the template within which two objects are seen as one
+	mergedLeast    = 0.5        // probability from which a track that is not detected is taken for merged
+	forgotten      = 0.005      // probability of existence below which a track ends
+	mostGap        = 20         // frames without a detection after which one ends
 )
-
-// track is one object.
-type track struct {
-	id        uint64
-	motion    motion
-	exists    float64
-	confirmed bool
-	missed    int // frames since the last detection
-	since     int // frames since the motion was last told of one, its own or one that it is merged with
-	hits      int // detections
-	detection int // of this frame, as Point has it
-}
 
 // Tracker follows every object of a field.
 type Tracker struct {
 	o          Options
 	population population
-	live       []track
+	live       []*track // and those that ended in the window
+	free       []*track
+	empty      *track // without a detection
 	next       uint64 // identity
-	frame      uint64
-	begun      bool
+	n          int    // updates
+	clock      [window]instant
+	rivals     []rival
+	scratch    state
 	solver     assignment.Solver
 	pairs      []assignment.Pair
 	grid       grid.Grid
-	taken      []bool // a detection
+	owner      []*track // a detection
 	points     []Point
+}
+
+// instant is when an update was.
+type instant struct {
+	frame uint64
+	gap   int // frames since the one before
 }
 
 // New is a tracker that has seen nothing.
@@ -92,35 +96,45 @@ func New(o Options) (*Tracker, error) {
 	if o.Memory == 0 {
 		o.Memory = DefaultMemory
 	}
-	if !(o.Width > 0 && o.Height > 0 && o.Template > 0) || !(o.Confirm > 0 && o.Confirm < 1) || !(o.Memory >= 1) {
-		return nil, fmt.Errorf("a field of %gx%g px, a template of %g px, confirmation at %g, a memory of %g steps: expected positive numbers, and a probability",
-			o.Width, o.Height, o.Template, o.Confirm, o.Memory)
+	if !(o.Width > 0 && o.Height > 0 && o.Template > 0) || !(o.Confirm > 0 && o.Confirm < 1) || !(o.Memory >= 1) || o.Lag < 0 || o.Lag > MostLag {
+		return nil, fmt.Errorf("a field of %gx%g px, a template of %g px, confirmation at %g, a memory of %g steps, a lag of %d: expected positive numbers, a probability, and a lag of 0 to %d",
+			o.Width, o.Height, o.Template, o.Confirm, o.Memory, o.Lag, MostLag)
 	}
-	return &Tracker{o: o, population: newPopulation(o.Template), grid: grid.New(o.Width, o.Height, max(4, 4*o.Template)), next: 1}, nil
+	t := &Tracker{o: o, population: newPopulation(o.Template), grid: grid.New(o.Width, o.Height, max(4, 4*o.Template)), next: 1}
+	t.empty = t.fresh()
+	return t, nil
 }
 
-// Update takes in the detections of a frame, of which the number is larger than the one before. It returns the objects there now, valid until the
-// next call.
+// Update takes in the detections of a frame, of which the number is larger than the one before. It returns the objects there now, or Lag frames ago,
+// valid until the next call.
 func (t *Tracker) Update(frame uint64, detections []Detection) []Point {
-	steps := 1
-	if t.begun {
-		steps = int(min(frame-t.frame, mostGap))
+	gap := 1
+	if t.n > 0 {
+		gap = int(min(frame-t.clock[t.n%window].frame, mostGap))
 	}
-	t.frame, t.begun = frame, true
-	for i := range t.live {
-		k := &t.live[i]
-		for range steps {
-			k.motion.predict(&t.population)
-			k.exists *= 1 - t.population.deaths
+	t.n++
+	t.clock[t.n%window] = instant{frame, gap}
+	for i, k := range t.live {
+		k.row = i
+		k.at(t.n).sight = sight{detection: Undetected}
+		if k.over == 0 {
+			k.state.predict(gap, &t.population)
+			k.at(t.n).before = k.state
 		}
-		k.detection = Undetected
 	}
 	t.assign(detections)
+	t.exchange()
 	t.end()
-	t.births(detections)
 	t.population.n.fade()
 	t.population.learn(t.o.Width * t.o.Height)
-	return t.report()
+	return t.report(t.n - t.o.Lag)
+}
+
+// Flush gives what a lag has held back, frame by frame; points are valid during the call alone. A tracker is at its end then.
+func (t *Tracker) Flush(each func(frame uint64, points []Point)) {
+	for m := max(1, t.n-t.o.Lag+1); m <= t.n; m++ {
+		each(t.clock[m%window].frame, t.report(m))
+	}
 }
 
 // assign pairs tracks with detections, and takes in what follows for each.
@@ -131,33 +145,40 @@ func (t *Tracker) assign(detections []Detection) {
 		t.grid.Add(int32(j), detections[j].X, detections[j].Y)
 	}
 	t.pairs = t.pairs[:0]
-	for i := range t.live {
-		k := &t.live[i]
-		missing := 1 - k.exists*p.detected
-		b, d := k.motion.reach(0.1)
-		t.near(k.motion.bx, k.motion.by, b, detections, func(j int) { t.pair(i, j, detections, missing) })
-		if k.motion.directed > 0.01 && math.Hypot(k.motion.dx-k.motion.bx, k.motion.dy-k.motion.by)+d > b {
-			t.near(k.motion.dx, k.motion.dy, d, detections, func(j int) {
-				if math.Hypot(detections[j].X-k.motion.bx, detections[j].Y-k.motion.by) > b {
+	for i, k := range t.live {
+		k.first, k.last = len(t.pairs), len(t.pairs)
+		if k.over > 0 {
+			continue
+		}
+		m := &k.state.motion
+		missing := 1 - k.state.exists*p.detected
+		b, d := m.reach(0.1)
+		t.near(m.bx, m.by, b, detections, func(j int) { t.pair(i, j, detections, missing) })
+		if m.directed > 0.01 && math.Hypot(m.dx-m.bx, m.dy-m.by)+d > b {
+			t.near(m.dx, m.dy, d, detections, func(j int) {
+				if math.Hypot(detections[j].X-m.bx, detections[j].Y-m.by) > b {
 					t.pair(i, j, detections, missing)
 				}
 			})
 		}
+		k.last = len(t.pairs)
 	}
 	match := t.solver.Solve(len(t.live), len(detections), t.pairs)
-	t.taken = grown(t.taken, len(detections))
-	for i := range t.live {
-		k := &t.live[i]
+	t.owner = slices.Grow(t.owner[:0], len(detections))[:len(detections)]
+	clear(t.owner)
+	for i, k := range t.live {
 		if j := match[i]; j >= 0 {
-			t.taken[j] = true
+			t.owner[j] = k
 			t.hit(k, int(j), &detections[j])
 		}
 	}
-	for i := range t.live {
-		if match[i] < 0 {
-			t.miss(&t.live[i], detections)
+	for i, k := range t.live {
+		if match[i] < 0 && k.over == 0 {
+			t.miss(k, detections)
 		}
 	}
+	t.births(detections)
+	t.meet(match)
 }
 
 // near calls visit for every detection within reach of a place.
@@ -171,93 +192,85 @@ func (t *Tracker) near(x, y, reach float64, detections []Detection, visit func(j
 
 // pair offers track i detection j, at the negative logarithm of how much more likely they are together.
 func (t *Tracker) pair(i, j int, detections []Detection, missing float64) {
-	k, d, p := &t.live[i], &detections[j], &t.population
+	k, d, p := &t.live[i].state, &detections[j], &t.population
 	density, _ := k.motion.density(d)
 	f := p.objectDensity(d.Score)
 	together := k.exists * p.detected * density * f
 	apart := missing * (clutterDensity(d.Score, t.o.Template) + p.births*f)
-	if together > apart {
-		t.pairs = append(t.pairs, assignment.Pair{Row: i, Column: j, Cost: math.Log(apart / together)})
+	if cost := math.Log(apart / together); cost < margin { // from 0 on it is of rivals
+		t.pairs = append(t.pairs, assignment.Pair{Row: i, Column: j, Cost: cost})
 	}
 }
 
-// hit takes detection j into a track.
+// hit takes detection j into a track, and counts what that tells.
 func (t *Tracker) hit(k *track, j int, d *Detection) {
-	p := &t.population
-	density, _ := k.motion.density(d)
-	f := p.objectDensity(d.Score)
-	together := k.exists * p.detected * density * f
-	apart := (1 - k.exists) * (clutterDensity(d.Score, t.o.Template) + p.births*f)
-	k.exists = together / (together + apart)
-	k.motion.update(d, float64(k.since+1), t.o.Memory)
-	n := &p.n
-	if k.confirmed {
+	n, s := &t.population.n, &k.state
+	confirmed := s.confirmed
+	if confirmed {
 		n.hits++
-		n.lives += float64(k.missed + 1)
-		n.gaps += float64(k.missed)
+		n.lives += float64(s.missed + 1)
+		n.gaps += float64(s.missed)
 		n.scores, n.squares, n.scored = n.scores+d.Score, n.squares+d.Score*d.Score, n.scored+1
 	}
-	k.missed, k.since, k.detection = 0, 0, j
-	k.hits++
-	if !k.confirmed && k.exists >= t.o.Confirm && k.hits >= 2 {
-		k.confirmed = true
+	steady := confirmed && s.missed == 0
+	t.take(k, sight{detection: j, d: *d})
+	if steady {
+		n.steer(&s.motion)
+	}
+	if s.confirmed && !confirmed {
 		n.began++
 	}
 }
 
-// miss is a frame without a detection of the track's own. Objects nearer than mergedWithin to one that was detected are seen as one with it: then that
-// detection says where both are.
+// miss is a frame without a detection of the track's own. It may be merged with the one of another track that is likeliest its own.
 func (t *Tracker) miss(k *track, detections []Detection) {
-	p := &t.population
-	within := mergedWithin * t.o.Template
-	b, _ := k.motion.reach(0.1)
-	merged, most, with := 0.0, 0.0, -1
-	t.near(k.motion.bx, k.motion.by, b, detections, func(j int) {
-		if !t.taken[j] {
+	o := sight{detection: Undetected}
+	m := &k.state.motion
+	b, _ := m.reach(0.1)
+	most := 0.0
+	t.near(m.bx, m.by, b, detections, func(j int) {
+		if t.owner[j] == nil {
 			return
 		}
-		density, _ := k.motion.density(&detections[j])
-		share := min(1, density*math.Pi*within*within)
-		merged += share
-		if share > most {
-			most, with = share, j
+		if density, _ := m.density(&detections[j]); density > most {
+			most, o.d, o.beside = density, detections[j], t.owner[j].id
 		}
 	})
-	merged = min(merged, 1)
-	unseen := (1-merged)*(1-p.detected) + merged
-	k.exists *= unseen / (1 - k.exists*(1-unseen))
-	k.missed++
-	if with >= 0 && most > mergedLeast*unseen && k.confirmed {
-		d := detections[with]
-		d.VarX, d.VarY = d.VarX+within*within/2, d.VarY+within*within/2
-		k.motion.update(&d, float64(k.since+1), t.o.Memory)
-		k.since, k.detection = 0, Merged
-		return
-	}
-	k.since++
+	t.take(k, o)
 }
 
-// end removes tracks that are over, and counts what they tell.
+// take notes what the frame had of a track.
+func (t *Tracker) take(k *track, o sight) {
+	at := k.at(t.n)
+	at.sight = o
+	_, detection := k.state.take(&at.sight, &t.population, &t.o)
+	at.point = k.state.point(k.id, t.clock[t.n%window].frame, detection)
+}
+
+// end removes tracks that are over for longer than the window, and counts what they tell.
 func (t *Tracker) end() {
 	n := &t.population.n
 	n.frames++
 	kept := t.live[:0]
-	for i := range t.live {
-		k := &t.live[i]
-		if k.exists >= forgotten && k.missed <= mostGap {
-			kept = append(kept, *k)
+	for _, k := range t.live {
+		if k.over == 0 && k.state.over() {
+			k.over = t.n
+		}
+		if k.over == 0 || t.n-k.over < window {
+			kept = append(kept, k)
 			continue
 		}
-		if k.confirmed {
+		if k.state.confirmed && k.born > 0 {
 			n.ends++
-			t.learn(k)
+			t.learn(&k.state)
 		}
+		t.free = append(t.free, k)
 	}
 	t.live = kept
 }
 
 // learn takes a track's motion into the population.
-func (t *Tracker) learn(k *track) {
+func (t *Tracker) learn(k *state) {
 	if k.hits < 5 {
 		return
 	}
@@ -272,45 +285,45 @@ func (t *Tracker) learn(k *track) {
 	}
 }
 
-// births begins a track at every detection that no track took.
+// births begins a track at every detection that no track took, unless it is likely none of an object's.
 func (t *Tracker) births(detections []Detection) {
-	p := &t.population
 	for j := range detections {
-		if t.taken[j] {
+		if t.owner[j] != nil {
 			continue
 		}
-		d := &detections[j]
-		born := p.births * p.objectDensity(d.Score)
-		e := born / (born + clutterDensity(d.Score, t.o.Template))
-		if e < forgotten/4 {
+		t.scratch.begin(&detections[j], &t.population, &t.o)
+		if t.scratch.exists < forgotten/4 {
 			continue
 		}
-		k := track{id: t.next, exists: e, hits: 1, detection: j}
-		k.motion.begin(d, p)
-		t.next++
-		t.live = append(t.live, k)
+		k := t.fresh()
+		k.state, k.born = t.scratch, t.n
+		k.at(t.n).sight = sight{detection: j, d: detections[j]}
+		k.at(t.n).point = k.state.point(k.id, t.clock[t.n%window].frame, j)
+		t.owner[j] = k
+		t.enter(k)
 	}
 }
 
-// report lists the live tracks.
-func (t *Tracker) report() []Point {
+// report lists the tracks that lived in update m.
+func (t *Tracker) report(m int) []Point {
 	t.points = t.points[:0]
-	for i := range t.live {
-		k := &t.live[i]
-		x, y := k.motion.place()
-		t.points = append(t.points, Point{ID: k.id, Frame: t.frame, X: x, Y: y, SD: math.Sqrt(k.motion.bp), Exists: k.exists, Confirmed: k.confirmed,
-			Detection: k.detection, Q: k.motion.size, Directed: k.motion.directed})
+	if m < 1 {
+		return t.points
+	}
+	for _, k := range t.live {
+		k.at(m).point.Doubt = 0
+	}
+	t.doubt(m)
+	for _, k := range t.live {
+		if k.born == 0 || m < k.born || k.over > 0 && m >= k.over {
+			continue
+		}
+		p := k.at(m).point
+		p.Confirmed = k.state.confirmed
+		p.Doubt /= 1 + p.Doubt
+		p.Exchanged = k.turned == t.n
+		t.points = append(t.points, p)
 	}
 	slices.SortFunc(t.points, func(a, b Point) int { return cmp.Compare(a.ID, b.ID) })
 	return t.points
-}
-
-// grown is v with n times false, in its own memory where that is enough.
-func grown(v []bool, n int) []bool {
-	if cap(v) < n {
-		return make([]bool, n, n+n/2)
-	}
-	v = v[:n]
-	clear(v)
-	return v
 }

@@ -8,13 +8,13 @@ import (
 
 // object fills in one object of a frame; the first columns are named as pandas, trackpy and TrackMate know them.
 func (t *table) object(seq uint64, o *latent.Objects, i int) {
-	t.place(&latent.Place{Seq: seq, ID: o.ID[i], X: o.X[i], Y: o.Y[i], SD: o.SD[i]}, o.D[i], o.Marks[i])
+	t.place(&latent.Place{Seq: seq, ID: o.ID[i], X: o.X[i], Y: o.Y[i], SD: o.SD[i]}, o.D[i], o.Doubt[i], o.Marks[i])
 }
 
 // earlier fills in an object of an earlier frame.
-func (t *table) earlier(p *latent.Place) { t.place(p, math.NaN(), 0) }
+func (t *table) earlier(p *latent.Place) { t.place(p, math.NaN(), math.NaN(), 0) }
 
-func (t *table) place(p *latent.Place, d float64, marks latent.Mark) {
+func (t *table) place(p *latent.Place, d, doubt float64, marks latent.Mark) {
 	t.begin(shape{})
 	t.whole("frame", p.Seq)
 	t.whole("particle", p.ID)
@@ -22,6 +22,7 @@ func (t *table) place(p *latent.Place, d float64, marks latent.Mark) {
 	t.number("y", p.Y)
 	t.number("sd", p.SD)
 	t.number("diffusion_px2_s", d)
+	t.number("doubt", doubt)
 	t.whole("marks", uint64(marks))
 	t.flag("filled", p.Filled)
 }

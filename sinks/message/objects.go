@@ -11,7 +11,7 @@ import (
 )
 
 // ObjectsRecord is every object of a field in one frame: columns with one entry an object. Marks are added up: 1 predicted, not detected in this frame; 2
-// merged, seen as one with another; 4 directed, it moves in a direction; 8 doubtful, it may be another object than the number says; 16 followed.
+// merged, seen as one with another; 4 directed, it moves in a direction; 8 doubtful, doubt is above 0.05; 16 followed.
 type ObjectsRecord struct {
 	Header
 	Seq       uint64         `json:"seq"`
@@ -25,6 +25,7 @@ type ObjectsRecord struct {
 	Y         Column         `json:"y_px" unit:"px"`               // the same
 	SD        Column         `json:"sd_px" unit:"px"`              // of the place, an axis
 	D         Column         `json:"diffusion_px2_s" unit:"px²/s"` // so far; null before the second step
+	Doubt     Column         `json:"doubt" unit:"1"`               // probability of being another object than the number says
 	Marks     []latent.Mark  `json:"marks"`                        // what is special about it
 	Left      uint64         `json:"left_out" unit:"spots"`        // too many to be looked at
 	Earlier   *EarlierRecord `json:"earlier,omitempty"`            // places in earlier frames that are known only now
@@ -148,6 +149,7 @@ func appendObjects(dst []byte, stream string, e *latent.Estimate) []byte {
 	dst = appendPlaces(append(dst, `,"y_px":`...), o.Y)
 	dst = appendShort(append(dst, `,"sd_px":`...), o.SD)
 	dst = appendShort(append(dst, `,"diffusion_px2_s":`...), o.D)
+	dst = appendShort(append(dst, `,"doubt":`...), o.Doubt)
 	dst = appendWholes(append(dst, `,"marks":`...), o.Marks)
 	whole(`,"left_out":`, o.Left)
 	if len(o.Earlier) > 0 {
@@ -218,7 +220,7 @@ func checkObjects(r *ObjectsRecord) error {
 			return err
 		}
 	}
-	return sameObjects(n, len(r.X), len(r.Y), len(r.SD), len(r.D), len(r.Marks))
+	return sameObjects(n, len(r.X), len(r.Y), len(r.SD), len(r.D), len(r.Doubt), len(r.Marks))
 }
 
 // sameObjects wants columns of one length.

@@ -142,7 +142,7 @@ func Field(seq uint64) *latent.Estimate {
 		Latent: latent.Latent{Seq: seq, Time: Estimate(seq, 0).Latent.Time}, Latency: 1500 * time.Microsecond,
 		Objects: latent.Objects{
 			Width: 640, Height: 480, PixelUM: 0.25, ID: []uint64{3, 18446744073709551615}, X: []float64{0.5, 639.12345}, Y: []float64{7, 1e-9}, SD: []float64{0.1, 0.25},
-			D: []float64{math.NaN(), 2.5}, Marks: []latent.Mark{latent.Predicted | latent.Doubtful, latent.Directed}, Left: 2,
+			D: []float64{math.NaN(), 2.5}, Doubt: []float64{0.5, 0}, Marks: []latent.Mark{latent.Predicted | latent.Doubtful, latent.Directed}, Left: 2,
 			Earlier: []latent.Place{{Seq: seq - 1, ID: 3, X: 1, Y: 2, SD: 0.5, Filled: true}},
 		},
 	}

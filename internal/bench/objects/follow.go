@@ -23,8 +23,8 @@ type run struct {
 // isolation is how far from all others an isolated spot is, px: beyond the reach of two templates.
 const isolation = 12.0
 
-// follow draws a field and follows its objects, located and perfectly detected.
-func follow(o field.Options) (*run, error) {
+// follow draws a field and follows its objects, located and perfectly detected, with a lag.
+func follow(o field.Options, lag int) (*run, error) {
 	f, err := field.New(o)
 	if err != nil {
 		return nil, err
@@ -49,10 +49,10 @@ func follow(o field.Options) (*run, error) {
 			if locator, err = locate.New(o.Height, o.Width, locate.Options{SD: r.width}); err != nil {
 				return nil, err
 			}
-			if own.tracker, err = newTracker(o, r.width); err != nil {
+			if own.tracker, err = newTracker(o, r.width, lag); err != nil {
 				return nil, err
 			}
-			if perfect.tracker, err = newTracker(o, r.width); err != nil {
+			if perfect.tracker, err = newTracker(o, r.width, lag); err != nil {
 				return nil, err
 			}
 		}
@@ -68,17 +68,23 @@ func follow(o field.Options) (*run, error) {
 		r.locate = append(r.locate, located.Sub(begin).Seconds()*1e3)
 		r.track = append(r.track, tracked.Sub(located).Seconds()*1e3)
 		r.both = append(r.both, tracked.Sub(begin).Seconds()*1e3)
-		own.add(frame, points)
-		s, n := isolatedErrors(f.At(frame), points)
-		square, isolated = square+s, isolated+n
+		if at := frame - lag; at >= 0 {
+			own.add(at, points)
+			s, n := isolatedErrors(f.At(at), points)
+			square, isolated = square+s, isolated+n
+		}
 
 		const noise = 0.1 // px, of perfect detections
 		detections = detections[:0]
 		for _, p := range f.At(frame) {
 			detections = append(detections, tracks.Detection{X: p.X + noise*rng.NormFloat64(), Y: p.Y + noise*rng.NormFloat64(), VarX: noise * noise, VarY: noise * noise, Score: 10})
 		}
-		perfect.add(frame, perfect.tracker.Update(uint64(frame), detections))
+		if points := perfect.tracker.Update(uint64(frame), detections); frame >= lag {
+			perfect.add(frame-lag, points)
+		}
 	}
+	own.flush()
+	perfect.flush()
 	if isolated > 0 {
 		r.rmse = math.Sqrt(square / isolated)
 	}
@@ -87,8 +93,8 @@ func follow(o field.Options) (*run, error) {
 	return r, nil
 }
 
-func newTracker(o field.Options, width float64) (*tracks.Tracker, error) {
-	return tracks.New(tracks.Options{Width: float64(o.Width), Height: float64(o.Height), Template: width})
+func newTracker(o field.Options, width float64, lag int) (*tracks.Tracker, error) {
+	return tracks.New(tracks.Options{Width: float64(o.Width), Height: float64(o.Height), Template: width, Lag: lag})
 }
 
 // isolatedErrors is the squared error of isolated objects that are reported, px² an axis, summed, and how many there are.
@@ -128,6 +134,11 @@ func (t *table) add(frame int, points []tracks.Point) {
 	t.rows.Add(uint64(frame), points, func(r tracks.Row) {
 		t.found[r.ID] = append(t.found[r.ID], tracking.Point{Frame: int(r.Frame), X: r.X, Y: r.Y})
 	})
+}
+
+// flush adds what the lag has held back.
+func (t *table) flush() {
+	t.tracker.Flush(func(frame uint64, points []tracks.Point) { t.add(int(frame), points) })
 }
 
 func (t *table) tracks() (all [][]tracking.Point) {

@@ -1,0 +1,157 @@
+package tracks
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// crowd is 60 objects in 96x96 px, 6 px from the next on average, whose sds of a step go from 0.3 to 2.5 px, detection i being of object i.
+func crowd(frames int) (all [][]Detection) {
+	rng := rand.New(rand.NewPCG(15, 16))
+	at := make([][2]float64, 60)
+	for i := range at {
+		at[i] = [2]float64{96 * rng.Float64(), 96 * rng.Float64()}
+	}
+	for range frames {
+		var here []Detection
+		for i := range at {
+			for axis := range 2 {
+				v := at[i][axis] + (0.3+2.2*float64(i)/59)*rng.NormFloat64()
+				at[i][axis] = min(max(v, -v), 2*96-v) // walls are mirrors
+			}
+			here = append(here, seen(rng, at[i][0], at[i][1]))
+		}
+		all = append(all, here)
+	}
+	return all
+}
+
+// numbers follows the crowd, and says which number each object had in each frame, and the mean of Doubt beside the share of detections whose track had
+// another object's in the frame before. Without rivals nothing is decided again.
+func numbers(t *testing.T, lag int, rivals bool, frames [][]Detection) (of [][]uint64, doubt, wrong float64) {
+	k, err := New(Options{Width: 96, Height: 96, Template: 1.4, Lag: lag})
+	if err != nil {
+		t.Fatal(err)
+	}
+	was, n := map[uint64]int{}, 0.0
+	take := func(frame uint64, points []Point) {
+		if int(frame) != len(of) {
+			t.Fatalf("frame %d after %d", frame, len(of)-1)
+		}
+		ids, is := make([]uint64, len(frames[0])), map[uint64]int{}
+		for _, p := range points {
+			if p.Frame != frame {
+				t.Fatalf("frame %d among the points of %d", p.Frame, frame)
+			}
+			if p.Detection < 0 {
+				continue
+			}
+			ids[p.Detection], is[p.ID] = p.ID, p.Detection
+			if before, ok := was[p.ID]; ok && frame > 50 {
+				n++
+				doubt += p.Doubt
+				if before != p.Detection {
+					wrong++
+				}
+			}
+		}
+		of, was = append(of, ids), is
+	}
+	for f, here := range frames {
+		points := k.Update(uint64(f), here)
+		if !rivals {
+			k.rivals = k.rivals[:0]
+		}
+		if f >= lag {
+			take(uint64(f-lag), points)
+		} else if len(points) > 0 {
+			t.Fatalf("%d points of frame %d with a lag of %d", len(points), f, lag)
+		}
+	}
+	k.Flush(take)
+	if len(of) != len(frames) {
+		t.Fatalf("%d frames of %d", len(of), len(frames))
+	}
+	return of, doubt / n, wrong / n
+}
+
+// kept is the share of places that have the number that the object has most often within 50 frames.
+func kept(of [][]uint64) float64 {
+	same, all := 0, 0
+	for part := range slices.Chunk(of, 50) {
+		for i := range part[0] {
+			count := map[uint64]int{}
+			most := 0
+			for _, ids := range part {
+				if ids[i] != 0 {
+					count[ids[i]]++
+					most = max(most, count[ids[i]])
+				}
+			}
+			same, all = same+most, all+len(part)
+		}
+	}
+	return float64(same) / float64(all)
+}
+
+// TestRivals: in a crowd more places keep their object's number where the window decides again, and more with a lag. Measured: 0.847, 0.878, 0.895; half
+// of each gain is asked for.
+func TestRivals(t *testing.T) {
+	frames := crowd(300)
+	single, _, _ := numbers(t, 0, false, frames)
+	again, _, _ := numbers(t, 0, true, frames)
+	lag, _, _ := numbers(t, 3, true, frames)
+	if a, b, c := kept(single), kept(again), kept(lag); b < a+0.015 || c < b+0.008 {
+		t.Errorf("of a crowd %.3f keep their numbers frame by frame, %.3f with rivals, %.3f three frames later", a, b, c)
+	}
+}
+
+// TestDoubt: frame by frame, Doubt is as often right as it says: 0.035 on average where 0.043 are wrong, for three tracks that take turns are not
+// counted. An object that is alone is not doubted.
+func TestDoubt(t *testing.T) {
+	if _, doubt, wrong := numbers(t, 0, false, crowd(300)); doubt < 0.6*wrong || doubt > 1.2*wrong {
+		t.Errorf("a doubt of %.4f, and %.4f are wrong", doubt, wrong)
+	}
+	rng, k := rand.New(rand.NewPCG(17, 18)), tracker(t)
+	for f := range 50 {
+		for _, p := range k.Update(uint64(f), []Detection{seen(rng, 60, 60), seen(rng, 200, 200)}) {
+			if f > 10 && p.Doubt > 0.01 {
+				t.Errorf("frame %d: a doubt of %.3f about an object that is alone", f, p.Doubt)
+			}
+		}
+	}
+}
+
+// TestWindow: after frames of a crowd whose objects vanish in turns the window holds no more tracks, rivals and free ones than it did, and once all
+// are gone nothing is left.
+func TestWindow(t *testing.T) {
+	k, err := New(Options{Width: 96, Height: 96, Template: 1.4, Lag: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	most := [2]int{}
+	for f, here := range crowd(600) {
+		k.Update(uint64(f), here[:20+40*(f/10%2)])
+		half := f / 300
+		most[half] = max(most[half], len(k.live)+len(k.free)+len(k.rivals))
+	}
+	if most[1] > 2*most[0] {
+		t.Errorf("%d tracks and rivals after 300 frames, %d after 600", most[0], most[1])
+	}
+	for f := range 60 {
+		k.Update(uint64(600+f), nil)
+	}
+	if len(k.live)+len(k.rivals) > 0 {
+		t.Errorf("%d tracks and %d rivals of nothing", len(k.live), len(k.rivals))
+	}
+}
+
+// TestLagIsBounded: a lag is 0 to MostLag.
+func TestLagIsBounded(t *testing.T) {
+	for lag, good := range map[int]bool{-1: false, 0: true, MostLag: true, MostLag + 1: false} {
+		if _, err := New(Options{Width: 96, Height: 96, Template: 1.4, Lag: lag}); (err == nil) != good {
+			t.Errorf("a lag of %d: %v", lag, err)
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package tracks
+
+import "math"
+
+// state is what is known of an object at one frame.
+type state struct {
+	motion    motion
+	exists    float64
+	confirmed bool
+	missed    int    // frames since the last detection
+	since     int    // frames since the motion was last told of one, its own or one that it is merged with
+	hits      int    // detections
+	with      uint64 // the track it is merged with, or has just parted from
+}
+
+// sight is what a frame had of a track.
+type sight struct {
+	detection int    // of the frame, or Undetected
+	beside    uint64 // where it is undetected: the track that d is of, 0 for none
+	d         Detection
+}
+
+// own is whether the track has a detection of its own.
+func (o *sight) own() bool { return o.detection >= 0 }
+
+// step is a track in one frame of the window.
+type step struct {
+	before state // predicted
+	sight  sight
+	point  Point
+}
+
+// track is one object.
+type track struct {
+	id          uint64
+	state       state
+	born        int // update of the first detection; 0, none
+	over        int // update in which it ended; 0, none
+	turned      int // update of its last exchange
+	row         int // in live
+	first, last int // its pairs are pairs[first:last]
+	steps       []step
+}
+
+func (k *track) at(n int) *step { return &k.steps[n%window] }
+
+// begin is the state of a track that begins at a detection.
+func (s *state) begin(d *Detection, p *population, o *Options) {
+	born := p.births * p.objectDensity(d.Score)
+	*s = state{exists: born / (born + clutterDensity(d.Score, o.Template)), hits: 1}
+	s.motion.begin(d, p)
+}
+
+// predict moves it on by some frames.
+func (s *state) predict(frames int, p *population) {
+	for range frames {
+		s.motion.predict(p)
+		s.exists *= 1 - p.deaths
+	}
+}
+
+// take moves a predicted state to what a frame had. It returns the logarithm of how much likelier that is with the track than without, and the point's
+// Detection.
+func (s *state) take(o *sight, p *population, opts *Options) (gain float64, detection int) {
+	if o.own() {
+		return s.hit(&o.d, p, opts), o.detection
+	}
+	return s.miss(o, p, opts)
+}
+
+// hit takes in a detection.
+func (s *state) hit(d *Detection, p *population, o *Options) float64 {
+	f := p.objectDensity(d.Score)
+	together := s.exists * p.detected * s.motion.update(d, float64(s.since+1), o.Memory) * f
+	none := clutterDensity(d.Score, o.Template) + p.births*f
+	s.exists = together / (together + (1-s.exists)*none)
+	if s.missed == 0 {
+		s.with = 0
+	}
+	s.missed, s.since = 0, 0
+	s.hits++
+	s.confirmed = s.confirmed || s.exists >= o.Confirm && s.hits >= 2
+	return math.Log(together / none)
+}
+
+// miss is a frame without a detection of its own. Objects nearer than mergedWithin to one that was detected are seen as one with it: then that detection
+// says where both are.
+func (s *state) miss(o *sight, p *population, opts *Options) (gain float64, detection int) {
+	within := mergedWithin * opts.Template
+	merged := 0.0
+	if o.beside != 0 {
+		density, _ := s.motion.density(&o.d)
+		merged = min(1, density*math.Pi*within*within)
+	}
+	unseen := (1-merged)*(1-p.detected) + merged
+	all := 1 - s.exists*(1-unseen)
+	s.exists *= unseen / all
+	s.missed++
+	if merged > mergedLeast*unseen && s.confirmed {
+		d := o.d
+		d.VarX, d.VarY = d.VarX+within*within/2, d.VarY+within*within/2
+		s.motion.update(&d, float64(s.since+1), opts.Memory)
+		s.since, s.with = 0, o.beside
+		return math.Log(all), Merged
+	}
+	s.since++
+	s.with = 0
+	return math.Log(all), Undetected
+}
+
+// over is whether a track ends.
+func (s *state) over() bool { return s.exists < forgotten || s.missed > mostGap }
+
+// point is the object as it is reported.
+func (s *state) point(id, frame uint64, detection int) Point {
+	m := &s.motion
+	x, y := m.place()
+	return Point{ID: id, Frame: frame, X: x, Y: y, SD: math.Sqrt(m.bp), Exists: s.exists, Confirmed: s.confirmed, Detection: detection, Q: m.size,
+		Directed: m.directed, With: s.with}
+}
