@@ -91,6 +91,7 @@ const (
 const (
 	LeftField = "left the field"
 	Lost      = "not seen again"
+	FilmEnded = "another film began"
 	RunEnded  = "the run ended"
 )
 

@@ -3,7 +3,6 @@ package objects
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"time"
@@ -54,13 +53,10 @@ type Estimator struct {
 	origin     time.Time     // of the first
 	last       latent.Latent // number, time and template of the frame
 
-	common, next   population.Common // as of the frame before, and as of this one
-	shiftX, shiftY float64
-	ended          population.Pool // of the objects that have
-	endedSpectrum  population.Spectrum
-	births, deaths uint64
-	hits, chances  float64 // detections of confirmed objects, and their frames
+	known known             // what outlives the objects
+	next  population.Common // as of this frame
 
+	film    uint64 // trajectory of the frames
 	follow  follow
 	frozen  bool
 	reports []latent.Message
@@ -98,6 +94,10 @@ func (e *Estimator) Update(dst *latent.Estimate, z *latent.Latent) error {
 			return err
 		}
 	}
+	if e.frame > 0 && z.Trajectory != e.film {
+		e.leave(latent.FilmEnded)
+	}
+	e.film = z.Trajectory
 	e.frame++
 	e.last = latent.Latent{Seq: z.Seq, Time: z.Time, Spots: latent.Spots{Template: z.Spots.Template}}
 	dst.Objects.Reset()
@@ -134,7 +134,26 @@ func (e *Estimator) begin(s *latent.Spots) (err error) {
 		return nil
 	}
 	e.tracker, err = tracks.New(tracks.Options{Width: float64(s.Width), Height: float64(s.Height), Template: s.Template})
+	if err == nil {
+		e.tracker.Inherit(e.known.learnt)
+	}
 	return err
+}
+
+// leave ends all objects.
+func (e *Estimator) leave(why string) {
+	for _, id := range e.ids {
+		k := e.live[id]
+		if k.confirmed {
+			e.end(&e.last, id, k, why)
+		}
+		delete(e.live, id)
+		e.free = append(e.free, k)
+	}
+	e.ids, e.rows = e.ids[:0], tracks.Rows{}
+	if e.tracker != nil {
+		e.tracker.Clear()
+	}
 }
 
 // vacate makes dst the estimate of no object.
@@ -153,8 +172,8 @@ func (e *Estimator) track(dst *latent.Estimate, z *latent.Latent, dt float64) {
 	for _, s := range z.Spots.Found {
 		e.detections = append(e.detections, tracks.Detection{X: s.X, Y: s.Y, VarX: s.VarX, VarY: s.VarY, Score: s.Score})
 	}
-	e.shiftX, e.shiftY = e.shiftX+e.common.X*dt, e.shiftY+e.common.Y*dt
-	e.tracker.Carry(e.common.X*dt, e.common.Y*dt)
+	e.known.shiftX, e.known.shiftY = e.known.shiftX+e.known.common.X*dt, e.known.shiftY+e.known.common.Y*dt
+	e.tracker.Carry(e.known.common.X*dt, e.known.common.Y*dt)
 	points := e.tracker.Update(z.Seq, e.detections)
 	e.earlier = dst.Objects.Earlier
 	e.rows.Add(z.Seq, points, e.row)
@@ -168,7 +187,7 @@ func (e *Estimator) track(dst *latent.Estimate, z *latent.Latent, dt float64) {
 	}
 	e.bury(z, points)
 	if e.next.End(); !e.frozen {
-		e.common = e.next
+		e.known.common = e.next
 	}
 }
 
@@ -201,19 +220,19 @@ func (e *Estimator) take(dst *latent.Estimate, z *latent.Latent, p *tracks.Point
 			if p.Exchanged {
 				k.law.Cut()
 			}
-			k.law.Add(population.Place{X: d.X, Y: d.Y, T: e.seconds(z.Time), Weight: 1 - p.Doubt}, &e.common)
+			k.law.Add(population.Place{X: d.X, Y: d.Y, T: e.seconds(z.Time), Weight: 1 - p.Doubt}, &e.known.common)
 		}
 	}
 	e.tell(z, p, k)
 	if !k.confirmed {
 		return
 	}
-	e.chances++
+	e.known.chances++
 	e.next.Add(&k.law)
 	marks := latent.Mark(0)
 	switch {
 	case p.Detection >= 0:
-		e.hits++
+		e.known.hits++
 	case p.Detection == tracks.Merged:
 		marks |= latent.Merged
 	default:
@@ -283,8 +302,7 @@ func (e *Estimator) Reset() {
 	for _, k := range e.live {
 		k.law = population.Law{}
 	}
-	e.common, e.ended, e.endedSpectrum = population.Common{}, population.Pool{}, population.Spectrum{}
-	e.shiftX, e.shiftY, e.hits, e.chances = 0, 0, 0, 0
+	e.known = known{births: e.known.births, deaths: e.known.deaths}
 	e.follow.law.Reset()
 }
 
@@ -296,9 +314,3 @@ func (e *Estimator) Alarms() []latent.Event { return e.alarms.events }
 
 // Close ends what runs beside the frame path.
 func (e *Estimator) Close() error { return e.follow.law.Close() }
-
-// Save is a placeholder.
-func (e *Estimator) Save(w io.Writer) error { return errors.New("not yet") }
-
-// Restore is a placeholder.
-func (e *Estimator) Restore(r io.Reader) error { return errors.New("not yet") }

@@ -34,7 +34,7 @@ func (e *Estimator) fresh(seq uint64) *object {
 func (e *Estimator) tell(z *latent.Latent, p *tracks.Point, k *object) {
 	if p.Confirmed && !k.confirmed {
 		k.confirmed = true
-		e.births++
+		e.known.births++
 		e.reports = append(e.reports, e.trackOf(z, p.ID, k, latent.Born))
 	}
 	if merged := p.Detection == tracks.Merged; k.confirmed && merged != k.merged && (merged || p.Detection >= 0) {
@@ -49,9 +49,9 @@ func (e *Estimator) tell(z *latent.Latent, p *tracks.Point, k *object) {
 
 // end reports that an object has ended, and gives its steps to those of the ended ones.
 func (e *Estimator) end(z *latent.Latent, id uint64, k *object, why string) {
-	e.deaths++
-	e.ended.Add(&k.law)
-	e.endedSpectrum.Add(&k.law)
+	e.known.deaths++
+	e.known.ended.Add(&k.law)
+	e.known.spectrum.Add(&k.law)
 	t := e.trackOf(z, id, k, latent.Ended)
 	t.Why = why
 	e.reports = append(e.reports, t)

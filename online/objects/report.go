@@ -12,9 +12,9 @@ func sqrt(v float64) float64 { return math.Sqrt(max(v, 0)) }
 
 // population is that of the last frame.
 func (e *Estimator) population() *latent.Population {
-	pool, spectrum, z := e.ended, e.endedSpectrum, &e.last
-	p := &latent.Population{Seq: z.Seq, Time: z.Time, Spots: len(e.detections), Births: e.births, Deaths: e.deaths, Template: z.Spots.Template,
-		Edges: population.Edges(), Spectrum: make([]float64, population.Bins), CommonX: e.common.X, CommonY: e.common.Y, CommonSD: e.common.SD, ShiftX: e.shiftX, ShiftY: e.shiftY}
+	pool, spectrum, z := e.known.ended, e.known.spectrum, &e.last
+	p := &latent.Population{Seq: z.Seq, Time: z.Time, Spots: len(e.detections), Births: e.known.births, Deaths: e.known.deaths, Template: z.Spots.Template,
+		Edges: population.Edges(), Spectrum: make([]float64, population.Bins), CommonX: e.known.common.X, CommonY: e.known.common.Y, CommonSD: e.known.common.SD, ShiftX: e.known.shiftX, ShiftY: e.known.shiftY}
 	for _, id := range e.ids {
 		k := e.live[id]
 		if !k.confirmed {
@@ -34,8 +34,8 @@ func (e *Estimator) population() *latent.Population {
 	if a := e.config.PixelUM * e.config.PixelUM; a > 0 {
 		p.PerUM = p.PerPixel / a
 	}
-	if e.chances > 0 {
-		p.Detected = e.hits / e.chances
+	if e.known.chances > 0 {
+		p.Detected = e.known.hits / e.known.chances
 	}
 	d := pool.Diffusion(e.config.Exposure.Seconds())
 	p.Tracks, p.Steps, p.Noise = pool.Tracks(), pool.Steps(), d.Noise
@@ -51,13 +51,7 @@ func (e *Estimator) Last() []latent.Message {
 		return nil
 	}
 	e.reports = append(e.reports, e.population())
-	for _, id := range e.ids {
-		if k := e.live[id]; k.confirmed {
-			t := e.trackOf(&e.last, id, k, latent.Ended)
-			t.Why = latent.RunEnded
-			e.reports = append(e.reports, t)
-		}
-	}
+	e.leave(latent.RunEnded)
 	return e.reports
 }
 
