@@ -45,6 +45,7 @@ func (l *Locator) fit() {
 		l.joint()
 		if l.split() > 0 {
 			l.joint()
+			l.mend()
 		}
 	}
 }

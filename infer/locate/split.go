@@ -42,6 +42,33 @@ func (l *Locator) split() int {
 	return len(l.halved)
 }
 
+// mend makes one spot again of those that split last where the joint fit is not certain of both halves: two that are nearly one have scores of next to
+// nothing, and neither would be found.
+func (l *Locator) mend() {
+	first := len(l.spots) - len(l.halved)
+	for k := len(l.halved) - 1; k >= 0; k-- {
+		i, h := l.halved[k], first+k
+		s, half := &l.spots[i], &l.spots[h]
+		if min(s.score, half.score) >= l.o.Threshold {
+			continue
+		}
+		l.light(s, 1)
+		l.light(half, 1)
+		share := half.a / (s.a + half.a)
+		*s = spot{x: s.x + share*(half.x-s.x), y: s.y + share*(half.y-s.y), a: s.a + half.a}
+		l.light(s, -1)
+		last := len(l.spots) - 1
+		l.spots[h] = l.spots[last]
+		l.spots = l.spots[:last]
+		for range fitSteps {
+			if l.step(l.spots[i : i+1]) {
+				break
+			}
+		}
+		l.spots[i].whole = true
+	}
+}
+
 // powers are those of u and v in T, ∂T/∂place and H, whose combinations fit the residual as well as those themselves do: H's entries are T (u² - 1),
 // T (v² - 1) and T u v.
 var powers = [orders][2]int{{0, 0}, {1, 0}, {0, 1}, {2, 0}, {0, 2}, {1, 1}}
