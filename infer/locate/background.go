@@ -16,16 +16,20 @@ const (
 
 // background keeps the level of every tile of a picture.
 type background struct {
-	h, w, side    int
+	h, w          int
 	rows, columns int       // of tiles
 	level         []float64 // rows × columns
-	sorted        []float32 // scratch
+	lines         []float32 // rows × w: the background along the middles of rows of tiles
+	sums          []sum     // scratch, of the tiles of a row
+	few           []float32 // scratch
 }
 
 func newBackground(h, w int, sd float64) *background {
-	b := &background{h: h, w: w, side: min(max(tile, int(tilePerSD*sd)), max(h, w))}
-	b.rows, b.columns = max(1, h/b.side), max(1, w/b.side)
-	b.level = make([]float64, b.rows*b.columns)
+	b := &background{h: h, w: w}
+	side := min(max(tile, int(tilePerSD*sd)), max(h, w))
+	b.rows, b.columns = max(1, h/side), max(1, w/side)
+	b.level, b.lines = make([]float64, b.rows*b.columns), make([]float32, b.rows*w)
+	b.sums = make([]sum, b.columns)
 	return b
 }
 
@@ -33,85 +37,121 @@ func newBackground(h, w int, sd float64) *background {
 func (b *background) update(picture []float32, noise Noise) {
 	for r := range b.rows {
 		for c := range b.columns {
-			level := b.median(picture, r, c)
-			for range levelRuns {
-				level = b.clipped(picture, r, c, level, clipSDs*math.Sqrt(noise.At(level)))
-			}
-			b.level[r*b.columns+c] = level
+			b.level[r*b.columns+c] = b.start(picture, r, c)
+		}
+		for range levelRuns {
+			b.clip(picture, r, noise)
 		}
 	}
+	b.spread()
 }
 
 // span is where tile k of n begins and ends along a side of so many pixels.
 func span(k, n, side int) (from, to int) { return k * side / n, (k + 1) * side / n }
 
-// clipped is the mean of the tile's pixels within reach of a level; the level itself where fewer than a tenth are.
-func (b *background) clipped(picture []float32, r, c int, level, reach float64) float64 {
-	y0, y1 := span(r, b.rows, b.h)
-	x0, x1 := span(c, b.columns, b.w)
-	low, high := float32(level-reach), float32(level+reach)
-	var sum float64
-	n := 0
-	for y := y0; y < y1; y++ {
-		var row float32
-		for _, v := range picture[y*b.w+x0 : y*b.w+x1] {
-			if v >= low && v <= high {
-				row += v - float32(level)
-				n++
-			}
-		}
-		sum += float64(row)
-	}
-	if 10*n < (y1-y0)*(x1-x0) {
-		return level
-	}
-	return level + sum/float64(n)
+// sum is of pixels less a tile's level, as far as they are near it.
+type sum struct {
+	value     float64
+	near, all int
+	level     float32
+	far       uint32 // bits of the least distance that is not near
 }
 
-func (b *background) median(picture []float32, r, c int) float64 {
+// clip sets the levels of the tiles of row r to the means of their pixels near the levels so far. Those with fewer than a tenth there keep theirs.
+func (b *background) clip(picture []float32, r int, noise Noise) {
+	level := b.level[r*b.columns : (r+1)*b.columns]
+	for c, v := range level {
+		b.sums[c] = sum{level: float32(v), far: math.Float32bits(float32(clipSDs*math.Sqrt(noise.At(v)))) + 1}
+	}
+	y0, y1 := span(r, b.rows, b.h)
+	for y := y0; y < y1; y++ { // row by row, as memory is read fastest
+		for c := range b.sums {
+			x0, x1 := span(c, b.columns, b.w)
+			b.sums[c].add(picture[y*b.w+x0 : y*b.w+x1])
+		}
+	}
+	for c, s := range b.sums {
+		if 10*s.near >= s.all {
+			level[c] += s.value / float64(s.near)
+		}
+	}
+}
+
+// add adds pixels, but for the last of an odd number: two sums at once, since each waits for the one before.
+func (s *sum) add(row []float32) {
+	var a, b float32
+	n, level, far := 0, s.level, s.far
+	for i := 1; i < len(row); i += 2 {
+		v, in := within(row[i-1]-level, far)
+		a, n = a+v, n+in
+		v, in = within(row[i]-level, far)
+		b, n = b+v, n+in
+	}
+	s.value, s.near, s.all = s.value+float64(a+b), s.near+n, s.all+len(row)
+}
+
+// within is v and 1 where |v|'s bits are less than far, and else 0, without a branch that the processor would guess wrong.
+func within(v float32, far uint32) (float32, int) {
+	bits := math.Float32bits(v)
+	near := uint32(int32(bits&math.MaxInt32-far) >> 31) // all ones, or none
+	return math.Float32frombits(bits & near), int(near & 1)
+}
+
+// start is the median of a few of the tile's pixels.
+func (b *background) start(picture []float32, r, c int) float64 {
 	y0, y1 := span(r, b.rows, b.h)
 	x0, x1 := span(c, b.columns, b.w)
-	b.sorted = b.sorted[:0]
+	b.few = b.few[:0]
 	for y := y0; y < y1; y += medianStride {
 		for x := x0; x < x1; x += medianStride {
-			b.sorted = append(b.sorted, picture[y*b.w+x])
+			b.few = append(b.few, picture[y*b.w+x])
 		}
 	}
-	slices.Sort(b.sorted)
-	return float64(b.sorted[len(b.sorted)/2])
+	return float64(median(b.few))
 }
 
-// subtract writes the picture less the background to residual, and the background to under, where that is given.
-func (b *background) subtract(residual, under, picture []float32) {
+// spread sets lines to the levels, linear between the tiles' middles.
+func (b *background) spread() {
+	for r := range b.rows {
+		level, line := b.level[r*b.columns:(r+1)*b.columns], b.line(r)
+		for x := range line {
+			c, fx := between(x, b.columns, b.w)
+			line[x] = float32(level[c] + fx*(level[min(c+1, b.columns-1)]-level[c]))
+		}
+	}
+}
+
+// subtract writes the picture less the background to residual.
+func (b *background) subtract(residual, picture []float32) {
+	copy(residual, picture)
 	for y := range b.h {
 		r, fy := between(y, b.rows, b.h)
-		above, below := b.level[r*b.columns:(r+1)*b.columns], b.level[min(r+1, b.rows-1)*b.columns:][:b.columns]
-		for c := -1; c < b.columns; c++ { // from the middle of tile c to that of the next
-			from, to := middle(c, b.columns, b.w), middle(c+1, b.columns, b.w)
-			left, right := max(c, 0), min(c+1, b.columns-1)
-			start := above[left] + fy*(below[left]-above[left])
-			end := above[right] + fy*(below[right]-above[right])
-			x0, x1 := max(int(math.Ceil(from)), 0), min(int(math.Ceil(to)), b.w)
-			slope := float32((end - start) / (to - from))
-			at := float32(start + (float64(x0)-from)*float64(slope))
-			row, out := picture[y*b.w:(y+1)*b.w], residual[y*b.w:(y+1)*b.w]
-			for x := x0; x < x1; x++ {
-				out[x] = row[x] - at
-				under[y*b.w+x] = at
-				at += slope
-			}
+		row := residual[y*b.w : (y+1)*b.w]
+		axpy(float32(fy-1), b.line(r), row)
+		if fy > 0 {
+			axpy(float32(-fy), b.line(r+1), row)
 		}
 	}
 }
 
-// middle is that of tile k, px; those before the first and after the last lie at the picture's edges.
-func middle(k, n, side int) float64 {
-	switch {
-	case k < 0:
-		return -0.5
-	case k >= n:
-		return float64(side)
+// at is the background of pixel (x, y).
+func (b *background) at(x, y int) float64 {
+	r, fy := between(y, b.rows, b.h)
+	v := (1 - fy) * float64(b.line(r)[x])
+	if fy > 0 {
+		v += fy * float64(b.line(r + 1)[x])
 	}
+	return v
+}
+
+// line is the background along the middle of row r of the tiles.
+func (b *background) line(r int) []float32 { return b.lines[r*b.w : (r+1)*b.w] }
+
+// lowest is the lowest level.
+func (b *background) lowest() float64 { return slices.Min(b.level) }
+
+// middle is that of tile k, px.
+func middle(k, n, side int) float64 {
 	from, to := span(k, n, side)
 	return float64(from+to-1) / 2
 }

@@ -20,9 +20,9 @@ type cluster struct {
 	group   []int32 // a spot: the first of its cluster
 	next    []int32 // a spot: the next one of its cluster, -1
 	patches [mostShared]patch
-	grads   [mostShared][3][]float64 // ∂model/∂(a, x, y) over the patch
-	weights [mostShared][]float64
-	lefts   [mostShared][]float64
+	ways    [mostShared][mostPatch]float32 // from the place along x, in sds
+	weights [mostShared][]float32          // 1/var over the patch
+	shared  [4][mostPatch]float32          // of two members: T T, T u T, T T u and T u T u along x
 	normal  [9 * mostShared * mostShared]float64
 	root    [9 * mostShared * mostShared]float64
 	right   [3 * mostShared]float64
@@ -37,10 +37,16 @@ func (l *Locator) joint() {
 			continue
 		}
 		c.members = c.members[:0]
+		solved := true
 		for k := int32(i); k >= 0; k = c.next[k] {
 			c.members = append(c.members, k)
+			solved = solved && l.spots[k].solved
+		}
+		if solved {
+			continue
 		}
 		if len(c.members) > mostShared {
+			l.alone(c.members)
 			continue
 		}
 		for step := range sharedSteps {
@@ -49,6 +55,18 @@ func (l *Locator) joint() {
 				break
 			}
 		}
+		for _, k := range c.members {
+			l.spots[k].solved, l.spots[k].whole, l.spots[k].last = true, false, move{}
+		}
+	}
+}
+
+// alone moves spots that do not rest, each in what the others leave.
+func (l *Locator) alone(members []int32) {
+	for range fitSteps {
+		for _, i := range members {
+			l.step(l.spots[i : i+1])
+		}
 	}
 }
 
@@ -56,10 +74,9 @@ func (l *Locator) joint() {
 func (l *Locator) link() {
 	c, n := &l.cluster, len(l.spots)
 	c.group, c.next = slices.Grow(c.group[:0], n)[:n], slices.Grow(c.next[:0], n)[:n]
-	l.grid.Clear()
+	l.place()
 	for i := range l.spots {
 		c.group[i], c.next[i] = int32(i), -1
-		l.grid.Add(int32(i), l.spots[i].x, l.spots[i].y)
 	}
 	root := func(i int32) int32 {
 		for c.group[i] != i {
@@ -96,15 +113,22 @@ func (l *Locator) link() {
 	l.lasts = last
 }
 
+// place puts all spots into the grid.
+func (l *Locator) place() {
+	l.grid.Clear()
+	for i := range l.spots {
+		l.grid.Add(int32(i), l.spots[i].x, l.spots[i].y)
+	}
+}
+
 // solve takes one step of the cluster's members together, and returns the longest move of one. With told it sets scores and variances.
 func (l *Locator) solve(told bool) float64 {
 	c := &l.cluster
 	k := len(c.members)
 	n := 3 * k
 	clear(c.normal[:n*n])
-	clear(c.right[:n])
 	for a, i := range c.members {
-		l.gradients(a, &l.spots[i])
+		l.weigh(a, &l.spots[i])
 	}
 	for a := range k {
 		for b := 0; b <= a; b++ {
@@ -140,72 +164,100 @@ func (l *Locator) solve(told bool) float64 {
 	return longest
 }
 
-// tell sets what the inverse of the normal matrix says of every member.
+// tell sets what the inverse of the normal matrix says of every member: with its root L, the diagonal is the squared lengths of L's inverse's columns.
 func (l *Locator) tell(n int) {
 	c := &l.cluster
-	var unit [3 * mostShared]float64
+	var column [3 * mostShared]float64
 	for a, i := range c.members {
 		s := &l.spots[i]
 		for j, out := range []*float64{&s.score, &s.varX, &s.varY} {
-			clear(unit[:n])
-			unit[3*a+j] = 1
-			backsolve(c.root[:n*n], unit[:n], n)
-			*out = unit[3*a+j]
+			first := 3*a + j
+			clear(column[:n])
+			column[first] = 1
+			forward(c.root[:n*n], column[:n], first)
+			*out = 0
+			for _, v := range column[first:n] {
+				*out += v * v
+			}
 		}
 		s.score = s.a / math.Sqrt(max(s.score, 1e-300))
 	}
 }
 
-// gradients sets the patch of member a, its gradients, weights, and what all spots leave there.
-func (l *Locator) gradients(a int, s *spot) {
-	c, p, noise := &l.cluster, &l.cluster.patches[a], l.noise
+// weigh sets the patch of member a, what its pixels weigh, and its right-hand sides, in what all spots leave there.
+func (l *Locator) weigh(a int, s *spot) {
+	c, p, sd := &l.cluster, &l.cluster.patches[a], l.kernel.sd
 	l.patchOf(p, s.x, s.y)
-	w, h := p.x1-p.x0, p.y1-p.y0
-	for j := range c.grads[a] {
-		c.grads[a][j] = slices.Grow(c.grads[a][j][:0], w*h)[:w*h]
+	n := p.x1 - p.x0
+	tx, ways := p.tx[:n], c.ways[a][:n]
+	for i := range ways {
+		ways[i] = float32((float64(p.x0+i) - s.x) / sd)
 	}
-	c.weights[a], c.lefts[a] = slices.Grow(c.weights[a][:0], w*h)[:w*h], slices.Grow(c.lefts[a][:0], w*h)[:w*h]
-	inverse, floor := 1/(l.kernel.sd*l.kernel.sd), noise.Floor()
-	for y := range h {
-		at := (p.y0+y)*l.w + p.x0
-		dy := (float64(p.y0+y) - s.y) * inverse
-		for x := range w {
-			t, o := p.tx[x]*p.ty[y], y*w+x
-			c.grads[a][0][o] = t
-			c.grads[a][1][o] = s.a * t * (float64(p.x0+x) - s.x) * inverse
-			c.grads[a][2][o] = s.a * t * dy
-			left := float64(l.residual[at+x])
-			c.lefts[a][o] = left
-			c.weights[a][o] = 1 / max(noise.Read+noise.Gain*(float64(l.picture[at+x])-left), floor)
+	c.weights[a] = slices.Grow(c.weights[a][:0], n*(p.y1-p.y0))[:n*(p.y1-p.y0)]
+	var right [3]float64
+	for y := p.y0; y < p.y1; y++ {
+		at := y*l.w + p.x0
+		residual, picture, weights := l.residual[at:][:n], l.picture[at:][:n], c.weights[a][(y-p.y0)*n:][:n]
+		var r, ru float32
+		for i, left := range residual {
+			w := l.precision.at(picture[i] - left)
+			weights[i] = w
+			w *= left * tx[i]
+			r += w
+			ru += w * ways[i]
 		}
+		t := float64(p.ty[y-p.y0])
+		right[0] += t * float64(r)
+		right[1] += t * float64(ru)
+		right[2] += t * float64(r) * (float64(y) - s.y) / sd
 	}
+	k := s.a / sd // ∂model/∂x = k T u
+	c.right[3*a], c.right[3*a+1], c.right[3*a+2] = right[0], k*right[1], k*right[2]
 }
 
-// accumulate adds the products of two members' gradients, where their patches overlap.
+// accumulate sets the products of two members' gradients, summed where their patches overlap.
 func (l *Locator) accumulate(a, b, n int) {
 	c := &l.cluster
-	p, q := &c.patches[a], &c.patches[b]
+	p, q, s, o := &c.patches[a], &c.patches[b], &l.spots[c.members[a]], &l.spots[c.members[b]]
 	x0, x1, y0, y1 := max(p.x0, q.x0), min(p.x1, q.x1), max(p.y0, q.y0), min(p.y1, q.y1)
+	if x0 >= x1 || y0 >= y1 {
+		return
+	}
+	s0, s1, s2, s3 := c.shared[0][:x1-x0], c.shared[1][:x1-x0], c.shared[2][:x1-x0], c.shared[3][:x1-x0]
+	for i := range s0 {
+		u, v := c.ways[a][x0-p.x0+i], c.ways[b][x0-q.x0+i]
+		t := p.tx[x0-p.x0+i] * q.tx[x0-q.x0+i]
+		s0[i], s1[i], s2[i], s3[i] = t, t*u, t*v, t*u*v
+	}
+	sd := l.kernel.sd
 	var sum [3][3]float64
 	for y := y0; y < y1; y++ {
-		i, j := (y-p.y0)*(p.x1-p.x0)-p.x0, (y-q.y0)*(q.x1-q.x0)-q.x0
-		for x := x0; x < x1; x++ {
-			w := c.weights[a][i+x]
-			for u := range 3 {
-				g := w * c.grads[a][u][i+x]
-				sum[u][0] += g * c.grads[b][0][j+x]
-				sum[u][1] += g * c.grads[b][1][j+x]
-				sum[u][2] += g * c.grads[b][2][j+x]
-				if a == b {
-					c.right[3*a+u] += g * c.lefts[a][i+x]
-				}
-			}
+		var r0, r1, r2, r3 float32
+		for i, w := range c.weights[a][(y-p.y0)*(p.x1-p.x0)+x0-p.x0:][:x1-x0] {
+			r0 += w * s0[i]
+			r1 += w * s1[i]
+			r2 += w * s2[i]
+			r3 += w * s3[i]
 		}
+		t := float64(p.ty[y-p.y0]) * float64(q.ty[y-q.y0])
+		u, v := (float64(y)-s.y)/sd, (float64(y)-o.y)/sd
+		t0, t1, t2 := t*float64(r0), t*float64(r1), t*float64(r2)
+		sum[0][0] += t0
+		sum[0][1] += t2
+		sum[0][2] += t0 * v
+		sum[1][0] += t1
+		sum[1][1] += t * float64(r3)
+		sum[1][2] += t1 * v
+		sum[2][0] += t0 * u
+		sum[2][1] += t2 * u
+		sum[2][2] += t0 * u * v
 	}
-	for u := range 3 {
-		for v := range 3 {
-			c.normal[(3*a+u)*n+3*b+v] = sum[u][v]
-			c.normal[(3*b+v)*n+3*a+u] = sum[u][v]
+	scale := [3]float64{1, s.a / sd, s.a / sd}
+	other := [3]float64{1, o.a / sd, o.a / sd}
+	for i := range 3 {
+		for j := range 3 {
+			v := sum[i][j] * scale[i] * other[j]
+			c.normal[(3*a+i)*n+3*b+j], c.normal[(3*b+j)*n+3*a+i] = v, v
 		}
 	}
 }
@@ -232,16 +284,23 @@ func cholesky(m []float64, n int) bool {
 
 // backsolve solves L L' x = b in place.
 func backsolve(m, b []float64, n int) {
-	for i := range n {
-		for k := range i {
-			b[i] -= m[i*n+k] * b[k]
-		}
-		b[i] /= m[i*n+i]
-	}
+	forward(m, b, 0)
 	for i := n - 1; i >= 0; i-- {
 		for k := i + 1; k < n; k++ {
 			b[i] -= m[k*n+i] * b[k]
 		}
 		b[i] /= m[i*n+i]
+	}
+}
+
+// forward solves L x = b in place, where b is nothing before its entry first.
+func forward(m, b []float64, first int) {
+	n := len(b)
+	for i := first; i < n; i++ {
+		row, v := m[i*n:(i+1)*n], b[i]
+		for k := first; k < i; k++ {
+			v -= row[k] * b[k]
+		}
+		b[i] = v / row[i]
 	}
 }

@@ -9,9 +9,13 @@
 //
 //	background.go  b, by clipped means of tiles, between them bilinear
 //	noise.go       read and gain, by the scatter of high-passed pixels against their local mean
-//	filter.go      the matched filter: z(p) = Σ w T r / √Σ w T², r the residual, w = 1/var noise, which is N(0, 1) where nothing is
-//	fit.go         spots nearer than the template is wide are fitted together (Gauss-Newton, each in what the others leave), and one more is added
-//	               while the residual still shows one
+//	filter.go      the matched filter, T * r, r the residual
+//	score.go       its maxima and their scores: z(p) = Σ w T r / √Σ w T², w = 1/var noise, which is N(0, 1) where nothing is; only where r changed
+//	fit.go         every spot by Gauss-Newton in what the others leave, and one more is added while the residual still shows one
+//	moments.go     the sums over pixels of its normal equations
+//	cluster.go     spots nearer than the template is wide are fitted together
+//	split.go       a spot that is longer than the template is two
+//	order.go       medians and sorting
 //	width.go       s, where nobody gives it: the scale at which spots at the maxima of z explain most
 //
 // A Locator keeps its memory: after warm-up nothing is allocated a frame. It belongs to one goroutine.

@@ -12,13 +12,14 @@ type kernel struct {
 	reach int
 	taps  []float32 // reach + 1, from the middle on
 	norm  float64   // Σ T² over the picture
+	fall  float64   // exp(-1/s²): second differences of the template's logarithm
 }
 
-// kernelReach is how many sds of the template the filter sees.
+// kernelReach is how many sds of the template the filter sees. One cut much nearer, where its edge is no longer small, makes maxima of its own.
 const kernelReach = 3
 
 func newKernel(sd float64) *kernel {
-	k := &kernel{sd: sd, reach: max(2, int(math.Ceil(kernelReach*sd)))}
+	k := &kernel{sd: sd, reach: max(2, int(math.Round(kernelReach*sd))), fall: math.Exp(-1 / (sd * sd))}
 	var line float64
 	for i := range k.reach + 1 {
 		v := math.Exp(-float64(i*i) / (2 * sd * sd))
@@ -32,57 +33,59 @@ func newKernel(sd float64) *kernel {
 	return k
 }
 
-// filter convolves pictures of h × w with the kernel along both axes.
+// stretch is the longest part of a row that is filtered at once, px: with the rows that it is made of it stays in the nearest cache.
+const stretch = 512
+
+// filter convolves pictures of h × w, mirrored at their edges, with the kernel along both axes.
 type filter struct {
-	h, w    int
-	padded  []float32 // rows of w + 2 reach, mirrored at the edges
-	columns []float32 // h × w, filtered along x
+	h, w   int
+	kernel *kernel
+	down   []float32 // scratch: stretch + 2 reach, filtered along y
 }
 
 func newFilter(h, w int, k *kernel) *filter {
-	return &filter{h: h, w: w, padded: make([]float32, w+2*k.reach), columns: make([]float32, h*w)}
+	return &filter{h: h, w: w, kernel: k, down: make([]float32, stretch+2*k.reach)}
 }
 
-// apply sets dst to the picture filtered by k. Rows and columns are sums of shifted ones, which BLAS adds eight pixels at a time.
-func (f *filter) apply(dst, picture []float32, k *kernel) {
-	w, reach := f.w, k.reach
-	row := f.padded[:w+2*reach]
-	for y := range f.h {
-		copy(row[reach:], picture[y*w:(y+1)*w])
-		for i := 1; i <= reach; i++ {
-			row[reach-i] = row[reach+min(i, w-1)]
-			row[reach+w-1+i] = row[reach+w-1-min(i, w-1)]
-		}
-		out := f.columns[y*w : (y+1)*w]
-		clear(out)
-		for i, tap := range k.taps {
-			axpy(tap, row[reach+i:reach+i+w], out)
-			if i > 0 {
-				axpy(tap, row[reach-i:reach-i+w], out)
-			}
+// apply sets dst to the filtered picture from (y, x) on, as far as dst is long, which is a stretch at most. It is a sum of shifted rows, which BLAS adds
+// four pixels at a time.
+func (f *filter) apply(dst, picture []float32, y, x int) {
+	w, reach := f.w, f.kernel.reach
+	first := x - reach // the pixel that down begins with
+	from, to := max(first, 0), min(x+len(dst)+reach, w)
+	down := f.down[:len(dst)+2*reach]
+	inside := down[from-first : to-first]
+	clear(inside)
+	for i, tap := range f.kernel.taps {
+		axpy(tap, f.row(picture, y+i)[from:to], inside)
+		if i > 0 {
+			axpy(tap, f.row(picture, y-i)[from:to], inside)
 		}
 	}
-	for y := range f.h {
-		out := dst[y*w : (y+1)*w]
-		clear(out)
-		for i, tap := range k.taps {
-			axpy(tap, f.line(y+i), out)
-			if i > 0 {
-				axpy(tap, f.line(y-i), out)
-			}
+	for k := first; k < 0; k++ {
+		down[k-first] = down[-k-first]
+	}
+	for k := w; k < first+len(down); k++ {
+		down[k-first] = down[2*w-2-k-first]
+	}
+	clear(dst)
+	for i, tap := range f.kernel.taps {
+		axpy(tap, down[reach+i:reach+i+len(dst)], dst)
+		if i > 0 {
+			axpy(tap, down[reach-i:reach-i+len(dst)], dst)
 		}
 	}
 }
 
-// line is row y of the columns, mirrored at the edges.
-func (f *filter) line(y int) []float32 {
+// row is row y of the picture, mirrored at the edges.
+func (f *filter) row(picture []float32, y int) []float32 {
 	if y < 0 {
-		y = min(-y, f.h-1)
+		y = -y
 	}
 	if y >= f.h {
-		y = max(2*f.h-2-y, 0)
+		y = 2*f.h - 2 - y
 	}
-	return f.columns[y*f.w : (y+1)*f.w]
+	return picture[y*f.w : (y+1)*f.w]
 }
 
 func axpy(a float32, x, y []float32) {

@@ -8,11 +8,16 @@ import (
 
 // The joint fit.
 const (
-	fitRounds   = 3    // of spots added where the residual shows one, each after a fit of all
-	fitSteps    = 6    // of Gauss-Newton over all spots, fewer where they rest
-	mostStep    = 0.5  // px that a spot may move in one
-	resting     = 0.02 // px below which it has come to rest
+	fitRounds   = 3   // of spots added where the residual shows one, each after a fit of all
+	fitSweeps   = 2   // over all spots, fewer where they rest
+	fitSteps    = 3   // of Gauss-Newton in a sweep
+	gang        = 64  // spots, mostly neighbours, that take their steps before the next ones do, so that their pixels stay in the cache
+	mostStep    = 0.5 // px that a spot may move in one
+	leastBend   = 0.7 // the likelihood's over that of the normal equations, as far as steps believe it
+	mostBend    = 4
+	resting     = 0.04 // px below which it has come to rest: a next step would be a fraction of it
 	leastApart  = 0.85 // sds of the template within which two maxima are one spot
+	wakeReach   = 6    // sds of the template, |x| + |y|, within which spots move again where one is added
 	addedMore   = 1.0  // standard deviations more than the threshold that a spot added within reach of another must show
 	patchReach  = 2.9  // sds of the template that a fit sees
 	leastWeight = 1e-3 // px⁻², of a place that the picture hardly tells: the curvature of a prior of 30 px
@@ -23,72 +28,36 @@ type spot struct {
 	x, y, a    float64
 	score      float64
 	varX, varY float64
-	rests      bool
+	last       move
+	rests      bool // it did not move in its last step
+	solved     bool // beside those that it shares light with, and nothing about it changed since
+	whole      bool // it was not longer than the template when it was last looked at, and has not moved since
 }
 
 // fit finds the spots and leaves their light out of the residual.
 func (l *Locator) fit() {
 	for round := range fitRounds {
-		l.score()
+		l.score(l.o.Threshold)
 		if l.addSeeds(round) == 0 {
 			return
 		}
-		for range fitSteps {
-			if l.step() {
-				break
-			}
-		}
+		l.settle()
 		l.joint()
 		if l.split() > 0 {
 			l.joint()
+			l.mend()
 		}
 	}
 }
 
-// score sets z to the score that a spot at each pixel would have in the residual, by the noise of the background: (T * r) / √(var Σ T²).
-func (l *Locator) score() {
-	l.filter.apply(l.z, l.residual, l.kernel)
-	norm, n := 1/math.Sqrt(l.kernel.norm), l.noise
-	floor := float32(n.Floor())
-	read, gain, scale := float32(n.Read), float32(n.Gain), float32(norm)
-	for i, under := range l.under {
-		v := read + gain*under
-		if v < floor {
-			v = floor
-		}
-		l.z[i] *= scale / sqrt32(v)
-	}
-}
+// band is the height of the parts of the picture whose spots are moved one after another, px, the brightest first.
+const band = 16
 
-func sqrt32(v float32) float32 { return float32(math.Sqrt(float64(v))) }
-
-// maxima lists the maxima of z from a height on.
-func (l *Locator) maxima(least float32) {
-	l.seeds = l.seeds[:0]
-	w := l.w
-	for y := 1; y+1 < l.h; y++ {
-		row := l.z[y*w : (y+1)*w]
-		up, down := l.z[(y-1)*w:y*w], l.z[(y+1)*w:(y+2)*w]
-		for x := 1; x+1 < w; x++ {
-			v := row[x]
-			if v < least || v < row[x-1] || v <= row[x+1] || v < up[x] || v <= down[x] || v < up[x-1] || v < up[x+1] || v <= down[x-1] || v <= down[x+1] {
-				continue
-			}
-			l.seeds = append(l.seeds, seed{int32(x), int32(y), v})
-		}
-	}
-}
-
-// higher orders seeds, the highest first, and those of equal height by place.
-func higher(a, b seed) int {
-	return cmp.Or(cmp.Compare(b.z, a.z), cmp.Compare(a.y, b.y), cmp.Compare(a.x, b.x))
-}
-
-// addSeeds makes spots of the maxima of z, and says how many.
-func (l *Locator) addSeeds(round int) (added int) {
-	w := l.w
-	l.maxima(float32(l.o.Threshold))
+// addSeeds makes spots of the maxima of the score, and says how many.
+func (l *Locator) addSeeds(round int) int {
 	slices.SortFunc(l.seeds, higher)
+	l.place()
+	first := len(l.spots)
 	for _, s := range l.seeds {
 		if len(l.spots) >= 2*l.o.Max {
 			break
@@ -98,21 +67,45 @@ func (l *Locator) addSeeds(round int) (added int) {
 			round > 0 && near < 3*l.kernel.sd && float64(s.z) < l.o.Threshold+addedMore {
 			continue
 		}
-		a := float64(s.z) * math.Sqrt(l.noise.At(float64(l.under[int(s.y)*w+int(s.x)]))/l.kernel.norm)
-		l.grid.Add(int32(len(l.spots)), x, y)
-		l.spots = append(l.spots, spot{x: x, y: y, a: a})
-		l.light(&l.spots[len(l.spots)-1], -1)
-		added++
-		for i := range l.spots { // its neighbours move again
-			if round == 0 {
-				break
-			}
-			if o := &l.spots[i]; math.Abs(o.x-x)+math.Abs(o.y-y) < 6*l.kernel.sd {
-				o.rests = false
-			}
+		if round > 0 {
+			l.wake(x, y)
 		}
+		at := int(s.y)*l.w + int(s.x)
+		x, y = x+l.summit(at, 1), y+l.summit(at, l.w)
+		l.grid.Add(int32(len(l.spots)), x, y)
+		l.spots = append(l.spots, spot{x: x, y: y, a: float64(l.filtered[at]) / l.kernel.norm})
 	}
-	return added
+	added := l.spots[first:]
+	slices.SortFunc(added, func(a, b spot) int {
+		if d := int(a.y)/band - int(b.y)/band; d != 0 {
+			return d
+		}
+		return cmp.Compare(b.a, a.a)
+	})
+	for i := range added {
+		l.light(&added[i], -1)
+	}
+	return len(added)
+}
+
+// wake has the spots about a place move again.
+func (l *Locator) wake(x, y float64) {
+	reach := wakeReach * l.kernel.sd
+	l.grid.Near(x, y, reach, func(k int32) {
+		if s := &l.spots[k]; math.Abs(s.x-x)+math.Abs(s.y-y) < reach {
+			s.rests, s.solved, s.whole, s.last = false, false, false, move{}
+		}
+	})
+}
+
+// summit is how far from a maximum of the filtered residual the parabola through it and its neighbours, a stride away, is highest, px.
+func (l *Locator) summit(at, stride int) float64 {
+	before, top, after := float64(l.filtered[at-stride]), float64(l.filtered[at]), float64(l.filtered[at+stride])
+	bend := before - 2*top + after
+	if !(bend < 0) {
+		return 0
+	}
+	return min(max(0.5*(before-after)/bend, -0.5), 0.5)
 }
 
 // mostPatch is the side of the largest template.
@@ -120,103 +113,114 @@ const mostPatch = 2*int(MostSD)*3 + 4
 
 // patch is where the template of a spot lies, cut at the picture's edges, with its values along both axes.
 type patch struct {
-	x0, y0, x1, y1 int
-	tx, ty         [mostPatch]float64
+	x0, y0, x1, y1 int // before (x1, y1)
+	tx, ty         [mostPatch]float32
 }
 
 func (l *Locator) patchOf(p *patch, x, y float64) {
 	reach := patchReach * l.kernel.sd
 	p.x0, p.x1 = max(0, int(math.Ceil(x-reach))), min(l.w, int(math.Floor(x+reach))+1)
 	p.y0, p.y1 = max(0, int(math.Ceil(y-reach))), min(l.h, int(math.Floor(y+reach))+1)
-	profile(p.tx[:p.x1-p.x0], float64(p.x0)-x, l.kernel.sd)
-	profile(p.ty[:p.y1-p.y0], float64(p.y0)-y, l.kernel.sd)
+	l.kernel.profile(p.tx[:p.x1-p.x0], float64(p.x0)-x)
+	l.kernel.profile(p.ty[:p.y1-p.y0], float64(p.y0)-y)
 }
 
 // profile is exp(-u²/2s²) at u = from, from+1, …: each from the one before by a ratio that itself falls by a constant factor.
-func profile(dst []float64, from, sd float64) {
-	v := 1 / (2 * sd * sd)
-	e, ratio, fall := math.Exp(-from*from*v), math.Exp(-(2*from+1)*v), math.Exp(-2*v)
+func (k *kernel) profile(dst []float32, from float64) {
+	v := 1 / (2 * k.sd * k.sd)
+	e, ratio := math.Exp(-from*from*v), math.Exp(-(2*from+1)*v)
 	for i := range dst {
-		dst[i] = e
+		dst[i] = float32(e)
 		e *= ratio
-		ratio *= fall
+		ratio *= k.fall
 	}
+}
+
+// move is the last step of a spot: what the normal equations asked for, and what was taken.
+type move struct{ askedX, askedY, x, y float64 }
+
+// next is the step to take where another is asked for. A faint spot's likelihood bends otherwise than the normal equations expect, by a factor k on which
+// they overshoot or fall short: what a step that was taken changed of what is asked for tells it, as in the secant rule.
+func (m *move) next(x, y float64) (dx, dy float64) {
+	k := 1.0
+	if square := m.x*m.x + m.y*m.y; square > 0 {
+		k = min(max(((m.askedX-x)*m.x+(m.askedY-y)*m.y)/square, leastBend), mostBend)
+	}
+	dx, dy = min(max(x/k, -mostStep), mostStep), min(max(y/k, -mostStep), mostStep)
+	*m = move{x, y, dx, dy}
+	return dx, dy
 }
 
 // light adds a spot's light, times scale, to the residual.
 func (l *Locator) light(s *spot, scale float64) {
-	var p patch
-	l.patchOf(&p, s.x, s.y)
-	l.lightIn(&p, scale*s.a)
+	p := &l.lit
+	l.patchOf(p, s.x, s.y)
+	l.lightIn(p, scale*s.a)
 }
 
 func (l *Locator) lightIn(p *patch, a float64) {
+	l.changes.mark(area{p.x0, p.y0, p.x1, p.y1}, l.kernel.reach)
 	tx := p.tx[:p.x1-p.x0]
 	for y := p.y0; y < p.y1; y++ {
-		row := l.residual[y*l.w+p.x0 : y*l.w+p.x1]
-		k := a * p.ty[y-p.y0]
-		for i := range row {
-			row[i] += float32(k * tx[i])
+		row := l.residual[y*l.w+p.x0:][:len(tx)]
+		k := float32(a) * p.ty[y-p.y0]
+		for i, t := range tx {
+			row[i] += k * t
+		}
+	}
+}
+
+// settle moves all spots until they rest, or had their steps.
+func (l *Locator) settle() {
+	for range fitSweeps {
+		for spots := range slices.Chunk(l.spots, gang) {
+			for range fitSteps {
+				if l.step(spots) {
+					break
+				}
+			}
 		}
 	}
 }
 
 // step moves every spot that does not rest by one step of Gauss-Newton in what the others leave. It says whether all rest.
-func (l *Locator) step() bool {
+func (l *Locator) step(spots []spot) bool {
 	all := true
-	var p patch
-	for i := range l.spots {
-		s := &l.spots[i]
+	p := &l.patch
+	for i := range spots {
+		s := &spots[i]
 		if s.rests {
 			continue
 		}
-		l.patchOf(&p, s.x, s.y)
-		l.lightIn(&p, s.a)
-		moved := l.newton(s, &p)
-		l.patchOf(&p, s.x, s.y)
-		l.lightIn(&p, -s.a)
-		if moved < resting {
-			s.rests = true
-		} else {
-			all = false
-		}
+		l.patchOf(p, s.x, s.y)
+		a := s.a
+		moved := l.newton(s, p)
+		l.lightIn(p, a)
+		l.light(s, -1)
+		s.rests, s.solved, s.whole = moved < resting, false, false
+		all = all && s.rests
 	}
 	return all
 }
 
-// newton is one weighted Gauss-Newton step on amplitude and place, with the residual of the others in the picture: weights are 1/var of background
-// and spot. It sets score and the place's variances, and returns how far the place moved.
+// newton is one weighted Gauss-Newton step on amplitude and place, in what all spots leave: weights are 1/var of all that is seen. It sets score and the
+// place's variances, and returns how far the place moved.
 func (l *Locator) newton(s *spot, p *patch) float64 {
-	n, inverse := l.noise, 1/(l.kernel.sd*l.kernel.sd)
-	floor := n.Floor()
-	var aa, ax, ay, xx, xy, yy, ra, rx, ry float64
-	tx := p.tx[:p.x1-p.x0]
+	sd := l.kernel.sd
+	var aa, ax, ay, xx, xy, yy, ra, rx, ry float64 // of T, T u and T v, u and v the way from the place in sds
+	l.moments.set(p, float64(p.x0)-s.x, sd, 2)
 	for y := p.y0; y < p.y1; y++ {
-		row, under := l.residual[y*l.w+p.x0:y*l.w+p.x1], l.under[y*l.w+p.x0:y*l.w+p.x1]
-		ty, dy := p.ty[y-p.y0], (float64(y)-s.y)*inverse
-		for i, r := range row {
-			t := ty * tx[i]
-			model := s.a * t
-			v := n.Read + n.Gain*(float64(under[i])+model)
-			if v < floor {
-				v = floor
-			}
-			weight := 1 / v
-			left := float64(r) - model
-			gx := model * (float64(p.x0+i) - s.x) * inverse
-			gy := model * dy
-			wt := weight * t
-			aa += wt * t
-			ax += wt * gx
-			ay += wt * gy
-			xx += weight * gx * gx
-			xy += weight * gx * gy
-			yy += weight * gy * gy
-			ra += wt * left
-			rx += weight * gx * left
-			ry += weight * gy * left
-		}
+		w, r := l.row(p, y)
+		t, v := float64(p.ty[y-p.y0]), (float64(y)-s.y)/sd
+		ra, rx, ry = ra+t*r[0], rx+t*r[1], ry+t*v*r[0]
+		t *= t
+		aa, ax, xx = aa+t*w[0], ax+t*w[1], xx+t*w[2]
+		t *= v
+		ay, xy, yy = ay+t*w[0], xy+t*w[1], yy+t*v*w[0]
 	}
+	k := s.a / sd // ∂model/∂x = k T u
+	ax, ay, rx, ry = k*ax, k*ay, k*rx, k*ry
+	xx, xy, yy = k*k*xx, k*k*xy, k*k*yy
 	xx += leastWeight
 	yy += leastWeight
 	// the 3 × 3 normal equations, by elimination of the amplitude
@@ -234,7 +238,7 @@ func (l *Locator) newton(s *spot, p *patch) float64 {
 	}
 	dx, dy := (pyy*bx-pxy*by)/d, (pxx*by-pxy*bx)/d
 	da := (ra - ax*dx - ay*dy) / aa
-	dx, dy = min(max(dx, -mostStep), mostStep), min(max(dy, -mostStep), mostStep)
+	dx, dy = s.last.next(dx, dy)
 	s.x, s.y = min(max(s.x+dx, 0), float64(l.w-1)), min(max(s.y+dy, 0), float64(l.h-1))
 	s.a = max(s.a+da, 1e-3*s.a)
 	s.score = s.a * math.Sqrt(aa)

@@ -40,14 +40,20 @@ type Locator struct {
 	filter     *filter
 	background *background
 	meter      *noiseMeter
-	noise      Noise // of the picture
+	noise      Noise     // of the picture
+	precision  precision // of its pixels
+	changes    *changes
 
-	residual, under, z []float32 // h × w: what no spot explains, the background, the matched filter's score
+	residual, filtered []float32 // h × w: what no spot explains, and that filtered by the template
 	spots              []spot
 	grid               grid.Grid
+	high               []int32 // pixels that may be maxima
+	halved             []int32 // spots that split last
 	seeds              []seed
 	cluster            cluster
 	lasts              []int32
+	patch, lit         patch     // scratch
+	moments            moments   // scratch
 	picture            []float32 // lent, while it is located
 	left               int       // spots beyond Max, of the last picture
 }
@@ -57,6 +63,9 @@ type seed struct {
 	x, y int32
 	z    float32
 }
+
+// cell and cellSDs are the least side of the cells that spots are kept in, px and sds of the template: hardly a spot has to look into more than four.
+const cell, cellSDs = 8, 6
 
 // New is a locator of spots in pictures of h × w pixels.
 func New(h, w int, o Options) (*Locator, error) {
@@ -80,7 +89,7 @@ func New(h, w int, o Options) (*Locator, error) {
 	}
 	n := h * w
 	return &Locator{h: h, w: w, o: o, kernel: k, filter: newFilter(h, w, k), background: newBackground(h, w, o.SD), meter: newNoiseMeter(h, w),
-		residual: make([]float32, n), under: make([]float32, n), z: make([]float32, n), grid: grid.New(float64(w), float64(h), max(4, 3*o.SD))}, nil
+		changes: newChanges(h, w), residual: make([]float32, n), filtered: make([]float32, n), grid: grid.New(float64(w), float64(h), max(cell, cellSDs*o.SD))}, nil
 }
 
 // Locate appends the picture's spots to dst, the highest score first. The picture is read only.
@@ -95,9 +104,10 @@ func (l *Locator) Locate(dst []Spot, picture []float32) []Spot {
 func (l *Locator) begin(picture []float32) {
 	l.noise = l.meter.of(picture)
 	l.background.update(picture, l.noise)
-	l.background.subtract(l.residual, l.under, picture)
+	l.background.subtract(l.residual, picture)
+	l.changes.all()
+	l.precision = l.noise.precision()
 	l.spots, l.picture = l.spots[:0], picture
-	l.grid.Clear()
 }
 
 // Left is how many spots of the last picture were left out for want of room.

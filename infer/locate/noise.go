@@ -28,9 +28,9 @@ func (n Noise) Floor() float64 { return max(leastNoise, 1e-3*math.Abs(n.Read)) }
 
 // noiseMeter estimates the noise of a camera from single pictures.
 type noiseMeter struct {
-	h, w   int
-	pixels []noisePixel
-	sizes  []float32
+	h, w          int
+	pixels, other []noisePixel
+	sizes         []float32
 }
 
 type noisePixel struct{ mean, high float32 }
@@ -50,25 +50,17 @@ func (m *noiseMeter) of(picture []float32) Noise {
 			m.pixels = append(m.pixels, noisePixel{(corners + sides + here[x]) / 9, max(high, -high)})
 		}
 	}
-	slices.SortFunc(m.pixels, func(a, b noisePixel) int {
-		switch {
-		case a.mean < b.mean:
-			return -1
-		case a.mean > b.mean:
-			return 1
-		}
-		return 0
-	})
-	return m.line()
+	m.other = slices.Grow(m.other[:0], len(m.pixels))[:len(m.pixels)]
+	return m.line(sortByMean(m.pixels, m.other))
 }
 
 // line is the least-squares line of bins' variances over their means, each weighed by the inverse square of its variance, since a variance of so many
 // pixels is known to a share of itself. A gain below zero is none.
-func (m *noiseMeter) line() Noise {
+func (m *noiseMeter) line(pixels []noisePixel) Noise {
 	var sw, sx, sy, sxx, sxy float64
 	for k := range noiseBins {
-		from, to := span(k, noiseBins, len(m.pixels))
-		bin := m.pixels[from:to]
+		from, to := span(k, noiseBins, len(pixels))
+		bin := pixels[from:to]
 		if len(bin) < 20 {
 			continue
 		}
@@ -78,8 +70,7 @@ func (m *noiseMeter) line() Noise {
 			m.sizes = append(m.sizes, p.high)
 			mean += float64(p.mean) / float64(len(bin))
 		}
-		slices.Sort(m.sizes)
-		sd := float64(m.sizes[len(m.sizes)/2]) / mad / maskNorm
+		sd := float64(median(m.sizes)) / mad / maskNorm
 		v := max(sd*sd, leastNoise)
 		w := 1 / (v * v)
 		sw, sx, sy, sxx, sxy = sw+w, sx+w*mean, sy+w*v, sxx+w*mean*mean, sxy+w*mean*v

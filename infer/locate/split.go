@@ -17,85 +17,126 @@ const (
 )
 
 // split splits the spots that are longer than the template, and says how many.
-func (l *Locator) split() (n int) {
+func (l *Locator) split() int {
+	l.halved = l.halved[:0]
 	for i := range len(l.spots) {
 		s := &l.spots[i]
-		if s.score < splitScore || len(l.spots) >= 2*l.o.Max {
+		if s.whole || s.score < splitScore || len(l.spots) >= 2*l.o.Max {
 			continue
 		}
 		dx, dy, ok := l.elongation(s)
 		if !ok {
+			s.whole = true
 			continue
 		}
 		l.light(s, 1)
 		half := spot{x: s.x - dx, y: s.y - dy, a: s.a / 2}
-		s.x, s.y, s.a, s.rests = s.x+dx, s.y+dy, s.a/2, false
+		*s = spot{x: s.x + dx, y: s.y + dy, a: s.a / 2}
 		for _, o := range []*spot{s, &half} {
 			o.x, o.y = min(max(o.x, 0), float64(l.w-1)), min(max(o.y, 0), float64(l.h-1))
 			l.light(o, -1)
 		}
 		l.spots = append(l.spots, half)
-		n++
+		l.halved = append(l.halved, int32(i))
 	}
-	return n
+	return len(l.halved)
+}
+
+// mend makes one spot again of those that split last where the joint fit is not certain of both halves: two that are nearly one have scores of next to
+// nothing, and neither would be found.
+func (l *Locator) mend() {
+	first := len(l.spots) - len(l.halved)
+	for k := len(l.halved) - 1; k >= 0; k-- {
+		i, h := l.halved[k], first+k
+		s, half := &l.spots[i], &l.spots[h]
+		if min(s.score, half.score) >= l.o.Threshold {
+			continue
+		}
+		l.light(s, 1)
+		l.light(half, 1)
+		share := half.a / (s.a + half.a)
+		*s = spot{x: s.x + share*(half.x-s.x), y: s.y + share*(half.y-s.y), a: s.a + half.a}
+		l.light(s, -1)
+		last := len(l.spots) - 1
+		l.spots[h] = l.spots[last]
+		l.spots = l.spots[:last]
+		for range fitSteps {
+			if l.step(l.spots[i : i+1]) {
+				break
+			}
+		}
+		l.spots[i].whole = true
+	}
+}
+
+// powers are those of u and v in T, ∂T/∂place and H, whose combinations fit the residual as well as those themselves do: H's entries are T (u² - 1),
+// T (v² - 1) and T u v.
+var powers = [orders][2]int{{0, 0}, {1, 0}, {0, 1}, {2, 0}, {0, 2}, {1, 1}}
+
+const orders = 6
+
+// secondOrder is the normal equations of T uᵖ vᵠ, fitted to what all spots leave about one.
+func (l *Locator) secondOrder(s *spot) (gram [orders * orders]float64, right [orders]float64) {
+	sd, p := l.kernel.sd, &l.patch
+	l.patchOf(p, s.x, s.y)
+	l.moments.set(p, float64(p.x0)-s.x, sd, 4)
+	var square [5][5]float64 // of u and v
+	var single [3][3]float64
+	for y := p.y0; y < p.y1; y++ {
+		ws, rs := l.longRow(p, y)
+		t, v := float64(p.ty[y-p.y0]), (float64(y)-s.y)/sd
+		f := t
+		for j := range 3 {
+			for i := range 3 - j {
+				single[i][j] += f * rs[i]
+			}
+			f *= v
+		}
+		f = t * t
+		for j := range 5 {
+			for i := range 5 - j {
+				square[i][j] += f * ws[i]
+			}
+			f *= v
+		}
+	}
+	for i, p := range powers {
+		right[i] = single[p[0]][p[1]]
+		for j, q := range powers {
+			gram[i*orders+j] = square[p[0]+q[0]][p[1]+q[1]]
+		}
+		gram[i*orders+i] *= 1 + 1e-6
+	}
+	return gram, right
 }
 
 // elongation is half the way between the two spots that s is, where it is two.
 func (l *Locator) elongation(s *spot) (dx, dy float64, ok bool) {
-	var p patch
-	l.patchOf(&p, s.x, s.y)
-	const n = 6 // amplitude, place, and H's three entries
-	var gram, root [n * n]float64
-	var right [n]float64
-	inverse, floor := 1/(l.kernel.sd*l.kernel.sd), l.noise.Floor()
-	for y := p.y0; y < p.y1; y++ {
-		v := float64(y) - s.y
-		for x := p.x0; x < p.x1; x++ {
-			at, u := y*l.w+x, float64(x)-s.x
-			t := p.tx[x-p.x0] * p.ty[y-p.y0]
-			left := float64(l.residual[at])
-			w := 1 / max(l.noise.Read+l.noise.Gain*(float64(l.picture[at])-left), floor)
-			g := [n]float64{t, s.a * t * u * inverse, s.a * t * v * inverse, t * (u*u*inverse - 1) * inverse, t * (v*v*inverse - 1) * inverse, 2 * t * u * v * inverse * inverse}
-			for i := range g {
-				wg := w * g[i]
-				right[i] += wg * left
-				for j := 0; j <= i; j++ {
-					gram[i*n+j] += wg * g[j]
-				}
-			}
-		}
-	}
-	for i := range n {
-		gram[i*n+i] *= 1 + 1e-6
-		for j := range i {
-			gram[j*n+i] = gram[i*n+j]
-		}
-	}
-	root = gram
-	if !cholesky(root[:], n) {
+	gram, right := l.secondOrder(s)
+	root, k := gram, right
+	if !cholesky(root[:], orders) {
 		return 0, 0, false
 	}
-	k := right
-	backsolve(root[:], k[:], n)
+	backsolve(root[:], k[:], orders)
 	// the eigenvalues' difference is 2 √(((Kxx-Kyy)/2)² + Kxy²), along the angle whose double has that tangent
-	c, b := (k[3]-k[4])/2, k[5]
+	c, b := (k[3]-k[4])/2, k[5]/2
 	difference := 2 * math.Hypot(c, b)
 	if !(difference > 0) {
 		return 0, 0, false
 	}
 	angle := 0.5 * math.Atan2(b, c)
 	cos, sin := math.Cos(2*angle), math.Sin(2*angle)
-	along := [n]float64{3: cos, 4: -cos, 5: 2 * sin} // ∂difference/∂k
+	along := [orders]float64{3: cos, 4: -cos, 5: sin} // ∂difference/∂k
 	slope := along
-	backsolve(root[:], along[:], n)
+	backsolve(root[:], along[:], orders)
 	variance := 0.0
-	for i := range n {
+	for i := range orders {
 		variance += slope[i] * along[i]
 	}
 	largest := (k[3]+k[4])/2 + difference/2
 	if !(difference > splitSDs*math.Sqrt(variance)) || !(largest > 0) {
 		return 0, 0, false
 	}
-	d := min(max(math.Sqrt(2*largest/s.a), leastSplit*l.kernel.sd), mostSplit*l.kernel.sd)
+	d := l.kernel.sd * min(max(math.Sqrt(2*largest/s.a), leastSplit), mostSplit)
 	return d * math.Cos(angle), d * math.Sin(angle), true
 }

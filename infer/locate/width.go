@@ -54,8 +54,7 @@ func Width(h, w int, picture []float32) (float64, error) {
 // explained is Σ z² over the picture's maxima that count, each less the least that does, and the mean of the highest ones.
 func (l *Locator) explained(picture []float32) (sum, top float64) {
 	l.begin(picture)
-	l.score()
-	l.maxima(0)
+	l.score(0)
 	slices.SortFunc(l.seeds, higher)
 	n := min(len(l.seeds), widthMaxima)
 	for i, s := range l.seeds {
