@@ -64,7 +64,7 @@ func (m *motion) density(d *Detection) (all, directed float64) {
 	b, n := m.bp+r, m.pp+r
 	x, y := d.X-m.bx, d.Y-m.by
 	nu := 2 * m.shape
-	diffusing := math.Exp(-(nu+2)/2*math.Log(1+(x*x+y*y)/(nu*b))) / (2 * math.Pi * b) // a third faster than Pow
+	diffusing := math.Exp(-(nu+2)/2*math.Log(1+(x*x+y*y)/(nu*b))) / (2 * math.Pi * b) // Pow takes longer
 	x, y = d.X-m.dx, d.Y-m.dy
 	directed = m.directed * math.Exp(-(x*x+y*y)/(2*n)) / (2 * math.Pi * n)
 	return (1-m.directed)*diffusing + directed, directed

@@ -155,3 +155,23 @@ func TestLagIsBounded(t *testing.T) {
 		}
 	}
 }
+
+// TestCrowdAllocates: nothing for a frame of a crowd, whose rivals are exchanged and whose tracks end and begin.
+func TestCrowdAllocates(t *testing.T) {
+	k, err := New(Options{Width: 96, Height: 96, Template: 1.4, Lag: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	frames := crowd(400)
+	f := 0
+	step := func() {
+		k.Update(uint64(f), frames[f])
+		f++
+	}
+	for range 300 {
+		step()
+	}
+	if n := testing.AllocsPerRun(80, step); n > 0 {
+		t.Errorf("%g allocations a frame of %d objects", n, len(frames[0]))
+	}
+}
