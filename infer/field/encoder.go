@@ -18,8 +18,7 @@ type Encoder struct {
 		h, w     int
 		template frame.Template
 	}
-	spots    []locate.Spot
-	negative []float32 // the picture of dark objects
+	spots []locate.Spot
 }
 
 // NewEncoder makes one that gives at most so many spots a frame.
@@ -48,9 +47,6 @@ func (e *Encoder) Encode(_ context.Context, dst *latent.Latent, f *frame.Frame) 
 	if err := e.fit(h, w, f.Meta.Template); err != nil {
 		return fmt.Errorf("frame %d: %w", f.Seq, err)
 	}
-	if f.Meta.Template.Dark {
-		pixels = e.negated(pixels)
-	}
 	e.spots = e.locator.Locate(e.spots[:0], pixels)
 	s.Left = e.locator.Left()
 	scale := scaleOf(f)
@@ -68,21 +64,9 @@ func (e *Encoder) fit(h, w int, t frame.Template) (err error) {
 	if e.locator != nil && e.fits.h == h && e.fits.w == w && e.fits.template == t {
 		return nil
 	}
-	e.locator, err = locate.New(h, w, locate.Options{SD: t.SD, Max: e.most})
+	e.locator, err = locate.New(h, w, locate.Options{SD: t.SD, Dark: t.Dark, Max: e.most})
 	e.fits.h, e.fits.w, e.fits.template = h, w, t
 	return err
-}
-
-// negated is the picture with dark for bright, in memory of its own.
-func (e *Encoder) negated(pixels []float32) []float32 {
-	if cap(e.negative) < len(pixels) {
-		e.negative = make([]float32, len(pixels))
-	}
-	e.negative = e.negative[:len(pixels)]
-	for i, v := range pixels {
-		e.negative[i] = -v
-	}
-	return e.negative
 }
 
 // Close has nothing to free.

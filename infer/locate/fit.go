@@ -36,7 +36,11 @@ type spot struct {
 
 // fit finds the spots and leaves their light out of the residual.
 func (l *Locator) fit() {
+	l.left = 0
 	for round := range fitRounds {
+		if round < 2 { // as it is seen, and without the spots
+			l.rescale(l.scatter())
+		}
 		l.score(l.o.Threshold)
 		if l.addSeeds(round) == 0 {
 			return
@@ -60,7 +64,8 @@ func (l *Locator) addSeeds(round int) int {
 	first := len(l.spots)
 	for _, s := range l.seeds {
 		if len(l.spots) >= 2*l.o.Max {
-			break
+			l.left++
+			continue
 		}
 		x, y := float64(s.x), float64(s.y)
 		if near := l.nearest(x, y); near < leastApart*l.kernel.sd ||

@@ -20,6 +20,7 @@ type Spot struct {
 // Options say what is looked for.
 type Options struct {
 	SD        float64 // of the template, px
+	Dark      bool    // spots are darker than what is around them
 	Threshold float64 // the least score of a spot
 	Max       int     // spots a frame; beyond it those of the least scores are left out
 }
@@ -40,7 +41,11 @@ type Locator struct {
 	filter     *filter
 	background *background
 	meter      *noiseMeter
-	noise      Noise     // of the picture
+	noise      Noise     // of the picture, and of its texture
+	texture    float64   // sd of the filtered picture where nothing is, in sds of the camera's noise
+	camera     Noise     // of the picture alone
+	negative   []float32 // the picture of dark objects
+	sample     []float32 // scratch
 	precision  precision // of its pixels
 	changes    *changes
 
@@ -102,12 +107,27 @@ func (l *Locator) Locate(dst []Spot, picture []float32) []Spot {
 
 // begin takes noise and background of a picture.
 func (l *Locator) begin(picture []float32) {
-	l.noise = l.meter.of(picture)
-	l.background.update(picture, l.noise)
+	l.camera = l.meter.of(picture)
+	if l.o.Dark {
+		picture = l.negate(picture)
+	}
+	l.background.update(picture, l.camera)
 	l.background.subtract(l.residual, picture)
 	l.changes.all()
-	l.precision = l.noise.precision()
 	l.spots, l.picture = l.spots[:0], picture
+	l.rescale(1)
+}
+
+// negate gives the picture with dark for bright, and turns the noise, which grows with the light.
+func (l *Locator) negate(picture []float32) []float32 {
+	if l.negative == nil {
+		l.negative = make([]float32, len(picture))
+	}
+	for i, v := range picture {
+		l.negative[i] = -v
+	}
+	l.camera.Gain = -l.camera.Gain
+	return l.negative
 }
 
 // Left is how many spots of the last picture were left out for want of room.
@@ -134,6 +154,7 @@ func (l *Locator) give(dst []Spot) []Spot {
 	slices.SortFunc(dst[from:], func(a, b Spot) int {
 		return cmp.Compare(b.Score, a.Score)
 	})
-	l.left = max(0, len(dst)-from-l.o.Max)
-	return dst[:len(dst)-l.left]
+	beyond := max(0, len(dst)-from-l.o.Max)
+	l.left += beyond
+	return dst[:len(dst)-beyond]
 }

@@ -209,12 +209,12 @@ func TestWidth(t *testing.T) {
 		for range c.spots {
 			d.spots = append(d.spots, [3]float64{20 + 216*rng.Float64(), 20 + 216*rng.Float64(), 60})
 		}
-		if got, err := Width(d.h, d.w, d.picture(rng)); err != nil || math.Abs(got/sd-1) > 0.15 {
-			t.Errorf("sd %g, %d spots: found %.3f, %v", sd, c.spots, got, err)
+		if got, err := Search(d.h, d.w, d.picture(rng)); err != nil || got.Dark || math.Abs(got.SD/sd-1) > 0.15 {
+			t.Errorf("sd %g, %d spots: found %+v, %v", sd, c.spots, got, err)
 		}
 	}
-	if got, err := Width(256, 256, drawn{h: 256, w: 256, sd: 1, gain: 1, background: 10}.picture(rng)); err == nil {
-		t.Errorf("noise has a template of %g px", got)
+	if got, err := Search(256, 256, drawn{h: 256, w: 256, sd: 1, gain: 1, background: 10}.picture(rng)); err == nil {
+		t.Errorf("noise has a template of %g px", got.SD)
 	}
 }
 

@@ -54,6 +54,19 @@ func (m *noiseMeter) of(picture []float32) Noise {
 	return m.line(sortByMean(m.pixels, m.other))
 }
 
+// scatterOf is the sd of numbers of which v are the sizes, by their median; by their mean where more than half are the same, as in pictures of few levels.
+// It reorders v.
+func scatterOf(v []float32) float64 {
+	if m := median(v); m > 0 {
+		return float64(m) / mad
+	}
+	sum := 0.0
+	for _, x := range v {
+		sum += float64(x)
+	}
+	return sum / float64(len(v)) * math.Sqrt(math.Pi/2)
+}
+
 // line is the least-squares line of bins' variances over their means, each weighed by the inverse square of its variance, since a variance of so many
 // pixels is known to a share of itself. A gain below zero is none.
 func (m *noiseMeter) line(pixels []noisePixel) Noise {
@@ -70,7 +83,7 @@ func (m *noiseMeter) line(pixels []noisePixel) Noise {
 			m.sizes = append(m.sizes, p.high)
 			mean += float64(p.mean) / float64(len(bin))
 		}
-		sd := float64(median(m.sizes)) / mad / maskNorm
+		sd := scatterOf(m.sizes) / maskNorm
 		v := max(sd*sd, leastNoise)
 		w := 1 / (v * v)
 		sw, sx, sy, sxx, sxy = sw+w, sx+w*mean, sy+w*v, sxx+w*mean*mean, sxy+w*mean*v

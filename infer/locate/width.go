@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// The search for the template's width: scales from LeastSD on, each larger by widthStep, as far as the picture allows.
+// The search for the template: widths from LeastSD on, each larger by widthStep, as far as the picture allows, of bright spots and of dark ones.
 const (
 	widthStep   = 1.2
 	widthScore  = 5.0 // height of a maximum that counts: noise alone has some of about 4 in a picture of a million pixels
@@ -16,53 +16,76 @@ const (
 // ErrNoSpots is returned where no scale shows a spot.
 var ErrNoSpots = errors.New("no spots stand out of the noise at any scale: give the template's sd, px, or look at the film")
 
-// Width is the sd, px, of the template that fits a picture's spots best: the scale at which spots at the maxima of z explain
-// most, Σ z²/2 in logarithms of likelihood, each above what noise may reach. A filter of another width than a spot's has a smaller score by
-// 2 s s₀/(s² + s₀²); a wide one has higher maxima where spots overlap, but fewer.
-func Width(h, w int, picture []float32) (float64, error) {
-	var sds, scores, tops []float64
+// Found is what a search says of a picture's spots.
+type Found struct {
+	SD   float64 // of the template, px
+	Dark bool    // they are darker than what is around them
+}
+
+// Search is the template that explains a picture best: for which the background and spots at the maxima of z leave the least of it, Σ r²/var - Σ z², twice
+// the logarithm of a likelihood. Each z² counts as far as it is above what noise may reach. A filter of another width than a spot's has a smaller score by
+// 2 s s₀/(s² + s₀²); a wide one has higher maxima where spots overlap, but fewer. ErrNoSpots is returned where nothing stands out.
+func Search(h, w int, picture []float32) (Found, error) {
+	bright, dark := try(h, w, picture, false), try(h, w, picture, true)
+	switch {
+	case !bright.counts && !dark.counts:
+		return Found{}, ErrNoSpots
+	case !bright.counts || dark.counts && dark.left < bright.left:
+		return Found{SD: dark.sd, Dark: true}, nil
+	}
+	return Found{SD: bright.sd}, nil
+}
+
+// trial is how well the best width does.
+type trial struct {
+	sd     float64
+	left   float64 // Σ r²/var - Σ z²
+	counts bool    // something stands out
+}
+
+// try finds the best width of bright or of dark spots, to a fraction of a step by the parabola through it and its neighbours.
+func try(h, w int, picture []float32, dark bool) (best trial) {
+	var sds, lefts []float64
+	at := -1
 	for sd := LeastSD; sd <= min(MostSD, float64(min(h, w))/12); sd *= widthStep {
-		l, err := New(h, w, Options{SD: sd})
+		l, err := New(h, w, Options{SD: sd, Dark: dark})
 		if err != nil {
 			break
 		}
-		explained, top := l.explained(picture)
-		sds, scores, tops = append(sds, sd), append(scores, explained), append(tops, top)
-	}
-	if len(scores) == 0 {
-		return 0, ErrNoSpots
-	}
-	best := 0
-	for i, v := range scores {
-		if v > scores[best] {
-			best = i
+		left, top := l.explain(picture)
+		sds, lefts = append(sds, sd), append(lefts, left)
+		if at < 0 || left < best.left {
+			at, best = len(sds)-1, trial{sd, left, top >= widthScore}
 		}
 	}
-	if tops[best] < widthScore {
-		return 0, ErrNoSpots
-	}
-	shift := 0.0
-	if best > 0 && best+1 < len(scores) {
-		before, top, after := scores[best-1], scores[best], scores[best+1]
-		if bend := before - 2*top + after; bend < 0 {
-			shift = min(max(0.5*(before-after)/bend, -0.5), 0.5)
+	if at > 0 && at+1 < len(lefts) {
+		before, least, after := lefts[at-1], lefts[at], lefts[at+1]
+		if bend := before - 2*least + after; bend > 0 {
+			best.sd *= math.Pow(widthStep, min(max(0.5*(before-after)/bend, -0.5), 0.5))
 		}
 	}
-	return sds[best] * math.Pow(widthStep, shift), nil
+	return best
 }
 
-// explained is Σ z² over the picture's maxima that count, each less the least that does, and the mean of the highest ones.
-func (l *Locator) explained(picture []float32) (sum, top float64) {
+// explain is what background and spots leave of the picture, in the camera's noise, and the mean of the highest maxima, in that of the texture too.
+func (l *Locator) explain(picture []float32) (left, top float64) {
 	l.begin(picture)
+	for y := range l.h {
+		for x := range l.w {
+			r := float64(l.residual[y*l.w+x])
+			left += r * r / l.camera.At(l.background.at(x, y))
+		}
+	}
+	l.rescale(l.scatter())
 	l.score(0)
 	slices.SortFunc(l.seeds, higher)
 	n := min(len(l.seeds), widthMaxima)
 	for i, s := range l.seeds {
 		z := float64(s.z)
-		sum += max(z*z-widthScore*widthScore, 0)
+		left -= max(z*z-widthScore*widthScore, 0) * l.texture * l.texture
 		if i < n {
 			top += z / float64(n)
 		}
 	}
-	return sum, top
+	return left, top
 }

@@ -43,9 +43,11 @@ func follow(o field.Options, lag int) (*run, error) {
 			picture[i] = float32(v)
 		}
 		if frame == 0 {
-			if r.width, err = locate.Width(o.Height, o.Width, picture); err != nil {
+			found, err := locate.Search(o.Height, o.Width, picture)
+			if err != nil {
 				return nil, err
 			}
+			r.width = found.SD
 			if locator, err = locate.New(o.Height, o.Width, locate.Options{SD: r.width}); err != nil {
 				return nil, err
 			}

@@ -1,0 +1,61 @@
+package locate
+
+import (
+	"math"
+	"slices"
+)
+
+// A real picture is not only spots and the camera's noise: out-of-focus light, grain and compression leave a texture that the filter sees, and in which
+// anything would stand out of the noise alone. Where the filtered picture is scattered more than the camera's noise explains, its scatter is the noise:
+//
+//	z ~ N(0, κ²) where nothing is
+//
+// κ follows from two low quantiles of z, which bright spots hardly move. Of two models, κ = 1 and κ free, the likelihood chooses (Schwarz's criterion).
+const (
+	scatterRows = 32               // that are filtered for it
+	low, lower  = 0.30, 0.10       // of the sample
+	quantiles   = 0.75714          // between them, of a normal law, in sds
+	perRoot     = 1.5              // standard error of κ, times the root of the independent values
+	evidence    = 2.83             // standard errors from which κ is not 1: √(ln n), of some 3,000 values
+	mostScatter = 1e9              // of a picture without any noise
+	spread      = 2 * 1.7724538509 // length along a row over which the filtered noise is one value, in sds of the template: 2√π
+)
+
+// scatter is κ.
+func (l *Locator) scatter() float64 {
+	l.sample = slices.Grow(l.sample[:0], scatterRows*l.w)
+	rows := min(scatterRows, l.h)
+	for k := range rows {
+		y := (2*k + 1) * l.h / (2 * rows)
+		for x := 0; x < l.w; x += stretch {
+			at := len(l.sample)
+			l.sample = l.sample[:at+min(stretch, l.w-x)]
+			row := l.sample[at:]
+			l.filter.apply(row, l.residual, y, x)
+			for i := range row {
+				row[i] /= float32(math.Sqrt(l.kernel.norm * l.camera.At(l.background.at(x+i, y))))
+			}
+		}
+	}
+	n := len(l.sample)
+	slices.Sort(l.sample)
+	k := float64(l.sample[int(low*float64(n))]-l.sample[int(lower*float64(n))]) / quantiles
+	values := float64(n) / (spread * l.kernel.sd)
+	if k < 1+evidence*perRoot/math.Sqrt(values) {
+		return 1
+	}
+	return min(k, mostScatter)
+}
+
+// rescale takes the texture for part of the noise, also of the spots that were fitted before.
+func (l *Locator) rescale(texture float64) {
+	was := l.texture
+	l.texture = texture
+	l.noise = Noise{Read: texture * texture * l.camera.Read, Gain: texture * texture * l.camera.Gain}
+	l.precision = l.noise.precision()
+	for i := range l.spots {
+		s := &l.spots[i]
+		s.score *= was / texture
+		s.varX, s.varY = s.varX*texture*texture/(was*was), s.varY*texture*texture/(was*was)
+	}
+}
