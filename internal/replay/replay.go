@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -91,18 +92,27 @@ func Open(ctx context.Context, o Options) (_ *Replay, err error) {
 			r.Close()
 		}
 	}()
-	if strings.EqualFold(filepath.Ext(o.Results), ".csv") {
-		r.results, err = openTable(o.Results)
-	} else {
-		r.results, err = openLines(o.Results)
-	}
-	if err != nil {
+	if r.results, err = openResults(o.Results); err != nil {
 		return r, exit.Usage(err)
 	}
 	if o.Film != "" {
 		r.film, err = openFilm(ctx, o.Film)
 	}
 	return r, err
+}
+
+// openResults wants a regular file, which can be read more than once.
+func openResults(path string) (results, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%w: give what run --out wrote", err)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s: is no file: give what run --out wrote", path)
+	case strings.EqualFold(filepath.Ext(path), ".csv"):
+		return openTable(path)
+	}
+	return openLines(path)
 }
 
 // Stream is the stream's name: that of the records, or the file's.

@@ -29,9 +29,13 @@ type table struct {
 	record record
 }
 
-// openTable reads a table in any order of its rows.
+// openTable reads a table in any order of its rows; it counts them first, for a list that grows takes several times the memory.
 func openTable(path string) (results, error) {
-	t := &table{path: path}
+	rows := 0
+	if err := tracking.Rows(path, func(int64, tracking.Point) error { rows++; return nil }); err != nil {
+		return nil, err
+	}
+	t := &table{path: path, places: make([]place, 0, rows)}
 	if err := tracking.Rows(path, t.add); err != nil {
 		return nil, err
 	}
