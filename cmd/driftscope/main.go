@@ -18,6 +18,7 @@ import (
 type commands struct {
 	Run       runCmd       `cmd:"" help:"Track a source and publish what it does."`
 	Watch     watchCmd     `cmd:"" help:"Print what a running stream publishes."`
+	View      viewCmd      `cmd:"" help:"Show again what a run wrote, over its film."`
 	Dashboard dashboardCmd `cmd:"" help:"Show the dashboard of streams on a NATS server elsewhere."`
 	Publish   publishCmd   `cmd:"" help:"Send a source's frames over NATS, for a run that reads nats:SUBJECT."`
 	Model     modelCmd     `cmd:"" help:"Keep models on a NATS server, for runs that take them from there."`

@@ -84,6 +84,7 @@ var mayImport = map[string][]string{
 	"internal/pipeline":                {"internal/frame", "internal/latent", "internal/nice"},
 	"internal/recording":               {"infer/card", "infer/sdevae/numeric", "infer/sdevae/video", "ingest", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/pipeline", "preprocess"},
 	"internal/recording/recordingtest": {}, // for tests
+	"internal/replay":                  {"infer/field", "internal/bus", "internal/console", "internal/evaluation/tracking", "internal/exit", "internal/frame", "internal/latent", "internal/pipeline", "internal/recording", "sinks/message", "sinks/natsink"},
 	"internal/soak":                    {"configs", "ingest/tiff", "ingest/wire", "internal/atomicfile", "internal/fakecamera", "internal/latent"},
 	"internal/stream":                  {"infer", "infer/card", "infer/field", "infer/sdevae", "ingest", "ingest/recorder", "internal/atomicfile", "internal/bus", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/latent", "internal/model", "internal/pipeline", "internal/recording", "internal/trigger", "online", "online/objects", "preprocess", "sinks", "sinks/message", "sinks/natsink", "sinks/web"},
 	"internal/subprocess":              {},

@@ -68,6 +68,15 @@ func Simulation(name string, options map[string]any) *Recording {
 	return &Recording{Arg: SimSource + ":" + name, kind: SimSource, options: options, span: Whole, told: map[string]bool{}}
 }
 
+// Live says whether it is no recording after all: frames that do not wait, such as a camera's.
+func (r *Recording) Live() (bool, error) {
+	source, err := ingest.New(r.kind, Decoder(r.kind, r.options)) // holds nothing before Open
+	if err != nil {
+		return false, exit.Usage(err)
+	}
+	return !pipeline.Waits(source), nil
+}
+
 // open opens a source of the recording's frames, from the first.
 func (r *Recording) open(ctx context.Context) (pipeline.Source, error) {
 	source, err := ingest.New(r.kind, Decoder(r.kind, r.options))

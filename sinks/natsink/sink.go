@@ -115,6 +115,9 @@ func (s *Sink) Write(_ context.Context, m latent.Message) error {
 	return s.encoder.Encode(m, s.publish)
 }
 
+// Relay publishes the JSON of a record as it is, live: of a run that is shown again. Nothing is kept of it.
+func (s *Sink) Relay(kind latent.Kind, line []byte) error { return s.send(kind, line) }
+
 // keep spools m, and publishes it live. Live subscribers may miss a message, the spool may not. A message that the spool refuses is
 // published live once, however often it is written again; its law is not, and is encoded again with the message that is taken.
 // The message keeps its identities meanwhile, so that a number that is missing in the JetStream stream is a message that was given up.

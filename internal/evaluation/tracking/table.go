@@ -15,55 +15,112 @@ import (
 // MaxRows bounds a table of tracks.
 const MaxRows = 20_000_000
 
-// Read reads a table of tracks: CSV with a header that names at least frame, particle, x and y, in any order; trajectory is taken for particle. Tracks
-// come in the order of their numbers, points in that of frames.
-func Read(path string) ([][]Point, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	tracks, err := read(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return tracks, nil
+// maxRow bounds a row, which has a few dozen bytes: a quotation mark that is never closed would make the whole file one.
+const maxRow = 1 << 20
+
+// Rows calls each with every row of a table of tracks, in the file's order: CSV with a header that names at least frame, particle, x and y, in any
+// order; trajectory is taken for particle. An error of each is told with the row's line.
+func Rows(path string, each func(particle int64, at Point) error) error {
+	return opened(path, func(r io.Reader) error { return rows(r, each) })
 }
 
-func read(r io.Reader) ([][]Point, error) {
-	rows := csv.NewReader(r)
+// opened has fn read the file at path.
+func opened(path string, fn func(io.Reader) error) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := fn(f); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+func rows(r io.Reader, each func(particle int64, at Point) error) error {
+	bounded := &boundedRows{from: r}
+	rows := csv.NewReader(bounded)
 	rows.ReuseRecord = true
 	header, err := rows.Read()
 	if err != nil {
-		return nil, fmt.Errorf("no header: %w: expected the columns frame,particle,x,y", err)
+		return fmt.Errorf("no header: %w: expected the columns frame,particle,x,y", err)
 	}
 	at, err := columns(header)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	byNumber := map[int64][]Point{}
 	for line := 2; ; line++ {
+		bounded.taken = 0
 		row, err := rows.Read()
 		if errors.Is(err, io.EOF) {
-			break
+			return nil
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if line > MaxRows {
-			return nil, fmt.Errorf("more than %d rows: split the film", MaxRows)
+			return fmt.Errorf("more than %d rows: split the film", MaxRows)
 		}
-		var v [4]float64
-		for i, c := range at {
-			if v[i], err = strconv.ParseFloat(row[c], 64); err != nil || math.IsNaN(v[i]) || math.IsInf(v[i], 0) {
-				return nil, fmt.Errorf("line %d: %s is %q, expected a number", line, names[i], row[c])
-			}
+		particle, point, err := parse(row, at)
+		if err == nil {
+			err = each(particle, point)
 		}
-		if v[0] != math.Trunc(v[0]) || v[0] < 0 || v[0] > math.MaxInt32 || v[1] != math.Trunc(v[1]) || math.Abs(v[1]) > 1<<53 {
-			return nil, fmt.Errorf("line %d: frame %g of particle %g, expected whole numbers, frames from 0", line, v[0], v[1])
+		if err != nil {
+			return fmt.Errorf("line %d: %w", line, err)
 		}
-		byNumber[int64(v[1])] = append(byNumber[int64(v[1])], Point{int(v[0]), v[2], v[3]})
 	}
+}
+
+// parse reads one row.
+func parse(row []string, at [4]int) (particle int64, point Point, err error) {
+	var v [4]float64
+	for i, c := range at {
+		if v[i], err = strconv.ParseFloat(row[c], 64); err != nil || math.IsNaN(v[i]) || math.IsInf(v[i], 0) {
+			return 0, Point{}, fmt.Errorf("%s is %.40q, expected a number", names[i], row[c])
+		}
+	}
+	if v[0] != math.Trunc(v[0]) || v[0] < 0 || v[0] > math.MaxInt32 || v[1] != math.Trunc(v[1]) || math.Abs(v[1]) > 1<<53 {
+		return 0, Point{}, fmt.Errorf("frame %g of particle %g, expected whole numbers, frames from 0", v[0], v[1])
+	}
+	return int64(v[1]), Point{int(v[0]), v[2], v[3]}, nil
+}
+
+// boundedRows fails where one row takes more than maxRow bytes.
+type boundedRows struct {
+	from  io.Reader
+	taken int // bytes since the last row
+}
+
+// Read reads on while the row is short enough.
+func (b *boundedRows) Read(p []byte) (int, error) {
+	if b.taken > maxRow {
+		return 0, fmt.Errorf("a row of more than %d bytes: expected the columns frame,particle,x,y", maxRow)
+	}
+	n, err := b.from.Read(p)
+	b.taken += n
+	return n, err
+}
+
+// Read gives the tracks of a table that Rows reads, in the order of their numbers, points in that of frames.
+func Read(path string) (tracks [][]Point, err error) {
+	err = opened(path, func(r io.Reader) (err error) { tracks, err = read(r); return err })
+	return tracks, err
+}
+
+func read(r io.Reader) ([][]Point, error) {
+	byNumber := map[int64][]Point{}
+	err := rows(r, func(particle int64, at Point) error {
+		byNumber[particle] = append(byNumber[particle], at)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return inOrder(byNumber)
+}
+
+// inOrder sorts the tracks by their numbers and their points by frames.
+func inOrder(byNumber map[int64][]Point) ([][]Point, error) {
 	numbers := make([]int64, 0, len(byNumber))
 	for n := range byNumber {
 		numbers = append(numbers, n)

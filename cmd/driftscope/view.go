@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+
+	"driftscope/internal/config"
+	"driftscope/internal/console"
+	"driftscope/internal/replay"
+	"driftscope/internal/stream"
+)
+
+// viewCmd shows what a run wrote over the film that it tracked. Its server takes a free port: what listens to a run on the usual one, a stage that
+// triggers steer, does not hear an old run by mistake.
+type viewCmd struct {
+	Results   string  `arg:"" help:"What run --out wrote, JSON Lines; or a table of tracks that ends in .csv, with the columns frame, particle, x and y in px."`
+	Film      string  `help:"The recording that was tracked, as for run: its frames are the pictures." placeholder:"SOURCE"`
+	Speed     float64 `default:"1" help:"Times the film's own pace."`
+	FPS       float64 `name:"fps" help:"Frames a second, whatever the times say."`
+	From      uint64  `help:"The first frame to show." placeholder:"FRAME"`
+	Frames    uint64  `help:"Stop after this many frames." placeholder:"N"`
+	Loop      bool    `help:"Begin again at the end."`
+	Exit      bool    `help:"End at the end, without Ctrl-C."`
+	NATSPort  int     `name:"nats-port" help:"Port of the embedded server; a free one unless given." placeholder:"PORT"`
+	Dashboard string  `help:"Where to show the dashboard, 127.0.0.1:8300 unless that port is taken; off shows none." placeholder:"HOST:PORT"`
+}
+
+// Run shows until the end, or ctx's.
+func (c *viewCmd) Run(ctx context.Context) error {
+	shown, err := replay.Open(ctx, replay.Options{Results: c.Results, Film: c.Film, Speed: c.Speed, FPS: c.FPS, From: c.From, Frames: c.Frames, Loop: c.Loop, Exit: c.Exit})
+	if err != nil {
+		return err
+	}
+	defer shown.Close()
+	cfg := config.Default()
+	cfg.NATS.Port = c.NATSPort
+	if c.Dashboard != "" {
+		cfg.Dashboard.Address = c.Dashboard
+	}
+	conn, err := stream.Connect(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	server, err := stream.ShowDashboard(cfg, conn, stream.NewMetrics(conn))
+	if err != nil {
+		return err
+	}
+	defer server.Close()
+	console.Say("stream %s: a replay of %s, published on %s under %s.%s.%s", shown.Stream(), c.Results, conn.URL(), cfg.NATS.Prefix, cfg.NATS.Site, shown.Stream())
+	if server != nil {
+		console.Say("dashboard at %s", server.URL())
+	}
+	return shown.Play(ctx, conn)
+}

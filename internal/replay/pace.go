@@ -1,0 +1,41 @@
+package replay
+
+import "time"
+
+const (
+	longestWait = 10 * time.Second       // for a frame: nobody waits for the pauses of a film
+	mostLate    = 100 * time.Millisecond // what is made up for; where reading is slower than the pace, the pace gives way
+)
+
+// pace says when frames are due.
+type pace struct {
+	speed float64 // times the film's own
+	fps   float64 // in place of that; 0 goes by the times
+	begun bool
+	seq   uint64    // of the last frame
+	at    time.Time // when it was taken
+	due   time.Time // when it was due
+}
+
+// next is when frame seq, taken at at, is due; a first frame, and one behind which the film begins anew, now.
+func (p *pace) next(seq uint64, at, now time.Time) time.Time {
+	if !p.begun {
+		p.begun, p.due = true, now
+	} else {
+		p.due = p.due.Add(p.step(seq, at))
+	}
+	if latest := now.Add(-mostLate); p.due.Before(latest) {
+		p.due = latest
+	}
+	p.seq, p.at = seq, at
+	return p.due
+}
+
+// step is how long after the last frame the next one is shown.
+func (p *pace) step(seq uint64, at time.Time) time.Duration {
+	seconds := at.Sub(p.at).Seconds() / p.speed
+	if p.fps > 0 {
+		seconds = (float64(seq) - float64(p.seq)) / p.fps
+	}
+	return time.Duration(min(max(seconds, 0), longestWait.Seconds()) * float64(time.Second))
+}
