@@ -51,7 +51,21 @@ func (m *noiseMeter) of(picture []float32) Noise {
 		}
 	}
 	m.other = slices.Grow(m.other[:0], len(m.pixels))[:len(m.pixels)]
-	return m.line(sortByMean(m.pixels, m.other))
+	return m.line(sortByMean(m.pixels, m.other), m.step())
+}
+
+// step is how far apart the picture's levels are: the least difference that the mask sees.
+func (m *noiseMeter) step() float64 {
+	least := math.Inf(1)
+	for _, p := range m.pixels {
+		if v := float64(p.high); v > 0 && v < least {
+			least = v
+		}
+	}
+	if math.IsInf(least, 1) {
+		return 0
+	}
+	return least
 }
 
 // scatterOf is the sd of numbers of which v are the sizes, by their median; by their mean where more than half are the same, as in pictures of few levels.
@@ -68,9 +82,10 @@ func scatterOf(v []float32) float64 {
 }
 
 // line is the least-squares line of bins' variances over their means, each weighed by the inverse square of its variance, since a variance of so many
-// pixels is known to a share of itself. A gain below zero is none.
-func (m *noiseMeter) line(pixels []noisePixel) Noise {
+// pixels is known to a share of itself. A gain below zero is none. Levels are a step apart, 0 where they are any.
+func (m *noiseMeter) line(pixels []noisePixel, step float64) Noise {
 	var sw, sx, sy, sxx, sxy float64
+	least := max(leastNoise, step*step/12) // that of rounding
 	for k := range noiseBins {
 		from, to := span(k, noiseBins, len(pixels))
 		bin := pixels[from:to]
@@ -84,7 +99,7 @@ func (m *noiseMeter) line(pixels []noisePixel) Noise {
 			mean += float64(p.mean) / float64(len(bin))
 		}
 		sd := scatterOf(m.sizes) / maskNorm
-		v := max(sd*sd, leastNoise)
+		v := max(sd*sd, least)
 		w := 1 / (v * v)
 		sw, sx, sy, sxx, sxy = sw+w, sx+w*mean, sy+w*v, sxx+w*mean*mean, sxy+w*mean*v
 	}

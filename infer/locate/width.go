@@ -23,7 +23,8 @@ type Found struct {
 }
 
 // Search is the template that explains a picture best: for which the background and spots at the maxima of z leave the least of it, Σ r²/var - Σ z², twice
-// the logarithm of a likelihood. Each z² counts as far as it is above what noise may reach. A filter of another width than a spot's has a smaller score by
+// the logarithm of a likelihood. The spots are taken off one
+// after the other, the highest first (matching pursuit), as far as they are above what noise and texture may reach. A filter of another width than a spot's has a smaller score by
 // 2 s s₀/(s² + s₀²); a wide one has higher maxima where spots overlap, but fewer. ErrNoSpots is returned where nothing stands out.
 func Search(h, w int, picture []float32) (Found, error) {
 	bright, dark := try(h, w, picture, false), try(h, w, picture, true)
@@ -82,10 +83,38 @@ func (l *Locator) explain(picture []float32) (left, top float64) {
 	n := min(len(l.seeds), widthMaxima)
 	for i, s := range l.seeds {
 		z := float64(s.z)
-		left -= max(z*z-widthScore*widthScore, 0) * l.texture * l.texture
+		if z >= widthScore {
+			left -= l.pursue(s)
+		}
 		if i < n {
 			top += z / float64(n)
 		}
 	}
 	return left, top
+}
+
+// pursue takes the light of a spot at a maximum off the residual, and says by how much Σ r²/var falls. What stronger spots have taken is not there any more.
+func (l *Locator) pursue(s seed) float64 {
+	p := &l.patch
+	l.patchOf(p, float64(s.x), float64(s.y))
+	var tt, tr float64
+	for y := p.y0; y < p.y1; y++ {
+		for x := p.x0; x < p.x1; x++ {
+			t := float64(p.tx[x-p.x0] * p.ty[y-p.y0])
+			w := t / l.camera.At(l.background.at(x, y))
+			tt += w * t
+			tr += w * float64(l.residual[y*l.w+x])
+		}
+	}
+	a := tr / tt
+	if !(a > 0) {
+		return 0
+	}
+	for y := p.y0; y < p.y1; y++ {
+		row := l.residual[y*l.w:]
+		for x := p.x0; x < p.x1; x++ {
+			row[x] -= float32(a) * p.tx[x-p.x0] * p.ty[y-p.y0]
+		}
+	}
+	return tr * a
 }
