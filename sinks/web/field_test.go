@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/nats-io/nats.go"
 
@@ -244,6 +246,7 @@ func TestField(t *testing.T) {
 	t.Run("sorts", func(t *testing.T) { sorts(f) })
 	t.Run("follows", func(t *testing.T) { follows(f) })
 	t.Run("hostile", func(t *testing.T) { hostile(f) })
+	t.Run("narrow", func(t *testing.T) { narrow(f) })
 }
 
 // sorts: a heading sorts by its column, and once more the other way round; what is not known stands last.
@@ -307,6 +310,19 @@ func hostile(f *field) {
 	if n := js[int](f, fmt.Sprintf(inked, 1, 1)); n != 0 {
 		f.t.Errorf("%d pixels of a mark that no message has", n)
 	}
+}
+
+// narrow: at a phone's width nothing scrolls sideways, and marks are where the picture is.
+func narrow(f *field) {
+	f.do(func(ctx context.Context, t *chromedp.Target) (none chromedp.Void, err error) {
+		_, err = cdp.Call(ctx, t, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 390, Height: 844, DeviceScaleFactor: 2, Mobile: true})
+		return none, err
+	})
+	f.until("marks", fmt.Sprintf(inked, 400, 300)+" > 0", few())
+	if js[bool](f, "document.documentElement.scrollWidth > innerWidth") {
+		f.t.Error("the page scrolls sideways")
+	}
+	f.shoot("narrow")
 }
 
 // TestFieldLooks: where the page may not command a click asks nothing, and nothing looks as if it could be pressed.

@@ -43,7 +43,7 @@ export class FieldPanels {
 
   figures(stream, state, { now, span }) {
     const { objects } = stream;
-    this.whole.figures(objects, stream.law);
+    this.whole.figures(objects, stream.law, this.controls.usable);
     this.table.draw(objects, this.controls.usable, now);
     this.spectrum.draw(objects.population, unitOf(objects));
     this.counts.draw(stream, span);

@@ -6,7 +6,7 @@ import { LABEL, sheet } from "./canvas.js";
 import { MARK } from "./objects.js";
 import { TINTS } from "./tint.js";
 
-const MOST_SEGMENTS = 24000; // of all trails together: with more objects, each has fewer
+const MOST_SEGMENTS = 12000; // of all trails together: with more objects, each has fewer
 const FEW = 30; // objects that have their numbers beside them
 const REACH = 14; // px from the pointer to an object that it means
 const LARGEST = 7; // px, a ring's radius,
@@ -83,6 +83,8 @@ export class Marks {
     const first = Math.ceil(from / stride) * stride; // so that a trail's points are the same ones in the next frame
     ctx.lineWidth = 1.25;
     ctx.globalAlpha = 0.6;
+    ctx.lineJoin = "bevel";
+    ctx.lineCap = "butt";
     for (let t = 0; t < TINTS.length; t++) {
       if (this.starts[t] === this.starts[t + 1]) continue;
       ctx.strokeStyle = TINTS[t];

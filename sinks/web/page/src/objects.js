@@ -56,7 +56,7 @@ export class Objects {
 
   /** Keeps why the object that was followed last has ended. */
   takeTrack(m) {
-    if (m.id === this.chosen && m.change === "ended") this.fate = m.why ?? "";
+    if (m.id === this.chosen && m.change === "ended") [this.fate, this.fatal] = [m.why || "its end", this.seconds];
   }
 
   /** What comes does not go on from the places that are kept: nobody looked meanwhile. */

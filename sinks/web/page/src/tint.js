@@ -43,7 +43,7 @@ export class Tint {
     this.high = 1;
   }
 
-  /** Fits the ramp to the objects there: all but a twentieth at either end. */
+  /** Fits the ramp to the objects there: all but a tenth at either end. */
   fit(objects) {
     if (!this.scale) return;
     const values = new Float64Array(objects.count);
@@ -54,7 +54,7 @@ export class Tint {
     }
     if (!n) return;
     const sorted = values.subarray(0, n).sort();
-    const [low, high] = [sorted[Math.floor(0.05 * (n - 1))], sorted[Math.ceil(0.95 * (n - 1))]];
+    const [low, high] = [sorted[Math.floor(0.1 * (n - 1))], sorted[Math.ceil(0.9 * (n - 1))]];
     [this.low, this.high] = this.mode === "age" ? [0, this.range.fit(0, high || 1)[1]] : this.range.fit(low, high);
   }
 

@@ -7,6 +7,8 @@ import { unitOf } from "./objects.js";
 import { paint, picture } from "./picture.js";
 import { CLASSES, Tint, describe, drawRamp } from "./tint.js";
 
+const TOLD = 15; // s that the end of an object is told
+
 const MODES = { d: "D", age: "age", class: "class" };
 
 /** The frame pixels along one side that a picture of so many pixels shows: of large frames each is the mean of a block, and what is over is left out. */
@@ -87,29 +89,31 @@ export class WholePanel {
     say(find("#ramp-high"), mode === "d" ? `${ends[1]} ${name}` : ends[1]);
   }
 
-  /** The words around the picture, a few times a second. */
-  figures(objects, law) {
+  /** The words around the picture, a few times a second. usable says that commands are taken now. */
+  figures(objects, law, usable) {
     this.settle(objects);
     this.version = ""; // the colours may be others now
     this.canvas.setAttribute("aria-label", `${objects.count} objects on the whole picture; the table beside it lists them`);
     const k = objects.slots.get(this.hovered);
     const latency = objects.history.length ? objects.history.at(0, 1) : NaN;
     say(find("#field-facts"), k === undefined ? `frame ${count(objects.seq)} · latency ${milliseconds(latency)} ms${objects.left ? ` · ${count(objects.left)} spots left out` : ""}` : sentence(objects, k));
-    this.follow(objects, law);
+    find("#unfollow").hidden = objects.followed === null;
+    find("#unfollow").disabled = !usable;
+    say(find("#followed-text"), objects.followed !== null ? following(objects, law) : ended(objects) || (usable ? "Click an object to follow it." : ""));
   }
+}
 
-  follow(objects, law) {
-    const k = objects.slots.get(objects.followed);
-    const ended = k === undefined && objects.fate !== "" && objects.chosen !== null;
-    find("#followed").hidden = k === undefined && !ended;
-    find("#unfollow").hidden = k === undefined;
-    if (ended) return say(find("#followed-text"), `Object ${objects.chosen} has ended: ${objects.fate.slice(0, 80)}`);
-    if (k === undefined) return;
-    const { factor, name } = unitOf(objects);
-    const [d, low, high] = ["", "_low", "_high"].map((end) => (law?.[`diffusion_px2_s${end}`] ?? NaN) * factor);
-    const diffusion = Number.isFinite(d) ? ` · D ${number(d)} [${number(low)}, ${number(high)}] ${name}` : "";
-    say(find("#followed-text"), `Following ${objects.followed}${diffusion}`);
-  }
+/** What is known of the object that is followed. */
+function following(objects, law) {
+  const { factor, name } = unitOf(objects);
+  const [d, low, high] = ["", "_low", "_high"].map((end) => (law?.[`diffusion_px2_s${end}`] ?? NaN) * factor);
+  const diffusion = Number.isFinite(d) ? ` · D ${number(d)} [${number(low)}, ${number(high)}] ${name}` : "";
+  return `Following ${objects.followed}${diffusion}`;
+}
+
+/** Why the object that was followed is not any more, for a while. */
+function ended(objects) {
+  return objects.fate && objects.seconds - objects.fatal < TOLD ? `Object ${objects.chosen} has ended: ${objects.fate.slice(0, 80)}` : "";
 }
 
 /** An object in a line. */
