@@ -6,16 +6,19 @@ import { SteadyRange, extent } from "./range.js";
 import { colours, fade, onTheme } from "./theme.js";
 
 export class BandChart {
-  /** values(stream, dims, span) gives [seconds before now, then value, low and high of each dimension]; limits bounds its axis. */
-  constructor(element, { values, limits }) {
-    Object.assign(this, { element, values, limits, plot: null, shape: "", dims: [] });
+  /**
+   * values(stream, dims, span) gives [seconds before now, then value, low and high of each dimension]; limits bounds its axis; chosen(stream) are
+   * the dimensions, by default those that move.
+   */
+  constructor(element, { values, limits, chosen = (stream) => stream.shown() }) {
+    Object.assign(this, { element, values, limits, chosen, plot: null, shape: "", dims: [] });
     this.range = new SteadyRange();
     new ResizeObserver(() => this.resize()).observe(element);
     onTheme(() => this.discard());
   }
 
   draw(stream, span) {
-    const dims = stream.shown();
+    const dims = this.chosen(stream);
     const table = dims.length ? this.values(stream, dims, span) : null;
     if (!table || !this.element.clientWidth) return;
     const shape = `${stream.key} ${dims} ${span}`;
@@ -66,7 +69,7 @@ export class BandChart {
 
   /** What happened in the time shown: a line at each alarm and error. */
   marks(u) {
-    const newest = this.stream?.latents?.last();
+    const newest = this.stream?.last();
     if (!Number.isFinite(newest)) return;
     const { ctx } = u;
     ctx.save();
@@ -110,6 +113,12 @@ export function aboveZero(data, range) {
     const [value, high] = [data[n].at(-1), data[n + 2].at(-1)];
     most = Math.max(most, value ?? 0, Math.min(high ?? 0, 3 * (value ?? 0)));
   }
+  return most > 0 ? [0, range.fit(0, most)[1]] : [0, 1];
+}
+
+/** The axis of counts and rates: from 0 to the most that is drawn. */
+export function fromZero(data, range) {
+  const most = extent(...data.slice(1))[1];
   return most > 0 ? [0, range.fit(0, most)[1]] : [0, 1];
 }
 

@@ -1,12 +1,12 @@
-// Subscribes: to the health, events and triggers of every stream, and to the latents, law and pictures of the one that is looked at,
-// while somebody looks. Of latents it takes what is published for the eye, thirty a second at most.
+// Subscribes: to the health, events and triggers of every stream, and to the latents, law and pictures of the one that is looked at, of a field its
+// objects, while somebody looks. Of latents and objects it takes what is published for the eye, thirty a second at most.
 
 import { read } from "./message.js";
 import { Stream } from "./stream.js";
 
 const MOST_STREAMS = 64;
 const EVERYWHERE = ["health", "event", "trigger"]; // kinds, which end their subjects
-const WATCHED = { glance: "latent", sde: "sde", view: "view" }; // the end of a subject -> the kind that it carries
+const WATCHED = { glance: ["latent", "objects"], sde: "sde", view: "view", population: "population", track: "track" }; // the end of a subject -> what it carries
 
 export class Feed {
   /** changed is called when a stream was found. */
@@ -30,27 +30,28 @@ export class Feed {
     this.subscriptions = [];
   }
 
-  /** Wants the latents, law and pictures of one stream, or of none while nobody looks. */
+  /** Wants what is to be seen of one stream, or of none while nobody looks. */
   watch(stream) {
     this.watching = stream;
+    stream?.objects?.cut();
     for (const subscription of this.subscriptions) subscription.unsubscribe();
     this.subscriptions = [];
     if (!stream || !this.nats) return;
-    for (const [token, kind] of Object.entries(WATCHED)) {
-      this.subscriptions.push(this.subscribe(`${this.prefix}.${stream.key}.${token}`, kind));
+    for (const [token, kinds] of Object.entries(WATCHED)) {
+      this.subscriptions.push(this.subscribe(`${this.prefix}.${stream.key}.${token}`, kinds));
     }
   }
 
-  subscribe(subject, kind) {
-    return this.nats.subscribe(subject, { callback: (error, m) => error || this.take(kind, m) });
+  subscribe(subject, kinds) {
+    return this.nats.subscribe(subject, { callback: (error, m) => error || this.take(kinds, m) });
   }
 
-  take(kind, m) {
+  take(kinds, m) {
     const [, site, name] = m.subject.split(".");
-    const stream = this.stream(site, name, kind);
+    const stream = this.stream(site, name, kinds);
     if (!stream) return;
-    const message = read(kind, m.data);
-    if (message) stream.take(kind, message, performance.now());
+    const message = read(kinds, m.data);
+    if (message) stream.take(message.kind, message, performance.now());
     else this.unreadable++;
   }
 

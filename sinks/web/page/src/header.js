@@ -71,10 +71,9 @@ export class Header {
   }
 }
 
-/** The median and the 99th percentile of the newest latents' latencies, ms. */
+/** The median and the 99th percentile of the newest latencies, ms. */
 function latency(stream) {
-  const n = Math.min(stream.latents?.length ?? 0, 600);
-  if (!n) return [NaN, NaN];
-  const values = Float64Array.from({ length: n }, (_, k) => stream.latents.at(k, stream.column("latency"))).sort();
-  return [values[n >> 1], values[Math.floor(0.99 * (n - 1))]];
+  const values = stream.latencies(600).sort();
+  const n = values.length;
+  return n ? [values[n >> 1], values[Math.floor(0.99 * (n - 1))]] : [NaN, NaN];
 }

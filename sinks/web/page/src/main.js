@@ -7,6 +7,7 @@ import { DimensionTable } from "./dimensions.js";
 import { find, make, repeat, say } from "./elements.js";
 import { EventList } from "./events.js";
 import { Feed } from "./feed.js";
+import { FieldPanels } from "./field.js";
 import { dimension, fixed, number } from "./format.js";
 import { Header } from "./header.js";
 import { startKeys } from "./keys.js";
@@ -56,6 +57,7 @@ const drops = new DropTable(find("#drops"), find("#no-drops"));
 const events = new EventList(find("#events"), find("#no-events"), find("#announcer"));
 const latents = new BandChart(find("#series"), { values: latentBands, limits: aroundAll });
 const laws = new BandChart(find("#laws"), { values: lawBands, limits: aboveZero });
+const field = new FieldPanels(controls);
 
 /** The i-th stream is shown from now on. */
 function choose(i) {
@@ -85,12 +87,12 @@ function lawBands(stream, dims, seconds) {
 }
 
 /** The colours of a chart's lines with what they read now, or under the pointer. */
-function readings(element, chart, text) {
+function readings(element, chart, text, title = dimension) {
   const items = repeat(element, chart.dims.length, () => make("span", "", make("i"), make("b"), make("span")));
   chart.dims.forEach((dim, n) => {
     const [swatch, name, value] = items[n].children;
     swatch.style.background = colours.series[n % colours.series.length];
-    say(name, dimension(dim));
+    say(name, title(dim));
     say(value, text(...chart.reading(n)));
   });
 }
@@ -99,13 +101,15 @@ const drawn = { at: 0, figures: 0 };
 
 function draw(now) {
   requestAnimationFrame(draw);
+  if (shown?.objects) field.draw(shown); // marks follow every message, thirty a second
   if (now - drawn.at < DRAW_EVERY) return;
   drawn.at = now;
   const away = status.state !== "connected";
   find("#main").hidden = !shown;
   find("#waiting").hidden = Boolean(shown);
   if (!shown) return say(find("#waiting"), away ? `${status.text.charAt(0).toUpperCase()}${status.text.slice(1)}` : "Connected. No stream has been heard yet: start driftscope run.");
-  preview.draw(shown);
+  field.layout(shown);
+  if (!shown.objects) preview.draw(shown);
   region.draw(shown, controls.usable);
   path.draw(shown, span);
   if (shown.latents?.length) latents.draw(shown, span);
@@ -119,7 +123,8 @@ function figures(now, away) {
   header.state(state);
   header.facts(shown);
   controls.draw(shown, state);
-  verdict.draw(shown, state);
+  if (shown.objects) fieldFigures(state, now);
+  else verdict.draw(shown, state);
   dimensions.draw(shown);
   laws.draw(shown, span);
   stages.draw(shown);
@@ -129,17 +134,27 @@ function figures(now, away) {
   readings(find("#laws-key"), laws, (v) => number(v));
 }
 
-function setSpan(seconds) {
-  span = seconds;
-  Array.from(find("#spans").children).forEach((button, i) => button.setAttribute("aria-pressed", SPANS[i] === span));
+function fieldFigures(state, now) {
+  field.figures(shown, state, { now, span });
+  readings(find("#counts-key"), field.counts, (v) => fixed(v, 0), () => "objects");
+  readings(find("#turnover-key"), field.turnover, (v) => `${number(v, 2)} /s`, (i) => ["born", "ended"][i]);
 }
 
-repeat(find("#spans"), SPANS.length, (i) => {
-  const button = make("button", "", SPANS[i] < 120 ? `${SPANS[i]} s` : `${SPANS[i] / 60} min`);
-  button.type = "button";
-  button.addEventListener("click", () => setSpan(SPANS[i]));
-  return button;
-});
+const spans = [find("#spans"), find("#field-spans")];
+
+function setSpan(seconds) {
+  span = seconds;
+  for (const group of spans) Array.from(group.children).forEach((button, i) => button.setAttribute("aria-pressed", SPANS[i] === span));
+}
+
+for (const group of spans) {
+  repeat(group, SPANS.length, (i) => {
+    const button = make("button", "", SPANS[i] < 120 ? `${SPANS[i]} s` : `${SPANS[i] / 60} min`);
+    button.type = "button";
+    button.addEventListener("click", () => setSpan(SPANS[i]));
+    return button;
+  });
+}
 setSpan(span);
 
 const help = () => find("#help").open || find("#help").showModal();
@@ -150,6 +165,7 @@ startKeys({
   f: () => controls.freeze(),
   R: () => controls.reset(),
   B: () => controls.roll_back(),
+  u: () => field.choose(null),
   t: () => find("#theme").click(),
   "?": help,
   "[": () => nextSpan(-1),

@@ -6,23 +6,27 @@ const MAX_POINTS = 4096;
 const MAX_TEXT = 4096;
 const MAX_ENTRIES = 256;
 const MAX_SIDE = 16384;
+const MAX_OBJECTS = 1 << 16;
 
 const decoder = new TextDecoder();
 
-/** The message in data, of the kind that its subject names; null where it is none. */
-export function read(kind, data) {
+/** The message in data, of the kind, or one of the kinds, that its subject carries; null where it is none. */
+export function read(kinds, data) {
   let message;
   try {
     message = JSON.parse(decoder.decode(data));
   } catch {
     return null;
   }
-  const sound = message && message.v === VERSION && message.kind === kind && checks[kind]?.(message);
+  const sound = message && message.v === VERSION && [kinds].flat().includes(message.kind) && checks[message.kind]?.(message);
   return sound ? message : null;
 }
 
 const numbers = (list, most) => Array.isArray(list) && list.length <= most && list.every((v) => v === null || typeof v === "number");
 const optional = (list, length) => list === undefined || list === null || (numbers(list, MAX_DIM) && (list.length === length || list.length === 0));
+const known = (values) => values.every((v) => v === undefined || v === null || typeof v === "number");
+const whole = (v) => Number.isSafeInteger(v) && v >= 0;
+const text = (v) => typeof v === "string" && v.length <= MAX_TEXT;
 const entries = (map) => map === undefined || map === null || (typeof map === "object" && Object.keys(map).length <= MAX_ENTRIES);
 
 const checks = {
@@ -41,8 +45,28 @@ const checks = {
 
   view: (m) => typeof m.preview_jpeg === "string" && (!m.region || region(m.region)) && (m.whole_jpeg === undefined || typeof m.whole_jpeg === "string"),
 
-  trigger: (m) => [m.name, m.rule, m.unit ?? ""].every((text) => typeof text === "string" && text.length <= MAX_TEXT),
+  trigger: (m) => [m.name, m.rule, m.unit ?? ""].every(text),
+
+  objects: (m) =>
+    Array.isArray(m.id) && m.id.length <= MAX_OBJECTS && m.id.every(whole) && columns(m) && dated(m) &&
+    [m.width_px, m.height_px].every((side) => whole(side) && side > 0 && side <= MAX_SIDE) && [m.pixel_um, m.latency_ms, m.left_out].every(Number.isFinite),
+
+  population: (m) =>
+    dated(m) && [m.count, m.births, m.deaths, m.directed].every(whole) && known(POPULATION.map((name) => m[name])) && numbers(m.common_velocity_px_s, 2) &&
+    numbers(m.spectrum, MAX_DIM) && numbers(m.spectrum_px2_s, MAX_DIM) && m.spectrum.length === m.spectrum_px2_s.length,
+
+  track: (m) => whole(m.id) && text(m.change) && text(m.why ?? ""),
 };
+
+const POPULATION = ["density_px", "density_um", "detected", "tracks", "noise_px", "common_velocity_sd_px_s", "diffusion_px2_s", "diffusion_px2_s_low", "diffusion_px2_s_high"];
+
+const dated = (m) => whole(m.seq) && text(m.time) && Number.isFinite(Date.parse(m.time));
+
+/** One entry an object in each column. */
+function columns(m) {
+  const n = m.id.length;
+  return Array.isArray(m.marks) && m.marks.length === n && m.marks.every(whole) && [m.x_px, m.y_px, m.diffusion_px2_s].every((list) => numbers(list, n) && list.length === n);
+}
 
 /** A rectangle of whole pixels inside a picture. */
 function region(r) {

@@ -2,6 +2,7 @@
 
 import { number, words } from "./format.js";
 import { History } from "./history.js";
+import { Objects } from "./objects.js";
 
 const EVENTS = 200;
 const POINTS = 3600; // two minutes at 30 a second
@@ -14,9 +15,9 @@ export const SHOWN = 6;
 export class Stream {
   constructor(site, name) {
     Object.assign(this, { site, name, key: `${site}.${name}`, dim: 0, latents: null, laws: null, latent: null, law: null, field: null });
-    Object.assign(this, { view: null, whole: "", health: null, heard: 0, events: [], paused: false, frozen: false, sourceLost: "" });
+    Object.assign(this, { view: null, whole: "", health: null, heard: 0, events: [], objects: null, paused: false, frozen: false, sourceLost: "" });
     this.alarms = new Map(); // code -> the event that began it
-    this.changed = { latent: 0, sde: 0, view: 0, health: 0, event: 0, trigger: 0 };
+    this.changed = { latent: 0, sde: 0, view: 0, health: 0, event: 0, trigger: 0, objects: 0, population: 0, track: 0 };
     this.nis = { mean: NaN, weight: 0 };
   }
 
@@ -28,7 +29,7 @@ export class Stream {
 
   take_latent(m) {
     if (m.z.length !== this.dim) this.resize(m.z.length);
-    m.seconds = Date.parse(m.time) / 1000 + subMillisecond(m.time);
+    m.seconds = seconds(m.time);
     if (this.latent && m.seq < this.latent.seq) this.begin();
     this.latent = m;
     const z = m.z_filtered?.length ? m.z_filtered : m.z;
@@ -51,13 +52,42 @@ export class Stream {
     if (m.drift_field) this.field = m.drift_field;
     const d = m.sigma.length;
     if (!this.laws || this.laws.width !== 3 * d) this.laws = new History(3 * d, LAWS);
-    this.laws.push(Date.parse(m.time) / 1000 + subMillisecond(m.time), [...m.sigma, ...m.sigma_low, ...m.sigma_high]);
+    this.laws.push(seconds(m.time), [...m.sigma, ...m.sigma_low, ...m.sigma_high]);
   }
 
   /** Not every view has the whole picture: the last one stays. */
   take_view(m) {
     this.view = m;
     this.whole = m.region ? m.whole_jpeg || this.whole : "";
+  }
+
+  /** Objects make the stream one of a field. Latents and law are those of the object that is followed. */
+  take_objects(m) {
+    this.objects ??= new Objects();
+    const before = this.objects.followed;
+    this.objects.take(m, seconds(m.time));
+    if (this.objects.followed === before) return;
+    this.begin();
+    Object.assign(this, { latent: null, law: null, field: null });
+  }
+
+  take_population(m) {
+    this.objects?.takePopulation(m, seconds(m.time));
+  }
+
+  take_track(m) {
+    this.objects?.takeTrack(m);
+  }
+
+  /** The time of the newest frame that is known; NaN where none is. */
+  last() {
+    return (this.objects ? this.objects.history : this.latents)?.last() ?? NaN;
+  }
+
+  /** The newest frames' latencies, ms, n at most. */
+  latencies(n) {
+    const [past, column] = this.objects ? [this.objects.history, 1] : [this.latents, this.column("latency")];
+    return Float64Array.from({ length: Math.min(past?.length ?? 0, n) }, (_, k) => past.at(k, column));
   }
 
   take_health(m, now) {
@@ -74,7 +104,7 @@ export class Stream {
   }
 
   take_event(m) {
-    const event = { ...m, date: new Date(m.time), at: this.latents?.last() ?? NaN, alarm: ALARMS.has(m.code) };
+    const event = { ...m, date: new Date(m.time), at: this.last(), alarm: ALARMS.has(m.code) };
     const before = this.events[0];
     if (before?.code === m.code && before.level === m.level && before.text === m.text) event.count += before.count, this.events.shift();
     this.list(event);
@@ -148,7 +178,7 @@ export class Stream {
   remodelled() {
     this.begin();
     this.alarms.clear();
-    Object.assign(this, { frozen: false, law: null, field: null, view: null, whole: "" });
+    Object.assign(this, { frozen: false, law: null, field: null, view: null, whole: "", objects: null });
   }
 }
 
@@ -160,8 +190,8 @@ export function lost(health) {
   return Object.entries(health?.frames_dropped ?? {}).reduce((sum, [cause, n]) => sum + (cause.startsWith("sink_") ? 0 : n), 0);
 }
 
-/** What Date leaves out of a time with nanoseconds, in seconds. */
-function subMillisecond(time) {
+/** A time in seconds, with the nanoseconds that Date leaves out. */
+function seconds(time) {
   const digits = /\.\d{3}(\d+)/.exec(time)?.[1];
-  return digits ? Number(`0.000${digits}`) : 0;
+  return Date.parse(time) / 1000 + (digits ? Number(`0.000${digits}`) : 0);
 }

@@ -13,13 +13,17 @@ const WORDS = {
 
 /** {tone, word, checks: [{name, tone, text, tip}]} of a stream whose state has this tone. */
 export function trust(stream, stateTone) {
-  const checks = [frames(stream), picture(stream), forecasts(stream), sigma(stream), drift(stream)];
+  return judge([frames(stream), picture(stream), forecasts(stream), sigma(stream), drift(stream)], stateTone);
+}
+
+/** The checks with the worst of them in a word. */
+export function judge(checks, stateTone) {
   const tones = [...checks.map((c) => c.tone), stateTone === "bad" ? "bad" : "good"];
   const tone = ORDER.find((t) => tones.includes(t));
   return { tone, word: WORDS[tone], checks };
 }
 
-function frames(stream) {
+export function frames(stream) {
   const tip = "The share of frames that were lost before they could be tracked. Lost frames make longer steps, not wrong ones; many of them hide fast motion.";
   const health = stream.health;
   if (!health?.frames_in) return { name: "Frames", tone: "idle", text: "none yet", tip };

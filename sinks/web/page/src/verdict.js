@@ -22,7 +22,7 @@ export class Verdict {
   draw(stream, state) {
     this.what(stream);
     this.how(stream);
-    this.trust(trust(stream, state.tone));
+    drawTrust(this.parts, trust(stream, state.tone));
   }
 
   what(stream) {
@@ -53,22 +53,23 @@ export class Verdict {
     say(howMore, [physical ? sigma : (UNCALIBRATED[law.calibration] ?? "latent units"), ...basis].join(" · "));
   }
 
-  trust({ tone, word, checks }) {
-    const { trust, checks: list } = this.parts;
-    trust.dataset.tone = tone;
-    say(trust.firstElementChild, MARKS[tone]);
-    say(trust.lastElementChild, ` ${word}`);
-    const items = repeat(list, checks.length, () => make("li", "check", make("span", "mark"), make("span", "check-name"), make("span", "check-text")));
-    checks.forEach((check, i) => {
-      const [mark, name, text] = items[i].children;
-      items[i].dataset.tone = check.tone;
-      items[i].dataset.tip = check.tip;
-      items[i].tabIndex = 0;
-      say(mark, MARKS[check.tone]);
-      say(name, check.name);
-      say(text, check.text);
-    });
-  }
+}
+
+/** The word and the checks of trust.js, into the card with these elements. */
+export function drawTrust({ trust, checks: list }, { tone, word, checks }) {
+  trust.dataset.tone = tone;
+  say(trust.firstElementChild, MARKS[tone]);
+  say(trust.lastElementChild, ` ${word}`);
+  const items = repeat(list, checks.length, () => make("li", "check", make("span", "mark"), make("span", "check-name"), make("span", "check-text")));
+  checks.forEach((check, i) => {
+    const [mark, name, text] = items[i].children;
+    items[i].dataset.tone = check.tone;
+    items[i].dataset.tip = check.tip;
+    items[i].tabIndex = 0;
+    say(mark, MARKS[check.tone]);
+    say(name, check.name);
+    say(text, check.text);
+  });
 }
 
 /** D in the plane of the picture, in the best unit that is known; null where none is. */
@@ -81,7 +82,7 @@ function physicalDiffusion(law) {
 }
 
 /** "D 188 px²/s [158, 221]", with the weight on the number. */
-function amount(element, { name, value, low, high, unit }) {
+export function amount(element, { name, value, low, high, unit }) {
   if (element.children.length !== 4) element.replaceChildren(make("span", "quiet"), make("span"), make("span", "unit"), make("span", "interval-text"));
   const [symbol, figure, unitOf, interval] = element.children;
   say(symbol, `${name} `);

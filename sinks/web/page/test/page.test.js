@@ -7,9 +7,12 @@ import { command } from "../src/commands.js";
 import { count, duration, fixed, milliseconds, number, percent } from "../src/format.js";
 import { History } from "../src/history.js";
 import { read } from "../src/message.js";
+import { KEPT, MARK } from "../src/objects.js";
 import { SteadyRange, extent, roundStep } from "../src/range.js";
 import { share, stepped, within } from "../src/region.js";
+import { bins } from "../src/spectrum.js";
 import { Stream } from "../src/stream.js";
+import { Tint, TINTS, describe } from "../src/tint.js";
 import { driftError, trust } from "../src/trust.js";
 
 const encode = (value) => new TextEncoder().encode(typeof value === "string" ? value : JSON.stringify(value));
@@ -192,4 +195,99 @@ test("every kind of answer to a command is understood", async () => {
   const taker = { request: async (subject, payload) => (sent.push(subject, payload), { data: encode("ok") }) };
   await command(taker, "driftscope", stream, "roi", { x: 12, y: 0 });
   assert.deepEqual(sent, ["driftscope.local.bead.cmd.roi", '{"x":12,"y":0}']);
+});
+
+/** A frame of a field; an object is [id, x, y, D, marks]. */
+const objects = (seq, list, more = {}) => {
+  const column = (i) => list.map((o) => o[i]);
+  return { v: 1, kind: "objects", stream: "bead", seq, time: new Date(100 * seq).toISOString(), latency_ms: 3, width_px: 512, height_px: 256, pixel_um: 0, left_out: 0, id: column(0), x_px: column(1), y_px: column(2), sd_px: column(1), diffusion_px2_s: column(3), marks: column(4), ...more };
+};
+const population = (seq, more = {}) => ({ v: 1, kind: "population", stream: "bead", seq, time: new Date(100 * seq).toISOString(), count: 2, births: 3 * seq, deaths: seq, directed: 0, common_velocity_px_s: [0, null], spectrum: [1], spectrum_px2_s: [1], ...more });
+const glance = (stream, m) => {
+  const message = read(["latent", "objects"], encode(m));
+  stream.take(message.kind, message, 0);
+};
+
+test("a glance is a latent or objects, whose columns hold together", () => {
+  const fine = [[7, 1.5, 2, null, 0]];
+  assert.equal(read(["latent", "objects"], encode(latent(1))).kind, "latent");
+  assert.deepEqual(read(["latent", "objects"], encode(objects(1, fine))).id, [7]);
+  assert.equal(read("latent", encode(objects(1, fine))), null);
+  for (const bad of [{ id: [1, 2] }, { id: [-1] }, { id: [0.5] }, { id: ["7"] }, { marks: [null] }, { x_px: ["1"] }, { y_px: [] }, { diffusion_px2_s: null }, { width_px: 0 }, { height_px: 1e6 }, { pixel_um: null }, { time: "now" }, { seq: -1 }]) {
+    assert.equal(read("objects", encode(objects(1, fine, bad))), null, JSON.stringify(bad));
+  }
+  const many = Array.from({ length: (1 << 16) + 1 }, (_, i) => [i, 1, 1, 1, 0]);
+  assert.equal(read("objects", encode(objects(1, many))), null);
+  for (const bad of [{ spectrum: [1, 2] }, { count: "2" }, { noise_px: "x" }, { spectrum_px2_s: new Array(65).fill(1), spectrum: new Array(65).fill(1) }]) {
+    assert.equal(read("population", encode(population(1, bad))), null, JSON.stringify(bad));
+  }
+  assert.equal(read("track", encode({ v: 1, kind: "track", id: 1, change: "ended", why: 5 })), null);
+});
+
+test("objects come, go and keep their places through both", () => {
+  const stream = new Stream("local", "bead");
+  for (let seq = 1; seq <= 100; seq++) {
+    const list = [[1, seq, 0, 2, 0], [9, 300 - seq, 5, null, MARK.directed]];
+    if (seq % 2) list.unshift([1000 + seq, 0, 0, 1, 0]); // one that ends at once, before the others
+    glance(stream, objects(seq, list));
+  }
+  const field = stream.objects;
+  const places = (id, turn) => field.columns.places.subarray(field.placeOf(field.slots.get(id), turn)).slice(0, 2);
+  assert.equal(field.count, 2);
+  assert.equal(field.slots.size, 2);
+  for (let turn = 100; turn > 100 - KEPT; turn--) assert.deepEqual([...places(1, turn), ...places(9, turn)], [turn, 0, 300 - turn, 5]);
+  assert.equal(field.turnOf(90), 90);
+  assert.equal(field.turnOf(1), 100, "a frame that is not kept: the newest");
+  assert.equal(field.trailFrom(100), 80, "two seconds at ten a second");
+  assert.equal(Math.round(10 * field.age(field.slots.get(9))), 99);
+  field.cut();
+  glance(stream, objects(101, [[1, 0, 0, 2, 0], [2, 3, 3, 1, 0]]));
+  assert.equal(field.trailFrom(101), 101, "no trail goes over the time that nobody looked");
+  assert.equal(field.placeOf(field.slots.get(2), 100), -1, "it was not there yet");
+  glance(stream, objects(5, [[4, 0, 0, 2, 0]]));
+  assert.deepEqual([field.count, [...field.slots.keys()]], [1, [4]], "another run has other objects");
+});
+
+test("memory follows the most objects of two messages", () => {
+  const stream = new Stream("local", "bead");
+  for (let seq = 1; seq <= 50; seq++) glance(stream, objects(seq, Array.from({ length: 300 }, (_, i) => [1000 * seq + i, i, i, 1, 0])));
+  assert.deepEqual([stream.objects.count, stream.objects.slots.size, stream.objects.columns.id.length], [300, 300, 1024]);
+});
+
+test("the latents are those of the object that is followed", () => {
+  const stream = new Stream("local", "bead");
+  const frame = (seq, followed) => glance(stream, objects(seq, [[1, 5, 5, 2, followed === 1 ? MARK.followed : 0], [2, 9, 9, 2, followed === 2 ? MARK.followed : 0]]));
+  frame(1, 1);
+  for (let seq = 1; seq < 5; seq++) glance(stream, latent(seq));
+  stream.take("sde", law(), 0);
+  assert.deepEqual([stream.objects.followed, stream.latents.length, stream.law !== null], [1, 4, true]);
+  frame(5, 2);
+  assert.deepEqual([stream.objects.followed, stream.latents.length, stream.law], [2, 0, null]);
+  stream.take("track", read("track", encode({ v: 1, kind: "track", id: 2, change: "ended", why: "not seen again" })), 0);
+  frame(6, 0);
+  assert.deepEqual([stream.objects.followed, stream.objects.chosen, stream.objects.fate], [null, 2, "not seen again"]);
+  for (const seq of [10, 20]) stream.take("population", read("population", encode(population(seq))), 0);
+  assert.deepEqual(stream.objects.turnover.window(9, [0, 1]), [[0], [30], [10]], "born and ended a second");
+  stream.restarted();
+  assert.equal(stream.objects, null);
+});
+
+test("a colour says how fast, how old or how an object moves", () => {
+  const stream = new Stream("local", "bead");
+  glance(stream, objects(1, [[1, 0, 0, 0.1, 0], [2, 0, 0, 1000, MARK.directed], [3, 0, 0, null, MARK.predicted | MARK.directed], [4, 0, 0, 0, MARK.doubtful]]));
+  const [d, kind] = [new Tint("d"), new Tint("class")];
+  for (const tint of [d, kind]) tint.fit(stream.objects);
+  const colours = (tint) => [0, 1, 2, 3].map((k) => tint.of(stream.objects, k));
+  const [slow, fast, unknown, none] = colours(d);
+  assert.ok(slow < fast && unknown > fast && none <= slow, `${colours(d)}`);
+  assert.deepEqual(colours(kind).map((t) => t - TINTS.length), [-3, -2, -1, -3]);
+  assert.equal(describe(MARK.directed | MARK.merged | MARK.doubtful), "directed, merged, doubtful");
+});
+
+test("a spectrum is shown without its empty ends, in the unit that is known", () => {
+  const p = { spectrum_px2_s: [1, 10, 100, 1000], spectrum: [0.001, 0.5, 0.499, 0] };
+  assert.deepEqual(bins(p, 1).map((b) => [b.from, b.to, b.share]), [[1, 2, 0.5], [2, 3, 0.499]]);
+  assert.equal(bins(p, 100)[0].from, 3);
+  assert.deepEqual(bins({ spectrum_px2_s: [2, 1], spectrum: [1, 1] }, 1), [], "edges that do not rise");
+  assert.deepEqual(bins({ spectrum_px2_s: [1, 10], spectrum: [0, 0] }, 1), [], "nothing yet");
 });

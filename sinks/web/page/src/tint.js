@@ -1,0 +1,87 @@
+// What the colour of a mark says: how fast its object diffuses, how old it is, or how it moves. Marks lie on grey pictures, in dark and light pages alike,
+// so their colours do not change with the theme. The ramp is viridis without its dark third: brighter is more, for colour-blind people too.
+
+import { SteadyRange } from "./range.js";
+import { MARK } from "./objects.js";
+
+const STOPS = ["#2f7fb5", "#21a08c", "#5cc863", "#b9de28", "#fde725"];
+const STEPS = 24; // colours of the ramp
+const UNKNOWN = STEPS;
+const NOT_YET = "#d0d4da";
+
+/** How an object moves, as colour and word: that of a mark that is predicted is not seen now. */
+export const CLASSES = [
+  { name: "diffusing", colour: "#56b4e9" },
+  { name: "directed", colour: "#e69f00" },
+  { name: "predicted", colour: "#cc79a7" },
+];
+
+/** Every colour that a mark may have, by its number. */
+export const TINTS = [...Array.from({ length: STEPS }, (_, i) => ramp(i / (STEPS - 1))), NOT_YET, ...CLASSES.map((c) => c.colour)];
+
+/** The place in CLASSES of an object with these marks. */
+export const classOf = (marks) => (marks & MARK.predicted ? 2 : marks & MARK.directed ? 1 : 0);
+
+/** How an object moves and is seen, in words. */
+export function describe(marks) {
+  const also = ["merged", "doubtful"].filter((name) => marks & MARK[name]);
+  return [CLASSES[classOf(marks)].name, ...also].join(", ");
+}
+
+const SCALES = {
+  d: { value: (objects, k) => Math.log10(objects.columns.d[k]), parts: 8 },
+  age: { value: (objects, k) => objects.age(k), parts: 4 },
+};
+
+export class Tint {
+  /** mode is d, age or class. */
+  constructor(mode) {
+    this.mode = mode;
+    this.scale = SCALES[mode];
+    this.range = new SteadyRange(this.scale?.parts);
+    this.low = 0;
+    this.high = 1;
+  }
+
+  /** Fits the ramp to the objects there: all but a tenth at either end. */
+  fit(objects) {
+    if (!this.scale) return;
+    const values = new Float64Array(objects.count);
+    let n = 0;
+    for (let k = 0; k < objects.count; k++) {
+      const v = this.scale.value(objects, k);
+      if (Number.isFinite(v)) values[n++] = v;
+    }
+    if (!n) return;
+    const sorted = values.subarray(0, n).sort();
+    const [low, high] = [sorted[Math.floor(0.1 * (n - 1))], sorted[Math.ceil(0.9 * (n - 1))]];
+    [this.low, this.high] = this.mode === "age" ? [0, this.range.fit(0, high || 1)[1]] : this.range.fit(low, high);
+  }
+
+  /** The number of the k-th object's colour. */
+  of(objects, k) {
+    if (!this.scale) return UNKNOWN + 1 + classOf(objects.columns.marks[k]);
+    const v = this.scale.value(objects, k);
+    if (Number.isNaN(v)) return UNKNOWN;
+    const share = (v - this.low) / (this.high - this.low);
+    return Math.floor(Math.min(Math.max(share, 0), 0.999) * STEPS);
+  }
+}
+
+/** The ramp's colour at a share of it. */
+function ramp(share) {
+  const at = share * (STOPS.length - 1);
+  const from = Math.min(Math.floor(at), STOPS.length - 2);
+  const [a, b] = [STOPS[from], STOPS[from + 1]].map((hex) => parseInt(hex.slice(1), 16));
+  const mix = (shift) => Math.round(((a >> shift) & 255) * (1 - (at - from)) + ((b >> shift) & 255) * (at - from));
+  return `rgb(${mix(16)}, ${mix(8)}, ${mix(0)})`;
+}
+
+/** Draws the ramp from low to high into a canvas. */
+export function drawRamp(canvas) {
+  const ctx = canvas.getContext("2d");
+  for (let i = 0; i < STEPS; i++) {
+    ctx.fillStyle = TINTS[i];
+    ctx.fillRect((i * canvas.width) / STEPS, 0, canvas.width / STEPS + 1, canvas.height);
+  }
+}
