@@ -81,7 +81,7 @@ func (t *table) next() (*record, error) {
 			break
 		}
 		o.ID, o.X, o.Y, o.Marks = append(o.ID, uint64(p.id)), append(o.X, p.x), append(o.Y, p.y), append(o.Marks, 0)
-		o.SD, o.D = append(o.SD, math.NaN()), append(o.D, math.NaN()) // not known
+		o.SD, o.D, o.Doubt = append(o.SD, math.NaN()), append(o.D, math.NaN()), append(o.Doubt, math.NaN()) // not known
 	}
 	if len(o.ID) > message.MaxObjects {
 		return nil, fmt.Errorf("%s: %d objects in frame %d, a message has at most %d: split the field", t.path, len(o.ID), t.record.seq, message.MaxObjects)
