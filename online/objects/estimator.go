@@ -212,7 +212,7 @@ func (e *Estimator) take(dst *latent.Estimate, z *latent.Latent, p *tracks.Point
 		k = e.fresh(z.Seq)
 		e.live[p.ID] = k
 	}
-	k.frame, k.x, k.y, k.step, k.runs = e.frame, p.X, p.Y, p.Q, p.Directed > 0.5
+	k.frame, k.x, k.y, k.step, k.runs = e.frame, p.X, p.Y, p.Q, runs(p)
 	if p.Detection >= 0 {
 		d := &e.detections[p.Detection]
 		k.last, k.frames = z.Seq, k.frames+1
@@ -251,6 +251,13 @@ func (e *Estimator) take(dst *latent.Estimate, z *latent.Latent, p *tracks.Point
 	o := &dst.Objects
 	o.ID, o.X, o.Y, o.SD = append(o.ID, p.ID), append(o.X, p.X), append(o.Y, p.Y), append(o.SD, p.SD)
 	o.D, o.Marks, o.Doubt = append(o.D, k.law.D()), append(o.Marks, marks), append(o.Doubt, p.Doubt)
+}
+
+// runs says whether an object moves in a direction: that is likelier than diffusing, and its speed is no chance (99 %, χ² of two axes). An object at rest is
+// told by both motions alike, and has no speed.
+func runs(p *tracks.Point) bool {
+	const chance = 9.21
+	return p.Directed > 0.5 && p.Speed*p.Speed > chance*p.SpeedSD*p.SpeedSD
 }
 
 // seconds is a time since the first frame.

@@ -116,5 +116,5 @@ func (s *state) point(id, frame uint64, detection int) Point {
 	m := &s.motion
 	x, y := m.place()
 	return Point{ID: id, Frame: frame, X: x, Y: y, SD: math.Sqrt(m.bp), Exists: s.exists, Confirmed: s.confirmed, Detection: detection, Q: m.size,
-		Directed: m.directed, With: s.with}
+		Directed: m.directed, Speed: math.Hypot(m.vx, m.vy), SpeedSD: math.Sqrt(m.vv), With: s.with}
 }

@@ -31,6 +31,8 @@ type Point struct {
 	Detection int     // of the frame; Undetected, where the place is predicted, or Merged
 	Q         float64 // variance of a step, an axis, px²
 	Directed  float64 // probability that the motion is directed
+	Speed     float64 // of the directed motion, px a frame, and its standard deviation, an axis
+	SpeedSD   float64
 	Doubt     float64 // probability that the frame's detection, or its having none, belongs to another track: of the rivals alone, see doc.go
 	Exchanged bool    // it goes on with what another track had, from this update on: no step leads here from its last point
 	With      uint64  // the track that it is merged with or has parted from in this frame; 0, none
