@@ -15,8 +15,8 @@ import (
 // MaxRows bounds a table of tracks.
 const MaxRows = 20_000_000
 
-// Read reads a table of tracks: CSV with a header that names at least frame, particle, x and y, in any order; trajectory is taken for particle. Tracks
-// come in the order of their numbers, points in that of frames.
+// Read reads a table of tracks: CSV with a header that names at least frame, particle, x and y, in any order; trajectory is taken for particle. Where
+// there is a column light, rows with 0 there are dark. Tracks come in the order of their numbers, points in that of frames.
 func Read(path string) ([][]Point, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -53,8 +53,11 @@ func read(r io.Reader) ([][]Point, error) {
 		if line > MaxRows {
 			return nil, fmt.Errorf("more than %d rows: split the film", MaxRows)
 		}
-		var v [4]float64
+		v := [len(names)]float64{light: 1}
 		for i, c := range at {
+			if c < 0 {
+				continue
+			}
 			if v[i], err = strconv.ParseFloat(row[c], 64); err != nil || math.IsNaN(v[i]) || math.IsInf(v[i], 0) {
 				return nil, fmt.Errorf("line %d: %s is %q, expected a number", line, names[i], row[c])
 			}
@@ -62,7 +65,7 @@ func read(r io.Reader) ([][]Point, error) {
 		if v[0] != math.Trunc(v[0]) || v[0] < 0 || v[0] > math.MaxInt32 || v[1] != math.Trunc(v[1]) || math.Abs(v[1]) > 1<<53 {
 			return nil, fmt.Errorf("line %d: frame %g of particle %g, expected whole numbers, frames from 0", line, v[0], v[1])
 		}
-		byNumber[int64(v[1])] = append(byNumber[int64(v[1])], Point{int(v[0]), v[2], v[3]})
+		byNumber[int64(v[1])] = append(byNumber[int64(v[1])], Point{Frame: int(v[0]), X: v[2], Y: v[3], Dark: v[light] == 0})
 	}
 	numbers := make([]int64, 0, len(byNumber))
 	for n := range byNumber {
@@ -83,17 +86,20 @@ func read(r io.Reader) ([][]Point, error) {
 	return tracks, nil
 }
 
-// names are those of the columns that are read.
-var names = [4]string{"frame", "particle", "x", "y"}
+// names are those of the columns that are read; the last need not be there.
+var names = [...]string{"frame", "particle", "x", "y", "light"}
 
-// columns says where they are.
-func columns(header []string) (at [4]int, err error) {
+// light is that one's index.
+const light = 4
+
+// columns says where they are; -1 is nowhere.
+func columns(header []string) (at [len(names)]int, err error) {
 	for i, name := range names {
 		at[i] = slices.Index(header, name)
 		if at[i] < 0 && name == "particle" {
 			at[i] = slices.Index(header, "trajectory")
 		}
-		if at[i] < 0 {
+		if at[i] < 0 && i != light {
 			return at, fmt.Errorf("found the columns %v, expected frame, particle, x and y", header)
 		}
 	}
