@@ -24,7 +24,7 @@ type evalCmd struct {
 	FPS       float64 `name:"fps" help:"Frames a second, whatever the recording says."`
 	Assets    string  `help:"A folder with the pictures that a sim:NAME draws, as simulate takes it." placeholder:"DIR" type:"path"`
 
-	Tracks string `help:"Judge tracks instead of a model: the true ones, a table with the columns frame, particle, x, y in px, as simulate writes it." placeholder:"TRUTH.csv"`
+	Tracks string `help:"Judge tracks instead of a model: the true ones, a table with the columns frame, particle, x, y in px, as simulate writes it. Rows with 0 in a column light, if there is one, count neither as missed nor as falsely found." placeholder:"TRUTH.csv"`
 	Result string `help:"With --tracks: the tracks to judge, a table of the same columns." placeholder:"TRACKS.csv"`
 }
 

@@ -2,7 +2,6 @@ package objects
 
 import (
 	"maps"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -20,9 +19,6 @@ type run struct {
 	locate, track, both []float64 // ms a frame
 }
 
-// isolation is how far from all others an isolated spot is, px: beyond the reach of two templates.
-const isolation = 12.0
-
 // follow draws a field and follows its objects, located and perfectly detected, with a lag.
 func follow(o field.Options, lag int) (*run, error) {
 	f, err := field.New(o)
@@ -36,7 +32,8 @@ func follow(o field.Options, lag int) (*run, error) {
 	var spots []locate.Spot
 	var detections []tracks.Detection
 	rng := rand.New(rand.NewPCG(o.Seed, 1))
-	square, isolated := 0.0, 0.0
+	var errs isolated
+	var places []tracking.Point
 	for frame := range o.Frames {
 		f.Draw(frame, counts)
 		for i, v := range counts {
@@ -70,15 +67,21 @@ func follow(o field.Options, lag int) (*run, error) {
 		r.locate = append(r.locate, located.Sub(begin).Seconds()*1e3)
 		r.track = append(r.track, tracked.Sub(located).Seconds()*1e3)
 		r.both = append(r.both, tracked.Sub(begin).Seconds()*1e3)
+		visible := lit(f.At(frame))
 		if at := frame - lag; at >= 0 {
 			own.add(at, points)
-			s, n := isolatedErrors(f.At(at), points)
-			square, isolated = square+s, isolated+n
+			places = places[:0]
+			for _, p := range points {
+				if p.Confirmed && p.Detection >= 0 {
+					places = append(places, tracking.Point{Frame: at, X: p.X, Y: p.Y})
+				}
+			}
+			errs.add(lit(f.At(at)), places)
 		}
 
 		const noise = 0.1 // px, of perfect detections
 		detections = detections[:0]
-		for _, p := range f.At(frame) {
+		for _, p := range visible {
 			detections = append(detections, tracks.Detection{X: p.X + noise*rng.NormFloat64(), Y: p.Y + noise*rng.NormFloat64(), VarX: noise * noise, VarY: noise * noise, Score: 10})
 		}
 		if points := perfect.tracker.Update(uint64(frame), detections); frame >= lag {
@@ -87,9 +90,7 @@ func follow(o field.Options, lag int) (*run, error) {
 	}
 	own.flush()
 	perfect.flush()
-	if isolated > 0 {
-		r.rmse = math.Sqrt(square / isolated)
-	}
+	r.rmse = errs.rmse()
 	truth := truths(f)
 	r.own, r.perfect = tracking.Judge(truth, own.tracks()), tracking.Judge(truth, perfect.tracks())
 	return r, nil
@@ -97,29 +98,6 @@ func follow(o field.Options, lag int) (*run, error) {
 
 func newTracker(o field.Options, width float64, lag int) (*tracks.Tracker, error) {
 	return tracks.New(tracks.Options{Width: float64(o.Width), Height: float64(o.Height), Template: width, Lag: lag})
-}
-
-// isolatedErrors is the squared error of isolated objects that are reported, px² an axis, summed, and how many there are.
-func isolatedErrors(truth []field.Point, points []tracks.Point) (square, n float64) {
-	for i, p := range truth {
-		alone := true
-		for j, q := range truth {
-			if j != i && math.Hypot(p.X-q.X, p.Y-q.Y) < isolation {
-				alone = false
-				break
-			}
-		}
-		if !alone {
-			continue
-		}
-		for _, q := range points {
-			if r := math.Hypot(p.X-q.X, p.Y-q.Y); q.Confirmed && q.Detection >= 0 && r < 3 {
-				square, n = square+r*r/2, n+1
-				break
-			}
-		}
-	}
-	return square, n
 }
 
 // table is what a tracker found, track by track.
@@ -146,17 +124,6 @@ func (t *table) flush() {
 func (t *table) tracks() (all [][]tracking.Point) {
 	for _, id := range slices.Sorted(maps.Keys(t.found)) {
 		all = append(all, t.found[id])
-	}
-	return all
-}
-
-func truths(f *field.Field) (all [][]tracking.Point) {
-	for _, track := range f.Tracks {
-		points := make([]tracking.Point, len(track))
-		for i, p := range track {
-			points[i] = tracking.Point{Frame: p.Frame, X: p.X, Y: p.Y}
-		}
-		all = append(all, points)
 	}
 	return all
 }

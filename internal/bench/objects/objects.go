@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 
 	"driftscope/ingest/sim/field"
 	"driftscope/internal/bench"
@@ -20,7 +21,7 @@ import (
 
 // Command measures fields of every scenario, density and SNR that is asked for.
 type Command struct {
-	Scenario []string  `default:"vesicle,receptor,directed" help:"How objects move: vesicle, receptor, directed or trapped." placeholder:"NAME"`
+	Scenario []string  `default:"vesicle,receptor,directed" help:"How objects move and shine, of those listed above." placeholder:"NAME"`
 	Density  []int     `default:"100,500" help:"Objects in a picture." placeholder:"N"`
 	SNR      []float64 `name:"snr" default:"2,4" help:"(peak - background) / root of the peak." placeholder:"SNR"`
 	Size     int       `default:"512" help:"Side of the pictures, px." placeholder:"PX"`
@@ -29,6 +30,7 @@ type Command struct {
 	Seeds    int       `default:"5" help:"Fields of a kind, of seeds 1 on; figures are their medians." placeholder:"N"`
 	Path     bool      `help:"Measure the whole path too: frames a second, latency and memory of a run in a process of its own, until a subscriber has the objects."`
 	Seconds  float64   `default:"6" help:"Of the whole path, at full speed and at 50 frames/s." placeholder:"S"`
+	Peer     bool      `help:"Give the same films to trackpy too, where python3 has it: with the best of a grid of settings, chosen on the truth. Minutes a kind."`
 	JSON     bool      `name:"json" help:"Print one JSON object instead of a table."`
 	Alone    int       `hidden:"" help:"Track in this process, with the server on this port."`
 	Pace     float64   `hidden:"" help:"Frames a second of that; 0 for as many as there are."`
@@ -36,9 +38,16 @@ type Command struct {
 
 // Help says what the figures are, under the command's own help.
 func (c *Command) Help() string {
-	return "alpha, beta, JSC and JSCT are those of the ISBI particle tracking challenge: alpha counts misses, beta false tracks as well. Identity is decided without a look ahead, or --lag frames later, with the defaults; " +
+	names := make([]string, len(field.Scenarios))
+	for i, s := range field.Scenarios {
+		names[i] = string(s)
+	}
+	return "Scenarios: " + strings.Join(names, ", ") + ". alpha, beta, JSC and JSCT are those of the ISBI particle tracking challenge: alpha counts misses, beta false tracks as well. Identity is decided without a look ahead, or --lag frames later, with the defaults; " +
 		"the template's width is found in the first frame. Perfect: the true places, a tenth of a pixel off, given to the same tracker. RMSE is that of spots with no other within 12 px, beside the " +
-		"Cramér-Rao bound. Times are those of locating and of tracking, alone, on one core."
+		"Cramér-Rao bound. Times are those of locating and of tracking, alone, on one core. " +
+		"An object below a tenth of its full light, as blinking ones are at times, is neither missed nor falsely found there, and is no perfect detection. " +
+		"With --peer, trackpy links what it locates over a grid of least masses, search ranges and, for directed and receptor, its velocity predictor. The best beta of each film is its figure, " +
+		"judged as ours is: an upper bound, since a user without the truth cannot choose so. Its times are means of a frame with that setting. It has 5 minutes a film; a kind that takes longer has no figures."
 }
 
 // row is what was found of one kind of field.
@@ -63,6 +72,8 @@ type row struct {
 	Track  float64 `json:"track_ms"`
 	Both   float64 `json:"kernels_p99_ms"` // of both together
 
+	Peer *peer `json:"peer"` // trackpy's, with --peer
+
 	// Of the whole path, where it was measured.
 	FPS  *float64 `json:"fps,omitempty"` // with a subscriber, as fast as it goes
 	P50  *float64 `json:"p50_ms,omitempty"`
@@ -83,6 +94,9 @@ type findings struct {
 	Frames int   `json:"frames"`
 	Seeds  int   `json:"seeds"`
 	Fields []row `json:"fields"`
+
+	Version string `json:"trackpy,omitempty"`      // its version
+	Missing string `json:"peer_missing,omitempty"` // why trackpy is not compared
 }
 
 // Run measures and prints.
@@ -97,11 +111,18 @@ func (c *Command) Run(ctx context.Context) error {
 	for _, scenario := range c.Scenario {
 		for _, density := range c.Density {
 			for _, snr := range c.SNR {
-				r, err := c.measure(ctx, field.Options{Scenario: field.Scenario(scenario), Density: density, SNR: snr, Width: c.Size, Height: c.Size, Frames: c.Frames})
+				o := field.Options{Scenario: field.Scenario(scenario), Density: density, SNR: snr, Width: c.Size, Height: c.Size, Frames: c.Frames}
+				r, err := c.measure(ctx, o)
 				if err != nil {
 					return err
 				}
 				console.Say("%s, %d objects, SNR %g: beta %.3f, of perfect detections %.3f", scenario, density, snr, r.Beta, r.Perfect.Beta)
+				if r.Peer, err = c.measurePeer(ctx, &found, o); err != nil {
+					return err
+				}
+				if r.Peer != nil {
+					console.Say("trackpy, its best: beta %.3f", r.Peer.Beta)
+				}
 				found.Fields = append(found.Fields, r)
 			}
 		}
@@ -189,6 +210,7 @@ func (f *findings) print(w io.Writer) {
 		fmt.Fprintf(w, "| %s | %d | %g | %d | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f | %.2f | %.2f | %.2f | %s | %s | %s |\n", r.Scenario, r.Density, r.SNR, r.Lag, r.Alpha, r.Beta, r.JSC, r.JSCT,
 			r.Perfect.Alpha, r.Perfect.Beta, r.RMSE, r.Bound, r.Locate, r.Track, r.Both, orNone(r.FPS, 0), orNone(r.P99, 1), orNone(r.Peak, 0))
 	}
+	f.printPeer(w)
 }
 
 // orNone is a figure that may not have been measured.

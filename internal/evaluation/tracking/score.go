@@ -12,6 +12,7 @@ import (
 type Point struct {
 	Frame int
 	X, Y  float64 // px
+	Dark  bool    // of a true one: it cannot be seen, and is neither missed nor falsely found there
 }
 
 // Gate is the distance, px, from which two places are not the same object's.
@@ -28,11 +29,12 @@ type Score struct {
 	Found int     `json:"found"`
 }
 
-// Judge pairs the tracks one to one for the least d, the sum over frames of min(distance, Gate), with Gate for a frame that only one of the two has.
+// Judge pairs the tracks one to one for the least d, the sum over frames of min(distance, Gate), with Gate for a frame that only one of the two has. Frames in
+// which the true one is dark count for neither, and true tracks that are dark throughout are none.
 func Judge(truth, found [][]Point) Score {
 	type pairing struct {
 		gain, squares float64
-		hits          int
+		hits, dark    int // dark: places of the found one where the true one is dark
 	}
 	frames := 0
 	for _, tracks := range [][][]Point{truth, found} {
@@ -53,14 +55,17 @@ func Judge(truth, found [][]Point) Score {
 		}
 	}
 	pairings := map[[2]int]*pairing{}
-	total, places := 0.0, 0
-	has := make([]map[int]bool, len(truth))
+	seen, places := 0, 0
+	has := make([]map[int]Point, len(truth))
 	for i, track := range truth {
-		has[i] = map[int]bool{}
-		total += Gate * float64(len(track))
-		places += len(track)
+		has[i] = map[int]Point{}
+		lit := 0
 		for _, p := range track {
-			has[i][p.Frame] = true
+			has[i][p.Frame] = p
+			if p.Dark {
+				continue
+			}
+			lit++
 			for _, q := range at[p.Frame] {
 				r := math.Hypot(p.X-q.x, p.Y-q.y)
 				if r >= Gate {
@@ -74,15 +79,22 @@ func Judge(truth, found [][]Point) Score {
 				k.gain, k.squares, k.hits = k.gain+Gate-r, k.squares+r*r, k.hits+1
 			}
 		}
+		if places += lit; lit > 0 {
+			seen++
+		}
 	}
+	total := Gate * float64(places)
 	var pairs []assignment.Pair
 	saving := map[[2]int]float64{}
 	for key, k := range pairings {
 		// against the truth alone a pair saves its gain, less Gate for every frame that only the found track has
 		s := k.gain
 		for _, p := range found[key[1]] {
-			if !has[key[0]][p.Frame] {
+			switch q, ok := has[key[0]][p.Frame]; {
+			case !ok:
 				s -= Gate
+			case q.Dark:
+				k.dark++
 			}
 		}
 		if s > 0 {
@@ -90,7 +102,7 @@ func Judge(truth, found [][]Point) Score {
 			pairs = append(pairs, assignment.Pair{Row: key[0], Column: key[1], Cost: -s})
 		}
 	}
-	d, squares, hits, tracks := total, 0.0, 0, 0
+	d, squares, hits, tracks, dark := total, 0.0, 0, 0, 0
 	used := make([]bool, len(found))
 	for i, j := range new(assignment.Solver).Solve(len(truth), len(found), pairs) {
 		if j < 0 {
@@ -98,18 +110,19 @@ func Judge(truth, found [][]Point) Score {
 		}
 		key := [2]int{i, int(j)}
 		d -= saving[key]
-		squares, hits, tracks = squares+pairings[key].squares, hits+pairings[key].hits, tracks+1
+		k := pairings[key]
+		squares, hits, tracks, dark = squares+k.squares, hits+k.hits, tracks+1, dark+k.dark
 		used[j] = true
 	}
-	spurious, all := 0.0, 0
+	spurious, all := 0.0, -dark
 	for j, track := range found {
 		all += len(track)
 		if !used[j] {
 			spurious += Gate * float64(len(track))
 		}
 	}
-	s := Score{True: len(truth), Found: len(found), Alpha: 1 - d/max(total, 1e-300), Beta: (total - d) / max(total+spurious, 1e-300),
-		JSC: float64(hits) / float64(max(1, places+all-hits)), JSCT: float64(tracks) / float64(max(1, len(truth)+len(found)-tracks))}
+	s := Score{True: seen, Found: len(found), Alpha: 1 - d/max(total, 1e-300), Beta: (total - d) / max(total+spurious, 1e-300),
+		JSC: float64(hits) / float64(max(1, places+all-hits)), JSCT: float64(tracks) / float64(max(1, seen+len(found)-tracks))}
 	s.RMSE = math.Sqrt(squares / float64(max(1, hits)))
 	return s
 }

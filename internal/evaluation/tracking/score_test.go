@@ -4,6 +4,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -11,7 +12,7 @@ import (
 // track is one on a straight way: x = from + speed·frame.
 func track(first, frames int, x, y, speed float64) (points []Point) {
 	for f := first; f < first+frames; f++ {
-		points = append(points, Point{f, x + speed*float64(f), y})
+		points = append(points, Point{Frame: f, X: x + speed*float64(f), Y: y})
 	}
 	return points
 }
@@ -20,6 +21,13 @@ func track(first, frames int, x, y, speed float64) (points []Point) {
 func TestJudge(t *testing.T) {
 	a, b := track(0, 10, 10, 10, 1), track(0, 10, 10, 50, 1)
 	half := a[:5]
+	// a is dark in three of its frames, and b throughout
+	blinks, black := slices.Clone(a), slices.Clone(b)
+	for i := range black {
+		blinks[i].Dark, black[i].Dark = i >= 4 && i < 7, true
+	}
+	astray := slices.Clone(a)
+	astray[5].Y += 100
 	for name, c := range map[string]struct {
 		truth, found [][]Point
 		want         Score
@@ -33,8 +41,15 @@ func TestJudge(t *testing.T) {
 		// two halves: one is the track, the other is false, at a cost of 25 beside 50
 		"in two": {[][]Point{a}, [][]Point{half, a[5:]}, Score{Alpha: 0.5, Beta: 25.0 / 75, JSC: 0.5 / 1, JSCT: 0.5, True: 1, Found: 2}},
 		// a false one of ten frames beside a perfect one
-		"false":           {[][]Point{a}, [][]Point{a, b}, Score{Alpha: 1, Beta: 0.5, JSC: 0.5, JSCT: 0.5, True: 1, Found: 2}},
-		"beyond the gate": {[][]Point{a}, [][]Point{track(0, 10, 10, 15, 1)}, Score{Beta: 0, True: 1, Found: 1}},
+		"false":                {[][]Point{a}, [][]Point{a, b}, Score{Alpha: 1, Beta: 0.5, JSC: 0.5, JSCT: 0.5, True: 1, Found: 2}},
+		"bridged in the dark":  {[][]Point{blinks, black}, [][]Point{a}, Score{Alpha: 1, Beta: 1, JSC: 1, JSCT: 1, True: 1, Found: 1}},
+		"away in the dark":     {[][]Point{blinks}, [][]Point{slices.Concat(a[:4], a[7:])}, Score{Alpha: 1, Beta: 1, JSC: 1, JSCT: 1, True: 1, Found: 1}},
+		"anywhere in the dark": {[][]Point{blinks}, [][]Point{astray}, Score{Alpha: 1, Beta: 1, JSC: 1, JSCT: 1, True: 1, Found: 1}},
+		// two of the seven lit frames are missed: d = 10 of 35
+		"missed in the light": {[][]Point{blinks}, [][]Point{a[:8]}, Score{Alpha: 25.0 / 35, Beta: 25.0 / 35, JSC: 5.0 / 7, JSCT: 1, True: 1, Found: 1}},
+		// a track of what is dark throughout is false: ten frames beside ten
+		"found in the dark": {[][]Point{a, black}, [][]Point{a, b}, Score{Alpha: 1, Beta: 0.5, JSC: 0.5, JSCT: 0.5, True: 1, Found: 2}},
+		"beyond the gate":   {[][]Point{a}, [][]Point{track(0, 10, 10, 15, 1)}, Score{Beta: 0, True: 1, Found: 1}},
 	} {
 		got := Judge(c.truth, c.found)
 		if name == "in two" { // 5 hits; 10 true and 10 found places
@@ -62,6 +77,8 @@ func TestRead(t *testing.T) {
 		"NaN":           {"frame,particle,x,y\n0,1,NaN,2\n", "line 2: x is \"NaN\""},
 		"half a frame":  {"frame,particle,x,y\n0.5,1,1,2\n", "expected whole numbers"},
 		"twice":         {"frame,particle,x,y\n4,1,1,2\n4,1,3,4\n", "particle 1 is twice in frame 4"},
+		"light":         {"frame,particle,x,y,light\n0,3,1.5,2,0\n0,1,9,9,0.5\n", ""},
+		"no light":      {"frame,particle,x,y,light\n0,3,1.5,2,\n", "line 2: light is \"\""},
 		"torn":          {"frame,particle,x,y\n4,1\n", "wrong number of fields"},
 	} {
 		path := filepath.Join(t.TempDir(), "tracks.csv")
@@ -70,7 +87,7 @@ func TestRead(t *testing.T) {
 		}
 		tracks, err := Read(path)
 		if c.want == "" {
-			if err != nil || len(tracks) != 2 || tracks[1][0] != (Point{0, 1.5, 2}) {
+			if err != nil || len(tracks) != 2 || tracks[1][0] != (Point{X: 1.5, Y: 2, Dark: name == "light"}) || tracks[0][0].Dark {
 				t.Errorf("%s: %v, %v", name, tracks, err)
 			}
 		} else if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path) {

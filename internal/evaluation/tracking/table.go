@@ -19,7 +19,7 @@ const MaxRows = 20_000_000
 const maxRow = 1 << 20
 
 // Rows calls each with every row of a table of tracks, in the file's order: CSV with a header that names at least frame, particle, x and y, in any
-// order; trajectory is taken for particle. An error of each is told with the row's line.
+// order; trajectory is taken for particle. Where there is a column light, rows with 0 there are dark. An error of each is told with the row's line.
 func Rows(path string, each func(particle int64, at Point) error) error {
 	return opened(path, func(r io.Reader) error { return rows(r, each) })
 }
@@ -72,9 +72,12 @@ func rows(r io.Reader, each func(particle int64, at Point) error) error {
 }
 
 // parse reads one row.
-func parse(row []string, at [4]int) (particle int64, point Point, err error) {
-	var v [4]float64
+func parse(row []string, at [len(names)]int) (particle int64, point Point, err error) {
+	v := [len(names)]float64{light: 1}
 	for i, c := range at {
+		if c < 0 {
+			continue
+		}
 		if v[i], err = strconv.ParseFloat(row[c], 64); err != nil || math.IsNaN(v[i]) || math.IsInf(v[i], 0) {
 			return 0, Point{}, fmt.Errorf("%s is %.40q, expected a number", names[i], row[c])
 		}
@@ -82,7 +85,7 @@ func parse(row []string, at [4]int) (particle int64, point Point, err error) {
 	if v[0] != math.Trunc(v[0]) || v[0] < 0 || v[0] > math.MaxInt32 || v[1] != math.Trunc(v[1]) || math.Abs(v[1]) > 1<<53 {
 		return 0, Point{}, fmt.Errorf("frame %g of particle %g, expected whole numbers, frames from 0", v[0], v[1])
 	}
-	return int64(v[1]), Point{int(v[0]), v[2], v[3]}, nil
+	return int64(v[1]), Point{Frame: int(v[0]), X: v[2], Y: v[3], Dark: v[light] == 0}, nil
 }
 
 // boundedRows fails where one row takes more than maxRow bytes.
@@ -140,17 +143,20 @@ func inOrder(byNumber map[int64][]Point) ([][]Point, error) {
 	return tracks, nil
 }
 
-// names are those of the columns that are read.
-var names = [4]string{"frame", "particle", "x", "y"}
+// names are those of the columns that are read; the last need not be there.
+var names = [...]string{"frame", "particle", "x", "y", "light"}
 
-// columns says where they are.
-func columns(header []string) (at [4]int, err error) {
+// light is that one's index.
+const light = 4
+
+// columns says where they are; -1 is nowhere.
+func columns(header []string) (at [len(names)]int, err error) {
 	for i, name := range names {
 		at[i] = slices.Index(header, name)
 		if at[i] < 0 && name == "particle" {
 			at[i] = slices.Index(header, "trajectory")
 		}
-		if at[i] < 0 {
+		if at[i] < 0 && i != light {
 			return at, fmt.Errorf("found the columns %v, expected frame, particle, x and y", header)
 		}
 	}
