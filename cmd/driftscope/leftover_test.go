@@ -39,8 +39,8 @@ func TestKilledRunIsSwept(t *testing.T) {
 			info, err := os.Stat(filepath.Join(folder, "out.jsonl"))
 			return err == nil && info.Size() > before
 		})
-		if left := unfinishedFiles(t, folder); len(left) != 4 {
-			t.Fatalf("%v are being written, expected a file for each of the four tables", left)
+		if left := unfinishedFiles(t, folder); len(left) != 7 {
+			t.Fatalf("%v are being written, expected a file for each of the seven tables", left)
 		}
 		run.kill()
 		suite.LeaveUnfinished(t, filepath.Join(folder, "law"))
@@ -50,7 +50,7 @@ func TestKilledRunIsSwept(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := drive(t, folder, "run", "bead.yaml", "--no-status", "--frames", "20")
-	if o.status != 0 || !strings.Contains(o.errors, "removed ") || !strings.Contains(o.errors, "law.00112233445566ff.partial") || !strings.Contains(o.errors, "files=4") {
+	if o.status != 0 || !strings.Contains(o.errors, "removed ") || !strings.Contains(o.errors, "law.00112233445566ff.partial") || !strings.Contains(o.errors, "files=7") {
 		t.Errorf("status %d, expected what was removed:\n%s", o.status, o.errors)
 	}
 	if left := unfinishedFiles(t, folder); !slices.Equal(left, []string{mine}) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -90,18 +91,27 @@ func TestFollowObject(t *testing.T) {
 	r.ask("follow", `{"id": 0}`, "400", `send {"id": 17}`)
 	r.ask("follow", `{"id": 123456}`, "404", "no object has the number 123456 now")
 	r.ask("model", `{"name": "spot"}`, "409", "cannot be changed")
-	var o message.ObjectsRecord
-	for len(o.ID) == 0 {
-		next("objects", &o)
-	}
-	followed := o.ID[len(o.ID)-1]
-	who, err := json.Marshal(map[string]uint64{"id": followed})
+	heard, err := conn.SubscribeSync("driftscope.local.molecule.latent")
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.ask("follow", string(who), "", "ok")
 	var l message.LatentRecord
-	next("latent", &l)
+	for end := time.Now().Add(patience); len(l.Z) == 0; { // objects live for half a second: the one that is chosen may have ended
+		var o message.ObjectsRecord
+		if next("objects", &o); len(o.ID) == 0 {
+			continue
+		}
+		if _, err := conn.Request("driftscope.local.molecule.cmd.follow", fmt.Appendf(nil, `{"id": %d}`, o.ID[len(o.ID)-1]), 20*time.Second); err != nil {
+			t.Fatal(err)
+		}
+		if m, err := heard.NextMsg(time.Second); err == nil {
+			if err := json.Unmarshal(m.Data, &l); err != nil {
+				t.Fatal(err)
+			}
+		} else if time.Now().After(end) {
+			t.Fatal("no object could be followed")
+		}
+	}
 	if len(l.Z) != 2 || len(l.Centroid) != 2 || l.Z[0] != l.Centroid[0] {
 		t.Errorf("%+v", l)
 	}
