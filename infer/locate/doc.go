@@ -5,7 +5,7 @@
 //
 //	x(p) = b(p) + Σₖ aₖ T(p - placeₖ) + noise,    var noise(p) = read + gain · mean(p)
 //
-// with a Gaussian template T of sd s, 1 at its middle. Places are pixels, (0, 0) the middle of the first one.
+// with a Gaussian template T of sd s, 1 at its middle; of dark spots the picture is turned over first. Places are pixels, (0, 0) the middle of the first one.
 //
 //	background.go  b, by clipped means of tiles, between them bilinear
 //	noise.go       read and gain, by the scatter of high-passed pixels against their local mean
@@ -16,7 +16,8 @@
 //	cluster.go     spots nearer than the template is wide are fitted together
 //	split.go       a spot that is longer than the template is two
 //	order.go       medians and sorting
-//	width.go       s, where nobody gives it: the scale at which spots at the maxima of z explain most
+//	texture.go     what scatters z beyond the camera's noise is noise too
+//	width.go       s, and whether spots are bright or dark, where nobody says: what leaves the least of the picture
 //
 // A Locator keeps its memory: after warm-up nothing is allocated a frame. It belongs to one goroutine.
 package locate
