@@ -39,7 +39,8 @@ func (l *Locator) fit() {
 	l.left = 0
 	for round := range fitRounds {
 		if round < 2 { // as it is seen, and without the spots
-			l.rescale(l.scatter())
+			texture, _ := l.scatter()
+			l.rescale(texture)
 		}
 		l.score(l.o.Threshold)
 		if l.addSeeds(round) == 0 {

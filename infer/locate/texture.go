@@ -15,14 +15,15 @@ const (
 	scatterRows = 32               // that are filtered for it
 	low, lower  = 0.30, 0.10       // of the sample
 	quantiles   = 0.75714          // between them, of a normal law, in sds
+	lowSDs      = 0.52440          // of a normal law below its middle
 	perRoot     = 1.5              // standard error of κ, times the root of the independent values
 	evidence    = 2.83             // standard errors from which κ is not 1: √(ln n), of some 3,000 values
 	mostScatter = 1e9              // of a picture without any noise
 	spread      = 2 * 1.7724538509 // length along a row over which the filtered noise is one value, in sds of the template: 2√π
 )
 
-// scatter is κ.
-func (l *Locator) scatter() float64 {
+// scatter is κ, and where the middle of z lies, in κ: off zero where the background is, which a wide template adds up.
+func (l *Locator) scatter() (k, middle float64) {
 	l.sample = slices.Grow(l.sample[:0], scatterRows*l.w)
 	rows := min(scatterRows, l.h)
 	for k := range rows {
@@ -39,12 +40,15 @@ func (l *Locator) scatter() float64 {
 	}
 	n := len(l.sample)
 	slices.Sort(l.sample)
-	k := float64(l.sample[int(low*float64(n))]-l.sample[int(lower*float64(n))]) / quantiles
+	at := float64(l.sample[int(low*float64(n))])
+	k = (at - float64(l.sample[int(lower*float64(n))])) / quantiles
+	middle = at + lowSDs*k
 	values := float64(n) / (spread * l.kernel.sd)
 	if k < 1+evidence*perRoot/math.Sqrt(values) {
-		return 1
+		return 1, middle
 	}
-	return min(k, mostScatter)
+	k = min(k, mostScatter)
+	return k, middle / k
 }
 
 // rescale takes the texture for part of the noise, also of the spots that were fitted before.

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"driftscope/ingest/sim/field"
 )
 
 // textured is a picture of white noise smoothed by sd px to an sd of depth, on white noise of sd 1, with spots of the template s.
@@ -100,5 +102,25 @@ func TestFewLevels(t *testing.T) {
 	}
 	if _, err := Search(side, side, make([]float32, side*side)); err != ErrNoSpots {
 		t.Errorf("a picture of one level: %v", err)
+	}
+}
+
+// TestNoSpots: Poisson counts without an object have no template, although a few pixels of them stand out, and a wide template adds up by how little the
+// background is off.
+func TestNoSpots(t *testing.T) {
+	const side = 256
+	for seed := range uint64(4) {
+		f, err := field.New(field.Options{Scenario: field.Vesicle, SNR: 4, Width: side, Height: side, Frames: 1, Seed: seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts, picture := make([]uint16, side*side), make([]float32, side*side)
+		f.Draw(0, counts)
+		for i, v := range counts {
+			picture[i] = float32(v)
+		}
+		if found, err := Search(side, side, picture); err != ErrNoSpots {
+			t.Errorf("seed %d: %+v, %v", seed, found, err)
+		}
 	}
 }

@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// The search for the template: widths from LeastSD on, each larger by widthStep, as far as the picture allows, of bright spots and of dark ones.
+// The search for the template: widths from narrowest on, each larger by widthStep, as far as the picture allows, of bright spots and of dark ones.
 const (
+	narrowest   = 0.7 // px: what is narrower is a pixel, of which the noise has some that stand out: of 260,000 Poisson counts 20 by 5 sds
 	widthStep   = 1.2
 	widthScore  = 5.0 // height of a maximum that counts: noise alone has some of about 4 in a picture of a million pixels
 	widthMaxima = 20  // the highest maxima, whose mean has to count
@@ -48,7 +49,7 @@ type trial struct {
 func try(h, w int, picture []float32, dark bool) (best trial) {
 	var sds, lefts []float64
 	at := -1
-	for sd := LeastSD; sd <= min(MostSD, float64(min(h, w))/12); sd *= widthStep {
+	for sd := narrowest; sd <= min(MostSD, float64(min(h, w))/12); sd *= widthStep {
 		l, err := New(h, w, Options{SD: sd, Dark: dark})
 		if err != nil {
 			break
@@ -77,12 +78,13 @@ func (l *Locator) explain(picture []float32) (left, top float64) {
 			left += r * r / l.camera.At(l.background.at(x, y))
 		}
 	}
-	l.rescale(l.scatter())
+	texture, middle := l.scatter()
+	l.rescale(texture)
 	l.score(0)
 	slices.SortFunc(l.seeds, higher)
 	n := min(len(l.seeds), widthMaxima)
 	for i, s := range l.seeds {
-		z := float64(s.z)
+		z := float64(s.z) - middle
 		if z >= widthScore {
 			left -= l.pursue(s)
 		}
