@@ -100,6 +100,36 @@ func TestTerminal(t *testing.T) {
 	})
 }
 
+// TestTerminalField: of a field the number of objects and their mean diffusion stand in the status, on a screen and in a log; and latents only where an object
+// is followed.
+func TestTerminalField(t *testing.T) {
+	for _, screen := range []bool{true, false} {
+		var out strings.Builder
+		s, err := New("terminal", sinktest.Decoder(t, nil), Env{Stream: "dish", Stdout: &out, Terminal: screen})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range []latent.Message{sinktest.Health(), sinktest.Field(6), sinktest.Track(6), sinktest.Population(6)} {
+			if err := s.Write(t.Context(), m); err != nil {
+				t.Fatal(err)
+			}
+		}
+		sinktest.Close(t, s)
+		written := out.String()
+		if screen {
+			written = strings.Join(screenAfter(t, written), "\n")
+		}
+		for _, want := range []string{"objects 2  born 5  ended 3", "mean D 4 [3, -] px²/s  common velocity 1, -1 ± 0.5 px/s"} {
+			if !strings.Contains(written, want) {
+				t.Errorf("screen %v: %q is not in\n%s", screen, want, written)
+			}
+		}
+		if strings.Contains(written, "active") || strings.Contains(written, "motion") {
+			t.Errorf("latents of nothing:\n%s", written)
+		}
+	}
+}
+
 func TestTerminalIntoPipe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder

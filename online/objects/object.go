@@ -16,7 +16,8 @@ type object struct {
 	step        float64 // variance of a step, px²
 	runs        bool    // it moves in a direction
 	confirmed   bool
-	merged      bool
+	merged      bool // it was told that it is
+	together    int  // frames in a row in which it was
 }
 
 // fresh is an object that was detected first in a frame.
@@ -30,6 +31,9 @@ func (e *Estimator) fresh(seq uint64) *object {
 	return &object{first: seq}
 }
 
+// lasting is how many frames in a row two objects are seen as one before that is told: in a dense field neighbours touch for a frame all the time.
+const lasting = 3
+
 // tell reports what has changed with an object.
 func (e *Estimator) tell(z *latent.Latent, p *tracks.Point, k *object) {
 	if p.Confirmed && !k.confirmed {
@@ -37,13 +41,17 @@ func (e *Estimator) tell(z *latent.Latent, p *tracks.Point, k *object) {
 		e.known.births++
 		e.reports = append(e.reports, e.trackOf(z, p.ID, k, latent.Born))
 	}
-	if merged := p.Detection == tracks.Merged; k.confirmed && merged != k.merged && (merged || p.Detection >= 0) {
-		k.merged = merged
-		change := latent.Parted
-		if merged {
-			change = latent.Joined
+	switch {
+	case p.Detection == tracks.Merged:
+		if k.together++; k.confirmed && k.together == lasting {
+			k.merged = true
+			e.reports = append(e.reports, e.trackOf(z, p.ID, k, latent.Joined))
 		}
-		e.reports = append(e.reports, e.trackOf(z, p.ID, k, change))
+	case p.Detection >= 0:
+		if k.together = 0; k.merged {
+			k.merged = false
+			e.reports = append(e.reports, e.trackOf(z, p.ID, k, latent.Parted))
+		}
 	}
 }
 

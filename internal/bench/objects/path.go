@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"runtime"
@@ -160,9 +161,8 @@ func (c *Command) alone(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	running, cancel := context.WithTimeout(ctx, pathWarm+time.Duration(c.Seconds*float64(time.Second)))
-	defer cancel()
-	if _, err := s.Run(running, 0); err != nil {
+	source.lasts = pathWarm + time.Duration(c.Seconds*float64(time.Second))
+	if _, err := s.Run(ctx, 0); err != nil {
 		return err
 	}
 	peak, err := bench.PeakMiB()
@@ -172,10 +172,11 @@ func (c *Command) alone(ctx context.Context) error {
 	return json.NewEncoder(os.Stdout).Encode(map[string]float64{"peak_mib": peak})
 }
 
-// cinema is a source that shows a film from memory, forwards and backwards, for ever.
+// cinema is a source that shows a film from memory, forwards and backwards.
 type cinema struct {
 	film   []gocv.Mat
 	period time.Duration // between frames; 0 gives them as they are asked for
+	lasts  time.Duration // from the beginning to the end
 	begun  time.Time
 	seq    uint64
 	frames frame.Pool
@@ -215,7 +216,7 @@ func (c *cinema) Open(context.Context) error {
 	return nil
 }
 
-// Read gives the next frame, when it is due.
+// Read gives the next frame, when it is due, and io.EOF at the end.
 func (c *cinema) Read(ctx context.Context) (*frame.Frame, error) {
 	at := time.Now()
 	if c.period > 0 {
@@ -225,6 +226,9 @@ func (c *cinema) Read(ctx context.Context) (*frame.Frame, error) {
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
+	}
+	if at.Sub(c.begun) > c.lasts {
+		return nil, io.EOF
 	}
 	n := len(c.film)
 	k := int(c.seq) % (2 * (n - 1))
