@@ -10,8 +10,9 @@ type Row struct {
 // Rows makes a table of what a Tracker reports: rows of confirmed tracks alone, with those before the confirmation, and with gaps filled once they are
 // over, those of a merged track too: one that ends in a merger ends where it was last seen. Rows of one track come in the order of frames; those of a frame may come later than other frames'.
 type Rows struct {
-	open map[uint64]*open
-	free []*open
+	open   map[uint64]*open
+	free   []*open
+	frames []uint64 // the last that were added: what was never looked at is not filled
 }
 
 // open is a track that goes on.
@@ -28,6 +29,11 @@ func (r *Rows) Add(frame uint64, points []Point, emit func(Row)) {
 	if r.open == nil {
 		r.open = map[uint64]*open{}
 	}
+	if len(r.frames) == mostGap+1 {
+		copy(r.frames, r.frames[1:])
+		r.frames = r.frames[:mostGap]
+	}
+	r.frames = append(r.frames, frame)
 	for i := range points {
 		p := &points[i]
 		o := r.open[p.ID]
@@ -40,7 +46,7 @@ func (r *Rows) Add(frame uint64, points []Point, emit func(Row)) {
 			continue
 		}
 		if o.begun {
-			o.fill(p, emit)
+			o.fill(p, r.frames, emit)
 		}
 		o.put(Row{Frame: p.Frame, ID: p.ID, X: p.X, Y: p.Y, SD: p.SD}, emit)
 		if p.Confirmed && !o.confirmed {
@@ -69,10 +75,13 @@ func (r *Rows) fresh() *open {
 	return &open{}
 }
 
-// fill puts the rows between the last detection and this one.
-func (o *open) fill(p *Point, emit func(Row)) {
+// fill puts the rows of the frames between the last detection and this one.
+func (o *open) fill(p *Point, frames []uint64, emit func(Row)) {
 	from := o.last
-	for f := from.Frame + 1; f < p.Frame; f++ {
+	for _, f := range frames {
+		if f <= from.Frame || f >= p.Frame {
+			continue
+		}
 		u := float64(f-from.Frame) / float64(p.Frame-from.Frame)
 		o.put(Row{Frame: f, ID: p.ID, X: from.X + u*(p.X-from.X), Y: from.Y + u*(p.Y-from.Y), SD: max(from.SD, p.SD), Filled: true}, emit)
 	}

@@ -306,3 +306,25 @@ func TestSwitchesAreLearnt(t *testing.T) {
 		}
 	}
 }
+
+// TestRowsOfFramesThatWere: a gap is filled in frames that were looked at, and not in those that were lost.
+func TestRowsOfFramesThatWere(t *testing.T) {
+	var r Rows
+	var got []Row
+	for _, frame := range []uint64{0, 1, 2, 50, 51, 60} {
+		p := Point{ID: 1, Frame: frame, X: float64(frame), Confirmed: true}
+		if frame == 51 {
+			p.Detection = Undetected
+		}
+		r.Add(frame, []Point{p}, func(row Row) { got = append(got, row) })
+	}
+	var frames []uint64
+	for _, row := range got {
+		if frames = append(frames, row.Frame); row.X != float64(row.Frame) || row.Filled != (row.Frame == 51) {
+			t.Errorf("%+v", row)
+		}
+	}
+	if want := []uint64{0, 1, 2, 50, 51, 60}; !slices.Equal(frames, want) {
+		t.Errorf("rows of frames %v, expected %v", frames, want)
+	}
+}
