@@ -1,13 +1,18 @@
 package tracks
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
 // A frame decides by what was seen up to it. The next ones may tell that two tracks were exchanged: one that hardly moves took the steps of one that
 // moves far. So the last frames stay open: rivals are two tracks of which each may be the other from a frame on, and where their detections since are
 // likelier the other way around, they are exchanged.
 const (
-	window = 8   // updates that are kept: of 500 vesicles, given perfectly, beta is 0.776 with 5, 0.792 with 8 and 0.787 with 12
-	margin = 6.0 // nats: what is less likely than one in 400 is no rival; 10 finds no more
+	window = 8    // updates that are kept: of 500 vesicles, given perfectly, beta is 0.776 with 5, 0.792 with 8 and 0.787 with 12
+	steps  = 4000 // that the rivals of an update may predict together; more are only where a crowd loses frames, and everybody may be anybody
+	margin = 6.0  // nats: what is less likely than one in 400 is no rival; 10 finds no more
 )
 
 // rival is two tracks that may be each other from an update on.
@@ -50,6 +55,7 @@ func (t *Tracker) meet(match []int32) {
 		}
 	}
 	t.rivals = kept
+	before := len(kept)
 	for _, p := range t.pairs {
 		a, b, more := t.live[p.Row], t.owner[p.Column], 0.0
 		own := int(match[p.Row])
@@ -72,6 +78,18 @@ func (t *Tracker) meet(match []int32) {
 			t.rivals = append(t.rivals, rival{a, b, t.n, more})
 		}
 	}
+	t.nearest(before)
+}
+
+// nearest keeps those rivals of this update, from an index on, that are likeliest the other way around, as many as may be followed.
+func (t *Tracker) nearest(from int) {
+	all := t.rivals[from:]
+	most := steps / t.clock[t.n%window].gap
+	if len(all) <= most {
+		return
+	}
+	slices.SortStableFunc(all, func(a, b rival) int { return cmp.Compare(a.more, b.more) })
+	t.rivals = t.rivals[:from+most]
 }
 
 // cost is that of a track's pair with detection j, 0 where it has none.

@@ -62,6 +62,7 @@ const (
 	mergedWithin   = 1.2        // sds of the template within which two objects are seen as one
 	mergedLeast    = 0.5        // probability from which a track that is not detected is taken for merged
 	forgotten      = 0.005      // probability of existence below which a track ends
+	mostNear       = 16         // detections, on average, within the reach of a track: where it may be any of more, nobody knows which it is
 	mostGap        = 20         // frames without a detection after which one ends
 )
 
@@ -80,6 +81,7 @@ type Tracker struct {
 	solver     assignment.Solver
 	pairs      []assignment.Pair
 	grid       grid.Grid
+	crowd      float64  // px within which there are mostNear detections on average
 	owner      []*track // a detection
 	points     []Point
 }
@@ -146,6 +148,7 @@ func (t *Tracker) assign(detections []Detection) {
 	for j := range detections {
 		t.grid.Add(int32(j), detections[j].X, detections[j].Y)
 	}
+	t.crowd = math.Sqrt(mostNear * t.o.Width * t.o.Height / (math.Pi * float64(max(len(detections), 1))))
 	t.pairs = t.pairs[:0]
 	for i, k := range t.live {
 		k.first, k.last = len(t.pairs), len(t.pairs)
@@ -183,8 +186,9 @@ func (t *Tracker) assign(detections []Detection) {
 	t.meet(match)
 }
 
-// near calls visit for every detection within reach of a place.
+// near calls visit for every detection within reach of a place, or within the crowd's where many are.
 func (t *Tracker) near(x, y, reach float64, detections []Detection, visit func(j int)) {
+	reach = min(reach, t.crowd)
 	t.grid.Near(x, y, reach, func(j int32) {
 		if math.Hypot(detections[j].X-x, detections[j].Y-y) <= reach {
 			visit(int(j))
