@@ -76,6 +76,7 @@ func listen(t *testing.T, stream string) *listener {
 	if err := heard.SetPendingLimits(-1, -1); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { heard.Unsubscribe() }) // a connection that closes waits for messages that nobody took
 	return &listener{t, b, heard}
 }
 
