@@ -35,19 +35,19 @@ const (
 
 // Locator finds the spots of pictures of one size.
 type Locator struct {
-	h, w       int
-	o          Options
-	kernel     *kernel
-	filter     *filter
-	background *background
-	meter      *noiseMeter
-	noise      Noise     // of the picture, and of its texture
-	texture    float64   // sd of the filtered picture where nothing is, in sds of the camera's noise
-	camera     Noise     // of the picture alone
-	negative   []float32 // the picture of dark objects
-	sample     []float32 // scratch
-	precision  precision // of its pixels
-	changes    *changes
+	h, w         int
+	o            Options
+	kernel       *kernel
+	filter       *filter
+	background   *background
+	meter        *noiseMeter
+	noise        Noise     // of the picture, and of its texture
+	texture      float64   // sd of the filtered picture where nothing is, in sds of the camera's noise
+	camera       Noise     // of the picture alone
+	negative     []float32 // the picture of dark objects
+	sample, line []float32 // scratch
+	precision    precision // of its pixels
+	changes      *changes
 
 	residual, filtered []float32 // h × w: what no spot explains, and that filtered by the template
 	spots              []spot

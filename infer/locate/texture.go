@@ -13,6 +13,7 @@ import (
 // κ follows from two low quantiles of z, which bright spots hardly move. Of two models, κ = 1 and κ free, the likelihood chooses (Schwarz's criterion).
 const (
 	scatterRows = 32               // that are filtered for it
+	apart       = 4                // px between the values of a row that are looked at: nearer ones are nearly the same
 	low, lower  = 0.30, 0.10       // of the sample
 	quantiles   = 0.75714          // between them, of a normal law, in sds
 	lowSDs      = 0.52440          // of a normal law below its middle
@@ -24,17 +25,15 @@ const (
 
 // scatter is κ, and where the middle of z lies, in κ: off zero where the background is, which a wide template adds up.
 func (l *Locator) scatter() (k, middle float64) {
-	l.sample = slices.Grow(l.sample[:0], scatterRows*l.w)
+	l.sample, l.line = l.sample[:0], slices.Grow(l.line[:0], stretch)
 	rows := min(scatterRows, l.h)
 	for k := range rows {
 		y := (2*k + 1) * l.h / (2 * rows)
 		for x := 0; x < l.w; x += stretch {
-			at := len(l.sample)
-			l.sample = l.sample[:at+min(stretch, l.w-x)]
-			row := l.sample[at:]
+			row := l.line[:min(stretch, l.w-x)]
 			l.filter.apply(row, l.residual, y, x)
-			for i := range row {
-				row[i] /= float32(math.Sqrt(l.kernel.norm * l.camera.At(l.background.at(x+i, y))))
+			for i := 0; i < len(row); i += apart {
+				l.sample = append(l.sample, row[i]/float32(math.Sqrt(l.kernel.norm*l.camera.At(l.background.at(x+i, y)))))
 			}
 		}
 	}
@@ -43,7 +42,7 @@ func (l *Locator) scatter() (k, middle float64) {
 	at := float64(l.sample[int(low*float64(n))])
 	k = (at - float64(l.sample[int(lower*float64(n))])) / quantiles
 	middle = at + lowSDs*k
-	values := float64(n) / (spread * l.kernel.sd)
+	values := float64(rows*l.w) / (spread * l.kernel.sd)
 	if k < 1+evidence*perRoot/math.Sqrt(values) {
 		return 1, middle
 	}
