@@ -3,7 +3,8 @@
 //	estimator.go  Estimator: a frame's way through tracks and laws
 //	object.go     what is known of one object, and what is told of it
 //	follow.go     the object that is followed: its places are the latents of a single object, for online.Estimator
-//	report.go     births, deaths, the population, alarms
+//	report.go     the population, alarms
+//	checkpoint.go what outlives the objects, kept and gone on from
 //
 // Identity is package tracks', laws are package population's. Lengths are px of the frame as it was read, times s.
 package objects

@@ -24,17 +24,6 @@ func (p *Pool) Add(l *Law) {
 	p.tracks++
 }
 
-// Join adds what another pool has.
-func (p *Pool) Join(o *Pool) {
-	for i := range p.total {
-		p.total[i] += o.total[i]
-		for j := range p.total {
-			p.products[i][j] += o.products[i][j]
-		}
-	}
-	p.tracks += o.tracks
-}
-
 // Steps is how many the pool rests on.
 func (p *Pool) Steps() uint64 { return uint64(p.total[1]) }
 

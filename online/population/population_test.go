@@ -111,26 +111,6 @@ func TestPool(t *testing.T) {
 	}
 }
 
-// TestJoin: two pools joined are one that saw all tracks.
-func TestJoin(t *testing.T) {
-	rng := rand.New(rand.NewPCG(7, 8))
-	var all, a, b Pool
-	for i := range 10 {
-		l := film(rng, 20, 2, 0.1, 0.01, 0)
-		all.Add(l)
-		if i < 4 {
-			a.Add(l)
-		} else {
-			b.Add(l)
-		}
-	}
-	a.Join(&b)
-	got, want := a.Diffusion(0), all.Diffusion(0)
-	if math.Abs(got.D-want.D) > 1e-12 || math.Abs(got.High-want.High) > 1e-9 {
-		t.Errorf("%+v, expected %+v", got, want)
-	}
-}
-
 // TestRuns: of an object that runs at 300 px/s the velocity is found to its standard error, and its diffusion is not that of the run.
 func TestRuns(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// BenchmarkGaps: 2,000 objects of which two of three frames are lost, as where tracking does not keep up.
+// BenchmarkGaps: 2,000 objects of which nineteen of twenty frames are lost, as where tracking does not keep up.
 func BenchmarkGaps(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	t, err := New(Options{Width: 512, Height: 512, Template: 1.4})

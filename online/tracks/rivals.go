@@ -11,7 +11,7 @@ import (
 // likelier the other way around, they are exchanged.
 const (
 	window = 8    // updates that are kept: of 500 vesicles, given perfectly, beta is 0.776 with 5, 0.792 with 8 and 0.787 with 12
-	steps  = 4000 // that the rivals of an update may predict together; more are only where a crowd loses frames, and everybody may be anybody
+	steps  = 4000 // that the rivals of an update may predict together; there are more only in a dense field of which frames are lost
 	margin = 6.0  // nats: what is less likely than one in 400 is no rival; 10 finds no more
 )
 

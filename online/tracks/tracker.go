@@ -81,7 +81,7 @@ type Tracker struct {
 	solver     assignment.Solver
 	pairs      []assignment.Pair
 	grid       grid.Grid
-	crowd      float64  // px within which there are mostNear detections on average
+	widest     float64  // px within which there are mostNear detections on average
 	owner      []*track // a detection
 	points     []Point
 }
@@ -148,7 +148,7 @@ func (t *Tracker) assign(detections []Detection) {
 	for j := range detections {
 		t.grid.Add(int32(j), detections[j].X, detections[j].Y)
 	}
-	t.crowd = math.Sqrt(mostNear * t.o.Width * t.o.Height / (math.Pi * float64(max(len(detections), 1))))
+	t.widest = math.Sqrt(mostNear * t.o.Width * t.o.Height / (math.Pi * float64(max(len(detections), 1))))
 	t.pairs = t.pairs[:0]
 	for i, k := range t.live {
 		k.first, k.last = len(t.pairs), len(t.pairs)
@@ -186,9 +186,9 @@ func (t *Tracker) assign(detections []Detection) {
 	t.meet(match)
 }
 
-// near calls visit for every detection within reach of a place, or within the crowd's where many are.
+// near calls visit for every detection within reach of a place, or the widest where many are.
 func (t *Tracker) near(x, y, reach float64, detections []Detection, visit func(j int)) {
-	reach = min(reach, t.crowd)
+	reach = min(reach, t.widest)
 	t.grid.Near(x, y, reach, func(j int32) {
 		if math.Hypot(detections[j].X-x, detections[j].Y-y) <= reach {
 			visit(int(j))
