@@ -9,16 +9,18 @@ import (
 
 // TestServes: a model that explains little is refused where the film shows many objects, with what to do instead, and there alone.
 func TestServes(t *testing.T) {
-	c := Options{Source: []string{"dish.tif"}}
 	for _, k := range []struct {
+		latent    string
 		explained float64
 		many      census.Count
 		refused   bool
 	}{
-		{0.04, census.Count{Objects: 30, Moving: 28}, true},
-		{0.04, census.Count{Objects: 30, Moving: 2}, false},
-		{0.95, census.Count{Objects: 30, Moving: 28}, false},
+		{auto, 0.04, census.Count{Objects: 30, Moving: 28}, true},
+		{auto, 0.04, census.Count{Objects: 30, Moving: 2}, false},
+		{auto, 0.95, census.Count{Objects: 30, Moving: 28}, false},
+		{"2", 0.04, census.Count{Objects: 30, Moving: 28}, false},
 	} {
+		c := Options{Source: []string{"dish.tif"}, Latent: k.latent}
 		err := c.serves(k.explained, k.many)
 		if (err != nil) != k.refused {
 			t.Errorf("%+v: %v", k, err)

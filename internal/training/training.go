@@ -152,9 +152,9 @@ func (c *Options) counsel(ctx context.Context, data recording.Dataset) (census.C
 // trapped spots has 0.04.
 const leastServed = 0.5
 
-// serves refuses a model of next to nothing, where the film is better followed object by object.
+// serves refuses a model of next to nothing, where the film is better followed object by object. Whoever names the number of latents has it.
 func (c *Options) serves(explained float64, many census.Count) error {
-	if !many.Proposes() || explained >= leastServed {
+	if c.Latent != auto || !many.Proposes() || explained >= leastServed {
 		return nil
 	}
 	return fmt.Errorf("the model explains %.1f %% of the held-out pictures, and is not kept: %s", 100*explained, many.Proposal(c.Source[0]))

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// crowd is 60 objects in 96x96 px, 6 px from the next on average, whose sds of a step go from 0.3 to 2.5 px, detection i being of object i.
-func crowd(frames int) (all [][]Detection) {
+// dense is 60 objects in 96x96 px, 6 px from the next on average, whose sds of a step go from 0.3 to 2.5 px, detection i being of object i.
+func dense(frames int) (all [][]Detection) {
 	rng := rand.New(rand.NewPCG(15, 16))
 	at := make([][2]float64, 60)
 	for i := range at {
@@ -27,7 +27,7 @@ func crowd(frames int) (all [][]Detection) {
 	return all
 }
 
-// numbers follows the crowd, and says which number each object had in each frame, and the mean of Doubt beside the share of detections whose track had
+// numbers follows the dense field, and says which number each object had in each frame, and the mean of Doubt beside the share of detections whose track had
 // another object's in the frame before. Without rivals nothing is decided again.
 func numbers(t *testing.T, lag int, rivals bool, frames [][]Detection) (of [][]uint64, doubt, wrong float64) {
 	k, err := New(Options{Width: 96, Height: 96, Template: 1.4, Lag: lag})
@@ -95,22 +95,22 @@ func kept(of [][]uint64) float64 {
 	return float64(same) / float64(all)
 }
 
-// TestRivals: in a crowd more places keep their object's number where the window decides again, and more with a lag. Measured: 0.847, 0.878, 0.895; half
+// TestRivals: in a dense field more places keep their object's number where the window decides again, and more with a lag. Measured: 0.847, 0.878, 0.895; half
 // of each gain is asked for.
 func TestRivals(t *testing.T) {
-	frames := crowd(300)
+	frames := dense(300)
 	single, _, _ := numbers(t, 0, false, frames)
 	again, _, _ := numbers(t, 0, true, frames)
 	lag, _, _ := numbers(t, 3, true, frames)
 	if a, b, c := kept(single), kept(again), kept(lag); b < a+0.015 || c < b+0.008 {
-		t.Errorf("of a crowd %.3f keep their numbers frame by frame, %.3f with rivals, %.3f three frames later", a, b, c)
+		t.Errorf("of a dense field %.3f keep their numbers frame by frame, %.3f with rivals, %.3f three frames later", a, b, c)
 	}
 }
 
 // TestDoubt: frame by frame, Doubt is as often right as it says: 0.035 on average where 0.043 are wrong, for three tracks that take turns are not
 // counted. An object that is alone is not doubted.
 func TestDoubt(t *testing.T) {
-	if _, doubt, wrong := numbers(t, 0, false, crowd(300)); doubt < 0.6*wrong || doubt > 1.2*wrong {
+	if _, doubt, wrong := numbers(t, 0, false, dense(300)); doubt < 0.6*wrong || doubt > 1.2*wrong {
 		t.Errorf("a doubt of %.4f, and %.4f are wrong", doubt, wrong)
 	}
 	rng, k := rand.New(rand.NewPCG(17, 18)), tracker(t)
@@ -123,7 +123,7 @@ func TestDoubt(t *testing.T) {
 	}
 }
 
-// TestWindow: after frames of a crowd whose objects vanish in turns the window holds no more tracks, rivals and free ones than it did, and once all
+// TestWindow: after frames of a dense field whose objects vanish in turns the window holds no more tracks, rivals and free ones than it did, and once all
 // are gone nothing is left.
 func TestWindow(t *testing.T) {
 	k, err := New(Options{Width: 96, Height: 96, Template: 1.4, Lag: 3})
@@ -131,7 +131,7 @@ func TestWindow(t *testing.T) {
 		t.Fatal(err)
 	}
 	most := [2]int{}
-	for f, here := range crowd(600) {
+	for f, here := range dense(600) {
 		k.Update(uint64(f), here[:20+40*(f/10%2)])
 		half := f / 300
 		most[half] = max(most[half], len(k.live)+len(k.free)+len(k.rivals))
@@ -156,13 +156,13 @@ func TestLagIsBounded(t *testing.T) {
 	}
 }
 
-// TestCrowdAllocates: nothing for a frame of a crowd, whose rivals are exchanged and whose tracks end and begin.
-func TestCrowdAllocates(t *testing.T) {
+// TestDenseAllocates: nothing for a frame of a dense field, whose rivals are exchanged and whose tracks end and begin.
+func TestDenseAllocates(t *testing.T) {
 	k, err := New(Options{Width: 96, Height: 96, Template: 1.4, Lag: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
-	frames := crowd(400)
+	frames := dense(400)
 	f := 0
 	step := func() {
 		k.Update(uint64(f), frames[f])
