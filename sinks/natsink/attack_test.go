@@ -279,7 +279,10 @@ func TestRefusalFlood(t *testing.T) {
 			if err := operator.PublishRequest("driftscope.local.bead.cmd.info", fmt.Sprint("victim.", i), nil); err != nil {
 				a.t.Fatal(err)
 			}
-			if i%32 == 31 { // fewer than an endpoint's queue holds
+			if i%32 == 31 || i == flood-1 { // fewer than an endpoint's queue holds
+				if err := operator.Flush(); err != nil { // settle asks on a connection of its own
+					a.t.Fatal(err)
+				}
 				a.settle("info")
 			}
 		}
