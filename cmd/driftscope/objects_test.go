@@ -68,6 +68,50 @@ func TestRunObjects(t *testing.T) {
 	drive(t, folder, "run", "film", "--objects", "--model", "embedded:molecule").check(t, 2, "objects are followed without one")
 }
 
+// TestObjectsLater: with a lag every frame's objects come once and in order to the film's end, behind the triggers of the same frame.
+func TestObjectsLater(t *testing.T) {
+	folder := t.TempDir()
+	if o := drive(t, folder, "simulate", "vesicle", "--frames", "30", "--density", "8", "--size", "120", "--snr", "6", "--out", "film"); o.status != 0 {
+		t.Fatalf("%+v", o)
+	}
+	text := "source: {directory: {path: film, fps: 50}}\nobjects: {enabled: true, lag: 4}\nnats: {url: \"off\"}\nsinks: [jsonl: {path: all.jsonl}]\n" +
+		"triggers: [zone: {name: left, object: any, centroid_px: {x: [0, 60], y: [0, 120]}}]\n"
+	if err := os.WriteFile(filepath.Join(folder, "later.yaml"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if o := drive(t, folder, "run", "later.yaml", "--no-status"); o.status != 0 || !strings.Contains(o.out, "tracked 30, dropped 0") {
+		t.Fatalf("%+v", o)
+	}
+	said, err := os.ReadFile(filepath.Join(folder, "all.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, triggers := uint64(0), 0
+	for line := range strings.Lines(string(said)) {
+		var m struct {
+			Kind latent.Kind
+			Seq  uint64
+		}
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			t.Fatal(err)
+		}
+		switch m.Kind {
+		case latent.KindObjects:
+			if m.Seq != next {
+				t.Errorf("frame %d, expected %d", m.Seq, next)
+			}
+			next++
+		case latent.KindTrigger:
+			if triggers++; m.Seq != next {
+				t.Errorf("a trigger of frame %d ahead of frame %d", m.Seq, next)
+			}
+		}
+	}
+	if next != 30 || triggers == 0 {
+		t.Errorf("%d frames of 30, %d triggers", next, triggers)
+	}
+}
+
 // TestFollowObject: a live field's objects go out on NATS; one is chosen, and its latents and law come on the subjects of a single object until it is let go.
 func TestFollowObject(t *testing.T) {
 	t.Parallel()

@@ -88,7 +88,7 @@ type Viewer interface {
 
 // Estimator folds latents into the law of motion. It has no goroutine on the frame path, no clock and no unseeded randomness:
 // the same latents give the same estimates. Update fills dst except Latency, which only the runner's clock knows, and copies
-// what it keeps of z. Its error refuses one latent (not finite, out of order): the frame is dropped and the stream goes on.
+// what it keeps of z. It may hold frames back: then dst is of an earlier one, or Later. Its error refuses one latent (not finite, out of order): the frame is dropped and the stream goes on.
 type Estimator interface {
 	Update(dst *latent.Estimate, z *latent.Latent) error
 	Close() error
@@ -125,7 +125,8 @@ type Resetter interface{ Reset() }
 type Alarmer interface{ Alarms() []latent.Event }
 
 // Reporter is implemented by an Estimator that has more to tell of a latent than its estimate. Reports are the messages of the last Update and Last,
-// once, those of objects that the run leaves; the lists are lent until the next call, and the messages in them are new, and the runner's.
+// once, those of objects that the run leaves; the lists are lent until the next call, and the messages in them are new, and the runner's. Estimates among
+// them are of frames that were held back.
 type Reporter interface {
 	Reports() []latent.Message
 	Last() []latent.Message

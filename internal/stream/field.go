@@ -35,7 +35,7 @@ func (s *Stream) finishField(cfg config.Config, applied []uint64, deterministic 
 	}
 	s.Stages.Viewer = field.NewViewer()
 	follow := lawConfig(cfg.Online, 0, deterministic, applied)
-	estimator, err := objects.New(objects.Config{Every: cfg.Objects.Every, MaxGap: follow.MaxGap, Exposure: cfg.Online.Exposure, PixelUM: cfg.Online.PixelUM, Follow: follow})
+	estimator, err := objects.New(objects.Config{Every: cfg.Objects.Every, Lag: cfg.Objects.Lag, MaxGap: follow.MaxGap, Exposure: cfg.Online.Exposure, PixelUM: cfg.Online.PixelUM, Follow: follow})
 	if err != nil {
 		return exit.Usage(err)
 	}

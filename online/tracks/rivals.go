@@ -134,7 +134,8 @@ func (t *Tracker) exchange() {
 		}
 		t.again(a, r.n)
 		t.again(b, r.n)
-		a.turned, b.turned = t.n, t.n
+		a.turn(t.n, r.n)
+		b.turn(t.n, r.n)
 		for k := range t.rivals { // what came after happened to the other
 			if q := &t.rivals[k]; q.n > r.n {
 				q.a, q.b = turned(q.a, a, b), turned(q.b, a, b)

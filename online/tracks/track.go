@@ -37,12 +37,21 @@ type track struct {
 	born        int // update of the first detection; 0, none
 	over        int // update in which it ended; 0, none
 	turned      int // update of its last exchange
+	from        int // update from which on that was
 	row         int // in live
 	first, last int // its pairs are pairs[first:last]
 	steps       []step
 }
 
 func (k *track) at(n int) *step { return &k.steps[n%window] }
+
+// turn notes that in update n what it had from another update on was exchanged.
+func (k *track) turn(n, from int) {
+	if k.turned == n {
+		from = min(from, k.from)
+	}
+	k.turned, k.from = n, from
+}
 
 // begin is the state of a track that begins at a detection.
 func (s *state) begin(d *Detection, p *population, o *Options) {

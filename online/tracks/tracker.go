@@ -76,6 +76,7 @@ type Tracker struct {
 	next       uint64 // identity
 	n          int    // updates
 	clock      [window]instant
+	carried    place
 	rivals     []rival
 	scratch    state
 	solver     assignment.Solver
@@ -88,9 +89,13 @@ type Tracker struct {
 
 // instant is when an update was.
 type instant struct {
-	frame uint64
-	gap   int // frames since the one before
+	frame   uint64
+	gap     int   // frames since the one before
+	carried place // by then
 }
+
+// place is a point of the picture, px.
+type place struct{ x, y float64 }
 
 // New is a tracker that has seen nothing.
 func New(o Options) (*Tracker, error) {
@@ -117,7 +122,7 @@ func (t *Tracker) Update(frame uint64, detections []Detection) []Point {
 		gap = int(min(frame-t.clock[t.n%window].frame, mostGap))
 	}
 	t.n++
-	t.clock[t.n%window] = instant{frame, gap}
+	t.clock[t.n%window] = instant{frame, gap, t.carried}
 	for i, k := range t.live {
 		k.row = i
 		k.at(t.n).sight = sight{detection: Undetected}
@@ -320,6 +325,7 @@ func (t *Tracker) report(m int) []Point {
 		k.at(m).point.Doubt = 0
 	}
 	t.doubt(m)
+	back := place{t.carried.x - t.clock[m%window].carried.x, t.carried.y - t.clock[m%window].carried.y}
 	for _, k := range t.live {
 		if k.born == 0 || m < k.born || k.over > 0 && m >= k.over {
 			continue
@@ -327,7 +333,8 @@ func (t *Tracker) report(m int) []Point {
 		p := k.at(m).point
 		p.Confirmed = k.state.confirmed
 		p.Doubt /= 1 + p.Doubt
-		p.Exchanged = k.turned == t.n
+		p.Exchanged = k.turned == t.n && k.from < m
+		p.X, p.Y = p.X-back.x, p.Y-back.y
 		t.points = append(t.points, p)
 	}
 	slices.SortFunc(t.points, func(a, b Point) int { return cmp.Compare(a.ID, b.ID) })
