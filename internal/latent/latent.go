@@ -210,7 +210,7 @@ type Health struct {
 	UptimeS   float64           `json:"uptime_s" unit:"s"`
 	Frames    uint64            `json:"frames_in" unit:"frames"`      // read from the source
 	Tracked   uint64            `json:"frames_tracked" unit:"frames"` // encoded and estimated
-	Dropped   map[string]uint64 `json:"frames_dropped" unit:"frames"` // by cause; messages for those that begin with sink_
+	Dropped   map[string]uint64 `json:"frames_dropped" unit:"frames"` // by cause; messages for those that begin with sink_, of sink_NAME_cut those that were delivered without a part
 	Alarms    map[string]uint64 `json:"alarms" unit:"alarms"`         // begun, by code
 	Published uint64            `json:"published" unit:"messages"`    // messages accepted by sinks
 	FPS       float64           `json:"fps" unit:"1/s"`               // tracked, over the last interval

@@ -105,7 +105,8 @@ type Finisher interface {
 // Write and Close are called from one goroutine. Close flushes, within ctx, and frees also when ctx has ended already.
 //
 // An error of Write ends the run, unless it says Undelivered(): then this one message could not be delivered now, as while a
-// server is away. In mode Latest it is dropped and the stream goes on; in mode Lossless it is tried again.
+// server is away. In mode Latest it is dropped and the stream goes on; in mode Lossless it is tried again. One that says Cut() is of a
+// message that was delivered without a part of it, which is counted.
 type Sink interface {
 	Write(ctx context.Context, m latent.Message) error
 	Close(ctx context.Context) error
