@@ -40,6 +40,7 @@ var ErrSize = errors.New("the frame has another size than those before: start th
 type Estimator struct {
 	config  Config
 	clock   trajectory.Clock
+	pace    pace
 	tracker *tracks.Tracker // nil before the first frame with a template
 	size    [2]int          // of the frames
 	rows    tracks.Rows
@@ -105,6 +106,7 @@ func (e *Estimator) Update(dst *latent.Estimate, z *latent.Latent) error {
 	if e.begun && z.Trajectory != e.film {
 		e.flush()
 		e.leave(latent.FilmEnded)
+		e.pace = pace{}
 	}
 	e.film, e.begun = z.Trajectory, true
 	points := e.track(z, dt)
@@ -190,6 +192,7 @@ func head(dst, z *latent.Latent) {
 
 // track gives a frame's spots to the tracker, dt after the frame before. The points are of the frame that is told next.
 func (e *Estimator) track(z *latent.Latent, dt float64) []tracks.Point {
+	lost := e.pace.lost(z)
 	if e.tracker == nil {
 		return nil
 	}
@@ -199,6 +202,7 @@ func (e *Estimator) track(z *latent.Latent, dt float64) []tracks.Point {
 	}
 	e.known.shiftX, e.known.shiftY = e.known.shiftX+e.known.common.X*dt, e.known.shiftY+e.known.common.Y*dt
 	e.tracker.Carry(e.known.common.X*dt, e.known.common.Y*dt)
+	e.tracker.Pass(lost)
 	return e.tracker.Update(z.Seq, e.detections)
 }
 

@@ -58,6 +58,19 @@ func (m *motion) predict(p *population) {
 	m.began, m.ended = began, ended
 }
 
+// predictOver moves the motion by some frames. Beyond mostGap they widen it as the last of those did, and its means stay.
+func (m *motion) predictOver(frames int, p *population) {
+	before := *m
+	for range min(frames, mostGap) {
+		before = *m
+		m.predict(p)
+	}
+	if rest := float64(frames - mostGap); rest > 0 {
+		m.bp += rest * max(m.bp-before.bp, 0)
+		m.pp += rest * max(m.pp-before.pp, 0)
+	}
+}
+
 // density is that of a detection by the prediction, px⁻²: a mixture of Student's t and a normal law.
 func (m *motion) density(d *Detection) (all, directed float64) {
 	r := d.variance()

@@ -38,6 +38,7 @@ const (
 	priorSwitch   = 0.03
 	priorDetected = 0.9
 	priorDeaths   = 0.03
+	leastDeaths   = 1e-4 // a frame: what lives longer than a film is not known to end
 	priorBirths   = 1e-5
 	priorScore    = 8.0
 	forget        = 0.99 // a frame: the field of a hundred frames ago hardly counts
@@ -59,6 +60,22 @@ func newPopulation(template float64) population {
 		detected: priorDetected, deaths: priorDeaths, births: priorBirths, score: priorScore, spread: priorScore / 2}
 }
 
+// survival is the probability that an object goes on for some frames.
+func (p *population) survival(frames int) float64 {
+	if frames == 1 {
+		return 1 - p.deaths
+	}
+	return math.Pow(1-p.deaths, float64(frames))
+}
+
+// spell is of how many frames the births are there in a frame that comes so many after the last: some have ended again, Σ (1 - deaths)ⁱ.
+func (p *population) spell(frames int) float64 {
+	if frames == 1 {
+		return 1
+	}
+	return (1 - p.survival(frames)) / max(p.deaths, leastDeaths)
+}
+
 // objectDensity is f, that of a score of an object's: a normal core, and a Cauchy tail for objects of another brightness.
 func (p *population) objectDensity(s float64) float64 {
 	const tail = 0.1
@@ -77,7 +94,7 @@ func clutterDensity(score, template float64) float64 {
 func (p *population) learn(area float64) {
 	n := &p.n
 	p.detected = min((n.hits+10*priorDetected)/(n.hits+n.gaps+10), 0.999)
-	p.deaths = min(max((n.ends+20*priorDeaths)/(n.lives+20), 1e-4), 0.5)
+	p.deaths = min(max((n.ends+20*priorDeaths)/(n.lives+20), leastDeaths), 0.5)
 	p.births = max((n.began+priorBirths*area)/(n.frames+1)/area, 1e-9)
 	if n.scored > 10 {
 		p.score = n.scores / n.scored

@@ -84,7 +84,7 @@ func (t *Tracker) meet(match []int32) {
 // nearest keeps those rivals of this update, from an index on, that are likeliest the other way around, as many as may be followed.
 func (t *Tracker) nearest(from int) {
 	all := t.rivals[from:]
-	most := steps / t.clock[t.n%window].gap
+	most := steps / min(t.clock[t.n%window].gap, mostGap)
 	if len(all) <= most {
 		return
 	}
@@ -177,7 +177,7 @@ func (t *Tracker) follow(head, tail *track, n int) float64 {
 		switch {
 		case !begun:
 			if o.own() {
-				s.begin(&o.d, &t.population, &t.o)
+				s.begin(o, &t.population, &t.o)
 				begun = true
 			}
 		case s.over():
@@ -219,7 +219,7 @@ func (t *Tracker) again(k *track, n int) {
 			at.before = *s
 			_, detection = s.take(&at.sight, &t.population, &t.o)
 		case at.sight.own():
-			s.begin(&at.sight.d, &t.population, &t.o)
+			s.begin(&at.sight, &t.population, &t.o)
 			k.born, begun = m, true
 		default:
 			continue

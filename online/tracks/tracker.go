@@ -63,7 +63,8 @@ const (
 	mergedLeast    = 0.5        // probability from which a track that is not detected is taken for merged
 	forgotten      = 0.005      // probability of existence below which a track ends
 	mostNear       = 16         // detections, on average, within the reach of a track: where it may be any of more, nobody knows which it is
-	mostGap        = 20         // frames without a detection after which one ends
+	mostGap        = 20         // updates without a detection after which one ends, and frames that are predicted one by one
+	mostFrames     = 1 << 20    // that may pass between two updates: hours
 )
 
 // Tracker follows every object of a field.
@@ -76,6 +77,8 @@ type Tracker struct {
 	next       uint64 // identity
 	n          int    // updates
 	clock      [window]instant
+	unseen     int     // frames that pass before the next, beside those that its number leaves out
+	spell      float64 // of this update
 	carried    place
 	rivals     []rival
 	scratch    state
@@ -119,13 +122,14 @@ func New(o Options) (*Tracker, error) {
 func (t *Tracker) Update(frame uint64, detections []Detection) []Point {
 	gap := 1
 	if t.n > 0 {
-		gap = int(min(frame-t.clock[t.n%window].frame, mostGap))
+		gap = int(min(frame-t.clock[t.n%window].frame, mostFrames)) + t.unseen
 	}
+	t.unseen, t.spell = 0, t.population.spell(gap)
 	t.n++
 	t.clock[t.n%window] = instant{frame, gap, t.carried}
 	for i, k := range t.live {
 		k.row = i
-		k.at(t.n).sight = sight{detection: Undetected}
+		k.at(t.n).sight = sight{detection: Undetected, spell: t.spell}
 		if k.over == 0 {
 			k.state.predict(gap, &t.population)
 			k.at(t.n).before = k.state
@@ -138,6 +142,9 @@ func (t *Tracker) Update(frame uint64, detections []Detection) []Point {
 	t.population.learn(t.o.Width * t.o.Height)
 	return t.report(t.n - t.o.Lag)
 }
+
+// Pass tells that some frames pass before the next, beside those that its number leaves out: as of a camera that was lost.
+func (t *Tracker) Pass(frames int) { t.unseen = min(max(frames, 0), mostFrames) }
 
 // Flush gives what a lag has held back, frame by frame; points are valid during the call alone. A tracker is at its end then.
 func (t *Tracker) Flush(each func(frame uint64, points []Point)) {
@@ -207,7 +214,7 @@ func (t *Tracker) pair(i, j int, detections []Detection, missing float64) {
 	density, _ := k.motion.density(d)
 	f := p.objectDensity(d.Score)
 	together := k.exists * p.detected * density * f
-	apart := missing * (clutterDensity(d.Score, t.o.Template) + p.births*f)
+	apart := missing * (clutterDensity(d.Score, t.o.Template) + p.births*t.spell*f)
 	if cost := math.Log(apart / together); cost < margin { // from 0 on it is of rivals
 		t.pairs = append(t.pairs, assignment.Pair{Row: i, Column: j, Cost: cost})
 	}
@@ -219,12 +226,12 @@ func (t *Tracker) hit(k *track, j int, d *Detection) {
 	confirmed := s.confirmed
 	if confirmed {
 		n.hits++
-		n.lives += float64(s.missed + 1)
+		n.lives += float64(s.ago)
 		n.gaps += float64(s.missed)
 		n.scores, n.squares, n.scored = n.scores+d.Score, n.squares+d.Score*d.Score, n.scored+1
 	}
-	steady := confirmed && s.missed == 0
-	t.take(k, sight{detection: j, d: *d})
+	steady := confirmed && s.ago == 1
+	t.take(k, sight{detection: j, d: *d, spell: t.spell})
 	if steady {
 		n.steer(&s.motion)
 	}
@@ -235,7 +242,7 @@ func (t *Tracker) hit(k *track, j int, d *Detection) {
 
 // miss is a frame without a detection of the track's own. It may be merged with the one of another track that is likeliest its own.
 func (t *Tracker) miss(k *track, detections []Detection) {
-	o := sight{detection: Undetected}
+	o := sight{detection: Undetected, spell: t.spell}
 	m := &k.state.motion
 	b, _ := m.reach(0.1)
 	most := 0.0
@@ -261,7 +268,7 @@ func (t *Tracker) take(k *track, o sight) {
 // end removes tracks that are over for longer than the window, and counts what they tell.
 func (t *Tracker) end() {
 	n := &t.population.n
-	n.frames++
+	n.frames += t.spell
 	kept := t.live[:0]
 	for _, k := range t.live {
 		if k.over == 0 && k.state.over() {
@@ -302,13 +309,14 @@ func (t *Tracker) births(detections []Detection) {
 		if t.owner[j] != nil {
 			continue
 		}
-		t.scratch.begin(&detections[j], &t.population, &t.o)
+		at := sight{detection: j, d: detections[j], spell: t.spell}
+		t.scratch.begin(&at, &t.population, &t.o)
 		if t.scratch.exists < forgotten/4 {
 			continue
 		}
 		k := t.fresh()
 		k.state, k.born = t.scratch, t.n
-		k.at(t.n).sight = sight{detection: j, d: detections[j]}
+		k.at(t.n).sight = at
 		k.at(t.n).point = k.state.point(k.id, t.clock[t.n%window].frame, j)
 		t.owner[j] = k
 		t.enter(k)
