@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"driftscope/internal/config"
 	"driftscope/internal/exit"
 	"driftscope/internal/frame"
+	"driftscope/internal/latent"
 	"driftscope/internal/pipeline"
 	"driftscope/online/objects"
 )
@@ -41,6 +43,11 @@ func (s *Stream) finishField(cfg config.Config, applied []uint64, deterministic 
 	}
 	s.law, s.Stages.Estimator = estimator, estimator
 	return s.ruleAndRestore(cfg)
+}
+
+// noModel refuses another model where there is none.
+func noModel(context.Context, []byte, *frame.Frame) (*pipeline.Replacement, error) {
+	return nil, latent.Refuse(latent.Conflict, "model: every object of the field is followed, without a model: there is none to change: start the stream again without objects.enabled for one")
 }
 
 // newFieldSteps makes the steps that are written, and behind them those that the locators need.

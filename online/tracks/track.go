@@ -19,7 +19,7 @@ type sight struct {
 	detection int    // of the frame, or Undetected
 	beside    uint64 // where it is undetected: the track that d is of, 0 for none
 	d         Detection
-	spell     float64 // births of so many frames came with it
+	births    float64 // that came with it beside those of one frame, px⁻²
 }
 
 // own is whether the track has a detection of its own.
@@ -58,7 +58,7 @@ func (k *track) turn(n, from int) {
 // begin is the state of a track that begins at a detection.
 func (s *state) begin(at *sight, p *population, o *Options) {
 	d := &at.d
-	born := p.births * at.spell * p.objectDensity(d.Score)
+	born := (p.births + at.births) * p.objectDensity(d.Score)
 	*s = state{exists: born / (born + clutterDensity(d.Score, o.Template)), hits: 1}
 	s.motion.begin(d, p)
 }
@@ -84,7 +84,7 @@ func (s *state) hit(at *sight, p *population, o *Options) float64 {
 	d := &at.d
 	f := p.objectDensity(d.Score)
 	together := s.exists * p.detected * s.motion.update(d, float64(s.since), o.Memory) * f
-	none := clutterDensity(d.Score, o.Template) + p.births*at.spell*f
+	none := clutterDensity(d.Score, o.Template) + (p.births+at.births)*f
 	s.exists = together / (together + (1-s.exists)*none)
 	if s.missed == 0 {
 		s.with = 0

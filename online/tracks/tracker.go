@@ -78,7 +78,7 @@ type Tracker struct {
 	n          int    // updates
 	clock      [window]instant
 	unseen     int     // frames that pass before the next, beside those that its number leaves out
-	spell      float64 // of this update
+	meanwhile  float64 // births that come with this update beside those of one frame, px⁻²
 	carried    place
 	rivals     []rival
 	scratch    state
@@ -124,12 +124,13 @@ func (t *Tracker) Update(frame uint64, detections []Detection) []Point {
 	if t.n > 0 {
 		gap = int(min(frame-t.clock[t.n%window].frame, mostFrames)) + t.unseen
 	}
-	t.unseen, t.spell = 0, t.population.spell(gap)
+	spell := t.population.spell(gap)
+	t.unseen, t.meanwhile = 0, (spell-1)*t.population.steady
 	t.n++
 	t.clock[t.n%window] = instant{frame, gap, t.carried}
 	for i, k := range t.live {
 		k.row = i
-		k.at(t.n).sight = sight{detection: Undetected, spell: t.spell}
+		k.at(t.n).sight = sight{detection: Undetected, births: t.meanwhile}
 		if k.over == 0 {
 			k.state.predict(gap, &t.population)
 			k.at(t.n).before = k.state
@@ -138,6 +139,7 @@ func (t *Tracker) Update(frame uint64, detections []Detection) []Point {
 	t.assign(detections)
 	t.exchange()
 	t.end()
+	t.population.n.frames += spell - 1
 	t.population.n.fade()
 	t.population.learn(t.o.Width * t.o.Height)
 	return t.report(t.n - t.o.Lag)
@@ -214,7 +216,7 @@ func (t *Tracker) pair(i, j int, detections []Detection, missing float64) {
 	density, _ := k.motion.density(d)
 	f := p.objectDensity(d.Score)
 	together := k.exists * p.detected * density * f
-	apart := missing * (clutterDensity(d.Score, t.o.Template) + p.births*t.spell*f)
+	apart := missing * (clutterDensity(d.Score, t.o.Template) + (p.births+t.meanwhile)*f)
 	if cost := math.Log(apart / together); cost < margin { // from 0 on it is of rivals
 		t.pairs = append(t.pairs, assignment.Pair{Row: i, Column: j, Cost: cost})
 	}
@@ -231,18 +233,21 @@ func (t *Tracker) hit(k *track, j int, d *Detection) {
 		n.scores, n.squares, n.scored = n.scores+d.Score, n.squares+d.Score*d.Score, n.scored+1
 	}
 	steady := confirmed && s.ago == 1
-	t.take(k, sight{detection: j, d: *d, spell: t.spell})
+	t.take(k, sight{detection: j, d: *d, births: t.meanwhile})
 	if steady {
 		n.steer(&s.motion)
 	}
 	if s.confirmed && !confirmed {
 		n.began++
+		if k.born == 1 {
+			n.found++
+		}
 	}
 }
 
 // miss is a frame without a detection of the track's own. It may be merged with the one of another track that is likeliest its own.
 func (t *Tracker) miss(k *track, detections []Detection) {
-	o := sight{detection: Undetected, spell: t.spell}
+	o := sight{detection: Undetected, births: t.meanwhile}
 	m := &k.state.motion
 	b, _ := m.reach(0.1)
 	most := 0.0
@@ -268,7 +273,7 @@ func (t *Tracker) take(k *track, o sight) {
 // end removes tracks that are over for longer than the window, and counts what they tell.
 func (t *Tracker) end() {
 	n := &t.population.n
-	n.frames += t.spell
+	n.frames++
 	kept := t.live[:0]
 	for _, k := range t.live {
 		if k.over == 0 && k.state.over() {
@@ -309,7 +314,7 @@ func (t *Tracker) births(detections []Detection) {
 		if t.owner[j] != nil {
 			continue
 		}
-		at := sight{detection: j, d: detections[j], spell: t.spell}
+		at := sight{detection: j, d: detections[j], births: t.meanwhile}
 		t.scratch.begin(&at, &t.population, &t.o)
 		if t.scratch.exists < forgotten/4 {
 			continue
