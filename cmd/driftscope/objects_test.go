@@ -126,6 +126,97 @@ func TestPretrainObjects(t *testing.T) {
 	drive(t, folder, "pretrain", film, "--objects", "--latent", "1", "--crop", "none", "--out", "no.onnx").check(t, 2, "leave --crop and --clahe out")
 }
 
+// TestObjectsLater: with a lag every frame's objects come once and in order to the film's end, behind the triggers of the same frame.
+func TestObjectsLater(t *testing.T) {
+	folder := t.TempDir()
+	if o := drive(t, folder, "simulate", "vesicle", "--frames", "30", "--density", "8", "--size", "120", "--snr", "6", "--out", "film"); o.status != 0 {
+		t.Fatalf("%+v", o)
+	}
+	text := "source: {directory: {path: film, fps: 50}}\nobjects: {enabled: true, lag: 4}\nnats: {url: \"off\"}\nsinks: [jsonl: {path: all.jsonl}]\n" +
+		"triggers: [zone: {name: left, object: any, centroid_px: {x: [0, 60], y: [0, 120]}}]\n"
+	if err := os.WriteFile(filepath.Join(folder, "later.yaml"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if o := drive(t, folder, "run", "later.yaml", "--no-status"); o.status != 0 || !strings.Contains(o.out, "tracked 30, dropped 0") {
+		t.Fatalf("%+v", o)
+	}
+	said, err := os.ReadFile(filepath.Join(folder, "all.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, triggers := uint64(0), 0
+	for line := range strings.Lines(string(said)) {
+		var m struct {
+			Kind latent.Kind
+			Seq  uint64
+		}
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			t.Fatal(err)
+		}
+		switch m.Kind {
+		case latent.KindObjects:
+			if m.Seq != next {
+				t.Errorf("frame %d, expected %d", m.Seq, next)
+			}
+			next++
+		case latent.KindTrigger:
+			if triggers++; m.Seq != next {
+				t.Errorf("a trigger of frame %d ahead of frame %d", m.Seq, next)
+			}
+		}
+	}
+	if next != 30 || triggers == 0 {
+		t.Errorf("%d frames of 30, %d triggers", next, triggers)
+	}
+}
+
+// TestObjectsGoOn: a second run goes on with the state of the first: births add up, and no number is used again.
+func TestObjectsGoOn(t *testing.T) {
+	folder := t.TempDir()
+	if o := drive(t, folder, "simulate", "vesicle", "--frames", "40", "--density", "10", "--size", "120", "--snr", "6", "--out", "film"); o.status != 0 {
+		t.Fatalf("%+v", o)
+	}
+	numbers := map[uint64]bool{}
+	births := uint64(0)
+	for run := range 2 {
+		name := fmt.Sprintf("%d.jsonl", run)
+		o := drive(t, folder, "run", "film", "--objects", "--nats", "off", "--no-status", "--state", "field.state", "--out", name)
+		if o.status != 0 || strings.Contains(o.errors, "goes on from field.state") != (run == 1) {
+			t.Fatalf("%+v", o)
+		}
+		said, err := os.ReadFile(filepath.Join(folder, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, last := births, uint64(0)
+		for line := range strings.Lines(string(said)) {
+			var m struct {
+				Kind   latent.Kind
+				ID     json.RawMessage
+				Change latent.Change
+				Births uint64
+			}
+			if err := json.Unmarshal([]byte(line), &m); err != nil {
+				t.Fatal(err)
+			}
+			switch {
+			case m.Kind == latent.KindPopulation:
+				last = m.Births
+			case m.Kind == latent.KindTrack && m.Change == latent.Born:
+				var id uint64
+				if err := json.Unmarshal(m.ID, &id); err != nil || numbers[id] {
+					t.Errorf("run %d: %v; the number %d is used again", run, err, id)
+				}
+				numbers[id] = true
+				births++
+			}
+		}
+		if last != births || births-before < 5 {
+			t.Errorf("run %d: %d births in all, %d were told", run, last, births)
+		}
+	}
+}
+
 // TestFollowObject: a live field's objects go out on NATS; one is chosen, and its latents and law come on the subjects of a single object until it is let go.
 func TestFollowObject(t *testing.T) {
 	t.Parallel()
@@ -148,7 +239,7 @@ func TestFollowObject(t *testing.T) {
 	}
 	r.ask("follow", `{"id": 0}`, "400", `send {"id": 17}`)
 	r.ask("follow", `{"id": 123456}`, "404", "no object has the number 123456 now")
-	r.ask("model", `{"name": "spot"}`, "409", "cannot be changed")
+	r.ask("model", `{"name": "spot"}`, "409", "followed, without a model: there is none to change")
 	heard, err := conn.SubscribeSync("driftscope.local.molecule.latent")
 	if err != nil {
 		t.Fatal(err)

@@ -36,6 +36,7 @@ type Objects struct {
 	Template float64 `yaml:"template_px"`      // sd of an object's light, px; 0: found in the first frames
 	Polarity string  `yaml:"polarity"`         // "bright", "dark", or empty: found in the first frames
 	Every    int     `yaml:"population_every"` // frames between two messages about all objects
+	Lag      int     `yaml:"lag"`              // frames by which a frame's objects are told later, and are more often who they are said to be
 }
 
 // Online holds the estimator's settings.

@@ -33,6 +33,7 @@ const (
 	maxRecordGB  = 1e6
 	maxObjects   = 1 << 14 // whose message is smaller than a NATS server takes
 	mostEvery    = 1e6
+	mostLag      = 6 // online/tracks keeps no more frames open
 
 	leastTemplate, mostTemplate = 0.5, 32
 	minToken                    = 16 // characters: cannot be guessed by trying
@@ -65,6 +66,7 @@ func (c *Config) Validate() error {
 	bad(slices.Contains([]string{"", "bright", "dark"}, c.Objects.Polarity), "objects.polarity: found %q, expected bright or dark", c.Objects.Polarity)
 	bad(c.Objects.Polarity == "" || c.Objects.Template != 0, "objects.polarity: is given with template_px: give both, or none to have them found")
 	bad(c.Objects.Every >= 1 && c.Objects.Every <= mostEvery, "objects.population_every: found %d, expected 1 to %d frames", c.Objects.Every, int(mostEvery))
+	bad(c.Objects.Lag >= 0 && c.Objects.Lag <= mostLag, "objects.lag: found %d, expected 0 to %d frames", c.Objects.Lag, mostLag)
 	bad(c.Online.RefineLag >= 1 && c.Online.RefineLag <= maxRefineLag, "online.refine_lag: found %d, expected 1 to %d frames", c.Online.RefineLag, maxRefineLag)
 	bad(c.Online.MaxGap >= 0, "online.max_gap: found %v, expected a positive duration, or 0s to leave it to the model", c.Online.MaxGap)
 	bad(c.Online.Exposure >= 0 && c.Online.Exposure <= maxExposure, "online.exposure: found %v, expected 0s to %v", c.Online.Exposure, maxExposure)

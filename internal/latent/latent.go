@@ -44,7 +44,8 @@ type Latent struct {
 	Centroid []float64 `json:"centroid_px,omitempty"`
 	Light    float64   `json:"light"` // of the raw picture: its bright parts above its dark ones, grey values; 0 where not known
 
-	Spots Spots `json:"-"` // of a field; then Mean and SD are empty
+	Spots   Spots     `json:"-"` // of a field; then Mean and SD are empty
+	Arrived time.Time `json:"-"` // at the host
 }
 
 // Reset makes l an empty latent of dimension d, keeping its memory.
@@ -142,6 +143,8 @@ type Estimate struct {
 	Alarms []string // the codes of those that are on
 
 	Objects Objects // of a field; Latent.Mean is then that of the object that is followed, or empty
+
+	Later bool // the estimator holds the frame back, and this says nothing: no sink sees it
 }
 
 // Copy makes e a deep copy of src, reusing e's memory.
@@ -207,7 +210,7 @@ type Health struct {
 	UptimeS   float64           `json:"uptime_s" unit:"s"`
 	Frames    uint64            `json:"frames_in" unit:"frames"`      // read from the source
 	Tracked   uint64            `json:"frames_tracked" unit:"frames"` // encoded and estimated
-	Dropped   map[string]uint64 `json:"frames_dropped" unit:"frames"` // by cause; messages for those that begin with sink_
+	Dropped   map[string]uint64 `json:"frames_dropped" unit:"frames"` // by cause; messages for those that begin with sink_, of sink_NAME_cut those that were delivered without a part
 	Alarms    map[string]uint64 `json:"alarms" unit:"alarms"`         // begun, by code
 	Published uint64            `json:"published" unit:"messages"`    // messages accepted by sinks
 	FPS       float64           `json:"fps" unit:"1/s"`               // tracked, over the last interval

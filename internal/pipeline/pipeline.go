@@ -88,7 +88,7 @@ type Viewer interface {
 
 // Estimator folds latents into the law of motion. It has no goroutine on the frame path, no clock and no unseeded randomness:
 // the same latents give the same estimates. Update fills dst except Latency, which only the runner's clock knows, and copies
-// what it keeps of z. Its error refuses one latent (not finite, out of order): the frame is dropped and the stream goes on.
+// what it keeps of z. It may hold frames back: then dst is of an earlier one, or Later. Its error refuses one latent (not finite, out of order): the frame is dropped and the stream goes on.
 type Estimator interface {
 	Update(dst *latent.Estimate, z *latent.Latent) error
 	Close() error
@@ -105,7 +105,8 @@ type Finisher interface {
 // Write and Close are called from one goroutine. Close flushes, within ctx, and frees also when ctx has ended already.
 //
 // An error of Write ends the run, unless it says Undelivered(): then this one message could not be delivered now, as while a
-// server is away. In mode Latest it is dropped and the stream goes on; in mode Lossless it is tried again.
+// server is away. In mode Latest it is dropped and the stream goes on; in mode Lossless it is tried again. One that says Cut() is of a
+// message that was delivered without a part of it, which is counted.
 type Sink interface {
 	Write(ctx context.Context, m latent.Message) error
 	Close(ctx context.Context) error
@@ -125,7 +126,8 @@ type Resetter interface{ Reset() }
 type Alarmer interface{ Alarms() []latent.Event }
 
 // Reporter is implemented by an Estimator that has more to tell of a latent than its estimate. Reports are the messages of the last Update and Last,
-// once, those of objects that the run leaves; the lists are lent until the next call, and the messages in them are new, and the runner's.
+// once, those of objects that the run leaves; the lists are lent until the next call, and the messages in them are new, and the runner's. Estimates among
+// them are of frames that were held back.
 type Reporter interface {
 	Reports() []latent.Message
 	Last() []latent.Message

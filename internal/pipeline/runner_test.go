@@ -340,6 +340,21 @@ func TestUndelivered(t *testing.T) {
 	})
 }
 
+// TestCut: a message that is delivered without a part of it is counted, told, and not tried again.
+func TestCut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newRig(10)
+		g.sinks[0].cutAt = 5
+		summary, err := g.run(t, 0)
+		if err != nil || summary.Dropped["sink_a_cut"] != 1 || summary.Dropped["sink_a"] != 0 || g.sinks[0].count("sink_a_cut") != 1 {
+			t.Errorf("%v; dropped %v, told %d times", err, summary.Dropped, g.sinks[0].count("sink_a_cut"))
+		}
+		if n := len(g.sinks[0].estimates); n != 10 {
+			t.Errorf("%d estimates of 10", n)
+		}
+	})
+}
+
 // TestAccount runs streams of every mood: whatever happens and whenever it ends, run's checks hold, and a file loses nothing
 // that it was not told to lose.
 func TestAccount(t *testing.T) {

@@ -184,6 +184,7 @@ type sink struct {
 	healths   []latent.Health
 	views     []latent.View
 	closes    int
+	cutAt     int         // write after which it says that the message is not whole; 0, none
 	wrote     chan uint64 // numbers of written estimates, where not nil
 }
 
@@ -221,6 +222,9 @@ func (s *sink) Write(ctx context.Context, m latent.Message) error {
 	case *latent.View:
 		s.views = append(s.views, *m)
 	}
+	if s.writes == s.cutAt {
+		return cut{}
+	}
 	return nil
 }
 
@@ -241,6 +245,12 @@ type undelivered struct{}
 
 func (undelivered) Error() string     { return "the server is away" }
 func (undelivered) Undelivered() bool { return true }
+
+// cut is what a sink says that has delivered a part.
+type cut struct{}
+
+func (cut) Error() string { return "the server takes no larger message" }
+func (cut) Cut() bool     { return true }
 
 // frameDrops sums what was lost of frames; the sinks lose messages.
 func frameDrops(s Summary) (n uint64) {

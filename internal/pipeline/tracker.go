@@ -160,8 +160,9 @@ func (t *tracker) conclude(ctx context.Context, f *frame.Frame, z *latent.Latent
 	case err == nil:
 		t.inARow.frames = 0
 		t.runner.counters.track()
-		t.watch(ctx, f.Meta.Arrived)
-		t.runner.publish(ctx, &t.estimate, f.Meta.Arrived)
+		if !t.estimate.Later {
+			t.tell(ctx, &t.estimate)
+		}
 		t.report(ctx, Reporter.Reports)
 		t.alarm(ctx)
 		t.keep(ctx)
@@ -199,20 +200,21 @@ func (t *tracker) fold(f *frame.Frame, z *latent.Latent) error {
 	}
 	t.runner.folding.since(start)
 	t.estimate.SDE.Revision += t.revisions
-	t.estimate.Latency = time.Since(f.Meta.Arrived)
 	t.gap = 0
 	return nil
 }
 
-// watch publishes the triggers of this frame, ahead of its estimate.
-func (t *tracker) watch(ctx context.Context, arrived time.Time) {
-	if t.watcher == nil {
-		return
+// tell publishes an estimate, and ahead of it the triggers of its frame.
+func (t *tracker) tell(ctx context.Context, e *latent.Estimate) {
+	arrived := e.Latent.Arrived
+	e.Latency = time.Since(arrived)
+	if t.watcher != nil {
+		for _, trigger := range t.watcher.Watch(e) {
+			trigger.Latency = time.Since(arrived)
+			t.runner.publish(ctx, trigger, time.Time{})
+		}
 	}
-	for _, trigger := range t.watcher.Watch(&t.estimate) {
-		trigger.Latency = time.Since(arrived)
-		t.runner.publish(ctx, trigger, time.Time{})
-	}
+	t.runner.publish(ctx, e, arrived)
 }
 
 // report publishes what the estimator tells beside its estimates.
@@ -222,7 +224,11 @@ func (t *tracker) report(ctx context.Context, reports func(Reporter) []latent.Me
 		return
 	}
 	for _, m := range reports(r) {
-		t.runner.publish(ctx, m, time.Time{})
+		if e, ok := m.(*latent.Estimate); ok {
+			t.tell(ctx, e)
+		} else {
+			t.runner.publish(ctx, m, time.Time{})
+		}
 	}
 }
 

@@ -179,6 +179,10 @@ func (r *runner) deliver(ctx context.Context, w *writer, m queued) error {
 	defer w.release(m)
 	for told := false; ; told = true {
 		err := w.sink.Write(ctx, m.message)
+		if shortened(err) {
+			r.lose(ctx, loss{cause: w.cause + "_cut", why: err, seq: r.counters.lastSeq(), count: 1})
+			err = nil
+		}
 		if err == nil {
 			r.counters.publish()
 			if !m.arrived.IsZero() {
@@ -203,6 +207,15 @@ func (r *runner) deliver(ctx context.Context, w *writer, m queued) error {
 			return errGrace
 		}
 	}
+}
+
+// shortened says whether err is of a message that was delivered, but not whole.
+func shortened(err error) bool {
+	if err == nil { // most messages: errors.As would allocate
+		return false
+	}
+	var part interface{ Cut() bool }
+	return errors.As(err, &part) && part.Cut()
 }
 
 // keep returns what a queue may hold of m: a copy of an estimate, anything else itself.

@@ -11,6 +11,7 @@ import (
 	"driftscope/internal/config"
 	"driftscope/internal/exit"
 	"driftscope/internal/frame"
+	"driftscope/internal/latent"
 	"driftscope/internal/pipeline"
 	"driftscope/online/objects"
 )
@@ -45,7 +46,7 @@ func (s *Stream) finishField(ctx context.Context, cfg config.Config, applied []u
 	}
 	s.Stages.Viewer = field.NewViewer()
 	follow := lawConfig(cfg.Online, 0, deterministic, applied)
-	estimator, err := objects.New(objects.Config{Every: cfg.Objects.Every, MaxGap: follow.MaxGap, Exposure: cfg.Online.Exposure, PixelUM: cfg.Online.PixelUM,
+	estimator, err := objects.New(objects.Config{Every: cfg.Objects.Every, Lag: cfg.Objects.Lag, MaxGap: follow.MaxGap, Exposure: cfg.Online.Exposure, PixelUM: cfg.Online.PixelUM,
 		Latents: s.what.latents - objects.Dim, Follow: follow})
 	if err != nil {
 		return exit.Usage(err)
@@ -72,6 +73,11 @@ func newFieldEncoders(most int, m *Model, lanes int) (made []pipeline.Encoder, e
 		made = append(made, encoder)
 	}
 	return made, nil
+}
+
+// noModel refuses another model where there is none.
+func noModel(context.Context, []byte, *frame.Frame) (*pipeline.Replacement, error) {
+	return nil, latent.Refuse(latent.Conflict, "model: every object of the field is followed, without a model: there is none to change: start the stream again without objects.enabled for one")
 }
 
 // newFieldSteps makes the steps that are written, and behind them those that the locators need.

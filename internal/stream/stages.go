@@ -164,6 +164,9 @@ func (s *Stream) attach(b *bus.Conn, alone bool) (err error) {
 		}
 		s.Stages.Viewer = viewer
 	}
+	if b != nil && s.model == nil {
+		s.Stages.Swap = noModel
+	}
 	env := sinks.Env{
 		Stream: s.cfg.Stream, Bus: b, Bucket: s.bucket, Service: s.service, Log: logger(s.cfg), Metrics: s.metrics,
 		About:  func() natsink.About { return s.swapper.about(about) },

@@ -1,6 +1,8 @@
 // Package objects is the estimator of a field of many objects: the spots of frames in; objects with identities, their laws and those of all out.
 //
 //	estimator.go  Estimator: a frame's way through tracks and laws
+//	pace.go       frames that did not come, by the times of those that did
+//	held.go       frames that a lag holds back
 //	object.go     what is known of one object, and what is told of it
 //	follow.go     the object that is followed: its places are the latents of a single object, for online.Estimator
 //	report.go     the population, alarms

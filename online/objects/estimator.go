@@ -17,6 +17,7 @@ import (
 // Config is what an Estimator is told.
 type Config struct {
 	Every    int           // frames between two populations that are told; DefaultEvery
+	Lag      int           // frames by which a frame is told later, 0 to tracks.MostLag
 	MaxGap   time.Duration // a longer pause between two frames leads to no step
 	Exposure time.Duration // of a frame, over which motion blurs a place
 	PixelUM  float64       // side of a pixel in the specimen, µm; 0 where not known
@@ -40,24 +41,28 @@ var ErrSize = errors.New("the frame has another size than those before: start th
 type Estimator struct {
 	config  Config
 	clock   trajectory.Clock
+	pace    pace
 	tracker *tracks.Tracker // nil before the first frame with a template
 	size    [2]int          // of the frames
 	rows    tracks.Rows
 	row     func(tracks.Row) // e.keep: a method value made for every frame would be allocated
 	earlier []latent.Place   // of this frame
 
-	detections []tracks.Detection
+	detections []tracks.Detection // of the frame that comes
+	held       held
 	live       map[uint64]*object
 	ids        []uint64 // of live, in order
 	free       []*object
-	frame      uint64        // frames taken
+	frame      uint64        // frames told
 	origin     time.Time     // of the first
-	last       latent.Latent // number, time and template of the frame
+	last       latent.Latent // number, time and template of the last that was told
+	spots      int           // there
 
 	known known             // what outlives the objects
 	next  population.Common // as of this frame
 
 	film    uint64 // trajectory of the frames
+	begun   bool   // there was a frame
 	follow  follow
 	frozen  bool
 	reports []latent.Message
@@ -72,18 +77,22 @@ func New(c Config) (*Estimator, error) {
 	if c.Every < 1 || !(c.PixelUM >= 0) || c.MaxGap < 0 || c.Exposure < 0 {
 		return nil, fmt.Errorf("a population every %d frames, pixels of %g µm, a gap of %v and an exposure of %v: expected none below zero", c.Every, c.PixelUM, c.MaxGap, c.Exposure)
 	}
+	if c.Lag < 0 || c.Lag > tracks.MostLag {
+		return nil, fmt.Errorf("a lag of %d frames: expected 0 to %d", c.Lag, tracks.MostLag)
+	}
 	c.Follow.Dim = Dim + c.Latents
 	law, err := online.New(c.Follow)
 	if err != nil {
 		return nil, err
 	}
-	e := &Estimator{config: c, clock: trajectory.Clock{MaxGap: c.MaxGap}, live: map[uint64]*object{}, follow: follow{law: law}, alarms: newAlarms()}
+	e := &Estimator{config: c, clock: trajectory.Clock{MaxGap: c.MaxGap}, held: newHeld(c.Lag), live: map[uint64]*object{}, follow: follow{law: law}, alarms: newAlarms()}
 	e.row = e.keep
 	return e, nil
 }
 
-// Update takes in the spots of a frame, and writes the objects there into dst, reusing its memory. Where an object is followed and was detected, dst is its
-// estimate too; otherwise its latent is empty. The error refuses the frame; then dst is unspecified.
+// Update takes in the spots of a frame, and writes the objects there, or Lag frames ago, into dst, reusing its memory; where that was before the first, dst
+// is Later. Where an object is followed and was detected, dst is its estimate too; otherwise its latent is empty. The error refuses the frame; then dst is
+// unspecified.
 func (e *Estimator) Update(dst *latent.Estimate, z *latent.Latent) error {
 	e.reports, e.alarms.events = e.reports[:0], e.alarms.events[:0]
 	dt, err := e.advance(z)
@@ -95,25 +104,37 @@ func (e *Estimator) Update(dst *latent.Estimate, z *latent.Latent) error {
 			return err
 		}
 	}
-	if e.frame > 0 && z.Trajectory != e.film {
+	if e.begun && z.Trajectory != e.film {
+		e.flush()
 		e.leave(latent.FilmEnded)
+		e.pace = pace{}
 	}
-	e.film = z.Trajectory
+	e.film, e.begun = z.Trajectory, true
+	points := e.track(z, dt)
+	e.held.push(z, dt)
+	if dst.Later = e.held.n <= e.config.Lag; !dst.Later {
+		e.conclude(dst, e.held.pop(), points)
+	}
+	return nil
+}
+
+// conclude writes what is known of a frame into dst: of its objects, points, once there is a tracker.
+func (e *Estimator) conclude(dst *latent.Estimate, f *heldFrame, points []tracks.Point) {
+	z := &f.z
 	e.frame++
-	e.last = latent.Latent{Seq: z.Seq, Time: z.Time, Spots: latent.Spots{Template: z.Spots.Template}}
+	e.last, e.spots = latent.Latent{Seq: z.Seq, Time: z.Time, Spots: latent.Spots{Template: z.Spots.Template}}, len(z.Spots.Found)
 	dst.Objects.Reset()
 	dst.Objects.Width, dst.Objects.Height, dst.Objects.PixelUM, dst.Objects.Left = z.Spots.Width, z.Spots.Height, e.config.PixelUM, uint64(z.Spots.Left)
 	dst.Objects.Latents = z.Spots.Latents
-	e.vacate(dst, z)
+	vacate(dst, z)
 	if e.tracker != nil {
-		e.track(dst, z, dt)
+		e.place(dst, f, points)
 	}
 	e.alarms.look(z, len(dst.Objects.ID))
 	dst.Alarms = append(dst.Alarms, e.alarms.on...)
 	if e.tracker != nil && e.frame%uint64(e.config.Every) == 0 {
 		e.reports = append(e.reports, e.population())
 	}
-	return nil
 }
 
 // advance checks z's size and time, and gives the time since the frame before, 0 where no step leads here.
@@ -135,7 +156,7 @@ func (e *Estimator) begin(s *latent.Spots) (err error) {
 	if s.Template <= 0 {
 		return nil
 	}
-	e.tracker, err = tracks.New(tracks.Options{Width: float64(s.Width), Height: float64(s.Height), Template: s.Template})
+	e.tracker, err = tracks.New(tracks.Options{Width: float64(s.Width), Height: float64(s.Height), Template: s.Template, Lag: e.config.Lag})
 	if err == nil {
 		e.tracker.Inherit(e.known.learnt)
 	}
@@ -159,29 +180,42 @@ func (e *Estimator) leave(why string) {
 }
 
 // vacate makes dst the estimate of no object.
-func (e *Estimator) vacate(dst *latent.Estimate, z *latent.Latent) {
-	dst.Latent.Copy(z)
+func vacate(dst *latent.Estimate, z *latent.Latent) {
 	dst.Latent.Reset(0)
-	l := &dst.Latent
-	l.Seq, l.Time, l.Trajectory, l.Dropped, l.Light = z.Seq, z.Time, z.Trajectory, z.Dropped, z.Light
+	head(&dst.Latent, z)
 	dst.Drift, dst.Filtered, dst.FilteredSD, dst.NIS = dst.Drift[:0], dst.Filtered[:0], dst.FilteredSD[:0], 0
 	dst.Horizons, dst.Forecast, dst.ForecastSD, dst.Alarms = dst.Horizons[:0], dst.Forecast[:0], dst.ForecastSD[:0], dst.Alarms[:0]
 }
 
-// track gives the frame's spots to the objects, dt after the frame before.
-func (e *Estimator) track(dst *latent.Estimate, z *latent.Latent, dt float64) {
+// head makes dst say of which frame it is.
+func head(dst, z *latent.Latent) {
+	dst.Seq, dst.Time, dst.Trajectory, dst.Dropped, dst.Light, dst.Arrived = z.Seq, z.Time, z.Trajectory, z.Dropped, z.Light, z.Arrived
+}
+
+// track gives a frame's spots to the tracker, dt after the frame before. The points are of the frame that is told next.
+func (e *Estimator) track(z *latent.Latent, dt float64) []tracks.Point {
+	lost := e.pace.lost(z)
+	if e.tracker == nil {
+		return nil
+	}
 	e.detections = e.detections[:0]
 	for _, s := range z.Spots.Found {
 		e.detections = append(e.detections, tracks.Detection{X: s.X, Y: s.Y, VarX: s.VarX, VarY: s.VarY, Score: s.Score})
 	}
 	e.known.shiftX, e.known.shiftY = e.known.shiftX+e.known.common.X*dt, e.known.shiftY+e.known.common.Y*dt
 	e.tracker.Carry(e.known.common.X*dt, e.known.common.Y*dt)
-	points := e.tracker.Update(z.Seq, e.detections)
+	e.tracker.Pass(lost)
+	return e.tracker.Update(z.Seq, e.detections)
+}
+
+// place brings the laws of a frame's objects up to date, and writes their columns.
+func (e *Estimator) place(dst *latent.Estimate, f *heldFrame, points []tracks.Point) {
+	z := &f.z
 	e.earlier = dst.Objects.Earlier
 	e.rows.Add(z.Seq, points, e.row)
 	dst.Objects.Earlier = e.earlier
 	e.next.Begin()
-	if dt == 0 {
+	if f.dt == 0 {
 		e.cut()
 	}
 	for i := range points {
@@ -215,13 +249,13 @@ func (e *Estimator) take(dst *latent.Estimate, z *latent.Latent, p *tracks.Point
 		e.live[p.ID] = k
 	}
 	k.frame, k.x, k.y, k.step, k.runs = e.frame, p.X, p.Y, p.Q, runs(p)
+	if p.Exchanged {
+		k.law.Cut()
+	}
 	if p.Detection >= 0 {
-		d := &e.detections[p.Detection]
+		d := &z.Spots.Found[p.Detection]
 		k.last, k.frames = z.Seq, k.frames+1
 		if !e.frozen {
-			if p.Exchanged {
-				k.law.Cut()
-			}
 			k.law.Add(population.Place{X: d.X, Y: d.Y, T: e.seconds(z.Time), Weight: 1 - p.Doubt}, &e.known.common)
 		}
 	}
@@ -327,7 +361,7 @@ func (e *Estimator) Reset() {
 	e.follow.law.Reset()
 }
 
-// Reports are the messages of the last Update; Last those of objects that the run leaves.
+// Reports are the messages of the last Update; Last those of frames that are held back, and of objects that the run leaves.
 func (e *Estimator) Reports() []latent.Message { return e.reports }
 
 // Alarms are those that began or ended with the last Update, as events, lent until the next.

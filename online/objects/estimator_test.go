@@ -354,10 +354,12 @@ func TestSameAgain(t *testing.T) {
 
 // TestAllocations: after warm-up a frame without births, and between two populations, allocates nothing.
 func TestAllocations(t *testing.T) {
-	e, d, dst := newEstimator(t, Config{Every: 1 << 30}), newDish(10), &latent.Estimate{}
-	run(t, e, d, 100, dst)
-	if n := testing.AllocsPerRun(50, func() { run(t, e, d, 1, dst) }); n > 0 {
-		t.Errorf("%g allocations a frame of 100 objects", n)
+	for _, lag := range []int{0, 3} {
+		e, d, dst := newEstimator(t, Config{Every: 1 << 30, Lag: lag}), newDish(10), &latent.Estimate{}
+		run(t, e, d, 100, dst)
+		if n := testing.AllocsPerRun(50, func() { run(t, e, d, 1, dst) }); n > 0 {
+			t.Errorf("lag %d: %g allocations a frame of 100 objects", lag, n)
+		}
 	}
 }
 

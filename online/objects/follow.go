@@ -12,6 +12,7 @@ type follow struct {
 	trajectory uint64 // of its latents: another for every object, so that no step leads from one to the next
 	law        *online.Estimator
 	single     latent.Latent // reused
+	sde        latent.SDE    // as it was told last
 }
 
 // Follow has the latents of an object published, those of none where id is 0. The law begins anew with it.
@@ -42,7 +43,8 @@ func (f *follow) update(dst *latent.Estimate, z *latent.Latent, p *tracks.Point)
 	l := &f.single
 	d := z.Spots.Latents
 	l.Reset(Dim + d)
-	l.Seq, l.Time, l.Trajectory, l.Dropped, l.Light = z.Seq, z.Time, f.trajectory, z.Dropped, spot.Amplitude
+	head(l, z)
+	l.Trajectory, l.Light = f.trajectory, spot.Amplitude
 	l.Mean[0], l.Mean[1] = spot.X, spot.Y
 	l.SD[0], l.SD[1] = sqrt(spot.VarX), sqrt(spot.VarY)
 	copy(l.Mean[Dim:], z.Spots.Z[d*p.Detection:])
@@ -50,6 +52,9 @@ func (f *follow) update(dst *latent.Estimate, z *latent.Latent, p *tracks.Point)
 	l.Centroid = append(l.Centroid[:0], spot.X, spot.Y)
 	if f.law.Update(dst, l) != nil {
 		dst.Latent.Reset(0)
-		dst.Latent.Seq, dst.Latent.Time, dst.Latent.Dropped = z.Seq, z.Time, z.Dropped
+		head(&dst.Latent, z)
+	}
+	if dst.SDE.Revision != f.sde.Revision {
+		f.sde.Copy(&dst.SDE)
 	}
 }

@@ -13,7 +13,7 @@ func sqrt(v float64) float64 { return math.Sqrt(max(v, 0)) }
 // population is that of the last frame.
 func (e *Estimator) population() *latent.Population {
 	pool, spectrum, z := e.known.ended, e.known.spectrum, &e.last
-	p := &latent.Population{Seq: z.Seq, Time: z.Time, Spots: len(e.detections), Births: e.known.births, Deaths: e.known.deaths, Template: z.Spots.Template,
+	p := &latent.Population{Seq: z.Seq, Time: z.Time, Spots: e.spots, Births: e.known.births, Deaths: e.known.deaths, Template: z.Spots.Template,
 		Edges: population.Edges(), Spectrum: make([]float64, population.Bins), CommonX: e.known.common.X, CommonY: e.known.common.Y, CommonSD: e.known.common.SD, ShiftX: e.known.shiftX, ShiftY: e.known.shiftY}
 	for _, id := range e.ids {
 		k := e.live[id]
@@ -44,11 +44,12 @@ func (e *Estimator) population() *latent.Population {
 	return p
 }
 
-// Last are the messages of a run that ends: every object that is there, and the population.
+// Last are the messages of a run that ends: the frames that are held back, the population, and every object that is there.
 func (e *Estimator) Last() []latent.Message {
 	e.reports = e.reports[:0]
+	e.flush()
 	if e.tracker == nil {
-		return nil
+		return e.reports
 	}
 	e.reports = append(e.reports, e.population())
 	e.leave(latent.RunEnded)

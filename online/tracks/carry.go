@@ -1,17 +1,19 @@
 package tracks
 
-// Carry moves every track, as the stage or a flow moves all objects before the next frame, px. What the last frames had of them moves too: it is led
-// through the motions again in the coordinates of the next frame, so that points that a lag holds back are not where they were: without a lag alone.
+// Carry moves every track, as the stage or a flow moves all objects before the next frame, px. What the last frames had of them moves too, for it is led
+// through the motions again in the coordinates of the next frame. Points are told where they were.
 func (t *Tracker) Carry(dx, dy float64) {
 	if dx == 0 && dy == 0 {
 		return
 	}
+	t.carried.x, t.carried.y = t.carried.x+dx, t.carried.y+dy
 	for _, k := range t.live {
 		k.state.motion.carry(dx, dy)
 		for i := range k.steps {
 			s := &k.steps[i]
 			s.before.motion.carry(dx, dy)
 			s.sight.d.X, s.sight.d.Y = s.sight.d.X+dx, s.sight.d.Y+dy
+			s.point.X, s.point.Y = s.point.X+dx, s.point.Y+dy
 		}
 	}
 }

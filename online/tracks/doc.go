@@ -15,6 +15,10 @@
 // filtered by the template (Adler 1981), so that no threshold decides what counts; b, D, the death rate, f, and the laws that q, v and a are drawn
 // from are estimated from the tracks themselves, with forgetting.
 //
+// Between two updates more frames may pass than one: those that numbers leave out, and those that Pass tells of. Predictions widen by each of them, objects end
+// in each, and b is that of all that have begun and not ended since. Their number says how long ago a track was seen, so that a step over many of them tells of q
+// what one does.
+//
 // The last frames stay open. Rivals are two tracks of a frame of which each may be the other from there on, or one that may have ended while another
 // began. With every new frame the likelihoods of all that both had since are compared with those the other way around, each led through the motions
 // again, and where these are greater the tracks exchange what they have had. Without a lag a number then goes on with what it had before the frame: points that are

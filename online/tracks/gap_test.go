@@ -2,6 +2,7 @@ package tracks
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -27,5 +28,97 @@ func BenchmarkGaps(b *testing.B) {
 		}
 		frame += 20
 		t.Update(frame, at)
+	}
+}
+
+// TestPass: of nine objects that step by 0.3 px and were never seen to end, all are known after 300 frames that nobody saw, 5 px further on: by Pass, and
+// by their numbers. Of objects that live for 30 frames none is there any more: what is seen in their places are others.
+func TestPass(t *testing.T) {
+	for name, c := range map[string]struct {
+		lives  int
+		pass   int // of 300, by Pass
+		number uint64
+		kept   int
+	}{"by Pass": {1 << 20, 299, 1, 9}, "by the number": {1 << 20, 0, 300, 9}, "those that end": {30, 299, 1, 0}} {
+		rng, k := rand.New(rand.NewPCG(23, 24)), tracker(t)
+		at := make([][2]float64, 9)
+		place := func(i int) [2]float64 { return [2]float64{40 + 85*float64(i%3), 40 + 85*float64(i/3)} }
+		for i := range at {
+			at[i] = place(i)
+		}
+		frame := uint64(0)
+		update := func() (ids [9]uint64) {
+			detections := make([]Detection, len(at))
+			for i := range at {
+				detections[i] = seen(rng, at[i][0], at[i][1])
+			}
+			for _, p := range k.Update(frame, detections) {
+				if p.Detection >= 0 {
+					ids[p.Detection] = p.ID
+				}
+			}
+			return ids
+		}
+		var before [9]uint64
+		for range 300 {
+			for i := range at {
+				at[i][0], at[i][1] = at[i][0]+0.3*rng.NormFloat64(), at[i][1]+0.3*rng.NormFloat64()
+				if (int(frame)+3*i)%c.lives == 0 { // another, elsewhere
+					p := place(i)
+					at[i] = [2]float64{p[0] + 30*(rng.Float64()-0.5), p[1] + 30*(rng.Float64()-0.5)}
+				}
+			}
+			before = update()
+			frame++
+		}
+		for i := range at {
+			at[i][0], at[i][1] = at[i][0]+0.3*17*rng.NormFloat64(), at[i][1]+0.3*17*rng.NormFloat64() // √300
+		}
+		k.Pass(c.pass)
+		frame += c.number - 1
+		var after [9]uint64
+		for range 5 {
+			after = update()
+			frame++
+		}
+		kept := 0
+		for i := range at {
+			if after[i] == before[i] {
+				kept++
+			} else if after[i] <= slices.Max(before[:]) {
+				t.Errorf("%s: the number %d is used again", name, after[i])
+			}
+		}
+		if kept != c.kept {
+			t.Errorf("%s: %d of 9 are known, expected %d: %v, then %v", name, kept, c.kept, before, after)
+		}
+	}
+}
+
+// TestStepsOverGaps: where four of five frames are lost the variance of a step is learnt as where none is: to a quarter, by 120 steps of three objects each,
+// which tell it to a tenth, and the prior adds to it.
+func TestStepsOverGaps(t *testing.T) {
+	rng, k := rand.New(rand.NewPCG(25, 26)), tracker(t)
+	const sd, apart = 0.5, 5
+	at := [][2]float64{{60, 60}, {128, 128}, {200, 200}}
+	found := map[uint64]float64{}
+	for f := range 120 {
+		var detections []Detection
+		for i := range at {
+			for range apart {
+				at[i][0], at[i][1] = at[i][0]+sd*rng.NormFloat64(), at[i][1]+sd*rng.NormFloat64()
+			}
+			detections = append(detections, seen(rng, at[i][0], at[i][1]))
+		}
+		for _, p := range k.Update(uint64(apart*f), detections) {
+			found[p.ID] = p.Q
+		}
+	}
+	mean := 0.0
+	for _, q := range found {
+		mean += q / float64(len(found))
+	}
+	if len(found) != len(at) || mean < 0.75*sd*sd || mean > 1.25*sd*sd {
+		t.Errorf("%d objects, a variance of %.3f px² a frame, expected %d and %.3f", len(found), mean, len(at), sd*sd)
 	}
 }

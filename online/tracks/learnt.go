@@ -24,7 +24,7 @@ func (t *Tracker) Inherit(l Learnt) {
 // Clear ends all tracks: what comes is another film. Numbers are not used again.
 func (t *Tracker) Clear() {
 	t.free = append(t.free, t.live...)
-	t.live, t.rivals, t.n = t.live[:0], t.rivals[:0], 0
+	t.live, t.rivals, t.n, t.unseen = t.live[:0], t.rivals[:0], 0, 0
 }
 
 // Archive passes on what is learnt.

@@ -58,6 +58,27 @@ func (m *motion) predict(p *population) {
 	m.began, m.ended = began, ended
 }
 
+// predictOver moves the motion by some frames, one by one up to mostGap. Over more than that mixing would make every prediction as wide as that of an object
+// that has run: then what has diffused all along stands for itself, and all others, widened by each frame as by the last of mostGap, count as directed.
+func (m *motion) predictOver(frames int, p *population) {
+	other := *m
+	pp := 0.0
+	for range min(frames, mostGap) {
+		pp = other.pp
+		other.predict(p)
+	}
+	if frames <= mostGap {
+		*m = other
+		return
+	}
+	n := float64(frames)
+	m.dx, m.dy, m.vx, m.vy, m.pv, m.vv = other.dx, other.dy, other.vx, other.vy, other.pv, other.vv
+	m.pp = other.pp + (n-mostGap)*(other.pp-pp)
+	m.bp += n * m.size
+	m.directed = min(max(1-(1-m.directed)*math.Pow(1-p.starts, n), 1e-6), 1-1e-6)
+	m.began, m.ended = 0, 0
+}
+
 // density is that of a detection by the prediction, px⁻²: a mixture of Student's t and a normal law.
 func (m *motion) density(d *Detection) (all, directed float64) {
 	r := d.variance()

@@ -13,6 +13,7 @@ type population struct {
 	detected      float64 // probability that an object is detected
 	deaths        float64 // probability that one ends, a frame
 	births        float64 // a frame and px²
+	steady        float64 // the same, without the objects that were there when the first frame came
 	score, spread float64 // mean and standard deviation of objects' scores
 
 	n counts
@@ -21,6 +22,7 @@ type population struct {
 // counts are sums with forgetting.
 type counts struct {
 	frames                             float64
+	found                              float64 // of those that began, in the first frame
 	hits, gaps, ends, lives, began     float64 // of confirmed tracks: detections, frames missed in between, deaths, frames lived, births
 	scores, squares, scored            float64
 	logs, logSquares, logNoise, logged float64 // of ln q, a track
@@ -38,6 +40,7 @@ const (
 	priorSwitch   = 0.03
 	priorDetected = 0.9
 	priorDeaths   = 0.03
+	leastDeaths   = 1e-4 // a frame: what lives longer than a film is not known to end
 	priorBirths   = 1e-5
 	priorScore    = 8.0
 	forget        = 0.99 // a frame: the field of a hundred frames ago hardly counts
@@ -56,7 +59,23 @@ const brightness = 0.25
 func newPopulation(template float64) population {
 	v := template * template
 	return population{shape: priorShape, step: priorStep * v, directed: priorDirected, speed: priorSpeed * v, starts: priorSwitch, stops: priorSwitch,
-		detected: priorDetected, deaths: priorDeaths, births: priorBirths, score: priorScore, spread: priorScore / 2}
+		detected: priorDetected, deaths: priorDeaths, births: priorBirths, steady: priorBirths, score: priorScore, spread: priorScore / 2}
+}
+
+// survival is the probability that an object goes on for some frames.
+func (p *population) survival(frames int) float64 {
+	if frames == 1 {
+		return 1 - p.deaths
+	}
+	return math.Pow(1-p.deaths, float64(frames))
+}
+
+// spell is of how many frames the births are there in a frame that comes so many after the last: some have ended again, Σ (1 - deaths)ⁱ.
+func (p *population) spell(frames int) float64 {
+	if frames == 1 {
+		return 1
+	}
+	return (1 - p.survival(frames)) / max(p.deaths, leastDeaths)
 }
 
 // objectDensity is f, that of a score of an object's: a normal core, and a Cauchy tail for objects of another brightness.
@@ -77,8 +96,9 @@ func clutterDensity(score, template float64) float64 {
 func (p *population) learn(area float64) {
 	n := &p.n
 	p.detected = min((n.hits+10*priorDetected)/(n.hits+n.gaps+10), 0.999)
-	p.deaths = min(max((n.ends+20*priorDeaths)/(n.lives+20), 1e-4), 0.5)
+	p.deaths = min(max((n.ends+20*priorDeaths)/(n.lives+20), leastDeaths), 0.5)
 	p.births = max((n.began+priorBirths*area)/(n.frames+1)/area, 1e-9)
+	p.steady = max((n.began-n.found+priorBirths*area)/(n.frames+1)/area, 1e-9)
 	if n.scored > 10 {
 		p.score = n.scores / n.scored
 		p.spread = math.Hypot(math.Sqrt(max(n.squares/n.scored-p.score*p.score, 1)), brightness*p.score)
@@ -99,7 +119,7 @@ func (p *population) learn(area float64) {
 
 // fade forgets a little.
 func (n *counts) fade() {
-	for _, v := range []*float64{&n.frames, &n.hits, &n.gaps, &n.ends, &n.lives, &n.began, &n.scores, &n.squares, &n.scored, &n.logs, &n.logSquares,
+	for _, v := range []*float64{&n.frames, &n.found, &n.hits, &n.gaps, &n.ends, &n.lives, &n.began, &n.scores, &n.squares, &n.scored, &n.logs, &n.logSquares,
 		&n.logNoise, &n.logged, &n.directed, &n.moving, &n.starts, &n.stops, &n.diffused, &n.ran, &n.speeds, &n.sped} {
 		*v *= forget
 	}

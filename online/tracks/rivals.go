@@ -84,7 +84,7 @@ func (t *Tracker) meet(match []int32) {
 // nearest keeps those rivals of this update, from an index on, that are likeliest the other way around, as many as may be followed.
 func (t *Tracker) nearest(from int) {
 	all := t.rivals[from:]
-	most := steps / t.clock[t.n%window].gap
+	most := steps / min(t.clock[t.n%window].gap, mostGap)
 	if len(all) <= most {
 		return
 	}
@@ -134,7 +134,8 @@ func (t *Tracker) exchange() {
 		}
 		t.again(a, r.n)
 		t.again(b, r.n)
-		a.turned, b.turned = t.n, t.n
+		a.turn(t.n, r.n)
+		b.turn(t.n, r.n)
 		for k := range t.rivals { // what came after happened to the other
 			if q := &t.rivals[k]; q.n > r.n {
 				q.a, q.b = turned(q.a, a, b), turned(q.b, a, b)
@@ -176,7 +177,7 @@ func (t *Tracker) follow(head, tail *track, n int) float64 {
 		switch {
 		case !begun:
 			if o.own() {
-				s.begin(&o.d, &t.population, &t.o)
+				s.begin(o, &t.population, &t.o)
 				begun = true
 			}
 		case s.over():
@@ -218,7 +219,7 @@ func (t *Tracker) again(k *track, n int) {
 			at.before = *s
 			_, detection = s.take(&at.sight, &t.population, &t.o)
 		case at.sight.own():
-			s.begin(&at.sight.d, &t.population, &t.o)
+			s.begin(&at.sight, &t.population, &t.o)
 			k.born, begun = m, true
 		default:
 			continue

@@ -7,8 +7,9 @@ type state struct {
 	motion    motion
 	exists    float64
 	confirmed bool
-	missed    int    // frames since the last detection
-	since     int    // frames since the motion was last told of one, its own or one that it is merged with
+	missed    int    // updates since the last detection
+	ago       int    // the same, with those that were not seen
+	since     int    // the same, since the motion was last told of a detection, its own or one that it is merged with
 	hits      int    // detections
 	with      uint64 // the track it is merged with, or has just parted from
 }
@@ -18,6 +19,7 @@ type sight struct {
 	detection int    // of the frame, or Undetected
 	beside    uint64 // where it is undetected: the track that d is of, 0 for none
 	d         Detection
+	births    float64 // that came with it beside those of one frame, px⁻²
 }
 
 // own is whether the track has a detection of its own.
@@ -37,6 +39,7 @@ type track struct {
 	born        int // update of the first detection; 0, none
 	over        int // update in which it ended; 0, none
 	turned      int // update of its last exchange
+	from        int // update from which on that was
 	row         int // in live
 	first, last int // its pairs are pairs[first:last]
 	steps       []step
@@ -44,40 +47,49 @@ type track struct {
 
 func (k *track) at(n int) *step { return &k.steps[n%window] }
 
+// turn notes that in update n what it had from another update on was exchanged.
+func (k *track) turn(n, from int) {
+	if k.turned == n {
+		from = min(from, k.from)
+	}
+	k.turned, k.from = n, from
+}
+
 // begin is the state of a track that begins at a detection.
-func (s *state) begin(d *Detection, p *population, o *Options) {
-	born := p.births * p.objectDensity(d.Score)
+func (s *state) begin(at *sight, p *population, o *Options) {
+	d := &at.d
+	born := (p.births + at.births) * p.objectDensity(d.Score)
 	*s = state{exists: born / (born + clutterDensity(d.Score, o.Template)), hits: 1}
 	s.motion.begin(d, p)
 }
 
 // predict moves it on by some frames.
 func (s *state) predict(frames int, p *population) {
-	for range frames {
-		s.motion.predict(p)
-		s.exists *= 1 - p.deaths
-	}
+	s.motion.predictOver(frames, p)
+	s.exists *= p.survival(frames)
+	s.ago, s.since = s.ago+frames, s.since+frames
 }
 
 // take moves a predicted state to what a frame had. It returns the logarithm of how much likelier that is with the track than without, and the point's
 // Detection.
 func (s *state) take(o *sight, p *population, opts *Options) (gain float64, detection int) {
 	if o.own() {
-		return s.hit(&o.d, p, opts), o.detection
+		return s.hit(o, p, opts), o.detection
 	}
 	return s.miss(o, p, opts)
 }
 
 // hit takes in a detection.
-func (s *state) hit(d *Detection, p *population, o *Options) float64 {
+func (s *state) hit(at *sight, p *population, o *Options) float64 {
+	d := &at.d
 	f := p.objectDensity(d.Score)
-	together := s.exists * p.detected * s.motion.update(d, float64(s.since+1), o.Memory) * f
-	none := clutterDensity(d.Score, o.Template) + p.births*f
+	together := s.exists * p.detected * s.motion.update(d, float64(s.since), o.Memory) * f
+	none := clutterDensity(d.Score, o.Template) + (p.births+at.births)*f
 	s.exists = together / (together + (1-s.exists)*none)
 	if s.missed == 0 {
 		s.with = 0
 	}
-	s.missed, s.since = 0, 0
+	s.missed, s.ago, s.since = 0, 0, 0
 	s.hits++
 	s.confirmed = s.confirmed || s.exists >= o.Confirm && s.hits >= 2
 	return math.Log(together / none)
@@ -99,11 +111,10 @@ func (s *state) miss(o *sight, p *population, opts *Options) (gain float64, dete
 	if merged > mergedLeast*unseen && s.confirmed {
 		d := o.d
 		d.VarX, d.VarY = d.VarX+within*within/2, d.VarY+within*within/2
-		s.motion.update(&d, float64(s.since+1), opts.Memory)
+		s.motion.update(&d, float64(s.since), opts.Memory)
 		s.since, s.with = 0, o.beside
 		return math.Log(all), Merged
 	}
-	s.since++
 	s.with = 0
 	return math.Log(all), Undetected
 }

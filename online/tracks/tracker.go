@@ -63,7 +63,8 @@ const (
 	mergedLeast    = 0.5        // probability from which a track that is not detected is taken for merged
 	forgotten      = 0.005      // probability of existence below which a track ends
 	mostNear       = 16         // detections, on average, within the reach of a track: where it may be any of more, nobody knows which it is
-	mostGap        = 20         // frames without a detection after which one ends
+	mostGap        = 20         // updates without a detection after which one ends, and frames that are predicted one by one
+	mostFrames     = 1 << 20    // that may pass between two updates: hours
 )
 
 // Tracker follows every object of a field.
@@ -76,6 +77,9 @@ type Tracker struct {
 	next       uint64 // identity
 	n          int    // updates
 	clock      [window]instant
+	unseen     int     // frames that pass before the next, beside those that its number leaves out
+	meanwhile  float64 // births that come with this update beside those of one frame, px⁻²
+	carried    place
 	rivals     []rival
 	scratch    state
 	solver     assignment.Solver
@@ -88,9 +92,13 @@ type Tracker struct {
 
 // instant is when an update was.
 type instant struct {
-	frame uint64
-	gap   int // frames since the one before
+	frame   uint64
+	gap     int   // frames since the one before
+	carried place // by then
 }
+
+// place is a point of the picture, px.
+type place struct{ x, y float64 }
 
 // New is a tracker that has seen nothing.
 func New(o Options) (*Tracker, error) {
@@ -114,13 +122,15 @@ func New(o Options) (*Tracker, error) {
 func (t *Tracker) Update(frame uint64, detections []Detection) []Point {
 	gap := 1
 	if t.n > 0 {
-		gap = int(min(frame-t.clock[t.n%window].frame, mostGap))
+		gap = int(min(frame-t.clock[t.n%window].frame, mostFrames)) + t.unseen
 	}
+	spell := t.population.spell(gap)
+	t.unseen, t.meanwhile = 0, (spell-1)*t.population.steady
 	t.n++
-	t.clock[t.n%window] = instant{frame, gap}
+	t.clock[t.n%window] = instant{frame, gap, t.carried}
 	for i, k := range t.live {
 		k.row = i
-		k.at(t.n).sight = sight{detection: Undetected}
+		k.at(t.n).sight = sight{detection: Undetected, births: t.meanwhile}
 		if k.over == 0 {
 			k.state.predict(gap, &t.population)
 			k.at(t.n).before = k.state
@@ -129,10 +139,14 @@ func (t *Tracker) Update(frame uint64, detections []Detection) []Point {
 	t.assign(detections)
 	t.exchange()
 	t.end()
+	t.population.n.frames += spell - 1
 	t.population.n.fade()
 	t.population.learn(t.o.Width * t.o.Height)
 	return t.report(t.n - t.o.Lag)
 }
+
+// Pass tells that some frames pass before the next, beside those that its number leaves out: as of a camera that was lost.
+func (t *Tracker) Pass(frames int) { t.unseen = min(max(frames, 0), mostFrames) }
 
 // Flush gives what a lag has held back, frame by frame; points are valid during the call alone. A tracker is at its end then.
 func (t *Tracker) Flush(each func(frame uint64, points []Point)) {
@@ -202,7 +216,7 @@ func (t *Tracker) pair(i, j int, detections []Detection, missing float64) {
 	density, _ := k.motion.density(d)
 	f := p.objectDensity(d.Score)
 	together := k.exists * p.detected * density * f
-	apart := missing * (clutterDensity(d.Score, t.o.Template) + p.births*f)
+	apart := missing * (clutterDensity(d.Score, t.o.Template) + (p.births+t.meanwhile)*f)
 	if cost := math.Log(apart / together); cost < margin { // from 0 on it is of rivals
 		t.pairs = append(t.pairs, assignment.Pair{Row: i, Column: j, Cost: cost})
 	}
@@ -214,23 +228,26 @@ func (t *Tracker) hit(k *track, j int, d *Detection) {
 	confirmed := s.confirmed
 	if confirmed {
 		n.hits++
-		n.lives += float64(s.missed + 1)
+		n.lives += float64(s.ago)
 		n.gaps += float64(s.missed)
 		n.scores, n.squares, n.scored = n.scores+d.Score, n.squares+d.Score*d.Score, n.scored+1
 	}
-	steady := confirmed && s.missed == 0
-	t.take(k, sight{detection: j, d: *d})
+	steady := confirmed && s.ago == 1
+	t.take(k, sight{detection: j, d: *d, births: t.meanwhile})
 	if steady {
 		n.steer(&s.motion)
 	}
 	if s.confirmed && !confirmed {
 		n.began++
+		if k.born == 1 {
+			n.found++
+		}
 	}
 }
 
 // miss is a frame without a detection of the track's own. It may be merged with the one of another track that is likeliest its own.
 func (t *Tracker) miss(k *track, detections []Detection) {
-	o := sight{detection: Undetected}
+	o := sight{detection: Undetected, births: t.meanwhile}
 	m := &k.state.motion
 	b, _ := m.reach(0.1)
 	most := 0.0
@@ -297,13 +314,14 @@ func (t *Tracker) births(detections []Detection) {
 		if t.owner[j] != nil {
 			continue
 		}
-		t.scratch.begin(&detections[j], &t.population, &t.o)
+		at := sight{detection: j, d: detections[j], births: t.meanwhile}
+		t.scratch.begin(&at, &t.population, &t.o)
 		if t.scratch.exists < forgotten/4 {
 			continue
 		}
 		k := t.fresh()
 		k.state, k.born = t.scratch, t.n
-		k.at(t.n).sight = sight{detection: j, d: detections[j]}
+		k.at(t.n).sight = at
 		k.at(t.n).point = k.state.point(k.id, t.clock[t.n%window].frame, j)
 		t.owner[j] = k
 		t.enter(k)
@@ -320,6 +338,7 @@ func (t *Tracker) report(m int) []Point {
 		k.at(m).point.Doubt = 0
 	}
 	t.doubt(m)
+	back := place{t.carried.x - t.clock[m%window].carried.x, t.carried.y - t.clock[m%window].carried.y}
 	for _, k := range t.live {
 		if k.born == 0 || m < k.born || k.over > 0 && m >= k.over {
 			continue
@@ -327,7 +346,8 @@ func (t *Tracker) report(m int) []Point {
 		p := k.at(m).point
 		p.Confirmed = k.state.confirmed
 		p.Doubt /= 1 + p.Doubt
-		p.Exchanged = k.turned == t.n
+		p.Exchanged = k.turned == t.n && k.from < m
+		p.X, p.Y = p.X-back.x, p.Y-back.y
 		t.points = append(t.points, p)
 	}
 	slices.SortFunc(t.points, func(a, b Point) int { return cmp.Compare(a.ID, b.ID) })

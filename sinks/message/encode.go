@@ -13,11 +13,15 @@ import (
 // Encoder turns messages into JSON for one sink and reuses its memory. It is for one goroutine.
 type Encoder struct {
 	Stream string // written into every record
+	Limit  int    // bytes that a record of objects has at most; 0 is any
 
 	sent   Sent
 	line   []byte
 	buffer bytes.Buffer
 	sde    SDERecord
+
+	fitting fitting
+	left    int
 }
 
 // Sent is the law that was encoded last: the next Estimate brings a law only where it has another one.
@@ -36,6 +40,7 @@ func (e *Encoder) Resend(since Sent) { e.sent = since }
 // Estimate gives an ObjectsRecord of a field, a LatentRecord where there is a latent, and an SDERecord where its law is new.
 func (e *Encoder) Encode(m latent.Message, emit func(kind latent.Kind, line []byte) error) error {
 	header := func(kind latent.Kind) Header { return Header{latent.Version, kind, e.Stream} }
+	e.left = 0
 	switch m := m.(type) {
 	case *latent.Estimate:
 		if err := e.frame(m, emit); err != nil {
@@ -66,10 +71,16 @@ func (e *Encoder) Encode(m latent.Message, emit func(kind latent.Kind, line []by
 	return fmt.Errorf("a message of type %T cannot be written", m)
 }
 
+// Left is how many places Limit has left out of the message that was encoded last.
+func (e *Encoder) Left() int { return e.left }
+
 // frame emits a frame's objects, where the stream is one of a field, and its latent, where there is one.
 func (e *Encoder) frame(m *latent.Estimate, emit func(latent.Kind, []byte) error) error {
 	if m.Objects.Width > 0 {
-		e.line = appendObjects(e.line[:0], e.Stream, m)
+		e.line = appendObjects(e.line[:0], e.Stream, m, 0)
+		if e.Limit > 0 && len(e.line) > e.Limit {
+			e.left = e.fit(m)
+		}
 		if err := emit(latent.KindObjects, e.line); err != nil || len(m.Latent.Mean) == 0 {
 			return err
 		}

@@ -15,22 +15,23 @@ import (
 type ObjectsRecord struct {
 	Header
 	Seq       uint64         `json:"seq"`
-	Time      time.Time      `json:"time"`                         // acquisition
-	LatencyMS float64        `json:"latency_ms" unit:"ms"`         // from the frame's arrival to this
-	Width     int            `json:"width_px" unit:"px"`           // of the frame as it was read
-	Height    int            `json:"height_px" unit:"px"`          // the same
-	PixelUM   float64        `json:"pixel_um" unit:"µm"`           // side of a pixel; 0 where not known
-	ID        []uint64       `json:"id"`                           // never used again
-	X         Column         `json:"x_px" unit:"px"`               // of the frame as it was read, whole numbers at pixels' centres
-	Y         Column         `json:"y_px" unit:"px"`               // the same
-	SD        Column         `json:"sd_px" unit:"px"`              // of the place, an axis
-	D         Column         `json:"diffusion_px2_s" unit:"px²/s"` // so far; null before the second step
-	Doubt     Column         `json:"doubt" unit:"1"`               // probability of being another object than the number says
-	Marks     []latent.Mark  `json:"marks"`                        // what is special about it
-	Z         []Column       `json:"z,omitempty" unit:"latent"`    // a column a latent, of a model of objects: what they look like; null where not detected
-	ZSD       []Column       `json:"z_sd,omitempty" unit:"latent"` // standard deviations of z
-	Left      uint64         `json:"left_out" unit:"spots"`        // too many to be looked at
-	Earlier   *EarlierRecord `json:"earlier,omitempty"`            // places in earlier frames that are known only now
+	Time      time.Time      `json:"time"`                           // acquisition
+	LatencyMS float64        `json:"latency_ms" unit:"ms"`           // from the frame's arrival to this
+	Width     int            `json:"width_px" unit:"px"`             // of the frame as it was read
+	Height    int            `json:"height_px" unit:"px"`            // the same
+	PixelUM   float64        `json:"pixel_um" unit:"µm"`             // side of a pixel; 0 where not known
+	ID        []uint64       `json:"id"`                             // never used again
+	X         Column         `json:"x_px" unit:"px"`                 // of the frame as it was read, whole numbers at pixels' centres
+	Y         Column         `json:"y_px" unit:"px"`                 // the same
+	SD        Column         `json:"sd_px" unit:"px"`                // of the place, an axis
+	D         Column         `json:"diffusion_px2_s" unit:"px²/s"`   // so far; null before the second step
+	Doubt     Column         `json:"doubt" unit:"1"`                 // probability of being another object than the number says
+	Marks     []latent.Mark  `json:"marks"`                          // what is special about it
+	Z         []Column       `json:"z,omitempty" unit:"latent"`      // a column a latent, of a model of objects: what they look like; null where not detected
+	ZSD       []Column       `json:"z_sd,omitempty" unit:"latent"`   // standard deviations of z
+	Left      uint64         `json:"left_out" unit:"spots"`          // too many to be looked at
+	Unsent    uint64         `json:"unsent,omitempty" unit:"places"` // of objects and earlier ones, the least certain: the NATS server takes no larger message
+	Earlier   *EarlierRecord `json:"earlier,omitempty"`              // places in earlier frames that are known only now
 }
 
 // EarlierRecord is where objects were in frames before: those that had to be seen a few times to be known as objects, and those that were not detected for a
@@ -127,8 +128,8 @@ func populationRecord(h Header, p *latent.Population) *PopulationRecord {
 }
 
 // appendObjects writes the JSON of an ObjectsRecord without allocating; stream is a token and needs no escaping. A place is told to a ten-thousandth of a
-// pixel, everything else to five digits.
-func appendObjects(dst []byte, stream string, e *latent.Estimate) []byte {
+// pixel, everything else to five digits. unsent is how many places are not in it.
+func appendObjects(dst []byte, stream string, e *latent.Estimate, unsent int) []byte {
 	o := &e.Objects
 	whole := func(name string, v uint64) {
 		dst = append(dst, name...)
@@ -158,6 +159,9 @@ func appendObjects(dst []byte, stream string, e *latent.Estimate) []byte {
 		dst = appendLatents(append(dst, `,"z_sd":`...), o.ZSD, o.Latents)
 	}
 	whole(`,"left_out":`, o.Left)
+	if unsent > 0 {
+		whole(`,"unsent":`, uint64(unsent))
+	}
 	if len(o.Earlier) > 0 {
 		dst = appendEarlier(append(dst, `,"earlier":`...), o.Earlier)
 	}

@@ -104,8 +104,23 @@ func (s *Sink) answer(env Env, subject bus.Subject) error {
 func (s *Sink) Commands() <-chan latent.Command { return s.responder.commands }
 
 // Write publishes m, and spools what is to be kept first. It returns message.Undelivered where the spool has no room, or where nothing is
-// kept and the server is away.
+// kept and the server is away, and message.Cut where the server takes no message as large.
 func (s *Sink) Write(_ context.Context, m latent.Message) error {
+	s.encoder.Limit = max(int(s.bus.NATS().MaxPayload())-headerRoom, 0)
+	if err := s.write(m); err != nil {
+		return err
+	}
+	if n := s.encoder.Left(); n > 0 {
+		return message.Cut{Places: n, Bytes: s.encoder.Limit + headerRoom}
+	}
+	return nil
+}
+
+// headerRoom is what is left of a message for the headers of one that is kept, which count.
+const headerRoom = 1024
+
+// write is Write, whatever is left out.
+func (s *Sink) write(m latent.Message) error {
 	switch m.(type) {
 	case *latent.Estimate, *latent.Law, *latent.Event, *latent.Trigger, *latent.Track, *latent.Population:
 		if s.durable != nil {

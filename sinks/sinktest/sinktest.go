@@ -160,3 +160,22 @@ func Population(seq uint64) *latent.Population {
 		Px: latent.Range{D: 4, Low: 3, High: math.NaN()}, Noise: 0.125, Edges: []float64{0.1, 1}, Spectrum: []float64{0.25, 0.75}, CommonX: 1, CommonY: -1, CommonSD: 0.5,
 		ShiftX: 10, ShiftY: -10, DirectedN: 1}
 }
+
+// Crowd is frame seq's estimate of a field with n objects: every third was not detected, doubt falls with the number, and as many places of the frame before
+// are known now.
+func Crowd(seq uint64, n int) *latent.Estimate {
+	e := Field(seq)
+	o := &e.Objects
+	o.Reset()
+	o.Width, o.Height = 640, 480
+	for i := range n {
+		x, mark := float64(i%600)+0.12345, latent.Mark(0)
+		if i%3 == 0 {
+			mark = latent.Predicted
+		}
+		o.ID, o.X, o.Y, o.SD, o.D = append(o.ID, uint64(i+1)), append(o.X, x), append(o.Y, x/2), append(o.SD, 0.1234), append(o.D, 1.2345)
+		o.Doubt, o.Marks = append(o.Doubt, 1/float64(i+2)), append(o.Marks, mark)
+		o.Earlier = append(o.Earlier, latent.Place{Seq: seq - 1, ID: uint64(i + 1), X: x, Y: x / 2, SD: 0.1234})
+	}
+	return e
+}

@@ -1,0 +1,93 @@
+package objects
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"driftscope/internal/latent"
+)
+
+// TestPace: frames that jitter, are numbered with gaps or come at another rate from some frame on have lost none beyond their numbers, but for the few before
+// the new rate is known; a camera that is away for 10 s of 50 frames/s has lost 500, to the mean's error.
+func TestPace(t *testing.T) {
+	const interval = 0.02
+	for name, c := range map[string]struct {
+		step, jitter float64 // s
+		numbers      uint64  // from frame to frame
+		away         float64 // s, before frame 200
+		lost, within int     // frames in all
+		settles      int     // frames from 100 on that are not counted
+	}{
+		"even":         {step: interval, numbers: 1},
+		"jitter":       {step: interval, jitter: 0.004, numbers: 1},
+		"every fifth":  {step: 5 * interval, numbers: 5},
+		"away":         {step: interval, numbers: 1, away: 10, lost: 500, within: 5},
+		"away, jitter": {step: interval, jitter: 0.004, numbers: 1, away: 10, lost: 500, within: 75}, // of the mean of ten a fifteenth
+		"slower":       {step: 8 * interval, numbers: 1, settles: 40},                                // 1.05ⁿ = 8/1.5: 34
+	} {
+		rng, p := rand.New(rand.NewPCG(27, 28)), pace{}
+		seq, seconds, lost := uint64(0), 0.0, 0
+		for f := range 300 {
+			step := c.step
+			if name == "slower" && f < 100 {
+				step = interval
+			}
+			seq, seconds = seq+c.numbers, seconds+step
+			if f == 200 {
+				seconds += c.away
+			}
+			at := seconds + c.jitter*(rng.Float64()-0.5)
+			n := p.lost(&latent.Latent{Seq: seq, Time: time.Unix(0, int64(at*1e9))})
+			if f < 100 || f >= 100+c.settles {
+				lost += n
+			}
+		}
+		if math.Abs(float64(lost-c.lost)) > float64(c.within) {
+			t.Errorf("%s: %d frames are lost, expected %d", name, lost, c.lost)
+		}
+	}
+}
+
+// TestLostCamera: objects are who they were after 6 s without a camera, numbered on as if no frame were missing, 9 px from where they were: the nearest other
+// is 67 px away. No step of their laws spans a pause beyond MaxGap.
+func TestLostCamera(t *testing.T) {
+	const away = 300 // frames
+	for _, lag := range []int{0, 3} {
+		e, d, dst := newEstimator(t, Config{Lag: lag, MaxGap: time.Second}), newDish(5), &latent.Estimate{}
+		reports := run(t, e, d, 100, dst)
+		for range away - 1 {
+			d.next()
+		}
+		for range 25 {
+			z := d.next()
+			z.Seq -= away - 1
+			if err := e.Update(dst, z); err != nil {
+				t.Fatal(err)
+			}
+			reports = append(reports, e.Reports()...)
+		}
+		reports = append(reports, e.Last()...)
+		born, ended := 0, 0
+		for _, k := range of[*latent.Track](reports) {
+			switch {
+			case k.Change == latent.Born:
+				born++
+			case k.Why != latent.RunEnded:
+				t.Errorf("lag %d: object %d ended: %s", lag, k.ID, k.Why)
+			case k.Frames != 125 || k.Last != 124:
+				t.Errorf("lag %d: %+v", lag, k)
+			default:
+				ended++
+			}
+		}
+		if born != 25 || ended != 25 {
+			t.Errorf("lag %d: %d born, %d at the end", lag, born, ended)
+		}
+		all := of[*latent.Population](reports)
+		if p := all[len(all)-1]; p.Steps != 25*(99+24) || p.Px.Low > 6.25 || p.Px.High < 6.25 {
+			t.Errorf("lag %d: %+v", lag, p)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package message
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"driftscope/internal/latent"
+)
+
+// Cut says that a message was delivered without the places that are left out of it, because its server takes no larger one: the runner counts it.
+type Cut struct{ Places, Bytes int }
+
+func (c Cut) Error() string {
+	return fmt.Sprintf("the NATS server takes %d bytes a message: %d places, the least certain, are left out of one: raise its max_payload, or lower objects.max", c.Bytes, c.Places)
+}
+
+// Cut says that the message is there: the runner asks for this method.
+func (Cut) Cut() bool { return true }
+
+// fitting is the memory of an Encoder that leaves places out.
+type fitting struct {
+	order  []int // objects, the most certain first
+	chosen []int
+	fitted latent.Estimate
+}
+
+// fit encodes the objects of m that are the most certain, as many as there is room for, and in what is left the first places in earlier frames. It returns
+// how many places are left out.
+func (e *Encoder) fit(m *latent.Estimate) (left int) {
+	f, all := &e.fitting, &m.Objects
+	f.rank(all)
+	total := len(all.ID) + len(all.Earlier)
+	for keep := total; len(e.line) > e.Limit && keep > 0; left = total - keep {
+		keep = min(keep-1, keep*e.Limit/len(e.line)*49/50) // a fiftieth less: not every byte is a place's
+		f.choose(m, keep)
+		e.line = appendObjects(e.line[:0], e.Stream, &f.fitted, total-keep)
+	}
+	return left
+}
+
+// rank orders objects: the followed one, those that were detected, by doubt and by how well their place is known.
+func (f *fitting) rank(all *latent.Objects) {
+	f.order = f.order[:0]
+	for i := range all.ID {
+		f.order = append(f.order, i)
+	}
+	class := func(i int) int {
+		switch {
+		case all.Marks[i]&latent.Followed != 0:
+			return 0
+		case all.Here(i):
+			return 1
+		}
+		return 2
+	}
+	slices.SortStableFunc(f.order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(class(a), class(b)), cmp.Compare(all.Doubt[a], all.Doubt[b]), cmp.Compare(all.SD[a], all.SD[b]))
+	})
+}
+
+// choose makes fitted m with so many of its places.
+func (f *fitting) choose(m *latent.Estimate, keep int) {
+	all, o := &m.Objects, &f.fitted.Objects
+	n := min(keep, len(f.order))
+	f.chosen = append(f.chosen[:0], f.order[:n]...)
+	slices.Sort(f.chosen)
+	o.Reset()
+	o.Width, o.Height, o.PixelUM, o.Left, o.Latents, o.Earlier = all.Width, all.Height, all.PixelUM, all.Left, all.Latents, append(o.Earlier, all.Earlier[:keep-n]...)
+	d := all.Latents
+	for _, i := range f.chosen {
+		o.ID, o.X, o.Y, o.SD = append(o.ID, all.ID[i]), append(o.X, all.X[i]), append(o.Y, all.Y[i]), append(o.SD, all.SD[i])
+		o.D, o.Doubt, o.Marks = append(o.D, all.D[i]), append(o.Doubt, all.Doubt[i]), append(o.Marks, all.Marks[i])
+		o.Z, o.ZSD = append(o.Z, all.Z[d*i:][:d]...), append(o.ZSD, all.ZSD[d*i:][:d]...)
+	}
+	f.fitted.Latent.Seq, f.fitted.Latent.Time, f.fitted.Latency = m.Latent.Seq, m.Latent.Time, m.Latency
+}
