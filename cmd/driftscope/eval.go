@@ -48,6 +48,12 @@ func (c *evalCmd) evaluate(ctx context.Context) (any, error) {
 	return o.Evaluate(ctx)
 }
 
+// judged is what eval tells of tracks.
+type judged struct {
+	tracking.Score
+	Looks *tracking.Looks `json:"looks,omitempty"` // where the tables say what objects look like
+}
+
 // judgeTracks has the measures of a table of tracks by the true ones.
 func (c *evalCmd) judgeTracks() (any, error) {
 	switch {
@@ -64,5 +70,9 @@ func (c *evalCmd) judgeTracks() (any, error) {
 	if err != nil {
 		return nil, exit.Usage(err)
 	}
-	return tracking.Judge(truth, found), nil
+	looks, err := tracking.ReadLooks(c.Tracks, c.Result)
+	if err != nil {
+		return nil, exit.Usage(err)
+	}
+	return judged{tracking.Judge(truth, found), looks}, nil
 }

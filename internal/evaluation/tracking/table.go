@@ -21,7 +21,9 @@ const maxRow = 1 << 20
 // Rows calls each with every row of a table of tracks, in the file's order: CSV with a header that names at least frame, particle, x and y, in any
 // order; trajectory is taken for particle. Where there is a column light, rows with 0 there are dark. An error of each is told with the row's line.
 func Rows(path string, each func(particle int64, at Point) error) error {
-	return opened(path, func(r io.Reader) error { return rows(r, each) })
+	return opened(path, func(r io.Reader) error {
+		return rows(r, nil, func(particle int64, at Point, _ []string) error { return each(particle, at) })
+	})
 }
 
 // opened has fn read the file at path.
@@ -37,7 +39,8 @@ func opened(path string, fn func(io.Reader) error) error {
 	return nil
 }
 
-func rows(r io.Reader, each func(particle int64, at Point) error) error {
+// rows hands over the header, where somebody wants it, and every row as it is read and as it stands there, lent.
+func rows(r io.Reader, named func(header []string), each func(particle int64, at Point, row []string) error) error {
 	bounded := &boundedRows{from: r}
 	rows := csv.NewReader(bounded)
 	rows.ReuseRecord = true
@@ -48,6 +51,9 @@ func rows(r io.Reader, each func(particle int64, at Point) error) error {
 	at, err := columns(header)
 	if err != nil {
 		return err
+	}
+	if named != nil {
+		named(header)
 	}
 	for line := 2; ; line++ {
 		bounded.taken = 0
@@ -63,7 +69,7 @@ func rows(r io.Reader, each func(particle int64, at Point) error) error {
 		}
 		particle, point, err := parse(row, at)
 		if err == nil {
-			err = each(particle, point)
+			err = each(particle, point, row)
 		}
 		if err != nil {
 			return fmt.Errorf("line %d: %w", line, err)
@@ -112,7 +118,7 @@ func Read(path string) (tracks [][]Point, err error) {
 
 func read(r io.Reader) ([][]Point, error) {
 	byNumber := map[int64][]Point{}
-	err := rows(r, func(particle int64, at Point) error {
+	err := rows(r, nil, func(particle int64, at Point, _ []string) error {
 		byNumber[particle] = append(byNumber[particle], at)
 		return nil
 	})

@@ -1,0 +1,155 @@
+package tracking
+
+import (
+	"errors"
+	"io"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Looks is how well the latents of found objects tell what is true of them: R² of a quadratic of the latents, over all places that are the same object's, for
+// each column that the truth has beside places.
+type Looks struct {
+	Places int                `json:"places"`
+	R2     map[string]float64 `json:"r2"`
+}
+
+// known are the columns of a truth that a picture shows. Above and below the focus an object looks alike, so that only its distance is asked for.
+var known = map[string]func(float64) float64{"z": math.Abs, "light": func(v float64) float64 { return v }}
+
+var aLatent = regexp.MustCompile(`^z_\d+$`)
+
+// mostLooks bounds the latents that are compared: a quadratic of them has 45 terms.
+const mostLooks = 8
+
+// detailed is a place with what its row says beyond it.
+type detailed struct {
+	Point
+	values []float64
+}
+
+// ReadLooks compares two tables; nil where the result has no latents z_0, z_1, ..., or the truth nothing to compare them with.
+func ReadLooks(truth, result string) (*Looks, error) {
+	names, of, err := details(truth, func(name string) bool { return known[name] != nil })
+	if err != nil {
+		return nil, err
+	}
+	latents, found, err := details(result, aLatent.MatchString)
+	if err != nil || len(names) == 0 || len(latents) == 0 {
+		return nil, err
+	}
+	if len(latents) > mostLooks {
+		return nil, errors.New("more latents than can be compared: leave the columns z_8 and above out")
+	}
+	return compare(names, of, found), nil
+}
+
+// details are the rows of a table by frames, each with the columns that are wanted; those with a number in all of them.
+func details(path string, wanted func(string) bool) (names []string, at map[int][]detailed, err error) {
+	at = map[int][]detailed{}
+	var columns []int
+	header := func(header []string) {
+		for i, name := range header {
+			if wanted(name) {
+				names, columns = append(names, name), append(columns, i)
+			}
+		}
+	}
+	err = opened(path, func(r io.Reader) error {
+		return rows(r, header, func(_ int64, p Point, row []string) error {
+			one := detailed{Point: p}
+			for _, c := range columns {
+				v, err := strconv.ParseFloat(row[c], 64)
+				if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+					return nil
+				}
+				one.values = append(one.values, v)
+			}
+			if !p.Dark {
+				at[p.Frame] = append(at[p.Frame], one)
+			}
+			return nil
+		})
+	})
+	return names, at, err
+}
+
+// compare pairs places, each with the nearest of the other table where that is mutual and within the gate.
+func compare(names []string, truth, found map[int][]detailed) *Looks {
+	var x, y [][]float64
+	frames := make([]int, 0, len(found))
+	for f := range found {
+		frames = append(frames, f)
+	}
+	slices.Sort(frames)
+	for _, f := range frames {
+		for i := range found[f] {
+			j := nearest(&found[f][i], truth[f])
+			if j >= 0 && nearest(&truth[f][j], found[f]) == i {
+				x, y = append(x, quadratic(found[f][i].values)), append(y, truth[f][j].values)
+			}
+		}
+	}
+	l := &Looks{Places: len(x), R2: map[string]float64{}}
+	if len(x) == 0 || len(x) < 10*len(x[0]) {
+		return l
+	}
+	design := mat.NewDense(len(x), len(x[0]), nil)
+	for i := range x {
+		design.SetRow(i, x[i])
+	}
+	for k, name := range names {
+		of := mat.NewVecDense(len(y), nil)
+		for i := range y {
+			of.SetVec(i, known[name](y[i][k]))
+		}
+		if r2, ok := explained(design, of); ok {
+			l.R2[name] = r2
+		}
+	}
+	return l
+}
+
+// nearest is the place in a list that is nearest to one, within the gate; -1 is none.
+func nearest(to *detailed, of []detailed) int {
+	best, at := Gate, -1
+	for i := range of {
+		if d := math.Hypot(of[i].X-to.X, of[i].Y-to.Y); d < best {
+			best, at = d, i
+		}
+	}
+	return at
+}
+
+// quadratic is 1, the values, and their products.
+func quadratic(v []float64) []float64 {
+	terms := append([]float64{1}, v...)
+	for i := range v {
+		for _, w := range v[i:] {
+			terms = append(terms, v[i]*w)
+		}
+	}
+	return terms
+}
+
+// explained is the share of y's variance that the columns of x explain linearly; not ok where y is constant or the columns depend on each other.
+func explained(x *mat.Dense, y *mat.VecDense) (r2 float64, ok bool) {
+	var w, fit mat.VecDense
+	var qr mat.QR
+	qr.Factorize(x)
+	if qr.SolveVecTo(&w, false, y) != nil {
+		return 0, false
+	}
+	fit.MulVec(x, &w)
+	mean := mat.Sum(y) / float64(y.Len())
+	left, all := 0.0, 0.0
+	for i := range y.Len() {
+		v := y.AtVec(i)
+		left, all = left+(v-fit.AtVec(i))*(v-fit.AtVec(i)), all+(v-mean)*(v-mean)
+	}
+	return 1 - left/all, all > 1e-12*float64(y.Len())
+}
