@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"driftscope/configs"
 	"driftscope/internal/latent"
 	"driftscope/sinks/message"
 )
@@ -239,7 +240,7 @@ func TestFollowObject(t *testing.T) {
 	}
 	r.ask("follow", `{"id": 0}`, "400", `send {"id": 17}`)
 	r.ask("follow", `{"id": 123456}`, "404", "no object has the number 123456 now")
-	r.ask("model", `{"name": "spot"}`, "409", "followed, without a model: there is none to change")
+	r.ask("model", `{"back": true}`, "409", "none to go back to")
 	heard, err := conn.SubscribeSync("driftscope.local.molecule.latent")
 	if err != nil {
 		t.Fatal(err)
@@ -277,5 +278,73 @@ func TestFollowObject(t *testing.T) {
 		t.Errorf("%+v", glance)
 	}
 	r.ask("unfollow", "", "", "ok")
+	r.stop()
+}
+
+// TestSwapLooks: a model of objects takes over from none between two frames, and none from it, and the objects keep their numbers: from one message to the next
+// at least half are the same, of objects that live for 30 frames on average. One of a scene is refused.
+func TestSwapLooks(t *testing.T) {
+	folder := t.TempDir()
+	o := drive(t, folder, "pretrain", "sim:focus?density=12&snr=8&width=200&height=200&frames=100&seed=2", "--objects", "--latent", "1", "--out", "look.onnx",
+		"--steps", "20", "--restarts", "1", "--synthetic-steps=-1", "--reinit-steps=-1")
+	if o.status != 0 {
+		t.Fatalf("%+v", o)
+	}
+	model, err := os.ReadFile(filepath.Join(folder, "look.onnx"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := startSwapping(t, "source: {sim: {name: focus, density: 12, snr: 8, width: 200, height: 200, seed: 3}}\nobjects: {enabled: true}\nnats: {port: 0, durable: true, store: "+filepath.Join(folder, "store")+"}\ndashboard: {address: \"off\"}\n")
+	heard, err := r.streams.Bus.NATS().SubscribeSync("driftscope.local.molecule.objects")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer heard.Unsubscribe()
+	before := map[uint64]bool{}
+	until := func(latents int) { // reads on until objects have so many, and some frames of them
+		t.Helper()
+		for seen := 0; seen < 20; {
+			m, err := heard.NextMsg(patience)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var o message.ObjectsRecord
+			if err := json.Unmarshal(m.Data, &o); err != nil {
+				t.Fatal(err)
+			}
+			same, now := 0, map[uint64]bool{}
+			for _, id := range o.ID {
+				now[id] = true
+				if before[id] {
+					same++
+				}
+			}
+			if 2*same < len(before) {
+				t.Errorf("frame %d: of %d objects %d are left", o.Seq, len(before), same)
+			}
+			if before = now; len(o.Z) == latents && len(o.ID) > 0 {
+				seen++
+			}
+		}
+	}
+	until(0)
+	scene, err := configs.Model("molecule")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.put("scene", scene)
+	digest := r.put("look", model)
+	r.ask("model", `{"name": "scene"}`, "409", "is one of a whole scene")
+	r.ask("model", `{"name": "nobody"}`, "404", "nobody")
+	r.ask("model", `{"name": "look"}`, "", "ok")
+	until(1)
+	if info := string(r.ask("info", "", "", "{")); !strings.Contains(info, digest) || !strings.Contains(info, `"latents":3`) {
+		t.Errorf("info says %s", info)
+	}
+	r.ask("model", `{"name": "look"}`, "409", "is the one that runs")
+	r.ask("model", `{"back": true}`, "", "ok")
+	until(0)
+	r.ask("model", `{"back": true}`, "", "ok")
+	until(1)
 	r.stop()
 }

@@ -30,7 +30,7 @@ type runCmd struct {
 	Dashboard string        `help:"Where to show the dashboard, 127.0.0.1:8300 unless that port is taken; off shows none." placeholder:"HOST:PORT"`
 	Stream    string        `help:"The stream's name in every message." placeholder:"NAME"`
 	Out       string        `help:"Write every message to this file, one JSON object a line; with --objects, tracks.csv and tracks.parquet are tables with frame, particle, x and y." placeholder:"RESULTS.jsonl"`
-	Objects   bool          `help:"Follow every object in the field, without a model: beads, vesicles, receptors, nuclei."`
+	Objects   bool          `help:"Follow every object in the field: beads, vesicles, receptors, nuclei. Needs no model; one of pretrain --objects tells what each looks like."`
 	State     string        `help:"Keep the law in this file, and continue from it if it is there." placeholder:"FILE"`
 	Record    string        `help:"Keep every frame, as it was read, in this new or empty folder." placeholder:"DIR"`
 	Repeat    string        `help:"Track the frames that an earlier run tracked, and refine when it did, by what its --out wrote: the same estimates again." placeholder:"RESULTS.jsonl"`

@@ -260,6 +260,7 @@ func TestObjects(t *testing.T) {
 		"objects.scale: found 1e+09":  func(c *Card) { c.Objects.Scale = 1e9 },
 		"the second larger":           func(c *Card) { c.Objects.High = -5 },
 		"finite numbers":              func(c *Card) { c.Objects.High = math.Inf(1) },
+		"at most 62 beside":           func(c *Card) { c.Latent = 63 },
 		"clock_s":                     func(c *Card) { c.Clock = 3 },
 		"preprocess: found 0 steps":   func(c *Card) { c.Objects = nil },
 	} {

@@ -34,6 +34,8 @@ func (o *Objects) validate(c *Card) error {
 		return fmt.Errorf("objects.scale: found %g, expected 1 to %d", o.Scale, MaxObjectScale)
 	case !finite(o.Low) || !finite(o.High) || !(o.High > o.Low):
 		return fmt.Errorf("objects: found low %g and high %g, expected finite numbers, the second larger", o.Low, o.High)
+	case c.Latent > MaxLatent-2:
+		return fmt.Errorf("latent: found %d, expected at most %d beside an object's place", c.Latent, MaxLatent-2)
 	case c.Clock > 0:
 		return fmt.Errorf("clock_s: found %g beside objects, which begin at any time: expected 0", c.Clock)
 	}

@@ -30,8 +30,13 @@ func NewEncoder(most int, look Look) (*Encoder, error) {
 	return &Encoder{most: most, look: look}, nil
 }
 
-// Dim is 0: spots are no latents.
-func (e *Encoder) Dim() int { return 0 }
+// Dim is the number of latents of each object, 0 where only places are wanted.
+func (e *Encoder) Dim() int {
+	if e.look == nil {
+		return 0
+	}
+	return e.look.Latents()
+}
 
 // Encode writes the spots of a frame that went through Picture and Template into dst.
 func (e *Encoder) Encode(_ context.Context, dst *latent.Latent, f *frame.Frame) error {

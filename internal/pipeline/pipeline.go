@@ -154,8 +154,8 @@ type Replacement struct {
 	Model     string // for people: its name and digest
 	Steps     []NamedStep
 	Encoders  []Encoder
-	Viewer    Viewer // as Stages has it
-	Estimator Estimator
+	Viewer    Viewer                   // as Stages has it
+	Estimator Estimator                // the one before, where it goes on
 	Keep      func(state []byte) error // as Options.Keep
 	Done      func(used bool)          // says, once, whether it came to be used; between two frames, so it must not wait
 }

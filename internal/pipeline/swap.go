@@ -13,7 +13,7 @@ import (
 type order struct {
 	command latent.Command
 	next    *Replacement
-	left    chan *checkpoints // receives the checkpoints of the law that next has replaced
+	left    chan *checkpoints // receives the checkpoints of the law that next has replaced, nil where the law is the same
 }
 
 // swapModel is the command that changes the model.
@@ -44,8 +44,9 @@ func (t *tracker) swap(tracked, ctx context.Context) {
 func (t *tracker) offer(tracked, ctx context.Context, o order) {
 	select {
 	case t.runner.orders <- o:
-		left := <-o.left
-		t.kept(ctx, left.end())
+		if left := <-o.left; left != nil {
+			t.kept(ctx, left.end())
+		}
 		o.command.Reply(nil)
 	case <-tracked.Done():
 		if err := closeTrack(o.next.Steps, o.next.Encoders, o.next.Viewer); err != nil {
@@ -58,15 +59,18 @@ func (t *tracker) offer(tracked, ctx context.Context, o order) {
 
 // install puts o's model to use from the next frame on, and sends back the checkpoints of the law before it. Every frame before has its estimate.
 func (t *tracker) install(p phases, o order) {
-	ctx := p.track
-	next, left := o.next, t.checkpoints
+	ctx, next := p.track, o.next
 	t.pool = newWorkerPool(t, next.Steps, next.Encoders, next.Viewer, t.tickets)
 	t.pool.start(t, p)
-	t.estimator, t.checkpoints = next.Estimator, newCheckpoints(next.Estimator, next.Keep, time.Now())
-	t.revisions = t.estimate.SDE.Revision + 1
-	t.trajectories = t.estimate.Latent.Trajectory + 1 - t.begun
+	var left *checkpoints
+	if next.Estimator != t.estimator {
+		left = t.checkpoints
+		t.estimator, t.checkpoints = next.Estimator, newCheckpoints(next.Estimator, next.Keep, time.Now())
+		t.revisions = t.estimate.SDE.Revision + 1
+		t.trajectories = t.estimate.Latent.Trajectory + 1 - t.begun
+		t.silence(ctx)
+	}
 	next.Done(true)
-	t.silence(ctx)
 	t.applied(ctx, swapModel, fmt.Sprintf("from here on the model is %s, with %d latents", next.Model, next.Encoders[0].Dim()))
 	o.left <- left
 }

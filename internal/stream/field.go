@@ -11,7 +11,6 @@ import (
 	"driftscope/internal/config"
 	"driftscope/internal/exit"
 	"driftscope/internal/frame"
-	"driftscope/internal/latent"
 	"driftscope/internal/pipeline"
 	"driftscope/online/objects"
 )
@@ -29,19 +28,11 @@ func (s *Stream) finishField(ctx context.Context, cfg config.Config, applied []u
 		}
 	}
 	digest := sha256.Sum256(fmt.Appendf(nil, "%s %+v", fieldName, cfg.Preprocess))
-	s.what = tracked{name: fieldName, digest: hex.EncodeToString(digest[:]), latents: objects.Dim}
-	template := frame.Template{SD: cfg.Objects.Template, Dark: cfg.Objects.Polarity == "dark"}
-	if m != nil {
-		s.what = tracked{m.name, m.Net.Digest, objects.Dim + m.Net.Card.Latent, m.Net.Card.Training.Seed}
-		if template.SD == 0 {
-			template = frame.Template{SD: m.Net.Card.Objects.Template, Dark: m.Net.Card.Objects.Dark}
-		}
+	alone := tracked{name: fieldName, digest: hex.EncodeToString(digest[:]), latents: objects.Dim}
+	if s.what = alone; m != nil {
+		s.what = looking(m)
 	}
-	lanes := runtime.NumCPU()
-	if s.Stages.Steps, err = newFieldSteps(cfg.Preprocess, template, lanes); err != nil {
-		return exit.Usage(err)
-	}
-	if s.Stages.Encoders, err = newFieldEncoders(cfg.Objects.Max, m, lanes); err != nil {
+	if s.Stages.Steps, s.Stages.Encoders, err = newFieldTrack(cfg, m); err != nil {
 		return exit.Usage(err)
 	}
 	s.Stages.Viewer = field.NewViewer()
@@ -52,7 +43,30 @@ func (s *Stream) finishField(ctx context.Context, cfg config.Config, applied []u
 		return exit.Usage(err)
 	}
 	s.law, s.Stages.Estimator = estimator, estimator
+	s.looks = &lookSwapper{cfg: cfg, estimator: estimator, alone: alone, now: m}
 	return s.ruleAndRestore(cfg)
+}
+
+// looking is what runs with a model of objects.
+func looking(m *Model) tracked {
+	return tracked{m.name, m.Net.Digest, objects.Dim + m.Net.Card.Latent, m.Net.Card.Training.Seed}
+}
+
+// newFieldTrack makes the steps and the encoders of a field. A configuration's template goes before the model's.
+func newFieldTrack(cfg config.Config, m *Model) (steps []pipeline.NamedStep, encoders []pipeline.Encoder, err error) {
+	template := frame.Template{SD: cfg.Objects.Template, Dark: cfg.Objects.Polarity == "dark"}
+	if m != nil && template.SD == 0 {
+		template = frame.Template{SD: m.Net.Card.Objects.Template, Dark: m.Net.Card.Objects.Dark}
+	}
+	lanes := runtime.NumCPU()
+	if steps, err = newFieldSteps(cfg.Preprocess, template, lanes); err != nil {
+		return nil, nil, err
+	}
+	if encoders, err = newFieldEncoders(cfg.Objects.Max, m, lanes); err != nil {
+		closeSteps(steps)
+		return nil, nil, err
+	}
+	return steps, encoders, nil
 }
 
 // newFieldEncoders makes a locator a core, each with the model where there is one: all or none.
@@ -73,11 +87,6 @@ func newFieldEncoders(most int, m *Model, lanes int) (made []pipeline.Encoder, e
 		made = append(made, encoder)
 	}
 	return made, nil
-}
-
-// noModel refuses another model where there is none.
-func noModel(context.Context, []byte, *frame.Frame) (*pipeline.Replacement, error) {
-	return nil, latent.Refuse(latent.Conflict, "model: every object of the field is followed, without a model: there is none to change: start the stream again without objects.enabled for one")
 }
 
 // newFieldSteps makes the steps that are written, and behind them those that the locators need.

@@ -50,7 +50,8 @@ type Stream struct {
 	metrics *sinks.Metrics // lent; nil where nobody can ask for them
 
 	recorder *recorder.Recorder // of the source's frames; nil where none are kept
-	swapper  *swapper           // nil where nobody can ask for another model
+	swapper  *swapper           // nil where objects are followed
+	looks    *lookSwapper       // nil where a scene is followed
 	bucket   *natsink.Bucket    // nil where nothing is kept in KV
 
 	repeats  bool   // an earlier run, from its beginning: no law is gone on from or kept
@@ -164,12 +165,12 @@ func (s *Stream) attach(b *bus.Conn, alone bool) (err error) {
 		}
 		s.Stages.Viewer = viewer
 	}
-	if b != nil && s.model == nil {
-		s.Stages.Swap = noModel
+	if b != nil && s.looks != nil {
+		s.looks.bus, s.Stages.Swap = b, s.looks.swap
 	}
 	env := sinks.Env{
 		Stream: s.cfg.Stream, Bus: b, Bucket: s.bucket, Service: s.service, Log: logger(s.cfg), Metrics: s.metrics,
-		About:  func() natsink.About { return s.swapper.about(about) },
+		About:  func() natsink.About { return s.looks.about(s.swapper.about(about)) },
 		Stdout: os.Stdout, Terminal: alone && term.IsTerminal(int(os.Stdout.Fd())),
 	}
 	if s.Stages.Sinks, err = newSinks(s.cfg, env); err != nil {

@@ -85,7 +85,7 @@ func New(c Config) (*Estimator, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Estimator{config: c, clock: trajectory.Clock{MaxGap: c.MaxGap}, held: newHeld(c.Lag), live: map[uint64]*object{}, follow: follow{law: law}, alarms: newAlarms()}
+	e := &Estimator{config: c, clock: trajectory.Clock{MaxGap: c.MaxGap}, held: newHeld(c.Lag), live: map[uint64]*object{}, follow: follow{config: c.Follow, law: law}, alarms: newAlarms()}
 	e.row = e.keep
 	return e, nil
 }
@@ -368,4 +368,4 @@ func (e *Estimator) Reports() []latent.Message { return e.reports }
 func (e *Estimator) Alarms() []latent.Event { return e.alarms.events }
 
 // Close ends what runs beside the frame path.
-func (e *Estimator) Close() error { return e.follow.law.Close() }
+func (e *Estimator) Close() error { return e.follow.close() }

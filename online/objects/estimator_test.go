@@ -399,4 +399,13 @@ func TestLooks(t *testing.T) {
 	if l := dst.Latent; len(l.Mean) != Dim+looks || l.Mean[2] != l.Mean[0] || l.Mean[3] != -l.Mean[1] || l.SD[3] != 0.2 || dst.SDE.Transitions < 50 {
 		t.Errorf("latent %v ± %v, %d transitions", dst.Latent.Mean, dst.Latent.SD, dst.SDE.Transitions)
 	}
+	before := dst.Latent.Trajectory
+	run(t, e, d, 10, dst) // the model is gone: another law, of the place alone
+	if l := dst.Latent; len(l.Mean) != Dim || l.Trajectory == before || dst.SDE.Transitions > 10 || len(dst.Objects.Z) != 0 {
+		t.Errorf("latent %v of trajectory %d after %d, %d transitions", l.Mean, l.Trajectory, before, dst.SDE.Transitions)
+	}
+	see(10)
+	if l := dst.Latent; len(l.Mean) != Dim+looks {
+		t.Errorf("the model is back: latent %v", l.Mean)
+	}
 }

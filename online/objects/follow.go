@@ -1,6 +1,8 @@
 package objects
 
 import (
+	"sync"
+
 	"driftscope/internal/latent"
 	"driftscope/online"
 	"driftscope/online/tracks"
@@ -10,9 +12,11 @@ import (
 type follow struct {
 	id         uint64 // 0 is none
 	trajectory uint64 // of its latents: another for every object, so that no step leads from one to the next
+	config     online.Config
 	law        *online.Estimator
-	single     latent.Latent // reused
-	sde        latent.SDE    // as it was told last
+	closing    sync.WaitGroup // of laws of other models
+	single     latent.Latent  // reused
+	sde        latent.SDE     // as it was told last
 }
 
 // Follow has the latents of an object published, those of none where id is 0. The law begins anew with it.
@@ -34,6 +38,28 @@ func (e *Estimator) Follow(id uint64) error {
 // lose notes that the object has ended.
 func (f *follow) lose() { f.id = 0 }
 
+// relearn begins another law where another model gives another number of latents: between two frames, so it does not wait for the law before.
+func (f *follow) relearn(dim int) (err error) {
+	if dim == f.config.Dim {
+		return nil
+	}
+	f.config.Dim = dim
+	before := f.law
+	if f.law, err = online.New(f.config); err != nil {
+		f.law = before
+		return err
+	}
+	f.trajectory++
+	f.closing.Go(func() { before.Close() })
+	return nil
+}
+
+// close ends what runs beside the frame path.
+func (f *follow) close() error {
+	f.closing.Wait()
+	return f.law.Close()
+}
+
 // update makes dst the estimate of the object where it was detected. A latent that the law refuses is left out.
 func (f *follow) update(dst *latent.Estimate, z *latent.Latent, p *tracks.Point) {
 	if p.Detection < 0 {
@@ -42,6 +68,9 @@ func (f *follow) update(dst *latent.Estimate, z *latent.Latent, p *tracks.Point)
 	spot := &z.Spots.Found[p.Detection]
 	l := &f.single
 	d := z.Spots.Latents
+	if f.relearn(Dim+d) != nil {
+		return
+	}
 	l.Reset(Dim + d)
 	head(l, z)
 	l.Trajectory, l.Light = f.trajectory, spot.Amplitude

@@ -11,7 +11,7 @@ import (
 )
 
 // TestLooks: of 600 places whose one latent is the square of the distance from the focus with noise, and another nothing, |z| is explained but for the noise
-// and what a parabola leaves of a root (0.98 by quadrature), the light, which is drawn anew, is not (45 terms of 10,000 draws at most: 0.01); places of dark
+// and what a parabola leaves of a root (0.98 by quadrature), the light, which is drawn anew, is not (45 terms of 500 places: 0.01); places of dark
 // objects, false ones and rows without latents do not count.
 func TestLooks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
