@@ -14,6 +14,12 @@ func (t *Tracker) Carry(dx, dy float64) {
 			s.sight.d.X, s.sight.d.Y = s.sight.d.X+dx, s.sight.d.Y+dy
 		}
 	}
+	for i := range t.rivals {
+		if w := t.rivals[i].ways; w != nil {
+			w.ab.state.motion.carry(dx, dy)
+			w.ba.state.motion.carry(dx, dy)
+		}
+	}
 }
 
 func (m *motion) carry(dx, dy float64) {
