@@ -221,9 +221,7 @@ func (t *tracker) report(ctx context.Context, reports func(Reporter) []latent.Me
 	if !ok {
 		return
 	}
-	for _, m := range reports(r) {
-		t.runner.publish(ctx, m, time.Time{})
-	}
+	t.runner.publishAll(ctx, reports(r))
 }
 
 // viewDue says whether a View is due, and asks for it.
