@@ -14,11 +14,9 @@ func (t *Tracker) Carry(dx, dy float64) {
 			s.sight.d.X, s.sight.d.Y = s.sight.d.X+dx, s.sight.d.Y+dy
 		}
 	}
-	for i := range t.rivals {
-		if w := t.rivals[i].ways; w != nil {
-			w.ab.state.motion.carry(dx, dy)
-			w.ba.state.motion.carry(dx, dy)
-		}
+	for i := range t.ways {
+		t.ways[i].ab.state.motion.carry(dx, dy)
+		t.ways[i].ba.state.motion.carry(dx, dy)
 	}
 }
 

@@ -24,9 +24,6 @@ func (t *Tracker) Inherit(l Learnt) {
 // Clear ends all tracks: what comes is another film. Numbers are not used again.
 func (t *Tracker) Clear() {
 	t.free = append(t.free, t.live...)
-	for _, r := range t.rivals {
-		t.part(r)
-	}
 	t.live, t.rivals, t.n = t.live[:0], t.rivals[:0], 0
 }
 

@@ -22,7 +22,6 @@ type rival struct {
 	n    int
 	more float64 // how much likelier it is as it is, nats
 	led  int     // exchanges there had been when its ways were led to the last update; 0, not yet
-	ways *ways
 }
 
 // ways are those of two rivals.
@@ -64,16 +63,14 @@ func (t *Tracker) enter(k *track) {
 // meet lists the rivals of this update: those for whom another assignment of two tracks would cost little more. Older ones that the window no longer
 // has, or that are decided, are dropped.
 func (t *Tracker) meet(match []int32) {
-	kept := t.rivals[:0]
-	for _, r := range t.rivals {
-		if t.n-r.n < window-1 && r.more < decided {
-			kept = append(kept, r)
-		} else {
-			t.part(r)
+	before := 0
+	for i := range t.rivals {
+		if r := &t.rivals[i]; t.n-r.n < window-1 && r.more < decided {
+			t.rivals[before], t.ways[before] = *r, t.ways[i]
+			before++
 		}
 	}
-	t.rivals = kept
-	before := len(kept)
+	t.rivals = t.rivals[:before]
 	for _, p := range t.pairs {
 		a, b, more := t.live[p.Row], t.owner[p.Column], 0.0
 		own := int(match[p.Row])
@@ -97,6 +94,7 @@ func (t *Tracker) meet(match []int32) {
 		}
 	}
 	t.nearest(before)
+	t.ways = slices.Grow(t.ways[:before], len(t.rivals)-before)[:len(t.rivals)]
 }
 
 // nearest keeps those rivals of this update, from an index on, that are likeliest the other way around, as many as may be followed.
@@ -131,8 +129,9 @@ func (t *Tracker) exchange() {
 		if b == nil {
 			b = t.empty
 		}
-		t.lead(r, b)
-		if w := r.ways; w.ab.lost || w.ba.lost {
+		w := &t.ways[i]
+		t.lead(r, b, w)
+		if w.ab.lost || w.ba.lost {
 			r.more = math.Inf(1)
 		} else {
 			r.more = a.told(r.n) + b.told(r.n) - w.ab.gain - w.ba.gain
@@ -183,39 +182,18 @@ func turned(k, a, b *track) *track {
 }
 
 // lead brings both ways of a rival to this update; b is its other track.
-func (t *Tracker) lead(r *rival, b *track) {
+func (t *Tracker) lead(r *rival, b *track, w *ways) {
 	from := t.n
 	if r.led == 0 || r.led < max(r.a.exchange, b.exchange) {
 		from = r.n
-		if r.ways == nil {
-			r.ways = t.freshWays()
-		}
-		r.ways.ab.start(r.a, r.n)
-		r.ways.ba.start(b, r.n)
+		w.ab.start(r.a, r.n)
+		w.ba.start(b, r.n)
 	}
 	for m := from; m <= t.n; m++ {
-		t.step(&r.ways.ab, b, m, r.n)
-		t.step(&r.ways.ba, r.a, m, r.n)
+		t.step(&w.ab, b, m, r.n)
+		t.step(&w.ba, r.a, m, r.n)
 	}
 	r.led = t.exchanges
-}
-
-// part has others use what two were that are rivals no longer.
-func (t *Tracker) part(r rival) {
-	if r.ways != nil {
-		t.spare = append(t.spare, r.ways)
-	}
-}
-
-// freshWays are in the memory of rivals that are over.
-func (t *Tracker) freshWays() *ways {
-	n := len(t.spare)
-	if n == 0 {
-		return new(ways)
-	}
-	w := t.spare[n-1]
-	t.spare = t.spare[:n-1]
-	return w
 }
 
 // start puts a way where a track was before update n.

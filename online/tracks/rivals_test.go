@@ -127,17 +127,16 @@ func TestLed(t *testing.T) {
 			if b == nil {
 				b = k.empty
 			}
-			if r.led < max(1, r.a.exchange, b.exchange) || r.ways.ab.lost || r.ways.ba.lost {
+			if r.led < max(1, r.a.exchange, b.exchange) || k.ways[i].ab.lost || k.ways[i].ba.lost {
 				continue
 			}
 			led++
-			again := rival{a: r.a, b: r.b, n: r.n, ways: new(ways)}
-			if k.lead(&again, b); *again.ways != *r.ways {
-				t.Fatalf("frame %d: rivals since update %d of %d: %+v, at once %+v", f, r.n, k.n, *r.ways, *again.ways)
+			var again, own ways
+			if k.lead(&rival{a: r.a, b: r.b, n: r.n}, b, &again); again != k.ways[i] {
+				t.Fatalf("frame %d: rivals since update %d of %d: %+v, at once %+v", f, r.n, k.n, k.ways[i], again)
 			}
-			own := rival{a: r.a, b: r.a, n: r.n, ways: new(ways)}
-			if k.lead(&own, r.a); math.Abs(own.ways.ab.gain-r.a.told(r.n)) > 1e-9 {
-				t.Fatalf("frame %d: %g of a track's detections since update %d of %d, step by step %g", f, own.ways.ab.gain, r.n, k.n, r.a.told(r.n))
+			if k.lead(&rival{a: r.a, b: r.a, n: r.n}, r.a, &own); math.Abs(own.ab.gain-r.a.told(r.n)) > 1e-9 {
+				t.Fatalf("frame %d: %g of a track's detections since update %d of %d, step by step %g", f, own.ab.gain, r.n, k.n, r.a.told(r.n))
 			}
 		}
 	}

@@ -78,7 +78,7 @@ type Tracker struct {
 	clock      [window]instant
 	rivals     []rival
 	exchanges  int     // so far, and one
-	spare      []*ways // that no rivals have
+	ways       []ways  // of the rivals
 	sights     []sight // of the frame's detections
 	scratch    state
 	solver     assignment.Solver
