@@ -124,3 +124,30 @@ func TestNoSpots(t *testing.T) {
 		}
 	}
 }
+
+// TestLargePicture: of a picture that is wider than is searched the middle says how wide spots are, whatever is beside it; where it shows none, the whole does.
+// The tolerance is TestWidth's.
+func TestLargePicture(t *testing.T) {
+	const h, w = 96, searchSide + 400
+	for name, from := range map[string]float64{"in the middle": 300, "at the rim": 10} {
+		rng := rand.New(rand.NewPCG(21, 22))
+		d := drawn{h: h, w: w, sd: 1.4, gain: 1, background: 10}
+		for range 30 {
+			d.spots = append(d.spots, [3]float64{from + 170*rng.Float64(), 10 + 76*rng.Float64(), 60})
+		}
+		picture := d.picture(rng)
+		got, err := Search(h, w, picture)
+		if err != nil || got.Dark || math.Abs(got.SD/d.sd-1) > 0.15 {
+			t.Errorf("%s: found %+v, %v", name, got, err)
+		}
+		for y := range h { // what is beside the middle is seen where that has nothing
+			for x := range 200 {
+				picture[y*w+w-1-x] *= 3
+			}
+		}
+		again, err := Search(h, w, picture)
+		if same := again == got; err != nil || same != (name == "in the middle") {
+			t.Errorf("%s: %+v, %v with other light beside the middle", name, again, err)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"sync"
 )
 
 // The search for the template: widths from narrowest on, each larger by widthStep, as far as the picture allows, of bright spots and of dark ones.
@@ -23,12 +24,36 @@ type Found struct {
 	Dark bool    // they are darker than what is around them
 }
 
-// Search is the template that explains a picture best: for which the background and spots at the maxima of z leave the least of it, Σ r²/var - Σ z², twice
+// searchSide is the most of a side that is searched, px: a picture of 2048x2048 takes four times as long, which is seconds in which a camera goes on.
+const searchSide = 1024
+
+// Search is the template that explains a picture best, its middle where it is larger than that and something stands out there; the whole picture otherwise.
+func Search(h, w int, picture []float32) (Found, error) {
+	if h <= searchSide && w <= searchSide {
+		return search(h, w, picture)
+	}
+	height, width := min(h, searchSide), min(w, searchSide)
+	middle := make([]float32, 0, height*width)
+	for y := (h - height) / 2; len(middle) < height*width; y++ {
+		from := y*w + (w-width)/2
+		middle = append(middle, picture[from:from+width]...)
+	}
+	if found, err := search(height, width, middle); !errors.Is(err, ErrNoSpots) {
+		return found, err
+	}
+	return search(h, w, picture)
+}
+
+// search is the template that explains a picture best: for which the background and spots at the maxima of z leave the least of it, Σ r²/var - Σ z², twice
 // the logarithm of a likelihood. The spots are taken off one
 // after the other, the highest first (matching pursuit), as far as they are above what noise and texture may reach. A filter of another width than a spot's has a smaller score by
 // 2 s s₀/(s² + s₀²); a wide one has higher maxima where spots overlap, but fewer. ErrNoSpots is returned where nothing stands out.
-func Search(h, w int, picture []float32) (Found, error) {
-	bright, dark := try(h, w, picture, false), try(h, w, picture, true)
+func search(h, w int, picture []float32) (Found, error) {
+	var bright, dark trial
+	var both sync.WaitGroup
+	both.Go(func() { dark = try(h, w, picture, true) })
+	bright = try(h, w, picture, false)
+	both.Wait()
 	switch {
 	case !bright.counts && !dark.counts:
 		return Found{}, ErrNoSpots

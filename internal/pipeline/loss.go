@@ -36,9 +36,9 @@ func framesLost(skip *ErrSkip, seq, count uint64) loss {
 	return loss{cause: skip.Cause, why: skip, seq: seq, count: count}
 }
 
-// messageLost is the loss of one message that w's sink does not get.
-func (r *runner) messageLost(w *writer, why error) loss {
-	return loss{cause: w.cause, why: why, seq: r.counters.lastSeq(), count: 1}
+// messagesLost is the loss of so many messages that w's sink does not get.
+func (r *runner) messagesLost(w *writer, why error, count int) loss {
+	return loss{cause: w.cause, why: why, seq: r.counters.lastSeq(), count: uint64(count)}
 }
 
 // sinkCause begins the causes of lost messages; the name of the sink follows.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -201,6 +202,77 @@ func TestLosslessPassing(t *testing.T) {
 		summary, err := g.run(t, 0)
 		if n := len(g.sinks[0].estimates); err != nil || n != 5000 || summary.Dropped["sink_a"] < 5 {
 			t.Errorf("%d estimates of 5000, dropped %v: %v", n, summary.Dropped, err)
+		}
+	})
+}
+
+// telling has events to tell of some frames, and at the end.
+type telling struct {
+	estimator
+	of   map[uint64]int // how many, by frame
+	last int
+	told int
+	list []latent.Message // lent, and reused
+}
+
+func (e *telling) tell(n int) []latent.Message {
+	clear(e.list)
+	e.list = e.list[:0]
+	for range n {
+		e.list = append(e.list, &latent.Event{Code: "told", Seq: uint64(e.told), Count: 1})
+		e.told++
+	}
+	return e.list
+}
+
+func (e *telling) Reports() []latent.Message {
+	return e.tell(e.of[e.seen[len(e.seen)-1].Seq])
+}
+
+func (e *telling) Last() []latent.Message { return e.tell(e.last) }
+
+// TestBurst: what one frame has to tell is more than a sink's queue holds, and all of it arrives, each by itself and in order, also from a camera that does
+// not wait for the sink, whose estimates give way. Where the sink ends amid a burst, what it did not write is counted, message by message.
+func TestBurst(t *testing.T) {
+	const burst = 3 * sinkDepth
+	told := func(s *sink) (seqs []uint64) {
+		for _, e := range s.events {
+			if e.Code == "told" {
+				seqs = append(seqs, e.Seq)
+			}
+		}
+		return seqs
+	}
+	for _, mode := range []Mode{Latest, Lossless} {
+		synctest.Test(t, func(t *testing.T) {
+			g := newRig(400)
+			g.source.live, g.source.interval = mode == Latest, time.Millisecond
+			g.options.Mode, g.options.Grace = mode, 30*time.Second
+			g.sinks = []*sink{{}, {delay: 3 * time.Millisecond}}
+			e := &telling{of: map[uint64]int{3: burst, 4: 1, 200: burst}, last: burst}
+			stages := g.stages()
+			stages.Estimator = e
+			if _, err := Run(t.Context(), stages, g.options); err != nil {
+				t.Fatal(err)
+			}
+			for i, s := range g.sinks {
+				seqs := told(s)
+				if len(seqs) != 3*burst+1 || !slices.IsSorted(seqs) {
+					t.Errorf("mode %v, sink %d: %d of %d were told, in order: %v", mode, i, len(seqs), 3*burst+1, slices.IsSorted(seqs))
+				}
+			}
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		g := newRig(10)
+		g.sinks = []*sink{{}, {failAt: 100, err: errors.New("broken")}}
+		e := &telling{of: map[uint64]int{3: burst}}
+		stages := g.stages()
+		stages.Estimator = e
+		summary, err := Run(t.Context(), stages, g.options)
+		wrote := len(told(g.sinks[1]))
+		if lost := summary.Dropped[sinkCause+"b"]; err == nil || wrote == 0 || lost < uint64(burst-wrote) {
+			t.Errorf("%d of %d were written and %v are lost, %v", wrote, burst, summary.Dropped, err)
 		}
 	})
 }

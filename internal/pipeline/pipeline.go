@@ -125,7 +125,7 @@ type Resetter interface{ Reset() }
 // next; the runner publishes them, and counts those that are not of level info.
 type Alarmer interface{ Alarms() []latent.Event }
 
-// Reporter is implemented by an Estimator that has more to tell of a latent than its estimate. Reports are the messages of the last Update and Last,
+// Reporter is implemented by an Estimator that has more to tell of a latent than its estimate, however much. Reports are the messages of the last Update and Last,
 // once, those of objects that the run leaves; the lists are lent until the next call, and the messages in them are new, and the runner's. Estimates among
 // them are of frames that were held back.
 type Reporter interface {

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -223,13 +224,23 @@ func (t *tracker) report(ctx context.Context, reports func(Reporter) []latent.Me
 	if !ok {
 		return
 	}
-	for _, m := range reports(r) {
-		if e, ok := m.(*latent.Estimate); ok {
-			t.tell(ctx, e)
-		} else {
-			t.runner.publish(ctx, m, time.Time{})
+	all := reports(r)
+	for len(all) > 0 {
+		held := slices.IndexFunc(all, isEstimate) // of a frame that was held back: the messages of the frames before it go first
+		if held < 0 {
+			held = len(all)
+		}
+		t.runner.publishAll(ctx, all[:held])
+		if all = all[held:]; len(all) > 0 {
+			t.tell(ctx, all[0].(*latent.Estimate))
+			all = all[1:]
 		}
 	}
+}
+
+func isEstimate(m latent.Message) bool {
+	_, ok := m.(*latent.Estimate)
+	return ok
 }
 
 // viewDue says whether a View is due, and asks for it.

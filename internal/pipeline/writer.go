@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"driftscope/internal/latent"
@@ -12,11 +13,16 @@ import (
 // retryEvery is the pause before a message that could not be delivered and may not be lost is offered again.
 const retryEvery = 100 * time.Millisecond
 
-// queued is a message that waits for a sink. arrived is zero where no frame's arrival belongs to it.
+// queued is a message that waits for a sink, and those that are told with it: all that one frame has to tell has one place in the queue, however much that
+// is. arrived is zero where no frame's arrival belongs to it.
 type queued struct {
 	message latent.Message
+	more    []latent.Message // shared by all sinks; no estimates
 	arrived time.Time
 }
+
+// messages is how many wait.
+func (q *queued) messages() int { return 1 + len(q.more) }
 
 // writer brings one sink its messages, at the sink's own pace. Estimates are copies, whose memory is used again by way of spare. All sinks share
 // events, triggers, health and views, which never change once made.
@@ -42,15 +48,28 @@ func newWriter(s NamedSink) *writer {
 // publish hands m to every sink; m may be reused when publish returns. Where a sink's queue is full, a message is lost in mode Latest, and publish
 // waits in mode Lossless.
 func (r *runner) publish(ctx context.Context, m latent.Message, arrived time.Time) {
+	r.hand(ctx, queued{message: m, arrived: arrived})
+}
+
+// publishAll hands messages of one frame to every sink, all of them or none. Each is written by itself, in their order; the list may be reused.
+func (r *runner) publishAll(ctx context.Context, all []latent.Message) {
+	if len(all) > 0 {
+		r.hand(ctx, queued{message: all[0], more: slices.Clone(all[1:])})
+	}
+}
+
+func (r *runner) hand(ctx context.Context, q queued) {
 	for _, w := range r.writers {
+		kept := q
+		kept.message = w.keep(q.message)
 		if !r.latest.Load() {
-			if kept := (queued{w.keep(m), arrived}); !w.queue.put(ctx, kept) {
+			if !w.queue.put(ctx, kept) {
 				w.release(kept)
-				r.lose(ctx, r.messageLost(w, w.behind))
+				r.lose(ctx, r.messagesLost(w, w.behind, kept.messages()))
 			}
-		} else if old, dropped := w.queue.force(queued{w.keep(m), arrived}, dispensable); dropped {
+		} else if old, dropped := w.queue.force(kept, dispensable); dropped {
 			w.release(old)
-			r.lose(ctx, r.messageLost(w, w.behind))
+			r.lose(ctx, r.messagesLost(w, w.behind, old.messages()))
 		}
 	}
 }
@@ -126,7 +145,7 @@ func (r *runner) write(ctx context.Context, w *writer) {
 	w.queue.close() // nobody waits for a sink that has ended
 	for m, ok, _ := w.queue.take(); ok; m, ok, _ = w.queue.take() {
 		w.release(m)
-		r.lose(ctx, r.messageLost(w, w.ended))
+		r.lose(ctx, r.messagesLost(w, w.ended, m.messages()))
 	}
 	closing, cancel := context.WithTimeout(ctx, r.o.Grace)
 	defer cancel()
@@ -147,8 +166,8 @@ func (r *runner) writeAll(ctx context.Context, w *writer) error {
 		m, ok, ended := w.queue.take()
 		switch {
 		case ok:
-			if err := r.deliver(ctx, w, m); err != nil {
-				r.lose(ctx, r.messageLost(w, w.ended))
+			if left, err := r.deliver(ctx, w, m); err != nil {
+				r.lose(ctx, r.messagesLost(w, w.ended, left))
 				return err
 			}
 		case ended:
@@ -174,19 +193,32 @@ func passing(m latent.Message) bool {
 	return false
 }
 
-// deliver writes m, again and again in mode Lossless while it cannot be delivered unless it is passing, and releases it.
-func (r *runner) deliver(ctx context.Context, w *writer, m queued) error {
-	defer w.release(m)
+// deliver writes what waited, message by message, and releases it. With an error so many are left.
+func (r *runner) deliver(ctx context.Context, w *writer, q queued) (left int, err error) {
+	defer w.release(q)
+	if err := r.deliverOne(ctx, w, q.message, q.arrived); err != nil {
+		return q.messages(), err
+	}
+	for i, m := range q.more {
+		if err := r.deliverOne(ctx, w, m, q.arrived); err != nil {
+			return len(q.more) - i, err
+		}
+	}
+	return 0, nil
+}
+
+// deliverOne writes m, again and again in mode Lossless while it cannot be delivered unless it is passing.
+func (r *runner) deliverOne(ctx context.Context, w *writer, m latent.Message, arrived time.Time) error {
 	for told := false; ; told = true {
-		err := w.sink.Write(ctx, m.message)
+		err := w.sink.Write(ctx, m)
 		if shortened(err) {
 			r.lose(ctx, loss{cause: w.cause + "_cut", why: err, seq: r.counters.lastSeq(), count: 1})
 			err = nil
 		}
 		if err == nil {
 			r.counters.publish()
-			if !m.arrived.IsZero() {
-				r.publishing.since(m.arrived)
+			if !arrived.IsZero() {
+				r.publishing.since(arrived)
 			}
 			return nil
 		}
@@ -194,8 +226,8 @@ func (r *runner) deliver(ctx context.Context, w *writer, m queued) error {
 		if !errors.As(err, &lost) || !lost.Undelivered() {
 			return err
 		}
-		if r.latest.Load() || passing(m.message) {
-			r.lose(ctx, r.messageLost(w, err))
+		if r.latest.Load() || passing(m) {
+			r.lose(ctx, r.messagesLost(w, err, 1))
 			return nil
 		}
 		if !told {

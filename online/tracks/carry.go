@@ -16,6 +16,10 @@ func (t *Tracker) Carry(dx, dy float64) {
 			s.point.X, s.point.Y = s.point.X+dx, s.point.Y+dy
 		}
 	}
+	for i := range t.ways {
+		t.ways[i].ab.state.motion.carry(dx, dy)
+		t.ways[i].ba.state.motion.carry(dx, dy)
+	}
 }
 
 func (m *motion) carry(dx, dy float64) {

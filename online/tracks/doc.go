@@ -20,8 +20,9 @@
 // what one does.
 //
 // The last frames stay open. Rivals are two tracks of a frame of which each may be the other from there on, or one that may have ended while another
-// began. With every new frame the likelihoods of all that both had since are compared with those the other way around, each led through the motions
-// again, and where these are greater the tracks exchange what they have had. Without a lag a number then goes on with what it had before the frame: points that are
+// began. With every new frame the likelihoods of all that both had since are compared with those the other way around, and
+// where these are greater the tracks exchange what they have had. A way around has states of its own, which a frame adds one step to; only an exchange has them
+// led through the motions again, with the population as it was known in each frame. Without a lag a number then goes on with what it had before the frame: points that are
 // out are not taken back. With a lag points come later, so that fewer are wrong.
 //
 // A point's Doubt is o/(1+o), o the sum of the likelihoods of its frame's other ways with one rival each, over that of the way taken. Ways that three

@@ -54,6 +54,7 @@ const (
 )
 
 // brightness is the share of the mean score by which scores of objects differ at least: those of one brightness differ where they overlap.
+
 const brightness = 0.25
 
 func newPopulation(template float64) population {

@@ -10,9 +10,10 @@ import (
 // moves far. So the last frames stay open: rivals are two tracks of which each may be the other from a frame on, and where their detections since are
 // likelier the other way around, they are exchanged.
 const (
-	window = 8    // updates that are kept: of 500 vesicles, given perfectly, beta is 0.776 with 5, 0.792 with 8 and 0.787 with 12
-	steps  = 4000 // that the rivals of an update may predict together; there are more only in a dense field of which frames are lost
-	margin = 6.0  // nats: what is less likely than one in 400 is no rival; 10 finds no more
+	window  = 8    // updates that are kept: of 500 vesicles, given perfectly, beta is 0.776 with 5, 0.792 with 8 and 0.787 with 12
+	steps   = 4000 // that the rivals of an update may predict together; there are more only in a dense field of which frames are lost
+	margin  = 6.0  // nats: what is less likely than one in 400 is no rival; 10 finds no more
+	decided = 15.0 // nats from which two are rivals no longer: in 3,000 frames of a dense field nothing is decided otherwise than without it, with 12 something is
 )
 
 // rival is two tracks that may be each other from an update on.
@@ -20,6 +21,20 @@ type rival struct {
 	a, b *track // b nil: a may have ended, and another begun
 	n    int
 	more float64 // how much likelier it is as it is, nats
+	led  int     // exchanges there had been when its ways were led to the last update; 0, not yet
+}
+
+// ways are those of two rivals.
+type ways struct {
+	ab, ba way // a with what b had, and b with what a had
+}
+
+// way is a track that goes on with what another had. A frame adds one step to it, until an exchange changes either track.
+type way struct {
+	state state
+	gain  float64 // logarithm of how much likelier the detections are by it than by none
+	begun bool
+	lost  bool // it is over before the last of them
 }
 
 // fresh is a track without a detection, in the memory of one that is over.
@@ -46,16 +61,16 @@ func (t *Tracker) enter(k *track) {
 }
 
 // meet lists the rivals of this update: those for whom another assignment of two tracks would cost little more. Older ones that the window no longer
-// has are dropped.
+// has, or that are decided, are dropped.
 func (t *Tracker) meet(match []int32) {
-	kept := t.rivals[:0]
-	for _, r := range t.rivals {
-		if t.n-r.n < window-1 {
-			kept = append(kept, r)
+	before := 0
+	for i := range t.rivals {
+		if r := &t.rivals[i]; t.n-r.n < window-1 && r.more < decided {
+			t.rivals[before], t.ways[before] = *r, t.ways[i]
+			before++
 		}
 	}
-	t.rivals = kept
-	before := len(kept)
+	t.rivals = t.rivals[:before]
 	for _, p := range t.pairs {
 		a, b, more := t.live[p.Row], t.owner[p.Column], 0.0
 		own := int(match[p.Row])
@@ -75,10 +90,11 @@ func (t *Tracker) meet(match []int32) {
 			}
 		}
 		if more < margin {
-			t.rivals = append(t.rivals, rival{a, b, t.n, more})
+			t.rivals = append(t.rivals, rival{a: a, b: b, n: t.n, more: more})
 		}
 	}
 	t.nearest(before)
+	t.ways = slices.Grow(t.ways[:before], len(t.rivals)-before)[:len(t.rivals)]
 }
 
 // nearest keeps those rivals of this update, from an index on, that are likeliest the other way around, as many as may be followed.
@@ -113,9 +129,12 @@ func (t *Tracker) exchange() {
 		if b == nil {
 			b = t.empty
 		}
-		is, other := t.follow(a, a, r.n)+t.follow(b, b, r.n), t.follow(a, b, r.n)+t.follow(b, a, r.n)
-		if r.more = math.Inf(1); !math.IsInf(other, -1) {
-			r.more = is - other
+		w := &t.ways[i]
+		t.lead(r, b, w)
+		if w.ab.lost || w.ba.lost {
+			r.more = math.Inf(1)
+		} else {
+			r.more = a.told(r.n) + b.told(r.n) - w.ab.gain - w.ba.gain
 		}
 		if r.more >= 0 {
 			continue
@@ -134,10 +153,12 @@ func (t *Tracker) exchange() {
 		}
 		t.again(a, r.n)
 		t.again(b, r.n)
+		t.exchanges++
 		a.turn(t.n, r.n)
 		b.turn(t.n, r.n)
-		for k := range t.rivals { // what came after happened to the other
-			if q := &t.rivals[k]; q.n > r.n {
+		a.exchange, b.exchange = t.exchanges, t.exchanges
+		for k := range t.rivals[i:] { // what came after happened to the other
+			if q := &t.rivals[i+k]; q.n > r.n {
 				q.a, q.b = turned(q.a, a, b), turned(q.b, a, b)
 			}
 		}
@@ -162,37 +183,57 @@ func turned(k, a, b *track) *track {
 	return k
 }
 
-// follow is the logarithm of how much likelier the detections of a tail from update n on are by the track head, as it was before, than by none. It is
-// -∞ where the track would be over before the last of them.
-func (t *Tracker) follow(head, tail *track, n int) float64 {
-	s, begun, sum := &t.scratch, head.begunBefore(n), 0.0
-	if begun {
-		if head.over > 0 && head.over < n {
-			return math.Inf(-1)
-		}
-		*s = head.at(n).before
+// lead brings both ways of a rival to this update; b is its other track.
+func (t *Tracker) lead(r *rival, b *track, w *ways) {
+	from := t.n
+	if r.led == 0 || r.led < max(r.a.exchange, b.exchange) {
+		from = r.n
+		w.ab.start(r.a, r.n)
+		w.ba.start(b, r.n)
 	}
-	for m := n; m <= t.n; m++ {
-		o := &tail.at(m).sight
-		switch {
-		case !begun:
-			if o.own() {
-				s.begin(o, &t.population, &t.o)
-				begun = true
-			}
-		case s.over():
-			if o.own() {
-				return math.Inf(-1)
-			}
-		default:
-			if m > n {
-				s.predict(t.clock[m%window].gap, &t.population)
-			}
-			gain, _ := s.take(o, &t.population, &t.o)
-			sum += gain
-		}
+	for m := from; m <= t.n; m++ {
+		t.step(&w.ab, b, m, r.n)
+		t.step(&w.ba, r.a, m, r.n)
 	}
-	return sum
+	r.led = t.exchanges
+}
+
+// start puts a way where a track was before update n.
+func (w *way) start(head *track, n int) {
+	*w = way{begun: head.begunBefore(n)}
+	if w.begun {
+		w.lost = head.over > 0 && head.over < n
+		w.state = head.at(n).before
+	}
+}
+
+// step adds to a way from update n on what another track had in update m.
+func (t *Tracker) step(w *way, tail *track, m, n int) {
+	o, s, then := &tail.at(m).sight, &w.state, &t.clock[m%window]
+	switch {
+	case w.lost:
+	case !w.begun:
+		if o.own() {
+			s.begin(o, &then.population)
+			w.begun = true
+		}
+	case s.over():
+		w.lost = o.own()
+	default:
+		if m > n {
+			s.predict(then.gap, &then.population)
+		}
+		gain, _ := s.take(o, &then.population, &t.o)
+		w.gain += gain
+	}
+}
+
+// told is how much likelier the detections of a track from update n on are by it than by none.
+func (k *track) told(n int) float64 {
+	if k.begunBefore(n) {
+		return k.gain - k.at(n).gain
+	}
+	return k.gain
 }
 
 // begunBefore is whether the track had a detection before update n.
@@ -203,29 +244,31 @@ func (t *Tracker) again(k *track, n int) {
 	begun, s := k.begunBefore(n), &k.state
 	confirmed := s.confirmed
 	if begun {
-		*s = k.at(n).before
+		*s, k.gain = k.at(n).before, k.at(n).gain
 	} else {
-		k.born = 0
+		k.born, k.gain = 0, 0
 	}
 	k.over = 0
 	for m := n; m <= t.n; m++ {
-		at := k.at(m)
+		at, then := k.at(m), &t.clock[m%window]
 		detection := at.sight.detection
 		switch {
 		case begun:
 			if m > n {
-				s.predict(t.clock[m%window].gap, &t.population)
+				s.predict(then.gap, &then.population)
 			}
-			at.before = *s
-			_, detection = s.take(&at.sight, &t.population, &t.o)
+			at.before, at.gain = *s, k.gain
+			gain := 0.0
+			gain, detection = s.take(&at.sight, &then.population, &t.o)
+			k.gain += gain
 		case at.sight.own():
-			s.begin(&at.sight, &t.population, &t.o)
+			s.begin(&at.sight, &then.population)
 			k.born, begun = m, true
 		default:
 			continue
 		}
 		s.confirmed = s.confirmed || confirmed
-		at.point = s.point(k.id, t.clock[m%window].frame, detection)
+		at.point = s.point(k.id, then.frame, detection)
 		if s.over() {
 			k.over = m
 			return

@@ -20,6 +20,13 @@ type sight struct {
 	beside    uint64 // where it is undetected: the track that d is of, 0 for none
 	d         Detection
 	births    float64 // that came with it beside those of one frame, px⁻²
+	object    float64 // density of d's score among objects
+	clutter   float64 // density of false maxima of d's score, px⁻²
+}
+
+// sighted is a frame's detection, number j.
+func (t *Tracker) sighted(j int, d *Detection) sight {
+	return sight{detection: j, d: *d, births: t.meanwhile, object: t.population.objectDensity(d.Score), clutter: clutterDensity(d.Score, t.o.Template)}
 }
 
 // own is whether the track has a detection of its own.
@@ -27,7 +34,8 @@ func (o *sight) own() bool { return o.detection >= 0 }
 
 // step is a track in one frame of the window.
 type step struct {
-	before state // predicted
+	before state   // predicted
+	gain   float64 // the track's, before
 	sight  sight
 	point  Point
 }
@@ -36,12 +44,14 @@ type step struct {
 type track struct {
 	id          uint64
 	state       state
-	born        int // update of the first detection; 0, none
-	over        int // update in which it ended; 0, none
-	turned      int // update of its last exchange
-	from        int // update from which on that was
-	row         int // in live
-	first, last int // its pairs are pairs[first:last]
+	born        int     // update of the first detection; 0, none
+	over        int     // update in which it ended; 0, none
+	turned      int     // update of its last exchange
+	from        int     // update from which on that was
+	exchange    int     // the number of that exchange
+	gain        float64 // logarithm of how much likelier its detections since its birth are by it than by none
+	row         int     // in live
+	first, last int     // its pairs are pairs[first:last]
 	steps       []step
 }
 
@@ -56,11 +66,10 @@ func (k *track) turn(n, from int) {
 }
 
 // begin is the state of a track that begins at a detection.
-func (s *state) begin(at *sight, p *population, o *Options) {
-	d := &at.d
-	born := (p.births + at.births) * p.objectDensity(d.Score)
-	*s = state{exists: born / (born + clutterDensity(d.Score, o.Template)), hits: 1}
-	s.motion.begin(d, p)
+func (s *state) begin(o *sight, p *population) {
+	born := (p.births + o.births) * o.object
+	*s = state{exists: born / (born + o.clutter), hits: 1}
+	s.motion.begin(&o.d, p)
 }
 
 // predict moves it on by some frames.
@@ -80,18 +89,16 @@ func (s *state) take(o *sight, p *population, opts *Options) (gain float64, dete
 }
 
 // hit takes in a detection.
-func (s *state) hit(at *sight, p *population, o *Options) float64 {
-	d := &at.d
-	f := p.objectDensity(d.Score)
-	together := s.exists * p.detected * s.motion.update(d, float64(s.since), o.Memory) * f
-	none := clutterDensity(d.Score, o.Template) + (p.births+at.births)*f
+func (s *state) hit(o *sight, p *population, opts *Options) float64 {
+	together := s.exists * p.detected * s.motion.update(&o.d, float64(s.since), opts.Memory) * o.object
+	none := o.clutter + (p.births+o.births)*o.object
 	s.exists = together / (together + (1-s.exists)*none)
 	if s.missed == 0 {
 		s.with = 0
 	}
 	s.missed, s.ago, s.since = 0, 0, 0
 	s.hits++
-	s.confirmed = s.confirmed || s.exists >= o.Confirm && s.hits >= 2
+	s.confirmed = s.confirmed || s.exists >= opts.Confirm && s.hits >= 2
 	return math.Log(together / none)
 }
 

@@ -81,6 +81,9 @@ type Tracker struct {
 	meanwhile  float64 // births that come with this update beside those of one frame, px⁻²
 	carried    place
 	rivals     []rival
+	exchanges  int     // so far, and one
+	ways       []ways  // of the rivals
+	sights     []sight // of the frame's detections
 	scratch    state
 	solver     assignment.Solver
 	pairs      []assignment.Pair
@@ -92,9 +95,10 @@ type Tracker struct {
 
 // instant is when an update was.
 type instant struct {
-	frame   uint64
-	gap     int   // frames since the one before
-	carried place // by then
+	frame      uint64
+	gap        int        // frames since the one before
+	carried    place      // by then
+	population population // as it was known then
 }
 
 // place is a point of the picture, px.
@@ -112,7 +116,7 @@ func New(o Options) (*Tracker, error) {
 		return nil, fmt.Errorf("a field of %gx%g px, a template of %g px, confirmation at %g, a memory of %g steps, a lag of %d: expected positive numbers, a probability, and a lag of 0 to %d",
 			o.Width, o.Height, o.Template, o.Confirm, o.Memory, o.Lag, MostLag)
 	}
-	t := &Tracker{o: o, population: newPopulation(o.Template), grid: grid.New(o.Width, o.Height, max(4, 4*o.Template)), next: 1}
+	t := &Tracker{o: o, population: newPopulation(o.Template), grid: grid.New(o.Width, o.Height, max(4, 4*o.Template)), next: 1, exchanges: 1}
 	t.empty = t.fresh()
 	return t, nil
 }
@@ -127,7 +131,7 @@ func (t *Tracker) Update(frame uint64, detections []Detection) []Point {
 	spell := t.population.spell(gap)
 	t.unseen, t.meanwhile = 0, (spell-1)*t.population.steady
 	t.n++
-	t.clock[t.n%window] = instant{frame, gap, t.carried}
+	t.clock[t.n%window] = instant{frame, gap, t.carried, t.population}
 	for i, k := range t.live {
 		k.row = i
 		k.at(t.n).sight = sight{detection: Undetected, births: t.meanwhile}
@@ -159,7 +163,9 @@ func (t *Tracker) Flush(each func(frame uint64, points []Point)) {
 func (t *Tracker) assign(detections []Detection) {
 	p := &t.population
 	t.grid.Clear()
+	t.sights = t.sights[:0]
 	for j := range detections {
+		t.sights = append(t.sights, t.sighted(j, &detections[j]))
 		t.grid.Add(int32(j), detections[j].X, detections[j].Y)
 	}
 	t.widest = math.Sqrt(mostNear * t.o.Width * t.o.Height / (math.Pi * float64(max(len(detections), 1))))
@@ -172,11 +178,11 @@ func (t *Tracker) assign(detections []Detection) {
 		m := &k.state.motion
 		missing := 1 - k.state.exists*p.detected
 		b, d := m.reach(0.1)
-		t.near(m.bx, m.by, b, detections, func(j int) { t.pair(i, j, detections, missing) })
+		t.near(m.bx, m.by, b, detections, func(j int) { t.pair(i, j, missing) })
 		if m.directed > 0.01 && math.Hypot(m.dx-m.bx, m.dy-m.by)+d > b {
 			t.near(m.dx, m.dy, d, detections, func(j int) {
 				if math.Hypot(detections[j].X-m.bx, detections[j].Y-m.by) > b {
-					t.pair(i, j, detections, missing)
+					t.pair(i, j, missing)
 				}
 			})
 		}
@@ -188,7 +194,7 @@ func (t *Tracker) assign(detections []Detection) {
 	for i, k := range t.live {
 		if j := match[i]; j >= 0 {
 			t.owner[j] = k
-			t.hit(k, int(j), &detections[j])
+			t.hit(k, &t.sights[j])
 		}
 	}
 	for i, k := range t.live {
@@ -211,29 +217,28 @@ func (t *Tracker) near(x, y, reach float64, detections []Detection, visit func(j
 }
 
 // pair offers track i detection j, at the negative logarithm of how much more likely they are together.
-func (t *Tracker) pair(i, j int, detections []Detection, missing float64) {
-	k, d, p := &t.live[i].state, &detections[j], &t.population
-	density, _ := k.motion.density(d)
-	f := p.objectDensity(d.Score)
-	together := k.exists * p.detected * density * f
-	apart := missing * (clutterDensity(d.Score, t.o.Template) + (p.births+t.meanwhile)*f)
+func (t *Tracker) pair(i, j int, missing float64) {
+	k, o, p := &t.live[i].state, &t.sights[j], &t.population
+	density, _ := k.motion.density(&o.d)
+	together := k.exists * p.detected * density * o.object
+	apart := missing * (o.clutter + (p.births+o.births)*o.object)
 	if cost := math.Log(apart / together); cost < margin { // from 0 on it is of rivals
 		t.pairs = append(t.pairs, assignment.Pair{Row: i, Column: j, Cost: cost})
 	}
 }
 
-// hit takes detection j into a track, and counts what that tells.
-func (t *Tracker) hit(k *track, j int, d *Detection) {
+// hit takes a detection into a track, and counts what that tells.
+func (t *Tracker) hit(k *track, o *sight) {
 	n, s := &t.population.n, &k.state
 	confirmed := s.confirmed
 	if confirmed {
 		n.hits++
 		n.lives += float64(s.ago)
 		n.gaps += float64(s.missed)
-		n.scores, n.squares, n.scored = n.scores+d.Score, n.squares+d.Score*d.Score, n.scored+1
+		n.scores, n.squares, n.scored = n.scores+o.d.Score, n.squares+o.d.Score*o.d.Score, n.scored+1
 	}
 	steady := confirmed && s.ago == 1
-	t.take(k, sight{detection: j, d: *d, births: t.meanwhile})
+	t.take(k, *o)
 	if steady {
 		n.steer(&s.motion)
 	}
@@ -266,7 +271,9 @@ func (t *Tracker) miss(k *track, detections []Detection) {
 func (t *Tracker) take(k *track, o sight) {
 	at := k.at(t.n)
 	at.sight = o
-	_, detection := k.state.take(&at.sight, &t.population, &t.o)
+	at.gain = k.gain
+	gain, detection := k.state.take(&at.sight, &t.population, &t.o)
+	k.gain += gain
 	at.point = k.state.point(k.id, t.clock[t.n%window].frame, detection)
 }
 
@@ -314,14 +321,13 @@ func (t *Tracker) births(detections []Detection) {
 		if t.owner[j] != nil {
 			continue
 		}
-		at := sight{detection: j, d: detections[j], births: t.meanwhile}
-		t.scratch.begin(&at, &t.population, &t.o)
+		t.scratch.begin(&t.sights[j], &t.population)
 		if t.scratch.exists < forgotten/4 {
 			continue
 		}
 		k := t.fresh()
 		k.state, k.born = t.scratch, t.n
-		k.at(t.n).sight = at
+		k.at(t.n).sight = t.sights[j]
 		k.at(t.n).point = k.state.point(k.id, t.clock[t.n%window].frame, j)
 		t.owner[j] = k
 		t.enter(k)

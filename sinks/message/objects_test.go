@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,6 +78,25 @@ func TestObjectsRefused(t *testing.T) {
 		}
 		if _, err := Decode(of.Kind, []byte(bad)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%.80s: %v, expected %q", c.to, err, c.want)
+		}
+	}
+}
+
+// TestColumnsAreRead: a column is an array of numbers, null where one is not finite, and nothing else that JSON has.
+func TestColumnsAreRead(t *testing.T) {
+	for text, want := range map[string]Column{`[]`: {}, `[ ]`: {}, `null`: nil, `[1]`: {1}, ` [ 1 , -2.5e3,0 ]`: {1, -2500, 0}, `[0.1234567890123456789]`: {0.1234567890123456789}} {
+		var got Column
+		if err := json.Unmarshal([]byte(text), &got); err != nil || !slices.Equal(got, want) || (got == nil) != (want == nil) {
+			t.Errorf("%s: %v, %v", text, got, err)
+		}
+	}
+	var got Column
+	if err := json.Unmarshal([]byte(`[1,null,3]`), &got); err != nil || len(got) != 3 || got[0] != 1 || !math.IsNaN(got[1]) || got[2] != 3 {
+		t.Errorf("%v, %v", got, err)
+	}
+	for _, text := range []string{`{}`, `1`, `"[1]"`, `[1,[2]]`, `[true]`, `["1"]`, `["1,2"]`, `[{"a":1}]`, `[1e999]`, `[NaN]`, `[1,]`, `[+1]`, `[0x10]`} {
+		if err := json.Unmarshal([]byte(text), new(Column)); err == nil {
+			t.Errorf("%s was read", text)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package objects
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"os"
 	"testing"
@@ -22,7 +23,7 @@ func TestCommand(t *testing.T) {
 }
 
 func command(t *testing.T, lag int) {
-	c := &Command{Scenario: []string{"vesicle"}, Density: []int{12}, SNR: []float64{4}, Size: 160, Frames: 60, Lag: lag, Seeds: 1, Seconds: 1, JSON: true}
+	c := &Command{Scenario: []string{"vesicle"}, Density: []int{12}, SNR: []float64{4}, Size: []int{160}, Frames: 60, Lag: lag, Seeds: 1, Seconds: 1, JSON: true}
 	out, err := suite.Stdout(t, func() error { return c.Run(t.Context()) })
 	if err != nil {
 		t.Fatal(err)
@@ -45,14 +46,47 @@ func command(t *testing.T, lag int) {
 
 // TestCheck: what cannot be measured is a mistake in the command.
 func TestCheck(t *testing.T) {
-	good := Command{Scenario: []string{"vesicle"}, Density: []int{12}, SNR: []float64{4}, Size: 160, Frames: 60, Seeds: 1, Seconds: 1}
+	good := Command{Scenario: []string{"vesicle"}, Density: []int{12}, SNR: []float64{4}, Size: []int{160}, Frames: 60, Seeds: 1, Seconds: 1}
 	for name, spoil := range map[string]func(*Command){"": func(*Command) {}, "scenario": func(c *Command) { c.Scenario = []string{"worm"} },
 		"lag": func(c *Command) { c.Lag = -1 }, "long lag": func(c *Command) { c.Lag = 7 }, "seeds": func(c *Command) { c.Seeds = 0 },
-		"frames": func(c *Command) { c.Frames = 1 }, "none": func(c *Command) { c.SNR = nil }} {
+		"frames": func(c *Command) { c.Frames = 1 }, "none": func(c *Command) { c.SNR = nil }, "no size": func(c *Command) { c.Size = nil }} {
 		c := good
 		spoil(&c)
 		if err := c.check(); (err == nil) != (name == "") {
 			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+// TestKinds: every scenario is measured at every size, density and SNR, in the order that they were given in.
+func TestKinds(t *testing.T) {
+	c := Command{Scenario: []string{"vesicle", "directed"}, Density: []int{2000, 100}, SNR: []float64{2, 7}, Size: []int{2048, 512}, Frames: 9}
+	all := c.kinds()
+	if len(all) != 16 {
+		t.Fatalf("%d kinds of 2x2x2x2", len(all))
+	}
+	for i, want := range map[int]field.Options{
+		0:  {Scenario: field.Vesicle, Density: 2000, SNR: 2, Width: 2048, Height: 2048, Frames: 9},
+		1:  {Scenario: field.Vesicle, Density: 2000, SNR: 7, Width: 2048, Height: 2048, Frames: 9},
+		6:  {Scenario: field.Vesicle, Density: 100, SNR: 2, Width: 512, Height: 512, Frames: 9},
+		15: {Scenario: field.Directed, Density: 100, SNR: 7, Width: 512, Height: 512, Frames: 9},
+	} {
+		if all[i] != want {
+			t.Errorf("kind %d: %+v, expected %+v", i, all[i], want)
+		}
+	}
+}
+
+// TestUnmeasured: what was not measured is null, and not away: whoever reads the figures need not ask which flags were given.
+func TestUnmeasured(t *testing.T) {
+	out, err := json.Marshal(row{})
+	var keys map[string]any
+	if err := errors.Join(err, json.Unmarshal(out, &keys)); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"fps", "p50_ms", "p99_ms", "peak_mib", "peer"} {
+		if value, ok := keys[key]; !ok || value != nil {
+			t.Errorf("%s is %v, there: %v", key, value, ok)
 		}
 	}
 }

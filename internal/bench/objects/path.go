@@ -40,7 +40,7 @@ type path struct {
 	FPS  float64 // as fast as it goes
 	P50  float64 // ms from a frame's arrival until the subscriber has its objects, at latencyFPS
 	P99  float64
-	Peak float64 // MiB of the process that tracks
+	Peak float64 // MiB of the process that tracks, without the film
 }
 
 // measurePath runs the path as fast as it goes and at a camera's pace.
@@ -143,11 +143,11 @@ func freePort() (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
-// alone tracks a film in this process, with the server on a port, and prints the memory that it took.
+// alone tracks a film in this process, with the server on a port, and prints the memory that it took beside the film.
 func (c *Command) alone(ctx context.Context) error {
 	cfg := config.Default()
 	cfg.Stream, cfg.NATS.Port, cfg.Objects.Enabled, cfg.Dashboard.Address = pathStream, c.Alone, true, config.DashboardOff
-	source, err := newCinema(field.Options{Scenario: field.Scenario(c.Scenario[0]), Density: c.Density[0], SNR: c.SNR[0], Width: c.Size, Height: c.Size, Frames: pathFilm, Seed: 1}, c.Pace)
+	source, err := newCinema(field.Options{Scenario: field.Scenario(c.Scenario[0]), Density: c.Density[0], SNR: c.SNR[0], Width: c.Size[0], Height: c.Size[0], Frames: pathFilm, Seed: 1}, c.Pace)
 	if err != nil {
 		return err
 	}
@@ -169,7 +169,7 @@ func (c *Command) alone(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return json.NewEncoder(os.Stdout).Encode(map[string]float64{"peak_mib": peak})
+	return json.NewEncoder(os.Stdout).Encode(map[string]float64{"peak_mib": peak - source.mib()})
 }
 
 // cinema is a source that shows a film from memory, forwards and backwards.
@@ -242,6 +242,14 @@ func (c *cinema) Read(ctx context.Context) (*frame.Frame, error) {
 
 // Close keeps the film.
 func (c *cinema) Close() error { return nil }
+
+// mib is the film's memory.
+func (c *cinema) mib() (sum float64) {
+	for i := range c.film {
+		sum += float64(c.film[i].Total()*c.film[i].ElemSize()) / (1 << 20)
+	}
+	return sum
+}
 
 // end frees the film.
 func (c *cinema) end() {

@@ -21,6 +21,9 @@ func TestCinema(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.end()
+	if want := 3 * 32 * 32 * 2.0 / (1 << 20); c.mib() != want {
+		t.Errorf("the film has %g MiB, expected %g", c.mib(), want)
+	}
 	c.lasts = 45 * time.Millisecond
 	if !c.Live() || !c.Timed() || c.Open(t.Context()) != nil {
 		t.Fatal("a camera that waits")

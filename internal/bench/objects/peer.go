@@ -31,8 +31,12 @@ var trackpyFilm string
 // errNoTrackpy is why no film at all is compared.
 var errNoTrackpy = errors.New("python3 needs trackpy: pip install trackpy numba")
 
-// peerLimit is the time that trackpy has for a film with all its settings; 500 objects in 100 frames take it about one minute.
-const peerLimit = 5 * time.Minute
+// peerLimit is the time that trackpy has for a film with all its settings: 500 objects in 100 frames of 512x512 take it about one minute, so five; what
+// has more objects, pixels or frames has as many times as long.
+func peerLimit(o field.Options) time.Duration {
+	frames, objects, pixels := float64(o.Frames)/100, float64(o.Density)/500, float64(o.Width*o.Height)/(512*512)
+	return time.Duration(max(1, frames*max(objects, pixels)) * float64(5*time.Minute))
+}
 
 // setting is one of trackpy's grid.
 type setting struct {
@@ -47,7 +51,8 @@ type peer struct {
 	RMSE   float64 `json:"rmse_px"`   // of isolated spots, an axis
 	Locate float64 `json:"locate_ms"` // mean of a frame
 	Link   float64 `json:"link_ms"`
-	FPS    float64 `json:"fps"` // frames a second of both
+	FPS    float64 `json:"fps"`   // frames a second of both
+	Times  float64 `json:"times"` // how many times as long both take as ours
 	setting
 }
 
@@ -68,7 +73,7 @@ func (c *Command) measurePeer(ctx context.Context, found *findings, o field.Opti
 	var films []peerFilm
 	for seed := range c.Seeds {
 		o.Seed = uint64(seed + 1)
-		film, err := trackpy(ctx, o, peerLimit)
+		film, err := trackpy(ctx, o, peerLimit(o))
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
@@ -240,16 +245,16 @@ func (f *findings) printPeer(w io.Writer) {
 	compared := slices.DeleteFunc(slices.Clone(f.Fields), func(r row) bool { return r.Peer == nil })
 	if len(compared) > 0 {
 		fmt.Fprintf(w, "\nThe same films by trackpy %s, with the best setting of each, chosen on the truth: no user reaches more with these settings, who does not know it. Ours is by the defaults.\n\n", f.Version)
-		fmt.Fprintln(w, "| scenario | objects | SNR | our beta | its beta | alpha | JSC | JSCT | RMSE, px | locate, ms | link, ms | frames/s | mass percentile | range, px | predicts |")
-		fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|")
+		fmt.Fprintln(w, "| scenario | size | objects | SNR | our beta | its beta | alpha | JSC | JSCT | RMSE, px | locate, ms | link, ms | frames/s | times our locate + track | mass percentile | range, px | predicts |")
+		fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|")
 	}
 	for _, r := range compared {
 		p, predicts := r.Peer, "no"
 		if p.Predict {
 			predicts = "yes"
 		}
-		fmt.Fprintf(w, "| %s | %d | %g | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f | %.2f | %.2f | %.0f | %g | %g | %s |\n", r.Scenario, r.Density, r.SNR, r.Beta, p.Beta, p.Alpha, p.JSC, p.JSCT,
-			p.RMSE, p.Locate, p.Link, p.FPS, p.Percentile, p.Reach, predicts)
+		fmt.Fprintf(w, "| %s | %d | %d | %g | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f | %.2f | %.2f | %.0f | %.1f | %g | %g | %s |\n", r.Scenario, r.Size, r.Density, r.SNR, r.Beta, p.Beta, p.Alpha, p.JSC, p.JSCT,
+			p.RMSE, p.Locate, p.Link, p.FPS, p.Times, p.Percentile, p.Reach, predicts)
 	}
 	if f.Missing != "" {
 		fmt.Fprintf(w, "\nNo comparison with trackpy: %s.\n", f.Missing)

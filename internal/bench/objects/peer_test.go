@@ -104,7 +104,7 @@ func TestPeerBest(t *testing.T) {
 func TestPeerMissing(t *testing.T) {
 	for _, c := range []struct{ body, missing string }{{"", "python3 needs trackpy"}, {"exit 3", ""}} {
 		suite.Python(t, c.body)
-		bench := &Command{Scenario: []string{"directed"}, Density: []int{20}, SNR: []float64{4}, Size: 160, Frames: 20, Seeds: 2, Seconds: 1, Peer: true, JSON: true}
+		bench := &Command{Scenario: []string{"directed"}, Density: []int{20}, SNR: []float64{4}, Size: []int{160}, Frames: 20, Seeds: 2, Seconds: 1, Peer: true, JSON: true}
 		out, err := suite.Stdout(t, func() error { return bench.Run(t.Context()) })
 		var found findings
 		if err := errors.Join(err, json.Unmarshal(out, &found)); err != nil {
@@ -126,7 +126,7 @@ func TestPeerInWords(t *testing.T) {
 	f := findings{Version: "9", Fields: []row{{Scenario: "directed", Beta: 0.7, Peer: overFilms(films)}}}
 	var out bytes.Buffer
 	f.printPeer(&out)
-	if want := "| directed | 0 | 0 | 0.700 | 0.600 |"; !strings.Contains(out.String(), want) || !strings.Contains(out.String(), "| 2.00 | 2.00 | 250 | 0 | 6 | yes |") || !strings.Contains(out.String(), "trackpy 9") {
+	if want := "| directed | 0 | 0 | 0 | 0.700 | 0.600 |"; !strings.Contains(out.String(), want) || !strings.Contains(out.String(), "| 2.00 | 2.00 | 250 | 0.0 | 0 | 6 | yes |") || !strings.Contains(out.String(), "trackpy 9") {
 		t.Errorf("it says\n%s", &out)
 	}
 	f = findings{Fields: []row{{}}, Missing: "python3 is away"}
@@ -134,6 +134,19 @@ func TestPeerInWords(t *testing.T) {
 	f.printPeer(&out)
 	if got := out.String(); got != "\nNo comparison with trackpy: python3 is away.\n" {
 		t.Errorf("alone it says %q", got)
+	}
+}
+
+// TestPeerLimit: trackpy's time grows with what it has to do; small films have the five minutes that compiling alone may need a part of.
+func TestPeerLimit(t *testing.T) {
+	for _, c := range []struct {
+		density, size, frames int
+		want                  time.Duration
+	}{{100, 512, 100, 5 * time.Minute}, {500, 512, 100, 5 * time.Minute}, {500, 512, 10, 5 * time.Minute}, {2000, 512, 100, 20 * time.Minute}, {2000, 2048, 100, 80 * time.Minute}, {500, 512, 200, 10 * time.Minute}} {
+		o := field.Options{Density: c.density, Width: c.size, Height: c.size, Frames: c.frames}
+		if got := peerLimit(o); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
 	}
 }
 
