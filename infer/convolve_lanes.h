@@ -1,6 +1,6 @@
 /* The kernel for vectors of LANES floats, included by convolve.c once for each. Outputs fill the lanes. A tile is two rows of TILE pixels
-   with one vector of outputs each, or of half as many pixels with two: with fewer the sums would wait for one another, with more they leave
-   the registers. In a kernel's row the inputs of a pixel lie side by side, and those of the next pixel one pixel further. The order of
+   with one vector of outputs each, of half as many pixels with two, or of a quarter with four, for maps that are no wider: with fewer the sums
+   would wait for one another, with more they leave the registers. In a kernel's row the inputs of a pixel lie side by side, and those of the next pixel one pixel further. The order of
    summation is that of the weights, whatever the lanes. */
 #define JOINED(a, b) a##b
 #define JOIN(a, b) JOINED(a, b)
@@ -58,8 +58,8 @@ INLINE void NAMED(tile)(const ds_layer* l, const float* weights, const float* bi
   const int run = l->kernel * l->in, pixel = l->in;
   const size_t taps = (size_t)run * l->kernel * LANES, line = width(l->cols, l->kernel / 2) * pixel;
   const float* w = weights + vector * taps;
-  VECTOR sum[2][2][TILE]; // vectors, rows, columns
-#pragma GCC unroll 2
+  VECTOR sum[4][2][TILE]; // vectors, rows, columns
+#pragma GCC unroll 4
   for (int v = 0; v < vectors; v++) {
 #pragma GCC unroll 8
     for (int c = 0; c < columns; c++) sum[v][0][c] = sum[v][1][c] = *(const VECTOR*)(bias + (vector + v) * LANES);
@@ -69,7 +69,7 @@ INLINE void NAMED(tile)(const ds_layer* l, const float* weights, const float* bi
     for (int k = 0; k < run; k++, w += LANES, above++, below++) {
 #pragma GCC unroll 8
       for (int c = 0; c < columns; c++) {
-#pragma GCC unroll 2
+#pragma GCC unroll 4
         for (int v = 0; v < vectors; v++) {
           sum[v][0][c] += above[c * pixel] * *(const VECTOR*)(w + v * taps);
           sum[v][1][c] += below[c * pixel] * *(const VECTOR*)(w + v * taps);
@@ -77,20 +77,24 @@ INLINE void NAMED(tile)(const ds_layer* l, const float* weights, const float* bi
       }
     }
   }
-#pragma GCC unroll 2
+#pragma GCC unroll 4
   for (int v = 0; v < vectors; v++) NAMED(finish)(l, sum[v], to, y, x, (vector + v) * LANES, columns);
 }
 
 static void NAMED(convolve)(const ds_layer* l, const float* weights, const float* bias, const float* from, float* to) {
   const int n = (l->out + LANES - 1) / LANES;
   for (int v = 0; v < n; v += 2) {
+    const int narrow = l->cols <= TILE / 4 && v + 3 < n;
     for (int y = 0; y < l->rows; y += 2) {
-      if (v + 1 < n) {
+      if (narrow) {
+        NAMED(tile)(l, weights, bias, from, to, y, 0, v, TILE / 4, 4);
+      } else if (v + 1 < n) {
         for (int x = 0; x < l->cols; x += TILE / 2) NAMED(tile)(l, weights, bias, from, to, y, x, v, TILE / 2, 2);
       } else {
         for (int x = 0; x < l->cols; x += TILE) NAMED(tile)(l, weights, bias, from, to, y, x, v, TILE, 1);
       }
     }
+    if (narrow) v += 2;
   }
 }
 

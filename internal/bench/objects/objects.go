@@ -29,6 +29,7 @@ type Command struct {
 	Lag      int       `default:"0" help:"Frames by which identity is decided later." placeholder:"N"`
 	Seeds    int       `default:"5" help:"Fields of a kind, of seeds 1 on; figures are their medians." placeholder:"N"`
 	Path     bool      `help:"Measure the whole path too: frames a second, latency and memory of a run in a process of its own, until a subscriber has the objects."`
+	Model    string    `help:"A model of objects, as pretrain --objects writes it, that runs on every object of the whole path." placeholder:"LOOK.onnx"`
 	Seconds  float64   `default:"6" help:"Of the whole path, at full speed and at 50 frames/s." placeholder:"S"`
 	Peer     bool      `help:"Give the same films to trackpy too, where python3 has it: with the best of a grid of settings, chosen on the truth. Minutes a kind."`
 	JSON     bool      `name:"json" help:"Print one JSON object instead of a table."`
@@ -197,7 +198,7 @@ func (c *Command) measure(ctx context.Context, o field.Options) (row, error) {
 	if !c.Path {
 		return r, nil
 	}
-	p, err := measurePath(ctx, o, c.Seconds)
+	p, err := c.measurePath(ctx, o)
 	r.FPS, r.P50, r.P99, r.Peak = &p.FPS, &p.P50, &p.P99, &p.Peak
 	return r, err
 }

@@ -44,12 +44,12 @@ type path struct {
 }
 
 // measurePath runs the path as fast as it goes and at a camera's pace.
-func measurePath(ctx context.Context, o field.Options, seconds float64) (path, error) {
-	fast, err := subscribe(ctx, o, 0, seconds)
+func (c *Command) measurePath(ctx context.Context, o field.Options) (path, error) {
+	fast, err := c.subscribe(ctx, o, 0)
 	if err != nil {
 		return path{}, err
 	}
-	paced, err := subscribe(ctx, o, latencyFPS, seconds)
+	paced, err := c.subscribe(ctx, o, latencyFPS)
 	if err != nil {
 		return path{}, err
 	}
@@ -77,7 +77,7 @@ type subscriber struct {
 func (s *subscriber) rate() float64 { return float64(s.frames-1) / s.last.Sub(s.first).Seconds() }
 
 // subscribe starts the path in a process of its own, at a pace or at none, and listens.
-func subscribe(ctx context.Context, o field.Options, fps, seconds float64) (*subscriber, error) {
+func (c *Command) subscribe(ctx context.Context, o field.Options, fps float64) (*subscriber, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func subscribe(ctx context.Context, o field.Options, fps, seconds float64) (*sub
 	if err != nil {
 		return nil, err
 	}
-	p := bench.Contender{Program: self, Threads: runtime.NumCPU(), Args: []string{"bench", "objects", "--alone", strconv.Itoa(port), "--pace", fmt.Sprint(fps), "--seconds", fmt.Sprint(seconds),
+	p := bench.Contender{Program: self, Threads: runtime.NumCPU(), Args: []string{"bench", "objects", "--alone", strconv.Itoa(port), "--pace", fmt.Sprint(fps), "--seconds", fmt.Sprint(c.Seconds), "--model", c.Model,
 		"--scenario", string(o.Scenario), "--density", strconv.Itoa(o.Density), "--snr", fmt.Sprint(o.SNR), "--size", strconv.Itoa(o.Width)}}
 	s, ended := &subscriber{}, make(chan error, 1)
 	var told struct {
@@ -146,7 +146,7 @@ func freePort() (int, error) {
 // alone tracks a film in this process, with the server on a port, and prints the memory that it took beside the film.
 func (c *Command) alone(ctx context.Context) error {
 	cfg := config.Default()
-	cfg.Stream, cfg.NATS.Port, cfg.Objects.Enabled, cfg.Dashboard.Address = pathStream, c.Alone, true, config.DashboardOff
+	cfg.Stream, cfg.Model, cfg.NATS.Port, cfg.Objects.Enabled, cfg.Dashboard.Address = pathStream, c.Model, c.Alone, true, config.DashboardOff
 	source, err := newCinema(field.Options{Scenario: field.Scenario(c.Scenario[0]), Density: c.Density[0], SNR: c.SNR[0], Width: c.Size[0], Height: c.Size[0], Frames: pathFilm, Seed: 1}, c.Pace)
 	if err != nil {
 		return err
