@@ -4,7 +4,7 @@ import "math"
 
 // No real spot is quite the template: beads have rings and glints, optics are astigmatic, and a strong spot shows it. How much longer than the template a
 // single spot is, e = (K's eigenvalues' difference)/a, scatters with what the picture tells it by, σ, and with the spots' own shapes, τ. Of a share π that
-// are pairs, e is anything: of pairs 2δ apart as many as area has, δ² = 2e, so every e below (mostPair/2)²/2 alike. So
+// are pairs, e is anything: of pairs 2δ apart as many as area has, δ² = 2e, so every e below 2.4²/8 alike. So
 //
 //	p(e) = (1 - π) (e/s²) exp(-e²/2s²) + π / mostLong,    s² = σ² + τ²
 //
@@ -34,11 +34,14 @@ func shapeScatter(longs []long) (tau float64) {
 	if len(longs) == 0 {
 		return 0
 	}
-	best := pairLikelihood(longs, 0) + tauEvidence + 0.5*math.Log(float64(len(longs)))
-	for t := leastTau; t <= mostTau; t *= tauStep {
-		if v := pairLikelihood(longs, t); v > best && mostAsk(longs, t) {
+	best := math.Inf(-1)
+	for t := leastTau; t <= mostTau && mostAsk(longs, t); t *= tauStep {
+		if v := pairLikelihood(longs, t); v > best {
 			best, tau = v, t
 		}
+	}
+	if tau == 0 || best < pairLikelihood(longs, 0)+tauEvidence+0.5*math.Log(float64(len(longs))) {
+		return 0
 	}
 	return tau
 }
