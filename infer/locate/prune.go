@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// prune takes spots away that the picture does not ask for beside those that they share light with (backward elimination): of a cluster the one that is
-// least certain, where its score is below the threshold or another's own shape explains it; then the others are solved for again, until each is called
-// for. Two that stand for one object have two scores of next to nothing, and neither would be found; one of them alone has all its light.
+// prune takes spots away that the picture does not call for beside those that they share light with (backward elimination): of a cluster that hides a spot
+// the one that is least certain, where its score is below the threshold or another's own shape explains it; then the others are solved for again. Two that
+// stand for one object have two scores of next to nothing, and neither would be found; one of them alone has all its light.
 func (l *Locator) prune() {
 	c := &l.cluster
 	l.link()
@@ -23,7 +23,7 @@ func (l *Locator) prune() {
 		if len(c.members) > mostShared {
 			continue
 		}
-		for len(c.members) > 1 {
+		for len(c.members) > 1 && l.loses() {
 			at := l.uncalled()
 			if at < 0 {
 				break
@@ -63,6 +63,19 @@ func (l *Locator) belongs(s *spot) bool {
 		d := math.Hypot(o.x-s.x, o.y-s.y) / l.kernel.sd
 		f := s.a / (s.a + o.a)
 		if f < 0.5 && f*(1-f)*d*d/2 < l.ownLength {
+			return true
+		}
+	}
+	return false
+}
+
+// loses tells whether a cluster hides what would be found by itself: a member of a score below the threshold, whose light alone would be as much above the
+// noise as a spot within reach of another must be. Of maxima of the noise that share light none is called for.
+func (l *Locator) loses() bool {
+	for _, k := range l.cluster.members {
+		s := &l.spots[k]
+		alone := s.a * math.Sqrt(l.kernel.norm/l.noise.At(l.background.at(int(s.x+0.5), int(s.y+0.5))))
+		if s.score < l.o.Threshold && alone >= l.o.Threshold+addedMore || l.belongs(s) {
 			return true
 		}
 	}
