@@ -49,14 +49,19 @@ func (l *Locator) joint() {
 			l.alone(c.members)
 			continue
 		}
-		for step := range sharedSteps {
-			if l.solve(step == sharedSteps-1) < resting {
-				l.solve(true)
-				break
-			}
-		}
+		l.solveAll()
 		for _, k := range c.members {
 			l.spots[k].solved, l.spots[k].whole, l.spots[k].last = true, false, move{}
+		}
+	}
+}
+
+// solveAll moves the cluster's members together until they rest.
+func (l *Locator) solveAll() {
+	for step := range sharedSteps {
+		if l.solve(step == sharedSteps-1) < resting {
+			l.solve(true)
+			return
 		}
 	}
 }
@@ -156,7 +161,9 @@ func (l *Locator) solve(told bool) float64 {
 		s := &l.spots[i]
 		dx, dy := min(max(c.right[3*a+1], -mostStep), mostStep), min(max(c.right[3*a+2], -mostStep), mostStep)
 		l.lightIn(&c.patches[a], s.a)
+		was := s.a
 		s.a = max(s.a+c.right[3*a], 1e-3*s.a)
+		s.score *= s.a / was
 		s.x, s.y = min(max(s.x+dx, 0), float64(l.w-1)), min(max(s.y+dy, 0), float64(l.h-1))
 		l.light(s, -1)
 		longest = max(longest, math.Hypot(dx, dy))

@@ -14,7 +14,9 @@
 //	fit.go         every spot by Gauss-Newton in what the others leave, and one more is added while the residual still shows one
 //	moments.go     the sums over pixels of its normal equations
 //	cluster.go     spots nearer than the template is wide are fitted together
-//	split.go       a spot that is longer than the template is two
+//	split.go       a spot that is longer than the template is two,
+//	shape.go       as far as it is longer than most spots of the picture
+//	prune.go       what the picture does not call for beside its neighbours is taken away
 //	order.go       medians and sorting
 //	texture.go     what scatters z beyond the camera's noise is noise too
 //	width.go       s, and whether spots are bright or dark, where nobody says: what leaves the least of the picture

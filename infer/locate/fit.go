@@ -34,9 +34,15 @@ type spot struct {
 	whole      bool // it was not longer than the template when it was last looked at, and has not moved since
 }
 
-// fit finds the spots and leaves their light out of the residual.
+// fit finds the spots, as far as the picture calls for each, and leaves their light out of the residual.
 func (l *Locator) fit() {
 	l.left = 0
+	l.search()
+	l.prune()
+}
+
+// search adds spots and fits them.
+func (l *Locator) search() {
 	for round := range fitRounds {
 		if round < 2 { // as it is seen, and without the spots
 			texture, _ := l.scatter()
@@ -48,6 +54,9 @@ func (l *Locator) fit() {
 		}
 		l.settle()
 		l.joint()
+		if l.ownLength > 0 {
+			l.prune()
+		}
 		if l.split() > 0 {
 			l.joint()
 			l.mend()

@@ -116,6 +116,41 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// TestPrune: of two spots that stand for one neither is certain; one is taken away, and the other has the light of both, to what the noise of a spot's
+// amplitude is: 4 of its sds. Two that are apart both stay.
+func TestPrune(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	for _, c := range []struct {
+		apart float64 // px, of the objects, and of the spots that are given
+		want  int
+	}{{0, 1}, {4, 2}} {
+		d := drawn{h: 64, w: 64, sd: 1.4, gain: 1, background: 10, spots: [][3]float64{{32, 32, 40}}}
+		if c.apart > 0 {
+			d.spots = append(d.spots, [3]float64{32 + c.apart, 32, 40})
+		}
+		l := locator(t, d.h, d.w, Options{SD: d.sd})
+		l.begin(d.picture(rng))
+		l.spots = append(l.spots, spot{x: 31.8, y: 32, a: 20}, spot{x: 32.2 + c.apart, y: 32, a: 20})
+		for i := range l.spots {
+			l.light(&l.spots[i], -1)
+		}
+		l.cluster.members = append(l.cluster.members[:0], 0, 1)
+		l.solve(true)
+		if c.want == 1 && max(l.spots[0].score, l.spots[1].score) > l.o.Threshold {
+			t.Fatalf("two spots for one are certain: %+v", l.spots)
+		}
+		l.prune()
+		if len(l.spots) != c.want {
+			t.Fatalf("%d spots of objects %g px apart, expected %d", len(l.spots), c.apart, c.want)
+		}
+		for _, s := range l.spots {
+			if math.Abs(s.a-40) > 4*s.a/s.score {
+				t.Errorf("objects %g px apart: an amplitude of %.1f ± %.1f, expected 40", c.apart, s.a, s.a/s.score)
+			}
+		}
+	}
+}
+
 // TestMove: steps that overshoot or fall short by a constant factor are put right by the second one, to rounding.
 func TestMove(t *testing.T) {
 	for _, bend := range []float64{leastBend, 1, 2.5, mostBend} {

@@ -54,6 +54,9 @@ type Locator struct {
 	grid               grid.Grid
 	high               []int32 // pixels that may be maxima
 	halved             []int32 // spots that split last
+	longs              []long  // spots that may be two
+	ownLength          float64 // how much longer than the template a single spot may be by its own shape, in parts of its amplitude
+	shaped             bool    // ownLength is this picture's
 	seeds              []seed
 	cluster            cluster
 	lasts              []int32
@@ -101,6 +104,7 @@ func New(h, w int, o Options) (*Locator, error) {
 func (l *Locator) Locate(dst []Spot, picture []float32) []Spot {
 	l.begin(picture)
 	l.fit()
+
 	l.picture = nil
 	return l.give(dst)
 }
@@ -115,6 +119,7 @@ func (l *Locator) begin(picture []float32) {
 	l.background.subtract(l.residual, picture)
 	l.changes.all()
 	l.spots, l.picture = l.spots[:0], picture
+	l.ownLength, l.shaped = 0, false
 	l.rescale(1)
 }
 

@@ -19,25 +19,29 @@ const (
 // split splits the spots that are longer than the template, and says how many.
 func (l *Locator) split() int {
 	l.halved = l.halved[:0]
-	for i := range len(l.spots) {
-		s := &l.spots[i]
-		if s.whole || s.score < splitScore || len(l.spots) >= 2*l.o.Max {
-			continue
-		}
-		dx, dy, ok := l.elongation(s)
-		if !ok {
+	l.measure()
+	if !l.shaped {
+		tau := shapeScatter(l.longs)
+		l.ownLength, l.shaped = tau*reachOf(len(l.longs)), true
+	}
+	for _, g := range l.longs {
+		s := &l.spots[g.spot]
+		if !(g.e > math.Hypot(splitSDs*g.sd, l.ownLength)) {
 			s.whole = true
 			continue
 		}
+		if len(l.spots) >= 2*l.o.Max {
+			continue
+		}
 		l.light(s, 1)
-		half := spot{x: s.x - dx, y: s.y - dy, a: s.a / 2}
-		*s = spot{x: s.x + dx, y: s.y + dy, a: s.a / 2}
+		half := spot{x: s.x - g.dx, y: s.y - g.dy, a: s.a / 2}
+		*s = spot{x: s.x + g.dx, y: s.y + g.dy, a: s.a / 2}
 		for _, o := range []*spot{s, &half} {
 			o.x, o.y = min(max(o.x, 0), float64(l.w-1)), min(max(o.y, 0), float64(l.h-1))
 			l.light(o, -1)
 		}
 		l.spots = append(l.spots, half)
-		l.halved = append(l.halved, int32(i))
+		l.halved = append(l.halved, g.spot)
 	}
 	return len(l.halved)
 }
@@ -110,19 +114,37 @@ func (l *Locator) secondOrder(s *spot) (gram [orders * orders]float64, right [or
 	return gram, right
 }
 
-// elongation is half the way between the two spots that s is, where it is two.
-func (l *Locator) elongation(s *spot) (dx, dy float64, ok bool) {
+// measure lists how long the spots are that stand out and moved since they were last looked at.
+func (l *Locator) measure() {
+	l.longs = l.longs[:0]
+	for i := range l.spots {
+		s := &l.spots[i]
+		if s.whole || s.score < splitScore {
+			continue
+		}
+		g, ok := l.elongation(s)
+		if !ok {
+			s.whole = true
+			continue
+		}
+		g.spot = int32(i)
+		l.longs = append(l.longs, g)
+	}
+}
+
+// elongation is how much longer than the template a spot is; false where it is not.
+func (l *Locator) elongation(s *spot) (g long, ok bool) {
 	gram, right := l.secondOrder(s)
 	root, k := gram, right
 	if !cholesky(root[:], orders) {
-		return 0, 0, false
+		return g, false
 	}
 	backsolve(root[:], k[:], orders)
 	// the eigenvalues' difference is 2 √(((Kxx-Kyy)/2)² + Kxy²), along the angle whose double has that tangent
 	c, b := (k[3]-k[4])/2, k[5]/2
 	difference := 2 * math.Hypot(c, b)
 	if !(difference > 0) {
-		return 0, 0, false
+		return g, false
 	}
 	angle := 0.5 * math.Atan2(b, c)
 	cos, sin := math.Cos(2*angle), math.Sin(2*angle)
@@ -133,10 +155,10 @@ func (l *Locator) elongation(s *spot) (dx, dy float64, ok bool) {
 	for i := range orders {
 		variance += slope[i] * along[i]
 	}
-	largest := (k[3]+k[4])/2 + difference/2
-	if !(difference > splitSDs*math.Sqrt(variance)) || !(largest > 0) {
-		return 0, 0, false
+	half := (k[3]+k[4])/2 + difference/2
+	if !(half > 0) {
+		return g, false
 	}
-	d := l.kernel.sd * min(max(math.Sqrt(2*largest/s.a), leastSplit), mostSplit)
-	return d * math.Cos(angle), d * math.Sin(angle), true
+	d := l.kernel.sd * min(max(math.Sqrt(2*half/s.a), leastSplit), mostSplit)
+	return long{e: difference / s.a, sd: math.Sqrt(variance) / s.a, dx: d * math.Cos(angle), dy: d * math.Sin(angle)}, true
 }
