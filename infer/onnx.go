@@ -186,6 +186,21 @@ func (e *Encoder) Encode(_ context.Context, dst *latent.Latent, f *frame.Frame) 
 	return nil
 }
 
+// EncodeValues writes the latent of a picture, channels × height × width in [0,1], into mean and sd, one entry a latent. The model has no clock.
+func (e *Encoder) EncodeValues(mean, sd []float64, picture []float32) error {
+	if len(picture) != len(e.picture) || len(mean) != e.Dim() || len(sd) != e.Dim() {
+		return fmt.Errorf("found %d values and room for %d latents, the model has %d and %d", len(picture), len(mean), len(e.picture), e.Dim())
+	}
+	copy(e.picture, picture)
+	if err := e.forward(); err != nil {
+		return err
+	}
+	for i := range mean {
+		mean[i], sd[i] = float64(e.buffers.outputs[0][i]), math.Exp(float64(e.buffers.outputs[1][i]))
+	}
+	return nil
+}
+
 // tell sets the clock to f's time, as far as it ran in training: beyond that it stands.
 func (e *Encoder) tell(f *frame.Frame) {
 	if e.buffers.scalar == nil {

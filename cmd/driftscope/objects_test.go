@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -65,7 +66,64 @@ func TestRunObjects(t *testing.T) {
 		t.Errorf("%d places in messages, %d rows in the table; %v", places, rows, kinds)
 	}
 	drive(t, folder, "run", "film", "--nats", "off", "--out", "mine.csv").check(t, 2, "a table of objects takes --objects")
-	drive(t, folder, "run", "film", "--objects", "--model", "embedded:molecule").check(t, 2, "objects are followed without one")
+	drive(t, folder, "run", "film", "--objects", "--model", "embedded:molecule").check(t, 2, "is one of a whole scene")
+}
+
+// TestPretrainObjects: a model of what objects look like, hardly trained, gives every object that is detected its latents, in the table and in messages, and the
+// one that is followed more than its place. It goes with objects alone, and is not made of objects that are alike.
+func TestPretrainObjects(t *testing.T) {
+	folder := t.TempDir()
+	film := "sim:focus?density=12&snr=8&width=200&height=200&frames=150&seed=2"
+	few := []string{"--steps", "30", "--restarts", "1", "--synthetic-steps=-1", "--reinit-steps=-1"}
+	o := drive(t, folder, append([]string{"pretrain", film, "--objects", "--latent", "2", "--out", "look.onnx"}, few...)...)
+	if o.status != 0 || !strings.Contains(o.errors, "16x16 px of 1 px of the film each") {
+		t.Fatalf("%+v", o)
+	}
+	film = strings.Replace(film, "seed=2", "seed=3", 1)
+	for _, name := range []string{"look.csv", "look.jsonl"} {
+		if o := drive(t, folder, "run", film, "--objects", "--model", "look.onnx", "--nats", "off", "--no-status", "--out", name); o.status != 0 {
+			t.Fatalf("%+v", o)
+		}
+	}
+	table, err := os.ReadFile(filepath.Join(folder, "look.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := strings.Split(strings.TrimSpace(string(table)), "\n")
+	if !strings.HasSuffix(rows[0], "filled,z_0,z_1,z_sd_0,z_sd_1") {
+		t.Errorf("columns %s", rows[0])
+	}
+	said, err := os.ReadFile(filepath.Join(folder, "look.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for line := range strings.Lines(string(said)) {
+		if !strings.Contains(line, `"kind":"objects"`) {
+			continue
+		}
+		r, err := message.Decode(latent.KindObjects, []byte(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := r.(*message.ObjectsRecord)
+		for i, m := range o.Marks {
+			known := len(o.Z) == 2 && !math.IsNaN(o.Z[0][i]) && !math.IsNaN(o.Z[1][i]) && o.ZSD[0][i] > 0
+			if known != (m&(latent.Predicted|latent.Merged) == 0) {
+				t.Fatalf("object %d, marks %d: latents %v", o.ID[i], m, o.Z)
+			}
+			seen++
+		}
+	}
+	if seen < 500 {
+		t.Errorf("%d places of objects, expected some 12 in 150 frames", seen)
+	}
+	drive(t, folder, "run", film, "--model", "look.onnx", "--nats", "off").check(t, 2, "is one of objects: run it with --objects")
+	drive(t, folder, "eval", "--model", "look.onnx", "--video", "film", "--truth", "truth.csv").check(t, 2, "is one of objects")
+	alike := strings.Replace(film, "focus", "trapped", 1)
+	drive(t, folder, "pretrain", alike, "--objects", "--latent", "auto", "--out", "no.onnx").check(t, 1, "all objects look alike but for noise")
+	drive(t, folder, "pretrain", "sim:vesicle?density=0&width=64&height=64&frames=60", "--objects", "--latent", "1", "--out", "no.onnx").check(t, 1, "no object stands out")
+	drive(t, folder, "pretrain", film, "--objects", "--latent", "1", "--crop", "none", "--out", "no.onnx").check(t, 2, "leave --crop and --clahe out")
 }
 
 // TestObjectsLater: with a lag every frame's objects come once and in order to the film's end, behind the triggers of the same frame.

@@ -14,6 +14,7 @@ import (
 type pretrainCmd struct {
 	Source         []string `arg:"" help:"The recordings to learn from, one or several of one kind: a video, a folder or glob of pictures, a TIFF, a FITS cube or sim:NAME."`
 	Latent         string   `help:"Latent dimension, or auto: as few as draw the held-out pictures, by trial. Required without --from, which has its own." placeholder:"D"`
+	Objects        bool     `help:"Learn what the objects of a field look like, one model for all of them: for run --objects."`
 	Out            string   `required:"" help:"Where to write the model; a report goes beside it, as .html." placeholder:"MODEL.onnx"`
 	From           string   `help:"Continue from this model, or embedded:molecule, in one run, with its own preprocessing." placeholder:"MODEL.onnx"`
 	TrainFrames    string   `name:"train-frames" help:"Frames of a single recording to learn from, A:B; the rest is kept for eval." placeholder:"A:B"`

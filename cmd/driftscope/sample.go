@@ -55,7 +55,7 @@ func (c *sampleCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return exit.Usage(err)
 	}
-	model, err := model.Open(c.Model)
+	model, err := model.OpenScene(c.Model)
 	if err != nil {
 		return exit.Usage(err)
 	}

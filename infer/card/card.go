@@ -36,6 +36,10 @@ type Card struct {
 	// recording, or its present trajectory, began; 0 is an encoder of pictures alone.
 	Clock float64 `json:"clock_s,omitempty" yaml:"clock_s,omitempty"`
 
+	// Objects is there where the encoder's picture is what lies around one object of a field. Then Preprocess is what is done to the whole
+	// frame, often nothing.
+	Objects *Objects `json:"objects,omitempty" yaml:"objects,omitempty"`
+
 	Drift    *Drift   `json:"drift,omitempty" yaml:"drift,omitempty"`
 	Training Training `json:"training" yaml:"training"`
 }
@@ -88,7 +92,7 @@ func (c *Card) Validate() error {
 	bad(c.Input.Height >= 1 && c.Input.Height <= MaxSide, "input.height: found %d, expected 1 to %d", c.Input.Height, MaxSide)
 	bad(c.Input.Width >= 1 && c.Input.Width <= MaxSide, "input.width: found %d, expected 1 to %d", c.Input.Width, MaxSide)
 	bad(c.Latent >= 1 && c.Latent <= MaxLatent, "latent: found %d, expected 1 to %d", c.Latent, MaxLatent)
-	bad(len(c.Preprocess) > 0 && len(c.Preprocess) <= 32, "preprocess: found %d steps, expected 1 to 32", len(c.Preprocess))
+	bad((len(c.Preprocess) > 0 || c.Objects != nil) && len(c.Preprocess) <= 32, "preprocess: found %d steps, expected 1 to 32", len(c.Preprocess))
 	bad(c.DT > 0 && !math.IsInf(c.DT, 0), "dt_s: found %g, expected a positive number of seconds", c.DT)
 	bad(c.Seconds > 0 && !math.IsInf(c.Seconds, 0), "train_s: found %g, expected a positive number of seconds", c.Seconds)
 	bad(c.Clock >= 0 && !math.IsInf(c.Clock, 0), "clock_s: found %g, expected the seconds that the clock ran in training, or 0", c.Clock)
@@ -109,6 +113,9 @@ func (c *Card) Validate() error {
 	vector("sigma", c.Sigma, true)
 	vector("mean", c.Mean, false)
 	vector("sd", c.SD, true)
+	if c.Objects != nil {
+		errs = append(errs, c.Objects.validate(c))
+	}
 	if c.Drift != nil {
 		errs = append(errs, c.Drift.validate(c.Latent))
 	}

@@ -241,3 +241,32 @@ func FuzzTensors(f *testing.F) {
 		}
 	})
 }
+
+// TestObjects: a card of objects says how they are cut out, in numbers that can be.
+func TestObjects(t *testing.T) {
+	good := func() *Card {
+		return &Card{Version: Version, Input: Input{1, 16, 16}, Latent: 1, DT: 1, Sigma: []float64{1}, Mean: []float64{0}, SD: []float64{1}, Seconds: 9,
+			Objects: &Objects{Template: 1.4, Scale: 1, Low: -5, High: 40}}
+	}
+	if err := good().Validate(); err != nil {
+		t.Error(err)
+	}
+	for want, spoil := range map[string]func(*Card){
+		"a grey square of at most 32": func(c *Card) { c.Input = Input{1, 64, 64} },
+		"found 3x16x16":               func(c *Card) { c.Input.Channels = 3 },
+		"found 1x16x24":               func(c *Card) { c.Input.Width = 24 },
+		"objects.template_px":         func(c *Card) { c.Objects.Template = math.NaN() },
+		"objects.scale: found 0.5":    func(c *Card) { c.Objects.Scale = 0.5 },
+		"objects.scale: found 1e+09":  func(c *Card) { c.Objects.Scale = 1e9 },
+		"the second larger":           func(c *Card) { c.Objects.High = -5 },
+		"finite numbers":              func(c *Card) { c.Objects.High = math.Inf(1) },
+		"clock_s":                     func(c *Card) { c.Clock = 3 },
+		"preprocess: found 0 steps":   func(c *Card) { c.Objects = nil },
+	} {
+		c := good()
+		spoil(c)
+		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("found %v, expected %q", err, want)
+		}
+	}
+}

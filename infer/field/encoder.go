@@ -10,9 +10,10 @@ import (
 	"driftscope/internal/latent"
 )
 
-// Encoder finds the spots of frames. It is for one goroutine.
+// Encoder finds the spots of frames, and what the objects there look like. It is for one goroutine.
 type Encoder struct {
-	most    int // spots a frame
+	most    int  // spots a frame
+	look    Look // nil where only places are wanted
 	locator *locate.Locator
 	fits    struct { // what the locator was made for
 		h, w     int
@@ -21,12 +22,12 @@ type Encoder struct {
 	spots []locate.Spot
 }
 
-// NewEncoder makes one that gives at most so many spots a frame.
-func NewEncoder(most int) (*Encoder, error) {
+// NewEncoder makes one that gives at most so many spots a frame; look, which may be nil, is closed with it.
+func NewEncoder(most int, look Look) (*Encoder, error) {
 	if most < 1 || most > locate.MostMax {
 		return nil, fmt.Errorf("objects.max: found %d, expected 1 to %d", most, locate.MostMax)
 	}
-	return &Encoder{most: most}, nil
+	return &Encoder{most: most, look: look}, nil
 }
 
 // Dim is 0: spots are no latents.
@@ -50,11 +51,29 @@ func (e *Encoder) Encode(_ context.Context, dst *latent.Latent, f *frame.Frame) 
 	e.spots = e.locator.Locate(e.spots[:0], pixels)
 	s.Left = e.locator.Left()
 	scale := scaleOf(f)
+	if err := e.see(s, &Pixels{pixels, h, w}); err != nil {
+		return fmt.Errorf("frame %d: %w", f.Seq, err)
+	}
 	s.Template = f.Meta.Template.SD * math.Sqrt(scale.x*scale.y)
 	for i := range e.spots {
 		p := &e.spots[i]
 		x, y := f.Source(p.X, p.Y)
 		s.Found = append(s.Found, latent.Spot{X: x, Y: y, VarX: p.VarX * scale.x * scale.x, VarY: p.VarY * scale.y * scale.y, Amplitude: p.Amplitude, Score: p.Score})
+	}
+	return nil
+}
+
+// see writes what the objects at the spots look like.
+func (e *Encoder) see(s *latent.Spots, p *Pixels) error {
+	if e.look == nil {
+		return nil
+	}
+	d := e.look.Latents()
+	s.Latents, s.Z, s.ZSD = d, latent.Resize(s.Z, d*len(e.spots)), latent.Resize(s.ZSD, d*len(e.spots))
+	for i := range e.spots {
+		if err := e.look.See(s.Z[d*i:][:d], s.ZSD[d*i:][:d], p, e.spots[i].X, e.spots[i].Y); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -69,8 +88,13 @@ func (e *Encoder) fit(h, w int, t frame.Template) (err error) {
 	return err
 }
 
-// Close has nothing to free.
-func (e *Encoder) Close() error { return nil }
+// Close frees the look.
+func (e *Encoder) Close() error {
+	if e.look == nil {
+		return nil
+	}
+	return e.look.Close()
+}
 
 // scaleOf is how many pixels of the frame as it was read a pixel is wide and high.
 func scaleOf(f *frame.Frame) (s struct{ x, y float64 }) {

@@ -63,7 +63,7 @@ func located(t testing.TB, f *frame.Frame, given frame.Template) *latent.Latent 
 	if err := NewTemplate(given).Apply(t.Context(), f); err != nil {
 		t.Fatal(err)
 	}
-	e, err := NewEncoder(100)
+	e, err := NewEncoder(100, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestSource(t *testing.T) {
 func TestMost(t *testing.T) {
 	f, _ := drawn(t, gocv.MatTypeCV16UC1, false)
 	all := located(t, f, frame.Template{SD: 1.43})
-	e, err := NewEncoder(3)
+	e, err := NewEncoder(3, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestMost(t *testing.T) {
 		t.Errorf("%v: %d spots, %d left out", err, len(z.Spots.Found), z.Spots.Left)
 	}
 	for _, most := range []int{0, -1, 1 << 20} {
-		if _, err := NewEncoder(most); err == nil {
+		if _, err := NewEncoder(most, nil); err == nil {
 			t.Errorf("at most %d spots was taken", most)
 		}
 	}
@@ -159,7 +159,7 @@ func TestNothing(t *testing.T) {
 		if before == 0 {
 			looked = append(looked, i)
 		}
-		e, err := NewEncoder(5)
+		e, err := NewEncoder(5, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,9 +26,9 @@ const Many = 6
 
 // Count is what a census finds.
 type Count struct {
-	Objects  int     // seen in half the frames at least
-	Moving   int     // of these, those that move by themselves
-	Template float64 // sd of an object's light, px
+	Objects  int            // seen in half the frames at least
+	Moving   int            // of these, those that move by themselves
+	Template frame.Template // of an object's light; without an sd where none was found
 }
 
 // Proposes says whether the film is one of many objects.
@@ -44,25 +44,31 @@ var errEnough = errors.New("enough frames were seen")
 
 // Take counts the objects in the first frames of a recording.
 func Take(ctx context.Context, r *recording.Recording) (c Count, err error) {
-	t, err := newTaker()
+	t, err := newTaker(frame.Template{}, nil)
 	if err != nil {
 		return c, err
 	}
-	defer t.estimator.Close()
-	_, err = r.Each(ctx, nil, func(f *frame.Frame) error {
-		var skip *pipeline.ErrSkip
-		if err := t.look(ctx, f); err != nil && !errors.As(err, &skip) {
-			return err
-		}
-		if t.frames == Frames {
-			return errEnough
-		}
-		return nil
-	})
-	if err != nil && !errors.Is(err, errEnough) {
+	defer t.close()
+	_, err = t.read(ctx, r, func(*latent.Latent, *latent.Objects) bool { return t.frames < Frames })
+	if err != nil {
 		return c, err
 	}
 	return t.count(), nil
+}
+
+// Follow follows the objects of a recording, of the light that is given. visit is lent the spots of every frame, and the objects there with what
+// look makes of them; it says whether to go on. look is closed.
+func Follow(ctx context.Context, r *recording.Recording, light frame.Template, look field.Look, visit func(z *latent.Latent, o *latent.Objects) bool) error {
+	t, err := newTaker(light, look)
+	if err != nil {
+		return err
+	}
+	defer t.close()
+	timed, err := t.read(ctx, r, visit)
+	if err == nil && !timed {
+		err = r.Untimed()
+	}
+	return err
 }
 
 // taker takes frames the way of a stream.
@@ -73,11 +79,12 @@ type taker struct {
 	z         latent.Latent
 	estimate  latent.Estimate
 	frames    int
+	template  frame.Template // as of the last frame
 	ended     []*latent.Track
 }
 
-func newTaker() (*taker, error) {
-	encoder, err := field.NewEncoder(most)
+func newTaker(template frame.Template, look field.Look) (*taker, error) {
+	encoder, err := field.NewEncoder(most, look)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +92,32 @@ func newTaker() (*taker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &taker{steps: []pipeline.Step{field.NewPicture(), field.NewTemplate(frame.Template{})}, encoder: encoder, estimator: estimator}, nil
+	return &taker{steps: []pipeline.Step{field.NewPicture(), field.NewTemplate(template)}, encoder: encoder, estimator: estimator}, nil
+}
+
+func (t *taker) close() {
+	t.encoder.Close()
+	t.estimator.Close()
+}
+
+// read takes the recording's frames until visit has enough.
+func (t *taker) read(ctx context.Context, r *recording.Recording, visit func(*latent.Latent, *latent.Objects) bool) (timed bool, err error) {
+	timed, err = r.Each(ctx, nil, func(f *frame.Frame) error {
+		var skip *pipeline.ErrSkip
+		switch err := t.look(ctx, f); {
+		case errors.As(err, &skip):
+			return nil
+		case err != nil:
+			return err
+		case !visit(&t.z, &t.estimate.Objects):
+			return errEnough
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return timed, err
 }
 
 func (t *taker) look(ctx context.Context, f *frame.Frame) error {
@@ -97,6 +129,7 @@ func (t *taker) look(ctx context.Context, f *frame.Frame) error {
 	if err := t.encoder.Encode(ctx, &t.z, f); err != nil {
 		return err
 	}
+	t.template = f.Meta.Template
 	t.z.Seq, t.z.Time, t.z.Trajectory = f.Seq, f.Time, f.Meta.Trajectory
 	if err := t.estimator.Update(&t.estimate, &t.z); err != nil {
 		return &pipeline.ErrSkip{Cause: "estimator_refused", Err: err}
@@ -117,7 +150,7 @@ func (t *taker) take(reports []latent.Message) {
 
 func (t *taker) count() (c Count) {
 	t.take(t.estimator.Last())
-	c.Template = t.z.Spots.Template
+	c.Template = t.template
 	for _, k := range t.ended {
 		if 2*k.Frames < uint64(t.frames) {
 			continue

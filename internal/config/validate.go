@@ -61,7 +61,6 @@ func (c *Config) Validate() error {
 	errs = append(errs, validateModel(c.Model))
 	bad(!strings.HasPrefix(c.Model, "nats:") || c.NATS.URL != NATSOff, "model: found %q beside nats.url off: give a server, or the path of an .onnx file", c.Model)
 	bad(len(c.Preprocess) <= maxSteps, "preprocess: found %d steps, expected at most %d", len(c.Preprocess), maxSteps)
-	bad(!c.Objects.Enabled || c.Model == "", "model: found %q beside objects.enabled: objects are followed without one: leave it out", c.Model)
 	bad(c.Objects.Max >= 1 && c.Objects.Max <= maxObjects, "objects.max: found %d, expected 1 to %d", c.Objects.Max, maxObjects)
 	bad(c.Objects.Template == 0 || c.Objects.Template >= leastTemplate && c.Objects.Template <= mostTemplate, "objects.template_px: found %g, expected %g to %d, or 0 to have it found", c.Objects.Template, leastTemplate, mostTemplate)
 	bad(slices.Contains([]string{"", "bright", "dark"}, c.Objects.Polarity), "objects.polarity: found %q, expected bright or dark", c.Objects.Polarity)

@@ -71,7 +71,7 @@ func (c *Options) Evaluate(ctx context.Context) (*Evaluation, error) {
 	if err != nil {
 		return nil, err
 	}
-	model, err := model.Open(c.Model)
+	model, err := model.OpenScene(c.Model)
 	if err != nil {
 		return nil, exit.Usage(err)
 	}

@@ -22,7 +22,7 @@ var mayImport = map[string][]string{
 	"configs":                          {},
 	"infer":                            {"infer/card", "internal/frame", "internal/latent", "internal/subprocess"},
 	"infer/card":                       {},
-	"infer/field":                      {"infer/locate", "internal/frame", "internal/latent", "internal/pipeline"},
+	"infer/field":                      {"infer", "infer/card", "infer/locate", "internal/frame", "internal/latent", "internal/pipeline"},
 	"infer/locate":                     {"internal/grid"},
 	"infer/sdevae":                     {"infer/card", "infer/sdevae/appearance", "infer/sdevae/dnnl", "infer/sdevae/gauge", "infer/sdevae/network", "infer/sdevae/numeric", "infer/sdevae/onnx", "infer/sdevae/sprites", "infer/sdevae/video", "internal/archive", "internal/latent", "online/drift", "online/offline"},
 	"infer/sdevae/appearance":          {"infer/sdevae/numeric", "infer/sdevae/video"},
@@ -91,7 +91,7 @@ var mayImport = map[string][]string{
 	"internal/suite":                   {"internal/atomicfile"}, // for tests
 	"internal/suite/mats":              {"internal/suite"},      // for tests
 	"internal/testreport":              {"internal/atomicfile"},
-	"internal/training":                {"infer/card", "infer/sdevae", "infer/sdevae/gauge", "infer/sdevae/network", "infer/sdevae/report", "infer/sdevae/video", "internal/atomicfile", "internal/census", "internal/console", "internal/exit", "internal/model", "internal/recording"},
+	"internal/training":                {"infer/card", "infer/field", "infer/sdevae", "infer/sdevae/gauge", "infer/sdevae/network", "infer/sdevae/report", "infer/sdevae/video", "internal/atomicfile", "internal/census", "internal/console", "internal/exit", "internal/frame", "internal/latent", "internal/model", "internal/recording"},
 	"internal/trigger":                 {"internal/latent"},
 	"internal/version":                 {},
 	"online":                           {"internal/archive", "internal/latent", "online/alarm", "online/calibration", "online/diffusion", "online/drift", "online/filter", "online/refine", "online/trajectory"},

@@ -50,8 +50,8 @@ type Latent struct {
 
 // Reset makes l an empty latent of dimension d, keeping its memory.
 func (l *Latent) Reset(d int) {
-	mean, sd, centroid, found := Resize(l.Mean, d), Resize(l.SD, d), l.Centroid[:0], l.Spots.Found[:0]
-	*l = Latent{Mean: mean, SD: sd, Centroid: centroid, Spots: Spots{Found: found}}
+	mean, sd, centroid, s := Resize(l.Mean, d), Resize(l.SD, d), l.Centroid[:0], l.Spots
+	*l = Latent{Mean: mean, SD: sd, Centroid: centroid, Spots: Spots{Found: s.Found[:0], Z: s.Z[:0], ZSD: s.ZSD[:0]}}
 }
 
 // Copy makes l a deep copy of src, reusing l's memory.

@@ -10,18 +10,20 @@ type Spot struct {
 	Score      float64 // the amplitude over its standard deviation
 }
 
-// Spots are those of one frame of a field, as the locator saw them.
+// Spots are those of one frame of a field, as the locator saw them, and as a model of objects did.
 type Spots struct {
 	Found         []Spot
-	Left          int     // spots beyond the most that a frame may have
-	Template      float64 // sd of the template, px; 0 while no frame had spots that told it
-	Width, Height int     // of the frame as it was read, px; 0 where the stream is not one of a field
+	Latents       int       // of each, by the model; 0 where there is none
+	Z, ZSD        []float64 // Latents a spot: what the object there looks like, and its standard deviation
+	Left          int       // spots beyond the most that a frame may have
+	Template      float64   // sd of the template, px; 0 while no frame had spots that told it
+	Width, Height int       // of the frame as it was read, px; 0 where the stream is not one of a field
 }
 
 func (s *Spots) copy(src *Spots) {
-	found := append(s.Found[:0], src.Found...)
+	found, z, sd := append(s.Found[:0], src.Found...), append(s.Z[:0], src.Z...), append(s.ZSD[:0], src.ZSD...)
 	*s = *src
-	s.Found = found
+	s.Found, s.Z, s.ZSD = found, z, sd
 }
 
 // Mark says what is special about an object in a frame; marks are added up.
@@ -47,8 +49,10 @@ type Objects struct {
 	D       []float64 // coefficient of diffusion so far, px²/s; not a number before the second step
 	Doubt   []float64 // probability of being another object than the number says, by the rivals that are near
 	Marks   []Mark
-	Earlier []Place // in earlier frames, of objects that are known to be there only now
-	Left    uint64  // spots of this frame that were too many to be looked at
+	Latents int       // of each object, by a model of objects; 0 where there is none
+	Z, ZSD  []float64 // Latents an object, and their standard deviations; not numbers where it was not detected
+	Earlier []Place   // in earlier frames, of objects that are known to be there only now
+	Left    uint64    // spots of this frame that were too many to be looked at
 }
 
 // Place is where an object was in a frame.
@@ -65,7 +69,7 @@ func (o *Objects) Here(i int) bool { return o.Marks[i]&(Predicted|Merged) == 0 }
 
 // Reset empties o, keeping its memory.
 func (o *Objects) Reset() {
-	*o = Objects{ID: o.ID[:0], X: o.X[:0], Y: o.Y[:0], SD: o.SD[:0], D: o.D[:0], Marks: o.Marks[:0], Doubt: o.Doubt[:0], Earlier: o.Earlier[:0]}
+	*o = Objects{ID: o.ID[:0], X: o.X[:0], Y: o.Y[:0], SD: o.SD[:0], D: o.D[:0], Marks: o.Marks[:0], Doubt: o.Doubt[:0], Z: o.Z[:0], ZSD: o.ZSD[:0], Earlier: o.Earlier[:0]}
 }
 
 func (o *Objects) copy(src *Objects) {
@@ -73,7 +77,7 @@ func (o *Objects) copy(src *Objects) {
 	*o = *src
 	o.ID, o.Marks, o.Earlier = append(old.ID[:0], src.ID...), append(old.Marks[:0], src.Marks...), append(old.Earlier[:0], src.Earlier...)
 	o.X, o.Y, o.SD, o.D = append(old.X[:0], src.X...), append(old.Y[:0], src.Y...), append(old.SD[:0], src.SD...), append(old.D[:0], src.D...)
-	o.Doubt = append(old.Doubt[:0], src.Doubt...)
+	o.Doubt, o.Z, o.ZSD = append(old.Doubt[:0], src.Doubt...), append(old.Z[:0], src.Z...), append(old.ZSD[:0], src.ZSD...)
 }
 
 // Change is what a Track tells of an object.

@@ -33,6 +33,15 @@ func Open(name string) (*infer.Model, error) {
 	return infer.Load(name)
 }
 
+// OpenScene is Open, and refuses a model of objects, which draws and reads what is around one of many.
+func OpenScene(name string) (*infer.Model, error) {
+	m, err := Open(name)
+	if err == nil && m.Card.Objects != nil {
+		return nil, fmt.Errorf("model %s: is one of objects, expected one of a whole scene: it goes with run --objects", name)
+	}
+	return m, err
+}
+
 // Shipped is the file that embedded:NAME stands for; found is false for other names.
 func Shipped(name string) (data []byte, found bool, err error) {
 	if name, found = strings.CutPrefix(name, Embedded); found {

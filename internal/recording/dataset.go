@@ -143,9 +143,14 @@ func (r *Recording) read(ctx context.Context, c *video.Clip, steps []card.Step) 
 		return nil
 	})
 	if err == nil && !timed {
-		err = exit.Usage(fmt.Errorf("%s says nothing of its frame interval: give --dt SECONDS or --fps N", r.Arg))
+		err = r.Untimed()
 	}
 	return err
+}
+
+// Untimed is the error of a recording whose frames have no times.
+func (r *Recording) Untimed() error {
+	return exit.Usage(fmt.Errorf("%s says nothing of its frame interval: give --dt SECONDS or --fps N", r.Arg))
 }
 
 // Naming puts the recording's name before an error about one of its frames.

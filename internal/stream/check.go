@@ -38,7 +38,7 @@ func Check(cfg config.Config) error {
 // lintModel loads the model, unless a server has it, and compares its steps with those written. latents are the model's dimensions, 0 where
 // they are not known, and those of a place where objects are followed.
 func lintModel(cfg config.Config) (latents int, err error) {
-	if cfg.Objects.Enabled {
+	if cfg.Objects.Enabled && cfg.Model == "" {
 		return objects.Dim, nil
 	}
 	if strings.HasPrefix(cfg.Model, model.OnServer) {
@@ -47,6 +47,9 @@ func lintModel(cfg config.Config) (latents int, err error) {
 	m, err := LoadModel(context.Background(), cfg, nil)
 	if err != nil {
 		return 0, err
+	}
+	if cfg.Objects.Enabled {
+		return objects.Dim + m.Net.Card.Latent, nil
 	}
 	own, err := stepsOf(m.Net.Card.Preprocess)
 	if err != nil || len(cfg.Preprocess) == 0 {

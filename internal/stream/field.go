@@ -21,28 +21,58 @@ const fieldName = "objects"
 
 // finishField makes what comes after the source where every object is followed: the steps that are written and those of a field, a locator a core, the
 // estimator of objects.
-func (s *Stream) finishField(cfg config.Config, applied []uint64, deterministic bool) (err error) {
-	digest := sha256.Sum256(fmt.Appendf(nil, "%s %+v", fieldName, cfg.Preprocess))
-	s.what = tracked{name: fieldName, digest: hex.EncodeToString(digest[:]), latents: objects.Dim}
-	lanes := runtime.NumCPU()
-	if s.Stages.Steps, err = newFieldSteps(cfg, lanes); err != nil {
-		return exit.Usage(err)
-	}
-	for range lanes {
-		encoder, err := field.NewEncoder(cfg.Objects.Max)
-		if err != nil {
+func (s *Stream) finishField(ctx context.Context, cfg config.Config, applied []uint64, deterministic bool) (err error) {
+	var m *Model
+	if cfg.Model != "" {
+		if m, err = LoadModel(ctx, cfg, s.bus); err != nil {
 			return exit.Usage(err)
 		}
-		s.Stages.Encoders = append(s.Stages.Encoders, encoder)
+	}
+	digest := sha256.Sum256(fmt.Appendf(nil, "%s %+v", fieldName, cfg.Preprocess))
+	s.what = tracked{name: fieldName, digest: hex.EncodeToString(digest[:]), latents: objects.Dim}
+	template := frame.Template{SD: cfg.Objects.Template, Dark: cfg.Objects.Polarity == "dark"}
+	if m != nil {
+		s.what = tracked{m.name, m.Net.Digest, objects.Dim + m.Net.Card.Latent, m.Net.Card.Training.Seed}
+		if template.SD == 0 {
+			template = frame.Template{SD: m.Net.Card.Objects.Template, Dark: m.Net.Card.Objects.Dark}
+		}
+	}
+	lanes := runtime.NumCPU()
+	if s.Stages.Steps, err = newFieldSteps(cfg.Preprocess, template, lanes); err != nil {
+		return exit.Usage(err)
+	}
+	if s.Stages.Encoders, err = newFieldEncoders(cfg.Objects.Max, m, lanes); err != nil {
+		return exit.Usage(err)
 	}
 	s.Stages.Viewer = field.NewViewer()
 	follow := lawConfig(cfg.Online, 0, deterministic, applied)
-	estimator, err := objects.New(objects.Config{Every: cfg.Objects.Every, Lag: cfg.Objects.Lag, MaxGap: follow.MaxGap, Exposure: cfg.Online.Exposure, PixelUM: cfg.Online.PixelUM, Follow: follow})
+	estimator, err := objects.New(objects.Config{Every: cfg.Objects.Every, Lag: cfg.Objects.Lag, MaxGap: follow.MaxGap, Exposure: cfg.Online.Exposure, PixelUM: cfg.Online.PixelUM,
+		Latents: s.what.latents - objects.Dim, Follow: follow})
 	if err != nil {
 		return exit.Usage(err)
 	}
 	s.law, s.Stages.Estimator = estimator, estimator
 	return s.ruleAndRestore(cfg)
+}
+
+// newFieldEncoders makes a locator a core, each with the model where there is one: all or none.
+func newFieldEncoders(most int, m *Model, lanes int) (made []pipeline.Encoder, err error) {
+	for range lanes {
+		var look field.Look
+		if m != nil {
+			if look, err = field.NewAppearance(m.Net); err != nil {
+				closeEncoders(made)
+				return nil, fmt.Errorf("%s: %w", m.name, err)
+			}
+		}
+		encoder, err := field.NewEncoder(most, look)
+		if err != nil {
+			closeEncoders(made)
+			return nil, err
+		}
+		made = append(made, encoder)
+	}
+	return made, nil
 }
 
 // noModel refuses another model where there is none.
@@ -51,8 +81,8 @@ func noModel(context.Context, []byte, *frame.Frame) (*pipeline.Replacement, erro
 }
 
 // newFieldSteps makes the steps that are written, and behind them those that the locators need.
-func newFieldSteps(cfg config.Config, lanes int) ([]pipeline.NamedStep, error) {
-	made, err := newSteps(cfg.Preprocess, lanes)
+func newFieldSteps(written []config.Component, template frame.Template, lanes int) ([]pipeline.NamedStep, error) {
+	made, err := newSteps(written, lanes)
 	if err != nil {
 		return nil, err
 	}
@@ -60,6 +90,5 @@ func newFieldSteps(cfg config.Config, lanes int) ([]pipeline.NamedStep, error) {
 	for range lanes {
 		picture.Steps = append(picture.Steps, field.NewPicture())
 	}
-	template := field.NewTemplate(frame.Template{SD: cfg.Objects.Template, Dark: cfg.Objects.Polarity == "dark"})
-	return append(made, picture, pipeline.NamedStep{Name: "template", Steps: []pipeline.Step{template}}), nil
+	return append(made, picture, pipeline.NamedStep{Name: "template", Steps: []pipeline.Step{field.NewTemplate(template)}}), nil
 }

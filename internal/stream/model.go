@@ -25,6 +25,25 @@ type Model struct {
 
 // LoadModel loads the model that cfg names, or the shipped one. One on the server comes by b, which is nil where there is no connection.
 func LoadModel(ctx context.Context, cfg config.Config, b *bus.Conn) (*Model, error) {
+	m, err := findModel(ctx, cfg, b)
+	if err != nil {
+		return nil, err
+	}
+	return m, m.fits(cfg.Objects.Enabled)
+}
+
+// fits refuses a model of objects for a scene, and the other way around.
+func (m *Model) fits(objects bool) error {
+	switch ofObjects := m.Net.Card.Objects != nil; {
+	case objects && !ofObjects:
+		return fmt.Errorf("model %s: is one of a whole scene, and objects are to be followed: train one of theirs with pretrain --objects, or leave the model out", m.name)
+	case ofObjects && !objects:
+		return fmt.Errorf("model %s: is one of objects: run it with --objects, or objects: {enabled: true} in a configuration", m.name)
+	}
+	return nil
+}
+
+func findModel(ctx context.Context, cfg config.Config, b *bus.Conn) (*Model, error) {
 	m := &Model{name: cfg.Model}
 	if name, found := strings.CutPrefix(m.name, model.OnServer); found && b != nil {
 		return fetchModel(ctx, b, name)

@@ -36,7 +36,7 @@ func Behind(ctx context.Context, cfg config.Config, server *bus.Conn, own Own) (
 // behind fills s as far as it gets.
 func (s *Stream) behind(ctx context.Context, server *bus.Conn, own Own) (err error) {
 	if s.cfg.Objects.Enabled {
-		if err := s.finishField(s.cfg, own.Applied, false); err != nil {
+		if err := s.finishField(ctx, s.cfg, own.Applied, false); err != nil {
 			return err
 		}
 		return s.attach(server, false)

@@ -104,7 +104,7 @@ func (s *Stream) build(ctx context.Context, before *Earlier) (err error) {
 		s.Stages.Source = s.recorder
 	}
 	if cfg.Objects.Enabled {
-		return s.finishField(cfg, applied, pipeline.Waits(s.Stages.Source))
+		return s.finishField(ctx, cfg, applied, pipeline.Waits(s.Stages.Source))
 	}
 	if s.model, err = LoadModel(ctx, cfg, s.bus); err != nil {
 		return exit.Usage(err)
@@ -379,8 +379,11 @@ func (s *Stream) introduce() {
 		source += fmt.Sprintf(" (seed %v)", seed)
 	}
 	by := fmt.Sprintf("model %s (%d latents, seed %d)", s.what.name, s.what.latents, s.what.seed)
-	if s.model == nil {
+	switch {
+	case cfg.Objects.Enabled && cfg.Model == "":
 		by = "every object in the field"
+	case cfg.Objects.Enabled:
+		by = "every object in the field, " + by
 	}
 	console.Say("stream %s: %s; %s; estimator seed %d", cfg.Stream, source, by, cfg.Online.Seed)
 	if s.restored != "" {

@@ -11,6 +11,7 @@ import (
 	"driftscope/infer/card"
 	"driftscope/infer/sdevae"
 	"driftscope/infer/sdevae/video"
+	"driftscope/internal/census"
 	"driftscope/internal/console"
 	"driftscope/internal/exit"
 	"driftscope/internal/recording"
@@ -22,14 +23,27 @@ type choice struct {
 	clip   *video.Clip
 	tau    float64
 	latent int // dimension; 0 where it is still to be found
+
+	objects *card.Objects // how the clip's pictures were cut out around objects; nil where they are whole frames
+}
+
+// origin is what a training begins with.
+type origin struct {
+	from *card.File   // the model to continue; nil where there is none
+	left *unfinished  // what an earlier run left
+	many census.Count // objects in the first recording
 }
 
 // prepare reads the recordings as the run that is resumed did, or as the model to continue wants them, or as suits them best.
-func (c *Options) prepare(ctx context.Context, data recording.Dataset, from *card.File, left *unfinished) (*choice, error) {
+func (c *Options) prepare(ctx context.Context, data recording.Dataset, o origin) (*choice, error) {
+	from, left := o.from, o.left
+	if c.Objects {
+		return c.prepareObjects(ctx, data, o)
+	}
 	if left.from != nil {
 		console.Say("going on from step %d of %d, as %s has it", left.from.Step, left.from.Steps, left.path)
 		clip, err := data.Clip(ctx, left.notes.Steps)
-		return &choice{left.notes.Steps, clip, left.notes.Tau, left.notes.Latent}, err
+		return &choice{steps: left.notes.Steps, clip: clip, tau: left.notes.Tau, latent: left.notes.Latent}, err
 	}
 	latent, err := c.dimension()
 	if err != nil {
@@ -57,7 +71,7 @@ func (c *Options) prepare(ctx context.Context, data recording.Dataset, from *car
 	if err != nil {
 		return nil, err
 	}
-	return &choice{from.Card.Preprocess, clip, c.tau(clip), latent}, nil
+	return &choice{steps: from.Card.Preprocess, clip: clip, tau: c.tau(clip), latent: latent}, nil
 }
 
 // choose finds grey window and crop from what one pass over the recordings told, CLAHE by a short trial on held-out frames, and tau

@@ -30,6 +30,7 @@ import (
 type Options struct {
 	Source         []string // the recordings
 	Latent         string   // the dimension, or auto; empty where From has it
+	Objects        bool     // of the objects of a field, in place of a scene
 	Out            string   // the model to write; its report goes beside it
 	From           string   // the model to continue
 	TrainFrames    string   `flag:"train-frames"` // A:B
@@ -88,7 +89,7 @@ func (c *Options) Learn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	choice, err := c.prepare(ctx, data, from, left)
+	choice, err := c.prepare(ctx, data, origin{from, left, many})
 	if errors.Is(err, context.Canceled) {
 		err = fmt.Errorf("%s: %w", data, left.interrupted())
 	}
@@ -107,13 +108,16 @@ func (c *Options) Learn(ctx context.Context) error {
 		defer result.Model.Close()
 		err = c.serves(result.Best.Explained, many)
 	}
+	if c.Objects && errors.Is(err, sdevae.ErrMean) {
+		return fmt.Errorf("%s: all objects look alike but for noise, a model of them has nothing to say: follow them without one: driftscope run %s --objects", data, recording.ShellWord(c.Source[0]))
+	}
 	if errors.Is(err, sdevae.ErrMean) && many.Proposes() {
 		err = fmt.Errorf("%w; %s", err, many.Proposal(c.Source[0]))
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", data, err)
 	}
-	export, err := result.Export(clip, card.Card{Preprocess: choice.steps, Training: card.Training{
+	export, err := result.Export(clip, card.Card{Preprocess: choice.steps, Objects: choice.objects, Training: card.Training{
 		Command: strings.Join(append([]string{"driftscope"}, os.Args[1:]...), " "), Source: data.String(),
 		Frames: fmt.Sprintf("%d:%d", frames.From, frames.From+uint64(clip.Len())), Producer: "driftscope pretrain",
 	}})
@@ -142,7 +146,7 @@ func (c *Options) counsel(ctx context.Context, data recording.Dataset) (census.C
 	if err != nil {
 		return many, fmt.Errorf("%s: %w", data, err)
 	}
-	if many.Proposes() {
+	if many.Proposes() && !c.Objects {
 		console.Warn("%s", many.Proposal(c.Source[0]))
 	}
 	return many, nil
@@ -154,7 +158,7 @@ const leastServed = 0.5
 
 // serves refuses a model of next to nothing, where the film is better followed object by object. Whoever names the number of latents has it.
 func (c *Options) serves(explained float64, many census.Count) error {
-	if c.Latent != auto || !many.Proposes() || explained >= leastServed {
+	if c.Objects || c.Latent != auto || !many.Proposes() || explained >= leastServed {
 		return nil
 	}
 	return fmt.Errorf("the model explains %.1f %% of the held-out pictures, and is not kept: %s", 100*explained, many.Proposal(c.Source[0]))
@@ -198,6 +202,8 @@ func (c *Options) check() (frames recording.Span, err error) {
 		err = errors.New("--steps, --pairs, --patience, --restarts, --substeps, --tau, --rate, --l1, --nu, --dt and --fps: expected positive numbers")
 	case c.From != "" && (c.Crop != "auto" || c.CLAHE != "auto"):
 		err = errors.New("--from: pictures are prepared as the model wants them: leave --crop and --clahe out")
+	case c.checkObjects() != nil:
+		err = c.checkObjects()
 	case c.From != "" && (c.Restarts > 1 || c.ReinitSteps > 0):
 		err = errors.New("--from: a model is continued in one run, and its latents are kept: leave --restarts and --reinit-steps out")
 	default:
@@ -268,6 +274,9 @@ func (c *Options) config(choice *choice) sdevae.Config {
 		Nu: c.Nu, L1: c.L1, Substeps: c.Substeps, Clock: c.Clock, Steps: c.Steps, Pairs: c.Pairs, Rate: c.Rate, Restarts: c.Restarts, Patience: c.Patience, SpriteSteps: c.SpriteSteps, SyntheticSteps: c.SyntheticSteps, ReinitSteps: c.ReinitSteps}
 	if c.Recipe == "paper" {
 		config = config.Paper(choice.clip.Len())
+	}
+	if c.Objects { // each is in the middle of its picture: no rigid object is to be located there
+		config.SpriteSteps = -1
 	}
 	if config.Steps == 0 {
 		config.Steps = sdevae.DefaultSteps

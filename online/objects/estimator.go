@@ -21,7 +21,8 @@ type Config struct {
 	MaxGap   time.Duration // a longer pause between two frames leads to no step
 	Exposure time.Duration // of a frame, over which motion blurs a place
 	PixelUM  float64       // side of a pixel in the specimen, µm; 0 where not known
-	Follow   online.Config // of the law of the object that is followed; its Dim is 2
+	Latents  int           // of each object, by a model of objects; 0 where there is none
+	Follow   online.Config // of the law of the object that is followed; its Dim is 2 and Latents
 }
 
 // DefaultEvery is Config's.
@@ -30,7 +31,7 @@ const DefaultEvery = 25
 // doubtful is the probability of being another object from which an object is marked: one in twenty, as of an interval.
 const doubtful = 0.05
 
-// Dim is the number of latents of an object that is followed: its place, x and y, px.
+// Dim is the number of latents of an object that is followed without a model of objects: its place, x and y, px.
 const Dim = 2
 
 // ErrSize refuses a frame of another size than those before.
@@ -79,7 +80,7 @@ func New(c Config) (*Estimator, error) {
 	if c.Lag < 0 || c.Lag > tracks.MostLag {
 		return nil, fmt.Errorf("a lag of %d frames: expected 0 to %d", c.Lag, tracks.MostLag)
 	}
-	c.Follow.Dim = Dim
+	c.Follow.Dim = Dim + c.Latents
 	law, err := online.New(c.Follow)
 	if err != nil {
 		return nil, err
@@ -124,6 +125,7 @@ func (e *Estimator) conclude(dst *latent.Estimate, f *heldFrame, points []tracks
 	e.last, e.spots = latent.Latent{Seq: z.Seq, Time: z.Time, Spots: latent.Spots{Template: z.Spots.Template}}, len(z.Spots.Found)
 	dst.Objects.Reset()
 	dst.Objects.Width, dst.Objects.Height, dst.Objects.PixelUM, dst.Objects.Left = z.Spots.Width, z.Spots.Height, e.config.PixelUM, uint64(z.Spots.Left)
+	dst.Objects.Latents = z.Spots.Latents
 	vacate(dst, z)
 	if e.tracker != nil {
 		e.place(dst, f, points)
@@ -285,6 +287,18 @@ func (e *Estimator) take(dst *latent.Estimate, z *latent.Latent, p *tracks.Point
 	o := &dst.Objects
 	o.ID, o.X, o.Y, o.SD = append(o.ID, p.ID), append(o.X, p.X), append(o.Y, p.Y), append(o.SD, p.SD)
 	o.D, o.Marks, o.Doubt = append(o.D, k.law.D()), append(o.Marks, marks), append(o.Doubt, p.Doubt)
+	o.Z, o.ZSD = see(o.Z, z.Spots.Z, z.Spots.Latents, p.Detection), see(o.ZSD, z.Spots.ZSD, z.Spots.Latents, p.Detection)
+}
+
+// see appends the d latents of a detection to a column; where there is none, what is not a number.
+func see(column, spots []float64, d, detection int) []float64 {
+	if detection >= 0 {
+		return append(column, spots[d*detection:][:d]...)
+	}
+	for range d {
+		column = append(column, math.NaN())
+	}
+	return column
 }
 
 // runs says whether an object moves in a direction: that is likelier than diffusing, and its speed is no chance (99 %, χ² of two axes). An object at rest is

@@ -362,3 +362,41 @@ func TestAllocations(t *testing.T) {
 		}
 	}
 }
+
+// TestLooks: every object has the latents of its own spot, none where it was not detected, and the one that is followed has them behind its place.
+func TestLooks(t *testing.T) {
+	const looks = 2
+	e, d, dst := newEstimator(t, Config{Latents: looks, Follow: online.Config{AlarmFrames: 1e5}}), newDish(3), &latent.Estimate{}
+	see := func(frames int) {
+		t.Helper()
+		for range frames {
+			z := d.next()
+			z.Spots.Latents = looks
+			for _, s := range z.Spots.Found {
+				z.Spots.Z, z.Spots.ZSD = append(z.Spots.Z, s.X, -s.Y), append(z.Spots.ZSD, 0.1, 0.2)
+			}
+			if err := e.Update(dst, z); err != nil {
+				t.Fatal(err)
+			}
+			o := &dst.Objects
+			if len(o.Z) != looks*len(o.ID) || len(o.ZSD) != len(o.Z) || o.Latents != looks {
+				t.Fatalf("%d and %d latents of %d objects", len(o.Z), len(o.ZSD), len(o.ID))
+			}
+			for i := range o.ID {
+				far := math.Hypot(o.Z[looks*i]-o.X[i], -o.Z[looks*i+1]-o.Y[i]) // from the spot to where the object is thought to be: 5 sds of its noise
+				if o.Here(i) != !math.IsNaN(far) || far > 2 {
+					t.Fatalf("object %d at (%.1f, %.1f), marks %d, has latents %v", o.ID[i], o.X[i], o.Y[i], o.Marks[i], o.Z[looks*i:][:looks])
+				}
+			}
+		}
+	}
+	see(10)
+	if err := e.Follow(5); err != nil {
+		t.Fatal(err)
+	}
+	d.gone[0] = true // it is expected for some frames, and then not
+	see(60)
+	if l := dst.Latent; len(l.Mean) != Dim+looks || l.Mean[2] != l.Mean[0] || l.Mean[3] != -l.Mean[1] || l.SD[3] != 0.2 || dst.SDE.Transitions < 50 {
+		t.Errorf("latent %v ± %v, %d transitions", dst.Latent.Mean, dst.Latent.SD, dst.SDE.Transitions)
+	}
+}

@@ -41,11 +41,14 @@ func (f *follow) update(dst *latent.Estimate, z *latent.Latent, p *tracks.Point)
 	}
 	spot := &z.Spots.Found[p.Detection]
 	l := &f.single
-	l.Reset(Dim)
+	d := z.Spots.Latents
+	l.Reset(Dim + d)
 	head(l, z)
 	l.Trajectory, l.Light = f.trajectory, spot.Amplitude
 	l.Mean[0], l.Mean[1] = spot.X, spot.Y
 	l.SD[0], l.SD[1] = sqrt(spot.VarX), sqrt(spot.VarY)
+	copy(l.Mean[Dim:], z.Spots.Z[d*p.Detection:])
+	copy(l.SD[Dim:], z.Spots.ZSD[d*p.Detection:])
 	l.Centroid = append(l.Centroid[:0], spot.X, spot.Y)
 	if f.law.Update(dst, l) != nil {
 		dst.Latent.Reset(0)

@@ -121,7 +121,7 @@ func (c *columnar) frame(e *latent.Estimate) error {
 		}
 	}
 	for i := range o.Earlier {
-		c.rows[objectsTable].earlier(&o.Earlier[i])
+		c.rows[objectsTable].earlier(&o.Earlier[i], o.Latents)
 		if err := c.row(objectsTable); err != nil {
 			return err
 		}

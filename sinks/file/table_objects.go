@@ -8,14 +8,21 @@ import (
 
 // object fills in one object of a frame; the first columns are named as pandas, trackpy and TrackMate know them.
 func (t *table) object(seq uint64, o *latent.Objects, i int) {
-	t.place(&latent.Place{Seq: seq, ID: o.ID[i], X: o.X[i], Y: o.Y[i], SD: o.SD[i]}, o.D[i], o.Doubt[i], o.Marks[i])
+	d := o.Latents
+	t.place(&latent.Place{Seq: seq, ID: o.ID[i], X: o.X[i], Y: o.Y[i], SD: o.SD[i]}, d, o.D[i], o.Doubt[i], o.Marks[i])
+	t.numbers("z", o.Z[d*i:], d)
+	t.numbers("z_sd", o.ZSD[d*i:], d)
 }
 
-// earlier fills in an object of an earlier frame.
-func (t *table) earlier(p *latent.Place) { t.place(p, math.NaN(), math.NaN(), 0) }
+// earlier fills in an object of an earlier frame, of which the d latents are not known.
+func (t *table) earlier(p *latent.Place, d int) {
+	t.place(p, d, math.NaN(), math.NaN(), 0)
+	t.numbers("z", nil, d)
+	t.numbers("z_sd", nil, d)
+}
 
-func (t *table) place(p *latent.Place, d, doubt float64, marks latent.Mark) {
-	t.begin(shape{})
+func (t *table) place(p *latent.Place, latents int, d, doubt float64, marks latent.Mark) {
+	t.begin(shape{dims: latents})
 	t.whole("frame", p.Seq)
 	t.whole("particle", p.ID)
 	t.number("x", p.X)

@@ -27,6 +27,8 @@ type ObjectsRecord struct {
 	D         Column         `json:"diffusion_px2_s" unit:"px²/s"`   // so far; null before the second step
 	Doubt     Column         `json:"doubt" unit:"1"`                 // probability of being another object than the number says
 	Marks     []latent.Mark  `json:"marks"`                          // what is special about it
+	Z         []Column       `json:"z,omitempty" unit:"latent"`      // a column a latent, of a model of objects: what they look like; null where not detected
+	ZSD       []Column       `json:"z_sd,omitempty" unit:"latent"`   // standard deviations of z
 	Left      uint64         `json:"left_out" unit:"spots"`          // too many to be looked at
 	Unsent    uint64         `json:"unsent,omitempty" unit:"places"` // of objects and earlier ones, the least certain: the NATS server takes no larger message
 	Earlier   *EarlierRecord `json:"earlier,omitempty"`              // places in earlier frames that are known only now
@@ -152,6 +154,10 @@ func appendObjects(dst []byte, stream string, e *latent.Estimate, unsent int) []
 	dst = appendShort(append(dst, `,"diffusion_px2_s":`...), o.D)
 	dst = appendShort(append(dst, `,"doubt":`...), o.Doubt)
 	dst = appendWholes(append(dst, `,"marks":`...), o.Marks)
+	if o.Latents > 0 {
+		dst = appendLatents(append(dst, `,"z":`...), o.Z, o.Latents)
+		dst = appendLatents(append(dst, `,"z_sd":`...), o.ZSD, o.Latents)
+	}
 	whole(`,"left_out":`, o.Left)
 	if unsent > 0 {
 		whole(`,"unsent":`, uint64(unsent))
@@ -209,6 +215,25 @@ func appendColumn(dst []byte, v []float64, form byte, digits int) []byte {
 	return append(dst, ']')
 }
 
+// appendLatents writes d numbers an object as d columns.
+func appendLatents(dst []byte, v []float64, d int) []byte {
+	open := byte('[')
+	for k := range d {
+		dst = append(dst, open)
+		open = ','
+		inner := byte('[')
+		for i := k; i < len(v); i += d {
+			dst = appendFinite(append(dst, inner), v[i], 'g', 5)
+			inner = ','
+		}
+		if inner == '[' {
+			dst = append(dst, inner)
+		}
+		dst = append(dst, ']')
+	}
+	return append(dst, ']')
+}
+
 func appendFinite(dst []byte, v float64, form byte, digits int) []byte {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return append(dst, "null"...)
@@ -223,6 +248,14 @@ func checkObjects(r *ObjectsRecord) error {
 		if err := sameObjects(len(e.Seq), len(e.ID), len(e.X), len(e.Y), len(e.SD), len(e.Filled)); err != nil {
 			return err
 		}
+	}
+	for _, column := range slices.Concat(r.Z, r.ZSD) {
+		if err := sameObjects(n, len(column)); err != nil {
+			return err
+		}
+	}
+	if len(r.Z) != len(r.ZSD) || len(r.Z) > MaxLatent {
+		return fmt.Errorf("%d columns z and %d z_sd, expected as many of both, at most %d", len(r.Z), len(r.ZSD), MaxLatent)
 	}
 	return sameObjects(n, len(r.X), len(r.Y), len(r.SD), len(r.D), len(r.Doubt), len(r.Marks))
 }

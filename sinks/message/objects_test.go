@@ -93,3 +93,41 @@ func TestObjectsAllocateNothing(t *testing.T) {
 		t.Errorf("%g allocations a frame", n)
 	}
 }
+
+// TestLooksAreWritten: the latents of what objects look like are a column a latent, not numbers where one was not detected; they are read back, without new
+// memory a frame, and refused where columns are missing.
+func TestLooksAreWritten(t *testing.T) {
+	m := sinktest.Field(6)
+	o := &m.Objects
+	o.Latents, o.Z, o.ZSD = 2, []float64{math.NaN(), math.NaN(), 1.5, -2}, []float64{math.NaN(), math.NaN(), 0.1, 0.2}
+	e := &Encoder{Stream: "dish"}
+	_, lines := sinktest.Lines(t, e.Encode, m)
+	const want = `"marks":[9,4],"z":[[null,1.5],[null,-2]],"z_sd":[[null,0.1],[null,0.2]],"left_out":2`
+	if !strings.Contains(lines[0], want) {
+		t.Errorf("found\n%s\nexpected in it\n%s", lines[0], want)
+	}
+	r, err := Decode(latent.KindObjects, []byte(lines[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back := r.(*ObjectsRecord); len(back.Z) != 2 || !math.IsNaN(back.Z[1][0]) || back.Z[1][1] != -2 || back.ZSD[0][1] != 0.1 {
+		t.Errorf("read back as %v, %v", back.Z, back.ZSD)
+	}
+	emit := func(latent.Kind, []byte) error { return nil }
+	if n := testing.AllocsPerRun(50, func() { e.Encode(m, emit) }); n != 0 {
+		t.Errorf("%g allocations a frame", n)
+	}
+	for _, c := range []struct{ from, to, want string }{
+		{`"z":[[null,1.5],`, `"z":[`, "1 columns z and 2 z_sd"},
+		{`"z":[[null,1.5],`, `"z":[[1.5],`, "one entry an object"},
+		{`"z":[`, `"z":[` + strings.Repeat("[0,0],", MaxLatent), "66 columns z and 2"},
+	} {
+		if _, err := Decode(latent.KindObjects, []byte(strings.Replace(lines[0], c.from, c.to, 1))); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%.40s: %v, expected %q", c.to, err, c.want)
+		}
+	}
+	o.ID, o.X, o.Y, o.SD, o.D, o.Doubt, o.Marks, o.Z, o.ZSD = nil, nil, nil, nil, nil, nil, nil, nil, nil
+	if _, lines = sinktest.Lines(t, e.Encode, m); !strings.Contains(lines[0], `"z":[[],[]]`) {
+		t.Errorf("a frame without objects: %s", lines[0])
+	}
+}

@@ -57,6 +57,15 @@ func (c *Clip) flicker() float64 {
 	return sd * sd * float64(c.Size())
 }
 
+// LastingNats is what a picture of what lasts from frame to frame would gain over the mean picture, nats a frame: |x - mean|² / 2σ², σ² the pixels' noise.
+func (c *Clip) LastingNats() float64 {
+	noise := c.flicker() / float64(c.Size())
+	if noise == 0 {
+		return math.Inf(1)
+	}
+	return c.lasting() / (2 * noise)
+}
+
 // lasting is the covariance of consecutive frames, summed over pixels, to which white noise of whatever distribution adds nothing: what
 // moves, less what it moves within a frame. It is at least the standard error that the noise leaves it.
 func (c *Clip) lasting() float64 {
