@@ -239,7 +239,7 @@ func TestFollowObject(t *testing.T) {
 	}
 	r.ask("follow", `{"id": 0}`, "400", `send {"id": 17}`)
 	r.ask("follow", `{"id": 123456}`, "404", "no object has the number 123456 now")
-	r.ask("model", `{"name": "spot"}`, "409", "followed, without a model: there is none to change")
+	r.ask("model", `{"name": "spot"}`, "409", "by the model that the run began with or by none")
 	heard, err := conn.SubscribeSync("driftscope.local.molecule.latent")
 	if err != nil {
 		t.Fatal(err)

@@ -75,9 +75,9 @@ func newFieldEncoders(most int, m *Model, lanes int) (made []pipeline.Encoder, e
 	return made, nil
 }
 
-// noModel refuses another model where there is none.
+// noModel refuses another model of what objects look like: numbers and laws of all that are there rest on the one that the run began with.
 func noModel(context.Context, []byte, *frame.Frame) (*pipeline.Replacement, error) {
-	return nil, latent.Refuse(latent.Conflict, "model: every object of the field is followed, without a model: there is none to change: start the stream again without objects.enabled for one")
+	return nil, latent.Refuse(latent.Conflict, "model: every object of the field is followed, by the model that the run began with or by none, and that cannot be changed: start the stream again with another")
 }
 
 // newFieldSteps makes the steps that are written, and behind them those that the locators need.
