@@ -3,6 +3,7 @@ package field
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"driftscope/infer/locate"
 	"driftscope/internal/frame"
@@ -19,6 +20,8 @@ type Template struct {
 	found frame.Template
 	wait  int // frames until it looks again
 	next  int // wait after that
+
+	exposure exposure
 }
 
 // NewTemplate makes the step. Where given has an SD, px, that is the template's.
@@ -29,8 +32,13 @@ func (*Template) Independent() bool { return false }
 
 // Apply writes the template into the frame's Meta: one without a width where nothing has been found yet.
 func (t *Template) Apply(_ context.Context, f *frame.Frame) error {
+	pixels, h, w, err := values(f)
+	if err != nil {
+		return err
+	}
+	t.exposure.look(f, pixels)
 	if t.found.SD == 0 {
-		if err := t.look(f); err != nil {
+		if err := t.look(f, pixels, h, w); err != nil {
 			return err
 		}
 	}
@@ -38,14 +46,10 @@ func (t *Template) Apply(_ context.Context, f *frame.Frame) error {
 	return nil
 }
 
-func (t *Template) look(f *frame.Frame) error {
+func (t *Template) look(f *frame.Frame, pixels []float32, h, w int) error {
 	if t.wait > 0 {
 		t.wait--
 		return nil
-	}
-	pixels, h, w, err := values(f)
-	if err != nil {
-		return err
 	}
 	found, err := locate.Search(h, w, pixels)
 	switch {
@@ -56,6 +60,11 @@ func (t *Template) look(f *frame.Frame) error {
 		return &pipeline.ErrSkip{Cause: "no_template", Err: err}
 	}
 	t.found = frame.Template{SD: found.SD, Dark: found.Dark}
+	polarity := "bright"
+	if found.Dark {
+		polarity = "dark"
+	}
+	f.Notice(false, "template_found", fmt.Sprintf("objects are taken to be %s, with an sd of %.2f px, as they are in frame %d: where they are not, give objects.template_px and objects.polarity", polarity, found.SD, f.Seq))
 	return nil
 }
 

@@ -70,7 +70,7 @@ func (d *dish) Read(ctx context.Context) (*frame.Frame, error) {
 		return nil, fmt.Errorf("the plug is pulled: %w", pipeline.ErrNotConnected)
 	}
 	select {
-	case <-time.After(5 * time.Millisecond): // slower than the way
+	case <-time.After(5 * time.Millisecond):
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -128,13 +128,13 @@ func fieldRun(t *testing.T, source pipeline.Source, text string) (all []message.
 }
 
 // TestFieldCameraIsLost: the plug is pulled for 3 s under a run. It is told once, and once that the camera is back; frames are numbered on; and the beads,
-// 2.4 px further, are who they were, with a lag and without.
+// 2.4 px further, are who they were, with a lag and without. The queue holds the film, so that no machine is too slow.
 func TestFieldCameraIsLost(t *testing.T) {
 	const pulled, frames = 80, 130
 	for _, lag := range []int{0, 3} {
 		lost, back, next := 0, 0, uint64(0)
 		before := map[uint64]bool{}
-		for _, r := range fieldRun(t, newDish(pulled, 150, frames), fmt.Sprintf("objects: {enabled: true, lag: %d}\n", lag)) {
+		for _, r := range fieldRun(t, newDish(pulled, 150, frames), fmt.Sprintf("mode: lossless\nqueue: 512\nobjects: {enabled: true, lag: %d}\n", lag)) {
 			switch r := r.(type) {
 			case *message.EventRecord:
 				switch r.Code {
@@ -148,8 +148,8 @@ func TestFieldCameraIsLost(t *testing.T) {
 					t.Errorf("lag %d: object %d ended at frame %d: %s", lag, r.ID, r.Seq, r.Why)
 				}
 			case *message.ObjectsRecord:
-				if r.Seq < next {
-					t.Errorf("lag %d: frame %d after frame %d", lag, r.Seq, next-1)
+				if r.Seq != next {
+					t.Errorf("lag %d: frame %d, expected %d", lag, r.Seq, next)
 				}
 				next = r.Seq + 1
 				for _, id := range r.ID {

@@ -93,7 +93,11 @@ func (c *condition) see(is bool) (changed bool) {
 func (a *alarms) look(z *latent.Latent, followed int) {
 	s := &z.Spots
 	if a.none.see(followed == 0 && len(s.Found) == 0) {
-		a.tell(z, latent.NoObjects, &a.none, "no object stands out of the noise: check the light and the focus, or give objects.template_px where objects are wider than 32 px")
+		text := "no object stands out of the noise: check the light and the focus; where objects are wider than a twelfth of the picture, or than 32 px, bin the pictures, or give objects.template_px"
+		if z.Light == 0 {
+			text = "nothing is to be seen, the picture is even: check the light, the shutter and the exposure"
+		}
+		a.tell(z, latent.NoObjects, &a.none, text)
 	}
 	if a.many.see(s.Left > 0) {
 		a.tell(z, latent.TooManyObjects, &a.many, fmt.Sprintf("%d spots more than objects.max were found, and those that stand out least are left out: raise objects.max, or look whether the film is all noise", s.Left))
