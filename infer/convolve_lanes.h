@@ -84,10 +84,10 @@ INLINE void NAMED(tile)(const ds_layer* l, const float* weights, const float* bi
 static void NAMED(convolve)(const ds_layer* l, const float* weights, const float* bias, const float* from, float* to) {
   const int n = (l->out + LANES - 1) / LANES;
   for (int v = 0; v < n; v += 2) {
-    const int narrow = l->cols <= TILE / 4 && v + 3 < n;
+    const int narrow = TILE == 8 && l->cols <= TILE / 4 && v + 3 < n; // of smaller tiles half are as narrow
     for (int y = 0; y < l->rows; y += 2) {
       if (narrow) {
-        NAMED(tile)(l, weights, bias, from, to, y, 0, v, TILE / 4, 4);
+        NAMED(tile)(l, weights, bias, from, to, y, 0, v, 2, 4);
       } else if (v + 1 < n) {
         for (int x = 0; x < l->cols; x += TILE / 2) NAMED(tile)(l, weights, bias, from, to, y, x, v, TILE / 2, 2);
       } else {
