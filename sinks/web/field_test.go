@@ -100,6 +100,7 @@ type object struct {
 	x, y float64
 	d    any // nil where it is not known yet
 	mark int
+	z    []any // what it looks like, where a model says it; nil where it is not detected
 }
 
 // show tells of a frame with these objects; more replaces what the message has.
@@ -114,12 +115,27 @@ func (f *field) show(objects []object, more map[string]any) {
 		}
 		ids, x, y, sd, d, marks = append(ids, o.id), append(x, o.x), append(y, o.y), append(sd, 0.2), append(d, o.d), append(marks, o.mark)
 	}
+	if len(objects) > 0 && objects[0].z != nil {
+		message["z"] = latents(objects)
+		message["z_sd"] = message["z"]
+	}
 	message["id"], message["x_px"], message["y_px"], message["sd_px"], message["diffusion_px2_s"], message["marks"] = ids, x, y, sd, d, marks
 	for name, value := range more {
 		message[name] = value
 	}
 	f.tell("glance", "objects", message)
 	f.tell("health", "health", map[string]any{"state": "tracking", "uptime_s": f.seq, "fps": 25, "frames_in": f.seq, "frames_tracked": f.seq, "frames_dropped": map[string]int{}, "stages": []any{}})
+}
+
+// latents are the columns of what objects look like.
+func latents(objects []object) [][]any {
+	columns := make([][]any, len(objects[0].z))
+	for _, o := range objects {
+		for l, v := range o.z {
+			columns[l] = append(columns[l], v)
+		}
+	}
+	return columns
 }
 
 // view tells of a black picture of the newest frame.
@@ -243,10 +259,48 @@ func TestField(t *testing.T) {
 		}
 	}
 	f.shoot("field")
+	t.Run("looks", func(t *testing.T) { looks(f) })
 	t.Run("sorts", func(t *testing.T) { sorts(f) })
 	t.Run("follows", func(t *testing.T) { follows(f) })
 	t.Run("hostile", func(t *testing.T) { hostile(f) })
 	t.Run("narrow", func(t *testing.T) { narrow(f) })
+}
+
+// hued is the sum of blue less that of red of the pixels of a mark: more than 0 at the ramp's low end, less at its high end.
+const hued = `(() => {
+	const c = document.querySelector('#marks'), s = c.width / 512;
+	const d = c.getContext('2d').getImageData((%v + 0.5) * s - 12, (%v + 0.5) * s - 12, 24, 24).data;
+	return d.reduce((sum, v, i) => sum + (i %% 4 === 2 ? v : i %% 4 === 0 ? -v : 0), 0);
+})()`
+
+// looking are few with two latents each: by the first the third looks like the second, and by the second nothing is known of the second.
+func looking(third any) []object {
+	objects := few()
+	objects[0].z, objects[1].z, objects[2].z = []any{-3.0, 1.0}, []any{3.0, nil}, []any{third, 2.0}
+	return objects
+}
+
+// looks: colours and columns of latents are there while messages have them; an object that is not detected keeps its last.
+func looks(f *field) {
+	const buttons = `Array.from(document.querySelectorAll('#tints button'), (b) => b.textContent + (b.ariaPressed === 'true' ? '!' : '')).join()`
+	const heads = `Array.from(document.querySelectorAll('#objects-head th'), (th) => th.textContent).slice(5).join()`
+	const rows = `Array.from(document.querySelectorAll('#objects tr'), (tr) => Array.from(tr.cells).slice(6).map((td) => td.textContent).join(' ')).join()`
+	without := buttons + ` === 'D!,age,class' && ` + heads + ` === 'class'`
+	f.until("nothing of latents", without, few())
+	f.until("two latents", buttons+` === 'D!,age,class,latent 1,latent 2' && `+heads+` === 'class,latent 1,latent 2'`, looking(nil))
+	f.do(chromedp.Click(chromedp.CSS("#tints button:nth-child(4)")), chromedp.Click(chromedp.CSS("#objects-head th:nth-child(7) button")))
+	f.until("the order by latent 1", rows+` === '−3.00 1.00,3.00 –,– 2.00'`, looking(nil))
+	f.until("the third as the second", rows+` === '−3.00 1.00,3.00 2.00,3.00 –'`, looking(3.0))
+	f.until("a frame without it", `true`, looking(nil))
+	f.do(chromedp.Sleep(time.Second)) // the table is written twice a second
+	f.until("the last that is known", rows+` === '−3.00 1.00,3.00 2.00,3.00 –' && document.querySelector('#ramp-low').textContent.startsWith('−')`, looking(nil))
+	for i, o := range few() {
+		if hue := js[int](f, fmt.Sprintf(hued, o.x, o.y)); (hue > 0) != (i == 0) {
+			f.t.Errorf("object %d: blue is %d more than red, expected it more of 7 alone, which has the lowest latent", o.id, hue)
+		}
+	}
+	f.shoot("looks")
+	f.until("nothing of latents any more", without, few())
 }
 
 // sorts: a heading sorts by its column, and once more the other way round; what is not known stands last.
@@ -312,15 +366,20 @@ func hostile(f *field) {
 	}
 }
 
-// narrow: at a phone's width nothing scrolls sideways, and marks are where the picture is.
+// narrow: at a phone's width nothing scrolls sideways, with as many latents as are shown at most, and marks are where the picture is.
 func narrow(f *field) {
+	const width = 390
 	f.do(func(ctx context.Context, t *chromedp.Target) (none chromedp.Void, err error) {
-		_, err = cdp.Call(ctx, t, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 390, Height: 844, DeviceScaleFactor: 2, Mobile: true})
+		_, err = cdp.Call(ctx, t, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 844, DeviceScaleFactor: 2, Mobile: true})
 		return none, err
 	})
-	f.until("marks", fmt.Sprintf(inked, 400, 300)+" > 0", few())
-	if js[bool](f, "document.documentElement.scrollWidth > innerWidth") {
-		f.t.Error("the page scrolls sideways")
+	objects := few()
+	for i := range objects {
+		objects[i].z = []any{-10.25, 1.0, 2.0, 3.0, 4.0}
+	}
+	f.until("marks and four latents of five", fmt.Sprintf(inked, 400, 300)+` > 0 && document.querySelectorAll('#tints button').length === 7 && document.querySelectorAll('#objects-head th').length === 10`, objects)
+	if wide := js[int](f, "document.documentElement.scrollWidth"); wide > width { // innerWidth grows with what does not fit
+		f.t.Errorf("the page scrolls sideways: it is %d px wide", wide)
 	}
 	f.shoot("narrow")
 }
@@ -343,7 +402,7 @@ func TestFieldOfThousands(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	objects := make([]object, 3000)
 	for i := range objects {
-		objects[i] = object{id: uint64(i + 1), x: 512 * r.Float64(), y: 512 * r.Float64(), d: 100 * r.Float64()}
+		objects[i] = object{id: uint64(i + 1), x: 512 * r.Float64(), y: 512 * r.Float64(), d: 100 * r.Float64(), z: []any{r.NormFloat64(), nil}}
 	}
 	for range 100 {
 		for i := range objects {

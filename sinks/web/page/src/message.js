@@ -65,7 +65,9 @@ const dated = (m) => whole(m.seq) && text(m.time) && Number.isFinite(Date.parse(
 /** One entry an object in each column. */
 function columns(m) {
   const n = m.id.length;
-  return Array.isArray(m.marks) && m.marks.length === n && m.marks.every(whole) && [m.x_px, m.y_px, m.diffusion_px2_s].every((list) => numbers(list, n) && list.length === n);
+  const column = (list) => numbers(list, n) && list.length === n;
+  const latents = (table) => table === undefined || table === null || (Array.isArray(table) && table.length <= MAX_DIM && table.every(column));
+  return Array.isArray(m.marks) && m.marks.length === n && m.marks.every(whole) && [m.x_px, m.y_px, m.diffusion_px2_s].every(column) && [m.z, m.z_sd].every(latents);
 }
 
 /** A rectangle of whole pixels inside a picture. */

@@ -3,6 +3,7 @@
 import { History } from "./history.js";
 
 export const MARK = { predicted: 1, merged: 2, directed: 4, doubtful: 8, followed: 16 };
+export const LATENTS = 4; // of an object, that are kept at most: more colours than that nobody compares
 export const KEPT = 64; // messages of which every place is kept: two seconds at 30 a second
 const TRAIL = 2; // s that a trail goes back,
 const SLOW = 16; // or so many messages where fewer come in that time
@@ -26,7 +27,7 @@ export class Objects {
     this.slots.clear();
     this.history.clear();
     this.turnover.clear();
-    Object.assign(this, { count: 0, turn: 0, begun: 1, seconds: NaN, seq: -1, left: 0, width: 0, height: 0, pixel: 0, followed: null, chosen: null, fate: "", population: null });
+    Object.assign(this, { count: 0, turn: 0, begun: 1, seconds: NaN, seq: -1, latents: 0, left: 0, width: 0, height: 0, pixel: 0, followed: null, chosen: null, fate: "", population: null });
   }
 
   /** Takes a message that was read; seconds is its time. */
@@ -38,6 +39,7 @@ export class Objects {
     this.times[this.turn % KEPT] = seconds;
     this.seqs[this.turn % KEPT] = m.seq;
     this.room(m.id.length);
+    this.look(Math.min(m.z?.length ?? 0, LATENTS));
     for (let i = 0; i < m.id.length; i++) this.put(this.slot(m.id[i], first), m, i);
     this.sweep();
     if (this.followed !== null && this.followed !== this.chosen) [this.chosen, this.fate] = [this.followed, ""];
@@ -64,6 +66,12 @@ export class Objects {
     this.begun = this.turn + 1;
   }
 
+  /** Messages have so many latents from now on. What others said was of another model. */
+  look(latents) {
+    if (latents !== this.latents) this.columns.z.fill(NaN);
+    this.latents = latents;
+  }
+
   /** The slot of an id, a new one at the end if it has none. */
   slot(id, first) {
     const known = this.slots.get(id);
@@ -74,6 +82,7 @@ export class Objects {
     this.columns.since[k] = this.seconds;
     this.columns.older[k] = first ? 1 : 0; // it was there before this page looked
     this.columns.from[k] = this.turn;
+    this.columns.z.fill(NaN, k * LATENTS, (k + 1) * LATENTS);
     return k;
   }
 
@@ -85,6 +94,7 @@ export class Objects {
     c.d[k] = m.diffusion_px2_s[i] ?? NaN;
     c.marks[k] = m.marks[i];
     c.seen[k] = this.turn;
+    for (let l = 0; l < this.latents; l++) c.z[k * LATENTS + l] = m.z[l][i] ?? c.z[k * LATENTS + l]; // the last known where it is not detected
     if (m.marks[i] & MARK.followed) this.followed = m.id[i];
   }
 
@@ -136,6 +146,11 @@ export class Objects {
     }
   }
 
+  /** A latent of the k-th object, counted from 0; NaN where it is not known. */
+  latent(k, l) {
+    return this.columns.z[k * LATENTS + l];
+  }
+
   /** How long an object is known, s. */
   age(k) {
     return this.seconds - this.columns.since[k];
@@ -145,7 +160,7 @@ export class Objects {
 /** D in µm²/s where the side of a pixel is known: what px²/s are multiplied by, and the unit's name. */
 export const unitOf = (objects) => (objects.pixel > 0 ? { factor: objects.pixel ** 2, name: "µm²/s" } : { factor: 1, name: "px²/s" });
 
-/** The columns: name, numbers an object, type. x and y are frame pixels, d is px²/s, since is s; from is the message that named it first. */
+/** The columns: name, numbers an object, type. x and y are frame pixels, d is px²/s, since is s; from is the message that named it first, z is latents. */
 const COLUMNS = [
   ["id", 1, Float64Array],
   ["x", 1, Float32Array],
@@ -156,5 +171,6 @@ const COLUMNS = [
   ["older", 1, Uint8Array],
   ["seen", 1, Float64Array],
   ["from", 1, Float64Array],
+  ["z", LATENTS, Float64Array],
   ["places", 2 * KEPT, Float32Array],
 ];

@@ -2,12 +2,13 @@
 
 import { find, make, repeat, say } from "./elements.js";
 import { count, fixed, number } from "./format.js";
-import { unitOf } from "./objects.js";
-import { CLASSES, classOf, describe } from "./tint.js";
+import { LATENTS, unitOf } from "./objects.js";
+import { CLASSES, LATENT_TIP, classOf, describe, latentName } from "./tint.js";
 
 const ROWS = 50;
 const EVERY = 500; // ms between two tables
 
+/** The columns that there always are, behind them those of the latents. */
 const COLUMNS = [
   { name: "object", value: (o, k) => o.columns.id[k] },
   { name: "x px", value: (o, k) => o.columns.x[k], number: true },
@@ -16,34 +17,57 @@ const COLUMNS = [
   { name: "age s", value: (o, k) => o.age(k), number: true, down: true },
   { name: "class", value: (o, k) => classOf(o.columns.marks[k]), down: true },
 ];
+const LOOKS = Array.from({ length: LATENTS }, (_, l) => ({ name: latentName(l), value: (o, k) => o.latent(k, l), number: true, tip: LATENT_TIP }));
+const AGE = 4;
+
+/** The columns while objects have so many latents. */
+export const columns = (latents) => [...COLUMNS, ...LOOKS.slice(0, latents)];
 
 export class ObjectTable {
   /** choose takes the id of the row that was clicked. */
   constructor(choose) {
     this.body = find("#objects");
     this.note = find("#objects-note");
-    Object.assign(this, { choose, column: 4, down: true, ids: [], at: -Infinity, order: [] });
-    this.heads = repeat(find("#objects-head"), COLUMNS.length, (i) => {
-      const button = make("button", "sort", make("span", "", COLUMNS[i].name), make("span", "arrow"));
-      button.type = "button";
-      button.addEventListener("click", () => this.sortBy(i));
-      const th = make("th", COLUMNS[i].number ? "number" : "", button);
-      th.scope = "col";
-      return th;
-    });
+    Object.assign(this, { choose, column: AGE, down: true, ids: [], at: -Infinity });
     this.body.addEventListener("click", (event) => {
       const row = event.target.closest("tr");
       if (row && this.usable) this.choose(this.ids[Array.from(this.body.children).indexOf(row)]);
     });
-    this.sortBy(this.column);
+    this.offer(0);
+    this.sortBy(AGE);
+  }
+
+  /** Has the columns that there are while objects have so many latents. */
+  offer(latents) {
+    if (this.columns?.length === COLUMNS.length + latents) return;
+    this.columns = columns(latents);
+    this.heads = repeat(find("#objects-head"), this.columns.length, (i) => this.head(i));
+    if (this.column < this.columns.length) this.mark();
+    else this.sortBy(AGE);
+  }
+
+  head(i) {
+    const { name, number, tip } = this.columns[i];
+    const button = make("button", "sort", make("span", "", name), make("span", "arrow"));
+    button.type = "button";
+    if (tip) button.dataset.tip = tip;
+    button.addEventListener("click", () => this.sortBy(i));
+    const th = make("th", number ? "number" : "", button);
+    th.scope = "col";
+    return th;
   }
 
   /** Sorts by a column; once more, the other way round. */
   sortBy(i) {
-    this.down = this.column === i && this.sorted ? !this.down : Boolean(COLUMNS[i].down);
+    this.down = this.column === i && this.sorted ? !this.down : Boolean(this.columns[i].down);
     [this.column, this.sorted, this.at, this.ids] = [i, true, -Infinity, []];
-    COLUMNS.forEach((_, n) => {
-      const way = n !== i ? "none" : this.down ? "descending" : "ascending";
+    this.mark();
+  }
+
+  /** Says in the heads by which column the table is sorted. */
+  mark() {
+    this.columns.forEach((_, n) => {
+      const way = n !== this.column ? "none" : this.down ? "descending" : "ascending";
       this.heads[n].setAttribute("aria-sort", way);
       say(this.heads[n].firstElementChild.lastElementChild, { none: "", ascending: "▲", descending: "▼" }[way]);
     });
@@ -53,7 +77,8 @@ export class ObjectTable {
     if (now - this.at < EVERY) return;
     this.at = now;
     this.usable = usable;
-    if (this.objects !== objects || !this.ids.length || !this.held) this.ids = first(objects, COLUMNS[this.column].value, this.down);
+    this.offer(objects.latents);
+    if (this.objects !== objects || !this.ids.length || !this.held) this.ids = first(objects, this.columns[this.column].value, this.down);
     this.objects = objects;
     const { factor, name } = unitOf(objects);
     say(this.heads[3].firstElementChild.firstElementChild, `D ${name}`);
@@ -71,6 +96,7 @@ export class ObjectTable {
     const { objects } = this;
     const k = objects.slots.get(id) ?? -1;
     const { x, y, d, marks, older } = objects.columns;
+    repeat(tr, this.columns.length, () => make("td", "number"));
     const [object, ...cells] = tr.cells;
     const button = object.firstElementChild;
     say(button, String(id));
@@ -87,6 +113,7 @@ export class ObjectTable {
     say(cells[3], `${older[k] ? "> " : ""}${fixed(objects.age(k), 1)}`);
     cells[4].firstElementChild.style.background = CLASSES[classOf(marks[k])].colour;
     say(cells[4].lastElementChild, describe(marks[k]));
+    for (let l = 0; l < objects.latents; l++) say(cells[5 + l], fixed(objects.latent(k, l), 2));
   }
 }
 

@@ -1,8 +1,8 @@
-// What the colour of a mark says: how fast its object diffuses, how old it is, or how it moves. Marks lie on grey pictures, in dark and light pages alike,
+// What the colour of a mark says: how fast its object diffuses, how old it is, how it moves, or what it looks like. Marks lie on grey pictures, in dark and light pages alike,
 // so their colours do not change with the theme. The ramp is viridis without its dark third: brighter is more, for colour-blind people too.
 
 import { SteadyRange } from "./range.js";
-import { MARK } from "./objects.js";
+import { LATENTS, MARK } from "./objects.js";
 
 const STOPS = ["#2f7fb5", "#21a08c", "#5cc863", "#b9de28", "#fde725"];
 const STEPS = 24; // colours of the ramp
@@ -28,13 +28,22 @@ export function describe(marks) {
   return [CLASSES[classOf(marks)].name, ...also].join(", ");
 }
 
+/** The name of the l-th latent, counted from 0. */
+export const latentName = (l) => `latent ${l + 1}`;
+
+export const LATENT_TIP = "What an object looks like, such as how far out of focus, how bright or how large it is: a number that the model of objects has learnt. An object that is not detected keeps its last one.";
+
+/** What colours may say while objects have so many latents. */
+export const modes = (latents) => ["d", "age", "class", ...Array.from({ length: latents }, (_, l) => latentName(l))];
+
 const SCALES = {
   d: { value: (objects, k) => Math.log10(objects.columns.d[k]), parts: 8 },
   age: { value: (objects, k) => objects.age(k), parts: 4 },
 };
+for (let l = 0; l < LATENTS; l++) SCALES[latentName(l)] = { value: (objects, k) => objects.latent(k, l), parts: 8 };
 
 export class Tint {
-  /** mode is d, age or class. */
+  /** mode is one of modes(). */
   constructor(mode) {
     this.mode = mode;
     this.scale = SCALES[mode];

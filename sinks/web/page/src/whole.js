@@ -5,11 +5,9 @@ import { count, duration, fixed, milliseconds, number } from "./format.js";
 import { Marks } from "./marks.js";
 import { unitOf } from "./objects.js";
 import { paint, picture } from "./picture.js";
-import { CLASSES, Tint, describe, drawRamp } from "./tint.js";
+import { CLASSES, LATENT_TIP, Tint, describe, drawRamp, modes } from "./tint.js";
 
 const TOLD = 15; // s that the end of an object is told
-
-const MODES = { d: "D", age: "age", class: "class" };
 
 /** The frame pixels along one side that a picture of so many pixels shows: of large frames each is the mean of a block, and what is over is left out. */
 export const covered = (frame, side) => side * Math.floor(frame / side) || frame;
@@ -30,20 +28,29 @@ export class WholePanel {
       key.firstElementChild.style.borderColor = CLASSES[i].colour;
       return key;
     });
-    const modes = Object.keys(MODES);
-    repeat(find("#tints"), modes.length, (i) => {
-      const button = make("button", "", MODES[modes[i]]);
+    this.offer(0);
+    this.colour("d");
+  }
+
+  /** Offers the colours that there are while objects have so many latents. */
+  offer(latents) {
+    this.modes = modes(latents);
+    repeat(find("#tints"), this.modes.length, (i) => {
+      const mode = this.modes[i];
+      const button = make("button", "", mode === "d" ? "D" : mode);
       button.type = "button";
-      button.addEventListener("click", () => this.colour(modes[i]));
+      button.setAttribute("aria-pressed", false);
+      if (i >= modes(0).length) button.dataset.tip = LATENT_TIP;
+      button.addEventListener("click", () => this.colour(mode));
       return button;
     });
-    this.colour("d");
+    if (this.tint && !this.modes.includes(this.tint.mode)) this.colour("d");
   }
 
   colour(mode) {
     this.tint = new Tint(mode);
     this.version = "";
-    Object.keys(MODES).forEach((name, i) => find("#tints").children[i].setAttribute("aria-pressed", name === mode));
+    this.modes.forEach((name, i) => find("#tints").children[i].setAttribute("aria-pressed", name === mode));
     find("#ramp-key").hidden = mode === "class";
     find("#classes").hidden = mode !== "class";
   }
@@ -84,13 +91,14 @@ export class WholePanel {
     this.tint.fit(objects);
     const { factor, name } = unitOf(objects);
     const { mode, low, high } = this.tint;
-    const ends = mode === "age" ? [duration(low), duration(high)] : [10 ** low, 10 ** high].map((d) => number(factor * d, 2));
-    say(find("#ramp-low"), ends[0]);
-    say(find("#ramp-high"), mode === "d" ? `${ends[1]} ${name}` : ends[1]);
+    const text = { d: (v) => number(factor * 10 ** v, 2), age: duration }[mode] ?? ((v) => number(v, 2));
+    say(find("#ramp-low"), text(low));
+    say(find("#ramp-high"), mode === "d" ? `${text(high)} ${name}` : text(high));
   }
 
   /** The words around the picture, a few times a second. usable says that commands are taken now. */
   figures(objects, law, usable) {
+    this.offer(objects.latents);
     this.settle(objects);
     this.version = ""; // the colours may be others now
     this.canvas.setAttribute("aria-label", `${objects.count} objects on the whole picture; the table beside it lists them`);

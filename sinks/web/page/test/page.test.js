@@ -7,12 +7,13 @@ import { command } from "../src/commands.js";
 import { count, duration, fixed, milliseconds, number, percent } from "../src/format.js";
 import { History } from "../src/history.js";
 import { read } from "../src/message.js";
-import { KEPT, MARK } from "../src/objects.js";
+import { KEPT, LATENTS, MARK } from "../src/objects.js";
+import { columns, first } from "../src/objecttable.js";
 import { SteadyRange, extent, roundStep } from "../src/range.js";
 import { share, stepped, within } from "../src/region.js";
 import { bins } from "../src/spectrum.js";
 import { Stream } from "../src/stream.js";
-import { Tint, TINTS, describe } from "../src/tint.js";
+import { Tint, TINTS, describe, modes } from "../src/tint.js";
 import { driftError, trust } from "../src/trust.js";
 
 const encode = (value) => new TextEncoder().encode(typeof value === "string" ? value : JSON.stringify(value));
@@ -213,9 +214,10 @@ test("a glance is a latent or objects, whose columns hold together", () => {
   assert.equal(read(["latent", "objects"], encode(latent(1))).kind, "latent");
   assert.deepEqual(read(["latent", "objects"], encode(objects(1, fine))).id, [7]);
   assert.equal(read("latent", encode(objects(1, fine))), null);
-  for (const bad of [{ id: [1, 2] }, { id: [-1] }, { id: [0.5] }, { id: ["7"] }, { marks: [null] }, { x_px: ["1"] }, { y_px: [] }, { diffusion_px2_s: null }, { width_px: 0 }, { height_px: 1e6 }, { pixel_um: null }, { time: "now" }, { seq: -1 }]) {
+  for (const bad of [{ id: [1, 2] }, { id: [-1] }, { id: [0.5] }, { id: ["7"] }, { marks: [null] }, { x_px: ["1"] }, { y_px: [] }, { diffusion_px2_s: null }, { width_px: 0 }, { height_px: 1e6 }, { pixel_um: null }, { time: "now" }, { seq: -1 }, { z: [1] }, { z: [[]] }, { z: [["1"]] }, { z: [[1], [1, 2]] }, { z: { length: 1 } }, { z: new Array(65).fill([1]) }, { z: [[1]], z_sd: [[true]] }]) {
     assert.equal(read("objects", encode(objects(1, fine, bad))), null, JSON.stringify(bad));
   }
+  for (const fit of [{ z: null }, { z: [] }, { z: [[null], [2]], z_sd: [[null], [0.1]] }, { z: new Array(64).fill([1]) }]) assert.ok(read("objects", encode(objects(1, fine, fit))), JSON.stringify(fit));
   const many = Array.from({ length: (1 << 16) + 1 }, (_, i) => [i, 1, 1, 1, 0]);
   assert.equal(read("objects", encode(objects(1, many))), null);
   for (const bad of [{ spectrum: [1, 2] }, { count: "2" }, { noise_px: "x" }, { spectrum_px2_s: new Array(65).fill(1), spectrum: new Array(65).fill(1) }]) {
@@ -250,8 +252,9 @@ test("objects come, go and keep their places through both", () => {
 
 test("memory follows the most objects of two messages", () => {
   const stream = new Stream("local", "bead");
-  for (let seq = 1; seq <= 50; seq++) glance(stream, objects(seq, Array.from({ length: 300 }, (_, i) => [1000 * seq + i, i, i, 1, 0])));
-  assert.deepEqual([stream.objects.count, stream.objects.slots.size, stream.objects.columns.id.length], [300, 300, 1024]);
+  for (let seq = 1; seq <= 50; seq++) glance(stream, objects(seq, Array.from({ length: 300 }, (_, i) => [1000 * seq + i, i, i, 1, 0]), { z: new Array(64).fill(new Array(300).fill(seq)) }));
+  const { count, slots, columns } = stream.objects;
+  assert.deepEqual([count, slots.size, columns.id.length, columns.z.length], [300, 300, 1024, 1024 * LATENTS]);
 });
 
 test("the latents are those of the object that is followed", () => {
@@ -282,6 +285,50 @@ test("a colour says how fast, how old or how an object moves", () => {
   assert.ok(slow < fast && unknown > fast && none <= slow, `${colours(d)}`);
   assert.deepEqual(colours(kind).map((t) => t - TINTS.length), [-3, -2, -1, -3]);
   assert.equal(describe(MARK.directed | MARK.merged | MARK.doubtful), "directed, merged, doubtful");
+});
+
+/** Three objects of which each frame knows what it says, by id. */
+const looks = (stream, seq, ids, ...z) => glance(stream, objects(seq, ids.map((id) => [id, 0, 0, 1, 0]), z.length ? { z, z_sd: z } : {}));
+const known = ({ objects: o }, l) => Object.fromEntries(Array.from(o.slots, ([id, k]) => [id, o.latent(k, l)]));
+
+test("an object keeps its last known latents until it ends or another model looks", () => {
+  const stream = new Stream("local", "bead");
+  looks(stream, 1, [1, 2, 3], [1, -2, null], [4, null, 6]);
+  looks(stream, 2, [3, 2, 1], [null, null, 7], [8, 9, null]);
+  assert.deepEqual([known(stream, 0), known(stream, 1)], [{ 1: 7, 2: -2, 3: NaN }, { 1: 4, 2: 9, 3: 8 }]);
+  looks(stream, 3, [2, 3], [null, null], [null, null]);
+  assert.deepEqual(known(stream, 1), { 2: 9, 3: 8 }, "whoever takes a slot brings what is known of it");
+  looks(stream, 4, [2, 3, 4], [null, null, null], [null, null, null]);
+  assert.deepEqual(known(stream, 1), { 2: 9, 3: 8, 4: NaN }, "a slot's last owner is forgotten");
+  looks(stream, 5, [2, 3, 4]);
+  assert.equal(stream.objects.latents, 0);
+  looks(stream, 6, [2, 3, 4], [null, null, 1], [null, null, 1]);
+  assert.deepEqual(known(stream, 1), { 2: NaN, 3: NaN, 4: 1 }, "other latents are another model's");
+  looks(stream, 7, [2], ...new Array(9).fill([1]));
+  assert.equal(stream.objects.latents, LATENTS);
+});
+
+test("a colour says what an object looks like, while messages say it", () => {
+  const stream = new Stream("local", "bead");
+  looks(stream, 1, [1, 2, 3, 4], [5, -5, 0, null], [1, 2, 3, 4]);
+  assert.deepEqual(modes(stream.objects.latents), ["d", "age", "class", "latent 1", "latent 2"]);
+  const tint = new Tint("latent 1");
+  const colours = () => (tint.fit(stream.objects), [0, 1, 2, 3].map((k) => tint.of(stream.objects, k)));
+  const [high, low, middle, unknown] = colours();
+  assert.ok(low < middle && middle < high && high < unknown, `${colours()}`);
+  assert.equal(TINTS[unknown], "#d0d4da");
+  looks(stream, 2, [1, 2, 3, 4], [null, null, null, 5], [1, 2, 3, 4]);
+  assert.deepEqual(colours(), [high, low, middle, high], "the last known, and one that was not known before");
+});
+
+test("a table is sorted by a latent, and what is not known comes last either way", () => {
+  const stream = new Stream("local", "bead");
+  assert.equal(columns(0).length, 6);
+  looks(stream, 1, [1, 2, 3, 4, 5], [2, null, -1, 7, -1], [0, 0, 0, 0, 0]);
+  const table = columns(stream.objects.latents);
+  assert.deepEqual(table.slice(6).map((c) => c.name), ["latent 1", "latent 2"]);
+  assert.deepEqual([false, true].map((down) => first(stream.objects, table[6].value, down)), [[3, 5, 1, 4, 2], [4, 1, 3, 5, 2]]);
+  assert.deepEqual(first(stream.objects, table[7].value, true), [1, 2, 3, 4, 5], "of one value: by number");
 });
 
 test("a spectrum is shown without its empty ends, in the unit that is known", () => {
