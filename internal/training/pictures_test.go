@@ -5,8 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"driftscope/internal/census"
 	"driftscope/internal/frame"
 	"driftscope/internal/latent"
+	"driftscope/internal/recording"
 )
 
 // gaussian is a square of the widest side with an object's light in the middle, on noise that alternates: 0 and 1 in turn by pixel and number.
@@ -100,6 +102,45 @@ func TestCheckObjects(t *testing.T) {
 		c.Objects = true
 		if err := c.checkObjects(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, expected %q", err, want)
+		}
+	}
+}
+
+// TestPrepareObjects: a film whose objects leave the focus gives a clip of small squares with what is needed to cut them out again; one whose objects are alike,
+// one with none, and one that is too short are told, before any training.
+func TestPrepareObjects(t *testing.T) {
+	prepare := func(film string) (*choice, error) {
+		t.Helper()
+		data, err := recording.OpenDataset([]string{film}, 0, 0, "", recording.Whole)
+		if err != nil {
+			t.Fatal(err)
+		}
+		many, err := census.Take(t.Context(), data[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := Defaults()
+		c.Objects, c.Latent, c.Source = true, "1", []string{film}
+		return c.prepareObjects(t.Context(), data, origin{left: &unfinished{}, many: many})
+	}
+	const small = "?density=12&snr=8&width=200&height=200&seed=2&frames="
+	found, err := prepare("sim:focus" + small + "100")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := found.clip.Check(); err != nil {
+		t.Error(err)
+	}
+	if o := found.objects; found.clip.Width != 16 || found.latent != 1 || o.Scale != 1 || o.Dark || o.Template < 1.2 || o.Template > 2.5 || !(o.High > o.Low) || len(found.steps) != 0 {
+		t.Errorf("squares of %d px, %d latents, %+v", found.clip.Width, found.latent, o)
+	}
+	for film, want := range map[string]string{
+		"sim:trapped" + small + "100":                        "all objects look alike but for noise",
+		"sim:focus" + small + "12":                           "expected at least 200",
+		"sim:vesicle?density=0&width=64&height=64&frames=40": "no object stands out",
+	} {
+		if _, err := prepare(film); err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "sim:") {
+			t.Errorf("%s: found %v, expected %q", film, err, want)
 		}
 	}
 }
