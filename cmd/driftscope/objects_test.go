@@ -341,7 +341,7 @@ func TestSwapLooks(t *testing.T) {
 	if info := string(r.ask("info", "", "", "{")); !strings.Contains(info, digest) || !strings.Contains(info, `"latents":3`) {
 		t.Errorf("info says %s", info)
 	}
-	r.ask("model", `{"name": "look"}`, "409", "is the one that runs")
+	r.ask("model", `{"name": "look"}`, "409", "is the one that tracks")
 	r.ask("model", `{"back": true}`, "", "ok")
 	until(0)
 	r.ask("model", `{"back": true}`, "", "ok")

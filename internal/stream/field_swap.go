@@ -54,18 +54,15 @@ func (s *lookSwapper) swap(ctx context.Context, payload []byte, like *frame.Fram
 
 // fetch loads the model that is wanted.
 func (s *lookSwapper) fetch(ctx context.Context, w wanted) (*Model, error) {
-	m, err := fetchModel(ctx, s.bus, w.Name)
+	m, err := w.fetch(ctx, s.bus, s.now)
 	if err != nil {
-		return nil, refusal(err)
-	}
-	switch {
-	case w.SHA256 != "" && w.SHA256 != m.Net.Digest:
-		return nil, latent.Refuse(latent.Conflict, "model: %s has the SHA-256 %s, expected %s: put the one that is meant", m.name, m.Net.Digest, w.SHA256)
-	case s.now != nil && m.Net.Digest == s.now.Net.Digest:
-		return nil, latent.Refuse(latent.Conflict, "model: %s, SHA-256 %.12s, is the one that runs: name another", m.name, m.Net.Digest)
+		return nil, err
 	}
 	if err := m.fits(true); err != nil {
 		return nil, latent.Refuse(latent.Conflict, "%v", err)
+	}
+	if _, _, err := newWatcher(s.cfg, objects.Dim+m.Net.Card.Latent); err != nil {
+		return nil, latent.Refuse(latent.Conflict, "model: %s: %v", m.name, err)
 	}
 	return m, nil
 }
@@ -90,19 +87,7 @@ func (s *lookSwapper) try(ctx context.Context, m *Model, like *frame.Frame) erro
 		return latent.Refuse(latent.Conflict, "model: %s: %v", m.name, err)
 	}
 	defer closeSteps(steps)
-	picture := frame.New(like.Seq, like.Time, frame.Meta{}, like.Mat().Clone())
-	defer picture.Close()
-	for i := 0; err == nil && i < len(steps); i++ {
-		err = steps[i].Steps[0].Apply(ctx, picture)
-	}
-	if err == nil {
-		err = encoder.Encode(ctx, &latent.Latent{}, picture)
-	}
-	var skip *frame.ErrSkip
-	if err == nil || errors.As(err, &skip) { // that frame's own fault
-		return nil
-	}
-	return latent.Refuse(latent.Conflict, "model: %s does not fit this source: %v", m.name, err)
+	return m.tryOn(ctx, like, steps, encoder)
 }
 
 // ready builds the lanes of a model, nil for places alone.

@@ -91,15 +91,9 @@ func (s *swapper) swap(ctx context.Context, payload []byte, like *frame.Frame) (
 
 // fetch loads the model that is wanted, and the preprocessing that it was trained with.
 func (s *swapper) fetch(ctx context.Context, w wanted) (modelState, error) {
-	model, err := fetchModel(ctx, s.bus, w.Name)
+	model, err := w.fetch(ctx, s.bus, s.now.model)
 	if err != nil {
-		return modelState{}, refusal(err)
-	}
-	switch {
-	case w.SHA256 != "" && w.SHA256 != model.Net.Digest:
-		return modelState{}, latent.Refuse(latent.Conflict, "model: %s has the SHA-256 %s, expected %s: put the one that is meant", model.name, model.Net.Digest, w.SHA256)
-	case model.Net.Digest == s.now.model.Net.Digest:
-		return modelState{}, latent.Refuse(latent.Conflict, "model: %s, SHA-256 %.12s, is the one that tracks: name another", model.name, model.Net.Digest)
+		return modelState{}, err
 	}
 	steps, err := model.Steps(ctx, s.cfg)
 	if err != nil {
@@ -109,6 +103,20 @@ func (s *swapper) fetch(ctx context.Context, w wanted) (modelState, error) {
 		return modelState{}, latent.Refuse(latent.Conflict, "model: %s: %v", model.name, err)
 	}
 	return modelState{model: model, steps: steps}, nil
+}
+
+// fetch loads the model that is wanted from the server, in place of the one that runs now, nil for none.
+func (w wanted) fetch(ctx context.Context, b *bus.Conn, now *Model) (*Model, error) {
+	m, err := fetchModel(ctx, b, w.Name)
+	switch {
+	case err != nil:
+		return nil, refusal(err)
+	case w.SHA256 != "" && w.SHA256 != m.Net.Digest:
+		return nil, latent.Refuse(latent.Conflict, "model: %s has the SHA-256 %s, expected %s: put the one that is meant", m.name, m.Net.Digest, w.SHA256)
+	case now != nil && m.Net.Digest == now.Net.Digest:
+		return nil, latent.Refuse(latent.Conflict, "model: %s, SHA-256 %.12s, is the one that tracks: name another", m.name, m.Net.Digest)
+	}
+	return m, nil
 }
 
 // refusal says whose fault it is that a model could not be fetched.
@@ -140,6 +148,11 @@ func try(ctx context.Context, f modelState, like *frame.Frame) (err error) {
 		return latent.Refuse(latent.Conflict, "model: %v", err)
 	}
 	defer encoder.Close()
+	return f.model.tryOn(ctx, like, steps, encoder)
+}
+
+// tryOn runs a copy of a frame through steps and encoder.
+func (m *Model) tryOn(ctx context.Context, like *frame.Frame, steps []pipeline.NamedStep, encoder pipeline.Encoder) (err error) {
 	picture := frame.New(like.Seq, like.Time, frame.Meta{}, like.Mat().Clone())
 	defer picture.Close()
 	for i := 0; err == nil && i < len(steps); i++ {
@@ -152,7 +165,7 @@ func try(ctx context.Context, f modelState, like *frame.Frame) (err error) {
 	if err == nil || errors.As(err, &skip) { // that frame's own fault
 		return nil
 	}
-	return latent.Refuse(latent.Conflict, "model: %s does not fit this source: %v", f.model.name, err)
+	return latent.Refuse(latent.Conflict, "model: %s does not fit this source: %v", m.name, err)
 }
 
 // begin gives a model a law: the card's drift, or the law that an earlier run of the model left.
