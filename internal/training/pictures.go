@@ -19,7 +19,7 @@ import (
 const (
 	widest       = 32   // px a side at which they are cut out first, the most that an encoder of objects has
 	reach        = 4    // sds of an object's light from its place to the edge of the widest: a Gaussian has 3 parts in 10,000 beyond
-	mostPictures = 8000 // 3 minutes of training do not use more
+	mostPictures = 8000 // 300 steps of 50 pairs see each twice
 	fewPictures  = 200  // with fewer nothing can be held out
 	leastTrack   = 10   // pictures of one object: shorter ones say little of what changes
 	held         = 0.98 // share of the square of an object's light, and of what changes of it, that the encoder's square holds: of 200 pictures it is known to 0.014
@@ -46,8 +46,8 @@ type pictures struct {
 
 // collect follows the objects of all recordings, until there are enough pictures.
 func (p *pictures) collect(ctx context.Context, data recording.Dataset) error {
-	most := 4 * mostPictures // of which those that are alone are kept
 	for i, r := range data {
+		most := 4 * mostPictures * (i + 1) / len(data) // of which those that are alone are kept
 		err := census.Follow(ctx, r, p.light, field.NewSquare(widest, p.scale, p.light.Dark), func(z *latent.Latent, o *latent.Objects) bool {
 			p.add(uint64(i)<<48, float64(z.Time.UnixNano())/1e9, o)
 			return len(p.of) < most
@@ -61,9 +61,9 @@ func (p *pictures) collect(ctx context.Context, data recording.Dataset) error {
 
 // add takes the pictures of a frame's objects: of those that are detected and themselves.
 func (p *pictures) add(first uint64, at float64, o *latent.Objects) {
-	const themselves = latent.Predicted | latent.Merged | latent.Doubtful
+	const unsure = latent.Predicted | latent.Merged | latent.Doubtful
 	for i, id := range o.ID {
-		if o.Marks[i]&themselves != 0 {
+		if o.Marks[i]&unsure != 0 {
 			continue
 		}
 		one := picture{object: first + id, at: at, alone: p.alone(o, i), values: make([]float32, o.Latents)}
@@ -89,14 +89,13 @@ func (p *pictures) alone(o *latent.Objects, i int) float64 {
 // side is the smallest square that holds an object and what changes of it, by the pictures of objects that are alone; where none are, the smallest.
 func (p *pictures) side() int {
 	n, size := 0, widest*widest
-	mean, square := make([]float64, size), make([]float64, size)
+	square := make([]float64, size)
 	for _, one := range p.of {
 		if one.alone < widest/2*p.scale {
 			continue
 		}
 		n++
 		for k, v := range one.values {
-			mean[k] += float64(v)
 			square[k] += float64(v) * float64(v)
 		}
 	}
@@ -140,9 +139,21 @@ func (p *pictures) keep(distance float64) {
 		often[one.object]++
 	}
 	p.of = slices.DeleteFunc(p.of, func(one picture) bool { return often[one.object] < leastTrack })
-	if len(p.of) > mostPictures {
-		p.of = p.of[:mostPictures]
+	p.thin((len(p.of) + mostPictures - 1) / mostPictures)
+}
+
+// thin leaves every nth object, so that all films and all of each are seen.
+func (p *pictures) thin(n int) {
+	if n < 2 {
+		return
 	}
+	rank := map[uint64]int{}
+	p.of = slices.DeleteFunc(p.of, func(one picture) bool {
+		if _, known := rank[one.object]; !known {
+			rank[one.object] = len(rank)
+		}
+		return rank[one.object]%n != 0
+	})
 }
 
 // trim cuts the pictures to a side, and takes the border's median off anew, as the encoder will have them.

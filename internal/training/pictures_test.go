@@ -106,6 +106,18 @@ func TestCheckObjects(t *testing.T) {
 	}
 }
 
+// TestThin: of more pictures than a training uses whole objects are left out, evenly.
+func TestThin(t *testing.T) {
+	p := &pictures{}
+	for i := range 3 * mostPictures {
+		p.of = append(p.of, picture{object: uint64(i / 10), at: float64(i), alone: 20})
+	}
+	p.keep(10)
+	if n, last := len(p.of), p.of[len(p.of)-1].object; n != mostPictures || last != 3*mostPictures/10-3 || p.of[10].object != 3 || p.of[9].object != 0 {
+		t.Errorf("%d pictures are left, up to object %d", n, last)
+	}
+}
+
 // TestPrepareObjects: a film whose objects leave the focus gives a clip of small squares with what is needed to cut them out again; one whose objects are alike,
 // one with none, and one that is too short are told, before any training.
 func TestPrepareObjects(t *testing.T) {
