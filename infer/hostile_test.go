@@ -61,7 +61,11 @@ func TestKillers(t *testing.T) {
 		if !errors.Is(err, infer.ErrGraph) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("found %v, expected one line with %q", err, want)
 		}
-		err = infer.TryUnchecked(data, time.Minute)
+		for range 10 { // CumSum's axis is whatever lies in memory, and once in some ten suites one that is none too bad
+			if err = infer.TryUnchecked(data, time.Minute); err != nil {
+				break
+			}
+		}
 		if !errors.Is(err, infer.ErrGraph) || !strings.Contains(err.Error(), "OpenCV ended the process in which it was tried (") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s, tried: found %v, expected its process to end", want, err)
 		}

@@ -42,7 +42,7 @@ func built(t *testing.T) (soak, driftscope string) {
 	return filepath.Join(folder, "soak"), filepath.Join(folder, "driftscope")
 }
 
-// started is a soak in a folder for temporary files of its own.
+// started is a soak in a folder for temporary files of its own. What a soak that finds fault keeps there is an artifact.
 func started(t *testing.T, args ...string) (c *exec.Cmd, out, problems *bytes.Buffer) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), soaking)
@@ -50,7 +50,11 @@ func started(t *testing.T, args ...string) (c *exec.Cmd, out, problems *bytes.Bu
 	c = exec.CommandContext(ctx, args[0], args[1:]...)
 	out, problems = &bytes.Buffer{}, &bytes.Buffer{}
 	c.Dir, c.Stdout, c.Stderr = "../..", out, problems
-	c.Env = append(os.Environ(), "TMPDIR="+t.TempDir())
+	folder, err := filepath.Abs(t.ArtifactDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Env = append(os.Environ(), "TMPDIR="+folder)
 	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
 	c.WaitDelay = time.Minute
 	if err := c.Start(); err != nil {
