@@ -300,7 +300,7 @@ func TestSwapLooks(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer heard.Unsubscribe()
-	before := map[uint64]bool{}
+	before, seq := map[uint64]bool{}, uint64(0)
 	until := func(latents int) { // reads on until objects have so many, and some frames of them
 		t.Helper()
 		for seen := 0; seen < 20; {
@@ -319,10 +319,10 @@ func TestSwapLooks(t *testing.T) {
 					same++
 				}
 			}
-			if 2*same < len(before) {
+			if 2*same < len(before) && o.Seq-seq <= 5 { // over more frames that a busy machine drops, objects end
 				t.Errorf("frame %d: of %d objects %d are left", o.Seq, len(before), same)
 			}
-			if before = now; len(o.Z) == latents && len(o.ID) > 0 {
+			if before, seq = now, o.Seq; len(o.Z) == latents && len(o.ID) > 0 {
 				seen++
 			}
 		}
