@@ -64,7 +64,7 @@ func laneRig(t *testing.T, lanes int, s *source, e Estimator) (Stages, *sink) {
 		Steps:     []NamedStep{{Name: "first"}, {"shared", []Step{&ordered{t: t}}}, {Name: "second"}, {"last", []Step{&ordered{t: t}}}},
 		Viewer:    &viewer{},
 		Estimator: e,
-		Sinks:     []NamedSink{{"a", out}},
+		Sinks:     []NamedSink{{Name: "a", Sink: out}},
 	}
 	for range lanes {
 		stages.Steps[0].Steps = append(stages.Steps[0].Steps, &fickle{t: t})

@@ -43,6 +43,7 @@ type NamedStep struct {
 type NamedSink struct {
 	Name string
 	Sink Sink
+	Lost error // why the sink has lost a message that it was given before the run, which counts it; nil where it has not
 }
 
 // Options says how a stream runs. The zero value is ready: durations and Queue that are 0 take the default given.
@@ -189,6 +190,9 @@ func newRunner(s Stages, o Options) *runner {
 func (r *runner) flow(tracker *tracker, p phases) {
 	var feed, background, sinks sync.WaitGroup
 	for _, w := range r.writers {
+		if w.before != nil {
+			r.lose(p.write, r.messagesLost(w, w.before, 1))
+		}
 		r.spawn(&sinks, "sink "+w.name, func() { r.write(p.write, w) })
 	}
 	tracked, end := context.WithCancel(context.WithoutCancel(p.track)) // ends when the tracker has

@@ -32,7 +32,7 @@ func newRig(n int) *rig {
 func (g *rig) stages() Stages {
 	s := Stages{Source: g.source, Steps: []NamedStep{{"look", []Step{g.step}}}, Encoders: []Encoder{g.encoder}, Viewer: g.viewer, Estimator: g.estimator}
 	for i, sink := range g.sinks {
-		s.Sinks = append(s.Sinks, NamedSink{string(rune('a' + i)), sink})
+		s.Sinks = append(s.Sinks, NamedSink{Name: string(rune('a' + i)), Sink: sink})
 	}
 	return s
 }
@@ -337,6 +337,22 @@ func TestUndelivered(t *testing.T) {
 				t.Errorf("%d written, %v dropped, %d tracked", n, summary.Dropped, summary.Tracked)
 			}
 		})
+	})
+}
+
+// TestLostBefore: what a sink lost before the run is counted by it, and told.
+func TestLostBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newRig(10)
+		stages := g.stages()
+		stages.Sinks[0].Lost = undelivered{}
+		summary, err := Run(t.Context(), stages, g.options)
+		if err != nil || summary.Dropped["sink_a"] != 1 || summary.Tracked != 10 {
+			t.Errorf("%v: %+v", err, summary)
+		}
+		if !slices.ContainsFunc(g.sinks[0].events, func(e latent.Event) bool { return e.Code == "sink_a" && e.Count == 1 }) {
+			t.Errorf("the loss is not told: %v", g.sinks[0].events)
+		}
 	})
 }
 

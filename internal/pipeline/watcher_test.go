@@ -58,7 +58,7 @@ func TestTriggersComeFirst(t *testing.T) {
 			stages := g.stages()
 			watcher, sinks := &odd{n: 3}, []*orderSink{{}, {}}
 			stages.Watcher = watcher
-			stages.Sinks = []NamedSink{{"a", sinks[0]}, {"b", sinks[1]}}
+			stages.Sinks = []NamedSink{{Name: "a", Sink: sinks[0]}, {Name: "b", Sink: sinks[1]}}
 			for range lanes - 1 {
 				stages.Encoders = append(stages.Encoders, &encoder{delay: 2 * time.Millisecond})
 			}
@@ -99,7 +99,7 @@ func TestTriggersAreNotDropped(t *testing.T) {
 		g.options.Frames = 2000
 		stages := g.stages()
 		slow := &orderSink{sink: sink{delay: 10*time.Millisecond - time.Microsecond}}
-		stages.Watcher, stages.Sinks = &odd{n: 50}, []NamedSink{{"slow", slow}}
+		stages.Watcher, stages.Sinks = &odd{n: 50}, []NamedSink{{Name: "slow", Sink: slow}}
 		summary, err := Run(t.Context(), stages, g.options)
 		if err != nil || summary.Dropped["sink_slow"] < 1000 {
 			t.Fatalf("dropped %v: %v", summary.Dropped, err)

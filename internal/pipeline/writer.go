@@ -34,12 +34,13 @@ type writer struct {
 
 	cause         string // of messages that are lost
 	behind, ended error  // why they are
+	before        error  // why one was before the run; nil where none was
 }
 
 func newWriter(s NamedSink) *writer {
 	return &writer{
 		name: s.Name, sink: s.Sink, queue: newQueue[queued](sinkDepth), spare: make(chan *latent.Estimate, sinkDepth+2),
-		cause:  sinkCause + s.Name,
+		cause: sinkCause + s.Name, before: s.Lost,
 		behind: fmt.Errorf("the sink %s does not keep up or has ended: its messages are lost", s.Name),
 		ended:  fmt.Errorf("the sink %s ended first", s.Name),
 	}

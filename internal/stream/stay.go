@@ -98,12 +98,16 @@ func (p *Process) restart(ctx context.Context, i int, fromKV bool) (_ *Stream, e
 	return s, nil
 }
 
-// tell gives the sinks an event of a stream that does not run yet.
+// tell gives the sinks an event of a stream that does not run yet. The run counts what a sink loses of it.
 func (s *Stream) tell(ctx context.Context, code, text string) error {
 	e := &latent.Event{Time: time.Now(), Level: latent.Info, Code: code, Text: text, Count: 1}
-	for _, sink := range s.Stages.Sinks {
+	for i := range s.Stages.Sinks {
+		sink := &s.Stages.Sinks[i]
 		var lost interface{ Undelivered() bool }
-		if err := sink.Sink.Write(ctx, e); err != nil && !(errors.As(err, &lost) && lost.Undelivered()) {
+		switch err := sink.Sink.Write(ctx, e); {
+		case errors.As(err, &lost) && lost.Undelivered():
+			sink.Lost = err
+		case err != nil:
 			return fmt.Errorf("sink %s: %w", sink.Name, err)
 		}
 	}
