@@ -193,7 +193,9 @@ func straightened(result *sdevae.Result, r *gauge.Rectified) string {
 // check refuses flags that contradict themselves or each other, and reads --train-frames.
 func (c *Options) check() (frames recording.Span, err error) {
 	numbers := []float64{c.Tau, c.Rate, c.DT, c.FPS, c.L1, c.Nu}
-	_, err = c.dimension()
+	if _, err = c.dimension(); err == nil {
+		err = c.checkObjects()
+	}
 	switch {
 	case err != nil:
 	case filepath.Ext(c.Out) != ".onnx":
@@ -202,8 +204,6 @@ func (c *Options) check() (frames recording.Span, err error) {
 		err = errors.New("--steps, --pairs, --patience, --restarts, --substeps, --tau, --rate, --l1, --nu, --dt and --fps: expected positive numbers")
 	case c.From != "" && (c.Crop != "auto" || c.CLAHE != "auto"):
 		err = errors.New("--from: pictures are prepared as the model wants them: leave --crop and --clahe out")
-	case c.checkObjects() != nil:
-		err = c.checkObjects()
 	case c.From != "" && (c.Restarts > 1 || c.ReinitSteps > 0):
 		err = errors.New("--from: a model is continued in one run, and its latents are kept: leave --restarts and --reinit-steps out")
 	default:
