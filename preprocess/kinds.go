@@ -17,10 +17,11 @@ type constructor func(decode func(dst any) error) (pipeline.Step, error)
 
 // kinds is the only list of steps: a new one is its file, its test and one line here.
 var kinds = map[string]constructor{
-	"clahe":     newCLAHE,
-	"normalise": newNormalise,
-	"resize":    newResize,
-	"roi":       newROI,
+	"clahe":        newCLAHE,
+	"illumination": newIllumination,
+	"normalise":    newNormalise,
+	"resize":       newResize,
+	"roi":          newROI,
 }
 
 // New makes a step of the given kind. decode fills the kind's options, which are checked here.

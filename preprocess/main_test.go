@@ -95,7 +95,7 @@ func apply(t testing.TB, s pipeline.Step, f *frame.Frame) {
 
 func TestNew(t *testing.T) {
 	for _, c := range []struct{ kind, options, want string }{
-		{"blur", "", `step kind "blur" is not known: give one of clahe, normalise, resize, roi`},
+		{"blur", "", `step kind "blur" is not known: give one of clahe, illumination, normalise, resize, roi`},
 		{"normalise", "windows: [0, 1]", "unknown field"},
 		{"normalise", "window: [5, 5]", "step normalise: window: found [5 5], expected [low, high] with low < high, in the frame's own counts"},
 		{"normalise", "to: uint16", `step normalise: to: found "uint16", expected float32 or uint8`},
@@ -104,6 +104,10 @@ func TestNew(t *testing.T) {
 		{"normalise", "running: {half_life: 10us}", "running.half_life: found 10µs, expected at least 1ms"},
 		{"clahe", "clip_limit: 0", "step clahe: clip_limit: found 0, expected more than 0 and at most 256"},
 		{"clahe", "tiles: 65", "step clahe: tiles: found 65, expected 1 to 64"},
+		{"illumination", "reference: [AAAA]", "step illumination: reference[0]: found 3 bytes, expected 64 in base64"},
+		{"illumination", "window: [0, 1]", "reference: found 0 rows, expected 32"},
+		{"illumination", "{window: [3, 3], reference: " + blankReference + "}", "window: found [3 3], expected [low, high] with low < high"},
+		{"illumination", "{window: [0, 9], scale: -1, reference: " + blankReference + "}", "scale: found -1, expected 0 or more"},
 		{"resize", "width: 64", "step resize: width, height: found 64x0, expected 1 to 16384 pixels each"},
 		{"roi", "", "step roi: expected one of: x, y, width and height; centre and size; search"},
 		{"roi", "{x: 1, y: 1, width: 4, height: 4, search: {size: 4}}", "expected one of"},

@@ -22,6 +22,7 @@ type pretrainCmd struct {
 	Recipe         string   `enum:"fast,paper" default:"fast" help:"fast: random pairs, cosine decay. paper: its batch, tau, decay and epochs."`
 	Crop           string   `default:"auto" help:"auto: the square that holds what moves; film or film,SIZE: one around the object of each film, with the film's own grey range; none: the whole frame; or X,Y,SIZE in pixels."`
 	CLAHE          string   `name:"clahe" enum:"auto,on,off" default:"auto" help:"Equalise: ${enum}; auto tries both and keeps what explains more of held-out frames."`
+	KeepLight      bool     `name:"keep-light" help:"Leave in what the lamp does to the whole picture: brightness may then be a latent."`
 	Tau            float64  `help:"Observation noise on the summed squared error; chosen from the clip unless given."`
 	Steps          int      `help:"Optimiser steps of the run that is kept." placeholder:"N"`
 	Pairs          int      `help:"Pairs of frames a step." placeholder:"N"`

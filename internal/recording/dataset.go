@@ -40,12 +40,12 @@ func (d Dataset) String() string {
 	return strings.Join(names, ", ")
 }
 
-// Survey reads every recording once.
-func (d Dataset) Survey(ctx context.Context) (*Survey, error) {
-	s := &Survey{low: math.Inf(1), high: math.Inf(-1)}
+// Survey reads every recording once, behind the given steps.
+func (d Dataset) Survey(ctx context.Context, behind ...card.Step) (*Survey, error) {
+	s := &Survey{low: math.Inf(1), high: math.Inf(-1), behind: behind}
 	for _, r := range d {
 		before := s.frames
-		_, err := r.Each(ctx, nil, func(f *frame.Frame) error { return r.Naming(s.add(f)) })
+		_, err := r.Each(ctx, behind, func(f *frame.Frame) error { return r.Naming(s.add(f)) })
 		if err != nil {
 			return nil, err
 		}

@@ -29,6 +29,8 @@ type Survey struct {
 	sum, squares  []float64 // of the reduced pictures
 	lagged        []float64 // sum of products with the frame before
 	previous      []float64
+	behind        []card.Step // steps that the frames have had
+	film          film
 }
 
 // maxMap bounds the sides of the variance map.
@@ -52,6 +54,7 @@ func (s *Survey) add(f *frame.Frame) error {
 		return fmt.Errorf("frame %d is %dx%d, the first was %dx%d: give frames of one size", f.Seq, g.Width, g.Height, s.Width, s.Height)
 	}
 	s.frames++
+	s.film.add(f, &g)
 	s.tinted, s.real = s.tinted || g.coloured, s.real || g.real
 	if len(g.values) == 3*len(g.Pixels) {
 		s.hue.add(g.values)
@@ -268,7 +271,7 @@ func (s *Survey) Steps(low, high float64, clahe bool, crop *Region) []card.Step 
 	if !s.Coloured() {
 		normalise["grey"] = true
 	}
-	steps := []card.Step{{Kind: "normalise", Options: normalise}}
+	steps := append(slices.Clone(s.behind), card.Step{Kind: "normalise", Options: normalise})
 	if clahe {
 		steps = append(steps, card.Step{Kind: "clahe"})
 	}

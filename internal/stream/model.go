@@ -100,7 +100,7 @@ func adapt(steps []card.Step, width, height int) []card.Step {
 	}}}
 	for _, s := range steps {
 		switch s.Kind {
-		case "roi":
+		case "roi", "illumination": // of another scene
 			continue
 		case "normalise":
 			options := map[string]any{"grey": true}

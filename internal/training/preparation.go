@@ -64,6 +64,9 @@ func (c *Options) prepare(ctx context.Context, data recording.Dataset, o origin)
 		return nil, fmt.Errorf("%s: %w", data, err)
 	}
 	if from == nil {
+		if s, err = c.steady(ctx, data, s); err != nil {
+			return nil, err
+		}
 		return c.choose(ctx, data, s, latent)
 	}
 	console.Say("continuing from %s: %s", c.From, describe(from.Card.Preprocess))
@@ -72,6 +75,19 @@ func (c *Options) prepare(ctx context.Context, data recording.Dataset, o origin)
 		return nil, err
 	}
 	return &choice{steps: from.Card.Preprocess, clip: clip, tau: c.tau(clip), latent: latent}, nil
+}
+
+// steady takes off what the lamp does, and surveys what is left, where the light of a film changes and is not to be kept.
+func (c *Options) steady(ctx context.Context, data recording.Dataset, s *recording.Survey) (*recording.Survey, error) {
+	if c.KeepLight {
+		return s, nil
+	}
+	light, step := s.Illumination()
+	if light.Model == nil {
+		return s, nil
+	}
+	console.Say("illumination: %s: %.1f nats a frame; it is taken off, --keep-light keeps it", light.Model.Form, light.Nats)
+	return data.Survey(ctx, step)
 }
 
 // choose finds grey window and crop from what one pass over the recordings told, CLAHE by a short trial on held-out frames, and tau

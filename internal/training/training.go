@@ -38,6 +38,7 @@ type Options struct {
 	Recipe         string  // fast or paper
 	Crop           string  // auto, film, film,SIZE, none or X,Y,SIZE
 	CLAHE          string  // auto, on or off
+	KeepLight      bool    `flag:"keep-light"` // what the lamp does may be a latent
 	Tau            float64 // 0 is chosen from the clip
 	Steps          int
 	Pairs          int

@@ -1,0 +1,205 @@
+package illumination
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// Choice is what Choose found.
+type Choice struct {
+	Model *Model  // nil where a steady lamp predicts as well
+	Nats  float64 // a frame, by which it predicts parts of pictures better than a steady lamp
+}
+
+// Choose finds the form and the reference under which every part of a picture tells the light of the others best: a lamp lights all of them, an object
+// one. Light is fitted to one part of the boxes and judged on the other, under Student's t, whose tails are the objects. Every number of a frame costs
+// ½ ln Size nats (Schwarz 1978), and what is gained beyond that has to be more than twice its standard error over frames.
+func Choose(thumbnails [][]float32) (best Choice) {
+	thumbnails = spreadOut(thumbnails, maxChosenFrom)
+	steady := median(thumbnails)
+	floor := max(leastScale*span(thumbnails), math.SmallestNonzeroFloat32)
+	baseline, _ := judge(thumbnails, &Model{Reference: steady}, floor, false)
+	for _, form := range forms() {
+		m := learn(thumbnails, form)
+		nats, scale := judge(thumbnails, m, floor, true)
+		for i := range nats {
+			nats[i] -= baseline[i] + form.price()
+		}
+		gain, sd := stat.MeanStdDev(nats, nil)
+		if gain > best.Nats && gain > 2*sd/math.Sqrt(float64(len(nats))) {
+			m.Scale = scale
+			best = Choice{m, gain}
+		}
+	}
+	return best
+}
+
+// spreadOut are n of the thumbnails at most, evenly over all.
+func spreadOut(thumbnails [][]float32, n int) [][]float32 {
+	if len(thumbnails) <= n {
+		return thumbnails
+	}
+	some := make([][]float32, n)
+	for i := range some {
+		some[i] = thumbnails[i*(len(thumbnails)-1)/(n-1)]
+	}
+	return some
+}
+
+const (
+	maxChosenFrom = 100  // frames: what they gain has an error of a tenth of its spread
+	learnRounds   = 3    // of the reference and the light of every frame; the third changes light by less than its error
+	leastScale    = 1e-3 // of what the film spans: less is nothing that anybody sees
+	leastGain     = 1. / 16
+)
+
+// forms are those that are tried.
+func forms() (all []Form) {
+	for _, interlaced := range []bool{false, true} {
+		for _, f := range []Form{{}, {Gain: true}, {Plane: true}, {Gain: true, Plane: true}} {
+			f.Interlaced = interlaced
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// price is what the numbers of one frame's light cost, nats.
+func (f Form) price() float64 {
+	numbers := 1.0
+	if f.Gain {
+		numbers++
+	}
+	if f.Plane {
+		numbers += 2
+	}
+	if f.Interlaced {
+		numbers *= 2
+	}
+	return numbers * math.Log(Size) / 2
+}
+
+// learn finds the reference by turns with the light of every frame, beginning with the median frame.
+func learn(thumbnails [][]float32, form Form) *Model {
+	m := &Model{Form: form, Reference: median(thumbnails)}
+	even := make([][]float32, len(thumbnails))
+	for range learnRounds {
+		f := NewFitter(m)
+		for i, t := range thumbnails {
+			light, _ := f.Fit(t)
+			even[i] = Even(t, light)
+		}
+		m.Reference = median(even)
+	}
+	return m
+}
+
+// Even is a thumbnail without its light.
+func Even(thumbnail []float32, light [2]Light) []float32 {
+	out := make([]float32, Size)
+	for box, v := range thumbnail {
+		l := &light[box/(Size/2)]
+		x, y := place(box)
+		out[box] = float32((float64(v) - l.Added(x, y)) / max(l.Gain, leastGain))
+	}
+	return out
+}
+
+// span is the range of a film's values.
+func span(thumbnails [][]float32) float64 {
+	low, high := thumbnails[0][0], thumbnails[0][0]
+	for _, t := range thumbnails {
+		low, high = min(low, slices.Min(t)), max(high, slices.Max(t))
+	}
+	return float64(high - low)
+}
+
+// median is that of each box.
+func median(thumbnails [][]float32) []float32 {
+	out, values := make([]float32, Size), make([]float32, len(thumbnails))
+	for box := range out {
+		for i, t := range thumbnails {
+			values[i] = t[box]
+		}
+		slices.Sort(values)
+		out[box] = values[len(values)/2]
+	}
+	return out
+}
+
+// judge is, of each frame, the logarithm of the likelihood of all boxes, in the mean over the ways to part them, each box predicted by light that is
+// fitted to the other part; of a steady lamp there is nothing to fit. scale is that of Student's t.
+func judge(thumbnails [][]float32, m *Model, floor float64, fitted bool) (nats []float64, scale float64) {
+	ways := parts()
+	nats = make([]float64, len(thumbnails))
+	for _, part := range ways {
+		f, left := newFitter(m, part), make([][]float64, len(thumbnails))
+		for i, t := range thumbnails {
+			light := [2]Light{{Gain: 1}, {Gain: 1}}
+			if fitted {
+				light, _ = f.Fit(t)
+			}
+			for box, v := range t {
+				if !part(box) {
+					x, y := place(box)
+					l := &light[box/(Size/2)]
+					left[i] = append(left[i], float64(v)-l.Added(x, y)-l.Gain*float64(m.Reference[box]))
+				}
+			}
+		}
+		s := studentScale(slices.Concat(left...), floor)
+		for i, one := range left {
+			nats[i] += 2 * student(one, s) / float64(len(ways))
+		}
+		scale += s / float64(len(ways))
+	}
+	return nats, scale
+}
+
+// parts are three ways to part a picture in two: its halves, left and right, upper and lower, and the squares of a board of 4 x 4. Each comes twice,
+// with the parts exchanged.
+func parts() (all []func(box int) bool) {
+	const square = Side / 4
+	for _, first := range []func(x, y int) bool{
+		func(x, y int) bool { return x < Side/2 },
+		func(x, y int) bool { return y < Side/2 },
+		func(x, y int) bool { return (x/square+y/square)%2 == 0 },
+	} {
+		seen := func(box int) bool { return first(box%Side, box/Side%(Side/2)*2) }
+		all = append(all, seen, func(box int) bool { return !seen(box) })
+	}
+	return all
+}
+
+// freedom is Student's t's: of objects that cover a few boxes, tails of the third power are wide enough.
+const freedom = 3.0
+
+// studentScale is the scale of residuals under Student's t, by expectation and maximisation (Lange, Little and Taylor 1989), at least floor.
+func studentScale(left []float64, floor float64) float64 {
+	const rounds = 20
+	n := float64(len(left))
+	var squares float64
+	for _, v := range left {
+		squares += v * v / n
+	}
+	squares = max(squares, floor*floor)
+	for range rounds {
+		var sum float64
+		for _, v := range left {
+			sum += v * v * (freedom + 1) / (freedom + v*v/squares)
+		}
+		squares = max(sum/n, floor*floor)
+	}
+	return math.Sqrt(squares)
+}
+
+// student is the logarithm of the likelihood of residuals under Student's t of that scale.
+func student(left []float64, scale float64) (nats float64) {
+	constant := math.Log(2 / (math.Pi * math.Sqrt(freedom) * scale)) // Γ(2) / (Γ(3/2) √(3π) scale)
+	for _, v := range left {
+		nats += constant - (freedom+1)/2*math.Log1p(v*v/(freedom*scale*scale))
+	}
+	return nats
+}

@@ -1,0 +1,266 @@
+package illumination
+
+import (
+	"math"
+	"strings"
+)
+
+// Form is which light a film's lamp adds and takes.
+type Form struct {
+	Gain       bool // g; without it g = 1
+	Plane      bool // a and b; without it 0
+	Interlaced bool // odd rows have light of their own
+}
+
+// String names for people what changes.
+func (f Form) String() string {
+	changes := []string{"offset"}
+	if f.Gain {
+		changes = append(changes, "gain")
+	}
+	if f.Plane {
+		changes = append(changes, "slope")
+	}
+	of := "of the picture"
+	if f.Interlaced {
+		of = "of even and of odd rows"
+	}
+	return strings.Join(changes, ", ") + " " + of
+}
+
+// Light is that of the rows of one field: x = Gain B + Offset + AlongX X + AlongY Y.
+type Light struct{ Gain, Offset, AlongX, AlongY float64 }
+
+// Added is the light that is added at a place of the picture.
+func (l *Light) Added(x, y float64) float64 { return l.Offset + l.AlongX*x + l.AlongY*y }
+
+// Model is a form with its reference.
+type Model struct {
+	Form      Form
+	Reference []float32 // B, a thumbnail
+	Scale     float64   // of what is left in frames that it fits: the scale of Student's t
+}
+
+// Fitter fits one frame after another. It belongs to one goroutine.
+type Fitter struct {
+	model  *Model
+	fields []field // one, or those of even and of odd rows
+}
+
+// NewFitter prepares the fits to a model's reference.
+func NewFitter(m *Model) *Fitter { return newFitter(m, func(int) bool { return true }) }
+
+// newFitter prepares fits to those boxes that seen accepts.
+func newFitter(m *Model, seen func(box int) bool) *Fitter {
+	f := &Fitter{model: m}
+	count := 1
+	if m.Form.Interlaced {
+		count = 2
+	}
+	for k := range count {
+		var boxes []int
+		for box := k * Size / count; box < (k+1)*Size/count; box++ {
+			if seen(box) {
+				boxes = append(boxes, box)
+			}
+		}
+		f.fields = append(f.fields, newField(m, boxes))
+	}
+	return f
+}
+
+// Fit is the light of one frame, of the even rows and of the odd ones, and the spread of what it leaves.
+func (f *Fitter) Fit(thumbnail []float32) (light [2]Light, spread float64) {
+	for k := range f.fields {
+		one := &f.fields[k]
+		spread += one.fit(f.model.Reference, thumbnail) / float64(len(f.fields))
+		light[k] = one.light(f.model.Form)
+	}
+	if len(f.fields) == 1 {
+		light[1] = light[0]
+	}
+	return light, spread
+}
+
+// maxTerms are 1, B, X and Y.
+const maxTerms = 4
+
+// field is rows that share their light.
+type field struct {
+	boxes   []int               // of the thumbnail
+	mean    float64             // of B there
+	basis   [][maxTerms]float64 // of each box: 1, then B - mean, X, Y as the form has them
+	terms   int
+	fitted  [maxTerms]float64 // coefficients of frame - B
+	change  []float64         // frame - B
+	left    []float64         // residuals
+	sizes   []float64         // scratch
+	weights []float64
+}
+
+func newField(m *Model, boxes []int) field {
+	n := len(boxes)
+	f := field{boxes: boxes, terms: 1, change: make([]float64, n), left: make([]float64, n), sizes: make([]float64, n), weights: make([]float64, n)}
+	for _, box := range boxes {
+		f.mean += float64(m.Reference[box]) / float64(n)
+	}
+	for _, box := range boxes {
+		row, terms := [maxTerms]float64{1}, 1
+		if m.Form.Gain { // of B less its mean: an offset alone tells of that
+			row[terms] = float64(m.Reference[box]) - f.mean
+			terms++
+		}
+		if m.Form.Plane {
+			row[terms], row[terms+1] = place(box)
+			terms += 2
+		}
+		f.basis, f.terms = append(f.basis, row), terms
+	}
+	return f
+}
+
+// place is the middle of a box in the picture.
+func place(box int) (x, y float64) {
+	return (float64(box%Side)+0.5)/Side - 0.5, (float64(box/Side%(Side/2))+0.5)/(Side/2) - 0.5
+}
+
+// light reads the coefficients.
+func (f *field) light(form Form) Light {
+	l, rest := Light{Gain: 1, Offset: f.fitted[0]}, f.fitted[1:]
+	if form.Gain {
+		l.Gain, l.Offset, rest = 1+rest[0], l.Offset-rest[0]*f.mean, rest[1:]
+	}
+	if form.Plane {
+		l.AlongX, l.AlongY = rest[0], rest[1]
+	}
+	return l
+}
+
+const (
+	rounds    = 8     // of weights and coefficients, at most
+	settled   = 1e-2  // of the residuals' spread: a round that changes light by less is the last
+	cauchy    = 2.385 // standard deviations at which a residual has half its weight: 95 % efficient under normal noise
+	undecided = 1e-6  // of a term's own square, added to it: a term that the reference does not tell from the others stays 0
+)
+
+// fit sets the coefficients and residuals by reweighted least squares (Holland and Welsch 1977), and gives the residuals' spread.
+func (f *field) fit(reference, thumbnail []float32) (spread float64) {
+	for k, box := range f.boxes {
+		f.change[k], f.weights[k] = float64(thumbnail[box])-float64(reference[box]), 1
+	}
+	for round := range rounds {
+		before := f.fitted
+		f.solve()
+		spread = f.spread()
+		if spread == 0 || round > 0 && f.moved(&before) < settled*spread { // 0 where the greater part of the picture fits exactly
+			break
+		}
+		for i, v := range f.left {
+			r := v / (cauchy * spread)
+			f.weights[i] = 1 / (1 + r*r)
+		}
+	}
+	return spread
+}
+
+// solve sets the coefficients by the weights, and the residuals.
+func (f *field) solve() {
+	var normal [maxTerms][maxTerms + 1]float64 // upper triangle, and the right side
+	for k := range f.basis {
+		row := &f.basis[k]
+		for i := range f.terms {
+			v := f.weights[k] * row[i]
+			for j := i; j < f.terms; j++ {
+				normal[i][j] += v * row[j]
+			}
+			normal[i][maxTerms] += v * f.change[k]
+		}
+	}
+	f.fitted = eliminate(&normal, f.terms)
+	for k := range f.basis {
+		left := f.change[k]
+		for i, v := range f.basis[k][:f.terms] {
+			left -= v * f.fitted[i]
+		}
+		f.left[k] = left
+	}
+}
+
+// eliminate solves normal equations of n terms, of which it is given the upper triangle.
+func eliminate(normal *[maxTerms][maxTerms + 1]float64, n int) (x [maxTerms]float64) {
+	for i := range n {
+		normal[i][i] *= 1 + undecided
+		for j := range i {
+			normal[i][j] = normal[j][i]
+		}
+	}
+	for i := range n {
+		for j := i + 1; j < n && normal[i][i] != 0; j++ {
+			share := normal[j][i] / normal[i][i]
+			for k := i; k <= maxTerms; k++ {
+				normal[j][k] -= share * normal[i][k]
+			}
+		}
+	}
+	for i := n - 1; i >= 0; i-- {
+		if normal[i][i] == 0 {
+			continue
+		}
+		x[i] = normal[i][maxTerms]
+		for k := i + 1; k < n; k++ {
+			x[i] -= normal[i][k] * x[k]
+		}
+		x[i] /= normal[i][i]
+	}
+	return x
+}
+
+// moved bounds how much the light changed, in the root mean square over boxes.
+func (f *field) moved(before *[maxTerms]float64) (sum float64) {
+	for i := range f.terms {
+		var square float64
+		for k := range f.basis {
+			square += f.basis[k][i] * f.basis[k][i]
+		}
+		sum += math.Abs(f.fitted[i]-before[i]) * math.Sqrt(square/float64(len(f.basis)))
+	}
+	return sum
+}
+
+// spread is the standard deviation of normal residuals of the same median size.
+func (f *field) spread() float64 {
+	const normal = 1.4826
+	for i, v := range f.left {
+		f.sizes[i] = math.Abs(v)
+	}
+	return normal * middle(f.sizes)
+}
+
+// middle is the upper median, by selection (Hoare 1961); it reorders values.
+func middle(values []float64) float64 {
+	k, from, to := len(values)/2, 0, len(values)-1
+	for from < to {
+		pivot, i, j := values[(from+to)/2], from, to
+		for i <= j {
+			for values[i] < pivot {
+				i++
+			}
+			for values[j] > pivot {
+				j--
+			}
+			if i <= j {
+				values[i], values[j] = values[j], values[i]
+				i, j = i+1, j-1
+			}
+		}
+		switch {
+		case k <= j:
+			to = j
+		case k >= i:
+			from = i
+		default:
+			return values[k]
+		}
+	}
+	return values[k]
+}
