@@ -53,7 +53,8 @@ func uneven(o Options, _ *rand.Rand) effect {
 	}
 }
 
-// stage moves the picture amount px down over the film, and as much to and fro; edges are repeated, pixels interpolated linearly.
+// stage moves the picture amount px down over the film, and as much to and fro; edges are repeated, pixels interpolated linearly. A truth
+// in pixels is off by that.
 func stage(o Options, _ *rand.Rand) effect {
 	return func(p *levels, frame int) error {
 		done := float64(frame) / float64(o.Frames)

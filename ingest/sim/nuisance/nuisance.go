@@ -23,11 +23,8 @@ type Options struct {
 // effect changes one picture; frames come in order, from 0.
 type effect func(p *levels, frame int) error
 
-// Compression is the kind whose amount is a quality: the smaller, the worse.
-const Compression = "jpeg"
-
-// Stage is the kind that moves what the film shows: a truth in pixels is wrong by the stage's path.
-const Stage = "stage"
+// compression is the kind whose amount is a quality: the smaller, the worse.
+const compression = "jpeg"
 
 // kinds is the only list of what can be done to a film.
 var kinds = []struct {
@@ -39,11 +36,11 @@ var kinds = []struct {
 	{"step", 0.5, step},
 	{"bleach", 1.2, bleach},
 	{"uneven", 0.3, uneven},
-	{Stage, 6, stage},
+	{"stage", 6, stage},
 	{"dust", 0.5, dust},
 	{"hot", 1, hot},
 	{"lines", 0.1, lines},
-	{Compression, 40, compress},
+	{compression, 40, compress},
 	{"saturate", 1.5, saturate},
 }
 
@@ -59,7 +56,7 @@ func Names() []string {
 // Amount is the kind's common amount, so many times as strong: a quality is divided where all others are multiplied.
 func Amount(kind string, times float64) (float64, error) {
 	for _, k := range kinds {
-		if k.name == kind && kind == Compression {
+		if k.name == kind && kind == compression {
 			return k.amount / times, nil
 		}
 		if k.name == kind {
@@ -91,7 +88,7 @@ func (o Options) Check() error {
 		return unknown(o.Kind)
 	case !(o.Amount > 0) || math.IsInf(o.Amount, 0):
 		return fmt.Errorf("nuisance %s: the amount is %g: give a positive number", o.Kind, o.Amount)
-	case o.Kind == Compression && (o.Amount < 1 || o.Amount > 100):
+	case o.Kind == compression && (o.Amount < 1 || o.Amount > 100):
 		return fmt.Errorf("nuisance %s: the amount is a quality of %g: give 1 to 100", o.Kind, o.Amount)
 	case o.Frames < 1:
 		return fmt.Errorf("nuisance %s: the film has %d frames: give how many it has, 1 or more", o.Kind, o.Frames)

@@ -344,7 +344,7 @@ func TestRefuses(t *testing.T) {
 // After the first frames no memory is taken, but for a picture file that is written and read.
 func TestAllocations(t *testing.T) {
 	for _, kind := range Names() {
-		if kind == Compression {
+		if kind == compression {
 			continue
 		}
 		o := Options{Kind: kind, Amount: common(t, kind, 1), Frames: 4}

@@ -23,7 +23,7 @@ func asked() *Command {
 	return &Command{Scene: []string{"wasserstein-ou"}, Nuisance: []string{"lines"}, Amount: []float64{1}, Frames: []string{"40"}, Seed: 1}
 }
 
-// A scene is filmed, trained on for a few steps and judged, clean and with a nuisance on it; nothing is left of it.
+// A scene with a nuisance on it is filmed, trained on for a few steps and judged.
 func TestMeasure(t *testing.T) {
 	suite.Long(t)
 	c := asked()
@@ -32,30 +32,44 @@ func TestMeasure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder := t.TempDir()
-	err = measureAll(t.Context(), cells, func(ctx context.Context, k *cell) error { return c.measure(ctx, k, filepath.Join(folder, k.file())) })
-	if err != nil || len(cells) != 2 {
-		t.Fatalf("%d cells, %v", len(cells), err)
+	k := cells[1]
+	if err := c.measure(t.Context(), k, filepath.Join(t.TempDir(), k.file())); err != nil {
+		t.Fatal(err)
 	}
-	for _, k := range cells {
-		if k.failed != nil || k.Verdict != good || k.LLatentCoord == nil || !(*k.LLatentCoord > 0) || k.R2 != nil || !(k.Seconds > 0) {
-			t.Errorf("%s: %+v, %v", k, k, k.failed)
+	// The path has a variance of 0.044 over these frames: latents that carry nothing are as far off.
+	if k.Verdict != good || k.Reason != "" || k.R2 != nil || k.LLatentCoord == nil || !(*k.LLatentCoord > 0 && *k.LLatentCoord < 0.005) || !(k.Seconds > 0) {
+		t.Errorf("%s: %s", k, k.outcome())
+	}
+}
+
+// A nuisance changes the pictures and leaves the truth.
+func TestShoot(t *testing.T) {
+	c := asked()
+	cells, err := c.plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pictures [2][]sim.Picture
+	var truths [2][]float64
+	for i, k := range cells {
+		s, err := c.shoot(t.Context(), k)
+		if err != nil || s.latent != "1" || s.frames != 40 || s.train != "" || s.judged.Align != "isometry" {
+			t.Fatalf("%+v, %v", s, err)
+		}
+		for range 2 {
+			var p sim.Picture
+			truth, err := s.film.Next(&p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pictures[i], truths[i] = append(pictures[i], p), append(truths[i], truth.Z...)
 		}
 	}
-	first, second := cells[0], cells[1]
-	if first.Clean != nil || second.Ratio == nil || *second.Clean != *first.LLatentCoord || *second.Ratio != *second.LLatentCoord / *first.LLatentCoord {
-		t.Errorf("the ratio is %v of %v and %v", second.Ratio, second.LLatentCoord, first.LLatentCoord)
+	if !slices.Equal(truths[0], truths[1]) {
+		t.Errorf("the truth is %v, with lines %v", truths[0], truths[1])
 	}
-	var pictures [2][]byte
-	for i, k := range cells {
-		pictures[i] = suite.Content(t, filepath.Join(folder, k.file(), "film"), "frame_0000001.png")
-	}
-	if bytes.Equal(pictures[0], pictures[1]) {
+	if slices.Equal(pictures[0][1].F32, pictures[1][1].F32) {
 		t.Error("frame 1 is the same without lines and with them")
-	}
-	truth := suite.Content(t, filepath.Join(folder, first.file(), "film"), "truth.csv")
-	if !bytes.Equal(truth, suite.Content(t, filepath.Join(folder, second.file(), "film"), "truth.csv")) {
-		t.Error("the truth is another one with a nuisance on the film")
 	}
 }
 

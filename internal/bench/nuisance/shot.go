@@ -36,7 +36,7 @@ func (c *Command) clean(ctx context.Context, k *cell) (*shot, error) {
 	return &shot{film: scene, frames: k.Frames, latent: strconv.Itoa(scene.Dim()), judged: evaluation.Options{Align: "isometry"}}, nil
 }
 
-// trapped is the recording of an optically trapped bead (Helgadottir, Argun and Volpe, Optica 6, 506, 2019): its places in the picture are two latents.
+// trapped is the recording of an optically trapped bead (Helgadottir, Argun and Volpe, Optica 6, 506, 2019). Its latents are x, y and focus.
 const trapped = "trapped"
 
 // bead reads the recording; the truth is the bead's intensity centroid, px. An affine map is never judged on what it was fitted on.
@@ -50,7 +50,7 @@ func (c *Command) bead(ctx context.Context) (*shot, error) {
 	if n <= short {
 		return nil, fmt.Errorf("%s: found %d frames, %d to train on and more to judge by expected: download it anew", path, n, short)
 	}
-	return &shot{film: film, frames: n, latent: "2", train: fmt.Sprintf("0:%d", short),
+	return &shot{film: film, frames: n, latent: "3", train: fmt.Sprintf("0:%d", short),
 		judged: evaluation.Options{Align: "affine", FitFrames: fmt.Sprintf("0:%d", short), Frames: fmt.Sprintf("%d:%d", short, n)}}, nil
 }
 
