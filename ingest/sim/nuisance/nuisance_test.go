@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"driftscope/ingest/sim"
+	"driftscope/ingest/sim/field"
 )
 
 // still is a film that shows one picture again and again, given in grey levels.
@@ -327,6 +328,13 @@ func TestRefuses(t *testing.T) {
 	}
 	if _, err := Amount("rain", 1); err == nil {
 		t.Error("the amount of rain is known")
+	}
+	many, err := field.New(field.Options{Scenario: field.Directed, Density: 3, SNR: 4, Width: 64, Height: 64, Frames: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New(many.Film(), Options{Kind: "lines", Amount: 1, Frames: 2}); err == nil || !strings.Contains(err.Error(), "a single scene") {
+		t.Errorf("a field: %v", err)
 	}
 	scene, err := sim.New("balls-ou-normal", sim.Options{Frames: 2, Seed: 1})
 	if err != nil {
