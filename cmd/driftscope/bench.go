@@ -4,6 +4,7 @@ import (
 	"driftscope/internal/bench/estimator"
 	"driftscope/internal/bench/frames"
 	"driftscope/internal/bench/linear"
+	"driftscope/internal/bench/nuisance"
 	"driftscope/internal/bench/objects"
 	"driftscope/internal/bench/recordings"
 	"driftscope/internal/bench/train"
@@ -17,5 +18,6 @@ type benchCmd struct {
 	NATS       frames.NATSCommand `cmd:"" name:"nats" help:"How old a latent is when a subscriber has it, and what publishing takes."`
 	Linear     linear.Command     `cmd:"" help:"How often the likelihood finds the latent dimension where pictures are linear in the latents."`
 	Objects    objects.Command    `cmd:"" help:"Simulated fields of many objects: how well each is located and followed, beside perfect detections."`
+	Nuisance   nuisance.Command   `cmd:"" help:"Films on which something is wrong, as real cameras and lamps have it: what a training makes of each, beside its clean film."`
 	Recordings recordings.Command `cmd:"" help:"Real recordings of which the answer is known: a trapped bead, stuck beads, colloids in water."`
 }

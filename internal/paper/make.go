@@ -44,7 +44,7 @@ func makeAll(ctx context.Context, tasks []task, how func(context.Context, task) 
 				return ctx.Err()
 			}
 			mu.Lock()
-			console.Say("%s, %d of %d to make%s", t, i+1, len(missing), remaining(time.Since(begun), ended, len(missing)))
+			console.Say("%s, %d of %d to make%s", t, i+1, len(missing), console.Left(time.Since(begun), ended, len(missing)))
 			mu.Unlock()
 			err := how(ctx, t)
 			mu.Lock()
@@ -63,14 +63,6 @@ func makeAll(ctx context.Context, tasks []task, how func(context.Context, task) 
 	err = group.Wait()
 	slices.Sort(failed)
 	return failed, err
-}
-
-// remaining says how long the rest will take at the mean pace so far; nothing before there is one.
-func remaining(spent time.Duration, made, all int) string {
-	if made == 0 {
-		return ""
-	}
-	return fmt.Sprintf(", about %v left", (spent / time.Duration(made) * time.Duration(all-made)).Round(time.Minute))
 }
 
 // makeOne is this process' part where another one of the same command asked for a single task.
