@@ -84,7 +84,7 @@ var mayImport = map[string][]string{
 	"internal/nice":                    {},
 	"internal/paper":                   {"infer", "infer/card", "infer/sdevae", "ingest/sim", "internal/atomicfile", "internal/console", "internal/evaluation", "internal/exit", "internal/frame", "internal/latent", "internal/recording", "internal/training", "internal/version", "online/align", "online/drift", "online/offline"},
 	"internal/pipeline":                {"internal/frame", "internal/latent", "internal/nice"},
-	"internal/recording":               {"infer/card", "infer/sdevae/numeric", "infer/sdevae/video", "ingest", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/pipeline", "preprocess"},
+	"internal/recording":               {"infer/card", "infer/sdevae/numeric", "infer/sdevae/video", "ingest", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/pipeline", "preprocess", "preprocess/illumination"},
 	"internal/recording/recordingtest": {}, // for tests
 	"internal/replay":                  {"infer/field", "internal/bus", "internal/console", "internal/evaluation/tracking", "internal/exit", "internal/frame", "internal/latent", "internal/pipeline", "internal/recording", "sinks/message", "sinks/natsink"},
 	"internal/soak":                    {"configs", "ingest/tiff", "ingest/wire", "internal/atomicfile", "internal/fakecamera", "internal/latent"},
@@ -112,7 +112,8 @@ var mayImport = map[string][]string{
 	"online/population":                {"internal/archive"},
 	"online/tracks":                    {"internal/archive", "internal/assignment", "internal/grid"},
 	"online/trajectory":                {"internal/archive", "internal/latent"},
-	"preprocess":                       {"internal/bus", "internal/frame", "internal/pipeline"},
+	"preprocess":                       {"internal/bus", "internal/frame", "internal/pipeline", "preprocess/illumination"},
+	"preprocess/illumination":          {},
 	"sinks":                            {"internal/bus", "internal/latent", "sinks/file", "sinks/message", "sinks/natsink"},
 	"sinks/file":                       {"internal/atomicfile", "internal/latent", "sinks/message"},
 	"sinks/message":                    {"internal/latent"},
