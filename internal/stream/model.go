@@ -136,9 +136,14 @@ func describeStep(c config.Component) string {
 	return fmt.Sprintf("%s %v", c.Kind, plain(c.Options()))
 }
 
+// orNone is a step for people: the thumbnail of an illumination is cut short.
 func orNone(step string) string {
-	if step == "" {
+	const readable = 200
+	switch {
+	case step == "":
 		return "nothing"
+	case len(step) > readable:
+		return step[:readable] + "..."
 	}
 	return step
 }
