@@ -77,6 +77,22 @@ func TestChoose(t *testing.T) {
 	}
 }
 
+// TestChangesAsAWhole: a picture that turns into another one changes everywhere, a little as by a lamp, and no lamp is found.
+func TestChangesAsAWhole(t *testing.T) {
+	one, from := scene(80, 3, steady)
+	to, _ := scene(1, 8, steady)
+	z := 0.0
+	for k, thumbnail := range one {
+		z = 0.97*z + 0.25*flicker(k)
+		for box := range thumbnail {
+			thumbnail[box] += float32(z * (4 + 0.2*(from[box]-200) + float64(to[0][box]) - 200)) // the smaller part of it as a lamp would
+		}
+	}
+	if c := Choose(one); c.Model != nil {
+		t.Errorf("found %v, %.1f nats", c.Model.Form, c.Nats)
+	}
+}
+
 // checkLight compares ratios and differences of light between frames: the reference itself has some of it.
 func checkLight(t *testing.T, m *Model, l lamp) {
 	t.Helper()
