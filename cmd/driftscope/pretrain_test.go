@@ -29,7 +29,7 @@ func TestPretrainThenEval(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := file.Card; c.Training.Frames != "0:60" || c.Training.Seed != 1 || c.Input.Channels != 3 || math.Abs(c.DT-0.01) > 1e-9 || file.Decoder == nil || c.Drift == nil {
+	if c := file.Card; c.Training.Frames != "0:60" || c.Training.Seed != 1 || c.Input.Channels != 3 || math.Abs(c.DT-0.01) > 1e-9 || file.Decoder == nil || c.Drift == nil || c.Training.Verdict == nil {
 		t.Errorf("the card says %+v", c)
 	}
 	if page, err := os.ReadFile(filepath.Join(folder, "m.html")); err != nil || !bytes.Contains(page, []byte("<svg")) {
