@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"driftscope/infer/card"
@@ -37,6 +38,9 @@ func TestPretrainThenEval(t *testing.T) {
 	}
 
 	o := drive(t, folder, "eval", "--model", "m.onnx", "--video", "balls", "--truth", "balls/truth.csv", "--frames", "60:80", "--baseline", "registration")
+	if warned := strings.Contains(o.errors, "its verdict is "); warned != (file.Card.Training.Verdict.Doubted() != "") {
+		t.Errorf("a verdict of %+v, eval says %s", file.Card.Training.Verdict, o.errors)
+	}
 	var got map[string]any
 	if err := json.Unmarshal([]byte(o.out), &got); o.status != 0 || err != nil {
 		t.Fatalf("eval: %v\n%s%s", err, o.out, o.errors)

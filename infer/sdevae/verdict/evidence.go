@@ -31,7 +31,7 @@ func (c *Case) evidence() (f Finding, nothing bool) {
 		return Finding{Doubt, "too little lasts from frame to frame in the held-out pictures to tell it from noise", "give a longer film, or crop closer to what moves"}, false
 	}
 	s := shareOf(left, lasts, blocksOf(firsts(c.Held), false))
-	amount := percent(1-s.Value, s.Error)
+	amount := percent(min(1, 1-s.Value), s.Error) // by chance it may be more than all
 	switch {
 	case s.Value >= leftAll && s.Low > leftHalf:
 		return Finding{Bad, "the drawings hold " + amount + " of what lasts in held-out pictures: the model tracks nothing",

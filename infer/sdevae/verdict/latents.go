@@ -45,6 +45,9 @@ func (c *Case) latents() (Finding, []Latent) {
 	case len(still) > 0:
 		return Finding{Doubt, strings.Join(still, ", ") + " of the latents varies with nothing in the pictures", fewer}, all
 	case len(noisy) > 0:
+		if len(noisy) == live {
+			fewer = "leave --keep-light out, crop closer to what moves"
+		}
 		return Finding{Doubt, "noise, or what is forgotten from one frame to the next, is most of " + strings.Join(noisy, ", "), fewer + ", or record faster"}, all
 	}
 	return Finding{Level: Good, Reason: fmt.Sprintf("every latent is more than its noise, at most r = %.2g of a frame's step", worst)}, all
