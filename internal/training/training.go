@@ -125,8 +125,8 @@ func (c *Options) Learn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if export.Verdict.Nothing {
-		return errors.Join(fmt.Errorf("%s: no model is kept: %s", data, strings.Join(export.Verdict.Reasons(), "; ")), left.remove())
+	if err := worthless(export.Verdict); err != nil { // it would be again
+		return errors.Join(fmt.Errorf("%s: %w", data, err), left.remove())
 	}
 	if err := left.complete(c.Out, export.File); err != nil {
 		return err

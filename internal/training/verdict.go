@@ -1,6 +1,9 @@
 package training
 
 import (
+	"fmt"
+	"strings"
+
 	"driftscope/infer/sdevae/verdict"
 	"driftscope/infer/sdevae/video"
 	"driftscope/internal/console"
@@ -41,6 +44,14 @@ func grey(clip *video.Clip, i int) []float32 {
 		out[k%area] += v / float32(clip.Channels)
 	}
 	return out
+}
+
+// worthless refuses a model that tracks nothing.
+func worthless(v *verdict.Verdict) error {
+	if !v.Nothing {
+		return nil
+	}
+	return fmt.Errorf("no model is kept: %s", strings.Join(v.Reasons(), "; "))
 }
 
 // tell prints a verdict and what it rests on, the worst first.

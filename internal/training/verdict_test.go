@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"driftscope/infer/sdevae/verdict"
 	"driftscope/infer/sdevae/video"
 )
 
@@ -18,6 +19,18 @@ func walking(light float64) *video.Clip {
 		c.Times, c.Trajectory = append(c.Times, float64(k)), append(c.Trajectory, uint64(k/20))
 	}
 	return c
+}
+
+// TestWorthless: only a model that tracks nothing is refused, and the refusal says why and what to try; one that follows something else is kept.
+func TestWorthless(t *testing.T) {
+	lost := verdict.Verdict{Level: verdict.Bad, Findings: []verdict.Finding{{Level: verdict.Bad, Reason: "R² = 0.1 of x", Try: "crop closer"}, {Level: verdict.Good, Reason: "straight"}}}
+	if err := worthless(&lost); err != nil {
+		t.Errorf("a model that follows something else: %v", err)
+	}
+	lost.Nothing = true
+	if err := worthless(&lost); err == nil || err.Error() != "no model is kept: R² = 0.1 of x: crop closer" {
+		t.Errorf("a model of nothing: %v", err)
+	}
 }
 
 // TestMeasured: the centroid of each film's object is found, to a twentieth of a pixel without noise; where there is nothing, or what objects look like is

@@ -28,18 +28,18 @@ const (
 func (c *Case) evidence() (f Finding, nothing bool) {
 	lasts, left, chance := c.lasting()
 	if !(floats.Sum(lasts) > distuv.UnitNormal.Quantile(1-Doubted)*chance) {
-		return Finding{Doubt, "too little lasts from frame to frame in the held-out pictures to tell it from noise", "give a longer film, or crop closer to what moves"}, false
+		return Finding{Doubt, "too little lasts from frame to frame in the held-out pictures to tell it from noise", c.try("give a longer film, or crop closer to what moves", "give a longer film")}, false
 	}
 	s := shareOf(left, lasts, blocksOf(firsts(c.Held), false))
 	amount := percent(min(1, 1-s.Value), s.Error) // by chance it may be more than all
 	switch {
 	case s.Value >= leftAll && s.Low > leftHalf:
 		return Finding{Bad, "the drawings hold " + amount + " of what lasts in held-out pictures: the model tracks nothing",
-			"crop closer to what moves, give a longer clip, a smaller tau or another seed"}, true
+			c.try("crop closer to what moves, give a longer clip, a smaller tau or another seed", "follow the objects without a model, or give a longer film")}, true
 	case !(s.Error < leftDoubted):
-		return Finding{Doubt, "the held-out pictures do not tell how much of what lasts is in the drawings: " + amount, "give a longer film, and leave --keep-light out"}, false
+		return Finding{Doubt, "the held-out pictures do not tell how much of what lasts is in the drawings: " + amount, c.try("give a longer film, and leave --keep-light out", "give a longer film")}, false
 	case s.Value > leftDoubted:
-		return Finding{Doubt, "the drawings hold but " + amount + " of what lasts in held-out pictures", "try more latents, or crop closer to what is to be tracked"}, false
+		return Finding{Doubt, "the drawings hold but " + amount + " of what lasts in held-out pictures", c.try("try more latents, or crop closer to what is to be tracked", "try more latents")}, false
 	}
 	return Finding{Level: Good, Reason: "the drawings hold " + amount + " of what lasts in held-out pictures"}, false
 }
@@ -50,7 +50,7 @@ func (c *Case) lasting() (lasts, left []float64, chance float64) {
 	clip := c.Clip
 	frames := video.FramesOf(c.Held)
 	others := without(clip.Len(), frames)
-	mean := numeric.MeanRow(clip.Pick(others), len(others), clip.Size())
+	mean := meanOf(clip, others)
 	rows, size := video.RowsOf(frames, c.Held), clip.Size()
 	variance := make([]float64, size)
 	for k, p := range c.Held {
@@ -68,4 +68,15 @@ func (c *Case) lasting() (lasts, left []float64, chance float64) {
 		lasts, left = append(lasts, there-noise), append(left, off-noise)
 	}
 	return lasts, left, math.Sqrt(float64(len(c.Held)) * floats.Dot(variance, variance))
+}
+
+// meanOf is the mean picture of some frames.
+func meanOf(clip *video.Clip, frames []int) []float32 {
+	sum := make([]float64, clip.Size())
+	for _, f := range frames {
+		for i, v := range clip.Frame(f) {
+			sum[i] += float64(v) / float64(len(frames))
+		}
+	}
+	return numeric.Float32s(sum)
 }

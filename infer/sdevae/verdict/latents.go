@@ -11,15 +11,19 @@ import (
 // noiseDoubted is the share of a latent's variance that may be noise: with more it is mostly noise.
 const noiseDoubted = 0.5
 
+// stillShare is a latent's variance over the encoder's own, below which it holds nothing. At low SNR one frame may tell less than half of a place; a
+// padding latent had 1e-16, those of a ring's place 158 and 306.
+const stillShare = 0.1
+
 // Latent is what is found of one latent.
 type Latent struct {
-	Still bool    // the encoder is less sure of it than it varies: it holds nothing
+	Still bool    // it varies by far less than the encoder is unsure of it: it holds nothing
 	R     float64 // R/(σ²Δt), the noise of one frame beside the step from frame to frame, by the covariance-based estimate; below 0 where steps go on, infinite where there is no motion
 	Noise Share   // R over the latent's variance; a motion that is forgotten from one frame to the next counts as noise
 	Moves Share   // σ²Δt over the mean square of a step
 }
 
-// latents judges each: what varies less than the encoder's own sd holds nothing, and what is mostly noise, or no motion at all, is in doubt.
+// latents judges each: what varies by far less than the encoder is unsure of holds nothing, and what is mostly noise, or no motion at all, is in doubt.
 func (c *Case) latents() (Finding, []Latent) {
 	var all []Latent
 	var still, noisy []string
@@ -41,12 +45,12 @@ func (c *Case) latents() (Finding, []Latent) {
 	fewer := "it may be one too many, try fewer latents"
 	switch {
 	case len(still) == live:
-		return Finding{Bad, "no latent varies by more than the encoder's own uncertainty", "crop closer to what moves, give a longer clip or another seed"}, all
+		return Finding{Bad, "all latents vary by far less than the encoder is unsure of them", c.try("crop closer to what moves, give a longer clip or another seed", "follow the objects without a model, or give a longer film")}, all
 	case len(still) > 0:
 		return Finding{Doubt, strings.Join(still, ", ") + " of the latents varies with nothing in the pictures", fewer}, all
 	case len(noisy) > 0:
 		if len(noisy) == live {
-			fewer = "leave --keep-light out, crop closer to what moves"
+			fewer = c.try("leave --keep-light out, crop closer to what moves", "follow the objects without a model")
 		}
 		return Finding{Doubt, "noise, or what is forgotten from one frame to the next, is most of " + strings.Join(noisy, ", "), fewer + ", or record faster"}, all
 	}
@@ -77,7 +81,7 @@ func (c *Case) latent(i int) Latent {
 		}
 	}
 	block := blocksOf(at, true)
-	l := Latent{Still: !(variance > unsure), Noise: shareOf(lagged, spread, block), Moves: shareOf(motion, steps, block)}
+	l := Latent{Still: !(variance > stillShare*unsure), Noise: shareOf(lagged, spread, block), Moves: shareOf(motion, steps, block)}
 	if l.R = math.Inf(1); l.Moves.Value > 0 {
 		l.R = (1/l.Moves.Value - 1) / 2
 	}

@@ -55,7 +55,7 @@ func (c *Case) Judge() *Verdict {
 	v := &Verdict{Level: Good}
 	left, nothing := c.evidence()
 	latents, all := c.latents()
-	v.Latents, v.Nothing = all, nothing || latents.Level == Bad
+	v.Latents, v.Nothing = all, nothing || latents.Level == Bad && left.Level != Good
 	v.Findings = append(v.Findings, left)
 	if !c.Look {
 		v.Findings = append(v.Findings, c.agreement())
@@ -93,6 +93,14 @@ func (f Finding) Line() string {
 		return f.Reason
 	}
 	return f.Reason + ": " + f.Try
+}
+
+// try is what may mend a model of a scene, or one of what objects look like, of which no crop and no light is chosen.
+func (c *Case) try(scene, look string) string {
+	if c.Look {
+		return look
+	}
+	return scene
 }
 
 // axis is one latent over the clip.

@@ -131,7 +131,13 @@ func TestJudge(t *testing.T) {
 			for i := range c.SD {
 				c.SD[i] = 10
 			}
-		}, Bad, true, "no latent varies by more"},
+		}, Bad, false, "all latents vary by far less"},
+		{"no latent holds anything, and nothing is known of the drawings", func(c *Case) {
+			c.Held, c.Drawn, c.Measured = nil, nil, nil
+			for i := range c.SD {
+				c.SD[i] = 10
+			}
+		}, Bad, true, "all latents vary by far less"},
 		{"bent", func(c *Case) {
 			c.Measured = nil
 			c.set(0, func(k int) float32 { return float32(math.Exp(float64(c.Z[2*k]))) })
