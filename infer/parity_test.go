@@ -44,7 +44,7 @@ func TestExportedEncoderEqualsItsTrainer(t *testing.T) {
 		if err != nil && result == nil {
 			t.Fatal(err)
 		}
-		export, err := result.Export(clip, card.Card{Preprocess: []card.Step{{Kind: "normalise", Options: map[string]any{"window": []any{0, 1}}}}})
+		export, err := result.Export(clip, card.Card{Preprocess: []card.Step{{Kind: "normalise", Options: map[string]any{"window": []any{0, 1}}}}}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"driftscope/infer/card"
@@ -29,7 +30,7 @@ func TestPretrainThenEval(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := file.Card; c.Training.Frames != "0:60" || c.Training.Seed != 1 || c.Input.Channels != 3 || math.Abs(c.DT-0.01) > 1e-9 || file.Decoder == nil || c.Drift == nil {
+	if c := file.Card; c.Training.Frames != "0:60" || c.Training.Seed != 1 || c.Input.Channels != 3 || math.Abs(c.DT-0.01) > 1e-9 || file.Decoder == nil || c.Drift == nil || c.Training.Verdict == nil {
 		t.Errorf("the card says %+v", c)
 	}
 	if page, err := os.ReadFile(filepath.Join(folder, "m.html")); err != nil || !bytes.Contains(page, []byte("<svg")) {
@@ -37,6 +38,9 @@ func TestPretrainThenEval(t *testing.T) {
 	}
 
 	o := drive(t, folder, "eval", "--model", "m.onnx", "--video", "balls", "--truth", "balls/truth.csv", "--frames", "60:80", "--baseline", "registration")
+	if warned := strings.Contains(o.errors, "its verdict is "); warned != (file.Card.Training.Verdict.Doubted() != "") {
+		t.Errorf("a verdict of %+v, eval says %s", file.Card.Training.Verdict, o.errors)
+	}
 	var got map[string]any
 	if err := json.Unmarshal([]byte(o.out), &got); o.status != 0 || err != nil {
 		t.Fatalf("eval: %v\n%s%s", err, o.out, o.errors)

@@ -77,6 +77,8 @@ type Training struct {
 	HeldOut  float64 `json:"held_out_loss" yaml:"held_out_loss"`
 	Digest   string  `json:"data_sha256" yaml:"data_sha256"` // of the preprocessed training frames
 	Producer string  `json:"producer" yaml:"producer"`
+
+	Verdict *Verdict `json:"verdict,omitempty" yaml:"verdict,omitempty"` // nil where nobody judged it, as in older files
 }
 
 // Validate reports every contradiction in the card at once, each naming its key.
@@ -107,6 +109,9 @@ func (c *Card) Validate() error {
 	}
 	finite("training.tau", c.Training.Tau)
 	finite("training.held_out_loss", c.Training.HeldOut)
+	if c.Training.Verdict != nil {
+		errs = append(errs, c.Training.Verdict.validate())
+	}
 	if err := checkSteps(c.Preprocess); err != nil {
 		errs = append(errs, err)
 	}

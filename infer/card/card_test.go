@@ -18,7 +18,7 @@ func good() Card {
 	return Card{Version: Version, Input: Input{1, 64, 64}, Latent: 2, DT: 0.01, Seconds: 10,
 		Preprocess: []Step{{"normalise", map[string]any{"window": []any{0.0, 255.0}}}, {Kind: "clahe"}},
 		Sigma:      []float64{1, 1}, Mean: []float64{0, 0.5}, SD: []float64{1, 2}, Drift: d,
-		Training: Training{Command: "driftscope pretrain x", Seed: 7, Frames: "0:80"}}
+		Training: Training{Command: "driftscope pretrain x", Seed: 7, Frames: "0:80", Verdict: &Verdict{"doubt", []string{"z2 is noise"}}}}
 }
 
 // identity is the smallest graph: out = Identity(in), with one tensor of each type.
@@ -26,6 +26,28 @@ func identity(in, out string) *Graph {
 	return &Graph{Name: in, Inputs: []Value{{in, []int{1, 2}}}, Outputs: []Value{{out, []int{1, 2}}},
 		Nodes:   []Node{{Op: "Identity", Inputs: []string{in}, Outputs: []string{out}, Attrs: []Attr{{"a", 1}, {"b", float32(2)}, {"c", "d"}, {"e", []int{3, 4}}}}},
 		Tensors: []Tensor{{"w", []int{2}, []float32{1, 2}}}, Ints: []IntTensor{{"s", []int{1, -1}}}}
+}
+
+// TestVerdict: reasons are printed, so they are lines and bounded; a model that is good, or was never judged, gives no warning.
+func TestVerdict(t *testing.T) {
+	for _, k := range []struct {
+		verdict  *Verdict
+		doubted  string
+		accepted bool
+	}{
+		{nil, "", true},
+		{&Verdict{"good", []string{"it holds"}}, "", true},
+		{&Verdict{"doubt", []string{"z2 is noise", "bent"}}, "z2 is noise; bent", true},
+		{&Verdict{"bad", []string{strings.Repeat("x", maxReason)}}, strings.Repeat("x", maxReason), true},
+		{&Verdict{"bad", []string{strings.Repeat("x", maxReason+1)}}, strings.Repeat("x", maxReason+1), false},
+		{&Verdict{"bad", []string{"\x1b[2J"}}, "\x1b[2J", false},
+	} {
+		c := good()
+		c.Training.Verdict = k.verdict
+		if err := c.Validate(); (err == nil) != k.accepted || k.verdict.Doubted() != k.doubted {
+			t.Errorf("%+v: %v, warns %q", k.verdict, err, k.verdict.Doubted())
+		}
+	}
 }
 
 func TestWriteThenRead(t *testing.T) {
@@ -92,6 +114,9 @@ func TestValidateNamesTheKey(t *testing.T) {
 		"drift.centre":   func(c *Card) { c.Drift.Centre = nil },
 		"drift.scale":    func(c *Card) { c.Drift.Scale = 0 },
 		"drift.weights":  func(c *Card) { c.Drift.Weights = c.Drift.Weights[1:] },
+
+		"training.verdict.level":   func(c *Card) { c.Training.Verdict = &Verdict{Level: "splendid"} },
+		"training.verdict.reasons": func(c *Card) { c.Training.Verdict = &Verdict{Level: "doubt", Reasons: make([]string, 17)} },
 	} {
 		c := good()
 		spoil(&c)

@@ -100,7 +100,7 @@ func learnt(t testing.TB, side int) *infer.Model {
 		t.Fatal(err)
 	}
 	defer result.Model.Close()
-	export, err := result.Export(clip, card.Card{Objects: &card.Objects{Template: 2, Scale: 1, Low: -10, High: 60}, Training: card.Training{Frames: "0:60"}})
+	export, err := result.Export(clip, card.Card{Objects: &card.Objects{Template: 2, Scale: 1, Low: -10, High: 60}, Training: card.Training{Frames: "0:60"}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func train(t *testing.T, how Training, clip *video.Clip, c Config) *Result {
 // file is what a training exports.
 func file(t *testing.T, r *Result, clip *video.Clip) []byte {
 	t.Helper()
-	e, err := r.Export(clip, card.Card{Preprocess: []card.Step{{Kind: "normalise"}}})
+	e, err := r.Export(clip, card.Card{Preprocess: []card.Step{{Kind: "normalise"}}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

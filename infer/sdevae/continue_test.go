@@ -19,7 +19,7 @@ func TestContinued(t *testing.T) {
 	c.Clock = false
 	var cold, warm []float64
 	first := train(t, Training{Watch: func(p Progress) { cold = append(cold, p.Loss) }}, clip, c)
-	export, err := first.Export(clip, card.Card{Preprocess: []card.Step{{Kind: "normalise"}}})
+	export, err := first.Export(clip, card.Card{Preprocess: []card.Step{{Kind: "normalise"}}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

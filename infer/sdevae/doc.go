@@ -34,7 +34,7 @@
 //	heldout.go       looks at held-out pairs; the weights of the best one are kept
 //	synthetic.go     the encoder alone, on synthetic frames that the decoder or the sprites draw
 //	reinitialise.go  latents re-initialised as slow components of the learnt features, and the decoder aligned to them; kept unless they hold less
-//	finish.go        gauge, drift and card of the model file
+//	finish.go        gauge, drift and card of the model file, and the verdict on it (package verdict)
 //
 // With located sprites there is one restart: the encoder learns their places from synthetic frames alone, and is frozen while the decoder,
 // the widths and the drift learn the loss above. Places in the picture need no straightening.

@@ -9,6 +9,7 @@ import (
 	"driftscope/infer/sdevae/gauge"
 	"driftscope/infer/sdevae/numeric"
 	"driftscope/infer/sdevae/onnx"
+	"driftscope/infer/sdevae/verdict"
 	"driftscope/infer/sdevae/video"
 )
 
@@ -20,11 +21,13 @@ type Export struct {
 	SD   []float32 // their standard deviations
 
 	Rectified *gauge.Rectified // nil where the encoder's latents were straight
+	Verdict   *verdict.Verdict // how far the model can be believed on the clip
 }
 
 // Export settles the latents' gauge and writes the model file. The card is completed from the model and the clip;
-// the caller gives Preprocess and the parts of Training that it knows.
-func (r *Result) Export(clip *video.Clip, c card.Card) (*Export, error) {
+// the caller gives Preprocess and the parts of Training that it knows. The model is judged, beside measured (frames × 2, px: the place of the clip's one
+// object, measured without it) where that is not nil.
+func (r *Result) Export(clip *video.Clip, c card.Card, measured []float64) (*Export, error) {
 	s, err := r.exported(clip)
 	if err != nil {
 		return nil, err
@@ -37,8 +40,31 @@ func (r *Result) Export(clip *video.Clip, c card.Card) (*Export, error) {
 		return nil, err
 	}
 	e.Card.Drift = &card.Drift{Hidden: drift.Hidden, Centre: drift.Centre, Scale: drift.Scale, Weights: drift.Weights}
+	if e.Verdict, err = r.judged(clip, e, measured); err != nil {
+		return nil, err
+	}
+	e.Card.Training.Verdict = &card.Verdict{Level: string(e.Verdict.Level), Reasons: e.Verdict.Reasons()}
 	e.File, err = card.Write(&e.Card, onnx.Encoder(r.Model, s.gauge), onnx.Decoder(r.Model, s.gauge))
 	return e, err
+}
+
+// judged is the verdict on the exported latents and the model's drawings of the held-out frames.
+func (r *Result) judged(clip *video.Clip, e *Export, measured []float64) (*verdict.Verdict, error) {
+	_, held := video.Split(clip.Pairs(clip.MaxGap()))
+	frames := video.FramesOf(held)
+	_, p, err := r.Model.Read(clip, frames)
+	if err != nil {
+		return nil, err
+	}
+	c := &verdict.Case{Clip: clip, Held: held, Drawn: make([]float32, len(frames)*clip.Size()), Z: e.Z, SD: e.SD, Dim: r.Model.Dim,
+		Places: 2 * r.Sprites, Look: e.Card.Objects != nil, Measured: measured}
+	if r.Sprites > 0 && r.BackgroundLatents == 0 {
+		c.Padding = c.Dim - c.Places
+	}
+	if err := r.Model.Decode(c.Drawn, p.Mean, len(frames)); err != nil {
+		return nil, err
+	}
+	return c.Judge(), nil
 }
 
 // exported is a clip's latents in the file's coordinates.

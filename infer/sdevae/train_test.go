@@ -9,8 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"driftscope/infer/card"
 	"driftscope/infer/sdevae/numeric"
 	"driftscope/infer/sdevae/sdevaetest"
+	"driftscope/infer/sdevae/verdict"
 	"driftscope/infer/sdevae/video"
 	"driftscope/internal/suite"
 	"driftscope/online/drift"
@@ -79,7 +81,8 @@ func tide(times int) *video.Clip {
 }
 
 // TestDriftThatTurns: at the same latents the learnt drift goes with the spot early, and back with it late. The network starts at zero
-// and is not done after 160 steps, so a tenth of the speed is enough.
+// and is not done after 160 steps, so a tenth of the speed is enough. Its latent
+// is as it should be, and the verdict says so.
 func TestDriftThatTurns(t *testing.T) {
 	suite.Long(t)
 	clip := tide(6)
@@ -99,6 +102,13 @@ func TestDriftThatTurns(t *testing.T) {
 				t.Errorf("z = %.2f, clock %g: found a drift of %.2f, expected about %.2f", at, clock, mu[0], want)
 			}
 		}
+	}
+	e, err := r.Export(clip, card.Card{Preprocess: []card.Step{{Kind: "normalise"}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Verdict.Level != verdict.Good || e.Card.Training.Verdict.Level != "good" || len(e.Card.Training.Verdict.Reasons) != 4 {
+		t.Errorf("a spot that is followed: %+v", e.Verdict)
 	}
 }
 

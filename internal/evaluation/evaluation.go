@@ -75,6 +75,9 @@ func (c *Options) Evaluate(ctx context.Context) (*Evaluation, error) {
 	if err != nil {
 		return nil, exit.Usage(err)
 	}
+	if why := model.Card.Training.Verdict.Doubted(); why != "" {
+		console.Warn("%s: its verdict is %s: %s", c.Model, model.Card.Training.Verdict.Level, why)
+	}
 	fit, err := recording.ParseSpan("--fit-frames", c.fitFrames(&model.Card))
 	if err != nil {
 		return nil, err

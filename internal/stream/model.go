@@ -29,6 +29,9 @@ func LoadModel(ctx context.Context, cfg config.Config, b *bus.Conn) (*Model, err
 	if err != nil {
 		return nil, err
 	}
+	if why := m.Net.Card.Training.Verdict.Doubted(); why != "" {
+		console.Warn("model %s: its verdict is %s: %s", m.name, m.Net.Card.Training.Verdict.Level, why)
+	}
 	return m, m.fits(cfg.Objects.Enabled)
 }
 

@@ -121,9 +121,12 @@ func (c *Options) Learn(ctx context.Context) error {
 	export, err := result.Export(clip, card.Card{Preprocess: choice.steps, Objects: choice.objects, Training: card.Training{
 		Command: strings.Join(append([]string{"driftscope"}, os.Args[1:]...), " "), Source: data.String(),
 		Frames: fmt.Sprintf("%d:%d", frames.From, frames.From+uint64(clip.Len())), Producer: "driftscope pretrain",
-	}})
+	}}, c.measured(clip))
 	if err != nil {
 		return err
+	}
+	if err := worthless(export.Verdict); err != nil { // it would be again
+		return errors.Join(fmt.Errorf("%s: %w", data, err), left.remove())
 	}
 	if err := left.complete(c.Out, export.File); err != nil {
 		return err
@@ -138,6 +141,7 @@ func (c *Options) Learn(ctx context.Context) error {
 	}
 	console.Say("%s (%d KiB): step %d of %d, held-out loss %.3f, %.1f %% of the held-out pictures explained, latents %s; %s to look at",
 		c.Out, len(export.File)>>10, result.Best.Step, result.Config.Steps+max(result.Config.ReinitSteps, 0), result.Best.HeldOut, 100*result.Best.Explained, straightened(result, export.Rectified), page)
+	tell(export.Verdict)
 	return nil
 }
 

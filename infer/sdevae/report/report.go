@@ -16,6 +16,7 @@ import (
 	"driftscope/infer/sdevae"
 	"driftscope/infer/sdevae/gauge"
 	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/verdict"
 	"driftscope/infer/sdevae/video"
 )
 
@@ -41,15 +42,16 @@ func Write(r *sdevae.Result, clip *video.Clip, e *sdevae.Export) ([]byte, error)
 	}
 	charts = append(charts, timeChart(clip, e), driftChart(e))
 	var page bytes.Buffer
-	err = template.Must(template.New("report").Parse(reportPage)).Execute(&page, struct {
+	err = template.Must(template.New("report").Funcs(template.FuncMap{"inc": func(i int) int { return i + 1 }}).Parse(reportPage)).Execute(&page, struct {
 		Card      *card.Card
 		Best      sdevae.Look
 		Rectified *gauge.Rectified
+		Verdict   *verdict.Verdict
 		Training  string
 		Frames    int
 		Pictures  []picture
 		Charts    []drawing
-	}{&e.Card, r.Best, e.Rectified, string(text), clip.Len(), pictures, draw(charts, &err)})
+	}{&e.Card, r.Best, e.Rectified, e.Verdict, string(text), clip.Len(), pictures, draw(charts, &err)})
 	return page.Bytes(), err
 }
 

@@ -1,0 +1,44 @@
+package card
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Bounds on a verdict: it has a reason for each of the four things that are looked at, and room for more.
+const (
+	maxReasons = 16
+	maxReason  = 4096 // bytes: a line that names MaxLatent latents with their numbers
+)
+
+// Verdict is how far the model can be believed on the clip it was trained on.
+type Verdict struct {
+	Level   string   `json:"level" yaml:"level"` // good, doubt or bad
+	Reasons []string `json:"reasons" yaml:"reasons"`
+}
+
+// validate refuses what pretrain would not write: reasons are printed, a line each.
+func (v *Verdict) validate() error {
+	if !slices.Contains([]string{"good", "doubt", "bad"}, v.Level) {
+		return fmt.Errorf("training.verdict.level: found %q, expected good, doubt or bad", v.Level)
+	}
+	if len(v.Reasons) > maxReasons {
+		return fmt.Errorf("training.verdict.reasons: found %d, expected at most %d", len(v.Reasons), maxReasons)
+	}
+	for _, r := range v.Reasons {
+		if len(r) > maxReason || strings.ContainsFunc(r, unicode.IsControl) {
+			return fmt.Errorf("training.verdict.reasons: found one of %d bytes, expected a line of at most %d", len(r), maxReason)
+		}
+	}
+	return nil
+}
+
+// Doubted says in one line why the model is not to be relied on; it is empty where it is good, or was never judged.
+func (v *Verdict) Doubted() string {
+	if v == nil || v.Level == "good" {
+		return ""
+	}
+	return strings.Join(v.Reasons, "; ")
+}

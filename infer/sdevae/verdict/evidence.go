@@ -1,0 +1,82 @@
+package verdict
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/video"
+)
+
+// Shares of the energy of what lasts that drawings leave out. A quarter of the energy is half of the amplitude: what is left out by half is not followed, and a
+// standard error of as much tells nothing. Nothing is drawn where nine tenths or more are left out, and less than half is excluded.
+const (
+	leftDoubted = 0.25
+	leftHalf    = 0.5
+	leftAll     = 0.9
+)
+
+// evidence is how much of what lasts in held-out pictures is not in the drawings, by the covariance of consecutive frames, to which white noise of
+// whatever distribution adds nothing:
+//
+//	left = Σ (x₀ - y₀)(x₁ - y₁) / Σ (x₀ - m)(x₁ - m)
+//
+// over held-out pairs and pixels, x a frame, y its drawing, m the mean picture of all n other frames, both less the noise that a mean of n frames has,
+// Σ (x₁ - x₀)²/2n. nothing says that the drawings are no better than m.
+func (c *Case) evidence() (f Finding, nothing bool) {
+	lasts, left, chance := c.lasting()
+	if !(floats.Sum(lasts) > distuv.UnitNormal.Quantile(1-Doubted)*chance) {
+		return Finding{Doubt, "too little lasts from frame to frame in the held-out pictures to tell it from noise", c.try("give a longer film, or crop closer to what moves", "give a longer film")}, false
+	}
+	s := shareOf(left, lasts, blocksOf(firsts(c.Held), false))
+	amount := percent(min(1, 1-s.Value), s.Error) // by chance it may be more than all
+	switch {
+	case s.Value >= leftAll && s.Low > leftHalf:
+		return Finding{Bad, "the drawings hold " + amount + " of what lasts in held-out pictures: the model tracks nothing",
+			c.try("crop closer to what moves, give a longer clip, a smaller tau or another seed", "follow the objects without a model, or give a longer film")}, true
+	case !(s.Error < leftDoubted):
+		return Finding{Doubt, "the held-out pictures do not tell how much of what lasts is in the drawings: " + amount, c.try("give a longer film, and leave --keep-light out", "give a longer film")}, false
+	case s.Value > leftDoubted:
+		return Finding{Doubt, "the drawings hold but " + amount + " of what lasts in held-out pictures", c.try("try more latents, or crop closer to what is to be tracked", "try more latents")}, false
+	}
+	return Finding{Level: Good, Reason: "the drawings hold " + amount + " of what lasts in held-out pictures"}, false
+}
+
+// lasting is, for each held-out pair, the product of its two frames' departures from the mean picture, and from their drawings, summed over pixels;
+// chance is the standard deviation that the sum of lasts has where there is only white noise: √(pairs Σ v²), v a pixel's variance.
+func (c *Case) lasting() (lasts, left []float64, chance float64) {
+	clip := c.Clip
+	frames := video.FramesOf(c.Held)
+	others := without(clip.Len(), frames)
+	mean := meanOf(clip, others)
+	rows, size := video.RowsOf(frames, c.Held), clip.Size()
+	variance := make([]float64, size)
+	for k, p := range c.Held {
+		x0, x1 := clip.Frame(p.First), clip.Frame(p.First+1)
+		y0, y1 := c.Drawn[rows[k][0]*size:][:size], c.Drawn[rows[k][1]*size:][:size]
+		var there, off, noise float64
+		for i, m := range mean {
+			there += float64(x0[i]-m) * float64(x1[i]-m)
+			off += float64(x0[i]-y0[i]) * float64(x1[i]-y1[i])
+			v := square(float64(x1[i]-x0[i])) / 2
+			noise += v
+			variance[i] += v / float64(len(c.Held))
+		}
+		noise /= float64(len(others))
+		lasts, left = append(lasts, there-noise), append(left, off-noise)
+	}
+	return lasts, left, math.Sqrt(float64(len(c.Held)) * floats.Dot(variance, variance))
+}
+
+// meanOf is the mean picture of some frames.
+func meanOf(clip *video.Clip, frames []int) []float32 {
+	sum := make([]float64, clip.Size())
+	for _, f := range frames {
+		for i, v := range clip.Frame(f) {
+			sum[i] += float64(v) / float64(len(frames))
+		}
+	}
+	return numeric.Float32s(sum)
+}

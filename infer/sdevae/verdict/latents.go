@@ -1,0 +1,89 @@
+package verdict
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// noiseDoubted is the share of a latent's variance that may be noise: with more it is mostly noise.
+const noiseDoubted = 0.5
+
+// stillShare is a latent's variance over the encoder's own, below which it holds nothing. At low SNR one frame may tell less than half of a place; a
+// padding latent had 1e-16, those of a ring's place 158 and 306.
+const stillShare = 0.1
+
+// Latent is what is found of one latent.
+type Latent struct {
+	Still bool    // it varies by far less than the encoder is unsure of it: it holds nothing
+	R     float64 // R/(σ²Δt), the noise of one frame beside the step from frame to frame, by the covariance-based estimate; below 0 where steps go on, infinite where there is no motion
+	Noise Share   // R over the latent's variance; a motion that is forgotten from one frame to the next counts as noise
+	Moves Share   // σ²Δt over the mean square of a step
+}
+
+// latents judges each: what varies by far less than the encoder is unsure of holds nothing, and what is mostly noise, or no motion at all, is in doubt.
+func (c *Case) latents() (Finding, []Latent) {
+	var all []Latent
+	var still, noisy []string
+	worst := 0.0
+	for i := range c.Dim {
+		l := c.latent(i)
+		all = append(all, l)
+		switch name := fmt.Sprintf("z%d", i+1); {
+		case l.Still && i < c.Dim-c.Padding:
+			still = append(still, name)
+		case l.Still:
+		case l.noisy():
+			noisy = append(noisy, fmt.Sprintf("%s (%s of its variance, r = %.2g)", name, percent(l.Noise.Value, l.Noise.Error), l.R))
+		default:
+			worst = max(worst, l.R)
+		}
+	}
+	live := c.Dim - c.Padding
+	fewer := "it may be one too many, try fewer latents"
+	switch {
+	case len(still) == live:
+		return Finding{Bad, "all latents vary by far less than the encoder is unsure of them", c.try("crop closer to what moves, give a longer clip or another seed", "follow the objects without a model, or give a longer film")}, all
+	case len(still) > 0:
+		return Finding{Doubt, strings.Join(still, ", ") + " of the latents varies with nothing in the pictures", fewer}, all
+	case len(noisy) > 0:
+		if len(noisy) == live {
+			fewer = c.try("leave --keep-light out, crop closer to what moves", "follow the objects without a model")
+		}
+		return Finding{Doubt, "noise, or what is forgotten from one frame to the next, is most of " + strings.Join(noisy, ", "), fewer + ", or record faster"}, all
+	}
+	return Finding{Level: Good, Reason: fmt.Sprintf("every latent is more than its noise, at most r = %.2g of a frame's step", worst)}, all
+}
+
+// noisy says whether a latent is mostly noise, or its motion cannot be told from it.
+func (l *Latent) noisy() bool { return l.Noise.Value > noiseDoubted || !(l.Moves.Low > 0) }
+
+// latent measures one by its steps D and the next ones D₊ (Vestergaard, Blainey and Flyvbjerg 2014):
+//
+//	R = -mean DD₊,  σ²Δt = mean D² + 2 mean DD₊
+func (c *Case) latent(i int) Latent {
+	z, sd, pairs := c.axis(c.Z, i), c.axis(c.SD, i), c.all()
+	mean, variance := stat.MeanVariance(z, nil)
+	unsure := 0.0
+	for _, s := range sd {
+		unsure += s * s / float64(len(sd))
+	}
+	var lagged, steps, motion, spread []float64
+	var at []int
+	for k, p := range pairs[1:] {
+		if f := p.First; pairs[k].First == f-1 {
+			now, next := z[f]-z[f-1], z[f+1]-z[f]
+			both := (now*now + next*next) / 2
+			lagged, steps, motion = append(lagged, -now*next), append(steps, both), append(motion, both+2*now*next)
+			spread, at = append(spread, square(z[f]-mean)), append(at, f)
+		}
+	}
+	block := blocksOf(at, true)
+	l := Latent{Still: !(variance > stillShare*unsure), Noise: shareOf(lagged, spread, block), Moves: shareOf(motion, steps, block)}
+	if l.R = math.Inf(1); l.Moves.Value > 0 {
+		l.R = (1/l.Moves.Value - 1) / 2
+	}
+	return l
+}

@@ -1,0 +1,90 @@
+package verdict
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"driftscope/infer/sdevae/video"
+)
+
+// Doubted is the share of wrong alarms that a limit leaves, on its one side.
+const Doubted = 0.05
+
+// mostBlocks is into how many pieces a series is cut at most: Student's factor is then within 7 % of the normal's, and a piece is as long as it can be
+// beside what frames remember.
+const mostBlocks = 16
+
+// Share is a ratio of two means.
+type Share struct {
+	Value     float64
+	Low, High float64 // one-sided limits, each at Doubted; infinite where there are fewer than two blocks
+	Error     float64 // standard error
+}
+
+// shareOf is Σ num / Σ den with the standard error of a ratio over blocks, whose sums are taken to be independent:
+//
+//	s² = B/(B-1) Σ (num_b - share·den_b)² / (Σ den)²
+func shareOf(num, den []float64, block []int) Share {
+	blocks := 0
+	for _, b := range block {
+		blocks = max(blocks, b+1)
+	}
+	whole := floats.Sum(den)
+	s := Share{Value: floats.Sum(num) / whole, Low: math.Inf(-1), High: math.Inf(1), Error: math.Inf(1)}
+	if blocks < 2 {
+		return s
+	}
+	off := make([]float64, blocks)
+	for k, b := range block {
+		off[b] += num[k] - s.Value*den[k]
+	}
+	n := float64(blocks)
+	s.Error = math.Sqrt(n/(n-1)*floats.Dot(off, off)) / math.Abs(whole)
+	reach := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(1-Doubted) * s.Error
+	s.Low, s.High = s.Value-reach, s.Value+reach
+	return s
+}
+
+// percent is a share with its standard error, in as many digits as that knows.
+func percent(value, deviation float64) string {
+	digits := 1
+	if deviation >= 0.1 {
+		digits = 0
+	}
+	return fmt.Sprintf("%.*f ± %.*f %%", digits, 100*value, digits, 100*deviation)
+}
+
+// blocksOf numbers the block of each of numbers that rise: a run of consecutive ones, or as many runs together, or, where parts may be taken, such parts of
+// them all, as give mostBlocks at most.
+func blocksOf(numbers []int, parts bool) []int {
+	block := make([]int, len(numbers))
+	runs := 0
+	for k := range numbers {
+		if k > 0 && numbers[k] != numbers[k-1]+1 {
+			runs++
+		}
+		block[k] = runs
+	}
+	runs++
+	for k := range block {
+		switch {
+		case runs > mostBlocks:
+			block[k] = block[k] * mostBlocks / runs
+		case parts:
+			block[k] = k * mostBlocks / len(numbers)
+		}
+	}
+	return block
+}
+
+// firsts are the pairs' first frames.
+func firsts(pairs []video.Pair) []int {
+	out := make([]int, len(pairs))
+	for k, p := range pairs {
+		out[k] = p.First
+	}
+	return out
+}

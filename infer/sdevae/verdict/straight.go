@@ -1,0 +1,129 @@
+package verdict
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+const (
+	regions    = 3    // along each latent: the ends and the middle, between which a bend shows
+	bentAlarm  = 0.01 // probability below which chance is excluded: over all latents, one wrong alarm in a hundred trainings
+	bentFactor = 2    // between the diffusion of two regions, from which it matters: a length is then wrong by √2
+)
+
+// straight asks whether the latents diffuse alike everywhere, as straight ones do whose object moves in an even medium: the covariances of their steps in
+// three regions along each latent, by the likelihood ratio with Box's correction (Box 1949). A step is where its middle is: a reversible motion
+// has no drift there. judged is false where there is no latent, or too few steps, to ask it of.
+func (c *Case) straight(all []Latent) (f Finding, judged bool) {
+	var axes []int
+	correlated := 0.0
+	for i := c.Places; i < c.Dim-c.Padding; i++ {
+		if !all[i].Still && !all[i].noisy() {
+			axes = append(axes, i)
+			correlated = max(correlated, square(all[i].R/(1+2*all[i].R))) // of consecutive steps, squared
+		}
+	}
+	steps, middles := c.steps(axes)
+	if len(axes) == 0 || len(steps) < regions*2*len(axes) {
+		return f, false
+	}
+	p, factor, bent := 1.0, 1.0, axes[0]
+	for k, axis := range axes {
+		ratio, df, between := unequal(sorted(steps, middles, k), len(axes))
+		chance := math.Min(1, float64(len(axes))*chiSquared(df, ratio/(1+2*correlated)))
+		if chance < p || chance == p && between > factor {
+			p, factor, bent = chance, between, axis
+		}
+	}
+	if p < bentAlarm && factor > bentFactor {
+		return Finding{Doubt, fmt.Sprintf("the latents are bent, or what the object moves in is uneven: along z%d their diffusion differs by a factor of %.2g (p = %.1g)", bent+1, factor, p),
+			"give a longer film, or leave another number of latents to --latent auto"}, true
+	}
+	return Finding{Level: Good, Reason: fmt.Sprintf("the latents are straight: their diffusion differs by a factor of at most %.2g (p = %.2g)", factor, p)}, true
+}
+
+// chiSquared is how often chance alone gives as much.
+func chiSquared(df, ratio float64) float64 {
+	return distuv.ChiSquared{K: df}.Survival(max(0, ratio))
+}
+
+// steps are those of the axes, over √Δt, and where their middles are.
+func (c *Case) steps(axes []int) (steps, middles [][]float64) {
+	for _, p := range c.all() {
+		var step, middle []float64
+		for _, i := range axes {
+			from, to := float64(c.Z[p.First*c.Dim+i]), float64(c.Z[(p.First+1)*c.Dim+i])
+			step, middle = append(step, (to-from)/math.Sqrt(p.DT)), append(middle, (from+to)/2)
+		}
+		steps, middles = append(steps, step), append(middles, middle)
+	}
+	return steps, middles
+}
+
+// sorted are the steps in the order of their middles along axis k.
+func sorted(steps, middles [][]float64, k int) [][]float64 {
+	order := make([]int, len(steps))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(middles[a][k], middles[b][k]) })
+	out := make([][]float64, len(steps))
+	for i, from := range order {
+		out[i] = steps[from]
+	}
+	return out
+}
+
+// unequal parts steps of d coordinates into regions, and gives the likelihood ratio against one covariance C of all,
+//
+//	n ln |C| - Σ n_g ln |C_g|,
+//
+// by Box's factor less, and by what the steps' kurtosis adds to the variance of a scale, 1 + κ(d+2)/2; its degrees of freedom; and the factor between the
+// largest and the smallest mean of D'C⁻¹D. It is 0 where a covariance has no inverse.
+func unequal(steps [][]float64, d int) (ratio, df, factor float64) {
+	n := float64(len(steps))
+	all, ok := rootOf(steps, d)
+	if !ok {
+		return 0, 1, 1
+	}
+	ratio = n * all.LogDet()
+	inverse, kurtosis := 0.0, 0.0
+	least, most := math.Inf(1), 0.0
+	for g := range regions {
+		part := steps[g*len(steps)/regions : (g+1)*len(steps)/regions]
+		root, ok := rootOf(part, d)
+		if !ok {
+			return 0, 1, 1
+		}
+		ratio -= float64(len(part)) * root.LogDet()
+		inverse += 1 / float64(len(part))
+		mean := 0.0
+		for _, step := range part {
+			v := mat.NewVecDense(d, step)
+			mean += square(stat.Mahalanobis(v, mat.NewVecDense(d, nil), all)) / float64(len(part))
+			kurtosis += math.Pow(stat.Mahalanobis(v, mat.NewVecDense(d, nil), root), 4) / n
+		}
+		least, most = min(least, mean), max(most, mean)
+	}
+	k := float64(d)
+	box := 1 - (inverse-1/n)*(2*k*k+3*k-1)/(6*(k+1)*(regions-1))
+	excess := max(0, kurtosis/(k*(k+2))-1)
+	return ratio * box / (1 + excess*(k+2)/2), k * (k + 1) / 2 * (regions - 1), most / least
+}
+
+// rootOf factorises the mean of DD'.
+func rootOf(steps [][]float64, d int) (*mat.Cholesky, bool) {
+	c := mat.NewSymDense(d, nil)
+	for _, step := range steps {
+		c.SymRankOne(c, 1/float64(len(steps)), mat.NewVecDense(d, step))
+	}
+	var root mat.Cholesky
+	ok := root.Factorize(c)
+	return &root, ok
+}

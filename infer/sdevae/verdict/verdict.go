@@ -1,0 +1,116 @@
+package verdict
+
+import (
+	"slices"
+
+	"driftscope/infer/sdevae/video"
+)
+
+// Level is how far a model can be believed.
+type Level string
+
+// The levels, the best first.
+const (
+	Good  Level = "good"
+	Doubt Level = "doubt"
+	Bad   Level = "bad"
+)
+
+// worse says whether l is a worse level than other.
+func (l Level) worse(other Level) bool {
+	order := []Level{Good, Doubt, Bad}
+	return slices.Index(order, l) > slices.Index(order, other)
+}
+
+// Finding is one thing that was looked at.
+type Finding struct {
+	Level  Level
+	Reason string // in plain words, with its numbers
+	Try    string // what may mend it; empty where it is good
+}
+
+// Verdict is what all findings say together.
+type Verdict struct {
+	Level    Level     // the worst of the findings'
+	Nothing  bool      // the model tracks nothing: no latent, or no drawing, follows what lasts
+	Findings []Finding // the worst first
+	Latents  []Latent
+}
+
+// Case is a trained model and its clip.
+type Case struct {
+	Clip     *video.Clip
+	Held     []video.Pair // held-out pairs
+	Drawn    []float32    // the decoder's pictures of the held-out pairs' frames, in the order of video.FramesOf
+	Z, SD    []float32    // frames × d: the latents and the encoder's standard deviations of them
+	Dim      int          // d
+	Places   int          // so many latents, from the first, are places in the picture, which are straight by what they are
+	Padding  int          // so many latents, from the last, are known to hold nothing
+	Look     bool         // the latents are what objects look like: no place, and free to be bent
+	Measured []float64    // frames × 2, px: the place of the film's one object, measured without the model; nil where there is none
+}
+
+// Judge looks at everything that can be looked at.
+func (c *Case) Judge() *Verdict {
+	v := &Verdict{Level: Good}
+	left, nothing := c.evidence()
+	latents, all := c.latents()
+	v.Latents, v.Nothing = all, nothing || latents.Level == Bad && left.Level != Good
+	v.Findings = append(v.Findings, left)
+	if !c.Look {
+		v.Findings = append(v.Findings, c.agreement())
+	}
+	v.Findings = append(v.Findings, latents)
+	if f, judged := c.straight(all); judged && !c.Look {
+		v.Findings = append(v.Findings, f)
+	}
+	slices.SortStableFunc(v.Findings, func(a, b Finding) int {
+		switch {
+		case a.Level.worse(b.Level):
+			return -1
+		case b.Level.worse(a.Level):
+			return 1
+		}
+		return 0
+	})
+	v.Level = v.Findings[0].Level
+	return v
+}
+
+// Reasons are those of the findings that made the level, each with what to try.
+func (v *Verdict) Reasons() (lines []string) {
+	for _, f := range v.Findings {
+		if f.Level == v.Level {
+			lines = append(lines, f.Line())
+		}
+	}
+	return lines
+}
+
+// Line is the reason, and what to try.
+func (f Finding) Line() string {
+	if f.Try == "" {
+		return f.Reason
+	}
+	return f.Reason + ": " + f.Try
+}
+
+// try is what may mend a model of a scene, or one of what objects look like, of which no crop and no light is chosen.
+func (c *Case) try(scene, look string) string {
+	if c.Look {
+		return look
+	}
+	return scene
+}
+
+// axis is one latent over the clip.
+func (c *Case) axis(of []float32, i int) []float64 {
+	out := make([]float64, len(of)/c.Dim)
+	for k := range out {
+		out[k] = float64(of[k*c.Dim+i])
+	}
+	return out
+}
+
+// all lists the clip's pairs.
+func (c *Case) all() []video.Pair { return c.Clip.Pairs(c.Clip.MaxGap()) }
