@@ -10,8 +10,10 @@ import (
 	"strings"
 	"time"
 
+	"driftscope/infer/card"
 	"driftscope/ingest/sim"
 	"driftscope/ingest/sim/nuisance"
+	"driftscope/internal/atomicfile"
 	"driftscope/internal/bench"
 	"driftscope/internal/exit"
 	"driftscope/internal/training"
@@ -45,12 +47,21 @@ const (
 	bad  = "bad"
 )
 
-// verdict is what a user is told of a training that ended so. A refused one leaves no model.
-func verdict(refused error) string {
-	if refused != nil {
-		return bad
+// verdict sets what a user is told of a model that pretrain wrote.
+func (k *cell) verdict(path string) error {
+	data, err := atomicfile.ReadBounded(path, card.MaxFile)
+	if err != nil {
+		return err
 	}
-	return good
+	f, err := card.Read(data)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if f.Card.Training.Verdict == nil {
+		return fmt.Errorf("%s has no verdict, though it was just trained", path)
+	}
+	k.Verdict, k.Reason = f.Card.Training.Verdict.Level, f.Card.Training.Verdict.Doubted()
+	return nil
 }
 
 // Where a model is off: an error of 1.4 times the clean film's, and a tenth of the spread of a bead's places, are what a figure shows at a glance.
@@ -133,10 +144,12 @@ func (c *Command) measure(ctx context.Context, k *cell, folder string) error {
 	if ctx.Err() != nil || exit.Status(err) == 2 {
 		return err
 	}
-	k.Verdict = verdict(err)
-	if err != nil {
-		k.Reason = k.reason(err, frames)
+	if err != nil { // refused: there is no model
+		k.Verdict, k.Reason = bad, k.reason(err, frames)
 		return nil
+	}
+	if err := k.verdict(o.Out); err != nil {
+		return err
 	}
 	return k.judge(ctx, s, o.Out, frames)
 }
