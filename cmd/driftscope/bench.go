@@ -12,12 +12,13 @@ import (
 
 // benchCmd measures this machine, and methods on it, one field a study; each has its file.
 type benchCmd struct {
-	Train      train.Command      `cmd:"" help:"Time and memory of a training step, beside PyTorch's where python3 has it."`
-	Online     estimator.Command  `cmd:"" help:"The online estimator on simulated latents whose law is known: intervals, dimensions, drift, changes."`
-	Frames     frames.Command     `cmd:"" help:"The frame path from the camera to NATS: frames a second, latencies, and the bare kernels beside it."`
-	NATS       frames.NATSCommand `cmd:"" name:"nats" help:"How old a latent is when a subscriber has it, and what publishing takes."`
-	Linear     linear.Command     `cmd:"" help:"How often the likelihood finds the latent dimension where pictures are linear in the latents."`
-	Objects    objects.Command    `cmd:"" help:"Simulated fields of many objects: how well each is located and followed, beside perfect detections."`
-	Nuisance   nuisance.Command   `cmd:"" help:"Films on which something is wrong, as real cameras and lamps have it: what a training makes of each, beside its clean film."`
-	Recordings recordings.Command `cmd:"" help:"Real recordings of which the answer is known: a trapped bead, stuck beads, colloids in water."`
+	Train      train.Command           `cmd:"" help:"Time and memory of a training step, beside PyTorch's where python3 has it."`
+	Online     estimator.Command       `cmd:"" help:"The online estimator on simulated latents whose law is known: intervals, dimensions, drift, changes."`
+	Frames     frames.Command          `cmd:"" help:"The frame path from the camera to NATS: frames a second, latencies, and the bare kernels beside it."`
+	NATS       frames.NATSCommand      `cmd:"" name:"nats" help:"How old a latent is when a subscriber has it, and what publishing takes."`
+	Linear     linear.Command          `cmd:"" help:"How often the likelihood finds the latent dimension where pictures are linear in the latents."`
+	Objects    objects.Command         `cmd:"" help:"Simulated fields of many objects: how well each is located and followed, beside perfect detections."`
+	Nuisance   nuisance.Command        `cmd:"" help:"Films on which something is wrong, as real cameras and lamps have it: what a training makes of each, beside its clean film."`
+	Verdict    nuisance.VerdictCommand `cmd:"" help:"How often the verdict of a training is right, on films made at random."`
+	Recordings recordings.Command      `cmd:"" help:"Real recordings of which the answer is known: a trapped bead, stuck beads, colloids in water."`
 }

@@ -23,19 +23,36 @@ import (
 type cell struct {
 	Scene    string  `json:"scene"`
 	Nuisance string  `json:"nuisance"`
-	Times    float64 `json:"times"`  // the common amount; 0 of a clean film
-	Amount   float64 `json:"amount"` // in the nuisance's own unit
-	Frames   int     `json:"frames"` // trained on
+	Times    float64 `json:"times"`        // the common amount; 0 of a clean film
+	Amount   float64 `json:"amount"`       // in the nuisance's own unit
+	Frames   int     `json:"frames"`       // trained on
+	Seed     uint64  `json:"seed"`         // of the film, of what is drawn of its nuisances, and of the training
+	On       []laid  `json:"on,omitempty"` // nuisances one upon the other, in place of the one above
 
 	LLatentCoord *float64 `json:"l_latent_coord"` // null where no model came of it, and of the trapped bead
 	R2           *float64 `json:"r2"`             // the lower of both axes; of the trapped bead alone
 	Clean        *float64 `json:"clean"`          // the same figure of the clean film
 	Ratio        *float64 `json:"ratio"`          // L_latent over the clean film's
+	Held         *float64 `json:"held"`           // R² of the coordinate that the latents hold least of, laid over the truth as the figure is
 	Verdict      string   `json:"verdict"`        // what the user is told of the training
 	Reason       string   `json:"reason,omitempty"`
 	Seconds      float64  `json:"seconds"` // that the training took
 
 	failed error // why there is no verdict
+}
+
+// laid is a nuisance on a film.
+type laid struct {
+	Kind   string  `json:"kind"`
+	Amount float64 `json:"amount"`
+}
+
+// laid are the cell's nuisances.
+func (k *cell) laid() []laid {
+	if k.On != nil || k.Nuisance == clean {
+		return k.On
+	}
+	return []laid{{k.Nuisance, k.Amount}}
 }
 
 // clean is the nuisance of a film without any.
@@ -100,15 +117,33 @@ func (k *cell) compare(other *cell) {
 
 // file names the cell in a folder; no other cell's.
 func (k *cell) file() string {
+	if k.On != nil {
+		return fmt.Sprintf("%s-%s-%d-%d", k.Scene, k.Nuisance, k.Frames, k.Seed)
+	}
 	return fmt.Sprintf("%s-%s-%g-%d", k.Scene, k.Nuisance, k.Times, k.Frames)
 }
 
 // String names the cell to people.
 func (k *cell) String() string {
-	if k.Nuisance == clean {
+	switch {
+	case k.Nuisance == clean:
 		return fmt.Sprintf("%s, clean, %d frames", k.Scene, k.Frames)
+	case k.On != nil:
+		return fmt.Sprintf("%s, %d frames, seed %d, %s", k.Scene, k.Frames, k.Seed, k.nuisances())
 	}
 	return fmt.Sprintf("%s, %s %g, %d frames", k.Scene, k.Nuisance, k.Amount, k.Frames)
+}
+
+// nuisances lists what is laid on one upon the other.
+func (k *cell) nuisances() string {
+	if len(k.On) == 0 {
+		return clean
+	}
+	var all []string
+	for _, n := range k.On {
+		all = append(all, fmt.Sprintf("%s %.3g", n.Kind, n.Amount))
+	}
+	return strings.Join(all, " and ")
 }
 
 // inOwnProcess measures the cell by the same command in a process of its own, on one core, as paper makes its runs: two trainings beside each other are
@@ -138,6 +173,7 @@ func (c *Command) measure(ctx context.Context, k *cell, folder string) error {
 		return err
 	}
 	o := c.training(s, folder, frames)
+	o.Seed = k.Seed
 	begun := time.Now()
 	err = o.Learn(ctx)
 	k.Seconds = time.Since(begun).Seconds()
@@ -157,17 +193,21 @@ func (c *Command) measure(ctx context.Context, k *cell, folder string) error {
 // shoot is the cell's film, with the nuisance on it.
 func (c *Command) shoot(ctx context.Context, k *cell) (*shot, error) {
 	s, err := c.clean(ctx, k)
-	if err != nil || k.Nuisance == clean {
-		return s, err
+	if err != nil {
+		return nil, err
 	}
-	s.film, err = nuisance.New(s.film, nuisance.Options{Kind: k.Nuisance, Amount: k.Amount, Seed: c.Seed, Frames: s.frames})
-	return s, err
+	for i, n := range k.laid() {
+		if s.film, err = nuisance.New(s.film, nuisance.Options{Kind: n.Kind, Amount: n.Amount, Seed: k.Seed + uint64(i), Frames: s.frames}); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
 }
 
 // training is pretrain's defaults but for what the scene is known to have.
 func (c *Command) training(s *shot, folder, frames string) *training.Options {
 	o := training.Defaults()
-	o.Source, o.Latent, o.Out, o.Seed, o.Steps, o.TrainFrames = []string{frames}, s.latent, filepath.Join(folder, "model.onnx"), c.Seed, c.Steps, s.train
+	o.Source, o.Latent, o.Out, o.Steps, o.TrainFrames = []string{frames}, s.latent, filepath.Join(folder, "model.onnx"), c.Steps, s.train
 	if c.Latent != "" {
 		o.Latent = c.Latent
 	}
@@ -199,6 +239,7 @@ func (k *cell) judge(ctx context.Context, s *shot, model, frames string) error {
 		k.Reason = "the model's latents are not finite"
 		return nil
 	}
-	*dst = &figure
+	held := slices.Min(found.R2)
+	*dst, k.Held = &figure, &held
 	return nil
 }

@@ -48,7 +48,7 @@ func (f *findings) share(n int) string {
 // print writes a table in Markdown, below what comes of it.
 func (f *findings) print(w io.Writer) {
 	fmt.Fprintf(w, "Within %d times of the clean film's L_latent, or of an R² of %g: %s.\n", mostTimes, leastR2, f.share(f.Within))
-	fmt.Fprintf(w, "Silently wrong, beyond that with a good verdict: %s. Refused: %s.", f.share(f.Silent), f.share(f.Told))
+	fmt.Fprintf(w, "Silently wrong, beyond that with a good verdict: %s. Told of, in doubt, bad or refused: %s.", f.share(f.Silent), f.share(f.Told))
 	if n := len(f.Cells) - f.Judged; n > 0 {
 		fmt.Fprintf(w, " Not judged, for they or their clean films have no figure: %d.", n)
 	}

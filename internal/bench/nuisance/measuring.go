@@ -34,8 +34,8 @@ func measureAll(ctx context.Context, cells []*cell, how func(context.Context, *c
 					k.failed = errInterrupted
 					return k.failed
 				}
-				if !first {
-					k.compare(cleans[k.film()])
+				if other := cleans[k.film()]; other != nil {
+					k.compare(other)
 				}
 				p.tell(k)
 				return nil

@@ -60,19 +60,29 @@ func (c *Command) Run(ctx context.Context) error {
 	if c.Make != "" {
 		return c.makeOne(ctx, cells)
 	}
-	folder, err := os.MkdirTemp("", "driftscope-nuisance-")
-	if err != nil {
-		return err
-	}
-	err = measureAll(ctx, cells, func(ctx context.Context, k *cell) error { return k.inOwnProcess(ctx, folder) })
+	err = inProcesses(ctx, cells)
 	found := newFindings(c.Seed, cells)
 	if printed := c.print(found); printed != nil {
 		err = printed
 	}
 	if err == nil && len(found.Failed) > 0 {
-		err = fmt.Errorf("%d of %d films could not be measured: the lines above say why", len(found.Failed), len(cells))
+		err = failed(len(found.Failed), len(cells))
 	}
+	return err
+}
+
+// inProcesses measures the cells, each by this command in a process of its own.
+func inProcesses(ctx context.Context, cells []*cell) error {
+	folder, err := os.MkdirTemp("", "driftscope-nuisance-")
+	if err != nil {
+		return err
+	}
+	err = measureAll(ctx, cells, func(ctx context.Context, k *cell) error { return k.inOwnProcess(ctx, folder) })
 	return errors.Join(err, os.RemoveAll(folder))
+}
+
+func failed(n, all int) error {
+	return fmt.Errorf("%d of %d films could not be measured: the lines above say why", n, all)
 }
 
 func (c *Command) print(found *findings) error {
@@ -165,7 +175,7 @@ func (c *Command) fits(scene string, frames int) bool {
 
 // cells are the clean film of a scene and those with nuisances.
 func (c *Command) cells(scene string, frames int) ([]*cell, error) {
-	all := []*cell{{Scene: scene, Nuisance: clean, Frames: frames}}
+	all := []*cell{{Scene: scene, Nuisance: clean, Frames: frames, Seed: c.Seed}}
 	for _, kind := range c.Nuisance {
 		for _, times := range c.Amount {
 			amount, err := nuisance.Amount(kind, times)
@@ -175,7 +185,7 @@ func (c *Command) cells(scene string, frames int) ([]*cell, error) {
 			if err := (nuisance.Options{Kind: kind, Amount: amount, Frames: frames}).Check(); err != nil {
 				return nil, fmt.Errorf("--amount: found %g: %w", times, err)
 			}
-			all = append(all, &cell{Scene: scene, Nuisance: kind, Times: times, Amount: amount, Frames: frames})
+			all = append(all, &cell{Scene: scene, Nuisance: kind, Times: times, Amount: amount, Frames: frames, Seed: c.Seed})
 		}
 	}
 	return all, nil

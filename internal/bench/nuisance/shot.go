@@ -29,7 +29,7 @@ func (c *Command) clean(ctx context.Context, k *cell) (*shot, error) {
 	if k.Scene == trapped {
 		return c.bead(ctx)
 	}
-	scene, err := sim.New(k.Scene, sim.Options{Frames: k.Frames, Seed: c.Seed})
+	scene, err := sim.New(k.Scene, sim.Options{Frames: k.Frames, Seed: k.Seed})
 	if err != nil {
 		return nil, err
 	}
