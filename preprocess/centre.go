@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"driftscope/internal/order"
 )
 
 // Point is a place in a picture, in pixels; the centre of the top left pixel is (0, 0).
@@ -108,11 +110,11 @@ func (s *search) firstPass() (places []Point, leaves bool) {
 		departure[t], clarity[t] = p.height, p.height-distinct*noise
 		resting[t] = abs(s.mean[int(p.at.Y)*s.width+int(p.at.X)] - flat)
 	}
-	if median(clarity) <= 0 {
+	if order.Median(clarity) <= 0 {
 		strongest := stronger(s.peaks(s.mean, all, func(int) float32 { return flat }))
 		return []Point{strongest.at}, false
 	}
-	return places, median(departure) > 2*median(resting)
+	return places, order.Median(departure) > 2*order.Median(resting)
 }
 
 // list has room for one number a frame.
@@ -154,7 +156,7 @@ func (s *search) secondPass(win box, leaves bool) []Point {
 		bright[t], dark[t] = b.at, d.at
 		above[t], below[t] = b.height, d.height
 	}
-	if median(above) >= median(below) {
+	if order.Median(above) >= order.Median(below) {
 		return bright
 	}
 	return dark
@@ -206,14 +208,11 @@ func level(v []float32) (middle, sd float32) {
 
 // levelOf is level of all of v, which it overwrites.
 func levelOf(v []float32) (middle, sd float32) {
-	middle = median(v)
+	middle = order.Median(v)
 	for i := range v {
 		v[i] = abs(v[i] - middle)
 	}
-	return middle, 1.4826 * median(v) // 1.4826: the ratio for a Gaussian
+	return middle, 1.4826 * order.Median(v) // 1.4826: the ratio for a Gaussian
 }
-
-// median reorders v; it is the upper of the two middle values where there are two.
-func median(v []float32) float32 { return nth(v, len(v)/2) }
 
 func abs(v float32) float32 { return max(v, -v) }

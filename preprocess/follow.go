@@ -7,6 +7,7 @@ import (
 	"gocv.io/x/gocv"
 
 	"driftscope/internal/frame"
+	"driftscope/internal/order"
 	"driftscope/internal/pipeline"
 )
 
@@ -85,7 +86,7 @@ func (s *follow) find(size image.Point) (Point, bool) {
 	smooth := s.smooth[:size.X*size.Y]
 	s.blur.apply(smooth, s.disc.picture, size.X, size.Y)
 	s.sample = spread(s.sample[:0], smooth, sparse)
-	flat := median(s.sample)
+	flat := order.Median(s.sample)
 	darkest, brightest, ok := extremes(smooth)
 	if !ok {
 		return Point{}, false

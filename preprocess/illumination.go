@@ -25,9 +25,6 @@ type illuminationOptions struct {
 	Reference  []string   `yaml:"reference"` // the thumbnail, a row of boxes each: illumination.Side little-endian uint16, in base64
 }
 
-// Light that is off by more than this many times is no lamp that flickers: the frame is skipped.
-const maxGain = 32
-
 // foreign is how many times what is usually left of a frame says that the reference is not of this scene.
 const foreign = 8
 
@@ -124,7 +121,7 @@ func (e *evenLight) Apply(_ context.Context, f *frame.Frame) error {
 	e.small.Of(e.boxes, pixels)
 	light, left := e.fitter.Fit(e.boxes)
 	for _, l := range light {
-		if !(l.Gain > 1./maxGain && l.Gain < maxGain) {
+		if !(l.Gain > 1./illumination.MaxGain && l.Gain < illumination.MaxGain) {
 			return &pipeline.ErrSkip{Cause: "no_light", Err: complain("illumination", f, "the lamp gives %.3g of its usual light: check that it is on, and that this is the scene of the training", l.Gain)}
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -156,26 +155,5 @@ func TestNormaliseSmallObject(t *testing.T) {
 	apply(t, newStep(t, "normalise", ""), f)
 	if got := values(t, f); got[0] != 0 || got[5050] != 1 || math.Abs(float64(got[5051])-0.5) > 1e-6 {
 		t.Errorf("found %g, %g and %g, expected 0, 1 and 0.5", got[0], got[5050], got[5051])
-	}
-}
-
-func TestNth(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
-	for range 300 {
-		v := make([]float32, 1+r.IntN(60))
-		for i := range v {
-			v[i] = float32(r.IntN(1 + r.IntN(20)))
-		}
-		sorted := slices.Sorted(slices.Values(v))
-		k := r.IntN(len(v))
-		if got := nth(slices.Clone(v), k); got != sorted[k] {
-			t.Fatalf("nth(%v, %d): found %g, expected %g", v, k, got, sorted[k])
-		}
-		for i := range v {
-			if r.IntN(2) == 0 {
-				v[i] = float32(math.NaN())
-			}
-		}
-		nth(v, k) // comes to an end
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"gocv.io/x/gocv"
+
+	"driftscope/internal/order"
 )
 
 const (
@@ -58,9 +60,9 @@ func (r *running) percentiles(m *gocv.Mat) (low, high float64, err error) {
 	}
 	n := len(r.samples)
 	rank := func(percent float64) int { return int(math.Round(percent / 100 * float64(n-1))) }
-	low, high = float64(nth(r.samples, rank(r.options.Low))), float64(nth(r.samples, rank(r.options.High)))
+	low, high = float64(order.Nth(r.samples, rank(r.options.Low))), float64(order.Nth(r.samples, rank(r.options.High)))
 	if low == high {
-		low, high = float64(nth(r.samples, 0)), float64(nth(r.samples, n-1))
+		low, high = float64(order.Nth(r.samples, 0)), float64(order.Nth(r.samples, n-1))
 	}
 	return low, high, nil
 }
@@ -98,41 +100,3 @@ func spread[T uint8 | uint16 | float32](dst []float32, v []T, every int) []float
 	}
 	return dst
 }
-
-// nth is the value that sorting v would put at index k. It reorders v, in linear time on average whatever values repeat.
-func nth(v []float32, k int) float32 {
-	for len(v) > 1 {
-		pivot := middle(v[0], v[len(v)/2], v[len(v)-1])
-		below := 0 // v[:below] < pivot
-		for i, x := range v {
-			v[i], v[below] = v[below], x
-			below += count(x < pivot)
-		}
-		if k < below {
-			v = v[:below]
-			continue
-		}
-		v, k = v[below:], k-below
-		same := 0 // v[:same] are the pivot, or no numbers
-		for i, x := range v {
-			v[i], v[same] = v[same], x
-			same += count(!(x > pivot))
-		}
-		if k < same {
-			return pivot
-		}
-		v, k = v[same:], k-same
-	}
-	return v[k]
-}
-
-// count is 1 for true, without a branch, of which values in no order would make the processor guess every second one wrong.
-func count(is bool) int {
-	n := 0
-	if is {
-		n = 1
-	}
-	return n
-}
-
-func middle(a, b, c float32) float32 { return max(min(a, b), min(max(a, b), c)) }

@@ -3,6 +3,8 @@ package locate
 import (
 	"math"
 	"slices"
+
+	"driftscope/internal/order"
 )
 
 // tile is the side of the squares whose levels the background joins, px; a template of sd s needs one of at least tilePerSD · s.
@@ -107,7 +109,7 @@ func (b *background) start(picture []float32, r, c int) float64 {
 			b.few = append(b.few, picture[y*b.w+x])
 		}
 	}
-	return float64(median(b.few))
+	return float64(order.Median(b.few))
 }
 
 // spread sets lines to the levels, linear between the tiles' middles.

@@ -3,6 +3,8 @@ package locate
 import (
 	"math"
 	"slices"
+
+	"driftscope/internal/order"
 )
 
 // The noise is estimated from pixels high-passed by the mask (1 -2 1)' (1 -2 1), which sees neither a slope nor, but for a little, a spot
@@ -71,7 +73,7 @@ func (m *noiseMeter) step() float64 {
 // scatterOf is the sd of numbers of which v are the sizes, by their median; by their mean where more than half are the same, as in pictures of few levels.
 // It reorders v.
 func scatterOf(v []float32) float64 {
-	if m := median(v); m > 0 {
+	if m := order.Median(v); m > 0 {
 		return float64(m) / mad
 	}
 	sum := 0.0

@@ -2,44 +2,6 @@ package locate
 
 import "math"
 
-// median orders v in part, and returns what would be in its middle if it were sorted (Hoare 1961).
-func median(v []float32) float32 {
-	k := len(v) / 2
-	for from, to := 0, len(v)-1; from < to; {
-		a, pivot, c := v[from], v[(from+to)/2], v[to]
-		if a > c {
-			a, c = c, a
-		}
-		if pivot < a {
-			pivot = a
-		} else if pivot > c {
-			pivot = c
-		}
-		i, j := from, to
-		for i <= j {
-			for v[i] < pivot {
-				i++
-			}
-			for v[j] > pivot {
-				j--
-			}
-			if i <= j {
-				v[i], v[j] = v[j], v[i]
-				i, j = i+1, j-1
-			}
-		}
-		switch {
-		case k <= j:
-			to = j
-		case k >= i:
-			from = i
-		default:
-			return v[k]
-		}
-	}
-	return v[k]
-}
-
 // digit is how many bits of a number sortByMean looks at, at a time.
 const digit = 11
 

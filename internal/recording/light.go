@@ -14,7 +14,7 @@ type film struct {
 	stride     int // between frames that are kept
 	seen       int
 	trajectory uint64
-	several    bool // trajectories, each with a background of its own; or too few pixels
+	unclear    bool // several trajectories, each with a background of its own, or too few pixels
 }
 
 // maxThumbnails is when every other one is given up.
@@ -25,11 +25,11 @@ func (l *film) add(f *frame.Frame, g *GreyFrame) {
 	if l.seen == 0 {
 		var err error
 		l.small, err = illumination.NewThumbnail(g.Height, g.Width, 1)
-		l.several, l.stride, l.trajectory = err != nil, 1, f.Meta.Trajectory
+		l.unclear, l.stride, l.trajectory = err != nil, 1, f.Meta.Trajectory
 	}
-	l.several = l.several || f.Meta.Trajectory != l.trajectory
+	l.unclear = l.unclear || f.Meta.Trajectory != l.trajectory
 	l.seen++
-	if l.several || (l.seen-1)%l.stride != 0 {
+	if l.unclear || (l.seen-1)%l.stride != 0 {
 		return
 	}
 	if len(l.thumbnails) == maxThumbnails {
@@ -48,7 +48,7 @@ const fewThumbnails = 20
 
 // Illumination is how the recording's light changes, its model nil where it is steady, or where that is not to be told. step takes it off.
 func (s *Survey) Illumination() (light illumination.Choice, step card.Step) {
-	if s.film.several || len(s.film.thumbnails) < fewThumbnails {
+	if s.film.unclear || len(s.film.thumbnails) < fewThumbnails {
 		return light, step
 	}
 	if light = illumination.Choose(s.film.thumbnails); light.Model != nil {

@@ -207,8 +207,8 @@ func (c *Options) check() (frames recording.Span, err error) {
 		err = fmt.Errorf("--out %s: expected a name that ends in .onnx", c.Out)
 	case min(c.Steps, c.Pairs, c.Patience, c.Restarts, c.Substeps) < 0 || !(slices.Min(numbers) >= 0) || math.IsInf(slices.Max(numbers), 0):
 		err = errors.New("--steps, --pairs, --patience, --restarts, --substeps, --tau, --rate, --l1, --nu, --dt and --fps: expected positive numbers")
-	case c.From != "" && (c.Crop != "auto" || c.CLAHE != "auto"):
-		err = errors.New("--from: pictures are prepared as the model wants them: leave --crop and --clahe out")
+	case c.From != "" && (c.Crop != "auto" || c.CLAHE != "auto" || c.KeepLight):
+		err = errors.New("--from: pictures are prepared as the model wants them: leave --crop, --clahe and --keep-light out")
 	case c.From != "" && (c.Restarts > 1 || c.ReinitSteps > 0):
 		err = errors.New("--from: a model is continued in one run, and its latents are kept: leave --restarts and --reinit-steps out")
 	default:

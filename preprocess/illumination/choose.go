@@ -56,8 +56,7 @@ const (
 	maxChosenFrom = 100  // frames: what they gain has an error of a tenth of its spread
 	learnRounds   = 3    // of the reference and the light of every frame; the third changes light by less than its error
 	leastScale    = 1e-3 // of what the film spans: less is nothing that anybody sees
-	mostLeft      = 0.5  // of the variance of a box: lamps left 0.00 to 0.49 in ten films, pictures that change as a whole 0.88 and more in three
-	leastGain     = 1. / 16
+	mostLeft      = 0.5  // of the variance of a box: lamps left 0.00 to 0.49 in nine films, pictures that change as a whole 0.88 and more in three
 )
 
 // forms are those that are tried.
@@ -94,20 +93,20 @@ func learn(thumbnails [][]float32, form Form) *Model {
 		f := NewFitter(m)
 		for i, t := range thumbnails {
 			light, _ := f.Fit(t)
-			even[i] = Even(t, light)
+			even[i] = evened(t, light)
 		}
 		m.Reference = median(even)
 	}
 	return m
 }
 
-// Even is a thumbnail without its light.
-func Even(thumbnail []float32, light [2]Light) []float32 {
+// evened is a thumbnail without its light.
+func evened(thumbnail []float32, light [2]Light) []float32 {
 	out := make([]float32, Size)
 	for box, v := range thumbnail {
 		l := &light[box/(Size/2)]
 		x, y := place(box)
-		out[box] = float32((float64(v) - l.Added(x, y)) / max(l.Gain, leastGain))
+		out[box] = float32((float64(v) - l.Added(x, y)) / max(l.Gain, 1./MaxGain))
 	}
 	return out
 }

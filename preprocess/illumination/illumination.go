@@ -3,6 +3,8 @@ package illumination
 import (
 	"math"
 	"strings"
+
+	"driftscope/internal/order"
 )
 
 // Form is which light a film's lamp adds and takes.
@@ -40,6 +42,9 @@ type Model struct {
 	Reference []float32 // B, a thumbnail
 	Scale     float64   // of what is left in frames that it fits: the scale of Student's t
 }
+
+// MaxGain is how many times brighter or darker than the reference a lamp may be: it leaves an 8-bit picture of 255 levels 8.
+const MaxGain = 32
 
 // Fitter fits one frame after another. It belongs to one goroutine.
 type Fitter struct {
@@ -91,6 +96,7 @@ type field struct {
 	mean    float64             // of B there
 	basis   [][maxTerms]float64 // of each box: 1, then B - mean, X, Y as the form has them
 	terms   int
+	norms   [maxTerms]float64 // of the basis, the root mean square of each term
 	fitted  [maxTerms]float64 // coefficients of frame - B
 	change  []float64         // frame - B
 	left    []float64         // residuals
@@ -115,6 +121,12 @@ func newField(m *Model, boxes []int) field {
 			terms += 2
 		}
 		f.basis, f.terms = append(f.basis, row), terms
+	}
+	for i := range f.terms {
+		for k := range f.basis {
+			f.norms[i] += f.basis[k][i] * f.basis[k][i] / float64(n)
+		}
+		f.norms[i] = math.Sqrt(f.norms[i])
 	}
 	return f
 }
@@ -218,11 +230,7 @@ func eliminate(normal *[maxTerms][maxTerms + 1]float64, n int) (x [maxTerms]floa
 // moved bounds how much the light changed, in the root mean square over boxes.
 func (f *field) moved(before *[maxTerms]float64) (sum float64) {
 	for i := range f.terms {
-		var square float64
-		for k := range f.basis {
-			square += f.basis[k][i] * f.basis[k][i]
-		}
-		sum += math.Abs(f.fitted[i]-before[i]) * math.Sqrt(square/float64(len(f.basis)))
+		sum += math.Abs(f.fitted[i]-before[i]) * f.norms[i]
 	}
 	return sum
 }
@@ -233,34 +241,5 @@ func (f *field) spread() float64 {
 	for i, v := range f.left {
 		f.sizes[i] = math.Abs(v)
 	}
-	return normal * middle(f.sizes)
-}
-
-// middle is the upper median, by selection (Hoare 1961); it reorders values.
-func middle(values []float64) float64 {
-	k, from, to := len(values)/2, 0, len(values)-1
-	for from < to {
-		pivot, i, j := values[(from+to)/2], from, to
-		for i <= j {
-			for values[i] < pivot {
-				i++
-			}
-			for values[j] > pivot {
-				j--
-			}
-			if i <= j {
-				values[i], values[j] = values[j], values[i]
-				i, j = i+1, j-1
-			}
-		}
-		switch {
-		case k <= j:
-			to = j
-		case k >= i:
-			from = i
-		default:
-			return values[k]
-		}
-	}
-	return values[k]
+	return normal * order.Median(f.sizes)
 }

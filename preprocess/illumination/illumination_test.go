@@ -38,8 +38,8 @@ func flicker(k int) float64 { return rand.New(rand.NewPCG(uint64(k), 9)).NormFlo
 
 func steady(int, bool) Light { return Light{Gain: 1} }
 
-// TestChoose: the form that made the film is chosen, and its light is told in frames that were not seen: gains to 2e-3, the error of 1024 boxes of noise 1
-// about a texture of sd 20 being 1/(20·32) = 1.6e-3, offsets at the mean of the texture to 0.1, slopes to 0.5.
+// TestChoose: the form that made the film is chosen, and its light is told within some five standard errors: of a gain 1/(20·32) = 1.6e-3, for 1024 boxes of noise 1 on a texture of sd 20; of a
+// slope 1/(0.29·32) = 0.11, twice over for the reference; of the brightness 0.03, and what the disc pulls it by.
 func TestChoose(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -179,5 +179,18 @@ func TestThumbnail(t *testing.T) {
 	}
 	if _, err := NewThumbnail(31, 100, 1); err == nil {
 		t.Error("31 rows were accepted")
+	}
+}
+
+// BenchmarkFit: one frame's light, of every form's most numbers.
+func BenchmarkFit(b *testing.B) {
+	thumbnails, _ := scene(30, 4, steady)
+	for _, form := range []Form{{}, {Gain: true}, {Gain: true, Plane: true, Interlaced: true}} {
+		b.Run(form.String(), func(b *testing.B) {
+			f := NewFitter(learn(thumbnails, form))
+			for i := 0; b.Loop(); i++ {
+				f.Fit(thumbnails[i%len(thumbnails)])
+			}
+		})
 	}
 }

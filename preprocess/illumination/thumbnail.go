@@ -3,7 +3,7 @@ package illumination
 import "fmt"
 
 // A thumbnail has Side x Side boxes: Side/2 rows of boxes over the frame's even rows, then as many over its odd rows. So many tell three numbers of a
-// frame to a thirtieth of a box's noise, and take 50 µs.
+// frame to a thirtieth of a box's noise, and take a tenth of a millisecond.
 const (
 	Side = 32
 	Size = Side * Side

@@ -172,8 +172,7 @@ func (c *Command) measure(ctx context.Context, k *cell, folder string) error {
 	if err := sim.Record(ctx, s.film, frames); err != nil {
 		return err
 	}
-	o := c.training(s, folder, frames)
-	o.Seed = k.Seed
+	o := c.training(k, s, folder, frames)
 	begun := time.Now()
 	err = o.Learn(ctx)
 	k.Seconds = time.Since(begun).Seconds()
@@ -205,9 +204,9 @@ func (c *Command) shoot(ctx context.Context, k *cell) (*shot, error) {
 }
 
 // training is pretrain's defaults but for what the scene is known to have.
-func (c *Command) training(s *shot, folder, frames string) *training.Options {
+func (c *Command) training(k *cell, s *shot, folder, frames string) *training.Options {
 	o := training.Defaults()
-	o.Source, o.Latent, o.Out, o.Steps, o.TrainFrames = []string{frames}, s.latent, filepath.Join(folder, "model.onnx"), c.Steps, s.train
+	o.Source, o.Latent, o.Out, o.Seed, o.Steps, o.TrainFrames = []string{frames}, s.latent, filepath.Join(folder, "model.onnx"), k.Seed, c.Steps, s.train
 	if c.Latent != "" {
 		o.Latent = c.Latent
 	}

@@ -27,7 +27,7 @@ type VerdictCommand struct {
 
 // Help says what is drawn and judged, under the command's own help.
 func (c *VerdictCommand) Help() string {
-	return fmt.Sprintf("A film is a scene of the paper's table, %d to %d frames of it, under none, one or two nuisances of half to four times the common amount. The model has the scene's number of latents, and is trained by "+
+	return fmt.Sprintf("A film is a simulated scene, %d to %d frames of it, under none, one or two nuisances of half to four times the common amount. The model has the scene's number of latents, and is trained by "+
 		"pretrain's defaults. Laid over the truth by an isometry it is right where it holds an R² of %g or more of every coordinate, and wrong where it holds less than %g of one.", fewest, most, rightR2, wrongR2)
 }
 
