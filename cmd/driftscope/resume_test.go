@@ -87,7 +87,9 @@ func continued(t *testing.T, folder string) {
 		t.Errorf("prepared by %s, the model it continues by %s", after, before)
 	}
 	drive(t, folder, "pretrain", "b", "--from", "m.onnx", "--latent", "3", "--fps", "10", "--out", "x.onnx").check(t, 2, "it has 2 latents, --latent asks for 3")
-	drive(t, folder, "pretrain", "b", "--from", "m.onnx", "--crop", "none", "--fps", "10", "--out", "x.onnx").check(t, 2, "leave --crop and --clahe out")
+	for _, kept := range []string{"--crop=none", "--clahe=on", "--keep-light"} {
+		drive(t, folder, "pretrain", "b", "--from", "m.onnx", kept, "--fps", "10", "--out", "x.onnx").check(t, 2, "leave --crop, --clahe and --keep-light out")
+	}
 	drive(t, folder, "pretrain", "b", "--from", "m.onnx", "--restarts", "3", "--fps", "10", "--out", "x.onnx").check(t, 2, "leave --restarts and --reinit-steps out")
 	drive(t, folder, "pretrain", "b", "--from", "b/000.png", "--fps", "10", "--out", "x.onnx").check(t, 2, "--from b/000.png")
 	drive(t, folder, "pretrain", "a", "b", "--latent", "2", "--train-frames", "0:9", "--fps", "10", "--out", "x.onnx").check(t, 2, "2 recordings were given")
