@@ -41,6 +41,8 @@ type Result struct {
 
 	SpriteShare       float64 // share of what moves that located sprites explain; 0 where none are
 	Sprites           int     // how many are located
+	Modes             int     // ways in which the light of a single one changes; 0 where it is rigid
+	AppearanceLatents int     // latents that are scores of those modes
 	BackgroundLatents int     // latents of a dynamic background; those beyond are padding
 }
 
@@ -84,8 +86,12 @@ func (t Training) Train(ctx context.Context, clip *video.Clip, c Config) (*Resul
 	r := &Result{Config: j.config, Model: lead.model, Best: lead.best, History: j.looks}
 	if j.tracked != nil && j.tracked.sprites != nil {
 		r.SpriteShare, r.Sprites = j.tracked.explained, j.tracked.count()
-		if j.tracked.background != nil {
+		switch {
+		case j.tracked.background != nil:
 			r.BackgroundLatents = r.Config.Latent - 2*r.Sprites
+		case j.tracked.deforming != nil:
+			r.Modes = j.tracked.deforming.Modes()
+			r.AppearanceLatents = min(r.Modes, r.Config.Latent-2)
 		}
 	}
 	return r, nil
