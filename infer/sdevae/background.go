@@ -49,7 +49,7 @@ func (j *job) locateOne(ctx context.Context, c Config) (*tracked, error) {
 	if !lowSNR && rigid.explained < 1-minBackground {
 		t = cmp.Or(j.deform(ctx, rigid, c.Latent), rigid)
 	}
-	if c.Latent > 2 && (lowSNR || t.explained < 1-minBackground) {
+	if c.Latent > 2 && rigid.explained < 1-minBackground && !j.ownChange(t, rigid, c.Latent-2) || lowSNR {
 		full, err := j.withBackground(ctx, c, rigid)
 		if err != nil {
 			return nil, err
@@ -64,6 +64,11 @@ func (j *job) locateOne(ctx context.Context, c Config) (*tracked, error) {
 	}
 	t.pad(c.Latent)
 	return t, nil
+}
+
+// ownChange says whether what a rigid sprite leaves is its own change rather than one of what is behind it, with so many latents.
+func (j *job) ownChange(t, rigid *tracked, latents int) bool {
+	return t.deforming != nil && t.left < rigid.sprites.LeftBehind(j.clip, video.FramesOf(j.train), video.FramesOf(j.held), latents)
 }
 
 // withBackground adds a dynamic background to the sprite; nil where there is none, or too little.

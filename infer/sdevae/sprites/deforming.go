@@ -104,13 +104,49 @@ func (d *Deforming) learn(lights [][]float64, window []bool) {
 		}
 	}
 	d.light = numeric.Centre(x).RawVector().Data
+	d.modes = principal(x, maxModes)
+}
+
+// principal are at most so many principal components of centred rows, orthogonal, along which scores have variance 1: x = Σ √value vector mode'/|mode|.
+func principal(x *mat.Dense, most int) (modes [][]float64) {
+	n, size := x.Dims()
 	values, vectors, ok := numeric.PrincipalRows(x)
-	for k := n - 1; ok && k >= max(n-maxModes, 1) && values[k] > 0; k-- {
-		mode := mat.NewVecDense(len(d.light), nil)
-		mode.MulVec(x.T(), vectors.ColView(k)) // x = Σ √value vector mode'/|mode|: scores of variance 1 are √n vector
+	for k := n - 1; ok && k >= max(n-most, 1) && values[k] > 0; k-- {
+		mode := mat.NewVecDense(size, nil)
+		mode.MulVec(x.T(), vectors.ColView(k))
 		mode.ScaleVec(1/math.Sqrt(float64(n)), mode)
-		d.modes = append(d.modes, mode.RawVector().Data)
+		modes = append(modes, mode.RawVector().Data)
 	}
+	return modes
+}
+
+// LeftBehind is the mean energy that a rigid sprite leaves of a held-out frame, over a still picture and at most so many principal pictures of what it
+// leaves of the given frames: what a background that changes explains at least.
+func (m *Set) LeftBehind(c *video.Clip, frames, held []int, most int) float64 {
+	left := func(frames []int) *mat.Dense {
+		places, _ := m.Track(c, frames)
+		drawn := make([]float32, len(frames)*c.Size())
+		m.Draw(drawn, places, len(frames))
+		x := mat.NewDense(len(frames), c.Size(), nil)
+		for k, v := range c.Pick(frames) {
+			x.RawMatrix().Data[k] = float64(v - drawn[k])
+		}
+		return x
+	}
+	x, unseen := left(searched(c, frames)), left(held)
+	mean := numeric.Centre(x)
+	modes := principal(x, most)
+	var sum float64
+	for i := range held {
+		one := unseen.RawRowView(i)
+		floats.Sub(one, mean.RawVector().Data)
+		sum += floats.Dot(one, one)
+		for _, mode := range modes {
+			score := floats.Dot(one, mode)
+			sum -= score * score / floats.Dot(mode, mode)
+		}
+	}
+	return sum / float64(len(held))
 }
 
 // reach is the support of template k with as much around it as its own radius: what changes may lie beside what does not.
