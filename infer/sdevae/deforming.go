@@ -15,7 +15,7 @@ func (j *job) deform(ctx context.Context, rigid *tracked, latents int) *tracked 
 	if d == nil {
 		return nil
 	}
-	t := &tracked{sprites: d.Set, deforming: d}
+	t := &tracked{sprites: d.Sprite, deforming: d}
 	t.places, t.scores = d.Track(j.clip, j.clip.Frames())
 	if t.explained = j.share(d.Left(j.clip, held, d.Modes())); t.settle(j.clip) == nil {
 		return nil

@@ -12,13 +12,13 @@ import (
 )
 
 // Training on synthetic frames: Adam's peak rate, its warm-up, the distance of a synthetic frame from the frame that it starts from, in standard
-// deviations of the latents over the clip, and how many frames at most it may start from. A decoder draws well only near what it has seen; what was
-// located is drawn well anywhere, and the encoder is to read places at which it has not been yet.
+// deviations of the latents over the clip, and how many frames at most it may start from. A decoder draws well only near what it has seen; an object
+// that changes is drawn well anywhere, and how it looks is to say nothing of where it is: the encoder learns that where both vary by themselves.
 const (
 	syntheticRate   = 1e-3
 	syntheticWarmup = 20
 	syntheticWidth  = 0.5
-	locatedWidth    = 1
+	changingWidth   = 1
 	syntheticFrames = 2000
 )
 
@@ -55,8 +55,10 @@ func (s *session) beginSynthetic() (err error) {
 		l.draw = func(pictures, z []float32, frames []int) error { return s.model.Decode(pictures, z, len(frames)) }
 		l.left, l.targets, err = s.model.Read(s.job.clip, frames)
 	} else {
-		l.steps, l.rate, l.width, l.draw, l.sprites = s.job.config.SpriteSteps, spriteRate, locatedWidth, s.job.tracked.draw, s.job.tracked.count()
-		l.changes = s.job.tracked.deforming != nil
+		l.steps, l.rate, l.width, l.draw, l.sprites = s.job.config.SpriteSteps, spriteRate, syntheticWidth, s.job.tracked.draw, s.job.tracked.count()
+		if l.changes = s.job.tracked.deforming != nil; l.changes {
+			l.width = changingWidth
+		}
 		l.left, l.targets = s.job.clip.Pick(frames), s.job.tracked.posteriors(frames, s.job.config.Posterior)
 	}
 	if err != nil {

@@ -138,12 +138,7 @@ func newJob(ctx context.Context, t Training, clip *video.Clip, c Config) (*job, 
 	if c.Clock && clip.Span() == 0 {
 		return nil, errors.New("the clip's times never pass their trajectory's first: leave the clock out or mend the times")
 	}
-	j.train, j.held = video.Split(clip.Pairs(clip.MaxGap()))
-	if j.searches(c) {
-		j.clip = sprites.WithoutOffsets(clip, ctx, video.FramesOf(j.train), c.Seed)
-	}
-	if j.moving = 1 - j.clip.Noise()/j.clip.Energy(); j.lowSNR() {
-		j.mean = numeric.MeanRow(clip.Pixels, clip.Len(), clip.Size())
+	if j.survey(ctx, c); j.lowSNR() {
 		c.SyntheticSteps, c.ReinitSteps = cmp.Or(c.SyntheticSteps, -1), cmp.Or(c.ReinitSteps, -1)
 	}
 	if c.Clock || len(j.train) < gauge.MinPairs { // the exported drift is not learnt again with a clock; few pairs do not tell what is slow
@@ -165,6 +160,18 @@ func newJob(ctx context.Context, t Training, clip *video.Clip, c Config) (*job, 
 	}
 	j.config = c.withDefaults(len(j.train))
 	return j, nil
+}
+
+// survey splits the clip, evens it out where it is searched, and measures how much of it moves.
+func (j *job) survey(ctx context.Context, c Config) {
+	clip := j.clip
+	j.train, j.held = video.Split(clip.Pairs(clip.MaxGap()))
+	if j.searches(c) {
+		j.clip = sprites.WithoutOffsets(clip, ctx, video.FramesOf(j.train), c.Seed)
+	}
+	if j.moving = 1 - j.clip.Noise()/j.clip.Energy(); j.lowSNR() {
+		j.mean = numeric.MeanRow(clip.Pixels, clip.Len(), clip.Size())
+	}
 }
 
 // run takes the job from where it stands to its end.

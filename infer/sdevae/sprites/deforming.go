@@ -20,10 +20,10 @@ import (
 // Modes may hold shifts of the light, so the place is that of the centroid of what is seen, weighed by the square of its light: faint surroundings, which
 // are many pixels and of either sign, then weigh nothing. Scores are of variance 1 over the frames that the modes were learnt from.
 type Deforming struct {
-	*Set
-	light []float64   // CHW, centred on the first pixel
-	modes [][]float64 // CHW, orthogonal; a score of 1 adds as much
-	noise float64     // variance of what is left, a pixel
+	Sprite *Set        // as it looks on the whole, and what it is over
+	light  []float64   // CHW, centred on the first pixel
+	modes  [][]float64 // CHW, orthogonal; a score of 1 adds as much
+	noise  float64     // variance of what is left, a pixel
 }
 
 // maxModes is how many modes are tried. The bead of deeptrack-trap-good takes 3, and 1 holds nearly all of what they do.
@@ -49,7 +49,7 @@ func (m *Set) Deform(ctx context.Context, c *video.Clip, frames, held []int) *De
 
 // deformed is m with as many modes as serve, and its nats a held-out frame: the fewest whose nats lie within a standard error of the least.
 func (m *Set) deformed(c *video.Clip, frames, held []int) (*Deforming, float64) {
-	d := &Deforming{Set: m}
+	d := &Deforming{Sprite: m}
 	places, _ := m.Track(c, frames)
 	d.learn(d.lights(c, frames, places), m.reach(0))
 	all, trained, unseen := d.modes, d.scored(c, frames), d.scored(c, held)
@@ -78,15 +78,15 @@ func (m *Set) deformed(c *video.Clip, frames, held []int) (*Deforming, float64) 
 
 // lights are the frames less the background, in the sprite's own frame of reference: frames × CHW.
 func (d *Deforming) lights(c *video.Clip, frames []int, places []float64) [][]float64 {
-	f, area := d.Residual(c, frames), d.plane.H*d.plane.W
+	f, area := d.Sprite.Residual(c, frames), d.Sprite.plane.H*d.Sprite.plane.W
 	out := make([][]float64, len(frames))
 	for i, left := range f.left {
-		d.shift.Set(-places[2*i], -places[2*i+1])
-		out[i] = make([]float64, d.channels*area)
+		d.Sprite.shift.Set(-places[2*i], -places[2*i+1])
+		out[i] = make([]float64, d.Sprite.channels*area)
 		for ch, s := range left {
-			clear(d.sum)
-			d.shift.Add(d.sum, s, 1)
-			d.plane.Inverse(out[i][ch*area:(ch+1)*area], d.sum)
+			clear(d.Sprite.sum)
+			d.Sprite.shift.Add(d.Sprite.sum, s, 1)
+			d.Sprite.plane.Inverse(out[i][ch*area:(ch+1)*area], d.Sprite.sum)
 		}
 	}
 	return out
@@ -181,7 +181,7 @@ type scored struct {
 }
 
 func (d *Deforming) scored(c *video.Clip, frames []int) (s scored) {
-	s.places, _ = d.Set.Track(c, frames)
+	s.places, _ = d.Sprite.Track(c, frames)
 	for _, one := range d.lights(c, frames, s.places) {
 		floats.Sub(one, d.light)
 		s.energy = append(s.energy, floats.Dot(one, one))
@@ -253,12 +253,12 @@ func (d *Deforming) lightOf(dst, scores []float64) []float64 {
 
 // centroid is that of the light's square.
 func (d *Deforming) centroid(light []float64) (x, y float64) {
-	w, area := d.plane.W, d.plane.H*d.plane.W
+	w, area := d.Sprite.plane.W, d.Sprite.plane.H*d.Sprite.plane.W
 	var sum float64
 	for p, v := range light {
 		v *= v
 		x += v * math.Remainder(float64(p%w), float64(w))
-		y += v * math.Remainder(float64(p%area/w), float64(d.plane.H))
+		y += v * math.Remainder(float64(p%area/w), float64(d.Sprite.plane.H))
 		sum += v
 	}
 	if sum == 0 {
@@ -269,17 +269,17 @@ func (d *Deforming) centroid(light []float64) (x, y float64) {
 
 // Draw draws n pictures (n × CHW) with the sprite at the given places (n × 2) and scores (n × modes).
 func (d *Deforming) Draw(pictures []float32, places, scores []float64, n int) {
-	area, light, spectrum := d.plane.H*d.plane.W, make([]float64, len(d.light)), make([]complex128, d.plane.Size())
+	area, light, spectrum := d.Sprite.plane.H*d.Sprite.plane.W, make([]float64, len(d.light)), make([]complex128, d.Sprite.plane.Size())
 	for i := range n {
 		x, y := d.centroid(d.lightOf(light, scores[i*len(d.modes):(i+1)*len(d.modes)]))
-		d.shift.Set(places[2*i]-x, places[2*i+1]-y)
-		for ch := range d.channels {
-			d.plane.Forward(d.sum, numeric.Float32s(light[ch*area:(ch+1)*area]))
-			copy(spectrum, d.Background[ch])
-			d.shift.Add(spectrum, d.sum, 1)
-			d.plane.Inverse(d.picture, spectrum)
-			to := pictures[(i*d.channels+ch)*area:]
-			for p, v := range d.picture {
+		d.Sprite.shift.Set(places[2*i]-x, places[2*i+1]-y)
+		for ch := range d.Sprite.channels {
+			d.Sprite.plane.Forward(d.Sprite.sum, numeric.Float32s(light[ch*area:(ch+1)*area]))
+			copy(spectrum, d.Sprite.Background[ch])
+			d.Sprite.shift.Add(spectrum, d.Sprite.sum, 1)
+			d.Sprite.plane.Inverse(d.Sprite.picture, spectrum)
+			to := pictures[(i*d.Sprite.channels+ch)*area:]
+			for p, v := range d.Sprite.picture {
 				to[p] = float32(v)
 			}
 		}
