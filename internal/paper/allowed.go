@@ -93,7 +93,7 @@ func (r *tableRow) allowedCells() []string {
 func (r *tableRow) allowedNotes() (notes []string) {
 	a := r.Allowed
 	if a == nil {
-		return []string{fmt.Sprintf("%s: what one frame allows is not known here, for its pictures are not: give --assets.", r.Row)}
+		return []string{fmt.Sprintf("%s: what one frame allows is not known without its pictures: give --assets.", r.Row)}
 	}
 	if a.Share < 1 {
 		notes = append(notes, fmt.Sprintf("%s: what one frame allows is the mean over %s of the frames; in the others some latent does not change the picture.", r.Row, short(a.Share)))

@@ -25,7 +25,7 @@ func TestPaperAllowed(t *testing.T) {
 		{"dna-0", []*oneFrame{one(0.004, 0.003, 1), one(0.005, 0.002, 1)}, "0.0045 ± 0.000707 | 2.5 to 4",
 			"dna-0: if the molecule's shape were known, one frame would allow 0.0025.\n" +
 				"dna-0: L_latent a coordinate is more than 2 times what one frame allows on film 1 (2.5×), film 2 (4×)."},
-		{"digits-ou", []*oneFrame{one(1e-9, 0, 1), nil}, "– | –", "digits-ou: what one frame allows is not known here, for its pictures are not: give --assets."},
+		{"digits-ou", []*oneFrame{one(1e-9, 0, 1), nil}, "– | –", "digits-ou: what one frame allows is not known without its pictures: give --assets."},
 	} {
 		rows, err := chooseRows([]string{c.row})
 		if err != nil {

@@ -119,7 +119,7 @@ func TestPaperOnlyTable(t *testing.T) {
 	if err := c.Run(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if table := string(suite.Content(t, c.Out, "table.md")); !strings.Contains(table, "| – | – |") || !strings.Contains(table, "digits-ou: what one frame allows is not known here") {
+	if table := string(suite.Content(t, c.Out, "table.md")); !strings.Contains(table, "| – | – |") || !strings.Contains(table, "digits-ou: what one frame allows is not known without its pictures") {
 		t.Errorf("the table is %s", table)
 	}
 	c.Table = false
