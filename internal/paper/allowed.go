@@ -15,6 +15,9 @@ import (
 
 // allow finds what the films' pictures allow, of every run that was made. It follows from their settings, so that no file keeps it.
 func (p plan) allow(ctx context.Context) error {
+	if len(p) == 0 {
+		return nil
+	}
 	console.Say("what the pictures of %d films allow", len(p))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.NumCPU())
