@@ -30,12 +30,12 @@ const (
 	maxDuplicated = 0.5
 )
 
-// locateOne searches for one rigid object, learns the rest of the clip with the other latents, and then how much of that the object occludes.
-// Where the rest is nothing and the object is what moves, the other latents are padding. It returns nil where neither the object nor both together
-// are what moves.
+// locateOne searches for one object. What it leaves, if it leaves something, is how the object itself changes, or a background that changes behind it,
+// of which it occludes a part: the one that leaves less with as many latents. Latents beyond are padding. It returns nil where neither the object
+// nor both together are what moves.
 func (j *job) locateOne(ctx context.Context, c Config) (*tracked, error) {
 	t := j.locateSprites(ctx, 1, c.Seed, minBackground)
-	if t != nil && t.sprites.Area() > sprites.MaxArea {
+	if t != nil && c.Latent > 2 && t.sprites.Area() > sprites.MaxArea {
 		t = cmp.Or(j.locateOverBackground(ctx, c.Seed), t)
 	}
 	if t == nil {
@@ -45,17 +45,30 @@ func (j *job) locateOne(ctx context.Context, c Config) (*tracked, error) {
 	if !lowSNR && t.sprites.Duplicated(j.clip, video.FramesOf(j.held), t.places) > maxDuplicated {
 		return nil, nil
 	}
-	if lowSNR || t.explained < 1-minBackground {
-		full, err := j.withBackground(ctx, c, t)
-		if full != nil || err != nil {
-			return full, err
+	rigid := t
+	if !lowSNR && rigid.explained < 1-minBackground {
+		t = cmp.Or(j.deform(ctx, rigid, c.Latent), rigid)
+	}
+	if c.Latent > 2 && rigid.explained < 1-minBackground && !j.ownChange(t, rigid, c.Latent-2) || lowSNR {
+		full, err := j.withBackground(ctx, c, rigid)
+		if err != nil {
+			return nil, err
 		}
+		if full != nil && (t == rigid || full.left < t.left) {
+			return full, nil
+		}
+		full.close()
 	}
 	if t.explained < j.minExplained() {
 		return nil, nil
 	}
 	t.pad(c.Latent)
 	return t, nil
+}
+
+// ownChange says whether what a rigid sprite leaves is its own change rather than one of what is behind it, with so many latents.
+func (j *job) ownChange(t, rigid *tracked, latents int) bool {
+	return t.deforming != nil && t.left < rigid.sprites.LeftBehind(j.clip, video.FramesOf(j.train), video.FramesOf(j.held), latents)
 }
 
 // withBackground adds a dynamic background to the sprite; nil where there is none, or too little.
@@ -122,7 +135,7 @@ func (j *job) trackOverBackground(b *dynamicBackground, t *tracked) (*tracked, e
 	}
 	held := video.FramesOf(j.held)
 	drawn := make([]float32, len(held)*size)
-	if err := full.draw(drawn, full.posteriors(held, network.Diagonal).Mean, len(held)); err != nil {
+	if err := full.draw(drawn, full.posteriors(held, network.Diagonal).Mean, held); err != nil {
 		return nil, err
 	}
 	full.left = numeric.SquaredError(clip.Pick(held), drawn) / float64(len(held))

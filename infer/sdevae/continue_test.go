@@ -16,7 +16,7 @@ import (
 // steps can spoil.
 func TestContinued(t *testing.T) {
 	clip, c := sdevaetest.Walk(60, 3), brief()
-	c.Clock = false
+	c.Clock, c.SpriteSteps = false, -1 // the square is to be learnt, not located
 	var cold, warm []float64
 	first := train(t, Training{Watch: func(p Progress) { cold = append(cold, p.Loss) }}, clip, c)
 	export, err := first.Export(clip, card.Card{Preprocess: []card.Step{{Kind: "normalise"}}}, nil)

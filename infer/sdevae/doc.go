@@ -43,7 +43,7 @@
 // moves, and the encoder's last layers read low moments of the feature maps in every other restart (package network, readout.go).
 //
 // A training goes on from a checkpoint bit for bit (checkpoint.go, snapshot.go); a model is continued on other clips (continue.go); grow.go chooses
-// the number of latents by the held-out description length.
+// the number of latents by the held-out description length, or by what is located.
 //
 // Symbols of the paper: x frame, z latent, f decoder, μ Drift, σ Sigma, τ Tau, Δt DT, T Clip.Span.
 // The convolutions live in package dnnl; Gorgonia holds the graph, the loss and the drift network and differentiates them (package network).

@@ -58,8 +58,8 @@ func (r *Result) judged(clip *video.Clip, e *Export, measured []float64) (*verdi
 	}
 	c := &verdict.Case{Clip: clip, Held: held, Drawn: make([]float32, len(frames)*clip.Size()), Z: e.Z, SD: e.SD, Dim: r.Model.Dim,
 		Places: 2 * r.Sprites, Look: e.Card.Objects != nil, Measured: measured}
-	if r.Sprites > 0 && r.BackgroundLatents == 0 {
-		c.Padding = c.Dim - c.Places
+	if r.Sprites > 0 {
+		c.Padding = c.Dim - c.Places - r.AppearanceLatents - r.BackgroundLatents
 	}
 	if err := r.Model.Decode(c.Drawn, p.Mean, len(frames)); err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 func TestFreeze(t *testing.T) {
 	const lead, pace = 2, 0.25
 	clip := sdevaetest.Walk(60, 3)
-	j, err := newJob(context.Background(), Training{}, clip, Config{Latent: 2, Tau: 1, Steps: 10, Pairs: 8, Restarts: 1, FreezeSteps: lead, EncoderRate: pace, Warmup: 1, Decay: 1})
+	j, err := newJob(context.Background(), Training{}, clip, Config{Latent: 2, Tau: 1, Steps: 10, SpriteSteps: -1, Pairs: 8, Restarts: 1, FreezeSteps: lead, EncoderRate: pace, Warmup: 1, Decay: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

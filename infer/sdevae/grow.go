@@ -15,9 +15,13 @@ import (
 // The held-out loss is a description length, so it falls with a latent that pays for itself and rises with one that does not. One
 // that carries nothing has e = 0 and still costs ½ ln(2S/Δt) - ½ ln S = ½ ln(2/Δt), a constant, because the loss counts the two
 // posteriors of a pair as if they were independent: Nats leave it out, as they do what the pixels' noise costs any model, Noise/2τ.
+//
+// Where objects are located that are all that moves, nothing is trained: what they leave says as much.
 type Growth struct {
 	clip    *video.Clip
 	config  Config
+	search  Config  // the training's to come
+	located bool    // grown is of what was located
 	without float64 // nats: what motion costs without any latent
 	noise   float64 // nats: what the pixels' noise costs
 	grown   []Grown // of 1, 2, ... latents
@@ -42,10 +46,65 @@ func NewGrowth(clip *video.Clip, c Config) *Growth {
 	if c.Steps == 0 {
 		c.Steps = DefaultSteps
 	}
+	search := c
 	c.Steps, c.SpriteSteps, c.SyntheticSteps, c.ReinitSteps = max(c.Steps/2, 1), -1, -1, -1
 	c.FreezeSteps, c.EncoderRate = -1, 1 // the pictures are to be explained soon; whether latents are straight does not matter here
 	noise := clip.Noise() / (2 * c.Tau)
-	return &Growth{clip: clip, config: c, without: clip.Energy()/(2*c.Tau) - noise, noise: noise}
+	return &Growth{clip: clip, config: c, search: search, without: clip.Energy()/(2*c.Tau) - noise, noise: noise}
+}
+
+// Locate counts two latents for every object that is located, and one for each way in which a single one changes. It is what Grown says of 1, 2, ...
+// latents where those that serve are all that moves, and Done then; else nil, and Next goes on.
+func (g *Growth) Locate(ctx context.Context, watch func(Progress)) ([]Grown, error) {
+	j := &job{clip: g.clip, training: Training{Watch: watch}}
+	if !j.searches(g.search) {
+		return nil, nil
+	}
+	if j.survey(ctx, g.search); j.lowSNR() { // nobody knows how much moves
+		return nil, ctx.Err()
+	}
+	still := j.energyHeld()
+	left, whole := j.leftByLatents(ctx, still, g.search.Seed)
+	if serves := j.share(left[Fewest(still, left)-1]); ctx.Err() != nil || !whole && serves < 1-minBackground || serves < minSprites {
+		return nil, ctx.Err()
+	}
+	for i, v := range left {
+		g.grown = append(g.grown, Grown{Latent: i + 1, Nats: v/(2*g.config.Tau) - g.noise, Explained: j.share(v)})
+	}
+	g.without, g.located = g.grown[0].Nats, true
+	return g.grown, nil
+}
+
+// leftByLatents is the mean energy that 1, 2, ... latents leave of a held-out frame, of which still moves: it searches for 1, 2, ... objects until one
+// more is not worth its latents. Whole says that there is one, and that what it leaves is how it changes.
+func (j *job) leftByLatents(ctx context.Context, still float64, seed uint64) (left []float64, whole bool) {
+	left = []float64{still} // one coordinate of an object says nothing of where it is
+	with := func(latents int, energy float64) {
+		for len(left) < latents {
+			left = append(left, left[len(left)-1])
+		}
+		left[latents-1] = min(left[latents-1], energy)
+	}
+	for n := 1; n <= maxSprites && 2*n <= Fewest(still, left)+2; n++ {
+		t := j.locateSprites(ctx, n, seed, 0)
+		if t == nil {
+			break
+		}
+		if n > 1 {
+			whole = whole && (2*n <= len(left) && left[2*n-1] <= t.left)
+			with(2*n, t.left)
+			continue
+		}
+		with(2*n, t.left)
+		held := video.FramesOf(j.held)
+		if d := t.sprites.Deform(ctx, j.clip, video.FramesOf(j.train), held); d != nil {
+			for k := range d.Modes() + 1 {
+				with(2+k, d.Left(j.clip, held, k))
+			}
+			whole = left[len(left)-1] < t.sprites.LeftBehind(j.clip, video.FramesOf(j.train), held, d.Modes())
+		}
+	}
+	return left, whole
 }
 
 // Next trains the model of one latent more. watch, which may be nil, is called from the same goroutine after every step.
@@ -72,7 +131,7 @@ func (g *Growth) Latent() int { return Fewest(g.without, g.nats()) }
 // Done says that more latents than Latent cannot gain enough, or that two more did not, or that MaxGrown were tried.
 func (g *Growth) Done() bool {
 	tried, serve := len(g.grown), g.Latent()
-	return tried > 0 && (tried >= min(serve+2, MaxGrown) || g.grown[tried-1].Nats < least(g.without, g.nats(), serve-1))
+	return tried > 0 && (g.located || tried >= min(serve+2, MaxGrown) || g.grown[tried-1].Nats < least(g.without, g.nats(), serve-1))
 }
 
 func (g *Growth) nats() []float64 {

@@ -2,9 +2,11 @@ package sdevae
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"driftscope/infer/sdevae/sdevaetest"
+	"driftscope/infer/sdevae/video"
 	"driftscope/internal/suite"
 )
 
@@ -55,5 +57,43 @@ func TestGrowth(t *testing.T) {
 	}
 	if g.Latent() != 2 {
 		t.Errorf("%d latents", g.Latent())
+	}
+}
+
+// TestGrowthLocated counts the latents of what is located; of what is not all that moves, or hides in noise, it says nothing.
+func TestGrowthLocated(t *testing.T) {
+	trapped, _, _ := sdevaetest.Trapped(200, 3)
+	one, _ := sdevaetest.Drifting(200, 1, sdevaetest.Bar)
+	two, _ := sdevaetest.Drifting(200, 1, sdevaetest.Bar, sdevaetest.Disc)
+	noisy, _ := sdevaetest.Drifting(200, 1, sdevaetest.Bar)
+	sdevaetest.AddNoise(noisy, 1, false)
+	grating, _, _, _ := sdevaetest.Crossing(200, 1, sdevaetest.Disc, 1)
+	mixed, _ := sdevaetest.Mixed(200, 1)
+	for name, c := range map[string]struct {
+		clip   *video.Clip
+		latent int // 0 where a training has to say
+	}{
+		"one object":                        {one, 2},
+		"two objects":                       {two, 4},
+		"an object that swells":             {trapped, 3},
+		"an object over a grating that has": {grating, 0},
+		"a picture that changes as a whole": {mixed, 0},
+		"an object under noise":             {noisy, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewGrowth(c.clip, Config{Seed: 1, Tau: TauOf(c.clip)})
+			grown, err := g.Locate(context.Background(), nil)
+			for _, one := range grown {
+				t.Logf("%d latents: %.2f nats, %.1f %% explained", one.Latent, one.Nats, 100*one.Explained)
+			}
+			if err != nil || g.Latent() != c.latent || g.Done() != (c.latent > 0) {
+				t.Errorf("%d latents, done %t: %v; expected %d", g.Latent(), g.Done(), err, c.latent)
+			}
+		})
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if grown, err := NewGrowth(two, Config{Seed: 1, Tau: 0.1}).Locate(ctx, nil); grown != nil || !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v, %v", grown, err)
 	}
 }

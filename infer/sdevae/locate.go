@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 
 	"driftscope/infer/sdevae/appearance"
-	"driftscope/infer/sdevae/gauge"
 	"driftscope/infer/sdevae/network"
 	"driftscope/infer/sdevae/numeric"
 	"driftscope/infer/sdevae/sprites"
@@ -29,24 +28,24 @@ const (
 
 // searches says whether the clip is searched for rigid objects.
 func (j *job) searches(c Config) bool {
-	return c.SpriteSteps >= 0 && !c.Clock && j.origin == nil && j.clip.Height*j.clip.Width <= maxSearchPixels && len(j.train) >= gauge.MinPairs
+	return c.SpriteSteps >= 0 && !c.Clock && j.origin == nil && j.clip.Height*j.clip.Width <= maxSearchPixels
 }
 
-// locate searches for as many rigid objects as the latents have pairs; or else for one and a dynamic background; or, at low SNR and for one or two
-// latents, for a low-rank picture. It returns nil where none of them is what moves, or where the config asks for none.
+// locate searches for as many rigid objects as the latents have pairs; or else for one that changes, or moves over a dynamic background; or, at low
+// SNR and for one or two latents, for a low-rank picture. It returns nil where none of them is what moves, or where the config asks for none.
 func (j *job) locate(ctx context.Context, c Config) (*tracked, error) {
 	if !j.searches(c) {
 		return nil, nil
 	}
-	if c.Latent%2 == 0 && c.Latent/2 <= maxSprites {
-		if t := j.locateSprites(ctx, c.Latent/2, c.Seed, j.minExplained()); t != nil {
+	if n := c.Latent / 2; c.Latent%2 == 0 && n <= maxSprites && (n > 1 || j.lowSNR()) {
+		if t := j.locateSprites(ctx, n, c.Seed, j.minExplained()); t != nil {
 			return t, nil
 		}
 	}
 	switch {
 	case ctx.Err() != nil:
 		return nil, nil
-	case c.Latent > 2:
+	case c.Latent > 2 || c.Latent == 2 && !j.lowSNR():
 		return j.locateOne(ctx, c)
 	case j.lowSNR():
 		return j.locateLowRank(ctx, c.Latent, c.Seed), nil

@@ -12,11 +12,13 @@ import (
 )
 
 // Training on synthetic frames: Adam's peak rate, its warm-up, the distance of a synthetic frame from the frame that it starts from, in standard
-// deviations of the latents over the clip, and how many frames at most it may start from.
+// deviations of the latents over the clip, and how many frames at most it may start from. A decoder draws well only near what it has seen; an object
+// that changes is drawn well anywhere, and how it looks is to say nothing of where it is: the encoder learns that where both vary by themselves.
 const (
 	syntheticRate   = 1e-3
 	syntheticWarmup = 20
 	syntheticWidth  = 0.5
+	changingWidth   = 1
 	syntheticFrames = 2000
 )
 
@@ -29,33 +31,41 @@ type syntheticPhase struct {
 	sd        []float64 // of the means over the clip
 	clock     []float32 // of the frames; nil where there is none
 	left      []float32 // frames - drawings, n × CHW; pairs' differences where the picture is low-rank
-	start     []int     // the frame that each synthetic frame of the batch starts from
+	start     []int     // of frames, what each synthetic frame of the batch starts from
+	look      []int     // the frame that it looks like in what is no latent: that one, or any where the sprite changes
 	steps     int       // to take
 	rate      float64   // Adam's, at its peak
+	width     float64   // distance of a synthetic frame from the frame that it starts from, in sd
 	done      int
 
-	draw    func(pictures, z []float32, n int) error // draws the latents
-	sprites int                                      // of two latents each, from one frame; another sprite's, and the background's, may come from another frame
-	noise   []float32                                // scratch for moved noise; nil where what is left is the frame's own
+	draw    func(pictures, z []float32, frames []int) error // draws the latents, each as its frame is in what is no latent
+	frames  []int                                           // that a synthetic frame may start from
+	changes bool                                            // the sprite does
+	sprites int                                             // of two latents each, from one frame; another sprite's, and the background's, may come from another frame
+	noise   []float32                                       // scratch for moved noise; nil where what is left is the frame's own
 }
 
 // beginSynthetic starts it: from the best look's weights or, where something was located, from the first.
 func (s *session) beginSynthetic() (err error) {
-	l := &syntheticPhase{start: make([]int, 2*s.job.config.Pairs)}
 	frames := numeric.Spread(video.FramesOf(s.job.train), syntheticFrames)
+	l := &syntheticPhase{frames: frames, start: make([]int, 2*s.job.config.Pairs), look: make([]int, 2*s.job.config.Pairs)}
 	if s.job.tracked == nil {
 		s.model.Adopt(s.kept)
-		l.steps, l.rate, l.draw = s.job.config.SyntheticSteps, syntheticRate, s.model.Decode
+		l.steps, l.rate, l.width = s.job.config.SyntheticSteps, syntheticRate, syntheticWidth
+		l.draw = func(pictures, z []float32, frames []int) error { return s.model.Decode(pictures, z, len(frames)) }
 		l.left, l.targets, err = s.model.Read(s.job.clip, frames)
 	} else {
-		l.steps, l.rate, l.draw, l.sprites = s.job.config.SpriteSteps, spriteRate, s.job.tracked.draw, s.job.tracked.count()
+		l.steps, l.rate, l.width, l.draw, l.sprites = s.job.config.SpriteSteps, spriteRate, syntheticWidth, s.job.tracked.draw, s.job.tracked.count()
+		if l.changes = s.job.tracked.deforming != nil; l.changes {
+			l.width = changingWidth
+		}
 		l.left, l.targets = s.job.clip.Pick(frames), s.job.tracked.posteriors(frames, s.job.config.Posterior)
 	}
 	if err != nil {
 		return err
 	}
 	drawn := make([]float32, len(l.left))
-	if err := l.draw(drawn, l.targets.Mean, len(frames)); err != nil {
+	if err := l.draw(drawn, l.targets.Mean, frames); err != nil {
 		return err
 	}
 	for i, v := range drawn {
@@ -115,13 +125,16 @@ func (s *session) fillSynthetic(l *syntheticPhase) error {
 	x := l.graph.X.Data().([]float32)
 	for k := range rows {
 		near := s.rng.IntN(n)
-		l.start[k] = near
+		l.start[k], l.look[k] = near, l.frames[near]
+		if l.changes {
+			l.look[k] = l.frames[s.rng.IntN(n)]
+		}
 		from := near
 		for i := range d {
 			if i > 0 && i%2 == 0 && i <= 2*l.sprites {
 				from = s.rng.IntN(n)
 			}
-			mean[k*d+i] = l.targets.Mean[from*d+i] + float32(syntheticWidth*l.sd[i]*s.rng.NormFloat64())
+			mean[k*d+i] = l.targets.Mean[from*d+i] + float32(l.width*l.sd[i]*s.rng.NormFloat64())
 			if weight[k*d+i] = 0; l.sd[i] > 0 { // else the latent is constant
 				weight[k*d+i] = float32(1 / (l.sd[i]*l.sd[i] + 1e-12)) // a dead latent has next to no sd
 			}
@@ -134,7 +147,7 @@ func (s *session) fillSynthetic(l *syntheticPhase) error {
 			copy(l.graph.Below.Data().([]float32)[k*network.CovarianceTerms(d):(k+1)*network.CovarianceTerms(d)], l.targets.Below[near*network.CovarianceTerms(d):])
 		}
 	}
-	if err := l.draw(x, mean, rows); err != nil {
+	if err := l.draw(x, mean, l.look); err != nil {
 		return err
 	}
 	for k := range rows {

@@ -14,9 +14,11 @@ import (
 )
 
 // tracked is what was located in a clip before the training, as latents of variance 1: x and y of one sprite after another, and behind them the
-// latents of a dynamic background; or, in place of sprites, those of a low-rank picture.
+// latents of a dynamic background or of how a single sprite changes; or, in place of sprites, those of a low-rank picture.
 type tracked struct {
 	sprites    *sprites.Set
+	deforming  *sprites.Deforming  // the single sprite, where its light changes; else nil
+	scores     []float64           // of its modes, frames × modes: the first are latents, the others stay those of a frame
 	lowRank    *appearance.LowRank // in place of sprites, where the picture changes as a whole under noise
 	background *dynamicBackground  // behind a single sprite; nil where it is a still picture
 	left       float64             // energy of a held-out frame that is not explained
@@ -112,8 +114,9 @@ func (t *tracked) posteriors(frames []int, form network.Posterior) *network.Post
 	return p
 }
 
-// draw draws n pictures of latents (n × CHW), as Model.Decode does.
-func (t *tracked) draw(pictures, z []float32, n int) error {
+// draw draws pictures of latents (n × CHW), each as its frame is in what is no latent.
+func (t *tracked) draw(pictures, z []float32, frames []int) error {
+	n := len(frames)
 	if t.lowRank != nil {
 		t.lowRank.Draw(pictures, z, n)
 		return nil
@@ -131,8 +134,23 @@ func (t *tracked) draw(pictures, z []float32, n int) error {
 	if t.background != nil {
 		return t.background.drawOccluded(pictures, places, numeric.Float32s(others), n)
 	}
+	if t.deforming != nil {
+		t.deforming.Draw(pictures, places, t.appearance(frames, others), n)
+		return nil
+	}
 	t.sprites.Draw(pictures, places, n)
 	return nil
+}
+
+// appearance is the frames' scores with the first of each in place of its own.
+func (t *tracked) appearance(frames []int, first []float64) (scores []float64) {
+	modes, latents := t.deforming.Modes(), len(first)/len(frames)
+	for k, f := range frames {
+		own := t.scores[f*modes : (f+1)*modes]
+		shown := min(latents, modes)
+		scores = append(append(scores, first[k*latents:k*latents+shown]...), own[shown:]...)
+	}
+	return scores
 }
 
 // count is the number of sprites.

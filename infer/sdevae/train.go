@@ -41,6 +41,8 @@ type Result struct {
 
 	SpriteShare       float64 // share of what moves that located sprites explain; 0 where none are
 	Sprites           int     // how many are located
+	Modes             int     // ways in which the light of a single one changes; 0 where it is rigid
+	AppearanceLatents int     // latents that are scores of those modes
 	BackgroundLatents int     // latents of a dynamic background; those beyond are padding
 }
 
@@ -84,8 +86,12 @@ func (t Training) Train(ctx context.Context, clip *video.Clip, c Config) (*Resul
 	r := &Result{Config: j.config, Model: lead.model, Best: lead.best, History: j.looks}
 	if j.tracked != nil && j.tracked.sprites != nil {
 		r.SpriteShare, r.Sprites = j.tracked.explained, j.tracked.count()
-		if j.tracked.background != nil {
+		switch {
+		case j.tracked.background != nil:
 			r.BackgroundLatents = r.Config.Latent - 2*r.Sprites
+		case j.tracked.deforming != nil:
+			r.Modes = j.tracked.deforming.Modes()
+			r.AppearanceLatents = min(r.Modes, r.Config.Latent-2)
 		}
 	}
 	return r, nil
@@ -132,12 +138,7 @@ func newJob(ctx context.Context, t Training, clip *video.Clip, c Config) (*job, 
 	if c.Clock && clip.Span() == 0 {
 		return nil, errors.New("the clip's times never pass their trajectory's first: leave the clock out or mend the times")
 	}
-	j.train, j.held = video.Split(clip.Pairs(clip.MaxGap()))
-	if j.searches(c) {
-		j.clip = sprites.WithoutOffsets(clip, ctx, video.FramesOf(j.train), c.Seed)
-	}
-	if j.moving = 1 - j.clip.Noise()/j.clip.Energy(); j.lowSNR() {
-		j.mean = numeric.MeanRow(clip.Pixels, clip.Len(), clip.Size())
+	if j.survey(ctx, c); j.lowSNR() {
 		c.SyntheticSteps, c.ReinitSteps = cmp.Or(c.SyntheticSteps, -1), cmp.Or(c.ReinitSteps, -1)
 	}
 	if c.Clock || len(j.train) < gauge.MinPairs { // the exported drift is not learnt again with a clock; few pairs do not tell what is slow
@@ -159,6 +160,18 @@ func newJob(ctx context.Context, t Training, clip *video.Clip, c Config) (*job, 
 	}
 	j.config = c.withDefaults(len(j.train))
 	return j, nil
+}
+
+// survey splits the clip, evens it out where it is searched, and measures how much of it moves.
+func (j *job) survey(ctx context.Context, c Config) {
+	clip := j.clip
+	j.train, j.held = video.Split(clip.Pairs(clip.MaxGap()))
+	if j.searches(c) {
+		j.clip = sprites.WithoutOffsets(clip, ctx, video.FramesOf(j.train), c.Seed)
+	}
+	if j.moving = 1 - j.clip.Noise()/j.clip.Energy(); j.lowSNR() {
+		j.mean = numeric.MeanRow(clip.Pixels, clip.Len(), clip.Size())
+	}
 }
 
 // run takes the job from where it stands to its end.

@@ -27,6 +27,7 @@ type backdrop struct {
 	level  []uint8             // of every pixel
 	bits   *rand.PCG
 	rng    *rand.Rand // draws from bits
+	kept   []float64  // information, at photoelectrons that grow by steps; see there
 }
 
 func newBackdrop(o Options, pixels *rand.PCG) (*backdrop, error) {

@@ -36,6 +36,7 @@ func drivenDNA(volts float64) SDE {
 type dna struct {
 	backdrop *backdrop
 	chain    *rouse
+	corner   [2]int                         // of the patch, where it last was
 	glow     [patchSide * patchSide]float64 // photoelectrons of the molecule
 	across   [2 * spotReach]float64         // a segment's light along each axis
 	down     [2 * spotReach]float64
@@ -69,7 +70,8 @@ func (d *dna) render(dst *Picture, z []float64, age float64) bool {
 // flash lights the pixels that the chain around (x, y) reaches and that the picture has.
 func (d *dna) flash(dst []uint16, x, y float64) {
 	left, top := int(x)-patchSide/2, int(y)-patchSide/2
-	d.expose(x-float64(left), y-float64(top))
+	d.corner = [2]int{left, top}
+	d.expose(x-float64(left), y-float64(top), &d.chain.mode)
 	for i, electrons := range d.glow {
 		column, row := left+i%patchSide, top+i/patchSide
 		if electrons > dimmest && column >= 0 && column < cameraSide && row >= 0 && row < cameraSide {
@@ -79,13 +81,13 @@ func (d *dna) flash(dst []uint16, x, y float64) {
 }
 
 // expose adds up the segments' light on the patch, with the centre of mass at (x, y).
-func (d *dna) expose(x, y float64) {
+func (d *dna) expose(x, y float64, mode *[modes][2]float64) {
 	const (
 		sd   = pxPerUM * spotSD
 		peak = dnaPhotons / segments / (2 * math.Pi * sd * sd)
 	)
 	clear(d.glow[:])
-	for _, r := range d.chain.places() {
+	for _, r := range d.chain.places(mode) {
 		left := spot(&d.across, x+pxPerUM*r[0], sd)
 		top := spot(&d.down, y+pxPerUM*r[1], sd)
 		for j, gy := range d.down {
@@ -168,9 +170,9 @@ func (c *rouse) step() {
 }
 
 // places are the segments around the centre of mass, um; lent until the next call.
-func (c *rouse) places() *[segments][2]float64 {
+func (c *rouse) places(mode *[modes][2]float64) *[segments][2]float64 {
 	clear(c.place[:])
-	for i, m := range c.mode {
+	for i, m := range mode {
 		for n, w := range c.wave[i] {
 			c.place[n][0] += w * m[0]
 			c.place[n][1] += w * m[1]

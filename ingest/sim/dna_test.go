@@ -69,7 +69,7 @@ func TestRouseChain(t *testing.T) {
 			next += before[k] * c.mode[0][k]
 		}
 		var x, y float64
-		for _, r := range c.places() {
+		for _, r := range c.places(&c.mode) {
 			x += r[0]
 			y += r[1]
 			square += (r[0]*r[0] + r[1]*r[1]) / (segments * steps)
@@ -101,7 +101,7 @@ func TestDNAShinesAroundItsCentre(t *testing.T) {
 	for k := range 50 {
 		d.chain.relax()
 		wantX, wantY := 31.5+float64(k)/50, 32.4-float64(k)/50
-		d.expose(wantX, wantY)
+		d.expose(wantX, wantY, &d.chain.mode)
 		var sum, x, y float64
 		for i, v := range d.glow {
 			sum += v

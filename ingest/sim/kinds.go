@@ -14,7 +14,7 @@ type kind struct {
 	noisy  bool // also comes with noise on its pixels, as name-normal and name-student
 	// renderer makes what draws the law; shown is the part of latent space that the picture has to hold.
 	renderer func(o Options, shown extent, pixels *rand.PCG) (renderer, error)
-	noise    pixelNoise // nil: none
+	noise    *pixelNoise // nil: none
 }
 
 // kinds is the only list of scenes: a new one is its renderer, its test and one line here. noises adds to those that are noisy.
@@ -45,7 +45,7 @@ func scenes() []kind {
 		for _, n := range noises {
 			if k.noisy {
 				with := k
-				with.name, with.noise = k.name+"-"+n.name, n.draw
+				with.name, with.noise = k.name+"-"+n.name, &n
 				all = append(all, with)
 			}
 		}

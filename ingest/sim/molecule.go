@@ -30,11 +30,14 @@ func trappedMolecule() SDE {
 func moleculeLife() int { return int(math.Ceil(bleachTime * math.Log(1/bleachedTo) / moleculeDT)) }
 
 // molecule draws a Gaussian coil at 10 px/um around the picture's centre, z₁ to the right and z₂ down.
-type molecule struct{ backdrop *backdrop }
+type molecule struct {
+	backdrop *backdrop
+	corner   [2]int // of the square that the coil last lit
+}
 
 func newMolecule(o Options, _ extent, pixels *rand.PCG) (renderer, error) {
 	empty, err := newBackdrop(o, pixels)
-	return &molecule{empty}, err
+	return &molecule{backdrop: empty}, err
 }
 
 func (m *molecule) format() Format { return m.backdrop.format() }
@@ -50,6 +53,7 @@ func (m *molecule) render(dst *Picture, z []float64, age float64) bool {
 func (m *molecule) drawCoil(dst []uint16, x, y, peak float64) {
 	left, alongX := profile(x)
 	top, alongY := profile(y)
+	m.corner = [2]int{left, top}
 	for j, gy := range alongY {
 		row := top + j
 		if row < 0 || row >= cameraSide {

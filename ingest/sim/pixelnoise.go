@@ -5,16 +5,18 @@ import (
 	"math/rand/v2"
 )
 
-// pixelNoise draws what is added to one value of one channel.
-type pixelNoise func(rng *rand.Rand) float64
+// pixelNoise is what is added to one value of one channel.
+type pixelNoise struct {
+	name        string
+	draw        func(rng *rand.Rand) float64
+	information float64 // Fisher's, about its mean
+}
 
-// noises are those of the paper's noisy rows.
-var noises = []struct {
-	name string
-	draw pixelNoise
-}{
-	{"normal", normalNoise},
-	{"student", studentNoise},
+// noises are those of the paper's noisy rows. Of N(m, s²) the information is 1/s², of Student's t with ν degrees of freedom (ν+1)/(ν+3)
+// (Lange, Little and Taylor, J. Am. Stat. Assoc. 84, 1989).
+var noises = []pixelNoise{
+	{"normal", normalNoise, 1.0 / 4},
+	{"student", studentNoise, 4.0 / 6},
 }
 
 // normalNoise is N(0, 4): the standard deviation is twice the range of a clean picture.
@@ -30,8 +32,9 @@ func studentNoise(rng *rand.Rand) float64 {
 // scene without noise, of the same seed, shows what lies under it.
 type noisy struct {
 	clean renderer
-	noise pixelNoise
+	noise *pixelNoise
 	rng   *rand.Rand
+	still Picture // expect's
 }
 
 func (n *noisy) format() Format {
@@ -43,7 +46,7 @@ func (n *noisy) format() Format {
 func (n *noisy) render(dst *Picture, z []float64, age float64) bool {
 	inside := n.clean.render(dst, z, age)
 	for i := range dst.F32 {
-		dst.F32[i] += float32(n.noise(n.rng))
+		dst.F32[i] += float32(n.noise.draw(n.rng))
 	}
 	return inside
 }

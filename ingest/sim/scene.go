@@ -77,6 +77,9 @@ type Scene struct {
 	path   *path
 	draw   renderer
 	from   string // whose pictures are drawn; "" for none
+
+	still Picture   // Expect's
+	shown []float64 // what its latents show
 }
 
 // New makes the named scene. It errors where the name or an option is not known, and where frames is 0 but the law has no
@@ -104,7 +107,7 @@ func New(name string, o Options) (*Scene, error) {
 		return nil, fmt.Errorf("scene %s: assets is %q: this scene draws no digits and no objects; leave assets out", name, o.Assets)
 	}
 	if k.noise != nil {
-		s.draw = &noisy{draw, k.noise, rand.New(rand.NewPCG(o.Seed, noiseStream))}
+		s.draw = &noisy{clean: draw, noise: k.noise, rng: rand.New(rand.NewPCG(o.Seed, noiseStream))}
 	}
 	return s, nil
 }

@@ -73,6 +73,8 @@ func newBallWasserstein(o Options, shown extent, _ *rand.PCG) (renderer, error) 
 
 func (b *ballWasserstein) format() Format { return b.behind.format() }
 
+func (b *ballWasserstein) pictures() string { return b.behind.pictures() }
+
 func (b *ballWasserstein) render(dst *Picture, z []float64, _ float64) bool {
 	inside := b.behind.draw(dst, z[2])
 	return b.ball.draw(dst, z) && inside

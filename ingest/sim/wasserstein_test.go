@@ -255,8 +255,10 @@ func TestCOILFiles(t *testing.T) {
 	var first [2]float64
 	for i, dir := range []string{folder(t, files), folder(t, below)} {
 		s := mustNew(t, "wasserstein-ou", Options{Frames: 3, Seed: 4, Assets: dir})
-		if got := s.Pictures(); got != "objects from COIL-20" {
-			t.Errorf("the scene says it draws %q", got)
+		for _, borrows := range []*Scene{s, mustNew(t, "ball-wasserstein-ou", Options{Frames: 3, Seed: 4, Assets: dir}), mustNew(t, "ball-wasserstein-cauchy-normal", Options{Frames: 3, Seed: 4, Assets: dir})} {
+			if got := borrows.Pictures(); got != "objects from COIL-20" {
+				t.Errorf("%s says it draws %q", borrows.Name(), got)
+			}
 		}
 		way := s.draw.(*wasserstein).between
 		a, _ := moments(way[0])

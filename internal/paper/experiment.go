@@ -69,6 +69,8 @@ type finding struct {
 	Figures  *evaluation.Evaluation `json:"figures"`
 	Oracle   drifting               `json:"oracle"`
 	GP       *drifting              `json:"gp"` // the Gaussian process', nil from builds that knew none
+
+	allows *oneFrame // of the film's pictures, once that was asked for; no file has it
 }
 
 // drifting is how far a drift is from the true one, summed over coordinates and for each.

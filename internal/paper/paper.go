@@ -65,6 +65,9 @@ func (c *Options) Run(ctx context.Context) error {
 	} else if failed, err = makeAll(ctx, tasks, inOwnProcess); err != nil {
 		return err
 	}
+	if err := plan.allow(ctx); err != nil {
+		return err
+	}
 	t := newTable(plan, failed)
 	t.Studies = newStudies(asked)
 	if err := t.write(c.Out); err != nil {

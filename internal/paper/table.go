@@ -39,7 +39,8 @@ type tableRow struct {
 	Paper    quoted      `json:"paper"`
 	Oracle   oracle      `json:"oracle"`
 	GP       process     `json:"gp"`
-	Clean    string      `json:"clean,omitempty"` // the row without the noise
+	Allowed  *allowed    `json:"one_frame,omitempty"` // nil where the row's pictures are not there
+	Clean    string      `json:"clean,omitempty"`     // the row without the noise
 	Pictures string      `json:"pictures,omitempty"`
 	Apart    string      `json:"not_comparable,omitempty"`
 	Misses   []shortfall `json:"misses"`
@@ -167,6 +168,7 @@ func newTableRow(row paperRow, found []*finding) tableRow {
 	r.Paper = row.paper.quote()
 	r.Paper.displacements = row.moved
 	r.Misses = r.shortfalls()
+	r.Allowed = newAllowed(&row, found)
 	return r
 }
 
@@ -229,7 +231,7 @@ func (r *tableRow) shortfalls() []shortfall {
 }
 
 // columns of the table as people read it.
-var tableHead = []string{"row", "runs", "recipe", "L_latent a coordinate", "L_latent", "paper", "L_mu a coordinate", "L_mu", "at the latents", "oracle's L_mu", "CRLB", "paper", "paper's CRLB",
+var tableHead = []string{"row", "runs", "recipe", "L_latent a coordinate", "L_latent", "paper", "one frame allows", "times that", "L_mu a coordinate", "L_mu", "at the latents", "oracle's L_mu", "CRLB", "paper", "paper's CRLB",
 	"GP's L_mu", "p", "paper's GP", "paper's p", "reconstruction", "paper"}
 
 // cells are the row's, under tableHead.
@@ -244,12 +246,13 @@ func (r *tableRow) cells() []string {
 	if g := r.Paper.GP; g != nil {
 		process, paperP = spreadText(g.LMu, g.SD), short(g.P)
 	}
-	return []string{r.Row, fmt.Sprint(r.Runs), recipesText(r.Recipes),
-		r.plusMinus(r.LLatentCoord, r.SD.LLatentCoord) + r.mark("l_latent_coord"), r.plusMinus(r.LLatent, r.SD.LLatent), spreadText(r.Paper.LLatent, r.Paper.SD.LLatent),
-		r.plusMinus(r.LMuCoord, r.SD.LMuCoord) + r.mark("l_mu_coord"), r.plusMinus(r.LMu, r.SD.LMu) + r.mark("l_mu"), r.plusMinus(r.LMuSeen, r.SD.LMuSeen), r.plusMinus(r.Oracle.LMu, r.Oracle.SD.LMu), short(r.CRLB),
-		spreadText(r.Paper.LMu, r.Paper.SD.LMu), bound,
-		r.plusMinus(r.GP.LMu, r.GP.SD.LMu), p, process, paperP,
-		r.plusMinus(r.ReconMSE, r.SD.ReconMSE), spreadText(r.Paper.ReconMSE, r.Paper.SD.ReconMSE)}
+	return slices.Concat([]string{r.Row, fmt.Sprint(r.Runs), recipesText(r.Recipes),
+		r.plusMinus(r.LLatentCoord, r.SD.LLatentCoord) + r.mark("l_latent_coord"), r.plusMinus(r.LLatent, r.SD.LLatent), spreadText(r.Paper.LLatent, r.Paper.SD.LLatent)},
+		r.allowedCells(), []string{
+			r.plusMinus(r.LMuCoord, r.SD.LMuCoord) + r.mark("l_mu_coord"), r.plusMinus(r.LMu, r.SD.LMu) + r.mark("l_mu"), r.plusMinus(r.LMuSeen, r.SD.LMuSeen), r.plusMinus(r.Oracle.LMu, r.Oracle.SD.LMu), short(r.CRLB),
+			spreadText(r.Paper.LMu, r.Paper.SD.LMu), bound,
+			r.plusMinus(r.GP.LMu, r.GP.SD.LMu), p, process, paperP,
+			r.plusMinus(r.ReconMSE, r.SD.ReconMSE), spreadText(r.Paper.ReconMSE, r.Paper.SD.ReconMSE)})
 }
 
 // plusMinus leaves out the standard deviation of a single run.
@@ -290,6 +293,9 @@ func (t *table) notes() []string {
 		"GP: a Gaussian process that is given the true latents (squared exponential, one length scale and one variance a coordinate, by marginal likelihood), as a sum. " +
 			"p: two-sided, of Student's two-sample t-test with one variance between L_mu and the GP's over runs; the paper's p-values are of that test too. " +
 			"Whether the paper's GP is a sum or a mean over coordinates it does not say.",
+		fmt.Sprintf("One frame allows: the Cramér-Rao bound of a latent a coordinate from one frame, by one who knows the renderer and the law of its noise (of DNA also that of the molecule's shape), "+
+			"as a mean over %d frames of each film. Times that: L_latent a coordinate over the bound, from the best film to the worst. Without noise the bound is rounding's to 8 bits, and how many times it says nothing. "+
+			"A latent of more frames than one may be better, and so may one drawn to where latents are likely. L_latent also holds what no frame tells: the scale, which comes from the latents alone, and in the DNA rows the error of the map onto the truth.", boundFrames),
 		"▲: above the paper's mean, and how many times it; for L_mu as a mean over coordinates and as the sum.",
 	}
 	if slices.ContainsFunc(t.Rows, func(r tableRow) bool { return !slices.Equal(r.Recipes, t.Rows[0].Recipes) || len(r.Recipes) > 1 }) {
@@ -308,6 +314,7 @@ func (t *table) notes() []string {
 		if r.Clean != "" {
 			notes = append(notes, t.noisy(&r))
 		}
+		notes = append(notes, r.allowedNotes()...)
 		if r.RegistrationMSE > 0 {
 			notes = append(notes, fmt.Sprintf("%s: the displacement from frame to frame has a mean squared error of %s here and of %s by phase correlation; in the paper of %s and by image registration %s.",
 				r.Row, r.plusMinus(r.DisplacementMSE, r.SD.DisplacementMSE), r.plusMinus(r.RegistrationMSE, r.SD.RegistrationMSE), short(r.Paper.DisplacementMSE), short(r.Paper.RegistrationMSE)))

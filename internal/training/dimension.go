@@ -36,18 +36,27 @@ func (c *Options) dimension() (int, error) {
 // grow finds the dimension for --latent auto.
 func grow(ctx context.Context, clip *video.Clip, config sdevae.Config) (int, error) {
 	g := sdevae.NewGrowth(clip, config)
-	for d := 1; !g.Done(); d++ {
+	located, err := g.Locate(ctx, (&bar{}).watch)
+	for _, grown := range located {
+		sayGrown(grown)
+	}
+	for d := 1; err == nil && !g.Done(); d++ {
 		bar := newBar(fmt.Sprintf("trying %d", d))
-		grown, err := g.Next(ctx, bar.watch)
+		var grown sdevae.Grown
+		grown, err = g.Next(ctx, bar.watch)
 		bar.finish()
-		if err != nil {
-			return 0, fmt.Errorf("choosing the latent dimension: %w", err)
-		}
-		console.Say("latent dimension %d: %.1f nats a frame, %.1f %% of held-out pictures explained", d, grown.Nats, 100*grown.Explained)
+		sayGrown(grown)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("choosing the latent dimension: %w", err)
 	}
 	console.Say("latent dimension %d serves", g.Latent())
 	if g.Latent() > sdevae.MaxGrown-2 {
 		console.Warn("more than %d latents are not tried: give --latent to have more", sdevae.MaxGrown)
 	}
 	return g.Latent(), nil
+}
+
+func sayGrown(g sdevae.Grown) {
+	console.Say("latent dimension %d: %.1f nats a frame, %.1f %% of held-out pictures explained", g.Latent, g.Nats, 100*g.Explained)
 }

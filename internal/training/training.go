@@ -180,13 +180,7 @@ const fewFrames = 60
 func straightened(result *sdevae.Result, r *gauge.Rectified) string {
 	switch {
 	case result.SpriteShare > 0:
-		others := ""
-		if result.BackgroundLatents > 0 {
-			others = fmt.Sprintf(" and %d of a background", result.BackgroundLatents)
-		} else if n := result.Config.Latent - 2*result.Sprites; n > 0 {
-			others = fmt.Sprintf(", %d padding", n)
-		}
-		return fmt.Sprintf("the places of %d rigid objects%s, which explain %.1f %% of what moves", result.Sprites, others, 100*result.SpriteShare)
+		return fmt.Sprintf("%s, which explain %.1f %% of what moves", located(result), 100*result.SpriteShare)
 	case r == nil:
 		return "left as they came"
 	case r.Components > 0:
@@ -287,4 +281,22 @@ func (c *Options) config(choice *choice) sdevae.Config {
 		config.Steps = sdevae.DefaultSteps
 	}
 	return config
+}
+
+// located says what the latents of a model with located objects are.
+func located(r *sdevae.Result) string {
+	what := fmt.Sprintf("the places of %d rigid objects", r.Sprites)
+	if r.Modes > 0 {
+		what = fmt.Sprintf("the place of an object that changes in %d ways", r.Modes)
+	}
+	if r.AppearanceLatents > 0 {
+		what += fmt.Sprintf(", %d of them latents", r.AppearanceLatents)
+	}
+	if r.BackgroundLatents > 0 {
+		what += fmt.Sprintf(" and %d of a background", r.BackgroundLatents)
+	}
+	if n := r.Config.Latent - 2*r.Sprites - r.AppearanceLatents - r.BackgroundLatents; n > 0 {
+		what += fmt.Sprintf(", %d padding", n)
+	}
+	return what
 }

@@ -347,3 +347,27 @@ func Agree(t *testing.T, what string, got []float32, want []float64) {
 // six layers deep, round to about 1e-6 of that. Two forwards within half of 1e-4 of a third are within 1e-4 of each other:
 // OpenCV's and package dnnl's, but also oneDNN's and plain Go's, of which a binary holds only one.
 const parity = 5e-5
+
+// Trapped is n frames of 32×32 with a bead of sd 4 px that stays about the middle, sd 0.7 px, swells and shrinks, and has a dark ring, over a slope
+// of grey, under a little noise: where it is, n × 2, and how far it has swollen.
+func Trapped(n int, seed uint64) (c *video.Clip, truth *mat.Dense, swelling []float64) {
+	const side, keeps = 32, 0.8
+	rng := rand.New(rand.NewPCG(seed, 0))
+	c, truth = &video.Clip{Channels: 1, Height: side, Width: side}, mat.NewDense(n, 2, nil)
+	var state [3]float64 // x, y, and the logarithm of the width
+	for k := range n {
+		for i, sd := range []float64{0.7, 0.7, 0.08} {
+			state[i] = keeps*state[i] + sd*math.Sqrt(1-keeps*keeps)*rng.NormFloat64()
+		}
+		width := 4 * math.Exp(state[2])
+		for p := range side * side {
+			r := math.Hypot(float64(p%side)-15.5-state[0], float64(p/side)-15.5-state[1]) / width
+			v := 0.3 + 0.1*float64(p/side)/side + 0.5*math.Exp(-r*r/2)*(1-0.2*r*r) + 0.01*rng.NormFloat64()
+			c.Pixels = append(c.Pixels, float32(min(max(v, 0), 1)))
+		}
+		c.Times, c.Trajectory = append(c.Times, 0.1*float64(k)), append(c.Trajectory, 0)
+		truth.SetRow(k, state[:2])
+		swelling = append(swelling, state[2])
+	}
+	return c, truth, swelling
+}

@@ -13,6 +13,8 @@
 //	low_snr.go          FindLowSNR: objects that no single frame shows, by forward and backward passes over all frames (Rabiner 1989)
 //	motion.go           the random-walk prior of those passes
 //	over_background.go  FindOverBackground: an object over a picture that changes as a whole
+//	covered.go          Uncovered: what is behind an object that is in half of the frames or more
+//	deforming.go        Deform: a single object whose light changes
 //	occluder.go         Occluder: an object with alpha, which hides what is behind it
 //	offsets.go          WithoutOffsets: films of unequal grey are evened out first
 //

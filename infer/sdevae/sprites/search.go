@@ -13,7 +13,7 @@ import (
 // Find learns a background and the templates of n sprites from the given frames; once ctx is done it returns what it has.
 func Find(ctx context.Context, c *video.Clip, frames []int, n int, rng *rand.Rand) *Set {
 	m := New(c)
-	frames = numeric.Spread(frames, max(leastFrames, min(searchFrames, searchPixels/(c.Height*c.Width))))
+	frames = searched(c, frames)
 	m.Background = m.Spectra(c.Median(frames))
 	var best *Set
 	least := math.Inf(1)
@@ -30,6 +30,11 @@ func Find(ctx context.Context, c *video.Clip, frames []int, n int, rng *rand.Ran
 		}
 	}
 	return best
+}
+
+// searched are the frames that templates are learnt from.
+func searched(c *video.Clip, frames []int) []int {
+	return numeric.Spread(frames, max(leastFrames, min(searchFrames, searchPixels/(c.Height*c.Width))))
 }
 
 // learn locates the sprites one after another, then all together, and returns the energy left.

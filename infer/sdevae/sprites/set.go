@@ -17,6 +17,7 @@ type Set struct {
 	plane      *numeric.Plane
 	channels   int
 	shared     bool             // one template serves all (shared.go)
+	covered    []bool           // pixels of the background that are filled in and stay so (covered.go); nil where none are
 	LowSNR     float64          // width of the first template, px, where no single frame shows the sprites (low_snr.go); else 0
 	Background [][]complex128   // a channel
 	Templates  [][][]complex128 // a sprite and channel, centred on the picture's first pixel
@@ -222,6 +223,9 @@ func (m *Set) updateBackground(f *Residual) {
 			for j, v := range left[ch] {
 				m.sum[j] += v / complex(float64(len(f.left)), 0)
 			}
+		}
+		if m.covered != nil {
+			m.uncover(m.sum)
 		}
 		for j, v := range m.sum {
 			still[j] += v

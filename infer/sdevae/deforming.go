@@ -1,0 +1,36 @@
+package sdevae
+
+import (
+	"context"
+	"slices"
+
+	"driftscope/infer/sdevae/video"
+)
+
+// deform is a single sprite whose light changes, with as many of its modes as there are latents beside its place; nil where it does not change, or does
+// not persist from frame to frame. What it explains is with all of its modes, and what is left with those alone that are latents.
+func (j *job) deform(ctx context.Context, rigid *tracked, latents int) *tracked {
+	held := video.FramesOf(j.held)
+	d := rigid.sprites.Deform(ctx, j.clip, video.FramesOf(j.train), held)
+	if d == nil {
+		return nil
+	}
+	t := &tracked{sprites: d.Sprite, deforming: d}
+	t.places, t.scores = d.Track(j.clip, j.clip.Frames())
+	if t.explained = j.share(d.Left(j.clip, held, d.Modes())); t.settle(j.clip) == nil {
+		return nil
+	}
+	shown := min(latents-2, d.Modes())
+	t.left = d.Left(j.clip, held, shown)
+	if shown == 0 {
+		return t
+	}
+	var all []float64
+	for f, scores := range slices.Collect(slices.Chunk(t.scores, d.Modes())) {
+		all = append(append(all, t.places[2*f:2*f+2]...), scores[:shown]...)
+	}
+	if !t.standardise(all, 2+shown) {
+		return nil
+	}
+	return t
+}

@@ -1,0 +1,170 @@
+package sim
+
+import "math"
+
+// expecter is a renderer that knows the law of the values that it draws.
+type expecter interface {
+	// expect is Scene's Expect, of what the law shows of the latents.
+	expect(dst, z, shape []float64, age float64) (mean []float64, inside bool)
+	// information is Scene's Information: dst is as long as mean.
+	information(dst, mean []float64)
+}
+
+// shaped is a renderer that draws something of changing shape.
+type shaped interface {
+	shape() (now, sd []float64)
+}
+
+// Expect gives what the frame that Next gave last would be expected to show, were z its latents and shape its shape: the values that either may
+// change, in an order that depends on neither, in units of the picture, or in photoelectrons. What differs from frame to frame otherwise, such as
+// a molecule's brightness, stays. It writes over dst where that is long enough, and reports false where z lies beyond the picture.
+func (s *Scene) Expect(dst, z, shape []float64) (mean []float64, inside bool) {
+	if shows := s.kind.law.Shows; shows != nil {
+		s.shown = resize(s.shown, len(z))
+		shows(s.shown, z)
+		z = s.shown
+	}
+	if e, knows := s.draw.(expecter); knows {
+		return e.expect(dst, z, shape, s.path.age)
+	}
+	return s.still.expect(dst, s.draw, z, s.path.age)
+}
+
+// Information gives Fisher's, that each value of a frame holds about its mean: one over its variance where it is normal.
+func (s *Scene) Information(dst, mean []float64) []float64 {
+	dst = resize(dst, len(mean))
+	if e, knows := s.draw.(expecter); knows {
+		e.information(dst, mean)
+	} else {
+		rounded(dst, mean, s.Format().Channels)
+	}
+	return dst
+}
+
+// Shape is what the frame that Next gave last shows beside its latents: a priori independent normal numbers of mean 0 and these standard
+// deviations. Most scenes have none.
+func (s *Scene) Shape() (now, sd []float64) {
+	if m, changes := s.draw.(shaped); changes {
+		return m.shape()
+	}
+	return nil, nil
+}
+
+// Strides are the standard deviations of a coordinate's step from one frame to the next.
+func (s *Scene) Strides() []float64 {
+	strides := make([]float64, s.Dim())
+	for i, sigma := range s.kind.law.Sigma {
+		strides[i] = sigma * math.Sqrt(s.DT())
+	}
+	return strides
+}
+
+// expect draws by what draws without chance.
+func (p *Picture) expect(dst []float64, draw renderer, z []float64, age float64) (mean []float64, inside bool) {
+	p.reset(draw.format())
+	inside = draw.render(p, z, age)
+	dst = resize(dst, len(p.F32))
+	for i, v := range p.F32 {
+		dst[i] = float64(v)
+	}
+	return dst, inside
+}
+
+// rounded is the information of Unit values that are written with 8 bits. Rounding is taken for noise of variance 1/12 of a level squared; equal
+// channels of a pixel are rounded alike, so that they count once.
+func rounded(dst, mean []float64, channels int) {
+	const levels = 255
+	for i, v := range mean {
+		dst[i] = 12 * levels * levels
+		for c := i - i%channels; c < i; c++ {
+			if mean[c] == v {
+				dst[i] = 0
+			}
+		}
+	}
+}
+
+func (n *noisy) expect(dst, z, _ []float64, age float64) ([]float64, bool) {
+	return n.still.expect(dst, n.clean, z, age)
+}
+
+func (n *noisy) information(dst, _ []float64) {
+	for i := range dst {
+		dst[i] = n.noise.information
+	}
+}
+
+func (m *molecule) expect(dst, z, _ []float64, age float64) ([]float64, bool) {
+	x, y := cameraSide/2+pxPerUM*z[0], cameraSide/2+pxPerUM*z[1]
+	peak := coilPeak * math.Exp(-age/bleachTime)
+	dst = m.backdrop.expect(dst, m.corner, 2*coilReach, func(i, j int) float64 {
+		u, v := float64(m.corner[0]+i)+0.5-x, float64(m.corner[1]+j)+0.5-y
+		return peak * math.Exp(-(u*u+v*v)/(2*coilSD*coilSD))
+	})
+	return dst, m.backdrop.holds(x, y)
+}
+
+func (m *molecule) information(dst, mean []float64) { m.backdrop.information(dst, mean) }
+
+// expect is of the molecule's patch. The light under dimmest, which is not drawn, counts: it is 3e-5 of all.
+func (d *dna) expect(dst, z, shape []float64, _ float64) ([]float64, bool) {
+	x, y := cameraSide/2+pxPerUM*z[0], cameraSide/2+pxPerUM*z[1]
+	d.expose(x-float64(d.corner[0]), y-float64(d.corner[1]), modesOf(shape))
+	dst = d.backdrop.expect(dst, d.corner, patchSide, func(i, j int) float64 { return d.glow[j*patchSide+i] })
+	return dst, d.backdrop.holds(x, y)
+}
+
+func (d *dna) information(dst, mean []float64) { d.backdrop.information(dst, mean) }
+
+func (d *dna) shape() (now, sd []float64) {
+	for i, m := range d.chain.mode {
+		now, sd = append(now, m[0], m[1]), append(sd, d.chain.sd[i], d.chain.sd[i])
+	}
+	return now, sd
+}
+
+// modesOf are the modes whose components shape has one after another.
+func modesOf(shape []float64) *[modes][2]float64 {
+	var mode [modes][2]float64
+	for i := range mode {
+		mode[i] = [2]float64(shape[2*i:])
+	}
+	return &mode
+}
+
+// expect is of a square of the picture, on whose pixels light(i, j) photoelectrons fall beside the background's. Nothing is seen beyond the
+// picture: 0, which no pixel expects.
+func (b *backdrop) expect(dst []float64, corner [2]int, width int, light func(i, j int) float64) []float64 {
+	dst = resize(dst, width*width)
+	for k := range dst {
+		i, j := k%width, k/width
+		dst[k] = 0
+		if x, y := corner[0]+i, corner[1]+j; x >= 0 && x < cameraSide && y >= 0 && y < cameraSide {
+			dst[k] = b.rate[b.level[y*cameraSide+x]] + light(i, j)
+		}
+	}
+	return dst
+}
+
+// The information of a count is kept at photoelectrons leastKept · 2^(k/keptAn), k = 0, 1, ...
+const (
+	leastKept = 4.0
+	keptAn    = 4 // octave
+)
+
+// information is the camera's, between kept values of it: times λ it lies between a half and 1 and changes slowly.
+func (b *backdrop) information(dst, mean []float64) {
+	for i, electrons := range mean {
+		if dst[i] = 0; electrons == 0 {
+			continue
+		}
+		at := keptAn * math.Log2(max(electrons/leastKept, 1))
+		k := int(at)
+		for len(b.kept) < k+2 {
+			there := leastKept * math.Exp2(float64(len(b.kept))/keptAn)
+			b.kept = append(b.kept, there*b.camera.information(there))
+		}
+		part := at - float64(k)
+		dst[i] = ((1-part)*b.kept[k] + part*b.kept[k+1]) / electrons
+	}
+}
