@@ -3,6 +3,7 @@ package bustest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -65,10 +66,11 @@ func (s *Server) Log() string {
 // Run starts the server again, and returns when it greets who connects.
 func (s *Server) Run() {
 	s.t.Helper()
-	s.process = exec.Command(s.binary, s.args...)
-	if err := s.process.Start(); err != nil {
+	process, err := started(s.binary, s.args)
+	if err != nil {
 		s.t.Fatal(err)
 	}
+	s.process = process
 	address := fmt.Sprintf("127.0.0.1:%d", s.port)
 	for end := time.Now().Add(starting); ; time.Sleep(10 * time.Millisecond) {
 		err := greeted(address)
@@ -77,6 +79,16 @@ func (s *Server) Run() {
 		}
 		if time.Now().After(end) {
 			s.t.Fatalf("nats-server greeted nobody on %s within %v: %v", address, starting, err)
+		}
+	}
+}
+
+// started starts a program. One that has just been built is busy while a process that was forked meanwhile has still its file open (golang.org/issue/22315).
+func started(binary string, args []string) (*exec.Cmd, error) {
+	for end := time.Now().Add(starting); ; time.Sleep(10 * time.Millisecond) {
+		process := exec.Command(binary, args...)
+		if err := process.Start(); !errors.Is(err, syscall.ETXTBSY) || time.Now().After(end) {
+			return process, err
 		}
 	}
 }

@@ -1,0 +1,35 @@
+package bustest
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// TestStarted: a program whose file is open for writing is waited for; one that is not there is not.
+func TestStarted(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "true")
+	text, err := os.ReadFile("/bin/true")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(program, text, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	open, err := os.OpenFile(program, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(100*time.Millisecond, func() { open.Close() })
+	process, err := started(program, nil)
+	if err == nil {
+		err = process.Wait()
+	}
+	if err != nil {
+		t.Error(err)
+	}
+	if _, err := started(program+"-not", nil); !os.IsNotExist(err) {
+		t.Errorf("a program that is not there: %v", err)
+	}
+}
