@@ -172,7 +172,7 @@ func suffer(t *testing.T, conn *bus.Conn, url string, j intrusion) {
 	go func() {
 		stages := pipeline.Stages{Source: source, Encoders: []pipeline.Encoder{c}, Estimator: c, Sinks: []pipeline.NamedSink{{Name: "seen", Sink: choosySink{c}}}}
 		var err error
-		summary, err = pipeline.Run(ctx, stages, pipeline.Options{})
+		summary, err = pipeline.Run(ctx, stages, pipeline.Options{Queue: 256}) // junk waits for the tracker, however busy the machine is
 		done <- err
 	}()
 	<-source.opened
