@@ -65,7 +65,11 @@ func (g *Growth) Locate(ctx context.Context, watch func(Progress)) ([]Grown, err
 	}
 	still := j.energyHeld()
 	left, whole := j.leftByLatents(ctx, still, g.search.Seed)
-	if serves := j.share(left[Fewest(still, left)-1]); ctx.Err() != nil || !whole && serves < 1-minBackground || serves < minSprites {
+	wanted := 1 - minBackground
+	if whole {
+		wanted = minSprites
+	}
+	if serves := j.share(left[Fewest(still, left)-1]); ctx.Err() != nil || !(serves >= wanted) { // NaN where all frames are the same
 		return nil, ctx.Err()
 	}
 	for i, v := range left {

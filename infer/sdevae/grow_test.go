@@ -69,6 +69,10 @@ func TestGrowthLocated(t *testing.T) {
 	sdevaetest.AddNoise(noisy, 1, false)
 	grating, _, _, _ := sdevaetest.Crossing(200, 1, sdevaetest.Disc, 1)
 	mixed, _ := sdevaetest.Mixed(200, 1)
+	still := &video.Clip{Channels: 1, Height: 16, Width: 16, Pixels: make([]float32, 60*16*16), Times: make([]float64, 60), Trajectory: make([]uint64, 60)}
+	for k := range still.Times {
+		still.Times[k] = float64(k)
+	}
 	for name, c := range map[string]struct {
 		clip   *video.Clip
 		latent int // 0 where a training has to say
@@ -79,6 +83,7 @@ func TestGrowthLocated(t *testing.T) {
 		"an object over a grating that has": {grating, 0},
 		"a picture that changes as a whole": {mixed, 0},
 		"an object under noise":             {noisy, 0},
+		"frames that are all the same":      {still, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewGrowth(c.clip, Config{Seed: 1, Tau: TauOf(c.clip)})

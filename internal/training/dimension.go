@@ -44,8 +44,9 @@ func grow(ctx context.Context, clip *video.Clip, config sdevae.Config) (int, err
 		bar := newBar(fmt.Sprintf("trying %d", d))
 		var grown sdevae.Grown
 		grown, err = g.Next(ctx, bar.watch)
-		bar.finish()
-		sayGrown(grown)
+		if bar.finish(); err == nil {
+			sayGrown(grown)
+		}
 	}
 	if err != nil {
 		return 0, fmt.Errorf("choosing the latent dimension: %w", err)
