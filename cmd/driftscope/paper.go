@@ -11,7 +11,8 @@ import (
 type paperCmd struct {
 	Rows    []string `help:"all, or names of rows, with commas between; all unless given, none with --studies." placeholder:"NAME"`
 	Runs    int      `default:"5" help:"Runs a row, each with a path and first weights of its own."`
-	Studies []string `help:"diagonal: which of 16 latents of the DNA rows move. sizes: reconstruction against the number of latents. Both judge frames that were not trained on." placeholder:"NAME"`
+	Studies []string `help:"diagonal: which of 16 latents of the DNA rows move. sizes: reconstruction against the number of latents. Both judge frames that were not trained on. ablation: what half and twice every tuned number makes of films, and the lack of every case." placeholder:"NAME"`
+	Numbers []string `help:"Those of the ablation: names of docs/reference/tuned-numbers.md; all unless given." placeholder:"NAME"`
 	Seeds   int      `default:"1" help:"Runs of every model in a study."`
 	Seed    uint64   `default:"0" help:"Run K is simulated and trained with seed S + K, K from 1." placeholder:"S"`
 	Out     string   `default:"paper" help:"The folder for the table, its pictures, the models, and what each run found; a run found there is not repeated." placeholder:"DIR" type:"path"`

@@ -11,6 +11,7 @@ import (
 	"driftscope/infer/sdevae/network"
 	"driftscope/infer/sdevae/numeric"
 	"driftscope/infer/sdevae/sprites"
+	"driftscope/infer/sdevae/tuned"
 	"driftscope/infer/sdevae/video"
 )
 
@@ -22,34 +23,29 @@ type dynamicBackground struct {
 	z        []float32 // frames × the model's latents, in its gauge
 }
 
-// A background is learnt where the sprite explains minBackground of what moves and leaves as much, and no other object looks like it. Of five
-// balls in a picture one leaves 0.7 to 0.8 of the light of another; of four clips with one ball it is 0.1 at most. The background is kept where it
-// is minBackground of what both explain.
-const (
-	minBackground = 0.1
-	maxDuplicated = 0.5
-)
+var backgroundCase = tuned.Case("locate.background", "a dynamic background behind a single sprite, which occludes a part of it; learnt where the sprite explains share.leastLayer of what moves and leaves as much, kept where it is as much of what both explain")
 
 // locateOne searches for one object. What it leaves, if it leaves something, is how the object itself changes, or a background that changes behind it,
 // of which it occludes a part: the one that leaves less with as many latents. Latents beyond are padding. It returns nil where neither the object
 // nor both together are what moves.
 func (j *job) locateOne(ctx context.Context, c Config) (*tracked, error) {
-	t := j.locateSprites(ctx, 1, c.Seed, minBackground)
-	if t != nil && c.Latent > 2 && t.sprites.Area() > sprites.MaxArea {
+	t := j.locateSprites(ctx, 1, c.Seed, tuned.LeastLayer.Value())
+	if t != nil && c.Latent > 2 && t.sprites.Area() > tuned.Majority.Value() && overBackgroundCase.On() {
 		t = cmp.Or(j.locateOverBackground(ctx, c.Seed), t)
 	}
 	if t == nil {
 		return nil, nil
 	}
-	lowSNR := t.sprites.LowSNR > 0 // then noise leaves as much again, and nobody knows how much moves
-	if !lowSNR && t.sprites.Duplicated(j.clip, video.FramesOf(j.held), t.places) > maxDuplicated {
+	lowSNR := t.sprites.LowSNR > 0                                                                          // then noise leaves as much again, and nobody knows how much moves
+	if !lowSNR && t.sprites.Duplicated(j.clip, video.FramesOf(j.held), t.places) > tuned.Majority.Value() { // of five balls one leaves 0.7 to 0.8 of another
 		return nil, nil
 	}
 	rigid := t
-	if !lowSNR && rigid.explained < 1-minBackground {
+	if !lowSNR && rigid.explained < 1-tuned.LeastLayer.Value() {
 		t = cmp.Or(j.deform(ctx, rigid, c.Latent), rigid)
 	}
-	if c.Latent > 2 && rigid.explained < 1-minBackground && !j.ownChange(t, rigid, c.Latent-2) || lowSNR {
+	leaves := c.Latent > 2 && rigid.explained < 1-tuned.LeastLayer.Value() && !j.ownChange(t, rigid, c.Latent-2)
+	if backgroundCase.On() && (leaves || lowSNR) {
 		full, err := j.withBackground(ctx, c, rigid)
 		if err != nil {
 			return nil, err
@@ -78,7 +74,7 @@ func (j *job) withBackground(ctx context.Context, c Config, t *tracked) (*tracke
 		return nil, err
 	}
 	full, err := j.trackOverBackground(b, t)
-	if err == nil && full != nil && full.explained >= j.minExplained() && t.left-full.left >= minBackground*(j.energyHeld()-full.left) {
+	if err == nil && full != nil && full.explained >= j.minExplained() && t.left-full.left >= tuned.LeastLayer.Value()*(j.energyHeld()-full.left) {
 		return full, nil
 	}
 	b.model.Close()

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"driftscope/infer/sdevae/network"
+	"driftscope/infer/sdevae/tuned"
 	"driftscope/infer/sdevae/video"
 )
 
@@ -51,18 +52,27 @@ const Recipe = 63
 // DefaultSteps is a run's length unless told otherwise.
 const DefaultSteps = 300
 
+var (
+	defaultRate   = tuned.Number("train.rate", 2e-3, "Adam's rate, at its peak")
+	defaultPairs  = tuned.Number("train.pairs", 50, "pairs of frames a step")
+	defaultWarmup = tuned.Number("train.warmup", 50, "steps of linear rise of Adam's rate, a fifth of all at most")
+	defaultPace   = tuned.Number("train.encoderRate", 0.2, "rate of the encoder's means, as a share, after the decoder has learnt alone: straight latents are bent by a decoder that is not there yet")
+	movingPerTau  = tuned.Number("tau.moving", 150, "of what moves, a frame, to a unit of tau: how much the dynamics shape the latents")
+	noisePerTau   = tuned.Number("tau.noise", 20, "of the pixels' noise, a frame, to a unit of tau: latents otherwise bend to explain noise")
+)
+
 // withDefaults fills the zero values for a clip with that many training pairs.
 func (c Config) withDefaults(pairs int) Config {
 	for _, v := range []struct {
 		field *int
 		value int
-	}{{&c.Steps, DefaultSteps}, {&c.Pairs, 50}, {&c.Restarts, 4}, {&c.Every, 25}, {&c.Substeps, 1}} {
+	}{{&c.Steps, DefaultSteps}, {&c.Pairs, defaultPairs.Count()}, {&c.Restarts, 4}, {&c.Every, 25}, {&c.Substeps, 1}} {
 		if *v.field == 0 {
 			*v.field = v.value
 		}
 	}
 	if c.Warmup == 0 {
-		c.Warmup = min(50, c.Steps/5)
+		c.Warmup = min(defaultWarmup.Count(), c.Steps/5)
 	}
 	if c.SyntheticSteps == 0 {
 		c.SyntheticSteps = c.Steps / 2
@@ -71,13 +81,13 @@ func (c Config) withDefaults(pairs int) Config {
 		c.ReinitSteps = c.Steps / 2
 	}
 	if c.Rate == 0 {
-		c.Rate = 2e-3
+		c.Rate = defaultRate.Value()
 	}
 	if c.FreezeSteps == 0 {
 		c.FreezeSteps = c.Steps / 2
 	}
 	if c.EncoderRate == 0 {
-		c.EncoderRate = 0.2
+		c.EncoderRate = defaultPace.Value()
 	}
 	if c.Posterior == "" {
 		c.Posterior = network.Diagonal
@@ -93,7 +103,7 @@ func (c Config) withDefaults(pairs int) Config {
 func (c *Config) rate(k int) float64 {
 	switch {
 	case k >= c.Steps:
-		return c.Rate * min(float64(k-c.Steps+1)/reinitWarmup, 1) * cosine(k-c.Steps, c.ReinitSteps)
+		return c.Rate * min(float64(k-c.Steps+1)/lateWarmup.Value(), 1) * cosine(k-c.Steps, c.ReinitSteps)
 	case k < c.Warmup:
 		return c.Rate * float64(k+1) / float64(c.Warmup)
 	case c.Decay > 0:
@@ -125,10 +135,9 @@ func (c Config) TotalSteps() int {
 // pixels' noise, which the latents would otherwise bend to explain. Noise beyond what moves counts as what moves, and at least as its variance in
 // a pixel, the tau of white noise's likelihood: a larger tau leaves the latents nothing to explain.
 func TauOf(c *video.Clip) float64 {
-	const movingPerTau, noisePerTau = 150, 20
 	noise := c.Noise()
 	moving := c.Energy() - noise
-	return moving/movingPerTau + min(noise/noisePerTau, max(moving/noisePerTau, noise/float64(c.Size())))
+	return moving/movingPerTau.Value() + min(noise/noisePerTau.Value(), max(moving/noisePerTau.Value(), noise/float64(c.Size())))
 }
 
 // PaperTau is what the published code's tau amounts to on the summed squared error: it averages over pixels.

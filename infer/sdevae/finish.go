@@ -86,7 +86,7 @@ func (r *Result) exported(clip *video.Clip) (s exported, err error) {
 		return s, err
 	}
 	if r.SpriteShare == 0 { // places in the picture are straight
-		if s.gauge, s.rectified, err = s.gauge.Straighten(p.Mean, pairs, clip); err != nil {
+		if s.gauge, s.rectified, err = s.gauge.Straighten(p.Mean, pairs); err != nil {
 			return s, err
 		}
 	}

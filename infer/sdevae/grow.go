@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"driftscope/infer/sdevae/tuned"
 	"driftscope/infer/sdevae/video"
 )
 
@@ -37,9 +38,7 @@ type Grown struct {
 // MaxGrown bounds the latents that Growth tries.
 const MaxGrown = 16
 
-// gainShare is what one more latent has to gain, as a share of the mean gain of those before it. Restarts of one model differ by less, and the
-// coordinates of one object's motion by less than a factor of four.
-const gainShare = 0.25
+var gainShare = tuned.Number("grow.gainShare", 0.25, "what one more latent has to gain, as a share of the mean gain of those before it: restarts of one model differ by less, the coordinates of one object's motion by less than a factor of four")
 
 // NewGrowth begins with nothing tried. c is the config of the training to come, with its Tau; its Latent does not matter.
 func NewGrowth(clip *video.Clip, c Config) *Growth {
@@ -65,9 +64,9 @@ func (g *Growth) Locate(ctx context.Context, watch func(Progress)) ([]Grown, err
 	}
 	still := j.energyHeld()
 	left, whole := j.leftByLatents(ctx, still, g.search.Seed)
-	wanted := 1 - minBackground
+	wanted := 1 - tuned.LeastLayer.Value()
 	if whole {
-		wanted = minSprites
+		wanted = minSprites.Value()
 	}
 	if serves := j.share(left[Fewest(still, left)-1]); ctx.Err() != nil || !(serves >= wanted) { // NaN where all frames are the same
 		return nil, ctx.Err()
@@ -169,5 +168,5 @@ func outdone(still float64, nats []float64, i int) bool {
 
 // least is what each latent beyond those of nats[i] has to gain, nats.
 func least(still float64, nats []float64, i int) float64 {
-	return gainShare * max(still-nats[i], 0) / float64(i+1)
+	return gainShare.Value() * max(still-nats[i], 0) / float64(i+1)
 }

@@ -3,6 +3,7 @@ package sdevae
 import (
 	"driftscope/infer/sdevae/network"
 	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/tuned"
 )
 
 // initialPairs is how many pairs the first latents are found in, at most.
@@ -15,13 +16,12 @@ const initialPairs = 300
 // At low SNR an object still stands out of the noise as a whole: a ball of 150 pixels, under noise of twice its brightness in each, by 6 standard
 // deviations. Random kernels lose that, and what a random decoder draws has more energy than what moves.
 const (
-	lowSNRShare = 0.1  // share of the energy that moves, below which a clip counts as low SNR
 	lowSNRDraws = 8    // first encoders to choose from
 	lowSNRPairs = 1000 // pairs that their latents are found in, at most
 )
 
 // lowSNR says that nearly all of the clip's energy is noise.
-func (j *job) lowSNR() bool { return j.moving < lowSNRShare }
+func (j *job) lowSNR() bool { return j.moving < tuned.LeastLayer.Value() }
 
 // initialise prepares random weights for the clip, before the first step.
 func (s *session) initialise() error {

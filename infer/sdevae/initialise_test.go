@@ -8,6 +8,7 @@ import (
 
 	"driftscope/infer/sdevae/numeric"
 	"driftscope/infer/sdevae/sdevaetest"
+	"driftscope/infer/sdevae/tuned"
 	"driftscope/infer/sdevae/video"
 	"driftscope/internal/suite"
 )
@@ -18,7 +19,7 @@ func TestLowSNRTrains(t *testing.T) {
 	suite.Long(t)
 	clip, x, y := sdevaetest.WalkingSquare(400)
 	sdevaetest.AddNoise(clip, 0.25, true)
-	if moves := 1 - clip.Noise()/clip.Energy(); moves > lowSNRShare {
+	if moves := 1 - clip.Noise()/clip.Energy(); moves > tuned.LeastLayer.Value() {
 		t.Fatalf("%.3f of the clip's energy moves, too much to try", moves)
 	}
 	r, err := Train(context.Background(), clip, Config{Latent: 2, Seed: 1, Tau: TauOf(clip), Steps: 40, Restarts: 1}, nil)
@@ -54,7 +55,7 @@ func TestLowSNRNothing(t *testing.T) {
 	if err := s.run(context.Background(), s.job.config.Steps); err != nil {
 		t.Fatal(err)
 	}
-	if s.best.Explained >= minExplained {
+	if s.best.Explained >= minExplained.Value() {
 		t.Errorf("%.3f of nothing is explained", s.best.Explained)
 	}
 }

@@ -10,20 +10,28 @@ import (
 	"driftscope/infer/sdevae/network"
 	"driftscope/infer/sdevae/numeric"
 	"driftscope/infer/sdevae/sprites"
+	"driftscope/infer/sdevae/tuned"
 	"driftscope/infer/sdevae/video"
 )
 
 const (
-	minSprites        = 0.6  // share of what moves that sprites must explain to be tracked;
-	minSpritesLowSNR  = 0.4  // at low SNR, where a molecule changes its shape in every frame
-	minOverBackground = 0.03 // share of what moves that a sprite over a background that changes as a whole must explain
-	maxCommonMotion   = 0.5  // correlation of two sprites' steps above which they are parts of one object
-	maxSprites        = 5    // searched for at once: more take minutes
-	firstWidth        = 0.1  // standard deviation of the encoder's first posteriors, of latents of variance 1
+	maxSprites = 5   // searched for at once: more take minutes
+	firstWidth = 0.1 // standard deviation of the encoder's first posteriors, of latents of variance 1
 
 	maxSearchPixels = 1 << 17 // pixels of a picture that is searched: a minute of work a sprite
 	spriteSteps     = 1200    // of the encoder, fewer where Steps are few
-	spriteRate      = 6e-3    // Adam's, at its peak
+)
+
+var (
+	minSprites       = tuned.Number("locate.sprites", 0.6, "share of what moves that sprites must explain to be tracked")
+	minSpritesLowSNR = tuned.Number("locate.spritesLowSNR", 0.4, "the same at low SNR, where a molecule changes its shape in every frame")
+	minExplained     = tuned.Number("locate.explained", 0.03, "share of what moves, in held-out frames, below which nothing was learnt: of a sprite over a background that changes as a whole, and of a model")
+	spriteRate       = tuned.Number("train.spriteRate", 6e-3, "Adam's rate, at its peak, on synthetic frames of what was located: nothing is known before, and targets have no error")
+
+	identityCase       = tuned.Case("locate.identity", "which place is whose along the frames, of sprites that look alike")
+	lowSNRCase         = tuned.Case("locate.lowSNR", "sprites that no single frame shows, found in all frames together")
+	lowRankCase        = tuned.Case("locate.lowRank", "a picture that changes as a whole, under noise that hides it in every single frame")
+	overBackgroundCase = tuned.Case("locate.overBackground", "a sprite over a picture that changes as a whole and holds more light")
 )
 
 // searches says whether the clip is searched for rigid objects.
@@ -47,7 +55,7 @@ func (j *job) locate(ctx context.Context, c Config) (*tracked, error) {
 		return nil, nil
 	case c.Latent > 2 || c.Latent == 2 && !j.lowSNR():
 		return j.locateOne(ctx, c)
-	case j.lowSNR():
+	case j.lowSNR() && lowRankCase.On():
 		return j.locateLowRank(ctx, c.Latent, c.Seed), nil
 	}
 	return nil, nil
@@ -55,9 +63,9 @@ func (j *job) locate(ctx context.Context, c Config) (*tracked, error) {
 
 func (j *job) minExplained() float64 {
 	if j.lowSNR() {
-		return minSpritesLowSNR
+		return minSpritesLowSNR.Value()
 	}
-	return minSprites
+	return minSprites.Value()
 }
 
 // locateSprites searches for n sprites, at low SNR also in all frames together. It is nil where they explain less than least of what moves, where
@@ -67,7 +75,7 @@ func (j *job) locateSprites(ctx context.Context, n int, seed uint64, least float
 		j.training.Watch(Progress{Seeking: n})
 	}
 	t := j.trackSprites(ctx, sprites.Find(ctx, j.clip, video.FramesOf(j.train), n, rand.New(rand.NewPCG(seed, math.MaxUint64))), least)
-	if t == nil && j.lowSNR() {
+	if t == nil && j.lowSNR() && lowSNRCase.On() {
 		t = j.trackSprites(ctx, sprites.FindLowSNR(ctx, j.clip, video.FramesOf(j.train), n), least)
 	}
 	return t
@@ -80,12 +88,14 @@ func (j *job) trackSprites(ctx context.Context, m *sprites.Set, least float64) *
 	t, group := &tracked{sprites: m}, m.SharedTemplates()
 	m.ShareTemplates(group)
 	t.explained, t.left = j.explainedBy(m)
-	if !(t.explained >= least) || m.LowSNR > 0 && m.Area() > sprites.MaxLowSNRArea {
+	if !(t.explained >= least) || m.LowSNR > 0 && m.Area() > tuned.Majority.Value() {
 		return nil
 	}
 	t.places, _ = m.Track(j.clip, j.clip.Frames())
-	if identified := m.AssignIdentities(j.clip, t.places, group); !(identified*t.explained >= least) {
-		return nil
+	if identityCase.On() {
+		if identified := m.AssignIdentities(j.clip, t.places, group); !(identified*t.explained >= least) {
+			return nil
+		}
 	}
 	return t.settle(j.clip)
 }
@@ -137,12 +147,12 @@ func (c Config) withSprites() Config {
 // locateOverBackground searches for one sprite over a picture that changes as a whole; nil where it explains too little.
 func (j *job) locateOverBackground(ctx context.Context, seed uint64) *tracked {
 	m, places := sprites.FindOverBackground(ctx, j.clip, video.FramesOf(j.train), rand.New(rand.NewPCG(seed, math.MaxUint64)))
-	if m == nil || m.Area() > sprites.MaxArea {
+	if m == nil || m.Area() > tuned.Majority.Value() {
 		return nil
 	}
 	t := &tracked{sprites: m, places: places}
 	t.left = t.sprites.MeanResidual(j.clip, video.FramesOf(j.held), t.places)
-	if t.explained = j.share(t.left); !(t.explained >= minOverBackground) {
+	if t.explained = j.share(t.left); !(t.explained >= minExplained.Value()) {
 		return nil
 	}
 	return t.settle(j.clip)
@@ -152,7 +162,7 @@ func (j *job) locateOverBackground(ctx context.Context, seed uint64) *tracked {
 // next to nothing of what moves.
 func (j *job) locateLowRank(ctx context.Context, d int, seed uint64) *tracked {
 	g := &appearance.SlowFeatures{Clip: j.clip, Mean: j.mean}
-	t := &tracked{lowRank: &appearance.LowRank{Basis: numeric.NewBasis(d, appearance.Degree)}}
+	t := &tracked{lowRank: &appearance.LowRank{Basis: numeric.NewBasis(d, tuned.Degree.Count())}}
 	w := g.Directions(ctx, d, rand.New(rand.NewPCG(seed, math.MaxUint64)))
 	for range appearance.Rounds {
 		if ctx.Err() != nil || !t.standardise(g.Smooth(g.Scores(w)), d) {
@@ -166,7 +176,7 @@ func (j *job) locateLowRank(ctx context.Context, d int, seed uint64) *tracked {
 	drawn := make([]float32, len(held)*j.clip.Size())
 	t.lowRank.Draw(drawn, t.posteriors(held, network.Diagonal).Mean, len(held))
 	t.left = numeric.SquaredError(j.clip.Pick(held), drawn) / float64(len(held))
-	if t.explained = j.share(t.left); !(j.moving > 0 && t.explained >= appearance.MinExplained) {
+	if t.explained = j.share(t.left); !(j.moving > 0 && t.explained >= tuned.LeastLayer.Value()) {
 		return nil
 	}
 	return t

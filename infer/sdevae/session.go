@@ -129,9 +129,6 @@ func (s *session) run(ctx context.Context, until int) error {
 	return nil
 }
 
-// smoothing is the weight of the past in the running profiled diffusion.
-const smoothing = 0.9
-
 // step takes one optimiser step on the next pairs and returns the loss, with ½ ln q in place of ½ q/q̄.
 func (s *session) step() (float64, error) {
 	s.fill(s.next())
@@ -158,7 +155,7 @@ func (s *session) step() (float64, error) {
 		if s.job.config.Diffusion == network.Profiled {
 			loss += 0.5 * (math.Log(float64(q)) - float64(q*weight[i]))
 		}
-		s.q[i] = smoothing*s.q[i] + (1-smoothing)*float64(q)
+		s.q[i] = network.Memory*s.q[i] + (1-network.Memory)*float64(q)
 	}
 	if err := s.optimiser.Update(&s.graph.Machine, s.job.config.rate(s.done)); err != nil {
 		return 0, err

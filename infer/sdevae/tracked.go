@@ -10,6 +10,7 @@ import (
 	"driftscope/infer/sdevae/network"
 	"driftscope/infer/sdevae/numeric"
 	"driftscope/infer/sdevae/sprites"
+	"driftscope/infer/sdevae/tuned"
 	"driftscope/infer/sdevae/video"
 )
 
@@ -91,7 +92,7 @@ func (t *tracked) independent(pairs []video.Pair) bool {
 			return false
 		}
 		for other := range i - i%2 {
-			if math.Abs(stat.Correlation(step, mat.Col(nil, other, steps), nil)) > maxCommonMotion {
+			if math.Abs(stat.Correlation(step, mat.Col(nil, other, steps), nil)) > tuned.Majority.Value() { // they are parts of one object
 				return false
 			}
 		}

@@ -50,9 +50,6 @@ type Result struct {
 var ErrMean = errors.New("reconstruction never left the mean picture: the latents carry nothing; " +
 	"crop closer to what moves, give a longer clip, a smaller tau or another seed")
 
-// minExplained is the share of held-out variance beyond noise below which a model has learnt nothing.
-const minExplained = 0.02
-
 // Training is how a model is learnt, beside the clip and the config. The zero value starts from random weights and leaves no
 // checkpoints.
 type Training struct {
@@ -141,7 +138,7 @@ func newJob(ctx context.Context, t Training, clip *video.Clip, c Config) (*job, 
 	if j.survey(ctx, c); j.lowSNR() {
 		c.SyntheticSteps, c.ReinitSteps = cmp.Or(c.SyntheticSteps, -1), cmp.Or(c.ReinitSteps, -1)
 	}
-	if c.Clock || len(j.train) < gauge.MinPairs { // the exported drift is not learnt again with a clock; few pairs do not tell what is slow
+	if c.Clock || len(j.train) < gauge.MinPairs.Count() { // the exported drift is not learnt again with a clock; few pairs do not tell what is slow
 		c.ReinitSteps = cmp.Or(c.ReinitSteps, -1)
 	}
 	var err error
@@ -194,7 +191,7 @@ func (j *job) run(ctx context.Context) error {
 	if err := lead.finish(ctx); err != nil {
 		return err
 	}
-	if !(lead.best.Explained >= minExplained) { // NaN where all frames are the same
+	if !(lead.best.Explained >= minExplained.Value()) { // NaN where all frames are the same
 		return ErrMean
 	}
 	return nil

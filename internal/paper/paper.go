@@ -23,7 +23,8 @@ import (
 type Options struct {
 	Rows    []string // all, or names of rows
 	Runs    int      // a row
-	Studies []string // diagonal, sizes
+	Studies []string // diagonal, sizes, ablation
+	Numbers []string // of the ablation; all where there are none
 	Seeds   int      // runs of every model in a study
 	Seed    uint64   // run K has seed Seed + K
 	Out     string   // the folder of everything
@@ -42,6 +43,9 @@ func (c *Options) Run(ctx context.Context) error {
 	}
 	if err := os.MkdirAll(c.Out, 0o777); err != nil {
 		return exit.Usage(fmt.Errorf("--out: %w", err))
+	}
+	if slices.Contains(c.Studies, ablationStudy) {
+		return c.ablate(ctx)
 	}
 	plan, err := c.plan(rows)
 	if err != nil {
@@ -98,7 +102,10 @@ func (c *Options) check() ([]paperRow, error) {
 		return nil, fmt.Errorf("--seed: found %d, expected at most %d", c.Seed, uint64(math.MaxUint64-maxRuns))
 	}
 	names := c.Rows
-	if len(names) == 0 && len(c.Studies) == 0 {
+	switch {
+	case slices.Contains(c.Studies, ablationStudy): // its films are not all rows
+		return nil, nil
+	case len(names) == 0 && len(c.Studies) == 0:
 		names = []string{everyRow}
 	}
 	return chooseRows(names)

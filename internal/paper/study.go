@@ -70,7 +70,7 @@ func (c *Options) chooseStudies() ([]*studyRun, error) {
 	var runs []*studyRun
 	for _, name := range c.Studies {
 		if !slices.ContainsFunc(paperStudies, func(s study) bool { return s.name == name }) {
-			return nil, fmt.Errorf("--studies: the paper has no study %q: give %s or %s", name, diagonalStudy, sizesStudy)
+			return nil, fmt.Errorf("--studies: the paper has no study %q: give %s, %s or %s", name, diagonalStudy, sizesStudy, ablationStudy)
 		}
 	}
 	for _, s := range paperStudies {

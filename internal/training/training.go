@@ -18,6 +18,7 @@ import (
 	"driftscope/infer/sdevae"
 	"driftscope/infer/sdevae/gauge"
 	"driftscope/infer/sdevae/network"
+	"driftscope/infer/sdevae/tuned"
 	"driftscope/internal/atomicfile"
 	"driftscope/internal/census"
 	"driftscope/internal/console"
@@ -56,7 +57,8 @@ type Options struct {
 	ReinitSteps    int `flag:"reinit-steps" json:"Redraw"`
 	DT             float64
 	FPS            float64
-	Assets         string // the folder with the pictures that a simulation draws
+	Assets         string   // the folder with the pictures that a simulation draws
+	Scale          []string `json:",omitempty"` // changes of tuned numbers, for studies
 }
 
 // Defaults are the flags where none is given.
@@ -69,6 +71,9 @@ func (c *Options) Learn(ctx context.Context) error {
 	frames, err := c.check()
 	if err != nil {
 		return err
+	}
+	if err := tuned.Scale(c.Scale); err != nil {
+		return exit.Usage(err)
 	}
 	data, err := recording.OpenDataset(c.Source, c.DT, c.FPS, c.Assets, frames)
 	if err != nil {
@@ -183,8 +188,6 @@ func straightened(result *sdevae.Result, r *gauge.Rectified) string {
 		return fmt.Sprintf("%s, which explain %.1f %% of what moves", located(result), 100*result.SpriteShare)
 	case r == nil:
 		return "left as they came"
-	case r.Components > 0:
-		return "straightened along the pictures' principal components"
 	}
 	return fmt.Sprintf("straightened by %.3f nats a held-out pair", r.Gain)
 }

@@ -17,12 +17,8 @@ type LowRank struct {
 	pictures []float32 // monomials × CHW
 }
 
-// The limits of a low-rank picture.
-const (
-	Degree       = 3
-	Rounds       = 2   // of latents and pictures by turns
-	MinExplained = 0.1 // share of what moves that the pictures must explain; of bare noise it is below 0
-)
+// Rounds is how often latents and pictures are found by turns.
+const Rounds = 2
 
 // Fit fits the pictures to frames by least squares and filters their noise. It returns those of the d latents themselves, along which frames show
 // their latents; empty where the monomials are not independent.

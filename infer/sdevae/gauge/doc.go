@@ -6,7 +6,6 @@
 //	whiten.go      To = C^(-½), C estimating σσ' from increments, without the part that localisation noise adds
 //	rectify.go     y = s + c(s), degree 2 to 5, by the likelihood of the increments, the degree by held-out pairs
 //	likelihood.go  nll = ½ ln det C + ½ mean e'C⁻¹e/Δt - ½ mean (ln det J(s₀) + ln det J(s₁)), its gradient, its ridge
-//	level.go       clips too short for that, in which things move by little: straight along the principal components of the pictures
 //	reference.go   Map: there, back, and variances through its Jacobian
 //
 // Nothing here keeps a model: a Map is a value that the file format writes out (infer/sdevae/onnx).

@@ -8,31 +8,33 @@ import (
 	"gonum.org/v1/gonum/optimize"
 
 	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/tuned"
 	"driftscope/infer/sdevae/video"
 )
 
-// The limits of rectification. Beyond largestNoise, where noise is 2r/(1+2r) = 0.3 of the increments, they say too little of how the latents bend.
-// Below it even uneven noise hardly bends straight latents, and the estimate of r, whose sd is about 0.04 on 1000 frames, stays clear of the limit
-// where there is no noise. A gain below leastGain, over all held-out pairs, is chance: a likelihood ratio of e².
+// The limits of rectification.
 const (
-	largestNoise = 0.2 // r
-	leastGain    = 2   // nats
-
-	// A map learnt from fewer throws what lies just beyond the clip far off: on 79 pairs and 48 coefficients, R2 0.99 became 0.
-	pairsPerCoefficient = 10
-	MinPairs            = 150
-	leastDegree         = 2 // of the map
-	mostDegree          = 5
-	maxSteps            = 200   // of L-BFGS
-	mostPairs           = 10000 // learnt from, spread over the clip
+	leastDegree = 2 // of the map
+	mostDegree  = 5
+	maxSteps    = 200   // of L-BFGS
+	mostPairs   = 10000 // learnt from, spread over the clip
 )
 
-// rectify is r followed by the map that makes the diffusion the same everywhere, learnt from the latents m (n × d) alone, and by another
+var (
+	rectifyCase  = tuned.Case("gauge.rectify", "a map of the latents that makes the diffusion the same everywhere")
+	largestNoise = tuned.Number("gauge.largestNoise", 0.2, "r beyond which noise, then 0.3 of the increments, hides how latents bend; its estimate, whose sd is about 0.04 on 1,000 frames, stays clear of that where there is no noise")
+	leastGain    = tuned.Number("gauge.leastGain", 2, "nats over all held-out pairs below which the gain of a map is chance: a likelihood ratio of e²")
+	// MinPairs is how many pairs tell how latents bend.
+	MinPairs            = tuned.Number("gauge.minPairs", 150, "pairs below which neither increments nor slow features tell what is straight")
+	pairsPerCoefficient = tuned.Number("gauge.pairsPerCoefficient", 10, "a map learnt from fewer throws what lies just beyond the clip far off: on 79 pairs and 48 coefficients R² 0.99 became 0")
+)
+
+// Straighten is r followed by the map that makes the diffusion the same everywhere, learnt from the latents m (n × d) alone, and by another
 // whitening. It is r itself where that gains nothing, where localisation noise hides the increments, or where there are too few pairs for as many
 // coefficients.
-func (r *Map) rectify(m []float32, pairs []video.Pair) (*Map, *Rectified, error) {
+func (r *Map) Straighten(m []float32, pairs []video.Pair) (*Map, *Rectified, error) {
 	d := len(r.Mean)
-	if fewPairs(numeric.NewBasis(d, leastDegree), d, pairs) || noise(Increments(m, d, pairs)) > largestNoise {
+	if !rectifyCase.On() || fewPairs(numeric.NewBasis(d, leastDegree), d, pairs) || noise(Increments(m, d, pairs)) > largestNoise.Value() {
 		return r, nil, nil
 	}
 	unit := r.UnitVariance(m)
@@ -45,7 +47,7 @@ func (r *Map) rectify(m []float32, pairs []video.Pair) (*Map, *Rectified, error)
 
 // fewPairs says whether there are too few pairs to learn a map with this basis.
 func fewPairs(b numeric.Basis, d int, pairs []video.Pair) bool {
-	return len(pairs) < max(MinPairs, pairsPerCoefficient*coefficients(b, d))
+	return len(pairs) < max(MinPairs.Count(), pairsPerCoefficient.Count()*coefficients(b, d))
 }
 
 // straighten is the polynomial of the degree with the best held-out likelihood, learnt from all pairs, and its gain a held-out pair; nil where no
@@ -65,7 +67,7 @@ func straighten(s *mat.Dense, pairs []video.Pair) (best *numeric.Polynomial, gai
 			degree, gain = n, g
 		}
 	}
-	if gain*float64(len(held)) < leastGain {
+	if gain*float64(len(held)) < leastGain.Value() {
 		return nil, 0
 	}
 	b := numeric.NewBasis(d, degree)

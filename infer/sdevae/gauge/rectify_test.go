@@ -67,7 +67,7 @@ func TestRectifyStraightensBentLatents(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		straight, worth, err := white.rectify(m, pairs)
+		straight, worth, err := white.Straighten(m, pairs)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +101,7 @@ func TestRectifyLeavesTheRestAlone(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				same, worth, err := white.rectify(m, pairs)
+				same, worth, err := white.Straighten(m, pairs)
 				if err != nil || same != white || worth != nil {
 					t.Errorf("seed %d: rectified, worth %+v, error %v: expected the frame of reference as it was", seed, worth, err)
 				}

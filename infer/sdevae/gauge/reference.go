@@ -49,15 +49,6 @@ type Map struct {
 	Bend, Unbend *numeric.Polynomial // s → z and, fitted, z → s; nil where the latents are straight
 }
 
-// Straighten is r followed by what straightens the latents m: the likelihood of the increments or, on short clips, the pictures' components.
-func (r *Map) Straighten(m []float32, pairs []video.Pair, clip *video.Clip) (*Map, *Rectified, error) {
-	straight, worth, err := r.rectify(m, pairs)
-	if err != nil || worth != nil {
-		return straight, worth, err
-	}
-	return r.alongComponents(m, pairs, clip)
-}
-
 // Affine is s = (m - mean) To, n × d.
 func (r *Map) Affine(m []float32) *mat.Dense {
 	d := len(r.Mean)
@@ -136,7 +127,6 @@ func (r *Map) bent(p *numeric.Polynomial, m []float32, pairs []video.Pair, worth
 
 // Rectified says what straightening the latents was worth.
 type Rectified struct {
-	Gain       float64 // nats a held-out pair; 0 where the pictures' components straightened them
-	Components float64 // share of the pictures' variance that these explain; 0 where the likelihood straightened them
-	Inverse    float64 // rms error of the way back, in the latents' standard deviations
+	Gain    float64 // nats a held-out pair
+	Inverse float64 // rms error of the way back, in the latents' standard deviations
 }

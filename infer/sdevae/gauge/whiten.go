@@ -6,16 +6,15 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"driftscope/infer/sdevae/tuned"
 	"driftscope/infer/sdevae/video"
 	"driftscope/internal/eigen"
 )
 
-// smallNoise is the ratio r = R/(v Δt) below which the plain quadratic variation is as good as the covariance-based estimate and safer. floor is
-// the share of the largest eigenvalue that the others are raised to before whitening: an axis that does not move is not blown up.
-const (
-	smallNoise = 0.02
-	floor      = 1e-3
-)
+var smallNoise = tuned.Number("gauge.smallNoise", 0.02, "r = R/(v Δt) below which the plain quadratic variation is as good as the covariance-based estimate, and safer")
+
+// floor is the share of the largest eigenvalue that the others are raised to before whitening: an axis that does not move is not blown up.
+const floor = 1e-3
 
 // Whiten finds the affine map from the latents m (n × d) of a clip's frames and the clip's pairs:
 //
@@ -25,7 +24,7 @@ const (
 func Whiten(m []float32, d int, pairs []video.Pair) (*Map, error) {
 	quadratic, lagged := Increments(m, d, pairs)
 	c := mat.NewSymDense(d, nil)
-	noisy := noise(quadratic, lagged) > smallNoise
+	noisy := noise(quadratic, lagged) > smallNoise.Value()
 	for i := range d {
 		for j := i; j < d; j++ {
 			v := quadratic.At(i, j)

@@ -8,8 +8,11 @@ type Adam struct {
 	First, Second [][]float32
 }
 
+// Memory is the weight of the past in a mean over steps: Adam's β₁.
+const Memory = 0.9
+
 const (
-	beta1     = 0.9
+	beta1     = Memory
 	beta2     = 0.999
 	adamFloor = 1e-8
 )

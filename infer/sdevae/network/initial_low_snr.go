@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/tuned"
 	"driftscope/infer/sdevae/video"
 )
 
@@ -42,10 +43,9 @@ func (m *Model) AverageKernels(c *video.Clip) {
 	}
 }
 
-// thresholdSDs is the raised threshold, in standard deviations of the noise.
-const thresholdSDs = 4.0
+var thresholdSDs = tuned.Number("network.threshold", 4, "the first layer's threshold at low SNR, in standard deviations of white noise: what stands out is the object and hardly ever noise")
 
-// RaiseThreshold moves the first layer's zero from the clip's mean to thresholdSDs standard deviations of white noise above it.
+// RaiseThreshold moves the first layer's zero from the clip's mean to so many standard deviations of white noise above it.
 func (m *Model) RaiseThreshold(c *video.Clip) {
 	tensors := m.Encoder.Segments()
 	weight, bias := tensors[0], tensors[1]
@@ -55,6 +55,6 @@ func (m *Model) RaiseThreshold(c *video.Clip) {
 		for _, w := range m.EncoderTheta[weight.Offset+o*kernel : weight.Offset+(o+1)*kernel] {
 			square += float64(w) * float64(w)
 		}
-		m.EncoderTheta[bias.Offset+o] -= float32(thresholdSDs * sd * math.Sqrt(square))
+		m.EncoderTheta[bias.Offset+o] -= float32(thresholdSDs.Value() * sd * math.Sqrt(square))
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"driftscope/infer/sdevae/dnnl"
 	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/tuned"
 )
 
 // readout is what the encoder's last layers see of a feature map of h × w pixels: its moments, the products with orthonormal polynomials in the
@@ -19,11 +20,10 @@ type readout struct {
 	part, small, near mat.Dense  // scratch of keep
 }
 
-// The degrees in training, and at its start, where there is less to go by.
-const (
-	readoutDegree = 3
-	initialDegree = 1
-)
+// initialDegree is that at the start of a training, where there is less to go by.
+const initialDegree = 1
+
+var momentsCase = tuned.Case("network.moments", "the encoder's last layers see moments of the feature maps alone, in every other restart and at low SNR")
 
 func newReadout(maps dnnl.Shape, degree int) *readout {
 	r := &readout{area: maps.H * maps.W}
@@ -113,11 +113,15 @@ func (r *readout) ifKept(w []float32, d int) *readout {
 }
 
 // SeeMoments has the encoder's last layers see moments of the feature maps alone, from now on.
-func (m *Model) SeeMoments() { m.readout = newReadout(m.Encoder.Out(), readoutDegree) }
+func (m *Model) SeeMoments() {
+	if momentsCase.On() {
+		m.readout = newReadout(m.Encoder.Out(), tuned.Degree.Count())
+	}
+}
 
 // SeeMomentsIfKept does so where the weights of the means are such moments already, as in a model that was trained so.
 func (m *Model) SeeMomentsIfKept() {
-	m.readout = newReadout(m.Encoder.Out(), readoutDegree).ifKept(m.MeanW, m.Dim)
+	m.readout = newReadout(m.Encoder.Out(), tuned.Degree.Count()).ifKept(m.MeanW, m.Dim)
 }
 
 // SeesMoments says whether they do.

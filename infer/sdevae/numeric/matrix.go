@@ -103,20 +103,6 @@ func Sum(x []float32) float64 {
 	return s
 }
 
-// WithoutRows is a copy of x without the rows from:to.
-func WithoutRows(x *mat.Dense, from, to int) *mat.Dense {
-	n, d := x.Dims()
-	rest := mat.NewDense(n-(to-from), d, nil)
-	for i := range n - (to - from) {
-		at := i
-		if at >= from {
-			at += to - from
-		}
-		rest.SetRow(i, x.RawRowView(at))
-	}
-	return rest
-}
-
 // OrthonormalRows makes the rows orthonormal in place, one after another (Gram and Schmidt).
 func OrthonormalRows(w blas32.General) {
 	for i := range w.Rows {

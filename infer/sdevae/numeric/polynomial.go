@@ -133,23 +133,3 @@ func FitPolynomial(b Basis, x, y *mat.Dense) (*Polynomial, error) {
 	_ = root.SolveTo(&weights, &moments) // a warning of bad conditioning: the fit's error is reported
 	return &Polynomial{b, &weights}, nil
 }
-
-// Folds says whether det J changes its sign between two rows of s.
-func (p *Polynomial) Folds(s *mat.Dense) bool {
-	n, d := s.Dims()
-	slopes := mat.NewDense(len(p.Basis), d, nil)
-	var jacobian mat.Dense
-	var first float64
-	for i := range n {
-		p.Basis.Slopes(slopes, s.RawRowView(i))
-		jacobian.Mul(slopes.T(), p.Weights)
-		det := mat.Det(&jacobian)
-		if i == 0 {
-			first = det
-		}
-		if !(det*first > 0) {
-			return true
-		}
-	}
-	return false
-}

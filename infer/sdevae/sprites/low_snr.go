@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/tuned"
 	"driftscope/infer/sdevae/video"
 )
 
@@ -17,19 +18,23 @@ import (
 //
 // The place taken is the posterior mean.
 const (
-	lowSNRPixels    = 1000 << 12 // pixels of frames that are solved together
-	lowSNRRounds    = 8
-	firstStep       = 3.0  // px between frames, to begin with,
-	minStep         = 0.5  // and at least
-	MaxLowSNRArea   = 0.25 // largest share of the picture that a template may cover: what covers more is the picture as it changes, not an object
-	minSignificance = 6.0  // standard deviations above the expected χ² from which a pixel belongs to a template
+	lowSNRPixels = 1000 << 12 // pixels of frames that are solved together
+	lowSNRRounds = 8
+	firstStep    = 3.0 // px between frames, to begin with
+)
+
+var (
+	minStep         = tuned.Number("sprites.minStep", 0.5, "px between frames, at least: a chain that is surer than that never leaves a wrong place")
+	minSignificance = tuned.Number("sprites.significance", 6, "standard deviations above the expected χ² from which a pixel belongs to a template: of all pixels of a picture none is there by chance")
 )
 
 // gaussianWidths are those of the first templates, px.
 var gaussianWidths = []float64{2, 4, 8}
 
 // lowSNRFrames is how many frames are solved together.
-func lowSNRFrames(c *video.Clip) int { return max(leastFrames, lowSNRPixels/(c.Height*c.Width)) }
+func lowSNRFrames(c *video.Clip) int {
+	return max(tuned.LongFilm.Count(), lowSNRPixels/(c.Height*c.Width))
+}
 
 // FindLowSNR learns the templates of n sprites that no single frame shows.
 func FindLowSNR(ctx context.Context, c *video.Clip, frames []int, n int) *Set {
@@ -82,7 +87,7 @@ func (m *Set) Gaussian(width float64) [][]complex128 {
 }
 
 // insignificant says of each pixel of a template (CHW) whether it may be noise, as most of the picture is: Σ v²/sd² over its channels lies within
-// minSignificance standard deviations of a χ² of as many degrees.
+// so many standard deviations of a χ² of as many degrees.
 func insignificant(shape []float32, area int) []bool {
 	channels := float64(len(shape) / area)
 	sum := make([]float64, area)
@@ -98,7 +103,7 @@ func insignificant(shape []float32, area int) []bool {
 	}
 	out := make([]bool, area)
 	for i, v := range sum {
-		out[i] = v < channels+minSignificance*math.Sqrt(2*channels)
+		out[i] = v < channels+minSignificance.Value()*math.Sqrt(2*channels)
 	}
 	return out
 }
@@ -156,5 +161,5 @@ func (m *Set) stepSize(f *Residual, k int) float64 {
 	if square == 0 { // no places yet
 		return firstStep
 	}
-	return max(math.Sqrt(square/time/2), minStep)
+	return max(math.Sqrt(square/time/2), minStep.Value())
 }

@@ -7,11 +7,14 @@ import (
 	"slices"
 
 	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/tuned"
 	"driftscope/infer/sdevae/video"
 )
 
-// MaxOffsets is the ratio of the variance between trajectories' median pictures to that within them, above which films are evened out.
-const MaxOffsets = 5.0
+var (
+	offsetsCase = tuned.Case("sprites.offsets", "films of unequal grey, evened out first")
+	maxOffsets  = tuned.Number("sprites.offsets.ratio", 5, "variance between trajectories' median pictures over that within them, above which films are evened out")
+)
 
 // WithoutOffsets is a copy of the clip in which every trajectory has the same median picture, their mean. Films of one specimen may be of unequal
 // brightness or grey window, and that is no motion. A single object may linger and shape its film's median, so it is located first, in the given
@@ -19,12 +22,12 @@ const MaxOffsets = 5.0
 func WithoutOffsets(c *video.Clip, ctx context.Context, frames []int, seed uint64) *video.Clip {
 	films := c.Films()
 	own, apart := c.Medians(films)
-	if !(apart > MaxOffsets) {
+	if !(apart > maxOffsets.Value()) || !offsetsCase.On() {
 		return c
 	}
-	if m := Find(ctx, c, frames, 1, rand.New(rand.NewPCG(seed, math.MaxUint64))); m.Area() <= MaxArea {
+	if m := Find(ctx, c, frames, 1, rand.New(rand.NewPCG(seed, math.MaxUint64))); m.Area() <= tuned.Majority.Value() {
 		places, _ := m.Track(c, c.Frames())
-		if own, apart = m.Remove(c, places).Medians(films); !(apart > MaxOffsets) {
+		if own, apart = m.Remove(c, places).Medians(films); !(apart > maxOffsets.Value()) {
 			return c
 		}
 	}

@@ -36,7 +36,7 @@ func TestWithoutOffsets(t *testing.T) {
 // TestOffsetsLeftAlone: films of one background stay as they are though what lingers in each sets them apart, and so do short and single ones.
 func TestOffsetsLeftAlone(t *testing.T) {
 	still := sdevaetest.Lingering()
-	if _, apart := still.Medians(still.Films()); apart <= MaxOffsets {
+	if _, apart := still.Medians(still.Films()); apart <= maxOffsets.Value() {
 		t.Errorf("films differ by %.2f: the ring does not linger", apart)
 	}
 	for name, clip := range map[string]*video.Clip{"lingering": still, "short": sdevaetest.Films(40), "single": sdevaetest.Films(200)} {

@@ -10,10 +10,8 @@ import (
 
 // A picture that changes as a whole may hold more light than the object that moves over it, and then a search takes the picture for the object.
 // But an object is at many places, while a changing picture is a mixture of few: its first principal pictures hold most of it.
-const (
-	MaxArea    = 0.5 // share of the picture that a template may cover: what covers more is the picture as it changes
-	overRounds = 2   // of principal pictures: those of the frames, then those of the frames without the sprite
-)
+// Rounds of principal pictures: those of the frames, then those of the frames without the sprite.
+const overRounds = 2
 
 // FindOverBackground locates one sprite in all frames, x and y of each. It learns the template from the given frames, less their principal
 // pictures; nil where there are none.

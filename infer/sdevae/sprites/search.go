@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/tuned"
 	"driftscope/infer/sdevae/video"
 )
 
@@ -23,9 +24,9 @@ func Find(ctx context.Context, c *video.Clip, frames []int, n int, rng *rand.Ran
 			best, least = guess, left
 		}
 	}
-	if common := best.commonTemplate(); common != nil {
+	if common := best.commonTemplate(); common != nil && sharedCase.On() {
 		copies, moves := m.copy(), m.Residual(c, frames).Energy(m)
-		if copies.learnShared(ctx, c, frames, n, common) < least+maxOwnShare*moves {
+		if copies.learnShared(ctx, c, frames, n, common) < least+tuned.SmallShare.Value()*moves {
 			return copies
 		}
 	}
@@ -34,7 +35,7 @@ func Find(ctx context.Context, c *video.Clip, frames []int, n int, rng *rand.Ran
 
 // searched are the frames that templates are learnt from.
 func searched(c *video.Clip, frames []int) []int {
-	return numeric.Spread(frames, max(leastFrames, min(searchFrames, searchPixels/(c.Height*c.Width))))
+	return numeric.Spread(frames, max(tuned.LongFilm.Count(), min(searchFrames, searchPixels/(c.Height*c.Width))))
 }
 
 // learn locates the sprites one after another, then all together, and returns the energy left.
@@ -54,9 +55,9 @@ func (m *Set) findInTurn(ctx context.Context, f *Residual, n int, rng *rand.Rand
 		m.Templates, f.place = append(m.Templates, m.firstTemplate(f, rng)), append(f.place, make([][2]float64, len(f.left)))
 		for round := range numeric.Rounds(ctx, rounds) {
 			m.locate(f, k)
-			edge := templateEdge
+			edge := templateEdge.Value()
 			if round < rounds/2 {
-				edge = coreEdge
+				edge = coreEdge.Value()
 			}
 			m.updateTemplate(f, k, edge)
 		}
@@ -80,7 +81,7 @@ func (m *Set) round(f *Residual, learn bool) {
 		m.add(f, k, 1)
 		m.locate(f, k)
 		if learn {
-			m.updateTemplate(f, k, templateEdge)
+			m.updateTemplate(f, k, templateEdge.Value())
 		}
 		m.add(f, k, -1)
 	}
@@ -95,6 +96,6 @@ func (m *Set) firstTemplate(f *Residual, rng *rand.Rand) [][]complex128 {
 	for ch, one := range f.left[rng.IntN(len(f.left))] {
 		s[ch] = slices.Clone(one)
 	}
-	m.trim(s, coreEdge)
+	m.trim(s, coreEdge.Value())
 	return s
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/tuned"
 	"driftscope/infer/sdevae/video"
 )
 
@@ -29,14 +30,16 @@ type Set struct {
 // The search for templates.
 const (
 	searchFrames  = 300       // frames that templates are learnt from,
-	searchPixels  = 300 << 12 // fewer where they have more pixels than that in all,
-	leastFrames   = 50        // but at least so many
+	searchPixels  = 300 << 12 // fewer where they have more pixels than that in all, but at least tuned.LongFilm
 	searchGuesses = 4         // first guesses
 	aloneRounds   = 12        // rounds of each sprite alone,
 	jointRounds   = 20        // and of all together
 	trackRounds   = 4         // of places, once templates are known
-	coreEdge      = 0.3       // share of the brightest pixel below which a pixel is no part of a template, in the first rounds,
-	templateEdge  = 0.05      // and at the end
+)
+
+var (
+	coreEdge     = tuned.Number("sprites.coreEdge", 0.3, "share of the brightest pixel below which a pixel is no part of a template in the first rounds, when places are still wrong")
+	templateEdge = tuned.Number("sprites.templateEdge", 0.05, "the same at the end: below it is what other objects left")
 )
 
 // Residual is what sprites leave of some frames, as spectra, with the place of each sprite.

@@ -6,15 +6,19 @@ import (
 	"slices"
 
 	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/tuned"
 	"driftscope/infer/sdevae/video"
 )
 
 // The search for sprites of one template.
 const (
-	maxSimilarity = 0.97 // correlation of two templates above which a frame does not say which is which
-	sharedRounds  = 8    // of places and the template
-	retryRounds   = 2    // of places from another start
-	maxOwnShare   = 0.05 // share of what moves that templates of their own may explain beyond one for all: they fit themselves to where light saturates
+	sharedRounds = 8 // of places and the template
+	retryRounds  = 2 // of places from another start
+)
+
+var (
+	sharedCase    = tuned.Case("sprites.shared", "several sprites of one template; templates of their own fit themselves to where light saturates, and may explain share.small more")
+	maxSimilarity = tuned.Number("sprites.similarity", 0.97, "correlation of two templates above which a frame does not say which is which")
 )
 
 // SharedTemplates is, of each sprite, the first whose template is like its own; itself where there is none before.
@@ -23,7 +27,7 @@ func (m *Set) SharedTemplates() []int {
 	for k := range group {
 		group[k] = k
 		for other := range k {
-			if group[other] == other && m.similarity(k, other) > maxSimilarity {
+			if group[other] == other && m.similarity(k, other) > maxSimilarity.Value() {
 				group[k] = other
 				break
 			}
@@ -145,7 +149,7 @@ func (m *Set) updateShared(f *Residual) {
 			}
 		}
 	}
-	m.trim(shape, templateEdge)
+	m.trim(shape, templateEdge.Value())
 	for k := range m.Templates {
 		m.add(f, k, 1)
 		m.Templates[k] = shape

@@ -6,14 +6,9 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/stat"
+
+	"driftscope/infer/sdevae/tuned"
 )
-
-// noiseDoubted is the share of a latent's variance that may be noise: with more it is mostly noise.
-const noiseDoubted = 0.5
-
-// stillShare is a latent's variance over the encoder's own, below which it holds nothing. At low SNR one frame may tell less than half of a place; a
-// padding latent had 1e-16, those of a ring's place 158 and 306.
-const stillShare = 0.1
 
 // Latent is what is found of one latent.
 type Latent struct {
@@ -58,7 +53,7 @@ func (c *Case) latents() (Finding, []Latent) {
 }
 
 // noisy says whether a latent is mostly noise, or its motion cannot be told from it.
-func (l *Latent) noisy() bool { return l.Noise.Value > noiseDoubted || !(l.Moves.Low > 0) }
+func (l *Latent) noisy() bool { return l.Noise.Value > tuned.Majority.Value() || !(l.Moves.Low > 0) }
 
 // latent measures one by its steps D and the next ones D₊ (Vestergaard, Blainey and Flyvbjerg 2014):
 //
@@ -81,7 +76,8 @@ func (c *Case) latent(i int) Latent {
 		}
 	}
 	block := blocksOf(at, true)
-	l := Latent{Still: !(variance > stillShare*unsure), Noise: shareOf(lagged, spread, block), Moves: shareOf(motion, steps, block)}
+	// At low SNR one frame may tell less than half of a place; a padding latent had 1e-16 of the encoder's own variance, those of a ring's place 158 and 306.
+	l := Latent{Still: !(variance > tuned.LeastLayer.Value()*unsure), Noise: shareOf(lagged, spread, block), Moves: shareOf(motion, steps, block)}
 	if l.R = math.Inf(1); l.Moves.Value > 0 {
 		l.R = (1/l.Moves.Value - 1) / 2
 	}

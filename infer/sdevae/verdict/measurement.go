@@ -9,16 +9,11 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/tuned"
 	"driftscope/infer/sdevae/video"
 )
 
-const (
-	measuredNoise = 0.05 // of a measurement's variance, at most, that may be noise: it leaves R² of 0.95, clear of agreed
-	agreed        = 0.9  // R² below which latents miss what is measured by a third of its motion (√0.1)
-	followed      = 0.5  // R² below which they miss more of it than they have
-	framesATerm   = 5    // frames to fit a term of the regression on, at least: what is fitted in vain then costs R² a fifth of what is left
-	ridge         = 1e-6 // of standardised columns, against latents that are the same
-)
+const ridge = 1e-6 // of standardised columns, against latents that are the same
 
 // noMeasurement is what is said where the film shows no object that can be measured.
 var noMeasurement = Finding{Level: Good, Reason: "no independent measurement exists: the film shows no single object whose place can be measured"}
@@ -35,7 +30,7 @@ func (c *Case) agreement() Finding {
 		for k := range place {
 			place[k] = c.Measured[2*k+i]
 		}
-		if !(c.measuredNoise(place) <= measuredNoise) {
+		if !(c.measuredNoise(place) <= tuned.SmallShare.Value()) {
 			return noMeasurement
 		}
 		r2[i] = c.explained(place, 1)
@@ -51,9 +46,9 @@ func (c *Case) agreement() Finding {
 	}
 	name := []string{"x", "y"}[worse]
 	switch {
-	case r2[worse].High < followed:
+	case r2[worse].High < tuned.Majority.Value():
 		return Finding{Bad, "the latents do not hold the object's " + name + ", which its centroid has: " + at, try}
-	case !(r2[worse].Value >= agreed):
+	case !(r2[worse].Value >= tuned.Agreement.Value()):
 		return Finding{Doubt, "the latents hold the object's " + name + " only in part, beside its centroid: " + at, try}
 	}
 	return Finding{Level: Good, Reason: "the latents hold the object's place, beside its centroid: " + at}
@@ -76,7 +71,7 @@ func (c *Case) measuredNoise(place []float64) float64 {
 func (c *Case) explained(place []float64, degree int) Share {
 	held := video.FramesOf(c.Held)
 	rest, basis := without(c.Clip.Len(), held), numeric.NewBasis(c.Dim, degree)
-	if len(held) == 0 || framesATerm*len(basis) > len(rest) {
+	if len(held) == 0 || tuned.FramesPerTerm.Count()*len(basis) > len(rest) {
 		return Share{Value: math.Inf(-1), Low: math.Inf(-1), High: math.Inf(1), Error: math.Inf(1)}
 	}
 	weights, mean := fit(basis.Design(c.standardised(rest)), pick(place, rest))

@@ -9,13 +9,16 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"driftscope/infer/sdevae/tuned"
 )
 
 const (
-	regions    = 3    // along each latent: the ends and the middle, between which a bend shows
-	bentAlarm  = 0.01 // probability below which chance is excluded: over all latents, one wrong alarm in a hundred trainings
-	bentFactor = 2    // between the diffusion of two regions, from which it matters: a length is then wrong by √2
+	regions   = 3    // along each latent: the ends and the middle, between which a bend shows
+	bentAlarm = 0.01 // probability below which chance is excluded: over all latents, one wrong alarm in a hundred trainings
 )
+
+var bentFactor = tuned.Number("verdict.bent", 2, "between the diffusion of two regions, from which it matters: a length is then wrong by √2")
 
 // straight asks whether the latents diffuse alike everywhere, as straight ones do whose object moves in an even medium: the covariances of their steps in
 // three regions along each latent, by the likelihood ratio with Box's correction (Box 1949). A step is where its middle is: a reversible motion
@@ -41,7 +44,7 @@ func (c *Case) straight(all []Latent) (f Finding, judged bool) {
 			p, factor, bent = chance, between, axis
 		}
 	}
-	if p < bentAlarm && factor > bentFactor {
+	if p < bentAlarm && factor > bentFactor.Value() {
 		return Finding{Doubt, fmt.Sprintf("the latents are bent, or what the object moves in is uneven: along z%d their diffusion differs by a factor of %.2g (p = %.1g)", bent+1, factor, p),
 			"give a longer film, or leave another number of latents to --latent auto"}, true
 	}

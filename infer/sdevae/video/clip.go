@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"driftscope/infer/sdevae/tuned"
 )
 
 // Clip is a video ready for training: preprocessed frames in memory with their times.
@@ -58,8 +60,10 @@ func (c *Clip) DT() float64 {
 	return steps[len(steps)/2]
 }
 
-// MaxGap is the longest step that still counts as one: three median intervals.
-func (c *Clip) MaxGap() float64 { return 3 * c.DT() }
+var maxGap = tuned.Number("video.maxGap", 3, "median intervals of the longest step that still counts as one")
+
+// MaxGap is the longest step that still counts as one.
+func (c *Clip) MaxGap() float64 { return maxGap.Value() * c.DT() }
 
 // Digest is the SHA-256 of shape, times, cuts and pixels, in hexadecimal.
 func (c *Clip) Digest() string {

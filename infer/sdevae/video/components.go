@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/tuned"
 )
 
 // PrincipalComponents are the frames' first d principal components, n × d, each of variance 1, and the share of the variance beyond the
@@ -28,8 +29,7 @@ func (c *Clip) PrincipalComponents(d int) (scores *mat.Dense, share float64) {
 	return scores, share / (c.Energy() - c.Noise())
 }
 
-// overPrincipal is how many principal pictures stand for a background that changes as a whole.
-const overPrincipal = 2
+var overPrincipal = tuned.Number("video.principal", 2, "principal pictures that stand for a background that changes as a whole: more hold the object, too")
 
 // WithoutPrincipal is the clip less the part of bare along the principal pictures of some of its frames; nil where nothing in them changes.
 func (c *Clip) WithoutPrincipal(bare *Clip, some []int) *Clip {
@@ -56,11 +56,11 @@ func (c *Clip) WithoutPrincipal(bare *Clip, some []int) *Clip {
 func (c *Clip) principal(some []int) (mean blas32.Vector, pictures []blas32.Vector) {
 	few := &Clip{Channels: c.Channels, Height: c.Height, Width: c.Width, Pixels: c.Pick(some), Times: make([]float64, len(some)), Trajectory: make([]uint64, len(some))}
 	mean = numeric.Vector(numeric.MeanRow(few.Pixels, few.Len(), few.Size()))
-	scores, _ := few.PrincipalComponents(overPrincipal)
+	scores, _ := few.PrincipalComponents(overPrincipal.Count())
 	if scores == nil {
 		return mean, nil
 	}
-	for k := range overPrincipal {
+	for k := range overPrincipal.Count() {
 		p := numeric.Vector(make([]float32, few.Size()))
 		for f := range few.Len() { // scores have the mean 0
 			blas32.Axpy(float32(scores.At(f, k)), numeric.Vector(few.Frame(f)), p)

@@ -6,15 +6,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/tuned"
 )
-
-// leastFilm is the number of frames from which the median picture of a trajectory does not show what moves in it.
-const leastFilm = 50
 
 // Films are the frames of each trajectory; none where there is but one, or one is short.
 func (c *Clip) Films() (films [][]int) {
 	films = c.byTrajectory(c.Frames())
-	if len(films) < 2 || slices.ContainsFunc(films, func(f []int) bool { return len(f) < leastFilm }) {
+	if len(films) < 2 || slices.ContainsFunc(films, func(f []int) bool { return len(f) < tuned.LongFilm.Count() }) {
 		return nil
 	}
 	return films
@@ -63,16 +61,13 @@ func (c *Clip) Median(frames []int) []float32 {
 	return picture
 }
 
-// longFilm is the number of frames from which a trajectory has a mean of its own.
-const longFilm = 50
-
 // RemoveTrajectoryMeans subtracts from each row of x, one a given frame, the mean over its trajectory, where that is long and there are several.
 func (c *Clip) RemoveTrajectoryMeans(x *mat.Dense, frames []int) {
 	_, width := x.Dims()
 	from := 0
 	for _, film := range c.byTrajectory(frames) {
 		n := len(film)
-		if n >= longFilm && n < len(frames) {
+		if n >= tuned.LongFilm.Count() && n < len(frames) {
 			numeric.Centre(x.Slice(from, from+n, 0, width).(*mat.Dense))
 		}
 		from += n

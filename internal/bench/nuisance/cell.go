@@ -207,6 +207,7 @@ func (c *Command) shoot(ctx context.Context, k *cell) (*shot, error) {
 func (c *Command) training(k *cell, s *shot, folder, frames string) *training.Options {
 	o := training.Defaults()
 	o.Source, o.Latent, o.Out, o.Seed, o.Steps, o.TrainFrames = []string{frames}, s.latent, filepath.Join(folder, "model.onnx"), k.Seed, c.Steps, s.train
+	o.Scale = c.scale
 	if c.Latent != "" {
 		o.Latent = c.Latent
 	}

@@ -32,6 +32,8 @@ type Command struct {
 	Steps    int       `hidden:"" help:"Optimiser steps of every training, instead of pretrain's own."`
 	JSON     bool      `name:"json" help:"Print one JSON object instead of a table."`
 	Make     string    `hidden:"" help:"Measure the cell of this folder's name, there and in this process; what makes several at a time."`
+
+	scale []string // pretrain's --scale
 }
 
 // Help says what is measured, under the command's own help.

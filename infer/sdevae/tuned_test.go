@@ -1,0 +1,127 @@
+package sdevae
+
+import (
+	"bufio"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"driftscope/infer/sdevae/tuned"
+)
+
+// mostNumbers is how many tuned numbers there may be: whoever wants another finds one that is not needed.
+const mostNumbers = 40
+
+// TestTunedNumbersPage: the page lists every number and case with its reason. TUNED_NUMBERS=write writes it anew.
+func TestTunedNumbersPage(t *testing.T) {
+	const path = "../../docs/reference/tuned-numbers.md"
+	numbers, cases := "", ""
+	n := 0
+	for _, k := range tuned.All() {
+		if k.Case {
+			cases += fmt.Sprintf("| `%s` | %s |\n", k.Name, k.Reason)
+			continue
+		}
+		n++
+		numbers += fmt.Sprintf("| `%s` | %g | %s |\n", k.Name, k.Ships, k.Reason)
+	}
+	if n > mostNumbers {
+		t.Errorf("%d tuned numbers, expected %d at most: find one that is not needed", n, mostNumbers)
+	}
+	page := fmt.Sprintf("# Tuned numbers\n\nWhat `pretrain` decides by judgement: %d numbers that a film could want otherwise, and cases that could be left out. "+
+		"`driftscope paper --studies ablation` measures what half and twice each number, and the lack of each case, make of films; what was measured so far is in [the study's table](../paper/ablation/ablation.md).\n\n"+
+		"Rounds, frames, starts, guards of the arithmetic and what a word means are not tuned. They are constants in the code, listed in `infer/sdevae/tuned/constants.txt`.\n\n"+
+		"## Numbers\n\n| name | value | reason |\n|---|---|---|\n%s\n## Cases\n\n| name | what it is |\n|---|---|\n%s", n, numbers, cases)
+	if os.Getenv("TUNED_NUMBERS") == "write" {
+		if err := os.WriteFile(path, []byte(page), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(found) != page {
+		t.Errorf("%s is not what the code says: TUNED_NUMBERS=write go test ./infer/sdevae -run TestTunedNumbersPage writes it anew", path)
+	}
+}
+
+// TestConstants: every constant with a number in it is listed as no tuned number, with why it is none. The kernels' own (package dnnl) are shapes.
+func TestConstants(t *testing.T) {
+	kinds := []string{"budget", "start", "guard", "definition", "level"}
+	var listed []string
+	f, err := os.Open("tuned/constants.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if name, kind, _ := strings.Cut(lines.Text(), " "); name != "#" {
+			if listed = append(listed, name); !slices.Contains(kinds, kind) {
+				t.Errorf("constants.txt: %s is %q, expected one of %v", name, kind, kinds)
+			}
+		}
+	}
+	found := constants(t)
+	if len(found) < 50 {
+		t.Fatalf("found %d constants, expected the whole tree's", len(found))
+	}
+	for _, name := range found {
+		if !slices.Contains(listed, name) {
+			t.Errorf("%s is a constant that constants.txt does not list: say there why it is no tuned number, or make it one", name)
+		}
+	}
+	for _, name := range listed {
+		if !slices.Contains(found, name) {
+			t.Errorf("constants.txt lists %s, which the code no longer has", name)
+		}
+	}
+}
+
+// constants are the names of those with a number in their value, each behind its package's.
+func constants(t *testing.T) (names []string) {
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		room := filepath.Base(filepath.Dir(path))
+		if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") || slices.Contains([]string{"dnnl", "sdevaetest", "tuned"}, room) {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if g, ok := n.(*ast.GenDecl); ok && g.Tok == token.CONST {
+				for _, s := range g.Specs {
+					names = append(names, numbered(file.Name.Name, s.(*ast.ValueSpec))...)
+				}
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// numbered are the names of a constant declaration whose values have a number in them.
+func numbered(room string, v *ast.ValueSpec) (names []string) {
+	for i, value := range v.Values {
+		ast.Inspect(value, func(n ast.Node) bool {
+			l, ok := n.(*ast.BasicLit)
+			if ok && l.Kind != token.STRING && !slices.Contains(names, room+"."+v.Names[i].Name) {
+				names = append(names, room+"."+v.Names[i].Name)
+			}
+			return true
+		})
+	}
+	return names
+}
