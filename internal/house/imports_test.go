@@ -85,7 +85,7 @@ var mayImport = map[string][]string{
 	"internal/model":                   {"configs", "infer"},
 	"internal/nice":                    {},
 	"internal/order":                   {},
-	"internal/paper":                   {"infer", "infer/card", "infer/sdevae", "infer/sdevae/tuned", "ingest/sim", "internal/atomicfile", "internal/bench/nuisance", "internal/console", "internal/evaluation", "internal/exit", "internal/frame", "internal/latent", "internal/recording", "internal/training", "internal/version", "online/align", "online/drift", "online/offline"},
+	"internal/paper":                   {"infer", "infer/card", "infer/sdevae", "infer/sdevae/gauge", "infer/sdevae/numeric", "infer/sdevae/tuned", "infer/sdevae/video", "ingest/sim", "internal/atomicfile", "internal/bench/nuisance", "internal/console", "internal/evaluation", "internal/exit", "internal/frame", "internal/latent", "internal/recording", "internal/training", "internal/version", "online/align", "online/drift", "online/offline"},
 	"internal/pipeline":                {"internal/frame", "internal/latent", "internal/nice"},
 	"internal/recording":               {"infer/card", "infer/sdevae/numeric", "infer/sdevae/video", "ingest", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/pipeline", "preprocess", "preprocess/illumination"},
 	"internal/recording/recordingtest": {}, // for tests

@@ -26,7 +26,10 @@ func (p plan) allow(ctx context.Context) error {
 			continue
 		}
 		group.Go(func() (err error) {
-			if e.found.allows, err = e.allow(ctx); err != nil {
+			if e.found.allows, err = e.allow(ctx); err == nil && !e.row.affine {
+				e.found.unit, err = e.unitError()
+			}
+			if err != nil {
 				return fmt.Errorf("%s: what its pictures allow: %w", e, err)
 			}
 			return nil
@@ -38,8 +41,11 @@ func (p plan) allow(ctx context.Context) error {
 // allowed is what one frame of a row's films allows, as a mean over them, beside what was found there.
 type allowed struct {
 	oneFrame
-	SD    float64  `json:"sd"`              // of the bound, over films
-	Films []excess `json:"films,omitempty"` // of rows with noise
+	SD     float64  `json:"sd"`              // of the bound, over films
+	Films  []excess `json:"films,omitempty"` // of rows with noise
+	Unit   float64  `json:"unit"`            // L_latent a coordinate of exact places in the unit that they give; 0 under an affine map
+	UnitSD float64  `json:"unit_sd"`
+	Both   []excess `json:"both"` // how many times the bound and the unit together
 }
 
 // excess is how many times what one frame of a film allows its L_latent a coordinate is.
@@ -64,8 +70,12 @@ func newAllowed(row *paperRow, found []*finding) *allowed {
 		{func(f *finding) float64 { return f.allows.Coord }, &a.Coord, &a.SD},
 		{func(f *finding) float64 { return f.allows.KnownShape }, &a.KnownShape, ignored},
 		{func(f *finding) float64 { return f.allows.Share }, &a.Share, ignored},
+		{func(f *finding) float64 { return f.unit }, &a.Unit, &a.UnitSD},
 	} {
 		q.summarise(found)
+	}
+	for _, f := range found {
+		a.Both = append(a.Both, excess{f.Settings.Run, f.Figures.LLatentCoord / (f.allows.Coord + f.unit)})
 	}
 	if row.noisy() {
 		for _, f := range found {
@@ -75,21 +85,29 @@ func newAllowed(row *paperRow, found []*finding) *allowed {
 	return a
 }
 
-// allowedCells are the row's of what one frame allows, and of how many times that L_latent is, from the best film to the worst.
+// allowedCells are the row's of what one frame allows, of how many times that L_latent is, from the best film to the worst, and the same with the unit.
 func (r *tableRow) allowedCells() []string {
 	if r.Allowed == nil {
-		return []string{"–", "–"}
+		return []string{"–", "–", "–", "–"}
 	}
-	bound := r.plusMinus(r.Allowed.Coord, r.Allowed.SD)
-	if len(r.Allowed.Films) == 0 {
-		return []string{bound, "–"}
+	unit := "0"
+	if r.Allowed.Unit > 0 {
+		unit = r.plusMinus(r.Allowed.Unit, r.Allowed.UnitSD)
+	}
+	return []string{r.plusMinus(r.Allowed.Coord, r.Allowed.SD), timesText(r.Allowed.Films), unit, timesText(r.Allowed.Both)}
+}
+
+// timesText is the least and the most of them.
+func timesText(films []excess) string {
+	if len(films) == 0 {
+		return "–"
 	}
 	byTimes := func(a, b excess) int { return cmp.Compare(a.Times, b.Times) }
-	least, most := slices.MinFunc(r.Allowed.Films, byTimes).Times, slices.MaxFunc(r.Allowed.Films, byTimes).Times
-	if r.Runs == 1 {
-		return []string{bound, short(least)}
+	least, most := slices.MinFunc(films, byTimes).Times, slices.MaxFunc(films, byTimes).Times
+	if len(films) == 1 {
+		return short(least)
 	}
-	return []string{bound, short(least) + " to " + short(most)}
+	return short(least) + " to " + short(most)
 }
 
 // allowedNotes say what the cells do not.

@@ -71,6 +71,7 @@ type finding struct {
 	GP       *drifting              `json:"gp"` // the Gaussian process', nil from builds that knew none
 
 	allows *oneFrame // of the film's pictures, once that was asked for; no file has it
+	unit   float64   // what the unit alone leaves, then too; 0 under an affine map
 }
 
 // drifting is how far a drift is from the true one, summed over coordinates and for each.

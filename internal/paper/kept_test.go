@@ -74,7 +74,7 @@ func TestPaperKept(t *testing.T) {
 			cells := r.cells()
 			for _, line := range strings.Split(string(written), "\n") {
 				if there := strings.Split(strings.Trim(line, "| "), " | "); there[0] == r.Row && r.Allowed == nil && len(there) == len(cells) {
-					copy(cells[at:at+2], there[at:])
+					copy(cells[at:at+4], there[at:])
 				}
 			}
 			if line := strings.Join(cells, " | "); !strings.Contains(string(written), line) {

@@ -231,7 +231,7 @@ func (r *tableRow) shortfalls() []shortfall {
 }
 
 // columns of the table as people read it.
-var tableHead = []string{"row", "runs", "recipe", "L_latent a coordinate", "L_latent", "paper", "one frame allows", "times that", "L_mu a coordinate", "L_mu", "at the latents", "oracle's L_mu", "CRLB", "paper", "paper's CRLB",
+var tableHead = []string{"row", "runs", "recipe", "L_latent a coordinate", "L_latent", "paper", "one frame allows", "times that", "its unit leaves", "times both", "L_mu a coordinate", "L_mu", "at the latents", "oracle's L_mu", "CRLB", "paper", "paper's CRLB",
 	"GP's L_mu", "p", "paper's GP", "paper's p", "reconstruction", "paper"}
 
 // cells are the row's, under tableHead.
@@ -295,7 +295,8 @@ func (t *table) notes() []string {
 			"Whether the paper's GP is a sum or a mean over coordinates it does not say.",
 		fmt.Sprintf("One frame allows: the Cramér-Rao bound of a latent a coordinate from one frame, by one who knows the renderer and the law of its noise (of DNA also that of the molecule's shape), "+
 			"as a mean over %d frames of each film. Times that: L_latent a coordinate over the bound, from the best film to the worst. Without noise the bound is rounding's to 8 bits, and how many times it says nothing. "+
-			"A latent of more frames than one may be better, and so may one drawn to where latents are likely. L_latent also holds what no frame tells: the scale, which comes from the latents alone, and in the DNA rows the error of the map onto the truth.", boundFrames),
+			"A latent of more frames than one may be better, and so may one drawn to where latents are likely. In the DNA rows L_latent also holds the error of the map onto the truth.", boundFrames),
+		"Its unit leaves: L_latent a coordinate of the true latents themselves, in the unit that their own increments give, as a model's; an affine map has no unit. Times both: L_latent a coordinate over what one frame allows and the unit leaves, together.",
 		"▲: above the paper's mean, and how many times it; for L_mu as a mean over coordinates and as the sum.",
 	}
 	if slices.ContainsFunc(t.Rows, func(r tableRow) bool { return !slices.Equal(r.Recipes, t.Rows[0].Recipes) || len(r.Recipes) > 1 }) {
