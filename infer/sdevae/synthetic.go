@@ -59,6 +59,7 @@ func (s *session) beginSynthetic() (err error) {
 		l.left, l.targets, err = s.model.Read(s.job.clip, frames)
 	} else {
 		l.steps, l.rate, l.width, l.draw, l.sprites = s.job.config.SpriteSteps, spriteRate.Value(), syntheticWidth.Value(), s.job.tracked.draw, s.job.tracked.count()
+		s.job.tracked.keepLooks(s.job.clip, frames)
 		if l.changes = s.job.tracked.deforming != nil; l.changes {
 			l.width = changingWidth
 		}

@@ -20,6 +20,7 @@ type tracked struct {
 	sprites    *sprites.Set
 	deforming  *sprites.Deforming  // the single sprite, where its light changes; else nil
 	scores     []float64           // of its modes, frames × modes: the first are latents, the others stay those of a frame
+	looks      *sprites.Looks      // of the single sprite in the training frames, once synthetic ones are drawn; else nil
 	lowRank    *appearance.LowRank // in place of sprites, where the picture changes as a whole under noise
 	background *dynamicBackground  // behind a single sprite; nil where it is a still picture
 	left       float64             // energy of a held-out frame that is not explained
@@ -139,8 +140,21 @@ func (t *tracked) draw(pictures, z []float32, frames []int) error {
 		t.deforming.Draw(pictures, places, t.appearance(frames, others), n)
 		return nil
 	}
+	if t.looks != nil {
+		t.looks.Draw(pictures, places, frames)
+		return nil
+	}
 	t.sprites.Draw(pictures, places, n)
 	return nil
+}
+
+var looksCase = tuned.Case("sprites.looks", "what a frame shows of a single rigid sprite beyond its template goes along where a synthetic frame moves it")
+
+// keepLooks has a single rigid sprite over a still picture drawn as each of the frames shows it.
+func (t *tracked) keepLooks(c *video.Clip, frames []int) {
+	if looksCase.On() && t.count() == 1 && t.deforming == nil && t.background == nil && t.sprites.LowSNR == 0 {
+		t.looks = t.sprites.Looks(c, frames, t.places)
+	}
 }
 
 // appearance is the frames' scores with the first of each in place of its own.

@@ -15,6 +15,7 @@
 //	over_background.go  FindOverBackground: an object over a picture that changes as a whole
 //	covered.go          Uncovered: what is behind an object that is in half of the frames or more
 //	deforming.go        Deform: a single object whose light changes
+//	looks.go            Looks: what frames show of a single object beyond its template
 //	occluder.go         Occluder: an object with alpha, which hides what is behind it
 //	offsets.go          WithoutOffsets: films of unequal grey are evened out first
 //
