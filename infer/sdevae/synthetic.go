@@ -119,6 +119,9 @@ func (s *session) trainOnSynthetic(ctx context.Context) error {
 			return err
 		}
 	}
+	if s.job.tracked != nil {
+		s.job.tracked.looks = nil // 128 MiB at most
+	}
 	return s.model.Calibrate(s.job.clip, numeric.Spread(video.FramesOf(s.job.train), maxCalibration))
 }
 
