@@ -90,7 +90,7 @@ func (r *tableRow) allowedCells() []string {
 	if r.Allowed == nil {
 		return []string{"–", "–", "–", "–"}
 	}
-	unit := "0"
+	unit := "–"
 	if r.Allowed.Unit > 0 {
 		unit = r.plusMinus(r.Allowed.Unit, r.Allowed.UnitSD)
 	}
