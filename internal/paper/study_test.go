@@ -228,7 +228,7 @@ func TestPaperStudyCommand(t *testing.T) {
 	}
 
 	refuses(t, &Options{Studies: []string{"sizes"}, Steps: 7, Out: folder, Runs: 5, Seeds: 1}, "sizes-dna-0-1-1.json: it was made with")
-	refuses(t, &Options{Studies: []string{"depth"}, Runs: 5, Seeds: 1, Out: folder}, `--studies: the paper has no study "depth": give diagonal or sizes`)
+	refuses(t, &Options{Studies: []string{"depth"}, Runs: 5, Seeds: 1, Out: folder}, `--studies: the paper has no study "depth": give diagonal, sizes or ablation`)
 	refuses(t, &Options{Studies: []string{"sizes"}, Seeds: 0, Runs: 5, Out: folder}, "--seeds: found 0, expected 1 to 1000")
 	if err := os.WriteFile(filepath.Join(folder, "diagonal-dna-0-16-1.json"), []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
