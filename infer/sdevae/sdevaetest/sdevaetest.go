@@ -114,7 +114,7 @@ func Nearest(place [2]float64, objects []float64) (which int, least float64) {
 	return which, least
 }
 
-// CheckIdentities: each column is another object, in such a share of the frames.
+// CheckIdentities wants each column to be another object, in such a share of the frames.
 func CheckIdentities(t *testing.T, whose []map[int]int, share float64) {
 	t.Helper()
 	taken := map[int]bool{}
