@@ -56,24 +56,19 @@ func (c *Options) ablate(ctx context.Context) error {
 	if err != nil {
 		return exit.Usage(err)
 	}
-	var failed []string
-	runs := films
-	for range 2 {
-		tasks, err := recalled(runs)
-		switch {
-		case err != nil:
-			return exit.Usage(err)
-		case c.Make != "" && slices.ContainsFunc(tasks, func(t task) bool { return t.file() == c.Make }):
-			return makeOne(ctx, tasks, c.Make)
-		case !c.Table && c.Make == "":
-			more, err := makeAll(ctx, tasks, inOwnProcess)
-			if err != nil {
-				return err
-			}
-			failed = append(failed, more...)
-		}
-		runs = c.ablationChanges(films)
+	failed, made, err := c.makeRuns(ctx, films)
+	if err != nil || made {
+		return err
 	}
+	runs := c.ablationChanges(films)
+	more, made, err := c.makeRuns(ctx, runs)
+	if err != nil || made {
+		return err
+	}
+	if c.Make != "" {
+		return makeOne(ctx, nil, c.Make)
+	}
+	failed = append(failed, more...)
 	text := ablationTable(films, runs)
 	if err := console.WriteFile(filepath.Join(c.Out, "ablation.md"), []byte(text)); err != nil {
 		return err
@@ -83,6 +78,24 @@ func (c *Options) ablate(ctx context.Context) error {
 	}
 	_, err = os.Stdout.WriteString(text)
 	return err
+}
+
+// makeRuns recalls the runs and makes what is missing of them; made says that --make asked for one of them, in this process.
+func (c *Options) makeRuns(ctx context.Context, runs []*ablationRun) (failed []string, made bool, err error) {
+	var tasks []task
+	for _, r := range runs {
+		if err := r.recall(); err != nil {
+			return nil, false, exit.Usage(err)
+		}
+		tasks = append(tasks, r)
+	}
+	switch {
+	case slices.ContainsFunc(tasks, func(t task) bool { return t.file() == c.Make }):
+		return nil, true, makeOne(ctx, tasks, c.Make)
+	case c.Make == "" && !c.Table:
+		failed, err = makeAll(ctx, tasks, inOwnProcess)
+	}
+	return failed, false, err
 }
 
 // ablationFilms are the runs without a change: of rows, and of the trapped bead where its recording is given.
@@ -143,16 +156,6 @@ func changesOf(k *tuned.Constant) []string {
 		return []string{k.Name + "=0"}
 	}
 	return []string{k.Name + "=0.5", k.Name + "=2"}
-}
-
-func recalled(runs []*ablationRun) (tasks []task, err error) {
-	for _, r := range runs {
-		if err := r.recall(); err != nil {
-			return nil, err
-		}
-		tasks = append(tasks, r)
-	}
-	return tasks, nil
 }
 
 // file is the name of what the run leaves, without endings.

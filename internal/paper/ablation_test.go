@@ -67,6 +67,29 @@ func TestAblationTable(t *testing.T) {
 	}
 }
 
+// TestAblationOnlyTable: the table is made of the files that are there, of films and of changes.
+func TestAblationOnlyTable(t *testing.T) {
+	c := &Options{Studies: []string{ablationStudy}, Rows: []string{"balls-ou"}, Runs: 1, Seeds: 1, Seed: 100, Table: true, Out: t.TempDir()}
+	film := filmsOf(t, c)[0]
+	film.found = &ablated{Settings: film.ablationSettings, Missed: 2, Asked: []string{"sprites.covered"}}
+	changed := c.ablationChanges([]*ablationRun{film})[0]
+	for _, r := range []*ablated{film.found, {Settings: changed.ablationSettings, Missed: 3}} {
+		path := film.path
+		if r.Settings.Change != "" {
+			path = changed.path
+		}
+		if err := writeJSON(path+".json", r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if table := string(suite.Content(t, c.Out, "ablation.md")); !strings.Contains(table, "| `sprites.covered` | case | 1.5 (1) |") {
+		t.Errorf("the change is not in the table:\n%s", table)
+	}
+}
+
 // TestAblationRefused: what the study cannot be, and files of others, are refused with what to do.
 func TestAblationRefused(t *testing.T) {
 	for says, c := range map[string]*Options{
@@ -79,7 +102,10 @@ func TestAblationRefused(t *testing.T) {
 			t.Errorf("%+v: %v, expected %q", c, err, says)
 		}
 	}
-	c := &Options{Studies: []string{ablationStudy}, Rows: []string{"balls-ou"}, Runs: 1, Seeds: 1, Out: t.TempDir()}
+	c := &Options{Studies: []string{ablationStudy}, Rows: []string{"balls-ou"}, Runs: 1, Seeds: 1, Out: t.TempDir(), Table: true, Make: "another"}
+	if err := c.Run(t.Context()); err == nil || !strings.Contains(err.Error(), `nothing that the rows and studies ask for leaves "another"`) {
+		t.Errorf("a task that is none: %v", err)
+	}
 	film := filmsOf(t, c)[0]
 	for name, text := range map[string]string{"torn": "{", "another recipe's": `{"settings":{"recipe":1}}`} {
 		if err := os.WriteFile(film.path+".json", []byte(text), 0o666); err != nil {
