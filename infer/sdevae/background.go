@@ -36,8 +36,9 @@ func (j *job) locateOne(ctx context.Context, c Config) (*tracked, error) {
 	if t == nil {
 		return nil, nil
 	}
-	lowSNR := t.sprites.LowSNR > 0                                                                          // then noise leaves as much again, and nobody knows how much moves
-	if !lowSNR && t.sprites.Duplicated(j.clip, video.FramesOf(j.held), t.places) > tuned.Majority.Value() { // of five balls one leaves 0.7 to 0.8 of another
+	lowSNR := t.sprites.LowSNR > 0 // then noise leaves as much again, and nobody knows how much moves
+	// Of five balls in a picture one leaves 0.7 to 0.8 of the light of another.
+	if !lowSNR && t.sprites.Duplicated(j.clip, video.FramesOf(j.held), t.places) > tuned.Majority.Value() {
 		return nil, nil
 	}
 	rigid := t

@@ -113,16 +113,16 @@ func (c *Options) ablationFilms() (runs []*ablationRun, err error) {
 		names = []string{nuisance.Trapped, "balls-ou", "wasserstein-ou-normal", "dna-0"}
 	}
 	for _, name := range names {
-		frames := nuisance.Short
+		rows := []paperRow{{scene: nuisance.Trapped, frames: nuisance.Short}}
 		if name != nuisance.Trapped {
-			rows, err := chooseRows([]string{name})
-			if err != nil {
+			if rows, err = chooseRows([]string{name}); err != nil {
 				return nil, err
 			}
-			frames = rows[0].frames
 		}
-		for run := 1; run <= c.Runs; run++ {
-			runs = append(runs, c.ablationRun(ablationSettings{Recipe: sdevae.Recipe, Film: name, Frames: frames, Seed: c.Seed + uint64(run), Steps: c.Steps}))
+		for _, row := range rows {
+			for run := 1; run <= c.Runs; run++ {
+				runs = append(runs, c.ablationRun(ablationSettings{Recipe: sdevae.Recipe, Film: row.scene, Frames: row.frames, Seed: c.Seed + uint64(run), Steps: c.Steps}))
+			}
 		}
 	}
 	return runs, nil

@@ -29,6 +29,10 @@ func TestAblationChanges(t *testing.T) {
 	if len(films) != 4 || films[1].Seed != 102 || films[2].Film != "dna-0" || films[2].Frames != 400 {
 		t.Fatalf("%+v are the films", films)
 	}
+	everything := &Options{Studies: []string{ablationStudy}, Rows: []string{everyRow, "trapped"}, Runs: 1, Out: t.TempDir()}
+	if all := filmsOf(t, everything); len(all) < 20 || all[0].Film == everyRow || all[len(all)-1].Frames != 80 {
+		t.Errorf("all rows and the bead are %v", all)
+	}
 	films[1].found = &ablated{Asked: []string{"sprites.coreEdge", "sprites.covered"}}
 	var changes []string
 	for _, r := range c.ablationChanges(films) {

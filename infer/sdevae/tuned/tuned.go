@@ -2,7 +2,7 @@
 // Each stands beside what it decides, with its reason; here are those that several packages share.
 //
 // What only costs time (rounds, frames, starts), guards the arithmetic or is part of a definition is a constant, and no number of this list:
-// constants.txt names them all, and TestConstants compares.
+// constants.txt has those that have a name, and TestConstants compares.
 //
 // A study scales numbers and leaves cases out (Scale) before a training begins, and nothing else does: after that the list is read only, from any
 // goroutine.
@@ -86,11 +86,9 @@ func Scale(changes []string) error {
 
 // Numbers of several packages.
 var (
-	Majority      = Number("share.majority", 0.5, "of two things, that which holds more: one object or two, a sprite or the whole picture, motion or noise")
-	LeastLayer    = Number("share.leastLayer", 0.1, "a layer, or a latent, that holds less than a tenth of what moves is not told from what the others leave; a padding latent has 1e-16 of its noise, of four clips with one ball a tenth at most is left")
-	Agreement     = Number("share.agreement", 0.9, "R² below which a third of the motion is missed (√0.1): then two measurements do not agree")
-	SmallShare    = Number("share.small", 0.05, "what a model with more freedom explains in vain, and the noise that a measurement may have: it leaves R² of 0.95, clear of agreement")
-	LongFilm      = Number("frames.longFilm", 50, "frames from which a mean or median picture does not show what moves in it")
-	FramesPerTerm = Number("frames.perTerm", 5, "frames to fit a term of a regression on, at least: what is fitted in vain then costs R² a fifth of what is left")
-	Degree        = Number("degree.smooth", 3, "of polynomials that smooth functions are fitted by: places of features, and pictures along slow features; a tenth of the weights that a whole map has")
+	Majority   = Number("share.majority", 0.5, "of two things, that which holds more: one object or two, a sprite or the whole picture, motion or noise")
+	LeastLayer = Number("share.leastLayer", 0.1, "a layer, or a latent, that holds less than a tenth of what moves is not told from what the others leave; a padding latent has 1e-16 of its noise, of four clips with one ball a tenth at most is left")
+	SmallShare = Number("share.small", 0.05, "what a model with more freedom explains in vain, and the noise that a measurement may have: it leaves R² of 0.95, clear of agreement")
+	LongFilm   = Number("frames.longFilm", 50, "frames from which a mean or median picture does not show what moves in it")
+	Degree     = Number("degree.smooth", 3, "of polynomials that smooth functions are fitted by: places of features, and pictures along slow features; a tenth of the weights that a whole map has")
 )

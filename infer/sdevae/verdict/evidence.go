@@ -30,7 +30,7 @@ func (c *Case) evidence() (f Finding, nothing bool) {
 	s := shareOf(left, lasts, blocksOf(firsts(c.Held), false))
 	amount := percent(min(1, 1-s.Value), s.Error) // by chance it may be more than all
 	switch {
-	case s.Value >= tuned.Agreement.Value() && s.Low > tuned.Majority.Value():
+	case s.Value >= agreement.Value() && s.Low > tuned.Majority.Value():
 		return Finding{Bad, "the drawings hold " + amount + " of what lasts in held-out pictures: the model tracks nothing",
 			c.try("crop closer to what moves, give a longer clip, a smaller tau or another seed", "follow the objects without a model, or give a longer film")}, true
 	case !(s.Error < leftDoubted.Value()):
