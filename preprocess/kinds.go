@@ -18,6 +18,7 @@ type constructor func(decode func(dst any) error) (pipeline.Step, error)
 // kinds is the only list of steps: a new one is its file, its test and one line here.
 var kinds = map[string]constructor{
 	"clahe":        newCLAHE,
+	"defects":      newDefects,
 	"illumination": newIllumination,
 	"normalise":    newNormalise,
 	"resize":       newResize,

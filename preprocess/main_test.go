@@ -95,7 +95,7 @@ func apply(t testing.TB, s pipeline.Step, f *frame.Frame) {
 
 func TestNew(t *testing.T) {
 	for _, c := range []struct{ kind, options, want string }{
-		{"blur", "", `step kind "blur" is not known: give one of clahe, illumination, normalise, resize, roi`},
+		{"blur", "", `step kind "blur" is not known: give one of clahe, defects, illumination, normalise, resize, roi`},
 		{"normalise", "windows: [0, 1]", "unknown field"},
 		{"normalise", "window: [5, 5]", "step normalise: window: found [5 5], expected [low, high] with low < high, in the frame's own counts"},
 		{"normalise", "to: uint16", `step normalise: to: found "uint16", expected float32 or uint8`},

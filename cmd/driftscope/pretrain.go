@@ -21,7 +21,7 @@ type pretrainCmd struct {
 	Seed           uint64   `default:"1" help:"Of every random draw."`
 	Recipe         string   `enum:"fast,paper" default:"fast" help:"fast: random pairs, cosine decay. paper: its batch, tau, decay and epochs."`
 	Crop           string   `default:"auto" help:"auto: the square that holds what moves; film or film,SIZE: one around the object of each film, with the film's own grey range; none: the whole frame; or X,Y,SIZE in pixels."`
-	CLAHE          string   `name:"clahe" enum:"auto,on,off" default:"auto" help:"Equalise: ${enum}; auto tries both and keeps what explains more of held-out frames."`
+	CLAHE          string   `name:"clahe" enum:"auto,on,off" default:"auto" help:"Equalise: ${enum}; auto does where what moves then stands out further of the noise."`
 	KeepLight      bool     `name:"keep-light" help:"Leave in what the lamp does to the whole picture: brightness may then be a latent."`
 	Tau            float64  `help:"Observation noise on the summed squared error; chosen from the clip unless given."`
 	Steps          int      `help:"Optimiser steps of the run that is kept." placeholder:"N"`

@@ -48,7 +48,8 @@ func (r *Result) Export(clip *video.Clip, c card.Card, measured []float64) (*Exp
 	return e, err
 }
 
-// judged is the verdict on the exported latents and the model's drawings of the held-out frames.
+// judged is the verdict on the exported latents and the model's drawings of the held-out frames; steps of the still part of the picture are not to be
+// drawn where places were located without them.
 func (r *Result) judged(clip *video.Clip, e *Export, measured []float64) (*verdict.Verdict, error) {
 	_, held := video.Split(clip.Pairs(clip.MaxGap()))
 	frames := video.FramesOf(held)
@@ -56,7 +57,11 @@ func (r *Result) judged(clip *video.Clip, e *Export, measured []float64) (*verdi
 	if err != nil {
 		return nil, err
 	}
-	c := &verdict.Case{Clip: clip, Held: held, Drawn: make([]float32, len(frames)*clip.Size()), Z: e.Z, SD: e.SD, Dim: r.Model.Dim,
+	shown := clip
+	if r.Steps != nil {
+		shown, _ = clip.WithoutSteps()
+	}
+	c := &verdict.Case{Clip: shown, Held: held, Drawn: make([]float32, len(frames)*clip.Size()), Z: e.Z, SD: e.SD, Dim: r.Model.Dim,
 		Places: 2 * r.Sprites, Look: e.Card.Objects != nil, Measured: measured}
 	if r.Sprites > 0 {
 		c.Padding = c.Dim - c.Places - r.AppearanceLatents - r.BackgroundLatents

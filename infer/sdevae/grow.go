@@ -62,13 +62,14 @@ func (g *Growth) Locate(ctx context.Context, watch func(Progress)) ([]Grown, err
 	if j.survey(ctx, g.search); j.lowSNR() { // nobody knows how much moves
 		return nil, ctx.Err()
 	}
-	still := j.energyHeld()
-	left, whole := j.leftByLatents(ctx, still, g.search.Seed)
-	wanted := 1 - tuned.LeastLayer.Value()
-	if whole {
-		wanted = minSprites.Value()
+	left := j.leftByAll(ctx, g.search.Seed)
+	if left == nil && stepsCase.On() {
+		if level, at := j.clip.WithoutSteps(); len(at) > 0 {
+			j.clip, j.moving = level, level.Moving()
+			left = j.leftByAll(ctx, g.search.Seed)
+		}
 	}
-	if serves := j.share(left[Fewest(still, left)-1]); ctx.Err() != nil || !(serves >= wanted) { // NaN where all frames are the same
+	if left == nil || ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	for i, v := range left {
@@ -76,6 +77,20 @@ func (g *Growth) Locate(ctx context.Context, watch func(Progress)) ([]Grown, err
 	}
 	g.without, g.located = g.grown[0].Nats, true
 	return g.grown, nil
+}
+
+// leftByAll is leftByLatents where those that serve are all that moves; else nil.
+func (j *job) leftByAll(ctx context.Context, seed uint64) []float64 {
+	still := j.energyHeld()
+	left, whole := j.leftByLatents(ctx, still, seed)
+	wanted := 1 - tuned.LeastLayer.Value()
+	if whole {
+		wanted = tuned.Majority.Value()
+	}
+	if serves := j.share(left[Fewest(still, left)-1]); !(serves >= wanted) { // NaN where all frames are the same
+		return nil
+	}
+	return left
 }
 
 // leftByLatents is the mean energy that 1, 2, ... latents leave of a held-out frame, of which still moves: it searches for 1, 2, ... objects until one

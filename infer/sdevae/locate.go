@@ -23,7 +23,6 @@ const (
 )
 
 var (
-	minSprites       = tuned.Number("locate.sprites", 0.6, "share of what moves that sprites must explain to be tracked")
 	minSpritesLowSNR = tuned.Number("locate.spritesLowSNR", 0.4, "the same at low SNR, where a molecule changes its shape in every frame")
 	minExplained     = tuned.Number("locate.explained", 0.03, "share of what moves, in held-out frames, below which nothing was learnt: of a sprite over a background that changes as a whole, and of a model")
 	spriteRate       = tuned.Number("train.spriteRate", 6e-3, "Adam's rate, at its peak, on synthetic frames of what was located: nothing is known before, and targets have no error")
@@ -31,6 +30,7 @@ var (
 	identityCase       = tuned.Case("locate.identity", "which place is whose along the frames, of sprites that look alike")
 	lowSNRCase         = tuned.Case("locate.lowSNR", "sprites that no single frame shows, found in all frames together")
 	lowRankCase        = tuned.Case("locate.lowRank", "a picture that changes as a whole, under noise that hides it in every single frame")
+	stepsCase          = tuned.Case("locate.steps", "a still part of the picture that changes between two frames: dust that moves, a spot that bleaches")
 	overBackgroundCase = tuned.Case("locate.overBackground", "a sprite over a picture that changes as a whole and holds more light")
 )
 
@@ -61,11 +61,34 @@ func (j *job) locate(ctx context.Context, c Config) (*tracked, error) {
 	return nil, nil
 }
 
+// locateWithoutSteps searches once more where what was located leaves something, and the still part of the picture changes between two frames: without
+// that change. What leaves less of held-out frames is kept.
+func (j *job) locateWithoutSteps(ctx context.Context, c Config) error {
+	if !j.searches(c) || j.tracked != nil && j.tracked.explained >= 1-tuned.LeastLayer.Value() || !stepsCase.On() {
+		return nil
+	}
+	level, at := j.clip.WithoutSteps()
+	if len(at) == 0 {
+		return nil
+	}
+	as := *j
+	j.clip, j.moving = level, level.Moving()
+	t, err := j.locate(ctx, c)
+	if err != nil || t == nil || as.tracked != nil && !(t.left < as.tracked.left) {
+		t.close()
+		j.clip, j.moving = as.clip, as.moving
+		return err
+	}
+	as.tracked.close()
+	j.tracked, j.steps = t, at
+	return nil
+}
+
 func (j *job) minExplained() float64 {
 	if j.lowSNR() {
 		return minSpritesLowSNR.Value()
 	}
-	return minSprites.Value()
+	return tuned.Majority.Value()
 }
 
 // locateSprites searches for n sprites, at low SNR also in all frames together. It is nil where they explain less than least of what moves, where

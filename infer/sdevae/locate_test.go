@@ -17,6 +17,7 @@ import (
 	"driftscope/infer/sdevae/numeric"
 	"driftscope/infer/sdevae/sdevaetest"
 	"driftscope/infer/sdevae/sprites"
+	"driftscope/infer/sdevae/tuned"
 	"driftscope/infer/sdevae/verdict"
 	"driftscope/infer/sdevae/video"
 	"driftscope/internal/suite"
@@ -86,7 +87,7 @@ func TestLocateNothing(t *testing.T) {
 		"with a clock":       {one, Config{Latent: 2, Clock: true}, false, nil},
 		"two rings all over": {two, Config{Latent: 4}, false, nil},
 		"but 100 frames":     {brief, Config{Latent: 2}, true, nil},
-		"a disc that grows":  {grows, Config{Latent: 2}, false, []float64{-100, 0.8 * minSprites.Value()}},
+		"a disc that grows":  {grows, Config{Latent: 2}, false, []float64{-100, 0.8 * tuned.Majority.Value()}},
 		"and in noise":       {&murky, Config{Latent: 2}, true, []float64{-100, 0.8 * minSpritesLowSNR.Value()}}, // as a low-rank picture
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -43,6 +43,7 @@ type Result struct {
 	Sprites           int     // how many are located
 	Modes             int     // ways in which the light of a single one changes; 0 where it is rigid
 	AppearanceLatents int     // latents that are scores of those modes
+	Steps             []int   // frames with which the still part of the picture changes, where located objects are over one that does
 	BackgroundLatents int     // latents of a dynamic background; those beyond are padding
 }
 
@@ -80,7 +81,7 @@ func (t Training) Train(ctx context.Context, clip *video.Clip, c Config) (*Resul
 	}
 	lead := j.current
 	lead.close()
-	r := &Result{Config: j.config, Model: lead.model, Best: lead.best, History: j.looks}
+	r := &Result{Config: j.config, Model: lead.model, Best: lead.best, History: j.looks, Steps: j.steps}
 	if j.tracked != nil && j.tracked.sprites != nil {
 		r.SpriteShare, r.Sprites = j.tracked.explained, j.tracked.count()
 		switch {
@@ -104,6 +105,7 @@ type job struct {
 	train, held []video.Pair
 	moving      float64   // share of the clip's energy that is not noise
 	tracked     *tracked  // located before the training; nil where nothing is
+	steps       []int     // frames with which the still part of the picture changes, where tracked was located without that
 	mean        []float32 // the clip's mean picture at low SNR: that of a few frames has too much of their noise
 
 	before     int      // steps of the training of a dynamic background
@@ -143,6 +145,9 @@ func newJob(ctx context.Context, t Training, clip *video.Clip, c Config) (*job, 
 	}
 	var err error
 	if j.tracked, err = j.locate(ctx, c); err == nil {
+		err = j.locateWithoutSteps(ctx, c)
+	}
+	if err == nil {
 		err = ctx.Err()
 	}
 	if err != nil {
@@ -166,7 +171,7 @@ func (j *job) survey(ctx context.Context, c Config) {
 	if j.searches(c) {
 		j.clip = sprites.WithoutOffsets(clip, ctx, video.FramesOf(j.train), c.Seed)
 	}
-	if j.moving = 1 - j.clip.Noise()/j.clip.Energy(); j.lowSNR() {
+	if j.moving = j.clip.Moving(); j.lowSNR() {
 		j.mean = numeric.MeanRow(clip.Pixels, clip.Len(), clip.Size())
 	}
 }

@@ -87,7 +87,7 @@ var mayImport = map[string][]string{
 	"internal/order":                   {},
 	"internal/paper":                   {"infer", "infer/card", "infer/sdevae", "infer/sdevae/gauge", "infer/sdevae/numeric", "infer/sdevae/tuned", "infer/sdevae/video", "ingest/sim", "internal/atomicfile", "internal/bench/nuisance", "internal/console", "internal/evaluation", "internal/exit", "internal/frame", "internal/latent", "internal/recording", "internal/training", "internal/version", "online/align", "online/drift", "online/offline"},
 	"internal/pipeline":                {"internal/frame", "internal/latent", "internal/nice"},
-	"internal/recording":               {"infer/card", "infer/sdevae/numeric", "infer/sdevae/video", "ingest", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/pipeline", "preprocess", "preprocess/illumination"},
+	"internal/recording":               {"infer/card", "infer/sdevae/numeric", "infer/sdevae/video", "ingest", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/order", "internal/pipeline", "preprocess", "preprocess/illumination"},
 	"internal/recording/recordingtest": {}, // for tests
 	"internal/replay":                  {"infer/field", "internal/bus", "internal/console", "internal/evaluation/tracking", "internal/exit", "internal/frame", "internal/latent", "internal/pipeline", "internal/recording", "sinks/message", "sinks/natsink"},
 	"internal/soak":                    {"configs", "ingest/tiff", "ingest/wire", "internal/atomicfile", "internal/fakecamera", "internal/latent"},

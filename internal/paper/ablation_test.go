@@ -130,7 +130,7 @@ func TestAblationRun(t *testing.T) {
 	if err := film.perform(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := film.recall(); err != nil || !slices.Contains(film.found.Asked, "locate.sprites") {
+	if err := film.recall(); err != nil || !slices.Contains(film.found.Asked, "share.majority") {
 		t.Fatalf("%v, asked for %v", err, film.found)
 	}
 	s := film.ablationSettings

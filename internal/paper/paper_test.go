@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -16,6 +17,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"driftscope/infer/sdevae"
 	"driftscope/ingest/sim"
 	"driftscope/internal/evaluation"
 	"driftscope/internal/exit"
@@ -233,8 +235,8 @@ func TestPaperTable(t *testing.T) {
 	want := []string{
 		"| row | runs | recipe | L_latent a coordinate | L_latent | paper | one frame allows | times that | its unit leaves | times both | L_mu a coordinate | L_mu | at the latents | oracle's L_mu | CRLB | paper | paper's CRLB | GP's L_mu | p | paper's GP | paper's p | reconstruction | paper |",
 		"|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|",
-		"| balls-ou | 2 | 50 65 | 0.0016 ± 0 | 0.0032 ± 0 | 0.0141 ± 0.012 | 1.5e-05 ± 7.1e-06 | – | – | 80 to 160 | 0.5 ± 0.354 | 1 ± 0.707 ▲ 1.09× | 1.25 ± 0.707 | 0.25 ± 0 | 0.2 | 0.92 ± 0.223 | 0.2 | 0.625 ± 0.177 | 0.543 | 0.217 ± 0.01 | 0.000108 | 0.003 ± 0 | 0.00323 ± 0.012 |",
-		"| balls-circle | 1 | 65 | 0.093 ▲ 2× | 0.186 | 0.0465 ± 0.0256 | 1.0e-05 | – | – | 9.3e+03 | 1.5 ▲ 1.02× | 3 ▲ 2.04× | 3.25 | 0.25 | 0.2 | 1.47 ± 0.62 | 0.2 | 0.5 | – | 4.43 ± 0.74 | 0.00013 | 0.003 | 0.0051 ± 0.00355 |",
+		fmt.Sprintf("| balls-ou | 2 | 50 %d", sdevae.Recipe) + " | 0.0016 ± 0 | 0.0032 ± 0 | 0.0141 ± 0.012 | 1.5e-05 ± 7.1e-06 | – | – | 80 to 160 | 0.5 ± 0.354 | 1 ± 0.707 ▲ 1.09× | 1.25 ± 0.707 | 0.25 ± 0 | 0.2 | 0.92 ± 0.223 | 0.2 | 0.625 ± 0.177 | 0.543 | 0.217 ± 0.01 | 0.000108 | 0.003 ± 0 | 0.00323 ± 0.012 |",
+		fmt.Sprintf("| balls-circle | 1 | %d", sdevae.Recipe) + " | 0.093 ▲ 2× | 0.186 | 0.0465 ± 0.0256 | 1.0e-05 | – | – | 9.3e+03 | 1.5 ▲ 1.02× | 3 ▲ 2.04× | 3.25 | 0.25 | 0.2 | 1.47 ± 0.62 | 0.2 | 0.5 | – | 4.43 ± 0.74 | 0.00013 | 0.003 | 0.0051 ± 0.00355 |",
 		"",
 	}
 	if !slices.Equal(got[:len(want)], want) {

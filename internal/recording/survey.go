@@ -31,6 +31,7 @@ type Survey struct {
 	previous      []float64
 	behind        []card.Step // steps that the frames have had
 	film          film
+	singles       singles
 }
 
 // maxMap bounds the sides of the variance map.
@@ -55,6 +56,7 @@ func (s *Survey) add(f *frame.Frame) error {
 	}
 	s.frames++
 	s.film.add(f, &g)
+	s.singles.add(g.Pixels)
 	s.tinted, s.real = s.tinted || g.coloured, s.real || g.real
 	if len(g.values) == 3*len(g.Pixels) {
 		s.hue.add(g.values)
@@ -81,6 +83,9 @@ func (s *Survey) add(f *frame.Frame) error {
 	}
 	return nil
 }
+
+// Behind are the steps that the frames have had.
+func (s *Survey) Behind() []card.Step { return slices.Clone(s.behind) }
 
 // box is the mean over k × k pixels from (x, y).
 func (g *GreyFrame) box(x, y, k int) float64 {

@@ -12,11 +12,8 @@ import (
 	"driftscope/internal/console"
 )
 
-// auto is --latent's word for as many as the clip calls for. The trials that choose CLAHE before that is known take trialLatents.
-const (
-	auto         = "auto"
-	trialLatents = 3
-)
+// auto is --latent's word for as many as the clip calls for.
+const auto = "auto"
 
 // dimension reads --latent; 0 stands for auto, and for that of --from.
 func (c *Options) dimension() (int, error) {

@@ -1,7 +1,6 @@
 package training
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,7 +63,10 @@ func (c *Options) prepare(ctx context.Context, data recording.Dataset, o origin)
 		return nil, fmt.Errorf("%s: %w", data, err)
 	}
 	if from == nil {
-		if s, err = c.steady(ctx, data, s); err != nil {
+		if s, err = c.sound(ctx, data, s); err == nil {
+			s, err = c.steady(ctx, data, s)
+		}
+		if err != nil {
 			return nil, err
 		}
 		return c.choose(ctx, data, s, latent)
@@ -77,6 +79,16 @@ func (c *Options) prepare(ctx context.Context, data recording.Dataset, o origin)
 	return &choice{steps: from.Card.Preprocess, clip: clip, tau: c.tau(clip), latent: latent}, nil
 }
 
+// sound replaces the camera's defective pixels, and surveys what is left.
+func (c *Options) sound(ctx context.Context, data recording.Dataset, s *recording.Survey) (*recording.Survey, error) {
+	n, step := s.Defects()
+	if n == 0 {
+		return s, nil
+	}
+	console.Say("the camera has %d pixels that are hot or dead: each is replaced by the median of those around it", n)
+	return data.Survey(ctx, step)
+}
+
 // steady takes off what the lamp does, and surveys what is left, where the light of a film changes and is not to be kept.
 func (c *Options) steady(ctx context.Context, data recording.Dataset, s *recording.Survey) (*recording.Survey, error) {
 	if c.KeepLight {
@@ -87,11 +99,11 @@ func (c *Options) steady(ctx context.Context, data recording.Dataset, s *recordi
 		return s, nil
 	}
 	console.Say("illumination: %s: %.1f nats a frame; it is taken off, --keep-light keeps it", light.Model.Form, light.Nats)
-	return data.Survey(ctx, step)
+	return data.Survey(ctx, append(s.Behind(), step)...)
 }
 
-// choose finds grey window and crop from what one pass over the recordings told, CLAHE by a short trial on held-out frames, and tau
-// from the clip's energy, and the latent dimension where none is given; flags override each.
+// choose finds grey window and crop from what one pass over the recordings told, CLAHE by how far what lasts from frame to frame stands out of the
+// pixels' noise with it and without, tau from the clip's energy, and the latent dimension where none is given; flags override each.
 func (c *Options) choose(ctx context.Context, data recording.Dataset, s *recording.Survey, latent int) (*choice, error) {
 	low, high, err := s.Window()
 	if err != nil {
@@ -108,18 +120,12 @@ func (c *Options) choose(ctx context.Context, data recording.Dataset, s *recordi
 		if candidate.clip, err = data.Clip(ctx, candidate.steps); err != nil {
 			return nil, err
 		}
-		candidate.tau = c.tau(candidate.clip)
-		explained := 0.0
-		if c.CLAHE == "auto" && !s.Coloured() {
-			if explained, err = c.trial(ctx, candidate); err != nil {
-				return nil, err
-			}
-			console.Say("CLAHE %s: %.1f %% of held-out pictures explained after %d steps", map[bool]string{true: "on", false: "off"}[clahe], 100*explained, trialSteps)
-		}
-		if best == nil || explained > most+clearly {
-			best, most = candidate, explained
+		nats := candidate.clip.LastingNats()
+		if best == nil || nats > most {
+			best, most = candidate, nats
 		}
 	}
+	best.tau = c.tau(best.clip)
 	if crop != nil && crop.Film {
 		console.Say("each film's own grey window and region, %s", describe(best.steps))
 	} else {
@@ -151,28 +157,6 @@ func (c *Options) tau(clip *video.Clip) float64 {
 		return sdevae.PaperTau
 	}
 	return sdevae.TauOf(clip)
-}
-
-// trialSteps is the length of the runs that choose CLAHE, and clearly by how much of the held-out variance it must win: runs as
-// short as that have differed by chance.
-const (
-	trialSteps = 60
-	clearly    = 0.1
-)
-
-// trial is the share of held-out variance explained after a short run.
-func (c *Options) trial(ctx context.Context, candidate *choice) (float64, error) {
-	bar := newBar("trying")
-	defer bar.finish()
-	result, err := sdevae.Train(ctx, candidate.clip, sdevae.Config{Latent: cmp.Or(candidate.latent, trialLatents), Seed: c.Seed, Tau: candidate.tau, Steps: trialSteps, Every: trialSteps, Restarts: 1, FreezeSteps: -1, EncoderRate: 1, SpriteSteps: -1, SyntheticSteps: -1, ReinitSteps: -1}, bar.watch)
-	if errors.Is(err, sdevae.ErrMean) {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, fmt.Errorf("trying CLAHE: %w", err)
-	}
-	result.Model.Close()
-	return result.Best.Explained, nil
 }
 
 // byFilm says that --crop asks for a region of each film.

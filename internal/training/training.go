@@ -301,5 +301,8 @@ func located(r *sdevae.Result) string {
 	if n := r.Config.Latent - 2*r.Sprites - r.AppearanceLatents - r.BackgroundLatents; n > 0 {
 		what += fmt.Sprintf(", %d padding", n)
 	}
+	if len(r.Steps) > 0 {
+		what += fmt.Sprintf(", over a picture whose still part changes with frame %d", r.Steps[0])
+	}
 	return what
 }

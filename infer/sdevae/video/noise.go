@@ -41,6 +41,9 @@ func (c *Clip) Noise() float64 {
 	return min(noise, energy)
 }
 
+// Moving is the share of Energy that is not noise.
+func (c *Clip) Moving() float64 { return 1 - c.Noise()/c.Energy() }
+
 // flicker is the energy of normal noise that has the same median difference between consecutive frames.
 func (c *Clip) flicker() float64 {
 	var differences []float64

@@ -1,0 +1,115 @@
+package video
+
+import (
+	"slices"
+
+	"driftscope/infer/sdevae/tuned"
+)
+
+const (
+	maxSteps  = 8  // that are taken off, one after another
+	shortSide = 10 // frames on either side of a step, at least: fewer may be an object that comes or goes
+)
+
+// WithoutSteps is a copy of the clip without what is still but for steps: where dust has moved, or a spot has bleached, pixels have one level up to some
+// frame and another from there on. There is a step where pixels do little else, to less than share.leastLayer, go it from one frame to the next, and hold
+// more than as much of what the whole clip does. at are the frames that steps come with, in order; the clip itself is returned where there is none.
+func (c *Clip) WithoutSteps() (level *Clip, at []int) {
+	level = c
+	for range maxSteps {
+		frame := level.step()
+		if frame == 0 {
+			break
+		}
+		at = append(at, frame)
+		slices.Sort(at)
+		level = c.levelled(at)
+	}
+	return level, at
+}
+
+// step is the frame that the most of a step comes with; 0 where there is none.
+func (c *Clip) step() (at int) {
+	n, all := c.Len(), 0.0
+	most := make([]float64, n)        // of the energy, in pixels with a step at each frame
+	stepped := make(map[int][]int, n) // those pixels
+	for p := range c.Size() {
+		mean, energy := c.course(p)
+		all += energy
+		var sum float64
+		for f := 1; f < n; f++ {
+			sum += float64(c.Frame(f - 1)[p]) - mean
+			held := sum * sum * float64(n) / float64(f*(n-f)) // by a level before frame f and another from there on
+			if min(f, n-f) >= shortSide && held > nearlyAll(energy) {
+				most[f] += held
+				stepped[f] = append(stepped[f], p)
+			}
+		}
+	}
+	for f, held := range most {
+		if held > most[at] {
+			at = f
+		}
+	}
+	if !(most[at] > tuned.LeastLayer.Value()*all) || !c.sudden(at, stepped[at]) {
+		return 0
+	}
+	return at
+}
+
+// nearlyAll of an amount is all but share.leastLayer.
+func nearlyAll(amount float64) float64 { return (1 - tuned.LeastLayer.Value()) * amount }
+
+// sudden says that pixels go nearly all of their step from one frame to the next: what moves goes it by and by.
+func (c *Clip) sudden(at int, pixels []int) bool {
+	var gone, whole float64
+	for _, p := range pixels {
+		step := c.meanOf(p, at, c.Len()) - c.meanOf(p, 0, at)
+		gone += step * float64(c.Frame(at)[p]-c.Frame(at - 1)[p])
+		whole += step * step
+	}
+	return gone > nearlyAll(whole)
+}
+
+// levelled is a copy in which pixels that do little but change their level with the given frames keep their mean level.
+func (c *Clip) levelled(at []int) *Clip {
+	level := *c
+	level.Pixels = slices.Clone(c.Pixels)
+	ends := append(slices.Clone(at), c.Len())
+	for p := range c.Size() {
+		mean, energy := c.course(p)
+		var held float64
+		for i, from := range append([]int{0}, at...) {
+			own := c.meanOf(p, from, ends[i]) - mean
+			held += float64(ends[i]-from) * own * own
+		}
+		if !(held > nearlyAll(energy)) {
+			continue
+		}
+		for i, from := range append([]int{0}, at...) {
+			own := c.meanOf(p, from, ends[i])
+			for f := from; f < ends[i]; f++ {
+				level.Frame(f)[p] += float32(mean - own)
+			}
+		}
+	}
+	return &level
+}
+
+// course is a pixel's mean, and the sum of its squared departures from it.
+func (c *Clip) course(p int) (mean, energy float64) {
+	mean = c.meanOf(p, 0, c.Len())
+	for f := range c.Len() {
+		d := float64(c.Frame(f)[p]) - mean
+		energy += d * d
+	}
+	return mean, energy
+}
+
+// meanOf is a pixel's mean over the frames from one to before another.
+func (c *Clip) meanOf(p, from, to int) (mean float64) {
+	for f := from; f < to; f++ {
+		mean += float64(c.Frame(f)[p]) / float64(to-from)
+	}
+	return mean
+}

@@ -1,0 +1,138 @@
+package preprocess
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"gocv.io/x/gocv"
+
+	"driftscope/internal/frame"
+	"driftscope/internal/pipeline"
+)
+
+// defectsOptions are the keys under defects, as pretrain writes them.
+type defectsOptions struct {
+	Width  int    `yaml:"width"` // of the frames, pixels
+	Height int    `yaml:"height"`
+	Pixels string `yaml:"pixels"` // their numbers, row after row from the top, ascending: little-endian uint32 in base64
+}
+
+// MaxDefects bounds the pixels that are replaced.
+const MaxDefects = 1 << 14
+
+// defects replaces the camera's defective pixels, hot or dead ones, by the median of those around them.
+type defects struct {
+	width, height int
+	pixels        []int
+	around        [][]int // the sound pixels around each
+}
+
+func newDefects(decode func(dst any) error) (pipeline.Step, error) {
+	var o defectsOptions
+	if err := decode(&o); err != nil {
+		return nil, err
+	}
+	if o.Width < 1 || o.Width > MaxSide || o.Height < 1 || o.Height > MaxSide {
+		return nil, fmt.Errorf("width, height: found %dx%d, expected 1 to %d pixels each: the frames' own size", o.Width, o.Height, MaxSide)
+	}
+	d := &defects{width: o.Width, height: o.Height}
+	data, err := base64.StdEncoding.DecodeString(o.Pixels)
+	if err != nil || len(data)%4 != 0 || len(data) == 0 || len(data) > 4*MaxDefects {
+		return nil, fmt.Errorf("pixels: found %d characters, expected 1 to %d numbers of four bytes in base64: it is pretrain that writes this step", len(o.Pixels), MaxDefects)
+	}
+	for at := 0; at < len(data); at += 4 {
+		p := int(binary.LittleEndian.Uint32(data[at:]))
+		if p >= o.Width*o.Height || len(d.pixels) > 0 && p <= d.pixels[len(d.pixels)-1] {
+			return nil, fmt.Errorf("pixels: found number %d in place %d, expected ascending ones below %d: it is pretrain that writes this step", p, at/4, o.Width*o.Height)
+		}
+		d.pixels = append(d.pixels, p)
+	}
+	for _, p := range d.pixels {
+		d.around = append(d.around, d.sound(p))
+	}
+	return d, nil
+}
+
+// sound lists the pixels around p that are not defective; all of them where none is sound.
+func (d *defects) sound(p int) (sound []int) {
+	var all []int
+	x, y := p%d.width, p/d.width
+	for row := max(y-1, 0); row <= min(y+1, d.height-1); row++ {
+		for column := max(x-1, 0); column <= min(x+1, d.width-1); column++ {
+			if q := row*d.width + column; q != p {
+				all = append(all, q)
+				if _, defective := slices.BinarySearch(d.pixels, q); !defective {
+					sound = append(sound, q)
+				}
+			}
+		}
+	}
+	if sound == nil {
+		return all
+	}
+	return sound
+}
+
+// DefectsOptions are the step's options for pixels, by their numbers in ascending order, of frames of a size.
+func DefectsOptions(width, height int, pixels []int) map[string]any {
+	var data []byte
+	for _, p := range pixels {
+		data = binary.LittleEndian.AppendUint32(data, uint32(p))
+	}
+	return map[string]any{"width": width, "height": height, "pixels": base64.StdEncoding.EncodeToString(data)}
+}
+
+// Apply takes uint8, uint16 and float32 pictures of 1 or 3 channels and keeps their type.
+func (d *defects) Apply(_ context.Context, f *frame.Frame) error {
+	if err := check("defects", f, gocv.MatTypeCV8U, gocv.MatTypeCV16U, gocv.MatTypeCV32F); err != nil {
+		return err
+	}
+	m := f.Mat()
+	if m.Cols() != d.width || m.Rows() != d.height {
+		return complain("defects", f, "found %dx%d pixels, expected %dx%d: give frames of the camera and binning of the training", m.Cols(), m.Rows(), d.width, d.height)
+	}
+	var err error
+	switch depth(m) {
+	case gocv.MatTypeCV8U:
+		err = mend(d, m.Channels(), m.DataPtrUint8)
+	case gocv.MatTypeCV16U:
+		err = mend(d, m.Channels(), m.DataPtrUint16)
+	default:
+		err = mend(d, m.Channels(), m.DataPtrFloat32)
+	}
+	if err != nil {
+		return complain("defects", f, "%w", err)
+	}
+	return nil
+}
+
+// mend replaces each defective pixel, channel by channel, by the median of the sound ones around it: of an even number, the lower.
+func mend[T uint8 | uint16 | float32](d *defects, channels int, pixels func() ([]T, error)) error {
+	data, err := pixels()
+	if err != nil {
+		return err
+	}
+	var values [8]T
+	for k, p := range d.pixels {
+		around := values[:len(d.around[k])]
+		if len(around) == 0 { // a picture of one pixel
+			continue
+		}
+		for ch := range channels {
+			for i, q := range d.around[k] {
+				around[i] = data[q*channels+ch]
+			}
+			slices.Sort(around)
+			data[p*channels+ch] = around[(len(around)-1)/2]
+		}
+	}
+	return nil
+}
+
+// Independent says that every frame is mended alike.
+func (d *defects) Independent() bool { return true }
+
+func (d *defects) Close() error { return nil }
