@@ -15,13 +15,15 @@ import (
 
 // defectsOptions are the keys under defects, as pretrain writes them.
 type defectsOptions struct {
-	Width  int    `yaml:"width"` // of the frames, pixels
-	Height int    `yaml:"height"`
-	Pixels string `yaml:"pixels"` // their numbers, row after row from the top, ascending: little-endian uint32 in base64
+	Width  int      `yaml:"width"` // of the frames, pixels
+	Height int      `yaml:"height"`
+	Pixels []string `yaml:"pixels"` // their numbers, row after row from the top, ascending: defectsLine little-endian uint32 a line, in base64
 }
 
-// MaxDefects bounds the pixels that are replaced.
-const MaxDefects = 1 << 14
+const (
+	MaxDefects  = 1 << 14 // bounds the pixels that are replaced
+	defectsLine = 128     // of them in a line of a configuration, which is 1024 bytes at most
+)
 
 // defects replaces the camera's defective pixels, hot or dead ones, by the median of those around them.
 type defects struct {
@@ -39,9 +41,16 @@ func newDefects(decode func(dst any) error) (pipeline.Step, error) {
 		return nil, fmt.Errorf("width, height: found %dx%d, expected 1 to %d pixels each: the frames' own size", o.Width, o.Height, MaxSide)
 	}
 	d := &defects{width: o.Width, height: o.Height}
-	data, err := base64.StdEncoding.DecodeString(o.Pixels)
-	if err != nil || len(data)%4 != 0 || len(data) == 0 || len(data) > 4*MaxDefects {
-		return nil, fmt.Errorf("pixels: found %d characters, expected 1 to %d numbers of four bytes in base64: it is pretrain that writes this step", len(o.Pixels), MaxDefects)
+	if len(o.Pixels) == 0 || len(o.Pixels) > MaxDefects/defectsLine {
+		return nil, fmt.Errorf("pixels: found %d lines, expected 1 to %d: it is pretrain that writes this step", len(o.Pixels), MaxDefects/defectsLine)
+	}
+	var data []byte
+	for i, line := range o.Pixels {
+		numbers, err := base64.StdEncoding.DecodeString(line)
+		if err != nil || len(numbers)%4 != 0 || len(numbers) == 0 || len(numbers) > 4*defectsLine {
+			return nil, fmt.Errorf("pixels[%d]: found %d characters, expected 1 to %d numbers of four bytes in base64: it is pretrain that writes this step", i, len(line), defectsLine)
+		}
+		data = append(data, numbers...)
 	}
 	for at := 0; at < len(data); at += 4 {
 		p := int(binary.LittleEndian.Uint32(data[at:]))
@@ -78,11 +87,15 @@ func (d *defects) sound(p int) (sound []int) {
 
 // DefectsOptions are the step's options for pixels, by their numbers in ascending order, of frames of a size.
 func DefectsOptions(width, height int, pixels []int) map[string]any {
-	var data []byte
-	for _, p := range pixels {
-		data = binary.LittleEndian.AppendUint32(data, uint32(p))
+	var lines []any
+	for some := range slices.Chunk(pixels, defectsLine) {
+		var data []byte
+		for _, p := range some {
+			data = binary.LittleEndian.AppendUint32(data, uint32(p))
+		}
+		lines = append(lines, base64.StdEncoding.EncodeToString(data))
 	}
-	return map[string]any{"width": width, "height": height, "pixels": base64.StdEncoding.EncodeToString(data)}
+	return map[string]any{"width": width, "height": height, "pixels": lines}
 }
 
 // Apply takes uint8, uint16 and float32 pictures of 1 or 3 channels and keeps their type.

@@ -37,6 +37,24 @@ func TestDefects(t *testing.T) {
 	}
 }
 
+// TestDefectsLines: no line of a configuration is longer than is read, with as many pixels as there may be.
+func TestDefectsLines(t *testing.T) {
+	all := make([]int, MaxDefects)
+	for i := range all {
+		all[i] = 1000 * i
+	}
+	text := defectsYAML(t, DefectsOptions(MaxSide, MaxSide, all))
+	for line := range strings.Lines(text) {
+		if len(line) > 1024 {
+			t.Errorf("a line of %d bytes", len(line))
+		}
+	}
+	step := newStep(t, "defects", text).(*defects)
+	if !slices.Equal(step.pixels, all) {
+		t.Errorf("%d pixels came of %d", len(step.pixels), len(all))
+	}
+}
+
 // TestDefectsRefuses: frames of another size, and options that pretrain did not write.
 func TestDefectsRefuses(t *testing.T) {
 	step := newStep(t, "defects", defectsYAML(t, DefectsOptions(4, 3, []int{5})))
@@ -54,8 +72,8 @@ func TestDefectsRefuses(t *testing.T) {
 		"too many":      DefectsOptions(MaxSide, MaxSide, many),
 		"beyond":        DefectsOptions(4, 3, []int{12}),
 		"not ascending": DefectsOptions(4, 3, []int{3, 3}),
-		"no base64":     {"width": 4, "height": 3, "pixels": "?"},
-		"half a number": {"width": 4, "height": 3, "pixels": "AAA="},
+		"no base64":     {"width": 4, "height": 3, "pixels": []any{"?"}},
+		"half a number": {"width": 4, "height": 3, "pixels": []any{"AAA="}},
 	} {
 		text := defectsYAML(t, o)
 		if _, err := New("defects", options(text)); err == nil {

@@ -1,8 +1,13 @@
 package recording
 
 import (
+	"fmt"
+	"image"
+	"image/png"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 )
@@ -83,5 +88,50 @@ func TestDefective(t *testing.T) {
 				t.Errorf("found %v, expected %v", found, c.want)
 			}
 		})
+	}
+}
+
+// TestSurveyBehindDefects: with the step that a survey asks for, the next one finds nothing to mend, also where there are hundreds.
+func TestSurveyBehindDefects(t *testing.T) {
+	const width, height, hot = 240, 200, 300
+	rng := rand.New(rand.NewPCG(8, 0))
+	at := rng.Perm(width * height)[:hot]
+	folder := t.TempDir()
+	for f := range 25 {
+		picture := image.NewGray(image.Rect(0, 0, width, height))
+		for p := range picture.Pix {
+			picture.Pix[p] = uint8(100 + 3*rng.NormFloat64())
+		}
+		for _, p := range at {
+			picture.Pix[p] = 255
+		}
+		file, err := os.Create(filepath.Join(folder, fmt.Sprintf("%03d.png", f)))
+		if err == nil {
+			err = png.Encode(file, picture)
+		}
+		if err == nil {
+			err = file.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	data, err := OpenDataset([]string{folder}, 0.1, 0, "", Whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := data.Survey(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, step := s.Defects()
+	if n < hot*95/100 || n > hot { // some lie side by side in threes
+		t.Errorf("%d defective pixels, expected nearly all of %d and no other", n, hot)
+	}
+	if s, err = data.Survey(t.Context(), step); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := s.Defects(); left > hot-n {
+		t.Errorf("%d are left of %d that were not found", left, hot-n)
 	}
 }
