@@ -29,6 +29,7 @@ type Command struct {
 	Latent   string    `help:"Latent dimension of every model, or auto; the scene's own unless given." placeholder:"D"`
 	Seed     uint64    `default:"1" help:"Of the films, of what is drawn of the nuisances, and of the trainings." placeholder:"S"`
 	Data     string    `env:"DRIFTSCOPE_DATA" help:"The folder with deeptrack-trap-good; without it trapped is left out." placeholder:"DIR" type:"path"`
+	Out      string    `help:"A folder that keeps what was measured of each film; the same command goes on from there." placeholder:"DIR" type:"path"`
 	Steps    int       `hidden:"" help:"Optimiser steps of every training, instead of pretrain's own."`
 	JSON     bool      `name:"json" help:"Print one JSON object instead of a table."`
 	Make     string    `hidden:"" help:"Measure the cell of this folder's name, there and in this process; what makes several at a time."`
@@ -62,7 +63,11 @@ func (c *Command) Run(ctx context.Context) error {
 	if c.Make != "" {
 		return c.makeOne(ctx, cells)
 	}
-	err = inProcesses(ctx, cells)
+	keep, err := newKept(c.Out, c.Latent, c.Steps)
+	if err != nil {
+		return err
+	}
+	err = inProcesses(ctx, cells, keep)
 	found := newFindings(c.Seed, cells)
 	if printed := c.print(found); printed != nil {
 		err = printed
@@ -73,13 +78,15 @@ func (c *Command) Run(ctx context.Context) error {
 	return err
 }
 
-// inProcesses measures the cells, each by this command in a process of its own.
-func inProcesses(ctx context.Context, cells []*cell) error {
+// inProcesses measures the cells that are not kept yet, each by this command in a process of its own.
+func inProcesses(ctx context.Context, cells []*cell, keep kept) error {
 	folder, err := os.MkdirTemp("", "driftscope-nuisance-")
 	if err != nil {
 		return err
 	}
-	err = measureAll(ctx, cells, func(ctx context.Context, k *cell) error { return k.inOwnProcess(ctx, folder) })
+	err = measureAll(ctx, cells, func(ctx context.Context, k *cell) error {
+		return keep.measure(ctx, k, func(ctx context.Context, k *cell) error { return k.inOwnProcess(ctx, folder) })
+	})
 	return errors.Join(err, os.RemoveAll(folder))
 }
 
