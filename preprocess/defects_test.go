@@ -89,7 +89,7 @@ func tripled(v []float32) (all []float32) {
 	return all
 }
 
-func defectsYAML(t *testing.T, o map[string]any) string {
+func defectsYAML(t testing.TB, o map[string]any) string {
 	t.Helper()
 	text, err := yaml.Marshal(o)
 	if err != nil {

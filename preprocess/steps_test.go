@@ -276,6 +276,7 @@ func FuzzSteps(f *testing.F) {
 			newStep(t, "normalise", ""), newStep(t, "normalise", "{window: [1, 2], to: uint8, grey: true}"),
 			newStep(t, "clahe", ""), newStep(t, "roi", "{x: 1, y: 2, width: 3, height: 4}"), newStep(t, "roi", "search: {size: 3, frames: 2}"),
 			newStep(t, "resize", "{width: 5, height: 4}"), newStep(t, "resize", "{width: 40, height: 1}"),
+			newStep(t, "defects", "{width: 9, height: 8, pixels: [AAAAAAcAAABHAAAA]}"), // its corners 0, 7 and 71
 			newStep(t, "normalise", "film: true"), newStep(t, "roi", "search: {size: 3, film: true}"),
 		} {
 			m := gocv.NewMatWithSize(int(rows%40), int(cols%40), gocv.MatType(mt)%40)
@@ -295,11 +296,16 @@ func FuzzSteps(f *testing.F) {
 }
 
 func BenchmarkSteps(b *testing.B) {
+	spread := make([]int, 512) // two pixels in a thousand
+	for i := range spread {
+		spread[i] = 511 * i
+	}
 	for _, c := range []struct {
 		name, kind, options string
 		mt                  gocv.MatType
 		scale               float32
 	}{
+		{"512 defects", "defects", defectsYAML(b, DefectsOptions(512, 512, spread)), gocv.MatTypeCV16UC1, 200},
 		{"normalise running 16 bits", "normalise", "", gocv.MatTypeCV16UC1, 200},
 		{"normalise fixed 16 bits", "normalise", "window: [0, 60000]", gocv.MatTypeCV16UC1, 200},
 		{"clahe float32", "clahe", "", gocv.MatTypeCV32FC1, 1. / 255},
