@@ -64,7 +64,7 @@ var mayImport = map[string][]string{
 	"internal/bench/estimator":         {"ingest/sim", "internal/console", "internal/exit", "internal/latent", "online", "online/alarm", "online/drift", "online/offline"},
 	"internal/bench/frames":            {"infer", "ingest", "internal/bench", "internal/bus", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/latent", "internal/pipeline", "internal/recording", "internal/stream", "preprocess", "sinks", "sinks/message"},
 	"internal/bench/linear":            {"infer/sdevae", "internal/exit"},
-	"internal/bench/nuisance":          {"infer/card", "ingest/sim", "ingest/sim/nuisance", "internal/atomicfile", "internal/bench", "internal/console", "internal/evaluation", "internal/exit", "internal/frame", "internal/recording", "internal/training"},
+	"internal/bench/nuisance":          {"infer/card", "infer/sdevae", "ingest/sim", "ingest/sim/nuisance", "internal/atomicfile", "internal/bench", "internal/console", "internal/evaluation", "internal/exit", "internal/frame", "internal/recording", "internal/training"},
 	"internal/bench/objects":           {"infer/locate", "ingest/sim/field", "internal/bench", "internal/config", "internal/console", "internal/evaluation/tracking", "internal/exit", "internal/frame", "internal/latent", "internal/pipeline", "internal/stream", "online/tracks", "sinks/message"},
 	"internal/bench/recordings":        {"internal/frame", "internal/latent", "internal/recording", "online", "online/diffusion", "preprocess"},
 	"internal/bench/train":             {"infer/sdevae", "internal/bench", "internal/exit", "internal/training"},
