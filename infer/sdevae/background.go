@@ -56,7 +56,7 @@ func (j *job) locateOne(ctx context.Context, c Config) (*tracked, error) {
 		}
 		full.close()
 	}
-	if t.explained < j.minExplained() {
+	if least := min(j.minExplained(), tuned.Majority.Value()); t.explained < least { // there is no other that it might be
 		return nil, nil
 	}
 	t.pad(c.Latent)

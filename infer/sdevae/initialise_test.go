@@ -55,7 +55,7 @@ func TestLowSNRNothing(t *testing.T) {
 	if err := s.run(context.Background(), s.job.config.Steps); err != nil {
 		t.Fatal(err)
 	}
-	if s.best.Explained >= minExplained.Value() {
+	if s.best.Explained >= nothingLearnt.Value() {
 		t.Errorf("%.3f of nothing is explained", s.best.Explained)
 	}
 }

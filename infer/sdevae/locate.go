@@ -23,8 +23,9 @@ const (
 )
 
 var (
+	minSprites       = tuned.Number("locate.sprites", 0.6, "share of what moves that sprites must explain to be tracked, several with identities, or one over a dynamic background: two that nobody can tell apart are right half of the time")
 	minSpritesLowSNR = tuned.Number("locate.spritesLowSNR", 0.4, "the same at low SNR, where a molecule changes its shape in every frame")
-	minExplained     = tuned.Number("locate.explained", 0.03, "share of what moves, in held-out frames, below which nothing was learnt: of a sprite over a background that changes as a whole, and of a model")
+	nothingLearnt    = tuned.Number("locate.explained", 0.03, "share of what moves, in held-out frames, below which nothing was learnt: of a sprite over a background that changes as a whole, and of a model")
 	spriteRate       = tuned.Number("train.spriteRate", 6e-3, "Adam's rate, at its peak, on synthetic frames of what was located: nothing is known before, and targets have no error")
 
 	identityCase       = tuned.Case("locate.identity", "which place is whose along the frames, of sprites that look alike")
@@ -61,10 +62,11 @@ func (j *job) locate(ctx context.Context, c Config) (*tracked, error) {
 	return nil, nil
 }
 
-// locateWithoutSteps searches once more where what was located leaves something, and the still part of the picture changes between two frames: without
-// that change. What leaves less of held-out frames is kept.
+// locateWithoutSteps searches once more where rigid objects leave something, and the still part of the picture changes between two frames: without that
+// change, which modes of an object may have learnt. What leaves less of held-out frames is kept.
 func (j *job) locateWithoutSteps(ctx context.Context, c Config) error {
-	if !j.searches(c) || j.tracked != nil && j.tracked.explained >= 1-tuned.LeastLayer.Value() || !stepsCase.On() {
+	rigid := j.tracked != nil && j.tracked.deforming == nil && j.tracked.explained >= 1-tuned.LeastLayer.Value()
+	if rigid || !j.searches(c) || !stepsCase.On() {
 		return nil
 	}
 	level, at := j.clip.WithoutSteps()
@@ -88,7 +90,7 @@ func (j *job) minExplained() float64 {
 	if j.lowSNR() {
 		return minSpritesLowSNR.Value()
 	}
-	return tuned.Majority.Value()
+	return minSprites.Value()
 }
 
 // locateSprites searches for n sprites, at low SNR also in all frames together. It is nil where they explain less than least of what moves, where
@@ -175,7 +177,7 @@ func (j *job) locateOverBackground(ctx context.Context, seed uint64) *tracked {
 	}
 	t := &tracked{sprites: m, places: places}
 	t.left = t.sprites.MeanResidual(j.clip, video.FramesOf(j.held), t.places)
-	if t.explained = j.share(t.left); !(t.explained >= minExplained.Value()) {
+	if t.explained = j.share(t.left); !(t.explained >= nothingLearnt.Value()) {
 		return nil
 	}
 	return t.settle(j.clip)

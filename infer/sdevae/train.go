@@ -196,7 +196,7 @@ func (j *job) run(ctx context.Context) error {
 	if err := lead.finish(ctx); err != nil {
 		return err
 	}
-	if !(lead.best.Explained >= minExplained.Value()) { // NaN where all frames are the same
+	if !(lead.best.Explained >= nothingLearnt.Value()) { // NaN where all frames are the same
 		return ErrMean
 	}
 	return nil

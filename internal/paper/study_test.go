@@ -6,11 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
+	"driftscope/infer/sdevae"
 	"driftscope/ingest/sim"
 	"driftscope/internal/evaluation"
 	"driftscope/internal/suite"
@@ -199,7 +201,8 @@ func TestPaperStudyCommand(t *testing.T) {
 		t.Errorf("found %+v", s)
 	}
 	table, page := string(suite.Content(t, folder, "table.md")), string(suite.Content(t, folder, "table.html"))
-	for _, line := range []string{"| dna-1 | 16 | 65 | 2 2 | 0 1 | 1 of 2 | 1 0.5 0.25 0.125 0.0625 |", "| dna-0 | 2 | 65 | 2 | 0.02 ± 0.0141 | 0.04 | 50.0 % |", "![The diffusion diagonal](dna-2-diagonal.svg)"} {
+	recipe := strconv.Itoa(sdevae.Recipe)
+	for _, line := range []string{"| dna-1 | 16 | " + recipe + " | 2 2 | 0 1 | 1 of 2 | 1 0.5 0.25 0.125 0.0625 |", "| dna-0 | 2 | " + recipe + " | 2 | 0.02 ± 0.0141 | 0.04 | 50.0 % |", "![The diffusion diagonal](dna-2-diagonal.svg)"} {
 		if !strings.Contains(table, line) {
 			t.Errorf("no line %s in\n%s", line, table)
 		}

@@ -38,7 +38,7 @@ func (r *Map) Straighten(m []float32, pairs []video.Pair) (*Map, *Rectified, err
 		return r, nil, nil
 	}
 	unit := r.UnitVariance(m)
-	p, gain := straighten(unit.Affine(m), pairs)
+	p, gain := bestPolynomial(unit.Affine(m), pairs)
 	if p == nil {
 		return r, nil, nil
 	}
@@ -50,9 +50,9 @@ func fewPairs(b numeric.Basis, d int, pairs []video.Pair) bool {
 	return len(pairs) < max(MinPairs.Count(), pairsPerCoefficient.Count()*coefficients(b, d))
 }
 
-// straighten is the polynomial of the degree with the best held-out likelihood, learnt from all pairs, and its gain a held-out pair; nil where no
+// bestPolynomial is the polynomial of the degree with the best held-out likelihood, learnt from all pairs, and its gain a held-out pair; nil where no
 // degree that the pairs suffice for gains beyond chance.
-func straighten(s *mat.Dense, pairs []video.Pair) (best *numeric.Polynomial, gain float64) {
+func bestPolynomial(s *mat.Dense, pairs []video.Pair) (best *numeric.Polynomial, gain float64) {
 	_, d := s.Dims()
 	s, pairs = thinned(s, pairs)
 	train, held := interleave(pairs)
