@@ -42,7 +42,7 @@ func (d Dataset) String() string {
 
 // Survey reads every recording once, behind the given steps.
 func (d Dataset) Survey(ctx context.Context, behind ...card.Step) (*Survey, error) {
-	s := &Survey{low: math.Inf(1), high: math.Inf(-1), behind: behind}
+	s := &Survey{low: math.Inf(1), high: math.Inf(-1), behind: behind, singles: &singles{}}
 	for _, r := range d {
 		before := s.frames
 		_, err := r.Each(ctx, behind, func(f *frame.Frame) error { return r.Naming(s.add(f)) })

@@ -105,6 +105,9 @@ func middleOf(sorted []float64) float64 {
 
 // Defects is how many of the camera's pixels are defective; step replaces them.
 func (s *Survey) Defects() (n int, step card.Step) {
+	if s.singles == nil {
+		return 0, step
+	}
 	pixels := s.singles.defective(s.frames, s.Width, s.Height)
 	if pixels == nil {
 		return 0, step

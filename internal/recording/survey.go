@@ -31,7 +31,7 @@ type Survey struct {
 	previous      []float64
 	behind        []card.Step // steps that the frames have had
 	film          film
-	singles       singles
+	singles       *singles // nil where defective pixels are not looked for
 }
 
 // maxMap bounds the sides of the variance map.
@@ -56,7 +56,9 @@ func (s *Survey) add(f *frame.Frame) error {
 	}
 	s.frames++
 	s.film.add(f, &g)
-	s.singles.add(g.Pixels)
+	if s.singles != nil {
+		s.singles.add(g.Pixels)
+	}
 	s.tinted, s.real = s.tinted || g.coloured, s.real || g.real
 	if len(g.values) == 3*len(g.Pixels) {
 		s.hue.add(g.values)

@@ -85,7 +85,7 @@ func (c *Options) sound(ctx context.Context, data recording.Dataset, s *recordin
 	if n == 0 {
 		return s, nil
 	}
-	console.Say("the camera has %d pixels that are hot or dead: each is replaced by the median of those around it", n)
+	console.Say("hot or dead pixels of the camera: %d; each is replaced by the median of those around it", n)
 	return data.Survey(ctx, step)
 }
 
