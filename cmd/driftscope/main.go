@@ -12,6 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"driftscope/internal/exit"
+	"driftscope/internal/law"
 )
 
 // commands is the command line, one field a sub-command; each has its file.
@@ -25,6 +26,7 @@ type commands struct {
 	Pretrain  pretrainCmd  `cmd:"" help:"Learn an encoder from a recording."`
 	Eval      evalCmd      `cmd:"" help:"Measure a model against the truth."`
 	Paper     paperCmd     `cmd:"" help:"Train and measure the paper's experiments, and write the table."`
+	Law       law.Command  `cmd:"" help:"Find the law of anyone's tracks: diffusion, states, spectrum."`
 	Simulate  simulateCmd  `cmd:"" help:"Write a simulated recording with its truth."`
 	Sample    sampleCmd    `cmd:"" help:"Film new paths of a model's law of motion."`
 	Probe     probeCmd     `cmd:"" help:"Say what a source holds, without tracking it."`

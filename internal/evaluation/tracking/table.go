@@ -26,6 +26,20 @@ func Rows(path string, each func(particle int64, at Point) error) error {
 	})
 }
 
+// RowsWith is Rows with the values of a column beside each row, empty where there is no such column.
+func RowsWith(path, column string, each func(particle int64, at Point, value string) error) error {
+	at := -1
+	return opened(path, func(r io.Reader) error {
+		return rows(r, func(header []string) { at = slices.Index(header, column) }, func(particle int64, point Point, row []string) error {
+			value := ""
+			if at >= 0 {
+				value = row[at]
+			}
+			return each(particle, point, value)
+		})
+	})
+}
+
 // opened has fn read the file at path.
 func opened(path string, fn func(io.Reader) error) error {
 	f, err := os.Open(path)
@@ -125,11 +139,11 @@ func read(r io.Reader) ([][]Point, error) {
 	if err != nil {
 		return nil, err
 	}
-	return inOrder(byNumber)
+	return InOrder(byNumber)
 }
 
-// inOrder sorts the tracks by their numbers and their points by frames.
-func inOrder(byNumber map[int64][]Point) ([][]Point, error) {
+// InOrder sorts the tracks by their numbers and their points by frames.
+func InOrder(byNumber map[int64][]Point) ([][]Point, error) {
 	numbers := make([]int64, 0, len(byNumber))
 	for n := range byNumber {
 		numbers = append(numbers, n)

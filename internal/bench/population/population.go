@@ -1,0 +1,147 @@
+// Package population measures the law of many tracks where the truth is known: how often intervals hold it, how far numbers are off beside what is
+// possible, and how often states are counted right.
+package population
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"driftscope/internal/exit"
+)
+
+// Command draws tracks of known laws, finds their laws, and counts.
+type Command struct {
+	Studies []string `help:"Which of pooled, states, count; all unless given." placeholder:"NAME"`
+	Runs    int      `default:"200" help:"Populations that are drawn for each cell." placeholder:"N"`
+	Seed    uint64   `default:"1" help:"Of every random draw." placeholder:"S"`
+	Most    int      `default:"100000" help:"Places that a population has at most: larger cells are left out." placeholder:"N"`
+	JSON    bool     `name:"json" help:"Print one JSON object instead of a table."`
+}
+
+// Cell is one thing that was measured of one kind of population.
+type Cell struct {
+	Study    string  `json:"study"`
+	Of       string  `json:"of"` // what the interval or the error is of
+	Tracks   int     `json:"tracks"`
+	Frames   int     `json:"frames"`           // of each
+	R        float64 `json:"r"`                // noise over motion of the slowest, σ²/DΔt
+	Exposed  float64 `json:"exposed"`          // share of a frame
+	Ratio    float64 `json:"ratio,omitempty"`  // of D from state to state
+	States   int     `json:"states,omitempty"` // that there are
+	Runs     int     `json:"runs"`
+	Coverage float64 `json:"coverage"`        // share of the 95 % intervals that hold the truth
+	Error    float64 `json:"relative_error"`  // rms, over the truth
+	Bias     float64 `json:"bias"`            // mean error over the truth
+	Bound    float64 `json:"bound,omitempty"` // the Cramér-Rao bound of the error
+	Right    float64 `json:"right,omitempty"` // share of populations of which the evidence counts the states right
+}
+
+// study measures the cells of one question.
+type study struct {
+	name string
+	run  func(*bench) ([]Cell, error)
+}
+
+// studies are all of them, in order.
+var studies = []study{{"pooled", pooled}, {"states", twoStates}, {"count", counted}}
+
+// Names are those of the studies.
+func Names() string {
+	names := make([]string, len(studies))
+	for i, s := range studies {
+		names[i] = s.name
+	}
+	return strings.Join(names, ", ")
+}
+
+// bench is one call of the command.
+type bench struct {
+	ctx  context.Context
+	runs int
+	seed uint64
+	most int // places of a population
+}
+
+// Run measures and prints.
+func (c *Command) Run(ctx context.Context) error {
+	const maxRuns = 100_000
+	if c.Runs < 1 || c.Runs > maxRuns {
+		return exit.Usage(fmt.Errorf("--runs: found %d, expected 1 to %d", c.Runs, maxRuns))
+	}
+	if c.Most < 1 {
+		return exit.Usage(fmt.Errorf("--most: found %d, expected 1 or more", c.Most))
+	}
+	for _, name := range c.Studies {
+		if !slices.ContainsFunc(studies, func(s study) bool { return s.name == name }) {
+			return exit.Usage(fmt.Errorf("--studies: found %.40q, expected some of %s", name, Names()))
+		}
+	}
+	b := &bench{ctx, c.Runs, c.Seed, c.Most}
+	var cells []Cell
+	for _, s := range studies {
+		if len(c.Studies) > 0 && !slices.Contains(c.Studies, s.name) {
+			continue
+		}
+		found, err := s.run(b)
+		if err != nil {
+			return err
+		}
+		cells = append(cells, found...)
+	}
+	if c.JSON {
+		return json.NewEncoder(os.Stdout).Encode(struct {
+			Runs  int    `json:"runs"`
+			Seed  uint64 `json:"seed"`
+			Cells []Cell `json:"cells"`
+		}{c.Runs, c.Seed, cells})
+	}
+	print(os.Stdout, cells)
+	return nil
+}
+
+// each calls do for every run of a cell, on all cores; the random numbers of a run are its own, so that results do not depend on their number.
+func (b *bench) each(cell uint64, do func(run int, rng *rand.Rand)) error {
+	var wait sync.WaitGroup
+	next := make(chan int)
+	for range runtime.GOMAXPROCS(0) {
+		wait.Go(func() {
+			for run := range next {
+				do(run, rand.New(rand.NewPCG(b.seed, cell<<32+uint64(run))))
+			}
+		})
+	}
+	for run := range b.runs {
+		if b.ctx.Err() != nil {
+			break
+		}
+		next <- run
+	}
+	close(next)
+	wait.Wait()
+	return b.ctx.Err()
+}
+
+// print writes the cells for a person.
+func print(w io.Writer, cells []Cell) {
+	fmt.Fprintf(w, "%-8s %-9s %6s %6s %4s %7s %6s %6s  %8s %8s %8s %8s %6s\n", "study", "of", "tracks", "frames", "r", "exposed", "ratio", "states", "coverage", "error", "bias", "bound", "right")
+	for _, c := range cells {
+		fmt.Fprintf(w, "%-8s %-9s %6d %6d %4g %7g %6s %6s  %8.3f %8.4f %8.4f %8s %6s\n", c.Study, c.Of, c.Tracks, c.Frames, c.R, c.Exposed, blank("%g", c.Ratio), blank("%.0f", float64(c.States)),
+			c.Coverage, c.Error, c.Bias, blank("%.4f", c.Bound), blank("%.3f", c.Right))
+	}
+}
+
+// blank is a number, or nothing where it is zero.
+func blank(format string, v float64) string {
+	if v == 0 {
+		return ""
+	}
+	return fmt.Sprintf(format, v)
+}

@@ -1,0 +1,77 @@
+package law
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"driftscope/internal/evaluation/tracking"
+	"driftscope/internal/latent"
+	"driftscope/online/states"
+)
+
+// MaxTracks bounds the tracks that a law is found in. The likelihoods of as many over a grid take 150 MB.
+const MaxTracks = 100_000
+
+// read has the tracks of a table. Places that were not detected, as run's own tables mark them, are left out.
+func read(path string) (tracks [][]tracking.Point, left int, err error) {
+	byNumber := map[int64][]tracking.Point{}
+	err = tracking.RowsWith(path, "marks", func(particle int64, at tracking.Point, value string) error {
+		marks, err := marked(value)
+		if err != nil {
+			return err
+		}
+		if marks&(latent.Predicted|latent.Merged) != 0 || at.Dark {
+			left++
+			return nil
+		}
+		byNumber[particle] = append(byNumber[particle], at)
+		return nil
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	tracks, err = tracking.InOrder(byNumber)
+	return tracks, left, err
+}
+
+// marked are the marks of a row.
+func marked(value string) (latent.Mark, error) {
+	if value == "" {
+		return 0, nil
+	}
+	marks, err := strconv.ParseUint(value, 10, 32)
+	if err != nil {
+		return 0, fmt.Errorf("marks is %.40q, expected a whole number", value)
+	}
+	return latent.Mark(marks), nil
+}
+
+// segments are the steps of tracks, one segment a track. A track with one place has none, and is counted.
+func segments(tracks [][]tracking.Point, dt, pixel float64) (out []states.Segment, single int) {
+	for _, track := range tracks {
+		s := states.Segment{Weight: 1}
+		for i := 1; i < len(track); i++ {
+			a, b := &track[i-1], &track[i]
+			s.Steps = append(s.Steps, states.Step{X: pixel * (b.X - a.X), Y: pixel * (b.Y - a.Y), DT: dt * float64(b.Frame-a.Frame)})
+		}
+		if len(s.Steps) == 0 {
+			single++
+			continue
+		}
+		out = append(out, s)
+	}
+	return out, single
+}
+
+// some are at most most of the segments, evenly over the table.
+func some(all []states.Segment, most int) []states.Segment {
+	if len(all) <= most {
+		return all
+	}
+	out := make([]states.Segment, 0, most)
+	for i := range most {
+		out = append(out, all[i*len(all)/most])
+	}
+	return slices.Clip(out)
+}

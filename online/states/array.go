@@ -1,0 +1,120 @@
+package states
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mathext"
+)
+
+// Bin is a part of a spectrum.
+type Bin struct {
+	D     float64 // px²/s, its middle
+	Share float64 // of the objects' time
+}
+
+// The grid of an array. Of ten steps D is known to a third, of a hundred to a tenth: sixteen bins a decade.
+const (
+	arrayPerDecade = 16
+	arrayBelow     = 3 // decades below the mean D
+	arrayAbove     = 2
+	arrayNoises    = 6    // sd of a place, from none to arrayReach of the upper end of the mixture's
+	arrayReach     = 2.0  // objects out of focus are located worse
+	concentration  = 5.8  // of the prior of a state's occupation, in steps: a decade has the weight of 25x36 states of one step each, the published array's
+	arrayRounds    = 200  // at most
+	arrayNear      = 1e-5 // change of a share in a round, below which it has arrived
+)
+
+// array is a mixture over a grid of D and noise, whose occupations alone are learnt (Heckert, Dahal, Tjian and Darzacq, eLife 11, e70169, 2022): with
+// Dirichlet's prior of α steps a state and a track's steps nᵢ, by variational Bayes
+//
+//	rᵢⱼ ∝ p(trackᵢ | j) exp ψ(α + mⱼ),  mⱼ = Σᵢ nᵢ rᵢⱼ.
+type array struct {
+	logD   []float64
+	noises int
+	rows   []float64 // likelihood of each segment in each state, noise fastest, over its own maximum
+	steps  []float64 // of each segment, by its weight
+}
+
+// newArray has the likelihoods over a grid, noise from none to some sd, px.
+func (f *fitting) newArray(noise float64) *array {
+	a := &array{noises: arrayNoises}
+	if noise == 0 {
+		a.noises = 1
+	}
+	middle := math.Log(f.unit / f.time)
+	for j := range (arrayBelow+arrayAbove)*arrayPerDecade + 1 {
+		a.logD = append(a.logD, middle+(float64(j)/arrayPerDecade-arrayBelow)*math.Ln10)
+	}
+	n := len(a.logD) * a.noises
+	a.rows, a.steps = make([]float64, n*len(f.segments)), make([]float64, len(f.segments))
+	for i := range f.segments {
+		s, row, top := &f.segments[i], a.rows[i*n:][:n], math.Inf(-1)
+		for j, x := range a.logD {
+			for k := range a.noises {
+				sd := noise * float64(k) / max(arrayNoises-1, 1)
+				v := s.logLikelihood(law{math.Exp(x), sd * sd, f.exposure})
+				row[j*a.noises+k], top = v, max(top, v)
+			}
+		}
+		for j := range row {
+			row[j] = math.Exp(row[j] - top)
+		}
+		a.steps[i] = s.Weight * float64(len(s.Steps))
+	}
+	return a
+}
+
+// occupations are the steps in each state.
+func (a *array) occupations() []float64 {
+	n := len(a.logD) * a.noises
+	occupied, factor, next := make([]float64, n), make([]float64, n), make([]float64, n)
+	for j := range factor {
+		factor[j] = 1
+	}
+	total := 0.0
+	for _, s := range a.steps {
+		total += s
+	}
+	for range arrayRounds {
+		clear(next)
+		for i, steps := range a.steps {
+			row := a.rows[i*n:][:n]
+			sum := dot(row, factor)
+			if sum <= 0 {
+				continue
+			}
+			scale := steps / sum
+			for j, v := range row {
+				next[j] += scale * v * factor[j]
+			}
+		}
+		change := 0.0
+		for j := range next {
+			change = max(change, math.Abs(next[j]-occupied[j]))
+			factor[j] = math.Exp(mathext.Digamma(concentration + next[j]))
+		}
+		occupied, next = next, occupied
+		if change < arrayNear*total {
+			break
+		}
+	}
+	return occupied
+}
+
+// spectrum is the shares of D, whatever the noise, of objects that leave a slab of focus of a depth (px, 0 where it is not known).
+func (a *array) spectrum(time, depth float64) []Bin {
+	occupied, sum := a.occupations(), 0.0
+	bins := make([]Bin, len(a.logD))
+	for j, x := range a.logD {
+		bins[j].D = math.Exp(x)
+		for k := range a.noises {
+			bins[j].Share += occupied[j*a.noises+k]
+		}
+		bins[j].Share /= InFocus(bins[j].D, time, depth)
+		sum += bins[j].Share
+	}
+	for j := range bins {
+		bins[j].Share /= sum
+	}
+	return bins
+}

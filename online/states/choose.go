@@ -1,0 +1,53 @@
+package states
+
+import "math"
+
+// MostStates is how many a mixture has at most. Six D with their fractions are more than films of today tell apart.
+const MostStates = 6
+
+// evidence is the log likelihood less half of the logarithm of the number of tracks for each number that was fitted (Schwarz, Annals of Statistics 6, 461,
+// 1978): whole tracks, not steps, are what a state is told by.
+func (f *fitting) evidence(m *mixture) float64 {
+	numbers := 2 * float64(len(m.d))
+	if m.spread > 0 {
+		numbers++
+	}
+	return m.nats - numbers/2*math.Log(max(f.tracks(), 2))
+}
+
+// tracks is how many there are, by their weights.
+func (f *fitting) tracks() (sum float64) {
+	for i := range f.segments {
+		sum += f.segments[i].Weight
+	}
+	return sum
+}
+
+// choose fits mixtures of more and more states, each without a spread and with one, and takes that of the greatest evidence. One state more that gains
+// nothing ends it.
+func (f *fitting) choose(most int) mixture {
+	bare := f.one()
+	best, bestEvidence := bare, math.Inf(-1)
+	for k := 1; ; k++ {
+		found := false
+		for _, spread := range []bool{false, true} {
+			m := bare
+			if spread {
+				m = f.spreadFrom(bare)
+			}
+			if e := f.evidence(&m); e > bestEvidence {
+				best, bestEvidence, found = m, e, true
+			}
+		}
+		if !found || k == most || float64(k) >= f.tracks()/leastTracks {
+			if best.table != nil {
+				f.sharpen(&best)
+			}
+			return best
+		}
+		bare = f.split(bare)
+	}
+}
+
+// leastTracks are a state: one track alone has any D.
+const leastTracks = 2

@@ -1,0 +1,307 @@
+package states
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Options are what is known beside the tracks.
+type Options struct {
+	Exposure float64 // of a frame, s
+	Depth    float64 // of the slab of focus, px; 0 where it is not known
+	States   int     // that there are; 0 where the evidence chooses
+}
+
+// State is one of the states that objects are in.
+type State struct {
+	D        Interval // px²/s
+	Fraction Interval // of the objects' time
+}
+
+// Law is that of a population.
+type Law struct {
+	Tracks, Steps int
+	D             Interval // mean over the objects' time, px²/s
+	States        []State  // by ascending D
+	Spread        Interval // sd of ln D within a state; 0 where none is told
+	Noise         float64  // sd of a place of scale 1 along an axis, px
+	MostNoise     float64  // the upper end of its interval
+	Nats          float64  // log likelihood of the mixture
+	Objects       []Object // one a segment
+}
+
+// Object is what the law of all makes of one segment.
+type Object struct {
+	State []float64 // probability of each
+	D     Interval  // its own, shrunk by its evidence towards its state's, px²/s
+}
+
+// Infer finds the law of a population. It is false where no step moves.
+func Infer(segments []Segment, o Options) (*Law, bool) {
+	f, ok := newFitting(segments, o.Exposure)
+	if !ok {
+		return nil, false
+	}
+	m := f.pick(o.States)
+	found := f.intervals(&m)
+	l := &Law{Tracks: len(segments), Noise: math.Sqrt(m.noise), Spread: found.spread, Nats: m.nats}
+	for i := range segments {
+		l.Steps += len(segments[i].Steps)
+	}
+	likely := f.responsibilities(&m)
+	f.objects(l, &m, likely)
+	shares := f.shares(likely, &m, o.Depth)
+	for j := range m.d {
+		l.States = append(l.States, State{found.d[j], shares.interval(j, found.fraction[j])})
+	}
+	l.D = f.mean(&m, found.d, shares)
+	l.MostNoise = math.Sqrt(f.mostNoise(&m))
+	return l, true
+}
+
+// Spectrum is how D is spread over the objects' time, whatever their number of states is, where places are located to mostNoise, px, or half as well.
+func Spectrum(segments []Segment, o Options, mostNoise float64) []Bin {
+	f, ok := newFitting(segments, o.Exposure)
+	if !ok {
+		return nil
+	}
+	return f.newArray(arrayReach*mostNoise).spectrum(f.time, o.Depth)
+}
+
+// pick is the mixture of k states, or the one that the evidence chooses.
+func (f *fitting) pick(k int) mixture {
+	if k == 0 {
+		return f.choose(MostStates)
+	}
+	m := f.one()
+	for len(m.d) < k {
+		m = f.split(m)
+	}
+	return m
+}
+
+// mostNoise is the upper end of the noise's interval, by the curvature.
+func (f *fitting) mostNoise(m *mixture) float64 {
+	bare := *m
+	bare.table = nil
+	p := f.profileOf(&bare, ascending(len(m.d)))
+	return m.noise + normal95*p.sd(2*len(m.d)-1)*f.unit
+}
+
+// responsibilities are the probabilities of every state, a row a segment.
+func (f *fitting) responsibilities(m *mixture) *mat.Dense {
+	k := len(m.d)
+	out := mat.NewDense(len(f.segments), k, nil)
+	for i := range f.segments {
+		row, top := out.RawRowView(i), math.Inf(-1)
+		for j := range row {
+			row[j] = math.Log(m.fraction[j]) + f.within(m, i, j)
+			top = max(top, row[j])
+		}
+		sum := 0.0
+		for j := range row {
+			row[j] = math.Exp(row[j] - top)
+			sum += row[j]
+		}
+		for j := range row {
+			row[j] /= sum
+		}
+	}
+	return out
+}
+
+// within is the log likelihood of segment i in state j.
+func (f *fitting) within(m *mixture, i, j int) float64 {
+	if m.table == nil {
+		return f.segments[i].logLikelihood(law{m.d[j], m.noise, f.exposure})
+	}
+	n := len(m.table.logD)
+	sum, norm := 0.0, 0.0
+	for q, x := range m.table.logD {
+		z := (x - math.Log(m.d[j])) / m.spread
+		p := math.Exp(-z * z / 2)
+		norm += p
+		sum += p * m.table.likely[i*n+q]
+	}
+	return m.table.tops[i] + math.Log(max(sum, math.SmallestNonzeroFloat64)/norm)
+}
+
+// shares turn fractions of tracks into those of the objects' time: a state's tracks are longer or shorter than others', and where it is fast some leave the
+// focus within a step and are not seen to make it.
+type shares struct {
+	tracks, time []float64 // of each state
+	sd           []float64 // of the logarithm of the odds' change, from tracks drawn anew
+}
+
+// shares of the states.
+func (f *fitting) shares(likely *mat.Dense, m *mixture, depth float64) *shares {
+	k := len(m.d)
+	s := &shares{tracks: make([]float64, k), time: make([]float64, k), sd: make([]float64, k)}
+	steps := make([]float64, k)
+	for i := range f.segments {
+		w := f.segments[i].Weight
+		for j, r := range likely.RawRowView(i) {
+			s.tracks[j] += w * r
+			steps[j] += w * r * float64(len(f.segments[i].Steps))
+		}
+	}
+	tracks, all := 0.0, 0.0
+	for j := range k {
+		s.time[j] = steps[j] / InFocus(m.d[j], f.time, depth)
+		tracks, all = tracks+s.tracks[j], all+s.time[j]
+	}
+	for j := range k { // Var ln n̄ = Σ r²(n - n̄)²/(Σ r n)², of the state and of the others
+		n, other := steps[j]/s.tracks[j], (sum(steps)-steps[j])/(tracks-s.tracks[j])
+		var own, others float64
+		for i := range f.segments {
+			r, length := f.segments[i].Weight*likely.At(i, j), float64(len(f.segments[i].Steps))
+			rest := f.segments[i].Weight - r
+			own += r * r * (length - n) * (length - n)
+			others += rest * rest * (length - other) * (length - other)
+		}
+		if k > 1 {
+			s.sd[j] = math.Sqrt(own/(steps[j]*steps[j]) + others/math.Pow(sum(steps)-steps[j], 2))
+		}
+	}
+	for j := range k {
+		s.tracks[j], s.time[j] = s.tracks[j]/tracks, s.time[j]/all
+	}
+	return s
+}
+
+func sum(v []float64) (total float64) {
+	for _, x := range v {
+		total += x
+	}
+	return total
+}
+
+// interval of the share of time of state j, by that of its fraction of the tracks.
+func (s *shares) interval(j int, f Interval) Interval {
+	if len(s.time) == 1 {
+		return f
+	}
+	logit := func(p float64) float64 { return math.Log(p / (1 - p)) }
+	shift := logit(s.time[j]) - logit(s.tracks[j])
+	middle := logit(f.Value)
+	end := func(p, side float64) float64 {
+		if p <= 0 || p >= 1 {
+			return p
+		}
+		return logistic(middle + shift + side*math.Hypot(logit(p)-middle, normal95*s.sd[j]))
+	}
+	return Interval{logistic(middle + shift), end(f.Low, -1), end(f.High, 1)}
+}
+
+// mean is D over the objects' time. Of one state without a spread its interval is that state's; otherwise that of its logarithm to first order in what was
+// fitted.
+func (f *fitting) mean(m *mixture, d []Interval, s *shares) Interval {
+	k := len(m.d)
+	if k == 1 && m.table == nil {
+		return d[0]
+	}
+	p := f.profileOf(m, ascending(k))
+	of := func(at []float64) float64 {
+		logs, top, bottom := stick(at[k:2*k-1]), 0.0, 0.0
+		for j := range k {
+			w := math.Exp(logs[j]) * s.time[j] / s.tracks[j]
+			top, bottom = top+w*math.Exp(at[j]), bottom+w
+		}
+		v := math.Log(top / bottom)
+		if m.table != nil {
+			v += at[2*k-1] * at[2*k-1] / 2
+		}
+		return v
+	}
+	value, variance := of(p.top), p.varianceOf(of)
+	half := normal95 * math.Sqrt(variance)
+	return Interval{math.Exp(value), math.Exp(value - half), math.Exp(value + half)}
+}
+
+// varianceOf is that of a function of the coordinates, to first order.
+func (p *profile) varianceOf(of func(at []float64) float64) float64 {
+	n := len(p.top)
+	var free []int
+	for k := range p.top {
+		if p.top[k] > p.least[k] {
+			free = append(free, k)
+		}
+	}
+	slope, at := mat.NewVecDense(len(free), nil), append([]float64(nil), p.top...)
+	a := mat.NewSymDense(len(free), nil)
+	for i, k := range free {
+		at[k] = p.top[k] + difference
+		up := of(at)
+		at[k] = p.top[k] - difference
+		slope.SetVec(i, (up-of(at))/(2*difference))
+		at[k] = p.top[k]
+		for j := i; j < len(free); j++ {
+			a.SetSym(i, j, -p.hessian.At(k, free[j]))
+		}
+	}
+	var factor mat.Cholesky
+	solved := mat.NewVecDense(len(free), nil)
+	if n == 0 || !factor.Factorize(a) || factor.SolveVecTo(solved, slope) != nil {
+		return math.Inf(1)
+	}
+	return max(mat.Dot(slope, solved), 0)
+}
+
+// objects tells what the law of all makes of each segment.
+func (f *fitting) objects(l *Law, m *mixture, likely *mat.Dense) {
+	for i := range f.segments {
+		o := Object{State: append([]float64(nil), likely.RawRowView(i)...)}
+		if m.table == nil {
+			o.D = discrete(m.d, o.State)
+		} else {
+			o.D = f.continuous(m, i)
+		}
+		l.Objects = append(l.Objects, o)
+	}
+}
+
+// discrete is the mean and the interval of D that has one of some values.
+func discrete(d, p []float64) (v Interval) {
+	below := 0.0
+	v.Low, v.High = math.NaN(), d[len(d)-1]
+	for j := range d {
+		v.Value += p[j] * d[j]
+		before := below
+		below += p[j]
+		if before < tail && below >= tail {
+			v.Low = d[j]
+		}
+		if before < 1-tail && below >= 1-tail {
+			v.High = d[j]
+		}
+	}
+	if math.IsNaN(v.Low) {
+		v.Low = d[0]
+	}
+	return v
+}
+
+// tail is what a 95 % interval leaves out on a side.
+const tail = 0.025
+
+// continuous is the mean and the interval of segment i's own D, of a mixture with a spread.
+func (f *fitting) continuous(m *mixture, i int) Interval {
+	t := m.table
+	n := len(t.logD)
+	p, d := make([]float64, n), make([]float64, n)
+	total := 0.0
+	for q, x := range t.logD {
+		d[q] = math.Exp(x)
+		for j := range m.d {
+			z := (x - math.Log(m.d[j])) / m.spread
+			p[q] += m.fraction[j] * math.Exp(-z*z/2)
+		}
+		p[q] *= t.likely[i*n+q]
+		total += p[q]
+	}
+	for q := range p {
+		p[q] /= total
+	}
+	return discrete(d, p)
+}

@@ -1,0 +1,234 @@
+package states
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// mixture is the law of a population of which every object is in one of a few states.
+type mixture struct {
+	d        []float64     // px²/s of each state, ascending
+	fraction []float64     // of the objects that were tracked
+	spread   float64       // sd of ln D within a state, 0 where none is told
+	noise    float64       // variance of a place of scale 1 along an axis, px²
+	nats     float64       // log likelihood
+	table    *table        // of a mixture with a spread
+	hessian  *mat.SymDense // there, where the mixture has a spread
+}
+
+// fitting is what a mixture is fitted to.
+type fitting struct {
+	segments []Segment
+	exposure float64
+	unit     float64 // px², of the noise's coordinate: a quarter of a mean square step
+	time     float64 // mean time of a step, s
+	least    float64 // ln D below which nothing is told from rest
+	terms    []float64
+	ends     []slope
+}
+
+// newFitting measures the segments; ok is false where there is no step that moves.
+func newFitting(segments []Segment, exposure float64) (f *fitting, ok bool) {
+	var squares, steps, seconds float64
+	for i := range segments {
+		for _, s := range segments[i].Steps {
+			w := segments[i].Weight
+			squares, steps, seconds = squares+w*(s.X*s.X+s.Y*s.Y), steps+w, seconds+w*s.DT
+		}
+	}
+	if !(steps > 0 && squares > 0 && seconds > 0) {
+		return nil, false
+	}
+	f = &fitting{segments: segments, exposure: exposure, unit: squares / steps / (2 * axes), time: seconds / steps}
+	f.least = math.Log(f.unit / f.time * slowest)
+	return f, true
+}
+
+// slowest is the least D as a share of the mean: such an object moves by a thousandth of a step.
+const slowest = 1e-6
+
+// A mixture of K states has 2K coordinates: ln D of each, then logits by which fractions break a stick (f₁ = s(t₁), f₂ = (1-f₁) s(t₂), ...), then the
+// noise in units.
+
+// likelihood is the summit of a mixture of k states.
+func (f *fitting) likelihood(k int) summit {
+	return func(at, gradient []float64) float64 {
+		logs := stick(at[k : 2*k-1])
+		if cap(f.terms) < k {
+			f.terms, f.ends = make([]float64, k), make([]slope, k)
+		}
+		terms, ends := f.terms[:k], f.ends[:k]
+		if gradient != nil {
+			clear(gradient)
+		}
+		share := make([]float64, k) // Σ of responsibilities
+		total, weight := 0.0, 0.0
+		for i := range f.segments {
+			s := &f.segments[i]
+			for j := range k {
+				l := law{math.Exp(at[j]), at[2*k-1] * f.unit, f.exposure}
+				if gradient == nil {
+					terms[j] = s.logLikelihood(l) + logs[j]
+				} else {
+					terms[j], ends[j] = s.slopes(l)
+					terms[j] += logs[j]
+				}
+			}
+			top := slices.Max(terms)
+			sum := 0.0
+			for j := range terms {
+				terms[j] = math.Exp(terms[j] - top)
+				sum += terms[j]
+			}
+			total += s.Weight * (top + math.Log(sum))
+			weight += s.Weight
+			if gradient == nil {
+				continue
+			}
+			for j := range terms {
+				r := s.Weight * terms[j] / sum
+				share[j] += r
+				gradient[j] += r * ends[j].d
+				gradient[2*k-1] += r * ends[j].noise * f.unit
+			}
+		}
+		if gradient != nil {
+			left := weight // of the stick
+			for j := range k - 1 {
+				gradient[k+j] = share[j] - left*logistic(at[k+j])
+				left -= share[j]
+			}
+		}
+		return total
+	}
+}
+
+func logistic(t float64) float64 { return 1 / (1 + math.Exp(-t)) }
+
+// stick is the logarithms of the fractions that logits break a stick into, one more than there are.
+func stick(logits []float64) []float64 {
+	logs, left := make([]float64, len(logits)+1), 0.0
+	for j, t := range logits {
+		logs[j] = left - math.Log1p(math.Exp(-t))
+		left -= math.Log1p(math.Exp(t))
+	}
+	logs[len(logits)] = left
+	return logs
+}
+
+// unstick is the logits of fractions.
+func unstick(fractions []float64) []float64 {
+	logits, left := make([]float64, len(fractions)-1), 1.0
+	for j := range logits {
+		p := min(max(fractions[j]/max(left, 1e-12), 1e-6), 1-1e-6)
+		logits[j] = math.Log(p / (1 - p))
+		left -= fractions[j]
+	}
+	return logits
+}
+
+// coordinates of a mixture, its states in an order. Where it has a spread, that stands in place of the noise.
+func (f *fitting) coordinates(m *mixture, order []int) []float64 {
+	var at, fractions []float64
+	for _, j := range order {
+		at = append(at, math.Log(m.d[j]))
+		fractions = append(fractions, m.fraction[j])
+	}
+	last := m.noise / f.unit
+	if m.table != nil {
+		last = m.spread
+	}
+	return append(append(at, unstick(fractions)...), last)
+}
+
+// mixtureAt is the mixture of coordinates, by ascending D.
+func (f *fitting) mixtureAt(at []float64) mixture {
+	k := len(at) / 2
+	logs, order := stick(at[k:2*k-1]), make([]int, k)
+	for j := range order {
+		order[j] = j
+	}
+	slices.SortFunc(order, func(a, b int) int { return compare(at[a], at[b]) })
+	m := mixture{noise: at[2*k-1] * f.unit}
+	for _, j := range order {
+		m.d, m.fraction = append(m.d, math.Exp(at[j])), append(m.fraction, math.Exp(logs[j]))
+	}
+	return m
+}
+
+func compare(a, b float64) int {
+	if a < b {
+		return -1
+	}
+	if a > b {
+		return 1
+	}
+	return 0
+}
+
+// bounds of the coordinates of k states.
+func (f *fitting) bounds(k int) []float64 {
+	least := make([]float64, 2*k)
+	for j := range k {
+		least[j] = f.least
+	}
+	for j := k; j < 2*k-1; j++ {
+		least[j] = rarest
+	}
+	return least
+}
+
+// climbFrom fits a mixture near one.
+func (f *fitting) climbFrom(m mixture) mixture {
+	k := len(m.d)
+	c := &climb{of: f.likelihood(k), least: f.bounds(k)}
+	at := f.coordinates(&m, ascending(k))
+	nats := c.maximise(at)
+	out := f.mixtureAt(at)
+	out.nats = nats
+	return out
+}
+
+func ascending(k int) []int {
+	order := make([]int, k)
+	for j := range order {
+		order[j] = j
+	}
+	return order
+}
+
+// one is the mixture of one state.
+func (f *fitting) one() mixture {
+	best := mixture{nats: math.Inf(-1)}
+	for _, noise := range []float64{0.02, 0.5, 0.95} { // share of the mean square step that is noise: from each side, and between
+		m := f.climbFrom(mixture{d: []float64{f.unit / f.time * (1 - noise)}, fraction: []float64{1}, noise: noise * f.unit})
+		if m.nats > best.nats {
+			best = m
+		}
+	}
+	return best
+}
+
+// split is the best mixture of one state more: each state in turn begins as two.
+func (f *fitting) split(m mixture) mixture {
+	best := mixture{nats: math.Inf(-1)}
+	for j := range m.d {
+		for _, apart := range []float64{2, 8} { // times √: states near each other, and a few objects far from most
+			next := mixture{noise: m.noise}
+			for i := range m.d {
+				if i != j {
+					next.d, next.fraction = append(next.d, m.d[i]), append(next.fraction, m.fraction[i])
+					continue
+				}
+				next.d = append(next.d, max(m.d[i]/apart, math.Exp(f.least)), m.d[i]*apart)
+				next.fraction = append(next.fraction, m.fraction[i]/2, m.fraction[i]/2)
+			}
+			if got := f.climbFrom(next); got.nats > best.nats {
+				best = got
+			}
+		}
+	}
+	return best
+}

@@ -1,0 +1,107 @@
+package states
+
+import "math"
+
+// axes are those of the picture.
+const axes = 2
+
+// Step is what an object did from one detection to the next.
+type Step struct {
+	X, Y float64 // px
+	DT   float64 // s
+}
+
+// Segment is a run of consecutive steps of one object. Whoever makes one does not change it afterwards.
+type Segment struct {
+	Steps []Step
+	// Scale has the variance of each place along an axis as a multiple of the noise, one more than there are steps; nil where all are 1.
+	Scale  []float64
+	Weight float64 // by which its likelihood counts, 0 to 1
+}
+
+// law is what a state says of steps.
+type law struct {
+	d        float64 // px²/s
+	noise    float64 // variance of a place of scale 1 along an axis, px²
+	exposure float64 // s
+}
+
+// slope is a derivative by ln D, and by the noise.
+type slope struct{ d, noise float64 }
+
+// place is the covariance that a place brings to the steps beside it, σ² - 2RDΔt, px².
+func (l *law) place(scale float64) float64 { return l.noise*scale - l.d*l.exposure/3 }
+
+// scale is that of place n.
+func (s *Segment) scale(n int) float64 {
+	if s.Scale == nil {
+		return 1
+	}
+	return s.Scale[n]
+}
+
+// floor keeps variances above zero where a state neither moves nor is located with noise, px².
+const floor = 1e-12
+
+// logLikelihood of the steps along both axes, by the factors of the tridiagonal covariance.
+func (s *Segment) logLikelihood(l law) float64 {
+	var q, y0, y1, b float64 // variance of the last innovation, the innovations, covariance with the next step
+	squares, product, logs := 0.0, 1.0, 0.0
+	u := l.place(s.scale(0))
+	for n := range s.Steps {
+		step := &s.Steps[n]
+		next := l.place(s.scale(n + 1))
+		c := 0.0
+		if n > 0 {
+			c = b / q
+		}
+		q = max(2*l.d*step.DT+u+next-b*c, floor)
+		y0, y1 = step.X-c*y0, step.Y-c*y1
+		squares += (y0*y0 + y1*y1) / q
+		if product *= q; product < 1e-100 || product > 1e100 {
+			product, logs = 1, logs+math.Log(product)
+		}
+		b, u = -next, next
+	}
+	logs += math.Log(product)
+	return -0.5 * (axes*(logs+float64(len(s.Steps))*logTwoPi) + squares)
+}
+
+const logTwoPi = 1.8378770664093453
+
+// slopes is logLikelihood with its derivatives.
+func (s *Segment) slopes(l law) (value float64, at slope) {
+	var q, y0, y1, b float64
+	var dq, dy0, dy1, db slope // derivatives by ln D (d) and by the noise
+	squares, product, logs := 0.0, 1.0, 0.0
+	blur := l.d * l.exposure / 3
+	w := s.scale(0)
+	u, du := l.place(w), slope{-blur, w}
+	for n := range s.Steps {
+		step := &s.Steps[n]
+		w = s.scale(n + 1)
+		next, dnext := l.place(w), slope{-blur, w}
+		c := 0.0
+		var dc slope
+		if n > 0 {
+			c = b / q
+			dc = slope{(db.d - c*dq.d) / q, (db.noise - c*dq.noise) / q}
+		}
+		walk := 2 * l.d * step.DT
+		dq = slope{walk + du.d + dnext.d - db.d*c - b*dc.d, du.noise + dnext.noise - db.noise*c - b*dc.noise}
+		q = max(walk+u+next-b*c, floor)
+		dy0, dy1 = slope{-dc.d*y0 - c*dy0.d, -dc.noise*y0 - c*dy0.noise}, slope{-dc.d*y1 - c*dy1.d, -dc.noise*y1 - c*dy1.noise}
+		y0, y1 = step.X-c*y0, step.Y-c*y1
+		inverse := 1 / q
+		square := (y0*y0 + y1*y1) * inverse
+		squares += square
+		at.d -= 0.5 * ((axes-square)*dq.d + 2*(y0*dy0.d+y1*dy1.d)) * inverse
+		at.noise -= 0.5 * ((axes-square)*dq.noise + 2*(y0*dy0.noise+y1*dy1.noise)) * inverse
+		if product *= q; product < 1e-100 || product > 1e100 {
+			product, logs = 1, logs+math.Log(product)
+		}
+		b, db, u, du = -next, slope{-dnext.d, -dnext.noise}, next, dnext
+	}
+	logs += math.Log(product)
+	return -0.5 * (axes*(logs+float64(len(s.Steps))*logTwoPi) + squares), at
+}

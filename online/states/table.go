@@ -1,0 +1,80 @@
+package states
+
+import "math"
+
+// table is the log likelihood of every segment over a grid of D, at one noise.
+type table struct {
+	logD   []float64
+	likely []float64 // likelihoods over their maximum, a row a segment
+	tops   []float64 // those maxima
+	from   []int     // where a row begins to count
+	to     []int
+	noise  float64
+}
+
+// The grid of a table about the mean D. Between its points a track of 200 steps changes by a fifth of its own width.
+const (
+	tablePerDecade = 32
+	tableBelow     = 4 // decades
+	tableAbove     = 2
+	tableStep      = math.Ln10 / tablePerDecade
+)
+
+// grid is the D of a table, as logarithms.
+func (f *fitting) grid() []float64 {
+	middle := math.Log(f.unit / f.time)
+	out := make([]float64, (tableBelow+tableAbove)*tablePerDecade+1)
+	for j := range out {
+		out[j] = middle + (float64(j)-tableBelow*tablePerDecade)*tableStep
+	}
+	return out
+}
+
+// negligible is how many nats below its maximum a likelihood does not count.
+const negligible = 60
+
+// tabulate makes the table of a noise.
+func (f *fitting) tabulate(noise float64) *table {
+	t := &table{logD: f.grid(), noise: noise}
+	n := len(t.logD)
+	t.likely, t.tops = make([]float64, n*len(f.segments)), make([]float64, len(f.segments))
+	t.from, t.to = make([]int, len(f.segments)), make([]int, len(f.segments))
+	for i := range f.segments {
+		row, top := t.likely[i*n:][:n], math.Inf(-1)
+		for j, x := range t.logD {
+			row[j] = f.segments[i].logLikelihood(law{math.Exp(x), noise, f.exposure})
+			top = max(top, row[j])
+		}
+		t.tops[i], t.from[i] = top, n
+		for j := range row {
+			if row[j] > top-negligible {
+				t.from[i], t.to[i] = min(t.from[i], j), j+1
+			}
+			row[j] = math.Exp(row[j] - top)
+		}
+	}
+	return t
+}
+
+// The noises that tables are made at: twenty a decade, a twentieth apart from any other.
+const (
+	ladderPerDecade = 20
+	ladderDecades   = 5 // below the mean square step
+)
+
+// rung is the noise of a table, 0 below the first.
+func (f *fitting) rung(i int) float64 {
+	if i <= 0 {
+		return 0
+	}
+	return f.unit * math.Pow(10, float64(i)/ladderPerDecade-ladderDecades)
+}
+
+// rungOf is the rung nearest to a noise.
+func (f *fitting) rungOf(noise float64) int {
+	if !(noise > 0) {
+		return 0
+	}
+	i := math.Round(ladderPerDecade * (math.Log10(noise/f.unit) + ladderDecades))
+	return int(min(max(i, 0), ladderPerDecade*ladderDecades))
+}
