@@ -33,6 +33,9 @@ func (f *fitting) choose(most int) mixture {
 		for _, spread := range []bool{false, true} {
 			m := bare
 			if spread {
+				if !f.spreads(&bare) {
+					continue
+				}
 				m = f.spreadFrom(bare)
 			}
 			if e := f.evidence(&m); e > bestEvidence {
@@ -51,3 +54,20 @@ func (f *fitting) choose(most int) mixture {
 
 // leastTracks are a state: one track alone has any D.
 const leastTracks = 2
+
+// spreads says whether a spread may be worth its number, by the score of its variance at zero: the derivative of a track's likelihood is half of l″ + l′², l by
+// ln D, and the square of its sum over its variance is twice what a spread gains while it is small.
+func (f *fitting) spreads(m *mixture) bool {
+	score, square := 0.0, 0.0
+	likely := f.responsibilities(m)
+	for i := range f.segments {
+		s, each := &f.segments[i], 0.0
+		for j, r := range likely.RawRowView(i) {
+			_, at := s.slopes(law{m.d[j], m.noise, f.exposure})
+			_, beyond := s.slopes(law{m.d[j] * math.Exp(difference), m.noise, f.exposure})
+			each += r * ((beyond.d-at.d)/difference + at.d*at.d) / 2
+		}
+		score, square = score+s.Weight*each, square+s.Weight*each*each
+	}
+	return score > 0 && score*score > square*math.Log(max(f.tracks(), 2))
+}

@@ -15,7 +15,9 @@ type climb struct {
 	least   []float64 // lower bounds
 	fixed   []bool    // which coordinates stay; nil where none does
 	hessian *mat.SymDense
-	near    bool // the Hessian is that of a top nearby: it is taken anew only where a step fails
+	rough   float64              // nats gained in a step below which it has arrived; 0 is climbNats
+	outer   func() *mat.SymDense // Σ of the tracks' gradients times themselves at the last gradient taken; nil where tracks are too few for it
+	near    bool                 // the Hessian is that of a top nearby: it is taken anew only where a step fails
 }
 
 // How a climb goes. A value known to a thousandth of a nat is a hundredth of what moves an interval's end by a hundredth of its length.
@@ -30,9 +32,9 @@ func (c *climb) maximise(at []float64) float64 {
 	n := len(at)
 	gradient, trial, next := make([]float64, n), make([]float64, n), make([]float64, n)
 	value := c.of(at, gradient)
-	damp, fresh := 0.0, false
+	damp, fresh, enough := 0.0, false, max(c.rough, climbNats)
 	if c.hessian == nil {
-		c.curve(at, gradient)
+		c.bend(at, gradient)
 		fresh = true
 	}
 	for range climbSteps {
@@ -55,7 +57,7 @@ func (c *climb) maximise(at []float64) float64 {
 			if damp = max(8*damp, 1e-3); damp > 1e8 {
 				return value
 			}
-			if value-got < climbNats && gainOf(gradient, step, free) < climbNats {
+			if value-got < enough && gainOf(gradient, step, free) < enough {
 				return value
 			}
 			continue
@@ -64,16 +66,20 @@ func (c *climb) maximise(at []float64) float64 {
 		copy(at, trial)
 		copy(gradient, next)
 		value, damp = got, damp/8
-		if gain < climbNats {
-			if fresh || c.near {
+		if c.outer != nil {
+			c.bend(at, gradient)
+			fresh = true
+		}
+		if gain < enough {
+			if fresh || c.near || c.rough > 0 {
 				return value
 			}
-			c.curve(at, gradient)
+			c.bend(at, gradient)
 			fresh = true
 			continue
 		}
-		fresh = false
-		if !c.near && (damp > 1e-6 || gain > 0.1) { // far from the top the old curvature misleads
+		fresh = c.outer != nil
+		if !fresh && !c.near && (damp > 1e-6 || gain > 0.1) { // far from the top the old curvature misleads
 			c.curve(at, gradient)
 			fresh = true
 		}
@@ -101,6 +107,16 @@ func (c *climb) free(at, gradient []float64) (free []int) {
 		free = append(free, k)
 	}
 	return free
+}
+
+// bend takes the Hessian where the last gradient was taken: the outer product of the tracks' gradients is its negative in the mean (Berndt, Hall, Hall and
+// Hausman, Annals of Economic and Social Measurement 3, 653, 1974), and costs nothing.
+func (c *climb) bend(at, gradient []float64) {
+	if c.outer == nil {
+		c.curve(at, gradient)
+		return
+	}
+	c.hessian = c.outer()
 }
 
 // curve takes the Hessian at a point.

@@ -27,6 +27,8 @@ type fitting struct {
 	least    float64 // ln D below which nothing is told from rest
 	terms    []float64
 	ends     []slope
+	score    []float64 // of one track
+	products []float64 // Σ of its products with itself over all tracks
 }
 
 // newFitting measures the segments; ok is false where there is no step that moves.
@@ -62,9 +64,9 @@ func (f *fitting) likelihood(k int) summit {
 		terms, ends := f.terms[:k], f.ends[:k]
 		if gradient != nil {
 			clear(gradient)
+			f.begin(2 * k)
 		}
-		share := make([]float64, k) // Σ of responsibilities
-		total, weight := 0.0, 0.0
+		total := 0.0
 		for i := range f.segments {
 			s := &f.segments[i]
 			for j := range k {
@@ -83,25 +85,60 @@ func (f *fitting) likelihood(k int) summit {
 				sum += terms[j]
 			}
 			total += s.Weight * (top + math.Log(sum))
-			weight += s.Weight
 			if gradient == nil {
 				continue
 			}
+			left := 1.0 // of the stick
+			f.score[2*k-1] = 0
 			for j := range terms {
-				r := s.Weight * terms[j] / sum
-				share[j] += r
-				gradient[j] += r * ends[j].d
-				gradient[2*k-1] += r * ends[j].noise * f.unit
+				r := terms[j] / sum
+				f.score[j] = r * ends[j].d
+				f.score[2*k-1] += r * ends[j].noise * f.unit
+				if j < k-1 {
+					f.score[k+j] = r - left*logistic(at[k+j])
+					left -= r
+				}
 			}
-		}
-		if gradient != nil {
-			left := weight // of the stick
-			for j := range k - 1 {
-				gradient[k+j] = share[j] - left*logistic(at[k+j])
-				left -= share[j]
-			}
+			f.collect(gradient, s.Weight)
 		}
 		return total
+	}
+}
+
+// begin forgets the tracks' gradients of n coordinates.
+func (f *fitting) begin(n int) {
+	if cap(f.score) < n {
+		f.score, f.products = make([]float64, n), make([]float64, n*n)
+	}
+	f.score, f.products = f.score[:n], f.products[:n*n]
+	clear(f.products)
+}
+
+// collect adds a track's gradient, by its weight.
+func (f *fitting) collect(gradient []float64, weight float64) {
+	n := len(f.score)
+	for i, v := range f.score {
+		gradient[i] += weight * v
+		for j, u := range f.score[:i+1] {
+			f.products[i*n+j] += weight * v * u
+		}
+	}
+}
+
+// outer is the Hessian that the tracks' gradients make, for a climb over n coordinates; nil where ten tracks a coordinate are not there.
+func (f *fitting) outer(n int) func() *mat.SymDense {
+	const each = 10
+	if len(f.segments) < each*n {
+		return nil
+	}
+	return func() *mat.SymDense {
+		h := mat.NewSymDense(n, nil)
+		for i := range n {
+			for j := range i + 1 {
+				h.SetSym(i, j, -f.products[i*n+j])
+			}
+		}
+		return h
 	}
 }
 
@@ -180,10 +217,10 @@ func (f *fitting) bounds(k int) []float64 {
 	return least
 }
 
-// climbFrom fits a mixture near one.
-func (f *fitting) climbFrom(m mixture) mixture {
+// climbFrom fits a mixture near one, until a step gains less than rough nats, 0 for as well as can be.
+func (f *fitting) climbFrom(m mixture, rough float64) mixture {
 	k := len(m.d)
-	c := &climb{of: f.likelihood(k), least: f.bounds(k)}
+	c := &climb{of: f.likelihood(k), least: f.bounds(k), rough: rough, outer: f.outer(2 * k)}
 	at := f.coordinates(&m, ascending(k))
 	nats := c.maximise(at)
 	out := f.mixtureAt(at)
@@ -203,7 +240,7 @@ func ascending(k int) []int {
 func (f *fitting) one() mixture {
 	best := mixture{nats: math.Inf(-1)}
 	for _, noise := range []float64{0.02, 0.5, 0.95} { // share of the mean square step that is noise: from each side, and between
-		m := f.climbFrom(mixture{d: []float64{f.unit / f.time * (1 - noise)}, fraction: []float64{1}, noise: noise * f.unit})
+		m := f.climbFrom(mixture{d: []float64{f.unit / f.time * (1 - noise)}, fraction: []float64{1}, noise: noise * f.unit}, 0)
 		if m.nats > best.nats {
 			best = m
 		}
@@ -225,10 +262,13 @@ func (f *fitting) split(m mixture) mixture {
 				next.d = append(next.d, max(m.d[i]/apart, math.Exp(f.least)), m.d[i]*apart)
 				next.fraction = append(next.fraction, m.fraction[i]/2, m.fraction[i]/2)
 			}
-			if got := f.climbFrom(next); got.nats > best.nats {
+			if got := f.climbFrom(next, rough); got.nats > best.nats {
 				best = got
 			}
 		}
 	}
-	return best
+	return f.climbFrom(best, 0)
 }
+
+// rough is how well a beginning is climbed from before it is compared with others, nats: beginnings that matter differ by more.
+const rough = 0.3

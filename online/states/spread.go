@@ -17,16 +17,18 @@ const narrowest = 0.05
 func (f *fitting) spreadLikelihood(t *table, k int) summit {
 	n := len(t.logD)
 	priors := make([]bell, k*n)
-	share, each, byMean, bySpread := make([]float64, k), make([]float64, k), make([]float64, k), make([]float64, k)
+	each, byMean, bySpread := make([]float64, k), make([]float64, k), make([]float64, k)
 	return func(at, gradient []float64) float64 {
 		logs, s := stick(at[k:2*k-1]), at[2*k-1]
 		for j := range k {
 			ring(priors[j*n:][:n], t.logD, at[j], s)
 			logs[j] = math.Exp(logs[j])
 		}
-		clear(share)
-		clear(gradient)
-		total, weight := 0.0, 0.0
+		if gradient != nil {
+			clear(gradient)
+			f.begin(2 * k)
+		}
+		total := 0.0
 		for i := range f.segments {
 			from, to, w := t.from[i], t.to[i], f.segments[i].Weight
 			row, sum := t.likely[i*n:][from:to], math.SmallestNonzeroFloat64
@@ -34,23 +36,22 @@ func (f *fitting) spreadLikelihood(t *table, k int) summit {
 				each[j], byMean[j], bySpread[j] = weigh(row, priors[j*n:][from:to])
 				sum += logs[j] * each[j]
 			}
-			total, weight = total+w*(t.tops[i]+math.Log(sum)), weight+w
+			total += w * (t.tops[i] + math.Log(sum))
 			if gradient == nil {
 				continue
 			}
+			left := 1.0 // of the stick
+			f.score[2*k-1] = 0
 			for j := range k {
-				scale := w * logs[j] / sum
-				share[j] += scale * each[j]
-				gradient[j] += scale * byMean[j]
-				gradient[2*k-1] += scale * bySpread[j]
+				scale := logs[j] / sum
+				f.score[j] = scale * byMean[j]
+				f.score[2*k-1] += scale * bySpread[j]
+				if j < k-1 {
+					f.score[k+j] = scale*each[j] - left*logistic(at[k+j])
+					left -= scale * each[j]
+				}
 			}
-		}
-		if gradient != nil {
-			left := weight
-			for j := range k - 1 {
-				gradient[k+j] = share[j] - left*logistic(at[k+j])
-				left -= share[j]
-			}
+			f.collect(gradient, w)
 		}
 		return total
 	}
@@ -136,7 +137,7 @@ func (f *fitting) sharpen(m *mixture) {
 // spreadAt fits a mixture with a spread, near one, over a table.
 func (f *fitting) spreadAt(m mixture, t *table) mixture {
 	k := len(m.d)
-	c := climb{of: f.spreadLikelihood(t, k), least: append(f.bounds(k)[:2*k-1], narrowest), hessian: m.hessian, near: m.hessian != nil}
+	c := climb{of: f.spreadLikelihood(t, k), least: append(f.bounds(k)[:2*k-1], narrowest), hessian: m.hessian, near: m.hessian != nil, outer: f.outer(2 * k)}
 	at := f.coordinates(&m, ascending(k))
 	at[2*k-1] = m.spread
 	nats := c.maximise(at)
