@@ -108,6 +108,8 @@ var mayImport = map[string][]string{
 	"online/diffusion":                 {"internal/archive", "internal/latent", "online/drift", "online/trajectory"},
 	"online/drift":                     {"internal/archive"},
 	"online/filter":                    {"internal/archive", "internal/latent", "online/diffusion", "online/drift"},
+	"online/interactions":              {"internal/archive", "internal/grid"},
+	"online/interactions/pairstest":    {}, // for tests
 	"online/offline":                   {"internal/eigen", "internal/latent", "online/diffusion", "online/drift", "online/regression", "online/trajectory"},
 	"online/onlinetest":                {"internal/latent"}, // for tests
 	"online/refine":                    {"internal/archive", "internal/latent", "internal/nice", "online/diffusion", "online/drift", "online/regression", "online/trajectory"},
@@ -150,6 +152,7 @@ var never = []struct{ from, target, reason string }{
 	{"sinks", "driftscope/online", "sinks show the law, they do not compute it"},
 	{"infer/locate", "gocv.io/x/gocv", "spots are found in arrays, not in OpenCV's memory"},
 	{"online/objects", "runtime/cgo", "the estimator is pure Go and runs without cgo"},
+	{"online/interactions", "runtime/cgo", "the estimator is pure Go and runs without cgo"},
 	{"online/tracks", "runtime/cgo", "the estimator is pure Go and runs without cgo"},
 	{"online/offline", "driftscope/online", "a recording is read without an estimator"},
 	{"ingest/follow", "gocv.io/x/gocv", "waiting for files needs no pixels"},

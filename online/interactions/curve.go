@@ -1,0 +1,63 @@
+package interactions
+
+import "math"
+
+// normal95 is the 97.5 % point of a normal law.
+const normal95 = 1.96
+
+// Curve is the force between two objects by their distance, above zero where it drives them apart.
+type Curve struct {
+	R         []float64 // distance, px
+	F         []float64 // velocity that an object has by another, px/s
+	SE        []float64 // standard error of F, px/s
+	Low, High []float64 // 95 % interval of F, px/s
+	Pairs     []float64 // how many times an object's step began at about this distance from another; 0 where F is only believed
+	G         []float64 // pair distribution function: pairs beside those of places without order; NaN where the picture's edge is closed
+	Mean      []float64 // F averaged over what is believed, none included, px/s: the best guess of one curve, drawn towards zero
+	D         float64   // coefficient of diffusion, px²/s, so that F/D is the force over kT, 1/px; NaN before there are steps
+	Noise     float64   // variance of a place with the blur in it, px²
+	Evidence  float64   // ln p(steps | a pair force)/p(steps | none)
+	Steps     float64   // that it rests on
+}
+
+// Reset empties the lists of a curve, and keeps their memory.
+func (c *Curve) Reset() {
+	for _, l := range []*[]float64{&c.R, &c.F, &c.SE, &c.Low, &c.High, &c.Pairs, &c.G, &c.Mean} {
+		*l = (*l)[:0]
+	}
+}
+
+// Force is F at a knot over kT with its interval, 1/px.
+func (c *Curve) Force(knot int) (f, low, high float64) {
+	return c.F[knot] / c.D, c.Low[knot] / c.D, c.High[knot] / c.D
+}
+
+// Curve writes the force as the steps so far tell it into dst.
+func (e *Estimator) Curve(dst *Curve) {
+	dst.Reset()
+	dst.D, dst.Noise, dst.Steps, dst.Evidence = e.law.d(), e.law.noise(), e.sums.shown, 0
+	e.work.odds, e.work.curve, e.work.mean = 0, values{}, values{}
+	if e.sums.shown > 0 {
+		e.work.weigh(&e.sums, e.priors, e.law.d()/e.config.Reach)
+		dst.Evidence = e.work.odds
+	}
+	width := e.config.Reach / Knots
+	for k := range Knots {
+		r := float64(k) * width
+		f, se := e.work.curve[k], math.Sqrt(e.work.variance[k])
+		if e.sums.shown == 0 {
+			se = math.Inf(1)
+		}
+		area := 2 * math.Pi * r * width // ∫ 2πr of a hat
+		if k == 0 {
+			area = math.Pi * width * width / 3
+		}
+		g := math.NaN()
+		if !e.config.Closed && e.sums.ideal > 0 {
+			g = e.sums.near[k] / (e.sums.ideal * area)
+		}
+		dst.R, dst.F, dst.SE = append(dst.R, r), append(dst.F, f), append(dst.SE, se)
+		dst.Low, dst.High = append(dst.Low, f-normal95*se), append(dst.High, f+normal95*se)
+		dst.Pairs, dst.G, dst.Mean = append(dst.Pairs, e.sums.near[k]), append(dst.G, g), append(dst.Mean, e.work.mean[k])
+	}
+}

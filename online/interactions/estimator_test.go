@@ -1,0 +1,259 @@
+package interactions
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"driftscope/internal/archive"
+	"driftscope/online/interactions/pairstest"
+)
+
+// shown is an estimator that has seen a film of soft discs.
+func shown(t testing.TB, c Config, film *pairstest.Film, n int) *Estimator {
+	t.Helper()
+	e, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	frames(film, n, 0, func(f *Frame) {
+		if err := e.Update(f); err != nil {
+			t.Fatal(err)
+		}
+	})
+	return e
+}
+
+// TestHardDiscs: discs that do not pass through each other act at contact, and one step's reach beyond it not at all.
+func TestHardDiscs(t *testing.T) {
+	const diameter = 6.0
+	film := &pairstest.Film{Seed: 1, Objects: 200, Side: side, D: 5, Noise: 0.1, Frame: 0.02, Parts: 20, Diameter: diameter}
+	e := shown(t, Config{Width: side, Height: side, Reach: reach}, film, 300)
+	var c Curve
+	e.Curve(&c)
+	if c.Evidence < 10 {
+		t.Errorf("evidence %.1f for a contact", c.Evidence)
+	}
+	square, n := 0.0, 0.0
+	for k, r := range c.R {
+		if r > diameter+1.26 { // 2√(2·2DΔt), where 1 in 40 of relative steps ends in contact
+			square, n = square+c.F[k]*c.F[k]/(c.SE[k]*c.SE[k]), n+1
+		}
+	}
+	if rms := math.Sqrt(square / n); rms > 1.7 { // one film of about 6 independent places: 1 ± 0.3, and two of these
+		t.Errorf("beyond contact the curve is %.2f standard errors from zero", rms)
+	}
+}
+
+// TestForgetting: a force that is gone is forgotten.
+func TestForgetting(t *testing.T) {
+	e := shown(t, Config{Width: side, Height: side, Reach: reach, Memory: 2}, &pairstest.Film{Seed: 2, Objects: 200, Side: side, D: 5, Frame: 0.02, Parts: 4, Force: soft, Cutoff: reach}, 200)
+	var before, after Curve
+	e.Curve(&before)
+	free := &pairstest.Film{Seed: 3, Objects: 200, Side: side, D: 5, Frame: 0.02, Parts: 1}
+	begin := e.last + 1
+	e.Cut()
+	frames(free, 500, 0, func(f *Frame) {
+		f.T += begin
+		if err := e.Update(f); err != nil {
+			t.Fatal(err)
+		}
+	})
+	e.Curve(&after)
+	if before.Evidence < 10 || after.Evidence > 2 { // five memories later; by chance one film in thirty has more than 0
+		t.Errorf("evidence %.1f with the force, %.1f after it", before.Evidence, after.Evidence)
+	}
+	if before.Steps < 8000 || after.Steps > 16000 { // 100 frames' worth of 142 objects away from the edge
+		t.Errorf("%.0f steps, then %.0f", before.Steps, after.Steps)
+	}
+}
+
+// TestCarried: a stage that moves by 1 px a frame changes nothing where the caller says so.
+func TestCarried(t *testing.T) {
+	film := &pairstest.Film{Seed: 4, Objects: 60, Side: side, D: 5, Frame: 0.02, Parts: 4, Force: soft, Cutoff: reach}
+	c := Config{Width: side, Height: side, Reach: reach, Closed: true}
+	still := shown(t, c, film, 60)
+	moved, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	by := 0.0
+	frames(film, 60, 0, func(f *Frame) {
+		for i := range f.X {
+			f.X[i] += by
+		}
+		by, f.ShiftX = by+1, 1
+		if err := moved.Update(f); err != nil {
+			t.Fatal(err)
+		}
+	})
+	var a, b Curve
+	still.Curve(&a)
+	moved.Curve(&b)
+	for k := range a.F {
+		if math.Abs(a.F[k]-b.F[k]) > 1e-6*(1+math.Abs(a.F[k])) { // sums of numbers of 300 px
+			t.Fatalf("at %.1f px %.6f, and %.6f by a stage that moves", a.R[k], a.F[k], b.F[k])
+		}
+	}
+}
+
+// TestArchive: sums come back as they were, and only for the picture and the reach that they are of.
+func TestArchive(t *testing.T) {
+	film := &pairstest.Film{Seed: 5, Objects: 60, Side: side, D: 5, Frame: 0.02, Parts: 4, Force: soft, Cutoff: reach}
+	c := Config{Width: side, Height: side, Reach: reach}
+	e := shown(t, c, film, 100)
+	unusable := errors.New("unusable")
+	w := archive.NewWriter(unusable)
+	e.Archive(w)
+	back, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := archive.NewReader(w.Bytes(), unusable)
+	if back.Archive(r); r.End() != nil {
+		t.Fatal(r.End())
+	}
+	var a, b Curve
+	e.Curve(&a)
+	back.Curve(&b)
+	for k := range a.F {
+		if a.F[k] != b.F[k] || a.SE[k] != b.SE[k] || a.Evidence != b.Evidence {
+			t.Fatalf("knot %d: %g ± %g, it was %g ± %g", k, b.F[k], b.SE[k], a.F[k], a.SE[k])
+		}
+	}
+	c.Reach = 10
+	other, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r = archive.NewReader(w.Bytes(), unusable)
+	if other.Archive(r); !errors.Is(r.End(), unusable) || !strings.Contains(r.End().Error(), "reach") {
+		t.Errorf("sums of another reach: %v", r.End())
+	}
+}
+
+// TestMistakes: what has no meaning is refused, and leaves the estimator as it was.
+func TestMistakes(t *testing.T) {
+	for _, c := range []Config{{}, {Width: 10, Height: 10}, {Width: 10, Height: 10, Reach: 11}, {Width: 10, Height: 10, Reach: 5, Resolution: 5}, {Width: 10, Height: 10, Reach: 5, Memory: -1}, {Width: math.NaN(), Height: 10, Reach: 5}} {
+		if _, err := New(c); err == nil {
+			t.Errorf("%+v is taken", c)
+		}
+	}
+	e, err := New(Config{Width: 10, Height: 10, Reach: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := []float64{1}
+	f := Frame{T: 1, ID: []uint64{1}, X: one, Y: one, Variance: one, Weight: one}
+	if err := e.Update(&f); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Update(&f); err == nil {
+		t.Error("a frame at the time of the last is taken")
+	}
+	f.T, f.X = 2, nil
+	if err := e.Update(&f); err == nil {
+		t.Error("a frame without places is taken")
+	}
+	var c Curve
+	if e.Curve(&c); c.Evidence != 0 || !math.IsInf(c.SE[3], 1) || len(c.R) != Knots {
+		t.Errorf("a curve of nothing: %+v", c)
+	}
+}
+
+// TestStill: objects that do not move at all, located without an error, are no division by zero.
+func TestStill(t *testing.T) {
+	e, err := New(Config{Width: 100, Height: 100, Reach: 10, Closed: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := Frame{ID: []uint64{1, 2}, X: []float64{50, 53}, Y: []float64{50, 50}, Variance: []float64{0, 0}, Weight: []float64{1, 1}}
+	for range 300 {
+		f.T += 0.02
+		if err := e.Update(&f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var c Curve
+	e.Curve(&c)
+	for k := range c.F {
+		if math.IsNaN(c.F[k]) || math.IsNaN(c.SE[k]) || math.IsNaN(c.Evidence) {
+			t.Fatalf("knot %d: %g ± %g, evidence %g", k, c.F[k], c.SE[k], c.Evidence)
+		}
+	}
+}
+
+// BenchmarkUpdate is a frame of 1000 objects with 2.4 neighbours each: at 50 frames a second 50 of them are to take a tenth of a second at most.
+func BenchmarkUpdate(b *testing.B) {
+	const objects, side = 1000, 720
+	rng := rand.New(rand.NewPCG(1, 1))
+	e, err := New(Config{Width: side, Height: side, Reach: reach})
+	if err != nil {
+		b.Fatal(err)
+	}
+	f := Frame{}
+	for i := range objects {
+		f.ID, f.X, f.Y = append(f.ID, uint64(i)), append(f.X, side*rng.Float64()), append(f.Y, side*rng.Float64())
+		f.Variance, f.Weight = append(f.Variance, 0.05), append(f.Weight, 1)
+	}
+	step := func() {
+		f.T += 0.02
+		for i := range f.X {
+			f.X[i], f.Y[i] = f.X[i]+0.4*rng.NormFloat64(), f.Y[i]+0.4*rng.NormFloat64()
+		}
+		if err := e.Update(&f); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for range 100 {
+		step()
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		step()
+	}
+}
+
+// BenchmarkCurve is the posterior of the sums.
+func BenchmarkCurve(b *testing.B) {
+	e := shown(b, Config{Width: side, Height: side, Reach: reach}, &pairstest.Film{Seed: 1, Objects: 100, Side: side, D: 5, Frame: 0.02, Parts: 1}, 50)
+	var c Curve
+	e.Curve(&c)
+	b.ReportAllocs()
+	for b.Loop() {
+		e.Curve(&c)
+	}
+}
+
+// TestAllocations: a frame takes no memory once as many objects were seen.
+func TestAllocations(t *testing.T) {
+	film := &pairstest.Film{Seed: 6, Objects: 100, Side: side, D: 5, Frame: 0.02, Parts: 1}
+	var all []Frame
+	frames(film, 200, 0, func(f *Frame) {
+		f.ID = append([]uint64(nil), f.ID...)
+		for i := range f.ID {
+			f.ID[i] = uint64(i) // the same objects: a birth is a place in a map
+		}
+		all = append(all, Frame{T: f.T, ID: f.ID, X: append([]float64(nil), f.X...), Y: append([]float64(nil), f.Y...), Variance: append([]float64(nil), f.Variance...), Weight: append([]float64(nil), f.Weight...)})
+	})
+	e, err := New(Config{Width: side, Height: side, Reach: reach})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range all[:100] {
+		if err := e.Update(&all[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := 100
+	if n := testing.AllocsPerRun(90, func() {
+		if err := e.Update(&all[at]); err != nil {
+			t.Fatal(err)
+		}
+		at++
+	}); n > 0.05 { // a list of pairs may grow once more
+		t.Errorf("%.2f allocations a frame", n)
+	}
+}

@@ -1,0 +1,183 @@
+package interactions
+
+import "math"
+
+// work is the posterior, and the memory that it takes.
+type work struct {
+	mean     values  // force over all priors, and none, px/s
+	odds     float64 // ln p(steps | a pair force)/p(steps | none)
+	curve    values  // force by the priors of the whole reach and the largest energy, doc.go (7)
+	variance values  // of it
+
+	information table  // G = A'M⁻¹A
+	pull        values // A'M⁻¹b
+	root        table  // of M
+	column      values
+	projected   table // L'GL
+	product     table // GL
+	kernel      table // I + τ²L'GL
+	turned      values
+	one, sd     values
+	options     []option
+}
+
+// option is a prior with an energy, and its evidence.
+type option struct {
+	log   float64
+	mean  values
+	whole bool   // it is of the curve
+	plain values // variance
+}
+
+// weigh brings the posterior up to date; unit is the force that does an energy of kT over the reach, px/s.
+func (w *work) weigh(s *sums, priors []prior, unit float64) {
+	w.reduce(s)
+	w.options = w.options[:0]
+	for i := range priors {
+		w.project(&priors[i])
+		for _, energy := range energies {
+			w.options = append(w.options, option{})
+			w.solve(&w.options[len(w.options)-1], &priors[i], energy*unit)
+			o := &w.options[len(w.options)-1]
+			if o.whole = priors[i].whole && energy == energies[len(energies)-1]; o.whole {
+				w.spread(o, &priors[i], energy*unit)
+			}
+		}
+	}
+	w.average()
+}
+
+// reduce makes G and its pull of the sums. A knot that no step has met has no row in M.
+func (w *work) reduce(s *sums) {
+	n, largest, excess := Knots, 0.0, s.excess()
+	for i, v := range s.spread {
+		w.root[i] = excess * v
+	}
+	for i := range n {
+		largest = max(largest, w.root[i*Knots+i])
+	}
+	for i := range n {
+		// what is 1e-9 of the best known knot is not known: its step was one, far away
+		w.root[i*Knots+i] += 1e-9*largest + math.SmallestNonzeroFloat64
+	}
+	cholesky(&w.root, n)
+	w.pull, w.one = values{}, s.pull
+	forward(&w.root, &w.one, n)
+	for j := range n {
+		for i := range n {
+			w.column[i] = s.response[i*Knots+j]
+		}
+		forward(&w.root, &w.column, n)
+		for i := range n {
+			w.product[i*Knots+j] = w.column[i] // M^-½A
+			w.pull[j] += w.column[i] * w.one[i]
+		}
+	}
+	w.information = table{}
+	for k := range n {
+		row := w.product[k*Knots:][:n]
+		for i := range n {
+			for j := range n {
+				w.information[i*Knots+j] += row[i] * row[j]
+			}
+		}
+	}
+}
+
+// project makes L'GL and L'b of a prior.
+func (w *work) project(p *prior) {
+	n := p.knots
+	w.product, w.projected, w.turned = table{}, table{}, values{}
+	for i := range n {
+		for k := range n {
+			g := w.information[i*Knots+k]
+			for j := range k + 1 {
+				w.product[i*Knots+j] += g * p.root[k*Knots+j]
+			}
+		}
+	}
+	for k := range n {
+		for i := range k + 1 {
+			l := p.root[k*Knots+i]
+			w.turned[i] += l * w.pull[k]
+			for j := range n {
+				w.projected[i*Knots+j] += l * w.product[k*Knots+j]
+			}
+		}
+	}
+}
+
+// solve is an option's evidence and mean, for a force of a size.
+func (w *work) solve(o *option, p *prior, size float64) {
+	n := p.knots
+	for i := range n {
+		for j := range i + 1 {
+			w.kernel[i*Knots+j] = size * size * w.projected[i*Knots+j]
+		}
+		w.kernel[i*Knots+i]++
+	}
+	cholesky(&w.kernel, n)
+	w.one = w.turned
+	forward(&w.kernel, &w.one, n)
+	o.log = 0
+	for i := range n {
+		o.log += size*size*w.one[i]*w.one[i]/2 - math.Log(w.kernel[i*Knots+i])
+	}
+	backward(&w.kernel, &w.one, n)
+	o.mean = values{}
+	for i := range n {
+		for j := range i + 1 {
+			o.mean[i] += size * size * p.root[i*Knots+j] * w.one[j]
+		}
+	}
+}
+
+// spread is the variance of an option's mean, whose kernel was solved last.
+func (w *work) spread(o *option, p *prior, size float64) {
+	n := p.knots
+	for i := range n {
+		w.one = values{}
+		copy(w.one[:i+1], p.root[i*Knots:][:i+1])
+		forward(&w.kernel, &w.one, n)
+		o.plain[i] = 0
+		for k := range n {
+			o.plain[i] += size * size * w.one[k] * w.one[k]
+		}
+	}
+}
+
+// average weighs the options, doc.go (6) and (7).
+func (w *work) average() {
+	most := 0.0
+	for i := range w.options {
+		most = max(most, w.options[i].log)
+	}
+	all, whole := 0.0, 0.0
+	w.mean, w.curve, w.variance = values{}, values{}, values{}
+	for i := range w.options {
+		o := &w.options[i]
+		share := math.Exp(o.log - most)
+		all += share
+		for k := range w.mean {
+			w.mean[k] += share * o.mean[k]
+		}
+		if o.whole {
+			whole += share
+			for k := range w.curve {
+				w.curve[k] += share * o.mean[k]
+				w.variance[k] += share * (o.plain[k] + o.mean[k]*o.mean[k])
+			}
+		}
+	}
+	n := float64(len(w.options))
+	w.odds = math.Log(all/n) + most
+	force := all / n * (1 - noForcePrior)
+	force /= force + noForcePrior*math.Exp(-most)
+	for k := range w.mean {
+		w.mean[k] *= force / all
+		if whole > 0 {
+			w.curve[k] /= whole
+			w.variance[k] = max(w.variance[k]/whole-w.curve[k]*w.curve[k], 0)
+		}
+	}
+}

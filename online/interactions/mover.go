@@ -1,0 +1,134 @@
+package interactions
+
+import "math/bits"
+
+// values are one for each knot.
+type values [Knots]float64
+
+// field is what the neighbours of an object make of each knot's hat, along both axes; shown has the knots that are not zero.
+type field struct {
+	x, y  values
+	shown uint32
+}
+
+// least is the share of a full response below which it is dropped: a thousandth of the force, far below its standard error.
+const least = 1e-3
+
+// add adds a hat's height along a direction.
+func (f *field) add(knot int, x, y float64) {
+	f.x[knot] += x
+	f.y[knot] += y
+	f.shown |= 1 << knot
+}
+
+// clear has no knot shown.
+func (f *field) clear() {
+	for s := f.shown; s != 0; s &= s - 1 {
+		k := bits.TrailingZeros32(s)
+		f.x[k], f.y[k] = 0, 0
+	}
+	f.shown = 0
+}
+
+// accumulate adds another field at a weight.
+func (f *field) accumulate(w float64, g *field) {
+	for s := g.shown; s != 0; s &= s - 1 {
+		k := bits.TrailingZeros32(s)
+		f.x[k] += w * g.x[k]
+		f.y[k] += w * g.y[k]
+	}
+	f.shown |= g.shown
+}
+
+// fade multiplies a field, and drops what has become less than the least share of a second.
+func (f *field) fade(by, second float64) {
+	for s := f.shown; s != 0; s &= s - 1 {
+		k := bits.TrailingZeros32(s)
+		f.x[k] *= by
+		f.y[k] *= by
+		if max(f.x[k], -f.x[k]) < least*second && max(f.y[k], -f.y[k]) < least*second {
+			f.x[k], f.y[k] = 0, 0
+			f.shown &^= 1 << k
+		}
+	}
+}
+
+// dot is the velocity of a force with values c at the knots.
+func (f *field) dot(c *values) (x, y float64) {
+	for s := f.shown; s != 0; s &= s - 1 {
+		k := bits.TrailingZeros32(s)
+		x += c[k] * f.x[k]
+		y += c[k] * f.y[k]
+	}
+	return x, y
+}
+
+// mover is one object: its filter, doc.go (3), and how it responds to each hat, (4).
+type mover struct {
+	id     uint64
+	frame  uint64 // in which it was there last
+	begun  bool   // it has a place
+	barred bool   // the step that begins here is not learnt from
+	doubt  bool   // it may be another object: a neighbour only
+
+	zx, zy     float64 // filtered place
+	variance   float64 // of it
+	mx, my     float64 // located place
+	step       struct{ x, y float64 }
+	stepped    bool
+	innovation struct { // of this frame
+		x, y, variance, weight, gain float64
+		there, barred                bool
+	}
+	spread struct{ squares, n float64 } // of innovations, in units of the variance that all have
+	known  struct{ x, y float64 }       // response to the force that is already known
+	hats   field                        // as of this frame
+	later  field                        // as of the next one, while it is taken in
+	by     field                        // response to hats at the beginning of each step
+	mid    field                        // response to hats at the mean of its beginning and end
+}
+
+// begin has the next step be the first.
+func (m *mover) begin(x, y, variance float64) {
+	m.zx, m.zy, m.variance, m.begun = x, y, variance, true
+	m.mx, m.my, m.stepped = x, y, false
+	m.innovation.there = false
+	m.known.x, m.known.y = 0, 0
+	m.by.clear()
+	m.mid.clear()
+}
+
+// How the variance of one object's innovations is told from that of all: it is that of all for so many steps, and is the mean over so many.
+const (
+	spreadPrior  = 4.0   // steps: D differs by two between objects where it differs
+	spreadMemory = 200.0 // steps: a tenth
+)
+
+// scale is the variance of this object's innovations beside that of all.
+func (m *mover) scale() float64 { return (spreadPrior + m.spread.squares) / (spreadPrior + m.spread.n) }
+
+// advance takes in a place after dt s, under the pooled law of steps and a known force; doc.go (3).
+func (m *mover) advance(p place, law *law, c *values) {
+	fx, fy := m.hats.dot(c)
+	m.known.x, m.known.y = m.known.x+p.dt*fx, m.known.y+p.dt*fy
+	forecast := m.variance + law.square(p.dt)
+	s := forecast + p.variance
+	if !(s > 0) { // nothing has moved yet
+		m.begin(p.x, p.y, p.variance)
+		return
+	}
+	gain := forecast / s
+	ex, ey := p.x-m.zx-p.shiftX-p.dt*fx, p.y-m.zy-p.shiftY-p.dt*fy
+	m.zx, m.zy = p.x-(1-gain)*ex, p.y-(1-gain)*ey
+	m.variance = p.variance * gain
+	i := &m.innovation
+	i.x, i.y, i.variance, i.weight, i.gain, i.there, i.barred = ex+m.known.x, ey+m.known.y, s*m.scale(), p.weight, gain, true, m.barred
+	m.known.x, m.known.y = (1-gain)*m.known.x, (1-gain)*m.known.y
+	const keep = 1 - 1/spreadMemory
+	m.spread.squares, m.spread.n = keep*m.spread.squares+(ex*ex+ey*ey)/(2*s), keep*m.spread.n+1
+}
+
+// place is where an object was located, dt s after the frame before.
+type place struct {
+	x, y, variance, weight, dt, shiftX, shiftY float64
+}
