@@ -118,6 +118,8 @@ var mayImport = map[string][]string{
 	"online/objects":                   {"internal/archive", "internal/latent", "online", "online/population", "online/tracks", "online/trajectory"},
 	"online/population":                {"internal/archive"},
 	"online/states":                    {},
+	"online/switching":                 {"internal/archive"},
+	"online/switching/switchingtest":   {}, // for tests
 	"online/tracks":                    {"internal/archive", "internal/assignment", "internal/grid"},
 	"online/trajectory":                {"internal/archive", "internal/latent"},
 	"preprocess":                       {"internal/bus", "internal/frame", "internal/order", "internal/pipeline", "preprocess/illumination"},
@@ -153,6 +155,7 @@ var never = []struct{ from, target, reason string }{
 	{"infer/locate", "gocv.io/x/gocv", "spots are found in arrays, not in OpenCV's memory"},
 	{"online/objects", "runtime/cgo", "the estimator is pure Go and runs without cgo"},
 	{"online/interactions", "runtime/cgo", "the estimator is pure Go and runs without cgo"},
+	{"online/switching", "runtime/cgo", "the estimator is pure Go and runs without cgo"},
 	{"online/tracks", "runtime/cgo", "the estimator is pure Go and runs without cgo"},
 	{"online/offline", "driftscope/online", "a recording is read without an estimator"},
 	{"ingest/follow", "gocv.io/x/gocv", "waiting for files needs no pixels"},

@@ -17,7 +17,7 @@ type work struct {
 	product     table // GL
 	kernel      table // I + τ²L'GL
 	turned      values
-	one, sd     values
+	one         values
 	options     []option
 }
 

@@ -1,0 +1,112 @@
+package switching
+
+// Switch is a change of state.
+type Switch struct {
+	Step        int // the first in the new state; step 0 leads from the first place to the second
+	From, To    int
+	Probability float64 // that it switched so within Window steps of it
+	Low, High   int     // steps between which it did, 95 %, where it did
+}
+
+// Window is how many steps about a switch belong to it.
+const Window = 8
+
+// Path is the states of a whole track.
+type Path struct {
+	Likeliest []int       // the likeliest way as a whole, a state a step
+	States    [][]float64 // probability of each state in each step
+	Switches  []Switch    // of the likeliest way
+	Log       float64     // ln likelihood
+}
+
+// Trace reads a whole track: forwards and back. It learns nothing.
+func (m *Model) Trace(places []Place) *Path {
+	p := &Path{}
+	if len(places) < 2 {
+		return p
+	}
+	var t Track
+	t.begin(m, places[0])
+	steps := make([]earlier, len(places)-1)
+	now := make([]vector, len(steps))
+	for k := range steps {
+		p.Log += t.step(m, places[k+1], places[k+1].T-places[k].T, &steps[k])
+		now[k] = t.now
+	}
+	at := t.now
+	for k := len(steps) - 1; k >= 0; k-- {
+		now[k] = at
+		at = steps[k].before(&at, m.states)
+	}
+	for k := range now {
+		p.States = append(p.States, append([]float64(nil), now[k][:m.states]...))
+	}
+	p.Likeliest = likeliest(steps, &t.now, m.states)
+	for k := 1; k < len(steps); k++ {
+		if from, to := p.Likeliest[k-1], p.Likeliest[k]; from != to {
+			p.Switches = append(p.Switches, describe(steps, now, Switch{Step: k, From: from, To: to}))
+		}
+	}
+	return p
+}
+
+// likeliest is the likeliest sequence of states (Viterbi), read from the chain (3) that runs backwards from the last step.
+func likeliest(steps []earlier, last *vector, n int) []int {
+	// best[i] is the greatest probability of all states from the first step to k, given state i in step k
+	var best vector
+	from := make([][MostStates]int, len(steps))
+	for i := range n {
+		best[i] = 1
+	}
+	for k := 1; k < len(steps); k++ {
+		var next vector
+		largest := 0.0
+		for j := range n {
+			for i := range n {
+				if v := best[i] * float64(steps[k].given[i][j]); v > next[j] {
+					next[j], from[k][j] = v, i
+				}
+			}
+			largest = max(largest, next[j])
+		}
+		for j := range n {
+			best[j] = next[j] / largest
+		}
+	}
+	state := 0
+	for j := range n {
+		if best[j]*last[j] > best[state]*last[state] {
+			state = j
+		}
+	}
+	path := make([]int, len(steps))
+	for k := len(steps) - 1; k >= 0; k-- {
+		path[k] = state
+		state = from[k][state]
+	}
+	return path
+}
+
+// describe completes a switch by the probability of switches alike about it.
+func describe(steps []earlier, now []vector, s Switch) Switch {
+	first, last := max(1, s.Step-Window), min(len(steps)-1, s.Step+Window)
+	var at [2*Window + 1]float64
+	for k := first; k <= last; k++ {
+		at[k-first] = float64(steps[k].given[s.From][s.To]) * now[k][s.To]
+		s.Probability += at[k-first]
+	}
+	sum := 0.0
+	s.Low, s.High = first, last
+	for k := first; k <= last; k++ {
+		if sum < 0.025*s.Probability {
+			s.Low = k
+		}
+		sum += at[k-first]
+		if sum < 0.975*s.Probability {
+			s.High = min(k+1, last)
+		}
+	}
+	// a switch during a step is told at its beginning or its end
+	s.Low, s.High, s.Probability = max(s.Low-1, 0), min(s.High+1, len(steps)-1), min(s.Probability, 1)
+	return s
+}

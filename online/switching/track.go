@@ -1,0 +1,125 @@
+package switching
+
+import "math"
+
+// Lag is how many frames back the state of an object can be asked for.
+const Lag = 32
+
+// half is how many steps are learnt from at a time: those that half of the ring's steps came after.
+const half = Lag / 2
+
+// earlier is what a step says of the state before it: the probability of each, given the state in it, doc.go (3). Single precision: it is kept for every object.
+type earlier struct {
+	given   [MostStates][MostStates]float32 // of the first, given the second
+	seconds float32                         // of the step; 0 for an object's first
+}
+
+// Track is one object's filter. The zero value has seen nothing. It is of one Model.
+type Track struct {
+	begun bool
+	last  float64 // s
+	n     int     // steps since it began
+	left  int     // steps that were learnt from, of those
+	now   vector  // probability of each state in the last step
+	where [MostStates]belief
+	ring  [Lag]earlier // of step i at i mod Lag
+	still still
+}
+
+// Cut has the next place begin anew, once what is in the ring was learnt from.
+func (t *Track) Cut(m *Model) {
+	t.harvest(m, t.n)
+	t.begun = false
+}
+
+// Add takes in a place.
+func (t *Track) Add(m *Model, p Place) {
+	if !t.begun || !(p.T > t.last) {
+		t.begin(m, p)
+		return
+	}
+	seconds := p.T - t.last
+	e := &t.ring[t.n%Lag]
+	e.seconds = float32(seconds)
+	if t.n == 0 {
+		e.seconds = 0
+	}
+	log := t.step(m, p, seconds, e)
+	t.still.add(m, p, seconds, log)
+	t.last = p.T
+	if t.n++; t.n-t.left == Lag {
+		t.harvest(m, t.n-half)
+	}
+}
+
+// begin has a first place.
+func (t *Track) begin(m *Model, p Place) {
+	t.begun, t.last, t.n, t.left, t.now = true, p.T, 0, 0, m.share
+	for j := range m.states {
+		t.where[j] = m.begin(p, m.config.D[j])
+	}
+	t.still.begin(m, p)
+}
+
+// step takes every state to every other, and merges those that end in the same; doc.go (2) and (3). It gives the ln likelihood of the place.
+func (t *Track) step(m *Model, p Place, seconds float64, e *earlier) float64 {
+	var logs, probability square
+	var beliefs [MostStates][MostStates]belief
+	change, n, most := m.after(seconds), m.states, math.Inf(-1)
+	for i := range n {
+		for j := range n {
+			beliefs[i][j], logs[i][j] = m.advance(t.where[i], p, seconds, m.config.D[j])
+			most = max(most, logs[i][j])
+		}
+	}
+	total := 0.0
+	for i := range n {
+		for j := range n {
+			probability[i][j] = t.now[i] * change[i][j] * math.Exp(p.Weight*(logs[i][j]-most))
+			total += probability[i][j]
+		}
+	}
+	for j := range n {
+		sum := 0.0
+		for i := range n {
+			sum += probability[i][j]
+		}
+		t.now[j] = sum / total
+		if !(sum > 0) { // no way leads there: it is as it was
+			sum = math.SmallestNonzeroFloat64
+			probability[j][j] = sum
+		}
+		t.where[j] = merge(&beliefs, &probability, sum, j, n)
+		for i := range n {
+			e.given[i][j] = float32(probability[i][j] / sum)
+		}
+	}
+	return p.Weight*most + math.Log(total)
+}
+
+// merge has the mean and the variance of the beliefs that end in state j.
+func merge(beliefs *[MostStates][MostStates]belief, probability *square, sum float64, j, n int) belief {
+	var b belief
+	for i := range n {
+		w := probability[i][j] / sum
+		b.x, b.y = b.x+w*beliefs[i][j].x, b.y+w*beliefs[i][j].y
+	}
+	for i := range n {
+		w := probability[i][j] / sum
+		dx, dy := beliefs[i][j].x-b.x, beliefs[i][j].y-b.y
+		b.variance += w * (beliefs[i][j].variance + (dx*dx+dy*dy)/2)
+	}
+	return b
+}
+
+// Now writes the probability of each state in the last step into dst, and gives it.
+func (t *Track) Now(m *Model, dst []float64) []float64 {
+	now := t.now
+	if !t.begun {
+		now = m.share
+	}
+	return append(dst[:0], now[:m.states]...)
+}
+
+// Steps is how many there were since the track began.
+func (t *Track) Steps() int { return t.n }
