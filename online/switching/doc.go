@@ -23,7 +23,8 @@
 //
 // which has the covariances of steps E Δ² = 2DΔt + 2σ² - 4RDΔt, E ΔΔ' = -(σ² - 2RDΔt), R = e/6Δt (Berglund, Physical Review E 82, 011917, 2010). So a step
 // is not independent of those before, and each state's filter hangs on all states before it. Every state is taken to every other, K² filters; those that end in
-// the same are merged to their mean and variance (Kim, Journal of Econometrics 60, 1, 1994). What is left of a step is
+// the same are merged to their mean and variance (Kim, Journal of Econometrics 60, 1, 1994). One step in a thousand may be a jump to any place, in every state
+// alike, so that a false place is no evidence. What is left of a step is
 //
 //	w_n(i|j) = p(s_n-1 = i | s_n = j, m_1..m_n)                                                     (3)
 //

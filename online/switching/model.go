@@ -41,6 +41,7 @@ type Model struct {
 	rates    square // 1/s
 	share    vector // probability of each state
 	harvests int
+	logJumps float64 // ln of the share of steps that are jumps
 	cached   [kept]transition
 	next     int
 }
@@ -54,7 +55,7 @@ func New(c Config) (*Model, error) {
 		c.Lasts = DefaultLasts
 	}
 	c.D = slices.Clone(c.D)
-	m := &Model{config: c, states: len(c.D)}
+	m := &Model{config: c, states: len(c.D), logJumps: math.Log(jumps)}
 	if err := m.check(); err != nil {
 		return nil, err
 	}

@@ -30,7 +30,9 @@ func (m *Model) Trace(places []Place) *Path {
 	steps := make([]earlier, len(places)-1)
 	now := make([]vector, len(steps))
 	for k := range steps {
-		p.Log += t.step(m, places[k+1], places[k+1].T-places[k].T, &steps[k])
+		s := step{place: places[k+1], seconds: places[k+1].T - places[k].T}
+		s.jump = m.jump(s.seconds)
+		p.Log += t.step(m, &s, &steps[k])
 		now[k] = t.now
 	}
 	at := t.now

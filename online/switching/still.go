@@ -23,17 +23,17 @@ func (s *still) begin(m *Model, p Place) {
 }
 
 // add takes in a place, and counts its ln likelihood by an object that switches against that by this one; doc.go (5).
-func (s *still) add(m *Model, p Place, seconds, switches float64) {
+func (s *still) add(m *Model, at *step, switches float64) {
 	var logs [mostLevels]float64
 	most := math.Inf(-1)
 	for l, d := range m.levels {
-		s.where[l], logs[l] = m.advance(s.where[l], p, seconds, d)
+		s.where[l], logs[l] = m.advance(s.where[l], at, d)
 		most = max(most, logs[l])
 	}
 	for k := range s.shares {
 		total := 0.0
 		for l := range m.levels {
-			s.shares[k][l] *= math.Exp(p.Weight * (logs[l] - most))
+			s.shares[k][l] *= math.Exp(at.place.Weight * (logs[l] - most))
 			total += s.shares[k][l]
 		}
 		if !(total > 0) { // all levels have become impossible, as by an exchange of objects: it says nothing more
@@ -43,7 +43,7 @@ func (s *still) add(m *Model, p Place, seconds, switches float64) {
 		for l := range m.levels {
 			s.shares[k][l] = max(s.shares[k][l]/total, 1e-300)
 		}
-		m.versus[k] += switches - p.Weight*most - math.Log(total)
+		m.versus[k] += switches - at.place.Weight*most - math.Log(total)
 	}
-	m.steps += p.Weight
+	m.steps += at.place.Weight
 }

@@ -212,6 +212,31 @@ func TestNoSwitches(t *testing.T) {
 	}
 }
 
+// TestJumps: places that are false once in a thousand, of which the tracker did not know, are not taken for a fast state.
+func TestJumps(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	model, err := New(Config{D: []float64{0.5, 5}, Noise: 0.01})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 60 {
+		chain := switchingtest.Chain{D: []float64{0.5, 5}, Noise: 0.1, Frame: frame, Parts: 1}
+		truth := chain.Run(rng, 300)
+		var track Track
+		for k := range truth.X {
+			p := place(&truth, k)
+			if rng.Float64() < 1e-3 {
+				p.X += 2 * rng.NormFloat64()
+			}
+			track.Add(model, p)
+		}
+		track.Cut(model)
+	}
+	if model.Evidence() > 10 { // without jumps +500; in 40 films 5 at most
+		t.Errorf("evidence %.1f for switches", model.Evidence())
+	}
+}
+
 // TestCovariance: the likelihood is that of steps with the covariances of doc.go (2): beside a dense normal law, to the last digits.
 func TestCovariance(t *testing.T) {
 	const d, noise, exposure = 3.0, 0.02, 0.015
@@ -219,6 +244,7 @@ func TestCovariance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	model.logJumps = math.Inf(-1)
 	rng := rand.New(rand.NewPCG(2, 2))
 	var all []Place
 	for k := range 6 {

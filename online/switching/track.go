@@ -44,8 +44,9 @@ func (t *Track) Add(m *Model, p Place) {
 	if t.n == 0 {
 		e.seconds = 0
 	}
-	log := t.step(m, p, seconds, e)
-	t.still.add(m, p, seconds, log)
+	s := step{p, seconds, m.jump(seconds)}
+	log := t.step(m, &s, e)
+	t.still.add(m, &s, log)
 	t.last = p.T
 	if t.n++; t.n-t.left == Lag {
 		t.harvest(m, t.n-half)
@@ -62,20 +63,20 @@ func (t *Track) begin(m *Model, p Place) {
 }
 
 // step takes every state to every other, and merges those that end in the same; doc.go (2) and (3). It gives the ln likelihood of the place.
-func (t *Track) step(m *Model, p Place, seconds float64, e *earlier) float64 {
+func (t *Track) step(m *Model, s *step, e *earlier) float64 {
 	var logs, probability square
 	var beliefs [MostStates][MostStates]belief
-	change, n, most := m.after(seconds), m.states, math.Inf(-1)
+	change, n, most := m.after(s.seconds), m.states, math.Inf(-1)
 	for i := range n {
 		for j := range n {
-			beliefs[i][j], logs[i][j] = m.advance(t.where[i], p, seconds, m.config.D[j])
+			beliefs[i][j], logs[i][j] = m.advance(t.where[i], s, m.config.D[j])
 			most = max(most, logs[i][j])
 		}
 	}
 	total := 0.0
 	for i := range n {
 		for j := range n {
-			probability[i][j] = t.now[i] * change[i][j] * math.Exp(p.Weight*(logs[i][j]-most))
+			probability[i][j] = t.now[i] * change[i][j] * math.Exp(s.place.Weight*(logs[i][j]-most))
 			total += probability[i][j]
 		}
 	}
@@ -94,7 +95,7 @@ func (t *Track) step(m *Model, p Place, seconds float64, e *earlier) float64 {
 			e.given[i][j] = float32(probability[i][j] / sum)
 		}
 	}
-	return p.Weight*most + math.Log(total)
+	return s.place.Weight*most + math.Log(total)
 }
 
 // merge has the mean and the variance of the beliefs that end in state j.
