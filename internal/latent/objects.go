@@ -49,6 +49,8 @@ type Objects struct {
 	D       []float64 // coefficient of diffusion so far, px²/s; not a number before the second step
 	Doubt   []float64 // probability of being another object than the number says, by the rivals that are near
 	Marks   []Mark
+	States  int       // of the population's law; 0 before there is one
+	State   []float64 // States an object: the probability of each in this frame; not numbers where nothing is known
 	Latents int       // of each object, by a model of objects; 0 where there is none
 	Z, ZSD  []float64 // Latents an object, and their standard deviations; not numbers where it was not detected
 	Earlier []Place   // in earlier frames, of objects that are known to be there only now
@@ -69,7 +71,7 @@ func (o *Objects) Here(i int) bool { return o.Marks[i]&(Predicted|Merged) == 0 }
 
 // Reset empties o, keeping its memory.
 func (o *Objects) Reset() {
-	*o = Objects{ID: o.ID[:0], X: o.X[:0], Y: o.Y[:0], SD: o.SD[:0], D: o.D[:0], Marks: o.Marks[:0], Doubt: o.Doubt[:0], Z: o.Z[:0], ZSD: o.ZSD[:0], Earlier: o.Earlier[:0]}
+	*o = Objects{ID: o.ID[:0], X: o.X[:0], Y: o.Y[:0], SD: o.SD[:0], D: o.D[:0], Marks: o.Marks[:0], Doubt: o.Doubt[:0], State: o.State[:0], Z: o.Z[:0], ZSD: o.ZSD[:0], Earlier: o.Earlier[:0]}
 }
 
 func (o *Objects) copy(src *Objects) {
@@ -77,7 +79,8 @@ func (o *Objects) copy(src *Objects) {
 	*o = *src
 	o.ID, o.Marks, o.Earlier = append(old.ID[:0], src.ID...), append(old.Marks[:0], src.Marks...), append(old.Earlier[:0], src.Earlier...)
 	o.X, o.Y, o.SD, o.D = append(old.X[:0], src.X...), append(old.Y[:0], src.Y...), append(old.SD[:0], src.SD...), append(old.D[:0], src.D...)
-	o.Doubt, o.Z, o.ZSD = append(old.Doubt[:0], src.Doubt...), append(old.Z[:0], src.Z...), append(old.ZSD[:0], src.ZSD...)
+	o.Doubt, o.State = append(old.Doubt[:0], src.Doubt...), append(old.State[:0], src.State...)
+	o.Z, o.ZSD = append(old.Z[:0], src.Z...), append(old.ZSD[:0], src.ZSD...)
 }
 
 // Change is what a Track tells of an object.
@@ -115,7 +118,22 @@ type Track struct {
 	DriftY float64
 	Runs   bool // it moved in a direction
 	Px, UM Range
+	Shrunk Range     // D in px²/s by the population's law, which its own steps move from its state's; all zero before there is such a law
+	State  []float64 // probability of each state of the population's law, over its last steps
+	Motion *Motion   // nil where it was seen too few times
 }
+
+// Motion is the kind of law that one object's track obeys. Probabilities add up to one.
+type Motion struct {
+	Class                                      string // the likeliest
+	Stuck, Free, Confined, Directed, Anomalous float64
+	Alpha                                      Bounds  // exponent of the mean square displacement, 1 where it diffuses freely
+	Radius                                     float64 // of confinement, px; not a number where another class is likelier
+	Speed                                      float64 // px/s; not a number where it is not directed
+}
+
+// Bounds is a number with its 95 % interval.
+type Bounds struct{ Value, Low, High float64 }
 
 // Range is a coefficient of diffusion with its 95 % interval, in px²/s or µm²/s: zero where the pixel's size is not known, not a number before there
 // are two steps.
@@ -145,6 +163,47 @@ type Population struct {
 	ShiftX    float64 // where that has taken them since the start, px
 	ShiftY    float64
 	DirectedN int // objects that move in a direction now
+
+	Law   *PopulationLaw // nil before there is one
+	Pairs *Pairs         // nil where interactions are not looked for
+	Map   *FieldMap      // nil before there is one
+}
+
+// PopulationLaw says which laws the objects obey. It is never changed once it is here.
+type PopulationLaw struct {
+	Seq    uint64 // of the frame up to which it was learnt
+	Tracks uint64 // pieces of tracks, and their steps, that it rests on
+	Steps  uint64
+	States []StateLaw // by rising D
+	Spread Bounds     // sd of ln D from object to object within a state; zero where none is told
+	Rates  []float64  // from each state to each, 1/s, a row a state; none where there is one state
+	Nats   float64    // evidence that objects switch: log likelihood over that of objects that do not
+	Says   string     // the law in a sentence
+}
+
+// StateLaw is one of the states that objects are in.
+type StateLaw struct {
+	Px, UM Range
+	Share  Bounds // of the objects' time
+}
+
+// Pairs is the force between two objects by their distance.
+type Pairs struct {
+	Distance  []float64 // px
+	Force     []float64 // velocity that one has by the other, px/s, above zero where it drives it away
+	Low, High []float64 // 95 % interval
+	Count     []float64 // pairs that a value rests on
+	Nats      float64   // evidence for a force
+}
+
+// FieldMap is how objects move from place to place: columns with one entry a cell.
+type FieldMap struct {
+	X, Y       []float64 // the cell's middle, px
+	Width      []float64 // its side, px
+	VX, VY, SD []float64 // drift, and its standard error an axis, px/s
+	D, DSD     []float64 // diffusion and its standard error, px²/s
+	Steps      []float64 // that it rests on
+	Says       []string  // traps and flows, a sentence each
 }
 
 func (*Track) message()      {}

@@ -52,6 +52,52 @@ func (t *table) track(m *latent.Track) {
 	t.number("velocity_px_s_1", m.DriftY)
 	t.flag("directed", m.Runs)
 	t.ranges(m.Px, m.UM)
+	t.motion(m.Motion)
+	if m.Shrunk == (latent.Range{}) {
+		m = &latent.Track{Shrunk: latent.Range{D: math.NaN(), Low: math.NaN(), High: math.NaN()}}
+	}
+	t.number("diffusion_shrunk_px2_s", m.Shrunk.D)
+	t.number("diffusion_shrunk_px2_s_low", m.Shrunk.Low)
+	t.number("diffusion_shrunk_px2_s_high", m.Shrunk.High)
+}
+
+// motion fills in the class of a track and its exponent; not numbers where they are not known.
+func (t *table) motion(m *latent.Motion) {
+	none := math.NaN()
+	if m == nil {
+		m = &latent.Motion{Alpha: latent.Bounds{Value: none, Low: none, High: none}, Radius: none, Speed: none}
+	}
+	t.text("class", m.Class)
+	t.number("alpha", m.Alpha.Value)
+	t.number("alpha_low", m.Alpha.Low)
+	t.number("alpha_high", m.Alpha.High)
+	t.number("radius_px", m.Radius)
+	t.number("speed_px_s", m.Speed)
+}
+
+// mostStates is how many states of a population's law have columns.
+const mostStates = 6
+
+// states fills in the population's law.
+func (t *table) states(l *latent.PopulationLaw) {
+	var d, low, high, share, shareLow, shareHigh []float64
+	if l == nil {
+		l = &latent.PopulationLaw{Nats: math.NaN(), Spread: latent.Bounds{Value: math.NaN()}}
+	}
+	for _, s := range l.States {
+		d, low, high = append(d, s.Px.D), append(low, s.Px.Low), append(high, s.Px.High)
+		share, shareLow, shareHigh = append(share, s.Share.Value), append(shareLow, s.Share.Low), append(shareHigh, s.Share.High)
+	}
+	t.whole("states", uint64(len(l.States)))
+	t.numbers("state_px2_s", d, mostStates)
+	t.numbers("state_px2_s_low", low, mostStates)
+	t.numbers("state_px2_s_high", high, mostStates)
+	t.numbers("share", share, mostStates)
+	t.numbers("share_low", shareLow, mostStates)
+	t.numbers("share_high", shareHigh, mostStates)
+	t.number("spread", l.Spread.Value)
+	t.number("switching_nats", l.Nats)
+	t.text("law", l.Says)
 }
 
 // ranges fills in a diffusion in both units; what is not known is not a number.
@@ -92,4 +138,5 @@ func (t *table) population(m *latent.Population) {
 	t.number("common_velocity_sd_px_s", m.CommonSD)
 	t.number("common_shift_px_0", m.ShiftX)
 	t.number("common_shift_px_1", m.ShiftY)
+	t.states(m.Law)
 }

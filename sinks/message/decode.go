@@ -96,7 +96,7 @@ func check(r Record) error {
 			return fmt.Errorf("text of %d bytes, expected at most %d", max(len(r.Why), len(r.Change)), maxText)
 		}
 	case *PopulationRecord:
-		return sameLength(len(r.Edges), len(r.Spectrum))
+		return checkPopulation(r)
 	case *HealthRecord:
 		if len(r.Stages) > maxStages || len(r.Dropped) > maxStages || len(r.Alarms) > maxStages {
 			return fmt.Errorf("%d stages, %d causes of loss and %d codes of alarms, expected at most %d", len(r.Stages), len(r.Dropped), len(r.Alarms), maxStages)

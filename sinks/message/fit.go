@@ -66,11 +66,12 @@ func (f *fitting) choose(m *latent.Estimate, keep int) {
 	f.chosen = append(f.chosen[:0], f.order[:n]...)
 	slices.Sort(f.chosen)
 	o.Reset()
-	o.Width, o.Height, o.PixelUM, o.Left, o.Latents, o.Earlier = all.Width, all.Height, all.PixelUM, all.Left, all.Latents, append(o.Earlier, all.Earlier[:keep-n]...)
-	d := all.Latents
+	o.Width, o.Height, o.PixelUM, o.Left, o.States, o.Latents, o.Earlier = all.Width, all.Height, all.PixelUM, all.Left, all.States, all.Latents, append(o.Earlier, all.Earlier[:keep-n]...)
+	d, states := all.Latents, all.States
 	for _, i := range f.chosen {
 		o.ID, o.X, o.Y, o.SD = append(o.ID, all.ID[i]), append(o.X, all.X[i]), append(o.Y, all.Y[i]), append(o.SD, all.SD[i])
 		o.D, o.Doubt, o.Marks = append(o.D, all.D[i]), append(o.Doubt, all.Doubt[i]), append(o.Marks, all.Marks[i])
+		o.State = append(o.State, all.State[states*i:][:states]...)
 		o.Z, o.ZSD = append(o.Z, all.Z[d*i:][:d]...), append(o.ZSD, all.ZSD[d*i:][:d]...)
 	}
 	f.fitted.Latent.Seq, f.fitted.Latent.Time, f.fitted.Latency = m.Latent.Seq, m.Latent.Time, m.Latency

@@ -27,6 +27,7 @@ type ObjectsRecord struct {
 	D         Column         `json:"diffusion_px2_s" unit:"px²/s"`   // so far; null before the second step
 	Doubt     Column         `json:"doubt" unit:"1"`                 // probability of being another object than the number says
 	Marks     []latent.Mark  `json:"marks"`                          // what is special about it
+	State     []Column       `json:"state,omitempty" unit:"1"`       // a column a state of the population's law: the probability that the object is in it
 	Z         []Column       `json:"z,omitempty" unit:"latent"`      // a column a latent, of a model of objects: what they look like; null where not detected
 	ZSD       []Column       `json:"z_sd,omitempty" unit:"latent"`   // standard deviations of z
 	Left      uint64         `json:"left_out" unit:"spots"`          // too many to be looked at
@@ -62,6 +63,26 @@ type TrackRecord struct {
 	Drift    Numbers       `json:"velocity_px_s" unit:"px/s"` // mean, along x and y
 	Directed bool          `json:"directed"`                  // it moved in a direction
 	RangeRecord
+	Shrunk     *Number       `json:"diffusion_shrunk_px2_s,omitempty" unit:"px²/s"` // by the population's law, which its own steps move from its state's
+	ShrunkLow  *Number       `json:"diffusion_shrunk_px2_s_low,omitempty" unit:"px²/s"`
+	ShrunkHigh *Number       `json:"diffusion_shrunk_px2_s_high,omitempty" unit:"px²/s"`
+	State      Numbers       `json:"state,omitempty" unit:"1"` // probability of each state of the population's law, over its last steps
+	Motion     *MotionRecord `json:"motion,omitempty"`
+}
+
+// MotionRecord is the kind of law that a track obeys: the likeliest class, the probability of each, and the anomalous exponent.
+type MotionRecord struct {
+	Class     string `json:"class"` // stuck, free, confined, directed or anomalous
+	Stuck     Number `json:"stuck" unit:"1"`
+	Free      Number `json:"free" unit:"1"`
+	Confined  Number `json:"confined" unit:"1"`
+	Directed  Number `json:"directed" unit:"1"`
+	Anomalous Number `json:"anomalous" unit:"1"`
+	Alpha     Number `json:"alpha" unit:"1"` // exponent of the mean square displacement
+	AlphaLow  Number `json:"alpha_low" unit:"1"`
+	AlphaHigh Number `json:"alpha_high" unit:"1"`
+	Radius    Number `json:"radius_px" unit:"px"`    // of confinement; null where another class is likelier
+	Speed     Number `json:"speed_px_s" unit:"px/s"` // null where it is not directed
 }
 
 // RangeRecord is a coefficient of diffusion with its 95 % interval. null before two steps.
@@ -72,31 +93,6 @@ type RangeRecord struct {
 	UM     *Number `json:"diffusion_um2_s,omitempty" unit:"µm²/s"`
 	UMLow  *Number `json:"diffusion_um2_s_low,omitempty" unit:"µm²/s"`
 	UMHigh *Number `json:"diffusion_um2_s_high,omitempty" unit:"µm²/s"`
-}
-
-// PopulationRecord is all objects of a field together, every so many frames and at the end.
-type PopulationRecord struct {
-	Header
-	Seq      uint64    `json:"seq"`
-	Time     time.Time `json:"time"`
-	Count    int       `json:"count" unit:"objects"`
-	Spots    int       `json:"spots" unit:"spots"` // found in this frame
-	PerPixel Number    `json:"density_px" unit:"1/px²"`
-	PerUM    *Number   `json:"density_um,omitempty" unit:"1/µm²"`
-	Births   uint64    `json:"births" unit:"objects"` // since the start
-	Deaths   uint64    `json:"deaths" unit:"objects"`
-	Directed int       `json:"directed" unit:"objects"` // that move in a direction now
-	Detected Number    `json:"detected" unit:"1"`       // share of an object's frames in which it is detected
-	Template Number    `json:"template_px" unit:"px"`   // sd of an object's light
-	Tracks   uint64    `json:"tracks" unit:"objects"`   // that the diffusion rests on
-	Steps    uint64    `json:"steps" unit:"increments"`
-	RangeRecord
-	Noise    Number  `json:"noise_px" unit:"px"`               // sd of a place, by the steps
-	Edges    Numbers `json:"spectrum_px2_s" unit:"px²/s"`      // lower ends of the bins of the spectrum of D
-	Spectrum Numbers `json:"spectrum" unit:"1"`                // share of the steps whose object has such a D
-	Common   Numbers `json:"common_velocity_px_s" unit:"px/s"` // of all objects together, along x and y: the stage's, or a flow's
-	CommonSD Number  `json:"common_velocity_sd_px_s" unit:"px/s"`
-	Shift    Numbers `json:"common_shift_px" unit:"px"` // where that has taken them since the start
 }
 
 // rangeRecord is the record of a diffusion.
@@ -112,17 +108,14 @@ func number(v float64) *Number { return (*Number)(&v) }
 
 // trackRecord is the record of t.
 func trackRecord(h Header, t *latent.Track) *TrackRecord {
-	return &TrackRecord{Header: h, Seq: t.Seq, Time: t.Time.UTC(), ID: t.ID, Change: t.Change, Why: t.Why, First: t.First, Last: t.Last, Frames: t.Frames,
-		X: Number(t.X), Y: Number(t.Y), Path: Number(t.Path), Drift: Numbers{t.DriftX, t.DriftY}, Directed: t.Runs, RangeRecord: rangeRecord(t.Px, t.UM)}
-}
-
-// populationRecord is the record of p. It shares p's slices.
-func populationRecord(h Header, p *latent.Population) *PopulationRecord {
-	r := &PopulationRecord{Header: h, Seq: p.Seq, Time: p.Time.UTC(), Count: p.Count, Spots: p.Spots, PerPixel: Number(p.PerPixel), Births: p.Births, Deaths: p.Deaths,
-		Directed: p.DirectedN, Detected: Number(p.Detected), Template: Number(p.Template), Tracks: p.Tracks, Steps: p.Steps, RangeRecord: rangeRecord(p.Px, p.UM),
-		Noise: Number(p.Noise), Edges: p.Edges, Spectrum: p.Spectrum, Common: Numbers{p.CommonX, p.CommonY}, CommonSD: Number(p.CommonSD), Shift: Numbers{p.ShiftX, p.ShiftY}}
-	if p.PerUM > 0 {
-		r.PerUM = number(p.PerUM)
+	r := &TrackRecord{Header: h, Seq: t.Seq, Time: t.Time.UTC(), ID: t.ID, Change: t.Change, Why: t.Why, First: t.First, Last: t.Last, Frames: t.Frames,
+		X: Number(t.X), Y: Number(t.Y), Path: Number(t.Path), Drift: Numbers{t.DriftX, t.DriftY}, Directed: t.Runs, RangeRecord: rangeRecord(t.Px, t.UM), State: t.State}
+	if t.Shrunk != (latent.Range{}) {
+		r.Shrunk, r.ShrunkLow, r.ShrunkHigh = number(t.Shrunk.D), number(t.Shrunk.Low), number(t.Shrunk.High)
+	}
+	if m := t.Motion; m != nil {
+		r.Motion = &MotionRecord{m.Class, Number(m.Stuck), Number(m.Free), Number(m.Confined), Number(m.Directed), Number(m.Anomalous), Number(m.Alpha.Value), Number(m.Alpha.Low), Number(m.Alpha.High),
+			Number(m.Radius), Number(m.Speed)}
 	}
 	return r
 }
@@ -154,6 +147,9 @@ func appendObjects(dst []byte, stream string, e *latent.Estimate, unsent int) []
 	dst = appendShort(append(dst, `,"diffusion_px2_s":`...), o.D)
 	dst = appendShort(append(dst, `,"doubt":`...), o.Doubt)
 	dst = appendWholes(append(dst, `,"marks":`...), o.Marks)
+	if o.States > 0 {
+		dst = appendLatents(append(dst, `,"state":`...), o.State, o.States)
+	}
 	if o.Latents > 0 {
 		dst = appendLatents(append(dst, `,"z":`...), o.Z, o.Latents)
 		dst = appendLatents(append(dst, `,"z_sd":`...), o.ZSD, o.Latents)
@@ -249,13 +245,13 @@ func checkObjects(r *ObjectsRecord) error {
 			return err
 		}
 	}
-	for _, column := range slices.Concat(r.Z, r.ZSD) {
+	for _, column := range slices.Concat(r.Z, r.ZSD, r.State) {
 		if err := sameObjects(n, len(column)); err != nil {
 			return err
 		}
 	}
-	if len(r.Z) != len(r.ZSD) || len(r.Z) > MaxLatent {
-		return fmt.Errorf("%d columns z and %d z_sd, expected as many of both, at most %d", len(r.Z), len(r.ZSD), MaxLatent)
+	if len(r.Z) != len(r.ZSD) || len(r.Z) > MaxLatent || len(r.State) > MaxLatent {
+		return fmt.Errorf("%d columns z, %d z_sd and %d state, expected as many of the first two, at most %d of each", len(r.Z), len(r.ZSD), len(r.State), MaxLatent)
 	}
 	return sameObjects(n, len(r.X), len(r.Y), len(r.SD), len(r.D), len(r.Doubt), len(r.Marks))
 }

@@ -15,9 +15,9 @@ import (
 // TestFieldWireFormat: the bytes of a field's messages. No latent where no object is followed.
 func TestFieldWireFormat(t *testing.T) {
 	want := []string{
-		`{"v":1,"kind":"objects","stream":"dish","seq":6,"time":"2026-05-06T10:00:00.123456789Z","latency_ms":1.5,"width_px":640,"height_px":480,"pixel_um":0.25,"id":[3,18446744073709551615],"x_px":[0.5000,639.1235],"y_px":[7.0000,0.0000],"sd_px":[0.1,0.25],"diffusion_px2_s":[null,2.5],"doubt":[0.5,0],"marks":[9,4],"left_out":2,"earlier":{"seq":[5],"id":[3],"x_px":[1.0000],"y_px":[2.0000],"sd_px":[0.5],"filled":[true]}}`,
-		`{"v":1,"kind":"track","stream":"dish","seq":7,"time":"2026-05-06T10:00:00.123456789Z","id":3,"change":"ended","why":"not seen again","first_seq":1,"last_seq":5,"frames":4,"x_px":1,"y_px":2,"path_px":9,"velocity_px_s":[0.5,-0.5],"directed":true,"diffusion_px2_s":4,"diffusion_px2_s_low":0,"diffusion_px2_s_high":6,"diffusion_um2_s":0.25,"diffusion_um2_s_low":0,"diffusion_um2_s_high":0.375}`,
-		`{"v":1,"kind":"population","stream":"dish","seq":8,"time":"2026-05-06T10:00:00.123456789Z","count":2,"spots":3,"density_px":0.001,"births":5,"deaths":3,"directed":1,"detected":0.9,"template_px":1.5,"tracks":5,"steps":40,"diffusion_px2_s":4,"diffusion_px2_s_low":3,"diffusion_px2_s_high":null,"noise_px":0.125,"spectrum_px2_s":[0.1,1],"spectrum":[0.25,0.75],"common_velocity_px_s":[1,-1],"common_velocity_sd_px_s":0.5,"common_shift_px":[10,-10]}`,
+		`{"v":1,"kind":"objects","stream":"dish","seq":6,"time":"2026-05-06T10:00:00.123456789Z","latency_ms":1.5,"width_px":640,"height_px":480,"pixel_um":0.25,"id":[3,18446744073709551615],"x_px":[0.5000,639.1235],"y_px":[7.0000,0.0000],"sd_px":[0.1,0.25],"diffusion_px2_s":[null,2.5],"doubt":[0.5,0],"marks":[9,4],"state":[[0.25,null],[0.75,null]],"left_out":2,"earlier":{"seq":[5],"id":[3],"x_px":[1.0000],"y_px":[2.0000],"sd_px":[0.5],"filled":[true]}}`,
+		`{"v":1,"kind":"track","stream":"dish","seq":7,"time":"2026-05-06T10:00:00.123456789Z","id":3,"change":"ended","why":"not seen again","first_seq":1,"last_seq":5,"frames":4,"x_px":1,"y_px":2,"path_px":9,"velocity_px_s":[0.5,-0.5],"directed":true,"diffusion_px2_s":4,"diffusion_px2_s_low":0,"diffusion_px2_s_high":6,"diffusion_um2_s":0.25,"diffusion_um2_s_low":0,"diffusion_um2_s_high":0.375,"diffusion_shrunk_px2_s":3.5,"diffusion_shrunk_px2_s_low":1,"diffusion_shrunk_px2_s_high":5,"state":[0.125,0.875],"motion":{"class":"free","stuck":0,"free":0.75,"confined":0.25,"directed":0,"anomalous":0,"alpha":1.125,"alpha_low":0.5,"alpha_high":1.5,"radius_px":null,"speed_px_s":null}}`,
+		`{"v":1,"kind":"population","stream":"dish","seq":8,"time":"2026-05-06T10:00:00.123456789Z","count":2,"spots":3,"density_px":0.001,"births":5,"deaths":3,"directed":1,"detected":0.9,"template_px":1.5,"tracks":5,"steps":40,"diffusion_px2_s":4,"diffusion_px2_s_low":3,"diffusion_px2_s_high":null,"noise_px":0.125,"spectrum_px2_s":[0.1,1],"spectrum":[0.25,0.75],"common_velocity_px_s":[1,-1],"common_velocity_sd_px_s":0.5,"common_shift_px":[10,-10],"law":{"seq":7,"tracks":7,"steps":35,"state_px2_s":[0.5,8],"state_px2_s_low":[0,4],"state_px2_s_high":[1,16],"state_um2_s":[0.125,2],"state_um2_s_low":[0,1],"state_um2_s_high":[0.25,4],"share":[0.25,0.75],"share_low":[0.125,0.5],"share_high":[0.5,0.875],"spread":0.5,"spread_low":0.25,"spread_high":0.75,"switching_s":[0,0.5,0.25,0],"switching_nats":12,"says":"2 states"},"pairs":{"distance_px":[4,8],"force_px_s":[1,-0.5],"force_px_s_low":[0.5,-1],"force_px_s_high":[1.5,0],"pairs":[100,200],"nats":-3},"map":{"x_px":[16,48],"y_px":[16,16],"width_px":[32,32],"drift_x_px_s":[1,-1],"drift_y_px_s":[0.5,0.25],"drift_sd_px_s":[0.125,0.25],"diffusion_px2_s":[4,5],"diffusion_sd_px2_s":[0.5,0.75],"steps":[300,400],"says":["a trap at 32, 16"]}}`,
 	}
 	_, got := sinktest.Lines(t, (&Encoder{Stream: "dish"}).Encode, sinktest.Field(6), sinktest.Track(7), sinktest.Population(8))
 	if !reflect.DeepEqual(got, want) {
@@ -122,7 +122,7 @@ func TestLooksAreWritten(t *testing.T) {
 	o.Latents, o.Z, o.ZSD = 2, []float64{math.NaN(), math.NaN(), 1.5, -2}, []float64{math.NaN(), math.NaN(), 0.1, 0.2}
 	e := &Encoder{Stream: "dish"}
 	_, lines := sinktest.Lines(t, e.Encode, m)
-	const want = `"marks":[9,4],"z":[[null,1.5],[null,-2]],"z_sd":[[null,0.1],[null,0.2]],"left_out":2`
+	const want = `"marks":[9,4],"state":[[0.25,null],[0.75,null]],"z":[[null,1.5],[null,-2]],"z_sd":[[null,0.1],[null,0.2]],"left_out":2`
 	if !strings.Contains(lines[0], want) {
 		t.Errorf("found\n%s\nexpected in it\n%s", lines[0], want)
 	}
@@ -138,16 +138,33 @@ func TestLooksAreWritten(t *testing.T) {
 		t.Errorf("%g allocations a frame", n)
 	}
 	for _, c := range []struct{ from, to, want string }{
-		{`"z":[[null,1.5],`, `"z":[`, "1 columns z and 2 z_sd"},
+		{`"z":[[null,1.5],`, `"z":[`, "1 columns z, 2 z_sd"},
 		{`"z":[[null,1.5],`, `"z":[[1.5],`, "one entry an object"},
-		{`"z":[`, `"z":[` + strings.Repeat("[0,0],", MaxLatent), "66 columns z and 2"},
+		{`"z":[`, `"z":[` + strings.Repeat("[0,0],", MaxLatent), "66 columns z, 2"},
 	} {
 		if _, err := Decode(latent.KindObjects, []byte(strings.Replace(lines[0], c.from, c.to, 1))); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%.40s: %v, expected %q", c.to, err, c.want)
 		}
 	}
-	o.ID, o.X, o.Y, o.SD, o.D, o.Doubt, o.Marks, o.Z, o.ZSD = nil, nil, nil, nil, nil, nil, nil, nil, nil
+	o.ID, o.X, o.Y, o.SD, o.D, o.Doubt, o.Marks, o.State, o.Z, o.ZSD = nil, nil, nil, nil, nil, nil, nil, nil, nil, nil
 	if _, lines = sinktest.Lines(t, e.Encode, m); !strings.Contains(lines[0], `"z":[[],[]]`) {
 		t.Errorf("a frame without objects: %s", lines[0])
+	}
+}
+
+// TestPopulationRefused: lists of a population's law that do not fit together, and more than a message may have.
+func TestPopulationRefused(t *testing.T) {
+	_, lines := sinktest.Lines(t, (&Encoder{Stream: "dish"}).Encode, sinktest.Population(8))
+	for _, c := range []struct{ from, to, want string }{
+		{`"share":[0.25,0.75]`, `"share":[0.25]`, "lists of"},
+		{`"switching_s":[0,0.5,0.25,0]`, `"switching_s":[0,0.5,0.25,0,1]`, "5 rates"},
+		{`"says":"2 states"`, `"says":"` + strings.Repeat("x", maxText+1) + `"`, "a sentence of 4097 bytes"},
+		{`"pairs":[100,200]`, `"pairs":[100]`, "pairs: columns of"},
+		{`"x_px":[16,48]`, `"x_px":[16]`, "map: columns of"},
+		{`"says":["a trap`, `"says":["` + strings.Repeat("x", maxText+1) + `", "a trap`, "map: a sentence of 4097"},
+	} {
+		if _, err := Decode(latent.KindPopulation, []byte(strings.Replace(lines[0], c.from, c.to, 1))); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%.40s: %v, expected %q", c.to, err, c.want)
+		}
 	}
 }

@@ -143,6 +143,7 @@ func Field(seq uint64) *latent.Estimate {
 		Objects: latent.Objects{
 			Width: 640, Height: 480, PixelUM: 0.25, ID: []uint64{3, 18446744073709551615}, X: []float64{0.5, 639.12345}, Y: []float64{7, 1e-9}, SD: []float64{0.1, 0.25},
 			D: []float64{math.NaN(), 2.5}, Doubt: []float64{0.5, 0}, Marks: []latent.Mark{latent.Predicted | latent.Doubtful, latent.Directed}, Left: 2,
+			States: 2, State: []float64{0.25, 0.75, math.NaN(), math.NaN()},
 			Earlier: []latent.Place{{Seq: seq - 1, ID: 3, X: 1, Y: 2, SD: 0.5, Filled: true}},
 		},
 	}
@@ -151,14 +152,24 @@ func Field(seq uint64) *latent.Estimate {
 // Track is an object that has ended.
 func Track(seq uint64) *latent.Track {
 	return &latent.Track{Seq: seq, Time: Estimate(seq, 0).Latent.Time, ID: 3, Change: latent.Ended, Why: latent.Lost, First: 1, Last: 5, Frames: 4, X: 1, Y: 2, Path: 9,
-		DriftX: 0.5, DriftY: -0.5, Runs: true, Px: latent.Range{D: 4, Low: 0, High: 6}, UM: latent.Range{D: 0.25, Low: 0, High: 0.375}}
+		DriftX: 0.5, DriftY: -0.5, Runs: true, Px: latent.Range{D: 4, Low: 0, High: 6}, UM: latent.Range{D: 0.25, Low: 0, High: 0.375},
+		Shrunk: latent.Range{D: 3.5, Low: 1, High: 5}, State: []float64{0.125, 0.875},
+		Motion: &latent.Motion{Class: "free", Free: 0.75, Confined: 0.25, Alpha: latent.Bounds{Value: 1.125, Low: 0.5, High: 1.5}, Radius: math.NaN(), Speed: math.NaN()}}
 }
 
 // Population is all objects of a field, of which nothing is known in µm.
 func Population(seq uint64) *latent.Population {
 	return &latent.Population{Seq: seq, Time: Estimate(seq, 0).Latent.Time, Count: 2, Spots: 3, PerPixel: 0.001, Births: 5, Deaths: 3, Detected: 0.9, Template: 1.5, Tracks: 5, Steps: 40,
 		Px: latent.Range{D: 4, Low: 3, High: math.NaN()}, Noise: 0.125, Edges: []float64{0.1, 1}, Spectrum: []float64{0.25, 0.75}, CommonX: 1, CommonY: -1, CommonSD: 0.5,
-		ShiftX: 10, ShiftY: -10, DirectedN: 1}
+		ShiftX: 10, ShiftY: -10, DirectedN: 1,
+		Law: &latent.PopulationLaw{Seq: seq - 1, Tracks: 7, Steps: 35, Spread: latent.Bounds{Value: 0.5, Low: 0.25, High: 0.75}, Rates: []float64{0, 0.5, 0.25, 0}, Nats: 12, Says: "2 states",
+			States: []latent.StateLaw{
+				{Px: latent.Range{D: 0.5, Low: 0, High: 1}, UM: latent.Range{D: 0.125, Low: 0, High: 0.25}, Share: latent.Bounds{Value: 0.25, Low: 0.125, High: 0.5}},
+				{Px: latent.Range{D: 8, Low: 4, High: 16}, UM: latent.Range{D: 2, Low: 1, High: 4}, Share: latent.Bounds{Value: 0.75, Low: 0.5, High: 0.875}},
+			}},
+		Pairs: &latent.Pairs{Distance: []float64{4, 8}, Force: []float64{1, -0.5}, Low: []float64{0.5, -1}, High: []float64{1.5, 0}, Count: []float64{100, 200}, Nats: -3},
+		Map: &latent.FieldMap{X: []float64{16, 48}, Y: []float64{16, 16}, Width: []float64{32, 32}, VX: []float64{1, -1}, VY: []float64{0.5, 0.25}, SD: []float64{0.125, 0.25},
+			D: []float64{4, 5}, DSD: []float64{0.5, 0.75}, Steps: []float64{300, 400}, Says: []string{"a trap at 32, 16"}}}
 }
 
 // Crowd is frame seq's estimate of a field with n objects: every third was not detected, doubt falls with the number, and as many places of the frame before

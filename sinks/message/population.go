@@ -1,0 +1,158 @@
+package message
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"driftscope/internal/latent"
+)
+
+// PopulationRecord is all objects of a field together, every so many frames and at the end.
+type PopulationRecord struct {
+	Header
+	Seq      uint64    `json:"seq"`
+	Time     time.Time `json:"time"`
+	Count    int       `json:"count" unit:"objects"`
+	Spots    int       `json:"spots" unit:"spots"` // found in this frame
+	PerPixel Number    `json:"density_px" unit:"1/px²"`
+	PerUM    *Number   `json:"density_um,omitempty" unit:"1/µm²"`
+	Births   uint64    `json:"births" unit:"objects"` // since the start
+	Deaths   uint64    `json:"deaths" unit:"objects"`
+	Directed int       `json:"directed" unit:"objects"` // that move in a direction now
+	Detected Number    `json:"detected" unit:"1"`       // share of an object's frames in which it is detected
+	Template Number    `json:"template_px" unit:"px"`   // sd of an object's light
+	Tracks   uint64    `json:"tracks" unit:"objects"`   // that the diffusion rests on
+	Steps    uint64    `json:"steps" unit:"increments"`
+	RangeRecord
+	Noise    Number  `json:"noise_px" unit:"px"`               // sd of a place, by the steps
+	Edges    Numbers `json:"spectrum_px2_s" unit:"px²/s"`      // lower ends of the bins of the spectrum of D
+	Spectrum Numbers `json:"spectrum" unit:"1"`                // share of the steps whose object has such a D
+	Common   Numbers `json:"common_velocity_px_s" unit:"px/s"` // of all objects together, along x and y: the stage's, or a flow's
+	CommonSD Number  `json:"common_velocity_sd_px_s" unit:"px/s"`
+	Shift    Numbers `json:"common_shift_px" unit:"px"` // where that has taken them since the start
+
+	Law   *LawRecord   `json:"law,omitempty"`
+	Pairs *PairsRecord `json:"pairs,omitempty"`
+	Map   *MapRecord   `json:"map,omitempty"`
+}
+
+// LawRecord says which laws the objects of a field obey: states by rising D, a column each, with 95 % intervals.
+type LawRecord struct {
+	Seq        uint64  `json:"seq"`    // of the frame up to which it was learnt
+	Tracks     uint64  `json:"tracks"` // pieces of tracks that it rests on
+	Steps      uint64  `json:"steps" unit:"increments"`
+	D          Numbers `json:"state_px2_s" unit:"px²/s"`
+	DLow       Numbers `json:"state_px2_s_low" unit:"px²/s"`
+	DHigh      Numbers `json:"state_px2_s_high" unit:"px²/s"`
+	UM         Numbers `json:"state_um2_s,omitempty" unit:"µm²/s"`
+	UMLow      Numbers `json:"state_um2_s_low,omitempty" unit:"µm²/s"`
+	UMHigh     Numbers `json:"state_um2_s_high,omitempty" unit:"µm²/s"`
+	Share      Numbers `json:"share" unit:"1"` // of the objects' time
+	ShareLow   Numbers `json:"share_low" unit:"1"`
+	ShareHigh  Numbers `json:"share_high" unit:"1"`
+	Spread     Number  `json:"spread" unit:"1"` // sd of ln D from object to object within a state; 0 where none is told
+	SpreadLow  Number  `json:"spread_low" unit:"1"`
+	SpreadHigh Number  `json:"spread_high" unit:"1"`
+	Rates      Numbers `json:"switching_s,omitempty" unit:"1/s"` // from each state to each, a row a state
+	Nats       Number  `json:"switching_nats" unit:"nats"`       // evidence that objects switch
+	Says       string  `json:"says"`                             // the law in a sentence
+}
+
+// PairsRecord is the force between two objects by their distance, with its 95 % interval.
+type PairsRecord struct {
+	Distance Numbers `json:"distance_px" unit:"px"`
+	Force    Numbers `json:"force_px_s" unit:"px/s"` // velocity that one has by the other, above zero where it drives it away
+	Low      Numbers `json:"force_px_s_low" unit:"px/s"`
+	High     Numbers `json:"force_px_s_high" unit:"px/s"`
+	Count    Numbers `json:"pairs" unit:"pairs"` // that a value rests on
+	Nats     Number  `json:"nats" unit:"nats"`   // evidence for a force
+}
+
+// MapRecord is how objects move from place to place: columns with one entry a cell.
+type MapRecord struct {
+	X      Numbers  `json:"x_px" unit:"px"` // the cell's middle
+	Y      Numbers  `json:"y_px" unit:"px"`
+	Width  Numbers  `json:"width_px" unit:"px"` // its side
+	DriftX Numbers  `json:"drift_x_px_s" unit:"px/s"`
+	DriftY Numbers  `json:"drift_y_px_s" unit:"px/s"`
+	SD     Numbers  `json:"drift_sd_px_s" unit:"px/s"` // standard error, an axis
+	D      Numbers  `json:"diffusion_px2_s" unit:"px²/s"`
+	DSD    Numbers  `json:"diffusion_sd_px2_s" unit:"px²/s"`
+	Steps  Numbers  `json:"steps" unit:"increments"`
+	Says   []string `json:"says"` // traps and flows, a sentence each
+}
+
+// populationRecord is the record of p. It shares p's slices.
+func populationRecord(h Header, p *latent.Population) *PopulationRecord {
+	r := &PopulationRecord{Header: h, Seq: p.Seq, Time: p.Time.UTC(), Count: p.Count, Spots: p.Spots, PerPixel: Number(p.PerPixel), Births: p.Births, Deaths: p.Deaths,
+		Directed: p.DirectedN, Detected: Number(p.Detected), Template: Number(p.Template), Tracks: p.Tracks, Steps: p.Steps, RangeRecord: rangeRecord(p.Px, p.UM),
+		Noise: Number(p.Noise), Edges: p.Edges, Spectrum: p.Spectrum, Common: Numbers{p.CommonX, p.CommonY}, CommonSD: Number(p.CommonSD), Shift: Numbers{p.ShiftX, p.ShiftY}}
+	if p.PerUM > 0 {
+		r.PerUM = number(p.PerUM)
+	}
+	if p.Law != nil {
+		r.Law = lawRecord(p.Law)
+	}
+	if q := p.Pairs; q != nil {
+		r.Pairs = &PairsRecord{q.Distance, q.Force, q.Low, q.High, q.Count, Number(q.Nats)}
+	}
+	if m := p.Map; m != nil {
+		r.Map = &MapRecord{m.X, m.Y, m.Width, m.VX, m.VY, m.SD, m.D, m.DSD, m.Steps, m.Says}
+	}
+	return r
+}
+
+// lawRecord is the record of l.
+func lawRecord(l *latent.PopulationLaw) *LawRecord {
+	r := &LawRecord{Seq: l.Seq, Tracks: l.Tracks, Steps: l.Steps, Spread: Number(l.Spread.Value), SpreadLow: Number(l.Spread.Low), SpreadHigh: Number(l.Spread.High), Rates: l.Rates, Nats: Number(l.Nats), Says: l.Says}
+	for i := range l.States {
+		s := &l.States[i]
+		r.D, r.DLow, r.DHigh = append(r.D, s.Px.D), append(r.DLow, s.Px.Low), append(r.DHigh, s.Px.High)
+		r.Share, r.ShareLow, r.ShareHigh = append(r.Share, s.Share.Value), append(r.ShareLow, s.Share.Low), append(r.ShareHigh, s.Share.High)
+		if s.UM != (latent.Range{}) {
+			r.UM, r.UMLow, r.UMHigh = append(r.UM, s.UM.D), append(r.UMLow, s.UM.Low), append(r.UMHigh, s.UM.High)
+		}
+	}
+	return r
+}
+
+// checkPopulation refuses lists that do not fit together.
+func checkPopulation(r *PopulationRecord) error {
+	if err := sameLength(len(r.Edges), len(r.Spectrum)); err != nil {
+		return err
+	}
+	if l := r.Law; l != nil {
+		k := len(l.D)
+		if len(l.Says) > maxText || k > MaxLatent || len(l.Rates) > k*k {
+			return fmt.Errorf("a law of %d states, %d rates and a sentence of %d bytes, expected at most %d, a rate from each to each, and %d", k, len(l.Rates), len(l.Says), MaxLatent, maxText)
+		}
+		if err := sameLength(k, len(l.DLow), len(l.DHigh), len(l.UM), len(l.UMLow), len(l.UMHigh), len(l.Share), len(l.ShareLow), len(l.ShareHigh)); err != nil {
+			return err
+		}
+	}
+	if p := r.Pairs; p != nil {
+		if err := columnsOf(len(p.Distance), len(p.Force), len(p.Low), len(p.High), len(p.Count)); err != nil {
+			return fmt.Errorf("pairs: %w", err)
+		}
+	}
+	if m := r.Map; m != nil {
+		for _, text := range m.Says {
+			if len(text) > maxText {
+				return fmt.Errorf("map: a sentence of %d bytes, expected at most %d", len(text), maxText)
+			}
+		}
+		if err := columnsOf(len(m.X), len(m.Y), len(m.Width), len(m.DriftX), len(m.DriftY), len(m.SD), len(m.D), len(m.DSD), len(m.Steps)); err != nil {
+			return fmt.Errorf("map: %w", err)
+		}
+	}
+	return nil
+}
+
+// columnsOf wants columns of one length.
+func columnsOf(lengths ...int) error {
+	if n := slices.Max(lengths); n > maxField || n != slices.Min(lengths) {
+		return fmt.Errorf("columns of %v entries, expected as many in each, at most %d", lengths, maxField)
+	}
+	return nil
+}
