@@ -17,6 +17,7 @@ type Options struct {
 type State struct {
 	D        Interval // px²/s
 	Fraction Interval // of the objects' time
+	Tracked  float64  // of the tracks
 }
 
 // Law is that of a population.
@@ -25,8 +26,9 @@ type Law struct {
 	D             Interval // mean over the objects' time, px²/s
 	States        []State  // by ascending D
 	Spread        Interval // sd of ln D within a state; 0 where none is told
-	Noise         float64  // sd of a place of scale 1 along an axis, px
-	MostNoise     float64  // the upper end of its interval
+	Noise         float64  // sd of a place along an axis, px, of a place of the mean scale
+	Scale         float64  // variance of a place of scale 1, px²
+	MostNoise     float64  // sd of such a place, the upper end of its interval, px
 	Nats          float64  // log likelihood of the mixture
 	Objects       []Object // one a segment
 }
@@ -45,18 +47,18 @@ func Infer(segments []Segment, o Options) (*Law, bool) {
 	}
 	m := f.pick(o.States)
 	found := f.intervals(&m)
-	l := &Law{Tracks: len(segments), Noise: math.Sqrt(m.noise), Spread: found.spread, Nats: m.nats}
+	l := &Law{Tracks: len(segments), Noise: math.Sqrt(m.noise * f.unit / f.noise), Spread: found.spread, Nats: m.nats}
 	for i := range segments {
 		l.Steps += len(segments[i].Steps)
 	}
 	likely := f.responsibilities(&m)
-	f.objects(l, &m, likely)
 	shares := f.shares(likely, &m, o.Depth)
 	for j := range m.d {
-		l.States = append(l.States, State{found.d[j], shares.interval(j, found.fraction[j])})
+		l.States = append(l.States, State{found.d[j], shares.interval(j, found.fraction[j]), m.fraction[j]})
 	}
+	f.objects(l, &m, likely)
 	l.D = f.mean(&m, found.d, shares)
-	l.MostNoise = math.Sqrt(f.mostNoise(&m))
+	l.Scale, l.MostNoise = m.noise, math.Sqrt(f.mostNoise(&m))
 	return l, true
 }
 
@@ -86,7 +88,7 @@ func (f *fitting) mostNoise(m *mixture) float64 {
 	bare := *m
 	bare.table = nil
 	p := f.profileOf(&bare, ascending(len(m.d)))
-	return m.noise + normal95*p.sd(2*len(m.d)-1)*f.unit
+	return m.noise + normal95*p.sd(2*len(m.d)-1)*f.noise
 }
 
 // responsibilities are the probabilities of every state, a row a segment.
@@ -248,17 +250,44 @@ func (p *profile) varianceOf(of func(at []float64) float64) float64 {
 	return max(mat.Dot(slope, solved), 0)
 }
 
+// Judge is what the law makes of a segment that it need not know, of a film of some exposure.
+func (l *Law) Judge(s Segment, exposure float64) Object {
+	f := &fitting{segments: []Segment{s}, exposure: exposure}
+	m := mixture{noise: l.Scale, spread: l.Spread.Value}
+	for _, state := range l.States {
+		m.d, m.fraction = append(m.d, state.D.Value), append(m.fraction, state.Tracked)
+	}
+	if m.spread > 0 {
+		f.unit, f.time, f.noise = l.D.Value, 1, 1 // a grid about the mean D
+		m.table = f.tabulate(m.noise)
+	}
+	return f.object(l, &m, 0, f.responsibilities(&m).RawRowView(0))
+}
+
 // objects tells what the law of all makes of each segment.
 func (f *fitting) objects(l *Law, m *mixture, likely *mat.Dense) {
 	for i := range f.segments {
-		o := Object{State: append([]float64(nil), likely.RawRowView(i)...)}
-		if m.table == nil {
-			o.D = discrete(m.d, o.State)
-		} else {
-			o.D = f.continuous(m, i)
-		}
-		l.Objects = append(l.Objects, o)
+		l.Objects = append(l.Objects, f.object(l, m, i, likely.RawRowView(i)))
 	}
+}
+
+// object is what the law makes of segment i.
+func (f *fitting) object(l *Law, m *mixture, i int, likely []float64) Object {
+	o := Object{State: append([]float64(nil), likely...)}
+	if m.table != nil {
+		o.D = f.continuous(m, i)
+		return o
+	}
+	o.D = discrete(m.d, o.State)
+	for j, p := range o.State { // a state's D is known to its interval only
+		if o.D.Low == m.d[j] {
+			o.D.Low = l.States[j].D.Low
+		}
+		if o.D.High == m.d[j] && p > 0 {
+			o.D.High = l.States[j].D.High
+		}
+	}
+	return o
 }
 
 // discrete is the mean and the interval of D that has one of some values.

@@ -22,7 +22,8 @@ type mixture struct {
 type fitting struct {
 	segments []Segment
 	exposure float64
-	unit     float64 // px², of the noise's coordinate: a quarter of a mean square step
+	unit     float64 // px²: a quarter of a mean square step
+	noise    float64 // the same over the mean scale of places: the noise's unit
 	time     float64 // mean time of a step, s
 	least    float64 // ln D below which nothing is told from rest
 	terms    []float64
@@ -44,8 +45,23 @@ func newFitting(segments []Segment, exposure float64) (f *fitting, ok bool) {
 		return nil, false
 	}
 	f = &fitting{segments: segments, exposure: exposure, unit: squares / steps / (2 * axes), time: seconds / steps}
+	f.noise = f.unit / meanScale(segments)
 	f.least = math.Log(f.unit / f.time * slowest)
 	return f, true
+}
+
+// meanScale is that of all places.
+func meanScale(segments []Segment) float64 {
+	sum, n := 0.0, 0.0
+	for i := range segments {
+		for k := range len(segments[i].Steps) + 1 {
+			sum, n = sum+segments[i].scale(k), n+1
+		}
+	}
+	if !(sum > 0) {
+		return 1
+	}
+	return sum / n
 }
 
 // slowest is the least D as a share of the mean: such an object moves by a thousandth of a step.
@@ -70,7 +86,7 @@ func (f *fitting) likelihood(k int) summit {
 		for i := range f.segments {
 			s := &f.segments[i]
 			for j := range k {
-				l := law{math.Exp(at[j]), at[2*k-1] * f.unit, f.exposure}
+				l := law{math.Exp(at[j]), at[2*k-1] * f.noise, f.exposure}
 				if gradient == nil {
 					terms[j] = s.logLikelihood(l) + logs[j]
 				} else {
@@ -93,7 +109,7 @@ func (f *fitting) likelihood(k int) summit {
 			for j := range terms {
 				r := terms[j] / sum
 				f.score[j] = r * ends[j].d
-				f.score[2*k-1] += r * ends[j].noise * f.unit
+				f.score[2*k-1] += r * ends[j].noise * f.noise
 				if j < k-1 {
 					f.score[k+j] = r - left*logistic(at[k+j])
 					left -= r
@@ -173,7 +189,7 @@ func (f *fitting) coordinates(m *mixture, order []int) []float64 {
 		at = append(at, math.Log(m.d[j]))
 		fractions = append(fractions, m.fraction[j])
 	}
-	last := m.noise / f.unit
+	last := m.noise / f.noise
 	if m.table != nil {
 		last = m.spread
 	}
@@ -188,7 +204,7 @@ func (f *fitting) mixtureAt(at []float64) mixture {
 		order[j] = j
 	}
 	slices.SortFunc(order, func(a, b int) int { return compare(at[a], at[b]) })
-	m := mixture{noise: at[2*k-1] * f.unit}
+	m := mixture{noise: at[2*k-1] * f.noise}
 	for _, j := range order {
 		m.d, m.fraction = append(m.d, math.Exp(at[j])), append(m.fraction, math.Exp(logs[j]))
 	}
@@ -240,7 +256,7 @@ func ascending(k int) []int {
 func (f *fitting) one() mixture {
 	best := mixture{nats: math.Inf(-1)}
 	for _, noise := range []float64{0.02, 0.5, 0.95} { // share of the mean square step that is noise: from each side, and between
-		m := f.climbFrom(mixture{d: []float64{f.unit / f.time * (1 - noise)}, fraction: []float64{1}, noise: noise * f.unit}, 0)
+		m := f.climbFrom(mixture{d: []float64{f.unit / f.time * (1 - noise)}, fraction: []float64{1}, noise: noise * f.noise}, 0)
 		if m.nats > best.nats {
 			best = m
 		}

@@ -97,7 +97,7 @@ func (f *fitting) rung(i int) float64 {
 	if i <= 0 {
 		return 0
 	}
-	return f.unit * math.Pow(10, float64(i)/ladderPerDecade-ladderDecades)
+	return f.noise * math.Pow(10, float64(i)/ladderPerDecade-ladderDecades)
 }
 
 // rungOf is the rung nearest to a noise.
@@ -105,6 +105,6 @@ func (f *fitting) rungOf(noise float64) int {
 	if !(noise > 0) {
 		return 0
 	}
-	i := math.Round(ladderPerDecade * (math.Log10(noise/f.unit) + ladderDecades))
+	i := math.Round(ladderPerDecade * (math.Log10(noise/f.noise) + ladderDecades))
 	return int(min(max(i, 0), ladderPerDecade*ladderDecades))
 }

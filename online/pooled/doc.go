@@ -1,0 +1,13 @@
+// Package pooled learns the law of all objects of a field beside the frame path, from the steps that they made of late.
+//
+//	trail.go     Trail: the latest steps of one object
+//	memory.go    memory: steps of those that are no longer there, and of those that are
+//	learner.go   Learner: when the law is learnt, and when it is put to use
+//	worker.go    the goroutine that does so
+//	law.go       Law: states, spectrum, and a sentence that says what they are
+//	archive.go   the memory in a checkpoint
+//
+// The law is that of online/states, over the last 65,536 steps: older ones are forgotten. Its place in the stream is fixed: what is begun at frame k knows
+// the steps up to k, and is put to use Lag frames later. In a live run it is put to use, and the next begun, nine times as long after it as it
+// took, where that is later: it has a tenth of one core, whatever comes.
+package pooled

@@ -1,0 +1,100 @@
+package pooled
+
+import "driftscope/online/states"
+
+// Config is what a Learner is told.
+type Config struct {
+	Exposure float64 // of a frame, s
+	Depth    float64 // of the slab of focus, px; 0 where it is not known
+	// Deterministic makes Pass wait for a law that is late, so that the same steps always give the same laws.
+	Deterministic bool
+}
+
+// When a law is learnt.
+const (
+	Lag       = 25  // frames between what is learnt from and its use
+	firstLaw  = 200 // steps before the first: by as many D is known to a tenth
+	liveShare = 16  // of what is remembered that is new before the next in a live run; in any other all of it, so that a recording waits for little
+)
+
+// Learner learns the law of all objects. Its methods are called from one goroutine.
+type Learner struct {
+	config   Config
+	memory   memory
+	fresh    int // steps since the last law was begun
+	frame    uint64
+	due      uint64
+	inFlight bool
+	worker   *worker
+	law      *Law // in use
+}
+
+// New is a Learner that has seen nothing. Close ends its goroutine.
+func New(c Config) *Learner { return &Learner{config: c, worker: newWorker(!c.Deterministic)} }
+
+// Keep takes in a piece of a track that has ended.
+func (l *Learner) Keep(s states.Segment) { l.memory.keep(s) }
+
+// Count notes that so many steps were made.
+func (l *Learner) Count(steps int) { l.fresh += steps }
+
+// Law is the one in use; nil before the first.
+func (l *Learner) Law() *Law { return l.law }
+
+// Pass ends frame seq: it puts a law to use that is due, and begins the next where that is worth it. live gives the pieces of objects that are there. True
+// says that the law is another one.
+func (l *Learner) Pass(seq uint64, live func() []states.Segment) (changed bool) {
+	l.frame++
+	if l.inFlight && l.frame >= l.due && (l.config.Deterministic || l.worker.rested()) {
+		if law, ok := l.worker.take(l.config.Deterministic); ok {
+			changed = l.use(law)
+		}
+	}
+	share := 1
+	if !l.config.Deterministic {
+		share = liveShare
+	}
+	if !l.inFlight && l.fresh >= max(firstLaw, l.memory.steps/share) && (l.config.Deterministic || l.worker.rested()) {
+		l.begin(seq, live())
+	}
+	return changed
+}
+
+// use puts a law to use.
+func (l *Learner) use(law *Law) (changed bool) {
+	l.inFlight = false
+	if law == nil {
+		return false
+	}
+	l.law = law
+	return true
+}
+
+// begin has the law learnt from all that is remembered.
+func (l *Learner) begin(seq uint64, live []states.Segment) {
+	l.worker.begin(order{seq: seq, segments: l.memory.with(live), options: states.Options{Exposure: l.config.Exposure, Depth: l.config.Depth}})
+	l.inFlight, l.due, l.fresh = true, l.frame+Lag, 0
+}
+
+// Finish learns from what is new, because no frame comes after seq. It waits. True says that the law is another one.
+func (l *Learner) Finish(seq uint64, live []states.Segment) (changed bool) {
+	if l.inFlight {
+		law, ok := l.worker.take(true)
+		changed = ok && l.use(law)
+	}
+	if l.fresh == 0 {
+		return changed
+	}
+	l.begin(seq, live)
+	law, ok := l.worker.take(true)
+	return ok && l.use(law) || changed
+}
+
+// Reset forgets all.
+func (l *Learner) Reset() {
+	l.worker.forget()
+	*l = Learner{config: l.config, worker: l.worker, frame: l.frame}
+}
+
+// Close ends the goroutine.
+func (l *Learner) Close() { l.worker.close() }

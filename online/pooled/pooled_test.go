@@ -1,0 +1,222 @@
+package pooled
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"driftscope/internal/archive"
+	"driftscope/internal/suite"
+	"driftscope/online/states"
+)
+
+func TestMain(m *testing.M) { os.Exit(suite.Goroutines(m.Run())) }
+
+const dt = 0.02
+
+// field is objects that diffuse, half of them ten times as fast, each with its trail.
+type field struct {
+	rng    *rand.Rand
+	trails []Trail
+}
+
+func newField(n int) *field { return &field{rand.New(rand.NewPCG(1, 2)), make([]Trail, n)} }
+
+// frame moves all objects once.
+func (f *field) frame(l *Learner) {
+	for i := range f.trails {
+		sd := math.Sqrt(2 * 2 * dt * []float64{1, 10}[i%2])
+		f.trails[i].Step(states.Step{X: sd * f.rng.NormFloat64(), Y: sd * f.rng.NormFloat64(), DT: dt}, 0.01, 0.01, l.Keep)
+	}
+	l.Count(len(f.trails))
+}
+
+func (f *field) live() (out []states.Segment) {
+	for i := range f.trails {
+		if s, ok := f.trails[i].Segment(); ok {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// follow runs a learner over frames, and gives it with the frames at which its law changed.
+func follow(t *testing.T, frames int) (l *Learner, f *field, changes []uint64) {
+	l = New(Config{Deterministic: true})
+	t.Cleanup(l.Close)
+	f = newField(20)
+	for seq := range uint64(frames) {
+		f.frame(l)
+		if l.Pass(seq, f.live) {
+			changes = append(changes, seq)
+		}
+	}
+	return l, f, changes
+}
+
+// TestLearner: the first law comes Lag frames after the first 200 steps, the next after as many again as are remembered, always at the same frames and with the
+// same figures; at the end all steps are learnt from.
+func TestLearner(t *testing.T) {
+	l, f, changes := follow(t, 300)
+	if len(changes) < 2 || changes[0] != 9+Lag || len(changes) > 8 {
+		t.Fatalf("laws at %v", changes)
+	}
+	other, g, again := follow(t, 300)
+	if !reflect.DeepEqual(changes, again) || !reflect.DeepEqual(l.Law(), other.Law()) {
+		t.Errorf("the same steps gave laws at %v and %v", changes, again)
+	}
+	if !l.Finish(299, f.live()) || l.Law().Seq != 299 || l.Law().Steps != 300*20 {
+		t.Errorf("at the end the law is of frame %d, %d steps", l.Law().Seq, l.Law().Steps)
+	}
+	if other.Finish(299, g.live()); !reflect.DeepEqual(l.Law(), other.Law()) {
+		t.Error("two ends differ")
+	}
+	if s := l.Law().States; len(s) != 2 || math.Abs(math.Log(s[0].D.Value/2)) > 0.1 || math.Abs(s[1].Fraction.Value-0.5) > 0.1 { // 3,000 steps each: 2 %
+		t.Errorf("states %+v", s)
+	}
+	share := 0.0
+	for i, v := range l.Law().Spectrum {
+		if share += v; Edges()[i] < 0.3 && v > 0.01 {
+			t.Errorf("%.3f of the spectrum at %g", v, Edges()[i])
+		}
+	}
+	if math.Abs(share-1) > 1e-9 {
+		t.Errorf("the spectrum adds up to %g", share)
+	}
+	if l.Finish(300, f.live()) {
+		t.Error("another law without new steps")
+	}
+}
+
+// TestLive: nothing waits for a law that is late, and the next rests.
+func TestLive(t *testing.T) {
+	l := New(Config{})
+	defer l.Close()
+	now := time.Unix(0, 0)
+	l.worker.now = func() time.Time { return now }
+	f := newField(20)
+	for seq := range uint64(10) {
+		f.frame(l)
+		l.Pass(seq, f.live)
+	}
+	for !func() bool { return len(l.worker.done) > 0 }() {
+		time.Sleep(time.Millisecond)
+	}
+	changed := false
+	for seq := uint64(10); seq < 10+2*Lag; seq++ {
+		changed = l.Pass(seq, f.live) || changed
+	}
+	if !changed || l.Law() == nil {
+		t.Error("the law that came back was not put to use")
+	}
+	l.worker.rest = now.Add(time.Second)
+	for seq := uint64(100); seq < 150; seq++ {
+		f.frame(l)
+		l.Pass(seq, f.live)
+	}
+	if l.inFlight {
+		t.Error("another was begun during the rest")
+	}
+	l.Reset()
+	if l.Law() != nil || l.memory.steps != 0 {
+		t.Error("a reset keeps something")
+	}
+}
+
+// TestMemory: no more is remembered than the bounds, and of live objects all.
+func TestMemory(t *testing.T) {
+	var m memory
+	piece := states.Segment{Weight: 1, Steps: make([]states.Step, longest)}
+	for range 2000 {
+		m.keep(piece)
+	}
+	if m.steps != mostSteps || len(m.pieces) != mostSteps/longest {
+		t.Errorf("%d steps of %d pieces", m.steps, len(m.pieces))
+	}
+	live := []states.Segment{{Weight: 0.5, Steps: make([]states.Step, 10)}}
+	all := m.with(live)
+	if len(all) != mostSteps/longest || all[len(all)-1].Weight != 0.5 {
+		t.Errorf("%d pieces with those of live objects", len(all))
+	}
+	one := states.Segment{Weight: 1, Steps: make([]states.Step, 1)}
+	for range 2 * mostPieces {
+		m.keep(one)
+	}
+	if len(m.pieces) != mostPieces {
+		t.Errorf("%d pieces of one step", len(m.pieces))
+	}
+}
+
+// TestTrail: a piece is full at 64 steps, and one whose places are not all known is taken for alike.
+func TestTrail(t *testing.T) {
+	var kept []states.Segment
+	keep := func(s states.Segment) { kept = append(kept, s) }
+	var trail Trail
+	for i := range longest + 1 {
+		trail.Step(states.Step{X: float64(i), DT: 1}, 1, 2, keep)
+	}
+	s, ok := trail.Segment()
+	if len(kept) != 1 || len(kept[0].Steps) != longest || len(kept[0].Scale) != longest+1 || kept[0].Scale[0] != 1 || kept[0].Scale[1] != 2 || !ok || len(s.Steps) != 1 || s.Steps[0].X != longest {
+		t.Errorf("kept %d, live %+v", len(kept), s)
+	}
+	trail.Cut(keep)
+	if _, ok := trail.Segment(); ok || len(kept) != 2 {
+		t.Error("a cut leaves something")
+	}
+	trail.Cut(keep)
+	trail.Step(states.Step{DT: 1}, 0, 2, keep)
+	if s, _ := trail.Segment(); s.Scale != nil || len(kept) != 2 {
+		t.Errorf("a place of no known variance: %+v", s)
+	}
+}
+
+// TestArchive: what was remembered is remembered again, in single precision, and what is damaged is refused.
+func TestArchive(t *testing.T) {
+	l, f, _ := follow(t, 100)
+	bad := errors.New("unusable")
+	c := archive.NewWriter(bad)
+	l.Archive(c, f.live())
+	again := New(Config{Deterministic: true})
+	defer again.Close()
+	data := append([]byte(nil), c.Bytes()...)
+	r := archive.NewReader(append([]byte(nil), data...), bad)
+	if again.Archive(r, nil); r.End() != nil {
+		t.Fatal(r.End())
+	}
+	if l.Finish(99, f.live()); !again.Finish(99, nil) || again.Law().Steps != l.Law().Steps || math.Abs(again.Law().D.Value/l.Law().D.Value-1) > 1e-5 {
+		t.Errorf("read back D %+v, written %+v", again.Law().D, l.Law().D)
+	}
+	for i := 0; i < len(data); i += 97 {
+		torn := New(Config{Deterministic: true})
+		c := archive.NewReader(append([]byte(nil), data[:i]...), bad)
+		if torn.Archive(c, nil); c.End() == nil {
+			t.Errorf("%d of %d bytes were read", i, len(data))
+		}
+		torn.Close()
+	}
+}
+
+// TestSays: the sentence of one state, of one whose objects differ, and of two.
+func TestSays(t *testing.T) {
+	state := func(d, share float64) states.State {
+		return states.State{D: states.Interval{Value: d, Low: d / 2, High: 2 * d}, Fraction: states.Interval{Value: share}}
+	}
+	for want, l := range map[string]*Law{
+		"All objects diffuse alike: D 4 (2 to 8) px²/s.":                                                                              {Law: &states.Law{States: []states.State{state(4, 1)}}},
+		"One kind of object, each with a D of its own (65 % apart): D 4 (2 to 8) px²/s.":                                              {Law: &states.Law{States: []states.State{state(4, 1)}, Spread: states.Interval{Value: 0.5}}},
+		"2 states: 25 % of the time D below 2 px²/s, 75 % of the time D 8 (4 to 16) px²/s; no object is told to switch between them.": {Law: &states.Law{States: []states.State{{D: states.Interval{Value: 0.1, High: 2}, Fraction: states.Interval{Value: 0.25}}, state(8, 0.75)}}},
+	} {
+		if got := l.Says(0, false); got != want {
+			t.Errorf("found %q, expected %q", got, want)
+		}
+	}
+	l := &Law{Law: &states.Law{States: []states.State{state(1, 0.5), state(8, 0.5)}}}
+	if got := l.Says(0.5, true); !strings.Contains(got, "D 2 (1 to 4) µm²/s") || !strings.HasSuffix(got, "objects switch between them.") {
+		t.Errorf("found %q", got)
+	}
+}
