@@ -111,6 +111,8 @@ var mayImport = map[string][]string{
 	"online/interactions":              {"internal/archive", "internal/grid"},
 	"online/interactions/pairstest":    {}, // for tests
 	"online/offline":                   {"internal/eigen", "internal/latent", "online/diffusion", "online/drift", "online/regression", "online/trajectory"},
+	"online/motion":                    {},
+	"online/motion/motiontest":         {},                  // for tests and benchmarks
 	"online/onlinetest":                {"internal/latent"}, // for tests
 	"online/refine":                    {"internal/archive", "internal/latent", "internal/nice", "online/diffusion", "online/drift", "online/regression", "online/trajectory"},
 	"online/regression":                {"internal/eigen", "internal/latent", "online/diffusion", "online/drift", "online/trajectory"},
@@ -157,6 +159,7 @@ var never = []struct{ from, target, reason string }{
 	{"online/interactions", "runtime/cgo", "the estimator is pure Go and runs without cgo"},
 	{"online/switching", "runtime/cgo", "the estimator is pure Go and runs without cgo"},
 	{"online/tracks", "runtime/cgo", "the estimator is pure Go and runs without cgo"},
+	{"online/motion", "runtime/cgo", "the estimator is pure Go and runs without cgo"},
 	{"online/offline", "driftscope/online", "a recording is read without an estimator"},
 	{"ingest/follow", "gocv.io/x/gocv", "waiting for files needs no pixels"},
 	{"ingest/format", "gocv.io/x/gocv", "what a file is, its first bytes and its name tell"},
