@@ -85,7 +85,7 @@ func TestExponent(t *testing.T) {
 	for _, c := range []struct {
 		places int
 		most   float64
-	}{{10, 0.47}, {20, 0.38}, {50, 0.29}, {100, 0.24}, {200, 0.19}} {
+	}{{10, 0.44}, {20, 0.37}, {50, 0.28}, {100, 0.22}, {200, 0.17}} {
 		const tracks = 300
 		model, _ := measureExponents(c.places, tracks)
 		all := model[motiontest.Models]

@@ -108,8 +108,9 @@ func TestLikelihoods(t *testing.T) {
 		}, func(s *series, at []float64, i, j int) float64 {
 			return place(i == j, rho*s.weigh[i]) + math.Exp(-k*math.Abs(at[i]-at[j]))/k
 		}},
-		{"fractional, as long as the memory", track(memory+2, false, false), fractionalCell(alpha, 6), fractionalPlaces(alpha, 6, 0)},
-		{"fractional, gaps in the window", track(window+2, true, false), fractionalCell(4, 3), fractionalPlaces(4, 3, 0)},
+		{"fractional, as long as the memory", track(memory+2, false, false), fractionalCell(alpha, 6, 0), fractionalPlaces(alpha, 6, 0)},
+		{"fractional, exposed all the time", track(memory+2, false, false), fractionalCell(4, 2, 1), fractionalPlaces(4, 2, 1)},
+		{"fractional, gaps in the window", track(window+2, true, false), fractionalCell(4, 3, 0), fractionalPlaces(4, 3, 0)},
 	} {
 		s := c.series
 		var dx, dy []float64
@@ -140,10 +141,10 @@ func times(s *series) []float64 {
 	return t
 }
 
-func fractionalCell(a, r int) func(s *series) (float64, float64) {
+func fractionalCell(a, r int, exposure float64) func(s *series) (float64, float64) {
 	return func(s *series) (float64, float64) {
 		f := new(fractional)
-		f.prepare(s, 0)
+		f.prepare(s, exposure)
 		f.likelihood(s, a, r)
 		return f.quad[a][r], f.logDet[a][r]
 	}
@@ -160,7 +161,7 @@ func fractionalPlaces(a, r int, exposure float64) covariance {
 func TestMemory(t *testing.T) {
 	for _, cell := range [][2]int{{0, 0}, {5, 5}, {10, 0}, {10, 9}, {19, 5}} {
 		s := track(200, false, false)
-		quad, logDet := fractionalCell(cell[0], cell[1])(s)
+		quad, logDet := fractionalCell(cell[0], cell[1], 0)(s)
 		var dx, dy []float64
 		for i := 1; i < len(s.x); i++ {
 			dx, dy = append(dx, s.x[i]-s.x[i-1]), append(dy, s.y[i]-s.y[i-1])
@@ -194,7 +195,7 @@ func TestIntegral(t *testing.T) {
 func TestWindow(t *testing.T) {
 	for _, cell := range [][2]int{{0, 0}, {3, 2}, {5, 5}, {10, 9}, {15, 5}, {19, 5}} {
 		s := track(101, true, false)
-		quad, logDet := fractionalCell(cell[0], cell[1])(s)
+		quad, logDet := fractionalCell(cell[0], cell[1], 0)(s)
 		var dx, dy []float64
 		for i := 1; i < len(s.x); i++ {
 			dx, dy = append(dx, s.x[i]-s.x[i-1]), append(dy, s.y[i]-s.y[i-1])
