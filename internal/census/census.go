@@ -88,7 +88,7 @@ func newTaker(template frame.Template, look field.Look) (*taker, error) {
 	if err != nil {
 		return nil, err
 	}
-	estimator, err := objects.New(objects.Config{})
+	estimator, err := objects.New(objects.Config{Bare: true})
 	if err != nil {
 		return nil, err
 	}

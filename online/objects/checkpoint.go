@@ -12,7 +12,7 @@ import (
 
 // format is that of what is known of a field. The objects that are there are not part of it, because nobody knows where they are when it is read: their steps
 // are, and their numbers are not used again.
-var format = archive.Format{Magic: "driftscope objects\n", Version: 1, Limit: 1 << 16, Unusable: ErrCheckpoint}
+var format = archive.Format{Magic: "driftscope objects\n", Version: 2, Limit: 4 << 20, Unusable: ErrCheckpoint}
 
 // ErrCheckpoint is what Restore returns for bytes that are not a whole checkpoint of an estimator of objects.
 var ErrCheckpoint = errors.New("unusable checkpoint of objects")
@@ -22,9 +22,8 @@ type known struct {
 	learnt         tracks.Learnt
 	common         population.Common
 	shiftX, shiftY float64
-	ended          population.Pool
-	spectrum       population.Spectrum
 	births, deaths uint64
+	tracks, steps  uint64 // of objects that have ended
 	hits, chances  float64
 }
 
@@ -33,11 +32,18 @@ func (k *known) archive(c *archive.Codec) {
 	k.common.Archive(c)
 	c.Float(&k.shiftX)
 	c.Float(&k.shiftY)
-	k.ended.Archive(c)
-	k.spectrum.Archive(c)
 	c.Uint(&k.births)
 	c.Uint(&k.deaths)
+	c.Uint(&k.tracks)
+	c.Uint(&k.steps)
 	c.Magnitudes(&k.hits, &k.chances)
+}
+
+// count takes in the track of an object that has ended.
+func (k *known) count(l *population.Law) {
+	if n := l.Steps(); n > 0 {
+		k.tracks, k.steps = k.tracks+1, k.steps+n
+	}
 }
 
 // Save writes what is known after the last Update. Of the object that is followed nothing is kept.
@@ -48,13 +54,13 @@ func (e *Estimator) Save(w io.Writer) error {
 	}
 	for _, id := range e.ids {
 		if o := e.live[id]; o.confirmed {
-			k.ended.Add(&o.law)
-			k.spectrum.Add(&o.law)
 			k.deaths++
+			k.count(&o.law)
 		}
 	}
 	c := format.Writer()
 	k.archive(c)
+	e.law.archive(c, e.pieces())
 	if _, err := w.Write(format.Seal(c)); err != nil {
 		return fmt.Errorf("checkpoint: %w: free some space or choose another path", err)
 	}
@@ -70,15 +76,18 @@ func (e *Estimator) Restore(r io.Reader) error {
 	}
 	var k known
 	k.archive(c)
-	if err := c.End(); err != nil {
-		return err
+	restored := law{exposure: e.law.exposure, learner: e.law.fresh()}
+	if restored.archive(c, nil); c.End() != nil {
+		restored.close()
+		return c.End()
 	}
-	e.known = k
+	e.law.close()
+	e.known, e.law = k, restored
 	if e.tracker != nil {
 		e.tracker.Inherit(k.learnt)
 	}
 	for _, id := range e.ids {
-		e.live[id].law = population.Law{}
+		e.live[id].law, e.live[id].path = population.Law{}, path{}
 	}
 	return nil
 }

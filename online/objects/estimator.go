@@ -9,6 +9,7 @@ import (
 
 	"driftscope/internal/latent"
 	"driftscope/online"
+	"driftscope/online/pooled"
 	"driftscope/online/population"
 	"driftscope/online/tracks"
 	"driftscope/online/trajectory"
@@ -21,6 +22,8 @@ type Config struct {
 	MaxGap   time.Duration // a longer pause between two frames leads to no step
 	Exposure time.Duration // of a frame, over which motion blurs a place
 	PixelUM  float64       // side of a pixel in the specimen, µm; 0 where not known
+	Depth    float64       // of the slab in which objects are seen, µm; 0 where not known; wants PixelUM
+	Bare     bool          // no law of all objects is learnt
 	Latents  int           // of each object, by a model of objects; 0 where there is none
 	Follow   online.Config // of the law of the object that is followed; its Dim is 2 and Latents
 }
@@ -59,6 +62,7 @@ type Estimator struct {
 	spots      int           // there
 
 	known known             // what outlives the objects
+	law   law               // of all objects
 	next  population.Common // as of this frame
 
 	film    uint64 // trajectory of the frames
@@ -74,8 +78,8 @@ func New(c Config) (*Estimator, error) {
 	if c.Every == 0 {
 		c.Every = DefaultEvery
 	}
-	if c.Every < 1 || !(c.PixelUM >= 0) || c.MaxGap < 0 || c.Exposure < 0 {
-		return nil, fmt.Errorf("a population every %d frames, pixels of %g µm, a gap of %v and an exposure of %v: expected none below zero", c.Every, c.PixelUM, c.MaxGap, c.Exposure)
+	if c.Every < 1 || !(c.PixelUM >= 0) || c.MaxGap < 0 || c.Exposure < 0 || !(c.Depth >= 0) {
+		return nil, fmt.Errorf("a population every %d frames, pixels of %g µm, a gap of %v, an exposure of %v and a focal depth of %g µm: expected none below zero", c.Every, c.PixelUM, c.MaxGap, c.Exposure, c.Depth)
 	}
 	if c.Lag < 0 || c.Lag > tracks.MostLag {
 		return nil, fmt.Errorf("a lag of %d frames: expected 0 to %d", c.Lag, tracks.MostLag)
@@ -87,6 +91,14 @@ func New(c Config) (*Estimator, error) {
 	}
 	e := &Estimator{config: c, clock: trajectory.Clock{MaxGap: c.MaxGap}, held: newHeld(c.Lag), live: map[uint64]*object{}, follow: follow{config: c.Follow, law: law}, alarms: newAlarms()}
 	e.row = e.keep
+	e.law.exposure = c.Exposure.Seconds()
+	if !c.Bare {
+		depth := 0.0
+		if c.PixelUM > 0 {
+			depth = c.Depth / c.PixelUM
+		}
+		e.law.learner = pooled.New(pooled.Config{Exposure: e.law.exposure, Depth: depth, Deterministic: c.Follow.Deterministic})
+	}
 	return e, nil
 }
 
@@ -213,7 +225,7 @@ func (e *Estimator) place(dst *latent.Estimate, f *heldFrame, points []tracks.Po
 	z := &f.z
 	e.earlier = dst.Objects.Earlier
 	e.rows.Add(z.Seq, points, e.row)
-	dst.Objects.Earlier = e.earlier
+	dst.Objects.Earlier, dst.Objects.States = e.earlier, e.law.states()
 	e.next.Begin()
 	if f.dt == 0 {
 		e.cut()
@@ -222,6 +234,7 @@ func (e *Estimator) place(dst *latent.Estimate, f *heldFrame, points []tracks.Po
 		e.take(dst, z, &points[i])
 	}
 	e.bury(z, points)
+	e.pass(z.Seq, f.dt)
 	if e.next.End(); !e.frozen {
 		e.known.common = e.next
 	}
@@ -256,7 +269,9 @@ func (e *Estimator) take(dst *latent.Estimate, z *latent.Latent, p *tracks.Point
 		d := &z.Spots.Found[p.Detection]
 		k.last, k.frames = z.Seq, k.frames+1
 		if !e.frozen {
-			k.law.Add(population.Place{X: d.X, Y: d.Y, T: e.seconds(z.Time), Weight: 1 - p.Doubt}, &e.known.common)
+			place := population.Place{X: d.X, Y: d.Y, T: e.seconds(z.Time), Weight: 1 - p.Doubt}
+			step, ok := k.law.Add(place, &e.known.common)
+			e.law.take(&k.path, step, ok, &place, (d.VarX+d.VarY)/2)
 		}
 	}
 	e.tell(z, p, k)
@@ -287,6 +302,7 @@ func (e *Estimator) take(dst *latent.Estimate, z *latent.Latent, p *tracks.Point
 	o := &dst.Objects
 	o.ID, o.X, o.Y, o.SD = append(o.ID, p.ID), append(o.X, p.X), append(o.Y, p.Y), append(o.SD, p.SD)
 	o.D, o.Marks, o.Doubt = append(o.D, k.law.D()), append(o.Marks, marks), append(o.Doubt, p.Doubt)
+	o.State = e.law.tell(o.State, &k.path)
 	o.Z, o.ZSD = see(o.Z, z.Spots.Z, z.Spots.Latents, p.Detection), see(o.ZSD, z.Spots.ZSD, z.Spots.Latents, p.Detection)
 }
 
@@ -355,8 +371,9 @@ func (e *Estimator) Freeze(frozen bool) {
 // Reset forgets the laws of all; objects, and their numbers, stay.
 func (e *Estimator) Reset() {
 	for _, k := range e.live {
-		k.law = population.Law{}
+		k.law, k.path = population.Law{}, path{}
 	}
+	e.law.reset()
 	e.known = known{births: e.known.births, deaths: e.known.deaths}
 	e.follow.law.Reset()
 }
@@ -368,4 +385,7 @@ func (e *Estimator) Reports() []latent.Message { return e.reports }
 func (e *Estimator) Alarms() []latent.Event { return e.alarms.events }
 
 // Close ends what runs beside the frame path.
-func (e *Estimator) Close() error { return e.follow.close() }
+func (e *Estimator) Close() error {
+	e.law.close()
+	return e.follow.close()
+}

@@ -9,6 +9,7 @@ import (
 // object is what is known of one.
 type object struct {
 	law         population.Law
+	path        path
 	frame       uint64 // in which it was there last, as the estimator counts
 	first, last uint64 // Seq of the frames in which it was detected first and last
 	frames      uint64 // in which it was detected
@@ -25,7 +26,7 @@ func (e *Estimator) fresh(seq uint64) *object {
 	if n := len(e.free); n > 0 {
 		k := e.free[n-1]
 		e.free = e.free[:n-1]
-		*k = object{first: seq}
+		*k = object{first: seq, path: path{trail: k.path.trail}}
 		return k
 	}
 	return &object{first: seq}
@@ -55,13 +56,13 @@ func (e *Estimator) tell(z *latent.Latent, p *tracks.Point, k *object) {
 	}
 }
 
-// end reports that an object has ended, and gives its steps to those of the ended ones.
+// end reports that an object has ended, and gives its steps to the law of all.
 func (e *Estimator) end(z *latent.Latent, id uint64, k *object, why string) {
 	e.known.deaths++
-	e.known.ended.Add(&k.law)
-	e.known.spectrum.Add(&k.law)
+	e.known.count(&k.law)
 	t := e.trackOf(z, id, k, latent.Ended)
 	t.Why = why
+	e.law.end(t, &k.path)
 	e.reports = append(e.reports, t)
 	if id == e.follow.id {
 		e.follow.lose()

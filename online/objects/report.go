@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"driftscope/internal/latent"
+	"driftscope/online/pooled"
 	"driftscope/online/population"
 )
 
@@ -12,13 +13,17 @@ func sqrt(v float64) float64 { return math.Sqrt(max(v, 0)) }
 
 // population is that of the last frame.
 func (e *Estimator) population() *latent.Population {
-	pool, spectrum, z := e.known.ended, e.known.spectrum, &e.last
+	z, none := &e.last, math.NaN()
 	p := &latent.Population{Seq: z.Seq, Time: z.Time, Spots: e.spots, Births: e.known.births, Deaths: e.known.deaths, Template: z.Spots.Template,
-		Edges: population.Edges(), Spectrum: make([]float64, population.Bins), CommonX: e.known.common.X, CommonY: e.known.common.Y, CommonSD: e.known.common.SD, ShiftX: e.known.shiftX, ShiftY: e.known.shiftY}
+		Edges: pooled.Edges(), Spectrum: make([]float64, pooled.Bins), CommonX: e.known.common.X, CommonY: e.known.common.Y, CommonSD: e.known.common.SD, ShiftX: e.known.shiftX, ShiftY: e.known.shiftY}
+	p.Tracks, p.Steps = e.known.tracks, e.known.steps
 	for _, id := range e.ids {
 		k := e.live[id]
 		if !k.confirmed {
 			continue
+		}
+		if n := k.law.Steps(); n > 0 {
+			p.Tracks, p.Steps = p.Tracks+1, p.Steps+n
 		}
 		if k.frame == e.frame {
 			p.Count++
@@ -26,8 +31,6 @@ func (e *Estimator) population() *latent.Population {
 				p.DirectedN++
 			}
 		}
-		pool.Add(&k.law)
-		spectrum.Add(&k.law)
 	}
 	area := float64(e.size[0]) * float64(e.size[1])
 	p.PerPixel = float64(p.Count) / area
@@ -37,10 +40,14 @@ func (e *Estimator) population() *latent.Population {
 	if e.known.chances > 0 {
 		p.Detected = e.known.hits / e.known.chances
 	}
-	d := pool.Diffusion(e.config.Exposure.Seconds())
-	p.Tracks, p.Steps, p.Noise = pool.Tracks(), pool.Steps(), d.Noise
+	d := population.Diffusion{D: none, Low: none, High: none, Noise: none}
+	if p.Law = e.describe(); p.Law != nil {
+		l := e.law.learner.Law()
+		d = population.Diffusion{D: l.D.Value, Low: l.D.Low, High: l.D.High, Noise: l.Noise}
+		copy(p.Spectrum, l.Spectrum[:])
+	}
+	p.Noise = d.Noise
 	p.Px, p.UM = e.ranges(d)
-	spectrum.Shares(p.Spectrum)
 	return p
 }
 
@@ -50,6 +57,9 @@ func (e *Estimator) Last() []latent.Message {
 	e.flush()
 	if e.tracker == nil {
 		return e.reports
+	}
+	if l := &e.law; l.learner != nil && !e.frozen && l.learner.Finish(e.last.Seq, e.pieces()) {
+		e.adopt()
 	}
 	e.reports = append(e.reports, e.population())
 	e.leave(latent.RunEnded)

@@ -32,6 +32,9 @@ type Learner struct {
 // New is a Learner that has seen nothing. Close ends its goroutine.
 func New(c Config) *Learner { return &Learner{config: c, worker: newWorker(!c.Deterministic)} }
 
+// Config is what it was told.
+func (l *Learner) Config() Config { return l.config }
+
 // Keep takes in a piece of a track that has ended.
 func (l *Learner) Keep(s states.Segment) { l.memory.keep(s) }
 

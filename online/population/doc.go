@@ -1,4 +1,4 @@
-// Package population has the law of every object of a field, and of all of them.
+// Package population has the law of every object of a field by its own steps, and the motion that all share.
 //
 // A track's steps Δ, along an axis, are those of a diffusion located with noise (Vestergaard, Blainey and Flyvbjerg, Physical Review E 89, 022726, 2014):
 //
@@ -10,8 +10,6 @@
 //	Var D = D² [(6 + 4ε + 2ε²)/N + 4(1+ε)²/N²]     along one axis
 //
 //	law.go       Law: the steps of one track
-//	pool.go      Pool: the mean D of all tracks, and its interval by what differs between tracks
-//	spectrum.go  Spectrum: how the D of tracks are spread
 //	common.go    Common: the motion that all objects share, of the stage or of the medium
 //
 // Lengths are px and times s. Memory is bounded by the live tracks.

@@ -14,14 +14,6 @@ type sums struct {
 	seconds float64 // Σ Δt
 }
 
-// list is the sums as a vector.
-func (s *sums) list() [terms]float64 {
-	return [terms]float64{s.squares, s.steps, s.crossed, s.pairs, s.seconds}
-}
-
-// terms is how many sums there are.
-const terms = 5
-
 // Law is what the steps of one track tell. The zero value has seen nothing.
 type Law struct {
 	sums   sums
@@ -50,9 +42,12 @@ type Diffusion struct {
 	Noise        float64 // sd of a place, px, an axis; blur taken off
 }
 
-// Add takes in a place at a time, seconds. Of the step that leads to it the common velocity is taken off, px/s; it counts by its weight, the probability
-// that it is this object's.
-func (l *Law) Add(p Place, common *Common) {
+// Step is what an object did from one detection to the next, the common motion taken off.
+type Step struct{ X, Y, DT float64 } // px, s
+
+// Add takes in a place at a time, seconds, and gives the step that leads to it; false where none does. Of the step the common velocity is taken off, px/s; it
+// counts by its weight, the probability that it is this object's.
+func (l *Law) Add(p Place, common *Common) (step Step, ok bool) {
 	x, y, t, w := p.X, p.Y, p.T, p.Weight
 	if l.from.known && t > l.from.t {
 		dt := t - l.from.t
@@ -70,8 +65,10 @@ func (l *Law) Add(p Place, common *Common) {
 			l.sums.pairs += both
 		}
 		l.step.x, l.step.y, l.step.weight, l.step.known = dx, dy, w, true
+		step, ok = Step{dx, dy, dt}, true
 	}
 	l.from.x, l.from.y, l.from.t, l.from.known = x, y, t, true
+	return step, ok
 }
 
 // remember adds a step to the recent ones.

@@ -80,37 +80,6 @@ func TestStuck(t *testing.T) {
 	}
 }
 
-// TestPool: the mean over steps of two kinds of objects, and an interval that holds it in 90 to 99 % although the kinds differ by ten.
-func TestPool(t *testing.T) {
-	rng := rand.New(rand.NewPCG(5, 6))
-	const films, truth = 200, (1.0 + 10.0) / 2
-	held, sum := 0, 0.0
-	for range films {
-		var p Pool
-		for range 40 {
-			d := 1.0
-			if rng.Float64() < 0.5 {
-				d = 10
-			}
-			p.Add(film(rng, 20, d, 0.1, 0.01, 0))
-		}
-		e := p.Diffusion(0)
-		sum += e.D
-		if e.Low <= truth && truth <= e.High {
-			held++
-		}
-		if p.Tracks() != 40 || p.Steps() != 40*19 {
-			t.Fatalf("%d tracks, %d steps", p.Tracks(), p.Steps())
-		}
-	}
-	if mean := sum / films; math.Abs(mean-truth) > 0.25 { // 4.5 % of each film's 14 %, over the root of 200: a standard error of 0.06
-		t.Errorf("mean %.3f, expected %g", mean, truth)
-	}
-	if held < films*89/100 || held > films*995/1000 {
-		t.Errorf("%d of %d intervals hold the truth", held, films)
-	}
-}
-
 // TestRuns: of an object that runs at 300 px/s the velocity is found to its standard error, and its diffusion is not that of the run.
 func TestRuns(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
@@ -167,39 +136,6 @@ func TestCommon(t *testing.T) {
 		}
 		if c.End(); c.X != 0 {
 			t.Errorf("no tracks share %g px/s", c.X)
-		}
-	}
-}
-
-// TestSpectrum: tracks of D 1 and 100 px²/s stand two decades apart, and the shares add up to one.
-func TestSpectrum(t *testing.T) {
-	rng := rand.New(rand.NewPCG(13, 14))
-	var s Spectrum
-	for range 200 {
-		s.Add(film(rng, 60, 1, 0, 0.01, 0))
-		s.Add(film(rng, 60, 100, 0, 0.01, 0))
-	}
-	s.Add(film(rng, 3, 1, 0, 0.01, 0)) // too short to count
-	shares := make([]float64, Bins)
-	s.Shares(shares)
-	total, low, high := 0.0, 0.0, 0.0
-	for i, e := range Edges() {
-		total += shares[i]
-		if e < 10 {
-			low += shares[i]
-		} else {
-			high += shares[i]
-		}
-	}
-	if math.Abs(total-1) > 1e-9 || math.Abs(low-0.5) > 1e-9 || math.Abs(high-0.5) > 1e-9 {
-		t.Errorf("shares %.4f below 10, %.4f above, %.4f in all", low, high, total)
-	}
-	for _, c := range []struct {
-		d   float64
-		bin int
-	}{{0, 0}, {math.NaN(), 0}, {1e-4, 0}, {1e9, Bins - 1}, {1.01, 16}} {
-		if got := binOf(c.d); got != c.bin {
-			t.Errorf("D %g stands in bin %d, expected %d", c.d, got, c.bin)
 		}
 	}
 }

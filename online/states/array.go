@@ -52,7 +52,7 @@ func (f *fitting) newArray(noise float64) *array {
 		for j, x := range a.logD {
 			for k := range a.noises {
 				sd := noise * float64(k) / max(arrayNoises-1, 1)
-				v := s.logLikelihood(law{math.Exp(x), sd * sd, f.exposure})
+				v := s.logLikelihood(law{math.Exp(x), sd * sd, f.exposure, f.stray})
 				row[j*a.noises+k], top = v, max(top, v)
 			}
 		}

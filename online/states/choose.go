@@ -1,6 +1,9 @@
 package states
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // MostStates is how many a mixture has at most. Six D with their fractions are more than films of today tell apart.
 const MostStates = 6
@@ -38,7 +41,7 @@ func (f *fitting) choose(most int) mixture {
 				}
 				m = f.spreadFrom(bare)
 			}
-			if e := f.evidence(&m); e > bestEvidence {
+			if e := f.evidence(&m); e > bestEvidence && slices.Min(m.fraction)*f.tracks() >= leastTracks {
 				best, bestEvidence, found = m, e, true
 			}
 		}
@@ -52,7 +55,7 @@ func (f *fitting) choose(most int) mixture {
 	}
 }
 
-// leastTracks are a state: one track alone has any D.
+// leastTracks are a state: one track alone has any D, and is a track of something else as likely as an object's.
 const leastTracks = 2
 
 // spreads says whether a spread may be worth its number, by the score of its variance at zero: the derivative of a track's likelihood is half of l″ + l′², l by
@@ -63,8 +66,8 @@ func (f *fitting) spreads(m *mixture) bool {
 	for i := range f.segments {
 		s, each := &f.segments[i], 0.0
 		for j, r := range likely.RawRowView(i) {
-			_, at := s.slopes(law{m.d[j], m.noise, f.exposure})
-			_, beyond := s.slopes(law{m.d[j] * math.Exp(difference), m.noise, f.exposure})
+			_, at := s.slopes(law{m.d[j], m.noise, f.exposure, f.stray})
+			_, beyond := s.slopes(law{m.d[j] * math.Exp(difference), m.noise, f.exposure, f.stray})
 			each += r * ((beyond.d-at.d)/difference + at.d*at.d) / 2
 		}
 		score, square = score+s.Weight*each, square+s.Weight*each*each

@@ -28,6 +28,7 @@ type Law struct {
 	Spread        Interval // sd of ln D within a state; 0 where none is told
 	Noise         float64  // sd of a place along an axis, px, of a place of the mean scale
 	Scale         float64  // variance of a place of scale 1, px²
+	Stray         float64  // ln of the density of a step that leads anywhere, 1/px²
 	MostNoise     float64  // sd of such a place, the upper end of its interval, px
 	Nats          float64  // log likelihood of the mixture
 	Objects       []Object // one a segment
@@ -58,7 +59,7 @@ func Infer(segments []Segment, o Options) (*Law, bool) {
 	}
 	f.objects(l, &m, likely)
 	l.D = f.mean(&m, found.d, shares)
-	l.Scale, l.MostNoise = m.noise, math.Sqrt(f.mostNoise(&m))
+	l.Stray, l.Scale, l.MostNoise = f.stray, m.noise, math.Sqrt(f.mostNoise(&m))
 	return l, true
 }
 
@@ -116,7 +117,7 @@ func (f *fitting) responsibilities(m *mixture) *mat.Dense {
 // within is the log likelihood of segment i in state j.
 func (f *fitting) within(m *mixture, i, j int) float64 {
 	if m.table == nil {
-		return f.segments[i].logLikelihood(law{m.d[j], m.noise, f.exposure})
+		return f.segments[i].logLikelihood(law{m.d[j], m.noise, f.exposure, f.stray})
 	}
 	n := len(m.table.logD)
 	sum, norm := 0.0, 0.0
@@ -252,7 +253,7 @@ func (p *profile) varianceOf(of func(at []float64) float64) float64 {
 
 // Judge is what the law makes of a segment that it need not know, of a film of some exposure.
 func (l *Law) Judge(s Segment, exposure float64) Object {
-	f := &fitting{segments: []Segment{s}, exposure: exposure}
+	f := &fitting{segments: []Segment{s}, exposure: exposure, stray: l.Stray}
 	m := mixture{noise: l.Scale, spread: l.Spread.Value}
 	for _, state := range l.States {
 		m.d, m.fraction = append(m.d, state.D.Value), append(m.fraction, state.Tracked)

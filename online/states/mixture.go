@@ -22,6 +22,7 @@ type mixture struct {
 type fitting struct {
 	segments []Segment
 	exposure float64
+	stray    float64 // ln of a stray step's density: strays over the disc of the longest step
 	unit     float64 // px²: a quarter of a mean square step
 	noise    float64 // the same over the mean scale of places: the noise's unit
 	time     float64 // mean time of a step, s
@@ -34,11 +35,12 @@ type fitting struct {
 
 // newFitting measures the segments; ok is false where there is no step that moves.
 func newFitting(segments []Segment, exposure float64) (f *fitting, ok bool) {
-	var squares, steps, seconds float64
+	var squares, steps, seconds, longest float64
 	for i := range segments {
 		for _, s := range segments[i].Steps {
 			w := segments[i].Weight
-			squares, steps, seconds = squares+w*(s.X*s.X+s.Y*s.Y), steps+w, seconds+w*s.DT
+			square := s.X*s.X + s.Y*s.Y
+			squares, steps, seconds, longest = squares+w*square, steps+w, seconds+w*s.DT, max(longest, square)
 		}
 	}
 	if !(steps > 0 && squares > 0 && seconds > 0) {
@@ -46,6 +48,7 @@ func newFitting(segments []Segment, exposure float64) (f *fitting, ok bool) {
 	}
 	f = &fitting{segments: segments, exposure: exposure, unit: squares / steps / (2 * axes), time: seconds / steps}
 	f.noise = f.unit / meanScale(segments)
+	f.stray = math.Log(strays / (math.Pi * longest))
 	f.least = math.Log(f.unit / f.time * slowest)
 	return f, true
 }
@@ -86,7 +89,7 @@ func (f *fitting) likelihood(k int) summit {
 		for i := range f.segments {
 			s := &f.segments[i]
 			for j := range k {
-				l := law{math.Exp(at[j]), at[2*k-1] * f.noise, f.exposure}
+				l := law{math.Exp(at[j]), at[2*k-1] * f.noise, f.exposure, f.stray}
 				if gradient == nil {
 					terms[j] = s.logLikelihood(l) + logs[j]
 				} else {

@@ -24,6 +24,7 @@ type law struct {
 	d        float64 // px²/s
 	noise    float64 // variance of a place of scale 1 along an axis, px²
 	exposure float64 // s
+	stray    float64 // ln of the density of a step that leads anywhere, 1/px²
 }
 
 // slope is a derivative by ln D, and by the noise.
@@ -43,10 +44,22 @@ func (s *Segment) scale(n int) float64 {
 // floor keeps variances above zero where a state neither moves nor is located with noise, px².
 const floor = 1e-12
 
+// A step may be stray: one in a thousand leads anywhere, as where a number went to another object, and nothing is learnt from it. One that a state makes is
+// seldom farther than √18 standard deviations, once in 8,000 steps, so that others need not be looked at.
+const (
+	strays  = 1e-3
+	farther = 18.0
+)
+
+// isStray says whether a step is likelier to be stray than to be the state's: by its square over the variance q of an axis.
+func (l *law) isStray(square, q float64) bool {
+	return square > farther && -logTwoPi-math.Log(q)-square/2 < l.stray
+}
+
 // logLikelihood of the steps along both axes, by the factors of the tridiagonal covariance.
 func (s *Segment) logLikelihood(l law) float64 {
 	var q, y0, y1, b float64 // variance of the last innovation, the innovations, covariance with the next step
-	squares, product, logs := 0.0, 1.0, 0.0
+	squares, product, logs, strayed := 0.0, 1.0, 0.0, 0
 	u := l.place(s.scale(0))
 	for n := range s.Steps {
 		step := &s.Steps[n]
@@ -57,14 +70,29 @@ func (s *Segment) logLikelihood(l law) float64 {
 		}
 		q = max(2*l.d*step.DT+u+next-b*c, floor)
 		y0, y1 = step.X-c*y0, step.Y-c*y1
-		squares += (y0*y0 + y1*y1) / q
+		square := (y0*y0 + y1*y1) / q
+		if l.isStray(square, q) {
+			y0, y1, b, u = 0, 0, 0, next
+			strayed++
+			continue
+		}
+		squares += square
 		if product *= q; product < 1e-100 || product > 1e100 {
 			product, logs = 1, logs+math.Log(product)
 		}
 		b, u = -next, next
 	}
 	logs += math.Log(product)
-	return -0.5 * (axes*(logs+float64(len(s.Steps))*logTwoPi) + squares)
+	return s.total(&l, squares, logs, strayed)
+}
+
+// total is the log likelihood by its parts: of stray steps their density stands in place of the Gaussian's.
+func (s *Segment) total(l *law, squares, logs float64, strayed int) float64 {
+	v := -0.5 * (axes*(logs+float64(len(s.Steps)-strayed)*logTwoPi) + squares)
+	if strayed > 0 {
+		v += float64(strayed) * l.stray
+	}
+	return v
 }
 
 const logTwoPi = 1.8378770664093453
@@ -73,7 +101,7 @@ const logTwoPi = 1.8378770664093453
 func (s *Segment) slopes(l law) (value float64, at slope) {
 	var q, y0, y1, b float64
 	var dq, dy0, dy1, db slope // derivatives by ln D (d) and by the noise
-	squares, product, logs := 0.0, 1.0, 0.0
+	squares, product, logs, strayed := 0.0, 1.0, 0.0, 0
 	blur := l.d * l.exposure / 3
 	w := s.scale(0)
 	u, du := l.place(w), slope{-blur, w}
@@ -94,6 +122,12 @@ func (s *Segment) slopes(l law) (value float64, at slope) {
 		y0, y1 = step.X-c*y0, step.Y-c*y1
 		inverse := 1 / q
 		square := (y0*y0 + y1*y1) * inverse
+		if l.isStray(square, q) {
+			y0, y1, b, u = 0, 0, 0, next
+			dy0, dy1, db, du = slope{}, slope{}, slope{}, dnext
+			strayed++
+			continue
+		}
 		squares += square
 		at.d -= 0.5 * ((axes-square)*dq.d + 2*(y0*dy0.d+y1*dy1.d)) * inverse
 		at.noise -= 0.5 * ((axes-square)*dq.noise + 2*(y0*dy0.noise+y1*dy1.noise)) * inverse
@@ -103,5 +137,5 @@ func (s *Segment) slopes(l law) (value float64, at slope) {
 		b, db, u, du = -next, slope{-dnext.d, -dnext.noise}, next, dnext
 	}
 	logs += math.Log(product)
-	return -0.5 * (axes*(logs+float64(len(s.Steps))*logTwoPi) + squares), at
+	return s.total(&l, squares, logs, strayed), at
 }

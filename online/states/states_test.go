@@ -12,6 +12,9 @@ import (
 
 const dt = 0.01
 
+// never has no step be stray.
+var never = math.Inf(-1)
+
 // population draws tracks of states, each with its share of them.
 func population(seed uint64, film Film, tracks, frames int, states ...[2]float64) (out []Segment) {
 	rng := rand.New(rand.NewPCG(seed, 1))
@@ -29,7 +32,7 @@ func population(seed uint64, film Film, tracks, frames int, states ...[2]float64
 // TestLikelihood: the recursion is the density of the dense covariance, with gaps, unequal noise and blur, to rounding.
 func TestLikelihood(t *testing.T) {
 	s := Segment{Steps: []Step{{0.3, -0.1, 0.01}, {-0.2, 0.4, 0.03}, {0.1, 0.2, 0.01}, {0, -0.3, 0.02}}, Scale: []float64{1, 2, 0.5, 1, 3}, Weight: 1}
-	for _, l := range []law{{2, 0.01, 0}, {2, 0.01, 0.01}, {0.01, 0.05, 0.005}, {5, 0, 0.01}} {
+	for _, l := range []law{{2, 0.01, 0, never}, {2, 0.01, 0.01, never}, {0.01, 0.05, 0.005, never}, {5, 0, 0.01, never}} {
 		n := len(s.Steps)
 		c := mat.NewSymDense(n, nil)
 		for i, step := range s.Steps {
@@ -169,6 +172,24 @@ func TestSpread(t *testing.T) {
 	}
 	if rms := math.Sqrt(square); rms > 0.2 {
 		t.Errorf("ln D of each is off by %.3f", rms)
+	}
+}
+
+// TestStray: two numbers that went to another object make neither a state nor a mean D, where without them D is known to 3 %.
+func TestStray(t *testing.T) {
+	segments := population(4, Film{dt, 0, 0.01}, 60, 30, [2]float64{2, 1})
+	for _, k := range []int{3, 40} {
+		segments[k].Steps[7].X += 40
+		segments[k].Steps[8].Y -= 40
+	}
+	l, _ := Infer(segments, Options{})
+	if len(l.States) != 1 || l.Spread.Value > 0.1 || math.Abs(l.D.Value/2-1) > 0.12 || !(l.D.High < 2.5) {
+		t.Errorf("states %+v, spread %+v, D %+v", l.States, l.Spread, l.D)
+	}
+	for _, b := range Spectrum(segments, Options{}, l.MostNoise) {
+		if b.D > 8 && b.Share > 0.01 {
+			t.Errorf("%.3f of the spectrum at %g", b.Share, b.D)
+		}
 	}
 }
 

@@ -70,7 +70,7 @@ func (f *fitting) fill(row, logD []float64, s *Segment, noise float64) {
 		step = 1
 	}
 	for j := 0; j < len(row); j += step {
-		row[j] = s.logLikelihood(law{math.Exp(logD[j]), noise, f.exposure})
+		row[j] = s.logLikelihood(law{math.Exp(logD[j]), noise, f.exposure, f.stray})
 	}
 	if step == 1 {
 		return

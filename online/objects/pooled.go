@@ -1,0 +1,237 @@
+package objects
+
+import (
+	"math"
+
+	"driftscope/internal/archive"
+	"driftscope/internal/latent"
+	"driftscope/online/motion"
+	"driftscope/online/pooled"
+	"driftscope/online/population"
+	"driftscope/online/states"
+	"driftscope/online/switching"
+)
+
+// evident is the log likelihood ratio from which objects are told to switch: twenty to one.
+var evident = math.Log(20)
+
+// judged is how many of its last places an object's kind of motion is judged by: by as many the exponent is known to a tenth, and a thousand objects take 4 MB.
+const judged = 128
+
+// law is that of all objects: learnt from their steps, with the state of each.
+type law struct {
+	exposure float64
+	learner  *pooled.Learner  // nil where no law of all is wanted
+	model    *switching.Model // of the states; nil where there is one, or none yet
+	judge    motion.Judge
+	now      []float64 // of one object, reused
+	places   []motion.Place
+}
+
+// path is what is known of an object's way for the law of all: where the motion that all share is taken off.
+type path struct {
+	x, y     float64 // px
+	variance float64 // of the last place along an axis, px²
+	trail    pooled.Trail
+	state    switching.Track
+	ring     [judged]motion.Place
+	places   int // that were there
+}
+
+// take takes in a place of an object, and the step that leads there, if one does.
+func (l *law) take(k *path, s population.Step, step bool, p *population.Place, variance float64) {
+	if l.learner == nil {
+		return
+	}
+	if step && p.Weight < 0.5 { // more likely another's
+		step = false
+	}
+	if step {
+		k.x, k.y = k.x+s.X, k.y+s.Y
+		k.trail.Step(states.Step(s), k.variance, variance, l.learner.Keep)
+		l.learner.Count(1)
+	} else {
+		k.trail.Cut(l.learner.Keep)
+		k.x, k.y, k.places = p.X, p.Y, 0
+		if l.model != nil {
+			k.state.Cut(l.model)
+		}
+	}
+	k.variance = variance
+	k.ring[k.places%judged] = motion.Place{X: k.x, Y: k.y, T: p.T, Var: variance}
+	k.places++
+	if l.model != nil {
+		k.state.Add(l.model, switching.Place{X: k.x, Y: k.y, T: p.T, Weight: p.Weight})
+	}
+}
+
+// end learns from an object that has ended, and tells what the law of all makes of it.
+func (l *law) end(t *latent.Track, k *path) {
+	if l.learner == nil {
+		return
+	}
+	t.Motion = l.motion(k)
+	if known := l.learner.Law(); known != nil {
+		if piece, ok := k.trail.Segment(); ok {
+			o := known.Judge(piece, l.exposure)
+			t.Shrunk, t.State = latent.Range{D: o.D.Value, Low: o.D.Low, High: o.D.High}, o.State
+		}
+	}
+	k.trail.Cut(l.learner.Keep)
+	if l.model != nil {
+		k.state.Cut(l.model)
+	}
+}
+
+// fewestJudged is how many places an object's kind of motion is judged by: the exponent of fewer is not known.
+const fewestJudged = 10
+
+// motion is the kind of law that an object's last places obey; nil where they are too few.
+func (l *law) motion(k *path) *latent.Motion {
+	if k.places < fewestJudged {
+		return nil
+	}
+	l.places = l.places[:0]
+	for i := max(k.places-judged, 0); i < k.places; i++ {
+		l.places = append(l.places, k.ring[i%judged])
+	}
+	v, ok := l.judge.Track(l.places, motion.Options{Exposure: l.exposure})
+	if !ok {
+		return nil
+	}
+	p := &v.Probabilities
+	m := &latent.Motion{Class: v.Class.String(), Stuck: p[motion.Stuck], Free: p[motion.Free], Confined: p[motion.Confined], Directed: p[motion.Directed], Anomalous: p[motion.Anomalous],
+		Alpha: latent.Bounds(v.Alpha), Radius: math.NaN(), Speed: math.NaN()}
+	switch v.Class {
+	case motion.Confined:
+		m.Radius = v.Radius
+	case motion.Directed:
+		m.Speed = v.Speed
+	}
+	return m
+}
+
+// tell appends the probabilities of an object's states to a column.
+func (l *law) tell(column []float64, k *path) []float64 {
+	if l.model == nil {
+		return column
+	}
+	l.now = k.state.Now(l.model, l.now)
+	return append(column, l.now...)
+}
+
+// states is how many a column of them has.
+func (l *law) states() int {
+	if l.model == nil {
+		return 0
+	}
+	return l.model.States()
+}
+
+// pass ends a frame, dt after the one before: a law of all that is due is put to use.
+func (e *Estimator) pass(seq uint64, dt float64) {
+	l := &e.law
+	if l.learner == nil {
+		return
+	}
+	if l.model != nil {
+		l.model.Pass(dt)
+	}
+	if l.learner.Pass(seq, e.pieces) {
+		e.adopt()
+	}
+}
+
+// pieces are the steps of the objects that are there, in the order of their numbers.
+func (e *Estimator) pieces() (out []states.Segment) {
+	for _, id := range e.ids {
+		if s, ok := e.live[id].path.trail.Segment(); ok {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// adopt has the states of objects be those of the law in use. Where there are more or fewer states, objects are read by them from now on.
+func (e *Estimator) adopt() {
+	l := &e.law
+	known := l.learner.Law()
+	d := make([]float64, len(known.States))
+	for i, s := range known.States {
+		d[i] = s.D.Value
+	}
+	noise := known.Noise * known.Noise
+	if l.model != nil && l.model.States() == len(d) && l.model.Tell(d, noise) == nil {
+		return
+	}
+	l.model = nil
+	if len(d) > 1 {
+		l.model, _ = switching.New(switching.Config{D: d, Noise: noise, Exposure: l.exposure}) // states that lie on each other are none
+	}
+	for _, k := range e.live {
+		k.path.state = switching.Track{}
+	}
+}
+
+// switches says whether objects are told to switch between states.
+func (l *law) switches() bool { return l.model != nil && l.model.Evidence() > evident }
+
+// describe is the law of all as it is told; nil before there is one.
+func (e *Estimator) describe() *latent.PopulationLaw {
+	l := &e.law
+	if l.learner == nil || l.learner.Law() == nil {
+		return nil
+	}
+	known := l.learner.Law()
+	p := &latent.PopulationLaw{Seq: known.Seq, Tracks: uint64(known.Tracks), Steps: uint64(known.Steps), Spread: latent.Bounds(known.Spread), Says: known.Says(e.config.PixelUM, l.switches())}
+	for _, s := range known.States {
+		px, um := e.ranges(population.Diffusion{D: s.D.Value, Low: s.D.Low, High: s.D.High})
+		p.States = append(p.States, latent.StateLaw{Px: px, UM: um, Share: latent.Bounds(s.Fraction)})
+	}
+	if n := l.states(); n > 1 {
+		p.Nats = l.model.Evidence()
+		for i := range n {
+			for j := range n {
+				rate := 0.0
+				if i != j {
+					rate = l.model.Rate(i, j)
+				}
+				p.Rates = append(p.Rates, rate)
+			}
+		}
+	}
+	return p
+}
+
+// reset forgets the law of all.
+func (l *law) reset() {
+	l.model = nil
+	if l.learner != nil {
+		l.learner.Reset()
+	}
+}
+
+// close ends what learns beside the frame path.
+func (l *law) close() {
+	if l.learner != nil {
+		l.learner.Close()
+	}
+}
+
+// archive passes on the steps that are remembered, and those of live objects behind them.
+func (l *law) archive(c *archive.Codec, live []states.Segment) {
+	learnt := l.learner != nil
+	c.Bool(&learnt)
+	c.Require(learnt == (l.learner != nil), "the law of all objects is there: %v", learnt)
+	if l.learner != nil && c.Err() == nil {
+		l.learner.Archive(c, live)
+	}
+}
+
+// fresh is a learner that has seen nothing, where there is one.
+func (l *law) fresh() *pooled.Learner {
+	if l.learner == nil {
+		return nil
+	}
+	return pooled.New(l.learner.Config())
+}
