@@ -46,6 +46,7 @@ func (f *fitting) choose(most int) mixture {
 			}
 		}
 		if !found || k == most || float64(k) >= f.tracks()/leastTracks {
+			best = f.simplify(best)
 			if best.table != nil {
 				f.sharpen(&best)
 			}
@@ -57,6 +58,30 @@ func (f *fitting) choose(most int) mixture {
 
 // leastTracks are a state: one track alone has any D, and is a track of something else as likely as an object's.
 const leastTracks = 2
+
+// simplify tries two neighbouring states as one, as long as the evidence gains by it: a climb from two may end where one would do.
+func (f *fitting) simplify(m mixture) mixture {
+	for j := 0; j+1 < len(m.d); j++ {
+		one := mixture{spread: m.spread, noise: m.noise}
+		for i := range m.d {
+			if i != j+1 {
+				one.d, one.fraction = append(one.d, m.d[i]), append(one.fraction, m.fraction[i])
+			}
+		}
+		both := m.fraction[j] + m.fraction[j+1]
+		one.d[j] = math.Exp((m.fraction[j]*math.Log(m.d[j]) + m.fraction[j+1]*math.Log(m.d[j+1])) / both)
+		one.fraction[j] = both
+		if m.table != nil {
+			one = f.spreadAt(one, m.table)
+		} else {
+			one = f.climbFrom(one, 0)
+		}
+		if f.evidence(&one) > f.evidence(&m) {
+			m, j = one, -1
+		}
+	}
+	return m
+}
 
 // spreads says whether a spread may be worth its number, by the score of its variance at zero: the derivative of a track's likelihood is half of l″ + l′², l by
 // ln D, and the square of its sum over its variance is twice what a spread gains while it is small.
