@@ -110,6 +110,7 @@ var mayImport = map[string][]string{
 	"online/filter":                    {"internal/archive", "internal/latent", "online/diffusion", "online/drift"},
 	"online/interactions":              {"internal/archive", "internal/grid"},
 	"online/interactions/pairstest":    {}, // for tests
+	"online/maps":                      {"internal/archive"},
 	"online/offline":                   {"internal/eigen", "internal/latent", "online/diffusion", "online/drift", "online/regression", "online/trajectory"},
 	"online/motion":                    {},
 	"online/motion/motiontest":         {},                  // for tests and benchmarks
@@ -155,6 +156,7 @@ var never = []struct{ from, target, reason string }{
 	{"sinks", "gocv.io/x/gocv", "nothing after the encoder sees a Mat"},
 	{"sinks", "driftscope/online", "sinks show the law, they do not compute it"},
 	{"infer/locate", "gocv.io/x/gocv", "spots are found in arrays, not in OpenCV's memory"},
+	{"online/maps", "runtime/cgo", "the estimator is pure Go and runs without cgo"},
 	{"online/objects", "runtime/cgo", "the estimator is pure Go and runs without cgo"},
 	{"online/interactions", "runtime/cgo", "the estimator is pure Go and runs without cgo"},
 	{"online/switching", "runtime/cgo", "the estimator is pure Go and runs without cgo"},

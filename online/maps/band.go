@@ -1,0 +1,126 @@
+package maps
+
+import "math"
+
+// band is a symmetric n×n matrix of which only entries at most width off the diagonal are not 0: entry (i, i-k) at i·(width+1) + k.
+type band struct {
+	n, width int
+	at       []float64
+}
+
+func newBand(n, width int) *band { return &band{n, width, make([]float64, n*(width+1))} }
+
+// row lends row i from the diagonal to the left.
+func (b *band) row(i int) []float64 { return b.at[i*(b.width+1) : (i+1)*(b.width+1)] }
+
+// entry is (i, j).
+func (b *band) entry(i, j int) float64 {
+	if i < j {
+		i, j = j, i
+	}
+	return b.at[i*(b.width+1)+i-j]
+}
+
+// add adds v to (i, j) and (j, i).
+func (b *band) add(i, j int, v float64) {
+	if i >= j {
+		b.at[i*(b.width+1)+i-j] += v
+	}
+}
+
+// times writes the product with x into dst.
+func (b *band) times(dst, x []float64) {
+	clear(dst)
+	for i := range b.n {
+		row := b.row(i)
+		dst[i] += row[0] * x[i]
+		for k := 1; k <= min(b.width, i); k++ {
+			dst[i] += row[k] * x[i-k]
+			dst[i-k] += row[k] * x[i]
+		}
+	}
+}
+
+// factor makes b the unit triangle L and the diagonal d of b = L diag(d) L', Golub and Van Loan, Matrix Computations, 4.3.5. It gives ln det b,
+// and false where b is not positive.
+func (b *band) factor() (logDet float64, ok bool) {
+	scaled := make([]float64, b.width+1)
+	for i := range b.n {
+		row, reach := b.row(i), min(b.width, i)
+		// row i of L diag(d), from its left end: entry j less what the columns before it explain
+		for k := reach; k >= 1; k-- {
+			done := scaled[k+1 : reach+1]
+			scaled[k] = row[k] - product(done, b.row(i - k)[1:len(done)+1])
+		}
+		for k := 1; k <= reach; k++ {
+			row[k] = scaled[k] / b.row(i - k)[0]
+			row[0] -= row[k] * scaled[k]
+		}
+		if !(row[0] > 0) {
+			return 0, false
+		}
+		logDet += math.Log(row[0])
+	}
+	return logDet, true
+}
+
+// solve makes x the solution of the factored matrix.
+func (b *band) solve(x []float64) {
+	for i := range b.n {
+		row := b.row(i)
+		for k := 1; k <= min(b.width, i); k++ {
+			x[i] -= row[k] * x[i-k]
+		}
+	}
+	for i := range b.n {
+		x[i] /= b.row(i)[0]
+	}
+	for i := b.n - 1; i >= 0; i-- {
+		row := b.row(i)
+		for k := 1; k <= min(b.width, i); k++ {
+			x[i-k] -= row[k] * x[i]
+		}
+	}
+}
+
+// inverse is the inverse of the factored matrix within the band (Takahashi, Fagan and Chen, 1973): Z = D⁻¹L⁻¹ + (I - L')Z, from the last column on. It
+// is built with both halves, (i, i+k) at width+k and (i, i-k) at width-k of a row, so that every sum runs along one.
+func (b *band) inverse() *band {
+	full := make([]float64, b.n*(2*b.width+1))
+	row := func(i int) []float64 { return full[i*(2*b.width+1) : (i+1)*(2*b.width+1)] }
+	column := make([]float64, b.width+1)
+	for i := b.n - 1; i >= 0; i-- {
+		reach := min(b.width, b.n-1-i)
+		for k := 1; k <= reach; k++ {
+			column[k] = b.row(i + k)[k] // L(i+k, i)
+		}
+		diagonal := 1 / b.row(i)[0]
+		for k := 1; k <= reach; k++ { // Z(i+k, i) = -Σ L(i+m, i) Z(i+k, i+m)
+			z := -product(column[1:reach+1], row(i + k)[b.width+1-k:])
+			row(i + k)[b.width-k], row(i)[b.width+k] = z, z
+			diagonal -= column[k] * z
+		}
+		row(i)[b.width] = diagonal
+	}
+	z := newBand(b.n, b.width)
+	for i := range b.n {
+		for k := range b.width + 1 {
+			z.row(i)[k] = row(i)[b.width-k]
+		}
+	}
+	return z
+}
+
+// product is Σ xy, in four sums that a processor adds at the same time.
+func product(x, y []float64) float64 {
+	var a, b, c, d float64
+	y = y[:len(x)]
+	for len(x) >= 4 && len(y) >= 4 {
+		a, b, c, d = a+x[0]*y[0], b+x[1]*y[1], c+x[2]*y[2], d+x[3]*y[3]
+		x, y = x[4:], y[4:]
+	}
+	for i, v := range x {
+		a += v * y[i]
+	}
+	return a + b + (c + d)
+}

@@ -1,0 +1,179 @@
+package maps
+
+import (
+	"errors"
+	"math"
+	"reflect"
+	"testing"
+
+	"driftscope/internal/archive"
+)
+
+// scenes are the laws that maps are measured on.
+func scenes() []law {
+	return []law{
+		{"a spring", spring(128, 128, 1), 10},
+		{"a stiff spring", spring(100, 140, 5), 50},
+		{"a soft spring, D 1", spring(128, 128, .5), 1},
+		{"a wide well", wells(well{110, 130, 2, 60}), 20},
+		{"three wells", wells(well{60, 60, 2, 30}, well{190, 90, 1, 30}, well{110, 200, 4, 25}), 20},
+		{"three weak wells", wells(well{60, 60, .5, 40}, well{190, 90, .5, 40}, well{110, 200, .5, 40}), 50},
+		{"a vortex", whirl(128, 128, 1, 60), 20},
+		{"a flow", func(x, y float64) (float64, float64) { return 3, -2 }, 10},
+	}
+}
+
+// TestDrift: the RMS error over visited squares, with r = 1 as without noise, beside what there is. The limits are 1.3 times what four films gave, of
+// which two scatter by that.
+func TestDrift(t *testing.T) {
+	limits := map[string]float64{"a spring": 0.6, "a stiff spring": 1.3, "a soft spring, D 1": 0.17, "a wide well": 3.4, "three wells": 3.9,
+		"three weak wells": 3.9, "a vortex": 3.1, "a flow": 0.6}
+	var squares, scenesSeen float64
+	for _, l := range scenes() {
+		for _, r := range []float64{0, 1} {
+			f := film{50, 200, 256, 0.02, r}
+			tracks := f.tracks(l, 3)
+			w, at := f.mapped(tracks, 0).Law(), f.visited(tracks)
+			rms := math.Sqrt(missed(at, l, func(x, y float64) (float64, float64) { d, _ := w.Drift(x, y); return d[0], d[1] }))
+			none := math.Sqrt(missed(at, l, func(_, _ float64) (float64, float64) { return 0, 0 }))
+			z := off(at, l, w)
+			squares, scenesSeen = squares+z, scenesSeen+1
+			t.Logf("%-20s r %.0f: %.2f px/s of %.2f, errors of %.2f standard errors, %d squares shown", l.name, r, rms, none, math.Sqrt(z), len(w.Cells))
+			if rms > limits[l.name] {
+				t.Errorf("%s at r = %g: the drift is off by %.2f px/s, expected %.2f", l.name, r, rms, limits[l.name])
+			}
+			for _, c := range w.Cells {
+				if math.Abs(c.D-l.d) > 5*c.DSD { // of some hundred squares five are chance once in a thousand films
+					t.Errorf("%s at r = %g: D %.2f ± %.2f, the truth is %g", l.name, r, c.D, c.DSD, l.d)
+					break
+				}
+			}
+			if want := math.Sqrt(r * 2 * l.d * f.dt); math.Abs(w.Noise-want) > 0.15*want+0.1*math.Sqrt(l.d*f.dt) {
+				t.Errorf("%s: noise %.2f px, the truth is %.2f", l.name, w.Noise, want)
+			}
+		}
+	}
+	if z := math.Sqrt(squares / scenesSeen); z < 0.65 || z > 1.2 { // a film has few degrees of freedom: one scatters by a fifth
+		t.Errorf("errors of %.2f standard errors", z)
+	}
+}
+
+// TestPlaces: what is there is told, once and where it is, and nothing else.
+func TestPlaces(t *testing.T) {
+	still := law{"nothing", func(x, y float64) (float64, float64) { return 0, 0 }, 10}
+	for _, c := range []struct {
+		law             law
+		traps, vortices []well // k the rate
+	}{
+		{scenes()[0], []well{{x: 128, y: 128, k: 1}}, nil},
+		{scenes()[4], []well{{x: 60, y: 60, k: 2}, {x: 190, y: 90, k: 1}, {x: 110, y: 200, k: 4}}, nil},
+		{scenes()[6], nil, []well{{x: 128, y: 128, k: 1}}},
+		{still, nil, nil},
+		{scenes()[7], nil, nil},
+	} {
+		f := film{50, 200, 256, 0.02, 0.5}
+		w := f.mapped(f.tracks(c.law, 7), 0).Law()
+		for kind, found := range [2][]Place{w.Traps, w.Vortices} {
+			want := [2][]well{c.traps, c.vortices}[kind]
+			if len(found) != len(want) {
+				t.Errorf("%s: %+v, expected %+v", c.law.name, found, want)
+				continue
+			}
+			for _, o := range want {
+				hit := false
+				for _, p := range found { // four standard errors; a stiffness is that of a cell across, and the prior bends a peak down
+					hit = hit || math.Hypot(p.X-o.x, p.Y-o.y) < 4*p.SD && math.Abs(p.Rate-o.k) < 4*p.RateSD
+				}
+				if !hit {
+					t.Errorf("%s: nothing at %+v, found %+v", c.law.name, o, found)
+				}
+			}
+		}
+		if flows := c.law.name == "a flow"; flows != (w.Flow != nil) {
+			t.Errorf("%s: a flow %+v", c.law.name, w.Flow)
+		}
+	}
+}
+
+// TestForgetting: of a spring whose centre moves the map shows where it is now, its standard errors hold, and scaling the weights back changes nothing.
+func TestForgetting(t *testing.T) {
+	before, after := law{"", spring(100, 128, 2), 10}, law{"", spring(156, 128, 2), 10}
+	f := film{50, 300, 256, 0.02, 0.3}
+	m := f.mapped(f.tracks(before, 1), 1)
+	again := f.tracks(after, 2)
+	for k := 1; k < f.frames; k++ {
+		m.Pass(f.dt)
+		for _, p := range again {
+			m.Add(&Step{X: p[k-1][0], Y: p[k-1][1], DX: p[k][0] - p[k-1][0], DY: p[k][1] - p[k-1][1], DT: f.dt, Weight: 1})
+		}
+	}
+	w := m.Law()
+	if len(w.Traps) != 1 || math.Hypot(w.Traps[0].X-156, w.Traps[0].Y-128) > 5 { // a 64th of the old one, 56 px away, is 0.9 px
+		t.Errorf("traps %+v, expected one at 156, 128", w.Traps)
+	}
+	whole := *m
+	whole.cells = append([]cell(nil), m.cells...)
+	for i := range whole.cells {
+		whole.cells[i].scale(1 / m.gain)
+	}
+	whole.gain = 1
+	a, b := m.Law(), whole.Law()
+	for i := range a.Cells {
+		if p, q := a.Cells[i], b.Cells[i]; math.Abs(p.Drift[0]-q.Drift[0]) > 1e-6*p.SD[0] || math.Abs(p.D-q.D) > 1e-6*p.D { // of rounding
+			t.Fatalf("scaled back, %d: %+v became %+v", i, p, q)
+		}
+	}
+}
+
+// TestUnusable: what is no step is left out, what is outside is counted, and a map without steps says nothing.
+func TestUnusable(t *testing.T) {
+	for _, c := range []Config{{0, 1, 0}, {1, -1, 0}, {1, 1, -1}, {math.NaN(), 1, 0}, {math.Inf(1), 1, 0}} {
+		if _, err := New(c); !errors.Is(err, ErrField) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	m, err := New(Config{Width: 100, Height: 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []Step{{X: math.NaN(), DT: 1, Weight: 1}, {DT: 0, Weight: 1}, {DT: 1}, {X: 1, Y: 1, DX: math.NaN(), DT: 1, Weight: 1}} {
+		m.Add(&s)
+	}
+	m.Add(&Step{X: 50, Y: 40, DT: 1, Weight: 1})
+	if w := m.Law(); len(w.Cells) != 0 || m.Outside() != 1 {
+		t.Errorf("%+v, %g outside; expected no cell, and 1", w, m.Outside())
+	}
+	m.Add(&Step{X: 50, Y: 10, DX: 1, DT: 1, Weight: 1})
+	if w := m.Law(); len(w.Traps)+len(w.Vortices) > 0 {
+		t.Errorf("of one step: %+v", w)
+	}
+}
+
+// TestArchive: a map that was read goes on as the one that was written, and damage is found.
+func TestArchive(t *testing.T) {
+	unusable := errors.New("unusable")
+	f := film{10, 40, 128, 0.02, 0.3}
+	m := f.mapped(f.tracks(scenes()[0], 1), 2)
+	out := archive.NewWriter(unusable)
+	m.Archive(out)
+	back, _ := New(m.config)
+	in := archive.NewReader(out.Bytes(), unusable)
+	back.Archive(in)
+	if err := in.End(); err != nil || !reflect.DeepEqual(m, back) {
+		t.Errorf("read back: %v", err)
+	}
+	other, _ := New(Config{Width: 64, Height: 128})
+	in = archive.NewReader(out.Bytes(), unusable)
+	if other.Archive(in); !errors.Is(in.Err(), unusable) {
+		t.Errorf("of another field: %v", in.Err())
+	}
+}
+
+// TestAddAllocates: nothing.
+func TestAddAllocates(t *testing.T) {
+	m, _ := New(Config{Width: 100, Height: 100, HalfLife: 1})
+	s := Step{X: 50, Y: 50, DX: 1, DT: 0.01, Weight: 1, Before: Before{1, 1, 1}}
+	if n := testing.AllocsPerRun(100, func() { m.Pass(0.01); m.Add(&s) }); n > 0 {
+		t.Errorf("%g allocations a step", n)
+	}
+}

@@ -1,0 +1,300 @@
+package maps
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Place is a trap, where the drift converges, or a vortex, around which it turns: a zero of the drift about which it is nearly affine.
+type Place struct {
+	X, Y     float64 // px
+	SD       float64 // standard error of the place an axis, px
+	Rate     float64 // 1/s: of a trap the stiffness k of μ = -k(x-c), of a vortex its angular velocity, positive from x to y
+	RateSD   float64 // standard error
+	Reach    float64 // px, the radius within which the drift was taken for affine
+	Evidence float64 // nats, of the place against none
+}
+
+// Interval holds the rate with 95 %.
+func (p *Place) Interval() (low, high float64) {
+	const normal95 = 1.96
+	return p.Rate - normal95*p.RateSD, p.Rate + normal95*p.RateSD
+}
+
+// Flow is a drift that is the same everywhere, told where it is most of the drift.
+type Flow struct {
+	X, Y     float64 // px/s
+	SD       float64 // standard error an axis, px/s
+	Evidence float64 // nats, against none
+}
+
+// reaches are the radii that are tried, cells: each about a third larger.
+var reaches = [...]float64{1.5, 2, 2.7, 3.6, 4.8, 6.4, 8.5, 11.3, 15, 20, 32}
+
+const (
+	settling  = 2   // times that a place moves to the zero of the affine drift about it; then it stands still
+	leastPair = 1.5 // cells, the distance below which two places are one
+)
+
+// tell finds the traps, the vortices and the flow.
+func (l *Law) tell(mean [2][]float64) {
+	r := l.field
+	for at := range r.parts {
+		if x, y, ok := r.zero(at, mean); ok {
+			l.settle(x, y)
+		}
+	}
+	best := func(a, b Place) int { return int(math.Copysign(1, b.Evidence-a.Evidence)) }
+	slices.SortStableFunc(l.Traps, best)
+	slices.SortStableFunc(l.Vortices, best)
+	l.stream()
+}
+
+// zero is where the drift in a cell is 0, by Newton's method from its middle.
+func (r *regression) zero(at int, mean [2][]float64) (x, y float64, ok bool) {
+	const steps, beyond = 8, 0.5 // as far beyond the cell's edge a zero is its own, so that none on an edge is lost
+	i, j := at%(r.nx-1), at/(r.nx-1)
+	u, v := 0.5, 0.5
+	for range steps {
+		var f, fu, fv [2]float64
+		for axis := range f {
+			c := func(k int) float64 { return mean[axis][r.corner(i, j, k)] }
+			f[axis] = (1-u)*(1-v)*c(0) + u*(1-v)*c(1) + (1-u)*v*c(2) + u*v*c(3)
+			fu[axis] = (1-v)*(c(1)-c(0)) + v*(c(3)-c(2))
+			fv[axis] = (1-u)*(c(2)-c(0)) + u*(c(3)-c(1))
+		}
+		det := fu[0]*fv[1] - fu[1]*fv[0]
+		if !(math.Abs(det) > 0) {
+			return 0, 0, false
+		}
+		u, v = u-(f[0]*fv[1]-f[1]*fv[0])/det, v-(fu[0]*f[1]-fu[1]*f[0])/det
+		if !(math.Abs(u-0.5) < 2 && math.Abs(v-0.5) < 2) {
+			return 0, 0, false
+		}
+	}
+	ok = math.Abs(u-0.5) <= 0.5+beyond && math.Abs(v-0.5) <= 0.5+beyond
+	return r.side * (float64(i) + u), r.side * (float64(j) + v), ok
+}
+
+// window is the affine drift about a place.
+type window struct {
+	affine
+	reach, scale float64 // px
+	share        float64 // of all information on the drift
+}
+
+// about is the affine drift within a radius of a place. The steps are asked by functions T that are the affine ones A at the corners within it and 0 at
+// the others: a sum that ended at an edge would take for drift what diffuses across it. Of T'b = T'GA α, with the variance T'GT, F = A'GT(T'GT)⁻¹T'GA.
+func (r *regression) about(x, y, reach float64) (w window, ok bool) {
+	ask, own := mat.NewDense(3, 3, nil), mat.NewSymDense(3, nil)
+	pull, info := mat.NewDense(3, axes, nil), 0.0
+	side := int(reach/r.side) + 2
+	ci, cj := int(x/r.side), int(y/r.side)
+	for j := max(cj-side, 0); j <= min(cj+side, r.ny-2); j++ {
+		for i := max(ci-side, 0); i <= min(ci+side, r.nx-2); i++ {
+			p := &r.parts[j*(r.nx-1)+i]
+			if p.info == 0 {
+				continue
+			}
+			var a [4][3]float64
+			var in [4]float64
+			for k := range a {
+				a[k] = [3]float64{1, r.side*float64(i+k&1) - x, r.side*float64(j+k>>1) - y}
+				if math.Hypot(a[k][1], a[k][2]) <= reach {
+					in[k] = 1
+				}
+			}
+			for k := range a {
+				for m := range 3 {
+					t := in[k] * a[k][m]
+					for axis := range axes {
+						pull.Set(m, axis, pull.At(m, axis)+t*p.b[axis][k])
+					}
+					for l := range a {
+						for n := range 3 {
+							ask.Set(m, n, ask.At(m, n)+t*p.gram[k][l]*a[l][n])
+							if n <= m {
+								own.SetSym(m, n, own.At(m, n)+t*p.gram[k][l]*in[l]*a[l][n])
+							}
+						}
+					}
+				}
+				info += in[k] / 4 * p.info
+			}
+		}
+	}
+	var chol mat.Cholesky
+	if !(info > 0) || !chol.Factorize(own) {
+		return w, false
+	}
+	var back, flat, right mat.Dense
+	if chol.SolveTo(&back, ask) != nil {
+		return w, false
+	}
+	flat.Mul(ask.T(), &back)
+	right.Mul(back.T(), pull)
+	w.reach, w.share, w.scale = reach, info*r.unit, math.Sqrt((own.At(1, 1)+own.At(2, 2))/own.At(0, 0)/axes)
+	unit, g, b := [3]float64{1, w.scale, w.scale}, mat.NewSymDense(3, nil), [2][3]float64{}
+	for m := range 3 {
+		for axis := range b {
+			b[axis][m] = right.At(m, axis) / unit[m]
+		}
+		for n := range m + 1 {
+			g.SetSym(m, n, (flat.At(m, n)+flat.At(n, m))/2/(unit[m]*unit[n]))
+		}
+	}
+	w.affine = newAffine(g, b, leastSize*leastSize/info)
+	return w, true
+}
+
+// The groups that make a trap and a vortex.
+const (
+	constants = iota
+	dilation
+	rotation
+)
+
+// rate is a coefficient of u over the spread: 1/s.
+func (w *window) rate(group int) (value, sd float64) {
+	at := slices.Index(grouped[:], group)
+	return w.on[at] / w.scale, w.sd[at] / w.scale
+}
+
+// wide is the widest window in which the rate is still that of all narrower ones, to two of their standard errors (Lepski, Theory Probab. Appl. 35,
+// 454, 1990; Goldenshluger and Nemirovski, Math. Methods Stat. 6, 135, 1997). Its evidence, nats, is that of the windows up to it on
+// average, for a place anywhere in the field.
+func (r *regression) wide(x, y float64, group int) (best window, evidence float64, ok bool) {
+	var rates, variances []float64
+	evidence = math.Inf(-1)
+	for _, h := range reaches {
+		w, any := r.about(x, y, h*r.side)
+		if !any {
+			continue
+		}
+		value, sd := w.rate(group)
+		for i, v := range rates {
+			if (value-v)*(value-v) > 4*max(variances[i]-sd*sd, sd*sd/4) {
+				return best, evidence, ok
+			}
+		}
+		evidence = floats.LogSumExp([]float64{evidence, w.odds[group] - math.Log(max(1/w.share, 1)*float64(len(reaches)))})
+		rates, variances = append(rates, value), append(variances, sd*sd)
+		best, ok = w, true
+	}
+	return best, evidence, ok
+}
+
+// settle tells of a trap or a vortex near a place, where the evidence pays.
+func (l *Law) settle(x, y float64) {
+	for _, k := range [2]struct {
+		group int
+		list  *[]Place
+	}{{dilation, &l.Traps}, {rotation, &l.Vortices}} {
+		p, ok := l.field.fix(x, y, k.group)
+		if !ok {
+			continue
+		}
+		p.Rate, p.RateSD = l.slope(p.X, p.Y, k.group)
+		if low, high := p.Interval(); low <= 0 && (high >= 0 || k.group == dilation) {
+			continue
+		}
+		near := slices.IndexFunc(*k.list, func(o Place) bool {
+			return math.Hypot(o.X-p.X, o.Y-p.Y) < max(leastPair*l.field.side, min(o.Reach, p.Reach)/2)
+		})
+		if near < 0 {
+			*k.list = append(*k.list, p)
+		} else if p.Evidence > (*k.list)[near].Evidence {
+			(*k.list)[near] = p
+		}
+	}
+}
+
+// fix moves to the zero of the affine drift about a place, as of one group of drifts, and says whether the evidence is for a place of that kind.
+func (r *regression) fix(x, y float64, group int) (p Place, ok bool) {
+	for range settling {
+		w, evidence, any := r.wide(x, y, group)
+		if !any {
+			break
+		}
+		dx, dy, sd := w.zero()
+		if !(math.Hypot(dx, dy) < w.reach) {
+			break
+		}
+		x, y = x+dx, y+dy
+		p, ok = Place{X: x, Y: y, SD: sd, Reach: w.reach, Evidence: evidence}, evidence > 0
+	}
+	return p, ok
+}
+
+// zero is where the affine drift is 0, px from the window's middle, and its standard error an axis; not a number at a saddle.
+func (w *window) zero() (dx, dy, sd float64) {
+	a, j := [2]float64{w.on[0], w.on[1]}, [2][2]float64{{w.mean[0][1], w.mean[0][2]}, {w.mean[1][1], w.mean[1][2]}}
+	det := j[0][0]*j[1][1] - j[0][1]*j[1][0]
+	if !(det > 0) {
+		return math.NaN(), math.NaN(), math.NaN()
+	}
+	dx, dy = -(a[0]*j[1][1]-a[1]*j[0][1])/det*w.scale, -(j[0][0]*a[1]-j[1][0]*a[0])/det*w.scale
+	vx, vy := w.sd[0]*w.sd[0], w.sd[1]*w.sd[1]
+	sd = w.scale / det * math.Sqrt((j[1][1]*j[1][1]*vx+j[0][1]*j[0][1]*vy+j[0][0]*j[0][0]*vy+j[1][0]*j[1][0]*vx)/axes)
+	return dx, dy, sd
+}
+
+// slope is by how much the map's drift converges at a place, -½∇·μ, or turns, ½(∂₁μ₂ - ∂₂μ₁), 1/s, from a cell's side across, and its standard error.
+func (l *Law) slope(x, y float64, group int) (mean, sd float64) {
+	half := l.field.side / 2
+	across := [axes][2]float64{{half, 0}, {0, half}}
+	sign := [axes]float64{-1, -1}
+	if group == rotation {
+		across[0], across[1] = across[1], across[0]
+		sign[0], sign[1] = -1, 1
+	}
+	var at [axes][]int
+	var value [axes][]float64
+	for axis, d := range across {
+		for _, s := range [2]float64{1, -1} {
+			corners, p := l.field.place(x+s*d[0], y+s*d[1])
+			for k := range corners {
+				at[axis], value[axis] = append(at[axis], corners[k]), append(value[axis], s*sign[axis]*p[k]/(4*half))
+			}
+		}
+	}
+	square := 0.0
+	for i := range l.all {
+		sum, variance := 0.0, 0.0
+		for axis := range at {
+			m, v := l.field.evaluate(&l.all[i], axis, at[axis], value[axis])
+			sum, variance = sum+m, variance+v
+		}
+		mean += l.all[i].weight * sum
+		square += l.all[i].weight * (variance + sum*sum)
+	}
+	return mean, math.Sqrt(max(square-mean*mean, 0))
+}
+
+// stream tells of the flow: the constants, where their evidence pays and their square is more than half of the drift's.
+func (l *Law) stream() {
+	on, off, square := 0.0, 0.0, 0.0
+	var f Flow
+	for i := range l.all {
+		b := &l.all[i]
+		p := 1 / (1 + math.Exp(-b.affine.odds[constants]))
+		on, off = on+b.weight*p, off+b.weight*(1-p)
+		f.X, f.Y = f.X+b.weight*p*b.affine.on[0], f.Y+b.weight*p*b.affine.on[1]
+		f.SD += b.weight * p * math.Hypot(b.affine.sd[0], b.affine.sd[1]) / math.Sqrt2
+	}
+	f.X, f.Y, f.SD = f.X/on, f.Y/on, f.SD/on
+	f.Evidence = math.Log(on / max(off, math.SmallestNonzeroFloat64))
+	for _, mean := range l.mean() {
+		moved := make([]float64, len(mean))
+		l.field.gram.times(moved, mean)
+		for i, v := range mean {
+			square += v * moved[i] * l.field.unit
+		}
+	}
+	if f.Evidence > 0 && f.X*f.X+f.Y*f.Y > square/2 {
+		l.Flow = &f
+	}
+}

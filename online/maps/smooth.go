@@ -1,0 +1,307 @@
+package maps
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// What is believed of the drift before a step is seen, doc.go. Powers of two and four: a factor between two levels costs a tenth of the error.
+const (
+	sizes       = 5   // of a drift, its standard deviation: from twice what all steps together just show, each four times as large,
+	sizeRatio   = 4.0 // to five hundred times that
+	leastSize   = 2.0
+	shortest    = 2.0 // cells, of the ranges over which the drift forgets itself, each twice as long
+	ranges      = 4
+	noSmooth    = 0.5    // probability that it is affine
+	noAffine    = 1. / 3 // and that nothing of it is, as in (10) of online/regression
+	leastShare  = 1e-3   // of a belief, below which it is left out of the mean
+	smoothOrder = 3      // of (κ² - ∇²)
+)
+
+// regression are the sums over the corners of all cells, each cell's divided by its 2D.
+type regression struct {
+	nx, ny int           // corners
+	side   float64       // px
+	gram   *band         // G
+	b      [2][]float64  // along x and y
+	affine [3][]float64  // 1, (x-c)/ρ and (y-c)/ρ at the corners
+	ga     [3][]float64  // G times those
+	flat   *mat.SymDense // their own G, 3×3
+	pull   [2][3]float64 // their b
+	unit   float64       // (px/s)², the variance that all steps together just show
+	parts  []part        // of G and b, a cell each; those of a cell without steps are 0
+}
+
+// part is what one cell gives to the sums over its corners.
+type part struct {
+	gram [4][4]float64
+	b    [2][4]float64
+	info float64 // of a constant drift along an axis, (s/px)²
+}
+
+// corner is the number of a cell's corner k.
+func (r *regression) corner(i, j, k int) int { return (j+k>>1)*r.nx + i + k&1 }
+
+// assemble adds the cells' elements up; d is D of each cell.
+func (m *Map) assemble(t *tree, d []float64) *regression {
+	r := &regression{nx: m.nx + 1, ny: m.ny + 1, side: m.side, parts: make([]part, len(m.cells))}
+	n := r.nx * r.ny
+	r.gram, r.b = newBand(n, smoothOrder*r.nx), [2][]float64{make([]float64, n), make([]float64, n)}
+	info, ratio := 0.0, m.ratio()
+	for at := range m.cells {
+		c := &m.cells[at]
+		if c.steps == 0 || !(d[at] > 0) {
+			continue
+		}
+		e, i, j := c.element(), at%m.nx, at/m.nx
+		weight := c.weight(d[at], ratio) / (1 + m.untaken(t, at, d[at]))
+		dt := c.time[0] / c.steps
+		bend := max((d[at]*dt-t.noise)/2/(m.side*m.side), -mostBent*e.trace())
+		info += weight * c.time[0]
+		p := &r.parts[at]
+		for k := range 4 {
+			from := r.corner(i, j, k)
+			for axis := range r.b {
+				p.b[axis][k] = weight * (e.moved[axis][k] - d[at]*e.slope[axis][k]/m.side)
+				r.b[axis][from] += p.b[axis][k]
+			}
+			for l := range 4 {
+				p.gram[k][l] = weight * (e.mass[k][l] + bend*e.stiff[k][l])
+				r.gram.add(from, r.corner(i, j, l), p.gram[k][l])
+			}
+		}
+		p.info = weight * c.time[0]
+	}
+	if info == 0 {
+		return nil
+	}
+	r.unit = 1 / info
+	r.centre(m)
+	return r
+}
+
+// ratio is Σw/Σw² over all cells, in the sums' units: how many times its weight a step tells.
+func (m *Map) ratio() float64 {
+	steps, squares := 0.0, 0.0
+	for i := range m.cells {
+		steps, squares = steps+m.cells[i].steps, squares+m.cells[i].squares
+	}
+	return steps / max(squares, math.SmallestNonzeroFloat64)
+}
+
+// weight is what a second in the cell tells of the drift: of discounted steps as many as tell as much, each of variance 2DΔt. A cell that was left long
+// ago tells little, however many steps agreed there; hence at most the ratio of all. Gains cancel.
+func (c *cell) weight(d, ratio float64) float64 { return min(c.steps/c.squares, ratio) / (2 * d) }
+
+// untaken is the noise that stays in a cell's sums, over 2DΔt. An error of a place lengthens one step and shortens the next, and is taken back where
+// both count for the same corners: Var Σ ε(ψₙ₋₁ - ψₙ) is at most 2R a step, and less by the square of the way between them, in sides.
+func (m *Map) untaken(t *tree, at int, d float64) float64 {
+	s := t.at(node{m.depth(), at % m.nx, at / m.nx})
+	dt, noise := s.time/s.steps, max(t.noise, 0)
+	way := max(s.drift/s.time, 0)*dt*dt + axes*(d*dt+noise/2)
+	return 2 * noise * min(1, way/(2*m.side*m.side)) / (2 * d * dt)
+}
+
+// mostBent bounds what the noise takes off G, so that it stays positive where a cell is hardly larger than the noise.
+const mostBent = 0.2
+
+// centre lays the affine functions out over the corners, about the mean place of the steps and in units of their spread.
+func (r *regression) centre(m *Map) {
+	var t, x, y, xx float64
+	for at := range m.cells {
+		c := &m.cells[at].time
+		i, j := float64(at%m.nx), float64(at/m.nx)
+		t += c[0]
+		x, y = x+i*c[0]+c[3], y+j*c[0]+c[1]
+		xx += i*i*c[0] + 2*i*c[3] + c[6] + j*j*c[0] + 2*j*c[1] + c[2]
+	}
+	x, y = x/t, y/t
+	scale := math.Sqrt(max((xx/t-x*x-y*y)/axes, 1e-6)) // cells; the least is a thousandth of one
+	n := r.nx * r.ny
+	for k := range r.affine {
+		r.affine[k], r.ga[k] = make([]float64, n), make([]float64, n)
+	}
+	for at := range n {
+		r.affine[0][at] = 1
+		r.affine[1][at], r.affine[2][at] = (float64(at%r.nx)-x)/scale, (float64(at/r.nx)-y)/scale
+	}
+	r.flat = mat.NewSymDense(3, nil)
+	for k := range r.affine {
+		r.gram.times(r.ga[k], r.affine[k])
+		for l := range k + 1 {
+			r.flat.SetSym(k, l, floats.Dot(r.ga[k], r.affine[l]))
+		}
+		for axis := range r.b {
+			r.pull[axis][k] = floats.Dot(r.affine[k], r.b[axis])
+		}
+	}
+}
+
+// belief is one choice of the smooth part's prior, with what the steps make of it.
+type belief struct {
+	choice  choice
+	weight  float64      // ln evidence, then the posterior probability
+	inverse *band        // of G + Q; nil where the drift is affine
+	own     [2][]float64 // (G+Q)⁻¹ b
+	cross   [3][]float64 // (G+Q)⁻¹ G a
+	affine  affine
+}
+
+// size is the variance of a drift of size s, (px/s)².
+func (r *regression) size(s int) float64 {
+	return leastSize * leastSize * r.unit * math.Pow(sizeRatio, 2*float64(s))
+}
+
+// choice is a range and a size of the smooth part; none where it is affine.
+type choice struct{ reach, size int }
+
+var none = choice{-1, -1}
+
+// choices are all of them.
+func choices() []choice {
+	all := []choice{none}
+	for k := range ranges {
+		for s := range sizes {
+			all = append(all, choice{k, s})
+		}
+	}
+	return all
+}
+
+// learn weighs the drifts of these choices, and keeps those that have a share.
+func (r *regression) learn(of []choice) []belief {
+	var all []belief
+	var priors [ranges]*matern
+	for _, c := range of {
+		if c == none {
+			all = append(all, r.plain())
+			continue
+		}
+		if priors[c.reach] == nil {
+			priors[c.reach] = r.prior(math.Sqrt(8*(smoothOrder-1)) / (shortest * math.Exp2(float64(c.reach))))
+		}
+		if b, ok := r.with(priors[c.reach], r.size(c.size)); ok {
+			b.choice = c
+			b.weight += math.Log(1-noSmooth) - math.Log(ranges*sizes) - math.Log(noSmooth)
+			all = append(all, b)
+		}
+	}
+	logs := make([]float64, len(all))
+	for i := range all {
+		logs[i] = all[i].weight
+	}
+	sum, kept := floats.LogSumExp(logs), all[:0]
+	for _, b := range all {
+		if b.weight = math.Exp(b.weight - sum); b.weight > leastShare {
+			if b.inverse != nil {
+				b.inverse = b.inverse.inverse()
+			}
+			kept = append(kept, b)
+		}
+	}
+	return kept
+}
+
+// plain is the drift that is affine.
+func (r *regression) plain() belief {
+	b := belief{choice: none, affine: newAffine(r.flat, r.pull, r.size(0))}
+	b.weight = b.affine.evidence
+	return b
+}
+
+// matern is the prior precision of corners whose variance is 1 on average, (κ² + L)² with L the Laplacian of the grid, and its ln determinant
+// (Lindgren, Rue and Lindström, J. R. Stat. Soc. B 73, 423, 2011).
+type matern struct {
+	q      *band
+	logDet float64
+}
+
+// prior makes it of κ, in cells. L has the eigenvalues 2 - 2cos(πi/n) along each axis.
+func (r *regression) prior(kappa float64) *matern {
+	n, k2 := r.nx*r.ny, kappa*kappa
+	p := &matern{q: newBand(n, r.gram.width)}
+	mean := 0.0
+	for i := range r.nx {
+		for j := range r.ny {
+			lambda := k2 + 4 - 2*math.Cos(math.Pi*float64(i)/float64(r.nx)) - 2*math.Cos(math.Pi*float64(j)/float64(r.ny))
+			mean += math.Pow(lambda, -smoothOrder) / float64(n)
+			p.logDet += smoothOrder * math.Log(lambda)
+		}
+	}
+	row, next := make([]float64, n), make([]float64, n)
+	for at := range n {
+		clear(row)
+		row[at] = mean
+		low, high := at, at
+		for range smoothOrder {
+			low, high = max(low-r.nx, 0), min(high+r.nx, n-1)
+			for x := low; x <= high; x++ {
+				next[x] = r.diffused(row, x, k2)
+			}
+			copy(row[low:high+1], next[low:high+1])
+		}
+		for x := low; x <= at; x++ {
+			p.q.add(at, x, row[x])
+		}
+	}
+	p.logDet += float64(n) * math.Log(mean)
+	return p
+}
+
+// diffused is corner at of (κ² + L) f.
+func (r *regression) diffused(f []float64, at int, k2 float64) float64 {
+	sum := k2 * f[at]
+	i, j := at%r.nx, at/r.nx
+	if i > 0 {
+		sum += f[at] - f[at-1]
+	}
+	if i < r.nx-1 {
+		sum += f[at] - f[at+1]
+	}
+	if j > 0 {
+		sum += f[at] - f[at-r.nx]
+	}
+	if j < r.ny-1 {
+		sum += f[at] - f[at+r.nx]
+	}
+	return sum
+}
+
+// with is the drift that has a smooth part of this variance.
+func (r *regression) with(p *matern, variance float64) (b belief, ok bool) {
+	n := r.nx * r.ny
+	sum := newBand(n, r.gram.width)
+	for i, v := range r.gram.at {
+		sum.at[i] = v + p.q.at[i]/variance
+	}
+	logDet, ok := sum.factor()
+	if !ok {
+		return b, false
+	}
+	solved := func(x []float64) []float64 {
+		y := append([]float64(nil), x...)
+		sum.solve(y)
+		return y
+	}
+	square := 0.0
+	for axis := range r.b {
+		b.own[axis] = solved(r.b[axis])
+		square += floats.Dot(b.own[axis], r.b[axis])
+	}
+	flat, pull := mat.NewSymDense(3, nil), r.pull
+	for k := range r.ga {
+		b.cross[k] = solved(r.ga[k])
+		for l := range k + 1 {
+			flat.SetSym(k, l, r.flat.At(k, l)-floats.Dot(b.cross[k], r.ga[l]))
+		}
+		for axis := range r.b {
+			pull[axis][k] -= floats.Dot(b.cross[k], r.b[axis])
+		}
+	}
+	b.affine = newAffine(flat, pull, r.size(0))
+	b.inverse = sum // factored; inverted where it is kept
+	b.weight = square/2 - (logDet - p.logDet + float64(n)*math.Log(variance)) + b.affine.evidence
+	return b, true
+}
