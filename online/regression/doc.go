@@ -47,6 +47,10 @@
 // shears fall into pairs. What is left to invert is the radial field's one number, so that all 10240 combinations (in three
 // dimensions) cost less than the sums, and nothing need be left out.
 //
+// A combination without constants says that the drift is 0 at c, which is where the latents were on average, not a place that was known before. A
+// spring's centre is 1/(κ√T) off it, so that the drift at c is N(0, 1/T), and its mean step does not tell: Σ Δx is where the path began and ended. So no
+// evidence is for constants. Draws, of which the standard errors of the drift come, have constants of that variance wherever the drift has a shape.
+//
 // The mean over all combinations does not depend on how z is turned, but for σ² and R, which are found along its axes. Its affine part
 // goes into the network's skip as it is; the perceptron learns the rest at visited points.
 //

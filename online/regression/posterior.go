@@ -127,7 +127,8 @@ func (f *rbf) drift(mean *mat.Dense) rbfDrift {
 	return c
 }
 
-// Draws are n drifts that the steps leave possible, as likely as each is: a combination, then its coefficients.
+// Draws are n drifts that the steps leave possible, as likely as each is: a combination, then its coefficients. Where anything but constants is on, the
+// constants have the variance 1/T that the steps alone leave them, doc.go.
 func (p *Posterior) Draws(n int, rng *rand.Rand) []*Posterior {
 	at := make([]float64, n)
 	for i := range at {
@@ -152,9 +153,16 @@ func (p *Posterior) draw(c combination, rng *rand.Rand) *Posterior {
 	one := &Posterior{dim: p.dim, active: p.active, root: p.root, basis: p.basis,
 		radial: c.mean + math.Sqrt(c.variance)*rng.NormFloat64(), constant: make([]float64, d)}
 	coefficients := func(part int, dst []float64) {
-		if o := &p.mixture.options[part][c.at[part]]; o.on > 0 {
+		o := &p.mixture.options[part][c.at[part]]
+		if o.on > 0 {
 			copy(dst, o.mean)
 			floats.AddScaled(dst, -one.radial, o.coupling)
+		}
+		if part == 0 && c.on > o.on { // a drift that has a shape has it about some place, and the mean place is off by what the constants are
+			for i := range dst {
+				dst[i] += rng.NormFloat64() / math.Sqrt(p.seconds)
+			}
+		} else if o.on > 0 {
 			o.sample(dst, rng)
 		}
 	}
