@@ -53,9 +53,9 @@
 //
 // On 50 objects of 200 frames, 50 a second, in 256 x 256 px (TestBesideFit): springs, wells and a vortex, noise up to R = 2DΔt. The RMS error at visited
 // squares is 0.3 to 1.1 times that of offline.Fit, for three wells 0.4; errors are 0.6 to 1.0 standard errors. Where the law is simpler than what might
-// have been, as a spring is, they are too long. Of 8 films each without noise and with R = 2DΔt, every spring, all 24 of three wells and every vortex were
-// told, and nothing that was not there; places are off by 0.9 to 1.2 standard errors. The rate of a well only three cells
-// wide is too small, by 1 to 2 standard errors: the map bends there within a cell.
+// have been, as a spring is, they are too long. Of 8 films each without noise and with R = 2DΔt, every spring, all of three wells, every vortex and 28
+// of 48 weak wells were told, and nothing that was not there; places are off by 0.9 to 1.1 standard errors. The rate of a well only three cells wide is
+// too small, by 1 to 2 standard errors: the map bends there within a cell.
 //
 // # Forgetting
 //
