@@ -20,6 +20,7 @@ type Config struct {
 	Model      string        `yaml:"model"`       // "embedded:NAME", "nats:NAME" or the path of an ONNX file; empty leaves the choice to the source
 	Preprocess Preprocess    `yaml:"preprocess"`  // the model's own steps unless a list is given
 	Objects    Objects       `yaml:"objects"`
+	Optics     Optics        `yaml:"optics"`
 	Online     Online        `yaml:"online"`
 	Record     Record        `yaml:"record"`
 	NATS       NATS          `yaml:"nats"`
@@ -36,7 +37,13 @@ type Objects struct {
 	Template float64 `yaml:"template_px"`      // sd of an object's light, px; 0: found in the first frames
 	Polarity string  `yaml:"polarity"`         // "bright", "dark", or empty: found in the first frames
 	Every    int     `yaml:"population_every"` // frames between two messages about all objects
+	Pairs    bool    `yaml:"interactions"`     // the force between two objects is looked for
 	Lag      int     `yaml:"lag"`              // frames by which a frame's objects are told later, and are more often who they are said to be
+}
+
+// Optics says what of the specimen is seen.
+type Optics struct {
+	FocalDepth float64 `yaml:"focal_depth"` // of the slab in which objects are seen, µm; 0: not known
 }
 
 // Online holds the estimator's settings.

@@ -31,6 +31,8 @@ var badFiles = map[string]string{
 	"bad-nats-pair": "bad-nats-pair.bad.yaml: nats.cert, nats.key: one without the other: give the certificate and its key\n" +
 		"bad-nats-pair.bad.yaml: nats.creds, nats.nkey: found both: give the one that the server asks for",
 	"bad-pixel":          `bad-pixel.bad.yaml: online.pixel_um: found -0.1, expected more than 0 and at most 1e+06 µm`,
+	"optics-alone":       `optics-alone.bad.yaml: optics.focal_depth: is in µm: give online.pixel_um as well`,
+	"optics-depth":       `optics-depth.bad.yaml: optics.focal_depth: found -1, expected 0 to 10000 µm`,
 	"bad-port":           `bad-port.bad.yaml: nats.port: found 70000, expected 0 (any free port) to 65535`,
 	"bad-queue":          `bad-queue.bad.yaml: queue: found 5000, expected 1 to 4096 frames, or 0 to leave it to the mode`,
 	"bad-record":         `bad-record.bad.yaml: record.max_gb: found 0, expected more than 0 and at most 1e+06 GB`,
@@ -59,12 +61,12 @@ var badFiles = map[string]string{
 	"syntax":             `syntax.bad.yaml:1: not valid YAML: sequence end token ']' not found`,
 	"tag":                `tag.bad.yaml:1: anchors, aliases, tags and directives are not read ("!!str"): write the value out`,
 	"too-many-triggers":  `too-many-triggers.bad.yaml: triggers: found 33, expected at most 32`,
-	"top-list":           `top-list.bad.yaml:1: the file: found a list, expected a map with the keys dashboard, grace, mode, model, nats, objects, online, preprocess, queue, record, sinks, source, stall_after, stream, triggers`,
+	"top-list":           `top-list.bad.yaml:1: the file: found a list, expected a map with the keys dashboard, grace, mode, model, nats, objects, online, optics, preprocess, queue, record, sinks, source, stall_after, stream, triggers`,
 	"two-kinds":          `two-kinds.bad.yaml:1: source: found a map, expected one kind with its options, {kind: {option: value}}, or the kind alone`,
 	"two-problems": "two-problems.bad.yaml:3: online.seed: found \"yes\", expected a whole number\n" +
 		"two-problems.bad.yaml:4: online.max_gap: found \"5\", expected a duration with its unit, such as 500ms or 3s",
 	"unknown-key": `unknown-key.bad.yaml:3: unknown key "nats.prot"; known keys here: ca, cert, creds, durable, key, max_age, max_bytes, nkey, port, prefix, site, store, token, url, websocket`,
-	"unknown-top": `unknown-top.bad.yaml:2: unknown key "sink"; known keys here: dashboard, grace, mode, model, nats, objects, online, preprocess, queue, record, sinks, source, stall_after, stream, triggers`,
+	"unknown-top": `unknown-top.bad.yaml:2: unknown key "sink"; known keys here: dashboard, grace, mode, model, nats, objects, online, optics, preprocess, queue, record, sinks, source, stall_after, stream, triggers`,
 }
 
 func TestBadFiles(t *testing.T) {

@@ -31,6 +31,7 @@ const (
 	leastMemory  = 64
 	mostMemory   = 1 << 16
 	maxRecordGB  = 1e6
+	mostDepth    = 1e4     // µm: the specimen is not thicker
 	maxObjects   = 1 << 14 // whose message is smaller than a NATS server takes
 	mostEvery    = 1e6
 	mostLag      = 6 // online/tracks keeps no more frames open
@@ -65,6 +66,8 @@ func (c *Config) Validate() error {
 	bad(c.Objects.Template == 0 || c.Objects.Template >= leastTemplate && c.Objects.Template <= mostTemplate, "objects.template_px: found %g, expected %g to %d, or 0 to have it found", c.Objects.Template, leastTemplate, mostTemplate)
 	bad(slices.Contains([]string{"", "bright", "dark"}, c.Objects.Polarity), "objects.polarity: found %q, expected bright or dark", c.Objects.Polarity)
 	bad(c.Objects.Polarity == "" || c.Objects.Template != 0, "objects.polarity: is given with template_px: give both, or none to have them found")
+	bad(c.Optics.FocalDepth >= 0 && c.Optics.FocalDepth <= mostDepth, "optics.focal_depth: found %g, expected 0 to %g µm", c.Optics.FocalDepth, float64(mostDepth))
+	bad(c.Optics.FocalDepth == 0 || c.Online.PixelUM > 0, "optics.focal_depth: is in µm: give online.pixel_um as well")
 	bad(c.Objects.Every >= 1 && c.Objects.Every <= mostEvery, "objects.population_every: found %d, expected 1 to %d frames", c.Objects.Every, int(mostEvery))
 	bad(c.Objects.Lag >= 0 && c.Objects.Lag <= mostLag, "objects.lag: found %d, expected 0 to %d frames", c.Objects.Lag, mostLag)
 	bad(c.Online.RefineLag >= 1 && c.Online.RefineLag <= maxRefineLag, "online.refine_lag: found %d, expected 1 to %d frames", c.Online.RefineLag, maxRefineLag)

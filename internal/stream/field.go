@@ -38,7 +38,7 @@ func (s *Stream) finishField(ctx context.Context, cfg config.Config, applied []u
 	s.Stages.Viewer = field.NewViewer()
 	follow := lawConfig(cfg.Online, 0, deterministic, applied)
 	estimator, err := objects.New(objects.Config{Every: cfg.Objects.Every, Lag: cfg.Objects.Lag, MaxGap: follow.MaxGap, Exposure: cfg.Online.Exposure, PixelUM: cfg.Online.PixelUM,
-		Latents: s.what.latents - objects.Dim, Follow: follow})
+		Depth: cfg.Optics.FocalDepth, Pairs: cfg.Objects.Pairs, Latents: s.what.latents - objects.Dim, Follow: follow})
 	if err != nil {
 		return exit.Usage(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // mostCells is how many cells lie along the longer side of the field: 32² cells bound the memory, and a trap within one cell is seen all the
@@ -92,6 +93,13 @@ func (m *Map) Add(s *Step) {
 
 // Outside is how many steps, by weight, were left out because their middle was not in the field.
 func (m *Map) Outside() float64 { return m.outside / m.gain }
+
+// Clone is a copy, which another goroutine may read while steps come to m.
+func (m *Map) Clone() *Map {
+	c := *m
+	c.cells = slices.Clone(m.cells)
+	return &c
+}
 
 // Reset forgets all.
 func (m *Map) Reset() {

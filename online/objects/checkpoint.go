@@ -83,6 +83,11 @@ func (e *Estimator) Restore(r io.Reader) error {
 	}
 	e.law.close()
 	e.known, e.law = k, restored
+	if e.tracker != nil && e.law.learner != nil { // the map begins anew
+		if err := e.law.learner.Begin(float64(e.size[0]), float64(e.size[1])); err != nil {
+			return err
+		}
+	}
 	if e.tracker != nil {
 		e.tracker.Inherit(k.learnt)
 	}

@@ -23,6 +23,7 @@ type Config struct {
 	Exposure time.Duration // of a frame, over which motion blurs a place
 	PixelUM  float64       // side of a pixel in the specimen, µm; 0 where not known
 	Depth    float64       // of the slab in which objects are seen, µm; 0 where not known; wants PixelUM
+	Pairs    bool          // the force between two objects is looked for
 	Bare     bool          // no law of all objects is learnt
 	Latents  int           // of each object, by a model of objects; 0 where there is none
 	Follow   online.Config // of the law of the object that is followed; its Dim is 2 and Latents
@@ -63,6 +64,7 @@ type Estimator struct {
 
 	known known             // what outlives the objects
 	law   law               // of all objects
+	pairs pairs             // of objects that act on each other
 	next  population.Common // as of this frame
 
 	film    uint64 // trajectory of the frames
@@ -169,10 +171,19 @@ func (e *Estimator) begin(s *latent.Spots) (err error) {
 		return nil
 	}
 	e.tracker, err = tracks.New(tracks.Options{Width: float64(s.Width), Height: float64(s.Height), Template: s.Template, Lag: e.config.Lag})
-	if err == nil {
-		e.tracker.Inherit(e.known.learnt)
+	if err != nil {
+		return err
 	}
-	return err
+	e.tracker.Inherit(e.known.learnt)
+	if e.law.learner != nil {
+		if err := e.law.learner.Begin(float64(s.Width), float64(s.Height)); err != nil {
+			return err
+		}
+	}
+	if e.config.Pairs {
+		return e.pairs.begin(float64(s.Width), float64(s.Height), s.Template)
+	}
+	return nil
 }
 
 // leave ends all objects.
@@ -234,6 +245,7 @@ func (e *Estimator) place(dst *latent.Estimate, f *heldFrame, points []tracks.Po
 		e.take(dst, z, &points[i])
 	}
 	e.bury(z, points)
+	e.pair(z, points, f.dt)
 	e.pass(z.Seq, f.dt)
 	if e.next.End(); !e.frozen {
 		e.known.common = e.next
@@ -374,6 +386,9 @@ func (e *Estimator) Reset() {
 		k.law, k.path = population.Law{}, path{}
 	}
 	e.law.reset()
+	if e.pairs.estimator != nil {
+		e.pairs.estimator.Reset()
+	}
 	e.known = known{births: e.known.births, deaths: e.known.deaths}
 	e.follow.law.Reset()
 }

@@ -29,6 +29,7 @@ type dish struct {
 	z    latent.Latent
 
 	stage float64 // px a frame, along x
+	fast  float64 // times sigma, of every other object; 0 is 1
 	spots []latent.Spot
 }
 
@@ -48,7 +49,11 @@ func (d *dish) next() *latent.Latent {
 	z.Spots.Width, z.Spots.Height, z.Spots.Template = side, side, 1.5
 	for i := range d.at {
 		p := &d.at[i]
-		p[0], p[1] = p[0]+d.stage+sigma*d.rng.NormFloat64(), p[1]+sigma*d.rng.NormFloat64()
+		sd := sigma
+		if d.fast > 0 && i%2 == 1 {
+			sd *= d.fast
+		}
+		p[0], p[1] = p[0]+d.stage+sd*d.rng.NormFloat64(), p[1]+sd*d.rng.NormFloat64()
 		if d.gone[i] {
 			continue
 		}
@@ -339,8 +344,8 @@ func written(m latent.Message) string {
 	switch m := m.(type) {
 	case *latent.Population:
 		p := *m
-		p.Law = nil
-		return fmt.Sprintf("%+v %+v", p, m.Law)
+		p.Law, p.Map = nil, nil
+		return fmt.Sprintf("%+v %+v %+v", p, m.Law, m.Map)
 	case *latent.Track:
 		k := *m
 		k.Motion = nil

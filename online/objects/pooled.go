@@ -5,6 +5,7 @@ import (
 
 	"driftscope/internal/archive"
 	"driftscope/internal/latent"
+	"driftscope/online/maps"
 	"driftscope/online/motion"
 	"driftscope/online/pooled"
 	"driftscope/online/population"
@@ -30,8 +31,10 @@ type law struct {
 
 // path is what is known of an object's way for the law of all: where the motion that all share is taken off.
 type path struct {
-	x, y     float64 // px
-	variance float64 // of the last place along an axis, px²
+	x, y     float64          // px
+	variance float64          // of the last place along an axis, px²
+	from     population.Place // where it was located last
+	before   maps.Before      // the step that led there
 	trail    pooled.Trail
 	state    switching.Track
 	ring     [judged]motion.Place
@@ -47,17 +50,19 @@ func (l *law) take(k *path, s population.Step, step bool, p *population.Place, v
 		step = false
 	}
 	if step {
+		l.learner.Move(&maps.Step{X: k.from.X, Y: k.from.Y, DX: s.X, DY: s.Y, DT: s.DT, Variance: (k.variance + variance) / 2, Weight: p.Weight, Before: k.before})
+		k.before = maps.Before{DX: s.X, DY: s.Y, Weight: p.Weight}
 		k.x, k.y = k.x+s.X, k.y+s.Y
 		k.trail.Step(states.Step(s), k.variance, variance, l.learner.Keep)
 		l.learner.Count(1)
 	} else {
 		k.trail.Cut(l.learner.Keep)
-		k.x, k.y, k.places = p.X, p.Y, 0
+		k.x, k.y, k.places, k.before = p.X, p.Y, 0, maps.Before{}
 		if l.model != nil {
 			k.state.Cut(l.model)
 		}
 	}
-	k.variance = variance
+	k.variance, k.from = variance, *p
 	k.ring[k.places%judged] = motion.Place{X: k.x, Y: k.y, T: p.T, Var: variance}
 	k.places++
 	if l.model != nil {
@@ -73,7 +78,7 @@ func (l *law) end(t *latent.Track, k *path) {
 	t.Motion = l.motion(k)
 	if known := l.learner.Law(); known != nil {
 		if piece, ok := k.trail.Segment(); ok {
-			o := known.Judge(piece, l.exposure)
+			o := known.Mixture.Judge(piece, l.exposure)
 			t.Shrunk, t.State = latent.Range{D: o.D.Value, Low: o.D.Low, High: o.D.High}, o.State
 		}
 	}
@@ -134,6 +139,7 @@ func (e *Estimator) pass(seq uint64, dt float64) {
 	if l.learner == nil {
 		return
 	}
+	l.learner.Elapse(dt)
 	if l.model != nil {
 		l.model.Pass(dt)
 	}
@@ -156,11 +162,11 @@ func (e *Estimator) pieces() (out []states.Segment) {
 func (e *Estimator) adopt() {
 	l := &e.law
 	known := l.learner.Law()
-	d := make([]float64, len(known.States))
-	for i, s := range known.States {
+	d := make([]float64, len(known.Mixture.States))
+	for i, s := range known.Mixture.States {
 		d[i] = s.D.Value
 	}
-	noise := known.Noise * known.Noise
+	noise := known.Mixture.Noise * known.Mixture.Noise
 	if l.model != nil && l.model.States() == len(d) && l.model.Tell(d, noise) == nil {
 		return
 	}
@@ -183,8 +189,8 @@ func (e *Estimator) describe() *latent.PopulationLaw {
 		return nil
 	}
 	known := l.learner.Law()
-	p := &latent.PopulationLaw{Seq: known.Seq, Tracks: uint64(known.Tracks), Steps: uint64(known.Steps), Spread: latent.Bounds(known.Spread), Says: known.Says(e.config.PixelUM, l.switches())}
-	for _, s := range known.States {
+	p := &latent.PopulationLaw{Seq: known.Seq, Tracks: uint64(known.Mixture.Tracks), Steps: uint64(known.Mixture.Steps), Spread: latent.Bounds(known.Mixture.Spread), Says: known.Says(e.config.PixelUM, l.switches())}
+	for _, s := range known.Mixture.States {
 		px, um := e.ranges(population.Diffusion{D: s.D.Value, Low: s.D.Low, High: s.D.High})
 		p.States = append(p.States, latent.StateLaw{Px: px, UM: um, Share: latent.Bounds(s.Fraction)})
 	}
@@ -234,4 +240,20 @@ func (l *law) fresh() *pooled.Learner {
 		return nil
 	}
 	return pooled.New(l.learner.Config())
+}
+
+// fieldMap is the map as it is told; nil before there is one.
+func (l *law) fieldMap() *latent.FieldMap {
+	if l.learner == nil || l.learner.Law() == nil || l.learner.Law().Map == nil {
+		return nil
+	}
+	known := l.learner.Law()
+	m := &latent.FieldMap{Says: known.Places()}
+	for i := range known.Map.Cells {
+		c := &known.Map.Cells[i]
+		m.X, m.Y, m.Width = append(m.X, c.X+c.Side/2), append(m.Y, c.Y+c.Side/2), append(m.Width, c.Side)
+		m.VX, m.VY, m.SD = append(m.VX, c.Drift[0]), append(m.VY, c.Drift[1]), append(m.SD, math.Sqrt((c.SD[0]*c.SD[0]+c.SD[1]*c.SD[1])/2))
+		m.D, m.DSD, m.Steps = append(m.D, c.D), append(m.DSD, c.DSD), append(m.Steps, c.Steps)
+	}
+	return m
 }

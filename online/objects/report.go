@@ -43,10 +43,11 @@ func (e *Estimator) population() *latent.Population {
 	d := population.Diffusion{D: none, Low: none, High: none, Noise: none}
 	if p.Law = e.describe(); p.Law != nil {
 		l := e.law.learner.Law()
-		d = population.Diffusion{D: l.D.Value, Low: l.D.Low, High: l.D.High, Noise: l.Noise}
+		m := l.Mixture
+		d = population.Diffusion{D: m.D.Value, Low: m.D.Low, High: m.D.High, Noise: m.Noise}
 		copy(p.Spectrum, l.Spectrum[:])
 	}
-	p.Noise = d.Noise
+	p.Noise, p.Map, p.Pairs = d.Noise, e.law.fieldMap(), e.pairs.force()
 	p.Px, p.UM = e.ranges(d)
 	return p
 }

@@ -4,10 +4,11 @@
 //	memory.go    memory: steps of those that are no longer there, and of those that are
 //	learner.go   Learner: when the law is learnt, and when it is put to use
 //	worker.go    the goroutine that does so
-//	law.go       Law: states, spectrum, and a sentence that says what they are
+//	law.go       Law: states, spectrum, the map, and sentences that say what they are
 //	archive.go   the memory in a checkpoint
 //
 // The law is that of online/states, over the last 65,536 steps: older ones are forgotten. Its place in the stream is fixed: what is begun at frame k knows
 // the steps up to k, and is put to use Lag frames later. In a live run it is put to use, and the next begun, nine times as long after it as it
-// took, where that is later: it has a tenth of one core, whatever comes.
+// took, where that is later: it has a tenth of one core, whatever comes. With it the map of online/maps is read, which steps go into as they come; a step of
+// ten minutes ago counts half there.
 package pooled

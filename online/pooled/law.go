@@ -5,14 +5,16 @@ import (
 	"math"
 	"strings"
 
+	"driftscope/online/maps"
 	"driftscope/online/states"
 )
 
 // Law is that of all objects. It is never changed once it is here.
 type Law struct {
-	*states.Law
+	Mixture  *states.Law
 	Seq      uint64 // of the frame up to which it was learnt
 	Spectrum [Bins]float64
+	Map      *maps.Law // nil where there is none
 }
 
 // The bins of a spectrum as it is told: a fixed range, so that spectra of one film after another lie over each other.
@@ -38,9 +40,12 @@ func learn(o order) *Law {
 		return nil
 	}
 	found.Objects = nil // of pieces, which nobody asks for
-	l := &Law{Law: found, Seq: o.seq}
+	l := &Law{Mixture: found, Seq: o.seq}
 	for _, b := range states.Spectrum(o.segments, o.options, found.MostNoise) {
 		l.Spectrum[binOf(b.D)] += b.Share
+	}
+	if o.field != nil {
+		l.Map = o.field.Law()
 	}
 	return l
 }
@@ -64,20 +69,39 @@ func (l *Law) Says(pixel float64, switching bool) string {
 		}
 		return fmt.Sprintf("D %.3g (%.3g to %.3g) %s", factor*s.D.Value, factor*s.D.Low, factor*s.D.High, unit)
 	}
-	if len(l.States) == 1 {
+	if len(l.Mixture.States) == 1 {
 		all := "All objects diffuse alike: "
-		if l.Spread.Value > 0 {
-			all = fmt.Sprintf("One kind of object, each with a D of its own (%.0f %% apart): ", 100*math.Expm1(l.Spread.Value))
+		if l.Mixture.Spread.Value > 0 {
+			all = fmt.Sprintf("One kind of object, each with a D of its own (%.0f %% apart): ", 100*math.Expm1(l.Mixture.Spread.Value))
 		}
-		return all + d(l.States[0]) + "."
+		return all + d(l.Mixture.States[0]) + "."
 	}
 	var parts []string
-	for _, s := range l.States {
+	for _, s := range l.Mixture.States {
 		parts = append(parts, fmt.Sprintf("%.0f %% of the time %s", 100*s.Fraction.Value, d(s)))
 	}
 	between := "; no object is told to switch between them."
 	if switching {
 		between = "; objects switch between them."
 	}
-	return fmt.Sprintf("%d states: %s%s", len(l.States), strings.Join(parts, ", "), between)
+	return fmt.Sprintf("%d states: %s%s", len(l.Mixture.States), strings.Join(parts, ", "), between)
+}
+
+// Places says which traps, vortices and flows the map has, a sentence each.
+func (l *Law) Places() (says []string) {
+	if l.Map == nil {
+		return nil
+	}
+	for _, p := range l.Map.Traps {
+		low, high := p.Interval()
+		says = append(says, fmt.Sprintf("a trap at %.0f, %.0f px, stiffness %.2g (%.2g to %.2g) /s", p.X, p.Y, p.Rate, low, high))
+	}
+	for _, p := range l.Map.Vortices {
+		low, high := p.Interval()
+		says = append(says, fmt.Sprintf("a vortex at %.0f, %.0f px, %.2g (%.2g to %.2g) rad/s", p.X, p.Y, p.Rate, low, high))
+	}
+	if f := l.Map.Flow; f != nil {
+		says = append(says, fmt.Sprintf("a flow of %.2g, %.2g px/s ± %.1g", f.X, f.Y, f.SD))
+	}
+	return says
 }

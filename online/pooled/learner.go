@@ -1,6 +1,9 @@
 package pooled
 
-import "driftscope/online/states"
+import (
+	"driftscope/online/maps"
+	"driftscope/online/states"
+)
 
 // Config is what a Learner is told.
 type Config struct {
@@ -12,16 +15,19 @@ type Config struct {
 
 // When a law is learnt.
 const (
-	Lag       = 25  // frames between what is learnt from and its use
-	firstLaw  = 200 // steps before the first: by as many D is known to a tenth
-	liveShare = 16  // of what is remembered that is new before the next in a live run; in any other all of it, so that a recording waits for little
+	Lag       = 25   // frames between what is learnt from and its use
+	firstLaw  = 200  // steps before the first: by as many D is known to a tenth
+	firstMap  = 2000 // steps before the map is read: two a cell of the finest
+	liveShare = 16   // of what is remembered that is new before the next in a live run; in any other all of it, so that a recording waits for little
 )
 
 // Learner learns the law of all objects. Its methods are called from one goroutine.
 type Learner struct {
 	config   Config
 	memory   memory
-	fresh    int // steps since the last law was begun
+	field    *maps.Map // nil before the field's size is known
+	moves    int       // steps that went into it
+	fresh    int       // steps since the last law was begun
 	frame    uint64
 	due      uint64
 	inFlight bool
@@ -37,6 +43,30 @@ func (l *Learner) Config() Config { return l.config }
 
 // Keep takes in a piece of a track that has ended.
 func (l *Learner) Keep(s states.Segment) { l.memory.keep(s) }
+
+// halfLife is how long a step counts half in the map: a flow of an hour ago is not that of now, and a trap is seen for ten minutes.
+const halfLife = 600.0
+
+// Begin says how large the field is, px: from then on there is a map.
+func (l *Learner) Begin(width, height float64) (err error) {
+	l.field, err = maps.New(maps.Config{Width: width, Height: height, HalfLife: halfLife})
+	return err
+}
+
+// Move takes in a step where it was made.
+func (l *Learner) Move(s *maps.Step) {
+	if l.field != nil {
+		l.field.Add(s)
+		l.moves++
+	}
+}
+
+// Elapse has seconds go by.
+func (l *Learner) Elapse(seconds float64) {
+	if l.field != nil {
+		l.field.Pass(seconds)
+	}
+}
 
 // Count notes that so many steps were made.
 func (l *Learner) Count(steps int) { l.fresh += steps }
@@ -75,7 +105,11 @@ func (l *Learner) use(law *Law) (changed bool) {
 
 // begin has the law learnt from all that is remembered.
 func (l *Learner) begin(seq uint64, live []states.Segment) {
-	l.worker.begin(order{seq: seq, segments: l.memory.with(live), options: states.Options{Exposure: l.config.Exposure, Depth: l.config.Depth}})
+	o := order{seq: seq, segments: l.memory.with(live), options: states.Options{Exposure: l.config.Exposure, Depth: l.config.Depth}}
+	if l.field != nil && l.moves >= firstMap {
+		o.field = l.field.Clone()
+	}
+	l.worker.begin(o)
 	l.inFlight, l.due, l.fresh = true, l.frame+Lag, 0
 }
 
@@ -96,7 +130,10 @@ func (l *Learner) Finish(seq uint64, live []states.Segment) (changed bool) {
 // Reset forgets all.
 func (l *Learner) Reset() {
 	l.worker.forget()
-	*l = Learner{config: l.config, worker: l.worker, frame: l.frame}
+	if l.field != nil {
+		l.field.Reset()
+	}
+	*l = Learner{config: l.config, worker: l.worker, frame: l.frame, field: l.field}
 }
 
 // Close ends the goroutine.

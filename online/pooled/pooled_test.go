@@ -70,13 +70,13 @@ func TestLearner(t *testing.T) {
 	if !reflect.DeepEqual(changes, again) || !reflect.DeepEqual(l.Law(), other.Law()) {
 		t.Errorf("the same steps gave laws at %v and %v", changes, again)
 	}
-	if !l.Finish(299, f.live()) || l.Law().Seq != 299 || l.Law().Steps != 300*20 {
-		t.Errorf("at the end the law is of frame %d, %d steps", l.Law().Seq, l.Law().Steps)
+	if !l.Finish(299, f.live()) || l.Law().Seq != 299 || l.Law().Mixture.Steps != 300*20 {
+		t.Errorf("at the end the law is of frame %d, %d steps", l.Law().Seq, l.Law().Mixture.Steps)
 	}
 	if other.Finish(299, g.live()); !reflect.DeepEqual(l.Law(), other.Law()) {
 		t.Error("two ends differ")
 	}
-	if s := l.Law().States; len(s) != 2 || math.Abs(math.Log(s[0].D.Value/2)) > 0.1 || math.Abs(s[1].Fraction.Value-0.5) > 0.1 { // 3,000 steps each: 2 %
+	if s := l.Law().Mixture.States; len(s) != 2 || math.Abs(math.Log(s[0].D.Value/2)) > 0.1 || math.Abs(s[1].Fraction.Value-0.5) > 0.1 { // 3,000 steps each: 2 %
 		t.Errorf("states %+v", s)
 	}
 	share := 0.0
@@ -188,8 +188,8 @@ func TestArchive(t *testing.T) {
 	if again.Archive(r, nil); r.End() != nil {
 		t.Fatal(r.End())
 	}
-	if l.Finish(99, f.live()); !again.Finish(99, nil) || again.Law().Steps != l.Law().Steps || math.Abs(again.Law().D.Value/l.Law().D.Value-1) > 1e-5 {
-		t.Errorf("read back D %+v, written %+v", again.Law().D, l.Law().D)
+	if l.Finish(99, f.live()); !again.Finish(99, nil) || again.Law().Mixture.Steps != l.Law().Mixture.Steps || math.Abs(again.Law().Mixture.D.Value/l.Law().Mixture.D.Value-1) > 1e-5 {
+		t.Errorf("read back D %+v, written %+v", again.Law().Mixture.D, l.Law().Mixture.D)
 	}
 	for i := 0; i < len(data); i += 97 {
 		torn := New(Config{Deterministic: true})
@@ -207,15 +207,15 @@ func TestSays(t *testing.T) {
 		return states.State{D: states.Interval{Value: d, Low: d / 2, High: 2 * d}, Fraction: states.Interval{Value: share}}
 	}
 	for want, l := range map[string]*Law{
-		"All objects diffuse alike: D 4 (2 to 8) px²/s.":                                                                              {Law: &states.Law{States: []states.State{state(4, 1)}}},
-		"One kind of object, each with a D of its own (65 % apart): D 4 (2 to 8) px²/s.":                                              {Law: &states.Law{States: []states.State{state(4, 1)}, Spread: states.Interval{Value: 0.5}}},
-		"2 states: 25 % of the time D below 2 px²/s, 75 % of the time D 8 (4 to 16) px²/s; no object is told to switch between them.": {Law: &states.Law{States: []states.State{{D: states.Interval{Value: 0.1, High: 2}, Fraction: states.Interval{Value: 0.25}}, state(8, 0.75)}}},
+		"All objects diffuse alike: D 4 (2 to 8) px²/s.":                                                                              {Mixture: &states.Law{States: []states.State{state(4, 1)}}},
+		"One kind of object, each with a D of its own (65 % apart): D 4 (2 to 8) px²/s.":                                              {Mixture: &states.Law{States: []states.State{state(4, 1)}, Spread: states.Interval{Value: 0.5}}},
+		"2 states: 25 % of the time D below 2 px²/s, 75 % of the time D 8 (4 to 16) px²/s; no object is told to switch between them.": {Mixture: &states.Law{States: []states.State{{D: states.Interval{Value: 0.1, High: 2}, Fraction: states.Interval{Value: 0.25}}, state(8, 0.75)}}},
 	} {
 		if got := l.Says(0, false); got != want {
 			t.Errorf("found %q, expected %q", got, want)
 		}
 	}
-	l := &Law{Law: &states.Law{States: []states.State{state(1, 0.5), state(8, 0.5)}}}
+	l := &Law{Mixture: &states.Law{States: []states.State{state(1, 0.5), state(8, 0.5)}}}
 	if got := l.Says(0.5, true); !strings.Contains(got, "D 2 (1 to 4) µm²/s") || !strings.HasSuffix(got, "objects switch between them.") {
 		t.Errorf("found %q", got)
 	}

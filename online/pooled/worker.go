@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"driftscope/internal/nice"
+	"driftscope/online/maps"
 	"driftscope/online/states"
 )
 
@@ -25,6 +26,7 @@ type order struct {
 	number   uint64
 	seq      uint64
 	segments []states.Segment
+	field    *maps.Map // nil where there is none
 	options  states.Options
 }
 

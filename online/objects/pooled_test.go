@@ -1,0 +1,115 @@
+package objects
+
+import (
+	"bytes"
+	"math"
+	"strings"
+	"testing"
+
+	"driftscope/internal/latent"
+)
+
+// TestLawOfAll: of 36 objects of which every other diffuses a tenth as fast, two states are told with D in their intervals, each object is in its own, those that
+// have ended have the kind of their motion, and the map has neither trap nor flow where all diffuse.
+func TestLawOfAll(t *testing.T) {
+	e, d, dst := newEstimator(t, Config{PixelUM: 0.5}), newDish(6), &latent.Estimate{}
+	d.fast = 1 / math.Sqrt(10)
+	reports := of[*latent.Population](run(t, e, d, 150, dst))
+	l := reports[len(reports)-1].Law
+	if l == nil || len(l.States) != 2 || len(l.Rates) != 4 || l.Seq == 0 || l.Steps < 1000 {
+		t.Fatalf("law %+v", l)
+	}
+	for j, truth := range []float64{sigma * sigma / 2 / dt / 10, sigma * sigma / 2 / dt} {
+		s := l.States[j]
+		if math.Abs(math.Log(s.Px.D/truth)) > 0.25 || math.Abs(s.Share.Value-0.5) > 0.15 || math.Abs(s.UM.D/s.Px.D-0.25) > 1e-12 { // by 2,000 steps and a drift that they share: 5 %
+			t.Errorf("state %d: %+v, expected D %g px²/s, half of the time", j, s, truth)
+		}
+	}
+	if l.Nats > evident || !strings.HasPrefix(l.Says, "2 states") || !strings.Contains(l.Says, "µm²/s") || !strings.Contains(l.Says, "no object is told to switch") {
+		t.Errorf("evidence for switching %.1f nats; it says %q", l.Nats, l.Says)
+	}
+	o := &dst.Objects
+	if o.States != 2 || len(o.State) != 2*len(o.ID) {
+		t.Fatalf("%d states, %d probabilities of %d objects", o.States, len(o.State), len(o.ID))
+	}
+	right := 0
+	for i, id := range o.ID {
+		if fast := o.State[2*i+1] > 0.5; fast == (id%2 == 1) { // spots come in the order of objects, which are numbered from 1
+			right++
+		}
+	}
+	if right < 35 {
+		t.Errorf("%d of 36 objects are in their state", right)
+	}
+	ended := e.Last()
+	last := of[*latent.Population](ended)[0]
+	if last.Map == nil || len(last.Map.X) == 0 || len(last.Map.Says) != 0 || last.Law.Steps != 36*149 || math.Abs(sum(last.Spectrum)-1) > 1e-9 {
+		t.Errorf("at the end the law rests on %d steps, the map says %v", last.Law.Steps, last.Map)
+	}
+	free := 0
+	for _, k := range of[*latent.Track](ended) {
+		if k.Motion == nil || len(k.State) != 2 || k.Shrunk.D <= 0 || !(k.Motion.Alpha.Low < k.Motion.Alpha.High) {
+			t.Fatalf("ended: %+v", k)
+		}
+		if k.Motion.Class == "free" {
+			free++
+		}
+	}
+	if free < 27 { // nine of ten are expected
+		t.Errorf("%d of 36 that diffuse are told to", free)
+	}
+}
+
+func sum(v []float64) (total float64) {
+	for _, x := range v {
+		total += x
+	}
+	return total
+}
+
+// TestBare: without a law of all nothing is told of it.
+func TestBare(t *testing.T) {
+	e, d, dst := newEstimator(t, Config{Bare: true}), newDish(3), &latent.Estimate{}
+	run(t, e, d, 60, dst)
+	for _, m := range e.Last() {
+		switch m := m.(type) {
+		case *latent.Population:
+			if m.Law != nil || m.Map != nil || !math.IsNaN(m.Px.D) || m.Steps != 9*59 {
+				t.Errorf("%+v", m)
+			}
+		case *latent.Track:
+			if m.Motion != nil || m.State != nil {
+				t.Errorf("%+v", m)
+			}
+		}
+	}
+	var saved bytes.Buffer
+	if err := e.Save(&saved); err != nil {
+		t.Fatal(err)
+	}
+	if err := newEstimator(t, Config{}).Restore(&saved); err == nil {
+		t.Error("a checkpoint without a law of all is gone on from with one")
+	}
+	if _, err := New(Config{Depth: -1}); err == nil {
+		t.Error("a focal depth below zero was taken")
+	}
+}
+
+// TestPairs: objects far from each other have no force that is told, and none is looked for unless that is asked.
+func TestPairs(t *testing.T) {
+	for _, asked := range []bool{false, true} {
+		e, d, dst := newEstimator(t, Config{Pairs: asked}), newDish(20), &latent.Estimate{}
+		reports := of[*latent.Population](run(t, e, d, 75, dst))
+		p := reports[len(reports)-1].Pairs
+		if (p != nil) != asked {
+			t.Fatalf("asked %v: %+v", asked, p)
+		}
+		if asked && (len(p.Distance) == 0 || len(p.Force) != len(p.Distance) || p.Nats > 3) {
+			t.Errorf("free objects: %.1f nats, %d distances", p.Nats, len(p.Distance))
+		}
+		e.Reset()
+		if run(t, e, d, 2, dst); e.pairs.force() != nil && !asked {
+			t.Error("a force that nobody asked for")
+		}
+	}
+}
