@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"image"
 	"image/jpeg"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -34,6 +35,7 @@ type field struct {
 	page      context.Context
 	seq       int
 	following uint64
+	also      map[string]any // what population says beside what it always says
 	asked     chan string
 }
 
@@ -101,6 +103,7 @@ type object struct {
 	d    any // nil where it is not known yet
 	mark int
 	z    []any // what it looks like, where a model says it; nil where it is not detected
+	in   []any // the probability of each state of the law, where there is one; nil where it is not known
 }
 
 // show tells of a frame with these objects; more replaces what the message has.
@@ -116,8 +119,11 @@ func (f *field) show(objects []object, more map[string]any) {
 		ids, x, y, sd, d, marks = append(ids, o.id), append(x, o.x), append(y, o.y), append(sd, 0.2), append(d, o.d), append(marks, o.mark)
 	}
 	if len(objects) > 0 && objects[0].z != nil {
-		message["z"] = latents(objects)
+		message["z"] = columns(objects, func(o object) []any { return o.z })
 		message["z_sd"] = message["z"]
+	}
+	if len(objects) > 0 && objects[0].in != nil {
+		message["state"] = columns(objects, func(o object) []any { return o.in })
 	}
 	message["id"], message["x_px"], message["y_px"], message["sd_px"], message["diffusion_px2_s"], message["marks"] = ids, x, y, sd, d, marks
 	for name, value := range more {
@@ -127,11 +133,11 @@ func (f *field) show(objects []object, more map[string]any) {
 	f.tell("health", "health", map[string]any{"state": "tracking", "uptime_s": f.seq, "fps": 25, "frames_in": f.seq, "frames_tracked": f.seq, "frames_dropped": map[string]int{}, "stages": []any{}})
 }
 
-// latents are the columns of what objects look like.
-func latents(objects []object) [][]any {
-	columns := make([][]any, len(objects[0].z))
+// columns are what every object has of one kind, an object in each row of them.
+func columns(objects []object, of func(object) []any) [][]any {
+	columns := make([][]any, len(of(objects[0])))
 	for _, o := range objects {
-		for l, v := range o.z {
+		for l, v := range of(o) {
 			columns[l] = append(columns[l], v)
 		}
 	}
@@ -150,9 +156,11 @@ func (f *field) view() {
 
 // population tells of all of them together.
 func (f *field) population() {
-	f.tell("population", "population", map[string]any{"count": 3, "spots": 3, "density_px": 1e-4, "density_um": 0.01, "births": 2 * f.seq, "deaths": f.seq, "directed": 1, "detected": 0.97,
+	message := map[string]any{"count": 3, "spots": 3, "density_px": 1e-4, "density_um": 0.01, "births": 2 * f.seq, "deaths": f.seq, "directed": 1, "detected": 0.97,
 		"tracks": 500, "steps": 9000, "noise_px": 0.2, "diffusion_px2_s": 20, "diffusion_px2_s_low": 19, "diffusion_px2_s_high": 21, "common_velocity_px_s": []float64{1.5, -0.5},
-		"common_velocity_sd_px_s": 0.2, "spectrum_px2_s": []float64{1, 10, 100}, "spectrum": []float64{0.2, 0.7, 0.1}})
+		"common_velocity_sd_px_s": 0.2, "spectrum_px2_s": []float64{1, 10, 100}, "spectrum": []float64{0.2, 0.7, 0.1}}
+	maps.Copy(message, f.also)
+	f.tell("population", "population", message)
 }
 
 // pageDoes carries out an action within what a busy machine needs.

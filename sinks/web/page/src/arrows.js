@@ -76,7 +76,7 @@ function hollow(ctx, x, y, dx, dy, cell) {
   ctx.stroke();
 }
 
-function shaft(ctx, x, y, dx, dy) {
+export function shaft(ctx, x, y, dx, dy) {
   const length = Math.hypot(dx, dy);
   if (length < 2) return;
   const head = Math.min(5, 0.45 * length);

@@ -5,7 +5,7 @@ import { dimension, number } from "./format.js";
 import { extent, roundStep } from "./range.js";
 import { colours, fade } from "./theme.js";
 
-const EDGE = { left: 44, right: 12, top: 14, bottom: 24 };
+export const EDGE = { left: 44, right: 12, top: 14, bottom: 24 };
 
 /** Draws and returns what there is to say. ranges are those of the latent and of the drift. */
 export function drawCurve({ ctx, width, height }, stream, trail, ranges) {
@@ -19,12 +19,12 @@ export function drawCurve({ ctx, width, height }, stream, trail, ranges) {
   const [y0, y1] = ranges[1].fit(...extent([0], visited.map((k) => low[k]), visited.map((k) => high[k])));
   const x = (v) => EDGE.left + ((v - x0) / (x1 - x0)) * (width - EDGE.left - EDGE.right);
   const y = (v) => height - EDGE.bottom - ((v - y0) / (y1 - y0)) * (height - EDGE.top - EDGE.bottom);
-  drawScales(ctx, { x, y, x0, x1, y0, y1, width, height }, dimension(axis));
+  drawScales(ctx, { x, y, x0, x1, y0, y1, width, height }, dimension(axis), "drift, latent/s");
   ctx.save();
   ctx.beginPath();
   ctx.rect(EDGE.left, EDGE.top, width - EDGE.left - EDGE.right, height - EDGE.top - EDGE.bottom);
   ctx.clip();
-  if (field) drawBand(ctx, at.map(x), low.map(y), high.map(y), field, y);
+  if (field) drawBand(ctx, { xs: at.map(x), low: low.map(y), high: high.map(y), middle: field.drift.map((d) => y(d[0])), hollow: field.scarce });
   const z = trail.columns[0][trail.length - 1];
   ctx.fillStyle = fade(colours.series[0], 0.12);
   for (const past of trail.columns[0]) ctx.fillRect(x(past) - 1, y(0) - 5, 2, 10);
@@ -36,8 +36,9 @@ export function drawCurve({ ctx, width, height }, stream, trail, ranges) {
   return field ? "The band is twice the standard error." : "The drift is drawn once it has been refined.";
 }
 
-function drawBand(ctx, xs, low, high, field, y) {
-  ctx.fillStyle = fade(colours.series[4], 0.22);
+/** A curve through its points, in a band; all are places on the canvas. Points that are hollow say little. */
+export function drawBand(ctx, { xs, low, high, middle, hollow }, colour = colours.series[4]) {
+  ctx.fillStyle = fade(colour, 0.22);
   ctx.beginPath();
   xs.forEach((x, k) => ctx.lineTo(x, low[k]));
   for (let k = xs.length - 1; k >= 0; k--) ctx.lineTo(xs[k], high[k]);
@@ -45,18 +46,19 @@ function drawBand(ctx, xs, low, high, field, y) {
   ctx.strokeStyle = colours.text;
   ctx.lineWidth = 1.5;
   ctx.beginPath();
-  xs.forEach((x, k) => ctx.lineTo(x, y(field.drift[k][0])));
+  xs.forEach((x, k) => ctx.lineTo(x, middle[k]));
   ctx.stroke();
   xs.forEach((x, k) => {
-    ctx.fillStyle = field.scarce[k] ? colours.panel : colours.text;
+    ctx.fillStyle = hollow[k] ? colours.panel : colours.text;
     ctx.beginPath();
-    ctx.arc(x, y(field.drift[k][0]), 2.5, 0, 2 * Math.PI);
+    ctx.arc(x, middle[k], 2.5, 0, 2 * Math.PI);
     ctx.fill();
     ctx.stroke();
   });
 }
 
-function drawScales(ctx, { x, y, x0, x1, y0, y1, width, height }, name) {
+/** Numbers and lines of both axes, whose names are across and up. */
+export function drawScales(ctx, { x, y, x0, x1, y0, y1, width, height }, across, up) {
   ctx.font = LABEL;
   ctx.fillStyle = colours.dim;
   ctx.lineWidth = 1;
@@ -74,7 +76,7 @@ function drawScales(ctx, { x, y, x0, x1, y0, y1, width, height }, name) {
     ctx.fillText(number(zero ? 0 : v, 2), EDGE.left - 6, y(v) + 4);
   }
   ctx.fillStyle = colours.text;
-  ctx.fillText(name, width - EDGE.right, height - EDGE.bottom - 6);
+  ctx.fillText(across, width - EDGE.right, height - EDGE.bottom - 6);
   ctx.textAlign = "left";
-  ctx.fillText("drift, latent/s", EDGE.left + 6, EDGE.top + 8);
+  ctx.fillText(up, EDGE.left + 6, EDGE.top + 8);
 }

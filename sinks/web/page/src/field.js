@@ -4,6 +4,7 @@ import { BandChart, fromZero } from "./bands.js";
 import { find } from "./elements.js";
 import { unitOf } from "./objects.js";
 import { ObjectTable } from "./objecttable.js";
+import { PairsPanel } from "./pairs.js";
 import { drawPopulation } from "./population.js";
 import { SpectrumPanel } from "./spectrum.js";
 import { WholePanel } from "./whole.js";
@@ -15,6 +16,7 @@ export class FieldPanels {
     this.whole = new WholePanel((id) => this.choose(id));
     this.table = new ObjectTable((id) => this.choose(id));
     this.spectrum = new SpectrumPanel(find("#spectrum"));
+    this.pairs = new PairsPanel(find("#pairs"), find("#pairs-note"));
     this.counts = new BandChart(find("#counts"), { values: lines((stream) => stream.objects.history, 1), limits: fromZero, chosen: () => [0] });
     this.turnover = new BandChart(find("#turnover"), { values: lines((stream) => stream.objects.turnover, 2), limits: fromZero, chosen: () => [0, 1] });
     find("#unfollow").addEventListener("click", () => this.choose(null));
@@ -33,6 +35,7 @@ export class FieldPanels {
   /** Which panels there are: those of a scene, of a field, or of a field with one object that is followed. */
   layout(stream) {
     document.body.dataset.shows = !stream.objects ? "scene" : stream.objects.followed === null ? "field" : "followed";
+    document.body.toggleAttribute("data-pairs", Boolean(stream.objects?.population?.pairs?.distance_px.length));
   }
 
   /** Called for every frame of the screen. */
@@ -46,6 +49,7 @@ export class FieldPanels {
     this.whole.figures(objects, stream.law, this.controls.usable);
     this.table.draw(objects, this.controls.usable, now);
     this.spectrum.draw(objects.population, unitOf(objects));
+    this.pairs.draw(objects);
     this.counts.draw(stream, span);
     this.turnover.draw(stream, span);
     drawPopulation(stream, state);

@@ -166,6 +166,7 @@ startKeys({
   R: () => controls.reset(),
   B: () => controls.roll_back(),
   u: () => field.choose(null),
+  m: () => field.whole.map.toggle(),
   t: () => find("#theme").click(),
   "?": help,
   "[": () => nextSpan(-1),

@@ -25,6 +25,7 @@ export function read(kinds, data) {
 const numbers = (list, most) => Array.isArray(list) && list.length <= most && list.every((v) => v === null || typeof v === "number");
 const optional = (list, length) => list === undefined || list === null || (numbers(list, MAX_DIM) && (list.length === length || list.length === 0));
 const known = (values) => values.every((v) => v === undefined || v === null || typeof v === "number");
+const missing = (v) => v === undefined || v === null;
 const whole = (v) => Number.isSafeInteger(v) && v >= 0;
 const text = (v) => typeof v === "string" && v.length <= MAX_TEXT;
 const entries = (map) => map === undefined || map === null || (typeof map === "object" && Object.keys(map).length <= MAX_ENTRIES);
@@ -53,9 +54,11 @@ const checks = {
 
   population: (m) =>
     dated(m) && [m.count, m.births, m.deaths, m.directed].every(whole) && known(POPULATION.map((name) => m[name])) && numbers(m.common_velocity_px_s, 2) &&
-    numbers(m.spectrum, MAX_DIM) && numbers(m.spectrum_px2_s, MAX_DIM) && m.spectrum.length === m.spectrum_px2_s.length,
+    numbers(m.spectrum, MAX_DIM) && numbers(m.spectrum_px2_s, MAX_DIM) && m.spectrum.length === m.spectrum_px2_s.length && [[m.law, law], [m.pairs, pairs], [m.map, map]].every(([part, sound]) => missing(part) || sound(part)),
 
-  track: (m) => whole(m.id) && text(m.change) && text(m.why ?? ""),
+  track: (m) =>
+    whole(m.id) && text(m.change) && text(m.why ?? "") && known(["", "_low", "_high"].map((end) => m[`diffusion_shrunk_px2_s${end}`])) &&
+    (missing(m.state) || numbers(m.state, MAX_DIM)) && (missing(m.motion) || motion(m.motion)),
 };
 
 const POPULATION = ["density_px", "density_um", "detected", "tracks", "noise_px", "common_velocity_sd_px_s", "diffusion_px2_s", "diffusion_px2_s_low", "diffusion_px2_s_high"];
@@ -67,8 +70,30 @@ function columns(m) {
   const n = m.id.length;
   const column = (list) => numbers(list, n) && list.length === n;
   const latents = (table) => table === undefined || table === null || (Array.isArray(table) && table.length <= MAX_DIM && table.every(column));
-  return Array.isArray(m.marks) && m.marks.length === n && m.marks.every(whole) && [m.x_px, m.y_px, m.diffusion_px2_s].every(column) && [m.z, m.z_sd].every(latents);
+  return Array.isArray(m.marks) && m.marks.length === n && m.marks.every(whole) && [m.x_px, m.y_px, m.diffusion_px2_s].every(column) && [m.z, m.z_sd, m.state].every(latents);
 }
+
+/** States by rising D, and the sentence that says them. */
+function law(l) {
+  if (!numbers(l.state_px2_s, MAX_DIM)) return false;
+  const k = l.state_px2_s.length;
+  return LAW.every((name) => optional(l[name], k)) && (missing(l.switching_s) || numbers(l.switching_s, k * k)) &&
+    known([l.spread, l.spread_low, l.spread_high, l.switching_nats]) && text(l.says ?? "");
+}
+
+const LAW = ["state_px2_s_low", "state_px2_s_high", "state_um2_s", "state_um2_s_low", "state_um2_s_high", "share", "share_low", "share_high"];
+
+const pairs = (p) => table(p, PAIRS) && known([p.nats]);
+const PAIRS = ["distance_px", "force_px_s", "force_px_s_low", "force_px_s_high", "pairs"];
+
+const map = (m) => table(m, MAP) && (missing(m.says) || (Array.isArray(m.says) && m.says.length <= MAX_ENTRIES && m.says.every(text)));
+const MAP = ["x_px", "y_px", "width_px", "drift_x_px_s", "drift_y_px_s", "drift_sd_px_s", "diffusion_px2_s", "diffusion_sd_px2_s", "steps"];
+
+const motion = (m) => text(m.class) && known(MOTION.map((name) => m[name]));
+const MOTION = ["stuck", "free", "confined", "directed", "anomalous", "alpha", "alpha_low", "alpha_high", "radius_px", "speed_px_s"];
+
+/** Columns of one length. */
+const table = (t, names) => names.every((name) => numbers(t[name], MAX_POINTS) && t[name].length === t[names[0]].length);
 
 /** A rectangle of whole pixels inside a picture. */
 function region(r) {

@@ -27,7 +27,7 @@ export class Objects {
     this.slots.clear();
     this.history.clear();
     this.turnover.clear();
-    Object.assign(this, { count: 0, turn: 0, begun: 1, seconds: NaN, seq: -1, latents: 0, left: 0, width: 0, height: 0, pixel: 0, followed: null, chosen: null, fate: "", population: null });
+    Object.assign(this, { count: 0, turn: 0, begun: 1, seconds: NaN, seq: -1, latents: 0, states: 0, left: 0, width: 0, height: 0, pixel: 0, followed: null, chosen: null, fate: "", population: null });
   }
 
   /** Takes a message that was read; seconds is its time. */
@@ -40,6 +40,7 @@ export class Objects {
     this.seqs[this.turn % KEPT] = m.seq;
     this.room(m.id.length);
     this.look(Math.min(m.z?.length ?? 0, LATENTS));
+    this.states = m.state?.length ?? 0;
     for (let i = 0; i < m.id.length; i++) this.put(this.slot(m.id[i], first), m, i);
     this.sweep();
     if (this.followed !== null && this.followed !== this.chosen) [this.chosen, this.fate] = [this.followed, ""];
@@ -95,7 +96,16 @@ export class Objects {
     c.marks[k] = m.marks[i];
     c.seen[k] = this.turn;
     for (let l = 0; l < this.latents; l++) c.z[k * LATENTS + l] = m.z[l][i] ?? c.z[k * LATENTS + l]; // the last known where it is not detected
+    this.likeliest(k, m.state, i);
     if (m.marks[i] & MARK.followed) this.followed = m.id[i];
+  }
+
+  /** Keeps the state of the population's law that is likeliest, and its probability; -1 where none is known. */
+  likeliest(k, probabilities, i) {
+    let [state, most] = [-1, 0];
+    for (let s = 0; s < this.states; s++) if (probabilities[s][i] > most) [state, most] = [s, probabilities[s][i]];
+    this.columns.state[k] = state;
+    this.columns.likely[k] = most;
   }
 
   /** Those that the newest message does not name leave; the last takes the slot. */
@@ -160,13 +170,21 @@ export class Objects {
 /** D in µm²/s where the side of a pixel is known: what px²/s are multiplied by, and the unit's name. */
 export const unitOf = (objects) => (objects.pixel > 0 ? { factor: objects.pixel ** 2, name: "µm²/s" } : { factor: 1, name: "px²/s" });
 
-/** The columns: name, numbers an object, type. x and y are frame pixels, d is px²/s, since is s; from is the message that named it first, z is latents. */
+/** The same of a length. */
+export const lengthOf = (objects) => (objects.pixel > 0 ? { factor: objects.pixel, name: "µm" } : { factor: 1, name: "px" });
+
+/**
+ * The columns: name, numbers an object, type. x and y are frame pixels, d is px²/s, since is s; from is the message that named it first, z is latents;
+ * state is the likeliest one, likely its probability.
+ */
 const COLUMNS = [
   ["id", 1, Float64Array],
   ["x", 1, Float32Array],
   ["y", 1, Float32Array],
   ["d", 1, Float32Array],
   ["marks", 1, Uint16Array],
+  ["state", 1, Int8Array],
+  ["likely", 1, Float32Array],
   ["since", 1, Float64Array],
   ["older", 1, Uint8Array],
   ["seen", 1, Float64Array],

@@ -1,14 +1,15 @@
 // The objects of a field as a table: the first of the order that is chosen. While the pointer or the keyboard is in it no row changes its object.
 
 import { find, make, repeat, say } from "./elements.js";
-import { count, fixed, number } from "./format.js";
+import { count, fixed, number, percent } from "./format.js";
 import { LATENTS, unitOf } from "./objects.js";
-import { CLASSES, LATENT_TIP, classOf, describe, latentName } from "./tint.js";
+import { STATE_TIP, stateColours, stateShade } from "./states.js";
+import { CLASSES, LATENT_TIP, NOT_YET, classOf, describe, latentName } from "./tint.js";
 
 const ROWS = 50;
 const EVERY = 500; // ms between two tables
 
-/** The columns that there always are, behind them those of the latents. */
+/** The columns that there always are, behind them the state of the law, and those of the latents. */
 const COLUMNS = [
   { name: "object", value: (o, k) => o.columns.id[k] },
   { name: "x px", value: (o, k) => o.columns.x[k], number: true },
@@ -18,10 +19,11 @@ const COLUMNS = [
   { name: "class", value: (o, k) => classOf(o.columns.marks[k]), down: true },
 ];
 const LOOKS = Array.from({ length: LATENTS }, (_, l) => ({ name: latentName(l), value: (o, k) => o.latent(k, l), number: true, tip: LATENT_TIP }));
+const STATE = { name: "state", value: (o, k) => (o.columns.state[k] < 0 ? NaN : o.columns.state[k] + 1 - o.columns.likely[k] / 2), tip: STATE_TIP };
 const AGE = 4;
 
-/** The columns while objects have so many latents. */
-export const columns = (latents) => [...COLUMNS, ...LOOKS.slice(0, latents)];
+/** The columns while objects have so many latents, and the law so many states. */
+export const columns = (latents, states = 0) => [...COLUMNS, ...(states > 1 ? [STATE] : []), ...LOOKS.slice(0, latents)];
 
 export class ObjectTable {
   /** choose takes the id of the row that was clicked. */
@@ -33,16 +35,20 @@ export class ObjectTable {
       const row = event.target.closest("tr");
       if (row && this.usable) this.choose(this.ids[Array.from(this.body.children).indexOf(row)]);
     });
-    this.offer(0);
-    this.sortBy(AGE);
+    this.offer(0, 0);
   }
 
-  /** Has the columns that there are while objects have so many latents. */
-  offer(latents) {
-    if (this.columns?.length === COLUMNS.length + latents) return;
-    this.columns = columns(latents);
-    this.heads = repeat(find("#objects-head"), this.columns.length, (i) => this.head(i));
-    if (this.column < this.columns.length) this.mark();
+  /** Has the columns that there are while objects have so many latents, and the law so many states. */
+  offer(latents, states) {
+    const offered = columns(latents, states);
+    if (offered.map((c) => c.name).join() === this.columns?.map((c) => c.name).join()) return;
+    const sorted = this.columns?.[this.column];
+    this.columns = offered;
+    find("#objects-head").replaceChildren(...offered.map((_, i) => this.head(i)));
+    this.heads = find("#objects-head").children;
+    this.body.replaceChildren(); // rows with other cells
+    this.column = offered.indexOf(sorted);
+    if (this.column >= 0) this.mark();
     else this.sortBy(AGE);
   }
 
@@ -77,7 +83,7 @@ export class ObjectTable {
     if (now - this.at < EVERY) return;
     this.at = now;
     this.usable = usable;
-    this.offer(objects.latents);
+    this.offer(objects.latents, objects.states);
     if (this.objects !== objects || !this.ids.length || !this.held) this.ids = first(objects, this.columns[this.column].value, this.down);
     this.objects = objects;
     const { factor, name } = unitOf(objects);
@@ -95,8 +101,8 @@ export class ObjectTable {
   fill(tr, id, factor) {
     const { objects } = this;
     const k = objects.slots.get(id) ?? -1;
-    const { x, y, d, marks, older } = objects.columns;
-    repeat(tr, this.columns.length, () => make("td", "number"));
+    const { x, y, d, marks, older, state, likely } = objects.columns;
+    repeat(tr, this.columns.length, (i) => (this.columns[i] === STATE ? swatched() : make("td", "number")));
     const [object, ...cells] = tr.cells;
     const button = object.firstElementChild;
     say(button, String(id));
@@ -113,9 +119,17 @@ export class ObjectTable {
     say(cells[3], `${older[k] ? "> " : ""}${fixed(objects.age(k), 1)}`);
     cells[4].firstElementChild.style.background = CLASSES[classOf(marks[k])].colour;
     say(cells[4].lastElementChild, describe(marks[k]));
-    for (let l = 0; l < objects.latents; l++) say(cells[5 + l], fixed(objects.latent(k, l), 2));
+    const looks = cells.slice(objects.states > 1 ? 6 : 5);
+    if (objects.states > 1) {
+      cells[5].firstElementChild.style.background = state[k] < 0 ? NOT_YET : stateColours[stateShade(state[k], likely[k])];
+      say(cells[5].lastElementChild, state[k] < 0 ? "–" : `${state[k] + 1} · ${percent(likely[k])}`);
+    }
+    for (let l = 0; l < objects.latents; l++) say(looks[l], fixed(objects.latent(k, l), 2));
   }
 }
+
+/** A cell with a colour before its words. */
+const swatched = () => make("td", "", make("i", "swatch"), make("span"));
 
 /** The ids of the first ROWS objects of an order; numbers that are not known come last. */
 export function first(objects, value, down) {
@@ -129,5 +143,5 @@ export function first(objects, value, down) {
 function row() {
   const button = make("button", "id");
   button.type = "button";
-  return make("tr", "", make("td", "", button), make("td", "number"), make("td", "number"), make("td", "number"), make("td", "number"), make("td", "", make("i", "swatch"), make("span")));
+  return make("tr", "", make("td", "", button), make("td", "number"), make("td", "number"), make("td", "number"), make("td", "number"), swatched());
 }

@@ -1,6 +1,6 @@
-// All objects of a field in three sentences: how many there are, how they move, and whether to trust it.
+// All objects of a field in three sentences: how many there are, how they move, and whether to trust it; and the law and the map in words.
 
-import { find, say } from "./elements.js";
+import { find, make, repeat, say } from "./elements.js";
 import { count, fixed, number, percent } from "./format.js";
 import { MARK, unitOf } from "./objects.js";
 import { frames, judge } from "./trust.js";
@@ -12,6 +12,7 @@ export function drawPopulation(stream, state) {
   say(find("#many"), `${count(objects.count)} ${objects.count === 1 ? "object" : "objects"}`);
   say(find("#many-more"), population ? [density(population), `${count(population.directed)} directed`, `${count(population.births)} so far`].join(" · ") : "–");
   drawMotion(population, unitOf(objects));
+  drawSays([population?.law?.says, ...(population?.map?.says ?? [])].filter(Boolean));
   drawTrust({ trust: find("#field-trust"), checks: find("#field-checks") }, judge(checks(stream), state.tone));
 }
 
@@ -26,6 +27,14 @@ function drawMotion(population, { factor, name }) {
   const [vx, vy] = population.common_velocity_px_s;
   const together = `together ${fixed(vx, 1)}, ${fixed(vy, 1)} ± ${fixed(population.common_velocity_sd_px_s, 1)} px/s`;
   say(find("#motion-more"), [together, `a place ± ${number(population.noise_px, 2)} px`, `${count(population.tracks)} tracks`].join(" · "));
+}
+
+/** Sentences, as they came. */
+function drawSays(sentences) {
+  const list = find("#says");
+  list.hidden = !sentences.length;
+  const items = repeat(list, sentences.length, () => make("li"));
+  sentences.forEach((sentence, i) => say(items[i], sentence));
 }
 
 /** What decides whether a field is to be trusted. */

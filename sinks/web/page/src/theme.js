@@ -1,5 +1,7 @@
 // Light, dark, or as the system has it; and the colours that canvases draw with, which are those of the style sheet.
 
+import { keep, kept } from "./kept.js";
+
 const KEY = "driftscope-theme";
 const NAMES = ["text", "dim", "faint", "line", "panel", "accent", "good", "warn", "bad"];
 
@@ -14,7 +16,7 @@ export function onTheme(redraw) {
 export function startTheme(button) {
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const apply = () => {
-    const chosen = stored() ?? (dark.matches ? "dark" : "light");
+    const chosen = kept(KEY) ?? (dark.matches ? "dark" : "light");
     document.documentElement.dataset.theme = chosen;
     button.setAttribute("aria-label", `Switch to ${chosen === "dark" ? "light" : "dark"} colours`);
     readColours();
@@ -22,7 +24,7 @@ export function startTheme(button) {
   };
   dark.addEventListener("change", apply);
   button.addEventListener("click", () => {
-    store(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
+    keep(KEY, document.documentElement.dataset.theme === "dark" ? "light" : "dark");
     apply();
   });
   apply();
@@ -38,20 +40,4 @@ function readColours() {
 export function fade(colour, opacity) {
   const n = parseInt(colour.slice(1), 16);
   return `rgba(${n >> 16}, ${(n >> 8) & 255}, ${n & 255}, ${opacity})`;
-}
-
-function stored() {
-  try {
-    return localStorage.getItem(KEY);
-  } catch {
-    return null; // a browser that keeps nothing
-  }
-}
-
-function store(value) {
-  try {
-    localStorage.setItem(KEY, value);
-  } catch {
-    // then it lasts as long as the page
-  }
 }

@@ -1,13 +1,14 @@
-// What the colour of a mark says: how fast its object diffuses, how old it is, how it moves, or what it looks like. Marks lie on grey pictures, in dark and light pages alike,
+// What the colour of a mark says: how fast its object diffuses, how old it is, how it moves, which state of the law it is in, or what it looks like. Marks lie on grey pictures, in dark and light pages alike,
 // so their colours do not change with the theme. The ramp is viridis without its dark third: brighter is more, for colour-blind people too.
 
 import { SteadyRange } from "./range.js";
 import { LATENTS, MARK } from "./objects.js";
+import { stateColours, stateShade } from "./states.js";
 
 const STOPS = ["#2f7fb5", "#21a08c", "#5cc863", "#b9de28", "#fde725"];
 const STEPS = 24; // colours of the ramp
 const UNKNOWN = STEPS;
-const NOT_YET = "#d0d4da";
+export const NOT_YET = "#d0d4da";
 
 /** How an object moves, as colour and word: that of a mark that is predicted is not seen now. */
 export const CLASSES = [
@@ -17,7 +18,8 @@ export const CLASSES = [
 ];
 
 /** Every colour that a mark may have, by its number. */
-export const TINTS = [...Array.from({ length: STEPS }, (_, i) => ramp(i / (STEPS - 1))), NOT_YET, ...CLASSES.map((c) => c.colour)];
+export const TINTS = [...Array.from({ length: STEPS }, (_, i) => ramp(i / (STEPS - 1))), NOT_YET, ...stateColours, ...CLASSES.map((c) => c.colour)];
+const FIRST_CLASS = TINTS.length - CLASSES.length;
 
 /** The place in CLASSES of an object with these marks. */
 export const classOf = (marks) => (marks & MARK.predicted ? 2 : marks & MARK.directed ? 1 : 0);
@@ -33,8 +35,8 @@ export const latentName = (l) => `latent ${l + 1}`;
 
 export const LATENT_TIP = "What an object looks like, such as how far out of focus, how bright or how large it is: a number that the model of objects has learnt. An object that is not detected keeps its last one.";
 
-/** What colours may say while objects have so many latents. */
-export const modes = (latents) => ["d", "age", "class", ...Array.from({ length: latents }, (_, l) => latentName(l))];
+/** What colours may say while objects have so many latents, and the law so many states. One state is everybody's. */
+export const modes = (latents, states = 0) => ["d", "age", "class", ...(states > 1 ? ["state"] : []), ...Array.from({ length: latents }, (_, l) => latentName(l))];
 
 const SCALES = {
   d: { value: (objects, k) => Math.log10(objects.columns.d[k]), parts: 8 },
@@ -69,13 +71,16 @@ export class Tint {
 
   /** The number of the k-th object's colour. */
   of(objects, k) {
-    if (!this.scale) return UNKNOWN + 1 + classOf(objects.columns.marks[k]);
+    if (this.mode === "class") return FIRST_CLASS + classOf(objects.columns.marks[k]);
+    if (this.mode === "state") return objects.columns.state[k] < 0 ? UNKNOWN : UNKNOWN + 1 + stateShade(objects.columns.state[k], objects.columns.likely[k]);
     const v = this.scale.value(objects, k);
     if (Number.isNaN(v)) return UNKNOWN;
-    const share = (v - this.low) / (this.high - this.low);
-    return Math.floor(Math.min(Math.max(share, 0), 0.999) * STEPS);
+    return rampStep((v - this.low) / (this.high - this.low));
   }
 }
+
+/** The number of the ramp's colour at a share of it. */
+export const rampStep = (share) => Math.floor(Math.min(Math.max(share, 0), 0.999) * STEPS);
 
 /** The ramp's colour at a share of it. */
 function ramp(share) {

@@ -9,9 +9,12 @@ import { History } from "../src/history.js";
 import { read } from "../src/message.js";
 import { KEPT, LATENTS, MARK } from "../src/objects.js";
 import { columns, first } from "../src/objecttable.js";
+import { told } from "../src/map.js";
+import { evidence } from "../src/pairs.js";
 import { SteadyRange, extent, roundStep } from "../src/range.js";
 import { share, stepped, within } from "../src/region.js";
 import { bins } from "../src/spectrum.js";
+import { lawStates, stateColours, stateShade } from "../src/states.js";
 import { Stream } from "../src/stream.js";
 import { Tint, TINTS, describe, modes } from "../src/tint.js";
 import { driftError, trust } from "../src/trust.js";
@@ -224,6 +227,55 @@ test("a glance is a latent or objects, whose columns hold together", () => {
     assert.equal(read("population", encode(population(1, bad))), null, JSON.stringify(bad));
   }
   assert.equal(read("track", encode({ v: 1, kind: "track", id: 1, change: "ended", why: 5 })), null);
+});
+
+/** What a population may say of its law, the force between two objects and the map. */
+const states = (more = {}) => ({ state_px2_s: [1, 20], state_px2_s_low: [0.9, 19], state_px2_s_high: [1.1, null], share: [0.25, 0.75], switching_s: [0, 1, 2, 0], spread: 0, switching_nats: 4, says: "two", ...more });
+const force = (more = {}) => ({ distance_px: [1], force_px_s: [2], force_px_s_low: [1], force_px_s_high: [3], pairs: [9], nats: 5, ...more });
+const cells = (more = {}) => ({ x_px: [8], y_px: [8], width_px: [16], drift_x_px_s: [3], drift_y_px_s: [-4], drift_sd_px_s: [1], diffusion_px2_s: [2], diffusion_sd_px2_s: [1], steps: [99], says: ["a trap"], ...more });
+
+test("a law, a force and a map hold together, or their message is none", () => {
+  const sound = (more) => read("population", encode(population(1, more))) !== null;
+  for (const fit of [{ law: states() }, { law: null, pairs: null, map: null }, { law: states({ share: [], switching_s: null, state_um2_s: [1, 2] }) }, { pairs: force({ nats: null }) }, { map: cells({ says: null }) }]) assert.ok(sound(fit), JSON.stringify(fit));
+  const long = new Array(4097).fill(1);
+  const laws = [{ state_px2_s: 1 }, { state_px2_s: new Array(65).fill(1) }, { share: [1] }, { state_px2_s_low: ["1", 2] }, { state_um2_s_high: [1, 2, 3] }, { switching_s: [0, 0, 0, 0, 0] }, { spread: "x" }, { says: 5 }, { says: "y".repeat(5000) }];
+  const forces = [{ distance_px: [] }, { force_px_s: null }, { nats: "5" }, { pairs: [{}] }, Object.fromEntries(Object.keys(force({ nats: 1 })).map((name) => [name, long]))];
+  const maps = [{ x_px: [1, 2] }, { steps: undefined }, { says: [5] }, { says: "a" }, { says: new Array(257).fill("a") }, { says: ["y".repeat(5000)] }, { ...Object.fromEntries(Object.keys(cells()).map((name) => [name, long])), says: [] }];
+  for (const [name, make, list] of [["law", states, laws], ["pairs", force, forces], ["map", cells, maps]]) {
+    for (const bad of list) assert.ok(!sound({ [name]: make(bad) }), `${name} ${JSON.stringify(bad).slice(0, 99)}`);
+    for (const bad of [5, "x", []]) assert.ok(!sound({ [name]: bad }), `${name} ${bad}`);
+  }
+  const fine = [[7, 1.5, 2, null, 0]];
+  for (const bad of [[1], [[]], [["1"]], [[1], [1, 2]], new Array(65).fill([1]), "x"]) assert.equal(read("objects", encode(objects(1, fine, { state: bad }))), null, JSON.stringify(bad));
+  const track = (more) => read("track", encode({ v: 1, kind: "track", id: 1, change: "ended", ...more })) !== null;
+  assert.ok(track({ state: [0.5, null], diffusion_shrunk_px2_s: 2, motion: { class: "free", free: 1, radius_px: null } }));
+  for (const bad of [{ state: "x" }, { state: new Array(65).fill(0) }, { diffusion_shrunk_px2_s_low: "1" }, { motion: { class: 5 } }, { motion: { class: "free", alpha: "1" } }]) assert.ok(!track(bad), JSON.stringify(bad));
+});
+
+test("an object has the colour of the state that it is likeliest in", () => {
+  const stream = new Stream("local", "bead");
+  const list = [1, 2, 3, 4].map((id) => [id, 0, 0, 1, 0]);
+  glance(stream, objects(1, list, { state: [[0.9, 0.1, null, 0.3], [0.1, 0.5, null, 0.3], [0, 0.4, null, 0.4]] }));
+  const { columns: c } = stream.objects;
+  assert.deepEqual([stream.objects.states, [...c.state.slice(0, 4)]], [3, [0, 1, -1, 2]]);
+  const tint = new Tint("state");
+  tint.fit(stream.objects);
+  assert.deepEqual([0, 1, 2, 3].map((k) => TINTS[tint.of(stream.objects, k)]), [stateColours[0], stateColours[1], "#d0d4da", stateColours[stateShade(2, 0.4)]]);
+  assert.notEqual(stateColours[stateShade(2, 0.4)], stateColours[2], "pale where nothing is likely");
+  assert.equal(stateColours[stateShade(63, 0.9)], stateColours[63 % 6]);
+  assert.deepEqual([modes(1, 3), modes(0, 1)], [["d", "age", "class", "state", "latent 1"], ["d", "age", "class"]]);
+  const table = columns(1, 3);
+  assert.deepEqual(table.slice(5).map((column) => column.name), ["class", "state", "latent 1"]);
+  assert.deepEqual(first(stream.objects, table[6].value, false), [1, 2, 4, 3], "by state, and what is not known last");
+  glance(stream, objects(2, list));
+  assert.deepEqual([stream.objects.states, c.state[0]], [0, -1], "of an older sender nothing is known");
+});
+
+test("states, evidence and what is told from zero", () => {
+  assert.deepEqual(lawStates({ law: states() }, 2).map((s) => [s.d, s.low, s.high, s.share, s.shareLow]), [[2, 1.8, 2.2, 0.25, NaN], [40, 38, NaN, 0.75, NaN]]);
+  assert.deepEqual([lawStates(null, 1), lawStates({}, 1)], [[], []]);
+  assert.deepEqual([4, -4, 1, null].map((nats) => evidence(nats).split(":")[0]), ["A force", "No force", "Not yet told", "Not yet told whether there is a force."]);
+  assert.deepEqual([1, 2.5, null].map((sd) => told(cells({ drift_sd_px_s: [sd] }), 0)), [true, false, false], "|v| is 5");
 });
 
 test("objects come, go and keep their places through both", () => {
