@@ -12,10 +12,10 @@ import (
 const (
 	MaxLatent   = 64      // latent dimensions
 	MaxHorizons = 8       // of forecasts
+	MaxField    = 4096    // points of a drift field, cells of a map, distances
 	MaxRecord   = 8 << 20 // bytes of JSON
 	maxText     = 4096    // bytes of a text
 	maxStages   = 256     // stages, causes of loss, codes of alarms
-	maxField    = 4096    // points of a drift field
 	MaxObjects  = 1 << 16 // of a field, and places in one column
 )
 
@@ -75,9 +75,9 @@ func check(r Record) error {
 		return sameLength(len(r.Z), len(r.SD), len(r.Drift), len(r.Filtered), len(r.FilteredSD))
 	case *SDERecord:
 		if f := r.Field; f != nil {
-			if err := sameLength(len(f.Z), len(f.Drift), len(f.SD), len(f.Scarce)); err != nil || len(f.Axes) == 0 || len(f.Axes) > 2 || len(f.Z) > maxField {
+			if err := sameLength(len(f.Z), len(f.Drift), len(f.SD), len(f.Scarce)); err != nil || len(f.Axes) == 0 || len(f.Axes) > 2 || len(f.Z) > MaxField {
 				return fmt.Errorf("a drift field along %d axes, of %d, %d, %d and %d points: expected 1 or 2 axes and up to %d points in each list",
-					len(f.Axes), len(f.Z), len(f.Drift), len(f.SD), len(f.Scarce), maxField)
+					len(f.Axes), len(f.Z), len(f.Drift), len(f.SD), len(f.Scarce), MaxField)
 			}
 		}
 		return sameLength(len(r.Sigma), len(r.SigmaLow), len(r.SigmaHigh), len(r.Diffusion), len(r.Noise), len(r.Activity), len(r.PixelsPerLatentX), len(r.PixelsPerLatentY))

@@ -67,6 +67,18 @@ func (c *Column) UnmarshalJSON(data []byte) (err error) {
 	return err
 }
 
+// Points are one number of every point of a field: of a map's cells, or of distances.
+type Points []float64
+
+// MarshalJSON writes an array, also where there are none.
+func (p Points) MarshalJSON() ([]byte, error) { return appendNumbers(nil, p), nil }
+
+// UnmarshalJSON reads at most MaxField numbers, null as NaN.
+func (p *Points) UnmarshalJSON(data []byte) (err error) {
+	*p, err = readNumbers(data, MaxField)
+	return err
+}
+
 func readNumbers(data []byte, most int) ([]float64, error) {
 	if count := bytes.Count(data, []byte(",")) + 1; count > most {
 		return nil, fmt.Errorf("found %d numbers, expected at most %d", count, most)

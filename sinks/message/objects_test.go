@@ -168,3 +168,26 @@ func TestPopulationRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestMapOfManyCells: a map and a force have as many entries as a drift field may have, and not one more.
+func TestMapOfManyCells(t *testing.T) {
+	for _, c := range []struct {
+		cells int
+		want  string
+	}{{MaxField, ""}, {MaxField + 1, "found 4097 numbers, expected at most 4096"}} {
+		p, many := *sinktest.Population(8), make([]float64, c.cells)
+		p.Map = &latent.FieldMap{X: many, Y: many, Width: many, VX: many, VY: many, SD: many, D: many, DSD: many, Steps: many}
+		p.Pairs = &latent.Pairs{Distance: many, Force: many, Low: many, High: many, Count: many}
+		_, lines := sinktest.Lines(t, (&Encoder{Stream: "dish"}).Encode, &p)
+		r, err := Decode(latent.KindPopulation, []byte(lines[0]))
+		if c.want != "" {
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%d cells: %v, expected %q", c.cells, err, c.want)
+			}
+			continue
+		}
+		if err != nil || len(r.(*PopulationRecord).Map.Steps) != c.cells || len(r.(*PopulationRecord).Pairs.Force) != c.cells {
+			t.Errorf("%d cells are not read: %v", c.cells, err)
+		}
+	}
+}

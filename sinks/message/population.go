@@ -61,25 +61,25 @@ type LawRecord struct {
 
 // PairsRecord is the force between two objects by their distance, with its 95 % interval.
 type PairsRecord struct {
-	Distance Numbers `json:"distance_px" unit:"px"`
-	Force    Numbers `json:"force_px_s" unit:"px/s"` // velocity that one has by the other, above zero where it drives it away
-	Low      Numbers `json:"force_px_s_low" unit:"px/s"`
-	High     Numbers `json:"force_px_s_high" unit:"px/s"`
-	Count    Numbers `json:"pairs" unit:"pairs"` // that a value rests on
-	Nats     Number  `json:"nats" unit:"nats"`   // evidence for a force
+	Distance Points `json:"distance_px" unit:"px"`
+	Force    Points `json:"force_px_s" unit:"px/s"` // velocity that one has by the other, above zero where it drives it away
+	Low      Points `json:"force_px_s_low" unit:"px/s"`
+	High     Points `json:"force_px_s_high" unit:"px/s"`
+	Count    Points `json:"pairs" unit:"pairs"` // that a value rests on
+	Nats     Number `json:"nats" unit:"nats"`   // evidence for a force
 }
 
 // MapRecord is how objects move from place to place: columns with one entry a cell.
 type MapRecord struct {
-	X      Numbers  `json:"x_px" unit:"px"` // the cell's middle
-	Y      Numbers  `json:"y_px" unit:"px"`
-	Width  Numbers  `json:"width_px" unit:"px"` // its side
-	DriftX Numbers  `json:"drift_x_px_s" unit:"px/s"`
-	DriftY Numbers  `json:"drift_y_px_s" unit:"px/s"`
-	SD     Numbers  `json:"drift_sd_px_s" unit:"px/s"` // standard error, an axis
-	D      Numbers  `json:"diffusion_px2_s" unit:"px²/s"`
-	DSD    Numbers  `json:"diffusion_sd_px2_s" unit:"px²/s"`
-	Steps  Numbers  `json:"steps" unit:"increments"`
+	X      Points   `json:"x_px" unit:"px"` // the cell's middle
+	Y      Points   `json:"y_px" unit:"px"`
+	Width  Points   `json:"width_px" unit:"px"` // its side
+	DriftX Points   `json:"drift_x_px_s" unit:"px/s"`
+	DriftY Points   `json:"drift_y_px_s" unit:"px/s"`
+	SD     Points   `json:"drift_sd_px_s" unit:"px/s"` // standard error, an axis
+	D      Points   `json:"diffusion_px2_s" unit:"px²/s"`
+	DSD    Points   `json:"diffusion_sd_px2_s" unit:"px²/s"`
+	Steps  Points   `json:"steps" unit:"increments"`
 	Says   []string `json:"says"` // traps and flows, a sentence each
 }
 
@@ -151,8 +151,8 @@ func checkPopulation(r *PopulationRecord) error {
 
 // columnsOf wants columns of one length.
 func columnsOf(lengths ...int) error {
-	if n := slices.Max(lengths); n > maxField || n != slices.Min(lengths) {
-		return fmt.Errorf("columns of %v entries, expected as many in each, at most %d", lengths, maxField)
+	if n := slices.Max(lengths); n > MaxField || n != slices.Min(lengths) {
+		return fmt.Errorf("columns of %v entries, expected as many in each, at most %d", lengths, MaxField)
 	}
 	return nil
 }

@@ -76,6 +76,8 @@ func (c comments) schema(t reflect.Type) object {
 		return object{"type": "array", "items": number, "maxItems": message.MaxLatent}
 	case reflect.TypeFor[message.Table]():
 		return object{"type": "array", "items": number, "maxItems": message.MaxLatent * message.MaxHorizons}
+	case reflect.TypeFor[message.Points]():
+		return object{"type": "array", "items": number, "maxItems": message.MaxField}
 	case reflect.TypeFor[message.Column]():
 		return object{"type": "array", "items": number, "maxItems": message.MaxObjects}
 	case reflect.TypeFor[[]byte]():
