@@ -99,7 +99,11 @@ func TestFieldLaw(t *testing.T) {
 	})
 	t.Run("narrow", func(t *testing.T) {
 		f.do(screen(390, 844, 2))
-		f.until("the force, still", `document.querySelector('#pairs').clientWidth > 200 && `+fmt.Sprintf(inked, 400, 300)+` > 0`, lawful())
+		many := lawful()
+		for i := range many {
+			many[i].z = []any{-10.25, 1.0, 2.0, 3.0, 4.0}
+		}
+		f.until("the force, still, and all columns", `document.querySelector('#pairs').clientWidth > 200 && `+fmt.Sprintf(inked, 400, 300)+` > 0 && document.querySelectorAll('#objects-head th').length === 11`, many)
 		if wide := js[int](f, "document.documentElement.scrollWidth"); wide > 390 {
 			t.Errorf("the page scrolls sideways: it is %d px wide", wide)
 		}

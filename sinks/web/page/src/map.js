@@ -101,7 +101,7 @@ function tint(ctx, { x, y, width, height }, share) {
 function arrow(ctx, { x, y }, dx, dy, known) {
   if (!Number.isFinite(dx + dy)) return;
   ctx.globalAlpha = known ? 1 : 0.55;
-  for (const [colour, width] of known ? [["rgb(0 0 0 / 70%)", 4], ["#fff", 2]] : [["#fff", 1.25]]) {
+  for (const [colour, width] of known ? [["rgb(0 0 0 / 70%)", 4], ["#fff", 2]] : [["rgb(0 0 0 / 50%)", 3], ["#fff", 1.25]]) {
     ctx.strokeStyle = ctx.fillStyle = colour;
     ctx.lineWidth = width;
     shaft(ctx, x, y, dx, dy);
