@@ -46,6 +46,8 @@ type Objects struct {
 	ID      []uint64  // numbers are never used again
 	X, Y    []float64 // px of the frame as it was read
 	SD      []float64 // of the place, an axis, px
+	LocX    []float64 // where it was detected in this frame, px, what its track says left out; not numbers where it was not. Files have it, messages do not
+	LocY    []float64
 	D       []float64 // coefficient of diffusion so far, px²/s; not a number before the second step
 	Doubt   []float64 // probability of being another object than the number says, by the rivals that are near
 	Marks   []Mark
@@ -71,7 +73,7 @@ func (o *Objects) Here(i int) bool { return o.Marks[i]&(Predicted|Merged) == 0 }
 
 // Reset empties o, keeping its memory.
 func (o *Objects) Reset() {
-	*o = Objects{ID: o.ID[:0], X: o.X[:0], Y: o.Y[:0], SD: o.SD[:0], D: o.D[:0], Marks: o.Marks[:0], Doubt: o.Doubt[:0], State: o.State[:0], Z: o.Z[:0], ZSD: o.ZSD[:0], Earlier: o.Earlier[:0]}
+	*o = Objects{ID: o.ID[:0], X: o.X[:0], Y: o.Y[:0], SD: o.SD[:0], LocX: o.LocX[:0], LocY: o.LocY[:0], D: o.D[:0], Marks: o.Marks[:0], Doubt: o.Doubt[:0], State: o.State[:0], Z: o.Z[:0], ZSD: o.ZSD[:0], Earlier: o.Earlier[:0]}
 }
 
 func (o *Objects) copy(src *Objects) {
@@ -79,6 +81,7 @@ func (o *Objects) copy(src *Objects) {
 	*o = *src
 	o.ID, o.Marks, o.Earlier = append(old.ID[:0], src.ID...), append(old.Marks[:0], src.Marks...), append(old.Earlier[:0], src.Earlier...)
 	o.X, o.Y, o.SD, o.D = append(old.X[:0], src.X...), append(old.Y[:0], src.Y...), append(old.SD[:0], src.SD...), append(old.D[:0], src.D...)
+	o.LocX, o.LocY = append(old.LocX[:0], src.LocX...), append(old.LocY[:0], src.LocY...)
 	o.Doubt, o.State = append(old.Doubt[:0], src.Doubt...), append(old.State[:0], src.State...)
 	o.Z, o.ZSD = append(old.Z[:0], src.Z...), append(old.ZSD[:0], src.ZSD...)
 }

@@ -92,6 +92,38 @@ func TestCommand(t *testing.T) {
 	}
 }
 
+// TestLocated: where a table of run's says where objects were located, D is that of those places, not of the smoother ones; a place that was not located is left out.
+func TestLocated(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	var b bytes.Buffer
+	b.WriteString("frame,particle,x,y,marks,x_located,y_located\n")
+	for particle := range 40 {
+		x, y := 100.0, 100.0
+		for frame := range 30 {
+			located := fmt.Sprintf("%g,%g", x+0.1*rng.NormFloat64(), y+0.1*rng.NormFloat64())
+			if frame == 5 {
+				located = ","
+			}
+			fmt.Fprintf(&b, "%d,%d,100,100,0,%s\n", frame, particle, located)
+			x, y = x+math.Sqrt(2*2*0.02)*rng.NormFloat64(), y+math.Sqrt(2*2*0.02)*rng.NormFloat64()
+		}
+	}
+	path := filepath.Join(t.TempDir(), "tracks.csv")
+	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f := printed(t, Command{Tracks: path, DT: 0.02})
+	if f.Undetected != 40 || !(f.D.Interval[0] < 2 && 2 < f.D.Interval[1]) {
+		t.Errorf("%d undetected, D %+v, expected 2", f.Undetected, f.D)
+	}
+	if err := os.WriteFile(path, []byte("frame,particle,x,y,x_located,y_located\n0,1,1,1,a,2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := (&Command{Tracks: path, DT: 1}).Run(t.Context()); err == nil || !strings.Contains(err.Error(), `line 2: x_located is "a", expected a number`) {
+		t.Errorf("found %v", err)
+	}
+}
+
 // TestText: what a person reads, and the drift kept where that is wanted.
 func TestText(t *testing.T) {
 	path := table(t, "particle", 2, 20)

@@ -2,6 +2,7 @@ package law
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -13,15 +14,19 @@ import (
 // MaxTracks bounds the tracks that a law is found in. The likelihoods of as many over a grid take 150 MB.
 const MaxTracks = 100_000
 
+// columns are those of run's own tables that are asked for: whether a place was detected, and where. Its x and y are what the track says, which is smoother
+// than what was located: D by them is too small.
+var columns = []string{"marks", "x_located", "y_located"}
+
 // read has the tracks of a table. Places that were not detected, as run's own tables mark them, are left out.
 func read(path string) (tracks [][]tracking.Point, left int, err error) {
 	byNumber := map[int64][]tracking.Point{}
-	err = tracking.RowsWith(path, "marks", func(particle int64, at tracking.Point, value string) error {
-		marks, err := marked(value)
+	err = tracking.RowsWith(path, columns, func(particle int64, at tracking.Point, values []string, absent []bool) error {
+		detected, err := locate(&at, values, absent)
 		if err != nil {
 			return err
 		}
-		if marks&(latent.Predicted|latent.Merged) != 0 || at.Dark {
+		if !detected || at.Dark {
 			left++
 			return nil
 		}
@@ -33,6 +38,26 @@ func read(path string) (tracks [][]tracking.Point, left int, err error) {
 	}
 	tracks, err = tracking.InOrder(byNumber)
 	return tracks, left, err
+}
+
+// locate puts a place where it was located, where the table says that, and says whether it was detected.
+func locate(at *tracking.Point, values []string, absent []bool) (detected bool, err error) {
+	marks, err := marked(values[0])
+	if err != nil || marks&(latent.Predicted|latent.Merged) != 0 {
+		return false, err
+	}
+	for i, to := range []*float64{&at.X, &at.Y} {
+		if absent[i+1] {
+			continue
+		}
+		if values[i+1] == "" {
+			return false, nil
+		}
+		if *to, err = strconv.ParseFloat(values[i+1], 64); err != nil || math.IsNaN(*to) || math.IsInf(*to, 0) {
+			return false, fmt.Errorf("%s is %.40q, expected a number", columns[i+1], values[i+1])
+		}
+	}
+	return true, nil
 }
 
 // marked are the marks of a row.

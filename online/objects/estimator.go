@@ -314,6 +314,11 @@ func (e *Estimator) take(dst *latent.Estimate, z *latent.Latent, p *tracks.Point
 	o := &dst.Objects
 	o.ID, o.X, o.Y, o.SD = append(o.ID, p.ID), append(o.X, p.X), append(o.Y, p.Y), append(o.SD, p.SD)
 	o.D, o.Marks, o.Doubt = append(o.D, k.law.D()), append(o.Marks, marks), append(o.Doubt, p.Doubt)
+	x, y := math.NaN(), math.NaN()
+	if p.Detection >= 0 {
+		x, y = z.Spots.Found[p.Detection].X, z.Spots.Found[p.Detection].Y
+	}
+	o.LocX, o.LocY = append(o.LocX, x), append(o.LocY, y)
 	o.State = e.law.tell(o.State, &k.path)
 	o.Z, o.ZSD = see(o.Z, z.Spots.Z, z.Spots.Latents, p.Detection), see(o.ZSD, z.Spots.ZSD, z.Spots.Latents, p.Detection)
 }

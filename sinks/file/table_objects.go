@@ -4,12 +4,14 @@ import (
 	"math"
 
 	"driftscope/internal/latent"
+	"driftscope/sinks/message"
 )
 
 // object fills in one object of a frame; the first columns are named as pandas, trackpy and TrackMate know them.
 func (t *table) object(seq uint64, o *latent.Objects, i int) {
 	d := o.Latents
 	t.place(&latent.Place{Seq: seq, ID: o.ID[i], X: o.X[i], Y: o.Y[i], SD: o.SD[i]}, d, o.D[i], o.Doubt[i], o.Marks[i])
+	t.located(message.At(o.LocX, i), message.At(o.LocY, i))
 	t.numbers("z", o.Z[d*i:], d)
 	t.numbers("z_sd", o.ZSD[d*i:], d)
 }
@@ -17,8 +19,15 @@ func (t *table) object(seq uint64, o *latent.Objects, i int) {
 // earlier fills in an object of an earlier frame, of which the d latents are not known.
 func (t *table) earlier(p *latent.Place, d int) {
 	t.place(p, d, math.NaN(), math.NaN(), 0)
+	t.located(math.NaN(), math.NaN())
 	t.numbers("z", nil, d)
 	t.numbers("z_sd", nil, d)
+}
+
+// located fills in where an object was detected.
+func (t *table) located(x, y float64) {
+	t.number("x_located", x)
+	t.number("y_located", y)
 }
 
 func (t *table) place(p *latent.Place, latents int, d, doubt float64, marks latent.Mark) {

@@ -26,16 +26,23 @@ func Rows(path string, each func(particle int64, at Point) error) error {
 	})
 }
 
-// RowsWith is Rows with the values of a column beside each row, empty where there is no such column.
-func RowsWith(path, column string, each func(particle int64, at Point, value string) error) error {
-	at := -1
+// RowsWith is Rows with the values of some columns beside each row, lent. Columns that the table does not have are told by absent, in their order.
+func RowsWith(path string, columns []string, each func(particle int64, at Point, values []string, absent []bool) error) error {
+	at, values, absent := make([]int, len(columns)), make([]string, len(columns)), make([]bool, len(columns))
+	named := func(header []string) {
+		for i, c := range columns {
+			at[i] = slices.Index(header, c)
+			absent[i] = at[i] < 0
+		}
+	}
 	return opened(path, func(r io.Reader) error {
-		return rows(r, func(header []string) { at = slices.Index(header, column) }, func(particle int64, point Point, row []string) error {
-			value := ""
-			if at >= 0 {
-				value = row[at]
+		return rows(r, named, func(particle int64, point Point, row []string) error {
+			for i, k := range at {
+				if k >= 0 {
+					values[i] = row[k]
+				}
 			}
-			return each(particle, point, value)
+			return each(particle, point, values, absent)
 		})
 	})
 }
