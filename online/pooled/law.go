@@ -72,7 +72,7 @@ func (l *Law) Says(pixel float64, switching bool) string {
 	if len(l.Mixture.States) == 1 {
 		all := "All objects diffuse alike: "
 		if l.Mixture.Spread.Value > 0 {
-			all = fmt.Sprintf("One kind of object, each with a D of its own (%.0f %% apart): ", 100*math.Expm1(l.Mixture.Spread.Value))
+			all = fmt.Sprintf("One kind of object, each with a D of its own, a factor of %.2g about the middle: ", math.Exp(l.Mixture.Spread.Value))
 		}
 		return all + d(l.Mixture.States[0]) + "."
 	}

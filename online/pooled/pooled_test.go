@@ -208,7 +208,7 @@ func TestSays(t *testing.T) {
 	}
 	for want, l := range map[string]*Law{
 		"All objects diffuse alike: D 4 (2 to 8) px²/s.":                                                                              {Mixture: &states.Law{States: []states.State{state(4, 1)}}},
-		"One kind of object, each with a D of its own (65 % apart): D 4 (2 to 8) px²/s.":                                              {Mixture: &states.Law{States: []states.State{state(4, 1)}, Spread: states.Interval{Value: 0.5}}},
+		"One kind of object, each with a D of its own, a factor of 1.6 about the middle: D 4 (2 to 8) px²/s.":                         {Mixture: &states.Law{States: []states.State{state(4, 1)}, Spread: states.Interval{Value: 0.5}}},
 		"2 states: 25 % of the time D below 2 px²/s, 75 % of the time D 8 (4 to 16) px²/s; no object is told to switch between them.": {Mixture: &states.Law{States: []states.State{{D: states.Interval{Value: 0.1, High: 2}, Fraction: states.Interval{Value: 0.25}}, state(8, 0.75)}}},
 	} {
 		if got := l.Says(0, false); got != want {
