@@ -283,6 +283,7 @@ func (e *Estimator) take(dst *latent.Estimate, z *latent.Latent, p *tracks.Point
 		if !e.frozen {
 			place := population.Place{X: d.X, Y: d.Y, T: e.seconds(z.Time), Weight: 1 - p.Doubt}
 			step, ok := k.law.Add(place, &e.known.common)
+			k.path.runs = k.runs
 			e.law.take(&k.path, step, ok, &place, (d.VarX+d.VarY)/2)
 		}
 	}

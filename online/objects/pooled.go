@@ -38,10 +38,11 @@ type path struct {
 	trail    pooled.Trail
 	state    switching.Track
 	ring     [judged]motion.Place
-	places   int // that were there
+	places   int  // that were there
+	runs     bool // it moves in a direction
 }
 
-// take takes in a place of an object, and the step that leads there, if one does.
+// take takes in a place of an object, and the step that leads there, if one does. The steps of one that runs are none of a diffusion, and its state is not known.
 func (l *law) take(k *path, s population.Step, step bool, p *population.Place, variance float64) {
 	if l.learner == nil {
 		return
@@ -49,13 +50,17 @@ func (l *law) take(k *path, s population.Step, step bool, p *population.Place, v
 	if step && p.Weight < 0.5 { // more likely another's
 		step = false
 	}
-	if step {
+	switch {
+	case step && k.runs:
+		k.x, k.y = k.x+s.X, k.y+s.Y
+		k.trail, k.before = pooled.Trail{}, maps.Before{}
+	case step:
 		l.learner.Move(&maps.Step{X: k.from.X, Y: k.from.Y, DX: s.X, DY: s.Y, DT: s.DT, Variance: (k.variance + variance) / 2, Weight: p.Weight, Before: k.before})
 		k.before = maps.Before{DX: s.X, DY: s.Y, Weight: p.Weight}
 		k.x, k.y = k.x+s.X, k.y+s.Y
 		k.trail.Step(states.Step(s), k.variance, variance, l.learner.Keep)
 		l.learner.Count(1)
-	} else {
+	default:
 		k.trail.Cut(l.learner.Keep)
 		k.x, k.y, k.places, k.before = p.X, p.Y, 0, maps.Before{}
 		if l.model != nil {
@@ -65,7 +70,7 @@ func (l *law) take(k *path, s population.Step, step bool, p *population.Place, v
 	k.variance, k.from = variance, *p
 	k.ring[k.places%judged] = motion.Place{X: k.x, Y: k.y, T: p.T, Var: variance}
 	k.places++
-	if l.model != nil {
+	if l.model != nil && !k.runs {
 		k.state.Add(l.model, switching.Place{X: k.x, Y: k.y, T: p.T, Weight: p.Weight})
 	}
 }
@@ -119,6 +124,12 @@ func (l *law) motion(k *path) *latent.Motion {
 // tell appends the probabilities of an object's states to a column.
 func (l *law) tell(column []float64, k *path) []float64 {
 	if l.model == nil {
+		return column
+	}
+	if k.runs {
+		for range l.model.States() {
+			column = append(column, math.NaN())
+		}
 		return column
 	}
 	l.now = k.state.Now(l.model, l.now)

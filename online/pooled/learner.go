@@ -28,6 +28,7 @@ type Learner struct {
 	field    *maps.Map // nil before the field's size is known
 	moves    int       // steps that went into it
 	fresh    int       // steps since the last law was begun
+	given    int       // steps that it was given
 	frame    uint64
 	due      uint64
 	inFlight bool
@@ -87,7 +88,7 @@ func (l *Learner) Pass(seq uint64, live func() []states.Segment) (changed bool) 
 	if !l.config.Deterministic {
 		share = liveShare
 	}
-	if !l.inFlight && l.fresh >= max(firstLaw, l.memory.steps/share) && (l.config.Deterministic || l.worker.rested()) {
+	if !l.inFlight && l.fresh >= max(firstLaw, l.given/share) && (l.config.Deterministic || l.worker.rested()) {
 		l.begin(seq, live())
 	}
 	return changed
@@ -110,6 +111,10 @@ func (l *Learner) begin(seq uint64, live []states.Segment) {
 		o.field = l.field.Clone()
 	}
 	l.worker.begin(o)
+	l.given = 0
+	for i := range o.segments {
+		l.given += len(o.segments[i].Steps)
+	}
 	l.inFlight, l.due, l.fresh = true, l.frame+Lag, 0
 }
 
