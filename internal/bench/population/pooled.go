@@ -52,7 +52,7 @@ func pooled(b *bench) (out []Cell, err error) {
 		}
 		c.Of, c.States, c.Bound = "d", 1, c.bound()
 		film, found := c.filmOf(), make([]states.Interval, b.runs)
-		err = b.each(uint64(len(out)), func(run int, rng *rand.Rand) {
+		err = b.each(uint64(len(out)), b.runs, func(run int, rng *rand.Rand) {
 			var tracks []states.Segment
 			for range c.Tracks {
 				tracks = append(tracks, film.Draw(rng, slow, c.Frames))
@@ -78,7 +78,7 @@ func (c *Cell) judge(found []states.Interval, truth float64) {
 		square, sum = square+off*off, sum+off
 	}
 	n := float64(len(found))
-	c.Coverage, c.Error, c.Bias = held/n, math.Sqrt(square/n), sum/n
+	c.Coverage, c.Error, c.Bias = new(held/n), new(math.Sqrt(square/n)), new(sum/n)
 }
 
 // bound is the least relative error of D where the noise is not known, either: of the information of the tridiagonal covariance C of a track's steps,

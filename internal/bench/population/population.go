@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"runtime"
@@ -19,39 +18,27 @@ import (
 
 // Command draws tracks of known laws, finds their laws, and counts.
 type Command struct {
-	Studies []string `help:"Which of pooled, states, count; all unless given." placeholder:"NAME"`
+	Studies []string `help:"Which of pooled, states, count, switching; all unless given." placeholder:"NAME"`
 	Runs    int      `default:"200" help:"Populations that are drawn for each cell." placeholder:"N"`
 	Seed    uint64   `default:"1" help:"Of every random draw." placeholder:"S"`
 	Most    int      `default:"100000" help:"Places that a population has at most: larger cells are left out." placeholder:"N"`
-	JSON    bool     `name:"json" help:"Print one JSON object instead of a table."`
-}
-
-// Cell is one thing that was measured of one kind of population.
-type Cell struct {
-	Study    string  `json:"study"`
-	Of       string  `json:"of"` // what the interval or the error is of
-	Tracks   int     `json:"tracks"`
-	Frames   int     `json:"frames"`           // of each
-	R        float64 `json:"r"`                // noise over motion of the slowest, σ²/DΔt
-	Exposed  float64 `json:"exposed"`          // share of a frame
-	Ratio    float64 `json:"ratio,omitempty"`  // of D from state to state
-	States   int     `json:"states,omitempty"` // that there are
-	Runs     int     `json:"runs"`
-	Coverage float64 `json:"coverage"`        // share of the 95 % intervals that hold the truth
-	Error    float64 `json:"relative_error"`  // rms, over the truth
-	Bias     float64 `json:"bias"`            // mean error over the truth
-	Bound    float64 `json:"bound,omitempty"` // the Cramér-Rao bound of the error
-	Right    float64 `json:"right,omitempty"` // share of populations of which the evidence counts the states right
+	JSON    bool     `name:"json" help:"Print one JSON object instead of tables."`
 }
 
 // study measures the cells of one question.
 type study struct {
-	name string
-	run  func(*bench) ([]Cell, error)
+	name    string
+	run     func(*bench) ([]Cell, error)
+	columns []column // of its table, after those of every study
 }
 
 // studies are all of them, in order.
-var studies = []study{{"pooled", pooled}, {"states", twoStates}, {"count", counted}}
+var studies = []study{
+	{"pooled", pooled, held},
+	{"states", twoStates, held},
+	{"count", counted, []column{ratio, count, right}},
+	{"switching", switched, switchingColumns},
+}
 
 // Names are those of the studies.
 func Names() string {
@@ -108,7 +95,7 @@ func (c *Command) Run(ctx context.Context) error {
 }
 
 // each calls do for every run of a cell, on all cores; the random numbers of a run are its own, so that results do not depend on their number.
-func (b *bench) each(cell uint64, do func(run int, rng *rand.Rand)) error {
+func (b *bench) each(cell uint64, runs int, do func(run int, rng *rand.Rand)) error {
 	var wait sync.WaitGroup
 	next := make(chan int)
 	for range runtime.GOMAXPROCS(0) {
@@ -118,7 +105,7 @@ func (b *bench) each(cell uint64, do func(run int, rng *rand.Rand)) error {
 			}
 		})
 	}
-	for run := range b.runs {
+	for run := range runs {
 		if b.ctx.Err() != nil {
 			break
 		}
@@ -127,21 +114,4 @@ func (b *bench) each(cell uint64, do func(run int, rng *rand.Rand)) error {
 	close(next)
 	wait.Wait()
 	return b.ctx.Err()
-}
-
-// print writes the cells for a person.
-func print(w io.Writer, cells []Cell) {
-	fmt.Fprintf(w, "%-8s %-9s %6s %6s %4s %7s %6s %6s  %8s %8s %8s %8s %6s\n", "study", "of", "tracks", "frames", "r", "exposed", "ratio", "states", "coverage", "error", "bias", "bound", "right")
-	for _, c := range cells {
-		fmt.Fprintf(w, "%-8s %-9s %6d %6d %4g %7g %6s %6s  %8.3f %8.4f %8.4f %8s %6s\n", c.Study, c.Of, c.Tracks, c.Frames, c.R, c.Exposed, blank("%g", c.Ratio), blank("%.0f", float64(c.States)),
-			c.Coverage, c.Error, c.Bias, blank("%.4f", c.Bound), blank("%.3f", c.Right))
-	}
-}
-
-// blank is a number, or nothing where it is zero.
-func blank(format string, v float64) string {
-	if v == 0 {
-		return ""
-	}
-	return fmt.Sprintf(format, v)
 }

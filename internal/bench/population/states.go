@@ -23,7 +23,7 @@ func twoStates(b *bench) (out []Cell, err error) {
 		for k := range found {
 			found[k] = make([]states.Interval, b.runs)
 		}
-		err = b.each(1<<16+uint64(len(out)), func(run int, rng *rand.Rand) {
+		err = b.each(1<<16+uint64(len(out)), b.runs, func(run int, rng *rand.Rand) {
 			tracks := drawn(rng, &film, &c, []float64{slowShare, 1 - slowShare})
 			if l, ok := states.Infer(tracks, states.Options{Exposure: film.Exposure, States: 2}); ok {
 				found[0][run], found[1][run], found[2][run] = l.States[0].D, l.States[1].D, l.States[0].Fraction
@@ -67,18 +67,14 @@ func counted(b *bench) (out []Cell, err error) {
 				for k := range shares {
 					shares[k] = 1 / float64(count)
 				}
-				err = b.each(1<<17+uint64(len(out)), func(run int, rng *rand.Rand) {
+				err = b.each(1<<17+uint64(len(out)), b.runs, func(run int, rng *rand.Rand) {
 					l, ok := states.Infer(drawn(rng, &film, &c, shares), states.Options{})
 					right[run] = ok && len(l.States) == count
 				})
 				if err != nil {
 					return nil, err
 				}
-				for _, is := range right {
-					if is {
-						c.Right += 1 / float64(b.runs)
-					}
-				}
+				c.Right = share(right)
 				out = append(out, c)
 			}
 		}
