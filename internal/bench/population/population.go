@@ -18,7 +18,7 @@ import (
 
 // Command draws tracks of known laws, finds their laws, and counts.
 type Command struct {
-	Studies []string `help:"Which of pooled, states, count, switching; all unless given." placeholder:"NAME"`
+	Studies []string `help:"Which of pooled, states, count, switching, exponent; all unless given." placeholder:"NAME"`
 	Runs    int      `default:"200" help:"Populations that are drawn for each cell." placeholder:"N"`
 	Seed    uint64   `default:"1" help:"Of every random draw." placeholder:"S"`
 	Most    int      `default:"100000" help:"Places that a population has at most: larger cells are left out." placeholder:"N"`
@@ -38,6 +38,7 @@ var studies = []study{
 	{"states", twoStates, held},
 	{"count", counted, []column{ratio, count, right}},
 	{"switching", switched, switchingColumns},
+	{"exponent", exponent, exponentColumns},
 }
 
 // Names are those of the studies.
@@ -92,6 +93,11 @@ func (c *Command) Run(ctx context.Context) error {
 	}
 	print(os.Stdout, cells)
 	return nil
+}
+
+// small are the cells that are not too large.
+func (b *bench) small(cells []Cell) []Cell {
+	return slices.DeleteFunc(cells, func(c Cell) bool { return c.Tracks*c.Frames > b.most })
 }
 
 // each calls do for every run of a cell, on all cores; the random numbers of a run are its own, so that results do not depend on their number.
