@@ -20,23 +20,12 @@ func judged(t motiontest.Track, variance float64) []Place {
 // frame is the time of one in these tests, s: D = 1 px²/s makes steps of a deviation of 0.45 px.
 const frame = 0.1
 
-// kinds are one law of each class: a trap five frames deep, a run at 1.1 deviations of a step a frame, two exponents.
-func kinds(noise float64) []motiontest.Law {
-	return []motiontest.Law{
-		{Noise: noise},
-		{D: 1, Noise: noise},
-		{D: 1, Stiffness: 2, Noise: noise},
-		{D: 1, Speed: 5, Noise: noise},
-		{D: math.Pow(frame, 0.5), Alpha: 0.5, Noise: noise},
-		{D: math.Pow(frame, -0.5), Alpha: 1.5, Noise: noise},
-	}
-}
-
-var classOf = [...]Class{Stuck, Free, Confined, Directed, Anomalous, Anomalous}
+var classOf = [motiontest.Kinds]Class{Stuck, Free, Confined, Directed, Anomalous, Anomalous}
 
 // confusion is how many of some tracks of each kind were judged as each class.
-func confusion(j *Judge, noise, told float64, film motiontest.Film, tracks int) (count [6][Classes]int) {
-	for k, law := range kinds(noise) {
+func confusion(j *Judge, noise, told float64, film motiontest.Film, tracks int) (count [motiontest.Kinds][Classes]int) {
+	for k := range motiontest.Kinds {
+		law := k.Law(frame, noise)
 		rng := rand.New(rand.NewPCG(uint64(film.Places), uint64(k)))
 		for range tracks {
 			v, _ := j.Track(judged(motiontest.Simulate(rng, law, film), told), Options{Exposure: film.Exposure})
@@ -55,13 +44,13 @@ func TestClasses(t *testing.T) {
 		noise float64 // variance over DΔt
 		told  bool
 		film  motiontest.Film
-		least [6]int
+		least [motiontest.Kinds]int
 	}{
-		{"100 places, little noise", 0.1, false, motiontest.Film{Places: 100, Step: frame}, [6]int{34, 28, 34, 34, 12, 34}},
-		{"100 places, little noise that is known", 0.1, true, motiontest.Film{Places: 100, Step: frame}, [6]int{34, 28, 34, 34, 32, 34}},
-		{"200 places, noise as large as the motion", 1, false, motiontest.Film{Places: 200, Step: frame}, [6]int{34, 28, 34, 34, 18, 27}},
-		{"every fifth frame missing", 0.1, true, motiontest.Film{Places: 100, Step: frame, Missing: 0.2}, [6]int{34, 28, 34, 34, 32, 34}},
-		{"exposed all the time", 0.1, true, motiontest.Film{Places: 100, Step: frame, Exposure: frame}, [6]int{34, 28, 34, 34, 32, 34}},
+		{"100 places, little noise", 0.1, false, motiontest.Film{Places: 100, Step: frame}, [motiontest.Kinds]int{34, 28, 34, 34, 12, 34}},
+		{"100 places, little noise that is known", 0.1, true, motiontest.Film{Places: 100, Step: frame}, [motiontest.Kinds]int{34, 28, 34, 34, 32, 34}},
+		{"200 places, noise as large as the motion", 1, false, motiontest.Film{Places: 200, Step: frame}, [motiontest.Kinds]int{34, 28, 34, 34, 18, 27}},
+		{"every fifth frame missing", 0.1, true, motiontest.Film{Places: 100, Step: frame, Missing: 0.2}, [motiontest.Kinds]int{34, 28, 34, 34, 32, 34}},
+		{"exposed all the time", 0.1, true, motiontest.Film{Places: 100, Step: frame, Exposure: frame}, [motiontest.Kinds]int{34, 28, 34, 34, 32, 34}},
 	} {
 		told := 0.
 		if c.told {
@@ -71,7 +60,7 @@ func TestClasses(t *testing.T) {
 		count := confusion(j, c.noise*frame, told, c.film, tracks)
 		for k, row := range count {
 			if row[classOf[k]] < c.least[k] {
-				t.Errorf("%s, %+v: %v of the classes, expected at least %d %s", c.name, kinds(c.noise * frame)[k], row, c.least[k], classOf[k])
+				t.Errorf("%s, %+v: %v of the classes, expected at least %d %s", c.name, motiontest.Kind(k).Law(frame, c.noise*frame), row, c.least[k], classOf[k])
 			}
 		}
 	}

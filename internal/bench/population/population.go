@@ -18,7 +18,7 @@ import (
 
 // Command draws tracks of known laws, finds their laws, and counts.
 type Command struct {
-	Studies []string `help:"Which of pooled, states, count, switching, exponent; all unless given." placeholder:"NAME"`
+	Studies []string `help:"Which of pooled, states, count, switching, exponent, class; all unless given." placeholder:"NAME"`
 	Runs    int      `default:"200" help:"Populations that are drawn for each cell." placeholder:"N"`
 	Seed    uint64   `default:"1" help:"Of every random draw." placeholder:"S"`
 	Most    int      `default:"100000" help:"Places that a population has at most: larger cells are left out." placeholder:"N"`
@@ -39,6 +39,7 @@ var studies = []study{
 	{"count", counted, []column{ratio, count, right}},
 	{"switching", switched, switchingColumns},
 	{"exponent", exponent, exponentColumns},
+	{"class", class, classColumns},
 }
 
 // Names are those of the studies.

@@ -1,6 +1,7 @@
 // Package motiontest simulates tracks of which the law is known.
 //
 //	classes.go  tracks of the classes of online/motion, with noise, blur and missing frames
+//	kinds.go    one law of each class, to tell apart
 //	andi.go     the five models of the Anomalous Diffusion Challenge, and its mixture
 //	fbm.go      fractional Gaussian noise, exact
 //
