@@ -7,21 +7,8 @@ import (
 	"testing"
 
 	"driftscope/internal/archive"
+	"driftscope/online/maps/mapstest"
 )
-
-// scenes are the laws that maps are measured on.
-func scenes() []law {
-	return []law{
-		{"a spring", spring(128, 128, 1), 10},
-		{"a stiff spring", spring(100, 140, 5), 50},
-		{"a soft spring, D 1", spring(128, 128, .5), 1},
-		{"a wide well", wells(well{110, 130, 2, 60}), 20},
-		{"three wells", wells(well{60, 60, 2, 30}, well{190, 90, 1, 30}, well{110, 200, 4, 25}), 20},
-		{"three weak wells", wells(well{60, 60, .5, 40}, well{190, 90, .5, 40}, well{110, 200, .5, 40}), 50},
-		{"a vortex", whirl(128, 128, 1, 60), 20},
-		{"a flow", func(x, y float64) (float64, float64) { return 3, -2 }, 10},
-	}
-}
 
 // TestDrift: the RMS error over visited squares, with r = 1 as without noise, beside what there is. The limits are 1.3 times what four films gave, of
 // which two scatter by that.
@@ -29,27 +16,27 @@ func TestDrift(t *testing.T) {
 	limits := map[string]float64{"a spring": 0.6, "a stiff spring": 1.3, "a soft spring, D 1": 0.17, "a wide well": 3.4, "three wells": 3.9,
 		"three weak wells": 3.9, "a vortex": 3.1, "a flow": 0.6}
 	var squares, scenesSeen float64
-	for _, l := range scenes() {
+	for _, l := range mapstest.Scenes() {
 		for _, r := range []float64{0, 1} {
-			f := film{50, 200, 256, 0.02, r}
-			tracks := f.tracks(l, 3)
-			w, at := f.mapped(tracks, 0).Law(), f.visited(tracks)
-			rms := math.Sqrt(missed(at, l, func(x, y float64) (float64, float64) { d, _ := w.Drift(x, y); return d[0], d[1] }))
-			none := math.Sqrt(missed(at, l, func(_, _ float64) (float64, float64) { return 0, 0 }))
-			z := off(at, l, w)
+			f := filmed(r)
+			tracks := f.Tracks(&l, 3)
+			w, at := mapped(f, tracks, 0).Law(), f.Visited(tracks)
+			rms := math.Sqrt(l.Missed(at, func(x, y float64) (float64, float64) { d, _ := w.Drift(x, y); return d[0], d[1] }))
+			none := math.Sqrt(l.Missed(at, mapstest.Uniform(0, 0)))
+			z := l.Off(at, w.Drift)
 			squares, scenesSeen = squares+z, scenesSeen+1
-			t.Logf("%-20s r %.0f: %.2f px/s of %.2f, errors of %.2f standard errors, %d squares shown", l.name, r, rms, none, math.Sqrt(z), len(w.Cells))
-			if rms > limits[l.name] {
-				t.Errorf("%s at r = %g: the drift is off by %.2f px/s, expected %.2f", l.name, r, rms, limits[l.name])
+			t.Logf("%-20s r %.0f: %.2f px/s of %.2f, errors of %.2f standard errors, %d squares shown", l.Name, r, rms, none, math.Sqrt(z), len(w.Cells))
+			if rms > limits[l.Name] {
+				t.Errorf("%s at r = %g: the drift is off by %.2f px/s, expected %.2f", l.Name, r, rms, limits[l.Name])
 			}
 			for _, c := range w.Cells {
-				if math.Abs(c.D-l.d) > 5*c.DSD { // of some hundred squares five are chance once in a thousand films
-					t.Errorf("%s at r = %g: D %.2f ± %.2f, the truth is %g", l.name, r, c.D, c.DSD, l.d)
+				if math.Abs(c.D-l.D) > 5*c.DSD { // of some hundred squares five are chance once in a thousand films
+					t.Errorf("%s at r = %g: D %.2f ± %.2f, the truth is %g", l.Name, r, c.D, c.DSD, l.D)
 					break
 				}
 			}
-			if want := math.Sqrt(r * 2 * l.d * f.dt); math.Abs(w.Noise-want) > 0.15*want+0.1*math.Sqrt(l.d*f.dt) {
-				t.Errorf("%s: noise %.2f px, the truth is %.2f", l.name, w.Noise, want)
+			if want := math.Sqrt(r * 2 * l.D * f.DT); math.Abs(w.Noise-want) > 0.15*want+0.1*math.Sqrt(l.D*f.DT) {
+				t.Errorf("%s: noise %.2f px, the truth is %.2f", l.Name, w.Noise, want)
 			}
 		}
 	}
@@ -60,53 +47,37 @@ func TestDrift(t *testing.T) {
 
 // TestPlaces: what is there is told, once and where it is, and nothing else.
 func TestPlaces(t *testing.T) {
-	still := law{"nothing", func(x, y float64) (float64, float64) { return 0, 0 }, 10}
-	for _, c := range []struct {
-		law             law
-		traps, vortices []well // k the rate
-	}{
-		{scenes()[0], []well{{x: 128, y: 128, k: 1}}, nil},
-		{scenes()[4], []well{{x: 60, y: 60, k: 2}, {x: 190, y: 90, k: 1}, {x: 110, y: 200, k: 4}}, nil},
-		{scenes()[6], nil, []well{{x: 128, y: 128, k: 1}}},
-		{still, nil, nil},
-		{scenes()[7], nil, nil},
-	} {
-		f := film{50, 200, 256, 0.02, 0.5}
-		w := f.mapped(f.tracks(c.law, 7), 0).Law()
+	for _, l := range []mapstest.Law{mapstest.ASpring, mapstest.ThreeWells, mapstest.AVortex, mapstest.Nothing, mapstest.AFlow} {
+		f := filmed(0.5)
+		w := mapped(f, f.Tracks(&l, 7), 0).Law()
 		for kind, found := range [2][]Place{w.Traps, w.Vortices} {
-			want := [2][]well{c.traps, c.vortices}[kind]
+			want := [2][]mapstest.Place{l.Traps, l.Vortices}[kind]
 			if len(found) != len(want) {
-				t.Errorf("%s: %+v, expected %+v", c.law.name, found, want)
+				t.Errorf("%s: %+v, expected %+v", l.Name, found, want)
 				continue
 			}
 			for _, o := range want {
 				hit := false
 				for _, p := range found { // four standard errors; a stiffness is that of a cell across, and the prior bends a peak down
-					hit = hit || math.Hypot(p.X-o.x, p.Y-o.y) < 4*p.SD && math.Abs(p.Rate-o.k) < 4*p.RateSD
+					hit = hit || math.Hypot(p.X-o.X, p.Y-o.Y) < 4*p.SD && math.Abs(p.Rate-o.Rate) < 4*p.RateSD
 				}
 				if !hit {
-					t.Errorf("%s: nothing at %+v, found %+v", c.law.name, o, found)
+					t.Errorf("%s: nothing at %+v, found %+v", l.Name, o, found)
 				}
 			}
 		}
-		if flows := c.law.name == "a flow"; flows != (w.Flow != nil) {
-			t.Errorf("%s: a flow %+v", c.law.name, w.Flow)
+		if flows := l.Name == mapstest.AFlow.Name; flows != (w.Flow != nil) {
+			t.Errorf("%s: a flow %+v", l.Name, w.Flow)
 		}
 	}
 }
 
 // TestForgetting: of a spring whose centre moves the map shows where it is now, its standard errors hold, and scaling the weights back changes nothing.
 func TestForgetting(t *testing.T) {
-	before, after := law{"", spring(100, 128, 2), 10}, law{"", spring(156, 128, 2), 10}
-	f := film{50, 300, 256, 0.02, 0.3}
-	m := f.mapped(f.tracks(before, 1), 1)
-	again := f.tracks(after, 2)
-	for k := 1; k < f.frames; k++ {
-		m.Pass(f.dt)
-		for _, p := range again {
-			m.Add(&Step{X: p[k-1][0], Y: p[k-1][1], DX: p[k][0] - p[k-1][0], DY: p[k][1] - p[k-1][1], DT: f.dt, Weight: 1})
-		}
-	}
+	before, after := mapstest.Law{Drift: mapstest.Spring(100, 128, 2), D: 10}, mapstest.Law{Drift: mapstest.Spring(156, 128, 2), D: 10}
+	f := &mapstest.Film{Objects: 50, Frames: 300, Side: mapstest.Side, DT: 0.02, R: 0.3}
+	m := mapped(f, f.Tracks(&before, 1), 1)
+	add(m, f, f.Tracks(&after, 2))
 	w := m.Law()
 	if len(w.Traps) != 1 || math.Hypot(w.Traps[0].X-156, w.Traps[0].Y-128) > 5 { // a 64th of the old one, 56 px away, is 0.9 px
 		t.Errorf("traps %+v, expected one at 156, 128", w.Traps)
@@ -152,8 +123,8 @@ func TestUnusable(t *testing.T) {
 // TestArchive: a map that was read goes on as the one that was written, and damage is found.
 func TestArchive(t *testing.T) {
 	unusable := errors.New("unusable")
-	f := film{10, 40, 128, 0.02, 0.3}
-	m := f.mapped(f.tracks(scenes()[0], 1), 2)
+	f := &mapstest.Film{Objects: 10, Frames: 40, Side: 128, DT: 0.02, R: 0.3}
+	m := mapped(f, f.Tracks(&mapstest.ASpring, 1), 2)
 	out := archive.NewWriter(unusable)
 	m.Archive(out)
 	back, _ := New(m.config)

@@ -1,0 +1,84 @@
+package mapstest
+
+import "math"
+
+// Law is a drift, px/s, that diffuses by D, px²/s.
+type Law struct {
+	Name     string
+	Drift    func(x, y float64) (dx, dy float64)
+	D        float64
+	Traps    []Place // that are there
+	Vortices []Place
+}
+
+// Place is a trap of the stiffness Rate, or a vortex of the angular velocity Rate, 1/s.
+type Place struct{ X, Y, Rate float64 }
+
+// Well is a Gaussian well of stiffness K at its centre and of width W, px.
+type Well struct{ X, Y, K, W float64 }
+
+// Wells is the drift of several.
+func Wells(all ...Well) func(x, y float64) (dx, dy float64) {
+	return func(x, y float64) (dx, dy float64) {
+		for _, o := range all {
+			u, v := x-o.X, y-o.Y
+			pull := o.K * math.Exp(-(u*u+v*v)/(2*o.W*o.W))
+			dx, dy = dx-pull*u, dy-pull*v
+		}
+		return dx, dy
+	}
+}
+
+// welled is a law of wells.
+func welled(name string, d float64, all ...Well) Law {
+	l := Law{Name: name, Drift: Wells(all...), D: d}
+	for _, o := range all {
+		l.Traps = append(l.Traps, Place{o.X, o.Y, o.K})
+	}
+	return l
+}
+
+// Spring is the drift of a trap without an end.
+func Spring(x0, y0, k float64) func(x, y float64) (dx, dy float64) {
+	return func(x, y float64) (dx, dy float64) { return -k * (x - x0), -k * (y - y0) }
+}
+
+// sprung is a law of a spring.
+func sprung(name string, d float64, at Place) Law {
+	return Law{Name: name, Drift: Spring(at.X, at.Y, at.Rate), D: d, Traps: []Place{at}}
+}
+
+// Whirl turns about a centre by rate 1/s, less by a Gaussian of width w away from it.
+func Whirl(at Place, w float64) func(x, y float64) (dx, dy float64) {
+	return func(x, y float64) (dx, dy float64) {
+		u, v := x-at.X, y-at.Y
+		turn := at.Rate * math.Exp(-(u*u+v*v)/(2*w*w))
+		return -turn * v, turn * u
+	}
+}
+
+// Uniform is the same drift everywhere.
+func Uniform(dx, dy float64) func(x, y float64) (float64, float64) {
+	return func(_, _ float64) (float64, float64) { return dx, dy }
+}
+
+// The laws that maps are measured on, in a field of Side.
+var (
+	ASpring        = sprung("a spring", 10, Place{128, 128, 1})
+	AStiffSpring   = sprung("a stiff spring", 50, Place{100, 140, 5})
+	ASoftSpring    = sprung("a soft spring, D 1", 1, Place{128, 128, .5})
+	AWideWell      = welled("a wide well", 20, Well{110, 130, 2, 60})
+	ThreeWells     = welled("three wells", 20, Well{60, 60, 2, 30}, Well{190, 90, 1, 30}, Well{110, 200, 4, 25})
+	ThreeWeakWells = welled("three weak wells", 50, Well{60, 60, .5, 40}, Well{190, 90, .5, 40}, Well{110, 200, .5, 40})
+	AVortex        = Law{Name: "a vortex", Drift: Whirl(Place{128, 128, 1}, 60), D: 20, Vortices: []Place{{128, 128, 1}}}
+	AFlow          = Law{Name: "a flow", Drift: Uniform(3, -2), D: 10}
+	Nothing        = Law{Name: "nothing", Drift: Uniform(0, 0), D: 10}
+)
+
+// Side is that of the field of these laws, px.
+const Side = 256
+
+// Scenes are all laws that drift.
+func Scenes() []Law {
+	return []Law{ASpring, AStiffSpring, ASoftSpring, AWideWell, ThreeWells, ThreeWeakWells, AVortex, AFlow}
+}
