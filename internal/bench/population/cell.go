@@ -26,6 +26,7 @@ type Cell struct {
 	Missed  *float64 `json:"missed,omitempty"`         // switches that are not told, over the true ones
 	Median  *float64 `json:"median_frames,omitempty"`  // how far the time of a switch is off
 	Off     *float64 `json:"absolute_error,omitempty"` // mean
+	RMS     *float64 `json:"rms_px_per_s,omitempty"`   // of the error of a drift or of a force
 	InSE    *float64 `json:"error_in_se,omitempty"`    // rms of errors in their standard errors
 	Beside  *float64 `json:"error_over_fit,omitempty"` // rms, over that of a fit of the whole recording
 	Instead string   `json:"instead,omitempty"`        // what is told most often in place of the truth

@@ -18,8 +18,8 @@ import (
 
 // Command draws tracks of known laws, finds their laws, and counts.
 type Command struct {
-	Studies []string `help:"Which of pooled, states, count, switching, exponent, class; all unless given." placeholder:"NAME"`
-	Runs    int      `default:"200" help:"Populations that are drawn for each cell." placeholder:"N"`
+	Studies []string `help:"Which of pooled, states, count, switching, exponent, class, map; all unless given." placeholder:"NAME"`
+	Runs    int      `default:"200" help:"Populations that are drawn for each cell; of map a tenth of that." placeholder:"N"`
 	Seed    uint64   `default:"1" help:"Of every random draw." placeholder:"S"`
 	Most    int      `default:"100000" help:"Places that a population has at most: larger cells are left out." placeholder:"N"`
 	JSON    bool     `name:"json" help:"Print one JSON object instead of tables."`
@@ -40,6 +40,7 @@ var studies = []study{
 	{"switching", switched, switchingColumns},
 	{"exponent", exponent, exponentColumns},
 	{"class", class, classColumns},
+	{"map", mapped, mapColumns},
 }
 
 // Names are those of the studies.
@@ -100,6 +101,9 @@ func (c *Command) Run(ctx context.Context) error {
 func (b *bench) small(cells []Cell) []Cell {
 	return slices.DeleteFunc(cells, func(c Cell) bool { return c.Tracks*c.Frames > b.most })
 }
+
+// fewer is how many populations a study draws that take long: one for so many that others draw.
+func (b *bench) fewer(by int) int { return max(1, b.runs/by) }
 
 // each calls do for every run of a cell, on all cores; the random numbers of a run are its own, so that results do not depend on their number.
 func (b *bench) each(cell uint64, runs int, do func(run int, rng *rand.Rand)) error {
