@@ -65,7 +65,7 @@ var mayImport = map[string][]string{
 	"internal/bench/frames":            {"infer", "ingest", "internal/bench", "internal/bus", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/latent", "internal/pipeline", "internal/recording", "internal/stream", "preprocess", "sinks", "sinks/message"},
 	"internal/bench/linear":            {"infer/sdevae", "internal/exit"},
 	"internal/bench/nuisance":          {"infer/card", "infer/sdevae", "ingest/sim", "ingest/sim/nuisance", "internal/atomicfile", "internal/bench", "internal/console", "internal/evaluation", "internal/exit", "internal/frame", "internal/recording", "internal/training"},
-	"internal/bench/population":        {"internal/exit", "online/maps", "online/maps/mapstest", "online/motion", "online/motion/motiontest", "online/states", "online/switching", "online/switching/switchingtest"},
+	"internal/bench/population":        {"internal/exit", "online/interactions", "online/interactions/pairstest", "online/maps", "online/maps/mapstest", "online/motion", "online/motion/motiontest", "online/states", "online/switching", "online/switching/switchingtest"},
 	"internal/bench/objects":           {"infer/locate", "ingest/sim/field", "internal/bench", "internal/config", "internal/console", "internal/evaluation/tracking", "internal/exit", "internal/frame", "internal/latent", "internal/pipeline", "internal/stream", "online/tracks", "sinks/message"},
 	"internal/bench/recordings":        {"internal/frame", "internal/latent", "internal/recording", "online", "online/diffusion", "preprocess"},
 	"internal/bench/train":             {"infer/sdevae", "internal/bench", "internal/exit", "internal/training"},

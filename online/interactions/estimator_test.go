@@ -49,7 +49,7 @@ func TestHardDiscs(t *testing.T) {
 
 // TestForgetting: a force that is gone is forgotten.
 func TestForgetting(t *testing.T) {
-	e := shown(t, Config{Width: side, Height: side, Reach: reach, Memory: 2}, &pairstest.Film{Seed: 2, Objects: 200, Side: side, D: 5, Frame: 0.02, Parts: 4, Force: soft, Cutoff: reach}, 200)
+	e := shown(t, Config{Width: side, Height: side, Reach: reach, Memory: 2}, &pairstest.Film{Seed: 2, Objects: 200, Side: side, D: 5, Frame: 0.02, Parts: 4, Force: pairstest.Soft, Cutoff: reach}, 200)
 	var before, after Curve
 	e.Curve(&before)
 	free := &pairstest.Film{Seed: 3, Objects: 200, Side: side, D: 5, Frame: 0.02, Parts: 1}
@@ -72,7 +72,7 @@ func TestForgetting(t *testing.T) {
 
 // TestCarried: a stage that moves by 1 px a frame changes nothing where the caller says so.
 func TestCarried(t *testing.T) {
-	film := &pairstest.Film{Seed: 4, Objects: 60, Side: side, D: 5, Frame: 0.02, Parts: 4, Force: soft, Cutoff: reach}
+	film := &pairstest.Film{Seed: 4, Objects: 60, Side: side, D: 5, Frame: 0.02, Parts: 4, Force: pairstest.Soft, Cutoff: reach}
 	c := Config{Width: side, Height: side, Reach: reach, Closed: true}
 	still := shown(t, c, film, 60)
 	moved, err := New(c)
@@ -101,7 +101,7 @@ func TestCarried(t *testing.T) {
 
 // TestArchive: sums come back as they were, and only for the picture and the reach that they are of.
 func TestArchive(t *testing.T) {
-	film := &pairstest.Film{Seed: 5, Objects: 60, Side: side, D: 5, Frame: 0.02, Parts: 4, Force: soft, Cutoff: reach}
+	film := &pairstest.Film{Seed: 5, Objects: 60, Side: side, D: 5, Frame: 0.02, Parts: 4, Force: pairstest.Soft, Cutoff: reach}
 	c := Config{Width: side, Height: side, Reach: reach}
 	e := shown(t, c, film, 100)
 	unusable := errors.New("unusable")

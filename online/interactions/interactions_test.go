@@ -101,8 +101,6 @@ func (s *study) judge(c *Curve) {
 	}
 }
 
-func soft(r float64) float64 { return 30 * math.Exp(-r/3) }
-
 // morse has its minimum at 6 px, 1 kT deep, and draws by 1.5 px/s at most.
 func morse(r float64) float64 {
 	q := math.Exp(-0.3 * (r - 6))
@@ -150,14 +148,14 @@ func TestFree(t *testing.T) {
 // force.
 func TestForce(t *testing.T) {
 	for _, c := range []scenario{
-		{name: "soft", force: soft},
-		{name: "soft, noise as large as DΔt", force: soft, noise: 0.316},
-		{name: "soft, exposed all the time", force: soft, noise: 0.1, exposed: 1},
-		{name: "soft, D differs", force: soft, spread: 0.5, noise: 0.1},
+		{name: "soft", force: pairstest.Soft},
+		{name: "soft, noise as large as DΔt", force: pairstest.Soft, noise: 0.316},
+		{name: "soft, exposed all the time", force: pairstest.Soft, noise: 0.1, exposed: 1},
+		{name: "soft, D differs", force: pairstest.Soft, spread: 0.5, noise: 0.1},
 		{name: "attraction", force: morse, noise: 0.1, from: 3},
 		{name: "attraction, noise as large as DΔt", force: morse, noise: 0.316, from: 3},
 		{name: "springs", force: shell, noise: 0.1},
-		{name: "soft, merging", force: soft, noise: 0.1, merging: 3},
+		{name: "soft, merging", force: pairstest.Soft, noise: 0.1, merging: 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

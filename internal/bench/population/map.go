@@ -57,7 +57,10 @@ func (b *bench) mapped(c *Cell, l *mapstest.Law, seed uint64) error {
 		s.told, s.wrong = s.told+f.told, s.wrong+f.wrong
 	}
 	runs := float64(c.Runs)
-	c.RMS, c.Beside, c.InSE, c.False = new(math.Sqrt(s.map2/runs)), new(math.Sqrt(s.map2/s.fit2)), new(math.Sqrt(s.z2/runs)), new(s.wrong/runs)
+	c.RMS, c.InSE, c.False = new(math.Sqrt(s.map2/runs)), new(math.Sqrt(s.z2/runs)), new(s.wrong/runs)
+	if s.fit2 > 0 {
+		c.Beside = new(math.Sqrt(s.map2 / s.fit2))
+	}
 	if s.none2 > 0 {
 		c.Error = new(math.Sqrt(s.map2 / s.none2))
 	}

@@ -95,7 +95,7 @@ func TestMistakes(t *testing.T) {
 	for want, c := range map[string]Command{
 		"--runs: found 0, expected 1 to 100000": {Most: 1},
 		"--most: found 0, expected 1 or more":   {Runs: 1},
-		`--studies: found "colour", expected some of pooled, states, count, switching, exponent, class, map`: {Runs: 1, Most: 1, Studies: []string{"colour"}},
+		`--studies: found "colour", expected some of pooled, states, count, switching, exponent, class, map, pairs`: {Runs: 1, Most: 1, Studies: []string{"colour"}},
 	} {
 		if err := c.Run(t.Context()); err == nil || exit.Status(err) != 2 || !strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, expected a usage error with %q", err, want)
