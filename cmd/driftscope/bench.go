@@ -19,7 +19,7 @@ type benchCmd struct {
 	NATS       frames.NATSCommand      `cmd:"" name:"nats" help:"How old a latent is when a subscriber has it, and what publishing takes."`
 	Linear     linear.Command          `cmd:"" help:"How often the likelihood finds the latent dimension where pictures are linear in the latents."`
 	Objects    objects.Command         `cmd:"" help:"Simulated fields of many objects: how well each is located and followed, beside perfect detections."`
-	Population population.Command      `cmd:"" help:"The law of many tracks whose truth is known: intervals, errors beside the bound, states."`
+	Population population.Command      `cmd:"" help:"The law of many tracks whose truth is known: intervals, errors beside the bound, states, switches, exponents, classes, maps, forces."`
 	Nuisance   nuisance.Command        `cmd:"" help:"Films on which something is wrong, as real cameras and lamps have it: what a training makes of each, beside its clean film."`
 	Verdict    nuisance.VerdictCommand `cmd:"" help:"How often the verdict of a training is right, on films made at random."`
 	Recordings recordings.Command      `cmd:"" help:"Real recordings of which the answer is known: a trapped bead, stuck beads, colloids in water."`

@@ -39,7 +39,8 @@
 //	q_ij = (N_ij + a/(K-1))/(T_i + a·lasts),  a = ½                                                 (4)
 //
 // A harvest counts by the square of its place among all, because the first were read by rates that were not right: at the beginning nothing switches. Rates are
-// told too low by what is too short to be seen: by a tenth at one switch in 50 steps, by a fifth at one in 12.
+// told too low by what is too short to be seen, and while they are learnt: over 400 frames by a fifth at one switch in 50 steps and D ten times apart, by a
+// quarter where D is four times apart (bench population).
 //
 // # Evidence
 //
