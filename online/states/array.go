@@ -47,20 +47,24 @@ func (f *fitting) newArray(noise float64) *array {
 	}
 	n := len(a.logD) * a.noises
 	a.rows, a.steps = make([]float64, n*len(f.segments)), make([]float64, len(f.segments))
-	for i := range f.segments {
+	laws := make([]law, 0, n)
+	for _, x := range a.logD {
+		for k := range a.noises {
+			sd := noise * float64(k) / max(arrayNoises-1, 1)
+			laws = append(laws, law{math.Exp(x), sd * sd, f.exposure, f.stray})
+		}
+	}
+	f.each(func(i int) {
 		s, row, top := &f.segments[i], a.rows[i*n:][:n], math.Inf(-1)
-		for j, x := range a.logD {
-			for k := range a.noises {
-				sd := noise * float64(k) / max(arrayNoises-1, 1)
-				v := s.logLikelihood(law{math.Exp(x), sd * sd, f.exposure, f.stray})
-				row[j*a.noises+k], top = v, max(top, v)
-			}
+		for j, l := range laws {
+			row[j] = s.logLikelihood(l)
+			top = max(top, row[j])
 		}
 		for j := range row {
 			row[j] = math.Exp(row[j] - top)
 		}
 		a.steps[i] = s.Weight * float64(len(s.Steps))
-	}
+	})
 	return a
 }
 

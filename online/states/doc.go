@@ -18,6 +18,7 @@
 //	maximise.go  Newton's method within bounds
 //	array.go     the spectrum of D: a state array by variational Bayes, Spectrum
 //	focus.go     the share of fast objects that a thin focus loses
+//	each.go      all tracks, on as many cores as there are
 //	law.go       Infer: the mixture, its intervals, and what it makes of every object
 //	draw.go      tracks of which the law is known
 //

@@ -11,6 +11,7 @@ type Options struct {
 	Exposure float64 // of a frame, s
 	Depth    float64 // of the slab of focus, px; 0 where it is not known
 	States   int     // that there are; 0 where the evidence chooses
+	Cores    int     // that it may take, 0 for one; the law is the same whatever they are
 }
 
 // State is one of the states that objects are in.
@@ -42,7 +43,7 @@ type Object struct {
 
 // Infer finds the law of a population. It is false where no step moves.
 func Infer(segments []Segment, o Options) (*Law, bool) {
-	f, ok := newFitting(segments, o.Exposure)
+	f, ok := newFitting(segments, o)
 	if !ok {
 		return nil, false
 	}
@@ -65,7 +66,7 @@ func Infer(segments []Segment, o Options) (*Law, bool) {
 
 // Spectrum is how D is spread over the objects' time, whatever their number of states is, where places are located to mostNoise, px, or half as well.
 func Spectrum(segments []Segment, o Options, mostNoise float64) []Bin {
-	f, ok := newFitting(segments, o.Exposure)
+	f, ok := newFitting(segments, o)
 	if !ok {
 		return nil
 	}

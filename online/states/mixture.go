@@ -27,14 +27,17 @@ type fitting struct {
 	noise    float64 // the same over the mean scale of places: the noise's unit
 	time     float64 // mean time of a step, s
 	least    float64 // ln D below which nothing is told from rest
-	terms    []float64
+	cores    int
+	tables   map[float64]*table // by their noise: of the latest
+	terms    []float64          // of a mixture without a spread, a row of states a track
 	ends     []slope
+	parts    []bell    // of a mixture with one, the same
 	score    []float64 // of one track
 	products []float64 // Σ of its products with itself over all tracks
 }
 
 // newFitting measures the segments; ok is false where there is no step that moves.
-func newFitting(segments []Segment, exposure float64) (f *fitting, ok bool) {
+func newFitting(segments []Segment, o Options) (f *fitting, ok bool) {
 	var squares, steps, seconds, longest float64
 	for i := range segments {
 		for _, s := range segments[i].Steps {
@@ -46,7 +49,7 @@ func newFitting(segments []Segment, exposure float64) (f *fitting, ok bool) {
 	if !(steps > 0 && squares > 0 && seconds > 0) {
 		return nil, false
 	}
-	f = &fitting{segments: segments, exposure: exposure, unit: squares / steps / (2 * axes), time: seconds / steps}
+	f = &fitting{segments: segments, exposure: o.Exposure, cores: o.Cores, tables: map[float64]*table{}, unit: squares / steps / (2 * axes), time: seconds / steps}
 	f.noise = f.unit / meanScale(segments)
 	f.stray = math.Log(strays / (math.Pi * longest))
 	f.least = math.Log(f.unit / f.time * slowest)
@@ -77,26 +80,14 @@ const slowest = 1e-6
 func (f *fitting) likelihood(k int) summit {
 	return func(at, gradient []float64) float64 {
 		logs := stick(at[k : 2*k-1])
-		if cap(f.terms) < k {
-			f.terms, f.ends = make([]float64, k), make([]slope, k)
-		}
-		terms, ends := f.terms[:k], f.ends[:k]
+		f.ask(at, logs, gradient != nil)
 		if gradient != nil {
 			clear(gradient)
 			f.begin(2 * k)
 		}
 		total := 0.0
 		for i := range f.segments {
-			s := &f.segments[i]
-			for j := range k {
-				l := law{math.Exp(at[j]), at[2*k-1] * f.noise, f.exposure, f.stray}
-				if gradient == nil {
-					terms[j] = s.logLikelihood(l) + logs[j]
-				} else {
-					terms[j], ends[j] = s.slopes(l)
-					terms[j] += logs[j]
-				}
-			}
+			s, terms, ends := &f.segments[i], f.terms[i*k:][:k], f.ends[i*k:][:k]
 			top := slices.Max(terms)
 			sum := 0.0
 			for j := range terms {
@@ -122,6 +113,29 @@ func (f *fitting) likelihood(k int) summit {
 		}
 		return total
 	}
+}
+
+// ask has the log likelihoods of all tracks in k states, by their fractions, and their slopes where these are wanted.
+func (f *fitting) ask(at, logs []float64, slopes bool) {
+	k := len(logs)
+	if n := k * len(f.segments); cap(f.terms) < n {
+		f.terms, f.ends = make([]float64, n), make([]slope, n)
+	}
+	laws := make([]law, k)
+	for j := range laws {
+		laws[j] = law{math.Exp(at[j]), at[2*k-1] * f.noise, f.exposure, f.stray}
+	}
+	f.each(func(i int) {
+		s, terms, ends := &f.segments[i], f.terms[i*k:][:k], f.ends[i*k:][:k]
+		for j, l := range laws {
+			if slopes {
+				terms[j], ends[j] = s.slopes(l)
+			} else {
+				terms[j] = s.logLikelihood(l)
+			}
+			terms[j] += logs[j]
+		}
+	})
 }
 
 // begin forgets the tracks' gradients of n coordinates.

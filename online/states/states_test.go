@@ -61,7 +61,7 @@ func TestLikelihood(t *testing.T) {
 func TestGradients(t *testing.T) {
 	segments := population(1, Film{dt, dt / 2, 0.01}, 40, 12, [2]float64{1, 0.5}, [2]float64{6, 0.5})
 	segments[3].Weight = 0.3
-	f, _ := newFitting(segments, dt/2)
+	f, _ := newFitting(segments, Options{Exposure: dt / 2})
 	for _, c := range []struct {
 		name string
 		of   summit

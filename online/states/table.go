@@ -33,27 +33,41 @@ func (f *fitting) grid() []float64 {
 // negligible is how many nats below its maximum a likelihood does not count.
 const negligible = 60
 
-// tabulate makes the table of a noise.
+// mostTabled is how many numbers the tables have that are kept, 64 MB of them.
+const mostTabled = 1 << 23
+
+// tabulate makes the table of a noise, or has it still.
 func (f *fitting) tabulate(noise float64) *table {
+	if t := f.tables[noise]; t != nil {
+		return t
+	}
 	t := &table{logD: f.grid(), noise: noise}
 	n := len(t.logD)
 	t.likely, t.tops = make([]float64, n*len(f.segments)), make([]float64, len(f.segments))
 	t.from, t.to = make([]int, len(f.segments)), make([]int, len(f.segments))
-	for i := range f.segments {
-		row, top := t.likely[i*n:][:n], math.Inf(-1)
-		f.fill(row, t.logD, &f.segments[i], noise)
-		for _, v := range row {
-			top = max(top, v)
-		}
-		t.tops[i], t.from[i] = top, n
-		for j := range row {
-			if row[j] > top-negligible {
-				t.from[i], t.to[i] = min(t.from[i], j), j+1
-			}
-			row[j] = math.Exp(row[j] - top)
-		}
+	f.each(func(i int) { f.tell(t, i, t.likely[i*n:][:n]) })
+	if (len(f.tables)+1)*len(t.likely) > mostTabled {
+		clear(f.tables)
+	}
+	if f.tables != nil && len(t.likely) <= mostTabled {
+		f.tables[noise] = t
 	}
 	return t
+}
+
+// tell writes the row of a segment.
+func (f *fitting) tell(t *table, i int, row []float64) {
+	top := math.Inf(-1)
+	f.fill(row, t.logD, &f.segments[i], t.noise)
+	for _, v := range row {
+		top = max(top, v)
+	}
+	t.tops[i], t.from[i] = top, len(row)
+	for j, v := range row {
+		if row[j] = 0; v > top-negligible {
+			t.from[i], t.to[i], row[j] = min(t.from[i], j), j+1, math.Exp(v-top)
+		}
+	}
 }
 
 // A likelihood is smooth in ln D: of n steps its fourth derivative is n at most. Through four points a stride h apart a cubic is off by 3nh⁴/128, which is

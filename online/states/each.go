@@ -1,0 +1,30 @@
+package states
+
+import "sync"
+
+// share is how many tracks a core takes at a time.
+const share = 64
+
+// each calls do with the number of every track, on as many cores as there are. What do writes is the track's own: sums are made behind it, in the tracks'
+// order, so that they do not hang on the cores.
+func (f *fitting) each(do func(i int)) {
+	n := len(f.segments)
+	cores := min(f.cores, (n+share-1)/share)
+	if cores <= 1 {
+		for i := range n {
+			do(i)
+		}
+		return
+	}
+	var all sync.WaitGroup
+	for core := range cores {
+		all.Go(func() {
+			for from := core * share; from < n; from += cores * share {
+				for i := from; i < min(from+share, n); i++ {
+					do(i)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
