@@ -9,6 +9,7 @@
 //	band.go     banded matrices
 //	law.go      Law: what the map says
 //	places.go   traps, vortices, the flow
+//	says.go     these in sentences
 //
 // # Steps
 //

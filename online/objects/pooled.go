@@ -259,7 +259,7 @@ func (l *law) fieldMap() *latent.FieldMap {
 		return nil
 	}
 	known := l.learner.Law()
-	m := &latent.FieldMap{Says: known.Places()}
+	m := &latent.FieldMap{Says: known.Map.Says()}
 	for i := range known.Map.Cells {
 		c := &known.Map.Cells[i]
 		m.X, m.Y, m.Width = append(m.X, c.X+c.Side/2), append(m.Y, c.Y+c.Side/2), append(m.Width, c.Side)

@@ -4,7 +4,7 @@
 //	memory.go    memory: steps of those that are no longer there, and of those that are
 //	learner.go   Learner: when the law is learnt, and when it is put to use
 //	worker.go    the goroutine that does so
-//	law.go       Law: states, spectrum, the map, and sentences that say what they are
+//	law.go       Law: states, spectrum, the map
 //	archive.go   the memory in a checkpoint
 //
 // The law is that of online/states, over the last 65,536 steps: older ones are forgotten. Its place in the stream is fixed: what is begun at frame k knows

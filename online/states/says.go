@@ -1,0 +1,34 @@
+package states
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// Says is the law in a sentence. A length of the tracks is told as so many of a unit; switching says whether the evidence is that objects switch.
+func (l *Law) Says(length float64, unit string, switching bool) string {
+	factor := length * length
+	d := func(s State) string {
+		if s.D.Low == 0 {
+			return fmt.Sprintf("D below %.2g %s²/s", factor*s.D.High, unit)
+		}
+		return fmt.Sprintf("D %.3g (%.3g to %.3g) %s²/s", factor*s.D.Value, factor*s.D.Low, factor*s.D.High, unit)
+	}
+	if len(l.States) == 1 {
+		all := "All objects diffuse alike: "
+		if l.Spread.Value > 0 {
+			all = fmt.Sprintf("One kind of object, each with a D of its own (%.0f %% apart): ", 100*math.Expm1(l.Spread.Value))
+		}
+		return all + d(l.States[0]) + "."
+	}
+	var parts []string
+	for _, s := range l.States {
+		parts = append(parts, fmt.Sprintf("%.0f %% of the time %s", 100*s.Fraction.Value, d(s)))
+	}
+	between := "; no object is told to switch between them."
+	if switching {
+		between = "; objects switch between them."
+	}
+	return fmt.Sprintf("%d states: %s%s", len(l.States), strings.Join(parts, ", "), between)
+}
