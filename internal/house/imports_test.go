@@ -82,7 +82,7 @@ var mayImport = map[string][]string{
 	"internal/frame":                   {},
 	"internal/grid":                    {},
 	"internal/house":                   {},
-	"internal/law":                     {"internal/evaluation/tracking", "internal/exit", "internal/latent", "online/states"},
+	"internal/law":                     {"internal/atomicfile", "internal/console", "internal/evaluation/tracking", "internal/exit", "internal/latent", "online/interactions", "online/maps", "online/motion", "online/states", "online/switching", "sinks/message"},
 	"internal/latent":                  {},
 	"internal/model":                   {"configs", "infer"},
 	"internal/nice":                    {},

@@ -6,10 +6,12 @@ import (
 	"strings"
 
 	"driftscope/online/states"
+	"driftscope/sinks/message"
 )
 
 // Findings are what the command prints. Lengths are in Unit, times in s.
 type Findings struct {
+	Says       string   `json:"says"` // in a sentence
 	Unit       string   `json:"unit"` // px or µm
 	Tracks     int      `json:"tracks"`
 	Steps      int      `json:"steps"`
@@ -22,6 +24,12 @@ type Findings struct {
 	Noise      float64  `json:"noise_sd"`         // of a place along an axis
 	States     []State  `json:"states"`
 	Spectrum   []Share  `json:"spectrum"`
+
+	Switching *Switching         `json:"switching,omitempty"` // where there are two states or more
+	Motion    *Motion            `json:"motion,omitempty"`    // where tracks are long enough
+	Map       *message.MapRecord `json:"map,omitempty"`       // where steps are enough; px
+	Outside   int                `json:"map_outside"`         // steps that were not in the map
+	Pairs     *Pairs             `json:"pairs,omitempty"`     // where --interactions looks for them
 }
 
 // Mean is a number with its 95 % interval.
@@ -63,11 +71,11 @@ func (f *Findings) tell(l *states.Law, spectrum []states.Bin) {
 
 // print writes them for a person.
 func (f *Findings) print(w io.Writer) {
-	fmt.Fprintf(w, "%d tracks, %d steps", f.Tracks, f.Steps)
+	fmt.Fprintf(w, "%s\n\n%d tracks, %d steps", f.Says, f.Tracks, f.Steps)
 	for _, left := range []struct {
 		n    int
 		what string
-	}{{f.Single, "tracks of one place tell nothing"}, {f.Undetected, "rows without a detection left out"}, {f.Unused, "tracks not used, beyond the bound"}} {
+	}{{f.Single, "tracks of one place tell nothing"}, {f.Undetected, "rows without a detection left out"}, {f.Unused, "tracks not used, beyond the bound"}, {f.Outside, "steps outside of the map"}} {
 		if left.n > 0 {
 			fmt.Fprintf(w, "; %d %s", left.n, left.what)
 		}
@@ -81,6 +89,7 @@ func (f *Findings) print(w io.Writer) {
 	if f.Spread != nil {
 		fmt.Fprintf(w, "spread      of ln D within a state %.2f (%.2f to %.2f): objects differ\n", f.Spread.Mean, f.Spread.Interval[0], f.Spread.Interval[1])
 	}
+	f.printMore(w)
 	f.draw(w)
 }
 

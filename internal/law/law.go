@@ -5,9 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
+	"runtime"
 
+	"driftscope/internal/atomicfile"
+	"driftscope/internal/console"
 	"driftscope/internal/exit"
 	"driftscope/online/states"
 )
@@ -21,7 +25,13 @@ type Command struct {
 	FocalDepth float64 `help:"Depth of the slab in which objects are seen, µm: fast ones leave it sooner, and are counted for it. Wants --pixel-um." placeholder:"UM"`
 	States     int     `help:"How many states there are; 0 has the evidence choose." default:"0" placeholder:"K"`
 	KeepDrift  bool    `help:"Leave the motion that all objects share, of the stage, in the tracks."`
-	JSON       bool    `name:"json" help:"Print one JSON object instead of text."`
+	Width      float64 `help:"Width of the film, px, for the map; 0 has it reach from the first place to the last." placeholder:"PX"`
+	Height     float64 `help:"The same for its height." placeholder:"PX"`
+
+	Interactions bool    `help:"Look for a force between objects by their distance."`
+	TemplatePX   float64 `name:"template-px" help:"Width (standard deviation) of an object's light, px, for --interactions: two that are nearer than twice that are seen as one." default:"1.5" placeholder:"PX"`
+	Objects      string  `help:"Write what is known of every track to this CSV file: its states, D, kind of motion, switches." placeholder:"OUT.csv" type:"path"`
+	JSON         bool    `name:"json" help:"Print one JSON object instead of text."`
 }
 
 // check refuses what cannot be meant.
@@ -43,12 +53,39 @@ func (c *Command) check() error {
 	return nil
 }
 
+// checkMore refuses what cannot be meant of the map, the force and the table of objects.
+func (c *Command) checkMore() error {
+	switch {
+	case !(c.Width >= 0 && c.Width <= mostSide):
+		return fmt.Errorf("--width: found %g, expected px of 0 to %g", c.Width, mostSide)
+	case !(c.Height >= 0 && c.Height <= mostSide):
+		return fmt.Errorf("--height: found %g, expected px of 0 to %g", c.Height, mostSide)
+	case c.Interactions && !(c.TemplatePX > 0 && c.TemplatePX <= mostSide):
+		return fmt.Errorf("--template-px: found %g, expected px above 0", c.TemplatePX)
+	}
+	if c.Objects == "" {
+		return nil
+	}
+	if _, err := os.Lstat(c.Objects); !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("--objects: %s is there already, and may hold what somebody wrote: give another file", c.Objects)
+	}
+	return atomicfile.Writable(c.Objects)
+}
+
 // Run prints the law on standard output.
 func (c *Command) Run(ctx context.Context) error {
-	if err := c.check(); err != nil {
+	err := c.check()
+	if err == nil {
+		err = c.checkMore()
+	}
+	if err != nil {
 		return exit.Usage(err)
 	}
-	found, err := c.find()
+	f, err := c.open()
+	if err != nil {
+		return exit.Usage(err)
+	}
+	found, err := c.find(ctx, f)
 	if err != nil {
 		return err
 	}
@@ -59,27 +96,69 @@ func (c *Command) Run(ctx context.Context) error {
 	return nil
 }
 
-// find reads the tracks, and finds their law.
-func (c *Command) find() (*Findings, error) {
-	tracks, left, err := read(c.Tracks)
+// film is what the tracks show. Its lengths are in units, px or µm, but for the places, which are px.
+type film struct {
+	all      []track // of one place as well
+	used     []track
+	segments []states.Segment // of those used, the shared motion taken off
+	drift    Velocity
+	dt       float64 // s
+	pixel    float64 // in units
+	unit     string
+	exposure float64 // s
+
+	single, undetected, unused int // tracks of one place; rows; tracks beyond MaxTracks
+}
+
+// open reads the tracks.
+func (c *Command) open() (*film, error) {
+	all, left, err := read(c.Tracks)
 	if err != nil {
-		return nil, exit.Usage(err)
+		return nil, err
 	}
-	pixel, unit := 1.0, "px"
+	f := &film{all: all, dt: c.DT, pixel: 1, unit: "px", exposure: c.Exposure, undetected: left}
 	if c.PixelUM > 0 {
-		pixel, unit = c.PixelUM, "µm"
+		f.pixel, f.unit = c.PixelUM, "µm"
 	}
-	all, single := segments(tracks, c.DT, pixel)
-	used := some(all, MaxTracks)
-	f := &Findings{Unit: unit, Undetected: left, Single: single, Unused: len(all) - len(used)}
+	moved, single := moving(all)
+	f.used, f.single = some(moved, MaxTracks), single
+	f.unused = len(moved) - len(f.used)
+	f.segments = segments(f.used, f.dt, f.pixel)
 	if !c.KeepDrift {
-		f.Drift = still(used)
+		f.drift = still(f.segments)
 	}
-	o := states.Options{Exposure: c.Exposure, Depth: c.FocalDepth, States: c.States}
-	l, ok := states.Infer(used, o)
-	if !ok {
-		return nil, exit.Usage(fmt.Errorf("%s: found %d tracks of which none moves, expected places in more than one frame", c.Tracks, len(tracks)))
-	}
-	f.tell(l, states.Spectrum(used, o, l.MostNoise))
 	return f, nil
+}
+
+// find is what a film tells. It writes the table of objects, where one is wanted.
+func (c *Command) find(ctx context.Context, f *film) (*Findings, error) {
+	o := states.Options{Exposure: c.Exposure, Depth: c.FocalDepth, States: c.States, Cores: runtime.GOMAXPROCS(0)}
+	l, ok := states.Infer(f.segments, o)
+	if !ok {
+		return nil, exit.Usage(fmt.Errorf("%s: found %d tracks of which none moves, expected places in more than one frame", c.Tracks, len(f.all)))
+	}
+	found := &Findings{Unit: f.unit, Undetected: f.undetected, Single: f.single, Unused: f.unused, Drift: f.drift}
+	found.tell(l, states.Spectrum(f.segments, o, l.MostNoise))
+	var ways ways
+	var verdicts []verdict
+	for _, look := range []func(){
+		func() { found.Switching, ways = f.switching(l) },
+		func() { found.Motion, verdicts = f.motion() },
+		func() { found.Map, found.Outside = f.fieldMap(c.Width, c.Height, l.Noise) },
+		func() {
+			if c.Interactions {
+				found.Pairs = f.pairs(c.TemplatePX, l.Noise)
+			}
+		},
+	} {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		look()
+	}
+	found.Says = l.Says(1, f.unit, found.Switching != nil && found.Switching.Told)
+	if c.Objects == "" {
+		return found, nil
+	}
+	return found, console.WriteFile(c.Objects, f.table(l, ways, verdicts))
 }

@@ -2,6 +2,7 @@ package law
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -18,8 +19,14 @@ const MaxTracks = 100_000
 // than what was located: D by them is too small.
 var columns = []string{"marks", "x_located", "y_located"}
 
-// read has the tracks of a table. Places that were not detected, as run's own tables mark them, are left out.
-func read(path string) (tracks [][]tracking.Point, left int, err error) {
+// track is one object's places, by its number in the table.
+type track struct {
+	number int64
+	points []tracking.Point
+}
+
+// read has the tracks of a table, in the order of their numbers. Places that were not detected, as run's own tables mark them, are left out.
+func read(path string) (tracks []track, left int, err error) {
 	byNumber := map[int64][]tracking.Point{}
 	err = tracking.RowsWith(path, columns, func(particle int64, at tracking.Point, values []string, absent []bool) error {
 		detected, err := locate(&at, values, absent)
@@ -36,8 +43,14 @@ func read(path string) (tracks [][]tracking.Point, left int, err error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	tracks, err = tracking.InOrder(byNumber)
-	return tracks, left, err
+	inOrder, err := tracking.InOrder(byNumber)
+	if err != nil {
+		return nil, 0, err
+	}
+	for i, number := range slices.Sorted(maps.Keys(byNumber)) {
+		tracks = append(tracks, track{number, inOrder[i]})
+	}
+	return tracks, left, nil
 }
 
 // locate puts a place where it was located, where the table says that, and says whether it was detected.
@@ -72,31 +85,38 @@ func marked(value string) (latent.Mark, error) {
 	return latent.Mark(marks), nil
 }
 
-// segments are the steps of tracks, one segment a track. A track with one place has none, and is counted.
-func segments(tracks [][]tracking.Point, dt, pixel float64) (out []states.Segment, single int) {
-	for _, track := range tracks {
-		s := states.Segment{Weight: 1}
-		for i := 1; i < len(track); i++ {
-			a, b := &track[i-1], &track[i]
-			s.Steps = append(s.Steps, states.Step{X: pixel * (b.X - a.X), Y: pixel * (b.Y - a.Y), DT: dt * float64(b.Frame-a.Frame)})
+// moving are the tracks of more than one place; the others have no step, and are counted.
+func moving(tracks []track) (out []track, single int) {
+	for _, t := range tracks {
+		if len(t.points) > 1 {
+			out = append(out, t)
 		}
-		if len(s.Steps) == 0 {
-			single++
-			continue
-		}
-		out = append(out, s)
 	}
-	return out, single
+	return out, len(tracks) - len(out)
 }
 
-// some are at most most of the segments, evenly over the table.
-func some(all []states.Segment, most int) []states.Segment {
+// segments are the steps of tracks, one segment a track.
+func segments(tracks []track, dt, pixel float64) []states.Segment {
+	out := make([]states.Segment, len(tracks))
+	for k, t := range tracks {
+		s := states.Segment{Weight: 1, Steps: make([]states.Step, 0, len(t.points)-1)}
+		for i := 1; i < len(t.points); i++ {
+			a, b := &t.points[i-1], &t.points[i]
+			s.Steps = append(s.Steps, states.Step{X: pixel * (b.X - a.X), Y: pixel * (b.Y - a.Y), DT: dt * float64(b.Frame-a.Frame)})
+		}
+		out[k] = s
+	}
+	return out
+}
+
+// some are at most most of all, evenly over the table.
+func some[T any](all []T, most int) []T {
 	if len(all) <= most {
 		return all
 	}
-	out := make([]states.Segment, 0, most)
+	out := make([]T, 0, most)
 	for i := range most {
 		out = append(out, all[i*len(all)/most])
 	}
-	return slices.Clip(out)
+	return out
 }
