@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"os"
 	"runtime"
@@ -66,7 +65,7 @@ func (c *Command) checkMore() error {
 	if c.Objects == "" {
 		return nil
 	}
-	if _, err := os.Lstat(c.Objects); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(c.Objects); err == nil {
 		return fmt.Errorf("--objects: %s is there already, and may hold what somebody wrote: give another file", c.Objects)
 	}
 	return atomicfile.Writable(c.Objects)

@@ -63,6 +63,10 @@ func (f *film) fieldMap(width, height, noise float64) (r *message.MapRecord, out
 			list[i].X, list[i].Y = list[i].X+b.x, list[i].Y+b.y
 		}
 	}
+	outside = int(math.Round(m.Outside()))
+	if len(l.Cells) == 0 {
+		return nil, outside
+	}
 	r = &message.MapRecord{Says: l.Says()}
 	for i := range l.Cells {
 		c := &l.Cells[i]
@@ -70,5 +74,5 @@ func (f *film) fieldMap(width, height, noise float64) (r *message.MapRecord, out
 		r.DriftX, r.DriftY, r.SD = append(r.DriftX, c.Drift[0]), append(r.DriftY, c.Drift[1]), append(r.SD, math.Sqrt((c.SD[0]*c.SD[0]+c.SD[1]*c.SD[1])/2))
 		r.D, r.DSD, r.Steps = append(r.D, c.D), append(r.DSD, c.DSD), append(r.Steps, c.Steps)
 	}
-	return r, int(math.Round(m.Outside()))
+	return r, outside
 }

@@ -188,6 +188,9 @@ func (r *regression) learn(of []choice) []belief {
 			all = append(all, b)
 		}
 	}
+	if len(all) == 0 { // what was left has no answer by the D of this pass; of all choices one always has
+		return r.learn(choices())
+	}
 	logs := make([]float64, len(all))
 	for i := range all {
 		logs[i] = all[i].weight

@@ -1,0 +1,21 @@
+package maps
+
+import "testing"
+
+// TestLearnAgain: where no choice that is left has an answer, all are weighed again. A film of molecules, some of which stand still, had that.
+func TestLearnAgain(t *testing.T) {
+	f := film{50, 200, 256, 0.02, 0}
+	m := f.mapped(f.tracks(law{"a spring", spring(128, 128, 1), 10}, 1), 0)
+	d := make([]float64, len(m.cells))
+	for i := range d {
+		d[i] = 10
+	}
+	r := m.assemble(m.grow(), d)
+	for i := range r.gram.n {
+		r.gram.row(i)[0] = -1 // as rounding leaves it where places are noise
+	}
+	got := r.learn([]choice{{0, 0}})
+	if len(got) != 1 || got[0].choice != none {
+		t.Errorf("found %d beliefs", len(got))
+	}
+}
