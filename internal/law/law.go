@@ -137,11 +137,11 @@ func (c *Command) find(ctx context.Context, f *film) (*Findings, error) {
 		return nil, exit.Usage(fmt.Errorf("%s: found %d tracks of which none moves, expected places in more than one frame", c.Tracks, len(f.all)))
 	}
 	found := &Findings{Unit: f.unit, Undetected: f.undetected, Single: f.single, Unused: f.unused, Drift: f.drift}
-	found.tell(l, states.Spectrum(f.segments, o, l.MostNoise))
+	spectrum := states.Spectrum(f.segments, o, l.MostNoise)
 	var ways ways
 	var verdicts []verdict
 	for _, look := range []func(){
-		func() { found.Switching, ways = f.switching(l) },
+		func() { found.Switching, ways, l = f.switching(l, o) },
 		func() { found.Motion, verdicts = f.motion() },
 		func() { found.Map, found.Outside = f.fieldMap(c.Width, c.Height, l.Noise) },
 		func() {
@@ -155,6 +155,7 @@ func (c *Command) find(ctx context.Context, f *film) (*Findings, error) {
 		}
 		look()
 	}
+	found.tell(l, spectrum)
 	found.Says = l.Says(1, f.unit, found.Switching != nil && found.Switching.Told)
 	if c.Objects == "" {
 		return found, nil

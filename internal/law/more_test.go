@@ -63,7 +63,7 @@ func switchers(rate float64) (r rows, switches int) {
 // TestSwitching: objects that switch are told to, with their rates and the number of switches; in the table of objects they stand, and it is the same
 // whatever the cores are.
 func TestSwitching(t *testing.T) {
-	const rate = 0.4
+	const rate = 1.0
 	table, switches := switchers(rate)
 	path := table.file(t)
 	var tables [2][]byte
@@ -71,7 +71,7 @@ func TestSwitching(t *testing.T) {
 	for i := range tables {
 		was := runtime.GOMAXPROCS(i + 1)
 		out := filepath.Join(t.TempDir(), "objects.csv")
-		f = printed(t, Command{Tracks: path, DT: dt, Objects: out, States: 2})
+		f = printed(t, Command{Tracks: path, DT: dt, Objects: out})
 		runtime.GOMAXPROCS(was)
 		var err error
 		if tables[i], err = os.ReadFile(out); err != nil {
@@ -84,6 +84,9 @@ func TestSwitching(t *testing.T) {
 	s := f.Switching
 	if s == nil || !s.Told || s.Nats < 50 || s.Unused != 0 || !strings.HasSuffix(f.Says, "objects switch between them.") {
 		t.Fatalf("found %+v, %q", s, f.Says)
+	}
+	if !s.Cut || len(f.States) != 2 || math.Abs(math.Log(f.States[0].D/0.5)) > 0.3 || math.Abs(math.Log(f.States[1].D/10)) > 0.1 {
+		t.Errorf("states %+v, expected D of 0.5 and 10", f.States)
 	}
 	if s.Rates[0][1] < 0.6*rate || s.Rates[0][1] > 1.5*rate || s.Rates[1][0] < 0.6*rate || s.Rates[1][0] > 1.5*rate || s.Rates[0][0] != 0 {
 		t.Errorf("rates %.2f, expected %g", s.Rates, rate)

@@ -30,6 +30,9 @@ func (s *Switching) print(w io.Writer) {
 	told := "not told"
 	if s.Told {
 		told = fmt.Sprintf("%d seen", s.Switches)
+		if s.Cut {
+			told += ", where tracks were cut for the states above"
+		}
 	}
 	fmt.Fprintf(w, "switching   %s, %.3g nats for it%s", told, s.Nats, left(s.Unused, "tracks"))
 	if s.Told {

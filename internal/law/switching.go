@@ -13,14 +13,15 @@ type Switching struct {
 	Told     bool        `json:"told"`          // whether that is twenty to one
 	Rates    [][]float64 `json:"rates"`         // from each state to each, 1/s
 	Switches int         `json:"switches"`      // in the likeliest ways of all tracks, where they are told
+	Cut      bool        `json:"cut"`           // whether the law is that of the pieces between switches
 	Unused   int         `json:"tracks_unused"` // beyond mostSwitched
 }
 
 // ways are the switches of tracks by the likeliest way of each, by their places among those used; nil where none are told.
 type ways map[int][]change
 
-// change is a switch: the frame of the first place of the new state, and the states, from 1.
-type change struct{ frame, from, to int }
+// change is a switch: the first step in the new state, the frame that it begins in, and the states, from 1.
+type change struct{ step, frame, from, to int }
 
 const (
 	mostSwitched = 2_000_000 // steps: six states take 5 µs a step
@@ -31,8 +32,87 @@ const (
 // evident is the evidence from which objects are told to switch: twenty to one.
 var evident = math.Log(20)
 
-// switching reads every track by the states of a law; nil where there is one state.
-func (f *film) switching(l *states.Law) (*Switching, ways) {
+// reading is what a law's states make of all tracks.
+type reading struct {
+	law   *states.Law
+	model *switching.Model
+	nats  float64
+	log   float64 // ln likelihood of the tracks, by rates that were learnt from them
+	ways  ways
+}
+
+// score is the log likelihood, less half of the logarithm of the number of tracks for each D, fraction and rate.
+func (r *reading) score(tracks int) float64 {
+	k := float64(r.model.States())
+	return r.log - (2*k-1+k*(k-1))/2*math.Log(max(float64(tracks), 2))
+}
+
+// rounds is how often tracks are cut where they switch, and the law is found in the pieces: D that were between two states are right after one or two.
+const rounds = 3
+
+// leastMixed is the share of tracks that switch from which on the law is found anew: of fewer it is hardly moved.
+const leastMixed = 0.1
+
+// refine is the law of the pieces of tracks between their switches, and what it makes of the tracks, where that is likelier: of as many states, or of one
+// less, because tracks that switch may have been taken for a state of their own.
+func (f *film) refine(r *reading, numbers []int, o states.Options) (best *reading) {
+	pieces, most := f.cut(r.ways), r.model.States()
+	for k := most; k >= max(most-1, 2) && (o.States == 0 || k == most); k-- {
+		asked := o
+		asked.States = k
+		next, ok := states.Infer(pieces, asked)
+		if !ok {
+			continue
+		}
+		if again := f.read(next, numbers); again != nil && again.ways != nil && again.score(len(numbers)) > r.score(len(numbers)) {
+			best, r = again, again
+		}
+	}
+	return best
+}
+
+// switching reads every track by the states of a law; nil where there is one state. Where many tracks are told to switch, the law is found anew in the pieces of
+// tracks between their switches, and kept where the tracks are likelier by it.
+func (f *film) switching(l *states.Law, o states.Options) (*Switching, ways, *states.Law) {
+	numbers := f.few(mostSwitched)
+	r := f.read(l, numbers)
+	if r == nil {
+		return nil, nil, l
+	}
+	s := &Switching{Nats: r.nats, Told: r.nats > evident, Unused: len(f.used) - len(numbers)}
+	mixed := float64(len(r.ways)) >= leastMixed*float64(len(numbers))
+	for round := 0; mixed && round < rounds; round++ {
+		again := f.refine(r, numbers, o)
+		if again == nil {
+			break
+		}
+		r, s.Cut = again, true
+	}
+	if s.Cut {
+		r.law.Tracks, r.law.Objects = l.Tracks, nil
+		l = r.law
+		for i := range f.segments {
+			l.Objects = append(l.Objects, l.Judge(f.segments[i], f.exposure))
+		}
+	}
+	for i := range l.States {
+		row := make([]float64, len(l.States))
+		for j := range row {
+			if i != j {
+				row[j] = r.model.Rate(i, j)
+			}
+		}
+		s.Rates = append(s.Rates, row)
+	}
+	for _, way := range r.ways {
+		s.Switches += len(way)
+	}
+	return s, r.ways, l
+}
+
+// read reads tracks twice: what the second time makes of the evidence counts for nothing, because its rates are learnt from the same steps. Nil where there
+// are no states that objects may switch between.
+func (f *film) read(l *states.Law, numbers []int) *reading {
 	var d []float64
 	for _, s := range l.States {
 		d = append(d, s.D.Value)
@@ -40,10 +120,10 @@ func (f *film) switching(l *states.Law) (*Switching, ways) {
 	dt := f.exact()
 	m, err := switching.New(switching.Config{D: d, Noise: l.Noise * l.Noise, Exposure: f.exposure, Lasts: lasts * dt})
 	if err != nil || len(d) < 2 { // states that lie on each other are none
-		return nil, nil
+		return nil
 	}
-	numbers := f.few(mostSwitched)
-	read := func() {
+	r := &reading{law: l, model: m}
+	for pass := range 2 {
 		for _, i := range numbers {
 			var t switching.Track
 			for _, p := range f.way(i, dt) {
@@ -51,31 +131,34 @@ func (f *film) switching(l *states.Law) (*Switching, ways) {
 			}
 			t.Cut(m)
 		}
-	}
-	read()
-	s := &Switching{Nats: m.Evidence(), Unused: len(f.used) - len(numbers)}
-	s.Told = s.Nats > evident
-	read() // by the rates of all; what this makes of the evidence counts for nothing, because the rates are learnt from the same steps
-	for i := range d {
-		row := make([]float64, len(d))
-		for j := range row {
-			if i != j {
-				row[j] = m.Rate(i, j)
-			}
+		if pass == 0 {
+			r.nats = m.Evidence()
 		}
-		s.Rates = append(s.Rates, row)
 	}
-	if !s.Told {
-		return s, nil
+	if r.nats <= evident {
+		return r
 	}
-	found := ways{}
+	r.ways = ways{}
 	for _, i := range numbers {
-		if way := f.changes(m, i, dt); len(way) > 0 {
-			found[i] = way
-			s.Switches += len(way)
+		way, log := f.changes(m, i, dt)
+		if r.log += log; len(way) > 0 {
+			r.ways[i] = way
 		}
 	}
-	return s, found
+	return r
+}
+
+// cut is the pieces of tracks between their switches.
+func (f *film) cut(at ways) (pieces []states.Segment) {
+	for i := range f.segments {
+		steps, from := f.segments[i].Steps, 0
+		for _, c := range at[i] {
+			pieces = append(pieces, states.Segment{Steps: steps[from:c.step], Weight: 1})
+			from = c.step
+		}
+		pieces = append(pieces, states.Segment{Steps: steps[from:], Weight: 1})
+	}
+	return pieces
 }
 
 // exact is the time of a frame of which any number is exact in double precision, so that all steps of one frame take as long.
@@ -113,14 +196,16 @@ func (f *film) way(i int, dt float64) []switching.Place {
 	return out
 }
 
-// changes are the switches of a track.
-func (f *film) changes(m *switching.Model, i int, dt float64) (out []change) {
+// changes are the switches of a track, and its ln likelihood.
+func (f *film) changes(m *switching.Model, i int, dt float64) (out []change, log float64) {
 	places := f.way(i, dt)
 	for from := 0; from < len(places)-1; from += mostTraced {
 		p := m.Trace(places[from:min(from+mostTraced+1, len(places))])
+		log += p.Log
 		for _, s := range p.Switches {
-			out = append(out, change{f.used[i].points[from+s.Step].Frame, s.From + 1, s.To + 1})
+			step := from + s.Step
+			out = append(out, change{step, f.used[i].points[step].Frame, s.From + 1, s.To + 1})
 		}
 	}
-	return out
+	return out, log
 }
