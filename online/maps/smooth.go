@@ -188,8 +188,8 @@ func (r *regression) learn(of []choice) []belief {
 			all = append(all, b)
 		}
 	}
-	if len(all) == 0 { // what was left has no answer by the D of this pass; of all choices one always has
-		return r.learn(choices())
+	if len(all) == 0 { // what was left has no answer by the D of this pass: nothing is told but what is affine
+		all = append(all, r.plain())
 	}
 	logs := make([]float64, len(all))
 	for i := range all {

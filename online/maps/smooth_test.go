@@ -2,8 +2,8 @@ package maps
 
 import "testing"
 
-// TestLearnAgain: where no choice that is left has an answer, all are weighed again. A film of molecules, some of which stand still, had that.
-func TestLearnAgain(t *testing.T) {
+// TestLearnAffine: where no choice that is left has an answer, the drift is affine. A film of molecules, some of which stand still, had that.
+func TestLearnAffine(t *testing.T) {
 	f := film{50, 200, 256, 0.02, 0}
 	m := f.mapped(f.tracks(law{"a spring", spring(128, 128, 1), 10}, 1), 0)
 	d := make([]float64, len(m.cells))
