@@ -120,6 +120,7 @@ func TestSwitching(t *testing.T) {
 
 // TestNoSwitching: objects that keep their state are not told to switch, whether or not they differ within it.
 func TestNoSwitching(t *testing.T) {
+	suite.Long(t)
 	table, _ := switchers(0)
 	rng := rand.New(rand.NewPCG(7, 8))
 	var spread rows
@@ -194,6 +195,7 @@ func TestMotion(t *testing.T) {
 
 // TestPairs: objects that drive each other apart are told to, by the force that they do it with; others are not.
 func TestPairs(t *testing.T) {
+	suite.Long(t)
 	const pixel, width = 0.1, 2.5
 	push := func(r float64) float64 { return 60 * math.Exp(-r/width) }
 	for name, force := range map[string]func(float64) float64{"push": push, "none": nil} {
