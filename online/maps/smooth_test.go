@@ -1,11 +1,15 @@
 package maps
 
-import "testing"
+import (
+	"testing"
+
+	"driftscope/online/maps/mapstest"
+)
 
 // TestLearnAffine: where no choice that is left has an answer, the drift is affine. A film of molecules, some of which stand still, had that.
 func TestLearnAffine(t *testing.T) {
-	f := film{50, 200, 256, 0.02, 0}
-	m := f.mapped(f.tracks(law{"a spring", spring(128, 128, 1), 10}, 1), 0)
+	f := filmed(0)
+	m := mapped(f, f.Tracks(&mapstest.ASpring, 1), 0)
 	d := make([]float64, len(m.cells))
 	for i := range d {
 		d[i] = 10

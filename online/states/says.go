@@ -18,7 +18,7 @@ func (l *Law) Says(length float64, unit string, switching bool) string {
 	if len(l.States) == 1 {
 		all := "All objects diffuse alike: "
 		if l.Spread.Value > 0 {
-			all = fmt.Sprintf("One kind of object, each with a D of its own (%.0f %% apart): ", 100*math.Expm1(l.Spread.Value))
+			all = fmt.Sprintf("One kind of object, each with a D of its own, a factor of %.2g about the middle: ", math.Exp(l.Spread.Value))
 		}
 		return all + d(l.States[0]) + "."
 	}
