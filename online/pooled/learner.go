@@ -132,6 +132,13 @@ func (l *Learner) Finish(seq uint64, live []states.Segment) (changed bool) {
 	return ok && l.use(law) || changed
 }
 
+// Forget forgets the steps that are remembered, and what is being learnt from them, because objects move otherwise now. The law stays in use until the next,
+// and the map stays: its steps fade.
+func (l *Learner) Forget() {
+	l.worker.forget()
+	l.memory, l.inFlight, l.fresh = memory{}, false, 0
+}
+
 // Reset forgets all.
 func (l *Learner) Reset() {
 	l.worker.forget()

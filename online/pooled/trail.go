@@ -31,6 +31,9 @@ func (t *Trail) Cut(keep func(states.Segment)) {
 	t.steps, t.scale = t.steps[:0], t.scale[:0]
 }
 
+// Forget drops the piece so far.
+func (t *Trail) Forget() { t.steps, t.scale = t.steps[:0], t.scale[:0] }
+
 // Segment is a copy of the piece so far.
 func (t *Trail) segment() states.Segment {
 	s := states.Segment{Steps: append([]states.Step(nil), t.steps...), Weight: 1}

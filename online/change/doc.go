@@ -1,0 +1,2 @@
+// Package change weighs whether the law of all objects has changed.
+package change

@@ -1,0 +1,126 @@
+package change
+
+import (
+	"math"
+
+	"driftscope/online/states"
+)
+
+// What a changed law is taken to be, and what a law leaves open.
+var factors = [...]float64{0.5, math.Sqrt2 / 2, math.Sqrt2, 2} // of every D
+
+const (
+	kinds       = 3 + len(factors) // of D that a node is weighed with: the law's, the ends of its interval, and factors
+	oddsFactor  = 4.0              // of a state's odds: one half becomes four fifths
+	wide        = 1.5              // times the 95 % interval: three standard deviations
+	leastSpread = 0.15             // sd of ln D that any object may differ by from its state
+	longTail    = math.Sqrt2 * 1.2247448713915890
+)
+
+// The nodes of a state: ln D in units of the spread, by the rules of Gauss and Hermite. A spread of a half wants five to lie near every object.
+var (
+	three = []node{{d: -longTail, prior: 1.0 / 6}, {d: 0, prior: 2.0 / 3}, {d: longTail, prior: 1.0 / 6}}
+	five  = []node{{d: -2.8569700138728, prior: 0.0112574113277}, {d: -1.3556261799743, prior: 0.2220759220056}, {d: 0, prior: 0.5333333333333}, {d: 1.3556261799743, prior: 0.2220759220056}, {d: 2.8569700138728, prior: 0.0112574113277}}
+)
+
+// fineSpread is the spread from which a state has five nodes.
+const fineSpread = 0.25
+
+// node is a D that objects of a state may have.
+type node struct {
+	state int
+	d     float64        // px²/s
+	prior float64        // within its state
+	by    [kinds]float64 // px²/s: the law's, its lower and upper end, and what it may have become
+}
+
+// reference is the law that is weighed, as its nodes.
+type reference struct {
+	nodes    []node
+	fraction []float64   // of each state
+	edge     [][]float64 // of each state: the fractions if it has the most that the law leaves open; nil where that is too much
+	raised   [][]float64 // of each state: the fractions if its odds were oddsFactor times as large
+	known    [len(factors)]bool
+	noise    float64 // variance of a place of scale 1, px²
+	stray    float64 // density of a step that leads anywhere, 1/px²
+}
+
+// newReference lays nodes over a law that was learnt from so many objects, whose pieces are not all new draws of it.
+func newReference(l *states.Law, objects float64) *reference {
+	r := &reference{noise: l.Scale, stray: math.Exp(l.Stray)}
+	spread, rule := max(l.Spread.Value, leastSpread), three
+	if spread > fineSpread && len(l.States) < 3 {
+		rule = five
+	}
+	draws := wide * math.Sqrt(max(float64(l.Tracks)/max(objects, 1), 1)) // the interval took every piece for a draw
+	open := wide
+	if l.Spread.Value > 0 {
+		open = draws
+	}
+	for j, s := range l.States {
+		r.fraction = append(r.fraction, s.Tracked)
+		low, high := beyond(s.D.Value, s.D.Low, open), beyond(s.D.Value, s.D.High, open)
+		var by [kinds]float64
+		by[0], by[1], by[2] = 1, low, high
+		for k, f := range factors {
+			end, at := low, 1
+			if f > 1 {
+				end, at = high, 2
+			}
+			if math.Abs(math.Log(end)) < math.Abs(math.Log(f))/2 {
+				by[3+k], r.known[k] = f, true
+			} else {
+				by[3+k] = by[at] // of this state nothing can be told yet
+			}
+		}
+		for _, n := range rule {
+			n.state, n.d = j, s.D.Value*math.Exp(n.d*spread)
+			for k, f := range by {
+				n.by[k] = n.d * f
+			}
+			r.nodes = append(r.nodes, n)
+		}
+	}
+	if len(l.States) > 1 {
+		r.weighFractions(l, draws)
+	}
+	return r
+}
+
+// weighFractions has the fractions that the law leaves open, and those that are looked for.
+func (r *reference) weighFractions(l *states.Law, draws float64) {
+	for j, s := range l.States {
+		f := s.Fraction
+		odds := f.High / (1 - f.High) / (f.Value / (1 - f.Value))
+		edge, raised := math.Pow(odds, draws), []float64(nil)
+		if edge > 1 && edge < math.Sqrt(oddsFactor) {
+			raised = withOdds(r.fraction, j, oddsFactor)
+			r.edge = append(r.edge, withOdds(r.fraction, j, edge))
+		} else {
+			r.edge = append(r.edge, nil)
+		}
+		r.raised = append(r.raised, raised)
+	}
+}
+
+// beyond is the end of an interval as a factor, where that is so many times as far in ln D.
+func beyond(value, end, times float64) float64 {
+	if !(end > 0 && value > 0) {
+		return math.SmallestNonzeroFloat64 // it has no end there
+	}
+	return math.Pow(end/value, times)
+}
+
+// withOdds is the fractions with the odds of state j so many times as large.
+func withOdds(fraction []float64, j int, times float64) []float64 {
+	out := append([]float64(nil), fraction...)
+	sum := 0.0
+	out[j] *= times
+	for _, v := range out {
+		sum += v
+	}
+	for k := range out {
+		out[k] /= sum
+	}
+	return out
+}

@@ -1,0 +1,203 @@
+package change
+
+import (
+	"math"
+
+	"driftscope/online/states"
+)
+
+// Evidence is how strongly all objects speak for a law that has changed: mean likelihood ratios of Shiryaev and Roberts, in frames.
+type Evidence struct {
+	Diffusion float64
+	Mixture   float64
+}
+
+// Most is how evidence says that the law has changed most likely.
+type Most struct {
+	Factor float64 // of every D
+	State  int     // that has more objects than it had
+}
+
+const (
+	mostRatio    = 20   // of one frame: none decides alone
+	mostEvidence = 1e10 // at which evidence stops growing
+	clearShare   = 0.01 // of the frames between false alarms: evidence below it is low
+	halfKnown    = 0.5  // of what was known of an object that is left where it may have been taken for another
+)
+
+// Monitor weighs all objects of a field against a law. Its methods are called from one goroutine; frames allocate nothing.
+type Monitor struct {
+	exposure float64
+	every    float64
+	law      *reference // nil before the first
+	objects  float64    // that were seen
+	renewal  renewal
+	scale    scale
+
+	diffusion [len(factors)]ratio
+	mixture   []ratio // a state
+
+	chances [kinds]float64 // of one step with each D, reused
+	each    [states.MostStates]chance
+}
+
+// chance is how likely a step is in a state: by what is known of the object, its weight before the step, and as of one that is new.
+type chance struct{ likely, weight, drawn float64 }
+
+// New is a Monitor that knows no law, of frames with some exposure, s. An alarm is false once in every frames at most.
+func New(exposure, every float64) *Monitor {
+	return &Monitor{exposure: exposure, every: every, renewal: newRenewal(), scale: newScale()}
+}
+
+// Use has objects be weighed against a law from now on, unless evidence against the one before is not low: then that stays, because the law may have been learnt
+// from before and after a change. anew is for the first law after a change: evidence begins again.
+func (m *Monitor) Use(l *states.Law, anew bool) {
+	if e := m.Evidence(); m.law != nil && !anew && max(e.Diffusion, e.Mixture) > clearShare*m.every {
+		return
+	}
+	m.law = newReference(l, m.objects+m.renewal.elsewhere)
+	if anew {
+		m.diffusion = [len(factors)]ratio{}
+	}
+	if anew || len(m.mixture) != len(m.law.edge) {
+		m.mixture = make([]ratio, len(m.law.edge))
+	}
+}
+
+// Born counts an object that is new.
+func (m *Monitor) Born() { m.objects++ }
+
+// Cut has no step lead to an object's next place.
+func (m *Monitor) Cut(t *Track) {
+	if t.of != nil {
+		clear(t.filters)
+		t.forget(halfKnown)
+	}
+}
+
+// Step weighs a step of an object; from and to are the variances of the places at its ends along an axis, px², 0 where they are not known.
+func (m *Monitor) Step(t *Track, s states.Step, from, to float64) {
+	r := m.law
+	if r == nil {
+		return
+	}
+	if t.of != r {
+		t.begin(r)
+	}
+	if !(from > 0) {
+		from = 1
+	}
+	if !(to > 0) {
+		to = 1
+	}
+	m.weigh(t, &s, r.noise*from, r.noise*to)
+	for k, f := range factors {
+		null := m.chances[1]
+		if f > 1 {
+			null = m.chances[2]
+		}
+		if r.known[k] {
+			m.diffusion[k].times((m.chances[3+k] + r.stray) / (null + r.stray))
+		}
+	}
+	for j := range r.edge {
+		if r.edge[j] != nil {
+			m.weighMixture(t, j)
+		}
+	}
+	t.follow(m.renewal.rate)
+}
+
+// weigh has the chances of a step, and multiplies the weights of an object's nodes by theirs.
+func (m *Monitor) weigh(t *Track, s *states.Step, from, to float64) {
+	r := m.law
+	m.chances, m.each = [kinds]float64{}, [states.MostStates]chance{}
+	beyond, total := 0.0, 0.0
+	for i := range r.nodes {
+		n, w, own := &r.nodes[i], t.weight[i], 0.0
+		for k, d := range n.by {
+			blur := d * m.exposure / 3
+			p, square := t.filters[i*kinds+k].step(s, 2*d*s.DT, [2]float64{from - blur, to - blur}, r.stray)
+			m.chances[k] += w * p
+			if k == 0 {
+				own = p + r.stray
+				beyond += w * math.Exp(-square/2)
+			}
+		}
+		e := &m.each[n.state]
+		e.likely, e.weight, e.drawn = e.likely+w*own, e.weight+w, e.drawn+n.prior*own
+		t.weight[i] = w * own
+		total += w * own
+	}
+	m.scale.add(beyond)
+	drawn, elsewhere := 0.0, 0.0
+	for k, f := range r.fraction {
+		e := &m.each[k]
+		v := m.renewal.rate * f * e.drawn / total
+		drawn, elsewhere = drawn+v, elsewhere+v*(1-e.weight)
+	}
+	m.renewal.add(drawn, elsewhere)
+}
+
+// weighMixture takes in how likely the last step is with more objects in state j.
+func (m *Monitor) weighMixture(t *Track, j int) {
+	r := m.law
+	edge, raised := t.oddsOf(j)
+	null, changed := 0.0, 0.0
+	for q := range r.fraction {
+		e := &m.each[q]
+		likely := e.likely / e.weight
+		edge[q], raised[q] = edge[q]*likely, raised[q]*likely
+		null, changed = null+edge[q], changed+raised[q]
+	}
+	m.mixture[j].times(changed / null)
+	rate := m.renewal.rate
+	for q := range r.fraction {
+		edge[q] = (1-rate)*edge[q]/null + rate*r.edge[j][q]
+		raised[q] = (1-rate)*raised[q]/changed + rate*r.raised[j][q]
+	}
+}
+
+// End ends a frame.
+func (m *Monitor) End() {
+	if m.law == nil {
+		return
+	}
+	power := m.scale.power()
+	for k := range m.diffusion {
+		m.diffusion[k].end(power, m.law.known[k])
+	}
+	for j := range m.mixture {
+		m.mixture[j].end(power, m.law.edge[j] != nil)
+	}
+	m.scale.end()
+	m.renewal.end()
+}
+
+// Evidence is the mean over what the law may have become.
+func (m *Monitor) Evidence() (e Evidence) {
+	for k := range m.diffusion {
+		e.Diffusion += m.diffusion[k].evidence / float64(len(factors))
+	}
+	for j := range m.mixture {
+		e.Mixture += m.mixture[j].evidence / float64(len(m.mixture))
+	}
+	return e
+}
+
+// Most is what most evidence is for.
+func (m *Monitor) Most() (most Most) {
+	at := 0
+	for k := range m.diffusion {
+		if m.diffusion[k].evidence >= m.diffusion[at].evidence {
+			at = k
+		}
+	}
+	most.Factor = factors[at]
+	for j := range m.mixture {
+		if m.mixture[j].evidence > m.mixture[most.State].evidence {
+			most.State = j
+		}
+	}
+	return most
+}
