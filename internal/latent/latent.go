@@ -190,6 +190,9 @@ const (
 	TooFewDimensions = "too_few_dimensions"
 	NoObjects        = "no_objects"
 	TooManyObjects   = "too_many_objects"
+
+	PopulationDiffusionChanged = "population_diffusion_changed"
+	PopulationMixtureChanged   = "population_mixture_changed"
 )
 
 // Event is something that happened once: drops, a moved grey window, a cut trajectory, a source that ended.

@@ -169,7 +169,7 @@ func TestStudy(t *testing.T) {
 				f.learner.Close()
 				for _, by := range []float64{2, 1.4, 0.7, 0} {
 					delay, missed := 0, 0
-					const runs = 1
+					const runs = 2
 					for seed := range uint64(runs) {
 						f := s.film(seed+100, n, 1e4)
 						for range 20000 / n {

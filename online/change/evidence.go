@@ -4,14 +4,25 @@ import "math"
 
 // ratio is the likelihood of a frame under one changed law over that under the law, and the evidence of the frames so far.
 type ratio struct {
-	product  float64 // of this frame's objects, over exp(logs); 0 before the first
+	product  float64 // of this frame's objects, over exp(logs)
 	logs     float64
+	objects  int
+	tells    float64 // mean of what the latest frames said either way, nats
+	lately   float64 // Σ of ln Λ, an old frame by less
 	evidence float64
 }
 
+// A frame in which a change could begin counts as much as those before it told anything: where every object's state is known, nothing does, and evidence that
+// grew by one a frame would be an alarm after as many frames as may lie between two.
+const (
+	tellFrames = 16
+	lateFrames = 8
+	tellNats   = 0.5 // that are a whole frame
+)
+
 // times takes in one object.
 func (r *ratio) times(v float64) {
-	if r.product == 0 {
+	if r.objects++; r.objects == 1 {
 		r.product = 1
 	}
 	if r.product *= v; r.product < 1e-100 || r.product > 1e100 {
@@ -19,46 +30,47 @@ func (r *ratio) times(v float64) {
 	}
 }
 
-// end ends a frame, E ← min(Λ^β, 20)(1 + E), β being power. A change that cannot be told yet has no evidence.
+// end ends a frame, E ← min(Λ^β, 20)(g + E), β being power and g at most 1. A change that cannot be told yet has no evidence.
 func (r *ratio) end(power float64, known bool) {
 	if !known {
 		*r = ratio{}
 		return
 	}
-	logs := r.logs
-	if r.product > 0 {
-		logs += math.Log(r.product)
+	if r.objects == 0 {
+		return
 	}
-	r.evidence = min(min(math.Exp(power*logs), mostRatio)*(1+r.evidence), mostEvidence)
-	r.product, r.logs = 0, 0
+	logs := power * (r.logs + math.Log(r.product))
+	r.lately += logs - r.lately/lateFrames
+	begins := min(r.tells/tellNats, 1)
+	r.evidence = min(min(math.Exp(logs), mostRatio)*(begins+r.evidence), mostEvidence)
+	r.tells += (min(math.Abs(logs), 1) - r.tells) / tellFrames
+	r.product, r.logs, r.objects = 0, 0, 0
 }
 
-// renewal is how often an object becomes as one that is new: its state, and its D within that, are drawn again. By expectation and maximisation over all steps.
+// renewal is how often an object's state is drawn again, by expectation and maximisation over all steps: a redraw is seen where it leads to another state.
 type renewal struct {
-	rate         float64 // a step
-	drawn, steps float64
-	elsewhere    float64 // of those drawn, into another state
+	rate       float64 // a step
+	seen, open float64 // redraws into another state; steps by the probability that a redraw would have been one
 }
 
-// What the rate is before anything is known, as by how many steps, and its bounds.
+// What the rate is before anything is known, as by how many steps, and its bounds; how often an object's D is drawn again within its state.
 const (
-	firstRate = 0.01
-	firstSeen = 2000
-	leastRate = 1e-3
-	mostRate  = 0.3
+	firstRate  = 0.01
+	firstSteps = 200
+	leastRate  = 1e-3
+	mostRate   = 0.3
+	withinRate = 0.01
 )
 
 func newRenewal() renewal {
-	return renewal{rate: firstRate, drawn: firstRate * firstSeen, steps: firstSeen}
+	return renewal{rate: firstRate, seen: firstRate * firstSteps, open: firstSteps}
 }
 
-// add takes in a step before which an object was drawn again with some probability, and into another state.
-func (r *renewal) add(drawn, elsewhere float64) {
-	r.drawn, r.elsewhere, r.steps = r.drawn+drawn, r.elsewhere+elsewhere, r.steps+1
-}
+// switched is how often an object was seen to change its state.
+func (r *renewal) switched() float64 { return r.seen - firstRate*firstSteps }
 
 // end ends a frame.
-func (r *renewal) end() { r.rate = min(max(r.drawn/r.steps, leastRate), mostRate) }
+func (r *renewal) end() { r.rate = min(max(r.seen/r.open, leastRate), mostRate) }
 
 // scale measures whether objects are as independent, and their steps as likely, as the law says: by u, the probability of a step that is farther than each was, which
 // is even between 0 and 1 under the law. Means m of (½ - u)√12 over blocks of n steps have

@@ -13,7 +13,7 @@ const (
 	kinds       = 3 + len(factors) // of D that a node is weighed with: the law's, the ends of its interval, and factors
 	oddsFactor  = 4.0              // of a state's odds: one half becomes four fifths
 	wide        = 1.5              // times the 95 % interval: three standard deviations
-	leastSpread = 0.15             // sd of ln D that any object may differ by from its state
+	leastSpread = 0.08             // sd of ln D that any object may differ by from its state
 	longTail    = math.Sqrt2 * 1.2247448713915890
 )
 

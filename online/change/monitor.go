@@ -50,18 +50,19 @@ func New(exposure, every float64) *Monitor {
 }
 
 // Use has objects be weighed against a law from now on, unless evidence against the one before is not low: then that stays, because the law may have been learnt
-// from before and after a change. anew is for the first law after a change: evidence begins again.
-func (m *Monitor) Use(l *states.Law, anew bool) {
+// from before and after a change; false says so. anew is for the first law after a change: evidence begins again.
+func (m *Monitor) Use(l *states.Law, anew bool) (used bool) {
 	if e := m.Evidence(); m.law != nil && !anew && max(e.Diffusion, e.Mixture) > clearShare*m.every {
-		return
+		return false
 	}
-	m.law = newReference(l, m.objects+m.renewal.elsewhere)
+	m.law = newReference(l, m.objects+m.renewal.switched())
 	if anew {
 		m.diffusion = [len(factors)]ratio{}
 	}
 	if anew || len(m.mixture) != len(m.law.edge) {
 		m.mixture = make([]ratio, len(m.law.edge))
 	}
+	return true
 }
 
 // Born counts an object that is new.
@@ -130,13 +131,12 @@ func (m *Monitor) weigh(t *Track, s *states.Step, from, to float64) {
 		total += w * own
 	}
 	m.scale.add(beyond)
-	drawn, elsewhere := 0.0, 0.0
 	for k, f := range r.fraction {
 		e := &m.each[k]
-		v := m.renewal.rate * f * e.drawn / total
-		drawn, elsewhere = drawn+v, elsewhere+v*(1-e.weight)
+		other := f * (1 - e.weight)
+		m.renewal.seen += m.renewal.rate * other * e.drawn / total
+		m.renewal.open += other
 	}
-	m.renewal.add(drawn, elsewhere)
 }
 
 // weighMixture takes in how likely the last step is with more objects in state j.
@@ -185,17 +185,17 @@ func (m *Monitor) Evidence() (e Evidence) {
 	return e
 }
 
-// Most is what most evidence is for.
+// Most is what the latest frames are likeliest by: evidence of all that is likely at all grows alike, by mostRatio a frame.
 func (m *Monitor) Most() (most Most) {
 	at := 0
 	for k := range m.diffusion {
-		if m.diffusion[k].evidence >= m.diffusion[at].evidence {
+		if m.diffusion[k].lately > m.diffusion[at].lately {
 			at = k
 		}
 	}
 	most.Factor = factors[at]
 	for j := range m.mixture {
-		if m.mixture[j].evidence > m.mixture[most.State].evidence {
+		if m.mixture[j].lately > m.mixture[most.State].lately {
 			most.State = j
 		}
 	}

@@ -70,15 +70,17 @@ func (t *Track) oddsOf(j int) (edge, raised []float64) {
 	return t.odds[2*j*k:][:k], t.odds[(2*j+1)*k:][:k]
 }
 
-// follow has an object go on from weights that a step was multiplied into: with rate, it becomes as one that is new.
+// follow has an object go on from weights that a step was multiplied into: with rate, its state is drawn again, and with withinRate its D within that.
 func (t *Track) follow(rate float64) {
 	total := 0.0
-	for _, w := range t.weight {
+	var each [states.MostStates]float64
+	for i, w := range t.weight {
 		total += w
+		each[t.of.nodes[i].state] += w
 	}
 	for i := range t.weight {
 		n := &t.of.nodes[i]
-		t.weight[i] = (1-rate)*t.weight[i]/total + rate*t.of.fraction[n.state]*n.prior
+		t.weight[i] = (1-rate)*((1-withinRate)*t.weight[i]+withinRate*n.prior*each[n.state])/total + rate*t.of.fraction[n.state]*n.prior
 	}
 }
 

@@ -68,7 +68,7 @@ func (e *Estimator) Save(w io.Writer) error {
 }
 
 // Restore goes on from what was known. It returns ErrCheckpoint, having changed nothing, when r holds anything else. The objects that are there go on: where
-// they had been saved, their steps so far count twice, so that a running stream begins their laws anew.
+// they had been saved, their steps so far count twice, so that a running stream begins their laws anew. Evidence that the law of all has changed begins anew too.
 func (e *Estimator) Restore(r io.Reader) error {
 	c, err := format.Read(r)
 	if err != nil {
@@ -76,7 +76,7 @@ func (e *Estimator) Restore(r io.Reader) error {
 	}
 	var k known
 	k.archive(c)
-	restored := law{exposure: e.law.exposure, learner: e.law.fresh()}
+	restored := law{exposure: e.law.exposure, learner: e.law.fresh(), changed: newChanged(e.law.exposure, e.law.changed.every)}
 	if restored.archive(c, nil); c.End() != nil {
 		restored.close()
 		return c.End()

@@ -6,6 +6,7 @@
 //	object.go     what is known of one object, and what is told of it
 //	follow.go     the object that is followed: its places are the latents of a single object, for online.Estimator
 //	report.go     the population, alarms
+//	changed.go    the alarms about the law of all, and what is forgotten with them
 //	checkpoint.go what outlives the objects, kept and gone on from
 //
 // Identity is package tracks', laws are package population's. Lengths are px of the frame as it was read, times s.

@@ -94,12 +94,17 @@ func New(c Config) (*Estimator, error) {
 	e := &Estimator{config: c, clock: trajectory.Clock{MaxGap: c.MaxGap}, held: newHeld(c.Lag), live: map[uint64]*object{}, follow: follow{config: c.Follow, law: law}, alarms: newAlarms()}
 	e.row = e.keep
 	e.law.exposure = c.Exposure.Seconds()
+	every := c.Follow.AlarmFrames
+	if every == 0 {
+		every = alarmFrames
+	}
 	if !c.Bare {
 		depth := 0.0
 		if c.PixelUM > 0 {
 			depth = c.Depth / c.PixelUM
 		}
 		e.law.learner = pooled.New(pooled.Config{Exposure: e.law.exposure, Depth: depth, Deterministic: c.Follow.Deterministic})
+		e.law.changed = newChanged(e.law.exposure, every)
 	}
 	return e, nil
 }
@@ -145,6 +150,7 @@ func (e *Estimator) conclude(dst *latent.Estimate, f *heldFrame, points []tracks
 		e.place(dst, f, points)
 	}
 	e.alarms.look(z, len(dst.Objects.ID))
+	e.watch(z)
 	dst.Alarms = append(dst.Alarms, e.alarms.on...)
 	if e.tracker != nil && e.frame%uint64(e.config.Every) == 0 {
 		e.reports = append(e.reports, e.population())

@@ -28,9 +28,10 @@ type dish struct {
 	seq  uint64
 	z    latent.Latent
 
-	stage float64 // px a frame, along x
-	fast  float64 // times sigma, of every other object; 0 is 1
-	spots []latent.Spot
+	stage  float64 // px a frame, along x
+	faster float64 // times as far that the others go, where it is not 0
+	fast   float64 // times sigma, of every other object; 0 is 1
+	spots  []latent.Spot
 }
 
 func newDish(rows int) *dish {
@@ -50,6 +51,9 @@ func (d *dish) next() *latent.Latent {
 	for i := range d.at {
 		p := &d.at[i]
 		sd := sigma
+		if d.faster > 0 && i%2 == 0 {
+			sd *= d.faster
+		}
 		if d.fast > 0 && i%2 == 1 {
 			sd *= d.fast
 		}

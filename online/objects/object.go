@@ -23,10 +23,12 @@ type object struct {
 
 // fresh is an object that was detected first in a frame.
 func (e *Estimator) fresh(seq uint64) *object {
+	e.law.born()
 	if n := len(e.free); n > 0 {
 		k := e.free[n-1]
 		e.free = e.free[:n-1]
-		*k = object{first: seq, path: path{trail: k.path.trail}}
+		k.path.change.Forget()
+		*k = object{first: seq, path: path{trail: k.path.trail, change: k.path.change}}
 		return k
 	}
 	return &object{first: seq}

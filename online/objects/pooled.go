@@ -5,6 +5,7 @@ import (
 
 	"driftscope/internal/archive"
 	"driftscope/internal/latent"
+	"driftscope/online/change"
 	"driftscope/online/maps"
 	"driftscope/online/motion"
 	"driftscope/online/pooled"
@@ -24,6 +25,7 @@ type law struct {
 	exposure float64
 	learner  *pooled.Learner  // nil where no law of all is wanted
 	model    *switching.Model // of the states; nil where there is one, or none yet
+	changed  changed          // whether it is another one now
 	judge    motion.Judge
 	now      []float64 // of one object, reused
 	places   []motion.Place
@@ -36,6 +38,7 @@ type path struct {
 	from     population.Place // where it was located last
 	before   maps.Before      // the step that led there
 	trail    pooled.Trail
+	change   change.Track
 	state    switching.Track
 	ring     [judged]motion.Place
 	places   int  // that were there
@@ -59,9 +62,11 @@ func (l *law) take(k *path, s population.Step, step bool, p *population.Place, v
 		k.before = maps.Before{DX: s.X, DY: s.Y, Weight: p.Weight}
 		k.x, k.y = k.x+s.X, k.y+s.Y
 		k.trail.Step(states.Step(s), k.variance, variance, l.learner.Keep)
+		l.changed.monitor.Step(&k.change, states.Step(s), k.variance, variance)
 		l.learner.Count(1)
 	default:
 		k.trail.Cut(l.learner.Keep)
+		l.changed.monitor.Cut(&k.change)
 		k.x, k.y, k.places, k.before = p.X, p.Y, 0, maps.Before{}
 		if l.model != nil {
 			k.state.Cut(l.model)
@@ -121,6 +126,13 @@ func (l *law) motion(k *path) *latent.Motion {
 	return m
 }
 
+// born counts an object that is new.
+func (l *law) born() {
+	if l.learner != nil {
+		l.changed.monitor.Born()
+	}
+}
+
 // tell appends the probabilities of an object's states to a column.
 func (l *law) tell(column []float64, k *path) []float64 {
 	if l.model == nil {
@@ -150,6 +162,7 @@ func (e *Estimator) pass(seq uint64, dt float64) {
 	if l.learner == nil {
 		return
 	}
+	l.changed.monitor.End()
 	l.learner.Elapse(dt)
 	if l.model != nil {
 		l.model.Pass(dt)
@@ -173,6 +186,7 @@ func (e *Estimator) pieces() (out []states.Segment) {
 func (e *Estimator) adopt() {
 	l := &e.law
 	known := l.learner.Law()
+	l.changed.use(known.Mixture)
 	d := make([]float64, len(known.Mixture.States))
 	for i, s := range known.Mixture.States {
 		d[i] = s.D.Value
@@ -225,6 +239,7 @@ func (l *law) reset() {
 	l.model = nil
 	if l.learner != nil {
 		l.learner.Reset()
+		l.changed = newChanged(l.exposure, l.changed.every)
 	}
 }
 

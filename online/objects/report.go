@@ -70,14 +70,17 @@ func (e *Estimator) Last() []latent.Message {
 // patience is how many frames a condition lasts before an alarm begins, and is away before it ends: half a second of a film of 50 frames a second.
 const patience = 25
 
-// alarms tells of a field without objects, and of one with too many.
+// alarms tells of a field without objects, of one with too many, and of a law of all that has changed.
 type alarms struct {
 	none, many condition
+	population [populationChanges]condition
 	on         []string // codes
 	events     []latent.Event
 }
 
-func newAlarms() alarms { return alarms{none: condition{after: patience}, many: condition{after: 1}} }
+func newAlarms() alarms {
+	return alarms{none: condition{after: patience}, many: condition{after: 1}, population: [populationChanges]condition{{after: 1}, {after: 1}}}
+}
 
 // condition is what an alarm waits for.
 type condition struct {

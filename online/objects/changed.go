@@ -1,0 +1,119 @@
+package objects
+
+import (
+	"fmt"
+
+	"driftscope/internal/latent"
+	"driftscope/online/change"
+	"driftscope/online/states"
+)
+
+// alarmFrames is how many frames lie between two false alarms of a kind at least, where nobody says.
+const alarmFrames = 1e5
+
+// clearShare is the share of that below which evidence is low.
+const clearShare = 0.01
+
+// The alarms about the law of all.
+const (
+	populationDiffusion = iota
+	populationMixture
+	populationChanges
+)
+
+var populationCodes = [populationChanges]string{latent.PopulationDiffusionChanged, latent.PopulationMixtureChanged}
+
+// changed is the evidence that the law of all is another one than that in use, and what is done about it.
+type changed struct {
+	monitor *change.Monitor // nil where no law of all is learnt
+	every   float64         // frames between two false alarms
+	law     *states.Law     // that objects are weighed against
+	before  *states.Law     // of the last alarm: what was
+	waiting bool            // what came before the change is forgotten, and no law is learnt yet from what came after
+}
+
+func newChanged(exposure, every float64) changed {
+	return changed{monitor: change.New(exposure, every), every: every}
+}
+
+// use has objects be weighed against a law.
+func (c *changed) use(l *states.Law) {
+	if c.monitor.Use(l, c.waiting) {
+		c.law = l
+	}
+	c.waiting = false
+}
+
+// watch begins and ends the alarms about the law of all. With one, what came before is forgotten.
+func (e *Estimator) watch(z *latent.Latent) {
+	c := &e.law.changed
+	if c.monitor == nil {
+		return
+	}
+	evidence := c.monitor.Evidence()
+	for k, v := range []float64{evidence.Diffusion, evidence.Mixture} {
+		if v > c.every && !c.waiting {
+			c.waiting, c.before = true, c.law
+			e.forget()
+		}
+		a := &e.alarms.population[k]
+		if a.see(v > c.every || a.rings && (c.waiting || v >= clearShare*c.every)) {
+			e.alarms.events = append(e.alarms.events, e.populationEvent(z, k, a.rings))
+		}
+		if a.rings {
+			e.alarms.on = append(e.alarms.on, populationCodes[k])
+		}
+	}
+}
+
+// forget drops the steps that the next law of all would be learnt from. Objects stay.
+func (e *Estimator) forget() {
+	e.law.learner.Forget()
+	for _, k := range e.live {
+		k.path.trail.Forget()
+	}
+}
+
+// populationEvent is the event with which an alarm about the law of all begins, or ends.
+func (e *Estimator) populationEvent(z *latent.Latent, kind int, begins bool) latent.Event {
+	c := &e.law.changed
+	event := latent.Event{Seq: z.Seq, Time: z.Time, Level: latent.Warning, Code: populationCodes[kind], Count: 1}
+	if !begins {
+		event.Level, event.Text = latent.Info, "the law of all objects was forgotten"
+		if c.before != nil && c.law != nil {
+			event.Text = fmt.Sprintf("the law of all objects is that of after the change: mean D %s, %d states; it was %s, %d states", e.saysD(c.law.D.Value), len(c.law.States), e.saysD(c.before.D.Value), len(c.before.States))
+		}
+		return event
+	}
+	most := c.monitor.Most()
+	const then = "; what came before is forgotten, and the law learnt again"
+	switch kind {
+	case populationDiffusion:
+		event.Text = fmt.Sprintf("D of all objects is %s what it was, %s: check temperature, medium and focus", changeSays(most.Factor), e.saysD(c.law.D.Value)) + then
+	default:
+		s := c.law.States[most.State]
+		event.Text = fmt.Sprintf("more objects than the %.0f %% that it was are in the state of D %s: look whether they bind, cluster or come apart", 100*s.Tracked, e.saysD(s.D.Value)) + then
+	}
+	return event
+}
+
+// changeSays is a factor in words.
+func changeSays(factor float64) string {
+	switch {
+	case factor >= 2:
+		return "twice or more"
+	case factor > 1:
+		return "about 1.4 times"
+	case factor > 0.5:
+		return "about 0.7 times"
+	}
+	return "half or less"
+}
+
+// saysD is a D with its unit.
+func (e *Estimator) saysD(d float64) string {
+	if a := e.config.PixelUM * e.config.PixelUM; a > 0 {
+		return fmt.Sprintf("%.3g µm²/s", a*d)
+	}
+	return fmt.Sprintf("%.3g px²/s", d)
+}
