@@ -1,7 +1,6 @@
 package change
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -150,65 +149,126 @@ var scenes = map[string]scene{
 	"shaken":   {d: []float64{4}, fraction: []float64{1}, noise: 0.1, wrong: 1, lives: 60, shaken: 0.1},
 }
 
-func TestStudy(t *testing.T) {
-	if os.Getenv("STUDY") == "" {
-		t.Skip()
+// run has a film go on for some frames, and gives the alarms that began, and the frame of the first of one kind; 0 where there is none.
+func (f *film) run(frames, kind int) (alarms [2]int, first int) {
+	before := f.alarms
+	for k := range frames {
+		if f.frame()[kind] && first == 0 {
+			first = k + 1
+		}
 	}
-	for _, name := range []string{"one", "one dies", "noisy", "two", "two die", "switch", "spread", "spread d", "heavy", "shaken"} {
+	return [2]int{f.alarms[0] - before[0], f.alarms[1] - before[1]}, first
+}
+
+// TestFalse: in as many frames as may lie between two false alarms of a kind there are two at most: of as many as are allowed, one, more come by chance in one run of
+// twelve, and far fewer are expected.
+func TestFalse(t *testing.T) {
+	for _, name := range []string{"one dies", "two die", "shaken", "heavy"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			line := fmt.Sprintf("%-10s", name)
+			f := scenes[name].film(3, 20, 1e3)
+			defer f.learner.Close()
+			if alarms, _ := f.run(1000, 0); alarms[0] > 2 || alarms[1] > 2 {
+				t.Errorf("%v alarms in 1000 frames", alarms)
+			}
+		})
+	}
+}
+
+// TestDelay: what has changed is told, after as many frames as the evidence needs. By a step an object has ln 2 - 1/2 = 0.19 nats against D doubled, or 0.31 for it;
+// 20 objects 6 a frame, of which 3 count, so that 9 nats and the mean over four take 4 or 5. By D times 1.4 it is a fifth of that, less by noise and by what the law leaves
+// open.
+func TestDelay(t *testing.T) {
+	for _, c := range []struct {
+		scene   string
+		objects int
+		by      float64   // times every D
+		to      []float64 // fractions; nil where they stay
+		kind    int
+		most    int // frames
+	}{
+		{"one", 20, 2, nil, 0, 10},
+		{"one", 100, 2, nil, 0, 6},
+		{"one", 20, 0.5, nil, 0, 10},
+		{"one dies", 100, 1.4, nil, 0, 25},
+		{"two die", 100, 2, nil, 0, 6},
+		{"two die", 100, 1, []float64{0.2, 0.8}, 1, 150},
+	} {
+		t.Run(c.scene, func(t *testing.T) {
+			t.Parallel()
+			f := scenes[c.scene].film(5, c.objects, 1e4)
+			defer f.learner.Close()
+			if alarms, _ := f.run(300, 0); alarms != [2]int{} {
+				t.Fatalf("%v alarms before the change", alarms)
+			}
+			f.change(c.by, c.to)
+			if _, first := f.run(c.most, c.kind); first == 0 {
+				t.Errorf("D times %g, fractions %v of %d objects: no alarm in %d frames", c.by, c.to, c.objects, c.most)
+			}
+		})
+	}
+}
+
+// change has all D be so many times as large, and the fractions others.
+func (f *film) change(by float64, to []float64) {
+	f.d = append([]float64(nil), f.d...)
+	for k := range f.d {
+		f.d[k] *= by
+	}
+	if to != nil {
+		f.fraction = to
+	}
+}
+
+// TestUse: a law is not taken while evidence against the one before is not low, but after a change; and evidence does not grow where nothing is told.
+func TestUse(t *testing.T) {
+	m, track := New(0, 1e3), Track{}
+	if !m.Use(lawOf(1, 0), false) {
+		t.Error("the first law is not used")
+	}
+	for range 40 {
+		m.Step(&track, states.Step{X: 1, Y: 1, DT: dt}, 0.01, 0.01)
+		m.End()
+	}
+	grown := m.Evidence().Diffusion
+	if grown < 1e3 || m.Most().Factor != 2 {
+		t.Errorf("evidence %g of %+v", grown, m.Most())
+	}
+	if m.End(); m.Evidence().Diffusion != grown {
+		t.Error("evidence grows in a frame without a step")
+	}
+	if m.Use(lawOf(1, 0), false) {
+		t.Error("a law is used that may have been learnt from before and after a change")
+	}
+	if !m.Use(lawOf(2, 0), true) || m.Evidence() != (Evidence{}) {
+		t.Error("evidence outlives the change")
+	}
+}
+
+// TestStudy prints false alarms and delays: those that doc.go has.
+func TestStudy(t *testing.T) {
+	suite.Long(t)
+	for name, s := range scenes {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			for _, n := range []int{20, 100} {
-				s := scenes[name]
-				f := s.film(uint64(n), n, 1e3)
 				frames := 200000 / n
-				for range frames {
-					f.frame()
-				}
-				line += fmt.Sprintf(" | n %d false %v in %d (V %.2f rate %.4f)", n, f.alarms, frames, f.monitor.scale.variance, f.monitor.renewal.rate)
+				f := s.film(uint64(n), n, 1e3)
+				alarms, _ := f.run(frames, 0)
 				f.learner.Close()
-				for _, by := range []float64{2, 1.4, 0.7, 0} {
-					delay, missed := 0, 0
-					const runs = 2
-					for seed := range uint64(runs) {
-						f := s.film(seed+100, n, 1e4)
-						for range 20000 / n {
-							f.frame()
-						}
-						for k := range f.d {
-							f.d = append([]float64(nil), f.d...)
-							if by > 0 {
-								f.d[k] *= by
-							}
-						}
-						k := 0
-						if by == 0 {
-							if len(f.d) < 2 {
-								f.learner.Close()
-								continue
-							}
-							k = 1
-							f.fraction = []float64{0.2, 0.8}
-							if f.lives == 0 && f.stays == 0 {
-								f.stays = 50
-							}
-						}
-						at := 0
-						for at = 1; at < 20000/n; at++ {
-							if b := f.frame(); b[k] {
-								break
-							}
-						}
-						if at == 20000/n {
-							missed++
-						}
-						delay += at
-						f.learner.Close()
-					}
-					line += fmt.Sprintf(" x%g %d(%d)", by, delay/runs, missed)
+				t.Logf("%d objects, %d frames: %v false alarms at A = 1000", n, frames, alarms)
+				if allowed := float64(frames) / 1e3; float64(max(alarms[0], alarms[1])) > allowed+3*math.Sqrt(allowed) {
+					t.Errorf("%d objects: %v false alarms in %d frames", n, alarms, frames)
+				}
+				for _, by := range []float64{2, 1.4, 1 / 1.4} {
+					f := s.film(uint64(n)+100, n, 1e4)
+					f.run(20000/n, 0)
+					f.change(by, nil)
+					_, first := f.run(20000/n, 0)
+					f.learner.Close()
+					t.Logf("%d objects, D times %.2g: an alarm after %d frames", n, by, first)
 				}
 			}
-			fmt.Println(line)
 		})
 	}
 }

@@ -10,15 +10,15 @@ import (
 var factors = [...]float64{0.5, math.Sqrt2 / 2, math.Sqrt2, 2} // of every D
 
 const (
-	kinds       = 3 + len(factors) // of D that a node is weighed with: the law's, the ends of its interval, and factors
-	oddsFactor  = 4.0              // of a state's odds: one half becomes four fifths
-	wide        = 1.5              // times the 95 % interval: three standard deviations
-	leastSpread = 0.08             // sd of ln D that any object may differ by from its state
-	longTail    = math.Sqrt2 * 1.2247448713915890
+	kinds      = 3 + len(factors) // of D that a node is weighed with: the law's, the ends of its interval, and factors
+	oddsFactor = 4.0              // of a state's odds: one half becomes four fifths
+	wide       = 1.5              // times the 95 % interval: three standard deviations
+	longTail   = math.Sqrt2 * 1.2247448713915890
 )
 
 // The nodes of a state: ln D in units of the spread, by the rules of Gauss and Hermite. A spread of a half wants five to lie near every object.
 var (
+	one   = []node{{prior: 1}}
 	three = []node{{d: -longTail, prior: 1.0 / 6}, {d: 0, prior: 2.0 / 3}, {d: longTail, prior: 1.0 / 6}}
 	five  = []node{{d: -2.8569700138728, prior: 0.0112574113277}, {d: -1.3556261799743, prior: 0.2220759220056}, {d: 0, prior: 0.5333333333333}, {d: 1.3556261799743, prior: 0.2220759220056}, {d: 2.8569700138728, prior: 0.0112574113277}}
 )
@@ -48,18 +48,22 @@ type reference struct {
 // newReference lays nodes over a law that was learnt from so many objects, whose pieces are not all new draws of it.
 func newReference(l *states.Law, objects float64) *reference {
 	r := &reference{noise: l.Scale, stray: math.Exp(l.Stray)}
-	spread, rule := max(l.Spread.Value, leastSpread), three
-	if spread > fineSpread && len(l.States) < 3 {
+	spread, rule := l.Spread.Value, one
+	switch {
+	case spread > fineSpread:
 		rule = five
+	case spread > 0:
+		rule = three
 	}
 	draws := wide * math.Sqrt(max(float64(l.Tracks)/max(objects, 1), 1)) // the interval took every piece for a draw
 	open := wide
 	if l.Spread.Value > 0 {
 		open = draws
 	}
+	lowest, highest := beyond(l.D.Value, l.D.Low, draws), beyond(l.D.Value, l.D.High, draws)
 	for j, s := range l.States {
 		r.fraction = append(r.fraction, s.Tracked)
-		low, high := beyond(s.D.Value, s.D.Low, open), beyond(s.D.Value, s.D.High, open)
+		low, high := max(beyond(s.D.Value, s.D.Low, open), lowest), min(beyond(s.D.Value, s.D.High, open), highest) // what changes is the scale of all
 		var by [kinds]float64
 		by[0], by[1], by[2] = 1, low, high
 		for k, f := range factors {

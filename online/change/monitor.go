@@ -22,6 +22,7 @@ const (
 	mostRatio    = 20   // of one frame: none decides alone
 	mostEvidence = 1e10 // at which evidence stops growing
 	clearShare   = 0.01 // of the frames between false alarms: evidence below it is low
+	mostWork     = 1e4  // steps of filters in a frame, seven a node: objects beyond are not weighed, 1,428 of one state without a spread
 	halfKnown    = 0.5  // of what was known of an object that is left where it may have been taken for another
 )
 
@@ -37,6 +38,7 @@ type Monitor struct {
 	diffusion [len(factors)]ratio
 	mixture   []ratio // a state
 
+	work    int            // steps of filters in this frame
 	chances [kinds]float64 // of one step with each D, reused
 	each    [states.MostStates]chance
 }
@@ -84,6 +86,10 @@ func (m *Monitor) Step(t *Track, s states.Step, from, to float64) {
 	}
 	if t.of != r {
 		t.begin(r)
+	}
+	if m.work += len(t.filters); m.work > mostWork {
+		clear(t.filters)
+		return
 	}
 	if !(from > 0) {
 		from = 1
@@ -164,6 +170,7 @@ func (m *Monitor) End() {
 		return
 	}
 	power := m.scale.power()
+	m.work = 0
 	for k := range m.diffusion {
 		m.diffusion[k].end(power, m.law.known[k])
 	}

@@ -14,8 +14,8 @@ type Track struct {
 	odds    []float64 // of each state, by the fractions of each edge and each raised one: 2 K² of them
 }
 
-// filter is the tridiagonal factor of one D: the last innovation, its variance and its covariance with the next step.
-type filter struct{ q, x, y, b float64 }
+// filter is the tridiagonal factor of one D: the last innovation, 1 over its variance, and its covariance with the next step.
+type filter struct{ x, y, inverse, b float64 }
 
 // floor keeps variances above zero, px²; farther is the square in variances from which a step may be stray, as in package states.
 const (
@@ -87,19 +87,15 @@ func (t *Track) follow(rate float64) {
 // step is how likely a step is, at a node with a D: its density, 1/px², and the square of the innovation over its variance. noise are the variances of the
 // places at its ends.
 func (f *filter) step(s *states.Step, walk float64, noise [2]float64, stray float64) (p, square float64) {
-	c := 0.0
-	if f.q > 0 {
-		c = f.b / f.q
-	}
-	q := max(walk+noise[0]+noise[1]-f.b*c, floor)
-	x, y := s.X-c*f.x, s.Y-c*f.y
-	square = (x*x + y*y) / q
-	p = math.Exp(-square/2) / (2 * math.Pi * q)
+	c := f.b * f.inverse
+	inverse := 1 / max(walk+noise[0]+noise[1]-f.b*c, floor)
+	f.x, f.y = s.X-c*f.x, s.Y-c*f.y
+	square = (f.x*f.x + f.y*f.y) * inverse
+	p = math.Exp(-square/2) * inverse / (2 * math.Pi)
+	f.inverse, f.b = inverse, -noise[1]
 	if square > farther && p < stray {
 		*f = filter{}
-		return p, square
 	}
-	*f = filter{q, x, y, -noise[1]}
 	return p, square
 }
 
