@@ -268,6 +268,14 @@ func TestStudy(t *testing.T) {
 					f.learner.Close()
 					t.Logf("%d objects, D times %.2g: an alarm after %d frames", n, by, first)
 				}
+				if len(s.d) > 1 {
+					f := s.film(uint64(n)+200, n, 1e4)
+					f.run(20000/n, 0)
+					f.change(1, []float64{0.2, 0.8})
+					_, first := f.run(20000/n, 1)
+					f.learner.Close()
+					t.Logf("%d objects, 0.8 of the objects instead of 0.5: an alarm after %d frames", n, first)
+				}
 			}
 		})
 	}

@@ -18,7 +18,7 @@ const (
 	Lag       = 25   // frames between what is learnt from and its use
 	firstLaw  = 200  // steps before the first: by as many D is known to a tenth
 	firstMap  = 2000 // steps before the map is read: two a cell of the finest
-	liveShare = 16   // of what is remembered that is new before the next in a live run; in any other all of it, so that a recording waits for little
+	liveShare = 16   // of what the last was learnt from that is new before the next in a live run; in any other all of it, so that a recording waits for little
 )
 
 // Learner learns the law of all objects. Its methods are called from one goroutine.
@@ -136,7 +136,7 @@ func (l *Learner) Finish(seq uint64, live []states.Segment) (changed bool) {
 // and the map stays: its steps fade.
 func (l *Learner) Forget() {
 	l.worker.forget()
-	l.memory, l.inFlight, l.fresh = memory{}, false, 0
+	l.memory, l.inFlight, l.fresh, l.given = memory{}, false, 0, 0
 }
 
 // Reset forgets all.
