@@ -1,2 +1,64 @@
-// Package change weighs whether the law of all objects has changed.
+// Package change weighs all objects of a field against the law of all that is in use: evidence that this has changed since it was learnt, with a stated rate of
+// false alarms, A frames between two on average at least.
+//
+//	monitor.go   Monitor: a frame's steps, and the evidence                                        (1), (4)
+//	law.go       the law as nodes, what it leaves open, and what it may have become                (2)
+//	track.go     Track: what one object's own steps say                                            (3)
+//	evidence.go  ratios of Shiryaev and Roberts; how often states are drawn again; independence    (1), (5)
+//
+// # Evidence
+//
+// Of every frame, Λ is the likelihood of all objects' steps under a law that has changed over that under the law, each by what was known before the frame.
+// Given the law objects are independent, and a step is given those before it, so that these ratios multiply (Shiryaev 1963, Roberts 1966; Pollak 1985):
+//
+//	E ← min(Λ^β, 20)(g + E),  alarm where the mean of E over the alternatives exceeds A            (1)
+//
+// While the law holds, E[Λ | past] = 1 at most and g is at most 1, so that the mean of E is k at most after k frames, and an alarm is false once in A frames at
+// most. g is twice the mean of |ln Λ| over the latest frames: where nothing is told, E does not grow. No frame counts more than twenty.
+//
+//	population_diffusion_changed   every D times ½, 0.71, 1.41 or 2
+//	population_mixture_changed     the odds of one state four times what they are: one half becomes four fifths; an alternative a state
+//
+// # What is open
+//
+// The law is an estimate. A larger D must beat the upper end of three standard deviations of it (1.5 times its 95 % interval), a smaller one the lower, and a
+// state's odds the upper end of theirs. For D smaller than that end Λ is smaller on average, so that (1) holds wherever D is within the ends, and once in some
+// hundred laws it is not:
+//
+//	Λ = Π p(step | cD) / p(step | D at its end)                                                    (2)
+//
+// An alternative waits until its end is at most half way there, in ln D, or in the logarithm of the odds. Pieces of one track are not all new draws of a spread or of a
+// state: these intervals are widened by √(pieces/objects).
+//
+// # One object
+//
+// An object has the D of its state times a factor of its own where the law has a spread (nodes of Gauss and Hermite). With weights w by its own steps so far
+//
+//	p(step | cD) = Σ w p(step | past steps, c d),  w ← (1 - r) w p(step | d)/Σ + r f                (3)
+//
+// so a slow object that stays is no evidence again and again. p is that of online/states, tridiagonal, with stray steps. r is how often a state is drawn again, learnt from
+// objects that are seen to change; D within a state is drawn again once in 100 steps. Of the mixture two chains of each state run beside w, from fractions at
+// their end and from raised ones: they differ for objects that are new or that switch, and for them only.                                     (4)
+//
+// # Independence
+//
+// A field that shakes as a whole has objects that are not independent. Ranks u of steps are even under the law; the variance V of their means over 16 frames, by
+// differences, over that of independent ones has β = 1/max(V, 1) in (1).                             (5)
+//
+// # After an alarm
+//
+// What uses this forgets the steps so far, has the law learnt from those that come, and gives it to Use as the first after a change: evidence begins again. A law is not taken while
+// evidence against the one before is above A/100, because it may be of steps from before and after a change. Nothing of this is in a checkpoint: evidence begins
+// anew after one.
+//
+// # Measured
+//
+// MEASURED
+//
+// # What it does not tell
+//
+// A law that drifts so slowly that each is within its interval of the one before. Fractions of a few objects that never end: of 20 objects the odds are not known to a
+// factor of two. Many objects that change their state at once tell by f alone, not by how many they are. In a frame ten thousand steps of filters are taken, seven a
+// node: objects beyond, 1,428 of one state and 285 of one with a spread of a quarter or more, are not weighed. A frame of 1,000 objects takes 0.55 to 0.72 ms
+// (BenchmarkFrame, one of two shared cores, 2026-11-25).
 package change

@@ -220,3 +220,26 @@ func TestSays(t *testing.T) {
 		t.Errorf("found %q", got)
 	}
 }
+
+// TestForget: laws come after as many new steps as the last was learnt from, and after a change from steps that came after it; the law in use stays till then.
+func TestForget(t *testing.T) {
+	l, f, changes := follow(t, 400)
+	if len(changes) < 4 || changes[3] < 2*changes[2]-2*Lag {
+		t.Errorf("laws at %v, expected one at each doubling", changes)
+	}
+	before := l.Law()
+	l.Forget()
+	for i := range f.trails {
+		f.trails[i].Forget()
+	}
+	if l.Law() != before || l.memory.steps != 0 || len(f.live()) != 0 {
+		t.Error("Forget drops the law, or keeps steps")
+	}
+	for seq := uint64(400); l.Law() == before && seq < 500; seq++ {
+		f.frame(l)
+		l.Pass(seq, f.live)
+	}
+	if l.Law() == before || l.Law().Mixture.Steps != 200 {
+		t.Errorf("the next law rests on %d steps, expected those of 10 frames", l.Law().Mixture.Steps)
+	}
+}
