@@ -53,7 +53,18 @@
 //
 // # Measured
 //
-// MEASURED
+// Simulated with noise of 0.1 px and steps of 0.4 px an axis (TestStudy, 2 shared cores, 2026-11-25), at A = 1000, 20 objects in 10,000 frames and 100 in 2,000, where 10
+// and 2 false alarms of a kind are allowed, there were none where all diffuse alike and live 60 frames, where half of them has a tenth of D, where a spread is 0.5,
+// with births and without; one where two steps in a hundred are three times as far; and three, all of the mixture, where 20 objects of two states never end.
+// Of a run each, at A = 10,000, an alarm took so many frames; none is none in 1,000 frames of 20 objects, and in 200 of 100. Those of 1,000 are at A = 100,000:
+//
+//	                            20 objects   100        1,000
+//	D doubled                   5 to 6       4          5
+//	of a spread of 0.5          5 to 15      4
+//	D times 1.4                 18 to 35     7          5
+//	D times 0.71                17 to 21     4
+//	these, of a spread of 0.5   none         none
+//	fractions 0.5 to 0.8        348          24         11     of objects that live 60 frames
 //
 // # What it does not tell
 //
