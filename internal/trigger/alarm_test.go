@@ -13,8 +13,8 @@ func ringing(codes ...[]string) []*latent.Estimate {
 
 func TestAlarmOptions(t *testing.T) {
 	refuses(t, map[string]string{
-		"changed: {name: a, alarms: []}":            "changed: alarms: found none, expected some of [drift_changed diffusion_changed]",
-		"changed: {name: a, alarms: [object_lost]}": `changed: alarms: found "object_lost", expected some of [drift_changed diffusion_changed]`,
+		"changed: {name: a, alarms: []}":            "changed: alarms: found none, expected some of [drift_changed diffusion_changed population_diffusion_changed population_mixture_changed]",
+		"changed: {name: a, alarms: [object_lost]}": `changed: alarms: found "object_lost", expected some of [drift_changed diffusion_changed population_diffusion_changed population_mixture_changed]`,
 		"lost: {name: a, alarms: [drift_changed]}":  `lost: alarms: found "drift_changed", expected some of [object_lost bleached unlike_training]`,
 	})
 }

@@ -4,6 +4,6 @@ import "driftscope/internal/latent"
 
 // newChanged makes a rule about changes of the law: of its drift, its diffusion, or either.
 func newChanged(decode func(any) error, _ Env) (*Rule, error) {
-	both := []string{latent.DriftChanged, latent.DiffusionChanged}
-	return newAlarmed(decode, both, both)
+	all := []string{latent.DriftChanged, latent.DiffusionChanged, latent.PopulationDiffusionChanged, latent.PopulationMixtureChanged}
+	return newAlarmed(decode, all, all)
 }

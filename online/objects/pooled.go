@@ -56,7 +56,9 @@ func (l *law) take(k *path, s population.Step, step bool, p *population.Place, v
 	switch {
 	case step && k.runs:
 		k.x, k.y = k.x+s.X, k.y+s.Y
-		k.trail, k.before = pooled.Trail{}, maps.Before{}
+		k.trail.Forget()
+		k.before = maps.Before{}
+		l.changed.monitor.Cut(&k.change)
 	case step:
 		l.learner.Move(&maps.Step{X: k.from.X, Y: k.from.Y, DX: s.X, DY: s.Y, DT: s.DT, Variance: (k.variance + variance) / 2, Weight: p.Weight, Before: k.before})
 		k.before = maps.Before{DX: s.X, DY: s.Y, Weight: p.Weight}

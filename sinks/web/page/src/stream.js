@@ -183,7 +183,7 @@ export class Stream {
 }
 
 /** The alarms that begin as a warning and end as an info of the same code. */
-const ALARMS = new Set(["drift_changed", "diffusion_changed", "unlike_training", "object_lost", "bleached", "too_few_dimensions"]);
+const ALARMS = new Set(["drift_changed", "diffusion_changed", "unlike_training", "object_lost", "bleached", "too_few_dimensions", "population_diffusion_changed", "population_mixture_changed"]);
 
 /** Frames that a health message counts as lost. */
 export function lost(health) {
