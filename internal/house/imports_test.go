@@ -89,6 +89,7 @@ var mayImport = map[string][]string{
 	"internal/order":                   {},
 	"internal/paper":                   {"infer", "infer/card", "infer/sdevae", "infer/sdevae/gauge", "infer/sdevae/numeric", "infer/sdevae/tuned", "infer/sdevae/video", "ingest/sim", "internal/atomicfile", "internal/bench/nuisance", "internal/console", "internal/evaluation", "internal/exit", "internal/frame", "internal/latent", "internal/recording", "internal/training", "internal/version", "online/align", "online/drift", "online/offline"},
 	"internal/pipeline":                {"internal/frame", "internal/latent", "internal/nice"},
+	"internal/pool":                    {"internal/bus", "internal/exit", "internal/latent", "online/combine", "sinks/message"},
 	"internal/recording":               {"infer/card", "infer/sdevae/numeric", "infer/sdevae/video", "ingest", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/order", "internal/pipeline", "preprocess", "preprocess/illumination"},
 	"internal/recording/recordingtest": {}, // for tests
 	"internal/replay":                  {"infer/field", "internal/bus", "internal/console", "internal/evaluation/tracking", "internal/exit", "internal/frame", "internal/latent", "internal/pipeline", "internal/recording", "sinks/message", "sinks/natsink"},
@@ -104,6 +105,7 @@ var mayImport = map[string][]string{
 	"online":                           {"internal/archive", "internal/latent", "online/alarm", "online/calibration", "online/diffusion", "online/drift", "online/filter", "online/refine", "online/trajectory"},
 	"online/alarm":                     {"internal/archive", "internal/latent", "online/diffusion", "online/drift"},
 	"online/align":                     {},
+	"online/combine":                   {},
 	"online/calibration":               {"internal/archive", "internal/latent", "online/diffusion", "online/trajectory"},
 	"online/change":                    {"online/states"},
 	"online/diffusion":                 {"internal/archive", "internal/latent", "online/drift", "online/trajectory"},
@@ -161,6 +163,7 @@ var never = []struct{ from, target, reason string }{
 	{"infer/locate", "gocv.io/x/gocv", "spots are found in arrays, not in OpenCV's memory"},
 	{"online/maps", "runtime/cgo", "the estimator is pure Go and runs without cgo"},
 	{"online/change", "runtime/cgo", "the estimator is pure Go and runs without cgo"},
+	{"online/combine", "runtime/cgo", "arithmetic needs no C"},
 	{"online/objects", "runtime/cgo", "the estimator is pure Go and runs without cgo"},
 	{"online/interactions", "runtime/cgo", "the estimator is pure Go and runs without cgo"},
 	{"online/switching", "runtime/cgo", "the estimator is pure Go and runs without cgo"},

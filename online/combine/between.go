@@ -1,0 +1,204 @@
+package combine
+
+import "math"
+
+// What is taken of τ before anything is known: how far it may go, and how finely it is laid out.
+const (
+	agree       = 0.2  // the probability that cameras do not differ at all
+	differD     = 0.3  // sd of ln D from camera to camera where they do
+	differShare = 0.7  // of the logit of a share: 50 % here, 67 % there
+	points      = 40   // of τ above zero
+	finest      = 1e-3 // the least of them, in units of the above
+	coarsest    = 4.0  // the largest
+)
+
+// between is what is known of τ: a probability for each of its values, of which the first is zero.
+type between struct {
+	tau    []float64
+	prior  []float64 // logarithms
+	weight []float64 // the same of what is known now, not normalised
+}
+
+// newBetween is the prior.
+func newBetween(scale float64) *between {
+	b := &between{tau: []float64{0}, weight: []float64{math.Log(agree)}}
+	sum, step := 0.0, math.Log(coarsest/finest)/(points-1)
+	for i := range points {
+		x := finest * math.Exp(step*float64(i))
+		b.tau, b.weight = append(b.tau, scale*x), append(b.weight, math.Log(x)-x*x/2)
+		sum += x * math.Exp(-x*x/2)
+	}
+	for i := 1; i < len(b.weight); i++ {
+		b.weight[i] += math.Log((1 - agree) / sum)
+	}
+	b.prior = append(b.prior, b.weight...)
+	return b
+}
+
+// learn multiplies a likelihood in, its logarithm given for each τ.
+func (b *between) learn(likely []float64) {
+	for i, l := range likely {
+		b.weight[i] += l
+	}
+}
+
+// chosen are the probabilities of every τ where cameras scatter by more than their errors. Elsewhere none is likelier than zero, and τ is zero.
+func (b *between) chosen() []float64 {
+	p := b.probabilities()
+	for i := range b.weight {
+		if b.weight[i]-b.prior[i] > b.weight[0]-b.prior[0] {
+			return p
+		}
+	}
+	clear(p)
+	p[0] = 1
+	return p
+}
+
+// probabilities of every τ.
+func (b *between) probabilities() []float64 {
+	p, all := make([]float64, len(b.weight)), total(b.weight)
+	for i, w := range b.weight {
+		p[i] = math.Exp(w - all)
+	}
+	return p
+}
+
+// evident is the probability from which on cameras are told to differ: twenty to one.
+const evident = 20.0 / 21
+
+// differ is by how much ln D differs from camera to camera; 0 where that is not evident.
+func (b *between) differ() float64 {
+	p := b.probabilities()
+	if 1-p[0] < evident {
+		return 0
+	}
+	mean := 0.0
+	for i, tau := range b.tau {
+		mean += p[i] * tau
+	}
+	return mean / (1 - p[0])
+}
+
+// total is ln Σ exp.
+func total(logs []float64) float64 {
+	top, sum := math.Inf(-1), 0.0
+	for _, l := range logs {
+		top = max(top, l)
+	}
+	if math.IsInf(top, -1) {
+		return top
+	}
+	for _, l := range logs {
+		sum += math.Exp(l - top)
+	}
+	return top + math.Log(sum)
+}
+
+// mean is the precision-weighted one of readings where cameras differ by tau, its standard deviation, and the log likelihood with μ anywhere in reach.
+func mean(readings []reading, tau float64) (at, sd, nats float64) {
+	w, n := 0.0, 0
+	for _, r := range readings {
+		if !r.bound {
+			v := 1 / (r.sd*r.sd + tau*tau)
+			at, w, n = at+v*r.at, w+v, n+1
+		}
+	}
+	if n == 0 {
+		return math.NaN(), math.Inf(1), math.Log(below(readings))
+	}
+	at /= w
+	nats = math.Log(2*math.Pi/w)/2 - math.Log(reach)
+	for _, r := range readings {
+		if r.bound {
+			over := max(math.Exp(at)-r.value, 0) / r.error
+			nats -= over * over / 2
+			continue
+		}
+		v := r.sd*r.sd + tau*tau
+		nats -= (math.Log(2*math.Pi*v) + (r.at-at)*(r.at-at)/v) / 2
+	}
+	return at, 1 / math.Sqrt(w), nats
+}
+
+// Where ln D may be: six decades from slowest, µm²/s.
+const (
+	reach   = 13.815510557964274
+	slowest = 1e-4
+)
+
+// below is the share of that which is below the least of some bounds.
+func below(bounds []reading) float64 {
+	least := math.Inf(1)
+	for _, r := range bounds {
+		least = min(least, r.value+normal95*r.error)
+	}
+	return min(max(math.Log(least/slowest)/reach, 0.05), 1)
+}
+
+// normal is one of a mixture of normal laws.
+type normal struct{ weight, at, sd float64 }
+
+// quantile of a mixture.
+func quantile(mixture []normal, p float64) float64 {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, n := range mixture {
+		low, high = min(low, n.at-8*n.sd), max(high, n.at+8*n.sd)
+	}
+	for range 45 {
+		middle, below := (low+high)/2, 0.0
+		for _, n := range mixture {
+			below += n.weight * math.Erfc((n.at-middle)/(n.sd*math.Sqrt2)) / 2
+		}
+		if below < p {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return (low + high) / 2
+}
+
+// interval of a mixture: its mean, and what it leaves 2.5 % out of on either side.
+func interval(mixture []normal) Interval {
+	v := Interval{Low: quantile(mixture, 0.025), High: quantile(mixture, 0.975)}
+	for _, n := range mixture {
+		v.Value += n.weight * n.at
+	}
+	return v
+}
+
+// common is the D that readings have in common, given what cameras differ by. What only one camera reads keeps its interval.
+func common(readings []reading, b *between) Interval {
+	var sure []reading
+	for _, r := range readings {
+		if !r.bound {
+			sure = append(sure, r)
+		}
+	}
+	if len(sure) == 0 {
+		return bounded(readings)
+	}
+	p := b.chosen()
+	if len(sure) == 1 {
+		p = []float64{1}
+	}
+	var mixture []normal
+	for i := range p {
+		at, sd, _ := mean(sure, b.tau[i])
+		mixture = append(mixture, normal{p[i], at, sd})
+	}
+	v := interval(mixture)
+	return Interval{math.Exp(v.Value), math.Exp(v.Low), math.Exp(v.High)}
+}
+
+// bounded is a D of which only bounds are known, weighted by their errors in D itself: its logarithm has none.
+func bounded(readings []reading) Interval {
+	d, w := 0.0, 0.0
+	for _, r := range readings {
+		v := 1 / (r.error * r.error)
+		d, w = d+v*r.value, w+v
+	}
+	d /= w
+	return Interval{Value: d, High: d + normal95/math.Sqrt(w)}
+}

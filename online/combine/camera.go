@@ -1,0 +1,107 @@
+package combine
+
+import (
+	"fmt"
+	"math"
+)
+
+// Bounds on what is pooled: six states are the most that one camera's law is given, and so many cameras with as many take a second.
+const (
+	MostStates  = 16
+	MostCameras = 32
+)
+
+// Interval is a number with its 95 % interval.
+type Interval struct{ Value, Low, High float64 }
+
+// State is one of those that objects are in.
+type State struct {
+	D     Interval // µm²/s; its low end is 0 where only a bound from above is known
+	Share Interval // of the objects' time
+}
+
+// Camera is the law that one camera found.
+type Camera struct {
+	Name          string
+	Tracks, Steps uint64
+	D             Interval  // mean over the objects' time, µm²/s; zero where it is not known
+	States        []State   // by rising D
+	Spread        Interval  // sd of ln D within a state; zero where none is told
+	Rates         []float64 // from each state to each, 1/s, a row a state; none where they are not known
+	Nats          float64   // evidence that objects switch
+}
+
+// tolerance is by how much shares may miss their sum: they are printed whole.
+const tolerance = 0.01
+
+// most is how many steps a camera may have, and which number no D and no rate exceeds: sums and squares stay numbers.
+const most = 1e15
+
+// Check refuses a law that cannot be one.
+func (c *Camera) Check() error {
+	k := len(c.States)
+	if k == 0 || k > MostStates || c.Steps == 0 || max(c.Steps, c.Tracks) > most {
+		return fmt.Errorf("a law of %d states, %d steps and %d tracks, expected 1 to %d states, and 1 to %d steps", k, c.Steps, c.Tracks, MostStates, uint64(most))
+	}
+	all := 0.0
+	for j := range c.States {
+		s := &c.States[j]
+		if err := s.D.within("D", most); err != nil || s.D.Value == 0 || s.D.Value == s.D.Low && s.D.Low == s.D.High {
+			return fmt.Errorf("state %d: D %g (%g to %g) µm²/s, expected a number above 0 within its interval", j+1, s.D.Value, s.D.Low, s.D.High)
+		}
+		if err := s.Share.within("share", 1); err != nil {
+			return fmt.Errorf("state %d: %w", j+1, err)
+		}
+		all += s.Share.Value
+	}
+	if math.Abs(all-1) > tolerance {
+		return fmt.Errorf("shares that add up to %g, expected 1", all)
+	}
+	if err := c.D.within("mean D", most); err != nil {
+		return err
+	}
+	if err := c.Spread.within("spread", most); err != nil {
+		return err
+	}
+	if len(c.Rates) != 0 && len(c.Rates) != k*k {
+		return fmt.Errorf("%d rates of %d states, expected one from each to each", len(c.Rates), k)
+	}
+	for i, r := range c.Rates {
+		if i%(k+1) != 0 && !(r >= 0 && r <= most) {
+			return fmt.Errorf("a rate of %g/s, expected 0 or more", r)
+		}
+	}
+	if math.IsNaN(c.Nats) || math.IsInf(c.Nats, 0) {
+		return fmt.Errorf("evidence of %g nats, expected a number", c.Nats)
+	}
+	return nil
+}
+
+// within wants 0 ≤ low ≤ value ≤ high ≤ most.
+func (i Interval) within(what string, most float64) error {
+	if !(0 <= i.Low && i.Low <= i.Value && i.Value <= i.High && i.High <= most) {
+		return fmt.Errorf("%s %g (%g to %g), expected a number within its interval", what, i.Value, i.Low, i.High)
+	}
+	return nil
+}
+
+// normal95 is the 97.5 % point of a normal law.
+const normal95 = 1.959963984540054
+
+// reading is what a camera says of one number: of its logarithm, or of its logit.
+type reading struct {
+	at, sd float64
+	bound  bool    // it is only known to be below something:
+	value  float64 // the number itself, and its standard error by the upper end
+	error  float64
+}
+
+// logarithm is the reading of a D that rests on so many steps. A standard error below 1/√steps, the Cramér-Rao bound of steps along two axes without noise, is none.
+func logarithm(d Interval, steps float64) reading {
+	r := reading{at: math.Log(d.Value), value: d.Value, error: max(d.High-d.Value, d.High/1000) / normal95, bound: d.Low == 0}
+	r.sd = max((math.Log(d.High)-math.Log(d.Low))/(2*normal95), 1/math.Sqrt(max(steps, 1)))
+	if r.bound {
+		r.sd = math.Inf(1)
+	}
+	return r
+}

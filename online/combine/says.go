@@ -1,0 +1,53 @@
+package combine
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// switching is the log likelihood ratio from which objects are told to switch: twenty to one, as of one camera.
+var switching = math.Log(20)
+
+// Says is the law in a sentence or two.
+func (l *Law) Says() string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "%d cameras: ", l.Cameras)
+	if len(l.States) == 1 {
+		if l.Spread.Value > 0 {
+			fmt.Fprintf(&text, "one kind of object, each with a D of its own (%.0f %% apart): ", 100*math.Expm1(l.Spread.Value))
+		} else {
+			text.WriteString("all objects diffuse alike: ")
+		}
+		text.WriteString(amount(l.States[0].D))
+	} else {
+		var parts []string
+		for i, s := range l.States {
+			part := fmt.Sprintf("%.0f %% of the time %s", 100*s.Share.Value, amount(s.D))
+			if l.Seen[i] < l.Cameras {
+				part += fmt.Sprintf(" (seen by %d)", l.Seen[i])
+			}
+			parts = append(parts, part)
+		}
+		fmt.Fprintf(&text, "%d states: %s", len(l.States), strings.Join(parts, ", "))
+		switch {
+		case l.Rates == nil:
+		case l.Nats > switching:
+			text.WriteString("; objects switch between them")
+		default:
+			text.WriteString("; no object is told to switch between them")
+		}
+	}
+	if l.Differ > 0 {
+		fmt.Fprintf(&text, "; cameras differ by %.2g %%", 100*math.Expm1(l.Differ))
+	}
+	return text.String() + "."
+}
+
+// amount is a D with its interval.
+func amount(d Interval) string {
+	if d.Low == 0 {
+		return fmt.Sprintf("D below %.2g µm²/s", d.High)
+	}
+	return fmt.Sprintf("D %.3g (%.3g to %.3g) µm²/s", d.Value, d.Low, d.High)
+}
