@@ -13,6 +13,7 @@ import (
 
 	"driftscope/internal/exit"
 	"driftscope/internal/law"
+	"driftscope/internal/pool"
 )
 
 // commands is the command line, one field a sub-command; each has its file.
@@ -27,6 +28,7 @@ type commands struct {
 	Eval      evalCmd      `cmd:"" help:"Measure a model against the truth."`
 	Paper     paperCmd     `cmd:"" help:"Train and measure the paper's experiments, and write the table."`
 	Law       law.Command  `cmd:"" help:"Find the law of anyone's tracks: diffusion, states, spectrum."`
+	Pool      pool.Command `cmd:"" help:"Pool the laws of several cameras of one experiment, live over NATS."`
 	Simulate  simulateCmd  `cmd:"" help:"Write a simulated recording with its truth."`
 	Sample    sampleCmd    `cmd:"" help:"Film new paths of a model's law of motion."`
 	Probe     probeCmd     `cmd:"" help:"Say what a source holds, without tracking it."`

@@ -9,10 +9,17 @@ import (
 // switching is the log likelihood ratio from which objects are told to switch: twenty to one, as of one camera.
 var switching = math.Log(20)
 
-// Says is the law in a sentence or two.
+// told is how many states the sentence names.
+const told = 12
+
+// Says is the law in a sentence.
 func (l *Law) Says() string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "%d cameras: ", l.Cameras)
+	if l.Cameras == 1 {
+		text.WriteString("1 camera: ")
+	} else {
+		fmt.Fprintf(&text, "%d cameras: ", l.Cameras)
+	}
 	if len(l.States) == 1 {
 		if l.Spread.Value > 0 {
 			fmt.Fprintf(&text, "one kind of object, each with a D of its own (%.0f %% apart): ", 100*math.Expm1(l.Spread.Value))
@@ -27,7 +34,10 @@ func (l *Law) Says() string {
 			if l.Seen[i] < l.Cameras {
 				part += fmt.Sprintf(" (seen by %d)", l.Seen[i])
 			}
-			parts = append(parts, part)
+			if parts = append(parts, part); i+1 == told && i+1 < len(l.States) {
+				parts = append(parts, fmt.Sprintf("and %d more", len(l.States)-told))
+				break
+			}
 		}
 		fmt.Fprintf(&text, "%d states: %s", len(l.States), strings.Join(parts, ", "))
 		switch {

@@ -17,6 +17,7 @@ const (
 	maxText     = 4096    // bytes of a text
 	maxStages   = 256     // stages, causes of loss, codes of alarms
 	MaxObjects  = 1 << 16 // of a field, and places in one column
+	MaxCameras  = 64      // whose laws are one
 )
 
 // Decode reads one record of the given kind and checks it: its version, its shape, its size. Unknown fields are those of a

@@ -57,6 +57,9 @@ type LawRecord struct {
 	Rates      Numbers `json:"switching_s,omitempty" unit:"1/s"` // from each state to each, a row a state
 	Nats       Number  `json:"switching_nats" unit:"nats"`       // evidence that objects switch
 	Says       string  `json:"says"`                             // the law in a sentence
+
+	Cameras []string `json:"cameras,omitempty"`                 // streams whose laws this one is made of; none where it is a camera's own
+	Differ  *Number  `json:"cameras_differ,omitempty" unit:"1"` // sd of ln D from camera to camera; 0 where that is not evident
 }
 
 // PairsRecord is the force between two objects by their distance, with its 95 % interval.
@@ -123,6 +126,9 @@ func checkPopulation(r *PopulationRecord) error {
 		return err
 	}
 	if l := r.Law; l != nil {
+		if len(l.Cameras) > MaxCameras || slices.ContainsFunc(l.Cameras, func(name string) bool { return len(name) > maxText }) {
+			return fmt.Errorf("a law of %d cameras, expected at most %d, and names of at most %d bytes", len(l.Cameras), MaxCameras, maxText)
+		}
 		k := len(l.D)
 		if len(l.Says) > maxText || k > MaxLatent || len(l.Rates) > k*k {
 			return fmt.Errorf("a law of %d states, %d rates and a sentence of %d bytes, expected at most %d, a rate from each to each, and %d", k, len(l.Rates), len(l.Says), MaxLatent, maxText)
