@@ -116,6 +116,9 @@ func (m *members) take(subject string, data []byte, now time.Time) {
 	}
 	known.heard = now
 	was := known.in()
+	if c.law == 0 && c.refused == "" && (known.known || known.out != "") {
+		c.refused = "it has no law yet"
+	}
 	law := known.law != c.law
 	known.camera, known.known = c, c.law > 0
 	m.leave(stream, known, c.refused)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -286,6 +287,80 @@ func TestMistakes(t *testing.T) {
 		}
 		if err == nil || !strings.Contains(err.Error(), want) || exit.Status(err) != status {
 			t.Errorf("found %v (%d), expected %q (%d)", err, exit.Status(err), want, status)
+		}
+	}
+}
+
+// TestBegunAnew: a run that begins anew has no law at first, and is left out until it has.
+func TestBegunAnew(t *testing.T) {
+	n := &notes{}
+	m := newMembers(&Command{Name: "all", Streams: []string{"left", "right"}, Stale: 60}, n)
+	hear := func(line []byte) (news, law bool) {
+		m.take("driftscope.local.left.population", line, time.Now())
+		return m.fresh()
+	}
+	bare := []byte(`{"v":1,"kind":"population","stream":"left","seq":1}`)
+	for i, c := range []struct {
+		line      []byte
+		news, law bool
+		in        int
+	}{{bare, false, false, 0}, {lineOf(t, "left", 5, 2, 0.1), true, true, 1}, {lineOf(t, "left", 5, 2, 0.1), true, false, 1}, {bare, true, true, 0}, {bare, false, false, 0}, {lineOf(t, "left", 6, 2, 0.1), true, true, 1}} {
+		if news, law := hear(c.line); news != c.news || law != c.law || len(m.in()) != c.in {
+			t.Errorf("record %d: news %v, of the law %v, %d in, expected %+v", i, news, law, len(m.in()), c)
+		}
+	}
+	if n.String() != "left: left out: it has no law yet\nleft: back in\n" {
+		t.Errorf("told\n%s", n)
+	}
+}
+
+// TestDocumentedUser: the user of docs/howto/law.md may pool, and publish nothing else.
+func TestDocumentedUser(t *testing.T) {
+	text, err := os.ReadFile("../../docs/howto/law.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, found := strings.Cut(string(text), "```\n{ user: pool")
+	block, _, ended := strings.Cut(block, "```")
+	if !found || !ended {
+		t.Fatal("docs/howto/law.md has no user for pool")
+	}
+	s := bustest.Start(t, "accounts { A { users: [{user: all, password: all}\n{ user: pool"+strings.ReplaceAll(block, "$POOL_PASSWORD", "secret")+"] } }")
+	host := strings.TrimPrefix(s.URL(), "nats://")
+	nc, err := nats.Connect("nats://all:all@" + host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	laws, err := nc.SubscribeSync("driftscope.local.*.population")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, allowed := range map[string]bool{"plate": true, "forged": false} {
+		ctx, cancel := context.WithCancel(t.Context())
+		n, done := &notes{}, make(chan error, 1)
+		c := Command{Name: name, Streams: []string{"left", "right"}, NATS: "nats://pool:secret@" + host, Prefix: "driftscope", Site: "local", Stale: 60}
+		go func() { done <- c.run(ctx, io.Discard, n) }()
+		published := false
+		until(t, "the law of "+name, func() bool {
+			if err := nc.Publish("driftscope.local.left.population", lineOf(t, "left", 1, 2, 0.1)); err != nil {
+				t.Fatal(err)
+			}
+			for {
+				m, err := laws.NextMsg(100 * time.Millisecond)
+				if err != nil {
+					break
+				}
+				published = published || m.Subject == "driftscope.local."+name+".population"
+			}
+			return published || strings.Contains(strings.ToLower(n.String()), "permissions violation")
+		})
+		if published != allowed {
+			t.Errorf("%s: published: %v, expected %v; told\n%s", name, published, allowed, n)
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
 		}
 	}
 }
