@@ -32,7 +32,6 @@ type walker struct {
 	state int
 	own   float64 // factor of D
 	x, y  float64 // error of the last place, px
-	mover bool
 	trail pooled.Trail
 	track Track
 	seen  bool
@@ -49,7 +48,6 @@ type film struct {
 	every   float64
 	rings   [2]bool
 	alarms  [2]int
-	raised  uint64
 }
 
 func (s scene) film(seed uint64, n int, every float64) *film {

@@ -14,18 +14,18 @@ func (m *Map) Archive(c *archive.Codec) {
 }
 
 // archive passes on the sums of a cell. One that has seen nothing is one number.
-func (s *cell) archive(c *archive.Codec) {
-	c.Magnitudes(&s.steps)
-	if s.steps == 0 {
+func (c *cell) archive(a *archive.Codec) {
+	a.Magnitudes(&c.steps)
+	if c.steps == 0 {
 		return
 	}
-	for i := range s.time {
-		c.Magnitudes(&s.time[i])
+	for i := range c.time {
+		a.Magnitudes(&c.time[i])
 	}
-	for i := range s.moved {
-		c.Floats(s.moved[i][:])
+	for i := range c.moved {
+		a.Floats(c.moved[i][:])
 	}
-	c.Magnitudes(&s.squares, &s.second, &s.pairs, &s.located)
-	c.Float(&s.crossed)
-	c.Require(s.squares > 0 && s.time[0] > 0, "%g steps have squares of %g and took %g s", s.steps, s.squares, s.time[0])
+	a.Magnitudes(&c.squares, &c.second, &c.pairs, &c.located)
+	a.Float(&c.crossed)
+	a.Require(c.squares > 0 && c.time[0] > 0, "%g steps have squares of %g and took %g s", c.steps, c.squares, c.time[0])
 }

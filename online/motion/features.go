@@ -35,7 +35,6 @@ type measured struct {
 	// of the steps of one frame
 	ux, uy, square []float64
 	far            []float64 // squares over a lag
-	mean           float64   // of square
 }
 
 // put adds a value; what is no number counts as 0.

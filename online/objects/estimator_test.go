@@ -31,7 +31,6 @@ type dish struct {
 	stage  float64 // px a frame, along x
 	faster float64 // times as far that the others go, where it is not 0
 	fast   float64 // times sigma, of every other object; 0 is 1
-	spots  []latent.Spot
 }
 
 func newDish(rows int) *dish {

@@ -105,7 +105,6 @@ func (f *fitting) profileOf(m *mixture, order []int) *profile {
 type intervals struct {
 	d, fraction []Interval
 	spread      Interval
-	mean        Interval // of D over the tracks, fractions held
 }
 
 // intervals of a mixture. A state's D stays between those of its neighbours.
