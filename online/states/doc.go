@@ -6,7 +6,7 @@
 //	E Δₙ Δₙ₊₁ = -uₙ
 //
 // (Berglund, Physical Review E 82, 011917, 2010; Vestergaard, Blainey and Flyvbjerg, Physical Review E 89, 022726, 2014), a tridiagonal covariance whose
-// factors give the likelihood of a track in one pass, exactly, with gaps and places of unequal noise. One step in a thousand may be stray: it leads anywhere
+// factors give the likelihood of a track in one pass, exactly, with gaps and places of unequal noise. One step in ten thousand may be stray: it leads anywhere
 // within the longest step, and begins the covariance anew.
 //
 //	segment.go   Segment: consecutive steps of one object; their likelihood and its derivatives

@@ -44,11 +44,12 @@ func (s *Segment) scale(n int) float64 {
 // floor keeps variances above zero where a state neither moves nor is located with noise, px².
 const floor = 1e-12
 
-// A step may be stray: one in a thousand leads anywhere, as where a number went to another object, and nothing is learnt from it. One that a state makes is
-// seldom farther than √18 standard deviations, once in 8,000 steps, so that others need not be looked at.
+// A step may be stray: one in ten thousand leads anywhere, as where a number went to another object, and nothing is learnt from it. One that a state makes is
+// seldom farther than √20 standard deviations, once in 22,000 steps, so that others need not be looked at. With one in a thousand so many of a state's own
+// steps were taken for stray that intervals held D in 94.1 % of populations.
 const (
-	strays  = 1e-3
-	farther = 18.0
+	strays  = 1e-4
+	farther = 20.0
 )
 
 // isStray says whether a step is likelier to be stray than to be the state's: by its square over the variance q of an axis.
