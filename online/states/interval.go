@@ -36,7 +36,11 @@ func (p *profile) end(k int, side, limit float64) (end float64, open bool) {
 	root := func(x float64) float64 {
 		at[k] = x
 		c := climb{of: p.of, least: p.least, fixed: fixed, hessian: p.hessian, near: true}
-		return math.Sqrt(2 * max(p.nats-c.maximise(at), 0))
+		r := math.Sqrt(2 * max(p.nats-c.maximise(at), 0))
+		if math.IsNaN(r) { // no law is there
+			return 2 * normal95
+		}
+		return r
 	}
 	span := side * (limit - p.top[k])
 	near, nearRoot, far, farRoot := 0.0, 0.0, math.NaN(), math.NaN() // distances from the top

@@ -183,7 +183,7 @@ func sum(v []float64) (total float64) {
 
 // interval of the share of time of state j, by that of its fraction of the tracks.
 func (s *shares) interval(j int, f Interval) Interval {
-	if len(s.time) == 1 {
+	if len(s.time) == 1 || !(s.time[j] > 0 && s.time[j] < 1 && s.tracks[j] > 0 && s.tracks[j] < 1) {
 		return f
 	}
 	logit := func(p float64) float64 { return math.Log(p / (1 - p)) }
@@ -220,6 +220,9 @@ func (f *fitting) mean(m *mixture, d []Interval, s *shares) Interval {
 	}
 	value, variance := of(p.top), p.varianceOf(of)
 	half := normal95 * math.Sqrt(variance)
+	if math.IsInf(half, 1) || math.IsNaN(half) { // what was fitted has no curvature: no D beyond the states' is possible
+		return Interval{math.Exp(value), d[0].Low, max(d[k-1].High, math.Exp(value))}
+	}
 	return Interval{math.Exp(value), math.Exp(value - half), math.Exp(value + half)}
 }
 

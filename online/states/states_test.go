@@ -223,6 +223,39 @@ func TestNothing(t *testing.T) {
 	}
 }
 
+// TestFinite: of more states than there is evidence for, and of tracks that hardly move, every number is one.
+func TestFinite(t *testing.T) {
+	still := Segment{Weight: 1, Steps: []Step{{1e-9, 0, dt}, {0, 1e-9, dt}}}
+	for name, segments := range map[string][]Segment{
+		"six tracks":     population(1, Film{dt, 0, 0.01}, 6, 5, [2]float64{2, 1}),
+		"one track":      population(1, Film{dt, 0, 0.01}, 1, 5, [2]float64{2, 1}),
+		"some stand":     append(population(2, Film{dt, 0, 0}, 5, 6, [2]float64{2, 1}), still, still),
+		"one runs off":   append(population(3, Film{dt, 0, 0.01}, 20, 6, [2]float64{2, 1}), Segment{Weight: 1, Steps: []Step{{1e4, 1e4, dt}}}),
+		"all stand":      {still, still, still},
+		"all jump alike": {{Weight: 1, Steps: []Step{{1, 0, dt}}}, {Weight: 1, Steps: []Step{{1, 0, dt}}}},
+	} {
+		for k := range 5 {
+			l, ok := Infer(segments, Options{States: k, Depth: 1})
+			if !ok {
+				t.Fatalf("%s, %d states: no law", name, k)
+			}
+			numbers := []float64{l.D.Value, l.D.Low, l.D.High, l.Spread.Value, l.Noise, l.MostNoise}
+			for _, s := range l.States {
+				numbers = append(numbers, s.D.Value, s.D.Low, s.D.High, s.Fraction.Value, s.Fraction.Low, s.Fraction.High)
+			}
+			for _, b := range Spectrum(segments, Options{}, l.MostNoise) {
+				numbers = append(numbers, b.D, b.Share)
+			}
+			for i, v := range numbers {
+				if math.IsNaN(v) || math.IsInf(v, 0) {
+					t.Errorf("%s, %d states: number %d is %g: %+v, D %+v", name, k, i, v, l.States, l.D)
+					break
+				}
+			}
+		}
+	}
+}
+
 // TestInFocus: the share is that of drawn steps, to four standard errors of 0.002, and fewer fast objects stay.
 func TestInFocus(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
