@@ -1,9 +1,12 @@
 package tracking
 
 import (
+	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -110,4 +113,34 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestRowsWith: columns beside the places are lent as they stand, those that are not there are told, and a mistake of the caller's has its line.
+func TestRowsWith(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tracks.csv")
+	if err := os.WriteFile(path, []byte("frame,marks,trajectory,x,y\n0,4,7,1,2\n1,,7,3,4\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	each := func(particle int64, at Point, values []string, absent []bool) error {
+		got = append(got, fmt.Sprintf("%d %d %g %g %q %v", particle, at.Frame, at.X, at.Y, values[0], absent))
+		return nil
+	}
+	if err := RowsWith(path, []string{"marks", "sd"}, each); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{`7 0 1 2 "4" [false true]`, `7 1 3 4 "" [false true]`}; !reflect.DeepEqual(got, want) {
+		t.Errorf("found %q, expected %q", got, want)
+	}
+	places := 0
+	if err := Rows(path, func(particle int64, at Point) error { places++; return nil }); err != nil || places != 2 {
+		t.Errorf("%d rows, %v", places, err)
+	}
+	refuse := func(int64, Point, []string, []bool) error { return errors.New("not wanted") }
+	if err := RowsWith(path, nil, refuse); err == nil || !strings.Contains(err.Error(), "line 2: not wanted") {
+		t.Errorf("found %v", err)
+	}
+	if err := RowsWith(filepath.Join(t.TempDir(), "none.csv"), nil, refuse); err == nil {
+		t.Error("a file that is not there was read")
+	}
 }
