@@ -14,7 +14,7 @@ import (
 func TestLawOfAll(t *testing.T) {
 	e, d, dst := newEstimator(t, Config{PixelUM: 0.5}), newDish(6), &latent.Estimate{}
 	d.fast = 1 / math.Sqrt(10)
-	reports := of[*latent.Population](run(t, e, d, 150, dst))
+	reports := of[*latent.Population](run(t, e, d, 300, dst))
 	l := reports[len(reports)-1].Law
 	if l == nil || len(l.States) != 2 || len(l.Rates) != 4 || l.Seq == 0 || l.Steps < 1000 {
 		t.Fatalf("law %+v", l)
@@ -43,7 +43,7 @@ func TestLawOfAll(t *testing.T) {
 	}
 	ended := e.Last()
 	last := of[*latent.Population](ended)[0]
-	if last.Map == nil || len(last.Map.X) == 0 || len(last.Map.Says) != 0 || last.Law.Steps < 36*149*9/10 || // one in a hundred runs by chance
+	if last.Map == nil || len(last.Map.X) == 0 || len(last.Map.Says) != 0 || last.Law.Steps < 36*299*9/10 || // one in a hundred runs by chance
 		math.Abs(sum(last.Spectrum)-1) > 1e-9 {
 		t.Errorf("at the end the law rests on %d steps, the map says %v", last.Law.Steps, last.Map)
 	}

@@ -1,6 +1,8 @@
 package pooled
 
 import (
+	"time"
+
 	"driftscope/online/maps"
 	"driftscope/online/states"
 )
@@ -15,10 +17,10 @@ type Config struct {
 
 // When a law is learnt.
 const (
-	Lag       = 25   // frames between what is learnt from and its use
-	firstLaw  = 200  // steps before the first: by as many D is known to a tenth
-	firstMap  = 2000 // steps before the map is read: two a cell of the finest
-	liveShare = 16   // of what the last was learnt from that is new before the next in a live run; in any other all of it, so that a recording waits for little
+	Lag       = 25     // frames between what is learnt from and its use
+	firstLaw  = 200    // steps before the first: by as many D is known to a tenth
+	firstMap  = 10_000 // steps before the map is read: ten a cell of the finest
+	liveShare = 16     // of what the last was learnt from that is new before the next in a live run; in any other all of it, so that a recording waits for little
 )
 
 // Learner learns the law of all objects. Its methods are called from one goroutine.
@@ -80,7 +82,11 @@ func (l *Learner) Law() *Law { return l.law }
 func (l *Learner) Pass(seq uint64, live func() []states.Segment) (changed bool) {
 	l.frame++
 	if l.inFlight && l.frame >= l.due && (l.config.Deterministic || l.worker.rested()) {
-		if law, ok := l.worker.take(l.config.Deterministic); ok {
+		wait := time.Duration(0)
+		if l.config.Deterministic {
+			wait = always
+		}
+		if law, ok := l.worker.take(wait); ok {
 			changed = l.use(law)
 		}
 	}
@@ -118,17 +124,35 @@ func (l *Learner) begin(seq uint64, live []states.Segment) {
 	l.inFlight, l.due, l.fresh = true, l.frame+Lag, 0
 }
 
-// Finish learns from what is new, because no frame comes after seq. It waits. True says that the law is another one.
+// How long a run that ends waits for a law, each of two times: it has to end within its grace. A recording waits longer, so that its last law is always the same
+// one where the machine is not slow.
+const (
+	ending         = 500 * time.Millisecond
+	endingRecorded = 1500 * time.Millisecond
+)
+
+// patience is how long a law is waited for while a run ends.
+func (l *Learner) patience() time.Duration {
+	if l.config.Deterministic {
+		return endingRecorded
+	}
+	return ending
+}
+
+// Finish learns from what is new, because no frame comes after seq. It does not wait long. True says that the law is another one.
 func (l *Learner) Finish(seq uint64, live []states.Segment) (changed bool) {
 	if l.inFlight {
-		law, ok := l.worker.take(true)
-		changed = ok && l.use(law)
+		law, ok := l.worker.take(l.patience())
+		if !ok {
+			return false
+		}
+		changed = l.use(law)
 	}
 	if l.fresh == 0 {
 		return changed
 	}
 	l.begin(seq, live)
-	law, ok := l.worker.take(true)
+	law, ok := l.worker.take(l.patience())
 	return ok && l.use(law) || changed
 }
 
@@ -148,5 +172,11 @@ func (l *Learner) Reset() {
 	*l = Learner{config: l.config, worker: l.worker, frame: l.frame, field: l.field}
 }
 
-// Close ends the goroutine.
-func (l *Learner) Close() { l.worker.close() }
+// Close ends the goroutine; in a live run it may end a little later, by itself.
+func (l *Learner) Close() {
+	wait := ending
+	if l.config.Deterministic {
+		wait = always
+	}
+	l.worker.close(wait)
+}

@@ -1,6 +1,7 @@
 package pooled
 
 import (
+	"math"
 	"time"
 
 	"driftscope/internal/nice"
@@ -75,22 +76,35 @@ func (w *worker) forget() {
 	w.running = false
 }
 
-// take gives what has come back, waiting for it if wait is set; false where nothing has.
-func (w *worker) take(wait bool) (*Law, bool) {
+// always is a wait without an end.
+const always = time.Duration(math.MaxInt64)
+
+// take gives what has come back, waiting for it as long; false where nothing has.
+func (w *worker) take(wait time.Duration) (*Law, bool) {
+	if !w.running {
+		return nil, false
+	}
+	late := time.NewTimer(wait)
+	defer late.Stop()
 	for w.running {
-		if !wait {
-			select {
-			case o := <-w.done:
-				if w.receive(o) {
-					return o.law, true
-				}
-			default:
-				return nil, false
+		select { // what is there goes before the timer
+		case o := <-w.done:
+			if w.receive(o) {
+				return o.law, true
 			}
 			continue
+		default:
+			if wait == 0 {
+				return nil, false
+			}
 		}
-		if o := <-w.done; w.receive(o) {
-			return o.law, true
+		select {
+		case o := <-w.done:
+			if w.receive(o) {
+				return o.law, true
+			}
+		case <-late.C:
+			return nil, false
 		}
 	}
 	return nil, false
@@ -108,14 +122,24 @@ func (w *worker) receive(o outcome) bool {
 // rested says whether the rest after the last is over.
 func (w *worker) rested() bool { return !w.now().Before(w.rest) }
 
-// close ends the goroutine, once what it works at is done; a second call does nothing.
-func (w *worker) close() {
+// close ends the goroutine, once what it works at is done, and waits for that as long; a second call does nothing.
+func (w *worker) close(wait time.Duration) {
 	if w.orders == nil {
 		return
 	}
 	w.forget()
 	close(w.orders)
-	for range w.done { // nobody wants it
-	}
 	w.orders = nil
+	late := time.NewTimer(wait)
+	defer late.Stop()
+	for {
+		select {
+		case _, there := <-w.done: // nobody wants it
+			if !there {
+				return
+			}
+		case <-late.C: // it has room for what is under way, and ends by itself
+			return
+		}
+	}
 }
