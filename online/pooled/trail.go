@@ -28,13 +28,13 @@ func (t *Trail) Cut(keep func(states.Segment)) {
 	if len(t.steps) > 0 {
 		keep(t.segment())
 	}
-	t.steps, t.scale = t.steps[:0], t.scale[:0]
+	t.Forget()
 }
 
 // Forget drops the piece so far.
 func (t *Trail) Forget() { t.steps, t.scale = t.steps[:0], t.scale[:0] }
 
-// Segment is a copy of the piece so far.
+// segment is a copy of the piece so far.
 func (t *Trail) segment() states.Segment {
 	s := states.Segment{Steps: append([]states.Step(nil), t.steps...), Weight: 1}
 	for _, v := range t.scale {
