@@ -18,6 +18,7 @@ import (
 	"driftscope/internal/suite"
 	"driftscope/online/interactions/pairstest"
 	"driftscope/online/states"
+	"driftscope/online/switching"
 	"driftscope/online/switching/switchingtest"
 )
 
@@ -210,7 +211,7 @@ func TestPairs(t *testing.T) {
 		})
 		path := r.file(t)
 		p := printed(t, Command{Tracks: path, DT: dt, PixelUM: pixel, Interactions: true, TemplatePX: 1.5}).Pairs
-		if p == nil || len(p.Distance) == 0 || p.Unused != 0 || (p.Nats > evident) != (force != nil) {
+		if p == nil || len(p.Distance) == 0 || p.Unused != 0 || (p.Nats > switching.Evident) != (force != nil) {
 			t.Fatalf("%s: found %+v", name, p)
 		}
 		if force == nil {

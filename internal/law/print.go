@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"driftscope/online/motion"
+	"driftscope/online/switching"
 )
 
 // printMore writes what there is beside D.
@@ -59,7 +60,7 @@ func (m *Motion) print(w io.Writer) {
 // print writes the force.
 func (p *Pairs) print(w io.Writer, unit string) {
 	fmt.Fprintf(w, "force       %.3g nats for one between objects%s\n", p.Nats, left(p.Unused, "rows"))
-	if p.Nats < evident {
+	if p.Nats < switching.Evident {
 		return
 	}
 	for i := range p.Distance {

@@ -29,9 +29,6 @@ const (
 	mostTraced   = 4096      // places of a track whose way is looked for at a time
 )
 
-// evident is the evidence from which objects are told to switch: twenty to one.
-var evident = math.Log(20)
-
 // reading is what a law's states make of all tracks.
 type reading struct {
 	law   *states.Law
@@ -79,7 +76,7 @@ func (f *film) switching(l *states.Law, o states.Options) (*Switching, ways, *st
 	if r == nil {
 		return nil, nil, l
 	}
-	s := &Switching{Nats: r.nats, Told: r.nats > evident, Unused: len(f.used) - len(numbers)}
+	s := &Switching{Nats: r.nats, Told: r.nats > switching.Evident, Unused: len(f.used) - len(numbers)}
 	mixed := float64(len(r.ways)) >= leastMixed*float64(len(numbers))
 	for round := 0; mixed && round < rounds; round++ {
 		again := f.refine(r, numbers, o)
@@ -135,7 +132,7 @@ func (f *film) read(l *states.Law, numbers []int) *reading {
 			r.nats = m.Evidence()
 		}
 	}
-	if r.nats <= evident {
+	if r.nats <= switching.Evident {
 		return r
 	}
 	r.ways = ways{}

@@ -14,9 +14,6 @@ import (
 	"driftscope/online/switching"
 )
 
-// evident is the log likelihood ratio from which objects are told to switch: twenty to one.
-var evident = math.Log(20)
-
 // judged is how many of its last places an object's kind of motion is judged by: by as many the exponent is known to a tenth, and a thousand objects take 4 MB.
 const judged = 128
 
@@ -207,7 +204,7 @@ func (e *Estimator) adopt() {
 }
 
 // switches says whether objects are told to switch between states.
-func (l *law) switches() bool { return l.model != nil && l.model.Evidence() > evident }
+func (l *law) switches() bool { return l.model != nil && l.model.Evidence() > switching.Evident }
 
 // describe is the law of all as it is told; nil before there is one.
 func (e *Estimator) describe() *latent.PopulationLaw {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"driftscope/internal/latent"
+	"driftscope/online/switching"
 )
 
 // TestLawOfAll: of 36 objects of which every other diffuses a tenth as fast, two states are told with D in their intervals, each object is in its own, those that
@@ -25,7 +26,7 @@ func TestLawOfAll(t *testing.T) {
 			t.Errorf("state %d: %+v, expected D %g px²/s, half of the time", j, s, truth)
 		}
 	}
-	if l.Nats > evident || !strings.HasPrefix(l.Says, "2 states") || !strings.Contains(l.Says, "µm²/s") || !strings.Contains(l.Says, "no object is told to switch") {
+	if l.Nats > switching.Evident || !strings.HasPrefix(l.Says, "2 states") || !strings.Contains(l.Says, "µm²/s") || !strings.Contains(l.Says, "no object is told to switch") {
 		t.Errorf("evidence for switching %.1f nats; it says %q", l.Nats, l.Says)
 	}
 	o := &dst.Objects

@@ -124,22 +124,19 @@ func (l *Learner) begin(seq uint64, live []states.Segment) {
 	l.inFlight, l.due, l.fresh = true, l.frame+Lag, 0
 }
 
-// How long a run that ends waits for a law, each of two times: it has to end within its grace. A recording waits longer, so that its last law is always the same
-// one where the machine is not slow.
-const (
-	ending         = 500 * time.Millisecond
-	endingRecorded = 1500 * time.Millisecond
-)
+// ending is how long a live run that ends waits for a law, each of two times: it has to end within its grace. A recording waits for its own, which is always
+// the same.
+const ending = 500 * time.Millisecond
 
 // patience is how long a law is waited for while a run ends.
 func (l *Learner) patience() time.Duration {
 	if l.config.Deterministic {
-		return endingRecorded
+		return always
 	}
 	return ending
 }
 
-// Finish learns from what is new, because no frame comes after seq. It does not wait long. True says that the law is another one.
+// Finish learns from what is new, because no frame comes after seq. It waits; in a live run not long. True says that the law is another one.
 func (l *Learner) Finish(seq uint64, live []states.Segment) (changed bool) {
 	if l.inFlight {
 		law, ok := l.worker.take(l.patience())

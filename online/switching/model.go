@@ -18,6 +18,9 @@ type Config struct {
 	Memory   float64   // s after which a switch counts 1/e; 0 where none is forgotten
 }
 
+// Evident is the evidence from which objects are told to switch, nats: twenty to one.
+var Evident = math.Log(20)
+
 // DefaultLasts is Config's: a thousand frames at 50 a second, so that nothing switches at the beginning.
 const DefaultLasts = 20.0
 

@@ -9,9 +9,6 @@ import (
 	"driftscope/online/switching/switchingtest"
 )
 
-// evident is the evidence at which a field tells that something is there, online/objects: ln 20.
-var evident = math.Log(20)
-
 // sure is the probability from which on a state counts as told.
 const sure = 0.9
 
@@ -60,7 +57,7 @@ func (b *bench) switched(c *Cell, seed uint64) error {
 	told := make([]bool, c.Runs)
 	err := b.each(seed, c.Runs, func(run int, rng *rand.Rand) {
 		f := watch(c, rng)
-		told[run] = f.model.Evidence() > evident
+		told[run] = f.model.Evidence() > switching.Evident
 		if c.Rate > 0 {
 			all[run] = f.read()
 		}
