@@ -13,6 +13,7 @@ import (
 // Encoder turns messages into JSON for one sink and reuses its memory. It is for one goroutine.
 type Encoder struct {
 	Stream string // written into every record
+	Epoch  uint64 // the same, where it is not 0: under which lease the stream runs
 	Limit  int    // bytes that a record of objects has at most; 0 is any
 
 	sent   Sent
@@ -39,7 +40,7 @@ func (e *Encoder) Resend(since Sent) { e.sent = since }
 // Encode calls emit with the kind and the JSON of each record of m. The JSON is one line without its end, lent until emit returns. An
 // Estimate gives an ObjectsRecord of a field, a LatentRecord where there is a latent, and an SDERecord where its law is new.
 func (e *Encoder) Encode(m latent.Message, emit func(kind latent.Kind, line []byte) error) error {
-	header := func(kind latent.Kind) Header { return Header{latent.Version, kind, e.Stream} }
+	header := e.header
 	e.left = 0
 	switch m := m.(type) {
 	case *latent.Estimate:
@@ -71,13 +72,18 @@ func (e *Encoder) Encode(m latent.Message, emit func(kind latent.Kind, line []by
 	return fmt.Errorf("a message of type %T cannot be written", m)
 }
 
+// header begins every record.
+func (e *Encoder) header(kind latent.Kind) Header {
+	return Header{V: latent.Version, Kind: kind, Stream: e.Stream, Epoch: e.Epoch}
+}
+
 // Left is how many places Limit has left out of the message that was encoded last.
 func (e *Encoder) Left() int { return e.left }
 
 // frame emits a frame's objects, where the stream is one of a field, and its latent, where there is one.
 func (e *Encoder) frame(m *latent.Estimate, emit func(latent.Kind, []byte) error) error {
 	if m.Objects.Width > 0 {
-		e.line = appendObjects(e.line[:0], e.Stream, m, 0)
+		e.line = appendObjects(e.line[:0], e.header(latent.KindObjects), m, 0)
 		if e.Limit > 0 && len(e.line) > e.Limit {
 			e.left = e.fit(m)
 		}
@@ -85,7 +91,7 @@ func (e *Encoder) frame(m *latent.Estimate, emit func(latent.Kind, []byte) error
 			return err
 		}
 	}
-	e.line = appendLatent(e.line[:0], e.Stream, m)
+	e.line = appendLatent(e.line[:0], e.header(latent.KindLatent), m)
 	return emit(latent.KindLatent, e.line)
 }
 
@@ -94,7 +100,7 @@ func (e *Encoder) law(seq uint64, at time.Time, s *latent.SDE, emit func(latent.
 	if s.Revision == e.sent.revision {
 		return nil
 	}
-	e.sde.fill(e.Stream, seq, at, s)
+	e.sde.fill(e.header(latent.KindSDE), seq, at, s)
 	if s.Field != nil && s.Field != e.sent.field {
 		e.sde.Field = fieldRecord(s.Field)
 	}
@@ -114,8 +120,20 @@ func (e *Encoder) emit(kind latent.Kind, r Record, emit func(latent.Kind, []byte
 	return emit(kind, bytes.TrimSuffix(e.buffer.Bytes(), []byte("\n")))
 }
 
-// appendLatent writes the JSON of a LatentRecord without allocating; stream is a token and needs no escaping.
-func appendLatent(dst []byte, stream string, e *latent.Estimate) []byte {
+// appendHeader begins the JSON of a record. The kind and the stream are tokens and need no escaping.
+func appendHeader(dst []byte, h Header) []byte {
+	dst = strconv.AppendInt(append(dst, `{"v":`...), int64(h.V), 10)
+	dst = append(append(dst, `,"kind":"`...), h.Kind...)
+	dst = append(append(dst, `","stream":"`...), h.Stream...)
+	dst = append(dst, '"')
+	if h.Epoch != 0 {
+		dst = strconv.AppendUint(append(dst, `,"epoch":`...), h.Epoch, 10)
+	}
+	return dst
+}
+
+// appendLatent writes the JSON of a LatentRecord without allocating.
+func appendLatent(dst []byte, h Header, e *latent.Estimate) []byte {
 	l := &e.Latent
 	field := func(name string, v uint64) {
 		dst = append(dst, name...)
@@ -125,10 +143,8 @@ func appendLatent(dst []byte, stream string, e *latent.Estimate) []byte {
 		dst = append(dst, name...)
 		dst = appendNumbers(dst, v)
 	}
-	field(`{"v":`, latent.Version)
-	dst = append(dst, `,"kind":"latent","stream":"`...)
-	dst = append(dst, stream...)
-	field(`","seq":`, l.Seq)
+	dst = appendHeader(dst, h)
+	field(`,"seq":`, l.Seq)
 	dst = append(dst, `,"time":"`...)
 	dst = l.Time.UTC().AppendFormat(dst, time.RFC3339Nano)
 	field(`","trajectory":`, l.Trajectory)

@@ -34,7 +34,7 @@ func (e *Encoder) fit(m *latent.Estimate) (left int) {
 	for keep := total; len(e.line) > e.Limit && keep > 0; left = total - keep {
 		keep = min(keep-1, keep*e.Limit/len(e.line)*49/50) // a fiftieth less: not every byte is a place's
 		f.choose(m, keep)
-		e.line = appendObjects(e.line[:0], e.Stream, &f.fitted, total-keep)
+		e.line = appendObjects(e.line[:0], e.header(latent.KindObjects), &f.fitted, total-keep)
 	}
 	return left
 }

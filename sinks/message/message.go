@@ -16,6 +16,7 @@ type Header struct {
 	V      int         `json:"v"` // latent.Version
 	Kind   latent.Kind `json:"kind"`
 	Stream string      `json:"stream"`
+	Epoch  uint64      `json:"epoch,omitempty"` // of the lease under which a worker runs the stream; later is greater
 }
 
 func (h *Header) header() *Header { return h }
@@ -120,10 +121,9 @@ type ViewRecord struct {
 }
 
 // fill makes r the record of s as of frame seq. It shares the slices of s.
-func (r *SDERecord) fill(stream string, seq uint64, at time.Time, s *latent.SDE) {
+func (r *SDERecord) fill(h Header, seq uint64, at time.Time, s *latent.SDE) {
 	*r = SDERecord{
-		Header: Header{latent.Version, latent.KindSDE, stream},
-		Seq:    seq, Time: at.UTC(),
+		Header: h, Seq: seq, Time: at.UTC(),
 		Revision: s.Revision, Transitions: s.Transitions, Seconds: Number(s.Seconds),
 		Sigma: s.Sigma, SigmaLow: s.SigmaLow, SigmaHigh: s.SigmaHigh, Diffusion: s.Diffusion, Noise: s.Noise,
 		Activity: s.Activity, ActiveCount: s.ActiveCount, CRLB: Number(s.CRLB), DriftRevision: s.DriftRevision, Held: s.Held,

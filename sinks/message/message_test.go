@@ -111,22 +111,25 @@ func TestDecodeReadsWhatEncodeWrites(t *testing.T) {
 	}
 }
 
-// TestAppendLatentIsTheRecord: the writer that does not allocate and the record's tags are one format.
+// TestAppendLatentIsTheRecord: the writer that does not allocate and the record's tags are one format, with an epoch and without.
 func TestAppendLatentIsTheRecord(t *testing.T) {
 	e := sinktest.Estimate(6, 0)
 	e.Latent.Mean[0] = math.NaN()
-	r := LatentRecord{Header: Header{latent.Version, latent.KindLatent, "bead"}, Seq: 6, Time: sinktest.Noon.UTC(), Trajectory: 2, Dropped: 3, Z: e.Latent.Mean, SD: e.Latent.SD, Drift: e.Drift, LatencyMS: 1.5,
-		Filtered: e.Filtered, FilteredSD: e.FilteredSD, NIS: 2.5, Light: 190, Horizons: e.Horizons, Forecast: e.Forecast, ForecastSD: e.ForecastSD}
-	want, err := json.Marshal(&r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := appendLatent(nil, "bead", e); string(got) != string(want) {
-		t.Errorf("found    %s\nexpected %s", got, want)
-	}
-	buffer := make([]byte, 0, 1024)
-	if n := testing.AllocsPerRun(100, func() { buffer = appendLatent(buffer[:0], "bead", e) }); n != 0 {
-		t.Errorf("%v allocations a frame", n)
+	for _, epoch := range []uint64{0, 12} {
+		h := Header{V: latent.Version, Kind: latent.KindLatent, Stream: "bead", Epoch: epoch}
+		r := LatentRecord{Header: h, Seq: 6, Time: sinktest.Noon.UTC(), Trajectory: 2, Dropped: 3, Z: e.Latent.Mean, SD: e.Latent.SD, Drift: e.Drift, LatencyMS: 1.5,
+			Filtered: e.Filtered, FilteredSD: e.FilteredSD, NIS: 2.5, Light: 190, Horizons: e.Horizons, Forecast: e.Forecast, ForecastSD: e.ForecastSD}
+		want, err := json.Marshal(&r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := appendLatent(nil, h, e); string(got) != string(want) {
+			t.Errorf("found    %s\nexpected %s", got, want)
+		}
+		buffer := make([]byte, 0, 1024)
+		if n := testing.AllocsPerRun(100, func() { buffer = appendLatent(buffer[:0], h, e) }); n != 0 {
+			t.Errorf("%v allocations a frame", n)
+		}
 	}
 }
 

@@ -120,18 +120,16 @@ func trackRecord(h Header, t *latent.Track) *TrackRecord {
 	return r
 }
 
-// appendObjects writes the JSON of an ObjectsRecord without allocating; stream is a token and needs no escaping. A place is told to a ten-thousandth of a
+// appendObjects writes the JSON of an ObjectsRecord without allocating. A place is told to a ten-thousandth of a
 // pixel, everything else to five digits. unsent is how many places are not in it.
-func appendObjects(dst []byte, stream string, e *latent.Estimate, unsent int) []byte {
+func appendObjects(dst []byte, h Header, e *latent.Estimate, unsent int) []byte {
 	o := &e.Objects
 	whole := func(name string, v uint64) {
 		dst = append(dst, name...)
 		dst = strconv.AppendUint(dst, v, 10)
 	}
-	whole(`{"v":`, latent.Version)
-	dst = append(dst, `,"kind":"objects","stream":"`...)
-	dst = append(dst, stream...)
-	whole(`","seq":`, e.Latent.Seq)
+	dst = appendHeader(dst, h)
+	whole(`,"seq":`, e.Latent.Seq)
 	dst = append(dst, `,"time":"`...)
 	dst = e.Latent.Time.UTC().AppendFormat(dst, time.RFC3339Nano)
 	dst = append(dst, `","latency_ms":`...)
