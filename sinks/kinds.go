@@ -29,6 +29,8 @@ type Env struct {
 	Bus      *bus.Conn            // nil where NATS is off
 	Bucket   *natsink.Bucket      // nil where nothing is kept
 	Service  *natsink.Service     // nil where the stream ends with its run
+	Lease    natsink.Lease        // under which a worker runs the stream; nil where none does
+	Standing *natsink.Standing    // of what is kept, where its frames come again; nil where they do not
 	Stdout   io.Writer
 	Terminal bool         // Stdout is a terminal
 	Log      *slog.Logger // nil is silent
@@ -38,7 +40,7 @@ type Env struct {
 // nats is what the NATS sink uses of env.
 func (env Env) nats() natsink.Env {
 	return natsink.Env{
-		Stream: env.Stream, About: env.About, Bus: env.Bus, Bucket: env.Bucket, Service: env.Service, Log: env.Log,
+		Stream: env.Stream, About: env.About, Bus: env.Bus, Bucket: env.Bucket, Service: env.Service, Lease: env.Lease, Standing: env.Standing, Log: env.Log,
 		Watch: func(waiting func() int64) { env.Metrics.watch(env.Stream, waiting) },
 	}
 }

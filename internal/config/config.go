@@ -48,13 +48,14 @@ type Optics struct {
 
 // Online holds the estimator's settings.
 type Online struct {
-	Seed      uint64        `yaml:"seed"`       // of every random choice the estimator makes
-	RefineLag uint64        `yaml:"refine_lag"` // frames between taking a drift refinement's data and applying its result
-	Memory    int           `yaml:"memory"`     // transitions that the drift is learnt from; older ones are forgotten
-	MaxGap    time.Duration `yaml:"max_gap"`    // a longer pause between two frames forms no increment; 0: as the model was trained
-	Exposure  time.Duration `yaml:"exposure"`   // of a frame, over which motion blurs it; 0: a flash
-	State     string        `yaml:"state"`      // file that the law is kept in, and goes on from where it is there; empty keeps none
-	PixelUM   float64       `yaml:"pixel_um"`   // side of a raw frame's pixel in the specimen, µm; 0: not known
+	Seed            uint64        `yaml:"seed"`                               // of every random choice the estimator makes
+	RefineLag       uint64        `yaml:"refine_lag"`                         // frames between taking a drift refinement's data and applying its result
+	Memory          int           `yaml:"memory"`                             // transitions that the drift is learnt from; older ones are forgotten
+	MaxGap          time.Duration `yaml:"max_gap"`                            // a longer pause between two frames forms no increment; 0: as the model was trained
+	Exposure        time.Duration `yaml:"exposure"`                           // of a frame, over which motion blurs it; 0: a flash
+	State           string        `yaml:"state"`                              // file that the law is kept in, and goes on from where it is there; empty keeps none
+	CheckpointEvery time.Duration `yaml:"checkpoint_every" json:",omitempty"` // between two states of the law that are kept
+	PixelUM         float64       `yaml:"pixel_um"`                           // side of a raw frame's pixel in the specimen, µm; 0: not known
 	// Forecast lists how many seconds ahead every latent is forecast, ascending; none by default.
 	Forecast []float64 `yaml:"forecast_s"`
 	// AlarmFrames is how many frames lie between two false alarms of one kind on average, at least, while nothing changes.
@@ -86,6 +87,7 @@ type NATS struct {
 	Store    string        `yaml:"store"`     // folder of the spool, and of the embedded server's JetStream
 	MaxAge   time.Duration `yaml:"max_age"`   // of what is kept
 	MaxBytes int64         `yaml:"max_bytes"` // of what is kept, and of the spool
+	Replicas int           `yaml:"replicas"`  // servers of a cluster that have what is kept
 
 	// WebSocket is where the server at URL takes pages, for the dashboard; the embedded one has its own.
 	WebSocket string `yaml:"websocket"`
@@ -115,9 +117,9 @@ func Default() Config {
 	return Config{
 		Stream: "molecule", StallAfter: 5 * time.Second,
 		Objects: Objects{Max: 4096, Every: 25},
-		Online:  Online{Seed: 1, RefineLag: 56, Memory: 4096, AlarmFrames: 100_000},
+		Online:  Online{Seed: 1, RefineLag: 56, Memory: 4096, AlarmFrames: 100_000, CheckpointEvery: 30 * time.Second},
 		Record:  Record{MaxGB: 10},
-		NATS:    NATS{URL: NATSEmbedded, Port: 4222, Prefix: "driftscope", Site: "local", MaxAge: 7 * 24 * time.Hour, MaxBytes: 1 << 30},
+		NATS:    NATS{URL: NATSEmbedded, Port: 4222, Prefix: "driftscope", Site: "local", MaxAge: 7 * 24 * time.Hour, MaxBytes: 1 << 30, Replicas: 1},
 		Grace:   3 * time.Second,
 
 		Dashboard: Dashboard{Address: DashboardAddress, Commands: true},

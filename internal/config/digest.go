@@ -17,7 +17,7 @@ func (c *Config) Digest() (string, error) {
 		return out
 	}
 	online := c.Online
-	online.State = "" // where it is kept
+	online.State, online.CheckpointEvery = "", 0 // where it is kept, and how often
 	if len(online.Forecast) == 0 {
 		online.Forecast = nil // however none are written
 	}

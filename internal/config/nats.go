@@ -20,6 +20,8 @@ const (
 	mostAge    = 10 * 365 * 24 * time.Hour
 	leastBytes = 16 << 20
 	mostBytes  = 1 << 40
+
+	mostReplicas = 5 // of JetStream
 )
 
 // validate finds every contradiction in what is said of the server.
@@ -54,6 +56,7 @@ func (n *NATS) validateDurable() []error {
 	bad(!n.Durable || n.URL != NATSOff, "nats.durable: found true beside nats.url off: give a server, or leave it out")
 	bad(!n.Durable || n.Store != "", "nats.store: is missing beside durable: give a folder for what waits, and for what an embedded server keeps")
 	bad(n.MaxAge >= leastAge && n.MaxAge <= mostAge, "nats.max_age: found %v, expected %v to %v", n.MaxAge, leastAge, mostAge)
+	bad(n.Replicas >= 1 && n.Replicas <= mostReplicas, "nats.replicas: found %d, expected 1 to %d", n.Replicas, mostReplicas)
 	bad(n.MaxBytes >= leastBytes && n.MaxBytes <= mostBytes, "nats.max_bytes: found %d, expected %d to %d", n.MaxBytes, int64(leastBytes), int64(mostBytes))
 	return errs
 }

@@ -18,23 +18,26 @@ const (
 	maxHorizons  = 8
 	maxHorizon   = 3600 // s
 	leastAlarms  = 1e3  // frames
-	mostAlarms   = 1e7  // frames
-	maxExposure  = time.Hour
-	maxGrace     = time.Minute
-	maxQueue     = 4096
-	minStall     = 10 * time.Millisecond
-	maxStall     = 24 * time.Hour
-	maxSinks     = 16
-	maxSteps     = 32
-	maxTriggers  = 32
-	maxPixelUM   = 1e6
-	leastMemory  = 64
-	mostMemory   = 1 << 16
-	maxRecordGB  = 1e6
-	mostDepth    = 1e4     // µm: the specimen is not thicker
-	maxObjects   = 1 << 14 // whose message is smaller than a NATS server takes
-	mostEvery    = 1e6
-	mostLag      = 6 // online/tracks keeps no more frames open
+
+	leastCheckpoint = time.Second
+	mostCheckpoint  = time.Hour
+	mostAlarms      = 1e7 // frames
+	maxExposure     = time.Hour
+	maxGrace        = time.Minute
+	maxQueue        = 4096
+	minStall        = 10 * time.Millisecond
+	maxStall        = 24 * time.Hour
+	maxSinks        = 16
+	maxSteps        = 32
+	maxTriggers     = 32
+	maxPixelUM      = 1e6
+	leastMemory     = 64
+	mostMemory      = 1 << 16
+	maxRecordGB     = 1e6
+	mostDepth       = 1e4     // µm: the specimen is not thicker
+	maxObjects      = 1 << 14 // whose message is smaller than a NATS server takes
+	mostEvery       = 1e6
+	mostLag         = 6 // online/tracks keeps no more frames open
 
 	leastTemplate, mostTemplate = 0.5, 32
 	minToken                    = 16 // characters: cannot be guessed by trying
@@ -76,6 +79,7 @@ func (c *Config) Validate() error {
 	bad(c.Online.Memory >= leastMemory && c.Online.Memory <= mostMemory, "online.memory: found %d, expected %d to %d transitions", c.Online.Memory, leastMemory, mostMemory)
 	bad(c.Online.PixelUM >= 0 && c.Online.PixelUM <= maxPixelUM, "online.pixel_um: found %g, expected more than 0 and at most %g µm", c.Online.PixelUM, float64(maxPixelUM))
 	bad(validHorizons(c.Online.Forecast), "online.forecast_s: found %v, expected at most %d numbers of seconds, ascending, above 0 and at most %d", c.Online.Forecast, maxHorizons, maxHorizon)
+	bad(c.Online.CheckpointEvery >= leastCheckpoint && c.Online.CheckpointEvery <= mostCheckpoint, "online.checkpoint_every: found %v, expected %v to %v", c.Online.CheckpointEvery, leastCheckpoint, mostCheckpoint)
 	bad(c.Online.AlarmFrames >= leastAlarms && c.Online.AlarmFrames <= mostAlarms, "online.alarm_frames: found %d, expected 1e3 to 1e7", c.Online.AlarmFrames)
 	bad(c.Record.MaxGB > 0 && c.Record.MaxGB <= maxRecordGB, "record.max_gb: found %g, expected more than 0 and at most %g GB", c.Record.MaxGB, float64(maxRecordGB))
 	errs = append(errs, validateDashboard(c.Dashboard))

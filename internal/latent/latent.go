@@ -46,6 +46,7 @@ type Latent struct {
 
 	Spots   Spots     `json:"-"` // of a field; then Mean and SD are empty
 	Arrived time.Time `json:"-"` // at the host
+	Place   uint64    `json:"-"` // in a durable stream of frames; 0 where none
 }
 
 // Reset makes l an empty latent of dimension d, keeping its memory.

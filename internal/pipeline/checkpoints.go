@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,13 +11,15 @@ import (
 	"driftscope/internal/latent"
 )
 
-// keepEvery is the time between two checkpoints of the law: a crash loses no more, and a roll-back goes back as far.
+// keepEvery is the time between two checkpoints of the law unless told otherwise: a crash loses no more, and a roll-back goes back as far.
 const keepEvery = 30 * time.Second
 
-// checkpoints keeps the law: every keepEvery it takes a checkpoint between two frames, which another goroutine writes.
+// checkpoints keeps the law: every so often it takes a checkpoint between two frames, which another goroutine writes.
 type checkpoints struct {
 	law         Checkpointer // nil where the estimator has no state to keep
-	write       func([]byte) error
+	write       func([]byte, Place) error
+	every       time.Duration
+	at          Place      // of the last frame that was folded
 	last        time.Time  // when the newest checkpoint was taken
 	older       []byte     // the checkpoint before the newest, which roll_back restores
 	newest      []byte     // nil before the first
@@ -29,9 +32,9 @@ type checkpoints struct {
 // maxAsked is how many may wait for one checkpoint.
 const maxAsked = 16
 
-func newCheckpoints(e Estimator, write func([]byte) error, now time.Time) *checkpoints {
+func newCheckpoints(e Estimator, o *Options, now time.Time) *checkpoints {
 	law, _ := e.(Checkpointer)
-	return &checkpoints{law: law, write: write, last: now, writing: make(chan error, 1)}
+	return &checkpoints{law: law, write: o.Keep, every: cmp.Or(o.KeepEvery, keepEvery), last: now, writing: make(chan error, 1)}
 }
 
 // visit takes a checkpoint where one is due and none is being written. Its error is that of a checkpoint that could not be written.
@@ -45,7 +48,7 @@ func (c *checkpoints) visit(now time.Time) error {
 			return nil
 		}
 	}
-	due := now.Sub(c.last) >= keepEvery
+	due := now.Sub(c.last) >= c.every
 	if c.law == nil || !due && len(c.asked) == 0 {
 		return failed
 	}
@@ -103,8 +106,9 @@ func (c *checkpoints) take() (state []byte, err error) {
 		return b.Bytes(), nil
 	}
 	c.outstanding = true
+	at := c.at
 	go func() {
-		err := c.write(b.Bytes())
+		err := c.write(b.Bytes(), at)
 		tell(err)
 		c.writing <- err
 	}()
@@ -131,7 +135,7 @@ func (c *checkpoints) end() error {
 // rollBack restores the checkpoint before the newest.
 func (c *checkpoints) rollBack() error {
 	if c.older == nil {
-		return latent.Refuse(latent.Conflict, "roll_back: there is no state from before, one is kept every %v: try again then", keepEvery)
+		return latent.Refuse(latent.Conflict, "roll_back: there is no state from before, one is kept every %v: try again then", c.every)
 	}
 	return c.law.Restore(bytes.NewReader(c.older))
 }

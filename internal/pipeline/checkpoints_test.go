@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -31,11 +32,13 @@ func (l *lawful) Restore(r io.Reader) error {
 // A checkpoint is taken every half a minute of the run's time and at the end; what cannot be written is told, and tracking goes on.
 func TestCheckpoints(t *testing.T) {
 	for name, c := range map[string]struct {
-		err  error
-		kept string
+		err   error
+		every time.Duration
+		kept  string
 	}{
-		"a disk":  {kept: "30 60 90 100"},
-		"no disk": {err: errors.New("disk full"), kept: "30 60 90 100"},
+		"a disk":    {kept: "30 60 90 100"},
+		"no disk":   {err: errors.New("disk full"), kept: "30 60 90 100"},
+		"two times": {every: 40 * time.Second, kept: "40 80 100"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -44,8 +47,11 @@ func TestCheckpoints(t *testing.T) {
 				stages := g.stages()
 				stages.Estimator = &lawful{}
 				var kept []string
-				_, err := Run(t.Context(), stages, Options{Keep: func(state []byte) error {
+				_, err := Run(t.Context(), stages, Options{KeepEvery: c.every, Keep: func(state []byte, at Place) error {
 					kept = append(kept, string(state))
+					if folded := strconv.FormatUint(at.Frames, 10); folded != string(state) || at.Sequence != 3*at.Frames {
+						t.Errorf("the law of %s frames is kept as of %+v", state, at)
+					}
 					return c.err
 				}})
 				if got := strings.Join(kept, " "); got != c.kept {
@@ -78,7 +84,7 @@ func TestCheckpointsSlowDisk(t *testing.T) {
 		stages := g.stages()
 		law, written := &prompt{}, 0
 		stages.Estimator = law
-		if _, err := Run(t.Context(), stages, Options{Keep: func([]byte) error { time.Sleep(45 * time.Second); written++; return nil }}); err != nil {
+		if _, err := Run(t.Context(), stages, Options{Keep: func([]byte, Place) error { time.Sleep(45 * time.Second); written++; return nil }}); err != nil {
 			t.Fatal(err)
 		}
 		for i, at := range law.at[1:] {
@@ -169,7 +175,7 @@ func TestCheckpoint(t *testing.T) {
 				t.Error(err)
 			}
 		}()
-		_, err := Run(t.Context(), stages, Options{Keep: func(state []byte) error { time.Sleep(slow); kept = string(state); return disk }})
+		_, err := Run(t.Context(), stages, Options{Keep: func(state []byte, _ Place) error { time.Sleep(slow); kept = string(state); return disk }})
 		if err != nil {
 			t.Error(err)
 		}

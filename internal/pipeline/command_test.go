@@ -187,7 +187,7 @@ func FuzzCommand(f *testing.F) {
 		estimator, region, stopped := &steerable{}, &movable{known: true}, false
 		r := newRunner(Stages{Estimator: estimator, Steps: []NamedStep{{"roi", []Step{region}}}}, Options{})
 		r.stop = func() { stopped = true }
-		tracker := &tracker{runner: r, estimator: estimator, pool: &workerPool{steps: r.stages.Steps}, checkpoints: newCheckpoints(estimator, nil, time.Now())}
+		tracker := &tracker{runner: r, estimator: estimator, pool: &workerPool{steps: r.stages.Steps}, checkpoints: newCheckpoints(estimator, &Options{}, time.Now())}
 		c := latent.Command{Name: name, Payload: payload, Reply: func(error) {}}
 		err := tracker.apply(c)
 		var refusal *latent.Refusal

@@ -82,7 +82,7 @@ func (l *lane) encode(ctx context.Context, t ticket) (where string, err error) {
 		return "encoder", err
 	}
 	l.encoding.since(start)
-	l.z.Seq, l.z.Time, l.z.Trajectory, l.z.Light, l.z.Arrived = f.Seq, f.Time, f.Meta.Trajectory, light, f.Meta.Arrived
+	l.z.Seq, l.z.Time, l.z.Trajectory, l.z.Light, l.z.Arrived, l.z.Place = f.Seq, f.Time, f.Meta.Trajectory, light, f.Meta.Arrived, f.Meta.Place
 	l.z.Centroid = append(l.z.Centroid[:0], f.Meta.Centroid...)
 	return "", nil
 }

@@ -43,6 +43,16 @@ func Waits(source Source) bool {
 	return !ok || !live.Live()
 }
 
+// Resumer is implemented by a Source that can go on behind a place. ResumeAfter is called before Open; the first frame given then has the number
+// frames.
+type Resumer interface{ ResumeAfter(place, frames uint64) }
+
+// Place is how far the frames of a durable source are folded into a law.
+type Place struct {
+	Sequence uint64 // of the last frame's last message; 0 where the source has none
+	Frames   uint64 // the number that the next frame has
+}
+
 // Public is implemented by a live Source whose frames may be anyone's. One that a step or the encoder cannot take is counted then as
 // "unfit_frame"; of other sources it is a mistake in the configuration, and ends the run.
 type Public interface{ Public() bool }
@@ -154,10 +164,10 @@ type Replacement struct {
 	Model     string // for people: its name and digest
 	Steps     []NamedStep
 	Encoders  []Encoder
-	Viewer    Viewer                   // as Stages has it
-	Estimator Estimator                // the one before, where it goes on
-	Keep      func(state []byte) error // as Options.Keep
-	Done      func(used bool)          // says, once, whether it came to be used; between two frames, so it must not wait
+	Viewer    Viewer                             // as Stages has it
+	Estimator Estimator                          // the one before, where it goes on
+	Keep      func(state []byte, at Place) error // as Options.Keep
+	Done      func(used bool)                    // says, once, whether it came to be used; between two frames, so it must not wait
 }
 
 // Checkpointer is implemented by an Estimator whose state can be kept. It is called between two frames, so it must not wait.

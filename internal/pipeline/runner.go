@@ -57,11 +57,12 @@ type Options struct {
 	Grace     time.Duration // from the end of ctx, or a failure, until everything is flushed and closed; 3 s
 	Health    time.Duration // between two Health messages; 1 s
 	ViewEvery time.Duration // between two Views; 0 makes none
+	KeepEvery time.Duration // between two checkpoints; half a minute
 	Log       *slog.Logger  // nil is silent
 
-	// Keep, if not nil, is given a checkpoint of the estimator every half a minute and at the end. It is called from a goroutine of its own,
-	// one call at a time, and owns the bytes as a reader.
-	Keep func(state []byte) error
+	// Keep, if not nil, is given a checkpoint of the estimator every KeepEvery and at the end, with the place up to which frames are in it. It is called
+	// from a goroutine of its own, one call at a time, and owns the bytes as a reader.
+	Keep func(state []byte, at Place) error
 }
 
 // Summary is the account of a run. FramesIn = Tracked + Σ Dropped over all causes but the sinks' ("sink_..."), whose entries

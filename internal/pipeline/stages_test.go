@@ -65,6 +65,7 @@ func (s *source) Read(ctx context.Context) (*frame.Frame, error) {
 		return nil, err
 	}
 	m := frame.Meta{Dropped: s.lost[i]}
+	m.Place = 3 * (seq + 1) // as if a frame were three messages
 	f := frame.New(seq, epoch.Add(time.Duration(seq)*time.Millisecond), m, gocv.NewMatWithSize(2, 2, gocv.MatTypeCV8U))
 	if s.warns != nil {
 		code, text := s.warns(i)

@@ -65,7 +65,7 @@ func (t *tracker) install(p phases, o order) {
 	var left *checkpoints
 	if next.Estimator != t.estimator {
 		left = t.checkpoints
-		t.estimator, t.checkpoints = next.Estimator, newCheckpoints(next.Estimator, next.Keep, time.Now())
+		t.estimator, t.checkpoints = next.Estimator, newCheckpoints(next.Estimator, &Options{Keep: next.Keep, KeepEvery: t.runner.o.KeepEvery}, time.Now())
 		t.revisions = t.estimate.SDE.Revision + 1
 		t.trajectories = t.estimate.Latent.Trajectory + 1 - t.begun
 		t.silence(ctx)

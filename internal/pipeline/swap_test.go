@@ -65,7 +65,7 @@ func another(e Estimator, lanes, d int, kept *bytes.Buffer) (r *Replacement, use
 	used = new([]bool)
 	r = &Replacement{
 		Model: "another", Steps: []NamedStep{{"fresh", []Step{&step{}}}}, Estimator: e,
-		Keep: func(state []byte) error { kept.Reset(); kept.Write(state); return nil },
+		Keep: func(state []byte, _ Place) error { kept.Reset(); kept.Write(state); return nil },
 		Done: func(u bool) { *used = append(*used, u) },
 	}
 	for range lanes {
@@ -133,7 +133,7 @@ func TestSwap(t *testing.T) {
 				t.Error(err)
 			}
 		}()
-		summary, err := Run(t.Context(), stages, Options{ViewEvery: 5 * time.Millisecond, Keep: func(state []byte) error {
+		summary, err := Run(t.Context(), stages, Options{ViewEvery: 5 * time.Millisecond, Keep: func(state []byte, _ Place) error {
 			firstKept.Reset()
 			firstKept.Write(state)
 			return nil

@@ -44,7 +44,7 @@ type tracker struct {
 func newTracker(r *runner) *tracker {
 	t := &tracker{
 		runner: r, estimator: r.stages.Estimator, watcher: r.stages.Watcher,
-		dispatch: make(chan struct{}, 1), last: newSequencer(0), checkpoints: newCheckpoints(r.stages.Estimator, r.o.Keep, time.Now()), ringing: map[string]latent.Event{},
+		dispatch: make(chan struct{}, 1), last: newSequencer(0), checkpoints: newCheckpoints(r.stages.Estimator, &r.o, time.Now()), ringing: map[string]latent.Event{},
 	}
 	t.pool = newWorkerPool(t, r.stages.Steps, r.stages.Encoders, r.stages.Viewer, 0)
 	t.runner.encoding.Store(&t.pool.clocks)
@@ -153,6 +153,7 @@ func (t *tracker) conclude(ctx context.Context, f *frame.Frame, z *latent.Latent
 	if err == nil {
 		stage, err = "estimator", t.fold(f, z)
 	}
+	t.checkpoints.at = Place{f.Meta.Place, f.Seq + 1}
 	skip, skips := skipped(err)
 	if err != nil && !skips && t.runner.public {
 		skip, skips = &ErrSkip{Cause: "unfit_frame", Err: fmt.Errorf("%s: %w", stage, err)}, true

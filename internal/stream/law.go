@@ -8,6 +8,7 @@ import (
 
 	"driftscope/internal/atomicfile"
 	"driftscope/internal/console"
+	"driftscope/internal/pipeline"
 	"driftscope/sinks/natsink"
 )
 
@@ -57,31 +58,40 @@ func (s *Stream) openBucket() (err error) {
 	if !s.cfg.NATS.Durable || s.bus == nil {
 		return nil
 	}
-	if s.bucket, err = natsink.OpenBucket(s.bus, s.cfg.Stream, logger(s.cfg)); err != nil {
+	if s.bucket, err = natsink.OpenBucket(s.bus, natsink.BucketOptions{Stream: s.cfg.Stream, Replicas: s.cfg.NATS.Replicas, Lease: s.lease, Log: logger(s.cfg)}); err != nil {
 		return err
 	}
 	if s.restored != "" || s.repeats {
 		return nil
 	}
-	state, where, err := s.bucket.State(s.what.digest)
+	if s.standing != nil {
+		return s.takeOver()
+	}
+	_, err = s.restoreKept(natsink.AnyFrames)
+	return err
+}
+
+// restoreKept has the law go on from KV, of so many frames at most, and says up to which frames that is; false where it begins anew.
+func (s *Stream) restoreKept(frames uint64) (at natsink.At, err error) {
+	kept, err := s.bucket.State(s.what.digest, frames)
 	switch {
 	case errors.Is(err, natsink.ErrNotKept):
-		return nil
+		return at, nil
 	case err == nil:
-		err = goOn(s.law, state)
-	case where == "":
-		return err // it cannot be read
+		err = goOn(s.law, kept.Checkpoint)
+	case kept.Where == "":
+		return at, err // it cannot be read
 	}
 	if err != nil {
-		console.Warn("stream %s: the law begins anew: %s: %v", s.cfg.Stream, where, err)
-		return nil
+		console.Warn("stream %s: the law begins anew: %s: %v", s.cfg.Stream, kept.Where, err)
+		return at, nil
 	}
-	s.restored = where
-	return nil
+	s.restored = kept.Where
+	return kept.At, nil
 }
 
 // keep is the function that writes the law's states; nil where they are kept nowhere.
-func (s *Stream) keep() func([]byte) error {
+func (s *Stream) keep() func([]byte, pipeline.Place) error {
 	if s.repeats {
 		return nil
 	}
@@ -89,11 +99,11 @@ func (s *Stream) keep() func([]byte) error {
 }
 
 // keeping writes states of the law of a model, known by its digest, to path and to KV, whichever there are; nil where neither is.
-func keeping(path string, bucket *natsink.Bucket, digest string) func([]byte) error {
+func keeping(path string, bucket *natsink.Bucket, digest string) func([]byte, pipeline.Place) error {
 	if path == "" && bucket == nil {
 		return nil
 	}
-	return func(state []byte) error {
+	return func(state []byte, at pipeline.Place) error {
 		var onDisk, inKV error
 		if path != "" {
 			if onDisk = atomicfile.Write(path, state); onDisk != nil {
@@ -101,7 +111,7 @@ func keeping(path string, bucket *natsink.Bucket, digest string) func([]byte) er
 			}
 		}
 		if bucket != nil {
-			inKV = bucket.KeepState(state, digest)
+			inKV = bucket.KeepState(state, digest, natsink.At(at))
 		}
 		if path != "" && onDisk == nil && errors.Is(inKV, natsink.ErrServerAway) {
 			return nil // it is kept, and info says what is missing

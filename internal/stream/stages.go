@@ -54,6 +54,10 @@ type Stream struct {
 	looks    *lookSwapper       // nil where a scene is followed
 	bucket   *natsink.Bucket    // nil where nothing is kept in KV
 
+	lease    natsink.Lease     // under which a worker runs the stream; nil where none does
+	standing *natsink.Standing // of what is kept, where its frames come again; nil where they do not
+	from     natsink.At        // where frames go on, the same
+
 	repeats  bool   // an earlier run, from its beginning: no law is gone on from or kept
 	restored string // from where the law goes on; empty where it begins
 }
@@ -169,7 +173,7 @@ func (s *Stream) attach(b *bus.Conn, alone bool) (err error) {
 		s.looks.bus, s.Stages.Swap = b, s.looks.swap
 	}
 	env := sinks.Env{
-		Stream: s.cfg.Stream, Bus: b, Bucket: s.bucket, Service: s.service, Log: logger(s.cfg), Metrics: s.metrics,
+		Stream: s.cfg.Stream, Bus: b, Bucket: s.bucket, Service: s.service, Lease: s.lease, Standing: s.standing, Log: logger(s.cfg), Metrics: s.metrics,
 		About:  func() natsink.About { return s.looks.about(s.swapper.about(about)) },
 		Stdout: os.Stdout, Terminal: alone && term.IsTerminal(int(os.Stdout.Fd())),
 	}
@@ -352,7 +356,7 @@ func natsComponent(o config.NATS) (config.Component, error) {
 		return config.Component{Kind: natsSink}, nil
 	}
 	return config.NewComponent(natsSink, map[string]any{
-		"durable": true, "store": o.Store, "max_age": o.MaxAge.String(), "max_bytes": o.MaxBytes,
+		"durable": true, "store": o.Store, "replicas": o.Replicas, "max_age": o.MaxAge.String(), "max_bytes": o.MaxBytes,
 	})
 }
 

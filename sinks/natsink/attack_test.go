@@ -57,11 +57,11 @@ func newAttacked(t *testing.T, b *bus.Conn, as func(string) *nats.Conn) *attacke
 	log := slog.New(slog.NewTextHandler(a.log, nil))
 	t.Cleanup(func() { b.Close() })
 	var err error
-	if a.bucket, err = OpenBucket(b, "bead", log); err != nil {
+	if a.bucket, err = OpenBucket(b, BucketOptions{Stream: "bead", Log: log}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(a.bucket.Close)
-	if err := a.bucket.KeepState(law(1, 1000), "model-a"); err != nil {
+	if err := a.bucket.KeepState(law(1, 1000), "model-a", At{}); err != nil {
 		t.Fatal(err)
 	}
 	a.bucket.KeepConfiguration([]byte("stream: bead\n"))
@@ -108,8 +108,8 @@ func (a *attacked) unharmed() {
 	if m, err := a.heard.NextMsg(50 * time.Millisecond); err == nil {
 		a.t.Errorf("%s was heard: %.100s", m.Subject, m.Data)
 	}
-	if r, where, err := a.bucket.State("model-a"); err != nil || !bytes.Equal(readAll(a.t, r), law(1, 1000)) {
-		a.t.Errorf("the law that was kept is another: %s: %v", where, err)
+	if kept, err := a.bucket.State("model-a", AnyFrames); err != nil || !bytes.Equal(readAll(a.t, kept.Checkpoint), law(1, 1000)) {
+		a.t.Errorf("the law that was kept is another: %s: %v", kept.Where, err)
 	}
 	if text, err := a.bucket.Configuration(); err != nil || string(text) != "stream: bead\n" {
 		a.t.Errorf("the configuration in KV is %.100q, %v", text, err)

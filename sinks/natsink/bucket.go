@@ -9,6 +9,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -36,15 +39,16 @@ var (
 // Bucket keeps one stream's configuration and law in the JetStream key-value bucket of its site, under STREAM.config and STREAM.state. A
 // goroutine of its own writes: a server that is away delays no caller, and gets the newest values when it is back.
 //
-// A state is the checkpoint, gzipped; the comment in gzip's header has the SHA-256 of the model and the identity of this writer. It
-// is written only over the revision that was read or written here last, so that two processes that run one stream notice. A Bucket may be
-// used from any goroutine.
+// A state is the checkpoint, gzipped; the comment in gzip's header has the SHA-256 of the model, the identity of this writer, the epoch of its lease and how
+// far the stream's frames are in it. It is written only over the revision that was read or written here last, so that two processes that run one
+// stream notice; or over one of an earlier lease. A Bucket may be used from any goroutine.
 type Bucket struct {
 	bus    *bus.Conn
 	js     jetstream.JetStream
 	config jetstream.KeyValueConfig // of the bucket where it is made
 	stream string
 	writer string // identity
+	lease  Lease  // nil where the stream needs none
 	log    *slog.Logger
 
 	cancel context.CancelFunc
@@ -87,8 +91,20 @@ func (p *pendingValue) settle(err error) {
 // errNewer is why a state is not in KV.
 var errNewer = errors.New("a newer state is written instead")
 
+// BucketOptions are those of a Bucket.
+type BucketOptions struct {
+	Stream   string
+	Replicas int          // servers of a cluster that have it, where it is made
+	Lease    Lease        // under which the stream runs; nil where it needs none
+	Log      *slog.Logger // nil is silent
+}
+
 // OpenBucket makes sure that the server has the bucket.
-func OpenBucket(b *bus.Conn, stream string, log *slog.Logger) (*Bucket, error) {
+func OpenBucket(b *bus.Conn, o BucketOptions) (*Bucket, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	stream, log := o.Stream, o.Log
 	subject, err := b.Subject(stream)
 	if err != nil {
 		return nil, err
@@ -101,10 +117,10 @@ func OpenBucket(b *bus.Conn, stream string, log *slog.Logger) (*Bucket, error) {
 	defer done()
 	name := subject.Bucket()
 	k := &Bucket{
-		bus: b, js: js, stream: stream, writer: rand.Text(), log: log,
+		bus: b, js: js, stream: stream, writer: rand.Text(), lease: o.Lease, log: log,
 		config: jetstream.KeyValueConfig{
 			Bucket: name, Description: "driftscope: configurations and laws of " + strings.TrimSuffix(subject.Of(""), "."+stream+"."),
-			History: bucketHistory, MaxBytes: bucketBytes, Storage: jetstream.FileStorage,
+			History: bucketHistory, MaxBytes: bucketBytes, Storage: jetstream.FileStorage, Replicas: o.Replicas,
 		},
 		ready: make(chan struct{}, 1), ended: make(chan struct{}), next: map[string]*pendingValue{},
 		state: KeptState{Bucket: name, Key: stream + ".state"},
@@ -116,6 +132,9 @@ func OpenBucket(b *bus.Conn, stream string, log *slog.Logger) (*Bucket, error) {
 	if err == nil {
 		k.revision = entry.Revision()
 		k.state.Revision = k.revision
+		if h, _, err := unpacked(entry.Value()); err == nil && o.Lease != nil && h.epoch > o.Lease.Epoch() {
+			return nil, fmt.Errorf("%s in KV %s is of epoch %d, this lease has epoch %d: %w", k.stateKey(), name, h.epoch, o.Lease.Epoch(), ErrFenced)
+		}
 	} else if !errors.Is(err, ErrNotKept) {
 		return nil, err
 	}
@@ -154,34 +173,73 @@ func (k *Bucket) Configuration() ([]byte, error) {
 	return entry.Value(), nil
 }
 
-// State gives the checkpoint that is kept, to be read to its end, and where it lies, for people; ErrNotKept where there is none.
-// One of another model than the one with this SHA-256, and what is no state, is refused.
-func (k *Bucket) State(model string) (checkpoint io.Reader, where string, err error) {
+// KeptLaw is a checkpoint in KV.
+type KeptLaw struct {
+	Checkpoint io.Reader // to be read to its end
+	Where      string    // it lies, for people
+	At         At        // zero where the stream's frames do not come again
+}
+
+// AnyFrames is the most frames that State may be of where any law will do.
+const AnyFrames = math.MaxUint64
+
+// State gives the newest checkpoint that is kept, of at most so many frames; ErrNotKept where there is none. One of another model than the one with this
+// SHA-256, and what is no state, is refused, and Where is told.
+func (k *Bucket) State(model string, frames uint64) (law KeptLaw, err error) {
 	ctx, done := context.WithTimeout(context.Background(), askWait)
 	defer done()
-	entry, err := k.get(ctx, k.stateKey())
+	entries, err := k.states(ctx, frames)
 	if err != nil {
-		return nil, "", err
+		return law, err
 	}
-	where = fmt.Sprintf("%s in KV %s, revision %d", entry.Key(), entry.Bucket(), entry.Revision())
-	of, _, checkpoint, err := unpacked(entry.Value())
+	for _, entry := range slices.Backward(entries) {
+		law.Where = fmt.Sprintf("%s in KV %s, revision %d", entry.Key(), entry.Bucket(), entry.Revision())
+		h, checkpoint, err := unpacked(entry.Value())
+		if err != nil {
+			return law, err
+		}
+		if h.model != model {
+			return law, fmt.Errorf("it is of another model, SHA-256 %.12s, this one is %.12s: run that model, or go on without", h.model, model)
+		}
+		if h.at.Frames <= frames {
+			law.Checkpoint, law.At = checkpoint, h.at
+			return law, nil
+		}
+	}
+	return KeptLaw{}, ErrNotKept
+}
+
+// states are the revisions of the state, the oldest first: the newest alone where any will do.
+func (k *Bucket) states(ctx context.Context, frames uint64) ([]jetstream.KeyValueEntry, error) {
+	if frames == AnyFrames {
+		entry, err := k.get(ctx, k.stateKey())
+		return []jetstream.KeyValueEntry{entry}, err
+	}
+	entries, err := k.values().History(ctx, k.stateKey())
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return nil, ErrNotKept
+	}
 	if err != nil {
-		return nil, where, err
+		return nil, fmt.Errorf("%s in KV %s: %w: check the server, and that this user may read it", k.stateKey(), k.config.Bucket, err)
 	}
-	if of != model {
-		return nil, where, fmt.Errorf("it is of another model, SHA-256 %.12s, this one is %.12s: run that model, or go on without", of, model)
-	}
-	return checkpoint, where, nil
+	return slices.DeleteFunc(entries, func(e jetstream.KeyValueEntry) bool { return e.Operation() != jetstream.KeyValuePut }), nil
+}
+
+// stateHeader is what a state says of its checkpoint.
+type stateHeader struct {
+	model, writer string
+	epoch         uint64
+	at            At
 }
 
 // packed is a checkpoint as it lies in KV.
-func (k *Bucket) packed(checkpoint []byte, model string) ([]byte, error) {
+func (k *Bucket) packed(checkpoint []byte, model string, at At) ([]byte, error) {
 	var b bytes.Buffer
 	w, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
 	if err != nil {
 		return nil, err
 	}
-	w.Comment = model + " " + k.writer
+	w.Comment = fmt.Sprintf("%s %s %d %d %d", model, k.writer, epochOf(k.lease), at.Sequence, at.Frames)
 	if _, err := w.Write(checkpoint); err != nil {
 		return nil, err
 	}
@@ -191,17 +249,25 @@ func (k *Bucket) packed(checkpoint []byte, model string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// unpacked reads what packed wrote.
-func unpacked(value []byte) (model, writer string, checkpoint io.Reader, err error) {
+// unpacked reads what packed wrote, also by a build that knew of no leases.
+func unpacked(value []byte) (h stateHeader, checkpoint io.Reader, err error) {
 	r, err := gzip.NewReader(bytes.NewReader(value))
 	if err != nil {
-		return "", "", nil, fmt.Errorf("it is no state: %w", err)
+		return h, nil, fmt.Errorf("it is no state: %w", err)
 	}
-	model, writer, ok := strings.Cut(r.Comment, " ")
-	if !ok {
-		return "", "", nil, errors.New("it is no state: it does not say of which model")
+	words := strings.Fields(r.Comment)
+	if len(words) != 2 && len(words) != 5 {
+		return h, nil, errors.New("it is no state: it does not say of which model")
 	}
-	return model, writer, r, nil
+	h.model, h.writer = words[0], words[1]
+	numbers := [3]uint64{}
+	for i, word := range words[2:] {
+		if numbers[i], err = strconv.ParseUint(word, 10, 64); err != nil {
+			return h, nil, fmt.Errorf("it is no state: found %.20q where it says its frames", word)
+		}
+	}
+	h.epoch, h.at = numbers[0], At{numbers[1], numbers[2]}
+	return h, r, nil
 }
 
 // most is how many bytes a value may have.
@@ -219,11 +285,11 @@ func (k *Bucket) KeepConfiguration(text []byte) {
 	k.put(k.configKey(), text)
 }
 
-// KeepState has STREAM.state hold the checkpoint of the law of the model with this SHA-256. It returns when the server has confirmed that,
+// KeepState has STREAM.state hold the checkpoint of the law of the model with this SHA-256, of the stream's frames up to a place. It returns when the server has confirmed that,
 // or with the reason why it has not, after two seconds at most. A state that is late or has no server waits on until it is written, or a
 // newer one comes.
-func (k *Bucket) KeepState(checkpoint []byte, model string) error {
-	err := k.keep(checkpoint, model)
+func (k *Bucket) KeepState(checkpoint []byte, model string, at At) error {
+	err := k.keep(checkpoint, model, at)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if err == nil {
@@ -235,8 +301,8 @@ func (k *Bucket) KeepState(checkpoint []byte, model string) error {
 	return fmt.Errorf("%s in KV %s: %w", k.state.Key, k.state.Bucket, err)
 }
 
-func (k *Bucket) keep(checkpoint []byte, model string) error {
-	value, err := k.packed(checkpoint, model)
+func (k *Bucket) keep(checkpoint []byte, model string, at At) error {
+	value, err := k.packed(checkpoint, model, at)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func newBucket(t *testing.T, at string) *Bucket {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { b.Close() })
-	k, err := OpenBucket(b, "bead", slog.New(slog.DiscardHandler))
+	k, err := OpenBucket(b, BucketOptions{Stream: "bead", Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,12 +43,12 @@ func law(seed uint64, n int) []byte {
 // holds wants the state that a new process finds.
 func holds(t *testing.T, at, model string, want []byte) {
 	t.Helper()
-	r, where, err := newBucket(t, at).State(model)
+	kept, err := newBucket(t, at).State(model, AnyFrames)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, want) || !strings.HasPrefix(where, "bead.state in KV driftscope_local, revision ") {
-		t.Errorf("%s: found %d bytes, %v, expected the %d that were kept", where, len(got), err, len(want))
+	if got, err := io.ReadAll(kept.Checkpoint); err != nil || !bytes.Equal(got, want) || !strings.HasPrefix(kept.Where, "bead.state in KV driftscope_local, revision ") {
+		t.Errorf("%s: found %d bytes, %v, expected the %d that were kept", kept.Where, len(got), err, len(want))
 	}
 }
 
@@ -56,14 +56,14 @@ func TestBucket(t *testing.T) {
 	t.Parallel()
 	at := keeper(t).URL()
 	k := newBucket(t, at)
-	if _, _, err := k.State("model-a"); !errors.Is(err, ErrNotKept) {
+	if _, err := k.State("model-a", AnyFrames); !errors.Is(err, ErrNotKept) {
 		t.Errorf("nothing is kept: found %v", err)
 	}
 	if _, err := k.Configuration(); !errors.Is(err, ErrNotKept) {
 		t.Errorf("nothing is kept: found %v", err)
 	}
 	for seed := range uint64(3) {
-		if err := k.KeepState(law(seed, 200_000), "model-a"); err != nil {
+		if err := k.KeepState(law(seed, 200_000), "model-a", At{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -71,8 +71,8 @@ func TestBucket(t *testing.T) {
 		t.Errorf("found %+v", kept)
 	}
 	holds(t, at, "model-a", law(2, 200_000))
-	if _, where, err := newBucket(t, at).State("model-b"); err == nil || where == "" || !strings.Contains(err.Error(), "of another model, SHA-256 model-a") {
-		t.Errorf("of another model: found %s, %v", where, err)
+	if kept, err := newBucket(t, at).State("model-b", AnyFrames); err == nil || kept.Where == "" || !strings.Contains(err.Error(), "of another model, SHA-256 model-a") {
+		t.Errorf("of another model: found %s, %v", kept.Where, err)
 	}
 	for _, text := range []string{"stream: bead\n", "stream: bead\n", "stream: bead\nqueue: 3\n"} {
 		k.KeepConfiguration([]byte(text))
@@ -93,7 +93,7 @@ func TestBucketDamaged(t *testing.T) {
 	t.Parallel()
 	at := keeper(t).URL()
 	k := newBucket(t, at)
-	whole, err := k.packed(law(1, 10_000), "model-a")
+	whole, err := k.packed(law(1, 10_000), "model-a", At{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,21 +102,21 @@ func TestBucketDamaged(t *testing.T) {
 		if _, err := k.values().Put(t.Context(), "bead.state", value); err != nil {
 			t.Fatal(err)
 		}
-		if _, where, err := k.State("model-a"); err == nil || where == "" || !strings.Contains(err.Error(), "it is no state") {
-			t.Errorf("%s: found %s, %v", name, where, err)
+		if kept, err := k.State("model-a", AnyFrames); err == nil || kept.Where == "" || !strings.Contains(err.Error(), "it is no state") {
+			t.Errorf("%s: found %s, %v", name, kept.Where, err)
 		}
 	}
 	if _, err := k.values().Put(t.Context(), "bead.state", whole[:len(whole)/2]); err != nil {
 		t.Fatal(err)
 	}
-	r, _, err := k.State("model-a")
+	kept, err := k.State("model-a", AnyFrames)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := io.ReadAll(r); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, err := io.ReadAll(kept.Checkpoint); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("torn: found %v", err)
 	}
-	if err := newBucket(t, at).KeepState(law(2, 100), "model-a"); err != nil {
+	if err := newBucket(t, at).KeepState(law(2, 100), "model-a", At{}); err != nil {
 		t.Error(err)
 	}
 	holds(t, at, "model-a", law(2, 100))
@@ -127,10 +127,10 @@ func TestBucketTooLarge(t *testing.T) {
 	t.Parallel()
 	at := bustest.Start(t, fmt.Sprintf("max_payload: 65536\njetstream {store_dir: %q}", t.TempDir())).URL()
 	k := newBucket(t, at)
-	if err := k.KeepState(law(1, 60_000), "model-a"); err != nil {
+	if err := k.KeepState(law(1, 60_000), "model-a", At{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := k.KeepState(law(2, 62_000), "model-a"); err == nil || !strings.Contains(err.Error(), "raise its max_payload") {
+	if err := k.KeepState(law(2, 62_000), "model-a", At{}); err == nil || !strings.Contains(err.Error(), "raise its max_payload") {
 		t.Errorf("found %v", err)
 	}
 	if kept := k.kept(); kept.Failed != 1 || !strings.Contains(kept.Problem, "the server takes 61440") {
@@ -145,14 +145,14 @@ func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
 	at := keeper(t).URL()
 	one, two := newBucket(t, at), newBucket(t, at)
-	if err := one.KeepState(law(1, 1000), "model-a"); err != nil {
+	if err := one.KeepState(law(1, 1000), "model-a", At{}); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := two.KeepState(law(2, 1000), "model-a"); !errors.Is(err, errOther) || !strings.Contains(err.Error(), "bead.state in KV driftscope_local: ") {
+		if err := two.KeepState(law(2, 1000), "model-a", At{}); !errors.Is(err, errOther) || !strings.Contains(err.Error(), "bead.state in KV driftscope_local: ") {
 			t.Errorf("found %v", err)
 		}
-		if err := one.KeepState(law(1, 1000), "model-a"); err != nil {
+		if err := one.KeepState(law(1, 1000), "model-a", At{}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -163,13 +163,13 @@ func TestTwoProcesses(t *testing.T) {
 	if err := one.values().Delete(t.Context(), "bead.state"); err != nil {
 		t.Fatal(err)
 	}
-	if err := two.KeepState(law(2, 1000), "model-a"); err != nil {
+	if err := two.KeepState(law(2, 1000), "model-a", At{}); err != nil {
 		t.Error(err)
 	}
 	if kept := two.kept(); kept.Problem != "" {
 		t.Errorf("found %+v", kept)
 	}
-	if err := one.KeepState(law(1, 1000), "model-a"); !errors.Is(err, errOther) {
+	if err := one.KeepState(law(1, 1000), "model-a", At{}); !errors.Is(err, errOther) {
 		t.Errorf("found %v", err)
 	}
 }
@@ -180,7 +180,7 @@ func TestBucketAway(t *testing.T) {
 	t.Parallel()
 	server := keeper(t)
 	k := newBucket(t, server.URL())
-	if err := k.KeepState(law(0, 1000), "model-a"); err != nil {
+	if err := k.KeepState(law(0, 1000), "model-a", At{}); err != nil {
 		t.Fatal(err)
 	}
 	server.Kill()
@@ -189,7 +189,7 @@ func TestBucketAway(t *testing.T) {
 	}
 	for seed := range uint64(4) {
 		asked := time.Now()
-		if err := k.KeepState(law(seed+1, 1000), "model-a"); !errors.Is(err, ErrServerAway) && !errors.Is(err, errNewer) {
+		if err := k.KeepState(law(seed+1, 1000), "model-a", At{}); !errors.Is(err, ErrServerAway) && !errors.Is(err, errNewer) {
 			t.Errorf("found %v", err)
 		}
 		if took := time.Since(asked); took > keepWait/2 {
@@ -208,7 +208,7 @@ func TestBucketAway(t *testing.T) {
 	holds(t, server.URL(), "model-a", law(4, 1000))
 
 	k.known(1) // as if the second had not been confirmed
-	if err := k.KeepState(law(5, 1000), "model-a"); err != nil {
+	if err := k.KeepState(law(5, 1000), "model-a", At{}); err != nil {
 		t.Error(err)
 	}
 	holds(t, server.URL(), "model-a", law(5, 1000))
@@ -222,7 +222,7 @@ func TestBucketRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	if _, err := OpenBucket(b, "bead", nil); err == nil || !strings.Contains(err.Error(), "enable JetStream there") {
+	if _, err := OpenBucket(b, BucketOptions{Stream: "bead", Log: nil}); err == nil || !strings.Contains(err.Error(), "enable JetStream there") {
 		t.Errorf("found %v", err)
 	}
 }
@@ -236,14 +236,14 @@ func TestBucketEmbedded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		k, err := OpenBucket(b, "bead", slog.New(slog.DiscardHandler))
+		k, err := OpenBucket(b, BucketOptions{Stream: "bead", Log: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if run == 1 {
 			holds(t, b.URL(), "model-a", law(0, 5_000_000))
 		}
-		if err := k.KeepState(law(run, 5_000_000), "model-a"); err != nil {
+		if err := k.KeepState(law(run, 5_000_000), "model-a", At{}); err != nil {
 			t.Fatal(err)
 		}
 		k.Close()

@@ -13,6 +13,9 @@ import (
 // errOther is why a state is not written over another's.
 var errOther = errors.New("another process keeps this stream's state: end one of the two, or give it another stream, then start the other again")
 
+// final says that trying again is in vain.
+func final(err error) bool { return errors.Is(err, errOther) || errors.Is(err, ErrFenced) }
+
 // write writes what it is handed until ctx ends.
 func (k *Bucket) write(ctx context.Context) {
 	defer close(k.ended)
@@ -46,13 +49,13 @@ func (k *Bucket) all(ctx context.Context) bool {
 		asking, cancel := context.WithTimeout(ctx, askWait)
 		err := ErrServerAway
 		if k.bus.Connected() {
-			if err = write(asking, p.value); err != nil && !errors.Is(err, errOther) && k.remake(asking) {
+			if err = write(asking, p.value); err != nil && !final(err) && k.remake(asking) {
 				err = write(asking, p.value)
 			}
 		}
 		cancel()
 		p.settle(err)
-		if err != nil && !errors.Is(err, errOther) {
+		if err != nil && !final(err) {
 			done = false // the server may take it later
 			continue
 		}
@@ -99,6 +102,9 @@ func (k *Bucket) writeState(ctx context.Context, value []byte) error {
 
 // over writes a state over the last revision known, or as the first.
 func (k *Bucket) over(ctx context.Context, value []byte) (uint64, error) {
+	if !valid(k.lease) {
+		return 0, ErrFenced
+	}
 	write := func() (uint64, error) { return k.values().Update(ctx, k.stateKey(), value, k.revision) }
 	if k.revision == 0 {
 		write = func() (uint64, error) { return k.values().Create(ctx, k.stateKey(), value) }
@@ -121,7 +127,11 @@ func (k *Bucket) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, writer, _, err := unpacked(entry.Value()); err != nil || writer != k.writer {
+	h, _, err := unpacked(entry.Value())
+	if k.lease != nil && err == nil && h.epoch > k.lease.Epoch() {
+		return fmt.Errorf("revision %d is of epoch %d, this lease has epoch %d: %w", entry.Revision(), h.epoch, k.lease.Epoch(), ErrFenced)
+	}
+	if of := k.lease != nil && (err != nil || h.epoch < k.lease.Epoch()); !of && (err != nil || h.writer != k.writer) {
 		return fmt.Errorf("revision %d is not of this run: %w", entry.Revision(), errOther)
 	}
 	k.known(entry.Revision())

@@ -44,7 +44,7 @@ func TestBucketDeleted(t *testing.T) {
 	t.Parallel()
 	onServers(t, func(t *testing.T, b *bus.Conn, js jetstream.JetStream) {
 		var log suite.Transcript
-		k, err := OpenBucket(b, "bead", slog.New(slog.NewTextHandler(&log, nil)))
+		k, err := OpenBucket(b, BucketOptions{Stream: "bead", Log: slog.New(slog.NewTextHandler(&log, nil))})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +60,7 @@ func TestBucketDeleted(t *testing.T) {
 			}
 		}
 		for seed := range uint64(3) {
-			if err := k.KeepState(law(seed, 1000), "model-a"); err != nil {
+			if err := k.KeepState(law(seed, 1000), "model-a", At{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -69,7 +69,7 @@ func TestBucketDeleted(t *testing.T) {
 			if err := js.DeleteKeyValue(t.Context(), "driftscope_local"); err != nil {
 				t.Fatal(err)
 			}
-			if err := k.KeepState(law(10+times, 1000), "model-a"); err != nil {
+			if err := k.KeepState(law(10+times, 1000), "model-a", At{}); err != nil {
 				t.Errorf("after the bucket was deleted: %v", err)
 			}
 			shown()
@@ -84,7 +84,7 @@ func TestBucketDeleted(t *testing.T) {
 		if _, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "driftscope_local", History: 1}); err != nil {
 			t.Fatal(err)
 		}
-		if err := k.KeepState(law(20, 1000), "model-a"); err != nil {
+		if err := k.KeepState(law(20, 1000), "model-a", At{}); err != nil {
 			t.Errorf("after the bucket was made again: %v", err)
 		}
 		shown()

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -35,6 +37,7 @@ const (
 type natsOptions struct {
 	Durable  bool          `yaml:"durable"`
 	Store    string        `yaml:"store"`     // folder of the spool
+	Replicas int           `yaml:"replicas"`  // servers of a cluster that keep it
 	MaxAge   time.Duration `yaml:"max_age"`   // of what is kept
 	MaxBytes int64         `yaml:"max_bytes"` // of what is kept, and of the spool
 }
@@ -54,8 +57,14 @@ type durable struct {
 	spool   *spool.Spool
 	log     *slog.Logger
 
-	run   string // first part of every identity made here
-	made  uint64
+	lease    Lease     // nil where the stream needs none
+	standing *Standing // nil where frames do not come again, or there is no lease
+	fenced   atomic.Bool
+
+	always bool // the message being written is kept whatever was kept before
+
+	run   string // first part of every identity made here, where frames do not come again
+	made  made
 	batch []byte // records of the message being written
 	marks []mark
 
@@ -75,6 +84,13 @@ type Kept struct {
 	Problem string `json:"problem,omitempty"` // why nothing is confirmed now
 }
 
+// made counts what was made of identities.
+type made struct {
+	records  uint64
+	tally    tally  // where frames come again
+	sequence uint64 // of the frame, the same
+}
+
 // mark is where a message's JSON lies in the batch.
 type mark struct {
 	kind     latent.Kind
@@ -82,18 +98,19 @@ type mark struct {
 }
 
 // newDurable opens the spool and makes sure that the server keeps what it is given.
-func newDurable(b *bus.Conn, subject bus.Subject, o natsOptions, log *slog.Logger) (*durable, error) {
+func newDurable(env Env, subject bus.Subject, o natsOptions) (*durable, error) {
+	b, log := env.Bus, env.Log
 	nc := b.NATS()
 	js, err := jetstream.New(nc)
 	if err != nil {
 		return nil, err
 	}
 	d := &durable{
-		bus: b, nc: nc, js: js, subject: subject, log: log, run: strconv.FormatInt(time.Now().UnixNano(), 36), ended: make(chan struct{}),
+		bus: b, nc: nc, js: js, subject: subject, log: log, lease: env.Lease, standing: env.Standing, run: strconv.FormatInt(time.Now().UnixNano(), 36), ended: make(chan struct{}),
 		config: jetstream.StreamConfig{
 			Name: subject.Name(), Subjects: []string{subject.Of("kept.*")}, Description: "driftscope: what " + subject.Of("*") + " published",
 			MaxAge: o.MaxAge, MaxBytes: o.MaxBytes, Duplicates: min(o.MaxAge, 10*time.Minute),
-			Storage: jetstream.FileStorage, AllowDirect: true, Compression: jetstream.S2Compression,
+			Storage: jetstream.FileStorage, Replicas: o.Replicas, AllowDirect: true, Compression: jetstream.S2Compression,
 		},
 		state: Kept{Stream: subject.Name()},
 	}
@@ -102,7 +119,7 @@ func newDurable(b *bus.Conn, subject bus.Subject, o natsOptions, log *slog.Logge
 	if _, err := js.CreateOrUpdateStream(asking, d.config); err != nil {
 		return nil, unkept(d.config.Name, "enable JetStream there, and allow this user its API", err)
 	}
-	if d.spool, err = spool.Open(filepath.Join(o.Store, "spool", subject.Name()), o.MaxBytes); err != nil {
+	if err = d.openSpool(filepath.Join(o.Store, "spool"), o.MaxBytes); err != nil {
 		return nil, err
 	}
 	if d.spool.Torn > 0 {
@@ -112,6 +129,26 @@ func newDurable(b *bus.Conn, subject bus.Subject, o natsOptions, log *slog.Logge
 	d.cancel = cancel
 	go d.deliver(ctx)
 	return d, nil
+}
+
+// openSpool opens the spool in a folder. One of an earlier lease is thrown away: whoever ran the stream since has its frames, or has told that they are missing.
+func (d *durable) openSpool(folder string, most int64) (err error) {
+	name := d.subject.Name()
+	if d.lease != nil {
+		name += "." + strconv.FormatUint(d.lease.Epoch(), 10)
+		old, _ := filepath.Glob(filepath.Join(folder, d.subject.Name()+".*")) // the pattern is ours
+		for _, path := range old {
+			if filepath.Base(path) == name {
+				continue
+			}
+			d.log.Warn("what an earlier lease did not deliver is thrown away: the frames came again, or are told to be missing", "spool", path)
+			if err := os.RemoveAll(path); err != nil {
+				return fmt.Errorf("nats.store: %w: free the folder", err)
+			}
+		}
+	}
+	d.spool, err = spool.Open(filepath.Join(folder, name), most)
+	return err
 }
 
 // ErrUnanswered says that the server is there and did not answer in time: what is configured may be right.
@@ -125,19 +162,57 @@ func unkept(what, otherwise string, err error) error {
 	return fmt.Errorf("nats.durable: the server does not keep %s: %w: %s", what, err, otherwise)
 }
 
-// add puts one record into the batch.
+// begin begins the batch of a message.
+func (d *durable) begin(m latent.Message) {
+	d.batch, d.marks = d.batch[:0], d.marks[:0]
+	if d.standing == nil {
+		return
+	}
+	frame := d.made.tally.frame
+	d.always = false
+	switch m := m.(type) {
+	case *latent.Estimate:
+		frame, d.made.sequence = m.Latent.Seq, m.Latent.Place
+	case *latent.Law:
+		frame = m.Seq
+	case *latent.Event:
+		frame, d.always = m.Seq, m.Code == TakenOver
+	case *latent.Trigger:
+		frame = m.Seq
+	case *latent.Track:
+		frame = m.Seq
+	case *latent.Population:
+		frame = m.Seq
+	}
+	if frame > d.made.tally.frame {
+		d.made.tally = tally{frame: frame}
+	}
+}
+
+// add puts one record into the batch, unless it is kept already.
 func (d *durable) add(kind latent.Kind, line []byte) error {
-	d.made++
-	d.batch = spool.AppendRecord(d.batch, spool.Record{Kind: kind, ID: d.run + "." + strconv.FormatUint(d.made, 10), Line: line})
+	d.made.records++
+	id := d.run + "." + strconv.FormatUint(d.made.records, 10)
+	if d.standing != nil && !d.always {
+		t := &d.made.tally
+		number := t.count(kind, t.frame)
+		if d.standing.has(kind, t, number) {
+			return nil
+		}
+		id = recordID(t.frame, kind, number, d.made.sequence)
+	}
+	d.batch = spool.AppendRecord(d.batch, spool.Record{Kind: kind, ID: id, Line: line})
 	d.marks = append(d.marks, mark{kind, len(d.batch) - len(line), len(d.batch)})
 	return nil
 }
 
 // commit writes the batch to the spool, all of it or nothing.
-func (d *durable) commit() error { return d.spool.Append(d.batch) }
-
-// clear begins a batch.
-func (d *durable) clear() { d.batch, d.marks = d.batch[:0], d.marks[:0] }
+func (d *durable) commit() error {
+	if len(d.batch) == 0 {
+		return nil
+	}
+	return d.spool.Append(d.batch)
+}
 
 // deliver brings the spool to the server until ctx ends.
 func (d *durable) deliver(ctx context.Context) {
@@ -147,6 +222,11 @@ func (d *durable) deliver(ctx context.Context) {
 		before := d.confirmed
 		err := d.session(ctx)
 		if ctx.Err() != nil {
+			return
+		}
+		if errors.Is(err, ErrFenced) {
+			d.fenced.Store(true)
+			d.failed(err)
 			return
 		}
 		var unstored errUnstored
@@ -295,8 +375,11 @@ func (d *durable) resume(ctx context.Context) (last uint64, err error) {
 		d.remade()
 	}
 	last = stream.CachedInfo().State.LastSeq
-	m, err := stream.GetMsg(ctx, last)
-	if errors.Is(err, jetstream.ErrMsgNotFound) || last == 0 {
+	if last == 0 {
+		return 0, nil
+	}
+	m, err := leaderMessage(ctx, d.nc, d.config.Name, messageWanted{Seq: last})
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return last, nil
 	}
 	if err != nil {
@@ -306,8 +389,14 @@ func (d *durable) resume(ctx context.Context) (last uint64, err error) {
 	if id == d.confirmed {
 		return last, nil
 	}
+	if epoch, _ := strconv.ParseUint(m.Header.Get(epochHeader), 10, 64); d.lease != nil && epoch > d.lease.Epoch() {
+		return 0, fmt.Errorf("%s holds a message of epoch %d, this lease has epoch %d: %w", d.config.Name, epoch, d.lease.Epoch(), ErrFenced)
+	}
 	for p := d.spool.First(); ; {
 		r, after, ok, err := d.spool.Read(p)
+		if err == nil && !ok && d.standing != nil && id != d.standing.last {
+			return 0, fmt.Errorf("%s holds a message that was not there when this worker took the stream over: %w", d.config.Name, ErrFenced)
+		}
 		if err != nil || !ok {
 			return last, err
 		}
@@ -320,7 +409,13 @@ func (d *durable) resume(ctx context.Context) (last uint64, err error) {
 
 // send publishes r as what follows sequence number last.
 func (d *durable) send(r spool.Record, inbox string, last uint64) error {
+	if !valid(d.lease) {
+		return ErrFenced
+	}
 	m := nats.NewMsg(d.subject.Of("kept." + string(r.Kind)))
+	if epoch := epochOf(d.lease); epoch != 0 {
+		m.Header.Set(epochHeader, strconv.FormatUint(epoch, 10))
+	}
 	m.Reply = replyTo(inbox, r.ID)
 	m.Header.Set(jetstream.MsgIDHeader, r.ID)
 	m.Header.Set(jetstream.ExpectedLastSeqHeader, strconv.FormatUint(last, 10))
@@ -359,7 +454,7 @@ func (d *durable) confirms(m *nats.Msg) (bool, error) {
 
 // close waits, within ctx, until all is confirmed. What is not stays in the spool, for the next run.
 func (d *durable) close(ctx context.Context) error {
-	for !d.spool.Empty() && d.bus.Connected() && ctx.Err() == nil {
+	for !d.spool.Empty() && d.bus.Connected() && ctx.Err() == nil && !d.fenced.Load() {
 		select {
 		case <-time.After(5 * time.Millisecond):
 		case <-ctx.Done():

@@ -354,7 +354,7 @@ func TestDurableFull(t *testing.T) {
 	if err := looking.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	next, made := sinktest.Estimate(n, n/10+1), s.durable.made
+	next, made := sinktest.Estimate(n, n/10+1), s.durable.made.records
 	for range 2 {
 		if err := s.Write(t.Context(), next); err == nil {
 			t.Fatal("a spool without room took a message")
@@ -364,8 +364,8 @@ func TestDurableFull(t *testing.T) {
 	if err := s.Write(t.Context(), next); err != nil { // a law that was refused comes again
 		t.Fatal(err)
 	}
-	if s.durable.made != made+2 { // a latent and a law
-		t.Errorf("%d identities were given to a message that waited and its law, expected 2: the others would be missed", s.durable.made-made)
+	if s.durable.made.records != made+2 { // a latent and a law
+		t.Errorf("%d identities were given to a message that waited and its law, expected 2: the others would be missed", s.durable.made.records-made)
 	}
 	for _, want := range []string{"latent", SampledToken, "sde"} { // what looks on sees each once, whether it is kept or not
 		if m, err := live.NextMsg(5 * time.Second); err != nil || m.Subject != "driftscope.local.bead."+want {

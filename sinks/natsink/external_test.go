@@ -138,7 +138,7 @@ func TestBucketPermissions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			as := accounts(t, test.replaced...)
 			k := newBucket(t, as("driftscope"))
-			if err := k.KeepState(law(1, 100_000), "model-a"); err != nil {
+			if err := k.KeepState(law(1, 100_000), "model-a", At{}); err != nil {
 				t.Fatal(err)
 			}
 			k.KeepConfiguration([]byte("stream: bead\n"))

@@ -26,19 +26,22 @@ type Sink struct {
 	sampled   string                          // the subject of sampled latents
 	durable   *durable                        // nil where nothing is kept
 	refused   identity                        // of the message that the spool refused last; it was published live
-	before    uint64                          // identities that were given before that message's
+	before    made                            // identities that were given before that message's
+	lease     Lease                           // nil where the stream needs none
 	publish   func(latent.Kind, []byte) error // s.send: a method value made for every frame would be allocated
 }
 
 // Env is what a stream lends its NATS sink, which closes none of it.
 type Env struct {
-	Stream  string
-	About   func() About               // what runs now; asked from any goroutine. nil says nothing
-	Bus     *bus.Conn                  // nil is refused
-	Bucket  *Bucket                    // nil where nothing is kept
-	Service *Service                   // nil where the stream ends with its run
-	Log     *slog.Logger               // nil is silent
-	Watch   func(waiting func() int64) // is given how many bytes wait in the spool, where there is one; may be nil
+	Stream   string
+	About    func() About               // what runs now; asked from any goroutine. nil says nothing
+	Bus      *bus.Conn                  // nil is refused
+	Bucket   *Bucket                    // nil where nothing is kept
+	Service  *Service                   // nil where the stream ends with its run
+	Lease    Lease                      // under which the stream runs; nil where it needs none
+	Standing *Standing                  // of a leased stream whose frames come again; nil where they do not
+	Log      *slog.Logger               // nil is silent
+	Watch    func(waiting func() int64) // is given how many bytes wait in the spool, where there is one; may be nil
 }
 
 // maxFlush is how long the server may take to confirm the last messages, where ctx says no less.
@@ -60,7 +63,7 @@ func New(decode func(any) error, env Env) (*Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Sink{encoder: message.Encoder{Stream: env.Stream}, bus: env.Bus, subjects: map[latent.Kind]string{}, sampled: subject.Of(SampledToken)}
+	s := &Sink{encoder: message.Encoder{Stream: env.Stream, Epoch: epochOf(env.Lease)}, bus: env.Bus, lease: env.Lease, subjects: map[latent.Kind]string{}, sampled: subject.Of(SampledToken)}
 	for _, kind := range []latent.Kind{latent.KindLatent, latent.KindSDE, latent.KindEvent, latent.KindHealth, latent.KindView, latent.KindTrigger,
 		latent.KindObjects, latent.KindTrack, latent.KindPopulation} {
 		s.subjects[kind] = subject.Of(string(kind))
@@ -68,7 +71,7 @@ func New(decode func(any) error, env Env) (*Sink, error) {
 	s.samplers = [2]sampler{{kind: latent.KindLatent}, {kind: latent.KindObjects}}
 	s.publish = s.send
 	if o.Durable {
-		if s.durable, err = newDurable(s.bus, subject, o, env.Log); err != nil {
+		if s.durable, err = newDurable(env, subject, o); err != nil {
 			return nil, err
 		}
 		if env.Watch != nil {
@@ -139,13 +142,16 @@ func (s *Sink) Relay(kind latent.Kind, line []byte) error { return s.send(kind, 
 // published live once, however often it is written again; its law is not, and is encoded again with the message that is taken.
 // The message keeps its identities meanwhile, so that a number that is missing in the JetStream stream is a message that was given up.
 func (s *Sink) keep(m latent.Message) error {
+	if s.durable.fenced.Load() {
+		return ErrFenced
+	}
 	sent, this := s.encoder.Sent(), identityOf(m)
 	again := s.refused == this
 	if again {
 		s.durable.made = s.before
 	}
 	s.before = s.durable.made
-	s.durable.clear()
+	s.durable.begin(m)
 	if err := s.encoder.Encode(m, s.durable.add); err != nil {
 		return err
 	}
@@ -205,6 +211,9 @@ func (s *Sink) send(kind latent.Kind, line []byte) error {
 
 // publishOn publishes a record on one subject.
 func (s *Sink) publishOn(subject string, line []byte) error {
+	if !valid(s.lease) {
+		return ErrFenced
+	}
 	if !s.bus.Connected() {
 		return message.Undelivered{Cause: errAway}
 	}

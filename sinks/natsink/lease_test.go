@@ -1,0 +1,213 @@
+package natsink
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"driftscope/internal/bus"
+	"driftscope/internal/latent"
+	"driftscope/sinks/sinktest"
+)
+
+// held is a lease that a test ends.
+type held struct {
+	epoch uint64
+	over  atomic.Bool
+}
+
+func (h *held) Epoch() uint64 { return h.epoch }
+func (h *held) Valid() bool   { return !h.over.Load() }
+
+// worker is a sink of a stream of durable frames, under a lease.
+type worker struct {
+	t     *testing.T
+	lease *held
+	at    At
+	sink  *Sink
+}
+
+// takes makes the worker that takes the stream over.
+func takes(t *testing.T, server, store string, epoch uint64) *worker {
+	t.Helper()
+	b, err := bus.Connect(t.Context(), bus.Options{URL: server})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	standing, err := Stand(t.Context(), b, "bead")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &worker{t: t, lease: &held{epoch: epoch}, at: standing.At}
+	if w.sink, err = New(sinktest.Decoder(t, durableOptions(store)), Env{Stream: "bead", Bus: b, Lease: w.lease, Standing: &standing}); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// write writes the estimates of frames, each of three messages in the stream of frames.
+func (w *worker) write(from, to uint64) (err error) {
+	w.t.Helper()
+	for seq := from; seq < to && err == nil; seq++ {
+		e := sinktest.Estimate(seq, seq/10+1)
+		e.Latent.Place = 3 * (seq + 1)
+		err = w.sink.Write(w.t.Context(), e)
+	}
+	return err
+}
+
+// must is write that succeeds, and is kept.
+func (w *worker) must(from, to uint64) {
+	w.t.Helper()
+	if err := w.write(from, to); err != nil {
+		w.t.Fatal(err)
+	}
+	for end := time.Now().Add(10 * time.Second); !w.sink.durable.spool.Empty(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			w.t.Fatalf("frames %d to %d were not kept: %+v", from, to, w.sink.durable.kept())
+		}
+	}
+}
+
+// ends closes the sink, whatever its lease.
+func (w *worker) ends() {
+	w.t.Helper()
+	if err := w.sink.Close(context.WithoutCancel(w.t.Context())); err != nil {
+		w.t.Error(err)
+	}
+}
+
+// TestTakeOver: results are kept once and in order whoever makes them: the next worker has frames again that the one before had, one that was frozen comes
+// back, and one whose lease is over says nothing.
+func TestTakeOver(t *testing.T) {
+	at, folder := keeper(t).URL(), t.TempDir()
+	first := takes(t, at, folder+"/1", 5)
+	if first.at != (At{}) {
+		t.Errorf("found %+v of a stream that is new", first.at)
+	}
+	first.must(0, 25)
+	second := takes(t, at, folder+"/2", 9)
+	defer second.ends()
+	if want := (At{Sequence: 75, Frames: 25}); second.at != want {
+		t.Fatalf("found %+v, expected %+v", second.at, want)
+	}
+	taken := &latent.Event{Seq: 12, Time: time.Now(), Level: latent.Info, Code: TakenOver, Text: "taken over", Count: 1}
+	if err := second.sink.Write(t.Context(), taken); err != nil {
+		t.Fatal(err)
+	}
+	second.must(12, 40) // from its checkpoint on
+
+	if err := first.write(25, 30); err != nil { // its lease still looks valid, as after a long pause
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(10 * time.Second); !first.sink.durable.fenced.Load(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the worker before was not refused")
+		}
+	}
+	if err := first.write(30, 31); !errors.Is(err, ErrFenced) {
+		t.Errorf("found %v of a worker that another has followed", err)
+	}
+	first.ends()
+	audit(t, at, 40)
+
+	second.lease.over.Store(true)
+	if err := second.write(40, 41); !errors.Is(err, ErrFenced) {
+		t.Errorf("found %v after the lease was over", err)
+	}
+	audit(t, at, 40)
+
+	third := takes(t, at, folder+"/1", 12) // in the folder of the first, whose spool was not delivered
+	defer third.ends()
+	third.must(35, 60)
+	audit(t, at, 60)
+	if standing, err := Stand(t.Context(), third.sink.bus, "bead"); err != nil || standing.Epoch != 12 || standing.At.Frames != 60 {
+		t.Errorf("found %+v, %v", standing, err)
+	}
+}
+
+// TestTakeOverBetween: a message that the worker before still brings home after the next has looked costs that one its run, and nothing is doubled.
+func TestTakeOverBetween(t *testing.T) {
+	at, folder := keeper(t).URL(), t.TempDir()
+	first := takes(t, at, folder+"/1", 5)
+	defer first.ends()
+	first.must(0, 20)
+	second := takes(t, at, folder+"/2", 9)
+	defer second.ends()
+	second.sink.durable.standing.last = "f18-latent-0-57" // as if it had looked before the last message came
+	if err := second.write(15, 30); err != nil && !errors.Is(err, ErrFenced) {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(10 * time.Second); !second.sink.durable.fenced.Load(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("it went on")
+		}
+	}
+	audit(t, at, 20)
+}
+
+// TestLawUnderLease: a law is written over that of an earlier lease, never over that of a later one, and found by how many frames are in it.
+func TestLawUnderLease(t *testing.T) {
+	at := keeper(t).URL()
+	open := func(epoch uint64) (*Bucket, error) {
+		b, err := bus.Connect(t.Context(), bus.Options{URL: at})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { b.Close() })
+		k, err := OpenBucket(b, BucketOptions{Stream: "bead", Lease: &held{epoch: epoch}, Log: slog.New(slog.DiscardHandler)})
+		if err == nil {
+			t.Cleanup(k.Close)
+		}
+		return k, err
+	}
+	first, err := open(5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for frames := uint64(100); frames <= 300; frames += 100 {
+		if err := first.KeepState(law(frames, 1000), "model-a", At{Sequence: 3 * frames, Frames: frames}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	second, err := open(9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for most, want := range map[uint64]uint64{99: 0, 100: 100, 299: 200, 300: 300, AnyFrames: 300} {
+		kept, err := second.State("model-a", most)
+		if want == 0 {
+			if !errors.Is(err, ErrNotKept) {
+				t.Errorf("of %d frames: found %+v, %v", most, kept.At, err)
+			}
+			continue
+		}
+		if err != nil || kept.At != (At{Sequence: 3 * want, Frames: want}) {
+			t.Errorf("of %d frames: found %+v, %v", most, kept.At, err)
+			continue
+		}
+		if got, err := io.ReadAll(kept.Checkpoint); err != nil || !bytes.Equal(got, law(want, 1000)) {
+			t.Errorf("of %d frames: another law, %v", most, err)
+		}
+	}
+	if err := second.KeepState(law(250, 1000), "model-a", At{750, 250}); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.KeepState(law(400, 1000), "model-a", At{1200, 400}); !errors.Is(err, ErrFenced) {
+		t.Errorf("found %v of a law under an earlier lease", err)
+	}
+	if _, err := open(7); !errors.Is(err, ErrFenced) || !strings.Contains(err.Error(), "epoch 9") {
+		t.Errorf("found %v of a lease that came too late", err)
+	}
+	second.lease.(*held).over.Store(true)
+	if err := second.KeepState(law(260, 1000), "model-a", At{780, 260}); !errors.Is(err, ErrFenced) {
+		t.Errorf("found %v after the lease was over", err)
+	}
+}
