@@ -48,6 +48,8 @@ var badFiles = map[string]string{
 	"duplicate":          `duplicate.bad.yaml:2: not valid YAML: mapping key "source" already defined at [1:1]`,
 	"embedded-websocket": `embedded-websocket.bad.yaml: nats.websocket: the embedded server has its own: leave it out, or give nats.url`,
 	"empty":              `empty.bad.yaml: source: is missing: add one, such as source: {sim: {name: molecule, seed: 1}}`,
+	"checkpoint":         `checkpoint.bad.yaml: online.checkpoint_every: found 100ms, expected 1s to 1h0m0s`,
+	"replicas":           `replicas.bad.yaml: nats.replicas: found 7, expected 1 to 5`,
 	"exposure":           `exposure.bad.yaml: online.exposure: found 2h0m0s, expected 0s to 1h0m0s`,
 	"fraction":           `fraction.bad.yaml:2: online.refine_lag: found "1.5", expected a whole number`,
 	"missing-source":     `missing-source.bad.yaml: source: is missing: add one, such as source: {sim: {name: molecule, seed: 1}}`,
@@ -65,7 +67,7 @@ var badFiles = map[string]string{
 	"two-kinds":          `two-kinds.bad.yaml:1: source: found a map, expected one kind with its options, {kind: {option: value}}, or the kind alone`,
 	"two-problems": "two-problems.bad.yaml:3: online.seed: found \"yes\", expected a whole number\n" +
 		"two-problems.bad.yaml:4: online.max_gap: found \"5\", expected a duration with its unit, such as 500ms or 3s",
-	"unknown-key": `unknown-key.bad.yaml:3: unknown key "nats.prot"; known keys here: ca, cert, creds, durable, key, max_age, max_bytes, nkey, port, prefix, site, store, token, url, websocket`,
+	"unknown-key": `unknown-key.bad.yaml:3: unknown key "nats.prot"; known keys here: ca, cert, creds, durable, key, max_age, max_bytes, nkey, port, prefix, replicas, site, store, token, url, websocket`,
 	"unknown-top": `unknown-top.bad.yaml:2: unknown key "sink"; known keys here: dashboard, grace, mode, model, nats, objects, online, optics, preprocess, queue, record, sinks, source, stall_after, stream, triggers`,
 }
 
@@ -150,7 +152,7 @@ func TestFull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !reflect.DeepEqual(c.Online, Online{Seed: 1<<64 - 1, RefineLag: 100, Memory: 1000, MaxGap: 250 * time.Millisecond, Exposure: 8 * time.Millisecond, PixelUM: 0.351, Forecast: []float64{0.05, 1}, AlarmFrames: 1e6}) {
+	if !reflect.DeepEqual(c.Online, Online{Seed: 1<<64 - 1, RefineLag: 100, Memory: 1000, MaxGap: 250 * time.Millisecond, Exposure: 8 * time.Millisecond, CheckpointEvery: 5 * time.Second, PixelUM: 0.351, Forecast: []float64{0.05, 1}, AlarmFrames: 1e6}) {
 		t.Errorf("online %+v", c.Online)
 	}
 	if c.Stream != "bead-2" || c.Model != "models/bead.onnx" || c.Grace != 1500*time.Millisecond {
@@ -159,7 +161,7 @@ func TestFull(t *testing.T) {
 	if c.Mode != "lossless" || c.Queue != 64 || c.StallAfter != 30*time.Second {
 		t.Errorf("mode %q, queue %d, stall_after %v", c.Mode, c.Queue, c.StallAfter)
 	}
-	if c.NATS != (NATS{URL: "nats://imaging.example:4222", Port: 0, Prefix: "lab", Site: "room-12", Durable: true, Store: "kept", MaxAge: time.Hour, MaxBytes: 1 << 24, WebSocket: "wss://imaging.example:8443"}) {
+	if c.NATS != (NATS{URL: "nats://imaging.example:4222", Port: 0, Prefix: "lab", Site: "room-12", Durable: true, Store: "kept", MaxAge: time.Hour, MaxBytes: 1 << 24, Replicas: 3, WebSocket: "wss://imaging.example:8443"}) {
 		t.Errorf("nats %+v", c.NATS)
 	}
 	if c.Record != (Record{Path: "raw", MaxGB: 0.5}) {
