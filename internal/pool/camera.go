@@ -17,6 +17,7 @@ type camera struct {
 	time    time.Time
 	law     uint64  // 1 and the frame up to which the law was learnt; 0 where there is none
 	pixel   float64 // square of a pixel's side, µm²
+	pooled  bool    // it is an experiment's: no camera
 	refused string  // why its law cannot be pooled; empty where it can
 }
 
@@ -51,7 +52,7 @@ func read(stream string, data []byte) (c camera, err error) {
 	case l == nil:
 		return c, nil
 	case len(l.Cameras) > 0:
-		c.refused = "its law is one of several cameras already"
+		c.pooled, c.refused = true, "its law is one of several cameras already"
 		return c, nil
 	case len(l.UM) == 0:
 		c.refused = "its pixel size is not known, and D is pooled in µm²/s: give online.pixel_um in its configuration"

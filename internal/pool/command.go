@@ -32,7 +32,7 @@ type Command struct {
 	Name    string   `required:"" help:"Name of the experiment: the stream under which the law of all is published." placeholder:"EXPERIMENT"`
 	Streams []string `arg:"" help:"The cameras' streams, two at least, or '*' for all of the site." placeholder:"STREAM"`
 	NATS    string   `name:"nats" default:"nats://127.0.0.1:4222" help:"The server that the streams publish on, or context:NAME." placeholder:"URL"`
-	Creds   string   `help:"Credentials for that server: they may subscribe to the streams' population, and publish the experiment's." placeholder:"FILE.creds"`
+	Creds   string   `help:"Credentials for that server: they may subscribe to the streams' population, and publish the experiment's population, health and events." placeholder:"FILE.creds"`
 	Prefix  string   `default:"driftscope" help:"First token of the subjects."`
 	Site    string   `default:"local" help:"Second token of the subjects."`
 	Stale   float64  `default:"60" help:"Seconds of silence after which a stream is left out, until it is heard again."`
@@ -93,15 +93,19 @@ func (c *Command) run(ctx context.Context, out, notes io.Writer) error {
 	case err != nil:
 		return err
 	}
-	messages := make(chan *nats.Msg, waiting)
+	subject, _ := bus.NewSubject(c.Prefix, c.Site, c.Name) // was checked
+	now := time.Now()
+	p := &pooling{members: newMembers(c, notes), subject: subject, name: c.Name, json: c.JSON, out: out, conn: conn, messages: make(chan *nats.Msg, waiting), started: now, rated: now}
 	for _, stream := range c.Streams {
 		subject := c.subject(stream)
-		if _, err := conn.NATS().ChanSubscribe(subject, messages); err != nil {
+		s, err := conn.NATS().ChanSubscribe(subject, p.messages)
+		if err != nil {
 			return errors.Join(fmt.Errorf("%s: %w", subject, err), conn.Close())
 		}
+		p.subscriptions = append(p.subscriptions, s)
 	}
-	p := &pooling{members: newMembers(c, notes), subject: c.subject(c.Name), name: c.Name, json: c.JSON, out: out, conn: conn}
-	return errors.Join(p.loop(ctx, messages), conn.Close())
+	err = p.loop(ctx)
+	return errors.Join(err, p.end(err), conn.Close())
 }
 
 // subject of a stream's population, or of every stream's.
@@ -117,27 +121,44 @@ func (c *Command) subject(stream string) string {
 // pooling is the command while it runs.
 type pooling struct {
 	members       *members
-	subject, name string
+	subject       bus.Subject
+	name          string
 	json          bool
 	out           io.Writer
 	conn          *bus.Conn
-	seq, law      uint64 // records and laws that were published
-	lost          bool   // the last record did not reach the server
+	messages      chan *nats.Msg
+	subscriptions []*nats.Subscription // that fill it
+	seq, law      uint64               // records and laws that were published
+	published     uint64               // messages
+	lost          bool                 // the last message did not reach the server
+
+	started, rated time.Time // when it began, and when the rate of records was taken last:
+	before         uint64    // records until then
 }
 
-// loop hears, and publishes at most once a second.
-func (p *pooling) loop(ctx context.Context, messages <-chan *nats.Msg) error {
+// loop hears, and publishes once a second: what is new of the law, who is left out, and health.
+func (p *pooling) loop(ctx context.Context) error {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case m := <-messages:
+		case m := <-p.messages:
 			p.members.take(m.Subject, m.Data, time.Now())
-		case now := <-tick.C:
+		case <-tick.C:
+			now := time.Now() // not the tick's, which may be before what was heard last
 			p.members.expire(now)
+			events := p.members.tell(now)
 			if err := p.publish(); err != nil {
+				return err
+			}
+			for _, e := range events {
+				if err := p.send(latent.KindEvent, p.event(e)); err != nil {
+					return err
+				}
+			}
+			if err := p.send(latent.KindHealth, p.health(now)); err != nil {
 				return err
 			}
 		}
@@ -161,34 +182,38 @@ func (p *pooling) publish() error {
 		p.law++
 	}
 	r.Seq, r.Law.Seq = p.seq, p.law
-	line, err := json.Marshal(r)
-	if err != nil {
-		return fmt.Errorf("%s: %w", p.subject, err)
-	}
-	if err := p.send(line); err != nil {
+	if err := p.send(latent.KindPopulation, r); err != nil {
 		return err
 	}
 	switch {
 	case p.json:
-		_, err = fmt.Fprintf(p.out, "%s\n", line)
+		return json.NewEncoder(p.out).Encode(r)
 	case law:
-		_, err = fmt.Fprintf(p.out, "%s law %d: %s\n", p.name, p.law, r.Law.Says)
+		_, err := fmt.Fprintf(p.out, "%s law %d: %s\n", p.name, p.law, r.Law.Says)
+		return err
 	}
-	return err
+	return nil
 }
 
 // send publishes a record. While the server is away it is lost, which is told once; the connection comes back by itself.
-func (p *pooling) send(line []byte) error {
-	err := nats.ErrDisconnected
+func (p *pooling) send(kind latent.Kind, r message.Record) error {
+	subject := p.subject.Of(string(kind))
+	line, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("%s: %w", subject, err)
+	}
+	err = nats.ErrDisconnected
 	if p.conn.Connected() {
-		err = p.conn.NATS().Publish(p.subject, line)
+		err = p.conn.NATS().Publish(subject, line)
 	}
 	if errors.Is(err, nats.ErrMaxPayload) {
-		return fmt.Errorf("%s: a message of %d bytes, the server takes %d: raise its max_payload", p.subject, len(line), p.conn.NATS().MaxPayload())
+		return fmt.Errorf("%s: a message of %d bytes, the server takes %d: raise its max_payload", subject, len(line), p.conn.NATS().MaxPayload())
 	}
 	if err != nil && !p.lost {
-		p.members.say("%s: not published (%v): laws are lost until the server is back", p.subject, err)
+		p.members.say("%s: not published (%v): what is told is lost until the server is back", subject, err)
 	}
-	p.lost = err != nil
+	if p.lost = err != nil; !p.lost {
+		p.published++
+	}
 	return nil
 }

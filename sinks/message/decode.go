@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"driftscope/internal/latent"
 )
@@ -101,6 +102,10 @@ func check(r Record) error {
 	case *HealthRecord:
 		if len(r.Stages) > maxStages || len(r.Dropped) > maxStages || len(r.Alarms) > maxStages {
 			return fmt.Errorf("%d stages, %d causes of loss and %d codes of alarms, expected at most %d", len(r.Stages), len(r.Dropped), len(r.Alarms), maxStages)
+		}
+		long := func(c CameraRecord) bool { return max(len(c.Stream), len(c.Out)) > maxText }
+		if len(r.Cameras) > MaxCameras || slices.ContainsFunc(r.Cameras, long) {
+			return fmt.Errorf("%d cameras, expected at most %d, and texts of at most %d bytes", len(r.Cameras), MaxCameras, maxText)
 		}
 	}
 	return nil

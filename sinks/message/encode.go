@@ -57,7 +57,7 @@ func (e *Encoder) Encode(m latent.Message, emit func(kind latent.Kind, line []by
 	case *latent.Trigger:
 		return e.emit(latent.KindTrigger, triggerRecord(header(latent.KindTrigger), m), emit)
 	case *latent.Health:
-		r := HealthRecord{header(latent.KindHealth), *m}
+		r := HealthRecord{Header: header(latent.KindHealth), Health: *m}
 		r.Time = r.Time.UTC()
 		return e.emit(latent.KindHealth, &r, emit)
 	case *latent.Track:

@@ -108,10 +108,19 @@ type TriggerRecord struct {
 	LatencyMS float64   `json:"latency_ms" unit:"ms"` // from the frame's arrival to this
 }
 
-// HealthRecord is the state of the stream.
+// HealthRecord is the state of the stream. The frames of an experiment are its cameras' records.
 type HealthRecord struct {
 	Header
 	latent.Health
+	Cameras []CameraRecord `json:"cameras,omitempty"` // of an experiment: the streams whose laws it is made of
+}
+
+// CameraRecord is a stream of an experiment: whether its law counts, and when it was last heard.
+type CameraRecord struct {
+	Stream   string     `json:"stream"`
+	Heard    *time.Time `json:"heard,omitempty"`    // when its last record came, by the clock of the health's time; missing where none has
+	Out      string     `json:"left_out,omitempty"` // why its law does not count; missing where it does
+	Silences uint64     `json:"silences"`           // how often it has fallen silent
 }
 
 // ViewRecord carries pictures, base64 in JSON.

@@ -150,6 +150,8 @@ func TestDecodeRefuses(t *testing.T) {
 		"many":        {latent.KindLatent, `{"v":1,"kind":"latent","z":[` + strings.Repeat("1,", 64) + `1]}`, "found 65 numbers, expected at most 64"},
 		"long text":   {latent.KindEvent, `{"v":1,"kind":"event","text":"` + strings.Repeat("a", 5000) + `"}`, "5000 bytes"},
 		"long name":   {latent.KindTrigger, `{"v":1,"kind":"trigger","name":"` + strings.Repeat("a", 5000) + `"}`, "5000 bytes"},
+		"cameras":     {latent.KindHealth, `{"v":1,"kind":"health","cameras":[` + strings.Repeat("{},", MaxCameras) + `{}]}`, "65 cameras, expected at most 64"},
+		"long camera": {latent.KindHealth, `{"v":1,"kind":"health","cameras":[{"left_out":"` + strings.Repeat("a", 5000) + `"}]}`, "texts of at most 4096 bytes"},
 		"long":        {latent.KindView, strings.Repeat(" ", MaxRecord+1), "expected at most"},
 		"time":        {latent.KindEvent, `{"v":1,"kind":"event","time":"yesterday"}`, "yesterday"},
 	}

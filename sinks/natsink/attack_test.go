@@ -252,7 +252,7 @@ func TestServerReplies(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := newAttacked(t, b, func(user string) *nats.Conn { return dial(t, as(user)) })
-	for _, user := range []string{"viewer", "operator", "reader", "camera", "models"} {
+	for _, user := range []string{"viewer", "operator", "reader", "camera", "models", "pool"} {
 		nc := a.as(user)
 		for _, reply := range []string{
 			"$KV.driftscope_local.bead.config", "$KV.driftscope_local.bead.state", "driftscope.local.bead.cmd.stop", "driftscope.local.bead.kept.latent", "driftscope.local.bead.latent",

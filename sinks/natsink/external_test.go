@@ -25,7 +25,7 @@ func accounts(t *testing.T, replaced ...string) (as func(user string) string) {
 		t.Fatal(err)
 	}
 	text := strings.NewReplacer(append(replaced, "./nats ", t.TempDir()+" ", "127.0.0.1:8080", "127.0.0.1:-1", "127.0.0.1:4222", "127.0.0.1:-1")...).Replace(string(shipped))
-	for _, user := range []string{"DRIFTSCOPE", "CAMERA", "VIEWER", "OPERATOR", "READER", "MODELS"} {
+	for _, user := range []string{"DRIFTSCOPE", "CAMERA", "VIEWER", "OPERATOR", "READER", "MODELS", "POOL"} {
 		t.Setenv(user+"_PASSWORD", "hunter2")
 	}
 	s := bustest.Start(t, text)
