@@ -34,7 +34,7 @@ export class FieldPanels {
 
   /** Which panels there are: those of a scene, of a field, or of a field with one object that is followed. */
   layout(stream) {
-    document.body.dataset.shows = !stream.objects ? "scene" : stream.objects.followed === null ? "field" : "followed";
+    document.body.dataset.shows = stream.experiment ? "experiment" : !stream.objects ? "scene" : stream.objects.followed === null ? "field" : "followed";
     document.body.toggleAttribute("data-pairs", Boolean(stream.objects?.population?.pairs?.distance_px.length));
   }
 

@@ -7,6 +7,7 @@ import { DimensionTable } from "./dimensions.js";
 import { find, make, repeat, say } from "./elements.js";
 import { EventList } from "./events.js";
 import { Feed } from "./feed.js";
+import { drawExperiment } from "./experiment.js";
 import { FieldPanels } from "./field.js";
 import { dimension, fixed, number } from "./format.js";
 import { Header } from "./header.js";
@@ -123,7 +124,8 @@ function figures(now, away) {
   header.state(state);
   header.facts(shown);
   controls.draw(shown, state);
-  if (shown.objects) fieldFigures(state, now);
+  if (shown.experiment) drawExperiment(shown);
+  else if (shown.objects) fieldFigures(state, now);
   else verdict.draw(shown, state);
   dimensions.draw(shown);
   laws.draw(shown, span);

@@ -42,7 +42,7 @@ const checks = {
 
   event: (m) => typeof m.code === "string" && typeof m.text === "string" && m.text.length <= MAX_TEXT && m.code.length <= MAX_TEXT,
 
-  health: (m) => typeof m.state === "string" && (m.problem === undefined || typeof m.problem === "string") && entries(m.frames_dropped) && entries(m.alarms) && Array.isArray(m.stages) && m.stages.length <= MAX_ENTRIES,
+  health: (m) => typeof m.state === "string" && (m.problem === undefined || typeof m.problem === "string") && entries(m.frames_dropped) && entries(m.alarms) && Array.isArray(m.stages) && m.stages.length <= MAX_ENTRIES && (missing(m.cameras) || cameras(m)),
 
   view: (m) => typeof m.preview_jpeg === "string" && (!m.region || region(m.region)) && (m.whole_jpeg === undefined || typeof m.whole_jpeg === "string"),
 
@@ -63,7 +63,8 @@ const checks = {
 
 const POPULATION = ["density_px", "density_um", "detected", "tracks", "noise_px", "common_velocity_sd_px_s", "diffusion_px2_s", "diffusion_px2_s_low", "diffusion_px2_s_high"];
 
-const dated = (m) => whole(m.seq) && text(m.time) && Number.isFinite(Date.parse(m.time));
+const when = (time) => text(time) && Number.isFinite(Date.parse(time));
+const dated = (m) => whole(m.seq) && when(m.time);
 
 /** One entry an object in each column. */
 function columns(m) {
@@ -91,6 +92,9 @@ const MAP = ["x_px", "y_px", "width_px", "drift_x_px_s", "drift_y_px_s", "drift_
 
 const motion = (m) => text(m.class) && known(MOTION.map((name) => m[name]));
 const MOTION = ["stuck", "free", "confined", "directed", "anomalous", "alpha", "alpha_low", "alpha_high", "radius_px", "speed_px_s"];
+
+/** Who an experiment hears, and when it was heard. */
+const cameras = (m) => when(m.time) && Array.isArray(m.cameras) && m.cameras.length <= MAX_DIM && m.cameras.every((c) => c && text(c.stream) && text(c.left_out ?? "") && whole(c.silences) && (missing(c.heard) || when(c.heard)));
 
 /** Columns of one length. */
 const table = (t, names) => names.every((name) => numbers(t[name], MAX_POINTS) && t[name].length === t[names[0]].length);

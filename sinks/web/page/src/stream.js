@@ -1,5 +1,6 @@
 // What is known of one stream, kept within bounds: the newest message of each kind, a bounded past, and what follows from the two.
 
+import { experimentState } from "./experiment.js";
 import { number, words } from "./format.js";
 import { History } from "./history.js";
 import { Objects } from "./objects.js";
@@ -15,7 +16,7 @@ export const SHOWN = 6;
 export class Stream {
   constructor(site, name) {
     Object.assign(this, { site, name, key: `${site}.${name}`, dim: 0, latents: null, laws: null, latent: null, law: null, field: null });
-    Object.assign(this, { view: null, whole: "", health: null, heard: 0, events: [], objects: null, paused: false, frozen: false, sourceLost: "" });
+    Object.assign(this, { view: null, whole: "", health: null, heard: 0, events: [], objects: null, population: null, paused: false, frozen: false, sourceLost: "" });
     this.alarms = new Map(); // code -> the event that began it
     this.changed = { latent: 0, sde: 0, view: 0, health: 0, event: 0, trigger: 0, objects: 0, population: 0, track: 0 };
     this.nis = { mean: NaN, weight: 0 };
@@ -72,6 +73,7 @@ export class Stream {
   }
 
   take_population(m) {
+    this.population = m;
     this.objects?.takePopulation(m, seconds(m.time));
   }
 
@@ -134,6 +136,11 @@ export class Stream {
     this.events.length = Math.min(this.events.length, EVENTS);
   }
 
+  /** Whether it is several cameras' law, without frames of its own. */
+  get experiment() {
+    return Boolean(this.health?.cameras?.length);
+  }
+
   /** The state in a word, and why. now is in milliseconds; away says that the server cannot be reached. */
   state(now, away) {
     if (away) return { word: "server away", tone: "bad", why: "The NATS server does not answer; the page keeps trying. What is shown is the last that came." };
@@ -142,6 +149,7 @@ export class Stream {
     if (this.health.state === "stopped" && this.health.problem) return { word: "failed", tone: "bad", why: `The run has failed: ${this.health.problem.slice(0, 500)}` };
     if (this.health.state === "stopped") return { word: "ended", tone: "idle", why: "The run has ended; what is shown is its last." };
     if (silent > 1 + LISTENING) return { word: `silent ${Math.floor(silent)} s`, tone: "bad", why: "Nothing is heard of this stream. It was stopped, or cannot reach the server." };
+    if (this.experiment) return experimentState(this.health);
     if (this.sourceLost || this.health.state === "source_lost") return { word: "source lost", tone: "bad", why: this.sourceLost || "The source does not answer; it is tried again." };
     if (this.paused) return { word: "paused", tone: "warn", why: "Frames are read but not tracked. Resume goes on." };
     if (this.frozen) return { word: "law frozen", tone: "warn", why: "Latents go on; the law of motion is not learnt from them." };
@@ -178,7 +186,7 @@ export class Stream {
   remodelled() {
     this.begin();
     this.alarms.clear();
-    Object.assign(this, { frozen: false, law: null, field: null, view: null, whole: "", objects: null });
+    Object.assign(this, { frozen: false, law: null, field: null, view: null, whole: "", objects: null, population: null });
   }
 }
 

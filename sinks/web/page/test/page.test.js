@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { arrowScale, significant } from "../src/arrows.js";
 import { command } from "../src/commands.js";
+import { silence, unused } from "../src/experiment.js";
 import { count, duration, fixed, milliseconds, number, percent } from "../src/format.js";
 import { History } from "../src/history.js";
 import { read } from "../src/message.js";
@@ -389,4 +390,36 @@ test("a spectrum is shown without its empty ends, in the unit that is known", ()
   assert.equal(bins(p, 100)[0].from, 3);
   assert.deepEqual(bins({ spectrum_px2_s: [2, 1], spectrum: [1, 1] }, 1), [], "edges that do not rise");
   assert.deepEqual(bins({ spectrum_px2_s: [1, 10], spectrum: [0, 0] }, 1), [], "nothing yet");
+});
+
+test("an experiment says which cameras its law is of, and who is silent", () => {
+  const camera = (stream, more = {}) => ({ stream, heard: "2026-05-06T10:00:00Z", silences: 0, ...more });
+  const of = (cameras, more = {}) => health({ time: "2026-05-06T10:01:30Z", cameras, ...more });
+  for (const bad of [5, [null], [camera(5)], [camera("left", { heard: "yesterday" })], [camera("left", { left_out: 5 })], [camera("left", { silences: -1 })], [camera("left", { silences: undefined })], new Array(65).fill(camera("left"))]) {
+    assert.equal(read("health", encode(of(bad))), null, JSON.stringify(bad).slice(0, 99));
+  }
+  assert.equal(read("health", encode(of([camera("left")], { time: undefined }))), null);
+  const stream = new Stream("local", "plate");
+  const take = (cameras, more) => stream.take("health", read("health", encode(of(cameras, more))), 1000);
+  const says = () => [stream.state(1000).word, stream.state(1000).tone];
+  stream.take("health", health(), 1000);
+  assert.equal(stream.experiment, false);
+  take([camera("left", { heard: undefined, left_out: "not heard yet" })], { state: "starting" });
+  assert.deepEqual([stream.experiment, ...says()], [true, "starting", "idle"]);
+  assert.ok(Number.isNaN(silence(stream.health.cameras[0], stream.health)));
+  take([camera("left"), camera("right", { heard: "2026-05-06T10:01:00Z" })]);
+  assert.deepEqual(says(), ["2 of 2 cameras", "good"]);
+  assert.deepEqual(stream.health.cameras.map((c) => silence(c, stream.health)), [90, 30]);
+  take([camera("left", { left_out: "silent for 1m0s" }), camera("right")]);
+  assert.deepEqual(says(), ["1 of 2 cameras", "warn"]);
+  assert.equal(stream.state(1000).why, "Left out: left: silent for 1m0s");
+  take([camera("left", { left_out: "silent for 1m0s" })], { state: "source_lost" });
+  assert.deepEqual(says(), ["no camera", "bad"]);
+  assert.equal(stream.state(9000).word, "silent 8 s", "a pool that was killed");
+  take([camera("left")], { state: "stopped" });
+  assert.equal(stream.state(90000).word, "ended");
+  assert.equal(unused(stream.health), "");
+  assert.equal(unused({ frames_dropped: { unreadable: 3, left_out: 1200, queue_full: 0 } }), "Records without effect: 3 unreadable, 1\u2009200 left out.");
+  stream.take("population", population(1), 1000);
+  assert.equal(stream.population.count, population(1).count);
 });
