@@ -282,3 +282,38 @@ func TestShippedUser(t *testing.T) {
 		t.Errorf("the user pool has heard %s", m.Subject)
 	}
 }
+
+// TestServerAway: while the server is away nothing is published, which is told once; when it is back, health goes on, and the cameras were silent meanwhile.
+func TestServerAway(t *testing.T) {
+	s := bustest.Start(t, "")
+	nc, err := nats.Connect(s.URL(), nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	seen, err := nc.SubscribeSync("driftscope.local.all.health")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	n, ended := &notes{}, make(chan error, 1)
+	c := Command{Name: "all", Streams: []string{"left", "right"}, NATS: s.URL(), Prefix: "driftscope", Site: "local", Stale: 2}
+	go func() { ended <- c.run(ctx, io.Discard, n) }()
+	left := func() { nc.Publish("driftscope.local.left.population", lineOf(t, "left", 1, 2, 0.1)) }
+	before := health(t, seen, "a law", left, func(h *message.HealthRecord) bool { return h.State == "tracking" })
+	s.Kill()
+	until(t, "both cameras to be silent", func() bool { return strings.Contains(n.String(), "left: left out: silent for 2s") })
+	s.Run()
+	h := health(t, seen, "health again", func() {}, func(h *message.HealthRecord) bool { return h.State == "source_lost" })
+	if h.UptimeS < before.UptimeS+2 || h.Cameras[0].Silences != 1 || h.Published < before.Published {
+		t.Errorf("before %+v, after %+v", before, h)
+	}
+	health(t, seen, "a law again", left, func(h *message.HealthRecord) bool { return h.State == "tracking" })
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if told := strings.Count(n.String(), "what is told is lost until the server is back"); told != 1 {
+		t.Errorf("told %d times that nothing is published:\n%s", told, n)
+	}
+}
