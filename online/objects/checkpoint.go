@@ -67,6 +67,10 @@ func (e *Estimator) Save(w io.Writer) error {
 	return nil
 }
 
+// Reserve passes over so many numbers of objects, which another estimator may have given in the frames since the checkpoint that was restored. It is called
+// before the first Update.
+func (e *Estimator) Reserve(numbers uint64) { e.known.learnt.Reserve(numbers) }
+
 // Restore goes on from what was known. It returns ErrCheckpoint, having changed nothing, when r holds anything else. The objects that are there go on: where
 // they had been saved, their steps so far count twice, so that a running stream begins their laws anew. Evidence that the law of all has changed begins anew too.
 func (e *Estimator) Restore(r io.Reader) error {

@@ -37,6 +37,15 @@ func TestGoesOn(t *testing.T) {
 				t.Errorf("%s: the number %d is used again", name, id)
 			}
 		}
+		reserved := newEstimator(t, Config{})
+		if err := reserved.Restore(bytes.NewReader(state.Bytes())); err != nil {
+			t.Fatal(err)
+		}
+		reserved.Reserve(1000)
+		run(t, reserved, newDish(5), 20, dst)
+		if len(dst.Objects.ID) == 0 || dst.Objects.ID[0] <= 1025 {
+			t.Errorf("%s: found %v, 1000 numbers behind 25 are another's", name, dst.Objects.ID)
+		}
 	}
 }
 

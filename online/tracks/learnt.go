@@ -12,6 +12,9 @@ type Learnt struct {
 // Learnt is what the tracker knows now.
 func (t *Tracker) Learnt() Learnt { return Learnt{t.next, t.o.Template, t.population} }
 
+// Reserve passes over numbers that somebody else may have given since.
+func (l *Learnt) Reserve(numbers uint64) { l.next += numbers }
+
 // Inherit has the tracker go on with what another knew: its numbers, and what its objects had in common where those looked alike.
 func (t *Tracker) Inherit(l Learnt) {
 	t.next = max(t.next, l.next)
