@@ -25,6 +25,8 @@ const (
 	KindObjects    Kind = "objects" // every frame of a field, of an Estimate
 	KindTrack      Kind = "track"
 	KindPopulation Kind = "population"
+
+	KindWorker Kind = "worker" // every second, of a worker of a site rather than of a stream
 )
 
 // Message is one of *Estimate, *Law, *Event, *Trigger, *Health, *View, *Track or *Population. A sink that keeps one copies it: the runner reuses the memory.

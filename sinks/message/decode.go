@@ -47,6 +47,8 @@ func Decode(kind latent.Kind, data []byte) (Record, error) {
 		r = &TrackRecord{}
 	case latent.KindPopulation:
 		r = &PopulationRecord{}
+	case latent.KindWorker:
+		r = &WorkerRecord{}
 	default:
 		return nil, fmt.Errorf("messages of kind %.40q are not known", kind)
 	}
@@ -99,6 +101,8 @@ func check(r Record) error {
 		}
 	case *PopulationRecord:
 		return checkPopulation(r)
+	case *WorkerRecord:
+		return checkWorker(r)
 	case *HealthRecord:
 		if len(r.Stages) > maxStages || len(r.Dropped) > maxStages || len(r.Alarms) > maxStages {
 			return fmt.Errorf("%d stages, %d causes of loss and %d codes of alarms, expected at most %d", len(r.Stages), len(r.Dropped), len(r.Alarms), maxStages)

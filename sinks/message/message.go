@@ -7,7 +7,7 @@ import (
 )
 
 // Record is a message as it travels: one of *LatentRecord, *SDERecord, *EventRecord, *TriggerRecord, *HealthRecord, *ViewRecord,
-// *ObjectsRecord, *TrackRecord, *PopulationRecord. Fields are
+// *ObjectsRecord, *TrackRecord, *PopulationRecord, *WorkerRecord. Fields are
 // added, never renamed or removed. Times are UTC, RFC 3339 with nanoseconds; a number that is not finite is null.
 type Record interface{ header() *Header }
 

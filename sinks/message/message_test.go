@@ -152,6 +152,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"long name":   {latent.KindTrigger, `{"v":1,"kind":"trigger","name":"` + strings.Repeat("a", 5000) + `"}`, "5000 bytes"},
 		"cameras":     {latent.KindHealth, `{"v":1,"kind":"health","cameras":[` + strings.Repeat("{},", MaxCameras) + `{}]}`, "65 cameras, expected at most 64"},
 		"long camera": {latent.KindHealth, `{"v":1,"kind":"health","cameras":[{"left_out":"` + strings.Repeat("a", 5000) + `"}]}`, "texts of at most 4096 bytes"},
+		"worker":      {latent.KindWorker, `{"v":1,"kind":"worker","streams":[` + strings.Repeat("{},", mostRunning) + `{}]}`, "1001 streams run"},
 		"long":        {latent.KindView, strings.Repeat(" ", MaxRecord+1), "expected at most"},
 		"time":        {latent.KindEvent, `{"v":1,"kind":"event","time":"yesterday"}`, "yesterday"},
 	}
@@ -161,6 +162,9 @@ func TestDecodeRefuses(t *testing.T) {
 				t.Errorf("found %v, expected %q", err, test.want)
 			}
 		})
+	}
+	if r, err := Decode(latent.KindWorker, []byte(`{"v":1,"kind":"worker","stream":"hall-1","streams":[{"name":"bead","epoch":12}]}`)); err != nil || r.(*WorkerRecord).Streams[0].Epoch != 12 {
+		t.Errorf("found %+v, %v of a worker", r, err)
 	}
 	if _, err := Decode(latent.KindEvent, []byte(`{"v":1,"kind":"event","added_later":1}`)); err != nil {
 		t.Errorf("a field of a later release: %v", err)

@@ -36,6 +36,7 @@ var messages = []struct {
 	{"objects", message.ObjectsRecord{}, "of a field: every object, every frame"},
 	{"track", message.TrackRecord{}, "of a field: an object is born, merged, split or ended"},
 	{"population", message.PopulationRecord{}, "of a field: all objects together, every so many frames and at the end"},
+	{"worker", message.WorkerRecord{}, "what a worker of a site runs, every second"},
 	{"info", natsink.InfoRecord{}, "what runs: the answer of cmd.info"},
 }
 

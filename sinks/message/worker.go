@@ -1,0 +1,51 @@
+package message
+
+import (
+	"fmt"
+	"time"
+)
+
+// The bounds of what a worker says: those of a site.
+const (
+	mostRunning = 1000
+	mostWaiting = 10_000
+)
+
+// WorkerRecord is what a worker runs, every second. The stream in its header is the worker's name.
+type WorkerRecord struct {
+	Header
+	Time     time.Time       `json:"time"`
+	ID       string          `json:"id"` // of the process
+	Version  string          `json:"version"`
+	Since    time.Time       `json:"since"` // the process began
+	Cores    Number          `json:"cores" unit:"cores"`
+	Taken    Number          `json:"cores_taken" unit:"cores"` // by the streams, as they were asked for
+	Used     Number          `json:"cores_used" unit:"cores"`  // by this process since the message before
+	Labels   []string        `json:"labels"`
+	Draining bool            `json:"draining"` // it hands over what it runs, and ends
+	Streams  []RunningRecord `json:"streams"`
+	Waiting  []WaitingRecord `json:"waiting,omitempty"` // streams of the site that nobody can run
+}
+
+// RunningRecord is a stream that a worker runs.
+type RunningRecord struct {
+	Name    string    `json:"name"`
+	Epoch   uint64    `json:"epoch"`
+	Since   time.Time `json:"since"`             // it was taken
+	State   string    `json:"state"`             // starting, running, or failed
+	Problem string    `json:"problem,omitempty"` // why it failed last; it is tried again
+}
+
+// WaitingRecord is a stream that nobody can run.
+type WaitingRecord struct {
+	Name string `json:"name"`
+	Why  string `json:"why"`
+}
+
+// checkWorker refuses what no worker says.
+func checkWorker(r *WorkerRecord) error {
+	if len(r.Streams) > mostRunning || len(r.Waiting) > mostWaiting {
+		return fmt.Errorf("%d streams run and %d wait, expected at most %d and %d", len(r.Streams), len(r.Waiting), mostRunning, mostWaiting)
+	}
+	return nil
+}
