@@ -21,51 +21,32 @@ const FramePatience = 10 * time.Second
 // Publisher sends frames over NATS as the nats source reads them. Not safe for concurrent use.
 type Publisher struct {
 	conn    *bus.Conn
+	coder   coder
 	subject string
-	session string
-	png     bool
 	sent    Sent
-	page    tiff.Image // memory of the frame that is sent
 }
 
 // Sent counts what a Publisher has handed to the server.
 type Sent struct{ Frames, Messages, Bytes uint64 }
 
-// NewPublisher begins a session on subject. As PNG pictures take less of the network and more of the processor; float32 has no PNG.
+// NewPublisher begins a session on subject. Compressed pictures take less of the network and more of the processor; float32 has no PNG.
 // The connection stays the caller's.
-func NewPublisher(conn *bus.Conn, subject string, asPNG bool) (*Publisher, error) {
+func NewPublisher(conn *bus.Conn, subject string, encoding wire.Encoding) (*Publisher, error) {
 	if err := checkSubject(subject); err != nil {
 		return nil, err
 	}
-	return &Publisher{conn: conn, subject: subject, session: strconv.FormatInt(time.Now().UnixNano(), 36), png: asPNG}, nil
+	coder, err := newCoder(encoding)
+	return &Publisher{conn: conn, subject: subject, coder: coder}, err
 }
 
 // Publish sends f, which it borrows. While the server is away it returns nats.ErrReconnectBufExceeded at once; the same frame may then be
 // published again.
 func (p *Publisher) Publish(f *frame.Frame) error {
-	if err := picture.ToPage(&p.page, f.Mat()); err != nil {
-		return fmt.Errorf("frame %d: %w", f.Seq, err)
-	}
-	h := wire.Header{
-		Session: p.session, Seq: f.Seq, Time: f.Time, Trajectory: f.Meta.Trajectory,
-		Width: p.page.Width, Height: p.page.Height, Channels: p.page.Channels, Depth: p.page.Depth, PNG: p.png,
-	}
-	if !p.png {
-		return p.send(h, p.page.Pix)
-	}
-	if h.Depth == tiff.Float32 {
-		return fmt.Errorf("frame %d: float32 pixels, which PNG cannot hold: leave --png out", f.Seq)
-	}
-	encoded, err := gocv.IMEncode(gocv.PNGFileExt, *f.Mat())
+	h, data, err := p.coder.encode(f)
 	if err != nil {
-		return fmt.Errorf("frame %d: %w", f.Seq, err)
+		return err
 	}
-	defer encoded.Close()
-	return p.send(h, encoded.GetBytes())
-}
-
-func (p *Publisher) send(h wire.Header, data []byte) error {
-	err := wire.Split(h, data, int(p.conn.NATS().MaxPayload()), func(headers map[string][]string, data []byte) error {
+	err = wire.Split(h, data, int(p.conn.NATS().MaxPayload()), func(headers map[string][]string, data []byte) error {
 		p.sent.Messages++
 		return p.conn.NATS().PublishMsg(&nats.Msg{Subject: p.subject, Header: headers, Data: data})
 	})
@@ -79,3 +60,57 @@ func (p *Publisher) send(h wire.Header, data []byte) error {
 
 // Sent is the account so far.
 func (p *Publisher) Sent() Sent { return p.sent }
+
+// coder makes a session's frames into bytes.
+type coder struct {
+	session  string
+	encoding wire.Encoding
+	packer   *wire.Packer // where encoding is Zstd
+	page     tiff.Image   // memory of the frame that is encoded
+	png      []byte       // the same
+}
+
+// newCoder begins a session.
+func newCoder(encoding wire.Encoding) (c coder, err error) {
+	c = coder{session: strconv.FormatInt(time.Now().UnixNano(), 36), encoding: encoding}
+	if encoding == wire.Zstd {
+		c.packer, err = wire.NewPacker()
+	}
+	return c, err
+}
+
+// encode gives f's header and bytes, which are lent until the next encode.
+func (c *coder) encode(f *frame.Frame) (h wire.Header, data []byte, err error) {
+	if err := picture.ToPage(&c.page, f.Mat()); err != nil {
+		return h, nil, fmt.Errorf("frame %d: %w", f.Seq, err)
+	}
+	h = wire.Header{
+		Session: c.session, Seq: f.Seq, Time: f.Time, Trajectory: f.Meta.Trajectory,
+		Width: c.page.Width, Height: c.page.Height, Channels: c.page.Channels, Depth: c.page.Depth, Encoding: c.encoding,
+	}
+	data = c.page.Pix
+	switch c.encoding {
+	case wire.PNG:
+		data, err = c.encodePNG(f)
+	case wire.Zstd:
+		data, err = c.packer.Pack(&h, c.page.Pix)
+	}
+	if err != nil {
+		return h, nil, fmt.Errorf("frame %d: %w", f.Seq, err)
+	}
+	return h, data, nil
+}
+
+// encodePNG gives a PNG file.
+func (c *coder) encodePNG(f *frame.Frame) ([]byte, error) {
+	if c.page.Depth == tiff.Float32 {
+		return nil, fmt.Errorf("float32 pixels, which PNG cannot hold: give --compress zstd, or none")
+	}
+	encoded, err := gocv.IMEncode(gocv.PNGFileExt, *f.Mat())
+	if err != nil {
+		return nil, err
+	}
+	defer encoded.Close()
+	c.png = append(c.png[:0], encoded.GetBytes()...)
+	return c.png, nil
+}

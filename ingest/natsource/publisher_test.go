@@ -15,14 +15,15 @@ import (
 
 	"driftscope/ingest/ingesttest"
 	"driftscope/ingest/picture"
+	"driftscope/ingest/wire"
 	"driftscope/internal/bus"
 	"driftscope/internal/frame"
 )
 
 // publisherTo publishes on subject "cam".
-func publisherTo(t testing.TB, conn *bus.Conn, asPNG bool) *Publisher {
+func publisherTo(t testing.TB, conn *bus.Conn, encoding wire.Encoding) *Publisher {
 	t.Helper()
-	p, err := NewPublisher(conn, "cam", asPNG)
+	p, err := NewPublisher(conn, "cam", encoding)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,23 +36,28 @@ func TestNATSRoundTrip(t *testing.T) {
 	for _, c := range []struct {
 		kind          gocv.MatType
 		width, height int
-		png           bool
+		encoding      wire.Encoding
 		messages      uint64
 	}{
-		{gocv.MatTypeCV8UC1, 7, 5, false, 1},
-		{gocv.MatTypeCV8UC3, 7, 5, false, 1},
-		{gocv.MatTypeCV16UC1, 7, 5, false, 1},
-		{gocv.MatTypeCV16UC3, 7, 5, false, 1},
-		{gocv.MatTypeCV32FC1, 7, 5, false, 1},
-		{gocv.MatTypeCV32FC3, 7, 5, false, 1},
-		{gocv.MatTypeCV16UC1, 2200, 4000, false, 3}, // 17.6 MB; the embedded server takes 8.4 a message
-		{gocv.MatTypeCV8UC1, 7, 5, true, 1},
-		{gocv.MatTypeCV8UC3, 7, 5, true, 1},
-		{gocv.MatTypeCV16UC1, 7, 5, true, 1},
-		{gocv.MatTypeCV16UC3, 7, 5, true, 1},
+		{gocv.MatTypeCV8UC1, 7, 5, wire.Raw, 1},
+		{gocv.MatTypeCV8UC3, 7, 5, wire.Raw, 1},
+		{gocv.MatTypeCV16UC1, 7, 5, wire.Raw, 1},
+		{gocv.MatTypeCV16UC3, 7, 5, wire.Raw, 1},
+		{gocv.MatTypeCV32FC1, 7, 5, wire.Raw, 1},
+		{gocv.MatTypeCV32FC3, 7, 5, wire.Raw, 1},
+		{gocv.MatTypeCV16UC1, 2200, 4000, wire.Raw, 3}, // 17.6 MB; the embedded server takes 8.4 a message
+		{gocv.MatTypeCV8UC1, 7, 5, wire.PNG, 1},
+		{gocv.MatTypeCV8UC3, 7, 5, wire.PNG, 1},
+		{gocv.MatTypeCV16UC1, 7, 5, wire.PNG, 1},
+		{gocv.MatTypeCV16UC3, 7, 5, wire.PNG, 1},
+		{gocv.MatTypeCV8UC1, 7, 5, wire.Zstd, 1},
+		{gocv.MatTypeCV8UC3, 7, 5, wire.Zstd, 1},
+		{gocv.MatTypeCV16UC1, 7, 5, wire.Zstd, 1},
+		{gocv.MatTypeCV16UC3, 7, 5, wire.Zstd, 1},
+		{gocv.MatTypeCV32FC3, 7, 5, wire.Zstd, 1},
 	} {
-		t.Run(fmt.Sprintf("%s, %d wide, png %v", picture.TypeName(int(c.kind)), c.width, c.png), func(t *testing.T) {
-			s, p := subscribed(t, conn.URL()), publisherTo(t, conn, c.png)
+		t.Run(fmt.Sprintf("%s, %d wide, encoding %v", picture.TypeName(int(c.kind)), c.width, c.encoding), func(t *testing.T) {
+			s, p := subscribed(t, conn.URL()), publisherTo(t, conn, c.encoding)
 			if !s.Live() || !s.Timed() {
 				t.Error("neither live nor timed")
 			}
@@ -82,20 +88,20 @@ func TestNATSRoundTrip(t *testing.T) {
 // What cannot be published is an error that names the frame, and publishes nothing.
 func TestPublishRefuses(t *testing.T) {
 	conn := broker(t)
-	if _, err := NewPublisher(conn, "cam.>", false); err == nil {
+	if _, err := NewPublisher(conn, "cam.>", wire.Raw); err == nil {
 		t.Error("a subject with a wildcard")
 	}
 	for name, c := range map[string]struct {
-		f    *frame.Frame
-		png  bool
-		want string
+		f        *frame.Frame
+		encoding wire.Encoding
+		want     string
 	}{
-		"no PNG of floats": {ingesttest.Noisy(t, 8, 4, 3, gocv.MatTypeCV32FC1), true, "frame 8: float32 pixels"},
-		"doubles":          {ingesttest.Noisy(t, 8, 4, 3, gocv.MatTypeCV64F), false, "frame 8: float64"},
-		"no pixels":        {frame.New(8, time.Time{}, frame.Meta{}, gocv.NewMat()), false, "frame 8: a frame without pixels"},
-		"too wide":         {ingesttest.Noisy(t, 8, 20000, 1, gocv.MatTypeCV8UC1), false, "20000x1 pixels"},
+		"no PNG of floats": {ingesttest.Noisy(t, 8, 4, 3, gocv.MatTypeCV32FC1), wire.PNG, "frame 8: float32 pixels"},
+		"doubles":          {ingesttest.Noisy(t, 8, 4, 3, gocv.MatTypeCV64F), wire.Raw, "frame 8: float64"},
+		"no pixels":        {frame.New(8, time.Time{}, frame.Meta{}, gocv.NewMat()), wire.Raw, "frame 8: a frame without pixels"},
+		"too wide":         {ingesttest.Noisy(t, 8, 20000, 1, gocv.MatTypeCV8UC1), wire.Raw, "20000x1 pixels"},
 	} {
-		p := publisherTo(t, conn, c.png)
+		p := publisherTo(t, conn, c.encoding)
 		if err := p.Publish(c.f); err == nil || !strings.Contains(err.Error(), c.want) || p.Sent() != (Sent{}) {
 			t.Errorf("%s: found %v, expected %s; sent %+v", name, err, c.want, p.Sent())
 		}
@@ -105,10 +111,10 @@ func TestPublishRefuses(t *testing.T) {
 
 // BenchmarkNATS is a frame's way from one connection to another: 512x512 pixels of 16 bits.
 func BenchmarkNATS(b *testing.B) {
-	for _, asPNG := range []bool{false, true} {
-		b.Run(map[bool]string{false: "raw", true: "png"}[asPNG], func(b *testing.B) {
+	for encoding, name := range []string{"raw", "png", "zstd"} {
+		b.Run(name, func(b *testing.B) {
 			conn := broker(b)
-			s, p := subscribed(b, conn.URL()), publisherTo(b, conn, asPNG)
+			s, p := subscribed(b, conn.URL()), publisherTo(b, conn, wire.Encoding(encoding))
 			seq := uint64(0)
 			f := ingesttest.Noisy(b, 0, 512, 512, gocv.MatTypeCV16UC1)
 			b.SetBytes(512 * 512 * 2)
@@ -184,7 +190,7 @@ func TestNATSSlowLine(t *testing.T) {
 			}
 			defer out.Close()
 			s, want := subscribed(t, to), ingesttest.Noisy(t, 0, 2200, 4000, gocv.MatTypeCV16UC1)
-			if err := publisherTo(t, out, false).Publish(want); err != nil {
+			if err := publisherTo(t, out, wire.Raw).Publish(want); err != nil {
 				t.Fatal(err)
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -1,22 +1,15 @@
 package natsource
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"image/png"
 	"strings"
 	"time"
 	"unicode"
 
 	"github.com/nats-io/nats.go"
-	"gocv.io/x/gocv"
 
-	"driftscope/ingest/picture"
-	"driftscope/ingest/tiff"
-	"driftscope/ingest/timing"
-	"driftscope/ingest/wire"
 	"driftscope/internal/bus"
 	"driftscope/internal/frame"
 	"driftscope/internal/pipeline"
@@ -39,28 +32,21 @@ type natsOptions struct {
 	Subject     string `yaml:"subject"`
 	URL         string `yaml:"url"`         // default DefaultNATS, or the server inside the same run
 	Credentials string `yaml:"credentials"` // path of a .creds file
+	Durable     *Keep  `yaml:"durable"`     // read from JetStream; frames in a configuration
 }
 
 // Source gives the frames that another program publishes on a subject; package wire has their form. While the server is away the
 // connection comes back by itself, and the publisher's sequence numbers say what was missed; so Read returns ErrNotConnected only
 // where the connection was closed for good.
 type Source struct {
-	options natsOptions
-	clock   timing.Clock
-
+	assembly
 	conn         *bus.Conn
 	subscription *nats.Subscription
-	stream       wire.Stream
 	now          func() time.Time
-	first        uint64      // the stream's number that is this Open's 0
-	held         *wire.Frame // whole; the error of a frame before it was returned first
-	dropped      uint64      // frames lost since the last one that was given
-	renewed      int         // times since the event that another publisher is followed
-	notified     time.Time   // then
-	overrun      int         // messages that the subscription has thrown away
+	overrun      int // messages that the subscription has thrown away
 }
 
-// New makes the source of a subject.
+// New makes the source of a subject: a Source, or where frames are kept a Durable.
 func New(decode func(dst any) error) (pipeline.Source, error) {
 	o := natsOptions{URL: DefaultNATS}
 	if err := decode(&o); err != nil {
@@ -72,7 +58,13 @@ func New(decode func(dst any) error) (pipeline.Source, error) {
 	if o.URL == bus.Embedded {
 		return nil, fmt.Errorf("url: embedded is the server inside a run: give its address, %s unless nats.port says otherwise", DefaultNATS)
 	}
-	return &Source{options: o, now: time.Now}, nil
+	if o.Durable != nil {
+		if err := o.Durable.Check(); err != nil {
+			return nil, fmt.Errorf("durable.%w", err)
+		}
+		return &Durable{assembly: assembly{options: o}}, nil
+	}
+	return &Source{assembly: assembly{options: o}, now: time.Now}, nil
 }
 
 // Options are the options that a person means by nats:SUBJECT or nats://host:port/SUBJECT, without the nats:.
@@ -98,6 +90,15 @@ func checkSubject(subject string) error {
 	return nil
 }
 
+// connect dials the server, within 5 s.
+func (o *natsOptions) connect(ctx context.Context) (*bus.Conn, error) {
+	conn, err := bus.Connect(ctx, bus.Options{URL: o.URL, Credentials: o.Credentials, Name: "driftscope frames " + o.Subject})
+	if errors.Is(err, bus.ErrNoServer) {
+		return nil, fmt.Errorf("%s: %w: start the server that the publisher uses, or give its address as nats://host:port/%s", bus.Redacted(o.URL), bus.ErrNoServer, o.Subject)
+	}
+	return conn, err
+}
+
 // Live says that the publisher does not wait.
 func (s *Source) Live() bool { return true }
 
@@ -109,15 +110,8 @@ func (s *Source) Timed() bool { return true }
 
 // Open connects, within 5 s, and subscribes. What was published before is not there; after the first Open, it is counted as lost.
 func (s *Source) Open(ctx context.Context) (err error) {
-	*s = Source{
-		options: s.options, clock: timing.OwnTimes(), stream: s.stream, now: s.now,
-		first: s.stream.Next() - s.dropped, dropped: s.dropped, renewed: s.renewed, notified: s.notified,
-	}
-	s.conn, err = bus.Connect(ctx, bus.Options{URL: s.options.URL, Credentials: s.options.Credentials, Name: "driftscope frames " + s.options.Subject})
-	if errors.Is(err, bus.ErrNoServer) {
-		return fmt.Errorf("%s: %w: start the server that the publisher uses, or give its address as nats://host:port/%s", bus.Redacted(s.options.URL), bus.ErrNoServer, s.options.Subject)
-	}
-	if err != nil {
+	*s = Source{assembly: s.again(), now: s.now}
+	if s.conn, err = s.options.connect(ctx); err != nil {
 		return err
 	}
 	if s.subscription, err = s.conn.NATS().SubscribeSync(s.options.Subject); err == nil {
@@ -140,9 +134,12 @@ func (s *Source) Open(ctx context.Context) (err error) {
 // Read waits for a whole frame. Messages that are torn, contradict each other or are none are skipped, each under its cause.
 func (s *Source) Read(ctx context.Context) (*frame.Frame, error) {
 	for {
-		if whole := s.held; whole != nil {
-			s.held = nil
-			return s.give(whole)
+		if s.held != nil {
+			f, err := s.give()
+			if err == nil {
+				s.notifyOverrun(f)
+			}
+			return f, err
 		}
 		m, err := s.subscription.NextMsgWithContext(ctx)
 		switch {
@@ -153,79 +150,18 @@ func (s *Source) Read(ctx context.Context) (*frame.Frame, error) {
 		case err != nil:
 			return nil, fmt.Errorf("%s on %s: %w: %w", s.options.Subject, s.conn.URL(), pipeline.ErrNotConnected, err)
 		}
-		s.held, err = s.stream.Take(s.now(), m.Header, m.Data)
-		var lost *wire.Lost
-		if errors.As(err, &lost) {
-			return nil, s.lost(lost.Cause, lost.Err)
+		if err := s.take(s.now(), m.Header, m.Data); err != nil {
+			return nil, err
 		}
 	}
 }
 
-// give makes the frame of a whole picture.
-func (s *Source) give(whole *wire.Frame) (*frame.Frame, error) {
-	s.clock.Renumber(whole.Number - s.first)
-	s.dropped += whole.Dropped
-	if whole.Renewed {
-		s.renewed++
-		s.clock.Refit() // its pictures may be of another size and type
-	}
-	mat, err := toPicture(whole)
-	if err != nil {
-		return nil, s.lost("unreadable_picture", fmt.Errorf("frame %d: %w", whole.Seq, err))
-	}
-	f, err := s.clock.FrameAt(mat, whole.Time, frame.Meta{File: s.options.Subject, Trajectory: whole.Trajectory, Dropped: s.dropped})
-	if err != nil {
-		return nil, err
-	}
-	s.dropped = 0
-	s.notifyRenewed(f)
+// notifyOverrun says how many messages the subscription has thrown away.
+func (s *Source) notifyOverrun(f *frame.Frame) {
 	if n, err := s.subscription.Dropped(); err == nil && n > s.overrun {
 		f.Notice(true, "messages_overrun", fmt.Sprintf("%d messages on %s came faster than they were taken and were lost; the frames among them are counted: publish fewer frames, or smaller ones", n-s.overrun, s.options.Subject))
 		s.overrun = n
 	}
-	return f, nil
-}
-
-// notifyRenewed says, once a second at most, that other frames are followed than before.
-func (s *Source) notifyRenewed(f *frame.Frame) {
-	now := s.now()
-	if s.renewed == 0 || now.Sub(s.notified) < time.Second {
-		return
-	}
-	text := fmt.Sprintf("the publisher on %s started anew, or another took its place: a new trajectory begins", s.options.Subject)
-	if s.renewed > 1 {
-		text = fmt.Sprintf("the publisher on %s started anew %d times, or others took its place: a new trajectory begins at each: give each publisher its own subject", s.options.Subject, s.renewed)
-	}
-	f.Notice(s.renewed > 1, "publisher_restarted", text)
-	s.renewed, s.notified = 0, now
-}
-
-func (s *Source) lost(cause string, err error) error {
-	return &pipeline.ErrSkip{Cause: cause, Err: fmt.Errorf("%s: %w", s.options.Subject, err)}
-}
-
-// toPicture makes a Mat of a whole frame, which the caller owns.
-func toPicture(whole *wire.Frame) (gocv.Mat, error) {
-	page := tiff.Image{Width: whole.Width, Height: whole.Height, Channels: whole.Channels, Depth: whole.Depth, Pix: whole.Bytes}
-	if !whole.PNG {
-		return picture.ToMat(&page)
-	}
-	header, err := png.DecodeConfig(bytes.NewReader(whole.Bytes))
-	if err != nil {
-		return gocv.Mat{}, fmt.Errorf("not a readable PNG (%w): correct the publisher", err)
-	}
-	if header.Width != whole.Width || header.Height != whole.Height { // before memory is taken for it
-		return gocv.Mat{}, fmt.Errorf("the PNG has %dx%d pixels, its headers say %dx%d: correct the publisher", header.Width, header.Height, whole.Width, whole.Height)
-	}
-	mat, err := picture.Decode(whole.Bytes)
-	if err != nil {
-		return gocv.Mat{}, err
-	}
-	if mat.Type() != picture.MatType(&page) {
-		defer mat.Close()
-		return gocv.Mat{}, fmt.Errorf("the PNG has %s, its headers say %s: correct the publisher", picture.TypeName(int(mat.Type())), picture.TypeName(int(picture.MatType(&page))))
-	}
-	return mat, nil
 }
 
 // Close ends the subscription and the connection.

@@ -18,6 +18,7 @@ import (
 	"gocv.io/x/gocv"
 
 	"driftscope/ingest/ingesttest"
+	"driftscope/ingest/wire"
 	"driftscope/internal/bus"
 	"driftscope/internal/pipeline"
 )
@@ -227,7 +228,7 @@ func TestNATSConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, other := subscribed(t, url), newNATSSource(t, url)
-	p := publisherTo(t, first, false)
+	p := publisherTo(t, first, wire.Raw)
 	for seq := range uint64(2) {
 		if err := p.Publish(ingesttest.Noisy(t, seq, 4, 3, gocv.MatTypeCV8UC1)); err != nil {
 			t.Fatal(err)
@@ -386,7 +387,7 @@ func TestGuessNATS(t *testing.T) {
 // A value that is not a number passes: what it means is the pipeline's to judge.
 func TestNATSNotANumber(t *testing.T) {
 	conn := broker(t)
-	s, p := subscribed(t, conn.URL()), publisherTo(t, conn, false)
+	s, p := subscribed(t, conn.URL()), publisherTo(t, conn, wire.Raw)
 	f := ingesttest.Noisy(t, 0, 2, 2, gocv.MatTypeCV32FC1)
 	f.Mat().SetFloatAt(1, 1, float32(math.NaN()))
 	if err := p.Publish(f); err != nil {

@@ -32,6 +32,7 @@ const (
 	nameChannels   = "Driftscope-Channels"
 	namePixelType  = "Driftscope-Pixel-Type"
 	nameEncoding   = "Driftscope-Encoding"
+	nameFilter     = "Driftscope-Filter"
 	nameChunk      = "Driftscope-Chunk"
 	nameChunks     = "Driftscope-Chunks"
 )
@@ -39,8 +40,21 @@ const (
 // pixelTypes are NumPy's names of the depths.
 var pixelTypes = []string{tiff.Uint8: "uint8", tiff.Uint16: "uint16", tiff.Float32: "float32"}
 
-// encodings are the words of nameEncoding; the first is the default.
-var encodings = []string{"raw", "png"}
+// Encoding is how a frame's bytes hold its pixels.
+type Encoding int
+
+// The encodings.
+const (
+	Raw  Encoding = iota // rows from the top, little-endian, without gaps
+	PNG                  // a PNG file
+	Zstd                 // one Zstandard frame, of the raw bytes behind a Filter
+)
+
+// The words of nameEncoding and nameFilter; the first is the default.
+var (
+	encodings = []string{Raw: "raw", PNG: "png", Zstd: "zstd"}
+	filters   = []string{NoFilter: "none", Planes: "planes", Up: "up"}
+)
 
 // Header says which frame a message belongs to, and which part of it the message holds. All messages of a frame agree in all but Chunk.
 type Header struct {
@@ -52,7 +66,8 @@ type Header struct {
 	Width, Height int
 	Channels      int // 1, or 3: red, green, blue
 	Depth         tiff.Depth
-	PNG           bool // the bytes are a PNG file; otherwise rows from the top, little-endian, without gaps
+	Encoding      Encoding
+	Filter        Filter // beside Zstd; otherwise NoFilter
 
 	Chunk, Chunks int // this message's place among those of the frame, from 0
 }
@@ -60,12 +75,12 @@ type Header struct {
 // size is the frame's bytes as raw pixels.
 func (h *Header) size() int { return h.Width * h.Height * h.Channels * h.Depth.Bytes() }
 
-// room is how many bytes the frame's messages may hold together. What PNG cannot shrink it enlarges a little.
+// room is how many bytes the frame's messages may hold together. What a compressor cannot shrink it enlarges a little.
 func (h *Header) room() int {
-	if h.PNG {
-		return h.size() + h.size()/8 + 64<<10
+	if h.Encoding == Raw {
+		return h.size()
 	}
-	return h.size()
+	return h.size() + h.size()/8 + 64<<10
 }
 
 // check holds a header that a publisher made to what parse accepts.
@@ -79,24 +94,28 @@ func (h *Header) check() error {
 		return fmt.Errorf("%dx%d pixels, 1 to %d a side expected: crop the picture", h.Width, h.Height, maxSide)
 	case h.size() > MaxBytes:
 		return fmt.Errorf("a picture of %d bytes, at most %d expected: crop it or bin it", h.size(), MaxBytes)
+	case h.Filter != NoFilter && h.Encoding != Zstd:
+		return fmt.Errorf("filter %s beside encoding %s, which has none: leave %s out", filters[h.Filter], encodings[h.Encoding], nameFilter)
+	case h.Filter == Up && h.Depth == tiff.Float32:
+		return fmt.Errorf("filter %s beside %s, whose differences are not exact: give %s", filters[Up], pixelTypes[h.Depth], filters[Planes])
 	}
 	return nil
 }
 
 // headers are h as NATS carries them.
 func (h *Header) headers() map[string][]string {
-	encoding := encodings[0]
-	if h.PNG {
-		encoding = encodings[1]
-	}
 	one := func(text string) []string { return []string{text} }
 	number := func(n int) []string { return one(strconv.Itoa(n)) }
-	return map[string][]string{
+	headers := map[string][]string{
 		nameSession: one(h.Session), nameSeq: one(strconv.FormatUint(h.Seq, 10)),
 		nameTime: one(strconv.FormatInt(h.Time.UnixNano(), 10)), nameTrajectory: one(strconv.FormatUint(h.Trajectory, 10)),
 		nameWidth: number(h.Width), nameHeight: number(h.Height), nameChannels: number(h.Channels), namePixelType: one(pixelTypes[h.Depth]),
-		nameEncoding: one(encoding), nameChunk: number(h.Chunk), nameChunks: number(h.Chunks),
+		nameEncoding: one(encodings[h.Encoding]), nameChunk: number(h.Chunk), nameChunks: number(h.Chunks),
 	}
+	if h.Filter != NoFilter {
+		headers[nameFilter] = one(filters[h.Filter])
+	}
+	return headers
 }
 
 // parse reads and checks the headers of a message; those of other names are not looked at.
@@ -111,7 +130,8 @@ func parse(headers map[string][]string) (Header, error) {
 		Height:     p.int(nameHeight, "", 1, maxSide),
 		Channels:   p.int(nameChannels, "1", 1, 3),
 		Depth:      tiff.Depth(p.word(namePixelType, pixelTypes, "")),
-		PNG:        p.word(nameEncoding, encodings, encodings[0]) == 1,
+		Encoding:   Encoding(p.word(nameEncoding, encodings, encodings[Raw])),
+		Filter:     Filter(p.word(nameFilter, filters, filters[NoFilter])),
 		Chunks:     p.int(nameChunks, "1", 1, MaxChunks),
 	}
 	h.Chunk = p.int(nameChunk, "0", 0, h.Chunks-1)
@@ -214,7 +234,7 @@ func Split(h Header, data []byte, limit int, send func(headers map[string][]stri
 	if h.Chunks = max(1, (len(data)+each-1)/each); h.Chunks > MaxChunks {
 		return fmt.Errorf("a frame of %d bytes in messages of %d is more than %d of them: raise the server's max_payload", len(data), limit, MaxChunks)
 	}
-	if len(data) > h.room() || len(data) != h.size() && !h.PNG {
+	if len(data) > h.room() || len(data) != h.size() && h.Encoding == Raw {
 		return errors.New("the frame's bytes are not those of its header: correct the publisher")
 	}
 	headers := h.headers()

@@ -21,7 +21,7 @@ const (
 	mostPatience  = 30 * time.Second
 )
 
-// Frame is a whole frame of a Stream. Bytes are lent until the next Take: raw pixels, Header.size of them, or a PNG file.
+// Frame is a whole frame of a Stream. Bytes are lent until the next Take: raw pixels, Header.size of them, or what Encoding says.
 type Frame struct {
 	Header
 	Bytes []byte
@@ -193,7 +193,7 @@ func (s *Stream) add(h *Header, data []byte) (*Frame, error) {
 	if h.Chunk+1 < h.Chunks {
 		return nil, nil
 	}
-	if !h.PNG && len(s.bytes) != h.size() {
+	if h.Encoding == Raw && len(s.bytes) != h.size() {
 		return nil, s.lose(h, "contradictory_frame", fmt.Errorf("frame %d has %d bytes, %d expected from %dx%d pixels of %d channels: correct the publisher", h.Seq, len(s.bytes), h.size(), h.Width, h.Height, h.Channels))
 	}
 	return s.finish(), nil
@@ -262,4 +262,16 @@ func (s *Stream) strange(h *Header) (cause string, why error) {
 		return "type_changed", fmt.Errorf("frame %d has %d channels of %s, %d of %s expected as before: give pictures of one type", h.Seq, h.Channels, pixelTypes[h.Depth], last.Channels, pixelTypes[last.Depth])
 	}
 	return "bad_message", fmt.Errorf("frame %d was taken at %s, the one before it at %s: check the publisher's clock", h.Seq, h.Time.Format(time.RFC3339Nano), s.time.Format(time.RFC3339Nano))
+}
+
+// Resume has an empty Stream go on behind a frame, of which it is given the last message and when that came. What is no frame's last message
+// changes nothing, and false is returned.
+func (s *Stream) Resume(at time.Time, headers map[string][]string) bool {
+	h, err := parse(headers)
+	if err != nil || h.Chunk+1 != h.Chunks || h.Seq == math.MaxUint64 {
+		return false
+	}
+	s.begin(&h)
+	s.next, s.time, s.trajectory, s.heard = h.Seq+1, h.Time, h.Trajectory, at
+	return true
 }

@@ -309,7 +309,7 @@ func FuzzStream(f *testing.F) {
 			if frame == nil {
 				continue
 			}
-			if frame.check() != nil || len(frame.Bytes) > frame.room() || !frame.PNG && len(frame.Bytes) != frame.size() {
+			if frame.check() != nil || len(frame.Bytes) > frame.room() || frame.Encoding == Raw && len(frame.Bytes) != frame.size() {
 				t.Fatalf("%+v", frame.Header)
 			}
 			if int64(frame.Number) <= last || frame.Dropped > frame.Number {
@@ -350,14 +350,14 @@ const tenth = 100 * time.Millisecond
 
 // names are all headers, in the order of a script.
 var names = []string{
-	nameSession, nameSeq, nameTime, nameTrajectory, nameWidth, nameHeight, nameChannels, namePixelType, nameEncoding, nameChunk, nameChunks,
+	nameSession, nameSeq, nameTime, nameTrajectory, nameWidth, nameHeight, nameChannels, namePixelType, nameEncoding, nameFilter, nameChunk, nameChunks,
 }
 
 // script is m as bytes: the pause in tenths of a second, the headers a line each, then the data with its length in front.
 func (m message) script() []byte {
 	b := []byte{byte(m.pause / tenth)}
 	for _, name := range names {
-		b = append(append(b, m.headers[name][0]...), '\n')
+		b = append(append(b, strings.Join(m.headers[name], "")...), '\n')
 	}
 	return append(append(b, byte(len(m.data))), m.data...)
 }

@@ -12,6 +12,7 @@ type Meta struct {
 	File       string    // the file it came from, empty for cameras and simulations
 	Trajectory uint64    // increments are never formed across two of these
 	Dropped    uint64    // frames the source lost right before this one
+	Place      uint64    // sequence of the frame's last message in a durable stream of frames; 0 where none
 	Arrived    time.Time // host clock, monotonic, when the pixels were complete
 	Events     []Event   // what the source or a step noticed while making this frame; the runner publishes them
 	Overview   *Overview // nil but in the few frames that people will be shown

@@ -83,15 +83,15 @@ type streak struct {
 
 func (s *streak) add() uint64 { s.frames++; return s.frames }
 
-// tolerate returns err, which says that so many frames in a row were lost, where they are too many for a recording. A live source may give others
-// again: it is told once a minute.
+// tolerate returns err, which says that so many frames in a row were lost, where they are too many for a recording. A live source, or one that
+// anyone may write to, may give others again: it is told once a minute.
 func (r *runner) tolerate(ctx context.Context, s *streak, err error) error {
 	const every = time.Minute
 	now := time.Now()
 	switch {
 	case s.frames <= maxSkips:
 		return nil
-	case r.waits.Load():
+	case r.waits.Load() && !r.public:
 		return err
 	case now.Sub(s.told) >= every:
 		s.told = now

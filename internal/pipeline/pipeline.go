@@ -26,7 +26,7 @@ type Source interface {
 	// Open connects. ctx bounds the connecting only, and has ended soon after Open returned.
 	Open(ctx context.Context) error
 	// Read returns the next frame, which the caller owns; io.EOF at the end, ErrNotConnected when it must be reopened,
-	// *ErrSkip when one frame was lost and the next may be fine; 101 of those in a row end a recording, and are told of a live source. It
+	// *ErrSkip when one frame was lost and the next may be fine; 101 of those in a row end a recording, and are told of a live or Public source. It
 	// returns promptly when ctx ends, and keeps nothing of ctx.
 	Read(ctx context.Context) (*frame.Frame, error)
 	// Close frees what Open took. It is called once for every Open, from the goroutine that called Open and Read: after the last Read,
@@ -43,19 +43,19 @@ func Waits(source Source) bool {
 	return !ok || !live.Live()
 }
 
-// Resumer is implemented by a Source that can go on behind a place. ResumeAfter is called before Open; the first frame given then has the number
-// frames.
-type Resumer interface{ ResumeAfter(place, frames uint64) }
-
 // Place is how far the frames of a durable source are folded into a law.
 type Place struct {
 	Sequence uint64 // of the last frame's last message; 0 where the source has none
 	Frames   uint64 // the number that the next frame has
 }
 
-// Public is implemented by a live Source whose frames may be anyone's. One that a step or the encoder cannot take is counted then as
-// "unfit_frame"; of other sources it is a mistake in the configuration, and ends the run.
+// Public is implemented by a Source whose frames may be anyone's. One that a step or the encoder cannot take is counted then as "unfit_frame", and
+// no number of skips ends the run; of other sources it is a mistake in the configuration, and ends the run.
 type Public interface{ Public() bool }
+
+// Resumer is a Source that can go on behind a place, a frame's Meta.Place. ResumeAfter is called before Open: the first frame given then is the
+// one behind that place, and its Seq is frames, or as many more as were lost in between. With place 0 it begins where the source does.
+type Resumer interface{ ResumeAfter(place, frames uint64) }
 
 // Step changes a frame's pixels. It borrows f, and may Replace its Mat.
 type Step interface {

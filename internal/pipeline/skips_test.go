@@ -116,3 +116,18 @@ func TestUnfit(t *testing.T) {
 		}
 	})
 }
+
+// TestPublicSkips: a source that waits ends the run where too many frames cannot be read, unless they may be anyone's.
+func TestPublicSkips(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newRig(250)
+		g.source.public, g.source.errs = true, map[int]error{}
+		for i := range 200 {
+			g.source.errs[i] = &ErrSkip{Cause: "bad_message", Err: errors.New("junk")}
+		}
+		summary, err := g.run(t, 0)
+		if err != nil || summary.Tracked != 50 || len(g.sinks[0].told("nothing_tracked")) != 1 {
+			t.Errorf("%d tracked, %d told: %v", summary.Tracked, len(g.sinks[0].told("nothing_tracked")), err)
+		}
+	})
+}

@@ -1,0 +1,128 @@
+package natsource
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"image/png"
+	"time"
+
+	"gocv.io/x/gocv"
+
+	"driftscope/ingest/picture"
+	"driftscope/ingest/tiff"
+	"driftscope/ingest/timing"
+	"driftscope/ingest/wire"
+	"driftscope/internal/frame"
+	"driftscope/internal/pipeline"
+)
+
+// assembly makes frames of a subject's messages, whatever brings them.
+type assembly struct {
+	options natsOptions
+	clock   timing.Clock
+	stream  wire.Stream
+	zstd    wire.Unpacker
+
+	first    uint64      // the stream's number that is this Open's 0
+	at       time.Time   // when the last message came
+	place    uint64      // its sequence in a durable stream, 0 in a live one
+	held     *wire.Frame // whole; the error of a frame before it was returned first
+	dropped  uint64      // frames lost since the last one that was given
+	renewed  int         // times since the event that another publisher is followed
+	notified time.Time   // then
+}
+
+// again is the assembly of another Open of the same source: it follows the same publisher, and counts from 0.
+func (a *assembly) again() assembly {
+	return assembly{
+		options: a.options, clock: timing.OwnTimes(), stream: a.stream, first: a.stream.Next() - a.dropped,
+		place: a.place, dropped: a.dropped, renewed: a.renewed, notified: a.notified,
+	}
+}
+
+// take adds a message that came at a time. What it makes whole is held; the error is a *pipeline.ErrSkip.
+func (a *assembly) take(at time.Time, headers map[string][]string, data []byte) (err error) {
+	a.at = at
+	a.held, err = a.stream.Take(at, headers, data)
+	var lost *wire.Lost
+	if errors.As(err, &lost) {
+		return a.lost(lost.Cause, lost.Err)
+	}
+	return nil
+}
+
+// give makes the frame of the picture that is held.
+func (a *assembly) give() (*frame.Frame, error) {
+	whole := a.held
+	a.held = nil
+	a.clock.Renumber(whole.Number - a.first)
+	a.dropped += whole.Dropped
+	if whole.Renewed {
+		a.renewed++
+		a.clock.Refit() // its pictures may be of another size and type
+	}
+	mat, err := a.toPicture(whole)
+	if err != nil {
+		return nil, a.lost("unreadable_picture", fmt.Errorf("frame %d: %w", whole.Seq, err))
+	}
+	f, err := a.clock.FrameAt(mat, whole.Time, frame.Meta{File: a.options.Subject, Trajectory: whole.Trajectory, Dropped: a.dropped, Place: a.place})
+	if err != nil {
+		return nil, err
+	}
+	a.dropped = 0
+	a.notifyRenewed(f)
+	return f, nil
+}
+
+// notifyRenewed says, once a second at most, that other frames are followed than before.
+func (a *assembly) notifyRenewed(f *frame.Frame) {
+	if a.renewed == 0 || a.at.Sub(a.notified) < time.Second {
+		return
+	}
+	text := fmt.Sprintf("the publisher on %s started anew, or another took its place: a new trajectory begins", a.options.Subject)
+	if a.renewed > 1 {
+		text = fmt.Sprintf("the publisher on %s started anew %d times, or others took its place: a new trajectory begins at each: give each publisher its own subject", a.options.Subject, a.renewed)
+	}
+	f.Notice(a.renewed > 1, "publisher_restarted", text)
+	a.renewed, a.notified = 0, a.at
+}
+
+func (a *assembly) lost(cause string, err error) error {
+	return &pipeline.ErrSkip{Cause: cause, Err: fmt.Errorf("%s: %w", a.options.Subject, err)}
+}
+
+// toPicture makes a Mat of a whole frame, which the caller owns.
+func (a *assembly) toPicture(whole *wire.Frame) (gocv.Mat, error) {
+	page := tiff.Image{Width: whole.Width, Height: whole.Height, Channels: whole.Channels, Depth: whole.Depth, Pix: whole.Bytes}
+	switch whole.Encoding {
+	case wire.PNG:
+		return fromPNG(whole.Bytes, &page)
+	case wire.Zstd:
+		var err error
+		if page.Pix, err = a.zstd.Unpack(whole); err != nil {
+			return gocv.Mat{}, err
+		}
+	}
+	return picture.ToMat(&page)
+}
+
+// fromPNG decodes a PNG that has to have the size and type of page.
+func fromPNG(data []byte, page *tiff.Image) (gocv.Mat, error) {
+	header, err := png.DecodeConfig(bytes.NewReader(data))
+	if err != nil {
+		return gocv.Mat{}, fmt.Errorf("not a readable PNG (%w): correct the publisher", err)
+	}
+	if header.Width != page.Width || header.Height != page.Height { // before memory is taken for it
+		return gocv.Mat{}, fmt.Errorf("the PNG has %dx%d pixels, its headers say %dx%d: correct the publisher", header.Width, header.Height, page.Width, page.Height)
+	}
+	mat, err := picture.Decode(data)
+	if err != nil {
+		return gocv.Mat{}, err
+	}
+	if mat.Type() != picture.MatType(page) {
+		defer mat.Close()
+		return gocv.Mat{}, fmt.Errorf("the PNG has %s, its headers say %s: correct the publisher", picture.TypeName(int(mat.Type())), picture.TypeName(int(picture.MatType(page))))
+	}
+	return mat, nil
+}

@@ -1,0 +1,136 @@
+package natsource
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"driftscope/internal/bus"
+	"driftscope/internal/frame"
+	"driftscope/internal/pipeline"
+)
+
+// Durable gives the frames of a subject that JetStream keeps: from the first that is kept on, or behind a place, and then as they come. It waits
+// where the stream ends, as a recording does that is followed; the server keeps what is read more slowly than it comes, within its bounds.
+// While the server is away Read waits; nothing is given twice.
+//
+// A message's time is that at which the server stored it: what depends on when messages come is the same however often they are read.
+type Durable struct {
+	assembly
+	conn *bus.Conn
+	log  *log
+
+	primed  bool   // the publisher that is followed is known
+	resumes bool   // the numbers of the first frame are its caller's
+	expired uint64 // messages that were gone before they were read, since the last frame that was given
+	notices []string
+}
+
+// Public says that the frames are those of anyone who may publish on the subject.
+func (d *Durable) Public() bool { return true }
+
+// Timed says that the publisher gives the times.
+func (d *Durable) Timed() bool { return true }
+
+// ResumeAfter has the next Open go on behind place, and count from frames.
+func (d *Durable) ResumeAfter(place, frames uint64) {
+	d.assembly = assembly{options: d.options, first: -frames, place: place}
+	d.primed, d.resumes, d.expired = false, true, 0
+}
+
+// Open connects, within 5 s, and finds the stream or makes it.
+func (d *Durable) Open(ctx context.Context) (err error) {
+	first := d.first
+	d.assembly = d.again()
+	if d.resumes {
+		d.first, d.resumes = first, false
+	}
+	if d.conn, err = d.options.connect(ctx); err != nil {
+		return err
+	}
+	js, err := jetstream.New(d.conn.NATS())
+	if err != nil {
+		return err
+	}
+	d.log = &log{conn: d.conn.NATS(), js: js, subject: d.options.Subject, keep: *d.options.Durable, place: d.place}
+	if err := d.log.attach(ctx); err != nil {
+		return fmt.Errorf("%s: %w", d.conn.URL(), err)
+	}
+	if d.place > 0 && !d.primed && d.log.place == d.place {
+		d.primed = d.prime(ctx)
+	}
+	return nil
+}
+
+// prime has the publisher followed whose frame the place is, so that frames lost behind it are counted.
+func (d *Durable) prime(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, answering)
+	defer cancel()
+	m, err := d.log.stream.GetMsg(ctx, d.place)
+	return err == nil && d.stream.Resume(m.Time, m.Header)
+}
+
+// Read waits for a whole frame. Messages that are torn, contradict each other or are none are skipped, each under its cause.
+func (d *Durable) Read(ctx context.Context) (*frame.Frame, error) {
+	for {
+		if d.held != nil {
+			d.estimate()
+			f, err := d.give()
+			if err == nil {
+				d.notify(f)
+			}
+			return f, err
+		}
+		m, err := d.log.next(ctx)
+		if err != nil {
+			if ctx.Err() == nil {
+				err = fmt.Errorf("%s on %s: %w: %w", d.options.Subject, d.conn.URL(), pipeline.ErrNotConnected, err)
+			}
+			return nil, err
+		}
+		d.place = m.place
+		d.expired += m.expired
+		if m.restarted {
+			d.notices = append(d.notices, fmt.Sprintf("the stream %s begins anew, as one that was deleted and made again: it is read from message %d on", StreamOf(d.options.Subject), m.place))
+		}
+		if err := d.take(m.stored, m.Headers(), m.Data()); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// estimate counts what expired before the first frame behind a place that has expired, too. Nobody knows the publisher's number there: so many
+// messages were so many frames.
+func (d *Durable) estimate() {
+	if d.primed {
+		return
+	}
+	d.primed = true
+	n := d.expired / uint64(d.held.Chunks)
+	d.dropped += n
+	d.first -= n
+}
+
+// notify has f say what happened to the stream since the frame before.
+func (d *Durable) notify(f *frame.Frame) {
+	for _, text := range d.notices {
+		f.Notice(true, "frames_restarted", text)
+	}
+	d.notices = d.notices[:0]
+	if d.expired > 0 {
+		f.Notice(true, "frames_expired", fmt.Sprintf("%d messages of %s were gone before they were read: give frames.max_bytes and frames.max_age more room, or track faster", d.expired, d.options.Subject))
+		d.expired = 0
+	}
+}
+
+// Close ends the reading and the connection.
+func (d *Durable) Close() error {
+	if d.log != nil {
+		d.log.close()
+		d.log = nil
+	}
+	err := d.conn.Close()
+	d.conn = nil
+	return err
+}

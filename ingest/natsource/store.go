@@ -1,0 +1,93 @@
+package natsource
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Keep says how JetStream keeps a subject's frames, where nobody has made its stream yet. One that is there stays as somebody set it up.
+type Keep struct {
+	MaxBytes int64         `yaml:"max_bytes"` // of all messages together, headers included
+	MaxAge   time.Duration `yaml:"max_age"`
+	Replicas int           `yaml:"replicas"` // servers that have each message
+}
+
+// Kept is what frames are kept by where nothing else is said: an hour of 512x512x16 bit at 9 frames a second, raw.
+func Kept() Keep { return Keep{MaxBytes: 16 << 30, MaxAge: time.Hour, Replicas: 1} }
+
+// The bounds on what is kept: a frame of the largest fits; JetStream has at most five replicas.
+const (
+	leastKept    = 64 << 20
+	mostKept     = 1 << 40
+	leastAge     = time.Minute
+	mostAge      = 10 * 365 * 24 * time.Hour
+	mostReplicas = 5
+)
+
+// Check reports the first that is out of bounds.
+func (k Keep) Check() error {
+	switch {
+	case k.MaxBytes < leastKept || k.MaxBytes > mostKept:
+		return fmt.Errorf("max_bytes: found %d, expected %d to %d", k.MaxBytes, int64(leastKept), int64(mostKept))
+	case k.MaxAge < leastAge || k.MaxAge > mostAge:
+		return fmt.Errorf("max_age: found %v, expected %v to %v", k.MaxAge, leastAge, mostAge)
+	case k.Replicas < 1 || k.Replicas > mostReplicas:
+		return fmt.Errorf("replicas: found %d, expected 1 to %d", k.Replicas, mostReplicas)
+	}
+	return nil
+}
+
+// StreamOf names the JetStream stream of a subject's frames, in which no dots may stand: 31 characters at most, which every file system takes,
+// with a hash where another subject could have the same name.
+func StreamOf(subject string) string {
+	const most, prefix = 31, "frames_"
+	name := prefix + strings.ReplaceAll(subject, ".", "_")
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '.'
+	}
+	if len(name) <= most && strings.IndexFunc(subject, func(r rune) bool { return !plain(r) }) < 0 {
+		return name
+	}
+	sum := sha256.Sum256([]byte(subject))
+	tail := strings.Map(func(r rune) rune {
+		if plain(r) && r != '.' {
+			return r
+		}
+		return '-'
+	}, subject)
+	return fmt.Sprintf("%s%.*s-%x", prefix, most-len(prefix)-1-12, tail, sum[:6])
+}
+
+// config is the stream of a subject where it is made.
+func (k Keep) config(subject string) jetstream.StreamConfig {
+	return jetstream.StreamConfig{
+		Name: StreamOf(subject), Subjects: []string{subject}, Description: "driftscope: frames published on " + subject,
+		Storage: jetstream.FileStorage, Discard: jetstream.DiscardOld, MaxBytes: k.MaxBytes, MaxAge: k.MaxAge, Replicas: k.Replicas, AllowDirect: true,
+	}
+}
+
+// streamOf finds the stream of a subject's frames with what it holds now, or makes it.
+func (k Keep) streamOf(ctx context.Context, js jetstream.JetStream, subject string) (jetstream.Stream, error) {
+	config := k.config(subject)
+	stream, err := js.Stream(ctx, config.Name)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		stream, err = js.CreateStream(ctx, config)
+		if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // another was faster
+			stream, err = js.Stream(ctx, config.Name)
+		}
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil, fmt.Errorf("stream %s of %s: the server did not answer in time (%w): is JetStream up there, and this user allowed its API?", config.Name, subject, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("stream %s of %s: %w: enable JetStream there with room for %d bytes on %d servers, allow this user its API, and let no other stream take the subject",
+			config.Name, subject, err, k.MaxBytes, k.Replicas)
+	}
+	return stream, nil
+}

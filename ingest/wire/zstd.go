@@ -1,0 +1,113 @@
+package wire
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/klauspost/compress/zstd"
+
+	"driftscope/ingest/tiff"
+)
+
+// tryEvery is how many frames go by between two trials of all filters: the choice costs one part in a hundred, and follows a lamp that
+// is switched on within seconds.
+const tryEvery = 128
+
+// Packer compresses frames with Zstandard, behind the filter that makes them smallest. Not safe for concurrent use.
+type Packer struct {
+	encoder *zstd.Encoder
+	filter  Filter
+	packed  int // frames
+
+	filtered, spare []byte
+	out, other      []byte
+}
+
+// NewPacker makes a Packer of one core.
+func NewPacker() (*Packer, error) {
+	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(true),
+		zstd.WithAllLitEntropyCompression(true)) // noise repeats nothing, but not all its values are as frequent
+	if err != nil {
+		return nil, err
+	}
+	return &Packer{encoder: encoder}, nil
+}
+
+// Pack compresses raw pixels, and says in h how. What it returns is lent until the next Pack.
+func (p *Packer) Pack(h *Header, pixels []byte) ([]byte, error) {
+	if err := h.check(); err != nil {
+		return nil, err
+	}
+	if len(pixels) != h.size() {
+		return nil, fmt.Errorf("%d bytes of pixels, %d expected from their header: correct the publisher", len(pixels), h.size())
+	}
+	h.Encoding = Zstd
+	if p.packed%tryEvery == 0 || p.filter == Up && h.Depth == tiff.Float32 {
+		p.choose(*h, pixels)
+	} else {
+		p.out = p.pack(p.out, p.filter, h, pixels)
+	}
+	p.packed++
+	h.Filter = p.filter
+	return p.out, nil
+}
+
+// choose tries every filter and keeps the shortest.
+func (p *Packer) choose(h Header, pixels []byte) {
+	p.filter, p.out = NoFilter, p.pack(p.out, NoFilter, &h, pixels)
+	for _, h.Filter = range []Filter{Planes, Up} {
+		if h.check() != nil || h.Filter == Planes && h.Depth == tiff.Uint8 { // whose bytes lie in one plane
+			continue
+		}
+		p.other = p.pack(p.other, h.Filter, &h, pixels)
+		if len(p.other) < len(p.out) {
+			p.filter, p.out, p.other = h.Filter, p.other, p.out
+		}
+	}
+}
+
+func (p *Packer) pack(dst []byte, f Filter, h *Header, pixels []byte) []byte {
+	if f == NoFilter {
+		return p.encoder.EncodeAll(pixels, dst[:0])
+	}
+	p.filtered, p.spare = resized(p.filtered, len(pixels)), resized(p.spare, len(pixels))
+	f.apply(p.filtered, pixels, p.spare, h)
+	return p.encoder.EncodeAll(p.filtered, dst[:0])
+}
+
+// Unpacker decompresses frames of Zstd. The zero value is ready; it is not safe for concurrent use.
+type Unpacker struct {
+	decoder  *zstd.Decoder
+	filtered []byte
+	pixels   []byte
+}
+
+// Unpack gives the raw pixels of f, lent until the next Unpack. It takes the memory of two frames of that size, whatever the bytes are.
+func (u *Unpacker) Unpack(f *Frame) ([]byte, error) {
+	if u.decoder == nil {
+		var err error
+		u.decoder, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxMemory(MaxBytes), zstd.WithDecoderMaxWindow(MaxBytes), zstd.WithDecodeAllCapLimit(true))
+		if err != nil {
+			return nil, err
+		}
+	}
+	size := f.size()
+	u.filtered = resized(u.filtered, size)
+	plain, err := u.decoder.DecodeAll(f.Bytes, u.filtered[:0:size])
+	if err != nil {
+		return nil, fmt.Errorf("not a readable Zstandard frame of %d bytes (%w): correct the publisher", size, err)
+	}
+	if len(plain) != size {
+		return nil, fmt.Errorf("%d bytes when decompressed, %d expected from %dx%d pixels of %d channels: correct the publisher", len(plain), size, f.Width, f.Height, f.Channels)
+	}
+	if f.Filter == NoFilter {
+		return plain, nil
+	}
+	u.pixels = resized(u.pixels, size)
+	f.Filter.undo(u.pixels, plain, &f.Header)
+	return u.pixels, nil
+}
+
+// resized is b with n bytes, which may be any.
+func resized(b []byte, n int) []byte { return slices.Grow(b[:0], n)[:n] }
