@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
 	"driftscope/ingest"
 	"driftscope/ingest/natsource"
+	"driftscope/ingest/wire"
 	"driftscope/internal/bus"
 	"driftscope/internal/console"
 	"driftscope/internal/exit"
@@ -23,34 +26,101 @@ import (
 // publishAgain is how long a recording's frame waits for a server that is away before it is tried again.
 const publishAgain = 250 * time.Millisecond
 
-// publishCmd sends a source's frames over NATS, for a run elsewhere that reads nats:SUBJECT.
+// unfinished is how long what was sent may take to be confirmed once a publisher is told to stop.
+const unfinished = 5 * time.Second
+
+// publishCmd sends the frames of sources over NATS, for runs elsewhere that read nats:SUBJECT.
 type publishCmd struct {
-	Source  string  `arg:"" help:"Where frames come from, as for run."`
-	Subject string  `required:"" help:"The subject to publish on, one a publisher." placeholder:"SUBJECT"`
-	URL     string  `name:"url" default:"nats://127.0.0.1:4222" help:"The server." placeholder:"URL"`
-	Creds   string  `help:"Credentials for that server." placeholder:"FILE.creds"`
-	DT      float64 `name:"dt" help:"Seconds between frames, whatever the source says." placeholder:"S"`
-	FPS     float64 `name:"fps" help:"Frames a second, whatever the source says."`
-	Rate    string  `enum:"realtime,fastest" default:"realtime" help:"How a recording is paced: ${enum} (realtime follows the times of its frames)."`
-	PNG     bool    `name:"png" help:"Compress the frames."`
+	Source   []string      `arg:"" help:"Where frames come from, as for run."`
+	Subject  []string      `required:"" sep:"none" help:"The subject to publish on: once for each source, in their order." placeholder:"SUBJECT"`
+	URL      string        `name:"url" default:"nats://127.0.0.1:4222" help:"The server." placeholder:"URL"`
+	Creds    string        `help:"Credentials for that server." placeholder:"FILE.creds"`
+	DT       float64       `name:"dt" help:"Seconds between frames, whatever the source says." placeholder:"S"`
+	FPS      float64       `name:"fps" help:"Frames a second, whatever the source says."`
+	Rate     string        `enum:"realtime,fastest" default:"realtime" help:"How a recording is paced: ${enum} (realtime follows the times of its frames)."`
+	Compress string        `enum:"none,png,zstd" default:"none" help:"How frames are compressed, without loss: ${enum}."`
+	PNG      bool          `name:"png" help:"The same as --compress png."`
+	Durable  bool          `help:"Have JetStream keep the frames, each once, also where the server is away meanwhile."`
+	MaxBytes int64         `default:"17179869184" help:"With --durable, bytes that are kept, where the stream is not there yet." placeholder:"N"`
+	MaxAge   time.Duration `default:"1h" help:"With --durable, how long a frame is kept."`
+	Replicas int           `default:"1" help:"With --durable, servers of a cluster that keep each frame."`
 }
 
-// Run publishes until the source or ctx ends, and prints the account.
+// Run publishes until every source or ctx ends, and prints the accounts. A source that fails ends alone.
 func (c *publishCmd) Run(ctx context.Context) error {
-	component, err := recording.Source(c.Source, c.DT, c.FPS)
-	if err != nil {
-		return err
-	}
-	source, err := ingest.New(component.Kind, component.Decode)
+	sources, err := c.check()
 	if err != nil {
 		return exit.Usage(err)
 	}
-	if c.URL == bus.Embedded {
-		return exit.Usage(errors.New("--url: embedded is the server inside a run: give its address, " + natsource.DefaultNATS + " unless the run said otherwise"))
+	failures := make([]error, len(sources))
+	var running sync.WaitGroup
+	var mu sync.Mutex // of standard output
+	for i, source := range sources {
+		running.Go(func() {
+			err := c.one(ctx, source, c.Subject[i], &mu)
+			if err != nil && len(sources) > 1 {
+				err = fmt.Errorf("%s: %w", c.Subject[i], err)
+				console.Say("%v", err) // the others may go on for days
+			}
+			failures[i] = err
+		})
 	}
-	if _, err := natsource.NewPublisher(nil, c.Subject, c.PNG); err != nil { // before a server is looked for
-		return exit.Usage(fmt.Errorf("--%w", err))
+	running.Wait()
+	return errors.Join(failures...)
+}
+
+// check makes the sources, and refuses what is wrong before a server is looked for.
+func (c *publishCmd) check() ([]pipeline.Source, error) {
+	switch {
+	case c.URL == bus.Embedded:
+		return nil, errors.New("--url: embedded is the server inside a run: give its address, " + natsource.DefaultNATS + " unless the run said otherwise")
+	case len(c.Subject) != len(c.Source):
+		return nil, fmt.Errorf("--subject: found %d for %d sources: give each its own", len(c.Subject), len(c.Source))
+	case c.PNG && c.Compress == "zstd":
+		return nil, errors.New("--png beside --compress zstd: give one of them")
 	}
+	var sources []pipeline.Source
+	for i, name := range c.Source {
+		if err := c.durably(c.Subject[i]).Check(); err != nil {
+			return nil, fmt.Errorf("--%w", err)
+		}
+		if slices.Contains(c.Subject[:i], c.Subject[i]) {
+			return nil, fmt.Errorf("--subject: found %s twice: one publisher needs one subject", c.Subject[i])
+		}
+		component, err := recording.Source(name, c.DT, c.FPS)
+		if err != nil {
+			return nil, err
+		}
+		source, err := ingest.New(component.Kind, component.Decode)
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, source)
+	}
+	return sources, nil
+}
+
+// durably is how a subject's frames are kept, where they are.
+func (c *publishCmd) durably(subject string) *natsource.Durably {
+	return &natsource.Durably{
+		Subject: subject, Encoding: c.encoding(), Warn: console.Warn,
+		Keep: natsource.Keep{MaxBytes: c.MaxBytes, MaxAge: c.MaxAge, Replicas: c.Replicas},
+	}
+}
+
+// encoding is that of the frames.
+func (c *publishCmd) encoding() wire.Encoding {
+	switch {
+	case c.PNG || c.Compress == "png":
+		return wire.PNG
+	case c.Compress == "zstd":
+		return wire.Zstd
+	}
+	return wire.Raw
+}
+
+// one publishes a source on a subject over a connection of its own, and prints the account.
+func (c *publishCmd) one(ctx context.Context, source pipeline.Source, subject string, printing *sync.Mutex) error {
 	conn, err := bus.Connect(ctx, bus.Options{URL: c.URL, Credentials: c.Creds, Name: "driftscope publish", Patience: natsource.FramePatience})
 	if errors.Is(err, bus.ErrNoServer) {
 		return fmt.Errorf("%s: %w: start it, or driftscope run, or give --url", bus.Redacted(c.URL), bus.ErrNoServer)
@@ -58,24 +128,31 @@ func (c *publishCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	publisher, err := natsource.NewPublisher(conn, c.Subject, c.PNG)
-	if err != nil {
-		return errors.Join(exit.Usage(err), conn.Close())
+	p := publishing{source: source}
+	if c.Durable {
+		p.durable, err = natsource.NewDurablePublisher(ctx, conn, *c.durably(subject))
+	} else {
+		p.publisher, err = natsource.NewPublisher(conn, subject, c.encoding())
 	}
-	p := publishing{source: source, publisher: publisher}
+	if err != nil {
+		return errors.Join(err, conn.Close())
+	}
 	failed := p.all(ctx, c.Rate == "realtime")
 	if errors.Is(failed, context.Canceled) {
 		failed = nil
 	}
-	failed = errors.Join(failed, source.Close(), conn.Close())
-	p.account(os.Stdout, c.Subject, conn.URL())
+	failed = errors.Join(failed, p.finish(ctx, subject), source.Close(), conn.Close())
+	printing.Lock()
+	defer printing.Unlock()
+	p.account(os.Stdout, subject, conn.URL())
 	return failed
 }
 
 // publishing is a source on its way to a subject.
 type publishing struct {
 	source    pipeline.Source
-	publisher *natsource.Publisher
+	publisher *natsource.Publisher        // nil where frames are kept
+	durable   *natsource.DurablePublisher // otherwise nil
 	pace      pace
 	unread    int // frames that the source could not read
 	lost      int // frames of a live source that came while the server was away
@@ -116,6 +193,9 @@ func (p *publishing) all(ctx context.Context, realtime bool) error {
 
 // publish sends one frame. A source that waits tries again until the server is back; what a live one gives meanwhile is lost.
 func (p *publishing) publish(ctx context.Context, f *frame.Frame, patient bool) error {
+	if p.durable != nil {
+		return p.durable.Publish(ctx, f, patient)
+	}
 	for {
 		err := p.publisher.Publish(f)
 		switch {
@@ -131,15 +211,40 @@ func (p *publishing) publish(ctx context.Context, f *frame.Frame, patient bool) 
 	}
 }
 
+// finish waits until all that is kept is confirmed, as long as nobody stops it.
+func (p *publishing) finish(ctx context.Context, subject string) error {
+	if p.durable == nil {
+		return nil
+	}
+	left := p.durable.Finish(ctx)
+	if left > 0 {
+		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), unfinished)
+		defer cancel()
+		left = p.durable.Finish(late)
+	}
+	problem := p.durable.Problem()
+	p.durable.Close()
+	if left == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d frames on %s are not known to be kept (%s): publish them again once the server is there", left, subject, problem)
+}
+
 // account says what was sent.
 func (p *publishing) account(w io.Writer, subject, url string) {
-	sent := p.publisher.Sent()
-	fmt.Fprintf(w, "published %d frames (%d messages, %.6g MB) on %s at %s\n", sent.Frames, sent.Messages, float64(sent.Bytes)/1e6, subject, url)
+	verb, sent := "published", natsource.Sent{}
+	if p.durable != nil {
+		delivered := p.durable.Delivered()
+		verb, sent, p.lost = "kept", delivered.Sent, int(delivered.Lost)
+	} else {
+		sent = p.publisher.Sent()
+	}
+	fmt.Fprintf(w, verb+" %d frames (%d messages, %.6g MB) on %s at %s\n", sent.Frames, sent.Messages, float64(sent.Bytes)/1e6, subject, url)
 	if p.unread > 0 {
 		fmt.Fprintf(w, "  %d could not be read\n", p.unread)
 	}
 	if p.lost > 0 {
-		fmt.Fprintf(w, "  %d were lost while the server was away\n", p.lost)
+		fmt.Fprintf(w, "  %d were lost while the server was away or too slow\n", p.lost)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"driftscope/ingest"
 	"driftscope/ingest/natsource"
+	"driftscope/ingest/wire"
 	"driftscope/internal/bus"
 	"driftscope/internal/frame"
 	"driftscope/internal/pipeline"
@@ -201,7 +202,7 @@ func TestPublishServerAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	publisher, err := natsource.NewPublisher(conn, "cam", false)
+	publisher, err := natsource.NewPublisher(conn, "cam", wire.Raw)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,14 +232,14 @@ func TestPublishAccount(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	publisher, err := natsource.NewPublisher(conn, "cam", false)
+	publisher, err := natsource.NewPublisher(conn, "cam", wire.Raw)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
 	p := publishing{publisher: publisher, unread: 2, lost: 3}
 	p.account(&out, "cam", "x")
-	want := fmt.Sprintln("published 0 frames (0 messages, 0 MB) on cam at x") + "  2 could not be read\n  3 were lost while the server was away\n"
+	want := fmt.Sprintln("published 0 frames (0 messages, 0 MB) on cam at x") + "  2 could not be read\n  3 were lost while the server was away or too slow\n"
 	if out.String() != want {
 		t.Errorf("found %q", out.String())
 	}

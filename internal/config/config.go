@@ -23,6 +23,7 @@ type Config struct {
 	Optics     Optics        `yaml:"optics"`
 	Online     Online        `yaml:"online"`
 	Record     Record        `yaml:"record"`
+	Frames     Frames        `yaml:"frames"` // of a source nats
 	NATS       NATS          `yaml:"nats"`
 	Dashboard  Dashboard     `yaml:"dashboard"`
 	Sinks      []Component   `yaml:"sinks"`    // beside NATS, which nats.url switches
@@ -119,6 +120,7 @@ func Default() Config {
 		Objects: Objects{Max: 4096, Every: 25},
 		Online:  Online{Seed: 1, RefineLag: 56, Memory: 4096, AlarmFrames: 100_000, CheckpointEvery: 30 * time.Second},
 		Record:  Record{MaxGB: 10},
+		Frames:  Frames{MaxBytes: 16 << 30, MaxAge: time.Hour, Replicas: 1},
 		NATS:    NATS{URL: NATSEmbedded, Port: 4222, Prefix: "driftscope", Site: "local", MaxAge: 7 * 24 * time.Hour, MaxBytes: 1 << 30, Replicas: 1},
 		Grace:   3 * time.Second,
 

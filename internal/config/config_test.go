@@ -16,12 +16,18 @@ var badFiles = map[string]string{
 	"anchor":       `anchor.bad.yaml:1: anchors, aliases, tags and directives are not read ("&"): write the value out`,
 	"bad-kept":     `bad-kept.bad.yaml: model: found "nats:a.b", expected nats:NAME, such as nats:molecule`,
 	"bad-embedded": `bad-embedded.bad.yaml: model: found "embedded:", expected embedded:NAME, such as embedded:molecule`,
-	"bad-grace":    `bad-grace.bad.yaml: grace: found -3s, expected more than 0s and at most 1m0s`,
-	"bad-mode":     `bad-mode.bad.yaml: mode: found "newest", expected latest or lossless`,
-	"bad-memory":   `bad-memory.bad.yaml: online.memory: found 10, expected 64 to 65536 transitions`,
-	"model-off":    `model-off.bad.yaml: model: found "nats:spot" beside nats.url off: give a server, or the path of an .onnx file`,
-	"bad-model":    `bad-model.bad.yaml: model: found "bead.pt", expected embedded:NAME, nats:NAME or the path of an .onnx file`,
-	"bad-nats":     `bad-nats.bad.yaml: nats.url: found "imaging.example", expected embedded, off, context:NAME or nats://host:port`,
+	"bad-frames": "bad-frames.bad.yaml: frames.durable: found true beside source sim: only frames over NATS are kept, give source: {nats: {subject: camera.bead}}\n" +
+		"bad-frames.bad.yaml: frames.durable: found true beside mode latest: what is kept is read whole, leave mode out\n" +
+		"bad-frames.bad.yaml: nats.store: is missing beside frames.durable: give a folder in which the embedded server keeps frames, or source.nats.url\n" +
+		"bad-frames.bad.yaml: frames.max_bytes: found 1000, expected 67108864 to 1099511627776\n" +
+		"bad-frames.bad.yaml: frames.max_age: found 1s, expected 1m0s to 87600h0m0s\n" +
+		"bad-frames.bad.yaml: frames.replicas: found 7, expected 1 to 5",
+	"bad-grace":  `bad-grace.bad.yaml: grace: found -3s, expected more than 0s and at most 1m0s`,
+	"bad-mode":   `bad-mode.bad.yaml: mode: found "newest", expected latest or lossless`,
+	"bad-memory": `bad-memory.bad.yaml: online.memory: found 10, expected 64 to 65536 transitions`,
+	"model-off":  `model-off.bad.yaml: model: found "nats:spot" beside nats.url off: give a server, or the path of an .onnx file`,
+	"bad-model":  `bad-model.bad.yaml: model: found "bead.pt", expected embedded:NAME, nats:NAME or the path of an .onnx file`,
+	"bad-nats":   `bad-nats.bad.yaml: nats.url: found "imaging.example", expected embedded, off, context:NAME or nats://host:port`,
 	"bad-nats-durable": "bad-nats-durable.bad.yaml: nats.durable: found true beside nats.url off: give a server, or leave it out\n" +
 		"bad-nats-durable.bad.yaml: nats.store: is missing beside durable: give a folder for what waits, and for what an embedded server keeps\n" +
 		"bad-nats-durable.bad.yaml: nats.max_age: found 1s, expected 1m0s to 87600h0m0s\n" +
@@ -63,12 +69,12 @@ var badFiles = map[string]string{
 	"syntax":             `syntax.bad.yaml:1: not valid YAML: sequence end token ']' not found`,
 	"tag":                `tag.bad.yaml:1: anchors, aliases, tags and directives are not read ("!!str"): write the value out`,
 	"too-many-triggers":  `too-many-triggers.bad.yaml: triggers: found 33, expected at most 32`,
-	"top-list":           `top-list.bad.yaml:1: the file: found a list, expected a map with the keys dashboard, grace, mode, model, nats, objects, online, optics, preprocess, queue, record, sinks, source, stall_after, stream, triggers`,
+	"top-list":           `top-list.bad.yaml:1: the file: found a list, expected a map with the keys dashboard, frames, grace, mode, model, nats, objects, online, optics, preprocess, queue, record, sinks, source, stall_after, stream, triggers`,
 	"two-kinds":          `two-kinds.bad.yaml:1: source: found a map, expected one kind with its options, {kind: {option: value}}, or the kind alone`,
 	"two-problems": "two-problems.bad.yaml:3: online.seed: found \"yes\", expected a whole number\n" +
 		"two-problems.bad.yaml:4: online.max_gap: found \"5\", expected a duration with its unit, such as 500ms or 3s",
 	"unknown-key": `unknown-key.bad.yaml:3: unknown key "nats.prot"; known keys here: ca, cert, creds, durable, key, max_age, max_bytes, nkey, port, prefix, replicas, site, store, token, url, websocket`,
-	"unknown-top": `unknown-top.bad.yaml:2: unknown key "sink"; known keys here: dashboard, grace, mode, model, nats, objects, online, optics, preprocess, queue, record, sinks, source, stall_after, stream, triggers`,
+	"unknown-top": `unknown-top.bad.yaml:2: unknown key "sink"; known keys here: dashboard, frames, grace, mode, model, nats, objects, online, optics, preprocess, queue, record, sinks, source, stall_after, stream, triggers`,
 }
 
 func TestBadFiles(t *testing.T) {
@@ -398,5 +404,23 @@ func TestDecodeNames(t *testing.T) {
 	var dst options
 	if err := c.Source.Decode(&dst); err != nil || dst.Name != "a" || !reflect.DeepEqual(dst.Side, map[string][2]float64{"z1": {-1, 1}, "z2": {0, 1e-3}}) {
 		t.Errorf("found %+v: %v", dst, err)
+	}
+}
+
+// TestFrames: frames are kept an hour unless something else is said, whether a server is named or the embedded one has a folder.
+func TestFrames(t *testing.T) {
+	for text, want := range map[string]Frames{
+		"source: {nats: {subject: cam}}": {MaxBytes: 16 << 30, MaxAge: time.Hour, Replicas: 1},
+		"source: {nats: {subject: cam, url: 'nats://a:4222'}}\nframes: {durable: true, replicas: 3}":           {Durable: true, MaxBytes: 16 << 30, MaxAge: time.Hour, Replicas: 3},
+		"source: {nats: {subject: cam}}\nframes: {durable: true, max_age: 10m}\nnats: {store: here}":           {Durable: true, MaxBytes: 16 << 30, MaxAge: 10 * time.Minute, Replicas: 1},
+		"source: {nats: {subject: cam}}\nframes: {durable: true, max_bytes: 67108864}\nnats: {url: context:a}": {Durable: true, MaxBytes: 64 << 20, MaxAge: time.Hour, Replicas: 1},
+	} {
+		c, err := Parse("x.yaml", []byte(text))
+		if err != nil || c.Frames != want {
+			t.Errorf("%s: %+v (%v), expected %+v", text, c.Frames, err, want)
+		}
+	}
+	if _, err := Parse("x.yaml", []byte("source: {nats: {subject: cam}}\nframes: {max_byte: 67108864}")); err == nil || !strings.Contains(err.Error(), "frames.max_byte") {
+		t.Errorf("found %v", err)
 	}
 }

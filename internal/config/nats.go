@@ -20,8 +20,6 @@ const (
 	mostAge    = 10 * 365 * 24 * time.Hour
 	leastBytes = 16 << 20
 	mostBytes  = 1 << 40
-
-	mostReplicas = 5 // of JetStream
 )
 
 // validate finds every contradiction in what is said of the server.

@@ -84,6 +84,7 @@ func (c *Config) Validate() error {
 	bad(c.Record.MaxGB > 0 && c.Record.MaxGB <= maxRecordGB, "record.max_gb: found %g, expected more than 0 and at most %g GB", c.Record.MaxGB, float64(maxRecordGB))
 	errs = append(errs, validateDashboard(c.Dashboard))
 	errs = append(errs, c.NATS.validate()...)
+	errs = append(errs, c.validateFrames()...)
 	bad(len(c.Sinks) <= maxSinks, "sinks: found %d, expected at most %d", len(c.Sinks), maxSinks)
 	bad(len(c.Triggers) <= maxTriggers, "triggers: found %d, expected at most %d", len(c.Triggers), maxTriggers)
 	bad(c.Grace > 0 && c.Grace <= maxGrace, "grace: found %v, expected more than 0s and at most %v", c.Grace, maxGrace)

@@ -92,7 +92,7 @@ func Assemble(ctx context.Context, cfgs []config.Config, before *Earlier, stays 
 		return c.Source.Kind == recording.NatsSource || strings.HasPrefix(c.Model, model.OnServer)
 	})
 	if reading {
-		if p.Bus, err = Connect(ctx, cfgs[0]); err != nil {
+		if p.Bus, err = Connect(ctx, keepingAll(cfgs)); err != nil {
 			return nil, err
 		}
 	}
@@ -142,12 +142,34 @@ func (p *Process) assemble(ctx context.Context, cfg config.Config, before *Earli
 	return s, nil
 }
 
-// readingFrom gives a source on NATS that names no server the one inside this process, wherever that listens.
-func readingFrom(cfg config.Config, b *bus.Conn) (config.Component, error) {
-	if _, named := cfg.Source.Options()["url"]; named || cfg.Source.Kind != recording.NatsSource || cfg.NATS.URL != config.NATSEmbedded || cfg.NATS.Token != "" {
-		return cfg.Source, nil
+// keepingAll is the first configuration, with a server that has room for the frames of all.
+func keepingAll(cfgs []config.Config) config.Config {
+	shared := cfgs[0]
+	shared.Frames = config.Frames{}
+	for _, c := range cfgs {
+		if c.Frames.Durable {
+			shared.Frames.Durable = true
+			shared.Frames.MaxBytes += c.Frames.MaxBytes
+		}
 	}
-	return cfg.Source.With("url", b.URL())
+	return shared
+}
+
+// readingFrom gives a source on NATS that names no server the one inside this process, wherever that listens; and says how its frames are kept.
+func readingFrom(cfg config.Config, b *bus.Conn) (source config.Component, err error) {
+	if source = cfg.Source; source.Kind != recording.NatsSource {
+		return source, nil
+	}
+	if f := cfg.Frames; f.Durable {
+		kept := map[string]any{"max_bytes": f.MaxBytes, "max_age": f.MaxAge.String(), "replicas": f.Replicas}
+		if source, err = source.With("durable", kept); err != nil {
+			return source, err
+		}
+	}
+	if _, named := source.Options()["url"]; named || cfg.NATS.URL != config.NATSEmbedded || cfg.NATS.Token != "" {
+		return source, nil
+	}
+	return source.With("url", b.URL())
 }
 
 // close frees streams that are not going to run.

@@ -1,0 +1,39 @@
+package config
+
+import (
+	"fmt"
+	"time"
+)
+
+// Frames says how the frames of a source nats are kept, by JetStream, where nobody has made their stream yet.
+type Frames struct {
+	Durable  bool          `yaml:"durable"`   // read what is kept, from its beginning on; no frame is dropped
+	MaxBytes int64         `yaml:"max_bytes"` // of what is kept
+	MaxAge   time.Duration `yaml:"max_age"`   // of what is kept
+	Replicas int           `yaml:"replicas"`  // servers of a cluster that have each message
+}
+
+// The bounds on frames: one of the largest fits; JetStream has at most five replicas.
+const (
+	leastFrames  = 64 << 20
+	mostReplicas = 5
+)
+
+// validateFrames finds what hinders keeping frames.
+func (c *Config) validateFrames() []error {
+	var errs []error
+	bad := func(ok bool, format string, args ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
+	f := &c.Frames
+	_, elsewhere := c.Source.Options()["url"]
+	bad(!f.Durable || c.Source.Kind == "nats", "frames.durable: found true beside source %s: only frames over NATS are kept, give source: {nats: {subject: camera.bead}}", c.Source.Kind)
+	bad(!f.Durable || c.Mode != "latest", "frames.durable: found true beside mode latest: what is kept is read whole, leave mode out")
+	bad(!f.Durable || elsewhere || c.NATS.URL != NATSEmbedded || c.NATS.Store != "", "nats.store: is missing beside frames.durable: give a folder in which the embedded server keeps frames, or source.nats.url")
+	bad(f.MaxBytes >= leastFrames && f.MaxBytes <= mostBytes, "frames.max_bytes: found %d, expected %d to %d", f.MaxBytes, int64(leastFrames), int64(mostBytes))
+	bad(f.MaxAge >= leastAge && f.MaxAge <= mostAge, "frames.max_age: found %v, expected %v to %v", f.MaxAge, leastAge, mostAge)
+	bad(f.Replicas >= 1 && f.Replicas <= mostReplicas, "frames.replicas: found %d, expected 1 to %d", f.Replicas, mostReplicas)
+	return errs
+}
