@@ -1,0 +1,109 @@
+package natsource
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"gocv.io/x/gocv"
+
+	"driftscope/ingest/ingesttest"
+	"driftscope/internal/bus/bustest"
+	"driftscope/internal/suite"
+)
+
+// threeServers are a cluster that keeps, by name, and the address of all.
+func threeServers(t *testing.T) (servers map[string]*bustest.Server, url string) {
+	var routes []string
+	for range 3 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		routes = append(routes, l.Addr().String())
+		l.Close()
+	}
+	servers = map[string]*bustest.Server{}
+	var urls []string
+	for i, route := range routes {
+		name := fmt.Sprint("s", i)
+		servers[name] = bustest.Start(t, fmt.Sprintf("server_name: %s\njetstream {store_dir: %q}\ncluster {name: lab, listen: %q, routes: [%s]}",
+			name, t.TempDir(), route, `"nats://`+strings.Join(routes, `", "nats://`)+`"`))
+		urls = append(urls, servers[name].URL())
+	}
+	return servers, strings.Join(urls, ",")
+}
+
+// TestDurableCluster: the server that leads the stream is killed while frames are published and read. The other two have all of them, once and in order.
+func TestDurableCluster(t *testing.T) {
+	suite.Long(t)
+	servers, url := threeServers(t)
+	conn := dialled(t, url)
+	js, err := jetstream.New(conn.NATS())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	keep := small
+	keep.Replicas = 3
+	for { // until the three have found each other
+		asking, done := context.WithTimeout(ctx, answering)
+		_, err := keep.streamOf(asking, js, "cam")
+		done()
+		if err == nil {
+			break
+		}
+		if ctx.Err() != nil {
+			t.Fatal(err)
+		}
+		pause(ctx, tryAgain)
+	}
+	p, s := durablePublisher(t, conn), durable(t, url, 0, 0)
+	const frames = 600
+	published := make(chan error, 1)
+	go func() {
+		for seq := range uint64(frames) {
+			if err := p.Publish(ctx, ingesttest.Noisy(t, seq, 40, 30, gocv.MatTypeCV16UC1), true); err != nil {
+				published <- err
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+		published <- nil
+	}()
+	killed := ""
+	for seq := range uint64(frames) {
+		f, err := s.Read(ctx)
+		if err != nil {
+			t.Fatalf("frame %d: %v (%s)", seq, err, p.Problem())
+		}
+		if f.Seq != seq || f.Meta.Dropped != 0 || f.Meta.Place != seq+1 || len(f.Meta.Events) != 0 {
+			t.Fatalf("frame %d: %+v", f.Seq, f.Meta)
+		}
+		f.Close()
+		switch seq {
+		case 200:
+			stream, err := js.Stream(ctx, StreamOf("cam"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			killed = stream.CachedInfo().Cluster.Leader
+			servers[killed].Kill()
+		case 400:
+			servers[killed].Run()
+		}
+	}
+	if err := <-published; err != nil {
+		t.Fatal(err)
+	}
+	kept(t, p)
+	stream, err := js.Stream(ctx, StreamOf("cam"))
+	if err != nil || stream.CachedInfo().State.LastSeq != frames || p.Delivered().Frames != frames {
+		t.Errorf("%v: %+v, %+v", err, stream.CachedInfo().State, p.Delivered())
+	}
+}
