@@ -1,0 +1,213 @@
+package lease
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// handOver is how long a free lease waits for the worker that it names: some turns of that worker's loop.
+const handOver = 3 * time.Second
+
+// ErrEpoch is why a claim was given back: its epoch is not beyond one that is in use already.
+var ErrEpoch = errors.New("the epoch would not be beyond the last")
+
+// Wait says that a lease cannot be had yet.
+type Wait struct {
+	Stream string
+	Holder Record        // zero where it is not known
+	Again  time.Duration // when to ask again, unless Changed tells sooner
+	Why    string
+}
+
+func (w *Wait) Error() string { return fmt.Sprintf("lease of %s: %s", w.Stream, w.Why) }
+
+// Claim tries once to take the lease of a stream, with an epoch beyond after, the largest that is known of the stream's results and laws. A *Wait says when
+// to try again.
+func (b *Bucket) Claim(ctx context.Context, stream string, after uint64) (*Held, error) {
+	switch {
+	case b.looks:
+		return nil, ErrReadOnly
+	case !token(stream):
+		return nil, fmt.Errorf("stream: found %.70q, expected 1 to %d letters, digits, - or _", stream, mostName)
+	case after > mostFloor:
+		return nil, fmt.Errorf("lease of %s: the last epoch is said to be %d, expected at most 2^52: %w", stream, after, ErrEpoch)
+	}
+	expected, of, err := b.may(stream)
+	if err != nil {
+		return nil, err
+	}
+	r := Record{Worker: b.o.Worker, ID: b.id, Since: time.Now().UTC(), Version: b.o.Version}
+	w := &write{key: stream, value: r.bytes(), expected: expected}
+	revision, err := b.insist(ctx, w, of.ttl)
+	var other newer
+	if errors.As(err, &other) && other.last == 0 && expected != 0 { // forgotten meanwhile
+		w = &write{key: stream, value: r.bytes()}
+		revision, err = b.insist(ctx, w, of.ttl)
+	}
+	if errors.As(err, &other) {
+		return nil, b.late(stream, other.last)
+	}
+	if err != nil {
+		b.doubt()
+		return nil, fmt.Errorf("lease of %s: %w", stream, err)
+	}
+	return b.sure(ctx, &claim{stream, r, revision, w.started, of}, after)
+}
+
+// may says whether the stream's lease may be taken now, and over which revision.
+func (b *Bucket) may(stream string) (expected uint64, of generation, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	ttl, now := b.is.ttl, b.still()
+	wait := func(holder Record, again time.Duration, format string, args ...any) error {
+		return &Wait{stream, holder, max(again, ttl/50), fmt.Sprintf(format, args...)}
+	}
+	if h := b.held[stream]; h != nil {
+		return 0, b.is, wait(h.record, ttl/3, "this process holds it")
+	}
+	s := b.seen[stream]
+	if b.since < 0 {
+		return 0, b.is, wait(Record{}, ttl/10, "the bucket has not been read yet")
+	}
+	if s == nil {
+		if rest := b.since + ttl - now; rest > 0 {
+			return 0, b.is, wait(Record{}, rest, "nobody is seen to hold it, and the bucket has not been watched for a TTL (%v) yet", ttl)
+		}
+		return 0, b.is, nil
+	}
+	age := now - s.at
+	if s.what == free && s.trusted {
+		if to := s.record.To; to != "" && to != b.o.Worker && age < handOver {
+			return 0, b.is, wait(s.record, handOver-age, "it is handed over to %s", to)
+		}
+		return s.revision, b.is, nil
+	}
+	switch {
+	case s.what == taken && s.record.ID == b.id:
+		return s.revision, b.is, nil // this process's own, which was lost and nobody took
+	case age < ttl && s.what == taken:
+		return 0, b.is, wait(s.record, ttl-age, "%s holds it, epoch %d", s.record.Worker, s.record.Epoch)
+	case age < ttl:
+		return 0, b.is, wait(Record{}, ttl-age, "who holds it cannot be read")
+	case age < 2*ttl && s.what != deleted && s.what != free:
+		return 0, b.is, nil // the server has forgotten it, or Create fails
+	}
+	return s.revision, b.is, nil // steal it
+}
+
+// insist sends a claim until it is answered, for half a TTL.
+func (b *Bucket) insist(ctx context.Context, w *write, ttl time.Duration) (revision uint64, err error) {
+	for end := b.fence() + ttl/2; ; {
+		revision, err = b.put(ctx, w, ttl/6)
+		if err == nil || errors.As(err, new(newer)) || b.fence() >= end {
+			return revision, err
+		}
+		select {
+		case <-ctx.Done():
+			return 0, err
+		case <-b.ctx.Done():
+			return 0, ErrClosed
+		case <-time.After(ttl / 50):
+		}
+	}
+}
+
+// late notes the revision that a key has in place of the expected one.
+func (b *Bucket) late(stream string, revision uint64) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.seen[stream]
+	if revision != 0 && (s == nil || revision > s.revision) {
+		s = &sight{revision: revision, at: b.still()}
+		b.note(stream, s)
+	}
+	w := &Wait{Stream: stream, Again: b.is.ttl / 20, Why: "another was faster, or the server has not forgotten it yet"}
+	if s != nil {
+		w.Holder = s.record
+	}
+	return w
+}
+
+// claim is one that the server accepted.
+type claim struct {
+	stream   string
+	record   Record
+	revision uint64
+	started  time.Duration
+	of       generation // the one that was watched before
+}
+
+// sure finds out which generation a claim belongs to, and holds it from now on.
+func (b *Bucket) sure(ctx context.Context, c *claim, after uint64) (*Held, error) {
+	g, err := b.askUntil(ctx, c.started+valid(c.of.ttl))
+	if err != nil || !g.made.Equal(c.of.made) {
+		b.doubt()
+		if err == nil {
+			err = ErrRemade
+		}
+		b.giveBack(c, "")
+		return nil, fmt.Errorf("lease of %s: %w", c.stream, err)
+	}
+	epoch := c.of.epoch(c.revision)
+	b.mu.Lock()
+	b.known = max(b.known, after, min(epoch, mostFloor))
+	b.mu.Unlock()
+	if epoch <= after || epoch > mostEpoch {
+		b.giveBack(c, "")
+		return nil, fmt.Errorf("lease of %s: epoch %d, the last was %d: %w: was the server's clock set back, or its store put back from a copy? "+
+			"Delete the bucket %s: it is made again, with epochs beyond", c.stream, epoch, after, ErrEpoch, b.o.Bucket)
+	}
+	c.record.Epoch = epoch
+	return b.hold(c)
+}
+
+// askUntil asks which generation there is until that is answered, or the fence's clock shows then.
+func (b *Bucket) askUntil(ctx context.Context, then time.Duration) (generation, error) {
+	for {
+		rest := max(then-b.fence(), time.Millisecond)
+		g, err := b.ask(ctx, rest)
+		if err == nil || errors.Is(err, jetstream.ErrStreamNotFound) || b.fence() >= then {
+			return g, err
+		}
+		select {
+		case <-ctx.Done():
+			return g, err
+		case <-time.After(rest / 20):
+		}
+	}
+}
+
+// giveBack frees a claim that cannot be used. Where that fails it is forgotten after a TTL.
+func (b *Bucket) giveBack(c *claim, to string) {
+	r := c.record
+	r.Free, r.To, r.Epoch = true, to, c.of.epoch(c.revision)
+	_, _ = b.put(b.ctx, &write{key: c.stream, value: r.bytes(), expected: c.revision}, c.of.ttl/6)
+}
+
+// Await claims until it holds, or ctx ends: err is then why it did not last.
+func (b *Bucket) Await(ctx context.Context, stream string, after uint64) (*Held, error) {
+	for {
+		changed := b.Changed()
+		h, err := b.Claim(ctx, stream, after)
+		if err == nil || errors.Is(err, ErrEpoch) || errors.Is(err, ErrReadOnly) || errors.Is(err, ErrClosed) {
+			return h, err
+		}
+		again := b.TTL() / 10
+		var wait *Wait
+		if errors.As(err, &wait) {
+			again = wait.Again
+		}
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(ctx.Err(), err)
+		case <-b.ctx.Done():
+			return nil, ErrClosed
+		case <-changed:
+		case <-time.After(again):
+		}
+	}
+}

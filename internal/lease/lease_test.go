@@ -1,0 +1,473 @@
+package lease
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"go.uber.org/goleak"
+
+	"driftscope/internal/bus"
+)
+
+func TestMain(m *testing.M) {
+	if isWorker() {
+		return
+	}
+	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/nats-io/nats.go/jetstream.(*jetStream).resetPendingAcksOnReconnect"))
+}
+
+// slack is what a busy machine may add to a second.
+const slack = 3 * time.Second
+
+// embedded is JetStream on a server in this process.
+func embedded(t testing.TB) (jetstream.JetStream, *bus.Conn) {
+	t.Helper()
+	return at(t, bus.Options{URL: bus.Embedded, Store: t.TempDir()})
+}
+
+func at(t testing.TB, o bus.Options) (jetstream.JetStream, *bus.Conn) {
+	t.Helper()
+	c, err := bus.Connect(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	js, err := jetstream.New(c.NATS())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return js, c
+}
+
+// worker opens the leases of a TTL of a second as the worker called name.
+func worker(t testing.TB, js jetstream.JetStream, name string, change ...func(*Options)) *Bucket {
+	t.Helper()
+	o := Options{Bucket: "leases", Worker: name, TTL: time.Second, Log: slog.New(slog.NewTextHandler(t.Output(), nil))}
+	for _, c := range change {
+		c(&o)
+	}
+	b, err := Open(t.Context(), js, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	return b
+}
+
+// soon is a context for what takes some TTLs.
+func soon(t testing.TB) context.Context {
+	ctx, done := context.WithTimeout(context.Background(), 30*time.Second)
+	t.Cleanup(done)
+	return ctx
+}
+
+func awaited(t testing.TB, b *Bucket, stream string, after uint64) *Held {
+	t.Helper()
+	h, err := b.Await(soon(t), stream, after)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// TestOneWinner: of forty that claim one lease, one has it; each that lets go is followed by another at once, with a larger epoch, and never two hold it.
+func TestOneWinner(t *testing.T) {
+	js, _ := embedded(t)
+	var (
+		holders atomic.Int32
+		mu      sync.Mutex
+		epochs  []uint64
+		all     sync.WaitGroup
+	)
+	const workers, each = 8, 5
+	begun := time.Now()
+	for i := range workers {
+		b := worker(t, js, fmt.Sprint("w", i))
+		for range each {
+			all.Go(func() {
+				h, err := b.Await(soon(t), "bead", 0)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if n := holders.Add(1); n != 1 {
+					t.Errorf("%d hold one lease", n)
+				}
+				mu.Lock()
+				epochs = append(epochs, h.Epoch())
+				mu.Unlock()
+				if !h.Valid() {
+					t.Error("a lease that was just claimed is not valid")
+				}
+				holders.Add(-1)
+				if err := h.Release(soon(t), ""); err != nil {
+					t.Error(err)
+				}
+				if h.Valid() || !errors.Is(h.Err(), ErrReleased) {
+					t.Errorf("after Release it is valid: %v, %v", h.Valid(), h.Err())
+				}
+			})
+		}
+	}
+	all.Wait()
+	if len(epochs) != workers*each || !slices.IsSorted(epochs) || len(slices.Compact(epochs)) != workers*each {
+		t.Errorf("found epochs %v, expected %d that grow", epochs, workers*each)
+	}
+	// A TTL of watching comes first; then nobody waits for one again.
+	if took := time.Since(begun); took > time.Second+slack {
+		t.Errorf("%d hand-overs took %v", workers*each, took)
+	} else {
+		t.Logf("%d hand-overs took %v", workers*each, took)
+	}
+}
+
+// TestKilled: when a holder dies without a word another has its lease within a TTL and a second.
+func TestKilled(t *testing.T) {
+	js, _ := embedded(t)
+	next := worker(t, js, "next")
+	var worst time.Duration
+	for i := range 3 {
+		b := worker(t, js, fmt.Sprint("w", i))
+		stream := fmt.Sprint("bead", i)
+		h := awaited(t, b, stream, 0)
+		time.Sleep(time.Duration(i) * 150 * time.Millisecond)
+		b.Close() // says nothing to the server
+		died := time.Now()
+		if h.Valid() {
+			t.Error("a lease is valid after Close")
+		}
+		n := awaited(t, next, stream, h.Epoch())
+		took := time.Since(died)
+		worst = max(worst, took)
+		if took > 2*time.Second {
+			t.Errorf("taken over after %v, expected within a TTL of 1s and a second", took)
+		}
+		if n.Epoch() <= h.Epoch() {
+			t.Errorf("epoch %d follows %d", n.Epoch(), h.Epoch())
+		}
+	}
+	t.Logf("taken over after %v at most", worst)
+}
+
+// TestFrozen: a holder whose renewals stop at any moment, for any time, finds its lease invalid before another has it. Sixty trials side by side.
+func TestFrozen(t *testing.T) {
+	js, _ := embedded(t)
+	a, b := worker(t, js, "a"), worker(t, js, "b")
+	const trials, seed = 60, 34
+	random := rand.New(rand.NewPCG(seed, 0))
+	var frozen sync.Map // stream: channel that is closed when it goes on
+	a.hinder = func(ctx context.Context, w *write) error {
+		if thaw, ok := frozen.Load(w.key); ok {
+			<-thaw.(chan struct{})
+		}
+		return nil
+	}
+	var all sync.WaitGroup
+	var lasted atomic.Int32
+	for i := range trials {
+		before, asleep := time.Duration(random.IntN(1500))*time.Millisecond, time.Duration(300+random.IntN(2500))*time.Millisecond
+		all.Go(func() {
+			stream := fmt.Sprint("bead", i)
+			h := awaited(t, a, stream, 0)
+			time.Sleep(before)
+			thaw := make(chan struct{})
+			frozen.Store(stream, thaw)
+			time.AfterFunc(asleep, func() { frozen.Delete(stream); close(thaw) })
+			ctx, done := context.WithTimeout(context.Background(), asleep+3*time.Second)
+			defer done()
+			n, err := b.Await(ctx, stream, h.Epoch())
+			switch valid := h.Valid(); {
+			case err == nil && valid:
+				t.Errorf("%s: two hold it, after %v asleep", stream, asleep)
+			case err == nil && (n.Epoch() <= h.Epoch() || h.Err() == nil):
+				t.Errorf("%s: epoch %d follows %d; the first was lost by %v", stream, n.Epoch(), h.Epoch(), h.Err())
+			case err != nil && !valid:
+				t.Errorf("%s: nobody has it after %v: %v", stream, asleep, err)
+			case err != nil:
+				lasted.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	if n := lasted.Load(); n == 0 || n > trials/2 {
+		t.Errorf("%d of %d leases lasted, expected some: those that slept for less than a third of a TTL", n, trials)
+	}
+}
+
+// TestOwnAgain: a holder that was cut off, and whose lease nobody took, has it again at once with a larger epoch.
+func TestOwnAgain(t *testing.T) {
+	js, _ := embedded(t)
+	a := worker(t, js, "a", func(o *Options) { o.TTL = 6 * time.Second })
+	var away atomic.Bool
+	a.hinder = func(context.Context, *write) error {
+		if away.Load() {
+			return errors.New("away")
+		}
+		return nil
+	}
+	h := awaited(t, a, "bead", 0)
+	away.Store(true)
+	<-h.Lost()
+	if h.Valid() || !errors.Is(h.Err(), ErrFenced) {
+		t.Errorf("cut off: valid %v, %v", h.Valid(), h.Err())
+	}
+	away.Store(false)
+	again := time.Now()
+	n := awaited(t, a, "bead", h.Epoch())
+	if took := time.Since(again); took > time.Second || n.Epoch() <= h.Epoch() {
+		t.Errorf("again after %v with epoch %d, before it was %d", took, n.Epoch(), h.Epoch())
+	}
+}
+
+// TestHandOver: the worker that a lease is handed to has it, though others ask first; where it does not come, others have it after some seconds.
+func TestHandOver(t *testing.T) {
+	js, _ := embedded(t)
+	a, b, c := worker(t, js, "a"), worker(t, js, "b"), worker(t, js, "c")
+	h := awaited(t, a, "bead", 0)
+	if err := h.Release(soon(t), "c"); err != nil {
+		t.Fatal(err)
+	}
+	var other atomic.Bool
+	var asked sync.WaitGroup
+	asked.Go(func() {
+		if n, err := b.Await(soon(t), "bead", 0); err == nil {
+			other.Store(true)
+			_ = n.Release(soon(t), "")
+		}
+	})
+	time.Sleep(200 * time.Millisecond)
+	n := awaited(t, c, "bead", h.Epoch())
+	if other.Load() || n.Epoch() <= h.Epoch() {
+		t.Error("another took what was handed over to c")
+	}
+	if err := n.Release(soon(t), "nobody"); err != nil {
+		t.Fatal(err)
+	}
+	let := time.Now()
+	asked.Wait()
+	if took := time.Since(let); !other.Load() || took > handOver+slack {
+		t.Errorf("b has it (%v) after %v, expected after %v: nobody came", other.Load(), took, handOver)
+	}
+}
+
+// TestForgotten: a key that the server forgets to forget is stolen when its revision has stood still for two TTLs, not before; also one that is no record.
+func TestForgotten(t *testing.T) {
+	for name, value := range map[string]string{
+		"record": `{"worker":"x","id":"ABC","since":"2099-01-01T00:00:00Z","epoch":9007199254740991}`, "garbage": "{{{", "empty": "",
+		"name": `{"worker":"no such name","id":"A"}`, "to": `{"worker":"x","id":"A","to":"b"}`, "number": "17", "null": "null",
+	} {
+		t.Run(name, func(t *testing.T) {
+			js, _ := embedded(t)
+			var now atomic.Int64
+			clock := func(o *Options) {
+				o.Clock, o.TTL = func() time.Duration { return time.Duration(now.Load()) }, MostTTL
+			}
+			b := worker(t, js, "b", clock)
+			put(t, js, "bead", []byte(value))
+			eventually(t, func() bool { return len(b.Leases()) == 1 })
+			for _, step := range []struct {
+				to   time.Duration
+				held bool
+			}{{0, false}, {MostTTL + 1, false}, {2*MostTTL - 1, false}, {2 * MostTTL, true}} {
+				now.Store(int64(step.to))
+				h, err := b.Claim(soon(t), "bead", 0)
+				if held := err == nil; held != step.held {
+					t.Fatalf("after %v: claimed: %v (%v), expected %v", step.to, held, err, step.held)
+				}
+				if step.held && (!h.Valid() || h.Epoch() > 1<<45) {
+					t.Errorf("valid: %v, epoch %d", h.Valid(), h.Epoch())
+				}
+			}
+		})
+	}
+}
+
+// TestForged: who writes over a lease, or deletes it, ends it within a renewal; the holder has it again, with a larger epoch, and meanwhile nobody thinks
+// that it is valid.
+func TestForged(t *testing.T) {
+	js, _ := embedded(t)
+	a, b := worker(t, js, "a"), worker(t, js, "b")
+	kv := bucketOf(t, js)
+	h := awaited(t, a, "bead", 0)
+	for name, forge := range map[string]func() error{
+		"garbage": func() error { _, err := kv.Put(t.Context(), "bead", []byte("\xff\x00")); return err },
+		"free": func() error {
+			_, err := kv.Put(t.Context(), "bead", Record{Worker: "evil", ID: "evil", Free: true}.bytes())
+			return err
+		},
+		"copy":    func() error { _, err := kv.Put(t.Context(), "bead", h.Record().bytes()); return err },
+		"deleted": func() error { return kv.Delete(t.Context(), "bead") },
+		"purged":  func() error { return kv.Purge(t.Context(), "bead") },
+	} {
+		if err := forge(); err != nil {
+			t.Fatal(name, err)
+		}
+		select {
+		case <-h.Lost():
+		case <-time.After(time.Second + slack):
+			t.Fatalf("%s: the lease is not lost", name)
+		}
+		if !errors.Is(h.Err(), ErrStolen) && !errors.Is(h.Err(), ErrFenced) {
+			t.Errorf("%s: it is lost by %v", name, h.Err())
+		}
+		from := b
+		if name == "free" {
+			from = a
+		}
+		n := awaited(t, from, "bead", h.Epoch())
+		if n.Epoch() <= h.Epoch() {
+			t.Errorf("%s: epoch %d follows %d", name, n.Epoch(), h.Epoch())
+		}
+		h = n
+	}
+	if _, err := kv.Put(t.Context(), "bead", make([]byte, 1<<20)); err == nil {
+		t.Error("a value of 1 MiB was taken")
+	}
+	if _, err := kv.Put(t.Context(), "a.b.c", nil); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func() bool { return a.Bad() >= 2 })
+}
+
+// TestDeleted: a bucket that is deleted while leases are held is made again; they are lost, claimed anew with larger epochs, and never held twice.
+func TestDeleted(t *testing.T) {
+	js, _ := embedded(t)
+	workers := []*Bucket{worker(t, js, "a"), worker(t, js, "b")}
+	h := awaited(t, workers[0], "bead", 0)
+	for i := range 3 {
+		if err := js.DeleteKeyValue(t.Context(), "leases"); err != nil {
+			t.Fatal(err)
+		}
+		n := awaited(t, workers[(i+1)%2], "bead", 0)
+		if h.Valid() || h.Err() == nil {
+			t.Error("two hold it")
+		}
+		if n.Epoch() <= h.Epoch() {
+			t.Errorf("epoch %d follows %d", n.Epoch(), h.Epoch())
+		}
+		h = n
+	}
+	if n := workers[0].Remade(); n != 3 {
+		t.Errorf("made again %d times, expected 3", n)
+	}
+}
+
+// TestEpochBeyond: an epoch that is not beyond the last is refused, and the bucket when made again begins beyond it, whatever the server's clock says.
+func TestEpochBeyond(t *testing.T) {
+	js, _ := embedded(t)
+	a := worker(t, js, "a")
+	const last = 1 << 45
+	if _, err := a.Await(soon(t), "bead", last); !errors.Is(err, ErrEpoch) || !strings.Contains(err.Error(), "leases") {
+		t.Fatalf("found %v, expected that the epoch is refused", err)
+	}
+	if _, err := a.Claim(soon(t), "bead", 1<<53); !errors.Is(err, ErrEpoch) {
+		t.Errorf("found %v, expected that no such epoch can be", err)
+	}
+	if err := js.DeleteKeyValue(t.Context(), "leases"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func() bool { return a.Remade() == 1 })
+	if h := awaited(t, a, "bead", last); h.Epoch() <= last {
+		t.Errorf("epoch %d, expected more than %d", h.Epoch(), last)
+	}
+}
+
+// TestRefused: what cannot be meant, and buckets on which leases cannot be had.
+func TestRefused(t *testing.T) {
+	js, _ := embedded(t)
+	for _, o := range []Options{
+		{Bucket: "leases"}, {Bucket: "leases", Worker: "a b"}, {Bucket: "leases", Worker: "a", TTL: time.Millisecond},
+		{Bucket: "leases", Worker: "a", TTL: time.Hour}, {Bucket: "leases", Worker: "a", Replicas: 9}, {Bucket: "leases", Worker: "a", Version: strings.Repeat("x", 65)},
+	} {
+		if b, err := Open(t.Context(), js, o); err == nil {
+			b.Close()
+			t.Errorf("%+v was taken", o)
+		}
+	}
+	if _, err := Look(t.Context(), js, Options{Bucket: "leases"}); !errors.Is(err, ErrNoBucket) {
+		t.Errorf("found %v, expected that there is no bucket", err)
+	}
+	for name, c := range map[string]jetstream.KeyValueConfig{
+		"memory": {TTL: time.Second, Storage: jetstream.MemoryStorage}, "endless": {}, "floor": {TTL: time.Second, Metadata: map[string]string{floorKey: "x"}},
+	} {
+		c.Bucket = name
+		if _, err := js.CreateKeyValue(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+		if b, err := Open(t.Context(), js, Options{Bucket: name, Worker: "a"}); err == nil {
+			b.Close()
+			t.Errorf("a bucket was taken that is %s", name)
+		} else if !strings.Contains(err.Error(), "delete the bucket") {
+			t.Errorf("%s: %v does not say what to do", name, err)
+		}
+	}
+	a := worker(t, js, "a")
+	seer, err := Look(t.Context(), js, Options{Bucket: "leases"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer seer.Close()
+	h := awaited(t, a, "bead", 0)
+	if _, err := seer.Claim(t.Context(), "bead", 0); !errors.Is(err, ErrReadOnly) {
+		t.Errorf("found %v, expected that who looks claims nothing", err)
+	}
+	eventually(t, func() bool {
+		l := seer.Leases()
+		return len(l) == 1 && l[0].State == Taken && l[0].Record.Worker == "a" && l[0].Record.Epoch == h.Epoch()
+	})
+	if _, err := a.Claim(t.Context(), "no.dots", 0); err == nil {
+		t.Error("a stream with a dot was taken")
+	}
+	if err := h.Release(t.Context(), "no dots"); err == nil || !h.Valid() {
+		t.Errorf("a hand-over to nobody: %v", err)
+	}
+}
+
+func bucketOf(t testing.TB, js jetstream.JetStream) jetstream.KeyValue {
+	t.Helper()
+	kv, err := js.KeyValue(t.Context(), "leases")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kv
+}
+
+func put(t testing.TB, js jetstream.JetStream, key string, value []byte) {
+	t.Helper()
+	if _, err := bucketOf(t, js).Put(t.Context(), key, value); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func eventually(t testing.TB, is func() bool) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("it has not come to be so within 10 s")
+		}
+	}
+}
+
+// BenchmarkValid is what a publisher pays for every message.
+func BenchmarkValid(b *testing.B) {
+	js, _ := embedded(b)
+	h, err := worker(b, js, "a").Await(soon(b), "bead", 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if !h.Valid() {
+			b.Fatal(h.Err())
+		}
+	}
+}
