@@ -18,7 +18,6 @@ type Meta struct {
 	Overview   *Overview // nil but in the few frames that people will be shown
 	Centroid   []float64 // x and y of the object in the frame as it was read, pixels; empty where none was found
 	Template   Template  // of a field's objects
-	Place      uint64    // sequence of the frame's last message in a durable stream of frames; 0 where none
 }
 
 // Template is what the objects of a field look like.
