@@ -90,6 +90,7 @@ var mayImport = map[string][]string{
 	"internal/order":                   {},
 	"internal/paper":                   {"infer", "infer/card", "infer/sdevae", "infer/sdevae/gauge", "infer/sdevae/numeric", "infer/sdevae/tuned", "infer/sdevae/video", "ingest/sim", "internal/atomicfile", "internal/bench/nuisance", "internal/console", "internal/evaluation", "internal/exit", "internal/frame", "internal/latent", "internal/recording", "internal/training", "internal/version", "online/align", "online/drift", "online/offline"},
 	"internal/pipeline":                {"internal/frame", "internal/latent", "internal/nice"},
+	"internal/placement":               {},
 	"internal/pool":                    {"internal/bus", "internal/exit", "internal/latent", "online/combine", "sinks/message"},
 	"internal/recording":               {"infer/card", "infer/sdevae/numeric", "infer/sdevae/video", "ingest", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/order", "internal/pipeline", "preprocess", "preprocess/illumination"},
 	"internal/recording/recordingtest": {}, // for tests
@@ -186,6 +187,7 @@ var never = []struct{ from, target, reason string }{
 	{"internal/trigger", "runtime/cgo", "rules are pure Go and run without cgo"},
 	{"internal/config", "gocv.io/x/gocv", "a configuration is text"},
 	{"internal/bus", "gocv.io/x/gocv", "the bus carries bytes"},
+	{"internal/placement", "github.com/nats-io/nats.go", "a plan is a function of records"},
 	{"internal/lease", "gocv.io/x/gocv", "who may run a stream needs no pictures"},
 	{"internal/archive", "runtime/cgo", "a checkpoint is bytes"},
 	{"internal/atomicfile", "runtime/cgo", "a file is bytes"},

@@ -88,7 +88,8 @@ type Bucket struct {
 	since   time.Duration // when the watch had shown all there was; -1 before
 	seen    map[string]*sight
 	held    map[string]*Held
-	known   uint64 // the largest epoch heard of
+	busy    map[string]bool // keys that are being claimed or let go here
+	known   uint64          // the largest epoch heard of
 	bad     uint64
 	remade  uint64
 	changed chan struct{} // closed with the next change
@@ -112,7 +113,7 @@ func open(ctx context.Context, js jetstream.JetStream, o Options, looks bool) (*
 		return nil, err
 	}
 	b := &Bucket{js: js, o: o, id: rand.Text(), looks: looks, fence: elapsed, still: awake, asked: make(chan struct{}, 1),
-		held: map[string]*Held{}, changed: make(chan struct{})}
+		held: map[string]*Held{}, busy: map[string]bool{}, changed: make(chan struct{})}
 	if o.Clock != nil {
 		b.fence, b.still = o.Clock, o.Clock
 	}

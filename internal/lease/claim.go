@@ -40,6 +40,7 @@ func (b *Bucket) Claim(ctx context.Context, stream string, after uint64) (*Held,
 	if err != nil {
 		return nil, err
 	}
+	defer b.done(stream)
 	r := Record{Worker: b.o.Worker, ID: b.id, Since: time.Now().UTC(), Version: b.o.Version}
 	w := &write{key: stream, value: r.bytes(), expected: expected}
 	revision, err := b.insist(ctx, w, of.ttl)
@@ -58,7 +59,15 @@ func (b *Bucket) Claim(ctx context.Context, stream string, after uint64) (*Held,
 	return b.sure(ctx, &claim{stream, r, revision, w.started, of}, after)
 }
 
-// may says whether the stream's lease may be taken now, and over which revision.
+// done says that a key is no longer being claimed or let go.
+func (b *Bucket) done(stream string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.busy, stream)
+	b.tell()
+}
+
+// may says whether the stream's lease may be taken now, and over which revision. Where it may, the key is busy until done.
 func (b *Bucket) may(stream string) (expected uint64, of generation, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -66,9 +75,17 @@ func (b *Bucket) may(stream string) (expected uint64, of generation, err error) 
 	wait := func(holder Record, again time.Duration, format string, args ...any) error {
 		return &Wait{stream, holder, max(again, ttl/50), fmt.Sprintf(format, args...)}
 	}
+	if b.busy[stream] {
+		return 0, b.is, wait(Record{}, ttl/10, "this process is claiming it, or letting it go")
+	}
 	if h := b.held[stream]; h != nil {
 		return 0, b.is, wait(h.record, ttl/3, "this process holds it")
 	}
+	defer func() {
+		if err == nil {
+			b.busy[stream] = true
+		}
+	}()
 	s := b.seen[stream]
 	if b.since < 0 {
 		return 0, b.is, wait(Record{}, ttl/10, "the bucket has not been read yet")

@@ -139,6 +139,10 @@ func (h *Held) Release(ctx context.Context, to string) error {
 	if !h.Valid() {
 		return fmt.Errorf("lease of %s: it is lost already: %w", h.stream, h.err)
 	}
+	h.b.mu.Lock()
+	h.b.busy[h.stream] = true
+	h.b.mu.Unlock()
+	defer h.b.done(h.stream)
 	h.lose(ErrReleased)
 	if !errors.Is(h.err, ErrReleased) {
 		return fmt.Errorf("lease of %s: it is lost already: %w", h.stream, h.err)
