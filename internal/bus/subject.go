@@ -53,6 +53,11 @@ func (s Subject) Name() string {
 // name is KV_ and this, and has at most 31 characters too.
 func (s Subject) Bucket() string { return shortened(maxName-len("KV_"), s.prefix, s.site) }
 
+// BucketOf names another bucket of the site, as Bucket does, by what it holds.
+func (s Subject) BucketOf(what string) string {
+	return shortened(maxName-len("KV_"), s.prefix, s.site, what)
+}
+
 // shortened joins tokens, or gives the beginning of the last with a hash of all, where another subject could have the same name or it would
 // be too long.
 func shortened(longest int, tokens ...string) string {

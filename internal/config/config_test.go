@@ -18,7 +18,6 @@ var badFiles = map[string]string{
 	"bad-embedded": `bad-embedded.bad.yaml: model: found "embedded:", expected embedded:NAME, such as embedded:molecule`,
 	"bad-frames": "bad-frames.bad.yaml: frames.durable: found true beside source sim: only frames over NATS are kept, give source: {nats: {subject: camera.bead}}\n" +
 		"bad-frames.bad.yaml: frames.durable: found true beside mode latest: what is kept is read whole, leave mode out\n" +
-		"bad-frames.bad.yaml: nats.store: is missing beside frames.durable: give a folder in which the embedded server keeps frames, or source.nats.url\n" +
 		"bad-frames.bad.yaml: frames.max_bytes: found 1000, expected 67108864 to 1099511627776\n" +
 		"bad-frames.bad.yaml: frames.max_age: found 1s, expected 1m0s to 87600h0m0s\n" +
 		"bad-frames.bad.yaml: frames.replicas: found 7, expected 1 to 5",

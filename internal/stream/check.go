@@ -17,7 +17,7 @@ import (
 func Check(cfg config.Config) error {
 	var errs []error
 	_, err := ingest.New(cfg.Source.Kind, cfg.Source.Decode) // holds nothing before Open
-	errs = append(errs, err)
+	errs = append(errs, err, checkFrames(cfg))
 	steps, err := newSteps(cfg.Preprocess, 1)
 	errs = append(errs, err)
 	closeSteps(steps)

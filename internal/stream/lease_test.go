@@ -9,14 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
-	"driftscope/ingest"
-	"driftscope/ingest/natsource"
 	"driftscope/internal/bus"
 	"driftscope/internal/bus/bustest"
 	"driftscope/internal/config"
 	"driftscope/internal/latent"
+	"driftscope/internal/stream/leasetest"
 	"driftscope/sinks/message"
 )
 
@@ -28,99 +25,6 @@ type grant struct {
 
 func (g *grant) Epoch() uint64 { return g.epoch }
 func (g *grant) Valid() bool   { return !g.over.Load() }
-
-// film publishes frames of the simulated molecule on camera.bead, kept.
-type film struct {
-	t    *testing.T
-	conn *bus.Conn
-	next func(ctx context.Context, n int)
-}
-
-// newFilm opens it on a server.
-func newFilm(t *testing.T, at string) *film {
-	t.Helper()
-	conn, err := bus.Connect(t.Context(), bus.Options{URL: at, Patience: natsource.FramePatience})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close() })
-	to, err := natsource.NewDurablePublisher(t.Context(), conn, natsource.Durably{Subject: "camera.bead", Keep: natsource.Keep{MaxBytes: 1 << 30, MaxAge: time.Hour, Replicas: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(to.Close)
-	component, err := config.NewComponent("sim", map[string]any{"name": "molecule", "seed": 3, "realtime": false})
-	if err != nil {
-		t.Fatal(err)
-	}
-	source, err := ingest.New(component.Kind, component.Decode)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := source.Open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { source.Close() })
-	return &film{t: t, conn: conn, next: func(ctx context.Context, n int) {
-		t.Helper()
-		for range n {
-			f, err := source.Read(ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := to.Publish(ctx, f, true); err != nil {
-				t.Fatal(err)
-			}
-			f.Close()
-		}
-		if left := to.Finish(ctx); left != 0 {
-			t.Fatalf("%d messages were not confirmed", left)
-		}
-	}}
-}
-
-// kept are the records of a kind in what is kept of stream bead, in order.
-func kept[R message.Record](t *testing.T, conn *bus.Conn, kind latent.Kind) (all []R) {
-	t.Helper()
-	js, err := jetstream.New(conn.NATS())
-	if err != nil {
-		t.Fatal(err)
-	}
-	consumer, err := js.OrderedConsumer(t.Context(), "driftscope_local_bead", jetstream.OrderedConsumerConfig{FilterSubjects: []string{"driftscope.local.bead.kept." + string(kind)}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	info, err := consumer.Info(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range info.NumPending {
-		m, err := consumer.Next(jetstream.FetchMaxWait(5 * time.Second))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := message.Decode(kind, m.Data())
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, r.(R))
-	}
-	return all
-}
-
-// results waits until so many latents are kept.
-func results(t *testing.T, conn *bus.Conn, n int) []*message.LatentRecord {
-	t.Helper()
-	for end := time.Now().Add(60 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		all := kept[*message.LatentRecord](t, conn, latent.KindLatent)
-		if len(all) >= n {
-			return all
-		}
-		if time.Now().After(end) {
-			t.Fatalf("%d latents are kept, expected %d", len(all), n)
-		}
-	}
-}
 
 // desired is the stream that workers run.
 func desired(t *testing.T, at string) config.Config {
@@ -170,52 +74,42 @@ func works(t *testing.T, at string, lease *grant, before string) (stop func() er
 // law rests on all of them.
 func TestLeased(t *testing.T) {
 	at := bustest.Start(t, fmt.Sprintf("jetstream {store_dir: %q}\nmax_payload: 8MB", t.TempDir())).URL()
-	f := newFilm(t, at)
-	ctx := t.Context()
-	f.next(ctx, 200)
+	f := leasetest.NewFilm(t, at, "camera.bead", 1)
+	f.Next(200)
 
 	first := &grant{epoch: 11}
 	stop := works(t, at, first, "")
-	results(t, f.conn, 200)
+	leasetest.Results(t, f.Conn, "bead", 200)
 	time.Sleep(1200 * time.Millisecond) // a checkpoint is due with the next frame
-	f.next(ctx, 100)
-	results(t, f.conn, 300)
-	f.next(ctx, 50) // which the checkpoint does not know
-	results(t, f.conn, 350)
+	f.Next(100)
+	leasetest.Results(t, f.Conn, "bead", 300)
+	f.Next(50) // which the checkpoint does not know
+	leasetest.Results(t, f.Conn, "bead", 350)
 	first.over.Store(true)
-	f.next(ctx, 20)
+	f.Next(20)
 	if err := stop(); !Fenced(err) {
 		t.Errorf("the first worker ended with %v", err)
 	}
 
 	second := works(t, at, &grant{epoch: 17}, "hall-1")
-	f.next(ctx, 130)
-	results(t, f.conn, 500)
+	f.Next(130)
+	leasetest.Results(t, f.Conn, "bead", 500)
 	if err := second(); err != nil {
 		t.Errorf("the second worker ended with %v", err)
 	}
 	third := works(t, at, &grant{epoch: 20}, "hall-2")
-	f.next(ctx, 50)
-	all := results(t, f.conn, 550)
+	f.Next(50)
+	all := leasetest.Results(t, f.Conn, "bead", 550)
 	if err := third(); err != nil {
 		t.Errorf("the third worker ended with %v", err)
 	}
 
-	epoch := uint64(0)
-	for i, r := range all {
-		if r.Seq != uint64(i) || r.Dropped != 0 {
-			t.Fatalf("result %d is of frame %d, with %d lost before it", i, r.Seq, r.Dropped)
-		}
-		if r.Epoch < epoch {
-			t.Fatalf("frame %d has epoch %d after %d", r.Seq, r.Epoch, epoch)
-		}
-		epoch = r.Epoch
-	}
+	leasetest.Once(t, "bead", all, 550)
 	if got := []uint64{all[349].Epoch, all[350].Epoch, all[499].Epoch, all[500].Epoch}; fmt.Sprint(got) != "[11 17 17 20]" {
 		t.Errorf("epochs around the changes of worker are %v", got)
 	}
 	var said []string
-	for _, e := range kept[*message.EventRecord](t, f.conn, latent.KindEvent) {
+	for _, e := range leasetest.Kept[*message.EventRecord](t, f.Conn, "bead", latent.KindEvent) {
 		said = append(said, e.Code+": "+e.Text)
 	}
 	for _, want := range []string{
@@ -226,7 +120,7 @@ func TestLeased(t *testing.T) {
 			t.Errorf("events %q, expected %q", said, want)
 		}
 	}
-	laws := kept[*message.SDERecord](t, f.conn, latent.KindSDE)
+	laws := leasetest.Kept[*message.SDERecord](t, f.Conn, "bead", latent.KindSDE)
 	if last := laws[len(laws)-1]; last.Transitions < 530 { // two increments are lost at every change of worker, and the first frames have none
 		t.Errorf("the law rests on %d increments of 550 frames", last.Transitions)
 	}

@@ -155,10 +155,21 @@ func keepingAll(cfgs []config.Config) config.Config {
 	return shared
 }
 
+// checkFrames refuses frames that are to be kept where the server inside this process has no folder.
+func checkFrames(cfg config.Config) error {
+	if _, elsewhere := cfg.Source.Options()["url"]; cfg.Frames.Durable && !elsewhere && cfg.NATS.URL == config.NATSEmbedded && cfg.NATS.Store == "" {
+		return errors.New("nats.store: is missing beside frames.durable: give a folder in which the embedded server keeps frames, or source.nats.url")
+	}
+	return nil
+}
+
 // readingFrom gives a source on NATS that names no server the one inside this process, wherever that listens; and says how its frames are kept.
 func readingFrom(cfg config.Config, b *bus.Conn) (source config.Component, err error) {
 	if source = cfg.Source; source.Kind != recording.NatsSource {
 		return source, nil
+	}
+	if err := checkFrames(cfg); err != nil {
+		return source, exit.Usage(err)
 	}
 	if f := cfg.Frames; f.Durable {
 		kept := map[string]any{"max_bytes": f.MaxBytes, "max_age": f.MaxAge.String(), "replicas": f.Replicas}

@@ -131,24 +131,42 @@ func newDurable(env Env, subject bus.Subject, o natsOptions) (*durable, error) {
 	return d, nil
 }
 
-// openSpool opens the spool in a folder. One of an earlier lease is thrown away: whoever ran the stream since has its frames, or has told that they are missing.
+// openSpool opens the spool in a folder, one a lease.
 func (d *durable) openSpool(folder string, most int64) (err error) {
 	name := d.subject.Name()
 	if d.lease != nil {
 		name += "." + strconv.FormatUint(d.lease.Epoch(), 10)
-		old, _ := filepath.Glob(filepath.Join(folder, d.subject.Name()+".*")) // the pattern is ours
-		for _, path := range old {
-			if filepath.Base(path) == name {
-				continue
-			}
-			d.log.Warn("what an earlier lease did not deliver is thrown away: the frames came again, or are told to be missing", "spool", path)
-			if err := os.RemoveAll(path); err != nil {
-				return fmt.Errorf("nats.store: %w: free the folder", err)
-			}
+		if err := d.discard(folder, name, most); err != nil {
+			return err
 		}
 	}
 	d.spool, err = spool.Open(filepath.Join(folder, name), most)
 	return err
+}
+
+// discard throws the spools of earlier leases away: whoever ran the stream since has its frames, or has told that they are missing.
+func (d *durable) discard(folder, but string, most int64) error {
+	old, err := filepath.Glob(filepath.Join(folder, d.subject.Name()+".*"))
+	if err != nil {
+		return err
+	}
+	for _, path := range old {
+		if filepath.Base(path) == but {
+			continue
+		}
+		if s, err := spool.Open(path, most); err == nil {
+			if n := s.Waiting(); n > 0 {
+				d.log.Warn("what an earlier lease did not deliver is thrown away: its frames have come again, or are told to be missing", "spool", path, "bytes", n)
+			}
+			if err := s.Close(); err != nil {
+				return err
+			}
+		}
+		if err := os.RemoveAll(path); err != nil {
+			return fmt.Errorf("nats.store: %w: free the folder", err)
+		}
+	}
+	return nil
 }
 
 // ErrUnanswered says that the server is there and did not answer in time: what is configured may be right.

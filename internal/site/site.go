@@ -1,0 +1,116 @@
+package site
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"driftscope/internal/bus"
+	"driftscope/internal/lease"
+)
+
+// What a site holds at most.
+const (
+	MostStreams = 10_000
+	MostWorkers = 1_000
+)
+
+// Options say how a site is opened.
+type Options struct {
+	Replicas int           // of each bucket that is made; 1
+	TTL      time.Duration // of leases, and of workers' records, which are renewed every third of it; lease.DefaultTTL
+	Worker   string        // who claims leases and announces itself; empty for who does neither
+	Version  string        // of the program
+	Log      *slog.Logger  // nil is silent
+}
+
+// Site is the records of a site. It may be used from any goroutine.
+type Site struct {
+	js      jetstream.JetStream
+	o       Options
+	leases  *lease.Bucket
+	streams *book[Stream]
+	workers *book[Worker]
+	looks   bool
+	mine    announced
+}
+
+// ErrReadOnly is why what only looks changes nothing.
+var ErrReadOnly = errors.New("the site was opened to be looked at")
+
+// nobody is the name for leases of who claims none.
+const nobody = "nobody"
+
+// Open finds the buckets of the site that conn names, or makes them, and watches them until Close.
+func Open(ctx context.Context, conn *bus.Conn, o Options) (*Site, error) {
+	return open(ctx, conn, o, false)
+}
+
+// Look is Open for those who may not write: nothing is made or changed.
+func Look(ctx context.Context, conn *bus.Conn, o Options) (*Site, error) {
+	return open(ctx, conn, o, true)
+}
+
+func open(ctx context.Context, conn *bus.Conn, o Options, looks bool) (*Site, error) {
+	names, err := conn.Subject("any")
+	if err != nil {
+		return nil, err
+	}
+	js, err := jetstream.New(conn.NATS())
+	if err != nil {
+		return nil, err
+	}
+	if o.Worker == "" {
+		o.Worker = nobody
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &Site{js: js, o: o, looks: looks}
+	begin := lease.Open
+	if looks {
+		begin = lease.Look
+	}
+	s.leases, err = begin(ctx, js, lease.Options{Bucket: names.BucketOf("leases"), Worker: o.Worker, Version: o.Version, TTL: o.TTL, Replicas: o.Replicas, Log: o.Log})
+	if errors.Is(err, lease.ErrNoBucket) {
+		return nil, fmt.Errorf("%s: no worker has been at this site yet: check --prefix and --site, or start driftscope work: %w", conn.URL(), err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: JetStream must be enabled there, and this user may need its API and $KV.>", conn.URL(), err)
+	}
+	common := jetstream.KeyValueConfig{Storage: jetstream.FileStorage, Replicas: max(o.Replicas, 1), History: 1}
+	desired, there := common, common
+	desired.Bucket, desired.Description, desired.MaxBytes, desired.MaxValueSize = names.BucketOf("streams"), "driftscope: streams that should run", streamsBytes, mostStreamRecord+messageRoom
+	there.Bucket, there.Description, there.MaxBytes, there.MaxValueSize = names.BucketOf("workers"), "driftscope: workers that are there", workersBytes, mostWorkerRecord+messageRoom
+	there.TTL = s.leases.TTL()
+	s.streams, err = openBook(ctx, &book[Stream]{js: js, config: desired, looks: looks, log: o.Log, most: MostStreams, decode: readStream, keeps: true})
+	if err == nil {
+		s.workers, err = openBook(ctx, &book[Worker]{js: js, config: there, looks: looks, log: o.Log, most: MostWorkers, decode: readWorker})
+	}
+	if err != nil {
+		s.Close()
+		return nil, fmt.Errorf("%s: %w", conn.URL(), err)
+	}
+	return s, nil
+}
+
+// Held is the bucket of leases, for claiming.
+func (s *Site) Held() *lease.Bucket { return s.leases }
+
+// TTL is that of leases and of workers' records.
+func (s *Site) TTL() time.Duration { return s.leases.TTL() }
+
+// Close ends watching. Leases that are held are lost here; who wants others to have them at once releases them first.
+func (s *Site) Close() {
+	s.leases.Close()
+	if s.streams != nil {
+		s.streams.close()
+	}
+	if s.workers != nil {
+		s.workers.close()
+	}
+}

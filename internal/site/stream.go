@@ -1,0 +1,248 @@
+package site
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"driftscope/internal/config"
+	"driftscope/internal/placement"
+)
+
+const (
+	// MostConfig bounds a configuration, bytes: the longest that is shipped has 4 KiB.
+	MostConfig = 64 << 10
+
+	mostStreamRecord = 2*MostConfig + 16<<10 // bytes: JSON writes a line's end as two
+	mostName         = 64
+	mostLabels       = 32
+)
+
+var (
+	// ErrExists is why a stream is not added.
+	ErrExists = errors.New("there is a stream of that name: remove it first, or replace it")
+	// ErrUnknown is why a stream is not changed.
+	ErrUnknown = errors.New("there is no stream of that name")
+	// ErrChanged is told to the later one of two who change a record at once.
+	ErrChanged = errors.New("somebody else changed it at the same time: look at it, and try again")
+)
+
+// Stream is a stream that should run.
+type Stream struct {
+	Name    string    `json:"name"`
+	Config  string    `json:"config"`           // YAML, without secrets
+	Labels  []string  `json:"labels,omitempty"` // that its worker must have
+	Cores   float64   `json:"cores"`            // that it takes
+	Worker  string    `json:"worker,omitempty"` // where somebody moved it to; any where empty
+	Changed time.Time `json:"changed"`          // by the clock of who did: for people
+
+	Revision uint64 `json:"-"` // of the record
+}
+
+// readStream holds a record to what it can be.
+func readStream(key string, value []byte, revision uint64) (s Stream, err error) {
+	if len(value) > mostStreamRecord {
+		return s, fmt.Errorf("%d bytes, expected at most %d", len(value), mostStreamRecord)
+	}
+	if err := json.Unmarshal(value, &s); err != nil {
+		return s, fmt.Errorf("not a stream's record: %w", err)
+	}
+	if s.Name != key {
+		return s, fmt.Errorf("name: found %.70q, expected the key's", s.Name)
+	}
+	s.Revision = revision
+	return s, s.check()
+}
+
+// check holds all but the configuration's text to what it can be.
+func (s *Stream) check() error {
+	switch {
+	case !token(s.Name):
+		return fmt.Errorf("name: found %.70q, expected 1 to %d letters, digits, - or _", s.Name, mostName)
+	case len(s.Config) > MostConfig:
+		return fmt.Errorf("config: found %d bytes, expected at most %d", len(s.Config), MostConfig)
+	case !utf8.ValidString(s.Config):
+		return errors.New("config: found bytes that are no UTF-8, expected YAML")
+	case !(s.Cores >= 0 && s.Cores <= placement.MostCores):
+		return fmt.Errorf("cores: found %g, expected 0 to %d", s.Cores, placement.MostCores)
+	case s.Worker != "" && !token(s.Worker):
+		return fmt.Errorf("worker: found %.70q, expected a worker's name", s.Worker)
+	}
+	return checkLabels(s.Labels)
+}
+
+func checkLabels(labels []string) error {
+	if len(labels) > mostLabels {
+		return fmt.Errorf("labels: found %d, expected at most %d", len(labels), mostLabels)
+	}
+	for _, l := range labels {
+		if !token(l) {
+			return fmt.Errorf("labels: found %.70q, expected 1 to %d letters, digits, - or _", l, mostName)
+		}
+	}
+	return nil
+}
+
+// token says that a name may stand in a subject and in a key.
+func token(name string) bool {
+	return name != "" && len(name) <= mostName && strings.IndexFunc(name, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_')
+	}) < 0
+}
+
+// checkConfig refuses a configuration that cannot run, is another stream's, or has secrets in it.
+func (s *Stream) checkConfig() error {
+	c, err := config.Parse(s.Name+".yaml", []byte(s.Config))
+	if err != nil {
+		return err
+	}
+	if c.Stream != s.Name {
+		return fmt.Errorf("%s.yaml: stream: found %.70q, expected %s, the stream's name", s.Name, c.Stream, s.Name)
+	}
+	if err := c.WithoutSecrets(); err != nil {
+		return fmt.Errorf("%s.yaml: %w", s.Name, err)
+	}
+	return nil
+}
+
+// bytes is the record as it is written, changed now.
+func (s Stream) bytes() ([]byte, error) {
+	s.Changed = time.Now().UTC()
+	data, err := json.Marshal(s)
+	if err == nil && len(data) > mostStreamRecord {
+		err = fmt.Errorf("stream %s: its record has %d bytes, expected at most %d", s.Name, len(data), mostStreamRecord)
+	}
+	return data, err
+}
+
+// Add has a stream run. ErrExists where there is one of its name.
+func (s *Site) Add(ctx context.Context, x Stream) (revision uint64, err error) {
+	if s.looks {
+		return 0, ErrReadOnly
+	}
+	data, err := x.ready()
+	if err != nil {
+		return 0, err
+	}
+	if n := len(s.streams.copied(0).records); n >= MostStreams {
+		return 0, fmt.Errorf("stream %s: the site has %d streams, the most it can", x.Name, n)
+	}
+	revision, err = s.streams.values().Create(ctx, x.Name, data)
+	if errors.Is(err, jetstream.ErrKeyExists) {
+		return 0, fmt.Errorf("stream %s: %w", x.Name, ErrExists)
+	}
+	return revision, of(x.Name, err)
+}
+
+// ready checks a stream as a person gives it, and writes its record.
+func (s *Stream) ready() ([]byte, error) {
+	if err := s.check(); err != nil {
+		return nil, of(s.Name, err)
+	}
+	if err := s.checkConfig(); err != nil {
+		return nil, of(s.Name, err)
+	}
+	return s.bytes()
+}
+
+// of names the stream that an error is of.
+func of(stream string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if refused(err) {
+		err = ErrChanged
+	}
+	return fmt.Errorf("stream %.70s: %w", stream, err)
+}
+
+// refused says that a compare-and-set found another revision.
+func refused(err error) bool {
+	var api *jetstream.APIError
+	return errors.Is(err, jetstream.ErrKeyRevisionMismatch) || errors.As(err, &api) &&
+		(api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
+}
+
+// Replace has a stream run as x says, which was read at x.Revision. ErrChanged where it is another by now.
+func (s *Site) Replace(ctx context.Context, x Stream) (revision uint64, err error) {
+	if s.looks {
+		return 0, ErrReadOnly
+	}
+	data, err := x.ready()
+	if err != nil {
+		return 0, err
+	}
+	if x.Revision == 0 {
+		return 0, of(x.Name, ErrUnknown)
+	}
+	revision, err = s.streams.values().Update(ctx, x.Name, data, x.Revision)
+	return revision, of(x.Name, err)
+}
+
+// Stream reads one stream as the server has it now.
+func (s *Site) Stream(ctx context.Context, name string) (Stream, error) {
+	if !token(name) {
+		return Stream{}, of(name, ErrUnknown)
+	}
+	e, err := s.streams.values().Get(ctx, name)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		err = ErrUnknown
+		if _, _, vanished := s.streams.find(name); vanished {
+			err = fmt.Errorf("its record vanished with the bucket, though it may still run: add it again: %w", err)
+		}
+	}
+	if err != nil {
+		return Stream{}, of(name, err)
+	}
+	x, err := readStream(name, e.Value(), e.Revision())
+	return x, of(name, err)
+}
+
+// Move has a stream run on a worker, or on any where that is empty. ErrChanged where somebody else changes it at the same time.
+func (s *Site) Move(ctx context.Context, name, worker string) error {
+	if s.looks {
+		return ErrReadOnly
+	}
+	x, err := s.Stream(ctx, name)
+	if err != nil {
+		return err
+	}
+	x.Worker = worker
+	if err := x.check(); err != nil {
+		return of(name, err)
+	}
+	data, err := x.bytes()
+	if err != nil {
+		return err
+	}
+	_, err = s.streams.values().Update(ctx, name, data, x.Revision)
+	return of(name, err)
+}
+
+// Remove ends a stream: its worker lets go. A record that cannot be read, and a stream whose record vanished, are removed too.
+func (s *Site) Remove(ctx context.Context, name string) error {
+	if s.looks {
+		return ErrReadOnly
+	}
+	if !token(name) {
+		return of(name, ErrUnknown)
+	}
+	kv := s.streams.values()
+	e, err := kv.Get(ctx, name)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		if _, _, vanished := s.streams.find(name); vanished {
+			return of(name, kv.Delete(ctx, name))
+		}
+		err = ErrUnknown
+	}
+	if err != nil {
+		return of(name, err)
+	}
+	return of(name, kv.Delete(ctx, name, jetstream.LastRevision(e.Revision())))
+}

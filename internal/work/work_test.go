@@ -1,0 +1,246 @@
+package work
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"driftscope/internal/bus"
+	"driftscope/internal/bus/bustest"
+	"driftscope/internal/config"
+	"driftscope/internal/latent"
+	"driftscope/internal/lease"
+	"driftscope/internal/site"
+	"driftscope/internal/stream/leasetest"
+	"driftscope/sinks/message"
+)
+
+// ttl is that of the tests' leases: as short as may be, on a busy machine.
+const ttl = 2 * time.Second
+
+// place is a site with a server of its own.
+type place struct {
+	t  *testing.T
+	at string
+	of *site.Site
+}
+
+func newPlace(t *testing.T) *place {
+	t.Helper()
+	p := &place{t: t, at: bustest.Start(t, fmt.Sprintf("jetstream {store_dir: %q}\nmax_payload: 8MB", t.TempDir())).URL()}
+	s, err := site.Open(t.Context(), p.connect(), site.Options{TTL: ttl})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	p.of = s
+	return p
+}
+
+func (p *place) connect() *bus.Conn {
+	p.t.Helper()
+	conn, err := bus.Connect(p.t.Context(), bus.Options{URL: p.at})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() { conn.Close() })
+	return conn
+}
+
+// add desires a stream of kept frames.
+func (p *place) add(name, more string) {
+	p.t.Helper()
+	text := fmt.Sprintf("stream: %s\nsource: {nats: {subject: camera.%s}}\nframes: {durable: true}\nmodel: embedded:molecule\nonline: {checkpoint_every: 1s}\n%s", name, name, more)
+	if _, err := p.of.Add(p.t.Context(), site.Stream{Name: name, Config: text, Cores: 1}); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// work runs a worker until stop is called, as Ctrl-C does.
+func (p *place) work(name string, labels ...string) (w *Worker, stop func()) {
+	p.t.Helper()
+	o := Options{NATS: config.Default().NATS, Name: name, Cores: 8, Labels: labels, Store: p.t.TempDir(), Replicas: 1, TTL: ttl, Version: "test"}
+	o.NATS.URL = p.at
+	w, err := New(p.t.Context(), p.connect(), o)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- w.Run(ctx) }()
+	var stopped bool
+	stop = func() {
+		p.t.Helper()
+		if stopped {
+			return
+		}
+		stopped = true
+		cancel()
+		if err := <-done; err != nil {
+			p.t.Errorf("worker %s ended with %v", name, err)
+		}
+		w.Close()
+	}
+	p.t.Cleanup(stop)
+	return w, stop
+}
+
+// held waits until the leases are as wanted: workers by stream.
+func (p *place) held(want map[string]string) {
+	p.t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		found := map[string]string{}
+		for _, l := range p.of.Leases() {
+			if l.State == lease.Taken {
+				found[l.Stream] = l.Record.Worker
+			}
+		}
+		if fmt.Sprint(found) == fmt.Sprint(want) {
+			return
+		}
+		if time.Now().After(end) {
+			p.t.Fatalf("held are %v, expected %v", found, want)
+		}
+	}
+}
+
+// TestWorkers: a worker takes what is desired; a second one gets its part, and all when the first hands over; a stream runs by another configuration when
+// that changes, and ends when it is removed. Every frame has one result.
+func TestWorkers(t *testing.T) {
+	p := newPlace(t)
+	films := map[string]*leasetest.Film{}
+	for _, name := range []string{"one", "two"} {
+		films[name] = leasetest.NewFilm(t, p.at, "camera."+name, 1)
+		films[name].Next(100)
+		p.add(name, "")
+	}
+	_, stop := p.work("hall-1")
+	p.held(map[string]string{"one": "hall-1", "two": "hall-1"})
+	for name, f := range films {
+		leasetest.Results(t, f.Conn, name, 100)
+	}
+	second, _ := p.work("hall-2")
+	var passed string
+	for end := time.Now().Add(time.Minute); passed == ""; time.Sleep(20 * time.Millisecond) {
+		for _, l := range p.of.Leases() {
+			if l.State == lease.Taken && l.Record.Worker == "hall-2" {
+				passed = l.Stream
+			}
+		}
+		if time.Now().After(end) {
+			t.Fatal("the second worker got nothing")
+		}
+	}
+	for _, f := range films {
+		f.Next(100)
+	}
+	for name, f := range films {
+		leasetest.Results(t, f.Conn, name, 200)
+	}
+	stop()
+	p.held(map[string]string{"one": "hall-2", "two": "hall-2"})
+	for name, f := range films {
+		f.Next(100)
+		leasetest.Once(t, name, leasetest.Results(t, f.Conn, name, 300), 300)
+	}
+	moved := map[string]bool{}
+	for name, f := range films {
+		for _, e := range leasetest.Kept[*message.EventRecord](t, f.Conn, name, latent.KindEvent) {
+			if e.Code != "taken_over" {
+				continue
+			}
+			if moved[name] {
+				t.Errorf("stream %s was taken over twice: %s", name, e.Text)
+			}
+			moved[name] = true
+		}
+	}
+	if !moved["one"] || !moved["two"] {
+		t.Errorf("taken over were %v, expected both", moved)
+	}
+
+	changed, err := p.of.Stream(t.Context(), passed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed.Config = strings.Replace(changed.Config, "checkpoint_every: 1s", "checkpoint_every: 1s, forecast_s: [0.1]", 1)
+	if _, err := p.of.Replace(t.Context(), changed); err != nil {
+		t.Fatal(err)
+	}
+	f := films[passed]
+	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		f.Next(1)
+		all := leasetest.Results(t, f.Conn, passed, 300)
+		if last := all[len(all)-1]; len(last.Forecast) > 0 {
+			leasetest.Once(t, passed, all, len(all))
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("the stream does not run by its new configuration")
+		}
+	}
+	if err := p.of.Remove(t.Context(), passed); err != nil {
+		t.Fatal(err)
+	}
+	left := map[string]string{"one": "hall-2", "two": "hall-2"}
+	delete(left, passed)
+	p.held(left)
+	if r := second.record(time.Now()); len(r.Streams) != 1 || r.Streams[0].State != running || r.Taken != 1 {
+		t.Errorf("the worker says %+v", r)
+	}
+}
+
+// TestWorkerTells: what nobody can run is told with its reason, and what cannot run by its configuration is not tried elsewhere.
+func TestWorkerTells(t *testing.T) {
+	p := newPlace(t)
+	heard, err := p.connect().NATS().SubscribeSync("driftscope.local.hall-1.worker")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []site.Stream{
+		{Name: "far", Config: "stream: far\nsource: sim\n", Cores: 1, Labels: []string{"camera-7"}},
+		{Name: "wrong", Config: "stream: wrong\nsource: {tiff: {path: /nowhere/film.tif}}\n", Cores: 1},
+		{Name: "secret", Config: "stream: secret\nsource: {gst: {pipeline: \"rtspsrc location=rtsp://${secret:no-such}@127.0.0.1/ ! decodebin\"}}\n", Cores: 1},
+	} {
+		if _, err := p.of.Add(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.work("hall-1")
+	var r message.Record
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); {
+		m, err := heard.NextMsg(10 * time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err = message.Decode(latent.KindWorker, m.Data); err != nil {
+			t.Fatal(err)
+		}
+		w := r.(*message.WorkerRecord)
+		if len(w.Streams) == 2 && w.Streams[0].State == failed && w.Streams[1].State == failed {
+			if len(w.Waiting) != 1 || w.Waiting[0] != (message.WaitingRecord{Name: "far", Why: "no worker has label camera-7"}) {
+				t.Errorf("waiting are %+v", w.Waiting)
+			}
+			if !strings.Contains(w.Streams[0].Problem, "DRIFTSCOPE_SECRET_NO_SUCH") || !strings.Contains(w.Streams[1].Problem, "/nowhere/film.tif") {
+				t.Errorf("problems are %q and %q", w.Streams[0].Problem, w.Streams[1].Problem)
+			}
+			return
+		}
+	}
+	t.Errorf("the worker said %+v last", r)
+}
+
+// TestSecret: a secret comes from the environment or from systemd's folder, and from nowhere else.
+func TestSecret(t *testing.T) {
+	t.Setenv("DRIFTSCOPE_SECRET_CAMERA_1", "hunter2")
+	if s, err := secret("camera-1"); s != "hunter2" || err != nil {
+		t.Errorf("found %q, %v", s, err)
+	}
+	for _, name := range []string{"HOME", "none"} {
+		if s, err := secret(name); err == nil {
+			t.Errorf("%s: found %q", name, s)
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"driftscope/internal/bus"
+	"driftscope/internal/config"
+	"driftscope/internal/lease"
+	"driftscope/internal/site"
+	"driftscope/sinks/message"
+)
+
+// Options are those of a worker.
+type Options struct {
+	NATS     config.NATS // the connection, and whose site it is
+	Name     string
+	Cores    float64 // that it may promise
+	Labels   []string
+	Store    string        // folder for what waits to be kept
+	Replicas int           // of what it makes
+	TTL      time.Duration // where it makes the site
+	Version  string
+	Log      *slog.Logger // nil is silent
+}
+
+// Worker runs streams of a site. Run is called once.
+type Worker struct {
+	o       Options
+	bus     *bus.Conn
+	site    *site.Site
+	leases  *lease.Bucket
+	started time.Time
+
+	tasks sync.WaitGroup // runs, claims, and what gives runs up
+
+	mu        sync.Mutex
+	draining  bool
+	runs      map[string]*run
+	claims    map[string]*claim
+	elsewhere map[string]wish // where the plan wants what runs here
+	cores     map[string]float64
+	waiting   []message.WaitingRecord
+	usage     usage
+}
+
+// claim is what is known of a stream that this worker does not run.
+type claim struct {
+	alone time.Time // since when nobody has held it, as seen here
+	again time.Time // before which it is not tried
+	busy  bool      // a try is under way
+	after *uint64   // the epoch of what is kept of it; nil where that was not read
+}
+
+// wish is where the plan wants a stream.
+type wish struct {
+	to    string
+	since time.Time
+}
+
+// New opens the site, or makes it.
+func New(ctx context.Context, b *bus.Conn, o Options) (*Worker, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	s, err := site.Open(ctx, b, site.Options{Replicas: o.Replicas, TTL: o.TTL, Worker: o.Name, Version: o.Version, Log: o.Log})
+	if err != nil {
+		return nil, err
+	}
+	return &Worker{o: o, bus: b, site: s, leases: s.Held(), started: time.Now(),
+		runs: map[string]*run{}, claims: map[string]*claim{}, elsewhere: map[string]wish{}, cores: map[string]float64{}}, nil
+}
+
+// Close ends watching, once Run has returned.
+func (w *Worker) Close() { w.site.Close() }
+
+// tellEvery is the time between two messages about this worker.
+const tellEvery = time.Second
+
+// Run takes streams and runs them until ctx ends. Then it hands over what it runs, and returns when others can have it.
+func (w *Worker) Run(ctx context.Context) error {
+	if err := w.announce(ctx); err != nil {
+		return err
+	}
+	work, end := context.WithCancel(context.WithoutCancel(ctx)) // runs go on until they are given up
+	defer end()
+	var saying sync.WaitGroup
+	saying.Go(func() { w.every(work, w.site.TTL()/3, func() error { return w.announce(work) }) })
+	saying.Go(func() { w.every(work, tellEvery, func() error { return w.tell(time.Now()) }) })
+	watching, stop := context.WithCancel(work)
+	snapshots := w.site.Watch(watching)
+	for open := true; open && ctx.Err() == nil; {
+		select {
+		case s, more := <-snapshots:
+			if open = more; more {
+				w.look(work, &s)
+			}
+		case <-ctx.Done():
+		}
+	}
+	stop()
+	err := w.drain(work)
+	end()
+	saying.Wait()
+	w.tasks.Wait()
+	return err
+}
+
+// every does something at once and again until ctx ends. What fails is logged once a minute.
+func (w *Worker) every(ctx context.Context, pause time.Duration, do func() error) {
+	tick := time.NewTicker(pause)
+	defer tick.Stop()
+	var told time.Time
+	for {
+		if err := do(); err != nil && ctx.Err() == nil && time.Since(told) > time.Minute {
+			w.o.Log.Warn("the worker cannot say that it is here", "worker", w.o.Name, "err", err)
+			told = time.Now()
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// announce writes the worker's record.
+func (w *Worker) announce(ctx context.Context) error {
+	ctx, done := context.WithTimeout(ctx, w.site.TTL()/3)
+	defer done()
+	w.mu.Lock()
+	record := site.Worker{Cores: w.o.Cores, Labels: w.o.Labels, Version: w.o.Version, Since: w.started.UTC(), Draining: w.draining, Load: w.usage.since(time.Now())}
+	for _, r := range w.runs {
+		record.Streams = append(record.Streams, site.Running{Stream: r.name, Epoch: r.held.Epoch()})
+	}
+	w.mu.Unlock()
+	return w.site.Announce(ctx, record)
+}
+
+// drain hands over what runs here: each stream to the worker that the plan without this one names.
+func (w *Worker) drain(ctx context.Context) error {
+	w.mu.Lock()
+	w.draining = true
+	runs := make([]*run, 0, len(w.runs))
+	for _, r := range w.runs {
+		runs = append(runs, r)
+	}
+	w.mu.Unlock()
+	failed := w.announce(ctx)
+	s := w.site.Now()
+	for i := range s.Workers {
+		if s.Workers[i].Name == w.o.Name {
+			s.Workers[i].Draining = true
+		}
+	}
+	plan := s.Plan()
+	var giving sync.WaitGroup
+	for _, r := range runs {
+		giving.Go(func() { w.giveUp(ctx, r, plan.Places[r.name]) })
+	}
+	giving.Wait()
+	retiring, done := context.WithTimeout(ctx, w.site.TTL())
+	defer done()
+	if err := w.site.Retire(retiring); err != nil {
+		failed = errors.Join(failed, fmt.Errorf("others see this worker for %v more: %w", w.site.TTL(), err))
+	}
+	return failed
+}
