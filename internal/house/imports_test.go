@@ -95,6 +95,7 @@ var mayImport = map[string][]string{
 	"internal/recording":               {"infer/card", "infer/sdevae/numeric", "infer/sdevae/video", "ingest", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/order", "internal/pipeline", "preprocess", "preprocess/illumination"},
 	"internal/recording/recordingtest": {}, // for tests
 	"internal/replay":                  {"infer/field", "internal/bus", "internal/console", "internal/evaluation/tracking", "internal/exit", "internal/frame", "internal/latent", "internal/pipeline", "internal/recording", "sinks/message", "sinks/natsink"},
+	"internal/site":                    {"internal/bus", "internal/config", "internal/lease", "internal/placement"},
 	"internal/soak":                    {"configs", "ingest/tiff", "ingest/wire", "internal/atomicfile", "internal/fakecamera", "internal/latent"},
 	"internal/stream":                  {"infer", "infer/card", "infer/field", "infer/sdevae", "ingest", "ingest/recorder", "internal/atomicfile", "internal/bus", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/latent", "internal/model", "internal/pipeline", "internal/recording", "internal/trigger", "online", "online/objects", "preprocess", "sinks", "sinks/message", "sinks/natsink", "sinks/web"},
 	"internal/subprocess":              {},
@@ -187,6 +188,7 @@ var never = []struct{ from, target, reason string }{
 	{"internal/trigger", "runtime/cgo", "rules are pure Go and run without cgo"},
 	{"internal/config", "gocv.io/x/gocv", "a configuration is text"},
 	{"internal/bus", "gocv.io/x/gocv", "the bus carries bytes"},
+	{"internal/site", "gocv.io/x/gocv", "records need no pictures"},
 	{"internal/placement", "github.com/nats-io/nats.go", "a plan is a function of records"},
 	{"internal/lease", "gocv.io/x/gocv", "who may run a stream needs no pictures"},
 	{"internal/archive", "runtime/cgo", "a checkpoint is bytes"},

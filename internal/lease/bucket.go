@@ -89,6 +89,7 @@ type Bucket struct {
 	seen    map[string]*sight
 	held    map[string]*Held
 	busy    map[string]bool // keys that are being claimed or let go here
+	lost    map[string]was  // what this process has held
 	known   uint64          // the largest epoch heard of
 	bad     uint64
 	remade  uint64
@@ -113,7 +114,7 @@ func open(ctx context.Context, js jetstream.JetStream, o Options, looks bool) (*
 		return nil, err
 	}
 	b := &Bucket{js: js, o: o, id: rand.Text(), looks: looks, fence: elapsed, still: awake, asked: make(chan struct{}, 1),
-		held: map[string]*Held{}, busy: map[string]bool{}, changed: make(chan struct{})}
+		held: map[string]*Held{}, busy: map[string]bool{}, lost: map[string]was{}, changed: make(chan struct{})}
 	if o.Clock != nil {
 		b.fence, b.still = o.Clock, o.Clock
 	}

@@ -36,18 +36,20 @@ func (b *Bucket) Claim(ctx context.Context, stream string, after uint64) (*Held,
 	case after > mostFloor:
 		return nil, fmt.Errorf("lease of %s: the last epoch is said to be %d, expected at most 2^52: %w", stream, after, ErrEpoch)
 	}
-	expected, of, err := b.may(stream)
+	may, err := b.may(stream)
 	if err != nil {
 		return nil, err
 	}
 	defer b.done(stream)
+	of := may.of
 	r := Record{Worker: b.o.Worker, ID: b.id, Since: time.Now().UTC(), Version: b.o.Version}
-	w := &write{key: stream, value: r.bytes(), expected: expected}
-	revision, err := b.insist(ctx, w, of.ttl)
+	w := &write{key: stream, value: r.bytes(), expected: may.over}
+	end := b.fence() + of.ttl/2
+	revision, err := b.insist(ctx, w, end, of.ttl/6)
 	var other newer
-	if errors.As(err, &other) && other.last == 0 && expected != 0 { // forgotten meanwhile
+	if errors.As(err, &other) && other.last == 0 && may.absent && may.over != 0 { // forgotten meanwhile
 		w = &write{key: stream, value: r.bytes()}
-		revision, err = b.insist(ctx, w, of.ttl)
+		revision, err = b.insist(ctx, w, end, of.ttl/6)
 	}
 	if errors.As(err, &other) {
 		return nil, b.late(stream, other.last)
@@ -67,8 +69,15 @@ func (b *Bucket) done(stream string) {
 	b.tell()
 }
 
-// may says whether the stream's lease may be taken now, and over which revision. Where it may, the key is busy until done.
-func (b *Bucket) may(stream string) (expected uint64, of generation, err error) {
+// leave is how a lease may be taken.
+type leave struct {
+	over   uint64 // the revision that must still stand; 0: no key
+	absent bool   // no key will do too: it has stood still for a TTL
+	of     generation
+}
+
+// may says whether the stream's lease may be taken now. Where it may, the key is busy until done.
+func (b *Bucket) may(stream string) (to leave, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	ttl, now := b.is.ttl, b.still()
@@ -76,10 +85,10 @@ func (b *Bucket) may(stream string) (expected uint64, of generation, err error) 
 		return &Wait{stream, holder, max(again, ttl/50), fmt.Sprintf(format, args...)}
 	}
 	if b.busy[stream] {
-		return 0, b.is, wait(Record{}, ttl/10, "this process is claiming it, or letting it go")
+		return to, wait(Record{}, ttl/10, "this process is claiming it, or letting it go")
 	}
 	if h := b.held[stream]; h != nil {
-		return 0, b.is, wait(h.record, ttl/3, "this process holds it")
+		return to, wait(h.record, ttl/3, "this process holds it")
 	}
 	defer func() {
 		if err == nil {
@@ -88,38 +97,39 @@ func (b *Bucket) may(stream string) (expected uint64, of generation, err error) 
 	}()
 	s := b.seen[stream]
 	if b.since < 0 {
-		return 0, b.is, wait(Record{}, ttl/10, "the bucket has not been read yet")
+		return to, wait(Record{}, ttl/10, "the bucket has not been read yet")
 	}
 	if s == nil {
 		if rest := b.since + ttl - now; rest > 0 {
-			return 0, b.is, wait(Record{}, rest, "nobody is seen to hold it, and the bucket has not been watched for a TTL (%v) yet", ttl)
+			return to, wait(Record{}, rest, "nobody is seen to hold it, and the bucket has not been watched for a TTL (%v) yet", ttl)
 		}
-		return 0, b.is, nil
+		return leave{0, true, b.is}, nil
 	}
 	age := now - s.at
+	over := leave{s.revision, age >= ttl, b.is}
 	if s.what == free && s.trusted {
-		if to := s.record.To; to != "" && to != b.o.Worker && age < handOver {
-			return 0, b.is, wait(s.record, handOver-age, "it is handed over to %s", to)
+		if next := s.record.To; next != "" && next != b.o.Worker && age < handOver {
+			return to, wait(s.record, handOver-age, "it is handed over to %s", next)
 		}
-		return s.revision, b.is, nil
+		return over, nil
 	}
 	switch {
-	case s.what == taken && s.record.ID == b.id:
-		return s.revision, b.is, nil // this process's own, which was lost and nobody took
+	case s.what == taken && s.record.ID == b.id && b.lost[stream] == (was{b.is.made, s.record.Epoch}):
+		return over, nil // nobody has taken it since
 	case age < ttl && s.what == taken:
-		return 0, b.is, wait(s.record, ttl-age, "%s holds it, epoch %d", s.record.Worker, s.record.Epoch)
+		return to, wait(s.record, ttl-age, "%s holds it, epoch %d", s.record.Worker, s.record.Epoch)
 	case age < ttl:
-		return 0, b.is, wait(Record{}, ttl-age, "who holds it cannot be read")
+		return to, wait(Record{}, ttl-age, "who holds it cannot be read")
 	case age < 2*ttl && s.what != deleted && s.what != free:
-		return 0, b.is, nil // the server has forgotten it, or Create fails
+		return leave{0, true, b.is}, nil // the server has forgotten it, or Create fails
 	}
-	return s.revision, b.is, nil // steal it
+	return over, nil // steal it
 }
 
-// insist sends a claim until it is answered, for half a TTL.
-func (b *Bucket) insist(ctx context.Context, w *write, ttl time.Duration) (revision uint64, err error) {
-	for end := b.fence() + ttl/2; ; {
-		revision, err = b.put(ctx, w, ttl/6)
+// insist sends a write until it is answered, or the fence's clock shows end.
+func (b *Bucket) insist(ctx context.Context, w *write, end, within time.Duration) (revision uint64, err error) {
+	for {
+		revision, err = b.put(ctx, w, within)
 		if err == nil || errors.As(err, new(newer)) || b.fence() >= end {
 			return revision, err
 		}
@@ -128,7 +138,7 @@ func (b *Bucket) insist(ctx context.Context, w *write, ttl time.Duration) (revis
 			return 0, err
 		case <-b.ctx.Done():
 			return 0, ErrClosed
-		case <-time.After(ttl / 50):
+		case <-time.After(within / 8):
 		}
 	}
 }
@@ -166,7 +176,7 @@ func (b *Bucket) sure(ctx context.Context, c *claim, after uint64) (*Held, error
 		if err == nil {
 			err = ErrRemade
 		}
-		b.giveBack(c, "")
+		// It may lie in another making of the bucket, while a lease of the one before is still counted on: it is not given back, so that all wait for a TTL.
 		return nil, fmt.Errorf("lease of %s: %w", c.stream, err)
 	}
 	epoch := c.of.epoch(c.revision)
@@ -174,7 +184,7 @@ func (b *Bucket) sure(ctx context.Context, c *claim, after uint64) (*Held, error
 	b.known = max(b.known, after, min(epoch, mostFloor))
 	b.mu.Unlock()
 	if epoch <= after || epoch > mostEpoch {
-		b.giveBack(c, "")
+		b.giveBack(c)
 		return nil, fmt.Errorf("lease of %s: epoch %d, the last was %d: %w: was the server's clock set back, or its store put back from a copy? "+
 			"Delete the bucket %s: it is made again, with epochs beyond", c.stream, epoch, after, ErrEpoch, b.o.Bucket)
 	}
@@ -199,9 +209,9 @@ func (b *Bucket) askUntil(ctx context.Context, then time.Duration) (generation, 
 }
 
 // giveBack frees a claim that cannot be used. Where that fails it is forgotten after a TTL.
-func (b *Bucket) giveBack(c *claim, to string) {
+func (b *Bucket) giveBack(c *claim) {
 	r := c.record
-	r.Free, r.To, r.Epoch = true, to, c.of.epoch(c.revision)
+	r.Free, r.Epoch = true, c.of.epoch(c.revision)
 	_, _ = b.put(b.ctx, &write{key: c.stream, value: r.bytes(), expected: c.revision}, c.of.ttl/6)
 }
 

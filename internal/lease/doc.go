@@ -13,7 +13,8 @@
 // # Who holds
 //
 // The results of compare-and-set decide, never a Get: replicas answer late. Every write expects the revision that the writer knows (0: no key). A write whose
-// answer did not come is sent again with the same Nats-Msg-Id, so that the server says of it what became of it. Per-key TTLs are not used: an Update drops
+// answer did not come is sent again with the same Nats-Msg-Id: the server answers as before, or refuses it for a revision, and the message of that revision has
+// the id where it is this write. Per-key TTLs are not used: an Update drops
 // them (nats.go #1994).
 //
 // # Two never hold one

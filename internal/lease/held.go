@@ -38,6 +38,12 @@ type Held struct {
 	pending  *write // a renewal whose answer has not come; as revision
 }
 
+// was is a lease that this process has held.
+type was struct {
+	made  time.Time // of the bucket
+	epoch uint64
+}
+
 // hold begins to renew a claim.
 func (b *Bucket) hold(c *claim) (*Held, error) {
 	h := &Held{b: b, record: c.record, stream: c.stream, of: c.of, revision: c.revision,
@@ -51,7 +57,7 @@ func (b *Bucket) hold(c *claim) (*Held, error) {
 	if !h.Valid() {
 		return nil, fmt.Errorf("lease of %s: %w", c.stream, ErrFenced)
 	}
-	b.held[c.stream] = h
+	b.held[c.stream], b.lost[c.stream] = h, was{c.of.made, c.record.Epoch}
 	h.guard = time.AfterFunc(MostTTL, h.look)
 	h.guard.Reset(valid(c.of.ttl)) // not before it has its name
 	b.work.Go(func() { h.renew(c.started) })
@@ -131,7 +137,7 @@ func (h *Held) hurry() {
 }
 
 // Release lets go, for the worker called to, or for anybody where that is empty. The caller has published all it will. Others can claim at once; where the
-// server does not confirm it before ctx ends, after a TTL.
+// server does not confirm it before ctx or the lease ends, after a TTL.
 func (h *Held) Release(ctx context.Context, to string) error {
 	if to != "" && !token(to) {
 		return fmt.Errorf("lease of %s: to: found %.70q, expected a worker's name", h.stream, to)
@@ -139,6 +145,7 @@ func (h *Held) Release(ctx context.Context, to string) error {
 	if !h.Valid() {
 		return fmt.Errorf("lease of %s: it is lost already: %w", h.stream, h.err)
 	}
+	end := time.Duration(h.until.Load()) // a bucket that is made again may have this revision later
 	h.b.mu.Lock()
 	h.b.busy[h.stream] = true
 	h.b.mu.Unlock()
@@ -161,7 +168,7 @@ func (h *Held) Release(ctx context.Context, to string) error {
 	}
 	r := h.record
 	r.Free, r.To = true, to
-	if _, err := h.b.insist(ctx, &write{key: h.stream, value: r.bytes(), expected: h.revision}, h.of.ttl); err != nil {
+	if _, err := h.b.insist(ctx, &write{key: h.stream, value: r.bytes(), expected: h.revision}, end, h.of.ttl/6); err != nil {
 		return fmt.Errorf("lease of %s: %w", h.stream, err)
 	}
 	return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// write is one compare-and-set. It keeps its id when it is sent again, so that the server accepts it once.
+// write is one compare-and-set. It keeps its id when it is sent again, so that what was accepted can be told from another's.
 type write struct {
 	key      string
 	value    []byte
@@ -21,6 +21,7 @@ type write struct {
 	id       string
 	started  time.Duration // when it was first sent, by the fence's clock; what was accepted was accepted later
 	sent     bool
+	unsure   bool // an answer did not come: it may have been accepted
 }
 
 // newer is why a write was refused: the key has another revision.
@@ -37,6 +38,11 @@ func (b *Bucket) put(ctx context.Context, w *write, within time.Duration) (revis
 	}
 	ctx, done := context.WithTimeout(ctx, within)
 	defer done()
+	defer func() {
+		if err != nil && !errors.As(err, new(newer)) {
+			w.unsure = true
+		}
+	}()
 	if b.hinder != nil {
 		if err := b.hinder(ctx, w); err != nil {
 			return 0, err
@@ -51,9 +57,29 @@ func (b *Bucket) put(ctx context.Context, w *write, within time.Duration) (revis
 	if errors.As(err, &refused) && refused.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence { // 10164, the other one, says that a write is on its way: perhaps this one
 		if _, last, ok := strings.Cut(refused.Description, ": "); ok {
 			if n, err := strconv.ParseUint(last, 10, 64); err == nil {
-				return 0, newer{n}
+				return b.mine(ctx, w, n)
 			}
 		}
 	}
 	return 0, err
+}
+
+// mine finds out whose write a refusal speaks of. A server of its own compares revisions before ids, and refuses w where it accepted w before: the message of
+// that revision has its id then. What a revision holds never changes, so that this is no question of how late a replica is.
+func (b *Bucket) mine(ctx context.Context, w *write, last uint64) (uint64, error) {
+	if !w.unsure || last == 0 {
+		return 0, newer{last}
+	}
+	s, err := b.js.Stream(ctx, "KV_"+b.o.Bucket)
+	if err != nil {
+		return 0, err
+	}
+	m, err := s.GetMsg(ctx, last)
+	if err != nil { // also where it has been written over: the next refusal tells
+		return 0, err
+	}
+	if m.Header.Get(jetstream.MsgIDHeader) == w.id {
+		return last, nil
+	}
+	return 0, newer{last}
 }
