@@ -430,3 +430,31 @@ func TestDurableJunk(t *testing.T) {
 		t.Errorf("%v: %+v", err, summary)
 	}
 }
+
+// BenchmarkDurable is a frame's way into a server's file and out again: 512x512 pixels of 16 bits, raw.
+func BenchmarkDurable(b *testing.B) {
+	conn := dialled(b, keeping(b).URL())
+	p, err := NewDurablePublisher(b.Context(), conn, Durably{Subject: "cam", Keep: Kept(), Warn: b.Logf})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer p.Close()
+	s := durable(b, conn.URL(), 0, 0)
+	f := ingesttest.Noisy(b, 0, 512, 512, gocv.MatTypeCV16UC1)
+	b.SetBytes(512 * 512 * 2)
+	ahead := 0 // frames, so that the window is filled
+	for b.Loop() {
+		for ; ahead < 16; ahead++ {
+			if err := p.Publish(b.Context(), f, true); err != nil {
+				b.Fatal(err)
+			}
+			f.Seq++
+		}
+		got, err := s.Read(b.Context())
+		if err != nil {
+			b.Fatal(err)
+		}
+		got.Close()
+		ahead--
+	}
+}
