@@ -58,9 +58,6 @@ type message struct {
 	restarted bool   // the stream began anew before it
 }
 
-// name is the stream's.
-func (l *log) name() string { return StreamOf(l.subject) }
-
 // next waits for a message until ctx ends. Another error says that the connection was closed for good.
 func (l *log) next(ctx context.Context) (*message, error) {
 	for ctx.Err() == nil {

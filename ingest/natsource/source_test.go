@@ -1,6 +1,7 @@
 package natsource
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"gocv.io/x/gocv"
 
 	"driftscope/ingest/ingesttest"
+	"driftscope/ingest/tiff"
 	"driftscope/ingest/wire"
 	"driftscope/internal/bus"
 	"driftscope/internal/pipeline"
@@ -176,6 +178,32 @@ func TestNATSHostilePNG(t *testing.T) {
 		}
 	}
 	if got, want := story(t, s, 8), "0+0"+strings.Repeat(" unreadable_picture", 6)+" 7+0"; got != want {
+		t.Errorf("found    %s\nexpected %s", got, want)
+	}
+}
+
+// Whatever is called Zstandard is one frame that is lost, and the next is fine.
+func TestNATSHostileZstd(t *testing.T) {
+	conn := broker(t)
+	s := subscribed(t, conn.URL())
+	packer, err := wire.NewPacker()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := wire.Header{Session: "s", Width: 3, Height: 2, Channels: 1, Depth: tiff.Uint16}
+	good, err := packer.Pack(&h, example(0).Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seq, data := range [][]byte{good, []byte("GIF89a"), nil, good[:len(good)-5], append(bytes.Clone(good), good...), good} {
+		m := example(seq)
+		m.Header.Set("Driftscope-Encoding", "zstd")
+		m.Data = data
+		if err := conn.NATS().PublishMsg(m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := story(t, s, 6), "0+0"+strings.Repeat(" unreadable_picture", 4)+" 5+0"; got != want {
 		t.Errorf("found    %s\nexpected %s", got, want)
 	}
 }

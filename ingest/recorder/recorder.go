@@ -71,6 +71,12 @@ func (r *Recorder) Live() bool {
 	return ok && live.Live()
 }
 
+// Public says what the source does.
+func (r *Recorder) Public() bool {
+	public, ok := r.source.(pipeline.Public)
+	return ok && public.Public()
+}
+
 // Open opens the source, and the recording: begun where it is the first time, gone on with where the source was lost.
 func (r *Recorder) Open(ctx context.Context) error {
 	if err := r.source.Open(ctx); err != nil {

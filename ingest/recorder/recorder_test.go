@@ -30,6 +30,8 @@ type camera struct {
 
 func (c *camera) Live() bool { return true }
 
+func (c *camera) Public() bool { return true }
+
 func (c *camera) Open(context.Context) error { c.seq = 0; return nil }
 
 func (c *camera) Read(context.Context) (*frame.Frame, error) {
@@ -90,6 +92,9 @@ func recorder(t testing.TB, c *camera, most int64) (*Recorder, string) {
 	}
 	if err := r.Open(t.Context()); err != nil {
 		t.Fatal(err)
+	}
+	if !r.Public() {
+		t.Error("the frames may be anyone's")
 	}
 	if !r.Live() {
 		t.Error("a camera is live")
