@@ -164,15 +164,16 @@ func (p *DurablePublisher) forget(n int) {
 // resume finds the stream's last message in the window, forgets those up to it, and returns the stream's last sequence number. A stream that is not
 // there is made.
 func (p *DurablePublisher) resume(ctx context.Context) (last uint64, err error) {
-	ctx, done := context.WithTimeout(ctx, answering)
-	defer done()
 	if !p.conn.Connected() {
 		return 0, errors.New("the NATS server is away")
 	}
+	ctx, done := p.patience.ask(ctx)
+	defer done()
 	stream, err := p.keep.streamOf(ctx, p.js, p.subject)
 	if err != nil {
 		return 0, err
 	}
+	p.patience.answered()
 	if last = stream.CachedInfo().State.LastSeq; last == 0 {
 		return 0, nil
 	}

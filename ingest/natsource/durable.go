@@ -54,7 +54,9 @@ func (d *Durable) Open(ctx context.Context) (err error) {
 		return err
 	}
 	d.log = &log{conn: d.conn.NATS(), js: js, subject: d.options.Subject, keep: *d.options.Durable, place: d.place}
-	if err := d.log.attach(ctx); err != nil {
+	asking, cancel := context.WithTimeout(ctx, answering)
+	defer cancel()
+	if err := d.log.attach(asking); err != nil {
 		return fmt.Errorf("%s: %w", d.conn.URL(), err)
 	}
 	if d.place > 0 && !d.primed && d.log.place == d.place {

@@ -36,10 +36,11 @@ type DurablePublisher struct {
 	js      jetstream.JetStream
 	warn    func(format string, args ...any)
 
-	cancel context.CancelFunc
-	ended  chan struct{}
-	ready  chan struct{} // of one: something waits to be sent
-	room   chan struct{} // of one: something was confirmed
+	patience patience // deliver's
+	cancel   context.CancelFunc
+	ended    chan struct{}
+	ready    chan struct{} // of one: something waits to be sent
+	room     chan struct{} // of one: something was confirmed
 
 	mu      sync.Mutex
 	window  []outgoing

@@ -34,11 +34,12 @@ type log struct {
 	subject string
 	keep    Keep
 
-	stream  jetstream.Stream
-	made    time.Time // when the stream was; zero before the first attach
-	place   uint64    // of the last message that was given
-	begun   bool      // one was given since the stream began, or before
-	doubted int       // times in a row that the stream ended before place
+	stream   jetstream.Stream
+	made     time.Time // when the stream was; zero before the first attach
+	place    uint64    // of the last message that was given
+	begun    bool      // one was given since the stream began, or before
+	doubted  int       // times in a row that the stream ended before place
+	patience patience
 
 	restarted bool   // since the last message
 	asked     uint64 // the consumer's count of what was received
@@ -62,7 +63,10 @@ type message struct {
 func (l *log) next(ctx context.Context) (*message, error) {
 	for ctx.Err() == nil {
 		if l.messages == nil {
-			if err := l.attach(ctx); err != nil {
+			asking, cancel := l.patience.ask(ctx)
+			err := l.attach(asking)
+			cancel()
+			if err != nil {
 				if l.conn.IsClosed() {
 					return nil, nats.ErrConnectionClosed
 				}
@@ -104,10 +108,8 @@ func (l *log) follows(m jetstream.Msg) (*message, bool) {
 	return got, true
 }
 
-// attach makes a consumer behind the place, and the stream where it is gone.
-func (l *log) attach(ctx context.Context) error {
-	asking, cancel := context.WithTimeout(ctx, answering)
-	defer cancel()
+// attach makes a consumer behind the place, and the stream where it is gone, within asking.
+func (l *log) attach(asking context.Context) error {
 	if err := l.find(asking); err != nil {
 		return err
 	}
@@ -127,6 +129,7 @@ func (l *log) attach(ctx context.Context) error {
 		l.status = nil
 		return err
 	}
+	l.patience.answered()
 	messages, status := l.messages, l.status
 	l.watching.Go(func() {
 		if _, lost := <-status; lost {

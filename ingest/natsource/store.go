@@ -64,6 +64,21 @@ func StreamOf(subject string) string {
 	return fmt.Sprintf("%s%.*s-%x", prefix, most-len(prefix)-1-12, tail, sum[:6])
 }
 
+// patience is how long a server may take to answer what is asked again and again: longer after each time that it did not, so that a request that went
+// away with its connection costs little, and a server that is slow is waited for.
+type patience struct{ last time.Duration }
+
+const leastAsking, mostAsking = time.Second, 10 * time.Second
+
+// ask bounds the next request.
+func (p *patience) ask(ctx context.Context) (context.Context, context.CancelFunc) {
+	p.last = min(max(2*p.last, leastAsking), mostAsking)
+	return context.WithTimeout(ctx, p.last)
+}
+
+// answered says that it did.
+func (p *patience) answered() { p.last = 0 }
+
 // config is the stream of a subject where it is made.
 func (k Keep) config(subject string) jetstream.StreamConfig {
 	return jetstream.StreamConfig{
