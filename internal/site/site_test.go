@@ -155,16 +155,16 @@ func TestRefused(t *testing.T) {
 	s := opened(t, embedded(t))
 	with := func(change func(*Stream)) Stream { x := stream("bead"); change(&x); return x }
 	for says, x := range map[string]Stream{
-		"name":             with(func(x *Stream) { x.Name = "a b" }),
-		"config":           with(func(x *Stream) { x.Config = strings.Repeat("#", MostConfig+1) }),
-		"UTF-8":            with(func(x *Stream) { x.Config = "\xff" }),
-		"cores":            with(func(x *Stream) { x.Cores = -1 }),
-		"worker":           with(func(x *Stream) { x.Worker = "a b" }),
-		"labels":           with(func(x *Stream) { x.Labels = []string{""} }),
-		"at most 32":       with(func(x *Stream) { x.Labels = make([]string, 33) }),
-		"bead.yaml":        with(func(x *Stream) { x.Config += "nosuchkey: 1\n" }),
-		"stream: found":    with(func(x *Stream) { x.Name = "cell" }),
-		"password or a to": with(func(x *Stream) { x.Config += "nats: {url: \"nats://me:secret@host:4222\"}\n" }),
+		"name":           with(func(x *Stream) { x.Name = "a b" }),
+		"config":         with(func(x *Stream) { x.Config = strings.Repeat("#", MostConfig+1) }),
+		"UTF-8":          with(func(x *Stream) { x.Config = "\xff" }),
+		"cores":          with(func(x *Stream) { x.Cores = -1 }),
+		"worker":         with(func(x *Stream) { x.Worker = "a b" }),
+		"labels":         with(func(x *Stream) { x.Labels = []string{""} }),
+		"at most 32":     with(func(x *Stream) { x.Labels = make([]string, 33) }),
+		"bead.yaml":      with(func(x *Stream) { x.Config += "nosuchkey: 1\n" }),
+		"stream: found":  with(func(x *Stream) { x.Name = "cell" }),
+		"${secret:NAME}": with(func(x *Stream) { x.Config += "nats: {url: \"nats://me:secret@host:4222\"}\n" }),
 	} {
 		if _, err := s.Add(t.Context(), x); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: found %v", says, err)

@@ -323,6 +323,7 @@ func (d *durable) session(ctx context.Context) error {
 	defer replies.Unsubscribe()
 	next := d.spool.First()
 	var window []sent
+	before := "" // identity of the last message that was sent
 	size := 0
 	late := time.NewTimer(ackWait) // for the first of the window to be confirmed
 	defer late.Stop()
@@ -335,9 +336,10 @@ func (d *durable) session(ctx context.Context) error {
 			if !ok {
 				break
 			}
-			if err := d.send(r, inbox, last); err != nil {
+			if err := d.send(r, inbox, last, before); err != nil {
 				return err
 			}
+			before = r.ID
 			if len(window) == 0 {
 				late.Reset(ackWait)
 			}
@@ -425,8 +427,9 @@ func (d *durable) resume(ctx context.Context) (last uint64, err error) {
 	}
 }
 
-// send publishes r as what follows sequence number last.
-func (d *durable) send(r spool.Record, inbox string, last uint64) error {
+// send publishes r as what follows sequence number last, and the message of identity before unless that is empty. The number alone is not enough: a
+// stranger's message takes the number of one of ours, and the next of ours would be stored in its place.
+func (d *durable) send(r spool.Record, inbox string, last uint64, before string) error {
 	if !valid(d.lease) {
 		return ErrFenced
 	}
@@ -437,6 +440,9 @@ func (d *durable) send(r spool.Record, inbox string, last uint64) error {
 	m.Reply = replyTo(inbox, r.ID)
 	m.Header.Set(jetstream.MsgIDHeader, r.ID)
 	m.Header.Set(jetstream.ExpectedLastSeqHeader, strconv.FormatUint(last, 10))
+	if before != "" {
+		m.Header.Set(jetstream.ExpectedLastMsgIDHeader, before)
+	}
 	m.Data = r.Line
 	return d.nc.PublishMsg(m)
 }
