@@ -84,7 +84,10 @@ var mayImport = map[string][]string{
 	"internal/house":                   {},
 	"internal/law":                     {"internal/atomicfile", "internal/console", "internal/evaluation/tracking", "internal/exit", "internal/latent", "online/interactions", "online/maps", "online/motion", "online/states", "online/switching", "sinks/message"},
 	"internal/latent":                  {},
+	"internal/desired":                 {"internal/bus", "internal/config", "internal/console", "internal/exit", "internal/lease", "internal/model", "internal/recording", "internal/site", "internal/stream"},
 	"internal/lease":                   {},
+	"internal/stream/leasetest":        {"ingest", "ingest/natsource", "internal/bus", "internal/config", "internal/latent", "internal/pipeline", "sinks/message"}, // for tests
+	"internal/work":                    {"internal/bus", "internal/config", "internal/console", "internal/exit", "internal/latent", "internal/lease", "internal/placement", "internal/recording", "internal/site", "internal/stream", "internal/version", "sinks/message", "sinks/natsink"},
 	"internal/model":                   {"configs", "infer"},
 	"internal/nice":                    {},
 	"internal/order":                   {},

@@ -319,41 +319,6 @@ func TestDurableBesideOthers(t *testing.T) {
 	}
 }
 
-// TestDurableIntruder: messages that somebody else puts among what is kept cost none of ours, and are left where they are.
-func TestDurableIntruder(t *testing.T) {
-	t.Parallel()
-	at := keeper(t).URL()
-	s, _ := newDurableSink(t, at, t.TempDir(), nil)
-	nc := dial(t, at)
-	const n = 2000
-	for seq := range uint64(n) {
-		if err := s.Write(t.Context(), sinktest.Estimate(seq, seq/10+1)); err != nil {
-			t.Fatal(err)
-		}
-		if seq%20 == 7 {
-			if err := nc.Publish("driftscope.local.bead.kept.intruder", []byte("junk")); err != nil {
-				t.Fatal(err)
-			}
-			if err := nc.Flush(); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	sinktest.Close(t, s)
-	js, err := jetstream.New(nc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	kept, err := js.Stream(t.Context(), "driftscope_local_bead")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := kept.Purge(t.Context(), jetstream.WithPurgeSubject("driftscope.local.bead.kept.intruder")); err != nil {
-		t.Fatal(err)
-	}
-	audit(t, at, n)
-}
-
 // TestDurableFull: a spool without room refuses what comes, in a way that costs a live stream only that, and keeps what it has.
 func TestDurableFull(t *testing.T) {
 	t.Parallel()

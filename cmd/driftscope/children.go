@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"driftscope/infer"
 	"driftscope/ingest"
 )
 
@@ -13,3 +14,9 @@ type captureCmd struct{}
 func (captureCmd) Run(ctx context.Context) error {
 	return ingest.CaptureProcess(context.WithoutCancel(ctx))
 }
+
+// tryModelCmd is what a model of others is opened in first: see infer.TrialProcess.
+type tryModelCmd struct{}
+
+// Run tries the model on standard input.
+func (tryModelCmd) Run() error { return infer.TrialProcess() }
