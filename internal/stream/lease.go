@@ -10,7 +10,6 @@ import (
 	"driftscope/internal/config"
 	"driftscope/internal/console"
 	"driftscope/internal/exit"
-	"driftscope/internal/pipeline"
 	"driftscope/sinks/natsink"
 )
 
@@ -33,7 +32,7 @@ func (s *Stream) lead(ctx context.Context, before string) (err error) {
 	if err := s.build(ctx, nil); err != nil {
 		return err
 	}
-	if s.comesAgain() {
+	if s.resumer != nil { // its frames come again
 		standing, err := natsink.Stand(ctx, s.bus, s.cfg.Stream)
 		if err != nil {
 			return err
@@ -50,12 +49,6 @@ func (s *Stream) lead(ctx context.Context, before string) (err error) {
 		return nil
 	}
 	return s.tell(ctx, natsink.TakenOver, s.takenOver(before))
-}
-
-// comesAgain says whether the source's frames are kept, so that a worker can have them again.
-func (s *Stream) comesAgain() bool {
-	_, ok := s.Stages.Source.(pipeline.Resumer)
-	return ok && pipeline.Waits(s.Stages.Source)
 }
 
 // takeOver has the law go on from its newest checkpoint of which all results are kept, and the frames come again from there. Where nothing is kept, as of a
@@ -78,7 +71,7 @@ func (s *Stream) takeOver() error {
 		numbers.Reserve(uint64(s.cfg.Objects.Max) * (kept.Frames - at.Frames)) // those that were given in the frames that come again
 	}
 	if at.Sequence != 0 {
-		s.Stages.Source.(pipeline.Resumer).ResumeAfter(at.Sequence, at.Frames)
+		s.resumer.ResumeAfter(at.Sequence, at.Frames)
 	}
 	s.from = at
 	return nil

@@ -57,6 +57,7 @@ type Stream struct {
 	lease    natsink.Lease     // under which a worker runs the stream; nil where none does
 	standing *natsink.Standing // of what is kept, where its frames come again; nil where they do not
 	from     natsink.At        // where frames go on, the same
+	resumer  pipeline.Resumer  // the source, where it can go on behind a place; nil where it cannot
 
 	repeats  bool   // an earlier run, from its beginning: no law is gone on from or kept
 	restored string // from where the law goes on; empty where it begins
@@ -95,6 +96,7 @@ func (s *Stream) build(ctx context.Context, before *Earlier) (err error) {
 	if s.Stages.Source, err = ingest.New(cfg.Source.Kind, cfg.Source.Decode); err != nil {
 		return exit.Usage(err)
 	}
+	s.resumer, _ = s.Stages.Source.(pipeline.Resumer)
 	var applied []uint64
 	if before != nil {
 		if s.Stages.Source, err = before.repeat(s.Stages.Source); err != nil {
