@@ -104,7 +104,12 @@ func (w *Worker) run(ctx context.Context, r *run, before string) {
 		text, changed := r.desired()
 		began := time.Now()
 		err := w.once(ctx, r, text, changed, before)
-		if ctx.Err() != nil || stream.Fenced(err) {
+		if ctx.Err() != nil {
+			return
+		}
+		if stream.Fenced(err) { // though this lease holds: what is kept says otherwise
+			r.is(failed, err)
+			console.Say("stream %s is given up: %v", r.name, err)
 			return
 		}
 		before = ""

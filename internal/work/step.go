@@ -135,8 +135,22 @@ func (w *Worker) claim(ctx context.Context, name, text string) {
 	w.mu.Unlock()
 	console.Say("stream %s runs here at epoch %d%s", name, held.Epoch(), from(before))
 	w.run(ctx, r, before)
-	if err := held.Err(); err != nil && !errors.Is(err, lease.ErrReleased) {
-		console.Say("stream %s is not run here any more: its lease is lost: %v", name, err)
+	w.after(ctx, r)
+}
+
+// after gives up a run that has ended by itself, so that its stream is claimed anew: with an epoch beyond that of what is kept.
+func (w *Worker) after(ctx context.Context, r *run) {
+	if err := r.held.Err(); err != nil && !errors.Is(err, lease.ErrReleased) {
+		console.Say("stream %s is not run here any more: its lease is lost: %v", r.name, err)
+	}
+	w.mu.Lock()
+	given := r.leaving
+	if c := w.claims[r.name]; c != nil {
+		c.after, c.again = nil, time.Now().Add(time.Second)
+	}
+	w.mu.Unlock()
+	if !given && r.held.Valid() {
+		w.release(ctx, r, "")
 	}
 	w.forget(r)
 }

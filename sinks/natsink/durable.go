@@ -131,12 +131,16 @@ func newDurable(env Env, subject bus.Subject, o natsOptions) (*durable, error) {
 	return d, nil
 }
 
-// openSpool opens the spool in a folder, one a lease.
+// openSpool opens the spool in a folder, one a lease: where frames come again, one a run, for what the run before under this lease left comes again too.
 func (d *durable) openSpool(folder string, most int64) (err error) {
 	name := d.subject.Name()
 	if d.lease != nil {
 		name += "." + strconv.FormatUint(d.lease.Epoch(), 10)
-		if err := d.discard(folder, name, most); err != nil {
+		same := name
+		if d.standing != nil {
+			same = ""
+		}
+		if err := d.discard(folder, same, most); err != nil {
 			return err
 		}
 	}
@@ -144,7 +148,7 @@ func (d *durable) openSpool(folder string, most int64) (err error) {
 	return err
 }
 
-// discard throws the spools of earlier leases away: whoever ran the stream since has its frames, or has told that they are missing.
+// discard throws spools of earlier leases away, of live frames with a warning: whoever ran the stream since has told that frames are missing.
 func (d *durable) discard(folder, but string, most int64) error {
 	old, err := filepath.Glob(filepath.Join(folder, d.subject.Name()+".*"))
 	if err != nil {
@@ -155,8 +159,8 @@ func (d *durable) discard(folder, but string, most int64) error {
 			continue
 		}
 		if s, err := spool.Open(path, most); err == nil {
-			if n := s.Waiting(); n > 0 {
-				d.log.Warn("what an earlier lease did not deliver is thrown away: its frames have come again, or are told to be missing", "spool", path, "bytes", n)
+			if n := s.Waiting(); n > 0 && d.standing == nil {
+				d.log.Warn("what an earlier lease did not deliver is thrown away: another worker has run the stream since", "spool", path, "bytes", n)
 			}
 			if err := s.Close(); err != nil {
 				return err
