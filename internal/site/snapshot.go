@@ -29,7 +29,7 @@ type Snapshot struct {
 
 // Now is the snapshot of this moment.
 func (s *Site) Now() Snapshot {
-	streams, workers := s.streams.copied(0), s.workers.copied(s.TTL()*4/3) // a renewal may be late
+	streams, workers := s.streams.copied(0), s.workers.copied(s.TTL()*2/3) // two renewals: who is dead is not counted on any more when the server forgets its leases
 	return Snapshot{
 		Streams: streams.records, Vanished: streams.vanished, Workers: workers.records, Leases: s.leases.Leases(),
 		Read: streams.read && workers.read, Remade: streams.remade + workers.remade + s.leases.Remade(),

@@ -3,6 +3,7 @@ package work
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"driftscope/internal/console"
@@ -24,6 +25,7 @@ func (w *Worker) look(ctx context.Context, s *site.Snapshot) {
 	if !s.Read {
 		return
 	}
+	w.count(s)
 	plan := s.Plan()
 	held := map[string]lease.Lease{}
 	for _, l := range s.Leases {
@@ -62,6 +64,14 @@ func (w *Worker) look(ctx context.Context, s *site.Snapshot) {
 			delete(w.claims, name)
 		}
 	}
+}
+
+// count counts this worker in, also while the server does not say that it is there.
+func (w *Worker) count(s *site.Snapshot) {
+	if slices.ContainsFunc(s.Workers, func(o site.Worker) bool { return o.Name == w.o.Name }) {
+		return
+	}
+	s.Workers = append(slices.Clone(s.Workers), site.Worker{Name: w.o.Name, ID: w.leases.ID(), Cores: w.o.Cores, Labels: w.o.Labels})
 }
 
 // keepOrPass hands a stream over that the plan has wanted elsewhere for long enough. The lock is held.
@@ -118,6 +128,7 @@ func (w *Worker) claim(ctx context.Context, name, text string) {
 		var wait *lease.Wait
 		if errors.As(err, &wait) {
 			c.again = time.Now().Add(wait.Again)
+			time.AfterFunc(wait.Again, w.nudge)
 		} else if ctx.Err() == nil {
 			console.Say("stream %s cannot be taken: %v", name, err)
 		}

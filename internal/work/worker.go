@@ -46,6 +46,8 @@ type Worker struct {
 	cores     map[string]float64
 	waiting   []message.WaitingRecord
 	usage     usage
+
+	nudged chan struct{} // holds a token when it is time to look again
 }
 
 // claim is what is known of a stream that this worker does not run.
@@ -72,7 +74,7 @@ func New(ctx context.Context, b *bus.Conn, o Options) (*Worker, error) {
 		return nil, err
 	}
 	return &Worker{o: o, bus: b, site: s, leases: s.Held(), started: time.Now(),
-		runs: map[string]*run{}, claims: map[string]*claim{}, elsewhere: map[string]wish{}, cores: map[string]float64{}}, nil
+		runs: map[string]*run{}, claims: map[string]*claim{}, elsewhere: map[string]wish{}, cores: map[string]float64{}, nudged: make(chan struct{}, 1)}, nil
 }
 
 // Close ends watching, once Run has returned.
@@ -99,6 +101,9 @@ func (w *Worker) Run(ctx context.Context) error {
 			if open = more; more {
 				w.look(work, &s)
 			}
+		case <-w.nudged:
+			s := w.site.Now()
+			w.look(work, &s)
 		case <-ctx.Done():
 		}
 	}
@@ -108,6 +113,14 @@ func (w *Worker) Run(ctx context.Context) error {
 	saying.Wait()
 	w.tasks.Wait()
 	return err
+}
+
+// nudge has the worker look at the site again.
+func (w *Worker) nudge() {
+	select {
+	case w.nudged <- struct{}{}:
+	default:
+	}
 }
 
 // every does something at once and again until ctx ends. What fails is logged once a minute.
