@@ -1,0 +1,217 @@
+package batch
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// fate is what becomes of a job after an attempt.
+type fate string
+
+const (
+	done      fate = "done"      // there is a record, of a result or of a failure
+	retry     fate = "failed"    // the film's fault, as far as one can tell
+	postponed fate = "postponed" // the worker's or the server's
+	returned  fate = "returned"  // the worker ends
+)
+
+// errFilm marks what is the film's fault: it counts as one of the attempts.
+type errFilm struct{ error }
+
+// Unwrap gives what went wrong.
+func (e errFilm) Unwrap() error { return e.error }
+
+// attempt does a job unless it has been done, and counts: a worker that dies in it has counted it before.
+func (w *Worker) attempt(ctx context.Context, m jetstream.Msg, j *job) (fate, error) {
+	switch r, _, err := w.site.ended(ctx, j); {
+	case err != nil:
+		return postponed, err
+	case r != nil:
+		return done, nil
+	}
+	var begun bool
+	tries, err := w.tries(ctx, j, func(t []try) []try {
+		if begun = len(t) < attempts; begun {
+			t = append(t, try{Worker: w.Name})
+		}
+		return t
+	})
+	info, told := m.Metadata()
+	switch {
+	case err != nil:
+		return postponed, err
+	case told == nil && info.NumDelivered > mostDeliveries:
+		return w.fail(ctx, j, append(reasons(tries), fmt.Sprintf("it was handed out %d times and never tracked: the workers' logs say why", info.NumDelivered)))
+	case !begun:
+		return w.fail(ctx, j, reasons(tries))
+	}
+	r, err := w.do(ctx, j)
+	last := len(tries) - 1
+	var film errFilm
+	switch {
+	case err == nil:
+		r.Attempts = len(tries)
+		return w.keep(ctx, j, r)
+	case ctx.Err() != nil:
+		return returned, w.withdraw(ctx, j, last)
+	case !errors.As(err, &film):
+		return postponed, errors.Join(err, w.withdraw(ctx, j, last))
+	}
+	tries, failed := w.tries(ctx, j, func(t []try) []try {
+		if last < len(t) {
+			t[last].Why = err.Error()
+		}
+		return t
+	})
+	if failed == nil && len(tries) == attempts {
+		return w.fail(ctx, j, reasons(tries))
+	}
+	return retry, errors.Join(err, failed)
+}
+
+// withdraw takes an attempt back that was not the film's: the worker ends, or has no room.
+func (w *Worker) withdraw(ctx context.Context, j *job, at int) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), parting)
+	defer cancel()
+	_, err := w.tries(ctx, j, func(t []try) []try {
+		if at < len(t) && t[at].Worker == w.Name && t[at].Why == "" {
+			return slices.Delete(t, at, at+1)
+		}
+		return t
+	})
+	return err
+}
+
+// changes is how often a change of what others change, too, is tried.
+const changes = 10
+
+// tries changes what is known of a job's attempts. What was read may be old: only the server's word that it was the latest counts.
+func (w *Worker) tries(ctx context.Context, j *job, change func([]try) []try) (t []try, err error) {
+	ctx, cancel := context.WithTimeout(ctx, asking)
+	defer cancel()
+	for range changes {
+		var at uint64
+		t = nil
+		e, err := w.site.records.Get(ctx, j.tried())
+		switch {
+		case err == nil:
+			at = e.Revision()
+			if err := json.Unmarshal(e.Value(), &t); err != nil {
+				return nil, fmt.Errorf("attempts that cannot be read: %w", err)
+			}
+		case !errors.Is(err, jetstream.ErrKeyNotFound):
+			return nil, explain(err)
+		}
+		t = change(t)
+		data, err := json.Marshal(t)
+		if err != nil {
+			return nil, err
+		}
+		if at == 0 {
+			_, err = w.site.records.Create(ctx, j.tried(), data)
+		} else {
+			_, err = w.site.records.Update(ctx, j.tried(), data, at)
+		}
+		if err == nil {
+			return t, nil
+		}
+		if !errors.Is(err, jetstream.ErrKeyExists) { // of an update, too: it had changed
+			return nil, explain(err)
+		}
+		time.Sleep(again / changes)
+	}
+	return nil, errors.New("its attempts change faster than they can be read")
+}
+
+// fail records why there is no result.
+func (w *Worker) fail(ctx context.Context, j *job, why []string) (fate, error) {
+	r := &record{V: jobVersion, Film: j.Film, Failed: why, Attempts: len(why), Worker: w.Name, Build: build()}
+	if _, err := w.site.end(context.WithoutCancel(ctx), j, r); err != nil {
+		return postponed, err
+	}
+	w.Log.Warn("film "+j.Film+" is given up", "attempts", len(why), "why", why[len(why)-1])
+	return done, nil
+}
+
+// keep records a result that is in the store. Where another was first, it is that one's.
+func (w *Worker) keep(ctx context.Context, j *job, r *record) (fate, error) {
+	first, err := w.site.end(context.WithoutCancel(ctx), j, r)
+	switch {
+	case err != nil:
+		return postponed, err
+	case !first && r.Object != "":
+		return done, w.discard(ctx, j, r.Object)
+	}
+	w.Log.Info("film "+j.Film+" is tracked", "frames", r.Account.In, "seconds", r.Seconds)
+	return done, nil
+}
+
+// discard removes a result that another worker has, too.
+func (w *Worker) discard(ctx context.Context, j *job, object string) error {
+	store, err := w.site.objects(ctx, j.Batch)
+	if err == nil {
+		err = store.Delete(ctx, object)
+	}
+	return err
+}
+
+// do tracks the film in a folder of its own and puts the result into the store.
+func (w *Worker) do(ctx context.Context, j *job) (*record, error) {
+	began := time.Now()
+	folder, err := os.MkdirTemp(w.folder, "film-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	store, err := w.site.objects(ctx, j.Batch)
+	if err != nil {
+		return nil, err
+	}
+	o := order{Job: *j}
+	if o.Film, err = w.fetch(ctx, store, j, folder); err != nil {
+		return nil, err
+	}
+	if o.Model, err = w.models.file(ctx, j); err != nil {
+		return nil, err
+	}
+	r := &record{V: jobVersion, Film: j.Film, Worker: w.Name, Build: build()}
+	if r.Account, err = trackApart(ctx, folder, o); err != nil {
+		return nil, errFilm{err}
+	}
+	r.Seconds = time.Since(began).Seconds()
+	return r, w.put(ctx, store, j, filepath.Join(folder, resultName+j.Ending), r)
+}
+
+// put stores a result under a name that is this attempt's own: what another worker stores for the same job at the same time stays whole.
+func (w *Worker) put(ctx context.Context, store jetstream.ObjectStore, j *job, path string, r *record) error {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
+		return nil // a table without a row
+	}
+	if err != nil {
+		return err
+	}
+	f := film{path: path}
+	s, err := f.identity(ctx)
+	if err != nil {
+		return err
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	r.Object, r.SHA256, r.Bytes = "result/"+j.ID+"/"+rand.Text(), s.digest, s.bytes
+	_, err = store.Put(ctx, jetstream.ObjectMeta{Name: r.Object}, file)
+	return explain(err)
+}

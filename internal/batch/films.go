@@ -1,0 +1,242 @@
+package batch
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"driftscope/ingest"
+	"driftscope/ingest/format"
+	"driftscope/ingest/tiff"
+)
+
+// Bounds on what is looked through.
+const (
+	maxFilms = 100_000
+	maxDepth = 8 // folders within the one that was given
+	looked   = 3 // of a folder's TIFFs, from each end, that say whether they are films or pictures of one
+)
+
+// film is a finished recording.
+type film struct {
+	name    string         // of its result, without the ending; folders stay
+	path    string         // from the root
+	kind    string         // of source
+	options map[string]any // what was chosen of it; no path
+	folder  bool
+}
+
+// search is the finding of films.
+type search struct {
+	out    string // from the root; not looked into
+	films  []film
+	passed []string // what is no film, and why
+}
+
+// find gives the films among what a person named: a film; or a folder that holds films, which are those of its files and folders that are.
+func find(args []string, out string) ([]film, []string, error) {
+	s := search{}
+	var err error
+	if s.out, err = filepath.Abs(out); err != nil {
+		return nil, nil, err
+	}
+	for _, arg := range args {
+		if err := s.argument(arg); err != nil {
+			return nil, nil, err
+		}
+	}
+	if len(s.films) == 0 {
+		return nil, s.passed, fmt.Errorf("no film was found in %s: give files or folders of %s", strings.Join(args, ", "), strings.Join(kinds, ", "))
+	}
+	return s.films, s.passed, s.named()
+}
+
+// argument takes in what was named.
+func (s *search) argument(arg string) error {
+	if info, err := os.Stat(arg); err == nil && info.IsDir() {
+		folder, err := filepath.Abs(arg)
+		if err != nil {
+			return err
+		}
+		return s.folder(folder, filepath.Base(folder), 0)
+	}
+	kind, options, err := ingest.Guess(arg)
+	if err != nil {
+		if _, missing := os.Stat(arg); errors.Is(missing, fs.ErrNotExist) {
+			return err
+		}
+		s.pass("%v", err)
+		return nil
+	}
+	path, _ := options["path"].(string)
+	info, err := os.Stat(path)
+	if !slices.Contains(kinds, kind) || err != nil {
+		return fmt.Errorf("%s: is read as %s, a batch is of finished recordings: give files or folders", arg, kind)
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return err
+	}
+	delete(options, "path")
+	return s.add(film{name: stem(path), path: path, kind: kind, options: options, folder: info.IsDir()})
+}
+
+// stem is a file's name without its extension.
+func stem(path string) string {
+	base := filepath.Base(path)
+	if name := strings.TrimSuffix(base, filepath.Ext(base)); name != "" {
+		return name
+	}
+	return base
+}
+
+func (s *search) pass(text string, args ...any) {
+	s.passed = append(s.passed, fmt.Sprintf(text, args...))
+}
+
+func (s *search) add(f film) error {
+	if slices.ContainsFunc(s.films, func(o film) bool { return o.path == f.path && fmt.Sprint(o.options) == fmt.Sprint(f.options) }) {
+		return nil
+	}
+	if len(s.films) == maxFilms {
+		return fmt.Errorf("more than %d films: give some of the folders at a time", maxFilms)
+	}
+	s.films = append(s.films, f)
+	return nil
+}
+
+// folder takes in a folder as a film, or the films in it; name is that of its result where it is one.
+func (s *search) folder(path, name string, depth int) error {
+	if path == s.out {
+		return nil
+	}
+	kind, options, err := ingest.Guess(path)
+	if err != nil {
+		return err
+	}
+	delete(options, "path")
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return err
+	}
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return strings.HasPrefix(e.Name(), ".") })
+	pictures := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !e.IsDir() && format.IsPicture(e.Name()) })
+	if kind != "directory" || pictures && !holdsFilms(path, entries) {
+		if kind == "directory" && slices.ContainsFunc(entries, fs.DirEntry.IsDir) {
+			s.pass("%s: its pictures are one film, and its folders no part of it: give those by themselves", path)
+		}
+		return s.add(film{name: name, path: path, kind: kind, options: options, folder: true})
+	}
+	inside := name
+	if depth == 0 {
+		inside = "" // results of a folder's films lie in --out as they lie in the folder
+	}
+	single := 0
+	for _, e := range entries {
+		below := filepath.Join(path, e.Name())
+		info, err := os.Stat(below)
+		switch {
+		case err != nil:
+			s.pass("%v", err)
+		case info.IsDir() && depth == maxDepth:
+			s.pass("%s: lies %d folders deep: give it by itself", below, maxDepth)
+		case info.IsDir():
+			err = s.folder(below, filepath.Join(inside, e.Name()), depth+1)
+		case info.Mode().IsRegular() && isPage(below):
+			single++
+		default:
+			err = s.file(below, filepath.Join(inside, stem(below)))
+		}
+		if err != nil && info != nil {
+			return err
+		}
+	}
+	if single > 0 {
+		s.pass("%s: %d single pictures beside films: put a film of pictures into a folder of its own", path, single)
+	}
+	return nil
+}
+
+// file takes in a file of a folder, where it is a film.
+func (s *search) file(path, name string) error {
+	kind, options, err := ingest.Guess(path)
+	if err != nil || !slices.Contains(kinds, kind) {
+		s.pass("%s: is no film", path)
+		return nil
+	}
+	delete(options, "path")
+	return s.add(film{name: name, path: path, kind: kind, options: options})
+}
+
+// holdsFilms says that a folder's files are films, and not the pictures of one: some are of a kind that is always a film, or have several pages, or
+// none is a picture that can be read.
+func holdsFilms(folder string, entries []fs.DirEntry) bool {
+	var tiffs []string
+	others := false
+	for _, e := range entries {
+		ext := format.Extension(e.Name())
+		switch {
+		case e.IsDir():
+		case slices.Contains(format.VideoExtensions, ext), slices.Contains(format.FitsExtensions, ext):
+			return true
+		case slices.Contains(format.TiffExtensions, ext):
+			tiffs = append(tiffs, filepath.Join(folder, e.Name()))
+		case format.IsPicture(e.Name()):
+			others = true
+		}
+	}
+	if len(tiffs) > 2*looked {
+		tiffs = append(tiffs[:looked:looked], tiffs[len(tiffs)-looked:]...)
+	}
+	single := others
+	for _, path := range tiffs {
+		n := pages(path)
+		if n > 1 {
+			return true
+		}
+		single = single || n == 1
+	}
+	return !single
+}
+
+// isPage says that a file is one picture. A TIFF that cannot be read is a film that will be said to be none.
+func isPage(path string) bool {
+	return format.IsPicture(path) && (!slices.Contains(format.TiffExtensions, format.Extension(path)) || pages(path) == 1)
+}
+
+// pages is how many a TIFF has; 0 where it cannot be read.
+func pages(path string) int {
+	file, size, err := format.Open(path)
+	if err != nil {
+		return 0
+	}
+	defer file.Close()
+	f, err := tiff.Open(file, size)
+	if err != nil {
+		return 0
+	}
+	return f.Pages()
+}
+
+// named gives films that would write the same result names of their own: with their extension.
+func (s *search) named() error {
+	count := map[string]int{}
+	for _, f := range s.films {
+		count[f.name]++
+	}
+	taken := map[string]string{}
+	for i := range s.films {
+		f := &s.films[i]
+		if count[f.name] > 1 {
+			f.name = filepath.Join(filepath.Dir(f.name), filepath.Base(f.path))
+		}
+		if other, found := taken[f.name]; found {
+			return fmt.Errorf("%s and %s: both results would be called %s: give the folder that holds both, or another --out for one", other, f.path, f.name)
+		}
+		taken[f.name] = f.path
+	}
+	return nil
+}
