@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -74,7 +76,7 @@ func (s *sending) watch(ctx context.Context) (over bool, err error) {
 			return false, ctx.Err()
 		case <-s.kick:
 		case <-quiet.C:
-			return false, nil
+			return false, s.requeue(ctx)
 		case e, more := <-watcher.Updates():
 			if !more {
 				return false, nil
@@ -87,6 +89,20 @@ func (s *sending) watch(ctx context.Context) (over bool, err error) {
 			}
 		}
 	}
+}
+
+// requeue has jobs be in the queue that are waited for, if somebody emptied it: a job that is there is refused, and of one that has ended the worker
+// finds the record.
+func (s *sending) requeue(ctx context.Context) error {
+	s.mu.Lock()
+	waiting := slices.Collect(maps.Values(s.waiting))
+	s.mu.Unlock()
+	for _, w := range waiting {
+		if err := s.site.enqueue(ctx, w.job, w.since); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // told takes a record, where it is waited for.

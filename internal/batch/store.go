@@ -155,7 +155,7 @@ func (o *site) enqueue(ctx context.Context, j *job, again uint64) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, asking)
 	defer cancel()
-	_, err = o.js.Publish(ctx, o.subject+"."+j.Batch+"."+j.ID, data, jetstream.WithMsgID(fmt.Sprintf("%s.%d", j.ID, again)))
+	_, err = o.js.Publish(ctx, o.subject+"."+j.Batch+"."+j.ID, data, jetstream.WithMsgID(fmt.Sprintf("%s.%s.%d", j.Batch, j.ID, again)))
 	if refused := (*jetstream.APIError)(nil); errors.As(err, &refused) && refused.ErrorCode == alreadyQueued {
 		return nil
 	}
