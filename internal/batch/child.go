@@ -19,8 +19,8 @@ import (
 	"driftscope/internal/subprocess"
 )
 
-// filmCommand is the hidden command under which a worker starts this program for one film: what crashes OpenCV ends no worker.
-const filmCommand = "film"
+// filmFlag has batch track one film on behalf of a worker, which starts this program for it: what crashes OpenCV ends no worker.
+const filmFlag = "--film"
 
 // Files of a film's folder, beside the film itself.
 const (
@@ -37,14 +37,9 @@ type order struct {
 	Model string `json:"model"` // a file, embedded:NAME or nothing
 }
 
-// Film tracks one film on behalf of a worker.
-type Film struct {
-	Folder string `arg:"" help:"Where the order lies, and the result is to."`
-}
-
-// Run leaves the result and the account. What the film is to blame for is said there.
-func (c *Film) Run(ctx context.Context) error {
-	data, err := atomicfile.ReadBounded(filepath.Join(c.Folder, orderName), 2*maxJob)
+// trackHere tracks the film of an order in a folder, and leaves the result and the account there. What the film is to blame for the account says.
+func trackHere(ctx context.Context, folder string) error {
+	data, err := atomicfile.ReadBounded(filepath.Join(folder, orderName), 2*maxJob)
 	if err != nil {
 		return err
 	}
@@ -52,7 +47,7 @@ func (c *Film) Run(ctx context.Context) error {
 	if err := json.Unmarshal(data, &o); err != nil {
 		return fmt.Errorf("%s: %w", orderName, err)
 	}
-	a, err := o.track(ctx, c.Folder)
+	a, err := o.track(ctx, folder)
 	if err == nil && a.Tracked == 0 {
 		err = fmt.Errorf("none of its %d frames could be tracked: %s", a.In, strings.Join(a.Events[:min(len(a.Events), 1)], ""))
 	}
@@ -65,7 +60,7 @@ func (c *Film) Run(ctx context.Context) error {
 	if data, err = json.Marshal(a); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(c.Folder, accountName), data, 0o600)
+	return writeFile(filepath.Join(folder, accountName), bytes.NewReader(data))
 }
 
 // blame is what went wrong, without the folders of this worker: any other would say the same.
@@ -142,10 +137,10 @@ func trackApart(ctx context.Context, folder string, o order) (account, error) {
 	if err != nil {
 		return account{}, err
 	}
-	if err := os.WriteFile(filepath.Join(folder, orderName), data, 0o600); err != nil {
+	if err := writeFile(filepath.Join(folder, orderName), bytes.NewReader(data)); err != nil {
 		return account{}, err
 	}
-	how, err := subprocess.Run(ctx, folder, filmCommand, folder)
+	how, err := subprocess.Run(ctx, folder, "batch", filmFlag, folder)
 	if err != nil {
 		return account{}, err
 	}

@@ -53,6 +53,7 @@ type Command struct {
 	Temp     string   `help:"Where films lie on a worker while they are tracked; the system's folder for temporary files." placeholder:"DIR"`
 	Replicas int      `default:"1" help:"Servers of a cluster that keep films, jobs and results, where they are made now."`
 
+	Film    string        `hidden:"" help:"Track the film whose order lies in this folder, on behalf of a worker."`
 	AckWait time.Duration `hidden:"" default:"30s" help:"Silence after which a worker is taken for dead, where the queue is made now."`
 }
 
@@ -84,6 +85,9 @@ func (c *Command) check() error {
 
 // Run sends, waits and fetches; or works.
 func (c *Command) Run(ctx context.Context) error {
+	if c.Film != "" {
+		return trackHere(ctx, c.Film)
+	}
 	if err := c.check(); err != nil {
 		return exit.Usage(err)
 	}

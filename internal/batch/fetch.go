@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -120,5 +121,8 @@ func (m *models) file(ctx context.Context, j *job) (string, error) {
 	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != j.ModelDigest {
 		return "", errFilm{fmt.Errorf("model %s: was replaced since the film was sent: give the same command again", j.Model)}
 	}
-	return path, os.WriteFile(path, data, 0o600)
+	if err := writeFile(path, bytes.NewReader(data)); err != nil {
+		return "", errors.Join(err, os.Remove(path))
+	}
+	return path, nil
 }

@@ -29,7 +29,7 @@ const asBatch = "DRIFTSCOPE_TEST_AS_BATCH"
 const dies = "dies"
 
 func TestMain(m *testing.M) {
-	film := len(os.Args) == 3 && os.Args[1] == filmCommand
+	film := len(os.Args) == 4 && os.Args[2] == filmFlag
 	if !film && os.Getenv(asBatch) == "" {
 		mats.Main(m)
 	}
@@ -46,7 +46,6 @@ func TestMain(m *testing.M) {
 func execute(ctx context.Context) int {
 	var commands struct {
 		Batch Command `cmd:""`
-		Film  Film    `cmd:""`
 	}
 	parser, err := kong.New(&commands, kong.BindTo(ctx, (*context.Context)(nil)))
 	if err == nil {

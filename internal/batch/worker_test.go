@@ -133,7 +133,7 @@ func TestDyingWorkers(t *testing.T) {
 
 // TestStopped: a worker that is told to end gives its film back at once, which is no attempt.
 func TestStopped(t *testing.T) {
-	q := queue(t, server(t), scenes(t, 1, 200))
+	q := queue(t, server(t), scenes(t, 1, 100))
 	ctx, stop := context.WithCancel(t.Context())
 	w := &Worker{Conn: q.conn, Name: "one", Temp: t.TempDir(), AckWait: time.Minute}
 	ended := make(chan error, 1)
