@@ -19,7 +19,7 @@ import (
 func TestAsRun(t *testing.T) {
 	for name, c := range map[string]*Command{"model": {Model: "embedded:molecule"}, "objects": {Objects: true}} {
 		t.Run(name, func(t *testing.T) {
-			folder, out := scenes(t, 1, 60), t.TempDir()
+			folder, out := scenes(t, 1, 20), t.TempDir()
 			c.Films, c.Out, c.Format, c.Prefix, c.Site, c.Room, c.Replicas, c.AckWait, c.DT = []string{folder}, out, "jsonl", "driftscope", "local", 1, 1, ackWait, 0.02
 			// The child is this test's own binary, which knows the command film.
 			if err := c.Run(t.Context()); err != nil {
@@ -46,7 +46,7 @@ func TestAsRun(t *testing.T) {
 			if _, err := timeless(&want, bytes.NewReader(suite.Content(t, filepath.Dir(path), "run.jsonl"))); err != nil {
 				t.Fatal(err)
 			}
-			if got := suite.Content(t, out, "film0.jsonl"); want.Len() < 60*100 || !bytes.Equal(got, want.Bytes()) {
+			if got := suite.Content(t, out, "film0.jsonl"); want.Len() < 20*100 || !bytes.Equal(got, want.Bytes()) {
 				t.Errorf("%d bytes, expected the %d of run", len(got), want.Len())
 			}
 		})

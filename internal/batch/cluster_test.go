@@ -26,7 +26,7 @@ func TestWorkersKilled(t *testing.T) {
 	if err := os.WriteFile(file, model, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	killed(t, scenes(t, 8, 20), 8, 3, "--model", file)
+	killed(t, scenes(t, 8, 10), 8, 3, "--model", file)
 }
 
 // TestTwoHundredFilms is TestWorkersKilled at the size of a day at a microscope.

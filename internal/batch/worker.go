@@ -71,6 +71,7 @@ func (w *Worker) Run(ctx context.Context) (err error) {
 	}
 	defer os.RemoveAll(w.folder)
 	defer lock.Close()
+	w.Log.Info("working at films", "site", w.Site, "at once", max(w.Slots, 1), "folder", w.folder)
 	w.models = models{conn: w.Conn, folder: w.folder}
 	var slots sync.WaitGroup
 	for range max(w.Slots, 1) {
@@ -98,7 +99,7 @@ func (w *Worker) own() (lock *os.File, err error) {
 
 // pull takes one film after the other.
 func (w *Worker) pull(ctx context.Context) {
-	for ctx.Err() == nil {
+	for away := false; ctx.Err() == nil; {
 		batch, err := w.films.Fetch(1, jetstream.FetchMaxWait(pulling))
 		if err == nil {
 			for m := range batch.Messages() {
@@ -106,13 +107,15 @@ func (w *Worker) pull(ctx context.Context) {
 			}
 			err = batch.Error()
 		}
-		if err != nil && !errors.Is(err, nats.ErrTimeout) && !errors.Is(err, jetstream.ErrNoMessages) {
-			w.Log.Warn("no films to be had, trying again", "err", err)
-			select {
-			case <-ctx.Done():
-			case <-time.After(restart):
-			}
+		if err == nil || errors.Is(err, nats.ErrTimeout) || errors.Is(err, jetstream.ErrNoMessages) {
+			away = false
+			continue
 		}
+		if !away {
+			w.Log.Warn("no films to be had, trying again until there are", "err", err)
+		}
+		away = true
+		_ = sleep(ctx, restart) // the loop asks
 	}
 }
 
