@@ -48,7 +48,7 @@ type Command struct {
 	Shared   bool     `help:"Workers see the films under the same paths: none is sent."`
 	NoWait   bool     `help:"Send the films and end. The same command without it fetches the results."`
 	Work     bool     `help:"Work at the films of the site until Ctrl-C, in place of sending any."`
-	Slots    int      `help:"Films at once on this machine; one for every two cores unless given." placeholder:"N"`
+	Slots    int      `help:"Films at once on this machine; one a core unless given." placeholder:"N"`
 	Room     int      `default:"20" help:"GB of films that lie on the server at a time; one film may be larger."`
 	Temp     string   `help:"Where films lie on a worker while they are tracked; the system's folder for temporary files." placeholder:"DIR"`
 	Replicas int      `default:"1" help:"Servers of a cluster that keep films, jobs and results, where they are made now."`
@@ -113,8 +113,8 @@ func (c *Command) Run(ctx context.Context) error {
 	return c.send(ctx, films, base)
 }
 
-// slots is how many films are tracked at once: two to a core keep no more cores busy than one, each with its frames side by side.
-func (c *Command) slots() int { return cmp.Or(c.Slots, max(runtime.NumCPU()/2, 1)) }
+// slots is how many films are tracked at once: one a core, because a small film keeps a core waiting for its process to start and its files to be read.
+func (c *Command) slots() int { return cmp.Or(c.Slots, runtime.NumCPU()) }
 
 func (c *Command) worker(conn *bus.Conn) *Worker {
 	return &Worker{Conn: conn, Site: c.Site, Slots: c.slots(), Temp: c.Temp, Replicas: c.Replicas, AckWait: c.AckWait, Log: c.log(slog.LevelInfo)}
