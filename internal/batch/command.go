@@ -113,7 +113,7 @@ func (c *Command) Run(ctx context.Context) error {
 	return c.send(ctx, films, base)
 }
 
-// slots is how many films are tracked at once: one a core, because a small film keeps a core waiting for its process to start and its files to be read.
+// slots is how many films are tracked at once: one a core, because small ones leave cores idle while their processes start and their files are read.
 func (c *Command) slots() int { return cmp.Or(c.Slots, runtime.NumCPU()) }
 
 func (c *Command) worker(conn *bus.Conn) *Worker {
