@@ -1,6 +1,7 @@
 package main
 
 import (
+	"driftscope/internal/batch"
 	"driftscope/internal/desired"
 	"driftscope/internal/law"
 	"driftscope/internal/pool"
@@ -22,6 +23,7 @@ type commands struct {
 	Pool      pool.Command    `cmd:"" help:"Pool the laws of several cameras of one experiment, live over NATS."`
 	Stream    desired.Command `cmd:"" help:"Say which streams the workers of a site should run."`
 	Work      work.Command    `cmd:"" help:"Take streams of a site and run them, beside other workers."`
+	Batch     batch.Command   `cmd:"" help:"Track many finished recordings: here, or on workers over NATS."`
 	Simulate  simulateCmd     `cmd:"" help:"Write a simulated recording with its truth."`
 	Sample    sampleCmd       `cmd:"" help:"Film new paths of a model's law of motion."`
 	Probe     probeCmd        `cmd:"" help:"Say what a source holds, without tracking it."`

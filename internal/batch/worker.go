@@ -83,7 +83,10 @@ func (w *Worker) Run(ctx context.Context) (err error) {
 
 // own makes the worker's folder, and removes those of workers that were killed.
 func (w *Worker) own() (lock *os.File, err error) {
-	temp := cmp.Or(w.Temp, os.TempDir())
+	temp, err := filepath.Abs(cmp.Or(w.Temp, os.TempDir())) // the child that tracks a film works in another folder
+	if err != nil {
+		return nil, err
+	}
 	left, _ := filepath.Glob(filepath.Join(temp, workName+"*")) // the pattern is good
 	for _, folder := range left {
 		if f := atomicfile.Take(filepath.Join(folder, lockName)); f != nil {

@@ -88,7 +88,7 @@ var mayImport = map[string][]string{
 	"internal/desired":                 {"internal/bus", "internal/config", "internal/console", "internal/exit", "internal/lease", "internal/model", "internal/recording", "internal/site", "internal/stream"},
 	"internal/lease":                   {},
 	"internal/stream/leasetest":        {"ingest", "ingest/natsource", "internal/bus", "internal/config", "internal/latent", "internal/pipeline", "sinks/message"}, // for tests
-	"internal/work":                    {"internal/bus", "internal/config", "internal/console", "internal/exit", "internal/latent", "internal/lease", "internal/placement", "internal/recording", "internal/site", "internal/stream", "internal/version", "sinks/message", "sinks/natsink"},
+	"internal/work":                    {"internal/batch", "internal/bus", "internal/config", "internal/console", "internal/exit", "internal/latent", "internal/lease", "internal/placement", "internal/recording", "internal/site", "internal/stream", "internal/version", "sinks/message", "sinks/natsink"},
 	"internal/model":                   {"configs", "infer"},
 	"internal/nice":                    {},
 	"internal/order":                   {},

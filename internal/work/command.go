@@ -34,6 +34,7 @@ type Command struct {
 	Cores    float64       `help:"Cores that it may promise to streams; all of the machine's unless told otherwise." placeholder:"N"`
 	Labels   []string      `help:"What this machine has, such as camera-2: streams that ask for it run here." placeholder:"LABEL"`
 	Store    string        `help:"Folder for what waits to be kept; one in the user's cache unless told otherwise." placeholder:"DIR"`
+	Films    int           `default:"1" help:"Films of batches that it tracks at once, beside the streams; 0 takes none."`
 	Replicas int           `default:"1" help:"Servers of a cluster that have what this worker makes: 3 for three servers."`
 	TTL      time.Duration `name:"ttl" default:"5s" help:"How long a stream may be without a worker once one has died, where this worker makes the site."`
 }
@@ -42,7 +43,7 @@ type Command struct {
 func (c *Command) options() (o Options, err error) {
 	cfg := config.Default()
 	cfg.NATS.URL, cfg.NATS.Creds, cfg.NATS.CA, cfg.NATS.Prefix, cfg.NATS.Site = c.NATS, c.Creds, c.CA, c.Prefix, c.Site
-	o = Options{NATS: cfg.NATS, Name: c.Name, Cores: c.Cores, Labels: c.Labels, Store: c.Store, Replicas: c.Replicas, TTL: c.TTL, Version: build()}
+	o = Options{NATS: cfg.NATS, Name: c.Name, Cores: c.Cores, Labels: c.Labels, Store: c.Store, Films: c.Films, Replicas: c.Replicas, TTL: c.TTL, Version: build()}
 	if c.NATS == bus.Embedded || c.NATS == config.NATSOff {
 		return o, fmt.Errorf("--nats: found %s, expected the address of a server that the site's workers share, such as nats://host:4222", c.NATS)
 	}
@@ -61,6 +62,9 @@ func (c *Command) options() (o Options, err error) {
 	}
 	if !(o.Cores > 0 && o.Cores <= placement.MostCores) {
 		return o, fmt.Errorf("--cores: found %g, expected more than 0 and at most %d", o.Cores, placement.MostCores)
+	}
+	if c.Films < 0 || c.Films > placement.MostCores {
+		return o, fmt.Errorf("--films: found %d, expected 0 to %d", c.Films, placement.MostCores)
 	}
 	if c.TTL < lease.LeastTTL || c.TTL > lease.MostTTL {
 		return o, fmt.Errorf("--ttl: found %v, expected %v to %v", c.TTL, lease.LeastTTL, lease.MostTTL)

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"sync"
 	"time"
 
+	"driftscope/internal/batch"
 	"driftscope/internal/bus"
 	"driftscope/internal/config"
 	"driftscope/internal/lease"
@@ -21,7 +23,8 @@ type Options struct {
 	Name     string
 	Cores    float64 // that it may promise
 	Labels   []string
-	Store    string        // folder for what waits to be kept
+	Store    string        // folder for what waits to be kept, and for films
+	Films    int           // of batches that it tracks at once; 0 takes none
 	Replicas int           // of what it makes
 	TTL      time.Duration // where it makes the site
 	Version  string
@@ -80,6 +83,9 @@ func New(ctx context.Context, b *bus.Conn, o Options) (*Worker, error) {
 // Close ends watching, once Run has returned.
 func (w *Worker) Close() { w.site.Close() }
 
+// filmsAgain is the time after which films are looked for again where their queue could not be had.
+const filmsAgain = 10 * time.Second
+
 // tellEvery is the time between two messages about this worker.
 const tellEvery = time.Second
 
@@ -88,11 +94,18 @@ func (w *Worker) Run(ctx context.Context) error {
 	if err := w.announce(ctx); err != nil {
 		return err
 	}
+	if err := os.MkdirAll(w.o.Store, 0o700); err != nil {
+		return fmt.Errorf("--store: %w: give a folder that can be written", err)
+	}
 	work, end := context.WithCancel(context.WithoutCancel(ctx)) // runs go on until they are given up
 	defer end()
 	var saying sync.WaitGroup
 	saying.Go(func() { w.every(work, w.site.TTL()/3, func() error { return w.announce(work) }) })
 	saying.Go(func() { w.every(work, tellEvery, func() error { return w.tell(time.Now()) }) })
+	if w.o.Films > 0 {
+		films := batch.Worker{Conn: w.bus, Site: w.o.NATS.Site, Name: w.o.Name, Slots: w.o.Films, Temp: w.o.Store, Replicas: w.o.Replicas, Log: w.o.Log}
+		w.tasks.Go(func() { w.every(ctx, filmsAgain, func() error { return films.Run(ctx) }) })
+	}
 	watching, stop := context.WithCancel(work)
 	snapshots := w.site.Watch(watching)
 	for open := true; open && ctx.Err() == nil; {
@@ -130,7 +143,7 @@ func (w *Worker) every(ctx context.Context, pause time.Duration, do func() error
 	var told time.Time
 	for {
 		if err := do(); err != nil && ctx.Err() == nil && time.Since(told) > time.Minute {
-			w.o.Log.Warn("the worker cannot say that it is here", "worker", w.o.Name, "err", err)
+			w.o.Log.Warn("it is tried again", "worker", w.o.Name, "err", err)
 			told = time.Now()
 		}
 		select {
