@@ -1,6 +1,9 @@
 package maps
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // band is a symmetric n×n matrix of which only entries at most width off the diagonal are not 0: entry (i, i-k) at i·(width+1) + k.
 type band struct {
@@ -67,20 +70,34 @@ func (b *band) factor() (logDet float64, ok bool) {
 // solve makes x the solution of the factored matrix.
 func (b *band) solve(x []float64) {
 	for i := range b.n {
-		row := b.row(i)
-		for k := 1; k <= min(b.width, i); k++ {
-			x[i] -= row[k] * x[i-k]
+		reach := min(b.width, i)
+		before, row := x[i-reach:i], b.row(i)[1:reach+1]
+		var even, odd float64 // two sums, which a processor adds at the same time
+		for k := 0; k+1 < reach; k += 2 {
+			even, odd = even+row[k]*before[reach-1-k], odd+row[k+1]*before[reach-2-k]
 		}
+		if reach%2 == 1 {
+			even += row[reach-1] * before[0]
+		}
+		x[i] -= even + odd
 	}
 	for i := range b.n {
 		x[i] /= b.row(i)[0]
 	}
 	for i := b.n - 1; i >= 0; i-- {
-		row := b.row(i)
-		for k := 1; k <= min(b.width, i); k++ {
-			x[i-k] -= row[k] * x[i]
+		reach, known := min(b.width, i), x[i]
+		before := x[i-reach : i]
+		for k, v := range b.row(i)[1 : reach+1] {
+			before[reach-1-k] -= v * known
 		}
 	}
+}
+
+// solved is the solution for x, which stays.
+func (b *band) solved(x []float64) []float64 {
+	y := slices.Clone(x)
+	b.solve(y)
+	return y
 }
 
 // inverse is the inverse of the factored matrix within the band (Takahashi, Fagan and Chen, 1973): Z = D⁻¹L⁻¹ + (I - L')Z, from the last column on. It

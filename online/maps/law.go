@@ -31,18 +31,19 @@ type Law struct {
 // passes is how often drift and D are found about each other: D is off by Δt times the drift's slope at first, then by its square.
 const passes = 3
 
-// Law reads the map. It takes tens of milliseconds and allocates; the map is not changed.
+// Law reads the map. It takes a third of a second and allocates; the map is not changed.
 func (m *Map) Law() *Law {
 	t, l := m.grow(), &Law{}
 	depth := m.depth()
 	d, v := make([]float64, len(m.cells)), make([]float64, len(m.cells))
 	of, ratio := choices(), m.ratio()
+	var priors [ranges]*matern
 	for pass := range passes {
 		m.diffuse(t, pass == passes-1, d, v)
 		if l.field = m.assemble(t, d); l.field == nil {
 			return l
 		}
-		l.all = l.field.learn(of)
+		l.all = l.field.learn(of, &priors)
 		of = of[:0]
 		for i := range l.all {
 			of = append(of, l.all[i].choice)

@@ -7,13 +7,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// What is believed of the drift before a step is seen, doc.go. Powers of two and four: a factor between two levels costs a tenth of the error.
+// What is believed of the drift before a step is seen, doc.go. Powers of two and four: a factor between two levels costs a tenth of the error. The longest
+// range is twice the field's side: a wide well bends less than half the side allows, and its errors would be a third larger.
 const (
 	sizes       = 5   // of a drift, its standard deviation: from twice what all steps together just show, each four times as large,
 	sizeRatio   = 4.0 // to five hundred times that
 	leastSize   = 2.0
 	shortest    = 2.0 // cells, of the ranges over which the drift forgets itself, each twice as long
-	ranges      = 4
+	ranges      = 6
 	noSmooth    = 0.5    // probability that it is affine
 	noAffine    = 1. / 3 // and that nothing of it is, as in (10) of online/regression
 	leastShare  = 1e-3   // of a belief, below which it is left out of the mean
@@ -147,6 +148,11 @@ type belief struct {
 	own     [2][]float64 // (G+Q)⁻¹ b
 	cross   [3][]float64 // (G+Q)⁻¹ G a
 	affine  affine
+
+	// what does not depend on b
+	factored     *band   // G + Q, until it is inverted
+	prior        float64 // ln evidence where b is 0, with the probability of the choice
+	combinations combinations
 }
 
 // size is the variance of a drift of size s, (px/s)².
@@ -170,10 +176,9 @@ func choices() []choice {
 	return all
 }
 
-// learn weighs the drifts of these choices, and keeps those that have a share.
-func (r *regression) learn(of []choice) []belief {
+// learn weighs the drifts of these choices, and keeps those that have a share. Priors are made once for all passes.
+func (r *regression) learn(of []choice, priors *[ranges]*matern) []belief {
 	var all []belief
-	var priors [ranges]*matern
 	for _, c := range of {
 		if c == none {
 			all = append(all, r.plain())
@@ -184,7 +189,6 @@ func (r *regression) learn(of []choice) []belief {
 		}
 		if b, ok := r.with(priors[c.reach], r.size(c.size)); ok {
 			b.choice = c
-			b.weight += math.Log(1-noSmooth) - math.Log(ranges*sizes) - math.Log(noSmooth)
 			all = append(all, b)
 		}
 	}
@@ -198,8 +202,8 @@ func (r *regression) learn(of []choice) []belief {
 	sum, kept := floats.LogSumExp(logs), all[:0]
 	for _, b := range all {
 		if b.weight = math.Exp(b.weight - sum); b.weight > leastShare {
-			if b.inverse != nil {
-				b.inverse = b.inverse.inverse()
+			if b.factored != nil {
+				b.inverse, b.factored = b.factored.inverse(), nil
 			}
 			kept = append(kept, b)
 		}
@@ -209,9 +213,32 @@ func (r *regression) learn(of []choice) []belief {
 
 // plain is the drift that is affine.
 func (r *regression) plain() belief {
-	b := belief{choice: none, affine: newAffine(r.flat, r.pull, r.size(0))}
-	b.weight = b.affine.evidence
+	b := belief{choice: none, prior: math.Log(noSmooth), combinations: combine(r.flat, r.size(0))}
+	r.read(&b)
 	return b
+}
+
+// read is what a belief makes of b.
+func (r *regression) read(b *belief) {
+	own, pull, square := r.ask(b)
+	b.own, b.affine = own, b.combinations.affine(pull)
+	b.weight = b.prior + square/2 + b.affine.evidence
+}
+
+// ask is what the smooth part of a belief takes of b, what it leaves for the affine one, and b'(G+Q)⁻¹b.
+func (r *regression) ask(b *belief) (own [2][]float64, pull [2][3]float64, square float64) {
+	pull = r.pull
+	if b.factored == nil {
+		return own, pull, 0
+	}
+	for axis := range r.b {
+		own[axis] = b.factored.solved(r.b[axis])
+		square += floats.Dot(own[axis], r.b[axis])
+		for k := range b.cross {
+			pull[axis][k] -= floats.Dot(b.cross[k], r.b[axis])
+		}
+	}
+	return own, pull, square
 }
 
 // matern is the prior precision of corners whose variance is 1 on average, (κ² + L)² with L the Laplacian of the grid, and its ln determinant
@@ -283,28 +310,16 @@ func (r *regression) with(p *matern, variance float64) (b belief, ok bool) {
 	if !ok {
 		return b, false
 	}
-	solved := func(x []float64) []float64 {
-		y := append([]float64(nil), x...)
-		sum.solve(y)
-		return y
-	}
-	square := 0.0
-	for axis := range r.b {
-		b.own[axis] = solved(r.b[axis])
-		square += floats.Dot(b.own[axis], r.b[axis])
-	}
-	flat, pull := mat.NewSymDense(3, nil), r.pull
+	b.factored = sum
+	flat := mat.NewSymDense(3, nil)
 	for k := range r.ga {
-		b.cross[k] = solved(r.ga[k])
+		b.cross[k] = sum.solved(r.ga[k])
 		for l := range k + 1 {
 			flat.SetSym(k, l, r.flat.At(k, l)-floats.Dot(b.cross[k], r.ga[l]))
 		}
-		for axis := range r.b {
-			pull[axis][k] -= floats.Dot(b.cross[k], r.b[axis])
-		}
 	}
-	b.affine = newAffine(flat, pull, r.size(0))
-	b.inverse = sum // factored; inverted where it is kept
-	b.weight = square/2 - (logDet - p.logDet + float64(n)*math.Log(variance)) + b.affine.evidence
+	b.combinations = combine(flat, r.size(0))
+	b.prior = math.Log(1-noSmooth) - math.Log(ranges*sizes) - (logDet - p.logDet + float64(n)*math.Log(variance))
+	r.read(&b)
 	return b, true
 }

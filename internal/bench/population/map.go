@@ -8,8 +8,9 @@ import (
 	"driftscope/online/maps/mapstest"
 )
 
-// drifts are the laws of the study: a trap, three, a vortex, and nothing that could be told.
-var drifts = []*mapstest.Law{&mapstest.AWideWell, &mapstest.ThreeWells, &mapstest.AVortex, &mapstest.Nothing}
+// drifts are the laws of the study: a trap, three, a vortex, nothing that could be told, a spring, a flow; and laws that the map's priors were not chosen on.
+var drifts = []*mapstest.Law{&mapstest.AWideWell, &mapstest.ThreeWells, &mapstest.AVortex, &mapstest.Nothing, &mapstest.ASpring, &mapstest.AFlow,
+	&mapstest.AnotherWell, &mapstest.AnotherFlow, &mapstest.AShear}
 
 // mapColumns are those of the table of mapped.
 var mapColumns = []column{law, off, figure("px/s", func(c *Cell) *float64 { return c.RMS }),

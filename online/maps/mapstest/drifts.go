@@ -57,6 +57,19 @@ func Whirl(at Place, w float64) func(x, y float64) (dx, dy float64) {
 	}
 }
 
+// Shear is a flow along x that grows with y, by rate 1/s, and is none at y0.
+func Shear(y0, rate float64) func(x, y float64) (dx, dy float64) {
+	return func(_, y float64) (float64, float64) { return rate * (y - y0), 0 }
+}
+
+// Rolls are n x n eddies in a field of Side, each turning against its neighbours, of this fastest drift, px/s. None leads out of the field.
+func Rolls(n int, fastest float64) func(x, y float64) (dx, dy float64) {
+	return func(x, y float64) (dx, dy float64) {
+		u, v := float64(n)*math.Pi*x/Side, float64(n)*math.Pi*y/Side
+		return fastest * math.Sin(u) * math.Cos(v), -fastest * math.Cos(u) * math.Sin(v)
+	}
+}
+
 // Uniform is the same drift everywhere.
 func Uniform(dx, dy float64) func(x, y float64) (float64, float64) {
 	return func(_, _ float64) (float64, float64) { return dx, dy }
@@ -75,10 +88,25 @@ var (
 	Nothing        = Law{Name: "nothing", Drift: Uniform(0, 0), D: 10}
 )
 
+// The laws that nothing was chosen by: maps are judged on them.
+var (
+	AnotherSpring = sprung("another spring", 20, Place{150, 100, 0.7})
+	AnotherWell   = welled("another well", 15, Well{90, 160, 3, 40})
+	AnotherFlow   = Law{Name: "another flow", Drift: Uniform(-2, 4), D: 15}
+	AShear        = Law{Name: "a shear", Drift: Shear(128, 0.05), D: 10}
+	ARoll         = Law{Name: "a roll", Drift: Rolls(1, 6), D: 10}
+	FourRolls     = Law{Name: "four rolls", Drift: Rolls(2, 10), D: 20}
+)
+
 // Side is that of the field of these laws, px.
 const Side = 256
 
 // Scenes are all laws that drift.
 func Scenes() []Law {
 	return []Law{ASpring, AStiffSpring, ASoftSpring, AWideWell, ThreeWells, ThreeWeakWells, AVortex, AFlow}
+}
+
+// Judging are laws of which none was looked at while the map's priors and errors were chosen.
+func Judging() []Law {
+	return []Law{AnotherSpring, AnotherWell, AnotherFlow, AShear, ARoll, FourRolls}
 }
