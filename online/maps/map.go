@@ -60,6 +60,9 @@ func New(c Config) (*Map, error) {
 	return m, nil
 }
 
+// Size is that of the field, px.
+func (m *Map) Size() (width, height float64) { return m.config.Width, m.config.Height }
+
 // Pass has seconds go by: what was seen so far counts less. It is called once a frame.
 func (m *Map) Pass(seconds float64) {
 	if m.config.HalfLife == 0 || !(seconds > 0) {

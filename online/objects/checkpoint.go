@@ -12,7 +12,7 @@ import (
 
 // format is that of what is known of a field. The objects that are there are not part of it, because nobody knows where they are when it is read: their steps
 // are, and their numbers are not used again.
-var format = archive.Format{Magic: "driftscope objects\n", Version: 2, Limit: 4 << 20, Unusable: ErrCheckpoint}
+var format = archive.Format{Magic: "driftscope objects\n", Version: 3, Limit: 4 << 20, Unusable: ErrCheckpoint}
 
 // ErrCheckpoint is what Restore returns for bytes that are not a whole checkpoint of an estimator of objects.
 var ErrCheckpoint = errors.New("unusable checkpoint of objects")
@@ -87,7 +87,7 @@ func (e *Estimator) Restore(r io.Reader) error {
 	}
 	e.law.close()
 	e.known, e.law = k, restored
-	if e.tracker != nil && e.law.learner != nil { // the map begins anew
+	if e.tracker != nil && e.law.learner != nil { // a map of another field begins anew
 		if err := e.law.learner.Begin(float64(e.size[0]), float64(e.size[1])); err != nil {
 			return err
 		}

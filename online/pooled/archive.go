@@ -1,11 +1,14 @@
 package pooled
 
 import (
+	"math"
+
 	"driftscope/internal/archive"
 	"driftscope/online/states"
 )
 
-// Archive passes on the steps that are remembered, in single precision, and those of live objects behind them. What was being learnt is learnt anew.
+// Archive passes on the steps that are remembered, in single precision, those of live objects behind them, and the sums of the map. What was being learnt is
+// learnt anew.
 func (l *Learner) Archive(c *archive.Codec, live []states.Segment) {
 	m := memory{pieces: l.memory.with(live)}
 	n := len(m.pieces)
@@ -33,6 +36,34 @@ func (l *Learner) Archive(c *archive.Codec, live []states.Segment) {
 			l.Count(len(s.Steps))
 		}
 	}
+	l.archiveField(c)
+}
+
+// archiveField passes on the map's sums, under the size of its field.
+func (l *Learner) archiveField(c *archive.Codec) {
+	there := l.field != nil
+	c.Bool(&there)
+	if !there || c.Err() != nil {
+		return
+	}
+	var width, height float64
+	moves := uint64(l.moves)
+	if c.Writing() {
+		width, height = l.field.Size()
+	}
+	c.Magnitudes(&width, &height)
+	c.Uint(&moves)
+	if c.Require(moves <= math.MaxInt64, "%d steps in a map", moves); c.Err() != nil {
+		return
+	}
+	if c.Reading() {
+		if err := l.Begin(width, height); err != nil {
+			c.Require(false, "%v", err)
+			return
+		}
+		l.moves = int(moves)
+	}
+	l.field.Archive(c)
 }
 
 // archiveSegment passes on one piece.

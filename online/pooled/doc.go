@@ -5,7 +5,7 @@
 //	learner.go   Learner: when the law is learnt, and when it is put to use
 //	worker.go    the goroutine that does so
 //	law.go       Law: states, spectrum, the map
-//	archive.go   the memory in a checkpoint
+//	archive.go   the memory and the map's sums in a checkpoint
 //
 // The law is that of online/states, over the last 65,536 steps: older ones are forgotten. Its place in the stream is fixed: what is begun at frame k knows
 // the steps up to k, and is put to use Lag frames later. In a live run it is put to use, and the next begun, nine times as long after it as it

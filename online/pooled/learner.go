@@ -50,8 +50,14 @@ func (l *Learner) Keep(s states.Segment) { l.memory.keep(s) }
 // halfLife is how long a step counts half in the map: a flow of an hour ago is not that of now, and a trap is seen for ten minutes.
 const halfLife = 600.0
 
-// Begin says how large the field is, px: from then on there is a map.
+// Begin says how large the field is, px: from then on there is a map. One of a field of this size that was read goes on.
 func (l *Learner) Begin(width, height float64) (err error) {
+	if l.field != nil {
+		if w, h := l.field.Size(); w == width && h == height {
+			return nil
+		}
+		l.moves = 0
+	}
 	l.field, err = maps.New(maps.Config{Width: width, Height: height, HalfLife: halfLife})
 	return err
 }

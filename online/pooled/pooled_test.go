@@ -12,6 +12,7 @@ import (
 
 	"driftscope/internal/archive"
 	"driftscope/internal/suite"
+	"driftscope/online/maps"
 	"driftscope/online/states"
 )
 
@@ -196,6 +197,41 @@ func TestArchive(t *testing.T) {
 		c := archive.NewReader(append([]byte(nil), data[:i]...), bad)
 		if torn.Archive(c, nil); c.End() == nil {
 			t.Errorf("%d of %d bytes were read", i, len(data))
+		}
+		torn.Close()
+	}
+}
+
+// TestArchiveMap: the map's sums are read back, a field of the same size goes on with them, and one of another begins anew.
+func TestArchiveMap(t *testing.T) {
+	bad := errors.New("unusable")
+	l, again := New(Config{Deterministic: true}), New(Config{Deterministic: true})
+	defer l.Close()
+	defer again.Close()
+	if err := l.Begin(64, 48); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 100 {
+		l.Elapse(dt)
+		l.Move(&maps.Step{X: float64(i % 64), Y: float64(i % 48), DX: 0.5, DY: -0.5, DT: dt, Weight: 1})
+	}
+	c := archive.NewWriter(bad)
+	l.Archive(c, nil)
+	r := archive.NewReader(append([]byte(nil), c.Bytes()...), bad)
+	if again.Archive(r, nil); r.End() != nil {
+		t.Fatal(r.End())
+	}
+	if err := again.Begin(64, 48); err != nil || !reflect.DeepEqual(again.field, l.field) || again.moves != 100 {
+		t.Errorf("%v; read back %d steps, other sums: %v", err, again.moves, !reflect.DeepEqual(again.field, l.field))
+	}
+	if err := again.Begin(64, 50); err != nil || again.moves != 0 || len(again.field.Law().Cells) != 0 {
+		t.Errorf("%v; a map of another field has %d steps", err, again.moves)
+	}
+	for i := 0; i < len(c.Bytes()); i += 7 {
+		torn := New(Config{Deterministic: true})
+		r := archive.NewReader(append([]byte(nil), c.Bytes()[:i]...), bad)
+		if torn.Archive(r, nil); r.End() == nil {
+			t.Errorf("%d of %d bytes were read", i, len(c.Bytes()))
 		}
 		torn.Close()
 	}

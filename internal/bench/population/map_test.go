@@ -39,7 +39,7 @@ func TestMap(t *testing.T) {
 	for i := range cells {
 		c := &cells[i]
 		places := len(drifts[i/2].Traps)+len(drifts[i/2].Vortices) > 0
-		still := c.Law == mapstest.Nothing.Name                                                             // where a fit is nearly 0, too
+		still := c.Law == mapstest.Nothing.Name                                                              // where a fit is nearly 0, too
 		if still != (c.Error == nil) || places == (c.Told == nil) || *c.RMS > 5 || !still && *c.Beside > 2 { // of many 3 px/s, 1.1 times
 			t.Errorf("%s, r %g: %.2f px/s, over fit's %.2f", c.Law, c.R, *c.RMS, *c.Beside)
 		}
