@@ -167,9 +167,10 @@ type Population struct {
 	ShiftY    float64
 	DirectedN int // objects that move in a direction now
 
-	Law   *PopulationLaw // nil before there is one
-	Pairs *Pairs         // nil where interactions are not looked for
-	Map   *FieldMap      // nil before there is one
+	Law    *PopulationLaw // nil before there is one
+	Pairs  *Pairs         // nil where interactions are not looked for
+	MapSeq *uint64        // of the frame up to which the map was learnt; nil before there is one
+	Map    *FieldMap      // nil where it was told before
 }
 
 // PopulationLaw says which laws the objects obey. It is never changed once it is here.

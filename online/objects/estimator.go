@@ -62,10 +62,11 @@ type Estimator struct {
 	last       latent.Latent // number, time and template of the last that was told
 	spots      int           // there
 
-	known known             // what outlives the objects
-	law   law               // of all objects
-	pairs pairs             // of objects that act on each other
-	next  population.Common // as of this frame
+	known   known // what outlives the objects
+	law     law   // of all objects
+	mapTold mapTold
+	pairs   pairs             // of objects that act on each other
+	next    population.Common // as of this frame
 
 	film    uint64 // trajectory of the frames
 	begun   bool   // there was a frame
@@ -153,7 +154,7 @@ func (e *Estimator) conclude(dst *latent.Estimate, f *heldFrame, points []tracks
 	e.watch(z)
 	dst.Alarms = append(dst.Alarms, e.alarms.on...)
 	if e.tracker != nil && e.frame%uint64(e.config.Every) == 0 {
-		e.reports = append(e.reports, e.population())
+		e.reports = append(e.reports, e.population(false))
 	}
 }
 

@@ -347,8 +347,8 @@ func written(m latent.Message) string {
 	switch m := m.(type) {
 	case *latent.Population:
 		p := *m
-		p.Law, p.Map = nil, nil
-		return fmt.Sprintf("%+v %+v %+v", p, m.Law, m.Map)
+		p.Law, p.Map, p.MapSeq = nil, nil, nil // m.Law and m.Map say what these point at
+		return fmt.Sprintf("%+v %+v %+v %v", p, m.Law, m.Map, m.MapSeq != nil)
 	case *latent.Track:
 		k := *m
 		k.Motion = nil

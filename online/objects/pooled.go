@@ -2,6 +2,7 @@ package objects
 
 import (
 	"math"
+	"time"
 
 	"driftscope/internal/archive"
 	"driftscope/internal/latent"
@@ -267,15 +268,34 @@ func (l *law) fresh() *pooled.Learner {
 	return pooled.New(l.learner.Config())
 }
 
-// fieldMap is the map as it is told; nil before there is one.
-func (l *law) fieldMap() *latent.FieldMap {
-	if l.learner == nil || l.learner.Law() == nil || l.learner.Law().Map == nil {
-		return nil
+// again is how long a map is not told once more that is the same: who comes later has it by then.
+const again = 10 * time.Second
+
+// mapTold is which map was told last, and in which frame.
+type mapTold struct {
+	law *maps.Law
+	at  time.Time
+}
+
+// tellMap adds the map of the law in use to what is told: which one it is always, and its cells where they are another's, were told long ago, or last are told.
+func (e *Estimator) tellMap(p *latent.Population, known *pooled.Law, last bool) {
+	if known.Map == nil {
+		return
 	}
-	known := l.learner.Law()
-	m := &latent.FieldMap{Says: known.Map.Says()}
-	for i := range known.Map.Cells {
-		c := &known.Map.Cells[i]
+	seq := known.Seq
+	p.MapSeq = &seq
+	since := p.Time.Sub(e.mapTold.at)
+	if !last && known.Map == e.mapTold.law && since >= 0 && since < again {
+		return
+	}
+	p.Map, e.mapTold = columns(known.Map), mapTold{known.Map, p.Time}
+}
+
+// columns are the cells of a map.
+func columns(known *maps.Law) *latent.FieldMap {
+	m := &latent.FieldMap{Says: known.Says()}
+	for i := range known.Cells {
+		c := &known.Cells[i]
 		m.X, m.Y, m.Width = append(m.X, c.X+c.Side/2), append(m.Y, c.Y+c.Side/2), append(m.Width, c.Side)
 		m.VX, m.VY, m.SD = append(m.VX, c.Drift[0]), append(m.VY, c.Drift[1]), append(m.SD, math.Sqrt((c.SD[0]*c.SD[0]+c.SD[1]*c.SD[1])/2))
 		m.D, m.DSD, m.Steps = append(m.D, c.D), append(m.DSD, c.DSD), append(m.Steps, c.Steps)

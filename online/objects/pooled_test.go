@@ -5,8 +5,11 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"driftscope/internal/latent"
+	"driftscope/online/maps"
+	"driftscope/online/pooled"
 	"driftscope/online/switching"
 )
 
@@ -135,5 +138,37 @@ func TestPairs(t *testing.T) {
 		if run(t, e, d, 2, dst); e.pairs.force() != nil && !asked {
 			t.Error("a force that nobody asked for")
 		}
+	}
+}
+
+// TestMapTold: a map is told with the first population that has it, once more after ten seconds and at the end; in between only which one it is.
+func TestMapTold(t *testing.T) {
+	e := newEstimator(t, Config{})
+	m, err := maps.New(maps.Config{Width: 64, Height: 64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	law, begun := &pooled.Law{Seq: 7}, time.Unix(100, 0)
+	told := func(at time.Duration, last bool) (named, whole bool) {
+		p := &latent.Population{Time: begun.Add(at)}
+		e.tellMap(p, law, last)
+		return p.MapSeq != nil, p.Map != nil
+	}
+	if named, whole := told(0, true); named || whole {
+		t.Error("a map before there is one")
+	}
+	law.Map = m.Law()
+	for i, c := range []struct {
+		at          time.Duration
+		last, whole bool
+	}{{0, false, true}, {time.Second, false, false}, {10 * time.Second, false, true}, {11 * time.Second, false, false}, {12 * time.Second, true, true},
+		{5 * time.Second, false, true}} { // another film, whose times begin earlier
+		if named, whole := told(c.at, c.last); !named || whole != c.whole {
+			t.Errorf("%d: named %v, told %v; expected %v", i, named, whole, c.whole)
+		}
+	}
+	law = &pooled.Law{Seq: 8, Map: m.Law()}
+	if _, whole := told(6*time.Second, false); !whole {
+		t.Error("another map was not told")
 	}
 }

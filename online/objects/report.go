@@ -11,8 +11,8 @@ import (
 
 func sqrt(v float64) float64 { return math.Sqrt(max(v, 0)) }
 
-// population is that of the last frame.
-func (e *Estimator) population() *latent.Population {
+// population is that of the last frame; last says that none follows.
+func (e *Estimator) population(last bool) *latent.Population {
 	z, none := &e.last, math.NaN()
 	p := &latent.Population{Seq: z.Seq, Time: z.Time, Spots: e.spots, Births: e.known.births, Deaths: e.known.deaths, Template: z.Spots.Template,
 		Edges: pooled.Edges(), Spectrum: make([]float64, pooled.Bins), CommonX: e.known.common.X, CommonY: e.known.common.Y, CommonSD: e.known.common.SD, ShiftX: e.known.shiftX, ShiftY: e.known.shiftY}
@@ -46,8 +46,9 @@ func (e *Estimator) population() *latent.Population {
 		m := l.Mixture
 		d = population.Diffusion{D: m.D.Value, Low: m.D.Low, High: m.D.High, Noise: m.Noise}
 		copy(p.Spectrum, l.Spectrum[:])
+		e.tellMap(p, l, last)
 	}
-	p.Noise, p.Map, p.Pairs = d.Noise, e.law.fieldMap(), e.pairs.force()
+	p.Noise, p.Pairs = d.Noise, e.pairs.force()
 	p.Px, p.UM = e.ranges(d)
 	return p
 }
@@ -62,7 +63,7 @@ func (e *Estimator) Last() []latent.Message {
 	if l := &e.law; l.learner != nil && !e.frozen && l.learner.Finish(e.last.Seq, e.pieces()) {
 		e.adopt()
 	}
-	e.reports = append(e.reports, e.population())
+	e.reports = append(e.reports, e.population(true))
 	e.leave(latent.RunEnded)
 	return e.reports
 }

@@ -32,9 +32,10 @@ type PopulationRecord struct {
 	CommonSD Number  `json:"common_velocity_sd_px_s" unit:"px/s"`
 	Shift    Numbers `json:"common_shift_px" unit:"px"` // where that has taken them since the start
 
-	Law   *LawRecord   `json:"law,omitempty"`
-	Pairs *PairsRecord `json:"pairs,omitempty"`
-	Map   *MapRecord   `json:"map,omitempty"`
+	Law    *LawRecord   `json:"law,omitempty"`
+	Pairs  *PairsRecord `json:"pairs,omitempty"`
+	MapSeq *uint64      `json:"map_seq,omitempty"` // of the frame up to which the map was learnt; none before there is one
+	Map    *MapRecord   `json:"map,omitempty"`     // where it is another than before, every ten seconds, and at the end
 }
 
 // LawRecord says which laws the objects of a field obey: states by rising D, a column each, with 95 % intervals.
@@ -100,6 +101,7 @@ func populationRecord(h Header, p *latent.Population) *PopulationRecord {
 	if q := p.Pairs; q != nil {
 		r.Pairs = &PairsRecord{q.Distance, q.Force, q.Low, q.High, q.Count, Number(q.Nats)}
 	}
+	r.MapSeq = p.MapSeq
 	if m := p.Map; m != nil {
 		r.Map = &MapRecord{m.X, m.Y, m.Width, m.VX, m.VY, m.SD, m.D, m.DSD, m.Steps, m.Says}
 	}

@@ -167,7 +167,8 @@ func Population(seq uint64) *latent.Population {
 				{Px: latent.Range{D: 0.5, Low: 0, High: 1}, UM: latent.Range{D: 0.125, Low: 0, High: 0.25}, Share: latent.Bounds{Value: 0.25, Low: 0.125, High: 0.5}},
 				{Px: latent.Range{D: 8, Low: 4, High: 16}, UM: latent.Range{D: 2, Low: 1, High: 4}, Share: latent.Bounds{Value: 0.75, Low: 0.5, High: 0.875}},
 			}},
-		Pairs: &latent.Pairs{Distance: []float64{4, 8}, Force: []float64{1, -0.5}, Low: []float64{0.5, -1}, High: []float64{1.5, 0}, Count: []float64{100, 200}, Nats: -3},
+		Pairs:  &latent.Pairs{Distance: []float64{4, 8}, Force: []float64{1, -0.5}, Low: []float64{0.5, -1}, High: []float64{1.5, 0}, Count: []float64{100, 200}, Nats: -3},
+		MapSeq: new(seq - 1),
 		Map: &latent.FieldMap{X: []float64{16, 48}, Y: []float64{16, 16}, Width: []float64{32, 32}, VX: []float64{1, -1}, VY: []float64{0.5, 0.25}, SD: []float64{0.125, 0.25},
 			D: []float64{4, 5}, DSD: []float64{0.5, 0.75}, Steps: []float64{300, 400}, Says: []string{"a trap at 32, 16"}}}
 }

@@ -53,7 +53,7 @@ const checks = {
     [m.width_px, m.height_px].every((side) => whole(side) && side > 0 && side <= MAX_SIDE) && [m.pixel_um, m.latency_ms, m.left_out].every(Number.isFinite),
 
   population: (m) =>
-    dated(m) && [m.count, m.births, m.deaths, m.directed].every(whole) && known(POPULATION.map((name) => m[name])) && numbers(m.common_velocity_px_s, 2) &&
+    dated(m) && [m.count, m.births, m.deaths, m.directed].every(whole) && (missing(m.map_seq) || whole(m.map_seq)) && known(POPULATION.map((name) => m[name])) && numbers(m.common_velocity_px_s, 2) &&
     numbers(m.spectrum, MAX_DIM) && numbers(m.spectrum_px2_s, MAX_DIM) && m.spectrum.length === m.spectrum_px2_s.length && [[m.law, law], [m.pairs, pairs], [m.map, map]].every(([part, sound]) => missing(part) || sound(part)),
 
   track: (m) =>

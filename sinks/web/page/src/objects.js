@@ -53,6 +53,8 @@ export class Objects {
       const rate = (name) => (m[name] - before[name]) / (seconds - this.counted);
       this.turnover.push(seconds, [rate("births"), rate("deaths")]);
     }
+    // a map that was told before is not told again
+    if (!m.map && before?.map && Number.isFinite(m.map_seq) && m.map_seq === before.map_seq) m.map = before.map;
     this.population = m;
     this.counted = seconds;
   }

@@ -324,6 +324,10 @@ test("the latents are those of the object that is followed", () => {
   assert.deepEqual([stream.objects.followed, stream.objects.chosen, stream.objects.fate], [null, 2, "not seen again"]);
   for (const seq of [10, 20]) stream.take("population", read("population", encode(population(seq))), 0);
   assert.deepEqual(stream.objects.turnover.window(9, [0, 1]), [[0], [30], [10]], "born and ended a second");
+  const told = (seq, more) => (stream.take("population", read("population", encode(population(seq, more))), 0), stream.objects.population.map?.x_px);
+  const map = (x) => ({ x_px: [x], y_px: [1], width_px: [1], drift_x_px_s: [1], drift_y_px_s: [1], drift_sd_px_s: [1], diffusion_px2_s: [1], diffusion_sd_px2_s: [1], steps: [1], says: [] });
+  const shown = [told(30, { map_seq: 25 }), told(40, { map_seq: 25, map: map(1) }), told(50, { map_seq: 25 }), told(60, { map_seq: 55 }), told(70, { map_seq: 55, map: map(2) }), told(80, {})];
+  assert.deepEqual(shown, [undefined, [1], [1], undefined, [2], undefined], "a map holds until another is named");
   stream.restarted();
   assert.equal(stream.objects, null);
 });
