@@ -55,14 +55,14 @@
 // # Measured
 //
 // On 50 objects of 200 frames, 50 a second, in 256 x 256 px: springs, wells, a vortex and a flow, noise up to R = 2DΔt. The RMS error at visited squares is
-// at most 1.2 times that of offline.Fit (TestBesideFit). Errors are 0.75 to 0.98 standard errors for the laws that the priors were chosen on, 0.88 to 1.05 for
+// at most 1.2 times that of offline.Fit (TestBesideFit). Errors are 0.8 to 1 standard errors for wells and a vortex, 0.6 to 1 for springs and flows, 0.88 to 1.05 for
 // five others (TestErrors), docs/lab. A mixture is right on average over its prior: where the law is simpler than what might have been, as a spring is, errors are
 // too long, and too short where a law is hardly told from a simpler one: a roll that is nearly a rotation, 1.8. A bootstrap at the law that was found makes springs and
 // flows 1.0 and the roll 2.8, so that there is none.
 //
-// Of 8 films each without noise and with R = 2DΔt, every spring, all of three wells, every vortex and 28 of 48 weak wells were told, and nothing that was not
-// there; places are off by 0.9 to 1.1 standard errors. A shear turns, too: a vortex is told in one of eight. The rate of a well only three cells wide is
-// too small, by 1 to 2 standard errors: the map bends there within a cell.
+// Of 6 films each without noise and with R = 2DΔt (docs/lab) every spring, all wells and 10 of 12 vortices were told; a shear turns, too, and was a vortex in 2
+// of 12. Places are off by 0.9 to 1.1 standard errors. The rate of a well only three cells wide is too small, by 1 to 2 standard errors: the map bends
+// there within a cell.
 //
 // # Forgetting
 //
