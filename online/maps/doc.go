@@ -55,7 +55,7 @@
 // # Measured
 //
 // On 50 objects of 200 frames, 50 a second, in 256 x 256 px: springs, wells, a vortex and a flow, noise up to R = 2DΔt. The RMS error at visited squares is
-// at most 1.2 times that of offline.Fit (TestBesideFit). Errors are 0.8 to 1 standard errors for wells and a vortex, 0.6 to 1 for springs and flows, 0.88 to 1.05 for
+// at most 1.2 times that of offline.Fit (TestBesideFit). Errors are 0.8 to 1 standard errors for wells and a vortex, 0.6 to 1 for springs and flows, 0.8 to 1.05 for
 // five others (TestErrors), docs/lab. A mixture is right on average over its prior: where the law is simpler than what might have been, as a spring is, errors are
 // too long, and too short where a law is hardly told from a simpler one: a roll that is nearly a rotation, 1.8. A bootstrap at the law that was found makes springs and
 // flows 1.0 and the roll 2.8, so that there is none.
