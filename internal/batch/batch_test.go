@@ -109,7 +109,15 @@ func TestOnServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	w := &Worker{Conn: conn, Name: "one", Temp: t.TempDir()}
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	temp, err := filepath.Rel(here, t.TempDir()) // as seen from here: the child that tracks a film works elsewhere
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &Worker{Conn: conn, Name: "one", Temp: temp}
 	ended := make(chan error, 1)
 	go func() { ended <- w.Run(ctx) }()
 	defer func() { stop(); <-ended }()
