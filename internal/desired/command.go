@@ -156,7 +156,7 @@ func (c *addCommand) put(ctx context.Context, s *site.Site, desired site.Stream)
 	}
 	there, err := s.Stream(ctx, desired.Name)
 	if err != nil {
-		return err
+		return unknown(err)
 	}
 	desired.Revision = there.Revision
 	_, err = s.Replace(ctx, desired)
@@ -223,7 +223,7 @@ func (c *listCommand) Run(ctx context.Context) error {
 // print prints two tables.
 func (l *listed) print() error {
 	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(out, "STREAM\tWORKER\tEPOCH\tSINCE\tCORES\tLABELS\t")
+	fmt.Fprintln(out, "STREAM\tWORKER\tEPOCH\tSINCE\tCORES\tLABELS\tNOTE")
 	for _, r := range l.Streams {
 		epoch, since := "-", "-"
 		if r.Worker != "" {
@@ -233,7 +233,10 @@ func (l *listed) print() error {
 		}
 		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%g\t%s\t%s\n", r.Name, r.Worker, epoch, since, r.Cores, strings.Join(r.Labels, ","), r.Waiting)
 	}
-	fmt.Fprintln(out, "\t\t\t\t\t\t\nWORKER\tSTREAMS\tCORES\tUSED\tLABELS\tVERSION\t")
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintln(out, "\nWORKER\tSTREAMS\tCORES\tUSED\tLABELS\tVERSION\tNOTE")
 	for _, w := range l.Workers {
 		note := ""
 		if w.Draining {
@@ -242,7 +245,7 @@ func (l *listed) print() error {
 		fmt.Fprintf(out, "%s\t%d\t%g\t%.1f\t%s\t%s\t%s\n", w.Name, len(w.Streams), w.Cores, w.Load, strings.Join(w.Labels, ","), w.Version, note)
 	}
 	for _, b := range l.Bad {
-		fmt.Fprintf(out, "%s\tno record in %s: %s\t\t\t\t\t\n", b.Key, b.Bucket, b.Why)
+		fmt.Fprintf(out, "%s\t\t\t\t\t\tno record in %s: %s\n", b.Key, b.Bucket, b.Why)
 	}
 	return out.Flush()
 }
