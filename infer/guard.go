@@ -11,14 +11,24 @@ import "C"
 import (
 	"errors"
 	"strings"
+	"sync"
 	"unsafe"
 )
 
 // maxMessage bounds what is passed on of an OpenCV exception.
 const maxMessage = 300
 
-// SetThreads says how many threads OpenCV takes for one call, in the whole process; 1 keeps every call on its caller's.
-func SetThreads(n int) { C.ds_threads(C.int(n)) }
+// threads is held for reading while OpenCV works on a graph: it takes its threads apart where their number changes, also under a call that uses them, which
+// ends the process.
+var threads sync.RWMutex
+
+// SetThreads says how many threads OpenCV takes for one call, in the whole process; 1 keeps every call on its caller's. It waits for graphs that run. Other
+// calls into OpenCV must not: it is called before frames flow.
+func SetThreads(n int) {
+	threads.Lock()
+	defer threads.Unlock()
+	C.ds_threads(C.int(n))
+}
 
 // network is one ONNX graph ready to run. It is our own binding: gocv's Net lets OpenCV's exceptions end the process, and its
 // ForwardLayers leaks the names and the list of outputs at every call. Belongs to one goroutine.
@@ -64,7 +74,9 @@ func openNetwork(onnx []byte, shape []int, scalar string, outputs ...string) (*n
 		second = C.CString(scalar)
 		defer C.free(unsafe.Pointer(second))
 	}
+	threads.RLock()
 	c := C.ds_net_open(unsafe.Pointer(&onnx[0]), C.size_t(len(onnx)), &dims[0], C.int(len(dims)), second, &names[0], C.int(len(names)), &failure)
+	threads.RUnlock()
 	if c == nil {
 		return nil, openCVError(failure)
 	}
@@ -85,6 +97,8 @@ func (n *network) readOutputs() {
 
 // forward runs n.input through the graph into n.outputs.
 func (n *network) forward() error {
+	threads.RLock()
+	defer threads.RUnlock()
 	if failure := C.ds_net_forward(n.c); failure != nil {
 		return openCVError(failure)
 	}

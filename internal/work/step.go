@@ -33,6 +33,7 @@ func (w *Worker) look(ctx context.Context, s *site.Snapshot) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.compare(s.Workers)
 	w.waiting = w.waiting[:0:0]
 	for _, x := range plan.Waiting {
 		w.waiting = append(w.waiting, message.WaitingRecord{Name: x.Stream, Why: x.Why})
@@ -72,6 +73,16 @@ func (w *Worker) count(s *site.Snapshot) {
 		return
 	}
 	s.Workers = append(slices.Clone(s.Workers), site.Worker{Name: w.o.Name, ID: w.leases.ID(), Cores: w.o.Cores, Labels: w.o.Labels})
+}
+
+// compare tells of other builds, once each. The lock is held.
+func (w *Worker) compare(workers []site.Worker) {
+	for _, o := range workers {
+		if o.Version != w.o.Version && !w.builds[o.Version] {
+			w.builds[o.Version] = true
+			console.Warn("worker %s is of another build, %.64q, this one is %s: a law that one build keeps the other may not read, and it would begin anew: bring all to one", o.Name, o.Version, w.o.Version)
+		}
+	}
 }
 
 // keepOrPass hands a stream over that the plan has wanted elsewhere for long enough. The lock is held.

@@ -2,6 +2,7 @@ package work
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"driftscope/internal/bus"
 	"driftscope/internal/bus/bustest"
 	"driftscope/internal/config"
+	"driftscope/internal/exit"
 	"driftscope/internal/latent"
 	"driftscope/internal/lease"
 	"driftscope/internal/site"
@@ -242,5 +244,63 @@ func TestSecret(t *testing.T) {
 		if s, err := secret(name); err == nil {
 			t.Errorf("%s: found %q", name, s)
 		}
+	}
+}
+
+// TestSameName: a worker waits for the record of one of its name that was killed, and is refused beside one that is there.
+func TestSameName(t *testing.T) {
+	p := newPlace(t)
+	other, err := site.Open(t.Context(), p.connect(), site.Options{TTL: ttl, Worker: "hall-1", Version: "older"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if err := other.Announce(t.Context(), site.Worker{Cores: 1, Version: "older"}); err != nil {
+		t.Fatal(err)
+	}
+	w, _ := p.work("hall-1") // which it may once the record has stood still for a TTL
+	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		if all := p.of.Workers(); len(all) == 1 && all[0].ID == w.leases.ID() {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("the worker was not let in after the one before had died")
+		}
+	}
+	o := w.o
+	second, err := New(t.Context(), p.connect(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Close()
+	if err := second.Run(t.Context()); !errors.Is(err, site.ErrName) {
+		t.Errorf("found %v beside a worker of that name", err)
+	}
+}
+
+// TestOptions: what cannot be meant is refused, and what is left out is the machine's.
+func TestOptions(t *testing.T) {
+	usual := Command{NATS: "nats://127.0.0.1:4222", Prefix: "driftscope", Site: "local", TTL: 5 * time.Second, Films: 1}
+	o, err := usual.options()
+	if err != nil || o.Name == "" || o.Cores < 1 || o.Store == "" || o.Version == "" {
+		t.Errorf("found %+v, %v", o, err)
+	}
+	for says, change := range map[string]func(*Command){
+		"--nats: found embedded": func(c *Command) { c.NATS = "embedded" },
+		"--name":                 func(c *Command) { c.Name = "a b" },
+		"--cores: found -1":      func(c *Command) { c.Cores = -1 },
+		"--ttl: found 1ms":       func(c *Command) { c.TTL = time.Millisecond },
+		"--films: found -1":      func(c *Command) { c.Films = -1 },
+	} {
+		c := usual
+		change(&c)
+		if err := c.Run(t.Context()); err == nil || exit.Status(err) != 2 || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: found %v", says, err)
+		}
+	}
+	away := usual
+	away.NATS = "nats://127.0.0.1:1"
+	if err := away.Run(t.Context()); err == nil || exit.Status(err) != 1 || !strings.Contains(err.Error(), "start the site's server") {
+		t.Errorf("found %v without a server", err)
 	}
 }

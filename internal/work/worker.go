@@ -14,6 +14,7 @@ import (
 	"driftscope/internal/config"
 	"driftscope/internal/lease"
 	"driftscope/internal/site"
+	"driftscope/internal/stream"
 	"driftscope/sinks/message"
 )
 
@@ -48,6 +49,7 @@ type Worker struct {
 	elsewhere map[string]wish // where the plan wants what runs here
 	cores     map[string]float64
 	waiting   []message.WaitingRecord
+	builds    map[string]bool // other builds that were told of
 	usage     usage
 
 	nudged chan struct{} // holds a token when it is time to look again
@@ -72,12 +74,13 @@ func New(ctx context.Context, b *bus.Conn, o Options) (*Worker, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	stream.ShareCores()
 	s, err := site.Open(ctx, b, site.Options{Replicas: o.Replicas, TTL: o.TTL, Worker: o.Name, Version: o.Version, Log: o.Log})
 	if err != nil {
 		return nil, err
 	}
 	return &Worker{o: o, bus: b, site: s, leases: s.Held(), started: time.Now(),
-		runs: map[string]*run{}, claims: map[string]*claim{}, elsewhere: map[string]wish{}, cores: map[string]float64{}, nudged: make(chan struct{}, 1)}, nil
+		runs: map[string]*run{}, claims: map[string]*claim{}, elsewhere: map[string]wish{}, cores: map[string]float64{}, builds: map[string]bool{}, nudged: make(chan struct{}, 1)}, nil
 }
 
 // Close ends watching, once Run has returned.
@@ -91,7 +94,7 @@ const tellEvery = time.Second
 
 // Run takes streams and runs them until ctx ends. Then it hands over what it runs, and returns when others can have it.
 func (w *Worker) Run(ctx context.Context) error {
-	if err := w.announce(ctx); err != nil {
+	if err := w.enter(ctx); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(w.o.Store, 0o700); err != nil {
@@ -150,6 +153,21 @@ func (w *Worker) every(ctx context.Context, pause time.Duration, do func() error
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+		}
+	}
+}
+
+// enter announces the worker. The record of one of its name that was killed is there for a TTL.
+func (w *Worker) enter(ctx context.Context) error {
+	for end := time.Now().Add(2 * w.site.TTL()); ; {
+		err := w.announce(ctx)
+		if !errors.Is(err, site.ErrName) || time.Now().After(end) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(w.site.TTL() / 10):
 		}
 	}
 }

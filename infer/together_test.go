@@ -1,0 +1,44 @@
+package infer_test
+
+import (
+	"sync"
+	"testing"
+
+	"driftscope/configs"
+	"driftscope/infer"
+)
+
+// TestOpenedTogether: streams of one process open their models at once, as a worker's do. The number of OpenCV's threads, set while another graph was tried, ended the process.
+func TestOpenedTogether(t *testing.T) {
+	data, err := configs.Model("molecule")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer infer.SetThreads(1)
+	for range 20 {
+		var opening sync.WaitGroup
+		opening.Go(func() { // as each of them does once it is open
+			for n := range 10 {
+				infer.SetThreads(1 + n%2)
+			}
+		})
+		for range 8 {
+			opening.Go(func() {
+				m, err := infer.Parse("molecule", data)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				encoder, err := m.NewEncoder()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if err := encoder.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		opening.Wait()
+	}
+}
