@@ -116,7 +116,7 @@ func newDurable(env Env, subject bus.Subject, o natsOptions) (*durable, error) {
 	}
 	asking, done := context.WithTimeout(context.Background(), askWait)
 	defer done()
-	if _, err := js.CreateOrUpdateStream(asking, d.config); err != nil {
+	if _, _, err := d.ensure(asking); err != nil {
 		return nil, unkept(d.config.Name, "enable JetStream there, and allow this user its API", err)
 	}
 	if err = d.openSpool(filepath.Join(o.Store, "spool"), o.MaxBytes); err != nil {
@@ -314,7 +314,7 @@ type sent struct {
 
 // session sends what waits and forgets what is confirmed, in order, until something fails or ctx ends.
 func (d *durable) session(ctx context.Context) error {
-	last, err := d.resume(ctx)
+	last, alone, err := d.resume(ctx)
 	if err != nil {
 		return err
 	}
@@ -343,7 +343,9 @@ func (d *durable) session(ctx context.Context) error {
 			if err := d.send(r, inbox, last, before); err != nil {
 				return err
 			}
-			before = r.ID
+			if alone {
+				before = r.ID
+			}
 			if len(window) == 0 {
 				late.Reset(ackWait)
 			}
@@ -380,75 +382,6 @@ func (d *durable) session(ctx context.Context) error {
 			d.well()
 		}
 	}
-}
-
-// resume finds the stream's last message in the spool, forgets the records up to it, and returns the stream's last sequence number. A
-// stream that is not there is made.
-func (d *durable) resume(ctx context.Context) (last uint64, err error) {
-	ctx, done := context.WithTimeout(ctx, askWait)
-	defer done()
-	if !d.bus.Connected() {
-		return 0, errors.New("the NATS server is away")
-	}
-	_, missing := d.js.Stream(ctx, d.config.Name)
-	stream, err := d.js.CreateOrUpdateStream(ctx, d.config)
-	if err != nil {
-		return 0, err
-	}
-	if errors.Is(missing, jetstream.ErrStreamNotFound) {
-		d.remade()
-	}
-	last = stream.CachedInfo().State.LastSeq
-	if last == 0 {
-		return 0, nil
-	}
-	m, err := leaderMessage(ctx, d.nc, d.config.Name, messageWanted{Seq: last})
-	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return last, nil
-	}
-	if err != nil {
-		return 0, err
-	}
-	id := m.Header.Get(jetstream.MsgIDHeader)
-	if id == d.confirmed {
-		return last, nil
-	}
-	if epoch, _ := strconv.ParseUint(m.Header.Get(epochHeader), 10, 64); d.lease != nil && epoch > d.lease.Epoch() {
-		return 0, fmt.Errorf("%s holds a message of epoch %d, this lease has epoch %d: %w", d.config.Name, epoch, d.lease.Epoch(), ErrFenced)
-	}
-	for p := d.spool.First(); ; {
-		r, after, ok, err := d.spool.Read(p)
-		if err == nil && !ok && d.standing != nil && id != d.standing.last {
-			return 0, fmt.Errorf("%s holds a message that was not there when this worker took the stream over: %w", d.config.Name, ErrFenced)
-		}
-		if err != nil || !ok {
-			return last, err
-		}
-		if p = after; r.ID == id {
-			d.confirmed = id
-			return last, d.spool.Forget(after)
-		}
-	}
-}
-
-// send publishes r as what follows sequence number last, and the message of identity before unless that is empty. The number alone is not enough: a
-// stranger's message takes the number of one of ours, and the next of ours would be stored in its place.
-func (d *durable) send(r spool.Record, inbox string, last uint64, before string) error {
-	if !valid(d.lease) {
-		return ErrFenced
-	}
-	m := nats.NewMsg(d.subject.Of("kept." + string(r.Kind)))
-	if epoch := epochOf(d.lease); epoch != 0 {
-		m.Header.Set(epochHeader, strconv.FormatUint(epoch, 10))
-	}
-	m.Reply = replyTo(inbox, r.ID)
-	m.Header.Set(jetstream.MsgIDHeader, r.ID)
-	m.Header.Set(jetstream.ExpectedLastSeqHeader, strconv.FormatUint(last, 10))
-	if before != "" {
-		m.Header.Set(jetstream.ExpectedLastMsgIDHeader, before)
-	}
-	m.Data = r.Line
-	return d.nc.PublishMsg(m)
 }
 
 // errUnstored is the server's word that it has not stored a message.

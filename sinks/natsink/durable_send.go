@@ -1,0 +1,108 @@
+package natsink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"driftscope/sinks/spool"
+)
+
+// ensure makes the stream, or has it keep as this sink wants it; more replicas than that are left alone. missing says that it was not there.
+func (d *durable) ensure(ctx context.Context) (stream jetstream.Stream, missing bool, err error) {
+	there, err := d.js.Stream(ctx, d.config.Name)
+	if err == nil {
+		d.config.Replicas = max(d.config.Replicas, there.CachedInfo().Config.Replicas)
+	}
+	missing = errors.Is(err, jetstream.ErrStreamNotFound)
+	stream, err = d.js.CreateOrUpdateStream(ctx, d.config)
+	return stream, missing, err
+}
+
+// resume finds the stream's last message in the spool, forgets the records up to it, and returns the stream's last sequence number, and whether one server
+// alone has the stream. One that is not there is made.
+func (d *durable) resume(ctx context.Context) (last uint64, alone bool, err error) {
+	ctx, done := context.WithTimeout(ctx, askWait)
+	defer done()
+	if !d.bus.Connected() {
+		return 0, false, errors.New("the NATS server is away")
+	}
+	stream, missing, err := d.ensure(ctx)
+	if err != nil {
+		return 0, false, err
+	}
+	if missing {
+		d.remade()
+	}
+	last, alone = stream.CachedInfo().State.LastSeq, stream.CachedInfo().Config.Replicas <= 1
+	if last == 0 {
+		return 0, alone, nil
+	}
+	m, err := leaderMessage(ctx, d.nc, d.config.Name, messageWanted{Seq: last})
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return last, alone, nil
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	id := m.Header.Get(jetstream.MsgIDHeader)
+	if id == d.confirmed {
+		return last, alone, nil
+	}
+	if epoch, _ := strconv.ParseUint(m.Header.Get(epochHeader), 10, 64); d.lease != nil && epoch > d.lease.Epoch() {
+		return 0, false, fmt.Errorf("%s holds a message of epoch %d, this lease has epoch %d: %w", d.config.Name, epoch, d.lease.Epoch(), ErrFenced)
+	}
+	first := ""
+	for p, n := d.spool.First(), uint64(0); ; n++ {
+		r, after, ok, err := d.spool.Read(p)
+		if err == nil && !ok && d.standing != nil && id != d.standing.last {
+			return 0, false, fmt.Errorf("%s holds a message that was not there when this worker took the stream over: %w", d.config.Name, ErrFenced)
+		}
+		if err != nil || !ok {
+			return last, alone, err
+		}
+		if n == 0 {
+			first = r.ID
+		}
+		if p = after; r.ID == id {
+			if !alone && n > 0 {
+				d.look(ctx, last-n, first)
+			}
+			d.confirmed = id
+			return last, alone, d.spool.Forget(after)
+		}
+	}
+}
+
+// look warns where somebody else's message stands in the place of one of ours, which is lost then.
+func (d *durable) look(ctx context.Context, seq uint64, id string) {
+	m, err := leaderMessage(ctx, d.nc, d.config.Name, messageWanted{Seq: seq})
+	if err == nil && m.Header.Get(jetstream.MsgIDHeader) != id {
+		d.log.Warn("somebody else publishes among what is kept, and a message is lost: allow the program alone", "stream", d.config.Name, "seq", seq)
+	}
+}
+
+// send publishes r as what follows sequence number last, and the message of identity before unless that is empty. The number alone is not enough: a
+// stranger's message takes the number of one of ours, and the next of ours would be stored in its place. In a cluster the number has to
+// do: a server that was away and has caught up refuses every message that names the one before it (nats-server 2.15: processCatchupMsg leaves lmsgId as it was).
+func (d *durable) send(r spool.Record, inbox string, last uint64, before string) error {
+	if !valid(d.lease) {
+		return ErrFenced
+	}
+	m := nats.NewMsg(d.subject.Of("kept." + string(r.Kind)))
+	if epoch := epochOf(d.lease); epoch != 0 {
+		m.Header.Set(epochHeader, strconv.FormatUint(epoch, 10))
+	}
+	m.Reply = replyTo(inbox, r.ID)
+	m.Header.Set(jetstream.MsgIDHeader, r.ID)
+	m.Header.Set(jetstream.ExpectedLastSeqHeader, strconv.FormatUint(last, 10))
+	if before != "" {
+		m.Header.Set(jetstream.ExpectedLastMsgIDHeader, before)
+	}
+	m.Data = r.Line
+	return d.nc.PublishMsg(m)
+}
