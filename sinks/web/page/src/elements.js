@@ -20,4 +20,17 @@ export function repeat(parent, n, make) {
   return parent.children;
 }
 
+/** Has the element one child a key, in their order. A key keeps its child, and the child the focus; make() makes one. */
+export function keyed(parent, keys, make) {
+  const there = new Map(Array.from(parent.children, (child) => [child.dataset.key, child]));
+  const wanted = new Set(keys);
+  for (const [key, child] of there) if (!wanted.has(key)) child.remove();
+  keys.forEach((key, i) => {
+    const child = there.get(key) ?? make();
+    child.dataset.key = key;
+    if (parent.children[i] !== child) parent.insertBefore(child, parent.children[i] ?? null);
+  });
+  return parent.children;
+}
+
 export const find = (selector) => document.querySelector(selector);

@@ -1,17 +1,20 @@
-// Subscribes: to the health, events and triggers of every stream, and to the latents, law and pictures of the one that is looked at, of a field its
+// Subscribes: to the health, events and triggers of every stream and to what workers say of themselves, and to the latents, law and pictures of the one that is looked at, of a field its
 // objects, while somebody looks. Of latents and objects it takes what is published for the eye, thirty a second at most.
 
 import { read } from "./message.js";
+import { Site } from "./site.js";
 import { Stream } from "./stream.js";
 
-const MOST_STREAMS = 64;
-const EVERYWHERE = ["health", "event", "trigger"]; // kinds, which end their subjects
+const MOST_STREAMS = 1024;
+const MOST_SITES = 16;
+const EVERYWHERE = ["health", "event", "trigger", "worker"]; // kinds, which end their subjects
 const WATCHED = { glance: ["latent", "objects"], sde: "sde", view: "view", population: "population", track: "track" }; // the end of a subject -> what it carries
 
 export class Feed {
-  /** changed is called when a stream was found. */
+  /** changed is called when a stream, or a site with workers, was found. */
   constructor(changed) {
     this.streams = new Map();
+    this.sites = new Map(); // those with workers
     this.changed = changed;
     this.watching = null; // the stream whose latents are wanted
     this.subscriptions = [];
@@ -21,6 +24,8 @@ export class Feed {
   join(nats, config) {
     this.nats = nats;
     this.prefix = config.prefix;
+    this.joined = performance.now();
+    for (const site of this.sites.values()) site.listen(this.joined);
     for (const kind of EVERYWHERE) this.subscribe(`${this.prefix}.*.*.${kind}`, kind);
     this.watch(this.watching);
   }
@@ -48,11 +53,24 @@ export class Feed {
 
   take(kinds, m) {
     const [, site, name] = m.subject.split(".");
-    const stream = this.stream(site, name, kinds);
-    if (!stream) return;
+    const now = performance.now();
+    const taker = kinds === "worker" ? this : this.stream(site, name, kinds);
+    if (!taker) return;
     const message = read(kinds, m.data);
-    if (message) stream.take(message.kind, message, performance.now());
-    else this.unreadable++;
+    if (!message) this.unreadable++;
+    else if (kinds === "worker") this.worker(site, name, message, now);
+    else if (taker.counts(message.epoch ?? 0, now)) taker.take(message.kind, message, now);
+  }
+
+  /** What a worker says; the first one makes its site known. */
+  worker(name, worker, message, now) {
+    let site = this.sites.get(name);
+    if (!site && this.sites.size >= MOST_SITES) return;
+    if (site) return site.take(worker, message, now);
+    site = new Site(name, this.streams);
+    site.take(worker, message, now);
+    this.sites.set(name, site);
+    this.changed();
   }
 
   /** The stream of that name; health makes it known. */

@@ -1,4 +1,4 @@
-// The bar of streams, the state of the one that is shown, and its plain figures.
+// The bar of streams and sites, the state of the one that is shown, and its plain figures.
 
 import { find, make, repeat, say } from "./elements.js";
 import { count, duration, fixed, milliseconds, percent } from "./format.js";
@@ -6,31 +6,40 @@ import { lost } from "./stream.js";
 
 const MARKS = { good: "●", warn: "▲", bad: "■", idle: "○" };
 
+const TABS = 64; // more cannot be told apart; a site lists all
+
 export class Header {
+  /** choose takes the stream or the site whose tab was pressed. */
   constructor(choose) {
     this.choose = choose;
+    this.items = [];
     this.tabs = find("#streams");
     this.tabs.addEventListener("keydown", (event) => this.arrow(event));
   }
 
-  /** Lists the streams; several sites are told apart. */
-  streams(streams, shown, now, away) {
-    const sites = new Set(streams.map((s) => s.site)).size > 1;
-    const tabs = repeat(this.tabs, streams.length, () => {
+  /** Lists the streams, and behind them the sites that have workers; several sites are told apart. */
+  draw(streams, overviews, { shown, now, away }) {
+    const items = streams.slice(0, TABS);
+    if (!shown.overview && !items.includes(shown)) items.push(shown);
+    items.push(...overviews);
+    this.items = items;
+    const sites = new Set(items.map((item) => item.site)).size > 1;
+    const tabs = repeat(this.tabs, items.length, () => {
       const tab = make("button", "", make("span", "mark"), make("span"));
       tab.type = "button";
       tab.setAttribute("role", "tab");
-      tab.addEventListener("click", () => this.choose(Array.from(this.tabs.children).indexOf(tab)));
+      tab.addEventListener("click", () => this.choose(this.items[Array.from(this.tabs.children).indexOf(tab)]));
       return tab;
     });
-    streams.forEach((stream, i) => {
-      const { tone, word } = stream.state(now, away);
+    items.forEach((item, i) => {
+      const { tone, word } = item.state(now, away);
       tabs[i].dataset.tone = tone;
-      tabs[i].setAttribute("aria-selected", stream === shown);
-      tabs[i].tabIndex = stream === shown ? 0 : -1;
+      tabs[i].classList.toggle("overview", Boolean(item.overview));
+      tabs[i].setAttribute("aria-selected", item === shown);
+      tabs[i].tabIndex = item === shown ? 0 : -1;
       tabs[i].title = word;
       say(tabs[i].firstElementChild, MARKS[tone]);
-      say(tabs[i].lastElementChild, sites ? `${stream.site} / ${stream.name}` : stream.name);
+      say(tabs[i].lastElementChild, sites ? `${item.site} / ${item.name}` : item.name);
     });
   }
 
@@ -40,7 +49,7 @@ export class Header {
     const at = tabs.indexOf(document.activeElement);
     if (!step || at < 0) return;
     const next = (at + step + tabs.length) % tabs.length;
-    this.choose(next);
+    this.choose(this.items[next]);
     tabs[next].focus();
   }
 

@@ -16,6 +16,7 @@ import { Login, tokenInAddress } from "./login.js";
 import { PathPanel } from "./path.js";
 import { PreviewPanel } from "./preview.js";
 import { RegionPanel } from "./region.js";
+import { SitePanels } from "./sitepanel.js";
 import { DropTable, StageTable } from "./stages.js";
 import { colours, startTheme } from "./theme.js";
 import { startTips } from "./tips.js";
@@ -24,17 +25,18 @@ import { Verdict } from "./verdict.js";
 const DRAW_EVERY = 1000 / 15 - 2; // ms: smooth enough to follow, at half the cost of 30 a second
 const FIGURES_EVERY = 250; // ms: numbers that change faster cannot be read
 const LEAVE_AFTER = 5000; // ms hidden, before latents and pictures are no longer asked for
+const FIRST_LOOK = 3000; // ms after joining, in which a site that has workers comes before its streams
 const SPANS = [10, 30, 120, 600]; // s
 
-let shown = null; // the stream that is shown
-let wanted = ""; // its name, as last chosen by hand
+let shown = null; // the stream or the site that is shown
+let chosen = false; // by hand
 let span = SPANS[1];
 let status = { state: "connecting", text: "connecting" };
 
 startTheme(find("#theme"));
 startTips(find("#bubble"));
 
-const feed = new Feed(() => shown ?? choose(0));
+const feed = new Feed(begin);
 const header = new Header(choose);
 const connection = new Connection({
   status: (s) => {
@@ -46,7 +48,7 @@ const connection = new Connection({
   left: () => feed.leave(),
 });
 const login = new Login((secrets) => connection.login(secrets));
-const controls = new Controls(() => ({ nats: feed.nats, prefix: feed.prefix, stream: shown, allowed: connection.config?.commands ?? false }));
+const controls = new Controls(() => ({ nats: feed.nats, prefix: feed.prefix, stream: looked(), allowed: connection.config?.commands ?? false }));
 
 const path = new PathPanel(find("#path"), find("#path-note"));
 const preview = new PreviewPanel(find("#seen"), find("#drawn"), find("#absent"), find("#view-facts"));
@@ -59,15 +61,32 @@ const events = new EventList(find("#events"), find("#no-events"), find("#announc
 const latents = new BandChart(find("#series"), { values: latentBands, limits: aroundAll });
 const laws = new BandChart(find("#laws"), { values: lawBands, limits: aboveZero });
 const field = new FieldPanels(controls);
+const overview = new SitePanels(choose);
 
-/** The i-th stream is shown from now on. */
-function choose(i) {
-  const stream = Array.from(feed.streams.values())[i];
-  if (!stream) return;
-  shown = stream;
-  wanted = stream.key;
-  document.title = `${stream.name} · Driftscope`;
-  feed.watch(document.hidden ? null : shown);
+/** The stream that is shown; null where it is a site. */
+function looked() {
+  return shown?.overview ? null : shown;
+}
+
+/** Shows the first that there is, until somebody chooses: a site with workers, or a stream. */
+function begin() {
+  const [site] = feed.sites.values();
+  const early = performance.now() - feed.joined < FIRST_LOOK;
+  if (site && !chosen && (early || !shown)) show(site);
+  else if (!shown) show(feed.streams.values().next().value);
+}
+
+/** The stream or the site that somebody wants to see. */
+function choose(item) {
+  if (!item) return;
+  chosen = true;
+  show(item);
+}
+
+function show(item) {
+  shown = item;
+  document.title = `${item.name} · Driftscope`;
+  feed.watch(document.hidden ? null : looked());
 }
 
 /** Filtered latents with 1.96 standard deviations on either side. */
@@ -109,6 +128,10 @@ function draw(now) {
   find("#main").hidden = !shown;
   find("#waiting").hidden = Boolean(shown);
   if (!shown) return say(find("#waiting"), away ? `${status.text.charAt(0).toUpperCase()}${status.text.slice(1)}` : "Connected. No stream has been heard yet: start driftscope run.");
+  if (shown.overview) {
+    if (now - drawn.figures >= FIGURES_EVERY) siteFigures(now, away);
+    return;
+  }
   field.layout(shown);
   if (!shown.objects) preview.draw(shown);
   region.draw(shown, controls.usable);
@@ -117,11 +140,25 @@ function draw(now) {
   if (now - drawn.figures >= FIGURES_EVERY) figures(now, away);
 }
 
-function figures(now, away) {
+/** What a site and a stream have in common; the state of the one that is shown. */
+function common(now, away) {
   drawn.figures = now;
   const state = shown.state(now, away);
-  header.streams(Array.from(feed.streams.values()), shown, now, away);
+  document.body.toggleAttribute("data-workers", feed.sites.size > 0);
+  header.draw(Array.from(feed.streams.values()), feed.sites.values(), { shown, now, away });
   header.state(state);
+  return state;
+}
+
+function siteFigures(now, away) {
+  common(now, away);
+  document.body.dataset.shows = "site";
+  find("#commands").hidden = true;
+  overview.draw(shown, now, away);
+}
+
+function figures(now, away) {
+  const state = common(now, away);
   header.facts(shown);
   controls.draw(shown, state);
   if (shown.experiment) drawExperiment(shown);
@@ -170,17 +207,18 @@ startKeys({
   u: () => field.choose(null),
   m: () => field.whole.map.toggle(),
   t: () => find("#theme").click(),
+  0: () => choose(feed.sites.values().next().value),
   "?": help,
   "[": () => nextSpan(-1),
   "]": () => nextSpan(1),
-  stream: choose,
+  stream: (i) => choose(Array.from(feed.streams.values())[i]),
 });
 
 let leaving = 0;
 document.addEventListener("visibilitychange", () => {
   clearTimeout(leaving);
   if (document.hidden) leaving = setTimeout(() => feed.watch(null), LEAVE_AFTER);
-  else if (feed.watching !== shown) feed.watch(shown);
+  else if (feed.watching !== looked()) feed.watch(looked());
 });
 
 connection.token = tokenInAddress();

@@ -7,6 +7,8 @@ const MAX_TEXT = 4096;
 const MAX_ENTRIES = 256;
 const MAX_SIDE = 16384;
 const MAX_OBJECTS = 1 << 16;
+const MAX_RUNNING = 1000; // streams of a worker, as it is held to itself
+const MAX_WAITING = 10_000;
 
 const decoder = new TextDecoder();
 
@@ -18,7 +20,7 @@ export function read(kinds, data) {
   } catch {
     return null;
   }
-  const sound = message && message.v === VERSION && [kinds].flat().includes(message.kind) && checks[message.kind]?.(message);
+  const sound = message && message.v === VERSION && (missing(message.epoch) || whole(message.epoch)) && [kinds].flat().includes(message.kind) && checks[message.kind]?.(message);
   return sound ? message : null;
 }
 
@@ -55,6 +57,10 @@ const checks = {
   population: (m) =>
     dated(m) && [m.count, m.births, m.deaths, m.directed].every(whole) && (missing(m.map_seq) || whole(m.map_seq)) && known(POPULATION.map((name) => m[name])) && numbers(m.common_velocity_px_s, 2) &&
     numbers(m.spectrum, MAX_DIM) && numbers(m.spectrum_px2_s, MAX_DIM) && m.spectrum.length === m.spectrum_px2_s.length && [[m.law, law], [m.pairs, pairs], [m.map, map]].every(([part, sound]) => missing(part) || sound(part)),
+
+  worker: (m) =>
+    [m.time, m.since].every(when) && [m.id, m.version].every(text) && known([m.cores, m.cores_taken, m.cores_used]) && typeof m.draining === "boolean" &&
+    list(m.streams, MAX_RUNNING, running) && (missing(m.labels) || list(m.labels, MAX_ENTRIES, text)) && (missing(m.waiting) || list(m.waiting, MAX_WAITING, (w) => token(w.name) && typeof w.why === "string")),
 
   track: (m) =>
     whole(m.id) && text(m.change) && text(m.why ?? "") && known(["", "_low", "_high"].map((end) => m[`diffusion_shrunk_px2_s${end}`])) &&
@@ -95,6 +101,14 @@ const MOTION = ["stuck", "free", "confined", "directed", "anomalous", "alpha", "
 
 /** Who an experiment hears, and when it was heard. */
 const cameras = (m) => when(m.time) && Array.isArray(m.cameras) && m.cameras.length <= MAX_DIM && m.cameras.every((c) => c && text(c.stream) && text(c.left_out ?? "") && whole(c.silences) && (missing(c.heard) || when(c.heard)));
+
+/** A list of so many at most, each of which is sound. */
+const list = (l, most, sound) => Array.isArray(l) && l.length <= most && l.every((v) => !missing(v) && sound(v));
+
+/** The name of a stream: a part of subjects. */
+const token = (v) => typeof v === "string" && /^[\w-]{1,64}$/.test(v);
+
+const running = (r) => token(r.name) && whole(r.epoch) && when(r.since) && text(r.state) && (missing(r.problem) || typeof r.problem === "string");
 
 /** Columns of one length. */
 const table = (t, names) => names.every((name) => numbers(t[name], MAX_POINTS) && t[name].length === t[names[0]].length);

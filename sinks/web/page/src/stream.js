@@ -8,6 +8,7 @@ import { Objects } from "./objects.js";
 const EVENTS = 200;
 const POINTS = 3600; // two minutes at 30 a second
 const LAWS = 1800;
+const LEASED = 3000; // ms without a word of the worker that has the stream, before one counts who has no lease
 const LISTENING = 2; // seconds without health before a stream counts as silent, over its period of one
 
 /** How many dimensions the charts show; the table of dimensions shows all. */
@@ -17,9 +18,21 @@ export class Stream {
   constructor(site, name) {
     Object.assign(this, { site, name, key: `${site}.${name}`, dim: 0, latents: null, laws: null, latent: null, law: null, field: null });
     Object.assign(this, { view: null, whole: "", health: null, heard: 0, events: [], objects: null, population: null, paused: false, frozen: false, sourceLost: "" });
+    Object.assign(this, { epoch: 0, leased: -Infinity, late: 0 }); // the newest lease that was heard of, when it last was, and how many messages were passed over
     this.alarms = new Map(); // code -> the event that began it
     this.changed = { latent: 0, sde: 0, view: 0, health: 0, event: 0, trigger: 0, objects: 0, population: 0, track: 0 };
     this.nis = { mean: NaN, weight: 0 };
+  }
+
+  /**
+   * Whether a message counts that was made under a lease of this epoch; 0 is none. A worker that was frozen or cut off may come back and speak on
+   * while another has the stream. Who speaks without a lease is a run of the same name: it counts while no worker is heard.
+   */
+  counts(epoch, now) {
+    const fine = epoch === 0 ? now - this.leased > LEASED : epoch >= this.epoch;
+    if (!fine) this.late++;
+    else if (epoch > 0) Object.assign(this, { epoch, leased: now });
+    return fine;
   }
 
   /** Takes a message that was read; now is in milliseconds. */
@@ -94,7 +107,8 @@ export class Stream {
 
   take_health(m, now) {
     const paused = (h) => h?.frames_dropped?.paused ?? 0;
-    if (this.health && m.uptime_s < this.health.uptime_s) this.restarted();
+    const another = (m.epoch ?? 0) !== (this.health?.epoch ?? 0);
+    if (this.health && (another || m.uptime_s < this.health.uptime_s)) this.restarted();
     else if (this.health && paused(m) > paused(this.health)) this.paused = true; // it was paused before this page looked
     if (this.health && m.frames_tracked > this.health.frames_tracked && paused(m) === paused(this.health)) this.paused = false;
     for (const state of ["paused", "frozen"]) {
