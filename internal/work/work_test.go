@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"driftscope/internal/bus"
 	"driftscope/internal/bus/bustest"
 	"driftscope/internal/config"
@@ -118,6 +120,10 @@ func TestWorkers(t *testing.T) {
 		films[name].Next(100)
 		p.add(name, "")
 	}
+	told, err := p.connect().NATS().SubscribeSync("driftscope.local.hall-1.worker")
+	if err != nil {
+		t.Fatal(err)
+	}
 	_, stop := p.work("hall-1")
 	p.held(map[string]string{"one": "hall-1", "two": "hall-1"})
 	for name, f := range films {
@@ -142,6 +148,9 @@ func TestWorkers(t *testing.T) {
 		leasetest.Results(t, f.Conn, name, 200)
 	}
 	stop()
+	if r := last(t, told); !r.Draining || len(r.Streams) != 0 || r.Taken != 0 {
+		t.Errorf("the last word of a worker that has handed over is %+v", r)
+	}
 	p.held(map[string]string{"one": "hall-2", "two": "hall-2"})
 	for name, f := range films {
 		f.Next(100)
@@ -192,6 +201,20 @@ func TestWorkers(t *testing.T) {
 	if r := second.record(time.Now()); len(r.Streams) != 1 || r.Streams[0].State != running || r.Taken != 1 {
 		t.Errorf("the worker says %+v", r)
 	}
+}
+
+// last is what a worker said last.
+func last(t *testing.T, heard *nats.Subscription) *message.WorkerRecord {
+	t.Helper()
+	var data []byte
+	for m, err := heard.NextMsg(10 * time.Second); err == nil; m, err = heard.NextMsg(time.Second) {
+		data = m.Data
+	}
+	r, err := message.Decode(latent.KindWorker, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.(*message.WorkerRecord)
 }
 
 // TestWorkerTells: what nobody can run is told with its reason, and what cannot run by its configuration is not tried elsewhere.

@@ -212,5 +212,8 @@ func (w *Worker) drain(ctx context.Context) error {
 	if err := w.site.Retire(retiring); err != nil {
 		failed = errors.Join(failed, fmt.Errorf("others see this worker for %v more: %w", w.site.TTL(), err))
 	}
+	if err := w.tell(time.Now()); err != nil { // the last word, by which pages know at once that it is not missing
+		failed = errors.Join(failed, err)
+	}
 	return failed
 }

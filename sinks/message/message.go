@@ -21,6 +21,9 @@ type Header struct {
 
 func (h *Header) header() *Header { return h }
 
+// EpochOf is the epoch of the lease under which r was made, 0 without one.
+func EpochOf(r Record) uint64 { return r.header().Epoch }
+
 // LatentRecord is one frame's latent and the drift there, published every frame.
 type LatentRecord struct {
 	Header

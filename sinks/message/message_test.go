@@ -34,6 +34,23 @@ func TestWireFormat(t *testing.T) {
 	}
 }
 
+// TestEpochOf: every kind of record tells under which lease it was made, or that there was none.
+func TestEpochOf(t *testing.T) {
+	for _, epoch := range []uint64{0, 1 << 52} {
+		e := &Encoder{Stream: "bead", Epoch: epoch}
+		kinds, lines := sinktest.Lines(t, e.Encode, sinktest.Estimate(6, 1), sinktest.Event(), sinktest.Trigger(7), sinktest.Health(), sinktest.View(), sinktest.Field(8), sinktest.Population(8))
+		for i, line := range lines {
+			r, err := Decode(kinds[i], []byte(line))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if found := EpochOf(r); found != epoch {
+				t.Errorf("%s: found epoch %d, expected %d", kinds[i], found, epoch)
+			}
+		}
+	}
+}
+
 // A centroid and lengths are in their records where they are known, and only there.
 func TestUnitsAreAdded(t *testing.T) {
 	e := sinktest.Estimate(6, 1)

@@ -2,8 +2,11 @@ package message
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
+
+const mostNamed = 8 // streams that nobody can run that a text names
 
 // The bounds of what a worker says: those of a site.
 const (
@@ -32,7 +35,7 @@ type RunningRecord struct {
 	Name    string    `json:"name"`
 	Epoch   uint64    `json:"epoch"`
 	Since   time.Time `json:"since"`             // it was taken
-	State   string    `json:"state"`             // starting, running, or failed
+	State   string    `json:"state"`             // starting, running, failed, or ended
 	Problem string    `json:"problem,omitempty"` // why it failed last; it is tried again
 }
 
@@ -48,4 +51,34 @@ func checkWorker(r *WorkerRecord) error {
 		return fmt.Errorf("%d streams run and %d wait, expected at most %d and %d", len(r.Streams), len(r.Waiting), mostRunning, mostWaiting)
 	}
 	return nil
+}
+
+// Text is what a worker says for people, without what changes every second and its name.
+func (r *WorkerRecord) Text() string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "(%s): %.4g of %.4g cores taken", Printable(r.Version), float64(r.Taken), float64(r.Cores))
+	if len(r.Labels) > 0 {
+		fmt.Fprintf(&text, ", labels %s", Printable(strings.Join(r.Labels, ", ")))
+	}
+	switch {
+	case r.Draining && len(r.Streams) == 0:
+		text.WriteString("; it has handed over what it ran")
+	case r.Draining:
+		text.WriteString("; it hands over, and ends")
+	case len(r.Streams) == 0:
+		text.WriteString("; it runs nothing")
+	}
+	for i, s := range r.Streams {
+		fmt.Fprintf(&text, "%s %s at epoch %d %s", map[bool]string{true: "; runs", false: ","}[i == 0], Printable(s.Name), s.Epoch, Printable(s.State))
+		if s.Problem != "" {
+			fmt.Fprintf(&text, " (%s)", Printable(s.Problem))
+		}
+	}
+	for i, s := range r.Waiting[:min(len(r.Waiting), mostNamed)] {
+		fmt.Fprintf(&text, "%s %s (%s)", map[bool]string{true: "; nobody can run", false: ","}[i == 0], Printable(s.Name), Printable(s.Why))
+	}
+	if more := len(r.Waiting) - mostNamed; more > 0 {
+		fmt.Fprintf(&text, " and %d more", more)
+	}
+	return text.String()
 }
