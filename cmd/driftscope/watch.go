@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,7 +26,8 @@ import (
 const (
 	watchConnect = 2 * time.Second // for the server to answer
 	watchSilence = 5 * time.Second // without a message, before watch says so
-	watchStreams = 1024            // subjects whose rate is remembered
+	watchStreams = 1024            // subjects whose rate is remembered, and workers
+	watchMissed  = 3 * time.Second // without a word of a worker: three of its messages are missing
 )
 
 // watchCmd prints what streams publish, from any terminal that reaches the server.
@@ -63,7 +66,7 @@ func (c *watchCmd) watch(ctx context.Context, out, notes io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", subject, err)
 	}
-	w := &watcher{out: out, notes: notes, rate: c.Rate, json: c.JSON, printed: map[string]time.Time{}}
+	w := &watcher{out: out, notes: notes, rate: c.Rate, json: c.JSON, printed: map[string]time.Time{}, workers: workers{}}
 	for ctx.Err() == nil {
 		m, err := nextMessage(ctx, subscription)
 		switch {
@@ -75,6 +78,9 @@ func (c *watchCmd) watch(ctx context.Context, out, notes io.Writer) error {
 			err = w.silence(conn, subject)
 		case errors.Is(err, nats.ErrSlowConsumer):
 			_, err = fmt.Fprintln(notes, "messages come faster than they can be printed: some were left out")
+		}
+		if err == nil {
+			err = w.silent(time.Now())
 		}
 		if err != nil {
 			return err
@@ -127,6 +133,8 @@ type watcher struct {
 	rate       float64              // latents a second that are printed of each stream; 0 is every one
 	json       bool                 // messages are printed as they are
 	printed    map[string]time.Time // when a subject's last message was, of those that are limited
+	newest     message.Newest
+	workers    workers
 	line       bytes.Buffer
 }
 
@@ -154,9 +162,19 @@ func (w *watcher) message(subject string, data []byte) error {
 		}
 		return nil
 	}
+	of, now := subject[:strings.LastIndexByte(subject, '.')], time.Now()
+	if newest, fine := w.newest.Counts(of, message.EpochOf(r), now); !fine {
+		delete(w.printed, subject) // it does not stand for a latent that counts
+		if w.due("late "+of, 1./60) {
+			_, err = fmt.Fprintf(w.notes, "%s: left out: epoch %d, and a worker runs the stream at epoch %d\n", message.Printable(subject), message.EpochOf(r), newest)
+		}
+		return err
+	}
 	w.line.Reset()
-	if w.json {
+	if told, of := r.(*message.WorkerRecord); w.json {
 		err = json.Compact(&w.line, data)
+	} else if of {
+		w.workers.print(&w.line, subject, told, now)
 	} else {
 		printRecord(&w.line, r)
 	}
@@ -215,4 +233,50 @@ func printRecord(line *bytes.Buffer, r message.Record) {
 			fmt.Fprintf(line, " (%d times)", r.Count)
 		}
 	}
+}
+
+// workers are what was printed of each, by subject.
+type workers map[string]*heardWorker
+
+type heardWorker struct {
+	name   string
+	text   string
+	heard  time.Time
+	silent bool
+}
+
+// print writes what a worker says, where that is not what it said before.
+func (k workers) print(line *bytes.Buffer, subject string, r *message.WorkerRecord, now time.Time) {
+	before := k[subject]
+	if before == nil {
+		if len(k) >= watchStreams {
+			clear(k)
+		}
+		before = &heardWorker{name: message.Printable(r.Stream)}
+		k[subject] = before
+	}
+	text := r.Text()
+	if text != before.text || before.silent {
+		fmt.Fprintf(line, "worker %s %s", before.name, text)
+	}
+	before.text, before.heard, before.silent = text, now, false
+	if r.Draining && len(r.Streams) == 0 {
+		delete(k, subject) // its last word: it is not missed
+	}
+}
+
+// silent prints which workers are not heard any more, once.
+func (w *watcher) silent(now time.Time) error {
+	if w.json || !w.due("silent workers", 1) {
+		return nil
+	}
+	for _, subject := range slices.Sorted(maps.Keys(w.workers)) {
+		if k := w.workers[subject]; !k.silent && now.Sub(k.heard) > watchMissed {
+			k.silent = true
+			if _, err := fmt.Fprintf(w.out, "worker %s is silent\n", k.name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
