@@ -104,6 +104,20 @@ func TestPermissions(t *testing.T) {
 	if err != nil || m.Subject != "driftscope.local.bead.event" {
 		t.Errorf("a viewer sees %v, %v: expected the event, and neither commands nor what was forged", m, err)
 	}
+	for _, word := range []struct {
+		by   *nats.Conn
+		text string
+	}{{viewer, "forged"}, {operator, "forged"}, {b.NATS(), "told"}} { // a worker's word is seen as results are, and nobody else's
+		if err := word.by.Publish("driftscope.local.hall-1.worker", []byte(word.text)); err != nil {
+			t.Fatal(err)
+		}
+		if err := word.by.Flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if m, err := seen.NextMsg(5 * time.Second); err != nil || m.Subject != "driftscope.local.hall-1.worker" || string(m.Data) != "told" {
+		t.Errorf("a viewer sees %v, %v: expected what the worker says", m, err)
+	}
 	pictures, err := b.NATS().SubscribeSync("camera.bead")
 	if err == nil {
 		err = b.NATS().Flush()

@@ -213,21 +213,24 @@ func TestBridge(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		latents, err := page.SubscribeSync("driftscope.local.bead.latent")
-		if err != nil {
-			t.Fatal(err)
+		told := []string{"driftscope.local.bead.latent", "driftscope.local.hall-1.worker"}
+		for _, subject := range told {
+			said, err := page.SubscribeSync(subject)
+			if err != nil {
+				t.Fatal(err)
+			}
+			page.Flush()
+			b.NATS().Publish(subject, []byte("true"))
+			if m, err := said.NextMsg(5 * time.Second); err != nil || string(m.Data) != "true" {
+				t.Errorf("%s: found %v, %v", pages, m, err)
+			}
+			page.Publish(subject, []byte("forged"))
 		}
-		page.Flush()
-		b.NATS().Publish("driftscope.local.bead.latent", []byte("true"))
-		if m, err := latents.NextMsg(5 * time.Second); err != nil || string(m.Data) != "true" {
-			t.Errorf("%s: found %v, %v", pages, m, err)
-		}
-		page.Publish("driftscope.local.bead.latent", []byte("forged"))
 		page.Publish("driftscope.local.bead.cmd.pause", nil)
 		page.Flush()
-		wantRefused := 2
+		wantRefused := len(told) + 1
 		if steers {
-			wantRefused = 1
+			wantRefused--
 		}
 		for range wantRefused {
 			select {
@@ -244,7 +247,7 @@ func TestBridge(t *testing.T) {
 		for len(heard) > 0 {
 			subjects = append(subjects, (<-heard).Subject)
 		}
-		if commanded := len(subjects) == 2 && subjects[1] == "driftscope.local.bead.cmd.pause"; commanded != steers || len(subjects) > 2 {
+		if commanded := len(subjects) == 3 && subjects[2] == "driftscope.local.bead.cmd.pause"; commanded != steers || len(subjects) > 3 {
 			t.Errorf("%s: heard %v", pages, subjects)
 		}
 		page.Close()

@@ -1,7 +1,7 @@
 // All streams of a site and its workers, in two tables.
 
 import { find, keyed, make, say } from "./elements.js";
-import { count, duration, fixed, number } from "./format.js";
+import { count, duration, fixed } from "./format.js";
 import { foremost, oddVersions } from "./site.js";
 
 const MARKS = { good: "●", warn: "▲", bad: "■", idle: "○" };
@@ -36,7 +36,7 @@ export class SitePanels {
     say(find("#site-streams-more"), [...of(waiting, "that nobody can run"), ...of(bad - waiting, "failed or silent"), ...of(tones("idle"), "starting or ended")].join(" · ") || "none in trouble");
     say(find("#site-workers-many"), count(heard.length));
     say(find("#site-workers-more"), [...of(crew.length - heard.length, "silent"), ...of(heard.filter(({ record }) => record.draining).length, "handing over")].join(" · ") || "all at work");
-    say(find("#site-cores"), `${number(sum("cores_taken"))} of ${number(sum("cores"))} taken`);
+    say(find("#site-cores"), `${cores(sum("cores_taken"))} of ${cores(sum("cores"))} taken`);
     say(find("#site-cores-more"), `${fixed(sum("cores_used"), 1)} in use`);
   }
 
@@ -88,7 +88,7 @@ export class SitePanels {
       interval.style.left = "0%";
       interval.style.right = `calc(100% - ${share(record.cores_taken, record.cores)})`;
       tick.style.left = share(record.cores_used, record.cores);
-      say(taken, `${number(record.cores_taken)} of ${number(record.cores)}`);
+      say(taken, `${cores(record.cores_taken)} of ${cores(record.cores)}`);
       say(used, fixed(record.cores_used, 1));
       say(streams, count(record.streams.length));
       say(labels, record.labels?.join(", ").slice(0, LONGEST) || "–");
@@ -111,6 +111,9 @@ export class SitePanels {
     return parts.join(" ");
   }
 }
+
+/** Cores are mostly whole. */
+const cores = (n) => (Number.isInteger(n) ? count(n) : fixed(n, 1));
 
 const share = (part, whole) => `${(100 * Math.min(Math.max(part / whole, 0) || 0, 1)).toFixed(1)}%`;
 
