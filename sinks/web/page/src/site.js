@@ -9,15 +9,36 @@ const MOST_WORKERS = 1024;
 export class Site {
   /** streams has those of all sites that were heard, by any key. */
   constructor(site, streams) {
-    Object.assign(this, { site, name: "all streams", overview: true, heardOf: streams, workers: new Map() });
+    Object.assign(this, { site, name: "all streams", overview: true, heardOf: streams, workers: new Map(), waiting: [], seen: null });
   }
 
   /** Takes what a worker says; now is in milliseconds. */
   take(name, m, now) {
     const before = this.workers.get(name);
     if (before && before.record.id !== m.id && now - before.heard < SILENT && Date.parse(m.since) < Date.parse(before.record.since)) return; // an older process of that name was frozen, and returns
+    m.waiting = this.shared(m.waiting ?? []);
     if (m.draining && !m.streams.length) this.workers.delete(name); // its last word
     else if (before || this.workers.size < MOST_WORKERS) this.workers.set(name, { record: m, heard: now });
+  }
+
+  /** What nobody can run, as the last worker said it where this one says the same: a thousand workers have one list. */
+  shared(waiting) {
+    const same = waiting.length === this.waiting.length && waiting.every(({ name, why }, i) => name === this.waiting[i].name && why === this.waiting[i].why);
+    if (!same) this.waiting = waiting;
+    return this.waiting;
+  }
+
+  /** What there is to be seen now, {crew, rows, state}: found once however many ask in one drawing, whose time is now. */
+  look(now, away) {
+    if (this.seen?.now === now && this.seen.away === away) return this.seen;
+    const crew = this.crew(now, away);
+    const rows = this.rows(crew, now, away);
+    return (this.seen = { now, away, crew, rows, state: siteState(crew, rows, away) });
+  }
+
+  /** The state in a word, and why, as of a stream. */
+  state(now, away) {
+    return this.look(now, away).state;
   }
 
   /** The server is there again: nobody could be heard without it. */
@@ -42,8 +63,7 @@ export class Site {
   }
 
   /** All streams of the site by name, with where each runs and how it is. */
-  rows(now, away) {
-    const crew = this.crew(now, away);
+  rows(crew, now, away) {
     const [known, placed, waiting] = [new Map(), placesOf(crew), waitingOf(crew)];
     for (const stream of this.heardOf.values()) if (stream.site === this.site) known.set(stream.name, stream);
     const rows = [];
@@ -51,23 +71,11 @@ export class Site {
       const stream = known.get(name) ?? null;
       let place = placed.get(name) ?? null;
       if (place && stream && place.running.epoch < stream.epoch) place = null; // another worker has it, and has not yet told
-      if (!place && !waiting.has(name) && (now - stream.heard) / 1000 > FORGOTTEN) continue;
+      if (!away && !place && !waiting.has(name) && (now - stream.heard) / 1000 > FORGOTTEN) continue;
       const state = stateOf(stream, place, waiting.get(name), now, away);
       rows.push({ name, stream, place, state, epoch: Math.max(place?.running.epoch ?? 0, stream?.epoch ?? 0), fps: state.runs ? (stream?.health?.fps ?? NaN) : NaN });
     }
     return rows.sort(byName);
-  }
-
-  /** The state in a word, and why, as of a stream. */
-  state(now, away) {
-    if (away) return { word: "server away", tone: "bad", why: "The NATS server does not answer; the page keeps trying. What is shown is the last that came." };
-    const [crew, rows] = [this.crew(now, away), this.rows(now, away)];
-    if (!crew.length) return { word: "no worker", tone: "bad", why: "No worker of this site is heard any more." };
-    const bad = rows.filter((row) => row.state.tone === "bad");
-    if (bad.length) return { word: `${bad.length} of ${rows.length} streams in trouble`, tone: "bad", why: bad.map((row) => `${row.name}: ${row.state.word}`).join("; ").slice(0, 500) };
-    const silent = crew.filter((worker) => worker.silent);
-    if (silent.length) return { word: `${silent.length} of ${crew.length} workers silent`, tone: "warn", why: `Not heard: ${silent.map((worker) => worker.name).join(", ").slice(0, 500)}` };
-    return { word: rows.length === 1 ? "1 stream" : `${rows.length} streams`, tone: "good", why: "No stream is in trouble, and every worker is heard." };
   }
 
   /** How many messages were passed over because a later worker has the stream. */
@@ -76,6 +84,17 @@ export class Site {
     for (const stream of this.heardOf.values()) if (stream.site === this.site) sum += stream.late;
     return sum;
   }
+}
+
+/** The worst that there is of a site. */
+function siteState(crew, rows, away) {
+  if (away) return { word: "server away", tone: "bad", why: "The NATS server does not answer; the page keeps trying. What is shown is the last that came." };
+  if (!crew.length) return { word: "no worker", tone: "bad", why: "No worker of this site is heard any more." };
+  const bad = rows.filter((row) => row.state.tone === "bad");
+  if (bad.length) return { word: `${bad.length} of ${rows.length} streams in trouble`, tone: "bad", why: bad.map((row) => `${row.name}: ${row.state.word}`).join("; ").slice(0, 500) };
+  const silent = crew.filter((worker) => worker.silent);
+  if (silent.length) return { word: `${silent.length} of ${crew.length} workers silent`, tone: "warn", why: `Not heard: ${silent.map((worker) => worker.name).join(", ").slice(0, 500)}` };
+  return { word: rows.length === 1 ? "1 stream" : `${rows.length} streams`, tone: "good", why: "No stream is in trouble, and every worker is heard." };
 }
 
 const byName = (a, b) => (a.name < b.name ? -1 : 1);
@@ -97,7 +116,8 @@ function placesOf(crew) {
 /** Why nobody can run a stream. Who hands over no longer looks. */
 function waitingOf(crew) {
   const heard = crew.filter((worker) => !worker.silent && !worker.record.draining);
-  return new Map(heard.flatMap((worker) => worker.record.waiting ?? []).map(({ name, why }) => [name, why]));
+  const lists = new Set(heard.map((worker) => worker.record.waiting));
+  return new Map(Array.from(lists).flat().map(({ name, why }) => [name, why]));
 }
 
 /** How a stream is, with why where something is wrong; runs says whether its rate is one of now. */

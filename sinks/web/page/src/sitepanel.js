@@ -16,12 +16,12 @@ export class SitePanels {
   }
 
   draw(site, now, away) {
-    const [crew, rows] = [site.crew(now, away), site.rows(now, away)];
+    const { crew, rows, state } = site.look(now, away);
     this.cards(crew, rows);
     this.streams(rows);
     this.workers(crew);
     say(find("#site-note"), this.notes(site, rows));
-    const { word, tone, why } = site.state(now, away);
+    const { word, tone, why } = state;
     if (tone !== "good" && word.replace(/\d+ s/, "") !== this.word) say(find("#announcer"), `${word}. ${why}`);
     this.word = word.replace(/\d+ s/, "");
   }

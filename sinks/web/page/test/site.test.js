@@ -20,9 +20,10 @@ function listening(t) {
   const found = [];
   const feed = new Feed(() => found.push(feed.sites.size));
   const send = (name, m, kinds = m.kind) => feed.take(kinds, { subject: `driftscope.local.${name}.${m.kind}`, data: encode(m) });
-  const rows = (away = false) => feed.sites.get("local").rows(clock.now, away).map((r) => [r.name, r.place?.worker.name ?? null, r.epoch, r.state.word]);
-  const crew = () => feed.sites.get("local").crew(clock.now, false).map((w) => [w.name, w.word]);
-  return { feed, clock, found, send, rows, crew, state: () => feed.sites.get("local").state(clock.now, false) };
+  const look = (away = false) => feed.sites.get("local").look((clock.now += 1e-6), away); // every look is another drawing
+  const rows = () => look().rows.map((r) => [r.name, r.place?.worker.name ?? null, r.epoch, r.state.word]);
+  const crew = (away) => look(away).crew.map((w) => [w.name, w.word]);
+  return { feed, clock, found, send, rows, crew, look };
 }
 
 test("what a worker does not say is left out", () => {
@@ -37,7 +38,7 @@ test("what a worker does not say is left out", () => {
 });
 
 test("a site is known by its workers, and no stream by them", (t) => {
-  const { feed, found, send, rows } = listening(t);
+  const { feed, found, send, rows, look } = listening(t);
   send("bead", health());
   assert.deepEqual([feed.sites.size, found], [0, [0]], "without workers there is no site");
   send("hall-1", worker([running("bead", 17), running("plate", 18)], { waiting: [{ name: "far", why: "no worker has label camera-7" }] }));
@@ -45,30 +46,30 @@ test("a site is known by its workers, and no stream by them", (t) => {
   assert.deepEqual(rows(), [["bead", "hall-1", 17, "starting"], ["far", null, 0, "nobody can run it"], ["plate", "hall-1", 18, "running"]]);
   send("bead", health({ epoch: 17 }));
   assert.deepEqual(rows()[0], ["bead", "hall-1", 17, "tracking"]);
-  const [bead, far] = feed.sites.get("local").rows(0, false);
+  const [bead, far] = look().rows;
   assert.deepEqual([bead.place.seconds, bead.fps, far.state.why, far.fps], [30.5, 50, "no worker has label camera-7", NaN]);
   send("hall-1", worker([running("bead", 17, { state: "failed", problem: "no camera" })]));
-  const [failed] = feed.sites.get("local").rows(0, false);
+  const [failed] = look().rows;
   assert.deepEqual([failed.state.word, failed.state.tone, failed.state.why, failed.fps], ["failed", "bad", "no camera", NaN]);
 });
 
 test("a worker that is silent is greyed, then gone; one that has handed over is gone at once", (t) => {
-  const { feed, clock, send, rows, crew, state } = listening(t);
+  const { feed, clock, send, rows, crew, look } = listening(t);
   send("hall-1", worker([running("bead", 17)]));
   send("hall-2", worker([running("plate", 18)], { draining: true }));
   assert.deepEqual(crew(), [["hall-1", "works"], ["hall-2", "hands over"]]);
   send("hall-2", worker([], { draining: true }));
   assert.deepEqual(crew(), [["hall-1", "works"]]);
   clock.now = 3500;
-  assert.deepEqual([crew(), rows(), state().tone], [[["hall-1", "silent 3 s"]], [["bead", "hall-1", 17, "silent 3 s"]], "bad"]);
+  assert.deepEqual([crew(), rows(), look().state.tone], [[["hall-1", "silent 3 s"]], [["bead", "hall-1", 17, "silent 3 s"]], "bad"]);
   clock.now = 10_500;
-  assert.deepEqual([crew(), rows(), state().word], [[], [], "no worker"]);
+  assert.deepEqual([crew(), rows(), look().state.word], [[], [], "no worker"]);
   send("hall-2", worker([running("plate", 18)], { draining: true }));
   clock.now += 3500;
   assert.deepEqual(crew(), [], "killed while it handed over");
   send("hall-1", worker([running("bead", 17)]));
   clock.now += 60_000;
-  assert.deepEqual(feed.sites.get("local").crew(clock.now, true).map((w) => w.word), ["works"], "while the server is away nobody can be heard");
+  assert.deepEqual(crew(true), [["hall-1", "works"]], "while the server is away nobody can be heard");
   feed.join({ subscribe: () => ({ unsubscribe: () => {} }) }, { prefix: "driftscope" });
   assert.deepEqual(crew(), [["hall-1", "works"]], "and has a moment to speak afterwards");
 });
@@ -124,13 +125,25 @@ test("an older process of a worker's name is passed over while the newer one spe
   assert.deepEqual(rows().map((r) => r[0]), ["other"], "a clock that went back");
 });
 
+test("workers that say the same of what nobody can run share a list, and one that says otherwise adds to it", (t) => {
+  const { feed, send, rows, look } = listening(t);
+  const waiting = () => [{ name: "far", why: "no worker has label camera-7" }];
+  for (let i = 0; i < 3; i++) send(`w${i}`, worker([], { waiting: waiting() }));
+  assert.equal(new Set(Array.from(feed.sites.get("local").workers.values(), (w) => w.record.waiting)).size, 1);
+  send("w3", worker([running("bead", 17)], { waiting: [...waiting(), { name: "large", why: "needs 64 cores" }, { name: "bead", why: "taken since" }] }));
+  send("w4", worker([], { waiting: [{ name: "old", why: "it no longer looks" }], draining: true, streams: [running("cell", 18)] }));
+  assert.deepEqual(rows().map((r) => [r[0], r[3]]), [["bead", "running"], ["cell", "running"], ["far", "nobody can run it"], ["large", "nobody can run it"]]);
+  assert.equal(look().state.word, "2 of 4 streams in trouble");
+});
+
 test("a stream that was removed is forgotten after a minute of silence", (t) => {
-  const { clock, send, rows } = listening(t);
+  const { clock, send, rows, look } = listening(t);
   send("hall-1", worker([running("bead", 17)]));
   send("bead", health({ epoch: 17 }));
   send("hall-1", worker([]));
   assert.deepEqual(rows(), [["bead", null, 17, "tracking"]]);
   clock.now = 61_000;
+  assert.equal(look(true).rows.length, 1, "while the server is away nothing is forgotten");
   assert.deepEqual(rows(), []);
 });
 
