@@ -50,7 +50,7 @@ func (p *DurablePublisher) failed(err error) {
 
 // session sends what waits and forgets what is confirmed, in order, until something fails or ctx ends.
 func (p *DurablePublisher) session(ctx context.Context) error {
-	last, err := p.resume(ctx)
+	last, alone, err := p.resume(ctx)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,9 @@ func (p *DurablePublisher) session(ctx context.Context) error {
 			if err := p.send(m, reply(inbox, number), last+uint64(flying), before); err != nil {
 				return err
 			}
-			before = m.id
+			if alone {
+				before = m.id
+			}
 			if flying == 0 {
 				late.Reset(confirmWait)
 			}
@@ -110,7 +112,9 @@ func (p *DurablePublisher) nth(i int) (*outgoing, uint64) {
 }
 
 // send publishes m as what follows sequence number last, and the message of identity before unless that is empty. The number alone is not enough: a
-// stranger's message takes the number of one of ours, and the next of ours would be stored in its place.
+// stranger's message takes the number of one of ours, and the next of ours would be stored in its place. In a cluster the number has to do: a server that
+// was away and has caught up refuses every message that names the one before it, and its replica is never whole again (nats-server 2.15: processCatchupMsg
+// leaves lmsgId as it was).
 func (p *DurablePublisher) send(m *outgoing, reply string, last uint64, before string) error {
 	m.headers.Set(jetstream.ExpectedLastSeqHeader, strconv.FormatUint(last, 10))
 	m.headers.Del(jetstream.ExpectedLastMsgIDHeader)
@@ -161,40 +165,58 @@ func (p *DurablePublisher) forget(n int) {
 	signal(p.room)
 }
 
-// resume finds the stream's last message in the window, forgets those up to it, and returns the stream's last sequence number. A stream that is not
-// there is made.
-func (p *DurablePublisher) resume(ctx context.Context) (last uint64, err error) {
+// resume finds the stream's last message in the window, forgets those up to it, and returns the stream's last sequence number, and whether one server
+// alone has it. A stream that is not there is made.
+func (p *DurablePublisher) resume(ctx context.Context) (last uint64, alone bool, err error) {
 	if !p.conn.Connected() {
-		return 0, errors.New("the NATS server is away")
+		return 0, false, errors.New("the NATS server is away")
 	}
 	ctx, done := p.patience.ask(ctx)
 	defer done()
 	stream, err := p.keep.streamOf(ctx, p.js, p.subject)
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	p.patience.answered()
+	alone = stream.CachedInfo().Config.Replicas <= 1
 	if last = stream.CachedInfo().State.LastSeq; last == 0 {
-		return 0, nil
+		return 0, alone, nil
 	}
 	m, err := stream.GetMsg(ctx, last)
 	if errors.Is(err, jetstream.ErrMsgNotFound) { // expired, or not yet where a replica answers: then identities tell
-		return last, nil
+		return last, alone, nil
 	}
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	id := m.Header.Get(jetstream.MsgIDHeader)
 	if !strings.HasPrefix(id, p.coder.session) {
-		return last, nil
+		return last, alone, nil
 	}
 	for i := 0; ; i++ {
 		switch m, _ := p.nth(i); {
 		case m == nil:
-			return last, nil
+			return last, alone, nil
 		case m.id == id:
+			if i > 0 && !alone {
+				p.skipped(ctx, stream, last, i)
+			}
 			p.forget(i + 1)
-			return last, nil
+			return last, alone, nil
 		}
 	}
+}
+
+// skipped tells where somebody else's message stands in the place of one of the window, of which the one at i is the stream's last: what stood there before it
+// is lost.
+func (p *DurablePublisher) skipped(ctx context.Context, stream jetstream.Stream, last uint64, i int) {
+	first, _ := p.nth(0)
+	m, err := stream.GetMsg(ctx, last-uint64(i))
+	if err != nil || m.Header.Get(jetstream.MsgIDHeader) == first.id {
+		return
+	}
+	p.mu.Lock()
+	p.account.Lost++
+	p.mu.Unlock()
+	p.warn("%s: somebody else publishes there too: a frame is lost, at sequence %d", p.subject, last-uint64(i))
 }
