@@ -2,6 +2,7 @@ package site
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"driftscope/internal/lease"
@@ -29,12 +30,27 @@ type Snapshot struct {
 
 // Now is the snapshot of this moment.
 func (s *Site) Now() Snapshot {
-	streams, workers := s.streams.copied(0), s.workers.copied(s.TTL()*2/3) // two renewals: who is dead is not counted on any more when the server forgets its leases
+	streams, workers, leases := s.streams.copied(0), s.workers.copied(s.TTL()*4/3), s.leases.Leases() // a renewal may be late
 	return Snapshot{
-		Streams: streams.records, Vanished: streams.vanished, Workers: workers.records, Leases: s.leases.Leases(),
+		Streams: streams.records, Vanished: streams.vanished, Workers: living(workers.records, s.workers.copied(s.TTL()*2/3).records, leases), Leases: leases,
 		Read: streams.read && workers.read, Remade: streams.remade + workers.remade + s.leases.Remade(),
 		Bad: append(streams.bad, workers.bad...), BadAll: streams.badCount + workers.badCount + s.leases.Bad(),
 	}
+}
+
+// living are the workers that are not known to be dead: one is that has not renewed a lease for a TTL and has said nothing for two thirds of one, when it
+// holds nothing any more. Its record is there for longer, and its streams must not wait for that.
+func living(there, heard []Worker, leases []lease.Lease) []Worker {
+	dead := map[string]bool{}
+	for _, l := range leases {
+		if l.State == lease.Still {
+			dead[l.Record.ID] = true
+		}
+	}
+	for _, w := range heard {
+		delete(dead, w.ID)
+	}
+	return slices.DeleteFunc(there, func(w Worker) bool { return dead[w.ID] })
 }
 
 // Streams are those that should run.
