@@ -76,6 +76,7 @@ func (s *Stream) restoreKept(frames uint64) (at natsink.At, err error) {
 	kept, err := s.bucket.State(s.what.digest, frames)
 	switch {
 	case errors.Is(err, natsink.ErrNotKept):
+		s.anew = err
 		return at, nil
 	case err == nil:
 		err = goOn(s.law, kept.Checkpoint)

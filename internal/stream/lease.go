@@ -64,7 +64,7 @@ func (s *Stream) takeOver() error {
 		return err
 	}
 	if at.Frames == 0 && kept.Frames > 0 {
-		console.Warn("stream %s: no law is kept that is as old as its results: it begins anew behind frame %d", s.cfg.Stream, kept.Frames-1)
+		console.Warn("stream %s: no law is kept that is as old as its results: it begins anew behind frame %d: %v", s.cfg.Stream, kept.Frames-1, s.anew)
 		at = kept
 	}
 	if numbers, ok := s.law.(interface{ Reserve(numbers uint64) }); ok && kept.Frames > at.Frames {

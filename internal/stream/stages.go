@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/term"
@@ -21,6 +22,7 @@ import (
 	"driftscope/internal/config"
 	"driftscope/internal/console"
 	"driftscope/internal/exit"
+	"driftscope/internal/model"
 	"driftscope/internal/pipeline"
 	"driftscope/internal/recording"
 	"driftscope/online"
@@ -56,6 +58,7 @@ type Stream struct {
 
 	lease    natsink.Lease     // under which a worker runs the stream; nil where none does
 	standing *natsink.Standing // of what is kept, where its frames come again; nil where they do not
+	anew     error             // why no law that is kept was taken; nil where one was, or none was looked for
 	from     natsink.At        // where frames go on, the same
 	resumer  pipeline.Resumer  // the source, where it can go on behind a place; nil where it cannot
 
@@ -114,6 +117,9 @@ func (s *Stream) build(ctx context.Context, before *Earlier) (err error) {
 		return s.finishField(ctx, cfg, applied, pipeline.Waits(s.Stages.Source))
 	}
 	if s.model, err = LoadModel(ctx, cfg, s.bus); err != nil {
+		if strings.HasPrefix(cfg.Model, model.OnServer) {
+			return s.ofServer(err)
+		}
 		return exit.Usage(err)
 	}
 	steps, err := s.model.Steps(ctx, cfg)
@@ -161,7 +167,7 @@ func (s *Stream) attach(b *bus.Conn, alone bool) (err error) {
 		return err
 	}
 	if err := s.openBucket(); err != nil {
-		return ofServer(err)
+		return s.ofServer(err)
 	}
 	if b != nil && s.model != nil {
 		s.swapper.bus, s.swapper.bucket, s.Stages.Swap = b, s.bucket, s.swapper.swap
@@ -180,14 +186,15 @@ func (s *Stream) attach(b *bus.Conn, alone bool) (err error) {
 		Stdout: os.Stdout, Terminal: alone && term.IsTerminal(int(os.Stdout.Fd())),
 	}
 	if s.Stages.Sinks, err = newSinks(s.cfg, env); err != nil {
-		return ofServer(err)
+		return s.ofServer(err)
 	}
 	return s.keepConfiguration()
 }
 
-// ofServer marks err as the user's, unless a server did not answer: what is configured may be right, and the same command work later.
-func ofServer(err error) error {
-	if errors.Is(err, natsink.ErrUnanswered) {
+// ofServer marks err as the user's, unless a server did not answer, or a worker runs the stream: what is configured may be right, and the same work later.
+// A cluster that has just made a bucket, or has lost a server, refuses what it takes a second later.
+func (s *Stream) ofServer(err error) error {
+	if s.lease != nil || errors.Is(err, natsink.ErrUnanswered) {
 		return err
 	}
 	return exit.Usage(err)

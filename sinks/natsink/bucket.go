@@ -206,7 +206,18 @@ func (k *Bucket) State(model string, frames uint64) (law KeptLaw, err error) {
 			return law, nil
 		}
 	}
-	return KeptLaw{}, ErrNotKept
+	return KeptLaw{}, fmt.Errorf("%w that is as old: %s", ErrNotKept, agesOf(entries))
+}
+
+// agesOf is how many frames are in each state, for people.
+func agesOf(entries []jetstream.KeyValueEntry) string {
+	text := fmt.Sprintf("%d are kept, of frames", len(entries))
+	for _, e := range entries {
+		if h, _, err := unpacked(e.Value()); err == nil {
+			text += " " + strconv.FormatUint(h.at.Frames, 10)
+		}
+	}
+	return text
 }
 
 // states are the revisions of the state, the oldest first: the newest alone where any will do.
