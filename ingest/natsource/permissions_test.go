@@ -19,7 +19,7 @@ func shipped(t *testing.T, replaced ...string) (as func(user string) string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, user := range []string{"DRIFTSCOPE", "CAMERA", "VIEWER", "OPERATOR", "READER", "MODELS"} {
+	for _, user := range []string{"DRIFTSCOPE", "CAMERA", "VIEWER", "OPERATOR", "READER", "MODELS", "POOL"} {
 		t.Setenv(user+"_PASSWORD", "hunter2")
 	}
 	replaced = append(replaced, "./nats ", t.TempDir()+" ", "127.0.0.1:8080", "127.0.0.1:-1", "127.0.0.1:4222", "127.0.0.1:-1")
