@@ -60,11 +60,12 @@ func (c *server) use(ctx context.Context, makes bool, do func(context.Context, *
 	if err != nil {
 		return err
 	}
-	open := site.Look
+	var s *site.Site
 	if makes {
-		open = site.Open
+		s, err = site.Open(ctx, conn, site.Options{Replicas: c.Replicas})
+	} else {
+		s, err = site.Read(ctx, conn)
 	}
-	s, err := open(ctx, conn, site.Options{Replicas: c.Replicas})
 	if err == nil {
 		ctx, done := context.WithTimeout(ctx, reading)
 		defer done()

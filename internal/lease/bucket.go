@@ -109,7 +109,8 @@ func Look(ctx context.Context, js jetstream.JetStream, o Options) (*Bucket, erro
 	return open(ctx, js, o, true)
 }
 
-func open(ctx context.Context, js jetstream.JetStream, o Options, looks bool) (*Bucket, error) {
+// prepare is a bucket that has seen nothing yet.
+func prepare(js jetstream.JetStream, o Options, looks bool) (*Bucket, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
@@ -119,13 +120,21 @@ func open(ctx context.Context, js jetstream.JetStream, o Options, looks bool) (*
 		b.fence, b.still = o.Clock, o.Clock
 	}
 	b.ctx, b.cancel = context.WithCancel(context.Background())
+	return b, nil
+}
+
+func open(ctx context.Context, js jetstream.JetStream, o Options, looks bool) (*Bucket, error) {
+	b, err := prepare(js, o, looks)
+	if err != nil {
+		return nil, err
+	}
 	w, err := b.attach(ctx)
 	if err != nil {
 		b.cancel()
 		return nil, fmt.Errorf("leases in KV %s: %w", o.Bucket, err)
 	}
-	if ttl := b.TTL(); ttl != o.TTL && !looks {
-		o.Log.Warn("the bucket of leases is there with another TTL, which counts", "bucket", o.Bucket, "ttl", ttl, "asked", o.TTL)
+	if ttl := b.TTL(); ttl != b.o.TTL && !looks {
+		b.o.Log.Warn("the bucket of leases is there with another TTL, which counts", "bucket", o.Bucket, "ttl", ttl, "asked", b.o.TTL)
 	}
 	b.work.Go(func() { b.run(w) })
 	return b, nil

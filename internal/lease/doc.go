@@ -3,6 +3,7 @@
 //	bucket.go      Bucket: finds or makes the bucket, makes it again where it was deleted
 //	generation.go  which making of the bucket this is, and where its epochs begin
 //	watch.go       what is seen of every key, and since when by this process's own clock
+//	read.go        what there is, once, without a consumer
 //	claim.go       Claim: when a key may be taken, and how
 //	held.go        Held: Valid, Lost, Release; the fence
 //	renewal.go     renewals

@@ -409,3 +409,46 @@ func TestRefused(t *testing.T) {
 		t.Errorf("a hand-over to nobody: %v", err)
 	}
 }
+
+// TestRead: who may have no consumer made reads what was there, and claims nothing.
+func TestRead(t *testing.T) {
+	js, _ := embedded(t)
+	if _, err := Read(t.Context(), js, Options{Bucket: "leases"}); !errors.Is(err, ErrNoBucket) {
+		t.Errorf("found %v, expected that there is no bucket", err)
+	}
+	a := worker(t, js, "a")
+	h, free := awaited(t, a, "bead", 0), awaited(t, a, "free", 0)
+	if err := free.Release(t.Context(), "b"); err != nil {
+		t.Fatal(err)
+	}
+	seer, err := Read(t.Context(), js, Options{Bucket: "leases"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer seer.Close()
+	l := seer.Leases()
+	if len(l) != 2 || l[0].State != Taken || l[0].Record.Epoch != h.Epoch() || l[1].State != Free || l[1].Record.To != "b" || seer.TTL() != a.TTL() {
+		t.Errorf("found %+v", l)
+	}
+	if _, err := seer.Claim(t.Context(), "other", 0); !errors.Is(err, ErrReadOnly) {
+		t.Errorf("found %v, expected that who reads claims nothing", err)
+	}
+	stream, err := js.Stream(t.Context(), "KV_leases")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := stream.CachedInfo().State.Consumers
+	again, err := Read(t.Context(), js, Options{Bucket: "leases"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	if info, err := stream.Info(t.Context()); err != nil || info.State.Consumers != before {
+		t.Errorf("%d consumers, %v, expected %d as before", info.State.Consumers, err, before)
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Read(over, js, Options{Bucket: "leases"}); err == nil {
+		t.Error("what could not be read was given as read")
+	}
+}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"driftscope/internal/lease"
 )
 
 const (
@@ -39,7 +41,7 @@ type Bad struct{ Bucket, Key, Why string }
 type book[T any] struct {
 	js     jetstream.JetStream
 	config jetstream.KeyValueConfig // of the bucket where it is made
-	looks  bool
+	how    how
 	log    *slog.Logger
 	most   int // records
 	decode func(key string, value []byte, revision uint64) (T, error)
@@ -67,36 +69,56 @@ func openBook[T any](ctx context.Context, b *book[T]) (*book[T], error) {
 	b.vanished, b.changed = map[string]entry[T]{}, make(chan struct{}, 1)
 	running, cancel := context.WithCancel(context.Background())
 	b.cancel = cancel
-	w, err := b.attach(ctx, running)
-	if err != nil {
+	if err := b.start(ctx, running); err != nil {
 		cancel()
 		return nil, fmt.Errorf("KV %s: %w", b.config.Bucket, err)
 	}
-	b.work.Go(func() { b.run(running, w) })
 	return b, nil
+}
+
+// start reads the bucket, and watches it while running lasts unless it is read once.
+func (b *book[T]) start(ctx, running context.Context) error {
+	if b.how == reads {
+		if err := b.reach(ctx); err != nil {
+			return err
+		}
+		return lease.Entries(ctx, b.js, b.config.Bucket, b.take)
+	}
+	w, err := b.attach(ctx, running)
+	if err == nil {
+		b.work.Go(func() { b.run(running, w) })
+	}
+	return err
 }
 
 func (b *book[T]) close() { b.cancel(); b.work.Wait() }
 
 // attach finds or makes the bucket, and watches it while running lasts.
 func (b *book[T]) attach(ctx, running context.Context) (jetstream.KeyWatcher, error) {
+	if err := b.reach(ctx); err != nil {
+		return nil, err
+	}
+	return b.values().WatchAll(running)
+}
+
+// reach finds or makes the bucket.
+func (b *book[T]) reach(ctx context.Context) error {
 	ctx, done := context.WithTimeout(ctx, askWait)
 	defer done()
 	kv, err := b.js.KeyValue(ctx, b.config.Bucket)
-	if errors.Is(err, jetstream.ErrBucketNotFound) && !b.looks {
+	if errors.Is(err, jetstream.ErrBucketNotFound) && b.how == writes {
 		if _, err = b.js.CreateKeyValue(ctx, b.config); err == nil || errors.Is(err, jetstream.ErrBucketExists) {
 			kv, err = b.js.KeyValue(ctx, b.config.Bucket)
 		}
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	s, err := b.js.Stream(ctx, "KV_"+b.config.Bucket)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		b.begin(kv, s.CachedInfo().Created)
 	}
-	b.begin(kv, s.CachedInfo().Created)
-	return kv.WatchAll(running)
+	return err
 }
 
 // begin reads the bucket anew: what another making held has vanished.

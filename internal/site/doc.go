@@ -1,6 +1,6 @@
 // Package site keeps the records of a site in three key-value buckets: which streams should run, which workers are there, and who runs what.
 //
-//	site.go      Open, Look and what they open
+//	site.go      Open, Look, Read and what they open
 //	book.go      one watched bucket: what it holds, what of it is no record, when it vanishes
 //	stream.go    desired streams: read, checked, added, replaced, moved, removed
 //	worker.go    workers: read, announced, retired

@@ -47,15 +47,40 @@ const nobody = "nobody"
 
 // Open finds the buckets of the site that conn names, or makes them, and watches them until Close.
 func Open(ctx context.Context, conn *bus.Conn, o Options) (*Site, error) {
-	return open(ctx, conn, o, false)
+	return open(ctx, conn, o, writes)
 }
 
 // Look is Open for those who may not write: nothing is made or changed.
 func Look(ctx context.Context, conn *bus.Conn, o Options) (*Site, error) {
-	return open(ctx, conn, o, true)
+	return open(ctx, conn, o, watches)
 }
 
-func open(ctx context.Context, conn *bus.Conn, o Options, looks bool) (*Site, error) {
+// Read is Look once, for those who may have no consumer made: lease.Read. What it gives is what was there.
+func Read(ctx context.Context, conn *bus.Conn) (*Site, error) {
+	return open(ctx, conn, Options{}, reads)
+}
+
+// how a site is opened.
+type how int
+
+const (
+	writes  how = iota
+	watches     // and changes nothing
+	reads       // once, and changes nothing
+)
+
+// leases opens them.
+func (h how) leases(ctx context.Context, js jetstream.JetStream, o lease.Options) (*lease.Bucket, error) {
+	switch h {
+	case watches:
+		return lease.Look(ctx, js, o)
+	case reads:
+		return lease.Read(ctx, js, o)
+	}
+	return lease.Open(ctx, js, o)
+}
+
+func open(ctx context.Context, conn *bus.Conn, o Options, h how) (*Site, error) {
 	names, err := conn.Subject("any")
 	if err != nil {
 		return nil, err
@@ -70,12 +95,8 @@ func open(ctx context.Context, conn *bus.Conn, o Options, looks bool) (*Site, er
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Site{js: js, o: o, looks: looks}
-	begin := lease.Open
-	if looks {
-		begin = lease.Look
-	}
-	s.leases, err = begin(ctx, js, lease.Options{Bucket: names.BucketOf("leases"), Worker: o.Worker, Version: o.Version, TTL: o.TTL, Replicas: o.Replicas, Log: o.Log})
+	s := &Site{js: js, o: o, looks: h != writes}
+	s.leases, err = h.leases(ctx, js, lease.Options{Bucket: names.BucketOf("leases"), Worker: o.Worker, Version: o.Version, TTL: o.TTL, Replicas: o.Replicas, Log: o.Log})
 	if errors.Is(err, lease.ErrNoBucket) {
 		return nil, fmt.Errorf("%s: no worker has been at this site yet: check --prefix and --site, or start driftscope work: %w", conn.URL(), err)
 	}
@@ -87,9 +108,9 @@ func open(ctx context.Context, conn *bus.Conn, o Options, looks bool) (*Site, er
 	desired.Bucket, desired.Description, desired.MaxBytes, desired.MaxValueSize = names.BucketOf("streams"), "driftscope: streams that should run", streamsBytes, mostStreamRecord+messageRoom
 	there.Bucket, there.Description, there.MaxBytes, there.MaxValueSize = names.BucketOf("workers"), "driftscope: workers that are there", workersBytes, mostWorkerRecord+messageRoom
 	there.TTL = s.leases.TTL()
-	s.streams, err = openBook(ctx, &book[Stream]{js: js, config: desired, looks: looks, log: o.Log, most: MostStreams, decode: readStream, keeps: true})
+	s.streams, err = openBook(ctx, &book[Stream]{js: js, config: desired, how: h, log: o.Log, most: MostStreams, decode: readStream, keeps: true})
 	if err == nil {
-		s.workers, err = openBook(ctx, &book[Worker]{js: js, config: there, looks: looks, log: o.Log, most: MostWorkers, decode: readWorker})
+		s.workers, err = openBook(ctx, &book[Worker]{js: js, config: there, how: h, log: o.Log, most: MostWorkers, decode: readWorker})
 	}
 	if err != nil {
 		s.Close()

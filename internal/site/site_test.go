@@ -344,6 +344,33 @@ func TestWatch(t *testing.T) {
 	eventually(t, func() bool { _, open := <-shown; return !open })
 }
 
+// TestRead: a site is read once, by requests alone, and not changed.
+func TestRead(t *testing.T) {
+	c := embedded(t)
+	if _, err := Read(t.Context(), c); !errors.Is(err, lease.ErrNoBucket) {
+		t.Errorf("found %v, expected that no worker has been here", err)
+	}
+	s := opened(t, c, as("hall-1"))
+	added(t, s, "bead", "gone")
+	must(t, s.Remove(t.Context(), "gone"))
+	must(t, s.Announce(t.Context(), Worker{Cores: 2}))
+	r, err := Read(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	now := r.Now()
+	if !now.Read || len(now.Streams) != 1 || now.Streams[0].Name != "bead" || len(now.Workers) != 1 || now.Workers[0].Cores != 2 {
+		t.Errorf("found %+v", now)
+	}
+	if x, err := r.Stream(t.Context(), "bead"); err != nil || x.Config != stream("bead").Config {
+		t.Errorf("found %+v, %v", x, err)
+	}
+	if err := r.Move(t.Context(), "bead", "hall-2"); !errors.Is(err, ErrReadOnly) {
+		t.Errorf("found %v, expected that nothing is changed", err)
+	}
+}
+
 // TestMost: more records than a site has are counted and left out.
 func TestMost(t *testing.T) {
 	c := embedded(t)

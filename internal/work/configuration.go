@@ -44,10 +44,15 @@ func (w *Worker) reading(source config.Component) (_ config.Component, err error
 	if _, named := source.Options()["url"]; named {
 		return source, nil
 	}
-	if source, err = source.With("url", w.o.NATS.URL); err != nil || w.o.NATS.Creds == "" {
-		return source, err
+	for _, option := range [][2]string{{"url", w.o.NATS.URL}, {"credentials", w.o.NATS.Creds}, {"ca", w.o.NATS.CA}} {
+		if option[1] == "" {
+			continue
+		}
+		if source, err = source.With(option[0], option[1]); err != nil {
+			return source, err
+		}
 	}
-	return source.With("credentials", w.o.NATS.Creds)
+	return source, nil
 }
 
 // secretPrefix begins the names of environment variables that hold secrets. No other variable can be asked for.
