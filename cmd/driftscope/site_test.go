@@ -1,0 +1,447 @@
+package main
+
+import (
+	"bytes"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"driftscope/internal/bus"
+	"driftscope/internal/bus/bustest"
+	"driftscope/internal/latent"
+	"driftscope/internal/stream/leasetest"
+	"driftscope/internal/suite"
+	"driftscope/sinks/message"
+)
+
+// trialSite is the site hall as docs/howto/deployment.md sets it up, beside another, lab, on three servers with a leaf node: the shipped files with other ports.
+type trialSite struct {
+	t       *testing.T
+	folder  string // of certificates and contexts
+	servers []*bustest.Server
+	leaf    *bustest.Server
+}
+
+// trialPassword is everybody's.
+const trialPassword = "hunter2"
+
+func newTrialSite(t *testing.T) *trialSite {
+	t.Helper()
+	s := &trialSite{t: t, folder: t.TempDir()}
+	if out, err := exec.Command("../../configs/site/certificates.sh", s.folder, "localhost").CombinedOutput(); err != nil {
+		t.Fatalf("certificates.sh: %v\n%s", err, out)
+	}
+	for key, value := range map[string]string{
+		"NATS_CERT": filepath.Join(s.folder, "localhost.pem"), "NATS_KEY": filepath.Join(s.folder, "localhost.key"), "NATS_CA": filepath.Join(s.folder, "ca.pem"),
+		"SYS_PASSWORD": trialPassword, "BEAD_PASSWORD": trialPassword, "XDG_CONFIG_HOME": s.folder,
+	} {
+		t.Setenv(key, value)
+	}
+	hall := shippedSite(t, "hall.conf")
+	for _, user := range []string{"WORKER", "OPERATOR", "ADMIN", "VIEWER", "BEAD"} {
+		t.Setenv("HALL_"+user+"_PASSWORD", trialPassword)
+		t.Setenv("LAB_"+user+"_PASSWORD", trialPassword)
+	}
+	lab := strings.NewReplacer("HALL", "LAB", "hall", "lab").Replace(hall)
+	routes, leaves, clients := ports(t, 3), ports(t, 3), make([]string, 3)
+	t.Setenv("NATS_ROUTES", fmt.Sprintf("[nats://localhost:%d, nats://localhost:%d, nats://localhost:%d]", routes[0], routes[1], routes[2]))
+	for i := range 3 {
+		t.Setenv("NATS_NAME", fmt.Sprint("n", i))
+		t.Setenv("NATS_STORE", t.TempDir())
+		here := fmt.Sprintf("127.0.0.1:%d", routes[i])
+		text := strings.NewReplacer(`include "hall.conf"`, hall+lab, "0.0.0.0:4222", "127.0.0.1:-1", "0.0.0.0:6222", here, "0.0.0.0:7422", fmt.Sprintf("127.0.0.1:%d", leaves[i]),
+			"0.0.0.0:8080", "127.0.0.1:-1").Replace(shippedSite(t, "server.conf"))
+		server := bustest.Start(t, text)
+		s.servers = append(s.servers, server)
+		clients[i] = fmt.Sprintf("nats://localhost:%d", server.Port())
+	}
+	t.Setenv("NATS_NAME", "leaf")
+	t.Setenv("LEAF_URLS", fmt.Sprintf("[tls://hall_bead:%s@localhost:%d, tls://hall_bead:%s@localhost:%d]", trialPassword, leaves[0], trialPassword, leaves[1]))
+	s.leaf = bustest.Start(t, strings.Replace(shippedSite(t, "leaf.conf"), "0.0.0.0:4222", "127.0.0.1:-1", 1))
+	for _, of := range []string{"hall", "lab"} {
+		for _, user := range []string{"worker", "operator", "admin", "viewer", "bead"} {
+			s.context(of+"_"+user, of+"_"+user, strings.Join(clients, ","))
+		}
+	}
+	s.context("bead", "bead", fmt.Sprintf("nats://localhost:%d", s.leaf.Port()))
+	s.ready()
+	return s
+}
+
+// shippedSite is a file of configs/site.
+func shippedSite(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../../configs/site", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// ports are some that nobody listens on now.
+func ports(t *testing.T, n int) (free []int) {
+	t.Helper()
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		free = append(free, l.Addr().(*net.TCPAddr).Port)
+	}
+	return free
+}
+
+// context writes one, as people keep theirs.
+func (s *trialSite) context(name, user, url string) {
+	s.t.Helper()
+	text, err := json.Marshal(map[string]string{"url": url, "user": user, "password": trialPassword, "ca": filepath.Join(s.folder, "ca.pem")})
+	folder := filepath.Join(s.folder, "nats", "context")
+	if err == nil {
+		err = os.MkdirAll(folder, 0o700)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(folder, name+".json"), text, 0o600)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// write writes a file beside the contexts.
+func (s *trialSite) write(name, text string) {
+	s.t.Helper()
+	if err := os.WriteFile(filepath.Join(s.folder, name), []byte(text), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// as connects by a context.
+func (s *trialSite) as(name string) *bus.Conn {
+	s.t.Helper()
+	conn, err := bus.Connect(s.t.Context(), bus.Options{URL: "context:" + name})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { conn.Close() })
+	return conn
+}
+
+// ready waits until the cluster keeps streams on all its servers.
+func (s *trialSite) ready() {
+	s.t.Helper()
+	js, err := jetstream.New(s.as("hall_admin").NATS())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.eventually("a stream on three servers", func() bool {
+		_, err := js.CreateOrUpdateStream(s.t.Context(), jetstream.StreamConfig{Name: "ready", Subjects: []string{"ready"}, Replicas: 3})
+		return err == nil && js.DeleteStream(s.t.Context(), "ready") == nil
+	})
+}
+
+// eventually waits for what a busy machine and a cluster that elects may take.
+func (s *trialSite) eventually(what string, is func() bool) {
+	s.t.Helper()
+	for end := time.Now().Add(time.Minute); !is(); time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(end) {
+			s.t.Fatalf("not within a minute: %s", what)
+		}
+	}
+}
+
+// violations are what the servers have refused by permission.
+func (s *trialSite) violations() (all []string) {
+	for _, server := range append(s.servers[:3:3], s.leaf) {
+		for line := range strings.Lines(server.Log()) {
+			if strings.Contains(line, "Violation") {
+				all = append(all, strings.TrimSpace(line))
+			}
+		}
+	}
+	return all
+}
+
+// kept waits until n latents of a stream are kept, and gives all. It asks for them one by one: the servers of a cluster need a while to tell each other of a new
+// consumer.
+func (s *trialSite) kept(stream string, n int) (all []*message.LatentRecord) {
+	s.t.Helper()
+	admin := s.as("hall_admin")
+	js, err := jetstream.New(admin.NATS())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	read := uint64(0) // the last message that was read
+	s.eventually(fmt.Sprintf("%d latents of %s are kept", n, stream), func() bool {
+		of, err := js.Stream(s.t.Context(), "driftscope_local_"+stream)
+		if err != nil {
+			return false
+		}
+		for read < of.CachedInfo().State.LastSeq {
+			m, err := of.GetMsg(s.t.Context(), read+1)
+			if err != nil {
+				return false
+			}
+			read++
+			if !strings.HasSuffix(m.Subject, ".latent") {
+				continue
+			}
+			r, err := message.Decode(latent.KindLatent, m.Data)
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			all = append(all, r.(*message.LatentRecord))
+		}
+		return len(all) >= n
+	})
+	return all
+}
+
+// driven runs driftscope, which has to succeed, and gives what it printed.
+func (s *trialSite) driven(args ...string) string {
+	s.t.Helper()
+	o := drive(s.t, s.folder, args...)
+	if o.status != 0 {
+		s.t.Fatalf("driftscope %s: status %d\n%s", strings.Join(args, " "), o.status, o.errors)
+	}
+	return o.out
+}
+
+// work runs a worker until end, which is Ctrl-C.
+func (s *trialSite) work(name, context string) (end func()) {
+	s.t.Helper()
+	c := command(s.t, s.folder, "work", "--nats", "context:"+context, "--name", name, "--replicas", "3", "--cores", "2", "--store", filepath.Join(s.t.TempDir(), name))
+	var said bytes.Buffer
+	c.Stdout, c.Stderr = &said, &said
+	if err := c.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- c.Wait() }()
+	ended := false
+	end = func() {
+		s.t.Helper()
+		if ended {
+			return
+		}
+		ended = true
+		c.Process.Signal(os.Interrupt)
+		if err := <-done; err != nil || s.t.Failed() {
+			s.t.Errorf("worker %s: %v\n%s", name, err, said.String())
+		}
+	}
+	s.t.Cleanup(end)
+	return end
+}
+
+// TestSite: the site that configs/site describes, by the program's own commands: an operator adds a stream, a worker runs it, a microscope's frames come over
+// TLS and a leaf node, each kept once, also while a server is killed; a viewer lists; nobody asked for anything that is refused. Another site sees nothing of it.
+func TestSite(t *testing.T) {
+	suite.Long(t)
+	s := newTrialSite(t)
+	end := s.work("hall-1", "hall_worker")
+	s.write("bead.yaml", "stream: bead\nsource: {nats: {subject: camera.bead}}\nframes: {durable: true, replicas: 3, max_bytes: 1073741824}\nmodel: nats:spot\nonline: {checkpoint_every: 1s}\n")
+	model, err := filepath.Abs("../../configs/molecule.onnx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.driven("model", "put", model, "--name", "spot", "--nats", "context:hall_operator")
+	s.driven("stream", "add", "bead.yaml", "--nats", "context:hall_operator", "--replicas", "3")
+	viewer := s.as("hall_viewer")
+	heard, err := viewer.NATS().SubscribeSync("driftscope.local.hall-1.worker")
+	if err != nil {
+		t.Fatal(err)
+	}
+	foreign, err := s.as("lab_viewer").NATS().SubscribeSync("driftscope.local.*.*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	js, err := jetstream.New(s.as("hall_admin").NATS())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.eventually("the worker makes the stream of frames", func() bool {
+		f, err := js.Stream(t.Context(), "frames_camera_bead")
+		return err == nil && f.CachedInfo().Config.Replicas == 3
+	})
+	publish := func(context string, seed int) {
+		t.Helper()
+		out := s.driven("publish", fmt.Sprintf("sim:molecule?frames=100&seed=%d&realtime=false", seed), "--subject", "camera.bead", "--url", "context:"+context, "--durable", "--rate", "fastest")
+		if !strings.Contains(out, "kept 100 frames") {
+			t.Errorf("published by %s: %s", context, out)
+		}
+	}
+	publish("bead", 1)
+	publish("hall_bead", 2)
+	s.kept("bead", 200)
+	if out := s.driven("stream", "list", "--nats", "context:hall_viewer"); !strings.Contains(out, "bead") || !strings.Contains(out, "hall-1") {
+		t.Errorf("a viewer lists\n%s", out)
+	}
+	if out := s.driven("stream", "show", "bead", "--nats", "context:hall_viewer"); !strings.Contains(out, "camera.bead") {
+		t.Errorf("a viewer is shown\n%s", out)
+	}
+	for name, want := range map[string]string{"info": `"kind":"info"`, "stats": `"kind":"health"`, "snapshot": `"kind":"snapshot"`} {
+		if m, err := viewer.NATS().Request("driftscope.local.bead.cmd."+name, nil, 10*time.Second); err != nil || !strings.Contains(string(m.Data), want) {
+			t.Errorf("a viewer asks %s: %v, %.200v", name, err, m)
+		}
+	}
+	if m, err := s.as("hall_operator").NATS().Request("driftscope.local.bead.cmd.checkpoint", nil, 10*time.Second); err != nil || string(m.Data) != "ok" {
+		t.Errorf("an operator commands: %v, %v", m, err)
+	}
+	if _, err := heard.NextMsg(10 * time.Second); err != nil {
+		t.Errorf("a viewer hears nothing of the worker: %v", err)
+	}
+	if all := s.violations(); len(all) > 0 {
+		t.Errorf("refused was what is allowed:\n%s", strings.Join(all, "\n"))
+	}
+
+	going := command(t, s.folder, "publish", "sim:molecule?frames=200&seed=3&realtime=false", "--subject", "camera.bead", "--url", "context:bead", "--durable") // four seconds
+	var account bytes.Buffer
+	going.Stdout, going.Stderr = &account, &account
+	if err := going.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s.kept("bead", 220)
+	s.servers[0].Kill() // to which the leaf node is connected, or the worker, or neither
+	if err := going.Wait(); err != nil || !strings.Contains(account.String(), "kept 200 frames") {
+		t.Errorf("published while a server was killed: %v\n%s", err, account.String())
+	}
+	leasetest.Once(t, "bead", s.kept("bead", 400), 400)
+	end()
+	second := s.work("hall-2", "hall_worker")
+	s.eventually("the second worker has the stream", func() bool {
+		return strings.Contains(s.driven("stream", "list", "--nats", "context:hall_viewer"), "hall-2")
+	})
+	publish("hall_bead", 4)
+	leasetest.Once(t, "bead", s.kept("bead", 500), 500)
+	second()
+
+	drive(t, s.folder, "stream", "list", "--nats", "context:lab_operator").check(t, 1, "no worker has been at this site yet")
+	drive(t, s.folder, "publish", "sim:molecule?frames=1", "--subject", "camera.bead", "--url", "context:lab_bead", "--durable").check(t, 1, "frames_camera_bead")
+	if m, err := foreign.NextMsg(time.Second); !errors.Is(err, nats.ErrTimeout) {
+		t.Errorf("another site's viewer saw %v (%v)", m, err)
+	}
+}
+
+// TestSiteRefuses: what the users of configs/site may not.
+func TestSiteRefuses(t *testing.T) {
+	suite.Long(t)
+	s := newTrialSite(t)
+	for user, forbidden := range map[string][]string{
+		"bead":          {"camera.other", "$JS.API.STREAM.CREATE.frames_camera_bead", "$JS.API.DIRECT.GET.frames_camera_other", "driftscope.local.bead.latent", "$KV.driftscope_local_leases.bead"},
+		"hall_bead":     {"camera.other", "$JS.API.STREAM.CREATE.frames_camera_bead", "$JS.API.CONSUMER.CREATE.frames_camera_bead", "driftscope.local.bead.cmd.stop"},
+		"hall_viewer":   {"camera.bead", "driftscope.local.bead.cmd.stop", "driftscope.local.bead.latent", "$KV.driftscope_local_streams.bead", "$KV.driftscope_local_leases.bead", "$JS.API.CONSUMER.CREATE.KV_driftscope_local_leases", "$JS.API.DIRECT.GET.frames_camera_bead"},
+		"hall_operator": {"camera.bead", "driftscope.local.bead.latent", "$KV.driftscope_local_leases.bead", "$KV.driftscope_local.bead.state", "$JS.API.STREAM.DELETE.frames_camera_bead", "$JS.API.STREAM.UPDATE.frames_camera_bead"},
+		"hall_worker":   {"camera.bead", "driftscope.local.bead.cmd.stop", "$KV.driftscope_local_streams.bead", "$O.driftscope_local_models.M.x", "$JS.API.STREAM.DELETE.frames_camera_bead", "$JS.API.STREAM.PURGE.KV_driftscope_local_streams"},
+	} {
+		for _, subject := range forbidden {
+			s.refused(user, subject, func(nc *nats.Conn) error { return nc.PublishRequest(subject, nc.NewInbox(), nil) })
+		}
+	}
+	for user, hidden := range map[string][]string{
+		"bead": {"camera.bead", "driftscope.>"}, "hall_bead": {"camera.bead", "leaf.>"}, "hall_viewer": {"camera.>", "driftscope.local.*.kept.*", "driftscope.local.*.cmd.*", "$JS.>"},
+		"hall_worker": {"driftscope.>", "$JS.>"}, "hall_operator": {"camera.>", "$KV.>"},
+	} {
+		for _, subject := range hidden {
+			s.refused(user, subject, func(nc *nats.Conn) error { _, err := nc.SubscribeSync(subject); return err })
+		}
+	}
+	s.write("bead.yaml", "stream: bead\nsource: sim\n")
+	if o := drive(t, s.folder, "stream", "add", "bead.yaml", "--nats", "context:hall_viewer"); o.status != 1 {
+		t.Errorf("a viewer adds a stream: %+v", o)
+	}
+	s.context("nobody", "hall_nobody", fmt.Sprintf("nats://localhost:%d", s.servers[0].Port()))
+	if _, err := bus.Connect(t.Context(), bus.Options{URL: "context:nobody"}); err == nil || !strings.Contains(err.Error(), "Authorization Violation") {
+		t.Errorf("somebody unknown: %v", err)
+	}
+	plain, err := nats.Connect(fmt.Sprintf("nats://hall_worker:%s@localhost:%d", trialPassword, s.servers[0].Port()))
+	if err == nil {
+		plain.Close()
+		t.Error("a server is believed whose authority nobody knows")
+	}
+}
+
+// refused wants the server's word that user may not do something.
+func (s *trialSite) refused(user, subject string, do func(*nats.Conn) error) {
+	s.t.Helper()
+	text, err := os.ReadFile(filepath.Join(s.folder, "nats", "context", user+".json"))
+	var c struct{ URL, User, Password, CA string }
+	if err == nil {
+		err = json.Unmarshal(text, &c)
+	}
+	told := make(chan error, 16)
+	var nc *nats.Conn
+	if err == nil {
+		nc, err = nats.Connect(c.URL, nats.UserInfo(c.User, c.Password), nats.RootCAs(c.CA), nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { told <- err }))
+	}
+	if err == nil {
+		defer nc.Close()
+		err = do(nc)
+	}
+	if err == nil {
+		err = nc.Flush()
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	select {
+	case err := <-told:
+		if !errors.Is(err, nats.ErrPermissionViolation) || !strings.Contains(err.Error(), fmt.Sprintf("%q", subject)) {
+			s.t.Errorf("%s on %s: %v", user, subject, err)
+		}
+	case <-time.After(5 * time.Second):
+		s.t.Errorf("%s is not refused on %s", user, subject)
+	}
+}
+
+// TestCertificates: certificates.sh makes certificates that servers may show to clients and to each other, for the names that were given and no others.
+func TestCertificates(t *testing.T) {
+	if _, err := exec.LookPath("openssl"); err != nil {
+		t.Skip("openssl is not there")
+	}
+	folder := t.TempDir()
+	for _, names := range [][]string{{"n1.lab", "n2.lab"}, {"n3.lab"}} { // the authority stays
+		if out, err := exec.Command("../../configs/site/certificates.sh", append([]string{folder}, names...)...).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	read := func(name string) *x509.Certificate {
+		text, err := os.ReadFile(filepath.Join(folder, name+".pem"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		block, _ := pem.Decode(text)
+		c, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	roots := x509.NewCertPool()
+	roots.AddCert(read("ca"))
+	for _, name := range []string{"n1.lab", "n2.lab", "n3.lab"} {
+		for _, use := range []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth} {
+			if _, err := read(name).Verify(x509.VerifyOptions{Roots: roots, DNSName: name, KeyUsages: []x509.ExtKeyUsage{use}}); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if err := read(name).VerifyHostname("n4.lab"); err == nil {
+			t.Errorf("%s is another's certificate, too", name)
+		}
+		if info, err := os.Stat(filepath.Join(folder, name+".key")); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("the key of %s: %v, %v", name, info, err)
+		}
+	}
+}
