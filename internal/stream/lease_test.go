@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"driftscope/internal/latent"
 	"driftscope/internal/stream/leasetest"
 	"driftscope/sinks/message"
+	"driftscope/sinks/natsink"
 )
 
 // grant is a lease that a test ends.
@@ -70,6 +72,30 @@ func works(t *testing.T, at string, lease *grant, before string) (stop func() er
 	}
 }
 
+// keptFrames is how many frames the newest law says that it knows.
+func keptFrames(t *testing.T, at string) uint64 {
+	t.Helper()
+	m, err := LoadModel(t.Context(), desired(t, at), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := bus.Connect(t.Context(), bus.Options{URL: at})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	bucket, err := natsink.OpenBucket(conn, natsink.BucketOptions{Stream: "bead", Replicas: 1, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer bucket.Close()
+	law, err := bucket.State(m.Net.Digest, natsink.AnyFrames)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return law.At.Frames
+}
+
 // TestLeased: a worker whose lease is over is followed by another, and that by a third to which it hands over: every frame has one result, in order, and the
 // law rests on all of them.
 func TestLeased(t *testing.T) {
@@ -96,6 +122,12 @@ func TestLeased(t *testing.T) {
 	leasetest.Results(t, f.Conn, "bead", 500)
 	if err := second(); err != nil {
 		t.Errorf("the second worker ended with %v", err)
+	}
+	if err := works(t, at, &grant{epoch: 19}, "hall-2")(); err != nil { // it is given no frame
+		t.Errorf("a worker that tracks nothing ended with %v", err)
+	}
+	if frames := keptFrames(t, at); frames != 500 {
+		t.Errorf("after a worker that tracked nothing the law is said to know %d frames, expected 500", frames)
 	}
 	third := works(t, at, &grant{epoch: 20}, "hall-2")
 	f.Next(50)
