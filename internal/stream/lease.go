@@ -92,5 +92,13 @@ func (s *Stream) takenOver(before string) string {
 // Fenced says whether a run ended because its lease was over.
 func Fenced(err error) bool { return errors.Is(err, natsink.ErrFenced) }
 
-// Wrong says whether a stream cannot run because of what is configured, so that trying again is in vain until that changes.
-func Wrong(err error) bool { return exit.Status(err) == 2 }
+// Wrong says whether a stream cannot run because of what is configured, so that trying again is in vain until that changes. A model that the server does not
+// have, or does not give, may come.
+func Wrong(err error) bool {
+	for _, passing := range []error{bus.ErrUnanswered, bus.ErrNoModel, bus.ErrNoStore} {
+		if errors.Is(err, passing) {
+			return false
+		}
+	}
+	return exit.Status(err) == 2
+}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"driftscope/configs"
 	"driftscope/internal/bus"
 	"driftscope/internal/bus/bustest"
 	"driftscope/internal/config"
@@ -325,5 +326,59 @@ func TestOptions(t *testing.T) {
 	away.NATS = "nats://127.0.0.1:1"
 	if err := away.Run(t.Context()); err == nil || exit.Status(err) != 1 || !strings.Contains(err.Error(), "start the site's server") {
 		t.Errorf("found %v without a server", err)
+	}
+}
+
+// TestModelComes: a stream whose model the server does not have yet is tried again, and runs once it is there.
+func TestModelComes(t *testing.T) {
+	p := newPlace(t)
+	leasetest.NewFilm(t, p.at, "camera.late", 1).Next(1)
+	text := "stream: late\nsource: {nats: {subject: camera.late}}\nframes: {durable: true}\nmodel: nats:spot\n"
+	if _, err := p.of.Add(t.Context(), site.Stream{Name: "late", Config: text, Cores: 1}); err != nil {
+		t.Fatal(err)
+	}
+	w, _ := p.work("hall-1")
+	is := func(want string) {
+		t.Helper()
+		var r *message.WorkerRecord
+		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+			if r = w.record(time.Now()); len(r.Streams) == 1 && r.Streams[0].State == want {
+				return
+			}
+		}
+		t.Fatalf("the worker says %+v, expected %s", r, want)
+	}
+	is(failed)
+	models, err := p.connect().Models()
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, err := configs.Model("molecule")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := models.Put(t.Context(), "spot", "", model); err != nil {
+		t.Fatal(err)
+	}
+	is(running)
+}
+
+// TestReading: a source on NATS that names no server is let in as the worker is.
+func TestReading(t *testing.T) {
+	o := Options{NATS: config.Default().NATS}
+	o.NATS.URL, o.NATS.Creds, o.NATS.CA = "tls://server:4222", "worker.creds", "ca.pem"
+	w := &Worker{o: o}
+	for _, c := range []struct{ source, want string }{
+		{"{nats: {subject: camera.bead}}", "map[ca:ca.pem credentials:worker.creds subject:camera.bead url:tls://server:4222]"},
+		{"{nats: {subject: camera.bead, url: 'nats://scope:4222'}}", "map[subject:camera.bead url:nats://scope:4222]"},
+	} {
+		cfg, err := config.Parse("bead", []byte("stream: bead\nsource: "+c.source+"\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		source, err := w.reading(cfg.Source)
+		if got := fmt.Sprint(source.Options()); err != nil || got != c.want {
+			t.Errorf("%s reads %s (%v), expected %s", c.source, got, err, c.want)
+		}
 	}
 }
