@@ -59,7 +59,8 @@ func (c *modelServer) use(ctx context.Context, do func(*bus.Models) error) error
 // putModelCmd keeps a model.
 type putModelCmd struct {
 	File string `arg:"" help:"The model, an .onnx file that pretrain wrote."`
-	Name string `help:"Its name there; that of the file." placeholder:"NAME"`
+	Name     string `help:"Its name there; that of the file." placeholder:"NAME"`
+	Replicas int    `default:"1" help:"Servers of a cluster that have all models, where this is the first: 3 for three servers."`
 	modelServer
 }
 
@@ -77,6 +78,7 @@ func (c *putModelCmd) Run(ctx context.Context) error {
 		return exit.Usage(err)
 	}
 	return c.use(ctx, func(models *bus.Models) error {
+		models.Replicas = c.Replicas
 		if err := models.Put(ctx, c.Name, aboutModel(&m.Card), data); err != nil {
 			return fmt.Errorf("model %s: %w", c.Name, err)
 		}

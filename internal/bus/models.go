@@ -37,6 +37,8 @@ var (
 // Models are the model files that a server keeps in a JetStream object store, for the streams of one prefix and site. What is in a file is
 // not its business, but that it is whole: digests are compared.
 type Models struct {
+	Replicas int // servers of a cluster that have them, where Put makes their store; 1
+
 	js     jetstream.JetStream
 	bucket string
 	pieces pieces
@@ -77,7 +79,7 @@ func (m *Models) Put(ctx context.Context, name, about string, data []byte) error
 	store, err := m.js.ObjectStore(ctx, m.bucket)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
 		store, err = m.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{
-			Bucket: m.bucket, Description: "driftscope: models", MaxBytes: maxModelsBytes,
+			Bucket: m.bucket, Description: "driftscope: models", MaxBytes: maxModelsBytes, Replicas: max(m.Replicas, 1),
 		})
 	}
 	if err != nil {
