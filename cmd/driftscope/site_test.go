@@ -219,6 +219,29 @@ func (s *trialSite) driven(args ...string) string {
 	return o.out
 }
 
+// says runs driftscope until it has said something, and ends it by Ctrl-C.
+func (s *trialSite) says(want string, args ...string) {
+	s.t.Helper()
+	out, err := os.Create(filepath.Join(s.t.TempDir(), "said"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer out.Close()
+	c := command(s.t, s.folder, args...)
+	c.Stdout, c.Stderr = out, out
+	if err := c.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	s.eventually(strings.Join(args, " ")+" says "+want, func() bool {
+		text, err := os.ReadFile(out.Name())
+		return err == nil && strings.Contains(string(text), want)
+	})
+	c.Process.Signal(os.Interrupt)
+	if err := c.Wait(); err != nil {
+		s.t.Errorf("%s: %v", strings.Join(args, " "), err)
+	}
+}
+
 // work runs a worker until end, which is Ctrl-C.
 func (s *trialSite) work(name, context string) (end func()) {
 	s.t.Helper()
@@ -257,14 +280,14 @@ func TestSite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.driven("model", "put", model, "--name", "spot", "--nats", "context:hall_operator")
+	s.driven("model", "put", model, "--name", "spot", "--nats", "context:hall_operator", "--replicas", "3")
 	s.driven("stream", "add", "bead.yaml", "--nats", "context:hall_operator", "--replicas", "3")
 	viewer := s.as("hall_viewer")
-	heard, err := viewer.NATS().SubscribeSync("driftscope.local.hall-1.worker")
+	heard, err := viewer.NATS().SubscribeSync("driftscope.*.*.worker") // as the dashboard's page does
 	if err != nil {
 		t.Fatal(err)
 	}
-	foreign, err := s.as("lab_viewer").NATS().SubscribeSync("driftscope.local.*.*")
+	foreign, err := s.as("lab_viewer").NATS().SubscribeSync("driftscope.*.*.*")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -303,6 +326,8 @@ func TestSite(t *testing.T) {
 	if _, err := heard.NextMsg(10 * time.Second); err != nil {
 		t.Errorf("a viewer hears nothing of the worker: %v", err)
 	}
+	s.says(`"kind":"health"`, "watch", "--json", "--nats", "context:hall_viewer", "--stream", "bead")
+	s.says("dashboard at", "dashboard", "--nats", "context:hall_viewer", "--websocket", "wss://localhost:8080", "--dashboard", "127.0.0.1:0")
 	if all := s.violations(); len(all) > 0 {
 		t.Errorf("refused was what is allowed:\n%s", strings.Join(all, "\n"))
 	}

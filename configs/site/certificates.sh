@@ -1,7 +1,6 @@
 #!/bin/sh
 # Certificates of a site: certificates.sh FOLDER NAME... makes in FOLDER an authority, ca.pem and ca.key, unless it is there, and for every host NAME a
-# certificate that it signs, NAME.pem and NAME.key. Keep ca.key where no server runs. Run it again before 825 days are over; servers read new files at
-# nats-server --signal reload.
+# certificate that it signs, NAME.pem and NAME.key. Keep ca.key where no server runs. Run it again before 825 days are over.
 set -eu
 folder=$1
 shift
