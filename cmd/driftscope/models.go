@@ -58,7 +58,7 @@ func (c *modelServer) use(ctx context.Context, do func(*bus.Models) error) error
 
 // putModelCmd keeps a model.
 type putModelCmd struct {
-	File string `arg:"" help:"The model, an .onnx file that pretrain wrote."`
+	File     string `arg:"" help:"The model, an .onnx file that pretrain wrote."`
 	Name     string `help:"Its name there; that of the file." placeholder:"NAME"`
 	Replicas int    `default:"1" help:"Servers of a cluster that have all models, where this is the first: 3 for three servers."`
 	modelServer
