@@ -137,6 +137,7 @@ func (c *Command) find(ctx context.Context, f *film) (*Findings, error) {
 		return nil, exit.Usage(fmt.Errorf("%s: found %d tracks of which none moves, expected places in more than one frame", c.Tracks, len(f.all)))
 	}
 	found := &Findings{Unit: f.unit, Undetected: f.undetected, Single: f.single, Unused: f.unused, Drift: f.drift}
+	o.Lag = l.Lag
 	spectrum := states.Spectrum(f.segments, o, l.MostNoise)
 	var ways ways
 	var verdicts []verdict

@@ -68,9 +68,13 @@ func (f *film) refine(r *reading, numbers []int, o states.Options) (best *readin
 	return best
 }
 
-// switching reads every track by the states of a law; nil where there is one state. Where many tracks are told to switch, the law is found anew in the pieces of
+// switching reads every track by the states of a law; nil where there is one state, or where the film shows objects late, so that steps
+// follow each other without any switch. Where many tracks are told to switch, the law is found anew in the pieces of
 // tracks between their switches, and kept where the tracks are likelier by it.
 func (f *film) switching(l *states.Law, o states.Options) (*Switching, ways, *states.Law) {
+	if l.Lag > 1 {
+		return nil, nil, l
+	}
 	numbers := f.few(mostSwitched)
 	r := f.read(l, numbers)
 	if r == nil {

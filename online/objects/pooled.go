@@ -182,10 +182,15 @@ func (e *Estimator) pieces() (out []states.Segment) {
 	return out
 }
 
-// adopt has the states of objects be those of the law in use. Where there are more or fewer states, objects are read by them from now on.
+// adopt has the states of objects be those of the law in use. Where there are more or fewer states, objects are read by them from now on. Single steps are not
+// read by a law of longer ones: then no object has a state, and no change of the law is told.
 func (e *Estimator) adopt() {
 	l := &e.law
 	known := l.learner.Law()
+	if known.Mixture.Lag > 1 {
+		l.model, l.changed = nil, newChanged(l.exposure, l.changed.every)
+		return
+	}
 	l.changed.use(known.Mixture)
 	d := make([]float64, len(known.Mixture.States))
 	for i, s := range known.Mixture.States {

@@ -39,6 +39,7 @@ func learn(o order) *Law {
 	}
 	found.Objects = nil // of pieces, which nobody asks for
 	l := &Law{Mixture: found, Seq: o.seq}
+	o.options.Lag = found.Lag
 	for _, b := range states.Spectrum(o.segments, o.options, found.MostNoise) {
 		l.Spectrum[binOf(b.D)] += b.Share
 	}

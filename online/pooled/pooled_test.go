@@ -251,7 +251,11 @@ func TestSays(t *testing.T) {
 			t.Errorf("found %q, expected %q", got, want)
 		}
 	}
-	l := &Law{Mixture: &states.Law{States: []states.State{state(1, 0.5), state(8, 0.5)}}}
+	l := &Law{Mixture: &states.Law{States: []states.State{state(1, 0.5), state(8, 0.5)}, Lag: 3}}
+	if got := l.Says(0, false); !strings.Contains(got, "16) px²/s. The film shows objects late") || !strings.Contains(got, "steps of 3 frames") {
+		t.Errorf("found %q", got)
+	}
+	l.Mixture.Lag = 1
 	if got := l.Says(0.5, true); !strings.Contains(got, "D 2 (1 to 4) µm²/s") || !strings.HasSuffix(got, "objects switch between them.") {
 		t.Errorf("found %q", got)
 	}

@@ -20,6 +20,7 @@
 //	focus.go     the share of fast objects that a thin focus loses
 //	each.go      all tracks, on as many cores as there are
 //	law.go       Infer: the mixture, its intervals, and what it makes of every object
+//	lag.go       longer steps, where a film shows objects late
 //	says.go      the law in a sentence
 //	draw.go      tracks of which the law is known
 //

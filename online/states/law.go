@@ -11,6 +11,7 @@ type Options struct {
 	Exposure float64 // of a frame, s
 	Depth    float64 // of the slab of focus, px; 0 where it is not known
 	States   int     // that there are; 0 where the evidence chooses
+	Lag      int     // frames of a step, as Law has it; 0 where the evidence chooses
 	Cores    int     // that it may take, 0 for one; the law is the same whatever they are
 }
 
@@ -31,8 +32,11 @@ type Law struct {
 	Scale         float64  // variance of a place of scale 1, px²
 	Stray         float64  // ln of the density of a step that leads anywhere, 1/px²
 	MostNoise     float64  // sd of such a place, the upper end of its interval, px
+	Lag           int      // frames of a step that it was told by: 1, or more where the film shows objects late
 	Nats          float64  // log likelihood of the mixture
 	Objects       []Object // one a segment
+
+	exposure float64 // by which segments are judged where steps are long, s
 }
 
 // Object is what the law of all makes of one segment.
@@ -43,30 +47,43 @@ type Object struct {
 
 // Infer finds the law of a population. It is false where no step moves.
 func Infer(segments []Segment, o Options) (*Law, bool) {
-	f, ok := newFitting(segments, o)
+	if o.Lag == 0 {
+		o.Lag = lagOf(segments)
+	}
+	o.Exposure = o.exposed(segments)
+	f, ok := newFitting(every(segments, o.Lag), o)
 	if !ok {
 		return nil, false
 	}
 	m := f.pick(o.States)
 	found := f.intervals(&m)
-	l := &Law{Tracks: len(segments), Noise: math.Sqrt(m.noise * f.unit / f.noise), Spread: found.spread, Nats: m.nats}
+	l := &Law{Tracks: len(segments), Lag: o.Lag, exposure: o.Exposure, Noise: math.Sqrt(m.noise * f.unit / f.noise), Spread: found.spread, Nats: m.nats}
 	for i := range segments {
 		l.Steps += len(segments[i].Steps)
 	}
 	likely := f.responsibilities(&m)
 	shares := f.shares(likely, &m, o.Depth)
 	for j := range m.d {
+		shares.sd[j] *= math.Sqrt(float64(o.Lag)) // parts of one track are no tracks drawn anew
 		l.States = append(l.States, State{found.d[j], shares.interval(j, found.fraction[j]), m.fraction[j]})
 	}
-	f.objects(l, &m, likely)
 	l.D = f.mean(&m, found.d, shares)
 	l.Stray, l.Scale, l.MostNoise = f.stray, m.noise, math.Sqrt(f.mostNoise(&m))
+	if o.Lag <= 1 {
+		f.objects(l, &m, likely)
+		return l, true
+	}
+	for _, s := range segments {
+		l.Objects = append(l.Objects, l.Judge(s, o.Exposure))
+	}
 	return l, true
 }
 
 // Spectrum is how D is spread over the objects' time, whatever their number of states is, where places are located to mostNoise, px, or half as well.
+// The lag is the law's.
 func Spectrum(segments []Segment, o Options, mostNoise float64) []Bin {
-	f, ok := newFitting(segments, o)
+	o.Exposure = o.exposed(segments)
+	f, ok := newFitting(every(segments, o.Lag), o)
 	if !ok {
 		return nil
 	}
@@ -257,7 +274,10 @@ func (p *profile) varianceOf(of func(at []float64) float64) float64 {
 
 // Judge is what the law makes of a segment that it need not know, of a film of some exposure.
 func (l *Law) Judge(s Segment, exposure float64) Object {
-	f := &fitting{segments: []Segment{s}, exposure: exposure, stray: l.Stray}
+	if l.Lag > 1 {
+		exposure = l.exposure
+	}
+	f := &fitting{segments: []Segment{s.every(l.Lag)}, exposure: exposure, stray: l.Stray}
 	m := mixture{noise: l.Scale, spread: l.Spread.Value}
 	for _, state := range l.States {
 		m.d, m.fraction = append(m.d, state.D.Value), append(m.fraction, state.Tracked)

@@ -8,6 +8,15 @@ import (
 
 // Says is the law in a sentence. A length of the tracks is told as so many of a unit; switching says whether the evidence is that objects switch.
 func (l *Law) Says(length float64, unit string, switching bool) string {
+	says := l.sentence(length, unit, switching)
+	if l.Lag > 1 {
+		says += fmt.Sprintf(" The film shows objects late, as compressed films do: this is told by steps of %d frames, and switching is not looked for.", l.Lag)
+	}
+	return says
+}
+
+// sentence is what it says of the states.
+func (l *Law) sentence(length float64, unit string, switching bool) string {
 	factor := length * length
 	d := func(s State) string {
 		if s.D.Low == 0 {
@@ -27,7 +36,10 @@ func (l *Law) Says(length float64, unit string, switching bool) string {
 		parts = append(parts, fmt.Sprintf("%.0f %% of the time %s", 100*s.Fraction.Value, d(s)))
 	}
 	between := "; no object is told to switch between them."
-	if switching {
+	switch {
+	case l.Lag > 1:
+		between = "."
+	case switching:
 		between = "; objects switch between them."
 	}
 	return fmt.Sprintf("%d states: %s%s", len(l.States), strings.Join(parts, ", "), between)

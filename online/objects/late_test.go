@@ -1,0 +1,40 @@
+package objects
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"driftscope/online/pooled"
+	"driftscope/online/states"
+	"driftscope/online/switching"
+)
+
+// TestLate: by a law of longer steps no object has a state, and none is weighed for a change.
+func TestLate(t *testing.T) {
+	learner := pooled.New(pooled.Config{Deterministic: true})
+	defer learner.Close()
+	rng := rand.New(rand.NewPCG(13, 14))
+	for range 100 {
+		s := states.Segment{Weight: 1}
+		var x, y float64
+		for range 50 {
+			x, y = (x+rng.NormFloat64())/2, (y+rng.NormFloat64())/2 // shown half of the way
+			s.Steps = append(s.Steps, states.Step{X: x, Y: y, DT: 1})
+		}
+		learner.Keep(s)
+	}
+	learner.Count(5000)
+	if !learner.Finish(0, nil) || learner.Law().Mixture.Lag < 2 {
+		t.Fatalf("a law of %+v", learner.Law())
+	}
+	model, err := switching.New(switching.Config{D: []float64{1, 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &Estimator{law: law{learner: learner, model: model, changed: newChanged(0, 100)}}
+	e.law.changed.law = learner.Law().Mixture
+	e.adopt()
+	if e.law.model != nil || e.law.changed.law != nil {
+		t.Error("objects are read by it")
+	}
+}
