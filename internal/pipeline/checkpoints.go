@@ -19,7 +19,7 @@ type checkpoints struct {
 	law         Checkpointer // nil where the estimator has no state to keep
 	write       func([]byte, Place) error
 	every       time.Duration
-	at          Place      // of the last frame that was folded
+	at          Place      // behind the last frame that was folded
 	last        time.Time  // when the newest checkpoint was taken
 	older       []byte     // the checkpoint before the newest, which roll_back restores
 	newest      []byte     // nil before the first
@@ -34,7 +34,7 @@ const maxAsked = 16
 
 func newCheckpoints(e Estimator, o *Options, now time.Time) *checkpoints {
 	law, _ := e.(Checkpointer)
-	return &checkpoints{law: law, write: o.Keep, every: cmp.Or(o.KeepEvery, keepEvery), last: now, writing: make(chan error, 1)}
+	return &checkpoints{law: law, write: o.Keep, every: cmp.Or(o.KeepEvery, keepEvery), at: o.From, last: now, writing: make(chan error, 1)}
 }
 
 // visit takes a checkpoint where one is due and none is being written. Its error is that of a checkpoint that could not be written.

@@ -63,6 +63,7 @@ type Options struct {
 	// Keep, if not nil, is given a checkpoint of the estimator every KeepEvery and at the end, with the place up to which frames are in it. It is called
 	// from a goroutine of its own, one call at a time, and owns the bytes as a reader.
 	Keep func(state []byte, at Place) error
+	From Place // up to which frames are in the estimator already
 }
 
 // Summary is the account of a run. FramesIn = Tracked + Σ Dropped over all causes but the sinks' ("sink_..."), whose entries

@@ -259,7 +259,7 @@ func (s *Stream) Run(ctx context.Context, frames uint64) (pipeline.Summary, erro
 	defer s.swapper.close()
 	summary, err := pipeline.Run(ctx, s.Stages, pipeline.Options{
 		Stream: s.cfg.Stream, Frames: frames, Mode: pipeline.Mode(s.cfg.Mode), Queue: s.cfg.Queue, Stall: s.cfg.StallAfter,
-		Seed: s.cfg.Online.Seed, Grace: s.cfg.Grace, ViewEvery: s.viewEvery(), KeepEvery: s.cfg.Online.CheckpointEvery, Log: logger(s.cfg), Keep: s.keep(),
+		Seed: s.cfg.Online.Seed, Grace: s.cfg.Grace, ViewEvery: s.viewEvery(), KeepEvery: s.cfg.Online.CheckpointEvery, Log: logger(s.cfg), Keep: s.keep(), From: pipeline.Place(s.from),
 	})
 	s.bucket.Close()
 	if errors.Is(err, pipeline.ErrMode) {

@@ -82,8 +82,13 @@ func (t *tally) count(kind latent.Kind, frame uint64) uint32 {
 
 // has says whether a record is kept already.
 func (s *Standing) has(kind latent.Kind, t *tally, number uint32) bool {
-	if !s.told || t.frame != s.tally.frame {
-		return s.told && t.frame < s.tally.frame
+	switch {
+	case !s.told || t.frame > s.tally.frame:
+		return false
+	case t.frame < s.tally.frame && (kind == latent.KindLatent || kind == latent.KindObjects):
+		return t.frame < s.At.Frames // a run that was stopped may have told of a later frame than its last result's, as its last law does
+	case t.frame < s.tally.frame:
+		return true
 	}
 	for i, k := range tallied {
 		if k == kind {
