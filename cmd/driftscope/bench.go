@@ -1,6 +1,7 @@
 package main
 
 import (
+	"driftscope/internal/bench/cluster"
 	"driftscope/internal/bench/estimator"
 	"driftscope/internal/bench/frames"
 	"driftscope/internal/bench/linear"
@@ -22,5 +23,6 @@ type benchCmd struct {
 	Population population.Command      `cmd:"" help:"The law of many tracks whose truth is known: intervals, errors beside the bound, states, switches, exponents, classes, maps, forces."`
 	Nuisance   nuisance.Command        `cmd:"" help:"Films on which something is wrong, as real cameras and lamps have it: what a training makes of each, beside its clean film."`
 	Verdict    nuisance.VerdictCommand `cmd:"" help:"How often the verdict of a training is right, on films made at random."`
+	Cluster    cluster.Command         `cmd:"" help:"Many workers on a cluster of NATS servers while parts of it are killed, frozen and cut off: what is lost, what is doubled, how long a takeover takes."`
 	Recordings recordings.Command      `cmd:"" help:"Real recordings of which the answer is known: a trapped bead, stuck beads, colloids in water."`
 }
