@@ -67,6 +67,9 @@ func TestLaws(t *testing.T) {
 	var f laws
 	f.add(&message.SDERecord{Transitions: 100, Sigma: message.Numbers{1.05, 2}}, unbroken)
 	f.add(&message.SDERecord{Transitions: 97, Sigma: message.Numbers{1, 2.3}}, unbroken)
+	if got := latest(map[uint64]*message.SDERecord{10: {Seq: 10}, 20: {Seq: 20}}, 19); got == nil || got.Seq != 10 {
+		t.Errorf("found %+v, expected the law of frame 10", got)
+	}
 	if f.Streams != 2 || f.Within != 1 || f.Differ != 3 || f.Transitions != 100 || f.Largest < 1.49 || f.Largest > 1.51 {
 		t.Errorf("found %+v", f)
 	}

@@ -42,13 +42,23 @@ func (l *lab) compare(ctx context.Context) (found laws, err error) {
 		if law == nil {
 			return found, fmt.Errorf("stream %s has no law: let it run for longer", name)
 		}
-		other := unbroken[law.Seq]
+		other := latest(unbroken, law.Seq)
 		if other == nil {
-			return found, fmt.Errorf("the unbroken run has no law at frame %d, where stream %s has its last", law.Seq, name)
+			return found, fmt.Errorf("the unbroken run has no law before frame %d, where stream %s has its last", law.Seq, name)
 		}
 		found.add(law, other)
 	}
 	return found, nil
+}
+
+// latest is the last law at a frame or before: a law is told every ten increments, and a takeover may cost one.
+func latest(laws map[uint64]*message.SDERecord, frame uint64) (last *message.SDERecord) {
+	for seq, law := range laws {
+		if seq <= frame && (last == nil || seq > last.Seq) {
+			last = law
+		}
+	}
+	return last
 }
 
 // add enters one stream.
@@ -67,7 +77,8 @@ func (f *laws) add(law, unbroken *message.SDERecord) {
 		f.Within++
 	}
 	f.Transitions = unbroken.Transitions
-	f.Differ = max(f.Differ, max(law.Transitions, unbroken.Transitions)-min(law.Transitions, unbroken.Transitions))
+	expected := unbroken.Transitions + law.Seq - unbroken.Seq
+	f.Differ = max(f.Differ, max(law.Transitions, expected)-min(law.Transitions, expected))
 }
 
 // unbroken are the laws of a run in one process, by frame.
