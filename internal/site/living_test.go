@@ -24,3 +24,11 @@ func TestLiving(t *testing.T) {
 		t.Errorf("left are %v, expected B, C and D, which is another process of the dead one's name", left)
 	}
 }
+
+// TestNewer: a record of a worker of a later build, with fields that this one does not know, is read.
+func TestNewer(t *testing.T) {
+	w, err := readWorker("hall-1", []byte(`{"name":"hall-1","id":"A","cores":4,"version":"v99","gpus":{"count":2},"streams":[{"stream":"bead","epoch":7,"since":"2031"}]}`), 1)
+	if err != nil || w.Cores != 4 || w.Version != "v99" || len(w.Streams) != 1 || w.Streams[0].Epoch != 7 {
+		t.Errorf("found %+v, %v", w, err)
+	}
+}

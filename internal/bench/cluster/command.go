@@ -114,6 +114,14 @@ func (c *Command) faults(ctx context.Context) (found, error) {
 	f.sum(all)
 	f.audit = l.audit(l.film.frames.Load())
 	if err == nil {
+		var books map[string]*book
+		books, err = l.readAgain(ctx)
+		f.Again = againOf(books)
+	}
+	if err == nil && f.Again != (again{f.Results, f.Lost, f.Doubled}) {
+		err = fmt.Errorf("read again, there are %d results, %d lost, %d doubled; as they came there were %d, %d and %d", f.Again.Results, f.Again.Lost, f.Again.Doubled, f.Results, f.Lost, f.Doubled)
+	}
+	if err == nil {
 		f.Law, err = l.compare(ctx)
 	}
 	if err != nil {

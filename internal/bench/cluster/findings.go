@@ -81,11 +81,29 @@ func (l *lab) audit(frames uint64) (a audit) {
 	return a
 }
 
+// again is what new consumers find from the beginning.
+type again struct {
+	Results uint64 `json:"results"`
+	Lost    uint64 `json:"lost"`
+	Doubled uint64 `json:"doubled"`
+}
+
+// againOf adds up.
+func againOf(books map[string]*book) (a again) {
+	for _, b := range books {
+		b.mu.Lock()
+		a.Results, a.Lost, a.Doubled = a.Results+b.results, a.Lost+b.lost, a.Doubled+b.doubled
+		b.mu.Unlock()
+	}
+	return a
+}
+
 // findings are those of the faults.
 type findings struct {
 	origin
 	Trials int `json:"trials"`
 	audit
+	Again     again             `json:"read_again"`
 	Takeover  spread            `json:"takeover_s"`
 	Pause     spread            `json:"server_pause_s"` // the longest of each fault of a server
 	Disturbed int               `json:"disturbed"`      // streams that were not struck and changed their epoch

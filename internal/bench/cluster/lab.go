@@ -229,6 +229,30 @@ func (l *lab) read(ctx context.Context) error {
 	}
 }
 
+// readAgain reads everything that is kept from the beginning, by new consumers: what one saw that was lost afterwards is missing there.
+func (l *lab) readAgain(ctx context.Context) (again map[string]*book, err error) {
+	ctx, done := context.WithTimeout(ctx, settling)
+	defer done()
+	reading, stop := context.WithCancel(ctx)
+	var work sync.WaitGroup
+	defer work.Wait()
+	defer stop()
+	again = map[string]*book{}
+	for name, b := range l.books {
+		x := &book{stream: name + ", read again", subject: b.subject}
+		again[name] = x
+		work.Go(func() { x.follow(reading, l.js) })
+	}
+	for name, b := range l.books {
+		for again[name].at() < b.at() {
+			if pause(ctx, 20*time.Millisecond); ctx.Err() != nil {
+				return again, fmt.Errorf("stream %s: message %d is not there any more", name, b.at())
+			}
+		}
+	}
+	return again, nil
+}
+
 // close ends all, and removes the folder where it was made here and nothing went wrong.
 func (l *lab) close() {
 	for _, w := range l.workers {
