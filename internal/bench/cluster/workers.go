@@ -33,13 +33,3 @@ func (l *lab) newWorker() (*worker, error) {
 	}
 	return w, w.start()
 }
-
-// named is the worker of a name; nil where there is none.
-func (l *lab) named(name string) *worker {
-	for _, w := range l.workers {
-		if w.name == name {
-			return w
-		}
-	}
-	return nil
-}
