@@ -62,7 +62,7 @@ var mayImport = map[string][]string{
 	"internal/atomicfile":              {},
 	"internal/batch":                   {"infer", "infer/card", "ingest", "ingest/format", "ingest/tiff", "ingest/timing", "internal/atomicfile", "internal/bus", "internal/config", "internal/console", "internal/exit", "internal/latent", "internal/model", "internal/recording", "internal/stream", "internal/subprocess", "internal/version", "sinks/message"},
 	"internal/bench":                   {},
-	"internal/bench/cluster":           {"ingest", "ingest/natsource", "ingest/wire", "internal/bus", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/latent", "internal/lease", "internal/pipeline", "internal/placement", "internal/site", "internal/version", "sinks/message"},
+	"internal/bench/cluster":           {"ingest", "ingest/natsource", "ingest/wire", "internal/atomicfile", "internal/bus", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/latent", "internal/lease", "internal/pipeline", "internal/placement", "internal/site", "internal/version", "sinks/message"},
 	"internal/bench/estimator":         {"ingest/sim", "internal/console", "internal/exit", "internal/latent", "online", "online/alarm", "online/drift", "online/offline"},
 	"internal/bench/frames":            {"infer", "ingest", "internal/bench", "internal/bus", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/latent", "internal/pipeline", "internal/recording", "internal/stream", "preprocess", "sinks", "sinks/message"},
 	"internal/bench/linear":            {"infer/sdevae", "internal/exit"},

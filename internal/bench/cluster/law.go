@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"driftscope/internal/atomicfile"
 	"driftscope/internal/latent"
 	"driftscope/sinks/message"
 )
@@ -87,7 +88,7 @@ func (l *lab) unbroken(ctx context.Context) (map[uint64]*message.SDERecord, erro
 	name := l.streams[0]
 	text := l.configuration(name) + fmt.Sprintf("nats: {url: off}\ndashboard: {address: off}\nsinks: [jsonl: {path: %q}]\n", out)
 	text = strings.Replace(text, "{subject: "+subject(name)+"}", fmt.Sprintf("{subject: %s, url: %q}", subject(name), addresses(l.servers)), 1)
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+	if err := atomicfile.Write(file, []byte(text)); err != nil {
 		return nil, err
 	}
 	p := process{args: []string{"run", file, "--frames", strconv.FormatUint(l.film.frames.Load(), 10)}, log: filepath.Join(l.folder, "unbroken.log")}

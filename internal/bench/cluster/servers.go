@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"driftscope/internal/atomicfile"
 )
 
 // machine is one nats-server.
@@ -44,7 +46,7 @@ func newServers(folder string, n int) ([]*machine, error) {
 			text += fmt.Sprintf("cluster: {name: bench, listen: %q, routes: [%s], no_advertise: true}\n", free[3*i], strings.Join(routes, ", "))
 		}
 		file := filepath.Join(own, "conf")
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		if err := atomicfile.Write(file, []byte(text)); err != nil {
 			return servers, err
 		}
 		m.process = process{args: []string{"bench", "cluster", "--serve", file}, log: filepath.Join(own, "out")}
