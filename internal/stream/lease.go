@@ -64,6 +64,9 @@ func (s *Stream) takeOver() error {
 		return err
 	}
 	if at.Frames == 0 && kept.Frames > 0 {
+		if s.anew == nil {
+			s.anew = errors.New("the newest that is as old is of no frames")
+		}
 		console.Warn("stream %s: no law is kept that is as old as its results: it begins anew behind frame %d: %v", s.cfg.Stream, kept.Frames-1, s.anew)
 		at = kept
 	}
