@@ -96,16 +96,7 @@ func (s *Stream) keep() func([]byte, pipeline.Place) error {
 	if s.repeats {
 		return nil
 	}
-	keep := keeping(s.cfg.Online.State, s.bucket, s.what.digest)
-	if keep == nil || s.from.Frames == 0 {
-		return keep
-	}
-	return func(state []byte, at pipeline.Place) error {
-		if at.Frames == 0 { // nothing was tracked since the law was taken over
-			at = pipeline.Place(s.from)
-		}
-		return keep(state, at)
-	}
+	return keeping(s.cfg.Online.State, s.bucket, s.what.digest)
 }
 
 // keeping writes states of the law of a model, known by its digest, to path and to KV, whichever there are; nil where neither is.
