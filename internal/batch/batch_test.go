@@ -3,12 +3,14 @@ package batch
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"driftscope/internal/bus"
 	"driftscope/internal/config"
 	"driftscope/internal/exit"
 	"driftscope/internal/stream"
@@ -126,6 +128,9 @@ func TestOnServer(t *testing.T) {
 		if err := command(out).Run(t.Context()); err == nil || exit.Status(err) != 1 || !strings.Contains(err.Error(), "1 of 3 films failed") {
 			t.Errorf("%v", err)
 		}
+		if n := leftBehind(t, conn, out); n != 0 {
+			t.Errorf("%d films are still on the server", n)
+		}
 	}
 	if err := command(shared, func(c *Command) {
 		c.Shared, c.Name, c.Films = true, "other", []string{filepath.Join(folder, "film0"), filepath.Join(folder, "film1")}
@@ -133,6 +138,51 @@ func TestOnServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, shared, out, 2)
+}
+
+// leftBehind counts the films that a batch's store holds, and puts one there that the client would have removed, had it not been killed.
+func leftBehind(t *testing.T, conn *bus.Conn, out string) (films int) {
+	t.Helper()
+	o, err := open(t.Context(), conn, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, err := o.records.Keys(t.Context())
+	if err != nil || len(keys) == 0 {
+		t.Fatalf("%d records, %v", len(keys), err)
+	}
+	batch, _, _ := strings.Cut(keys[0], ".")
+	store, err := o.objects(t.Context(), batch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := store.List(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range all {
+		if strings.HasPrefix(i.Name, "film/") {
+			films++
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(out, "batch.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		var e entry
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Fatal(err)
+		}
+		if len(e.Failed) == 0 {
+			if _, err := store.PutBytes(t.Context(), filmObject(e.Digest), []byte("a film")); err != nil {
+				t.Fatal(err)
+			}
+			return films
+		}
+	}
+	t.Fatal("no film of the batch is told to be done")
+	return films
 }
 
 // TestFind: a folder is a film, or holds films; what is neither is said.

@@ -168,7 +168,7 @@ func (s *sending) offer(ctx context.Context, f *film) error {
 	}
 	if s.ledger.has(ctx, f.name, j) {
 		s.progress.had()
-		return nil
+		return s.release(ctx, &waited{job: j}, &record{}) // of a client that was killed between the two
 	}
 	if s.joined(j, f) {
 		return nil
