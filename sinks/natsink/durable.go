@@ -88,6 +88,7 @@ type Kept struct {
 type made struct {
 	records  uint64
 	tally    tally  // where frames come again
+	result   uint64 // the frame whose result is being written, the same
 	sequence uint64 // of the frame, the same
 }
 
@@ -194,7 +195,7 @@ func (d *durable) begin(m latent.Message) {
 	d.always = false
 	switch m := m.(type) {
 	case *latent.Estimate:
-		frame, d.made.sequence = m.Latent.Seq, m.Latent.Place
+		frame, d.made.result, d.made.sequence = m.Latent.Seq, m.Latent.Seq, m.Latent.Place
 	case *latent.Law:
 		frame = m.Seq
 	case *latent.Event:
@@ -216,12 +217,15 @@ func (d *durable) add(kind latent.Kind, line []byte) error {
 	d.made.records++
 	id := d.run + "." + strconv.FormatUint(d.made.records, 10)
 	if d.standing != nil && !d.always {
-		t := &d.made.tally
-		number := t.count(kind, t.frame)
-		if d.standing.has(kind, t, number) {
+		frame, number := d.made.result, uint32(0)
+		if !ofFrame(kind) {
+			frame = d.made.tally.frame
+			number = d.made.tally.count(kind, frame)
+		}
+		if d.standing.has(kind, frame, number) {
 			return nil
 		}
-		id = recordID(t.frame, kind, number, d.made.sequence)
+		id = recordID(frame, kind, number, d.made.sequence)
 	}
 	d.batch = spool.AppendRecord(d.batch, spool.Record{Kind: kind, ID: id, Line: line})
 	d.marks = append(d.marks, mark{kind, len(d.batch) - len(line), len(d.batch)})

@@ -52,12 +52,18 @@ type Standing struct {
 	At    At     // behind the last latent that is kept
 	Epoch uint64 // under which the last message was kept
 	last  string // the last message's identity; empty where there is none
-	tally tally  // of the last frame of which something is kept
-	told  bool   // there is one
+	ends  [len(tallied)]ending
+}
+
+// ending is up to where records of one kind are kept. Kinds are told apart: an event about a frame may be kept before the results of earlier ones, and those never.
+type ending struct {
+	told  bool // there is one
+	frame uint64
+	n     uint32 // records of that frame
 }
 
 // tally counts the records of one frame by their kind: records are known by frame, kind and number. Frames never go back: a message about an earlier one
-// counts to the frame during which it was made.
+// counts to the frame during which it was made. A result counts to its own frame, of which it is the only one of its kind.
 type tally struct {
 	frame uint64
 	n     [len(tallied)]uint32
@@ -80,19 +86,18 @@ func (t *tally) count(kind latent.Kind, frame uint64) uint32 {
 	return 0
 }
 
-// has says whether a record is kept already.
-func (s *Standing) has(kind latent.Kind, t *tally, number uint32) bool {
-	switch {
-	case !s.told || t.frame > s.tally.frame:
-		return false
-	case t.frame < s.tally.frame && (kind == latent.KindLatent || kind == latent.KindObjects):
-		return t.frame < s.At.Frames // a run that was stopped may have told of a later frame than its last result's, as its last law does
-	case t.frame < s.tally.frame:
+// ofFrame says whether records of a kind are the results of a frame.
+func ofFrame(kind latent.Kind) bool { return kind == latent.KindLatent || kind == latent.KindObjects }
+
+// has says whether a record is kept already. What is told beside results was told, or was not to be, before the last of them.
+func (s *Standing) has(kind latent.Kind, frame uint64, number uint32) bool {
+	if !ofFrame(kind) && frame+1 < s.At.Frames {
 		return true
 	}
 	for i, k := range tallied {
 		if k == kind {
-			return number < s.tally.n[i]
+			e := &s.ends[i]
+			return e.told && (frame < e.frame || frame == e.frame && number < e.n)
 		}
 	}
 	return false
@@ -103,22 +108,27 @@ func recordID(frame uint64, kind latent.Kind, number uint32, sequence uint64) st
 	return fmt.Sprintf("f%d-%s-%d-%d", frame, kind, number, sequence)
 }
 
-// readID reads what recordID wrote; ok is false for any other identity.
-func readID(id string) (frame uint64, kind latent.Kind, at uint64, ok bool) {
-	parts := strings.Split(strings.TrimPrefix(id, "f"), "-")
-	if len(parts) != 4 || !strings.HasPrefix(id, "f") {
-		return 0, "", 0, false
-	}
-	frame, err1 := strconv.ParseUint(parts[0], 10, 64)
-	at, err2 := strconv.ParseUint(parts[3], 10, 64)
-	return frame, latent.Kind(parts[1]), at, err1 == nil && err2 == nil
+// named is what recordID wrote.
+type named struct {
+	frame  uint64
+	number uint32
+	at     uint64 // sequence in the stream of frames
 }
 
-// Bounds on the records that are looked at: those of one frame, and those that are of none, as of a run without a lease.
-const (
-	mostTold    = 4096
-	mostUnnamed = 64
-)
+// readID reads what recordID wrote; ok is false for any other identity.
+func readID(id string) (n named, ok bool) {
+	parts := strings.Split(strings.TrimPrefix(id, "f"), "-")
+	if len(parts) != 4 || !strings.HasPrefix(id, "f") {
+		return n, false
+	}
+	frame, err1 := strconv.ParseUint(parts[0], 10, 64)
+	number, err2 := strconv.ParseUint(parts[2], 10, 32)
+	at, err3 := strconv.ParseUint(parts[3], 10, 64)
+	return named{frame, uint32(number), at}, err1 == nil && err2 == nil && err3 == nil
+}
+
+// mostDeleted bounds the messages at the end of a stream that somebody deleted.
+const mostDeleted = 4096
 
 // Stand reads what is kept of a stream's results. It reads from the stream's leader, and in a cluster what that has not yet agreed upon is not there: so
 // the sink checks, with its first message, that nothing came between.
@@ -138,17 +148,16 @@ func Stand(ctx context.Context, b *bus.Conn, stream string) (s Standing, err err
 	if err != nil {
 		return s, unkept(subject.Name(), "enable JetStream there, and allow this user its API", err)
 	}
-	if err := s.lastFrame(ctx, b.NATS(), kept.CachedInfo()); err != nil {
+	if err := s.lastMessage(ctx, b.NATS(), kept.CachedInfo()); err != nil { // first: what comes while the rest is read is found by it
 		return s, err
 	}
-	return s, s.lastLatent(ctx, b.NATS(), subject)
+	return s, s.lastOfKinds(ctx, b.NATS(), subject)
 }
 
-// lastFrame counts the records of the last frame.
-func (s *Standing) lastFrame(ctx context.Context, nc *nats.Conn, kept *jetstream.StreamInfo) error {
+// lastMessage finds who wrote last.
+func (s *Standing) lastMessage(ctx context.Context, nc *nats.Conn, kept *jetstream.StreamInfo) error {
 	state := kept.State
-	unnamed := 0
-	for seq, seen := state.LastSeq, 0; seq >= max(state.FirstSeq, 1) && seen < mostTold && unnamed < mostUnnamed; seq, seen = seq-1, seen+1 {
+	for seq, seen := state.LastSeq, 0; seq >= max(state.FirstSeq, 1) && seen < mostDeleted; seq, seen = seq-1, seen+1 {
 		m, err := leaderMessage(ctx, nc, kept.Config.Name, messageWanted{Seq: seq})
 		if errors.Is(err, jetstream.ErrMsgNotFound) { // somebody deleted it
 			continue
@@ -156,34 +165,17 @@ func (s *Standing) lastFrame(ctx context.Context, nc *nats.Conn, kept *jetstream
 		if err != nil {
 			return fmt.Errorf("message %d of %s: %w: try again", seq, kept.Config.Name, err)
 		}
-		id := m.Header.Get(jetstream.MsgIDHeader)
-		frame, kind, _, ok := readID(id)
-		if s.last == "" {
-			s.last = id
-			s.Epoch, _ = strconv.ParseUint(m.Header.Get(epochHeader), 10, 64)
-		}
-		if !ok {
-			unnamed++
-			continue
-		}
-		if !s.told {
-			s.told, s.tally.frame = true, frame
-		}
-		if frame != s.tally.frame {
-			return nil
-		}
-		for i, k := range tallied {
-			if k == kind {
-				s.tally.n[i]++
-			}
-		}
+		s.last = m.Header.Get(jetstream.MsgIDHeader)
+		s.Epoch, _ = strconv.ParseUint(m.Header.Get(epochHeader), 10, 64)
+		return nil
 	}
 	return nil
 }
 
-// lastLatent finds the last frame of which the latent, or the objects, are kept.
-func (s *Standing) lastLatent(ctx context.Context, nc *nats.Conn, subject bus.Subject) error {
-	for _, kind := range []latent.Kind{latent.KindLatent, latent.KindObjects} {
+// lastOfKinds finds the last record of each kind. Where that is of no frame, as the event of a takeover is, all of frames with a result count as kept.
+func (s *Standing) lastOfKinds(ctx context.Context, nc *nats.Conn, subject bus.Subject) error {
+	var results []At
+	for i, kind := range tallied {
 		m, err := leaderMessage(ctx, nc, subject.Name(), messageWanted{Last: subject.Of("kept." + string(kind))})
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
 			continue
@@ -191,9 +183,31 @@ func (s *Standing) lastLatent(ctx context.Context, nc *nats.Conn, subject bus.Su
 		if err != nil {
 			return fmt.Errorf("the last %s of %s: %w: try again", kind, subject.Name(), err)
 		}
-		if frame, _, at, ok := readID(m.Header.Get(jetstream.MsgIDHeader)); ok && frame+1 > s.At.Frames {
-			s.At = At{Sequence: at, Frames: frame + 1}
+		id, ok := readID(m.Header.Get(jetstream.MsgIDHeader))
+		s.ends[i] = ending{true, id.frame, id.number + 1}
+		switch {
+		case !ok:
+			s.ends[i].n = 0 // of frame At.Frames, below
+		case ofFrame(kind):
+			results = append(results, At{Sequence: id.at, Frames: id.frame + 1})
+		}
+	}
+	s.At = behind(results)
+	for i := range s.ends {
+		if e := &s.ends[i]; e.told && e.n == 0 {
+			e.frame = s.At.Frames
 		}
 	}
 	return nil
+}
+
+// behind is where the results end: behind the last frame that has all of its. The objects of a frame are kept right before its latents.
+func behind(results []At) (at At) {
+	for _, r := range results {
+		switch {
+		case at.Frames == 0, r.Frames > at.Frames+1, r.Frames+1 == at.Frames:
+			at = r
+		}
+	}
+	return at
 }
