@@ -52,8 +52,8 @@ func (c *Command) check() error {
 	switch {
 	case c.Trials < 1 || c.Trials > 10_000 || len(c.Faults) == 0:
 		return fmt.Errorf("--trials, --faults: found %d of %d kinds, expected 1 to 10000 of one at least", c.Trials, len(c.Faults))
-	case c.Workers < 2 || c.Workers > 1000 || c.Streams < 1 || c.Streams > 99:
-		return fmt.Errorf("--workers, --streams: found %d and %d, expected 2 to 1000 and 1 to 99", c.Workers, c.Streams)
+	case c.Workers < 2 || c.Workers > 1000 || c.Streams < 1 || c.Streams > 1000:
+		return fmt.Errorf("--workers, --streams: found %d and %d, expected 2 to 1000 and 1 to 1000", c.Workers, c.Streams)
 	case !(c.FPS > 0 && c.FPS <= 1000):
 		return fmt.Errorf("--fps: found %g, expected more than 0 and at most 1000", c.FPS)
 	case c.Replicas != 1 && c.Replicas != 3 && c.Replicas != 5:
