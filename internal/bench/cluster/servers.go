@@ -40,7 +40,7 @@ func newServers(folder string, n int) ([]*machine, error) {
 		if err := os.MkdirAll(own, 0o700); err != nil {
 			return servers, err
 		}
-		text := fmt.Sprintf("server_name: %s\nlisten: %q\nhttp: %q\nlog_file: %q\nmax_payload: 8MB\njetstream: {store_dir: %q, max_file_store: 1TB, max_memory_store: 256MB}\n",
+		text := fmt.Sprintf("server_name: %s\nlogtime: true\nlisten: %q\nhttp: %q\nlog_file: %q\nmax_payload: 8MB\njetstream: {store_dir: %q, max_file_store: 1TB, max_memory_store: 256MB}\n",
 			m.name, m.address, m.monitor, filepath.Join(own, "log"), filepath.Join(own, "store"))
 		if n > 1 {
 			text += fmt.Sprintf("cluster: {name: bench, listen: %q, routes: [%s], no_advertise: true}\n", free[3*i], strings.Join(routes, ", "))
