@@ -30,6 +30,7 @@ func (w *Worker) configuration(name, text string) (config.Config, error) {
 	cfg.NATS.Durable, cfg.NATS.Store, cfg.NATS.Replicas = true, filepath.Join(w.o.Store, name), w.o.Replicas
 	cfg.NATS.MaxAge, cfg.NATS.MaxBytes = kept.MaxAge, kept.MaxBytes
 	cfg.Stream, cfg.Dashboard = name, config.Dashboard{Address: config.DashboardOff}
+	cfg.Online.State = "" // a file of this machine: the law goes with the stream
 	cfg.Sinks = slices.DeleteFunc(cfg.Sinks, func(c config.Component) bool { return c.Kind == stream.TerminalSink })
 	if cfg.Source.Kind == recording.NatsSource {
 		if cfg.Source, err = w.reading(cfg.Source); err != nil {
