@@ -72,7 +72,7 @@ func (w *Worker) count(s *site.Snapshot) {
 	if slices.ContainsFunc(s.Workers, func(o site.Worker) bool { return o.Name == w.o.Name }) {
 		return
 	}
-	s.Workers = append(slices.Clone(s.Workers), site.Worker{Name: w.o.Name, ID: w.leases.ID(), Cores: w.o.Cores, Labels: w.o.Labels})
+	s.Workers = append(slices.Clone(s.Workers), site.Worker{Name: w.o.Name, ID: w.leases.ID(), Cores: w.o.Cores, Labels: w.o.Labels, Version: w.o.Version})
 }
 
 // compare tells of other builds, once each. The lock is held.
