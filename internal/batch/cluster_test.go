@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -29,10 +30,17 @@ func TestWorkersKilled(t *testing.T) {
 	killed(t, scenes(t, 8, 10), 8, 3, "--model", file)
 }
 
-// TestTwoHundredFilms is TestWorkersKilled at the size of a day at a microscope.
-func TestTwoHundredFilms(t *testing.T) {
+// TestManyFilms is TestWorkersKilled with more films: DRIFTSCOPE_FILMS=200 are those of a day at a microscope.
+func TestManyFilms(t *testing.T) {
 	suite.Long(t)
-	killed(t, fields(t, 200, 20), 200, 4, "--objects")
+	films := 60
+	if text := os.Getenv("DRIFTSCOPE_FILMS"); text != "" {
+		var err error
+		if films, err = strconv.Atoi(text); err != nil || films < 10 {
+			t.Fatalf("DRIFTSCOPE_FILMS: found %q, expected 10 or more", text)
+		}
+	}
+	killed(t, fields(t, films, 20), films, 4, "--objects")
 }
 
 func killed(t *testing.T, from string, films, workers int, settings ...string) {
