@@ -17,15 +17,15 @@ import (
 	"driftscope/internal/site"
 )
 
-// crowds is what bench cluster --study load prints.
-type crowds struct {
+// simulations is what bench cluster --study load prints.
+type simulations struct {
 	origin
-	Crowds  []crowd `json:"crowds"`
-	Problem string  `json:"problem,omitempty"`
+	Simulations []simulation `json:"simulations"`
+	Problem     string       `json:"problem,omitempty"`
 }
 
-// crowd is many workers that hold leases and announce themselves, and run nothing.
-type crowd struct {
+// simulation is many workers that hold leases and announce themselves, and run nothing.
+type simulation struct {
 	Workers  int     `json:"workers"`
 	Streams  int     `json:"streams"`
 	Seconds  float64 `json:"seconds"`
@@ -43,32 +43,32 @@ type crowd struct {
 	Consumer int     `json:"consumers"`
 }
 
-// crowdSizes are tried up to --workers.
-var crowdSizes = []int{10, 30, 100, 300, 1000}
+// simulationSizes are tried up to --workers.
+var simulationSizes = []int{10, 30, 100, 300, 1000}
 
-// crowdTime is how long each is measured: some renewals.
-const crowdTime = 15 * time.Second
+// simulationTime is how long each is measured: some renewals.
+const simulationTime = 15 * time.Second
 
 // load measures what a site's records cost where many workers share them.
 func (c *Command) load(ctx context.Context) (found, error) {
-	f := &crowds{origin: c.origin()}
-	for _, n := range crowdSizes {
+	f := &simulations{origin: c.origin()}
+	for _, n := range simulationSizes {
 		if n > c.Workers {
 			break
 		}
-		x, err := c.crowd(ctx, n)
+		x, err := c.simulation(ctx, n)
 		if err != nil {
 			f.Problem = fmt.Sprintf("%d workers: %v", n, err)
 			return f, nil // where it breaks is what is asked for
 		}
-		f.Crowds = append(f.Crowds, x)
+		f.Simulations = append(f.Simulations, x)
 		console.Say("%d workers: %.0f of %.0f writes/s, %.0f messages/s out, announced within %.3f s (p99), %d failed, %d leases lost", n, x.Writes, x.Wanted, x.Out, x.P99, x.Failed, x.Lost)
 	}
 	return f, nil
 }
 
-// crowd measures n workers and the streams of the flags on servers of their own.
-func (c *Command) crowd(ctx context.Context, n int) (x crowd, err error) {
+// simulation measures n workers and the streams of the flags on servers of their own.
+func (c *Command) simulation(ctx context.Context, n int) (x simulation, err error) {
 	own := *c
 	own.Streams = 0
 	l, err := newLab(ctx, &own)
@@ -76,7 +76,7 @@ func (c *Command) crowd(ctx context.Context, n int) (x crowd, err error) {
 		return x, err
 	}
 	defer l.close()
-	x = crowd{Workers: n, Streams: c.Streams, Wanted: float64(n+c.Streams) * 3 / c.TTL.Seconds()}
+	x = simulation{Workers: n, Streams: c.Streams, Wanted: float64(n+c.Streams) * 3 / c.TTL.Seconds()}
 	all := make([]*extra, n)
 	defer func() {
 		for _, e := range all {
@@ -102,8 +102,8 @@ func (c *Command) crowd(ctx context.Context, n int) (x crowd, err error) {
 	return x, l.count(ctx, &x, all)
 }
 
-// count measures a crowd that is there.
-func (l *lab) count(ctx context.Context, x *crowd, all []*extra) error {
+// count measures a simulation that is there.
+func (l *lab) count(ctx context.Context, x *simulation, all []*extra) error {
 	for _, e := range all {
 		e.reset()
 	}
@@ -116,7 +116,7 @@ func (l *lab) count(ctx context.Context, x *crowd, all []*extra) error {
 		return err
 	}
 	began := time.Now()
-	pause(ctx, crowdTime)
+	pause(ctx, simulationTime)
 	x.Seconds = time.Since(began).Seconds()
 	now, err := trafficOf(ctx, l.servers)
 	if err != nil {
@@ -161,7 +161,7 @@ func planned(workers, streams int) float64 {
 	return time.Since(began).Seconds()
 }
 
-// extra is one worker of a crowd.
+// extra is one worker of a simulation.
 type extra struct {
 	name   string
 	conn   *bus.Conn
@@ -249,10 +249,10 @@ func (e *extra) close() {
 	}
 }
 
-func (f *crowds) print(w io.Writer) {
+func (f *simulations) print(w io.Writer) {
 	fmt.Fprintf(w, "%d servers, %d streams, TTL %g s, %d cores\n\n", f.origin.Servers, f.Streams, f.TTL, f.Cores)
 	fmt.Fprintln(w, "| workers | writes/s wanted | writes/s | messages/s out | MB/s out | announced p50, s | p99, s | failed | leases lost | seen | one plan, s |\n|---|---|---|---|---|---|---|---|---|---|---|")
-	for _, x := range f.Crowds {
+	for _, x := range f.Simulations {
 		fmt.Fprintf(w, "| %d | %.0f | %.0f | %.0f | %.1f | %.3f | %.3f | %d | %d | %d | %.4f |\n", x.Workers, x.Wanted, x.Writes, x.Out, x.OutBytes/1e6, x.P50, x.P99, x.Failed, x.Lost, x.Seen, x.Plan)
 	}
 	if f.Problem != "" {
