@@ -96,16 +96,11 @@ func (c *Command) Run(ctx context.Context) error {
 
 // faults is the study of them. What was measured before it failed is told.
 func (c *Command) faults(ctx context.Context) (found, error) {
-	l, err := newLab(ctx, c)
+	l, err := staffed(ctx, c, c.Workers)
 	if err != nil {
 		return nil, err
 	}
 	defer l.close()
-	for range c.Workers {
-		if _, err := l.newWorker(); err != nil {
-			return nil, err
-		}
-	}
 	f := &findings{origin: c.origin()}
 	all, err := l.trials(ctx)
 	if err == nil {

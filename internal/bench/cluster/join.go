@@ -30,16 +30,11 @@ type comings struct {
 
 // join measures a worker that comes, and one that is told to go.
 func (c *Command) join(ctx context.Context) (found, error) {
-	l, err := newLab(ctx, c)
+	l, err := staffed(ctx, c, c.Workers-1)
 	if err != nil {
 		return nil, err
 	}
 	defer l.close()
-	for range c.Workers - 1 {
-		if _, err := l.newWorker(); err != nil {
-			return nil, err
-		}
-	}
 	f := &comings{origin: c.origin()}
 	err = l.comeAndGo(ctx, f)
 	if err == nil {
@@ -146,16 +141,11 @@ type calm struct {
 
 // steady has nothing happen.
 func (c *Command) steady(ctx context.Context) (found, error) {
-	l, err := newLab(ctx, c)
+	l, err := staffed(ctx, c, c.Workers)
 	if err != nil {
 		return nil, err
 	}
 	defer l.close()
-	for range c.Workers {
-		if _, err := l.newWorker(); err != nil {
-			return nil, err
-		}
-	}
 	f := &calm{origin: c.origin(), Writes: map[string]float64{}, Bytes: map[string]float64{}}
 	err = l.rest(ctx, f)
 	if err == nil {

@@ -39,6 +39,21 @@ type lab struct {
 	work sync.WaitGroup
 }
 
+// staffed is a lab with so many workers.
+func staffed(ctx context.Context, c *Command, workers int) (*lab, error) {
+	l, err := newLab(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	for range workers {
+		if _, err := l.newWorker(); err != nil {
+			l.close()
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
 // newLab starts the servers, and desires the streams.
 func newLab(ctx context.Context, c *Command) (l *lab, err error) {
 	l = &lab{c: c, folder: c.Folder, books: map[string]*book{}, holders: holders{by: map[tenant]holding{}}}
