@@ -148,13 +148,31 @@ func build(t testing.TB) string {
 	return strings.TrimSpace(string(out))
 }
 
-// freePort finds a port that nobody listens on now.
+// Ports of servers lie below those that systems give to who asks for any: a server that was killed finds its own free again.
+const (
+	firstPort = 20_000
+	ports     = 12_000
+)
+
+// freePort finds a port that nobody listens on, and that no other test gets while this one runs: each is marked by the UDP port of its number.
 func freePort(t testing.TB) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for i := range ports {
+		port := firstPort + (os.Getpid()*7+i)%ports // programs that start together look in different places
+		address := fmt.Sprintf("127.0.0.1:%d", port)
+		mark, err := net.ListenPacket("udp", address)
+		if err != nil {
+			continue
+		}
+		l, err := net.Listen("tcp", address)
+		if err != nil {
+			mark.Close()
+			continue
+		}
+		l.Close()
+		t.Cleanup(func() { mark.Close() })
+		return port
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	t.Fatalf("found no free port from %d to %d", firstPort, firstPort+ports-1)
+	return 0
 }

@@ -7,6 +7,20 @@ import (
 	"time"
 )
 
+// TestFreePort: two servers have two ports though neither listens yet, and the end of a test gives its own back.
+func TestFreePort(t *testing.T) {
+	var first int
+	t.Run("first", func(t *testing.T) {
+		first = freePort(t)
+		if second := freePort(t); second == first || min(first, second) < firstPort || max(first, second) >= firstPort+ports {
+			t.Errorf("found ports %d and %d", first, second)
+		}
+	})
+	if again := freePort(t); again != first {
+		t.Errorf("found port %d, expected %d, which is free again", again, first)
+	}
+}
+
 // TestStarted: a program whose file is open for writing is waited for; one that is not there is not.
 func TestStarted(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "true")
