@@ -15,6 +15,7 @@ import (
 	"driftscope/infer/sdevae/video"
 	"driftscope/internal/frame"
 	"driftscope/internal/latent"
+	"driftscope/internal/suite"
 )
 
 // blobClip is a blurred spot in Brownian motion, n frames of 64×64 with the given channels.
@@ -38,6 +39,7 @@ func blobClip(n, channels int, seed uint64) *video.Clip {
 // TestExportedEncoderEqualsItsTrainer trains briefly, writes the model file and compares what OpenCV makes of it with the
 // trainer's own forward: latents, standard deviations and reconstructions, within 1e-4 (float32, another order of summation).
 func TestExportedEncoderEqualsItsTrainer(t *testing.T) {
+	suite.Long(t)
 	for _, channels := range []int{1, 3} {
 		clip := blobClip(40, channels, 7)
 		result, err := sdevae.Train(context.Background(), clip, sdevae.Config{Latent: 2, Seed: 1, Tau: 1, Steps: 12, Pairs: 8, Every: 12}, nil)

@@ -16,6 +16,7 @@ type dashboardCmd struct {
 	NATS      string `name:"nats" default:"nats://127.0.0.1:4222" help:"The server that the streams publish on." placeholder:"URL"`
 	WebSocket string `name:"websocket" required:"" help:"The same server's WebSocket, ws://host:port: its websocket block has the port." placeholder:"URL"`
 	Creds     string `help:"Credentials for that server, to see whether it is there; people give theirs in the page." placeholder:"FILE.creds"`
+	CA        string `name:"ca" help:"Certificates that the server's is checked against." placeholder:"FILE.pem"`
 	Prefix    string `default:"driftscope" help:"First token of the subjects."`
 	Dashboard string `default:"127.0.0.1:8300" help:"Where to show it; others can be let in with a token in DRIFTSCOPE_DASHBOARD_TOKEN." placeholder:"HOST:PORT"`
 	Look      bool   `help:"Offer no commands."`
@@ -29,7 +30,7 @@ func (c *dashboardCmd) Run(ctx context.Context) error {
 	if c.Dashboard == config.DashboardOff {
 		return exit.Usage(errors.New("--dashboard: off leaves nothing to do: give HOST:PORT"))
 	}
-	conn, err := bus.Connect(ctx, bus.Options{URL: c.NATS, WebSocket: c.WebSocket, Credentials: c.Creds, Name: "driftscope dashboard", Prefix: c.Prefix})
+	conn, err := bus.Connect(ctx, bus.Options{URL: c.NATS, WebSocket: c.WebSocket, Credentials: c.Creds, CA: c.CA, Name: "driftscope dashboard", Prefix: c.Prefix})
 	if err != nil {
 		return err
 	}

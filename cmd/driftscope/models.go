@@ -30,6 +30,7 @@ type modelCmd struct {
 type modelServer struct {
 	NATS   string `name:"nats" default:"nats://127.0.0.1:4222" help:"The server that keeps them, or context:NAME." placeholder:"URL"`
 	Creds  string `help:"Credentials for that server." placeholder:"FILE.creds"`
+	CA     string `name:"ca" help:"Certificates that the server's is checked against." placeholder:"FILE.pem"`
 	Prefix string `default:"driftscope" help:"First token of the subjects of the runs that are to find them."`
 	Site   string `default:"local" help:"Second token of the same."`
 }
@@ -39,7 +40,7 @@ func (c *modelServer) use(ctx context.Context, do func(*bus.Models) error) error
 	if c.NATS == bus.Embedded {
 		return exit.Usage(errors.New("--nats: embedded is the server inside a run: give its address, nats://127.0.0.1:4222 unless the run said otherwise"))
 	}
-	conn, err := bus.Connect(ctx, bus.Options{URL: c.NATS, Credentials: c.Creds, Name: "driftscope model", Prefix: c.Prefix, Site: c.Site})
+	conn, err := bus.Connect(ctx, bus.Options{URL: c.NATS, Credentials: c.Creds, CA: c.CA, Name: "driftscope model", Prefix: c.Prefix, Site: c.Site})
 	if errors.Is(err, bus.ErrNoServer) {
 		return fmt.Errorf("%s: %w: start it, or driftscope run, or give --nats", bus.Redacted(c.NATS), bus.ErrNoServer)
 	}

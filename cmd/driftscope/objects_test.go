@@ -12,6 +12,7 @@ import (
 
 	"driftscope/configs"
 	"driftscope/internal/latent"
+	"driftscope/internal/suite"
 	"driftscope/sinks/message"
 )
 
@@ -73,6 +74,7 @@ func TestRunObjects(t *testing.T) {
 // TestPretrainObjects: a model of what objects look like, hardly trained, gives every object that is detected its latents, in the table and in messages, and the
 // one that is followed more than its place. It goes with objects alone, and is not made of objects that are alike.
 func TestPretrainObjects(t *testing.T) {
+	suite.Long(t)
 	folder := t.TempDir()
 	film := "sim:focus?density=12&snr=8&width=200&height=200&frames=150&seed=2"
 	few := []string{"--steps", "30", "--restarts", "1", "--synthetic-steps=-1", "--reinit-steps=-1"}
@@ -284,6 +286,7 @@ func TestFollowObject(t *testing.T) {
 // TestSwapLooks: a model of objects takes over from none between two frames, and none from it, and the objects keep their numbers: from one message to the next
 // at least half are the same, of objects that live for 30 frames on average. One of a scene is refused.
 func TestSwapLooks(t *testing.T) {
+	suite.Long(t)
 	folder := t.TempDir()
 	o := drive(t, folder, "pretrain", "sim:focus?density=12&snr=8&width=200&height=200&frames=100&seed=2", "--objects", "--latent", "1", "--out", "look.onnx",
 		"--steps", "20", "--restarts", "1", "--synthetic-steps=-1", "--reinit-steps=-1")

@@ -316,6 +316,7 @@ func latents(t *testing.T, path string) string {
 
 // TestProbeStarts: what probe --out writes can be looked at, checked and run.
 func TestProbeStarts(t *testing.T) {
+	suite.Long(t)
 	folder := t.TempDir()
 	if o := drive(t, folder, "simulate", "molecule", "--frames", "20", "--out", "it's here"); o.status != 0 {
 		t.Fatal(o.errors)

@@ -35,6 +35,7 @@ type publishCmd struct {
 	Subject  []string      `required:"" sep:"none" help:"The subject to publish on: once for each source, in their order." placeholder:"SUBJECT"`
 	URL      string        `name:"url" default:"nats://127.0.0.1:4222" help:"The server." placeholder:"URL"`
 	Creds    string        `help:"Credentials for that server." placeholder:"FILE.creds"`
+	CA       string        `name:"ca" help:"Certificates that the server's is checked against." placeholder:"FILE.pem"`
 	DT       float64       `name:"dt" help:"Seconds between frames, whatever the source says." placeholder:"S"`
 	FPS      float64       `name:"fps" help:"Frames a second, whatever the source says."`
 	Rate     string        `enum:"realtime,fastest" default:"realtime" help:"How a recording is paced: ${enum} (realtime follows the times of its frames)."`
@@ -121,7 +122,7 @@ func (c *publishCmd) encoding() wire.Encoding {
 
 // one publishes a source on a subject over a connection of its own, and prints the account.
 func (c *publishCmd) one(ctx context.Context, source pipeline.Source, subject string, printing *sync.Mutex) error {
-	conn, err := bus.Connect(ctx, bus.Options{URL: c.URL, Credentials: c.Creds, Name: "driftscope publish", Patience: natsource.FramePatience})
+	conn, err := bus.Connect(ctx, bus.Options{URL: c.URL, Credentials: c.Creds, CA: c.CA, Name: "driftscope publish", Patience: natsource.FramePatience})
 	if errors.Is(err, bus.ErrNoServer) {
 		return fmt.Errorf("%s: %w: start it, or driftscope run, or give --url", bus.Redacted(c.URL), bus.ErrNoServer)
 	}

@@ -14,6 +14,7 @@ import (
 
 // A live run, whose refinements come when they are ready and whose frames may be dropped, is repeated from its own results.
 func TestRepeat(t *testing.T) {
+	suite.Long(t)
 	folder := t.TempDir()
 	write := func(name, realtime string) {
 		text := "stream: molecule\nsource: {sim: {name: molecule, seed: 1, frames: 260, realtime: " + realtime + "}}\nonline: {refine_lag: 20}\nnats: {url: \"off\"}\n"

@@ -326,7 +326,9 @@ func TestSite(t *testing.T) {
 	if _, err := heard.NextMsg(10 * time.Second); err != nil {
 		t.Errorf("a viewer hears nothing of the worker: %v", err)
 	}
-	s.says(`"kind":"health"`, "watch", "--json", "--nats", "context:hall_viewer", "--stream", "bead")
+	as, authority := "tls://%s:"+trialPassword+fmt.Sprintf("@localhost:%d", s.servers[0].Port()), filepath.Join(s.folder, "ca.pem")
+	s.says(`"kind":"health"`, "watch", "--json", "--nats", fmt.Sprintf(as, "hall_viewer"), "--ca", authority, "--stream", "bead")
+	s.driven("model", "list", "--nats", fmt.Sprintf(as, "hall_operator"), "--ca", authority)
 	s.says("dashboard at", "dashboard", "--nats", "context:hall_viewer", "--websocket", "wss://localhost:8080", "--dashboard", "127.0.0.1:0")
 	if all := s.violations(); len(all) > 0 {
 		t.Errorf("refused was what is allowed:\n%s", strings.Join(all, "\n"))

@@ -34,6 +34,7 @@ const (
 type watchCmd struct {
 	NATS   string  `name:"nats" default:"nats://127.0.0.1:4222" help:"The server that the run publishes on, or context:NAME." placeholder:"URL"`
 	Creds  string  `help:"Credentials for that server." placeholder:"FILE.creds"`
+	CA     string  `name:"ca" help:"Certificates that the server's is checked against." placeholder:"FILE.pem"`
 	Prefix string  `default:"driftscope" help:"First token of the subjects."`
 	Stream string  `default:">" help:"Name of the stream; > is every one."`
 	JSON   bool    `name:"json" help:"Print messages as they are, one JSON object a line; pictures are left out."`
@@ -108,7 +109,7 @@ func (c *watchCmd) subject() (string, error) {
 func (c *watchCmd) connect(ctx context.Context) (*bus.Conn, error) {
 	dial, cancel := context.WithTimeout(ctx, watchConnect)
 	defer cancel()
-	conn, err := bus.Connect(dial, bus.Options{URL: c.NATS, Credentials: c.Creds, Name: "driftscope watch"})
+	conn, err := bus.Connect(dial, bus.Options{URL: c.NATS, Credentials: c.Creds, CA: c.CA, Name: "driftscope watch"})
 	switch {
 	case err == nil:
 		return conn, nil

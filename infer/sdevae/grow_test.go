@@ -62,6 +62,7 @@ func TestGrowth(t *testing.T) {
 
 // TestGrowthLocated counts the latents of what is located; of what is not all that moves, or hides in noise, it says nothing.
 func TestGrowthLocated(t *testing.T) {
+	suite.Long(t)
 	trapped, _, _ := sdevaetest.Trapped(200, 3)
 	one, _ := sdevaetest.Drifting(200, 1, sdevaetest.Bar)
 	two, _ := sdevaetest.Drifting(200, 1, sdevaetest.Bar, sdevaetest.Disc)

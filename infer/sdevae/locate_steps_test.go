@@ -10,6 +10,7 @@ import (
 	"driftscope/infer/card"
 	"driftscope/infer/sdevae/sdevaetest"
 	"driftscope/infer/sdevae/video"
+	"driftscope/internal/suite"
 )
 
 // dusty is a faint bar that drifts, over a speck that lies in one corner and from the given frame on in another.
@@ -63,6 +64,7 @@ func TestLocateWithoutSteps(t *testing.T) {
 
 // TestVerdictOverSteps: the drawings are not asked for dust that was left out of the search, and auto counts the latents of the object.
 func TestVerdictOverSteps(t *testing.T) {
+	suite.Long(t)
 	clip := dusty(120, 60)
 	r, err := Train(t.Context(), clip, Config{Latent: 2, Tau: TauOf(clip), Steps: 4, SpriteSteps: 4, Seed: 1}, nil)
 	if err != nil {

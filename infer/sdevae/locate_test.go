@@ -250,6 +250,7 @@ func TestLocateShared(t *testing.T) {
 
 // TestFilmsApart: what tells films apart is no background. The ring is what moves, and other latents are padding.
 func TestFilmsApart(t *testing.T) {
+	suite.Long(t)
 	for _, latents := range []int{2, 4} {
 		clip := sdevaetest.Films(50)
 		j, err := newJob(t.Context(), Training{}, clip, Config{Latent: latents, Seed: 1, Tau: TauOf(clip)})

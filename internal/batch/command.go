@@ -42,6 +42,7 @@ type Command struct {
 	URL      string   `name:"url" help:"The NATS server whose workers track the films, or context:NAME. Without one they are tracked here." placeholder:"URL"`
 	Local    bool     `help:"Track the films on this machine, without a server; so it is without --url."`
 	Creds    string   `help:"Credentials for that server." placeholder:"FILE.creds"`
+	CA       string   `name:"ca" help:"Certificates that the server's is checked against." placeholder:"FILE.pem"`
 	Prefix   string   `default:"driftscope" help:"First token of the subjects."`
 	Site     string   `default:"local" help:"Second token of the subjects: its workers track the films."`
 	Name     string   `help:"Name of the batch on the server; by default one that follows from the settings, so that the same command goes on with it." placeholder:"JOB"`
@@ -126,7 +127,7 @@ func (c *Command) log(level slog.Level) *slog.Logger {
 
 // connect finds the server.
 func (c *Command) connect(ctx context.Context, name string, level slog.Level) (*bus.Conn, error) {
-	return bus.Connect(ctx, bus.Options{URL: c.URL, Credentials: c.Creds, Name: name, Prefix: c.Prefix, Site: c.Site, Patience: patience, Log: c.log(level)})
+	return bus.Connect(ctx, bus.Options{URL: c.URL, Credentials: c.Creds, CA: c.CA, Name: name, Prefix: c.Prefix, Site: c.Site, Patience: patience, Log: c.log(level)})
 }
 
 // base is the configuration of every film, but for the film.

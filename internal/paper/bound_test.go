@@ -156,6 +156,7 @@ func whole(scene *sim.Scene, z []float64) bool {
 // TestBoundIsReached: the likeliest places in the pictures of a noisy row have the L_latent that its films' bound says: the two are of one unit, and of
 // one film. The mean of 240 squared errors has a relative standard deviation of 0.09; an isometry takes 3 in 240 off.
 func TestBoundIsReached(t *testing.T) {
+	suite.Long(t)
 	pulls := map[string]func(r, _ float64) float64{
 		"balls-ou-normal":  func(r, _ float64) float64 { return r / 4 },
 		"balls-ou-student": func(r, _ float64) float64 { return 4 * r / (3 + r*r) },

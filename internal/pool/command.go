@@ -33,6 +33,7 @@ type Command struct {
 	Streams []string `arg:"" help:"The cameras' streams, two at least, or '*' for all of the site." placeholder:"STREAM"`
 	NATS    string   `name:"nats" default:"nats://127.0.0.1:4222" help:"The server that the streams publish on, or context:NAME." placeholder:"URL"`
 	Creds   string   `help:"Credentials for that server: they may subscribe to the streams' population, and publish the experiment's population, health and events." placeholder:"FILE.creds"`
+	CA      string   `name:"ca" help:"Certificates that the server's is checked against." placeholder:"FILE.pem"`
 	Prefix  string   `default:"driftscope" help:"First token of the subjects."`
 	Site    string   `default:"local" help:"Second token of the subjects."`
 	Stale   float64  `default:"60" help:"Seconds of silence after which a stream is left out, until it is heard again."`
@@ -83,7 +84,7 @@ func (c *Command) run(ctx context.Context, out, notes io.Writer) error {
 	if err := c.check(); err != nil {
 		return exit.Usage(err)
 	}
-	conn, err := bus.Connect(ctx, bus.Options{URL: c.NATS, Credentials: c.Creds, Name: "driftscope pool", Prefix: c.Prefix, Site: c.Site,
+	conn, err := bus.Connect(ctx, bus.Options{URL: c.NATS, Credentials: c.Creds, CA: c.CA, Name: "driftscope pool", Prefix: c.Prefix, Site: c.Site,
 		Log: slog.New(slog.NewTextHandler(notes, nil))})
 	switch {
 	case err != nil && ctx.Err() != nil:

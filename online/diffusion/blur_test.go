@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"driftscope/internal/suite"
 	"driftscope/online/drift"
 	"driftscope/online/onlinetest"
 )
@@ -78,6 +79,7 @@ func TestBlurredBankIsTheLikelihood(t *testing.T) {
 // a coverage of 0.95 to 0.011; on the edge of R = 0 the mean is too small as it is without blur, by 3 % of 1000 transitions. The noise is
 // that of the measurement. Not told, figures are too small where blur and noise nearly cancel; the table is docs/explanation/online.md's.
 func TestExposure(t *testing.T) {
+	suite.Long(t)
 	for _, n := range []int{100, 300, 1000} {
 		for _, r := range []float64{0, 0.1, 0.2, 1} {
 			spot := 0.0

@@ -7,12 +7,14 @@ import (
 	"testing"
 
 	"driftscope/internal/archive"
+	"driftscope/internal/suite"
 	"driftscope/online/maps/mapstest"
 )
 
 // TestDrift: the RMS error over visited squares, with r = 1 as without noise, beside what there is. The limits are 1.3 times that of fourteen other films, of
 // which two scatter by that.
 func TestDrift(t *testing.T) {
+	suite.Long(t)
 	limits := map[string]float64{"a spring": 0.63, "a stiff spring": 1.2, "a soft spring, D 1": 0.185, "a wide well": 2.5, "three wells": 3.8,
 		"three weak wells": 3.9, "a vortex": 2.9, "a flow": 0.62}
 	var squares, scenesSeen float64
@@ -47,6 +49,7 @@ func TestDrift(t *testing.T) {
 
 // TestPlaces: what is there is told, once and where it is, and nothing else.
 func TestPlaces(t *testing.T) {
+	suite.Long(t)
 	for _, l := range []mapstest.Law{mapstest.ASpring, mapstest.ThreeWells, mapstest.AVortex, mapstest.Nothing, mapstest.AFlow} {
 		f := filmed(0.5)
 		w := mapped(f, f.Tracks(&l, 7), 0).Law()

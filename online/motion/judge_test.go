@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"driftscope/internal/suite"
 	"driftscope/online/motion/motiontest"
 )
 
@@ -38,6 +39,7 @@ func confusion(j *Judge, noise, told float64, film motiontest.Film, tracks int) 
 // TestClasses: of 40 tracks of each kind so many are judged right. The bounds are three binomial deviations below what 300 tracks measured
 // (docs/lab/2026-11-25-motion.md).
 func TestClasses(t *testing.T) {
+	suite.Long(t)
 	j := new(Judge)
 	for _, c := range []struct {
 		name  string

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"driftscope/internal/suite"
 )
 
 // lamp is the light of one frame as a function of its number.
@@ -41,6 +43,7 @@ func steady(int, bool) Light { return Light{Gain: 1} }
 // TestChoose: the form that made the film is chosen, and its light is told within some five standard errors: of a gain 1/(20·32) = 1.6e-3, for 1024 boxes of noise 1 on a texture of sd 20; of a
 // slope 1/(0.29·32) = 0.11, twice over for the reference; of the brightness 0.03, and what the disc pulls it by.
 func TestChoose(t *testing.T) {
+	suite.Long(t)
 	for _, test := range []struct {
 		name string
 		form *Form

@@ -85,6 +85,7 @@ func TestRectifyStraightensBentLatents(t *testing.T) {
 }
 
 func TestRectifyLeavesTheRestAlone(t *testing.T) {
+	suite.Long(t)
 	for _, c := range []struct {
 		name    string
 		through func(x, y float64) (float64, float64)
