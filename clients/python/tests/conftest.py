@@ -1,0 +1,3 @@
+from standins import background, connection
+
+__all__ = ["background", "connection"]
