@@ -23,7 +23,7 @@ const (
 
 // topLevel is everything that may lie beside the dotfiles.
 var topLevel = []string{
-	"CHANGELOG.md", "LICENSE", "Makefile", "README.md", "cmd", "configs", "docs", "go.mod", "go.sum",
+	"CHANGELOG.md", "LICENSE", "Makefile", "README.md", "clients", "cmd", "configs", "docs", "go.mod", "go.sum",
 	"infer", "ingest", "internal", "online", "preprocess", "sinks",
 }
 

@@ -37,6 +37,13 @@ list_missing_for_tests() {
 	command -v npm >/dev/null || want npm "fetches the libraries of that page, by their checksums"
 	command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ||
 		want chromium "opens the dashboard as a person would"
+	python_has numpy || want python3-numpy "the pictures that the tests of the Python client publish"
+	python_has pytest || want python3-pytest "runs those tests"
+	python_has mypy || want mypy "checks that client's types"
+}
+
+python_has() { # python_has MODULE: has the Python of the path, or Debian's?
+	python3 -c "import $1" 2>/dev/null || /usr/bin/python3 -c "import $1" 2>/dev/null
 }
 
 plugin() { # plugin FILE: does GStreamer have it?

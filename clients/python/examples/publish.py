@@ -1,5 +1,6 @@
 """Bright spots that diffuse, 50 pictures a second, for driftscope run nats:camera.beads --objects; their tracks are printed."""
 
+import contextlib
 import sys
 import time
 
@@ -14,7 +15,7 @@ rng = np.random.default_rng(1)
 at = rng.uniform(20, SIDE - 20, (SPOTS, 2))
 pixels = np.arange(SIDE)
 
-with driftscope.connect(sys.argv[1] if len(sys.argv) > 1 else driftscope.LOCAL) as server, server.frames("camera.beads") as frames:
+with contextlib.suppress(KeyboardInterrupt), driftscope.connect(sys.argv[1] if len(sys.argv) > 1 else driftscope.LOCAL) as server, server.frames("camera.beads") as frames:
     results = server.stream("camera-beads").results(Objects)
     begun = time.monotonic()
     while True:

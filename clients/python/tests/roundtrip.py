@@ -15,13 +15,13 @@ import driftscope
 from driftscope import Objects, Track
 from driftscope.tracks import TrackTable
 
-SIDE, WIDTH, RADIUS = 200, 1.5, 30.0  # pixels; a spot's standard deviation; the circles'
+ROWS, COLUMNS, WIDTH, RADIUS = 190, 210, 1.5, 30.0  # pixels; a spot's standard deviation; the circles'
 FRAMES = 120  # that have to be tracked
 AHEAD = 4  # frames published beyond the last that is known to be tracked
 PATIENCE = 120.0  # seconds
 
 MIDDLES = np.array([[50.0, 50.0], [60.0, 140.0], [145.0, 90.0]])  # x, y
-pixels = np.arange(SIDE)
+rows, columns = np.arange(ROWS), np.arange(COLUMNS)
 
 
 def places(k: int) -> np.ndarray:
@@ -30,7 +30,7 @@ def places(k: int) -> np.ndarray:
 
 
 def picture(k: int, rng: np.random.Generator) -> np.ndarray:
-    light = sum(np.outer(np.exp(-((pixels - y) ** 2) / 2 / WIDTH**2), np.exp(-((pixels - x) ** 2) / 2 / WIDTH**2)) for x, y in places(k))
+    light = sum(np.outer(np.exp(-((rows - y) ** 2) / 2 / WIDTH**2), np.exp(-((columns - x) ** 2) / 2 / WIDTH**2)) for x, y in places(k))
     return rng.poisson(100 + 1000 * light).astype(np.uint16)
 
 
@@ -76,10 +76,10 @@ def main(url: str) -> None:
             changes.append(track.change)
             if changes.count("ended") == 3:
                 break
-        rows = table.rows()
+        found = table.rows()
         print(json.dumps({
             "frames": len(came), "lost": sum(b.seq - a.seq - 1 for a, b in zip(came, came[1:])), "seen": seen, "worst_px": worst,
-            "numbers": len(np.unique(rows[:, 0])), "rows": len(rows), "source": info.source, "refused": refused, "born": changes.count("born"),
+            "numbers": len(np.unique(found[:, 0])), "rows": len(found), "source": info.source, "refused": refused, "born": changes.count("born"),
             "ended": changes.count("ended"), "unreadable": results.unreadable + tracks.unreadable,
         }))  # fmt: skip
 
