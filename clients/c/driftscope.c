@@ -165,11 +165,22 @@ static int pump(driftscope *d, int timeout_ms)
 	return (taken = take(d)) ? taken : 1;
 }
 
+int64_t driftscope_now(void)
+{
+#if defined(_WIN32)
+	FILETIME t; /* of 100 ns since 1601 */
+	GetSystemTimeAsFileTime(&t);
+	return (((int64_t)t.dwHighDateTime << 32 | t.dwLowDateTime) - 116444736000000000LL) * 100;
+#else
+	struct timespec t;
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+#endif
+}
+
 static int64_t now_ms(void)
 {
-	struct timespec t;
-	timespec_get(&t, TIME_UTC);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+	return driftscope_now() / 1000000;
 }
 
 int driftscope_flush(driftscope *d, int timeout_ms)

@@ -32,6 +32,9 @@ DRIFTSCOPE_API int driftscope_subscribe(driftscope *, const char *subject);
  * 0 where none came in time. A message that text has no room for is passed over with -1. */
 DRIFTSCOPE_API int driftscope_next(driftscope *, char *text, int size, int timeout_ms);
 
+/* The computer's clock: nanoseconds since 1970. */
+DRIFTSCOPE_API int64_t driftscope_now(void);
+
 /* Returns once the server has all that was published. */
 DRIFTSCOPE_API int driftscope_flush(driftscope *, int timeout_ms);
 

@@ -3,24 +3,15 @@
  *     driftscope run nats:camera.spot --objects             in another terminal
  *     ./example [FRAMES [PORT]]
  */
-#define _POSIX_C_SOURCE 200809L
 #include "driftscope.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { WIDTH = 160, HEIGHT = 128, FPS = 50 };
 
 static uint16_t picture[WIDTH * HEIGHT];
-
-static int64_t now_ns(void)
-{
-	struct timespec t;
-	timespec_get(&t, TIME_UTC);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 /* A spot with a standard deviation of 1.5 pixels, and noise. */
 static void draw(double x, double y)
@@ -36,15 +27,15 @@ int main(int argc, char **argv)
 	static char text[1 << 20];
 	int frames = argc > 1 ? atoi(argv[1]) : 1000, told = 0, length = 0;
 	driftscope *d = driftscope_connect("127.0.0.1", argc > 2 ? argv[2] : "4222");
-	int64_t begun = now_ns();
+	int64_t begun = driftscope_now();
 	if (!d || driftscope_subscribe(d, "driftscope.local.camera-spot.objects") < 0)
 		goto failed;
 	for (int k = 0; k < frames; k++) {
 		draw(64 + 30 * sin(k / 40.0), 64 + 30 * cos(k / 40.0));
-		if (driftscope_frame(d, "camera.spot", picture, WIDTH, HEIGHT, 16, (uint64_t)k, now_ns()) < 0)
+		if (driftscope_frame(d, "camera.spot", picture, WIDTH, HEIGHT, 16, (uint64_t)k, driftscope_now()) < 0)
 			goto failed;
 		do { /* until it is time for the next picture */
-			int64_t left = begun + (int64_t)(k + 1) * 1000000000 / FPS - now_ns();
+			int64_t left = begun + (int64_t)(k + 1) * 1000000000 / FPS - driftscope_now();
 			if ((length = driftscope_next(d, text, sizeof text, left > 0 ? (int)(left / 1000000) : 0)) < 0)
 				goto failed;
 			if (length > 0 && told++ % FPS == 0)
