@@ -18,7 +18,7 @@ TESTFLAGS ?=
 # The program names the commit that it was built from, where this is a checkout: driftscope version.
 STAMPED := $(shell git rev-parse HEAD >/dev/null 2>&1 && echo auto || echo false)
 
-.PHONY: setup build run test test-long recorded race check bench soak model schemas web
+.PHONY: setup build desks run test test-long recorded race check bench soak model schemas web
 
 # The program reads models and pictures of strangers with C++ libraries: it lies at another address at every start, and a function whose
 # stack was written over ends the process instead of returning into it.
@@ -27,6 +27,13 @@ export CGO_CXXFLAGS ?= -O2 -g -fstack-protector-strong
 
 build: setup
 	go build -buildmode=pie -buildvcs=$(STAMPED) -o $(BINARY) ./cmd/driftscope
+
+# The program without cgo, and so without OpenCV, for the PC beside a microscope: docs/howto/desk.md. It needs no set-up.
+DESKS := windows-amd64 windows-arm64 darwin-amd64 darwin-arm64 linux-amd64 linux-arm64
+desks: $(DESKS:%=desk-%)
+desk-%:
+	CGO_ENABLED=0 GOOS=$(word 1,$(subst -, ,$*)) GOARCH=$(word 2,$(subst -, ,$*)) go build -trimpath -buildvcs=$(STAMPED) \
+		-o bin/desk/driftscope-$*$(if $(filter windows-%,$*),.exe) ./cmd/driftscope
 
 setup: $(STAMP)
 	@:
@@ -54,12 +61,13 @@ test: setup
 # All of them as they are shipped, and what of each package they cover; then under the race detector, which takes eight times as long, all but what is
 # long: make race has that, too. There -tags matprofile counts OpenCV's matrices, and a leaked one fails its package; it takes memory for each, so
 # what a frame takes from Go's heap is counted without it.
-# The estimator then has to pass without cgo, and the trunks without oneDNN, against the same float64 reference.
+# The estimator then has to pass without cgo, and what a microscope's PC runs without OpenCV, and the trunks without oneDNN, against the same float64 reference.
 test-long: setup
 	@./internal/setup/install.sh tests || echo "setup: the tests that need these are skipped" >&2
 	go test -json -cover -timeout 30m $(TESTFLAGS) ./... | $(REPORT) -longest 30 $(if $(DRIFTSCOPE_DATA),-recorded $(RECORDED))
 	go test -json -race -short -tags matprofile -timeout 30m ./... | $(REPORT)
 	CGO_ENABLED=0 go test ./online/...
+	CGO_ENABLED=0 go test -short ./internal/frame ./internal/sharing ./ingest ./ingest/picture ./ingest/files ./ingest/recorder ./ingest/natsource ./infer/field
 	go test -tags nodnnl ./infer/sdevae/dnnl
 	go test -tags nodnnl -run TestTrunks ./infer/sdevae/onnx
 

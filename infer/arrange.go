@@ -364,3 +364,5 @@ func bounded(at, size int64) int64 {
 	}
 	return min(max(at, 0), size)
 }
+
+func notFinite(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }

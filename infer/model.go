@@ -27,17 +27,23 @@ const (
 	maxCardDepth = 16       // of brackets, and of dashes on a line
 )
 
-// Model is a model file that was read, checked and tried. It is immutable: any number of goroutines may call NewEncoder.
+// The names of a model's second input, where it has a clock, and of its outputs. A foreign encoder may have one output of 2d values
+// instead, the means and then the log sds.
+const (
+	inputTime     = "t"
+	outputMean    = "mean"
+	outputLogSD   = "log_sd"
+	outputPicture = "x"
+)
+
+// Model is a model file that was read, checked and, where this build has OpenCV, tried. It is immutable: any number of goroutines may call NewEncoder.
 type Model struct {
 	Card   card.Card
 	Digest string // SHA-256 of the model file, hexadecimal
 
 	name             string
-	encoder, decoder []byte   // ONNX; decoder is nil where the model has none
-	trunk            *trunk   // nil where OpenCV runs the whole encoder
-	left             []byte   // ONNX: the encoder without its trunk
-	readout          *readout // left, compiled; nil where OpenCV runs it
-	own              pieces   // while the model is opened
+	encoder, decoder []byte // ONNX; decoder is nil where the model has none
+	kernels
 }
 
 // Load reads the model file at path. An ONNX file without a card takes it from the YAML file beside it: encoder.yaml for
@@ -93,12 +99,7 @@ func build(name string, data []byte, file *card.File) (*Model, error) {
 	if err := m.check(); err != nil {
 		return nil, err
 	}
-	if !m.ours() {
-		if err := m.tryApart(trialTime); err != nil {
-			return nil, err
-		}
-	}
-	if err := m.open(); err != nil {
+	if err := m.tried(); err != nil {
 		return nil, err
 	}
 	return m, nil
@@ -142,86 +143,26 @@ func (m *Model) inputs(second string) [][]int {
 	return shapes
 }
 
+// second names the encoder's second input, empty where it has none, after comparing its inputs with the card.
+func (m *Model) second() (string, error) {
+	names, seconds := inputs(m.encoder), m.Card.Clock
+	switch {
+	case seconds == 0 && len(names) <= 1:
+		return "", nil
+	case seconds > 0 && len(names) == 2 && names[1] == inputTime:
+		return inputTime, nil
+	case seconds > 0:
+		return "", fmt.Errorf("the encoder's inputs are %q, the card's clock_s: %g wants a picture and then %q: correct the card", names, seconds, inputTime)
+	}
+	return "", fmt.Errorf("the encoder's inputs are %q, the card has no clock_s and wants a picture alone: correct the card", names)
+}
+
 // checkGraphs holds a graph with inputs of these shapes to what is allowed.
 func checkGraphs(onnx []byte, inputs ...[]int) error {
 	if err := checkStructure(onnx); err != nil {
 		return err
 	}
 	return checkOperators(onnx, inputs...)
-}
-
-// ours says whether our own kernels run the encoder whole, and OpenCV reads nothing but what our own export writes.
-func (m *Model) ours() bool {
-	second, err := m.second()
-	shapes := m.inputs(second)
-	if !ours(m.encoder, shapes...) || m.decoder != nil && !ours(m.decoder, []int{1, m.Card.Latent}) {
-		return false
-	}
-	m.cut()
-	return err == nil && m.own.readout != nil
-}
-
-// open tries both graphs in this process, and gives our own kernels what they run.
-func (m *Model) open() error {
-	e, err := m.NewEncoder()
-	if err != nil {
-		return err
-	}
-	m.split(e)
-	return e.Close()
-}
-
-// split takes the encoder's trunk from OpenCV, and what is left where that can be, where the model then gives the same. OpenCV 4.6 reads
-// some operators otherwise where a convolution stands before them, so one picture is tried on both; whole is the encoder as OpenCV runs it.
-func (m *Model) split(whole *Encoder) {
-	m.cut()
-	own := m.own
-	m.own = pieces{}
-	if own.trunk == nil {
-		return
-	}
-	m.trunk, m.left, m.readout = own.trunk.pack(widest()), own.left, own.readout
-	if m.readout != nil && m.agrees(whole) {
-		return
-	}
-	if m.readout = nil; !m.agrees(whole) {
-		m.trunk, m.left = nil, nil
-	}
-}
-
-// pieces are what our own kernels take of an encoder's graph, and what they leave.
-type pieces struct {
-	trunk   *trunk // nil where they take nothing
-	left    []byte
-	readout *readout // left, compiled; nil where that is OpenCV's
-}
-
-// cut takes the encoder apart, once.
-func (m *Model) cut() {
-	second, err := m.second()
-	if m.own.trunk != nil || err != nil {
-		return
-	}
-	if m.own.trunk, m.own.left = cut(m.encoder, m.inputs(second)[0]); m.own.trunk != nil {
-		m.own.readout = newReadout(m.own.left, m.own.trunk.output(), second, outputMean, outputLogSD)
-	}
-}
-
-// agrees says whether an encoder as the model now opens it gives the same as whole.
-func (m *Model) agrees(whole *Encoder) bool {
-	e, err := m.openEncoder()
-	if err != nil {
-		return false
-	}
-	defer e.Close()
-	return e.agrees(whole)
-}
-
-// Whole is the same model with OpenCV running the whole encoder, to compare with.
-func (m *Model) Whole() *Model {
-	w := *m
-	w.trunk, w.left, w.readout = nil, nil, nil
-	return &w
 }
 
 // HasDecoder reports whether pictures can be made from latents.

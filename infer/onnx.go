@@ -1,3 +1,5 @@
+//go:build cgo
+
 package infer
 
 import (
@@ -12,15 +14,6 @@ import (
 
 	"driftscope/internal/frame"
 	"driftscope/internal/latent"
-)
-
-// The names of a model's second input, where it has a clock, and of its outputs. A foreign encoder may have one output of 2d values
-// instead, the means and then the log sds.
-const (
-	inputTime     = "t"
-	outputMean    = "mean"
-	outputLogSD   = "log_sd"
-	outputPicture = "x"
 )
 
 // slack is how far a picture may leave [0,1], for interpolation's rounding.
@@ -127,20 +120,6 @@ func (e *Encoder) forward() error {
 	return e.net.forward()
 }
 
-// second names the encoder's second input, empty where it has none, after comparing its inputs with the card.
-func (m *Model) second() (string, error) {
-	names, seconds := inputs(m.encoder), m.Card.Clock
-	switch {
-	case seconds == 0 && len(names) <= 1:
-		return "", nil
-	case seconds > 0 && len(names) == 2 && names[1] == inputTime:
-		return inputTime, nil
-	case seconds > 0:
-		return "", fmt.Errorf("the encoder's inputs are %q, the card's clock_s: %g wants a picture and then %q: correct the card", names, seconds, inputTime)
-	}
-	return "", fmt.Errorf("the encoder's inputs are %q, the card has no clock_s and wants a picture alone: correct the card", names)
-}
-
 // checkOutputs compares what the graph gives with the card's latent dimension, and splits a single output in two.
 func (e *Encoder) checkOutputs(d int) error {
 	out := e.buffers.outputs
@@ -211,8 +190,6 @@ func (e *Encoder) tell(f *frame.Frame) {
 	}
 	*e.buffers.scalar = float32(min(max(f.Time.Sub(e.begin).Seconds(), 0), e.model.Card.Clock))
 }
-
-func notFinite(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
 
 func notANumber(f *frame.Frame, what string) error {
 	return &frame.ErrSkip{

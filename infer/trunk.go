@@ -1,3 +1,5 @@
+//go:build cgo
+
 package infer
 
 import (
@@ -177,12 +179,6 @@ func (n *node) bend() (slope float32, ok bool) {
 	}
 	usual := !given || alpha.form == formFloat
 	return slope, usual && len(n.inputs) == 1 && n.only("alpha") && finite([]float32{slope})
-}
-
-// padsItself says whether the padding is the attribute pads alone.
-func (n *node) padsItself() bool {
-	a, given := n.attributes["auto_pad"]
-	return !given || a.text == "NOTSET"
 }
 
 func finite(v []float32) bool {

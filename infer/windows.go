@@ -255,3 +255,9 @@ func scaled(x []int, scales *constant) ([][]int, error) {
 	}
 	return [][]int{out}, nil
 }
+
+// padsItself says whether the padding is the attribute pads alone.
+func (n *node) padsItself() bool {
+	a, given := n.attributes["auto_pad"]
+	return !given || a.text == "NOTSET"
+}

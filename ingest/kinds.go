@@ -1,38 +1,36 @@
 package ingest
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
-	"driftscope/ingest/camera"
-	"driftscope/ingest/child"
 	"driftscope/ingest/files"
 	"driftscope/ingest/natsource"
 	"driftscope/ingest/recorder"
 	"driftscope/internal/pipeline"
 )
 
-// kinds is the only list of sources: a new one is its file, its test and one line here.
-var kinds = map[string]child.Constructor{
-	"camera":    child.Apart("camera", camera.NewCamera),
+// constructor makes one kind of source from the options written under it. decode is strict: an unknown key is an error.
+type constructor = func(decode func(dst any) error) (pipeline.Source, error)
+
+// kinds is the only list of sources: a new one is its file, its test and one line here. Those that need OpenCV are functions of kinds_opencv.go, and refuse
+// in a build without it.
+var kinds = map[string]constructor{
+	"camera":    newCamera,
 	"directory": files.NewDirectory,
 	"fits":      files.NewFITS,
-	"genicam":   child.Apart("genicam", camera.NewGenICam),
-	"gst":       child.Apart("gst", camera.NewGStreamer),
+	"genicam":   newGenICam,
+	"gst":       newGStreamer,
 	"nats":      natsource.New,
 	"ndtiff":    files.NewNDTiff,
 	"recording": recorder.NewReplay,
 	"sim":       newSimulated,
 	"tiff":      files.NewTIFF,
-	"url":       child.Apart("url", camera.NewURL),
-	"video":     files.NewVideo,
+	"url":       newURL,
+	"video":     newVideo,
 }
-
-// CaptureProcess is the hidden command under which this program is started again for a source that works in a child process.
-func CaptureProcess(ctx context.Context) error { return child.ServeProcess(ctx, New) }
 
 // New makes a source of the given kind. decode fills the kind's options; they are checked here, but no file is opened before Open.
 func New(kind string, decode func(dst any) error) (pipeline.Source, error) {

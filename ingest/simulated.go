@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"gocv.io/x/gocv"
-
 	"driftscope/ingest/sim"
 	"driftscope/ingest/timing"
 	"driftscope/internal/frame"
@@ -100,20 +98,20 @@ func (s *simulated) wait(ctx context.Context) error {
 }
 
 // lend makes a Mat of the scene's format and lends its pixels to s.lent. The caller owns the Mat, also beside an error.
-func (s *simulated) lend() (mat gocv.Mat, err error) {
+func (s *simulated) lend() (mat frame.Mat, err error) {
 	format := s.scene.Format()
 	switch {
 	case format.Depth == sim.Counts && format.Channels == 1:
-		mat = gocv.NewMatWithSize(format.Height, format.Width, gocv.MatTypeCV16UC1)
+		mat = frame.NewMatWithSize(format.Height, format.Width, frame.MatTypeCV16UC1)
 		s.lent.U16, err = mat.DataPtrUint16()
 	case format.Depth != sim.Counts && format.Channels == 1:
-		mat = gocv.NewMatWithSize(format.Height, format.Width, gocv.MatTypeCV32FC1)
+		mat = frame.NewMatWithSize(format.Height, format.Width, frame.MatTypeCV32FC1)
 		s.lent.F32, err = mat.DataPtrFloat32()
 	case format.Depth != sim.Counts && format.Channels == 3:
-		mat = gocv.NewMatWithSize(format.Height, format.Width, gocv.MatTypeCV32FC3)
+		mat = frame.NewMatWithSize(format.Height, format.Width, frame.MatTypeCV32FC3)
 		s.lent.F32, err = mat.DataPtrFloat32()
 	default:
-		mat = gocv.NewMat()
+		mat = frame.NewMat()
 		err = fmt.Errorf("scene %s draws %d channels of depth %d: there is no Mat type for them", s.scene.Name(), format.Channels, format.Depth)
 	}
 	return mat, err

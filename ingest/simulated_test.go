@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/goccy/go-yaml"
-	"gocv.io/x/gocv"
 
 	"driftscope/ingest/sim"
 	"driftscope/ingest/sim/field"
+	"driftscope/internal/frame"
 	"driftscope/internal/pipeline"
 )
 
@@ -103,14 +103,14 @@ func TestSimulatedIsLiveByHabitOrWish(t *testing.T) {
 func TestSimulatedFrames(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		kind gocv.MatType
+		kind frame.MatType
 	}{
-		{"molecule", gocv.MatTypeCV16UC1},
-		{"balls-circle", gocv.MatTypeCV32FC3},
-		{"ball-wasserstein-ou", gocv.MatTypeCV32FC3},
-		{"multiple-balls-ou", gocv.MatTypeCV32FC3},
-		{"balls-ou-student", gocv.MatTypeCV32FC3},
-		{"dna-2", gocv.MatTypeCV16UC1},
+		{"molecule", frame.MatTypeCV16UC1},
+		{"balls-circle", frame.MatTypeCV32FC3},
+		{"ball-wasserstein-ou", frame.MatTypeCV32FC3},
+		{"multiple-balls-ou", frame.MatTypeCV32FC3},
+		{"balls-ou-student", frame.MatTypeCV32FC3},
+		{"dna-2", frame.MatTypeCV16UC1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			const n = 4
@@ -153,7 +153,7 @@ func TestSimulatedFrames(t *testing.T) {
 	}
 }
 
-func sameValues(t *testing.T, mat *gocv.Mat, want *sim.Picture) bool {
+func sameValues(t *testing.T, mat *frame.Mat, want *sim.Picture) bool {
 	t.Helper()
 	for row := range want.Height {
 		for i := range want.Width * want.Channels {
@@ -232,7 +232,7 @@ func TestSimulatedFields(t *testing.T) {
 				t.Fatal(err)
 			}
 			mat := f.Mat()
-			if mat.Type() != gocv.MatTypeCV16UC1 || mat.Cols() != 80 || mat.Rows() != 48 || !sameValues(t, mat, &want) {
+			if mat.Type() != frame.MatTypeCV16UC1 || mat.Cols() != 80 || mat.Rows() != 48 || !sameValues(t, mat, &want) {
 				t.Fatalf("%s: frame %d differs from the stream's", scenario, k)
 			}
 			if off := f.Time.Sub(time.Unix(0, 0)); off != time.Duration(k)*20*time.Millisecond {

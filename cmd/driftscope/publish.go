@@ -31,20 +31,22 @@ const unfinished = 5 * time.Second
 
 // publishCmd sends the frames of sources over NATS, for runs elsewhere that read nats:SUBJECT.
 type publishCmd struct {
-	Source   []string      `arg:"" help:"Where frames come from, as for run."`
-	Subject  []string      `required:"" sep:"none" help:"The subject to publish on: once for each source, in their order." placeholder:"SUBJECT"`
-	URL      string        `name:"url" default:"nats://127.0.0.1:4222" help:"The server." placeholder:"URL"`
-	Creds    string        `help:"Credentials for that server." placeholder:"FILE.creds"`
-	CA       string        `name:"ca" help:"Certificates that the server's is checked against." placeholder:"FILE.pem"`
-	DT       float64       `name:"dt" help:"Seconds between frames, whatever the source says." placeholder:"S"`
-	FPS      float64       `name:"fps" help:"Frames a second, whatever the source says."`
-	Rate     string        `enum:"realtime,fastest" default:"realtime" help:"How a recording is paced: ${enum} (realtime follows the times of its frames)."`
-	Compress string        `enum:"none,png,zstd" default:"none" help:"How frames are compressed, without loss: ${enum}."`
-	PNG      bool          `name:"png" help:"The same as --compress png."`
-	Durable  bool          `help:"Have JetStream keep the frames, each once, also where the server is away meanwhile."`
-	MaxBytes int64         `default:"17179869184" help:"With --durable, bytes that are kept, where the stream is not there yet." placeholder:"N"`
-	MaxAge   time.Duration `default:"1h" help:"With --durable, how long a frame is kept."`
-	Replicas int           `default:"1" help:"With --durable, servers of a cluster that keep each frame."`
+	Source    []string      `arg:"" help:"Where frames come from, as for run."`
+	Subject   []string      `required:"" sep:"none" help:"The subject to publish on: once for each source, in their order." placeholder:"SUBJECT"`
+	URL       string        `name:"url" aliases:"nats" default:"nats://127.0.0.1:4222" help:"The server." placeholder:"URL"`
+	Creds     string        `help:"Credentials for that server." placeholder:"FILE.creds"`
+	CA        string        `name:"ca" help:"Certificates that the server's is checked against." placeholder:"FILE.pem"`
+	DT        float64       `name:"dt" help:"Seconds between frames, whatever the source says." placeholder:"S"`
+	FPS       float64       `name:"fps" help:"Frames a second, whatever the source says."`
+	Follow    bool          `help:"The recordings are still being written: wait for more where they end, until Ctrl-C, and send frames as they come."`
+	UntilIdle time.Duration `help:"With --follow: a recording has ended when nothing came for so long, such as 30s." placeholder:"TIME"`
+	Rate      string        `enum:"realtime,fastest" default:"realtime" help:"How a recording is paced: ${enum} (realtime follows the times of its frames)."`
+	Compress  string        `enum:"none,png,zstd" default:"none" help:"How frames are compressed, without loss: ${enum}."`
+	PNG       bool          `name:"png" help:"The same as --compress png."`
+	Durable   bool          `help:"Have JetStream keep the frames, each once, also where the server is away meanwhile."`
+	MaxBytes  int64         `default:"17179869184" help:"With --durable, bytes that are kept, where the stream is not there yet." placeholder:"N"`
+	MaxAge    time.Duration `default:"1h" help:"With --durable, how long a frame is kept."`
+	Replicas  int           `default:"1" help:"With --durable, servers of a cluster that keep each frame."`
 }
 
 // Run publishes until every source or ctx ends, and prints the accounts. A source that fails ends alone.
@@ -90,6 +92,9 @@ func (c *publishCmd) check() ([]pipeline.Source, error) {
 		}
 		component, err := recording.Source(name, c.DT, c.FPS)
 		if err != nil {
+			return nil, err
+		}
+		if component, err = following(component, name, c.Follow, c.UntilIdle); err != nil {
 			return nil, err
 		}
 		source, err := ingest.New(component.Kind, component.Decode)
@@ -138,7 +143,7 @@ func (c *publishCmd) one(ctx context.Context, source pipeline.Source, subject st
 	if err != nil {
 		return errors.Join(err, conn.Close())
 	}
-	failed := p.all(ctx, c.Rate == "realtime")
+	failed := p.all(ctx, c.Rate == "realtime" && !c.Follow)
 	if errors.Is(failed, context.Canceled) {
 		failed = nil
 	}

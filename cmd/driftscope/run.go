@@ -1,3 +1,5 @@
+//go:build cgo
+
 package main
 
 import (
@@ -176,20 +178,6 @@ func (c *runCmd) base(source string) (config.Config, error) {
 	if err != nil {
 		return cfg, err
 	}
-	cfg.Source, err = c.following(cfg.Source, source)
+	cfg.Source, err = following(cfg.Source, source, c.Follow, c.UntilIdle)
 	return cfg, err
-}
-
-// following has the source wait for more where that is asked for.
-func (c *runCmd) following(source config.Component, name string) (_ config.Component, err error) {
-	if !c.Follow && c.UntilIdle == 0 {
-		return source, nil
-	}
-	if grows := []string{"directory", "ndtiff", "tiff", "video"}; !slices.Contains(grows, source.Kind) {
-		return source, fmt.Errorf("--follow: %s is read as %s, and only %s are followed: leave --follow and --until-idle out", name, source.Kind, strings.Join(grows, ", "))
-	}
-	if source, err = source.With("follow", c.Follow); err == nil && c.UntilIdle != 0 {
-		source, err = source.With("until_idle", c.UntilIdle.String())
-	}
-	return source, err
 }

@@ -5,11 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"gocv.io/x/gocv"
-
 	"driftscope/ingest"
-	"driftscope/ingest/camera"
-	"driftscope/preprocess"
 	"driftscope/sinks"
 )
 
@@ -36,23 +32,20 @@ var about = map[string]string{
 func (sourcesCmd) Run(ctx context.Context) error {
 	fmt.Println("sources")
 	for _, kind := range ingest.Kinds() {
-		fmt.Printf("  %-12s %s\n", kind, about[kind])
+		if ingest.Lacks(kind) {
+			fmt.Printf("  %-12s not in this build: %s\n", kind, about[kind])
+		} else {
+			fmt.Printf("  %-12s %s\n", kind, about[kind])
+		}
 	}
 	fmt.Println("directory, ndtiff, tiff and video (MKV, MPEG-TS) are followed while they are written: --follow, --until-idle 30s")
 	fmt.Println("simulations\n  " + strings.Join(ingest.Simulations(), ", "))
-	fmt.Println("steps\n  " + strings.Join(preprocess.Kinds(), ", "))
+	for _, line := range steps() {
+		fmt.Println(line)
+	}
 	fmt.Println("sinks\n  " + strings.Join(sinks.Kinds(), ", "))
-	fmt.Printf("built with OpenCV %s\n", gocv.OpenCVVersion())
-	for _, line := range camera.Support() {
-		fmt.Println("  " + line)
-	}
-	fmt.Println("cameras found")
-	found := camera.Cameras(ctx)
-	if len(found) == 0 {
-		fmt.Println("  none; docs/howto/cameras.md says where to look")
-	}
-	for _, camera := range found {
-		fmt.Println("  " + camera)
+	for _, line := range machine(ctx) {
+		fmt.Println(line)
 	}
 	return nil
 }

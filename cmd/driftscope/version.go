@@ -21,7 +21,11 @@ func (c *versionCmd) Run() error {
 		return json.NewEncoder(os.Stdout).Encode(b)
 	}
 	const unknown = "unknown"
-	_, err := fmt.Printf("driftscope %s\ncommit     %s\ndate       %s\nbuilt with %s, OpenCV %s, for %s\n",
-		cmp.Or(b.Version, unknown), cmp.Or(b.Commit, unknown), cmp.Or(b.Date, unknown), b.Go, b.OpenCV, b.System)
+	library := "OpenCV " + b.OpenCV
+	if b.OpenCV == "" {
+		library = "without OpenCV"
+	}
+	_, err := fmt.Printf("driftscope %s\ncommit     %s\ndate       %s\nbuilt with %s, %s, for %s\n",
+		cmp.Or(b.Version, unknown), cmp.Or(b.Commit, unknown), cmp.Or(b.Date, unknown), b.Go, library, b.System)
 	return err
 }

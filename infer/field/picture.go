@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"gocv.io/x/gocv"
-
 	"driftscope/internal/frame"
 	"driftscope/internal/pipeline"
 )
@@ -32,17 +30,13 @@ func (*Picture) Apply(_ context.Context, f *frame.Frame) error {
 	}
 	m := f.Mat()
 	if m.Channels() == 3 {
-		grey := gocv.NewMat()
-		gocv.CvtColor(*m, &grey, gocv.ColorBGRToGray)
-		f.Replace(grey)
+		f.Replace(grey(m))
 	}
-	if m = f.Mat(); m.Type() != gocv.MatTypeCV32FC1 {
-		single := gocv.NewMat()
-		m.ConvertTo(&single, gocv.MatTypeCV32F)
-		f.Replace(single)
+	if m = f.Mat(); m.Type() != frame.MatTypeCV32FC1 {
+		f.Replace(single(m))
 		return nil
 	}
-	if !gocv.CheckRange(*m) {
+	if !finite(m) {
 		return &pipeline.ErrSkip{Cause: "not_finite", Err: fmt.Errorf("frame %d: the picture holds values that are not finite numbers: check the source", f.Seq)}
 	}
 	return nil
@@ -61,7 +55,7 @@ func check(f *frame.Frame) error {
 		return fmt.Errorf("frame %d: found %dx%d pixels, objects are looked for in %d to %d a side: crop or bin at the source", f.Seq, w, h, leastSide, mostSide)
 	}
 	switch m.Type() {
-	case gocv.MatTypeCV8UC1, gocv.MatTypeCV8UC3, gocv.MatTypeCV16UC1, gocv.MatTypeCV16UC3, gocv.MatTypeCV32FC1, gocv.MatTypeCV32FC3:
+	case frame.MatTypeCV8UC1, frame.MatTypeCV8UC3, frame.MatTypeCV16UC1, frame.MatTypeCV16UC3, frame.MatTypeCV32FC1, frame.MatTypeCV32FC3:
 	default:
 		return fmt.Errorf("frame %d: found pixels of type %v, expected 8 or 16 bits or float32, grey or in three colours: convert at the source", f.Seq, m.Type())
 	}
@@ -74,7 +68,7 @@ func check(f *frame.Frame) error {
 // values lends the pixels of a frame that went through Picture.
 func values(f *frame.Frame) (pixels []float32, h, w int, err error) {
 	m := f.Mat()
-	if m.Type() != gocv.MatTypeCV32FC1 {
+	if m.Type() != frame.MatTypeCV32FC1 {
 		return nil, 0, 0, fmt.Errorf("frame %d: found pixels of type %v, expected grey float32, which the step picture makes", f.Seq, m.Type())
 	}
 	pixels, err = m.DataPtrFloat32()

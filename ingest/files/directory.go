@@ -10,8 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"gocv.io/x/gocv"
-
 	"driftscope/ingest/follow"
 	"driftscope/ingest/format"
 	"driftscope/ingest/picture"
@@ -170,6 +168,9 @@ func (d *directory) Read(ctx context.Context) (*frame.Frame, error) {
 			d.advance()
 			continue
 		}
+		if errors.Is(err, picture.ErrNoDecoder) { // nor will any other be
+			return nil, err
+		}
 		if err != nil {
 			return nil, d.clock.Skip("unreadable_file", err)
 		}
@@ -186,7 +187,7 @@ func (d *directory) Read(ctx context.Context) (*frame.Frame, error) {
 }
 
 // decode returns the picture, or the next page of it.
-func (d *directory) decode(path string) (gocv.Mat, error) {
+func (d *directory) decode(path string) (frame.Mat, error) {
 	if d.stack.Closed() && !isTIFF(path) {
 		d.at++
 		return readPicture(&d.reader, path, &d.clock)
@@ -194,15 +195,15 @@ func (d *directory) decode(path string) (gocv.Mat, error) {
 	if d.stack.Closed() {
 		if err := d.openStack(path); err != nil {
 			d.advance()
-			return gocv.Mat{}, fmt.Errorf("%s: %w", path, err)
+			return frame.Mat{}, fmt.Errorf("%s: %w", path, err)
 		}
 	}
 	err := d.stack.Pages.Next(&d.stack.Page)
 	if err == io.EOF {
-		return gocv.Mat{}, err
+		return frame.Mat{}, err
 	}
 	if err != nil {
-		return gocv.Mat{}, fmt.Errorf("%s: %w", path, err)
+		return frame.Mat{}, fmt.Errorf("%s: %w", path, err)
 	}
 	return picture.ToMat(&d.stack.Page)
 }
@@ -226,7 +227,7 @@ func (d *directory) advance() {
 func (d *directory) Close() error { return d.stack.Close() }
 
 // readPicture reads a picture. The clock's next frame warns of one that was decoded, though not without a complaint of the library's.
-func readPicture(reader *picture.Reader, path string, c *timing.Clock) (gocv.Mat, error) {
+func readPicture(reader *picture.Reader, path string, c *timing.Clock) (frame.Mat, error) {
 	mat, err := reader.Read(path)
 	if err == nil && reader.Said != "" {
 		c.Warn("damaged_picture", fmt.Sprintf("%s was decoded, but may be wrong in part: %s: record or copy it again", path, reader.Said))

@@ -8,8 +8,6 @@ import (
 	"os"
 	"time"
 
-	"gocv.io/x/gocv"
-
 	"driftscope/ingest/follow"
 	"driftscope/ingest/format"
 	"driftscope/ingest/picture"
@@ -131,6 +129,8 @@ func (s *growingFolder) first() (*frame.Frame, error) {
 			continue
 		case err == tiff.ErrPending:
 			return nil, nil
+		case errors.Is(err, picture.ErrNoDecoder):
+			return nil, err
 		case !errors.As(err, &damaged): // else the pages behind may be fine
 			s.drop()
 		}
@@ -139,7 +139,7 @@ func (s *growingFolder) first() (*frame.Frame, error) {
 	return nil, nil
 }
 
-func (s *growingFolder) give(mat gocv.Mat, path string) (*frame.Frame, error) {
+func (s *growingFolder) give(mat frame.Mat, path string) (*frame.Frame, error) {
 	if s.file == nil {
 		s.drop()
 	}
@@ -159,14 +159,16 @@ func (s *growingFolder) leave() {
 }
 
 // try reads the picture at path, or the next page of it. It returns tiff.ErrPending where there is hope.
-func (s *growingFolder) try(path string) (gocv.Mat, error) {
+func (s *growingFolder) try(path string) (frame.Mat, error) {
 	if s.idle(path) && s.pages == nil && !s.ended {
-		return gocv.Mat{}, tiff.ErrPending
+		return frame.Mat{}, tiff.ErrPending
 	}
 	s.tried = time.Now()
 	mat, err := s.decode(path)
 	hopeless := s.ended || s.arrivals.Len() > 1 && (time.Since(s.rests) >= giveUp || s.pages != nil && s.pages.Resting())
 	switch {
+	case errors.Is(err, picture.ErrNoDecoder):
+		return mat, err
 	case err == tiff.ErrPending && hopeless:
 		s.pages.Finish()
 		return s.decode(path)
@@ -188,11 +190,11 @@ func (s *growingFolder) idle(path string) bool {
 }
 
 // decode returns the picture, or the next page of it, as far as they are there.
-func (s *growingFolder) decode(path string) (gocv.Mat, error) {
+func (s *growingFolder) decode(path string) (frame.Mat, error) {
 	if s.pages == nil && isTIFF(path) {
 		file, _, err := format.Open(path)
 		if err != nil {
-			return gocv.Mat{}, err
+			return frame.Mat{}, err
 		}
 		s.file = file
 		s.pages = tiff.Follow(file, func() (int64, error) {
@@ -209,9 +211,9 @@ func (s *growingFolder) decode(path string) (gocv.Mat, error) {
 	err := s.pages.Next(&s.page)
 	switch {
 	case err == io.EOF, err == tiff.ErrPending:
-		return gocv.Mat{}, err
+		return frame.Mat{}, err
 	case err != nil:
-		return gocv.Mat{}, fmt.Errorf("%s: %w", path, err)
+		return frame.Mat{}, fmt.Errorf("%s: %w", path, err)
 	}
 	return picture.ToMat(&s.page)
 }

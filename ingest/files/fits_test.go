@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"driftscope/ingest/ingesttest"
-	"gocv.io/x/gocv"
+	"driftscope/internal/frame"
 )
 
 func TestFITS(t *testing.T) {
@@ -39,7 +39,7 @@ func TestFITSPixels(t *testing.T) {
 	}
 	defer f.Close()
 	m := f.Mat()
-	if m.Cols() != 5 || m.Rows() != 3 || m.Type() != gocv.MatTypeCV16UC1 {
+	if m.Cols() != 5 || m.Rows() != 3 || m.Type() != frame.MatTypeCV16UC1 {
 		t.Fatalf("%dx%d of type %v", m.Cols(), m.Rows(), m.Type())
 	}
 	for i := range 15 {

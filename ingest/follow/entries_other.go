@@ -6,13 +6,15 @@ import (
 	"errors"
 	"io"
 	"os"
+
+	"driftscope/internal/sharing"
 )
 
 // entries are what a folder holds.
 type entries struct{ folder *os.File }
 
 func openEntries(path string) (*entries, error) {
-	folder, err := os.Open(path)
+	folder, err := sharing.Open(path)
 	return &entries{folder}, err
 }
 

@@ -3,6 +3,8 @@ package format
 import (
 	"fmt"
 	"os"
+
+	"driftscope/internal/sharing"
 )
 
 // OpenFilled opens a file that has bytes in it.
@@ -24,6 +26,6 @@ func Open(path string) (file *os.File, size int64, err error) {
 	if !info.Mode().IsRegular() {
 		return nil, 0, fmt.Errorf("%s is %v, a file expected: give a file", path, info.Mode().Type())
 	}
-	file, err = os.Open(path)
+	file, err = sharing.Open(path)
 	return file, info.Size(), err
 }

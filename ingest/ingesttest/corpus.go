@@ -9,12 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
-	"gocv.io/x/gocv"
-
+	"driftscope/internal/frame"
 	"driftscope/internal/pipeline"
 )
 
@@ -77,17 +77,17 @@ func level(t *testing.T, text string) float64 {
 }
 
 // matTypes are what tifffile's types become.
-var matTypes = map[string]gocv.MatType{
-	"bool": gocv.MatTypeCV8U, "uint8": gocv.MatTypeCV8U, "uint16": gocv.MatTypeCV16U, "uint32": gocv.MatTypeCV32F,
-	"int8": gocv.MatTypeCV32F, "int16": gocv.MatTypeCV32F, "int32": gocv.MatTypeCV32F,
-	"float32": gocv.MatTypeCV32F, "float64": gocv.MatTypeCV32F,
+var matTypes = map[string]frame.MatType{
+	"bool": frame.MatTypeCV8U, "uint8": frame.MatTypeCV8U, "uint16": frame.MatTypeCV16U, "uint32": frame.MatTypeCV32F,
+	"int8": frame.MatTypeCV32F, "int16": frame.MatTypeCV32F, "int32": frame.MatTypeCV32F,
+	"float32": frame.MatTypeCV32F, "float64": frame.MatTypeCV32F,
 }
 
 // Measured is what came out of a source.
 type Measured struct {
 	Frames        int
 	Height, Width int
-	Kind          gocv.MatType // of the first frame
+	Kind          frame.MatType // of the first frame
 	Low, High     float64
 	Err           error
 }
@@ -118,16 +118,32 @@ func Measure(ctx context.Context, construct Constructor, options string) (m Meas
 			m.Err = err
 			return m
 		}
-		flat := f.Mat().Reshape(1, 0)
-		low, high, _, _ := gocv.MinMaxLoc(flat)
-		flat.Close()
+		low, high := extremes(f.Mat())
 		if m.Frames++; m.Frames == 1 {
 			m.Height, m.Width, m.Kind = f.Mat().Rows(), f.Mat().Cols(), f.Mat().Type()
-			m.Low, m.High = float64(low), float64(high)
+			m.Low, m.High = low, high
 		}
-		m.Low, m.High = min(m.Low, float64(low)), max(m.High, float64(high))
+		m.Low, m.High = min(m.Low, low), max(m.High, high)
 		f.Close()
 	}
+}
+
+// extremes are the lowest and the highest value.
+func extremes(m *frame.Mat) (low, high float64) {
+	switch m.Type() & 7 {
+	case frame.MatTypeCV8U:
+		return between(m.DataPtrUint8())
+	case frame.MatTypeCV16U:
+		return between(m.DataPtrUint16())
+	}
+	return between(m.DataPtrFloat32())
+}
+
+func between[T uint8 | uint16 | float32](values []T, err error) (low, high float64) {
+	if err != nil || len(values) == 0 {
+		return 0, 0
+	}
+	return float64(slices.Min(values)), float64(slices.Max(values))
 }
 
 // Compare holds what was measured of a file to what tifffile made of it.

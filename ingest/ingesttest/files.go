@@ -13,8 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	"gocv.io/x/gocv"
-
 	"driftscope/ingest/tiff"
 )
 
@@ -98,25 +96,4 @@ func FITS(width, height, planes int, more ...string) []byte {
 	}
 	b.Write(make([]byte, (2880-b.Len()%2880)%2880))
 	return b.Bytes()
-}
-
-// Video writes a video of n flat frames, whose grey grows by 4, with OpenCV's own writer.
-func Video(t testing.TB, n int) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "a.avi")
-	w, err := gocv.VideoWriterFile(path, "MJPG", 20, 64, 48, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close()
-	for i := range n {
-		v := float64(4 * i)
-		mat := gocv.NewMatWithSizeFromScalar(gocv.NewScalar(v, v, v, 0), 48, 64, gocv.MatTypeCV8UC3)
-		err := w.Write(mat)
-		mat.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	return path
 }

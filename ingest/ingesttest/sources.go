@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/goccy/go-yaml"
-	"gocv.io/x/gocv"
 
 	"driftscope/internal/frame"
 	"driftscope/internal/pipeline"
@@ -111,24 +110,33 @@ func Look(t testing.TB, f *frame.Frame) Seen {
 }
 
 // Corner is the first pixel, channel by channel.
-func Corner(m *gocv.Mat) (values []float64) {
+func Corner(m *frame.Mat) (values []float64) {
 	for c := range m.Channels() {
 		switch m.Type() & 7 {
-		case gocv.MatTypeCV8U:
-			values = append(values, float64(m.GetUCharAt(0, c)))
-		case gocv.MatTypeCV16U:
-			values = append(values, float64(uint16(m.GetShortAt(0, c))))
-		case gocv.MatTypeCV32F:
-			values = append(values, float64(m.GetFloatAt(0, c)))
+		case frame.MatTypeCV8U:
+			values = at(values, c, m.DataPtrUint8)
+		case frame.MatTypeCV16U:
+			values = at(values, c, m.DataPtrUint16)
+		case frame.MatTypeCV32F:
+			values = at(values, c, m.DataPtrFloat32)
 		}
 	}
 	return values
 }
 
+// at appends a value of those that lend gives, where it has so many.
+func at[T uint8 | uint16 | float32](values []float64, i int, lend func() ([]T, error)) []float64 {
+	all, err := lend()
+	if err != nil || i >= len(all) {
+		return values
+	}
+	return append(values, float64(all[i]))
+}
+
 // Noisy is a frame of different values in every byte and channel.
-func Noisy(t testing.TB, seq uint64, width, height int, kind gocv.MatType) *frame.Frame {
+func Noisy(t testing.TB, seq uint64, width, height int, kind frame.MatType) *frame.Frame {
 	t.Helper()
-	mat := gocv.NewMatWithSize(height, width, kind)
+	mat := frame.NewMatWithSize(height, width, kind)
 	p, err := mat.DataPtrUint8()
 	if err != nil {
 		t.Fatal(err)

@@ -7,8 +7,6 @@ import (
 	"image/png"
 	"time"
 
-	"gocv.io/x/gocv"
-
 	"driftscope/ingest/picture"
 	"driftscope/ingest/tiff"
 	"driftscope/ingest/timing"
@@ -93,7 +91,7 @@ func (a *assembly) lost(cause string, err error) error {
 }
 
 // toPicture makes a Mat of a whole frame, which the caller owns.
-func (a *assembly) toPicture(whole *wire.Frame) (gocv.Mat, error) {
+func (a *assembly) toPicture(whole *wire.Frame) (frame.Mat, error) {
 	page := tiff.Image{Width: whole.Width, Height: whole.Height, Channels: whole.Channels, Depth: whole.Depth, Pix: whole.Bytes}
 	switch whole.Encoding {
 	case wire.PNG:
@@ -101,28 +99,28 @@ func (a *assembly) toPicture(whole *wire.Frame) (gocv.Mat, error) {
 	case wire.Zstd:
 		var err error
 		if page.Pix, err = a.zstd.Unpack(whole); err != nil {
-			return gocv.Mat{}, err
+			return frame.Mat{}, err
 		}
 	}
 	return picture.ToMat(&page)
 }
 
 // fromPNG decodes a PNG that has to have the size and type of page.
-func fromPNG(data []byte, page *tiff.Image) (gocv.Mat, error) {
+func fromPNG(data []byte, page *tiff.Image) (frame.Mat, error) {
 	header, err := png.DecodeConfig(bytes.NewReader(data))
 	if err != nil {
-		return gocv.Mat{}, fmt.Errorf("not a readable PNG (%w): correct the publisher", err)
+		return frame.Mat{}, fmt.Errorf("not a readable PNG (%w): correct the publisher", err)
 	}
 	if header.Width != page.Width || header.Height != page.Height { // before memory is taken for it
-		return gocv.Mat{}, fmt.Errorf("the PNG has %dx%d pixels, its headers say %dx%d: correct the publisher", header.Width, header.Height, page.Width, page.Height)
+		return frame.Mat{}, fmt.Errorf("the PNG has %dx%d pixels, its headers say %dx%d: correct the publisher", header.Width, header.Height, page.Width, page.Height)
 	}
 	mat, err := picture.Decode(data)
 	if err != nil {
-		return gocv.Mat{}, err
+		return frame.Mat{}, err
 	}
 	if mat.Type() != picture.MatType(page) {
 		defer mat.Close()
-		return gocv.Mat{}, fmt.Errorf("the PNG has %s, its headers say %s: correct the publisher", picture.TypeName(int(mat.Type())), picture.TypeName(int(picture.MatType(page))))
+		return frame.Mat{}, fmt.Errorf("the PNG has %s, its headers say %s: correct the publisher", picture.TypeName(int(mat.Type())), picture.TypeName(int(picture.MatType(page))))
 	}
 	return mat, nil
 }

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
-	"gocv.io/x/gocv"
 
 	"driftscope/ingest/ingesttest"
 	"driftscope/internal/bus/bustest"
+	"driftscope/internal/frame"
 	"driftscope/internal/suite"
 )
 
@@ -68,7 +68,7 @@ func TestDurableCluster(t *testing.T) {
 	published := make(chan error, 1)
 	go func() {
 		for seq := range uint64(frames) {
-			if err := p.Publish(ctx, ingesttest.Noisy(t, seq, 40, 30, gocv.MatTypeCV16UC1), true); err != nil {
+			if err := p.Publish(ctx, ingesttest.Noisy(t, seq, 40, 30, frame.MatTypeCV16UC1), true); err != nil {
 				published <- err
 				return
 			}

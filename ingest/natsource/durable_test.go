@@ -10,11 +10,11 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
-	"gocv.io/x/gocv"
 
 	"driftscope/ingest/ingesttest"
 	"driftscope/internal/bus"
 	"driftscope/internal/bus/bustest"
+	"driftscope/internal/frame"
 	"driftscope/internal/pipeline"
 )
 
@@ -78,7 +78,7 @@ var small = Keep{MaxBytes: 64 << 20, MaxAge: time.Hour, Replicas: 1}
 func give(t testing.TB, p *DurablePublisher, from, to uint64) {
 	t.Helper()
 	for seq := from; seq < to; seq++ {
-		if err := p.Publish(t.Context(), ingesttest.Noisy(t, seq, 3, 2, gocv.MatTypeCV16UC1), true); err != nil {
+		if err := p.Publish(t.Context(), ingesttest.Noisy(t, seq, 3, 2, frame.MatTypeCV16UC1), true); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -153,7 +153,7 @@ func TestDurableChunks(t *testing.T) {
 	conn := dialled(t, bustest.Start(t, fmt.Sprintf("max_payload: 4096\njetstream {store_dir: %q}", t.TempDir())).URL())
 	p := durablePublisher(t, conn)
 	for seq := range uint64(4) { // 6000 bytes in messages of 2560
-		if err := p.Publish(t.Context(), ingesttest.Noisy(t, seq, 60, 100, gocv.MatTypeCV8UC1), true); err != nil {
+		if err := p.Publish(t.Context(), ingesttest.Noisy(t, seq, 60, 100, frame.MatTypeCV8UC1), true); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -250,7 +250,7 @@ func TestDurableRestart(t *testing.T) {
 	defer cancel()
 	go func() {
 		for seq := range uint64(frames) {
-			if err := p.Publish(ctx, ingesttest.Noisy(t, seq, 40, 30, gocv.MatTypeCV16UC1), true); err != nil {
+			if err := p.Publish(ctx, ingesttest.Noisy(t, seq, 40, 30, frame.MatTypeCV16UC1), true); err != nil {
 				published <- err
 				return
 			}
@@ -296,7 +296,7 @@ func TestDurableLive(t *testing.T) {
 	conn := dialled(t, server.URL())
 	p := durablePublisher(t, conn)
 	server.Kill()
-	large := ingesttest.Noisy(t, 0, 2000, 2600, gocv.MatTypeCV16UC1) // 10.4 MB: three of them fit
+	large := ingesttest.Noisy(t, 0, 2000, 2600, frame.MatTypeCV16UC1) // 10.4 MB: three of them fit
 	for seq := range uint64(5) {
 		large.Seq = seq
 		if err := p.Publish(t.Context(), large, false); err != nil {
@@ -440,7 +440,7 @@ func BenchmarkDurable(b *testing.B) {
 	}
 	defer p.Close()
 	s := durable(b, conn.URL(), 0, 0)
-	f := ingesttest.Noisy(b, 0, 512, 512, gocv.MatTypeCV16UC1)
+	f := ingesttest.Noisy(b, 0, 512, 512, frame.MatTypeCV16UC1)
 	b.SetBytes(512 * 512 * 2)
 	ahead := 0 // frames, so that the window is filled
 	for b.Loop() {

@@ -5,11 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"gocv.io/x/gocv"
-
 	"driftscope/ingest/ingesttest"
 	"driftscope/ingest/wire"
 	"driftscope/internal/bus/bustest"
+	"driftscope/internal/frame"
 )
 
 // shipped runs a server with the configuration that is shipped, with some of its text replaced, and returns a way in for each of its users.
@@ -47,7 +46,7 @@ func TestDurablePermissions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for seq := range uint64(3) {
-		if err := p.Publish(ingesttest.Noisy(t, seq, 3, 2, gocv.MatTypeCV8UC1)); err != nil {
+		if err := p.Publish(ingesttest.Noisy(t, seq, 3, 2, frame.MatTypeCV8UC1)); err != nil {
 			t.Fatal(err)
 		}
 	}

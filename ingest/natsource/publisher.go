@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"gocv.io/x/gocv"
 
 	"driftscope/ingest/picture"
 	"driftscope/ingest/tiff"
@@ -106,11 +105,9 @@ func (c *coder) encodePNG(f *frame.Frame) ([]byte, error) {
 	if c.page.Depth == tiff.Float32 {
 		return nil, fmt.Errorf("float32 pixels, which PNG cannot hold: give --compress zstd, or none")
 	}
-	encoded, err := gocv.IMEncode(gocv.PNGFileExt, *f.Mat())
-	if err != nil {
-		return nil, err
+	data, err := picture.EncodePNG(c.png, f.Mat())
+	if err == nil {
+		c.png = data
 	}
-	defer encoded.Close()
-	c.png = append(c.png[:0], encoded.GetBytes()...)
-	return c.png, nil
+	return data, err
 }

@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"gocv.io/x/gocv"
-
 	"driftscope/ingest/ingesttest"
 	"driftscope/ingest/picture"
 	"driftscope/ingest/wire"
@@ -34,27 +32,27 @@ func publisherTo(t testing.TB, conn *bus.Conn, encoding wire.Encoding) *Publishe
 func TestNATSRoundTrip(t *testing.T) {
 	conn := broker(t)
 	for _, c := range []struct {
-		kind          gocv.MatType
+		kind          frame.MatType
 		width, height int
 		encoding      wire.Encoding
 		messages      uint64
 	}{
-		{gocv.MatTypeCV8UC1, 7, 5, wire.Raw, 1},
-		{gocv.MatTypeCV8UC3, 7, 5, wire.Raw, 1},
-		{gocv.MatTypeCV16UC1, 7, 5, wire.Raw, 1},
-		{gocv.MatTypeCV16UC3, 7, 5, wire.Raw, 1},
-		{gocv.MatTypeCV32FC1, 7, 5, wire.Raw, 1},
-		{gocv.MatTypeCV32FC3, 7, 5, wire.Raw, 1},
-		{gocv.MatTypeCV16UC1, 2200, 4000, wire.Raw, 3}, // 17.6 MB; the embedded server takes 8.4 a message
-		{gocv.MatTypeCV8UC1, 7, 5, wire.PNG, 1},
-		{gocv.MatTypeCV8UC3, 7, 5, wire.PNG, 1},
-		{gocv.MatTypeCV16UC1, 7, 5, wire.PNG, 1},
-		{gocv.MatTypeCV16UC3, 7, 5, wire.PNG, 1},
-		{gocv.MatTypeCV8UC1, 7, 5, wire.Zstd, 1},
-		{gocv.MatTypeCV8UC3, 7, 5, wire.Zstd, 1},
-		{gocv.MatTypeCV16UC1, 7, 5, wire.Zstd, 1},
-		{gocv.MatTypeCV16UC3, 7, 5, wire.Zstd, 1},
-		{gocv.MatTypeCV32FC3, 7, 5, wire.Zstd, 1},
+		{frame.MatTypeCV8UC1, 7, 5, wire.Raw, 1},
+		{frame.MatTypeCV8UC3, 7, 5, wire.Raw, 1},
+		{frame.MatTypeCV16UC1, 7, 5, wire.Raw, 1},
+		{frame.MatTypeCV16UC3, 7, 5, wire.Raw, 1},
+		{frame.MatTypeCV32FC1, 7, 5, wire.Raw, 1},
+		{frame.MatTypeCV32FC3, 7, 5, wire.Raw, 1},
+		{frame.MatTypeCV16UC1, 2200, 4000, wire.Raw, 3}, // 17.6 MB; the embedded server takes 8.4 a message
+		{frame.MatTypeCV8UC1, 7, 5, wire.PNG, 1},
+		{frame.MatTypeCV8UC3, 7, 5, wire.PNG, 1},
+		{frame.MatTypeCV16UC1, 7, 5, wire.PNG, 1},
+		{frame.MatTypeCV16UC3, 7, 5, wire.PNG, 1},
+		{frame.MatTypeCV8UC1, 7, 5, wire.Zstd, 1},
+		{frame.MatTypeCV8UC3, 7, 5, wire.Zstd, 1},
+		{frame.MatTypeCV16UC1, 7, 5, wire.Zstd, 1},
+		{frame.MatTypeCV16UC3, 7, 5, wire.Zstd, 1},
+		{frame.MatTypeCV32FC3, 7, 5, wire.Zstd, 1},
 	} {
 		t.Run(fmt.Sprintf("%s, %d wide, encoding %v", picture.TypeName(int(c.kind)), c.width, c.encoding), func(t *testing.T) {
 			s, p := subscribed(t, conn.URL()), publisherTo(t, conn, c.encoding)
@@ -96,10 +94,10 @@ func TestPublishRefuses(t *testing.T) {
 		encoding wire.Encoding
 		want     string
 	}{
-		"no PNG of floats": {ingesttest.Noisy(t, 8, 4, 3, gocv.MatTypeCV32FC1), wire.PNG, "frame 8: float32 pixels"},
-		"doubles":          {ingesttest.Noisy(t, 8, 4, 3, gocv.MatTypeCV64F), wire.Raw, "frame 8: float64"},
-		"no pixels":        {frame.New(8, time.Time{}, frame.Meta{}, gocv.NewMat()), wire.Raw, "frame 8: a frame without pixels"},
-		"too wide":         {ingesttest.Noisy(t, 8, 20000, 1, gocv.MatTypeCV8UC1), wire.Raw, "20000x1 pixels"},
+		"no PNG of floats": {ingesttest.Noisy(t, 8, 4, 3, frame.MatTypeCV32FC1), wire.PNG, "frame 8: float32 pixels"},
+		"doubles":          {ingesttest.Noisy(t, 8, 4, 3, frame.MatTypeCV64F), wire.Raw, "frame 8: float64"},
+		"no pixels":        {frame.New(8, time.Time{}, frame.Meta{}, frame.NewMat()), wire.Raw, "frame 8: a frame without pixels"},
+		"too wide":         {ingesttest.Noisy(t, 8, 20000, 1, frame.MatTypeCV8UC1), wire.Raw, "20000x1 pixels"},
 	} {
 		p := publisherTo(t, conn, c.encoding)
 		if err := p.Publish(c.f); err == nil || !strings.Contains(err.Error(), c.want) || p.Sent() != (Sent{}) {
@@ -116,7 +114,7 @@ func BenchmarkNATS(b *testing.B) {
 			conn := broker(b)
 			s, p := subscribed(b, conn.URL()), publisherTo(b, conn, wire.Encoding(encoding))
 			seq := uint64(0)
-			f := ingesttest.Noisy(b, 0, 512, 512, gocv.MatTypeCV16UC1)
+			f := ingesttest.Noisy(b, 0, 512, 512, frame.MatTypeCV16UC1)
 			b.SetBytes(512 * 512 * 2)
 			for b.Loop() {
 				f.Seq, seq = seq, seq+1
@@ -189,7 +187,7 @@ func TestNATSSlowLine(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer out.Close()
-			s, want := subscribed(t, to), ingesttest.Noisy(t, 0, 2200, 4000, gocv.MatTypeCV16UC1)
+			s, want := subscribed(t, to), ingesttest.Noisy(t, 0, 2200, 4000, frame.MatTypeCV16UC1)
 			if err := publisherTo(t, out, wire.Raw).Publish(want); err != nil {
 				t.Fatal(err)
 			}

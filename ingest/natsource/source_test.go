@@ -16,12 +16,12 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
-	"gocv.io/x/gocv"
 
 	"driftscope/ingest/ingesttest"
 	"driftscope/ingest/tiff"
 	"driftscope/ingest/wire"
 	"driftscope/internal/bus"
+	"driftscope/internal/frame"
 	"driftscope/internal/pipeline"
 )
 
@@ -258,7 +258,7 @@ func TestNATSConnection(t *testing.T) {
 	s, other := subscribed(t, url), newNATSSource(t, url)
 	p := publisherTo(t, first, wire.Raw)
 	for seq := range uint64(2) {
-		if err := p.Publish(ingesttest.Noisy(t, seq, 4, 3, gocv.MatTypeCV8UC1)); err != nil {
+		if err := p.Publish(ingesttest.Noisy(t, seq, 4, 3, frame.MatTypeCV8UC1)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -268,7 +268,7 @@ func TestNATSConnection(t *testing.T) {
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Publish(ingesttest.Noisy(t, 2, 4, 3, gocv.MatTypeCV8UC1)); err == nil {
+	if err := p.Publish(ingesttest.Noisy(t, 2, 4, 3, frame.MatTypeCV8UC1)); err == nil {
 		t.Error("published to nobody")
 	}
 	second, err := bus.Connect(t.Context(), bus.Options{URL: bus.Embedded, Port: port})
@@ -286,7 +286,7 @@ func TestNATSConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.conn = second
-	if err := p.Publish(ingesttest.Noisy(t, 5, 4, 3, gocv.MatTypeCV8UC1)); err != nil {
+	if err := p.Publish(ingesttest.Noisy(t, 5, 4, 3, frame.MatTypeCV8UC1)); err != nil {
 		t.Fatal(err)
 	}
 	if got := story(t, s, 1); got != "5+3" {
@@ -307,7 +307,7 @@ func TestNATSConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer other.Close()
-	if err := p.Publish(ingesttest.Noisy(t, 6, 4, 3, gocv.MatTypeCV8UC1)); err != nil {
+	if err := p.Publish(ingesttest.Noisy(t, 6, 4, 3, frame.MatTypeCV8UC1)); err != nil {
 		t.Fatal(err)
 	}
 	if got := story(t, other, 1); got != "0+0" {
@@ -325,7 +325,7 @@ func TestNATSConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, seq := range []uint64{9, 10} {
-		if err := p.Publish(ingesttest.Noisy(t, seq, 4, 3, gocv.MatTypeCV8UC1)); err != nil {
+		if err := p.Publish(ingesttest.Noisy(t, seq, 4, 3, frame.MatTypeCV8UC1)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -416,7 +416,7 @@ func TestGuessNATS(t *testing.T) {
 func TestNATSNotANumber(t *testing.T) {
 	conn := broker(t)
 	s, p := subscribed(t, conn.URL()), publisherTo(t, conn, wire.Raw)
-	f := ingesttest.Noisy(t, 0, 2, 2, gocv.MatTypeCV32FC1)
+	f := ingesttest.Noisy(t, 0, 2, 2, frame.MatTypeCV32FC1)
 	f.Mat().SetFloatAt(1, 1, float32(math.NaN()))
 	if err := p.Publish(f); err != nil {
 		t.Fatal(err)

@@ -5,30 +5,29 @@ import (
 	"fmt"
 	"slices"
 
-	"gocv.io/x/gocv"
-
 	"driftscope/ingest/tiff"
+	"driftscope/internal/frame"
 )
 
 // MatType is OpenCV's name for a page's pixels.
-func MatType(page *tiff.Image) gocv.MatType {
-	channels := gocv.MatType((page.Channels - 1) << 3)
+func MatType(page *tiff.Image) frame.MatType {
+	channels := frame.MatType((page.Channels - 1) << 3)
 	switch page.Depth {
 	case tiff.Uint8:
-		return gocv.MatTypeCV8U + channels
+		return frame.MatTypeCV8U + channels
 	case tiff.Uint16:
-		return gocv.MatTypeCV16U + channels
+		return frame.MatTypeCV16U + channels
 	}
-	return gocv.MatTypeCV32F + channels
+	return frame.MatTypeCV32F + channels
 }
 
 // ToMat copies a page to a new Mat, which the caller owns; red, green and blue become blue, green and red.
-func ToMat(page *tiff.Image) (gocv.Mat, error) {
-	mat := gocv.NewMatWithSize(page.Height, page.Width, MatType(page))
+func ToMat(page *tiff.Image) (frame.Mat, error) {
+	mat := frame.NewMatWithSize(page.Height, page.Width, MatType(page))
 	dst, err := mat.DataPtrUint8()
 	if err != nil || len(dst) != len(page.Pix) {
 		mat.Close()
-		return gocv.Mat{}, fmt.Errorf("OpenCV gave %d bytes for a page of %d: free memory", len(dst), len(page.Pix))
+		return frame.Mat{}, fmt.Errorf("OpenCV gave %d bytes for a page of %d: free memory", len(dst), len(page.Pix))
 	}
 	if page.Channels == 1 {
 		copy(dst, page.Pix)
@@ -48,16 +47,16 @@ func swapRedBlue(dst, src []byte, size int) {
 }
 
 // ToPage copies a frame's pixels to dst, reusing its memory; blue, green and red become red, green and blue.
-func ToPage(dst *tiff.Image, mat *gocv.Mat) error {
+func ToPage(dst *tiff.Image, mat *frame.Mat) error {
 	if mat.Ptr() == nil || mat.Empty() || !mat.IsContinuous() || len(mat.Size()) != 2 {
 		return errors.New("a frame without pixels, or with gaps between its rows: its source is at fault")
 	}
 	switch kind := mat.Type(); kind {
-	case gocv.MatTypeCV8UC1, gocv.MatTypeCV8UC3:
+	case frame.MatTypeCV8UC1, frame.MatTypeCV8UC3:
 		dst.Depth = tiff.Uint8
-	case gocv.MatTypeCV16UC1, gocv.MatTypeCV16UC3:
+	case frame.MatTypeCV16UC1, frame.MatTypeCV16UC3:
 		dst.Depth = tiff.Uint16
-	case gocv.MatTypeCV32FC1, gocv.MatTypeCV32FC3:
+	case frame.MatTypeCV32FC1, frame.MatTypeCV32FC3:
 		dst.Depth = tiff.Float32
 	default:
 		return fmt.Errorf("%s, 8 or 16 bits unsigned or float32 of 1 or 3 channels expected: convert the source's pictures", TypeName(int(kind)))
@@ -88,12 +87,12 @@ func PixelBytes(kind uint32) int {
 	if channels != 1 && channels != 3 {
 		return 0
 	}
-	switch gocv.MatType(kind & 7) {
-	case gocv.MatTypeCV8U:
+	switch frame.MatType(kind & 7) {
+	case frame.MatTypeCV8U:
 		return channels
-	case gocv.MatTypeCV16U:
+	case frame.MatTypeCV16U:
 		return 2 * channels
-	case gocv.MatTypeCV32F:
+	case frame.MatTypeCV32F:
 		return 4 * channels
 	}
 	return 0

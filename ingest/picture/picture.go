@@ -3,6 +3,7 @@ package picture
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"image"
 	"image/color"
@@ -11,12 +12,11 @@ import (
 	"io"
 	"strings"
 
-	"gocv.io/x/gocv"
 	_ "golang.org/x/image/bmp" // header
 
 	"driftscope/ingest/format"
-	"driftscope/ingest/printed"
 	"driftscope/ingest/tiff"
+	"driftscope/internal/frame"
 )
 
 // The bounds on a picture.
@@ -25,21 +25,24 @@ const (
 	maxPictureBytes = 2 * tiff.MaxBytes // of its file
 )
 
-// Reader reads PNG, JPEG and BMP files through OpenCV, which keeps 16 bits, and reuses its memory.
+// ErrNoDecoder says that this build cannot read a picture as every other build does.
+var ErrNoDecoder = errors.New("this build is without OpenCV and does not decode it to the same pixels: record TIFF or PNG, or use a build with OpenCV (docs/howto/desk.md)")
+
+// Reader reads PNG, JPEG and BMP files, keeps 16 bits, and reuses its memory.
 type Reader struct {
 	file bytes.Buffer
 	Said string // by the library, of the picture that was read last
 }
 
 // Read returns the picture at path with one or three channels. The caller owns the Mat.
-func (p *Reader) Read(path string) (gocv.Mat, error) {
+func (p *Reader) Read(path string) (frame.Mat, error) {
 	if err := p.load(path); err != nil {
-		return gocv.Mat{}, err
+		return frame.Mat{}, err
 	}
 	mat, said, err := decodeListening(p.file.Bytes())
 	p.Said = said
 	if err != nil {
-		return gocv.Mat{}, fmt.Errorf("%s: %w", path, err)
+		return frame.Mat{}, fmt.Errorf("%s: %w", path, err)
 	}
 	return mat, nil
 }
@@ -57,30 +60,6 @@ func (p *Reader) load(path string) error {
 	p.file.Grow(int(size) + bytes.MinRead)
 	_, err = p.file.ReadFrom(io.LimitReader(file, maxPictureBytes))
 	return err
-}
-
-// Decode checks the header before OpenCV sees the data.
-func Decode(data []byte) (gocv.Mat, error) {
-	mat, _, err := decodeListening(data)
-	return mat, err
-}
-
-// decodeListening is Decode, and what the library printed of a picture that it decoded.
-func decodeListening(data []byte) (mat gocv.Mat, said string, err error) {
-	format, err := checkPicture(data)
-	if err != nil {
-		return gocv.Mat{}, "", err
-	}
-	said = printed.Listened(func() { mat, err = gocv.IMDecode(data, gocv.IMReadUnchanged) })
-	if err != nil {
-		return gocv.Mat{}, "", err
-	}
-	if mat.Empty() {
-		mat.Close()
-		return gocv.Mat{}, "", fmt.Errorf("the %s is damaged%s: copy it again", strings.ToUpper(format), printed.Bracketed(said))
-	}
-	mat, err = DropAlpha(mat)
-	return mat, said, err
 }
 
 // checkPicture says of what format the data are, which OpenCV has not seen.
@@ -162,24 +141,4 @@ func endsJPEG(data []byte) bool {
 		length := 1 + int(binary.BigEndian.Uint16(data[1:]))
 		data = data[min(length, len(data)):]
 	}
-}
-
-// DropAlpha owns mat and returns it with one or three channels.
-func DropAlpha(mat gocv.Mat) (gocv.Mat, error) {
-	depth := mat.Type() & 7
-	if depth != gocv.MatTypeCV8U && depth != gocv.MatTypeCV16U && depth != gocv.MatTypeCV32F {
-		defer mat.Close()
-		return gocv.Mat{}, fmt.Errorf("%s, 8 or 16 bits unsigned or float32 expected: convert the picture", TypeName(int(mat.Type())))
-	}
-	switch mat.Channels() {
-	case 1, 3:
-		return mat, nil
-	case 4:
-		defer mat.Close()
-		opaque := gocv.NewMat()
-		gocv.CvtColor(mat, &opaque, gocv.ColorBGRAToBGR)
-		return opaque, nil
-	}
-	defer mat.Close()
-	return gocv.Mat{}, fmt.Errorf("a picture of %d channels, 1, 3 or 4 expected: convert it", mat.Channels())
 }

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"gocv.io/x/gocv"
-
 	"driftscope/ingest/ingesttest"
 	"driftscope/internal/frame"
 	"driftscope/internal/pipeline"
@@ -21,7 +19,7 @@ import (
 // camera is a live source of noisy frames: those in lost are missing, those in bad cannot be read. Opened again, it counts from 0.
 type camera struct {
 	t         testing.TB
-	kind      gocv.MatType
+	kind      frame.MatType
 	lost, bad map[uint64]bool
 	seq       uint64
 	dropped   uint64
@@ -53,7 +51,7 @@ func (c *camera) Close() error { c.closed++; return nil }
 type kept struct {
 	seq, trajectory, dropped uint64
 	ns                       int64
-	kind                     gocv.MatType
+	kind                     frame.MatType
 	pixels                   string
 }
 
@@ -147,8 +145,8 @@ func same(t testing.TB, got, want []kept) {
 
 // Frames of every type come back as they were: pixels, numbers, times to the nanosecond, trajectories and losses.
 func TestRecorder(t *testing.T) {
-	for _, kind := range []gocv.MatType{
-		gocv.MatTypeCV8UC1, gocv.MatTypeCV8UC3, gocv.MatTypeCV16UC1, gocv.MatTypeCV16UC3, gocv.MatTypeCV32FC1, gocv.MatTypeCV32FC3,
+	for _, kind := range []frame.MatType{
+		frame.MatTypeCV8UC1, frame.MatTypeCV8UC3, frame.MatTypeCV16UC1, frame.MatTypeCV16UC3, frame.MatTypeCV32FC1, frame.MatTypeCV32FC3,
 	} {
 		c := &camera{t: t, kind: kind, lost: map[uint64]bool{2: true, 3: true}}
 		r, folder := recorder(t, c, 1<<30)
@@ -169,7 +167,7 @@ func TestRecorder(t *testing.T) {
 
 // What the source could not read is a loss in the recording, as it was for tracking.
 func TestRecorderSkips(t *testing.T) {
-	r, folder := recorder(t, &camera{t: t, kind: gocv.MatTypeCV8UC1, lost: map[uint64]bool{1: true}, bad: map[uint64]bool{2: true, 3: true}}, 1<<30)
+	r, folder := recorder(t, &camera{t: t, kind: frame.MatTypeCV8UC1, lost: map[uint64]bool{1: true}, bad: map[uint64]bool{2: true, 3: true}}, 1<<30)
 	take(t, r, 5)
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
@@ -182,7 +180,7 @@ func TestRecorderSkips(t *testing.T) {
 
 // A source that is lost and opened again begins at 0; the recording counts on.
 func TestRecorderReopens(t *testing.T) {
-	r, folder := recorder(t, &camera{t: t, kind: gocv.MatTypeCV16UC1}, 1<<30)
+	r, folder := recorder(t, &camera{t: t, kind: frame.MatTypeCV16UC1}, 1<<30)
 	want, _ := take(t, r, 3)
 	for range 2 {
 		if err := r.Close(); err != nil {
@@ -206,7 +204,7 @@ func TestRecorderReopens(t *testing.T) {
 // The disk that a recording takes stays within its bound; then frames go on and say so once, and what was recorded can be read.
 func TestRecorderBound(t *testing.T) {
 	const most = 2000
-	r, folder := recorder(t, &camera{t: t, kind: gocv.MatTypeCV8UC1}, most)
+	r, folder := recorder(t, &camera{t: t, kind: frame.MatTypeCV8UC1}, most)
 	want, events := take(t, r, 30)
 	account := r.Account()
 	if err := r.Close(); err != nil {
@@ -240,7 +238,7 @@ func diskUse(t testing.TB, folder string) (n int64) {
 
 // When the disk fails the frames go on, and what was recorded before can be read.
 func TestRecorderDiskFails(t *testing.T) {
-	r, folder := recorder(t, &camera{t: t, kind: gocv.MatTypeCV8UC1}, 1<<30)
+	r, folder := recorder(t, &camera{t: t, kind: frame.MatTypeCV8UC1}, 1<<30)
 	want, _ := take(t, r, 4)
 	path := r.index.Name()
 	r.index.Close()
@@ -262,7 +260,7 @@ func TestRecorderDiskFails(t *testing.T) {
 // Where the folder is gone when the source is opened again, the recording ends and the source goes on.
 func TestRecorderFolderGone(t *testing.T) {
 	for _, frames := range []int{0, 3} {
-		c := &camera{t: t, kind: gocv.MatTypeCV8UC1}
+		c := &camera{t: t, kind: frame.MatTypeCV8UC1}
 		r, folder := recorder(t, c, 1<<30)
 		take(t, r, frames)
 		if err := errors.Join(r.Close(), os.RemoveAll(folder)); err != nil {
@@ -285,7 +283,7 @@ func TestRecorderFolderGone(t *testing.T) {
 
 // A recording that is cut anywhere, as by a kill, is read up to its last whole frame.
 func TestRecordingTorn(t *testing.T) {
-	r, folder := recorder(t, &camera{t: t, kind: gocv.MatTypeCV8UC1}, 1<<30)
+	r, folder := recorder(t, &camera{t: t, kind: frame.MatTypeCV8UC1}, 1<<30)
 	want, _ := take(t, r, 3)
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
@@ -310,7 +308,7 @@ func TestRecordingTorn(t *testing.T) {
 }
 
 func TestRecordingRefused(t *testing.T) {
-	r, folder := recorder(t, &camera{t: t, kind: gocv.MatTypeCV8UC1}, 1<<30)
+	r, folder := recorder(t, &camera{t: t, kind: frame.MatTypeCV8UC1}, 1<<30)
 	take(t, r, 2)
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
@@ -379,7 +377,7 @@ func FuzzRow(f *testing.F) {
 
 // A file that holds enough is followed by another.
 func TestRecorderManyFiles(t *testing.T) {
-	f := ingesttest.Noisy(t, 0, 2, 1, gocv.MatTypeCV8UC1)
+	f := ingesttest.Noisy(t, 0, 2, 1, frame.MatTypeCV8UC1)
 	folder := t.TempDir()
 	r, err := New(still{f}, folder, 1<<30)
 	if err != nil {
@@ -417,7 +415,7 @@ func TestRecorderManyFiles(t *testing.T) {
 
 // BenchmarkRecorder is what recording costs a frame: 512x512 pixels of 16 bits.
 func BenchmarkRecorder(b *testing.B) {
-	f := ingesttest.Noisy(b, 0, 512, 512, gocv.MatTypeCV16UC1)
+	f := ingesttest.Noisy(b, 0, 512, 512, frame.MatTypeCV16UC1)
 	r, err := New(still{f}, b.TempDir(), 8<<30)
 	if err != nil {
 		b.Fatal(err)

@@ -5,8 +5,6 @@ import (
 	"math"
 	"time"
 
-	"gocv.io/x/gocv"
-
 	"driftscope/ingest/picture"
 	"driftscope/internal/frame"
 	"driftscope/internal/pipeline"
@@ -116,12 +114,12 @@ func (c *Clock) Now() float64 { return float64(c.next) * c.interval }
 
 // Frame makes the next frame from mat, which it owns from now on, taken t seconds after the epoch. A mat that is not like the
 // first is closed and skipped.
-func (c *Clock) Frame(mat gocv.Mat, t float64, m frame.Meta) (*frame.Frame, error) {
+func (c *Clock) Frame(mat frame.Mat, t float64, m frame.Meta) (*frame.Frame, error) {
 	return c.FrameAt(mat, time.Unix(0, 0).UTC().Add(Duration(t)), m)
 }
 
 // FrameAt is Frame for a time that is known exactly.
-func (c *Clock) FrameAt(mat gocv.Mat, at time.Time, m frame.Meta) (*frame.Frame, error) {
+func (c *Clock) FrameAt(mat frame.Mat, at time.Time, m frame.Meta) (*frame.Frame, error) {
 	if c.rows == 0 {
 		c.rows, c.columns, c.kind = mat.Rows(), mat.Cols(), int(mat.Type())
 	}

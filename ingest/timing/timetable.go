@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"driftscope/internal/sharing"
 )
 
 // TimetableName is the file beside pictures that says when they were taken.
@@ -36,7 +38,7 @@ type Timetable struct {
 
 // ReadTimetable reads the file at path, or returns nil where it does not exist and need not.
 func ReadTimetable(path string, needed bool) (*Timetable, error) {
-	file, err := os.Open(path)
+	file, err := sharing.Open(path)
 	if errors.Is(err, os.ErrNotExist) && !needed {
 		return nil, nil
 	}

@@ -14,6 +14,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"driftscope/internal/sharing"
 )
 
 // Suffix ends the name of a file that is not whole yet.
@@ -71,12 +73,12 @@ func Rename(from, to string) error {
 
 // syncFolder has a power cut no longer undo what was renamed to path.
 func (c calls) syncFolder(path string) error {
-	folder, err := os.Open(filepath.Dir(path))
+	folder, err := sharing.Open(filepath.Dir(path))
 	if err != nil {
 		return fmt.Errorf("%s is written, but not safe from a power cut: %w: let its folder be read", path, err)
 	}
 	defer folder.Close()
-	if err := c.sync(folder); err != nil && !unsupported(err) {
+	if err := c.sync(folder); err != nil && !sharing.Unsynced(err) {
 		return fmt.Errorf("%s is written, but not safe from a power cut: %w: check the disk", path, err)
 	}
 	return nil
@@ -104,12 +106,12 @@ func beside(path string) (*os.File, error) {
 // Create makes a file that is not there yet and holds it: until it is closed, Take in no process gives it.
 func Create(path string, mode fs.FileMode) (*os.File, error) {
 	for {
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, mode)
+		f, err := sharing.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, mode)
 		if err != nil {
 			return nil, err
 		}
-		lock(f, true)     // where the file system knows no locks Take gives nothing either
-		if !replaced(f) { // else somebody took it for left behind before it was held
+		sharing.Hold(f, true) // where the file system knows no locks Take gives nothing either
+		if !replaced(f) {     // else somebody took it for left behind before it was held
 			return f, nil
 		}
 		if err := f.Close(); err != nil {
@@ -134,11 +136,11 @@ func Take(path string) *os.File {
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
 		return nil
 	}
-	f, err := open(path)
+	f, err := sharing.OpenOwn(path)
 	if err != nil {
 		return nil
 	}
-	if lock(f, false) == nil && !replaced(f) {
+	if sharing.Hold(f, false) == nil && !replaced(f) {
 		return f
 	}
 	f.Close()

@@ -25,7 +25,8 @@ const (
 	// restart would be silent for ever.
 	silence = time.Minute
 
-	fetches = 3 // of a result, before it counts as lost
+	fetches = 3           // of a result, before it counts as lost
+	again   = time.Second // before what failed, a film or a question, is tried again
 )
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -3,13 +3,11 @@ package batch
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -93,12 +91,10 @@ func (c *Command) Run(ctx context.Context) error {
 		return exit.Usage(err)
 	}
 	if c.Work {
-		conn, err := c.connect(ctx, "driftscope batch worker", slog.LevelInfo)
-		if err != nil {
-			return err
-		}
-		console.Say("working at the films of site %s, %d at once, until Ctrl-C", c.Site, c.slots())
-		return errors.Join(c.worker(conn).Run(ctx), conn.Close())
+		return c.work(ctx)
+	}
+	if err := c.able(); err != nil {
+		return exit.Usage(err)
 	}
 	films, passed, err := find(c.Films, c.Out)
 	for _, p := range passed {
@@ -112,13 +108,6 @@ func (c *Command) Run(ctx context.Context) error {
 		return exit.Usage(err)
 	}
 	return c.send(ctx, films, base)
-}
-
-// slots is how many films are tracked at once: one a core, because small ones leave cores idle while their processes start and their files are read.
-func (c *Command) slots() int { return cmp.Or(c.Slots, runtime.NumCPU()) }
-
-func (c *Command) worker(conn *bus.Conn) *Worker {
-	return &Worker{Conn: conn, Site: c.Site, Slots: c.slots(), Temp: c.Temp, Replicas: c.Replicas, AckWait: c.AckWait, Log: c.log(slog.LevelInfo)}
 }
 
 func (c *Command) log(level slog.Level) *slog.Logger {
@@ -242,30 +231,4 @@ func (c *Command) keep(ctx context.Context, conn *bus.Conn, name string) (chosen
 		return chosen{model.OnServer + on, m.Digest}, nil
 	}
 	return chosen{model.OnServer + on, m.Digest}, models.Put(ctx, on, "of a batch: "+filepath.Base(name), data)
-}
-
-// localStore is the folder within --out in which a batch without a server has its own. What matters of it lies in --out.
-const localStore = ".batch"
-
-// serve starts the server and the worker of a batch without another server; end ends both.
-func (c *Command) serve(ctx context.Context) (conn *bus.Conn, end func() error, err error) {
-	store := filepath.Join(c.Out, localStore)
-	if err := os.RemoveAll(store); err != nil { // of a batch that was killed
-		return nil, nil, err
-	}
-	const most = 1 << 50 // bytes: the disk is the limit
-	conn, err = bus.Connect(ctx, bus.Options{URL: bus.Embedded, Token: rand.Text(), Store: store, StoreMost: most, Prefix: c.Prefix, Site: c.Site, Patience: patience})
-	if err != nil {
-		return nil, nil, err
-	}
-	w := c.worker(conn)
-	w.Log = c.log(slog.LevelError)
-	working, stop := context.WithCancel(ctx)
-	ended := make(chan error, 1)
-	go func() { ended <- w.Run(working) }()
-	return conn, func() error {
-		stop()
-		err := errors.Join(<-ended, conn.Close())
-		return errors.Join(err, os.RemoveAll(store))
-	}, nil
 }

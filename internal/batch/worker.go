@@ -1,3 +1,5 @@
+//go:build cgo
+
 package batch
 
 import (
@@ -23,7 +25,6 @@ const (
 	// attempts is how often a film is tried before it is reported.
 	attempts = 3
 
-	again    = time.Second      // before a film that failed is tried again
 	later    = 10 * time.Second // before a film for which there was no room is offered again
 	pulling  = 2 * time.Second  // a request for a film lasts; whoever stops waits for its end, or the film would be nobody's for ackWait
 	restart  = time.Second      // between two looks for a server, or a queue, that is away

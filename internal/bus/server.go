@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -81,7 +80,7 @@ func stopServer(s *server.Server) {
 // refused explains why the port could not be opened.
 func refused(o Options, text string) error {
 	at := net.JoinHostPort(o.Host, fmt.Sprint(o.Port))
-	if strings.Contains(text, syscall.EADDRINUSE.Error()) {
+	if strings.Contains(text, ErrPortTaken.Error()) {
 		return fmt.Errorf("port %d is busy (%s): give --nats-port N (0 takes a free one), or --nats nats://%s to use the server that runs there", o.Port, at, at)
 	}
 	return errors.New("the embedded NATS server: " + text + ": give another --nats-port, or --nats off")

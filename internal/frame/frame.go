@@ -1,11 +1,7 @@
-// Package frame holds the only type that carries a gocv.Mat from one package to another.
+// Package frame holds the only type that carries a picture's Mat from one package to another, and what a Mat is: OpenCV's, or in a build without cgo plain memory.
 package frame
 
-import (
-	"time"
-
-	"gocv.io/x/gocv"
-)
+import "time"
 
 // Meta is what a source knows of a frame beside its pixels.
 type Meta struct {
@@ -41,25 +37,25 @@ type Frame struct {
 	Time time.Time
 	Meta Meta
 
-	mat    gocv.Mat
+	mat    Mat
 	window window
 	closed bool
 	home   *Pool // nil where the frame was made by New
 }
 
 // New makes a frame that owns mat.
-func New(seq uint64, t time.Time, m Meta, mat gocv.Mat) *Frame {
+func New(seq uint64, t time.Time, m Meta, mat Mat) *Frame {
 	return &Frame{Seq: seq, Time: t, Meta: m, mat: mat, window: whole}
 }
 
 // Mat lends the pixels until the next Replace or Close.
-func (f *Frame) Mat() *gocv.Mat { return &f.mat }
+func (f *Frame) Mat() *Mat { return &f.mat }
 
 // Bytes is the memory that the pixels take.
 func (f *Frame) Bytes() int { return f.mat.Total() * f.mat.ElemSize() }
 
 // Replace closes the old pixels and owns m from now on. Passing the frame's own Mat is a programming error.
-func (f *Frame) Replace(m gocv.Mat) {
+func (f *Frame) Replace(m Mat) {
 	f.mat.Close()
 	f.mat = m
 }

@@ -1,7 +1,5 @@
 package frame
 
-import "gocv.io/x/gocv"
-
 // Light is measured on at most lightSamples values, between the fifth percentile and the ninety-ninth, which are found on a histogram of
 // as many bins as an 8-bit picture has grey values.
 const (
@@ -20,13 +18,13 @@ func (f *Frame) Light() float64 {
 		return 0
 	}
 	switch m.Type() & 7 { // the low three bits are the depth
-	case gocv.MatTypeCV8U:
+	case MatTypeCV8U:
 		v, err := m.DataPtrUint8()
 		return contrast(v, err)
-	case gocv.MatTypeCV16U:
+	case MatTypeCV16U:
 		v, err := m.DataPtrUint16()
 		return contrast(v, err)
-	case gocv.MatTypeCV32F:
+	case MatTypeCV32F:
 		v, err := m.DataPtrFloat32()
 		return contrast(v, err)
 	}

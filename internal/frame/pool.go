@@ -3,8 +3,6 @@ package frame
 import (
 	"sync"
 	"time"
-
-	"gocv.io/x/gocv"
 )
 
 // kept is how many closed frames a pool holds at most.
@@ -18,7 +16,7 @@ type Pool struct {
 }
 
 // New is New of this package. Beside the frame's memory, that of its events and of its centroid is used again where m has none.
-func (p *Pool) New(seq uint64, t time.Time, m Meta, mat gocv.Mat) *Frame {
+func (p *Pool) New(seq uint64, t time.Time, m Meta, mat Mat) *Frame {
 	f := p.take()
 	if m.Events == nil {
 		m.Events = f.Meta.Events[:0]

@@ -3,13 +3,11 @@ package frame
 import (
 	"testing"
 	"time"
-
-	"gocv.io/x/gocv"
 )
 
 // A place is followed back through cuts and changes of size, in the order in which they were made.
 func TestSource(t *testing.T) {
-	f := New(0, time.Time{}, Meta{}, gocv.NewMat())
+	f := New(0, time.Time{}, Meta{}, NewMat())
 	defer f.Close()
 	expect := func(x, y, wantX, wantY float64) {
 		t.Helper()

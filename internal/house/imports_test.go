@@ -41,14 +41,14 @@ var mayImport = map[string][]string{
 	"ingest/camera":                    {"ingest/gst", "ingest/picture", "ingest/printed", "internal/frame", "internal/pipeline"},
 	"ingest/child":                     {"ingest/picture", "internal/frame", "internal/pipeline", "internal/subprocess"},
 	"ingest/files":                     {"ingest/child", "ingest/fits", "ingest/follow", "ingest/format", "ingest/ndtiff", "ingest/picture", "ingest/printed", "ingest/tiff", "ingest/timing", "internal/frame", "internal/pipeline"},
-	"ingest/follow":                    {"ingest/format"},
-	"ingest/format":                    {"ingest/fits"},
+	"ingest/follow":                    {"ingest/format", "internal/sharing"},
+	"ingest/format":                    {"ingest/fits", "internal/sharing"},
 	"ingest/ingesttest":                {"ingest/tiff", "internal/frame", "internal/pipeline"}, // for tests
 	"ingest/natsource":                 {"ingest/picture", "ingest/tiff", "ingest/timing", "ingest/wire", "internal/bus", "internal/frame", "internal/pipeline"},
-	"ingest/picture":                   {"ingest/format", "ingest/printed", "ingest/tiff"},
+	"ingest/picture":                   {"ingest/format", "ingest/printed", "ingest/tiff", "internal/frame"},
 	"ingest/printed":                   {},
 	"ingest/recorder":                  {"ingest/format", "ingest/picture", "ingest/tiff", "internal/frame", "internal/pipeline"},
-	"ingest/timing":                    {"ingest/picture", "internal/frame", "internal/pipeline"},
+	"ingest/timing":                    {"ingest/picture", "internal/frame", "internal/pipeline", "internal/sharing"},
 	"ingest/fits":                      {"ingest/tiff"},
 	"ingest/gst":                       {},
 	"ingest/ndtiff":                    {"ingest/tiff"},
@@ -59,7 +59,7 @@ var mayImport = map[string][]string{
 	"ingest/wire":                      {"ingest/tiff"},
 	"internal/archive":                 {},
 	"internal/assignment":              {},
-	"internal/atomicfile":              {},
+	"internal/atomicfile":              {"internal/sharing"},
 	"internal/batch":                   {"infer", "infer/card", "ingest", "ingest/format", "ingest/tiff", "ingest/timing", "internal/atomicfile", "internal/bus", "internal/config", "internal/console", "internal/exit", "internal/latent", "internal/model", "internal/recording", "internal/stream", "internal/subprocess", "internal/version", "sinks/message"},
 	"internal/bench":                   {},
 	"internal/bench/cluster":           {"ingest", "ingest/natsource", "ingest/wire", "internal/atomicfile", "internal/bus", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/latent", "internal/lease", "internal/pipeline", "internal/placement", "internal/site", "internal/version", "sinks/message"},
@@ -86,6 +86,7 @@ var mayImport = map[string][]string{
 	"internal/house":                   {},
 	"internal/law":                     {"internal/atomicfile", "internal/console", "internal/evaluation/tracking", "internal/exit", "internal/latent", "online/interactions", "online/maps", "online/motion", "online/states", "online/switching", "sinks/message"},
 	"internal/latent":                  {},
+	"internal/sharing":                 {},
 	"internal/desired":                 {"internal/bus", "internal/config", "internal/console", "internal/exit", "internal/lease", "internal/model", "internal/recording", "internal/site", "internal/stream"},
 	"internal/lease":                   {},
 	"internal/stream/leasetest":        {"ingest", "ingest/natsource", "internal/bus", "internal/config", "internal/latent", "internal/pipeline", "sinks/message"}, // for tests
@@ -97,7 +98,7 @@ var mayImport = map[string][]string{
 	"internal/pipeline":                {"internal/frame", "internal/latent", "internal/nice"},
 	"internal/placement":               {},
 	"internal/pool":                    {"internal/bus", "internal/exit", "internal/latent", "online/combine", "sinks/message"},
-	"internal/recording":               {"infer/card", "infer/sdevae/numeric", "infer/sdevae/video", "ingest", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/order", "internal/pipeline", "preprocess", "preprocess/illumination"},
+	"internal/recording":               {"infer/card", "infer/sdevae/numeric", "infer/sdevae/video", "ingest", "ingest/picture", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/order", "internal/pipeline", "preprocess", "preprocess/illumination"},
 	"internal/recording/recordingtest": {}, // for tests
 	"internal/replay":                  {"infer/field", "internal/bus", "internal/console", "internal/evaluation/tracking", "internal/exit", "internal/frame", "internal/latent", "internal/pipeline", "internal/recording", "sinks/message", "sinks/natsink"},
 	"internal/site":                    {"internal/bus", "internal/config", "internal/lease", "internal/placement"},
@@ -146,7 +147,7 @@ var mayImport = map[string][]string{
 	"sinks/natsink":                    {"internal/bus", "internal/latent", "sinks/message", "sinks/spool"},
 	"sinks/schemas":                    {"internal/latent", "sinks/message", "sinks/natsink"},
 	"sinks/sinktest":                   {"internal/bus", "internal/config", "internal/latent"}, // for tests
-	"sinks/spool":                      {"internal/latent", "sinks/message"},
+	"sinks/spool":                      {"internal/latent", "internal/sharing", "sinks/message"},
 	"sinks/web":                        {"internal/bus"},
 	"cmd/driftscope":                   nil,
 }
@@ -198,6 +199,7 @@ var never = []struct{ from, target, reason string }{
 	{"internal/lease", "gocv.io/x/gocv", "who may run a stream needs no pictures"},
 	{"internal/archive", "runtime/cgo", "a checkpoint is bytes"},
 	{"internal/atomicfile", "runtime/cgo", "a file is bytes"},
+	{"internal/sharing", "runtime/cgo", "a file is bytes"},
 	{"internal/eigen", "runtime/cgo", "arithmetic needs no C"},
 }
 

@@ -19,13 +19,13 @@ type room struct{ files, lines int }
 
 // rooms are the packages with limits of their own: the command line is flags and printing, one file a sub-command.
 var rooms = map[string]room{
-	"cmd/driftscope": {22, 3000},
+	"cmd/driftscope": {24, 3000},
 }
 
 func TestRooms(t *testing.T) {
 	taken := map[string]room{}
 	for _, path := range goFiles(t) {
-		if strings.HasSuffix(path, "_test.go") {
+		if strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, "_go.go") { // what a build without cgo has in place of others
 			continue
 		}
 		text, err := os.ReadFile(path)

@@ -1,8 +1,9 @@
+//go:build cgo
+
 package recording
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -146,17 +147,4 @@ func (r *Recording) read(ctx context.Context, c *video.Clip, steps []card.Step) 
 		err = r.Untimed()
 	}
 	return err
-}
-
-// Untimed is the error of a recording whose frames have no times.
-func (r *Recording) Untimed() error {
-	return exit.Usage(fmt.Errorf("%s says nothing of its frame interval: give --dt SECONDS or --fps N", r.Arg))
-}
-
-// Naming puts the recording's name before an error about one of its frames.
-func (r *Recording) Naming(err error) error {
-	if err == nil || errors.Is(err, context.Canceled) {
-		return err
-	}
-	return fmt.Errorf("%s: %w", r.Arg, err)
 }

@@ -9,9 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"gocv.io/x/gocv"
-
 	"driftscope/ingest"
+	"driftscope/ingest/picture"
 	"driftscope/internal/config"
 	"driftscope/internal/exit"
 	"driftscope/internal/frame"
@@ -45,7 +44,7 @@ type Findings struct {
 	counts  []uint64  // one bin a count of an integer pixel
 	sample  []float64 // of float pixels
 	times   []float64 // seconds
-	first   gocv.Mat  // the first picture, for the preview; closed by close
+	first   frame.Mat // the first picture, for the preview; closed by close
 	broken  int       // values that are not finite
 	noticed map[string]bool
 }
@@ -54,8 +53,8 @@ type Findings struct {
 const samplesPerFrame = 2000
 
 // pixelTypes names what sources give, by OpenCV's type without channels.
-var pixelTypes = map[gocv.MatType]string{
-	gocv.MatTypeCV8U: "uint8", gocv.MatTypeCV16U: "uint16", gocv.MatTypeCV32F: "float32",
+var pixelTypes = map[frame.MatType]string{
+	frame.MatTypeCV8U: "uint8", frame.MatTypeCV16U: "uint16", frame.MatTypeCV32F: "float32",
 }
 
 func (p *Findings) warn(format string, args ...any) {
@@ -87,11 +86,8 @@ func (p *Findings) add(f *frame.Frame) error {
 }
 
 // values folds one picture into the range.
-func (p *Findings) values(m *gocv.Mat, depth gocv.MatType) error {
-	wide := gocv.NewMat()
-	defer wide.Close()
-	m.ConvertTo(&wide, gocv.MatTypeCV32F)
-	data, err := wide.DataPtrFloat32()
+func (p *Findings) values(m *frame.Mat, depth frame.MatType) error {
+	data, err := wide(m)
 	if err != nil {
 		return err
 	}
@@ -103,7 +99,7 @@ func (p *Findings) values(m *gocv.Mat, depth gocv.MatType) error {
 			continue
 		}
 		p.Min, p.Max = min(p.Min, v), max(p.Max, v)
-		if depth != gocv.MatTypeCV32F {
+		if depth != frame.MatTypeCV32F {
 			p.counts[int(x)]++
 		} else if i%stride == 0 {
 			p.sample = append(p.sample, v)
@@ -151,6 +147,17 @@ func (p *Findings) percentile(q float64) float64 {
 		total += n
 	}
 	return float64(quantile(p.counts, uint64(q*float64(total-1))))
+}
+
+// quantile is the first bin at which more than n pixels have been counted.
+func quantile(counts []uint64, n uint64) int {
+	var seen uint64
+	for i, c := range counts {
+		if seen += c; seen > n {
+			return i
+		}
+	}
+	return len(counts) - 1
 }
 
 // judgeTimes finds the median interval and warns where it cannot be trusted.
@@ -338,18 +345,15 @@ func (p *Findings) notice(events []frame.Event) {
 
 // Preview is the first picture between the grey values that 99.8 % of all lie within, as PNG.
 func (p *Findings) Preview() ([]byte, error) {
-	shown := gocv.NewMat()
-	defer shown.Close()
 	low, high := p.Low, p.High
 	if !(high > low) {
 		high = low + 1 // a blank picture is black
 	}
 	scale := 255 / (high - low)
-	p.first.ConvertToWithParams(&shown, gocv.MatTypeCV8U, float32(scale), float32(-low*scale))
-	encoded, err := gocv.IMEncode(gocv.PNGFileExt, shown)
+	shown, err := window(&p.first, float32(scale), float32(-low*scale))
 	if err != nil {
 		return nil, err
 	}
-	defer encoded.Close()
-	return append([]byte(nil), encoded.GetBytes()...), nil
+	defer shown.Close()
+	return picture.EncodePNG(nil, &shown)
 }

@@ -1,12 +1,11 @@
 package recording
 
 import (
+	"errors"
 	"fmt"
 	"image"
 	"image/color"
-	"slices"
-
-	"gocv.io/x/gocv"
+	"math"
 
 	"driftscope/internal/frame"
 )
@@ -15,7 +14,7 @@ import (
 func Planes(f *frame.Frame) (pixels []float32, shape [3]int, err error) {
 	m := f.Mat()
 	channels := m.Channels()
-	if m.Empty() || (m.Type() != gocv.MatTypeCV32FC1 && m.Type() != gocv.MatTypeCV32FC3) {
+	if m.Empty() || (m.Type() != frame.MatTypeCV32FC1 && m.Type() != frame.MatTypeCV32FC3) {
 		return nil, shape, fmt.Errorf("frame %d has pixel type %v after preprocessing, expected float32 with 1 or 3 channels: end with normalise to float32", f.Seq, m.Type())
 	}
 	data, err := m.DataPtrFloat32()
@@ -50,15 +49,12 @@ func Grey(f *frame.Frame) (GreyFrame, error) {
 	if m.Empty() || (channels != 1 && channels != 3) {
 		return GreyFrame{}, fmt.Errorf("frame %d has %d channels, expected 1 or 3", f.Seq, channels)
 	}
-	wide := gocv.NewMat()
-	defer wide.Close()
-	m.ConvertTo(&wide, gocv.MatTypeCV32F)
-	data, err := wide.DataPtrFloat32()
+	data, err := wide(m)
 	if err != nil {
 		return GreyFrame{}, fmt.Errorf("frame %d: %w", f.Seq, err)
 	}
-	g := GreyFrame{Pixels: make([]float32, len(data)/channels), Width: m.Cols(), Height: m.Rows(), real: m.Type() == gocv.MatTypeCV32FC1 || m.Type() == gocv.MatTypeCV32FC3}
-	g.values = slices.Clone(data)
+	g := GreyFrame{Pixels: make([]float32, len(data)/channels), Width: m.Cols(), Height: m.Rows(), real: m.Type() == frame.MatTypeCV32FC1 || m.Type() == frame.MatTypeCV32FC3}
+	g.values = data
 	g.low, g.high = data[0], data[0]
 	apart := float32(0)
 	for i := range g.Pixels {
@@ -72,6 +68,54 @@ func Grey(f *frame.Frame) (GreyFrame, error) {
 	}
 	g.coloured = apart > (g.high-g.low)/8
 	return g, nil
+}
+
+// wide copies the values of a frame of 8 or 16 bits or float32.
+func wide(m *frame.Mat) ([]float32, error) {
+	to := make([]float32, m.Total()*m.Channels())
+	switch m.Type() & 7 { // the low three bits are the depth
+	case frame.MatTypeCV8U:
+		from, err := m.DataPtrUint8()
+		return to, widen(to, from, err)
+	case frame.MatTypeCV16U:
+		from, err := m.DataPtrUint16()
+		return to, widen(to, from, err)
+	case frame.MatTypeCV32F:
+		from, err := m.DataPtrFloat32()
+		return to, widen(to, from, err)
+	}
+	return nil, fmt.Errorf("pixels of OpenCV type %v, expected uint8, uint16 or float32", m.Type())
+}
+
+func widen[T uint8 | uint16 | float32](to []float32, from []T, err error) error {
+	if err != nil {
+		return err
+	}
+	for i, v := range from {
+		to[i] = float32(v)
+	}
+	return nil
+}
+
+// window makes a picture of 8 bits of one's values times scale plus shift; the caller owns it.
+func window(m *frame.Mat, scale, shift float32) (frame.Mat, error) {
+	from, err := wide(m)
+	if err != nil {
+		return frame.Mat{}, err
+	}
+	shown := frame.NewMatWithSize(m.Rows(), m.Cols(), frame.MatTypeCV8U+m.Type()&^7)
+	to, err := shown.DataPtrUint8()
+	if err != nil {
+		return frame.Mat{}, errors.Join(err, shown.Close())
+	}
+	for i, v := range from {
+		if v = v*scale + shift; v > 0 { // a value that is no number is black
+			to[i] = uint8(math.RoundToEven(float64(min(v, math.MaxUint8))))
+		} else {
+			to[i] = 0
+		}
+	}
+	return shown, nil
 }
 
 // Planar is a picture whose channels, one or three, lie one after another.

@@ -20,7 +20,6 @@ import (
 	"driftscope/internal/exit"
 	"driftscope/internal/frame"
 	"driftscope/internal/pipeline"
-	"driftscope/preprocess"
 )
 
 // Recording is a source that is read from its first frame to its last, as often as needed.
@@ -175,24 +174,24 @@ func (r *Recording) hand(ctx context.Context, f *frame.Frame, scout *scout, chai
 	return false, fn(f)
 }
 
+// Untimed is the error of a recording whose frames have no times.
+func (r *Recording) Untimed() error {
+	return exit.Usage(fmt.Errorf("%s says nothing of its frame interval: give --dt SECONDS or --fps N", r.Arg))
+}
+
+// Naming puts the recording's name before an error about one of its frames.
+func (r *Recording) Naming(err error) error {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", r.Arg, err)
+}
+
 // Seconds is the frame's acquisition time since the Unix epoch, to the nanosecond for times near it as recordings have.
 func Seconds(f *frame.Frame) float64 { return float64(f.Time.UnixNano()) / 1e9 }
 
 // chain is a list of preprocessing steps.
 type chain []pipeline.Step
-
-func newChain(steps []card.Step) (chain, error) {
-	var c chain
-	for i, s := range steps {
-		step, err := preprocess.New(s.Kind, Decoder(s.Kind, s.Options))
-		if err != nil {
-			c.close()
-			return nil, exit.Usage(fmt.Errorf("preprocess[%d] %s: %w", i, s.Kind, err))
-		}
-		c = append(c, step)
-	}
-	return c, nil
-}
 
 func (c chain) apply(ctx context.Context, f *frame.Frame) error {
 	for _, s := range c {

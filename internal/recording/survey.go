@@ -1,3 +1,5 @@
+//go:build cgo
+
 package recording
 
 import (
@@ -145,17 +147,6 @@ func (s *Survey) lowSNR() bool {
 		all += v
 	}
 	return lasting < all/10
-}
-
-// quantile is the first bin at which more than n pixels have been counted.
-func quantile(counts []uint64, n uint64) int {
-	var seen uint64
-	for i, c := range counts {
-		if seen += c; seen > n {
-			return i
-		}
-	}
-	return len(counts) - 1
 }
 
 // Region is a square cut out of the frame, or out of each film around its own object; then x and y mean nothing.

@@ -1,12 +1,11 @@
-// Package stream assembles what run runs: from a configuration to the stages of internal/pipeline, the streams of one process, and what changes
-// while they run: another model, another start.
+//go:build cgo
+
 package stream
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
 	"os"
 	"slices"
@@ -266,14 +265,6 @@ func (s *Stream) Run(ctx context.Context, frames uint64) (pipeline.Summary, erro
 		err = exit.Usage(err)
 	}
 	return summary, err
-}
-
-// logger writes warnings to standard error where no live status would be torn by them.
-func logger(cfg config.Config) *slog.Logger {
-	if slices.ContainsFunc(cfg.Sinks, func(s config.Component) bool { return s.Kind == TerminalSink }) {
-		return slog.New(slog.DiscardHandler)
-	}
-	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
 // printSummary says where every frame went.

@@ -1,3 +1,5 @@
+//go:build cgo
+
 package stream
 
 import (
@@ -5,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -31,11 +32,8 @@ import (
 	"driftscope/sinks/natsink"
 )
 
-// Kinds of sink that a stream itself adds.
-const (
-	TerminalSink = "terminal"
-	natsSink     = "nats"
-)
+// natsSink is the kind of sink that a stream itself adds where there is a bus.
+const natsSink = "nats"
 
 // Stream is everything that run needs, made from a configuration and not yet started.
 type Stream struct {
@@ -314,25 +312,6 @@ func longestStep(configured time.Duration, dt float64) time.Duration {
 		return configured
 	}
 	return max(time.Second, time.Duration(min(10*dt, time.Hour.Seconds())*float64(time.Second)))
-}
-
-// Connect reaches the bus, or starts the embedded one; nil where it is off.
-func Connect(ctx context.Context, cfg config.Config) (*bus.Conn, error) {
-	o := cfg.NATS
-	if o.URL == config.NATSOff {
-		return nil, nil
-	}
-	store, most := "", 2<<30+32*o.MaxBytes
-	if cfg.Frames.Durable {
-		most += cfg.Frames.MaxBytes
-	}
-	if (o.Durable || cfg.Frames.Durable && o.Store != "") && o.URL == config.NATSEmbedded {
-		store = filepath.Join(o.Store, "server")
-	}
-	return bus.Connect(ctx, bus.Options{
-		URL: o.URL, Store: store, StoreMost: most, Port: o.Port, Prefix: o.Prefix, Site: o.Site, WebSocket: o.WebSocket, Pages: pages(cfg.Dashboard),
-		Token: o.Token, Credentials: o.Creds, NKey: o.NKey, CA: o.CA, Cert: o.Cert, Key: o.Key, Log: logger(cfg),
-	})
 }
 
 // newSinks makes the sinks that are listed, NATS where there is a bus, and metrics where somebody can ask for them, all or none.

@@ -4,8 +4,6 @@ package version
 import (
 	"runtime"
 	"runtime/debug"
-
-	"gocv.io/x/gocv"
 )
 
 // Build is what the linker wrote into the program.
@@ -14,13 +12,13 @@ type Build struct {
 	Commit  string `json:"commit,omitempty"`  // with a + where files were changed since; empty where it is not known
 	Date    string `json:"date,omitempty"`    // the commit's
 	Go      string `json:"go"`
-	OpenCV  string `json:"opencv"`
+	OpenCV  string `json:"opencv"` // empty where it is built without
 	System  string `json:"system"`
 }
 
 // Read gives this build.
 func Read() Build {
-	b := Build{Go: runtime.Version(), OpenCV: gocv.OpenCVVersion(), System: runtime.GOOS + "/" + runtime.GOARCH}
+	b := Build{Go: runtime.Version(), OpenCV: OpenCV(), System: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b

@@ -12,10 +12,10 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"driftscope/internal/latent"
+	"driftscope/internal/sharing"
 	"driftscope/sinks/message"
 )
 
@@ -77,10 +77,10 @@ func Open(folder string, limit int64) (*Spool, error) {
 		return nil, fmt.Errorf("%w: check nats.store", err)
 	}
 	var err error
-	if s.lock, err = os.OpenFile(filepath.Join(folder, "lock"), os.O_CREATE|os.O_RDWR, 0o600); err != nil {
+	if s.lock, err = sharing.OpenFile(filepath.Join(folder, "lock"), os.O_CREATE|os.O_RDWR, 0o600); err != nil {
 		return nil, fmt.Errorf("%w: check nats.store", err)
 	}
-	if err := syscall.Flock(int(s.lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if err := sharing.Hold(s.lock, false); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: another run of this stream uses it: give another nats.store or stream", folder), s.lock.Close())
 	}
 	if err := s.load(); err != nil {

@@ -10,8 +10,9 @@ import (
 	"net/http"
 	"os"
 	"sync"
-	"syscall"
 	"time"
+
+	"driftscope/internal/bus"
 )
 
 // closing is how long a request that is being answered may take once the server ends.
@@ -103,7 +104,7 @@ func listen(o Options) (net.Listener, error) {
 	if err == nil {
 		return listener, nil
 	}
-	if !errors.Is(err, syscall.EADDRINUSE) {
+	if !errors.Is(err, bus.ErrPortTaken) {
 		return nil, fmt.Errorf("dashboard.address: %s cannot be opened (%w): give an address of this machine, or --dashboard off", o.Address, err)
 	}
 	if !o.Move {

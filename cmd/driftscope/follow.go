@@ -1,0 +1,24 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"driftscope/internal/config"
+)
+
+// following has the source called name wait for more where that is asked for, until nothing came for so long.
+func following(source config.Component, name string, follow bool, untilIdle time.Duration) (_ config.Component, err error) {
+	if !follow && untilIdle == 0 {
+		return source, nil
+	}
+	if grows := []string{"directory", "ndtiff", "tiff", "video"}; !slices.Contains(grows, source.Kind) {
+		return source, fmt.Errorf("--follow: %s is read as %s, and only %s are followed: leave --follow and --until-idle out", name, source.Kind, strings.Join(grows, ", "))
+	}
+	if source, err = source.With("follow", follow); err == nil && untilIdle != 0 {
+		source, err = source.With("until_idle", untilIdle.String())
+	}
+	return source, err
+}

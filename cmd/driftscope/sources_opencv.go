@@ -1,0 +1,32 @@
+//go:build cgo
+
+package main
+
+import (
+	"context"
+	"strings"
+
+	"driftscope/ingest/camera"
+	"driftscope/internal/version"
+	"driftscope/preprocess"
+)
+
+// steps are the kinds of preprocessing.
+func steps() []string { return []string{"steps", "  " + strings.Join(preprocess.Kinds(), ", ")} }
+
+// machine is what this computer has of what cameras need, and the cameras that it finds.
+func machine(ctx context.Context) []string {
+	lines := []string{"built with OpenCV " + version.OpenCV()}
+	for _, line := range camera.Support() {
+		lines = append(lines, "  "+line)
+	}
+	lines = append(lines, "cameras found")
+	found := camera.Cameras(ctx)
+	if len(found) == 0 {
+		return append(lines, "  none; docs/howto/cameras.md says where to look")
+	}
+	for _, camera := range found {
+		lines = append(lines, "  "+camera)
+	}
+	return lines
+}

@@ -1,0 +1,73 @@
+//go:build !cgo
+
+package field
+
+import (
+	"math"
+	"slices"
+
+	"driftscope/internal/frame"
+)
+
+// The weights of blue, green and red in a grey value (ITU-R BT.601), as OpenCV has them: of integers in units of 2^-shift, rounded.
+const (
+	shift8, blue8, green8, red8     = 15, 3735, 19235, 9798
+	shift16, blue16, green16, red16 = 14, 1868, 9617, 4899
+	blue32, green32, red32          = 0.114, 0.587, 0.299
+)
+
+// grey is a picture in colours as one in grey, of the same depth. The caller owns it.
+func grey(m *frame.Mat) frame.Mat {
+	to := frame.NewMatWithSize(m.Rows(), m.Cols(), m.Type()&7)
+	switch m.Type() & 7 {
+	case frame.MatTypeCV8U:
+		weigh(must(to.DataPtrUint8()), must(m.DataPtrUint8()), func(b, g, r uint8) uint8 {
+			return uint8((int(b)*blue8 + int(g)*green8 + int(r)*red8 + 1<<(shift8-1)) >> shift8)
+		})
+	case frame.MatTypeCV16U:
+		weigh(must(to.DataPtrUint16()), must(m.DataPtrUint16()), func(b, g, r uint16) uint16 {
+			return uint16((int(b)*blue16 + int(g)*green16 + int(r)*red16 + 1<<(shift16-1)) >> shift16)
+		})
+	default:
+		weigh(must(to.DataPtrFloat32()), must(m.DataPtrFloat32()), func(b, g, r float32) float32 { return b*blue32 + g*green32 + r*red32 })
+	}
+	return to
+}
+
+// must is the memory of a Mat whose type was asked before.
+func must[T any](values []T, err error) []T {
+	if err != nil {
+		panic(err)
+	}
+	return values
+}
+
+// weigh writes a value of three.
+func weigh[T any](to, from []T, of func(b, g, r T) T) {
+	for i := range to {
+		to[i] = of(from[3*i], from[3*i+1], from[3*i+2])
+	}
+}
+
+// single is a picture's values in float32. The caller owns it.
+func single(m *frame.Mat) frame.Mat {
+	to := frame.NewMatWithSize(m.Rows(), m.Cols(), frame.MatTypeCV32F+m.Type()&^7)
+	values := must(to.DataPtrFloat32())
+	if m.Type()&7 == frame.MatTypeCV8U {
+		copyTo(values, must(m.DataPtrUint8()))
+	} else {
+		copyTo(values, must(m.DataPtrUint16()))
+	}
+	return to
+}
+
+func copyTo[T uint8 | uint16](to []float32, from []T) {
+	for i, v := range from {
+		to[i] = float32(v)
+	}
+}
+
+// finite says that every value of a float picture is a finite number.
+func finite(m *frame.Mat) bool {
+	return !slices.ContainsFunc(must(m.DataPtrFloat32()), func(v float32) bool { return v != v || math.IsInf(float64(v), 0) })
+}

@@ -1,0 +1,174 @@
+//go:build !cgo
+
+package picture
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"strings"
+
+	"driftscope/internal/frame"
+)
+
+// Decode gives the pixels that OpenCV gives of a PNG or BMP, bit for bit; a JPEG's would differ, for no two decoders round alike.
+func Decode(data []byte) (frame.Mat, error) {
+	mat, _, err := decodeListening(data)
+	return mat, err
+}
+
+// decodeListening is Decode; nothing is ever said.
+func decodeListening(data []byte) (mat frame.Mat, said string, err error) {
+	format, err := checkPicture(data)
+	if err != nil {
+		return frame.Mat{}, "", err
+	}
+	if format == "jpeg" {
+		return frame.Mat{}, "", fmt.Errorf("a JPEG: %w", ErrNoDecoder)
+	}
+	decoded, _, err := image.Decode(bytes.NewReader(data))
+	if err != nil {
+		return frame.Mat{}, "", fmt.Errorf("the %s is damaged (%w): copy it again", strings.ToUpper(format), err)
+	}
+	mat, err = toMat(decoded, format == "png" && data[pngColour] == pngGrey)
+	return mat, "", err
+}
+
+// Where a PNG has its colour type, and that of grey pictures without alpha: one of them with a transparent shade is decoded to colours.
+const (
+	pngColour = 25
+	pngGrey   = 0
+)
+
+// toMat copies a picture to a new Mat, which the caller owns: of one channel where it is grey, without alpha. OpenCV makes colours of a PNG's palette,
+// and of a BMP's unless all of it is grey.
+func toMat(decoded image.Image, grey bool) (frame.Mat, error) {
+	size := decoded.Bounds().Size()
+	switch p := decoded.(type) {
+	case *image.Gray:
+		return bytesOf(size, frame.MatTypeCV8UC1, p.Pix, 1, 0), nil
+	case *image.Gray16:
+		return wordsOf(size, frame.MatTypeCV16UC1, p.Pix, 1, 0), nil
+	case *image.RGBA: // without alpha
+		return bytesOf(size, frame.MatTypeCV8UC3, p.Pix, 4, 2, 1, 0), nil
+	case *image.NRGBA:
+		if grey {
+			return bytesOf(size, frame.MatTypeCV8UC1, p.Pix, 4, 0), nil
+		}
+		return bytesOf(size, frame.MatTypeCV8UC3, p.Pix, 4, 2, 1, 0), nil
+	case *image.RGBA64:
+		return wordsOf(size, frame.MatTypeCV16UC3, p.Pix, 4, 2, 1, 0), nil
+	case *image.NRGBA64:
+		if grey {
+			return wordsOf(size, frame.MatTypeCV16UC1, p.Pix, 4, 0), nil
+		}
+		return wordsOf(size, frame.MatTypeCV16UC3, p.Pix, 4, 2, 1, 0), nil
+	case *image.Paletted:
+		return fromPalette(size, p), nil
+	}
+	return frame.Mat{}, fmt.Errorf("pixels of %v, grey, colours or a palette expected: convert the picture", decoded.ColorModel())
+}
+
+// bytesOf copies values of 8 bits: of every pixel, which has so many, those at the places, in their order.
+func bytesOf(size image.Point, kind frame.MatType, pix []byte, step int, places ...int) frame.Mat {
+	mat := frame.NewMatWithSize(size.Y, size.X, kind)
+	to, _ := mat.DataPtrUint8() // which it has
+	for i := range size.X * size.Y {
+		for c, place := range places {
+			to[i*len(places)+c] = pix[i*step+place]
+		}
+	}
+	return mat
+}
+
+// wordsOf is bytesOf for values of 16 bits, whose high byte comes first.
+func wordsOf(size image.Point, kind frame.MatType, pix []byte, step int, places ...int) frame.Mat {
+	mat := frame.NewMatWithSize(size.Y, size.X, kind)
+	to, _ := mat.DataPtrUint16() // which are its values
+	for i := range size.X * size.Y {
+		for c, place := range places {
+			at := 2 * (i*step + place)
+			to[i*len(places)+c] = uint16(pix[at])<<8 | uint16(pix[at+1])
+		}
+	}
+	return mat
+}
+
+// fromPalette writes out the palette's colours: a PNG's are NRGBA or RGBA, whose alpha is dropped, a BMP's RGBA.
+func fromPalette(size image.Point, p *image.Paletted) frame.Mat {
+	coloured := false
+	var colours [256][3]byte
+	for i, c := range p.Palette {
+		switch c := c.(type) {
+		case color.NRGBA:
+			colours[i], coloured = [3]byte{c.B, c.G, c.R}, true
+		case color.RGBA:
+			colours[i] = [3]byte{c.B, c.G, c.R}
+			coloured = coloured || c.R != c.G || c.G != c.B
+		}
+	}
+	kind, channels := frame.MatTypeCV8UC1, 1
+	if coloured {
+		kind, channels = frame.MatTypeCV8UC3, 3
+	}
+	mat := frame.NewMatWithSize(size.Y, size.X, kind)
+	to, _ := mat.DataPtrUint8()
+	for i := range size.X * size.Y {
+		copy(to[i*channels:(i+1)*channels], colours[p.Pix[i]][:channels])
+	}
+	return mat
+}
+
+// EncodePNG writes a Mat of 8 or 16 bits as a PNG file to dst's memory. Its bytes are not OpenCV's, its pixels are.
+func EncodePNG(dst []byte, mat *frame.Mat) ([]byte, error) {
+	size := image.Rect(0, 0, mat.Cols(), mat.Rows())
+	from, err := mat.DataPtrUint8()
+	if err != nil {
+		return nil, err
+	}
+	var shown image.Image
+	switch mat.Type() {
+	case frame.MatTypeCV8UC1:
+		shown = &image.Gray{Pix: from, Stride: size.Dx(), Rect: size}
+	case frame.MatTypeCV8UC3:
+		p := image.NewNRGBA(size)
+		for i := range len(from) / 3 {
+			p.Pix[4*i], p.Pix[4*i+1], p.Pix[4*i+2], p.Pix[4*i+3] = from[3*i+2], from[3*i+1], from[3*i], 255
+		}
+		shown = p
+	case frame.MatTypeCV16UC1, frame.MatTypeCV16UC3:
+		words, err := mat.DataPtrUint16()
+		if err != nil {
+			return nil, err
+		}
+		shown = deep(words, size, mat.Channels())
+	default:
+		return nil, fmt.Errorf("%s, 8 or 16 bits expected", TypeName(int(mat.Type())))
+	}
+	b := bytes.NewBuffer(dst[:0])
+	fast := png.Encoder{CompressionLevel: png.BestSpeed}
+	err = fast.Encode(b, shown)
+	return b.Bytes(), err
+}
+
+// deep is a picture of 16 bits, grey or in colours.
+func deep(words []uint16, size image.Rectangle, channels int) image.Image {
+	if channels == 1 {
+		p := image.NewGray16(size)
+		for i, v := range words {
+			p.Pix[2*i], p.Pix[2*i+1] = byte(v>>8), byte(v)
+		}
+		return p
+	}
+	p := image.NewNRGBA64(size)
+	for i := range len(words) / 3 {
+		for c := range 3 {
+			v := words[3*i+2-c]
+			p.Pix[8*i+2*c], p.Pix[8*i+2*c+1] = byte(v>>8), byte(v)
+		}
+		p.Pix[8*i+6], p.Pix[8*i+7] = 255, 255
+	}
+	return p
+}

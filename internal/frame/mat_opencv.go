@@ -1,0 +1,32 @@
+//go:build cgo
+
+package frame
+
+import "gocv.io/x/gocv"
+
+// Mat is a picture's pixels, row after row, the channels of a pixel side by side: OpenCV's. Like there a copied Mat has the same pixels, and one of the
+// copies is closed.
+type Mat = gocv.Mat
+
+// MatType is OpenCV's number for a depth and a count of channels.
+type MatType = gocv.MatType
+
+// The types of pixels that sources give, by OpenCV's names, and depths alone: those of the low three bits.
+const (
+	MatTypeCV8U    = gocv.MatTypeCV8U
+	MatTypeCV16U   = gocv.MatTypeCV16U
+	MatTypeCV32F   = gocv.MatTypeCV32F
+	MatTypeCV8UC1  = gocv.MatTypeCV8UC1
+	MatTypeCV8UC3  = gocv.MatTypeCV8UC3
+	MatTypeCV16UC1 = gocv.MatTypeCV16UC1
+	MatTypeCV16UC3 = gocv.MatTypeCV16UC3
+	MatTypeCV32FC1 = gocv.MatTypeCV32FC1
+	MatTypeCV32FC3 = gocv.MatTypeCV32FC3
+	MatTypeCV64F   = gocv.MatTypeCV64F // of no source
+)
+
+// NewMat makes a Mat without pixels, which the caller owns.
+func NewMat() Mat { return gocv.NewMat() }
+
+// NewMatWithSize makes a Mat of pixels that are not set yet; the caller owns it.
+func NewMatWithSize(rows, cols int, kind MatType) Mat { return gocv.NewMatWithSize(rows, cols, kind) }

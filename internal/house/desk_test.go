@@ -1,0 +1,81 @@
+package house
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+
+	"driftscope/internal/suite"
+)
+
+// TestDeskCommands: a build without OpenCV knows every command of the other: what it lacks it refuses by name.
+func TestDeskCommands(t *testing.T) {
+	whole, desk := commandsOf(t, "commands.go"), commandsOf(t, "commands_go.go")
+	if len(whole) < 10 {
+		t.Fatalf("found %d commands", len(whole))
+	}
+	for name, help := range whole {
+		there, found := desk[name]
+		rest, lacking := strings.CutPrefix(there, "Not in this build: ")
+		switch {
+		case !found:
+			t.Errorf("%s is not in commands_go.go: add it, as lackingCmd where it needs OpenCV", name)
+		case lacking && !strings.EqualFold(rest, help), !lacking && there != help:
+			t.Errorf("%s: commands_go.go says %q, commands.go %q", name, there, help)
+		}
+	}
+	for name := range desk {
+		if _, found := whole[name]; !found {
+			t.Errorf("%s is in commands_go.go alone", name)
+		}
+	}
+}
+
+// commandsOf are the help texts of the fields of the struct commands, hidden ones left out.
+func commandsOf(t *testing.T, file string) map[string]string {
+	t.Helper()
+	parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, "cmd/driftscope", file), nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]string{}
+	ast.Inspect(parsed, func(n ast.Node) bool {
+		of, ok := n.(*ast.TypeSpec)
+		if !ok || of.Name.Name != "commands" {
+			return true
+		}
+		for _, field := range of.Type.(*ast.StructType).Fields.List {
+			text, err := strconv.Unquote(field.Tag.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tag := reflect.StructTag(text)
+			if _, hidden := tag.Lookup("hidden"); !hidden {
+				found[field.Names[0].Name] = tag.Get("help")
+			}
+		}
+		return false
+	})
+	return found
+}
+
+// TestDesks: the program builds without cgo for the systems of microscopes' desks. make desks builds all six.
+func TestDesks(t *testing.T) {
+	suite.Long(t)
+	for _, system := range []string{"windows/amd64", "darwin/arm64"} {
+		name, machine, _ := strings.Cut(system, "/")
+		build := exec.CommandContext(t.Context(), "go", "build", "-o", os.DevNull, "./cmd/driftscope")
+		build.Dir = root
+		build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+name, "GOARCH="+machine)
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", system, err, out)
+		}
+	}
+}

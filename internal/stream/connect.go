@@ -1,0 +1,44 @@
+// Package stream assembles what run runs: from a configuration to the stages of internal/pipeline, the streams of one process, and what changes
+// while they run: another model, another start.
+package stream
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"driftscope/internal/bus"
+	"driftscope/internal/config"
+)
+
+// TerminalSink is the kind of sink that a stream itself adds where a person looks.
+const TerminalSink = "terminal"
+
+// Connect reaches the bus, or starts the embedded one; nil where it is off.
+func Connect(ctx context.Context, cfg config.Config) (*bus.Conn, error) {
+	o := cfg.NATS
+	if o.URL == config.NATSOff {
+		return nil, nil
+	}
+	store, most := "", 2<<30+32*o.MaxBytes
+	if cfg.Frames.Durable {
+		most += cfg.Frames.MaxBytes
+	}
+	if (o.Durable || cfg.Frames.Durable && o.Store != "") && o.URL == config.NATSEmbedded {
+		store = filepath.Join(o.Store, "server")
+	}
+	return bus.Connect(ctx, bus.Options{
+		URL: o.URL, Store: store, StoreMost: most, Port: o.Port, Prefix: o.Prefix, Site: o.Site, WebSocket: o.WebSocket, Pages: pages(cfg.Dashboard),
+		Token: o.Token, Credentials: o.Creds, NKey: o.NKey, CA: o.CA, Cert: o.Cert, Key: o.Key, Log: logger(cfg),
+	})
+}
+
+// logger writes warnings to standard error where no live status would be torn by them.
+func logger(cfg config.Config) *slog.Logger {
+	if slices.ContainsFunc(cfg.Sinks, func(s config.Component) bool { return s.Kind == TerminalSink }) {
+		return slog.New(slog.DiscardHandler)
+	}
+	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+}

@@ -1,0 +1,16 @@
+package version
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestOpenCV: a build says the library's version, or that it has none.
+func TestOpenCV(t *testing.T) {
+	if v := OpenCV(); v != "" && len(strings.Split(v, ".")) < 3 {
+		t.Errorf("found %q", v)
+	}
+	if b := Read(); b.OpenCV != OpenCV() {
+		t.Errorf("the build says %q, expected %q", b.OpenCV, OpenCV())
+	}
+}
