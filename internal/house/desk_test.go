@@ -66,16 +66,13 @@ func commandsOf(t *testing.T, file string) map[string]string {
 	return found
 }
 
-// TestDesks: the program builds without cgo for the systems of microscopes' desks. make desks builds all six.
+// TestDesks: the program builds without cgo for the desk that is most unlike this one. make desks builds all six.
 func TestDesks(t *testing.T) {
 	suite.Long(t)
-	for _, system := range []string{"windows/amd64", "darwin/arm64"} {
-		name, machine, _ := strings.Cut(system, "/")
-		build := exec.CommandContext(t.Context(), "go", "build", "-o", os.DevNull, "./cmd/driftscope")
-		build.Dir = root
-		build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+name, "GOARCH="+machine)
-		if out, err := build.CombinedOutput(); err != nil {
-			t.Errorf("%s: %v\n%s", system, err, out)
-		}
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", os.DevNull, "./cmd/driftscope")
+	build.Dir = root
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=windows", "GOARCH=amd64")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
