@@ -19,8 +19,9 @@ def client(connection: StandIn) -> Any:
     async def dial(url: str) -> StandIn:
         return connection
 
-    with driftscope.connect("nats://somewhere", dial=dial) as client:
-        yield client
+    client = driftscope.connect("nats://somewhere", dial=dial)
+    yield client
+    client.close()  # twice does nothing
 
 
 def test_commands(client: Client, connection: StandIn) -> None:
@@ -161,3 +162,7 @@ def test_results_of_a_client(client: Client, connection: StandIn) -> None:
         connection.deliver("driftscope.local.bead.latent", samples.message("latent", seq=9))
         found = results.get(1)
     assert found and found.seq == 9
+    late = stream.results(Latent)
+    client.close()
+    late.close()  # after its connection
+    assert late.get() is None

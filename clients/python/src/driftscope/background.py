@@ -18,6 +18,11 @@ class Background:
         self._thread = threading.Thread(target=self._loop.run_forever, name="driftscope", daemon=True)
         self._thread.start()
 
+    @property
+    def closed(self) -> bool:
+        """Whether nothing runs any more."""
+        return self._loop.is_closed()
+
     def begin(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         """Begins work, after what was begun before."""
         return asyncio.run_coroutine_threadsafe(work, self._loop)

@@ -62,6 +62,8 @@ class Client:
 
     def close(self) -> None:
         """Ends the connection."""
+        if self._background.closed:
+            return
         self._background.run(self._connection.close())
         self._background.close()
 
@@ -87,7 +89,7 @@ class Stream:
             raise ValueError("results: no kind given, expected some, such as driftscope.Latent")
         results = Results(kinds)
         cancels = [self._background.run(self._connection.subscribe(f"{self.subject}.{kind.KIND}", results.take)) for kind in kinds]
-        results.on_close(lambda: self._background.run(_all(cancels)))
+        results.on_close(lambda: None if self._background.closed else self._background.run(_all(cancels)))
         return results
 
     def command(self, name: str, /, **payload: Any) -> str:

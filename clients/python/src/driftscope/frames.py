@@ -53,12 +53,17 @@ class Frame:
         data = np.ascontiguousarray(image, image.dtype.newbyteorder("<")).tobytes()
         return cls(session, seq, time_ns, trajectory, width, height, colour[0] if colour else 1, image.dtype.name, data)
 
-    def messages(self, limit: int) -> Iterator[tuple[dict[str, str], bytes]]:
-        """Headers and data of the frame's messages, where each may have limit bytes."""
+    def chunks(self, limit: int) -> int:
+        """How many messages the frame takes, where each may have limit bytes."""
         each = limit - HEADER_ROOM
         chunks = max(1, -(-len(self.data) // each)) if each > 0 else MAX_CHUNKS + 1
         if chunks > MAX_CHUNKS:
             raise ValueError(f"frame {self.seq} of {len(self.data)} bytes takes more than {MAX_CHUNKS} messages of {limit}: raise the server's max_payload")
+        return chunks
+
+    def messages(self, limit: int) -> Iterator[tuple[dict[str, str], bytes]]:
+        """Headers and data of those messages."""
+        each, chunks = limit - HEADER_ROOM, self.chunks(limit)
         headers = {
             "Driftscope-Session": self.session, "Driftscope-Seq": str(self.seq), "Driftscope-Time-Ns": str(self.time_ns),
             "Driftscope-Trajectory": str(self.trajectory), "Driftscope-Width": str(self.width), "Driftscope-Height": str(self.height),
@@ -98,7 +103,7 @@ class Frames:
         if seq < self.next:
             raise ValueError(f"frame {seq} after frame {self.next - 1}: numbers have to rise")
         frame = Frame.of(image, self._session, seq, time.time_ns() if time_ns is None else time_ns, trajectory)
-        next(frame.messages(self._connection.max_payload))  # raises where the server cannot take it
+        frame.chunks(self._connection.max_payload)  # raises where the server cannot take it
         self.next = seq + 1
         with self._changed:
             self._raise()

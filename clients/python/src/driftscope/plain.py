@@ -56,7 +56,7 @@ class Plain:
         except PermissionError:
             raise
         except (OSError, EOFError, asyncio.TimeoutError) as error:
-            raise Away(f"{self._url}: no NATS server answers: start it, or driftscope run, or give another url ({error or 'no answer'})") from error
+            raise Away(f"{self._url}: no NATS server answers: start it, or driftscope run, or give another url ({str(error) or 'no answer'})") from error
         self._keeper = asyncio.create_task(self._keep())
 
     @property
@@ -160,7 +160,7 @@ class Plain:
                 while True:
                     await self._take()
             except (OSError, EOFError, ValueError) as error:
-                log.warning("%s went away: %s", self._url, error or "it ended the connection")
+                log.warning("%s went away: %s", self._url, str(error) or "it ended the connection")
             if self._writer:
                 self._writer.close()
             self._lose()

@@ -18,7 +18,7 @@ TURN = 0.5  # seconds; a wait without end cannot be interrupted by Ctrl-C on Win
 
 
 class Results(Generic[M]):
-    """Messages in the order in which they came: made by Stream.results. Used by one thread.
+    """Messages, of each kind in the order of the stream: made by Stream.results. Used by one thread.
 
     Of more than 65536 that wait the oldest goes, counted in lost. What cannot be read is counted in unreadable, and logged.
     """
