@@ -111,9 +111,10 @@ soak: build
 model: build
 	$(BINARY) pretrain sim:molecule --latent 2 --train-frames 0:2000 --seed 1 --out configs/molecule.onnx
 
-# Writes docs/schemas again from the Go types.
+# Writes docs/schemas again from the Go types, and from them the messages of the Python client.
 schemas:
 	go generate ./sinks
+	python3 clients/python/generate.py
 
 # Builds the dashboard's page again, from its sources and the libraries that its lock file names. It needs Node and npm.
 web:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes src/driftscope/messages.py from docs/schemas: python3 generate.py, after make schemas."""
+"""Writes src/driftscope/messages.py from docs/schemas; make schemas runs it."""
 
 from __future__ import annotations
 

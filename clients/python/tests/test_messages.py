@@ -11,7 +11,7 @@ from driftscope.messages import KINDS, Event, Latent, Law, Objects, Population, 
 
 
 def test_written_from_the_schemas() -> None:
-    assert generate.TARGET.read_text("utf-8") == generate.generate(), "docs/schemas changed: run python3 clients/python/generate.py"
+    assert generate.TARGET.read_text("utf-8") == generate.generate(), "docs/schemas changed: run make schemas"
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -125,6 +125,7 @@ def test_it_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
         await server.start()
         await until(lambda: c.connected)
         await c.flush()
+        assert server.lines.count("SUB r 1") == 2
         server.writers[-1].write(b"MSG r 1 1\r\nz\r\n")
         await until(lambda: came)
         assert came == [Received("r", b"z", {})]
