@@ -23,7 +23,7 @@ func NewComponent(kind string, options map[string]any) (Component, error) {
 	if len(options) == 0 {
 		return c, nil
 	}
-	data, err := yaml.Marshal(options)
+	data, err := yaml.Marshal(quoted(options))
 	if err != nil {
 		return c, fmt.Errorf("%s: options cannot be written as YAML: %w", kind, err)
 	}
@@ -58,7 +58,7 @@ func (c Component) Options() map[string]any {
 
 // YAML writes the component as a configuration has it.
 func (c Component) YAML() ([]byte, error) {
-	data, err := yaml.Marshal(map[string]any{c.Kind: c.Options()})
+	data, err := yaml.Marshal(map[string]any{c.Kind: quoted(c.Options())})
 	if err != nil {
 		return nil, fmt.Errorf("%s: options cannot be written as YAML: %w", c.Kind, err)
 	}
