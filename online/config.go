@@ -24,6 +24,7 @@ type Config struct {
 	PixelUM     float64        // side of a pixel in the specimen, µm, at most 1e6; 0: not known
 	Replay      int            // transitions remembered for refinement, 64 to 65536; 0: 4096
 	Forecast    []float64      // horizons of forecasts, s, ascending, at most 8; none: nothing is forecast
+	Lead        func() float64 // asked at every Update how far ahead, s, the one forecast is that triggers carry; nil: none. The same answers, the same estimates
 	AlarmFrames float64        // an alarm about law or frames is false at most once in as many frames, 1e3 to 1e7, while nothing changes; 0: 1e5
 	TrainMean   []float64      // of the latents that the model was trained on, a dimension; nil: what lies outside is not known
 	TrainSD     []float64      // their sd

@@ -117,7 +117,12 @@ func (e *Estimator) report(dst *latent.Estimate, z *latent.Latent) {
 	if l.banks.Transitions > 0 {
 		step = l.banks.Seconds / l.banks.Transitions
 	}
-	e.forecaster.Forecast(dst, l.filter, filter.Motion{Drift: l.field, Jacobian: l.tangent.Jacobian, Found: l.banks.Found, Step: step})
+	law := filter.Motion{Drift: l.field, Jacobian: l.tangent.Jacobian, Found: l.banks.Found, Step: step}
+	e.forecaster.Forecast(dst, l.filter, law)
+	if e.config.Lead != nil {
+		dst.Lead = e.config.Lead()
+		e.forecaster.Ahead(dst, l.filter, law)
+	}
 	dst.SDE.Copy(&l.sde)
 	dst.Alarms = l.alarms.Codes(dst.Alarms[:0])
 }

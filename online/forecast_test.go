@@ -1,7 +1,9 @@
 package online
 
 import (
+	"errors"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -93,5 +95,40 @@ func TestForecastWhereNothingForecast(t *testing.T) {
 		if want := math.Sqrt(f*f*e.law.banks.Found[0].FilterNoise + e.law.banks.Found[0].V*onlinetest.Step); math.Abs(dst.ForecastSD[0]/want-1) > 1e-9 { // rounding
 			t.Errorf("at %g, where the slope is %.3g: a spread of %g, expected %g", z, jac[0], dst.ForecastSD[0], want)
 		}
+	}
+}
+
+// TestLead: the forecast that triggers carry is that of a horizon as long as the lead, whatever the lead is at a frame, and at none the filtered latent. It
+// changes nothing else.
+func TestLead(t *testing.T) {
+	seen, _ := onlinetest.Stream(onlinetest.Circle, 400, 0.5, onlinetest.Rand(8))
+	leads := []float64{0.004, 0.02, 0}
+	asked := -1
+	with := informed(t, Config{Dim: 2, Seed: 1, Prior: springs(2, 4), Lead: func() float64 { asked++; return leads[asked%len(leads)] }})
+	plain := informed(t, Config{Dim: 2, Seed: 1, Prior: springs(2, 4), Forecast: []float64{0.004, 0.02}})
+	got, want := new(latent.Estimate), new(latent.Estimate)
+	for k := range seen {
+		if err := errors.Join(with.Update(got, &seen[k]), plain.Update(want, &seen[k])); err != nil {
+			t.Fatal(err)
+		}
+		mean, sd := want.Filtered, want.FilteredSD
+		if j := k % 3; j < 2 {
+			mean, sd = want.Forecast[2*j:2*j+2], want.ForecastSD[2*j:2*j+2]
+		}
+		if k < 50 && math.IsNaN(mean[0]) {
+			if !math.IsNaN(got.Ahead[0]) {
+				t.Fatalf("frame %d: %g ahead before the first figures", k, got.Ahead)
+			}
+			continue
+		}
+		// the longer horizon was iterated from the shorter one on, in another number of steps: the spring's 4/s times 20 ms, squared
+		onlinetest.Within(t, "mean", got.Ahead, mean, 0.01)
+		onlinetest.Within(t, "sd", got.AheadSD, sd, 0.01)
+		if got.Lead != leads[k%3] || !slices.Equal(got.Filtered, want.Filtered) || len(got.Forecast) != 0 {
+			t.Fatalf("frame %d: found a lead of %g and %v filtered, expected %g and %v", k, got.Lead, got.Filtered, leads[k%3], want.Filtered)
+		}
+	}
+	if len(want.Ahead) != 0 || asked != len(seen)-1 {
+		t.Errorf("found %v ahead without a lead; it was asked for %d times of %d frames", want.Ahead, asked+1, len(seen))
 	}
 }

@@ -8,11 +8,13 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"driftscope/internal/bus"
 	"driftscope/internal/latent"
 	"driftscope/sinks/file"
 	"driftscope/sinks/natsink"
+	"driftscope/sinks/pin"
 )
 
 // Sink takes *latent.Estimate, *latent.Law, *latent.Event, *latent.Trigger, *latent.Health and *latent.View; it is pipeline.Sink, said without importing what
@@ -35,6 +37,15 @@ type Env struct {
 	Terminal bool         // Stdout is a terminal
 	Log      *slog.Logger // nil is silent
 	Metrics  *Metrics     // nil where nobody can ask for them
+
+	Rules []string                 // names of the triggers' rules; nil where they are not known
+	Check bool                     // options are checked: a sink that writes to a device opens none
+	Wrote func(took time.Duration) // told, from any goroutine, how long after its trigger a device was written; nil tells nobody
+}
+
+// pin is what the sinks that end in a wire use of env.
+func (env Env) pin() pin.Env {
+	return pin.Env{Stream: env.Stream, Rules: env.Rules, Check: env.Check, Log: env.Log, Wrote: env.Wrote}
 }
 
 // nats is what the NATS sink uses of env.
@@ -51,9 +62,12 @@ type decoder = func(dst any) error
 // kinds is the only list of sinks: a new one is its file, its test and one line here, which hands it what it uses of env.
 var kinds = map[string]func(decode decoder, env Env) (Sink, error){
 	"csv":      func(decode decoder, env Env) (Sink, error) { return file.NewCSV(decode, env.Log) },
+	"gpio":     func(decode decoder, env Env) (Sink, error) { return pin.NewGPIO(decode, env.pin()) },
 	"jsonl":    func(decode decoder, env Env) (Sink, error) { return file.NewJSONL(decode, env.Stream, env.Log) },
 	"nats":     func(decode decoder, env Env) (Sink, error) { return natsink.New(decode, env.nats()) },
+	"osc":      func(decode decoder, env Env) (Sink, error) { return pin.NewOSC(decode, env.pin()) },
 	"parquet":  func(decode decoder, env Env) (Sink, error) { return file.NewParquet(decode, env.Stream, env.Log) },
+	"serial":   func(decode decoder, env Env) (Sink, error) { return pin.NewSerial(decode, env.pin()) },
 	"terminal": func(decode decoder, env Env) (Sink, error) { return newTerminal(decode, env) },
 }
 

@@ -25,7 +25,7 @@ func TestNew(t *testing.T) {
 		env     Env
 		want    string
 	}{
-		"kind":         {"kafka", nil, Env{}, `sink kind "kafka" is not known: give one of csv, jsonl, nats, parquet, terminal`},
+		"kind":         {"kafka", nil, Env{}, `sink kind "kafka" is not known: give one of csv, gpio, jsonl, nats, osc, parquet, serial, terminal`},
 		"nats off":     {"nats", nil, Env{Stream: "bead"}, "set nats.url"},
 		"nats stream":  {"nats", nil, Env{Stream: "bead.2", Bus: b}, "bead-2 would do"},
 		"nats option":  {"nats", map[string]any{"url": "x"}, Env{Stream: "bead", Bus: b}, "url"},
@@ -41,6 +41,10 @@ func TestNew(t *testing.T) {
 		"csv size":     {"csv", map[string]any{"path": "x", "rotate_mb": -1}, Env{}, "rotate_mb: found -1"},
 		"csv time":     {"csv", map[string]any{"path": "x", "rotate_every": "1ms"}, Env{}, "rotate_every: found 1ms"},
 		"csv keep":     {"csv", map[string]any{"path": "x", "keep": 3}, Env{}, "keep: is of files that follow each other"},
+		"serial path":  {"serial", map[string]any{"rules": map[string]any{"edge": map[string]any{"on": "1"}}}, Env{}, "device is missing"},
+		"serial rule":  {"serial", map[string]any{"device": "x", "firmata": map[string]any{"egde": 13}}, Env{Rules: []string{"edge"}}, "one of [edge]"},
+		"osc option":   {"osc", map[string]any{"port": 9000}, Env{}, "port"},
+		"gpio chip":    {"gpio", map[string]any{"lines": map[string]any{"edge": 17}}, Env{}, "chip is missing"},
 		"parquet keep": {"parquet", map[string]any{"path": "x", "keep": -3}, Env{}, "keep: found -3"},
 		"parquet file": {"parquet", map[string]any{"path": filepath.Join(exists, "a")}, Env{}, "check the folder"},
 	}

@@ -67,6 +67,7 @@ type Options struct {
 	Prefix      string       // first token of every subject; DefaultPrefix
 	Site        string       // second token of every subject; DefaultSite
 	Pages       Pages        // the embedded server: what web pages may do; none connects by default
+	MQTT        string       // where the embedded server takes MQTT clients, host:port; nowhere where empty. Needs Store, and beyond this machine Token
 	WebSocket   string       // any other server: where pages connect, ws://host:port; empty where they cannot
 	Log         *slog.Logger // lost and regained connections; nil is silent
 
@@ -135,6 +136,9 @@ func (o *Options) check() ([]nats.Option, error) {
 		if err := checkURL(o.URL); err != nil {
 			return nil, err
 		}
+	}
+	if o.MQTT != "" && o.URL != Embedded {
+		return nil, fmt.Errorf("nats.mqtt: found %q beside a server that is not embedded, which opens its own: leave it out", o.MQTT)
 	}
 	if o.WebSocket != "" {
 		if err := checkWebSocket(o.WebSocket); err != nil {

@@ -49,6 +49,11 @@ func startServer(o Options) (*server.Server, error) {
 	if o.Pages != NoPages {
 		openWebSocket(options, o)
 	}
+	if o.MQTT != "" {
+		if err := openMQTT(options, o); err != nil {
+			return nil, err
+		}
+	}
 	s, err := server.NewServer(options)
 	if err != nil {
 		return nil, fmt.Errorf("the embedded NATS server: %w", err)
@@ -79,6 +84,9 @@ func stopServer(s *server.Server) {
 
 // refused explains why the port could not be opened.
 func refused(o Options, text string) error {
+	if err := refusedMQTT(o, text); err != nil {
+		return err
+	}
 	at := net.JoinHostPort(o.Host, fmt.Sprint(o.Port))
 	if strings.Contains(text, ErrPortTaken.Error()) {
 		return fmt.Errorf("port %d is busy (%s): give --nats-port N (0 takes a free one), or --nats nats://%s to use the server that runs there", o.Port, at, at)

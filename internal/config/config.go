@@ -59,6 +59,8 @@ type Online struct {
 	PixelUM         float64       `yaml:"pixel_um"`                           // side of a raw frame's pixel in the specimen, µm; 0: not known
 	// Forecast lists how many seconds ahead every latent is forecast, ascending; none by default.
 	Forecast []float64 `yaml:"forecast_s"`
+	// Lead is how long after a frame's acquisition the pulse that it sets off arrives, to which triggers forecast; ReadLead reads it.
+	Lead string `yaml:"lead" json:",omitempty"`
 	// AlarmFrames is how many frames lie between two false alarms of one kind on average, at least, while nothing changes.
 	AlarmFrames uint64 `yaml:"alarm_frames"`
 }
@@ -92,6 +94,7 @@ type NATS struct {
 
 	// WebSocket is where the server at URL takes pages, for the dashboard; the embedded one has its own.
 	WebSocket string `yaml:"websocket"`
+	MQTT      string `yaml:"mqtt"` // host:port where the embedded server takes MQTT clients; empty: nowhere
 }
 
 // Dashboard says where people look.

@@ -32,7 +32,11 @@ var badFiles = map[string]string{
 		"bad-nats-durable.bad.yaml: nats.max_age: found 1s, expected 1m0s to 87600h0m0s\n" +
 		"bad-nats-durable.bad.yaml: nats.max_bytes: found 1000, expected 16777216 to 1099511627776",
 	"bad-nats-files": `bad-nats-files.bad.yaml: nats: creds, nkey, ca, cert and key are for a server that is not embedded: leave them out, or give its nats.url`,
-	"bad-nats-list":  `bad-nats-list.bad.yaml: nats.url: found "nats://a:4222,b:4222", expected embedded, off, context:NAME or nats://host:port`,
+	"bad-mqtt": `bad-mqtt.bad.yaml: nats.mqtt: found "1883", expected host:port, such as 127.0.0.1:1883` + "\n" +
+		"bad-mqtt.bad.yaml: nats.mqtt: is of the embedded server: leave it out, and have yours listen for MQTT itself\n" +
+		"bad-mqtt.bad.yaml: nats.store: is missing beside mqtt: give a folder in which the embedded server keeps the sessions of MQTT clients",
+	"bad-lead":      `bad-lead.bad.yaml: online.lead: found "soon", expected a duration up to 10s such as 12ms, auto, or auto and what comes after the pin, auto+5ms`,
+	"bad-nats-list": `bad-nats-list.bad.yaml: nats.url: found "nats://a:4222,b:4222", expected embedded, off, context:NAME or nats://host:port`,
 	"bad-nats-pair": "bad-nats-pair.bad.yaml: nats.cert, nats.key: one without the other: give the certificate and its key\n" +
 		"bad-nats-pair.bad.yaml: nats.creds, nats.nkey: found both: give the one that the server asks for",
 	"bad-pixel":          `bad-pixel.bad.yaml: online.pixel_um: found -0.1, expected more than 0 and at most 1e+06 µm`,
@@ -72,7 +76,7 @@ var badFiles = map[string]string{
 	"two-kinds":          `two-kinds.bad.yaml:1: source: found a map, expected one kind with its options, {kind: {option: value}}, or the kind alone`,
 	"two-problems": "two-problems.bad.yaml:3: online.seed: found \"yes\", expected a whole number\n" +
 		"two-problems.bad.yaml:4: online.max_gap: found \"5\", expected a duration with its unit, such as 500ms or 3s",
-	"unknown-key": `unknown-key.bad.yaml:3: unknown key "nats.prot"; known keys here: ca, cert, creds, durable, key, max_age, max_bytes, nkey, port, prefix, replicas, site, store, token, url, websocket`,
+	"unknown-key": `unknown-key.bad.yaml:3: unknown key "nats.prot"; known keys here: ca, cert, creds, durable, key, max_age, max_bytes, mqtt, nkey, port, prefix, replicas, site, store, token, url, websocket`,
 	"unknown-top": `unknown-top.bad.yaml:2: unknown key "sink"; known keys here: dashboard, frames, grace, mode, model, nats, objects, online, optics, preprocess, queue, record, sinks, source, stall_after, stream, triggers`,
 }
 

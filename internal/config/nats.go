@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -40,6 +41,10 @@ func (n *NATS) validate() []error {
 	bad(files == "" || n.URL != NATSEmbedded, "nats: creds, nkey, ca, cert and key are for a server that is not embedded: leave them out, or give its nats.url")
 	bad(validWebSocket(n.WebSocket), "nats.websocket: found %q, expected ws://host:port or wss://host:port, without a user", mistyped(n.WebSocket))
 	bad(n.WebSocket == "" || n.URL != NATSEmbedded, "nats.websocket: the embedded server has its own: leave it out, or give nats.url")
+	_, port, err := net.SplitHostPort(n.MQTT)
+	bad(n.MQTT == "" || err == nil && validPort(port), "nats.mqtt: found %q, expected host:port, such as 127.0.0.1:1883", n.MQTT)
+	bad(n.MQTT == "" || n.URL == NATSEmbedded, "nats.mqtt: is of the embedded server: leave it out, and have yours listen for MQTT itself")
+	bad(n.MQTT == "" || n.Store != "", "nats.store: is missing beside mqtt: give a folder in which the embedded server keeps the sessions of MQTT clients")
 	return append(errs, n.validateDurable()...)
 }
 

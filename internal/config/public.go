@@ -17,7 +17,9 @@ func (c Config) YAML() ([]byte, error) {
 }
 
 // MarshalYAML writes the component as it is read.
-func (c Component) MarshalYAML() (any, error) { return map[string]any{c.Kind: quoted(c.Options())}, nil }
+func (c Component) MarshalYAML() (any, error) {
+	return map[string]any{c.Kind: quoted(c.Options())}, nil
+}
 
 // MarshalYAML writes the steps as they are read.
 func (p Preprocess) MarshalYAML() (any, error) {

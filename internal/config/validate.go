@@ -79,6 +79,8 @@ func (c *Config) Validate() error {
 	bad(c.Online.Memory >= leastMemory && c.Online.Memory <= mostMemory, "online.memory: found %d, expected %d to %d transitions", c.Online.Memory, leastMemory, mostMemory)
 	bad(c.Online.PixelUM >= 0 && c.Online.PixelUM <= maxPixelUM, "online.pixel_um: found %g, expected more than 0 and at most %g µm", c.Online.PixelUM, float64(maxPixelUM))
 	bad(validHorizons(c.Online.Forecast), "online.forecast_s: found %v, expected at most %d numbers of seconds, ascending, above 0 and at most %d", c.Online.Forecast, maxHorizons, maxHorizon)
+	_, _, err := c.Online.ReadLead()
+	errs = append(errs, err)
 	bad(c.Online.CheckpointEvery >= leastCheckpoint && c.Online.CheckpointEvery <= mostCheckpoint, "online.checkpoint_every: found %v, expected %v to %v", c.Online.CheckpointEvery, leastCheckpoint, mostCheckpoint)
 	bad(c.Online.AlarmFrames >= leastAlarms && c.Online.AlarmFrames <= mostAlarms, "online.alarm_frames: found %d, expected 1e3 to 1e7", c.Online.AlarmFrames)
 	bad(c.Record.MaxGB > 0 && c.Record.MaxGB <= maxRecordGB, "record.max_gb: found %g, expected more than 0 and at most %g GB", c.Record.MaxGB, float64(maxRecordGB))

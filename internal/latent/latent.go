@@ -143,6 +143,10 @@ type Estimate struct {
 	Forecast   []float64 // the mean of the latent then, d numbers a horizon; not a number where it is too far ahead
 	ForecastSD []float64 // its standard deviation, without the noise of measuring it
 
+	Lead    float64   // s from the acquisition to when a pulse that this frame sets off arrives; 0 where none is set
+	Ahead   []float64 // the mean of the latent then; empty where no lead is set, not a number where nothing is known yet
+	AheadSD []float64 // its standard deviation
+
 	Alarms []string // the codes of those that are on
 
 	Objects Objects // of a field; Latent.Mean is then that of the object that is followed, or empty
@@ -162,6 +166,9 @@ func (e *Estimate) Copy(src *Estimate) {
 	e.Horizons = append(e.Horizons[:0], src.Horizons...)
 	e.Forecast = append(e.Forecast[:0], src.Forecast...)
 	e.ForecastSD = append(e.ForecastSD[:0], src.ForecastSD...)
+	e.Lead = src.Lead
+	e.Ahead = append(e.Ahead[:0], src.Ahead...)
+	e.AheadSD = append(e.AheadSD[:0], src.AheadSD...)
 	e.Alarms = append(e.Alarms[:0], src.Alarms...)
 	e.Objects.copy(&src.Objects)
 }

@@ -19,4 +19,11 @@ type Trigger struct {
 	Filtered []float64     `json:"z_filtered"`            // the latent given all frames so far and the law
 	Centroid []float64     `json:"centroid_px,omitempty"` // the object's, in the frame as it was read; empty where none was found
 	Latency  time.Duration // from the frame's arrival at the host
+
+	// The latent as it is expected when the pulse arrives, Lead after Time; both are empty where no lead is set, and not numbers where nothing is known yet.
+	Lead       time.Duration
+	Forecast   []float64
+	ForecastSD []float64 // its standard deviation
+
+	Arrived time.Time `json:"-"` // the frame, at the host
 }

@@ -116,7 +116,8 @@ type Finisher interface {
 //
 // An error of Write ends the run, unless it says Undelivered(): then this one message could not be delivered now, as while a
 // server is away. In mode Latest it is dropped and the stream goes on; in mode Lossless it is tried again. One that says Cut() is of a
-// message that was delivered without a part of it, which is counted.
+// message that was delivered without a part of it, which is counted. One that says Lost() is of so many triggers that a device did not take, of this
+// Write or of earlier ones: they are counted, and none is tried again in either mode, because late they are worth nothing.
 type Sink interface {
 	Write(ctx context.Context, m latent.Message) error
 	Close(ctx context.Context) error

@@ -340,6 +340,24 @@ func TestUndelivered(t *testing.T) {
 	})
 }
 
+// TestLost: what a sink says it has lost, of messages that it took, is counted and told once, costs the message at hand nothing, and has nobody wait or try
+// again, where frames wait and where they do not.
+func TestLost(t *testing.T) {
+	for _, live := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			g := newRig(100)
+			g.source.live, g.source.interval, g.sinks[0].lostAt = live, time.Millisecond, 50
+			summary, err := g.run(t, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := len(g.sinks[0].estimates); n != 100 || summary.Dropped["sink_a"] != 3 || g.sinks[0].count("sink_a") != 3 {
+				t.Errorf("live %v: %d written, %v dropped, told %v; expected all written and 3 dropped and told", live, n, summary.Dropped, g.sinks[0].events)
+			}
+		})
+	}
+}
+
 // TestLostBefore: what a sink lost before the run is counted by it, and told.
 func TestLostBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -185,6 +185,7 @@ type sink struct {
 	healths   []latent.Health
 	views     []latent.View
 	closes    int
+	lostAt    int         // write after which it says that it has lost three; 0, none
 	cutAt     int         // write after which it says that the message is not whole; 0, none
 	wrote     chan uint64 // numbers of written estimates, where not nil
 }
@@ -226,6 +227,9 @@ func (s *sink) Write(ctx context.Context, m latent.Message) error {
 	if s.writes == s.cutAt {
 		return cut{}
 	}
+	if s.writes == s.lostAt {
+		return lostThree{}
+	}
 	return nil
 }
 
@@ -252,6 +256,12 @@ type cut struct{}
 
 func (cut) Error() string { return "the server takes no larger message" }
 func (cut) Cut() bool     { return true }
+
+// lostThree is what a sink says whose device did not take three triggers.
+type lostThree struct{}
+
+func (lostThree) Error() string { return "the device was away" }
+func (lostThree) Lost() int     { return 3 }
 
 // frameDrops sums what was lost of frames; the sinks lose messages.
 func frameDrops(s Summary) (n uint64) {

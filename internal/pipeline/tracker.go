@@ -212,7 +212,7 @@ func (t *tracker) tell(ctx context.Context, e *latent.Estimate) {
 	e.Latency = time.Since(arrived)
 	if t.watcher != nil {
 		for _, trigger := range t.watcher.Watch(e) {
-			trigger.Latency = time.Since(arrived)
+			trigger.Arrived, trigger.Latency = arrived, time.Since(arrived)
 			t.runner.publish(ctx, trigger, time.Time{})
 		}
 	}

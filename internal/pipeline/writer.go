@@ -216,6 +216,10 @@ func (r *runner) deliverOne(ctx context.Context, w *writer, m latent.Message, ar
 			r.lose(ctx, loss{cause: w.cause + "_cut", why: err, seq: r.counters.lastSeq(), count: 1})
 			err = nil
 		}
+		if n := lostByThen(err); n > 0 {
+			r.lose(ctx, r.messagesLost(w, err, n))
+			err = nil
+		}
 		if err == nil {
 			r.counters.publish()
 			if !arrived.IsZero() {
@@ -249,6 +253,18 @@ func shortened(err error) bool {
 	}
 	var part interface{ Cut() bool }
 	return errors.As(err, &part) && part.Cut()
+}
+
+// lostByThen is how many messages err says were lost that the sink had taken, 0 where it says nothing of that.
+func lostByThen(err error) int {
+	if err == nil {
+		return 0
+	}
+	var lost interface{ Lost() int }
+	if !errors.As(err, &lost) {
+		return 0
+	}
+	return lost.Lost()
 }
 
 // keep returns what a queue may hold of m: a copy of an estimate, anything else itself.

@@ -33,6 +33,7 @@ list_missing() {
 
 list_missing_for_tests() {
 	command -v arv-fake-gv-camera-0.8 >/dev/null || want aravis-tools "a simulated GigE Vision camera, which the tests of cameras read"
+	command -v mosquitto_sub >/dev/null || want mosquitto-clients "an MQTT client, to which triggers are published"
 	command -v node >/dev/null || want nodejs "builds the dashboard's page again, to compare it with the one kept here"
 	command -v npm >/dev/null || want npm "fetches the libraries of that page, by their checksums"
 	command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ||

@@ -11,6 +11,7 @@ import (
 	"driftscope/ingest"
 	"driftscope/internal/config"
 	"driftscope/internal/model"
+	"driftscope/internal/pipeline"
 	"driftscope/online/objects"
 	"driftscope/sinks"
 )
@@ -18,17 +19,23 @@ import (
 // Check constructs every stage and throws it away.
 func Check(cfg config.Config) error {
 	var errs []error
-	_, err := ingest.New(cfg.Source.Kind, cfg.Source.Decode) // holds nothing before Open
-	errs = append(errs, err, checkFrames(cfg))
+	source, err := ingest.New(cfg.Source.Kind, cfg.Source.Decode) // holds nothing before Open
+	if errs = append(errs, err, checkFrames(cfg)); err == nil {
+		_, err := newLead(cfg, pipeline.Waits(source))
+		errs = append(errs, err)
+	}
 	steps, err := newSteps(cfg.Preprocess, 1)
 	errs = append(errs, err)
 	closeSteps(steps)
 	latents, err := lintModel(cfg)
 	errs = append(errs, err)
-	_, _, err = newWatcher(cfg, latents)
+	_, rules, err := newWatcher(cfg, latents, nil)
+	if err == nil {
+		rules = append([]string{}, rules...) // none are known to be none
+	}
 	errs = append(errs, err, checkState(cfg.Online.State), checkDashboard(cfg.Dashboard))
 	for _, c := range cfg.Sinks {
-		sink, err := sinks.New(c.Kind, c.Decode, sinks.Env{Stream: cfg.Stream, Stdout: io.Discard, Log: logger(cfg)})
+		sink, err := sinks.New(c.Kind, c.Decode, sinks.Env{Stream: cfg.Stream, Stdout: io.Discard, Log: logger(cfg), Rules: rules, Check: true})
 		if err == nil {
 			err = sink.Close(context.Background())
 		}

@@ -26,11 +26,11 @@ func Connect(ctx context.Context, cfg config.Config) (*bus.Conn, error) {
 	if cfg.Frames.Durable {
 		most += cfg.Frames.MaxBytes
 	}
-	if (o.Durable || cfg.Frames.Durable && o.Store != "") && o.URL == config.NATSEmbedded {
+	if (o.Durable || o.MQTT != "" || cfg.Frames.Durable && o.Store != "") && o.URL == config.NATSEmbedded {
 		store = filepath.Join(o.Store, "server")
 	}
 	return bus.Connect(ctx, bus.Options{
-		URL: o.URL, Store: store, StoreMost: most, Port: o.Port, Prefix: o.Prefix, Site: o.Site, WebSocket: o.WebSocket, Pages: pages(cfg.Dashboard),
+		URL: o.URL, Store: store, StoreMost: most, Port: o.Port, Prefix: o.Prefix, Site: o.Site, WebSocket: o.WebSocket, MQTT: o.MQTT, Pages: pages(cfg.Dashboard),
 		Token: o.Token, Credentials: o.Creds, NKey: o.NKey, CA: o.CA, Cert: o.Cert, Key: o.Key, Log: logger(cfg),
 	})
 }

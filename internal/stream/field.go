@@ -38,7 +38,11 @@ func (s *Stream) finishField(ctx context.Context, cfg config.Config, applied []u
 		return exit.Usage(err)
 	}
 	s.Stages.Viewer = field.NewViewer()
+	if s.ahead, err = newLead(cfg, deterministic); err != nil {
+		return exit.Usage(err)
+	}
 	follow := lawConfig(cfg.Online, 0, deterministic, applied)
+	follow.Lead = s.ahead.asked()
 	estimator, err := objects.New(objects.Config{Every: cfg.Objects.Every, Lag: cfg.Objects.Lag, MaxGap: follow.MaxGap, Exposure: cfg.Online.Exposure, PixelUM: cfg.Online.PixelUM,
 		Depth: cfg.Optics.FocalDepth, Pairs: cfg.Objects.Pairs, Latents: s.what.latents - objects.Dim, Follow: follow})
 	if err != nil {

@@ -63,7 +63,7 @@ func (s *lookSwapper) fetch(ctx context.Context, w wanted) (*Model, error) {
 	if err := m.fits(true); err != nil {
 		return nil, latent.Refuse(latent.Conflict, "%v", err)
 	}
-	if _, _, err := newWatcher(s.cfg, objects.Dim+m.Net.Card.Latent); err != nil {
+	if _, _, err := newWatcher(s.cfg, objects.Dim+m.Net.Card.Latent, nil); err != nil {
 		return nil, latent.Refuse(latent.Conflict, "model: %s: %v", m.name, err)
 	}
 	return m, nil

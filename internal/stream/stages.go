@@ -41,6 +41,7 @@ type Stream struct {
 	written config.Config // the same before its source was pointed at our own server
 	Stages  pipeline.Stages
 	rules   []string // names of the triggers' rules
+	ahead   *lead    // to which triggers forecast; nil where they do not
 	model   *Model   // nil where objects are followed without one
 	what    tracked  // the same for those who ask
 	law     law
@@ -137,18 +138,24 @@ func (s *Stream) finish(ctx context.Context, cfg config.Config, steps []config.C
 	if s.Stages.Steps, err = newTrack(steps, len(s.Stages.Encoders)); err != nil {
 		return exit.Usage(err)
 	}
-	estimator, err := newEstimator(cfg.Online, s.model.Net, deterministic, applied)
+	if s.ahead, err = newLead(cfg, deterministic); err != nil {
+		return exit.Usage(err)
+	}
+	law := lawConfig(cfg.Online, card.DT, deterministic, applied)
+	law.Lead = s.ahead.asked()
+	estimator, err := newEstimator(law, s.model.Net)
 	if err != nil {
 		return exit.Usage(err)
 	}
 	s.law, s.Stages.Estimator = estimator, estimator
 	s.swapper = newSwapper(cfg, modelState{s.model, steps, estimator}, deterministic)
+	s.swapper.lead = s.ahead
 	return s.ruleAndRestore(cfg)
 }
 
 // ruleAndRestore makes the triggers' rules, and has the law go on from its file where there is one.
 func (s *Stream) ruleAndRestore(cfg config.Config) (err error) {
-	if s.Stages.Watcher, s.rules, err = newWatcher(cfg, s.what.latents); err != nil {
+	if s.Stages.Watcher, s.rules, err = newWatcher(cfg, s.what.latents, s.ahead); err != nil {
 		return exit.Usage(err)
 	}
 	if !s.repeats {
@@ -180,7 +187,8 @@ func (s *Stream) attach(b *bus.Conn, alone bool) (err error) {
 	}
 	env := sinks.Env{
 		Stream: s.cfg.Stream, Bus: b, Bucket: s.bucket, Service: s.service, Lease: s.lease, Standing: s.standing, Log: logger(s.cfg), Metrics: s.metrics,
-		About:  func() natsink.About { return s.looks.about(s.swapper.about(about)) },
+		About: func() natsink.About { return s.looks.about(s.swapper.about(about)) },
+		Rules: append([]string{}, s.rules...), Wrote: s.ahead.pin,
 		Stdout: os.Stdout, Terminal: alone && term.IsTerminal(int(os.Stdout.Fd())),
 	}
 	if s.Stages.Sinks, err = newSinks(s.cfg, env); err != nil {
@@ -286,10 +294,8 @@ func closeSteps(made []pipeline.NamedStep) {
 	}
 }
 
-// newEstimator starts from the drift that the model was trained with. Where the source waits for tracking, the estimator waits for its
-// refinements too, and the same input gives the same output.
-func newEstimator(o config.Online, model *infer.Model, deterministic bool, applied []uint64) (*online.Estimator, error) {
-	c := lawConfig(o, model.Card.DT, deterministic, applied)
+// newEstimator starts from the drift that the model was trained with, by what lawConfig says.
+func newEstimator(c online.Config, model *infer.Model) (*online.Estimator, error) {
 	c.Dim, c.TrainMean, c.TrainSD = model.Card.Latent, model.Card.Mean, model.Card.SD
 	if model.Card.Drift != nil {
 		c.Prior = sdevae.DriftOf(&model.Card)
@@ -297,7 +303,8 @@ func newEstimator(o config.Online, model *infer.Model, deterministic bool, appli
 	return online.New(c)
 }
 
-// lawConfig is what the configuration says of a law, of frames dt seconds apart where that is known.
+// lawConfig is what the configuration says of a law, of frames dt seconds apart where that is known. Where the source waits for tracking, the estimator waits
+// for its refinements too, and the same input gives the same output.
 func lawConfig(o config.Online, dt float64, deterministic bool, applied []uint64) online.Config {
 	return online.Config{
 		Seed: o.Seed, MaxGap: longestStep(o.MaxGap, dt), Exposure: o.Exposure, RefineLag: o.RefineLag, Replay: o.Memory, PixelUM: o.PixelUM, Deterministic: deterministic, Applied: applied,

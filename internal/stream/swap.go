@@ -32,6 +32,7 @@ type swapper struct {
 	bucket        *natsink.Bucket // nil where nothing is kept in KV
 	deterministic bool
 	first         string // digest of the model that the run began with
+	lead          *lead  // of the stream
 
 	mu      sync.Mutex // over now, which others ask for
 	now     modelState
@@ -101,7 +102,7 @@ func (s *swapper) fetch(ctx context.Context, w wanted) (modelState, error) {
 	if err != nil {
 		return modelState{}, latent.Refuse(latent.Conflict, "model: %s: %v", model.name, err)
 	}
-	if _, _, err := newWatcher(s.cfg, model.Net.Card.Latent); err != nil {
+	if _, _, err := newWatcher(s.cfg, model.Net.Card.Latent, nil); err != nil {
 		return modelState{}, latent.Refuse(latent.Conflict, "model: %s: %v", model.name, err)
 	}
 	return modelState{model: model, steps: steps}, nil
@@ -172,7 +173,9 @@ func (m *Model) tryOn(ctx context.Context, like *frame.Frame, steps []pipeline.N
 
 // begin gives a model a law: the card's drift, or the law that an earlier run of the model left.
 func (s *swapper) begin(m *Model) (*online.Estimator, error) {
-	law, err := newEstimator(s.cfg.Online, m.Net, s.deterministic, nil)
+	c := lawConfig(s.cfg.Online, m.Net.Card.DT, s.deterministic, nil)
+	c.Lead = s.lead.asked()
+	law, err := newEstimator(c, m.Net)
 	if err == nil {
 		if _, err = restore(law, s.state(m)); err != nil {
 			law.Close()

@@ -12,8 +12,8 @@ import (
 )
 
 // newWatcher makes the rules of a stream whose model has so many latents, 0 where that is not known, and gives their names. It is nil where
-// there are none.
-func newWatcher(cfg config.Config, latents int) (_ pipeline.Watcher, names []string, err error) {
+// there are none. l, nil for none, is told how long frames take.
+func newWatcher(cfg config.Config, latents int, l *lead) (_ pipeline.Watcher, names []string, err error) {
 	var rules []*trigger.Rule
 	var errs []error
 	for i, c := range cfg.Triggers {
@@ -30,6 +30,9 @@ func newWatcher(cfg config.Config, latents int) (_ pipeline.Watcher, names []str
 	watcher, err := trigger.Together(rules)
 	if err != nil {
 		return nil, nil, err
+	}
+	if l != nil {
+		return &timed{rules: watcher, lead: l}, names, nil
 	}
 	return watcher, names, nil
 }

@@ -23,18 +23,18 @@ func TestTriggerMistakes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if watcher, names, err := newWatcher(cfg, 2); err == nil || err.Error() != want || watcher != nil || names != nil {
+		if watcher, names, err := newWatcher(cfg, 2, nil); err == nil || err.Error() != want || watcher != nil || names != nil {
 			t.Errorf("%s: found %v\nexpected %s", rules, err, want)
 		}
 	}
-	if watcher, names, err := newWatcher(config.Config{}, 2); watcher != nil || names != nil || err != nil {
+	if watcher, names, err := newWatcher(config.Config{}, 2, nil); watcher != nil || names != nil || err != nil {
 		t.Errorf("without rules: %v, %v, %v", watcher, names, err)
 	}
 	cfg, err := config.Parse("c.yaml", []byte("{source: sim, triggers: [{sigma: {name: right, of: z1, above: 1}}, {lost: {name: gone}}]}"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, names, err := newWatcher(cfg, 2); err != nil || !slices.Equal(names, []string{"right", "gone"}) {
+	if _, names, err := newWatcher(cfg, 2, nil); err != nil || !slices.Equal(names, []string{"right", "gone"}) {
 		t.Errorf("found %q, %v", names, err)
 	}
 }

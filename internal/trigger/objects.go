@@ -106,6 +106,11 @@ func (o *ofObjects) alone(e *latent.Estimate, i int) {
 		s.Latent.Mean[axis], s.Latent.SD[axis], s.Filtered[axis], s.FilteredSD[axis] = at, all.SD[i], at, all.SD[i]
 	}
 	s.Latent.Centroid = append(s.Latent.Centroid[:0], all.X[i], all.Y[i])
+	s.Lead, s.Ahead, s.AheadSD = e.Lead, s.Ahead[:0], s.AheadSD[:0]
+	if e.Lead > 0 { // it diffuses: it is expected where it is, 2Dt less surely
+		sd := math.Sqrt(all.SD[i]*all.SD[i] + 2*all.D[i]*e.Lead)
+		s.Ahead, s.AheadSD = append(s.Ahead, all.X[i], all.Y[i]), append(s.AheadSD, sd, sd)
+	}
 }
 
 // bury forgets objects that are no longer there. A condition that was on ends with them.

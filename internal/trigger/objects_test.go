@@ -2,6 +2,7 @@ package trigger
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -100,5 +101,19 @@ func TestObjectsAllocateNothing(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(20, func() { rules.Watch(e) }); n != 0 {
 		t.Errorf("%g allocations a frame", n)
+	}
+}
+
+// TestObjectsForecast: an object is expected where it is, less surely by what its own diffusion does in the lead.
+func TestObjectsForecast(t *testing.T) {
+	film := dish(map[uint64]float64{1: 110}, map[uint64]float64{1: 10})
+	film[0].Lead = 0.5 // D is 1 px²/s, and the place has an sd of 0.1 px
+	rules := madeOfObjects(t, "zone: {name: a, object: any, box: {z1: [100, 200]}}")
+	in := rules.Watch(film[0])[0]
+	if sd := math.Sqrt(0.01 + 1); in.Lead != 500*time.Millisecond || !reflect.DeepEqual(in.Forecast, []float64{110, 50}) || !reflect.DeepEqual(in.ForecastSD, []float64{sd, sd}) {
+		t.Errorf("found %+v", in)
+	}
+	if out := rules.Watch(film[1])[0]; out.Lead != 0 || out.Forecast != nil {
+		t.Errorf("found %+v, expected no forecast", out)
 	}
 }

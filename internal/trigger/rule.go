@@ -110,11 +110,16 @@ func (r *Rule) resting(now time.Time) bool {
 
 // trigger tells of the state that r has just taken.
 func (r *Rule) trigger(e *latent.Estimate, value float64) *latent.Trigger {
-	return &latent.Trigger{
+	t := &latent.Trigger{
 		Seq: e.Latent.Seq, Time: e.Latent.Time, Name: r.options.Name, Rule: r.kind, On: r.on,
 		Value: value, Threshold: r.threshold, Unit: r.unit,
 		Filtered: slices.Clone(e.Filtered), Centroid: slices.Clone(e.Latent.Centroid),
 	}
+	if len(e.Ahead) > 0 {
+		t.Lead = time.Duration(e.Lead * float64(time.Second))
+		t.Forecast, t.ForecastSD = slices.Clone(e.Ahead), slices.Clone(e.AheadSD)
+	}
+	return t
 }
 
 // lost says that nobody knows where the object is: its latents are forecasts, or those of something else.

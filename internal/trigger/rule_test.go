@@ -90,6 +90,25 @@ func TestTrigger(t *testing.T) {
 	}
 }
 
+// A trigger carries a copy of the forecast to its pulse, and neither forecast nor lead where there is none.
+func TestForecast(t *testing.T) {
+	all := along(5, 0, 0, 5)
+	for _, e := range all[:3] {
+		e.Lead, e.Ahead, e.AheadSD = 0.0125, []float64{0.5, -0.5}, []float64{0.1, 0.2}
+	}
+	r := made(t, "zone: {name: a, box: {z1: [-1, 1]}}")
+	r.look(all[0])
+	in := r.look(all[1])
+	all[1].Ahead[0], all[1].AheadSD[0] = 7, 7
+	if in.Lead != 12500*time.Microsecond || !reflect.DeepEqual(in.Forecast, []float64{0.5, -0.5}) || !reflect.DeepEqual(in.ForecastSD, []float64{0.1, 0.2}) {
+		t.Errorf("found %+v", in)
+	}
+	all[3].Lead = 0.0125
+	if out := r.look(all[3]); out.Lead != 0 || out.Forecast != nil || out.ForecastSD != nil {
+		t.Errorf("found %+v, expected no forecast", out)
+	}
+}
+
 // eight are as many rules, two of each kind but one, that nothing in along sets off.
 func eight(t testing.TB) *Rules {
 	var all []*Rule

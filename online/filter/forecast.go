@@ -37,6 +37,7 @@ type Forecaster struct {
 	at       *Kalman       // where the iteration is
 	tangent  drift.Tangent // of the drift there
 	jac      []float64     // at the frame, where that was not forecast
+	lead     [1]float64    // the horizon of Ahead
 }
 
 // NewForecaster forecasts to these horizons, s, which CheckHorizons allows.
@@ -60,23 +61,40 @@ func (c *Forecaster) Forecast(dst *latent.Estimate, f *Kalman, law Motion) {
 	dst.Horizons = append(dst.Horizons[:0], c.horizons...)
 	dst.Forecast = latent.Resize(dst.Forecast, d*len(c.horizons))
 	dst.ForecastSD = latent.Resize(dst.ForecastSD, d*len(c.horizons))
+	c.iterate(f, law, forecasts{c.horizons, dst.Forecast, dst.ForecastSD})
+}
+
+// Ahead writes the same for the one horizon dst.Lead, s, into dst.Ahead and dst.AheadSD. At 0 it is the filtered latent itself.
+func (c *Forecaster) Ahead(dst *latent.Estimate, f *Kalman, law Motion) {
+	dst.Ahead, dst.AheadSD, c.lead[0] = latent.Resize(dst.Ahead, f.dim), latent.Resize(dst.AheadSD, f.dim), dst.Lead
+	c.iterate(f, law, forecasts{c.lead[:], dst.Ahead, dst.AheadSD})
+}
+
+// forecasts are to be written: d numbers a horizon.
+type forecasts struct{ horizons, mean, sd []float64 }
+
+func (c *Forecaster) iterate(f *Kalman, law Motion, into forecasts) {
+	d := f.dim
 	c.at.set(f)
 	t := &c.tangent
 	t.Jacobian = law.Jacobian
-	if f.nis == 0 && law.Step > 0 && len(c.horizons) > 0 { // nothing forecast this frame: the Jacobian is of another place
+	if f.nis == 0 && law.Step > 0 && len(into.horizons) > 0 { // nothing forecast this frame: the Jacobian is of another place
 		law.Drift.Linearise(t.Mu, c.jac, f.z)
 		t.Jacobian = c.jac
 	}
 	now := 0.0
-	for k, h := range c.horizons {
-		mean, sd := dst.Forecast[k*d:(k+1)*d], dst.ForecastSD[k*d:(k+1)*d]
+	for k, h := range into.horizons {
+		mean, sd := into.mean[k*d:(k+1)*d], into.sd[k*d:(k+1)*d]
 		if !(h <= maxAhead*law.Step) {
 			for i := range mean {
 				mean[i], sd[i] = math.NaN(), math.NaN()
 			}
 			continue
 		}
-		steps := math.Ceil((h - now) / law.Step * (1 - 1e-9)) // a horizon of whole frames is that many
+		steps := 0.0
+		if h > now {
+			steps = math.Ceil((h - now) / law.Step * (1 - 1e-9)) // a horizon of whole frames is that many
+		}
 		for range int(steps) {
 			copy(t.Centre, c.at.z)
 			law.Drift.Drift(t.Mu, t.Centre)

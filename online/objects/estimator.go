@@ -147,6 +147,9 @@ func (e *Estimator) conclude(dst *latent.Estimate, f *heldFrame, points []tracks
 	dst.Objects.Width, dst.Objects.Height, dst.Objects.PixelUM, dst.Objects.Left = z.Spots.Width, z.Spots.Height, e.config.PixelUM, uint64(z.Spots.Left)
 	dst.Objects.Latents = z.Spots.Latents
 	vacate(dst, z)
+	if lead := e.config.Follow.Lead; lead != nil {
+		dst.Lead = lead()
+	}
 	if e.tracker != nil {
 		e.place(dst, f, points)
 	}
@@ -215,6 +218,7 @@ func vacate(dst *latent.Estimate, z *latent.Latent) {
 	head(&dst.Latent, z)
 	dst.Drift, dst.Filtered, dst.FilteredSD, dst.NIS = dst.Drift[:0], dst.Filtered[:0], dst.FilteredSD[:0], 0
 	dst.Horizons, dst.Forecast, dst.ForecastSD, dst.Alarms = dst.Horizons[:0], dst.Forecast[:0], dst.ForecastSD[:0], dst.Alarms[:0]
+	dst.Lead, dst.Ahead, dst.AheadSD = 0, dst.Ahead[:0], dst.AheadSD[:0]
 }
 
 // head makes dst say of which frame it is.

@@ -199,4 +199,7 @@ func (t *table) trigger(m *latent.Trigger) {
 	t.numbers("z_filtered", m.Filtered, d)
 	t.numbers("centroid_px", m.Centroid, 2)
 	t.number("latency_ms", message.Milliseconds(m.Latency))
+	t.number("lead_ms", message.Milliseconds(m.Lead))
+	t.numbers("z_forecast", m.Forecast, d)
+	t.numbers("z_forecast_sd", m.ForecastSD, d)
 }

@@ -109,6 +109,10 @@ type TriggerRecord struct {
 	Filtered  Numbers   `json:"z_filtered" unit:"latent"`
 	Centroid  Numbers   `json:"centroid_px,omitempty" unit:"px"`
 	LatencyMS float64   `json:"latency_ms" unit:"ms"` // from the frame's arrival to this
+
+	LeadMS     float64 `json:"lead_ms,omitempty" unit:"ms"`           // from the acquisition to when a pulse arrives, as online.lead says
+	Forecast   Numbers `json:"z_forecast,omitempty" unit:"latent"`    // the latent then
+	ForecastSD Numbers `json:"z_forecast_sd,omitempty" unit:"latent"` // its standard deviation
 }
 
 // HealthRecord is the state of the stream. The frames of an experiment are its cameras' records.
@@ -149,6 +153,7 @@ func triggerRecord(h Header, t *latent.Trigger) *TriggerRecord {
 		Header: h, Seq: t.Seq, Time: t.Time.UTC(), Name: t.Name, Rule: t.Rule, On: t.On, Object: t.Object,
 		Value: Number(t.Value), Threshold: Number(t.Threshold), Unit: t.Unit,
 		Filtered: t.Filtered, Centroid: t.Centroid, LatencyMS: Milliseconds(t.Latency),
+		LeadMS: Milliseconds(t.Lead), Forecast: t.Forecast, ForecastSD: t.ForecastSD,
 	}
 }
 

@@ -91,6 +91,7 @@ func Trigger(seq uint64) *latent.Trigger {
 	return &latent.Trigger{
 		Seq: seq, Time: Noon, Name: "well", Rule: "zone", On: true, Object: 9, Value: 0.25, Unit: "latent",
 		Filtered: []float64{0.25, math.NaN()}, Centroid: []float64{250.5, 9}, Latency: 1500 * time.Microsecond,
+		Lead: 12 * time.Millisecond, Forecast: []float64{0.5, math.NaN()}, ForecastSD: []float64{0.125, math.NaN()},
 	}
 }
 

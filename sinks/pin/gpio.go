@@ -1,0 +1,47 @@
+package pin
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// mostLine is beyond any chip's lines.
+const mostLine = 1023
+
+// gpioOptions are the keys of the sink gpio.
+type gpioOptions struct {
+	options                  // their keys stand beside these
+	Chip      string         `yaml:"chip"`       // such as /dev/gpiochip0 or gpiochip0
+	Lines     map[string]int `yaml:"lines"`      // of each rule: the line's offset at the chip
+	ActiveLow bool           `yaml:"active_low"` // on is low
+}
+
+// NewGPIO sets lines of a GPIO chip, through the character device of Linux 5.10 and newer.
+func NewGPIO(decode func(any) error, env Env) (*Sink, error) {
+	o := gpioOptions{options: usual}
+	if err := decode(&o); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(o.options.check(), checkRules("lines", named(o.Lines), env)); err != nil {
+		return nil, err
+	}
+	if o.Chip == "" {
+		return nil, errors.New("chip is missing: give one, such as /dev/gpiochip0: gpiodetect lists them")
+	}
+	if !strings.Contains(o.Chip, "/") {
+		o.Chip = "/dev/" + o.Chip
+	}
+	taken := map[int]string{}
+	for _, rule := range named(o.Lines) {
+		line := o.Lines[rule]
+		if line < 0 || line > mostLine {
+			return nil, fmt.Errorf("lines.%s: found %d, expected a line's offset, 0 to %d: gpioinfo lists them", rule, line, mostLine)
+		}
+		if other, twice := taken[line]; twice {
+			return nil, fmt.Errorf("lines.%s and lines.%s: both are %d: give each rule its own", other, rule, line)
+		}
+		taken[line] = rule
+	}
+	return start(o.Chip, named(o.Lines), o.options, env, func() (device, error) { return openLines(&o, kernel{}) })
+}

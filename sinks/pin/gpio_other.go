@@ -1,0 +1,11 @@
+//go:build !linux
+
+package pin
+
+import "errors"
+
+type kernel struct{}
+
+func openLines(*gpioOptions, kernel) (device, error) {
+	return nil, errors.New("chip: GPIO chips are set on Linux alone: run the tracker there, or have a program subscribe to the triggers")
+}

@@ -1,0 +1,124 @@
+package pin
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"driftscope/internal/latent"
+	"driftscope/sinks/message"
+	"driftscope/sinks/sinktest"
+)
+
+// TestMain fails the suite when a goroutine outlives it.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// turn is a trigger of a rule.
+func turn(rule string, on bool) *latent.Trigger {
+	t := sinktest.Trigger(7)
+	t.Name, t.On, t.Arrived = rule, on, time.Now()
+	return t
+}
+
+// give writes triggers, and fails where one is lost.
+func give(t *testing.T, s *Sink, triggers ...*latent.Trigger) {
+	t.Helper()
+	for _, trigger := range triggers {
+		if err := s.Write(t.Context(), trigger); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// lostIn asks a sink, within 5 s, for what it has lost.
+func lostIn(t *testing.T, s *Sink) message.Lost {
+	t.Helper()
+	for range 5000 {
+		err := s.Write(t.Context(), sinktest.Health())
+		if lost, is := errors.AsType[message.Lost](err); is {
+			return lost
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Fatal("nothing was lost within 5 s")
+	return message.Lost{}
+}
+
+// bench is a device of a test.
+type bench struct {
+	mu      sync.Mutex
+	did     []string
+	fails   error
+	hang    chan struct{} // closed to let set go on; nil hangs never
+	opened  int
+	refuses error // to be opened
+}
+
+var _ device = (*bench)(nil)
+
+func (b *bench) open() (device, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.refuses != nil {
+		return nil, b.refuses
+	}
+	b.opened++
+	b.did = append(b.did, "open")
+	return b, nil
+}
+
+func (b *bench) set(o *order) error {
+	if b.hang != nil {
+		<-b.hang
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.fails != nil {
+		return b.fails
+	}
+	b.did = append(b.did, o.rule+map[bool]string{true: "+", false: "-"}[o.on])
+	return nil
+}
+
+func (b *bench) Close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.did = append(b.did, "close")
+	return nil
+}
+
+// fail has the device fail from now on; nil mends it.
+func (b *bench) fail(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.fails, b.refuses = err, err
+}
+
+// done is what the device did.
+func (b *bench) done() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]string(nil), b.did...)
+}
+
+// begun is a sink of a device of a test, closed by the test.
+func begun(t *testing.T, b *bench, o options, env Env) *Sink {
+	t.Helper()
+	s, err := start("a bench", []string{"edge", "well"}, o, env, b.open)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// closed ends a sink within 5 s.
+func closed(t *testing.T, s *Sink) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	return s.Close(ctx)
+}

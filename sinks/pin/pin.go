@@ -1,0 +1,168 @@
+package pin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"driftscope/internal/latent"
+	"driftscope/sinks/message"
+)
+
+// Bounds on what waits for a device, and on what may be asked of it.
+const (
+	depth      = 64          // triggers that wait: a second's worth of a rule that turns with every frame of a fast camera
+	again      = time.Second // between two attempts to open a device that is away
+	leastPulse = 100 * time.Microsecond
+	mostPulse  = 10 * time.Second
+	leastLate  = time.Millisecond
+	mostLate   = time.Minute
+	maxRules   = 32 // as many as a stream has
+)
+
+// Env is what a stream lends a sink of this package.
+type Env struct {
+	Stream string
+	Rules  []string                 // names of the stream's rules; nil where they are not known
+	Check  bool                     // options are checked, and no device is opened: opening one resets many a board
+	Log    *slog.Logger             // nil is silent
+	Wrote  func(took time.Duration) // told from any goroutine how long after its trigger a device was written; nil tells nobody
+}
+
+// options are the keys that all kinds share.
+type options struct {
+	Pulse time.Duration `yaml:"pulse"` // how long a beginning lasts; 0: as long as the condition
+	Late  time.Duration `yaml:"late"`  // a beginning that has waited longer is not written
+}
+
+// usual is what options are decoded over: a tenth of a second is ten frames of a usual camera, and longer than any device that works keeps one waiting.
+var usual = options{Late: 100 * time.Millisecond}
+
+func (o *options) check() error {
+	switch {
+	case o.Pulse != 0 && (o.Pulse < leastPulse || o.Pulse > mostPulse):
+		return fmt.Errorf("pulse: found %v, expected %v to %v, or 0s for as long as the condition holds", o.Pulse, leastPulse, mostPulse)
+	case o.Late < leastLate || o.Late > mostLate:
+		return fmt.Errorf("late: found %v, expected %v to %v", o.Late, leastLate, mostLate)
+	}
+	return nil
+}
+
+// checkRules refuses rules that the stream does not have: they would never be written. key names the option.
+func checkRules(key string, rules []string, env Env) error {
+	if len(rules) == 0 || len(rules) > maxRules {
+		return fmt.Errorf("%s: found %d rules, expected 1 to %d: name those that are to be written", key, len(rules), maxRules)
+	}
+	for _, rule := range rules {
+		if env.Rules != nil && !slices.Contains(env.Rules, rule) {
+			return fmt.Errorf("%s: found %.80q, expected the name of a rule of triggers: one of %v", key, rule, env.Rules)
+		}
+	}
+	return nil
+}
+
+// named are the rules of a map, sorted.
+func named[T any](of map[string]T) []string { return slices.Sorted(maps.Keys(of)) }
+
+// order has a rule's state written.
+type order struct {
+	rule    string
+	on      bool
+	trigger *latent.Trigger // nil where no frame has it written: a pulse ends, a device came back, the run ends
+	taken   time.Time
+}
+
+// device is what states are written to. It belongs to one goroutine, and no call takes longer than some hundred milliseconds.
+type device interface {
+	set(o *order) error
+	Close() error
+}
+
+// Sink writes triggers to a device. Its methods never wait for the device, but for Close, which gives it the context's time.
+type Sink struct {
+	options options
+	env     Env
+	name    string // of the device, for people
+	rules   []string
+	orders  chan order    // to the hand; closed by Close
+	done    chan struct{} // closed by the hand
+
+	mu   sync.Mutex
+	lost int // triggers, since the last Write
+	why  error
+}
+
+// start opens the device and begins to write. open is called again whenever the device has failed.
+func start(name string, rules []string, o options, env Env, open func() (device, error)) (*Sink, error) {
+	if env.Log == nil {
+		env.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &Sink{options: o, env: env, name: name, rules: rules, orders: make(chan order, depth), done: make(chan struct{})}
+	if env.Check {
+		close(s.done)
+		return s, nil
+	}
+	d, err := open()
+	if err != nil {
+		return nil, err
+	}
+	h := &hand{sink: s, open: open, device: d, lit: map[string]time.Time{}}
+	go h.run()
+	return s, nil
+}
+
+// Write takes a trigger of the sink's rules; other messages are nobody's. Its error is a message.Lost that tells of earlier triggers, or of this one where
+// too many wait.
+func (s *Sink) Write(_ context.Context, m latent.Message) error {
+	if t, is := m.(*latent.Trigger); is && slices.Contains(s.rules, t.Name) {
+		select {
+		case s.orders <- order{t.Name, t.On, t, time.Now()}:
+		default:
+			s.lose(fmt.Errorf("%s does not keep up: %d triggers wait", s.name, depth))
+		}
+	}
+	return s.losses()
+}
+
+// lose notes a trigger that was not written.
+func (s *Sink) lose(why error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lost++
+	s.why = why
+}
+
+// losses is what was lost since it was last asked.
+func (s *Sink) losses() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lost == 0 {
+		return nil
+	}
+	err := message.Lost{Count: s.lost, Cause: s.why}
+	s.lost, s.why = 0, nil
+	return err
+}
+
+// Close writes what waits, sets off what is on, and gives the device back. Its error is of triggers that were lost and not told.
+func (s *Sink) Close(ctx context.Context) error {
+	close(s.orders)
+	select {
+	case <-s.done:
+	default: // a context that has ended leaves time for nothing, so what is done goes first
+		select {
+		case <-s.done:
+		case <-ctx.Done():
+			return fmt.Errorf("%s: not written and closed in time: what it shows may be as it was", s.name)
+		}
+	}
+	if lost, is := errors.AsType[message.Lost](s.losses()); is {
+		return fmt.Errorf("%d triggers were not written: %w", lost.Count, lost.Cause)
+	}
+	return nil
+}

@@ -1,0 +1,184 @@
+package pin
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"driftscope/sinks/sinktest"
+)
+
+// States are written in their order, those of other rules and other messages are not, and what is on at the end is set off.
+func TestStates(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var took atomic.Int64
+		b := &bench{}
+		s := begun(t, b, usual, Env{Wrote: func(d time.Duration) { took.Add(int64(d)) }})
+		early := turn("edge", true)
+		early.Latency = time.Millisecond
+		time.Sleep(3 * time.Millisecond)
+		give(t, s, early, turn("gone", true), turn("well", true), turn("edge", false))
+		if err := s.Write(t.Context(), sinktest.Estimate(1, 1)); err != nil {
+			t.Fatal(err)
+		}
+		if err := closed(t, s); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := strings.Join(b.done(), " "), "open edge+ well+ edge- well- close"; got != want {
+			t.Errorf("found %s, expected %s", got, want)
+		}
+		// the other two triggers arrived as they were made, and say that they took 1.5 ms, so that they count with -1.5 ms
+		if want := 3*time.Millisecond - time.Millisecond - 2*1500*time.Microsecond; time.Duration(took.Load()) != want {
+			t.Errorf("the pulses are told to have taken %v, expected %v", time.Duration(took.Load()), want)
+		}
+	})
+}
+
+// A pulse ends by itself, is as long as it is told, and is made longer by a condition that begins again.
+func TestPulse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &bench{}
+		o := usual
+		o.Pulse = 10 * time.Millisecond
+		s := begun(t, b, o, Env{})
+		give(t, s, turn("edge", true), turn("edge", false))
+		for _, step := range []struct {
+			wait time.Duration
+			want string
+		}{{9 * time.Millisecond, "edge+"}, {2 * time.Millisecond, "edge-"}} {
+			time.Sleep(step.wait)
+			synctest.Wait()
+			if did := b.done(); did[len(did)-1] != step.want {
+				t.Errorf("after %v more: found %v, expected %s last", step.wait, did, step.want)
+			}
+		}
+		give(t, s, turn("well", true))
+		time.Sleep(6 * time.Millisecond)
+		give(t, s, turn("well", false), turn("well", true))
+		time.Sleep(6 * time.Millisecond)
+		synctest.Wait()
+		if did := b.done(); did[len(did)-1] != "well+" {
+			t.Errorf("a condition that began again has a pulse of its own length: found %v", did)
+		}
+		if err := closed(t, s); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A device that hangs holds nobody up. What is too much is lost and counted; a beginning that waited too long is not written, its end is.
+func TestHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &bench{hang: make(chan struct{})}
+		s := begun(t, b, usual, Env{})
+		began, lost := time.Now(), 0
+		for range depth + 1 + 5 { // one is at the device
+			if err := s.Write(t.Context(), turn("edge", true)); err != nil {
+				lost++
+			}
+			synctest.Wait()
+		}
+		if time.Since(began) != 0 || lost != 5 {
+			t.Errorf("took %v and lost %d, expected no time and 5", time.Since(began), lost)
+		}
+		time.Sleep(usual.Late + time.Millisecond)
+		close(b.hang)
+		synctest.Wait()
+		if got := lostIn(t, s); !strings.Contains(got.Error(), "longer than late: 100ms") || got.Count != depth {
+			t.Errorf("found %d lost because %v, expected %d that waited", got.Count, got, depth)
+		}
+		give(t, s, turn("edge", false))
+		if err := closed(t, s); err != nil {
+			t.Error(err)
+		}
+		if got, want := strings.Join(b.done(), " "), "open edge+ edge- close"; got != want {
+			t.Errorf("found %s, expected %s", got, want)
+		}
+	})
+}
+
+// A device that fails is opened again until it is back; what it showed as on is set off then, and what came meanwhile is lost.
+func TestBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &bench{}
+		s := begun(t, b, usual, Env{})
+		give(t, s, turn("edge", true), turn("well", true))
+		synctest.Wait()
+		gone := errors.New("unplugged")
+		b.fail(gone)
+		give(t, s, turn("edge", false))
+		synctest.Wait()
+		if lost := lostIn(t, s); !errors.Is(lost, gone) || lost.Count != 1 || !strings.Contains(lost.Error(), "a bench") {
+			t.Errorf("found %d lost because %v", lost.Count, lost)
+		}
+		time.Sleep(3 * again)
+		b.fail(nil)
+		time.Sleep(2 * again)
+		synctest.Wait()
+		if got, want := strings.Join(b.done(), " "), "open edge+ well+ close open edge- well-"; got != want {
+			t.Errorf("found %s, expected %s", got, want)
+		}
+		give(t, s, turn("edge", true))
+		if err := closed(t, s); err != nil {
+			t.Error(err)
+		}
+		if did := b.done(); !slices.Equal(did[len(did)-3:], []string{"edge+", "edge-", "close"}) {
+			t.Errorf("found %v, expected it to work as before", did)
+		}
+	})
+}
+
+// What was lost and not yet told is told at the end, and so is a device that may show something as on.
+func TestLostAtTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &bench{}
+		s := begun(t, b, usual, Env{})
+		give(t, s, turn("edge", true))
+		synctest.Wait()
+		b.fail(errors.New("unplugged"))
+		give(t, s, turn("well", true))
+		if err := closed(t, s); err == nil || !strings.Contains(err.Error(), "2 triggers were not written: a bench is away, and may show [edge] as on: a bench: unplugged") {
+			t.Errorf("found %v", err)
+		}
+	})
+}
+
+// A context that ends does not wait for a device.
+func TestCloseInTime(t *testing.T) {
+	b := &bench{hang: make(chan struct{})}
+	s := begun(t, b, usual, Env{})
+	give(t, s, turn("edge", true))
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if err := s.Close(ctx); err == nil || !strings.Contains(err.Error(), "a bench: not written and closed in time") {
+		t.Errorf("found %v", err)
+	}
+	close(b.hang)
+	<-s.done
+}
+
+// One order that a device does not deliver costs it alone.
+func TestPassing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &bench{}
+		s := begun(t, b, usual, Env{})
+		b.fail(passing{errors.New("nobody listens")})
+		give(t, s, turn("edge", true))
+		if lost := lostIn(t, s); lost.Count != 1 || !strings.Contains(lost.Error(), "nobody listens") {
+			t.Errorf("found %d lost because %v", lost.Count, lost)
+		}
+		b.fail(nil)
+		give(t, s, turn("edge", true))
+		if err := closed(t, s); err != nil {
+			t.Error(err)
+		}
+		if got, want := strings.Join(b.done(), " "), "open edge+ edge- close"; got != want {
+			t.Errorf("found %s, expected %s", got, want)
+		}
+	})
+}

@@ -1,0 +1,70 @@
+package pin
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// openSerial opens a serial device for this program alone: raw, 8 bits, no parity, one stop bit, no flow control, whatever modem lines say. Its file never
+// blocks, and takes deadlines.
+func openSerial(path string, baud int) (*os.File, error) {
+	fd, err := unix.Open(path, unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	switch {
+	case errors.Is(err, unix.EACCES):
+		return nil, fmt.Errorf("device: %s: %w: add this user to the group that owns it, usually dialout (sudo adduser $USER dialout), and log in again", path, err)
+	case err != nil:
+		return nil, fmt.Errorf("device: %s: %w: is it plugged in? ls /dev/serial/by-id names what is there", path, err)
+	}
+	if err := raw(fd, baud); err != nil {
+		unix.Close(fd)
+		return nil, fmt.Errorf("device: %s: %w", path, err)
+	}
+	return os.NewFile(uintptr(fd), path), nil
+}
+
+// raw takes the device for this program and sets its line.
+func raw(fd, baud int) error {
+	if err := unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return errors.New("another program, or another sink of this one, has it: end that, or give one sink all rules of a device")
+	}
+	t, err := unix.IoctlGetTermios(fd, unix.TCGETS2)
+	if err != nil {
+		return fmt.Errorf("is no serial device: %w", err)
+	}
+	t.Iflag, t.Oflag, t.Lflag = unix.IGNBRK|unix.IGNPAR, 0, 0
+	t.Cflag = unix.CS8 | unix.CREAD | unix.CLOCAL | unix.BOTHER // without HUPCL: closing resets no board
+	t.Ispeed, t.Ospeed = uint32(baud), uint32(baud)
+	t.Cc[unix.VMIN], t.Cc[unix.VTIME] = 1, 0
+	if err := unix.IoctlSetTermios(fd, unix.TCSETS2, t); err != nil {
+		return fmt.Errorf("does not take %d baud, 8N1: %w", baud, err)
+	}
+	if t, err = unix.IoctlGetTermios(fd, unix.TCGETS2); err != nil {
+		return err
+	}
+	if got := int(t.Ospeed); got < baud-baud/50 || got > baud+baud/50 { // a receiver takes 2 % and more
+		return fmt.Errorf("baud: asked for %d, it does %d: give one that it does", baud, got)
+	}
+	return nil
+}
+
+// closeSerial closes the device, once what its driver holds is sent or thrown away: the driver itself would wait half a minute for a board that is gone.
+func closeSerial(port *os.File) error {
+	if c, err := port.SyscallConn(); err == nil {
+		c.Control(func(fd uintptr) { drain(int(fd)) })
+	}
+	return port.Close()
+}
+
+// drain waits until the driver has sent what it holds, for as long as a device may take nothing, and throws the rest away.
+func drain(fd int) {
+	for end := time.Now().Add(writing); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if n, err := unix.IoctlGetInt(fd, unix.TIOCOUTQ); err != nil || n == 0 {
+			return
+		}
+	}
+	unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCOFLUSH) // it is closed next, whatever comes of it
+}
