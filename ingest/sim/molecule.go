@@ -78,3 +78,22 @@ func profile(centre float64) (first int, light [2 * coilReach]float64) {
 	}
 	return first, light
 }
+
+// Painter draws the scene molecule wherever it is told to be: a fresh molecule before the scene's camera, on a path of the caller's. Not safe for concurrent
+// use.
+type Painter struct{ draw renderer }
+
+// NewPainter begins the noise of a seed.
+func NewPainter(seed uint64) (*Painter, error) {
+	draw, err := newMolecule(Options{Render: Subpixel}, extent{}, rand.NewPCG(seed, pixelStream))
+	return &Painter{draw}, err
+}
+
+// Format is the format of every picture.
+func (p *Painter) Format() Format { return p.draw.format() }
+
+// Draw draws the molecule at z, µm from the picture's middle, into dst. It reports false where that lies beyond the picture.
+func (p *Painter) Draw(dst *Picture, z []float64) bool {
+	dst.reset(p.draw.format())
+	return p.draw.render(dst, z, 0)
+}
