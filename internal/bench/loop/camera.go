@@ -10,11 +10,13 @@ import (
 	"driftscope/internal/frame"
 )
 
-// camera shows a molecule on a path: a frame every period, with the time at which its exposure, a flash, ended. It draws ahead.
+// camera shows a molecule on a path: a frame every period, with the time at which its exposure, a flash, ended, and some time later, when it is read out. It
+// draws ahead.
 type camera struct {
 	painter *sim.Painter
 	path    path
 	period  time.Duration
+	readout time.Duration
 	seq     uint64
 	begun   time.Time
 	frames  frame.Pool
@@ -55,8 +57,9 @@ func (c *camera) Read(ctx context.Context) (*frame.Frame, error) {
 	}
 	c.painter.Draw(&sim.Picture{U16: pixels}, z[:])
 	at := c.begun.Add(exposed)
-	time.Sleep(time.Until(at))
-	f := c.frames.New(c.seq, at, frame.Meta{Arrived: at}, mat)
+	arrives := at.Add(c.readout)
+	time.Sleep(time.Until(arrives))
+	f := c.frames.New(c.seq, at, frame.Meta{Arrived: arrives}, mat)
 	c.seq++
 	return f, nil
 }

@@ -11,7 +11,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"runtime"
 	"slices"
 	"time"
 
@@ -21,19 +20,20 @@ import (
 
 // Command measures the loop.
 type Command struct {
-	FPS     float64 `name:"fps" default:"100" help:"Frames a second."`
-	Seconds float64 `default:"30" help:"Seconds measured." placeholder:"S"`
-	Warm    float64 `default:"20" help:"Seconds before, in which the law is learnt." placeholder:"S"`
-	Lead    string  `default:"auto" help:"online.lead: auto, or a duration such as 5ms." placeholder:"TIME"`
-	Seed    uint64  `default:"1" help:"Of the path and of the pixels."`
-	JSON    bool    `name:"json" help:"Print one JSON object instead of a table."`
+	FPS     float64       `name:"fps" default:"100" help:"Frames a second."`
+	Seconds float64       `default:"30" help:"Seconds measured." placeholder:"S"`
+	Warm    float64       `default:"20" help:"Seconds before, in which the law is learnt." placeholder:"S"`
+	Readout time.Duration `default:"4.2ms" help:"From the end of an exposure to the frame's arrival: a picture of 512x512 of 16 bits takes as long over a gigabit line." placeholder:"TIME"`
+	Lead    string        `help:"online.lead; by default auto and the readout, which a camera's user knows." placeholder:"TIME"`
+	Seed    uint64        `default:"1" help:"Of the path and of the pixels."`
+	JSON    bool          `name:"json" help:"Print one JSON object instead of a table."`
 }
 
 // Help says what is measured, under the command's own help.
 func (c *Command) Help() string {
-	return "A molecule goes round in a whirl and diffuses, by a law whose forecasts' errors are known in closed form. A camera shows it, 512x512 pixels of 16 bits, each frame with the time at which its exposure ended; " +
+	return "A molecule goes round in a whirl and diffuses, by a law whose forecasts' errors are known in closed form. A camera shows it, 512x512 pixels of 16 bits, each frame with the time at which its exposure ended, and gives it once it is read out; " +
 		"run's own steps, encoder, estimator and sinks make triggers of it, also published over NATS with views, and the sink serial writes a byte for each to a pseudo-terminal. " +
-		"Photon to pin is from the end of the exposure to the byte's being read there: a real line adds 10 bits of its baud, a real camera its readout. " +
+		"Photon to pin is from the end of the exposure, over the readout, to the byte's being read there: a real line adds 10 bits of its baud. " +
 		"The errors are of the molecule's place when the byte arrives: of the last filtered latent, and of the trigger's forecast; the factor between them stands beside the one that the law allows."
 }
 
@@ -41,6 +41,7 @@ func (c *Command) Help() string {
 const (
 	leastFPS, mostFPS = 1, 1000
 	mostSeconds       = 3600
+	mostReadout       = time.Second
 )
 
 // Latency is of the time from photon to pin, milliseconds.
@@ -67,6 +68,7 @@ type Findings struct {
 	Cores   int     `json:"cores"`
 	FPS     float64 `json:"fps"`
 	Seconds float64 `json:"seconds"`
+	Readout float64 `json:"readout_ms"`
 	Tracked uint64  `json:"frames_tracked"`
 	Dropped uint64  `json:"frames_dropped"`
 	Pulses  int     `json:"pulses"`
@@ -100,10 +102,24 @@ func (c *Command) check() error {
 	if !(c.Seconds >= 1 && c.Seconds <= mostSeconds) || !(c.Warm >= 1 && c.Warm <= mostSeconds) {
 		return fmt.Errorf("--seconds, --warm: found %g and %g, expected 1 to %d", c.Seconds, c.Warm, mostSeconds)
 	}
-	if _, _, err := (&config.Online{Lead: c.Lead}).ReadLead(); err != nil || c.Lead == "" {
-		return fmt.Errorf("--lead: found %q, expected auto or a duration", c.Lead)
+	if c.Readout < 0 || c.Readout > mostReadout {
+		return fmt.Errorf("--readout: found %v, expected 0s to %v", c.Readout, mostReadout)
+	}
+	if _, _, err := (&config.Online{Lead: c.Lead}).ReadLead(); err != nil {
+		return fmt.Errorf("--lead: %w", err)
 	}
 	return nil
+}
+
+// lead is online.lead.
+func (c *Command) lead() string {
+	switch {
+	case c.Lead != "":
+		return c.Lead
+	case c.Readout == 0:
+		return "auto"
+	}
+	return "auto+" + c.Readout.String()
 }
 
 // pulse is a trigger whose byte arrived.
@@ -170,8 +186,8 @@ func distance2(a, b [2]float64) float64 {
 // print writes the findings for a person.
 func (f *Findings) print(w io.Writer) {
 	l, e := &f.Latency, &f.Errors
-	fmt.Fprintf(w, "A whirling molecule at %g frames/s for %g s, on %d cores (GOMAXPROCS %d): %d frames tracked, %d lost; %d pulses, %d lost.\n\n",
-		f.FPS, f.Seconds, f.Cores, runtime.GOMAXPROCS(0), f.Tracked, f.Dropped, f.Pulses, f.Lost)
+	fmt.Fprintf(w, "A whirling molecule at %g frames/s for %g s, read out in %.1f ms, on %d cores: %d frames tracked, %d lost; %d pulses, %d lost.\n\n",
+		f.FPS, f.Seconds, f.Readout, f.Cores, f.Tracked, f.Dropped, f.Pulses, f.Lost)
 	fmt.Fprintln(w, "| photon to pin, ms | p50 | p99 | longest | jitter (sd) |\n|---|---|---|---|---|")
 	fmt.Fprintf(w, "| | %.2f | %.2f | %.2f | %.2f |\n\n", l.P50, l.P99, l.Max, l.Jitter)
 	fmt.Fprintln(w, "| error when the pulse arrives, µm | last estimate | forecast | factor | factor that the law allows |\n|---|---|---|---|---|")

@@ -87,9 +87,14 @@ func TestCheck(t *testing.T) {
 	if err := good.check(); err != nil {
 		t.Fatal(err)
 	}
+	for want, c := range map[string]Command{"auto": {}, "auto+4.2ms": {Readout: 4200 * time.Microsecond}, "7ms": {Lead: "7ms", Readout: time.Millisecond}} {
+		if got := c.lead(); got != want {
+			t.Errorf("found a lead of %s, expected %s", got, want)
+		}
+	}
 	for want, spoil := range map[string]func(*Command){
-		"--fps: found 0": func(c *Command) { c.FPS = 0 }, "--seconds, --warm: found 0 and 1": func(c *Command) { c.Seconds = 0 }, `--lead: found "soon"`: func(c *Command) { c.Lead = "soon" },
-		`--lead: found ""`: func(c *Command) { c.Lead = "" },
+		"--fps: found 0": func(c *Command) { c.FPS = 0 }, "--seconds, --warm: found 0 and 1": func(c *Command) { c.Seconds = 0 }, `--lead: online.lead: found "soon"`: func(c *Command) { c.Lead = "soon" },
+		"--readout: found 2s": func(c *Command) { c.Readout = 2 * time.Second },
 	} {
 		bad := good
 		spoil(&bad)

@@ -68,7 +68,7 @@ func (w *witness) Write(ctx context.Context, m latent.Message) error {
 // configuration is of a run with the rules and the pin.
 func (c *Command) configuration(device string) (cfg config.Config, err error) {
 	cfg = config.Default()
-	cfg.Stream, cfg.NATS.Port, cfg.Online.Lead, cfg.Online.Seed = "loop", 0, c.Lead, c.Seed
+	cfg.Stream, cfg.NATS.Port, cfg.Online.Lead, cfg.Online.Seed = "loop", 0, c.lead(), c.Seed
 	texts := map[string]any{}
 	for axis := range 2 {
 		for i, low := range boundaries {
@@ -115,7 +115,7 @@ func (c *Command) measure(ctx context.Context) (found Findings, err error) {
 	}
 	period := time.Duration(float64(time.Second) / c.FPS).Round(grid)
 	frames := uint64((c.Warm + c.Seconds) / period.Seconds())
-	source := &camera{painter: painter, period: period, path: whirl.walk(time.Duration(frames+1)*period+time.Second, c.Seed)}
+	source := &camera{painter: painter, period: period, readout: c.Readout, path: whirl.walk(time.Duration(frames+1)*period+time.Second, c.Seed)}
 	server, err := stream.Connect(ctx, cfg)
 	if err != nil {
 		return found, err
@@ -144,7 +144,7 @@ func (c *Command) measure(ctx context.Context) (found Findings, err error) {
 	if err := errors.Join(err, pulses.err); err != nil {
 		return found, err
 	}
-	found = Findings{Cores: runtime.NumCPU(), FPS: c.FPS, Seconds: c.Seconds, Tracked: summary.Tracked, Dropped: summary.FramesIn - summary.Tracked}
+	found = Findings{Cores: runtime.NumCPU(), FPS: c.FPS, Seconds: c.Seconds, Readout: c.Readout.Seconds() * 1e3, Tracked: summary.Tracked, Dropped: summary.FramesIn - summary.Tracked}
 	err = found.fill(source, seen, pulses.arrivals, uint64(c.Warm/period.Seconds()))
 	return found, err
 }
