@@ -172,6 +172,8 @@ class Trigger(Timed):
     epoch: int | None = None
     #: from the frame's arrival to this (ms)
     latency_ms: float
+    #: from the acquisition to when a pulse arrives, as online.lead says (ms)
+    lead_ms: float | None = None
     #: the rule's
     name: str
     #: the one of a field that the rule is about
@@ -192,6 +194,10 @@ class Trigger(Timed):
     value: float
     #: the latent given all frames so far and the law (latent)
     z_filtered: list[float]
+    #: the latent then (latent)
+    z_forecast: list[float] | None = None
+    #: its standard deviation (latent)
+    z_forecast_sd: list[float] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
