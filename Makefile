@@ -18,7 +18,7 @@ TESTFLAGS ?=
 # The program names the commit that it was built from, where this is a checkout: driftscope version.
 STAMPED := $(shell git rev-parse HEAD >/dev/null 2>&1 && echo auto || echo false)
 
-.PHONY: setup build desks run test test-long recorded race check bench soak model schemas web
+.PHONY: setup build desks run test test-long recorded race check bench soak model schemas web dist dist-twice packages-test
 
 # The program reads models and pictures of strangers with C++ libraries: it lies at another address at every start, and a function whose
 # stack was written over ends the process instead of returning into it.
@@ -106,6 +106,32 @@ soak: build
 	go build -tags matprofile -buildmode=pie -o bin/driftscope-mats ./cmd/driftscope
 	go build -o bin/soak ./internal/soak
 	bin/soak -for $(SOAK) -seed $(SEED) -mats bin/driftscope-mats -out out/soak.md
+
+# What make dist packs beside this machine's program: OS/ARCH, without OpenCV, such as windows/amd64 darwin/arm64 linux/arm64.
+PURE ?=
+DIST ?= out/dist
+
+# No paths of this machine and no symbol tables: whoever builds the commit has the same bytes.
+DISTFLAGS := -trimpath -buildvcs=true -ldflags '-s -w'
+
+# Archives, the Debian package of this machine's release, what each is made of (SPDX) and SHA256SUMS, in out/dist.
+dist: setup
+	rm -rf $(DIST)
+	go build $(DISTFLAGS) -buildmode=pie -o $(DIST)/build/native/ ./cmd/driftscope
+	@set -e; for pair in $(PURE); do \
+		echo "go build, without OpenCV, for $$pair"; \
+		CGO_ENABLED=0 GOOS=$${pair%/*} GOARCH=$${pair#*/} go build $(DISTFLAGS) -o $(DIST)/build/$$(echo $$pair | tr / -)/ ./cmd/driftscope; \
+	done
+	go run ./internal/dist -from $(DIST)/build -into $(DIST)
+
+# Builds it twice, in two folders with two empty caches, and compares the bytes: ten minutes.
+dist-twice: setup
+	./internal/setup/reproducible.sh
+
+# Makes the package for Debian 12 and 13 in roots of their own, and installs, runs, upgrades and removes it in bare ones. As root, with mmdebstrap.
+RELEASES ?= bookworm trixie
+packages-test:
+	set -e; for release in $(RELEASES); do ./internal/setup/packages.sh $$release; done
 
 # Makes the shipped encoder for sim:molecule again.
 model: build

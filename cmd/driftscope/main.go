@@ -11,6 +11,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"driftscope/internal/demo"
 	"driftscope/internal/exit"
 )
 
@@ -29,6 +30,10 @@ func execute(ctx context.Context, args []string) (status int) {
 			status = 1
 		}
 	}()
+	if len(args) == 0 {
+		exit.Report(demo.Welcome(os.Stdout))
+		return 0
+	}
 	exited := -1
 	parser, err := kong.New(&commands{}, kong.Name("driftscope"), kong.UsageOnError(), kong.Exit(func(code int) { exited = code }), kong.ValueFormatter(withDefault),
 		kong.Description("Follow a microscope's feed in latent coordinates and publish them with their law of motion."),

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"driftscope/ingest"
+	"driftscope/internal/pages"
 	"driftscope/sinks"
 )
 
@@ -33,9 +34,9 @@ func (sourcesCmd) Run(ctx context.Context) error {
 	fmt.Println("sources")
 	for _, kind := range ingest.Kinds() {
 		if ingest.Lacks(kind) {
-			fmt.Printf("  %-12s not in this build: %s\n", kind, about[kind])
+			fmt.Printf("  %-12s not in this build: %s\n", kind, pages.Located(about[kind]))
 		} else {
-			fmt.Printf("  %-12s %s\n", kind, about[kind])
+			fmt.Printf("  %-12s %s\n", kind, pages.Located(about[kind]))
 		}
 	}
 	fmt.Println("directory, ndtiff, tiff and video (MKV, MPEG-TS) are followed while they are written: --follow, --until-idle 30s")

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"driftscope/ingest/camera"
+	"driftscope/internal/pages"
 	"driftscope/internal/version"
 	"driftscope/preprocess"
 )
@@ -23,7 +24,7 @@ func machine(ctx context.Context) []string {
 	lines = append(lines, "cameras found")
 	found := camera.Cameras(ctx)
 	if len(found) == 0 {
-		return append(lines, "  none; docs/howto/cameras.md says where to look")
+		return append(lines, "  none; "+pages.Located("docs/howto/cameras.md")+" says where to look, driftscope doctor what is missing")
 	}
 	for _, camera := range found {
 		lines = append(lines, "  "+camera)

@@ -9,6 +9,7 @@ import (
 
 	"driftscope/infer"
 	"driftscope/internal/bus"
+	"driftscope/internal/pages"
 )
 
 // usageError marks an error as the user's: a wrong flag or configuration, found before anything ran.
@@ -38,14 +39,14 @@ func Status(err error) int {
 	return 1
 }
 
-// Report prints err on standard error, one line a problem.
+// Report prints err on standard error, one line a problem; the pages that it names are where the reader finds them.
 func Report(err error) {
 	if err == nil {
 		return
 	}
 	for line := range strings.Lines(err.Error()) {
 		if line = strings.TrimSpace(line); line != "" {
-			fmt.Fprintln(os.Stderr, "driftscope: "+line)
+			fmt.Fprintln(os.Stderr, "driftscope: "+pages.Located(line))
 		}
 	}
 }

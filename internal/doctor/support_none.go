@@ -1,0 +1,11 @@
+//go:build !cgo
+
+package doctor
+
+import "context"
+
+// support is nothing: this build has no OpenCV.
+func support() []string { return nil }
+
+// networked is nothing: this build has no camera.
+func networked(context.Context) []string { return nil }
