@@ -40,7 +40,7 @@ func TestPackagedService(t *testing.T) {
 	}
 	out, _ := exec.Command("systemd-analyze", "verify", path).CombinedOutput() // its status says that the program is not installed here
 	for complaint := range strings.Lines(string(out)) {
-		if strings.Contains(complaint, "driftscope.service") && !strings.Contains(complaint, "is not executable") {
+		if strings.Contains(complaint, "driftscope.service") && !strings.Contains(complaint, "is not executable") && !strings.Contains(complaint, "Command 'man") {
 			t.Errorf("%s", complaint)
 		}
 	}
@@ -67,12 +67,12 @@ func TestFirstMinutes(t *testing.T) {
 			t.Errorf("%s is not in the manual page and the completions", name)
 		}
 	}
-	account := said("demo", "--once", "--frames", "30", "--dashboard", "127.0.0.1:0", "--out", "tracks.csv")
-	if !strings.Contains(account, "tracked 30,") {
-		t.Errorf("the demo says %q, expected 30 frames", account)
+	account := said("demo", "--once", "--frames", "12", "--dashboard", "127.0.0.1:0", "--out", "tracks.csv")
+	if !strings.Contains(account, "tracked 12,") {
+		t.Errorf("the demo says %q, expected 12 frames", account)
 	}
 	tracks, err := os.ReadFile(folder + "/tracks.csv")
-	if err != nil || strings.Count(string(tracks), "\n") < 30*100 {
-		t.Errorf("%d bytes of tracks (%v), expected hundreds of objects in each of 30 frames", len(tracks), err)
+	if err != nil || strings.Count(string(tracks), "\n") < 12*100 {
+		t.Errorf("%d bytes of tracks (%v), expected hundreds of objects in each of 12 frames", len(tracks), err)
 	}
 }
