@@ -62,6 +62,7 @@ make_package() {
 		say "a root that builds"
 		fresh "$build" ca-certificates,git,make,g++,pkg-config,libopencv-dev,libgstreamer-plugins-base1.0-dev,gstreamer1.0-plugins-base,aravis-tools-cli,libdnnl-dev
 	}
+	bind /proc "$build/proc" # by which Go finds itself
 	bind "$here" "$build/src"
 	bind "$(go env GOROOT)" "$build/usr/local/go"
 	bind "$(go env GOMODCACHE)" "$build/root/go/pkg/mod"
