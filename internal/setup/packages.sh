@@ -1,5 +1,6 @@
 #!/bin/sh
-# Makes the Debian package of this checkout for one release in a fresh root of it, and tries it in a bare one: installed, run, upgraded, removed, purged.
+# Makes the Debian package of this checkout for one release, here where this is that release, else in a fresh root of it, and tries it in a bare one:
+# installed, run, upgraded, removed, purged.
 #   packages.sh bookworm|trixie [ROOTS]        as root, with mmdebstrap; ROOTS (out/roots) has the root that builds, and keeps it for the next time
 # The repository has to be clean: a package names the commit that it is made of.
 set -eu
@@ -56,8 +57,14 @@ alone() {
 	unshare --net sh -c 'ip link set lo up && exec chroot "$@"' sh "$root" /usr/bin/env -i PATH=/usr/local/bin:/usr/bin:/bin HOME=/tmp LC_ALL=C.UTF-8 "$@"
 }
 
+both="make --no-print-directory dist DIST=$made && go run ./internal/dist -from $made/build -into $made/upgrade -revision 2"
+
 make_package() {
 	[ -z "$(git status --porcelain)" ] || die "files are changed since the commit: commit them first"
+	if [ "$(. /etc/os-release && echo "$VERSION_CODENAME")" = "$release" ]; then
+		sh -c "$both"
+		return
+	fi
 	[ -x "$build/usr/bin/make" ] || {
 		say "a root that builds"
 		fresh "$build" ca-certificates,git,make,g++,pkg-config,libopencv-dev,libgstreamer-plugins-base1.0-dev,gstreamer1.0-plugins-base,aravis-tools-cli,libdnnl-dev
@@ -67,7 +74,7 @@ make_package() {
 	bind "$(go env GOROOT)" "$build/usr/local/go"
 	bind "$(go env GOMODCACHE)" "$build/root/go/pkg/mod"
 	bind "$(go env GOCACHE)" "$build/root/.cache/go-build"
-	in_root "$build" sh -c "git config --global --replace-all safe.directory '*' && cd /src && make --no-print-directory dist DIST=$made && go run ./internal/dist -from $made/build -into $made/upgrade -revision 2"
+	in_root "$build" sh -c "git config --global --replace-all safe.directory '*' && cd /src && $both"
 	leave
 }
 
