@@ -1,7 +1,8 @@
 #!/bin/sh
 # Makes the Debian package of this checkout for one release, here where this is that release, else in a fresh root of it, and tries it in a bare one:
 # installed, run, upgraded, removed, purged.
-#   packages.sh bookworm|trixie [ROOTS]        as root, with mmdebstrap; ROOTS (out/roots) has the root that builds, and keeps it for the next time
+#   packages.sh bookworm|trixie [ROOTS [try]]      as root, with mmdebstrap; ROOTS (out/roots) has the root that builds, and keeps it for the next time;
+# try takes the packages that are in out/dist/RELEASE already
 # The repository has to be clean: a package names the commit that it is made of.
 set -eu
 
@@ -118,5 +119,5 @@ try() {
 # names are the files of the root that have the program's name.
 names() { find "$bare" -xdev -path "$bare/proc" -prune -o -name '*driftscope*' -print; }
 
-make_package
+[ "${3:-}" = try ] || make_package
 try
