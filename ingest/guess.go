@@ -15,10 +15,10 @@ import (
 )
 
 // forms is what Guess understands, for its errors.
-const forms = "give sim:NAME, camera:N, genicam:NAME, gst:PIPELINE, an rtsp:// or http:// address, nats:SUBJECT, a video, a multi-page TIFF, a FITS cube, an NDTiff folder, or a folder or pattern of pictures"
+const forms = "give sim:NAME, camera:N, genicam:NAME, gst:PIPELINE, an rtsp:// or http:// address, nats:SUBJECT, a video, a multi-page TIFF, a FITS cube, an NDTiff folder, an OME-Zarr store, or a folder or pattern of pictures"
 
 // Guess returns the kind of source that a person means by arg, and its options: a camera, an address, sim:NAME or sim:NAME?seed=7, nats:SUBJECT, a folder or
-// a glob of pictures, an NDTiff folder or ndtiff:FOLDER?channel=DAPI&z=3, a TIFF or tiff:FILE?channel=2&slice=1, a FITS file, or a
+// a glob of pictures, an NDTiff folder or ndtiff:FOLDER?channel=DAPI&z=3, an OME-Zarr store or zarr:STORE?channel=2&slice=1, a TIFF or tiff:FILE?channel=2&slice=1, a FITS file, or a
 // video. A file that does not exist is an error here, not later; that a camera is missing, Open says.
 func Guess(arg string) (kind string, options map[string]any, err error) {
 	if rest, found := strings.CutPrefix(arg, "sim:"); found {
@@ -36,6 +36,10 @@ func Guess(arg string) (kind string, options map[string]any, err error) {
 		options, err := files.TIFFOptions(rest)
 		return "tiff", options, err
 	}
+	if rest, found := strings.CutPrefix(arg, "zarr:"); found {
+		options, err := files.ZarrOptions(rest)
+		return "zarr", options, err
+	}
 	if kind, options, err := guessCamera(arg); kind != "" || err != nil {
 		return kind, options, err
 	}
@@ -45,6 +49,8 @@ func Guess(arg string) (kind string, options map[string]any, err error) {
 		kind = "recording"
 	case err == nil && info.IsDir() && files.IndexFolder(arg) != "":
 		kind = "ndtiff"
+	case err == nil && info.IsDir() && files.IsZarr(arg):
+		kind = "zarr"
 	case err == nil && info.IsDir():
 		kind = "directory"
 	case err == nil && info.Mode().IsRegular():

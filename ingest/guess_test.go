@@ -46,11 +46,11 @@ func openRecording(t testing.TB, kind, options string) recording {
 
 // TestKinds: an unknown kind is answered with those that are known.
 func TestKinds(t *testing.T) {
-	if got := strings.Join(Kinds(), " "); got != "camera directory fits genicam gst nats ndtiff recording sim tiff url video" {
+	if got := strings.Join(Kinds(), " "); got != "camera directory fits genicam gst nats ndtiff recording sim tiff url video zarr" {
 		t.Errorf("kinds are %s", got)
 	}
 	_, err := New("camera9", func(any) error { return nil })
-	if err == nil || !strings.Contains(err.Error(), `"camera9" is not known: give one of camera, directory, fits, genicam, gst, nats, ndtiff, recording, sim, tiff, url, video`) {
+	if err == nil || !strings.Contains(err.Error(), `"camera9" is not known: give one of camera, directory, fits, genicam, gst, nats, ndtiff, recording, sim, tiff, url, video, zarr`) {
 		t.Errorf("%v, the list of kinds expected", err)
 	}
 }

@@ -30,6 +30,7 @@ var kinds = map[string]constructor{
 	"tiff":      files.NewTIFF,
 	"url":       newURL,
 	"video":     newVideo,
+	"zarr":      files.NewZarr,
 }
 
 // New makes a source of the given kind. decode fills the kind's options; they are checked here, but no file is opened before Open.

@@ -14,7 +14,7 @@ func following(source config.Component, name string, follow bool, untilIdle time
 	if !follow && untilIdle == 0 {
 		return source, nil
 	}
-	if grows := []string{"directory", "ndtiff", "tiff", "video"}; !slices.Contains(grows, source.Kind) {
+	if grows := []string{"directory", "ndtiff", "tiff", "video", "zarr"}; !slices.Contains(grows, source.Kind) {
 		return source, fmt.Errorf("--follow: %s is read as %s, and only %s are followed: leave --follow and --until-idle out", name, source.Kind, strings.Join(grows, ", "))
 	}
 	if source, err = source.With("follow", follow); err == nil && untilIdle != 0 {

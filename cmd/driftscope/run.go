@@ -20,7 +20,7 @@ import (
 
 // runCmd tracks one stream or several until they end. Flags stand over the configurations.
 type runCmd struct {
-	Sources   []string      `arg:"" name:"source" help:"sim:NAME, a camera (driftscope sources), nats:SUBJECT, a video, a folder or glob of pictures, a TIFF, an NDTiff folder, a FITS cube, or a configuration that ends in .yaml; several run side by side."`
+	Sources   []string      `arg:"" name:"source" help:"sim:NAME, a camera (driftscope sources), nats:SUBJECT, a video, a folder or glob of pictures, a TIFF, an NDTiff folder, an OME-Zarr store, a FITS cube, or a configuration that ends in .yaml; several run side by side."`
 	Model     string        `help:"The encoder: a model file, embedded:NAME, or nats:NAME, one that the NATS server keeps." placeholder:"MODEL.onnx"`
 	Frames    uint64        `help:"Stop after this many frames." placeholder:"N"`
 	DT        float64       `name:"dt" help:"Seconds between frames, whatever the source says." placeholder:"S"`
@@ -34,7 +34,7 @@ type runCmd struct {
 	Out       string        `help:"Write every message to this file, one JSON object a line; with --objects, tracks.csv and tracks.parquet are tables with frame, particle, x and y." placeholder:"RESULTS.jsonl"`
 	Objects   bool          `help:"Follow every object in the field: beads, vesicles, receptors, nuclei. Needs no model; one of pretrain --objects tells what each looks like."`
 	State     string        `help:"Keep the law in this file, and continue from it if it is there." placeholder:"FILE"`
-	Record    string        `help:"Keep every frame, as it was read, in this new or empty folder." placeholder:"DIR"`
+	Record    string        `help:"Keep every frame, as it was read, in this new or empty folder: as OME-Zarr where it ends in .zarr, else as TIFF." placeholder:"DIR"`
 	Repeat    string        `help:"Track the frames that an earlier run tracked, and refine when it did, by what its --out wrote: the same estimates again." placeholder:"RESULTS.jsonl"`
 	Stay      bool          `help:"Keep a stream that has ended: the command start runs it again, until Ctrl-C."`
 	Mode      string        `help:"Where tracking is slower than the source: latest drops the oldest frames, lossless none; by default latest where the source does not wait." placeholder:"MODE"`

@@ -22,11 +22,12 @@ var about = map[string]string{
 	"gst":       "any GStreamer pipeline: 'gst:v4l2src ! videoconvert'",
 	"nats":      "frames that another program publishes: nats:SUBJECT, or nats://host:port/SUBJECT; see docs/howto/frames.md and driftscope publish",
 	"ndtiff":    "a folder that Micro-Manager writes as NDTiff 2 or 3, one series of it, ndtiff:FOLDER?channel=DAPI&z=3; the images' own times, --dt or --fps",
-	"recording": "a folder that run --record wrote: the same frames, numbers and times again",
+	"recording": "a folder or .zarr that run --record wrote: the same frames, numbers and times again",
 	"sim":       "a simulation: sim:NAME, one of the names below, or sim:NAME?seed=7&frames=1000; of a field of many objects also density, snr, width and height",
 	"tiff":      "a TIFF of one or more pages: 8 or 16 bits or float32, both byte orders, BigTIFF; one channel and slice of a hyperstack, tiff:FILE?channel=2&slice=1; its description's time step, --dt or --fps",
 	"url":       "a network camera or a video on a server: rtsp://, http:// or https://",
 	"video":     "what OpenCV reads: .mp4, .avi, .mov, ...; 8 bits; --dt or --fps where the file's own rate is that of playback",
+	"zarr":      "an OME-Zarr store, v2 or v3: one channel, slice and resolution, zarr:STORE?channel=2&slice=1&level=0; its metadata's time step, --dt or --fps",
 }
 
 // Run prints the kinds, what this computer has of what cameras need, and the cameras that it finds.
@@ -39,7 +40,7 @@ func (sourcesCmd) Run(ctx context.Context) error {
 			fmt.Printf("  %-12s %s\n", kind, pages.Located(about[kind]))
 		}
 	}
-	fmt.Println("directory, ndtiff, tiff and video (MKV, MPEG-TS) are followed while they are written: --follow, --until-idle 30s")
+	fmt.Println("directory, ndtiff, tiff, zarr and video (MKV, MPEG-TS) are followed while they are written: --follow, --until-idle 30s")
 	fmt.Println("simulations\n  " + strings.Join(ingest.Simulations(), ", "))
 	for _, line := range steps() {
 		fmt.Println(line)

@@ -46,6 +46,9 @@ var formats = []struct {
 		return newPages(t, dir, growingPages{order: binary.LittleEndian, start: rollsOver, part: 3})
 	}, 1},
 	{"NDTiff", "ndtiff", func(_ testing.TB, dir string) (string, grower) { return dir, &growingND{dir: dir} }, 9},
+	{"Zarr", "zarr", func(t testing.TB, dir string) (string, grower) { return newZarrs(t, dir, false, false) }, 1},
+	{"packed Zarr", "zarr", func(t testing.TB, dir string) (string, grower) { return newZarrs(t, dir, true, false) }, 1},
+	{"Zarr, length before content", "zarr", func(t testing.TB, dir string) (string, grower) { return newZarrs(t, dir, true, true) }, 2},
 	{"folder of PNGs", "directory", func(_ testing.TB, dir string) (string, grower) { return dir, &growingFiles{dir, ".png"} }, 1},
 	{"pattern of TIFFs", "directory", func(_ testing.TB, dir string) (string, grower) {
 		return filepath.Join(dir, "f_*.tif"), &growingFiles{dir, ".tif"}
@@ -178,7 +181,7 @@ func TestFollowKilled(t *testing.T) {
 			put(t, g.frame(t, n), format.torn)
 			frames, skipped := ingesttest.ReadAll(t, followed(t, format.kind, path, "300ms"))
 			check(t, frames, n)
-			if torn := []string{"torn_page", "torn_image", "unreadable_file", "unreadable_page"}; len(skipped) != 1 || !slices.Contains(torn, skipped[0]) {
+			if torn := []string{"torn_page", "torn_image", "torn_frame", "unreadable_file", "unreadable_page"}; len(skipped) != 1 || !slices.Contains(torn, skipped[0]) {
 				t.Errorf("skipped %v, one torn frame expected", skipped)
 			}
 		})

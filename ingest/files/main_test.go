@@ -21,11 +21,18 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if len(os.Args) == 4 && os.Args[1] == filmCommand {
+		if err := writeFilm(os.Args[2], os.Args[3]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	mats.Main(m)
 }
 
 // kinds are the sources of this package.
-var kinds = map[string]child.Constructor{"directory": NewDirectory, "fits": NewFITS, "ndtiff": NewNDTiff, "tiff": NewTIFF, "video": NewVideo}
+var kinds = map[string]child.Constructor{"directory": NewDirectory, "fits": NewFITS, "ndtiff": NewNDTiff, "tiff": NewTIFF, "video": NewVideo, "zarr": NewZarr}
 
 func newRecording(t testing.TB, kind, options string) ingesttest.Recording {
 	t.Helper()

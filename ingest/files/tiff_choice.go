@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,11 +25,16 @@ func (c choice) of(s tiff.Series) (choice, error) {
 	if !s.Regular() {
 		return c, errors.New("channel, slice: the file's description does not say which page is which: leave them out, or save one channel and slice as a file of its own")
 	}
+	return c.among(s.Channels, s.Slices)
+}
+
+// among is the choice from so many channels and slices, an axis of one value filled in.
+func (c choice) among(channels, depths int) (choice, error) {
 	for _, axis := range []struct {
 		name   string
 		chosen *int
 		count  int
-	}{{"channel", &c.channel, s.Channels}, {"slice", &c.slice, s.Slices}} {
+	}{{"channel", &c.channel, channels}, {"slice", &c.slice, depths}} {
 		switch {
 		case *axis.chosen == 0 && axis.count == 1:
 			*axis.chosen = 1
@@ -52,16 +58,27 @@ func (c choice) has(s tiff.Series, page int) bool {
 
 // TIFFOptions takes a file and what to choose of the hyperstack in it: FILE?channel=2&slice=1.
 func TIFFOptions(text string) (options map[string]any, err error) {
-	file, query, _ := strings.Cut(text, "?")
+	return chosenOptions(text, "tiff:FILE?channel=2&slice=1", "channel", "slice")
+}
+
+// ZarrOptions takes a store and what to choose of it: STORE?channel=2&slice=1&level=0.
+func ZarrOptions(text string) (options map[string]any, err error) {
+	return chosenOptions(text, "zarr:STORE?channel=2&slice=1&level=0", "channel", "slice", "level")
+}
+
+// chosenOptions takes a path and the numbers that are chosen behind it, of the names that the form to be given shows.
+func chosenOptions(text, form string, names ...string) (options map[string]any, err error) {
+	kind, _, _ := strings.Cut(form, ":")
+	path, query, _ := strings.Cut(text, "?")
 	chosen, err := url.ParseQuery(query)
 	if err != nil {
-		return nil, fmt.Errorf("tiff:%s: %w: give tiff:FILE?channel=2&slice=1", text, err)
+		return nil, fmt.Errorf("%s:%s: %w: give %s", kind, text, err, form)
 	}
-	options = map[string]any{"path": file}
+	options = map[string]any{"path": path}
 	for name, values := range chosen {
 		n, err := strconv.Atoi(values[0])
-		if err != nil || name != "channel" && name != "slice" {
-			return nil, fmt.Errorf("tiff:%s: %s=%s, a number of a channel or slice expected: give tiff:FILE?channel=2&slice=1", text, name, values[0])
+		if err != nil || !slices.Contains(names, name) {
+			return nil, fmt.Errorf("%s:%s: %s=%s, a number of a %s expected: give %s", kind, text, name, values[0], strings.Join(names, " or "), form)
 		}
 		options[name] = n
 	}

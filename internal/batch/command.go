@@ -29,7 +29,7 @@ const patience = 10 * time.Second
 
 // Command tracks many films, or works at them.
 type Command struct {
-	Films    []string `arg:"" optional:"" help:"Films: videos, TIFFs, FITS cubes, folders of pictures, NDTiff folders; or folders that hold films." placeholder:"FILM"`
+	Films    []string `arg:"" optional:"" help:"Films: videos, TIFFs, FITS cubes, folders of pictures, NDTiff folders, OME-Zarr stores; or folders that hold films." placeholder:"FILM"`
 	Model    string   `help:"The encoder: a model file, embedded:NAME, or nats:NAME, one that the server keeps." placeholder:"MODEL.onnx"`
 	Objects  bool     `help:"Follow every object in the field, as run --objects."`
 	DT       float64  `name:"dt" help:"Seconds between frames, whatever the film says." placeholder:"S"`

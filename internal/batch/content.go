@@ -110,7 +110,7 @@ func (f *film) files() (names []string, err error) {
 			return err
 		case e.IsDir() && path != f.path && (f.kind == "directory" || strings.HasPrefix(e.Name(), ".")):
 			return fs.SkipDir
-		case e.IsDir(), strings.HasPrefix(e.Name(), "."):
+		case e.IsDir(), strings.HasPrefix(e.Name(), ".") && f.kind != "zarr" && f.kind != "recording": // of which the metadata of Zarr are called so
 			return nil
 		case f.kind == "directory" && !format.IsPicture(path) && name != timing.TimetableName:
 			return nil

@@ -223,6 +223,7 @@ func TestForbiddenCalls(t *testing.T) {
 // renames are the files that may give a file its name without a sync, each for its reason. All others go through internal/atomicfile.
 var renames = map[string]string{
 	"internal/atomicfile/atomicfile.go": "it syncs",
+	"ingest/zarr/writer.go":             "frames of a recording: a sync for each is slower than a camera, and the page on recordings tells so",
 	"ingest/sim/record.go":              "a folder of drawn pictures, which the same command draws again",
 	"sinks/spool/position.go":           "a hint, without which records are sent twice and known by their identity; a frame may wait for it",
 }

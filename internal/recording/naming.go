@@ -58,14 +58,14 @@ func SourceName(c config.Component) string {
 	return fmt.Sprintf("%s:%s?%s", c.Kind, path, chosen.Encode())
 }
 
-// chosenOf is which of a recording's series is taken: NDTiff's axes, a TIFF's channel and slice.
+// chosenOf is which of a recording's series is taken: NDTiff's axes, a TIFF's channel and slice, and a Zarr's level, too.
 func chosenOf(options map[string]any) url.Values {
 	chosen := url.Values{}
 	axes, _ := options["axes"].(map[string]any)
 	for name, value := range axes {
 		chosen.Set(name, fmt.Sprint(value))
 	}
-	for _, name := range []string{"channel", "slice"} {
+	for _, name := range []string{"channel", "slice", "level"} {
 		if value, given := options[name]; given {
 			chosen.Set(name, fmt.Sprint(value))
 		}

@@ -1,0 +1,229 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"driftscope/ingest/follow"
+	"driftscope/ingest/format"
+	"driftscope/ingest/picture"
+	"driftscope/ingest/tiff"
+	"driftscope/ingest/timing"
+	"driftscope/ingest/zarr"
+	"driftscope/internal/frame"
+	"driftscope/internal/pipeline"
+)
+
+// zarrOptions are the keys of a Zarr source.
+type zarrOptions struct {
+	Path string  `yaml:"path"` // the folder of one picture
+	DT   float64 `yaml:"dt"`   // seconds from frame to frame
+	FPS  float64 `yaml:"fps"`  // frames a second, in place of dt; default: the store's own
+
+	Channel int `yaml:"channel"` // from 1; an axis with one value need not be named
+	Slice   int `yaml:"slice"`   // the same
+	Level   int `yaml:"level"`   // of the resolutions, from 0, the finest
+
+	Follow    bool          `yaml:"follow"`     // wait for more frames
+	UntilIdle time.Duration `yaml:"until_idle"` // how long, at most; default: for ever
+}
+
+// zarrSource gives the frames of one channel and slice of a store in the order of the time axis.
+type zarrSource struct {
+	zarrStore
+	clock timing.Clock
+	last  int // the last frame that was written
+}
+
+// zarrStore is a store and what of it is read, whether it is finished or not.
+type zarrStore struct {
+	path   string
+	level  int
+	choice choice
+	image  *zarr.Image // nil before it was opened
+	page   tiff.Image
+	filled bool // a frame with missing chunks was told of
+}
+
+// NewZarr makes a source of one channel and slice of an OME-Zarr store, or follows it.
+func NewZarr(decode func(dst any) error) (pipeline.Source, error) {
+	var o zarrOptions
+	if err := decode(&o); err != nil {
+		return nil, err
+	}
+	if o.Path == "" {
+		return nil, errors.New("path is missing: give the folder of an OME-Zarr picture")
+	}
+	if o.Channel < 0 || o.Slice < 0 || o.Level < 0 {
+		return nil, fmt.Errorf("channel: %d, slice: %d, level: %d, channels and slices from 1 and levels from 0 expected", o.Channel, o.Slice, o.Level)
+	}
+	c, err := timing.NewClock(o.DT, o.FPS)
+	if err != nil {
+		return nil, err
+	}
+	t, err := follow.NewTail(o.Follow, o.UntilIdle)
+	if err != nil {
+		return nil, err
+	}
+	store := zarrStore{path: o.Path, level: o.Level, choice: choice{o.Channel, o.Slice}}
+	if o.Follow {
+		return &growingZarr{zarrStore: store, clock: c, tail: t}, nil
+	}
+	return &zarrSource{zarrStore: store, clock: c}, nil
+}
+
+// IsZarr says whether a folder is a Zarr store by its name, or by what it holds.
+func IsZarr(folder string) bool {
+	if format.Extension(folder) == ".zarr" {
+		return true
+	}
+	for _, name := range zarr.Names {
+		if info, err := os.Stat(filepath.Join(folder, name)); err == nil && info.Mode().IsRegular() {
+			return true
+		}
+	}
+	return false
+}
+
+// open reads the metadata and settles which frames are read, and when they were taken.
+func (s *zarrStore) open(clock *timing.Clock) error {
+	info, err := os.Stat(s.path)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("%s is a file, the folder of a Zarr store expected: unpack it, or give its folder", s.path)
+	}
+	image, err := zarr.Open(os.DirFS(s.path), s.level)
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.path, err)
+	}
+	chosen, err := s.choice.among(image.Channels, image.Slices)
+	if err != nil {
+		return fmt.Errorf("%s: %w%s, as zarr:%s?channel=1&slice=1", s.path, err, labelled(image.Labels), s.path)
+	}
+	s.image, s.choice = image, chosen
+	clock.Described(image.Interval)
+	clock.Settle()
+	return nil
+}
+
+// labelled lists the names of channels.
+func labelled(labels []string) string {
+	var names []string
+	for i, label := range labels {
+		names = append(names, fmt.Sprintf("%d is %.64s", i+1, label))
+	}
+	if names == nil {
+		return ""
+	}
+	return " (channel " + strings.Join(names, ", ") + ")"
+}
+
+// place is where frame n is.
+func (s *zarrStore) place(n int) zarr.Place {
+	return zarr.Place{Time: n, Channel: s.choice.channel - 1, Slice: s.choice.slice - 1}
+}
+
+// PixelUM are the sides of a pixel in micrometres, 0 where the store says nothing; good after Open.
+func (s *zarrStore) PixelUM() (x, y float64) {
+	if s.image == nil {
+		return 0, 0
+	}
+	return s.image.PixelUM[0], s.image.PixelUM[1]
+}
+
+// Close frees what was taken for reading.
+func (s *zarrStore) Close() error {
+	if s.image != nil {
+		s.image.Close()
+	}
+	return nil
+}
+
+// give makes a frame of the page that was read.
+func (s *zarrStore) give(clock *timing.Clock, missing int) (*frame.Frame, error) {
+	n := clock.Next()
+	if missing > 0 && !s.filled {
+		s.filled = true
+		clock.Warn("missing_chunks", fmt.Sprintf("of frame %d %d of %d chunks are missing and read as their fill value, and maybe of others: see whether its writer leaves out what is empty", n, missing, s.image.Tiles()))
+	}
+	mat, err := picture.ToMat(&s.page)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.path, err)
+	}
+	f, err := clock.Frame(mat, clock.Now(), frame.Meta{File: s.path})
+	if x, y := s.PixelUM(); err == nil && n == 0 && x > 0 && y > 0 {
+		f.Notice(false, "pixel_size", fmt.Sprintf("the store says that a pixel is %.6g by %.6g µm: online.pixel_um: %.6g gives diffusion in µm²/s", x, y, x))
+	}
+	return f, err
+}
+
+// absent is the error of a frame that is not there, or not whole: of the last one its writer may have been stopped within it.
+func (s *zarrStore) absent(clock *timing.Clock, missing int, last bool) error {
+	n := clock.Next()
+	switch {
+	case missing == s.image.Tiles():
+		return clock.Skip("missing_frame", fmt.Errorf("%s: frame %d was not written, and others behind it were", s.path, n))
+	case last:
+		return clock.Skip("torn_frame", fmt.Errorf("%s: of frame %d, the last, %d of %d chunks are missing: its writer stopped within it", s.path, n, missing, s.image.Tiles()))
+	}
+	return nil
+}
+
+// Timed says whether the frames' times are known; good after Open.
+func (s *zarrSource) Timed() bool { return s.clock.Timed() }
+
+// Open reads the metadata, and finds out which frames were written.
+func (s *zarrSource) Open(context.Context) (err error) {
+	if err := s.open(&s.clock); err != nil {
+		return err
+	}
+	if s.last, err = s.image.Last(s.place(0), false); err != nil {
+		return fmt.Errorf("%s: %w", s.path, err)
+	}
+	room := s.image.Times()
+	switch {
+	case s.last < 0:
+		return fmt.Errorf("%s: no frame was written, of %d that there is room for: copy it again, or follow it while it is written", s.path, room)
+	case s.last+1 < room:
+		s.clock.Warn("unwritten_frames", fmt.Sprintf("the store has room for %d frames, of which the last %d were not written: they are not read", room, room-s.last-1))
+	}
+	return nil
+}
+
+// Frames is the number of frames up to the last that was written; good after Open.
+func (s *zarrSource) Frames() int {
+	if s.image == nil {
+		return 0
+	}
+	return s.last + 1
+}
+
+// Read returns the next frame. One that cannot be read is skipped as unreadable_frame, one that was not written as missing_frame, the last one that was
+// written in part as torn_frame.
+func (s *zarrSource) Read(ctx context.Context) (*frame.Frame, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	n := int(s.clock.Next())
+	if n > s.last {
+		return nil, io.EOF
+	}
+	missing, _, err := s.image.Read(&s.page, s.place(n))
+	if err != nil {
+		return nil, s.clock.Skip("unreadable_frame", fmt.Errorf("%s: frame %d: %w", s.path, n, err))
+	}
+	if missing > 0 {
+		if err := s.absent(&s.clock, missing, n == s.last && n+1 < s.image.Times()); err != nil {
+			return nil, err
+		}
+	}
+	return s.give(&s.clock, missing)
+}

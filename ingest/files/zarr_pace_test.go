@@ -1,0 +1,161 @@
+package files
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"driftscope/ingest/ingesttest"
+	"driftscope/internal/pipeline"
+	"driftscope/internal/suite"
+)
+
+// filmCommand has the test's binary write a film, as another process does: filmCommand STORE FRAMES.
+const filmCommand = "write-zarr"
+
+const filmSide = 512
+
+// filmFrame has the number of the frame in every 16-bit pixel's lower bits, and its place in the upper ones.
+func filmFrame(n int) []byte {
+	pix := make([]byte, 0, filmSide*filmSide*2)
+	for i := range filmSide * filmSide {
+		pix = binary.LittleEndian.AppendUint16(pix, uint16(i*2654435761>>16)<<12|uint16(n+1)&0xfff)
+	}
+	return pix
+}
+
+// writeFilm writes 100 frames a second, every other one in place and the others renamed into it, and prints when each was whole.
+func writeFilm(store, frames string) error {
+	n, err := strconv.Atoi(frames)
+	if err != nil {
+		return err
+	}
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for i := range n {
+		<-tick.C
+		folder := filepath.Join(store, strconv.Itoa(i), "0")
+		if err := os.MkdirAll(folder, 0o777); err != nil {
+			return err
+		}
+		name := filepath.Join(folder, "0")
+		if i%2 == 1 {
+			name += ".part"
+		}
+		if err := os.WriteFile(name, filmFrame(i), 0o666); err != nil {
+			return err
+		}
+		if i%2 == 1 {
+			if err := os.Rename(name, filepath.Join(folder, "0")); err != nil {
+				return err
+			}
+		}
+		fmt.Println(time.Now().UnixNano())
+	}
+	return nil
+}
+
+// filming starts the other process.
+func filming(t *testing.T, frames int) (store string, writer *exec.Cmd, whole io.Reader) {
+	t.Helper()
+	store = filepath.Join(t.TempDir(), "film.zarr")
+	if err := os.Mkdir(store, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	ingesttest.Write(t, filepath.Join(store, ".zarray"), fmt.Appendf(nil,
+		`{"zarr_format":2,"shape":[%d,%d,%[2]d],"chunks":[1,%[2]d,%[2]d],"dtype":"<u2","compressor":null,"filters":null,"fill_value":0,"order":"C","dimension_separator":"/"}`, frames, filmSide))
+	writer = exec.Command(os.Args[0], filmCommand, store, strconv.Itoa(frames))
+	writer.Stderr = os.Stderr
+	whole, err := writer.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := writer.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		writer.Process.Kill()
+		writer.Wait()
+	})
+	return store, writer, whole
+}
+
+// readFilm reads to the end, holds every frame to what was written, and returns when each came.
+func readFilm(t *testing.T, s pipeline.Source) (came []time.Time, skipped []string) {
+	t.Helper()
+	for {
+		f, err := s.Read(context.Background())
+		var skip *pipeline.ErrSkip
+		switch {
+		case err == io.EOF:
+			return came, skipped
+		case errors.As(err, &skip):
+			skipped = append(skipped, skip.Cause)
+			continue
+		case err != nil:
+			t.Fatal(err)
+		}
+		at := time.Now()
+		if n := len(came); f.Seq != uint64(n) || string(ingesttest.BytesOf(t, f)) != string(filmFrame(n)) {
+			t.Fatalf("frame %d is number %d, or has other pixels", n, f.Seq)
+		}
+		f.Close()
+		came = append(came, at)
+	}
+}
+
+// TestFollowZarrPace: of another process' 100 frames a second every one comes once, in order and at most 100 ms after its chunk.
+func TestFollowZarrPace(t *testing.T) {
+	suite.Long(t)
+	const frames, most = 1000, 100 * time.Millisecond
+	store, _, whole := filming(t, frames)
+	written := make(chan []time.Time, 1)
+	go func() {
+		var times []time.Time
+		for lines := bufio.NewScanner(whole); lines.Scan(); {
+			ns, _ := strconv.ParseInt(lines.Text(), 10, 64)
+			times = append(times, time.Unix(0, ns))
+		}
+		written <- times
+	}()
+	came, skipped := readFilm(t, followed(t, "zarr", store, "1s"))
+	times := <-written
+	if len(came) != frames || len(times) != frames || len(skipped) > 0 {
+		t.Fatalf("%d frames of %d written, skipped %v; %d expected", len(came), len(times), skipped, frames)
+	}
+	var late []time.Duration
+	for n := range came {
+		late = append(late, came[n].Sub(times[n]))
+	}
+	slices.Sort(late)
+	t.Logf("after its chunk a frame came p50 %v, p99 %v, max %v", late[frames/2], late[frames*99/100], late[frames-1])
+	if late[frames-1] > most {
+		t.Errorf("a frame came %v after its chunk, at most %v expected", late[frames-1], most)
+	}
+}
+
+// TestFollowZarrKilledWriter: of a process that is killed every whole frame comes, the torn one is told, and nothing else comes.
+func TestFollowZarrKilledWriter(t *testing.T) {
+	suite.Long(t)
+	for _, after := range []time.Duration{210 * time.Millisecond, 333 * time.Millisecond, 456 * time.Millisecond} {
+		store, writer, whole := filming(t, 1000)
+		s := followed(t, "zarr", store, "500ms")
+		time.AfterFunc(after, func() { writer.Process.Kill() })
+		go io.Copy(io.Discard, whole)
+		came, skipped := readFilm(t, s)
+		if len(came) < 5 || len(skipped) > 1 || len(skipped) == 1 && skipped[0] != "torn_frame" {
+			t.Errorf("killed after %v: %d frames, skipped %v", after, len(came), skipped)
+		}
+		t.Logf("killed after %v: %d frames, skipped %v", after, len(came), skipped)
+	}
+}

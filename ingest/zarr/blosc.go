@@ -1,0 +1,184 @@
+package zarr
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/pierrec/lz4/v4"
+)
+
+// A blosc 1 chunk: a header, the places of the blocks, and the blocks, each of one stream or of one a byte of its type.
+const (
+	bloscHeader     = 16
+	bloscVersion    = 2   // of the format, the last of blosc 1
+	bloscMaxSplits  = 16  // bytes of a type whose blocks are split
+	bloscMinSplit   = 128 // elements of a block that is split
+	bloscLeastBlock = 16  // bytes: c-blosc makes none below 128 unless there is but one, or a type is wide
+)
+
+// Flags of the header.
+const (
+	bloscBytes   = 1 << 0 // bytes are shuffled
+	bloscStored  = 1 << 1 // nothing is packed, nor shuffled
+	bloscBits    = 1 << 2 // bits are shuffled
+	bloscUnsplit = 1 << 4
+)
+
+// The formats of streams that are read, of the header's upper three bits.
+const (
+	bloscLZ4  = 1 // and LZ4HC
+	bloscZlib = 3
+	bloscZstd = 4
+)
+
+var bloscOthers = map[byte]string{0: "BloscLZ", 2: "Snappy"}
+
+// blosc is the header of the chunk that is being unpacked, and the memory for it.
+type blosc struct {
+	flags      byte
+	typeBytes  int
+	blockBytes int
+	packed     []byte // all of the chunk
+	block      []byte // shuffled
+}
+
+// decodeBlosc fills dst.
+func (u *unpacker) decodeBlosc(dst, packed []byte) error {
+	b := &u.blosc
+	if err := b.read(packed, len(dst)); err != nil {
+		return err
+	}
+	defer func() { b.packed = nil }()
+	if b.flags&bloscStored != 0 {
+		if len(b.packed) < bloscHeader+len(dst) {
+			return fmt.Errorf("%d bytes stored, %d expected", len(b.packed)-bloscHeader, len(dst))
+		}
+		copy(dst, b.packed[bloscHeader:])
+		return nil
+	}
+	for i := 0; i*b.blockBytes < len(dst); i++ {
+		at := i * b.blockBytes
+		if err := u.decodeBlock(dst[at:min(at+b.blockBytes, len(dst))], i); err != nil {
+			return fmt.Errorf("block %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// read takes the header of a chunk that has to hold size bytes.
+func (b *blosc) read(packed []byte, size int) error {
+	le := binary.LittleEndian
+	if len(packed) < bloscHeader {
+		return fmt.Errorf("a header of %d bytes expected", bloscHeader)
+	}
+	holds, block, all := le.Uint32(packed[4:]), le.Uint32(packed[8:]), le.Uint32(packed[12:])
+	b.flags, b.typeBytes, b.blockBytes = packed[2], int(packed[3]), int(block)
+	format := b.flags >> 5
+	switch {
+	case packed[0] == 0 || packed[0] > bloscVersion:
+		return fmt.Errorf("version %d, 1 or %d expected: write the store with blosc 1, or without it", packed[0], bloscVersion)
+	case uint64(holds) != uint64(size):
+		return fmt.Errorf("it holds %d bytes, %d expected of its shape", holds, size)
+	case uint64(all) > uint64(len(packed)):
+		return fmt.Errorf("it is %d bytes long by its header", all)
+	case all < bloscHeader:
+		return fmt.Errorf("it is %d bytes long by its header, at least %d expected", all, bloscHeader)
+	case b.flags&bloscStored == 0 && format != bloscLZ4 && format != bloscZlib && format != bloscZstd:
+		return fmt.Errorf("packed with %s, LZ4, Zlib or Zstd expected: write the store with one of them", nameOf(format))
+	case b.typeBytes == 0 || b.blockBytes == 0 || b.flags&bloscStored == 0 && size/b.blockBytes > size/bloscLeastBlock+1:
+		return fmt.Errorf("blocks of %d bytes of elements of %d: it is damaged", b.blockBytes, b.typeBytes)
+	}
+	b.packed = packed[:all]
+	return nil
+}
+
+func nameOf(format byte) string {
+	if name := bloscOthers[format]; name != "" {
+		return name
+	}
+	return fmt.Sprintf("format %d", format)
+}
+
+// decodeBlock unpacks block i to dst and undoes its shuffling.
+func (u *unpacker) decodeBlock(dst []byte, i int) error {
+	b := &u.blosc
+	bytes := b.flags&bloscBytes != 0 && b.typeBytes > 1
+	bits := b.flags&bloscBits != 0 && len(dst) >= b.typeBytes
+	to := dst
+	if bytes || bits {
+		b.block = resized(b.block, len(dst))
+		to = b.block
+	}
+	if err := u.decodeStreams(to, i); err != nil {
+		return err
+	}
+	switch {
+	case bytes:
+		unshuffleBytes(dst, to, b.typeBytes)
+	case bits:
+		unshuffleBits(dst, to, b.typeBytes)
+	}
+	return nil
+}
+
+var errBloscEnds = errors.New("it lies beyond the end: it is damaged")
+
+// decodeStreams unpacks the streams of block i.
+func (u *unpacker) decodeStreams(dst []byte, i int) error {
+	b := &u.blosc
+	at := bloscHeader + 4*i
+	if at+4 > len(b.packed) {
+		return errBloscEnds
+	}
+	at = int(binary.LittleEndian.Uint32(b.packed[at:]))
+	streams := b.streams(len(dst))
+	each := len(dst) / streams
+	for s := range streams {
+		if at < bloscHeader || at > len(b.packed)-4 {
+			return errBloscEnds
+		}
+		n := int(binary.LittleEndian.Uint32(b.packed[at:]))
+		at += 4
+		if n > len(b.packed)-at {
+			return errBloscEnds
+		}
+		if err := u.decodeStream(dst[s*each:(s+1)*each], b.packed[at:at+n]); err != nil {
+			return err
+		}
+		at += n
+	}
+	return nil
+}
+
+// streams is how many a block of so many bytes has.
+func (b *blosc) streams(block int) int {
+	split := b.flags&bloscUnsplit == 0 && b.typeBytes <= bloscMaxSplits && block == b.blockBytes && block/b.typeBytes >= bloscMinSplit
+	if split && block%b.typeBytes == 0 {
+		return b.typeBytes
+	}
+	return 1
+}
+
+// decodeStream fills dst; a stream as long as that is not packed.
+func (u *unpacker) decodeStream(dst, packed []byte) (err error) {
+	if len(packed) == len(dst) {
+		copy(dst, packed)
+		return nil
+	}
+	n := len(dst)
+	switch u.blosc.flags >> 5 {
+	case bloscLZ4:
+		n, err = lz4.UncompressBlock(packed, dst)
+	case bloscZstd:
+		var plain []byte
+		plain, err = u.decodeZstd(dst, packed)
+		n = len(plain)
+	case bloscZlib:
+		_, err = u.decodeZlib(dst, packed)
+	}
+	if err == nil && n != len(dst) {
+		err = fmt.Errorf("%d bytes when unpacked, %d expected", n, len(dst))
+	}
+	return err
+}

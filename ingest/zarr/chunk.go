@@ -1,0 +1,221 @@
+package zarr
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"time"
+)
+
+// errMissing is what there is instead of a chunk that was not written.
+var errMissing = errors.New("the chunk is missing")
+
+// fileState is what changes while a file is written.
+type fileState struct {
+	size     int64
+	modified time.Time
+}
+
+// chunks reads an array's chunks, and what is known of their files. Not safe for concurrent use.
+type chunks struct {
+	store fs.FS
+	array *array
+
+	unpacker unpacker
+	packed   []byte // of the chunk that was read last, or of a shard's index
+	plain    []byte
+
+	shardKey   string // of the shard whose index was read last
+	shardState fileState
+	entries    []byte // the index, without checksums
+	grid       []int
+}
+
+// stored is where a chunk lies.
+type stored struct {
+	key   string
+	state fileState
+	entry int // of the shard's index
+}
+
+// locate says where the chunk at a place of the grid lies. A file that is not there is errMissing.
+func (c *chunks) locate(grid []int) (at stored, err error) {
+	c.grid = append(c.grid[:0], grid...)
+	for i := range c.array.shard {
+		at.entry = at.entry*c.array.shard[i] + grid[i]%c.array.shard[i]
+		c.grid[i] = grid[i] / c.array.shard[i]
+	}
+	at.key = c.array.key(c.grid)
+	info, err := fs.Stat(c.store, at.key)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return at, errMissing
+	case err != nil:
+		return at, err
+	case !info.Mode().IsRegular():
+		return at, fmt.Errorf("%s: %v, a file expected", at.key, info.Mode().Type())
+	}
+	at.state = fileState{info.Size(), info.ModTime()}
+	return at, nil
+}
+
+// file opens what locate found, which may be another file by now.
+func (c *chunks) file(at *stored) (fs.File, io.ReaderAt, error) {
+	file, err := c.store.Open(at.key)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, errMissing
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := file.Stat()
+	r, random := file.(io.ReaderAt)
+	if err == nil && !random {
+		err = fmt.Errorf("%s: cannot be read at any place", at.key)
+	}
+	if err != nil {
+		file.Close()
+		return nil, nil, err
+	}
+	at.state = fileState{info.Size(), info.ModTime()}
+	return file, r, nil
+}
+
+// read unpacks the chunk that locate found; the bytes are good until the next call. A file that changes meanwhile is torn.
+func (c *chunks) read(at *stored) ([]byte, error) {
+	file, r, err := c.file(at)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	if err = c.fetch(r, at); err == nil {
+		var info fs.FileInfo
+		if info, err = file.Stat(); err == nil && (fileState{info.Size(), info.ModTime()}) != at.state {
+			err = fmt.Errorf("%w: it is being written", ErrTorn)
+		}
+	}
+	if err == nil {
+		var plain []byte
+		if plain, err = c.unpacker.unpack(c.plain, c.packed, c.array.packed, c.array.bytes()); err == nil {
+			if c.array.packed.compressor != noCompressor {
+				c.plain = plain[:cap(plain)]
+			}
+			return plain, nil
+		}
+		err = fmt.Errorf("%w: %w", ErrTorn, err)
+	}
+	if errors.Is(err, errMissing) {
+		return nil, err
+	}
+	return nil, fmt.Errorf("%s: %w", at.key, err)
+}
+
+// fetch reads the packed bytes of a chunk.
+func (c *chunks) fetch(r io.ReaderAt, at *stored) (err error) {
+	from, n := int64(0), at.state.size
+	if c.array.shard != nil {
+		if err = c.readIndex(r, at); err != nil {
+			return err
+		}
+		if from, n, err = c.entry(at); err != nil {
+			return err
+		}
+	}
+	if n > maxPacked {
+		return fmt.Errorf("a chunk of %d bytes, at most %d expected: write the store in smaller ones", n, maxPacked)
+	}
+	c.packed, err = exactly(c.packed, r, from, int(n))
+	return err
+}
+
+// exactly reads n bytes into b, whose memory is used again.
+func exactly(b []byte, r io.ReaderAt, at int64, n int) ([]byte, error) {
+	b = resized(b, n)
+	if got, err := r.ReadAt(b, at); got < n {
+		if err == io.EOF {
+			err = fmt.Errorf("%w: %d bytes at byte %d, %d expected", ErrTorn, got, at, n)
+		}
+		return b, err
+	}
+	return b, nil
+}
+
+// entryBytes is the length of a chunk's place in a shard's index: where it begins, and how many bytes it has.
+const entryBytes = 16
+
+// readIndex makes the index of a shard the current one. It is kept for the next chunk while the file stays as it is.
+func (c *chunks) readIndex(r io.ReaderAt, at *stored) (err error) {
+	if c.shardKey == at.key && c.shardState == at.state {
+		return nil
+	}
+	c.shardKey = ""
+	n := entryBytes
+	for _, side := range c.array.shard {
+		n *= side
+	}
+	all := n + crcBytes*c.array.index.outside
+	if at.state.size < int64(all) {
+		return fmt.Errorf("%w: a shard of %d bytes, an index of %d expected in it", ErrTorn, at.state.size, all)
+	}
+	from := at.state.size - int64(all)
+	if c.array.indexFirst {
+		from = 0
+	}
+	if c.packed, err = exactly(c.packed, r, from, all); err != nil {
+		return err
+	}
+	plain, err := c.unpacker.unpack(nil, c.packed, c.array.index, n)
+	if err != nil {
+		return fmt.Errorf("%w: the shard's index: %w", ErrTorn, err)
+	}
+	c.entries = append(c.entries[:0], plain...)
+	c.shardKey, c.shardState = at.key, at.state
+	return nil
+}
+
+// entry is where a chunk lies in the current shard.
+func (c *chunks) entry(at *stored) (from, n int64, err error) {
+	raw := c.entries[entryBytes*at.entry:]
+	begin, length := binary.LittleEndian.Uint64(raw), binary.LittleEndian.Uint64(raw[8:])
+	if begin == math.MaxUint64 && length == math.MaxUint64 {
+		return 0, 0, errMissing
+	}
+	if size := uint64(at.state.size); length > size || begin > size-length {
+		return 0, 0, fmt.Errorf("%w: a chunk of %d bytes at byte %d lies beyond its end at %d", ErrTorn, length, begin, size)
+	}
+	return int64(begin), int64(length), nil
+}
+
+// present says whether the chunk that locate found is there, be it in part: of a shard, whether its index names it.
+func (c *chunks) present(at *stored) error {
+	if c.array.shard == nil || c.shardKey == at.key && c.shardState == at.state {
+		if c.array.shard != nil {
+			if _, _, err := c.entry(at); errors.Is(err, errMissing) {
+				return err
+			}
+		}
+		return nil
+	}
+	file, r, err := c.file(at)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if err := c.readIndex(r, at); err != nil {
+		return nil // something of it is there
+	}
+	if _, _, err := c.entry(at); errors.Is(err, errMissing) {
+		return err
+	}
+	return nil
+}
+
+// doubtful says that the chunk which was read last may lack its end all the same: nothing proves it, and it ends in zeros, as do files that got their
+// length before their content.
+func (c *chunks) doubtful() bool {
+	n := len(c.packed)
+	return !c.array.packed.checked() && (c.array.shard == nil || c.array.indexFirst) && n >= 2 && c.packed[n-1] == 0 && c.packed[n-2] == 0
+}

@@ -1,0 +1,154 @@
+package zarr
+
+import (
+	"bytes"
+	"compress/gzip"
+	"compress/zlib"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"slices"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// Compressors that are read.
+const (
+	noCompressor = ""
+	withBlosc    = "blosc"
+	withGzip     = "gzip"
+	withZlib     = "zlib"
+	withZstd     = "zstd"
+)
+
+// compressors are the names of those that are read.
+var compressors = []string{withBlosc, withGzip, withZlib, withZstd}
+
+// packing is how a chunk's bytes are stored: by one compressor at most, with checksums inside and outside of it.
+type packing struct {
+	compressor      string
+	inside, outside int // CRC-32C, of four bytes each
+}
+
+// checked says that bytes which are not all there cannot be unpacked, whatever is in their place.
+func (p packing) checked() bool {
+	return p.outside > 0 || p.compressor == withGzip || p.compressor == withZlib
+}
+
+// crcBytes is the length of a checksum.
+const crcBytes = 4
+
+// maxChecksums bounds those of a chunk; one makes sense.
+const maxChecksums = 4
+
+// unpacker has the memory of unpacking. The zero value is ready; it is not safe for concurrent use.
+type unpacker struct {
+	zstd  *zstd.Decoder
+	gzip  gzip.Reader
+	zlib  io.ReadCloser
+	blosc blosc
+}
+
+// unpack gives the size bytes that were packed, in dst's memory or in packed's.
+func (u *unpacker) unpack(dst, packed []byte, p packing, size int) (plain []byte, err error) {
+	for range p.outside {
+		if packed, err = withoutCRC(packed); err != nil {
+			return dst, err
+		}
+	}
+	want := size + crcBytes*p.inside
+	plain = packed
+	if p.compressor != noCompressor {
+		dst = resized(dst, want)
+		if plain, err = u.decompress(dst, packed, p.compressor); err != nil {
+			return dst, fmt.Errorf("%d bytes of %s: %w", len(packed), p.compressor, err)
+		}
+	}
+	if len(plain) != want {
+		return dst, fmt.Errorf("%d bytes when unpacked, %d expected of its shape", len(plain), want)
+	}
+	for range p.inside {
+		if plain, err = withoutCRC(plain); err != nil {
+			return dst, err
+		}
+	}
+	return plain, nil
+}
+
+// decompress fills dst, no more and no less.
+func (u *unpacker) decompress(dst, packed []byte, compressor string) (plain []byte, err error) {
+	switch compressor {
+	case withBlosc:
+		return dst, u.decodeBlosc(dst, packed)
+	case withZstd:
+		return u.decodeZstd(dst, packed)
+	case withGzip:
+		if err = u.gzip.Reset(bytes.NewReader(packed)); err != nil {
+			return nil, err
+		}
+		return inflate(dst, &u.gzip)
+	}
+	return u.decodeZlib(dst, packed)
+}
+
+func (u *unpacker) decodeZlib(dst, packed []byte) (_ []byte, err error) {
+	if u.zlib == nil {
+		u.zlib, err = zlib.NewReader(bytes.NewReader(packed))
+	} else {
+		err = u.zlib.(zlib.Resetter).Reset(bytes.NewReader(packed), nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return inflate(dst, u.zlib)
+}
+
+// inflate fills dst and wants the end behind it, where the checksum is.
+func inflate(dst []byte, r io.Reader) ([]byte, error) {
+	if n, err := io.ReadFull(r, dst); err != nil {
+		return nil, fmt.Errorf("%d of %d bytes unpacked: %w", n, len(dst), err)
+	}
+	var more [1]byte
+	if n, err := io.ReadFull(r, more[:]); n > 0 || err != io.EOF {
+		return nil, fmt.Errorf("more than the %d bytes of its shape, or a wrong checksum (%v)", len(dst), err)
+	}
+	return dst, nil
+}
+
+// decodeZstd unpacks a frame of at most len(dst) bytes.
+func (u *unpacker) decodeZstd(dst, packed []byte) (_ []byte, err error) {
+	if u.zstd == nil {
+		u.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxMemory(maxChunk), zstd.WithDecoderMaxWindow(maxChunk), zstd.WithDecodeAllCapLimit(true))
+		if err != nil {
+			return nil, err
+		}
+	}
+	return u.zstd.DecodeAll(packed, dst[:0:len(dst)])
+}
+
+// close frees what outlives a chunk.
+func (u *unpacker) close() {
+	if u.zstd != nil {
+		u.zstd.Close()
+		u.zstd = nil
+	}
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// withoutCRC takes off the CRC-32C that b ends in, which has to be right.
+func withoutCRC(b []byte) ([]byte, error) {
+	n := len(b) - crcBytes
+	if n < 0 {
+		return nil, fmt.Errorf("%d bytes, a checksum of %d expected at their end", len(b), crcBytes)
+	}
+	if got, want := crc32.Checksum(b[:n], castagnoli), binary.LittleEndian.Uint32(b[n:]); got != want {
+		return nil, fmt.Errorf("the checksum of %d bytes is %08x, %08x expected as is stored behind them", n, got, want)
+	}
+	return b[:n], nil
+}
+
+// resized is b with n bytes, which may be any.
+func resized(b []byte, n int) []byte { return slices.Grow(b[:0], n)[:n] }

@@ -1,0 +1,58 @@
+package zarr
+
+import "encoding/binary"
+
+// unshuffleBytes puts the bytes of elements of size bytes back together: in src all first bytes lie in front, then all second ones. What is no whole
+// element lies at the end.
+func unshuffleBytes(dst, src []byte, size int) {
+	n := len(dst) / size
+	if size == 2 { // most cameras
+		low, high := src[:n], src[n:2*n]
+		for i := range low {
+			binary.LittleEndian.PutUint16(dst[2*i:], uint16(low[i])|uint16(high[i])<<8)
+		}
+	} else {
+		for j := range size {
+			plane := src[j*n : (j+1)*n]
+			for i, v := range plane {
+				dst[i*size+j] = v
+			}
+		}
+	}
+	copy(dst[n*size:], src[n*size:])
+}
+
+// unshuffleBits puts the bits of elements of size bytes back together: row 8j+k of src has bit k of byte j of every element, the first element's in
+// the lowest bit. Elements of which there is no multiple of eight are stored as they are.
+func unshuffleBits(dst, src []byte, size int) {
+	n := len(dst) / size
+	if n%8 != 0 {
+		copy(dst, src)
+		return
+	}
+	row := n / 8
+	for j := range size {
+		rows := src[8*j*row : 8*(j+1)*row]
+		for i := range row {
+			var x uint64
+			for k := range 8 {
+				x |= uint64(rows[k*row+i]) << (8 * k)
+			}
+			x = transposed(x)
+			for e := range 8 {
+				dst[(8*i+e)*size+j] = byte(x >> (8 * e))
+			}
+		}
+	}
+	copy(dst[n*size:], src[n*size:])
+}
+
+// transposed mirrors a matrix of 8 by 8 bits, a row a byte, at its diagonal (Warren, Hacker's Delight, 7-3).
+func transposed(x uint64) uint64 {
+	t := (x ^ x>>7) & 0x00AA00AA00AA00AA
+	x ^= t ^ t<<7
+	t = (x ^ x>>14) & 0x0000CCCC0000CCCC
+	x ^= t ^ t<<14
+	t = (x ^ x>>28) & 0x00000000F0F0F0F0
+	return x ^ t ^ t<<28
+}

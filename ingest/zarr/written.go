@@ -1,0 +1,137 @@
+package zarr
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"path"
+	"strconv"
+	"strings"
+
+	"driftscope/ingest/tiff"
+)
+
+// listed is how many names of a folder are read at once, and maxListed how many at all.
+const (
+	listed    = 4096
+	maxListed = 1 << 24
+)
+
+// Later says whether something of a picture is there that comes after p: of the next reach chunks along the time axis, of which a chunk may hold several times.
+func (i *Image) Later(p Place, reach int) bool {
+	if !i.Timed() {
+		return false
+	}
+	together := i.Together()
+	for n := 1; n <= reach; n++ {
+		p.Time = (p.Time/together + 1) * together
+		if s, err := i.State(p); err == nil && s.Present > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Last is the time, from 0, of the last picture of p's channel and slice of which something was written; -1 where none was. Frames behind it
+// that share its chunk and have nothing but the fill value were not. beyond says that times count which the metadata do not know yet.
+func (i *Image) Last(p Place, beyond bool) (int, error) {
+	last := i.Times() - 1
+	if i.Timed() {
+		found, err := i.listing()
+		if err != nil {
+			return 0, err
+		}
+		per := i.array.perFile(i.axis[axisT])
+		if ends := min(found+1, MaxFrames/per) * per; found >= -1 && (beyond || ends <= last) {
+			last = ends - 1
+		}
+	}
+	together := i.Together()
+	for p.Time = last; p.Time >= 0; p.Time = p.Time/together*together - 1 {
+		s, err := i.State(p)
+		if err != nil {
+			return 0, err
+		}
+		if s.Present > 0 {
+			return i.filledUp(p), nil
+		}
+	}
+	return -1, nil
+}
+
+// filledUp goes back from p to the last picture of its chunk that has more than the fill value.
+func (i *Image) filledUp(p Place) int {
+	if i.Together() == 1 {
+		return p.Time
+	}
+	first := p.Time / i.Together() * i.Together()
+	var picture tiff.Image
+	for at := p; at.Time >= first; at.Time-- {
+		if _, _, err := i.Read(&picture, at); err != nil {
+			return min(p.Time, max(first, i.Times()-1)) // it will be told when it is read
+		}
+		if !i.blank(&picture) {
+			return at.Time
+		}
+	}
+	return first - 1
+}
+
+// listing is the largest number along the first axis that a key has, -1 where there are no keys, -2 where keys cannot tell.
+func (i *Image) listing() (largest int, err error) {
+	if i.axis[axisT] != 0 {
+		return -2, nil
+	}
+	a := i.array
+	name := path.Join(a.folder, a.prefix)
+	before := ""
+	if !strings.HasSuffix(a.prefix, "/") {
+		name, before = a.folder, a.prefix
+	}
+	folder, err := i.chunks.store.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return -1, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer folder.Close()
+	names, ok := folder.(fs.ReadDirFile)
+	if !ok {
+		return -2, nil
+	}
+	largest = -1
+	for n := 0; n < maxListed; {
+		entries, err := names.ReadDir(listed)
+		for _, e := range entries {
+			largest = max(largest, a.first(e.Name(), before))
+		}
+		n += len(entries)
+		if err == io.EOF {
+			return largest, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	return -2, nil
+}
+
+// first is the number that a key begins with, -1 where it is none.
+func (a *array) first(name, before string) int {
+	text, found := strings.CutPrefix(name, before)
+	if !found {
+		return -1
+	}
+	if a.separator == "." {
+		if strings.Count(text, ".") != len(a.shape)-1 {
+			return -1
+		}
+		text, _, _ = strings.Cut(text, ".")
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 || strconv.Itoa(n) != text {
+		return -1
+	}
+	return n
+}
