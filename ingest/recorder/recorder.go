@@ -8,21 +8,33 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
+	"driftscope/ingest/format"
 	"driftscope/ingest/picture"
 	"driftscope/ingest/tiff"
+	"driftscope/ingest/zarr"
 	"driftscope/internal/frame"
 	"driftscope/internal/pipeline"
 )
 
-// A recording is a folder of TIFF files, which any viewer opens, and an index that says of every page which frame it is.
+// A recording is a folder of TIFF files, which any viewer opens, or an OME-Zarr store, and an index that says of every page which frame it is.
 const (
 	indexName   = "recording.csv"
 	indexHeader = "file,page,seq,time_ns,trajectory,dropped\n"
-
-	segmentBytes = 1 << 30 // of a TIFF file, unless one frame is larger
-	segmentPages = 1 << 14
 )
+
+// pages are the pictures of a recording in one format. A page is whole on disk when append returns.
+type pages interface {
+	// need is how many bytes of disk append takes, at most.
+	need(page *tiff.Image) int64
+	// append writes a page that was taken at a time, and says in which file it is, and which page of that it is, from 1.
+	append(page *tiff.Image, at time.Time) (file string, number int, err error)
+	// size is how many bytes the whole pages have.
+	size() int64
+	// end closes what is open, at the last whole page; append may go on behind it.
+	end() error
+}
 
 // errFull is why a recording that has reached its bound goes no further.
 var errFull = errors.New("the recording is as large as record.max_gb allows: give more, or record fewer frames")
@@ -35,22 +47,21 @@ type Recorder struct {
 	folder string
 	most   int64
 
-	index, file *os.File // nil while the source is closed, or before a file's first frame
-	pages       *tiff.Writer
-	inFile      int // pages
-	page        tiff.Image
-	row         []byte
+	index *os.File // nil while the source is closed
+	pages pages
+	page  tiff.Image
+	row   []byte
 
-	files, frames int
-	size, indexed int64  // bytes of whole frames: in files that are complete; in the index
-	base, next    uint64 // what the source's numbers are counted from, as it may be opened again; the next one so counted
-	skipped       uint64 // frames that the source could not read since the last
-	stopped       error  // why the recording ended
-	reported      bool   // a frame carried the event recording_stopped
+	frames     int
+	indexed    int64  // bytes of the index
+	base, next uint64 // what the source's numbers are counted from, as it may be opened again; the next one so counted
+	skipped    uint64 // frames that the source could not read since the last
+	stopped    error  // why the recording ended
+	reported   bool   // a frame carried the event recording_stopped
 }
 
-// New records source into folder, which must be new or empty, up to so many bytes. The source becomes the recorder's. Nothing is
-// opened before Open.
+// New records source into folder, which must be new or empty, up to so many bytes: as OME-Zarr where its name ends in .zarr, else as TIFF. The source
+// becomes the recorder's. Nothing is opened before Open.
 func New(source pipeline.Source, folder string, most int64) (*Recorder, error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return nil, fmt.Errorf("recording: %w: give a folder that can be written", err)
@@ -62,7 +73,11 @@ func New(source pipeline.Source, folder string, most int64) (*Recorder, error) {
 	if len(entries) > 0 {
 		return nil, fmt.Errorf("recording: %s holds %s already: give a new folder, or move what is there away", folder, entries[0].Name())
 	}
-	return &Recorder{source: source, folder: folder, most: most}, nil
+	r := &Recorder{source: source, folder: folder, most: most, pages: &tiffPages{folder: folder}}
+	if format.Extension(folder) == ".zarr" {
+		r.pages = &zarrPages{writer: zarr.NewWriter(folder)}
+	}
+	return r, nil
 }
 
 // Live says what the source does.
@@ -133,14 +148,8 @@ func (r *Recorder) record(f *frame.Frame) error {
 	if err := picture.ToPage(&r.page, f.Mat()); err != nil {
 		return err
 	}
-	need := tiff.Stored(&r.page)
-	if r.file != nil && (r.pages.Size()+need > segmentBytes || r.inFile == segmentPages) {
-		if err := r.endFile(); err != nil {
-			return err
-		}
-	}
 	const room = 256 // for the row, and for the header of a new file
-	if r.Size()+need+room > r.most {
+	if r.Size()+r.pages.need(&r.page)+room > r.most {
 		return errFull
 	}
 	if err := r.write(f); err != nil {
@@ -153,22 +162,17 @@ func (r *Recorder) record(f *frame.Frame) error {
 
 // write adds the page, and then its row.
 func (r *Recorder) write(f *frame.Frame) error {
-	if r.file == nil {
-		if err := r.beginFile(); err != nil {
-			return err
-		}
-	}
-	if err := r.pages.Append(&r.page); err != nil {
+	file, number, err := r.pages.append(&r.page, f.Time)
+	if err != nil {
 		return err
 	}
-	r.inFile++
-	return r.list(r.describe(f))
+	return r.list(r.describe(f, file, number))
 }
 
 // describe is f's row of the index. Its dropped counts what the source could not read, too, as what tracking sees does.
-func (r *Recorder) describe(f *frame.Frame) []byte {
-	b := append(r.row[:0], filepath.Base(r.file.Name())...)
-	b = strconv.AppendInt(append(b, ','), int64(r.inFile), 10)
+func (r *Recorder) describe(f *frame.Frame, file string, number int) []byte {
+	b := append(r.row[:0], file...)
+	b = strconv.AppendInt(append(b, ','), int64(number), 10)
 	b = strconv.AppendUint(append(b, ','), r.base+f.Seq, 10)
 	b = strconv.AppendInt(append(b, ','), f.Time.UnixNano(), 10)
 	b = strconv.AppendUint(append(b, ','), f.Meta.Trajectory, 10)
@@ -186,32 +190,9 @@ func (r *Recorder) list(text []byte) error {
 	return err
 }
 
-func (r *Recorder) beginFile() (err error) {
-	r.files++
-	r.inFile = 0
-	r.file, err = os.OpenFile(filepath.Join(r.folder, fmt.Sprintf("frames-%04d.tif", r.files)), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o644)
-	if err != nil {
-		r.file = nil
-		return err
-	}
-	r.pages, err = tiff.NewWriter(r.file)
-	return err
-}
-
-// endFile closes the TIFF that is being written, at its last whole page.
-func (r *Recorder) endFile() error {
-	if r.file == nil {
-		return nil
-	}
-	r.size += r.pages.Size()
-	err := errors.Join(r.file.Truncate(r.pages.Size()), r.file.Close())
-	r.file, r.pages = nil, nil
-	return err
-}
-
 // end closes the recording's files.
 func (r *Recorder) end() error {
-	err := r.endFile()
+	err := r.pages.end()
 	if r.index != nil {
 		err = errors.Join(err, r.index.Truncate(r.indexed), r.index.Close())
 		r.index = nil
@@ -229,13 +210,7 @@ func (r *Recorder) Close() error {
 }
 
 // Size is how many bytes the recording has on disk.
-func (r *Recorder) Size() int64 {
-	size := r.size + r.indexed
-	if r.pages != nil {
-		size += r.pages.Size()
-	}
-	return size
-}
+func (r *Recorder) Size() int64 { return r.pages.size() + r.indexed }
 
 // Account says in a line what was recorded, and why no more.
 func (r *Recorder) Account() string {

@@ -14,6 +14,8 @@ import (
 
 	"driftscope/ingest/format"
 	"driftscope/ingest/picture"
+	"driftscope/ingest/tiff"
+	"driftscope/ingest/zarr"
 	"driftscope/internal/frame"
 	"driftscope/internal/pipeline"
 )
@@ -33,9 +35,11 @@ type replay struct {
 	rows   *bufio.Reader
 	line   int
 
-	last  row // read; its file is open in stack
+	last  row // read; its file is open in stack or image
 	begun bool
 	stack picture.Stack
+	image *zarr.Image // of a recording in OME-Zarr
+	page  tiff.Image
 }
 
 // row is what the index says of a frame.
@@ -118,13 +122,22 @@ func (r *replay) Read(ctx context.Context) (*frame.Frame, error) {
 		return nil, err
 	}
 	if !r.begun || now.file != r.last.file {
-		r.stack.Close()
-		if err := r.stack.Open(filepath.Join(r.folder, now.file)); err != nil {
+		if err := r.turn(now.file); err != nil {
 			return nil, fmt.Errorf("%s: %w: copy the recording again", now.file, err)
 		}
 	}
 	r.last, r.begun = now, true
 	return r.frame(now)
+}
+
+// turn opens the file that comes next.
+func (r *replay) turn(file string) (err error) {
+	r.stack.Close()
+	if file != zarr.LevelName {
+		return r.stack.Open(filepath.Join(r.folder, file))
+	}
+	r.image, err = zarr.Open(os.DirFS(r.folder), 0)
+	return err
 }
 
 // parse reads one row.
@@ -133,8 +146,8 @@ func (r *replay) parse(text string) (now row, err error) {
 	if len(fields) != strings.Count(indexHeader, ",")+1 {
 		return now, r.wrong("found %.80q, expected %s", text, strings.TrimSpace(indexHeader))
 	}
-	if now.file = fields[0]; filepath.Base(now.file) != now.file || !filepath.IsLocal(now.file) || filepath.Ext(now.file) != ".tif" {
-		return now, r.wrong("found file %.80q, expected the name of a TIFF in this folder", now.file)
+	if now.file = fields[0]; filepath.Base(now.file) != now.file || !filepath.IsLocal(now.file) || filepath.Ext(now.file) != ".tif" && now.file != zarr.LevelName {
+		return now, r.wrong("found file %.80q, expected the name of a TIFF in this folder, or of its array", now.file)
 	}
 	var ns int64
 	now.page, err = strconv.Atoi(fields[1])
@@ -171,14 +184,20 @@ func (r *replay) follows(now row) error {
 // frame reads the page of a row.
 func (r *replay) frame(now row) (*frame.Frame, error) {
 	path := filepath.Join(r.folder, now.file)
-	err := r.stack.Pages.Next(&r.stack.Page)
+	page, err := &r.page, error(nil)
+	if now.file == zarr.LevelName {
+		err = r.image.ReadColours(page, now.page-1)
+	} else {
+		page = &r.stack.Page
+		err = r.stack.Pages.Next(page)
+	}
 	if err == io.EOF {
 		return nil, fmt.Errorf("%s: %d pages, the index has a page %d: copy the recording again", path, r.stack.Pages.Pages(), now.page)
 	}
 	if err != nil {
 		return nil, &pipeline.ErrSkip{Cause: "unreadable_page", Err: fmt.Errorf("%s: %w", path, err)}
 	}
-	mat, err := picture.ToMat(&r.stack.Page)
+	mat, err := picture.ToMat(page)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -189,6 +208,9 @@ func (r *replay) frame(now row) (*frame.Frame, error) {
 // Close closes what is open.
 func (r *replay) Close() error {
 	err := r.stack.Close()
+	if r.image != nil {
+		r.image.Close()
+	}
 	if r.index != nil {
 		err = errors.Join(err, r.index.Close())
 		r.index = nil
