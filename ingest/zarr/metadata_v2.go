@@ -32,7 +32,7 @@ type arrayV2 struct {
 }
 
 func (a *array) parseV2(text []byte) error {
-	m := arrayV2{Order: "C", Separator: "."}
+	m := arrayV2{Order: "C"}
 	if err := parse(text, &m); err != nil {
 		return err
 	}
@@ -58,6 +58,9 @@ func (a *array) parseV2(text []byte) error {
 			return known("compressor", m.Compressor.ID, compressors)
 		}
 		a.packed.compressor = m.Compressor.ID
+	}
+	if m.Separator == "" {
+		m.Separator, a.guessed = ".", true
 	}
 	if err := a.separated(m.Separator); err != nil {
 		return err

@@ -102,6 +102,29 @@ func TestTogether(t *testing.T) {
 	}
 }
 
+// TestGuessed: where v2 metadata name no separator chunks are found by either, as zarr-python 2.13 leaves it out when it makes a nested array longer.
+func TestGuessed(t *testing.T) {
+	for _, keys := range [][2]string{{"0.0.0", "2.0.0"}, {"0/0/0", "2/0/0"}} {
+		store := fstest.MapFS{}
+		text := `{"zarr_format":2,"shape":[9,1,2],"chunks":[1,1,2],"dtype":"|u1","compressor":null,"fill_value":0,"order":"C","filters":null%s}`
+		put(store, v2Name, fmt.Appendf(nil, text, `,"dimension_separator":"/"`))
+		before := opened(t, store)
+		put(store, v2Name, fmt.Appendf(nil, text, ""))
+		image := opened(t, store)
+		put(store, keys[0], []byte{1, 2})
+		put(store, keys[1], []byte{3, 4})
+		last, err := image.Last(Place{}, false)
+		var picture tiff.Image
+		missing, _, unread := image.Read(&picture, Place{Time: 2})
+		if last != 2 || err != nil || missing != 0 || unread != nil || picture.Pix[1] != 4 {
+			t.Errorf("%v: the last is %d, %v; %d missing, %v", keys, last, err, missing, unread)
+		}
+		if err := before.Again(); err != nil {
+			t.Errorf("%v: %v", keys, err)
+		}
+	}
+}
+
 // packedBy are the ways of packing that are torn: each has a chunk of a film, and its compressor.
 func packedBy(t testing.TB) map[string][]byte {
 	encoder, err := zstd.NewWriter(nil)

@@ -123,7 +123,7 @@ func (a *array) first(name, before string) int {
 	if !found {
 		return -1
 	}
-	if a.separator == "." {
+	if nested := a.separator == "/" || a.guessed && !strings.Contains(text, "."); !nested {
 		if strings.Count(text, ".") != len(a.shape)-1 {
 			return -1
 		}
