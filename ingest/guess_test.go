@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -86,7 +87,20 @@ func TestGuess(t *testing.T) {
 	} {
 		ingesttest.Write(t, filepath.Join(dir, name), []byte(begin))
 	}
+	for _, name := range []string{"run.zarr", "run.zarr/0", "v2", "v3", "kept.zarr"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"run.zarr/0/.zarray", "v2/.zattrs", "v3/zarr.json", "kept.zarr/recording.csv"} {
+		ingesttest.Write(t, filepath.Join(dir, name), []byte("{}"))
+	}
 	for _, c := range []struct{ arg, kind, want string }{
+		{"run.zarr", "zarr", ""},
+		{"run.zarr/0", "zarr", ""},
+		{"v2", "zarr", ""},
+		{"v3", "zarr", ""},
+		{"kept.zarr", "recording", ""},
 		{"sim:molecule", "sim", ""},
 		{".", "directory", ""},
 		{"*.tif", "directory", ""},

@@ -4,7 +4,7 @@
 // packed with blosc (lz4, zstd, zlib; bytes or bits shuffled), zstd, gzip or zlib. Unsigned samples of 8 and 16 bits keep their values, truth values
 // become 0 and 255; 32-bit unsigned, signed and floating-point samples become float32. Everything else ends in an error that names what was found.
 //
-// No number in a store is trusted: metadata, shapes, chunks, shard indices and what a chunk unpacks to are bounded before memory is taken. No path leaves the store.
+// No number in a store is trusted: metadata, shapes, chunks, shard indices and what a chunk unpacks to are bounded before memory is taken. No path in metadata leaves the store.
 //
 // A chunk that is not there is a fill value by the specification. Of a frame that nobody has written yet it is none: Read says how many
 // chunks of a frame were missing, and what that means is the caller's to judge.

@@ -218,6 +218,24 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// TestFilesOfZarr: the metadata of a store are sent with it, though their names begin with a dot; other hidden files of a film are not.
+func TestFilesOfZarr(t *testing.T) {
+	folder := t.TempDir()
+	for _, name := range []string{".zattrs", "0/.zarray", "0/0/0", ".cache/x"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(folder, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		put(t, folder, name, "{}")
+	}
+	for kind, want := range map[string][]string{"zarr": {".zattrs", "0/.zarray", "0/0/0"}, "ndtiff": {"0/0/0"}} {
+		f := film{path: folder, kind: kind}
+		names, err := f.files()
+		if err != nil || !slices.Equal(names, want) {
+			t.Errorf("%s: %v, %v; %v expected", kind, names, err, want)
+		}
+	}
+}
+
 // TestCheck: what cannot be meant is the user's mistake, and found before anything is opened.
 func TestCheck(t *testing.T) {
 	good := Command{Films: []string{"a"}, Format: "jsonl", Room: 1, Replicas: 1, AckWait: ackWait}

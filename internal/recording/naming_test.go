@@ -42,6 +42,7 @@ func TestSourceName(t *testing.T) {
 		"tiff:stack.tif?channel=2&slice=1": "tiff:stack.tif?channel=2&slice=1",
 		"tiff:stack.tif?slice=3":           "tiff:stack.tif?slice=3",
 		"ndtiff:run?channel=DAPI&z=3":      "ndtiff:run?channel=DAPI&z=3",
+		"zarr:run.zarr?channel=2&level=1":  "zarr:run.zarr?channel=2&level=1",
 		"sim:molecule":                     "sim:molecule",
 	} {
 		c, err := Source(arg, 0, 0)
