@@ -121,8 +121,8 @@ func readFilm(t *testing.T, s pipeline.Source) (came []time.Time, skipped []stri
 	}
 }
 
-// TestFollowZarrPace: of another process' 100 frames a second every one comes once, in order and 100 ms after its chunk at most. On a machine that
-// does more than it has cores for, a hundredth may be later.
+// TestFollowZarrPace: of another process' 100 frames a second every one comes once, in order and 100 ms after its chunk at most, and what
+// a busy machine keeps this process waiting for.
 func TestFollowZarrPace(t *testing.T) {
 	suite.Long(t)
 	for name, byPython := range map[string]bool{"raw": false, "zarr-python": true} {
@@ -147,8 +147,12 @@ func pace(t *testing.T, byPython bool) {
 		}
 		written <- times
 	}()
+	stop := make(chan struct{})
+	kept := waited(stop)
 	came, skipped := readFilm(t, followed(t, "zarr", store, "5s"))
 	times := <-written
+	close(stop)
+	longest := <-kept
 	if len(came) != frames || len(times) != frames || len(skipped) > 0 {
 		t.Fatalf("%d frames of %d written, skipped %v; %d expected", len(came), len(times), skipped, frames)
 	}
@@ -157,10 +161,32 @@ func pace(t *testing.T, byPython bool) {
 		late = append(late, came[n].Sub(times[n]))
 	}
 	slices.Sort(late)
-	t.Logf("%.1f frames a second; after its chunk a frame came p50 %v, p99 %v, max %v", (frames-1)/times[frames-1].Sub(times[0]).Seconds(), late[frames/2], late[frames*99/100], late[frames-1])
-	if late[frames*99/100] > most {
-		t.Errorf("frames came %v after their chunks, at most %v expected", late[frames*99/100], most)
+	t.Logf("%.1f frames a second; after its chunk a frame came p50 %v, p99 %v, max %v; the machine kept this process waiting for up to %v",
+		(frames-1)/times[frames-1].Sub(times[0]).Seconds(), late[frames/2], late[frames*99/100], late[frames-1], longest)
+	if late[frames-1] > most+longest {
+		t.Errorf("a frame came %v after its chunk, at most %v expected, and %v for which the machine did other things", late[frames-1], most, longest)
 	}
+}
+
+// waited gives how much longer than asked for a goroutine that does nothing else slept, at most, until stop: on a machine with more to do than cores.
+func waited(stop chan struct{}) <-chan time.Duration {
+	longest := make(chan time.Duration, 1)
+	go func() {
+		const nap = time.Millisecond
+		most := time.Duration(0)
+		for {
+			select {
+			case <-stop:
+				longest <- most
+				return
+			default:
+			}
+			began := time.Now()
+			time.Sleep(nap)
+			most = max(most, time.Since(began)-nap)
+		}
+	}()
+	return longest
 }
 
 // TestFollowZarrKilledWriter: of a process that is killed every whole frame comes, the torn one is told, and nothing else comes.
