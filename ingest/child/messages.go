@@ -8,8 +8,6 @@ import (
 	"io"
 	"time"
 
-	"gocv.io/x/gocv"
-
 	"driftscope/ingest/picture"
 	"driftscope/internal/frame"
 )
@@ -181,7 +179,7 @@ func (r *messageReader) frame(h header, note []byte) (*frame.Frame, error) {
 			return nil, fmt.Errorf("the note of frame %d is not understood: %w", h.Seq, err)
 		}
 	}
-	mat := gocv.NewMatWithSize(int(h.Rows), int(h.Columns), gocv.MatType(h.Type))
+	mat := frame.NewMatWithSize(int(h.Rows), int(h.Columns), frame.MatType(h.Type))
 	data, err := mat.DataPtrUint8()
 	if err == nil {
 		_, err = io.ReadFull(r.from, data)

@@ -32,7 +32,7 @@ func decodeListening(data []byte) (mat frame.Mat, said string, err error) {
 	if err != nil {
 		return frame.Mat{}, "", fmt.Errorf("the %s is damaged (%w): copy it again", strings.ToUpper(format), err)
 	}
-	mat, err = toMat(decoded, format == "png" && data[pngColour] == pngGrey)
+	mat, err = toMat(decoded, format == "bmp", format == "png" && data[pngColour] == pngGrey)
 	return mat, "", err
 }
 
@@ -42,9 +42,9 @@ const (
 	pngGrey   = 0
 )
 
-// toMat copies a picture to a new Mat, which the caller owns: of one channel where it is grey, without alpha. OpenCV makes colours of a PNG's palette,
-// and of a BMP's unless all of it is grey.
-func toMat(decoded image.Image, grey bool) (frame.Mat, error) {
+// toMat copies a picture to a new Mat, which the caller owns: of one channel where it is grey, without alpha. bitmap says that it is a BMP, of whose
+// palette OpenCV makes colours unless all of it is grey; of a PNG's it always does.
+func toMat(decoded image.Image, bitmap, grey bool) (frame.Mat, error) {
 	size := decoded.Bounds().Size()
 	switch p := decoded.(type) {
 	case *image.Gray:
@@ -66,7 +66,7 @@ func toMat(decoded image.Image, grey bool) (frame.Mat, error) {
 		}
 		return wordsOf(size, frame.MatTypeCV16UC3, p.Pix, 4, 2, 1, 0), nil
 	case *image.Paletted:
-		return fromPalette(size, p), nil
+		return fromPalette(size, p, !bitmap), nil
 	}
 	return frame.Mat{}, fmt.Errorf("pixels of %v, grey, colours or a palette expected: convert the picture", decoded.ColorModel())
 }
@@ -96,9 +96,8 @@ func wordsOf(size image.Point, kind frame.MatType, pix []byte, step int, places 
 	return mat
 }
 
-// fromPalette writes out the palette's colours: a PNG's are NRGBA or RGBA, whose alpha is dropped, a BMP's RGBA.
-func fromPalette(size image.Point, p *image.Paletted) frame.Mat {
-	coloured := false
+// fromPalette writes out the palette's colours, NRGBA or RGBA, without their alpha; grey ones as grey unless coloured.
+func fromPalette(size image.Point, p *image.Paletted, coloured bool) frame.Mat {
 	var colours [256][3]byte
 	for i, c := range p.Palette {
 		switch c := c.(type) {
