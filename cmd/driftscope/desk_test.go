@@ -220,7 +220,6 @@ func TestDeskRefusals(t *testing.T) {
 		{[]string{"pretrain", "--help"}, "pretrain: needs OpenCV"},
 		{[]string{"publish", "camera:0", "--subject", "a"}, "this build is without them"},
 		{[]string{"publish", "sim:molecule", "--subject", "a", "--follow"}, "--follow: sim:molecule is read as sim"},
-		{[]string{"batch", "."}, "no film was found"},
 	} {
 		ran(t, desk(folder, c.args...)).check(t, 2, c.want)
 	}

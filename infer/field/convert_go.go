@@ -11,9 +11,8 @@ import (
 
 // The weights of blue, green and red in a grey value (ITU-R BT.601), as OpenCV has them: of integers in units of 2^-shift, rounded.
 const (
-	shift8, blue8, green8, red8     = 15, 3735, 19235, 9798
-	shift16, blue16, green16, red16 = 14, 1868, 9617, 4899
-	blue32, green32, red32          = 0.114, 0.587, 0.299
+	shift, blue, green, red = 15, 3735, 19235, 9798
+	blue32, green32, red32  = 0.114, 0.587, 0.299
 )
 
 // grey is a picture in colours as one in grey, of the same depth. The caller owns it.
@@ -22,11 +21,11 @@ func grey(m *frame.Mat) frame.Mat {
 	switch m.Type() & 7 {
 	case frame.MatTypeCV8U:
 		weigh(must(to.DataPtrUint8()), must(m.DataPtrUint8()), func(b, g, r uint8) uint8 {
-			return uint8((int(b)*blue8 + int(g)*green8 + int(r)*red8 + 1<<(shift8-1)) >> shift8)
+			return uint8((int(b)*blue + int(g)*green + int(r)*red + 1<<(shift-1)) >> shift)
 		})
 	case frame.MatTypeCV16U:
 		weigh(must(to.DataPtrUint16()), must(m.DataPtrUint16()), func(b, g, r uint16) uint16 {
-			return uint16((int(b)*blue16 + int(g)*green16 + int(r)*red16 + 1<<(shift16-1)) >> shift16)
+			return uint16((int(b)*blue + int(g)*green + int(r)*red + 1<<(shift-1)) >> shift)
 		})
 	default:
 		weigh(must(to.DataPtrFloat32()), must(m.DataPtrFloat32()), func(b, g, r float32) float32 { return b*blue32 + g*green32 + r*red32 })
