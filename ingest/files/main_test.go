@@ -31,9 +31,6 @@ func TestMain(m *testing.M) {
 	mats.Main(m)
 }
 
-// kinds are the sources of this package; a video is there where OpenCV is.
-var kinds = map[string]child.Constructor{"directory": NewDirectory, "fits": NewFITS, "ndtiff": NewNDTiff, "tiff": NewTIFF, "zarr": NewZarr}
-
 func newRecording(t testing.TB, kind, options string) ingesttest.Recording {
 	t.Helper()
 	return ingesttest.New(t, kinds[kind], options)

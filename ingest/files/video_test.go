@@ -17,8 +17,6 @@ import (
 	"driftscope/ingest/ingesttest"
 )
 
-func init() { kinds["video"] = NewVideo }
-
 func TestVideo(t *testing.T) {
 	const n = 12
 	path := ingesttest.Video(t, n)

@@ -1,0 +1,8 @@
+//go:build cgo
+
+package files
+
+import "driftscope/ingest/child"
+
+// kinds are the sources of this package.
+var kinds = map[string]child.Constructor{"directory": NewDirectory, "fits": NewFITS, "ndtiff": NewNDTiff, "tiff": NewTIFF, "video": NewVideo, "zarr": NewZarr}
