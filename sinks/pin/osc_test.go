@@ -3,6 +3,7 @@ package pin
 import (
 	"bytes"
 	"errors"
+	"math"
 	"net"
 	"strings"
 	"testing"
@@ -25,10 +26,16 @@ func TestOSC(t *testing.T) {
 	}
 	trigger := turn("edge", true)
 	trigger.Forecast = []float64{1, -2}
-	give(t, s, trigger)
+	unknown := turn("edge", false)
+	unknown.Filtered, unknown.Forecast = []float64{1}, []float64{math.NaN()} // before the law's first figures
+	last := turn("edge", true)
+	last.Filtered, last.Forecast = []float64{0.25, -2}, nil
+	give(t, s, trigger, unknown, last)
 	sinktest.Close(t, s)
 	for _, want := range []string{
 		"/driftscope/bead/edge\x00\x00\x00" + ",iiff\x00\x00\x00" + "\x00\x00\x00\x01" + "\x00\x00\x00\x07" + "\x3f\x80\x00\x00" + "\xc0\x00\x00\x00",
+		"/driftscope/bead/edge\x00\x00\x00" + ",iif\x00\x00\x00\x00" + "\x00\x00\x00\x00" + "\x00\x00\x00\x07" + "\x3f\x80\x00\x00",
+		"/driftscope/bead/edge\x00\x00\x00" + ",iiff\x00\x00\x00" + "\x00\x00\x00\x01" + "\x00\x00\x00\x07" + "\x3e\x80\x00\x00" + "\xc0\x00\x00\x00",
 		"/driftscope/bead/edge\x00\x00\x00" + ",ii\x00" + "\x00\x00\x00\x00" + "\x00\x00\x00\x00", // the end of the run ends it
 	} {
 		got := make([]byte, 1500)
