@@ -58,7 +58,7 @@ func NewSerial(decode func(any) error, env Env) (*Sink, error) {
 func (o *serialOptions) check() error {
 	switch {
 	case o.Device == "":
-		return errors.New("device is missing: give one, such as /dev/ttyACM0 or /dev/serial/by-id/...")
+		return errors.New("device is missing: give one, such as /dev/ttyACM0, or a name in /dev/serial/by-id")
 	case len(o.Rules) > 0 && len(o.Firmata) > 0:
 		return errors.New("rules, firmata: found both: give what is written for each rule, or the pin of each")
 	case len(o.Rules) == 0 && len(o.Firmata) == 0:
