@@ -13,6 +13,7 @@ const beside = 5
 func Thread() {
 	runtime.LockOSThread() // and never unlocked: the thread ends with its niceness
 	thread := syscall.Gettid()
+	leastRealTime(thread)
 	if now, err := syscall.Getpriority(syscall.PRIO_PROCESS, thread); err == nil && 20-now < beside { // the call gives 20 less the niceness
 		_ = syscall.Setpriority(syscall.PRIO_PROCESS, thread, beside)
 	}
