@@ -38,9 +38,10 @@ type Env struct {
 	Log      *slog.Logger // nil is silent
 	Metrics  *Metrics     // nil where nobody can ask for them
 
-	Rules []string                 // names of the triggers' rules; nil where they are not known
-	Check bool                     // options are checked: a sink that writes to a device opens none
-	Wrote func(took time.Duration) // told, from any goroutine, how long after its trigger a device was written; nil tells nobody
+	Rules []string // names of the triggers' rules; nil where they are not known
+	Check bool     // options are checked: a sink that writes to a device opens none
+	// Wrote is told, from any goroutine, how long after a trigger a device had taken it; nil tells nobody.
+	Wrote func(t *latent.Trigger, took time.Duration)
 }
 
 // pin is what the sinks that end in a wire use of env.

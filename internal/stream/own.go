@@ -4,9 +4,11 @@ package stream
 
 import (
 	"context"
+	"time"
 
 	"driftscope/internal/bus"
 	"driftscope/internal/config"
+	"driftscope/internal/latent"
 	"driftscope/internal/pipeline"
 	"driftscope/sinks"
 )
@@ -18,12 +20,14 @@ type Own struct {
 	Steps   []config.Component          // nil is the model's
 	Applied []uint64                    // frames at which refined drifts are put to use; nil is when they are ready
 	Sink    func(sinks.Sink) sinks.Sink // put around the first sink; nil is none
+	// Wrote is told, from any goroutine, how long after a trigger a device had taken it; nil tells nobody.
+	Wrote func(t *latent.Trigger, took time.Duration)
 }
 
 // Behind makes run's stages for a source of the caller's. They publish on a server that stays the caller's, or nowhere where that is nil.
 // With an error nothing is left open but these two.
 func Behind(ctx context.Context, cfg config.Config, server *bus.Conn, own Own) (*Stream, error) {
-	s := &Stream{cfg: cfg, written: cfg, model: own.Model}
+	s := &Stream{cfg: cfg, written: cfg, model: own.Model, told: own.Wrote}
 	s.Stages.Source = own.Source
 	if err := s.behind(ctx, server, own); err != nil {
 		s.close()

@@ -23,6 +23,7 @@ import (
 	"driftscope/internal/config"
 	"driftscope/internal/console"
 	"driftscope/internal/exit"
+	"driftscope/internal/latent"
 	"driftscope/internal/model"
 	"driftscope/internal/pipeline"
 	"driftscope/internal/recording"
@@ -40,10 +41,11 @@ type Stream struct {
 	cfg     config.Config
 	written config.Config // the same before its source was pointed at our own server
 	Stages  pipeline.Stages
-	rules   []string // names of the triggers' rules
-	ahead   *lead    // to which triggers forecast; nil where they do not
-	model   *Model   // nil where objects are followed without one
-	what    tracked  // the same for those who ask
+	rules   []string                                    // names of the triggers' rules
+	told    func(t *latent.Trigger, took time.Duration) // when a device had taken a trigger; nil tells nobody
+	ahead   *lead                                       // to which triggers forecast; nil where they do not
+	model   *Model                                      // nil where objects are followed without one
+	what    tracked                                     // the same for those who ask
 	law     law
 	bus     *bus.Conn        // lent; nil where nats.url is off
 	service *natsink.Service // lent; nil where the stream ends with its run
@@ -188,13 +190,21 @@ func (s *Stream) attach(b *bus.Conn, alone bool) (err error) {
 	env := sinks.Env{
 		Stream: s.cfg.Stream, Bus: b, Bucket: s.bucket, Service: s.service, Lease: s.lease, Standing: s.standing, Log: logger(s.cfg), Metrics: s.metrics,
 		About: func() natsink.About { return s.looks.about(s.swapper.about(about)) },
-		Rules: append([]string{}, s.rules...), Wrote: s.ahead.pin,
+		Rules: append([]string{}, s.rules...), Wrote: s.wrote,
 		Stdout: os.Stdout, Terminal: alone && term.IsTerminal(int(os.Stdout.Fd())),
 	}
 	if s.Stages.Sinks, err = newSinks(s.cfg, env); err != nil {
 		return s.ofServer(err)
 	}
 	return s.keepConfiguration()
+}
+
+// wrote notes how long after a trigger a device had taken it.
+func (s *Stream) wrote(t *latent.Trigger, took time.Duration) {
+	s.ahead.pin(took)
+	if s.told != nil {
+		s.told(t, took)
+	}
 }
 
 // ofServer marks err as the user's, unless a server did not answer, or a worker runs the stream: what is configured may be right, and the same work later.

@@ -68,7 +68,7 @@ func (h *hand) take(o *order) {
 		if err := h.set(o); err != nil {
 			h.sink.lose(err)
 		} else if t := o.trigger; h.sink.env.Wrote != nil && !t.Arrived.IsZero() {
-			h.sink.env.Wrote(time.Since(t.Arrived) - t.Latency)
+			h.sink.env.Wrote(t, time.Since(t.Arrived)-t.Latency)
 		}
 	}
 }

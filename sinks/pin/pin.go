@@ -28,10 +28,11 @@ const (
 // Env is what a stream lends a sink of this package.
 type Env struct {
 	Stream string
-	Rules  []string                 // names of the stream's rules; nil where they are not known
-	Check  bool                     // options are checked, and no device is opened: opening one resets many a board
-	Log    *slog.Logger             // nil is silent
-	Wrote  func(took time.Duration) // told from any goroutine how long after its trigger a device was written; nil tells nobody
+	Rules  []string     // names of the stream's rules; nil where they are not known
+	Check  bool         // options are checked, and no device is opened: opening one resets many a board
+	Log    *slog.Logger // nil is silent
+	// Wrote is told from any goroutine how long after a trigger the device had taken it; nil tells nobody.
+	Wrote func(t *latent.Trigger, took time.Duration)
 }
 
 // options are the keys that all kinds share.

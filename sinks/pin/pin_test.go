@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"driftscope/internal/latent"
 	"driftscope/sinks/sinktest"
 )
 
@@ -18,7 +19,7 @@ func TestStates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var took atomic.Int64
 		b := &bench{}
-		s := begun(t, b, usual, Env{Wrote: func(d time.Duration) { took.Add(int64(d)) }})
+		s := begun(t, b, usual, Env{Wrote: func(_ *latent.Trigger, d time.Duration) { took.Add(int64(d)) }})
 		early := turn("edge", true)
 		early.Latency = time.Millisecond
 		time.Sleep(3 * time.Millisecond)

@@ -113,11 +113,11 @@ func TestLoop(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found.Pulses < 30 || found.Lost*10 > found.Pulses || !(found.Latency.P50 > 0 && found.Latency.P50 < 1000) || found.Errors.MedianMS != 5 || !(found.Errors.Forecast > 0) {
+	if found.Pulses < 30 || found.Lost*10 > found.Pulses || !(found.Written.P50 > 0 && found.Latency.P50 < 1000) || found.Errors.MedianMS != 5 || !(found.Errors.Forecast > 0) {
 		t.Errorf("found %+v", found)
 	}
 	var page bytes.Buffer
-	if found.print(&page); !strings.Contains(page.String(), "| photon to pin, ms | p50 |") {
+	if found.print(&page); !strings.Contains(page.String(), "| to the driver | ") {
 		t.Errorf("found %s", page.String())
 	}
 }

@@ -53,6 +53,9 @@ type witness struct {
 	triggers []*latent.Trigger
 	seqs     []uint64 // of the latents
 	latents  []float64
+
+	written map[uint64]time.Duration // of frames, from the exposure until the driver had taken their bytes
+	first   uint64                   // frame that counts
 }
 
 func (w *witness) Write(ctx context.Context, m latent.Message) error {
@@ -122,10 +125,11 @@ func (c *Command) measure(ctx context.Context) (found Findings, err error) {
 	}
 	defer server.Close()
 	seen := &witness{}
+	written := map[uint64]time.Duration{} // of each frame, until the device had taken its last trigger; the hand of the one device writes it
 	s, err := stream.Behind(ctx, cfg, server, stream.Own{Source: source, Sink: func(s sinks.Sink) sinks.Sink {
 		seen.Sink = s
 		return seen
-	}})
+	}, Wrote: func(t *latent.Trigger, took time.Duration) { written[t.Seq] = t.Arrived.Sub(t.Time) + t.Latency + took }})
 	if err != nil {
 		return found, err
 	}
@@ -145,13 +149,14 @@ func (c *Command) measure(ctx context.Context) (found Findings, err error) {
 		return found, err
 	}
 	found = Findings{Cores: runtime.NumCPU(), FPS: c.FPS, Seconds: c.Seconds, Readout: c.Readout.Seconds() * 1e3, Tracked: summary.Tracked, Dropped: summary.FramesIn - summary.Tracked}
-	err = found.fill(source, seen, pulses.arrivals, uint64(c.Warm/period.Seconds()))
+	seen.written, seen.first = written, uint64(c.Warm/period.Seconds())
+	err = found.fill(source, seen, pulses.arrivals)
 	return found, err
 }
 
-// fill compares what was written and what arrived with the truth, from frame first on.
-func (f *Findings) fill(source *camera, seen *witness, arrivals []arrival, first uint64) error {
-	toUM, err := source.alignment(seen, first)
+// fill compares what was written and what arrived with the truth.
+func (f *Findings) fill(source *camera, seen *witness, arrivals []arrival) error {
+	toUM, err := source.alignment(seen)
 	if err != nil {
 		return err
 	}
@@ -163,7 +168,7 @@ func (f *Findings) fill(source *camera, seen *witness, arrivals []arrival, first
 			names[on], names[off] = fmt.Sprintf("z%d-%d+", axis+1, i), fmt.Sprintf("z%d-%d-", axis+1, i)
 		}
 	}
-	var pulses []pulse
+	var pulses, drivers []pulse // at the pin, and at the driver
 	for _, t := range seen.triggers {
 		// Both are in the triggers' order, so the next byte is the trigger's, or the trigger got none.
 		if len(arrivals) == 0 || names[arrivals[0].letter] != t.Name+map[bool]string{true: "+", false: "-"}[t.On] {
@@ -171,30 +176,36 @@ func (f *Findings) fill(source *camera, seen *witness, arrivals []arrival, first
 			continue
 		}
 		arrived := arrivals[0].at
-		if arrivals = arrivals[1:]; t.Seq < first || len(t.Forecast) != 2 {
+		if arrivals = arrivals[1:]; t.Seq < seen.first || len(t.Forecast) != 2 {
 			continue
 		}
-		took := arrived.Sub(t.Time)
-		exposed := time.Duration(t.Seq) * source.period
-		then, _ := source.path.at(exposed)
-		now, inside := source.path.at(exposed + took)
-		if !inside {
-			return fmt.Errorf("a pulse arrived %v after its frame, when the path had ended: the machine is overloaded", took)
+		then, _ := source.path.at(time.Duration(t.Seq) * source.period)
+		p := pulse{lead: t.Lead, seen: then, last: toUM(t.Filtered), forecast: toUM(t.Forecast)}
+		for _, of := range []struct {
+			list *[]pulse
+			took time.Duration
+		}{{&pulses, arrived.Sub(t.Time)}, {&drivers, seen.written[t.Seq]}} {
+			var inside bool
+			if p.now, inside = source.path.at(time.Duration(t.Seq)*source.period + of.took); !inside {
+				return fmt.Errorf("a pulse arrived %v after its frame, when the path had ended: the machine is overloaded", of.took)
+			}
+			p.took = of.took
+			*of.list = append(*of.list, p)
 		}
-		pulses = append(pulses, pulse{took: took, lead: t.Lead, seen: then, now: now, last: toUM(t.Filtered), forecast: toUM(t.Forecast)})
 	}
 	if f.Pulses = len(pulses); f.Pulses == 0 {
 		return errors.New("no pulse arrived: measure for longer")
 	}
-	f.Latency, f.Errors = latency(pulses), errorsOf(pulses, whirl)
+	f.Written, f.Latency = latency(drivers), latency(pulses)
+	f.AtDriver, f.Errors = errorsOf(drivers, whirl), errorsOf(pulses, whirl)
 	return nil
 }
 
 // alignment fits the map from latents to µm: a model's latents have axes and units of their own.
-func (c *camera) alignment(seen *witness, first uint64) (func(z []float64) [2]float64, error) {
+func (c *camera) alignment(seen *witness) (func(z []float64) [2]float64, error) {
 	var z, truth []float64
 	for i, seq := range seen.seqs {
-		if at, inside := c.path.at(time.Duration(seq) * c.period); inside && seq >= first {
+		if at, inside := c.path.at(time.Duration(seq) * c.period); inside && seq >= seen.first {
 			z, truth = append(z, seen.latents[2*i:2*i+2]...), append(truth, at[:]...)
 		}
 	}
