@@ -34,7 +34,8 @@ type growingZarr struct {
 	tried   time.Time  // when it was read last
 	failed  error      // why it could not be
 	looked  time.Time  // when frames far behind it were asked for
-	later   time.Time  // since when one is there; zero where none is
+	beyond  int        // a later frame that is there; 0 where none is known
+	later   time.Time  // since when
 	ended   bool       // nothing came for too long
 	last    int        // the last frame of which something was written, once it has ended
 	checked time.Time  // when the metadata were read last
@@ -210,18 +211,18 @@ func (s *growingZarr) overdue(place zarr.Place) bool {
 
 // passed says whether a later frame was begun.
 func (s *growingZarr) passed(place zarr.Place) bool {
-	if !s.later.IsZero() {
+	if s.beyond > place.Time {
 		return true
 	}
 	far := 1
 	if time.Since(s.looked) >= tryAgain {
 		s.looked, far = time.Now(), reach
 	}
-	if s.image.Later(place, far) {
-		s.later = time.Now()
+	if found := s.image.Later(place, far); found > place.Time {
+		s.beyond, s.later = found, time.Now()
 		s.tail.Alive()
 	}
-	return !s.later.IsZero()
+	return s.beyond > place.Time
 }
 
 // settle gives the frame.
@@ -232,5 +233,5 @@ func (s *growingZarr) settle(missing int) (*frame.Frame, error) {
 
 // turn goes to the next frame.
 func (s *growingZarr) turn() {
-	s.rests, s.later, s.looked, s.failed, s.state = time.Time{}, time.Time{}, time.Time{}, nil, zarr.State{}
+	s.rests, s.looked, s.failed, s.state = time.Time{}, time.Now(), nil, zarr.State{}
 }

@@ -73,9 +73,9 @@ func TestMissing(t *testing.T) {
 	if last, err := image.Last(Place{}, false); last != 2 || err != nil {
 		t.Errorf("the last is %d, %v; 2 expected", last, err)
 	}
-	for n, want := range []bool{true, true, false, false} {
+	for n, want := range []int{2, 2, -1, -1} {
 		if got := image.Later(Place{Time: n}, 3); got != want {
-			t.Errorf("behind frame %d: %v, %v expected", n, got, want)
+			t.Errorf("behind frame %d: %d, %d expected", n, got, want)
 		}
 	}
 }

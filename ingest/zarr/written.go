@@ -17,19 +17,19 @@ const (
 	maxListed = 1 << 24
 )
 
-// Later says whether something of a picture is there that comes after p: of the next reach chunks along the time axis, of which a chunk may hold several times.
-func (i *Image) Later(p Place, reach int) bool {
+// Later is the time of the next picture behind p of which something is there, where it is one of the next reach chunks along the time axis; -1 where there is none.
+func (i *Image) Later(p Place, reach int) int {
 	if !i.Timed() {
-		return false
+		return -1
 	}
 	together := i.Together()
 	for n := 1; n <= reach; n++ {
 		p.Time = (p.Time/together + 1) * together
 		if s, err := i.State(p); err == nil && s.Present > 0 {
-			return true
+			return p.Time
 		}
 	}
-	return false
+	return -1
 }
 
 // Last is the time, from 0, of the last picture of p's channel and slice of which something was written; -1 where none was. Frames behind it
