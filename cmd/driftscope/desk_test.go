@@ -127,7 +127,8 @@ func growTIFF(t *testing.T, film []*frame.Frame, path string) {
 	}
 	var page tiff.Image
 	for _, f := range film {
-		if err := picture.ToPage(&page, f.Mat()); err == nil {
+		err := picture.ToPage(&page, f.Mat())
+		if err == nil {
 			err = pages.Append(&page)
 		}
 		if err != nil {
