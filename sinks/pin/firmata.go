@@ -95,7 +95,7 @@ func (f *firmata) prepare() error {
 	return send(f.port, all)
 }
 
-func (f *firmata) set(o *order) error {
+func (f *firmata) set(o *request) error {
 	return send(f.port, []byte{digitalPin, byte(f.pins[o.rule]), byte(index(o.on))})
 }
 

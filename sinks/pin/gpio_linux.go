@@ -84,7 +84,7 @@ func openLines(o *gpioOptions, c chip) (device, error) {
 	return l, nil
 }
 
-func (l *lines) set(o *order) error {
+func (l *lines) set(o *request) error {
 	bit := l.bit[o.rule]
 	return l.chip.set(l.fd, &unix.GPIOV2LineValues{Bits: uint64(index(o.on)) << bit, Mask: 1 << bit})
 }

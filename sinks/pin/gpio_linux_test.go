@@ -48,7 +48,7 @@ func TestLines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range []order{{rule: "edge", on: true}, {rule: "well", on: true}, {rule: "edge"}} {
+	for _, o := range []request{{rule: "edge", on: true}, {rule: "well", on: true}, {rule: "edge"}} {
 		if err := d.set(&o); err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +80,7 @@ func TestLinesRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := d.set(&order{rule: "edge", on: true}); err == nil {
+	if err := d.set(&request{rule: "edge", on: true}); err == nil {
 		t.Error("a line that cannot be set is not told")
 	}
 }

@@ -71,7 +71,7 @@ func (b *bench) open() (device, error) {
 	return b, nil
 }
 
-func (b *bench) set(o *order) error {
+func (b *bench) set(o *request) error {
 	if b.hang != nil {
 		<-b.hang
 	}

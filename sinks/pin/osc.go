@@ -67,7 +67,7 @@ type osc struct {
 
 // set sends /driftscope/STREAM/RULE with 1 or 0, the frame's number, and the latent as it is expected at the pulse, or filtered where no forecast is known. Where
 // nobody listens on this machine, the system says so with the datagram after the one that was lost.
-func (c *osc) set(o *order) error {
+func (c *osc) set(o *request) error {
 	seq, z := uint64(0), []float64(nil)
 	if t := o.trigger; t != nil {
 		if seq, z = t.Seq, t.Forecast; len(z) == 0 || slices.ContainsFunc(z, math.IsNaN) {

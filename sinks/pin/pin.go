@@ -70,8 +70,8 @@ func checkRules(key string, rules []string, env Env) error {
 // named are the rules of a map, sorted.
 func named[T any](of map[string]T) []string { return slices.Sorted(maps.Keys(of)) }
 
-// order has a rule's state written.
-type order struct {
+// request has a rule's state written.
+type request struct {
 	rule    string
 	on      bool
 	trigger *latent.Trigger // nil where no frame has it written: a pulse ends, a device came back, the run ends
@@ -80,18 +80,18 @@ type order struct {
 
 // device is what states are written to. It belongs to one goroutine, and no call takes longer than some hundred milliseconds.
 type device interface {
-	set(o *order) error
+	set(o *request) error
 	Close() error
 }
 
 // Sink writes triggers to a device. Its methods never wait for the device, but for Close, which gives it the context's time.
 type Sink struct {
-	options options
-	env     Env
-	name    string // of the device, for people
-	rules   []string
-	orders  chan order    // to the hand; closed by Close
-	done    chan struct{} // closed by the hand
+	options  options
+	env      Env
+	name     string // of the device, for people
+	rules    []string
+	requests chan request  // to the driver; closed by Close
+	done     chan struct{} // closed by the driver
 
 	mu   sync.Mutex
 	lost int // triggers, since the last Write
@@ -103,7 +103,7 @@ func start(name string, rules []string, o options, env Env, open func() (device,
 	if env.Log == nil {
 		env.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Sink{options: o, env: env, name: name, rules: rules, orders: make(chan order, depth), done: make(chan struct{})}
+	s := &Sink{options: o, env: env, name: name, rules: rules, requests: make(chan request, depth), done: make(chan struct{})}
 	if env.Check {
 		close(s.done)
 		return s, nil
@@ -112,8 +112,8 @@ func start(name string, rules []string, o options, env Env, open func() (device,
 	if err != nil {
 		return nil, err
 	}
-	h := &hand{sink: s, open: open, device: d, lit: map[string]time.Time{}}
-	go h.run()
+	w := &driver{sink: s, open: open, device: d, shown: map[string]time.Time{}}
+	go w.run()
 	return s, nil
 }
 
@@ -122,7 +122,7 @@ func start(name string, rules []string, o options, env Env, open func() (device,
 func (s *Sink) Write(_ context.Context, m latent.Message) error {
 	if t, is := m.(*latent.Trigger); is && slices.Contains(s.rules, t.Name) {
 		select {
-		case s.orders <- order{t.Name, t.On, t, time.Now()}:
+		case s.requests <- request{t.Name, t.On, t, time.Now()}:
 		default:
 			s.lose(fmt.Errorf("%s does not keep up: %d triggers wait", s.name, depth))
 		}
@@ -152,7 +152,7 @@ func (s *Sink) losses() error {
 
 // Close writes what waits, sets off what is on, and gives the device back. Its error is of triggers that were lost and not told.
 func (s *Sink) Close(ctx context.Context) error {
-	close(s.orders)
+	close(s.requests)
 	select {
 	case <-s.done:
 	default: // a context that has ended leaves time for nothing, so what is done goes first

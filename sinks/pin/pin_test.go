@@ -163,7 +163,7 @@ func TestCloseInTime(t *testing.T) {
 	<-s.done
 }
 
-// One order that a device does not deliver costs it alone.
+// One request that a device does not deliver costs it alone.
 func TestPassing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &bench{}

@@ -131,7 +131,7 @@ type writer struct {
 	states map[string][2][]byte // off and on
 }
 
-func (w *writer) set(o *order) error { return send(w.port, w.states[o.rule][index(o.on)]) }
+func (w *writer) set(o *request) error { return send(w.port, w.states[o.rule][index(o.on)]) }
 
 // Close gives the device back without waiting for what its driver still holds.
 func (w *writer) Close() error { return closeSerial(w.port) }

@@ -1,0 +1,164 @@
+package pin
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// driver owns a device, on a goroutine of its own.
+type driver struct {
+	sink   *Sink
+	open   func() (device, error)
+	device device               // nil while it is away
+	away   error                // why
+	try    time.Time            // when it is opened again
+	shown  map[string]time.Time // rules that the device was last told are on, and until when; zero: until they end
+}
+
+// passing is the error of one request that was not delivered by a device that is well.
+type passing struct{ error }
+
+func (p passing) Unwrap() error { return p.error }
+
+// run writes until the sink is closed.
+func (w *driver) run() {
+	defer close(w.sink.done)
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		timer.Reset(w.wait())
+		select {
+		case o, more := <-w.sink.requests:
+			if !more {
+				w.end()
+				return
+			}
+			w.take(&o)
+		case <-timer.C:
+			w.due(time.Now())
+		}
+	}
+}
+
+// wait is how long there is nothing to do without a request.
+func (w *driver) wait() time.Duration {
+	next := time.Now().Add(time.Hour) // nothing is due
+	if w.device == nil {
+		next = w.try
+	} else {
+		for _, until := range w.shown {
+			if !until.IsZero() && until.Before(next) {
+				next = until
+			}
+		}
+	}
+	return max(time.Until(next), 0)
+}
+
+// take carries a request out, or loses it.
+func (w *driver) take(o *request) {
+	switch waited := time.Since(o.taken); {
+	case !o.on && w.sink.options.Pulse > 0: // the pulse's own end is what is written
+	case w.device == nil:
+		w.sink.lose(w.away)
+	case o.on && waited > w.sink.options.Late:
+		w.sink.lose(fmt.Errorf("%s: a beginning waited %v, longer than late: %v, and was not written", w.sink.name, waited.Round(time.Millisecond), w.sink.options.Late))
+	default:
+		if err := w.set(o); err != nil {
+			w.sink.lose(err)
+		} else if t := o.trigger; w.sink.env.Wrote != nil && !t.Arrived.IsZero() {
+			w.sink.env.Wrote(t, time.Since(t.Arrived)-t.Latency)
+		}
+	}
+}
+
+// set writes a state, and notes what the device shows. A device that fails is given up.
+func (w *driver) set(o *request) error {
+	err := w.device.set(o)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", w.sink.name, err)
+		if _, passes := errors.AsType[passing](err); !passes {
+			w.leave(err)
+		}
+		return err
+	}
+	switch pulse := w.sink.options.Pulse; {
+	case !o.on:
+		delete(w.shown, o.rule)
+	case pulse > 0:
+		w.shown[o.rule] = time.Now().Add(pulse)
+	default:
+		w.shown[o.rule] = time.Time{}
+	}
+	return nil
+}
+
+// leave gives the device up until it can be opened again.
+func (w *driver) leave(why error) {
+	w.sink.env.Log.Warn("a device is away; trying again until it is back", "device", w.sink.name, "why", why)
+	w.device.Close() // it has failed already
+	w.device, w.away, w.try = nil, why, time.Now().Add(again)
+}
+
+// due opens a device that is away, and ends pulses.
+func (w *driver) due(now time.Time) {
+	if w.device == nil {
+		if !now.Before(w.try) {
+			w.back()
+		}
+		return
+	}
+	for _, rule := range named(w.shown) {
+		if until := w.shown[rule]; !until.IsZero() && !now.Before(until) && !w.off(rule) {
+			return
+		}
+	}
+}
+
+// back tries to open the device, and has it show nothing as on that may have ended meanwhile.
+func (w *driver) back() {
+	d, err := w.open()
+	if err != nil {
+		w.try = time.Now().Add(again)
+		return
+	}
+	w.device = d
+	w.sink.env.Log.Info("a device is back", "device", w.sink.name)
+	w.allOff()
+}
+
+// allOff sets off what the device shows as on.
+func (w *driver) allOff() {
+	for _, rule := range named(w.shown) {
+		if !w.off(rule) {
+			return
+		}
+	}
+}
+
+// off sets a rule off, and says whether the device took it.
+func (w *driver) off(rule string) bool {
+	err := w.set(&request{rule: rule, taken: time.Now()})
+	if err != nil && w.device != nil {
+		delete(w.shown, rule) // the device is well, and would refuse it again and again
+		w.sink.lose(err)
+	}
+	return err == nil || w.device != nil
+}
+
+// end leaves the device with nothing on. Orders that found it away were lost before.
+func (w *driver) end() {
+	if w.device != nil {
+		w.allOff()
+	}
+	if w.device == nil {
+		if left := named(w.shown); len(left) > 0 {
+			w.sink.lose(fmt.Errorf("%s is away, and may show %v as on: %w", w.sink.name, left, w.away))
+		}
+		return
+	}
+	if err := w.device.Close(); err != nil {
+		w.sink.env.Log.Warn("a device was not closed cleanly", "device", w.sink.name, "why", err)
+	}
+}
