@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"driftscope/internal/suite"
 )
 
 // What a frame is expected to show is, at its own latents, what it shows without chance; and asking, here or beside, leaves the film as it is.
@@ -80,6 +82,7 @@ func bits(values []float32) []byte {
 // Molecules light the pixels by as many photoelectrons as are expected. The mean over many exposures of a patch is off by its noise alone: the sum
 // of squares over variances is the number of pixels, ± 6 of its standard deviations √(2 pixels).
 func TestExpectedPhotoelectrons(t *testing.T) {
+	suite.Long(t)
 	const exposures = 400
 	for _, name := range []string{"molecule", "dna-0"} {
 		s := scene(t, name, Options{Frames: 1, Seed: 2})

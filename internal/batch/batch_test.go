@@ -19,6 +19,7 @@ import (
 
 // TestAsRun: a result is what run --out writes of the film, but for health, events and latencies.
 func TestAsRun(t *testing.T) {
+	suite.Long(t)
 	for name, c := range map[string]*Command{"model": {Model: "embedded:molecule"}, "objects": {Objects: true}} {
 		t.Run(name, func(t *testing.T) {
 			folder, out := scenes(t, 1, 20), t.TempDir()

@@ -19,6 +19,7 @@ import (
 // TestWorkersKilled: films on several workers, of which one is killed in the middle, while the client is killed, too, and the same command goes on:
 // every result is there once, with the bytes that one machine makes.
 func TestWorkersKilled(t *testing.T) {
+	suite.Long(t)
 	model, err := os.ReadFile("../../configs/molecule.onnx")
 	if err != nil {
 		t.Fatal(err)

@@ -133,6 +133,7 @@ func TestDyingWorkers(t *testing.T) {
 
 // TestStopped: a worker that is told to end gives its film back at once, which is no attempt.
 func TestStopped(t *testing.T) {
+	suite.Long(t)
 	q := queue(t, server(t), scenes(t, 1, 100))
 	ctx, stop := context.WithCancel(t.Context())
 	w := &Worker{Conn: q.conn, Name: "one", Temp: t.TempDir(), AckWait: time.Minute}

@@ -185,6 +185,7 @@ func TestSome(t *testing.T) {
 
 // TestNuclei: single molecules in nuclei, whose spectrum saspt has (SOURCE.txt of the recording): the shares of four ranges of D, to 0.05.
 func TestNuclei(t *testing.T) {
+	suite.Long(t)
 	data := os.Getenv("DRIFTSCOPE_DATA")
 	if data == "" {
 		t.Skip("DRIFTSCOPE_DATA is not set: it names the folder of real recordings")

@@ -146,6 +146,7 @@ func TestNoSwitching(t *testing.T) {
 
 // TestMotion: of free objects most are free, and α is 1; of objects in a trap most are confined, and the map has it, where it is, and nothing else.
 func TestMotion(t *testing.T) {
+	suite.Long(t)
 	const d, k, x0, y0 = 2.0, 5.0, 130.0, 70.0
 	for name, stiff := range map[string]float64{"free": 0, "confined": k} {
 		rng := rand.New(rand.NewPCG(9, 10))

@@ -10,6 +10,7 @@ import (
 	"driftscope/infer/sdevae/numeric"
 	"driftscope/infer/sdevae/sdevaetest"
 	"driftscope/infer/sdevae/video"
+	"driftscope/internal/suite"
 )
 
 // find is the rigid sprite of a clip, with its training and held-out frames.
@@ -49,6 +50,7 @@ func TestDeform(t *testing.T) {
 // TestDeformDraws: what is drawn at the tracked places and scores leaves what Left says, to a twentieth: modes end where the sprite's reach does, and no
 // shift between pixels keeps an edge. At another place the centroid has moved by as much.
 func TestDeformDraws(t *testing.T) {
+	suite.Long(t)
 	clip, _, _ := sdevaetest.Trapped(100, 5)
 	m, train, held := find(t, clip)
 	d := m.Deform(t.Context(), clip, train, held)
