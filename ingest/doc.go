@@ -11,7 +11,7 @@
 //
 // Time. A frame of a recording carries its acquisition time, counted from the Unix epoch, so that the same file gives the same
 // times at every run. dt or fps, where given, win; else a folder's frames.csv (columns file, t in seconds, trajectory), else the
-// times of an NDTiff's images, the cycle time in a FITS header, the scale of an OME-Zarr's time axis, or a video's own rate, with a warning, because it is often that of
+// times of an NDTiff's, a CZI's or an ND2's images, the cycle time in a FITS header, the scale of an OME-Zarr's time axis, or a video's own rate, with a warning, because it is often that of
 // playback. Where nothing is known a frame lasts a second, a warning says so, and Timed is false: no law per second can be learned from such frames.
 //
 // Growth. A recording that is still being written is followed: Read waits for the next frame until it is whole, ctx ends, or nothing

@@ -15,11 +15,11 @@ import (
 )
 
 // forms is what Guess understands, for its errors.
-const forms = "give sim:NAME, camera:N, genicam:NAME, gst:PIPELINE, an rtsp:// or http:// address, nats:SUBJECT, a video, a multi-page TIFF, a FITS cube, an NDTiff folder, an OME-Zarr store, or a folder or pattern of pictures"
+const forms = "give sim:NAME, camera:N, genicam:NAME, gst:PIPELINE, an rtsp:// or http:// address, nats:SUBJECT, a video, a multi-page TIFF, a FITS cube, an NDTiff folder, an OME-Zarr store, an HDF5, CZI or ND2 file, or a folder or pattern of pictures"
 
 // Guess returns the kind of source that a person means by arg, and its options: a camera, an address, sim:NAME or sim:NAME?seed=7, nats:SUBJECT, a folder or
-// a glob of pictures, an NDTiff folder or ndtiff:FOLDER?channel=DAPI&z=3, an OME-Zarr store or zarr:STORE?channel=2&slice=1, a TIFF or tiff:FILE?channel=2&slice=1, a FITS file, or a
-// video. A file that does not exist is an error here, not later; that a camera is missing, Open says.
+// a glob of pictures, an NDTiff folder or ndtiff:FOLDER?channel=DAPI&z=3, an OME-Zarr store or zarr:STORE?channel=2&slice=1, a TIFF or tiff:FILE?channel=2&slice=1, a FITS file,
+// an HDF5 file or h5:FILE?dataset=/data, a CZI or ND2 file or czi:FILE?channel=2, or a video. A file that does not exist is an error here, not later; that a camera is missing, Open says.
 func Guess(arg string) (kind string, options map[string]any, err error) {
 	if rest, found := strings.CutPrefix(arg, "sim:"); found {
 		options, err := simulatedQuery(rest)
@@ -39,6 +39,12 @@ func Guess(arg string) (kind string, options map[string]any, err error) {
 	if rest, found := strings.CutPrefix(arg, "zarr:"); found {
 		options, err := files.ZarrOptions(rest)
 		return "zarr", options, err
+	}
+	for prefix, of := range finished {
+		if rest, found := strings.CutPrefix(arg, prefix+":"); found {
+			options, err := of.options(rest)
+			return of.kind, options, err
+		}
 	}
 	if kind, options, err := guessCamera(arg); kind != "" || err != nil {
 		return kind, options, err
@@ -70,6 +76,14 @@ func Guess(arg string) (kind string, options map[string]any, err error) {
 	return kind, map[string]any{"path": arg}, nil
 }
 
+// finished are the prefixes of files that are read when they are complete.
+var finished = map[string]struct {
+	kind    string
+	options func(text string) (map[string]any, error)
+}{
+	"czi": {"czi", files.CZIOptions}, "h5": {"hdf5", files.HDF5Options}, "hdf5": {"hdf5", files.HDF5Options}, "nd2": {"nd2", files.ND2Options},
+}
+
 // guessCamera returns no kind where arg does not begin as a camera or an address does.
 func guessCamera(arg string) (kind string, options map[string]any, err error) {
 	scheme, rest, _ := strings.Cut(arg, ":")
@@ -97,6 +111,12 @@ func guessFile(path string) (kind string, err error) {
 		return "tiff", nil
 	case format.FITS:
 		return "fits", nil
+	case format.HDF5:
+		return "hdf5", nil
+	case format.CZI:
+		return "czi", nil
+	case format.ND2:
+		return "nd2", nil
 	case format.AVI, format.MP4, format.MKV, format.TS, format.MPEG:
 		return "video", nil
 	case format.PNG, format.JPEG, format.BMP:
@@ -107,6 +127,12 @@ func guessFile(path string) (kind string, err error) {
 		return "tiff", nil
 	case slices.Contains(format.FitsExtensions, e):
 		return "fits", nil
+	case slices.Contains(format.Hdf5Extensions, e):
+		return "hdf5", nil
+	case slices.Contains(format.CziExtensions, e):
+		return "czi", nil
+	case slices.Contains(format.Nd2Extensions, e):
+		return "nd2", nil
 	case slices.Contains(format.VideoExtensions, e):
 		return "video", nil
 	case slices.Contains(format.PictureExtensions, e):

@@ -47,17 +47,17 @@ func openRecording(t testing.TB, kind, options string) recording {
 
 // TestKinds: an unknown kind is answered with those that are known.
 func TestKinds(t *testing.T) {
-	if got := strings.Join(Kinds(), " "); got != "camera directory fits genicam gst nats ndtiff recording sim tiff url video zarr" {
+	if got := strings.Join(Kinds(), " "); got != "camera czi directory fits genicam gst hdf5 nats nd2 ndtiff recording sim tiff url video zarr" {
 		t.Errorf("kinds are %s", got)
 	}
 	_, err := New("camera9", func(any) error { return nil })
-	if err == nil || !strings.Contains(err.Error(), `"camera9" is not known: give one of camera, directory, fits, genicam, gst, nats, ndtiff, recording, sim, tiff, url, video, zarr`) {
+	if err == nil || !strings.Contains(err.Error(), `"camera9" is not known: give one of camera, czi, directory, fits, genicam, gst, hdf5, nats, nd2, ndtiff, recording, sim, tiff, url, video, zarr`) {
 		t.Errorf("%v, the list of kinds expected", err)
 	}
 }
 
 func TestOptionsRefused(t *testing.T) {
-	for _, kind := range []string{"video", "directory", "tiff", "fits"} {
+	for _, kind := range []string{"video", "directory", "tiff", "fits", "hdf5", "czi", "nd2"} {
 		if Lacks(kind) { // which TestLacks asks
 			continue
 		}
@@ -80,13 +80,14 @@ func TestOptionsRefused(t *testing.T) {
 
 func TestGuess(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{"a.tif", "b.TIFF", "c.ome.tif", "d.btf", "e.mp4", "f.MOV", "g.webm", "h.png", "i.xyz", "plain", "j.fits", "k.FIT", "l.fts"} {
+	for _, name := range []string{"a.tif", "b.TIFF", "c.ome.tif", "d.btf", "e.mp4", "f.MOV", "g.webm", "h.png", "i.xyz", "plain", "j.fits", "k.FIT", "l.fts", "m.H5", "n.hdf5", "o.czi", "p.nd2"} {
 		ingesttest.Write(t, filepath.Join(dir, name), []byte("x"))
 	}
 	ingesttest.Write(t, filepath.Join(dir, "0V-1"), []byte("SIMPLE  =                    T"))
 	for name, begin := range map[string]string{
 		"tif.mp4": "II*\x00", "big": "MM\x00+", "avi.tif": "RIFF....AVI LIST", "mkv": "\x1a\x45\xdf\xa3", "mp4.fits": "....ftypisom",
 		"ts.png": "G" + strings.Repeat("x", 187) + "G", "png.tif": "\x89PNG\r\n\x1a\n", "GIF": "GIF89a",
+		"h5.tif": "\x89HDF\r\n\x1a\n", "a.mat": "MATLAB 7.3" + strings.Repeat(" ", 502) + "\x89HDF\r\n\x1a\n", "zeiss": "ZISRAWFILE\x00", "nikon.dat": "\xda\xce\xbe\x0a",
 	} {
 		ingesttest.Write(t, filepath.Join(dir, name), []byte(begin))
 	}
@@ -115,6 +116,14 @@ func TestGuess(t *testing.T) {
 		{"k.FIT", "fits", ""},
 		{"l.fts", "fits", ""},
 		{"0V-1", "fits", ""},
+		{"m.H5", "hdf5", ""},
+		{"n.hdf5", "hdf5", ""},
+		{"o.czi", "czi", ""},
+		{"p.nd2", "nd2", ""},
+		{"h5.tif", "hdf5", ""},
+		{"a.mat", "hdf5", ""},
+		{"zeiss", "czi", ""},
+		{"nikon.dat", "nd2", ""},
 		{"tif.mp4", "tiff", ""}, // what a file begins with wins over its name
 		{"big", "tiff", ""},
 		{"avi.tif", "video", ""},

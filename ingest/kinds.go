@@ -19,11 +19,14 @@ type constructor = func(decode func(dst any) error) (pipeline.Source, error)
 // in a build without it.
 var kinds = map[string]constructor{
 	"camera":    newCamera,
+	"czi":       files.NewCZI,
 	"directory": files.NewDirectory,
 	"fits":      files.NewFITS,
 	"genicam":   newGenICam,
 	"gst":       newGStreamer,
+	"hdf5":      files.NewHDF5,
 	"nats":      natsource.New,
+	"nd2":       files.NewND2,
 	"ndtiff":    files.NewNDTiff,
 	"recording": recorder.NewReplay,
 	"sim":       newSimulated,

@@ -20,7 +20,7 @@ import (
 
 // runCmd tracks one stream or several until they end. Flags stand over the configurations.
 type runCmd struct {
-	Sources   []string      `arg:"" name:"source" help:"sim:NAME, a camera (driftscope sources), nats:SUBJECT, a video, a folder or glob of pictures, a TIFF, an NDTiff folder, an OME-Zarr store, a FITS cube, or a configuration that ends in .yaml; several run side by side."`
+	Sources   []string      `arg:"" name:"source" help:"sim:NAME, a camera (driftscope sources), nats:SUBJECT, a video, a folder or glob of pictures, a TIFF, an NDTiff folder, an OME-Zarr store, a FITS cube, an HDF5, CZI or ND2 file, or a configuration that ends in .yaml; several run side by side."`
 	Model     string        `help:"The encoder: a model file, embedded:NAME, or nats:NAME, one that the NATS server keeps." placeholder:"MODEL.onnx"`
 	Frames    uint64        `help:"Stop after this many frames." placeholder:"N"`
 	DT        float64       `name:"dt" help:"Seconds between frames, whatever the source says." placeholder:"S"`

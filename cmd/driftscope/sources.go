@@ -16,11 +16,14 @@ type sourcesCmd struct{}
 // about says in a line what to give for each kind of source.
 var about = map[string]string{
 	"camera":    "a webcam or frame grabber: camera:0 for /dev/video0",
+	"czi":       "a CZI file of Zeiss' ZEN, not compressed or as Zstandard: one channel and slice, czi:FILE?channel=2&slice=1; the file's own times, --dt or --fps",
 	"directory": "pictures in a folder, or those a pattern such as 'run1/*.png' matches; times from frames.csv beside them, --dt or --fps",
 	"fits":      "a FITS picture or cube: 8, 16 or 32 bits or floats; times from its cycle time (KCT), --dt or --fps",
 	"genicam":   "a GigE Vision or USB3 Vision camera: genicam:NAME, or genicam:any; 8 to 16 bits; times and lost frames from its own clock",
 	"gst":       "any GStreamer pipeline: 'gst:v4l2src ! videoconvert'",
+	"hdf5":      "a dataset of 3 to 5 axes in an HDF5 file (also MATLAB's, 7.3): h5:FILE?dataset=/data&axes=tcyx&channel=2; --dt or --fps",
 	"nats":      "frames that another program publishes: nats:SUBJECT, or nats://host:port/SUBJECT; see docs/howto/frames.md and driftscope publish",
+	"nd2":       "an ND2 file of Nikon's NIS-Elements, version 3: one channel and slice, nd2:FILE?channel=2&slice=1; the pictures' own times, --dt or --fps",
 	"ndtiff":    "a folder that Micro-Manager writes as NDTiff 2 or 3, one series of it, ndtiff:FOLDER?channel=DAPI&z=3; the images' own times, --dt or --fps",
 	"recording": "a folder or .zarr that run --record wrote: the same frames, numbers and times again",
 	"sim":       "a simulation: sim:NAME, one of the names below, or sim:NAME?seed=7&frames=1000; of a field of many objects also density, snr, width and height",

@@ -1,4 +1,4 @@
-// Package files reads recordings: folders of pictures, TIFF, NDTiff, OME-Zarr, FITS and videos. Each kind has a file of its own, and one more (_follow)
+// Package files reads recordings: folders of pictures, TIFF, NDTiff, OME-Zarr, FITS, HDF5, CZI, ND2 and videos. Each kind has a file of its own, and one more (_follow)
 // where the recording is read while it is written.
 //
 // A source has a timing.Clock, which numbers and times its frames, and fails at Open what it can refuse there. A frame that cannot be read is a

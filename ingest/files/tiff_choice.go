@@ -66,7 +66,20 @@ func ZarrOptions(text string) (options map[string]any, err error) {
 	return chosenOptions(text, "zarr:STORE?channel=2&slice=1&level=0", "channel", "slice", "level")
 }
 
-// chosenOptions takes a path and the numbers that are chosen behind it, of the names that the form to be given shows.
+// CZIOptions takes a file and what to choose of it: FILE?channel=2&slice=1.
+func CZIOptions(text string) (options map[string]any, err error) {
+	return chosenOptions(text, "czi:FILE?channel=2&slice=1", "channel", "slice")
+}
+
+// ND2Options takes a file and what to choose of it: FILE?channel=2&slice=1.
+func ND2Options(text string) (options map[string]any, err error) {
+	return chosenOptions(text, "nd2:FILE?channel=2&slice=1", "channel", "slice")
+}
+
+// worded are the names of options that are words, not numbers.
+var worded = []string{"dataset", "axes"}
+
+// chosenOptions takes a path and the numbers and words that are chosen behind it, of the names that the form to be given shows.
 func chosenOptions(text, form string, names ...string) (options map[string]any, err error) {
 	kind, _, _ := strings.Cut(form, ":")
 	path, query, _ := strings.Cut(text, "?")
@@ -76,6 +89,10 @@ func chosenOptions(text, form string, names ...string) (options map[string]any, 
 	}
 	options = map[string]any{"path": path}
 	for name, values := range chosen {
+		if slices.Contains(worded, name) && slices.Contains(names, name) {
+			options[name] = values[0]
+			continue
+		}
 		n, err := strconv.Atoi(values[0])
 		if err != nil || !slices.Contains(names, name) {
 			return nil, fmt.Errorf("%s:%s: %s=%s, a number of a %s expected: give %s", kind, text, name, values[0], strings.Join(names, " or "), form)

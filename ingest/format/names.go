@@ -13,6 +13,9 @@ import (
 var (
 	PictureExtensions = []string{".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff"}
 	FitsExtensions    = []string{".fits", ".fit", ".fts"}
+	Hdf5Extensions    = []string{".h5", ".hdf5"}
+	CziExtensions     = []string{".czi"}
+	Nd2Extensions     = []string{".nd2"}
 	TiffExtensions    = []string{".tif", ".tiff", ".btf"}
 	VideoExtensions   = []string{".mp4", ".mov", ".avi", ".mkv", ".mpg", ".mpeg", ".ts", ".webm", ".m4v"}
 )

@@ -5,13 +5,19 @@ import (
 	"io"
 	"os"
 
+	"driftscope/ingest/czi"
 	"driftscope/ingest/fits"
+	"driftscope/ingest/hdf5"
+	"driftscope/ingest/nd2"
 )
 
 // Formats that signature knows.
 const (
 	TIFF = "TIFF"
 	FITS = "FITS"
+	HDF5 = "HDF5"
+	CZI  = "CZI"
+	ND2  = "ND2"
 	AVI  = "AVI"
 	MP4  = "MP4" // and QuickTime
 	MKV  = "MKV" // and WebM
@@ -35,7 +41,7 @@ func Of(path string) string {
 // OfFile is Of for a file that is open.
 func OfFile(file *os.File) string {
 	const packet = 188 // of MPEG-TS, each with 0x47 in front
-	head := make([]byte, packet+1)
+	head := make([]byte, hdf5.UserBlock+len(hdf5.Magic))
 	n, err := file.ReadAt(head, 0)
 	if err != nil && err != io.EOF {
 		return ""
@@ -49,6 +55,12 @@ func OfFile(file *os.File) string {
 		return TIFF
 	case at(0, fits.Magic):
 		return FITS
+	case at(0, hdf5.Magic), at(hdf5.UserBlock, hdf5.Magic):
+		return HDF5
+	case at(0, czi.Magic):
+		return CZI
+	case at(0, nd2.Magic):
+		return ND2
 	case at(0, "RIFF") && at(8, "AVI "):
 		return AVI
 	case at(4, "ftyp"), at(4, "moov"), at(4, "mdat"), at(4, "wide"):

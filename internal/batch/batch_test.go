@@ -192,6 +192,7 @@ func TestFind(t *testing.T) {
 	put(t, one, "notes.txt", "no film")
 	put(t, one, "movie.avi", "RIFF    AVI ")
 	put(t, one, "movie.mp4", "    ftyp")
+	put(t, one, "z.h5", "\x89HDF\r\n\x1a\n")
 	put(t, one, ".hidden.avi", "RIFF    AVI ")
 	if err := os.MkdirAll(filepath.Join(one, "results", "deep"), 0o700); err != nil {
 		t.Fatal(err)
@@ -205,11 +206,11 @@ func TestFind(t *testing.T) {
 		return names
 	}
 	films, passed, err := find([]string{one}, filepath.Join(one, "results"))
-	if want := []string{"film0 directory", "film1 directory", "movie.avi video", "movie.mp4 video"}; err != nil || !slices.Equal(name(films), want) || len(passed) != 1 {
+	if want := []string{"film0 directory", "film1 directory", "movie.avi video", "movie.mp4 video", "z hdf5"}; err != nil || !slices.Equal(name(films), want) || len(passed) != 1 {
 		t.Errorf("%v, passed over %v, %v, expected %v", name(films), passed, err, want)
 	}
 	films, passed, err = find([]string{filepath.Join(one, "film1"), filepath.Join(one, "film1"), filepath.Join(one, "notes.txt"), one}, t.TempDir())
-	if want := []string{"film0 directory", "film1 directory", "movie.avi video", "movie.mp4 video", "results/deep/old video"}; err != nil || !slices.Equal(name(films), want) || len(passed) != 2 {
+	if want := []string{"film0 directory", "film1 directory", "movie.avi video", "movie.mp4 video", "results/deep/old video", "z hdf5"}; err != nil || !slices.Equal(name(films), want) || len(passed) != 2 {
 		t.Errorf("%v, passed over %v, %v, expected %v", name(films), passed, err, want)
 	}
 	for _, wrong := range [][]string{{filepath.Join(one, "none.tif")}, {"sim:molecule"}, {filepath.Join(one, "notes.txt")}, {t.TempDir()}} {

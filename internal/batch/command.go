@@ -29,7 +29,7 @@ const patience = 10 * time.Second
 
 // Command tracks many films, or works at them.
 type Command struct {
-	Films    []string `arg:"" optional:"" help:"Films: videos, TIFFs, FITS cubes, folders of pictures, NDTiff folders, OME-Zarr stores; or folders that hold films." placeholder:"FILM"`
+	Films    []string `arg:"" optional:"" help:"Films: videos, TIFFs, FITS cubes, HDF5, CZI and ND2 files, folders of pictures, NDTiff folders, OME-Zarr stores; or folders that hold films." placeholder:"FILM"`
 	Model    string   `help:"The encoder: a model file, embedded:NAME, or nats:NAME, one that the server keeps." placeholder:"MODEL.onnx"`
 	Objects  bool     `help:"Follow every object in the field, as run --objects."`
 	DT       float64  `name:"dt" help:"Seconds between frames, whatever the film says." placeholder:"S"`
@@ -137,7 +137,7 @@ func (c *Command) base() (config.Config, error) {
 }
 
 // Options of a base's source that hold for a film of the same kind; the others are its place and its growth.
-var carried = []string{"dt", "fps", "channel", "slice", "axes"}
+var carried = []string{"dt", "fps", "channel", "slice", "axes", "dataset"}
 
 // of is the configuration of one film, its source without a path.
 func (c *Command) of(base config.Config, f *film) (config.Config, error) {

@@ -180,7 +180,8 @@ func holdsFilms(folder string, entries []fs.DirEntry) bool {
 		ext := format.Extension(e.Name())
 		switch {
 		case e.IsDir():
-		case slices.Contains(format.VideoExtensions, ext), slices.Contains(format.FitsExtensions, ext):
+		case slices.Contains(format.VideoExtensions, ext), slices.Contains(format.FitsExtensions, ext), slices.Contains(format.Hdf5Extensions, ext),
+			slices.Contains(format.CziExtensions, ext), slices.Contains(format.Nd2Extensions, ext):
 			return true
 		case slices.Contains(format.TiffExtensions, ext):
 			tiffs = append(tiffs, filepath.Join(folder, e.Name()))

@@ -20,7 +20,7 @@ const jobVersion = 1
 const maxJob = 512 << 10
 
 // kinds are the sources that are finished recordings. A job may name no other: a worker opens no camera and no pipeline for anyone.
-var kinds = []string{"directory", "fits", "ndtiff", "recording", "tiff", "video", "zarr"}
+var kinds = []string{"czi", "directory", "fits", "hdf5", "nd2", "ndtiff", "recording", "tiff", "video", "zarr"}
 
 // endings of results, as run --out writes them.
 var endings = []string{".jsonl", ".csv", ".parquet"}

@@ -40,9 +40,9 @@ var mayImport = map[string][]string{
 	"ingest":                           {"ingest/camera", "ingest/child", "ingest/files", "ingest/format", "ingest/natsource", "ingest/recorder", "ingest/sim", "ingest/sim/field", "ingest/timing", "internal/frame", "internal/pipeline"},
 	"ingest/camera":                    {"ingest/gst", "ingest/picture", "ingest/printed", "internal/frame", "internal/pipeline"},
 	"ingest/child":                     {"ingest/picture", "internal/frame", "internal/pipeline", "internal/subprocess"},
-	"ingest/files":                     {"ingest/child", "ingest/fits", "ingest/follow", "ingest/format", "ingest/ndtiff", "ingest/picture", "ingest/printed", "ingest/tiff", "ingest/timing", "ingest/zarr", "internal/frame", "internal/pipeline"},
+	"ingest/files":                     {"ingest/child", "ingest/czi", "ingest/fits", "ingest/follow", "ingest/format", "ingest/hdf5", "ingest/nd2", "ingest/ndtiff", "ingest/picture", "ingest/printed", "ingest/tiff", "ingest/timing", "ingest/zarr", "internal/frame", "internal/pipeline"},
 	"ingest/follow":                    {"ingest/format", "internal/sharing"},
-	"ingest/format":                    {"ingest/fits", "internal/sharing"},
+	"ingest/format":                    {"ingest/czi", "ingest/fits", "ingest/hdf5", "ingest/nd2", "internal/sharing"},
 	"ingest/ingesttest":                {"ingest/tiff", "internal/frame", "internal/pipeline"}, // for tests
 	"ingest/natsource":                 {"ingest/picture", "ingest/tiff", "ingest/timing", "ingest/wire", "internal/bus", "internal/frame", "internal/pipeline"},
 	"ingest/picture":                   {"ingest/format", "ingest/printed", "ingest/tiff", "internal/frame"},
@@ -50,6 +50,11 @@ var mayImport = map[string][]string{
 	"ingest/recorder":                  {"ingest/format", "ingest/picture", "ingest/tiff", "ingest/zarr", "internal/frame", "internal/pipeline"},
 	"ingest/timing":                    {"ingest/picture", "internal/frame", "internal/pipeline", "internal/sharing"},
 	"ingest/fits":                      {"ingest/tiff"},
+	"ingest/czi":                       {"ingest/tiff"},
+	"ingest/czi/czitest":               {}, // for tests
+	"ingest/hdf5":                      {"ingest/tiff"},
+	"ingest/nd2":                       {"ingest/tiff"},
+	"ingest/nd2/nd2test":               {}, // for tests
 	"ingest/gst":                       {},
 	"ingest/ndtiff":                    {"ingest/tiff"},
 	"ingest/sim":                       {"ingest/tiff"},

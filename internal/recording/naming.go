@@ -58,14 +58,18 @@ func SourceName(c config.Component) string {
 	return fmt.Sprintf("%s:%s?%s", c.Kind, path, chosen.Encode())
 }
 
-// chosenOf is which of a recording's series is taken: NDTiff's axes, a TIFF's channel and slice, and a Zarr's level, too.
+// chosenOf is which of a recording's series is taken: NDTiff's axes, a TIFF's channel and slice, a Zarr's level, too, and an HDF5's dataset and the letters of its
+// axes.
 func chosenOf(options map[string]any) url.Values {
 	chosen := url.Values{}
 	axes, _ := options["axes"].(map[string]any)
 	for name, value := range axes {
 		chosen.Set(name, fmt.Sprint(value))
 	}
-	for _, name := range []string{"channel", "slice", "level"} {
+	if letters, given := options["axes"].(string); given {
+		chosen.Set("axes", letters)
+	}
+	for _, name := range []string{"channel", "slice", "level", "dataset"} {
 		if value, given := options[name]; given {
 			chosen.Set(name, fmt.Sprint(value))
 		}

@@ -43,6 +43,9 @@ func TestSourceName(t *testing.T) {
 		"tiff:stack.tif?slice=3":           "tiff:stack.tif?slice=3",
 		"ndtiff:run?channel=DAPI&z=3":      "ndtiff:run?channel=DAPI&z=3",
 		"zarr:run.zarr?channel=2&level=1":  "zarr:run.zarr?channel=2&level=1",
+		"h5:a.h5?dataset=/x&axes=txy":      "hdf5:a.h5?axes=txy&dataset=%2Fx",
+		"czi:a.czi?channel=2":              "czi:a.czi?channel=2",
+		"nd2:a.nd2?channel=2&slice=1":      "nd2:a.nd2?channel=2&slice=1",
 		"sim:molecule":                     "sim:molecule",
 	} {
 		c, err := Source(arg, 0, 0)

@@ -1,0 +1,266 @@
+package czi
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"driftscope/ingest/tiff"
+)
+
+// Magic is what a CZI file begins with.
+const Magic = "ZISRAWFILE"
+
+// MaxFrames bounds the time axis: 16 million frames are two days at 100 a second.
+const MaxFrames = 1 << 24
+
+// Bounds on parts of a file.
+const (
+	maxDirectory = 256 << 20 // bytes of the directory: more than a million pictures
+	maxXML       = 32 << 20
+	maxTags      = 1 << 20   // bytes of the metadata of a subblock
+	maxPacked    = 128 << 20 // bytes of a picture, compressed
+)
+
+// ErrTorn is found in the error of a file that ends before what it names.
+var ErrTorn = errors.New("the file is torn, copy it again")
+
+// Film is an open file. Not safe for concurrent use.
+type Film struct {
+	Times, Channels, Slices int
+	Labels                  []string   // of the channels, as far as they have any
+	Interval                float64    // seconds from one time to the next by the metadata; 0 where they say nothing
+	PixelUM                 [2]float64 // along x and y; 0 where nothing is said
+
+	r        io.ReaderAt
+	size     int64
+	pictures map[place]*entry
+	stamps   []float64 // seconds, one for each time
+	unpacker unpacker
+	packed   []byte
+}
+
+// place is where a picture is along time, channel and slice, from 0.
+type place [3]int
+
+// headBytes is the length of what a segment begins with: its name, the bytes that were kept for it and those that are used.
+const headBytes = 32
+
+// Open reads the directory of a file of the given size.
+func Open(r io.ReaderAt, size int64) (*Film, error) {
+	f := &Film{r: r, size: size}
+	head, err := f.segment(0, Magic, 80)
+	if err != nil {
+		return nil, err
+	}
+	little := binary.LittleEndian
+	part, directory, metadata, attachments := int32(little.Uint32(head[48:])), int64(little.Uint64(head[52:])), int64(little.Uint64(head[60:])), int64(little.Uint64(head[72:]))
+	switch {
+	case part != 0:
+		return nil, fmt.Errorf("it is part %d of several files, one file expected: export it as one", part)
+	case directory == 0:
+		return nil, errors.New("it has no directory of pictures: its writer did not finish, record or copy it again")
+	}
+	if err := f.readDirectory(directory); err != nil {
+		return nil, err
+	}
+	if metadata != 0 {
+		f.describe(metadata)
+	}
+	if attachments != 0 {
+		f.readStamps(attachments)
+	}
+	return f, nil
+}
+
+// bytes reads n bytes into b, whose memory is used again.
+func (f *Film) bytes(b []byte, at int64, n int) ([]byte, error) {
+	if at < 0 || n < 0 || int64(n) > f.size || at > f.size-int64(n) {
+		return nil, fmt.Errorf("%w: it names %d bytes at byte %d and has %d", ErrTorn, n, at, f.size)
+	}
+	if cap(b) < n {
+		b = make([]byte, n)
+	}
+	b = b[:n]
+	if got, err := f.r.ReadAt(b, at); got < n {
+		return nil, fmt.Errorf("%w: %d bytes at byte %d, %d expected (%w)", ErrTorn, got, at, n, err)
+	}
+	return b, nil
+}
+
+// segment reads what a segment of that name begins with, n bytes behind its head.
+func (f *Film) segment(at int64, name string, n int) ([]byte, error) {
+	b, err := f.bytes(nil, at, headBytes+n)
+	if err != nil {
+		return nil, err
+	}
+	if found, _, _ := bytes.Cut(b[:16], []byte{0}); string(found) != name {
+		return nil, fmt.Errorf("at byte %d begins %.16q, %s expected: the file is damaged, copy it again", at, found, name)
+	}
+	return b[headBytes:], nil
+}
+
+// entry is a subblock as the directory has it.
+type entry struct {
+	at            int64
+	pixel         int
+	compression   int
+	width, height int
+}
+
+// entryBytes is an entry's length without its axes, and axisBytes that of each.
+const (
+	entryBytes = 32
+	axisBytes  = 20
+	maxAxes    = 16
+)
+
+// readDirectory takes in the pictures.
+func (f *Film) readDirectory(at int64) error {
+	const spare = 128
+	head, err := f.bytes(nil, at, headBytes)
+	if err != nil {
+		return err
+	}
+	used := binary.LittleEndian.Uint64(head[24:])
+	if used == 0 {
+		used = binary.LittleEndian.Uint64(head[16:])
+	}
+	if used < spare || used > maxDirectory {
+		return fmt.Errorf("a directory of %d bytes, %d to %d expected: split the recording", used, spare, maxDirectory)
+	}
+	b, err := f.segment(at, "ZISRAWDIRECTORY", int(used))
+	if err != nil {
+		return err
+	}
+	count := int(int32(binary.LittleEndian.Uint32(b)))
+	d := directory{others: map[string]int{}}
+	b = b[spare:]
+	for n := range count {
+		if b, err = d.take(b); err != nil {
+			return fmt.Errorf("picture %d of %d: %w", n+1, count, err)
+		}
+	}
+	return f.lay(&d)
+}
+
+// directory is what was read of it so far.
+type directory struct {
+	entries []entry
+	places  []place
+	others  map[string]int // where all pictures are along other axes
+	reduced int
+}
+
+// take reads an entry, and gives what is behind it.
+func (d *directory) take(b []byte) ([]byte, error) {
+	if len(b) < entryBytes || string(b[:2]) != "DV" {
+		return nil, errors.New("no entry DV in the directory: the file is damaged, copy it again")
+	}
+	little := binary.LittleEndian
+	e := entry{at: int64(little.Uint64(b[6:])), pixel: int(little.Uint32(b[2:])), compression: int(int32(little.Uint32(b[18:])))}
+	part, n := little.Uint32(b[14:]), int(little.Uint32(b[28:]))
+	if part != 0 {
+		return nil, fmt.Errorf("it is in part %d of several files, one file expected: export it as one", part)
+	}
+	if n < 0 || n > maxAxes || len(b) < entryBytes+n*axisBytes {
+		return nil, fmt.Errorf("an entry of %d axes, at most %d expected: the file is damaged, copy it again", n, maxAxes)
+	}
+	var at place
+	whole := true
+	others := map[string]int{}
+	for i := range n {
+		axis := b[entryBytes+i*axisBytes:][:axisBytes]
+		name, _, _ := bytes.Cut(axis[:4], []byte{0})
+		start, size, kept := int(int32(little.Uint32(axis[4:]))), int(int32(little.Uint32(axis[8:]))), int(int32(little.Uint32(axis[16:])))
+		if size < 1 {
+			return nil, fmt.Errorf("an entry that is %d long along %.4q: the file is damaged, copy it again", size, name)
+		}
+		whole = whole && (kept == 0 || kept == size)
+		letter := string(name)
+		switch letter {
+		case "X":
+			e.width = size
+		case "Y":
+			e.height = size
+		case "T":
+			at[0] = start
+		case "C":
+			at[1] = start
+		case "Z":
+			at[2] = start
+		default:
+			others[letter] = start
+		}
+		if size != 1 && letter != "X" && letter != "Y" && whole {
+			return nil, fmt.Errorf("an entry of %d pictures along %.4q, one each expected: export it as OME-TIFF", size, name)
+		}
+	}
+	b = b[entryBytes+n*axisBytes:]
+	if !whole {
+		d.reduced++
+		return b, nil
+	}
+	for letter, start := range others {
+		if before, met := d.others[letter]; met && before != start {
+			return nil, fmt.Errorf("there are several %s, one expected: export one of them as a file of its own", otherAxis(letter))
+		}
+		d.others[letter] = start
+	}
+	d.entries, d.places = append(d.entries, e), append(d.places, at)
+	return b, e.check()
+}
+
+// otherAxis says what an axis is that cannot be chosen of.
+func otherAxis(letter string) string {
+	names := map[string]string{"S": "scenes", "M": "tiles of a mosaic", "H": "phases", "I": "illuminations", "V": "views", "R": "rotations", "B": "blocks"}
+	if name, known := names[letter]; known {
+		return name
+	}
+	return fmt.Sprintf("places along an axis %.4q", letter)
+}
+
+// check refuses what will not be read.
+func (e *entry) check() error {
+	name, bytes := pixelType(e.pixel)
+	switch {
+	case bytes == 0:
+		return fmt.Errorf("pixels of type %s, Gray8, Gray16, Gray32Float, Bgr24 or Bgr48 expected: export it as OME-TIFF", name)
+	case e.compression != plain && e.compression != zstd0 && e.compression != zstd1:
+		return fmt.Errorf("it is compressed as %s, none or Zstandard expected: export it without compression", compressionName(e.compression))
+	}
+	return tiff.CheckSize(e.width, e.height, bytes)
+}
+
+// lay finds how many times, channels and slices there are.
+func (f *Film) lay(d *directory) error {
+	if len(d.entries) == 0 {
+		return fmt.Errorf("no picture in its full size, and %d that are reduced: record or export it again", d.reduced)
+	}
+	least, most := d.places[0], d.places[0]
+	for _, at := range d.places {
+		for i := range at {
+			least[i], most[i] = min(least[i], at[i]), max(most[i], at[i])
+		}
+	}
+	count := [3]int{}
+	for i := range count {
+		if count[i] = most[i] - least[i] + 1; count[i] > MaxFrames {
+			return fmt.Errorf("%d places along %c, at most %d expected: split the recording", count[i], "TCZ"[i], MaxFrames)
+		}
+	}
+	f.Times, f.Channels, f.Slices = count[0], count[1], count[2]
+	f.pictures = make(map[place]*entry, len(d.entries))
+	for n, at := range d.places {
+		for i := range at {
+			at[i] -= least[i]
+		}
+		if f.pictures[at] != nil {
+			return fmt.Errorf("several tiles of the picture at time %d, channel %d, slice %d, one expected: stitch and export it", at[0]+1, at[1]+1, at[2]+1)
+		}
+		f.pictures[at] = &d.entries[n]
+	}
+	return nil
+}

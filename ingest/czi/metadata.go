@@ -1,0 +1,133 @@
+package czi
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/xml"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// document is what is looked at of a file's metadata. Numbers are texts there, because one that is none has to spoil no other.
+type document struct {
+	Channels []struct {
+		Name string `xml:"Name,attr"`
+	} `xml:"Metadata>Information>Image>Dimensions>Channels>Channel"`
+	Increment string `xml:"Metadata>Information>Image>Dimensions>T>Positions>Interval>Increment"`
+	Distances []struct {
+		Axis  string `xml:"Id,attr"`
+		Value string `xml:"Value"` // metres
+	} `xml:"Metadata>Scaling>Items>Distance"`
+}
+
+// describe reads the metadata. A file whose metadata cannot be read is read without.
+func (f *Film) describe(at int64) {
+	const spare = 256
+	head, err := f.segment(at, "ZISRAWMETADATA", spare)
+	if err != nil {
+		return
+	}
+	n := binary.LittleEndian.Uint32(head)
+	if n > maxXML {
+		return
+	}
+	text, err := f.bytes(nil, at+headBytes+spare, int(n))
+	if err != nil {
+		return
+	}
+	var d document
+	if xml.Unmarshal(bytes.TrimRight(text, "\x00"), &d) != nil {
+		return
+	}
+	for _, c := range d.Channels[:min(len(d.Channels), f.Channels, 64)] {
+		f.Labels = append(f.Labels, c.Name)
+	}
+	f.Interval = positive(d.Increment)
+	for _, distance := range d.Distances {
+		const um = 1e6 // of a metre
+		switch distance.Axis {
+		case "X":
+			f.PixelUM[0] = um * positive(distance.Value)
+		case "Y":
+			f.PixelUM[1] = um * positive(distance.Value)
+		}
+	}
+}
+
+// positive is a number in a text, 0 where it is none above 0.
+func positive(text string) float64 {
+	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || !(v > 0) || math.IsInf(v, 0) {
+		return 0
+	}
+	return v
+}
+
+// readStamps takes the attachment with the time of each time, in seconds, where there is one and it has as many.
+func (f *Film) readStamps(at int64) {
+	const (
+		spare      = 256
+		entryBytes = 128
+	)
+	little := binary.LittleEndian
+	head, err := f.segment(at, "ZISRAWATTDIR", spare)
+	if err != nil {
+		return
+	}
+	const most = 1 << 12 // attachments
+	for n := range min(little.Uint32(head), most) {
+		e, err := f.bytes(nil, at+headBytes+spare+int64(n)*entryBytes, entryBytes)
+		if err != nil || string(e[:2]) != "A1" {
+			return
+		}
+		name, _, _ := bytes.Cut(e[48:], []byte{0})
+		if string(name) != "TimeStamps" {
+			continue
+		}
+		where := int64(little.Uint64(e[12:]))
+		if _, err := f.segment(where, "ZISRAWATTACH", spare); err != nil {
+			return
+		}
+		sizes, err := f.bytes(nil, where+headBytes+spare, 8)
+		if err != nil || int64(little.Uint32(sizes[4:])) != int64(f.Times) {
+			return
+		}
+		b, err := f.bytes(nil, where+headBytes+spare+8, 8*f.Times)
+		if err != nil {
+			return
+		}
+		f.stamps = make([]float64, f.Times)
+		for i := range f.stamps {
+			f.stamps[i] = math.Float64frombits(little.Uint64(b[8*i:]))
+		}
+		return
+	}
+}
+
+// At is when a picture was taken, in seconds: by the time stamps, which count from the beginning, else by what the picture itself says, from the Unix epoch; NaN
+// where neither does.
+func (f *Film) At(when, channel, slice int) (float64, error) {
+	if f.stamps != nil && (f.Times > 1 || f.Slices == 1) {
+		return f.stamps[when], nil
+	}
+	e := f.pictures[place{when, channel, slice}]
+	if e == nil {
+		return math.NaN(), nil
+	}
+	s, err := f.locate(e)
+	if err != nil || s.tagBytes == 0 || s.tagBytes > maxTags {
+		return math.NaN(), err
+	}
+	tags, err := f.bytes(nil, s.tags, int(s.tagBytes))
+	if err != nil {
+		return math.NaN(), err
+	}
+	text, found := between(tags, "<AcquisitionTime>", "</AcquisitionTime>")
+	at, err := time.Parse(time.RFC3339Nano, strings.TrimSpace(text))
+	if !found || err != nil {
+		return math.NaN(), nil
+	}
+	return float64(at.Unix()) + float64(at.Nanosecond())/1e9, nil
+}

@@ -1,0 +1,215 @@
+package czi
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/klauspost/compress/zstd"
+
+	"driftscope/ingest/tiff"
+)
+
+// Compressions that are read.
+const (
+	plain = 0
+	zstd0 = 5
+	zstd1 = 6
+)
+
+// compressionName is what a compression is called.
+func compressionName(c int) string {
+	if name, known := map[int]string{1: "JPEG", 2: "LZW", 4: "JPEG XR"}[c]; known {
+		return name
+	}
+	return "number " + strconv.Itoa(c)
+}
+
+// Types of pixels that are read.
+const (
+	gray8  = 0
+	gray16 = 1
+	float  = 2
+	bgr24  = 3
+	bgr48  = 4
+)
+
+// pixelType is the name of a type and the bytes of a pixel, 0 where it is not read.
+func pixelType(kind int) (name string, bytes int) {
+	switch kind {
+	case gray8:
+		return "Gray8", 1
+	case gray16:
+		return "Gray16", 2
+	case float:
+		return "Gray32Float", 4
+	case bgr24:
+		return "Bgr24", 3
+	case bgr48:
+		return "Bgr48", 6
+	}
+	others := map[int]string{8: "Bgr96Float", 9: "Bgra32", 10: "Gray64ComplexFloat", 11: "Bgr192ComplexFloat", 12: "Gray32", 13: "Gray64"}
+	if name, known := others[kind]; known {
+		return name, 0
+	}
+	return "number " + strconv.Itoa(kind), 0
+}
+
+// subblock is where the parts of one lie in the file.
+type subblock struct {
+	tags, data         int64
+	tagBytes, allBytes int64
+}
+
+// locate reads the sizes of a subblock.
+func (f *Film) locate(e *entry) (s subblock, err error) {
+	const sizes = 16 // bytes in front of the entry that is repeated there
+	head, err := f.segment(e.at, "ZISRAWSUBBLOCK", sizes+entryBytes)
+	if err != nil {
+		return s, err
+	}
+	little := binary.LittleEndian
+	tags, data, axes := int64(int32(little.Uint32(head))), int64(little.Uint64(head[8:])), int64(little.Uint32(head[sizes+28:]))
+	if tags < 0 || data < 0 || axes > maxAxes {
+		return s, fmt.Errorf("a subblock of %d and %d bytes and %d axes: the file is damaged, copy it again", tags, data, axes)
+	}
+	s.tags = e.at + headBytes + max(256, sizes+entryBytes+axes*axisBytes)
+	s.tagBytes, s.data, s.allBytes = tags, s.tags+tags, data
+	return s, nil
+}
+
+// Read reads the picture at a time, channel and slice, all from 0; found says whether there is one.
+func (f *Film) Read(dst *tiff.Image, time, channel, slice int) (found bool, err error) {
+	e := f.pictures[place{time, channel, slice}]
+	if e == nil {
+		return false, nil
+	}
+	s, err := f.locate(e)
+	if err != nil {
+		return true, err
+	}
+	_, pixelBytes := pixelType(e.pixel)
+	want := e.width * e.height * pixelBytes
+	switch {
+	case s.allBytes > maxPacked:
+		return true, fmt.Errorf("a picture of %d bytes, at most %d expected", s.allBytes, maxPacked)
+	case e.compression == plain && s.allBytes < int64(want):
+		return true, fmt.Errorf("%w: a picture of %d bytes, %d expected of its size", ErrTorn, s.allBytes, want)
+	case e.compression == plain:
+		s.allBytes = int64(want)
+	}
+	if f.packed, err = f.bytes(f.packed, s.data, int(s.allBytes)); err != nil {
+		return true, err
+	}
+	pix, err := f.unpacker.unpack(f.packed, e.compression, want)
+	if err != nil {
+		return true, err
+	}
+	e.fill(dst, pix)
+	return true, nil
+}
+
+// fill makes dst the picture of the subblock's bytes; colours change their order.
+func (e *entry) fill(dst *tiff.Image, pix []byte) {
+	dst.Width, dst.Height, dst.Channels, dst.Depth = e.width, e.height, 1, tiff.Uint8
+	switch e.pixel {
+	case gray16, bgr48:
+		dst.Depth = tiff.Uint16
+	case float:
+		dst.Depth = tiff.Float32
+	}
+	dst.Pix = append(dst.Pix[:0], pix...)
+	if e.pixel != bgr24 && e.pixel != bgr48 {
+		return
+	}
+	dst.Channels = 3
+	size := dst.Depth.Bytes()
+	for p := dst.Pix; len(p) >= 3*size; p = p[3*size:] {
+		for i := range size {
+			p[i], p[2*size+i] = p[2*size+i], p[i]
+		}
+	}
+}
+
+// unpacker has the memory of unpacking. The zero value is ready.
+type unpacker struct {
+	zstd *zstd.Decoder
+	a, b []byte
+}
+
+// unpack gives exactly want bytes, which are good until the next call.
+func (u *unpacker) unpack(packed []byte, compression, want int) ([]byte, error) {
+	if compression == plain {
+		return packed, nil
+	}
+	halves := false
+	if compression == zstd1 {
+		var err error
+		if packed, halves, err = zstd1Header(packed); err != nil {
+			return nil, err
+		}
+	}
+	if u.zstd == nil {
+		var err error
+		u.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxMemory(maxPacked), zstd.WithDecoderMaxWindow(maxPacked), zstd.WithDecodeAllCapLimit(true))
+		if err != nil {
+			return nil, err
+		}
+	}
+	u.a = slices.Grow(u.a[:0], want)
+	pix, err := u.zstd.DecodeAll(packed, u.a[:0:want])
+	if err != nil {
+		return nil, fmt.Errorf("%d bytes of Zstandard: %w", len(packed), err)
+	}
+	if len(pix) != want {
+		return nil, fmt.Errorf("%d bytes when unpacked, %d expected of its size", len(pix), want)
+	}
+	if !halves {
+		return pix, nil
+	}
+	u.b = slices.Grow(u.b[:0], want)[:want]
+	low, high := pix[:want/2], pix[want/2:]
+	for i := range low {
+		u.b[2*i], u.b[2*i+1] = low[i], high[i]
+	}
+	return u.b, nil
+}
+
+// zstd1Header takes off what is in front of the Zstandard frame: its own length, and chunks, of which one is known: its lowest bit says that all lower bytes
+// lie in front of all upper ones.
+func zstd1Header(packed []byte) (frame []byte, halves bool, err error) {
+	if len(packed) < 2 || packed[0] < 1 || int(packed[0]) > len(packed) {
+		return nil, false, errors.New("no whole header in front of Zstandard: the file is damaged, copy it again")
+	}
+	head, frame := packed[1:packed[0]], packed[packed[0]:]
+	switch {
+	case len(head) == 0:
+	case len(head) == 2 && head[0] == 1:
+		halves = head[1]&1 != 0
+	default:
+		return nil, false, fmt.Errorf("a header %x in front of Zstandard, 01 and a byte expected: export it without compression", head[:min(len(head), 8)])
+	}
+	return frame, halves, nil
+}
+
+// Close frees what was taken for reading.
+func (f *Film) Close() {
+	if f.unpacker.zstd != nil {
+		f.unpacker.zstd.Close()
+		f.unpacker.zstd = nil
+	}
+}
+
+// between is the text between two others.
+func between(text []byte, begin, end string) (string, bool) {
+	_, rest, found := bytes.Cut(text, []byte(begin))
+	if !found {
+		return "", false
+	}
+	inside, _, found := bytes.Cut(rest, []byte(end))
+	return string(inside), found
+}

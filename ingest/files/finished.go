@@ -1,0 +1,225 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+
+	"driftscope/ingest/format"
+	"driftscope/ingest/picture"
+	"driftscope/ingest/tiff"
+	"driftscope/ingest/timing"
+	"driftscope/internal/frame"
+	"driftscope/internal/pipeline"
+)
+
+// indexed is a recording in one file, whose index is read when it is opened. All places count from 0.
+type indexed interface {
+	// Axes are how many times, channels and slices there are.
+	Axes() (times, channels, slices int)
+	// Read reads a picture; missing of its parts were not written, of how many there are.
+	Read(dst *tiff.Image, time, channel, slice int) (missing, parts int, err error)
+	// At is when a picture was taken, in seconds from any origin; NaN where the file does not say.
+	At(time, channel, slice int) (float64, error)
+	// Interval is the time step that the file describes, in seconds; 0 where it says nothing.
+	Interval() float64
+	// PixelUM are the sides of a pixel in micrometres, 0 where nothing is said.
+	PixelUM() (x, y float64)
+	// Labels are the names of channels, as far as they have any.
+	Labels() []string
+	// Close frees what was taken for reading; the file is the caller's.
+	Close() error
+}
+
+// opener reads what a file says of itself. Warnings go to the clock.
+type opener = func(file *os.File, size int64, clock *timing.Clock) (indexed, error)
+
+// finishedSource gives the frames of one channel and slice in the order of time; of a single time those of one channel in the order of slices.
+type finishedSource struct {
+	kind   string
+	path   string
+	clock  timing.Clock
+	choice choice
+	open   opener
+
+	file   *os.File
+	film   indexed
+	page   tiff.Image
+	frames int
+	slices bool // frames follow the slices
+	filled bool // missing parts were told of
+
+	own    bool    // frames bring their times
+	origin float64 // time of the first
+	before float64 // of the last one
+}
+
+// finishedOptions are the keys of a source of one file that is complete.
+type finishedOptions struct {
+	Path string  `yaml:"path"` // one complete file
+	DT   float64 `yaml:"dt"`   // seconds from frame to frame
+	FPS  float64 `yaml:"fps"`  // frames a second, in place of dt; default: the file's own times
+
+	Channel int `yaml:"channel"` // from 1; an axis with one value need not be named
+	Slice   int `yaml:"slice"`   // the same
+}
+
+// newFinished checks the options that all such sources have.
+func newFinished(kind string, o finishedOptions, open opener) (pipeline.Source, error) {
+	if o.Path == "" {
+		return nil, errors.New("path is missing: give a file")
+	}
+	if o.Channel < 0 || o.Slice < 0 {
+		return nil, fmt.Errorf("channel: %d, slice: %d, numbers from 1 expected", o.Channel, o.Slice)
+	}
+	c, err := timing.NewClock(o.DT, o.FPS)
+	if err != nil {
+		return nil, err
+	}
+	return &finishedSource{kind: kind, path: o.Path, clock: c, choice: choice{o.Channel, o.Slice}, open: open, before: math.Inf(-1)}, nil
+}
+
+// Timed says whether the frames' times are known; good after Open.
+func (s *finishedSource) Timed() bool { return s.clock.Timed() }
+
+// Frames is the number of frames that were chosen; good after Open.
+func (s *finishedSource) Frames() int { return s.frames }
+
+// PixelUM are the sides of a pixel in micrometres, 0 where the file says nothing; good after Open.
+func (s *finishedSource) PixelUM() (x, y float64) {
+	if s.film == nil {
+		return 0, 0
+	}
+	return s.film.PixelUM()
+}
+
+// Open reads the index, and settles which frames are read and when they were taken.
+func (s *finishedSource) Open(context.Context) error {
+	file, size, err := format.OpenFilled(s.path)
+	if err != nil {
+		return err
+	}
+	s.file = file
+	if s.film, err = s.open(file, size, &s.clock); err == nil {
+		err = s.choose()
+	}
+	if err != nil {
+		s.Close()
+		return fmt.Errorf("%s: %w", s.path, err)
+	}
+	s.settleTimes()
+	return nil
+}
+
+// choose settles the channel and the slice, or has frames follow the slices of a single time.
+func (s *finishedSource) choose() (err error) {
+	times, channels, depths := s.film.Axes()
+	if s.slices = times == 1 && depths > 1 && s.choice.slice == 0; s.slices {
+		s.choice.slice = 1
+	}
+	if s.choice, err = s.choice.among(channels, depths); err != nil {
+		return fmt.Errorf("%w%s, as %s:%s?channel=1&slice=1", err, labelled(s.film.Labels()), s.kind, s.path)
+	}
+	s.frames = times
+	if s.slices {
+		s.frames = depths
+		s.clock.Warn("slices_as_frames", fmt.Sprintf("the file has one time and %d slices, which are read as frames in their order: give --dt or --fps for the time from one to the next", depths))
+	}
+	return nil
+}
+
+// place is where frame n is.
+func (s *finishedSource) place(n int) (time, channel, slice int) {
+	if s.slices {
+		return 0, s.choice.channel - 1, n
+	}
+	return n, s.choice.channel - 1, s.choice.slice - 1
+}
+
+// settleTimes takes the frames' own times where the person gave none and those of the first two rise, else the step that the file describes.
+func (s *finishedSource) settleTimes() {
+	if !s.clock.Timed() {
+		first, err := s.film.At(s.place(0))
+		rising := err == nil && !math.IsNaN(first)
+		if rising && s.frames > 1 {
+			second, err := s.film.At(s.place(1))
+			rising = err == nil && second > first
+		}
+		if rising {
+			s.own, s.origin = true, first
+			s.clock.Own()
+		} else if !s.slices {
+			s.clock.Described(s.film.Interval())
+		}
+	}
+	s.clock.Settle()
+}
+
+// Read returns the next frame. One that cannot be read is skipped as unreadable_frame, one that was not written as missing_frame, one whose own time is not
+// later than that of the one before as out_of_order.
+func (s *finishedSource) Read(ctx context.Context) (*frame.Frame, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	n := int(s.clock.Next())
+	if n >= s.frames {
+		return nil, io.EOF
+	}
+	time, channel, slice := s.place(n)
+	missing, parts, err := s.film.Read(&s.page, time, channel, slice)
+	if err != nil {
+		return nil, s.clock.Skip("unreadable_frame", fmt.Errorf("%s: frame %d: %w", s.path, n, err))
+	}
+	if missing > 0 && missing == parts {
+		return nil, s.clock.Skip("missing_frame", fmt.Errorf("%s: frame %d was not written, and others were", s.path, n))
+	}
+	t, err := s.at(n)
+	if err != nil {
+		return nil, err
+	}
+	if missing > 0 && !s.filled {
+		s.filled = true
+		s.clock.Warn("missing_chunks", fmt.Sprintf("of frame %d %d of %d chunks are missing and read as their fill value, and maybe of others: see whether its writer leaves out what is empty", n, missing, parts))
+	}
+	mat, err := picture.ToMat(&s.page)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.path, err)
+	}
+	f, err := s.clock.Frame(mat, t, frame.Meta{File: s.path})
+	if x, y := s.PixelUM(); err == nil && n == 0 && x > 0 && y > 0 {
+		f.Notice(false, "pixel_size", fmt.Sprintf("the file says that a pixel is %.6g by %.6g µm: online.pixel_um: %.6g gives diffusion in µm²/s", x, y, x))
+	}
+	return f, err
+}
+
+// at is the time of frame n in seconds, or why it has none.
+func (s *finishedSource) at(n int) (float64, error) {
+	if !s.own {
+		return s.clock.Now(), nil
+	}
+	t, err := s.film.At(s.place(n))
+	if err != nil {
+		return 0, s.clock.Skip("unreadable_frame", fmt.Errorf("%s: frame %d: %w", s.path, n, err))
+	}
+	if t -= s.origin; !(t > s.before) || !(math.Abs(t) <= timing.MaxTime) {
+		return 0, s.clock.Skip("out_of_order", fmt.Errorf("%s: frame %d was taken at %g s by its metadata, the one before at %g s: give dt or fps", s.path, n, t, s.before))
+	}
+	s.before = t
+	return t, nil
+}
+
+// Close closes the file.
+func (s *finishedSource) Close() error {
+	if s.file == nil {
+		return nil
+	}
+	err := s.file.Close()
+	if s.film != nil {
+		err = errors.Join(err, s.film.Close())
+	}
+	s.file = nil
+	return err
+}

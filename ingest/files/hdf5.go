@@ -1,0 +1,79 @@
+package files
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"strings"
+
+	"driftscope/ingest/hdf5"
+	"driftscope/ingest/tiff"
+	"driftscope/ingest/timing"
+	"driftscope/internal/pipeline"
+)
+
+// hdf5Options are the keys of an HDF5 source.
+type hdf5Options struct {
+	Path string  `yaml:"path"` // one complete file
+	DT   float64 `yaml:"dt"`   // seconds from frame to frame
+	FPS  float64 `yaml:"fps"`  // frames a second, in place of dt
+
+	Channel int `yaml:"channel"` // from 1; an axis with one value need not be named
+	Slice   int `yaml:"slice"`   // the same
+
+	Dataset string `yaml:"dataset"` // its path in the file; default: the only one that can be a film, or the largest
+	Axes    string `yaml:"axes"`    // a letter for each axis; default: tyx, tcyx, tczyx
+}
+
+// NewHDF5 makes a source of one channel and slice of a dataset.
+func NewHDF5(decode func(dst any) error) (pipeline.Source, error) {
+	var o hdf5Options
+	if err := decode(&o); err != nil {
+		return nil, err
+	}
+	return newFinished("hdf5", finishedOptions{o.Path, o.DT, o.FPS, o.Channel, o.Slice}, func(file *os.File, size int64, clock *timing.Clock) (indexed, error) {
+		image, err := hdf5.Open(file, size, o.Dataset, o.Axes)
+		if err != nil {
+			return nil, err
+		}
+		return hdf5Film{image}, tellOf(image, clock)
+	})
+}
+
+// tellOf warns of what of a dataset is not read, and of others that could have been meant.
+func tellOf(image *hdf5.Image, clock *timing.Clock) error {
+	if len(image.Others) > 0 {
+		clock.Warn("largest_dataset", fmt.Sprintf("dataset %s is read, the largest; there is %s, too: name one, as dataset=%s", image.Dataset, strings.Join(image.Others, ", "), image.Dataset))
+	}
+	switch written := image.Written(); {
+	case written == 0:
+		return fmt.Errorf("dataset %s: no frame was written, of %d that there is room for: copy it again", image.Dataset, image.Times)
+	case written < image.Times:
+		clock.Warn("unwritten_frames", fmt.Sprintf("the dataset has room for %d frames, of which the last %d were not written: they are not read", image.Times, image.Times-written))
+		image.Times = written
+	}
+	return nil
+}
+
+// hdf5Film is a dataset, which has no times of its own.
+type hdf5Film struct{ image *hdf5.Image }
+
+func (f hdf5Film) Axes() (times, channels, slices int) {
+	return f.image.Times, f.image.Channels, f.image.Slices
+}
+
+func (f hdf5Film) Read(dst *tiff.Image, time, channel, slice int) (missing, parts int, err error) {
+	missing, err = f.image.Read(dst, time, channel, slice)
+	return missing, f.image.Tiles(), err
+}
+
+func (hdf5Film) At(int, int, int) (float64, error) { return math.NaN(), nil }
+func (hdf5Film) Interval() float64                 { return 0 }
+func (hdf5Film) PixelUM() (x, y float64)           { return 0, 0 }
+func (hdf5Film) Labels() []string                  { return nil }
+func (hdf5Film) Close() error                      { return nil }
+
+// HDF5Options takes a file and what to choose of it: FILE?dataset=/data&axes=tczyx&channel=2&slice=1.
+func HDF5Options(text string) (options map[string]any, err error) {
+	return chosenOptions(text, "h5:FILE?dataset=/data&axes=tczyx&channel=2&slice=1", "channel", "slice", "dataset", "axes")
+}

@@ -1,0 +1,233 @@
+package hdf5
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// maxAxes bounds the axes of a dataset, as the format does.
+const maxAxes = 32
+
+// maxSide bounds each.
+const maxSide = 1 << 40
+
+// Classes of layout.
+const (
+	compact    = 0
+	contiguous = 1
+	chunked    = 2
+)
+
+// Kinds of index of chunks.
+const (
+	byTree       = 0 // B-tree of version 1, of layouts of version 3
+	singly       = 1
+	implicitly   = 2
+	byArray      = 3 // of fixed size
+	byExtensible = 4
+	bySecondTree = 5 // B-tree of version 2
+)
+
+// dataset is an array of a file, as its header describes it.
+type dataset struct {
+	path    string
+	shape   []int
+	most    []int // what each axis may grow to; -1 without end
+	samples samples
+	filled  []byte // a sample that was not written
+	filters []filter
+	layout  layout
+	unread  error // why it cannot be read
+}
+
+// layout is where the samples lie.
+type layout struct {
+	class    int
+	from     int    // the first axis of a picture, where samples follow each other
+	data     []byte // where they lie in the header
+	at       uint64 // of all, or of the index
+	bytes    uint64 // of all, or of the single chunk where it is packed
+	mask     uint32 // of the single chunk
+	chunk    []int  // sides
+	index    int
+	pageBits uint64
+}
+
+// newDataset reads a dataset's header.
+func newDataset(path string, h header) *dataset {
+	d := &dataset{path: path}
+	for _, part := range []struct {
+		kind   int
+		what   string
+		read   func(c *cursor) error
+		needed bool
+	}{
+		{spaceMessage, "shape", d.readSpace, true}, {typeMessage, "type", d.readType, true}, {layoutMessage, "layout", d.readLayout, true},
+		{oldFillMessage, "fill value", d.readOldFill, false}, {fillMessage, "fill value", d.readFill, false}, {filterMessage, "filters", d.readFilters, false},
+	} {
+		m := h.find(part.kind)
+		if m == nil {
+			if part.needed {
+				d.unread = fmt.Errorf("it has no %s", part.what)
+				return d
+			}
+			continue
+		}
+		if m.flags&shared != 0 {
+			d.unread = fmt.Errorf("its %s lies elsewhere in the file, as named types do: write it again with a type of its own", part.what)
+			return d
+		}
+		c := cursor{b: m.data}
+		if d.unread = part.read(&c); d.unread == nil && c.short {
+			d.unread = fmt.Errorf("%w: its %s is not whole", ErrTorn, part.what)
+		}
+		if d.unread != nil {
+			return d
+		}
+	}
+	if h.find(externalMessage) != nil {
+		d.unread = errors.New("its samples lie in other files: write them into this one, as h5repack does")
+	}
+	return d
+}
+
+// readSpace reads the axes.
+func (d *dataset) readSpace(c *cursor) error {
+	version, n := c.number(1), int(c.number(1))
+	flags := c.number(1)
+	switch version {
+	case 1:
+		c.take(5)
+	case 2:
+		c.take(1)
+	default:
+		return fmt.Errorf("its shape is of version %d, 1 or 2 expected", version)
+	}
+	if n > maxAxes {
+		return fmt.Errorf("it has %d axes, at most %d expected", n, maxAxes)
+	}
+	for _, side := range c.numbers(n, 8) {
+		if side > maxSide {
+			return fmt.Errorf("an axis is %d long, at most %d expected", side, maxSide)
+		}
+		d.shape = append(d.shape, int(side))
+	}
+	d.most = d.shape
+	if flags&1 != 0 {
+		d.most = nil
+		for i, side := range c.numbers(n, 8) {
+			switch {
+			case side == math.MaxUint64:
+				d.most = append(d.most, -1)
+			case side > maxSide:
+				return fmt.Errorf("an axis may be %d long, at most %d expected", side, maxSide)
+			case i < len(d.shape):
+				d.most = append(d.most, max(int(side), d.shape[i]))
+			}
+		}
+	}
+	return nil
+}
+
+// readLayout reads where the samples lie.
+func (d *dataset) readLayout(c *cursor) error {
+	version, class := c.number(1), int(c.number(1))
+	if version != 3 && version != 4 {
+		return fmt.Errorf("its layout is of version %d, 3 or 4 expected: write it again, as h5repack does", version)
+	}
+	l := &d.layout
+	l.class = class
+	switch class {
+	case compact:
+		l.data = c.take(int(c.number(2)))
+	case contiguous:
+		l.at, l.bytes = c.number(8), c.number(8)
+	case chunked:
+		if version == 3 {
+			return l.readTree(c)
+		}
+		return l.readIndexed(c)
+	default:
+		return fmt.Errorf("its layout is of class %d, as virtual datasets have: write its samples into one file", class)
+	}
+	return nil
+}
+
+// readTree reads a layout of version 3: the sides have the bytes of a sample behind them.
+func (l *layout) readTree(c *cursor) error {
+	n := int(c.number(1))
+	l.at = c.number(8)
+	return l.sides(c.numbers(n, 4))
+}
+
+func (l *layout) sides(sides []uint64) error {
+	for _, side := range sides {
+		if side < 1 || side > maxChunk {
+			return fmt.Errorf("its chunks have a side of %d, 1 to %d expected", side, maxChunk)
+		}
+		l.chunk = append(l.chunk, int(side))
+	}
+	if len(l.chunk) < 2 || len(l.chunk) > maxAxes+1 {
+		return fmt.Errorf("its chunks have %d axes, 1 to %d expected", len(l.chunk)-1, maxAxes)
+	}
+	l.chunk = l.chunk[:len(l.chunk)-1]
+	return nil
+}
+
+// readIndexed reads a layout of version 4.
+func (l *layout) readIndexed(c *cursor) error {
+	const packedSingly = 0x02
+	flags, n, size := c.number(1), int(c.number(1)), int(c.number(1))
+	if size < 1 || size > 8 {
+		return fmt.Errorf("its chunks have sides of %d bytes, 1 to 8 expected: the file is damaged, copy it again", size)
+	}
+	if err := l.sides(c.numbers(n, size)); err != nil {
+		return err
+	}
+	l.index = int(c.number(1))
+	switch l.index {
+	case singly:
+		if flags&packedSingly != 0 {
+			l.bytes, l.mask = c.number(8), uint32(c.number(4))
+		}
+	case implicitly:
+	case byArray:
+		l.pageBits = c.number(1)
+	case byExtensible:
+		c.take(5) // the header has them, too
+	case bySecondTree:
+		return errors.New("its chunks are listed by a B-tree of version 2, as datasets of libver='latest' are that can grow along several axes: let only time grow, or write it with libver='earliest'")
+	default:
+		return fmt.Errorf("its chunks are listed by an index of kind %d, 1 to 5 expected", l.index)
+	}
+	l.at = c.number(8)
+	return nil
+}
+
+// readFill reads the value of samples that were not written.
+func (d *dataset) readFill(c *cursor) error {
+	version := c.number(1)
+	defined := false
+	switch version {
+	case 1, 2:
+		c.take(2)
+		defined = c.number(1) != 0
+	case 3:
+		defined = c.number(1)&0x20 != 0
+	default:
+		return fmt.Errorf("its fill value is of version %d, 1 to 3 expected", version)
+	}
+	if defined {
+		return d.readOldFill(c)
+	}
+	return nil
+}
+
+// readOldFill reads the bytes of a fill value behind their number.
+func (d *dataset) readOldFill(c *cursor) error {
+	if value := c.take(int(c.number(4))); len(value) == d.samples.bytes {
+		d.filled = value
+	}
+	return nil
+}

@@ -1,0 +1,239 @@
+package hdf5
+
+import (
+	"bytes"
+	"cmp"
+	"compress/zlib"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// Filters that are read, by their registered numbers.
+const (
+	deflateFilter  = 1
+	shuffleFilter  = 2
+	fletcherFilter = 3
+	lzfFilter      = 32000
+)
+
+// otherFilters are the names of some that are not.
+var otherFilters = map[int]string{4: "szip", 5: "n-bit", 6: "scale-offset", 307: "bzip2", 32001: "blosc", 32004: "LZ4", 32008: "bitshuffle", 32013: "ZFP", 32015: "Zstandard", 32026: "blosc 2"}
+
+// maxFilters bounds those of a dataset.
+const maxFilters = 8
+
+// filter is one step of packing.
+type filter struct {
+	kind int
+	size int // bytes of an element, of shuffle
+}
+
+// readFilters reads how chunks are packed.
+func (d *dataset) readFilters(c *cursor) error {
+	version, n := c.number(1), int(c.number(1))
+	if version == 1 {
+		c.take(6)
+	} else if version != 2 {
+		return fmt.Errorf("its filters are of version %d, 1 or 2 expected", version)
+	}
+	if n > maxFilters {
+		return fmt.Errorf("it has %d filters, at most %d expected", n, maxFilters)
+	}
+	for range n {
+		f := filter{kind: int(c.number(2))}
+		name := 0
+		if version == 1 || f.kind >= 256 {
+			name = int(c.number(2))
+		}
+		c.take(2) // flags
+		values := int(c.number(2))
+		if version == 1 {
+			name = (name + 7) &^ 7
+		}
+		c.take(name)
+		for i := range values {
+			if v := c.number(4); i == 0 && f.kind == shuffleFilter {
+				f.size = int(v)
+			}
+			if c.short {
+				return nil
+			}
+		}
+		if version == 1 && values%2 == 1 {
+			c.take(4)
+		}
+		d.filters = append(d.filters, f)
+		switch f.kind {
+		case deflateFilter, fletcherFilter, lzfFilter:
+		case shuffleFilter:
+			if f.size < 1 || f.size > maxChunk {
+				return fmt.Errorf("its shuffle is of elements of %d bytes, 1 and more expected: the file is damaged, copy it again", f.size)
+			}
+		default:
+			return fmt.Errorf("its chunks are packed by filter %d (%s), which is not read: write it with deflate, shuffle, Fletcher-32 or LZF, as h5repack -f GZIP=1 does",
+				f.kind, cmp.Or(otherFilters[f.kind], "unknown"))
+		}
+	}
+	return nil
+}
+
+// unpacker has the memory of unpacking. The zero value is ready; it is not safe for concurrent use.
+type unpacker struct {
+	zlib io.ReadCloser
+	a, b []byte
+}
+
+// unpack takes the filters off in the opposite order, but those in mask, and wants size bytes. They are good until the next call, or lie in packed.
+func (u *unpacker) unpack(packed []byte, filters []filter, mask uint32, size int) (plain []byte, err error) {
+	most := size + fletcherBytes*len(filters)
+	plain = packed
+	for i := len(filters) - 1; i >= 0; i-- {
+		if mask&(1<<i) != 0 {
+			continue
+		}
+		switch filters[i].kind {
+		case deflateFilter:
+			plain, err = u.inflate(plain, most)
+		case lzfFilter:
+			plain, err = expandLZF(u.next(most), plain)
+		case shuffleFilter:
+			dst := u.next(len(plain))
+			unshuffle(dst, plain, filters[i].size)
+			plain = dst
+		case fletcherFilter:
+			plain, err = withoutFletcher(plain)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(plain) != size {
+		return nil, fmt.Errorf("%d bytes when unpacked, %d expected of its shape", len(plain), size)
+	}
+	return plain, nil
+}
+
+// next gives n bytes that the last step did not.
+func (u *unpacker) next(n int) []byte {
+	u.a, u.b = u.b, slices.Grow(u.a[:0], n)[:n]
+	return u.b
+}
+
+// inflate gives at most so many bytes.
+func (u *unpacker) inflate(packed []byte, most int) (_ []byte, err error) {
+	if u.zlib == nil {
+		u.zlib, err = zlib.NewReader(bytes.NewReader(packed))
+	} else {
+		err = u.zlib.(zlib.Resetter).Reset(bytes.NewReader(packed), nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	dst := u.next(most + 1)
+	n, err := io.ReadFull(u.zlib, dst)
+	switch {
+	case err == nil:
+		return nil, fmt.Errorf("more than %d bytes when unpacked", most)
+	case err != io.ErrUnexpectedEOF && err != io.EOF:
+		return nil, err
+	}
+	return dst[:n], nil
+}
+
+// unshuffle puts the bytes of elements back together: in src all first bytes lie in front, then all second ones. What is no whole element lies at the end.
+func unshuffle(dst, src []byte, size int) {
+	n := len(src) / size
+	if size == 2 { // most cameras
+		low, high := src[:n], src[n:2*n]
+		for i := range low {
+			dst[2*i], dst[2*i+1] = low[i], high[i]
+		}
+	} else {
+		for j := range size {
+			for i, v := range src[j*n : (j+1)*n] {
+				dst[i*size+j] = v
+			}
+		}
+	}
+	copy(dst[n*size:], src[n*size:])
+}
+
+// errLZF is what the bytes of a chunk show.
+var errLZF = errors.New("no whole LZF")
+
+// expandLZF unpacks into dst (Marc Lehmann's LibLZF 3): a byte below 32 begins one more literals, another a length of its upper three bits and 2 more, of 7
+// with a byte more, and a distance of 13 bits and 1.
+func expandLZF(dst, src []byte) ([]byte, error) {
+	to := 0
+	for len(src) > 0 {
+		control := int(src[0])
+		src = src[1:]
+		if control < 32 {
+			n := control + 1
+			if n > len(src) || n > len(dst)-to {
+				return nil, errLZF
+			}
+			to += copy(dst[to:], src[:n])
+			src = src[n:]
+			continue
+		}
+		n := control >> 5
+		if n == 7 && len(src) > 0 {
+			n += int(src[0])
+			src = src[1:]
+		}
+		if len(src) == 0 {
+			return nil, errLZF
+		}
+		from := to - (control&0x1f)<<8 - int(src[0]) - 1
+		src = src[1:]
+		if n += 2; from < 0 || n > len(dst)-to {
+			return nil, errLZF
+		}
+		for range n { // they may overlap
+			dst[to] = dst[from]
+			to, from = to+1, from+1
+		}
+	}
+	return dst[:to], nil
+}
+
+// fletcherBytes is the length of a checksum.
+const fletcherBytes = 4
+
+// withoutFletcher takes off the checksum that b ends in, which has to be right.
+func withoutFletcher(b []byte) ([]byte, error) {
+	n := len(b) - fletcherBytes
+	if n < 0 {
+		return nil, fmt.Errorf("%d bytes, a checksum of %d expected at their end", len(b), fletcherBytes)
+	}
+	if got, want := fletcher(b[:n]), binary.LittleEndian.Uint32(b[n:]); got != want {
+		return nil, fmt.Errorf("the checksum of %d bytes is %08x, %08x expected as is stored behind them", n, got, want)
+	}
+	return b[:n], nil
+}
+
+// fletcher is HDF5's Fletcher-32: of words of 16 bits, the first byte the upper one, folded to 16 bits.
+func fletcher(b []byte) uint32 {
+	const fold = 360 // words whose sums fit in 32 bits
+	var low, high uint32
+	for len(b) > 1 {
+		n := min(len(b)/2, fold)
+		for ; n > 0; n-- {
+			low += uint32(b[0])<<8 | uint32(b[1])
+			high += low
+			b = b[2:]
+		}
+		low, high = low&0xffff+low>>16, high&0xffff+high>>16
+	}
+	if len(b) == 1 {
+		low += uint32(b[0]) << 8
+		high += low
+		low, high = low&0xffff+low>>16, high&0xffff+high>>16
+	}
+	low, high = low&0xffff+low>>16, high&0xffff+high>>16
+	return high<<16 | low
+}

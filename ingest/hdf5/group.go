@@ -1,0 +1,185 @@
+package hdf5
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Bounds on what is looked through.
+const (
+	maxObjects = 1 << 16
+	maxDepth   = 16
+	maxHeap    = 16 << 20 // bytes of a group's names
+	maxName    = 1024
+	maxNode    = 1 << 16 // entries of a node
+)
+
+// link is a name in a group and the header that it leads to.
+type link struct {
+	name string
+	at   uint64
+}
+
+// search goes through the groups of a file.
+type search struct {
+	file  *file
+	seen  map[uint64]bool // headers and nodes
+	found []*dataset
+}
+
+// visit takes in the object at an address, and what it holds.
+func (s *search) visit(at uint64, path string, depth int) error {
+	if s.seen[at] {
+		return nil // several names of one object
+	}
+	if len(s.seen) >= maxObjects {
+		return fmt.Errorf("more than %d objects and nodes of groups: give a file with fewer", maxObjects)
+	}
+	s.seen[at] = true
+	h, err := s.file.header(at)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if h.find(layoutMessage) != nil {
+		s.found = append(s.found, newDataset(path, h))
+		return nil
+	}
+	links, err := s.links(h)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if depth == maxDepth {
+		return nil
+	}
+	slices.SortFunc(links, func(a, b link) int { return strings.Compare(a.name, b.name) })
+	for _, l := range links {
+		if err := s.visit(l.at, strings.TrimSuffix(path, "/")+"/"+l.name, depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// links are the hard links of a group: soft ones and those to other files are not followed.
+func (s *search) links(h header) (links []link, err error) {
+	if m := h.find(tableMessage); m != nil {
+		c := cursor{b: m.data}
+		tree, heap := c.number(8), c.number(8)
+		if c.short {
+			return nil, fmt.Errorf("%w: a symbol table of %d bytes", ErrTorn, len(m.data))
+		}
+		return s.table(tree, heap)
+	}
+	for _, m := range h {
+		switch m.kind {
+		case linkMessage:
+			if l, hard := oneLink(m.data); hard {
+				links = append(links, l)
+			}
+		case linksMessage:
+			c := cursor{b: m.data}
+			c.take(1)
+			if flags := c.number(1); flags&1 != 0 {
+				c.take(8)
+			}
+			if heap, tree := c.number(8), c.number(8); !c.short && heap != undefined {
+				some, err := s.denseLinks(heap, tree)
+				if err != nil {
+					return nil, err
+				}
+				links = append(links, some...)
+			}
+		}
+	}
+	return links, nil
+}
+
+// oneLink reads a link message.
+func oneLink(data []byte) (l link, hard bool) {
+	c := cursor{b: data}
+	c.take(1)
+	flags := c.number(1)
+	kind := uint64(0)
+	if flags&0x08 != 0 {
+		kind = c.number(1)
+	}
+	if flags&0x04 != 0 {
+		c.take(8)
+	}
+	if flags&0x10 != 0 {
+		c.take(1)
+	}
+	n := c.number(1 << (flags & 3))
+	if n > maxName {
+		return l, false
+	}
+	l.name = string(c.take(int(n)))
+	l.at = c.number(8)
+	return l, kind == 0 && !c.short
+}
+
+// table reads a group of the old form: a B-tree of nodes, and a heap of names.
+func (s *search) table(tree, heap uint64) ([]link, error) {
+	c, err := s.file.block(heap, 32)
+	if err != nil {
+		return nil, err
+	}
+	if string(c.take(4)) != "HEAP" {
+		return nil, fmt.Errorf("no heap of names at address %d: the file is damaged, copy it again", heap)
+	}
+	c.take(4)
+	n := c.number(8)
+	c.take(8)
+	at := c.number(8)
+	if n > maxHeap {
+		return nil, fmt.Errorf("names of %d bytes in one group, at most %d expected", n, maxHeap)
+	}
+	names, err := s.file.block(at, int(n))
+	if err != nil {
+		return nil, err
+	}
+	var links []link
+	err = s.file.tree(tree, node{kind: groupTree, key: 8, seen: s.seen}, func(_ *cursor, child uint64) error {
+		some, err := s.symbols(child, names.b)
+		links = append(links, some...)
+		return err
+	})
+	return links, err
+}
+
+// symbols reads a node of a group of the old form.
+func (s *search) symbols(at uint64, names []byte) (links []link, err error) {
+	if s.seen[at] {
+		return nil, fmt.Errorf("the node at address %d is met twice: the file is damaged, copy it again", at)
+	}
+	s.seen[at] = true
+	c, err := s.file.block(at, 8)
+	if err != nil {
+		return nil, err
+	}
+	const entry = 40 // bytes
+	signature := string(c.take(4))
+	c.take(2)
+	n := int(c.number(2))
+	if signature != "SNOD" {
+		return nil, fmt.Errorf("no node of names at address %d: the file is damaged, copy it again", at)
+	}
+	if c, err = s.file.block(at+8, n*entry); err != nil {
+		return nil, err
+	}
+	for range n {
+		offset, header := c.number(8), c.number(8)
+		kind := c.number(4)
+		c.take(20)
+		if offset >= uint64(len(names)) || kind == 2 { // 2 is a soft link
+			continue
+		}
+		name, _, _ := bytes.Cut(names[offset:], []byte{0})
+		if len(name) > 0 && len(name) <= maxName {
+			links = append(links, link{string(name), header})
+		}
+	}
+	return links, nil
+}

@@ -1,0 +1,148 @@
+package hdf5
+
+import "fmt"
+
+// Bounds on the header of one object.
+const (
+	maxHeader = 4 << 20 // bytes, of all its blocks
+	maxBlocks = 1024
+)
+
+// Messages of a header that are looked at.
+const (
+	spaceMessage    = 0x01
+	linksMessage    = 0x02
+	typeMessage     = 0x03
+	oldFillMessage  = 0x04
+	fillMessage     = 0x05
+	linkMessage     = 0x06
+	externalMessage = 0x07
+	layoutMessage   = 0x08
+	filterMessage   = 0x0b
+	moreMessage     = 0x10
+	tableMessage    = 0x11
+)
+
+// shared is the flag of a message that lies elsewhere.
+const shared = 0x02
+
+// message is one property of an object.
+type message struct {
+	kind  int
+	flags byte
+	data  []byte
+}
+
+// header is the messages of an object.
+type header []message
+
+// find is the first message of a kind; nil where there is none.
+func (h header) find(kind int) *message {
+	for i := range h {
+		if h[i].kind == kind {
+			return &h[i]
+		}
+	}
+	return nil
+}
+
+// extent is a part of the file.
+type extent struct{ at, n uint64 }
+
+// messages reads the blocks of a header one after another, each of which may name more.
+type messages struct {
+	header header
+	blocks []extent
+	modern bool
+	order  bool // each has its order of creation
+}
+
+// header reads the header of the object at an address.
+func (f *file) header(at uint64) (header, error) {
+	const most = 4 + 2 + 16 + 4 + 8 // of version 2, the longer one
+	c, err := f.upTo(at, most)
+	if err != nil {
+		return nil, err
+	}
+	var m messages
+	if string(c.b[:min(4, len(c.b))]) == "OHDR" {
+		c.take(5)
+		flags := c.number(1)
+		if flags&0x20 != 0 {
+			c.take(16) // times
+		}
+		if flags&0x10 != 0 {
+			c.take(4) // limits of attributes
+		}
+		n := c.number(1 << (flags & 3))
+		m = messages{modern: true, order: flags&0x04 != 0, blocks: []extent{{at + uint64(c.at), n}}}
+	} else {
+		version := c.number(1)
+		c.take(7)
+		n := c.number(4)
+		if version != 1 {
+			return nil, fmt.Errorf("the header at address %d is of version %d, 1 or 2 expected: the file is damaged, copy it again", at, version)
+		}
+		m.blocks = []extent{{at + 16, n}}
+	}
+	if c.short {
+		return nil, fmt.Errorf("%w: a header at address %d is not whole", ErrTorn, at)
+	}
+	err = m.read(f)
+	return m.header, err
+}
+
+// read takes the messages of all blocks.
+func (m *messages) read(f *file) error {
+	bytes := uint64(0)
+	for i := 0; i < len(m.blocks); i++ {
+		b := m.blocks[i]
+		if b.n > maxHeader || bytes+b.n > maxHeader || i == maxBlocks {
+			return fmt.Errorf("a header of more than %d bytes or %d blocks: the file is damaged, copy it again", maxHeader, maxBlocks)
+		}
+		bytes += b.n
+		c, err := f.block(b.at, int(b.n))
+		if err != nil {
+			return err
+		}
+		if m.modern && i > 0 { // a signature in front, a checksum behind
+			if string(c.take(4)) != "OCHK" || len(c.b) < 8 {
+				return fmt.Errorf("a header goes on at address %d, where there is none: the file is damaged, copy it again", b.at)
+			}
+			c.b = c.b[:len(c.b)-4]
+		}
+		m.take(c)
+	}
+	return nil
+}
+
+// take takes the messages of a block. Less than one message at its end is a gap.
+func (m *messages) take(c *cursor) {
+	for !c.short {
+		var next message
+		var n int
+		if m.modern {
+			next.kind, n = int(c.number(1)), int(c.number(2))
+			next.flags = byte(c.number(1))
+			if m.order {
+				c.take(2)
+			}
+		} else {
+			next.kind, n = int(c.number(2)), int(c.number(2))
+			next.flags = byte(c.number(1))
+			c.take(3)
+		}
+		next.data = c.take(n)
+		if c.short {
+			return
+		}
+		if next.kind == moreMessage {
+			d := cursor{b: next.data}
+			if more := (extent{d.number(8), d.number(8)}); !d.short {
+				m.blocks = append(m.blocks, more)
+			}
+			continue
+		}
+		m.header = append(m.header, next)
+	}
+}

@@ -1,0 +1,295 @@
+package nd2
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"driftscope/ingest/tiff"
+)
+
+// Magic is what an ND2 file, and every chunk in it, begins with.
+const Magic = "\xda\xce\xbe\x0a"
+
+// Names of chunks.
+const (
+	fileName = "ND2 FILE SIGNATURE CHUNK NAME01!"
+	mapName  = "ND2 FILEMAP SIGNATURE NAME 0001!"
+	mapEnd   = "ND2 CHUNK MAP SIGNATURE 0000001!"
+	picture  = "ImageDataSeq|"
+)
+
+// MaxFrames bounds the pictures: 16 million frames are two days at 100 a second.
+const MaxFrames = 1 << 24
+
+// Bounds on parts of a file.
+const (
+	maxMap      = 256 << 20 // bytes of the map of chunks
+	maxMetadata = 32 << 20
+	maxName     = 1 << 16
+	maxPacked   = 256 << 20 // bytes of a picture with all components
+	maxChannels = 64
+)
+
+// ErrTorn is found in the error of a file that ends before what it names.
+var ErrTorn = errors.New("the file is torn, copy it again")
+
+// Film is an open file. Not safe for concurrent use.
+type Film struct {
+	Width, Height           int
+	Times, Channels, Slices int
+	Labels                  []string // of the channels, as far as they have any
+	Interval                float64  // seconds from one time to the next by the metadata; 0 where they say nothing
+	PixelUM                 float64  // side of a pixel; 0 where nothing is said
+
+	r        io.ReaderAt
+	size     int64
+	chunks   map[string]int64 // where metadata begin
+	pictures map[int]int64    // where pictures begin, by their numbers
+	format   format
+	stride   [2]int // pictures from one time and one slice to the next
+	unpacker unpacker
+	raw      []byte
+}
+
+// headBytes is the length of what a chunk begins with: its magic, the length of its name and that of its data.
+const headBytes = 16
+
+// Open reads the map of a file of the given size, and what it says of its pictures.
+func Open(r io.ReaderAt, size int64) (*Film, error) {
+	f := &Film{r: r, size: size, chunks: map[string]int64{}, pictures: map[int]int64{}}
+	if err := f.checkVersion(); err != nil {
+		return nil, err
+	}
+	if err := f.readMap(); err != nil {
+		return nil, err
+	}
+	if len(f.pictures) == 0 {
+		return nil, errors.New("no picture in its map of chunks: its writer stopped before the first, record or copy it again")
+	}
+	attributes, err := f.metadata("ImageAttributesLV!", "SLxImageAttributes")
+	if err != nil {
+		return nil, err
+	}
+	if err := f.readFormat(attributes); err != nil {
+		return nil, err
+	}
+	if err := f.readLoops(); err != nil {
+		return nil, err
+	}
+	f.describe()
+	return f, nil
+}
+
+// bytes reads n bytes.
+func (f *Film) bytes(b []byte, at int64, n int) ([]byte, error) {
+	if at < 0 || n < 0 || int64(n) > f.size || at > f.size-int64(n) {
+		return nil, fmt.Errorf("%w: it names %d bytes at byte %d and has %d", ErrTorn, n, at, f.size)
+	}
+	if cap(b) < n {
+		b = make([]byte, n)
+	}
+	b = b[:n]
+	if got, err := f.r.ReadAt(b, at); got < n {
+		return nil, fmt.Errorf("%w: %d bytes at byte %d, %d expected (%w)", ErrTorn, got, at, n, err)
+	}
+	return b, nil
+}
+
+// checkVersion refuses files of other versions.
+func (f *Film) checkVersion() error {
+	const head = headBytes + len(fileName) + 64
+	b, err := f.bytes(nil, 0, min(head, int(f.size)))
+	if err != nil {
+		return err
+	}
+	if bytes.HasPrefix(b, []byte("\x00\x00\x00\x0cjP  ")) {
+		return errors.New("it is of version 1, a JPEG 2000, and 3 is expected: save it with a NIS-Elements of today, or export it as TIFF")
+	}
+	if len(b) < head || string(b[:4]) != Magic || string(b[headBytes:][:len(fileName)]) != fileName {
+		return fmt.Errorf("it begins with %x, %x and %s expected: give an ND2 file", b[:min(len(b), 8)], Magic, fileName)
+	}
+	version, _, _ := bytes.Cut(b[headBytes+len(fileName):], []byte{0})
+	var major int
+	if n, err := fmt.Sscanf(string(version), "Ver%d", &major); n != 1 || err != nil || major < 3 {
+		return fmt.Errorf("it is of version %.16q, Ver3.0 expected: save it with a NIS-Elements of today, or export it as TIFF", version)
+	}
+	return nil
+}
+
+// chunk finds the data of a chunk: where they begin and how many bytes they have.
+func (f *Film) chunk(at int64) (begin, n int64, err error) {
+	head, err := f.bytes(nil, at, headBytes)
+	if err != nil {
+		return 0, 0, err
+	}
+	name, length := binary.LittleEndian.Uint32(head[4:]), binary.LittleEndian.Uint64(head[8:])
+	if string(head[:4]) != Magic || name > maxName {
+		return 0, 0, fmt.Errorf("no chunk begins at byte %d: the file is damaged, copy it again", at)
+	}
+	begin = at + headBytes + int64(name)
+	if length > uint64(f.size) || begin > f.size-int64(length) {
+		return 0, 0, fmt.Errorf("%w: a chunk of %d bytes at byte %d, the file ends at %d", ErrTorn, length, at, f.size)
+	}
+	return begin, int64(length), nil
+}
+
+// readMap finds the chunks by the map that the file ends in.
+func (f *Film) readMap() error {
+	end, err := f.bytes(nil, f.size-int64(len(mapEnd))-8, len(mapEnd)+8)
+	if err != nil {
+		return err
+	}
+	if string(end[:len(mapEnd)]) != mapEnd {
+		return fmt.Errorf("%w: it does not end in a map of chunks, its writer did not finish", ErrTorn)
+	}
+	at := int64(binary.LittleEndian.Uint64(end[len(mapEnd):]))
+	begin, n, err := f.chunk(at)
+	if err != nil {
+		return err
+	}
+	if n > maxMap {
+		return fmt.Errorf("a map of chunks of %d bytes, at most %d expected: split the recording", n, maxMap)
+	}
+	b, err := f.bytes(nil, begin, int(n))
+	if err != nil {
+		return err
+	}
+	for {
+		name, rest, found := bytes.Cut(b, []byte("!"))
+		switch {
+		case found && string(name) == mapEnd[:len(mapEnd)-1]:
+			return nil
+		case !found || len(rest) < 16 || len(name) >= maxName:
+			return fmt.Errorf("its map of chunks has no end (%s): the file is damaged, copy it again", mapName)
+		}
+		f.take(string(name), int64(binary.LittleEndian.Uint64(rest)))
+		b = rest[16:]
+	}
+}
+
+// take notes where a chunk begins, where it is one that is looked at.
+func (f *Film) take(name string, at int64) {
+	if len(name) > len(picture) && name[:len(picture)] == picture {
+		if n, err := strconv.Atoi(name[len(picture):]); err == nil && n >= 0 && n < MaxFrames {
+			f.pictures[n] = at
+		}
+		return
+	}
+	for _, known := range []string{"ImageAttributesLV", "ImageMetadataLV", "ImageMetadataSeqLV|0", "ImageCalibrationLV|0"} {
+		if name == known {
+			f.chunks[name+"!"] = at
+		}
+	}
+}
+
+// metadata reads a chunk of metadata, and goes into the level of that name.
+func (f *Film) metadata(name, root string) (level, error) {
+	at, found := f.chunks[name]
+	if !found {
+		return nil, fmt.Errorf("no chunk %s in its map: the file is damaged, copy it again", name)
+	}
+	begin, n, err := f.chunk(at)
+	if err != nil {
+		return nil, err
+	}
+	if n > maxMetadata {
+		return nil, fmt.Errorf("%s has %d bytes, at most %d expected", name, n, maxMetadata)
+	}
+	b, err := f.bytes(nil, begin, int(n))
+	if err != nil {
+		return nil, err
+	}
+	top, err := decode(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: the file is damaged, copy it again", name, err)
+	}
+	if inside := top.level(root); inside != nil {
+		return inside, nil
+	}
+	return top, nil
+}
+
+// number is that of the picture at a time and slice, from 0.
+func (f *Film) number(time, slice int) int { return time*f.stride[0] + slice*f.stride[1] }
+
+// At is when a picture was taken, in milliseconds since the beginning as the file has it, given in seconds; NaN where there is no picture.
+func (f *Film) At(time, slice int) (float64, error) {
+	at, found := f.pictures[f.number(time, slice)]
+	if !found {
+		return math.NaN(), nil
+	}
+	begin, n, err := f.chunk(at)
+	if err != nil {
+		return 0, err
+	}
+	if n < stampBytes {
+		return math.NaN(), nil
+	}
+	b, err := f.bytes(nil, begin, stampBytes)
+	if err != nil {
+		return 0, err
+	}
+	return math.Float64frombits(binary.LittleEndian.Uint64(b)) / 1e3, nil
+}
+
+// stampBytes is the length of the time in front of a picture.
+const stampBytes = 8
+
+// Read reads the picture at a time, channel and slice, all from 0; found says whether there is one.
+func (f *Film) Read(dst *tiff.Image, time, channel, slice int) (found bool, err error) {
+	at, found := f.pictures[f.number(time, slice)]
+	if !found {
+		return false, nil
+	}
+	begin, n, err := f.chunk(at)
+	if err != nil {
+		return true, err
+	}
+	if n < stampBytes || n > maxPacked+stampBytes {
+		return true, fmt.Errorf("a picture of %d bytes, at most %d expected", n-stampBytes, maxPacked)
+	}
+	want := f.Height * f.format.rowBytes
+	if !f.format.packed {
+		if n -= stampBytes; n < int64(want) {
+			return true, fmt.Errorf("%w: a picture of %d bytes, %d expected of its size", ErrTorn, n, want)
+		}
+		n = int64(want) + stampBytes
+	}
+	if f.raw, err = f.bytes(f.raw, begin+stampBytes, int(n)-stampBytes); err != nil {
+		return true, err
+	}
+	rows := f.raw
+	if f.format.packed {
+		if rows, err = f.unpacker.inflate(f.raw, want); err != nil {
+			return true, err
+		}
+	}
+	f.pick(dst, rows, channel)
+	return true, nil
+}
+
+// pick makes dst one component of every pixel.
+func (f *Film) pick(dst *tiff.Image, rows []byte, channel int) {
+	dst.Width, dst.Height, dst.Channels, dst.Depth = f.Width, f.Height, 1, f.format.depth
+	size := dst.Depth.Bytes()
+	n := dst.Width * dst.Height * size
+	if cap(dst.Pix) < n {
+		dst.Pix = make([]byte, n)
+	}
+	dst.Pix = dst.Pix[:n]
+	for y := range f.Height {
+		row, to := rows[y*f.format.rowBytes:], dst.Pix[y*f.Width*size:][:f.Width*size]
+		if f.Channels == 1 {
+			copy(to, row)
+			continue
+		}
+		for x := range f.Width {
+			copy(to[x*size:][:size], row[(x*f.Channels+channel)*size:])
+		}
+	}
+}
