@@ -172,8 +172,8 @@ func TestFinishedRefused(t *testing.T) {
 		{"hdf5", "{path: " + file + ", dataset: g2/channels, channel: 3}", "channel: 3, 1 to 2 expected"},
 		{"hdf5", "{path: " + file + ", dataset: g3/empty}", "no frame was written, of 6"},
 		{"czi", "{path: " + cziFile(t, czitest.Film(2, 2, 1), func(f *czitest.File) {
-			f.Metadata = `<a><Metadata><Information><Image><Dimensions><Channels><Channel Name="DAPI"/></Channels></Dimensions></Image></Information></Metadata></a>`
-		}) + "}", "name the channel, too, 1 to 2 (channel 1 is DAPI), as czi:"},
+			f.Metadata = `<a><Metadata><Information><Image><Dimensions><Channels><Channel Name="DA&#10;PI"/></Channels></Dimensions></Image></Information></Metadata></a>`
+		}) + "}", "name the channel, too, 1 to 2 (channel 1 is DA\ufffdPI), as czi:"},
 	} {
 		s, err := construct(c.kind, ingesttest.DecodeYAML(c.options))
 		if err == nil {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode"
 
 	"driftscope/ingest/follow"
 	"driftscope/ingest/format"
@@ -118,6 +119,12 @@ func (s *zarrStore) open(clock *timing.Clock) error {
 func labelled(labels []string) string {
 	var names []string
 	for i, label := range labels {
+		label = strings.Map(func(r rune) rune {
+			if unicode.IsPrint(r) {
+				return r
+			}
+			return unicode.ReplacementChar
+		}, label)
 		names = append(names, fmt.Sprintf("%d is %.64s", i+1, label))
 	}
 	if names == nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Bounds on what is looked through.
@@ -115,9 +116,19 @@ func oneLink(data []byte) (l link, hard bool) {
 	if n > maxName {
 		return l, false
 	}
-	l.name = string(c.take(int(n)))
+	l.name = printable(string(c.take(int(n))))
 	l.at = c.number(8)
 	return l, kind == 0 && !c.short
+}
+
+// printable is a name with a mark in place of what would break a line or hide in it.
+func printable(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, name)
 }
 
 // table reads a group of the old form: a B-tree of nodes, and a heap of names.
@@ -178,7 +189,7 @@ func (s *search) symbols(at uint64, names []byte) (links []link, err error) {
 		}
 		name, _, _ := bytes.Cut(names[offset:], []byte{0})
 		if len(name) > 0 && len(name) <= maxName {
-			links = append(links, link{string(name), header})
+			links = append(links, link{printable(string(name)), header})
 		}
 	}
 	return links, nil

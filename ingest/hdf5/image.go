@@ -95,7 +95,7 @@ func (s *search) choose(path string) (chosen *dataset, others []string, err erro
 				return d, nil, nil
 			}
 		}
-		return nil, nil, fmt.Errorf("no dataset %.80s, there is %s: name one", path, list(s.found))
+		return nil, nil, fmt.Errorf("no dataset %.80s, there is %s: name one", printable(path), list(s.found))
 	}
 	var films []*dataset
 	for _, d := range s.found {
@@ -190,17 +190,17 @@ func (i *Image) lay() error {
 	shape := i.dataset.shape
 	i.axis = [axesAll]int{-1, -1, -1, -1, -1}
 	if len(i.Axes) != len(shape) {
-		return fmt.Errorf("axes: %.20s, %d letters expected for its shape %v", i.Axes, len(shape), shape)
+		return fmt.Errorf("axes: %.20s, %d letters expected for its shape %v", printable(i.Axes), len(shape), shape)
 	}
 	for at, letter := range strings.ToLower(i.Axes) {
 		which := strings.IndexRune(axisNames, letter)
 		if which < 0 || i.axis[which] >= 0 {
-			return fmt.Errorf("axes: %.20s, each of t, c, z, y and x at most once expected", i.Axes)
+			return fmt.Errorf("axes: %.20s, each of t, c, z, y and x at most once expected", printable(i.Axes))
 		}
 		i.axis[which] = at
 	}
 	if i.axis[axisY] < 0 || i.axis[axisX] < 0 {
-		return fmt.Errorf("axes: %.20s, y and x expected among them", i.Axes)
+		return fmt.Errorf("axes: %.20s, y and x expected among them", printable(i.Axes))
 	}
 	i.Height, i.Width = i.size(axisY), i.size(axisX)
 	i.Times, i.Channels, i.Slices = min(i.size(axisT), MaxFrames), i.size(axisC), i.size(axisZ)

@@ -144,6 +144,15 @@ func TestCircle(t *testing.T) {
 	}
 }
 
+// TestPrintable: a name that would break a line is shown in one.
+func TestPrintable(t *testing.T) {
+	file := bytes.ReplaceAll(unzipped()["names.h5"], []byte("film\x00"), []byte("a\nb\x1b\x00"))
+	_, err := Open(bytes.NewReader(file), int64(len(file)), "none\n", "t\ny")
+	if err == nil || strings.ContainsAny(err.Error(), "\n\x1b") || !strings.Contains(err.Error(), "/none\ufffd") || !strings.Contains(err.Error(), "/a\ufffdb\ufffd [5 11 13]") {
+		t.Errorf("%q; one line expected", err)
+	}
+}
+
 // TestLZF: what is no LZF is an error, whatever it lacks.
 func TestLZF(t *testing.T) {
 	for name, packed := range map[string][]byte{
