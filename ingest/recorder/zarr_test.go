@@ -7,9 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"gocv.io/x/gocv"
-
 	"driftscope/ingest/zarr"
+	"driftscope/internal/frame"
 )
 
 // recordZarr records n reads of a camera into a store.
@@ -32,7 +31,7 @@ func recordZarr(t *testing.T, c *camera, n int) (frames []kept, r *Recorder, fol
 
 // TestRecordZarr: frames of an OME-Zarr recording come back as they were, colours and losses too, and the store has their mean time step.
 func TestRecordZarr(t *testing.T) {
-	for _, kind := range []gocv.MatType{gocv.MatTypeCV8UC1, gocv.MatTypeCV16UC1, gocv.MatTypeCV32FC1, gocv.MatTypeCV8UC3, gocv.MatTypeCV16UC3} {
+	for _, kind := range []frame.MatType{frame.MatTypeCV8UC1, frame.MatTypeCV16UC1, frame.MatTypeCV32FC1, frame.MatTypeCV8UC3, frame.MatTypeCV16UC3} {
 		c := &camera{t: t, kind: kind, lost: map[uint64]bool{2: true}, bad: map[uint64]bool{4: true}}
 		want, r, folder := recordZarr(t, c, 8)
 		if err := r.Close(); err != nil {
@@ -60,7 +59,7 @@ func TestRecordZarr(t *testing.T) {
 
 // TestRecordZarrKilled: a recording that is not closed is read up to its last frame, by its index and as a store.
 func TestRecordZarrKilled(t *testing.T) {
-	want, r, folder := recordZarr(t, &camera{t: t, kind: gocv.MatTypeCV16UC1}, 5)
+	want, r, folder := recordZarr(t, &camera{t: t, kind: frame.MatTypeCV16UC1}, 5)
 	defer r.Close()
 	index := filepath.Join(folder, indexName)
 	text, err := os.ReadFile(index)
@@ -86,7 +85,7 @@ func TestRecordZarrKilled(t *testing.T) {
 
 // TestRecordZarrLost: a store goes on where the source was lost and came back, and ends where its bound is.
 func TestRecordZarrLost(t *testing.T) {
-	c := &camera{t: t, kind: gocv.MatTypeCV8UC1}
+	c := &camera{t: t, kind: frame.MatTypeCV8UC1}
 	first, r, folder := recordZarr(t, c, 3)
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
