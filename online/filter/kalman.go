@@ -28,7 +28,7 @@ type Kalman struct {
 	f, fp, column []float64 // working memory, dim×dim, dim×dim, dim
 }
 
-// New gives a filter that has seen nothing.
+// NewKalman gives a filter that has seen nothing.
 func NewKalman(dim int) *Kalman {
 	f := gaussian(dim)
 	f.kept = gaussian(dim)
