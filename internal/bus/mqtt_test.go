@@ -10,19 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"driftscope/internal/bus/bustest"
 	"driftscope/internal/fakecamera"
 )
-
-// freePort is one that nobody listens on now.
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
-}
 
 // mosquitto finds a program of mosquitto-clients.
 func mosquitto(t *testing.T, name string) string {
@@ -41,7 +31,7 @@ func mosquitto(t *testing.T, name string) string {
 func TestMQTT(t *testing.T) {
 	subscribe, publish := mosquitto(t, "mosquitto_sub"), mosquitto(t, "mosquitto_pub")
 	for _, token := range []string{"", "a secret of the lab"} {
-		port := freePort(t)
+		port := bustest.FreePort(t)
 		c := connect(t, Options{URL: Embedded, Store: t.TempDir(), Token: token, Pages: PagesSteer, MQTT: fmt.Sprintf("127.0.0.1:%d", port)})
 		args := []string{"-h", "127.0.0.1", "-p", fmt.Sprint(port)}
 		if token != "" {

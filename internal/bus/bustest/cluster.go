@@ -25,7 +25,7 @@ func Cluster(t testing.TB, n int) *Servers {
 	t.Helper()
 	routes := make([]string, n)
 	for i := range routes {
-		routes[i] = fmt.Sprintf("nats://127.0.0.1:%d", freePort(t))
+		routes[i] = fmt.Sprintf("nats://127.0.0.1:%d", FreePort(t))
 	}
 	c := &Servers{t: t}
 	for i, route := range routes {

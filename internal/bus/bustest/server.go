@@ -31,7 +31,7 @@ type Server struct {
 // Start runs a server on a free port of 127.0.0.1 with a configuration, the text of a file, and ends it with the test.
 func Start(t testing.TB, configuration string) *Server {
 	t.Helper()
-	s := &Server{t: t, binary: build(t), port: freePort(t), log: filepath.Join(t.TempDir(), "nats-server.log")}
+	s := &Server{t: t, binary: build(t), port: FreePort(t), log: filepath.Join(t.TempDir(), "nats-server.log")}
 	file := filepath.Join(t.TempDir(), "nats-server.conf")
 	if err := os.WriteFile(file, []byte(configuration), 0o600); err != nil {
 		t.Fatal(err)
@@ -154,8 +154,8 @@ const (
 	ports     = 12_000
 )
 
-// freePort finds a port that nobody listens on, and that no other test gets while this one runs: each is marked by the UDP port of its number.
-func freePort(t testing.TB) int {
+// FreePort finds a port that nobody listens on, and that no other test gets while this one runs: each is marked by the UDP port of its number.
+func FreePort(t testing.TB) int {
 	t.Helper()
 	for i := range ports {
 		port := firstPort + (os.Getpid()*7+i)%ports // programs that start together look in different places

@@ -11,12 +11,12 @@ import (
 func TestFreePort(t *testing.T) {
 	var first int
 	t.Run("first", func(t *testing.T) {
-		first = freePort(t)
-		if second := freePort(t); second == first || min(first, second) < firstPort || max(first, second) >= firstPort+ports {
+		first = FreePort(t)
+		if second := FreePort(t); second == first || min(first, second) < firstPort || max(first, second) >= firstPort+ports {
 			t.Errorf("found ports %d and %d", first, second)
 		}
 	})
-	if again := freePort(t); again != first {
+	if again := FreePort(t); again != first {
 		t.Errorf("found port %d, expected %d, which is free again", again, first)
 	}
 }
