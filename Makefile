@@ -52,28 +52,39 @@ REPORT := go run ./internal/testreport
 # Budgets of long tests and what is covered, as make recorded found them with the recordings; without those less is covered, and nothing is compared.
 RECORDED := internal/testreport/recorded.txt
 
+# Where runs with the recordings leave what they cover: make test what short tests do, make test-long what long ones do.
+COVER   := $(CURDIR)/out/cover
+COVERED  = $(if $(DRIFTSCOPE_DATA),-cover)
+INTO     = $(if $(DRIFTSCOPE_DATA),-args -test.gocoverdir=$(COVER)/$(1))
+SHORT    = go test -json $(COVERED) -short -timeout 20m $(TESTFLAGS) ./... $(call INTO,short)
+LONG     = go test -json $(COVERED) -timeout 30m $(TESTFLAGS) $$(go run ./internal/suite/long) $(call INTO,long)
+TOGETHER = go tool covdata percent -i=$(COVER)/short,$(COVER)/long
+
 # The tests of every day: all but what is long, which is trainings, searches of whole films and tables of mistakes. The browser, the real nats-server
 # and the camera are opened.
 test: setup
 	@./internal/setup/install.sh tests || echo "setup: the tests that need these are skipped" >&2
-	go test -json -short -timeout 20m $(TESTFLAGS) ./... | $(REPORT)
+	@rm -rf $(COVER) && mkdir -p $(COVER)/short
+	$(SHORT) | $(REPORT)
 
-# All of them as they are shipped, and what of each package they cover; then under the race detector, which takes eight times as long, all but what is
-# long: make race has that, too. There -tags matprofile counts OpenCV's matrices, and a leaked one fails its package; it takes memory for each, so
-# what a frame takes from Go's heap is counted without it.
+# The long ones as they are shipped, and what of each package they and those of make test before cover; then the short ones under the race detector, which
+# takes eight times as long: make race has the long ones, too. There -tags matprofile counts OpenCV's matrices, and a leaked one fails its package; it takes
+# memory for each, so what a frame takes from Go's heap is counted without it.
 # The estimator then has to pass without cgo, and what a microscope's PC runs without OpenCV, and the trunks without oneDNN, against the same float64 reference.
 test-long: setup
 	@./internal/setup/install.sh tests || echo "setup: the tests that need these are skipped" >&2
-	go test -json -cover -timeout 30m $(TESTFLAGS) ./... | $(REPORT) -longest 30 $(if $(DRIFTSCOPE_DATA),-recorded $(RECORDED))
+	@rm -rf $(COVER)/long && mkdir -p $(COVER)/long
+	{ $(LONG); $(if $(wildcard $(COVER)/short/*),$(TOGETHER)); } | $(REPORT) -longest 30 $(if $(wildcard $(COVER)/short/*),-recorded $(RECORDED))
 	go test -json -race -short -tags matprofile -timeout 30m ./... | $(REPORT)
-	CGO_ENABLED=0 go test ./online/...
+	CGO_ENABLED=0 go test -short ./online/...
 	CGO_ENABLED=0 go test -short ./internal/frame ./internal/sharing ./ingest ./ingest/picture ./ingest/files ./ingest/recorder ./ingest/natsource ./infer/field
 	go test -tags nodnnl ./infer/sdevae/dnnl
 	go test -tags nodnnl -run TestTrunks ./infer/sdevae/onnx
 
 # Writes the budgets of long tests, and what is covered, anew: on a quiet machine, with DRIFTSCOPE_DATA.
 recorded: setup
-	go test -json -cover -timeout 30m ./... | $(REPORT) -longest 30 -record -recorded $(RECORDED)
+	@rm -rf $(COVER) && mkdir -p $(COVER)/short $(COVER)/long
+	{ $(SHORT); $(LONG); $(TOGETHER); } | $(REPORT) -longest 30 -record -recorded $(RECORDED)
 
 # Everything under the race detector, what is long, too: for an evening.
 race: setup

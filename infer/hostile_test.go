@@ -10,6 +10,7 @@ import (
 
 	"driftscope/infer"
 	"driftscope/infer/card"
+	"driftscope/internal/suite"
 )
 
 // killers are models that end a process in which OpenCV 4.6 reads them, each by what the refusal says.
@@ -99,6 +100,7 @@ const forGraphs = "DRIFTSCOPE_GRAPHS"
 
 // TestRandomGraphs: no graph ends this process. What ends the process in which it is tried is refused, and counted here.
 func TestRandomGraphs(t *testing.T) {
+	suite.Calculation(t)
 	end, folder := time.Now(), t.TempDir()
 	if text := os.Getenv(forGraphs); text != "" {
 		long, err := time.ParseDuration(text)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"driftscope/internal/latent"
+	"driftscope/internal/suite"
 	"driftscope/online/drift"
 	"driftscope/online/onlinetest"
 	"driftscope/online/trajectory"
@@ -42,6 +43,7 @@ func saved(t testing.TB, e *Estimator) []byte {
 
 // A stream that is interrupted at any point of refinement's cycle goes on as if it had not been, to the last bit.
 func TestRestoredGoesOnIdentically(t *testing.T) {
+	suite.Calculation(t)
 	prior := anyNetwork(2, 1)
 	for name, c := range map[string]Config{
 		"plain":             {Dim: 2, Seed: 3, Deterministic: true, RefineLag: 20},

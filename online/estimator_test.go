@@ -120,6 +120,7 @@ func TestEstimateOfTheLaw(t *testing.T) {
 }
 
 func TestDimension(t *testing.T) {
+	suite.Calculation(t)
 	rng := onlinetest.Rand(3)
 	e := estimator(t, Config{Dim: 4, Seed: 1, Deterministic: true})
 	dst, z := new(latent.Estimate), []float64{0, 0}
@@ -211,6 +212,7 @@ func TestConfigIsChecked(t *testing.T) {
 }
 
 func TestPriorIsKeptUntilDisproved(t *testing.T) {
+	suite.Calculation(t)
 	prior := drift.NewNetwork(2, onlinetest.Rand(1))
 	prior.Scale = 0.35 // the law's own spread
 	skip := prior.Weights[prior.Size()-4:]

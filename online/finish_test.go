@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"driftscope/internal/latent"
+	"driftscope/internal/suite"
 	"driftscope/online/drift"
 	"driftscope/online/offline"
 	"driftscope/online/onlinetest"
@@ -13,6 +14,7 @@ import (
 // Where a recording ends, the law of all of it is learnt: its drift is as near to the truth as Fit's within a tenth of no drift's error. A
 // repeated run ends with the same law, bit by bit, and one that did not end so then does not now.
 func TestFinish(t *testing.T) {
+	suite.Calculation(t)
 	const frames = 530 // the last slice is under way, the latents since wait
 	seen, truth := onlinetest.Stream(onlinetest.Spring, frames, 0, onlinetest.Rand(6))
 	c := Config{Dim: 2, Seed: 1, Deterministic: true}

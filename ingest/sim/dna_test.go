@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"driftscope/internal/suite"
 )
 
 // Within a film the steps have no drift and the variance 2D dt across the field and 2D (1 + 1.2 V²) dt along it, uncorrelated.
@@ -117,6 +119,7 @@ func TestDNAShinesAroundItsCentre(t *testing.T) {
 // In the picture the molecule is where the truth says: 3000 photoelectrons on 1700 pixels of 4.5 electrons' noise, 12 px from the
 // middle on average, give a centroid an sd of 0.75 px, and its mean over 200 frames of two axes one of 0.04 px.
 func TestDNAIsWhereItIs(t *testing.T) {
+	suite.Calculation(t)
 	s := mustNew(t, "dna-0", Options{Frames: 200, Seed: 2})
 	d := s.draw.(*dna)
 	var p Picture

@@ -14,6 +14,7 @@ import (
 
 // What a frame is expected to show is, at its own latents, what it shows without chance; and asking, here or beside, leaves the film as it is.
 func TestExpectIsThePicture(t *testing.T) {
+	suite.Calculation(t)
 	for _, name := range Names() {
 		o := Options{Frames: 2, Seed: 5}
 		asked, alone := scene(t, name, o), scene(t, name, o)

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"driftscope/internal/suite"
 )
 
 // The photon transfer curve: mean = offset + gain λ, variance = 2 gain² λ + read² + 1/12, by walking the arrivals and by table.
@@ -145,6 +147,7 @@ func TestMoleculeIsWhereItIs(t *testing.T) {
 
 // The light falls as exp(-t/600 s). Its standard error is near 200 of 9000 photoelectrons a frame.
 func TestBleaching(t *testing.T) {
+	suite.Calculation(t)
 	s := mustNew(t, "molecule", Options{Seed: 1})
 	m := s.draw.(*molecule)
 	p := Picture{}

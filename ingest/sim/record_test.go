@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"driftscope/ingest/tiff"
+	"driftscope/internal/suite"
 )
 
 func record(t *testing.T, name string, o Options) string {
@@ -56,6 +57,7 @@ func decodePNG(t *testing.T, path string) image.Image {
 }
 
 func TestRecordTwiceIsByteIdentical(t *testing.T) {
+	suite.Calculation(t)
 	for _, name := range Names() {
 		o := Options{Frames: 4, Seed: 9}
 		a, b := record(t, name, o), record(t, name, o)
@@ -81,6 +83,7 @@ func TestRecordTwiceIsByteIdentical(t *testing.T) {
 
 // The tables read back to the bits that Next gave, and the pictures to its values.
 func TestRecordTellsTheTruth(t *testing.T) {
+	suite.Calculation(t)
 	for _, name := range Names() {
 		t.Run(name, func(t *testing.T) {
 			o := Options{Frames: 3, Seed: 5}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"driftscope/internal/suite"
 )
 
 func mustNew(t testing.TB, name string, o Options) *Scene {
@@ -66,6 +68,7 @@ func TestNewRefuses(t *testing.T) {
 }
 
 func TestEverySceneIsWhole(t *testing.T) {
+	suite.Calculation(t)
 	for _, name := range Names() {
 		t.Run(name, func(t *testing.T) {
 			s := mustNew(t, name, Options{Frames: 3, Seed: 1})
@@ -90,6 +93,7 @@ func TestEverySceneIsWhole(t *testing.T) {
 }
 
 func TestSameSeedSamePictures(t *testing.T) {
+	suite.Calculation(t)
 	for _, name := range Names() {
 		var first, again, other Picture
 		a, b, c := mustNew(t, name, Options{Frames: 5, Seed: 3}), mustNew(t, name, Options{Frames: 5, Seed: 3}), mustNew(t, name, Options{Frames: 5, Seed: 4})

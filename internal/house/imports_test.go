@@ -119,6 +119,7 @@ var mayImport = map[string][]string{
 	"internal/stream":                  {"infer", "infer/card", "infer/field", "infer/sdevae", "ingest", "ingest/recorder", "internal/atomicfile", "internal/bus", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/latent", "internal/model", "internal/pipeline", "internal/recording", "internal/trigger", "online", "online/objects", "preprocess", "sinks", "sinks/message", "sinks/natsink", "sinks/web"},
 	"internal/subprocess":              {},
 	"internal/suite":                   {"internal/atomicfile"}, // for tests
+	"internal/suite/long":              {},                      // a program for the Makefile
 	"internal/suite/mats":              {"internal/suite"},      // for tests
 	"internal/testreport":              {"internal/atomicfile"},
 	"internal/training":                {"infer/card", "infer/field", "infer/sdevae", "infer/sdevae/gauge", "infer/sdevae/network", "infer/sdevae/report", "infer/sdevae/tuned", "infer/sdevae/verdict", "infer/sdevae/video", "internal/atomicfile", "internal/census", "internal/console", "internal/exit", "internal/frame", "internal/latent", "internal/model", "internal/recording"},

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"driftscope/internal/fakecamera"
+	"driftscope/internal/suite"
 )
 
 // soaking bounds a short soak on a busy machine: half a minute, and what it waits for before and after.
@@ -22,9 +23,6 @@ const soaking = 9 * time.Minute
 // built are the soak and the program, as make soak builds them but for the count of Mats.
 func built(t *testing.T) (soak, driftscope string) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("half a minute with three programs, none of them this one: there is nothing for the race detector to see")
-	}
 	if _, err := exec.LookPath("arv-fake-gv-camera-0.8"); err != nil {
 		if os.Getenv(fakecamera.Required) != "" {
 			t.Fatal("arv-fake-gv-camera-0.8 is not installed: ./internal/setup/install.sh tests installs it")
@@ -65,6 +63,7 @@ func started(t *testing.T, args ...string) (c *exec.Cmd, out, problems *bytes.Bu
 
 // TestBriefly: half a minute under every fault once; the account says that nothing is lost, and nothing is left behind.
 func TestBriefly(t *testing.T) {
+	suite.Long(t) // three programs, none of them this one: there is nothing for the race detector to see
 	soak, driftscope := built(t)
 	file := filepath.Join(t.TempDir(), "soak.md")
 	c, out, problems := started(t, soak, "-for", "30s", "-seed", "3", "-driftscope", driftscope, "-out", file)
@@ -88,6 +87,7 @@ func TestBriefly(t *testing.T) {
 
 // TestInterrupted: Ctrl-C ends everything, says so and is no success; what ran is kept, and named.
 func TestInterrupted(t *testing.T) {
+	suite.Long(t) // three programs, none of them this one: there is nothing for the race detector to see
 	soak, driftscope := built(t)
 	c, _, problems := started(t, soak, "-for", "10m", "-seed", "3", "-driftscope", driftscope, "-out", filepath.Join(t.TempDir(), "soak.md"))
 	time.Sleep(5 * time.Second)

@@ -18,6 +18,15 @@ func Long(t testing.TB) {
 	}
 }
 
+// Calculation skips a test under the race detector with -short, as make test-long runs it: what it does is one goroutine's, or shorter tests watch the same ones,
+// and there it takes some ten seconds. make race has it.
+func Calculation(t testing.TB) {
+	t.Helper()
+	if raced && testing.Short() {
+		t.Skip("a calculation: make race runs it under the race detector")
+	}
+}
+
 // Unsound is the status of a process that left something behind.
 const Unsound = 99
 

@@ -52,7 +52,7 @@ func (r *report) read(in io.Reader) error {
 	for lines.Scan() {
 		var e event
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
-			fmt.Fprintln(r.out, lines.Text()) // the go command's own words
+			r.words(lines.Text())
 			continue
 		}
 		r.take(e)
@@ -64,6 +64,18 @@ func (r *report) read(in io.Reader) error {
 		return errors.New("no package was tested: pipe go test -json into it")
 	}
 	return nil
+}
+
+// merged is a line of go tool covdata percent: what several runs cover of a package.
+var merged = regexp.MustCompile(`^\s*driftscope/(\S+)\s+coverage: ([0-9.]+)% of statements`)
+
+// words takes a line that is no event: what several runs cover, or the go command's own words.
+func (r *report) words(line string) {
+	if m := merged.FindStringSubmatch(line); m != nil {
+		r.cover[m[1]], _ = strconv.ParseFloat(m[2], 64) // digits and dots
+		return
+	}
+	fmt.Fprintln(r.out, line)
 }
 
 var covered = regexp.MustCompile(`coverage: ([0-9.]+)% of statements`)

@@ -53,6 +53,18 @@ func TestReport(t *testing.T) {
 	}
 }
 
+// What several runs cover together counts in place of what one does.
+func TestMergedCoverage(t *testing.T) {
+	known := recorded{cover: map[string]float64{"online": 90, "sinks/file": 80}}
+	if _, err := reported(t, events, known); err == nil || !strings.Contains(err.Error(), "online: 71.5 % covered") {
+		t.Errorf("found %v", err)
+	}
+	together := "\tdriftscope/online\t\tcoverage: 89.1% of statements\n\tdriftscope/sinks/file\t\tcoverage: 77.9% of statements\n"
+	if out, err := reported(t, events+together, known); err == nil || strings.Contains(err.Error(), "online") || !strings.Contains(err.Error(), "sinks/file: 77.9 %") || strings.Contains(out, "89.1") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 // What is recorded is read again; less coverage fails, and a torn file is refused.
 func TestRecorded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "recorded.txt")

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"driftscope/internal/latent"
+	"driftscope/internal/suite"
 	"driftscope/online/diffusion"
 	"driftscope/online/drift"
 	"driftscope/online/onlinetest"
@@ -65,6 +66,7 @@ func linearLaw(k ...float64) *drift.Network {
 // coverage is known to 0.031, and may miss 0.95 by three of those. A scatters by up to 0.25 from run to run, its mean by a tenth of that,
 // and may miss by four of those; a plain regression would miss by 0.4 for the spring in noise.
 func TestCalibration(t *testing.T) {
+	suite.Calculation(t)
 	const runs, n = 50, 600
 	for _, c := range []struct {
 		name     string

@@ -161,6 +161,7 @@ func (f *film) run(frames, kind int) (alarms [2]int, first int) {
 // TestFalse: in as many frames as may lie between two false alarms of a kind there are two at most: of as many as are allowed, one, more come by chance in one run of
 // twelve, and far fewer are expected.
 func TestFalse(t *testing.T) {
+	suite.Calculation(t)
 	for _, name := range []string{"one dies", "two die", "shaken", "heavy"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -177,6 +178,7 @@ func TestFalse(t *testing.T) {
 // 20 objects 6 a frame, of which 3 count, so that 9 nats and the mean over four take 4 or 5. By D times 1.4 it is a fifth of that, less by noise and by what the law leaves
 // open.
 func TestDelay(t *testing.T) {
+	suite.Calculation(t)
 	for _, c := range []struct {
 		scene   string
 		objects int

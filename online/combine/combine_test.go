@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"driftscope/internal/suite"
 )
 
 // about is a number known to a relative standard error.
@@ -133,6 +135,7 @@ func TestBound(t *testing.T) {
 // TestCoverage: how often the pooled 95 % interval holds the truth, of 400 draws, with cameras that differ and with those that do not: 0.92 to 0.98 is 0.95 within 2.7
 // standard deviations of a binomial law.
 func TestCoverage(t *testing.T) {
+	suite.Calculation(t)
 	for _, c := range []struct {
 		cameras     int
 		sd, between float64

@@ -7,6 +7,7 @@ import (
 
 	"testing"
 
+	"driftscope/internal/suite"
 	"driftscope/online/interactions/pairstest"
 )
 
@@ -114,6 +115,7 @@ func shell(r float64) float64 { return -4 * (r - 6) * math.Exp(-(r-6)*(r-6)/8) }
 // noise, blur, differences of D and merging do. The root mean square of the error is 1 standard error; by 40 films of about 4 independent places each, to
 // 0.08. Where D differs, objects that are hardly seen yet count as the others do, and the error is told too large.
 func TestFree(t *testing.T) {
+	suite.Calculation(t)
 	var against, films atomic.Int64
 	t.Cleanup(func() {
 		if a, n := against.Load(), films.Load(); a < n*95/100 { // of 640 films 22 had evidence for one
@@ -147,6 +149,7 @@ func TestFree(t *testing.T) {
 // TestForce: curves of known forces are right within their standard error, all intervals hold the truth in 88 % of cases or more, and the evidence is for a
 // force.
 func TestForce(t *testing.T) {
+	suite.Calculation(t)
 	for _, c := range []scenario{
 		{name: "soft", force: pairstest.Soft},
 		{name: "soft, noise as large as DΔt", force: pairstest.Soft, noise: 0.316},

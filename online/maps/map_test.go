@@ -77,6 +77,7 @@ func TestPlaces(t *testing.T) {
 
 // TestForgetting: of a spring whose centre moves the map shows where it is now, its standard errors hold, and scaling the weights back changes nothing.
 func TestForgetting(t *testing.T) {
+	suite.Calculation(t)
 	before, after := mapstest.Law{Drift: mapstest.Spring(100, 128, 2), D: 10}, mapstest.Law{Drift: mapstest.Spring(156, 128, 2), D: 10}
 	f := &mapstest.Film{Objects: 50, Frames: 300, Side: mapstest.Side, DT: 0.02, R: 0.3}
 	m := mapped(f, f.Tracks(&before, 1), 1)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"driftscope/internal/suite"
 	"driftscope/online/motion/motiontest"
 )
 
@@ -82,6 +83,7 @@ func measureExponents(length, tracks int) (model [motiontest.Models + 2]score, n
 // TestExponent: the mean error of α over the challenge's mixture of models, exponents and noises is no larger than what 4000 tracks measured
 // (docs/lab/2026-11-25-motion.md) plus three standard errors of these 300, 0.03 to 0.06; the intervals hold the truth in 91 to 99 %.
 func TestExponent(t *testing.T) {
+	suite.Calculation(t)
 	for _, c := range []struct {
 		places int
 		most   float64
@@ -97,6 +99,7 @@ func TestExponent(t *testing.T) {
 
 // TestExponentWithGaps: without every tenth place of 110, fractional tracks have the error of whole ones of 100 to a fifth and three standard errors of 200.
 func TestExponentWithGaps(t *testing.T) {
+	suite.Calculation(t)
 	const tracks = 200
 	var miss [2]float64
 	for side, missing := range []float64{0, 0.1} {

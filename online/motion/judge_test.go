@@ -71,6 +71,7 @@ func TestClasses(t *testing.T) {
 // TestFigures: over 60 tracks of 200 places the medians of the figures are the truth to 10 %, and the intervals hold it in 85 % at least, of 95 expected, four binomial
 // deviations.
 func TestFigures(t *testing.T) {
+	suite.Calculation(t)
 	const tracks = 60
 	for _, c := range []struct {
 		name     string

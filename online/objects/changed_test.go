@@ -7,12 +7,14 @@ import (
 	"testing"
 
 	"driftscope/internal/latent"
+	"driftscope/internal/suite"
 	"driftscope/online"
 )
 
 // TestPopulationChanged: nothing is told while 36 objects diffuse as they did, D of all four times as large is told within 12 frames, the law is forgotten and
 // learnt anew from what came after, and then the alarm is over. A frame counts twenty at most, so that four are the least. A checkpoint has no evidence.
 func TestPopulationChanged(t *testing.T) {
+	suite.Calculation(t)
 	e, d, dst := newEstimator(t, Config{Follow: online.Config{AlarmFrames: 1e4}}), newDish(6), &latent.Estimate{}
 	d.fast = 1
 	told := watched(t, e, d, 150)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"driftscope/internal/latent"
+	"driftscope/internal/suite"
 	"driftscope/online/maps"
 	"driftscope/online/pooled"
 	"driftscope/online/switching"
@@ -16,6 +17,7 @@ import (
 // TestLawOfAll: of 36 objects of which every other diffuses a tenth as fast, two states are told with D in their intervals, each object is in its own, those that
 // have ended have the kind of their motion, and the map has neither trap nor flow where all diffuse.
 func TestLawOfAll(t *testing.T) {
+	suite.Calculation(t)
 	e, d, dst := newEstimator(t, Config{PixelUM: 0.5}), newDish(6), &latent.Estimate{}
 	d.fast = 1 / math.Sqrt(10)
 	reports := of[*latent.Population](run(t, e, d, 300, dst))
@@ -124,6 +126,7 @@ func TestBare(t *testing.T) {
 
 // TestPairs: objects far from each other have no force that is told, and none is looked for unless that is asked.
 func TestPairs(t *testing.T) {
+	suite.Calculation(t)
 	for _, asked := range []bool{false, true} {
 		e, d, dst := newEstimator(t, Config{Pairs: asked}), newDish(20), &latent.Estimate{}
 		reports := of[*latent.Population](run(t, e, d, 75, dst))

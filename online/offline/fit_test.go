@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"driftscope/internal/latent"
+	"driftscope/internal/suite"
 	"driftscope/online/drift"
 	"driftscope/online/onlinetest"
 	"driftscope/online/trajectory"
@@ -57,6 +58,7 @@ func TestFitOnScenes(t *testing.T) {
 // TestNoiseIsFound: noise that is found and not told must cost little: over 16 films L_mu is 0.41, 0.44 and 0.46 at r = 0.5, 3 and 10 instead
 // of 0.35 without noise, and eight of them scatter by 0.12.
 func TestNoiseIsFound(t *testing.T) {
+	suite.Calculation(t)
 	const films = 8
 	s := onlinetest.Named("balls OU")
 	for _, r := range []float64{0.5, 3, 10} {

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"driftscope/internal/latent"
+	"driftscope/internal/suite"
 	"driftscope/online/onlinetest"
 )
 
@@ -82,6 +83,7 @@ func howMany(moving []bool) (n int) {
 // Two of 16 move, or none, or all of three. Of 300 draws of each of these the number was right in 299 or 300, and never too small; where
 // nothing moved something seemed to in 8 of 600. At that rate, 1 in 75, three or more of 20 are wrong once in a thousand times.
 func TestSeparateCounts(t *testing.T) {
+	suite.Calculation(t)
 	const runs, wrong = 20, 2
 	two := []float64{1, 2}
 	for name, c := range map[string]mixed{

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"driftscope/internal/latent"
+	"driftscope/internal/suite"
 	"driftscope/online/diffusion"
 	"driftscope/online/onlinetest"
 	"driftscope/online/trajectory"
@@ -12,6 +13,7 @@ import (
 // A slice believes a change as rarely as alarms are asked for: that of a circle that reverses at the odds of an ordinary stream, which are
 // 333 to 1 with 300 latents new, and not at odds that no 300 latents give.
 func TestChangeIsAsRareAsAlarms(t *testing.T) {
+	suite.Calculation(t)
 	back := func(mu, z []float64) { mu[0], mu[1] = -z[0]+3*z[1], -3*z[0]-z[1] }
 	path := onlinetest.Turned([2]onlinetest.Drift{onlinetest.Circle, back}, 1, 1000, 1300, onlinetest.Rand(0))
 	known := diffusion.Estimate{V: 1}

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"driftscope/internal/suite"
 	"driftscope/online/onlinetest"
 	"driftscope/online/trajectory"
 )
@@ -55,6 +56,7 @@ func TestChangeIsFound(t *testing.T) {
 // A change of σ alone is none of the drift, whatever it does to the steps that are weighed, and what is learnt across it is as good as
 // before. Without a drift L_μ is 3.9 to 9; six paths of 1300 give 0.3 on average, with a scatter of 0.1.
 func TestDiffusionChangeIsNoDriftChange(t *testing.T) {
+	suite.Calculation(t)
 	const paths = 6
 	for _, sigma := range []float64{1.5, 3, 0.5} {
 		off := 0.0
@@ -105,6 +107,7 @@ func TestStepsAreWeighedByTheirOwnDiffusion(t *testing.T) {
 // Without a change none is found, nonlinear laws and jumps between wells included: 200 to 1 came about by chance on two films of 520, of 500 and
 // 2000 latents. So of 39 films one may be misjudged.
 func TestNoChangeWhereThereIsNone(t *testing.T) {
+	suite.Calculation(t)
 	wrong := 0
 	for _, s := range onlinetest.Scenes {
 		for seed := range uint64(3) {

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"driftscope/internal/suite"
 	"driftscope/online/onlinetest"
 )
 
@@ -13,6 +14,7 @@ import (
 // method.md has, over 48, 0.26, 0.35, 0.58, 1.20, 0.04, 0.62, 1.24, 0.35, 0.73, 0.11, 0.88, 1.06, 1.70. Eight films have to lie
 // within three times scatter/√8.
 func TestOracle(t *testing.T) {
+	suite.Calculation(t)
 	const films = 8
 	for k, c := range []struct{ want, scatter float64 }{
 		{0.27, 0.33}, {0.38, 0.31}, {0.55, 0.38}, {1.20, 0.50}, {0.05, 0.24}, {0.66, 0.42}, {1.30, 0.55},
@@ -37,6 +39,7 @@ func TestOracle(t *testing.T) {
 // TestNoiseIsTakenOut: the noise in a latent is in where a step begins and, the other way round, in how far it goes, and looks like a
 // spring: of 50/s at r = 0.5, where it is as large as a frame's motion. Known, it must cost little. Untold L_mu is 9 at r = 0.5.
 func TestNoiseIsTakenOut(t *testing.T) {
+	suite.Calculation(t)
 	const films = 8
 	s := onlinetest.Named("balls OU")
 	for _, r := range []float64{0.5, 3, 10} {
@@ -67,6 +70,7 @@ func TestNoiseIsTakenOut(t *testing.T) {
 // TestNoiseMakesNothingSurer: where no drift is curved, Σ b²/λ of the radial basis functions is χ², in noise too. From 16 films, of about 20 features each, it
 // scatters by 0.09.
 func TestNoiseMakesNothingSurer(t *testing.T) {
+	suite.Calculation(t)
 	const films = 16
 	s := onlinetest.Named("balls OU")
 	for _, r := range []float64{0, 0.5, 3} {

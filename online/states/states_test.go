@@ -8,6 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distmv"
+
+	"driftscope/internal/suite"
 )
 
 const dt = 0.01
@@ -280,6 +282,7 @@ func TestInFocus(t *testing.T) {
 // TestFocusShares: two states that are seen through a slab of focus: of the fast ones fewer steps are seen than are made, and the fractions of time are those
 // of the objects, 0.5 each, to 0.1: a fraction of 300 tracks of a few frames is known to 0.03.
 func TestFocusShares(t *testing.T) {
+	suite.Calculation(t)
 	rng := rand.New(rand.NewPCG(9, 9))
 	const depth = 1.0 // px
 	film := Film{DT: dt, Noise: 1e-4}

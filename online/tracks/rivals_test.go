@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"driftscope/internal/suite"
 )
 
 // dense is 60 objects in 96x96 px, 6 px from the next on average, whose sds of a step go from 0.3 to 2.5 px, detection i being of object i.
@@ -99,6 +101,7 @@ func kept(of [][]uint64) float64 {
 // TestRivals: in a dense field more places keep their object's number where the window decides again, and more with a lag. Measured: 0.839, 0.873, 0.886; half
 // of each gain is asked for.
 func TestRivals(t *testing.T) {
+	suite.Calculation(t)
 	frames := dense(3000)
 	single, _, _ := numbers(t, 0, false, frames)
 	again, _, _ := numbers(t, 0, true, frames)

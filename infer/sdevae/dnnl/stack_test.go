@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"driftscope/internal/suite"
 )
 
 func conv(out, kernel int) Layer { return Layer{Kind: Conv, Out: out, Kernel: kernel} }
@@ -173,6 +175,7 @@ func TestForward(t *testing.T) {
 
 // TestBackward holds every gradient against central differences of dy.y in float64. Large tensors are sampled.
 func TestBackward(t *testing.T) {
+	suite.Calculation(t)
 	for _, c := range examples() {
 		t.Run(c.name, func(t *testing.T) {
 			p := pose(t, c.in, c.layers, c.n, c.n)

@@ -4,11 +4,14 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"driftscope/internal/suite"
 )
 
 // TestModels: over 1500 tracks the mean square of the displacement from the first place grows between 30 and 300 frames by the exponent, to 0.15: four standard errors
 // of the broadest model, and what is left of how it sets in. Both axes have their own scale by each track's steps, which leaves the ratio of two times.
 func TestModels(t *testing.T) {
+	suite.Calculation(t)
 	for _, c := range []struct {
 		model Model
 		alpha float64
