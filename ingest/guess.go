@@ -5,6 +5,7 @@ import (
 	"driftscope/ingest/format"
 	"driftscope/ingest/natsource"
 	"driftscope/ingest/recorder"
+	"driftscope/internal/pages"
 	"errors"
 	"fmt"
 	"os"
@@ -21,6 +22,11 @@ const forms = "give sim:NAME, camera:N, genicam:NAME, gst:PIPELINE, an rtsp:// o
 // a glob of pictures, an NDTiff folder or ndtiff:FOLDER?channel=DAPI&z=3, an OME-Zarr store or zarr:STORE?channel=2&slice=1, a TIFF or tiff:FILE?channel=2&slice=1, a FITS file,
 // an HDF5 file or h5:FILE?dataset=/data, a CZI or ND2 file or czi:FILE?channel=2, or a video. A file that does not exist is an error here, not later; that a camera is missing, Open says.
 func Guess(arg string) (kind string, options map[string]any, err error) {
+	kind, options, err = guess(arg)
+	return kind, options, pages.About(Page(kind), err)
+}
+
+func guess(arg string) (kind string, options map[string]any, err error) {
 	if rest, found := strings.CutPrefix(arg, "sim:"); found {
 		options, err := simulatedQuery(rest)
 		return "sim", options, err

@@ -9,6 +9,7 @@ import (
 	"driftscope/ingest/files"
 	"driftscope/ingest/natsource"
 	"driftscope/ingest/recorder"
+	"driftscope/internal/pages"
 	"driftscope/internal/pipeline"
 )
 
@@ -40,13 +41,26 @@ var kinds = map[string]constructor{
 func New(kind string, decode func(dst any) error) (pipeline.Source, error) {
 	construct, known := kinds[kind]
 	if !known {
-		return nil, fmt.Errorf("source kind %q is not known: give one of %s", kind, strings.Join(Kinds(), ", "))
+		return nil, pages.About(pages.Configuration, fmt.Errorf("source kind %q is not known: give one of %s", kind, strings.Join(Kinds(), ", ")))
 	}
 	source, err := construct(decode)
 	if err != nil {
-		return nil, fmt.Errorf("source %s: %w", kind, err)
+		return nil, pages.About(Page(kind), fmt.Errorf("source %s: %w", kind, err))
 	}
 	return source, nil
+}
+
+// Page says more of a kind of source.
+func Page(kind string) string {
+	switch kind {
+	case "camera", "genicam", "gst", "url":
+		return pages.Cameras
+	case "nats":
+		return pages.Frames
+	case "sim":
+		return pages.Configuration
+	}
+	return pages.Recordings
 }
 
 // Kinds returns the names New knows, sorted.

@@ -16,6 +16,7 @@ import (
 
 	"driftscope/ingest"
 	"driftscope/internal/fakecamera"
+	"driftscope/internal/pages"
 	"driftscope/internal/suite"
 )
 
@@ -69,11 +70,53 @@ func (o outcome) check(t *testing.T, status int, want string) {
 	}
 	lines := strings.Split(strings.TrimSpace(o.errors), "\n")
 	last := lines[len(lines)-1]
+	if strings.HasPrefix(last, morePrefix) && len(lines) > 1 {
+		last = lines[len(lines)-2]
+	}
 	if !strings.HasPrefix(last, "driftscope: ") || !strings.Contains(last, want) {
 		t.Errorf("found %q, expected driftscope: ... %s", last, want)
 	}
 	if strings.Contains(o.errors, "goroutine ") || strings.Contains(o.errors, "SIGABRT") {
 		t.Errorf("a stack trace:\n%s", o.errors)
+	}
+}
+
+// morePrefix begins the line that names the page of a mistake.
+const morePrefix = "driftscope: more in "
+
+// The last line names the page that says more, and it is there.
+func TestMistakesNameTheirPage(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "torn.yaml"), []byte("stream: [1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "text.tif"), []byte("this is no picture\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for args, page := range map[string]string{
+		"probe none.mp4":           pages.Recordings,
+		"probe text.tif":           pages.Recordings,
+		"run text.tif --nats off":  pages.Recordings,
+		"run torn.yaml":            pages.Configuration,
+		"run camera:99 --nats off": pages.Cameras,
+		"run nats:a..b --nats off": pages.Frames,
+		"run sim:none --nats off":  pages.Configuration,
+		"eval --model none.onnx --video sim:molecule --truth centroid": pages.Models,
+	} {
+		t.Run(args, func(t *testing.T) {
+			t.Parallel()
+			o := drive(t, folder, strings.Fields(args)...)
+			if o.status == 0 || !strings.HasSuffix(o.errors, "\n"+morePrefix+page+"\n") {
+				t.Errorf("status %d, expected the page %s at the end:\n%s", o.status, page, o.errors)
+			}
+			if _, err := os.Stat(filepath.Join(root, page)); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"driftscope/internal/console"
 	"driftscope/internal/exit"
 	"driftscope/internal/frame"
+	"driftscope/internal/pages"
 	"driftscope/internal/pipeline"
 	"driftscope/internal/recording"
 )
@@ -167,7 +168,7 @@ type publishing struct {
 // all publishes to the end of the source, which it opens and the caller closes.
 func (p *publishing) all(ctx context.Context, realtime bool) error {
 	if err := p.source.Open(ctx); err != nil {
-		return err
+		return pages.About(pages.Frames, err)
 	}
 	patient := pipeline.Waits(p.source)
 	for {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"driftscope/ingest/sim/field"
+	"driftscope/internal/suite"
 )
 
 // textured is a picture of white noise smoothed by sd px to an sd of depth, on white noise of sd 1, with spots of the template s.
@@ -128,6 +129,7 @@ func TestNoSpots(t *testing.T) {
 // TestLargePicture: of a picture that is wider than is searched the middle says how wide spots are, whatever is beside it; where it shows none, the whole does.
 // The tolerance is TestWidth's.
 func TestLargePicture(t *testing.T) {
+	suite.Calculation(t)
 	const h, w = 96, searchSide + 400
 	for name, from := range map[string]float64{"in the middle": 300, "at the rim": 10} {
 		rng := rand.New(rand.NewPCG(21, 22))

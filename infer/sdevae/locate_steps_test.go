@@ -31,6 +31,7 @@ func dusty(n, at int) *video.Clip {
 
 // TestLocateWithoutSteps: over dust that moves once the object is located where nothing was, or what was left more, and else nothing changes.
 func TestLocateWithoutSteps(t *testing.T) {
+	suite.Calculation(t)
 	const n, at = 120, 60
 	clip := dusty(n, at)
 	config := Config{Latent: 2, Tau: TauOf(clip), Steps: 4, Seed: 1}

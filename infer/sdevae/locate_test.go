@@ -27,6 +27,7 @@ import (
 // its latents is where they are, to 1.2 px after a training of seconds, which leaves twice what it takes; an encoder that learnt nothing is
 // 2.5 off. The verdict finds the first object's place, and that the decoder does not draw it yet.
 func TestLocate(t *testing.T) {
+	suite.Calculation(t)
 	clip, truth := sdevaetest.Drifting(260, 9, sdevaetest.Bar, sdevaetest.Ring)
 	r := train(t, Training{}, clip, Config{Latent: 4, Seed: 1, Tau: TauOf(clip), Steps: 10, Pairs: 16, SpriteSteps: 150})
 	if r.SpriteShare < 0.95 || r.Config.SpriteSteps != 150 || r.Config.Restarts != 1 || r.Config.ReinitSteps > 0 || r.Config.SyntheticSteps > 0 {
@@ -268,6 +269,7 @@ func TestFilmsApart(t *testing.T) {
 
 // TestOverBackgroundNothing: a broad light that sways is no object where nothing moves over it; a disc over it is one.
 func TestOverBackgroundNothing(t *testing.T) {
+	suite.Calculation(t)
 	for name, object := range map[string]sdevaetest.Shape{"a disc": sdevaetest.Disc, "nothing": func(_, _ float64) float64 { return 0 }} {
 		t.Run(name, func(t *testing.T) {
 			clip, _ := sdevaetest.Overlit(100, 5, object)

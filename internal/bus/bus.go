@@ -18,6 +18,8 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+
+	"driftscope/internal/pages"
 )
 
 const (
@@ -119,7 +121,7 @@ func Connect(ctx context.Context, o Options) (*Conn, error) {
 	}
 	c.url = Redacted(at)
 	if err := c.dial(ctx, at, o, access); err != nil {
-		return nil, errors.Join(err, c.Close())
+		return nil, pages.About(pages.Servers, errors.Join(err, c.Close()))
 	}
 	return c, nil
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"driftscope/internal/recording"
+	"driftscope/internal/suite"
 	"driftscope/internal/suite/mats"
 )
 
@@ -13,6 +14,7 @@ func TestMain(m *testing.M) { mats.Main(m) }
 // TestTake: fields are films of many objects, the paper's balls are not; nor is a film of nothing. Of 40 objects those that live through half of the first 40
 // frames are counted (a mean life of 30 frames), and most of them move.
 func TestTake(t *testing.T) {
+	suite.Calculation(t)
 	for _, c := range []struct {
 		film        string
 		proposes    bool

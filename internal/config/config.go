@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"driftscope/internal/pages"
 )
 
 // Config is one stream from camera to sinks. The zero value is not usable; start from Default.
@@ -135,9 +137,10 @@ func Default() Config {
 func Load(path string) (Config, error) {
 	data, err := readBounded(path)
 	if err != nil {
-		return Config{}, err
+		return Config{}, pages.About(pages.Configuration, err)
 	}
-	return Parse(path, data)
+	c, err := Parse(path, data)
+	return c, pages.About(pages.Configuration, err)
 }
 
 // Parse is Load for bytes already read; name stands for the file in errors.

@@ -39,7 +39,7 @@ func Status(err error) int {
 	return 1
 }
 
-// Report prints err on standard error, one line a problem; the pages that it names are where the reader finds them.
+// Report prints err on standard error, one line a problem, and last the page that says more; pages are where the reader finds them.
 func Report(err error) {
 	if err == nil {
 		return
@@ -48,5 +48,8 @@ func Report(err error) {
 		if line = strings.TrimSpace(line); line != "" {
 			fmt.Fprintln(os.Stderr, "driftscope: "+pages.Located(line))
 		}
+	}
+	if page := pages.Of(err); page != "" {
+		fmt.Fprintln(os.Stderr, "driftscope: more in "+pages.Located(page))
 	}
 }

@@ -37,7 +37,7 @@ var mayImport = map[string][]string{
 	"infer/sdevae/tuned":               {},
 	"infer/sdevae/verdict":             {"infer/sdevae/numeric", "infer/sdevae/tuned", "infer/sdevae/video"},
 	"infer/sdevae/video":               {"infer/sdevae/numeric", "infer/sdevae/tuned"},
-	"ingest":                           {"ingest/camera", "ingest/child", "ingest/files", "ingest/format", "ingest/natsource", "ingest/recorder", "ingest/sim", "ingest/sim/field", "ingest/timing", "internal/frame", "internal/pipeline"},
+	"ingest":                           {"ingest/camera", "ingest/child", "ingest/files", "ingest/format", "ingest/natsource", "ingest/recorder", "ingest/sim", "ingest/sim/field", "ingest/timing", "internal/frame", "internal/pages", "internal/pipeline"},
 	"ingest/camera":                    {"ingest/gst", "ingest/picture", "ingest/printed", "internal/frame", "internal/pipeline"},
 	"ingest/child":                     {"ingest/picture", "internal/frame", "internal/pipeline", "internal/subprocess"},
 	"ingest/files":                     {"ingest/child", "ingest/czi", "ingest/fits", "ingest/follow", "ingest/format", "ingest/hdf5", "ingest/nd2", "ingest/ndtiff", "ingest/picture", "ingest/printed", "ingest/tiff", "ingest/timing", "ingest/zarr", "internal/frame", "internal/pipeline"},
@@ -78,10 +78,10 @@ var mayImport = map[string][]string{
 	"internal/bench/objects":           {"infer/locate", "ingest/sim/field", "internal/bench", "internal/config", "internal/console", "internal/evaluation/tracking", "internal/exit", "internal/frame", "internal/latent", "internal/pipeline", "internal/stream", "online/tracks", "sinks/message"},
 	"internal/bench/recordings":        {"internal/frame", "internal/latent", "internal/recording", "online", "online/diffusion", "preprocess"},
 	"internal/bench/train":             {"infer/sdevae", "internal/bench", "internal/exit", "internal/training"},
-	"internal/bus":                     {},
+	"internal/bus":                     {"internal/pages"},
 	"internal/bus/bustest":             {}, // for tests
 	"internal/census":                  {"infer/field", "internal/frame", "internal/latent", "internal/pipeline", "internal/recording", "online/objects"},
-	"internal/config":                  {},
+	"internal/config":                  {"internal/pages"},
 	"internal/console":                 {"internal/atomicfile"},
 	"internal/demo":                    {"internal/atomicfile", "internal/config", "internal/console", "internal/exit", "internal/pages", "internal/stream"},
 	"internal/dist":                    {"internal/atomicfile"},
@@ -102,7 +102,7 @@ var mayImport = map[string][]string{
 	"internal/stream/leasetest":        {"ingest", "ingest/natsource", "internal/bus", "internal/config", "internal/latent", "internal/pipeline", "sinks/message"}, // for tests
 	"internal/work":                    {"internal/batch", "internal/bus", "internal/config", "internal/console", "internal/exit", "internal/latent", "internal/lease", "internal/placement", "internal/recording", "internal/site", "internal/stream", "internal/version", "sinks/message", "sinks/natsink"},
 	"internal/manual":                  {},
-	"internal/model":                   {"configs", "infer"},
+	"internal/model":                   {"configs", "infer", "internal/pages"},
 	"internal/nice":                    {},
 	"internal/order":                   {},
 	"internal/pages":                   {},
@@ -111,12 +111,12 @@ var mayImport = map[string][]string{
 	"internal/placement":               {},
 	"internal/pool":                    {"internal/bus", "internal/exit", "internal/latent", "online/combine", "sinks/message"},
 	"internal/pty":                     {},
-	"internal/recording":               {"infer/card", "infer/sdevae/numeric", "infer/sdevae/video", "ingest", "ingest/picture", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/order", "internal/pipeline", "preprocess", "preprocess/illumination"},
+	"internal/recording":               {"infer/card", "infer/sdevae/numeric", "infer/sdevae/video", "ingest", "ingest/picture", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/order", "internal/pages", "internal/pipeline", "preprocess", "preprocess/illumination"},
 	"internal/recording/recordingtest": {}, // for tests
 	"internal/replay":                  {"infer/field", "internal/bus", "internal/console", "internal/evaluation/tracking", "internal/exit", "internal/frame", "internal/latent", "internal/pipeline", "internal/recording", "sinks/message", "sinks/natsink"},
 	"internal/site":                    {"internal/bus", "internal/config", "internal/lease", "internal/placement"},
 	"internal/soak":                    {"configs", "ingest/tiff", "ingest/wire", "internal/atomicfile", "internal/fakecamera", "internal/latent"},
-	"internal/stream":                  {"infer", "infer/card", "infer/field", "infer/sdevae", "ingest", "ingest/recorder", "internal/atomicfile", "internal/bus", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/latent", "internal/model", "internal/pipeline", "internal/recording", "internal/trigger", "online", "online/objects", "preprocess", "sinks", "sinks/message", "sinks/natsink", "sinks/web"},
+	"internal/stream":                  {"infer", "infer/card", "infer/field", "infer/sdevae", "ingest", "ingest/recorder", "internal/atomicfile", "internal/bus", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/latent", "internal/model", "internal/pages", "internal/pipeline", "internal/recording", "internal/trigger", "online", "online/objects", "preprocess", "sinks", "sinks/message", "sinks/natsink", "sinks/web"},
 	"internal/subprocess":              {},
 	"internal/suite":                   {"internal/atomicfile"}, // for tests
 	"internal/suite/long":              {},                      // a program for the Makefile

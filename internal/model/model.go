@@ -7,6 +7,7 @@ import (
 
 	"driftscope/configs"
 	"driftscope/infer"
+	"driftscope/internal/pages"
 )
 
 // What the name of a model begins with that is part of the program, or kept on the NATS server.
@@ -20,6 +21,11 @@ const Default = "molecule"
 
 // Open loads a model file, or embedded:NAME.
 func Open(name string) (*infer.Model, error) {
+	m, err := open(name)
+	return m, pages.About(pages.Models, err)
+}
+
+func open(name string) (*infer.Model, error) {
 	if kept, found := strings.CutPrefix(name, OnServer); found {
 		return nil, fmt.Errorf("model %s: only run takes models from a server: driftscope model get %s, and give the file", name, kept)
 	}

@@ -3,6 +3,7 @@
 package pages
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,14 +13,49 @@ import (
 const packaged = "/usr/share/doc/driftscope/docs"
 
 // named is a page as messages name it, relative to the repository's root.
-var named = regexp.MustCompile(`\bdocs/[\w/-]+\.md\b`)
+var named = regexp.MustCompile(`\b(docs/[\w/-]+|configs/README)\.md\b`)
+
+// Pages of what errors are about.
+const (
+	Cameras       = "docs/howto/cameras.md"
+	Recordings    = "docs/howto/recordings.md"
+	Frames        = "docs/howto/frames.md" // of other programs, over NATS
+	Models        = "docs/reference/models.md"
+	Servers       = "docs/howto/deployment.md"
+	Configuration = "configs/README.md"
+)
+
+// about is an error with the page that says more.
+type about struct {
+	error
+	page string
+}
+
+func (a about) Unwrap() error { return a.error }
+
+// About is err, of which page says more; its text is the same. nil stays nil.
+func About(page string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return about{err, page}
+}
+
+// Of is the page that says more of err; empty where none is known, or where its text names one.
+func Of(err error) string {
+	var a about
+	if !errors.As(err, &a) || named.MatchString(err.Error()) {
+		return ""
+	}
+	return a.page
+}
 
 // Located is text with every page that it names under the path where a reader finds it. A page that lies nowhere keeps its name.
 func Located(text string) string {
 	return named.ReplaceAllStringFunc(text, func(page string) string { return located(page, folders()) })
 }
 
-// folders may hold the folder docs, or be it; the reader's own comes first, because the name is right there as it is.
+// folders are what docs may be; the reader's own comes first, because the name is right there as it is.
 func folders() []string {
 	all := []string{"docs"}
 	if program, err := os.Executable(); err == nil {
@@ -33,12 +69,8 @@ func folders() []string {
 }
 
 func located(page string, folders []string) string {
-	below, err := filepath.Rel("docs", filepath.FromSlash(page))
-	if err != nil {
-		return page
-	}
 	for _, folder := range folders {
-		path := filepath.Join(folder, below)
+		path := filepath.Join(folder, "..", filepath.FromSlash(page))
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 			return path
 		}

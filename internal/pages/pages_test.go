@@ -1,13 +1,15 @@
 package pages
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 )
 
 func TestLocated(t *testing.T) {
-	folder := t.TempDir()
+	folder := filepath.Join(t.TempDir(), "docs")
 	if err := os.MkdirAll(filepath.Join(folder, "howto"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -17,6 +19,16 @@ func TestLocated(t *testing.T) {
 	}
 	if got := located("docs/howto/cameras.md", []string{filepath.Join(folder, "none"), folder}); got != page {
 		t.Errorf("found %q, expected %q", got, page)
+	}
+	keys := filepath.Join(folder, "..", "configs", "README.md")
+	if err := os.MkdirAll(filepath.Dir(keys), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(keys, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := located(Configuration, []string{folder}); got != keys {
+		t.Errorf("found %q, expected %q", got, keys)
 	}
 	if got := located("docs/howto/units.md", []string{folder}); got != "docs/howto/units.md" {
 		t.Errorf("a page that lies nowhere became %q", got)
@@ -35,5 +47,22 @@ func TestLocatedInText(t *testing.T) {
 	const text = "none; docs/howto/cameras.md says where to look, mydocs/a.md does not"
 	if got := Located(text); got != filepath.FromSlash(text) {
 		t.Errorf("found %q, expected %q", got, text)
+	}
+}
+
+// An error keeps its text and what it is; the page is the outermost one, and none where the text names one already.
+func TestAbout(t *testing.T) {
+	inner := fmt.Errorf("movie.tif: %w", os.ErrNotExist)
+	err := fmt.Errorf("run: %w", About(Recordings, inner))
+	if err.Error() != "run: "+inner.Error() || !errors.Is(err, os.ErrNotExist) || Of(err) != Recordings {
+		t.Errorf("%v has page %q", err, Of(err))
+	}
+	for name, err := range map[string]error{"none": inner, "nil": About(Recordings, nil), "named": About(Recordings, errors.New("no camera: docs/howto/cameras.md says where to look"))} {
+		if page := Of(err); page != "" {
+			t.Errorf("%s: found page %q", name, page)
+		}
+	}
+	if page := Of(errors.Join(errors.New("first"), About(Servers, errors.New("second")))); page != Servers {
+		t.Errorf("of joined errors: found page %q", page)
 	}
 }

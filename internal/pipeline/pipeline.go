@@ -15,6 +15,11 @@ import (
 // ErrNotConnected is what Read returns when the source has to be opened again before it can give another frame.
 var ErrNotConnected = errors.New("source is not connected")
 
+// OpenError is what a source says that does not open when a run begins.
+type OpenError struct{ error }
+
+func (e OpenError) Unwrap() error { return e.error }
+
 // ErrSkip is the reason why one frame cannot be tracked although the stream goes on.
 type ErrSkip = frame.ErrSkip
 

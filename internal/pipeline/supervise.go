@@ -58,7 +58,10 @@ func (s *supervisor) start(stop context.Context) error {
 	err := s.connect(stop, stop)
 	s.seen = time.Now()
 	s.within = max(2*s.seen.Sub(start), shortestOpen)
-	return err
+	if err != nil {
+		return OpenError{err}
+	}
+	return nil
 }
 
 // connect opens the source. within bounds the connecting only.

@@ -14,6 +14,7 @@ import (
 	"driftscope/internal/config"
 	"driftscope/internal/exit"
 	"driftscope/internal/frame"
+	"driftscope/internal/pages"
 	"driftscope/internal/pipeline"
 )
 
@@ -232,7 +233,7 @@ func Probe(ctx context.Context, component config.Component, limit int) (_ *Findi
 	}
 	defer source.Close()
 	if err := source.Open(ctx); err != nil {
-		return nil, err
+		return nil, pages.About(ingest.Page(component.Kind), err)
 	}
 	found := &Findings{Kind: component.Kind, source: SourceName(component)}
 	defer func() {

@@ -19,6 +19,7 @@ import (
 	"driftscope/internal/console"
 	"driftscope/internal/exit"
 	"driftscope/internal/frame"
+	"driftscope/internal/pages"
 	"driftscope/internal/pipeline"
 )
 
@@ -84,7 +85,7 @@ func (r *Recording) open(ctx context.Context) (pipeline.Source, error) {
 	}
 	if err := source.Open(ctx); err != nil {
 		source.Close()
-		return nil, err
+		return nil, pages.About(ingest.Page(r.kind), err)
 	}
 	return source, nil
 }

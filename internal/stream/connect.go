@@ -30,7 +30,7 @@ func Connect(ctx context.Context, cfg config.Config) (*bus.Conn, error) {
 		store = filepath.Join(o.Store, "server")
 	}
 	return bus.Connect(ctx, bus.Options{
-		URL: o.URL, Store: store, StoreMost: most, Port: o.Port, Prefix: o.Prefix, Site: o.Site, WebSocket: o.WebSocket, MQTT: o.MQTT, Pages: pages(cfg.Dashboard),
+		URL: o.URL, Store: store, StoreMost: most, Port: o.Port, Prefix: o.Prefix, Site: o.Site, WebSocket: o.WebSocket, MQTT: o.MQTT, Pages: pagesMay(cfg.Dashboard),
 		Token: o.Token, Credentials: o.Creds, NKey: o.NKey, CA: o.CA, Cert: o.Cert, Key: o.Key, Log: logger(cfg),
 	})
 }

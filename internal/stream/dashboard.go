@@ -53,8 +53,8 @@ func ShowDashboard(cfg config.Config, conn *bus.Conn, metrics *sinks.Metrics) (*
 	return server, nil
 }
 
-// pages is what the embedded server lets pages do.
-func pages(d config.Dashboard) bus.Pages {
+// pagesMay is what the embedded server lets pages do.
+func pagesMay(d config.Dashboard) bus.Pages {
 	switch {
 	case d.Address == config.DashboardOff:
 		return bus.NoPages

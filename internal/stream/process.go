@@ -12,11 +12,13 @@ import (
 	"strings"
 	"sync"
 
+	"driftscope/ingest"
 	"driftscope/internal/bus"
 	"driftscope/internal/config"
 	"driftscope/internal/console"
 	"driftscope/internal/exit"
 	"driftscope/internal/model"
+	"driftscope/internal/pages"
 	"driftscope/internal/pipeline"
 	"driftscope/internal/recording"
 	"driftscope/sinks/natsink"
@@ -263,6 +265,10 @@ func (s *Stream) Run(ctx context.Context, frames uint64) (pipeline.Summary, erro
 	s.bucket.Close()
 	if errors.Is(err, pipeline.ErrMode) {
 		err = exit.Usage(err)
+	}
+	var unopened pipeline.OpenError
+	if errors.As(err, &unopened) {
+		err = pages.About(ingest.Page(s.cfg.Source.Kind), err)
 	}
 	return summary, err
 }
