@@ -7,25 +7,20 @@ import (
 	"fmt"
 	"io"
 
+	"driftscope/ingest/bounded"
 	"driftscope/ingest/tiff"
 )
 
 // Magic is what a CZI file begins with.
 const Magic = "ZISRAWFILE"
 
-// MaxFrames bounds the time axis: 16 million frames are two days at 100 a second.
-const MaxFrames = 1 << 24
-
 // Bounds on parts of a file.
 const (
 	maxDirectory = 256 << 20 // bytes of the directory: more than a million pictures
 	maxXML       = 32 << 20
-	maxTags      = 1 << 20   // bytes of the metadata of a subblock
-	maxPacked    = 128 << 20 // bytes of a picture, compressed
+	maxTags      = 1 << 20             // bytes of the metadata of a subblock
+	maxPacked    = bounded.MaxUnpacked // bytes of a picture, compressed
 )
-
-// ErrTorn is found in the error of a file that ends before what it names.
-var ErrTorn = errors.New("the file is torn, copy it again")
 
 // Film is an open file. Not safe for concurrent use.
 type Film struct {
@@ -34,12 +29,13 @@ type Film struct {
 	Interval                float64    // seconds from one time to the next by the metadata; 0 where they say nothing
 	PixelUM                 [2]float64 // along x and y; 0 where nothing is said
 
-	r        io.ReaderAt
-	size     int64
+	file     bounded.File
 	pictures map[place]*entry
 	stamps   []float64 // seconds, one for each time
 	unpacker unpacker
 	packed   []byte
+	head     []byte // of a subblock
+	tags     []byte // of a subblock
 }
 
 // place is where a picture is along time, channel and slice, from 0.
@@ -50,8 +46,8 @@ const headBytes = 32
 
 // Open reads the directory of a file of the given size.
 func Open(r io.ReaderAt, size int64) (*Film, error) {
-	f := &Film{r: r, size: size}
-	head, err := f.segment(0, Magic, 80)
+	f := &Film{file: bounded.File{R: r, Size: size}}
+	head, err := f.segment(nil, 0, Magic, 80)
 	if err != nil {
 		return nil, err
 	}
@@ -75,25 +71,9 @@ func Open(r io.ReaderAt, size int64) (*Film, error) {
 	return f, nil
 }
 
-// bytes reads n bytes into b, whose memory is used again.
-func (f *Film) bytes(b []byte, at int64, n int) ([]byte, error) {
-	if at < 0 || n < 0 || int64(n) > f.size || at > f.size-int64(n) {
-		return nil, fmt.Errorf("%w: it names %d bytes at byte %d and has %d", ErrTorn, n, at, f.size)
-	}
-	if cap(b) < n {
-		b = make([]byte, n)
-	}
-	b = b[:n]
-	if got, err := f.r.ReadAt(b, at); got < n {
-		return nil, fmt.Errorf("%w: %d bytes at byte %d, %d expected (%w)", ErrTorn, got, at, n, err)
-	}
-	return b, nil
-}
-
-// segment reads what a segment of that name begins with, n bytes behind its head.
-func (f *Film) segment(at int64, name string, n int) ([]byte, error) {
-	b, err := f.bytes(nil, at, headBytes+n)
-	if err != nil {
+// segment reads what a segment of that name begins with into b, whose memory is used again, and n bytes behind its head.
+func (f *Film) segment(b []byte, at int64, name string, n int) (_ []byte, err error) {
+	if b, err = f.file.Bytes(b, uint64(at), uint64(headBytes+n)); err != nil {
 		return nil, err
 	}
 	if found, _, _ := bytes.Cut(b[:16], []byte{0}); string(found) != name {
@@ -120,7 +100,7 @@ const (
 // readDirectory takes in the pictures.
 func (f *Film) readDirectory(at int64) error {
 	const spare = 128
-	head, err := f.bytes(nil, at, headBytes)
+	head, err := f.file.Bytes(nil, uint64(at), headBytes)
 	if err != nil {
 		return err
 	}
@@ -131,7 +111,7 @@ func (f *Film) readDirectory(at int64) error {
 	if used < spare || used > maxDirectory {
 		return fmt.Errorf("a directory of %d bytes, %d to %d expected: split the recording", used, spare, maxDirectory)
 	}
-	b, err := f.segment(at, "ZISRAWDIRECTORY", int(used))
+	b, err := f.segment(nil, at, "ZISRAWDIRECTORY", int(used))
 	if err != nil {
 		return err
 	}
@@ -247,8 +227,8 @@ func (f *Film) lay(d *directory) error {
 	}
 	count := [3]int{}
 	for i := range count {
-		if count[i] = most[i] - least[i] + 1; count[i] > MaxFrames {
-			return fmt.Errorf("%d places along %c, at most %d expected: split the recording", count[i], "TCZ"[i], MaxFrames)
+		if count[i] = most[i] - least[i] + 1; count[i] > bounded.MaxFrames {
+			return fmt.Errorf("%d places along %c, at most %d expected: split the recording", count[i], "TCZ"[i], bounded.MaxFrames)
 		}
 	}
 	f.Times, f.Channels, f.Slices = count[0], count[1], count[2]

@@ -25,7 +25,7 @@ type document struct {
 // describe reads the metadata. A file whose metadata cannot be read is read without.
 func (f *Film) describe(at int64) {
 	const spare = 256
-	head, err := f.segment(at, "ZISRAWMETADATA", spare)
+	head, err := f.segment(nil, at, "ZISRAWMETADATA", spare)
 	if err != nil {
 		return
 	}
@@ -33,7 +33,7 @@ func (f *Film) describe(at int64) {
 	if n > maxXML {
 		return
 	}
-	text, err := f.bytes(nil, at+headBytes+spare, int(n))
+	text, err := f.file.Bytes(nil, uint64(at+headBytes+spare), uint64(n))
 	if err != nil {
 		return
 	}
@@ -72,13 +72,13 @@ func (f *Film) readStamps(at int64) {
 		entryBytes = 128
 	)
 	little := binary.LittleEndian
-	head, err := f.segment(at, "ZISRAWATTDIR", spare)
+	head, err := f.segment(nil, at, "ZISRAWATTDIR", spare)
 	if err != nil {
 		return
 	}
 	const most = 1 << 12 // attachments
 	for n := range min(little.Uint32(head), most) {
-		e, err := f.bytes(nil, at+headBytes+spare+int64(n)*entryBytes, entryBytes)
+		e, err := f.file.Bytes(nil, uint64(at+headBytes+spare+int64(n)*entryBytes), entryBytes)
 		if err != nil || string(e[:2]) != "A1" {
 			return
 		}
@@ -87,14 +87,14 @@ func (f *Film) readStamps(at int64) {
 			continue
 		}
 		where := int64(little.Uint64(e[12:]))
-		if _, err := f.segment(where, "ZISRAWATTACH", spare); err != nil {
+		if _, err := f.segment(nil, where, "ZISRAWATTACH", spare); err != nil {
 			return
 		}
-		sizes, err := f.bytes(nil, where+headBytes+spare, 8)
+		sizes, err := f.file.Bytes(nil, uint64(where+headBytes+spare), 8)
 		if err != nil || int64(little.Uint32(sizes[4:])) != int64(f.Times) {
 			return
 		}
-		b, err := f.bytes(nil, where+headBytes+spare+8, 8*f.Times)
+		b, err := f.file.Bytes(nil, uint64(where+headBytes+spare+8), uint64(8*f.Times))
 		if err != nil {
 			return
 		}
@@ -120,11 +120,10 @@ func (f *Film) At(when, channel, slice int) (float64, error) {
 	if err != nil || s.tagBytes == 0 || s.tagBytes > maxTags {
 		return math.NaN(), err
 	}
-	tags, err := f.bytes(nil, s.tags, int(s.tagBytes))
-	if err != nil {
+	if f.tags, err = f.file.Bytes(f.tags, uint64(s.tags), uint64(s.tagBytes)); err != nil {
 		return math.NaN(), err
 	}
-	text, found := between(tags, "<AcquisitionTime>", "</AcquisitionTime>")
+	text, found := between(f.tags, "<AcquisitionTime>", "</AcquisitionTime>")
 	at, err := time.Parse(time.RFC3339Nano, strings.TrimSpace(text))
 	if !found || err != nil {
 		return math.NaN(), nil

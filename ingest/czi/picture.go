@@ -5,11 +5,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 
-	"github.com/klauspost/compress/zstd"
-
+	"driftscope/ingest/bounded"
 	"driftscope/ingest/tiff"
 )
 
@@ -67,10 +65,11 @@ type subblock struct {
 // locate reads the sizes of a subblock.
 func (f *Film) locate(e *entry) (s subblock, err error) {
 	const sizes = 16 // bytes in front of the entry that is repeated there
-	head, err := f.segment(e.at, "ZISRAWSUBBLOCK", sizes+entryBytes)
+	head, err := f.segment(f.head, e.at, "ZISRAWSUBBLOCK", sizes+entryBytes)
 	if err != nil {
 		return s, err
 	}
+	f.head = head[:0]
 	little := binary.LittleEndian
 	tags, data, axes := int64(int32(little.Uint32(head))), int64(little.Uint64(head[8:])), int64(little.Uint32(head[sizes+28:]))
 	if tags < 0 || data < 0 || axes > maxAxes {
@@ -97,23 +96,23 @@ func (f *Film) Read(dst *tiff.Image, time, channel, slice int) (found bool, err 
 	case s.allBytes > maxPacked:
 		return true, fmt.Errorf("a picture of %d bytes, at most %d expected", s.allBytes, maxPacked)
 	case e.compression == plain && s.allBytes < int64(want):
-		return true, fmt.Errorf("%w: a picture of %d bytes, %d expected of its size", ErrTorn, s.allBytes, want)
-	case e.compression == plain:
-		s.allBytes = int64(want)
+		return true, fmt.Errorf("%w: a picture of %d bytes, %d expected of its size", bounded.ErrTorn, s.allBytes, want)
 	}
-	if f.packed, err = f.bytes(f.packed, s.data, int(s.allBytes)); err != nil {
-		return true, err
+	e.shape(dst)
+	if e.compression == plain {
+		dst.Pix, err = f.file.Bytes(dst.Pix, uint64(s.data), uint64(want))
+	} else if f.packed, err = f.file.Bytes(f.packed, uint64(s.data), uint64(s.allBytes)); err == nil {
+		dst.Pix = bounded.Resized(dst.Pix, want)
+		err = f.unpacker.unpack(dst.Pix, f.packed, e.compression)
 	}
-	pix, err := f.unpacker.unpack(f.packed, e.compression, want)
-	if err != nil {
-		return true, err
+	if err == nil && dst.Channels == 3 {
+		turnColours(dst)
 	}
-	e.fill(dst, pix)
-	return true, nil
+	return true, err
 }
 
-// fill makes dst the picture of the subblock's bytes; colours change their order.
-func (e *entry) fill(dst *tiff.Image, pix []byte) {
+// shape makes dst a picture of the subblock's size; its pixels are left as they are.
+func (e *entry) shape(dst *tiff.Image) {
 	dst.Width, dst.Height, dst.Channels, dst.Depth = e.width, e.height, 1, tiff.Uint8
 	switch e.pixel {
 	case gray16, bgr48:
@@ -121,13 +120,15 @@ func (e *entry) fill(dst *tiff.Image, pix []byte) {
 	case float:
 		dst.Depth = tiff.Float32
 	}
-	dst.Pix = append(dst.Pix[:0], pix...)
-	if e.pixel != bgr24 && e.pixel != bgr48 {
-		return
+	if e.pixel == bgr24 || e.pixel == bgr48 {
+		dst.Channels = 3
 	}
-	dst.Channels = 3
-	size := dst.Depth.Bytes()
-	for p := dst.Pix; len(p) >= 3*size; p = p[3*size:] {
+}
+
+// turnColours makes red, green, blue of blue, green, red.
+func turnColours(picture *tiff.Image) {
+	size := picture.Depth.Bytes()
+	for p := picture.Pix; len(p) >= 3*size; p = p[3*size:] {
 		for i := range size {
 			p[i], p[2*size+i] = p[2*size+i], p[i]
 		}
@@ -136,47 +137,34 @@ func (e *entry) fill(dst *tiff.Image, pix []byte) {
 
 // unpacker has the memory of unpacking. The zero value is ready.
 type unpacker struct {
-	zstd *zstd.Decoder
-	a, b []byte
+	zstd  bounded.Zstd
+	plain []byte // shuffled
 }
 
-// unpack gives exactly want bytes, which are good until the next call.
-func (u *unpacker) unpack(packed []byte, compression, want int) ([]byte, error) {
-	if compression == plain {
-		return packed, nil
-	}
+// unpack fills dst, no more and no less.
+func (u *unpacker) unpack(dst, packed []byte, compression int) (err error) {
 	halves := false
 	if compression == zstd1 {
-		var err error
 		if packed, halves, err = zstd1Header(packed); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	if u.zstd == nil {
-		var err error
-		u.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-			zstd.WithDecoderMaxMemory(maxPacked), zstd.WithDecoderMaxWindow(maxPacked), zstd.WithDecodeAllCapLimit(true))
-		if err != nil {
-			return nil, err
-		}
+	to := dst
+	if halves {
+		u.plain = bounded.Resized(u.plain, len(dst))
+		to = u.plain
 	}
-	u.a = slices.Grow(u.a[:0], want)
-	pix, err := u.zstd.DecodeAll(packed, u.a[:0:want])
+	pix, err := u.zstd.Unpack(to, packed)
 	if err != nil {
-		return nil, fmt.Errorf("%d bytes of Zstandard: %w", len(packed), err)
+		return fmt.Errorf("%d bytes of Zstandard: %w", len(packed), err)
 	}
-	if len(pix) != want {
-		return nil, fmt.Errorf("%d bytes when unpacked, %d expected of its size", len(pix), want)
+	if len(pix) != len(dst) {
+		return fmt.Errorf("%d bytes when unpacked, %d expected of its size", len(pix), len(dst))
 	}
-	if !halves {
-		return pix, nil
+	if halves {
+		bounded.Unshuffle(dst, pix, 2)
 	}
-	u.b = slices.Grow(u.b[:0], want)[:want]
-	low, high := pix[:want/2], pix[want/2:]
-	for i := range low {
-		u.b[2*i], u.b[2*i+1] = low[i], high[i]
-	}
-	return u.b, nil
+	return nil
 }
 
 // zstd1Header takes off what is in front of the Zstandard frame: its own length, and chunks, of which one is known: its lowest bit says that all lower bytes
@@ -197,12 +185,7 @@ func zstd1Header(packed []byte) (frame []byte, halves bool, err error) {
 }
 
 // Close frees what was taken for reading.
-func (f *Film) Close() {
-	if f.unpacker.zstd != nil {
-		f.unpacker.zstd.Close()
-		f.unpacker.zstd = nil
-	}
-}
+func (f *Film) Close() { f.unpacker.zstd.Close() }
 
 // between is the text between two others.
 func between(text []byte, begin, end string) (string, bool) {

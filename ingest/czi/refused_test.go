@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"driftscope/ingest/bounded"
 	"driftscope/ingest/czi/czitest"
 	"driftscope/ingest/tiff"
 )
@@ -93,7 +94,7 @@ func TestTorn(t *testing.T) {
 		t.Fatal(err)
 	}
 	var p tiff.Image
-	if _, err := film.Read(&p, 1, 0, 0); !errors.Is(err, ErrTorn) {
+	if _, err := film.Read(&p, 1, 0, 0); !errors.Is(err, bounded.ErrTorn) {
 		t.Errorf("%v, torn expected", err)
 	}
 }
@@ -117,7 +118,7 @@ func FuzzOpen(f *testing.F) {
 			return
 		}
 		defer film.Close()
-		if film.Times > MaxFrames || !(film.Interval >= 0) {
+		if film.Times > bounded.MaxFrames || !(film.Interval >= 0) {
 			t.Fatalf("%+v", film)
 		}
 		var p tiff.Image

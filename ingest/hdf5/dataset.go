@@ -4,6 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"driftscope/ingest/bounded"
+	"driftscope/ingest/ndarray"
+	"driftscope/ingest/tiff"
 )
 
 // maxAxes bounds the axes of a dataset, as the format does.
@@ -34,7 +38,7 @@ type dataset struct {
 	path    string
 	shape   []int
 	most    []int // what each axis may grow to; -1 without end
-	samples samples
+	samples tiff.Samples
 	filled  []byte // a sample that was not written
 	filters []filter
 	layout  layout
@@ -80,7 +84,7 @@ func newDataset(path string, h header) *dataset {
 		}
 		c := cursor{b: m.data}
 		if d.unread = part.read(&c); d.unread == nil && c.short {
-			d.unread = fmt.Errorf("%w: its %s is not whole", ErrTorn, part.what)
+			d.unread = fmt.Errorf("%w: its %s is not whole", bounded.ErrTorn, part.what)
 		}
 		if d.unread != nil {
 			return d
@@ -163,8 +167,8 @@ func (l *layout) readTree(c *cursor) error {
 
 func (l *layout) sides(sides []uint64) error {
 	for _, side := range sides {
-		if side < 1 || side > maxChunk {
-			return fmt.Errorf("its chunks have a side of %d, 1 to %d expected", side, maxChunk)
+		if side < 1 || side > ndarray.MaxChunk {
+			return fmt.Errorf("its chunks have a side of %d, 1 to %d expected", side, ndarray.MaxChunk)
 		}
 		l.chunk = append(l.chunk, int(side))
 	}
@@ -226,7 +230,7 @@ func (d *dataset) readFill(c *cursor) error {
 
 // readOldFill reads the bytes of a fill value behind their number.
 func (d *dataset) readOldFill(c *cursor) error {
-	if value := c.take(int(c.number(4))); len(value) == d.samples.bytes {
+	if value := c.take(int(c.number(4))); len(value) == d.samples.Bytes {
 		d.filled = value
 	}
 	return nil

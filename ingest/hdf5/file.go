@@ -1,10 +1,11 @@
 package hdf5
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"math"
+
+	"driftscope/ingest/bounded"
 )
 
 // Magic is what the HDF5 part of a file begins with.
@@ -16,18 +17,13 @@ const UserBlock = 512
 // maxUserBlock bounds where it is looked for.
 const maxUserBlock = 1 << 20
 
-// ErrTorn is found in the error of a file that ends before what it names.
-var ErrTorn = errors.New("the file is torn, copy it again")
-
 // undefined is the address of what is not there.
 const undefined = math.MaxUint64
 
-// file is an open file. Addresses in it count from base.
+// file is an open file.
 type file struct {
-	r    io.ReaderAt
-	size int64
-	base int64
-	root uint64 // the header of the root group
+	part bounded.File // from the superblock on: addresses count from there
+	root uint64       // the header of the root group
 }
 
 // openFile finds the superblock of a file of the given size.
@@ -38,15 +34,15 @@ func openFile(r io.ReaderAt, size int64) (*file, error) {
 			return nil, err
 		}
 		if string(head) == Magic {
-			f := &file{r: r, size: size, base: at}
-			return f, f.superblock()
+			f := &file{part: bounded.File{R: io.NewSectionReader(r, at, size-at), Size: size - at}}
+			return f, f.superblock(uint64(size))
 		}
 	}
 	return nil, fmt.Errorf("no HDF5 signature at byte 0, %d or its doubles: give an HDF5 file", UserBlock)
 }
 
-// superblock finds the root group.
-func (f *file) superblock() error {
+// superblock finds the root group of a file of that size, with what is in front of it.
+func (f *file) superblock(size uint64) error {
 	const most = 96 // of versions 0 to 3
 	c, err := f.upTo(0, most)
 	if err != nil {
@@ -78,41 +74,27 @@ func (f *file) superblock() error {
 	}
 	switch {
 	case c.short:
-		return fmt.Errorf("%w: its superblock is not whole", ErrTorn)
+		return fmt.Errorf("%w: its superblock is not whole", bounded.ErrTorn)
 	case offsets != 8 || lengths != 8:
 		return fmt.Errorf("addresses of %d bytes and lengths of %d, 8 of each expected: write it again, as h5repack does", offsets, lengths)
-	case ends != undefined && ends > uint64(f.size):
-		return fmt.Errorf("%w: it names %d bytes and has %d", ErrTorn, ends, f.size)
+	case ends != undefined && ends > size:
+		return fmt.Errorf("%w: it names %d bytes and has %d", bounded.ErrTorn, ends, size)
 	}
 	return nil
 }
 
 // block reads n bytes at an address.
 func (f *file) block(at uint64, n int) (*cursor, error) {
-	if err := f.holds(at, uint64(n)); err != nil {
-		return nil, err
-	}
-	b := make([]byte, n)
-	if got, err := f.r.ReadAt(b, f.base+int64(at)); got < n {
-		return nil, fmt.Errorf("%w: %d bytes at byte %d, %d expected (%w)", ErrTorn, got, f.base+int64(at), n, err)
-	}
-	return &cursor{b: b}, nil
+	b, err := f.part.Bytes(nil, at, uint64(n))
+	return &cursor{b: b}, err
 }
 
 // upTo reads at most n bytes at an address, as many as the file has there.
 func (f *file) upTo(at uint64, n int) (*cursor, error) {
-	if err := f.holds(at, 1); err != nil {
+	if err := f.part.Holds(at, 1); err != nil {
 		return nil, err
 	}
-	return f.block(at, int(min(int64(n), f.size-f.base-int64(at))))
-}
-
-// holds refuses n bytes at an address that the file has not.
-func (f *file) holds(at, n uint64) error {
-	if room := uint64(f.size - f.base); at == undefined || n > room || at > room-n {
-		return fmt.Errorf("%w: it names %d bytes at address %d and has %d", ErrTorn, n, at, room)
-	}
-	return nil
+	return f.block(at, int(min(int64(n), f.part.Size-int64(at))))
 }
 
 // cursor takes little-endian numbers from a block. What is behind its end reads as 0 and sets short.

@@ -1,14 +1,13 @@
 package hdf5
 
 import (
-	"bytes"
 	"cmp"
-	"compress/zlib"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
-	"slices"
+
+	"driftscope/ingest/bounded"
+	"driftscope/ingest/ndarray"
 )
 
 // Filters that are read, by their registered numbers.
@@ -69,7 +68,7 @@ func (d *dataset) readFilters(c *cursor) error {
 		switch f.kind {
 		case deflateFilter, fletcherFilter, lzfFilter:
 		case shuffleFilter:
-			if f.size < 1 || f.size > maxChunk {
+			if f.size < 1 || f.size > ndarray.MaxChunk {
 				return fmt.Errorf("its shuffle is of elements of %d bytes, 1 and more expected: the file is damaged, copy it again", f.size)
 			}
 		default:
@@ -82,7 +81,7 @@ func (d *dataset) readFilters(c *cursor) error {
 
 // unpacker has the memory of unpacking. The zero value is ready; it is not safe for concurrent use.
 type unpacker struct {
-	zlib io.ReadCloser
+	zlib bounded.Zlib
 	a, b []byte
 }
 
@@ -101,7 +100,7 @@ func (u *unpacker) unpack(packed []byte, filters []filter, mask uint32, size int
 			plain, err = expandLZF(u.next(most), plain)
 		case shuffleFilter:
 			dst := u.next(len(plain))
-			unshuffle(dst, plain, filters[i].size)
+			bounded.Unshuffle(dst, plain, filters[i].size)
 			plain = dst
 		case fletcherFilter:
 			plain, err = withoutFletcher(plain)
@@ -118,47 +117,18 @@ func (u *unpacker) unpack(packed []byte, filters []filter, mask uint32, size int
 
 // next gives n bytes that the last step did not.
 func (u *unpacker) next(n int) []byte {
-	u.a, u.b = u.b, slices.Grow(u.a[:0], n)[:n]
+	u.a, u.b = u.b, bounded.Resized(u.a, n)
 	return u.b
 }
 
 // inflate gives at most so many bytes.
-func (u *unpacker) inflate(packed []byte, most int) (_ []byte, err error) {
-	if u.zlib == nil {
-		u.zlib, err = zlib.NewReader(bytes.NewReader(packed))
-	} else {
-		err = u.zlib.(zlib.Resetter).Reset(bytes.NewReader(packed), nil)
-	}
-	if err != nil {
-		return nil, err
-	}
+func (u *unpacker) inflate(packed []byte, most int) ([]byte, error) {
 	dst := u.next(most + 1)
-	n, err := io.ReadFull(u.zlib, dst)
-	switch {
-	case err == nil:
-		return nil, fmt.Errorf("more than %d bytes when unpacked", most)
-	case err != io.ErrUnexpectedEOF && err != io.EOF:
-		return nil, err
+	n, err := u.zlib.Most(dst, packed)
+	if err == nil && n > most {
+		err = fmt.Errorf("more than %d bytes when unpacked", most)
 	}
-	return dst[:n], nil
-}
-
-// unshuffle puts the bytes of elements back together: in src all first bytes lie in front, then all second ones. What is no whole element lies at the end.
-func unshuffle(dst, src []byte, size int) {
-	n := len(src) / size
-	if size == 2 { // most cameras
-		low, high := src[:n], src[n:2*n]
-		for i := range low {
-			dst[2*i], dst[2*i+1] = low[i], high[i]
-		}
-	} else {
-		for j := range size {
-			for i, v := range src[j*n : (j+1)*n] {
-				dst[i*size+j] = v
-			}
-		}
-	}
-	copy(dst[n*size:], src[n*size:])
+	return dst[:n], err
 }
 
 // errLZF is what the bytes of a chunk show.

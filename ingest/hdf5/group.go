@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"driftscope/ingest/bounded"
 )
 
 // Bounds on what is looked through.
@@ -69,7 +71,7 @@ func (s *search) links(h header) (links []link, err error) {
 		c := cursor{b: m.data}
 		tree, heap := c.number(8), c.number(8)
 		if c.short {
-			return nil, fmt.Errorf("%w: a symbol table of %d bytes", ErrTorn, len(m.data))
+			return nil, fmt.Errorf("%w: a symbol table of %d bytes", bounded.ErrTorn, len(m.data))
 		}
 		return s.table(tree, heap)
 	}

@@ -1,6 +1,10 @@
 package hdf5
 
-import "fmt"
+import (
+	"fmt"
+
+	"driftscope/ingest/bounded"
+)
 
 // Bounds on the header of one object.
 const (
@@ -86,7 +90,7 @@ func (f *file) header(at uint64) (header, error) {
 		m.blocks = []extent{{at + 16, n}}
 	}
 	if c.short {
-		return nil, fmt.Errorf("%w: a header at address %d is not whole", ErrTorn, at)
+		return nil, fmt.Errorf("%w: a header at address %d is not whole", bounded.ErrTorn, at)
 	}
 	err = m.read(f)
 	return m.header, err

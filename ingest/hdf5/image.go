@@ -8,30 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	"driftscope/ingest/bounded"
+	"driftscope/ingest/ndarray"
 	"driftscope/ingest/tiff"
 )
-
-// The bounds on a picture and its chunks.
-const (
-	maxChunk  = 128 << 20 // bytes, unpacked
-	maxPacked = maxChunk + maxChunk/8
-	maxTiles  = 1 << 16 // chunks of one picture
-)
-
-// MaxFrames bounds the time axis: 16 million frames are two days at 100 a second.
-const MaxFrames = 1 << 24
-
-// Axes of a picture; all but the last two may be missing.
-const (
-	axisT = iota
-	axisC
-	axisZ
-	axisY
-	axisX
-	axesAll
-)
-
-const axisNames = "tczyx"
 
 // usualAxes are those of so many axes of which nobody said what they are.
 var usualAxes = map[int]string{3: "tyx", 4: "tcyx", 5: "tczyx"}
@@ -48,20 +28,10 @@ type Image struct {
 	file     *file
 	dataset  *dataset
 	chunks   *chunks
-	axis     [axesAll]int // of the dataset; -1 where there is none
-	step     []int        // bytes of an unpacked chunk from one sample to the next along each axis
-	filled   []byte
+	axes     ndarray.Axes
+	pictures *ndarray.Pictures
 	unpacker unpacker
-	tiles    [2]int // down and across a picture
-	grid     []int
 	packed   []byte
-	kept     kept
-}
-
-// kept are the unpacked chunks of the last frame.
-type kept struct {
-	grid  []int // of the first
-	tiles [][]byte
 }
 
 // Open finds the dataset of that path in a file of the given size, or where it is empty the one that holds a film, or the largest of them. axes names the
@@ -99,7 +69,7 @@ func (s *search) choose(path string) (chosen *dataset, others []string, err erro
 	}
 	var films []*dataset
 	for _, d := range s.found {
-		if len(d.shape) >= 3 && len(d.shape) <= axesAll && d.unread == nil {
+		if len(d.shape) >= 3 && len(d.shape) <= ndarray.Count && d.unread == nil {
 			films = append(films, d)
 		}
 	}
@@ -164,62 +134,46 @@ func (i *Image) open() (err error) {
 	if err := i.lay(); err != nil {
 		return err
 	}
-	d.layout.from = min(i.axis[axisY], i.axis[axisX])
+	d.layout.from = min(i.axes[ndarray.Y], i.axes[ndarray.X])
 	if i.chunks, err = d.index(i.file); err != nil {
 		return err
 	}
-	n := len(d.shape)
-	i.step, i.grid = make([]int, n), make([]int, n)
-	step := d.samples.bytes
-	for at := n - 1; at >= 0; at-- {
-		i.step[at] = step
-		step *= i.chunks.size[at]
+	stride, step := make([]int, len(d.shape)), d.samples.Bytes
+	for at, side := range slices.Backward(i.chunks.size) {
+		stride[at] = step
+		step *= side
 	}
-	for at, axis := range []int{axisY, axisX} {
-		i.tiles[at] = i.chunks.grid[i.axis[axis]]
-	}
-	if i.tiles[0] > maxTiles/i.tiles[1] {
-		return fmt.Errorf("pictures of %dx%d chunks, at most %d expected: write it in larger ones", i.tiles[1], i.tiles[0], maxTiles)
-	}
-	i.filled = d.fill()
-	return nil
+	i.pictures, err = ndarray.NewPictures(ndarray.Array{Axes: i.axes, Chunk: i.chunks.size, Stride: stride, Samples: d.samples, Fill: d.fill(), Load: i.load}, d.shape)
+	return err
 }
 
 // lay finds the picture's axes among the dataset's, and its size.
 func (i *Image) lay() error {
 	shape := i.dataset.shape
-	i.axis = [axesAll]int{-1, -1, -1, -1, -1}
+	i.axes = ndarray.NoAxes
 	if len(i.Axes) != len(shape) {
 		return fmt.Errorf("axes: %.20s, %d letters expected for its shape %v", printable(i.Axes), len(shape), shape)
 	}
 	for at, letter := range strings.ToLower(i.Axes) {
-		which := strings.IndexRune(axisNames, letter)
-		if which < 0 || i.axis[which] >= 0 {
+		which := strings.IndexRune(ndarray.Names, letter)
+		if which < 0 || i.axes[which] >= 0 {
 			return fmt.Errorf("axes: %.20s, each of t, c, z, y and x at most once expected", printable(i.Axes))
 		}
-		i.axis[which] = at
+		i.axes[which] = at
 	}
-	if i.axis[axisY] < 0 || i.axis[axisX] < 0 {
+	if i.axes[ndarray.Y] < 0 || i.axes[ndarray.X] < 0 {
 		return fmt.Errorf("axes: %.20s, y and x expected among them", printable(i.Axes))
 	}
-	i.Height, i.Width = i.size(axisY), i.size(axisX)
-	i.Times, i.Channels, i.Slices = min(i.size(axisT), MaxFrames), i.size(axisC), i.size(axisZ)
+	i.Height, i.Width = i.axes.Along(ndarray.Y, shape), i.axes.Along(ndarray.X, shape)
+	i.Times, i.Channels, i.Slices = min(i.axes.Along(ndarray.T, shape), bounded.MaxFrames), i.axes.Along(ndarray.C, shape), i.axes.Along(ndarray.Z, shape)
 	if i.Times < 1 || i.Channels < 1 || i.Slices < 1 {
 		return fmt.Errorf("its shape is %v: it holds no picture", shape)
 	}
-	return tiff.CheckSize(i.Width, i.Height, i.dataset.samples.depth().Bytes())
-}
-
-// size is how long an axis is, 1 where there is none.
-func (i *Image) size(axis int) int {
-	if i.axis[axis] < 0 {
-		return 1
-	}
-	return i.dataset.shape[i.axis[axis]]
+	return tiff.CheckSize(i.Width, i.Height, i.dataset.samples.Depth().Bytes())
 }
 
 // Tiles is how many chunks a picture has.
-func (i *Image) Tiles() int { return i.tiles[0] * i.tiles[1] }
+func (i *Image) Tiles() int { return i.pictures.Tiles() }
 
 // Written is how many times there are up to the last of which a chunk is there.
 func (i *Image) Written() int {
@@ -229,95 +183,44 @@ func (i *Image) Written() int {
 	last := -1
 	for n := range i.chunks.listed {
 		for at, stride := range i.chunks.stride {
-			if at == i.axis[axisT] {
+			if at == i.axes[ndarray.T] {
 				last = max(last, n/stride)
 				break
 			}
 			n %= stride
 		}
-		if i.axis[axisT] < 0 {
+		if i.axes[ndarray.T] < 0 {
 			last = 0
 		}
 	}
-	if last < 0 || i.axis[axisT] < 0 {
+	if last < 0 || i.axes[ndarray.T] < 0 {
 		return last + 1
 	}
-	return min(i.Times, (last+1)*i.chunks.size[i.axis[axisT]])
+	return min(i.Times, (last+1)*i.chunks.size[i.axes[ndarray.T]])
 }
 
 // Read reads the picture at a time, channel and slice, all from 0. What chunks that are missing would have has the fill value.
 func (i *Image) Read(dst *tiff.Image, time, channel, slice int) (missing int, err error) {
-	offset := i.turn([3]int{time, channel, slice})
-	dst.Width, dst.Height, dst.Channels, dst.Depth = i.Width, i.Height, 1, i.dataset.samples.depth()
-	dst.Pix = slices.Grow(dst.Pix[:0], dst.Width*dst.Height*dst.Depth.Bytes())[:dst.Width*dst.Height*dst.Depth.Bytes()]
-	if i.kept.tiles != nil && !slices.Equal(i.kept.grid, i.grid) {
-		i.kept = kept{}
-	}
-	if i.kept.tiles == nil && i.chunks.bytes <= maxChunk/i.Tiles() && i.shared() {
-		i.kept = kept{slices.Clone(i.grid), make([][]byte, i.Tiles())}
-	}
-	for n := range i.Tiles() {
-		i.grid[i.axis[axisY]], i.grid[i.axis[axisX]] = n/i.tiles[1], n%i.tiles[1]
-		plain, err := i.load(n)
-		if err != nil {
-			i.kept = kept{}
-			return missing, err
-		}
-		if plain == nil {
-			missing++
-		}
-		i.paste(dst, plain, offset)
-	}
-	return missing, nil
+	return i.pictures.Read(dst, ndarray.Place{Time: time, Channel: channel, Slice: slice})
 }
 
-// turn makes grid that of the first chunk of a picture; offset is where the picture lies in its chunks, in bytes.
-func (i *Image) turn(place [3]int) (offset int) {
-	for axis, at := range place {
-		if n := i.axis[axis]; n >= 0 {
-			side := i.chunks.size[n]
-			i.grid[n] = at / side
-			offset += at % side * i.step[n]
-		}
-	}
-	i.grid[i.axis[axisY]], i.grid[i.axis[axisX]] = 0, 0
-	return offset
-}
-
-// shared says that a chunk is of several pictures.
-func (i *Image) shared() bool {
-	for _, axis := range []int{axisT, axisC, axisZ} {
-		if n := i.axis[axis]; n >= 0 && i.chunks.size[n] > 1 {
-			return true
-		}
-	}
-	return false
-}
-
-// load gives chunk n of the current picture, unpacked; nil where it was not written.
-func (i *Image) load(n int) ([]byte, error) {
-	if i.kept.tiles != nil && i.kept.tiles[n] != nil {
-		return i.kept.tiles[n], nil
-	}
-	at, found := i.chunks.locate(i.grid)
+// load gives the chunk at a place of the grid, unpacked; nil where it was not written.
+func (i *Image) load(grid []int) ([]byte, error) {
+	at, found := i.chunks.locate(grid)
 	if !found {
 		return nil, nil
 	}
 	plain, err := i.fetch(at)
 	if err != nil {
-		return nil, fmt.Errorf("chunk %v: %w", i.grid, err)
-	}
-	if i.kept.tiles != nil {
-		plain = slices.Clone(plain)
-		i.kept.tiles[n] = plain
+		return nil, fmt.Errorf("chunk %v: %w", grid, err)
 	}
 	return plain, nil
 }
 
 // fetch reads a chunk and unpacks it.
-func (i *Image) fetch(at stored) ([]byte, error) {
-	if at.bytes > maxPacked {
-		return nil, fmt.Errorf("%d bytes, at most %d expected: write it in smaller chunks", at.bytes, maxPacked)
+func (i *Image) fetch(at stored) (_ []byte, err error) {
+	if at.bytes > ndarray.MaxPacked {
+		return nil, fmt.Errorf("%d bytes, at most %d expected: write it in smaller chunks", at.bytes, ndarray.MaxPacked)
 	}
 	l := &i.dataset.layout
 	if l.class == compact {
@@ -326,34 +229,8 @@ func (i *Image) fetch(at stored) ([]byte, error) {
 		}
 		return l.data[at.at:][:at.bytes], nil
 	}
-	if err := i.file.holds(at.at, at.bytes); err != nil {
-		return nil, err
-	}
-	i.packed = slices.Grow(i.packed[:0], int(at.bytes))[:at.bytes]
-	if n, err := i.file.r.ReadAt(i.packed, i.file.base+int64(at.at)); n < len(i.packed) {
-		return nil, fmt.Errorf("%w: %d of %d bytes (%w)", ErrTorn, n, len(i.packed), err)
-	}
-	if l.class != chunked {
-		return i.packed, nil
+	if i.packed, err = i.file.part.Bytes(i.packed, at.at, at.bytes); err != nil || l.class != chunked {
+		return i.packed, err
 	}
 	return i.unpacker.unpack(i.packed, i.dataset.filters, at.mask, i.chunks.bytes)
-}
-
-// paste puts the chunk of the grid where it belongs, from byte offset on; of a missing one, nil, the fill value.
-func (i *Image) paste(dst *tiff.Image, plain []byte, offset int) {
-	y, x := i.axis[axisY], i.axis[axisX]
-	high, wide := i.chunks.size[y], i.chunks.size[x]
-	top, left := i.grid[y]*high, i.grid[x]*wide
-	rows, columns := min(high, dst.Height-top), min(wide, dst.Width-left)
-	size := dst.Depth.Bytes()
-	for row := range rows {
-		to := dst.Pix[((top+row)*dst.Width+left)*size:][:columns*size]
-		if plain == nil {
-			for n := copy(to, i.filled); n < len(to); n *= 2 {
-				copy(to[n:], to[:n])
-			}
-			continue
-		}
-		i.dataset.samples.row(to, plain[offset+row*i.step[y]:], i.step[x])
-	}
 }

@@ -3,6 +3,9 @@ package hdf5
 import (
 	"fmt"
 	"math"
+
+	"driftscope/ingest/bounded"
+	"driftscope/ingest/ndarray"
 )
 
 // chunks is where those of a dataset lie.
@@ -37,12 +40,12 @@ func (d *dataset) index(f *file) (*chunks, error) {
 	case d.layout.class == contiguous && uint64(c.total) > d.layout.bytes/uint64(c.bytes):
 		return nil, fmt.Errorf("it has %d bytes, too few for its shape %v: the file is damaged, copy it again", d.layout.bytes, d.shape)
 	case d.layout.class == contiguous:
-		return c, f.holds(d.layout.at, d.layout.bytes)
+		return c, f.part.Holds(d.layout.at, d.layout.bytes)
 	}
 	var err error
 	switch d.layout.index {
 	case implicitly:
-		err = f.holds(d.layout.at, 1)
+		err = f.part.Holds(d.layout.at, 1)
 	case byTree:
 		err = c.listTree(f, d)
 	case singly:
@@ -69,10 +72,10 @@ func (c *chunks) shape(d *dataset) error {
 	if len(c.size) != n {
 		return fmt.Errorf("chunks of %d axes, %d expected as its shape has: the file is damaged, copy it again", len(c.size), n)
 	}
-	c.bytes = d.samples.bytes
+	c.bytes = d.samples.Bytes
 	for _, side := range c.size {
-		if side < 1 || side > maxChunk/c.bytes {
-			return fmt.Errorf("chunks of %v samples of %d bytes, at most %d MiB expected: write it in chunks of one picture", c.size, d.samples.bytes, maxChunk>>20)
+		if side < 1 || side > ndarray.MaxChunk/c.bytes {
+			return fmt.Errorf("chunks of %v samples of %d bytes, at most %d MiB expected: write it in chunks of one picture", c.size, d.samples.Bytes, ndarray.MaxChunk>>20)
 		}
 		c.bytes *= side
 	}
@@ -162,8 +165,8 @@ func (c *chunks) listArray(f *file, d *dataset) error {
 	if at == undefined {
 		return nil
 	}
-	if count > uint64(f.size)/uint64(size) {
-		return fmt.Errorf("%w: an index of %d chunks in a file of %d bytes", ErrTorn, count, f.size)
+	if count > uint64(f.part.Size)/uint64(size) {
+		return fmt.Errorf("%w: an index of %d chunks in a file of %d bytes", bounded.ErrTorn, count, f.part.Size)
 	}
 	at += prefix
 	page := uint64(1) << bits
@@ -211,8 +214,8 @@ func (a *array) fits() bool {
 
 // take reads so many elements, of which the first is of that number.
 func (a *array) take(at, first, count uint64) error {
-	if count > uint64(a.file.size)/uint64(a.size) {
-		return fmt.Errorf("%w: an index of %d chunks in a file of %d bytes", ErrTorn, count, a.file.size)
+	if count > uint64(a.file.part.Size)/uint64(a.size) {
+		return fmt.Errorf("%w: an index of %d chunks in a file of %d bytes", bounded.ErrTorn, count, a.file.part.Size)
 	}
 	c, err := a.file.block(at, int(count)*a.size)
 	if err != nil {

@@ -149,8 +149,8 @@ func TestOthers(t *testing.T) {
 	} {
 		for _, file := range []string{"earliest.h5", "latest.h5"} {
 			image := opened(t, file, c.name, c.axes)
-			if got := [5]int{image.Width, image.Height, image.Times, image.Channels, image.Slices}; got != c.size || image.dataset.samples.depth() != c.depth || image.Written() != image.Times {
-				t.Fatalf("%s %s: %v of depth %d, %d written; %v and %d expected", file, c.name, got, image.dataset.samples.depth(), image.Written(), c.size, c.depth)
+			if got := [5]int{image.Width, image.Height, image.Times, image.Channels, image.Slices}; got != c.size || image.dataset.samples.Depth() != c.depth || image.Written() != image.Times {
+				t.Fatalf("%s %s: %v of depth %d, %d written; %v and %d expected", file, c.name, got, image.dataset.samples.Depth(), image.Written(), c.size, c.depth)
 			}
 			compare(t, image, c.kind)
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"driftscope/ingest/ndarray"
 	"driftscope/ingest/tiff"
 )
 
@@ -79,7 +80,7 @@ func readAll(t *testing.T, file []byte, path string) error {
 		}
 		return err
 	}
-	if err := tiff.CheckSize(image.Width, image.Height, image.dataset.samples.depth().Bytes()); err != nil || image.chunks.bytes > maxChunk || image.Tiles() > maxTiles || image.Written() > image.Times {
+	if err := tiff.CheckSize(image.Width, image.Height, image.dataset.samples.Depth().Bytes()); err != nil || image.chunks.bytes > ndarray.MaxChunk || image.Tiles() > ndarray.MaxTiles || image.Written() > image.Times {
 		t.Fatalf("%+v (%v)", image, err)
 	}
 	if image.Width*image.Height > 1<<18 || image.Tiles() > 1<<10 || image.chunks.bytes > 1<<20 {
@@ -112,7 +113,7 @@ func TestTorn(t *testing.T) {
 // TestDamaged: a packed chunk in which a byte changed is an error.
 func TestDamaged(t *testing.T) {
 	image := opened(t, "earliest.h5", "fletcherodd", "")
-	at, found := image.chunks.locate(image.grid)
+	at, found := image.chunks.locate(make([]int, 3))
 	if !found {
 		t.Fatal("no first chunk")
 	}

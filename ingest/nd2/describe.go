@@ -1,15 +1,13 @@
 package nd2
 
 import (
-	"bytes"
-	"compress/zlib"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"slices"
 
+	"driftscope/ingest/bounded"
 	"driftscope/ingest/tiff"
 )
 
@@ -133,8 +131,8 @@ func (f *Film) readLoops() error {
 			return errors.New("two loops of time or of slices within each other, one of each expected: split it in NIS-Elements")
 		}
 		*axis, f.stride[which] = l.count, step
-		if step *= l.count; step > MaxFrames {
-			return fmt.Errorf("loops of more than %d pictures: split the recording", MaxFrames)
+		if step *= l.count; step > bounded.MaxFrames {
+			return fmt.Errorf("loops of more than %d pictures: split the recording", bounded.MaxFrames)
 		}
 	}
 	if last >= step {
@@ -157,7 +155,7 @@ func readLoop(e level) (l loop, err error) {
 		return loop{}, nil
 	}
 	l = loop{kind: kind}
-	count, _ := parameters.whole("uiCount", MaxFrames)
+	count, _ := parameters.whole("uiCount", bounded.MaxFrames)
 	l.count = count
 	switch kind {
 	case timeLoop:
@@ -171,9 +169,9 @@ func readLoop(e level) (l loop, err error) {
 			if valid != nil && i < len(valid.bytes) && valid.bytes[i] == 0 {
 				continue
 			}
-			n, _ := p.inside.whole("uiCount", MaxFrames)
-			if l.count += n; l.count > MaxFrames {
-				return l, fmt.Errorf("more than %d times: split the recording", MaxFrames)
+			n, _ := p.inside.whole("uiCount", bounded.MaxFrames)
+			if l.count += n; l.count > bounded.MaxFrames {
+				return l, fmt.Errorf("more than %d times: split the recording", bounded.MaxFrames)
 			}
 			l.interval = period(p.inside)
 			phases++
@@ -230,31 +228,4 @@ func (f *Film) describe() {
 	if !(f.PixelUM > 0) || math.IsInf(f.PixelUM, 0) {
 		f.PixelUM = 0
 	}
-}
-
-// unpacker has the memory of unpacking. The zero value is ready.
-type unpacker struct {
-	zlib io.ReadCloser
-	b    []byte
-}
-
-// inflate gives exactly want bytes, which are good until the next call.
-func (u *unpacker) inflate(packed []byte, want int) (_ []byte, err error) {
-	if u.zlib == nil {
-		u.zlib, err = zlib.NewReader(bytes.NewReader(packed))
-	} else {
-		err = u.zlib.(zlib.Resetter).Reset(bytes.NewReader(packed), nil)
-	}
-	if err != nil {
-		return nil, err
-	}
-	u.b = slices.Grow(u.b[:0], want)[:want]
-	if n, err := io.ReadFull(u.zlib, u.b); err != nil {
-		return nil, fmt.Errorf("%d of %d bytes unpacked: %w", n, want, err)
-	}
-	var more [1]byte
-	if n, err := io.ReadFull(u.zlib, more[:]); n > 0 || err != io.EOF {
-		return nil, fmt.Errorf("more than the %d bytes of its size, or a wrong checksum (%v)", want, err)
-	}
-	return u.b, nil
 }

@@ -9,6 +9,7 @@ import (
 	"math"
 	"strconv"
 
+	"driftscope/ingest/bounded"
 	"driftscope/ingest/tiff"
 )
 
@@ -23,9 +24,6 @@ const (
 	picture  = "ImageDataSeq|"
 )
 
-// MaxFrames bounds the pictures: 16 million frames are two days at 100 a second.
-const MaxFrames = 1 << 24
-
 // Bounds on parts of a file.
 const (
 	maxMap      = 256 << 20 // bytes of the map of chunks
@@ -35,9 +33,6 @@ const (
 	maxChannels = 64
 )
 
-// ErrTorn is found in the error of a file that ends before what it names.
-var ErrTorn = errors.New("the file is torn, copy it again")
-
 // Film is an open file. Not safe for concurrent use.
 type Film struct {
 	Width, Height           int
@@ -46,14 +41,15 @@ type Film struct {
 	Interval                float64  // seconds from one time to the next by the metadata; 0 where they say nothing
 	PixelUM                 float64  // side of a pixel; 0 where nothing is said
 
-	r        io.ReaderAt
-	size     int64
+	file     bounded.File
 	chunks   map[string]int64 // where metadata begin
 	pictures map[int]int64    // where pictures begin, by their numbers
 	format   format
 	stride   [2]int // pictures from one time and one slice to the next
-	unpacker unpacker
-	raw      []byte
+	zlib     bounded.Zlib
+	raw      []byte // a picture as it is stored
+	plain    []byte // all components of it, unpacked
+	head     []byte // of a chunk, or the time of a picture
 }
 
 // headBytes is the length of what a chunk begins with: its magic, the length of its name and that of its data.
@@ -61,7 +57,7 @@ const headBytes = 16
 
 // Open reads the map of a file of the given size, and what it says of its pictures.
 func Open(r io.ReaderAt, size int64) (*Film, error) {
-	f := &Film{r: r, size: size, chunks: map[string]int64{}, pictures: map[int]int64{}}
+	f := &Film{file: bounded.File{R: r, Size: size}, chunks: map[string]int64{}, pictures: map[int]int64{}}
 	if err := f.checkVersion(); err != nil {
 		return nil, err
 	}
@@ -85,32 +81,17 @@ func Open(r io.ReaderAt, size int64) (*Film, error) {
 	return f, nil
 }
 
-// bytes reads n bytes.
-func (f *Film) bytes(b []byte, at int64, n int) ([]byte, error) {
-	if at < 0 || n < 0 || int64(n) > f.size || at > f.size-int64(n) {
-		return nil, fmt.Errorf("%w: it names %d bytes at byte %d and has %d", ErrTorn, n, at, f.size)
-	}
-	if cap(b) < n {
-		b = make([]byte, n)
-	}
-	b = b[:n]
-	if got, err := f.r.ReadAt(b, at); got < n {
-		return nil, fmt.Errorf("%w: %d bytes at byte %d, %d expected (%w)", ErrTorn, got, at, n, err)
-	}
-	return b, nil
-}
-
 // checkVersion refuses files of other versions.
 func (f *Film) checkVersion() error {
-	const head = headBytes + len(fileName) + 64
-	b, err := f.bytes(nil, 0, min(head, int(f.size)))
+	const head = int64(headBytes + len(fileName) + 64)
+	b, err := f.file.Bytes(nil, 0, uint64(min(head, f.file.Size)))
 	if err != nil {
 		return err
 	}
 	if bytes.HasPrefix(b, []byte("\x00\x00\x00\x0cjP  ")) {
 		return errors.New("it is of version 1, a JPEG 2000, and 3 is expected: save it with a NIS-Elements of today, or export it as TIFF")
 	}
-	if len(b) < head || string(b[:4]) != Magic || string(b[headBytes:][:len(fileName)]) != fileName {
+	if int64(len(b)) < head || string(b[:4]) != Magic || string(b[headBytes:][:len(fileName)]) != fileName {
 		return fmt.Errorf("it begins with %x, %x and %s expected: give an ND2 file", b[:min(len(b), 8)], Magic, fileName)
 	}
 	version, _, _ := bytes.Cut(b[headBytes+len(fileName):], []byte{0})
@@ -123,29 +104,29 @@ func (f *Film) checkVersion() error {
 
 // chunk finds the data of a chunk: where they begin and how many bytes they have.
 func (f *Film) chunk(at int64) (begin, n int64, err error) {
-	head, err := f.bytes(nil, at, headBytes)
-	if err != nil {
+	if f.head, err = f.file.Bytes(f.head, uint64(at), headBytes); err != nil {
 		return 0, 0, err
 	}
+	head := f.head
 	name, length := binary.LittleEndian.Uint32(head[4:]), binary.LittleEndian.Uint64(head[8:])
 	if string(head[:4]) != Magic || name > maxName {
 		return 0, 0, fmt.Errorf("no chunk begins at byte %d: the file is damaged, copy it again", at)
 	}
 	begin = at + headBytes + int64(name)
-	if length > uint64(f.size) || begin > f.size-int64(length) {
-		return 0, 0, fmt.Errorf("%w: a chunk of %d bytes at byte %d, the file ends at %d", ErrTorn, length, at, f.size)
+	if length > uint64(f.file.Size) || begin > f.file.Size-int64(length) {
+		return 0, 0, fmt.Errorf("%w: a chunk of %d bytes at byte %d, the file ends at %d", bounded.ErrTorn, length, at, f.file.Size)
 	}
 	return begin, int64(length), nil
 }
 
 // readMap finds the chunks by the map that the file ends in.
 func (f *Film) readMap() error {
-	end, err := f.bytes(nil, f.size-int64(len(mapEnd))-8, len(mapEnd)+8)
+	end, err := f.file.Bytes(nil, uint64(f.file.Size-int64(len(mapEnd))-8), uint64(len(mapEnd)+8))
 	if err != nil {
 		return err
 	}
 	if string(end[:len(mapEnd)]) != mapEnd {
-		return fmt.Errorf("%w: it does not end in a map of chunks, its writer did not finish", ErrTorn)
+		return fmt.Errorf("%w: it does not end in a map of chunks, its writer did not finish", bounded.ErrTorn)
 	}
 	at := int64(binary.LittleEndian.Uint64(end[len(mapEnd):]))
 	begin, n, err := f.chunk(at)
@@ -155,7 +136,7 @@ func (f *Film) readMap() error {
 	if n > maxMap {
 		return fmt.Errorf("a map of chunks of %d bytes, at most %d expected: split the recording", n, maxMap)
 	}
-	b, err := f.bytes(nil, begin, int(n))
+	b, err := f.file.Bytes(nil, uint64(begin), uint64(n))
 	if err != nil {
 		return err
 	}
@@ -175,7 +156,7 @@ func (f *Film) readMap() error {
 // take notes where a chunk begins, where it is one that is looked at.
 func (f *Film) take(name string, at int64) {
 	if len(name) > len(picture) && name[:len(picture)] == picture {
-		if n, err := strconv.Atoi(name[len(picture):]); err == nil && n >= 0 && n < MaxFrames {
+		if n, err := strconv.Atoi(name[len(picture):]); err == nil && n >= 0 && n < bounded.MaxFrames {
 			f.pictures[n] = at
 		}
 		return
@@ -200,7 +181,7 @@ func (f *Film) metadata(name, root string) (level, error) {
 	if n > maxMetadata {
 		return nil, fmt.Errorf("%s has %d bytes, at most %d expected", name, n, maxMetadata)
 	}
-	b, err := f.bytes(nil, begin, int(n))
+	b, err := f.file.Bytes(nil, uint64(begin), uint64(n))
 	if err != nil {
 		return nil, err
 	}
@@ -230,11 +211,10 @@ func (f *Film) At(time, slice int) (float64, error) {
 	if n < stampBytes {
 		return math.NaN(), nil
 	}
-	b, err := f.bytes(nil, begin, stampBytes)
-	if err != nil {
+	if f.head, err = f.file.Bytes(f.head, uint64(begin), stampBytes); err != nil {
 		return 0, err
 	}
-	return math.Float64frombits(binary.LittleEndian.Uint64(b)) / 1e3, nil
+	return math.Float64frombits(binary.LittleEndian.Uint64(f.head)) / 1e3, nil
 }
 
 // stampBytes is the length of the time in front of a picture.
@@ -250,46 +230,50 @@ func (f *Film) Read(dst *tiff.Image, time, channel, slice int) (found bool, err 
 	if err != nil {
 		return true, err
 	}
-	if n < stampBytes || n > maxPacked+stampBytes {
-		return true, fmt.Errorf("a picture of %d bytes, at most %d expected", n-stampBytes, maxPacked)
+	begin, n = begin+stampBytes, n-stampBytes
+	if n < 0 || n > maxPacked {
+		return true, fmt.Errorf("a picture of %d bytes, at most %d expected", n, maxPacked)
 	}
-	want := f.Height * f.format.rowBytes
-	if !f.format.packed {
-		if n -= stampBytes; n < int64(want) {
-			return true, fmt.Errorf("%w: a picture of %d bytes, %d expected of its size", ErrTorn, n, want)
-		}
-		n = int64(want) + stampBytes
-	}
-	if f.raw, err = f.bytes(f.raw, begin+stampBytes, int(n)-stampBytes); err != nil {
+	dst.Width, dst.Height, dst.Channels, dst.Depth = f.Width, f.Height, 1, f.format.depth
+	size, want := dst.Width*dst.Height*dst.Depth.Bytes(), f.Height*f.format.rowBytes
+	if !f.format.packed && want == size && n >= int64(want) {
+		dst.Pix, err = f.file.Bytes(dst.Pix, uint64(begin), uint64(want))
 		return true, err
 	}
-	rows := f.raw
-	if f.format.packed {
-		if rows, err = f.unpacker.inflate(f.raw, want); err != nil {
-			return true, err
-		}
+	rows, err := f.rows(begin, n, want)
+	if err != nil {
+		return true, err
 	}
+	dst.Pix = bounded.Resized(dst.Pix, size)
 	f.pick(dst, rows, channel)
 	return true, nil
 }
 
+// rows reads all components of a picture that is stored as n bytes, good until the next call.
+func (f *Film) rows(begin, n int64, want int) (_ []byte, err error) {
+	if f.format.packed {
+		if f.raw, err = f.file.Bytes(f.raw, uint64(begin), uint64(n)); err != nil {
+			return nil, err
+		}
+		f.plain = bounded.Resized(f.plain, want)
+		return f.plain, f.zlib.Fill(f.plain, f.raw)
+	}
+	if n < int64(want) {
+		return nil, fmt.Errorf("%w: a picture of %d bytes, %d expected of its size", bounded.ErrTorn, n, want)
+	}
+	f.raw, err = f.file.Bytes(f.raw, uint64(begin), uint64(want))
+	return f.raw, err
+}
+
 // pick makes dst one component of every pixel.
 func (f *Film) pick(dst *tiff.Image, rows []byte, channel int) {
-	dst.Width, dst.Height, dst.Channels, dst.Depth = f.Width, f.Height, 1, f.format.depth
 	size := dst.Depth.Bytes()
-	n := dst.Width * dst.Height * size
-	if cap(dst.Pix) < n {
-		dst.Pix = make([]byte, n)
+	stored := tiff.Samples{Kind: tiff.Unsigned, Bytes: size}
+	if dst.Depth == tiff.Float32 {
+		stored.Kind = tiff.Floating
 	}
-	dst.Pix = dst.Pix[:n]
+	run := tiff.Run{N: f.Width, To: size, From: size * f.Channels}
 	for y := range f.Height {
-		row, to := rows[y*f.format.rowBytes:], dst.Pix[y*f.Width*size:][:f.Width*size]
-		if f.Channels == 1 {
-			copy(to, row)
-			continue
-		}
-		for x := range f.Width {
-			copy(to[x*size:][:size], row[(x*f.Channels+channel)*size:])
-		}
+		stored.Convert(dst.Pix[y*f.Width*size:][:f.Width*size], rows[y*f.format.rowBytes+channel*size:], run)
 	}
 }

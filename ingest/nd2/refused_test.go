@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"driftscope/ingest/bounded"
 	"driftscope/ingest/nd2/nd2test"
 	"driftscope/ingest/tiff"
 )
@@ -97,7 +98,7 @@ func TestTorn(t *testing.T) {
 			t.Fatal(err)
 		}
 		var p tiff.Image
-		if _, err := film.Read(&p, 1, 0, 0); err == nil || errors.Is(err, ErrTorn) != torn {
+		if _, err := film.Read(&p, 1, 0, 0); err == nil || errors.Is(err, bounded.ErrTorn) != torn {
 			t.Errorf("%x: %v", value, err)
 		}
 		if _, err := film.At(1, 0); err == nil {
@@ -143,7 +144,7 @@ func readAll(t *testing.T, b []byte) {
 		}
 		return
 	}
-	if film.Times < 1 || film.Slices < 1 || film.Times > MaxFrames || film.Slices > MaxFrames || film.Channels > maxChannels || !(film.Interval >= 0) || !(film.PixelUM >= 0) {
+	if film.Times < 1 || film.Slices < 1 || film.Times > bounded.MaxFrames || film.Slices > bounded.MaxFrames || film.Channels > maxChannels || !(film.Interval >= 0) || !(film.PixelUM >= 0) {
 		t.Fatalf("%+v", film)
 	}
 	var p tiff.Image

@@ -1,9 +1,6 @@
 package tiff
 
-import (
-	"encoding/binary"
-	"math"
-)
+import "encoding/binary"
 
 // decode turns the current page into pixels. The page's bytes are skip bytes further in the file than its directory says.
 func (f *File) decode(dst *Image, skip int64) error {
@@ -74,7 +71,7 @@ func (f *File) place(dst *Image, raw []byte, channel, x, y int) {
 	size := dst.Depth.Bytes()
 	pixel := dst.Channels * size
 	width, height := min(p.chunkW, p.width-x), min(p.chunkH, p.height-y)
-	convert := p.converter()
+	stored := p.stored(f.order)
 	for r := range height {
 		src, srcSize := raw[r*p.rowBytes():(r+1)*p.rowBytes()], p.bits/8
 		if p.bits%8 != 0 {
@@ -83,11 +80,11 @@ func (f *File) place(dst *Image, raw []byte, channel, x, y int) {
 		row := dst.Pix[((y+r)*p.width+x)*pixel:]
 		row = row[:width*pixel]
 		if !p.separate && dst.Channels == p.samples {
-			convert(row, src, f.order, samples{width * p.samples, size, srcSize})
+			stored.Convert(row, src, Run{width * p.samples, size, srcSize})
 			continue
 		}
 		for c := range min(dst.Channels, p.interleaved()) {
-			convert(row[(channel+c)*size:], src[c*srcSize:], f.order, samples{width, pixel, srcSize * p.interleaved()})
+			stored.Convert(row[(channel+c)*size:], src[c*srcSize:], Run{width, pixel, srcSize * p.interleaved()})
 		}
 	}
 }
@@ -136,67 +133,14 @@ func (img *Image) invert(bits int) {
 	}
 }
 
-// samples are n values that lie from bytes apart where they are read, and to bytes apart where they are written.
-type samples struct{ n, to, from int }
-
-// convert reads samples of src, and writes them to dst, little-endian.
-type convert func(dst, src []byte, order binary.ByteOrder, s samples)
-
-func (p *page) converter() convert {
-	switch {
-	case p.depth() == Uint8:
-		return copy8
-	case p.depth() == Uint16:
-		return copy16
-	case p.format == formatUint: // 32 bits
-		return toFloat(4, func(order binary.ByteOrder, b []byte) float32 { return float32(order.Uint32(b)) })
-	case p.format == formatInt && p.bits == 8:
-		return toFloat(1, func(_ binary.ByteOrder, b []byte) float32 { return float32(int8(b[0])) })
-	case p.format == formatInt && p.bits == 16:
-		return toFloat(2, func(order binary.ByteOrder, b []byte) float32 { return float32(int16(order.Uint16(b))) })
-	case p.format == formatInt:
-		return toFloat(4, func(order binary.ByteOrder, b []byte) float32 { return float32(int32(order.Uint32(b))) })
-	case p.bits == 32:
-		return copy32
+// stored is how the samples of a chunk are stored, those that shared bytes once they are spread.
+func (p *page) stored(order binary.ByteOrder) Samples {
+	s := Samples{Unsigned, divideUp(p.bits, 8), order == binary.BigEndian}
+	switch p.format {
+	case formatInt:
+		s.Kind = Signed
+	case formatFloat:
+		s.Kind = Floating
 	}
-	return toFloat(8, func(order binary.ByteOrder, b []byte) float32 { return float32(math.Float64frombits(order.Uint64(b))) })
-}
-
-func copy8(dst, src []byte, _ binary.ByteOrder, s samples) {
-	if s.to == 1 && s.from == 1 {
-		copy(dst, src[:s.n])
-		return
-	}
-	for i := range s.n {
-		dst[i*s.to] = src[i*s.from]
-	}
-}
-
-func copy16(dst, src []byte, order binary.ByteOrder, s samples) {
-	if s.to == 2 && s.from == 2 && order == binary.LittleEndian {
-		copy(dst, src[:2*s.n])
-		return
-	}
-	for i := range s.n {
-		binary.LittleEndian.PutUint16(dst[i*s.to:], order.Uint16(src[i*s.from:]))
-	}
-}
-
-func copy32(dst, src []byte, order binary.ByteOrder, s samples) {
-	if s.to == 4 && s.from == 4 && order == binary.LittleEndian {
-		copy(dst, src[:4*s.n])
-		return
-	}
-	for i := range s.n {
-		binary.LittleEndian.PutUint32(dst[i*s.to:], order.Uint32(src[i*s.from:]))
-	}
-}
-
-func toFloat(size int, value func(order binary.ByteOrder, b []byte) float32) convert {
-	return func(dst, src []byte, order binary.ByteOrder, s samples) {
-		for i := range s.n {
-			v := value(order, src[i*s.from:i*s.from+size])
-			binary.LittleEndian.PutUint32(dst[i*s.to:], math.Float32bits(v))
-		}
-	}
+	return s
 }

@@ -2,11 +2,11 @@ package tiff
 
 import (
 	"bytes"
-	"compress/zlib"
 	"errors"
 	"fmt"
 	"io"
 
+	"github.com/klauspost/compress/zlib"
 	"golang.org/x/image/tiff/lzw"
 )
 

@@ -10,14 +10,16 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"driftscope/ingest/ndarray"
+	"driftscope/ingest/tiff"
 )
 
 // The bounds on a store.
 const (
 	maxAxes     = 16
-	maxSide     = 1 << 40   // of a shape
-	maxChunk    = 128 << 20 // bytes, unpacked
-	maxPacked   = maxChunk + maxChunk/8
+	maxSide     = 1 << 40 // of a shape
+	maxChunk    = ndarray.MaxChunk
 	maxInShard  = 1 << 20 // chunks of a shard: its index is 16 MiB then
 	maxMetadata = 4 << 20 // bytes of a file of metadata
 )
@@ -33,7 +35,7 @@ type array struct {
 	shard  []int // chunks along each side of a shard; nil where there are none
 	stride []int // bytes of an unpacked chunk from one sample to the next along each axis
 
-	samples samples
+	samples tiff.Samples
 	filled  []byte // a sample that was not written, as a picture has it
 	packed  packing
 
@@ -46,7 +48,7 @@ type array struct {
 
 // bytes is the length of an unpacked chunk.
 func (a *array) bytes() int {
-	n := a.samples.bytes
+	n := a.samples.Bytes
 	for _, side := range a.chunk {
 		n *= side
 	}
@@ -70,13 +72,13 @@ func (a *array) check(order []int) error {
 	if len(a.chunk) != n || a.shard != nil && len(a.shard) != n || len(order) != n {
 		return fmt.Errorf("chunks of %d axes (shards of %d, stored as %d), %d expected as its shape has: the metadata are damaged", len(a.chunk), len(a.shard), len(order), n)
 	}
-	bytes, inShard := a.samples.bytes, 1
+	bytes, inShard := a.samples.Bytes, 1
 	for i, side := range a.shape {
 		if side < 0 || side > maxSide {
 			return fmt.Errorf("axis %d is %d long, 0 to %d expected", i, side, maxSide)
 		}
 		if a.chunk[i] < 1 || a.chunk[i] > maxChunk/bytes {
-			return fmt.Errorf("chunks of %v samples of %d bytes, at most %d MiB expected: write the store in smaller ones", a.chunk, a.samples.bytes, maxChunk>>20)
+			return fmt.Errorf("chunks of %v samples of %d bytes, at most %d MiB expected: write the store in smaller ones", a.chunk, a.samples.Bytes, maxChunk>>20)
 		}
 		bytes *= a.chunk[i]
 		if a.shard != nil {
@@ -87,7 +89,7 @@ func (a *array) check(order []int) error {
 		}
 	}
 	a.stride = make([]int, n)
-	step := a.samples.bytes
+	step := a.samples.Bytes
 	for i := n - 1; i >= 0; i-- {
 		axis := order[i]
 		if axis < 0 || axis >= n || a.stride[axis] != 0 {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/pierrec/lz4/v4"
+
+	"driftscope/ingest/bounded"
 )
 
 // A blosc 1 chunk: a header, the places of the blocks, and the blocks, each of one stream or of one a byte of its type.
@@ -107,7 +109,7 @@ func (u *unpacker) decodeBlock(dst []byte, i int) error {
 	bits := b.flags&bloscBits != 0 && len(dst) >= b.typeBytes
 	to := dst
 	if bytes || bits {
-		b.block = resized(b.block, len(dst))
+		b.block = bounded.Resized(b.block, len(dst))
 		to = b.block
 	}
 	if err := u.decodeStreams(to, i); err != nil {
@@ -115,7 +117,7 @@ func (u *unpacker) decodeBlock(dst []byte, i int) error {
 	}
 	switch {
 	case bytes:
-		unshuffleBytes(dst, to, b.typeBytes)
+		bounded.Unshuffle(dst, to, b.typeBytes)
 	case bits:
 		unshuffleBits(dst, to, b.typeBytes)
 	}
@@ -172,10 +174,10 @@ func (u *unpacker) decodeStream(dst, packed []byte) (err error) {
 		n, err = lz4.UncompressBlock(packed, dst)
 	case bloscZstd:
 		var plain []byte
-		plain, err = u.decodeZstd(dst, packed)
+		plain, err = u.zstd.Unpack(dst, packed)
 		n = len(plain)
 	case bloscZlib:
-		_, err = u.decodeZlib(dst, packed)
+		err = u.zlib.Fill(dst, packed)
 	}
 	if err == nil && n != len(dst) {
 		err = fmt.Errorf("%d bytes when unpacked, %d expected", n, len(dst))

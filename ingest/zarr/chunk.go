@@ -8,6 +8,9 @@ import (
 	"io/fs"
 	"math"
 	"time"
+
+	"driftscope/ingest/bounded"
+	"driftscope/ingest/ndarray"
 )
 
 // errMissing is what there is instead of a chunk that was not written.
@@ -27,6 +30,7 @@ type chunks struct {
 	unpacker unpacker
 	packed   []byte // of the chunk that was read last, or of a shard's index
 	plain    []byte
+	unsure   bool // a chunk since this was taken back is doubtful
 
 	shardKey   string // of the shard whose index was read last
 	shardState fileState
@@ -66,6 +70,19 @@ func (c *chunks) locate(grid []int) (at stored, err error) {
 	}
 	at.state = fileState{info.Size(), info.ModTime()}
 	return at, nil
+}
+
+// load gives the chunk at a place of the grid, unpacked and good until the next call; nil where it was not written.
+func (c *chunks) load(grid []int) (plain []byte, err error) {
+	at, err := c.locate(grid)
+	if err == nil {
+		plain, err = c.read(&at)
+	}
+	if errors.Is(err, errMissing) {
+		return nil, nil
+	}
+	c.unsure = c.unsure || err == nil && c.doubtful()
+	return plain, err
 }
 
 // file opens what locate found, which may be another file by now.
@@ -130,8 +147,8 @@ func (c *chunks) fetch(r io.ReaderAt, at *stored) (err error) {
 			return err
 		}
 	}
-	if n > maxPacked {
-		return fmt.Errorf("a chunk of %d bytes, at most %d expected: write the store in smaller ones", n, maxPacked)
+	if n > ndarray.MaxPacked {
+		return fmt.Errorf("a chunk of %d bytes, at most %d expected: write the store in smaller ones", n, ndarray.MaxPacked)
 	}
 	c.packed, err = exactly(c.packed, r, from, int(n))
 	return err
@@ -139,7 +156,7 @@ func (c *chunks) fetch(r io.ReaderAt, at *stored) (err error) {
 
 // exactly reads n bytes into b, whose memory is used again.
 func exactly(b []byte, r io.ReaderAt, at int64, n int) ([]byte, error) {
-	b = resized(b, n)
+	b = bounded.Resized(b, n)
 	if got, err := r.ReadAt(b, at); got < n {
 		if err == io.EOF {
 			err = fmt.Errorf("%w: %d bytes at byte %d, %d expected", ErrTorn, got, at, n)

@@ -2,15 +2,13 @@ package zarr
 
 import (
 	"bytes"
-	"compress/gzip"
-	"compress/zlib"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
-	"io"
-	"slices"
 
-	"github.com/klauspost/compress/zstd"
+	"github.com/klauspost/compress/gzip"
+
+	"driftscope/ingest/bounded"
 )
 
 // Compressors that are read.
@@ -44,9 +42,9 @@ const maxChecksums = 4
 
 // unpacker has the memory of unpacking. The zero value is ready; it is not safe for concurrent use.
 type unpacker struct {
-	zstd  *zstd.Decoder
+	zstd  bounded.Zstd
 	gzip  gzip.Reader
-	zlib  io.ReadCloser
+	zlib  bounded.Zlib
 	blosc blosc
 }
 
@@ -60,7 +58,7 @@ func (u *unpacker) unpack(dst, packed []byte, p packing, size int) (plain []byte
 	want := size + crcBytes*p.inside
 	plain = packed
 	if p.compressor != noCompressor {
-		dst = resized(dst, want)
+		dst = bounded.Resized(dst, want)
 		if plain, err = u.decompress(dst, packed, p.compressor); err != nil {
 			return dst, fmt.Errorf("%d bytes of %s: %w", len(packed), p.compressor, err)
 		}
@@ -82,59 +80,18 @@ func (u *unpacker) decompress(dst, packed []byte, compressor string) (plain []by
 	case withBlosc:
 		return dst, u.decodeBlosc(dst, packed)
 	case withZstd:
-		return u.decodeZstd(dst, packed)
+		return u.zstd.Unpack(dst, packed)
 	case withGzip:
 		if err = u.gzip.Reset(bytes.NewReader(packed)); err != nil {
 			return nil, err
 		}
-		return inflate(dst, &u.gzip)
+		return dst, bounded.Fill(dst, &u.gzip)
 	}
-	return u.decodeZlib(dst, packed)
-}
-
-func (u *unpacker) decodeZlib(dst, packed []byte) (_ []byte, err error) {
-	if u.zlib == nil {
-		u.zlib, err = zlib.NewReader(bytes.NewReader(packed))
-	} else {
-		err = u.zlib.(zlib.Resetter).Reset(bytes.NewReader(packed), nil)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return inflate(dst, u.zlib)
-}
-
-// inflate fills dst and wants the end behind it, where the checksum is.
-func inflate(dst []byte, r io.Reader) ([]byte, error) {
-	if n, err := io.ReadFull(r, dst); err != nil {
-		return nil, fmt.Errorf("%d of %d bytes unpacked: %w", n, len(dst), err)
-	}
-	var more [1]byte
-	if n, err := io.ReadFull(r, more[:]); n > 0 || err != io.EOF {
-		return nil, fmt.Errorf("more than the %d bytes of its shape, or a wrong checksum (%v)", len(dst), err)
-	}
-	return dst, nil
-}
-
-// decodeZstd unpacks a frame of at most len(dst) bytes.
-func (u *unpacker) decodeZstd(dst, packed []byte) (_ []byte, err error) {
-	if u.zstd == nil {
-		u.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-			zstd.WithDecoderMaxMemory(maxChunk), zstd.WithDecoderMaxWindow(maxChunk), zstd.WithDecodeAllCapLimit(true))
-		if err != nil {
-			return nil, err
-		}
-	}
-	return u.zstd.DecodeAll(packed, dst[:0:len(dst)])
+	return dst, u.zlib.Fill(dst, packed)
 }
 
 // close frees what outlives a chunk.
-func (u *unpacker) close() {
-	if u.zstd != nil {
-		u.zstd.Close()
-		u.zstd = nil
-	}
-}
+func (u *unpacker) close() { u.zstd.Close() }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -149,6 +106,3 @@ func withoutCRC(b []byte) ([]byte, error) {
 	}
 	return b[:n], nil
 }
-
-// resized is b with n bytes, which may be any.
-func resized(b []byte, n int) []byte { return slices.Grow(b[:0], n)[:n] }

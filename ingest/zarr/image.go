@@ -7,26 +7,13 @@ import (
 	"slices"
 	"strings"
 
+	"driftscope/ingest/bounded"
+	"driftscope/ingest/ndarray"
 	"driftscope/ingest/tiff"
 )
 
-// maxTiles bounds the chunks of one picture.
-const maxTiles = 1 << 16
-
-// MaxFrames bounds the time axis: 16 million frames are two days at 100 a second.
-const MaxFrames = 1 << 24
-
-// Axes of a picture; they are missing where a store has fewer.
-const (
-	axisT = iota
-	axisC
-	axisZ
-	axisY
-	axisX
-	axesAll
-)
-
-var axisNames = [axesAll]string{"t", "c", "z", "y", "x"}
+// MaxFrames bounds the time axis.
+const MaxFrames = bounded.MaxFrames
 
 // Image is one picture of a store, at one resolution. Not safe for concurrent use.
 type Image struct {
@@ -36,13 +23,11 @@ type Image struct {
 	Interval         float64    // seconds from one time to the next; 0 where nothing is said, or not in which unit
 	PixelUM          [2]float64 // along x and y; 0 where nothing is said
 
-	level  int
-	array  *array
-	axis   [axesAll]int // of the array; -1 where there is none
-	chunks chunks
-	tiles  [2]int // down and across a picture
-	grid   []int
-	kept   kept
+	level    int
+	array    *array
+	axes     ndarray.Axes
+	chunks   chunks
+	pictures *ndarray.Pictures
 }
 
 // Open reads the metadata of a store, and takes the resolution of that number, from 0, the finest. Of a store that is being written the error may
@@ -98,69 +83,61 @@ func (i *Image) lay(named axes) error {
 	if len(named) != len(i.array.shape) {
 		return fmt.Errorf("an array of %d axes of which %d are named, t, c, z, y and x expected: write the store with NGFF's metadata", len(i.array.shape), len(named))
 	}
-	i.axis = [axesAll]int{-1, -1, -1, -1, -1}
+	i.axes = ndarray.NoAxes
 	for at, a := range named {
-		which := slices.Index(axisNames[:], strings.ToLower(a.Name))
+		which := letter(a.Name)
 		switch {
 		case which < 0 && a.Type == "time":
-			which = axisT
+			which = ndarray.T
 		case which < 0 && a.Type == "channel":
-			which = axisC
+			which = ndarray.C
 		}
 		switch {
-		case which >= 0 && i.axis[which] < 0:
-			i.axis[which] = at
+		case which >= 0 && i.axes[which] < 0:
+			i.axes[which] = at
 		case i.array.shape[at] != 1:
 			return fmt.Errorf("axis %d is %.40q and %d long, one each of t, c, z, y and x expected: export one of its places", at, a.Name, i.array.shape[at])
 		}
 	}
-	if i.axis[axisY] < 0 || i.axis[axisX] < 0 {
+	if i.axes[ndarray.Y] < 0 || i.axes[ndarray.X] < 0 {
 		return errors.New("no axes y and x: the store holds no pictures")
 	}
 	return i.fit()
 }
 
+// letter is which of a picture's axes has that name, -1 where none has.
+func letter(name string) int {
+	if len(name) != 1 {
+		return -1
+	}
+	return strings.Index(ndarray.Names, strings.ToLower(name))
+}
+
 // fit takes the sizes, and holds them to the bounds.
-func (i *Image) fit() error {
-	i.Height, i.Width, i.Channels, i.Slices = i.size(axisY), i.size(axisX), i.size(axisC), i.size(axisZ)
-	if err := tiff.CheckSize(i.Width, i.Height, i.array.samples.depth().Bytes()); err != nil {
+func (i *Image) fit() (err error) {
+	i.Height, i.Width, i.Channels, i.Slices = i.size(ndarray.Y), i.size(ndarray.X), i.size(ndarray.C), i.size(ndarray.Z)
+	a := i.array
+	if err := tiff.CheckSize(i.Width, i.Height, a.samples.Depth().Bytes()); err != nil {
 		return err
 	}
-	for n, axis := range []int{axisY, axisX} {
-		side := i.array.chunk[i.axis[axis]]
-		i.tiles[n] = (i.size(axis) + side - 1) / side
-	}
-	if i.tiles[0] > maxTiles/i.tiles[1] {
-		return fmt.Errorf("pictures of %dx%d chunks, at most %d expected: write the store in larger ones", i.tiles[1], i.tiles[0], maxTiles)
-	}
-	i.grid = make([]int, len(i.array.shape))
-	return nil
+	i.pictures, err = ndarray.NewPictures(ndarray.Array{Axes: i.axes, Chunk: a.chunk, Stride: a.stride, Samples: a.samples, Fill: a.filled, Load: i.chunks.load}, a.shape)
+	return err
 }
 
 // size is how long an axis is, 1 where there is none.
-func (i *Image) size(axis int) int {
-	if i.axis[axis] < 0 {
-		return 1
-	}
-	return i.array.shape[i.axis[axis]]
-}
+func (i *Image) size(axis int) int { return i.axes.Along(axis, i.array.shape) }
 
 // Times is how many frames there are room for by the metadata. Writers may make room for more than they write, or say so late.
-func (i *Image) Times() int { return min(i.size(axisT), MaxFrames) }
+func (i *Image) Times() int { return min(i.size(ndarray.T), MaxFrames) }
 
 // Timed says that there is an axis of time.
-func (i *Image) Timed() bool { return i.axis[axisT] >= 0 }
+func (i *Image) Timed() bool { return i.axes[ndarray.T] >= 0 }
 
 // Together is how many frames one chunk holds: nobody can see which of them were written.
-func (i *Image) Together() int {
-	if i.axis[axisT] < 0 {
-		return 1
-	}
-	return i.array.chunk[i.axis[axisT]]
-}
+func (i *Image) Together() int { return i.axes.Along(ndarray.T, i.array.chunk) }
 
 // Tiles is how many chunks a picture has.
-func (i *Image) Tiles() int { return i.tiles[0] * i.tiles[1] }
+func (i *Image) Tiles() int { return i.pictures.Tiles() }
 
 // Again reads the metadata again, as they may say more by now. A store that was begun anew is an error.
 func (i *Image) Again() error {
@@ -170,7 +147,7 @@ func (i *Image) Again() error {
 		return nil // being written
 	case err != nil:
 		return err
-	case now.axis != i.axis || !i.array.same(now.array, i.axis[axisT]):
+	case now.axes != i.axes || !i.array.same(now.array, i.axes[ndarray.T]):
 		return errors.New("its pictures are of another kind than before: the store was begun anew, start again")
 	}
 	i.array.shape = now.array.shape
@@ -193,11 +170,11 @@ var durations = map[string]float64{
 
 // measure takes the time step and the size of a pixel, where the metadata say how long they are and in which unit.
 func (i *Image) measure(named axes, scale []float64) {
-	if t := i.axis[axisT]; t >= 0 {
+	if t := i.axes[ndarray.T]; t >= 0 {
 		i.Interval = scale[t] * durations[named[t].Unit]
 	}
-	for n, axis := range []int{axisX, axisY} {
-		at := i.axis[axis]
+	for n, axis := range []int{ndarray.X, ndarray.Y} {
+		at := i.axes[axis]
 		i.PixelUM[n] = scale[at] * lengths[named[at].Unit]
 	}
 }

@@ -47,7 +47,7 @@ func (a *array) parseV2(text []byte) error {
 	if a.samples, err = codedSamples(dtype); err != nil {
 		return err
 	}
-	if a.filled, err = a.samples.fill(m.Fill); err != nil {
+	if a.filled, err = fill(a.samples, m.Fill); err != nil {
 		return err
 	}
 	if len(m.Filters) > 0 {

@@ -84,7 +84,7 @@ func (a *array) parseV3(text []byte) error {
 		return err
 	}
 	var err error
-	if a.filled, err = a.samples.fill(m.Fill); err != nil {
+	if a.filled, err = fill(a.samples, m.Fill); err != nil {
 		return err
 	}
 	order, err := a.codecsV3(m.Codecs, false)
@@ -143,7 +143,7 @@ func (a *array) codecsV3(codecs []named, inside bool) (order []int, err error) {
 	if err := first.configured(&c); err != nil {
 		return nil, err
 	}
-	a.samples.big = c.Endian == "big"
+	a.samples.Big = c.Endian == "big"
 	a.packed, err = packingV3(rest)
 	return order, err
 }

@@ -1,27 +1,5 @@
 package zarr
 
-import "encoding/binary"
-
-// unshuffleBytes puts the bytes of elements of size bytes back together: in src all first bytes lie in front, then all second ones. What is no whole
-// element lies at the end.
-func unshuffleBytes(dst, src []byte, size int) {
-	n := len(dst) / size
-	if size == 2 { // most cameras
-		low, high := src[:n], src[n:2*n]
-		for i := range low {
-			binary.LittleEndian.PutUint16(dst[2*i:], uint16(low[i])|uint16(high[i])<<8)
-		}
-	} else {
-		for j := range size {
-			plane := src[j*n : (j+1)*n]
-			for i, v := range plane {
-				dst[i*size+j] = v
-			}
-		}
-	}
-	copy(dst[n*size:], src[n*size:])
-}
-
 // unshuffleBits puts the bits of elements of size bytes back together: row 8j+k of src has bit k of byte j of every element, the first element's in
 // the lowest bit. Elements of which there is no multiple of eight are stored as they are.
 func unshuffleBits(dst, src []byte, size int) {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"driftscope/ingest/bounded"
 	"driftscope/ingest/tiff"
 )
 
@@ -150,7 +151,7 @@ func (w *Writer) colours() (channels []any) {
 func apart(dst []byte, img *tiff.Image) []byte {
 	size := img.Depth.Bytes()
 	pixels := img.Width * img.Height
-	dst = resized(dst, len(img.Pix))
+	dst = bounded.Resized(dst, len(img.Pix))
 	for c := range img.Channels {
 		for p := range pixels {
 			copy(dst[(c*pixels+p)*size:][:size], img.Pix[(p*img.Channels+c)*size:])
@@ -177,7 +178,7 @@ func (i *Image) ReadColours(dst *tiff.Image, time int) error {
 		size := plane.Depth.Bytes()
 		if c == 0 {
 			dst.Width, dst.Height, dst.Channels, dst.Depth = plane.Width, plane.Height, i.Channels, plane.Depth
-			dst.Pix = resized(dst.Pix, len(plane.Pix)*i.Channels)
+			dst.Pix = bounded.Resized(dst.Pix, len(plane.Pix)*i.Channels)
 		}
 		for p := range plane.Width * plane.Height {
 			copy(dst.Pix[(p*i.Channels+c)*size:][:size], plane.Pix[p*size:])

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"driftscope/ingest/ndarray"
 	"driftscope/ingest/tiff"
 )
 
@@ -41,7 +42,7 @@ func (i *Image) Last(p Place, beyond bool) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		per := i.array.perFile(i.axis[axisT])
+		per := i.array.perFile(i.axes[ndarray.T])
 		if ends := min(found+1, MaxFrames/per) * per; found >= -1 && (beyond || ends <= last) {
 			last = ends - 1
 		}
@@ -79,7 +80,7 @@ func (i *Image) filledUp(p Place) int {
 
 // listing is the largest number along the first axis that a key has, -1 where there are no keys, -2 where keys cannot tell.
 func (i *Image) listing() (largest int, err error) {
-	if i.axis[axisT] != 0 {
+	if i.axes[ndarray.T] != 0 {
 		return -2, nil
 	}
 	a := i.array

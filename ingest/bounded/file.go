@@ -1,0 +1,43 @@
+package bounded
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// MaxFrames bounds the time axis of a recording: 16 million frames are two days at 100 a second.
+const MaxFrames = 1 << 24
+
+// ErrTorn is found in the error of a file that ends before what it names.
+var ErrTorn = errors.New("the file is torn, copy it again")
+
+// File is a file of known size.
+type File struct {
+	R    io.ReaderAt
+	Size int64
+}
+
+// Holds refuses n bytes at a place that the file has not.
+func (f *File) Holds(at, n uint64) error {
+	if size := uint64(f.Size); n > size || at > size-n {
+		return fmt.Errorf("%w: it names %d bytes at byte %d and has %d", ErrTorn, n, at, size)
+	}
+	return nil
+}
+
+// Bytes reads n bytes into b, whose memory is used again, and takes none for what is not there.
+func (f *File) Bytes(b []byte, at, n uint64) ([]byte, error) {
+	if err := f.Holds(at, n); err != nil {
+		return b, err
+	}
+	b = Resized(b, int(n))
+	if got, err := f.R.ReadAt(b, int64(at)); got < len(b) {
+		return b, fmt.Errorf("%w: %d bytes at byte %d, %d expected (%w)", ErrTorn, got, at, n, err)
+	}
+	return b, nil
+}
+
+// Resized is b with n bytes, which may be any.
+func Resized(b []byte, n int) []byte { return slices.Grow(b[:0], n)[:n] }

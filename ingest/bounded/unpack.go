@@ -1,0 +1,84 @@
+package bounded
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/zlib"
+	"github.com/klauspost/compress/zstd"
+)
+
+// MaxUnpacked bounds what a chunk or a picture is unpacked to.
+const MaxUnpacked = 128 << 20
+
+// Zlib unpacks streams of zlib. The zero value is ready; it is not safe for concurrent use.
+type Zlib struct {
+	in bytes.Reader
+	r  io.ReadCloser // implements zlib.Resetter
+}
+
+// open begins a stream.
+func (z *Zlib) open(packed []byte) (err error) {
+	z.in.Reset(packed)
+	if z.r == nil {
+		z.r, err = zlib.NewReader(&z.in)
+		return err
+	}
+	return z.r.(zlib.Resetter).Reset(&z.in, nil)
+}
+
+// Fill fills dst with all that packed holds, no more and no less.
+func (z *Zlib) Fill(dst, packed []byte) error {
+	if err := z.open(packed); err != nil {
+		return err
+	}
+	return Fill(dst, z.r)
+}
+
+// Most unpacks what fits into dst, and says how many bytes those are.
+func (z *Zlib) Most(dst, packed []byte) (n int, err error) {
+	if err := z.open(packed); err != nil {
+		return 0, err
+	}
+	n, err = io.ReadFull(z.r, dst)
+	if err == io.ErrUnexpectedEOF || err == io.EOF {
+		err = nil
+	}
+	return n, err
+}
+
+// Fill fills dst and wants the end behind it, where a checksum is.
+func Fill(dst []byte, r io.Reader) error {
+	if n, err := io.ReadFull(r, dst); err != nil {
+		return fmt.Errorf("%d of %d bytes unpacked: %w", n, len(dst), err)
+	}
+	var more [1]byte
+	if n, err := io.ReadFull(r, more[:]); n > 0 || err != io.EOF {
+		return fmt.Errorf("more than the %d bytes of its size, or a wrong checksum (%v)", len(dst), err)
+	}
+	return nil
+}
+
+// Zstd unpacks frames of Zstandard. The zero value is ready; it is not safe for concurrent use.
+type Zstd struct{ decoder *zstd.Decoder }
+
+// Unpack gives at most len(dst) bytes, in dst's memory.
+func (z *Zstd) Unpack(dst, packed []byte) (_ []byte, err error) {
+	if z.decoder == nil {
+		z.decoder, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxMemory(MaxUnpacked), zstd.WithDecoderMaxWindow(MaxUnpacked), zstd.WithDecodeAllCapLimit(true))
+		if err != nil {
+			return nil, err
+		}
+	}
+	return z.decoder.DecodeAll(packed, dst[:0:len(dst)])
+}
+
+// Close frees what outlives a frame.
+func (z *Zstd) Close() {
+	if z.decoder != nil {
+		z.decoder.Close()
+		z.decoder = nil
+	}
+}

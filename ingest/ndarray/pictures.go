@@ -1,0 +1,158 @@
+package ndarray
+
+import (
+	"fmt"
+	"slices"
+
+	"driftscope/ingest/bounded"
+	"driftscope/ingest/tiff"
+)
+
+// MaxChunk bounds a chunk, unpacked, and those that are kept for the next picture, all together; MaxPacked bounds it as it is stored.
+const (
+	MaxChunk  = bounded.MaxUnpacked
+	MaxPacked = MaxChunk + MaxChunk/8
+)
+
+// MaxTiles bounds the chunks of one picture.
+const MaxTiles = 1 << 16
+
+// Place is one picture; all count from 0.
+type Place struct{ Time, Channel, Slice int }
+
+// Array is how an array is stored.
+type Array struct {
+	Axes    Axes
+	Chunk   []int // its sides
+	Stride  []int // bytes of an unpacked chunk from one sample to the next along each axis
+	Samples tiff.Samples
+	Fill    []byte // a sample that was not written, as a picture has it
+	// Load gives the chunk at a place of the grid, unpacked and good until the next call; nil where it was not written.
+	Load func(grid []int) ([]byte, error)
+}
+
+// Pictures are those of an array. Not safe for concurrent use.
+type Pictures struct {
+	array         Array
+	width, height int
+	tiles         [2]int // down and across a picture
+	grid          []int
+	chunkBytes    int
+	kept          kept
+}
+
+// kept are the unpacked chunks of the last picture, where they are of others, too.
+type kept struct {
+	grid  []int // of the first
+	tiles [][]byte
+}
+
+// NewPictures lays an array of that shape out as pictures of a size that its caller found to be within bounds.
+func NewPictures(a Array, shape []int) (*Pictures, error) {
+	p := &Pictures{array: a, width: a.Axes.Along(X, shape), height: a.Axes.Along(Y, shape), grid: make([]int, len(shape)), chunkBytes: a.Samples.Bytes}
+	for n, axis := range []int{Y, X} {
+		side := a.Axes.Along(axis, a.Chunk)
+		p.tiles[n] = (a.Axes.Along(axis, shape) + side - 1) / side
+	}
+	if p.tiles[0] > MaxTiles/p.tiles[1] {
+		return nil, fmt.Errorf("pictures of %dx%d chunks, at most %d expected: write it in larger ones", p.tiles[1], p.tiles[0], MaxTiles)
+	}
+	for _, side := range a.Chunk {
+		p.chunkBytes *= side
+	}
+	return p, nil
+}
+
+// Tiles is how many chunks a picture has.
+func (p *Pictures) Tiles() int { return p.tiles[0] * p.tiles[1] }
+
+// First sets the grid to the first chunk of a picture, and returns where in a chunk the picture begins, in bytes.
+func (p *Pictures) First(at Place) (offset int) {
+	clear(p.grid)
+	for axis, at := range [...]int{T: at.Time, C: at.Channel, Z: at.Slice} {
+		if n := p.array.Axes[axis]; n >= 0 {
+			side := p.array.Chunk[n]
+			p.grid[n] = at / side
+			offset += at % side * p.array.Stride[n]
+		}
+	}
+	return offset
+}
+
+// Tile is the place of the grid of the picture's chunk of that number, good until the next call.
+func (p *Pictures) Tile(n int) (grid []int) {
+	p.grid[p.array.Axes[Y]], p.grid[p.array.Axes[X]] = n/p.tiles[1], n%p.tiles[1]
+	return p.grid
+}
+
+// Read reads a picture into dst, whose memory it uses again. What missing chunks would have has the fill value.
+func (p *Pictures) Read(dst *tiff.Image, at Place) (missing int, err error) {
+	offset := p.First(at)
+	dst.Width, dst.Height, dst.Channels, dst.Depth = p.width, p.height, 1, p.array.Samples.Depth()
+	dst.Pix = bounded.Resized(dst.Pix, dst.Width*dst.Height*dst.Depth.Bytes())
+	if p.kept.tiles != nil && !slices.Equal(p.kept.grid, p.grid) {
+		p.Forget()
+	}
+	if p.kept.tiles == nil && p.chunkBytes <= MaxChunk/p.Tiles() && p.shared() {
+		p.kept = kept{slices.Clone(p.grid), make([][]byte, p.Tiles())}
+	}
+	for n := range p.Tiles() {
+		plain, err := p.load(n)
+		if err != nil {
+			p.Forget()
+			return missing, err
+		}
+		if plain == nil {
+			missing++
+		}
+		p.paste(dst, plain, offset)
+	}
+	return missing, nil
+}
+
+// Forget loads chunks again that the next picture shares with the last one.
+func (p *Pictures) Forget() { p.kept = kept{} }
+
+// shared says that a chunk is of several pictures.
+func (p *Pictures) shared() bool {
+	return p.array.Axes.Along(T, p.array.Chunk) > 1 || p.array.Axes.Along(C, p.array.Chunk) > 1 || p.array.Axes.Along(Z, p.array.Chunk) > 1
+}
+
+// load gives chunk n of the current picture.
+func (p *Pictures) load(n int) ([]byte, error) {
+	grid := p.Tile(n)
+	if p.kept.tiles != nil && p.kept.tiles[n] != nil {
+		return p.kept.tiles[n], nil
+	}
+	plain, err := p.array.Load(grid)
+	if err == nil && plain != nil && p.kept.tiles != nil {
+		plain = slices.Clone(plain)
+		p.kept.tiles[n] = plain
+	}
+	return plain, err
+}
+
+// paste puts the chunk of the grid where it belongs, from byte offset on; of a missing one, nil, the fill value.
+func (p *Pictures) paste(dst *tiff.Image, plain []byte, offset int) {
+	y, x := p.array.Axes[Y], p.array.Axes[X]
+	high, wide := p.array.Chunk[y], p.array.Chunk[x]
+	top, left := p.grid[y]*high, p.grid[x]*wide
+	rows, columns := min(high, dst.Height-top), min(wide, dst.Width-left)
+	size := dst.Depth.Bytes()
+	run := tiff.Run{N: columns, To: size, From: p.array.Stride[x]}
+	for row := range rows {
+		to := dst.Pix[((top+row)*dst.Width+left)*size:][:columns*size]
+		if plain == nil {
+			fill(to, p.array.Fill)
+			continue
+		}
+		p.array.Samples.Convert(to, plain[offset+row*p.array.Stride[y]:], run)
+	}
+}
+
+// fill repeats a sample.
+func fill(dst, sample []byte) {
+	for n := copy(dst, sample); n < len(dst); n *= 2 {
+		copy(dst[n:], dst[:n])
+	}
+}
