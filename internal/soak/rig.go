@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -22,6 +21,7 @@ import (
 	"driftscope/internal/atomicfile"
 	"driftscope/internal/fakecamera"
 	"driftscope/internal/latent"
+	"driftscope/internal/port"
 )
 
 const (
@@ -51,17 +51,20 @@ type rig struct {
 	publishers        []*publisher
 	growing           []*growing
 	disk              string // folder that can be filled; empty where it may not be mounted
-	ports             struct{ embedded, server int }
-	ctx               context.Context // of what runs in the background
-	cancel            context.CancelFunc
-	background        sync.WaitGroup
-	stopWriter        context.CancelFunc
-	samples           *samples
-	reserved          io.Closer // the camera's place on the machine's network
-	natsServer        string
-	commit            string          // that is checked out at the beginning
-	healing           context.Context // until the last are ended
-	healed            context.CancelFunc
+	ports             struct {
+		reserved         port.Reserved
+		embedded, server int
+	}
+	ctx        context.Context // of what runs in the background
+	cancel     context.CancelFunc
+	background sync.WaitGroup
+	stopWriter context.CancelFunc
+	samples    *samples
+	reserved   io.Closer // the camera's place on the machine's network
+	natsServer string
+	commit     string          // that is checked out at the beginning
+	healing    context.Context // until the last are ended
+	healed     context.CancelFunc
 }
 
 func newRig(o options) (*rig, error) {
@@ -227,10 +230,10 @@ func (r *rig) build() (err error) {
 		return fmt.Errorf("go tool nats-server: %w: run the soak in the repository", err)
 	}
 	r.natsServer = strings.TrimSpace(string(out))
-	if r.ports.embedded, err = freePort(); err != nil {
+	if r.ports.embedded, err = r.ports.reserved.Next(); err != nil {
 		return err
 	}
-	if r.ports.server, err = freePort(); err != nil {
+	if r.ports.server, err = r.ports.reserved.Next(); err != nil {
 		return err
 	}
 	if r.link, err = newLink(fmt.Sprintf("127.0.0.1:%d", r.ports.server)); err != nil {
@@ -337,7 +340,7 @@ func (r *rig) addPrograms(disk string) error {
 			{"ctiff", "followed TIFF", followed("tiff", tiffC), tiffC, ""},
 		}},
 	} {
-		port, err := freePort()
+		port, err := r.ports.reserved.Next()
 		if err != nil {
 			return err
 		}
@@ -360,15 +363,6 @@ func (r *rig) addPrograms(disk string) error {
 		newPublisher(r.outside.nc, "camera.c", 120*time.Millisecond),
 	}
 	return nil
-}
-
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
 // restart begins another life of a program that was killed, once all that it published was taken.
@@ -404,6 +398,7 @@ func (r *rig) close(clean bool) {
 	for _, pid := range leftovers(r.folder) {
 		syscall.Kill(pid, syscall.SIGKILL)
 	}
+	r.ports.reserved.Close()
 	if r.reserved != nil {
 		r.reserved.Close()
 	}

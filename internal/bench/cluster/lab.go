@@ -13,6 +13,7 @@ import (
 
 	"driftscope/internal/bus"
 	"driftscope/internal/lease"
+	"driftscope/internal/port"
 	"driftscope/internal/site"
 )
 
@@ -26,6 +27,7 @@ type lab struct {
 	c       *Command
 	folder  string
 	servers []*machine
+	ports   port.Reserved // the servers'
 	workers []*worker
 	streams []string
 	conn    *bus.Conn
@@ -73,7 +75,7 @@ func newLab(ctx context.Context, c *Command) (l *lab, err error) {
 
 // begin fills l as far as it gets.
 func (l *lab) begin(ctx, following context.Context) (err error) {
-	if l.servers, err = newServers(l.folder, max(l.c.Replicas, 1)); err != nil {
+	if l.servers, err = newServers(l.folder, max(l.c.Replicas, 1), &l.ports); err != nil {
 		return err
 	}
 	if err = healthy(ctx, l.servers); err != nil {
@@ -290,6 +292,7 @@ func (l *lab) close() {
 	for _, m := range l.servers {
 		m.kill()
 	}
+	l.ports.Close()
 	if l.c.Folder == "" {
 		os.RemoveAll(l.folder)
 	}

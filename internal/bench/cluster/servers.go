@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"driftscope/internal/atomicfile"
+	"driftscope/internal/port"
 )
 
 // machine is one nats-server.
@@ -23,11 +23,15 @@ type machine struct {
 	monitor string // of its HTTP pages
 }
 
-// newServers writes the configuration of n servers that are one cluster, and starts them.
-func newServers(folder string, n int) ([]*machine, error) {
-	free, err := freeAddresses(3 * n)
-	if err != nil {
-		return nil, err
+// newServers writes the configuration of n servers that are one cluster, and starts them. Their ports are reserved for as long as they run.
+func newServers(folder string, n int, ports *port.Reserved) ([]*machine, error) {
+	free := make([]string, 3*n)
+	for i := range free {
+		number, err := ports.Next()
+		if err != nil {
+			return nil, err
+		}
+		free[i] = fmt.Sprintf("127.0.0.1:%d", number)
 	}
 	routes := make([]string, n)
 	for i := range routes {
@@ -56,19 +60,6 @@ func newServers(folder string, n int) ([]*machine, error) {
 		}
 	}
 	return servers, nil
-}
-
-// freeAddresses are of ports that nobody listens on now.
-func freeAddresses(n int) (all []string, err error) {
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, err
-		}
-		defer l.Close()
-		all = append(all, l.Addr().String())
-	}
-	return all, nil
 }
 
 // asking leaves no connection open: servers are killed.

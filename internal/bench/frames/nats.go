@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"runtime"
 	"slices"
@@ -19,6 +18,7 @@ import (
 	"driftscope/internal/bench"
 	"driftscope/internal/exit"
 	"driftscope/internal/latent"
+	"driftscope/internal/port"
 	"driftscope/sinks/message"
 )
 
@@ -100,7 +100,9 @@ func (c *NATSCommand) measure(ctx context.Context) (found NATSFindings, err erro
 	if err != nil {
 		return found, err
 	}
-	port, err := freePort()
+	var ports port.Reserved
+	defer ports.Close()
+	port, err := ports.Next()
 	if err != nil {
 		return found, err
 	}
@@ -161,16 +163,6 @@ func (c *consumer) take(m *nats.Msg) {
 	if c.next = l.Seq + 1; now.Sub(c.first) > warmUp {
 		c.ages = append(c.ages, now.Sub(l.Time))
 	}
-}
-
-// freePort is one that nobody listens on now.
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
 // print writes the findings for a person.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"runtime"
 	"slices"
@@ -23,6 +22,7 @@ import (
 	"driftscope/internal/frame"
 	"driftscope/internal/latent"
 	"driftscope/internal/pipeline"
+	"driftscope/internal/port"
 	"driftscope/internal/stream"
 	"driftscope/sinks/message"
 )
@@ -82,7 +82,9 @@ func (c *Command) subscribe(ctx context.Context, o field.Options, fps float64) (
 	if err != nil {
 		return nil, err
 	}
-	port, err := freePort()
+	var ports port.Reserved
+	defer ports.Close()
+	port, err := ports.Next()
 	if err != nil {
 		return nil, err
 	}
@@ -132,15 +134,6 @@ func (s *subscriber) take(m *nats.Msg) {
 	}
 	s.last = now
 	s.ages = append(s.ages, now.Sub(record.(*message.ObjectsRecord).Time))
-}
-
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
 // alone tracks a film in this process, with the server on a port, and prints the memory that it took beside the film.

@@ -74,7 +74,4 @@ func TestSubscriber(t *testing.T) {
 	if s.take(&nats.Msg{Data: []byte(`{"v":1,"kind":"` + string(latent.KindLatent) + `"}`)}); s.err == nil {
 		t.Error("a latent was taken for objects")
 	}
-	if port, err := freePort(); err != nil || port == 0 {
-		t.Errorf("port %d, %v", port, err)
-	}
 }

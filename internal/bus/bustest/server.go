@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"driftscope/internal/port"
 )
 
 const starting = 20 * time.Second // for the server to take connections, on a busy machine
@@ -148,31 +150,14 @@ func build(t testing.TB) string {
 	return strings.TrimSpace(string(out))
 }
 
-// Ports of servers lie below those that systems give to who asks for any: a server that was killed finds its own free again.
-const (
-	firstPort = 20_000
-	ports     = 12_000
-)
-
-// FreePort finds a port that nobody listens on, and that no other test gets while this one runs: each is marked by the UDP port of its number.
+// FreePort finds a port that nobody listens on, and that no other test gets while this one runs.
 func FreePort(t testing.TB) int {
 	t.Helper()
-	for i := range ports {
-		port := firstPort + (os.Getpid()*7+i)%ports // programs that start together look in different places
-		address := fmt.Sprintf("127.0.0.1:%d", port)
-		mark, err := net.ListenPacket("udp", address)
-		if err != nil {
-			continue
-		}
-		l, err := net.Listen("tcp", address)
-		if err != nil {
-			mark.Close()
-			continue
-		}
-		l.Close()
-		t.Cleanup(func() { mark.Close() })
-		return port
+	var ports port.Reserved
+	number, err := ports.Next()
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Fatalf("found no free port from %d to %d", firstPort, firstPort+ports-1)
-	return 0
+	t.Cleanup(ports.Close)
+	return number
 }

@@ -12,7 +12,7 @@ func TestFreePort(t *testing.T) {
 	var first int
 	t.Run("first", func(t *testing.T) {
 		first = FreePort(t)
-		if second := FreePort(t); second == first || min(first, second) < firstPort || max(first, second) >= firstPort+ports {
+		if second := FreePort(t); second == first {
 			t.Errorf("found ports %d and %d", first, second)
 		}
 	})
