@@ -55,7 +55,7 @@ func Open(r io.ReaderAt, size int64) (*Film, error) {
 	part, directory, metadata, attachments := int32(little.Uint32(head[48:])), int64(little.Uint64(head[52:])), int64(little.Uint64(head[60:])), int64(little.Uint64(head[72:]))
 	switch {
 	case part != 0:
-		return nil, fmt.Errorf("it is part %d of several files, one file expected: export it as one", part)
+		return nil, tiff.Unread("it is part %d of several files, one file expected: export it as one", part)
 	case directory == 0:
 		return nil, errors.New("it has no directory of pictures: its writer did not finish, record or copy it again")
 	}
@@ -109,7 +109,7 @@ func (f *Film) readDirectory(at int64) error {
 		used = binary.LittleEndian.Uint64(head[16:])
 	}
 	if used < spare || used > maxDirectory {
-		return fmt.Errorf("a directory of %d bytes, %d to %d expected: split the recording", used, spare, maxDirectory)
+		return tiff.Unread("a directory of %d bytes, %d to %d expected: split the recording", used, spare, maxDirectory)
 	}
 	b, err := f.segment(nil, at, "ZISRAWDIRECTORY", int(used))
 	if err != nil {
@@ -143,7 +143,7 @@ func (d *directory) take(b []byte) ([]byte, error) {
 	e := entry{at: int64(little.Uint64(b[6:])), pixel: int(little.Uint32(b[2:])), compression: int(int32(little.Uint32(b[18:])))}
 	part, n := little.Uint32(b[14:]), int(little.Uint32(b[28:]))
 	if part != 0 {
-		return nil, fmt.Errorf("it is in part %d of several files, one file expected: export it as one", part)
+		return nil, tiff.Unread("it is in part %d of several files, one file expected: export it as one", part)
 	}
 	if n < 0 || n > maxAxes || len(b) < entryBytes+n*axisBytes {
 		return nil, fmt.Errorf("an entry of %d axes, at most %d expected: the file is damaged, copy it again", n, maxAxes)
@@ -156,7 +156,7 @@ func (d *directory) take(b []byte) ([]byte, error) {
 		name, _, _ := bytes.Cut(axis[:4], []byte{0})
 		start, size, kept := int(int32(little.Uint32(axis[4:]))), int(int32(little.Uint32(axis[8:]))), int(int32(little.Uint32(axis[16:])))
 		if size < 1 {
-			return nil, fmt.Errorf("an entry that is %d long along %.4q: the file is damaged, copy it again", size, name)
+			return nil, fmt.Errorf("an entry that is %d long along %.4q, 1 and more expected: the file is damaged, copy it again", size, name)
 		}
 		whole = whole && (kept == 0 || kept == size)
 		letter := string(name)
@@ -175,7 +175,7 @@ func (d *directory) take(b []byte) ([]byte, error) {
 			others[letter] = start
 		}
 		if size != 1 && letter != "X" && letter != "Y" && whole {
-			return nil, fmt.Errorf("an entry of %d pictures along %.4q, one each expected: export it as OME-TIFF", size, name)
+			return nil, tiff.Unread("an entry of %d pictures along %.4q, one each expected: export it as OME-TIFF", size, name)
 		}
 	}
 	b = b[entryBytes+n*axisBytes:]
@@ -185,7 +185,7 @@ func (d *directory) take(b []byte) ([]byte, error) {
 	}
 	for letter, start := range others {
 		if before, met := d.others[letter]; met && before != start {
-			return nil, fmt.Errorf("there are several %s, one expected: export one of them as a file of its own", otherAxis(letter))
+			return nil, tiff.Unread("there are several %s, one expected: export one of them as a file of its own", otherAxis(letter))
 		}
 		d.others[letter] = start
 	}
@@ -207,9 +207,9 @@ func (e *entry) check() error {
 	name, bytes := pixelType(e.pixel)
 	switch {
 	case bytes == 0:
-		return fmt.Errorf("pixels of type %s, Gray8, Gray16, Gray32Float, Bgr24 or Bgr48 expected: export it as OME-TIFF", name)
+		return tiff.Unread("pixels of type %s, Gray8, Gray16, Gray32Float, Bgr24 or Bgr48 expected: export it as OME-TIFF", name)
 	case e.compression != plain && e.compression != zstd0 && e.compression != zstd1:
-		return fmt.Errorf("it is compressed as %s, none or Zstandard expected: export it without compression", compressionName(e.compression))
+		return tiff.Unread("it is compressed as %s, none or Zstandard expected: export it without compression", compressionName(e.compression))
 	}
 	return tiff.CheckSize(e.width, e.height, bytes)
 }
@@ -228,7 +228,7 @@ func (f *Film) lay(d *directory) error {
 	count := [3]int{}
 	for i := range count {
 		if count[i] = most[i] - least[i] + 1; count[i] > bounded.MaxFrames {
-			return fmt.Errorf("%d places along %c, at most %d expected: split the recording", count[i], "TCZ"[i], bounded.MaxFrames)
+			return tiff.Unread("%d places along %c, at most %d expected: split the recording", count[i], "TCZ"[i], bounded.MaxFrames)
 		}
 	}
 	f.Times, f.Channels, f.Slices = count[0], count[1], count[2]
@@ -238,7 +238,7 @@ func (f *Film) lay(d *directory) error {
 			at[i] -= least[i]
 		}
 		if f.pictures[at] != nil {
-			return fmt.Errorf("several tiles of the picture at time %d, channel %d, slice %d, one expected: stitch and export it", at[0]+1, at[1]+1, at[2]+1)
+			return tiff.Unread("several tiles of the picture at time %d, channel %d, slice %d, one expected: stitch and export it", at[0]+1, at[1]+1, at[2]+1)
 		}
 		f.pictures[at] = &d.entries[n]
 	}

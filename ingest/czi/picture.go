@@ -73,7 +73,7 @@ func (f *Film) locate(e *entry) (s subblock, err error) {
 	little := binary.LittleEndian
 	tags, data, axes := int64(int32(little.Uint32(head))), int64(little.Uint64(head[8:])), int64(little.Uint32(head[sizes+28:]))
 	if tags < 0 || data < 0 || axes > maxAxes {
-		return s, fmt.Errorf("a subblock of %d and %d bytes and %d axes: the file is damaged, copy it again", tags, data, axes)
+		return s, fmt.Errorf("a subblock of %d and %d bytes and %d axes, lengths of 0 and more and at most 16 axes expected: the file is damaged, copy it again", tags, data, axes)
 	}
 	s.tags = e.at + headBytes + max(256, sizes+entryBytes+axes*axisBytes)
 	s.tagBytes, s.data, s.allBytes = tags, s.tags+tags, data
@@ -94,7 +94,7 @@ func (f *Film) Read(dst *tiff.Image, time, channel, slice int) (found bool, err 
 	want := e.width * e.height * pixelBytes
 	switch {
 	case s.allBytes > maxPacked:
-		return true, fmt.Errorf("a picture of %d bytes, at most %d expected", s.allBytes, maxPacked)
+		return true, tiff.Unread("a picture of %d bytes, at most %d expected: export it in smaller ones", s.allBytes, maxPacked)
 	case e.compression == plain && s.allBytes < int64(want):
 		return true, fmt.Errorf("%w: a picture of %d bytes, %d expected of its size", bounded.ErrTorn, s.allBytes, want)
 	}
@@ -156,10 +156,10 @@ func (u *unpacker) unpack(dst, packed []byte, compression int) (err error) {
 	}
 	pix, err := u.zstd.Unpack(to, packed)
 	if err != nil {
-		return fmt.Errorf("%d bytes of Zstandard: %w", len(packed), err)
+		return fmt.Errorf("%d bytes of Zstandard: %w: the file is damaged, copy it again", len(packed), err)
 	}
 	if len(pix) != len(dst) {
-		return fmt.Errorf("%d bytes when unpacked, %d expected of its size", len(pix), len(dst))
+		return fmt.Errorf("%d bytes when unpacked, %d expected of its size: the file is damaged, copy it again", len(pix), len(dst))
 	}
 	if halves {
 		bounded.Unshuffle(dst, pix, 2)
@@ -179,7 +179,7 @@ func zstd1Header(packed []byte) (frame []byte, halves bool, err error) {
 	case len(head) == 2 && head[0] == 1:
 		halves = head[1]&1 != 0
 	default:
-		return nil, false, fmt.Errorf("a header %x in front of Zstandard, 01 and a byte expected: export it without compression", head[:min(len(head), 8)])
+		return nil, false, tiff.Unread("a header %x in front of Zstandard, 01 and a byte expected: export it without compression", head[:min(len(head), 8)])
 	}
 	return frame, halves, nil
 }

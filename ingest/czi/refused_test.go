@@ -42,6 +42,11 @@ func TestRefused(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) || strings.ContainsRune(err.Error(), '\n') {
 			t.Errorf("%v; one line with %q expected", err, want)
 		}
+		for _, kind := range []string{"several", "it is in part", "compressed as", "pixels of type", "pictures along", "places along"} {
+			if err != nil && strings.Contains(want, kind) && !strings.HasSuffix(err.Error(), "("+tiff.Page+")") {
+				t.Errorf("%v; the page at its end expected", err)
+			}
+		}
 	}
 	if _, err := Open(strings.NewReader(strings.Repeat("x", 200)), 200); err == nil || !strings.Contains(err.Error(), "ZISRAWFILE expected") {
 		t.Errorf("%v", err)

@@ -57,7 +57,7 @@ func (c *Cube) setPixels() (err error) {
 	switch c.bitpix {
 	case 8, 16, 32, -32, -64:
 	default:
-		return fmt.Errorf("BITPIX is %d, one of 8, 16, 32, -32 and -64 expected: export 16-bit integers or 32-bit floats", c.bitpix)
+		return tiff.Unread("BITPIX is %d, one of 8, 16, 32, -32 and -64 expected: export 16-bit integers or 32-bit floats", c.bitpix)
 	}
 	if c.zero, err = c.header.numberOr("BZERO", 0); err != nil {
 		return err
@@ -78,7 +78,7 @@ func (c *Cube) setAxes() error {
 		return err
 	}
 	if n != 2 && n != 3 {
-		return fmt.Errorf("NAXIS is %d, 2 (a picture) or 3 (a cube, time last) expected: export the pictures as the primary array, without compression", n)
+		return tiff.Unread("NAXIS is %d, 2 (a picture) or 3 (a cube, time last) expected: export the pictures as the primary array, without compression", n)
 	}
 	axes := [3]int{2: 1}
 	for i := range n {
@@ -88,7 +88,7 @@ func (c *Cube) setAxes() error {
 	}
 	c.Width, c.Height, c.Planes = axes[0], axes[1], axes[2]
 	if c.Width < 1 || c.Height < 1 || c.Width > MaxSide || c.Height > MaxSide {
-		return fmt.Errorf("pictures of %dx%d pixels, 1 to %d a side expected: crop or bin them", c.Width, c.Height, MaxSide)
+		return tiff.Unread("pictures of %dx%d pixels, 1 to %d a side expected: crop or bin them", c.Width, c.Height, MaxSide)
 	}
 	if err := tiff.CheckSize(c.Width, c.Height, c.Depth().Bytes()); err != nil {
 		return err

@@ -1,7 +1,6 @@
 package hdf5
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
@@ -73,13 +72,13 @@ func newDataset(path string, h header) *dataset {
 		m := h.find(part.kind)
 		if m == nil {
 			if part.needed {
-				d.unread = fmt.Errorf("it has no %s", part.what)
+				d.unread = fmt.Errorf("it has no %s: the file is damaged, copy it again", part.what)
 				return d
 			}
 			continue
 		}
 		if m.flags&shared != 0 {
-			d.unread = fmt.Errorf("its %s lies elsewhere in the file, as named types do: write it again with a type of its own", part.what)
+			d.unread = tiff.Unread("its %s lies elsewhere in the file, as named types do: write it again with a type of its own", part.what)
 			return d
 		}
 		c := cursor{b: m.data}
@@ -91,7 +90,7 @@ func newDataset(path string, h header) *dataset {
 		}
 	}
 	if h.find(externalMessage) != nil {
-		d.unread = errors.New("its samples lie in other files: write them into this one, as h5repack does")
+		d.unread = tiff.Unread("its samples lie in other files: write them into this one, as h5repack does")
 	}
 	return d
 }
@@ -106,14 +105,14 @@ func (d *dataset) readSpace(c *cursor) error {
 	case 2:
 		c.take(1)
 	default:
-		return fmt.Errorf("its shape is of version %d, 1 or 2 expected", version)
+		return tiff.Unread("its shape is of version %d, 1 or 2 expected: write it again, as h5repack does", version)
 	}
 	if n > maxAxes {
-		return fmt.Errorf("it has %d axes, at most %d expected", n, maxAxes)
+		return fmt.Errorf("it has %d axes, at most %d expected: the file is damaged, copy it again", n, maxAxes)
 	}
 	for _, side := range c.numbers(n, 8) {
 		if side > maxSide {
-			return fmt.Errorf("an axis is %d long, at most %d expected", side, maxSide)
+			return fmt.Errorf("an axis is %d long, at most %d expected: the file is damaged, copy it again", side, maxSide)
 		}
 		d.shape = append(d.shape, int(side))
 	}
@@ -125,7 +124,7 @@ func (d *dataset) readSpace(c *cursor) error {
 			case side == math.MaxUint64:
 				d.most = append(d.most, -1)
 			case side > maxSide:
-				return fmt.Errorf("an axis may be %d long, at most %d expected", side, maxSide)
+				return fmt.Errorf("an axis may be %d long, at most %d expected: the file is damaged, copy it again", side, maxSide)
 			case i < len(d.shape):
 				d.most = append(d.most, max(int(side), d.shape[i]))
 			}
@@ -138,7 +137,7 @@ func (d *dataset) readSpace(c *cursor) error {
 func (d *dataset) readLayout(c *cursor) error {
 	version, class := c.number(1), int(c.number(1))
 	if version != 3 && version != 4 {
-		return fmt.Errorf("its layout is of version %d, 3 or 4 expected: write it again, as h5repack does", version)
+		return tiff.Unread("its layout is of version %d, 3 or 4 expected: write it again, as h5repack does", version)
 	}
 	l := &d.layout
 	l.class = class
@@ -153,7 +152,7 @@ func (d *dataset) readLayout(c *cursor) error {
 		}
 		return l.readIndexed(c)
 	default:
-		return fmt.Errorf("its layout is of class %d, as virtual datasets have: write its samples into one file", class)
+		return tiff.Unread("its layout is of class %d, as virtual datasets have: write its samples into one file", class)
 	}
 	return nil
 }
@@ -168,12 +167,12 @@ func (l *layout) readTree(c *cursor) error {
 func (l *layout) sides(sides []uint64) error {
 	for _, side := range sides {
 		if side < 1 || side > ndarray.MaxChunk {
-			return fmt.Errorf("its chunks have a side of %d, 1 to %d expected", side, ndarray.MaxChunk)
+			return fmt.Errorf("its chunks have a side of %d, 1 to %d expected: write it in smaller chunks", side, ndarray.MaxChunk)
 		}
 		l.chunk = append(l.chunk, int(side))
 	}
 	if len(l.chunk) < 2 || len(l.chunk) > maxAxes+1 {
-		return fmt.Errorf("its chunks have %d axes, 1 to %d expected", len(l.chunk)-1, maxAxes)
+		return fmt.Errorf("its chunks have %d axes, 1 to %d expected: the file is damaged, copy it again", len(l.chunk)-1, maxAxes)
 	}
 	l.chunk = l.chunk[:len(l.chunk)-1]
 	return nil
@@ -201,9 +200,9 @@ func (l *layout) readIndexed(c *cursor) error {
 	case byExtensible:
 		c.take(5) // the header has them, too
 	case bySecondTree:
-		return errors.New("its chunks are listed by a B-tree of version 2, as datasets of libver='latest' are that can grow along several axes: let only time grow, or write it with libver='earliest'")
+		return tiff.Unread("its chunks are listed by a B-tree of version 2, as datasets of libver='latest' are that can grow along several axes: let only time grow, or write it with libver='earliest'")
 	default:
-		return fmt.Errorf("its chunks are listed by an index of kind %d, 1 to 5 expected", l.index)
+		return tiff.Unread("its chunks are listed by an index of kind %d, 1 to 5 expected: write it with libver='earliest'", l.index)
 	}
 	l.at = c.number(8)
 	return nil
@@ -220,7 +219,7 @@ func (d *dataset) readFill(c *cursor) error {
 	case 3:
 		defined = c.number(1)&0x20 != 0
 	default:
-		return fmt.Errorf("its fill value is of version %d, 1 to 3 expected", version)
+		return tiff.Unread("its fill value is of version %d, 1 to 3 expected: write it again, as h5repack does", version)
 	}
 	if defined {
 		return d.readOldFill(c)

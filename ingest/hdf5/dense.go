@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+
+	"driftscope/ingest/tiff"
 )
 
 // heap is a fractal heap: blocks that become larger, in which a group of the newest form keeps its links. Rows of the root have width blocks each, of the least
@@ -66,7 +68,7 @@ func (h *heap) read(at uint64) error {
 		return errHeap
 	}
 	if filters > 0 {
-		return errors.New("its heap of links is packed: write it again, as h5repack does")
+		return tiff.Unread("its heap of links is packed: write it again, as h5repack does")
 	}
 	return nil
 }
@@ -140,7 +142,7 @@ func (s *search) records(at uint64, size int) (records []*cursor, err error) {
 	case signature != "BTHD" || kind != byName || its != size || node < 16 || node > maxHeap:
 		return nil, errHeap
 	case depth > 1:
-		return nil, fmt.Errorf("a group of more than a thousand links, whose tree has %d levels: write it with libver='earliest'", depth+1)
+		return nil, tiff.Unread("a group of more than a thousand links, whose tree has %d levels: write it with libver='earliest'", depth+1)
 	case count == 0:
 		return nil, nil
 	case depth == 0:

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+
+	"driftscope/ingest/tiff"
 )
 
 // extensible is an extensible array that is being read: the list of chunks of a dataset that grows along its first axis. Elements lie in an index block, then in
@@ -28,7 +30,7 @@ const prefix = 4 + 2 + 8
 func (c *chunks) listExtensible(f *file, d *dataset) error {
 	for i, most := range d.most {
 		if grows := most < 0; grows != (i == 0) {
-			return errors.New("it can grow, and not along its first axis alone: write it so that time is that axis, or with libver='earliest'")
+			return tiff.Unread("it can grow, and not along its first axis alone: write it so that time is that axis, or with libver='earliest'")
 		}
 	}
 	e := extensible{array: array{chunks: c, file: f}, seen: map[uint64]bool{}}
@@ -131,7 +133,7 @@ func (e *extensible) super(at, first uint64, s span) error {
 		pages = s.count * int((s.elements/e.page+7)/8)
 	}
 	if s.count > maxNode || pages > maxHeap {
-		return fmt.Errorf("a super block of %d data blocks, at most %d expected", s.count, maxNode)
+		return fmt.Errorf("a super block of %d data blocks, at most %d expected: the file is damaged, copy it again", s.count, maxNode)
 	}
 	c, err := e.open(at, "EASB", e.offset+pages+8*s.count)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"driftscope/ingest/bounded"
+	"driftscope/ingest/tiff"
 )
 
 // Magic is what the HDF5 part of a file begins with.
@@ -70,13 +71,13 @@ func (f *file) superblock(size uint64) error {
 		ends = c.number(8)
 		f.root = c.number(8)
 	default:
-		return fmt.Errorf("superblock version %d, 0 to 3 expected: write it again, as h5repack does", version)
+		return tiff.Unread("superblock version %d, 0 to 3 expected: write it again, as h5repack does", version)
 	}
 	switch {
 	case c.short:
 		return fmt.Errorf("%w: its superblock is not whole", bounded.ErrTorn)
 	case offsets != 8 || lengths != 8:
-		return fmt.Errorf("addresses of %d bytes and lengths of %d, 8 of each expected: write it again, as h5repack does", offsets, lengths)
+		return tiff.Unread("addresses of %d bytes and lengths of %d, 8 of each expected: write it again, as h5repack does", offsets, lengths)
 	case ends != undefined && ends > size:
 		return fmt.Errorf("%w: it names %d bytes and has %d", bounded.ErrTorn, ends, size)
 	}

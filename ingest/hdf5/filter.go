@@ -8,6 +8,7 @@ import (
 
 	"driftscope/ingest/bounded"
 	"driftscope/ingest/ndarray"
+	"driftscope/ingest/tiff"
 )
 
 // Filters that are read, by their registered numbers.
@@ -36,10 +37,10 @@ func (d *dataset) readFilters(c *cursor) error {
 	if version == 1 {
 		c.take(6)
 	} else if version != 2 {
-		return fmt.Errorf("its filters are of version %d, 1 or 2 expected", version)
+		return tiff.Unread("its filters are of version %d, 1 or 2 expected: write it again, as h5repack does", version)
 	}
 	if n > maxFilters {
-		return fmt.Errorf("it has %d filters, at most %d expected", n, maxFilters)
+		return tiff.Unread("it has %d filters, at most %d expected: write it with fewer, as h5repack does", n, maxFilters)
 	}
 	for range n {
 		f := filter{kind: int(c.number(2))}
@@ -72,7 +73,7 @@ func (d *dataset) readFilters(c *cursor) error {
 				return fmt.Errorf("its shuffle is of elements of %d bytes, 1 and more expected: the file is damaged, copy it again", f.size)
 			}
 		default:
-			return fmt.Errorf("its chunks are packed by filter %d (%s), which is not read: write it with deflate, shuffle, Fletcher-32 or LZF, as h5repack -f GZIP=1 does",
+			return tiff.Unread("its chunks are packed by filter %d (%s), which is not read: write it with deflate, shuffle, Fletcher-32 or LZF, as h5repack -f GZIP=1 does",
 				f.kind, cmp.Or(otherFilters[f.kind], "unknown"))
 		}
 	}
@@ -110,7 +111,7 @@ func (u *unpacker) unpack(packed []byte, filters []filter, mask uint32, size int
 		}
 	}
 	if len(plain) != size {
-		return nil, fmt.Errorf("%d bytes when unpacked, %d expected of its shape", len(plain), size)
+		return nil, fmt.Errorf("%d bytes when unpacked, %d expected of its shape: the file is damaged, copy it again", len(plain), size)
 	}
 	return plain, nil
 }
@@ -126,13 +127,13 @@ func (u *unpacker) inflate(packed []byte, most int) ([]byte, error) {
 	dst := u.next(most + 1)
 	n, err := u.zlib.Most(dst, packed)
 	if err == nil && n > most {
-		err = fmt.Errorf("more than %d bytes when unpacked", most)
+		err = fmt.Errorf("more than %d bytes when unpacked, as many expected of its shape: the file is damaged, copy it again", most)
 	}
 	return dst[:n], err
 }
 
 // errLZF is what the bytes of a chunk show.
-var errLZF = errors.New("no whole LZF")
+var errLZF = errors.New("no whole LZF: the file is damaged, copy it again")
 
 // expandLZF unpacks into dst (Marc Lehmann's LibLZF 3): a byte below 32 begins one more literals, another a length of its upper three bits and 2 more, of 7
 // with a byte more, and a distance of 13 bits and 1.
@@ -178,10 +179,10 @@ const fletcherBytes = 4
 func withoutFletcher(b []byte) ([]byte, error) {
 	n := len(b) - fletcherBytes
 	if n < 0 {
-		return nil, fmt.Errorf("%d bytes, a checksum of %d expected at their end", len(b), fletcherBytes)
+		return nil, fmt.Errorf("%d bytes, a checksum of %d expected at their end: the file is damaged, copy it again", len(b), fletcherBytes)
 	}
 	if got, want := fletcher(b[:n]), binary.LittleEndian.Uint32(b[n:]); got != want {
-		return nil, fmt.Errorf("the checksum of %d bytes is %08x, %08x expected as is stored behind them", n, got, want)
+		return nil, fmt.Errorf("the checksum of %d bytes is %08x, %08x expected as is stored behind them: the file is damaged, copy it again", n, got, want)
 	}
 	return b[:n], nil
 }

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"driftscope/ingest/bounded"
+	"driftscope/ingest/tiff"
 )
 
 // Bounds on what is looked through.
@@ -38,7 +39,7 @@ func (s *search) visit(at uint64, path string, depth int) error {
 		return nil // several names of one object
 	}
 	if len(s.seen) >= maxObjects {
-		return fmt.Errorf("more than %d objects and nodes of groups: give a file with fewer", maxObjects)
+		return tiff.Unread("more than %d objects and nodes of groups: give a file with fewer", maxObjects)
 	}
 	s.seen[at] = true
 	h, err := s.file.header(at)
@@ -147,7 +148,7 @@ func (s *search) table(tree, heap uint64) ([]link, error) {
 	c.take(8)
 	at := c.number(8)
 	if n > maxHeap {
-		return nil, fmt.Errorf("names of %d bytes in one group, at most %d expected", n, maxHeap)
+		return nil, tiff.Unread("names of %d bytes in one group, at most %d expected: give a file with fewer", n, maxHeap)
 	}
 	names, err := s.file.block(at, int(n))
 	if err != nil {

@@ -79,7 +79,7 @@ func (s *search) choose(path string) (chosen *dataset, others []string, err erro
 				return nil, nil, fmt.Errorf("dataset %s: %w", d.path, d.unread)
 			}
 		}
-		return nil, nil, fmt.Errorf("no dataset of 3 to 5 axes, there is %s: name one and its axes, as dataset=/data and axes=tyx", list(s.found))
+		return nil, nil, tiff.Unread("no dataset of 3 to 5 axes, there is %s: name one and its axes, as dataset=/data and axes=tyx", list(s.found))
 	}
 	slices.SortStableFunc(films, func(a, b *dataset) int { return cmp.Compare(b.samplesAll(), a.samplesAll()) })
 	if len(films) > 1 && films[0].samplesAll() == films[1].samplesAll() {
@@ -167,7 +167,7 @@ func (i *Image) lay() error {
 	i.Height, i.Width = i.axes.Along(ndarray.Y, shape), i.axes.Along(ndarray.X, shape)
 	i.Times, i.Channels, i.Slices = min(i.axes.Along(ndarray.T, shape), bounded.MaxFrames), i.axes.Along(ndarray.C, shape), i.axes.Along(ndarray.Z, shape)
 	if i.Times < 1 || i.Channels < 1 || i.Slices < 1 {
-		return fmt.Errorf("its shape is %v: it holds no picture", shape)
+		return fmt.Errorf("its shape is %v: it holds no picture, one at least expected: copy it again, or name another dataset", shape)
 	}
 	return tiff.CheckSize(i.Width, i.Height, i.dataset.samples.Depth().Bytes())
 }
@@ -220,7 +220,7 @@ func (i *Image) load(grid []int) ([]byte, error) {
 // fetch reads a chunk and unpacks it.
 func (i *Image) fetch(at stored) (_ []byte, err error) {
 	if at.bytes > ndarray.MaxPacked {
-		return nil, fmt.Errorf("%d bytes, at most %d expected: write it in smaller chunks", at.bytes, ndarray.MaxPacked)
+		return nil, tiff.Unread("%d bytes, at most %d expected: write it in smaller chunks", at.bytes, ndarray.MaxPacked)
 	}
 	l := &i.dataset.layout
 	if l.class == compact {

@@ -6,6 +6,7 @@ import (
 
 	"driftscope/ingest/bounded"
 	"driftscope/ingest/ndarray"
+	"driftscope/ingest/tiff"
 )
 
 // chunks is where those of a dataset lie.
@@ -75,7 +76,7 @@ func (c *chunks) shape(d *dataset) error {
 	c.bytes = d.samples.Bytes
 	for _, side := range c.size {
 		if side < 1 || side > ndarray.MaxChunk/c.bytes {
-			return fmt.Errorf("chunks of %v samples of %d bytes, at most %d MiB expected: write it in chunks of one picture", c.size, d.samples.Bytes, ndarray.MaxChunk>>20)
+			return tiff.Unread("chunks of %v samples of %d bytes, at most %d MiB expected: write it in chunks of one picture", c.size, d.samples.Bytes, ndarray.MaxChunk>>20)
 		}
 		c.bytes *= side
 	}
@@ -89,7 +90,7 @@ func (c *chunks) shape(d *dataset) error {
 		}
 		c.stride[i] = step
 		if most > math.MaxInt/max(step, 1) {
-			return fmt.Errorf("more chunks than can be counted, of %v samples in %v", c.size, d.most)
+			return fmt.Errorf("more chunks than can be counted, of %v samples in %v: the file is damaged, copy it again", c.size, d.most)
 		}
 		step *= most
 	}

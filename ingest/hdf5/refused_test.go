@@ -33,6 +33,9 @@ func TestRefused(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.ContainsRune(err.Error(), '\n') || !strings.Contains(err.Error(), c.dataset) {
 			t.Errorf("%s: %v; one line with the dataset and %q expected", c.name, err, c.want)
 		}
+		if asked := c.axes != "" || c.name == "a picture"; err != nil && asked == strings.HasSuffix(err.Error(), "("+tiff.Page+")") {
+			t.Errorf("%s: %v; the page at its end expected where the dataset is not read, and not where axes are wrong", c.name, err)
+		}
 	}
 }
 

@@ -1,8 +1,6 @@
 package hdf5
 
 import (
-	"fmt"
-
 	"driftscope/ingest/tiff"
 )
 
@@ -25,7 +23,7 @@ func (d *dataset) readType(c *cursor) error {
 		if class < len(classes) {
 			name = classes[class]
 		}
-		return fmt.Errorf("its samples are of class %d, %s; whole numbers or floats expected", class, name)
+		return tiff.Unread("its samples are of class %d, %s; whole numbers or floats expected: write it as such", class, name)
 	}
 	offset, precision := c.number(2), c.number(2)
 	d.samples = tiff.Samples{Kind: tiff.Unsigned, Bytes: int(size), Big: bits&1 != 0}
@@ -37,7 +35,7 @@ func (d *dataset) readType(c *cursor) error {
 	}
 	known := size == 4 || class == fixedPoint && (size == 1 || size == 2) || class == floatingPoint && size == 8
 	if !known || offset != 0 || precision != 8*size || class == floatingPoint && bits&0x40 != 0 {
-		return fmt.Errorf("its samples are %s of %d bits in %d bytes, whole numbers of 8, 16 or 32 or floats of 32 or 64 expected", classes[class], precision, size)
+		return tiff.Unread("its samples are %s of %d bits in %d bytes, whole numbers of 8, 16 or 32 or floats of 32 or 64 expected: write it as such", classes[class], precision, size)
 	}
 	return nil
 }

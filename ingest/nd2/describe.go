@@ -1,7 +1,6 @@
 package nd2
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -31,7 +30,7 @@ func (f *Film) readFormat(a level) error {
 	depths := map[int]tiff.Depth{8: tiff.Uint8, 16: tiff.Uint16, 32: tiff.Float32}
 	depth, known := depths[bits]
 	if !known {
-		return fmt.Errorf("components of %d bits, 8, 16 or 32 expected: export it as TIFF", bits)
+		return tiff.Unread("components of %d bits, 8, 16 or 32 expected: export it as TIFF", bits)
 	}
 	if err := tiff.CheckSize(width, height, depth.Bytes()); err != nil {
 		return err
@@ -44,21 +43,21 @@ func (f *Film) readFormat(a level) error {
 		f.format.rowBytes = least
 	}
 	if f.format.rowBytes < least || f.format.rowBytes > maxPacked/height {
-		return fmt.Errorf("rows of %d bytes, %d expected for %d pixels of %d components, and at most %d MiB a picture", f.format.rowBytes, least, width, channels, maxPacked>>20)
+		return tiff.Unread("rows of %d bytes, %d expected for %d pixels of %d components, and at most %d MiB a picture: export it as TIFF", f.format.rowBytes, least, width, channels, maxPacked>>20)
 	}
 	switch compression := a.number("eCompression", 2); compression {
 	case 0:
 		f.format.packed = true
 	case 2:
 	default:
-		return fmt.Errorf("it is compressed with loss (%g), none or zlib expected: export it as TIFF", compression)
+		return tiff.Unread("it is compressed with loss (%g), none or zlib expected: export it as TIFF", compression)
 	}
 	for _, tile := range []struct {
 		name string
 		side int
 	}{{"uiTileWidth", width}, {"uiTileHeight", height}} {
 		if side := a.number(tile.name, 0); side > 0 && side != float64(tile.side) {
-			return fmt.Errorf("%s is %g: pictures in tiles are not read, export it as TIFF", tile.name, side)
+			return tiff.Unread("%s is %g: pictures in tiles are not read, export it as TIFF", tile.name, side)
 		}
 	}
 	return nil
@@ -126,18 +125,18 @@ func (f *Film) readLoops() error {
 		case l.count == 1:
 			continue
 		case axis == nil:
-			return fmt.Errorf("there are %d positions of the stage, one expected: split it in NIS-Elements", l.count)
+			return tiff.Unread("there are %d positions of the stage, one expected: split it in NIS-Elements", l.count)
 		case *axis != 1:
-			return errors.New("two loops of time or of slices within each other, one of each expected: split it in NIS-Elements")
+			return tiff.Unread("two loops of time or of slices within each other, one of each expected: split it in NIS-Elements")
 		}
 		*axis, f.stride[which] = l.count, step
 		if step *= l.count; step > bounded.MaxFrames {
-			return fmt.Errorf("loops of more than %d pictures: split the recording", bounded.MaxFrames)
+			return tiff.Unread("loops of more than %d pictures: split the recording", bounded.MaxFrames)
 		}
 	}
 	if last >= step {
 		if len(loops) > 0 && step > 1 {
-			return fmt.Errorf("its loops make %d pictures and there are %d: export it as TIFF", step, last+1)
+			return tiff.Unread("its loops make %d pictures and there are %d: export it as TIFF", step, last+1)
 		}
 		f.Times, f.Slices, f.stride = last+1, 1, [2]int{1, 0}
 	}
@@ -171,7 +170,7 @@ func readLoop(e level) (l loop, err error) {
 			}
 			n, _ := p.inside.whole("uiCount", bounded.MaxFrames)
 			if l.count += n; l.count > bounded.MaxFrames {
-				return l, fmt.Errorf("more than %d times: split the recording", bounded.MaxFrames)
+				return l, tiff.Unread("more than %d times: split the recording", bounded.MaxFrames)
 			}
 			l.interval = period(p.inside)
 			phases++
@@ -188,7 +187,7 @@ func readLoop(e level) (l loop, err error) {
 			}
 		}
 	default:
-		return l, fmt.Errorf("a loop of kind %d, time or slices expected: export it as TIFF", kind)
+		return l, tiff.Unread("a loop of kind %d, time or slices expected: export it as TIFF", kind)
 	}
 	return l, nil
 }

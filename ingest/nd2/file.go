@@ -89,7 +89,7 @@ func (f *Film) checkVersion() error {
 		return err
 	}
 	if bytes.HasPrefix(b, []byte("\x00\x00\x00\x0cjP  ")) {
-		return errors.New("it is of version 1, a JPEG 2000, and 3 is expected: save it with a NIS-Elements of today, or export it as TIFF")
+		return tiff.Unread("it is of version 1, a JPEG 2000, and 3 is expected: save it with a NIS-Elements of today, or export it as TIFF")
 	}
 	if int64(len(b)) < head || string(b[:4]) != Magic || string(b[headBytes:][:len(fileName)]) != fileName {
 		return fmt.Errorf("it begins with %x, %x and %s expected: give an ND2 file", b[:min(len(b), 8)], Magic, fileName)
@@ -97,7 +97,7 @@ func (f *Film) checkVersion() error {
 	version, _, _ := bytes.Cut(b[headBytes+len(fileName):], []byte{0})
 	var major int
 	if n, err := fmt.Sscanf(string(version), "Ver%d", &major); n != 1 || err != nil || major < 3 {
-		return fmt.Errorf("it is of version %.16q, Ver3.0 expected: save it with a NIS-Elements of today, or export it as TIFF", version)
+		return tiff.Unread("it is of version %.16q, Ver3.0 expected: save it with a NIS-Elements of today, or export it as TIFF", version)
 	}
 	return nil
 }
@@ -110,7 +110,7 @@ func (f *Film) chunk(at int64) (begin, n int64, err error) {
 	head := f.head
 	name, length := binary.LittleEndian.Uint32(head[4:]), binary.LittleEndian.Uint64(head[8:])
 	if string(head[:4]) != Magic || name > maxName {
-		return 0, 0, fmt.Errorf("no chunk begins at byte %d: the file is damaged, copy it again", at)
+		return 0, 0, fmt.Errorf("no chunk begins at byte %d, where its map has one: the file is damaged, copy it again", at)
 	}
 	begin = at + headBytes + int64(name)
 	if length > uint64(f.file.Size) || begin > f.file.Size-int64(length) {
@@ -134,7 +134,7 @@ func (f *Film) readMap() error {
 		return err
 	}
 	if n > maxMap {
-		return fmt.Errorf("a map of chunks of %d bytes, at most %d expected: split the recording", n, maxMap)
+		return tiff.Unread("a map of chunks of %d bytes, at most %d expected: split the recording", n, maxMap)
 	}
 	b, err := f.file.Bytes(nil, uint64(begin), uint64(n))
 	if err != nil {
@@ -179,7 +179,7 @@ func (f *Film) metadata(name, root string) (level, error) {
 		return nil, err
 	}
 	if n > maxMetadata {
-		return nil, fmt.Errorf("%s has %d bytes, at most %d expected", name, n, maxMetadata)
+		return nil, tiff.Unread("%s has %d bytes, at most %d expected: export it as TIFF", name, n, maxMetadata)
 	}
 	b, err := f.file.Bytes(nil, uint64(begin), uint64(n))
 	if err != nil {
@@ -232,7 +232,7 @@ func (f *Film) Read(dst *tiff.Image, time, channel, slice int) (found bool, err 
 	}
 	begin, n = begin+stampBytes, n-stampBytes
 	if n < 0 || n > maxPacked {
-		return true, fmt.Errorf("a picture of %d bytes, at most %d expected", n, maxPacked)
+		return true, tiff.Unread("a picture of %d bytes, at most %d expected: export it as TIFF", n, maxPacked)
 	}
 	dst.Width, dst.Height, dst.Channels, dst.Depth = f.Width, f.Height, 1, f.format.depth
 	size, want := dst.Width*dst.Height*dst.Depth.Bytes(), f.Height*f.format.rowBytes

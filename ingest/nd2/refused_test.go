@@ -48,6 +48,11 @@ func TestRefused(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) || strings.ContainsRune(err.Error(), '\n') {
 			t.Errorf("%v; one line with %q expected", err, want)
 		}
+		for _, kind := range []string{"of version", "components of", "compressed", "pictures in tiles", "positions", "loops", "a loop of"} {
+			if err != nil && strings.Contains(want, kind) && !strings.HasSuffix(err.Error(), "("+tiff.Page+")") {
+				t.Errorf("%v; the page at its end expected", err)
+			}
+		}
 	}
 }
 

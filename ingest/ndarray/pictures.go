@@ -1,7 +1,6 @@
 package ndarray
 
 import (
-	"fmt"
 	"slices"
 
 	"driftscope/ingest/bounded"
@@ -55,7 +54,7 @@ func NewPictures(a Array, shape []int) (*Pictures, error) {
 		p.tiles[n] = (a.Axes.Along(axis, shape) + side - 1) / side
 	}
 	if p.tiles[0] > MaxTiles/p.tiles[1] {
-		return nil, fmt.Errorf("pictures of %dx%d chunks, at most %d expected: write it in larger ones", p.tiles[1], p.tiles[0], MaxTiles)
+		return nil, tiff.Unread("pictures of %dx%d chunks, at most %d expected: write it in larger ones", p.tiles[1], p.tiles[0], MaxTiles)
 	}
 	for _, side := range a.Chunk {
 		p.chunkBytes *= side

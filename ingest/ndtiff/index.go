@@ -167,9 +167,9 @@ func (e *Entry) place(raw []byte) error {
 	}
 	switch {
 	case e.kind > elevenBits:
-		return fmt.Errorf("pixel type %d, 0 to %d expected: export the recording as TIFF", e.kind, elevenBits)
+		return tiff.Unread("pixel type %d, 0 to %d expected: export the recording as TIFF", e.kind, elevenBits)
 	case number(4) != 0 || number(7) != 0:
-		return fmt.Errorf("compression %d, none (0) expected: export the recording as TIFF", max(number(4), number(7)))
+		return tiff.Unread("compression %d, none (0) expected: export the recording as TIFF", max(number(4), number(7)))
 	case metadata > maxMetadataBytes:
 		return fmt.Errorf("metadata of %d bytes, at most %d expected: the index is damaged, copy it again", metadata, maxMetadataBytes)
 	case !filepath.IsLocal(e.File) || strings.ContainsAny(e.File, `/\`):

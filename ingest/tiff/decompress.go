@@ -60,7 +60,7 @@ func (c *decompressor) expand(compression uint64) (err error) {
 	return err
 }
 
-var errOldLZW = errors.New("old-style LZW, with the low bit first, is not read: write the file with today's LZW")
+var errOldLZW = Unread("old-style LZW, with the low bit first, is not read: write the file with today's LZW")
 
 func (c *decompressor) expandLZW() (int, error) {
 	// Before 1988 the codes were packed from the low bit: the clear code, 256, then begins with a zero byte and an odd one.

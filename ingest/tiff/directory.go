@@ -173,7 +173,7 @@ func (f *File) uint(tag uint16, standard uint64) (uint64, error) {
 	}
 	for _, v := range values {
 		if v != values[0] {
-			return 0, fmt.Errorf("tag %d is %v: samples that differ are not read: write the file with equal samples", tag, values)
+			return 0, Unread("tag %d is %v: samples that differ are not read: write the file with equal samples", tag, values)
 		}
 	}
 	return values[0], nil

@@ -166,7 +166,7 @@ func (f *File) readHeader() (int64, error) {
 		return int64(f.order.Uint32(head[4:])), nil
 	case version == 43 && n >= 16:
 		if width := f.order.Uint16(head[4:]); width != 8 {
-			return 0, fmt.Errorf("a BigTIFF with %d-byte offsets, 8 expected: write it again as BigTIFF", width)
+			return 0, Unread("a BigTIFF with %d-byte offsets, 8 expected: write it again as BigTIFF", width)
 		}
 		f.big = true
 		return int64(f.order.Uint64(head[8:])), nil
@@ -189,7 +189,7 @@ func (f *File) walk(offset int64) {
 		case f.seen[offset]:
 			err = errors.New("the chain of directories runs in a circle: write the file again")
 		case len(f.directories) == MaxPages:
-			err = fmt.Errorf("more than %d pages: split the file", MaxPages)
+			err = Unread("more than %d pages: split the file", MaxPages)
 		}
 		if err != nil {
 			f.broken = &PageError{Page: len(f.directories) + 1, Offset: offset, Err: err}

@@ -89,10 +89,10 @@ func (f *File) readSamples(p *page) error {
 		p.format = formatUint
 	}
 	if samples < 1 || samples > 4 {
-		return fmt.Errorf("%d samples a pixel, 1 to 4 expected: split the channels into files", samples)
+		return Unread("%d samples a pixel, 1 to 4 expected: split the channels into files", samples)
 	}
 	if bits > 64 || !readable(p.format, int(bits)) {
-		return fmt.Errorf("samples of %d bits in sample format %d, expected 1 to 16 or 32 bits unsigned (1), 8, 16 or 32 bits signed (2), 32 or 64 bits floating point (3): convert the file", bits, p.format)
+		return Unread("samples of %d bits in sample format %d, expected 1 to 16 or 32 bits unsigned (1), 8, 16 or 32 bits signed (2), 32 or 64 bits floating point (3): convert the file", bits, p.format)
 	}
 	p.samples, p.bits = int(samples), int(bits)
 	if err := f.readColours(p); err != nil {
@@ -126,7 +126,7 @@ func (f *File) readColours(p *page) (err error) {
 		return nil
 	case whiteIsZero:
 		if !whole {
-			return fmt.Errorf("white-is-zero samples of %d bits in sample format %d, 1 to 16 bits unsigned expected: convert the file", p.bits, p.format)
+			return Unread("white-is-zero samples of %d bits in sample format %d, 1 to 16 bits unsigned expected: convert the file", p.bits, p.format)
 		}
 		return nil
 	case rgb:
@@ -136,7 +136,7 @@ func (f *File) readColours(p *page) (err error) {
 		return nil
 	case palette:
 		if p.samples != 1 || p.format != formatUint || p.bits > 8 {
-			return fmt.Errorf("a palette over %d samples of %d bits, one of at most 8 bits expected: convert the file to RGB", p.samples, p.bits)
+			return Unread("a palette over %d samples of %d bits, one of at most 8 bits expected: convert the file to RGB", p.samples, p.bits)
 		}
 		want := 3 << p.bits
 		if p.colours, err = f.uints(p.colours, tagColorMap, want); err != nil {
@@ -147,7 +147,7 @@ func (f *File) readColours(p *page) (err error) {
 		}
 		return nil
 	}
-	return fmt.Errorf("pixels in %s are not read: convert the file to grey or RGB", photometricName(p.photometric))
+	return Unread("pixels in %s are not read: convert the file to grey or RGB", photometricName(p.photometric))
 }
 
 func (f *File) readCompression(p *page) (err error) {
@@ -158,7 +158,7 @@ func (f *File) readCompression(p *page) (err error) {
 	case uncompressed, lzwCoded, deflated, deflatedOld, packBits:
 		return nil
 	}
-	return fmt.Errorf("compression %s is not read: write the file with none, LZW, Deflate or PackBits", compressionName(p.compression))
+	return Unread("compression %s is not read: write the file with none, LZW, Deflate or PackBits", compressionName(p.compression))
 }
 
 func (f *File) readPredictor(p *page) error {
@@ -167,7 +167,7 @@ func (f *File) readPredictor(p *page) error {
 		return err
 	}
 	if fill == fillLowestBitFirst {
-		return errors.New("bits stored lowest first (fill order 2) are not read: write the file with fill order 1")
+		return Unread("bits stored lowest first (fill order 2) are not read: write the file with fill order 1")
 	}
 	if p.predictor, err = f.uint(tagPredictor, predictorNone); err != nil {
 		return err
@@ -175,11 +175,11 @@ func (f *File) readPredictor(p *page) error {
 	switch {
 	case p.predictor == predictorNone:
 	case p.compression == uncompressed || p.compression == packBits: // libtiff ignores it there, others apply it
-		return fmt.Errorf("predictor %d with compression %s is ambiguous: write the file without a predictor", p.predictor, compressionName(p.compression))
+		return Unread("predictor %d with compression %s is ambiguous: write the file without a predictor", p.predictor, compressionName(p.compression))
 	case p.predictor == predictorHorizontal && (p.bits == 8 || p.bits == 16 || p.bits == 32):
 	case p.predictor == predictorFloat && p.format == formatFloat:
 	default:
-		return fmt.Errorf("predictor %d on %d-bit samples in sample format %d is not read: write the file without a predictor", p.predictor, p.bits, p.format)
+		return Unread("predictor %d on %d-bit samples in sample format %d is not read: write the file without a predictor", p.predictor, p.bits, p.format)
 	}
 	return nil
 }
@@ -205,10 +205,10 @@ func (f *File) readChunks(p *page) error {
 	p.across, p.down = divideUp(p.width, p.chunkW), divideUp(p.height, p.chunkH)
 	chunks := p.across * p.down * p.planes()
 	if chunks > maxChunks {
-		return fmt.Errorf("%d strips or tiles, at most %d expected: write the file with larger ones", chunks, maxChunks)
+		return Unread("%d strips or tiles, at most %d expected: write the file with larger ones", chunks, maxChunks)
 	}
 	if chunk := p.chunkH * p.rowBytes(); chunk > maxChunk {
-		return fmt.Errorf("strips or tiles of %d bytes, at most %d expected: write the file with smaller ones", chunk, maxChunk)
+		return Unread("strips or tiles of %d bytes, at most %d expected: write the file with smaller ones", chunk, maxChunk)
 	}
 	if p.offsets, err = f.uints(p.offsets, offsets, maxChunks); err != nil {
 		return err

@@ -3,7 +3,9 @@ package tiff
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"math"
+	"os"
 	"testing"
 )
 
@@ -35,6 +37,17 @@ func TestConvert(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestUnread: what is of a kind that is not read ends in the page that says what is, and has its cause.
+func TestUnread(t *testing.T) {
+	err := Unread("compression %s: %w", "JPEG", ErrTorn)
+	if err.Error() != "compression JPEG: the file is torn (docs/howto/recordings.md)" || !errors.Is(err, ErrTorn) {
+		t.Errorf("%v", err)
+	}
+	if _, err := os.Stat("../../" + Page); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -67,7 +67,7 @@ func (a *array) perFile(axis int) int {
 func (a *array) check(order []int) error {
 	n := len(a.shape)
 	if n < 2 || n > maxAxes {
-		return fmt.Errorf("an array of %d axes, 2 to %d expected", n, maxAxes)
+		return tiff.Unread("an array of %d axes, 2 to %d expected: export one of its pictures", n, maxAxes)
 	}
 	if len(a.chunk) != n || a.shard != nil && len(a.shard) != n || len(order) != n {
 		return fmt.Errorf("chunks of %d axes (shards of %d, stored as %d), %d expected as its shape has: the metadata are damaged", len(a.chunk), len(a.shard), len(order), n)
@@ -75,15 +75,15 @@ func (a *array) check(order []int) error {
 	bytes, inShard := a.samples.Bytes, 1
 	for i, side := range a.shape {
 		if side < 0 || side > maxSide {
-			return fmt.Errorf("axis %d is %d long, 0 to %d expected", i, side, maxSide)
+			return fmt.Errorf("axis %d is %d long, 0 to %d expected: correct the store's metadata", i, side, maxSide)
 		}
 		if a.chunk[i] < 1 || a.chunk[i] > maxChunk/bytes {
-			return fmt.Errorf("chunks of %v samples of %d bytes, at most %d MiB expected: write the store in smaller ones", a.chunk, a.samples.Bytes, maxChunk>>20)
+			return tiff.Unread("chunks of %v samples of %d bytes, at most %d MiB expected: write the store in smaller ones", a.chunk, a.samples.Bytes, maxChunk>>20)
 		}
 		bytes *= a.chunk[i]
 		if a.shard != nil {
 			if a.shard[i] < 1 || a.shard[i] > maxInShard/inShard {
-				return fmt.Errorf("shards of %v chunks, at most %d expected", a.shard, maxInShard)
+				return tiff.Unread("shards of %v chunks, at most %d expected: write the store in smaller ones", a.shard, maxInShard)
 			}
 			inShard *= a.shard[i]
 		}
@@ -93,7 +93,7 @@ func (a *array) check(order []int) error {
 	for i := n - 1; i >= 0; i-- {
 		axis := order[i]
 		if axis < 0 || axis >= n || a.stride[axis] != 0 {
-			return fmt.Errorf("the axes are stored in the order %v, each once expected", order)
+			return fmt.Errorf("the axes are stored in the order %v, each once expected: correct the store's metadata", order)
 		}
 		a.stride[axis] = step
 		step *= a.chunk[axis]
@@ -151,7 +151,7 @@ func load(store fs.FS, name string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > maxMetadata {
-		return nil, fmt.Errorf("%v of %d bytes, a file of at most %d expected", info.Mode().Type(), info.Size(), maxMetadata)
+		return nil, fmt.Errorf("%v of %d bytes, a file of at most %d expected: correct the store's metadata", info.Mode().Type(), info.Size(), maxMetadata)
 	}
 	file, err := store.Open(name)
 	if err != nil {
@@ -160,7 +160,7 @@ func load(store fs.FS, name string) ([]byte, error) {
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, maxMetadata+1))
 	if err == nil && len(text) > maxMetadata {
-		err = fmt.Errorf("more than %d bytes", maxMetadata)
+		err = fmt.Errorf("more than %d bytes, a file of at most as many expected: correct the store's metadata", maxMetadata)
 	}
 	return text, err
 }
@@ -189,7 +189,7 @@ func (a *array) same(b *array, axis int) bool {
 // separated checks the separator of keys.
 func (a *array) separated(separator string) error {
 	if separator != "." && separator != "/" {
-		return fmt.Errorf("keys are separated by %.20q, . or / expected", separator)
+		return fmt.Errorf("keys are separated by %.20q, . or / expected: correct the store's metadata", separator)
 	}
 	a.separator = separator
 	return nil
@@ -197,7 +197,7 @@ func (a *array) separated(separator string) error {
 
 // known is an error of a name that is none of those expected.
 func known(what, name string, expected []string) error {
-	return fmt.Errorf("%s %.40q, %s expected: convert the store", what, name, strings.Join(expected, ", "))
+	return tiff.Unread("%s %.40q, %s expected: convert the store", what, name, strings.Join(expected, ", "))
 }
 
 // Names are the files of which a store has one at least.

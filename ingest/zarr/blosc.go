@@ -8,6 +8,7 @@ import (
 	"github.com/pierrec/lz4/v4"
 
 	"driftscope/ingest/bounded"
+	"driftscope/ingest/tiff"
 )
 
 // A blosc 1 chunk: a header, the places of the blocks, and the blocks, each of one stream or of one a byte of its type.
@@ -72,14 +73,14 @@ func (u *unpacker) decodeBlosc(dst, packed []byte) error {
 func (b *blosc) read(packed []byte, size int) error {
 	le := binary.LittleEndian
 	if len(packed) < bloscHeader {
-		return fmt.Errorf("a header of %d bytes expected", bloscHeader)
+		return fmt.Errorf("%d bytes, a header of %d expected: copy the store again", len(packed), bloscHeader)
 	}
 	holds, block, all := le.Uint32(packed[4:]), le.Uint32(packed[8:]), le.Uint32(packed[12:])
 	b.flags, b.typeBytes, b.blockBytes = packed[2], int(packed[3]), int(block)
 	format := b.flags >> 5
 	switch {
 	case packed[0] == 0 || packed[0] > bloscVersion:
-		return fmt.Errorf("version %d, 1 or %d expected: write the store with blosc 1, or without it", packed[0], bloscVersion)
+		return tiff.Unread("version %d, 1 or %d expected: write the store with blosc 1, or without it", packed[0], bloscVersion)
 	case uint64(holds) != uint64(size):
 		return fmt.Errorf("it holds %d bytes, %d expected of its shape", holds, size)
 	case uint64(all) > uint64(len(packed)):
@@ -87,7 +88,7 @@ func (b *blosc) read(packed []byte, size int) error {
 	case all < bloscHeader:
 		return fmt.Errorf("it is %d bytes long by its header, at least %d expected", all, bloscHeader)
 	case b.flags&bloscStored == 0 && format != bloscLZ4 && format != bloscZlib && format != bloscZstd:
-		return fmt.Errorf("packed with %s, LZ4, Zlib or Zstd expected: write the store with one of them", nameOf(format))
+		return tiff.Unread("packed with %s, LZ4, Zlib or Zstd expected: write the store with one of them", nameOf(format))
 	case b.typeBytes == 0 || b.blockBytes == 0 || b.flags&bloscStored == 0 && size/b.blockBytes > size/bloscLeastBlock+1:
 		return fmt.Errorf("blocks of %d bytes of elements of %d: it is damaged", b.blockBytes, b.typeBytes)
 	}

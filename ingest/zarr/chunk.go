@@ -11,6 +11,7 @@ import (
 
 	"driftscope/ingest/bounded"
 	"driftscope/ingest/ndarray"
+	"driftscope/ingest/tiff"
 )
 
 // errMissing is what there is instead of a chunk that was not written.
@@ -148,7 +149,7 @@ func (c *chunks) fetch(r io.ReaderAt, at *stored) (err error) {
 		}
 	}
 	if n > ndarray.MaxPacked {
-		return fmt.Errorf("a chunk of %d bytes, at most %d expected: write the store in smaller ones", n, ndarray.MaxPacked)
+		return tiff.Unread("a chunk of %d bytes, at most %d expected: write the store in smaller ones", n, ndarray.MaxPacked)
 	}
 	c.packed, err = exactly(c.packed, r, from, int(n))
 	return err

@@ -81,7 +81,7 @@ func (a *array) own(names []string) axes {
 // lay finds the picture's axes among the array's, and its size.
 func (i *Image) lay(named axes) error {
 	if len(named) != len(i.array.shape) {
-		return fmt.Errorf("an array of %d axes of which %d are named, t, c, z, y and x expected: write the store with NGFF's metadata", len(i.array.shape), len(named))
+		return tiff.Unread("an array of %d axes of which %d are named, t, c, z, y and x expected: write the store with NGFF's metadata", len(i.array.shape), len(named))
 	}
 	i.axes = ndarray.NoAxes
 	for at, a := range named {
@@ -96,11 +96,11 @@ func (i *Image) lay(named axes) error {
 		case which >= 0 && i.axes[which] < 0:
 			i.axes[which] = at
 		case i.array.shape[at] != 1:
-			return fmt.Errorf("axis %d is %.40q and %d long, one each of t, c, z, y and x expected: export one of its places", at, a.Name, i.array.shape[at])
+			return tiff.Unread("axis %d is %.40q and %d long, one each of t, c, z, y and x expected: export one of its places", at, a.Name, i.array.shape[at])
 		}
 	}
 	if i.axes[ndarray.Y] < 0 || i.axes[ndarray.X] < 0 {
-		return errors.New("no axes y and x: the store holds no pictures")
+		return tiff.Unread("no axes y and x, both expected of a picture: export its pictures as a store of their own")
 	}
 	return i.fit()
 }

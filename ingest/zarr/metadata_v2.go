@@ -3,8 +3,9 @@ package zarr
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
+
+	"driftscope/ingest/tiff"
 )
 
 // Files of a v2 store.
@@ -37,7 +38,7 @@ func (a *array) parseV2(text []byte) error {
 		return err
 	}
 	if m.Format != 2 {
-		return fmt.Errorf("zarr_format is %d, 2 expected", m.Format)
+		return tiff.Unread("zarr_format is %d, 2 expected: convert the store", m.Format)
 	}
 	var dtype string
 	if err := json.Unmarshal(m.Type, &dtype); err != nil {
@@ -51,7 +52,7 @@ func (a *array) parseV2(text []byte) error {
 		return err
 	}
 	if len(m.Filters) > 0 {
-		return fmt.Errorf("filter %.40q, none expected: write the store without", m.Filters[0].ID)
+		return tiff.Unread("filter %.40q, none expected: write the store without", m.Filters[0].ID)
 	}
 	if m.Compressor != nil {
 		if !slices.Contains(compressors, m.Compressor.ID) {

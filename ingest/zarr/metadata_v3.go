@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"driftscope/ingest/tiff"
 )
 
 // v3Name is the metadata of a v3 array or group.
@@ -57,9 +59,9 @@ func (a *array) parseV3(text []byte) error {
 	}
 	switch {
 	case m.Format != 3 || m.Node != "array":
-		return fmt.Errorf("a %.20q of zarr_format %d, an array of 3 expected", m.Node, m.Format)
+		return tiff.Unread("a %.20q of zarr_format %d, an array of 3 expected: convert the store", m.Node, m.Format)
 	case len(m.Transformers) > 0:
-		return fmt.Errorf("storage transformer %.40q, none expected", m.Transformers[0].Name)
+		return tiff.Unread("storage transformer %.40q, none expected: write the store without", m.Transformers[0].Name)
 	case m.Grid.Name != "regular":
 		return known("chunk grid", m.Grid.Name, []string{"regular"})
 	}
@@ -133,7 +135,7 @@ func (a *array) codecsV3(codecs []named, inside bool) (order []int, err error) {
 	case first.Name == "sharding_indexed" && !inside && len(rest) == 0 && slices.Equal(order, natural(len(order))):
 		return a.shardsV3(first)
 	case first.Name == "sharding_indexed":
-		return nil, errors.New("shards within shards, or transposed or packed ones, expected are shards alone: convert the store")
+		return nil, tiff.Unread("shards within shards, or transposed or packed ones, expected are shards alone: convert the store")
 	case first.Name != "bytes":
 		return nil, known("codec", first.Name, []string{"bytes", "sharding_indexed", "transpose"})
 	}
@@ -157,11 +159,11 @@ func transposedBy(codec *named, before []int) (order []int, err error) {
 		return nil, err
 	}
 	if len(c.Order) != len(before) {
-		return nil, fmt.Errorf("transpose has the order %v, one of %d axes expected", c.Order, len(before))
+		return nil, fmt.Errorf("transpose has the order %v, one of %d axes expected: correct the store's metadata", c.Order, len(before))
 	}
 	for _, axis := range c.Order {
 		if axis < 0 || axis >= len(before) {
-			return nil, fmt.Errorf("transpose has the order %v, axes 0 to %d expected", c.Order, len(before)-1)
+			return nil, fmt.Errorf("transpose has the order %v, axes 0 to %d expected: correct the store's metadata", c.Order, len(before)-1)
 		}
 		order = append(order, before[axis])
 	}
@@ -173,7 +175,7 @@ func packingV3(codecs []named) (p packing, err error) {
 	for i := range codecs {
 		switch name := codecs[i].Name; {
 		case name == "crc32c" && p.inside+p.outside == maxChecksums:
-			return p, fmt.Errorf("more than %d checksums", maxChecksums)
+			return p, fmt.Errorf("more than %d checksums, one expected: convert the store", maxChecksums)
 		case name == "crc32c" && p.compressor == noCompressor:
 			p.inside++
 		case name == "crc32c":
@@ -181,7 +183,7 @@ func packingV3(codecs []named) (p packing, err error) {
 		case !slices.Contains(compressors, name):
 			return p, known("codec", name, append([]string{"crc32c"}, compressors...))
 		case p.compressor != noCompressor:
-			return p, fmt.Errorf("packed by %s and %s, one of them expected: convert the store", p.compressor, name)
+			return p, tiff.Unread("packed by %s and %s, one of them expected: convert the store", p.compressor, name)
 		default:
 			p.compressor = name
 		}
@@ -204,7 +206,7 @@ func (a *array) shardsV3(codec *named) (order []int, err error) {
 		return nil, err
 	}
 	if len(c.Sides) != len(a.chunk) {
-		return nil, fmt.Errorf("chunks of %d axes in shards of %d", len(c.Sides), len(a.chunk))
+		return nil, fmt.Errorf("chunks of %d axes in shards of %d, as many expected: the metadata are damaged", len(c.Sides), len(a.chunk))
 	}
 	a.shard = make([]int, len(c.Sides))
 	for i, side := range c.Sides {
@@ -215,7 +217,7 @@ func (a *array) shardsV3(codec *named) (order []int, err error) {
 	}
 	a.chunk = c.Sides
 	if c.Where != "end" && c.Where != "start" {
-		return nil, fmt.Errorf("the index of shards is at their %.20q, start or end expected", c.Where)
+		return nil, fmt.Errorf("the index of shards is at their %.20q, start or end expected: correct the store's metadata", c.Where)
 	}
 	a.indexFirst = c.Where == "start"
 	if len(c.Index) == 0 || c.Index[0].Name != "bytes" {
@@ -225,10 +227,10 @@ func (a *array) shardsV3(codec *named) (order []int, err error) {
 		Endian string `json:"endian"`
 	}
 	if err := c.Index[0].configured(&e); err != nil || e.Endian == "big" {
-		return nil, errors.New("the index of shards is not little-endian: convert the store")
+		return nil, tiff.Unread("the index of shards is not little-endian: convert the store")
 	}
 	if a.index, err = packingV3(c.Index[1:]); err != nil || a.index.compressor != noCompressor {
-		return nil, fmt.Errorf("the index of shards is packed (%s, %v), a checksum at most expected", a.index.compressor, err)
+		return nil, tiff.Unread("the index of shards is packed (%s, %v), a checksum at most expected: convert the store", a.index.compressor, err)
 	}
 	return a.codecsV3(c.Codecs, true)
 }

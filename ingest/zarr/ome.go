@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"math"
 	"path"
+
+	"driftscope/ingest/tiff"
 )
 
 // maxLevels bounds a picture's resolutions.
@@ -161,11 +163,11 @@ func (m *metadata) level(store fs.FS, number int) (a *array, named axes, scale [
 func (m *metadata) nothing() error {
 	switch {
 	case m.Plate != nil:
-		return errors.New("a plate, a field of one of its wells expected: give STORE/A/1/0")
+		return tiff.Unread("a plate, a field of one of its wells expected: give STORE/A/1/0")
 	case m.Well != nil:
-		return errors.New("a well, one of its fields expected: give STORE/0")
+		return tiff.Unread("a well, one of its fields expected: give STORE/0")
 	case m.Layout != nil:
-		return errors.New("a store of several pictures, one expected: give STORE/0")
+		return tiff.Unread("a store of several pictures, one expected: give STORE/0")
 	}
 	return fmt.Errorf("a group without multiscales, a picture expected: give a folder in it that has one: %w", fs.ErrNotExist)
 }

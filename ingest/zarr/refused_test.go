@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"driftscope/ingest/tiff"
 )
 
 // TestRefused: what is not read ends in one line that names it.
@@ -68,6 +70,9 @@ func TestRefused(t *testing.T) {
 		_, err := Open(store, 0)
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.ContainsRune(err.Error(), '\n') {
 			t.Errorf("%s: %v, one line with %q expected", name, err, c.want)
+		}
+		if unread := err != nil && strings.Contains(err.Error(), "convert the store"); unread && !strings.HasSuffix(err.Error(), "("+tiff.Page+")") {
+			t.Errorf("%s: %v, the page at its end expected", name, err)
 		}
 	}
 	for _, empty := range []fstest.MapFS{{}, {v2Group: {Data: []byte(`{"zarr_format":2}`)}}} {

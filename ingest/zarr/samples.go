@@ -31,7 +31,7 @@ func codedSamples(dtype string) (tiff.Samples, error) {
 }
 
 func unread(kind string) error {
-	return fmt.Errorf("samples of type %.40q, 8, 16 or 32 bits unsigned or signed, or floats of 32 or 64, expected: convert the store", kind)
+	return tiff.Unread("samples of type %.40q, 8, 16 or 32 bits unsigned or signed, or floats of 32 or 64, expected: convert the store", kind)
 }
 
 // fill is a fill value as a picture has it.
