@@ -81,7 +81,7 @@ var mayImport = map[string][]string{
 	"internal/bench/recordings":        {"internal/frame", "internal/latent", "internal/recording", "online", "online/diffusion", "preprocess"},
 	"internal/bench/train":             {"infer/sdevae", "internal/bench", "internal/exit", "internal/training"},
 	"internal/bus":                     {"internal/pages"},
-	"internal/bus/bustest":             {}, // for tests
+	"internal/bus/bustest":             {"internal/port"}, // for tests
 	"internal/census":                  {"infer/field", "internal/frame", "internal/latent", "internal/pipeline", "internal/recording", "online/objects"},
 	"internal/config":                  {"internal/pages"},
 	"internal/console":                 {"internal/atomicfile"},
@@ -118,7 +118,7 @@ var mayImport = map[string][]string{
 	"internal/recording/recordingtest": {}, // for tests
 	"internal/replay":                  {"infer/field", "internal/bus", "internal/console", "internal/evaluation/tracking", "internal/exit", "internal/frame", "internal/latent", "internal/pipeline", "internal/recording", "sinks/message", "sinks/natsink"},
 	"internal/site":                    {"internal/bus", "internal/config", "internal/lease", "internal/placement"},
-	"internal/soak":                    {"configs", "ingest/tiff", "ingest/wire", "internal/atomicfile", "internal/fakecamera", "internal/latent"},
+	"internal/soak":                    {"configs", "ingest/tiff", "ingest/wire", "internal/atomicfile", "internal/fakecamera", "internal/latent", "internal/port"},
 	"internal/stream":                  {"infer", "infer/card", "infer/field", "infer/sdevae", "ingest", "ingest/recorder", "internal/atomicfile", "internal/bus", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/latent", "internal/model", "internal/pages", "internal/pipeline", "internal/recording", "internal/trigger", "online", "online/objects", "preprocess", "sinks", "sinks/message", "sinks/natsink", "sinks/web"},
 	"internal/subprocess":              {},
 	"internal/suite":                   {"internal/atomicfile"}, // for tests
