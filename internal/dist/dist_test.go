@@ -223,6 +223,16 @@ func TestLibraries(t *testing.T) {
 	}
 }
 
+// TestOnlyCalled: a package that asks for Qt is not made.
+func TestOnlyCalled(t *testing.T) {
+	if err := onlyCalled([]string{"libopencv_core.so.406", "libopencv_dnn.so.410", "libc.so.6"}); err != nil {
+		t.Error(err)
+	}
+	if err := onlyCalled([]string{"libopencv_core.so.406", "libopencv_highgui.so.406"}); err == nil || !strings.Contains(err.Error(), "libopencv_highgui.so.406") {
+		t.Errorf("a program with highgui: %v", err)
+	}
+}
+
 func TestSums(t *testing.T) {
 	folder := t.TempDir()
 	if err := write(filepath.Join(folder, "b"), []byte("b")); err != nil {

@@ -33,6 +33,9 @@ func (p *program) libraries() ([]library, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := onlyCalled(names); err != nil {
+		return nil, err
+	}
 	paths, err := loaderCache()
 	if err != nil {
 		return nil, err
@@ -59,6 +62,23 @@ func (p *program) libraries() ([]library, error) {
 		all = append(all, l)
 	}
 	return all, nil
+}
+
+// called are the modules of OpenCV that a part of the program calls. Others ask for packages without end: highgui for Qt, and its Recommends for
+// drivers of video cards.
+var called = []string{"core", "dnn", "imgcodecs", "imgproc", "videoio"}
+
+// onlyCalled says whether no other module is named by a program, as one linked by GNU's linker names all that gocv has a function of.
+func onlyCalled(names []string) error {
+	for _, name := range names {
+		module, is := strings.CutPrefix(name, "libopencv_")
+		module, _, _ = strings.Cut(module, ".")
+		if is && !slices.Contains(called, module) {
+			return fmt.Errorf("the program is linked with %s, expected of OpenCV %s alone: build it as make dist does, or, where it calls that module now, add it to called in internal/dist/libraries.go",
+				name, strings.Join(called, ", "))
+		}
+	}
+	return nil
 }
 
 // loaderCache is where the loader finds each library.

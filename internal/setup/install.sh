@@ -23,6 +23,7 @@ go_is_there() {
 list_missing() {
 	command -v make >/dev/null || want make "runs the targets of the Makefile"
 	command -v g++ >/dev/null || want g++ "compiles the bindings to OpenCV and oneDNN"
+	command -v ld.lld >/dev/null || want lld "links the program with no more of OpenCV than it calls"
 	command -v pkg-config >/dev/null || want pkg-config "finds OpenCV's headers and libraries"
 	pkg-config --exists opencv4 2>/dev/null || want libopencv-dev "reads video, prepares frames and runs the encoder"
 	pkg-config --exists gstreamer-app-1.0 gstreamer-video-1.0 2>/dev/null || want libgstreamer-plugins-base1.0-dev "reads cameras through GStreamer, with their own timestamps"
@@ -67,7 +68,7 @@ as_root() {
 install_missing() {
 	command="apt-get update && apt-get install -y --no-install-recommends$missing"
 	if ! command -v apt-get >/dev/null; then
-		echo "setup: this is not Debian or Ubuntu: install with your system's packages, headers included: OpenCV 4.6 to 4.10, oneDNN 2.6 to 3.7, GStreamer and its base plugins, Aravis 0.8, pkg-config, a C++ compiler, make" >&2
+		echo "setup: this is not Debian or Ubuntu: install with your system's packages, headers included: OpenCV 4.6 to 4.10, oneDNN 2.6 to 3.7, GStreamer and its base plugins, Aravis 0.8, pkg-config, a C++ compiler, lld, make" >&2
 		exit 1
 	fi
 	echo "setup: installing once, which takes a few minutes:$missing"
