@@ -116,8 +116,11 @@ func (f *Film) readDirectory(at int64) error {
 		return err
 	}
 	count := int(int32(binary.LittleEndian.Uint32(b)))
-	d := directory{others: map[string]int{}}
 	b = b[spare:]
+	d := directory{others: map[string]int{}}
+	if most := len(b) / (entryBytes + 2*axisBytes); count <= most { // each has a width and a height at least
+		d.entries, d.places = make([]entry, 0, max(count, 0)), make([]place, 0, max(count, 0))
+	}
 	for n := range count {
 		if b, err = d.take(b); err != nil {
 			return fmt.Errorf("picture %d of %d: %w", n+1, count, err)
@@ -150,7 +153,7 @@ func (d *directory) take(b []byte) ([]byte, error) {
 	}
 	var at place
 	whole := true
-	others := map[string]int{}
+	var others map[string]int // few have any
 	for i := range n {
 		axis := b[entryBytes+i*axisBytes:][:axisBytes]
 		name, _, _ := bytes.Cut(axis[:4], []byte{0})
@@ -172,6 +175,9 @@ func (d *directory) take(b []byte) ([]byte, error) {
 		case "Z":
 			at[2] = start
 		default:
+			if others == nil {
+				others = map[string]int{}
+			}
 			others[letter] = start
 		}
 		if size != 1 && letter != "X" && letter != "Y" && whole {

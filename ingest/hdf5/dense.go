@@ -179,6 +179,9 @@ func (s *search) leaf(at uint64, count, size int) (records []*cursor, err error)
 		return nil, fmt.Errorf("the node at address %d is met twice: the file is damaged, copy it again", at)
 	}
 	s.seen[at] = true
+	if err := s.more(count); err != nil {
+		return nil, err
+	}
 	const head = 6
 	c, err := s.file.block(at, head+count*size)
 	if err != nil {

@@ -8,7 +8,7 @@
 // names what was found.
 //
 // No number in a file is trusted: headers, names, shapes, chunks and what a chunk unpacks to are bounded before memory is taken, and no block of an index is
-// read twice, so that none runs in a circle. Checksums of metadata are not looked at.
+// read twice, so that none runs in a circle; what lies over itself is counted each time. Checksums of metadata are not looked at.
 //
 // The format: https://docs.hdfgroup.org/documentation/hdf5/latest/_f_m_t3.html (version 3.0).
 package hdf5

@@ -80,7 +80,9 @@ func (e *extensible) walk() error {
 	if err != nil {
 		return err
 	}
-	e.takeFrom(index, 0, e.first)
+	if err := e.takeFrom(index, 0, e.first); err != nil {
+		return err
+	}
 	at := e.first
 	for u := range e.supers {
 		count, elements := 1<<(u/2), e.least<<((u+1)/2)
@@ -157,7 +159,9 @@ func (e *extensible) blocks(c *cursor, begun []byte, first uint64, s span) error
 				return err
 			}
 			block.take(e.offset)
-			e.takeFrom(block, from, s.elements)
+			if err := e.takeFrom(block, from, s.elements); err != nil {
+				return err
+			}
 			continue
 		}
 		pages := s.elements / e.page

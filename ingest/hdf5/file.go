@@ -21,10 +21,17 @@ const maxUserBlock = 1 << 20
 // undefined is the address of what is not there.
 const undefined = math.MaxUint64
 
+// Bounds on headers, names and indexes of a file: parts that lie over each other are read, and counted, once for each.
+const (
+	maxMetadata = 512 << 20 // bytes: an index of 4 million chunks has 200
+	leastRead   = 512       // what a read counts at least, for its time
+)
+
 // file is an open file.
 type file struct {
 	part bounded.File // from the superblock on: addresses count from there
 	root uint64       // the header of the root group
+	read int          // bytes of metadata so far
 }
 
 // openFile finds the superblock of a file of the given size.
@@ -86,6 +93,12 @@ func (f *file) superblock(size uint64) error {
 
 // block reads n bytes at an address.
 func (f *file) block(at uint64, n int) (*cursor, error) {
+	if err := f.part.Holds(at, uint64(n)); err != nil {
+		return nil, err
+	}
+	if f.read += max(n, leastRead); f.read > maxMetadata {
+		return nil, tiff.Unread("more than %d MiB of headers, names and indexes: give a file with fewer objects, or write it in larger chunks", maxMetadata>>20)
+	}
 	b, err := f.part.Bytes(nil, at, uint64(n))
 	return &cursor{b: b}, err
 }

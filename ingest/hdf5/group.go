@@ -30,7 +30,16 @@ type link struct {
 type search struct {
 	file  *file
 	seen  map[uint64]bool // headers and nodes
+	names int             // of all groups
 	found []*dataset
+}
+
+// more refuses so many names that would be too many with those before.
+func (s *search) more(n int) error {
+	if s.names += n; s.names > maxObjects {
+		return tiff.Unread("more than %d names in groups: give a file with fewer", maxObjects)
+	}
+	return nil
 }
 
 // visit takes in the object at an address, and what it holds.
@@ -179,6 +188,9 @@ func (s *search) symbols(at uint64, names []byte) (links []link, err error) {
 	n := int(c.number(2))
 	if signature != "SNOD" {
 		return nil, fmt.Errorf("no node of names at address %d: the file is damaged, copy it again", at)
+	}
+	if err := s.more(n); err != nil {
+		return nil, err
 	}
 	if c, err = s.file.block(at+8, n*entry); err != nil {
 		return nil, err

@@ -11,13 +11,14 @@ import (
 
 // chunks is where those of a dataset lie.
 type chunks struct {
-	size   []int // sides of a chunk
-	grid   []int // chunks along each axis, of what there is now
-	stride []int // numbers from one chunk to the next along each axis, of what there may be
-	listed map[int]stored
-	total  int    // numbers
-	first  uint64 // where none are listed: they follow each other from here
-	bytes  int    // of an unpacked one
+	size    []int // sides of a chunk
+	grid    []int // chunks along each axis, of what there is now
+	stride  []int // numbers from one chunk to the next along each axis, of what there may be
+	listed  map[int]stored
+	entries int    // of the index, so far
+	total   int    // numbers
+	first   uint64 // where none are listed: they follow each other from here
+	bytes   int    // of an unpacked one
 }
 
 // stored is where a chunk lies.
@@ -131,6 +132,18 @@ func (c *chunks) locate(grid []int) (at stored, found bool) {
 	return stored{at: c.first + uint64(n)*uint64(c.bytes), bytes: uint64(c.bytes)}, true
 }
 
+// maxListed bounds the chunks that an index lists; a film of 256 GiB in chunks of 64 KiB has as many.
+const maxListed = 1 << 22
+
+// list takes in where the chunk of a number lies.
+func (c *chunks) list(n int, at stored) error {
+	c.listed[n] = at
+	if c.entries++; c.entries > maxListed {
+		return tiff.Unread("more than %d chunks: write it in larger ones", maxListed)
+	}
+	return nil
+}
+
 // listTree takes in what a B-tree lists.
 func (c *chunks) listTree(f *file, d *dataset) error {
 	c.listed = map[int]stored{}
@@ -144,8 +157,7 @@ func (c *chunks) listTree(f *file, d *dataset) error {
 			}
 			grid[i] = int(offset) / c.size[i]
 		}
-		c.listed[c.number(grid)] = at
-		return nil
+		return c.list(c.number(grid), at)
 	})
 }
 
@@ -218,23 +230,33 @@ func (a *array) take(at, first, count uint64) error {
 	if count > uint64(a.file.part.Size)/uint64(a.size) {
 		return fmt.Errorf("%w: an index of %d chunks in a file of %d bytes", bounded.ErrTorn, count, a.file.part.Size)
 	}
-	c, err := a.file.block(at, int(count)*a.size)
-	if err != nil {
-		return err
+	const portion = 1 << 16 // of what is read at once
+	for count > 0 {
+		some := min(count, portion)
+		c, err := a.file.block(at, int(some)*a.size)
+		if err != nil {
+			return err
+		}
+		if err := a.takeFrom(c, first, some); err != nil {
+			return err
+		}
+		at, first, count = at+some*uint64(a.size), first+some, count-some
 	}
-	a.takeFrom(c, first, count)
 	return nil
 }
 
 // takeFrom takes elements that follow in c.
-func (a *array) takeFrom(c *cursor, first, count uint64) {
+func (a *array) takeFrom(c *cursor, first, count uint64) error {
 	for n := range count {
 		s := stored{at: c.number(8), bytes: uint64(a.chunks.bytes)}
 		if a.packed {
 			s.bytes, s.mask = c.number(a.size-8-4), uint32(c.number(4))
 		}
 		if s.at != undefined && first+n < uint64(a.chunks.total) {
-			a.chunks.listed[int(first+n)] = s
+			if err := a.chunks.list(int(first+n), s); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }

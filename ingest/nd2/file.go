@@ -148,22 +148,22 @@ func (f *Film) readMap() error {
 		case !found || len(rest) < 16 || len(name) >= maxName:
 			return fmt.Errorf("its map of chunks has no end (%s): the file is damaged, copy it again", mapName)
 		}
-		f.take(string(name), int64(binary.LittleEndian.Uint64(rest)))
+		f.take(name, int64(binary.LittleEndian.Uint64(rest)))
 		b = rest[16:]
 	}
 }
 
 // take notes where a chunk begins, where it is one that is looked at.
-func (f *Film) take(name string, at int64) {
-	if len(name) > len(picture) && name[:len(picture)] == picture {
-		if n, err := strconv.Atoi(name[len(picture):]); err == nil && n >= 0 && n < bounded.MaxFrames {
+func (f *Film) take(name []byte, at int64) {
+	if number, found := bytes.CutPrefix(name, []byte(picture)); found {
+		if n, err := strconv.Atoi(string(number)); err == nil && n >= 0 && n < bounded.MaxFrames {
 			f.pictures[n] = at
 		}
 		return
 	}
 	for _, known := range []string{"ImageAttributesLV", "ImageMetadataLV", "ImageMetadataSeqLV|0", "ImageCalibrationLV|0"} {
-		if name == known {
-			f.chunks[name+"!"] = at
+		if string(name) == known {
+			f.chunks[known+"!"] = at
 		}
 	}
 }
