@@ -182,17 +182,36 @@ func (s *finishedSource) Read(ctx context.Context) (*frame.Frame, error) {
 	}
 	if missing > 0 && !s.filled {
 		s.filled = true
-		s.clock.Warn("missing_chunks", fmt.Sprintf("of frame %d %d of %d chunks are missing and read as their fill value, and maybe of others: see whether its writer leaves out what is empty", n, missing, parts))
+		tellMissing(&s.clock, missing, parts)
 	}
 	mat, err := picture.ToMat(&s.page)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.path, err)
 	}
 	f, err := s.clock.Frame(mat, t, frame.Meta{File: s.path})
-	if x, y := s.PixelUM(); err == nil && n == 0 && x > 0 && y > 0 {
-		f.Notice(false, "pixel_size", fmt.Sprintf("the file says that a pixel is %.6g by %.6g µm: online.pixel_um: %.6g gives diffusion in µm²/s", x, y, x))
+	if x, y := s.PixelUM(); err == nil && n == 0 {
+		tellPixel(f, "file", x, y)
 	}
 	return f, err
+}
+
+// tellMissing warns of the next frame, of which some chunks were not written.
+func tellMissing(clock *timing.Clock, missing, chunks int) {
+	clock.Warn("missing_chunks", fmt.Sprintf("of frame %d %d of %d chunks are missing and read as their fill value, and maybe of others: see whether its writer leaves out what is empty", clock.Next(), missing, chunks))
+}
+
+// tellUnwritten warns of what has room for more frames than were written.
+func tellUnwritten(clock *timing.Clock, what string, room, written int) {
+	if written < room {
+		clock.Warn("unwritten_frames", fmt.Sprintf("the %s has room for %d frames, of which the last %d were not written: they are not read", what, room, room-written))
+	}
+}
+
+// tellPixel says with a frame how large a pixel is, where that is known.
+func tellPixel(f *frame.Frame, what string, x, y float64) {
+	if x > 0 && y > 0 {
+		f.Notice(false, "pixel_size", fmt.Sprintf("the %s says that a pixel is %.6g by %.6g µm: online.pixel_um: %.6g gives diffusion in µm²/s", what, x, y, x))
+	}
 }
 
 // at is the time of frame n in seconds, or why it has none.

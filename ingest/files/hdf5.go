@@ -45,13 +45,12 @@ func tellOf(image *hdf5.Image, clock *timing.Clock) error {
 	if len(image.Others) > 0 {
 		clock.Warn("largest_dataset", fmt.Sprintf("dataset %s is read, the largest; there is %s, too: name one, as dataset=%s", image.Dataset, strings.Join(image.Others, ", "), image.Dataset))
 	}
-	switch written := image.Written(); {
-	case written == 0:
+	written := image.Written()
+	if written == 0 {
 		return fmt.Errorf("dataset %s: no frame was written, of %d that there is room for: copy it again", image.Dataset, image.Times)
-	case written < image.Times:
-		clock.Warn("unwritten_frames", fmt.Sprintf("the dataset has room for %d frames, of which the last %d were not written: they are not read", image.Times, image.Times-written))
-		image.Times = written
 	}
+	tellUnwritten(clock, "dataset", image.Times, written)
+	image.Times = written
 	return nil
 }
 

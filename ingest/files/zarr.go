@@ -159,15 +159,15 @@ func (s *zarrStore) give(clock *timing.Clock, missing int) (*frame.Frame, error)
 	n := clock.Next()
 	if missing > 0 && !s.filled {
 		s.filled = true
-		clock.Warn("missing_chunks", fmt.Sprintf("of frame %d %d of %d chunks are missing and read as their fill value, and maybe of others: see whether its writer leaves out what is empty", n, missing, s.image.Tiles()))
+		tellMissing(clock, missing, s.image.Tiles())
 	}
 	mat, err := picture.ToMat(&s.page)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.path, err)
 	}
 	f, err := clock.Frame(mat, clock.Now(), frame.Meta{File: s.path})
-	if x, y := s.PixelUM(); err == nil && n == 0 && x > 0 && y > 0 {
-		f.Notice(false, "pixel_size", fmt.Sprintf("the store says that a pixel is %.6g by %.6g µm: online.pixel_um: %.6g gives diffusion in µm²/s", x, y, x))
+	if x, y := s.PixelUM(); err == nil && n == 0 {
+		tellPixel(f, "store", x, y)
 	}
 	return f, err
 }
@@ -196,12 +196,10 @@ func (s *zarrSource) Open(context.Context) (err error) {
 		return fmt.Errorf("%s: %w", s.path, err)
 	}
 	room := s.image.Times()
-	switch {
-	case s.last < 0:
+	if s.last < 0 {
 		return fmt.Errorf("%s: no frame was written, of %d that there is room for: copy it again, or follow it while it is written", s.path, room)
-	case s.last+1 < room:
-		s.clock.Warn("unwritten_frames", fmt.Sprintf("the store has room for %d frames, of which the last %d were not written: they are not read", room, room-s.last-1))
 	}
+	tellUnwritten(&s.clock, "store", room, s.last+1)
 	return nil
 }
 
