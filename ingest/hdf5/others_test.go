@@ -279,3 +279,23 @@ func TestNames(t *testing.T) {
 	}
 	compare(t, image, "u")
 }
+
+// TestPackings: chunks of every packing become the same pixels; those of the other byte order, too.
+func TestPackings(t *testing.T) {
+	var want []byte
+	for _, p := range packings {
+		file := written16(2, 4, p.big, p.filters, p.pack)
+		image, err := Open(bytes.NewReader(file), int64(len(file)), "", "")
+		if err != nil {
+			t.Fatalf("%s: %v", p.name, err)
+		}
+		var picture tiff.Image
+		missing, err := image.Read(&picture, 1, 0, 0)
+		if want == nil {
+			want = bytes.Clone(picture.Pix)
+		}
+		if err != nil || missing > 0 || len(want) != 32 || !bytes.Equal(picture.Pix, want) {
+			t.Errorf("%s: %v, %d missing, %v; %v expected", p.name, picture.Pix, missing, err, want)
+		}
+	}
+}

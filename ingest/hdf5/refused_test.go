@@ -179,6 +179,9 @@ func FuzzOpen(f *testing.F) {
 		f.Add(unzipped()[name], "")
 	}
 	f.Add(unzipped()["names.h5"], "/film")
+	for _, p := range packings {
+		f.Add(written16(2, 4, p.big, p.filters, p.pack), "")
+	}
 	f.Fuzz(func(t *testing.T, file []byte, path string) { _ = readAll(t, file, path) })
 }
 
