@@ -3,6 +3,7 @@ package online
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -51,7 +52,9 @@ func BenchmarkLatents(b *testing.B) {
 func informed(t testing.TB, c Config) *Estimator {
 	t.Helper()
 	c.Applied = []uint64{} // as a run that put no slice to use
-	return estimator(t, c)
+	e := estimator(t, c)
+	e.law.alarms.Asked(slices.Repeat([]latent.Activity{latent.Active}, c.Dim))
+	return e
 }
 
 // springs is the network of μ = -κz.

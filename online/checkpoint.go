@@ -12,7 +12,7 @@ import (
 
 // format is that of a law: it holds everything that Update depends on, so that a restored estimator goes on exactly as the saved one.
 var format = archive.Format{
-	Magic: "driftscope law\n", Version: 4, Unusable: ErrCheckpoint,
+	Magic: "driftscope law\n", Version: 5, Unusable: ErrCheckpoint,
 	Limit: 1 << 27, // the largest replay, network and dimension that Config allows make 1.1e8
 }
 

@@ -54,7 +54,7 @@ func New(c Config) (*Estimator, error) {
 
 // begin is the state before the first latent.
 func begin(c Config) (law, *refine.Learner) {
-	learner := refine.NewLearner(refine.Config{Dim: c.Dim, Replay: c.Replay, Seed: c.Seed, AlarmFrames: c.AlarmFrames, Prior: c.Prior})
+	learner := refine.NewLearner(refine.Config{Dim: c.Dim, Replay: c.Replay, Seed: c.Seed, AlarmFrames: c.AlarmFrames, Prior: c.Prior, Forget: c.Forget, Exposure: c.Exposure})
 	l := law{
 		clock: trajectory.Clock{MaxGap: c.MaxGap}, banks: diffusion.NewBanks(c.Dim, c.Forget, c.Exposure),
 		tangent: drift.NewTangent(c.Dim), filter: filter.NewKalman(c.Dim),

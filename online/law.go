@@ -65,7 +65,9 @@ func (l *law) learn(z *latent.Latent, dt float64) {
 	b := l.banks
 	if b.Transitions > 0 {
 		l.alarms.Step(z.Mean, dt, l.tangent, b.Found)
-		l.alarms.Weigh(b.Found, l.sde.Activity, b.Transitions, b.Seconds)
+		if !l.field.Beyond(l.tangent.Centre) {
+			l.alarms.Weigh(b.Found, l.sde.Activity, b.Transitions, b.Seconds)
+		}
 	} else {
 		l.alarms.Start(z.Mean, b.Found)
 	}
@@ -88,13 +90,14 @@ func (l *law) remember(m []float64, dt float64) {
 	l.gapped = false
 }
 
-// refresh renews the SDE's figures.
-func (l *law) refresh() {
+// refresh renews the SDE's figures; false says that there are none yet.
+func (l *law) refresh() bool {
 	if !l.banks.Refresh() {
-		return
+		return false
 	}
 	l.sde.Revision++
 	l.banks.Describe(&l.sde)
 	l.units.Solve(l.banks.Found, l.sde.Activity)
 	l.units.Describe(&l.sde.Units)
+	return true
 }

@@ -44,13 +44,18 @@ func (e *Estimator) publish(seq uint64) {
 	learner, l := e.worker.Latest(), &e.law
 	l.field.Correct(learner.Correction())
 	l.inFlight = false
+	l.banks.Copy(learner.Banks())
+	l.banks.Follow(l.pending, 0, l.pending.Len(), l.field, l.tangent)
 	l.tangent.Renew()
 	l.refinement.Revision++
 	l.refinement.Frame, l.refinement.Changes, l.refinement.Failed = seq, learner.Changes(), learner.Failed()
 	l.describeRefinement()
 	l.sde.Field = learner.Field()
+	l.alarms.Asked(l.given.Activity)
 	l.alarms.Hidden(firstSlice * learner.Hidden())
-	l.sde.Revision++ // published with this very frame: repeating the run needs each
+	if !l.refresh() {
+		l.sde.Revision++ // published with this very frame: repeating the run needs each
+	}
 }
 
 // beginWhenWorth begins a slice on what has been set aside, once that is enough to be worth it: a slice takes as long as the memory is.

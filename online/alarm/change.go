@@ -28,6 +28,7 @@ const (
 // Shiryaev and Roberts, in frames: while the law holds, its mean grows by at most one a frame.
 type changes struct {
 	filters   []alternatives // a dimension
+	asked     []bool         // of each, whether the drift in use was learnt of it
 	diffusion []float64      // evidence of each of diffusionFactors, a dimension
 	drift     []float64      // evidence of each of driftShifts, a dimension
 	noDrift   float64        // evidence of no drift at all
@@ -45,7 +46,7 @@ type alternatives struct {
 
 func newChanges(dim int) *changes {
 	return &changes{
-		filters:   make([]alternatives, dim),
+		filters: make([]alternatives, dim), asked: make([]bool, dim),
 		diffusion: make([]float64, dim*len(diffusionFactors)), drift: make([]float64, dim*len(driftShifts)),
 	}
 }
@@ -104,7 +105,9 @@ func (c *changes) weigh(found []diffusion.Estimate, activity []latent.Activity, 
 			clear(shifts)
 			continue
 		}
-		if d.High < 2*d.V && d.Low > d.V/2 {
+		if !c.asked[i] {
+			clear(factors)
+		} else if d.High < 2*d.V && d.Low > d.V/2 {
 			r.weighFactors(factors)
 		}
 		sd := math.Sqrt(r.s[0])
@@ -188,6 +191,7 @@ func (c *changes) archive(a *archive.Codec) {
 		a.Float(&r.unitResponse)
 		a.Float(&r.driftResponse)
 		a.Magnitudes(&r.retained)
+		a.Bool(&c.asked[i])
 	}
 	for _, list := range [][]float64{c.diffusion, c.drift} {
 		for k := range list {

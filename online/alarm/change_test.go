@@ -41,3 +41,27 @@ func TestVanishedDrift(t *testing.T) {
 		}
 	}
 }
+
+// TestUnaskedDrift: while nobody has asked what the drift of a dimension is, what it does is not taken for another diffusion; once it was asked for, a diffusion of
+// a quarter is told within 100 frames.
+func TestUnaskedDrift(t *testing.T) {
+	const n = 100
+	m, rng, z := NewMonitor(Config{Dim: 1, Every: 1e5}), onlinetest.Rand(8), 0.0
+	found, active := []diffusion.Estimate{{V: 4, Low: 3.8, High: 4.2}}, []latent.Activity{latent.Active}
+	still := drift.NewTangent(1)
+	m.Start([]float64{z}, found)
+	for _, asked := range []bool{false, true} {
+		if asked {
+			m.Asked(active)
+		}
+		for range n {
+			z += math.Sqrt(onlinetest.Step) * rng.NormFloat64()
+			still.Centre[0] = z
+			m.Step([]float64{z}, onlinetest.Step, still, found)
+			m.Weigh(found, active, 1e3, 1e3*onlinetest.Step)
+		}
+		if e := m.Evidence().Diffusion; asked != (e > 1e5) || !asked && e != 0 {
+			t.Errorf("asked %v: the evidence is %.3g", asked, e)
+		}
+	}
+}

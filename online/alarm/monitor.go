@@ -123,7 +123,7 @@ func (m *Monitor) Step(mean []float64, dt float64, t *drift.Tangent, found []dif
 	m.changes.step(mean, dt, t, found)
 }
 
-// Weigh renews the evidence by the last Step, s being the law found.
+// Weigh renews the evidence by the last Step, of a law found in n transitions of seconds in all. It is not called where nothing is known of the drift.
 func (m *Monitor) Weigh(found []diffusion.Estimate, activity []latent.Activity, n, seconds float64) {
 	m.changes.weigh(found, activity, n, seconds)
 	active := 0
@@ -133,6 +133,14 @@ func (m *Monitor) Weigh(found []diffusion.Estimate, activity []latent.Activity, 
 		}
 	}
 	m.evidence = m.changes.evidence(active)
+}
+
+// Asked says of which dimensions the drift in use was learnt, be it none: of those that were active then. A change of the others' diffusion is not looked for,
+// because what a drift does that nobody has asked for looks like diffusion, and like less of it once it is known.
+func (m *Monitor) Asked(activity []latent.Activity) {
+	for i, a := range activity {
+		m.changes.asked[i] = a == latent.Active
+	}
 }
 
 // Hidden sets the evidence of a coordinate that the latents do not show, in frames.

@@ -16,8 +16,9 @@ type Field struct {
 	mu, jac    []float64
 }
 
-// Correction is a drift beyond the model's own, with the box of the latents that it was learnt from. Beyond the box nothing is known: there it
-// is what it is at the nearest point of the box, because the fields that it is made of would grow with the cube of the distance.
+// Correction is a drift beyond the model's own, with the box of the latents that it was learnt from. Beyond the box an affine drift goes on as it is: a whirl is
+// one where its radius has never been, too. Of others nothing is known there: they are what they are at the nearest point of the box, because the fields that
+// they are made of would grow with the cube of the distance.
 type Correction struct {
 	Network   *Network
 	Low, High []float64 // of the box, in each dimension, latent; nil: no bounds
@@ -40,12 +41,21 @@ func NewField(prior *Network, c *Correction) *Field {
 // Correct replaces the correction.
 func (f *Field) Correct(c *Correction) { f.correction = c }
 
-// nearest writes the point of the box that is nearest to z into dst.
+// nearest writes the point of the box that is nearest to z into dst, or z itself of an affine correction.
 func (c *Correction) nearest(dst, z []float64) {
 	copy(dst, z)
+	if c.Affine {
+		return
+	}
 	for i := range c.Low {
 		dst[i] = min(max(z[i], c.Low[i]), c.High[i])
 	}
+}
+
+// Beyond says whether z is where nothing is known of the drift.
+func (f *Field) Beyond(z []float64) bool {
+	f.correction.nearest(f.near, z)
+	return !slices.Equal(f.near, z)
 }
 
 // affinePart writes what is affine in the network at z into mu, and its Jacobian into jac, unless that is nil.

@@ -33,4 +33,24 @@ func TestAdditionEndsAtItsBox(t *testing.T) {
 	f.Linearise(edge, inside, []float64{1, 0.5})
 	onlinetest.Within(t, "drift", mu, edge, 0)
 	onlinetest.Within(t, "Jacobian", jac, []float64{0, inside[1], 0, inside[3]}, 0)
+	if !f.Beyond([]float64{5, 0.5}) || f.Beyond([]float64{1, 0.5}) {
+		t.Error("what is beyond the box is not told from what is not")
+	}
+}
+
+// An affine addition goes on beyond the box: where a whirl is wider than it was, its drift is what it is.
+func TestAffineAdditionGoesOn(t *testing.T) {
+	n := NoCorrection(2).Network
+	copy(n.Weights[n.Size()-4:], []float64{-1, 3, -3, -1})
+	f := NewField(nil, &Correction{Network: n, Low: []float64{-1, -1}, High: []float64{1, 1}, Affine: true})
+	mu, jac, drift := make([]float64, 2), make([]float64, 4), make([]float64, 2)
+	z := []float64{5, -2}
+	f.Linearise(mu, jac, z)
+	f.Drift(drift, z)
+	onlinetest.Within(t, "drift", drift, mu, 0)
+	if f.Beyond(z) {
+		t.Error("an affine drift is unknown somewhere")
+	}
+	onlinetest.Within(t, "drift", mu, []float64{-5 + 6, 15 + 2}, 1e-12)
+	onlinetest.Within(t, "Jacobian", jac, []float64{-1, -3, 3, -1}, 1e-12)
 }

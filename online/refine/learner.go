@@ -2,6 +2,7 @@ package refine
 
 import (
 	"math/rand/v2"
+	"time"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -24,6 +25,8 @@ type Config struct {
 	Seed        uint64         // of the networks
 	AlarmFrames float64        // frames between false changes of the drift, at least
 	Prior       *drift.Network // the model's own drift, nil for none; never written
+	Forget      float64        // γ of the banks; 0: 1, none is forgotten
+	Exposure    time.Duration  // of a frame
 }
 
 // Learner is what one slice of refinement leaves to the next. It is not written after, so that reading it waits for no slice.
@@ -34,6 +37,8 @@ type Learner struct {
 	memory     *trajectory.Track
 	buffer     *trajectory.Track // the next one's memory is made here; not used otherwise
 	longest    float64           // s, that memory has been
+	before     *diffusion.Banks  // of all latents up to memory's first, each about the drift that was in use when memory gave it up; replaced, never written
+	banks      *diffusion.Banks  // of all latents up to memory's last, those in memory about the drift of this slice; replaced at every slice
 	correction *drift.Correction // of prior, replaced at every slice
 	field      *latent.Field     // the drift laid out, nil where nothing moves
 	nonlinear  *drift.Network    // that part of the correction, as Posterior.Network gives it; nil at first
@@ -52,8 +57,12 @@ type Job struct {
 
 // NewLearner remembers nothing yet.
 func NewLearner(c Config) *Learner {
+	if c.Forget == 0 {
+		c.Forget = 1
+	}
 	return &Learner{
-		prior: c.Prior, alarms: c.AlarmFrames, seed: c.Seed, memory: trajectory.NewTrack(c.Dim, c.Replay+1), buffer: trajectory.NewTrack(c.Dim, c.Replay+1),
+		before: diffusion.NewBanks(c.Dim, c.Forget, c.Exposure),
+		prior:  c.Prior, alarms: c.AlarmFrames, seed: c.Seed, memory: trajectory.NewTrack(c.Dim, c.Replay+1), buffer: trajectory.NewTrack(c.Dim, c.Replay+1),
 		correction: drift.NoCorrection(c.Dim),
 	}
 }
@@ -79,10 +88,40 @@ func (l *Learner) After(j Job) *Learner {
 	next := *l
 	next.memory, next.buffer = l.buffer, l.memory
 	next.memory.Copy(l.memory)
-	next.memory.Take(j.In)
+	next.take(j.In)
 	next.slice(j)
+	next.banks = next.before.Clone()
+	next.banks.Follow(next.memory, 1, next.memory.Len(), drift.NewField(l.prior, next.correction), drift.NewTangent(l.memory.Dim()))
 	return &next
 }
+
+// take has memory take in what is new. The banks before it go on to its first latent.
+func (l *Learner) take(in *trajectory.Track) {
+	before := l.memory.Len()
+	l.giveUp(max(0, in.Len()-l.memory.Room()))
+	if l.memory.Len() == 0 && in.Len() > 0 {
+		l.before = l.before.Clone()
+		if before == 0 {
+			l.before.Start(in.Row(0))
+		} else {
+			l.before.Follow(in, 0, 1, drift.NewField(l.prior, l.correction), drift.NewTangent(in.Dim()))
+		}
+	}
+	l.memory.Take(in)
+}
+
+// giveUp forgets the first n latents of memory. Their transitions stay in the banks as the drift in use has them.
+func (l *Learner) giveUp(n int) {
+	if n == 0 {
+		return
+	}
+	l.before = l.before.Clone()
+	l.before.Follow(l.memory, 1, min(1+n, l.memory.Len()), drift.NewField(l.prior, l.correction), drift.NewTangent(l.memory.Dim()))
+	l.memory.Drop(n)
+}
+
+// Banks are those of all latents taken in, as if the drift of this slice had been in use as long as memory reaches. They are lent, to be read only.
+func (l *Learner) Banks() *diffusion.Banks { return l.banks }
 
 // slice learns from what memory holds, of which j.In are the latest.
 func (l *Learner) slice(j Job) {
@@ -118,7 +157,7 @@ func (l *Learner) learn(p *regression.Posterior, s *regression.Steps, odds float
 	s.PartOf(l.longest)
 	at, s, err := p.LearnSinceChange(s, odds)
 	if at > 0 {
-		l.memory.Drop(l.memory.Began(at))
+		l.giveUp(l.memory.Began(at))
 		l.changes++
 	}
 	return s, err
@@ -131,6 +170,10 @@ func (l *Learner) Archive(a *archive.Codec) {
 		a.Require(l.memory.DT()[0] == 0, "a memory that begins %g s after nothing", l.memory.DT()[0])
 	}
 	a.Magnitudes(&l.longest)
+	if a.Reading() {
+		l.before = l.before.Clone()
+	}
+	l.before.Archive(a, make([]latent.Activity, l.memory.Dim()))
 	l.correction = l.correction.Archive(a)
 	l.field = ArchiveField(a, l.field, l.memory.Dim())
 	dim := uint64(0)

@@ -1,6 +1,7 @@
 package refine
 
 import (
+	"math"
 	"reflect"
 	"testing"
 
@@ -67,4 +68,42 @@ func doubleWell() (*Learner, Job) {
 		in.Add(seen[k].Mean, min(float64(k), 1)*onlinetest.Step)
 	}
 	return l, Job{In: in, Found: []diffusion.Estimate{{V: 1}}, Activity: []latent.Activity{latent.Active}}
+}
+
+// TestBanksOfASlice: the banks that a slice leaves are those of all latents taken in, also of those that memory has given up: a transition each, but where a
+// trajectory began; the slice finds σ² of a whirl that moves it by twice what diffusion does, from its first latents on.
+func TestBanksOfASlice(t *testing.T) {
+	const replay, part, parts = 300, 200, 5
+	l := NewLearner(Config{Dim: 2, Replay: replay, AlarmFrames: 1e5})
+	found, activity := []diffusion.Estimate{{V: 16}, {V: 16}}, []latent.Activity{latent.Active, latent.Active} // the whirl's drift taken for diffusion
+	rng, z, n := onlinetest.Rand(9), [2]float64{1, 0}, 0
+	rho, sin, cos := math.Exp(-0.5*onlinetest.Step), math.Sin(0.19), math.Cos(0.19)
+	for range parts {
+		in := trajectory.NewTrack(2, part)
+		for range part {
+			dt := onlinetest.Step
+			if n == 0 || n == 450 {
+				dt = 0
+			}
+			n++
+			in.Add(z[:], dt)
+			added := math.Sqrt(onlinetest.Step)
+			z = [2]float64{rho*(cos*z[0]-sin*z[1]) + added*rng.NormFloat64(), rho*(sin*z[0]+cos*z[1]) + added*rng.NormFloat64()}
+		}
+		l = l.After(Job{In: in, Found: found, Activity: activity})
+		b := l.Banks().Clone()
+		b.Refresh()
+		want := float64(n - 1)
+		if n > 450 {
+			want--
+		}
+		if b.Transitions != want {
+			t.Errorf("%d latents: the banks have %g transitions, expected %g", n, b.Transitions, want)
+		}
+		for i, d := range b.Found {
+			if math.Abs(d.V-1) > 0.35 { // 200 transitions know σ² to a tenth, and three fields' drift is learnt from the same
+				t.Errorf("%d latents: σ²%d is %.2f, expected 1", n, i+1, d.V)
+			}
+		}
+	}
 }
