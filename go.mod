@@ -81,6 +81,20 @@ require (
 )
 
 require (
+	github.com/bluenviron/gortsplib/v5 v5.5.2
+	github.com/bluenviron/mediacommon/v2 v2.8.3
+	github.com/pion/rtcp v1.2.16
+	github.com/pion/rtp v1.10.1
+)
+
+require (
+	github.com/gorilla/websocket v1.5.3 // indirect
+	github.com/pion/logging v0.2.4 // indirect
+	github.com/pion/randutil v0.1.0 // indirect
+	github.com/pion/sdp/v3 v3.0.18 // indirect
+	github.com/pion/srtp/v3 v3.0.10 // indirect
+	github.com/pion/transport/v4 v4.0.1 // indirect
+	golang.org/x/net v0.61.0 // indirect
 	golang.org/x/telemetry v0.0.0-20261010193011-f71dc92da45e // indirect
 	golang.org/x/vuln v1.9.0 // indirect
 )

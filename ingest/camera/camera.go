@@ -25,11 +25,14 @@ type opencvStream struct {
 	open   func() (*gocv.VideoCapture, error)
 	advice string // ends errors of opening
 	fps    float64
-	file   bool // it may end, where it says how many frames it has
+	file   bool        // it may end, where it says how many frames it has
+	over   func() bool // says that it has ended; nil: it does not know
 
 	capture *gocv.VideoCapture
 	first   *frame.Frame // read by Open and not yet given
 	clock   cameraClock
+	stamped time.Duration // the last time stamp
+	step    time.Duration // from the one before to it
 	printed printed.Video
 }
 
@@ -63,6 +66,9 @@ func (s *opencvStream) Read(ctx context.Context) (*frame.Frame, error) {
 	mat := gocv.NewMat()
 	if !s.capture.Read(&mat) || mat.Empty() {
 		mat.Close()
+		if s.over != nil && s.over() {
+			return nil, io.EOF
+		}
 		if n := s.capture.Get(gocv.VideoCaptureFrameCount); s.file && n > 0 && float64(s.clock.seq) >= n {
 			return nil, io.EOF
 		}
@@ -80,15 +86,28 @@ func (s *opencvStream) frame(mat gocv.Mat, arrived time.Time) (*frame.Frame, err
 	if s.clock.seq == 0 && s.fps > 0 {
 		s.clock.cadence.period = 1 / s.fps
 	}
-	stamp := time.Duration(-1)
-	if ms := s.capture.Get(gocv.VideoCapturePosMsec); ms > 0 && ms < math.MaxInt64/1e6 {
-		stamp = time.Duration(ms * float64(time.Millisecond))
-	}
-	f := s.clock.frame(mat, stamp, arrived)
+	f := s.clock.frame(mat, s.stamp(), arrived)
 	if code, text := s.printed.Damage(); code != "" {
 		f.Notice(true, code, text)
 	}
 	return f, nil
+}
+
+// stamp is the time stamp of the frame that was read last; negative where there is none, as OpenCV says by 0. A video's first may be 0, and FFmpeg knows none of
+// those that it holds back until a stream ends: they go on by even steps.
+func (s *opencvStream) stamp() time.Duration {
+	ms := s.capture.Get(gocv.VideoCapturePosMsec)
+	first := s.clock.seq == 0 && (s.file || s.over != nil)
+	switch {
+	case 0 < ms && ms < math.MaxInt64/1e6, ms == 0 && first:
+		stamp := time.Duration(ms * float64(time.Millisecond))
+		s.step, s.stamped = max(stamp-s.stamped, 0), stamp
+		return stamp
+	case s.stamped > 0:
+		s.stamped += s.step
+		return s.stamped
+	}
+	return -1
 }
 
 // Close frees the device.
@@ -103,7 +122,7 @@ func (s *opencvStream) Close() error {
 		s.capture = nil
 	}
 	s.printed.Close()
-	s.clock, s.printed = cameraClock{}, printed.Video{}
+	s.clock, s.printed, s.stamped, s.step = cameraClock{}, printed.Video{}, 0, 0
 	return err
 }
 

@@ -125,7 +125,7 @@ func TestURL(t *testing.T) {
 
 func TestSupport(t *testing.T) {
 	got := support("General configuration\n  Video I/O:\n    FFMPEG:                      YES\n      avcodec:  YES (59)\n    GStreamer: YES (1.20.3)\n    v4l/v4l2:   YES (linux/videodev2.h)\n")
-	if want := []string{"camera: OpenCV's v4l/v4l2: yes (linux/videodev2.h)", "url: OpenCV's FFMPEG: yes"}; !slices.Equal(got, want) {
+	if want := []string{"camera: OpenCV's v4l/v4l2: yes (linux/videodev2.h)", "url: H.264, H.265 and MJPEG over RTSP, MJPEG over HTTP; other videos on a server by OpenCV's FFMPEG: yes"}; !slices.Equal(got, want) {
 		t.Errorf("%q, %q expected", got, want)
 	}
 	if lines := Support(); len(lines) != 3 {

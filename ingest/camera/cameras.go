@@ -39,8 +39,12 @@ func support(build string) []string {
 	for line := range strings.Lines(build) {
 		name, value, found := strings.Cut(strings.TrimSpace(line), ":")
 		kind := map[string]string{"v4l/v4l2": "camera", "FFMPEG": "url"}[name]
-		if found && kind != "" {
-			lines = append(lines, fmt.Sprintf("%s: OpenCV's %s: %s", kind, name, strings.ToLower(strings.TrimSpace(value))))
+		value = strings.ToLower(strings.TrimSpace(value))
+		switch {
+		case found && kind == "url":
+			lines = append(lines, fmt.Sprintf("url: H.264, H.265 and MJPEG over RTSP, MJPEG over HTTP; other videos on a server by OpenCV's %s: %s", name, value))
+		case found && kind != "":
+			lines = append(lines, fmt.Sprintf("%s: OpenCV's %s: %s", kind, name, value))
 		}
 	}
 	slices.Sort(lines)

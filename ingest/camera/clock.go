@@ -164,14 +164,17 @@ func (c *cadence) common(enough int) float64 {
 }
 
 // cameraClock makes acquisition times of a camera's own, which begin anywhere: it is set by the host's clock once, at the first frame. A
-// camera that is opened again is set again, so that its times go on.
+// camera that is opened again is set again, so that its times go on. A camera that reports its wall clock is timed by that (walltime.go).
 type cameraClock struct {
-	cadence cadence
-	sparse  bool      // frames come when they are triggered: a gap is no loss
-	zero    time.Time // of the host, when the camera's clock was 0
-	stamp   time.Duration
-	seq     uint64 // of the next frame, those that are missing not counted
-	frames  frame.Pool
+	cadence  cadence
+	sparse   bool      // frames come when they are triggered: a gap is no loss
+	zero     time.Time // of the host, when the camera's clock was 0; or of the camera's wall clock, where it is
+	absolute bool      // set before the first frame
+	set      string    // a warning for the next frame: that clock was set
+	lost     uint64    // frames before the next one that are known not to be given
+	stamp    time.Duration
+	seq      uint64 // of the next frame, those that are missing not counted
+	frames   frame.Pool
 }
 
 // frame numbers and times mat, which it owns from now on.
@@ -180,9 +183,18 @@ func (c *cameraClock) frame(mat gocv.Mat, stamp time.Duration, arrived time.Time
 	if c.sparse {
 		missing, warning = 0, ""
 	}
+	if c.lost > missing {
+		c.cadence.given += float64(c.lost - missing) // not to be counted again
+		missing = c.lost
+	}
+	c.lost = 0
 	f := c.frames.New(c.seq+missing, t, frame.Meta{Arrived: arrived, Dropped: missing}, mat)
 	if warning != "" {
 		f.Notice(true, "frame_rate", warning)
+	}
+	if c.set != "" {
+		f.Notice(true, "camera_clock", c.set)
+		c.set = ""
 	}
 	c.seq = f.Seq + 1
 	return f
@@ -194,6 +206,7 @@ func (c *cameraClock) stamped(stamp time.Duration, arrived time.Time) (t time.Ti
 		return arrived.Round(0).UTC(), 0, ""
 	}
 	switch {
+	case len(c.cadence.stamps) == 0 && c.absolute:
 	case len(c.cadence.stamps) == 0:
 		c.zero = arrived.Round(0).UTC().Add(-stamp)
 	case stamp <= c.stamp:

@@ -1,44 +1,97 @@
 package camera
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"slices"
-
-	"gocv.io/x/gocv"
 
 	"driftscope/internal/pipeline"
 )
 
 // urlOptions are the keys of a url source.
 type urlOptions struct {
-	URL string `yaml:"url"` // rtsp://, http:// or https://
+	URL       string `yaml:"url"`       // rtsp://, rtsps://, http:// or https://
+	Transport string `yaml:"transport"` // of RTSP's packets: tcp (default), within the connection, or udp
+	Clock     string `yaml:"clock"`     // that frames are timed by: camera (default), its wall clock where it tells it, or arrival, this computer's at the first frame
+	CA        string `yaml:"ca"`        // a PEM file that the camera's certificate is checked against; default: the system's
 }
 
-// urlSchemes are what FFmpeg is let loose on: it knows others, which read files and run commands.
-var urlSchemes = []string{"rtsp", "http", "https"}
+// urlSchemes are what is read: FFmpeg knows others, which read files and run commands.
+var urlSchemes = []string{"rtsp", "rtsps", "http", "https"}
 
 // maxURL bounds an address.
 const maxURL = 2048
 
-// NewURL makes a source of a network camera or a video on a server, read by FFmpeg: 8 bits, three channels.
+// The values of clock and transport.
+const (
+	byCamera, byArrival = "camera", "arrival"
+	overTCP, overUDP    = "tcp", "udp"
+)
+
+// NewURL makes a source of a network camera or a video on a server.
 func NewURL(decode func(dst any) error) (pipeline.Source, error) {
-	var o urlOptions
+	o := urlOptions{Transport: overTCP, Clock: byCamera}
 	if err := decode(&o); err != nil {
 		return nil, err
 	}
+	address, err := o.check()
+	if err != nil {
+		return nil, err
+	}
+	if address.Scheme == "rtsp" || address.Scheme == "rtsps" {
+		return &rtspCamera{
+			name: address.Redacted(), url: o.URL, udp: o.Transport == overUDP, ca: o.CA,
+			advice: "the camera's page names its address, user and password included: try it with ffplay; docs/howto/cameras.md has what helps",
+			timing: timing{reports: o.Clock == byCamera},
+		}, nil
+	}
+	return newHTTP(o, address), nil
+}
+
+// check holds the options to what is read, and takes the address apart.
+func (o *urlOptions) check() (*url.URL, error) {
 	if len(o.URL) > maxURL {
 		return nil, fmt.Errorf("url has %d bytes, at most %d expected", len(o.URL), maxURL)
 	}
 	address, err := url.Parse(o.URL)
 	if err != nil || address.Host == "" || !slices.Contains(urlSchemes, address.Scheme) {
-		return nil, errors.New("url is no address that begins with rtsp://, http:// or https://: give the one that the camera's page shows")
+		return nil, errors.New("url is no address that begins with rtsp://, rtsps://, http:// or https://: give the one that the camera's page shows")
 	}
-	return &opencvStream{
-		name: address.Redacted(), file: address.Scheme != "rtsp", advice: "try the address with ffplay, user and password included",
-		open: func() (*gocv.VideoCapture, error) {
-			return gocv.VideoCaptureFileWithAPI(o.URL, gocv.VideoCaptureFFmpeg)
-		},
-	}, nil
+	switch {
+	case o.Transport != overTCP && o.Transport != overUDP:
+		return nil, fmt.Errorf("transport is %q, expected tcp or udp", o.Transport)
+	case o.Clock != byCamera && o.Clock != byArrival:
+		return nil, fmt.Errorf("clock is %q, expected camera or arrival", o.Clock)
+	}
+	return address, nil
+}
+
+// maxPEM bounds a file of certificates.
+const maxPEM = 1 << 20
+
+// trusting is how a server is asked who it is: by the certificates in a file, or by the system's.
+func trusting(ca string) (*tls.Config, error) {
+	if ca == "" {
+		return nil, nil
+	}
+	info, err := os.Stat(ca)
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxPEM) {
+		err = fmt.Errorf("%s is no file of certificates", ca)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ca: %w: save the camera's certificate, as a browser shows it, as PEM", err)
+	}
+	pem, err := os.ReadFile(ca)
+	if err != nil {
+		return nil, fmt.Errorf("ca: %w", err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("ca: %s holds no certificate: save the camera's, as a browser shows it, as PEM", ca)
+	}
+	return &tls.Config{RootCAs: pool}, nil
 }

@@ -23,7 +23,8 @@ type waiting struct {
 
 	mu    sync.Mutex
 	items []item
-	lost  uint64 // frames dropped since the last that was taken
+	lost  uint64        // frames dropped since the last that was taken
+	told  []frame.Event // and what they were to tell
 }
 
 func newWaiting() *waiting {
@@ -85,16 +86,21 @@ func (w *waiting) oldest() (item, bool) {
 	i := w.pop()
 	if i.frame != nil {
 		i.frame.Meta.Dropped += w.lost
-		w.lost = 0
+		i.frame.Meta.Events = append(w.told, i.frame.Meta.Events...)
+		w.lost, w.told = 0, nil
 	}
 	return i, true
 }
 
-// drop frees the oldest item and counts it. The lock is held.
+// maxTold bounds the events that are kept of dropped frames.
+const maxTold = 16
+
+// drop frees the oldest item and counts it; its events go to the next frame. The lock is held.
 func (w *waiting) drop() {
 	w.lost++
 	if i := w.pop(); i.frame != nil {
 		w.lost += i.frame.Meta.Dropped
+		w.told = append(w.told, i.frame.Meta.Events[:min(len(i.frame.Meta.Events), maxTold-len(w.told))]...)
 		i.frame.Close()
 	}
 }

@@ -26,6 +26,7 @@ list_missing() {
 	command -v ld.lld >/dev/null || want lld "links the program with no more of OpenCV than it calls"
 	command -v pkg-config >/dev/null || want pkg-config "finds OpenCV's headers and libraries"
 	pkg-config --exists opencv4 2>/dev/null || want libopencv-dev "reads video, prepares frames and runs the encoder"
+	pkg-config --exists libavcodec libswscale 2>/dev/null || want "libavcodec-dev libswscale-dev" "FFmpeg, with which OpenCV reads videos: decodes H.264 and H.265 of network cameras"
 	pkg-config --exists gstreamer-app-1.0 gstreamer-video-1.0 2>/dev/null || want libgstreamer-plugins-base1.0-dev "reads cameras through GStreamer, with their own timestamps"
 	plugin libgstapp.so || want gstreamer1.0-plugins-base "GStreamer's elements that hand frames over and convert them"
 	command -v arv-tool-0.8 >/dev/null || want aravis-tools-cli "finds and reads GigE Vision and USB3 Vision cameras"
@@ -68,7 +69,7 @@ as_root() {
 install_missing() {
 	command="apt-get update && apt-get install -y --no-install-recommends$missing"
 	if ! command -v apt-get >/dev/null; then
-		echo "setup: this is not Debian or Ubuntu: install with your system's packages, headers included: OpenCV 4.6 to 4.10, oneDNN 2.6 to 3.7, GStreamer and its base plugins, Aravis 0.8, pkg-config, a C++ compiler, lld, make" >&2
+		echo "setup: this is not Debian or Ubuntu: install with your system's packages, headers included: OpenCV 4.6 to 4.10, FFmpeg 5.1 to 7.1, oneDNN 2.6 to 3.7, GStreamer and its base plugins, Aravis 0.8, pkg-config, a C++ compiler, lld, make" >&2
 		exit 1
 	fi
 	echo "setup: installing once, which takes a few minutes:$missing"

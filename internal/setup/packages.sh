@@ -68,7 +68,7 @@ make_package() {
 	fi
 	[ -x "$build/usr/bin/make" ] || {
 		say "a root that builds"
-		fresh "$build" ca-certificates,git,make,g++,lld,pkg-config,libopencv-dev,libgstreamer-plugins-base1.0-dev,gstreamer1.0-plugins-base,aravis-tools-cli,libdnnl-dev
+		fresh "$build" ca-certificates,git,make,g++,lld,pkg-config,libopencv-dev,libavcodec-dev,libswscale-dev,libgstreamer-plugins-base1.0-dev,gstreamer1.0-plugins-base,aravis-tools-cli,libdnnl-dev
 	}
 	bind /proc "$build/proc" # by which Go finds itself
 	bind "$here" "$build/src"

@@ -1,0 +1,89 @@
+package avcodectest
+
+import (
+	"bytes"
+	"image"
+	"image/jpeg"
+	"math/rand/v2"
+	"testing"
+)
+
+// The pictures: of so many blocks a side, each of so many pixels.
+const (
+	Width, Height = 160, 96
+	block         = 16
+	dark, bright  = 40, 200
+)
+
+// Picture is number i: every block is dark or bright by chance, and so unlike in any two pictures that a part of another one is seen.
+func Picture(i int) []byte {
+	grey := make([]byte, Width*Height)
+	random := rand.New(rand.NewPCG(uint64(i), 1))
+	for y := 0; y < Height; y += block {
+		for x := 0; x < Width; x += block {
+			v := byte(dark)
+			if random.IntN(2) == 1 {
+				v = bright
+			}
+			for p := range block * block {
+				grey[(y+p/block)*Width+x+p%block] = v
+			}
+		}
+	}
+	return grey
+}
+
+// Recognise says which of the first n pictures grey is, from start to start of its rows, step bytes a pixel; -1 where it is none of them whole.
+func Recognise(grey []byte, step, n int) int {
+	for i := range n {
+		if same(grey, step, Picture(i)) {
+			return i
+		}
+	}
+	return -1
+}
+
+// same allows for what a coder adds: it keeps a block's mean within a few levels, while another block differs by 160.
+func same(grey []byte, step int, want []byte) bool {
+	for y := 0; y < Height; y += block {
+		for x := 0; x < Width; x += block {
+			sum := 0
+			for p := range block * block {
+				sum += int(grey[((y+p/block)*Width+x+p%block)*step])
+			}
+			if mean := sum / (block * block); mean < level(want[y*Width+x])-tolerance || mean > level(want[y*Width+x])+tolerance {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+const tolerance = 16
+
+// level is a grey value as it leaves a decoder: coders keep 16 to 235, which become 0 to 255.
+func level(v byte) int { return (int(v) - 16) * 255 / 219 }
+
+// JPEG is picture i as a JPEG file, in colour as cameras send it.
+func JPEG(t testing.TB, i int) []byte {
+	t.Helper()
+	img := image.NewYCbCr(image.Rect(0, 0, Width, Height), image.YCbCrSubsampleRatio420)
+	copy(img.Y, Shown(i))
+	for p := range img.Cb {
+		img.Cb[p], img.Cr[p] = 128, 128
+	}
+	var file bytes.Buffer
+	if err := jpeg.Encode(&file, img, &jpeg.Options{Quality: 95}); err != nil {
+		t.Fatal(err)
+	}
+	return file.Bytes()
+}
+
+// Shown is picture i as a camera shows it, grey from 0 to 255.
+func Shown(i int) []byte {
+	grey := Picture(i)
+	for p, v := range grey {
+		grey[p] = byte(level(v))
+	}
+	return grey
+}

@@ -1,0 +1,93 @@
+package camera
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// Times in which a server has to answer.
+const (
+	connectWithin = 5 * time.Second
+	answerWithin  = 10 * time.Second
+	maxHeader     = 64 << 10
+)
+
+// fetch asks a server for what is at an address, with the user and password in it if it asks for them. The caller closes the answer's body, and reads it
+// while ctx lasts.
+func fetch(ctx context.Context, address *url.URL, ca string) (*http.Response, error) {
+	trust, err := trusting(ca)
+	if err != nil {
+		return nil, err
+	}
+	client := &http.Client{
+		Transport: &http.Transport{
+			DialContext: (&net.Dialer{Timeout: connectWithin}).DialContext, TLSClientConfig: trust, TLSHandshakeTimeout: connectWithin,
+			ResponseHeaderTimeout: answerWithin, MaxResponseHeaderBytes: maxHeader, DisableKeepAlives: true, DisableCompression: true,
+		},
+		CheckRedirect: func(next *http.Request, before []*http.Request) error {
+			if len(before) > 5 || next.URL.Scheme != "http" && next.URL.Scheme != "https" {
+				return errors.New("it leads to no picture")
+			}
+			return nil
+		},
+	}
+	bare := *address
+	bare.User = nil // Go would send the password before it is asked for
+	response, err := ask(ctx, client, bare.String(), "")
+	if err != nil || response.StatusCode != http.StatusUnauthorized || address.User == nil {
+		return checked(response, err)
+	}
+	response.Body.Close()
+	if asked := response.Request.URL; asked.Host != address.Host { // a password is for the server that it was given for
+		return nil, fmt.Errorf("the camera leads to %s, which asks for a password: give that address", asked.Redacted())
+	}
+	proof, err := answer(response.Header.Values("WWW-Authenticate"), address.User, response.Request)
+	if err != nil {
+		return nil, err
+	}
+	if proof == "" {
+		return nil, errors.New("the camera asks for a password in a way that is not known here, basic and digest (MD5, SHA-256) are: choose one on its page")
+	}
+	return checked(ask(ctx, client, response.Request.URL.String(), proof))
+}
+
+func ask(ctx context.Context, client *http.Client, address, proof string) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, errors.New("that is no address") // the error would show it whole
+	}
+	request.Header.Set("User-Agent", "driftscope")
+	if proof != "" {
+		request.Header.Set("Authorization", proof)
+	}
+	response, err := client.Do(request)
+	var u *url.Error
+	if errors.As(err, &u) {
+		err = u.Err
+	}
+	return response, err
+}
+
+// checked refuses an answer that is none.
+func checked(response *http.Response, err error) (*http.Response, error) {
+	if err != nil {
+		return nil, err
+	}
+	switch response.StatusCode {
+	case http.StatusOK:
+		return response, nil
+	case http.StatusUnauthorized, http.StatusForbidden:
+		err = fmt.Errorf("the camera refuses this user and password (%d)", response.StatusCode)
+	case http.StatusNotFound:
+		err = errors.New("the camera has no such path (404)")
+	default:
+		err = fmt.Errorf("the camera answers %d", response.StatusCode)
+	}
+	response.Body.Close()
+	return nil, err
+}

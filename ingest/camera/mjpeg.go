@@ -1,0 +1,104 @@
+package camera
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"driftscope/ingest/picture"
+	"driftscope/internal/frame"
+	"driftscope/internal/pipeline"
+)
+
+// mjpegCamera gives the pictures of a multipart answer, as the camera has them. Nothing numbers them: those that the camera leaves out are not known, where it does
+// not stamp them.
+type mjpegCamera struct {
+	name   string // for errors
+	body   io.Closer
+	cancel context.CancelFunc // ends a wait for the body
+	parts  parts
+	timing timing
+
+	first *frame.Frame // read by Open and not yet given
+	clock cameraClock
+}
+
+// Open waits for the first picture.
+func (s *mjpegCamera) Open(ctx context.Context) (err error) {
+	limited, cancel := context.WithTimeout(ctx, firstFrame)
+	defer cancel()
+	var skip *pipeline.ErrSkip
+	for s.first, err = s.Read(limited); errors.As(err, &skip); s.first, err = s.Read(limited) { // it may have begun within a picture
+	}
+	switch {
+	case err == nil || ctx.Err() != nil:
+		return err
+	case limited.Err() != nil:
+		err = fmt.Errorf("%s: no picture within %v", s.name, firstFrame)
+	}
+	return fmt.Errorf("%w: %s", err, adviceHTTP)
+}
+
+// Read gives the next picture. What waits for the camera ends with ctx, and then the connection with it.
+func (s *mjpegCamera) Read(ctx context.Context) (*frame.Frame, error) {
+	if f := s.first; f != nil {
+		s.first = nil
+		return f, nil
+	}
+	stop := context.AfterFunc(ctx, s.cancel)
+	p, err := s.parts.next()
+	if !stop() || ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	arrived := time.Now()
+	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = errors.New("the camera ended the connection")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", s.name, err, pipeline.ErrNotConnected)
+	}
+	mat, err := picture.Decode(p.jpeg)
+	if err != nil {
+		s.clock.seq++
+		return nil, &pipeline.ErrSkip{Cause: "damaged_picture", Err: fmt.Errorf("%s: %w", s.name, err)}
+	}
+	stamp := time.Duration(-1)
+	if p.stamp >= 0 && p.stamp < math.MaxInt64/1e9 {
+		whole, part := math.Modf(p.stamp)
+		stamp = time.Duration(whole)*time.Second + time.Duration(part*1e9)
+		s.timing.zero = time.Unix(0, 0).UTC()
+	}
+	s.timing.deadline = arrived // a part says its time itself, or none does
+	told := s.tie(stamp, arrived)
+	f := s.clock.frame(mat, stamp, arrived)
+	if told != "" {
+		f.Notice(false, "camera_clock", told)
+	}
+	return f, nil
+}
+
+// tie says of the first picture what its time is.
+func (s *mjpegCamera) tie(stamp time.Duration, arrived time.Time) (told string) {
+	if stamp < 0 {
+		if s.timing.settled {
+			return ""
+		}
+		s.timing.settled = true
+		return "the camera stamps no picture: frame times are when they came here"
+	}
+	_, told = s.timing.settle(&s.clock, stamp, arrived)
+	return told
+}
+
+// Close ends the connection.
+func (s *mjpegCamera) Close() error {
+	if s.first != nil {
+		s.first.Close()
+		s.first = nil
+	}
+	s.body.Close() // what it says is of no use
+	return nil
+}

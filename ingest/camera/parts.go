@@ -1,0 +1,133 @@
+package camera
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// Bounds on what stands between two pictures, and on one.
+const (
+	maxPart    = 64 << 20
+	maxBetween = 64 << 10
+)
+
+// isMultipart says whether a content type is one picture behind the other. Cameras write it in ways that are no valid type.
+func isMultipart(kind string) bool {
+	return strings.HasPrefix(strings.ToLower(strings.TrimSpace(kind)), "multipart/")
+}
+
+// parts reads the pictures of a multipart answer (RFC 2046). Cameras differ in their boundaries, which are not looked at: a part begins with lines, of which one
+// says Content-, and an empty line; it ends after so many bytes as Content-Length says, or with its JPEG.
+type parts struct {
+	from *bufio.Reader
+}
+
+// part is a picture and what its lines say.
+type part struct {
+	jpeg  []byte
+	stamp float64 // seconds since 1970, X-Timestamp; negative where there is none
+}
+
+// next reads a part. A picture without its end is an error.
+func (p *parts) next() (part, error) {
+	length, stamp, err := p.lines()
+	if err != nil {
+		return part{}, err
+	}
+	out := part{stamp: stamp}
+	switch {
+	case length > maxPart:
+		return part{}, fmt.Errorf("a picture of %d bytes, at most %d expected", length, maxPart)
+	case length >= 0:
+		out.jpeg = make([]byte, length)
+		_, err = io.ReadFull(p.from, out.jpeg)
+	default:
+		out.jpeg, err = p.jpeg()
+	}
+	return out, err
+}
+
+// lines reads up to the empty line behind those that describe a part.
+func (p *parts) lines() (length int, stamp float64, err error) {
+	length, stamp = -1, -1
+	described := false
+	for read := 0; read < maxBetween; {
+		line, err := p.from.ReadSlice('\n')
+		read += len(line)
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			return 0, 0, err
+		}
+		name, value, _ := strings.Cut(strings.TrimSpace(string(line)), ":")
+		value = strings.TrimSpace(value)
+		switch name := strings.ToLower(name); {
+		case name == "" && described:
+			return length, stamp, nil
+		case name == "content-length":
+			if n, err := strconv.Atoi(value); err == nil && n >= 0 {
+				length = n
+			}
+			described = true
+		case name == "x-timestamp":
+			if v, err := strconv.ParseFloat(value, 64); err == nil && v > 0 && v < 1e10 {
+				stamp = v
+			}
+		case strings.HasPrefix(name, "content-"):
+			described = true
+		}
+	}
+	return 0, 0, fmt.Errorf("%d bytes without a picture, expected parts that say Content-Type: image/jpeg", maxBetween)
+}
+
+// jpeg reads one to its end, which its markers tell (ITU-T T.81, B.1.1): a thumbnail within it has an end of its own.
+func (p *parts) jpeg() ([]byte, error) {
+	var file bytes.Buffer
+	take := func(n int) error {
+		if file.Len()+n > maxPart {
+			return fmt.Errorf("a picture of more than %d bytes", maxPart)
+		}
+		_, err := io.CopyN(&file, p.from, int64(n))
+		return err
+	}
+	for {
+		marker, err := p.marker(&file)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case marker == 0xd9:
+			return file.Bytes(), nil
+		case marker <= 0x01 || 0xd0 <= marker && marker <= 0xd8: // no segment
+			continue
+		}
+		if err := take(2); err != nil {
+			return nil, err
+		}
+		length := file.Bytes()[file.Len()-2:]
+		if err := take(max(int(length[0])<<8+int(length[1])-2, 0)); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// marker copies up to the next one and returns it.
+func (p *parts) marker(to *bytes.Buffer) (byte, error) {
+	for before := byte(0); ; {
+		b, err := p.from.ReadByte()
+		if err != nil {
+			return 0, err
+		}
+		if to.Len() >= maxPart {
+			return 0, fmt.Errorf("a picture of more than %d bytes", maxPart)
+		}
+		to.WriteByte(b)
+		if before == 0xff && b != 0xff {
+			return b, nil
+		}
+		before = b
+	}
+}

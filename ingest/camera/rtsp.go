@@ -1,0 +1,277 @@
+package camera
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"gocv.io/x/gocv"
+
+	"driftscope/ingest/avcodec"
+	"driftscope/ingest/picture"
+	"driftscope/ingest/printed"
+	"driftscope/ingest/rtsp"
+	"driftscope/ingest/tiff"
+	"driftscope/internal/frame"
+	"driftscope/internal/pipeline"
+)
+
+// rtspCamera gives the pictures of a network camera: CV_8UC3, of MJPEG as the camera has them. A picture that is not whole, or that is coded by others that
+// did not come, is not given but counted as dropped before the next.
+type rtspCamera struct {
+	name   string // for errors
+	url    string
+	udp    bool
+	ca     string
+	advice string // ends errors of opening
+	timing timing
+
+	stream  *rtsp.Stream
+	first   *rtsp.Unit       // read by Open
+	decoder *avcodec.Decoder // nil of MJPEG
+	sets    []byte           // parameter sets that the decoder has not seen yet
+	waiting bool             // for a picture that needs none before it
+	lost    []time.Duration  // stamps of pictures that are not given, of which nothing was told yet
+	problem error            // with the last of them
+	clock   cameraClock
+	ready   []*frame.Frame // decoded and not yet given
+	deep    bool           // more than 8 bits: told
+	said    printed.Video
+}
+
+// Live says that frames come whether or not they are read.
+func (s *rtspCamera) Live() bool { return true }
+
+// Timed says that frame times are acquisition times.
+func (s *rtspCamera) Timed() bool { return true }
+
+// Open connects and waits until the camera sends. It does not wait for a picture: a camera that is opened again may be asked between two key frames.
+func (s *rtspCamera) Open(ctx context.Context) error {
+	if err := s.connect(ctx); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return fmt.Errorf("%s cannot be opened: %w: %s", s.name, err, s.advice)
+	}
+	limited, cancel := context.WithTimeout(ctx, firstFrame)
+	defer cancel()
+	unit, err := s.stream.Next(limited)
+	switch {
+	case err == nil:
+		s.first = &unit
+		s.timing.begin(time.Now())
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, context.DeadlineExceeded):
+		err = fmt.Errorf("no picture came whole within %v", firstFrame)
+		if s.udp {
+			err = fmt.Errorf("%w by UDP, which a firewall may stop: leave transport out", err)
+		}
+	}
+	return fmt.Errorf("%s is open: %w: %s", s.name, err, s.advice)
+}
+
+func (s *rtspCamera) connect(ctx context.Context) error {
+	trust, err := trusting(s.ca)
+	if err != nil {
+		return err
+	}
+	if s.stream, err = rtsp.Open(ctx, rtsp.Options{URL: s.url, UDP: s.udp, TLS: trust}); err != nil {
+		return err
+	}
+	s.waiting = true
+	kind := avcodec.H264
+	switch s.stream.Codec() {
+	case rtsp.MJPEG:
+		return nil
+	case rtsp.H265:
+		kind = avcodec.H265
+	}
+	s.sets = s.stream.ParameterSets()
+	s.said.Open(func() { s.decoder, err = avcodec.Open(kind, tiff.MaxBytes/3) })
+	return err
+}
+
+// Read gives the next frame.
+func (s *rtspCamera) Read(ctx context.Context) (*frame.Frame, error) {
+	for len(s.ready) == 0 {
+		unit, err := s.next(ctx)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w: %w", s.name, err, pipeline.ErrNotConnected)
+		}
+		if err := s.take(unit); err != nil {
+			return nil, fmt.Errorf("%s: %w", s.name, err)
+		}
+	}
+	f := s.ready[0]
+	s.ready = append(s.ready[:0], s.ready[1:]...)
+	return f, nil
+}
+
+func (s *rtspCamera) next(ctx context.Context) (rtsp.Unit, error) {
+	if u := s.first; u != nil {
+		s.first = nil
+		return *u, nil
+	}
+	u, err := s.stream.Next(ctx)
+	if err != nil && s.problem != nil {
+		err = fmt.Errorf("%w; the last picture: %w", err, s.problem)
+	}
+	return u, err
+}
+
+// take decodes a unit. What comes of it, if anything, is ready then.
+func (s *rtspCamera) take(u rtsp.Unit) error {
+	s.timing.zero = u.Zero
+	s.lost = append(s.lost, u.Lost...)
+	if s.decoder == nil {
+		mat, err := picture.Decode(u.Data)
+		if err != nil {
+			s.lose(u.Stamp, err)
+			return nil
+		}
+		return s.give(mat, u.Stamp, u.Arrived)
+	}
+	if u.Gap && !s.waiting { // those that wait for their turn were sent before it
+		s.decoder.Send(nil, 0)
+		if err := s.receive(u); err != nil {
+			return err
+		}
+		s.waiting = true
+	}
+	if s.waiting && !u.Key {
+		s.lose(u.Stamp, nil)
+		return nil
+	}
+	if s.waiting {
+		s.decoder.Flush()
+		s.waiting = false
+	}
+	data := u.Data
+	if len(s.sets) > 0 {
+		data, s.sets = append(s.sets, data...), nil
+	}
+	if err := s.decoder.Send(data, u.Stamp); err != nil {
+		s.torn(u.Stamp, err)
+		return nil
+	}
+	return s.receive(u)
+}
+
+// lose notes a picture that is not given.
+func (s *rtspCamera) lose(stamp time.Duration, why error) {
+	if n := len(s.lost); n == 0 || s.lost[n-1] != stamp {
+		s.lost = append(s.lost, stamp)
+	}
+	if why != nil {
+		s.problem = why
+	}
+}
+
+// torn notes a picture that the decoder could not make, by which the next ones are coded.
+func (s *rtspCamera) torn(stamp time.Duration, why error) {
+	if said := printed.Complained(); said != "" {
+		why = fmt.Errorf("%w (%s)", why, said)
+	}
+	s.lose(stamp, why)
+	s.waiting = true
+}
+
+// receive takes the pictures that the decoder has after a unit.
+func (s *rtspCamera) receive(u rtsp.Unit) error {
+	for {
+		p, err := s.decoder.Receive()
+		if errors.Is(err, avcodec.ErrMore) {
+			return nil
+		}
+		if err != nil {
+			s.torn(u.Stamp, err)
+			return nil
+		}
+		if !p.Whole {
+			s.torn(p.Stamp, errors.New("FFmpeg finds it damaged"))
+			continue
+		}
+		if err := s.show(p, u.Arrived); err != nil {
+			return err
+		}
+	}
+}
+
+// show copies a picture out of the decoder's memory.
+func (s *rtspCamera) show(p avcodec.Picture, arrived time.Time) error {
+	if err := picture.CheckSize(p.Width, p.Height, 3); err != nil {
+		return err
+	}
+	mat := gocv.NewMatWithSize(p.Height, p.Width, gocv.MatTypeCV8UC3)
+	data, err := mat.DataPtrUint8()
+	if err == nil {
+		err = p.CopyTo(data)
+	}
+	if err != nil {
+		mat.Close()
+		return err
+	}
+	if err := s.give(mat, p.Stamp, arrived); err != nil || p.Bits <= 8 || s.deep || len(s.ready) == 0 {
+		return err
+	}
+	s.deep = true
+	s.ready[0].Notice(true, "depth_lost", fmt.Sprintf("the camera sends %d bits a channel, of which the highest 8 are read", p.Bits))
+	return nil
+}
+
+// give numbers and times a picture, which it owns. Before the times are settled it is given to nobody.
+func (s *rtspCamera) give(mat gocv.Mat, stamp time.Duration, arrived time.Time) error {
+	settled, told := s.timing.settle(&s.clock, stamp, arrived)
+	if !settled {
+		s.lost, s.problem = nil, nil
+		return mat.Close()
+	}
+	s.clock.lost = s.before(stamp)
+	f := s.clock.frame(mat, stamp, arrived)
+	s.problem = nil
+	if told != "" {
+		f.Notice(false, "camera_clock", told)
+	}
+	s.ready = append(s.ready, f)
+	return nil
+}
+
+// before takes those off the list of lost pictures that come before a stamp, and counts them. Where pictures are reordered, one may be lost whose place
+// lies before a frame that was given: it was counted by the gap in the stamps there. Those before the first frame were before the run.
+func (s *rtspCamera) before(stamp time.Duration) (n uint64) {
+	later := s.lost[:0]
+	for _, l := range s.lost {
+		switch {
+		case l > stamp:
+			later = append(later, l)
+		case s.clock.seq > 0 && (l > s.clock.stamp || s.clock.cadence.period == 0):
+			n++
+		}
+	}
+	s.lost = later
+	return n
+}
+
+// Close ends the connection.
+func (s *rtspCamera) Close() error {
+	for _, f := range s.ready {
+		f.Close()
+	}
+	if s.stream != nil {
+		s.stream.Close()
+	}
+	if s.decoder != nil {
+		s.decoder.Close()
+	}
+	s.said.Close()
+	s.stream, s.decoder, s.first, s.ready, s.sets, s.problem = nil, nil, nil, nil, nil, nil
+	s.waiting, s.deep, s.lost, s.clock, s.said = false, false, nil, cameraClock{}, printed.Video{}
+	s.timing = timing{reports: s.timing.reports}
+	return nil
+}

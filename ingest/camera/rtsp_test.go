@@ -1,0 +1,311 @@
+package camera
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"gocv.io/x/gocv"
+
+	"driftscope/ingest/avcodec"
+	"driftscope/ingest/avcodec/avcodectest"
+	"driftscope/ingest/ingesttest"
+	"driftscope/ingest/rtsp/rtsptest"
+	"driftscope/internal/frame"
+	"driftscope/internal/pipeline"
+	"driftscope/internal/suite"
+)
+
+// direct makes a source in this process: a child starts slowly.
+func direct(t *testing.T, options string) pipeline.Source {
+	t.Helper()
+	s, err := NewURL(ingesttest.DecodeYAML(options))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// opened is direct, and open.
+func opened(t *testing.T, options string) pipeline.Source {
+	t.Helper()
+	s := direct(t, options)
+	if err := s.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// filmed is what a test keeps of a network camera's frame.
+type filmed struct {
+	shows   int // the picture's number in the film; -1: none of them whole
+	seq     uint64
+	dropped uint64
+	t       time.Time
+	events  []string
+}
+
+// watch reads n frames.
+func watch(t *testing.T, s pipeline.Source, n int) []filmed {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	var all []filmed
+	for range n {
+		f, err := s.Read(ctx)
+		if err != nil {
+			t.Fatalf("after %d frames: %v", len(all), err)
+		}
+		one := seen(t, f)
+		all = append(all, one)
+		f.Close()
+	}
+	return all
+}
+
+// seen is what a test keeps of a frame.
+func seen(t *testing.T, f *frame.Frame) filmed {
+	t.Helper()
+	m := f.Mat()
+	if m.Type() != gocv.MatTypeCV8UC3 || m.Cols() != avcodectest.Width || m.Rows() != avcodectest.Height {
+		t.Fatalf("frame %d is %dx%d of type %v", f.Seq, m.Cols(), m.Rows(), m.Type())
+	}
+	one := filmed{shows: avcodectest.Recognise(ingesttest.BytesOf(t, f), 3, rtsptest.Pictures), seq: f.Seq, dropped: f.Meta.Dropped, t: f.Time}
+	for _, e := range f.Meta.Events {
+		one.events = append(one.events, e.Code+": "+e.Text)
+	}
+	return one
+}
+
+// follows holds that between two frames lie as many pictures as were told to be dropped, and as much time.
+func follows(t *testing.T, frames []filmed) (dropped uint64) {
+	t.Helper()
+	for i, f := range frames {
+		if f.shows < 0 {
+			t.Errorf("frame %d is torn, or of no picture", f.seq)
+		}
+		if i == 0 {
+			continue
+		}
+		before := frames[i-1]
+		dropped += f.dropped
+		if f.seq != before.seq+1+f.dropped || (f.shows-before.shows+2*rtsptest.Pictures)%rtsptest.Pictures != int(f.dropped+1)%rtsptest.Pictures {
+			t.Errorf("frame %d shows picture %d, frame %d before it picture %d, %d dropped", f.seq, f.shows, before.seq, before.shows, f.dropped)
+		}
+		// A stamp of 90 kHz is rounded to 11 µs, and the camera's clock may be corrected by a two-thousandth.
+		step := time.Duration(f.dropped+1) * time.Second / rtsptest.Rate
+		if off := f.t.Sub(before.t) - step; off.Abs() > 12*time.Microsecond+step/1000 {
+			t.Errorf("frame %d was taken %v after frame %d, %v expected", f.seq, f.t.Sub(before.t), before.seq, step)
+		}
+	}
+	return dropped
+}
+
+// TestRTSP: every picture comes whole, in its order, with its number and the time of the camera's clock.
+func TestRTSP(t *testing.T) {
+	for name, o := range map[string]rtsptest.Options{
+		"H.264":            {Codec: avcodec.H264},
+		"H.264, reordered": {Codec: avcodec.H264, Reordered: true},
+		"H.265":            {Codec: avcodec.H265},
+		"H.265, bare":      {Codec: avcodec.H265, Bare: true, Reordered: true},
+		"MJPEG":            {},
+		"UDP":              {Codec: avcodec.H264, UDP: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if name != "H.264" {
+				suite.Long(t)
+			}
+			t.Parallel()
+			o.Ahead = time.Hour
+			transport := "tcp"
+			if o.UDP {
+				transport = "udp"
+			}
+			s := opened(t, "{url: '"+rtsptest.Start(t, o).URL()+"', transport: "+transport+"}")
+			if !s.(pipeline.Live).Live() || !s.(interface{ Timed() bool }).Timed() {
+				t.Error("a camera that is not live or does not know the time")
+			}
+			frames := watch(t, s, 60)
+			follows(t, frames)
+			if ahead := time.Until(frames[len(frames)-1].t); ahead < o.Ahead-10*time.Second || ahead > o.Ahead {
+				t.Errorf("the last frame was taken in %v by the camera's clock, which is an hour ahead", ahead)
+			}
+			if len(frames[0].events) != 1 || !strings.Contains(frames[0].events[0], "camera_clock: frame times are the camera's clock, which it reports: it is ahead") {
+				t.Errorf("the first frame has the events %q", frames[0].events)
+			}
+		})
+	}
+}
+
+// TestRTSPLoss: what a lost packet spoils is not given, and counted to the picture.
+func TestRTSPLoss(t *testing.T) {
+	for name, o := range map[string]rtsptest.Options{
+		"H.264":            {Codec: avcodec.H264},
+		"H.264, reordered": {Codec: avcodec.H264, Reordered: true},
+		"H.265":            {Codec: avcodec.H265},
+		"MJPEG":            {},
+		"UDP":              {Codec: avcodec.H265, UDP: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if name != "H.264" {
+				suite.Long(t)
+			}
+			t.Parallel()
+			var losing atomic.Bool
+			const every = 25 // packets: more than a key frame and fewer than the test's pictures have
+			sent := 0
+			o.Lose = func(int, int, int) bool {
+				sent++
+				return losing.Load() && sent%every == 0
+			}
+			transport := "tcp"
+			if o.UDP {
+				transport = "udp"
+			}
+			s := opened(t, "{url: '"+rtsptest.Start(t, o).URL()+"', transport: "+transport+", clock: arrival}")
+			frames := watch(t, s, window+8) // the rate is learnt
+			losing.Store(true)
+			for some := frames; len(frames) < 400 && !slices.ContainsFunc(some, func(f filmed) bool { return f.dropped > 0 }); { // a slow reader has many before
+				some = watch(t, s, 30)
+				frames = append(frames, some...)
+			}
+			frames = append(frames, watch(t, s, 30)...)
+			if dropped := follows(t, frames); dropped == 0 {
+				t.Error("no picture was dropped: the test has shown nothing")
+			} else {
+				t.Logf("%d pictures dropped for %d given", dropped, len(frames))
+			}
+		})
+	}
+}
+
+// TestRTSPUnplugged: a camera that goes is not connected at once; once it is back, opening the source again brings whole pictures.
+func TestRTSPUnplugged(t *testing.T) {
+	t.Parallel()
+	camera := rtsptest.Start(t, rtsptest.Options{Codec: avcodec.H264, User: "guest", Password: "secret"})
+	s := opened(t, "{url: '"+camera.URL()+"', clock: arrival}")
+	follows(t, watch(t, s, 10))
+	camera.Off()
+	off := time.Now()
+	err := untilItFails(t, s)
+	if took := time.Since(off); !errors.Is(err, pipeline.ErrNotConnected) || errors.Is(err, io.EOF) || took > 5*time.Second {
+		t.Errorf("%v after %v, not connected expected", err, took)
+	}
+	s.Close()
+	if err := s.Open(t.Context()); err == nil || !strings.Contains(err.Error(), "refused") || strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("%v, one line without the password expected", err)
+	}
+	s.Close()
+	camera.On()
+	if err := s.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	frames := watch(t, s, 10)
+	follows(t, frames)
+	if age := time.Since(frames[9].t); age < -time.Second || age > 5*time.Second {
+		t.Errorf("the last frame was taken %v ago", age)
+	}
+}
+
+// untilItFails reads on to the first error.
+func untilItFails(t *testing.T, s pipeline.Source) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for {
+		f, err := s.Read(ctx)
+		if err != nil {
+			return err
+		}
+		f.Close()
+	}
+}
+
+// TestRTSPUntold: a camera that does not tell its clock is waited for, and its stamps are tied to this computer's.
+func TestRTSPUntold(t *testing.T) {
+	suite.Long(t) // it waits for three seconds
+	t.Parallel()
+	s := opened(t, "{url: '"+rtsptest.Start(t, rtsptest.Options{NoReports: true}).URL()+"'}")
+	frames := watch(t, s, 5)
+	follows(t, frames)
+	if age := time.Since(frames[0].t); age < 0 || age > 5*time.Second {
+		t.Errorf("the first frame was taken %v ago", age)
+	}
+	if len(frames[0].events) != 1 || !strings.Contains(frames[0].events[0], "reported no clock within 3s") {
+		t.Errorf("the first frame has the events %q", frames[0].events)
+	}
+}
+
+// TestRTSPRefused: who is not let in, or finds nothing, is told so.
+func TestRTSPRefused(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		o          rtsptest.Options
+		from, to   string // in the address
+		want, fine string
+	}{
+		{rtsptest.Options{User: "guest", Password: "secret"}, "secret", "wrong", "refuses this user and password (401)", ""},
+		{rtsptest.Options{User: "guest", Password: "secret", Digest: true}, "guest:secret@", "", "refuses this user and password (401)", ""},
+		{rtsptest.Options{User: "guest", Password: "secret", Digest: true}, "", "", "", "digest"},
+		{rtsptest.Options{}, "/film", "/nothing", "has no such path (404)", ""},
+	} {
+		camera := rtsptest.Start(t, c.o)
+		s := direct(t, "{url: '"+strings.Replace(camera.URL(), c.from, c.to, 1)+"', clock: arrival}")
+		err := s.Open(t.Context())
+		if c.fine != "" {
+			if err != nil {
+				t.Errorf("%s: %v", c.fine, err)
+			}
+		} else if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "wrong") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v, %q expected", err, c.want)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestTiming: the clock of a camera that reports it is followed slowly, and at once where it was set.
+func TestTiming(t *testing.T) {
+	wall := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	clock, timing := cameraClock{}, timing{reports: true, deadline: wall.Add(time.Hour)}
+	if settled, _ := timing.settle(&clock, 0, wall); settled {
+		t.Error("settled without a report")
+	}
+	timing.zero = wall.Add(-time.Minute)
+	if settled, told := timing.settle(&clock, time.Second, wall); !settled || !strings.Contains(told, "59s after it was taken") {
+		t.Errorf("%q told", told)
+	}
+	for _, step := range []struct {
+		off, want time.Duration // by which the report moves, and the clock after
+		warns     bool
+	}{
+		{0, 0, false},
+		{100 * time.Millisecond, 500 * time.Microsecond, false}, // of a second
+		{0, time.Millisecond, false},
+		{-100 * time.Millisecond, 500 * time.Microsecond, false}, // the report is where it was
+		{time.Hour, time.Hour, true},
+	} {
+		clock.set = ""
+		timing.zero = timing.zero.Add(step.off)
+		timing.settle(&clock, timing.last+time.Second, wall)
+		if off := clock.zero.Sub(wall.Add(-time.Minute)); off != step.want && !step.warns || step.warns != (clock.set != "") {
+			t.Errorf("after %v the clock is %v off, %v expected, warning %q", step.off, off, step.want, clock.set)
+		}
+	}
+	unasked := timing
+	unasked.settled, unasked.reports = false, false
+	if _, told := unasked.settle(&clock, 0, wall); !strings.Contains(told, "tied to this computer's") {
+		t.Errorf("%q told", told)
+	}
+}

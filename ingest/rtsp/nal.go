@@ -1,0 +1,150 @@
+package rtsp
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// maxUnit bounds an access unit. A key frame of 16384 pixels a side, a bit a pixel, has 32 MiB.
+const maxUnit = 32 << 20
+
+// startCode begins a NAL unit (ITU-T H.264, Annex B).
+var startCode = []byte{0, 0, 0, 1}
+
+// nalUnit is an access unit while its packets come, as Annex B has it.
+type nalUnit struct {
+	h265     bool
+	data     []byte
+	begun    int  // where the NAL unit begins that is not complete yet; 0: none is
+	pictures bool // there is a slice
+	begins   bool // and the first one is the first of its picture
+	key      bool // nothing before it is needed
+	sets     bool // there is a sequence's parameter set
+}
+
+// reset empties it; the memory has gone with the unit.
+func (u *nalUnit) reset() { *u = nalUnit{h265: u.h265} }
+
+// add takes a packet's payload apart: one NAL unit, several, or a part of one.
+func (u *nalUnit) add(payload []byte) error {
+	header := 1
+	if u.h265 {
+		header = 2
+	}
+	if len(payload) <= header {
+		return fmt.Errorf("a packet of %d bytes", len(payload))
+	}
+	if len(u.data)+len(payload)+len(startCode) > maxUnit {
+		return fmt.Errorf("an access unit of more than %d bytes", maxUnit)
+	}
+	kind := payload[0] & 0x1f
+	single, several, part := kind >= 1 && kind <= 23, kind == 24, kind == 28
+	if u.h265 {
+		kind = payload[0] >> 1 & 0x3f
+		single, several, part = kind < 48, kind == 48, kind == 49
+	}
+	if u.begun > 0 && !part {
+		return errors.New("the end of a NAL unit is missing")
+	}
+	switch {
+	case single:
+		u.nal(payload)
+		return nil
+	case several:
+		return u.aggregate(payload[header:])
+	case part:
+		return u.fragment(payload[:header], payload[header:])
+	}
+	return fmt.Errorf("packets of type %d are not read", kind)
+}
+
+// nal adds a NAL unit that is complete.
+func (u *nalUnit) nal(nal []byte) {
+	u.data = append(append(u.data, startCode...), nal...)
+	u.look(nal)
+}
+
+// aggregate adds the NAL units of a packet that holds several, each behind its length.
+func (u *nalUnit) aggregate(rest []byte) error {
+	for len(rest) >= 2 {
+		n := int(binary.BigEndian.Uint16(rest))
+		rest = rest[2:]
+		if n == 0 { // padding
+			break
+		}
+		if n > len(rest) {
+			return fmt.Errorf("a NAL unit of %d bytes in %d", n, len(rest))
+		}
+		if n > 2 || !u.h265 {
+			u.nal(rest[:n])
+		}
+		rest = rest[n:]
+	}
+	return nil
+}
+
+// fragment adds a part of a NAL unit. Its own header is spread over the packet's and the part's.
+func (u *nalUnit) fragment(header, rest []byte) error {
+	part := rest[0]
+	first, last := part&0x80 != 0, part&0x40 != 0
+	if first == (u.begun > 0) {
+		return errors.New("a part of a NAL unit is missing")
+	}
+	if first {
+		u.data = append(u.data, startCode...)
+		u.begun = len(u.data)
+		if u.h265 {
+			u.data = append(u.data, header[0]&0x81|part&0x3f<<1, header[1])
+		} else {
+			u.data = append(u.data, header[0]&0xe0|part&0x1f)
+		}
+	}
+	u.data = append(u.data, rest[1:]...)
+	if last {
+		u.look(u.data[u.begun:])
+		u.begun = 0
+	}
+	return nil
+}
+
+// look notes what a NAL unit says of its picture. first_mb_in_slice and first_slice_segment_in_pic_flag are a first bit of 1 where a slice is its picture's first.
+func (u *nalUnit) look(nal []byte) {
+	slice, key, set, body := false, false, false, 1
+	if u.h265 {
+		kind := nal[0] >> 1 & 0x3f
+		slice, key, set, body = kind < 32, kind >= 16 && kind <= 23, kind == 33, 2
+	} else {
+		kind := nal[0] & 0x1f
+		slice, key, set = kind == 1 || kind == 2 || kind == 5, kind == 5 || kind == 6 && recoveryPoint(nal[1:]), kind == 7
+	}
+	u.key = u.key || key
+	u.sets = u.sets || set
+	if slice && !u.pictures {
+		u.pictures, u.begins = true, len(nal) > body && nal[body]&0x80 != 0
+	}
+}
+
+// recoveryPoint says whether a message of supplemental information, without its header, says that decoding may begin here (ITU-T H.264, D.1.8).
+func recoveryPoint(sei []byte) bool {
+	const recovery = 6
+	for len(sei) > 2 {
+		kind, size := 0, 0
+		for _, v := range []*int{&kind, &size} {
+			for len(sei) > 0 && sei[0] == 0xff {
+				*v += 255
+				sei = sei[1:]
+			}
+			if len(sei) == 0 {
+				return false
+			}
+			*v += int(sei[0])
+			sei = sei[1:]
+		}
+		if kind == recovery {
+			return true
+		}
+		sei = sei[min(size, len(sei)):]
+	}
+	return false
+}

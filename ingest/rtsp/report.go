@@ -1,0 +1,27 @@
+package rtsp
+
+import (
+	"time"
+
+	"github.com/pion/rtcp"
+)
+
+// ntpEpoch is the zero of a sender report's clock, 1900, in Unix time.
+const ntpEpoch = -2208988800
+
+// earliest is when a camera's clock may be at: before, it was never set and counts from when the camera was switched on.
+var earliest = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// zero is the camera's wall clock when its clock of stamps was at 0, by a sender report (RFC 3550, 6.4.1) whose stamp is so many ticks after the
+// first packet's; false where the camera does not know the time.
+func zero(report *rtcp.SenderReport, ticks int64, hertz float64) (time.Time, bool) {
+	seconds, fraction := int64(report.NTPTime>>32), report.NTPTime&0xffffffff
+	if seconds < 1<<31 { // the era that begins in 2036
+		seconds += 1 << 32
+	}
+	wall := time.Unix(ntpEpoch+seconds, int64(fraction*1e9>>32)).UTC()
+	if report.NTPTime == 0 || wall.Before(earliest) || wall.Year() > 2100 {
+		return time.Time{}, false
+	}
+	return wall.Add(-time.Duration(float64(ticks) / hertz * float64(time.Second))), true
+}

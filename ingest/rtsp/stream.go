@@ -1,0 +1,301 @@
+package rtsp
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bluenviron/gortsplib/v5"
+	"github.com/bluenviron/gortsplib/v5/pkg/base"
+	"github.com/bluenviron/gortsplib/v5/pkg/description"
+	"github.com/bluenviron/gortsplib/v5/pkg/format"
+	"github.com/bluenviron/gortsplib/v5/pkg/liberrors"
+	"github.com/pion/rtcp"
+	"github.com/pion/rtp"
+)
+
+// How long a camera may send nothing, and how long all that is asked before it sends may take.
+const (
+	silence = 10 * time.Second
+	opening = 15 * time.Second
+)
+
+// What waits for a decoder that is late, at most: some seconds of a camera, and no more than a few of the largest units.
+const (
+	maxQueued      = 128
+	maxQueuedBytes = 2 * maxUnit
+)
+
+// Options say how to reach a camera.
+type Options struct {
+	URL string // rtsp:// or rtsps://, with user and password where the camera asks for them
+	UDP bool   // packets come by UDP, else within the connection
+	TLS *tls.Config
+}
+
+// Stream is a connection over which a camera sends. One goroutine calls its functions.
+type Stream struct {
+	client *gortsplib.Client
+	codec  Codec
+	sets   []byte
+
+	mu       sync.Mutex
+	assembly *assembly
+	zero     time.Time
+	early    *rtcp.SenderReport // came before the first packet
+	queue    []Unit
+	bytes    int
+	came     chan struct{} // a unit was queued
+	ended    chan struct{} // closed with err set
+	err      error
+}
+
+// Open connects, chooses the camera's first picture stream that can be received, and starts it.
+func Open(ctx context.Context, o Options) (*Stream, error) {
+	u, err := base.ParseURL(o.URL)
+	if err != nil {
+		return nil, errors.New("that is no address of RTSP's") // the error would show the password
+	}
+	protocol := gortsplib.ProtocolTCP
+	if o.UDP {
+		protocol = gortsplib.ProtocolUDP
+	}
+	trust := o.TLS
+	if u.Scheme == "rtsps" {
+		if trust == nil {
+			trust = &tls.Config{}
+		}
+		trust = trust.Clone()
+		trust.ServerName = u.Hostname()
+	}
+	ctx, cancel := context.WithTimeout(ctx, opening)
+	defer cancel()
+	var d dialed
+	s := &Stream{came: make(chan struct{}, 1), ended: make(chan struct{})}
+	s.client = &gortsplib.Client{
+		Scheme: u.Scheme, Host: u.Host, Protocol: &protocol, TLSConfig: trust, ReadTimeout: silence, WriteTimeout: silence,
+		UserAgent: "driftscope", DisableRTCPSenderReports: true, DialContext: d.dial,
+		OnDecodeError: func(error) {}, OnPacketsLost: func(uint64) {}, // units.go counts
+	}
+	if err := s.client.Start(); err != nil {
+		return nil, err
+	}
+	forget := context.AfterFunc(ctx, func() {
+		d.close()
+		s.client.Close()
+	})
+	err = s.play(u)
+	if !forget() || err != nil {
+		s.client.Close()
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return nil, fmt.Errorf("no answer within %v", opening)
+		}
+		return nil, errors.Join(ctx.Err(), explained(err))
+	}
+	go func() {
+		s.err = explained(s.client.Wait())
+		close(s.ended)
+	}()
+	return s, nil
+}
+
+// dialed are the connections of a client, to be closed where its opening is given up: the library's waiting for TLS has no end.
+type dialed struct {
+	mu    sync.Mutex
+	all   []net.Conn
+	ended bool
+}
+
+func (d *dialed) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, network, address)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err == nil && d.ended {
+		conn.Close()
+	}
+	d.all = append(d.all, conn)
+	return conn, err
+}
+
+func (d *dialed) close() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.ended = true
+	for _, c := range d.all {
+		if c != nil {
+			c.Close()
+		}
+	}
+}
+
+// explained is an error of the library's, in words of those who have a camera.
+func explained(err error) error {
+	if errors.Is(err, io.EOF) { // which means to readers of sources that a recording is over
+		return errors.New("the camera ended the connection")
+	}
+	var status liberrors.ErrClientBadStatusCode
+	if !errors.As(err, &status) {
+		return err
+	}
+	switch status.Code {
+	case base.StatusUnauthorized:
+		return errors.New("the camera refuses this user and password (401)")
+	case base.StatusNotFound:
+		return errors.New("the camera has no such path (404)")
+	}
+	return fmt.Errorf("the camera answers %d (%s)", status.Code, status.Message)
+}
+
+// play chooses a stream and has the camera send it.
+func (s *Stream) play(u *base.URL) error {
+	session, _, err := s.client.Describe(u)
+	if err != nil {
+		return err
+	}
+	media, chosen, err := s.choose(session)
+	if err != nil {
+		return err
+	}
+	if _, err := s.client.Setup(session.BaseURL, media, 0, 0); err != nil {
+		return err
+	}
+	s.assembly = newAssembly(s.codec, chosen.ClockRate())
+	s.client.OnPacketRTP(media, chosen, s.packet)
+	s.client.OnPacketRTCP(media, func(p rtcp.Packet) {
+		if report, ok := p.(*rtcp.SenderReport); ok {
+			s.report(report)
+		}
+	})
+	_, err = s.client.Play(nil)
+	return err
+}
+
+// choose finds the first stream of a codec that is received, and its parameter sets.
+func (s *Stream) choose(session *description.Session) (*description.Media, format.Format, error) {
+	var offered []string
+	for _, media := range session.Medias {
+		for _, f := range media.Formats {
+			switch f := f.(type) {
+			case *format.H264:
+				sps, pps := f.SafeParams()
+				s.codec, s.sets = H264, annexB(sps, pps)
+				return media, f, nil
+			case *format.H265:
+				vps, sps, pps := f.SafeParams()
+				s.codec, s.sets = H265, annexB(vps, sps, pps)
+				return media, f, nil
+			case *format.MJPEG:
+				s.codec = MJPEG
+				return media, f, nil
+			}
+			offered = append(offered, strings.TrimPrefix(fmt.Sprintf("%T", f), "*format."))
+		}
+	}
+	if len(offered) == 0 {
+		return nil, nil, errors.New("the camera offers no stream")
+	}
+	return nil, nil, fmt.Errorf("the camera sends %s, expected H.264, H.265 or MJPEG: choose one on its page", strings.Join(offered, ", "))
+}
+
+// annexB puts start codes before NAL units.
+func annexB(nals ...[]byte) (all []byte) {
+	for _, nal := range nals {
+		if len(nal) > 0 {
+			all = append(append(all, startCode...), nal...)
+		}
+	}
+	return all
+}
+
+// Codec is what the units hold.
+func (s *Stream) Codec() Codec { return s.codec }
+
+// ParameterSets are those that the camera told when it was asked for its streams, behind start codes; a decoder wants them before the first unit.
+func (s *Stream) ParameterSets() []byte { return s.sets }
+
+// packet is called by the client for every one.
+func (s *Stream) packet(p *rtp.Packet) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	units := s.assembly.add(p, time.Now())
+	if s.early != nil {
+		s.tie(s.early)
+		s.early = nil
+	}
+	for _, u := range units {
+		s.put(u)
+	}
+}
+
+// put queues a unit. Where the queue is full it is lost. The lock is held.
+func (s *Stream) put(u Unit) {
+	if len(s.queue) >= maxQueued || s.bytes+len(u.Data) > maxQueuedBytes {
+		s.assembly.lose(append(u.Lost, u.Stamp)...)
+		return
+	}
+	u.Zero = s.zero
+	s.queue = append(s.queue, u)
+	s.bytes += len(u.Data)
+	select {
+	case s.came <- struct{}{}:
+	default:
+	}
+}
+
+// report is called by the client for every sender report.
+func (s *Stream) report(r *rtcp.SenderReport) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.assembly.begun {
+		s.early = r
+		return
+	}
+	s.tie(r)
+}
+
+// tie sets the camera's wall clock. The lock is held.
+func (s *Stream) tie(r *rtcp.SenderReport) {
+	a := s.assembly
+	if at, ok := zero(r, a.ticks+int64(int32(r.RTPTime-a.stamp)), a.hertz); ok {
+		s.zero = at
+	}
+}
+
+// Next waits for the next unit. When the camera is lost, it is why.
+func (s *Stream) Next(ctx context.Context) (Unit, error) {
+	for {
+		if u, ok := s.take(); ok {
+			return u, nil
+		}
+		select {
+		case <-ctx.Done():
+			return Unit{}, ctx.Err()
+		case <-s.came:
+		case <-s.ended:
+			return Unit{}, s.err
+		}
+	}
+}
+
+func (s *Stream) take() (Unit, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.queue) == 0 {
+		return Unit{}, false
+	}
+	u := s.queue[0]
+	s.queue[0] = Unit{}
+	s.queue = s.queue[1:]
+	s.bytes -= len(u.Data)
+	return u, true
+}
+
+// Close ends the connection.
+func (s *Stream) Close() { s.client.Close() }

@@ -1,0 +1,213 @@
+package rtsp
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/bluenviron/gortsplib/v5/pkg/format"
+	"github.com/pion/rtcp"
+	"github.com/pion/rtp"
+)
+
+// stream are packets of units of one codec, and the units.
+type stream struct {
+	codec   Codec
+	packets []*rtp.Packet
+	of      []int // which unit each is of
+	units   [][]byte
+}
+
+// nal makes one of n bytes that begins with header.
+func nal(n int, header ...byte) []byte {
+	return append(header, bytes.Repeat([]byte{0xa5}, n)...)
+}
+
+// sent packs units of a codec, of which the first and fourth are key frames, each of several NAL units, with a library's packer.
+func sent(t *testing.T, codec Codec, marked bool) stream {
+	t.Helper()
+	s := stream{codec: codec}
+	h264, err := (&format.H264{PayloadTyp: 96, PacketizationMode: 1}).CreateEncoder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h265, err := (&format.H265{PayloadTyp: 96}).CreateEncoder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h264.PayloadMaxSize, h265.PayloadMaxSize = 100, 100
+	for i := range 6 {
+		nals := [][]byte{nal(60, 1, 0x80), nal(250, 1, 0x20)} // two slices
+		if i%3 == 0 {
+			nals = [][]byte{nal(10, 7), nal(5, 8), nal(400, 5, 0x80)}
+		}
+		pack := h264.Encode
+		if codec == H265 {
+			nals, pack = [][]byte{nal(60, 1<<1, 1, 0x80), nal(250, 1<<1, 1, 0x20)}, h265.Encode
+			if i%3 == 0 {
+				nals = [][]byte{nal(10, 32<<1, 1), nal(10, 33<<1, 1), nal(5, 34<<1, 1), nal(400, 19<<1, 1, 0x80)}
+			}
+		}
+		packets, err := pack(nals)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range packets {
+			p.Timestamp = uint32(0xffffe000 + 3600*i)
+			p.Marker = p.Marker && marked
+			s.packets, s.of = append(s.packets, p), append(s.of, i)
+		}
+		s.units = append(s.units, annexB(nals...))
+	}
+	return s
+}
+
+// TestUnits: whichever packet is lost, every unit that is whole is given, and no other; what is missing is told with its stamp.
+func TestUnits(t *testing.T) {
+	for _, codec := range []Codec{H264, H265} {
+		for _, marked := range []bool{true, false} {
+			s := sent(t, codec, marked)
+			units := len(s.units)
+			if !marked {
+				units-- // the last one's end is not known
+			}
+			for lost := -1; lost < len(s.packets); lost++ {
+				// Parameter sets alone, which nobody knows of yet; and the packet that would show that the unit before is complete.
+				if lost == 0 || lost > 0 && !marked && s.of[lost] != s.of[lost-1] {
+					continue
+				}
+				a := newAssembly(codec, 90000)
+				var got []Unit
+				for i, p := range s.packets {
+					if i == lost {
+						continue
+					}
+					got = append(got, a.add(p, time.Now())...)
+					if i%7 == 3 {
+						got = append(got, a.add(p, time.Now())...) // it came twice
+					}
+				}
+				n := 0
+				for i := range units {
+					if lost >= 0 && s.of[lost] == i {
+						continue
+					}
+					// Where no packet is marked and the last of a unit is lost, the next one may have lost its first: its beginning shows that it has not.
+					if n >= len(got) || !bytes.Equal(got[n].Data, s.units[i]) || got[n].Key != (i%3 == 0) {
+						t.Fatalf("codec %d, marked %v, packet %d lost: unit %d of %d did not come", codec, marked, lost, i, len(s.units))
+					}
+					if want := time.Duration(i) * 40 * time.Millisecond; lost >= 0 && s.of[lost] == 0 {
+						if got[n].Stamp > want {
+							t.Fatalf("unit %d has the stamp %v", i, got[n].Stamp)
+						}
+					} else if got[n].Stamp != want {
+						t.Fatalf("unit %d has the stamp %v, %v expected", i, got[n].Stamp, want)
+					}
+					gap := lost >= 0 && i == s.of[lost]+1
+					if missing := slices.Contains(got[n].Lost, time.Duration(i-1)*40*time.Millisecond); got[n].Gap != gap && i > 1 || missing != gap && i > 1 {
+						t.Fatalf("codec %d, marked %v, packet %d lost: before unit %d a gap %v, missing %v", codec, marked, lost, i, got[n].Gap, got[n].Lost)
+					}
+					n++
+				}
+				if n != len(got) {
+					t.Fatalf("codec %d, packet %d lost: %d units, %d expected", codec, lost, len(got), n)
+				}
+			}
+		}
+	}
+}
+
+// TestUnitsAhead: parameter sets that have a time of their own are the next unit's.
+func TestUnitsAhead(t *testing.T) {
+	a := newAssembly(H264, 90000)
+	packet := func(n uint16, stamp uint32, payload []byte) []Unit {
+		return a.add(&rtp.Packet{Header: rtp.Header{SequenceNumber: n, Timestamp: stamp, Marker: true}, Payload: payload}, time.Now())
+	}
+	sps, slice := nal(10, 7), nal(100, 5, 0x80)
+	if got := packet(1, 0, sps); len(got) != 0 {
+		t.Errorf("parameter sets alone gave %d units", len(got))
+	}
+	got := packet(2, 3600, slice)
+	if len(got) != 1 || !bytes.Equal(got[0].Data, annexB(sps, slice)) || got[0].Gap || !got[0].Key {
+		t.Errorf("%d units: %+v", len(got), got)
+	}
+}
+
+// TestUnitsRefused: packets that are wrong spoil their unit, and no more.
+func TestUnitsRefused(t *testing.T) {
+	for name, payload := range map[string][]byte{
+		"empty":             {},
+		"a header alone":    {5},
+		"of no known type":  {30, 1, 2},
+		"a part's end":      {28, 0x41, 1},
+		"too long a length": {24, 0xff, 0xff, 1},
+	} {
+		a := newAssembly(H264, 90000)
+		var got []Unit
+		for i, p := range [][]byte{nal(9, 5, 0x80), payload, nal(9, 1, 0x80)} {
+			got = append(got, a.add(&rtp.Packet{Header: rtp.Header{SequenceNumber: uint16(i), Timestamp: uint32(i), Marker: true}, Payload: p}, time.Now())...)
+		}
+		if len(got) != 2 || !got[1].Gap || len(got[1].Lost) != 1 {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	u := nalUnit{}
+	for err := error(nil); err == nil; err = u.add(nal(8<<20, 1, 0x80)) {
+		if len(u.data) > maxUnit {
+			t.Fatalf("a unit of %d bytes", len(u.data))
+		}
+	}
+}
+
+func TestRecoveryPoint(t *testing.T) {
+	for want, sei := range map[bool][][]byte{
+		true:  {{6, 1, 0x84, 0x80}, {5, 2, 1, 1, 6, 1, 0x84, 0x80}},
+		false: {{5, 2, 1, 1, 0x80}, {0xff, 0xff, 0xff, 0xff}, {5, 200, 1, 6}, {}, {6}},
+	} {
+		for _, s := range sei {
+			if recoveryPoint(s) != want {
+				t.Errorf("% x: %v", s, !want)
+			}
+		}
+	}
+}
+
+// TestZero: a report's time, and those that tell none.
+func TestZero(t *testing.T) {
+	wall := time.Date(2026, 3, 1, 12, 0, 0, 500_000_000, time.UTC)
+	ntp := uint64(wall.Unix()-ntpEpoch)<<32 | 1<<31
+	if got, ok := zero(&rtcp.SenderReport{NTPTime: ntp}, 45000, 90000); !ok || !got.Equal(wall.Add(-time.Second/2)) {
+		t.Errorf("%v, %v", got, ok)
+	}
+	later := time.Date(2040, 1, 1, 0, 0, 0, 0, time.UTC)
+	if got, ok := zero(&rtcp.SenderReport{NTPTime: uint64(later.Unix()-ntpEpoch-1<<32) << 32}, 0, 90000); !ok || !got.Equal(later) {
+		t.Errorf("%v, %v", got, ok)
+	}
+	for _, ntp := range []uint64{0, 2208988800 << 32, (2208988800 + 86400) << 32} {
+		if got, ok := zero(&rtcp.SenderReport{NTPTime: ntp}, 0, 90000); ok {
+			t.Errorf("a clock that was never set tells %v", got)
+		}
+	}
+}
+
+// FuzzUnits: whatever comes, units are bounded and nothing breaks.
+func FuzzUnits(f *testing.F) {
+	f.Add(byte(1), []byte{5, 0x80, 1, 2, 3})
+	f.Add(byte(2), []byte{49 << 1, 1, 0x93, 0x80, 4})
+	f.Add(byte(1), []byte{24, 0, 2, 7, 1, 0, 2, 5, 0x80})
+	f.Add(byte(3), []byte{0, 0, 0, 0, 1, 80, 20, 12, 0, 0, 0, 128})
+	f.Fuzz(func(t *testing.T, codec byte, data []byte) {
+		a := newAssembly(Codec(codec%3+1), 90000)
+		for i := 0; len(data) > 0; i++ {
+			n := min(len(data), 1+int(data[0])%50)
+			p := &rtp.Packet{Header: rtp.Header{SequenceNumber: uint16(i) + uint16(data[0]>>6), Timestamp: uint32(i / 3), Marker: data[0]&0x20 != 0}, Payload: data[:n]}
+			for _, u := range a.add(p, time.Time{}) {
+				if len(u.Data) == 0 {
+					t.Fatal("a unit without bytes")
+				}
+			}
+			data = data[n:]
+		}
+	})
+}
