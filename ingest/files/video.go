@@ -18,6 +18,7 @@ import (
 	"driftscope/ingest/child"
 	"driftscope/ingest/follow"
 	"driftscope/ingest/format"
+	"driftscope/ingest/mpegts"
 	"driftscope/ingest/picture"
 	"driftscope/ingest/printed"
 	"driftscope/ingest/timing"
@@ -43,6 +44,7 @@ type video struct {
 	first   *gocv.Mat // read by Open and not yet given
 	claimed uint64    // frames that the file says it holds; 0 is unknown
 	ended   bool
+	torn    bool // its last picture is cut, and was left out
 	printed printed.Video
 }
 
@@ -77,12 +79,31 @@ func (v *video) Timed() bool { return v.clock.Timed() }
 // Open reads the first frame, so that a file without one is refused here. FFmpeg alone is asked: OpenCV's other readers would
 // take the name for a camera or for a pattern of pictures.
 func (v *video) Open(context.Context) (err error) {
-	file, _, err := format.OpenFilled(v.path)
+	file, size, err := format.OpenFilled(v.path)
 	if err != nil {
 		return err
 	}
-	file.Close()
-	return v.connect(v.path)
+	defer file.Close()
+	if format.OfFile(file) != format.TS {
+		return v.connect(v.path)
+	}
+	end, err := mpegts.Whole(file, size)
+	if err != nil {
+		return err
+	}
+	if end == size {
+		return v.connect(v.path)
+	}
+	if err := v.connect(fmt.Sprintf("subfile,,start,0,end,%d,,:%s", end, v.path)); err != nil {
+		return err
+	}
+	v.claimed, v.torn = 0, true // what it holds was found by its length
+	return nil
+}
+
+// tornVideo is told at the end of a transport stream within whose last picture its writer stopped.
+func tornVideo(path string, given uint64) error {
+	return &pipeline.ErrSkip{Cause: "truncated_video", Err: fmt.Errorf("%s: %d frames are whole, the one behind them is cut: its recorder was stopped within it", path, given)}
 }
 
 // connect has FFmpeg open url, which is v.path unless the bytes come another way.
@@ -158,6 +179,10 @@ func (v *video) Read(ctx context.Context) (*frame.Frame, error) {
 		return nil, err
 	}
 	mat, err := v.take()
+	if err == io.EOF && v.torn && !v.ended {
+		v.ended = true
+		return nil, tornVideo(v.path, v.clock.Next())
+	}
 	if err == io.EOF && v.clock.Next() < v.claimed && !v.ended {
 		v.ended = true
 		return nil, &pipeline.ErrSkip{Cause: "truncated_video", Err: fmt.Errorf("%s: %d frames could be read of the %d that the file claims: the rest is damaged or missing, copy it again", v.path, v.clock.Next(), v.claimed)}

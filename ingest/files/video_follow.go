@@ -12,6 +12,7 @@ import (
 
 	"driftscope/ingest/follow"
 	"driftscope/ingest/format"
+	"driftscope/ingest/mpegts"
 	"driftscope/internal/frame"
 )
 
@@ -21,10 +22,14 @@ import (
 type growingVideo struct {
 	video video
 	tail  follow.Tail
-	file  *os.File
-	pipe  *os.File      // the end that FFmpeg reads
-	fed   chan struct{} // closed when the passing on has ended
-	stop  func()
+
+	packets bool // it is a transport stream
+	file    *os.File
+	pipe    *os.File      // the end that FFmpeg reads
+	fed     chan struct{} // closed when the passing on has ended
+	stop    func()
+	torn    bool // the last picture was not whole; good once fed is closed
+	cut     bool // and that was told
 
 	resumed at // where FFmpeg was begun anew last
 }
@@ -56,6 +61,7 @@ func (v *growingVideo) Open(ctx context.Context) (err error) {
 			return err
 		}
 	}
+	v.packets = found == format.TS
 	if !slices.Contains([]string{format.MKV, format.TS, format.MPEG}, found) {
 		return fmt.Errorf("%s is an %s, which can be read only when it is complete: leave follow out, or record to MKV, TIFF or a folder of pictures", v.video.path, found)
 	}
@@ -92,17 +98,25 @@ func (v *growingVideo) startFeeding(ctx context.Context) (descriptor uintptr, er
 	return far.Fd(), nil // which makes it a blocking one
 }
 
-// feed copies what is there and what comes.
+// feed copies what is there and what comes; of a transport stream all but a last picture that is not whole.
 func (v *growingVideo) feed(ctx context.Context, to io.Writer) {
+	whole := mpegts.NewWriter(to)
+	if v.packets {
+		to = whole
+	}
 	for {
 		n, err := io.Copy(to, v.file)
 		if n > 0 {
 			v.tail.Alive()
 		}
-		if err != nil || v.tail.Wait(ctx) != nil {
+		if err != nil {
 			return
 		}
+		if v.tail.Wait(ctx) != nil {
+			break
+		}
 	}
+	v.torn, _ = whole.End() // FFmpeg has gone where it fails
 }
 
 // Compression is the codec's four letters; good after Open.
@@ -123,6 +137,9 @@ func (v *growingVideo) Read(ctx context.Context) (*frame.Frame, error) {
 				f.Close()
 			}
 			return nil, ctx.Err()
+		case err == io.EOF && v.ended() && v.torn && !v.cut:
+			v.cut = true
+			return nil, tornVideo(v.video.path, v.video.clock.Next())
 		case err != io.EOF || v.ended():
 			return f, err
 		}

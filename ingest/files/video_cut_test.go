@@ -1,0 +1,136 @@
+//go:build cgo
+
+package files
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"gocv.io/x/gocv"
+
+	"driftscope/ingest/avcodec/avcodectest"
+	"driftscope/ingest/follow"
+	"driftscope/ingest/ingesttest"
+	"driftscope/ingest/timing"
+	"driftscope/internal/pipeline"
+	"driftscope/internal/suite"
+)
+
+// marked writes a transport stream of n pictures that show which they are.
+func marked(t *testing.T, code string, n int) []byte {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "a.ts")
+	w, err := gocv.VideoWriterFile(path, code, 25, avcodectest.Width, avcodectest.Height, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		grey, err := gocv.NewMatFromBytes(avcodectest.Height, avcodectest.Width, gocv.MatTypeCV8UC1, avcodectest.Shown(i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		colour := gocv.NewMat()
+		gocv.CvtColor(grey, &colour, gocv.ColorGrayToBGR)
+		if err := errors.Join(w.Write(colour), grey.Close(), colour.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// TestCutTS: of a transport stream whose writer was stopped anywhere, between two of its packets or within one, no torn picture comes, whether it is followed
+// or read when it is there; and that one is missing is told.
+func TestCutTS(t *testing.T) {
+	const (
+		n    = 30
+		cuts = 8
+		// The last pictures may be coded by later ones that came, while others between them did not.
+		reordered = 3
+	)
+	suite.Long(t)
+	told := 0
+	for name, code := range map[string]string{"MPEG-2": "mpg2", "H.264": "H264"} {
+		data := marked(t, code, n)
+		for part := range cuts {
+			cut := len(data) - part*len(data)/2/cuts
+			if part%2 == 0 {
+				cut -= cut % 188
+			}
+			path := ingesttest.Write(t, filepath.Join(t.TempDir(), "a.ts"), data[:cut])
+			for how, s := range map[string]pipeline.Source{"finished": finishedVideo(t, path), "followed": followedVideo(t, path)} {
+				if err := s.Open(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				shown, skipped := shows(t, s)
+				if err := s.Close(); err != nil {
+					t.Error(err)
+				}
+				for i, got := range shown {
+					if got < i || got != i && i < len(shown)-reordered {
+						t.Errorf("%s, %s, %d of %d bytes: frame %d shows picture %d", name, how, cut, len(data), i, got)
+					}
+				}
+				// A cut may fall where a picture ends.
+				told += len(skipped)
+				if cut == len(data) && (len(shown) != n || len(skipped) > 0) || len(shown) < n*cut/len(data)-6 || slices.ContainsFunc(skipped, func(c string) bool { return c != "truncated_video" }) {
+					t.Errorf("%s, %s, %d of %d bytes: %d frames, skipped %v", name, how, cut, len(data), len(shown), skipped)
+				}
+			}
+		}
+	}
+	if told < cuts {
+		t.Errorf("of %d films %d were told to be cut", 4*(cuts-1), told)
+	}
+}
+
+func finishedVideo(t *testing.T, path string) pipeline.Source {
+	t.Helper()
+	s, err := NewVideo(ingesttest.DecodeYAML("{path: " + path + ", dt: 0.5}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// followedVideo works in this process, as the child does in its own.
+func followedVideo(t *testing.T, path string) pipeline.Source {
+	t.Helper()
+	c, err := timing.NewClock(0.5, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tail, err := follow.NewTail(true, 100*time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &growingVideo{video: video{path: path, clock: c}, tail: tail}
+}
+
+// shows reads to the end: what each frame shows, and what was skipped.
+func shows(t *testing.T, s pipeline.Source) (shown []int, skipped []string) {
+	t.Helper()
+	for {
+		f, err := s.Read(t.Context())
+		var skip *pipeline.ErrSkip
+		switch {
+		case errors.As(err, &skip):
+			skipped = append(skipped, skip.Cause)
+		case err != nil:
+			return shown, skipped
+		default:
+			shown = append(shown, avcodectest.Recognise(ingesttest.BytesOf(t, f), 3, 64))
+			f.Close()
+		}
+	}
+}
