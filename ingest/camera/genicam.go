@@ -32,13 +32,16 @@ var (
 	triggerName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,63}$`)
 )
 
-// The pixel formats: how GenICam calls them and how they leave the pipeline. Aravis unpacks none: these are the unpacked ones.
+// The pixel formats: how GenICam calls them and how they leave the pipeline. Aravis unpacks none: packed ones leave as if
+// they were Mono8, in a larger buffer, which packed.go takes apart.
 var genicamPixels = map[string]struct{ feature, caps string }{
 	"mono8":  {"Mono8", "GRAY8"},
 	"mono10": {"Mono10", "GRAY16_LE"},
 	"mono12": {"Mono12", "GRAY16_LE"},
 	"mono14": {"Mono14", "GRAY16_LE"},
 	"mono16": {"Mono16", "GRAY16_LE"},
+
+	"mono10p": {"Mono10p", "GRAY8"}, "mono12p": {"Mono12p", "GRAY8"}, "mono10packed": {"Mono10Packed", "GRAY8"}, "mono12packed": {"Mono12Packed", "GRAY8"},
 }
 
 // NewGenICam makes a source of a GigE Vision or USB3 Vision camera, through Aravis' GStreamer source.
@@ -52,6 +55,7 @@ func NewGenICam(decode func(dst any) error) (pipeline.Source, error) {
 	}
 	return &gstreamer{
 		name: "genicam " + o.Camera, description: o.description(), endless: true, sparse: o.Trigger != "",
+		packed: packings[genicamPixels[o.Pixel].feature],
 		advice: "arv-tool-0.8 lists cameras and what they can; docs/howto/cameras.md has what helps",
 	}, nil
 }
@@ -59,7 +63,7 @@ func NewGenICam(decode func(dst any) error) (pipeline.Source, error) {
 // check holds every option to what may enter a description and to the bounds of aravissrc.
 func (o *genicamOptions) check() error {
 	if _, known := genicamPixels[o.Pixel]; !known {
-		return fmt.Errorf("pixel is %q, expected mono8, mono10, mono12, mono14 or mono16", o.Pixel)
+		return fmt.Errorf("pixel is %q, expected mono8, mono10, mono12, mono14 or mono16, or packed mono10p, mono12p, mono10packed or mono12packed", o.Pixel)
 	}
 	switch {
 	case o.Camera == "":
@@ -120,7 +124,7 @@ func (o *genicamOptions) description() string {
 // features are set after the caps: of those with 16 bits the caps mean Mono16.
 func (o *genicamOptions) features() string {
 	var all []string
-	if pixel := genicamPixels[o.Pixel]; pixel.caps == "GRAY16_LE" && pixel.feature != "Mono16" {
+	if pixel := genicamPixels[o.Pixel]; pixel.feature != "Mono16" && pixel.feature != "Mono8" {
 		all = append(all, "PixelFormat="+pixel.feature)
 	}
 	if o.Trigger != "" {

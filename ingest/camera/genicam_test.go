@@ -271,6 +271,7 @@ func TestGenICamDescription(t *testing.T) {
 		`aravissrc camera-name="X" features="TriggerSelector=FrameStart TriggerMode=On TriggerSource=Line0" ! video/x-raw,format=GRAY16_LE` + appsink: {
 			Camera: "X", Pixel: "mono16", Trigger: "Line0",
 		},
+		`aravissrc features="PixelFormat=Mono12p" ! video/x-raw,format=GRAY8` + appsink: {Camera: "any", Pixel: "mono12p"},
 	} {
 		if err := o.check(); err != nil {
 			t.Error(err)

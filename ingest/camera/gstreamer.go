@@ -29,9 +29,10 @@ const (
 type gstreamer struct {
 	name        string // for errors
 	description string
-	endless     bool   // its end is a loss
-	sparse      bool   // frames come when they are triggered, and the first may take its time
-	advice      string // ends errors of opening
+	endless     bool     // its end is a loss
+	sparse      bool     // frames come when they are triggered, and the first may take its time
+	advice      string   // ends errors of opening
+	packed      *packing // what the caps call GRAY8 is that; nil: it is what they say
 
 	pipeline *gst.Pipeline
 	clock    cameraClock
@@ -106,11 +107,11 @@ func (s *gstreamer) frame(p gst.Picture, arrived time.Time) (*frame.Frame, error
 	if err := picture.CheckSize(p.Width, p.Height, picture.PixelBytes(uint32(kind))); err != nil {
 		return nil, err
 	}
-	mat := gocv.NewMatWithSize(p.Height, p.Width, kind)
-	data, err := mat.DataPtrUint8()
-	if err == nil {
-		err = p.CopyTo(data)
+	if s.packed != nil {
+		kind = gocv.MatTypeCV16UC1
 	}
+	mat := gocv.NewMatWithSize(p.Height, p.Width, kind)
+	err := s.fill(&mat, p)
 	if err != nil {
 		mat.Close()
 		return nil, err
@@ -120,6 +121,22 @@ func (s *gstreamer) frame(p gst.Picture, arrived time.Time) (*frame.Frame, error
 		s.clock.cadence.period = 1 / p.Rate
 	}
 	return s.clock.frame(mat, p.PTS, arrived), nil
+}
+
+// fill copies or unpacks a picture's pixels.
+func (s *gstreamer) fill(mat *gocv.Mat, p gst.Picture) error {
+	if s.packed != nil {
+		data, err := mat.DataPtrUint16()
+		if err != nil {
+			return err
+		}
+		return s.packed.open(data, p)
+	}
+	data, err := mat.DataPtrUint8()
+	if err != nil {
+		return err
+	}
+	return p.CopyTo(data)
 }
 
 // Close stops the pipeline.

@@ -43,7 +43,11 @@ type Picture struct {
 
 	data   unsafe.Pointer
 	stride int
+	raw    []byte
 }
+
+// Raw are all bytes of the buffer, whatever its caps say that it holds: good until the next Pull or Close.
+func (p Picture) Raw() []byte { return p.raw }
 
 // Pipeline is a running pipeline. It belongs to one goroutine.
 type Pipeline struct{ c *C.driftscope_gst }
@@ -96,6 +100,7 @@ func (p *Pipeline) picture() (Picture, error) {
 	out := Picture{
 		Format: format, Width: int(info.width), Height: int(info.height), PTS: -1,
 		data: unsafe.Pointer(frame.data[0]), stride: int(info.stride[0]),
+		raw: unsafe.Slice((*byte)(frame._map[0].data), int(frame._map[0].size)),
 	}
 	if pts := frame.buffer.pts; pts <= 1<<62 { // GST_CLOCK_TIME_NONE is the largest
 		out.PTS = time.Duration(pts)

@@ -32,6 +32,9 @@ func TestPipeline(t *testing.T) {
 			if picture.Format != c.format || picture.Width != 5 || picture.Height != 3 || picture.Rate != 20 || picture.PTS != time.Duration(n)*50*time.Millisecond {
 				t.Errorf("%s: frame %d is %+v", c.caps, n, picture)
 			}
+			if len(picture.Raw()) < 5*3*c.format.Bytes() || picture.Raw()[0] < 0xea {
+				t.Errorf("%s: a buffer of %d bytes", c.caps, len(picture.Raw()))
+			}
 			pixels := make([]byte, 5*3*c.format.Bytes())
 			if err := picture.CopyTo(pixels); err != nil {
 				t.Fatal(err)

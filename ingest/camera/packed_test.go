@@ -1,0 +1,40 @@
+package camera
+
+import (
+	"slices"
+	"testing"
+)
+
+// TestPackings: each layout by PFNC's drawings, a bit at a time: which bit of the group is which bit of which pixel.
+func TestPackings(t *testing.T) {
+	for name, c := range map[string]struct {
+		group []byte
+		want  []uint16
+	}{
+		"Mono10p":      {[]byte{0x01, 0x08, 0x30, 0x00, 0x81}, []uint16{0x001, 0x002, 0x003, 0x204}},
+		"Mono12p":      {[]byte{0x34, 0x72, 0x56}, []uint16{0x234, 0x567}},
+		"Mono10Packed": {[]byte{0x80, 0x21, 0x01}, []uint16{0x201, 0x006}},
+		"Mono12Packed": {[]byte{0x12, 0x73, 0x56}, []uint16{0x123, 0x567}},
+	} {
+		k := packings[name]
+		got := make([]uint16, k.pixels)
+		k.unpack(got, c.group)
+		if len(c.group) != k.bytes || k.bytes*8 != k.bits*k.pixels || !slices.Equal(got, c.want) {
+			t.Errorf("%s: % x of % x, % x expected", name, got, c.group, c.want)
+		}
+		seen := 0
+		for bit := range 8 * k.bytes { // every bit belongs to one pixel at most
+			b := make([]byte, k.bytes)
+			b[bit/8] = 1 << (bit % 8)
+			k.unpack(got, b)
+			for _, v := range got {
+				if v != 0 {
+					seen++
+				}
+			}
+		}
+		if bits := map[string]int{"Mono10p": 40, "Mono12p": 24, "Mono10Packed": 20, "Mono12Packed": 24}[name]; seen != bits {
+			t.Errorf("%s: %d bits are used, %d expected", name, seen, bits)
+		}
+	}
+}
