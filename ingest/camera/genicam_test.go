@@ -49,7 +49,8 @@ func shoot(t *testing.T, s pipeline.Source, n int, kind gocv.MatType) []exposure
 		}
 		if i == 0 {
 			first = f.Time
-			if age := time.Since(f.Time); age < 0 || age > time.Minute {
+			// Times are tied to the arrival of the first that came, maybe one before this; where a busy machine saw that late, this one's is ahead by as much.
+			if age := time.Since(f.Time); age < -time.Second || age > time.Minute {
 				t.Errorf("the first frame was taken %v ago", age)
 			}
 		}
