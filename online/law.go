@@ -65,9 +65,7 @@ func (l *law) learn(z *latent.Latent, dt float64) {
 	b := l.banks
 	if b.Transitions > 0 {
 		l.alarms.Step(z.Mean, dt, l.tangent, b.Found)
-		if !l.field.Beyond(l.tangent.Centre) {
-			l.alarms.Weigh(b.Found, l.sde.Activity, b.Transitions, b.Seconds)
-		}
+		l.alarms.Weigh(b.Found, l.sde.Activity, b.Transitions, b.Seconds)
 	} else {
 		l.alarms.Start(z.Mean, b.Found)
 	}

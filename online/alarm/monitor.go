@@ -123,7 +123,7 @@ func (m *Monitor) Step(mean []float64, dt float64, t *drift.Tangent, found []dif
 	m.changes.step(mean, dt, t, found)
 }
 
-// Weigh renews the evidence by the last Step, of a law found in n transitions of seconds in all. It is not called where nothing is known of the drift.
+// Weigh renews the evidence by the last Step, of a law found in n transitions of seconds in all.
 func (m *Monitor) Weigh(found []diffusion.Estimate, activity []latent.Activity, n, seconds float64) {
 	m.changes.weigh(found, activity, n, seconds)
 	active := 0

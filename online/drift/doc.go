@@ -30,8 +30,8 @@
 //
 // # Correction
 //
-// What is published is the model's own drift plus a Correction. The correction was learnt in a box of latents. Beyond the box it stays what it
-// is at the box's nearest point.
+// What is published is the model's own drift plus a Correction. The correction was learnt in a box of latents. Beyond the box its affine part
+// goes on, and the rest stays what it is at the box's nearest point.
 //
 // # Tangent
 //

@@ -16,9 +16,9 @@ type Field struct {
 	mu, jac    []float64
 }
 
-// Correction is a drift beyond the model's own, with the box of the latents that it was learnt from. Beyond the box an affine drift goes on as it is: a whirl is
-// one where its radius has never been, too. Of others nothing is known there: they are what they are at the nearest point of the box, because the fields that
-// they are made of would grow with the cube of the distance.
+// Correction is a drift beyond the model's own, with the box of the latents that it was learnt from. Beyond the box its affine part goes on as it is: a whirl is
+// one where its radius has never been, too. Of the rest nothing is known there: it is what it is at the nearest point of the box, because the fields that it is
+// made of would grow with the cube of the distance.
 type Correction struct {
 	Network   *Network
 	Low, High []float64 // of the box, in each dimension, latent; nil: no bounds
@@ -41,21 +41,12 @@ func NewField(prior *Network, c *Correction) *Field {
 // Correct replaces the correction.
 func (f *Field) Correct(c *Correction) { f.correction = c }
 
-// nearest writes the point of the box that is nearest to z into dst, or z itself of an affine correction.
+// nearest writes the point of the box that is nearest to z into dst.
 func (c *Correction) nearest(dst, z []float64) {
 	copy(dst, z)
-	if c.Affine {
-		return
-	}
 	for i := range c.Low {
 		dst[i] = min(max(z[i], c.Low[i]), c.High[i])
 	}
-}
-
-// Beyond says whether z is where nothing is known of the drift.
-func (f *Field) Beyond(z []float64) bool {
-	f.correction.nearest(f.near, z)
-	return !slices.Equal(f.near, z)
 }
 
 // affinePart writes what is affine in the network at z into mu, and its Jacobian into jac, unless that is nil.
@@ -74,13 +65,20 @@ func (n *Network) affinePart(mu, jac, z []float64) {
 	}
 }
 
+// slope is ∂μᵢ/∂zⱼ of the affine part.
+func (n *Network) slope(i, j int) float64 {
+	return n.Weights[len(n.Weights)-(n.Dim-j)*n.Dim+i] / n.Scale
+}
+
 // Drift writes μ(z) into dst.
 func (f *Field) Drift(dst, z []float64) {
-	f.correction.nearest(f.near, z)
-	if f.correction.Affine {
-		f.correction.Network.affinePart(dst, nil, f.near)
+	c := f.correction
+	if c.Affine {
+		c.Network.affinePart(dst, nil, z)
 	} else {
-		f.correction.Network.Drift(dst, f.near, &f.scratch)
+		c.nearest(f.near, z)
+		c.Network.Drift(dst, f.near, &f.scratch)
+		f.goOn(dst, nil, z)
 	}
 	if f.prior != nil {
 		f.prior.Drift(f.mu, z, &f.scratch)
@@ -88,19 +86,29 @@ func (f *Field) Drift(dst, z []float64) {
 	}
 }
 
-// Linearise writes μ(z) and its Jacobian into mu and jac.
-func (f *Field) Linearise(mu, jac, z []float64) {
-	d := len(z)
-	f.correction.nearest(f.near, z)
-	if f.correction.Affine {
-		f.correction.Network.affinePart(mu, jac, f.near)
-	} else {
-		f.correction.Network.Linearise(mu, jac, f.near, &f.scratch)
-	}
+// goOn takes the drift mu of the nearest point of the box, and its Jacobian unless that is nil, on to z by the affine part.
+func (f *Field) goOn(mu, jac, z []float64) {
+	d, n := len(z), f.correction.Network
 	for j, v := range z {
 		for i := 0; v != f.near[j] && i < d; i++ {
-			jac[i*d+j] = 0
+			k := n.slope(i, j)
+			mu[i] += k * (v - f.near[j])
+			if jac != nil {
+				jac[i*d+j] = k
+			}
 		}
+	}
+}
+
+// Linearise writes μ(z) and its Jacobian into mu and jac.
+func (f *Field) Linearise(mu, jac, z []float64) {
+	c := f.correction
+	if c.Affine {
+		c.Network.affinePart(mu, jac, z)
+	} else {
+		c.nearest(f.near, z)
+		c.Network.Linearise(mu, jac, f.near, &f.scratch)
+		f.goOn(mu, jac, z)
 	}
 	if f.prior != nil {
 		f.prior.Linearise(f.mu, f.jac, z, &f.scratch)
