@@ -32,7 +32,8 @@
 //
 // h is the forecast's response to a drift of 1, h ← (1 - gain)Fh + Δt. Under the law E[Λ | past] = 1, whatever the noise and the time steps,
 // so the mean of E is at most k on average after k frames, and an alarm is false once in A frames at most. The laws are found and not
-// given, so a comparison waits: the diffusion's until its interval is within a factor of two either way, the drift's until m²n > 256.
+// given, so a comparison waits: the diffusion's until refinement has asked for the drift
+// of the dimension and its interval is within a factor of two either way, the drift's until m²n > 256.
 // Until the drift found is established, by 12 nats over no drift, shifts must beat no drift as well. Where it is worth less than a nat in
 // 2048 frames it is not established any more: E of no drift is 0 again, and waits until it is. Both rules only take from E, by what is known
 // before the frame, so that the mean of E stays at most k. An alarm is over at A/100.

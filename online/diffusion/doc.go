@@ -5,6 +5,7 @@
 //	profile.go    the profile likelihood: σ², R and their intervals off a bank
 //	activity.go   which dimensions move
 //	banks.go      the banks of all dimensions, as a stream needs them
+//	again.go      banks that follow a whole track about a drift, and copies of banks
 //	walk.go       a path without a drift; trap.go, one in a harmonic trap
 //
 // Kernels keep the symbols of the equations: v = σ², psi = ψ, z and p a filter's mean and variance, a = A, l = L, s = ΠS, n and n2 = n and
@@ -26,10 +27,11 @@
 //	ln-likelihood(v, ψ) = -(n/n₂)½[n ln R + A/R + L],  R = vΔt₀/ψ;  at its maximum R = A/n
 //
 // The forecast ẑ = c + μ(c)Δt + F(z - c), F = 1 + Δt ∂μᵢ/∂zᵢ(c), linearises the drift about c, the filtered latent of the most
-// likely ψ. A bank without drift takes mean reversion for noise (0.73 instead of 1 at r = 16, κ = 4/s, Δt = 0.01 s). The drift's weights are
-// those published at that frame, so that no residual was part of its own fit. Δt₀ is the first time step. γ forgets, 32 transitions at a
-// time, so that one logarithm serves them all. What was folded in before the drift was known stays as it was: with κ = 4/s and r = 1, v is
-// 0.90 of the truth after 6 s and its interval covers 0.89. Between the grid's points ln A and L are interpolated by cubics: 1e5 transitions
+// likely ψ. A bank without drift takes mean reversion for noise (0.73 instead of 1 at r = 16, κ = 4/s, Δt = 0.01 s). A whirl looks like diffusion.
+// So every slice of refinement leaves banks that have followed all it remembers about its own drift (again.go): otherwise σ² of a whirl was 13
+// times too large when its drift had been learnt. Residuals are part of the drift's fit then, which makes v smaller by the share of the fields
+// in the transitions. Δt₀ is the first time step. γ forgets, 32 transitions at a
+// time, so that one logarithm serves them all. Between the grid's points ln A and L are interpolated by cubics: 1e5 transitions
 // know ψ better than the grid does.
 //
 // The interval of v is where the likelihood maximised over ψ (and R) lies within 1.92 of its top; it reaches 0 where ψ = 0 does.

@@ -12,6 +12,9 @@
 // Every slice asks whether the drift has changed, (13) of online/regression at the odds max(200, A/F), where F frames are new since it was
 // last asked: in A frames, Config.AlarmFrames, one change may be false. What came before a change is forgotten.
 //
+// A slice also leaves the banks of online/diffusion as if its drift had been known as long as memory reaches: where it is put to use, these are
+// the banks, and the latents since it began are folded in again.
+//
 // A Learner is never written after it was made, so that the law is saved, reset and restored while a slice is under way. A slice that is
 // cancelled ends soon, and its outcome is dropped. In a live run the worker's thread gives way to the frame path, and after a slice nothing
 // is done for nine times as long as it took: refinement has a tenth of one core.
