@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"driftscope/ingest"
+	"driftscope/internal/exit"
 	"driftscope/internal/fakecamera"
 	"driftscope/internal/pages"
 	"driftscope/internal/suite"
@@ -70,7 +71,7 @@ func (o outcome) check(t *testing.T, status int, want string) {
 	}
 	lines := strings.Split(strings.TrimSpace(o.errors), "\n")
 	last := lines[len(lines)-1]
-	if strings.HasPrefix(last, morePrefix) && len(lines) > 1 {
+	if strings.HasPrefix(last, exit.More) && len(lines) > 1 {
 		last = lines[len(lines)-2]
 	}
 	if !strings.HasPrefix(last, "driftscope: ") || !strings.Contains(last, want) {
@@ -80,9 +81,6 @@ func (o outcome) check(t *testing.T, status int, want string) {
 		t.Errorf("a stack trace:\n%s", o.errors)
 	}
 }
-
-// morePrefix begins the line that names the page of a mistake.
-const morePrefix = "driftscope: more in "
 
 // The last line names the page that says more, and it is there.
 func TestMistakesNameTheirPage(t *testing.T) {
@@ -110,7 +108,7 @@ func TestMistakesNameTheirPage(t *testing.T) {
 		t.Run(args, func(t *testing.T) {
 			t.Parallel()
 			o := drive(t, folder, strings.Fields(args)...)
-			if o.status == 0 || !strings.HasSuffix(o.errors, "\n"+morePrefix+page+"\n") {
+			if o.status == 0 || !strings.HasSuffix(o.errors, "\n"+exit.More+page+"\n") {
 				t.Errorf("status %d, expected the page %s at the end:\n%s", o.status, page, o.errors)
 			}
 			if _, err := os.Stat(filepath.Join(root, page)); err != nil {

@@ -39,6 +39,9 @@ func Status(err error) int {
 	return 1
 }
 
+// More begins the line that names a page.
+const More = "driftscope: more in "
+
 // Report prints err on standard error, one line a problem, and last the page that says more; pages are where the reader finds them.
 func Report(err error) {
 	if err == nil {
@@ -50,6 +53,6 @@ func Report(err error) {
 		}
 	}
 	if page := pages.Of(err); page != "" {
-		fmt.Fprintln(os.Stderr, "driftscope: more in "+pages.Located(page))
+		fmt.Fprintln(os.Stderr, More+pages.Located(page))
 	}
 }

@@ -103,7 +103,7 @@ type labelled struct {
 	to    io.Writer
 	label string
 	part  []byte // of a line that has not ended
-	last  string // of the lines that have, without what begins a report
+	last  string // of the lines that have, without what begins a report, and but for the page it names
 }
 
 func (l *labelled) Write(data []byte) (int, error) {
@@ -113,7 +113,9 @@ func (l *labelled) Write(data []byte) (int, error) {
 		if !whole {
 			return len(data), nil
 		}
-		l.last = strings.TrimPrefix(string(line), "driftscope: ")
+		if !bytes.HasPrefix(line, []byte(exit.More)) {
+			l.last = strings.TrimPrefix(string(line), "driftscope: ")
+		}
 		l.part = rest
 		if _, err := fmt.Fprintf(l.to, "%s%s\n", l.label, line); err != nil {
 			return 0, err

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"driftscope/internal/exit"
 )
 
 // chore is a task that does as it is told.
@@ -76,12 +78,12 @@ func TestMakeAll(t *testing.T) {
 func TestLabelled(t *testing.T) {
 	var to strings.Builder
 	l := &labelled{to: &to, label: "run 1: "}
-	for _, part := range []string{"step", " 1\nst", "ep 2\ndriftscope: the disk is full\n", "and"} {
+	for _, part := range []string{"step", " 1\nst", "ep 2\ndriftscope: the disk is full\n", exit.More + "a page\n", "and"} {
 		if n, err := l.Write([]byte(part)); n != len(part) || err != nil {
 			t.Error(n, err)
 		}
 	}
-	if to.String() != "run 1: step 1\nrun 1: step 2\nrun 1: driftscope: the disk is full\n" || l.last != "the disk is full" {
+	if to.String() != "run 1: step 1\nrun 1: step 2\nrun 1: driftscope: the disk is full\nrun 1: "+exit.More+"a page\n" || l.last != "the disk is full" {
 		t.Errorf("%q, last %q", to.String(), l.last)
 	}
 }

@@ -22,6 +22,7 @@ const (
 	establishedAt = 12   // ln-likelihood over no drift by which the drift found becomes the one that alternatives must beat
 	worthFrames   = 2048 // frames over which what an established drift is worth adds up
 	worthLeast    = 1    // nats in so many, below which the drift is as good as none and must establish itself anew
+	weakest       = 0.5  // part of the drift found that no drift is compared with, at least
 )
 
 // changes weighs laws that are not the one found against it, by the innovations of each dimension's own filters. Evidence is that of
@@ -32,6 +33,7 @@ type changes struct {
 	diffusion []float64      // evidence of each of diffusionFactors, a dimension
 	drift     []float64      // evidence of each of driftShifts, a dimension
 	noDrift   float64        // evidence of no drift at all
+	known     float64        // Σ of squared responses to the drift found, in sds: one over the variance of its scale
 	worth     float64        // ln-likelihood of the drift found over none; once that is established, what it is on average if the drift found is right
 }
 
@@ -96,7 +98,9 @@ func (r *alternatives) step(m, dt float64, line drift.Line, d diffusion.Estimate
 func (c *changes) weigh(found []diffusion.Estimate, activity []latent.Activity, n, seconds float64) {
 	perStep := math.Sqrt(n / seconds) // Δt^-½
 	none := 0.0                       // ln-likelihood ratio of no drift against the one found
-	worth := 0.0                      // that of the one found against none, on average where it is right
+	gone := 0.0                       // that of no drift against the least that the one found may be
+	end := c.end()
+	worth := 0.0 // that of the one found against none, on average where it is right
 	for i := range c.filters {
 		r, d := &c.filters[i], found[i]
 		factors, shifts := c.diffusion[i*len(diffusionFactors):][:len(diffusionFactors)], c.drift[i*len(driftShifts):][:len(driftShifts)]
@@ -114,6 +118,7 @@ func (c *changes) weigh(found []diffusion.Estimate, activity []latent.Activity, 
 		unit, response, e := math.Sqrt(d.V)*perStep*r.unitResponse/sd, r.driftResponse/sd, r.e[0]/sd
 		still := -response * (e + response/2)
 		none += still
+		gone -= end * response * (e + (1-end)*response + end*response/2)
 		worth += response * response / 2
 		handicap := 0.0
 		if !c.established() {
@@ -125,18 +130,22 @@ func (c *changes) weigh(found []diffusion.Estimate, activity []latent.Activity, 
 			}
 		}
 	}
+	c.known += 2 * worth
 	if !c.established() {
 		c.worth -= none
 		return
 	}
-	c.noDrift = grown(c.noDrift, math.Exp(none))
+	c.noDrift = grown(c.noDrift, math.Exp(gone))
 	if c.worth = min(c.worth, establishedAt)*(1-1.0/worthFrames) + worth; c.worth < worthLeast {
-		c.noDrift, c.worth = 0, 0
+		c.noDrift, c.worth, c.known = 0, 0, 0
 	}
 }
 
 // established says whether the drift found has beaten no drift, and is still worth something.
 func (c *changes) established() bool { return c.worth > establishedAt || c.noDrift > 0 }
+
+// end is the least part of the drift found that may be all there is: three standard deviations of its scale below it.
+func (c *changes) end() float64 { return max(weakest, 1-3/math.Sqrt(c.known)) }
 
 // weighFactors renews the evidence of diffusionFactors in one dimension.
 func (r *alternatives) weighFactors(evidence []float64) {
@@ -199,5 +208,6 @@ func (c *changes) archive(a *archive.Codec) {
 		}
 	}
 	a.Magnitudes(&c.noDrift)
+	a.Magnitudes(&c.known)
 	a.Float(&c.worth)
 }

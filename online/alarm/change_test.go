@@ -42,6 +42,35 @@ func TestVanishedDrift(t *testing.T) {
 	}
 }
 
+// TestOverestimatedDrift: where the drift is half of what was found in a few hundred frames, no drift is as likely as that, and no alarm is raised: evidence of A
+// comes in so many of the paths as their length is in A frames, three sds more.
+func TestOverestimatedDrift(t *testing.T) {
+	const kappa, every, frames, paths = 2.0, 1e4, 1500, 400
+	found, active := []diffusion.Estimate{{V: 1, Low: 0.9, High: 1.1}}, []latent.Activity{latent.Active}
+	alarms := 0
+	for seed := range uint64(paths) {
+		c, rng, z := newChanges(1), onlinetest.Rand(seed), 0.0
+		c.worth = establishedAt + 1 // it is in use
+		c.start([]float64{z}, found)
+		most := 0.0
+		for range frames {
+			before := z
+			z += -kappa*z*onlinetest.Step + math.Sqrt(onlinetest.Step)*rng.NormFloat64()
+			c.step([]float64{z}, onlinetest.Step, &drift.Tangent{Centre: []float64{before}, Mu: []float64{-2 * kappa * before}, Jacobian: []float64{-2 * kappa}}, found)
+			c.weigh(found, active, frames, frames*onlinetest.Step)
+			most = max(most, c.noDrift)
+		}
+		if most > every {
+			alarms++
+		}
+	}
+	expected := paths * frames / every
+	t.Logf("%d of %d paths, %g expected", alarms, paths, expected)
+	if most := expected + 3*math.Sqrt(expected); float64(alarms) > most {
+		t.Errorf("evidence of no drift in %d of %d paths, %g at most expected", alarms, paths, most)
+	}
+}
+
 // TestUnaskedDrift: while nobody has asked what the drift of a dimension is, what it does is not taken for another diffusion; once it was asked for, a diffusion of
 // a quarter is told within 100 frames.
 func TestUnaskedDrift(t *testing.T) {

@@ -33,7 +33,9 @@
 // h is the forecast's response to a drift of 1, h ← (1 - gain)Fh + Δt. Under the law E[Λ | past] = 1, whatever the noise and the time steps,
 // so the mean of E is at most k on average after k frames, and an alarm is false once in A frames at most. The laws are found and not
 // given, so a comparison waits: the diffusion's until refinement has asked for the drift
-// of the dimension and its interval is within a factor of two either way, the drift's until m²n > 256.
+// of the dimension and its interval is within a factor of two either way, the drift's until m²n > 256. And μ = 0 is weighed against the least drift
+// that the one found may be an estimate of, cμ with c three standard deviations below 1 but a half at least. The deviation is that of a scale known from the
+// responses g to the drift found, in sds: c = max(½, 1 - 3/√Σg²). Where the truth is c or more of what was found, E[Λ | past] = exp(-(c' - c)cg²) is 1 at most.
 // Until the drift found is established, by 12 nats over no drift, shifts must beat no drift as well. Where it is worth less than a nat in
 // 2048 frames it is not established any more: E of no drift is 0 again, and waits until it is. Both rules only take from E, by what is known
 // before the frame, so that the mean of E stays at most k. An alarm is over at A/100.
