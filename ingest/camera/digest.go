@@ -53,7 +53,7 @@ func digest(challenge, nonce string, user *url.Userinfo, request *http.Request) 
 	for _, p := range parameter.FindAllStringSubmatch(challenge, 64) {
 		given[strings.ToLower(p[1])] = p[2] + p[3]
 	}
-	make, known := digests[strings.ToUpper(given["algorithm"])]
+	algorithm, known := digests[strings.ToUpper(given["algorithm"])]
 	protected := false
 	for q := range strings.SplitSeq(given["qop"], ",") {
 		protected = protected || strings.TrimSpace(q) == "auth"
@@ -62,7 +62,7 @@ func digest(challenge, nonce string, user *url.Userinfo, request *http.Request) 
 		return ""
 	}
 	h := func(parts ...string) string {
-		sum := make()
+		sum := algorithm()
 		sum.Write([]byte(strings.Join(parts, ":")))
 		return hex.EncodeToString(sum.Sum(nil))
 	}
