@@ -57,12 +57,12 @@ REPORT := go run ./internal/testreport
 # Budgets of long tests and what is covered, as make recorded found them with the recordings; without those less is covered, and nothing is compared.
 RECORDED := internal/testreport/recorded.txt
 
-# Where runs with the recordings leave what they cover: make test what short tests do, make test-long what long ones do.
+# Where runs with the recordings leave what they and their child processes cover: make test what short tests do, make test-long what long ones do.
 COVER   := $(CURDIR)/out/cover
-COVERED  = $(if $(DRIFTSCOPE_DATA),-cover)
+COVERED  = $(if $(DRIFTSCOPE_DATA),-cover -exec "env GOCOVERDIR=$(COVER)/$(1)")
 INTO     = $(if $(DRIFTSCOPE_DATA),-args -test.gocoverdir=$(COVER)/$(1))
-SHORT    = go test -json $(COVERED) -short -timeout 20m $(TESTFLAGS) ./... $(call INTO,short)
-LONG     = go test -json $(COVERED) -timeout 30m $(TESTFLAGS) $$(go run ./internal/suite/long) $(call INTO,long)
+SHORT    = go test -json $(call COVERED,short) -short -timeout 20m $(TESTFLAGS) ./... $(call INTO,short)
+LONG     = go test -json $(call COVERED,long) -timeout 30m $(TESTFLAGS) $$(go run ./internal/suite/long) $(call INTO,long)
 TOGETHER = go tool covdata percent -i=$(COVER)/short,$(COVER)/long
 
 # The tests of every day: all but what is long, which is trainings, searches of whole films and tables of mistakes. The browser, the real nats-server
