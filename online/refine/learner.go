@@ -170,10 +170,11 @@ func (l *Learner) Archive(a *archive.Codec) {
 		a.Require(l.memory.DT()[0] == 0, "a memory that begins %g s after nothing", l.memory.DT()[0])
 	}
 	a.Magnitudes(&l.longest)
+	before := l.before.Clone() // a slice may be reading it, and Archive derives what is not kept anew
+	before.Archive(a, make([]latent.Activity, l.memory.Dim()))
 	if a.Reading() {
-		l.before = l.before.Clone()
+		l.before = before
 	}
-	l.before.Archive(a, make([]latent.Activity, l.memory.Dim()))
 	l.correction = l.correction.Archive(a)
 	l.field = ArchiveField(a, l.field, l.memory.Dim())
 	dim := uint64(0)

@@ -1,10 +1,13 @@
 package refine
 
 import (
+	"bytes"
 	"math"
 	"reflect"
+	"sync"
 	"testing"
 
+	"driftscope/internal/archive"
 	"driftscope/internal/latent"
 	"driftscope/online/diffusion"
 	"driftscope/online/drift"
@@ -57,6 +60,23 @@ func TestCancelledSlice(t *testing.T) {
 	if fresh := l.After(j); !reflect.DeepEqual(again.correction, fresh.correction) {
 		t.Error("the slice after one that was cancelled learns something else")
 	}
+}
+
+// A learner is saved while a slice begins from it; the race detector watches.
+func TestSavedBesideASlice(t *testing.T) {
+	l, j := doubleWell()
+	l = l.After(j) // there are banks of what memory gives up
+	want := archive.NewWriter(nil)
+	l.Archive(want)
+	var slice sync.WaitGroup
+	slice.Go(func() { l.After(j) })
+	for range 20 {
+		saved, learner := archive.NewWriter(nil), *l // as Worker.Archive does
+		if learner.Archive(saved); !bytes.Equal(saved.Bytes(), want.Bytes()) {
+			t.Fatal("saved again it is another")
+		}
+	}
+	slice.Wait()
 }
 
 // doubleWell is a slice's job of 1000 latents of a nonlinear law, and the learner that it begins from.
