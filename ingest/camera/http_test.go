@@ -9,13 +9,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
-
-	"gocv.io/x/gocv"
 
 	"driftscope/ingest/avcodec/avcodectest"
 	"driftscope/internal/pipeline"
@@ -229,30 +225,7 @@ func TestHTTPRefused(t *testing.T) {
 // TestHTTPTransport: of a transport stream that the server cuts, anywhere, whole pictures come, in order.
 func TestHTTPTransport(t *testing.T) {
 	const n = 40
-	path := filepath.Join(t.TempDir(), "a.ts")
-	w, err := gocv.VideoWriterFile(path, "H264", 25, avcodectest.Width, avcodectest.Height, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range n {
-		grey, err := gocv.NewMatFromBytes(avcodectest.Height, avcodectest.Width, gocv.MatTypeCV8UC1, avcodectest.Shown(i))
-		if err != nil {
-			t.Fatal(err)
-		}
-		colour := gocv.NewMat()
-		gocv.CvtColor(grey, &colour, gocv.ColorGrayToBGR)
-		err = errors.Join(w.Write(colour), grey.Close(), colour.Close())
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := avcodectest.TransportStream(t, "H264", n)
 	for part := range 9 {
 		cut := len(data) - part*len(data)/20
 		if part%2 == 0 {

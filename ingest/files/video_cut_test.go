@@ -4,13 +4,10 @@ package files
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 	"time"
-
-	"gocv.io/x/gocv"
 
 	"driftscope/ingest/avcodec/avcodectest"
 	"driftscope/ingest/follow"
@@ -19,35 +16,6 @@ import (
 	"driftscope/internal/pipeline"
 	"driftscope/internal/suite"
 )
-
-// marked writes a transport stream of n pictures that show which they are.
-func marked(t *testing.T, code string, n int) []byte {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "a.ts")
-	w, err := gocv.VideoWriterFile(path, code, 25, avcodectest.Width, avcodectest.Height, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range n {
-		grey, err := gocv.NewMatFromBytes(avcodectest.Height, avcodectest.Width, gocv.MatTypeCV8UC1, avcodectest.Shown(i))
-		if err != nil {
-			t.Fatal(err)
-		}
-		colour := gocv.NewMat()
-		gocv.CvtColor(grey, &colour, gocv.ColorGrayToBGR)
-		if err := errors.Join(w.Write(colour), grey.Close(), colour.Close()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
 
 // TestCutTS: of a transport stream whose writer was stopped anywhere, between two of its packets or within one, no torn picture comes, whether it is followed
 // or read when it is there; and that one is missing is told.
@@ -61,7 +29,7 @@ func TestCutTS(t *testing.T) {
 	suite.Long(t)
 	told := 0
 	for name, code := range map[string]string{"MPEG-2": "mpg2", "H.264": "H264"} {
-		data := marked(t, code, n)
+		data := avcodectest.TransportStream(t, code, n)
 		for part := range cuts {
 			cut := len(data) - part*len(data)/2/cuts
 			if part%2 == 0 {

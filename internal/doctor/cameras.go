@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-)
 
-const camerasPage = "docs/howto/cameras.md"
+	"driftscope/internal/pages"
+)
 
 // leastBuffer is what the kernel may keep of a socket for a GigE camera, bytes: docs/howto/cameras.md has the command that sets it.
 const leastBuffer = 33554432
@@ -28,7 +28,7 @@ func cameras(ctx context.Context, m machine) []Finding {
 	}
 	for _, found := range networked(ctx) {
 		if strings.HasPrefix(found, "genicam:") {
-			all = append(all, Finding{Check: "cameras", Grade: Good, Found: found, Page: camerasPage}, socketBuffer(m.proc))
+			all = append(all, Finding{Check: "cameras", Grade: Good, Found: found, Page: pages.Cameras}, socketBuffer(m.proc))
 		}
 	}
 	return all
@@ -36,7 +36,7 @@ func cameras(ctx context.Context, m machine) []Finding {
 
 // kindOfCamera is a line of what this build reads cameras with.
 func kindOfCamera(line string) Finding {
-	f := Finding{Check: "cameras", Grade: Good, Found: line, Page: camerasPage}
+	f := Finding{Check: "cameras", Grade: Good, Found: line, Page: pages.Cameras}
 	kind, value, _ := strings.Cut(line, ": ")
 	if kind == "genicam" && strings.HasPrefix(value, "no") {
 		f.Grade, f.Found, f.Mend = Note, "genicam: no GigE Vision or USB3 Vision camera can be read: Aravis is not installed", "sudo apt install aravis-tools-cli"
@@ -49,7 +49,7 @@ func videoDevices(m machine) []Finding {
 	devices, _ := filepath.Glob(filepath.Join(m.devices, "video*")) // the pattern is well-formed
 	slices.Sort(devices)
 	if len(devices) == 0 {
-		f := Finding{Check: "cameras", Grade: Note, Found: "no webcam or frame grabber: there is no " + filepath.Join(m.devices, "video0"), Page: camerasPage}
+		f := Finding{Check: "cameras", Grade: Note, Found: "no webcam or frame grabber: there is no " + filepath.Join(m.devices, "video0"), Page: pages.Cameras}
 		f.Mend = "lsusb lists what is plugged in; a container is given one by --device /dev/video0 --group-add video"
 		return []Finding{f}
 	}
@@ -63,7 +63,7 @@ func videoDevices(m machine) []Finding {
 func videoDevice(m machine, path string) Finding {
 	name, _ := os.ReadFile(filepath.Join(m.sys, filepath.Base(path), "name"))
 	number := strings.TrimPrefix(filepath.Base(path), "video")
-	f := Finding{Check: "cameras", Grade: Good, Page: camerasPage, Found: fmt.Sprintf("camera:%s, %s %s, can be opened", number, path, strings.TrimSpace(string(name)))}
+	f := Finding{Check: "cameras", Grade: Good, Page: pages.Cameras, Found: fmt.Sprintf("camera:%s, %s %s, can be opened", number, path, strings.TrimSpace(string(name)))}
 	file, err := os.OpenFile(path, os.O_RDWR|syscall.O_NONBLOCK, 0)
 	if err == nil {
 		file.Close()
@@ -85,7 +85,7 @@ func videoDevice(m machine, path string) Finding {
 
 // socketBuffer says whether the kernel keeps a whole picture of a GigE camera.
 func socketBuffer(proc string) Finding {
-	f := Finding{Check: "cameras", Grade: Good, Page: camerasPage}
+	f := Finding{Check: "cameras", Grade: Good, Page: pages.Cameras}
 	text, err := os.ReadFile(filepath.Join(proc, "sys/net/core/rmem_max"))
 	most, bad := strconv.Atoi(strings.TrimSpace(string(text)))
 	if err != nil || bad != nil {

@@ -15,6 +15,7 @@ import (
 	"driftscope/ingest"
 	"driftscope/internal/atomicfile"
 	"driftscope/internal/config"
+	"driftscope/internal/pages"
 )
 
 // films has one of a few frames for each codec that microscopes' programs write; TestFilms makes them with -write.
@@ -24,7 +25,7 @@ var films embed.FS
 
 // codecs reads a film of each codec, the way run does.
 func codecs(ctx context.Context, _ machine) []Finding {
-	f := Finding{Check: "codecs", Grade: Good, Page: "docs/howto/recordings.md"}
+	f := Finding{Check: "codecs", Grade: Good, Page: pages.Recordings}
 	if !slices.Contains(ingest.Kinds(), "video") {
 		f.Grade, f.Found = Note, "this build reads no video: it is without OpenCV; TIFF, NDTiff and FITS are read"
 		return []Finding{f}
