@@ -3,7 +3,7 @@ import sys, time
 import numpy as np, zarr
 
 store, frames, side = sys.argv[1], int(sys.argv[2]), 512
-film = zarr.create(shape=(0, side, side), chunks=(1, side, side), dtype="<u2", store=zarr.NestedDirectoryStore(store), dimension_separator="/", overwrite=True)
+film = zarr.create(shape=(0, side, side), chunks=(1, side, side), dtype="<u2", store=zarr.NestedDirectoryStore(store), dimension_separator="/")
 at = ((np.arange(side * side, dtype=np.int64) * 2654435761 >> 16) & 0xF).astype(np.uint16).reshape(side, side) << 12
 begun = time.monotonic()
 for n in range(frames):
