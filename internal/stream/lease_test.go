@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"driftscope/internal/bus"
 	"driftscope/internal/bus/bustest"
@@ -28,7 +27,7 @@ type grant struct {
 func (g *grant) Epoch() uint64 { return g.epoch }
 func (g *grant) Valid() bool   { return !g.over.Load() }
 
-// desired is the stream that workers run.
+// desired is the stream that workers run. A checkpoint is taken where a worker ends, and none before: an hour is the longest pause that is allowed.
 func desired(t *testing.T, at string) config.Config {
 	t.Helper()
 	cfg, err := config.Parse("bead", fmt.Appendf(nil, `
@@ -36,7 +35,7 @@ stream: bead
 source: {nats: {subject: camera.bead, url: %q}}
 frames: {durable: true}
 model: embedded:molecule
-online: {checkpoint_every: 1s}
+online: {checkpoint_every: 1h}
 nats: {url: %q, durable: true, store: %q}
 dashboard: {address: off}
 sinks: []
@@ -103,12 +102,14 @@ func TestLeased(t *testing.T) {
 	f := leasetest.NewFilm(t, at, "camera.bead", 1)
 	f.Next(200)
 
-	first := &grant{epoch: 11}
-	stop := works(t, at, first, "")
-	leasetest.Results(t, f.Conn, "bead", 200)
-	time.Sleep(1200 * time.Millisecond) // a checkpoint is due with the next frame
+	stop := works(t, at, &grant{epoch: 10}, "")
 	f.Next(100)
 	leasetest.Results(t, f.Conn, "bead", 300)
+	if err := stop(); err != nil {
+		t.Errorf("the worker before all others ended with %v", err)
+	}
+	first := &grant{epoch: 11}
+	stop = works(t, at, first, "")
 	f.Next(50) // which the checkpoint does not know
 	leasetest.Results(t, f.Conn, "bead", 350)
 	first.over.Store(true)
