@@ -26,12 +26,15 @@ STAMPED := $(shell git rev-parse HEAD >/dev/null 2>&1 && echo auto || echo false
 export CGO_CFLAGS   ?= -O2 -g -fstack-protector-strong -ffunction-sections -fdata-sections
 export CGO_CXXFLAGS ?= -O2 -g -fstack-protector-strong -ffunction-sections -fdata-sections
 
+# Tests are built in the mode of the program, but for those under the race detector, which cannot be: what both are made of, OpenCV's binding above all, is compiled once.
+export GOFLAGS += -buildmode=pie
+
 # gocv names all modules of OpenCV. LLVM's linker asks only for those that something left in calls, and so neither we nor Debian install Qt; GNU's
 # asks for the modules of functions that it leaves out, too (decision 0079).
 LINKED := -extldflags "-fuse-ld=lld -Wl,--gc-sections"
 
 build: setup
-	go build -buildmode=pie -ldflags '$(LINKED)' -buildvcs=$(STAMPED) -o $(BINARY) ./cmd/driftscope
+	go build -ldflags '$(LINKED)' -buildvcs=$(STAMPED) -o $(BINARY) ./cmd/driftscope
 
 # The program without cgo, and so without OpenCV, for the PC beside a microscope: docs/howto/desk.md. It needs no set-up.
 DESKS := windows-amd64 windows-arm64 darwin-amd64 darwin-arm64 linux-amd64 linux-arm64
@@ -51,6 +54,10 @@ $(STAMP): internal/setup/install.sh
 run: build
 	$(BINARY) run sim:molecule $(if $(FRAMES),--frames $(FRAMES))
 
+# Tests are linked as the program is: a process that starts without OpenCV's 230 other libraries takes a tenth of the time, and tests start hundreds.
+GOTEST := go test -ldflags '$(LINKED)'
+RACE   := $(GOTEST) -race -buildmode=default -tags matprofile
+
 # What is said of a test run: internal/testreport.
 REPORT := go run ./internal/testreport
 
@@ -61,8 +68,8 @@ RECORDED := internal/testreport/recorded.txt
 COVER   := $(CURDIR)/out/cover
 COVERED  = $(if $(DRIFTSCOPE_DATA),-cover -exec "env GOCOVERDIR=$(COVER)/$(1)")
 INTO     = $(if $(DRIFTSCOPE_DATA),-args -test.gocoverdir=$(COVER)/$(1))
-SHORT    = go test -json $(call COVERED,short) -short -timeout 20m $(TESTFLAGS) ./... $(call INTO,short)
-LONG     = go test -json $(call COVERED,long) -timeout 30m $(TESTFLAGS) $$(go run ./internal/suite/long) $(call INTO,long)
+SHORT    = $(GOTEST) -json $(call COVERED,short) -short -timeout 20m $(TESTFLAGS) ./... $(call INTO,short)
+LONG     = $(GOTEST) -json $(call COVERED,long) -timeout 30m $(TESTFLAGS) $$(go run ./internal/suite/long) $(call INTO,long)
 TOGETHER = go tool covdata percent -i=$(COVER)/short,$(COVER)/long
 
 # The tests of every day: all but what is long, which is trainings, searches of whole films and tables of mistakes. The browser, the real nats-server
@@ -80,11 +87,11 @@ test-long: setup
 	@./internal/setup/install.sh tests || echo "setup: the tests that need these are skipped" >&2
 	@rm -rf $(COVER)/long && mkdir -p $(COVER)/long
 	{ $(LONG); $(if $(wildcard $(COVER)/short/*),$(TOGETHER)); } | $(REPORT) -longest 30 $(if $(wildcard $(COVER)/short/*),-recorded $(RECORDED))
-	go test -json -race -short -tags matprofile -timeout 30m ./... | $(REPORT)
-	CGO_ENABLED=0 go test -short ./online/...
-	CGO_ENABLED=0 go test -short ./internal/frame ./internal/sharing ./ingest ./ingest/picture ./ingest/files ./ingest/recorder ./ingest/natsource ./infer/field
-	go test -tags nodnnl ./infer/sdevae/dnnl
-	go test -tags nodnnl -run TestTrunks ./infer/sdevae/onnx
+	$(RACE) -json -short -vet=off -timeout 30m ./... | $(REPORT)
+	CGO_ENABLED=0 go test -short -vet=off ./online/...
+	CGO_ENABLED=0 go test -short -vet=off ./internal/frame ./internal/sharing ./ingest ./ingest/picture ./ingest/files ./ingest/recorder ./ingest/natsource ./infer/field
+	$(GOTEST) -tags nodnnl ./infer/sdevae/dnnl
+	$(GOTEST) -tags nodnnl -run TestTrunks ./infer/sdevae/onnx
 
 # Writes the budgets of long tests, and what is covered, anew: on a quiet machine, with DRIFTSCOPE_DATA.
 recorded: setup
@@ -94,7 +101,7 @@ recorded: setup
 # Everything under the race detector, what is long, too: for an evening.
 race: setup
 	@./internal/setup/install.sh tests
-	go test -race -tags matprofile -timeout 4h ./...
+	$(RACE) -timeout 4h ./...
 
 check: setup
 	@echo "gofmt: one layout, so that diffs show only what changed"
@@ -110,7 +117,7 @@ check: setup
 	@go test -count=1 ./internal/house
 
 bench: setup
-	go test -run '^$$' -bench . -benchmem ./...
+	$(GOTEST) -run '^$$' -bench . -benchmem ./...
 
 # How long the soak lasts, such as 8h, and the seed of its faults; 0 draws one.
 SOAK ?= 10m
@@ -119,7 +126,7 @@ SEED ?= 0
 # Everything at once, under faults, for SOAK: docs/explanation/reliability.md. Two programs in three are built to count OpenCV's matrices.
 soak: build
 	@./internal/setup/install.sh tests
-	go build -tags matprofile -buildmode=pie -o bin/driftscope-mats ./cmd/driftscope
+	go build -tags matprofile -o bin/driftscope-mats ./cmd/driftscope
 	go build -o bin/soak ./internal/soak
 	bin/soak -for $(SOAK) -seed $(SEED) -mats bin/driftscope-mats -out out/soak.md
 
@@ -133,7 +140,7 @@ DISTFLAGS := -trimpath -buildvcs=true -ldflags
 # Archives, the Debian package of this machine's release, what each is made of (SPDX) and SHA256SUMS, in out/dist.
 dist: setup
 	rm -rf $(DIST)
-	go build $(DISTFLAGS) '-s -w $(LINKED)' -buildmode=pie -o $(DIST)/build/native/ ./cmd/driftscope
+	go build $(DISTFLAGS) '-s -w $(LINKED)' -o $(DIST)/build/native/ ./cmd/driftscope
 	@set -e; for pair in $(PURE); do \
 		echo "go build, without OpenCV, for $$pair"; \
 		CGO_ENABLED=0 GOOS=$${pair%/*} GOARCH=$${pair#*/} go build $(DISTFLAGS) '-s -w' -o $(DIST)/build/$$(echo $$pair | tr / -)/ ./cmd/driftscope; \
