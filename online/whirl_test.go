@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"driftscope/internal/latent"
+	"driftscope/internal/suite"
 	"driftscope/online/onlinetest"
 )
 
@@ -30,6 +31,7 @@ func whirling(n int, sigma float64, seed uint64) []latent.Latent {
 // once in 1e5 frames, so none is expected of 6,000 but in one such test of sixteen. Where the drift that was not known yet stayed in σ, eight of these paths had ten
 // alarms, and σ was up to twice too large after 300 frames.
 func TestNoAlarmsOfALearntWhirl(t *testing.T) {
+	suite.Calculation(t)
 	paths := 4
 	if testing.Short() {
 		paths = 1

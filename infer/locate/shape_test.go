@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"driftscope/internal/suite"
 )
 
 // TestShapeScatter: the spots' own shape is told from pairs. Lengths of single spots scatter as Rayleigh's law says, those of pairs are anything. Of 400
@@ -86,6 +88,7 @@ func TestLongBeads(t *testing.T) {
 
 // TestBrightField: each of the five beads of a recording is one spot in every frame, also the one that has a glint, and nothing else stands out.
 func TestBrightField(t *testing.T) {
+	suite.Calculation(t)
 	data := os.Getenv("DRIFTSCOPE_DATA")
 	if data == "" {
 		t.Skip("DRIFTSCOPE_DATA is not set: the recording of beads in a bright field is not read")

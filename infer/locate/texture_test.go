@@ -109,6 +109,7 @@ func TestFewLevels(t *testing.T) {
 // TestNoSpots: Poisson counts without an object have no template, although a few pixels of them stand out, and a wide template adds up by how little the
 // background is off.
 func TestNoSpots(t *testing.T) {
+	suite.Calculation(t)
 	const side = 256
 	for seed := range uint64(4) {
 		f, err := field.New(field.Options{Scenario: field.Vesicle, SNR: 4, Width: side, Height: side, Frames: 1, Seed: seed})

@@ -44,6 +44,7 @@ func TestLowSNRTrains(t *testing.T) {
 // TestLowSNRNothing: white noise alone stays the mean picture, however little there is to explain. The encoder is not primed, which
 // takes long.
 func TestLowSNRNothing(t *testing.T) {
+	suite.Calculation(t)
 	clip, _, _ := sdevaetest.WalkingSquare(60)
 	clear(clip.Pixels)
 	sdevaetest.AddNoise(clip, 0.36, false)

@@ -193,6 +193,7 @@ func TestIntegerCentres(t *testing.T) {
 
 // A frame costs no memory once its picture is there.
 func TestNoAllocationAFrame(t *testing.T) {
+	suite.Calculation(t)
 	for _, name := range Names() {
 		s := mustNew(t, name, Options{Frames: 60, Seed: 1})
 		var p Picture

@@ -9,6 +9,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"driftscope/internal/suite"
 )
 
 // at reads sample c of pixel (x, y).
@@ -58,6 +60,7 @@ func masked(bits int) func(x, y, c int) float64 {
 func negative(x, y, c int) float64 { return ramp(x, y, c) - 100 }
 
 func TestPages(t *testing.T) {
+	suite.Calculation(t)
 	colours := make([]uint64, 3*16)
 	for i := range colours {
 		colours[i] = uint64(i*5) << 8

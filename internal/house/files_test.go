@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"driftscope/internal/suite"
 )
 
 // Lengths beyond which a file no longer fits in the head.
@@ -55,6 +57,7 @@ func TestTopLevel(t *testing.T) {
 }
 
 func TestFiles(t *testing.T) {
+	suite.Calculation(t)
 	files := goFiles(t)
 	if len(files) < 10 {
 		t.Fatalf("found %d Go files, expected the whole house", len(files))

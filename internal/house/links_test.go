@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"driftscope/internal/suite"
 )
 
 var (
@@ -60,6 +62,7 @@ func TestLinks(t *testing.T) {
 
 // TestNamedPages: a page of docs that code, a configuration or a script names, in a comment or in a message to the user, is in the repository.
 func TestNamedPages(t *testing.T) {
+	suite.Calculation(t)
 	root := filepath.Join("..", "..")
 	files := kept(t, root)
 	seen := 0

@@ -5,10 +5,13 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"driftscope/internal/suite"
 )
 
 // TestLag: of a film that shows objects late the sentence says by which steps it is told, and no switching is looked for among its two states.
 func TestLag(t *testing.T) {
+	suite.Calculation(t)
 	rng := rand.New(rand.NewPCG(11, 12))
 	var r rows
 	for particle := range 120 {

@@ -126,6 +126,7 @@ func TestLocated(t *testing.T) {
 
 // TestText: what a person reads, and the drift kept where that is wanted.
 func TestText(t *testing.T) {
+	suite.Calculation(t)
 	path := table(t, "particle", 2, 20)
 	out, err := suite.Stdout(t, func() error { return (&Command{Tracks: path, DT: 0.02, States: 2}).Run(t.Context()) })
 	if err != nil {

@@ -64,6 +64,7 @@ func switchers(rate float64) (r rows, switches int) {
 // TestSwitching: objects that switch are told to, with their rates and the number of switches; in the table of objects they stand, and it is the same
 // whatever the cores are.
 func TestSwitching(t *testing.T) {
+	suite.Calculation(t)
 	const rate = 1.0
 	table, switches := switchers(rate)
 	path := table.file(t)

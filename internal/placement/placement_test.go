@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"driftscope/internal/suite"
 )
 
 // even are n workers of as many cores.
@@ -246,6 +248,7 @@ func same(p, q Plan) bool {
 
 // TestRandomWorlds: a plan that is carried out is its own plan, in whatever order it reads the records.
 func TestRandomWorlds(t *testing.T) {
+	suite.Calculation(t)
 	for seed := range uint64(20_000) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		workers, streams := world(r)
@@ -266,6 +269,7 @@ func TestRandomWorlds(t *testing.T) {
 // TestOneByOne: workers join, drain and die, and each carries its part of the plan out in its own time, by what it sees then, in any order: no stream that
 // runs moves twice for one of these.
 func TestOneByOne(t *testing.T) {
+	suite.Calculation(t)
 	twice, moves := 0, 0
 	for seed := range uint64(600) {
 		r := rand.New(rand.NewPCG(seed, 2))

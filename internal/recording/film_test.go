@@ -8,10 +8,12 @@ import (
 
 	"driftscope/internal/frame"
 	"driftscope/internal/recording/recordingtest"
+	"driftscope/internal/suite"
 )
 
 // Each film is seen through its own window and region, whichever of its frames are asked for.
 func TestEachFilm(t *testing.T) {
+	suite.Calculation(t)
 	folder := t.TempDir()
 	recordingtest.WriteSpecimens(t, folder)
 	steps := (&Survey{}).Steps(0, 0, false, &Region{Size: 64, Film: true})

@@ -12,6 +12,7 @@ import (
 	"gocv.io/x/gocv"
 
 	"driftscope/internal/frame"
+	"driftscope/internal/suite"
 	"driftscope/sinks/message"
 )
 
@@ -81,6 +82,7 @@ func even(v uint16) func(int, func(x, y int) *uint16) {
 // TestFieldTellsWhatIsWrong: of every film that is not what it should be an event says so in a line, every frame is told all the same, and no more objects
 // are there than ever were: of 20 a frame 60 at most, those that are missed included.
 func TestFieldTellsWhatIsWrong(t *testing.T) {
+	suite.Calculation(t)
 	const frames = 80
 	for name, c := range map[string]struct {
 		draw    func(int, func(x, y int) *uint16)

@@ -9,6 +9,7 @@ import (
 	"driftscope/internal/frame"
 	"driftscope/internal/latent"
 	"driftscope/internal/recording"
+	"driftscope/internal/suite"
 )
 
 // gaussian is a square of the widest side with an object's light in the middle, on noise that alternates: 0 and 1 in turn by pixel and number.
@@ -121,6 +122,7 @@ func TestThin(t *testing.T) {
 // TestPrepareObjects: a film whose objects leave the focus gives a clip of small squares with what is needed to cut them out again; one whose objects are alike,
 // one with none, and one that is too short are told, before any training.
 func TestPrepareObjects(t *testing.T) {
+	suite.Calculation(t)
 	prepare := func(film string) (*choice, error) {
 		t.Helper()
 		data, err := recording.OpenDataset([]string{film}, 0, 0, "", recording.Whole)

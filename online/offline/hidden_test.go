@@ -3,6 +3,7 @@ package offline
 import (
 	"testing"
 
+	"driftscope/internal/suite"
 	"driftscope/online/onlinetest"
 	"driftscope/online/regression"
 )
@@ -11,6 +12,7 @@ import (
 // period begins at a likelihood ratio of 20, which white innovations have at most once in 20 times; about a mean drift that was found in them,
 // of 288 such recordings none had more than 2.
 func TestEnoughDimensions(t *testing.T) {
+	suite.Calculation(t)
 	well := func(mu, z []float64) {
 		for i, v := range z {
 			mu[i] = 4 * v * (1 - v*v)

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"driftscope/internal/latent"
+	"driftscope/internal/suite"
 	"driftscope/online/onlinetest"
 	"driftscope/online/trajectory"
 )
@@ -25,6 +26,7 @@ func off(z *mat.Dense, truth [][]float64) float64 {
 // being that of the forecast from either side. The law is found and not told; 1000 frames at r = 10 are 270 independent errors, which
 // scatter by 9 %.
 func TestSmooth(t *testing.T) {
+	suite.Calculation(t)
 	for _, r := range []float64{0.5, 3, 10} {
 		for _, name := range []string{"balls constant", "balls OU", "digits circle"} {
 			s := onlinetest.Named(name)

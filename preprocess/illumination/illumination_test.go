@@ -82,6 +82,7 @@ func TestChoose(t *testing.T) {
 
 // TestChangesAsAWhole: a picture that turns into another one changes everywhere, a little as by a lamp, and no lamp is found.
 func TestChangesAsAWhole(t *testing.T) {
+	suite.Calculation(t)
 	one, from := scene(80, 3, steady)
 	to, _ := scene(1, 8, steady)
 	z := 0.0

@@ -24,6 +24,7 @@ func find(t *testing.T, c *video.Clip) (m *Set, train, held []int) {
 // TestDeform: a bead that stays within a pixel of its place, and swells, is found to 0.035 px, a twentieth of its motion, though the median picture
 // holds it; without its changes it is missed by twice as much. One mode is its swelling, to R² 0.9: the mode is its first order.
 func TestDeform(t *testing.T) {
+	suite.Calculation(t)
 	clip, truth, swelling := sdevaetest.Trapped(100, 5)
 	m, train, held := find(t, clip)
 	rigid, _ := m.Track(clip, clip.Frames())
@@ -74,6 +75,7 @@ func TestDeformDraws(t *testing.T) {
 
 // TestDeformRigid: a ring that keeps its shape is found no worse than as a rigid one, by a tenth of a pixel at most.
 func TestDeformRigid(t *testing.T) {
+	suite.Calculation(t)
 	clip, truth := sdevaetest.Drifting(100, 5, sdevaetest.Ring)
 	m, train, held := find(t, clip)
 	rigid, _ := m.Track(clip, clip.Frames())
@@ -109,6 +111,7 @@ func TestFill(t *testing.T) {
 // TestLeftBehind: a grating behind a disc that comes and goes is one principal picture, which takes most of what the disc leaves; a swelling bead's
 // own change is not.
 func TestLeftBehind(t *testing.T) {
+	suite.Calculation(t)
 	clip, _, _, _ := sdevaetest.Crossing(150, 9, sdevaetest.Disc, 1)
 	m, train, held := find(t, clip)
 	still, behind := m.LeftBehind(clip, train, held, 0), m.LeftBehind(clip, train, held, 1)

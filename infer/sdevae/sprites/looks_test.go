@@ -8,11 +8,13 @@ import (
 	"driftscope/infer/sdevae/numeric"
 	"driftscope/infer/sdevae/sdevaetest"
 	"driftscope/infer/sdevae/video"
+	"driftscope/internal/suite"
 )
 
 // TestLooks: a frame drawn with its own look leaves next to nothing of what it shows near the sprite, where the rigid sprite leaves a bead's swelling; drawn
 // two pixels on, the look has gone along, to float32's rounding.
 func TestLooks(t *testing.T) {
+	suite.Calculation(t)
 	clip, _, _ := sdevaetest.Trapped(100, 5)
 	m, train, _ := find(t, clip)
 	places, _ := m.Track(clip, clip.Frames())

@@ -7,10 +7,12 @@ import (
 	"driftscope/infer/sdevae/numeric"
 	"driftscope/infer/sdevae/sdevaetest"
 	"driftscope/infer/sdevae/video"
+	"driftscope/internal/suite"
 )
 
 // TestWithoutOffsets: films lose their backgrounds, and what moves within them is kept.
 func TestWithoutOffsets(t *testing.T) {
+	suite.Calculation(t)
 	plain, _ := sdevaetest.Drifting(200, 5, sdevaetest.Ring)
 	clip := sdevaetest.Films(50)
 	level := WithoutOffsets(clip, t.Context(), clip.Frames(), 1)
@@ -35,6 +37,7 @@ func TestWithoutOffsets(t *testing.T) {
 
 // TestOffsetsLeftAlone: films of one background stay as they are though what lingers in each sets them apart, and so do short and single ones.
 func TestOffsetsLeftAlone(t *testing.T) {
+	suite.Calculation(t)
 	still := sdevaetest.Lingering()
 	if _, apart := still.Medians(still.Films()); apart <= maxOffsets.Value() {
 		t.Errorf("films differ by %.2f: the ring does not linger", apart)

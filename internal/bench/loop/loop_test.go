@@ -59,6 +59,7 @@ func made(by law, late time.Duration, noise float64) []pulse {
 // The factor that the law allows is that of forecasts by the law itself, and none by another reaches it. 20,000 pulses tell the factor to a percent; the error
 // of what is seen goes with what is expected of it, which moves the factor by as much where it is small.
 func TestFactor(t *testing.T) {
+	suite.Calculation(t)
 	for _, late := range []time.Duration{5 * time.Millisecond, 12 * time.Millisecond} {
 		e := errorsOf(made(whirl, late, 0.01), whirl)
 		if math.Abs(e.Factor/e.Allowed-1) > 0.02 || e.Factor < 1.2 || math.Abs(e.Seen/(0.01*math.Sqrt2)-1) > 0.02 {

@@ -13,6 +13,7 @@ import (
 
 // TestDraw: the same seed makes the same films, another one others; each can be filmed, in a folder of its own.
 func TestDraw(t *testing.T) {
+	suite.Calculation(t)
 	c := &VerdictCommand{Films: 60, Seed: 3}
 	cells, err := c.draw()
 	if err != nil {

@@ -102,6 +102,7 @@ func TestPeerBest(t *testing.T) {
 
 // TestPeerMissing: without trackpy, and where a film goes wrong, our own figures stand beside null; the first is not tried again.
 func TestPeerMissing(t *testing.T) {
+	suite.Calculation(t)
 	for _, c := range []struct{ body, missing string }{{"", "python3 needs trackpy"}, {"exit 3", ""}} {
 		suite.Python(t, c.body)
 		bench := &Command{Scenario: []string{"directed"}, Density: []int{20}, SNR: []float64{4}, Size: []int{160}, Frames: 20, Seeds: 2, Seconds: 1, Peer: true, JSON: true}

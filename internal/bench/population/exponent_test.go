@@ -1,9 +1,14 @@
 package population
 
-import "testing"
+import (
+	"testing"
+
+	"driftscope/internal/suite"
+)
 
 // TestExponent: errors are smaller where tracks are longer, about those of docs/lab, and most intervals hold the truth.
 func TestExponent(t *testing.T) {
+	suite.Calculation(t)
 	cells, err := exponent(&bench{ctx: t.Context(), runs: 3, seed: 1, most: 2000})
 	if err != nil || len(cells) != 9 { // 10 to 100 places, and five models
 		t.Fatalf("%d cells: %v", len(cells), err)

@@ -10,6 +10,7 @@ import (
 
 // TestMapped: one film of a trap: the drift is right to a half, the trap is told and nothing else.
 func TestMapped(t *testing.T) {
+	suite.Calculation(t)
 	b := &bench{ctx: t.Context(), runs: 1, seed: 1, most: 1}
 	c := Cell{Tracks: 30, Frames: 100, Runs: 1}
 	if err := b.mapped(&c, &mapstest.AWideWell, 1); err != nil {

@@ -13,6 +13,7 @@ import (
 // What is known of three real recordings is within the intervals that are found: the trap's least squares and equipartition, that stuck
 // beads rest, and trackpy's diffusion of the colloids.
 func TestBenchRecordings(t *testing.T) {
+	suite.Calculation(t)
 	data := os.Getenv("DRIFTSCOPE_DATA")
 	if data == "" {
 		t.Skip("DRIFTSCOPE_DATA is not set: it names the folder of real recordings")
