@@ -130,24 +130,30 @@ soak: build
 	go build -o bin/soak ./internal/soak
 	bin/soak -for $(SOAK) -seed $(SEED) -mats bin/driftscope-mats -out out/soak.md
 
-# What make dist packs beside this machine's program: OS/ARCH, without OpenCV, such as windows/amd64 darwin/arm64 linux/arm64.
-PURE ?=
+# What make dist packs beside this machine's program, without OpenCV: every desk, as OS/ARCH; "PURE=" packs none, "PURE=windows/amd64" one.
+PURE ?= $(subst -,/,$(DESKS))
 DIST ?= out/dist
 
-# No paths of this machine and no symbol tables: whoever builds the commit has the same bytes.
-DISTFLAGS := -trimpath -buildvcs=true -ldflags
+# No paths of this machine and no symbol tables: whoever builds the commit has the same bytes. The packer is built by the same flags, so that nothing
+# of Go's library is compiled twice.
+DISTFLAGS := -trimpath -buildvcs=true
+NATIVE    := -buildmode=pie -ldflags '-s -w $(LINKED)'
+
+# What is stripped from the program (-g) is not compiled into it, and who builds has no say in the flags.
+dist: export CGO_CFLAGS   := -O2 -fstack-protector-strong -ffunction-sections -fdata-sections
+dist: export CGO_CXXFLAGS := $(CGO_CFLAGS)
 
 # Archives, the Debian package of this machine's release, what each is made of (SPDX) and SHA256SUMS, in out/dist.
 dist: setup
 	rm -rf $(DIST)
-	go build $(DISTFLAGS) '-s -w $(LINKED)' -o $(DIST)/build/native/ ./cmd/driftscope
+	go build $(DISTFLAGS) $(NATIVE) -o $(DIST)/build/native/ ./cmd/driftscope
 	@set -e; for pair in $(PURE); do \
 		echo "go build, without OpenCV, for $$pair"; \
-		CGO_ENABLED=0 GOOS=$${pair%/*} GOARCH=$${pair#*/} go build $(DISTFLAGS) '-s -w' -o $(DIST)/build/$$(echo $$pair | tr / -)/ ./cmd/driftscope; \
+		CGO_ENABLED=0 GOOS=$${pair%/*} GOARCH=$${pair#*/} go build $(DISTFLAGS) -ldflags '-s -w' -o $(DIST)/build/$$(echo $$pair | tr / -)/ ./cmd/driftscope; \
 	done
-	go run ./internal/dist -from $(DIST)/build -into $(DIST)
+	go run $(DISTFLAGS) $(NATIVE) ./internal/dist -from $(DIST)/build -into $(DIST)
 
-# Builds it twice, in two folders with two empty caches, and compares the bytes: ten minutes.
+# Builds it twice, in two folders with two empty caches, and compares the bytes.
 dist-twice: setup
 	./internal/setup/reproducible.sh
 

@@ -4,6 +4,8 @@
 #   packages.sh bookworm|trixie [ROOTS [try]]      as root, with mmdebstrap; ROOTS (out/roots) has the root that builds, and keeps it for the next time;
 # try takes the packages that are in out/dist/RELEASE already
 # The repository has to be clean: a package names the commit that it is made of.
+# It says how long apt install ./driftscope_*.deb && driftscope run sim:molecule --frames 200 takes: a minute is what a reader is promised, on a machine that
+# does nothing else (docs/howto/install.md).
 set -eu
 
 release=$1
@@ -58,7 +60,7 @@ alone() {
 	unshare --net sh -c 'ip link set lo up && exec chroot "$@"' sh "$root" /usr/bin/env -i PATH=/usr/local/bin:/usr/bin:/bin HOME=/tmp LC_ALL=C.UTF-8 "$@"
 }
 
-both="make --no-print-directory dist DIST=$made && go run ./internal/dist -from $made/build -into $made/upgrade -revision 2"
+both="make --no-print-directory dist PURE= DIST=$made && go run ./internal/dist -from $made/build -into $made/upgrade -revision 2"
 
 make_package() {
 	[ -z "$(git status --porcelain)" ] || die "files are changed since the commit: commit them first"
@@ -88,15 +90,22 @@ try() {
 	bind /proc "$bare/proc"
 	before=$(names)
 	in_root "$bare" apt-get update -qq
+	had=$(installed)
 	begun=$(date +%s)
-	in_root "$bare" apt-get install -y -qq -o Dpkg::Use-Pty=0 /root/first.deb >"$bare.install.log" 2>&1 || die "apt install failed: $bare.install.log"
-	installed=$(date +%s)
-	say "apt install: $((installed - begun)) s, $(in_root "$bare" dpkg-query -W -f '.\n' | wc -l) packages in the root"
+	in_root "$bare" apt-get install -y -qq --download-only /root/first.deb >"$bare.install.log" 2>&1 || die "apt cannot fetch what the package asks for: $bare.install.log"
+	fetched=$(date +%s)
+	megabytes=$(du -sm "$bare/var/cache/apt/archives" | cut -f1)
+	times >"$bare.times"
+	spent=$(processor)
+	in_root "$bare" apt-get install -y -qq -o Dpkg::Use-Pty=0 /root/first.deb >>"$bare.install.log" 2>&1 || die "apt install failed: $bare.install.log"
+	ready=$(date +%s)
+	times >"$bare.times"
+	say "apt install: $(($(installed) - had)) packages; download $((fetched - begun)) s ($megabytes MB), unpacking and configuring $((ready - fetched)) s, of a processor $(($(processor) - spent)) s; load $(load)"
 	! in_root "$bare" sh -c 'command -v cc gcc g++ c++' || die "there is a compiler in the bare root"
 	alone "$bare" driftscope run sim:molecule --frames 200 >"$bare.run.log" 2>&1 || die "run failed: $bare.run.log"
 	ended=$(date +%s)
 	tail -2 "$bare.run.log"
-	say "driftscope run sim:molecule --frames 200: $((ended - installed)) s; with the installation $((ended - begun)) s"
+	say "driftscope run sim:molecule --frames 200: $((ended - ready)) s; with the installation $((ended - begun)) s; load $(load)"
 	alone "$bare" driftscope version | sed -n 1p
 	alone "$bare" setpriv --reuid=65534 --regid=65534 --clear-groups driftscope doctor --dir /tmp || die "doctor finds something bad in a fresh installation"
 	alone "$bare" driftscope demo --once --frames 60 >"$bare.demo.log" 2>&1 || die "demo failed: $bare.demo.log"
@@ -113,8 +122,17 @@ try() {
 	[ "$(names)" = "$before" ] || die "purge leaves: $(names)"
 	say "removed and purged: nothing is left"
 	leave
-	rm -rf "$bare"
+	rm -rf "$bare" "$bare.times"
 }
+
+# installed is how many packages the bare root has.
+installed() { in_root "$bare" dpkg-query -W -f '.\n' | wc -l; }
+
+# processor is how many seconds of a processor were spent when the shell's times was written.
+processor() { sed -n 2p "$bare.times" | tr ms '  ' | awk '{ print int($1 * 60 + $2 + $3 * 60 + $4) }'; }
+
+# load is how many processes wanted a processor in the last minute.
+load() { echo "$(cut -d' ' -f1 /proc/loadavg) on $(nproc) cores"; }
 
 # names are the files of the root that have the program's name.
 names() { find "$bare" -xdev -path "$bare/proc" -prune -o -name '*driftscope*' -print; }
