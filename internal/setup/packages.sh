@@ -26,6 +26,9 @@ die() {
 [ "$(id -u)" -eq 0 ] || die "has to be root, to make a root of its own: sudo make packages-test"
 command -v mmdebstrap >/dev/null || die "mmdebstrap is missing: apt-get install mmdebstrap"
 
+# Mounts are this script's alone, and end with it however it ends: who then deletes ROOTS does not delete what was mounted there.
+[ "${OWN_MOUNTS:-}" ] || OWN_MOUNTS=yes exec unshare --mount "$0" "$@"
+
 mounted=""
 bind() { # bind FROM TO: until the script ends
 	mkdir -p "$2"
