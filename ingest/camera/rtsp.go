@@ -34,11 +34,16 @@ type rtspCamera struct {
 	waiting bool             // for a picture that needs none before it
 	lost    []time.Duration  // stamps of pictures that are not given, of which nothing was told yet
 	problem error            // with the last of them
+	failed  int              // pictures that could not be decoded since the last that was given
 	clock   cameraClock
 	ready   []*frame.Frame // decoded and not yet given
 	deep    bool           // more than 8 bits: told
 	said    printed.Video
 }
+
+// hopeless is how many pictures in a row may fail to be decoded. A lost packet spoils none that is given to the decoder; of those that it refuses all the same, the next
+// key frame makes an end. So many in a row are of a kind that is not read: said while stall_after, 5 s, is not over, at 2 frames a second or more.
+const hopeless = 10
 
 // Live says that frames come whether or not they are read.
 func (s *rtspCamera) Live() bool { return true }
@@ -66,6 +71,9 @@ func (s *rtspCamera) Open(ctx context.Context) error {
 		return ctx.Err()
 	case errors.Is(err, context.DeadlineExceeded):
 		err = fmt.Errorf("no picture came whole within %v", firstFrame)
+		if why := s.stream.Refused(); why != nil {
+			err = fmt.Errorf("%w (%w)", err, why)
+		}
 		if s.udp {
 			err = fmt.Errorf("%w by UDP, which a firewall may stop: leave transport out", err)
 		}
@@ -106,6 +114,9 @@ func (s *rtspCamera) Read(ctx context.Context) (*frame.Frame, error) {
 		}
 		if err := s.take(unit); err != nil {
 			return nil, fmt.Errorf("%s: %w", s.name, err)
+		}
+		if s.failed >= hopeless && len(s.ready) == 0 {
+			return nil, fmt.Errorf("%s: none of the last %d pictures could be decoded, the last because: %w: %w", s.name, s.failed, s.problem, pipeline.ErrNotConnected)
 		}
 	}
 	f := s.ready[0]
@@ -170,6 +181,7 @@ func (s *rtspCamera) lose(stamp time.Duration, why error) {
 	}
 	if why != nil {
 		s.problem = why
+		s.failed++
 	}
 }
 
@@ -229,12 +241,12 @@ func (s *rtspCamera) show(p avcodec.Picture, arrived time.Time) error {
 func (s *rtspCamera) give(mat gocv.Mat, stamp time.Duration, arrived time.Time) error {
 	settled, told := s.timing.settle(&s.clock, stamp, arrived)
 	if !settled {
-		s.lost, s.problem = nil, nil
+		s.lost, s.problem, s.failed = nil, nil, 0
 		return mat.Close()
 	}
 	s.clock.lost = s.before(stamp)
 	f := s.clock.frame(mat, stamp, arrived)
-	s.problem = nil
+	s.problem, s.failed = nil, 0
 	if told != "" {
 		f.Notice(false, "camera_clock", told)
 	}
@@ -270,7 +282,7 @@ func (s *rtspCamera) Close() error {
 		s.decoder.Close()
 	}
 	s.said.Close()
-	s.stream, s.decoder, s.first, s.ready, s.sets, s.problem = nil, nil, nil, nil, nil, nil
+	s.stream, s.decoder, s.first, s.ready, s.sets, s.problem, s.failed = nil, nil, nil, nil, nil, nil, 0
 	s.waiting, s.deep, s.lost, s.clock, s.said = false, false, nil, cameraClock{}, printed.Video{}
 	s.timing = timing{reports: s.timing.reports}
 	return nil

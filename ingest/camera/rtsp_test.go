@@ -1,6 +1,7 @@
 package camera
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -90,6 +91,11 @@ func seen(t *testing.T, f *frame.Frame) filmed {
 // follows holds that between two frames lie as many pictures as were told to be dropped, and as much time.
 func follows(t *testing.T, frames []filmed) (dropped uint64) {
 	t.Helper()
+	return followsAt(t, frames, rtsptest.Rate)
+}
+
+func followsAt(t *testing.T, frames []filmed, rate int) (dropped uint64) {
+	t.Helper()
 	for i, f := range frames {
 		if f.shows < 0 {
 			t.Errorf("frame %d is torn, or of no picture", f.seq)
@@ -103,7 +109,7 @@ func follows(t *testing.T, frames []filmed) (dropped uint64) {
 			t.Errorf("frame %d shows picture %d, frame %d before it picture %d, %d dropped", f.seq, f.shows, before.seq, before.shows, f.dropped)
 		}
 		// A stamp of 90 kHz is rounded to 11 µs, and the camera's clock may be corrected by a two-thousandth.
-		step := time.Duration(f.dropped+1) * time.Second / rtsptest.Rate
+		step := time.Duration(f.dropped+1) * time.Second / time.Duration(rate)
 		if off := f.t.Sub(before.t) - step; off.Abs() > 12*time.Microsecond+step/1000 {
 			t.Errorf("frame %d was taken %v after frame %d, %v expected", f.seq, f.t.Sub(before.t), before.seq, step)
 		}
@@ -233,7 +239,7 @@ func untilItFails(t *testing.T, s pipeline.Source) error {
 
 // TestRTSPUntold: a camera that does not tell its clock is waited for, and its stamps are tied to this computer's.
 func TestRTSPUntold(t *testing.T) {
-	suite.Long(t) // it waits for three seconds
+	suite.Long(t) // it waits for four seconds
 	t.Parallel()
 	s := opened(t, "{url: '"+rtsptest.Start(t, rtsptest.Options{NoReports: true}).URL()+"'}")
 	frames := watch(t, s, 5)
@@ -241,7 +247,7 @@ func TestRTSPUntold(t *testing.T) {
 	if age := time.Since(frames[0].t); age < 0 || age > 5*time.Second {
 		t.Errorf("the first frame was taken %v ago", age)
 	}
-	if len(frames[0].events) != 1 || !strings.Contains(frames[0].events[0], "reported no clock within 3s") {
+	if len(frames[0].events) != 1 || !strings.Contains(frames[0].events[0], "reported no clock within 4s") {
 		t.Errorf("the first frame has the events %q", frames[0].events)
 	}
 }
@@ -253,14 +259,16 @@ func TestRTSPRefused(t *testing.T) {
 		o          rtsptest.Options
 		from, to   string // in the address
 		want, fine string
+		transport  string
 	}{
-		{rtsptest.Options{User: "guest", Password: "secret"}, "secret", "wrong", "refuses this user and password (401)", ""},
-		{rtsptest.Options{User: "guest", Password: "secret", Digest: true}, "guest:secret@", "", "refuses this user and password (401)", ""},
-		{rtsptest.Options{User: "guest", Password: "secret", Digest: true}, "", "", "", "digest"},
-		{rtsptest.Options{}, "/film", "/nothing", "has no such path (404)", ""},
+		{rtsptest.Options{User: "guest", Password: "secret"}, "secret", "wrong", "refuses this user and password (401)", "", "tcp"},
+		{rtsptest.Options{User: "guest", Password: "secret", Digest: true}, "guest:secret@", "", "refuses this user and password (401)", "", "tcp"},
+		{rtsptest.Options{User: "guest", Password: "secret", Digest: true}, "", "", "", "digest", "tcp"},
+		{rtsptest.Options{}, "/film", "/nothing", "has no such path (404)", "", "tcp"},
+		{rtsptest.Options{}, "", "", "does not send in this way (461): set transport", "", "udp"},
 	} {
 		camera := rtsptest.Start(t, c.o)
-		s := direct(t, "{url: '"+strings.Replace(camera.URL(), c.from, c.to, 1)+"', clock: arrival}")
+		s := direct(t, "{url: '"+strings.Replace(camera.URL(), c.from, c.to, 1)+"', clock: arrival, transport: "+c.transport+"}")
 		err := s.Open(t.Context())
 		if c.fine != "" {
 			if err != nil {
@@ -275,37 +283,17 @@ func TestRTSPRefused(t *testing.T) {
 	}
 }
 
-// TestTiming: the clock of a camera that reports it is followed slowly, and at once where it was set.
-func TestTiming(t *testing.T) {
-	wall := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	clock, timing := cameraClock{}, timing{reports: true, deadline: wall.Add(time.Hour)}
-	if settled, _ := timing.settle(&clock, 0, wall); settled {
-		t.Error("settled without a report")
-	}
-	timing.zero = wall.Add(-time.Minute)
-	if settled, told := timing.settle(&clock, time.Second, wall); !settled || !strings.Contains(told, "59s after it was taken") {
-		t.Errorf("%q told", told)
-	}
-	for _, step := range []struct {
-		off, want time.Duration // by which the report moves, and the clock after
-		warns     bool
-	}{
-		{0, 0, false},
-		{100 * time.Millisecond, 500 * time.Microsecond, false}, // of a second
-		{0, time.Millisecond, false},
-		{-100 * time.Millisecond, 500 * time.Microsecond, false}, // the report is where it was
-		{time.Hour, time.Hour, true},
-	} {
-		clock.set = ""
-		timing.zero = timing.zero.Add(step.off)
-		timing.settle(&clock, timing.last+time.Second, wall)
-		if off := clock.zero.Sub(wall.Add(-time.Minute)); off != step.want && !step.warns || step.warns != (clock.set != "") {
-			t.Errorf("after %v the clock is %v off, %v expected, warning %q", step.off, off, step.want, clock.set)
+// TestRTSPHopeless: pictures that come whole and cannot be decoded are no silence: it is said why there is no frame.
+func TestRTSPHopeless(t *testing.T) {
+	t.Parallel()
+	camera := rtsptest.Start(t, rtsptest.Options{Codec: avcodec.H264, Spoil: func(data []byte) {
+		const slice = 5
+		if i := bytes.Index(data, []byte{0, 0, 1, 3<<5 | slice}); i >= 0 {
+			data[i+5] = 4 // of a picture parameter set that there is none of
 		}
-	}
-	unasked := timing
-	unasked.settled, unasked.reports = false, false
-	if _, told := unasked.settle(&clock, 0, wall); !strings.Contains(told, "tied to this computer's") {
-		t.Errorf("%q told", told)
+	}})
+	s := opened(t, "{url: '"+camera.URL()+"', clock: arrival}")
+	if err := untilItFails(t, s); !errors.Is(err, pipeline.ErrNotConnected) || !strings.Contains(err.Error(), "none of the last 10 pictures could be decoded, the last because: ") {
+		t.Error(err)
 	}
 }

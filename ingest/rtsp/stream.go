@@ -5,8 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
-	"net"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -15,7 +14,6 @@ import (
 	"github.com/bluenviron/gortsplib/v5/pkg/base"
 	"github.com/bluenviron/gortsplib/v5/pkg/description"
 	"github.com/bluenviron/gortsplib/v5/pkg/format"
-	"github.com/bluenviron/gortsplib/v5/pkg/liberrors"
 	"github.com/pion/rtcp"
 	"github.com/pion/rtp"
 )
@@ -52,6 +50,8 @@ type Stream struct {
 	queue    []Unit
 	bytes    int
 	came     chan struct{} // a unit was queued
+	source   uint32        // that the camera's packets are of (SSRC)
+	over     chan struct{} // closed when it began another, or took leave
 	ended    chan struct{} // closed with err set
 	err      error
 }
@@ -77,10 +77,10 @@ func Open(ctx context.Context, o Options) (*Stream, error) {
 	ctx, cancel := context.WithTimeout(ctx, opening)
 	defer cancel()
 	var d dialed
-	s := &Stream{came: make(chan struct{}, 1), ended: make(chan struct{})}
+	s := &Stream{came: make(chan struct{}, 1), over: make(chan struct{}), ended: make(chan struct{})}
 	s.client = &gortsplib.Client{
 		Scheme: u.Scheme, Host: u.Host, Protocol: &protocol, TLSConfig: trust, ReadTimeout: silence, WriteTimeout: silence,
-		UserAgent: "driftscope", DisableRTCPSenderReports: true, DialContext: d.dial,
+		InitialUDPReadTimeout: silence, UserAgent: "driftscope", DisableRTCPSenderReports: true, DialContext: d.dial,
 		OnDecodeError: func(error) {}, OnPacketsLost: func(uint64) {}, // units.go counts
 	}
 	if err := s.client.Start(); err != nil {
@@ -99,63 +99,15 @@ func Open(ctx context.Context, o Options) (*Stream, error) {
 		return nil, errors.Join(ctx.Err(), explained(err))
 	}
 	go func() {
-		s.err = explained(s.client.Wait())
+		s.err = s.ending(s.client.Wait())
 		close(s.ended)
 	}()
 	return s, nil
 }
 
-// dialed are the connections of a client, to be closed where its opening is given up: the library's waiting for TLS has no end.
-type dialed struct {
-	mu    sync.Mutex
-	all   []net.Conn
-	ended bool
-}
-
-func (d *dialed) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	var dialer net.Dialer
-	conn, err := dialer.DialContext(ctx, network, address)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if err == nil && d.ended {
-		conn.Close()
-	}
-	d.all = append(d.all, conn)
-	return conn, err
-}
-
-func (d *dialed) close() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.ended = true
-	for _, c := range d.all {
-		if c != nil {
-			c.Close()
-		}
-	}
-}
-
-// explained is an error of the library's, in words of those who have a camera.
-func explained(err error) error {
-	if errors.Is(err, io.EOF) { // which means to readers of sources that a recording is over
-		return errors.New("the camera ended the connection")
-	}
-	var status liberrors.ErrClientBadStatusCode
-	if !errors.As(err, &status) {
-		return err
-	}
-	switch status.Code {
-	case base.StatusUnauthorized:
-		return errors.New("the camera refuses this user and password (401)")
-	case base.StatusNotFound:
-		return errors.New("the camera has no such path (404)")
-	}
-	return fmt.Errorf("the camera answers %d (%s)", status.Code, status.Message)
-}
-
 // play chooses a stream and has the camera send it.
 func (s *Stream) play(u *base.URL) error {
-	session, _, err := s.client.Describe(u)
+	session, answer, err := s.client.Describe(u)
 	if err != nil {
 		return err
 	}
@@ -167,10 +119,14 @@ func (s *Stream) play(u *base.URL) error {
 		return err
 	}
 	s.assembly = newAssembly(s.codec, chosen.ClockRate())
+	s.assembly.jpeg.told = sizeTold(answer.Body, media.Control)
 	s.client.OnPacketRTP(media, chosen, s.packet)
 	s.client.OnPacketRTCP(media, func(p rtcp.Packet) {
-		if report, ok := p.(*rtcp.SenderReport); ok {
-			s.report(report)
+		switch p := p.(type) {
+		case *rtcp.SenderReport:
+			s.report(p)
+		case *rtcp.Goodbye:
+			s.leave(p.Sources)
 		}
 	})
 	_, err = s.client.Play(nil)
@@ -224,6 +180,13 @@ func (s *Stream) ParameterSets() []byte { return s.sets }
 func (s *Stream) packet(p *rtp.Packet) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if !s.assembly.begun {
+		s.source = p.SSRC
+	}
+	if s.source != p.SSRC { // numbers and stamps of another begin anywhere (RFC 3550, 8)
+		s.finish()
+		return
+	}
 	units := s.assembly.add(p, time.Now())
 	if s.early != nil {
 		s.tie(s.early)
@@ -260,6 +223,24 @@ func (s *Stream) report(r *rtcp.SenderReport) {
 	s.tie(r)
 }
 
+// leave is called by the client where sources of packets say that they end.
+func (s *Stream) leave(sources []uint32) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.assembly.begun && slices.Contains(sources, s.source) {
+		s.finish()
+	}
+}
+
+// finish says that no more units come. The lock is held.
+func (s *Stream) finish() {
+	select {
+	case <-s.over:
+	default:
+		close(s.over)
+	}
+}
+
 // tie sets the camera's wall clock. The lock is held.
 func (s *Stream) tie(r *rtcp.SenderReport) {
 	a := s.assembly
@@ -278,6 +259,11 @@ func (s *Stream) Next(ctx context.Context) (Unit, error) {
 		case <-ctx.Done():
 			return Unit{}, ctx.Err()
 		case <-s.came:
+		case <-s.over:
+			if u, ok := s.take(); ok {
+				return u, nil
+			}
+			return Unit{}, errors.New("the camera ended its stream")
 		case <-s.ended:
 			return Unit{}, s.err
 		}
@@ -295,6 +281,13 @@ func (s *Stream) take() (Unit, bool) {
 	s.queue = s.queue[1:]
 	s.bytes -= len(u.Data)
 	return u, true
+}
+
+// Refused is why packets of the last unit that could not be read were not, or nil. It tells why none comes whole.
+func (s *Stream) Refused() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.assembly.refused
 }
 
 // Close ends the connection.

@@ -34,7 +34,7 @@ type assembly struct {
 	codec   Codec
 	hertz   float64 // of the stamps
 	nals    nalUnit
-	jpeg    rtpmjpeg.Decoder
+	jpeg    jpegUnit
 	picture []byte // a JPEG that is complete
 	ahead   []byte // parameter sets that came in packets of their own time
 
@@ -50,6 +50,8 @@ type assembly struct {
 
 	gap  bool
 	lost []time.Duration
+
+	refused error // why the last unit whose packets could not be read was not
 }
 
 // maxLost bounds the list of lost units: hours of them.
@@ -81,7 +83,7 @@ func (a *assembly) add(p *rtp.Packet, arrived time.Time) (units []Unit) {
 		a.begin()
 	}
 	if err := a.payload(p); err != nil {
-		a.torn = true
+		a.torn, a.refused = true, err
 	}
 	if p.Marker {
 		units = a.finish(units, arrived)
@@ -92,8 +94,7 @@ func (a *assembly) add(p *rtp.Packet, arrived time.Time) (units []Unit) {
 func (a *assembly) begin() {
 	a.open, a.torn, a.picture = true, false, nil
 	a.nals.reset()
-	a.jpeg = rtpmjpeg.Decoder{}
-	a.jpeg.Init() // has nothing to refuse
+	a.jpeg.reset()
 }
 
 func (a *assembly) payload(p *rtp.Packet) (err error) {
@@ -103,7 +104,7 @@ func (a *assembly) payload(p *rtp.Packet) (err error) {
 	if a.codec != MJPEG {
 		return a.nals.add(p.Payload)
 	}
-	a.picture, err = a.jpeg.Decode(p)
+	a.picture, err = a.jpeg.add(p)
 	if errors.Is(err, rtpmjpeg.ErrMorePacketsNeeded) {
 		return nil
 	}

@@ -2,11 +2,14 @@ package rtsp
 
 import (
 	"bytes"
+	"io"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/bluenviron/gortsplib/v5/pkg/format"
+	"github.com/bluenviron/gortsplib/v5/pkg/liberrors"
 	"github.com/pion/rtcp"
 	"github.com/pion/rtp"
 )
@@ -134,6 +137,51 @@ func TestUnitsAhead(t *testing.T) {
 	}
 }
 
+// TestStreamOver: what a camera says after its goodbye, or under another name, is not of the same stream; what came before is given.
+func TestStreamOver(t *testing.T) {
+	packet := func(source uint32, n uint16) *rtp.Packet {
+		return &rtp.Packet{Header: rtp.Header{SSRC: source, SequenceNumber: n, Marker: true}, Payload: nal(100, 5, 0x80)}
+	}
+	for name, end := range map[string]func(*Stream){
+		"goodbye": func(s *Stream) { s.leave([]uint32{8, 7}) },
+		"another": func(s *Stream) { s.packet(packet(9, 2)); s.packet(packet(9, 3)) },
+	} {
+		s := &Stream{assembly: newAssembly(H264, 90000), came: make(chan struct{}, 1), over: make(chan struct{})}
+		s.leave([]uint32{0}) // before a packet came: of none that is known
+		s.packet(packet(7, 1))
+		s.leave([]uint32{8})
+		end(s)
+		if _, err := s.Next(t.Context()); err != nil {
+			t.Errorf("%s: %v before what came", name, err)
+		}
+		if _, err := s.Next(t.Context()); err == nil || !strings.Contains(err.Error(), "ended its stream") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestStreamSilent: why a camera sends nothing is told by whether it ever did.
+func TestStreamSilent(t *testing.T) {
+	s := &Stream{assembly: newAssembly(H264, 90000)}
+	for _, begun := range []bool{false, true} {
+		s.assembly.begun = begun
+		for _, c := range []struct {
+			err         error
+			want, later string
+		}{
+			{liberrors.ErrClientUDPTimeout{}, "a firewall", "has sent nothing"}, {liberrors.ErrClientTCPTimeout{}, "has sent nothing", "has sent nothing"}, {io.EOF, "ended the connection", "ended the connection"},
+		} {
+			want := c.want
+			if begun {
+				want = c.later
+			}
+			if err := s.ending(c.err); !strings.Contains(err.Error(), want) {
+				t.Errorf("%v, %q expected", err, want)
+			}
+		}
+	}
+}
+
 // TestUnitsRefused: packets that are wrong spoil their unit, and no more.
 func TestUnitsRefused(t *testing.T) {
 	for name, payload := range map[string][]byte{
@@ -147,6 +195,9 @@ func TestUnitsRefused(t *testing.T) {
 		var got []Unit
 		for i, p := range [][]byte{nal(9, 5, 0x80), payload, nal(9, 1, 0x80)} {
 			got = append(got, a.add(&rtp.Packet{Header: rtp.Header{SequenceNumber: uint16(i), Timestamp: uint32(i), Marker: true}, Payload: p}, time.Now())...)
+		}
+		if (&Stream{assembly: a}).Refused() == nil {
+			t.Errorf("%s: no reason", name)
 		}
 		if len(got) != 2 || !got[1].Gap || len(got[1].Lost) != 1 {
 			t.Errorf("%s: %+v", name, got)

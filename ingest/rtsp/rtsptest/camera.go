@@ -2,6 +2,7 @@
 package rtsptest
 
 import (
+	"bytes"
 	"fmt"
 	"net"
 	"sync"
@@ -37,6 +38,9 @@ type Options struct {
 
 	// Lose says that a packet of those of picture n, counted from the camera's start, goes astray.
 	Lose func(n, packet, packets int) bool
+
+	// Spoil alters a picture's data before it is packed.
+	Spoil func(data []byte)
 }
 
 // The film that a camera shows, again and again, and how fast.
@@ -259,7 +263,12 @@ func (c *Camera) run(stop chan struct{}) {
 			wall := start.Add(time.Duration(number)*period + c.o.Ahead)
 			c.stream.WritePacketRTCP(c.media, &rtcp.SenderReport{NTPTime: ntp(wall), RTPTime: stamp}) // nobody may listen
 		}
-		packets := c.packets(unit.Data)
+		data := unit.Data
+		if c.o.Spoil != nil {
+			data = bytes.Clone(data)
+			c.o.Spoil(data)
+		}
+		packets := c.packets(data)
 		for j, p := range packets {
 			p.Timestamp = stamp
 			if c.o.Lose != nil && c.o.Lose(number, j, len(packets)) {

@@ -1,0 +1,96 @@
+package camera
+
+import (
+	"bufio"
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"driftscope/ingest/avcodec/avcodectest"
+	"driftscope/ingest/rtsp/rtsptest"
+	"driftscope/internal/suite"
+)
+
+// TestRecordedServer: what GStreamer's server (1.22) sent comes as the pictures that it was given, in their order, at the times of its clock. There are 10 a second.
+func TestRecordedServer(t *testing.T) {
+	for name, first := range map[string]string{
+		"h264": "2026-11-26T12:43:09.155288222Z", "h265": "2026-11-26T12:43:17.518584111Z", "mjpeg": "2026-11-26T12:43:23.795280111Z",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := opened(t, "{url: '"+rtsptest.Replay(t, filepath.Join("testdata", "gstreamer-"+name+".rtsp"))+"'}")
+			frames := watch(t, s, 15)
+			followsAt(t, frames, 10)
+			if got := frames[0].t.Format(time.RFC3339Nano); got != first || frames[0].seq != 0 {
+				t.Errorf("frame %d was taken at %s, frame 0 at %s expected", frames[0].seq, got, first)
+			}
+		})
+	}
+}
+
+// TestGStreamerServer: the same of a server that runs. Its packages are many, and so those that the tests install do not hold them.
+func TestGStreamerServer(t *testing.T) {
+	suite.Long(t)
+	film := filepath.Join(t.TempDir(), "film.yuv")
+	var raw []byte
+	for i := range rtsptest.Pictures {
+		raw = append(append(raw, avcodectest.Picture(i)...), bytes.Repeat([]byte{128}, avcodectest.Width*avcodectest.Height/2)...)
+	}
+	if err := os.WriteFile(film, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		pipeline string
+		who      string
+		options  string
+	}{
+		"H.264, digest":    {"openh264enc gop-size=10 bitrate=2000000 slice-mode=n-slices num-slices=2 ! h264parse ! rtph264pay", "digest", ""},
+		"H.265, basic":     {"x265enc tune=zerolatency key-int-max=10 bitrate=2000 speed-preset=ultrafast ! rtph265pay", "basic", ", transport: udp"},
+		"MJPEG, in colour": {"jpegenc quality=95 ! rtpjpegpay", "", ", transport: udp, clock: arrival"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			follows(t, watch(t, opened(t, "{url: '"+gstreamerServer(t, film, c.pipeline+" name=pay0", c.who)+"'"+c.options+"}"), 100))
+		})
+	}
+}
+
+// gstreamerServer starts one, and skips the test where there is none.
+func gstreamerServer(t *testing.T, film, pipeline, who string) (url string) {
+	t.Helper()
+	const python = "/usr/bin/python3" // Debian's, which has Debian's modules
+	if err := exec.Command(python, "-c", "import gi; gi.require_version('GstRtspServer', '1.0')").Run(); err != nil {
+		t.Skip("GStreamer's server is not installed: sudo apt-get install python3-gi gir1.2-gst-rtsp-server-1.0")
+	}
+	args := []string{"testdata/server.py", film, pipeline}
+	user := ""
+	if who != "" {
+		args, user = append(args, who, "guest", "secret"), "guest:secret@"
+	}
+	c := exec.Command(python, args...)
+	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	var problems strings.Builder
+	c.Stderr = &problems
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		c.Process.Kill()
+		c.Wait()
+	})
+	port, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		c.Wait()
+		t.Fatalf("%v: %s", err, problems.String())
+	}
+	return "rtsp://" + user + "127.0.0.1:" + strings.TrimSpace(port) + "/film"
+}

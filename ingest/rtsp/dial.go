@@ -1,0 +1,37 @@
+package rtsp
+
+import (
+	"context"
+	"net"
+	"sync"
+)
+
+// dialed are the connections of a client, to be closed where its opening is given up: the library's waiting for TLS has no end.
+type dialed struct {
+	mu    sync.Mutex
+	all   []net.Conn
+	ended bool
+}
+
+func (d *dialed) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, network, address)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err == nil && d.ended {
+		conn.Close()
+	}
+	d.all = append(d.all, conn)
+	return conn, err
+}
+
+func (d *dialed) close() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.ended = true
+	for _, c := range d.all {
+		if c != nil {
+			c.Close()
+		}
+	}
+}

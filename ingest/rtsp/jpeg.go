@@ -1,0 +1,135 @@
+package rtsp
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/bluenviron/gortsplib/v5/pkg/format/rtpmjpeg"
+	"github.com/pion/rtp"
+)
+
+// jpegUnit makes a JPEG file of a picture's packets (RFC 2435). The library knows plain packets. Others are made plain for it, and what it then leaves out of
+// the file is put in: intervals of restart markers, quantization tables that came with an earlier picture, and sizes of more than 2040 pixels.
+type jpegUnit struct {
+	told   size            // by the session, zero where it tells none
+	tables map[byte][]byte // by Q, as packets have them: a later picture may leave them out
+
+	decoder rtpmjpeg.Decoder
+	restart uint16 // interval of restart markers, 0 where there are none
+}
+
+// Of a packet's JPEG header, and of quantization tables with their header.
+const (
+	jpegHeader   = 8
+	tablesHeader = 4
+	maxTables    = tablesHeader + 2*64
+	withRestart  = 64  // is added to the type
+	withTables   = 128 // Q from which on the tables are sent,
+	alwaysTables = 255 // and with every picture
+)
+
+// reset begins another picture.
+func (u *jpegUnit) reset() {
+	u.decoder, u.restart = rtpmjpeg.Decoder{}, 0
+	u.decoder.Init() // has nothing to refuse
+}
+
+// add takes a packet. With the last one it gives the file, before it rtpmjpeg.ErrMorePacketsNeeded.
+func (u *jpegUnit) add(p *rtp.Packet) ([]byte, error) {
+	payload, err := u.plain(p.Payload)
+	if err != nil {
+		return nil, err
+	}
+	file, err := u.decoder.Decode(&rtp.Packet{Header: rtp.Header{Marker: p.Marker}, Payload: payload})
+	if err != nil {
+		return nil, err
+	}
+	return u.complete(file)
+}
+
+// plain is a payload without restart markers' header, and with the tables of its picture.
+func (u *jpegUnit) plain(payload []byte) ([]byte, error) {
+	if len(payload) < jpegHeader {
+		return nil, fmt.Errorf("a packet of %d bytes", len(payload))
+	}
+	head, rest := slices.Clone(payload[:jpegHeader]), payload[jpegHeader:]
+	first, q := head[1]|head[2]|head[3] == 0, head[5]
+	if head[4]&^withRestart > 1 { // 0 is 4:2:2, 1 is 4:2:0
+		return nil, fmt.Errorf("pictures of type %d are not read", head[4])
+	}
+	if head[4] >= withRestart {
+		if len(rest) < 4 {
+			return nil, fmt.Errorf("a packet of %d bytes", len(payload))
+		}
+		head[4] -= withRestart
+		u.restart, rest = binary.BigEndian.Uint16(rest), rest[4:]
+	}
+	if first && q >= withTables {
+		tables, n, err := u.tablesOf(q, rest)
+		if err != nil {
+			return nil, err
+		}
+		head, rest = append(head, tables...), rest[n:]
+	}
+	return append(head, rest...), nil
+}
+
+// tablesOf are the tables of the picture that data begins, of which n bytes are theirs.
+func (u *jpegUnit) tablesOf(q byte, data []byte) (tables []byte, n int, err error) {
+	if len(data) < tablesHeader {
+		return nil, 0, errors.New("quantization tables are cut off")
+	}
+	n = tablesHeader + int(binary.BigEndian.Uint16(data[2:]))
+	if n > maxTables || n > len(data) {
+		return nil, 0, fmt.Errorf("quantization tables of %d bytes", n-tablesHeader)
+	}
+	if n > tablesHeader {
+		if q != alwaysTables {
+			if u.tables == nil {
+				u.tables = map[byte][]byte{}
+			}
+			u.tables[q] = slices.Clone(data[:n])
+		}
+		return data[:n], n, nil
+	}
+	if u.tables[q] == nil {
+		return nil, 0, fmt.Errorf("the quantization tables of Q %d have not come yet", q)
+	}
+	return u.tables[q], n, nil
+}
+
+// complete puts the size and the restart interval into a file.
+func (u *jpegUnit) complete(file []byte) ([]byte, error) {
+	const startOfFrame, restartInterval = 0xc0, 0xdd
+	at := 2 // behind the file's first marker each segment has one, and its length
+	for at+9 <= len(file) && file[at+1] != startOfFrame {
+		at += 2 + int(binary.BigEndian.Uint16(file[at+2:]))
+	}
+	if at+9 > len(file) {
+		return nil, errors.New("a JPEG file without a frame")
+	}
+	height, width := file[at+5:at+7], file[at+7:at+9]
+	if err := fill(height, u.told.height); err != nil {
+		return nil, err
+	}
+	if err := fill(width, u.told.width); err != nil {
+		return nil, err
+	}
+	if u.restart > 0 {
+		file = slices.Insert(file, at, 0xff, restartInterval, 0, 4, byte(u.restart>>8), byte(u.restart))
+	}
+	return file, nil
+}
+
+// fill sets a side to what the session tells, where the packets have nothing else: they have eighths of it, rounded up, in one byte, which is 0 where that is not enough.
+func fill(side []byte, told int) error {
+	eighths := byte(binary.BigEndian.Uint16(side) / 8)
+	if told > 0 && (eighths == 0 || eighths == byte((told+7)/8)) {
+		binary.BigEndian.PutUint16(side, uint16(told))
+	} else if eighths == 0 {
+		return errors.New("the camera does not tell how large its pictures are, of more than 2040 pixels a side: choose a smaller size, or H.264")
+	}
+	return nil
+}

@@ -1,0 +1,45 @@
+package rtsp
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/bluenviron/gortsplib/v5/pkg/base"
+	"github.com/bluenviron/gortsplib/v5/pkg/liberrors"
+)
+
+// ending is why the camera was lost.
+func (s *Stream) ending(err error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, udp := errors.AsType[liberrors.ErrClientUDPTimeout](err)
+	_, tcp := errors.AsType[liberrors.ErrClientTCPTimeout](err)
+	switch {
+	case udp && !s.assembly.begun:
+		return fmt.Errorf("no packet came within %v by UDP, which a firewall may stop: leave transport out", silence)
+	case udp || tcp:
+		return fmt.Errorf("the camera has sent nothing for %v", silence)
+	}
+	return explained(err)
+}
+
+// explained is an error of the library's, in words of those who have a camera.
+func explained(err error) error {
+	if errors.Is(err, io.EOF) { // which means to readers of sources that a recording is over
+		return errors.New("the camera ended the connection")
+	}
+	var status liberrors.ErrClientBadStatusCode
+	if !errors.As(err, &status) {
+		return err
+	}
+	switch status.Code {
+	case base.StatusUnauthorized:
+		return errors.New("the camera refuses this user and password (401)")
+	case base.StatusNotFound:
+		return errors.New("the camera has no such path (404)")
+	case base.StatusUnsupportedTransport:
+		return errors.New("the camera does not send in this way (461): set transport to udp, or leave it out where it is set")
+	}
+	return fmt.Errorf("the camera answers %d (%s)", status.Code, status.Message)
+}
