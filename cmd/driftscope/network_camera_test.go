@@ -1,0 +1,147 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"driftscope/ingest/avcodec"
+	"driftscope/ingest/rtsp/rtsptest"
+	"driftscope/internal/suite"
+	"driftscope/sinks/message"
+)
+
+// TestNetworkCameraRestarts: a camera whose packets are lost now and then is switched off and on, twice, under a run. Each time it is told to be lost once and to be back
+// once, frames are numbered on, those that are missing are counted, times span the gap, and nothing is left of the connections before.
+func TestNetworkCameraRestarts(t *testing.T) {
+	suite.Long(t)
+	const away, restarts = 300 * time.Millisecond, 2
+	packets := 0
+	camera := rtsptest.Start(t, rtsptest.Options{Codec: avcodec.H264, User: "guest", Password: "secret", Digest: true, Lose: func(int, int, int) bool {
+		packets++
+		return packets%40 == 0 // of 100 pictures a second, with a key frame in 10
+	}})
+	folder := t.TempDir()
+	written(t, folder, map[string]string{
+		"net.yaml": fmt.Sprintf("stream: net\nsource: {url: {url: %q}}\nnats: {url: \"off\"}\nsinks: [jsonl: {path: out.jsonl}]\n", camera.URL()),
+	})
+	r := begin(t, folder, "run", "net.yaml")
+	out := filepath.Join(folder, "out.jsonl")
+	tracked := func(more int) {
+		t.Helper()
+		before := resultsIn(t, out)
+		r.until("results", func() bool { return resultsIn(t, out) >= before+more })
+	}
+	tracked(70)
+	var held []int // by the run, after each time
+	for n := range restarts {
+		camera.Off()
+		r.until("the loss", func() bool { return strings.Count(r.log.String(), "msg=source_lost") == n+1 })
+		time.Sleep(away)
+		camera.On()
+		r.until("the camera", func() bool { return strings.Count(r.log.String(), `msg="source back"`) == n+1 })
+		tracked(70)
+		held = append(held, filesOpen(t, r.c.Process.Pid)+100*childrenOf(t, r.c.Process.Pid))
+	}
+	account := r.end()
+	if held[0] != held[1] || held[0] < 100 || held[0] >= 200 {
+		t.Errorf("files open and 100 times the processes: %v after each restart", held)
+	}
+	if strings.Contains(r.log.String()+account, "secret") {
+		t.Error("the password is told")
+	}
+	restarted(t, records(t, out), account, restarts, away)
+}
+
+// restarted holds results and account to what the camera did.
+func restarted(t *testing.T, all []message.Record, account string, restarts int, away time.Duration) {
+	t.Helper()
+	told := map[string]int{}
+	var last *message.LatentRecord
+	var given, dropped uint64
+	const learnt = 33 // frames of a connection: before, a picture that is lost with every packet of it is not known
+	long, since := 0, 0
+	for _, r := range all {
+		switch r := r.(type) {
+		case *message.EventRecord:
+			told[r.Code]++
+		case *message.LatentRecord:
+			if last == nil {
+				last, given, dropped = r, 1, r.Dropped
+				continue
+			}
+			given, dropped = given+1, dropped+r.Dropped
+			if r.Seq != last.Seq+1+r.Dropped {
+				t.Errorf("frame %d after frame %d, %d are said to be lost between", r.Seq, last.Seq, r.Dropped)
+			}
+			// A stamp of 90 kHz is rounded to 11 µs, and the camera's clock may be corrected by a two-thousandth.
+			step := time.Duration(r.Dropped+1) * time.Second / rtsptest.Rate
+			since++
+			switch off := r.Time.Sub(last.Time) - step; {
+			case off > away/2:
+				long, since = long+1, 0
+				if off < away {
+					t.Errorf("a step of %v, the camera was away for %v", off, away)
+				}
+			case since > learnt && off.Abs() > 12*time.Microsecond+step/1000:
+				t.Errorf("frame %d was taken %v after frame %d, %v expected", r.Seq, r.Time.Sub(last.Time), last.Seq, step)
+			}
+			last = r
+		}
+	}
+	if told["source_lost"] != restarts || told["source_back"] != restarts || long != restarts {
+		t.Errorf("told %d times to be lost and %d times to be back, %d long steps: %d expected", told["source_lost"], told["source_back"], long, restarts)
+	}
+	var in, tracked, lost uint64
+	if _, err := fmt.Sscanf(account, "frames in %d, tracked %d, dropped %d,", &in, &tracked, &lost); err != nil || in != tracked+lost || tracked != given || lost < dropped || dropped == 0 {
+		t.Errorf("%d results, %d dropped before them (%v):\n%s", given, dropped, err, account)
+	}
+}
+
+// resultsIn counts the results in a file, which may not be there yet.
+func resultsIn(t *testing.T, path string) int {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return strings.Count(string(data), `"kind":"latent"`)
+}
+
+// filesOpen counts those of a process.
+func filesOpen(t *testing.T, pid int) int {
+	t.Helper()
+	files, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(files)
+}
+
+// childrenOf counts the processes that a process started.
+func childrenOf(t *testing.T, pid int) (n int) {
+	t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range all {
+		text, err := os.ReadFile(path)
+		if err != nil { // it has ended
+			continue
+		}
+		var state string
+		var parent int
+		name := strings.LastIndex(string(text), ") ")
+		if _, err := fmt.Sscan(string(text[name+2:]), &state, &parent); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		if parent == pid && state != "Z" { // which is nobody's to hold
+			n++
+		}
+	}
+	return n
+}
