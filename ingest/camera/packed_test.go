@@ -1,6 +1,7 @@
 package camera
 
 import (
+	"encoding/hex"
 	"slices"
 	"testing"
 )
@@ -35,6 +36,28 @@ func TestPackings(t *testing.T) {
 		}
 		if bits := map[string]int{"Mono10p": 40, "Mono12p": 24, "Mono10Packed": 20, "Mono12Packed": 24}[name]; seen != bits {
 			t.Errorf("%s: %d bits are used, %d expected", name, seen, bits)
+		}
+	}
+}
+
+// TestMono10pByGStreamer: GStreamer's NV12_10LE40 packs its luma as Mono10p packs pixels. These are two rows of 16 values that videoconvert (1.22) made of I420_10LE.
+func TestMono10pByGStreamer(t *testing.T) {
+	for packed, want := range map[string][]uint16{
+		"05d4f0ca5c8166bfd7d99d7570ee7e590534cf4b": {5, 53, 175, 371, 641, 985, 379, 871, 413, 29, 743, 507, 345, 257, 243, 303},
+		"b515faf940b1a6b2ee5d4db47deda289463bf60f": {437, 645, 927, 259, 689, 169, 747, 375, 77, 877, 727, 651, 649, 721, 867, 63},
+	} {
+		row, err := hex.DecodeString(packed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := packings["Mono10p"]
+		var got []uint16
+		for group := range slices.Chunk(row, k.bytes) {
+			got = append(got, make([]uint16, k.pixels)...)
+			k.unpack(got[len(got)-k.pixels:], group)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%d, %d expected", got, want)
 		}
 	}
 }

@@ -32,9 +32,10 @@ type rtspCamera struct {
 	decoder *avcodec.Decoder // nil of MJPEG
 	sets    []byte           // parameter sets that the decoder has not seen yet
 	waiting bool             // for a picture that needs none before it
-	lost    []time.Duration  // stamps of pictures that are not given, of which nothing was told yet
-	problem error            // with the last of them
-	failed  int              // pictures that could not be decoded since the last that was given
+	refresh refresh
+	lost    []time.Duration // stamps of pictures that are not given, of which nothing was told yet
+	problem error           // with the last of them
+	failed  int             // pictures that could not be decoded since the last that was given
 	clock   cameraClock
 	ready   []*frame.Frame // decoded and not yet given
 	deep    bool           // more than 8 bits: told
@@ -161,7 +162,9 @@ func (s *rtspCamera) take(u rtsp.Unit) error {
 	}
 	if s.waiting {
 		s.decoder.Flush()
-		s.waiting = false
+		s.waiting, s.refresh = false, begun(u)
+	} else {
+		s.refresh.next(u)
 	}
 	data := u.Data
 	if len(s.sets) > 0 {
@@ -204,6 +207,10 @@ func (s *rtspCamera) receive(u rtsp.Unit) error {
 		if err != nil {
 			s.torn(u.Stamp, err)
 			return nil
+		}
+		if !s.refresh.whole(p.Stamp) {
+			s.lose(p.Stamp, nil)
+			continue
 		}
 		if !p.Whole {
 			s.torn(p.Stamp, errors.New("FFmpeg finds it damaged"))
@@ -283,7 +290,7 @@ func (s *rtspCamera) Close() error {
 	}
 	s.said.Close()
 	s.stream, s.decoder, s.first, s.ready, s.sets, s.problem, s.failed = nil, nil, nil, nil, nil, nil, 0
-	s.waiting, s.deep, s.lost, s.clock, s.said = false, false, nil, cameraClock{}, printed.Video{}
+	s.waiting, s.refresh, s.deep, s.lost, s.clock, s.said = false, refresh{}, false, nil, cameraClock{}, printed.Video{}
 	s.timing = timing{reports: s.timing.reports}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/bits"
 )
 
 // maxUnit bounds an access unit. A key frame of 16384 pixels a side, a bit a pixel, has 32 MiB.
@@ -19,7 +20,8 @@ type nalUnit struct {
 	begun    int  // where the NAL unit begins that is not complete yet; 0: none is
 	pictures bool // there is a slice
 	begins   bool // and the first one is the first of its picture
-	key      bool // nothing before it is needed
+	key      bool // nothing before it is needed,
+	refresh  int  // but pictures after it, which refresh the picture part by part
 	sets     bool // there is a sequence's parameter set
 }
 
@@ -110,23 +112,31 @@ func (u *nalUnit) fragment(header, rest []byte) error {
 
 // look notes what a NAL unit says of its picture. first_mb_in_slice and first_slice_segment_in_pic_flag are a first bit of 1 where a slice is its picture's first.
 func (u *nalUnit) look(nal []byte) {
-	slice, key, set, body := false, false, false, 1
+	slice, set, body := false, false, 1
 	if u.h265 {
 		kind := nal[0] >> 1 & 0x3f
-		slice, key, set, body = kind < 32, kind >= 16 && kind <= 23, kind == 33, 2
+		slice, set, body = kind < 32, kind == 33, 2
+		u.key = u.key || kind >= 16 && kind <= 23
 	} else {
 		kind := nal[0] & 0x1f
-		slice, key, set = kind == 1 || kind == 2 || kind == 5, kind == 5 || kind == 6 && recoveryPoint(nal[1:]), kind == 7
+		slice, set = kind == 1 || kind == 2 || kind == 5, kind == 7
+		switch kind {
+		case 5:
+			u.key, u.refresh = true, 0 // a whole one, whatever was said before it
+		case 6:
+			point, refresh := recoveryPoint(nal[1:])
+			u.key, u.refresh = u.key || point, max(u.refresh, refresh)
+		}
 	}
-	u.key = u.key || key
 	u.sets = u.sets || set
 	if slice && !u.pictures {
 		u.pictures, u.begins = true, len(nal) > body && nal[body]&0x80 != 0
 	}
 }
 
-// recoveryPoint says whether a message of supplemental information, without its header, says that decoding may begin here (ITU-T H.264, D.1.8).
-func recoveryPoint(sei []byte) bool {
+// recoveryPoint says whether a message of supplemental information, without its header, says that decoding may begin here (ITU-T H.264, D.1.8), and with how many
+// pictures more the picture is whole, its recovery_frame_cnt.
+func recoveryPoint(sei []byte) (point bool, refresh int) {
 	const recovery = 6
 	for len(sei) > 2 {
 		kind, size := 0, 0
@@ -136,15 +146,28 @@ func recoveryPoint(sei []byte) bool {
 				sei = sei[1:]
 			}
 			if len(sei) == 0 {
-				return false
+				return false, 0
 			}
 			*v += int(sei[0])
 			sei = sei[1:]
 		}
 		if kind == recovery {
-			return true
+			return true, expGolomb(sei)
 		}
 		sei = sei[min(size, len(sei)):]
 	}
-	return false
+	return false, 0
+}
+
+// expGolomb is the number that data begins with (ITU-T H.264, 9.1): n bits of 0, one of 1, n bits more. Of more than 11 it is taken to be the largest, 4095: before
+// 12 there are no two bytes of 0, between which and the next one a byte would have been put in.
+func expGolomb(data []byte) int {
+	var head [3]byte
+	copy(head[:], data)
+	v := uint32(head[0])<<24 | uint32(head[1])<<16 | uint32(head[2])<<8
+	n := bits.LeadingZeros32(v)
+	if n > 11 {
+		return 1<<12 - 1
+	}
+	return int(v<<n>>(31-n)) - 1
 }

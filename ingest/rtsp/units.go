@@ -21,7 +21,8 @@ const (
 // Unit is a picture as the camera coded it, whole.
 type Unit struct {
 	Data    []byte          // its NAL units behind start codes, or a JPEG file
-	Key     bool            // nothing before it is needed
+	Key     bool            // nothing before it is needed;
+	Refresh int             // of a key: so many units after it are needed, for it refreshes a part of the picture, and they the others
 	Gap     bool            // something is missing between the unit before and this one,
 	Lost    []time.Duration // of which these stamps are known
 	Stamp   time.Duration   // of the camera's clock, since its first packet; later units may have earlier ones
@@ -137,7 +138,7 @@ func (a *assembly) finish(units []Unit, arrived time.Time) []Unit {
 		data, a.ahead = append(a.ahead, data...), nil
 	}
 	units = append(units, Unit{
-		Data: data, Key: key, Gap: a.gap, Lost: a.lost, Arrived: arrived, Stamp: a.time(),
+		Data: data, Key: key, Refresh: a.nals.refresh, Gap: a.gap, Lost: a.lost, Arrived: arrived, Stamp: a.time(),
 	})
 	a.gap, a.lost = false, nil
 	return units

@@ -212,14 +212,17 @@ func TestUnitsRefused(t *testing.T) {
 }
 
 func TestRecoveryPoint(t *testing.T) {
-	for want, sei := range map[bool][][]byte{
-		true:  {{6, 1, 0x84, 0x80}, {5, 2, 1, 1, 6, 1, 0x84, 0x80}},
-		false: {{5, 2, 1, 1, 0x80}, {0xff, 0xff, 0xff, 0xff}, {5, 200, 1, 6}, {}, {6}},
+	for _, c := range []struct {
+		sei     []byte
+		point   bool
+		refresh int
+	}{
+		{[]byte{6, 1, 0x84, 0x80}, true, 0}, {[]byte{5, 2, 1, 1, 6, 1, 0x84, 0x80}, true, 0}, {[]byte{6, 2, 0x13, 0x10, 0x80}, true, 8}, {[]byte{6, 1, 0x42}, true, 1},
+		{[]byte{6, 3, 0, 0x1f, 0xff, 0xff}, true, 4094}, {[]byte{6, 3, 0, 0, 3, 9}, true, 4095}, {[]byte{6, 3, 0, 0x10, 0x00}, true, 2047},
+		{[]byte{5, 2, 1, 1, 0x80}, false, 0}, {[]byte{0xff, 0xff, 0xff, 0xff}, false, 0}, {[]byte{5, 200, 1, 6}, false, 0}, {nil, false, 0}, {[]byte{6}, false, 0},
 	} {
-		for _, s := range sei {
-			if recoveryPoint(s) != want {
-				t.Errorf("% x: %v", s, !want)
-			}
+		if point, refresh := recoveryPoint(c.sei); point != c.point || refresh != c.refresh {
+			t.Errorf("% x: %v, %v", c.sei, point, refresh)
 		}
 	}
 }

@@ -12,17 +12,20 @@ recorded = b""
 
 
 def ask(method, address, *headers):
-    """Asks, and returns the answer. What comes right behind it is kept, too."""
+    """Asks, and returns the answer. What comes right behind it is kept, too, and behind it what of others' packets comes before."""
     global recorded
     lines = [f"{method} {address} RTSP/1.0", f"CSeq: {ask.number}", *headers, "", ""]
     ask.number += 1
     server.sendall("\r\n".join(lines).encode())
-    answer = b""
+    answer = packets = b""
     while True:
+        while answer[:1] == b"$" and len(answer) >= 4 + int.from_bytes(answer[2:4], "big"):
+            end = 4 + int.from_bytes(answer[2:4], "big")
+            packets, answer = packets + answer[:end], answer[end:]
         head, end, body = answer.partition(b"\r\n\r\n")
         length = re.search(rb"Content-Length: (\d+)", head)
-        if end and len(body) >= (int(length[1]) if length else 0):
-            recorded += answer
+        if answer[:1] != b"$" and end and len(body) >= (int(length[1]) if length else 0):
+            recorded += answer + packets
             return answer.decode("latin-1")
         answer += server.recv(1 << 16)
 
