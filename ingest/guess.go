@@ -8,6 +8,7 @@ import (
 	"driftscope/internal/pages"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -163,4 +164,20 @@ func guessPattern(pattern string) (kind string, err error) {
 		return "", fmt.Errorf("%s matches no file: %s", pattern, forms)
 	}
 	return "directory", nil
+}
+
+// Shown is what a person typed for a source, without the password of an address and what stands in its query, for messages.
+func Shown(arg string) string {
+	scheme, _, address := strings.Cut(arg, "://")
+	if !address || strings.ContainsAny(scheme, ": ") { // a pipeline, too, may name one
+		return arg
+	}
+	u, err := url.Parse(arg)
+	if err != nil {
+		return scheme + "://..."
+	}
+	if u.RawQuery != "" {
+		u.RawQuery = "..."
+	}
+	return u.Redacted()
 }

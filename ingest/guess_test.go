@@ -203,3 +203,19 @@ func TestReadStops(t *testing.T) {
 		}
 	}
 }
+
+// TestShown: messages hold no password.
+func TestShown(t *testing.T) {
+	for arg, want := range map[string]string{
+		"rtsp://guest:hidden@10.0.0.7/a":        "rtsp://guest:xxxxx@10.0.0.7/a",
+		"http://10.0.0.7/a?user=g&pwd=hidden":   "http://10.0.0.7/a?...",
+		"rtsp://guest:hid/den@10.0.0.7:9/a b%z": "rtsp://...",
+		"rtsp://10.0.0.7/a":                     "rtsp://10.0.0.7/a",
+		"film.mp4":                              "film.mp4",
+		"gst:souphttpsrc location=http://a ! b": "gst:souphttpsrc location=http://a ! b",
+	} {
+		if got := Shown(arg); got != want {
+			t.Errorf("%s: %s, %s expected", arg, got, want)
+		}
+	}
+}

@@ -56,6 +56,16 @@ func TestNetworkCameraRestarts(t *testing.T) {
 	restarted(t, records(t, out), account, restarts, away)
 }
 
+// TestCameraPassword: who gives a password on the command line does not read it in messages.
+func TestCameraPassword(t *testing.T) {
+	for _, args := range []string{"probe", "pretrain --latent 2 --out x.onnx"} {
+		o := drive(t, t.TempDir(), append(strings.Fields(args), "rtsp://guest:hidden@127.0.0.1:1/x?pwd=hidden")...)
+		if o.check(t, 1, "rtsp://guest:xxxxx@127.0.0.1:1/x?..."); strings.Contains(o.out+o.errors, "hidden") {
+			t.Errorf("%s tells the password:\n%s%s", args, o.out, o.errors)
+		}
+	}
+}
+
 // restarted holds results and account to what the camera did.
 func restarted(t *testing.T, all []message.Record, account string, restarts int, away time.Duration) {
 	t.Helper()

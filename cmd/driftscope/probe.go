@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 
+	"driftscope/ingest"
 	"driftscope/internal/census"
 	"driftscope/internal/exit"
 	"driftscope/internal/recording"
@@ -35,12 +36,12 @@ func (c *probeCmd) Run(ctx context.Context) error {
 	}
 	found, err := recording.Probe(ctx, component, c.Frames)
 	if err != nil {
-		return fmt.Errorf("%s: %w", c.Source, err)
+		return fmt.Errorf("%s: %w", ingest.Shown(c.Source), err)
 	}
 	defer found.Close()
 	many, err := c.census(ctx, found)
 	if err != nil {
-		return fmt.Errorf("%s: %w", c.Source, err)
+		return fmt.Errorf("%s: %w", ingest.Shown(c.Source), err)
 	}
 	if many.Proposes() {
 		found.Warnings = append(found.Warnings, many.Proposal(recording.ShellWord(c.Source)))
@@ -53,7 +54,7 @@ func (c *probeCmd) Run(ctx context.Context) error {
 	if c.JSON {
 		return json.NewEncoder(os.Stdout).Encode(found)
 	}
-	_, err = fmt.Print(found.Text(c.Source))
+	_, err = fmt.Print(found.Text(ingest.Shown(c.Source)))
 	return err
 }
 

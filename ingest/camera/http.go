@@ -30,7 +30,7 @@ type httpCamera struct {
 }
 
 func newHTTP(o urlOptions, address *url.URL) pipeline.Source {
-	return &httpCamera{name: address.Redacted(), address: address, ca: o.CA, timing: timing{reports: o.Clock == byCamera}}
+	return &httpCamera{name: shown(address), address: address, ca: o.CA, timing: timing{reports: o.Clock == byCamera}}
 }
 
 // Live says that frames come whether or not they are read.

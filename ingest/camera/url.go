@@ -44,12 +44,21 @@ func NewURL(decode func(dst any) error) (pipeline.Source, error) {
 	}
 	if address.Scheme == "rtsp" || address.Scheme == "rtsps" {
 		return &rtspCamera{
-			name: address.Redacted(), url: o.URL, udp: o.Transport == overUDP, ca: o.CA,
+			name: shown(address), url: o.URL, udp: o.Transport == overUDP, ca: o.CA,
 			advice: "the camera's page names its address, user and password included: try it with ffplay; docs/howto/cameras.md has what helps",
 			timing: timing{reports: o.Clock == byCamera},
 		}, nil
 	}
 	return newHTTP(o, address), nil
+}
+
+// shown is an address for messages: without a password, and without the query, which may hold one.
+func shown(address *url.URL) string {
+	u := *address
+	if u.RawQuery != "" {
+		u.RawQuery = "..."
+	}
+	return u.Redacted()
 }
 
 // check holds the options to what is read, and takes the address apart.

@@ -25,7 +25,7 @@ import (
 
 // Recording is a source that is read from its first frame to its last, as often as needed.
 type Recording struct {
-	Arg     string // as the user named it
+	Arg     string // as the user named it, without a password
 	kind    string
 	options map[string]any
 	span    Span
@@ -60,7 +60,7 @@ func Open(arg string, dt, fps float64, assets string, s Span) (*Recording, error
 			options["frames"] = max(s.endOr(SimulatedFrames), SimulatedFrames)
 		}
 	}
-	return &Recording{Arg: arg, kind: kind, options: options, span: s, told: map[string]bool{}}, nil
+	return &Recording{Arg: ingest.Shown(arg), kind: kind, options: options, span: s, told: map[string]bool{}}, nil
 }
 
 // Simulation is the whole film that a simulation with these options draws.
