@@ -36,11 +36,12 @@ LINKED := -extldflags "-fuse-ld=lld -Wl,--gc-sections"
 build: setup
 	go build -ldflags '$(LINKED)' -buildvcs=$(STAMPED) -o $(BINARY) ./cmd/driftscope
 
-# The program without cgo, and so without OpenCV, for the PC beside a microscope: docs/howto/desk.md. It needs no set-up.
+# The program without cgo, and so without OpenCV, for the PC beside a microscope: docs/howto/desk.md. It needs no set-up. It is of each system's own
+# mode: on Linux one file that asks for nothing, not even a loader.
 DESKS := windows-amd64 windows-arm64 darwin-amd64 darwin-arm64 linux-amd64 linux-arm64
 desks: $(DESKS:%=desk-%)
 desk-%:
-	CGO_ENABLED=0 GOOS=$(word 1,$(subst -, ,$*)) GOARCH=$(word 2,$(subst -, ,$*)) go build -trimpath -buildvcs=$(STAMPED) \
+	CGO_ENABLED=0 GOOS=$(word 1,$(subst -, ,$*)) GOARCH=$(word 2,$(subst -, ,$*)) go build -buildmode=default -trimpath -buildvcs=$(STAMPED) \
 		-o bin/desk/driftscope-$*$(if $(filter windows-%,$*),.exe) ./cmd/driftscope
 
 setup: $(STAMP)
@@ -149,7 +150,7 @@ dist: setup
 	go build $(DISTFLAGS) $(NATIVE) -o $(DIST)/build/native/ ./cmd/driftscope
 	@set -e; for pair in $(PURE); do \
 		echo "go build, without OpenCV, for $$pair"; \
-		CGO_ENABLED=0 GOOS=$${pair%/*} GOARCH=$${pair#*/} go build $(DISTFLAGS) -ldflags '-s -w' -o $(DIST)/build/$$(echo $$pair | tr / -)/ ./cmd/driftscope; \
+		CGO_ENABLED=0 GOOS=$${pair%/*} GOARCH=$${pair#*/} go build -buildmode=default $(DISTFLAGS) -ldflags '-s -w' -o $(DIST)/build/$$(echo $$pair | tr / -)/ ./cmd/driftscope; \
 	done
 	go run $(DISTFLAGS) $(NATIVE) ./internal/dist -from $(DIST)/build -into $(DIST)
 

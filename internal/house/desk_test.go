@@ -76,3 +76,24 @@ func TestDesks(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
+
+// TestDesksAskForNothing: GOFLAGS of the Makefile makes programs position-independent, and one for Linux without cgo then asks for glibc's loader.
+func TestDesksAskForNothing(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for line := range strings.Lines(string(text)) {
+		if !strings.Contains(line, "CGO_ENABLED=0 GOOS=") {
+			continue
+		}
+		found++
+		if !strings.Contains(line, "go build -buildmode=default ") {
+			t.Errorf("the Makefile builds a desk's program in the mode of GOFLAGS, expected -buildmode=default: %s", line)
+		}
+	}
+	if found != 2 {
+		t.Errorf("%d lines of the Makefile build programs of desks, expected those of desks and of dist", found)
+	}
+}
