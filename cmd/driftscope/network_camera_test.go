@@ -20,7 +20,7 @@ func TestNetworkCameraRestarts(t *testing.T) {
 	suite.Long(t)
 	const away, restarts = 300 * time.Millisecond, 2
 	camera := rtsptest.Start(t, rtsptest.Options{Codec: avcodec.H264, User: "guest", Password: "secret", Digest: true, Lose: func(n, packet, packets int) bool {
-		return n%20 == 10 && packet == 1 // of every other key frame, and so of 10 pictures; its first packet tells that it is missing
+		return n%rtsptest.Pictures == 0 && packet == 1 // of the film's first picture, which takes several and has a key frame's: the first tells that it is missing
 	}})
 	folder := t.TempDir()
 	written(t, folder, map[string]string{

@@ -47,6 +47,7 @@ func health(t *testing.T, from *nats.Subscription, what string, say func(), hold
 
 // TestHealth: an experiment is a stream: it says every second which cameras its law is of, when each was last heard, and which fell silent; and that it ends.
 func TestHealth(t *testing.T) {
+	t.Parallel()
 	e := begin(t, Command{Streams: []string{"left", "right", "absent"}, Stale: 2})
 	go func() {
 		for e.printed.Scan() {
@@ -143,6 +144,7 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 
 // TestFailure: what ends a pool is what its last health says.
 func TestFailure(t *testing.T) {
+	t.Parallel()
 	s := bustest.Start(t, "")
 	nc, err := nats.Connect(s.URL())
 	if err != nil {
@@ -285,6 +287,7 @@ func TestShippedUser(t *testing.T) {
 
 // TestServerAway: while the server is away nothing is published, which is told once; when it is back, health goes on, and the cameras were silent meanwhile.
 func TestServerAway(t *testing.T) {
+	t.Parallel()
 	s := bustest.Start(t, "")
 	nc, err := nats.Connect(s.URL(), nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond))
 	if err != nil {

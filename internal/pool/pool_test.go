@@ -137,6 +137,7 @@ func cameras(n int) func(*message.PopulationRecord) bool {
 
 // TestPool: two streams on a real server, with junk between, become one law that is read back; one that falls silent is left out, and comes back.
 func TestPool(t *testing.T) {
+	t.Parallel()
 	e := begin(t, Command{Streams: []string{"left", "right", "bare"}, Stale: 2})
 	until(t, "junk of left", func() bool { // again and again: what is published before it has subscribed, it does not hear
 		e.publish("left", []byte(`{"v":1,"kind":"popu`))
@@ -200,6 +201,7 @@ func TestPool(t *testing.T) {
 
 // TestEveryone: '*' is every stream of the site, but for the experiment itself and other experiments; --json prints what is published.
 func TestEveryone(t *testing.T) {
+	t.Parallel()
 	e := begin(t, Command{Streams: []string{"*"}, Stale: 60, JSON: true})
 	first := make(chan []byte, 1)
 	go func() {
