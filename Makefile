@@ -56,8 +56,9 @@ run: build
 	$(BINARY) run sim:molecule $(if $(FRAMES),--frames $(FRAMES))
 
 # Tests are linked as the program is: a process that starts without OpenCV's 230 other libraries takes a tenth of the time, and tests start hundreds.
+# Under the race detector three packages at once: at two, which wait for servers and cameras, a quarter of the processors' time was left.
 GOTEST := go test -ldflags '$(LINKED)'
-RACE   := $(GOTEST) -race -buildmode=default -tags matprofile
+RACE   := $(GOTEST) -race -buildmode=default -tags matprofile -p 3
 
 # What is said of a test run: internal/testreport.
 REPORT := go run ./internal/testreport
