@@ -56,9 +56,11 @@ run: build
 	$(BINARY) run sim:molecule $(if $(FRAMES),--frames $(FRAMES))
 
 # Tests are linked as the program is: a process that starts without OpenCV's 230 other libraries takes a tenth of the time, and tests start hundreds.
-# Under the race detector three packages at once: at two, which wait for servers and cameras, a quarter of the processors' time was left.
 GOTEST := go test -ldflags '$(LINKED)'
-RACE   := $(GOTEST) -race -buildmode=default -tags matprofile -p 3
+RACE   := $(GOTEST) -race -buildmode=default -tags matprofile
+
+# Three packages at once on two cores: at two, which wait for servers and cameras, a quarter of the processors' time was left.
+AT_ONCE := -p $(shell echo $$(( $$(nproc) * 3 / 2 )))
 
 # What is said of a test run: internal/testreport.
 REPORT := go run ./internal/testreport
@@ -70,8 +72,8 @@ RECORDED := internal/testreport/recorded.txt
 COVER   := $(CURDIR)/out/cover
 COVERED  = $(if $(DRIFTSCOPE_DATA),-cover -exec "env GOCOVERDIR=$(COVER)/$(1)")
 INTO     = $(if $(DRIFTSCOPE_DATA),-args -test.gocoverdir=$(COVER)/$(1))
-SHORT    = $(GOTEST) -json $(call COVERED,short) -short -timeout 20m $(TESTFLAGS) ./... $(call INTO,short)
-LONG     = $(GOTEST) -json $(call COVERED,long) -timeout 30m $(TESTFLAGS) $$(go run ./internal/suite/long) $(call INTO,long)
+SHORT    = $(GOTEST) $(AT_ONCE) -json $(call COVERED,short) -short -timeout 20m $(TESTFLAGS) ./... $(call INTO,short)
+LONG     = $(GOTEST) $(AT_ONCE) -json $(call COVERED,long) -timeout 30m $(TESTFLAGS) $$(go run ./internal/suite/long) $(call INTO,long)
 TOGETHER = go tool covdata percent -i=$(COVER)/short,$(COVER)/long
 
 # The tests of every day: all but what is long, which is trainings, searches of whole films and tables of mistakes. The browser, the real nats-server
@@ -89,7 +91,7 @@ test-long: setup
 	@./internal/setup/install.sh tests || echo "setup: the tests that need these are skipped" >&2
 	@rm -rf $(COVER)/long && mkdir -p $(COVER)/long
 	{ $(LONG); $(if $(wildcard $(COVER)/short/*),$(TOGETHER)); } | $(REPORT) -longest 30 $(if $(wildcard $(COVER)/short/*),-recorded $(RECORDED))
-	$(RACE) -json -short -vet=off -timeout 30m ./... | $(REPORT)
+	$(RACE) $(AT_ONCE) -json -short -vet=off -timeout 30m ./... | $(REPORT)
 	CGO_ENABLED=0 go test -short -vet=off ./online/...
 	CGO_ENABLED=0 go test -short -vet=off ./internal/frame ./internal/sharing ./ingest ./ingest/picture ./ingest/files ./ingest/recorder ./ingest/natsource ./infer/field
 	$(GOTEST) -tags nodnnl ./infer/sdevae/dnnl
@@ -103,7 +105,7 @@ recorded: setup
 # Everything under the race detector, what is long, too: for an evening.
 race: setup
 	@./internal/setup/install.sh tests
-	$(RACE) -timeout 4h ./...
+	$(RACE) $(AT_ONCE) -timeout 4h ./...
 
 check: setup
 	@echo "gofmt: one layout, so that diffs show only what changed"
