@@ -51,18 +51,7 @@ func TestDurableCluster(t *testing.T) {
 	defer cancel()
 	keep := small
 	keep.Replicas = 3
-	for { // until the three have found each other
-		asking, done := context.WithTimeout(ctx, answering)
-		_, err := keep.streamOf(asking, js, "cam")
-		done()
-		if err == nil {
-			break
-		}
-		if ctx.Err() != nil {
-			t.Fatal(err)
-		}
-		pause(ctx, tryAgain)
-	}
+	again(ctx, t, func(asking context.Context) (jetstream.Stream, error) { return keep.streamOf(asking, js, "cam") }) // until the three have found each other
 	p, s := durablePublisher(t, conn), durable(t, url, 0, 0)
 	const frames = 600
 	published := make(chan error, 1)
@@ -103,15 +92,21 @@ func TestDurableCluster(t *testing.T) {
 	}
 }
 
-// asked is what the servers say of the stream. While they elect one that answers, a question is lost, and put again.
+// asked is what the servers say of the stream.
 func asked(ctx context.Context, t *testing.T, js jetstream.JetStream) *jetstream.StreamInfo {
+	t.Helper()
+	return again(ctx, t, func(asking context.Context) (jetstream.Stream, error) { return js.Stream(asking, StreamOf("cam")) }).CachedInfo()
+}
+
+// again asks until it is answered: while servers elect one that answers, a question is lost.
+func again[T any](ctx context.Context, t *testing.T, ask func(asking context.Context) (T, error)) T {
 	t.Helper()
 	for {
 		asking, done := context.WithTimeout(ctx, answering)
-		stream, err := js.Stream(asking, StreamOf("cam"))
+		answer, err := ask(asking)
 		done()
 		if err == nil {
-			return stream.CachedInfo()
+			return answer
 		}
 		if ctx.Err() != nil {
 			t.Fatal(err)

@@ -16,13 +16,16 @@ type dialed struct {
 func (d *dialed) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err == nil && d.ended {
+	if d.ended {
 		conn.Close()
 	}
 	d.all = append(d.all, conn)
-	return conn, err
+	return conn, nil
 }
 
 func (d *dialed) close() {
@@ -30,8 +33,6 @@ func (d *dialed) close() {
 	defer d.mu.Unlock()
 	d.ended = true
 	for _, c := range d.all {
-		if c != nil {
-			c.Close()
-		}
+		c.Close()
 	}
 }
