@@ -71,6 +71,9 @@ func TestMQTT(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if err := c.NATS().Flush(); err != nil { // else mosquitto_pub may be there first
+			t.Fatal(err)
+		}
 		if text, err := exec.CommandContext(t.Context(), publish, append(args, "-t", "stage/moved", "-m", "x")...).CombinedOutput(); err != nil {
 			t.Fatalf("mosquitto_pub: %v: %s", err, text)
 		}
