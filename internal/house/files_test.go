@@ -228,7 +228,7 @@ var renames = map[string]string{
 	"internal/atomicfile/atomicfile.go": "it syncs",
 	"ingest/zarr/writer.go":             "frames of a recording: a sync for each is slower than a camera, and the page on recordings tells so",
 	"ingest/sim/record.go":              "a folder of drawn pictures, which the same command draws again",
-	"sinks/spool/position.go":           "a hint, without which records are sent twice and known by their identity; a frame may wait for it",
+	"sinks/spool/position.go":           "a hint in two copies with checksums, beside what the server says; a frame may wait for it",
 }
 
 // rehearsals are folders whose files serve a test, or are written again by make schemas.

@@ -81,7 +81,7 @@ func (k *kept) take(seq uint64, kind latent.Kind, id string, data []byte) {
 	k.messages++
 	name, number, _ := strings.Cut(id, ".")
 	n, err := strconv.ParseUint(number, 10, 64)
-	begun, err2 := strconv.ParseInt(name, 36, 64)
+	begun, err2 := strconv.ParseInt(name[strings.LastIndexByte(name, '-')+1:], 36, 64) // behind the run that began the spool, if that was another
 	if err != nil || err2 != nil {
 		k.wrong("%s: message %d has the identity %q, RUN.N expected", k.name, seq, id)
 		return

@@ -46,8 +46,8 @@ type natsOptions struct {
 // first, and forgotten there once the server has confirmed it: neither the program nor the server has to run all the time.
 //
 // Each message says the sequence number that the stream must have reached, so that none can be stored before the one before it; a window
-// of messages is on its way. After any failure the stream is asked for its last message, and sending goes on behind that record of the
-// spool: a message that was stored but not confirmed is known by its identity.
+// of messages is on its way. At the start and after any failure the stream is asked for its last message, and sending goes on behind that
+// record of the spool: a message that was stored but not confirmed is known by its identity, and its place by the order of identities.
 type durable struct {
 	bus     *bus.Conn
 	nc      *nats.Conn
@@ -63,7 +63,9 @@ type durable struct {
 
 	always bool // the message being written is kept whatever was kept before
 
-	run   string // first part of every identity made here, where frames do not come again
+	run     string   // first part of every identity made here, where frames do not come again
+	origins []string // of the identities in the spool, and of run
+
 	made  made
 	batch []byte // records of the message being written
 	marks []mark
@@ -72,8 +74,9 @@ type durable struct {
 	cancel    context.CancelFunc
 	ended     chan struct{}
 
-	mu    sync.Mutex
-	state Kept
+	mu            sync.Mutex
+	state         Kept
+	failing, hurt notice
 }
 
 // Kept is what the command info says of durability.
@@ -81,6 +84,7 @@ type Kept struct {
 	Stream  string `json:"stream"`            // of JetStream
 	Retries uint64 `json:"retries"`           // times that what was on its way had to be sent again
 	Remade  uint64 `json:"remade,omitempty"`  // times that the stream was gone, as deleted, and was made again
+	Damaged uint64 `json:"damaged,omitempty"` // bytes of the spool that were damaged; the messages in them are lost
 	Problem string `json:"problem,omitempty"` // why nothing is confirmed now
 }
 
@@ -117,14 +121,18 @@ func newDurable(env Env, subject bus.Subject, o natsOptions) (*durable, error) {
 	}
 	asking, done := context.WithTimeout(context.Background(), askWait)
 	defer done()
-	if _, _, err := d.ensure(asking); err != nil {
+	stream, missing, err := d.ensure(asking)
+	if err != nil {
 		return nil, unkept(d.config.Name, "enable JetStream there, and allow this user its API", err)
 	}
 	if err = d.openSpool(filepath.Join(o.Store, "spool"), o.MaxBytes); err != nil {
 		return nil, err
 	}
-	if d.spool.Torn > 0 {
-		log.Warn("the end of the spool was damaged and is lost, as after a machine that lost its power", "spool", d.spool.Folder, "bytes", d.spool.Torn)
+	if err := d.goOn(asking, stream.CachedInfo().State.LastSeq); err != nil {
+		return nil, errors.Join(err, d.spool.Close())
+	}
+	if missing && !d.spool.Empty() {
+		d.remade()
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	d.cancel = cancel
@@ -278,10 +286,35 @@ func (d *durable) failed(err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.state.Retries++
-	if err.Error() != d.state.Problem {
-		d.state.Problem = err.Error()
+	d.state.Problem = err.Error()
+	if d.failing.due(d.state.Problem) {
 		d.log.Warn("what is to be kept waits in the spool", "stream", d.config.Name, "err", err)
 	}
+}
+
+// damaged counts bytes of the spool that hold no whole record, and logs their number.
+func (d *durable) damaged(bytes int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.state.Damaged += uint64(bytes)
+	if d.state.Damaged > 0 && d.hurt.due(strconv.FormatUint(d.state.Damaged, 10)) {
+		d.log.Warn("the spool was damaged, and the messages there are lost: look after the disk of nats.store", "spool", d.spool.Folder, "bytes", d.state.Damaged)
+	}
+}
+
+// notice is a log line that comes with another text only, at most once a second.
+type notice struct {
+	text string
+	at   time.Time
+}
+
+// due says whether the line with this text is to be logged now.
+func (n *notice) due(text string) bool {
+	if text == n.text || time.Since(n.at) < time.Second {
+		return false
+	}
+	n.text, n.at = text, time.Now()
+	return true
 }
 
 // remade counts and logs that the stream was deleted while the run went on.
@@ -296,10 +329,10 @@ func (d *durable) remade() {
 func (d *durable) well() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.state.Problem != "" {
+	if d.state.Problem = ""; d.failing.text != "" {
 		d.log.Info("what was to be kept is kept again", "stream", d.config.Name)
 	}
-	d.state.Problem = ""
+	d.failing.text = ""
 }
 
 // kept is the state now.
@@ -314,6 +347,8 @@ type sent struct {
 	id    string
 	after spool.Position
 	size  int
+
+	skipped int64 // damaged bytes of the spool before it
 }
 
 // session sends what waits and forgets what is confirmed, in order, until something fails or ctx ends.
@@ -342,6 +377,13 @@ func (d *durable) session(ctx context.Context) error {
 				return err
 			}
 			if !ok {
+				if len(window) == 0 && r.Skipped > 0 {
+					d.damaged(r.Skipped)
+					next = after
+					if err := d.spool.Forget(after); err != nil {
+						return err
+					}
+				}
 				break
 			}
 			if err := d.send(r, inbox, last, before); err != nil {
@@ -354,7 +396,7 @@ func (d *durable) session(ctx context.Context) error {
 				late.Reset(ackWait)
 			}
 			last, next, size = last+1, after, size+len(r.Line)
-			window = append(window, sent{r.ID, after, len(r.Line)})
+			window = append(window, sent{r.ID, after, len(r.Line), r.Skipped})
 		}
 		select {
 		case <-ctx.Done():
@@ -381,6 +423,7 @@ func (d *durable) session(ctx context.Context) error {
 				return err
 			}
 			d.confirmed = first.id
+			d.damaged(first.skipped)
 			window, size = window[1:], size-first.size
 			late.Reset(ackWait)
 			d.well()
@@ -427,6 +470,8 @@ func (d *durable) close(ctx context.Context) error {
 	}
 	d.cancel()
 	<-d.ended
+	d.hurt.at = time.Time{}
+	d.damaged(0)
 	if !d.spool.Empty() {
 		d.log.Warn("what was not confirmed waits for the next run of this stream", "spool", d.spool.Folder)
 	}

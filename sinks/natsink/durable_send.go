@@ -23,8 +23,8 @@ func (d *durable) ensure(ctx context.Context) (stream jetstream.Stream, missing 
 	return stream, missing, err
 }
 
-// resume finds the stream's last message in the spool, forgets the records up to it, and returns the stream's last sequence number, and whether one server
-// alone has the stream. One that is not there is made.
+// resume forgets the records that the stream has, and returns the stream's last sequence number, and whether one server alone has the stream. One that is not
+// there is made.
 func (d *durable) resume(ctx context.Context) (last uint64, alone bool, err error) {
 	ctx, done := context.WithTimeout(ctx, askWait)
 	defer done()
@@ -43,46 +43,73 @@ func (d *durable) resume(ctx context.Context) (last uint64, alone bool, err erro
 		return 0, alone, nil
 	}
 	m, err := leaderMessage(ctx, d.nc, d.config.Name, messageWanted{Seq: last})
-	if errors.Is(err, jetstream.ErrMsgNotFound) {
+	gone := errors.Is(err, jetstream.ErrMsgNotFound)
+	if err != nil && !gone {
+		return 0, false, err
+	}
+	var id string
+	if !gone {
+		id = m.Header.Get(jetstream.MsgIDHeader)
+		if epoch, _ := strconv.ParseUint(m.Header.Get(epochHeader), 10, 64); d.lease != nil && epoch > d.lease.Epoch() {
+			return 0, false, fmt.Errorf("%s holds a message of epoch %d, this lease has epoch %d: %w", d.config.Name, epoch, d.lease.Epoch(), ErrFenced)
+		}
+	}
+	if id != "" && id == d.confirmed || gone && d.standing != nil {
 		return last, alone, nil
 	}
+	find := d.stored
+	if d.standing != nil {
+		find = d.follow
+	}
+	from, err := find(ctx, id, alone)
 	if err != nil {
 		return 0, false, err
 	}
-	id := m.Header.Get(jetstream.MsgIDHeader)
-	if id == d.confirmed {
-		return last, alone, nil
+	if !alone {
+		d.look(ctx, id, from, last)
 	}
-	if epoch, _ := strconv.ParseUint(m.Header.Get(epochHeader), 10, 64); d.lease != nil && epoch > d.lease.Epoch() {
-		return 0, false, fmt.Errorf("%s holds a message of epoch %d, this lease has epoch %d: %w", d.config.Name, epoch, d.lease.Epoch(), ErrFenced)
-	}
-	first := ""
-	for p, n := d.spool.First(), uint64(0); ; n++ {
+	d.confirmed = id
+	return last, alone, d.spool.Forget(from)
+}
+
+// follow returns what follows the stream's last message where frames come again. That message is in the spool, or was there when this worker took the
+// stream over.
+func (d *durable) follow(_ context.Context, id string, _ bool) (spool.Position, error) {
+	for p := d.spool.First(); ; {
 		r, after, ok, err := d.spool.Read(p)
-		if err == nil && !ok && d.standing != nil && id != d.standing.last {
-			return 0, false, fmt.Errorf("%s holds a message that was not there when this worker took the stream over: %w", d.config.Name, ErrFenced)
+		switch {
+		case err != nil:
+			return p, err
+		case !ok && id != d.standing.last:
+			return p, fmt.Errorf("%s holds a message that was not there when this worker took the stream over: %w", d.config.Name, ErrFenced)
+		case !ok:
+			return d.spool.First(), nil
+		case r.ID == id:
+			return after, nil
 		}
-		if err != nil || !ok {
-			return last, alone, err
-		}
-		if n == 0 {
-			first = r.ID
-		}
-		if p = after; r.ID == id {
-			if !alone && n > 0 {
-				d.look(ctx, last-n, first)
-			}
-			d.confirmed = id
-			return last, alone, d.spool.Forget(after)
-		}
+		p = after
 	}
 }
 
-// look warns where somebody else's message stands in the place of one of ours, which is lost then.
-func (d *durable) look(ctx context.Context, seq uint64, id string) {
-	m, err := leaderMessage(ctx, d.nc, d.config.Name, messageWanted{Seq: seq})
-	if err == nil && m.Header.Get(jetstream.MsgIDHeader) != id {
-		d.log.Warn("somebody else publishes among what is kept, and a message is lost: allow the program alone", "stream", d.config.Name, "seq", seq)
+// look warns where somebody else's message stands in the place of one of ours, which is lost then. The record
+// before to is that of the stream's last message, if their identities are the same.
+func (d *durable) look(ctx context.Context, id string, to spool.Position, last uint64) {
+	first, newest, n := "", "", uint64(0)
+	for p := d.spool.First(); p.Before(to); n++ {
+		r, after, ok, err := d.spool.Read(p)
+		if err != nil || !ok {
+			return
+		}
+		if p, newest = after, r.ID; n == 0 {
+			first = r.ID
+		}
+	}
+	if n < 2 || newest != id {
+		return
+	}
+	m, err := leaderMessage(ctx, d.nc, d.config.Name, messageWanted{Seq: last - n + 1})
+	if err == nil && m.Header.Get(jetstream.MsgIDHeader) != first {
+		d.log.Warn("somebody else publishes among what is kept, and a message is lost: allow the program alone", "stream", d.config.Name, "seq", last-n+1)
 	}
 }
 

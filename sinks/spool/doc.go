@@ -2,9 +2,9 @@
 // It keeps what a NATS server has not confirmed yet, over the end of the program too.
 //
 // The folder holds segments, which are named by number and deleted once all of them is forgotten, the file lock, which one process holds, and
-// the file first, the position of the oldest record not forgotten. first is a hint: it is not synced, and without it records are sent twice,
-// which the reader knows by their identity. A crash of the program loses no record. A crash of the machine may tear the last records of a
-// segment; they are cut off when the spool is opened, and counted in Torn.
+// two copies of the position of the oldest record not forgotten. The position is a hint: it is not synced, and where it is older than the
+// truth the reader knows by their identity which records were sent. A crash of the program loses no record. Damage loses the records that it
+// touches and no others: each has a checksum of its bytes and its place, and Read passes over what is not whole, and says how much that was.
 //
-// Earlier releases wrote the same form: a change of it has to read the old one.
+// Records of earlier releases, whose checksums leave the place out, are read too. A change of the form has to read both.
 package spool

@@ -4,8 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,11 +14,11 @@ import (
 
 	"driftscope/internal/latent"
 	"driftscope/internal/sharing"
-	"driftscope/sinks/message"
 )
 
-// A spool's files hold records one after the other: length and CRC-32 of what follows, both little-endian uint32, then the lengths of kind
-// and identity, a byte each, kind, identity, and the message.
+// A spool's files hold records one after the other. Each has its length and its checksum, both little-endian uint32, the lengths of kind and
+// identity, a byte each, then kind, identity and message. The checksum is the CRC-32 of the bytes behind it and of the record's place: a
+// record that damage moved is no record. Earlier releases left the place out.
 const (
 	spoolHead   = 8
 	spoolSuffix = ".spool"
@@ -36,18 +34,24 @@ type Record struct {
 	Kind latent.Kind
 	ID   string // by which the server knows a message that it has already
 	Line []byte // JSON
+
+	Skipped int64 // damaged bytes that Read passed over before it
 }
 
-// Position is where a record begins.
+// Position is where a record begins. The zero Position is before all records.
 type Position struct {
 	segment uint64
 	offset  int64
 }
 
+// Before says whether p is nearer to the beginning than q.
+func (p Position) Before(q Position) bool {
+	return p.segment < q.segment || p.segment == q.segment && p.offset < q.offset
+}
+
 // Spool is a queue of records on disk. It may be used from any goroutine.
 type Spool struct {
 	Folder string        // of its files
-	Torn   int64         // bytes that Open cut off, because no whole record was to be read there
 	Ready  chan struct{} // holds a token when there may be more to read
 
 	limit int64 // bytes
@@ -61,6 +65,7 @@ type Spool struct {
 
 	noted   Position // first as the disk knows it
 	notedAt time.Time
+	copy    int // of the position that was written last
 }
 
 // segment is one file.
@@ -96,12 +101,14 @@ func (s *Spool) SetLimit(bytes int64) {
 	s.limit = bytes
 }
 
-// load finds what an earlier run left.
+// load finds what an earlier run left. What is added goes into a segment of its own, because the end of the last one may be torn.
 func (s *Spool) load() error {
 	entries, err := os.ReadDir(s.Folder)
 	if err != nil {
 		return err
 	}
+	p := s.recall()
+	next := p.segment + 1
 	for _, e := range entries { // sorted by name
 		name, _ := strings.CutSuffix(e.Name(), spoolSuffix)
 		number, err := strconv.ParseUint(name, 16, 63)
@@ -112,83 +119,50 @@ func (s *Spool) load() error {
 		if err != nil {
 			return err
 		}
-		s.cuts = append(s.cuts, c)
-		s.bytes += c.size
-	}
-	if len(s.cuts) == 0 {
-		c, err := s.open(1)
-		if err != nil {
-			return err
+		if c.size == 0 { // no record came after it was begun
+			if err := c.remove(); err != nil {
+				return err
+			}
+			continue
 		}
 		s.cuts = append(s.cuts, c)
+		s.bytes += c.size
+		next = max(next, number+1)
 	}
+	known := len(s.cuts) > 0 && p.segment <= s.cuts[len(s.cuts)-1].number // else its records are gone
+	c, err := s.open(next)
+	if err != nil {
+		return err
+	}
+	s.cuts = append(s.cuts, c)
 	s.first = Position{s.cuts[0].number, 0}
 	s.noted = s.first
 	signal(s.Ready)
-	os.Remove(filepath.Join(s.Folder, positionFile+positionPart)) // what a killed run left; the folder is ours
-	return s.recall()
+	if !known {
+		return nil
+	}
+	return s.forget(p)
 }
 
 func segmentName(number uint64) string { return fmt.Sprintf("%016x%s", number, spoolSuffix) }
 
-// open opens one segment, and cuts off what was torn: it counts in s.torn.
+// open opens one segment.
 func (s *Spool) open(number uint64) (*segment, error) {
 	file, err := os.OpenFile(filepath.Join(s.Folder, segmentName(number)), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("%w: check nats.store", err)
 	}
-	c := &segment{number: number, file: file}
-	for {
-		_, n, err := c.read(c.size)
-		if err == nil {
-			c.size += n
-			continue
-		}
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			err = s.cutOff(c)
-		} else {
-			err = fmt.Errorf("%w: nothing of it is lost: look after the disk of nats.store", err)
-		}
-		if err != nil {
-			return nil, errors.Join(err, file.Close())
-		}
-		return c, nil
-	}
-}
-
-// cutOff takes from a segment what follows its last whole record.
-func (s *Spool) cutOff(c *segment) error {
-	whole, err := c.file.Stat()
+	there, err := file.Stat()
 	if err != nil {
-		return err
+		return nil, errors.Join(err, file.Close())
 	}
-	s.Torn += whole.Size() - c.size
-	return c.file.Truncate(c.size)
+	return &segment{number: number, file: file, size: there.Size()}, nil
 }
 
-// read returns the record at offset and its length.
-func (c *segment) read(offset int64) (r Record, n int64, err error) {
-	var head [spoolHead]byte
-	if _, err := c.file.ReadAt(head[:], offset); err != nil {
-		return r, 0, err
-	}
-	length := binary.LittleEndian.Uint32(head[:])
-	if length < 2 || length > message.MaxRecord+1<<10 {
-		return r, 0, io.ErrUnexpectedEOF
-	}
-	body := make([]byte, length)
-	if _, err := c.file.ReadAt(body, offset+spoolHead); err != nil {
-		return r, 0, err
-	}
-	kind, id := int(body[0]), int(body[1])
-	if crc32.ChecksumIEEE(body) != binary.LittleEndian.Uint32(head[4:]) || 2+kind+id > len(body) {
-		return r, 0, io.ErrUnexpectedEOF
-	}
-	text := body[2:]
-	return Record{latent.Kind(text[:kind]), string(text[kind : kind+id]), text[kind+id:]}, spoolHead + int64(length), nil
-}
+// remove deletes the segment.
+func (c *segment) remove() error { return errors.Join(c.file.Close(), os.Remove(c.file.Name())) }
 
-// AppendRecord adds a record to dst as it lies on disk.
+// AppendRecord adds a record to dst as it lies on disk, all but its checksum, which Append writes.
 func AppendRecord(dst []byte, r Record) []byte {
 	start := len(dst)
 	dst = append(dst, make([]byte, spoolHead)...)
@@ -196,9 +170,7 @@ func AppendRecord(dst []byte, r Record) []byte {
 	dst = append(dst, r.Kind...)
 	dst = append(dst, r.ID...)
 	dst = append(dst, r.Line...)
-	body := dst[start+spoolHead:]
-	binary.LittleEndian.PutUint32(dst[start:], uint32(len(body)))
-	binary.LittleEndian.PutUint32(dst[start+4:], crc32.ChecksumIEEE(body))
+	binary.LittleEndian.PutUint32(dst[start:], uint32(len(dst)-start-spoolHead))
 	return dst
 }
 
@@ -243,6 +215,7 @@ func (s *Spool) extend() error {
 
 // write adds whole records, all or none.
 func (c *segment) write(records []byte) error {
+	seal(records, Position{c.number, c.size})
 	if _, err := c.file.WriteAt(records, c.size); err != nil {
 		return errors.Join(fmt.Errorf("%w: free some space for nats.store", err), c.file.Truncate(c.size))
 	}
@@ -257,25 +230,34 @@ func (s *Spool) First() Position {
 	return s.first
 }
 
-// Read returns the record at p and where the next one lies; ok is false at the end.
+// Read returns the first whole record at p or behind it, and where the next one lies; ok is false at the end.
 func (s *Spool) Read(p Position) (r Record, next Position, ok bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if p.segment < s.cuts[0].number { // it was over, and deleted
-		p = s.first
-	}
-	i := slices.IndexFunc(s.cuts, func(c *segment) bool { return c.number == p.segment }) // between files some may be missing
-	for ; p.offset >= s.cuts[i].size; i++ {
-		if i == len(s.cuts)-1 {
-			return r, p, false, nil
+	skipped := int64(0)
+	for _, c := range s.cuts {
+		if c.number < p.segment {
+			continue
 		}
-		p = Position{s.cuts[i+1].number, 0}
+		if c.number > p.segment { // the one before is over, or between files some are missing
+			p = Position{c.number, 0}
+		}
+		if p.offset >= c.size {
+			continue
+		}
+		r, at, after, err := c.next(p.offset)
+		if err != nil {
+			return r, p, false, fmt.Errorf("%w: nothing of it is lost: look after the disk of nats.store", err)
+		}
+		skipped += at - p.offset
+		p.offset = after
+		if after > at {
+			r.Skipped = skipped
+			return r, p, true, nil
+		}
 	}
-	r, n, err := s.cuts[i].read(p.offset)
-	if err != nil {
-		return r, p, false, fmt.Errorf("%s: %w: the disk gave back what was not written", s.cuts[i].file.Name(), err)
-	}
-	return r, Position{p.segment, p.offset + n}, true, nil
+	r.Skipped = skipped
+	return r, p, false, nil
 }
 
 // Forget forgets the records before p, and deletes segments that hold no other.
@@ -290,12 +272,12 @@ func (s *Spool) forget(p Position) error {
 	for len(s.cuts) > 1 && (s.cuts[0].number < p.segment || s.cuts[0].number == p.segment && p.offset >= s.cuts[0].size) {
 		old := s.cuts[0]
 		s.cuts, s.bytes = slices.Delete(s.cuts, 0, 1), s.bytes-old.size
-		if s.first.segment == old.number {
-			s.first = Position{s.cuts[0].number, 0}
-		}
-		if err := errors.Join(old.file.Close(), os.Remove(old.file.Name())); err != nil {
+		if err := old.remove(); err != nil {
 			return err
 		}
+	}
+	if p.segment < s.cuts[0].number {
+		s.first = Position{s.cuts[0].number, 0}
 	}
 	s.note()
 	return nil
@@ -321,7 +303,7 @@ func (s *Spool) Close() error {
 	done := len(s.cuts) > 0 && s.Empty()
 	var errs []error
 	if s.notedAt = (time.Time{}); done {
-		os.Remove(filepath.Join(s.Folder, positionFile))
+		s.unnote()
 	} else if len(s.cuts) > 0 {
 		s.note()
 	}

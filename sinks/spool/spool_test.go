@@ -2,8 +2,10 @@ package spool
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,7 +19,7 @@ import (
 
 // line is record i with a message of n bytes.
 func line(i, n int) []byte {
-	return AppendRecord(nil, Record{latent.KindLatent, fmt.Sprintf("run.%d", i), make([]byte, n)})
+	return AppendRecord(nil, Record{Kind: latent.KindLatent, ID: fmt.Sprintf("run.%d", i), Line: make([]byte, n)})
 }
 
 // waiting lists the identities of what waits.
@@ -98,29 +100,77 @@ func TestSpool(t *testing.T) {
 	}
 }
 
-// TestSpoolTorn: whatever a crash of the machine made of the end, what came before it is there, and what comes after follows it.
-func TestSpoolTorn(t *testing.T) {
-	whole := append(line(0, 50), line(1, 50)...)
-	flipped := append([]byte{}, whole...)
-	flipped[len(flipped)-1] ^= 1
-	long := append([]byte{}, whole...)
-	long[len(line(0, 50))+3] = 0xff // the second record's length
-	for name, text := range map[string][]byte{
-		"cut in a message": whole[:len(whole)-1], "cut in a head": whole[:len(line(0, 50))+3], "a bit": flipped, "a length": long,
-		"zeros": append(line(0, 50), make([]byte, 100)...),
+// placed is records as they lie in the first segment.
+func placed(records ...[]byte) []byte {
+	all := bytes.Join(records, nil)
+	seal(all, Position{segment: 1})
+	return all
+}
+
+// older is records as earlier releases wrote them: their checksums are the same at every place.
+func older(records ...[]byte) []byte {
+	all := bytes.Join(records, nil)
+	for rest := all; len(rest) > 0; {
+		n := spoolHead + binary.LittleEndian.Uint32(rest)
+		binary.LittleEndian.PutUint32(rest[4:], crc32.ChecksumIEEE(rest[spoolHead:n]))
+		rest = rest[n:]
+	}
+	return all
+}
+
+// TestSpoolDamaged: whatever damage made of a segment, the whole records before and behind it are there in order, and what comes after follows them.
+func TestSpoolDamaged(t *testing.T) {
+	size := len(line(0, 50))
+	for _, test := range []struct {
+		name    string
+		text    []byte
+		damage  func(text []byte) []byte
+		waiting string
+		skipped int
+	}{
+		{"nothing", nil, func(text []byte) []byte { return text }, "run.0 run.1 run.2", 0},
+		{"cut in a message", nil, func(text []byte) []byte { return text[:3*size-1] }, "run.0 run.1", size - 1},
+		{"cut in a head", nil, func(text []byte) []byte { return text[:2*size+3] }, "run.0 run.1", 3},
+		{"cut between records", nil, func(text []byte) []byte { return text[:2*size] }, "run.0 run.1", 0},
+		{"cut to nothing", nil, func([]byte) []byte { return nil }, "", 0},
+		{"a bit of the first", nil, func(text []byte) []byte { text[size-1] ^= 1; return text }, "run.1 run.2", size},
+		{"a bit of the last", nil, func(text []byte) []byte { text[3*size-1] ^= 1; return text }, "run.0 run.1", size},
+		{"a length", nil, func(text []byte) []byte { text[size+3] = 0xff; return text }, "run.0 run.2", size},
+		{"a length of many records", nil, func(text []byte) []byte { text[size+2] = 1; return text }, "run.0 run.2", size},
+		{"bytes put in", nil, func(text []byte) []byte { return slices.Insert(text, size, 0) }, "run.0", 2*size + 1}, // no record lies where it was written
+		{"zeros in the middle", nil, func(text []byte) []byte { clear(text[size+5 : 2*size+5]); return text }, "run.0", 2 * size},
+		{"zeros behind", nil, func(text []byte) []byte { return append(text, make([]byte, 100)...) }, "run.0 run.1 run.2", 100},
+		{"two changed places", nil, func(text []byte) []byte { return slices.Concat(text[size:2*size], text[:size], text[2*size:]) }, "run.2", 2 * size},
+		{"more than one search", placed(line(0, 50), line(1, 3*searchStep), line(2, 50)), func(text []byte) []byte { text[size+1] ^= 1; return text }, "run.0 run.2", len(line(1, 3*searchStep))},
+		{"an earlier release's", older(line(0, 50), line(1, 50), line(2, 50)), func(text []byte) []byte { text[size-1] ^= 1; return text }, "run.1 run.2", size},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(test.name, func(t *testing.T) {
+			if test.text == nil {
+				test.text = placed(line(0, 50), line(1, 50), line(2, 50))
+			}
 			folder := t.TempDir()
-			if err := os.WriteFile(filepath.Join(folder, "0000000000000001"+spoolSuffix), text, 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(folder, segmentName(1)), test.damage(test.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			s := openTest(t, folder, 1<<20)
 			defer s.Close()
-			if err := s.Append(line(2, 50)); err != nil {
+			if err := s.Append(line(3, 50)); err != nil {
 				t.Fatal(err)
 			}
-			if ids, _ := waiting(t, s); fmt.Sprint(ids) != "[run.0 run.2]" || s.Torn != int64(len(text)-len(line(0, 50))) {
-				t.Errorf("found %v, %d bytes cut off", ids, s.Torn)
+			want := strings.TrimSpace(test.waiting + " run.3")
+			skipped := int64(0)
+			for p := s.First(); ; {
+				r, next, ok, err := s.Read(p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if skipped += r.Skipped; !ok {
+					break
+				}
+				p = next
+			}
+			if ids, _ := waiting(t, s); strings.Join(ids, " ") != want || skipped != int64(test.skipped) {
+				t.Errorf("found %v, %d bytes passed over, expected %s, %d", ids, skipped, want, test.skipped)
 			}
 		})
 	}
@@ -132,8 +182,15 @@ func TestSpoolUnreadable(t *testing.T) {
 	if err := os.Symlink("/proc/self/mem", filepath.Join(folder, segmentName(1))); err != nil { // nothing is mapped at 0: an I/O error
 		t.Fatal(err)
 	}
-	if s, err := Open(folder, 1<<20); !errors.Is(err, syscall.EIO) || !strings.Contains(err.Error(), "nats.store") {
-		t.Errorf("found %v, %v, expected the disk's error", s, err)
+	c := &segment{number: 1, size: 1 << 10}
+	var err error
+	if c.file, err = os.Open(filepath.Join(folder, segmentName(1))); err != nil {
+		t.Fatal(err)
+	}
+	s := &Spool{cuts: []*segment{c}}
+	defer c.file.Close()
+	if r, _, _, err := s.Read(Position{}); !errors.Is(err, syscall.EIO) || !strings.Contains(err.Error(), "nats.store") {
+		t.Errorf("found %v, %v, expected the disk's error", r, err)
 	}
 }
 
@@ -185,7 +242,7 @@ func TestSpoolOnFullDisk(t *testing.T) {
 // FuzzSpool: a folder of which two files hold anything at all opens; every record in it can be read, what is written follows, and a second
 // opening finds the same.
 func FuzzSpool(f *testing.F) {
-	whole := append(line(0, 50), line(1, 50)...)
+	whole := placed(line(0, 50), line(1, 50))
 	for _, text := range [][]byte{nil, whole, whole[:len(whole)-1], append([]byte{0, 0, 0, 0x80}, whole...), bytes.Repeat([]byte{0xff}, 64), make([]byte, 64), AppendRecord(nil, Record{})} {
 		f.Add(text, whole)
 		f.Add(whole, text)
@@ -221,18 +278,26 @@ func FuzzSpool(f *testing.F) {
 	})
 }
 
-// TestSpoolKilled: a run that begins after one that was killed does not send again what had been forgotten a second before.
+// TestSpoolKilled: a run that begins after one that was killed does not send again what had been forgotten a second before, as long as one copy of
+// the position is whole; the records themselves need not be.
 func TestSpoolKilled(t *testing.T) {
+	at := func(segment uint64, offset int64) string { return string(positionText(Position{segment, offset})) }
 	for _, test := range []struct {
-		name, first string // the file as it is found, where not empty
-		waiting     int
+		name    string
+		files   map[string]string // that are found otherwise than they were written
+		waiting int
 	}{
-		{"as written", "", 5},
-		{"no number", "a place", 10},
-		{"no such segment", "9 0\n", 10},
-		{"within a record", "1 3\n", 10},
-		{"behind the end", "1 1000000\n", 10},
-		{"at the end", "1 1250\n", 0},
+		{"as written", nil, 5},
+		{"no number", map[string]string{"position.1": "a place"}, 10},
+		{"without a checksum", map[string]string{"position.1": "1 500\n"}, 10},
+		{"a wrong checksum", map[string]string{"position.1": strings.Replace(at(1, 500), "5", "6", 1)}, 10},
+		{"the older copy", map[string]string{"position.0": at(1, 500), "position.1": ""}, 6},
+		{"the newer copy", map[string]string{"position.0": at(1, 750)}, 4},
+		{"of records that are gone", map[string]string{"position.1": at(9, 0)}, 10},
+		{"behind the end", map[string]string{"position.1": at(1, 1000000)}, 0},
+		{"at the end", map[string]string{"position.1": at(1, 1250)}, 0},
+		{"before a damaged half", map[string]string{segmentName(1): "junk"}, 0},
+		{"an earlier release's", map[string]string{"position.1": "", "first": "1 500\n"}, 10},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			killed := t.TempDir()
@@ -251,8 +316,8 @@ func TestSpoolKilled(t *testing.T) {
 			if err := os.CopyFS(left, os.DirFS(killed)); err != nil {
 				t.Fatal(err)
 			}
-			if test.first != "" {
-				if err := os.WriteFile(filepath.Join(left, positionFile), []byte(test.first), 0o600); err != nil {
+			for name, text := range test.files {
+				if err := os.WriteFile(filepath.Join(left, name), []byte(text), 0o600); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -260,6 +325,12 @@ func TestSpoolKilled(t *testing.T) {
 			defer again.Close()
 			if ids, _ := waiting(t, again); len(ids) != test.waiting {
 				t.Errorf("%v wait, expected the last %d", ids, test.waiting)
+			}
+			if err := again.Append(line(10, 104)); err != nil {
+				t.Fatal(err)
+			}
+			if ids, _ := waiting(t, again); len(ids) != test.waiting+1 || ids[test.waiting] != "run.10" {
+				t.Errorf("%v wait, expected a new record behind the last %d", ids, test.waiting)
 			}
 		})
 	}

@@ -598,6 +598,8 @@ class View(Timed):
 class InfoKept(Record):
     """Where nats.durable is on."""
 
+    #: bytes of the spool that were damaged; the messages in them are lost
+    damaged: int | None = None
     #: why nothing is confirmed now
     problem: str | None = None
     #: times that the stream was gone, as deleted, and was made again

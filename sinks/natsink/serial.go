@@ -1,0 +1,138 @@
+package natsink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"driftscope/sinks/spool"
+)
+
+// serial is the identity of a record where frames do not come again: RUN.N in the first run that uses a spool, ORIGIN-RUN.N in those that continue
+// the spool. RUN is a time and ORIGIN the first RUN. The identities of one origin ascend by run and number, so a record that the disk lost has
+// its place among them.
+type serial struct {
+	origin string
+	run, n uint64
+}
+
+// readSerial reads an identity; ok is false for any other.
+func readSerial(id string) (s serial, ok bool) {
+	name, number, _ := strings.Cut(id, ".")
+	origin, run, later := strings.Cut(name, "-")
+	if !later {
+		run = origin
+	}
+	begun, err1 := strconv.ParseUint(run, 36, 64)
+	n, err2 := strconv.ParseUint(number, 10, 64)
+	return serial{origin, begun, n}, err1 == nil && err2 == nil
+}
+
+// follows says whether s comes after t of the same origin.
+func (s serial) follows(t serial) bool { return s.run > t.run || s.run == t.run && s.n > t.n }
+
+// goOn names this run behind all that waits in the spool, and behind the stream's last message where that was in the spool: also if the clock was set back.
+func (d *durable) goOn(ctx context.Context, last uint64) error {
+	begun := uint64(time.Now().UnixNano())
+	d.run = strconv.FormatUint(begun, 36)
+	var newest serial
+	for p := (spool.Position{}); ; {
+		r, after, ok, err := d.spool.Read(p)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			break
+		}
+		if s, ok := readSerial(r.ID); ok {
+			if newest = s; !slices.Contains(d.origins, s.origin) {
+				d.origins = append(d.origins, s.origin)
+			}
+		}
+		p = after
+	}
+	if newest.origin == "" {
+		d.origins = []string{d.run}
+		return nil
+	}
+	if last > 0 {
+		m, err := leaderMessage(ctx, d.nc, d.config.Name, messageWanted{Seq: last})
+		if err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) {
+			return unkept(d.config.Name, "allow this user its API", err)
+		}
+		if err == nil {
+			if s, ok := readSerial(m.Header.Get(jetstream.MsgIDHeader)); ok && s.origin == newest.origin && s.follows(newest) {
+				newest = s
+			}
+		}
+	}
+	d.run = newest.origin + "-" + strconv.FormatUint(max(begun, newest.run+1), 36)
+	return nil
+}
+
+// stored returns where the records begin that the stream does not have. id is its last message's. If that was never in this spool, as a stranger's or another
+// machine's, the last of each kind and what the spool knows itself have to do.
+func (d *durable) stored(ctx context.Context, id string, alone bool) (spool.Position, error) {
+	first := d.spool.First()
+	if s, ok := readSerial(id); ok && slices.Contains(d.origins, s.origin) {
+		from, err := d.behind(s)
+		if err != nil {
+			return first, err
+		}
+		r, after, ok, err := d.spool.Read(from)
+		switch {
+		case err != nil:
+			return first, err
+		case !ok || first.Before(after):
+			return later(first, from), nil
+		case alone: // in a cluster a new leader may not have the last messages yet
+			d.log.Warn("the JetStream stream has lost messages that it had confirmed: those that the spool still has come again",
+				"stream", d.config.Name, "last", id, "again", r.ID)
+		}
+		return from, nil
+	}
+	for _, kind := range tallied {
+		m, err := leaderMessage(ctx, d.nc, d.config.Name, messageWanted{Last: d.subject.Of("kept." + string(kind))})
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			continue
+		}
+		if err != nil {
+			return first, fmt.Errorf("the last %s of %s: %w", kind, d.config.Name, err)
+		}
+		if s, ok := readSerial(m.Header.Get(jetstream.MsgIDHeader)); ok && slices.Contains(d.origins, s.origin) {
+			from, err := d.behind(s)
+			if err != nil {
+				return first, err
+			}
+			first = later(first, from)
+		}
+	}
+	return first, nil
+}
+
+func later(p, q spool.Position) spool.Position {
+	if p.Before(q) {
+		return q
+	}
+	return p
+}
+
+// behind returns where the records behind one identity begin, whether its own record is whole or not.
+func (d *durable) behind(last serial) (p spool.Position, err error) {
+	for {
+		r, after, ok, err := d.spool.Read(p)
+		if err != nil || !ok {
+			return p, err
+		}
+		if s, ok := readSerial(r.ID); ok && s.origin == last.origin && s.follows(last) {
+			return p, nil
+		}
+		p = after
+	}
+}
