@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"driftscope/ingest/ingesttest"
+	"driftscope/internal/bus"
 	"driftscope/internal/bus/bustest"
 	"driftscope/internal/frame"
 	"driftscope/internal/suite"
@@ -95,7 +96,9 @@ func TestDurableCluster(t *testing.T) {
 // asked is what the servers say of the stream.
 func asked(ctx context.Context, t *testing.T, js jetstream.JetStream) *jetstream.StreamInfo {
 	t.Helper()
-	return again(ctx, t, func(asking context.Context) (jetstream.Stream, error) { return js.Stream(asking, StreamOf("cam")) }).CachedInfo()
+	return again(ctx, t, func(asking context.Context) (jetstream.Stream, error) {
+		return js.Stream(asking, bus.FramesName("cam"))
+	}).CachedInfo()
 }
 
 // again asks until it is answered: while servers elect one that answers, a question is lost.

@@ -11,6 +11,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"driftscope/internal/bus"
 )
 
 // deliver brings the window to the server until ctx ends.
@@ -136,7 +138,7 @@ func (p *DurablePublisher) confirms(m *nats.Msg, first string) (bool, error) {
 			Description string `json:"description"`
 		} `json:"error"`
 	}
-	if err := json.Unmarshal(m.Data, &ack); err != nil || ack.Stream != "" && ack.Stream != StreamOf(p.subject) || ack.Stream == "" && ack.Error == nil {
+	if err := json.Unmarshal(m.Data, &ack); err != nil || ack.Stream != "" && ack.Stream != bus.FramesName(p.subject) || ack.Stream == "" && ack.Error == nil {
 		return false, nil
 	}
 	if ack.Error != nil {

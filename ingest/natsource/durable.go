@@ -94,7 +94,7 @@ func (d *Durable) Read(ctx context.Context) (*frame.Frame, error) {
 		d.place = m.place
 		d.expired += m.expired
 		if m.restarted {
-			d.notices = append(d.notices, fmt.Sprintf("the stream %s begins anew, as one that was deleted and made again: it is read from message %d on", StreamOf(d.options.Subject), m.place))
+			d.notices = append(d.notices, fmt.Sprintf("the stream %s begins anew, as one that was deleted and made again: it is read from message %d on", bus.FramesName(d.options.Subject), m.place))
 		}
 		if err := d.take(m.stored, m.Headers(), m.Data()); err != nil {
 			return nil, err

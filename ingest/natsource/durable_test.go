@@ -101,9 +101,9 @@ func streamFor(t testing.TB, conn *bus.Conn, change func(*jetstream.StreamConfig
 	if err != nil {
 		t.Fatal(err)
 	}
-	config := small.config("cam")
-	change(&config)
-	stream, err := js.CreateStream(t.Context(), config)
+	kept := small.resource("cam")
+	change(kept.Stream)
+	stream, err := js.CreateStream(t.Context(), *kept.Stream)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +221,7 @@ func TestDurableRemade(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := js.DeleteStream(t.Context(), StreamOf("cam")); err != nil {
+	if err := js.DeleteStream(t.Context(), bus.FramesName("cam")); err != nil {
 		t.Fatal(err)
 	}
 	give(t, p, 20, 25)
@@ -231,7 +231,7 @@ func TestDurableRemade(t *testing.T) {
 	if got := story(t, durable(t, conn.URL(), 20, 20), 2); got != "20+0 frames_restarted 21+0" {
 		t.Errorf("a place beyond the end: %s", got)
 	}
-	info, err := js.Stream(t.Context(), StreamOf("cam"))
+	info, err := js.Stream(t.Context(), bus.FramesName("cam"))
 	if err != nil || info.CachedInfo().State.Msgs != 5 {
 		t.Errorf("%v, 5 messages expected", err)
 	}
@@ -284,7 +284,7 @@ func TestDurableRestart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stream, err := js.Stream(ctx, StreamOf("cam"))
+	stream, err := js.Stream(ctx, bus.FramesName("cam"))
 	if err != nil || stream.CachedInfo().State.LastSeq != frames || stream.CachedInfo().State.Msgs != frames {
 		t.Errorf("%v, %d messages expected", err, frames)
 	}
@@ -392,18 +392,18 @@ func TestDurableRefused(t *testing.T) {
 	}
 }
 
-// TestStreamOf: names are short, have no dots, and are not those of other subjects.
-func TestStreamOf(t *testing.T) {
+// TestFramesName: names are short, have no dots, and are not those of other subjects.
+func TestFramesName(t *testing.T) {
 	for subject, want := range map[string]string{
 		"camera.bead": "frames_camera_bead", "cam": "frames_cam", "Lab-1.cam.2": "frames_Lab-1_cam_2",
 	} {
-		if got := StreamOf(subject); got != want {
+		if got := bus.FramesName(subject); got != want {
 			t.Errorf("%s: %s, expected %s", subject, got, want)
 		}
 	}
 	seen := map[string]string{}
 	for _, subject := range []string{"camera.bead", "camera_bead", "a.very.long.subject.of.a.camera", "a.very.long.subject.of.a.camerb", "größe.µ", strings.Repeat("x", 255)} {
-		name := StreamOf(subject)
+		name := bus.FramesName(subject)
 		if other, taken := seen[name]; taken || len(name) > 31 || strings.ContainsAny(name, ". *>/\\") {
 			t.Errorf("%s: %s (%s)", subject, name, other)
 		}

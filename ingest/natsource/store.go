@@ -2,13 +2,13 @@ package natsource
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"driftscope/internal/bus"
 )
 
 // Keep says how JetStream keeps a subject's frames, where nobody has made its stream yet. One that is there stays as somebody set it up.
@@ -43,27 +43,6 @@ func (k Keep) Check() error {
 	return nil
 }
 
-// StreamOf names the JetStream stream of a subject's frames, in which no dots may stand: 31 characters at most, which every file system takes,
-// with a hash where another subject could have the same name.
-func StreamOf(subject string) string {
-	const most, prefix = 31, "frames_"
-	name := prefix + strings.ReplaceAll(subject, ".", "_")
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '.'
-	}
-	if len(name) <= most && strings.IndexFunc(subject, func(r rune) bool { return !plain(r) }) < 0 {
-		return name
-	}
-	sum := sha256.Sum256([]byte(subject))
-	tail := strings.Map(func(r rune) rune {
-		if plain(r) && r != '.' {
-			return r
-		}
-		return '-'
-	}, subject)
-	return fmt.Sprintf("%s%.*s-%x", prefix, most-len(prefix)-1-12, tail, sum[:6])
-}
-
 // patience is how long a server may take to answer what is asked again and again: longer after each time that it did not, so that a request that went
 // away with its connection costs little, and a server that is slow is waited for.
 type patience struct{ last time.Duration }
@@ -79,30 +58,24 @@ func (p *patience) ask(ctx context.Context) (context.Context, context.CancelFunc
 // answered says that it did.
 func (p *patience) answered() { p.last = 0 }
 
-// config is the stream of a subject where it is made.
-func (k Keep) config(subject string) jetstream.StreamConfig {
-	return jetstream.StreamConfig{
-		Name: StreamOf(subject), Subjects: []string{subject}, Description: "driftscope: frames published on " + subject,
-		Storage: jetstream.FileStorage, Discard: jetstream.DiscardOld, MaxBytes: k.MaxBytes, MaxAge: k.MaxAge, Replicas: k.Replicas, AllowDirect: true,
-	}
+// resource is the stream of a subject.
+func (k Keep) resource(subject string) bus.Resource {
+	return bus.Frames(subject, k.MaxAge, k.MaxBytes, k.Replicas)
 }
 
 // streamOf finds the stream of a subject's frames with what it holds now, or makes it.
 func (k Keep) streamOf(ctx context.Context, js jetstream.JetStream, subject string) (jetstream.Stream, error) {
-	config := k.config(subject)
-	stream, err := js.Stream(ctx, config.Name)
-	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		stream, err = js.CreateStream(ctx, config)
-		if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // another was faster
-			stream, err = js.Stream(ctx, config.Name)
-		}
+	kept := k.resource(subject)
+	stream, _, err := kept.Ensure(ctx, js)
+	if errors.Is(err, bus.ErrForbidden) {
+		return nil, err
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return nil, fmt.Errorf("stream %s of %s: the server did not answer in time (%w): is JetStream up there, and this user allowed its API?", config.Name, subject, err)
+		return nil, fmt.Errorf("stream %s of %s: the server did not answer in time (%w): is JetStream up there, and this user allowed its API?", kept.Name(), subject, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("stream %s of %s: %w: enable JetStream there with room for %d bytes on %d servers, allow this user its API, and let no other stream take the subject",
-			config.Name, subject, err, k.MaxBytes, k.Replicas)
+			kept.Name(), subject, err, k.MaxBytes, k.Replicas)
 	}
 	return stream, nil
 }

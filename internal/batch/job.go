@@ -10,14 +10,15 @@ import (
 	"slices"
 	"strings"
 
+	"driftscope/internal/bus"
 	"driftscope/internal/config"
 )
 
 // jobVersion is that of a job's and a record's form. It is in every id: another form is another job.
 const jobVersion = 1
 
-// maxJob bounds a job, whose configuration is nearly all of it: the smallest payload that servers are set to take is 1 MiB.
-const maxJob = 512 << 10
+// maxJob bounds a job, whose configuration is nearly all of it.
+const maxJob = bus.MostJob
 
 // kinds are the sources that are finished recordings. A job may name no other: a worker opens no camera and no pipeline for anyone.
 var kinds = []string{"czi", "directory", "fits", "hdf5", "nd2", "ndtiff", "recording", "tiff", "video", "zarr"}

@@ -2,7 +2,6 @@ package batch
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,9 +16,6 @@ import (
 const (
 	// ackWait is how long a worker may be silent before its film is another's. Shorter ones flap where the server is busy.
 	ackWait = 30 * time.Second
-
-	// kept is how long records, results and films stay on the server: a holiday after the last of them.
-	kept = 30 * 24 * time.Hour
 
 	// maxDeliver bounds how often the server hands a job out, whatever becomes of it; mostDeliveries is when a worker reports instead, so that the
 	// server's bound, of which nobody would hear, is never met.
@@ -36,7 +32,7 @@ var ErrNoStore = errors.New("the server keeps nothing, JetStream is off there: w
 type site struct {
 	conn    *bus.Conn
 	js      jetstream.JetStream
-	subject string // of every job, without its batch and id
+	names   bus.Subject
 	queue   jetstream.Stream
 	records jetstream.KeyValue
 	copies  int // of everything that is made
@@ -54,50 +50,16 @@ func open(ctx context.Context, conn *bus.Conn, copies int) (*site, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &site{conn: conn, js: js, subject: s.Of("job"), copies: max(copies, 1)}
-	if o.queue, err = o.openQueue(ctx); err != nil {
+	o := &site{conn: conn, js: js, names: s, copies: max(copies, 1)}
+	queue, records := s.Films(o.copies), s.FilmRecords(o.copies)
+	if o.queue, _, err = queue.Ensure(ctx, js); err != nil {
 		return nil, explain(err)
 	}
-	o.records, err = o.openRecords(ctx)
+	if _, _, err = records.Ensure(ctx, js); err != nil {
+		return nil, explain(err)
+	}
+	o.records, err = js.KeyValue(ctx, records.Bucket.Bucket)
 	return o, explain(err)
-}
-
-// name is that of something of the site's, or of one batch's: short enough for every file system, and another one for another site.
-func (o *site) name(what, batch string) string {
-	sum := sha256.Sum256([]byte(o.subject + " " + batch))
-	return fmt.Sprintf("%s-%x", what, sum[:8])
-}
-
-// openQueue makes the stream of jobs: each is there once, until a worker has acknowledged it.
-func (o *site) openQueue(ctx context.Context) (jetstream.Stream, error) {
-	name := o.name("films", "")
-	queue, err := o.js.Stream(ctx, name)
-	if !errors.Is(err, jetstream.ErrStreamNotFound) {
-		return queue, err
-	}
-	queue, err = o.js.CreateStream(ctx, jetstream.StreamConfig{
-		Name: name, Description: "driftscope: films to track", Subjects: []string{o.subject + ".>"}, Replicas: o.copies,
-		Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage, MaxMsgSize: maxJob, MaxAge: kept,
-		MaxMsgsPerSubject: 1, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true, // a subject is a job
-	})
-	if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // by somebody who was quicker
-		return o.js.Stream(ctx, name)
-	}
-	return queue, err
-}
-
-// openRecords makes the bucket of what has ended.
-func (o *site) openRecords(ctx context.Context) (jetstream.KeyValue, error) {
-	name := o.name("films", "records")
-	kv, err := o.js.KeyValue(ctx, name)
-	if !errors.Is(err, jetstream.ErrBucketNotFound) {
-		return kv, err
-	}
-	kv, err = o.js.CreateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: name, Description: "driftscope: films that were tracked", TTL: kept, Replicas: o.copies})
-	if errors.Is(err, jetstream.ErrBucketExists) || errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
-		return o.js.KeyValue(ctx, name)
-	}
-	return kv, err
 }
 
 // consumer is what all workers of the site pull from.
@@ -122,17 +84,11 @@ func (o *site) consumer(ctx context.Context, wait time.Duration) (jetstream.Cons
 func (o *site) objects(ctx context.Context, batch string) (jetstream.ObjectStore, error) {
 	ctx, cancel := context.WithTimeout(ctx, asking)
 	defer cancel()
-	name := o.name("batch", batch)
-	store, err := o.js.ObjectStore(ctx, name)
-	if !errors.Is(err, jetstream.ErrBucketNotFound) {
-		return store, explain(err)
+	of := o.names.Batch(batch, o.copies)
+	if _, _, err := of.Ensure(ctx, o.js); err != nil {
+		return nil, explain(err)
 	}
-	store, err = o.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{
-		Bucket: name, Description: "driftscope: films and results of " + batch, TTL: kept, Replicas: o.copies,
-	})
-	if errors.Is(err, jetstream.ErrBucketExists) || errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
-		store, err = o.js.ObjectStore(ctx, name)
-	}
+	store, err := o.js.ObjectStore(ctx, of.Objects.Bucket)
 	return store, explain(err)
 }
 
@@ -155,7 +111,7 @@ func (o *site) enqueue(ctx context.Context, j *job, again uint64) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, asking)
 	defer cancel()
-	_, err = o.js.Publish(ctx, o.subject+"."+j.Batch+"."+j.ID, data, jetstream.WithMsgID(fmt.Sprintf("%s.%s.%d", j.Batch, j.ID, again)))
+	_, err = o.js.Publish(ctx, o.names.FilmSubject()+"."+j.Batch+"."+j.ID, data, jetstream.WithMsgID(fmt.Sprintf("%s.%s.%d", j.Batch, j.ID, again)))
 	if refused := (*jetstream.APIError)(nil); errors.As(err, &refused) && refused.ErrorCode == alreadyQueued {
 		return nil
 	}
@@ -224,7 +180,7 @@ func explain(err error) error {
 		return nil
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount), errors.Is(err, nats.ErrNoResponders):
 		return ErrNoStore
-	case errors.Is(err, context.Canceled):
+	case errors.Is(err, context.Canceled), errors.Is(err, bus.ErrForbidden):
 		return err
 	}
 	return fmt.Errorf("the NATS server did not do it (%w): is it there, with room for more, and may this user use JetStream?", err)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -18,10 +17,9 @@ import (
 
 // Bounds on what a server keeps for the streams of one prefix and site.
 const (
-	maxModels      = 1000    // that are listed
-	maxModelsBytes = 1 << 30 // of all of them
-	maxBucket      = maxName - len("OBJ_")
-	modelWait      = time.Minute // for one to be put or fetched
+	maxModels = 1000 // that are listed
+	maxBucket = maxName - len("OBJ_")
+	modelWait = time.Minute // for one to be put or fetched
 )
 
 // What there may be to say about a model that is not there.
@@ -40,6 +38,7 @@ type Models struct {
 	Replicas int // servers of a cluster that have them, where Put makes their store; 1
 
 	js     jetstream.JetStream
+	names  Subject
 	bucket string
 	pieces pieces
 }
@@ -59,12 +58,11 @@ func (c *Conn) Models() (*Models, error) {
 	if err != nil {
 		return nil, err
 	}
-	prefix, site := cmp.Or(c.prefix, DefaultPrefix), cmp.Or(c.site, DefaultSite)
-	m := &Models{js: js, bucket: prefix + "_" + site + "_models"}
-	if len(m.bucket) > maxBucket || bytes.Count([]byte(m.bucket), []byte("_")) > 2 { // else another site could have the same
-		sum := sha256.Sum256([]byte(prefix + "." + site))
-		m.bucket = fmt.Sprintf("models-%x", sum[:6])
+	names, err := c.Subject("models")
+	if err != nil {
+		return nil, err
 	}
+	m := &Models{js: js, names: names, bucket: names.ModelStore(1).Objects.Bucket}
 	m.pieces = pieces{c.nats, m.bucket}
 	return m, nil
 }
@@ -76,12 +74,11 @@ func (m *Models) Put(ctx context.Context, name, about string, data []byte) error
 	}
 	ctx, cancel := context.WithTimeout(ctx, modelWait)
 	defer cancel()
-	store, err := m.js.ObjectStore(ctx, m.bucket)
-	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		store, err = m.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{
-			Bucket: m.bucket, Description: "driftscope: models", MaxBytes: maxModelsBytes, Replicas: max(m.Replicas, 1),
-		})
+	kept := m.names.ModelStore(m.Replicas)
+	if _, _, err := kept.Ensure(ctx, m.js); err != nil {
+		return explain(err)
 	}
+	store, err := m.js.ObjectStore(ctx, m.bucket)
 	if err != nil {
 		return explain(err)
 	}
@@ -178,7 +175,7 @@ func explain(err error) error {
 		return ErrNoModel
 	case errors.Is(err, jetstream.ErrBadObjectMeta):
 		return ErrTorn
-	case errors.Is(err, ErrTorn):
+	case errors.Is(err, ErrTorn), errors.Is(err, ErrForbidden):
 		return err
 	}
 	return fmt.Errorf("%w (%w): is it there, with room for more, and may this user use JetStream?", ErrUnanswered, err)

@@ -1,7 +1,9 @@
 // Package desired is driftscope stream: which streams the workers of a site should run. It changes the site's records and nothing else; workers do the rest.
+// It is driftscope site, too: init.go makes what a site keeps on its server.
 package desired
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -45,18 +47,24 @@ type server struct {
 // reading is how long the records of a site may take to come.
 const reading = 10 * time.Second
 
-// use calls do with the site, which is made where it is not there and makes says so.
-func (c *server) use(ctx context.Context, makes bool, do func(context.Context, *site.Site) error) error {
+// connect finds the server.
+func (c *server) connect(ctx context.Context) (*bus.Conn, error) {
 	if c.NATS == bus.Embedded || c.NATS == config.NATSOff {
-		return exit.Usage(fmt.Errorf("--nats: found %s, expected the address of a server that the site's workers share, such as nats://host:4222", c.NATS))
+		return nil, exit.Usage(fmt.Errorf("--nats: found %s, expected the address of a server that the site's workers share, such as nats://host:4222", c.NATS))
 	}
 	conn, err := bus.Connect(ctx, bus.Options{URL: c.NATS, Credentials: c.Creds, CA: c.CA, Name: "driftscope stream", Prefix: c.Prefix, Site: c.Site})
 	if errors.Is(err, bus.ErrNoServer) {
-		return fmt.Errorf("%s: %w: start the site's server, or give --nats", bus.Redacted(c.NATS), bus.ErrNoServer)
+		return nil, fmt.Errorf("%s: %w: start the site's server, or give --nats", bus.Redacted(c.NATS), bus.ErrNoServer)
 	}
 	if errors.Is(err, bus.ErrOptions) {
-		return exit.Usage(err)
+		return nil, exit.Usage(err)
 	}
+	return conn, err
+}
+
+// use calls do with the site, which is made where it is not there and makes says so.
+func (c *server) use(ctx context.Context, makes bool, do func(context.Context, *site.Site) error) error {
+	conn, err := c.connect(ctx)
 	if err != nil {
 		return err
 	}
@@ -179,7 +187,8 @@ type row struct {
 	Cores   float64   `json:"cores"`
 	Labels  []string  `json:"labels,omitempty"`
 	Pinned  string    `json:"pinned,omitempty"`
-	Waiting string    `json:"waiting,omitempty"` // why it does not run
+	Waiting string    `json:"waiting,omitempty"` // why no worker has it
+	Problem string    `json:"problem,omitempty"` // why the worker that has it does not run it
 }
 
 // listed is what is listed of a site.
@@ -202,6 +211,13 @@ func listOf(s *site.Snapshot) listed {
 		for _, l := range s.Leases {
 			if l.Stream == d.Name && l.State == lease.Taken {
 				r.Worker, r.Epoch, r.Since = l.Record.Worker, l.Record.Epoch, l.Record.Since
+			}
+		}
+		for _, w := range s.Workers {
+			for _, as := range w.Streams {
+				if w.Name == r.Worker && as.Stream == r.Name {
+					r.Problem = as.Problem
+				}
 			}
 		}
 		out.Streams = append(out.Streams, r)
@@ -232,7 +248,7 @@ func (l *listed) print() error {
 		} else {
 			r.Worker = "-"
 		}
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%g\t%s\t%s\n", r.Name, r.Worker, epoch, since, r.Cores, strings.Join(r.Labels, ","), r.Waiting)
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%g\t%s\t%s\n", r.Name, r.Worker, epoch, since, r.Cores, strings.Join(r.Labels, ","), cmp.Or(r.Waiting, r.Problem))
 	}
 	if err := out.Flush(); err != nil {
 		return err

@@ -23,7 +23,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // typed runs what a person types behind driftscope stream, and gives what is printed.
 func typed(t *testing.T, line ...string) (printed string, err error) {
 	t.Helper()
-	var c Command
+	var c struct {
+		Command
+		Site SiteCommand `cmd:""`
+	}
 	parser, err := kong.New(&c, kong.BindTo(t.Context(), (*context.Context)(nil)))
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +68,15 @@ func TestStream(t *testing.T) {
 			t.Errorf("%v: found %v, expected status %d and %q", line, err, status, says)
 		}
 	}
-	refused(1, "no worker has been at this site yet", "list", server)
+	refused(1, "there is no such site yet", "list", server)
+	refused(2, "replicas: found 9, expected 1 to 5", "site", "init", server, "--replicas=9")
+	refused(2, `found "a b", expected a name`, "site", "init", server, "--camera=a b")
+	if out, err := typed(t, "site", "init", server, "--camera=bead"); err != nil || strings.Count(out, "made  ") != 9 || !strings.Contains(out, "frames_camera_bead") {
+		t.Fatalf("found %v\n%s", err, out)
+	}
+	if out, err := typed(t, "site", "init", server, "--camera=bead"); err != nil || strings.Count(out, "there  ") != 9 {
+		t.Fatalf("found %v\n%s", err, out)
+	}
 	write("stream: bead\nsource: {nats: {subject: camera.bead}}\nframes: {durable: true}\nmodel: embedded:molecule\n")
 	if out, err := typed(t, "add", file, server, "--labels=gpu,hall", "--cores=2"); err != nil || out != "stream bead should run\n" {
 		t.Fatalf("found %q, %v", out, err)

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"driftscope/internal/bus"
 )
 
 // The TTL of a lease: how long a stream may be without a worker after one has died. Renewals go every third of it over the network.
@@ -26,7 +28,7 @@ const (
 
 var (
 	// ErrNoBucket is returned by Look where there is none.
-	ErrNoBucket = errors.New("there is no bucket of leases yet: a worker makes it")
+	ErrNoBucket = errors.New("there is no bucket of leases yet")
 	// ErrReadOnly is returned by Claim of what only looks.
 	ErrReadOnly = errors.New("leases were opened to be looked at")
 )
@@ -147,7 +149,7 @@ func (b *Bucket) attach(ctx context.Context) (jetstream.KeyWatcher, error) {
 		if b.looks {
 			return nil, ErrNoBucket
 		}
-		if err = b.make(ctx); err != nil && !errors.Is(err, jetstream.ErrBucketExists) {
+		if err = b.make(ctx); err != nil {
 			return nil, err
 		}
 		g, err = b.ask(ctx, askWait)
@@ -208,9 +210,13 @@ func (b *Bucket) run(w jetstream.KeyWatcher) {
 			b.o.Log.Warn("the KV bucket of leases cannot be had: trying again", "bucket", b.o.Bucket, "err", err)
 			told = now
 		}
+		pause := b.TTL() / 10
+		if errors.Is(err, bus.ErrForbidden) { // somebody else makes it
+			pause = b.TTL()
+		}
 		select {
 		case <-b.ctx.Done():
-		case <-time.After(b.TTL() / 10):
+		case <-time.After(pause):
 		}
 	}
 }

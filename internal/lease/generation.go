@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"driftscope/internal/bus"
 )
 
 const (
@@ -14,9 +16,6 @@ const (
 
 	revisionsPerMS = 64      // of a bucket, at most, on average: 10,000 streams are renewed 6,000 times a second
 	mostFloor      = 1 << 52 // leaves as many epochs again
-
-	bucketBytes = 64 << 20 // 10,000 leases take 6 MB
-	messageRoom = 1024     // bytes of a message that are not the value's
 )
 
 // epochsBegin is when epochs were invented, so that they stay small.
@@ -65,17 +64,14 @@ func (b *Bucket) ask(ctx context.Context, within time.Duration) (generation, err
 
 // make makes the bucket; one that another has just made is as good.
 func (b *Bucket) make(ctx context.Context) error {
+	bucket := bus.Leases(b.o.Bucket, b.o.TTL, b.o.Replicas)
 	b.mu.Lock()
-	config := jetstream.KeyValueConfig{
-		Bucket: b.o.Bucket, Description: "driftscope: who runs which stream", History: 1, TTL: b.o.TTL, Storage: jetstream.FileStorage, Replicas: b.o.Replicas,
-		MaxBytes: bucketBytes, MaxValueSize: mostValue + messageRoom,
-	}
 	if b.known > 0 {
-		config.Metadata = map[string]string{floorKey: strconv.FormatUint(min(b.known, mostFloor), 10)}
+		bucket.Bucket.Metadata = map[string]string{floorKey: strconv.FormatUint(min(b.known, mostFloor), 10)}
 	}
 	b.mu.Unlock()
 	ctx, done := context.WithTimeout(ctx, askWait)
 	defer done()
-	_, err := b.js.CreateKeyValue(ctx, config)
+	_, _, err := bucket.Ensure(ctx, b.js)
 	return err
 }

@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"driftscope/internal/bus"
 )
 
 const (
-	mostValue = 2048 // bytes of a record: four names of 64 and two numbers take a quarter
-	mostName  = 64   // characters of a worker's name, an id, a version: what a subject's token may have
+	mostName  = 64 // characters of a worker's name, an id, a version: what a subject's token may have
 	mostEpoch = 1<<53 - 1
 )
 
@@ -27,8 +28,8 @@ type Record struct {
 
 // read holds a value to what a record can be.
 func read(value []byte) (r Record, err error) {
-	if len(value) > mostValue {
-		return r, fmt.Errorf("%d bytes, expected at most %d", len(value), mostValue)
+	if len(value) > bus.MostLease {
+		return r, fmt.Errorf("%d bytes, expected at most %d", len(value), bus.MostLease)
 	}
 	if err := json.Unmarshal(value, &r); err != nil {
 		return Record{}, fmt.Errorf("not a lease's record: %w", err)

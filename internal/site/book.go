@@ -12,6 +12,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"driftscope/internal/bus"
 	"driftscope/internal/lease"
 )
 
@@ -21,10 +22,6 @@ const (
 	again     = time.Second / 2  // after which a bucket that cannot be had is tried again
 	tellEvery = 30 * time.Second // bad records, and a bucket that cannot be had
 	mostBad   = 100              // bad records that are named; all are counted
-
-	messageRoom  = 1024      // bytes of a message that are not the value's
-	streamsBytes = 256 << 20 // of the bucket: 10,000 configurations are 40 MB, unless they are long
-	workersBytes = 64 << 20
 )
 
 // entry is one record and when it was seen to change.
@@ -40,7 +37,7 @@ type Bad struct{ Bucket, Key, Why string }
 // book is one bucket as it is seen.
 type book[T any] struct {
 	js     jetstream.JetStream
-	config jetstream.KeyValueConfig // of the bucket where it is made
+	is     bus.Resource // the bucket
 	how    how
 	log    *slog.Logger
 	most   int // records
@@ -71,7 +68,7 @@ func openBook[T any](ctx context.Context, b *book[T]) (*book[T], error) {
 	b.cancel = cancel
 	if err := b.start(ctx, running); err != nil {
 		cancel()
-		return nil, fmt.Errorf("KV %s: %w", b.config.Bucket, err)
+		return nil, fmt.Errorf("KV %s: %w", b.name(), err)
 	}
 	return b, nil
 }
@@ -82,7 +79,7 @@ func (b *book[T]) start(ctx, running context.Context) error {
 		if err := b.reach(ctx); err != nil {
 			return err
 		}
-		return lease.Entries(ctx, b.js, b.config.Bucket, b.take)
+		return lease.Entries(ctx, b.js, b.name(), b.take)
 	}
 	w, err := b.attach(ctx, running)
 	if err == nil {
@@ -105,21 +102,25 @@ func (b *book[T]) attach(ctx, running context.Context) (jetstream.KeyWatcher, er
 func (b *book[T]) reach(ctx context.Context) error {
 	ctx, done := context.WithTimeout(ctx, askWait)
 	defer done()
-	kv, err := b.js.KeyValue(ctx, b.config.Bucket)
-	if errors.Is(err, jetstream.ErrBucketNotFound) && b.how == writes {
-		if _, err = b.js.CreateKeyValue(ctx, b.config); err == nil || errors.Is(err, jetstream.ErrBucketExists) {
-			kv, err = b.js.KeyValue(ctx, b.config.Bucket)
-		}
+	var s jetstream.Stream
+	var err error
+	if b.how == writes {
+		s, _, err = b.is.Ensure(ctx, b.js)
+	} else {
+		s, err = b.is.Find(ctx, b.js)
 	}
 	if err != nil {
 		return err
 	}
-	s, err := b.js.Stream(ctx, "KV_"+b.config.Bucket)
+	kv, err := b.js.KeyValue(ctx, b.name())
 	if err == nil {
 		b.begin(kv, s.CachedInfo().Created)
 	}
 	return err
 }
+
+// name is the bucket's.
+func (b *book[T]) name() string { return b.is.Bucket.Bucket }
 
 // begin reads the bucket anew: what another making held has vanished.
 func (b *book[T]) begin(kv jetstream.KeyValue, made time.Time) {
@@ -128,7 +129,7 @@ func (b *book[T]) begin(kv jetstream.KeyValue, made time.Time) {
 	if !b.made.IsZero() && !b.made.Equal(made) {
 		b.vanish(func(entry[T]) bool { return true })
 		b.remade++
-		b.log.Error("a KV bucket was deleted, and is made again", "bucket", b.config.Bucket, "vanished", len(b.vanished))
+		b.log.Error("a KV bucket was deleted, and is made again", "bucket", b.name(), "vanished", len(b.vanished))
 	}
 	b.kv, b.made, b.read, b.last, b.entries, b.bad = kv, made, false, 0, map[string]entry[T]{}, map[string]string{}
 	b.tell()
@@ -160,12 +161,16 @@ func (b *book[T]) run(ctx context.Context, w jetstream.KeyWatcher) {
 			continue
 		}
 		if now := time.Now(); ctx.Err() == nil && now.Sub(told) >= tellEvery {
-			b.log.Warn("a KV bucket cannot be had: trying again", "bucket", b.config.Bucket, "err", err)
+			b.log.Warn("a KV bucket cannot be had: trying again", "bucket", b.name(), "err", err)
 			told = now
+		}
+		pause := again
+		if errors.Is(err, bus.ErrForbidden) { // somebody else makes it
+			pause = lookEvery
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(again):
+		case <-time.After(pause):
 		}
 	}
 	if w != nil {
@@ -198,13 +203,13 @@ func (b *book[T]) follow(ctx context.Context, w jetstream.KeyWatcher) {
 func (b *book[T]) another(ctx context.Context) bool {
 	ctx, done := context.WithTimeout(ctx, lookEvery)
 	defer done()
-	s, err := b.js.Stream(ctx, "KV_"+b.config.Bucket)
+	s, err := b.is.Find(ctx, b.js)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		if len(b.entries) > 0 {
 			b.vanish(func(entry[T]) bool { return true })
-			b.log.Error("a KV bucket was deleted", "bucket", b.config.Bucket, "vanished", len(b.vanished))
+			b.log.Error("a KV bucket was deleted", "bucket", b.name(), "vanished", len(b.vanished))
 			b.tell()
 		}
 		return true
@@ -216,7 +221,7 @@ func (b *book[T]) another(ctx context.Context) bool {
 	if before := len(b.vanished); b.keeps && b.read && info.State.LastSeq <= b.last {
 		b.vanish(func(e entry[T]) bool { return e.revision < info.State.FirstSeq })
 		if n := len(b.vanished) - before; n > 0 {
-			b.log.Error("a KV bucket was emptied, not by removing what it held", "bucket", b.config.Bucket, "vanished", n)
+			b.log.Error("a KV bucket was emptied, not by removing what it held", "bucket", b.name(), "vanished", n)
 			b.tell()
 		}
 	}
@@ -259,7 +264,7 @@ func (b *book[T]) wrong(key string, err error) {
 		b.bad[fmt.Sprintf("%.70s", key)] = fmt.Sprintf("%.200s", err.Error())
 	}
 	if now := time.Now(); now.Sub(b.told) >= tellEvery {
-		b.log.Warn("a record is left out", "bucket", b.config.Bucket, "key", fmt.Sprintf("%.70s", key), "err", err, "all", b.badCount)
+		b.log.Warn("a record is left out", "bucket", b.name(), "key", fmt.Sprintf("%.70s", key), "err", err, "all", b.badCount)
 		b.told = now
 	}
 }
@@ -307,7 +312,7 @@ func (b *book[T]) copied(age time.Duration) (p page[T]) {
 	p.records, p.vanished = listed(b.entries, fresh), listed(b.vanished, fresh)
 	p.badCount, p.remade, p.read = b.badCount, b.remade, b.read
 	for key, why := range b.bad {
-		p.bad = append(p.bad, Bad{b.config.Bucket, key, why})
+		p.bad = append(p.bad, Bad{b.name(), key, why})
 	}
 	slices.SortFunc(p.bad, func(x, y Bad) int { return strings.Compare(x.Key, y.Key) })
 	return p

@@ -98,19 +98,17 @@ func open(ctx context.Context, conn *bus.Conn, o Options, h how) (*Site, error) 
 	s := &Site{js: js, o: o, looks: h != writes}
 	s.leases, err = h.leases(ctx, js, lease.Options{Bucket: names.BucketOf("leases"), Worker: o.Worker, Version: o.Version, TTL: o.TTL, Replicas: o.Replicas, Log: o.Log})
 	if errors.Is(err, lease.ErrNoBucket) {
-		return nil, fmt.Errorf("%s: no worker has been at this site yet: check --prefix and --site, or start driftscope work: %w", conn.URL(), err)
+		return nil, fmt.Errorf("%s: there is no such site yet: check --prefix and --site, or make it with driftscope site init: %w", conn.URL(), err)
+	}
+	if errors.Is(err, bus.ErrForbidden) {
+		return nil, fmt.Errorf("%s: %w", conn.URL(), err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: JetStream must be enabled there, and this user may need its API and $KV.>", conn.URL(), err)
 	}
-	common := jetstream.KeyValueConfig{Storage: jetstream.FileStorage, Replicas: max(o.Replicas, 1), History: 1}
-	desired, there := common, common
-	desired.Bucket, desired.Description, desired.MaxBytes, desired.MaxValueSize = names.BucketOf("streams"), "driftscope: streams that should run", streamsBytes, mostStreamRecord+messageRoom
-	there.Bucket, there.Description, there.MaxBytes, there.MaxValueSize = names.BucketOf("workers"), "driftscope: workers that are there", workersBytes, mostWorkerRecord+messageRoom
-	there.TTL = s.leases.TTL()
-	s.streams, err = openBook(ctx, &book[Stream]{js: js, config: desired, how: h, log: o.Log, most: MostStreams, decode: readStream, keeps: true})
+	s.streams, err = openBook(ctx, &book[Stream]{js: js, is: names.Desired(o.Replicas), how: h, log: o.Log, most: MostStreams, decode: readStream, keeps: true})
 	if err == nil {
-		s.workers, err = openBook(ctx, &book[Worker]{js: js, config: there, how: h, log: o.Log, most: MostWorkers, decode: readWorker})
+		s.workers, err = openBook(ctx, &book[Worker]{js: js, is: names.Workers(s.leases.TTL(), o.Replicas), how: h, log: o.Log, most: MostWorkers, decode: readWorker})
 	}
 	if err != nil {
 		s.Close()

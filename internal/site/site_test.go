@@ -181,7 +181,7 @@ func TestRefused(t *testing.T) {
 func TestWorkers(t *testing.T) {
 	c := embedded(t)
 	a, double := opened(t, c, as("a")), opened(t, c, as("a"))
-	w := Worker{Cores: 4, Labels: []string{"camera1"}, Version: "1", Since: time.Now(), Streams: []Running{{"bead", 7}}}
+	w := Worker{Cores: 4, Labels: []string{"camera1"}, Version: "1", Since: time.Now(), Streams: []Running{{Stream: "bead", Epoch: 7}}}
 	for range 3 {
 		must(t, a.Announce(t.Context(), w))
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"driftscope/internal/bus"
 	"driftscope/internal/config"
 	"driftscope/internal/placement"
 )
@@ -19,9 +20,8 @@ const (
 	// MostConfig bounds a configuration, bytes: the longest that is shipped has 4 KiB.
 	MostConfig = 64 << 10
 
-	mostStreamRecord = 2*MostConfig + 16<<10 // bytes: JSON writes a line's end as two
-	mostName         = 64
-	mostLabels       = 32
+	mostName   = 64
+	mostLabels = 32
 )
 
 var (
@@ -47,8 +47,8 @@ type Stream struct {
 
 // readStream holds a record to what it can be.
 func readStream(key string, value []byte, revision uint64) (s Stream, err error) {
-	if len(value) > mostStreamRecord {
-		return s, fmt.Errorf("%d bytes, expected at most %d", len(value), mostStreamRecord)
+	if len(value) > bus.MostDesired {
+		return s, fmt.Errorf("%d bytes, expected at most %d", len(value), bus.MostDesired)
 	}
 	if err := json.Unmarshal(value, &s); err != nil {
 		return s, fmt.Errorf("not a stream's record: %w", err)
@@ -115,8 +115,8 @@ func (s *Stream) checkConfig() error {
 func (s Stream) bytes() ([]byte, error) {
 	s.Changed = time.Now().UTC()
 	data, err := json.Marshal(s)
-	if err == nil && len(data) > mostStreamRecord {
-		err = fmt.Errorf("stream %s: its record has %d bytes, expected at most %d", s.Name, len(data), mostStreamRecord)
+	if err == nil && len(data) > bus.MostDesired {
+		err = fmt.Errorf("stream %s: its record has %d bytes, expected at most %d", s.Name, len(data), bus.MostDesired)
 	}
 	return data, err
 }

@@ -8,16 +8,16 @@ import (
 	"math"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"driftscope/internal/bus"
 	"driftscope/internal/placement"
 )
 
-const (
-	mostRunning      = 1000 // streams of one worker
-	mostWorkerRecord = mostRunning*(mostName+64) + 8<<10
-)
+// mostRunning is how many streams one worker runs.
+const mostRunning = 1000
 
 // ErrName is why a worker is not announced.
 var ErrName = errors.New("another process is the worker of that name: give this one another, or wait until that one is gone")
@@ -39,12 +39,20 @@ type Worker struct {
 type Running struct {
 	Stream string `json:"stream"`
 	Epoch  uint64 `json:"epoch"`
+	// Problem is why it does not run although the worker holds it; empty where it runs, and of all but MostProblems.
+	Problem string `json:"problem,omitempty"`
 }
+
+// The bounds on problems in a worker's record: characters of each, and how many have one.
+const (
+	MostProblem  = 400
+	MostProblems = 16
+)
 
 // readWorker holds a record to what it can be.
 func readWorker(key string, value []byte, _ uint64) (w Worker, err error) {
-	if len(value) > mostWorkerRecord {
-		return w, fmt.Errorf("%d bytes, expected at most %d", len(value), mostWorkerRecord)
+	if len(value) > bus.MostAnnounce {
+		return w, fmt.Errorf("%d bytes, expected at most %d", len(value), bus.MostAnnounce)
 	}
 	if err := json.Unmarshal(value, &w); err != nil {
 		return w, fmt.Errorf("not a worker's record: %w", err)
@@ -73,6 +81,9 @@ func (w *Worker) check() error {
 	for _, r := range w.Streams {
 		if !token(r.Stream) {
 			return fmt.Errorf("streams: found %.70q, expected a stream's name", r.Stream)
+		}
+		if utf8.RuneCountInString(r.Problem) > MostProblem {
+			return fmt.Errorf("streams: problem: found %d characters, expected at most %d", utf8.RuneCountInString(r.Problem), MostProblem)
 		}
 	}
 	return checkLabels(w.Labels)

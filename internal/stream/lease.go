@@ -100,7 +100,7 @@ func Fenced(err error) bool { return errors.Is(err, natsink.ErrFenced) }
 // Wrong says whether a stream cannot run because of what is configured, so that trying again is in vain until that changes. A model that the server does not
 // have, or does not give, may come.
 func Wrong(err error) bool {
-	for _, passing := range []error{bus.ErrUnanswered, bus.ErrNoModel, bus.ErrNoStore} {
+	for _, passing := range []error{bus.ErrUnanswered, bus.ErrNoModel, bus.ErrNoStore, bus.ErrForbidden} {
 		if errors.Is(err, passing) {
 			return false
 		}

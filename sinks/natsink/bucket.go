@@ -22,12 +22,10 @@ import (
 )
 
 const (
-	bucketBytes   = 256 << 20       // of a site's bucket, older revisions included
-	bucketHistory = 5               // revisions of each key
-	valueRoom     = 4 << 10         // bytes of a message that are not the value's
-	keepWait      = 2 * time.Second // for a state to be confirmed before it counts as late
-	lastWait      = time.Second     // the same, at the end
-	bucketAgain   = time.Second     // after which what was not written is tried again
+	valueRoom   = 4 << 10         // bytes of a message that are not the value's
+	keepWait    = 2 * time.Second // for a state to be confirmed before it counts as late
+	lastWait    = time.Second     // the same, at the end
+	bucketAgain = time.Second     // after which what was not written is tried again
 )
 
 // ErrNotKept is returned where a bucket has no such key; ErrServerAway where the newest state waits for the server.
@@ -45,7 +43,7 @@ var (
 type Bucket struct {
 	bus    *bus.Conn
 	js     jetstream.JetStream
-	config jetstream.KeyValueConfig // of the bucket where it is made
+	is     bus.Resource // the bucket
 	stream string
 	writer string // identity
 	lease  Lease  // nil where the stream needs none
@@ -118,10 +116,7 @@ func OpenBucket(b *bus.Conn, o BucketOptions) (*Bucket, error) {
 	name := subject.Bucket()
 	k := &Bucket{
 		bus: b, js: js, stream: stream, writer: rand.Text(), lease: o.Lease, log: log,
-		config: jetstream.KeyValueConfig{
-			Bucket: name, Description: "driftscope: configurations and laws of " + strings.TrimSuffix(subject.Of(""), "."+stream+"."),
-			History: bucketHistory, MaxBytes: bucketBytes, Storage: jetstream.FileStorage, Replicas: o.Replicas,
-		},
+		is:    subject.Laws(o.Replicas),
 		ready: make(chan struct{}, 1), ended: make(chan struct{}), next: map[string]*pendingValue{},
 		state: KeptState{Bucket: name, Key: stream + ".state"},
 	}
@@ -144,6 +139,9 @@ func OpenBucket(b *bus.Conn, o BucketOptions) (*Bucket, error) {
 	return k, nil
 }
 
+// name is the bucket's.
+func (k *Bucket) name() string { return k.is.Bucket.Bucket }
+
 func (k *Bucket) stateKey() string  { return k.stream + ".state" }
 func (k *Bucket) configKey() string { return k.stream + ".config" }
 
@@ -157,7 +155,7 @@ func (k *Bucket) get(ctx context.Context, key string) (jetstream.KeyValueEntry, 
 		err = ErrUnanswered
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s in KV %s: %w: check the server, and that this user may read it", key, k.config.Bucket, err)
+		return nil, fmt.Errorf("%s in KV %s: %w: check the server, and that this user may read it", key, k.name(), err)
 	}
 	return entry, nil
 }
@@ -231,7 +229,7 @@ func (k *Bucket) states(ctx context.Context, frames uint64) ([]jetstream.KeyValu
 		return nil, ErrNotKept
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s in KV %s: %w: check the server, and that this user may read it", k.stateKey(), k.config.Bucket, err)
+		return nil, fmt.Errorf("%s in KV %s: %w: check the server, and that this user may read it", k.stateKey(), k.name(), err)
 	}
 	return slices.DeleteFunc(entries, func(e jetstream.KeyValueEntry) bool { return e.Operation() != jetstream.KeyValuePut }), nil
 }

@@ -2,7 +2,6 @@ package natsink
 
 import (
 	"context"
-	"errors"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -16,15 +15,10 @@ func (k *Bucket) values() jetstream.KeyValue {
 
 // reach finds the bucket, or makes it where it is not there; one that is there is left as somebody set it up.
 func (k *Bucket) reach(ctx context.Context) (made bool, err error) {
-	kv, err := k.js.KeyValue(ctx, k.config.Bucket)
-	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		made = true
-		kv, err = k.js.CreateKeyValue(ctx, k.config)
+	if _, made, err = k.is.Ensure(ctx, k.js); err != nil {
+		return false, err
 	}
-	if errors.Is(err, jetstream.ErrBucketExists) { // another run was faster
-		made = false
-		kv, err = k.js.KeyValue(ctx, k.config.Bucket)
-	}
+	kv, err := k.js.KeyValue(ctx, k.name())
 	if err != nil {
 		return false, err
 	}
@@ -46,7 +40,7 @@ func (k *Bucket) remake(ctx context.Context) bool {
 	k.state.Remade++
 	times := k.state.Remade
 	k.mu.Unlock()
-	k.log.Warn("the KV bucket was deleted, and is made again: older revisions, and what other streams kept there, are gone", "bucket", k.config.Bucket, "times", times)
+	k.log.Warn("the KV bucket was deleted, and is made again: older revisions, and what other streams kept there, are gone", "bucket", k.name(), "times", times)
 	return true
 }
 

@@ -36,10 +36,10 @@ const (
 // natsOptions are the keys of durability; nats.durable and its neighbours in a configuration.
 type natsOptions struct {
 	Durable  bool          `yaml:"durable"`
-	Store    string        `yaml:"store"`     // folder of the spool
-	Replicas int           `yaml:"replicas"`  // servers of a cluster that keep it
-	MaxAge   time.Duration `yaml:"max_age"`   // of what is kept
-	MaxBytes int64         `yaml:"max_bytes"` // of what is kept, and of the spool
+	Store    string        `yaml:"store" reaches:"write"` // folder of the spool
+	Replicas int           `yaml:"replicas"`              // servers of a cluster that keep it
+	MaxAge   time.Duration `yaml:"max_age"`               // of what is kept
+	MaxBytes int64         `yaml:"max_bytes"`             // of what is kept, and of the spool
 }
 
 // durable keeps latents, laws, events and triggers in a JetStream stream, each exactly once and in order. A record is appended to the spool
@@ -52,7 +52,8 @@ type durable struct {
 	bus     *bus.Conn
 	nc      *nats.Conn
 	js      jetstream.JetStream
-	config  jetstream.StreamConfig
+	is      bus.Resource // the stream
+	left    sync.Once    // it was logged that the stream stays as it is
 	subject bus.Subject
 	spool   *spool.Spool
 	log     *slog.Logger
@@ -112,18 +113,14 @@ func newDurable(env Env, subject bus.Subject, o natsOptions) (*durable, error) {
 	}
 	d := &durable{
 		bus: b, nc: nc, js: js, subject: subject, log: log, lease: env.Lease, standing: env.Standing, run: strconv.FormatInt(time.Now().UnixNano(), 36), ended: make(chan struct{}),
-		config: jetstream.StreamConfig{
-			Name: subject.Name(), Subjects: []string{subject.Of("kept.*")}, Description: "driftscope: what " + subject.Of("*") + " published",
-			MaxAge: o.MaxAge, MaxBytes: o.MaxBytes, Duplicates: min(o.MaxAge, 10*time.Minute),
-			Storage: jetstream.FileStorage, Replicas: o.Replicas, AllowDirect: true, Compression: jetstream.S2Compression,
-		},
+		is:    subject.Results(o.MaxAge, o.MaxBytes, o.Replicas),
 		state: Kept{Stream: subject.Name()},
 	}
 	asking, done := context.WithTimeout(context.Background(), askWait)
 	defer done()
 	stream, missing, err := d.ensure(asking)
 	if err != nil {
-		return nil, unkept(d.config.Name, "enable JetStream there, and allow this user its API", err)
+		return nil, unkept(d.state.Stream, "enable JetStream there, and allow this user its API", err)
 	}
 	if err = d.openSpool(filepath.Join(o.Store, "spool"), o.MaxBytes); err != nil {
 		return nil, err
@@ -187,6 +184,9 @@ var ErrUnanswered = errors.New("the NATS server did not answer")
 
 // unkept explains why the server is not known to keep what; otherwise says what to do where it answered.
 func unkept(what, otherwise string, err error) error {
+	if errors.Is(err, bus.ErrForbidden) {
+		return fmt.Errorf("nats.durable: %w", err)
+	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("nats.durable: %w within %v whether it keeps %s: start again once it does, or %s", ErrUnanswered, askWait, what, otherwise)
 	}
@@ -288,7 +288,7 @@ func (d *durable) failed(err error) {
 	d.state.Retries++
 	d.state.Problem = err.Error()
 	if d.failing.due(d.state.Problem) {
-		d.log.Warn("what is to be kept waits in the spool", "stream", d.config.Name, "err", err)
+		d.log.Warn("what is to be kept waits in the spool", "stream", d.state.Stream, "err", err)
 	}
 }
 
@@ -322,7 +322,7 @@ func (d *durable) remade() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.state.Remade++
-	d.log.Warn("the JetStream stream was deleted, and is made again: what it held is gone", "stream", d.config.Name, "times", d.state.Remade)
+	d.log.Warn("the JetStream stream was deleted, and is made again: what it held is gone", "stream", d.state.Stream, "times", d.state.Remade)
 }
 
 // well forgets the last problem.
@@ -330,7 +330,7 @@ func (d *durable) well() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.state.Problem = ""; d.failing.text != "" {
-		d.log.Info("what was to be kept is kept again", "stream", d.config.Name)
+		d.log.Info("what was to be kept is kept again", "stream", d.state.Stream)
 	}
 	d.failing.text = ""
 }
@@ -451,7 +451,7 @@ func (d *durable) confirms(m *nats.Msg) (bool, error) {
 			Description string `json:"description"`
 		} `json:"error"`
 	}
-	if err := json.Unmarshal(m.Data, &ack); err != nil || ack.Stream != d.config.Name {
+	if err := json.Unmarshal(m.Data, &ack); err != nil || ack.Stream != d.state.Stream {
 		return false, nil
 	}
 	if ack.Error != nil {

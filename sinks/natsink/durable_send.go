@@ -9,18 +9,18 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"driftscope/internal/bus"
 	"driftscope/sinks/spool"
 )
 
-// ensure makes the stream, or has it keep as this sink wants it; more replicas than that are left alone. missing says that it was not there.
-func (d *durable) ensure(ctx context.Context) (stream jetstream.Stream, missing bool, err error) {
-	there, err := d.js.Stream(ctx, d.config.Name)
-	if err == nil {
-		d.config.Replicas = max(d.config.Replicas, there.CachedInfo().Config.Replicas)
+// ensure makes the stream, or has it keep as this sink wants it. A stream that this user may not change is used as it is.
+func (d *durable) ensure(ctx context.Context) (stream jetstream.Stream, made bool, err error) {
+	stream, made, err = d.is.Settle(ctx, d.js)
+	if stream != nil && errors.Is(err, bus.ErrForbidden) {
+		d.left.Do(func() { d.log.Warn("nats.max_age, nats.max_bytes or nats.replicas do not count", "err", err) })
+		err = nil
 	}
-	missing = errors.Is(err, jetstream.ErrStreamNotFound)
-	stream, err = d.js.CreateOrUpdateStream(ctx, d.config)
-	return stream, missing, err
+	return stream, made, err
 }
 
 // resume forgets the records that the stream has, and returns the stream's last sequence number, and whether one server alone has the stream. One that is not
@@ -31,18 +31,18 @@ func (d *durable) resume(ctx context.Context) (last uint64, alone bool, err erro
 	if !d.bus.Connected() {
 		return 0, false, errors.New("the NATS server is away")
 	}
-	stream, missing, err := d.ensure(ctx)
+	stream, made, err := d.ensure(ctx)
 	if err != nil {
 		return 0, false, err
 	}
-	if missing {
+	if made {
 		d.remade()
 	}
 	last, alone = stream.CachedInfo().State.LastSeq, stream.CachedInfo().Config.Replicas <= 1
 	if last == 0 {
 		return 0, alone, nil
 	}
-	m, err := leaderMessage(ctx, d.nc, d.config.Name, messageWanted{Seq: last})
+	m, err := leaderMessage(ctx, d.nc, d.state.Stream, messageWanted{Seq: last})
 	gone := errors.Is(err, jetstream.ErrMsgNotFound)
 	if err != nil && !gone {
 		return 0, false, err
@@ -51,7 +51,7 @@ func (d *durable) resume(ctx context.Context) (last uint64, alone bool, err erro
 	if !gone {
 		id = m.Header.Get(jetstream.MsgIDHeader)
 		if epoch, _ := strconv.ParseUint(m.Header.Get(epochHeader), 10, 64); d.lease != nil && epoch > d.lease.Epoch() {
-			return 0, false, fmt.Errorf("%s holds a message of epoch %d, this lease has epoch %d: %w", d.config.Name, epoch, d.lease.Epoch(), ErrFenced)
+			return 0, false, fmt.Errorf("%s holds a message of epoch %d, this lease has epoch %d: %w", d.state.Stream, epoch, d.lease.Epoch(), ErrFenced)
 		}
 	}
 	if id != "" && id == d.confirmed || gone && d.standing != nil {
@@ -81,7 +81,7 @@ func (d *durable) follow(_ context.Context, id string, _ bool) (spool.Position, 
 		case err != nil:
 			return p, err
 		case !ok && id != d.standing.last:
-			return p, fmt.Errorf("%s holds a message that was not there when this worker took the stream over: %w", d.config.Name, ErrFenced)
+			return p, fmt.Errorf("%s holds a message that was not there when this worker took the stream over: %w", d.state.Stream, ErrFenced)
 		case !ok:
 			return d.spool.First(), nil
 		case r.ID == id:
@@ -107,9 +107,9 @@ func (d *durable) look(ctx context.Context, id string, to spool.Position, last u
 	if n < 2 || newest != id {
 		return
 	}
-	m, err := leaderMessage(ctx, d.nc, d.config.Name, messageWanted{Seq: last - n + 1})
+	m, err := leaderMessage(ctx, d.nc, d.state.Stream, messageWanted{Seq: last - n + 1})
 	if err == nil && m.Header.Get(jetstream.MsgIDHeader) != first {
-		d.log.Warn("somebody else publishes among what is kept, and a message is lost: allow the program alone", "stream", d.config.Name, "seq", last-n+1)
+		d.log.Warn("somebody else publishes among what is kept, and a message is lost: allow the program alone", "stream", d.state.Stream, "seq", last-n+1)
 	}
 }
 

@@ -62,9 +62,9 @@ func (d *durable) goOn(ctx context.Context, last uint64) error {
 		return nil
 	}
 	if last > 0 {
-		m, err := leaderMessage(ctx, d.nc, d.config.Name, messageWanted{Seq: last})
+		m, err := leaderMessage(ctx, d.nc, d.state.Stream, messageWanted{Seq: last})
 		if err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) {
-			return unkept(d.config.Name, "allow this user its API", err)
+			return unkept(d.state.Stream, "allow this user its API", err)
 		}
 		if err == nil {
 			if s, ok := readSerial(m.Header.Get(jetstream.MsgIDHeader)); ok && s.origin == newest.origin && s.follows(newest) {
@@ -93,17 +93,17 @@ func (d *durable) stored(ctx context.Context, id string, alone bool) (spool.Posi
 			return later(first, from), nil
 		case alone: // in a cluster a new leader may not have the last messages yet
 			d.log.Warn("the JetStream stream has lost messages that it had confirmed: those that the spool still has come again",
-				"stream", d.config.Name, "last", id, "again", r.ID)
+				"stream", d.state.Stream, "last", id, "again", r.ID)
 		}
 		return from, nil
 	}
 	for _, kind := range tallied {
-		m, err := leaderMessage(ctx, d.nc, d.config.Name, messageWanted{Last: d.subject.Of("kept." + string(kind))})
+		m, err := leaderMessage(ctx, d.nc, d.state.Stream, messageWanted{Last: d.subject.Of("kept." + string(kind))})
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
 			continue
 		}
 		if err != nil {
-			return first, fmt.Errorf("the last %s of %s: %w", kind, d.config.Name, err)
+			return first, fmt.Errorf("the last %s of %s: %w", kind, d.state.Stream, err)
 		}
 		if s, ok := readSerial(m.Header.Get(jetstream.MsgIDHeader)); ok && slices.Contains(d.origins, s.origin) {
 			from, err := d.behind(s)

@@ -1,0 +1,143 @@
+package bus
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// What one record of a site's buckets may hold, bytes.
+const (
+	MostDesired  = 2*(64<<10) + 16<<10 // a stream that should run: JSON writes a line's end of its configuration as two bytes
+	MostLease    = 2 << 10             // who holds one: four names of 64 and two numbers take a quarter
+	MostAnnounce = 1000*128 + 32<<10   // a worker with a thousand streams, and 16 problems
+	MostJob      = 512 << 10           // a film of a batch: the smallest payload that servers are set to take is 1 MiB
+)
+
+const (
+	messageRoom    = 1024                // bytes of a message that are not the value's
+	maxModelsBytes = 1 << 30             // of all models
+	filmsKept      = 30 * 24 * time.Hour // films, records and results of a batch: a holiday after the last of them
+)
+
+// Leases is the bucket of that name: who runs which stream. 10,000 leases take 6 MB.
+func Leases(bucket string, ttl time.Duration, replicas int) Resource {
+	return Resource{Holds: "who runs which stream", Bucket: &jetstream.KeyValueConfig{
+		Bucket: bucket, Description: "driftscope: who runs which stream", History: 1, TTL: ttl, Storage: jetstream.FileStorage, Replicas: replicas,
+		MaxBytes: 64 << 20, MaxValueSize: MostLease + messageRoom,
+	}}
+}
+
+// Desired is the bucket of the streams that should run. 10,000 configurations are 40 MB, unless they are long.
+func (s Subject) Desired(replicas int) Resource {
+	return Resource{Holds: "streams that should run", Bucket: &jetstream.KeyValueConfig{
+		Bucket: s.BucketOf("streams"), Description: "driftscope: streams that should run", History: 1, Storage: jetstream.FileStorage, Replicas: replicas,
+		MaxBytes: 256 << 20, MaxValueSize: MostDesired + messageRoom,
+	}}
+}
+
+// Workers is the bucket of the workers that are there.
+func (s Subject) Workers(ttl time.Duration, replicas int) Resource {
+	return Resource{Holds: "workers that are there", Bucket: &jetstream.KeyValueConfig{
+		Bucket: s.BucketOf("workers"), Description: "driftscope: workers that are there", History: 1, TTL: ttl, Storage: jetstream.FileStorage, Replicas: replicas,
+		MaxBytes: 64 << 20, MaxValueSize: MostAnnounce + messageRoom,
+	}}
+}
+
+// Laws is the bucket of the site's laws and configurations: five revisions of each.
+func (s Subject) Laws(replicas int) Resource {
+	return Resource{Holds: "laws and configurations", Bucket: &jetstream.KeyValueConfig{
+		Bucket: s.Bucket(), Description: "driftscope: configurations and laws of " + s.prefix + "." + s.site,
+		History: 5, MaxBytes: 256 << 20, Storage: jetstream.FileStorage, Replicas: replicas,
+	}}
+}
+
+// Results is the stream that keeps what one stream publishes.
+func (s Subject) Results(maxAge time.Duration, maxBytes int64, replicas int) Resource {
+	return Resource{Holds: "results of " + s.stream, Init: " --stream " + s.stream, Stream: &jetstream.StreamConfig{
+		Name: s.Name(), Subjects: []string{s.Of("kept.*")}, Description: "driftscope: what " + s.Of("*") + " published",
+		MaxAge: maxAge, MaxBytes: maxBytes, Duplicates: min(maxAge, 10*time.Minute),
+		Storage: jetstream.FileStorage, Replicas: replicas, AllowDirect: true, Compression: jetstream.S2Compression,
+	}}
+}
+
+// CameraSubject is what the subjects of a site's cameras begin with.
+const CameraSubject = "camera."
+
+// Frames is the stream that keeps the frames published on a subject.
+func Frames(subject string, maxAge time.Duration, maxBytes int64, replicas int) Resource {
+	r := Resource{Holds: "frames of " + subject, Stream: &jetstream.StreamConfig{
+		Name: FramesName(subject), Subjects: []string{subject}, Description: "driftscope: frames published on " + subject,
+		Storage: jetstream.FileStorage, Discard: jetstream.DiscardOld, MaxBytes: maxBytes, MaxAge: maxAge, Replicas: replicas, AllowDirect: true,
+	}}
+	if camera, is := strings.CutPrefix(subject, CameraSubject); is {
+		r.Init = " --camera " + camera
+	}
+	return r
+}
+
+// FramesName names the JetStream stream of a subject's frames, in which no dots may stand: 31 characters at most, which every file system takes,
+// with a hash where another subject could have the same name.
+func FramesName(subject string) string {
+	const prefix = "frames_"
+	name := prefix + strings.ReplaceAll(subject, ".", "_")
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '.'
+	}
+	if len(name) <= maxName && strings.IndexFunc(subject, func(r rune) bool { return !plain(r) }) < 0 {
+		return name
+	}
+	sum := sha256.Sum256([]byte(subject))
+	tail := strings.Map(func(r rune) rune {
+		if plain(r) && r != '.' {
+			return r
+		}
+		return '-'
+	}, subject)
+	return fmt.Sprintf("%s%.*s-%x", prefix, maxName-len(prefix)-1-12, tail, sum[:6])
+}
+
+// ModelStore is the object store of the models that the site's streams may use.
+func (s Subject) ModelStore(replicas int) Resource {
+	name := s.prefix + "_" + s.site + "_models"
+	if len(name) > maxBucket || strings.Count(name, "_") > 2 { // else another site could have the same
+		sum := sha256.Sum256([]byte(s.prefix + "." + s.site))
+		name = fmt.Sprintf("models-%x", sum[:6])
+	}
+	return Resource{Holds: "models", Objects: &jetstream.ObjectStoreConfig{Bucket: name, Description: "driftscope: models", MaxBytes: maxModelsBytes, Replicas: replicas}}
+}
+
+// FilmSubject begins the subject of every job of the site's batches.
+func (s Subject) FilmSubject() string { return s.prefix + "." + s.site + ".batch.job" }
+
+// filmName names what belongs to the batches of the site, or to one: short enough for every file system, and another name for another site.
+func (s Subject) filmName(what, batch string) string {
+	sum := sha256.Sum256([]byte(s.FilmSubject() + " " + batch))
+	return fmt.Sprintf("%s-%x", what, sum[:8])
+}
+
+// Films is the work queue of the site's films: each is there once, until a worker has acknowledged it. A subject is a job.
+func (s Subject) Films(replicas int) Resource {
+	return Resource{Holds: "films to track", Stream: &jetstream.StreamConfig{
+		Name: s.filmName("films", ""), Description: "driftscope: films to track", Subjects: []string{s.FilmSubject() + ".>"}, Replicas: replicas,
+		Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage, MaxMsgSize: MostJob, MaxAge: filmsKept,
+		MaxMsgsPerSubject: 1, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true,
+	}}
+}
+
+// FilmRecords is the bucket of the films that were tracked.
+func (s Subject) FilmRecords(replicas int) Resource {
+	return Resource{Holds: "films that were tracked", Bucket: &jetstream.KeyValueConfig{
+		Bucket: s.filmName("films", "records"), Description: "driftscope: films that were tracked", TTL: filmsKept, Replicas: replicas,
+	}}
+}
+
+// Batch is the object store of a batch's films and results. The command batch makes it.
+func (s Subject) Batch(batch string, replicas int) Resource {
+	return Resource{Holds: "films and results of batch " + batch, Objects: &jetstream.ObjectStoreConfig{
+		Bucket: s.filmName("batch", batch), Description: "driftscope: films and results of " + batch, TTL: filmsKept, Replicas: replicas,
+	}}
+}

@@ -1,0 +1,174 @@
+package site
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"driftscope/internal/bus"
+	"driftscope/internal/config"
+	"driftscope/internal/lease"
+)
+
+// makeWait is how long the server may take to make one of them: a cluster chooses servers for it first.
+const makeWait = 15 * time.Second
+
+// ErrPlan reports a plan of a site that cannot be meant.
+var ErrPlan = errors.New("no site can be made so")
+
+// Plan says which resources Make makes.
+type Plan struct {
+	Replicas int           // of each
+	TTL      time.Duration // of leases
+	Cameras  []string      // that publish on camera.NAME; the stream of the results of NAME is made, too
+	Streams  []string      // whose results are kept
+}
+
+// Made is one stream, bucket or object store of a site.
+type Made struct {
+	Name, Holds string
+	New         bool     // it was missing
+	Differs     []string // from what the plan makes: it stays so
+}
+
+// check refuses what cannot be meant.
+func (p *Plan) check() error {
+	if p.Replicas < 1 || p.Replicas > 5 {
+		return fmt.Errorf("%w: replicas: found %d, expected 1 to 5", ErrPlan, p.Replicas)
+	}
+	if p.TTL < lease.LeastTTL || p.TTL > lease.MostTTL {
+		return fmt.Errorf("%w: ttl: found %v, expected %v to %v", ErrPlan, p.TTL, lease.LeastTTL, lease.MostTTL)
+	}
+	for _, name := range slices.Concat(p.Cameras, p.Streams) {
+		if !token(name) {
+			return fmt.Errorf("%w: found %.70q, expected a name of 1 to %d letters, digits, - or _", ErrPlan, name, mostName)
+		}
+	}
+	return nil
+}
+
+// Make makes every missing resource of a site: its buckets, the streams of p, and those of the desired streams. It changes no existing one.
+// left names the records for which Make could not make everything.
+func Make(ctx context.Context, conn *bus.Conn, p Plan) (made []Made, left []string, err error) {
+	if err := p.check(); err != nil {
+		return nil, nil, err
+	}
+	names, err := conn.Subject("any")
+	if err != nil {
+		return nil, nil, err
+	}
+	js, err := jetstream.New(conn.NATS())
+	if err != nil {
+		return nil, nil, err
+	}
+	n := p.Replicas
+	all := []bus.Resource{
+		bus.Leases(names.BucketOf("leases"), p.TTL, n), names.Workers(p.TTL, n), names.Desired(n), names.Laws(n), names.ModelStore(n), names.Films(n), names.FilmRecords(n),
+	}
+	if made, err = ensure(ctx, js, all); err != nil {
+		return made, nil, err
+	}
+	of, left, err := p.streams(ctx, conn)
+	if err != nil {
+		return made, left, err
+	}
+	more, err := ensure(ctx, js, of)
+	return append(made, more...), left, err
+}
+
+// ensure makes the missing ones.
+func ensure(ctx context.Context, js jetstream.JetStream, all []bus.Resource) (made []Made, err error) {
+	for i := range all {
+		r := &all[i]
+		asking, done := context.WithTimeout(ctx, makeWait)
+		s, is, err := r.Ensure(asking, js)
+		done()
+		if err != nil {
+			return made, fmt.Errorf("%s (%s): %w: is JetStream enabled there, with room for it, and is this user the admin?", r.Name(), r.Holds, err)
+		}
+		m := Made{Name: r.Name(), Holds: r.Holds, New: is}
+		if !is {
+			m.Differs = r.Differs(s.CachedInfo().Config)
+		}
+		made = append(made, m)
+	}
+	return made, nil
+}
+
+// streams lists the resources of the desired streams, by their configurations, and then those of p.
+func (p *Plan) streams(ctx context.Context, conn *bus.Conn) (all []bus.Resource, left []string, err error) {
+	s, err := Read(ctx, conn)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer s.Close()
+	now := s.Now()
+	for _, bad := range now.Bad {
+		left = append(left, fmt.Sprintf("%s in %s is no record: %s", bad.Key, bad.Bucket, bad.Why))
+	}
+	seen := map[string]bool{}
+	add := func(r bus.Resource) {
+		if !seen[r.Name()] {
+			seen[r.Name()] = true
+			all = append(all, r)
+		}
+	}
+	for _, d := range now.Streams {
+		of, err := p.desired(conn, &d)
+		if err != nil {
+			left = append(left, fmt.Sprintf("stream %s: %v", d.Name, err))
+		}
+		for _, r := range of {
+			add(r)
+		}
+	}
+	plain := config.Default()
+	for _, name := range slices.Concat(p.Cameras, p.Streams) {
+		results, err := p.results(conn, name, plain.NATS)
+		if err != nil {
+			return nil, left, err
+		}
+		add(results)
+	}
+	for _, name := range p.Cameras {
+		add(bus.Frames(bus.CameraSubject+name, plain.Frames.MaxAge, plain.Frames.MaxBytes, p.Replicas))
+	}
+	return all, left, nil
+}
+
+// results is the stream of a stream's results.
+func (p *Plan) results(conn *bus.Conn, stream string, kept config.NATS) (bus.Resource, error) {
+	names, err := conn.Subject(stream)
+	if err != nil {
+		return bus.Resource{}, err
+	}
+	return names.Results(kept.MaxAge, kept.MaxBytes, p.Replicas), nil
+}
+
+// desired lists the resources of one desired stream. The operator wrote its configuration, and the admin makes these: so a subject that the program
+// or the server uses gets no stream.
+func (p *Plan) desired(conn *bus.Conn, d *Stream) ([]bus.Resource, error) {
+	cfg, err := config.Parse(d.Name+".yaml", []byte(d.Config))
+	if err != nil {
+		return nil, err
+	}
+	results, err := p.results(conn, d.Name, cfg.NATS)
+	if err != nil || !cfg.Frames.Durable {
+		return []bus.Resource{results}, err
+	}
+	options := cfg.Source.Options()
+	subject, _ := options["subject"].(string)
+	if _, elsewhere := options["url"]; elsewhere || subject == "" {
+		return []bus.Resource{results}, nil
+	}
+	prefix, _, _ := strings.Cut(results.Stream.Subjects[0], ".")
+	if strings.ContainsAny(subject, "$*>") || strings.HasPrefix(subject, "_") || strings.HasPrefix(subject, prefix+".") {
+		return []bus.Resource{results}, fmt.Errorf("source.nats.subject: found %.80q, which the program or the server uses: frames have subjects such as camera.bead", subject)
+	}
+	return []bus.Resource{results, bus.Frames(subject, cfg.Frames.MaxAge, cfg.Frames.MaxBytes, max(cfg.Frames.Replicas, p.Replicas))}, nil
+}
