@@ -14,12 +14,12 @@ import (
 
 // simulatedOptions are the keys of a simulated source.
 type simulatedOptions struct {
-	Name     string `yaml:"name"`     // one of Simulations
-	Seed     uint64 `yaml:"seed"`     // default 1
-	Frames   int    `yaml:"frames"`   // default 0: endless
-	Render   string `yaml:"render"`   // of a scene: subpixel (default) or integer
-	Assets   string `yaml:"assets"`   // of a scene: a folder with MNIST or COIL-20 for those that draw them; default: stand-ins
-	Realtime *bool  `yaml:"realtime"` // true: a frame every dt, dropped where tracking is slower; default: the scene's own habit
+	Name     string `yaml:"name" reaches:"nothing"`   // one of Simulations
+	Seed     uint64 `yaml:"seed"`                     // default 1
+	Frames   int    `yaml:"frames"`                   // default 0: endless
+	Render   string `yaml:"render" reaches:"nothing"` // of a scene: subpixel (default) or integer
+	Assets   string `yaml:"assets" reaches:"read"`    // of a scene: a folder with MNIST or COIL-20 for those that draw them; default: stand-ins
+	Realtime *bool  `yaml:"realtime"`                 // true: a frame every dt, dropped where tracking is slower; default: the scene's own habit
 
 	Density *int     `yaml:"density"` // of a field: objects in a picture; default 100
 	SNR     *float64 `yaml:"snr"`     // of a field: (peak - background) / root of the peak; default 4

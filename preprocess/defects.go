@@ -17,7 +17,7 @@ import (
 type defectsOptions struct {
 	Width  int      `yaml:"width"` // of the frames, pixels
 	Height int      `yaml:"height"`
-	Pixels []string `yaml:"pixels"` // their numbers, row after row from the top, ascending: defectsLine little-endian uint32 a line, in base64
+	Pixels []string `yaml:"pixels" reaches:"nothing"` // their numbers, row after row from the top, ascending: defectsLine little-endian uint32 a line, in base64
 }
 
 const (

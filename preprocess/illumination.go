@@ -20,9 +20,9 @@ type illuminationOptions struct {
 	Gain       bool       `yaml:"gain"`
 	Plane      bool       `yaml:"plane"`
 	Interlaced bool       `yaml:"interlaced"`
-	Scale      float64    `yaml:"scale"`     // of what is left of a frame that fits, in the frame's own counts
-	Window     [2]float64 `yaml:"window"`    // the counts that 0 and 65535 of the reference stand for
-	Reference  []string   `yaml:"reference"` // the thumbnail, a row of boxes each: illumination.Side little-endian uint16, in base64
+	Scale      float64    `yaml:"scale"`                       // of what is left of a frame that fits, in the frame's own counts
+	Window     [2]float64 `yaml:"window"`                      // the counts that 0 and 65535 of the reference stand for
+	Reference  []string   `yaml:"reference" reaches:"nothing"` // the thumbnail, a row of boxes each: illumination.Side little-endian uint16, in base64
 }
 
 // foreign is how many times what is usually left of a frame says that the reference is not of this scene.

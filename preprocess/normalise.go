@@ -15,11 +15,11 @@ import (
 
 // normaliseOptions are the keys under normalise. One of Window, Running and Film decides the grey window.
 type normaliseOptions struct {
-	Window  *[2]float64    `yaml:"window"`  // the frame's own counts that become 0 and full scale
-	Running runningOptions `yaml:"running"` // the default
-	Film    bool           `yaml:"film"`    // each film's own range; of a stream, that of the frames so far
-	To      string         `yaml:"to"`      // float32 in [0,1], or uint8 in 0..255
-	Grey    bool           `yaml:"grey"`    // the plain mean of the channels; without it they are kept
+	Window  *[2]float64    `yaml:"window"`               // the frame's own counts that become 0 and full scale
+	Running runningOptions `yaml:"running"`              // the default
+	Film    bool           `yaml:"film"`                 // each film's own range; of a stream, that of the frames so far
+	To      string         `yaml:"to" reaches:"nothing"` // float32 in [0,1], or uint8 in 0..255
+	Grey    bool           `yaml:"grey"`                 // the plain mean of the channels; without it they are kept
 }
 
 // normalise scales grey values linearly, low to 0 and high to full scale, and clips what lies outside.

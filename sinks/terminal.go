@@ -34,8 +34,13 @@ type terminal struct {
 	page       bytes.Buffer
 }
 
+// terminalOptions has no keys.
+type terminalOptions struct {
+	_ struct{} `reaches:"nothing"`
+}
+
 func newTerminal(decode decoder, env Env) (*terminal, error) {
-	if err := decode(&struct{}{}); err != nil {
+	if err := decode(&terminalOptions{}); err != nil {
 		return nil, err
 	}
 	return &terminal{env: env, size: screen(env), drawn: time.Now()}, nil

@@ -128,11 +128,11 @@ func (s *opencvStream) Close() error {
 
 // cameraOptions are the keys of a camera source. What is not given stays as the camera has it.
 type cameraOptions struct {
-	Device int     `yaml:"device"` // N of /dev/videoN
+	Device int     `yaml:"device" reaches:"device"` // N of /dev/videoN
 	Width  int     `yaml:"width"`
 	Height int     `yaml:"height"`
 	FPS    float64 `yaml:"fps"`
-	FourCC string  `yaml:"fourcc"` // how the camera packs pixels, such as MJPG or YUYV
+	FourCC string  `yaml:"fourcc" reaches:"nothing"` // how the camera packs pixels, such as MJPG or YUYV
 }
 
 // NewCamera makes a source of a V4L2 device: a webcam, a frame grabber.

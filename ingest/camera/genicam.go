@@ -14,13 +14,13 @@ import (
 
 // genicamOptions are the keys of a genicam source. What is not given stays as the camera has it.
 type genicamOptions struct {
-	Camera   string        `yaml:"camera"`   // its name as arv-tool-0.8 prints it, maker-model-serial, or its IP address; "any": the first that is found
-	Pixel    string        `yaml:"pixel"`    // mono8 (default), mono10, mono12, mono14 or mono16; all but the first come as 16 bits
-	FPS      float64       `yaml:"fps"`      // frames a second
-	Exposure time.Duration `yaml:"exposure"` // such as 5ms
-	Gain     *float64      `yaml:"gain"`     // dB
-	Region   *[4]int       `yaml:"region"`   // x, y, width, height on the sensor
-	Trigger  string        `yaml:"trigger"`  // a frame for every pulse on this line, such as Line0, or for Software
+	Camera   string        `yaml:"camera" reaches:"device"`   // its name as arv-tool-0.8 prints it, maker-model-serial, or its IP address; "any": the first that is found
+	Pixel    string        `yaml:"pixel" reaches:"nothing"`   // mono8 (default), mono10, mono12, mono14 or mono16; all but the first come as 16 bits
+	FPS      float64       `yaml:"fps"`                       // frames a second
+	Exposure time.Duration `yaml:"exposure"`                  // such as 5ms
+	Gain     *float64      `yaml:"gain"`                      // dB
+	Region   *[4]int       `yaml:"region"`                    // x, y, width, height on the sensor
+	Trigger  string        `yaml:"trigger" reaches:"nothing"` // a frame for every pulse on this line, such as Line0, or for Software
 }
 
 // anyCamera takes the first camera that answers.

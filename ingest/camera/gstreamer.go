@@ -155,7 +155,7 @@ func (s *gstreamer) Close() error {
 
 // pipelineOptions are the keys of a gst source.
 type pipelineOptions struct {
-	Pipeline string `yaml:"pipeline"` // as for gst-launch-1.0; where it has no appsink one is appended
+	Pipeline string `yaml:"pipeline" reaches:"program"` // as for gst-launch-1.0; where it has no appsink one is appended
 }
 
 // maxPipeline bounds a pipeline's description.

@@ -14,10 +14,10 @@ import (
 
 // urlOptions are the keys of a url source.
 type urlOptions struct {
-	URL       string `yaml:"url"`       // rtsp://, rtsps://, http:// or https://
-	Transport string `yaml:"transport"` // of RTSP's packets: tcp (default), within the connection, or udp
-	Clock     string `yaml:"clock"`     // that frames are timed by: camera (default), its wall clock where it tells it, or arrival, this computer's at the first frame
-	CA        string `yaml:"ca"`        // a PEM file that the camera's certificate is checked against; default: the system's
+	URL       string `yaml:"url" reaches:"address"`       // rtsp://, rtsps://, http:// or https://
+	Transport string `yaml:"transport" reaches:"nothing"` // of RTSP's packets: tcp (default), within the connection, or udp
+	Clock     string `yaml:"clock" reaches:"nothing"`     // that frames are timed by: camera (default), its wall clock where it tells it, or arrival, this computer's at the first frame
+	CA        string `yaml:"ca" reaches:"read"`           // a PEM file that the camera's certificate is checked against; default: the system's
 }
 
 // urlSchemes are what is read: FFmpeg knows others, which read files and run commands.

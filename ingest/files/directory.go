@@ -20,10 +20,10 @@ import (
 
 // directoryOptions are the keys of a directory source.
 type directoryOptions struct {
-	Path      string  `yaml:"path"`       // a folder, or a pattern such as run1/*.png
-	DT        float64 `yaml:"dt"`         // seconds from frame to frame
-	FPS       float64 `yaml:"fps"`        // frames a second, in place of dt
-	FramesCSV string  `yaml:"frames_csv"` // when each picture was taken; default: frames.csv beside the pictures, if it is there
+	Path      string  `yaml:"path" reaches:"read"`       // a folder, or a pattern such as run1/*.png
+	DT        float64 `yaml:"dt"`                        // seconds from frame to frame
+	FPS       float64 `yaml:"fps"`                       // frames a second, in place of dt
+	FramesCSV string  `yaml:"frames_csv" reaches:"read"` // when each picture was taken; default: frames.csv beside the pictures, if it is there
 
 	Follow    bool          `yaml:"follow"`     // wait for more pictures
 	UntilIdle time.Duration `yaml:"until_idle"` // how long, at most; default: for ever

@@ -59,9 +59,9 @@ type finishedSource struct {
 
 // finishedOptions are the keys of a source of one file that is complete.
 type finishedOptions struct {
-	Path string  `yaml:"path"` // one complete file
-	DT   float64 `yaml:"dt"`   // seconds from frame to frame
-	FPS  float64 `yaml:"fps"`  // frames a second, in place of dt; default: the file's own times
+	Path string  `yaml:"path" reaches:"read"` // one complete file
+	DT   float64 `yaml:"dt"`                  // seconds from frame to frame
+	FPS  float64 `yaml:"fps"`                 // frames a second, in place of dt; default: the file's own times
 
 	Channel int `yaml:"channel"` // from 1; an axis with one value need not be named
 	Slice   int `yaml:"slice"`   // the same

@@ -18,9 +18,9 @@ import (
 
 // fitsOptions are the keys of a FITS source.
 type fitsOptions struct {
-	Path string  `yaml:"path"` // one complete file, a picture or a cube
-	DT   float64 `yaml:"dt"`   // seconds from frame to frame
-	FPS  float64 `yaml:"fps"`  // frames a second, in place of dt; default: the file's own
+	Path string  `yaml:"path" reaches:"read"` // one complete file, a picture or a cube
+	DT   float64 `yaml:"dt"`                  // seconds from frame to frame
+	FPS  float64 `yaml:"fps"`                 // frames a second, in place of dt; default: the file's own
 }
 
 // fitsSource gives the planes of a cube in their order.

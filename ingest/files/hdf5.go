@@ -14,15 +14,15 @@ import (
 
 // hdf5Options are the keys of an HDF5 source.
 type hdf5Options struct {
-	Path string  `yaml:"path"` // one complete file
-	DT   float64 `yaml:"dt"`   // seconds from frame to frame
-	FPS  float64 `yaml:"fps"`  // frames a second, in place of dt
+	Path string  `yaml:"path" reaches:"read"` // one complete file
+	DT   float64 `yaml:"dt"`                  // seconds from frame to frame
+	FPS  float64 `yaml:"fps"`                 // frames a second, in place of dt
 
 	Channel int `yaml:"channel"` // from 1; an axis with one value need not be named
 	Slice   int `yaml:"slice"`   // the same
 
-	Dataset string `yaml:"dataset"` // its path in the file; default: the only one that can be a film, or the largest
-	Axes    string `yaml:"axes"`    // a letter for each axis; default: tyx, tcyx, tczyx
+	Dataset string `yaml:"dataset" reaches:"nothing"` // its path in the file; default: the only one that can be a film, or the largest
+	Axes    string `yaml:"axes" reaches:"nothing"`    // a letter for each axis; default: tyx, tcyx, tczyx
 }
 
 // NewHDF5 makes a source of one channel and slice of a dataset.

@@ -23,10 +23,10 @@ import (
 
 // ndtiffOptions are the keys of an NDTiff source.
 type ndtiffOptions struct {
-	Path string         `yaml:"path"` // the folder that Micro-Manager writes to
-	Axes map[string]any `yaml:"axes"` // which images, such as {channel: DAPI, z: 3}; an axis with one value need not be named
-	DT   float64        `yaml:"dt"`   // seconds from one step of the time axis to the next; default: the images' own times
-	FPS  float64        `yaml:"fps"`  // steps a second, in place of dt
+	Path string         `yaml:"path" reaches:"read"`    // the folder that Micro-Manager writes to
+	Axes map[string]any `yaml:"axes" reaches:"nothing"` // which images, such as {channel: DAPI, z: 3}; an axis with one value need not be named
+	DT   float64        `yaml:"dt"`                     // seconds from one step of the time axis to the next; default: the images' own times
+	FPS  float64        `yaml:"fps"`                    // steps a second, in place of dt
 
 	Follow    bool          `yaml:"follow"`     // wait for more images
 	UntilIdle time.Duration `yaml:"until_idle"` // how long, at most; default: for ever

@@ -17,9 +17,9 @@ import (
 
 // tiffOptions are the keys of a TIFF source.
 type tiffOptions struct {
-	Path string  `yaml:"path"` // one file of one or more pages
-	DT   float64 `yaml:"dt"`   // seconds from frame to frame
-	FPS  float64 `yaml:"fps"`  // frames a second, in place of dt
+	Path string  `yaml:"path" reaches:"read"` // one file of one or more pages
+	DT   float64 `yaml:"dt"`                  // seconds from frame to frame
+	FPS  float64 `yaml:"fps"`                 // frames a second, in place of dt
 
 	Channel int `yaml:"channel"` // of a hyperstack, from 1
 	Slice   int `yaml:"slice"`   // the same

@@ -28,7 +28,7 @@ import (
 
 // videoOptions are the keys of a video source.
 type videoOptions struct {
-	Path string  `yaml:"path"`
+	Path string  `yaml:"path" reaches:"read"`
 	DT   float64 `yaml:"dt"`  // seconds from frame to frame
 	FPS  float64 `yaml:"fps"` // frames a second, in place of dt; default: the file's own, with a warning
 

@@ -23,9 +23,9 @@ import (
 
 // zarrOptions are the keys of a Zarr source.
 type zarrOptions struct {
-	Path string  `yaml:"path"` // the folder of one picture
-	DT   float64 `yaml:"dt"`   // seconds from frame to frame
-	FPS  float64 `yaml:"fps"`  // frames a second, in place of dt; default: the store's own
+	Path string  `yaml:"path" reaches:"read"` // the folder of one picture
+	DT   float64 `yaml:"dt"`                  // seconds from frame to frame
+	FPS  float64 `yaml:"fps"`                 // frames a second, in place of dt; default: the store's own
 
 	Channel int `yaml:"channel"` // from 1; an axis with one value need not be named
 	Slice   int `yaml:"slice"`   // the same

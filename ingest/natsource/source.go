@@ -29,11 +29,11 @@ const answering = 5 * time.Second
 
 // natsOptions are the keys of a NATS source.
 type natsOptions struct {
-	Subject     string `yaml:"subject"`
-	URL         string `yaml:"url"`         // default DefaultNATS, or the server inside the same run
-	Credentials string `yaml:"credentials"` // path of a .creds file
-	CA          string `yaml:"ca"`          // path of the certificates that the server's is checked against
-	Durable     *Keep  `yaml:"durable"`     // read from JetStream; frames in a configuration
+	Subject     string `yaml:"subject" reaches:"nothing"`
+	URL         string `yaml:"url" reaches:"address"`      // default DefaultNATS, or the server inside the same run
+	Credentials string `yaml:"credentials" reaches:"read"` // path of a .creds file
+	CA          string `yaml:"ca" reaches:"read"`          // path of the certificates that the server's is checked against
+	Durable     *Keep  `yaml:"durable"`                    // read from JetStream; frames in a configuration
 }
 
 // Source gives the frames that another program publishes on a subject; package wire has their form. While the server is away the

@@ -25,7 +25,7 @@ const maxRow = 4096
 
 // replayOptions are the keys of a recording.
 type replayOptions struct {
-	Path string `yaml:"path"` // the folder that a Recorder wrote
+	Path string `yaml:"path" reaches:"read"` // the folder that a Recorder wrote
 }
 
 // replay gives a recording's frames as they were when they were recorded: numbers, times to the nanosecond, trajectories and losses.

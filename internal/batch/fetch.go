@@ -26,7 +26,13 @@ import (
 // fetch brings a film to where it can be tracked, and compares its digest: a path that two machines share by mistake alone is found so.
 func (w *Worker) fetch(ctx context.Context, store jetstream.ObjectStore, j *job, folder string) (path string, err error) {
 	if j.Path != "" {
-		f := film{path: j.Path, folder: j.Folder}
+		path := j.Path
+		if w.Allow != nil {
+			if path, err = w.Allow("path", j.Path); err != nil {
+				return "", errFilm{fmt.Errorf("%w; without --shared it is sent", err)}
+			}
+		}
+		f := film{path: path, folder: j.Folder}
 		if cfg, err := j.configuration(); err == nil {
 			f.kind = cfg.Source.Kind
 		}
@@ -39,7 +45,7 @@ func (w *Worker) fetch(ctx context.Context, store jetstream.ObjectStore, j *job,
 		case s.digest != j.Digest:
 			return "", errFilm{fmt.Errorf("%s: is another film here, or was changed since: without --shared it is sent", j.Path)}
 		}
-		return j.Path, nil
+		return path, nil
 	}
 	if err := room(folder, j.Bytes); err != nil {
 		return "", err

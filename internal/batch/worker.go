@@ -44,6 +44,9 @@ type Worker struct {
 	AckWait  time.Duration // silence after which a worker is taken for dead, where the queue is not there yet; ackWait where 0
 	Log      *slog.Logger  // nil is silent
 
+	// Allow resolves the path of a film that was not sent, or refuses it; nil allows any.
+	Allow func(key, path string) (string, error)
+
 	site   *site
 	wait   time.Duration // of the queue
 	films  jetstream.Consumer

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -279,5 +280,16 @@ func TestUnpack(t *testing.T) {
 	evil := bytes.ReplaceAll(two.Bytes(), []byte("b_10.png"), []byte("../x.png"))
 	if err := unpack(bytes.NewReader(evil), to, s.bytes); err == nil {
 		t.Error("a file beside the folder was written")
+	}
+}
+
+// TestPathRefused: a film that is only named is read where the worker allows it, and nowhere else.
+func TestPathRefused(t *testing.T) {
+	refused := errors.New("path: found another folder")
+	w := &Worker{Allow: func(_, path string) (string, error) { return "", refused }}
+	j := &job{Path: "/etc/passwd"}
+	var film errFilm
+	if path, err := w.fetch(t.Context(), nil, j, t.TempDir()); !errors.Is(err, refused) || !errors.As(err, &film) {
+		t.Errorf("found %s, %v", path, err)
 	}
 }

@@ -12,9 +12,30 @@ import (
 	"driftscope/internal/config"
 	"driftscope/internal/model"
 	"driftscope/internal/pipeline"
+	"driftscope/internal/reach"
 	"driftscope/online/objects"
+	"driftscope/preprocess"
 	"driftscope/sinks"
 )
+
+// Makers make the sources, sinks and steps of a configuration, to look at their options: no sink is given anything to write to.
+func Makers() reach.Makers {
+	return reach.Makers{
+		Source: func(kind string, decode func(any) error) error {
+			_, err := ingest.New(kind, decode)
+			return err
+		},
+		Sink: func(kind string, decode func(any) error) error {
+			_, err := sinks.New(kind, decode, sinks.Env{Check: true})
+			return err
+		},
+		Step: func(kind string, decode func(any) error) error {
+			_, err := preprocess.New(kind, decode)
+			return err
+		},
+		SourceKinds: ingest.Kinds(), SinkKinds: sinks.Kinds(), StepKinds: preprocess.Kinds(),
+	}
+}
 
 // Check constructs every stage and throws it away.
 func Check(cfg config.Config) error {

@@ -19,6 +19,7 @@ import (
 	"driftscope/internal/exit"
 	"driftscope/internal/lease"
 	"driftscope/internal/placement"
+	"driftscope/internal/reach"
 	"driftscope/internal/stream"
 	"driftscope/internal/version"
 )
@@ -36,6 +37,7 @@ type Command struct {
 	Store    string        `help:"Folder for what waits to be kept; one in the user's cache unless told otherwise." placeholder:"DIR"`
 	Films    int           `default:"1" help:"Films of batches that it tracks at once, beside the streams; 0 takes none."`
 	Replicas int           `default:"1" help:"Servers of a cluster that have what this worker makes: 3 for three servers."`
+	Allow    []string      `help:"What streams that others submit may reach here, beside their own folder: folders, addresses such as rtsp://10.0.0.7, and kinds of source and sink (camera, genicam, gst, url, gpio, osc, serial). A pipeline (gst) may do what this program may." placeholder:"WHAT"`
 	TTL      time.Duration `name:"ttl" default:"5s" help:"How long a stream may be without a worker once one has died, where this worker makes the site."`
 }
 
@@ -77,6 +79,9 @@ func (c *Command) options() (o Options, err error) {
 		o.Store = filepath.Join(folder, "driftscope", "work", c.Site, o.Name)
 	}
 	slices.Sort(o.Labels)
+	if o.Allow, err = reach.Allow(c.Allow, stream.Makers()); err != nil {
+		return o, fmt.Errorf("--allow: %w", err)
+	}
 	return o, nil
 }
 
@@ -95,6 +100,9 @@ func (c *Command) Run(ctx context.Context) error {
 		return err
 	}
 	defer conn.Close()
+	if !conn.NATS().AuthRequired() {
+		console.Warn("%s has no users: whoever reaches it says which streams run here, and may change what is kept: give it users (configs/site/hall.conf, docs/howto/deployment.md)", conn.URL())
+	}
 	w, err := New(ctx, conn, o)
 	if err != nil {
 		return err

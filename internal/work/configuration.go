@@ -22,6 +22,7 @@ func (w *Worker) configuration(name, text string) (config.Config, error) {
 	if err != nil {
 		return cfg, exit.Usage(err)
 	}
+	written := cfg
 	if cfg, err = cfg.Resolve(secret); err != nil {
 		return cfg, exit.Usage(err)
 	}
@@ -32,6 +33,10 @@ func (w *Worker) configuration(name, text string) (config.Config, error) {
 	cfg.Stream, cfg.Dashboard = name, config.Dashboard{Address: config.DashboardOff}
 	cfg.Online.State = "" // a file of this machine: the law goes with the stream
 	cfg.Sinks = slices.DeleteFunc(cfg.Sinks, func(c config.Component) bool { return c.Kind == stream.TerminalSink })
+	written.Sinks = slices.DeleteFunc(slices.Clone(written.Sinks), func(c config.Component) bool { return c.Kind == stream.TerminalSink })
+	if cfg, err = w.o.Allow.Hold(cfg, written, filepath.Join(w.o.Store, name, "files")); err != nil {
+		return cfg, exit.Usage(err)
+	}
 	if cfg.Source.Kind == recording.NatsSource {
 		if cfg.Source, err = w.reading(cfg.Source); err != nil {
 			return cfg, err

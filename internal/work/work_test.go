@@ -17,7 +17,9 @@ import (
 	"driftscope/internal/exit"
 	"driftscope/internal/latent"
 	"driftscope/internal/lease"
+	"driftscope/internal/reach"
 	"driftscope/internal/site"
+	"driftscope/internal/stream"
 	"driftscope/internal/stream/leasetest"
 	"driftscope/sinks/message"
 )
@@ -69,9 +71,13 @@ func (p *place) add(name, more string) {
 // work runs a worker until stop is called, as Ctrl-C does.
 func (p *place) work(name string, labels ...string) (w *Worker, stop func()) {
 	p.t.Helper()
-	o := Options{NATS: config.Default().NATS, Name: name, Cores: 8, Labels: labels, Store: p.t.TempDir(), Replicas: 1, TTL: ttl, Version: "test"}
+	allow, err := reach.Allow(nil, stream.Makers())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	o := Options{NATS: config.Default().NATS, Name: name, Cores: 8, Labels: labels, Allow: allow, Store: p.t.TempDir(), Replicas: 1, TTL: ttl, Version: "test"}
 	o.NATS.URL = p.at
-	w, err := New(p.t.Context(), p.connect(), o)
+	w, err = New(p.t.Context(), p.connect(), o)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -230,7 +236,7 @@ func TestWorkerTells(t *testing.T) {
 	}
 	for _, s := range []site.Stream{
 		{Name: "far", Config: "stream: far\nsource: sim\n", Cores: 1, Labels: []string{"camera-7"}},
-		{Name: "wrong", Config: "stream: wrong\nsource: {tiff: {path: /nowhere/film.tif}}\n", Cores: 1},
+		{Name: "wrong", Config: "stream: wrong\nsource: {tiff: {path: nowhere/film.tif}}\n", Cores: 1},
 		{Name: "secret", Config: "stream: secret\nsource: {gst: {pipeline: \"rtspsrc location=rtsp://${secret:no-such}@127.0.0.1/ ! decodebin\"}}\n", Cores: 1},
 	} {
 		if _, err := p.of.Add(t.Context(), s); err != nil {
@@ -252,7 +258,7 @@ func TestWorkerTells(t *testing.T) {
 			if len(w.Waiting) != 1 || w.Waiting[0] != (message.WaitingRecord{Name: "far", Why: "no worker has label camera-7"}) {
 				t.Errorf("waiting are %+v", w.Waiting)
 			}
-			if !strings.Contains(w.Streams[0].Problem, "DRIFTSCOPE_SECRET_NO_SUCH") || !strings.Contains(w.Streams[1].Problem, "/nowhere/film.tif") {
+			if !strings.Contains(w.Streams[0].Problem, "DRIFTSCOPE_SECRET_NO_SUCH") || !strings.Contains(w.Streams[1].Problem, "wrong/files/nowhere/film.tif") {
 				t.Errorf("problems are %q and %q", w.Streams[0].Problem, w.Streams[1].Problem)
 			}
 			return
@@ -313,11 +319,12 @@ func TestOptions(t *testing.T) {
 		t.Errorf("found %+v, %v", o, err)
 	}
 	for says, change := range map[string]func(*Command){
-		"--nats: found embedded": func(c *Command) { c.NATS = "embedded" },
-		"--name":                 func(c *Command) { c.Name = "a b" },
-		"--cores: found -1":      func(c *Command) { c.Cores = -1 },
-		"--ttl: found 1ms":       func(c *Command) { c.TTL = time.Millisecond },
-		"--films: found -1":      func(c *Command) { c.Films = -1 },
+		"--nats: found embedded":  func(c *Command) { c.NATS = "embedded" },
+		"--name":                  func(c *Command) { c.Name = "a b" },
+		"--cores: found -1":       func(c *Command) { c.Cores = -1 },
+		"--ttl: found 1ms":        func(c *Command) { c.TTL = time.Millisecond },
+		"--allow: found \"tiff\"": func(c *Command) { c.Allow = []string{"tiff"} },
+		"--films: found -1":       func(c *Command) { c.Films = -1 },
 	} {
 		c := usual
 		change(&c)

@@ -13,6 +13,7 @@ import (
 	"driftscope/internal/bus"
 	"driftscope/internal/config"
 	"driftscope/internal/lease"
+	"driftscope/internal/reach"
 	"driftscope/internal/site"
 	"driftscope/internal/stream"
 	"driftscope/sinks/message"
@@ -24,10 +25,11 @@ type Options struct {
 	Name     string
 	Cores    float64 // that it may promise
 	Labels   []string
-	Store    string        // folder for what waits to be kept, and for films
-	Films    int           // of batches that it tracks at once; 0 takes none
-	Replicas int           // of what it makes
-	TTL      time.Duration // where it makes the site
+	Allow    *reach.Allowed // what streams may reach here
+	Store    string         // folder for what waits to be kept, and for films
+	Films    int            // of batches that it tracks at once; 0 takes none
+	Replicas int            // of what it makes
+	TTL      time.Duration  // where it makes the site
 	Version  string
 	Log      *slog.Logger // nil is silent
 }
@@ -106,7 +108,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	saying.Go(func() { w.every(work, w.site.TTL()/3, func() error { return w.announce(work) }) })
 	saying.Go(func() { w.every(work, tellEvery, func() error { return w.tell(time.Now()) }) })
 	if w.o.Films > 0 {
-		films := batch.Worker{Conn: w.bus, Site: w.o.NATS.Site, Name: w.o.Name, Slots: w.o.Films, Temp: w.o.Store, Replicas: w.o.Replicas, Log: w.o.Log}
+		films := batch.Worker{Conn: w.bus, Site: w.o.NATS.Site, Name: w.o.Name, Slots: w.o.Films, Temp: w.o.Store, Replicas: w.o.Replicas, Log: w.o.Log, Allow: w.o.Allow.Path}
 		w.tasks.Go(func() { w.every(ctx, filmsAgain, func() error { return films.Run(ctx) }) })
 	}
 	watching, stop := context.WithCancel(work)
@@ -178,8 +180,14 @@ func (w *Worker) announce(ctx context.Context) error {
 	defer done()
 	w.mu.Lock()
 	record := site.Worker{Cores: w.o.Cores, Labels: w.o.Labels, Version: w.o.Version, Since: w.started.UTC(), Draining: w.draining, Load: w.usage.since(time.Now())}
+	problems := 0
 	for _, r := range w.runs {
-		record.Streams = append(record.Streams, site.Running{Stream: r.name, Epoch: r.held.Epoch()})
+		as := site.Running{Stream: r.name, Epoch: r.held.Epoch()}
+		if _, problem := r.how(); problem != "" && problems < site.MostProblems {
+			problems++
+			as.Problem = fmt.Sprintf("%.*s", site.MostProblem, message.Printable(problem))
+		}
+		record.Streams = append(record.Streams, as)
 	}
 	w.mu.Unlock()
 	return w.site.Announce(ctx, record)

@@ -40,7 +40,7 @@ const every = -1
 // tableOptions are the keys of every sink that writes tables.
 type tableOptions struct {
 	fileOptions
-	Table string `yaml:"table"` // the only one that is written, in a file of the path's own name; "" for all, each in its own
+	Table string `yaml:"table" reaches:"nothing"` // the only one that is written, in a file of the path's own name; "" for all, each in its own
 }
 
 // chosen is the table that is asked for, and the names that the tables' files carry.

@@ -22,7 +22,7 @@ const (
 
 // fileOptions are the keys of every sink that writes files.
 type fileOptions struct {
-	Path        string        `yaml:"path"`
+	Path        string        `yaml:"path" reaches:"write"`
 	RotateMB    float64       `yaml:"rotate_mb"`    // 10^6 bytes after which the next file begins; 0 for any
 	RotateEvery time.Duration `yaml:"rotate_every"` // how long a file is written; 0 to the end
 	Keep        int           `yaml:"keep"`         // numbered files that stay, the newest; 0 for all

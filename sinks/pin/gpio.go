@@ -12,9 +12,9 @@ const mostLine = 1023
 // gpioOptions are the keys of the sink gpio.
 type gpioOptions struct {
 	options                  // their keys stand beside these
-	Chip      string         `yaml:"chip"`       // such as /dev/gpiochip0 or gpiochip0
-	Lines     map[string]int `yaml:"lines"`      // of each rule: the line's offset at the chip
-	ActiveLow bool           `yaml:"active_low"` // on is low
+	Chip      string         `yaml:"chip" reaches:"device"`   // such as /dev/gpiochip0 or gpiochip0
+	Lines     map[string]int `yaml:"lines" reaches:"nothing"` // of each rule: the line's offset at the chip
+	ActiveLow bool           `yaml:"active_low"`              // on is low
 }
 
 // NewGPIO sets lines of a GPIO chip, through the character device of Linux 5.10 and newer.

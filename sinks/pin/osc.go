@@ -25,9 +25,9 @@ var oscAddress = regexp.MustCompile(`^(/[A-Za-z0-9_.-]{1,64}){1,8}$`)
 // oscOptions are the keys of the sink osc.
 type oscOptions struct {
 	options          // their keys stand beside these
-	To      string   `yaml:"to"`      // host:port
-	Rules   []string `yaml:"rules"`   // that are sent
-	Address string   `yaml:"address"` // begins every address; /driftscope
+	To      string   `yaml:"to" reaches:"address"`      // host:port
+	Rules   []string `yaml:"rules" reaches:"nothing"`   // that are sent
+	Address string   `yaml:"address" reaches:"nothing"` // begins every address; /driftscope
 }
 
 // NewOSC sends triggers as Open Sound Control 1.0 messages, one to a UDP datagram.

@@ -23,10 +23,10 @@ const (
 // serialOptions are the keys of the sink serial.
 type serialOptions struct {
 	options                  // their keys stand beside these
-	Device  string           `yaml:"device"`
-	Baud    int              `yaml:"baud"`    // of 8 bits, no parity, one stop bit; 0: the usual one
-	Rules   map[string]texts `yaml:"rules"`   // what is written for each
-	Firmata map[string]int   `yaml:"firmata"` // instead: the digital pin of each
+	Device  string           `yaml:"device" reaches:"device"`
+	Baud    int              `yaml:"baud"`                      // of 8 bits, no parity, one stop bit; 0: the usual one
+	Rules   map[string]texts `yaml:"rules" reaches:"nothing"`   // what is written for each
+	Firmata map[string]int   `yaml:"firmata" reaches:"nothing"` // instead: the digital pin of each
 }
 
 // texts are what is written for a rule. Each character is the byte of its number.
