@@ -70,7 +70,7 @@ func (c *server) use(ctx context.Context, makes bool, do func(context.Context, *
 	}
 	var s *site.Site
 	if makes {
-		s, err = site.Open(ctx, conn, site.Options{Replicas: c.Replicas})
+		s, err = site.Edit(ctx, conn, site.Options{Replicas: c.Replicas})
 	} else {
 		s, err = site.Read(ctx, conn)
 	}

@@ -75,7 +75,7 @@ func openBook[T any](ctx context.Context, b *book[T]) (*book[T], error) {
 
 // start reads the bucket, and watches it while running lasts unless it is read once.
 func (b *book[T]) start(ctx, running context.Context) error {
-	if b.how == reads {
+	if b.how == reads || b.how == edits {
 		if err := b.reach(ctx); err != nil {
 			return err
 		}

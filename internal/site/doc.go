@@ -1,6 +1,6 @@
 // Package site keeps the records of a site in three key-value buckets: which streams should run, which workers are there, and who runs what.
 //
-//	site.go      Open, Look, Read and what they open
+//	site.go      Open, Look, Read, Edit and what they open
 //	make.go      Make, which makes what a site keeps on its server
 //	book.go      one watched bucket: what it holds, what of it is no record, when it vanishes
 //	stream.go    desired streams: read, checked, added, replaced, moved, removed

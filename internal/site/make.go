@@ -67,9 +67,7 @@ func Make(ctx context.Context, conn *bus.Conn, p Plan) (made []Made, left []stri
 		return nil, nil, err
 	}
 	n := p.Replicas
-	all := []bus.Resource{
-		bus.Leases(names.BucketOf("leases"), p.TTL, n), names.Workers(p.TTL, n), names.Desired(n), names.Laws(n), names.ModelStore(n), names.Films(n), names.FilmRecords(n),
-	}
+	all := append(buckets(names, p.TTL, n), names.Laws(n), names.ModelStore(n), names.Films(n), names.FilmRecords(n))
 	if made, err = ensure(ctx, js, all); err != nil {
 		return made, nil, err
 	}
@@ -81,6 +79,11 @@ func Make(ctx context.Context, conn *bus.Conn, p Plan) (made []Made, left []stri
 	return append(made, more...), left, err
 }
 
+// buckets are those of the site's records.
+func buckets(names bus.Subject, ttl time.Duration, replicas int) []bus.Resource {
+	return []bus.Resource{bus.Leases(names.BucketOf("leases"), ttl, replicas), names.Workers(ttl, replicas), names.Desired(replicas)}
+}
+
 // ensure makes the missing ones.
 func ensure(ctx context.Context, js jetstream.JetStream, all []bus.Resource) (made []Made, err error) {
 	for i := range all {
@@ -88,8 +91,11 @@ func ensure(ctx context.Context, js jetstream.JetStream, all []bus.Resource) (ma
 		asking, done := context.WithTimeout(ctx, makeWait)
 		s, is, err := r.Ensure(asking, js)
 		done()
+		if errors.Is(err, bus.ErrForbidden) {
+			return made, err
+		}
 		if err != nil {
-			return made, fmt.Errorf("%s (%s): %w: is JetStream enabled there, with room for it, and is this user the admin?", r.Name(), r.Holds, err)
+			return made, fmt.Errorf("%s (%s): %w: is JetStream enabled there, with room for it, and may this user ask its API?", r.Name(), r.Holds, err)
 		}
 		m := Made{Name: r.Name(), Holds: r.Holds, New: is}
 		if !is {

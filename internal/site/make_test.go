@@ -20,6 +20,10 @@ func TestMake(t *testing.T) {
 	server := bustest.Start(t, fmt.Sprintf(`jetstream {store_dir: %q}
 authorization {users: [
   {user: admin, password: p1}
+  {user: operator, password: p3, permissions {
+    publish: ["$JS.API.INFO", "$JS.API.STREAM.INFO.*", "$JS.API.DIRECT.GET.>", "$KV.driftscope_local_streams.*"]
+    subscribe: "_INBOX.>"
+  }}
   {user: worker, password: p2, permissions {publish {allow: ">", deny: ["$JS.API.STREAM.CREATE.>", "$JS.API.STREAM.UPDATE.>", "$JS.API.STREAM.DELETE.>"]}, subscribe: ">"}}
 ]}`, t.TempDir()))
 	at := func(user string) *bus.Conn {
@@ -27,6 +31,9 @@ authorization {users: [
 	}
 	admin, worker := at("admin:p1"), at("worker:p2")
 	if s, err := Open(t.Context(), worker, Options{Worker: "one", TTL: time.Second}); !errors.Is(err, bus.ErrForbidden) || !strings.Contains(err.Error(), "driftscope site init") {
+		t.Fatalf("found %v, %v where nothing is made, and this user may make nothing", s, err)
+	}
+	if s, err := Edit(t.Context(), at("operator:p3"), Options{}); !errors.Is(err, bus.ErrForbidden) || !strings.Contains(err.Error(), "driftscope site init") {
 		t.Fatalf("found %v, %v where nothing is made, and this user may make nothing", s, err)
 	}
 	names := func(made []Made) (all []string) {
@@ -53,6 +60,16 @@ authorization {users: [
 		if _, err := s.Add(t.Context(), Stream{Name: name, Config: "stream: " + name + "\n" + text, Cores: 1}); err != nil {
 			t.Fatal(err)
 		}
+	}
+	operator, err := Edit(t.Context(), at("operator:p3"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer operator.Close()
+	must(t, operator.Move(t.Context(), "far", "one"))
+	must(t, operator.Remove(t.Context(), "far"))
+	if _, err := operator.Add(t.Context(), Stream{Name: "far", Config: "stream: far\nsource: {nats: {subject: camera.far, url: 'nats://elsewhere:4222'}}\nframes: {durable: true}\n", Cores: 1}); err != nil {
+		t.Errorf("an operator without consumers adds: %v", err)
 	}
 	js, err := jetstream.New(admin.NATS())
 	if err != nil {

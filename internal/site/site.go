@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,6 +61,22 @@ func Read(ctx context.Context, conn *bus.Conn) (*Site, error) {
 	return open(ctx, conn, Options{}, reads)
 }
 
+// Edit is Read for those who change what should run. It makes missing buckets if this user may.
+func Edit(ctx context.Context, conn *bus.Conn, o Options) (*Site, error) {
+	names, err := conn.Subject("any")
+	if err != nil {
+		return nil, err
+	}
+	js, err := jetstream.New(conn.NATS())
+	if err != nil {
+		return nil, err
+	}
+	if _, err := ensure(ctx, js, buckets(names, cmp.Or(o.TTL, lease.DefaultTTL), o.Replicas)); err != nil {
+		return nil, fmt.Errorf("%s: %w", conn.URL(), err)
+	}
+	return open(ctx, conn, o, edits)
+}
+
 // how a site is opened.
 type how int
 
@@ -67,6 +84,7 @@ const (
 	writes  how = iota
 	watches     // and changes nothing
 	reads       // once, and changes nothing
+	edits       // reads once, and changes what should run
 )
 
 // leases opens them.
@@ -74,7 +92,7 @@ func (h how) leases(ctx context.Context, js jetstream.JetStream, o lease.Options
 	switch h {
 	case watches:
 		return lease.Look(ctx, js, o)
-	case reads:
+	case reads, edits:
 		return lease.Read(ctx, js, o)
 	}
 	return lease.Open(ctx, js, o)
@@ -95,7 +113,7 @@ func open(ctx context.Context, conn *bus.Conn, o Options, h how) (*Site, error) 
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Site{js: js, o: o, looks: h != writes}
+	s := &Site{js: js, o: o, looks: h == watches || h == reads}
 	s.leases, err = h.leases(ctx, js, lease.Options{Bucket: names.BucketOf("leases"), Worker: o.Worker, Version: o.Version, TTL: o.TTL, Replicas: o.Replicas, Log: o.Log})
 	if errors.Is(err, lease.ErrNoBucket) {
 		return nil, fmt.Errorf("%s: there is no such site yet: check --prefix and --site, or make it with driftscope site init: %w", conn.URL(), err)
