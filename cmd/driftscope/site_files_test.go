@@ -27,7 +27,7 @@ func parses(t *testing.T, args []string) {
 }
 
 // made are the files that a person makes beside the shipped ones, as docs/howto/deployment.md says.
-var made = []string{"./certs", "./certs/ca.pem", "./worker.json", "server.env"}
+var made = []string{"./certs", "./certs/ca.pem", "./admin.json", "./worker.json", "server.env"}
 
 // TestSiteCompose: the compose file is well formed, mounts and builds from what is there, and its commands are the program's. It is not run: the machines of
 // these tests have no container engine.
@@ -47,7 +47,7 @@ func TestSiteCompose(t *testing.T) {
 	if err := yaml.Unmarshal([]byte(shippedSite(t, "compose.yaml")), &file); err != nil {
 		t.Fatal(err)
 	}
-	if names := slices.Sorted(maps.Keys(file.Services)); !slices.Equal(names, []string{"n1", "n2", "n3", "worker-1", "worker-2"}) {
+	if names := slices.Sorted(maps.Keys(file.Services)); !slices.Equal(names, []string{"init", "n1", "n2", "n3", "worker-1", "worker-2"}) {
 		t.Fatalf("services are %v", names)
 	}
 	variables := regexp.MustCompile(`\$([A-Z_]*NATS[A-Z_]*)`).FindAllStringSubmatch(shippedSite(t, "server.conf"), -1)

@@ -377,6 +377,16 @@ func TestSiteRefuses(t *testing.T) {
 			s.refused(user, subject, func(nc *nats.Conn) error { return nc.PublishRequest(subject, nc.NewInbox(), nil) })
 		}
 	}
+	for _, user := range []string{"hall_worker", "hall_operator"} { // a stream with republish has the server write what its maker may not
+		js, err := jetstream.New(s.as(user).NATS())
+		if err != nil {
+			t.Fatal(err)
+		}
+		spy := bus.Resource{Holds: "a copy", Stream: &jetstream.StreamConfig{Name: "spy", Subjects: []string{"spy"}, RePublish: &jetstream.RePublish{Destination: "$KV.driftscope_local_streams.bead"}}}
+		if _, _, err := spy.Ensure(t.Context(), js); !errors.Is(err, bus.ErrForbidden) {
+			t.Errorf("%s makes a stream with republish: %v", user, err)
+		}
+	}
 	for user, hidden := range map[string][]string{
 		"bead": {"camera.bead", "driftscope.>"}, "hall_bead": {"camera.bead", "leaf.>"}, "hall_viewer": {"camera.>", "driftscope.local.*.kept.*", "driftscope.local.*.cmd.*", "$JS.>"},
 		"hall_worker": {"driftscope.>", "$JS.>"}, "hall_operator": {"camera.>", "$KV.>"},
