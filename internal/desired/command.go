@@ -142,7 +142,7 @@ func (c *addCommand) Run(ctx context.Context) error {
 		return exit.Usage(err)
 	}
 	if m := cfg.Model; m != "" && !strings.HasPrefix(m, model.OnServer) && !strings.HasPrefix(m, model.Embedded) {
-		console.Warn("model %s: is read from the disk of whichever worker runs the stream: driftscope model put %s, and give nats:NAME, for any worker to have it", m, m)
+		console.Warn("model %s: is read from the disk of the worker that runs the stream, which needs --allow for its folder: driftscope model put %s, and give nats:NAME, for any worker to have it", m, m)
 	}
 	desired := site.Stream{Name: cfg.Stream, Config: text, Labels: c.Labels, Cores: c.Cores, Worker: c.Worker}
 	return c.use(ctx, true, func(ctx context.Context, s *site.Site) error {

@@ -107,11 +107,11 @@ func (a *Allowed) Hold(cfg, shown config.Config, folder string) (config.Config, 
 		note(err)
 	}
 	if cfg.Record.Path != "" {
-		cfg.Record.Path, err = h.path("record.path", cfg.Record.Path, shown.Record.Path)
+		cfg.Record.Path, err = h.path("record.path", cfg.Record.Path)
 		note(err)
 	}
 	if m := cfg.Model; m != "" && !strings.HasPrefix(m, model.OnServer) && !strings.HasPrefix(m, model.Embedded) {
-		cfg.Model, err = h.path("model", m, shown.Model)
+		cfg.Model, err = h.path("model", m)
 		note(err)
 	}
 	return cfg, errors.Join(errs...)
@@ -119,7 +119,7 @@ func (a *Allowed) Hold(cfg, shown config.Config, folder string) (config.Config, 
 
 // Path resolves a path, and refuses one outside the allowed folders.
 func (a *Allowed) Path(key, path string) (string, error) {
-	return (&holding{allowed: a}).path(key, path, path)
+	return (&holding{allowed: a}).path(key, path)
 }
 
 // holding is the check of one configuration.
@@ -131,36 +131,40 @@ type holding struct {
 // component checks a source, a sink or a step, and returns it with resolved paths.
 func (h *holding) component(key string, c, shown config.Component, of Make) (config.Component, error) {
 	key += "." + c.Kind
-	all, told, err := options(c, of)
+	as, told, err := options(shown, of)
 	if err != nil {
 		return c, err
 	}
 	if !told && !strings.HasPrefix(key, "preprocess") {
 		return c, fmt.Errorf("%s: this build does not say what it reaches, so no worker runs it for others", key)
 	}
+	if err := secretsIn(key, c, shown, as); err != nil {
+		return c, err
+	}
 	values := map[string]string{}
-	if as, _, err := options(shown, of); err == nil {
-		for _, r := range as {
-			values[r.key] = r.value
-		}
+	for _, r := range as {
+		values[r.key] = r.value
+	}
+	all, _, err := options(c, of)
+	if err != nil {
+		return c, err
 	}
 	if h.allowed.kinds[c.Kind] {
 		all = slices.DeleteFunc(all, func(r reached) bool { return r.what != read && r.what != write })
 	}
 	var errs []error
 	for _, r := range all {
-		as := values[r.key]
 		switch r.what {
 		case read, write:
-			path, err := h.path(key+"."+r.key, r.value, as)
+			path, err := h.path(key+"."+r.key, r.value)
 			if err == nil {
 				c, err = c.With(r.key, path)
 			}
 			errs = append(errs, err)
 		case address:
-			errs = append(errs, h.address(key+"."+r.key, c.Kind, r.value, as))
+			errs = append(errs, h.address(key+"."+r.key, c.Kind, r.value, values[r.key]))
 		case device, program:
-			errs = append(errs, h.allowed.refusal(key+"."+r.key, fmt.Sprintf("%.80q", as), "a "+r.what+" of this machine", c.Kind))
+			errs = append(errs, h.allowed.refusal(key+"."+r.key, fmt.Sprintf("%.80q", values[r.key]), "a "+r.what+" of this machine", c.Kind))
 		default:
 			errs = append(errs, fmt.Errorf("%s.%s: this build does not say what it reaches, so no worker runs it for others", key, r.key))
 		}
@@ -168,11 +172,22 @@ func (h *holding) component(key string, c, shown config.Component, of Make) (con
 	return c, errors.Join(errs...)
 }
 
-// path resolves a path, and refuses one outside the stream's folder and the allowed ones.
-func (h *holding) path(key, path, shown string) (string, error) {
-	if path != shown {
-		return path, fmt.Errorf("%s: found %.80q, expected a path without a secret", key, shown)
+// secretsIn refuses a secret in an option that needs none: the value of a name or a path comes back in messages.
+func secretsIn(key string, c, shown config.Component, all []reached) error {
+	as := shown.Options()
+	for option, value := range c.Options() {
+		takes := slices.ContainsFunc(all, func(r reached) bool {
+			return r.key == option && (r.what == address || r.what == program || r.what == device)
+		})
+		if !takes && fmt.Sprint(value) != fmt.Sprint(as[option]) {
+			return fmt.Errorf("%s.%s: found %.80q, expected no secret: give it in the address or the pipeline of a camera", key, option, fmt.Sprint(as[option]))
+		}
 	}
+	return nil
+}
+
+// path resolves a path, and refuses one outside the stream's folder and the allowed ones.
+func (h *holding) path(key, path string) (string, error) {
 	folders := h.allowed.folders
 	own := ""
 	if h.folder != "" {
@@ -187,7 +202,7 @@ func (h *holding) path(key, path, shown string) (string, error) {
 	}
 	real, err := resolved(own, path)
 	if err != nil {
-		return path, fmt.Errorf("%s: found %.80q: %w", key, shown, err)
+		return path, fmt.Errorf("%s: found %.80q: %w", key, path, err)
 	}
 	if slices.ContainsFunc(folders, func(f string) bool { return within(f, real) }) {
 		return real, nil
@@ -196,7 +211,7 @@ func (h *holding) path(key, path, shown string) (string, error) {
 	if info, err := os.Stat(real); err == nil && info.IsDir() {
 		grant = real
 	}
-	return path, h.allowed.refusal(key, fmt.Sprintf("%.80q", shown), "which is "+real+" on this machine", grant)
+	return path, h.allowed.refusal(key, fmt.Sprintf("%.80q", path), "which is "+real+" on this machine", grant)
 }
 
 // address refuses an address that is not allowed, also one of several with commas between them.

@@ -218,8 +218,24 @@ func TestPaths(t *testing.T) {
 			t.Errorf("%s is %s (%v), expected %s", path, got, err, want)
 		}
 	}
-	if _, err := hold(t, own, "source: {tiff: {path: 'a${secret:x}'}}"); err == nil || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "without a secret") {
-		t.Errorf("a secret in a path: %v", err)
+}
+
+// TestSecrets: a secret stands in an address and nowhere else, because names and paths come back in messages.
+func TestSecrets(t *testing.T) {
+	for _, text := range []string{
+		"source: {tiff: {path: 'a${secret:x}'}}", "source: {nats: {subject: 'camera.${secret:x}'}}", "source: {sim: {name: '${secret:x}'}}",
+		"source: {sim: {name: molecule}}\nsinks: [{jsonl: {path: '${secret:x}'}}]", "source: {sim: {name: molecule}}\nsinks: [{csv: {path: a.csv, table: '${secret:x}'}}]",
+		"source: {ndtiff: {path: a, axes: {channel: '${secret:x}'}}}",
+	} {
+		if _, err := hold(t, t.TempDir(), text, "url"); err == nil || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "expected no secret") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if _, err := hold(t, t.TempDir(), "source: {tiff: {path: a, channel: '${secret:x}'}}"); err == nil || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("a secret in place of a number: %v", err)
+	}
+	if _, err := hold(t, t.TempDir(), "source: {url: {url: 'rtsp://me:${secret:x}@10.0.0.7/live'}}", "rtsp://10.0.0.7"); err != nil {
+		t.Error(err)
 	}
 }
 
