@@ -296,7 +296,7 @@ func TestSameLatentsSameEstimates(t *testing.T) {
 // Without Deterministic no frame waits: weights arrive when they are ready, never early, and the frame is on record.
 func TestLateSlicesAreRecorded(t *testing.T) {
 	e := estimator(t, Config{Dim: 2, Seed: 1, RefineLag: 5, Replay: 64})
-	e.worker.Now = func() time.Time { return time.Time{} } // no slice takes time, and none is rested from
+	e.worker.Slices.Spent = func() time.Duration { return 0 } // no slice takes time, and none is rested from
 	seen, _ := onlinetest.Stream(onlinetest.Spring, 200_000, 0, onlinetest.Rand(1))
 	dst, began := new(latent.Estimate), uint64(0)
 	for k := range seen {
@@ -316,13 +316,12 @@ func TestLateSlicesAreRecorded(t *testing.T) {
 	t.Error("no slice was ever applied")
 }
 
-// ticking is a clock on which a second passes whenever it is read, so that a slice takes one.
-func ticking() func() time.Time {
-	var t time.Time
-	return func() time.Time {
-		t = t.Add(time.Second)
-		return t
-	}
+// tick has a second pass on each clock of the slices whenever it is read, so that a slice takes one.
+func tick(e *Estimator) {
+	var now time.Time
+	var spent time.Duration
+	e.worker.Slices.Now = func() time.Time { now = now.Add(time.Second); return now }
+	e.worker.Slices.Spent = func() time.Duration { spent += time.Second; return spent }
 }
 
 // A live run spends a tenth of a core on refinement at most: after a slice that took a second the next begins nine seconds later, which
@@ -331,7 +330,7 @@ func TestRefinementRests(t *testing.T) {
 	const lag = 5
 	for deterministic, want := range map[bool]uint64{false: lag + 9 - 1, true: lag} {
 		e := estimator(t, Config{Dim: 2, Seed: 1, RefineLag: lag, Replay: 64, Deterministic: deterministic})
-		e.worker.Now = ticking()
+		tick(e)
 		seen, _ := onlinetest.Stream(onlinetest.Spring, 400, 0, onlinetest.Rand(1))
 		var began, rounds uint64
 		for k := range seen {
@@ -359,7 +358,7 @@ func TestRefinementRests(t *testing.T) {
 func TestLateSlicesAreRepeated(t *testing.T) {
 	seen, _ := onlinetest.Stream(onlinetest.Spring, 400, 0, onlinetest.Rand(1))
 	live, applied := estimator(t, Config{Dim: 2, Seed: 1, RefineLag: 5}), []uint64(nil)
-	live.worker.Now = ticking()
+	tick(live)
 	want := new(latent.Estimate)
 	for k := range seen {
 		if k%97 == 0 {

@@ -36,7 +36,7 @@ func (e *Estimator) isDue(seq uint64) bool {
 	if e.config.Deterministic {
 		return e.law.frame >= e.law.due && e.worker.Idle(true)
 	}
-	return e.law.frame >= e.law.due && e.worker.Idle(false) && e.worker.Rested()
+	return e.law.frame >= e.law.due && e.worker.Idle(false) && e.worker.Slices.Rested()
 }
 
 // publish has the drift be what the slice that came back found, from the frame seq on.

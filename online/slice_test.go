@@ -15,11 +15,11 @@ import (
 func held(t *testing.T, c Config) (e *Estimator, release func()) {
 	e = estimator(t, c)
 	let, read := make(chan struct{}), 0
-	e.worker.Now = func() time.Time { // read before and after every slice
+	e.worker.Slices.Spent = func() time.Duration { // read before and after every slice
 		if read++; read == 5 {
 			<-let
 		}
-		return time.Time{}
+		return 0
 	}
 	return e, func() { close(let) }
 }
@@ -91,9 +91,9 @@ func TestResetBesideASlice(t *testing.T) {
 func TestLiveBesideASlice(t *testing.T) {
 	seen, other := twoPaths()
 	e, let := estimator(t, Config{Dim: 2, Seed: 3, RefineLag: 5}), make(chan struct{})
-	e.worker.Now = func() time.Time { // nothing is rested from after a slice
+	e.worker.Slices.Spent = func() time.Duration { // nothing is rested from after a slice
 		<-let
-		return time.Time{}
+		return 0
 	}
 	feed(t, e, seen[:100])
 	state := saved(t, e)

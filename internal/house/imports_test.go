@@ -154,7 +154,7 @@ var mayImport = map[string][]string{
 	"online/refine":                    {"internal/archive", "internal/latent", "internal/nice", "online/diffusion", "online/drift", "online/regression", "online/trajectory"},
 	"online/regression":                {"internal/eigen", "internal/latent", "online/diffusion", "online/drift", "online/trajectory"},
 	"online/sampling":                  {"online/drift"},
-	"online/objects":                   {"internal/archive", "internal/latent", "online", "online/change", "online/interactions", "online/maps", "online/motion", "online/pooled", "online/population", "online/states", "online/switching", "online/tracks", "online/trajectory"},
+	"online/objects":                   {"internal/archive", "internal/latent", "internal/nice", "online", "online/change", "online/interactions", "online/maps", "online/motion", "online/pooled", "online/population", "online/states", "online/switching", "online/tracks", "online/trajectory"},
 	"online/pooled":                    {"internal/archive", "internal/nice", "online/maps", "online/states"},
 	"online/population":                {"internal/archive"},
 	"online/states":                    {},

@@ -152,6 +152,7 @@ type Population struct {
 	PerUM     float64 // objects a µm²; 0 where the pixel's size is not known
 	Births    uint64  // since the start
 	Deaths    uint64
+	Unjudged  uint64  // that ended without a verdict, because the budget for verdicts was spent
 	Detected  float64 // share of an object's frames in which it is detected
 	Template  float64 // sd of the template, px
 	Tracks    uint64  // that the law rests on

@@ -74,25 +74,21 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestAnotherFilm: where another film begins every object ends, and others have other numbers.
+// TestAnotherFilm: where another film begins every object ends, with its verdict some frames later, and others have other numbers.
 func TestAnotherFilm(t *testing.T) {
 	e, d, dst := newEstimator(t, Config{}), newDish(3), &latent.Estimate{}
 	run(t, e, d, 20, dst)
-	z := d.next()
-	z.Trajectory = 1
-	if err := e.Update(dst, z); err != nil {
-		t.Fatal(err)
-	}
-	ended := of[*latent.Track](e.Reports())
-	if len(ended) != 9 || ended[0].Why != latent.FilmEnded || ended[0].Last != 19 {
-		t.Errorf("%d ended: %+v", len(ended), ended[0])
-	}
+	var reports []latent.Message
 	for range 20 {
 		z := d.next()
 		z.Trajectory = 1
 		if err := e.Update(dst, z); err != nil {
 			t.Fatal(err)
 		}
+		reports = append(reports, e.Reports()...)
+	}
+	if ended := ends(reports); len(ended) != 9 || ended[0].Why != latent.FilmEnded || ended[0].Last != 19 || ended[0].Seq < 20 || ended[0].Motion == nil {
+		t.Errorf("%d ended: %+v", len(ended), ended)
 	}
 	if len(dst.Objects.ID) != 9 || dst.Objects.ID[0] <= 9 {
 		t.Errorf("objects %v", dst.Objects.ID)

@@ -5,6 +5,8 @@
 //	held.go       frames that a lag holds back
 //	object.go     what is known of one object, and what is told of it
 //	follow.go     the object that is followed: its places are the latents of a single object, for online.Estimator
+//	verdicts.go   objects that have ended are judged beside the frame path
+//	way.go        the last places of an object, which it is judged by
 //	report.go     the population, alarms
 //	changed.go    the alarms about the law of all, and what is forgotten with them
 //	checkpoint.go what outlives the objects, kept and gone on from

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"driftscope/internal/latent"
@@ -56,17 +55,19 @@ type Estimator struct {
 	held       held
 	live       map[uint64]*object
 	ids        []uint64 // of live, in order
+	away       []uint64 // those of the frame before, reused
 	free       []*object
 	frame      uint64        // frames told
 	origin     time.Time     // of the first
 	last       latent.Latent // number, time and template of the last that was told
 	spots      int           // there
 
-	known   known // what outlives the objects
-	law     law   // of all objects
-	mapTold mapTold
-	pairs   pairs             // of objects that act on each other
-	next    population.Common // as of this frame
+	known    known    // what outlives the objects
+	law      law      // of all objects
+	verdicts verdicts // on those that have ended; none without a law of all
+	mapTold  mapTold
+	pairs    pairs             // of objects that act on each other
+	next     population.Common // as of this frame
 
 	film    uint64 // trajectory of the frames
 	begun   bool   // there was a frame
@@ -106,6 +107,7 @@ func New(c Config) (*Estimator, error) {
 		}
 		e.law.learner = pooled.New(pooled.Config{Exposure: e.law.exposure, Depth: depth, Deterministic: c.Follow.Deterministic})
 		e.law.changed = newChanged(e.law.exposure, every)
+		e.verdicts = newVerdicts(e.law.exposure, !c.Follow.Deterministic)
 	}
 	return e, nil
 }
@@ -126,7 +128,7 @@ func (e *Estimator) Update(dst *latent.Estimate, z *latent.Latent) error {
 	}
 	if e.begun && z.Trajectory != e.film {
 		e.flush()
-		e.leave(latent.FilmEnded)
+		e.leave(latent.FilmEnded, mostWaiting)
 		e.pace = pace{}
 	}
 	e.film, e.begun = z.Trajectory, true
@@ -196,12 +198,12 @@ func (e *Estimator) begin(s *latent.Spots) (err error) {
 	return nil
 }
 
-// leave ends all objects.
-func (e *Estimator) leave(why string) {
+// leave ends all objects, of which most may wait for a verdict.
+func (e *Estimator) leave(why string, most int) {
 	for _, id := range e.ids {
 		k := e.live[id]
 		if k.confirmed {
-			e.end(&e.last, id, k, why)
+			e.end(&e.last, id, k, why, most)
 		}
 		delete(e.live, id)
 		e.free = append(e.free, k)
@@ -257,7 +259,7 @@ func (e *Estimator) place(dst *latent.Estimate, f *heldFrame, points []tracks.Po
 	}
 	e.bury(z, points)
 	e.pair(z, points, f.dt)
-	e.pass(z.Seq, f.dt)
+	e.pass(z, f.dt, len(points))
 	if e.next.End(); !e.frozen {
 		e.known.common = e.next
 	}
@@ -356,18 +358,21 @@ func runs(p *tracks.Point) bool {
 // seconds is a time since the first frame.
 func (e *Estimator) seconds(t time.Time) float64 { return t.Sub(e.origin).Seconds() }
 
-// bury takes leave of the objects that are no longer there, in the order of their numbers: once they cannot come back.
+// bury ends the objects that are no longer there, in the order of their numbers: once they cannot come back. The points are in that order, too.
 func (e *Estimator) bury(z *latent.Latent, points []tracks.Point) {
-	kept := e.ids[:0]
+	kept := e.away[:0]
 	for _, id := range e.ids {
 		k := e.live[id]
 		switch {
 		case k.frame == e.frame: // among the points
 		case e.frame-k.frame < tracks.Open:
+			for len(points) > 0 && points[0].ID < id {
+				kept, points = append(kept, points[0].ID), points[1:]
+			}
 			kept = append(kept, id)
 		default:
 			if k.confirmed {
-				e.end(z, id, k, e.why(k))
+				e.end(z, id, k, e.why(k), mostWaiting)
 			}
 			delete(e.live, id)
 			e.free = append(e.free, k)
@@ -376,8 +381,7 @@ func (e *Estimator) bury(z *latent.Latent, points []tracks.Point) {
 	for i := range points {
 		kept = append(kept, points[i].ID)
 	}
-	slices.Sort(kept)
-	e.ids = kept
+	e.ids, e.away = kept, e.ids
 }
 
 // why says how an object ended: where a step may have taken it over the edge, it left.
@@ -419,5 +423,6 @@ func (e *Estimator) Alarms() []latent.Event { return e.alarms.events }
 // Close ends what runs beside the frame path.
 func (e *Estimator) Close() error {
 	e.law.close()
+	e.verdicts.close()
 	return e.follow.close()
 }

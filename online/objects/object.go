@@ -28,7 +28,8 @@ func (e *Estimator) fresh(seq uint64) *object {
 		k := e.free[n-1]
 		e.free = e.free[:n-1]
 		k.path.change.Forget()
-		*k = object{first: seq, path: path{trail: k.path.trail, change: k.path.change}}
+		k.path.way.cut()
+		*k = object{first: seq, path: path{trail: k.path.trail, change: k.path.change, way: k.path.way}}
 		return k
 	}
 	return &object{first: seq}
@@ -58,14 +59,17 @@ func (e *Estimator) tell(z *latent.Latent, p *tracks.Point, k *object) {
 	}
 }
 
-// end reports that an object has ended, and gives its steps to the law of all.
-func (e *Estimator) end(z *latent.Latent, id uint64, k *object, why string) {
+// end reports that an object has ended, at once or with its verdict, for which most ends may wait. It gives its steps to the law of all.
+func (e *Estimator) end(z *latent.Latent, id uint64, k *object, why string, most int) {
 	e.known.deaths++
 	e.known.count(&k.law)
 	t := e.trackOf(z, id, k, latent.Ended)
 	t.Why = why
-	e.law.end(t, &k.path)
-	e.reports = append(e.reports, t)
+	if o := e.law.end(t, &k.path); o != nil && e.verdicts.add(o, most) {
+		k.path.way.places = e.verdicts.room()
+	} else {
+		e.reports = append(e.reports, t)
+	}
 	if id == e.follow.id {
 		e.follow.lose()
 		e.reports = append(e.reports, &latent.Event{Seq: z.Seq, Time: z.Time, Level: latent.Warning, Code: "followed_object_ended",

@@ -15,18 +15,13 @@ import (
 	"driftscope/online/switching"
 )
 
-// judged is how many of its last places an object's kind of motion is judged by: by as many the exponent is known to a tenth, and a thousand objects take 4 MB.
-const judged = 128
-
 // law is that of all objects: learnt from their steps, with the state of each.
 type law struct {
 	exposure float64
 	learner  *pooled.Learner  // nil where no law of all is wanted
 	model    *switching.Model // of the states; nil where there is one, or none yet
 	changed  changed          // whether it is another one now
-	judge    motion.Judge
-	now      []float64 // of one object, reused
-	places   []motion.Place
+	now      []float64        // of one object, reused
 }
 
 // path is what is known of an object's way for the law of all: where the motion that all share is taken off.
@@ -38,8 +33,7 @@ type path struct {
 	trail    pooled.Trail
 	change   change.Track
 	state    switching.Track
-	ring     [judged]motion.Place
-	places   int  // that were there
+	way      way
 	runs     bool // it moves in a direction
 }
 
@@ -67,63 +61,32 @@ func (l *law) take(k *path, s population.Step, step bool, p *population.Place, v
 	default:
 		k.trail.Cut(l.learner.Keep)
 		l.changed.monitor.Cut(&k.change)
-		k.x, k.y, k.places, k.before = p.X, p.Y, 0, maps.Before{}
+		k.x, k.y, k.before = p.X, p.Y, maps.Before{}
+		k.way.cut()
 		if l.model != nil {
 			k.state.Cut(l.model)
 		}
 	}
 	k.variance, k.from = variance, *p
-	k.ring[k.places%judged] = motion.Place{X: k.x, Y: k.y, T: p.T, Var: variance}
-	k.places++
+	k.way.add(motion.Place{X: k.x, Y: k.y, T: p.T, Var: variance})
 	if l.model != nil && !k.runs {
 		k.state.Add(l.model, switching.Place{X: k.x, Y: k.y, T: p.T, Weight: p.Weight})
 	}
 }
 
-// end learns from an object that has ended, and tells what the law of all makes of it.
-func (l *law) end(t *latent.Track, k *path) {
+// end learns from an object that has ended. It returns what a verdict is made of, with the object's way; nil where no law is learnt.
+func (l *law) end(t *latent.Track, k *path) *ended {
 	if l.learner == nil {
-		return
+		return nil
 	}
-	t.Motion = l.motion(k)
-	if known := l.learner.Law(); known != nil {
-		if piece, ok := k.trail.Segment(); ok {
-			o := known.Mixture.Judge(piece, l.exposure)
-			t.Shrunk, t.State = latent.Range{D: o.D.Value, Low: o.D.Low, High: o.D.High}, o.State
-		}
-	}
-	k.trail.Cut(l.learner.Keep)
 	if l.model != nil {
 		k.state.Cut(l.model)
 	}
-}
-
-// fewestJudged is how many places an object's kind of motion is judged by: the exponent of fewer is not known.
-const fewestJudged = 10
-
-// motion is the kind of law that an object's last places obey; nil where they are too few.
-func (l *law) motion(k *path) *latent.Motion {
-	if k.places < fewestJudged {
-		return nil
+	o := &ended{track: t, way: k.way, piece: k.trail.Cut(l.learner.Keep)}
+	if known := l.learner.Law(); known != nil {
+		o.law = known.Mixture
 	}
-	l.places = l.places[:0]
-	for i := max(k.places-judged, 0); i < k.places; i++ {
-		l.places = append(l.places, k.ring[i%judged])
-	}
-	v, ok := l.judge.Track(l.places, motion.Options{Exposure: l.exposure})
-	if !ok {
-		return nil
-	}
-	p := &v.Probabilities
-	m := &latent.Motion{Class: v.Class.String(), Stuck: p[motion.Stuck], Free: p[motion.Free], Confined: p[motion.Confined], Directed: p[motion.Directed], Anomalous: p[motion.Anomalous],
-		Alpha: latent.Bounds(v.Alpha), Radius: math.NaN(), Speed: math.NaN()}
-	switch v.Class {
-	case motion.Confined:
-		m.Radius = v.Radius
-	case motion.Directed:
-		m.Speed = v.Speed
-	}
-	return m
+	return o
 }
 
 // born counts an object that is new.
@@ -157,7 +120,7 @@ func (l *law) states() int {
 }
 
 // pass ends a frame, dt after the one before: a law of all that is due is put to use.
-func (e *Estimator) pass(seq uint64, dt float64) {
+func (e *Estimator) pass(z *latent.Latent, dt float64, objects int) {
 	l := &e.law
 	if l.learner == nil {
 		return
@@ -167,9 +130,16 @@ func (e *Estimator) pass(seq uint64, dt float64) {
 	if l.model != nil {
 		l.model.Pass(dt)
 	}
-	if l.learner.Pass(seq, e.pieces) {
+	if l.learner.Pass(z.Seq, e.pieces) {
 		e.adopt()
 	}
+	e.verdicts.pass(objects, e.tellEnd)
+}
+
+// tellEnd reports the end of an object with the last frame: a verdict comes some frames after it.
+func (e *Estimator) tellEnd(t *latent.Track) {
+	t.Seq, t.Time = e.last.Seq, e.last.Time
+	e.reports = append(e.reports, t)
 }
 
 // pieces are the steps of the objects that are there, in the order of their numbers.

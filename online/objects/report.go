@@ -16,7 +16,7 @@ func (e *Estimator) population(last bool) *latent.Population {
 	z, none := &e.last, math.NaN()
 	p := &latent.Population{Seq: z.Seq, Time: z.Time, Spots: e.spots, Births: e.known.births, Deaths: e.known.deaths, Template: z.Spots.Template,
 		Edges: pooled.Edges(), Spectrum: make([]float64, pooled.Bins), CommonX: e.known.common.X, CommonY: e.known.common.Y, CommonSD: e.known.common.SD, ShiftX: e.known.shiftX, ShiftY: e.known.shiftY}
-	p.Tracks, p.Steps = e.known.tracks, e.known.steps
+	p.Tracks, p.Steps, p.Unjudged = e.known.tracks, e.known.steps, e.verdicts.unjudged
 	for _, id := range e.ids {
 		k := e.live[id]
 		if !k.confirmed {
@@ -63,8 +63,12 @@ func (e *Estimator) Last() []latent.Message {
 	if l := &e.law; l.learner != nil && !e.frozen && l.learner.Finish(e.last.Seq, e.pieces()) {
 		e.adopt()
 	}
-	e.reports = append(e.reports, e.population(true))
-	e.leave(latent.RunEnded)
+	p := e.population(true)
+	e.reports = append(e.reports, p)
+	if e.leave(latent.RunEnded, math.MaxInt); e.law.learner != nil {
+		e.verdicts.finish(e.tellEnd)
+		p.Unjudged = e.verdicts.unjudged
+	}
 	return e.reports
 }
 

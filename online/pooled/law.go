@@ -31,7 +31,15 @@ func Edges() []float64 {
 	return edges
 }
 
-// learn finds the law.
+// order is what is to be learnt from. Nobody changes it.
+type order struct {
+	seq      uint64
+	segments []states.Segment
+	field    *maps.Map // nil where there is none
+	options  states.Options
+}
+
+// learn finds the law; nil where no step moves.
 func learn(o order) *Law {
 	found, ok := states.Infer(o.segments, o.options)
 	if !ok {

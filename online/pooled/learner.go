@@ -3,6 +3,7 @@ package pooled
 import (
 	"time"
 
+	"driftscope/internal/nice"
 	"driftscope/online/maps"
 	"driftscope/online/states"
 )
@@ -23,6 +24,13 @@ const (
 	liveShare = 16     // of what the last was learnt from that is new before the next in a live run; in any other all of it, so that a recording waits for little
 )
 
+// The budget of a recording is counted, so that the same film has the same laws whatever the load. A step that is learnt from takes 5 to 40 µs, one that is
+// followed 10: so many steps are learnt from for each that is made, beside those that are saved up at the start. All are at the end.
+const (
+	learntShare = 1.0 / 64
+	saved       = 1 << 15
+)
+
 // Learner learns the law of all objects. Its methods are called from one goroutine.
 type Learner struct {
 	config   Config
@@ -31,15 +39,18 @@ type Learner struct {
 	moves    int       // steps that went into it
 	fresh    int       // steps since the last law was begun
 	given    int       // steps that it was given
+	credit   float64   // steps that a recording may still learn from
 	frame    uint64
 	due      uint64
 	inFlight bool
-	worker   *worker
+	worker   *nice.Worker[*Law]
 	law      *Law // in use
 }
 
 // New is a Learner that has seen nothing. Close ends its goroutine.
-func New(c Config) *Learner { return &Learner{config: c, worker: newWorker(!c.Deterministic)} }
+func New(c Config) *Learner {
+	return &Learner{config: c, worker: nice.NewWorker[*Law](!c.Deterministic), credit: saved}
+}
 
 // Config is what it was told.
 func (l *Learner) Config() Config { return l.config }
@@ -78,7 +89,10 @@ func (l *Learner) Elapse(seconds float64) {
 }
 
 // Count notes that so many steps were made.
-func (l *Learner) Count(steps int) { l.fresh += steps }
+func (l *Learner) Count(steps int) {
+	l.fresh += steps
+	l.credit = min(l.credit+learntShare*float64(steps), mostSteps)
+}
 
 // Law is the one in use; nil before the first.
 func (l *Learner) Law() *Law { return l.law }
@@ -87,23 +101,27 @@ func (l *Learner) Law() *Law { return l.law }
 // says that the law is another one.
 func (l *Learner) Pass(seq uint64, live func() []states.Segment) (changed bool) {
 	l.frame++
-	if l.inFlight && l.frame >= l.due && (l.config.Deterministic || l.worker.rested()) {
+	if l.inFlight && l.frame >= l.due && l.worker.Rested() {
 		wait := time.Duration(0)
 		if l.config.Deterministic {
-			wait = always
+			wait = nice.Always
 		}
-		if law, ok := l.worker.take(wait); ok {
+		if law, ok := l.worker.Take(wait); ok {
 			changed = l.use(law)
 		}
 	}
-	share := 1
-	if !l.config.Deterministic {
-		share = liveShare
-	}
-	if !l.inFlight && l.fresh >= max(firstLaw, l.given/share) && (l.config.Deterministic || l.worker.rested()) {
+	if !l.inFlight && l.worth() {
 		l.begin(seq, live())
 	}
 	return changed
+}
+
+// worth says whether enough is new for another law, and the budget allows it.
+func (l *Learner) worth() bool {
+	if !l.config.Deterministic {
+		return l.fresh >= max(firstLaw, l.given/liveShare) && l.worker.Rested()
+	}
+	return l.fresh >= max(firstLaw, l.given) && l.credit >= float64(min(l.given+l.fresh, mostSteps))
 }
 
 // use puts a law to use.
@@ -122,12 +140,12 @@ func (l *Learner) begin(seq uint64, live []states.Segment) {
 	if l.field != nil && l.moves >= firstMap {
 		o.field = l.field.Clone()
 	}
-	l.worker.begin(o)
+	l.worker.Begin(func() *Law { return learn(o) })
 	l.given = 0
 	for i := range o.segments {
 		l.given += len(o.segments[i].Steps)
 	}
-	l.inFlight, l.due, l.fresh = true, l.frame+Lag, 0
+	l.inFlight, l.due, l.fresh, l.credit = true, l.frame+Lag, 0, max(l.credit-float64(l.given), 0)
 }
 
 // ending is how long a live run that ends waits for a law, each of two times: it has to end within its grace. A recording waits for its own, which is always
@@ -137,7 +155,7 @@ const ending = 500 * time.Millisecond
 // patience is how long a law is waited for while a run ends.
 func (l *Learner) patience() time.Duration {
 	if l.config.Deterministic {
-		return always
+		return nice.Always
 	}
 	return ending
 }
@@ -145,7 +163,7 @@ func (l *Learner) patience() time.Duration {
 // Finish learns from what is new, because no frame comes after seq. It waits; in a live run not long. True says that the law is another one.
 func (l *Learner) Finish(seq uint64, live []states.Segment) (changed bool) {
 	if l.inFlight {
-		law, ok := l.worker.take(l.patience())
+		law, ok := l.worker.Take(l.patience())
 		if !ok {
 			return false
 		}
@@ -155,31 +173,31 @@ func (l *Learner) Finish(seq uint64, live []states.Segment) (changed bool) {
 		return changed
 	}
 	l.begin(seq, live)
-	law, ok := l.worker.take(l.patience())
+	law, ok := l.worker.Take(l.patience())
 	return ok && l.use(law) || changed
 }
 
 // Forget forgets the steps that are remembered, and what is being learnt from them, because objects move otherwise now. The law stays in use until the next,
 // and the map stays: its steps fade.
 func (l *Learner) Forget() {
-	l.worker.forget()
+	l.worker.Drop()
 	l.memory, l.inFlight, l.fresh, l.given = memory{}, false, 0, 0
 }
 
 // Reset forgets all.
 func (l *Learner) Reset() {
-	l.worker.forget()
+	l.worker.Drop()
 	if l.field != nil {
 		l.field.Reset()
 	}
-	*l = Learner{config: l.config, worker: l.worker, frame: l.frame, field: l.field}
+	*l = Learner{config: l.config, worker: l.worker, frame: l.frame, field: l.field, credit: l.credit}
 }
 
 // Close ends the goroutine; in a live run it may end a little later, by itself.
 func (l *Learner) Close() {
 	wait := ending
 	if l.config.Deterministic {
-		wait = always
+		wait = nice.Always
 	}
-	l.worker.close(wait)
+	l.worker.Close(wait)
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -94,34 +95,31 @@ func TestLearner(t *testing.T) {
 	}
 }
 
-// TestLive: nothing waits for a law that is late, and the next rests.
+// TestLive: nothing waits for a law that is late, and after one that took a second nothing is learnt for nine.
 func TestLive(t *testing.T) {
 	l := New(Config{})
 	defer l.Close()
-	now := time.Unix(0, 0)
-	l.worker.now = func() time.Time { return now }
+	var now, spent atomic.Int64
+	l.worker.Now = func() time.Time { return time.Unix(now.Load(), 0) }
+	l.worker.Spent = func() time.Duration { return time.Duration(spent.Add(int64(time.Second))) } // read before and after: a law takes one
 	f := newField(20)
-	for seq := range uint64(10) {
-		f.frame(l)
-		l.Pass(seq, f.live)
+	frame := func() bool { f.frame(l); return l.Pass(1, f.live) }
+	for range 10 {
+		frame()
 	}
-	for !func() bool { return len(l.worker.done) > 0 }() {
-		time.Sleep(time.Millisecond)
+	for deadline := time.Now().Add(time.Minute); !frame(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the law that came back was not put to use")
+		}
 	}
-	changed := false
-	for seq := uint64(10); seq < 10+2*Lag; seq++ {
-		changed = l.Pass(seq, f.live) || changed
+	for range 100 {
+		if frame(); l.inFlight {
+			t.Fatal("another was begun during the rest")
+		}
 	}
-	if !changed || l.Law() == nil {
-		t.Error("the law that came back was not put to use")
-	}
-	l.worker.rest = now.Add(time.Second)
-	for seq := uint64(100); seq < 150; seq++ {
-		f.frame(l)
-		l.Pass(seq, f.live)
-	}
-	if l.inFlight {
-		t.Error("another was begun during the rest")
+	now.Store(9)
+	if frame(); !l.inFlight {
+		t.Error("none was begun after the rest")
 	}
 	l.Reset()
 	if l.Law() != nil || l.memory.steps != 0 {

@@ -23,12 +23,14 @@ func (t *Trail) Step(s states.Step, from, to float64, keep func(states.Segment))
 	}
 }
 
-// Cut has the next step begin another piece.
-func (t *Trail) Cut(keep func(states.Segment)) {
+// Cut has the next step begin another piece, and gives the one so far to keep. It returns that piece, too; it has no steps where there was none.
+func (t *Trail) Cut(keep func(states.Segment)) (piece states.Segment) {
 	if len(t.steps) > 0 {
-		keep(t.segment())
+		piece = t.segment()
+		keep(piece)
 	}
 	t.Forget()
+	return piece
 }
 
 // Forget drops the piece so far.

@@ -1,7 +1,7 @@
 // Package refine learns the drift again and again from what is remembered, beside the frame path.
 //
 //	learner.go   Learner: what one slice leaves to the next; After is a slice
-//	worker.go    Worker: the goroutine that makes slices, and their cancellation
+//	worker.go    Worker: slices beside the frame path, and their cancellation
 //	grid.go      the drift laid out on a grid, with its standard errors, for the eye
 //
 // A slice is one regression (online/regression) about the model's own drift, over all latents that are remembered: what is learnt is the
@@ -17,5 +17,5 @@
 //
 // A Learner is never written after it was made, so that the law is saved, reset and restored while a slice is under way. A slice that is
 // cancelled ends soon, and its outcome is dropped. In a live run the worker's thread gives way to the frame path, and after a slice nothing
-// is done for nine times as long as it took: refinement has a tenth of one core.
+// is done for nine times the processor time that it took (nice.Worker): refinement has a tenth of one core.
 package refine

@@ -133,6 +133,7 @@ func (t *table) population(m *latent.Population) {
 	t.number("density_um", m.PerUM)
 	t.whole("births", m.Births)
 	t.whole("deaths", m.Deaths)
+	t.whole("unjudged", m.Unjudged)
 	t.whole("directed", uint64(m.DirectedN))
 	t.number("detected", m.Detected)
 	t.number("template_px", m.Template)

@@ -19,10 +19,11 @@ type PopulationRecord struct {
 	PerUM    *Number   `json:"density_um,omitempty" unit:"1/µm²"`
 	Births   uint64    `json:"births" unit:"objects"` // since the start
 	Deaths   uint64    `json:"deaths" unit:"objects"`
-	Directed int       `json:"directed" unit:"objects"` // that move in a direction now
-	Detected Number    `json:"detected" unit:"1"`       // share of an object's frames in which it is detected
-	Template Number    `json:"template_px" unit:"px"`   // sd of an object's light
-	Tracks   uint64    `json:"tracks" unit:"objects"`   // that the diffusion rests on
+	Unjudged uint64    `json:"unjudged,omitempty" unit:"objects"` // ended without motion, shrunk diffusion and state: the processor time for them was spent
+	Directed int       `json:"directed" unit:"objects"`           // that move in a direction now
+	Detected Number    `json:"detected" unit:"1"`                 // share of an object's frames in which it is detected
+	Template Number    `json:"template_px" unit:"px"`             // sd of an object's light
+	Tracks   uint64    `json:"tracks" unit:"objects"`             // that the diffusion rests on
 	Steps    uint64    `json:"steps" unit:"increments"`
 	RangeRecord
 	Noise    Number  `json:"noise_px" unit:"px"`               // sd of a place, by the steps
@@ -89,7 +90,7 @@ type MapRecord struct {
 
 // populationRecord is the record of p. It shares p's slices.
 func populationRecord(h Header, p *latent.Population) *PopulationRecord {
-	r := &PopulationRecord{Header: h, Seq: p.Seq, Time: p.Time.UTC(), Count: p.Count, Spots: p.Spots, PerPixel: Number(p.PerPixel), Births: p.Births, Deaths: p.Deaths,
+	r := &PopulationRecord{Header: h, Seq: p.Seq, Time: p.Time.UTC(), Count: p.Count, Spots: p.Spots, PerPixel: Number(p.PerPixel), Births: p.Births, Deaths: p.Deaths, Unjudged: p.Unjudged,
 		Directed: p.DirectedN, Detected: Number(p.Detected), Template: Number(p.Template), Tracks: p.Tracks, Steps: p.Steps, RangeRecord: rangeRecord(p.Px, p.UM),
 		Noise: Number(p.Noise), Edges: p.Edges, Spectrum: p.Spectrum, Common: Numbers{p.CommonX, p.CommonY}, CommonSD: Number(p.CommonSD), Shift: Numbers{p.ShiftX, p.ShiftY}}
 	if p.PerUM > 0 {

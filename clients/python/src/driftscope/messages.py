@@ -493,6 +493,8 @@ class Population(Timed):
     time: str
     #: that the diffusion rests on (objects)
     tracks: int
+    #: ended without motion, shrunk diffusion and state: the processor time for them was spent (objects)
+    unjudged: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

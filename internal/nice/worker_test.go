@@ -1,0 +1,60 @@
+package nice
+
+import (
+	"runtime"
+	"testing"
+	"time"
+)
+
+// TestWorkerRests: a Worker rests by the processor time of its job, not by the time that passed. A job that waits a fifth of a second rests less than that; one
+// that computes for 20 ms rests nine times as long. Wall time would give 1.8 s and, on a loaded machine, more than the bound.
+func TestWorkerRests(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("a thread's processor time is known on Linux alone")
+	}
+	w := NewWorker[int](true)
+	defer w.Close(Always)
+	rest := func(job func()) time.Duration {
+		w.Begin(func() int { job(); return 7 })
+		if out, ok := w.Take(Always); !ok || out != 7 {
+			t.Fatalf("a job gave %d, %v", out, ok)
+		}
+		return time.Until(w.rest)
+	}
+	if r := rest(func() { time.Sleep(200 * time.Millisecond) }); r > 180*time.Millisecond {
+		t.Errorf("after a job that only waits the rest is %v", r)
+	}
+	busy := func() {
+		for until := spent() + 20*time.Millisecond; spent() < until; {
+		}
+	}
+	before := time.Now()
+	if r := rest(busy); r+time.Since(before) < restShare*20*time.Millisecond || w.Rested() && r > 0 {
+		t.Errorf("after a job of 20 ms the rest is %v", r)
+	}
+}
+
+// TestWorkerDrops: what a dropped job leaves is not taken for the next one's, and nothing waits without Always.
+func TestWorkerDrops(t *testing.T) {
+	w := NewWorker[int](false)
+	let := make(chan struct{})
+	w.Begin(func() int { <-let; return 1 })
+	if _, ok := w.Take(0); ok || !w.Running() {
+		t.Error("a job came back before it ended")
+	}
+	if _, ok := w.Take(time.Millisecond); ok {
+		t.Error("a job came back before it ended")
+	}
+	w.Drop()
+	w.Begin(func() int { return 2 })
+	if w.Drop() {
+		t.Error("a job began behind one that is held")
+	}
+	w.Begin(func() int { return 3 })
+	close(let)
+	if out, ok := w.Take(Always); out != 3 || !ok || w.Running() || !w.Rested() {
+		t.Errorf("found %d, %v, expected the last job's 3", out, ok)
+	}
+	w.Close(Always)
+	w.Close(Always)
+}

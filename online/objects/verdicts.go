@@ -1,0 +1,274 @@
+package objects
+
+import (
+	"cmp"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"driftscope/internal/latent"
+	"driftscope/internal/nice"
+	"driftscope/online/motion"
+	"driftscope/online/states"
+)
+
+// When an object that has ended is judged.
+const (
+	fewestJudged = 10   // places: the exponent of fewer is not known
+	patient      = 25   // frames for which an end waits for its verdict to begin, and as many more for its outcome
+	mostWaiting  = 2048 // ends that wait, with 6 kB each at most; one more is reported without a verdict
+	liveBatch    = 16   // verdicts of one job of a live run: some 10 ms, so that a rest is a tenth of a second
+	batch        = 128  // of one job of a recording
+	batchFrames  = 10   // from one job of a recording to the next
+)
+
+// The budget of a recording is counted, so that the same film has the same verdicts whatever the load: a verdict takes half a millisecond, an object a
+// hundredth of one in a frame.
+const (
+	earned = 1.0 / 1024 // verdicts for each object of a frame
+	saved  = 1000.0     // that are there at the start, and saved up at most
+)
+
+// ending is how long a live run that ends judges objects: it has to end within its grace.
+const ending = 500 * time.Millisecond
+
+// verdicts judges objects that have ended, beside the frame path: the kind of law that each moved by, and its D and state by the law of all. An end is reported
+// with its verdict some frames later. A live run has the processor time of a nice.Worker for that. An end that does not fit is reported without a verdict, and
+// counted. How an object moved does not decide whether it is judged.
+type verdicts struct {
+	exposure float64 // s
+	live     bool
+	worker   *nice.Worker[[]verdict]
+	judge    motion.Judge // the worker's
+
+	frame    uint64
+	due      uint64   // frame in which a job of a recording is taken, and the next begins
+	credit   float64  // verdicts that a recording may have
+	waiting  []*ended // oldest first
+	order    []*ended // reused
+	spare    [][]motion.Place
+	unjudged uint64 // reported without
+}
+
+// ended is an object that waits for its verdict.
+type ended struct {
+	track *latent.Track
+	way   way
+	piece states.Segment
+	law   *states.Law // of all, when it ended; nil where there was none
+	frame uint64      // when that was
+	asked bool        // a job has it
+	done  bool        // the verdict is in track, or the end was reported without
+}
+
+// verdict is what is known of one of them.
+type verdict struct {
+	of     *ended
+	shrunk latent.Range
+	state  []float64
+	motion *latent.Motion
+}
+
+func newVerdicts(exposure float64, live bool) verdicts {
+	return verdicts{exposure: exposure, live: live, worker: nice.NewWorker[[]verdict](live), credit: saved}
+}
+
+// add takes in an object that has ended, with its way. It returns false if the end does not wait for a verdict.
+func (v *verdicts) add(k *ended, most int) bool {
+	if k.law == nil && k.way.n < fewestJudged {
+		return false
+	}
+	if len(v.waiting) >= most {
+		v.unjudged++
+		return false
+	}
+	k.frame = v.frame
+	v.waiting = append(v.waiting, k)
+	return true
+}
+
+// pass ends a frame of so many objects: tell receives the ends whose verdict is there, or late.
+func (v *verdicts) pass(objects int, tell func(*latent.Track)) {
+	v.frame++
+	v.credit = min(v.credit+earned*float64(objects), saved)
+	wait := time.Duration(0)
+	if !v.live && v.frame >= v.due {
+		wait = nice.Always
+	}
+	if v.live || v.frame >= v.due {
+		if found, ok := v.worker.Take(wait); ok {
+			accept(found)
+		}
+	}
+	v.tell(tell, func(k *ended) bool {
+		age := v.frame - k.frame
+		return age >= patient && !k.asked || age >= 2*patient
+	})
+	v.begin()
+}
+
+// begin has the next objects judged, where the budget allows it.
+func (v *verdicts) begin() {
+	if len(v.waiting) == 0 || v.worker.Running() || !v.worker.Rested() || !v.live && v.frame < v.due {
+		return
+	}
+	most := liveBatch
+	if !v.live {
+		most = min(batch, int(v.credit))
+	}
+	job := v.draw(most)
+	if len(job) == 0 {
+		return
+	}
+	if !v.live {
+		v.credit, v.due = v.credit-float64(len(job)), v.frame+batchFrames
+	}
+	v.worker.Begin(func() []verdict {
+		found := make([]verdict, 0, len(job))
+		for _, k := range job {
+			found = append(found, v.of(&v.judge, k))
+		}
+		return found
+	})
+}
+
+// draw chooses objects that wait, by a hash of their numbers: neither the oldest nor the longest.
+func (v *verdicts) draw(most int) []*ended {
+	v.order = v.order[:0]
+	for _, k := range v.waiting {
+		if !k.asked {
+			v.order = append(v.order, k)
+		}
+	}
+	if len(v.order) > most {
+		hash := func(k *ended) uint64 { return k.track.ID * 0x9E3779B97F4A7C15 }
+		slices.SortFunc(v.order, func(a, b *ended) int { return cmp.Compare(hash(a), hash(b)) })
+		v.order = v.order[:most]
+	}
+	for _, k := range v.order {
+		k.asked = true
+	}
+	return slices.Clone(v.order)
+}
+
+// of judges one object. It writes nothing but the judge.
+func (v *verdicts) of(judge *motion.Judge, k *ended) verdict {
+	out := verdict{of: k}
+	if k.law != nil && len(k.piece.Steps) > 0 {
+		o := k.law.Judge(k.piece, v.exposure)
+		out.shrunk, out.state = latent.Range{D: o.D.Value, Low: o.D.Low, High: o.D.High}, o.State
+	}
+	if k.way.n >= fewestJudged {
+		out.motion = kind(judge, k.way.inOrder(), v.exposure)
+	}
+	return out
+}
+
+// kind is the kind of law that places obey; nil where none differs from the first.
+func kind(judge *motion.Judge, places []motion.Place, exposure float64) *latent.Motion {
+	found, ok := judge.Track(places, motion.Options{Exposure: exposure})
+	if !ok {
+		return nil
+	}
+	p := &found.Probabilities
+	m := &latent.Motion{Class: found.Class.String(), Stuck: p[motion.Stuck], Free: p[motion.Free], Confined: p[motion.Confined], Directed: p[motion.Directed], Anomalous: p[motion.Anomalous],
+		Alpha: latent.Bounds(found.Alpha), Radius: math.NaN(), Speed: math.NaN()}
+	switch found.Class {
+	case motion.Confined:
+		m.Radius = found.Radius
+	case motion.Directed:
+		m.Speed = found.Speed
+	}
+	return m
+}
+
+// accept writes verdicts into the ends that still wait for them.
+func accept(found []verdict) {
+	for i := range found {
+		if f := &found[i]; !f.of.done {
+			f.of.track.Shrunk, f.of.track.State, f.of.track.Motion, f.of.done = f.shrunk, f.state, f.motion, true
+		}
+	}
+}
+
+// tell hands out the ends that have their verdict or are late, and keeps the others.
+func (v *verdicts) tell(tell func(*latent.Track), late func(*ended) bool) {
+	kept := v.waiting[:0]
+	for _, k := range v.waiting {
+		if !k.done && !late(k) {
+			kept = append(kept, k)
+			continue
+		}
+		if k.done || !k.asked { // else a job reads it
+			v.reuse(k.way.places)
+		}
+		if !k.done {
+			k.done = true
+			v.unjudged++
+		}
+		tell(k.track)
+	}
+	clear(v.waiting[len(kept):])
+	v.waiting = kept
+}
+
+// finish judges all ends that wait, on all cores, and hands them out. A live run stops judging after a while.
+func (v *verdicts) finish(tell func(*latent.Track)) {
+	wait, until := nice.Always, time.Time{}
+	if v.live {
+		wait, until = ending, time.Now().Add(ending)
+	}
+	if found, ok := v.worker.Take(wait); ok {
+		accept(found)
+	}
+	rest := v.draw(len(v.waiting))
+	found := make([]verdict, len(rest))
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		all.Go(func() {
+			judge := new(motion.Judge)
+			for i := next.Add(1) - 1; i < int64(len(rest)) && (until.IsZero() || time.Now().Before(until)); i = next.Add(1) - 1 {
+				found[i] = v.of(judge, rest[i])
+			}
+		})
+	}
+	all.Wait()
+	accept(slices.DeleteFunc(found, func(f verdict) bool { return f.of == nil }))
+	v.tell(tell, func(*ended) bool { return true })
+}
+
+// close ends the goroutine.
+func (v *verdicts) close() {
+	if v.worker == nil {
+		return
+	}
+	wait := nice.Always
+	if v.live {
+		wait = ending
+	}
+	v.worker.Close(wait)
+}
+
+// mostSpare is how many rings are kept for objects to come.
+const mostSpare = 256
+
+func (v *verdicts) reuse(places []motion.Place) {
+	if len(v.spare) < mostSpare {
+		v.spare = append(v.spare, places[:0])
+	}
+}
+
+// room is a ring for the places of another object.
+func (v *verdicts) room() []motion.Place {
+	n := len(v.spare)
+	if n == 0 {
+		return nil
+	}
+	places := v.spare[n-1]
+	v.spare = v.spare[:n-1]
+	return places
+}
