@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 
 	"driftscope/ingest"
 	"driftscope/ingest/recorder"
+	"driftscope/internal/bus/bustest"
 	"driftscope/internal/config"
 	"driftscope/internal/frame"
 	"driftscope/internal/pipeline"
@@ -233,5 +235,48 @@ func TestRunRecord(t *testing.T) {
 	}
 	if o.status != 0 || !strings.Contains(o.out, "tracked 20") || !strings.Contains(o.out, "then stopped at frame ") || bytes.Count(lines, []byte(`"recording_stopped"`)) != 1 {
 		t.Errorf("%+v\n%s", o, fmt.Sprintf("%.2000s", lines))
+	}
+}
+
+// TestRunRecordOnFullDisk wants of a recording whose disk is full that tracking goes on, that every frame which is not recorded is counted and published,
+// and that the run ends with status 1 and names the file.
+func TestRunRecordOnFullDisk(t *testing.T) {
+	disk, folder := bustest.SmallDisk(t, 4<<20), t.TempDir()
+	for _, name := range []string{"raw", "raw.zarr"} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(disk, name)
+			defer os.RemoveAll(path)
+			const frames = 200
+			o := drive(t, folder, "run", "sim:balls-ou", "--frames", fmt.Sprint(frames), "--nats", "off", "--no-status", "--record", path, "--out", name+".jsonl")
+			o.check(t, 1, path+"/")
+			var recorded, missed, published int
+			account := regexp.MustCompile(`driftscope: recorded (\d+) frames .* no space left .*; (\d+) frames not recorded`).FindStringSubmatch(o.errors)
+			if account == nil {
+				t.Fatal(o.errors)
+			}
+			fmt.Sscan(account[1]+" "+account[2], &recorded, &missed)
+			if recorded < 50 || recorded+missed != frames || !strings.Contains(o.out, fmt.Sprintf("tracked %d", frames)) {
+				t.Errorf("%d frames recorded, %d not: %s%s", recorded, missed, o.out, o.errors)
+			}
+			lines, err := os.ReadFile(filepath.Join(folder, name+".jsonl"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for line := range bytes.Lines(lines) {
+				var e struct {
+					Code  string
+					Count int
+				}
+				if err := json.Unmarshal(line, &e); err != nil {
+					t.Fatal(err)
+				}
+				if e.Code == "not_recorded" {
+					published += e.Count
+				}
+			}
+			if published != missed {
+				t.Errorf("%d frames published as not recorded, expected %d", published, missed)
+			}
+		})
 	}
 }

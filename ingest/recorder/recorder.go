@@ -41,7 +41,7 @@ var errFull = errors.New("the recording is as large as record.max_gb allows: giv
 
 // Recorder is a source that hands on what another one gives and keeps a copy of every frame on disk, as it was read: the kind recording
 // gives the same frames again. A frame is whole on disk before it is handed on. When the bound is reached or the disk fails, the
-// recording ends, the next frame says so once (event recording_stopped), and the frames go on.
+// recording ends, the next frame says so once (event recording_stopped), and the frames go on. If the disk failed, each of them counts as not_recorded.
 type Recorder struct {
 	source pipeline.Source
 	folder string
@@ -53,6 +53,7 @@ type Recorder struct {
 	row   []byte
 
 	frames     int
+	missed     int    // frames since the recording ended
 	indexed    int64  // bytes of the index
 	base, next uint64 // what the source's numbers are counted from, as it may be opened again; the next one so counted
 	skipped    uint64 // frames that the source could not read since the last
@@ -136,9 +137,15 @@ func (r *Recorder) Read(ctx context.Context) (*frame.Frame, error) {
 			r.stopped = errors.Join(fmt.Errorf("at frame %d: %w", f.Seq, err), r.end())
 		}
 	}
-	if r.stopped != nil && !r.reported {
+	if r.stopped == nil {
+		return f, nil
+	}
+	if r.missed++; !r.reported {
 		r.reported = true
 		f.Notice(true, "recording_stopped", r.Account())
+	}
+	if !errors.Is(r.stopped, errFull) { // nobody asked for that
+		f.Notice(true, "not_recorded", "the frame is tracked and not recorded: the event recording_stopped says why")
 	}
 	return f, nil
 }
@@ -202,6 +209,9 @@ func (r *Recorder) end() error {
 
 // Close closes the source and what is open of the recording.
 func (r *Recorder) Close() error {
+	if r.stopped != nil { // nothing is open
+		return r.source.Close()
+	}
 	err := r.end()
 	if err != nil {
 		err = fmt.Errorf("recording: %w", err)
@@ -216,7 +226,15 @@ func (r *Recorder) Size() int64 { return r.pages.size() + r.indexed }
 func (r *Recorder) Account() string {
 	text := fmt.Sprintf("recorded %d frames (%.6g MB) in %s", r.frames, float64(r.Size())/1e6, r.folder)
 	if r.stopped != nil {
-		text += ", then stopped " + strings.ReplaceAll(r.stopped.Error(), "\n", "; ")
+		text += fmt.Sprintf(", then stopped %s; %d frames not recorded", strings.ReplaceAll(r.stopped.Error(), "\n", "; "), r.missed)
 	}
 	return text
+}
+
+// Failed returns the account as an error if the disk ended the recording. One that has reached its bound has not failed.
+func (r *Recorder) Failed() error {
+	if r.stopped == nil || errors.Is(r.stopped, errFull) {
+		return nil
+	}
+	return errors.New(r.Account())
 }

@@ -270,6 +270,9 @@ func (s *Stream) Run(ctx context.Context, frames uint64) (pipeline.Summary, erro
 	if errors.As(err, &unopened) {
 		err = pages.About(ingest.Page(s.cfg.Source.Kind), err)
 	}
+	if err == nil && s.recorder != nil {
+		err = s.recorder.Failed()
+	}
 	return summary, err
 }
 
