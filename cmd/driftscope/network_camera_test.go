@@ -2,9 +2,12 @@ package main
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -52,6 +55,51 @@ func TestNetworkCameraRestarts(t *testing.T) {
 		t.Error("the password is told")
 	}
 	restarted(t, records(t, out), account, restarts, away)
+}
+
+// TestUnreadablePictures runs an HTTP camera that sends nothing but pictures that cannot be read. Each is counted, published and logged from the first
+// on: the run does not wait for a better one.
+func TestUnreadablePictures(t *testing.T) {
+	const frames = 150
+	var begun atomic.Int64 // when the first was sent, Unix nanoseconds
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "multipart/x-mixed-replace; boundary=frame")
+		for r.Context().Err() == nil {
+			begun.CompareAndSwap(0, time.Now().UnixNano())
+			fmt.Fprintf(w, "--frame\r\nContent-Type: image/jpeg\r\nContent-Length: 400\r\n\r\n%400d\r\n", 0)
+			w.(http.Flusher).Flush()
+			time.Sleep(10 * time.Millisecond)
+		}
+	}))
+	defer server.Close()
+	folder := t.TempDir()
+	written(t, folder, map[string]string{
+		"web.yaml": fmt.Sprintf("stream: web\nmodel: embedded:molecule\nsource: {url: {url: %q}}\nnats: {url: \"off\"}\nsinks: [jsonl: {path: out.jsonl}]\n", server.URL+"/video"),
+	})
+	o := drive(t, folder, "run", "web.yaml", "--frames", fmt.Sprint(frames))
+	if o.status != 0 || !strings.Contains(o.out, fmt.Sprintf("frames in %d, tracked 0, dropped %d", frames, frames)) {
+		t.Fatalf("%+v", o)
+	}
+	told := map[string]int{}
+	var first time.Time
+	for _, r := range records(t, filepath.Join(folder, "out.jsonl")) {
+		e, ok := r.(*message.EventRecord)
+		if !ok {
+			continue
+		}
+		if told[e.Code] += int(e.Count); e.Code == "damaged_picture" && first.IsZero() {
+			first = e.Time
+		}
+	}
+	if told["damaged_picture"] != frames || told["nothing_tracked"] != 1 {
+		t.Errorf("events %v, expected %d of damaged_picture and one of nothing_tracked", told, frames)
+	}
+	if waited := first.Sub(time.Unix(0, begun.Load())); waited > 5*time.Second { // at once; a busy machine takes its time
+		t.Errorf("the first is published %v after it was sent", waited)
+	}
+	if lines := strings.Count(o.errors, "damaged_picture"); lines == 0 || lines > 10 { // one a second for 1.5 s, and more on a busy machine
+		t.Errorf("%d log lines:\n%s", lines, o.errors)
+	}
 }
 
 // TestCameraPassword: who gives a password on the command line does not read it in messages.

@@ -22,19 +22,20 @@ type mjpegCamera struct {
 	parts  parts
 	timing timing
 
-	first *frame.Frame // read by Open and not yet given
-	clock cameraClock
+	first  *frame.Frame      // read by Open and not yet given
+	unread *pipeline.ErrSkip // the same of a picture that cannot be read
+	clock  cameraClock
 }
 
-// Open waits for the first picture.
+// Open waits for the first picture. One that cannot be read is Read's to report: a camera may send no other.
 func (s *mjpegCamera) Open(ctx context.Context) (err error) {
 	limited, cancel := context.WithTimeout(ctx, firstFrame)
 	defer cancel()
-	var skip *pipeline.ErrSkip
-	for s.first, err = s.Read(limited); errors.As(err, &skip); s.first, err = s.Read(limited) { // it may have begun within a picture
-	}
+	s.first, err = s.Read(limited)
 	switch {
-	case err == nil || ctx.Err() != nil:
+	case err == nil, errors.As(err, &s.unread):
+		return nil
+	case ctx.Err() != nil:
 		return err
 	case limited.Err() != nil:
 		err = fmt.Errorf("%s: no picture within %v", s.name, firstFrame)
@@ -47,6 +48,10 @@ func (s *mjpegCamera) Read(ctx context.Context) (*frame.Frame, error) {
 	if f := s.first; f != nil {
 		s.first = nil
 		return f, nil
+	}
+	if skip := s.unread; skip != nil {
+		s.unread = nil
+		return nil, skip
 	}
 	stop := context.AfterFunc(ctx, s.cancel)
 	p, err := s.parts.next()

@@ -225,6 +225,9 @@ func (p *Findings) Close() {
 	}
 }
 
+// leastUnreadable is how many frames may be unreadable where few are wanted: a camera may begin with some.
+const leastUnreadable = 100
+
 // Probe reads up to limit frames of a source. The caller closes the findings.
 func Probe(ctx context.Context, component config.Component, limit int) (_ *Findings, err error) {
 	source, err := ingest.New(component.Kind, component.Decode)
@@ -250,8 +253,8 @@ func Probe(ctx context.Context, component config.Component, limit int) (_ *Findi
 			return found.finish(source)
 		case errors.As(err, &skip):
 			found.skip(skip)
-			if found.Skipped > limit {
-				return nil, fmt.Errorf("more than %d frames cannot be read, the last because: %w", limit, err)
+			if most := max(limit, leastUnreadable); found.Skipped > most {
+				return nil, fmt.Errorf("more than %d frames cannot be read, the last because: %w", most, err)
 			}
 			continue
 		case err != nil:
