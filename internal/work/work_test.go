@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"driftscope/configs"
 	"driftscope/internal/bus"
@@ -68,6 +69,13 @@ func (p *place) add(name, more string) {
 	}
 }
 
+// options are those of a connection to the server.
+func (p *place) options() config.NATS {
+	n := config.Default().NATS
+	n.URL = p.at
+	return n
+}
+
 // work runs a worker until stop is called, as Ctrl-C does.
 func (p *place) work(name string, labels ...string) (w *Worker, stop func()) {
 	p.t.Helper()
@@ -75,8 +83,7 @@ func (p *place) work(name string, labels ...string) (w *Worker, stop func()) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	o := Options{NATS: config.Default().NATS, Name: name, Cores: 8, Labels: labels, Allow: allow, Store: p.t.TempDir(), Replicas: 1, TTL: ttl, Version: "test"}
-	o.NATS.URL = p.at
+	o := Options{NATS: p.options(), Name: name, Cores: 8, Labels: labels, Allow: allow, Store: p.t.TempDir(), Replicas: 1, TTL: ttl, Version: "test"}
 	w, err = New(p.t.Context(), p.connect(), o)
 	if err != nil {
 		p.t.Fatal(err)
@@ -308,6 +315,47 @@ func TestSameName(t *testing.T) {
 	defer second.Close()
 	if err := second.Run(t.Context()); !errors.Is(err, site.ErrName) {
 		t.Errorf("found %v beside a worker of that name", err)
+	}
+}
+
+// TestNameTaken: a worker that was away finds its name with another process, hands over and ends: two of one name would share one part of the plan.
+func TestNameTaken(t *testing.T) {
+	p := newPlace(t)
+	allow, err := reach.Allow(nil, stream.Makers())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := New(t.Context(), p.connect(), Options{NATS: p.options(), Name: "hall-1", Cores: 8, Allow: allow, Store: t.TempDir(), Replicas: 1, TTL: ttl, Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	done := make(chan error, 1)
+	go func() { done <- w.Run(t.Context()) }()
+	p.add("bead", "")
+	p.held(map[string]string{"bead": "hall-1"})
+	js, err := jetstream.New(p.connect().NATS())
+	if err != nil {
+		t.Fatal(err)
+	}
+	workers, err := js.KeyValue(t.Context(), "driftscope_local_workers")
+	if err == nil {
+		_, err = workers.Put(t.Context(), "hall-1", []byte(`{"name":"hall-1","id":"OTHER","cores":8}`))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-done:
+		if !errors.Is(err, site.ErrName) {
+			t.Errorf("ended with %v, expected that the name is another's", err)
+		}
+	case <-time.After(patience):
+		t.Fatal("the worker goes on beside another of its name")
+	}
+	p.held(map[string]string{})
+	if left, err := workers.Get(t.Context(), "hall-1"); err != nil || !strings.Contains(string(left.Value()), "OTHER") {
+		t.Errorf("the other's record is %v (%v)", left, err)
 	}
 }
 

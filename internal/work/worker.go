@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -94,7 +95,8 @@ const filmsAgain = 10 * time.Second
 // tellEvery is the time between two messages about this worker.
 const tellEvery = time.Second
 
-// Run takes streams and runs them until ctx ends. Then it hands over what it runs, and returns when others can have it.
+// Run takes streams and runs them until ctx ends, or until another process has the worker's name. Then it hands over its streams, and returns when others can
+// take them.
 func (w *Worker) Run(ctx context.Context) error {
 	if err := w.enter(ctx); err != nil {
 		return err
@@ -104,8 +106,18 @@ func (w *Worker) Run(ctx context.Context) error {
 	}
 	work, end := context.WithCancel(context.WithoutCancel(ctx)) // runs go on until they are given up
 	defer end()
+	ctx, leave := context.WithCancelCause(ctx)
+	defer leave(nil)
 	var saying sync.WaitGroup
-	saying.Go(func() { w.every(work, w.site.TTL()/3, func() error { return w.announce(work) }) })
+	saying.Go(func() {
+		w.every(work, w.site.TTL()/3, func() error {
+			err := w.announce(work)
+			if w.replaced(err) {
+				leave(err)
+			}
+			return err
+		})
+	})
 	saying.Go(func() { w.every(work, tellEvery, func() error { return w.tell(time.Now()) }) })
 	if w.o.Films > 0 {
 		films := batch.Worker{Conn: w.bus, Site: w.o.NATS.Site, Name: w.o.Name, Slots: w.o.Films, Temp: w.o.Store, Replicas: w.o.Replicas, Log: w.o.Log, Allow: w.o.Allow.Path}
@@ -130,7 +142,15 @@ func (w *Worker) Run(ctx context.Context) error {
 	end()
 	saying.Wait()
 	w.tasks.Wait()
+	if cause := context.Cause(ctx); errors.Is(cause, site.ErrName) {
+		err = errors.Join(cause, err)
+	}
 	return err
+}
+
+// replaced says whether err means that another process took this worker's name while this one was frozen or cut off.
+func (w *Worker) replaced(err error) bool {
+	return errors.Is(err, site.ErrName) && slices.ContainsFunc(w.site.Workers(), func(o site.Worker) bool { return o.Name == w.o.Name && o.ID != w.leases.ID() })
 }
 
 // nudge has the worker look at the site again.
@@ -203,6 +223,9 @@ func (w *Worker) drain(ctx context.Context) error {
 	}
 	w.mu.Unlock()
 	failed := w.announce(ctx)
+	if errors.Is(failed, site.ErrName) {
+		failed = nil // the record is another process's, and stays
+	}
 	s := w.site.Now()
 	for i := range s.Workers {
 		if s.Workers[i].Name == w.o.Name {
