@@ -128,7 +128,7 @@ func (c *publishCmd) encoding() wire.Encoding {
 
 // one publishes a source on a subject over a connection of its own, and prints the account.
 func (c *publishCmd) one(ctx context.Context, source pipeline.Source, subject string, printing *sync.Mutex) error {
-	conn, err := bus.Connect(ctx, bus.Options{URL: c.URL, Credentials: c.Creds, CA: c.CA, Name: "driftscope publish", Patience: natsource.FramePatience})
+	conn, err := bus.Connect(ctx, bus.Options{URL: c.URL, Credentials: c.Creds, CA: c.CA, Name: "driftscope publish", Patience: natsource.FramePatience, Log: bus.Warnings().With("frames", subject)})
 	if errors.Is(err, bus.ErrNoServer) {
 		return fmt.Errorf("%s: %w: start it, or driftscope run, or give --url", bus.Redacted(c.URL), bus.ErrNoServer)
 	}

@@ -109,7 +109,7 @@ func (c *watchCmd) subject() (string, error) {
 func (c *watchCmd) connect(ctx context.Context) (*bus.Conn, error) {
 	dial, cancel := context.WithTimeout(ctx, watchConnect)
 	defer cancel()
-	conn, err := bus.Connect(dial, bus.Options{URL: c.NATS, Credentials: c.Creds, CA: c.CA, Name: "driftscope watch"})
+	conn, err := bus.Connect(dial, bus.Options{URL: c.NATS, Credentials: c.Creds, CA: c.CA, Name: "driftscope watch", Log: bus.Warnings()})
 	switch {
 	case err == nil:
 		return conn, nil

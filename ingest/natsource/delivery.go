@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,16 +19,32 @@ import (
 // deliver brings the window to the server until ctx ends.
 func (p *DurablePublisher) deliver(ctx context.Context) {
 	defer close(p.ended)
-	for {
+	for stuck := 0; ; {
 		before := p.confirmed()
 		err := p.session(ctx)
 		if ctx.Err() != nil {
 			return
 		}
 		p.failed(err)
-		if p.confirmed() == before {
-			pause(ctx, tryAgain)
+		if p.confirmed() != before {
+			stuck = 0
+			continue
 		}
+		if stuck++; stuck%elsewhereAfter == 0 {
+			elsewhere(p.conn.NATS())
+		}
+		pause(ctx, tryAgain)
+	}
+}
+
+// elsewhereAfter is how many sessions in a row confirm nothing until another server is asked: the first waits 10 s, two more 3 s. A cluster that has lost its
+// leader has another by then.
+const elsewhereAfter = 3
+
+// elsewhere moves a connection to another server of the cluster. A server that is cut off from the others greets its clients and keeps nothing.
+func elsewhere(nc *nats.Conn) {
+	if nc.IsConnected() && len(nc.Servers()) > 1 {
+		_ = nc.ForceReconnect() // its error is that the connection is closed
 	}
 }
 
@@ -38,12 +55,18 @@ func (p *DurablePublisher) confirmed() uint64 {
 	return p.head
 }
 
-// failed counts a session that ended, and tells a reason that is new.
+// mostTold bounds the reasons that are known to be told.
+const mostTold = 16
+
+// failed counts a session that ended, and reports its reason once until something is confirmed again.
 func (p *DurablePublisher) failed(err error) {
 	p.mu.Lock()
 	p.account.Resent++
-	told := p.problem == err.Error()
 	p.problem = err.Error()
+	told := slices.Contains(p.told, p.problem)
+	if !told && len(p.told) < mostTold {
+		p.told = append(p.told, p.problem)
+	}
 	p.mu.Unlock()
 	if !told {
 		p.warn("%s: frames wait in memory: %v", p.subject, err)
@@ -162,7 +185,7 @@ func (p *DurablePublisher) forget(n int) {
 		}
 	}
 	clear(p.window[:n]) // the bytes are free now, the array when it is full
-	p.window, p.head, p.problem = p.window[n:], p.head+uint64(n), ""
+	p.window, p.head, p.problem, p.told = p.window[n:], p.head+uint64(n), "", p.told[:0]
 	p.mu.Unlock()
 	signal(p.room)
 }
@@ -170,8 +193,8 @@ func (p *DurablePublisher) forget(n int) {
 // resume finds the stream's last message in the window, forgets those up to it, and returns the stream's last sequence number, and whether one server
 // alone has it. A stream that is not there is made.
 func (p *DurablePublisher) resume(ctx context.Context) (last uint64, alone bool, err error) {
-	if !p.conn.Connected() {
-		return 0, false, errors.New("the NATS server is away")
+	if err := p.conn.Away(); err != nil {
+		return 0, false, err
 	}
 	ctx, done := p.patience.ask(ctx)
 	defer done()

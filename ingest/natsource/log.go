@@ -61,7 +61,7 @@ type message struct {
 
 // next waits for a message until ctx ends. Another error says that the connection was closed for good.
 func (l *log) next(ctx context.Context) (*message, error) {
-	for ctx.Err() == nil {
+	for stuck := 0; ctx.Err() == nil; {
 		if l.messages == nil {
 			asking, cancel := l.patience.ask(ctx)
 			err := l.attach(asking)
@@ -70,9 +70,13 @@ func (l *log) next(ctx context.Context) (*message, error) {
 				if l.conn.IsClosed() {
 					return nil, nats.ErrConnectionClosed
 				}
+				if stuck++; stuck%elsewhereAfter == 0 {
+					elsewhere(l.conn)
+				}
 				pause(ctx, tryAgain)
 				continue
 			}
+			stuck = 0
 		}
 		m, err := l.messages.Next(jetstream.NextContext(ctx))
 		if ctx.Err() != nil {

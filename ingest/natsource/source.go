@@ -93,7 +93,7 @@ func checkSubject(subject string) error {
 
 // connect dials the server, within 5 s.
 func (o *natsOptions) connect(ctx context.Context) (*bus.Conn, error) {
-	conn, err := bus.Connect(ctx, bus.Options{URL: o.URL, Credentials: o.Credentials, CA: o.CA, Name: "driftscope frames " + o.Subject})
+	conn, err := bus.Connect(ctx, bus.Options{URL: o.URL, Credentials: o.Credentials, CA: o.CA, Name: "driftscope frames " + o.Subject, Log: bus.Warnings().With("frames", o.Subject)})
 	if errors.Is(err, bus.ErrNoServer) {
 		return nil, fmt.Errorf("%s: %w: start the server that the publisher uses, or give its address as nats://host:port/%s", bus.Redacted(o.URL), bus.ErrNoServer, o.Subject)
 	}

@@ -90,6 +90,7 @@ type Conn struct {
 	prefix, site string
 	closed       chan struct{}
 	up           atomic.Bool
+	why          atomic.Pointer[error] // what hindered the connection last
 }
 
 // Connect starts the embedded server, or finds the one at o.URL: ErrNoServer after 5 s, or when ctx ends.
@@ -173,12 +174,16 @@ func (c *Conn) dial(ctx context.Context, at string, o Options, access []nats.Opt
 		nats.ClosedHandler(func(*nats.Conn) { close(c.closed) }),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			c.up.Store(false)
+			c.why.Store(&err)
 			if err != nil { // nil: it was closed on purpose
 				said.warn("the NATS server is away; trying again until it answers", err)
 			}
 		}),
 		nats.ReconnectHandler(func(*nats.Conn) { c.up.Store(true); said.back() }),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { said.warn("NATS", err) }),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+			c.why.Store(&err)
+			said.warn("NATS", err)
+		}),
 	)
 	if c.server != nil { // without the system's sockets, which take a tenth of a small frame's time; its inbox is one that no page may hear
 		options = append(options, nats.InProcessServer(c.server), nats.CustomInboxPrefix(privateInbox+rand.Text()))
@@ -218,6 +223,17 @@ func (c *Conn) NATS() *nats.Conn { return c.nats }
 
 // Connected says whether the server is there. It never waits, as every method of NATS may while a server that says nothing is tried.
 func (c *Conn) Connected() bool { return c.up.Load() }
+
+// Away returns an error that says why the server is not there, such as credentials that have expired, or nil if the server is there. Away never waits.
+func (c *Conn) Away() error {
+	if c.up.Load() {
+		return nil
+	}
+	if why := c.why.Load(); why != nil && *why != nil {
+		return fmt.Errorf("the NATS server is away (%w)", *why)
+	}
+	return errors.New("the NATS server is away")
+}
 
 // Subject builds the subjects of one stream on this bus.
 func (c *Conn) Subject(stream string) (Subject, error) { return NewSubject(c.prefix, c.site, stream) }

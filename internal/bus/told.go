@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"sync"
 	"time"
 
@@ -13,6 +14,11 @@ import (
 // tellEvery is how often one kind of fault is logged while it lasts: a refused connection is tried four times a second, and whoever may send
 // requests can cause a refusal with another text each.
 const tellEvery = 30 * time.Second
+
+// Warnings is a logger that writes warnings and errors to standard error.
+func Warnings() *slog.Logger {
+	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+}
 
 // told logs what hinders a connection, each kind of fault not too often.
 type told struct {

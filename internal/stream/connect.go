@@ -5,7 +5,6 @@ package stream
 import (
 	"context"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -40,5 +39,5 @@ func logger(cfg config.Config) *slog.Logger {
 	if slices.ContainsFunc(cfg.Sinks, func(s config.Component) bool { return s.Kind == TerminalSink }) {
 		return slog.New(slog.DiscardHandler)
 	}
-	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	return bus.Warnings()
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -91,7 +90,7 @@ func (c *Command) Run(ctx context.Context) error {
 	if err != nil {
 		return exit.Usage(err)
 	}
-	o.Log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	o.Log = bus.Warnings()
 	conn, err := stream.Connect(ctx, config.Config{NATS: o.NATS, Dashboard: config.Dashboard{Address: config.DashboardOff}})
 	if errors.Is(err, bus.ErrNoServer) {
 		return fmt.Errorf("%s: %w: start the site's server, or give --nats", bus.Redacted(c.NATS), bus.ErrNoServer)

@@ -28,8 +28,8 @@ func (d *durable) ensure(ctx context.Context) (stream jetstream.Stream, made boo
 func (d *durable) resume(ctx context.Context) (last uint64, alone bool, err error) {
 	ctx, done := context.WithTimeout(ctx, askWait)
 	defer done()
-	if !d.bus.Connected() {
-		return 0, false, errors.New("the NATS server is away")
+	if err := d.bus.Away(); err != nil {
+		return 0, false, err
 	}
 	stream, made, err := d.ensure(ctx)
 	if err != nil {
