@@ -16,13 +16,13 @@ import (
 )
 
 // allFaults are what can be asked for.
-var allFaults = []string{faultKill, faultFreeze, faultServer, faultMeta, faultPartition, faultLeases, faultStreams, faultWorkers, faultForge}
+var allFaults = []string{faultKill, faultFreeze, faultServer, faultMeta, faultPartition, faultLeases, faultStreams, faultWorkers, faultForge, faultRoute, faultClock, faultTwin}
 
 // Command measures a site of many workers.
 type Command struct {
 	Study    string        `enum:"faults,join,steady,scale,load" default:"faults" help:"What is measured: ${enum}."`
 	Trials   int           `default:"10" help:"Faults, one after the other." placeholder:"N"`
-	Faults   []string      `default:"kill,freeze,server,meta,partition" help:"Of these, and leases, streams, workers (a bucket is deleted), forge." placeholder:"FAULT"`
+	Faults   []string      `default:"kill,freeze,server,meta,partition" help:"Of these, and leases, streams, workers (a bucket is deleted), forge, route, clock, twin." placeholder:"FAULT"`
 	Workers  int           `default:"4" help:"Workers; of the study load, the most." placeholder:"N"`
 	Streams  int           `default:"12" help:"Streams." placeholder:"N"`
 	FPS      float64       `name:"fps" default:"10" help:"Frames a second of each."`
@@ -62,8 +62,8 @@ func (c *Command) check() error {
 		return fmt.Errorf("--ttl: found %v, expected %v to a minute", c.TTL, lease.LeastTTL)
 	case c.For < time.Second:
 		return fmt.Errorf("--for: found %v, expected a second at least", c.For)
-	case c.Replicas == 1 && c.Study == "faults" && (slices.Contains(c.Faults, faultServer) || slices.Contains(c.Faults, faultMeta)):
-		return errors.New("--replicas 1: the only server cannot be killed: leave server and meta out of --faults")
+	case c.Replicas == 1 && c.Study == "faults" && slices.ContainsFunc(c.Faults, func(f string) bool { return f == faultServer || f == faultMeta || f == faultRoute }):
+		return errors.New("--replicas 1: the only server cannot be killed or cut off: leave server, meta and route out of --faults")
 	}
 	return nil
 }

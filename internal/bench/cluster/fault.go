@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"syscall"
 	"time"
+
+	"driftscope/internal/wallclock"
 )
 
 // Faults.
@@ -19,6 +21,9 @@ const (
 	faultStreams   = "streams"   // that of streams, which are added again
 	faultWorkers   = "workers"   // that of workers
 	faultForge     = "forge"     // a lease of one stream is written over, as of a worker that nobody knows
+	faultRoute     = "route"     // a server's routes to the others, for three TTLs; its clients stay with it
+	faultClock     = "clock"     // the wall clock of a server or a worker is an hour ahead or behind, for three TTLs
+	faultTwin      = "twin"      // a worker is frozen, another of its name starts, and the first thaws
 )
 
 // wound is a fault that was done.
@@ -36,9 +41,19 @@ func (l *lab) strike(ctx context.Context, fault string, random *rand.Rand) (w wo
 	w = wound{at: time.Now(), heal: nothing}
 	switch fault {
 	case faultKill, faultFreeze, faultPartition:
-		return l.strikeWorker(fault, random), nil
+		return l.strikeWorker(fault, l.workers[random.IntN(len(l.workers))]), nil
 	case faultServer, faultMeta:
 		return l.strikeServer(ctx, fault, random)
+	case faultRoute:
+		m := l.servers[random.IntN(len(l.servers))]
+		m.cut(true)
+		w.who, w.least = m.name, 3*l.c.TTL
+		w.heal = func(ctx context.Context) error { m.cut(false); return healthy(ctx, l.servers) }
+		return w, nil
+	case faultClock:
+		return l.strikeClock(random)
+	case faultTwin:
+		return l.strikeTwin(random)
 	case faultLeases, faultStreams, faultWorkers:
 		w.who, w.least = "bucket of "+fault, 2*l.c.TTL
 		if fault == faultStreams {
@@ -58,8 +73,7 @@ func (l *lab) strike(ctx context.Context, fault string, random *rand.Rand) (w wo
 }
 
 // strikeWorker does one to a worker.
-func (l *lab) strikeWorker(fault string, random *rand.Rand) wound {
-	x := l.workers[random.IntN(len(l.workers))]
+func (l *lab) strikeWorker(fault string, x *worker) wound {
 	w := wound{who: x.name, affected: map[string]bool{}, least: 3 * l.c.TTL}
 	for name, holder := range l.running() {
 		if holder == x.name {
@@ -79,6 +93,51 @@ func (l *lab) strikeWorker(fault string, random *rand.Rand) wound {
 		w.heal = func(context.Context) error { x.way.cut(false); return nil }
 	}
 	return w
+}
+
+// strikeClock sets the wall clock of one process an hour ahead or back.
+func (l *lab) strikeClock(random *rand.Rand) (w wound, err error) {
+	off := time.Hour
+	if random.IntN(2) == 0 {
+		off = -off
+	}
+	struck, name := &process{}, ""
+	if i := random.IntN(len(l.servers) + len(l.workers)); i < len(l.servers) {
+		struck, name = &l.servers[i].process, l.servers[i].name
+	} else {
+		struck, name = &l.workers[i-len(l.servers)].process, l.workers[i-len(l.servers)].name
+	}
+	w = wound{at: time.Now(), who: fmt.Sprintf("%s, %+v", name, off), least: 3 * l.c.TTL}
+	w.heal = func(context.Context) error { return wallclock.Step(struck.run.Process.Pid, 0) }
+	return w, wallclock.Step(struck.run.Process.Pid, off)
+}
+
+// strikeTwin freezes a worker, starts another of its name, and lets the first go on beside it: the first has to end by itself.
+func (l *lab) strikeTwin(random *rand.Rand) (w wound, err error) {
+	i := random.IntN(len(l.workers))
+	x := l.workers[i]
+	w = l.strikeWorker(faultFreeze, x)
+	l.twins++
+	twin, err := l.startWorker(x.name, fmt.Sprint("-", l.twins))
+	if twin == nil {
+		return w, err
+	}
+	l.workers[i] = twin
+	w.heal = func(ctx context.Context) error {
+		defer x.way.close()
+		defer x.kill()
+		x.signal(syscall.SIGCONT)
+		for end := time.Now().Add(patience * l.c.TTL); !x.gone(); pause(ctx, 100*time.Millisecond) {
+			if time.Now().After(end) || ctx.Err() != nil {
+				return fmt.Errorf("two workers are called %s, and the one that was away is not refused within %v: see %s", x.name, patience*l.c.TTL, x.log)
+			}
+		}
+		if twin.gone() {
+			return fmt.Errorf("both workers called %s have ended: see %s and %s", x.name, x.log, twin.log)
+		}
+		return nil
+	}
+	return w, err
 }
 
 // strikeServer kills one.

@@ -123,12 +123,14 @@ func (f *findings) sum(all []trial) {
 		f.Disturbed += t.Disturbed
 		f.Never += t.Never
 		takeovers = append(takeovers, t.Takeover...)
-		if t.Fault == faultServer || t.Fault == faultMeta {
+		switch t.Fault {
+		case faultClock:
+		case faultServer, faultMeta, faultRoute: // no worker is struck
 			pauses = append(pauses, t.Pause)
 			by[t.Fault] = append(by[t.Fault], t.Pause)
-			continue
+		default:
+			by[t.Fault] = append(by[t.Fault], t.Takeover...)
 		}
-		by[t.Fault] = append(by[t.Fault], t.Takeover...)
 	}
 	f.Takeover, f.Pause = spreadOf(takeovers), spreadOf(pauses)
 	for fault, seconds := range by {

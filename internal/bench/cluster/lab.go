@@ -29,6 +29,7 @@ type lab struct {
 	servers []*machine
 	ports   port.Reserved // the servers'
 	workers []*worker
+	twins   int // workers that were started beside one of their name
 	streams []string
 	conn    *bus.Conn
 	js      jetstream.JetStream
@@ -291,6 +292,9 @@ func (l *lab) close() {
 	}
 	for _, m := range l.servers {
 		m.kill()
+		for _, r := range m.routes {
+			r.close()
+		}
 	}
 	l.ports.Close()
 	if l.c.Folder == "" {

@@ -21,7 +21,18 @@ type machine struct {
 	name    string
 	address string // of clients
 	monitor string // of its HTTP pages
+	routes  []*way // to and from every other server
 }
+
+// cut cuts the server off from the others, or mends the routes. Clients still reach it.
+func (m *machine) cut(off bool) {
+	for _, r := range m.routes {
+		r.cut(off)
+	}
+}
+
+// nowhere is where servers that hear of each other look in vain: each goes by the routes of its own configuration, which can be cut.
+const nowhere = "127.0.0.1:1"
 
 // newServers writes the configuration of n servers that are one cluster, and starts them. Their ports are reserved for as long as they run.
 func newServers(folder string, n int, ports *port.Reserved) ([]*machine, error) {
@@ -33,13 +44,23 @@ func newServers(folder string, n int, ports *port.Reserved) ([]*machine, error) 
 		}
 		free[i] = fmt.Sprintf("127.0.0.1:%d", number)
 	}
-	routes := make([]string, n)
-	for i := range routes {
-		routes[i] = fmt.Sprintf("%q", "nats://"+free[3*i])
+	servers := make([]*machine, n)
+	for i := range servers {
+		servers[i] = &machine{name: fmt.Sprint("s", i), address: free[3*i+1], monitor: free[3*i+2]}
 	}
-	var servers []*machine
-	for i := range n {
-		m := &machine{name: fmt.Sprint("s", i), address: free[3*i+1], monitor: free[3*i+2]}
+	for i, m := range servers {
+		var routes []string
+		for j, other := range servers {
+			if j == i {
+				continue
+			}
+			r, err := newWay([]string{free[3*j]})
+			if err != nil {
+				return servers, err
+			}
+			m.routes, other.routes = append(m.routes, r), append(other.routes, r)
+			routes = append(routes, fmt.Sprintf("%q", r.addresses()[0]))
+		}
 		own := filepath.Join(folder, m.name)
 		if err := os.MkdirAll(own, 0o700); err != nil {
 			return servers, err
@@ -47,14 +68,13 @@ func newServers(folder string, n int, ports *port.Reserved) ([]*machine, error) 
 		text := fmt.Sprintf("server_name: %s\nlogtime: true\nlisten: %q\nhttp: %q\nlog_file: %q\nmax_payload: 8MB\njetstream: {store_dir: %q, max_file_store: 1TB, max_memory_store: 256MB}\n",
 			m.name, m.address, m.monitor, filepath.Join(own, "log"), filepath.Join(own, "store"))
 		if n > 1 {
-			text += fmt.Sprintf("cluster: {name: bench, listen: %q, routes: [%s], no_advertise: true}\n", free[3*i], strings.Join(routes, ", "))
+			text += fmt.Sprintf("cluster: {name: bench, listen: %q, advertise: %q, routes: [%s], no_advertise: true}\n", free[3*i], nowhere, strings.Join(routes, ", "))
 		}
 		file := filepath.Join(own, "conf")
 		if err := atomicfile.Write(file, []byte(text)); err != nil {
 			return servers, err
 		}
 		m.process = process{args: []string{"bench", "cluster", "--serve", file}, log: filepath.Join(own, "out")}
-		servers = append(servers, m)
 		if err := m.start(); err != nil {
 			return servers, err
 		}

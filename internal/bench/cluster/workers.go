@@ -16,20 +16,28 @@ type worker struct {
 
 // newWorker starts one, which may have all streams.
 func (l *lab) newWorker() (*worker, error) {
+	w, err := l.startWorker(fmt.Sprint("w", len(l.workers)), "")
+	if w != nil {
+		l.workers = append(l.workers, w)
+	}
+	return w, err
+}
+
+// startWorker starts a worker of a name; which tells its log and folder from those of another of that name.
+func (l *lab) startWorker(name, which string) (*worker, error) {
 	var to []string
 	for _, m := range l.servers {
 		to = append(to, m.address)
 	}
-	w := &worker{name: fmt.Sprint("w", len(l.workers))}
+	w := &worker{name: name}
 	var err error
 	if w.way, err = newWay(to); err != nil {
 		return nil, err
 	}
-	l.workers = append(l.workers, w)
 	w.process = process{
 		args: []string{"work", "--nats", strings.Join(w.way.addresses(), ","), "--name", w.name, "--cores", strconv.Itoa(max(l.c.Streams, 1)), "--site", siteName,
-			"--store", filepath.Join(l.folder, w.name), "--replicas", strconv.Itoa(l.c.Replicas), "--ttl", l.c.TTL.String()},
-		log: filepath.Join(l.folder, w.name+".log"),
+			"--store", filepath.Join(l.folder, w.name+which), "--replicas", strconv.Itoa(l.c.Replicas), "--ttl", l.c.TTL.String()},
+		log: filepath.Join(l.folder, w.name+which+".log"),
 	}
 	return w, w.start()
 }

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"driftscope/internal/bus/bustest"
+	"driftscope/internal/suite"
+	"driftscope/internal/wallclock"
+)
+
+// TestClockSteps: the wall clocks of a publisher and of a run go an hour ahead and an hour back while frames are kept and tracked. Every frame is kept and tracked
+// once, in order.
+func TestClockSteps(t *testing.T) {
+	suite.Long(t)
+	server := bustest.Start(t, fmt.Sprintf("jetstream {store_dir: %q}", t.TempDir()))
+	folder := t.TempDir()
+	written(t, folder, map[string]string{"bead.yaml": fmt.Sprintf(accessRun, server.URL(), "", server.URL(), "")})
+	run := begin(t, folder, "run", "bead.yaml")
+	run.until("the dashboard", func() bool { return run.says("dashboard at") })
+	publish := begin(t, folder, "publish", fmt.Sprintf("sim:molecule?frames=%d&seed=1&realtime=false", accessFrames), "--subject", "camera.bead", "--url", server.URL(), "--durable")
+	for i, off := range []time.Duration{time.Hour, -time.Hour, 0, -time.Hour, time.Hour, 0} {
+		time.Sleep(500 * time.Millisecond) // frames come meanwhile
+		if err := wallclock.Step(run.c.Process.Pid, off); err != nil {
+			if strings.Contains(err.Error(), "amd64 alone") {
+				t.Skip(err)
+			}
+			t.Fatal(err)
+		}
+		if err := wallclock.Step(publish.c.Process.Pid, -off); err != nil && !strings.Contains(publish.out.String(), "kept") { // it may be done on a slow machine
+			t.Fatalf("step %d: %v", i, err)
+		}
+	}
+	run.tracks(publish, server.URL())
+}
