@@ -33,6 +33,7 @@ type trialSite struct {
 	folder  string // of certificates and contexts
 	servers []*bustest.Server
 	leaf    *bustest.Server
+	uplinks []*bustest.Wire // from the leaf node to the first two servers
 }
 
 // trialPassword is everybody's.
@@ -69,7 +70,13 @@ func newTrialSite(t *testing.T) *trialSite {
 		clients[i] = fmt.Sprintf("nats://localhost:%d", server.Port())
 	}
 	t.Setenv("NATS_NAME", "leaf")
-	t.Setenv("LEAF_URLS", fmt.Sprintf("[tls://hall_bead:%s@localhost:%d, tls://hall_bead:%s@localhost:%d]", trialPassword, leaves[0], trialPassword, leaves[1]))
+	var up []string
+	for _, port := range leaves[:2] {
+		wire := bustest.NewWire(t, fmt.Sprintf("127.0.0.1:%d", port))
+		s.uplinks = append(s.uplinks, wire)
+		up = append(up, fmt.Sprintf("tls://hall_bead:%s@%s", trialPassword, strings.Replace(wire.Address(), "127.0.0.1", "localhost", 1)))
+	}
+	t.Setenv("LEAF_URLS", "["+strings.Join(up, ", ")+"]")
 	s.leaf = bustest.Start(t, strings.Replace(shippedSite(t, "leaf.conf"), "0.0.0.0:4222", "127.0.0.1:-1", 1))
 	for _, of := range []string{"hall", "lab"} {
 		for _, user := range []string{"worker", "operator", "admin", "viewer", "bead"} {

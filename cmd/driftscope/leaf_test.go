@@ -1,0 +1,45 @@
+package main
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"driftscope/internal/stream/leasetest"
+	"driftscope/internal/suite"
+)
+
+// TestLeafLink: a microscope publishes frames to be kept over a leaf node whose way to the site is cut three times meanwhile. The publisher waits, and every
+// frame is kept and tracked once.
+func TestLeafLink(t *testing.T) {
+	suite.Long(t)
+	s := newTrialSite(t)
+	end := s.work("hall-1", "hall_worker")
+	s.write("bead.yaml", "stream: bead\nsource: {nats: {subject: camera.bead}}\nframes: {durable: true, replicas: 3, max_bytes: 1073741824}\nmodel: embedded:molecule\nonline: {checkpoint_every: 1s}\n")
+	s.driven("stream", "add", "bead.yaml", "--nats", "context:hall_operator", "--replicas", "3")
+	const frames = 600 // 12 s
+	js, err := jetstream.New(s.as("hall_admin").NATS())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.eventually("the stream of frames", func() bool { _, err := js.Stream(t.Context(), "frames_camera_bead"); return err == nil })
+	publish := begin(t, s.folder, "publish", fmt.Sprintf("sim:molecule?frames=%d&seed=2&realtime=false", frames), "--subject", "camera.bead", "--url", "context:bead", "--durable")
+	for cut := range 3 {
+		s.kept("bead", (cut+1)*frames/6)
+		for _, wire := range s.uplinks {
+			wire.Cut()
+		}
+		time.Sleep(time.Duration(cut+1) * time.Second)
+		for _, wire := range s.uplinks {
+			wire.Mend()
+		}
+	}
+	if err := publish.c.Wait(); err != nil {
+		t.Errorf("published: %v\n%s", err, publish.log.String())
+	}
+	t.Logf("%s%s", publish.out.String(), publish.log.String())
+	leasetest.Once(t, "bead", s.kept("bead", frames), frames)
+	end()
+}
