@@ -3,9 +3,7 @@ package file
 import (
 	"encoding/csv"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"os/exec"
@@ -16,8 +14,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/parquet-go/parquet-go"
 
 	"driftscope/internal/latent"
 	"driftscope/sinks/message"
@@ -38,76 +34,6 @@ func readCSV(t *testing.T, path string) [][]string {
 	return rows
 }
 
-// readParquet reads whole rows by name.
-func readParquet(t *testing.T, path string) []map[string]any {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	r := parquet.NewReader(f)
-	defer r.Close()
-	columns := r.Schema().Columns()
-	var rows []map[string]any
-	buffer := make([]parquet.Row, 64)
-	for {
-		n, err := r.ReadRows(buffer)
-		for _, values := range buffer[:n] {
-			row := map[string]any{}
-			for _, v := range values {
-				name := columns[v.Column()][0]
-				switch v.Kind() {
-				case parquet.Int64:
-					row[name] = v.Int64()
-				case parquet.Double:
-					row[name] = v.Double()
-				case parquet.Boolean:
-					row[name] = v.Boolean()
-				default:
-					row[name] = string(v.ByteArray())
-				}
-			}
-			rows = append(rows, row)
-		}
-		if errors.Is(err, io.EOF) {
-			return rows
-		}
-		if err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
-	}
-}
-
-// flat is a message's JSON in columns: lists as name_0, name_1, forecasts one index more.
-func flat(t *testing.T, line string, dims int) map[string]any {
-	t.Helper()
-	var fields map[string]any
-	d := json.NewDecoder(strings.NewReader(line))
-	d.UseNumber()
-	if err := d.Decode(&fields); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"v", "kind", "stream", "drift_field"} {
-		delete(fields, name)
-	}
-	for name, v := range fields {
-		list, ok := v.([]any)
-		if !ok {
-			continue
-		}
-		delete(fields, name)
-		for i, entry := range list {
-			at := fmt.Sprint(name, "_", i)
-			if name == "forecast" || name == "forecast_sd" {
-				at = fmt.Sprint(name, "_", i/dims, "_", i%dims)
-			}
-			fields[at] = entry
-		}
-	}
-	return fields
-}
-
 // TestColumns: both kinds of table have a column for every field of the messages, and no other, and every number reads back the same.
 func TestColumns(t *testing.T) {
 	folder := t.TempDir()
@@ -126,9 +52,9 @@ func TestColumns(t *testing.T) {
 	}
 	kinds, said := sinktest.Lines(t, (&message.Encoder{Stream: "bead"}).Encode, messages...)
 	for i, kind := range kinds[:4] {
-		want := flat(t, said[i], 2)
+		want := sinktest.Flat(t, said[i], 2)
 		rows := readCSV(t, filepath.Join(folder, "out."+string(kind)+".csv"))
-		packed := readParquet(t, filepath.Join(folder, "out."+string(kind)+".parquet"))
+		packed := sinktest.Parquet(t, filepath.Join(folder, "out."+string(kind)+".parquet"))
 		if len(rows) != 2 || len(packed) != 1 || len(rows[0]) != len(want) || len(packed[0]) != len(want) {
 			t.Fatalf("%s: found %d rows of %d columns and %d of %d, expected 2 and 1 of %d", kind, len(rows), len(rows[0]), len(packed), len(packed[0]), len(want))
 		}

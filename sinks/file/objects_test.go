@@ -53,7 +53,7 @@ func TestFieldTables(t *testing.T) {
 		"track":      {"id", "change", "why", "first_seq", "velocity_px_s_1", "diffusion_um2_s_high"},
 		"population": {"count", "births", "spectrum_1", "common_shift_px_0", "diffusion_um2_s"},
 	} {
-		rows, packed := readCSV(t, filepath.Join(folder, "out."+table+".csv")), readParquet(t, filepath.Join(folder, "out."+table+".parquet"))
+		rows, packed := readCSV(t, filepath.Join(folder, "out."+table+".csv")), sinktest.Parquet(t, filepath.Join(folder, "out."+table+".parquet"))
 		if len(rows)-1 != len(packed) || len(packed) == 0 || len(rows[0]) != len(packed[0]) {
 			t.Fatalf("%s: %d rows of CSV, %d of Parquet", table, len(rows)-1, len(packed))
 		}

@@ -77,7 +77,7 @@ func sequence(t *testing.T, kind string, paths ...string) (seqs []string) {
 				}
 			}
 		case "parquet":
-			for _, row := range readParquet(t, path) {
+			for _, row := range sinktest.Parquet(t, path) {
 				seqs = append(seqs, fmt.Sprint(row["seq"]))
 			}
 		}
