@@ -14,8 +14,8 @@ import (
 	"driftscope/internal/bus/bustest"
 )
 
-// TestStalledSubscribers: ten subscribers that take nothing are cut off. They cost others no message, the program not its connection, and the server
-// no more than what may wait for each.
+// TestStalledSubscribers: twenty connections take nothing, a byte now and then, or never say who they are. They cost others no message, the program not its
+// connection, and the server no more than what may wait for each.
 func TestStalledSubscribers(t *testing.T) {
 	for name, open := range map[string]func(t *testing.T) Options{
 		"embedded": func(*testing.T) Options { return Options{URL: Embedded} },
@@ -24,9 +24,11 @@ func TestStalledSubscribers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := connect(t, open(t))
 			address := strings.TrimPrefix(c.URL(), "nats://")
-			const stalled, messages, size = 10, 72, 1 << 20
-			for range stalled {
-				stall(t, address)
+			const stalled, messages, size = 20, 72, 1 << 20
+			for i := range stalled {
+				if c := stall(t, address, i%3 < 2); i%3 == 1 {
+					go sip(c)
+				}
 			}
 			healthy := connect(t, Options{URL: c.URL()})
 			taken, err := healthy.NATS().SubscribeSync("driftscope.>")
@@ -87,8 +89,17 @@ func limits(t *testing.T) string {
 	return strings.Join(kept, "")
 }
 
-// stall subscribes to everything and takes nothing.
-func stall(t *testing.T, address string) {
+// sip takes a byte ten times a second until its connection ends.
+func sip(c net.Conn) {
+	for one := make([]byte, 1); ; time.Sleep(100 * time.Millisecond) {
+		if _, err := c.Read(one); err != nil {
+			return
+		}
+	}
+}
+
+// stall connects, subscribes to everything where asked to, and takes nothing.
+func stall(t *testing.T, address string, subscribes bool) net.Conn {
 	t.Helper()
 	c, err := net.Dial("tcp", address)
 	if err != nil {
@@ -96,6 +107,9 @@ func stall(t *testing.T, address string) {
 	}
 	t.Cleanup(func() { c.Close() })
 	c.(*net.TCPConn).SetReadBuffer(4096)
+	if !subscribes {
+		return c
+	}
 	if _, err := c.Write([]byte("CONNECT {\"verbose\":false}\r\nSUB driftscope.> 1\r\nPING\r\n")); err != nil {
 		t.Fatal(err)
 	}
@@ -107,6 +121,7 @@ func stall(t *testing.T, address string) {
 		}
 		text += string(answered[:n])
 	}
+	return c
 }
 
 func inUse() uint64 {

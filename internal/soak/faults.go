@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"driftscope/internal/wallclock"
 )
 
 // faults are all kinds. What each does is undone before it returns.
@@ -45,6 +47,9 @@ func (r *rig) faults() []*fault {
 		{name: "network: connections cut", hits: []string{"link"}, when: throughout, happen: r.turned(cut, 9*time.Second)},
 		{name: "network: slow", hits: []string{"link"}, when: throughout, happen: r.turned(slowed, 9*time.Second)},
 		{name: "disk full", hits: []string{"disk"}, when: throughout, happen: r.fillDisk, left: noDisk},
+		{name: "the clock of the program with the server inside, an hour off", hits: []string{"a"}, when: throughout, happen: r.steppedClock(a.process)},
+		{name: "the clock of a program, an hour off", hits: []string{"b"}, when: throughout, happen: r.steppedClock(b.process)},
+		{name: "the clock of the server, an hour off", hits: []string{"server"}, when: throughout, happen: r.steppedClock(r.server)},
 		{name: "consumers that read nothing, embedded server", hits: []string{"readers a"}, when: throughout, happen: r.stalled(&r.ports.embedded, r.embedded)},
 		{name: "consumers that read nothing, server", hits: []string{"readers b"}, when: throughout, happen: r.stalled(&r.ports.server, r.outside)},
 	}
@@ -86,6 +91,32 @@ func stopped(p *process, most time.Duration) func(context.Context, *rand.Rand) {
 	}
 }
 
+// steppedClock sets a process's wall clock an hour ahead or back for a while.
+func (r *rig) steppedClock(p *process) func(context.Context, *rand.Rand) {
+	return func(ctx context.Context, rng *rand.Rand) {
+		off := time.Hour
+		if rng.IntN(2) == 0 {
+			off = -off
+		}
+		pid, _, _ := p.alive()
+		for _, to := range []time.Duration{off, 0} {
+			if now, _, _ := p.alive(); pid == 0 || now != pid {
+				return // a new life has the machine's clock
+			}
+			if err := wallclock.Step(pid, to); err != nil {
+				r.audit.wrong("the soak itself: %v", err)
+				return
+			}
+			if to != 0 {
+				pause(ctx, between(rng, 3*time.Second, 15*time.Second))
+			}
+		}
+	}
+}
+
+// unstepped is a time of a process whose clock may be some hours off, heard of within half an hour.
+func unstepped(t time.Time) time.Time { return t.Add(-time.Until(t).Round(time.Hour)) }
+
 // turned has the link another way for a while.
 func (r *rig) turned(way int, most time.Duration) func(context.Context, *rand.Rand) {
 	return func(_ context.Context, rng *rand.Rand) {
@@ -113,15 +144,21 @@ func (r *rig) fillDisk(_ context.Context, rng *rand.Rand) {
 	os.Remove(name)
 }
 
-// stalled has two subscribers to everything read nothing for a while, and sends them more than their sockets hold.
+// stalledReaders is how many consumers stall at once.
+const stalledReaders = 20
+
+// stalled has subscribers to everything read nothing for a while, or a byte now and then, and sends them more than their sockets hold.
 func (r *rig) stalled(port *int, h *hub) func(context.Context, *rand.Rand) {
 	return func(ctx context.Context, rng *rand.Rand) {
-		for range 2 {
+		for i := range stalledReaders {
 			c, err := stalledReader(*port)
 			if err != nil {
 				continue // the server is away
 			}
 			defer c.Close()
+			if i%2 == 1 {
+				go sip(c)
+			}
 		}
 		block := make([]byte, 256<<10)
 		for range 64 {
@@ -131,6 +168,15 @@ func (r *rig) stalled(port *int, h *hub) func(context.Context, *rand.Rand) {
 			}
 		}
 		pause(ctx, between(rng, 3*time.Second, 15*time.Second))
+	}
+}
+
+// sip takes a byte ten times a second until the connection ends.
+func sip(c net.Conn) {
+	for one := make([]byte, 1); ; time.Sleep(100 * time.Millisecond) {
+		if _, err := c.Read(one); err != nil {
+			return
+		}
 	}
 }
 

@@ -93,7 +93,7 @@ func (k *kept) take(seq uint64, kind latent.Kind, id string, data []byte) {
 			return
 		}
 		k.known[name] = true
-		k.runs = append(k.runs, &keptRun{id: name, begun: time.Unix(0, begun)})
+		k.runs = append(k.runs, &keptRun{id: name, begun: unstepped(time.Unix(0, begun))})
 	}
 	run := k.runs[len(k.runs)-1]
 	if n <= run.last {

@@ -164,7 +164,7 @@ func (p *program) rate(text string) {
 	now, kind := time.Now(), digits.ReplaceAllString(text, "#")
 	if m := logLine.FindStringSubmatch(text); m != nil {
 		if t, err := time.Parse(time.RFC3339Nano, m[1]); err == nil {
-			now = t
+			now = unstepped(t)
 		}
 		kind = digits.ReplaceAllString(m[3], "#")
 		for _, part := range logPart.FindAllString(text, 2) {

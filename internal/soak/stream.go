@@ -72,7 +72,7 @@ func (s *stream) hearHealth(m *live) {
 	if m.UptimeS == 0 && m.Frames == 0 {
 		return // a stopped stream that has not begun
 	}
-	begun := m.Time.Add(-time.Duration(m.UptimeS * float64(time.Second)))
+	begun := unstepped(m.Time).Add(-time.Duration(m.UptimeS * float64(time.Second)))
 	if n := len(s.health); n == 0 || begun.Sub(s.health[n-1].begun) > time.Second && m.State != "stopped" {
 		s.health = append(s.health, life{begun: begun})
 	}
