@@ -75,7 +75,7 @@ func (a *assembly) give() (*frame.Frame, error) {
 
 // notifyRenewed says, once a second at most, that other frames are followed than before.
 func (a *assembly) notifyRenewed(f *frame.Frame) {
-	if a.renewed == 0 || a.at.Sub(a.notified) < time.Second {
+	if a.renewed == 0 || a.at.Sub(a.notified).Abs() < time.Second { // the server may set its clock back
 		return
 	}
 	text := fmt.Sprintf("the publisher on %s started anew, or another took its place: a new trajectory begins", a.options.Subject)

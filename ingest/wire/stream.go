@@ -80,6 +80,9 @@ func (s *Stream) Take(now time.Time, headers map[string][]string, data []byte) (
 		s.unnamed++
 		return nil, &Lost{"bad_message", err}
 	}
+	if now.Before(s.heard) { // the clock by which messages come was set back: silence is measured from here
+		s.heard = now
+	}
 	changes := s.session == "" || !s.continues(&h)
 	if changes && s.session != "" && !s.gives(now, &h) {
 		return nil, s.pass(&h)
@@ -153,7 +156,7 @@ func (s *Stream) hear(now time.Time, frame *Frame) {
 	if frame == nil {
 		return
 	}
-	switch last := now.Sub(s.whole); {
+	switch last := max(now.Sub(s.whole), 0); { // a clock that was set back says nothing
 	case s.whole.IsZero():
 	case s.interval == 0:
 		s.interval = last

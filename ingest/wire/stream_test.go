@@ -117,6 +117,7 @@ func TestLoss(t *testing.T) {
 	part := func(seq uint64, k int) message { h := header(seq); return split(t, h, pixels(h), 20)[k] } // of three
 	session := func(m message, name string) message { return m.with(nameSession, name) }
 	after := func(m message) message { m.pause = time.Second; return m }
+	back := func(m message) message { m.pause = -time.Hour; return m } // by the server's clock
 	long := func(seq uint64) message { m := whole(seq); m.data = append(m.data, 0); return m }
 	short := func(seq uint64) message { m := whole(seq); m.data = m.data[1:]; return m }
 	tall := func(seq uint64) message { h := header(seq); h.Height = 9; return split(t, h, pixels(h), 1<<20)[0] }
@@ -154,6 +155,8 @@ func TestLoss(t *testing.T) {
 		"restart":                     {[]message{whole(5), whole(6), after(session(whole(0), "b")), session(whole(2), "b")}, "0+0 1+0 2+0 4+1"},
 		"restart within a frame":      {[]message{whole(5), part(6, 0), after(session(whole(0), "b"))}, "0+0 torn_frame 2+0"},
 		"restart in parts":            {[]message{whole(5), after(session(part(0, 1), "b")), session(part(0, 2), "b"), session(whole(1), "b")}, "0+0 1+0"},
+		"clock set back":              {[]message{whole(5), back(whole(6)), whole(7)}, "0+0 1+0 2+0"},
+		"clock set back, and restart": {[]message{whole(5), whole(6), back(session(whole(0), "b")), after(session(whole(1), "b"))}, "0+0 1+0 second_publisher 2+0"},
 		"two publishers on a subject": {[]message{whole(5), session(whole(90), "b"), whole(6), session(whole(91), "b")}, "0+0 second_publisher 1+0 second_publisher"},
 		"no time between":             {[]message{whole(5), whole(6), session(whole(0), "b"), whole(7)}, "0+0 1+0 second_publisher 2+0"},
 		"counted anew, same session":  {[]message{whole(5), after(whole(0)), whole(1), whole(2)}, "0+0 late_frame 1+0 2+0"},
