@@ -47,6 +47,7 @@ func (r *rig) faults() []*fault {
 		{name: "network: connections cut", hits: []string{"link"}, when: throughout, happen: r.turned(cut, 9*time.Second)},
 		{name: "network: slow", hits: []string{"link"}, when: throughout, happen: r.turned(slowed, 9*time.Second)},
 		{name: "disk full", hits: []string{"disk"}, when: throughout, happen: r.fillDisk, left: noDisk},
+		{name: "what is delivered of a spool damaged", hits: []string{"c", "link"}, when: throughout, happen: r.damagedSpools(c)},
 		{name: "the clock of the program with the server inside, an hour off", hits: []string{"a"}, when: throughout, happen: r.steppedClock(a.process)},
 		{name: "the clock of a program, an hour off", hits: []string{"b"}, when: throughout, happen: r.steppedClock(b.process)},
 		{name: "the clock of the server, an hour off", hits: []string{"server"}, when: throughout, happen: r.steppedClock(r.server)},
@@ -194,4 +195,56 @@ func stalledReader(port int) (net.Conn, error) {
 		return nil, err
 	}
 	return c, nil
+}
+
+// damagedSpools kills a program whose spools have just begun to be delivered, and starts it again after each has been damaged where it was delivered.
+func (r *rig) damagedSpools(p *program) func(context.Context, *rand.Rand) {
+	return func(_ context.Context, rng *rand.Rand) {
+		r.link.turn(held)
+		time.Sleep(between(rng, time.Second, 4*time.Second))
+		r.link.turn(whole)
+		time.Sleep(between(rng, 0, 1500*time.Millisecond)) // some of it is delivered
+		p.process.kill()
+		positions, _ := filepath.Glob(filepath.Join(p.process.folder, "store", "*", "position.*"))
+		for _, file := range positions {
+			if err := damageDelivered(rng, file); err != nil {
+				r.audit.wrong("the soak itself: %v", err)
+			}
+		}
+		r.restart(p, between(rng, 300*time.Millisecond, 3*time.Second))
+	}
+}
+
+// damageDelivered flips a byte before the position that a spool's file names. Every second time it flips one of the file instead.
+func damageDelivered(rng *rand.Rand, file string) error {
+	text, err := os.ReadFile(file)
+	if err != nil || len(text) == 0 {
+		return err
+	}
+	var segment uint64
+	var offset int64
+	if n, _ := fmt.Sscanf(string(text), "%d %d", &segment, &offset); n == 2 && offset > 0 && rng.IntN(2) == 0 {
+		delivered, err := filepath.Glob(filepath.Join(filepath.Dir(file), fmt.Sprintf("%016x.*", segment)))
+		if err != nil || len(delivered) == 0 {
+			return err
+		}
+		return flip(delivered[0], rng.Int64N(offset))
+	}
+	return flip(file, rng.Int64N(int64(len(text))))
+}
+
+// flip inverts the byte of a file at a place, if the file has one there.
+func flip(file string, at int64) error {
+	f, err := os.OpenFile(file, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	one := make([]byte, 1)
+	if _, err := f.ReadAt(one, at); err != nil {
+		return nil // it is shorter
+	}
+	one[0] ^= 0xff
+	_, err = f.WriteAt(one, at)
+	return err
 }
