@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"driftscope/internal/stream/leasetest"
 	"driftscope/internal/suite"
 )
@@ -16,15 +14,11 @@ import (
 func TestLeafLink(t *testing.T) {
 	suite.Long(t)
 	s := newTrialSite(t)
+	s.driven("site", "init", "--nats", "context:hall_admin", "--replicas", "3", "--camera", "bead")
 	end := s.work("hall-1", "hall_worker")
 	s.write("bead.yaml", "stream: bead\nsource: {nats: {subject: camera.bead}}\nframes: {durable: true, replicas: 3, max_bytes: 1073741824}\nmodel: embedded:molecule\nonline: {checkpoint_every: 1s}\n")
 	s.driven("stream", "add", "bead.yaml", "--nats", "context:hall_operator", "--replicas", "3")
 	const frames = 600 // 12 s
-	js, err := jetstream.New(s.as("hall_admin").NATS())
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.eventually("the stream of frames", func() bool { _, err := js.Stream(t.Context(), "frames_camera_bead"); return err == nil })
 	publish := begin(t, s.folder, "publish", fmt.Sprintf("sim:molecule?frames=%d&seed=2&realtime=false", frames), "--subject", "camera.bead", "--url", "context:bead", "--durable")
 	for cut := range 3 {
 		s.kept("bead", (cut+1)*frames/6)
