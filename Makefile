@@ -18,7 +18,7 @@ TESTFLAGS ?=
 # The program names the commit that it was built from, where this is a checkout: driftscope version.
 STAMPED := $(shell git rev-parse HEAD >/dev/null 2>&1 && echo auto || echo false)
 
-.PHONY: setup build desks run test test-long recorded race check bench soak model schemas web dist dist-twice packages-test
+.PHONY: setup build desks run test test-long recorded race check bench floors compare soak model schemas web dist dist-twice packages-test
 
 # The program reads models and pictures of strangers with C++ libraries: it lies at another address at every start, and a function whose
 # stack was written over ends the process instead of returning into it.
@@ -122,6 +122,19 @@ check: setup
 
 bench: setup
 	$(GOTEST) -run '^$$' -bench . -benchmem ./...
+
+# Which figures are measured, such as objects, and how many rounds of all of them.
+ONLY   ?=
+ROUNDS ?= 2
+
+# Measures the figures that have a floor, and fails below one: docs/explanation/performance.md.
+floors: build
+	go run ./internal/floors -only '$(ONLY)' -rounds $(ROUNDS)
+
+# Measures the same figures of another commit beside this one, by turns, in a worktree that is removed afterwards: make compare BASE=17a9673.
+compare: ROUNDS := 4
+compare: build
+	go run ./internal/floors -only '$(ONLY)' -rounds $(ROUNDS) -base '$(or $(BASE),$(error compare: found no BASE, expected a commit: make compare BASE=17a9673))'
 
 # How long the soak lasts, such as 8h, and the seed of its faults; 0 draws one.
 SOAK ?= 10m

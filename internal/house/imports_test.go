@@ -97,7 +97,8 @@ var mayImport = map[string][]string{
 	"internal/evaluation":              {"infer", "infer/card", "infer/sdevae", "internal/console", "internal/exit", "internal/frame", "internal/latent", "internal/model", "internal/recording", "online/align", "online/drift", "online/offline"},
 	"internal/evaluation/tracking":     {"internal/assignment"},
 	"internal/exit":                    {"infer", "internal/bus", "internal/pages"},
-	"internal/fakecamera":              {}, // for tests
+	"internal/fakecamera":              {},                                        // for tests
+	"internal/floors":                  {"internal/atomicfile", "internal/bench"}, // a program for the Makefile
 	"internal/frame":                   {},
 	"internal/grid":                    {},
 	"internal/house":                   {},

@@ -119,3 +119,20 @@ func BenchmarkNATS(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkBareNATS publishes the bytes of BenchmarkNATS' frames, made beforehand, on the server inside the program, without the sink.
+func BenchmarkBareNATS(b *testing.B) {
+	conn := sinktest.Bus(b)
+	encoder := message.Encoder{Stream: "bead"}
+	var frames [10][]string // a law comes every tenth frame
+	for i := range frames {
+		_, frames[i] = sinktest.Lines(b, encoder.Encode, sinktest.Estimate(uint64(i), 1))
+	}
+	for i := 0; b.Loop(); i++ {
+		for _, line := range frames[i%len(frames)] {
+			if err := conn.NATS().Publish("driftscope.local.bead.latent", []byte(line)); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}

@@ -1,13 +1,17 @@
 package objects
 
 import (
+	"image"
 	"maps"
 	"math/rand/v2"
+	"runtime"
 	"slices"
-	"time"
+
+	"gocv.io/x/gocv"
 
 	"driftscope/infer/locate"
 	"driftscope/ingest/sim/field"
+	"driftscope/internal/bench"
 	"driftscope/internal/evaluation/tracking"
 	"driftscope/online/tracks"
 )
@@ -16,11 +20,14 @@ import (
 type run struct {
 	own, perfect        tracking.Score
 	rmse, bound, width  float64
-	locate, track, both []float64 // ms a frame
+	locate, track, both []float64 // ms of a core a frame
+	blur                []float64 // ms that OpenCV's blur of the frame takes: a measure of the machine
 }
 
 // follow draws a field and follows its objects, located and perfectly detected, with a lag.
 func follow(o field.Options, lag int) (*run, error) {
+	runtime.LockOSThread() // times are the thread's
+	defer runtime.UnlockOSThread()
 	f, err := field.New(o)
 	if err != nil {
 		return nil, err
@@ -34,6 +41,8 @@ func follow(o field.Options, lag int) (*run, error) {
 	rng := rand.New(rand.NewPCG(o.Seed, 1))
 	var errs isolated
 	var places []tracking.Point
+	blur := newBlur(o.Height, o.Width)
+	defer blur.close()
 	for frame := range o.Frames {
 		f.Draw(frame, counts)
 		for i, v := range counts {
@@ -55,18 +64,19 @@ func follow(o field.Options, lag int) (*run, error) {
 				return nil, err
 			}
 		}
-		begin := time.Now()
+		r.blur = append(r.blur, blur.took(counts))
+		begin := bench.ThreadTime()
 		spots = locator.Locate(spots[:0], picture)
 		detections = detections[:0]
 		for _, s := range spots {
 			detections = append(detections, tracks.Detection{X: s.X, Y: s.Y, VarX: s.VarX, VarY: s.VarY, Score: s.Score})
 		}
-		located := time.Now()
+		located := bench.ThreadTime()
 		points := own.tracker.Update(uint64(frame), detections)
-		tracked := time.Now()
-		r.locate = append(r.locate, located.Sub(begin).Seconds()*1e3)
-		r.track = append(r.track, tracked.Sub(located).Seconds()*1e3)
-		r.both = append(r.both, tracked.Sub(begin).Seconds()*1e3)
+		tracked := bench.ThreadTime()
+		r.locate = append(r.locate, (located-begin).Seconds()*1e3)
+		r.track = append(r.track, (tracked-located).Seconds()*1e3)
+		r.both = append(r.both, (tracked-begin).Seconds()*1e3)
 		visible := lit(f.At(frame))
 		if at := frame - lag; at >= 0 {
 			own.add(at, points)
@@ -94,6 +104,29 @@ func follow(o field.Options, lag int) (*run, error) {
 	truth := truths(f)
 	r.own, r.perfect = tracking.Judge(truth, own.tracks()), tracking.Judge(truth, perfect.tracks())
 	return r, nil
+}
+
+// blur is OpenCV's Gaussian of 9x9 pixels, a fixed piece of work on the same picture.
+type blur struct{ from, to gocv.Mat }
+
+func newBlur(height, width int) *blur {
+	return &blur{gocv.NewMatWithSize(height, width, gocv.MatTypeCV32FC1), gocv.NewMat()}
+}
+
+// took returns the milliseconds of one blur.
+func (b *blur) took(counts []uint16) float64 {
+	pixels, _ := b.from.DataPtrFloat32() // of this type, and contiguous
+	for i, v := range counts {
+		pixels[i] = float32(v)
+	}
+	begin := bench.ThreadTime()
+	gocv.GaussianBlur(b.from, &b.to, image.Pt(9, 9), 1.4, 1.4, gocv.BorderReflect101)
+	return (bench.ThreadTime() - begin).Seconds() * 1e3
+}
+
+func (b *blur) close() {
+	b.from.Close()
+	b.to.Close()
 }
 
 func newTracker(o field.Options, width float64, lag int) (*tracks.Tracker, error) {

@@ -72,6 +72,7 @@ type row struct {
 	Width  float64 `json:"template_px"` // sd, as it was found
 	Locate float64 `json:"locate_ms"`   // median of a frame
 	Track  float64 `json:"track_ms"`
+	Blur   float64 `json:"blur_ms"`    // OpenCV's blur of a frame, beside which locating is judged
 	Mean   float64 `json:"kernels_ms"` // mean of both together, as the peer's are
 	Both   float64 `json:"kernels_p99_ms"`
 
@@ -172,7 +173,7 @@ func (c *Command) check() error {
 func (c *Command) measure(ctx context.Context, o field.Options) (row, error) {
 	r := row{Scenario: string(o.Scenario), Density: o.Density, SNR: o.SNR, Size: o.Width, Lag: c.Lag}
 	var own, perfect []tracking.Score
-	var errors_, widths, locate, track, both []float64
+	var errors_, widths, locate, track, both, blurs []float64
 	for seed := range c.Seeds {
 		if err := ctx.Err(); err != nil {
 			return r, err
@@ -185,11 +186,13 @@ func (c *Command) measure(ctx context.Context, o field.Options) (row, error) {
 		own, perfect = append(own, run.own), append(perfect, run.perfect)
 		errors_, widths = append(errors_, run.rmse), append(widths, run.width)
 		locate, track, both = append(locate, run.locate...), append(track, run.track...), append(both, run.both...)
+		blurs = append(blurs, run.blur...)
 		r.Bound = run.bound
 	}
 	r.Measured, r.Perfect = medians(own), medians(perfect)
 	r.Alpha, r.Beta, r.JSC, r.JSCT = r.Measured.Alpha, r.Measured.Beta, r.Measured.JSC, r.Measured.JSCT
 	r.RMSE, r.Width, r.Locate, r.Track = bench.Median(errors_), bench.Median(widths), bench.Median(locate), bench.Median(track)
+	r.Blur = bench.Median(blurs)
 	for _, ms := range both {
 		r.Mean += ms / float64(len(both))
 	}

@@ -1,0 +1,98 @@
+package house
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// floorsFile names each figure that was won, with its floor.
+const floorsFile = "internal/floors/floors.txt"
+
+// bound is a floor: a relation, >= or <=, and its number.
+type bound struct {
+	relation string
+	value    float64
+}
+
+// TestFloorsOnlyRise: no floor is lower than in a commit before, and none is away, unless a page of docs/decisions names the figure with the floor that it has now.
+// In a shallow clone the commits that are there count.
+func TestFloorsOnlyRise(t *testing.T) {
+	history, err := exec.Command("git", "-C", root, "log", "--format=%H", "--", floorsFile).Output()
+	if err != nil {
+		t.Skip("not a checkout: what the floors were is not known")
+	}
+	pages, err := filepath.Glob(filepath.Join(root, "docs/decisions/*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var decisions strings.Builder
+	for _, path := range pages {
+		decisions.WriteString(page(t, "", path))
+	}
+	now := floorsIn(page(t, root, floorsFile))
+	for commit := range strings.Lines(string(history)) {
+		commit = strings.TrimSpace(commit)
+		text, err := exec.Command("git", "-C", root, "show", commit+":"+floorsFile).Output()
+		if err != nil {
+			continue // the file was not there
+		}
+		for _, what := range lowered(floorsIn(string(text)), now, decisions.String()) {
+			t.Errorf("%s: %s since %.12s: raise it again, or write a page in docs/decisions that gives the reason and has these words in backquotes", floorsFile, what, commit)
+		}
+	}
+}
+
+// floorsIn reads the floors of a file.
+func floorsIn(text string) map[string]bound {
+	floors := map[string]bound{}
+	for line := range strings.Lines(text) {
+		var name string
+		var b bound
+		if _, err := fmt.Sscan(line, &name, &b.relation, &b.value); err == nil && !strings.HasPrefix(name, "#") {
+			floors[name] = b
+		}
+	}
+	return floors
+}
+
+// lowered returns the floors that are lower now than they were, as a decision has to name them.
+func lowered(was, now map[string]bound, decisions string) (found []string) {
+	for name, before := range was {
+		after, there := now[name]
+		what := fmt.Sprintf("%s removed", name)
+		if there {
+			what = fmt.Sprintf("%s %s %g", name, after.relation, after.value)
+		}
+		lower := !there || after.relation != before.relation || after.relation == ">=" && after.value < before.value || after.relation == "<=" && after.value > before.value
+		if lower && !strings.Contains(decisions, "`"+what+"`") {
+			found = append(found, what)
+		}
+	}
+	return found
+}
+
+// TestLowered: a floor that falls, a ceiling that rises, one that turns round and one that goes away are found, unless a decision names them.
+func TestLowered(t *testing.T) {
+	was := floorsIn("# a comment >= 3\n\npath >= 0.5  what it is\nmemory <= 190 MiB\n")
+	if len(was) != 2 || was["path"] != (bound{">=", 0.5}) || was["memory"] != (bound{"<=", 190}) {
+		t.Fatalf("found %v", was)
+	}
+	for _, c := range []struct{ now, decisions, want string }{
+		{"path >= 0.5\nmemory <= 190", "", ""},
+		{"path >= 0.6\nmemory <= 150\nmore >= 1", "", ""},
+		{"path >= 0.4\nmemory <= 190", "", "path >= 0.4"},
+		{"path >= 0.4\nmemory <= 190", "now `path >= 0.4`, since", ""},
+		{"path >= 0.3\nmemory <= 190", "now `path >= 0.4`, since", "path >= 0.3"},
+		{"path >= 0.5\nmemory <= 200", "", "memory <= 200"},
+		{"path <= 0.5\nmemory <= 190", "", "path <= 0.5"},
+		{"memory <= 190", "", "path removed"},
+		{"memory <= 190", "`path removed`", ""},
+	} {
+		if got := strings.Join(lowered(was, floorsIn(c.now), c.decisions), ", "); got != c.want {
+			t.Errorf("%q, %q: found %q, expected %q", c.now, c.decisions, got, c.want)
+		}
+	}
+}
