@@ -111,11 +111,13 @@ func Connect(ctx context.Context, o Options) (*Conn, error) {
 	c := &Conn{prefix: o.Prefix, site: o.Site, webSocket: o.WebSocket, closed: make(chan struct{})}
 	at := o.URL
 	if o.URL == Embedded {
-		s, err := startServer(o)
+		d := newDoors(o)
+		s, err := startServer(o, d)
 		if err != nil {
 			return nil, err
 		}
 		c.server, at = s, s.ClientURL()
+		access = append(access, nats.UserInfo(program, d.secret))
 		if c.webSocket = ""; o.Pages != NoPages {
 			c.webSocket = s.WebsocketURL()
 		}

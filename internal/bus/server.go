@@ -27,7 +27,7 @@ const (
 )
 
 // startServer runs a server in this process and waits until it takes connections.
-func startServer(o Options) (*server.Server, error) {
+func startServer(o Options, d *doors) (*server.Server, error) {
 	if o.Host == "" {
 		o.Host = "127.0.0.1"
 	}
@@ -42,12 +42,12 @@ func startServer(o Options) (*server.Server, error) {
 		port = server.RANDOM_PORT
 	}
 	options := &server.Options{
-		Host: o.Host, Port: port, Authorization: o.Token, NoSigs: true, NoLog: true, MaxPayload: maxPayload,
+		Host: o.Host, Port: port, CustomClientAuthentication: d, NoSigs: true, NoLog: true, MaxPayload: maxPayload,
 		MaxConn: maxConnections, MaxSubs: maxSubscriptions, MaxPending: maxPending, WriteDeadline: stalledAfter, WriteTimeout: server.WriteTimeoutPolicyRetry,
 		JetStream: o.Store != "", StoreDir: o.Store, JetStreamMaxMemory: mostMemory, JetStreamMaxStore: cmp.Or(o.StoreMost, mostStore),
 	}
 	if o.Pages != NoPages {
-		openWebSocket(options, o)
+		openWebSocket(options)
 	}
 	if o.MQTT != "" {
 		if err := openMQTT(options, o); err != nil {
@@ -58,6 +58,7 @@ func startServer(o Options) (*server.Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the embedded NATS server: %w", err)
 	}
+	d.server = s
 	fault := make(faults, 1)
 	s.SetLogger(fault, false, false)
 	s.Start()

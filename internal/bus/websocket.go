@@ -1,11 +1,16 @@
 package bus
 
 import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
 	"fmt"
 	"net/url"
 	"slices"
 
 	"github.com/nats-io/nats-server/v2/server"
+
+	"driftscope/internal/rights"
 )
 
 // Pages says what web pages may do on the bus.
@@ -18,36 +23,73 @@ const (
 	PagesSteer Pages = "steer" // subscribe, and send commands
 )
 
-// The users of the embedded server: nobody names them, each port has its own.
-const (
-	anyone = "anyone" // programs on this machine
-	viewer = "viewer" // pages
-)
-
 // nowhere is the one origin that the embedded WebSocket takes of a browser. No page has it: browsers come through the dashboard's
 // port, where their origin is checked.
 const nowhere = "http://pages.invalid"
 
-// openWebSocket has the server take pages on a free port of this machine. Where the server asks a token, pages give it too, and may do
-// what its other holders may.
-func openWebSocket(s *server.Options, o Options) {
+// openWebSocket has the server take pages on a free port of this machine.
+func openWebSocket(s *server.Options) {
 	s.Websocket = server.WebsocketOpts{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoTLS: true, AllowedOrigins: []string{nowhere}}
-	if o.Token != "" {
-		return
-	}
-	everything := o.Prefix
-	if everything == "" {
-		everything = DefaultPrefix
-	}
-	publish := &server.SubjectPermission{Deny: []string{">"}}
+}
+
+// doors lets connections into the embedded server. The role follows from the door and not from a name. Only this process knows the secret of its own
+// connection. Programs give the token if there is one. Every connection of the WebSocket is a page.
+type doors struct {
+	secret, token string
+	server        *server.Server
+	page          *server.Permissions
+}
+
+// newDoors draws the secret of this process.
+func newDoors(o Options) *doors {
+	d := &doors{secret: rand.Text(), token: o.Token}
+	name := "page-looks"
 	if o.Pages == PagesSteer {
-		publish = &server.SubjectPermission{Allow: []string{everything + ".*.*.cmd.>"}}
+		name = "page"
 	}
-	s.Users = []*server.User{{Username: anyone}, {Username: viewer, Permissions: &server.Permissions{
-		Publish:   publish,
-		Subscribe: &server.SubjectPermission{Allow: []string{everything + ".>", "_INBOX.>"}},
-	}}}
-	s.NoAuthUser, s.Websocket.NoAuthUser = anyone, viewer
+	prefix := o.Prefix
+	if prefix == "" {
+		prefix = DefaultPrefix
+	}
+	embedded := rights.Embedded()
+	r := &embedded.Roles[slices.IndexFunc(embedded.Roles, func(r rights.Role) bool { return r.Name == name })]
+	may := embedded.Permissions(r, prefix)
+	publish := &server.SubjectPermission{Allow: may.Publish, Deny: may.DenyPublish}
+	if len(may.Publish) == 0 {
+		publish.Deny = []string{">"}
+	}
+	d.page = &server.Permissions{Publish: publish, Subscribe: &server.SubjectPermission{Allow: may.Subscribe, Deny: may.DenySubscribe}}
+	return d
+}
+
+// Check is server.Authentication.
+func (d *doors) Check(c server.ClientAuthentication) bool {
+	given := c.GetOpts()
+	if same(given.Username, program) && same(given.Password, d.secret) {
+		return true
+	}
+	if d.token != "" && !same(given.Token, d.token) {
+		return false
+	}
+	found, err := d.server.Connz(&server.ConnzOptions{CID: c.GetID()})
+	if err != nil || len(found.Conns) != 1 {
+		return false
+	}
+	switch found.Conns[0].Type {
+	case "nats", "mqtt":
+	default:
+		c.RegisterUser(&server.User{Username: "page", Permissions: d.page})
+	}
+	return true
+}
+
+// program is the user of this process's own connection.
+const program = "driftscope"
+
+// same compares secrets in a time that says nothing about them.
+func same(a, b string) bool {
+	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
+	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }
 
 // WebSocket is where the dashboard passes pages on to, ws:// or wss://, with its secrets left out; empty where pages cannot connect.

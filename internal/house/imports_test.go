@@ -85,7 +85,8 @@ var mayImport = map[string][]string{
 	"internal/bench/objects":           {"infer/locate", "ingest/sim/field", "internal/bench", "internal/config", "internal/console", "internal/evaluation/tracking", "internal/exit", "internal/frame", "internal/latent", "internal/pipeline", "internal/port", "internal/stream", "online/tracks", "sinks/message"},
 	"internal/bench/recordings":        {"internal/frame", "internal/latent", "internal/recording", "online", "online/diffusion", "preprocess"},
 	"internal/bench/train":             {"infer/sdevae", "internal/bench", "internal/exit", "internal/training"},
-	"internal/bus":                     {"internal/pages"},
+	"internal/bus":                     {"internal/pages", "internal/rights"},
+	"internal/rights":                  {},
 	"internal/bus/bustest":             {"internal/port"}, // for tests
 	"internal/census":                  {"infer/field", "internal/frame", "internal/latent", "internal/pipeline", "internal/recording", "online/objects"},
 	"internal/config":                  {"internal/pages"},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -194,19 +193,9 @@ func TestOverrun(t *testing.T) {
 	}
 }
 
-// TestShippedUser: the user pool of configs/nats-server.conf may pool for its experiment, and neither forge a camera nor command one.
+// TestShippedUser: the user pool of configs/nats-server.conf may pool for its experiment. What nobody may, TestRights tries (sinks/natsink).
 func TestShippedUser(t *testing.T) {
-	shipped, err := os.ReadFile("../../configs/nats-server.conf")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, user := range []string{"DRIFTSCOPE", "CAMERA", "VIEWER", "OPERATOR", "READER", "MODELS", "POOL"} {
-		t.Setenv(user+"_PASSWORD", "hunter2")
-	}
-	s := bustest.Start(t, strings.NewReplacer("./nats ", t.TempDir()+" ", "127.0.0.1:8080", "127.0.0.1:-1", "127.0.0.1:4222", "127.0.0.1:-1").Replace(string(shipped)))
-	as := func(user string) string {
-		return "nats://" + user + ":hunter2@" + strings.TrimPrefix(s.URL(), "nats://")
-	}
+	as := bustest.Shipped(t)
 	dial := func(user string) *nats.Conn {
 		nc, err := nats.Connect(as(user), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})) // refusals are what is tested
 		if err != nil {
@@ -260,29 +249,6 @@ func TestShippedUser(t *testing.T) {
 		t.Errorf("the server has refused something:\n%s", n)
 	}
 
-	all := listen(program, "driftscope.local.*.cmd.*")
-	forged, latents := listen(viewer, "driftscope.local.>"), listen(dial("pool"), "driftscope.local.left.latent")
-	pool := dial("pool")
-	for _, subject := range []string{"driftscope.local.left.population", "driftscope.local.left.health", "driftscope.local.left.cmd.stop", "driftscope.local.plate.cmd.stop", "driftscope.local.plate.latent", "camera.left", "$JS.API.INFO"} {
-		if err := pool.PublishRequest(subject, "driftscope.local.left.event", []byte("forged")); err != nil {
-			t.Fatal(err)
-		}
-	}
-	n, end = begun("forged")
-	until(t, "a refusal", func() bool { return strings.Contains(strings.ToLower(n.String()), "permissions violation") })
-	end()
-	if err := program.Publish("driftscope.local.left.latent", []byte("last")); err != nil {
-		t.Fatal(err)
-	}
-	if m, err := forged.NextMsg(5 * time.Second); err != nil || string(m.Data) != "last" {
-		t.Errorf("a viewer saw %v (%v), expected nothing of what was forged", m, err)
-	}
-	if m, err := all.NextMsg(100 * time.Millisecond); err == nil {
-		t.Errorf("the user pool has commanded: %s", m.Subject)
-	}
-	if m, err := latents.NextMsg(100 * time.Millisecond); err == nil {
-		t.Errorf("the user pool has heard %s", m.Subject)
-	}
 }
 
 // TestServerAway: while the server is away nothing is published, which is told once; when it is back, health goes on, and the cameras were silent meanwhile.

@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"driftscope/internal/bus"
+	"driftscope/internal/bus/bustest"
 	"driftscope/internal/latent"
 	"driftscope/internal/suite"
 	"driftscope/sinks/sinktest"
@@ -42,7 +43,7 @@ func eachServer(t *testing.T, attack func(a *attacked)) {
 		attack(newAttacked(t, b, func(string) *nats.Conn { return dial(t, b.URL()) }))
 	})
 	t.Run("external", func(t *testing.T) {
-		as := accounts(t)
+		as := bustest.Shipped(t)
 		b, err := bus.Connect(t.Context(), bus.Options{URL: as("driftscope")})
 		if err != nil {
 			t.Fatal(err)
@@ -179,99 +180,6 @@ func TestCommandsAreRequests(t *testing.T) {
 			a.t.Errorf("a request was answered %v, %v", m, err)
 		}
 	})
-}
-
-// TestPagesReply: a page of the embedded server's dashboard, which may command, has no answer put where it may not publish.
-func TestPagesReply(t *testing.T) {
-	b, err := bus.Connect(t.Context(), bus.Options{URL: bus.Embedded, Store: t.TempDir(), Pages: bus.PagesSteer})
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := newAttacked(t, b, func(string) *nats.Conn { return dial(t, b.URL()) })
-	page := dial(t, b.WebSocket())
-	if m, err := page.Request("driftscope.local.bead.cmd.info", nil, 5*time.Second); err != nil || !strings.Contains(string(m.Data), `"kind":"info"`) {
-		t.Fatalf("a page asks info: %v, %v", m, err)
-	}
-	for _, reply := range []string{"driftscope.local.bead.latent", "$KV.driftscope_local.bead.state", "driftscope.local.bead.kept.latent"} {
-		for _, name := range []string{"info", "snapshot", "stop", "dance"} {
-			if err := page.PublishRequest("driftscope.local.bead.cmd."+name, reply, nil); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for _, subject := range []string{"$SRV.INFO", "$JS.API.STREAM.INFO.KV_driftscope_local", "$JS.API.STREAM.NAMES"} { // which a page may not ask at all
-			if err := page.PublishRequest(subject, reply, nil); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if err := page.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	info := a.settle("info", "snapshot")
-	for deadline := time.Now().Add(5 * time.Second); info.Refused < 12 && time.Now().Before(deadline); { // stop has an endpoint of its own, which is not to be asked
-		info = a.settle()
-	}
-	if info.Refused != 12 {
-		t.Errorf("%d requests are counted as refused, expected 12", info.Refused)
-	}
-	a.unharmed()
-}
-
-// TestDeliverSubjects: a JetStream consumer that pushes what is kept to a command's subject, to a result's or into KV commands nothing. By the
-// shipped configuration only the program has one made.
-func TestDeliverSubjects(t *testing.T) {
-	eachServer(t, func(a *attacked) {
-		for _, user := range []string{"viewer", "operator", "reader"} {
-			nc := a.as(user)
-			for i, deliver := range []string{"driftscope.local.bead.cmd.stop", "driftscope.local.bead.cmd.freeze", "driftscope.local.bead.cmd.info"} {
-				name := fmt.Sprint("spy", user, i)
-				request, err := json.Marshal(map[string]any{
-					"stream_name": "KV_driftscope_local", "config": map[string]any{"name": name, "deliver_subject": deliver, "ack_policy": "none", "deliver_policy": "all", "mem_storage": true},
-				})
-				if err != nil {
-					a.t.Fatal(err)
-				}
-				m, err := nc.Request("$JS.API.CONSUMER.CREATE.KV_driftscope_local."+name, request, 300*time.Millisecond)
-				if external := a.t.Name() == "TestDeliverSubjects/external"; external && err == nil {
-					a.t.Errorf("%s has a consumer made that pushes to %s: %s", user, deliver, m.Data)
-				} else if !external && (err != nil || bytes.Contains(m.Data, []byte(`"error"`))) {
-					a.t.Fatalf("the attack does not work any more: %s, %v", m.Data, err)
-				}
-			}
-		}
-		a.settle("info")
-		a.unharmed()
-	})
-}
-
-// TestServerReplies: the server's own answers do not reach where the asker may not publish.
-func TestServerReplies(t *testing.T) {
-	as := accounts(t)
-	b, err := bus.Connect(t.Context(), bus.Options{URL: as("driftscope")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := newAttacked(t, b, func(user string) *nats.Conn { return dial(t, as(user)) })
-	for _, user := range []string{"viewer", "operator", "reader", "camera", "models", "pool"} {
-		nc := a.as(user)
-		for _, reply := range []string{
-			"$KV.driftscope_local.bead.config", "$KV.driftscope_local.bead.state", "driftscope.local.bead.cmd.stop", "driftscope.local.bead.kept.latent", "driftscope.local.bead.latent",
-		} {
-			for _, subject := range []string{
-				"$JS.API.DIRECT.GET.KV_driftscope_local.$KV.driftscope_local.bead.state", "$JS.API.DIRECT.GET.KV_driftscope_local.$KV.driftscope_local.bead.config",
-				"$JS.API.STREAM.INFO.KV_driftscope_local", "$JS.API.STREAM.MSG.GET.KV_driftscope_local", "$JS.API.INFO", "$JS.API.STREAM.NAMES",
-			} {
-				if err := nc.PublishRequest(subject, reply, nil); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		if err := nc.Flush(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	a.settle()
-	a.unharmed()
 }
 
 // TestRefusalFlood: three thousand requests with as many reply subjects are a line in the log.

@@ -1,0 +1,478 @@
+package natsink
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"driftscope/internal/rights"
+)
+
+// TestRights tries every cell of the table of rights on real servers: what is allowed works, and nothing else has an effect. Observers with all rights in every
+// account say what had one.
+func TestRights(t *testing.T) {
+	cells, wrong := 0, 0
+	for _, start := range []func(*testing.T) *trial{embeddedTrial("", true), embeddedTrial("", false), embeddedTrial("a secret of the lab", true), instrumentTrial, siteTrial} {
+		tr := start(t)
+		for _, w := range tr.ways {
+			found := tr.attempt(w)
+			for i, c := range rights.Classes {
+				for _, v := range rights.Verbs {
+					if c.Stream == "" && v.OfStreams() || v == rights.Deliver && w.role != nil && w.role.Has(i, rights.Put) {
+						continue
+					}
+					cells++
+					how, did := found.did(i, v)
+					if want := w.role != nil && w.role.May(w.door, i, v); did != want {
+						wrong++
+						t.Errorf("%s, %s by %s, %s, %c: the table says %v, the server %v %s", tr.name, w.name, w.door, c.Name, v, want, did, how)
+					}
+				}
+			}
+		}
+	}
+	t.Logf("rights: %d cells tried, %d wrong", cells, wrong)
+}
+
+// way is how somebody comes to a server.
+type way struct {
+	name string
+	role *rights.Role // whose cells hold; nil for nobody's
+	door rights.Door
+	dial func() (hand, error) // an error where the server lets nobody in
+}
+
+// hand is a connection of somebody.
+type hand interface {
+	publish(subject, reply string, data []byte)
+	subscribe(subject string, heard func(subject string, data []byte))
+	flush()
+	inbox() string // empty where no answer can be wanted
+	close()
+}
+
+// trial is a server with its streams, an observer in every account, and everybody's way in.
+type trial struct {
+	t         *testing.T
+	name      string
+	of        *rights.Server
+	observers map[string]*nats.Conn // by account
+	authority string                // of its certificates
+	ways      []way
+
+	mu    sync.Mutex
+	seen  []sighting
+	moved time.Time
+}
+
+// sighting is a message on the sample subject of a class.
+type sighting struct {
+	account string
+	class   int
+	message *nats.Msg
+}
+
+// effect is a cell of somebody's.
+type effect struct {
+	class int
+	verb  rights.Verb
+}
+
+// effects are what somebody's attempts had, and how it was seen.
+type effects struct {
+	mu  sync.Mutex
+	how map[effect]string
+}
+
+func (e *effects) did(class int, v rights.Verb) (string, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	how, did := e.how[effect{class, v}]
+	return how, did
+}
+
+func (e *effects) add(class int, v rights.Verb, how string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.how[effect{class, v}] = how
+}
+
+// await collects effects of verbs until all that the table allows are there, however slow the machine is, and then for a while longer.
+func (tr *trial) await(w way, h hand, found *effects, collect func(), verbs ...rights.Verb) {
+	for end := time.Now().Add(10 * time.Second); ; {
+		h.flush()
+		collect()
+		h.flush()
+		whole := true
+		for i := range rights.Classes {
+			for _, v := range verbs {
+				if _, did := found.did(i, v); !did && w.role != nil && w.role.May(w.door, i, v) {
+					whole = false
+				}
+			}
+		}
+		if whole || time.Now().After(end) {
+			return
+		}
+	}
+}
+
+// observe has an observer in every account.
+func (tr *trial) observe() {
+	tr.moved = time.Now()
+	for account, nc := range tr.observers {
+		for i, c := range rights.Classes {
+			sub, err := nc.Subscribe(c.Sample, func(m *nats.Msg) {
+				tr.mu.Lock()
+				defer tr.mu.Unlock()
+				tr.seen, tr.moved = append(tr.seen, sighting{account, i, m}), time.Now()
+			})
+			if err == nil {
+				err = sub.SetPendingLimits(-1, -1)
+			}
+			if err != nil {
+				tr.t.Fatal(err)
+			}
+		}
+		tr.flush(nc)
+	}
+}
+
+func (tr *trial) flush(nc *nats.Conn) {
+	tr.t.Helper()
+	if err := nc.Flush(); err != nil {
+		tr.t.Fatal(err)
+	}
+}
+
+// settled waits until nothing has been seen for a while, and gives what was.
+func (tr *trial) settled() (seen []sighting) {
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		for _, nc := range tr.observers {
+			tr.flush(nc)
+		}
+		tr.mu.Lock()
+		quiet := time.Since(tr.moved) > quietFor
+		tr.mu.Unlock()
+		if quiet {
+			break
+		}
+	}
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	seen, tr.seen = tr.seen, nil
+	return seen
+}
+
+// quietFor is how long JetStream may take for an answer on this machine.
+const quietFor = 50 * time.Millisecond
+
+// matters says whether a message of a class is somebody's concern in an account: it is kept, carried out or heard there.
+func (tr *trial) matters(account string, class int) bool {
+	if account == tr.of.Home(rights.Classes[class]) {
+		return true
+	}
+	return slices.ContainsFunc(tr.of.Roles, func(r rights.Role) bool {
+		return r.Account == account && r.May(r.Doors[0], class, rights.Hear)
+	})
+}
+
+// js is JetStream as the observer of an account sees it.
+func (tr *trial) js(class int) jetstream.JetStream {
+	tr.t.Helper()
+	js, err := jetstream.New(tr.observers[tr.of.Home(rights.Classes[class])])
+	if err != nil {
+		tr.t.Fatal(err)
+	}
+	return js
+}
+
+// prepare makes every stream anew, with a message of its class.
+func (tr *trial) prepare() {
+	tr.t.Helper()
+	ctx := tr.t.Context()
+	for i, c := range rights.Classes {
+		if c.Stream == "" {
+			continue
+		}
+		js := tr.js(i)
+		for name := range js.StreamNames(ctx).Name() {
+			if name == c.Stream || strings.HasPrefix(name, "STOLEN") {
+				if err := js.DeleteStream(ctx, name); err != nil {
+					tr.t.Fatal(err)
+				}
+			}
+		}
+		_, err := js.CreateStream(ctx, jetstream.StreamConfig{Name: c.Stream, Subjects: []string{c.Sample}, Storage: jetstream.MemoryStorage, AllowDirect: true})
+		if err == nil {
+			_, err = js.Publish(ctx, c.Sample, []byte("first"))
+		}
+		if err != nil {
+			tr.t.Fatal(err)
+		}
+	}
+	tr.settled()
+}
+
+// attempt tries everything by one way.
+func (tr *trial) attempt(w way) *effects {
+	tr.t.Helper()
+	found := &effects{how: map[effect]string{}}
+	h, err := w.dial()
+	if err != nil {
+		return found
+	}
+	defer h.close()
+	tr.prepare()
+	tr.hear(w, h, found)
+	tr.ask(w, h, found)
+	tr.put(w, h, found)
+	tr.deliver(w, h, found)
+	tr.change(w, h, found)
+	return found
+}
+
+// hear subscribes to everything, and the accounts' owners publish.
+func (tr *trial) hear(w way, h hand, found *effects) {
+	patterns := []string{">", "*.>", "driftscope.>", "driftscope.*.*.*", "$KV.>", "$O.>", "camera.>", "$SRV.>"}
+	for _, c := range rights.Classes {
+		patterns = append(patterns, c.Sample)
+	}
+	for _, p := range patterns {
+		h.subscribe(p, func(subject string, data []byte) {
+			if i := slices.IndexFunc(rights.Classes, func(c rights.Class) bool { return c.Sample == subject }); i >= 0 && string(data) == "owner's" {
+				found.add(i, rights.Hear, "by "+p)
+			}
+		})
+	}
+	h.flush()
+	for _, c := range rights.Classes {
+		if err := tr.observers[tr.of.Home(c)].Publish(c.Sample, []byte("owner's")); err != nil {
+			tr.t.Fatal(err)
+		}
+	}
+	tr.await(w, h, found, func() { tr.settled() }, rights.Hear)
+}
+
+// put publishes on every subject.
+func (tr *trial) put(w way, h hand, found *effects) {
+	for _, c := range rights.Classes {
+		h.publish(c.Sample, "", []byte("put"))
+	}
+	tr.await(w, h, found, func() {
+		for _, s := range tr.settled() {
+			if string(s.message.Data) == "put" && tr.matters(s.account, s.class) {
+				found.add(s.class, rights.Put, "in "+s.account)
+			}
+		}
+	}, rights.Put)
+}
+
+// question is one to JetStream, and what an answer says that was given.
+type question struct {
+	effect
+	subject, body, proof string
+}
+
+// ask asks for states, messages and consumers.
+func (tr *trial) ask(w way, h hand, found *effects) {
+	var questions []question
+	for i, c := range rights.Classes {
+		if c.Stream == "" {
+			continue
+		}
+		consumer := fmt.Sprintf(`{"stream_name":%q,"config":{"durable_name":"mine","name":"mine","ack_policy":"none"}}`, c.Stream)
+		questions = append(questions,
+			question{effect{i, rights.Look}, "$JS.API.STREAM.INFO." + c.Stream, "", `"config"`},
+			question{effect{i, rights.Read}, "$JS.API.DIRECT.GET." + c.Stream, `{"seq":1}`, "first"},
+			question{effect{i, rights.Read}, "$JS.API.DIRECT.GET." + c.Stream + "." + c.Sample, "", "owner's"},
+			question{effect{i, rights.Read}, "$JS.API.STREAM.MSG.GET." + c.Stream, `{"seq":1}`, `"message"`},
+			question{effect{i, rights.Consume}, "$JS.API.CONSUMER.CREATE." + c.Stream, strings.Replace(consumer, `"durable_name":"mine","name":"mine",`, "", 1), `"config"`},
+			question{effect{i, rights.Consume}, "$JS.API.CONSUMER.CREATE." + c.Stream + ".mine", consumer, `"config"`},
+			question{effect{i, rights.Consume}, "$JS.API.CONSUMER.CREATE." + c.Stream + ".mine." + c.Sample, consumer, `"config"`},
+			question{effect{i, rights.Consume}, "$JS.API.CONSUMER.DURABLE.CREATE." + c.Stream + ".mine", consumer, `"config"`},
+		)
+	}
+	inbox := h.inbox()
+	if inbox != "" {
+		h.subscribe(inbox+".*", func(subject string, data []byte) {
+			var i int
+			if _, err := fmt.Sscanf(subject[len(inbox)+1:], "%d", &i); err == nil && strings.Contains(string(data), questions[i].proof) {
+				found.add(questions[i].class, questions[i].verb, "by "+questions[i].subject)
+			}
+		})
+	}
+	for i, q := range questions {
+		reply := ""
+		if inbox != "" {
+			reply = fmt.Sprint(inbox, ".", i)
+		}
+		h.publish(q.subject, reply, []byte(q.body))
+	}
+	tr.await(w, h, found, func() {
+		tr.settled()
+		time.Sleep(quietFor)
+		for i, c := range rights.Classes {
+			if c.Stream == "" {
+				continue
+			}
+			s, err := tr.js(i).Stream(tr.t.Context(), c.Stream)
+			if err != nil {
+				tr.t.Fatal(err)
+			}
+			if s.CachedInfo().State.Consumers > 0 {
+				found.add(i, rights.Consume, "seen")
+			}
+		}
+	}, rights.Look, rights.Read, rights.Consume)
+}
+
+// deliver wants every answer, and a message from every consumer, on every subject.
+func (tr *trial) deliver(w way, h hand, found *effects) {
+	for i, target := range rights.Classes {
+		for _, subject := range []string{"$JS.API.INFO", "$JS.API.STREAM.NAMES", "$JS.API.STREAM.LIST", "$SRV.PING", "$SRV.INFO", "driftscope.local.bead.cmd.info", "driftscope.local.bead.cmd.stats", "driftscope.local.bead.cmd.pause"} {
+			h.publish(subject, target.Sample, nil)
+		}
+		for j, c := range rights.Classes {
+			h.publish(c.Sample, target.Sample, []byte("put"))
+			if c.Stream == "" {
+				continue
+			}
+			name := fmt.Sprintf("spy%d-%d", i, j)
+			consumer := fmt.Sprintf(`{"stream_name":%q,"config":{"name":%q,"deliver_subject":%q,"deliver_policy":"all","ack_policy":"explicit","max_ack_pending":1,"mem_storage":true}}`, c.Stream, name, target.Sample)
+			for subject, body := range map[string]string{
+				"$JS.API.STREAM.INFO." + c.Stream: "", "$JS.API.STREAM.MSG.GET." + c.Stream: `{"seq":1}`, "$JS.API.DIRECT.GET." + c.Stream: `{"seq":1}`, "$JS.API.DIRECT.GET." + c.Stream + "." + c.Sample: "",
+				"leaf.bead.info": "", "leaf.bead.get": `{"seq":1}`,
+			} {
+				h.publish(subject, target.Sample, []byte(body))
+			}
+			reply := h.inbox()
+			h.publish("$JS.API.CONSUMER.CREATE."+c.Stream+"."+name, reply, []byte(consumer))
+		}
+	}
+	tr.await(w, h, found, func() { tr.delivered(found) }, rights.Deliver)
+}
+
+// delivered collects what was published by a server, not by the hand itself.
+func (tr *trial) delivered(found *effects) {
+	for _, s := range tr.settled() {
+		own := string(s.message.Data) == "put" && s.message.Header.Get("Nats-Stream") == "" && !strings.HasPrefix(s.message.Reply, "$JS.ACK")
+		if !own && tr.matters(s.account, s.class) {
+			found.add(s.class, rights.Deliver, fmt.Sprintf("in %s came %.60q", s.account, s.message.Data))
+		}
+	}
+}
+
+// change tries to make, empty and delete streams.
+func (tr *trial) change(w way, h hand, found *effects) {
+	tr.prepare()
+	for i, c := range rights.Classes { // with what has JetStream copy or publish elsewhere
+		for j, body := range []string{
+			fmt.Sprintf(`"subjects":[%q],"republish":{"src":">","dest":"driftscope.local.other.latent"}`, c.Sample+".stolen"), fmt.Sprintf(`"mirror":{"name":%q}`, c.Stream), fmt.Sprintf(`"sources":[{"name":%q}]`, c.Stream),
+		} {
+			name := fmt.Sprintf("STOLEN%d-%d", i, j)
+			h.publish("$JS.API.STREAM.CREATE."+name, h.inbox(), fmt.Appendf(nil, `{"name":%q,"storage":"memory","retention":"limits",%s}`, name, body))
+		}
+		if c.Stream != "" {
+			config, err := json.Marshal(jetstream.StreamConfig{Name: c.Stream, Subjects: []string{c.Sample}, Storage: jetstream.MemoryStorage, AllowDirect: true, Description: "stolen", Replicas: 1, MaxConsumers: -1, MaxMsgs: -1, MaxBytes: -1, MaxMsgsPerSubject: -1, MaxMsgSize: -1, RePublish: &jetstream.RePublish{Source: c.Sample, Destination: "stolen"}})
+			if err != nil {
+				tr.t.Fatal(err)
+			}
+			h.publish("$JS.API.STREAM.UPDATE."+c.Stream, h.inbox(), config)
+			h.publish("$JS.API.STREAM.CREATE."+c.Stream, h.inbox(), config)
+		}
+	}
+	tr.compare(w, h, rights.Make, found, func(s *jetstream.StreamInfo) bool { return s != nil && s.Config.RePublish != nil })
+	for i, c := range rights.Classes {
+		if c.Stream != "" && tr.stolen(i) {
+			found.add(i, rights.Make, "a stream that is new")
+		}
+	}
+	for _, verb := range []rights.Verb{rights.Empty, rights.Unmake} {
+		for _, c := range rights.Classes {
+			switch {
+			case c.Stream == "":
+			case verb == rights.Empty:
+				h.publish("$JS.API.STREAM.PURGE."+c.Stream, h.inbox(), nil)
+				h.publish("$JS.API.STREAM.MSG.DELETE."+c.Stream, h.inbox(), []byte(`{"seq":1}`))
+			default:
+				h.publish("$JS.API.STREAM.DELETE."+c.Stream, h.inbox(), nil)
+			}
+		}
+		tr.compare(w, h, verb, found, func(s *jetstream.StreamInfo) bool {
+			return s == nil || verb == rights.Empty && s.State.Msgs == 0
+		})
+	}
+}
+
+// compare looks at every stream after changes were tried.
+func (tr *trial) compare(w way, h hand, v rights.Verb, found *effects, changed func(*jetstream.StreamInfo) bool) {
+	tr.await(w, h, found, func() {
+		time.Sleep(quietFor)
+		for i, c := range rights.Classes {
+			if c.Stream == "" {
+				continue
+			}
+			var info *jetstream.StreamInfo
+			if s, err := tr.js(i).Stream(tr.t.Context(), c.Stream); err == nil {
+				info = s.CachedInfo()
+			}
+			if changed(info) {
+				found.add(i, v, "seen")
+			}
+		}
+	}, v)
+}
+
+// stolen says whether an attempt has made a stream in the account of a class.
+func (tr *trial) stolen(class int) (found bool) {
+	for name := range tr.js(class).StreamNames(tr.t.Context()).Name() {
+		found = found || strings.HasPrefix(name, "STOLEN")
+	}
+	return found
+}
+
+// client is a hand by NATS.
+type client struct {
+	t  *testing.T
+	nc *nats.Conn
+}
+
+func (c client) publish(subject, reply string, data []byte) {
+	if err := c.nc.PublishMsg(&nats.Msg{Subject: subject, Reply: reply, Data: data}); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c client) subscribe(subject string, heard func(string, []byte)) {
+	if _, err := c.nc.Subscribe(subject, func(m *nats.Msg) { heard(m.Subject, m.Data) }); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c client) flush() {
+	if err := c.nc.FlushTimeout(10 * time.Second); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c client) inbox() string { return "_INBOX.mine" }
+func (c client) close()        { c.nc.Close() }
+
+// dials is a way in by NATS.
+func dials(t *testing.T, url string, options ...nats.Option) func() (hand, error) {
+	return func() (hand, error) {
+		nc, err := nats.Connect(url, append(options, nats.MaxReconnects(0), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))...) // refusals are what is tested
+		if err != nil {
+			return nil, err
+		}
+		return client{t, nc}, nil
+	}
+}
