@@ -28,6 +28,16 @@ func (k *Bucket) reach(ctx context.Context) (made bool, err error) {
 	return made, nil
 }
 
+// drop deletes the bucket if its files were deleted: what the server confirms of it is gone with the process. remake makes it again.
+func (k *Bucket) drop(ctx context.Context) {
+	if k.bus.OnDisk(k.is.Name()) {
+		return
+	}
+	if err := k.js.DeleteKeyValue(ctx, k.name()); err == nil {
+		k.remake(ctx)
+	}
+}
+
 // remake makes a bucket again that was deleted while the run goes on, says so, and has it hold what it held of this stream. It is false where
 // the bucket is there: what hindered is something else.
 func (k *Bucket) remake(ctx context.Context) bool {

@@ -49,6 +49,7 @@ func (k *Bucket) all(ctx context.Context) bool {
 		asking, cancel := context.WithTimeout(ctx, askWait)
 		err := ErrServerAway
 		if k.bus.Connected() {
+			k.drop(asking)
 			if err = write(asking, p.value); err != nil && !final(err) && k.remake(asking) {
 				err = write(asking, p.value)
 			}

@@ -2,6 +2,7 @@ package natsink
 
 import (
 	"log/slog"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -134,6 +135,67 @@ func TestDurableDeleted(t *testing.T) {
 			t.Errorf("found %+v, told %d times, expected 1", kept, log.Count("the JetStream stream was deleted"))
 		}
 	})
+}
+
+// TestFolderDeleted deletes the files of the embedded server under a run. Results and law are on the disk again by the next checkpoint, and both losses
+// are counted and logged.
+func TestFolderDeleted(t *testing.T) {
+	t.Parallel()
+	store := filepath.Join(t.TempDir(), "server")
+	b, err := bus.Connect(t.Context(), bus.Options{URL: bus.Embedded, Store: store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log suite.Transcript
+	logger := slog.New(slog.NewTextHandler(&log, nil))
+	k, err := OpenBucket(b, BucketOptions{Stream: "bead", Log: logger})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := New(sinktest.Decoder(t, durableOptions(t.TempDir())), Env{Stream: "bead", Bus: b, Log: logger})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.KeepConfiguration([]byte("stream: bead\n"))
+	if err := k.KeepState(law(1, 1000), "model-a", At{}); err != nil {
+		t.Fatal(err)
+	}
+	writes(t, s, 0, 30)
+	delivers(t, s)
+	if err := os.RemoveAll(filepath.Join(store, "jetstream")); err != nil {
+		t.Fatal(err)
+	}
+	if err := k.KeepState(law(2, 1000), "model-a", At{}); err != nil {
+		t.Errorf("the checkpoint after the loss: %v", err)
+	}
+	for end := time.Now().Add(20 * time.Second); s.durable.kept().Remade == 0; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("the stream is not made again: %+v", s.durable.kept())
+		}
+	}
+	writes(t, s, 30, 60)
+	delivers(t, s)
+	sinktest.Close(t, s)
+	for k.waiting() {
+		time.Sleep(time.Millisecond)
+	}
+	k.Close()
+	if kept := k.kept(); kept.Remade != 1 || kept.Failed != 0 || log.Count("the KV bucket was deleted") != 1 {
+		t.Errorf("found %+v, expected one bucket made again", kept)
+	}
+	if kept := s.durable.kept(); kept.Remade != 1 || log.Count("the JetStream stream was deleted") != 1 {
+		t.Errorf("found %+v, expected one stream made again", kept)
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := bus.Connect(t.Context(), bus.Options{URL: bus.Embedded, Store: store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	holds(t, again.URL(), "model-a", law(2, 1000))
+	auditFrom(t, again.URL(), 30, 60)
 }
 
 // TestDurableIntruder: messages that somebody else puts among what is kept cost none of ours, and are left where they are.

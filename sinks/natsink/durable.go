@@ -30,6 +30,7 @@ const (
 	ackWait        = 5 * time.Second        // for the next confirmation
 	againAfter     = 250 * time.Millisecond // of what failed with nothing confirmed
 	askWait        = 5 * time.Second        // for the server to say what it keeps
+	lookEvery      = time.Second            // at whether the stream's files are there
 	stuckAfter     = 4                      // times in a row that the server stores nothing although it is there
 )
 
@@ -370,6 +371,8 @@ func (d *durable) session(ctx context.Context) error {
 	size := 0
 	late := time.NewTimer(ackWait) // for the first of the window to be confirmed
 	defer late.Stop()
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
 	for {
 		for len(window) < windowMessages && size < windowBytes {
 			r, after, ok, err := d.spool.Read(next)
@@ -402,6 +405,10 @@ func (d *durable) session(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-d.spool.Ready:
+		case <-look.C:
+			if !d.bus.OnDisk(d.is.Name()) {
+				return errors.Join(errNoFiles, d.js.DeleteStream(ctx, d.is.Name())) // the next session makes it again
+			}
 		case <-late.C:
 			if len(window) > 0 {
 				return fmt.Errorf("the server confirmed nothing for %v", ackWait)
@@ -430,6 +437,9 @@ func (d *durable) session(ctx context.Context) error {
 		}
 	}
 }
+
+// errNoFiles says that the embedded server's confirmations are worth nothing.
+var errNoFiles = errors.New("the files of the JetStream stream were deleted under the server")
 
 // errUnstored is the server's word that it has not stored a message.
 type errUnstored string
