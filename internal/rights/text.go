@@ -23,16 +23,28 @@ func (w *writer) line(format string, args ...any) {
 	}
 }
 
-// list writes a value of several subjects.
+// list writes a value of several subjects, as many to a line as fit.
 func (w *writer) list(key string, subjects []string) {
-	if len(subjects) == 0 {
-		return
+	const longest = 150 // characters of a line
+	text := fmt.Sprintf("%q", subjects)
+	text = strings.ReplaceAll(text, "\" \"", "\", \"")
+	switch {
+	case len(subjects) == 0:
+	case len(text) < longest:
+		w.line("%s %s", key, text)
+	default:
+		w.line("%s [", key)
+		line := ""
+		for _, subject := range subjects {
+			if line != "" && len(line)+len(subject) > longest {
+				w.line("%s", strings.TrimSpace(line))
+				line = ""
+			}
+			line += fmt.Sprintf("%q, ", subject)
+		}
+		w.line("%s", strings.TrimSuffix(line, ", "))
+		w.line("]")
 	}
-	w.line("%s [", key)
-	for _, subject := range subjects {
-		w.line("%q", subject)
-	}
-	w.line("]")
 }
 
 // lines writes a list of blocks of a line each.

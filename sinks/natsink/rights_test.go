@@ -22,7 +22,10 @@ func TestRights(t *testing.T) {
 	for _, start := range []func(*testing.T) *trial{embeddedTrial("", true), embeddedTrial("", false), embeddedTrial("a secret of the lab", true), instrumentTrial, siteTrial} {
 		tr := start(t)
 		for _, w := range tr.ways {
-			found := tr.attempt(w)
+			found := &effects{how: map[effect]string{}}
+			for try := 0; try == 0 || try < 3 && tr.lacks(w, found); try++ { // the server cuts off a connection that a busy machine lets wait
+				tr.attempt(w, found)
+			}
 			for i, c := range rights.Classes {
 				for _, v := range rights.Verbs {
 					if c.Stream == "" && v.OfStreams() || v == rights.Deliver && w.role != nil && w.role.Has(i, rights.Put) {
@@ -221,13 +224,24 @@ func (tr *trial) prepare() {
 	tr.settled()
 }
 
+// lacks says whether something that the table allows was not seen.
+func (tr *trial) lacks(w way, found *effects) bool {
+	for i := range rights.Classes {
+		for _, v := range rights.Verbs {
+			if _, did := found.did(i, v); !did && w.role != nil && w.role.May(w.door, i, v) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // attempt tries everything by one way.
-func (tr *trial) attempt(w way) *effects {
+func (tr *trial) attempt(w way, found *effects) {
 	tr.t.Helper()
-	found := &effects{how: map[effect]string{}}
 	h, err := w.dial()
 	if err != nil {
-		return found
+		return
 	}
 	defer h.close()
 	tr.prepare()
@@ -236,7 +250,6 @@ func (tr *trial) attempt(w way) *effects {
 	tr.put(w, h, found)
 	tr.deliver(w, h, found)
 	tr.change(w, h, found)
-	return found
 }
 
 // hear subscribes to everything, and the accounts' owners publish.
@@ -458,8 +471,14 @@ func (c client) subscribe(subject string, heard func(string, []byte)) {
 }
 
 func (c client) flush() {
-	if err := c.nc.FlushTimeout(10 * time.Second); err != nil {
-		c.t.Fatal(err)
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		err := c.nc.FlushTimeout(10 * time.Second)
+		if err == nil {
+			return
+		}
+		if time.Now().After(end) {
+			c.t.Fatal(err)
+		}
 	}
 }
 
@@ -469,7 +488,7 @@ func (c client) close()        { c.nc.Close() }
 // dials is a way in by NATS.
 func dials(t *testing.T, url string, options ...nats.Option) func() (hand, error) {
 	return func() (hand, error) {
-		nc, err := nats.Connect(url, append(options, nats.MaxReconnects(0), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))...) // refusals are what is tested
+		nc, err := nats.Connect(url, append(options, nats.MaxReconnects(-1), nats.ReconnectWait(20*time.Millisecond), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))...) // refusals are what is tested
 		if err != nil {
 			return nil, err
 		}
