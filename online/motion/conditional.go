@@ -8,19 +8,25 @@ const window = 8 // with a third of the frames missing, 12 are no better
 // conditional is the likelihood of steps of unequal length, each given the window of steps before it (Vecchia, Journal of the Royal Statistical
 // Society B 50, 297, 1988).
 type conditional struct {
-	rows                 [window + 1][window + 1]float64
-	g                    []float64 // spread over k frames
-	rho, alpha, exposure float64
+	covariances [exponents][]float64 // of each α visited: those of a step with itself and with each step of the window before it, without noise
+	rows        [window + 1][window + 1]float64
+	g           []float64 // spread over k frames
+}
+
+// reset forgets the track.
+func (c *conditional) reset() {
+	for a := range c.covariances {
+		c.covariances[a] = c.covariances[a][:0]
+	}
 }
 
 // fit writes a cell of the posterior.
 func (c *conditional) fit(f *fractional, s *series, a, r int) {
-	c.rho, c.alpha, c.exposure = ratioAt(r), alphaAt(a), f.exposure
-	c.g = c.g[:0]
-	for k := range 4 * (window + 1) { // four times the window without gaps: beyond, it is worked out
-		c.g = append(c.g, spread(float64(k), c.alpha, c.exposure))
+	if len(c.covariances[a]) == 0 {
+		c.relate(s, a, f.exposure)
 	}
-	quad, logDet := 0., 0.
+	covariances, rho := c.covariances[a], ratioAt(r)
+	quad, logDet, product := 0., 0., 1.
 	for i := range f.dx {
 		from := max(0, i-window)
 		if i-from == window && s.frame[i+1]-s.frame[from] == window+1 && i > from {
@@ -34,16 +40,23 @@ func (c *conditional) fit(f *fractional, s *series, a, r int) {
 			continue
 		}
 		for j := from; j <= i; j++ {
-			for k := from; k <= j; k++ {
-				c.rows[j-from][k-from] = c.covariance(s, j, k)
+			row, own := &c.rows[j-from], covariances[j*(window+1):][:j-from+1]
+			for lag, v := range own {
+				row[j-from-lag] = v
+			}
+			row[j-from] += 2 * rho
+			if j > from {
+				row[j-from-1] -= rho
 			}
 		}
-		n := i - from
-		variance, ex, ey := c.error(n, f.dx[from:i+1], f.dy[from:i+1])
+		variance, ex, ey := c.error(f.dx[from:i+1], f.dy[from:i+1])
 		quad += (ex*ex + ey*ey) / variance
-		logDet += math.Log(variance)
+		if product *= variance; product > 1e60 || product < 1e-60 { // far from the ends of a float
+			logDet += math.Log(product)
+			product = 1
+		}
 	}
-	f.quad[a][r], f.logDet[a][r] = quad, logDet
+	f.quad[a][r], f.logDet[a][r] = quad, logDet+math.Log(product)
 }
 
 // regular is how many steps of one frame lead up to step i, at most the memory.
@@ -55,50 +68,55 @@ func (c *conditional) regular(s *series, i int) int {
 	return n
 }
 
-// covariance is that of steps j ≥ k with noise, in K Δt^α.
-func (c *conditional) covariance(s *series, j, k int) float64 {
-	g := func(a, b int) float64 {
-		lag := a - b
-		if lag < 0 {
-			lag = -lag
-		}
+// relate makes the covariances of an α, in K Δt^α.
+func (c *conditional) relate(s *series, a int, exposure float64) {
+	alpha := alphaAt(a)
+	c.g = c.g[:0]
+	for k := range 4 * (window + 1) { // four times the window without gaps: beyond, it is worked out
+		c.g = append(c.g, spread(float64(k), alpha, exposure))
+	}
+	g := func(later, earlier int) float64 {
+		lag := max(later-earlier, earlier-later)
 		if lag < len(c.g) {
 			return c.g[lag]
 		}
-		return spread(float64(lag), c.alpha, c.exposure)
+		return spread(float64(lag), alpha, exposure)
 	}
-	t := s.frame
-	v := g(t[j+1], t[k]) + g(t[j], t[k+1]) - g(t[j], t[k]) - g(t[j+1], t[k+1])
-	switch j - k {
-	case 0:
-		v += 2 * c.rho
-	case 1:
-		v -= c.rho
+	out, t := c.covariances[a], s.frame
+	for j := range s.steps() {
+		for lag := range window + 1 {
+			v := 0.
+			if k := j - lag; k >= 0 {
+				v = g(t[j+1], t[k]) + g(t[j], t[k+1]) - g(t[j], t[k]) - g(t[j+1], t[k+1])
+			}
+			out = append(out, v)
+		}
 	}
-	return v
+	c.covariances[a] = out
 }
 
-// error is the last step less its mean given those before it, along both axes, and its variance. It factors the rows in place.
-func (c *conditional) error(last int, dx, dy []float64) (variance, ex, ey float64) {
-	var zx, zy [window + 1]float64
-	for i := 0; i <= last; i++ {
+// error is the last step less its mean given those before it, along both axes, and its variance. It factors the rows in place, as L D Lᵀ: a row has L D left
+// of the diagonal while it is made, and L when it is done.
+func (c *conditional) error(dx, dy []float64) (variance, ex, ey float64) {
+	var zx, zy, inverse [window + 1]float64
+	for i := range dx {
 		row := &c.rows[i]
-		for j := 0; j < i; j++ {
-			other := &c.rows[j]
-			v := row[j]
+		for j := 1; j < i; j++ {
+			other, v := &c.rows[j], row[j]
 			for k := range j {
 				v -= row[k] * other[k]
 			}
-			row[j] = v / other[j]
+			row[j] = v
 		}
 		v, x, y := row[i], dx[i], dy[i]
 		for k := range i {
-			v -= row[k] * row[k]
-			x -= row[k] * zx[k]
-			y -= row[k] * zy[k]
+			l := row[k] * inverse[k]
+			v -= row[k] * l
+			x -= l * zx[k]
+			y -= l * zy[k]
+			row[k] = l
 		}
-		row[i] = math.Sqrt(v)
-		zx[i], zy[i] = x/row[i], y/row[i]
+		zx[i], zy[i], inverse[i] = x, y, 1/v
 		variance, ex, ey = v, x, y
 	}
 	return variance, ex, ey

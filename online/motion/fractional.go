@@ -126,6 +126,7 @@ func (f *fractional) prepare(s *series, exposure float64) {
 		f.dx, f.dy = append(f.dx, s.x[i]-s.x[i-1]), append(f.dy, s.y[i]-s.y[i-1])
 	}
 	f.known = [exponents][ratios]bool{}
+	f.local.reset()
 }
 
 // fit visits the grid where it is not negligible, with a law of the scale. Likelihoods are kept until another track is prepared.
