@@ -3,7 +3,7 @@ package pooled
 import "driftscope/online/states"
 
 // What is remembered. By 65,536 steps D is known to a two-hundredth; the law of as many takes a second or two; likelihoods of 8,192 pieces over a
-// grid take 13 MB.
+// grid take 6 MB.
 const (
 	mostSteps  = 1 << 16
 	mostPieces = 1 << 13

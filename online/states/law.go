@@ -143,7 +143,7 @@ func (f *fitting) within(m *mixture, i, j int) float64 {
 		z := (x - math.Log(m.d[j])) / m.spread
 		p := math.Exp(-z * z / 2)
 		norm += p
-		sum += p * m.table.likely[i*n+q]
+		sum += p * float64(m.table.likely[i*n+q])
 	}
 	return m.table.tops[i] + math.Log(max(sum, math.SmallestNonzeroFloat64)/norm)
 }
@@ -351,7 +351,7 @@ func (f *fitting) continuous(m *mixture, i int) Interval {
 			z := (x - math.Log(m.d[j])) / m.spread
 			p[q] += m.fraction[j] * math.Exp(-z*z/2)
 		}
-		p[q] *= t.likely[i*n+q]
+		p[q] *= float64(t.likely[i*n+q])
 		total += p[q]
 	}
 	for q := range p {

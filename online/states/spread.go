@@ -127,10 +127,10 @@ func (p *prior) ring(grid []float64, mean, sd float64) {
 }
 
 // weigh is the likelihoods of a row, which counts from one point to another, under the law at every stride-th of them, and the derivatives.
-func (r *ring) weigh(row []float64, from, to, stride int) (sum bell) {
+func (r *ring) weigh(row []float32, from, to, stride int) (sum bell) {
 	from, to = max((from+stride-1)/stride, r.from), min((to+stride-1)/stride, r.to)
 	for j := from; j < to; j++ {
-		v, b := row[j*stride], &r.at[j]
+		v, b := float64(row[j*stride]), &r.at[j]
 		sum.p, sum.mean, sum.sd = sum.p+v*b.p, sum.mean+v*b.mean, sum.sd+v*b.sd
 	}
 	return sum

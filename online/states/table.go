@@ -5,7 +5,7 @@ import "math"
 // table is the log likelihood of every segment over a grid of D, at one noise.
 type table struct {
 	logD   []float64
-	likely []float64 // likelihoods over their maximum, a row a segment
+	likely []float32 // likelihoods over their maximum, a row a segment; single precision, since tables are most of the memory that a law takes
 	tops   []float64 // those maxima
 	from   []int     // where a row begins to count
 	to     []int
@@ -18,12 +18,13 @@ const (
 	tableBelow     = 4 // decades
 	tableAbove     = 2
 	tableStep      = math.Ln10 / tablePerDecade
+	tablePoints    = (tableBelow+tableAbove)*tablePerDecade + 1
 )
 
 // grid is the D of a table, as logarithms.
 func (f *fitting) grid() []float64 {
 	middle := math.Log(f.unit / f.time)
-	out := make([]float64, (tableBelow+tableAbove)*tablePerDecade+1)
+	out := make([]float64, tablePoints)
 	for j := range out {
 		out[j] = middle + (float64(j)-tableBelow*tablePerDecade)*tableStep
 	}
@@ -33,8 +34,8 @@ func (f *fitting) grid() []float64 {
 // negligible is how many nats below its maximum a likelihood does not count.
 const negligible = 60
 
-// mostTabled is how many numbers the tables have that are kept, 64 MB of them.
-const mostTabled = 1 << 23
+// mostTabled is how many numbers the tables have that are kept, 16 MB of them: ten tables of 65,536 steps in pieces of 30.
+const mostTabled = 1 << 22
 
 // tabulate makes the table of a noise, or has it still.
 func (f *fitting) tabulate(noise float64) *table {
@@ -43,7 +44,7 @@ func (f *fitting) tabulate(noise float64) *table {
 	}
 	t := &table{logD: f.grid(), noise: noise}
 	n := len(t.logD)
-	t.likely, t.tops = make([]float64, n*len(f.segments)), make([]float64, len(f.segments))
+	t.likely, t.tops = make([]float32, n*len(f.segments)), make([]float64, len(f.segments))
 	t.from, t.to = make([]int, len(f.segments)), make([]int, len(f.segments))
 	f.each(func(i int) { f.tell(t, i, t.likely[i*n:][:n]) })
 	if (len(f.tables)+1)*len(t.likely) > mostTabled {
@@ -56,16 +57,17 @@ func (f *fitting) tabulate(noise float64) *table {
 }
 
 // tell writes the row of a segment.
-func (f *fitting) tell(t *table, i int, row []float64) {
+func (f *fitting) tell(t *table, i int, row []float32) {
+	var logs [tablePoints]float64
 	top := math.Inf(-1)
-	f.fill(row, t.logD, &f.segments[i], t.noise)
-	for _, v := range row {
+	f.fill(logs[:], t.logD, &f.segments[i], t.noise)
+	for _, v := range logs {
 		top = max(top, v)
 	}
 	t.tops[i], t.from[i] = top, len(row)
-	for j, v := range row {
-		if row[j] = 0; v > top-negligible {
-			t.from[i], t.to[i], row[j] = min(t.from[i], j), j+1, math.Exp(v-top)
+	for j, v := range logs {
+		if v > top-negligible {
+			t.from[i], t.to[i], row[j] = min(t.from[i], j), j+1, float32(math.Exp(v-top))
 		}
 	}
 }
