@@ -28,7 +28,7 @@ const (
 // The budget of a recording is counted, so that the same film has the same verdicts whatever the load: a verdict takes half a millisecond, an object a
 // hundredth of one in a frame.
 const (
-	earned = 1.0 / 1024 // verdicts for each object of a frame
+	earned = 1.0 / 2048 // verdicts for each object of a frame
 	saved  = 1000.0     // that are there at the start, and saved up at most
 )
 

@@ -33,6 +33,8 @@ const (
 	pathFilm   = 60 // frames, shown forwards and backwards: no object jumps
 	pathWarm   = 2 * time.Second
 	latencyFPS = 50.0 // at which latencies are taken
+
+	recorded = 20 * time.Millisecond // between frames of the film where it is read as a recording
 )
 
 // path is what was found of the whole path.
@@ -211,16 +213,16 @@ func (c *cinema) Open(context.Context) error {
 
 // Read gives the next frame, when it is due, and io.EOF at the end.
 func (c *cinema) Read(ctx context.Context) (*frame.Frame, error) {
-	at := time.Now()
+	arrived, at := time.Now(), c.begun.Add(time.Duration(c.seq)*recorded) // a recording has the times of its camera, however fast it is read
 	if c.period > 0 {
-		due := c.begun.Add(time.Duration(c.seq) * c.period)
-		time.Sleep(time.Until(due))
-		at = due // also where the machine let us sleep too long: a camera does not wait
+		at = c.begun.Add(time.Duration(c.seq) * c.period)
+		time.Sleep(time.Until(at))
+		arrived = at // also where the machine let us sleep too long: a camera does not wait
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if at.Sub(c.begun) > c.lasts {
+	if arrived.Sub(c.begun) > c.lasts {
 		return nil, io.EOF
 	}
 	n := len(c.film)
@@ -228,7 +230,7 @@ func (c *cinema) Read(ctx context.Context) (*frame.Frame, error) {
 	if k >= n {
 		k = 2*(n-1) - k
 	}
-	f := c.frames.New(c.seq, at, frame.Meta{Arrived: at}, c.film[k].Clone())
+	f := c.frames.New(c.seq, at, frame.Meta{Arrived: arrived}, c.film[k].Clone())
 	c.seq++
 	return f, nil
 }
