@@ -85,7 +85,7 @@ func TestBudget(t *testing.T) {
 	reports := append(run(t, e, d, 60, dst), wipe(t, e, d, 50, dst)...)
 	ended := ends(reports)
 	p := of[*latent.Population](reports)
-	if n, last := judgedOf(ended), p[len(p)-1]; len(ended) < 25 || n != 6 || last.Unjudged+n != uint64(len(ended)) { // 25 objects earn 1 in 40 frames
+	if n, last := judgedOf(ended), p[len(p)-1]; len(ended) < 25 || n != 5 || last.Unjudged+n != uint64(len(ended)) { // 25 objects earn another in 82 frames
 		t.Errorf("%d ended, %d with a verdict, %d are said to have none", len(ended), n, last.Unjudged)
 	}
 	ids := make(map[bool]uint64) // of those that were judged: not the first
