@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 
 	"driftscope/ingest"
 	"driftscope/internal/census"
 	"driftscope/internal/exit"
+	"driftscope/internal/frame"
 	"driftscope/internal/recording"
 )
 
@@ -40,6 +42,10 @@ func (c *probeCmd) Run(ctx context.Context) error {
 	}
 	defer found.Close()
 	many, err := c.census(ctx, found)
+	if errors.Is(err, frame.ErrTooLarge) {
+		found.Warnings = append(found.Warnings, fmt.Sprintf("the objects are not counted: %v", err))
+		err = nil
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", ingest.Shown(c.Source), err)
 	}

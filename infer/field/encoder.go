@@ -12,22 +12,14 @@ import (
 
 // Encoder finds the spots of frames, and what the objects there look like. It is for one goroutine.
 type Encoder struct {
-	most    int  // spots a frame
-	look    Look // nil where only places are wanted
-	locator *locate.Locator
-	fits    struct { // what the locator was made for
-		h, w     int
-		template frame.Template
-	}
-	spots []locate.Spot
+	locators *Locators // shared
+	look     Look      // nil where only places are wanted
+	spots    []locate.Spot
 }
 
-// NewEncoder makes one that gives at most so many spots a frame; look, which may be nil, is closed with it.
-func NewEncoder(most int, look Look) (*Encoder, error) {
-	if most < 1 || most > locate.MostMax {
-		return nil, fmt.Errorf("objects.max: found %d, expected 1 to %d", most, locate.MostMax)
-	}
-	return &Encoder{most: most, look: look}, nil
+// NewEncoder makes one that borrows locators; look, which may be nil, is closed with it.
+func NewEncoder(locators *Locators, look Look) *Encoder {
+	return &Encoder{locators: locators, look: look}
 }
 
 // Dim is the number of latents of each object, 0 where only places are wanted.
@@ -50,11 +42,13 @@ func (e *Encoder) Encode(_ context.Context, dst *latent.Latent, f *frame.Frame) 
 	if f.Meta.Template.SD == 0 {
 		return nil
 	}
-	if err := e.fit(h, w, f.Meta.Template); err != nil {
+	locator, err := e.locators.take(h, w, f.Meta.Template)
+	if err != nil {
 		return fmt.Errorf("frame %d: %w", f.Seq, err)
 	}
-	e.spots = e.locator.Locate(e.spots[:0], pixels)
-	s.Left = e.locator.Left()
+	e.spots = locator.Locate(e.spots[:0], pixels)
+	s.Left = locator.Left()
+	e.locators.give(locator)
 	scale := scaleOf(f)
 	if err := e.see(s, &Pixels{pixels, h, w}); err != nil {
 		return fmt.Errorf("frame %d: %w", f.Seq, err)
@@ -81,16 +75,6 @@ func (e *Encoder) see(s *latent.Spots, p *Pixels) error {
 		}
 	}
 	return nil
-}
-
-// fit makes a locator where the size or the template is another.
-func (e *Encoder) fit(h, w int, t frame.Template) (err error) {
-	if e.locator != nil && e.fits.h == h && e.fits.w == w && e.fits.template == t {
-		return nil
-	}
-	e.locator, err = locate.New(h, w, locate.Options{SD: t.SD, Dark: t.Dark, Max: e.most})
-	e.fits.h, e.fits.w, e.fits.template = h, w, t
-	return err
 }
 
 // Close frees the look.

@@ -56,6 +56,16 @@ func drawn(t testing.TB, mt gocv.MatType, dark bool) (*frame.Frame, []field.Poin
 	return fr, f.At(0)
 }
 
+// encoder finds at most so many spots a frame.
+func encoder(t testing.TB, most int) *Encoder {
+	t.Helper()
+	locators, err := NewLocators(most)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return NewEncoder(locators, nil)
+}
+
 // located takes a frame through the steps and the encoder.
 func located(t testing.TB, f *frame.Frame, given frame.Template) *latent.Latent {
 	t.Helper()
@@ -65,10 +75,7 @@ func located(t testing.TB, f *frame.Frame, given frame.Template) *latent.Latent 
 	if err := NewTemplate(given).Apply(t.Context(), f); err != nil {
 		t.Fatal(err)
 	}
-	e, err := NewEncoder(100, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := encoder(t, 100)
 	z := &latent.Latent{}
 	if err := e.Encode(t.Context(), z, f); err != nil {
 		t.Fatal(err)
@@ -133,16 +140,13 @@ func TestSource(t *testing.T) {
 func TestMost(t *testing.T) {
 	f, _ := drawn(t, gocv.MatTypeCV16UC1, false)
 	all := located(t, f, frame.Template{SD: 1.43})
-	e, err := NewEncoder(3, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := encoder(t, 3)
 	z := &latent.Latent{}
 	if err := e.Encode(t.Context(), z, f); err != nil || len(z.Spots.Found) != 3 || z.Spots.Left < 5 || z.Spots.Found[0] != all.Spots.Found[0] {
 		t.Errorf("%v: %d spots, %d left out", err, len(z.Spots.Found), z.Spots.Left)
 	}
 	for _, most := range []int{0, -1, 1 << 20} {
-		if _, err := NewEncoder(most, nil); err == nil {
+		if _, err := NewLocators(most); err == nil {
 			t.Errorf("at most %d spots was taken", most)
 		}
 	}
@@ -161,10 +165,7 @@ func TestNothing(t *testing.T) {
 		if before == 0 {
 			looked = append(looked, i)
 		}
-		e, err := NewEncoder(5, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := encoder(t, 5)
 		z := &latent.Latent{}
 		if err := e.Encode(t.Context(), z, f); err != nil || len(z.Spots.Found) != 0 || z.Spots.Template != 0 || z.Spots.Width != 60 {
 			t.Errorf("%v, %+v", err, z.Spots)

@@ -15,20 +15,28 @@ const (
 )
 
 // Picture is the step that makes a frame one grey float32 picture. Several may share the frames of a stream.
-type Picture struct{}
+type Picture struct{ shown bool }
 
-// NewPicture makes the step.
+// NewPicture makes the step for pictures in which objects are located: those beyond the budget of that are refused.
 func NewPicture() *Picture { return &Picture{} }
+
+// NewShown makes the step for pictures that are only shown.
+func NewShown() *Picture { return &Picture{shown: true} }
 
 // Independent says that frames may come in any order.
 func (*Picture) Independent() bool { return true }
 
 // Apply takes pictures of 8 or 16 bits or float32, grey or in colours.
-func (*Picture) Apply(_ context.Context, f *frame.Frame) error {
+func (p *Picture) Apply(_ context.Context, f *frame.Frame) error {
 	if err := check(f); err != nil {
 		return err
 	}
 	m := f.Mat()
+	if !p.shown {
+		if err := frame.Objects.Check(m.Cols(), m.Rows()); err != nil {
+			return fmt.Errorf("frame %d: %w", f.Seq, err)
+		}
+	}
 	if m.Channels() == 3 {
 		f.Replace(grey(m))
 	}

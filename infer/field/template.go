@@ -10,14 +10,15 @@ import (
 	"driftscope/internal/pipeline"
 )
 
-// mostWait is how many frames pass at most before the template is looked for again: the search takes as long as some ten frames.
+// mostWait is how many frames pass at most before the template is looked for again: a search takes as long as some ten frames.
 const mostWait = 64
 
-// Template is the step that tells every frame how wide its objects are, and whether they are darker than what is around them. It looks in the first
-// frame, and where nothing stands out there in later ones, after 1, 2, 4 frames and so on.
+// Template is the step that tells every frame how wide its objects are, and whether they are darker than what is around them. It looks at one part of a
+// frame, of a large picture at another part in each frame. If nothing stands out in any part, it begins again after 1, 2, 4 frames and so on.
 type Template struct {
 	given frame.Template // by the user; its SD is 0 where it is to be found
 	found frame.Template
+	part  int // of the picture, that it looks at next
 	wait  int // frames until it looks again
 	next  int // wait after that
 
@@ -51,10 +52,13 @@ func (t *Template) look(f *frame.Frame, pixels []float32, h, w int) error {
 		t.wait--
 		return nil
 	}
-	found, err := locate.Search(h, w, pixels)
+	found, err := locate.Search(h, w, pixels, t.part)
+	t.part++
 	switch {
+	case errors.Is(err, locate.ErrNoSpots) && t.part < locate.Parts(h, w):
+		return nil
 	case errors.Is(err, locate.ErrNoSpots):
-		t.wait, t.next = t.next, min(max(2*t.next, 1), mostWait)
+		t.part, t.wait, t.next = 0, t.next, min(max(2*t.next, 1), mostWait)
 		return nil
 	case err != nil:
 		return &pipeline.ErrSkip{Cause: "no_template", Err: err}

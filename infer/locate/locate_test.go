@@ -185,6 +185,37 @@ func TestStrangePictures(t *testing.T) {
 	}
 }
 
+// TestParts: the parts of a picture leave nothing out, and none reaches beyond it.
+func TestParts(t *testing.T) {
+	for size, want := range map[[2]int]int{{96, 1024}: 1, {96, 1025}: 3, {1100, 2100}: 7, {4096, 4096}: 17} {
+		if n := Parts(size[0], size[1]); n != want {
+			t.Errorf("%v: %d parts, expected %d", size, n, want)
+		}
+	}
+	for _, side := range []int{1, 1024, 1025, 2048, 16384} {
+		n := tiles(side)
+		if corner(0, side) != 0 || corner(n-1, side) != max(side-searchSide, 0) {
+			t.Errorf("side %d: parts begin at %d to %d", side, corner(0, side), corner(n-1, side))
+		}
+		for k := 1; k < n; k++ {
+			if corner(k, side) > corner(k-1, side)+searchSide {
+				t.Errorf("side %d: nothing looks between parts %d and %d", side, k-1, k)
+			}
+		}
+	}
+}
+
+// TestWideSpotsAreFewer: a picture full of wide spots gives no more of them than their templates may have pixels, and counts the others.
+func TestWideSpotsAreFewer(t *testing.T) {
+	l := locator(t, 1024, 1024, Options{SD: 16, Max: MostMax})
+	if l.o.Max != 974 {
+		t.Errorf("at most %d spots of 16 px, expected 974: 2^23 pixels in squares of 5.8 sds", l.o.Max)
+	}
+	if l = locator(t, 64, 64, Options{SD: 1.4}); l.o.Max != DefaultMax {
+		t.Errorf("at most %d narrow spots, expected %d", l.o.Max, DefaultMax)
+	}
+}
+
 func TestOptionsRefused(t *testing.T) {
 	for name, o := range map[string]Options{"narrow": {SD: 0.1}, "wide": {SD: 100}, "nan": {SD: math.NaN()}, "threshold": {SD: 1, Threshold: -1}, "max": {SD: 1, Max: -1}} {
 		if _, err := New(100, 100, o); err == nil {
@@ -209,11 +240,11 @@ func TestWidth(t *testing.T) {
 		for range c.spots {
 			d.spots = append(d.spots, [3]float64{20 + 216*rng.Float64(), 20 + 216*rng.Float64(), 60})
 		}
-		if got, err := Search(d.h, d.w, d.picture(rng)); err != nil || got.Dark || math.Abs(got.SD/sd-1) > 0.15 {
+		if got, err := Search(d.h, d.w, d.picture(rng), 0); err != nil || got.Dark || math.Abs(got.SD/sd-1) > 0.15 {
 			t.Errorf("sd %g, %d spots: found %+v, %v", sd, c.spots, got, err)
 		}
 	}
-	if got, err := Search(256, 256, drawn{h: 256, w: 256, sd: 1, gain: 1, background: 10}.picture(rng)); err == nil {
+	if got, err := Search(256, 256, drawn{h: 256, w: 256, sd: 1, gain: 1, background: 10}.picture(rng), 0); err == nil {
 		t.Errorf("noise has a template of %g px", got.SD)
 	}
 }

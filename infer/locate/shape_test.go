@@ -101,7 +101,7 @@ func TestBrightField(t *testing.T) {
 	for k, name := range names {
 		picture, h, w := readGrey(t, name)
 		if l == nil {
-			found, err := Search(h, w, picture)
+			found, err := Search(h, w, picture, 0)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -101,7 +101,7 @@ func TestFewLevels(t *testing.T) {
 			t.Errorf("a spot in a picture of chance: %+v", s)
 		}
 	}
-	if _, err := Search(side, side, make([]float32, side*side)); err != ErrNoSpots {
+	if _, err := Search(side, side, make([]float32, side*side), 0); err != ErrNoSpots {
 		t.Errorf("a picture of one level: %v", err)
 	}
 }
@@ -121,36 +121,38 @@ func TestNoSpots(t *testing.T) {
 		for i, v := range counts {
 			picture[i] = float32(v)
 		}
-		if found, err := Search(side, side, picture); err != ErrNoSpots {
+		if found, err := Search(side, side, picture, 0); err != ErrNoSpots {
 			t.Errorf("seed %d: %+v, %v", seed, found, err)
 		}
 	}
 }
 
-// TestLargePicture: of a picture that is wider than is searched the middle says how wide spots are, whatever is beside it; where it shows none, the whole does.
-// The tolerance is TestWidth's.
+// TestLargePicture: of a picture that is wider than one search takes, the part that has spots says how wide they are, whatever is beside that part; the middle
+// says nothing of spots at the rim. The tolerance is TestWidth's.
 func TestLargePicture(t *testing.T) {
 	suite.Calculation(t)
 	const h, w = 96, searchSide + 400
-	for name, from := range map[string]float64{"in the middle": 300, "at the rim": 10} {
+	for part, from := range []float64{300, 10} { // the middle begins at 200, the first part of the grid at 0
 		rng := rand.New(rand.NewPCG(21, 22))
 		d := drawn{h: h, w: w, sd: 1.4, gain: 1, background: 10}
 		for range 30 {
 			d.spots = append(d.spots, [3]float64{from + 170*rng.Float64(), 10 + 76*rng.Float64(), 60})
 		}
 		picture := d.picture(rng)
-		got, err := Search(h, w, picture)
+		got, err := Search(h, w, picture, part)
 		if err != nil || got.Dark || math.Abs(got.SD/d.sd-1) > 0.15 {
-			t.Errorf("%s: found %+v, %v", name, got, err)
+			t.Errorf("part %d: found %+v, %v", part, got, err)
 		}
-		for y := range h { // what is beside the middle is seen where that has nothing
+		for y := range h {
 			for x := range 200 {
 				picture[y*w+w-1-x] *= 3
 			}
 		}
-		again, err := Search(h, w, picture)
-		if same := again == got; err != nil || same != (name == "in the middle") {
-			t.Errorf("%s: %+v, %v with other light beside the middle", name, again, err)
+		if again, err := Search(h, w, picture, part); err != nil || again != got {
+			t.Errorf("part %d: %+v, %v with other light beside it", part, again, err)
+		}
+		if _, err := Search(h, w, picture, 0); part > 0 && err != ErrNoSpots {
+			t.Errorf("the middle has no spot, and the search gives %v", err)
 		}
 	}
 }

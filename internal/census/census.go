@@ -84,7 +84,7 @@ type taker struct {
 }
 
 func newTaker(template frame.Template, look field.Look) (*taker, error) {
-	encoder, err := field.NewEncoder(most, look)
+	locators, err := field.NewLocators(most)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func newTaker(template frame.Template, look field.Look) (*taker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &taker{steps: []pipeline.Step{field.NewPicture(), field.NewTemplate(template)}, encoder: encoder, estimator: estimator}, nil
+	return &taker{steps: []pipeline.Step{field.NewPicture(), field.NewTemplate(template)}, encoder: field.NewEncoder(locators, look), estimator: estimator}, nil
 }
 
 func (t *taker) close() {

@@ -122,6 +122,9 @@ func centroids(ctx context.Context, rec *recording.Recording, seen *Encoded) (*T
 	var pictures [][]float32
 	var width, height int
 	if _, err := rec.Each(ctx, nil, func(f *frame.Frame) error {
+		if err := frame.Centroids.Check(f.Mat().Cols(), f.Mat().Rows()); err != nil {
+			return fmt.Errorf("%s: %w", rec.Arg, err)
+		}
 		g, err := recording.Grey(f)
 		pictures, width, height = append(pictures, g.Pixels), g.Width, g.Height
 		return err

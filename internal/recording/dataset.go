@@ -44,9 +44,10 @@ func (d Dataset) String() string {
 // Survey reads every recording once, behind the given steps.
 func (d Dataset) Survey(ctx context.Context, behind ...card.Step) (*Survey, error) {
 	s := &Survey{low: math.Inf(1), high: math.Inf(-1), behind: behind, singles: &singles{}}
+	var g GreyFrame
 	for _, r := range d {
 		before := s.frames
-		_, err := r.Each(ctx, behind, func(f *frame.Frame) error { return r.Naming(s.add(f)) })
+		_, err := r.Each(ctx, behind, func(f *frame.Frame) error { return r.Naming(s.add(f, &g)) })
 		if err != nil {
 			return nil, err
 		}
@@ -88,11 +89,12 @@ func (d Dataset) Widest(ctx context.Context) (*Survey, error) {
 // films surveys the recording, each trajectory by itself.
 func (r *Recording) films(ctx context.Context) (films []*Survey, err error) {
 	var last uint64
+	var g GreyFrame
 	_, err = r.Each(ctx, nil, func(f *frame.Frame) error {
 		if films == nil || f.Meta.Trajectory != last {
 			films, last = append(films, &Survey{low: math.Inf(1), high: math.Inf(-1)}), f.Meta.Trajectory
 		}
-		return r.Naming(films[len(films)-1].add(f))
+		return r.Naming(films[len(films)-1].add(f, &g))
 	})
 	if err == nil && films == nil {
 		err = fmt.Errorf("%s has no frame in %s: check --train-frames", r.Arg, r.span)

@@ -48,6 +48,7 @@ type Findings struct {
 	first   frame.Mat // the first picture, for the preview; closed by close
 	broken  int       // values that are not finite
 	noticed map[string]bool
+	shown   []float32 // scratch: the values of the last picture
 }
 
 // samplesPerFrame is how many values of a float frame the percentiles rest on.
@@ -88,10 +89,11 @@ func (p *Findings) add(f *frame.Frame) error {
 
 // values folds one picture into the range.
 func (p *Findings) values(m *frame.Mat, depth frame.MatType) error {
-	data, err := wide(m)
+	data, err := wide(p.shown, m)
 	if err != nil {
 		return err
 	}
+	p.shown = data
 	stride := 3*(len(data)/(3*samplesPerFrame)) + 1 // never a multiple of 3, so that every channel is seen
 	for i, x := range data {
 		v := float64(x)

@@ -6,6 +6,7 @@ import (
 	"image"
 	"image/color"
 	"math"
+	"slices"
 
 	"driftscope/internal/frame"
 )
@@ -40,20 +41,32 @@ type GreyFrame struct {
 	coloured      bool      // some pixel's channels differ by more than an eighth of the frame's range
 	real          bool      // of float pixels
 	values        []float32 // of all channels, one pixel's after another's
+	mean          []float32 // memory of Pixels where there are several channels
 }
 
 // Grey copies a raw frame of any pixel type that sources give.
-func Grey(f *frame.Frame) (GreyFrame, error) {
+func Grey(f *frame.Frame) (g GreyFrame, err error) {
+	err = g.Read(f)
+	return g, err
+}
+
+// Read is Grey into the memory of the frame before.
+func (g *GreyFrame) Read(f *frame.Frame) error {
 	m := f.Mat()
 	channels := m.Channels()
 	if m.Empty() || (channels != 1 && channels != 3) {
-		return GreyFrame{}, fmt.Errorf("frame %d has %d channels, expected 1 or 3", f.Seq, channels)
+		return fmt.Errorf("frame %d has %d channels, expected 1 or 3", f.Seq, channels)
 	}
-	data, err := wide(m)
+	data, err := wide(g.values, m)
 	if err != nil {
-		return GreyFrame{}, fmt.Errorf("frame %d: %w", f.Seq, err)
+		return fmt.Errorf("frame %d: %w", f.Seq, err)
 	}
-	g := GreyFrame{Pixels: make([]float32, len(data)/channels), Width: m.Cols(), Height: m.Rows(), real: m.Type() == frame.MatTypeCV32FC1 || m.Type() == frame.MatTypeCV32FC3}
+	pixels := data
+	if channels > 1 {
+		pixels = resized(g.mean, len(data)/channels)
+		g.mean = pixels
+	}
+	g.Pixels, g.Width, g.Height, g.real = pixels, m.Cols(), m.Rows(), m.Type() == frame.MatTypeCV32FC1 || m.Type() == frame.MatTypeCV32FC3
 	g.values = data
 	g.low, g.high = data[0], data[0]
 	apart := float32(0)
@@ -67,12 +80,12 @@ func Grey(f *frame.Frame) (GreyFrame, error) {
 		g.Pixels[i] = sum / float32(channels)
 	}
 	g.coloured = apart > (g.high-g.low)/8
-	return g, nil
+	return nil
 }
 
-// wide copies the values of a frame of 8 or 16 bits or float32.
-func wide(m *frame.Mat) ([]float32, error) {
-	to := make([]float32, m.Total()*m.Channels())
+// wide copies the values of a frame of 8 or 16 bits or float32, into dst where they fit.
+func wide(dst []float32, m *frame.Mat) ([]float32, error) {
+	to := resized(dst, m.Total()*m.Channels())
 	switch m.Type() & 7 { // the low three bits are the depth
 	case frame.MatTypeCV8U:
 		from, err := m.DataPtrUint8()
@@ -87,6 +100,9 @@ func wide(m *frame.Mat) ([]float32, error) {
 	return nil, fmt.Errorf("pixels of OpenCV type %v, expected uint8, uint16 or float32", m.Type())
 }
 
+// resized is n values, of any content, in dst's memory where they fit.
+func resized(dst []float32, n int) []float32 { return slices.Grow(dst[:0], n)[:n] }
+
 func widen[T uint8 | uint16 | float32](to []float32, from []T, err error) error {
 	if err != nil {
 		return err
@@ -99,7 +115,7 @@ func widen[T uint8 | uint16 | float32](to []float32, from []T, err error) error 
 
 // window makes a picture of 8 bits of one's values times scale plus shift; the caller owns it.
 func window(m *frame.Mat, scale, shift float32) (frame.Mat, error) {
-	from, err := wide(m)
+	from, err := wide(nil, m)
 	if err != nil {
 		return frame.Mat{}, err
 	}

@@ -39,10 +39,12 @@ type Survey struct {
 // maxMap bounds the sides of the variance map.
 const maxMap = 128
 
-// add folds in one raw frame.
-func (s *Survey) add(f *frame.Frame) error {
-	g, err := Grey(f)
-	if err != nil {
+// add folds in one raw frame. g is memory for its values.
+func (s *Survey) add(f *frame.Frame, g *GreyFrame) error {
+	if err := frame.Training.Check(f.Mat().Cols(), f.Mat().Rows()); err != nil {
+		return fmt.Errorf("frame %d: %w", f.Seq, err)
+	}
+	if err := g.Read(f); err != nil {
 		return err
 	}
 	if s.frames == 0 {
@@ -57,7 +59,7 @@ func (s *Survey) add(f *frame.Frame) error {
 		return fmt.Errorf("frame %d is %dx%d, the first was %dx%d: give frames of one size", f.Seq, g.Width, g.Height, s.Width, s.Height)
 	}
 	s.frames++
-	s.film.add(f, &g)
+	s.film.add(f, g)
 	if s.singles != nil {
 		s.singles.add(g.Pixels)
 	}

@@ -33,7 +33,7 @@ func wandering(t *testing.T, cx, cy float64) *Survey {
 		}
 		data[0] = 60000
 		f := frame.New(uint64(k), time.Unix(0, 0), frame.Meta{}, m)
-		if err := s.add(f); err != nil {
+		if err := s.add(f, new(GreyFrame)); err != nil {
 			t.Fatal(err)
 		}
 		f.Close()
@@ -77,7 +77,7 @@ func filming(t *testing.T, n, channels int, paint func(k, pixel, channel int) fl
 			data[i] = float32(paint(k, i/channels, i%channels))
 		}
 		f := frame.New(uint64(k), time.Unix(0, 0), frame.Meta{}, m)
-		if err := s.add(f); err != nil {
+		if err := s.add(f, new(GreyFrame)); err != nil {
 			t.Fatal(err)
 		}
 		f.Close()
@@ -154,7 +154,7 @@ func TestSurveyRefuses(t *testing.T) {
 				data[p] = test.fill(k, p)
 			}
 			f := frame.New(uint64(k), time.Unix(0, 0), frame.Meta{}, m)
-			if err := s.add(f); err != nil {
+			if err := s.add(f, new(GreyFrame)); err != nil {
 				t.Fatal(err)
 			}
 			f.Close()
@@ -191,7 +191,7 @@ func TestSurveySeesThroughNoise(t *testing.T) {
 				}
 			}
 			f := frame.New(uint64(k), time.Unix(0, 0), frame.Meta{}, m)
-			if err := s.add(f); err != nil {
+			if err := s.add(f, new(GreyFrame)); err != nil {
 				t.Fatal(err)
 			}
 			f.Close()

@@ -45,7 +45,7 @@ func openFilm(ctx context.Context, name string) (*film, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &film{ctx: ctx, recording: r, picture: field.NewPicture(), viewer: field.NewViewer()}
+	f := &film{ctx: ctx, recording: r, picture: field.NewShown(), viewer: field.NewViewer()}
 	f.rewind()
 	if !f.read() {
 		defer f.close()

@@ -20,7 +20,7 @@ import (
 // fieldName is what takes the place of a model's name where objects are followed without one.
 const fieldName = "objects"
 
-// finishField makes what comes after the source where every object is followed: the steps that are written and those of a field, a locator a core, the
+// finishField makes what comes after the source where every object is followed: the steps that are written and those of a field, an encoder a core, the
 // estimator of objects.
 func (s *Stream) finishField(ctx context.Context, cfg config.Config, applied []uint64, deterministic bool) (err error) {
 	var m *Model
@@ -34,7 +34,11 @@ func (s *Stream) finishField(ctx context.Context, cfg config.Config, applied []u
 	if s.what = alone; m != nil {
 		s.what = looking(m)
 	}
-	if s.Stages.Steps, s.Stages.Encoders, err = newFieldTrack(cfg, m); err != nil {
+	locators, err := field.NewLocators(cfg.Objects.Max)
+	if err == nil {
+		s.Stages.Steps, s.Stages.Encoders, err = newFieldTrack(cfg, locators, m)
+	}
+	if err != nil {
 		return exit.Usage(err)
 	}
 	s.Stages.Viewer = field.NewViewer()
@@ -49,7 +53,7 @@ func (s *Stream) finishField(ctx context.Context, cfg config.Config, applied []u
 		return exit.Usage(err)
 	}
 	s.law, s.Stages.Estimator = estimator, estimator
-	s.looks = &lookSwapper{cfg: cfg, estimator: estimator, alone: alone, now: m}
+	s.looks = &lookSwapper{cfg: cfg, locators: locators, estimator: estimator, alone: alone, now: m}
 	return s.ruleAndRestore(cfg)
 }
 
@@ -59,7 +63,7 @@ func looking(m *Model) tracked {
 }
 
 // newFieldTrack makes the steps and the encoders of a field. A configuration's template goes before the model's.
-func newFieldTrack(cfg config.Config, m *Model) (steps []pipeline.NamedStep, encoders []pipeline.Encoder, err error) {
+func newFieldTrack(cfg config.Config, locators *field.Locators, m *Model) (steps []pipeline.NamedStep, encoders []pipeline.Encoder, err error) {
 	template := frame.Template{SD: cfg.Objects.Template, Dark: cfg.Objects.Polarity == "dark"}
 	if m != nil && template.SD == 0 {
 		template = frame.Template{SD: m.Net.Card.Objects.Template, Dark: m.Net.Card.Objects.Dark}
@@ -68,15 +72,15 @@ func newFieldTrack(cfg config.Config, m *Model) (steps []pipeline.NamedStep, enc
 	if steps, err = newFieldSteps(cfg.Preprocess, template, lanes); err != nil {
 		return nil, nil, err
 	}
-	if encoders, err = newFieldEncoders(cfg.Objects.Max, m, lanes); err != nil {
+	if encoders, err = newFieldEncoders(locators, m, lanes); err != nil {
 		closeSteps(steps)
 		return nil, nil, err
 	}
 	return steps, encoders, nil
 }
 
-// newFieldEncoders makes a locator a core, each with the model where there is one: all or none.
-func newFieldEncoders(most int, m *Model, lanes int) (made []pipeline.Encoder, err error) {
+// newFieldEncoders makes an encoder per core, each with the model where there is one: all or none.
+func newFieldEncoders(locators *field.Locators, m *Model, lanes int) (made []pipeline.Encoder, err error) {
 	for range lanes {
 		var look field.Look
 		if m != nil {
@@ -85,12 +89,7 @@ func newFieldEncoders(most int, m *Model, lanes int) (made []pipeline.Encoder, e
 				return nil, fmt.Errorf("%s: %w", m.name, err)
 			}
 		}
-		encoder, err := field.NewEncoder(most, look)
-		if err != nil {
-			closeEncoders(made)
-			return nil, err
-		}
-		made = append(made, encoder)
+		made = append(made, field.NewEncoder(locators, look))
 	}
 	return made, nil
 }

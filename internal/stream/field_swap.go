@@ -4,7 +4,6 @@ package stream
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 
@@ -23,6 +22,7 @@ import (
 type lookSwapper struct {
 	cfg       config.Config
 	bus       *bus.Conn
+	locators  *field.Locators
 	estimator *objects.Estimator
 	alone     tracked // what runs where no model does
 
@@ -78,10 +78,7 @@ func (s *lookSwapper) try(ctx context.Context, m *Model, like *frame.Frame) erro
 	if err != nil {
 		return latent.Refuse(latent.Conflict, "model: %v", err)
 	}
-	encoder, err := field.NewEncoder(s.cfg.Objects.Max, look)
-	if err != nil {
-		return latent.Refuse(latent.Conflict, "model: %v", errors.Join(err, look.Close()))
-	}
+	encoder := field.NewEncoder(s.locators, look)
 	defer encoder.Close()
 	light := frame.Template{SD: m.Net.Card.Objects.Template, Dark: m.Net.Card.Objects.Dark}
 	steps, err := newFieldSteps(s.cfg.Preprocess, light, 1)
@@ -94,7 +91,7 @@ func (s *lookSwapper) try(ctx context.Context, m *Model, like *frame.Frame) erro
 
 // ready builds the lanes of a model, nil for places alone.
 func (s *lookSwapper) ready(next *Model) (*pipeline.Replacement, error) {
-	steps, encoders, err := newFieldTrack(s.cfg, next)
+	steps, encoders, err := newFieldTrack(s.cfg, s.locators, next)
 	if err != nil {
 		return nil, latent.Refuse(latent.Conflict, "model: %v", err)
 	}

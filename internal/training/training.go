@@ -23,6 +23,7 @@ import (
 	"driftscope/internal/census"
 	"driftscope/internal/console"
 	"driftscope/internal/exit"
+	"driftscope/internal/frame"
 	"driftscope/internal/model"
 	"driftscope/internal/recording"
 )
@@ -153,6 +154,10 @@ func (c *Options) Learn(ctx context.Context) error {
 // counsel counts the objects of the first recording, and warns where they are many: one model follows a scene of a few.
 func (c *Options) counsel(ctx context.Context, data recording.Dataset) (census.Count, error) {
 	many, err := census.Take(ctx, data[0])
+	if errors.Is(err, frame.ErrTooLarge) && !c.Objects {
+		console.Warn("%s: the objects are not counted: %v", data, err)
+		return many, nil
+	}
 	if err != nil {
 		return many, fmt.Errorf("%s: %w", data, err)
 	}

@@ -119,7 +119,7 @@ func (a *alarms) look(z *latent.Latent, followed int) {
 		a.tell(z, latent.NoObjects, &a.none, text)
 	}
 	if a.many.see(s.Left > 0) {
-		a.tell(z, latent.TooManyObjects, &a.many, fmt.Sprintf("%d spots more than objects.max were found, and those that stand out least are left out: raise objects.max, or look whether the film is all noise", s.Left))
+		a.tell(z, latent.TooManyObjects, &a.many, fmt.Sprintf("%d spots were found beyond objects.max, or beyond what a wide template allows, and those that stand out least are left out: raise objects.max, or look whether the film is all noise", s.Left))
 	}
 	a.on = a.on[:0]
 	if a.none.rings {

@@ -49,7 +49,7 @@ func follow(o field.Options, lag int) (*run, error) {
 			picture[i] = float32(v)
 		}
 		if frame == 0 {
-			found, err := locate.Search(o.Height, o.Width, picture)
+			found, err := locate.Search(o.Height, o.Width, picture, 0)
 			if err != nil {
 				return nil, err
 			}

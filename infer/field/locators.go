@@ -1,0 +1,74 @@
+package field
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"driftscope/infer/locate"
+	"driftscope/internal/frame"
+)
+
+// Locators are those of all lanes of a stream. Together they have the memory that one of the largest pictures takes: of pictures of half that size two are
+// searched at once, of small ones as many as there are lanes.
+type Locators struct {
+	most   int // spots a frame
+	mu     sync.Mutex
+	back   *sync.Cond
+	free   []*locator
+	pixels int // of all, lent and free
+}
+
+// locator is one with what it was made for.
+type locator struct {
+	*locate.Locator
+	h, w     int
+	template frame.Template
+}
+
+// NewLocators makes none yet. Each gives at most so many spots a frame.
+func NewLocators(most int) (*Locators, error) {
+	if most < 1 || most > locate.MostMax {
+		return nil, fmt.Errorf("objects.max: found %d, expected 1 to %d", most, locate.MostMax)
+	}
+	l := &Locators{most: most}
+	l.back = sync.NewCond(&l.mu)
+	return l, nil
+}
+
+// take lends a locator for pictures of a size, and waits while there is no room for it.
+func (l *Locators) take(h, w int, t frame.Template) (*locator, error) {
+	if err := frame.Objects.Check(w, h); err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for {
+		fits := func(one *locator) bool { return one.h == h && one.w == w && one.template == t }
+		if i := slices.IndexFunc(l.free, fits); i >= 0 {
+			one := l.free[i]
+			l.free = slices.Delete(l.free, i, i+1)
+			return one, nil
+		}
+		for _, one := range l.free {
+			l.pixels -= one.h * one.w
+		}
+		l.free = slices.Delete(l.free, 0, len(l.free))
+		if l.pixels+h*w <= frame.Objects.Largest() {
+			made, err := locate.New(h, w, locate.Options{SD: t.SD, Dark: t.Dark, Max: l.most})
+			if err == nil {
+				l.pixels += h * w
+			}
+			return &locator{made, h, w, t}, err
+		}
+		l.back.Wait()
+	}
+}
+
+// give takes a locator back.
+func (l *Locators) give(one *locator) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.free = append(l.free, one)
+	l.back.Broadcast()
+}
