@@ -6,8 +6,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 
+	"driftscope/internal/console"
 	"driftscope/internal/evaluation"
 	"driftscope/internal/evaluation/tracking"
 	"driftscope/internal/exit"
@@ -64,17 +66,22 @@ func (c *evalCmd) judgeTracks() (any, error) {
 	case c.Model != "" || c.Video != "" || c.Truth != "":
 		return nil, exit.Usage(errors.New("--tracks: tracks are judged without a model: leave --model, --video and --truth out"))
 	}
+	phases := console.NewPhases("reading " + c.Tracks)
+	defer phases.End()
 	truth, err := tracking.Read(c.Tracks)
 	if err != nil {
 		return nil, exit.Usage(err)
 	}
+	phases.Next("reading " + c.Result)
 	found, err := tracking.Read(c.Result)
 	if err != nil {
 		return nil, exit.Usage(err)
 	}
+	phases.Next("comparing latents")
 	looks, err := tracking.ReadLooks(c.Tracks, c.Result)
 	if err != nil {
 		return nil, exit.Usage(err)
 	}
+	phases.Next(fmt.Sprintf("pairing %d tracks with %d", len(truth), len(found)))
 	return judged{tracking.Judge(truth, found), looks}, nil
 }

@@ -28,8 +28,8 @@ type Work struct {
 var (
 	// Objects locates the objects of a field. A search for the template takes 3 s more, whatever the size.
 	Objects = Work{What: "objects are located in pictures", Bytes: 48, Nanoseconds: 100}
-	// Centroids finds the centroid of an object in every picture of a film, all of which are in memory.
-	Centroids = Work{What: "a centroid is found in pictures", Bytes: 48, Nanoseconds: 150}
+	// Centroids finds the centroid of an object in every picture of a film, all of which are in memory. A blank picture takes 0.7 µs a pixel.
+	Centroids = Work{What: "a centroid is found in pictures", Bytes: 48, Nanoseconds: 1000}
 	// Training surveys the frames of a recording, and prepares them for a model.
 	Training = Work{What: "a model is learnt from pictures", Bytes: 24, Nanoseconds: 100}
 )

@@ -80,11 +80,13 @@ func (c *Command) Run(ctx context.Context) error {
 	if err != nil {
 		return exit.Usage(err)
 	}
+	phases := console.NewPhases("reading " + c.Tracks)
+	defer phases.End()
 	f, err := c.open()
 	if err != nil {
 		return exit.Usage(err)
 	}
-	found, err := c.find(ctx, f)
+	found, err := c.find(ctx, f, phases)
 	if err != nil {
 		return err
 	}
@@ -130,31 +132,37 @@ func (c *Command) open() (*film, error) {
 }
 
 // find is what a film tells. It writes the table of objects, where one is wanted.
-func (c *Command) find(ctx context.Context, f *film) (*Findings, error) {
+func (c *Command) find(ctx context.Context, f *film, phases *console.Phases) (*Findings, error) {
 	o := states.Options{Exposure: c.Exposure, Depth: c.FocalDepth, States: c.States, Cores: runtime.GOMAXPROCS(0)}
+	phases.Next(fmt.Sprintf("states of %d tracks", len(f.segments)))
 	l, ok := states.Infer(f.segments, o)
 	if !ok {
 		return nil, exit.Usage(fmt.Errorf("%s: found %d tracks of which none moves, expected places in more than one frame", c.Tracks, len(f.all)))
 	}
 	found := &Findings{Unit: f.unit, Undetected: f.undetected, Single: f.single, Unused: f.unused, Drift: f.drift}
+	phases.Next("the spectrum")
 	o.Lag = l.Lag
 	spectrum := states.Spectrum(f.segments, o, l.MostNoise)
 	var ways ways
 	var verdicts []verdict
-	for _, look := range []func(){
-		func() { found.Switching, ways, l = f.switching(l, o) },
-		func() { found.Motion, verdicts = f.motion() },
-		func() { found.Map, found.Outside = f.fieldMap(c.Width, c.Height, l.Noise) },
-		func() {
+	for _, look := range []struct {
+		what string
+		at   func()
+	}{
+		{"switches of state", func() { found.Switching, ways, l = f.switching(l, o) }},
+		{"kinds of motion", func() { found.Motion, verdicts = f.motion() }},
+		{"the map", func() { found.Map, found.Outside = f.fieldMap(c.Width, c.Height, l.Noise) }},
+		{"forces between objects", func() {
 			if c.Interactions {
 				found.Pairs = f.pairs(c.TemplatePX, l.Noise)
 			}
-		},
+		}},
 	} {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		look()
+		phases.Next(look.what)
+		look.at()
 	}
 	found.tell(l, spectrum)
 	found.Says = l.Says(1, f.unit, found.Switching != nil && found.Switching.Told)

@@ -3,13 +3,14 @@ package law
 import (
 	"math"
 
+	"driftscope/internal/evaluation/tracking"
 	"driftscope/online/maps"
 	"driftscope/sinks/message"
 )
 
 const (
 	fewestMapped = 2000 // steps: two a cell of the finest, as in a live run
-	mostSide     = 1e9  // px
+	mostSide     = tracking.MostPlace
 )
 
 // box is where a map lies, px.

@@ -3,7 +3,6 @@ package law
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 
@@ -45,7 +44,7 @@ func read(path string) (tracks []track, left int, err error) {
 	}
 	inOrder, err := tracking.InOrder(byNumber)
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, fmt.Errorf("%s: %w", path, err)
 	}
 	for i, number := range slices.Sorted(maps.Keys(byNumber)) {
 		tracks = append(tracks, track{number, inOrder[i]})
@@ -66,8 +65,8 @@ func locate(at *tracking.Point, values []string, absent []bool) (detected bool, 
 		if values[i+1] == "" {
 			return false, nil
 		}
-		if *to, err = strconv.ParseFloat(values[i+1], 64); err != nil || math.IsNaN(*to) || math.IsInf(*to, 0) {
-			return false, fmt.Errorf("%s is %.40q, expected a number", columns[i+1], values[i+1])
+		if *to, err = tracking.Place(values[i+1]); err != nil {
+			return false, fmt.Errorf("%s is %w", columns[i+1], err)
 		}
 	}
 	return true, nil

@@ -36,19 +36,11 @@ func Judge(truth, found [][]Point) Score {
 		gain, squares float64
 		hits, dark    int // dark: places of the found one where the true one is dark
 	}
-	frames := 0
-	for _, tracks := range [][][]Point{truth, found} {
-		for _, track := range tracks {
-			for _, p := range track {
-				frames = max(frames, p.Frame+1)
-			}
-		}
-	}
 	type place struct {
 		track int
 		x, y  float64
 	}
-	at := make([][]place, frames)
+	at := map[int][]place{} // by frames, of which there may be two, far apart
 	for j, track := range found {
 		for _, p := range track {
 			at[p.Frame] = append(at[p.Frame], place{j, p.X, p.Y})

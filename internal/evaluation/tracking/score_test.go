@@ -78,6 +78,12 @@ func TestRead(t *testing.T) {
 		"other columns": {"t,x,y\n", "expected frame, particle, x and y"},
 		"not a number":  {"frame,particle,x,y\n0,1,east,2\n", "line 2: x is \"east\""},
 		"NaN":           {"frame,particle,x,y\n0,1,NaN,2\n", "line 2: x is \"NaN\""},
+		"huge":          {"frame,particle,x,y\n0,1,2,-1e154\n", "line 2: y is \"-1e154\", expected a number of px, at most 1e+09"},
+		"mark":          {"\xef\xbb\xbfframe,particle,x,y\n0,3,1.5,2\n0,1,9,9\n", ""},
+		"UTF-16":        {"\xff\xfef\x00r\x00", "line 1: text in UTF-16"},
+		"two of x":      {"frame,particle,x,y,x\n0,3,1.5,2,1\n", "line 1: found the column x twice"},
+		"a long row":    {"frame,particle,x,y\n0,3,1.5,2" + strings.Repeat("0", 2<<20), "line 2: a row of more than"},
+		"NULs":          {strings.Repeat("\x00", 1000), "line 1: found the columns \"\\x00"},
 		"half a frame":  {"frame,particle,x,y\n0.5,1,1,2\n", "expected whole numbers"},
 		"twice":         {"frame,particle,x,y\n4,1,1,2\n4,1,3,4\n", "particle 1 is twice in frame 4"},
 		"light":         {"frame,particle,x,y,light\n0,3,1.5,2,0\n0,1,9,9,0.5\n", ""},
@@ -96,6 +102,14 @@ func TestRead(t *testing.T) {
 		} else if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %v, expected an error with the path and %q", name, err, c.want)
 		}
+	}
+}
+
+// TestFarFrames: two places in frames 2^31 apart take the memory of two.
+func TestFarFrames(t *testing.T) {
+	far := [][]Point{{{Frame: 0, X: 1, Y: 1}, {Frame: math.MaxInt32, X: 2, Y: 1}}}
+	if s := Judge(far, far); s.Alpha != 1 || s.JSC != 1 {
+		t.Errorf("%+v", s)
 	}
 }
 

@@ -1,6 +1,8 @@
 package tracking
 
 import (
+	"bufio"
+	"bytes"
 	"cmp"
 	"encoding/csv"
 	"errors"
@@ -10,10 +12,22 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // MaxRows bounds a table of tracks.
 const MaxRows = 20_000_000
+
+// MostPlace bounds coordinates, px: squares of larger ones, and their products, are no numbers any more.
+const MostPlace = 1e9
+
+// Place reads a coordinate.
+func Place(text string) (v float64, err error) {
+	if v, err = strconv.ParseFloat(text, 64); err != nil || !(math.Abs(v) <= MostPlace) {
+		return 0, fmt.Errorf("%.40q, expected a number of px, at most %g", text, MostPlace)
+	}
+	return v, nil
+}
 
 // maxRow bounds a row, which has a few dozen bytes: a quotation mark that is never closed would make the whole file one.
 const maxRow = 1 << 20
@@ -54,10 +68,29 @@ func opened(path string, fn func(io.Reader) error) error {
 		return err
 	}
 	defer f.Close()
-	if err := fn(f); err != nil {
+	r, err := utf8Only(f)
+	if err == nil {
+		err = fn(r)
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
+}
+
+// utf8Only passes over the mark that spreadsheets put before UTF-8, and refuses that of UTF-16.
+func utf8Only(f io.Reader) (io.Reader, error) {
+	r := bufio.NewReader(f)
+	mark, err := r.Peek(3)
+	switch {
+	case err != nil && !errors.Is(err, io.EOF):
+		return nil, err
+	case string(mark) == "\xef\xbb\xbf":
+		r.Discard(len(mark))
+	case bytes.HasPrefix(mark, []byte("\xff\xfe")) || bytes.HasPrefix(mark, []byte("\xfe\xff")):
+		return nil, errors.New("line 1: text in UTF-16, expected UTF-8: save the table as CSV in UTF-8")
+	}
+	return r, nil
 }
 
 // rows hands over the header, where somebody wants it, and every row as it is read and as it stands there, lent.
@@ -67,11 +100,11 @@ func rows(r io.Reader, named func(header []string), each func(particle int64, at
 	rows.ReuseRecord = true
 	header, err := rows.Read()
 	if err != nil {
-		return fmt.Errorf("no header: %w: expected the columns frame,particle,x,y", err)
+		return fmt.Errorf("line 1: no header: %w: expected the columns frame,particle,x,y", err)
 	}
 	at, err := columns(header)
 	if err != nil {
-		return err
+		return fmt.Errorf("line 1: %w", err)
 	}
 	if named != nil {
 		named(header)
@@ -81,6 +114,10 @@ func rows(r io.Reader, named func(header []string), each func(particle int64, at
 		row, err := rows.Read()
 		if errors.Is(err, io.EOF) {
 			return nil
+		}
+		var torn *csv.ParseError // names its line
+		if err != nil && !errors.As(err, &torn) {
+			err = fmt.Errorf("line %d: %w", line, err)
 		}
 		if err != nil {
 			return err
@@ -105,8 +142,14 @@ func parse(row []string, at [len(names)]int) (particle int64, point Point, err e
 		if c < 0 {
 			continue
 		}
-		if v[i], err = strconv.ParseFloat(row[c], 64); err != nil || math.IsNaN(v[i]) || math.IsInf(v[i], 0) {
-			return 0, Point{}, fmt.Errorf("%s is %.40q, expected a number", names[i], row[c])
+		v[i], err = strconv.ParseFloat(row[c], 64)
+		if names[i] == "x" || names[i] == "y" {
+			v[i], err = Place(row[c])
+		} else if err != nil || math.IsNaN(v[i]) || math.IsInf(v[i], 0) {
+			err = fmt.Errorf("%.40q, expected a number", row[c])
+		}
+		if err != nil {
+			return 0, Point{}, fmt.Errorf("%s is %w", names[i], err)
 		}
 	}
 	if v[0] != math.Trunc(v[0]) || v[0] < 0 || v[0] > math.MaxInt32 || v[1] != math.Trunc(v[1]) || math.Abs(v[1]) > 1<<53 {
@@ -124,7 +167,7 @@ type boundedRows struct {
 // Read reads on while the row is short enough.
 func (b *boundedRows) Read(p []byte) (int, error) {
 	if b.taken > maxRow {
-		return 0, fmt.Errorf("a row of more than %d bytes: expected the columns frame,particle,x,y", maxRow)
+		return 0, fmt.Errorf("a row of more than %d bytes, expected a few numbers", maxRow)
 	}
 	n, err := b.from.Read(p)
 	b.taken += n
@@ -184,7 +227,10 @@ func columns(header []string) (at [len(names)]int, err error) {
 			at[i] = slices.Index(header, "trajectory")
 		}
 		if at[i] < 0 && i != light {
-			return at, fmt.Errorf("found the columns %v, expected frame, particle, x and y", header)
+			return at, fmt.Errorf("found the columns %.200q, expected frame, particle, x and y", strings.Join(header, ","))
+		}
+		if at[i] >= 0 && slices.Contains(header[at[i]+1:], header[at[i]]) {
+			return at, fmt.Errorf("found the column %s twice: leave one out", header[at[i]])
 		}
 	}
 	return at, nil
