@@ -46,8 +46,8 @@ func (e *Encoder) Encode(_ context.Context, dst *latent.Latent, f *frame.Frame) 
 	if err != nil {
 		return fmt.Errorf("frame %d: %w", f.Seq, err)
 	}
-	e.spots = locator.Locate(e.spots[:0], pixels)
-	s.Left = locator.Left()
+	e.spots = locator.of.Locate(e.spots[:0], pixels)
+	s.Left = locator.of.Left()
 	e.locators.give(locator)
 	scale := scaleOf(f)
 	if err := e.see(s, &Pixels{pixels, h, w}); err != nil {

@@ -9,8 +9,8 @@ import (
 	"driftscope/internal/frame"
 )
 
-// Locators are those of all lanes of a stream. Together they have the memory that one of the largest pictures takes: of pictures of half that size two are
-// searched at once, of small ones as many as there are lanes.
+// Locators lends locators to all lanes of a stream. Together they take the memory of one of the largest pictures: two lanes search pictures of half that size
+// at once, all lanes search small ones.
 type Locators struct {
 	most   int // spots a frame
 	mu     sync.Mutex
@@ -21,7 +21,7 @@ type Locators struct {
 
 // locator is one with what it was made for.
 type locator struct {
-	*locate.Locator
+	of       *locate.Locator
 	h, w     int
 	template frame.Template
 }

@@ -71,6 +71,11 @@ func checkPicture(data []byte) (format string, err error) {
 	if err := CheckSize(header.Width, header.Height, decodedBytes(header.ColorModel)); err != nil {
 		return "", err
 	}
+	if format == "png" {
+		if err := checkPNG(data, header.Width*header.Height*decodedBytes(header.ColorModel)); err != nil {
+			return format, err
+		}
+	}
 	if !endsWhole(data, format) {
 		return "", fmt.Errorf("the %s is torn, its end is missing: copy it again", strings.ToUpper(format))
 	}

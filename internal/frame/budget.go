@@ -9,12 +9,12 @@ import (
 
 // What one frame may cost a process, whatever its picture shows.
 const (
-	MostMemory = 1 << 30         // bytes at once, with those of the program and of frames that wait
+	MostMemory = 1 << 30         // bytes at once, with the program and frames that wait
 	MostTime   = 5 * time.Second // of a processor
 	standing   = 256 << 20       // bytes of MostMemory: the program, and frames that wait
 )
 
-// ErrTooLarge says that a picture is beyond the budget of what was asked for.
+// ErrTooLarge reports a picture that costs more than one frame may.
 var ErrTooLarge = errors.New("too large a picture")
 
 // Work is something that is done to whole pictures, with the most that a pixel costs it, measured on pictures made to cost much.
@@ -39,7 +39,7 @@ func (w Work) Largest() int {
 	return min((MostMemory-standing)/w.Bytes, int(MostTime)/w.Nanoseconds)
 }
 
-// Check refuses a picture that costs more than one frame may. It is asked before memory is taken for the work.
+// Check refuses a picture that costs more than one frame may. Callers ask before they take memory for the work.
 func (w Work) Check(width, height int) error {
 	if most := w.Largest(); height > 0 && width > most/height {
 		return fmt.Errorf("%w: found %dx%d pixels, and %s of at most %d, %.0f a side: crop or bin at the source", ErrTooLarge, width, height, w.What, most, math.Floor(math.Sqrt(float64(most))))

@@ -1,0 +1,66 @@
+package picture
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/zlib"
+)
+
+// fewPacked is how many bytes of image data libpng may have unchecked: they unpack to 2 GiB at most, which takes it 5 s.
+const fewPacked = 2 << 20
+
+// imageData reads what the IDAT chunks of a PNG hold.
+type imageData struct {
+	data []byte // from the next chunk on
+	body []byte // what is left of this one
+}
+
+// Read goes on with the next IDAT chunk.
+func (d *imageData) Read(p []byte) (int, error) {
+	for len(d.body) == 0 {
+		if len(d.data) < 12 {
+			return 0, io.EOF
+		}
+		length, kind := int64(binary.BigEndian.Uint32(d.data)), string(d.data[4:8])
+		body := d.data[8:]
+		end := min(length, int64(len(body)))
+		if kind == "IDAT" {
+			d.body = body[:end]
+		}
+		d.data = body[min(end+4, int64(len(body))):]
+	}
+	n := copy(p, d.body)
+	d.body = d.body[n:]
+	return n, nil
+}
+
+// size is how many bytes that is.
+func (d imageData) size() (n int) {
+	for {
+		d.body = nil
+		if _, err := d.Read(make([]byte, 0)); err != nil {
+			return n
+		}
+		n += len(d.body)
+	}
+}
+
+// checkPNG refuses a PNG whose image data unpacks to far more than its pixels, of so many bytes: libpng unpacks all of it before it says so.
+func checkPNG(data []byte, pixels int) error {
+	packed := imageData{data: data[min(8, len(data)):]}
+	if packed.size() <= fewPacked {
+		return nil
+	}
+	r, err := zlib.NewReader(&packed)
+	if err != nil {
+		return nil // libpng says what is wrong
+	}
+	defer r.Close()
+	most := 2*int64(pixels) + 64<<10 // interlaced rows of one pixel have a byte each beside it
+	if n, _ := io.CopyN(io.Discard, r, most+1); n > most {
+		return fmt.Errorf("the image data unpacks to more than %d bytes, its pixels have %d: the file is damaged, copy it again", most, pixels)
+	}
+	return nil
+}

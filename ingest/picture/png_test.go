@@ -1,0 +1,76 @@
+package picture
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/crc32"
+	"image"
+	"image/png"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zlib"
+)
+
+// longer is a PNG whose image data goes on with so many zeros, in chunks of a size.
+func longer(t *testing.T, side, more, chunk int) []byte {
+	t.Helper()
+	grey := image.NewGray(image.Rect(0, 0, side, side))
+	rng := rand.New(rand.NewPCG(1, 2))
+	var packed bytes.Buffer
+	z := zlib.NewWriter(&packed)
+	for y := range side {
+		z.Write([]byte{0})
+		for x := range side {
+			grey.Pix[y*grey.Stride+x] = byte(rng.Uint32())
+		}
+		z.Write(grey.Pix[y*grey.Stride:][:side])
+	}
+	zeros := make([]byte, 1<<20)
+	for left := more; left > 0; left -= len(zeros) {
+		z.Write(zeros[:min(left, len(zeros))])
+	}
+	z.Close()
+	var whole bytes.Buffer
+	if err := png.Encode(&whole, grey); err != nil {
+		t.Fatal(err)
+	}
+	data := whole.Bytes()[:33] // the signature and the header
+	add := func(kind string, body []byte) {
+		data = binary.BigEndian.AppendUint32(data, uint32(len(body)))
+		data = append(append(data, kind...), body...)
+		data = binary.BigEndian.AppendUint32(data, crc32.ChecksumIEEE(data[len(data)-len(body)-4:]))
+	}
+	for packed.Len() > 0 {
+		add("IDAT", packed.Next(chunk))
+	}
+	add("IEND", nil)
+	return data
+}
+
+// TestPNGUnpacks: image data of more than the pixels is refused before libpng unpacks it, in how many chunks ever; noise of a megapixel and more is read.
+func TestPNGUnpacks(t *testing.T) {
+	for name, c := range map[string]struct {
+		side, more, chunk int
+		refused           bool
+	}{
+		"noise":             {1600, 0, 8192, false},
+		"noise in one":      {1600, 0, 1 << 30, false},
+		"a bomb":            {1600, 64 << 20, 8192, true},
+		"in tiny chunks":    {1600, 64 << 20, 64, true},
+		"few bytes of data": {64, 64 << 20, 8192, false},
+	} {
+		data := longer(t, c.side, c.more, c.chunk)
+		mat, err := Decode(data)
+		if err == nil {
+			mat.Close()
+		}
+		if refused := err != nil && strings.Contains(err.Error(), "the image data unpacks to more than"); refused != c.refused || !c.refused && err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		for n := range 200 {
+			checkPNG(data[:n], c.side*c.side) // a torn file ends the walk
+		}
+	}
+}
