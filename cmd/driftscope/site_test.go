@@ -289,6 +289,14 @@ func TestSite(t *testing.T) {
 		t.Fatal(err)
 	}
 	drive(t, s.folder, "model", "put", model, "--nats", "context:hall_operator").check(t, 1, "driftscope site init")
+	streams, err := jetstream.New(s.as("hall_worker").NATS())
+	if err != nil {
+		t.Fatal(err)
+	}
+	spy := bus.Resource{Holds: "a copy", Stream: &jetstream.StreamConfig{Name: "spy", Subjects: []string{"spy"}, RePublish: &jetstream.RePublish{Source: "spy", Destination: "$KV.driftscope_local_streams.bead"}}}
+	if _, _, err := spy.Ensure(t.Context(), streams); !errors.Is(err, bus.ErrForbidden) { // the server would write what the worker may not
+		t.Errorf("a worker makes a stream with republish: %v", err)
+	}
 	before := s.violations()
 	if out := s.driven("site", "init", "--nats", "context:hall_admin", "--replicas", "3", "--camera", "bead"); strings.Count(out, "made ") != 9 {
 		t.Errorf("the admin made\n%s", out)

@@ -19,7 +19,7 @@ func TestRefusedStream(t *testing.T) {
 	film.Next(20)
 	evil := filepath.Join(t.TempDir(), "evil")
 	for name, text := range map[string]string{
-		"spy":   "source: {gst: {pipeline: \"videotestsrc num-buffers=50 ! tee name=t ! queue ! filesink location=" + evil + " t. ! queue ! videoconvert ! appsink\"}}\n",
+		"spy":   "objects: {enabled: true}\nsource: {gst: {pipeline: \"videotestsrc num-buffers=50 ! video/x-raw,format=GRAY8 ! tee name=t ! queue ! filesink location=" + evil + " t. ! queue ! videoconvert ! appsink\"}}\n",
 		"write": "source: {sim: {name: molecule}}\nsinks: [{jsonl: {path: " + evil + ".jsonl}}]\n",
 	} {
 		if _, err := p.of.Add(t.Context(), site.Stream{Name: name, Config: "stream: " + name + "\n" + text, Cores: 1}); err != nil {
