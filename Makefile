@@ -93,7 +93,7 @@ test-long: setup
 	{ $(LONG); $(if $(wildcard $(COVER)/short/*),$(TOGETHER)); } | $(REPORT) -longest 30 $(if $(wildcard $(COVER)/short/*),-recorded $(RECORDED))
 	$(RACE) $(AT_ONCE) -json -short -vet=off -timeout 30m ./... | $(REPORT)
 	CGO_ENABLED=0 go test -short -vet=off ./online/...
-	CGO_ENABLED=0 go test -short -vet=off ./internal/frame ./internal/sharing ./ingest ./ingest/picture ./ingest/files ./ingest/recorder ./ingest/natsource ./infer/field
+	CGO_ENABLED=0 go test -short -vet=off ./internal/frame ./internal/sharing ./ingest ./ingest/picture ./ingest/files ./ingest/recorder ./ingest/natsource ./infer/field ./infer/locate/...
 	$(GOTEST) -tags nodnnl ./infer/sdevae/dnnl
 	$(GOTEST) -tags nodnnl -run TestTrunks ./infer/sdevae/onnx
 

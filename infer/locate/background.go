@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"driftscope/internal/order"
+	"driftscope/infer/locate/kernel"
 )
 
 // tile is the side of the squares whose levels the background joins, px; a template of sd s needs one of at least tilePerSD · s.
@@ -18,31 +18,41 @@ const (
 
 // background keeps the level of every tile of a picture.
 type background struct {
+	lanes         kernel.Lanes
 	h, w          int
-	rows, columns int       // of tiles
-	level         []float64 // rows × columns
-	lines         []float32 // rows × w: the background along the middles of rows of tiles
-	sums          []sum     // scratch, of the tiles of a row
-	few           []float32 // scratch
+	rows, columns int            // of tiles
+	level         []float32      // rows × columns
+	lines         kernel.Picture // rows × w: the background along the middles of rows of tiles
+	across, down  []kernel.Way   // of every column and row of pixels
+	tiles         []kernel.Tile  // scratch, of a row
+	few           []float32      // scratch
 }
 
-func newBackground(h, w int, sd float64) *background {
-	b := &background{h: h, w: w}
+func newBackground(lanes kernel.Lanes, h, w int, sd float64) *background {
+	b := &background{lanes: lanes, h: h, w: w}
 	side := min(max(tile, int(tilePerSD*sd)), max(h, w))
 	b.rows, b.columns = max(1, h/side), max(1, w/side)
-	b.level, b.lines = make([]float64, b.rows*b.columns), make([]float32, b.rows*w)
-	b.sums = make([]sum, b.columns)
+	b.level, b.lines, b.tiles = make([]float32, b.rows*b.columns), kernel.NewPicture(b.rows, w), make([]kernel.Tile, b.columns)
+	for c := range b.tiles {
+		from, to := span(c, b.columns, w)
+		b.tiles[c].X0, b.tiles[c].X1 = int32(from), int32(to-(to-from)%2) // the levels that a film has do not change with a pixel in forty
+	}
+	b.across, b.down = ways(w, b.columns), ways(h, b.rows)
 	return b
 }
 
 // update sets the levels to a picture's.
-func (b *background) update(picture []float32, noise Noise) {
+func (b *background) update(picture kernel.Picture, noise Noise) {
 	for r := range b.rows {
-		for c := range b.columns {
-			b.level[r*b.columns+c] = b.start(picture, r, c)
+		y0, y1 := span(r, b.rows, b.h)
+		for c := range b.tiles {
+			b.start(&b.tiles[c], picture, y0, y1)
 		}
 		for range levelRuns {
 			b.clip(picture, r, noise)
+		}
+		for c, t := range b.tiles {
+			b.level[r*b.columns+c] = t.Level
 		}
 	}
 	b.spread()
@@ -51,106 +61,58 @@ func (b *background) update(picture []float32, noise Noise) {
 // span is where tile k of n begins and ends along a side of so many pixels.
 func span(k, n, side int) (from, to int) { return k * side / n, (k + 1) * side / n }
 
-// sum is of pixels less a tile's level, as far as they are near it.
-type sum struct {
-	value     float64
-	near, all int
-	level     float32
-	far       uint32 // bits of the least distance that is not near
-}
-
 // clip sets the levels of the tiles of row r to the means of their pixels near the levels so far. Those with fewer than a tenth there keep theirs.
-func (b *background) clip(picture []float32, r int, noise Noise) {
-	level := b.level[r*b.columns : (r+1)*b.columns]
-	for c, v := range level {
-		b.sums[c] = sum{level: float32(v), far: math.Float32bits(float32(clipSDs*math.Sqrt(noise.At(v)))) + 1}
-	}
+func (b *background) clip(picture kernel.Picture, r int, noise Noise) {
 	y0, y1 := span(r, b.rows, b.h)
-	for y := y0; y < y1; y++ { // row by row, as memory is read fastest
-		for c := range b.sums {
-			x0, x1 := span(c, b.columns, b.w)
-			b.sums[c].add(picture[y*b.w+x0 : y*b.w+x1])
-		}
+	for c := range b.tiles {
+		t := &b.tiles[c]
+		t.Far = float32(clipSDs * math.Sqrt(noise.At(float64(t.Level))))
 	}
-	for c, s := range b.sums {
-		if 10*s.near >= s.all {
-			level[c] += s.value / float64(s.near)
+	b.lanes.Near(picture, y0, y1, b.tiles)
+	for c := range b.tiles {
+		if t := &b.tiles[c]; t.Count > 0 && 10*int(t.Count) >= (y1-y0)*int(t.X1-t.X0) {
+			t.Level += float32(t.Sum / float64(t.Count))
 		}
 	}
 }
 
-// add adds pixels, but for the last of an odd number: two sums at once, since each waits for the one before.
-func (s *sum) add(row []float32) {
-	var a, b float32
-	n, level, far := 0, s.level, s.far
-	for i := 1; i < len(row); i += 2 {
-		v, in := within(row[i-1]-level, far)
-		a, n = a+v, n+in
-		v, in = within(row[i]-level, far)
-		b, n = b+v, n+in
-	}
-	s.value, s.near, s.all = s.value+float64(a+b), s.near+n, s.all+len(row)
-}
-
-// within is v and 1 where |v|'s bits are less than far, and else 0, without a branch that the processor would guess wrong.
-func within(v float32, far uint32) (float32, int) {
-	bits := math.Float32bits(v)
-	near := uint32(int32(bits&math.MaxInt32-far) >> 31) // all ones, or none
-	return math.Float32frombits(bits & near), int(near & 1)
-}
-
-// start is the median of a few of the tile's pixels.
-func (b *background) start(picture []float32, r, c int) float64 {
-	y0, y1 := span(r, b.rows, b.h)
-	x0, x1 := span(c, b.columns, b.w)
+// start sets a tile's level to the median of a few of its pixels.
+func (b *background) start(t *kernel.Tile, picture kernel.Picture, y0, y1 int) {
 	b.few = b.few[:0]
 	for y := y0; y < y1; y += medianStride {
-		for x := x0; x < x1; x += medianStride {
-			b.few = append(b.few, picture[y*b.w+x])
+		row := picture.Row(y)[t.X0:t.X1]
+		for x := 0; x < len(row); x += medianStride {
+			b.few = append(b.few, row[x])
 		}
 	}
-	return float64(order.Median(b.few))
+	t.Level = b.lanes.Nth(b.few, len(b.few)/2)
 }
 
 // spread sets lines to the levels, linear between the tiles' middles.
 func (b *background) spread() {
 	for r := range b.rows {
-		level, line := b.level[r*b.columns:(r+1)*b.columns], b.line(r)
+		level, line := b.level[r*b.columns:(r+1)*b.columns], b.lines.Row(r)
 		for x := range line {
-			c, fx := between(x, b.columns, b.w)
-			line[x] = float32(level[c] + fx*(level[min(c+1, b.columns-1)]-level[c]))
+			at := b.across[x]
+			line[x] = level[at.From] + at.Share*(level[at.To]-level[at.From])
 		}
 	}
 }
 
 // subtract writes the picture less the background to residual.
-func (b *background) subtract(residual, picture []float32) {
-	copy(residual, picture)
-	for y := range b.h {
-		r, fy := between(y, b.rows, b.h)
-		row := residual[y*b.w : (y+1)*b.w]
-		axpy(float32(fy-1), b.line(r), row)
-		if fy > 0 {
-			axpy(float32(-fy), b.line(r+1), row)
-		}
-	}
+func (b *background) subtract(residual, picture kernel.Picture) {
+	b.lanes.Subtract(residual, picture, b.lines, b.down)
 }
 
 // at is the background of pixel (x, y).
 func (b *background) at(x, y int) float64 {
-	r, fy := between(y, b.rows, b.h)
-	v := (1 - fy) * float64(b.line(r)[x])
-	if fy > 0 {
-		v += fy * float64(b.line(r + 1)[x])
-	}
-	return v
+	way := b.down[y]
+	from, to := b.lines.Pixels[int(way.From)*b.w+x], b.lines.Pixels[int(way.To)*b.w+x]
+	return float64(from + way.Share*(to-from))
 }
 
-// line is the background along the middle of row r of the tiles.
-func (b *background) line(r int) []float32 { return b.lines[r*b.w : (r+1)*b.w] }
-
 // lowest is the lowest level.
-func (b *background) lowest() float64 { return slices.Min(b.level) }
+func (b *background) lowest() float64 { return float64(slices.Min(b.level)) }
 
 // middle is that of tile k, px.
 func middle(k, n, side int) float64 {
@@ -158,15 +120,20 @@ func middle(k, n, side int) float64 {
 	return float64(from+to-1) / 2
 }
 
-// between is the tile before pixel y and how far y lies on the way to the next one's middle.
-func between(y, n, side int) (k int, share float64) {
-	k = min(y*n/side, n-1)
-	if float64(y) < middle(k, n, side) {
-		k--
+// ways are those of all pixels along a side between the middles of n tiles. Before the first middle and behind the last one there is no way to go.
+func ways(side, n int) []kernel.Way {
+	all := make([]kernel.Way, side)
+	for y := range all {
+		k := min(y*n/side, n-1)
+		if float64(y) < middle(k, n, side) {
+			k--
+		}
+		first := int32(max(k, 0))
+		all[y] = kernel.Way{From: first, To: first}
+		if k >= 0 && k+1 < n {
+			from := middle(k, n, side)
+			all[y] = kernel.Way{From: first, To: first + 1, Share: float32((float64(y) - from) / (middle(k+1, n, side) - from))}
+		}
 	}
-	if k < 0 || k+1 >= n {
-		return max(k, 0), 0
-	}
-	from := middle(k, n, side)
-	return k, (float64(y) - from) / (middle(k+1, n, side) - from)
+	return all
 }

@@ -3,6 +3,8 @@ package locate
 import (
 	"math"
 	"slices"
+
+	"driftscope/infer/locate/kernel"
 )
 
 // Spots that share light are solved for together: one Gauss-Newton step of all their amplitudes and places. The inverse of its normal matrix says how
@@ -19,10 +21,8 @@ type cluster struct {
 	members []int32
 	group   []int32 // a spot: the first of its cluster
 	next    []int32 // a spot: the next one of its cluster, -1
-	patches [mostShared]patch
-	ways    [mostShared][mostPatch]float32 // from the place along x, in sds
-	weights [mostShared][]float32          // 1/var over the patch
-	shared  [4][mostPatch]float32          // of two members: T T, T u T, T T u and T u T u along x
+	patches [mostShared]kernel.Patch
+	blocks  kernel.Products
 	normal  [9 * mostShared * mostShared]float64
 	root    [9 * mostShared * mostShared]float64
 	right   [3 * mostShared]float64
@@ -90,7 +90,7 @@ func (l *Locator) link() {
 		}
 		return i
 	}
-	reach := sharedReach * l.kernel.sd
+	reach := sharedReach * l.template.sd
 	for i := range l.spots {
 		s := &l.spots[i]
 		l.grid.Near(s.x, s.y, reach, func(k int32) {
@@ -132,12 +132,10 @@ func (l *Locator) solve(told bool) float64 {
 	k := len(c.members)
 	n := 3 * k
 	clear(c.normal[:n*n])
-	for a, i := range c.members {
-		l.weigh(a, &l.spots[i])
-	}
 	for a := range k {
-		for b := 0; b <= a; b++ {
-			l.accumulate(a, b, n)
+		l.gradients(a, n)
+		for b := range a {
+			l.overlap(a, b, n)
 		}
 	}
 	copy(c.root[:n*n], c.normal[:n*n])
@@ -156,16 +154,18 @@ func (l *Locator) solve(told bool) float64 {
 		l.tell(n)
 	}
 	backsolve(c.root[:n*n], c.right[:n], n)
+	if slices.ContainsFunc(c.right[:n], func(v float64) bool { return v-v != 0 }) { // light that no float32 holds
+		return 0
+	}
 	longest := 0.0
 	for a, i := range c.members {
 		s := &l.spots[i]
 		dx, dy := min(max(c.right[3*a+1], -mostStep), mostStep), min(max(c.right[3*a+2], -mostStep), mostStep)
-		l.lightIn(&c.patches[a], s.a)
 		was := s.a
 		s.a = max(s.a+c.right[3*a], 1e-3*s.a)
 		s.score *= s.a / was
 		s.x, s.y = min(max(s.x+dx, 0), float64(l.w-1)), min(max(s.y+dy, 0), float64(l.h-1))
-		l.light(s, -1)
+		l.relight(&c.patches[a], was, s, -1)
 		longest = max(longest, math.Hypot(dx, dy))
 	}
 	return longest
@@ -191,79 +191,37 @@ func (l *Locator) tell(n int) {
 	}
 }
 
-// weigh sets the patch of member a, what its pixels weigh, and its right-hand sides, in what all spots leave there.
-func (l *Locator) weigh(a int, s *spot) {
-	c, p, sd := &l.cluster, &l.cluster.patches[a], l.kernel.sd
+// gradients sets the patch of member a, the products of its gradients, and its right-hand sides, in what all spots leave there.
+func (l *Locator) gradients(a, n int) {
+	c, m := &l.cluster, &l.moments
+	s, p := &l.spots[c.members[a]], &c.patches[a]
 	l.patchOf(p, s.x, s.y)
-	n := p.x1 - p.x0
-	tx, ways := p.tx[:n], c.ways[a][:n]
-	for i := range ways {
-		ways[i] = float32((float64(p.x0+i) - s.x) / sd)
+	l.lanes.Sum(m, &l.field, p, 2)
+	k := s.a / l.template.sd // ∂model/∂x = k T u
+	c.right[3*a], c.right[3*a+1], c.right[3*a+2] = m.Single[0][0], k*m.Single[1][0], k*m.Single[0][1]
+	c.blocks = kernel.Products{
+		{m.Square[0][0], m.Square[1][0], m.Square[0][1]},
+		{m.Square[1][0], m.Square[2][0], m.Square[1][1]},
+		{m.Square[0][1], m.Square[1][1], m.Square[0][2]},
 	}
-	c.weights[a] = slices.Grow(c.weights[a][:0], n*(p.y1-p.y0))[:n*(p.y1-p.y0)]
-	var right [3]float64
-	for y := p.y0; y < p.y1; y++ {
-		at := y*l.w + p.x0
-		residual, picture, weights := l.residual[at:][:n], l.picture[at:][:n], c.weights[a][(y-p.y0)*n:][:n]
-		var r, ru float32
-		for i, left := range residual {
-			w := l.precision.at(picture[i] - left)
-			weights[i] = w
-			w *= left * tx[i]
-			r += w
-			ru += w * ways[i]
-		}
-		t := float64(p.ty[y-p.y0])
-		right[0] += t * float64(r)
-		right[1] += t * float64(ru)
-		right[2] += t * float64(r) * (float64(y) - s.y) / sd
-	}
-	k := s.a / sd // ∂model/∂x = k T u
-	c.right[3*a], c.right[3*a+1], c.right[3*a+2] = right[0], k*right[1], k*right[2]
+	l.enter(a, a, n)
 }
 
-// accumulate sets the products of two members' gradients, summed where their patches overlap.
-func (l *Locator) accumulate(a, b, n int) {
+// overlap sets the products of two members' gradients.
+func (l *Locator) overlap(a, b, n int) {
 	c := &l.cluster
-	p, q, s, o := &c.patches[a], &c.patches[b], &l.spots[c.members[a]], &l.spots[c.members[b]]
-	x0, x1, y0, y1 := max(p.x0, q.x0), min(p.x1, q.x1), max(p.y0, q.y0), min(p.y1, q.y1)
-	if x0 >= x1 || y0 >= y1 {
-		return
-	}
-	s0, s1, s2, s3 := c.shared[0][:x1-x0], c.shared[1][:x1-x0], c.shared[2][:x1-x0], c.shared[3][:x1-x0]
-	for i := range s0 {
-		u, v := c.ways[a][x0-p.x0+i], c.ways[b][x0-q.x0+i]
-		t := p.tx[x0-p.x0+i] * q.tx[x0-q.x0+i]
-		s0[i], s1[i], s2[i], s3[i] = t, t*u, t*v, t*u*v
-	}
-	sd := l.kernel.sd
-	var sum [3][3]float64
-	for y := y0; y < y1; y++ {
-		var r0, r1, r2, r3 float32
-		for i, w := range c.weights[a][(y-p.y0)*(p.x1-p.x0)+x0-p.x0:][:x1-x0] {
-			r0 += w * s0[i]
-			r1 += w * s1[i]
-			r2 += w * s2[i]
-			r3 += w * s3[i]
-		}
-		t := float64(p.ty[y-p.y0]) * float64(q.ty[y-q.y0])
-		u, v := (float64(y)-s.y)/sd, (float64(y)-o.y)/sd
-		t0, t1, t2 := t*float64(r0), t*float64(r1), t*float64(r2)
-		sum[0][0] += t0
-		sum[0][1] += t2
-		sum[0][2] += t0 * v
-		sum[1][0] += t1
-		sum[1][1] += t * float64(r3)
-		sum[1][2] += t1 * v
-		sum[2][0] += t0 * u
-		sum[2][1] += t2 * u
-		sum[2][2] += t0 * u * v
-	}
-	scale := [3]float64{1, s.a / sd, s.a / sd}
-	other := [3]float64{1, o.a / sd, o.a / sd}
+	l.lanes.Overlap(&c.blocks, &l.field, &c.patches[a], &c.patches[b])
+	l.enter(a, b, n)
+}
+
+// enter puts the products of two members' gradients into the normal matrix.
+func (l *Locator) enter(a, b, n int) {
+	c, sd := &l.cluster, l.template.sd
+	k, o := l.spots[c.members[a]].a/sd, l.spots[c.members[b]].a/sd
+	scale, other := [3]float64{1, k, k}, [3]float64{1, o, o}
 	for i := range 3 {
 		for j := range 3 {
-			v := sum[i][j] * scale[i] * other[j]
+			v := c.blocks[i][j] * scale[i] * other[j]
 			c.normal[(3*a+i)*n+3*b+j], c.normal[(3*b+j)*n+3*a+i] = v, v
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"driftscope/infer/locate/kernel"
 )
 
 // The joint fit.
@@ -44,6 +46,7 @@ func (l *Locator) fit() {
 // search adds spots and fits them.
 func (l *Locator) search() {
 	for round := range fitRounds {
+		l.filterChanges(l.o.Threshold)
 		if round < 2 { // as it is seen, and without the spots
 			texture, _ := l.scatter()
 			l.rescale(texture)
@@ -78,8 +81,8 @@ func (l *Locator) addSeeds(round int) int {
 			continue
 		}
 		x, y := float64(s.x), float64(s.y)
-		if near := l.nearest(x, y); near < leastApart*l.kernel.sd ||
-			round > 0 && near < 3*l.kernel.sd && float64(s.z) < l.o.Threshold+addedMore {
+		if near := l.nearest(x, y); near < leastApart*l.template.sd ||
+			round > 0 && near < 3*l.template.sd && float64(s.z) < l.o.Threshold+addedMore {
 			continue
 		}
 		if round > 0 {
@@ -88,7 +91,7 @@ func (l *Locator) addSeeds(round int) int {
 		at := int(s.y)*l.w + int(s.x)
 		x, y = x+l.summit(at, 1), y+l.summit(at, l.w)
 		l.grid.Add(int32(len(l.spots)), x, y)
-		l.spots = append(l.spots, spot{x: x, y: y, a: float64(l.filtered[at]) / l.kernel.norm})
+		l.spots = append(l.spots, spot{x: x, y: y, a: float64(l.filter.Out.Pixels[at]) / l.template.norm})
 	}
 	added := l.spots[first:]
 	slices.SortFunc(added, func(a, b spot) int {
@@ -105,7 +108,7 @@ func (l *Locator) addSeeds(round int) int {
 
 // wake has the spots about a place move again.
 func (l *Locator) wake(x, y float64) {
-	reach := wakeReach * l.kernel.sd
+	reach := wakeReach * l.template.sd
 	l.grid.Near(x, y, reach, func(k int32) {
 		if s := &l.spots[k]; math.Abs(s.x-x)+math.Abs(s.y-y) < reach {
 			s.rests, s.solved, s.whole, s.last = false, false, false, move{}
@@ -115,7 +118,7 @@ func (l *Locator) wake(x, y float64) {
 
 // summit is how far from a maximum of the filtered residual the parabola through it and its neighbours, a stride away, is highest, px.
 func (l *Locator) summit(at, stride int) float64 {
-	before, top, after := float64(l.filtered[at-stride]), float64(l.filtered[at]), float64(l.filtered[at+stride])
+	before, top, after := float64(l.filter.Out.Pixels[at-stride]), float64(l.filter.Out.Pixels[at]), float64(l.filter.Out.Pixels[at+stride])
 	bend := before - 2*top + after
 	if !(bend < 0) {
 		return 0
@@ -123,32 +126,20 @@ func (l *Locator) summit(at, stride int) float64 {
 	return min(max(0.5*(before-after)/bend, -0.5), 0.5)
 }
 
-// mostPatch is the side of the largest template.
-const mostPatch = 2*int(MostSD)*3 + 4
-
-// patch is where the template of a spot lies, cut at the picture's edges, with its values along both axes.
-type patch struct {
-	x0, y0, x1, y1 int // before (x1, y1)
-	tx, ty         [mostPatch]float32
+// patchOf sets where the template of a spot at (x, y) lies, cut at the picture's edges.
+func (l *Locator) patchOf(p *kernel.Patch, x, y float64) {
+	reach := patchReach * l.template.sd
+	p.X0, p.X1 = within(x-reach, x+reach, l.w)
+	p.Y0, p.Y1 = within(y-reach, y+reach, l.h)
+	p.FromX, p.FromY = float32(float64(p.X0)-x), float32(float64(p.Y0)-y)
 }
 
-func (l *Locator) patchOf(p *patch, x, y float64) {
-	reach := patchReach * l.kernel.sd
-	p.x0, p.x1 = max(0, int(math.Ceil(x-reach))), min(l.w, int(math.Floor(x+reach))+1)
-	p.y0, p.y1 = max(0, int(math.Ceil(y-reach))), min(l.h, int(math.Floor(y+reach))+1)
-	l.kernel.profile(p.tx[:p.x1-p.x0], float64(p.x0)-x)
-	l.kernel.profile(p.ty[:p.y1-p.y0], float64(p.y0)-y)
-}
-
-// profile is exp(-u²/2s²) at u = from, from+1, …: each from the one before by a ratio that itself falls by a constant factor.
-func (k *kernel) profile(dst []float32, from float64) {
-	v := 1 / (2 * k.sd * k.sd)
-	e, ratio := math.Exp(-from*from*v), math.Exp(-(2*from+1)*v)
-	for i := range dst {
-		dst[i] = float32(e)
-		e *= ratio
-		ratio *= k.fall
+// within are the pixels between two places along a side of n, none where a place is no number.
+func within(least, most float64, n int) (from, to int) {
+	if !(most >= 0 && least <= float64(n-1)) {
+		return 0, 0
 	}
+	return int(math.Ceil(max(least, 0))), int(min(most, float64(n-1))) + 1
 }
 
 // move is the last step of a spot: what the normal equations asked for, and what was taken.
@@ -168,21 +159,16 @@ func (m *move) next(x, y float64) (dx, dy float64) {
 
 // light adds a spot's light, times scale, to the residual.
 func (l *Locator) light(s *spot, scale float64) {
-	p := &l.lit
-	l.patchOf(p, s.x, s.y)
-	l.lightIn(p, scale*s.a)
+	l.patch.Area = kernel.Area{}
+	l.relight(&l.patch, 0, s, scale)
 }
 
-func (l *Locator) lightIn(p *patch, a float64) {
-	l.changes.mark(area{p.x0, p.y0, p.x1, p.y1}, l.kernel.reach)
-	tx := p.tx[:p.x1-p.x0]
-	for y := p.y0; y < p.y1; y++ {
-		row := l.residual[y*l.w+p.x0:][:len(tx)]
-		k := float32(a) * p.ty[y-p.y0]
-		for i, t := range tx {
-			row[i] += k * t
-		}
-	}
+// relight adds a times the template of a patch, whose factors are set, to the residual, and a spot's light times scale.
+func (l *Locator) relight(was *kernel.Patch, a float64, s *spot, scale float64) {
+	l.patchOf(&l.lit, s.x, s.y)
+	l.lanes.Move(&l.field, was, float32(a), &l.lit, float32(scale*s.a))
+	l.changes.mark(was.Area, l.template.reach)
+	l.changes.mark(l.lit.Area, l.template.reach)
 }
 
 // settle moves all spots until they rest, or had their steps.
@@ -210,8 +196,7 @@ func (l *Locator) step(spots []spot) bool {
 		l.patchOf(p, s.x, s.y)
 		a := s.a
 		moved := l.newton(s, p)
-		l.lightIn(p, a)
-		l.light(s, -1)
+		l.relight(p, a, s, -1)
 		s.rests, s.solved, s.whole = moved < resting, false, false
 		all = all && s.rests
 	}
@@ -220,20 +205,13 @@ func (l *Locator) step(spots []spot) bool {
 
 // newton is one weighted Gauss-Newton step on amplitude and place, in what all spots leave: weights are 1/var of all that is seen. It sets score and the
 // place's variances, and returns how far the place moved.
-func (l *Locator) newton(s *spot, p *patch) float64 {
-	sd := l.kernel.sd
-	var aa, ax, ay, xx, xy, yy, ra, rx, ry float64 // of T, T u and T v, u and v the way from the place in sds
-	l.moments.set(p, float64(p.x0)-s.x, sd, 2)
-	for y := p.y0; y < p.y1; y++ {
-		w, r := l.row(p, y)
-		t, v := float64(p.ty[y-p.y0]), (float64(y)-s.y)/sd
-		ra, rx, ry = ra+t*r[0], rx+t*r[1], ry+t*v*r[0]
-		t *= t
-		aa, ax, xx = aa+t*w[0], ax+t*w[1], xx+t*w[2]
-		t *= v
-		ay, xy, yy = ay+t*w[0], xy+t*w[1], yy+t*v*w[0]
-	}
-	k := s.a / sd // ∂model/∂x = k T u
+func (l *Locator) newton(s *spot, p *kernel.Patch) float64 {
+	m := &l.moments // of T, T u and T v, u and v the way from the place in sds
+	l.lanes.Sum(m, &l.field, p, 2)
+	aa, ax, ay := m.Square[0][0], m.Square[1][0], m.Square[0][1]
+	xx, xy, yy := m.Square[2][0], m.Square[1][1], m.Square[0][2]
+	ra, rx, ry := m.Single[0][0], m.Single[1][0], m.Single[0][1]
+	k := s.a / l.template.sd // ∂model/∂x = k T u
 	ax, ay, rx, ry = k*ax, k*ay, k*rx, k*ry
 	xx, xy, yy = k*k*xx, k*k*xy, k*k*yy
 	xx += leastWeight
@@ -253,6 +231,10 @@ func (l *Locator) newton(s *spot, p *patch) float64 {
 	}
 	dx, dy := (pyy*bx-pxy*by)/d, (pxx*by-pxy*bx)/d
 	da := (ra - ax*dx - ay*dy) / aa
+	if sum := dx + dy + da; sum-sum != 0 { // light that no float32 holds
+		s.a, s.score = 0, 0
+		return 0
+	}
 	dx, dy = s.last.next(dx, dy)
 	s.x, s.y = min(max(s.x+dx, 0), float64(l.w-1)), min(max(s.y+dy, 0), float64(l.h-1))
 	s.a = max(s.a+da, 1e-3*s.a)
@@ -264,6 +246,6 @@ func (l *Locator) newton(s *spot, p *patch) float64 {
 // nearest is the distance of the nearest spot, as far as one is within 3 sds; else infinite.
 func (l *Locator) nearest(x, y float64) float64 {
 	least := math.Inf(1)
-	l.grid.Near(x, y, 3*l.kernel.sd, func(k int32) { least = min(least, math.Hypot(l.spots[k].x-x, l.spots[k].y-y)) })
+	l.grid.Near(x, y, 3*l.template.sd, func(k int32) { least = min(least, math.Hypot(l.spots[k].x-x, l.spots[k].y-y)) })
 	return least
 }

@@ -1,49 +1,14 @@
 package locate
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
-)
 
-// TestFilter: a stretch of a row is the sum over the template that it stands for, to float32's rounding of some 80 terms, also at the edges, which mirror
-// the picture, and at the seams of stretches.
-func TestFilter(t *testing.T) {
-	const h, w = 12, stretch + 40
-	rng := rand.New(rand.NewPCG(1, 1))
-	k := newKernel(1.4)
-	f := newFilter(h, w, k)
-	picture := make([]float32, h*w)
-	for i := range picture {
-		picture[i] = float32(rng.NormFloat64())
-	}
-	mirrored := func(i, n int) int {
-		if i < 0 {
-			i = -i
-		}
-		if i >= n {
-			i = 2*n - 2 - i
-		}
-		return i
-	}
-	for _, c := range []struct{ y, x0, x1 int }{{0, 0, stretch}, {5, stretch, w}, {h - 1, w - 3, w}, {3, 1, 5}} {
-		got := make([]float32, c.x1-c.x0)
-		f.apply(got, picture, c.y, c.x0)
-		for i, v := range got {
-			want := 0.0
-			for dy := -k.reach; dy <= k.reach; dy++ {
-				for dx := -k.reach; dx <= k.reach; dx++ {
-					tap := float64(k.taps[max(dy, -dy)]) * float64(k.taps[max(dx, -dx)])
-					want += tap * float64(picture[mirrored(c.y+dy, h)*w+mirrored(c.x0+i+dx, w)])
-				}
-			}
-			if math.Abs(float64(v)-want) > 1e-5 {
-				t.Fatalf("pixel (%d, %d) is %g, expected %g", c.x0+i, c.y, v, want)
-			}
-		}
-	}
-}
+	"driftscope/infer/locate/kernel"
+)
 
 // TestChanges: where a residual is filtered again only where it changed, it is as if it were filtered whole, to the last bit: the sums are the same.
 func TestChanges(t *testing.T) {
@@ -51,24 +16,23 @@ func TestChanges(t *testing.T) {
 	d := drawn{h: 150, w: 170, sd: 1.4, gain: 1, background: 10}
 	l := locator(t, d.h, d.w, Options{SD: d.sd})
 	l.begin(d.picture(rng))
-	none := float32(math.Inf(1))
-	l.filterChanges(none)
+	l.filterChanges(3)
 	for range 30 {
 		l.light(&spot{x: 169 * rng.Float64(), y: 149 * rng.Float64(), a: 40}, 1)
 	}
-	l.filterChanges(none)
+	l.filterChanges(3)
 	parts, filtered := len(l.changes.areas), 0
 	for _, a := range l.changes.areas {
-		filtered += (a.x1 - a.x0) * (a.y1 - a.y0)
+		filtered += (a.X1 - a.X0) * (a.Y1 - a.Y0)
 	}
-	again := slices.Clone(l.filtered)
-	l.changes.all()
-	l.filterChanges(none)
-	if !slices.Equal(again, l.filtered) {
+	again := slices.Clone(l.filter.Out.Pixels)
+	l.changes.mark(kernel.Area{X1: d.w, Y1: d.h}, 0)
+	l.filterChanges(3)
+	if !slices.Equal(again, l.filter.Out.Pixels) {
 		t.Error("the parts that were filtered again are not those that changed")
 	}
-	if filtered > len(l.filtered)*3/4 { // 30 spots that reach 16 x 16 pixels cover a third, and blocks are joined
-		t.Errorf("%d of %d pixels were filtered in %d parts", filtered, len(l.filtered), parts)
+	if filtered > len(l.filter.Out.Pixels)*3/4 { // 30 spots that reach 16 x 16 pixels cover a third, and blocks are joined
+		t.Errorf("%d of %d pixels were filtered in %d parts", filtered, len(l.filter.Out.Pixels), parts)
 	}
 }
 
@@ -92,21 +56,30 @@ func TestNothingIsKept(t *testing.T) {
 	}
 }
 
-// TestOrder: sortByMean does what sorting does, with equal numbers and numbers below zero.
-func TestOrder(t *testing.T) {
+// TestIntoBins: every bin has the pixels that sorting by their means puts there, the first of equal ones first, for means of few values and of many, for
+// some far from all others, and for those below zero.
+func TestIntoBins(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for _, n := range []int{1, 2, 3, 10, 1001} {
 		for _, kinds := range []int{1, 7, 1 << 20} {
-			v, pixels := make([]float32, n), make([]noisePixel, n)
-			for i := range v {
-				v[i] = float32(rng.IntN(kinds)-kinds/2) / 3
-				pixels[i] = noisePixel{mean: v[i], high: float32(i)}
-			}
-			sorted := slices.Clone(v)
-			slices.Sort(sorted)
-			for i, p := range sortByMean(pixels, make([]noisePixel, n)) {
-				if p.mean != sorted[i] {
-					t.Fatalf("pixel %d of %d has a mean of %g, expected %g", i, n, p.mean, sorted[i])
+			for _, far := range []float32{0, 1e30} {
+				m := noiseMeter{pixels: make([]kernel.Rough, n), other: make([]kernel.Rough, n)}
+				for i := range m.pixels {
+					m.pixels[i] = kernel.Rough{Mean: float32(rng.IntN(kinds)-kinds/2) / 3, High: float32(i)}
+				}
+				m.pixels[n/2].Mean += far
+				sorted := slices.Clone(m.pixels)
+				slices.SortStableFunc(sorted, func(a, b kernel.Rough) int { return cmp.Compare(a.Mean, b.Mean) })
+				m.intoBins(0, n)
+				for k := range noiseBins {
+					from, to := span(k, noiseBins, n)
+					got := slices.Clone(m.pixels[from:to])
+					for _, bin := range [][]kernel.Rough{got, sorted[from:to]} {
+						slices.SortFunc(bin, func(a, b kernel.Rough) int { return cmp.Compare(a.High, b.High) })
+					}
+					if !slices.Equal(got, sorted[from:to]) {
+						t.Fatalf("%d pixels of %d means, one %g off: bin %d has %v, expected %v", n, kinds, far, k, got, sorted[from:to])
+					}
 				}
 			}
 		}

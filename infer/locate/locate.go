@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"driftscope/infer/locate/kernel"
 	"driftscope/internal/grid"
 )
 
@@ -38,35 +39,34 @@ const mostFitted = 1 << 23
 
 // Locator finds the spots of pictures of one size.
 type Locator struct {
-	h, w         int
-	o            Options
-	kernel       *kernel
-	filter       *filter
-	background   *background
-	meter        *noiseMeter
-	noise        Noise     // of the picture, and of its texture
-	texture      float64   // sd of the filtered picture where nothing is, in sds of the camera's noise
-	camera       Noise     // of the picture alone
-	negative     []float32 // the picture of dark objects
-	sample, line []float32 // scratch
-	precision    precision // of its pixels
-	changes      *changes
+	h, w       int
+	o          Options
+	lanes      kernel.Lanes
+	template   *template
+	filter     *kernel.Filter
+	background *background
+	meter      *noiseMeter
+	noise      Noise     // of the picture, and of its texture
+	texture    float64   // sd of the filtered picture where nothing is, in sds of the camera's noise
+	camera     Noise     // of the picture alone
+	negative   []float32 // the picture of dark objects
+	sample     []float32 // scratch
+	changes    *changes
 
-	residual, filtered []float32 // h × w: what no spot explains, and that filtered by the template
-	spots              []spot
-	grid               grid.Grid
-	high               []int32 // pixels that may be maxima
-	halved             []int32 // spots that split last
-	longs              []long  // spots that may be two
-	ownLength          float64 // how much longer than the template a single spot may be by its own shape, in parts of its amplitude
-	shaped             bool    // ownLength is this picture's
-	seeds              []seed
-	cluster            cluster
-	lasts              []int32
-	patch, lit         patch     // scratch
-	moments            moments   // scratch
-	picture            []float32 // lent, while it is located
-	left               int       // spots beyond Max, of the last picture
+	field      kernel.Field // of its residual: what no spot explains
+	spots      []spot
+	grid       grid.Grid
+	peaks      []int32 // pixels that are maxima
+	halved     []int32 // spots that split last
+	longs      []long  // spots that may be two
+	ownLength  float64 // how much longer than the template a single spot may be by its own shape, in parts of its amplitude
+	shaped     bool    // ownLength is this picture's
+	seeds      []seed
+	cluster    cluster
+	lasts      []int32
+	patch, lit kernel.Patch   // scratch
+	moments    kernel.Moments // scratch
+	left       int            // spots beyond Max, of the last picture
 }
 
 // seed is a maximum of the matched filter.
@@ -95,34 +95,36 @@ func New(h, w int, o Options) (*Locator, error) {
 		return nil, fmt.Errorf("at most %d spots were asked for, expected 1 to %d", o.Max, MostMax)
 	}
 	o.Max = min(o.Max, mostFitted/int(4*patchReach*patchReach*o.SD*o.SD))
-	k := newKernel(o.SD)
-	if least := 2*k.reach + 1; h < least || w < least {
+	t, lanes := newTemplate(o.SD), kernel.Widest()
+	if least := 2*t.reach + 1; h < least || w < least {
 		return nil, fmt.Errorf("pictures of %dx%d are smaller than a template of %dx%d", w, h, least, least)
 	}
-	n := h * w
-	return &Locator{h: h, w: w, o: o, kernel: k, filter: newFilter(h, w, k), background: newBackground(h, w, o.SD), meter: newNoiseMeter(h, w),
-		changes: newChanges(h, w), residual: make([]float32, n), filtered: make([]float32, n), grid: grid.New(float64(w), float64(h), max(cell, cellSDs*o.SD))}, nil
+	residual := kernel.NewPicture(h, w)
+	return &Locator{h: h, w: w, o: o, lanes: lanes, template: t, filter: kernel.NewFilter(residual, t.taps), background: newBackground(lanes, h, w, o.SD),
+		meter: &noiseMeter{lanes: lanes}, changes: newChanges(h, w), field: kernel.Field{Residual: residual, Narrow: float32(1 / o.SD)},
+		grid: grid.New(float64(w), float64(h), max(cell, cellSDs*o.SD))}, nil
 }
 
-// Locate appends the picture's spots to dst, the highest score first. The picture is read only.
+// Locate appends the picture's spots to dst, the highest score first. The picture is read only, and its values are finite.
 func (l *Locator) Locate(dst []Spot, picture []float32) []Spot {
 	l.begin(picture)
 	l.fit()
 
-	l.picture = nil
+	l.field.Picture = nil
 	return l.give(dst)
 }
 
 // begin takes noise and background of a picture.
 func (l *Locator) begin(picture []float32) {
-	l.camera = l.meter.of(picture)
+	l.camera = l.meter.of(kernel.Picture{Pixels: picture, Width: l.w, Height: l.h})
 	if l.o.Dark {
 		picture = l.negate(picture)
 	}
-	l.background.update(picture, l.camera)
-	l.background.subtract(l.residual, picture)
-	l.changes.all()
-	l.spots, l.picture = l.spots[:0], picture
+	pixels := kernel.Picture{Pixels: picture, Width: l.w, Height: l.h}
+	l.background.update(pixels, l.camera)
+	l.background.subtract(l.field.Residual, pixels)
+	l.changes.mark(kernel.Area{X1: l.w, Y1: l.h}, 0)
+	l.spots, l.field.Picture = l.spots[:0], picture
 	l.ownLength, l.shaped = 0, false
 	l.rescale(1)
 }
@@ -146,10 +148,10 @@ func (l *Locator) Left() int { return l.left }
 func (l *Locator) Noise() Noise { return l.noise }
 
 // SD is the template's.
-func (l *Locator) SD() float64 { return l.kernel.sd }
+func (l *Locator) SD() float64 { return l.template.sd }
 
 // Residual lends the last picture less background and spots, until the next one.
-func (l *Locator) Residual() []float32 { return l.residual }
+func (l *Locator) Residual() []float32 { return l.field.Residual.Pixels }
 
 // give appends what is a spot by its own score.
 func (l *Locator) give(dst []Spot) []Spot {

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"driftscope/internal/order"
+	"driftscope/infer/locate/kernel"
 )
 
 // The noise is estimated from pixels high-passed by the mask (1 -2 1)' (1 -2 1), which sees neither a slope nor, but for a little, a spot
@@ -30,50 +30,33 @@ func (n Noise) Floor() float64 { return max(leastNoise, 1e-3*math.Abs(n.Read)) }
 
 // noiseMeter estimates the noise of a camera from single pictures.
 type noiseMeter struct {
-	h, w          int
-	pixels, other []noisePixel
+	lanes         kernel.Lanes
+	pixels, other []kernel.Rough
 	sizes         []float32
 }
 
-type noisePixel struct{ mean, high float32 }
-
-func newNoiseMeter(h, w int) *noiseMeter { return &noiseMeter{h: h, w: w} }
-
 // of is the noise of a picture.
-func (m *noiseMeter) of(picture []float32) Noise {
-	stride := max(1, int(math.Sqrt(float64(m.h*m.w)/noisePixels)))
-	m.pixels = m.pixels[:0]
-	for y := 1; y+1 < m.h; y += stride {
-		up, here, down := picture[(y-1)*m.w:y*m.w], picture[y*m.w:(y+1)*m.w], picture[(y+1)*m.w:(y+2)*m.w]
-		for x := 1; x+1 < m.w; x += stride {
-			corners := up[x-1] + up[x+1] + down[x-1] + down[x+1]
-			sides := up[x] + down[x] + here[x-1] + here[x+1]
-			high := corners - 2*sides + 4*here[x]
-			m.pixels = append(m.pixels, noisePixel{(corners + sides + here[x]) / 9, max(high, -high)})
-		}
-	}
+func (m *noiseMeter) of(picture kernel.Picture) Noise {
+	stride := max(1, int(math.Sqrt(float64(picture.Width*picture.Height)/noisePixels)))
+	m.pixels = m.lanes.Roughen(m.pixels[:0], picture, stride)
 	m.other = slices.Grow(m.other[:0], len(m.pixels))[:len(m.pixels)]
-	return m.line(sortByMean(m.pixels, m.other), m.step())
+	m.intoBins(0, len(m.pixels))
+	return m.line(m.step())
 }
 
-// step is how far apart the picture's levels are: the least difference that the mask sees.
+// step is how far apart the picture's levels are: the least difference that the mask sees, 0 where it sees none.
 func (m *noiseMeter) step() float64 {
-	least := math.Inf(1)
+	least := uint32(math.MaxUint32)
 	for _, p := range m.pixels {
-		if v := float64(p.high); v > 0 && v < least {
-			least = v
-		}
+		least = min(least, math.Float32bits(p.High)-1) // of 0 the largest
 	}
-	if math.IsInf(least, 1) {
-		return 0
-	}
-	return least
+	return float64(math.Float32frombits(least + 1))
 }
 
 // scatterOf is the sd of numbers of which v are the sizes, by their median; by their mean where more than half are the same, as in pictures of few levels.
 // It reorders v.
-func scatterOf(v []float32) float64 {
-	if m := order.Median(v); m > 0 {
+func scatterOf(lanes kernel.Lanes, v []float32) float64 {
+	if m := lanes.Nth(v, len(v)/2); m > 0 {
 		return float64(m) / mad
 	}
 	sum := 0.0
@@ -85,22 +68,23 @@ func scatterOf(v []float32) float64 {
 
 // line is the least-squares line of bins' variances over their means, each weighed by the inverse square of its variance, since a variance of so many
 // pixels is known to a share of itself. A gain below zero is none. Levels are a step apart, 0 where they are any.
-func (m *noiseMeter) line(pixels []noisePixel, step float64) Noise {
+func (m *noiseMeter) line(step float64) Noise {
 	var sw, sx, sy, sxx, sxy float64
 	least := max(leastNoise, step*step/12) // that of rounding
 	for k := range noiseBins {
-		from, to := span(k, noiseBins, len(pixels))
-		bin := pixels[from:to]
+		from, to := span(k, noiseBins, len(m.pixels))
+		bin := m.pixels[from:to]
 		if len(bin) < 20 {
 			continue
 		}
 		m.sizes = m.sizes[:0]
 		mean := 0.0
 		for _, p := range bin {
-			m.sizes = append(m.sizes, p.high)
-			mean += float64(p.mean) / float64(len(bin))
+			m.sizes = append(m.sizes, p.High)
+			mean += float64(p.Mean)
 		}
-		sd := scatterOf(m.sizes) / maskNorm
+		mean /= float64(len(bin))
+		sd := scatterOf(m.lanes, m.sizes) / maskNorm
 		v := max(sd*sd, least)
 		w := 1 / (v * v)
 		sw, sx, sy, sxx, sxy = sw+w, sx+w*mean, sy+w*v, sxx+w*mean*mean, sxy+w*mean*v

@@ -60,7 +60,7 @@ func (l *Locator) belongs(s *spot) bool {
 	}
 	for _, k := range l.cluster.members {
 		o := &l.spots[k]
-		d := math.Hypot(o.x-s.x, o.y-s.y) / l.kernel.sd
+		d := math.Hypot(o.x-s.x, o.y-s.y) / l.template.sd
 		f := s.a / (s.a + o.a)
 		if f < 0.5 && f*(1-f)*d*d/2 < l.ownLength {
 			return true
@@ -74,7 +74,7 @@ func (l *Locator) belongs(s *spot) bool {
 func (l *Locator) loses() bool {
 	for _, k := range l.cluster.members {
 		s := &l.spots[k]
-		alone := s.a * math.Sqrt(l.kernel.norm/l.noise.At(l.background.at(int(s.x+0.5), int(s.y+0.5))))
+		alone := s.a * math.Sqrt(l.template.norm/l.noise.At(l.background.at(int(s.x+0.5), int(s.y+0.5))))
 		if s.score < l.o.Threshold && alone >= l.o.Threshold+addedMore || l.belongs(s) {
 			return true
 		}

@@ -3,6 +3,9 @@ package locate
 import (
 	"cmp"
 	"math"
+	"math/bits"
+
+	"driftscope/infer/locate/kernel"
 )
 
 // block is the side of the squares that are scored again or not, px.
@@ -11,38 +14,34 @@ const block = 4
 // joined is how many blocks that nothing changed between two that did are scored with them: filtering an end of a stretch costs as much.
 const joined = 8
 
+// stretch is the longest part of a row that is filtered at once, px: with the rows that it is made of it stays in the nearest cache.
+const stretch = 512
+
 // changes is where the scores of a picture of h × w are no longer the residual's.
 type changes struct {
-	h, w          int
-	rows, columns int    // of blocks
-	stale         []bool // rows × columns
-	areas         []area // that were scored last
+	h, w        int
+	rows, words int           // of blocks; that hold a row's
+	stale       []uint64      // rows × words: a bit for each block
+	areas       []kernel.Area // that were filtered last
 }
 
-// area is a part of a picture, from (x0, y0) on and before (x1, y1).
-type area struct{ x0, y0, x1, y1 int }
-
 func newChanges(h, w int) *changes {
-	c := &changes{h: h, w: w, rows: (h + block - 1) / block, columns: (w + block - 1) / block}
-	c.stale = make([]bool, c.rows*c.columns)
+	c := &changes{h: h, w: w, rows: (h + block - 1) / block, words: (w + 64*block - 1) / (64 * block)}
+	c.stale = make([]uint64, c.rows*c.words)
 	return c
 }
 
-// all says that everything changed.
-func (c *changes) all() {
-	for i := range c.stale {
-		c.stale[i] = true
-	}
-}
-
 // mark says that an area changed, which scores see from within reach.
-func (c *changes) mark(a area, reach int) {
-	r0, r1 := max(a.y0-reach, 0)/block, min(a.y1+reach-1, c.h-1)/block
-	c0, c1 := max(a.x0-reach, 0)/block, min(a.x1+reach-1, c.w-1)/block
-	for r := r0; r <= r1; r++ {
-		row := c.stale[r*c.columns+c0 : r*c.columns+c1+1]
-		for i := range row {
-			row[i] = true
+func (c *changes) mark(a kernel.Area, reach int) {
+	if a.Empty() {
+		return
+	}
+	r0, r1 := max(a.Y0-reach, 0)/block, min(a.Y1+reach-1, c.h-1)/block
+	from, to := max(a.X0-reach, 0)/block, min(a.X1+reach-1, c.w-1)/block+1
+	for k := from / 64; k <= (to-1)/64; k++ {
+		ones := ^uint64(0) << max(0, from-64*k) & (^uint64(0) >> max(0, 64*(k+1)-to))
+		for r := r0; r <= r1; r++ {
+			c.stale[r*c.words+k] |= ones
 		}
 	}
 }
@@ -51,18 +50,22 @@ func (c *changes) mark(a area, reach int) {
 func (c *changes) take() {
 	c.areas = c.areas[:0]
 	for r := range c.rows {
-		row := c.stale[r*c.columns : (r+1)*c.columns]
 		from, to := -1, -joined // of the piece so far
-		for i, stale := range row {
-			if !stale {
-				continue
+		for k, ones := range c.stale[r*c.words : (r+1)*c.words] {
+			c.stale[r*c.words+k] = 0
+			for ones != 0 {
+				first := bits.TrailingZeros64(ones)
+				n := bits.TrailingZeros64(^(ones >> first))
+				ones &^= (1<<n - 1) << first
+				first += 64 * k
+				for end := first + n; first < end; first = to {
+					if first >= to+joined || first-from >= stretch/block {
+						c.add(r, from, to)
+						from = first
+					}
+					to = min(end, from+stretch/block)
+				}
 			}
-			row[i] = false
-			if i >= to+joined || i-from >= stretch/block {
-				c.add(r, from, to)
-				from = i
-			}
-			to = i + 1
 		}
 		c.add(r, from, to)
 	}
@@ -70,49 +73,37 @@ func (c *changes) take() {
 
 func (c *changes) add(r, from, to int) {
 	if from >= 0 {
-		c.areas = append(c.areas, area{from * block, r * block, min(to*block, c.w), min((r+1)*block, c.h)})
+		c.areas = append(c.areas, kernel.Area{X0: from * block, Y0: r * block, X1: min(to*block, c.w), Y1: min((r+1)*block, c.h)})
 	}
 }
 
-// score lists the maxima of the filtered residual where it changed, whose score is least or more. The score is (T * r)/√(var Σ T²), by the noise of the
-// background; that is so much the same over a template that the maxima are those of T * r.
+// filterChanges filters the residual again where it changed, and lists the maxima there that may have a score of least or more.
+func (l *Locator) filterChanges(least float64) {
+	l.changes.take()
+	low := l.lowest(least, l.camera) // a texture makes it higher
+	l.peaks = l.lanes.Sweep(l.filter, l.changes.areas, low)
+}
+
+// lowest is the value of the filtered residual below which no score is least under a noise, anywhere.
+func (l *Locator) lowest(least float64, noise Noise) float32 {
+	return float32(0.999 * least * math.Sqrt(l.template.norm*noise.At(l.background.lowest())))
+}
+
+// score makes seeds of the maxima whose score is least or more. The score is (T * r)/√(var Σ T²), by the noise of the background; that is so much the same
+// over a template that the maxima are those of T * r.
 func (l *Locator) score(least float64) {
-	norm := l.kernel.norm
-	l.filterChanges(float32(0.999 * least * math.Sqrt(norm*l.noise.At(l.background.lowest())))) // no score of least is lower, anywhere
+	low := l.lowest(least, l.noise)
 	l.seeds = l.seeds[:0]
-	for _, at := range l.high {
-		x, y := int(at)%l.w, int(at)/l.w
-		if x == 0 || x == l.w-1 || y == 0 || y == l.h-1 || !peak(l.filtered[int(at)-l.w-1:int(at)+l.w+2], l.w) {
+	for _, at := range l.peaks {
+		v := l.filter.Out.Pixels[at]
+		if v < low {
 			continue
 		}
-		if z := float64(l.filtered[at]) / math.Sqrt(norm*l.noise.At(l.background.at(x, y))); z >= least {
+		x, y := int(at)%l.w, int(at)/l.w
+		if z := float64(v) / math.Sqrt(l.template.norm*l.noise.At(l.background.at(x, y))); z >= least {
 			l.seeds = append(l.seeds, seed{int32(x), int32(y), float32(z)})
 		}
 	}
-}
-
-// filterChanges filters the residual again where it changed, and lists the pixels there that are low or higher.
-func (l *Locator) filterChanges(low float32) {
-	l.changes.take()
-	l.high = l.high[:0]
-	for _, a := range l.changes.areas {
-		for y := a.y0; y < a.y1; y++ {
-			at := y*l.w + a.x0
-			row := l.filtered[at : at+a.x1-a.x0]
-			l.filter.apply(row, l.residual, y, a.x0)
-			for i, v := range row {
-				if v >= low {
-					l.high = append(l.high, int32(at+i))
-				}
-			}
-		}
-	}
-}
-
-// peak tells whether the pixel in the middle of three rows, of a picture w wide, is above those about it; of equal ones the last is.
-func peak(z []float32, w int) bool {
-	v, up, here, down := z[w+1], z[:3], z[w:w+3], z[2*w:2*w+3]
-	return v >= here[0] && v > here[2] && v >= up[0] && v >= up[1] && v >= up[2] && v > down[0] && v > down[1] && v > down[2]
 }
 
 // higher orders seeds, the highest first, and those of equal height by place.

@@ -26,6 +26,7 @@ type long struct {
 	spot   int32
 	e, sd  float64
 	dx, dy float64 // half the way between its halves, if it is two
+	single float64 // scratch: how likely e is of a single spot
 }
 
 // shapeScatter is τ of the spots in longs.
@@ -66,18 +67,21 @@ func mostAsk(longs []long, tau float64) bool {
 
 // pairLikelihood is the logarithm of the likelihood of τ, with the likeliest share of pairs.
 func pairLikelihood(longs []long, tau float64) (sum float64) {
+	for i := range longs {
+		g := &longs[i]
+		v := g.sd*g.sd + tau*tau
+		g.single = g.e / v * math.Exp(-g.e*g.e/(2*v))
+	}
 	share := firstShare
-	for range shares {
-		sum = 0
-		pairs := 0.0
+	for range shares - 1 {
+		pairs, pair := 0.0, share/mostLong
 		for _, g := range longs {
-			v := g.sd*g.sd + tau*tau
-			single := (1 - share) * g.e / v * math.Exp(-g.e*g.e/(2*v))
-			pair := share / mostLong
-			pairs += pair / (single + pair)
-			sum += math.Log(single + pair)
+			pairs += pair / ((1-share)*g.single + pair)
 		}
 		share = max(pairs/float64(len(longs)), 1e-3)
+	}
+	for _, g := range longs {
+		sum += math.Log((1-share)*g.single + share/mostLong)
 	}
 	return sum
 }

@@ -81,33 +81,13 @@ const orders = 6
 
 // secondOrder is the normal equations of T uᵖ vᵠ, fitted to what all spots leave about one.
 func (l *Locator) secondOrder(s *spot) (gram [orders * orders]float64, right [orders]float64) {
-	sd, p := l.kernel.sd, &l.patch
-	l.patchOf(p, s.x, s.y)
-	l.moments.set(p, float64(p.x0)-s.x, sd, 4)
-	var square [5][5]float64 // of u and v
-	var single [3][3]float64
-	for y := p.y0; y < p.y1; y++ {
-		ws, rs := l.longRow(p, y)
-		t, v := float64(p.ty[y-p.y0]), (float64(y)-s.y)/sd
-		f := t
-		for j := range 3 {
-			for i := range 3 - j {
-				single[i][j] += f * rs[i]
-			}
-			f *= v
-		}
-		f = t * t
-		for j := range 5 {
-			for i := range 5 - j {
-				square[i][j] += f * ws[i]
-			}
-			f *= v
-		}
-	}
+	l.patchOf(&l.patch, s.x, s.y)
+	m := &l.moments
+	l.lanes.Sum(m, &l.field, &l.patch, 4)
 	for i, p := range powers {
-		right[i] = single[p[0]][p[1]]
+		right[i] = m.Single[p[0]][p[1]]
 		for j, q := range powers {
-			gram[i*orders+j] = square[p[0]+q[0]][p[1]+q[1]]
+			gram[i*orders+j] = m.Square[p[0]+q[0]][p[1]+q[1]]
 		}
 		gram[i*orders+i] *= 1 + 1e-6
 	}
@@ -146,19 +126,17 @@ func (l *Locator) elongation(s *spot) (g long, ok bool) {
 	if !(difference > 0) {
 		return g, false
 	}
-	angle := 0.5 * math.Atan2(b, c)
-	cos, sin := math.Cos(2*angle), math.Sin(2*angle)
+	cos, sin := 2*c/difference, 2*b/difference        // of twice the angle
 	along := [orders]float64{3: cos, 4: -cos, 5: sin} // ∂difference/∂k
-	slope := along
-	backsolve(root[:], along[:], orders)
-	variance := 0.0
-	for i := range orders {
-		variance += slope[i] * along[i]
+	forward(root[:], along[:], 3)
+	variance := 0.0 // along' (L L')⁻¹ along
+	for _, v := range along[3:] {
+		variance += v * v
 	}
 	half := (k[3]+k[4])/2 + difference/2
 	if !(half > 0) {
 		return g, false
 	}
-	d := l.kernel.sd * min(max(math.Sqrt(2*half/s.a), leastSplit), mostSplit)
-	return long{e: difference / s.a, sd: math.Sqrt(variance) / s.a, dx: d * math.Cos(angle), dy: d * math.Sin(angle)}, true
+	d := l.template.sd * min(max(math.Sqrt(2*half/s.a), leastSplit), mostSplit)
+	return long{e: difference / s.a, sd: math.Sqrt(variance) / s.a, dx: d * math.Sqrt((1+cos)/2), dy: d * math.Copysign(math.Sqrt((1-cos)/2), sin)}, true
 }

@@ -2,7 +2,6 @@ package locate
 
 import (
 	"math"
-	"slices"
 )
 
 // A real picture is not only spots and the camera's noise: out-of-focus light, grain and compression leave a texture that the filter sees, and in which
@@ -12,7 +11,7 @@ import (
 //
 // κ follows from two low quantiles of z, which bright spots hardly move. Of two models, κ = 1 and κ free, the likelihood chooses (Schwarz's criterion).
 const (
-	scatterRows = 32               // that are filtered for it
+	scatterRows = 32               // that are looked at
 	apart       = 4                // px between the values of a row that are looked at: nearer ones are nearly the same
 	low, lower  = 0.30, 0.10       // of the sample
 	quantiles   = 0.75714          // between them, of a normal law, in sds
@@ -23,26 +22,22 @@ const (
 	spread      = 2 * 1.7724538509 // length along a row over which the filtered noise is one value, in sds of the template: 2√π
 )
 
-// scatter is κ, and where the middle of z lies, in κ: off zero where the background is, which a wide template adds up.
+// scatter is κ of the filtered residual, and where the middle of z lies, in κ: off zero where the background is, which a wide template adds up.
 func (l *Locator) scatter() (k, middle float64) {
-	l.sample, l.line = l.sample[:0], slices.Grow(l.line[:0], stretch)
+	l.sample = l.sample[:0]
 	rows := min(scatterRows, l.h)
 	for k := range rows {
 		y := (2*k + 1) * l.h / (2 * rows)
-		for x := 0; x < l.w; x += stretch {
-			row := l.line[:min(stretch, l.w-x)]
-			l.filter.apply(row, l.residual, y, x)
-			for i := 0; i < len(row); i += apart {
-				l.sample = append(l.sample, row[i]/float32(math.Sqrt(l.kernel.norm*l.camera.At(l.background.at(x+i, y)))))
-			}
+		row := l.filter.Out.Row(y)
+		for x := 0; x < l.w; x += apart {
+			l.sample = append(l.sample, row[x]/float32(math.Sqrt(l.template.norm*l.camera.At(l.background.at(x, y)))))
 		}
 	}
-	n := len(l.sample)
-	slices.Sort(l.sample)
-	at := float64(l.sample[int(low*float64(n))])
-	k = (at - float64(l.sample[int(lower*float64(n))])) / quantiles
+	n := float64(len(l.sample))
+	at := float64(l.lanes.Nth(l.sample, int(low*n)))
+	k = (at - float64(l.lanes.Nth(l.sample, int(lower*n)))) / quantiles
 	middle = at + lowSDs*k
-	values := float64(rows*l.w) / (spread * l.kernel.sd)
+	values := float64(rows*l.w) / (spread * l.template.sd)
 	if k < 1+evidence*perRoot/math.Sqrt(values) {
 		return 1, middle
 	}
@@ -55,7 +50,7 @@ func (l *Locator) rescale(texture float64) {
 	was := l.texture
 	l.texture = texture
 	l.noise = Noise{Read: texture * texture * l.camera.Read, Gain: texture * texture * l.camera.Gain}
-	l.precision = l.noise.precision()
+	l.field.Read, l.field.Gain, l.field.Floor = float32(l.noise.Read), float32(l.noise.Gain), float32(l.noise.Floor())
 	for i := range l.spots {
 		s := &l.spots[i]
 		s.score *= was / texture

@@ -5,25 +5,24 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"driftscope/infer/locate/kernel"
 	"driftscope/ingest/sim/field"
 	"driftscope/internal/suite"
 )
 
 // textured is a picture of white noise smoothed by sd px to an sd of depth, on white noise of sd 1, with spots of the template s.
 func textured(rng *rand.Rand, side int, sd, depth, s float64, spots [][3]float64) []float32 {
-	white := make([]float32, side*side)
-	for i := range white {
-		white[i] = float32(rng.NormFloat64())
+	white := kernel.NewPicture(side, side)
+	for i := range white.Pixels {
+		white.Pixels[i] = float32(rng.NormFloat64())
 	}
-	smooth := make([]float32, side*side)
-	f := newFilter(side, side, newKernel(sd))
-	for y := range side {
-		f.apply(smooth[y*side:(y+1)*side], white, y, 0)
-	}
-	scale := depth / math.Sqrt(f.kernel.norm)
+	t := newTemplate(sd)
+	smooth := kernel.NewFilter(white, t.taps)
+	kernel.Widest().Sweep(smooth, []kernel.Area{{X1: side, Y1: side}}, 0)
+	scale := depth / math.Sqrt(t.norm)
 	picture := make([]float32, side*side)
 	for i := range picture {
-		v := 100 + scale*float64(smooth[i]) + rng.NormFloat64()
+		v := 100 + scale*float64(smooth.Out.Pixels[i]) + rng.NormFloat64()
 		for _, p := range spots {
 			dx, dy := float64(i%side)-p[0], float64(i/side)-p[1]
 			v += p[2] * math.Exp(-(dx*dx+dy*dy)/(2*s*s))

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"sync"
+
+	"driftscope/infer/locate/kernel"
 )
 
 // The search for the template: widths from narrowest on, each larger by widthStep, as far as the picture allows, of bright spots and of dark ones.
@@ -113,10 +115,11 @@ func (l *Locator) explain(picture []float32) (left, top float64) {
 	l.begin(picture)
 	for y := range l.h {
 		for x := range l.w {
-			r := float64(l.residual[y*l.w+x])
+			r := float64(l.field.Residual.Pixels[y*l.w+x])
 			left += r * r / l.camera.At(l.background.at(x, y))
 		}
 	}
+	l.filterChanges(0)
 	texture, middle := l.scatter()
 	l.rescale(texture)
 	l.score(0)
@@ -138,24 +141,20 @@ func (l *Locator) explain(picture []float32) (left, top float64) {
 func (l *Locator) pursue(s seed) float64 {
 	p := &l.patch
 	l.patchOf(p, float64(s.x), float64(s.y))
+	l.lanes.Shape(&l.field, p)
 	var tt, tr float64
-	for y := p.y0; y < p.y1; y++ {
-		for x := p.x0; x < p.x1; x++ {
-			t := float64(p.tx[x-p.x0] * p.ty[y-p.y0])
+	for y := p.Y0; y < p.Y1; y++ {
+		for x := p.X0; x < p.X1; x++ {
+			t := float64(p.TX[x-p.X0] * p.TY[y-p.Y0])
 			w := t / l.camera.At(l.background.at(x, y))
 			tt += w * t
-			tr += w * float64(l.residual[y*l.w+x])
+			tr += w * float64(l.field.Residual.Pixels[y*l.w+x])
 		}
 	}
 	a := tr / tt
 	if !(a > 0) {
 		return 0
 	}
-	for y := p.y0; y < p.y1; y++ {
-		row := l.residual[y*l.w:]
-		for x := p.x0; x < p.x1; x++ {
-			row[x] -= float32(a) * p.tx[x-p.x0] * p.ty[y-p.y0]
-		}
-	}
+	l.lanes.Move(&l.field, &kernel.Patch{}, 0, p, float32(-a))
 	return tr * a
 }
