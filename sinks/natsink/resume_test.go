@@ -102,9 +102,7 @@ func TestResume(t *testing.T) {
 			if c.from == delivered { // what was confirmed within the last second would come again
 				noted(t, first)
 			}
-			if err := b.Close(); err != nil {
-				t.Fatal(err)
-			}
+			loses(b)
 			writes(t, first, delivered, waiting)
 			store := killed(t, first)
 			js, err := jetstream.New(dial(t, server.URL()))
@@ -115,6 +113,7 @@ func TestResume(t *testing.T) {
 			var log suite.Transcript
 			second, _ := newDurableSink(t, server.URL(), store, slog.New(slog.NewTextHandler(&log, nil)))
 			writes(t, second, waiting, all)
+			delivers(t, second)
 			sinktest.Close(t, second)
 			if kept, err := js.Stream(t.Context(), "driftscope_local_bead"); err != nil {
 				t.Fatal(err)
@@ -161,6 +160,7 @@ func TestResumeServerLost(t *testing.T) {
 	var log suite.Transcript
 	second, _ := newDurableSink(t, server.URL(), store, slog.New(slog.NewTextHandler(&log, nil)))
 	writes(t, second, 100, 150)
+	delivers(t, second)
 	sinktest.Close(t, second)
 	audit(t, server.URL(), 150)
 	if n := log.Count("has lost messages that it had confirmed"); n != 1 {
@@ -176,15 +176,15 @@ func TestResumeElsewhere(t *testing.T) {
 	writes(t, first, 0, 10)
 	delivers(t, first)
 	noted(t, first)
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
+	loses(b)
 	writes(t, first, 20, 30)
 	store := killed(t, first)
 	elsewhere, _ := newDurableSink(t, server.URL(), t.TempDir(), nil)
 	writes(t, elsewhere, 10, 20)
+	delivers(t, elsewhere)
 	sinktest.Close(t, elsewhere)
 	second, _ := newDurableSink(t, server.URL(), store, nil)
+	delivers(t, second)
 	sinktest.Close(t, second)
 	audit(t, server.URL(), 30)
 }
@@ -198,9 +198,7 @@ func TestResumeClock(t *testing.T) {
 	first.durable.origins = []string{first.durable.run}
 	writes(t, first, 0, 20)
 	delivers(t, first)
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
+	loses(b)
 	writes(t, first, 20, 30)
 	store := killed(t, first)
 	wire := bustest.NewWire(t, server.URL()[len("nats://"):])
