@@ -197,15 +197,15 @@ func stalledReader(port int) (net.Conn, error) {
 	return c, nil
 }
 
-// damagedSpools kills a program whose spools have just begun to be delivered, and starts it again after each has been damaged where it was delivered.
+// damagedSpools kills a program whose spools are being delivered, and starts it again after each has been damaged where it was delivered.
 func (r *rig) damagedSpools(p *program) func(context.Context, *rand.Rand) {
 	return func(_ context.Context, rng *rand.Rand) {
-		r.link.turn(held)
-		time.Sleep(between(rng, time.Second, 4*time.Second))
-		r.link.turn(whole)
-		time.Sleep(between(rng, 0, 1500*time.Millisecond)) // some of it is delivered
+		r.link.turn(slowed) // something always waits, so that the spools note every second what is delivered
+		time.Sleep(between(rng, 3*time.Second, 6*time.Second))
 		p.process.kill()
-		positions, _ := filepath.Glob(filepath.Join(p.process.folder, "store", "*", "position.*"))
+		r.link.turn(whole)
+		positions, _ := filepath.Glob(filepath.Join(p.process.folder, "store", "spool", "*", "position.*"))
+		r.say("  %d positions of spools", len(positions))
 		for _, file := range positions {
 			if err := damageDelivered(rng, file); err != nil {
 				r.audit.wrong("the soak itself: %v", err)
