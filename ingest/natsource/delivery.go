@@ -19,7 +19,8 @@ import (
 // deliver brings the window to the server until ctx ends.
 func (p *DurablePublisher) deliver(ctx context.Context) {
 	defer close(p.ended)
-	for stuck := 0; ; {
+	var here bus.Stay
+	for {
 		before := p.confirmed()
 		err := p.session(ctx)
 		if ctx.Err() != nil {
@@ -27,24 +28,11 @@ func (p *DurablePublisher) deliver(ctx context.Context) {
 		}
 		p.failed(err)
 		if p.confirmed() != before {
-			stuck = 0
+			here.Worked()
 			continue
 		}
-		if stuck++; stuck%elsewhereAfter == 0 {
-			elsewhere(p.conn.NATS())
-		}
+		here.Failed(p.conn.NATS())
 		pause(ctx, tryAgain)
-	}
-}
-
-// elsewhereAfter is how many sessions in a row confirm nothing until another server is asked: the first waits 10 s, two more 3 s. A cluster that has lost its
-// leader has another by then.
-const elsewhereAfter = 3
-
-// elsewhere moves a connection to another server of the cluster. A server that is cut off from the others greets its clients and keeps nothing.
-func elsewhere(nc *nats.Conn) {
-	if nc.IsConnected() && len(nc.Servers()) > 1 {
-		_ = nc.ForceReconnect() // its error is that the connection is closed
 	}
 }
 

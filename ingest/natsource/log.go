@@ -7,6 +7,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"driftscope/internal/bus"
 )
 
 const (
@@ -61,7 +63,8 @@ type message struct {
 
 // next waits for a message until ctx ends. Another error says that the connection was closed for good.
 func (l *log) next(ctx context.Context) (*message, error) {
-	for stuck := 0; ctx.Err() == nil; {
+	var here bus.Stay
+	for ctx.Err() == nil {
 		if l.messages == nil {
 			asking, cancel := l.patience.ask(ctx)
 			err := l.attach(asking)
@@ -70,13 +73,11 @@ func (l *log) next(ctx context.Context) (*message, error) {
 				if l.conn.IsClosed() {
 					return nil, nats.ErrConnectionClosed
 				}
-				if stuck++; stuck%elsewhereAfter == 0 {
-					elsewhere(l.conn)
-				}
+				here.Failed(l.conn)
 				pause(ctx, tryAgain)
 				continue
 			}
-			stuck = 0
+			here.Worked()
 		}
 		m, err := l.messages.Next(jetstream.NextContext(ctx))
 		if ctx.Err() != nil {

@@ -110,10 +110,16 @@ func (w *Worker) Run(ctx context.Context) error {
 	defer leave(nil)
 	var saying sync.WaitGroup
 	saying.Go(func() {
+		var here bus.Stay
 		w.every(work, w.site.TTL()/3, func() error {
 			err := w.announce(work)
-			if w.replaced(err) {
+			switch {
+			case w.replaced(err):
 				leave(err)
+			case err != nil:
+				here.Failed(w.bus.NATS())
+			default:
+				here.Worked()
 			}
 			return err
 		})

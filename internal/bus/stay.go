@@ -1,0 +1,29 @@
+package bus
+
+import "github.com/nats-io/nats.go"
+
+// mostTries is how many tries in a row may fail before another server is asked: doubled with each move, three times at most, because a cluster whose servers
+// elect a leader is no better at another of them.
+const mostTries = 3
+
+// Stay counts tries that fail at a server of a cluster, and moves the connection to another after too many. A server that is cut off from the others greets its
+// clients and keeps nothing. The zero value is ready. Not safe for concurrent use.
+type Stay struct {
+	tries int    // that failed in a row
+	moves uint64 // of the connection when they began
+	hops  int    // to other servers since a try succeeded
+}
+
+// Worked says that a try succeeded.
+func (s *Stay) Worked() { s.tries, s.hops = 0, 0 }
+
+// Failed says that a try failed. Others may share the connection: if they have moved it, the count begins again.
+func (s *Stay) Failed(nc *nats.Conn) {
+	if moves := nc.Stats().Reconnects; moves != s.moves {
+		s.tries, s.moves = 0, moves
+	}
+	if s.tries++; s.tries >= mostTries<<min(s.hops, 3) && nc.IsConnected() && len(nc.Servers()) > 1 {
+		s.tries, s.hops = 0, s.hops+1
+		_ = nc.ForceReconnect() // its error is that the connection is closed
+	}
+}
