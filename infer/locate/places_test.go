@@ -117,3 +117,23 @@ func TestExtremes(t *testing.T) {
 		}
 	}
 }
+
+// TestOverflow: where what a spot has to explain is more than float32 holds, alone or beside another one, its place stays a number.
+func TestOverflow(t *testing.T) {
+	l := locator(t, 32, 32, Options{SD: 1.4})
+	picture := make([]float32, 32*32)
+	for i := range picture {
+		l.field.Residual.Pixels[i] = 3e38
+		picture[i] = 3e38
+	}
+	l.field.Picture, l.field.Floor = picture, 1e-3
+	l.spots = append(l.spots, spot{x: 15.2, y: 16, a: 1}, spot{x: 17, y: 16.4, a: 1})
+	l.cluster.members = append(l.cluster.members[:0], 0, 1)
+	l.solve(false)
+	l.step(l.spots)
+	for _, s := range l.spots {
+		if !(s.x >= 0 && s.x < 32 && s.y >= 0 && s.y < 32) {
+			t.Errorf("a spot is at (%g, %g)", s.x, s.y)
+		}
+	}
+}
