@@ -2,11 +2,15 @@ package nice
 
 import (
 	"math"
+	"sync/atomic"
 	"time"
 )
 
-// restShare is how many times the processor time of a job a Worker of a live run rests after it: jobs have a tenth of one core.
-const restShare = 9
+// The budget of a live run: jobs have a tenth of one core.
+const (
+	restShare = 9                    // times the processor time of a job that a Worker rests
+	slice     = 2 * time.Millisecond // of processor time, after which a job may rest before it is done
+)
 
 // start is when the program began, by a clock that never goes back.
 var start = time.Now()
@@ -17,8 +21,8 @@ func elapsed() time.Duration { return time.Since(start) }
 // Always is a wait without an end.
 const Always = time.Duration(math.MaxInt64)
 
-// Worker does one job at a time on a goroutine of its own. In a live run that goroutine gives way to the frame path, and Rested says when the next job may
-// begin. Its methods are called from one goroutine.
+// Worker does one job at a time on a goroutine of its own. In a live run that goroutine gives way to the frame path, a long job rests where it calls pause,
+// and Rested says when the next job may begin. Somebody who waits for a job, or drops it, ends its pauses. The methods are called from one goroutine.
 type Worker[Out any] struct {
 	Spent func() time.Duration // processor time of the goroutine's thread, read before and after a job; tests put theirs in its place before the first job
 	Now   func() time.Time     // the clock of the rest, read after a job and by Rested; the same
@@ -27,13 +31,15 @@ type Worker[Out any] struct {
 	running bool   // a job has been begun, was not dropped, and has not come back
 	number  uint64 // of the job begun last
 	rest    time.Time
+	hurried *atomic.Bool      // of the job begun last
 	orders  chan order[Out]   // one waits at most, behind a job that was dropped
 	done    chan outcome[Out] // one waits at most
 }
 
 type order[Out any] struct {
-	number uint64
-	do     func() Out
+	number  uint64
+	do      func(pause func()) Out
+	hurried *atomic.Bool // the job pauses no more
 }
 
 type outcome[Out any] struct {
@@ -56,16 +62,25 @@ func (w *Worker[Out]) work(orders <-chan order[Out]) {
 	}
 	for o := range orders {
 		began := w.Spent()
-		out := o.do()
+		out := o.do(func() {
+			if !w.live || o.hurried.Load() {
+				return
+			}
+			if took := w.Spent() - began; took >= slice {
+				time.Sleep(restShare * took)
+				began = w.Spent()
+			}
+		})
 		took := w.Spent() - began
 		w.done <- outcome[Out]{o.number, out, w.Now().Add(restShare * took)}
 	}
 }
 
-// Begin has a job done. None may be running.
-func (w *Worker[Out]) Begin(do func() Out) {
+// Begin has a job done. None may be running. The job calls pause now and then, from its own goroutine.
+func (w *Worker[Out]) Begin(do func(pause func()) Out) {
 	w.number++
-	w.orders <- order[Out]{w.number, do}
+	w.hurried = new(atomic.Bool)
+	w.orders <- order[Out]{w.number, do, w.hurried}
 	w.running = true
 }
 
@@ -76,6 +91,7 @@ func (w *Worker[Out]) Running() bool { return w.running }
 func (w *Worker[Out]) Drop() (began bool) {
 	if w.running {
 		w.running = false
+		w.hurried.Store(true)
 		select {
 		case <-w.orders:
 		default:
@@ -89,6 +105,9 @@ func (w *Worker[Out]) Drop() (began bool) {
 func (w *Worker[Out]) Take(wait time.Duration) (out Out, ok bool) {
 	if !w.running {
 		return out, false
+	}
+	if wait > 0 {
+		w.hurried.Store(true)
 	}
 	var late <-chan time.Time
 	if wait > 0 && wait < Always {

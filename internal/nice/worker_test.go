@@ -15,7 +15,7 @@ func TestWorkerRests(t *testing.T) {
 	w := NewWorker[int](true)
 	defer w.Close(Always)
 	rest := func(job func()) time.Duration {
-		w.Begin(func() int { job(); return 7 })
+		w.Begin(func(func()) int { job(); return 7 })
 		if out, ok := w.Take(Always); !ok || out != 7 {
 			t.Fatalf("a job gave %d, %v", out, ok)
 		}
@@ -38,7 +38,7 @@ func TestWorkerRests(t *testing.T) {
 func TestWorkerDrops(t *testing.T) {
 	w := NewWorker[int](false)
 	let := make(chan struct{})
-	w.Begin(func() int { <-let; return 1 })
+	w.Begin(func(func()) int { <-let; return 1 })
 	if _, ok := w.Take(0); ok || !w.Running() {
 		t.Error("a job came back before it ended")
 	}
@@ -46,15 +46,53 @@ func TestWorkerDrops(t *testing.T) {
 		t.Error("a job came back before it ended")
 	}
 	w.Drop()
-	w.Begin(func() int { return 2 })
+	w.Begin(func(func()) int { return 2 })
 	if w.Drop() {
 		t.Error("a job began behind one that is held")
 	}
-	w.Begin(func() int { return 3 })
+	w.Begin(func(func()) int { return 3 })
 	close(let)
 	if out, ok := w.Take(Always); out != 3 || !ok || w.Running() || !w.Rested() {
 		t.Errorf("found %d, %v, expected the last job's 3", out, ok)
 	}
 	w.Close(Always)
 	w.Close(Always)
+}
+
+// TestWorkerPauses: a job that computes for 40 ms of a live run takes ten times as long where it pauses, and a tenth of that once somebody waits for it. The
+// clock of the thread decides, so a loaded machine only makes it later. A recording's job never pauses.
+func TestWorkerPauses(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("a thread's processor time is known on Linux alone")
+	}
+	const work = 40 * time.Millisecond
+	pauses := func(live, wait bool) (slept int) {
+		w := NewWorker[int](live)
+		defer w.Close(Always)
+		ended := make(chan int, 1)
+		w.Begin(func(pause func()) int {
+			n := 0
+			for until := spent() + work; spent() < until; {
+				before := time.Now()
+				if pause(); time.Since(before) >= restShare*slice {
+					n++
+				}
+			}
+			ended <- n
+			return n
+		})
+		if wait {
+			w.Take(Always)
+		}
+		return <-ended
+	}
+	if n := pauses(true, false); n < int(work/slice)/4 {
+		t.Errorf("a job of %v paused %d times", work, n)
+	}
+	if n := pauses(true, true); n > 1 {
+		t.Errorf("a job that is waited for paused %d times", n)
+	}
+	if n := pauses(false, false); n > int(work/slice)/4 {
+		t.Errorf("a recording's job paused %d times", n)
+	}
 }

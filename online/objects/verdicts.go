@@ -126,9 +126,10 @@ func (v *verdicts) begin() {
 	if !v.live {
 		v.credit, v.due = v.credit-float64(len(job)), v.frame+batchFrames
 	}
-	v.worker.Begin(func() []verdict {
+	v.worker.Begin(func(pause func()) []verdict {
 		found := make([]verdict, 0, len(job))
 		for _, k := range job {
+			pause()
 			found = append(found, v.of(&v.judge, k))
 		}
 		return found

@@ -39,8 +39,9 @@ type order struct {
 	options  states.Options
 }
 
-// learn finds the law; nil where no step moves.
-func learn(o order) *Law {
+// learn finds the law, and calls pause many times meanwhile. It returns nil if no step moves.
+func learn(o order, pause func()) *Law {
+	o.options.Pause = pause
 	found, ok := states.Infer(o.segments, o.options)
 	if !ok {
 		return nil

@@ -32,6 +32,10 @@ const (
 	saved       = 1 << 14
 )
 
+// growth is how many times the steps of the last law the next one of a live run is learnt from at most: a fast film of many objects has a law within a second,
+// and one of all that is remembered some minutes later.
+const growth = 4
+
 // Learner learns the law of all objects. Its methods are called from one goroutine.
 type Learner struct {
 	config   Config
@@ -112,7 +116,11 @@ func (l *Learner) Pass(seq uint64, live func() []states.Segment) (changed bool) 
 		}
 	}
 	if !l.inFlight && l.worth() {
-		l.begin(seq, live())
+		most := 0
+		if !l.config.Deterministic {
+			most = growth * max(firstLaw, l.given)
+		}
+		l.begin(seq, live(), most)
 	}
 	return changed
 }
@@ -135,13 +143,13 @@ func (l *Learner) use(law *Law) (changed bool) {
 	return true
 }
 
-// begin has the law learnt from all that is remembered.
-func (l *Learner) begin(seq uint64, live []states.Segment) {
-	o := order{seq: seq, segments: l.memory.with(live), options: states.Options{Exposure: l.config.Exposure, Depth: l.config.Depth}}
+// begin has the law learnt from about most of the steps that are remembered, or from all of them if most is 0.
+func (l *Learner) begin(seq uint64, live []states.Segment, most int) {
+	o := order{seq: seq, segments: thin(l.memory.with(live), most), options: states.Options{Exposure: l.config.Exposure, Depth: l.config.Depth}}
 	if l.field != nil && l.moves >= firstMap {
 		o.field = l.field.Clone()
 	}
-	l.worker.Begin(func() *Law { return learn(o) })
+	l.worker.Begin(func(pause func()) *Law { return learn(o, pause) })
 	l.given = 0
 	for i := range o.segments {
 		l.given += len(o.segments[i].Steps)
@@ -173,7 +181,7 @@ func (l *Learner) Finish(seq uint64, live []states.Segment) (changed bool) {
 	if l.fresh == 0 {
 		return changed
 	}
-	l.begin(seq, live)
+	l.begin(seq, live, 0)
 	law, ok := l.worker.Take(l.patience())
 	return ok && l.use(law) || changed
 }

@@ -42,3 +42,20 @@ func (m *memory) with(live []states.Segment) []states.Segment {
 	all := append(append([]states.Segment(nil), m.pieces[from:]...), live...)
 	return all[max(len(all)-mostPieces, 0):]
 }
+
+// thin returns every second, third or further piece, so that they have about most steps; or all, if most is 0 or they have fewer. It overwrites pieces.
+func thin(pieces []states.Segment, most int) []states.Segment {
+	if most == 0 {
+		return pieces
+	}
+	steps := 0
+	for i := range pieces {
+		steps += len(pieces[i].Steps)
+	}
+	stride := max((steps+most-1)/most, 1)
+	kept := pieces[:0]
+	for i := 0; i < len(pieces); i += stride {
+		kept = append(kept, pieces[i])
+	}
+	return kept
+}

@@ -95,13 +95,13 @@ func TestLearner(t *testing.T) {
 	}
 }
 
-// TestLive: nothing waits for a law that is late, and after one that took a second nothing is learnt for nine.
+// TestLive: nothing waits for a law that is late, and after one nothing is learnt before the clock goes on.
 func TestLive(t *testing.T) {
 	l := New(Config{})
 	defer l.Close()
 	var now, spent atomic.Int64
 	l.worker.Now = func() time.Time { return time.Unix(now.Load(), 0) }
-	l.worker.Spent = func() time.Duration { return time.Duration(spent.Add(int64(time.Second))) } // read before and after: a law takes one
+	l.worker.Spent = func() time.Duration { return time.Duration(spent.Add(int64(time.Microsecond))) } // each reading is later than the one before
 	f := newField(20)
 	frame := func() bool { f.frame(l); return l.Pass(1, f.live) }
 	for range 10 {
@@ -117,13 +117,41 @@ func TestLive(t *testing.T) {
 			t.Fatal("another was begun during the rest")
 		}
 	}
-	now.Store(9)
+	now.Store(1)
 	if frame(); !l.inFlight {
 		t.Error("none was begun after the rest")
 	}
 	l.Reset()
 	if l.Law() != nil || l.memory.steps != 0 {
 		t.Error("a reset keeps something")
+	}
+}
+
+// TestGrowth: a law of a live run is learnt from about four times the steps of the one before, drawn evenly; the last one of a run from all.
+func TestGrowth(t *testing.T) {
+	l := New(Config{})
+	defer l.Close()
+	for range 1000 {
+		l.Keep(states.Segment{Weight: 1, Steps: make([]states.Step, longest)})
+	}
+	until := func(inFlight bool) {
+		for l.inFlight != inFlight {
+			l.Pass(1, func() []states.Segment { return nil })
+			time.Sleep(time.Millisecond)
+		}
+	}
+	want := firstLaw
+	for range 3 {
+		want *= growth
+		l.Count(mostSteps)
+		if until(true); l.given > want+longest || l.given < want/2 {
+			t.Errorf("a law was learnt from %d steps, expected about %d", l.given, want)
+		}
+		until(false)
+	}
+	l.Count(1)
+	if l.Finish(2, nil); l.given != 1000*longest {
+		t.Errorf("the last law was learnt from %d steps, expected all %d", l.given, 1000*longest)
 	}
 }
 

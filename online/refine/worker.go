@@ -25,7 +25,7 @@ func (w *Worker) Begin(j Job) {
 	w.cancel = new(drift.Cancel)
 	j.cancel = w.cancel
 	from := w.Latest()
-	w.Slices.Begin(func() *Learner { return from.After(j) })
+	w.Slices.Begin(func(func()) *Learner { return from.After(j) })
 }
 
 // Latest puts what the slice left to use, where one has come back, and lends it.

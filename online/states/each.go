@@ -10,8 +10,11 @@ const share = 64
 func (f *fitting) each(do func(i int)) {
 	n := len(f.segments)
 	cores := min(f.cores, (n+share-1)/share)
-	if cores <= 1 {
+	if cores <= 1 || f.pause != nil {
 		for i := range n {
+			if f.pause != nil && i%share == 0 {
+				f.pause()
+			}
 			do(i)
 		}
 		return

@@ -13,6 +13,7 @@ type Options struct {
 	States   int     // that there are; 0 where the evidence chooses
 	Lag      int     // frames of a step, as Law has it; 0 where the evidence chooses
 	Cores    int     // that it may take, 0 for one; the law is the same whatever they are
+	Pause    func()  // called between two tracks, from the caller's goroutine; may be nil. Then Cores is one
 }
 
 // State is one of the states that objects are in.

@@ -28,6 +28,7 @@ type fitting struct {
 	time     float64 // mean time of a step, s
 	least    float64 // ln D below which nothing is told from rest
 	cores    int
+	pause    func()             // nil for none
 	tables   map[float64]*table // by their noise: of the latest
 	terms    []float64          // of a mixture without a spread, a row of states a track
 	ends     []slope
@@ -49,7 +50,7 @@ func newFitting(segments []Segment, o Options) (f *fitting, ok bool) {
 	if !(steps > 0 && squares > 0 && seconds > 0) {
 		return nil, false
 	}
-	f = &fitting{segments: segments, exposure: o.Exposure, cores: o.Cores, tables: map[float64]*table{}, unit: squares / steps / (2 * axes), time: seconds / steps}
+	f = &fitting{segments: segments, exposure: o.Exposure, cores: o.Cores, pause: o.Pause, tables: map[float64]*table{}, unit: squares / steps / (2 * axes), time: seconds / steps}
 	f.noise = f.unit / meanScale(segments)
 	f.stray = math.Log(strays / (math.Pi * longest))
 	f.least = math.Log(f.unit / f.time * slowest)
