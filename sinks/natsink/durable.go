@@ -180,7 +180,7 @@ func (d *durable) discard(folder, but string, most int64) error {
 	return nil
 }
 
-// ErrUnanswered says that the server is there and did not answer in time: what is configured may be right.
+// ErrUnanswered reports a server that did not answer, or went away before it did. The configuration may be right.
 var ErrUnanswered = errors.New("the NATS server did not answer")
 
 // unkept explains why the server is not known to keep what; otherwise says what to do where it answered.
@@ -190,6 +190,9 @@ func unkept(what, otherwise string, err error) error {
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("nats.durable: %w within %v whether it keeps %s: start again once it does, or %s", ErrUnanswered, askWait, what, otherwise)
+	}
+	if errors.Is(err, nats.ErrReconnectBufExceeded) {
+		return fmt.Errorf("nats.durable: %w whether it keeps %s, because the connection was lost: start again once the server is back", ErrUnanswered, what)
 	}
 	return fmt.Errorf("nats.durable: the server does not keep %s: %w: %s", what, err, otherwise)
 }
