@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/goleak"
 
 	"driftscope/internal/bus/bustest"
@@ -76,6 +78,35 @@ func TestStream(t *testing.T) {
 	}
 	if out, err := typed(t, "site", "init", server, "--camera=bead"); err != nil || strings.Count(out, "there  ") != 9 {
 		t.Fatalf("found %v\n%s", err, out)
+	}
+	nc, err := nats.Connect(strings.TrimPrefix(server, "--nats="))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	frames, err := js.Stream(t.Context(), "frames_camera_bead")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := frames.CachedInfo().Config
+	other.MaxBytes = 1 << 20
+	if _, err := js.UpdateStream(t.Context(), other); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := typed(t, "site", "init", server, "--camera=bead"); err != nil || strings.Count(out, "there  ") != 8 || !strings.Contains(out, "differs") || !strings.Contains(out, "max_bytes: found 1048576") {
+		t.Errorf("a stream of another size: %v\n%s", err, out)
+	}
+	refused(1, "start the site's server", "site", "init", "--nats=nats://127.0.0.1:1")
+	refused(2, "gone.yaml", "add", "gone.yaml", server)
+	if _, err := typed(t, "add", "sim:molecule", "--name=disk", "--model=here.onnx", server); err != nil {
+		t.Error(err)
+	}
+	if _, err := typed(t, "remove", "disk", server); err != nil {
+		t.Error(err)
 	}
 	write("stream: bead\nsource: {nats: {subject: camera.bead}}\nframes: {durable: true}\nmodel: embedded:molecule\n")
 	if out, err := typed(t, "add", file, server, "--labels=gpu,hall", "--cores=2"); err != nil || out != "stream bead should run\n" {

@@ -4,5 +4,8 @@ package nice
 
 import "time"
 
-// spent is the time that passes, which is no less than a thread's processor time.
-func spent() time.Duration { return elapsed() }
+// start is when the program began, by a clock that never goes back.
+var start = time.Now()
+
+// spent is the time that has passed: a thread's own is known on Linux alone. So a job's rest is longer than its processor time asks for.
+func spent() time.Duration { return time.Since(start) }

@@ -12,12 +12,6 @@ const (
 	slice     = 2 * time.Millisecond // of processor time, after which a job may rest before it is done
 )
 
-// start is when the program began, by a clock that never goes back.
-var start = time.Now()
-
-// elapsed is the time since then.
-func elapsed() time.Duration { return time.Since(start) }
-
 // Always is a wait without an end.
 const Always = time.Duration(math.MaxInt64)
 

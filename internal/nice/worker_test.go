@@ -57,6 +57,25 @@ func TestWorkerDrops(t *testing.T) {
 	}
 	w.Close(Always)
 	w.Close(Always)
+	if _, ok := w.Take(Always); ok {
+		t.Error("a Worker without a job gave something")
+	}
+}
+
+// TestWorkerClosesLate: Close does not wait for a job beyond its time.
+func TestWorkerClosesLate(t *testing.T) {
+	w := NewWorker[int](false)
+	begun, let, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	w.Begin(func(func()) int { close(begun); <-let; close(done); return 1 })
+	<-begun
+	w.Close(time.Millisecond)
+	select {
+	case <-done:
+		t.Error("the job had ended before it was let go")
+	default:
+	}
+	close(let)
+	<-done
 }
 
 // TestWorkerPauses: a job that computes for 40 ms of a live run takes ten times as long where it pauses, and a tenth of that once somebody waits for it. The

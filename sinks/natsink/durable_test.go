@@ -1,7 +1,6 @@
 package natsink
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -482,21 +481,4 @@ func TestDurableOnFullServer(t *testing.T) {
 	}
 	sinktest.Close(t, s)
 	audit(t, server.URL(), n)
-}
-
-// TestUnkept: a server that goes away while a run starts is no mistake of the user's; one that refuses is.
-func TestUnkept(t *testing.T) {
-	for _, c := range []struct {
-		err     error
-		passing bool
-	}{
-		{context.DeadlineExceeded, true},
-		{fmt.Errorf("asking: %w", nats.ErrReconnectBufExceeded), true}, // killed between the connection and the first question
-		{jetstream.ErrJetStreamNotEnabled, false},
-		{nats.ErrPermissionViolation, false},
-	} {
-		if err := unkept("KV_x", "enable JetStream", c.err); errors.Is(err, ErrUnanswered) != c.passing {
-			t.Errorf("%v: %v", c.err, err)
-		}
-	}
 }

@@ -13,11 +13,13 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"driftscope/internal/rights"
+	"driftscope/internal/suite"
 )
 
 // TestRights tries every cell of the table of rights on real servers: what is allowed works, and nothing else has an effect. Observers with all rights in every
 // account say what had one.
 func TestRights(t *testing.T) {
+	suite.Calculation(t) // nats-server 2.15.2 has a race of its own between making and changing a stream, which the embedded server shows to the detector
 	cells, wrong := 0, 0
 	for _, start := range []func(*testing.T) *trial{embeddedTrial("", true), embeddedTrial("", false), embeddedTrial("a secret of the lab", true), instrumentTrial, siteTrial} {
 		tr := start(t)
