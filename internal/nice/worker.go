@@ -2,7 +2,7 @@ package nice
 
 import (
 	"math"
-	"sync/atomic"
+	"sync"
 	"time"
 )
 
@@ -25,7 +25,7 @@ type Worker[Out any] struct {
 	running bool   // a job has been begun, was not dropped, and has not come back
 	number  uint64 // of the job begun last
 	rest    time.Time
-	hurried *atomic.Bool      // of the job begun last
+	hurry   func()            // ends the pauses of the job begun last
 	orders  chan order[Out]   // one waits at most, behind a job that was dropped
 	done    chan outcome[Out] // one waits at most
 }
@@ -33,7 +33,7 @@ type Worker[Out any] struct {
 type order[Out any] struct {
 	number  uint64
 	do      func(pause func()) Out
-	hurried *atomic.Bool // the job pauses no more
+	hurried <-chan struct{} // closed: the job pauses no more
 }
 
 type outcome[Out any] struct {
@@ -57,12 +57,15 @@ func (w *Worker[Out]) work(orders <-chan order[Out]) {
 	for o := range orders {
 		began := w.Spent()
 		out := o.do(func() {
-			if !w.live || o.hurried.Load() {
+			if !w.live {
 				return
 			}
 			if took := w.Spent() - began; took >= slice {
-				time.Sleep(restShare * took)
-				began = w.Spent()
+				select {
+				case <-o.hurried: // the rest comes after the job
+				case <-time.After(restShare * took):
+					began = w.Spent()
+				}
 			}
 		})
 		took := w.Spent() - began
@@ -73,8 +76,9 @@ func (w *Worker[Out]) work(orders <-chan order[Out]) {
 // Begin has a job done. None may be running. The job calls pause now and then, from its own goroutine.
 func (w *Worker[Out]) Begin(do func(pause func()) Out) {
 	w.number++
-	w.hurried = new(atomic.Bool)
-	w.orders <- order[Out]{w.number, do, w.hurried}
+	hurried := make(chan struct{})
+	w.hurry = sync.OnceFunc(func() { close(hurried) })
+	w.orders <- order[Out]{w.number, do, hurried}
 	w.running = true
 }
 
@@ -85,7 +89,7 @@ func (w *Worker[Out]) Running() bool { return w.running }
 func (w *Worker[Out]) Drop() (began bool) {
 	if w.running {
 		w.running = false
-		w.hurried.Store(true)
+		w.hurry()
 		select {
 		case <-w.orders:
 		default:
@@ -101,7 +105,7 @@ func (w *Worker[Out]) Take(wait time.Duration) (out Out, ok bool) {
 		return out, false
 	}
 	if wait > 0 {
-		w.hurried.Store(true)
+		w.hurry()
 	}
 	var late <-chan time.Time
 	if wait > 0 && wait < Always {

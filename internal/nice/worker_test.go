@@ -115,3 +115,28 @@ func TestWorkerPauses(t *testing.T) {
 		t.Errorf("a recording's job paused %d times", n)
 	}
 }
+
+// TestWorkerHurries: who waits for a job ends the pause that it is in, however long that is.
+func TestWorkerHurries(t *testing.T) {
+	w := NewWorker[int](true)
+	defer w.Close(Always)
+	times := make(chan time.Duration, 2)
+	for _, at := range []time.Duration{0, time.Hour} { // before the job, and at its pause; after it the same
+		times <- at
+	}
+	close(times)
+	w.Spent = func() time.Duration {
+		at, more := <-times
+		if !more {
+			return time.Hour
+		}
+		return at
+	}
+	w.Begin(func(pause func()) int { pause(); return 7 })
+	if out, ok := w.Take(Always); out != 7 || !ok { // without the hurry: after nine hours
+		t.Errorf("found %d, %v", out, ok)
+	}
+	if w.Rested() {
+		t.Error("the hour that the job took is not rested from")
+	}
+}
