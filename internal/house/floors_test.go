@@ -9,7 +9,7 @@ import (
 )
 
 // floorsFile names each figure that was won, with its floor.
-const floorsFile = "internal/floors/floors.txt"
+const floorsFile = "cmd/driftlab/internal/floors/floors.txt"
 
 // bound is a floor: a relation, >= or <=, and its number.
 type bound struct {
