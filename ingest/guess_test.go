@@ -10,7 +10,7 @@ import (
 
 	"driftscope/ingest/ingesttest"
 	"driftscope/ingest/tiff"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/pipeline"
 )
 
 // recording is what the sources of files have in common.

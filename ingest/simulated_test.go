@@ -16,8 +16,8 @@ import (
 
 	"driftscope/ingest/sim"
 	"driftscope/ingest/sim/field"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // openSimulated makes and opens a source from YAML options; the test closes it.

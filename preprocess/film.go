@@ -8,8 +8,8 @@ import (
 
 	"gocv.io/x/gocv"
 
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // filmRange is a normalise whose grey window goes from the smallest to the largest value of a whole film, as in the paper's supplement.

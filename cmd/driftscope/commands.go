@@ -3,14 +3,14 @@
 package main
 
 import (
-	"driftscope/internal/batch"
-	"driftscope/internal/demo"
-	"driftscope/internal/desired"
-	"driftscope/internal/doctor"
-	"driftscope/internal/law"
-	"driftscope/internal/manual"
-	"driftscope/internal/pool"
-	"driftscope/internal/work"
+	"driftscope/internal/job/demo"
+	"driftscope/internal/job/doctor"
+	"driftscope/internal/job/law"
+	"driftscope/internal/kit/console"
+	"driftscope/internal/site/batch"
+	"driftscope/internal/site/desired"
+	"driftscope/internal/site/pool"
+	"driftscope/internal/site/work"
 )
 
 // commands is the command line, one field a sub-command; each has its file.
@@ -37,8 +37,8 @@ type commands struct {
 	Lint       lintCmd             `cmd:"" group:"Set-up" help:"Check a configuration without opening anything."`
 	Doctor     doctor.Command      `cmd:"" group:"Set-up" help:"Look whether this computer has what runs need."`
 	Version    versionCmd          `cmd:"" group:"Set-up" help:"Say which build this is."`
-	Completion manual.Completion   `cmd:"" group:"Set-up" help:"Print what a shell completes commands and flags by."`
-	Man        manual.Page         `cmd:"" hidden:"" help:"Print the manual page."`
+	Completion console.Completion  `cmd:"" group:"Set-up" help:"Print what a shell completes commands and flags by."`
+	Man        console.Manual      `cmd:"" hidden:"" help:"Print the manual page."`
 	Capture    captureCmd          `cmd:"" hidden:"" help:"Read a source on behalf of another driftscope."`
 	TryModel   tryModelCmd         `cmd:"" hidden:"" help:"Open a model on behalf of another driftscope."`
 }

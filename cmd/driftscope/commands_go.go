@@ -7,20 +7,19 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"driftscope/internal/batch"
-	"driftscope/internal/desired"
-	"driftscope/internal/doctor"
-	"driftscope/internal/exit"
-	"driftscope/internal/law"
-	"driftscope/internal/manual"
-	"driftscope/internal/pool"
+	"driftscope/internal/job/doctor"
+	"driftscope/internal/job/law"
+	"driftscope/internal/kit/console"
+	"driftscope/internal/site/batch"
+	"driftscope/internal/site/desired"
+	"driftscope/internal/site/pool"
 )
 
 // commands is the command line of a build without OpenCV: the same names as in commands.go, of which those that are lacking say so.
 type commands struct {
 	Run        lackingCmd          `cmd:"" group:"Track" passthrough:"" help:"Not in this build: track a source and publish what it does."`
 	Batch      batch.Command       `cmd:"" group:"Track" help:"Track many finished recordings: here, or on workers."`
-	Demo       lackingCmd          `cmd:"" group:"Track" passthrough:"" help:"Not in this build: track a real film that comes with the program, and show its dashboard."`
+	Demo       lackingCmd          `cmd:"" group:"Track" passthrough:"" help:"Not in this build: track a film that comes with the program, and show it."`
 	Watch      watchCmd            `cmd:"" group:"Look" help:"Print what a running stream publishes."`
 	View       viewCmd             `cmd:"" group:"Look" help:"Show again what a run wrote, over its film."`
 	Dashboard  dashboardCmd        `cmd:"" group:"Look" help:"Show the dashboard of streams on a NATS server elsewhere."`
@@ -40,8 +39,8 @@ type commands struct {
 	Lint       lackingCmd          `cmd:"" group:"Set-up" passthrough:"" help:"Not in this build: check a configuration without opening anything."`
 	Doctor     doctor.Command      `cmd:"" group:"Set-up" help:"Look whether this computer has what runs need."`
 	Version    versionCmd          `cmd:"" group:"Set-up" help:"Say which build this is."`
-	Completion manual.Completion   `cmd:"" group:"Set-up" help:"Print what a shell completes commands and flags by."`
-	Man        manual.Page         `cmd:"" hidden:"" help:"Print the manual page."`
+	Completion console.Completion  `cmd:"" group:"Set-up" help:"Print what a shell completes commands and flags by."`
+	Man        console.Manual      `cmd:"" hidden:"" help:"Print the manual page."`
 }
 
 // lackingCmd is a command that needs OpenCV.
@@ -51,5 +50,5 @@ type lackingCmd struct {
 
 // Run refuses.
 func (lackingCmd) Run(k *kong.Context) error {
-	return exit.Usage(fmt.Errorf("%s: needs OpenCV, and this build is without it: use a build with OpenCV, on Linux (docs/howto/desk.md)", k.Selected().Name))
+	return console.Usage(fmt.Errorf("%s: needs OpenCV, and this build is without it: use a build with OpenCV, on Linux (docs/howto/desk.md)", k.Selected().Name))
 }

@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/config"
-	"driftscope/internal/console"
-	"driftscope/internal/exit"
-	"driftscope/internal/stream"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/config"
+	"driftscope/internal/job/stream"
+	"driftscope/internal/kit/console"
 )
 
 // dashboardCmd shows the dashboard of streams that publish on a server elsewhere.
@@ -25,10 +24,10 @@ type dashboardCmd struct {
 // Run serves until ctx ends.
 func (c *dashboardCmd) Run(ctx context.Context) error {
 	if c.NATS == bus.Embedded {
-		return exit.Usage(errors.New("--nats: embedded is the server inside a run, which shows its own dashboard: give the address of another"))
+		return console.Usage(errors.New("--nats: embedded is the server inside a run, which shows its own dashboard: give the address of another"))
 	}
 	if c.Dashboard == config.DashboardOff {
-		return exit.Usage(errors.New("--dashboard: off leaves nothing to do: give HOST:PORT"))
+		return console.Usage(errors.New("--dashboard: off leaves nothing to do: give HOST:PORT"))
 	}
 	conn, err := bus.Connect(ctx, bus.Options{URL: c.NATS, WebSocket: c.WebSocket, Credentials: c.Creds, CA: c.CA, Name: "driftscope dashboard", Prefix: c.Prefix})
 	if err != nil {

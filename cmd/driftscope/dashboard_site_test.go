@@ -12,7 +12,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/nats-io/nats.go"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/sinks/message"
 )
 

@@ -9,10 +9,9 @@ import (
 	"fmt"
 	"os"
 
-	"driftscope/internal/console"
-	"driftscope/internal/evaluation"
-	"driftscope/internal/evaluation/tracking"
-	"driftscope/internal/exit"
+	"driftscope/internal/job/evaluation"
+	"driftscope/internal/job/evaluation/tracking"
+	"driftscope/internal/kit/console"
 )
 
 // evalCmd measures a model against the truth, or against the object's intensity centroid; or tracks against the true ones.
@@ -46,7 +45,7 @@ func (c *evalCmd) evaluate(ctx context.Context) (any, error) {
 		return c.judgeTracks()
 	}
 	if c.Model == "" || c.Video == "" || c.Truth == "" {
-		return nil, exit.Usage(errors.New("give --model, --video and --truth, or --tracks and --result"))
+		return nil, console.Usage(errors.New("give --model, --video and --truth, or --tracks and --result"))
 	}
 	o := evaluation.Options{Model: c.Model, Video: c.Video, Truth: c.Truth, Align: c.Align, Frames: c.Frames, FitFrames: c.FitFrames, Baseline: c.Baseline, DT: c.DT, FPS: c.FPS, Assets: c.Assets}
 	return o.Evaluate(ctx)
@@ -62,25 +61,25 @@ type judged struct {
 func (c *evalCmd) judgeTracks() (any, error) {
 	switch {
 	case c.Tracks == "" || c.Result == "":
-		return nil, exit.Usage(errors.New("--tracks and --result: give both, the true tracks and those to judge"))
+		return nil, console.Usage(errors.New("--tracks and --result: give both, the true tracks and those to judge"))
 	case c.Model != "" || c.Video != "" || c.Truth != "":
-		return nil, exit.Usage(errors.New("--tracks: tracks are judged without a model: leave --model, --video and --truth out"))
+		return nil, console.Usage(errors.New("--tracks: tracks are judged without a model: leave --model, --video and --truth out"))
 	}
 	phases := console.NewPhases("reading " + c.Tracks)
 	defer phases.End()
 	truth, err := tracking.Read(c.Tracks)
 	if err != nil {
-		return nil, exit.Usage(err)
+		return nil, console.Usage(err)
 	}
 	phases.Next("reading " + c.Result)
 	found, err := tracking.Read(c.Result)
 	if err != nil {
-		return nil, exit.Usage(err)
+		return nil, console.Usage(err)
 	}
 	phases.Next("comparing latents")
 	looks, err := tracking.ReadLooks(c.Tracks, c.Result)
 	if err != nil {
-		return nil, exit.Usage(err)
+		return nil, console.Usage(err)
 	}
 	phases.Next(fmt.Sprintf("pairing %d tracks with %d", len(truth), len(found)))
 	return judged{tracking.Judge(truth, found), looks}, nil

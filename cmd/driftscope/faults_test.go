@@ -17,9 +17,9 @@ import (
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nats.go"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/bus/bustest"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/bus/bustest"
+	"driftscope/internal/flow/latent"
 	"driftscope/sinks/message"
 	"driftscope/sinks/natsink"
 )

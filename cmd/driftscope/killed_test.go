@@ -11,8 +11,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"driftscope/internal/bus/bustest"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/bus/bustest"
+	"driftscope/internal/flow/latent"
 	"driftscope/sinks/message"
 	"driftscope/sinks/natsink"
 )

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"driftscope/internal/stream/leasetest"
+	"driftscope/internal/job/stream/leasetest"
 	"driftscope/internal/suite"
 )
 

@@ -6,9 +6,9 @@ import (
 	"context"
 	"fmt"
 
-	"driftscope/internal/config"
-	"driftscope/internal/exit"
-	"driftscope/internal/stream"
+	"driftscope/internal/flow/config"
+	"driftscope/internal/job/stream"
+	"driftscope/internal/kit/console"
 )
 
 // lintCmd checks a configuration: its keys and values, those of every stage, and the model it names. It opens no camera, no
@@ -24,7 +24,7 @@ func (c *lintCmd) Run(context.Context) error {
 		err = stream.Check(cfg)
 	}
 	if err != nil {
-		return exit.Usage(err)
+		return console.Usage(err)
 	}
 	fmt.Println("ok")
 	return nil

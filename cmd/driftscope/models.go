@@ -11,10 +11,9 @@ import (
 
 	"driftscope/infer"
 	"driftscope/infer/card"
-	"driftscope/internal/atomicfile"
-	"driftscope/internal/bus"
-	"driftscope/internal/console"
-	"driftscope/internal/exit"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/kit/console"
+	"driftscope/internal/kit/system"
 	"driftscope/sinks/message"
 )
 
@@ -38,21 +37,21 @@ type modelServer struct {
 // use calls do with the models of that server.
 func (c *modelServer) use(ctx context.Context, do func(*bus.Models) error) error {
 	if c.NATS == bus.Embedded {
-		return exit.Usage(errors.New("--nats: embedded is the server inside a run: give its address, nats://127.0.0.1:4222 unless the run said otherwise"))
+		return console.Usage(errors.New("--nats: embedded is the server inside a run: give its address, nats://127.0.0.1:4222 unless the run said otherwise"))
 	}
 	conn, err := bus.Connect(ctx, bus.Options{URL: c.NATS, Credentials: c.Creds, CA: c.CA, Name: "driftscope model", Prefix: c.Prefix, Site: c.Site})
 	if errors.Is(err, bus.ErrNoServer) {
 		return fmt.Errorf("%s: %w: start it, or driftscope run, or give --nats", bus.Redacted(c.NATS), bus.ErrNoServer)
 	}
 	if err != nil {
-		return exit.Usage(err)
+		return console.Usage(err)
 	}
 	models, err := conn.Models()
 	if err == nil {
 		err = do(models)
 	}
 	if errors.Is(err, bus.ErrName) {
-		err = exit.Usage(err)
+		err = console.Usage(err)
 	}
 	return errors.Join(err, conn.Close())
 }
@@ -70,13 +69,13 @@ func (c *putModelCmd) Run(ctx context.Context) error {
 	if c.Name == "" {
 		c.Name = strings.TrimSuffix(filepath.Base(c.File), filepath.Ext(c.File))
 	}
-	data, err := atomicfile.ReadBounded(c.File, card.MaxFile)
+	data, err := system.ReadBounded(c.File, card.MaxFile)
 	if err != nil {
-		return exit.Usage(fmt.Errorf("model: %w: give an .onnx file that pretrain wrote", err))
+		return console.Usage(fmt.Errorf("model: %w: give an .onnx file that pretrain wrote", err))
 	}
 	m, err := infer.Parse(c.File, data)
 	if err != nil {
-		return exit.Usage(err)
+		return console.Usage(err)
 	}
 	return c.use(ctx, func(models *bus.Models) error {
 		models.Replicas = c.Replicas
@@ -126,7 +125,7 @@ func (c *getModelCmd) Run(ctx context.Context) error {
 		c.Out = c.Name + ".onnx"
 	}
 	if _, err := os.Lstat(c.Out); !errors.Is(err, fs.ErrNotExist) {
-		return exit.Usage(fmt.Errorf("%s: is there already, or cannot be made: give another --out", c.Out))
+		return console.Usage(fmt.Errorf("%s: is there already, or cannot be made: give another --out", c.Out))
 	}
 	return c.use(ctx, func(models *bus.Models) error {
 		data, err := models.Get(ctx, c.Name, card.MaxFile)

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"driftscope/configs"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/internal/suite"
 	"driftscope/sinks/message"
 )

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"driftscope/internal/config"
-	"driftscope/internal/stream"
+	"driftscope/internal/flow/config"
+	"driftscope/internal/job/stream"
 	"driftscope/internal/suite"
 )
 

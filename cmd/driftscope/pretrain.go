@@ -8,8 +8,8 @@ import (
 	"os"
 	"strings"
 
-	"driftscope/internal/console"
-	"driftscope/internal/training"
+	"driftscope/internal/job/training"
+	"driftscope/internal/kit/console"
 )
 
 // pretrainCmd learns an encoder from recordings.

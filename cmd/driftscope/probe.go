@@ -8,10 +8,10 @@ import (
 	"os"
 
 	"driftscope/ingest"
-	"driftscope/internal/census"
-	"driftscope/internal/exit"
-	"driftscope/internal/frame"
-	"driftscope/internal/recording"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/job/census"
+	"driftscope/internal/job/recording"
+	"driftscope/internal/kit/console"
 )
 
 // probeCmd reads the beginning of a source and says what it found.
@@ -30,7 +30,7 @@ const maxProbe = 100_000
 // Run prints what the source holds.
 func (c *probeCmd) Run(ctx context.Context) error {
 	if c.Frames < 1 || c.Frames > maxProbe {
-		return exit.Usage(fmt.Errorf("--frames: found %d, expected 1 to %d", c.Frames, maxProbe))
+		return console.Usage(fmt.Errorf("--frames: found %d, expected 1 to %d", c.Frames, maxProbe))
 	}
 	component, err := recording.Source(c.Source, c.DT, c.FPS)
 	if err != nil {

@@ -15,13 +15,11 @@ import (
 	"driftscope/ingest"
 	"driftscope/ingest/natsource"
 	"driftscope/ingest/wire"
-	"driftscope/internal/bus"
-	"driftscope/internal/console"
-	"driftscope/internal/exit"
-	"driftscope/internal/frame"
-	"driftscope/internal/pages"
-	"driftscope/internal/pipeline"
-	"driftscope/internal/recording"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
+	"driftscope/internal/job/recording"
+	"driftscope/internal/kit/console"
 )
 
 // publishAgain is how long a recording's frame waits for a server that is away before it is tried again.
@@ -54,7 +52,7 @@ type publishCmd struct {
 func (c *publishCmd) Run(ctx context.Context) error {
 	sources, err := c.check()
 	if err != nil {
-		return exit.Usage(err)
+		return console.Usage(err)
 	}
 	failures := make([]error, len(sources))
 	var running sync.WaitGroup
@@ -168,7 +166,7 @@ type publishing struct {
 // all publishes to the end of the source, which it opens and the caller closes.
 func (p *publishing) all(ctx context.Context, realtime bool) error {
 	if err := p.source.Open(ctx); err != nil {
-		return pages.About(pages.Frames, err)
+		return console.About(console.FramesPage, err)
 	}
 	patient := pipeline.Waits(p.source)
 	for {

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"driftscope/infer/card"
-	"driftscope/internal/recording/recordingtest"
+	"driftscope/internal/job/recording/recordingtest"
 	"driftscope/internal/suite"
 )
 

@@ -11,11 +11,11 @@ import (
 	"strings"
 	"time"
 
-	"driftscope/internal/config"
-	"driftscope/internal/exit"
-	"driftscope/internal/latent"
-	"driftscope/internal/recording"
-	"driftscope/internal/stream"
+	"driftscope/internal/flow/config"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/job/recording"
+	"driftscope/internal/job/stream"
+	"driftscope/internal/kit/console"
 )
 
 // runCmd tracks one stream or several until they end. Flags stand over the configurations.
@@ -46,12 +46,12 @@ type runCmd struct {
 func (c *runCmd) Run(ctx context.Context) error {
 	cfgs, err := c.configs()
 	if err != nil {
-		return exit.Usage(err)
+		return console.Usage(err)
 	}
 	var before *stream.Earlier
 	if c.Repeat != "" {
 		if before, err = stream.ReadEarlier(c.Repeat); err != nil {
-			return exit.Usage(fmt.Errorf("--repeat: %w", err))
+			return console.Usage(fmt.Errorf("--repeat: %w", err))
 		}
 	}
 	s, err := stream.Assemble(ctx, cfgs, before, c.Stay)

@@ -21,13 +21,12 @@ import (
 	"driftscope/infer/card"
 	"driftscope/infer/sdevae"
 	"driftscope/ingest/sim"
-	"driftscope/internal/console"
-	"driftscope/internal/evaluation"
-	"driftscope/internal/exit"
-	"driftscope/internal/frame"
-	"driftscope/internal/latent"
-	"driftscope/internal/model"
-	"driftscope/internal/recording"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/job/evaluation"
+	"driftscope/internal/job/model"
+	"driftscope/internal/job/recording"
+	"driftscope/internal/kit/console"
 	"driftscope/online/sampling"
 )
 
@@ -55,15 +54,15 @@ func (c *sampleCmd) Help() string {
 func (c *sampleCmd) Run(ctx context.Context) error {
 	ends, err := c.check()
 	if err != nil {
-		return exit.Usage(err)
+		return console.Usage(err)
 	}
 	model, err := model.OpenScene(c.Model)
 	if err != nil {
-		return exit.Usage(err)
+		return console.Usage(err)
 	}
 	law, err := c.law(model)
 	if err != nil {
-		return exit.Usage(fmt.Errorf("--model %s: %w", c.Model, err))
+		return console.Usage(fmt.Errorf("--model %s: %w", c.Model, err))
 	}
 	encoder, err := model.NewEncoder()
 	if err != nil {
@@ -76,7 +75,7 @@ func (c *sampleCmd) Run(ctx context.Context) error {
 	}
 	film, err := c.film(law, at)
 	if err != nil && !errors.Is(err, sampling.ErrEscaped) {
-		err = exit.Usage(err)
+		err = console.Usage(err)
 	}
 	if err != nil {
 		return err
@@ -180,7 +179,7 @@ func (c *sampleCmd) encode(ctx context.Context, model *infer.Model, encoder *inf
 	}
 	for i, z := range at {
 		if z == nil {
-			return nil, exit.Usage(fmt.Errorf("%s gave %d frames and no frame %d: frames count from 0, and it must be a readable one", c.Video, read, frames[i]))
+			return nil, console.Usage(fmt.Errorf("%s gave %d frames and no frame %d: frames count from 0, and it must be a readable one", c.Video, read, frames[i]))
 		}
 	}
 	return at, nil

@@ -11,7 +11,7 @@ import (
 	"driftscope/ingest"
 	"driftscope/ingest/sim"
 	"driftscope/ingest/sim/field"
-	"driftscope/internal/exit"
+	"driftscope/internal/kit/console"
 )
 
 // simulateCmd writes a scene whose truth is known as pictures and tables.
@@ -39,20 +39,20 @@ func (c *simulateCmd) Help() string {
 // Run writes the pictures, frames.csv (file, t, trajectory) and truth.csv (t, z1.., mu1..) into a folder that appears whole; of a field tracks.csv in place of truth.csv.
 func (c *simulateCmd) Run(ctx context.Context) error {
 	if c.Frames < 1 || c.Frames > sim.MaxFrames {
-		return exit.Usage(fmt.Errorf("--frames is %d: give 1 to %d", c.Frames, sim.MaxFrames))
+		return console.Usage(fmt.Errorf("--frames is %d: give 1 to %d", c.Frames, sim.MaxFrames))
 	}
 	switch {
 	case !slices.Contains(ingest.Simulations(), c.Name):
-		return exit.Usage(fmt.Errorf("scene %q is not known: give one of %s", c.Name, strings.Join(ingest.Simulations(), ", ")))
+		return console.Usage(fmt.Errorf("scene %q is not known: give one of %s", c.Name, strings.Join(ingest.Simulations(), ", ")))
 	case slices.Contains(field.Scenarios, field.Scenario(c.Name)):
 		return c.field(ctx)
 	}
 	scene, err := sim.New(c.Name, sim.Options{Frames: c.Frames, Seed: c.Seed, Render: c.Render, Assets: c.Assets})
 	if err != nil {
-		return exit.Usage(err)
+		return console.Usage(err)
 	}
 	if err := vacant(c.Out); err != nil {
-		return exit.Usage(err)
+		return console.Usage(err)
 	}
 	if err := scene.Record(ctx, c.Out); err != nil {
 		return err
@@ -69,10 +69,10 @@ func (c *simulateCmd) Run(ctx context.Context) error {
 func (c *simulateCmd) field(ctx context.Context) error {
 	f, err := field.New(field.Options{Scenario: field.Scenario(c.Name), Density: c.Density, SNR: c.SNR, Width: c.Size, Height: c.Size, Frames: c.Frames, Seed: c.Seed})
 	if err != nil {
-		return exit.Usage(err)
+		return console.Usage(err)
 	}
 	if err := vacant(c.Out); err != nil {
-		return exit.Usage(err)
+		return console.Usage(err)
 	}
 	if err := sim.Record(ctx, f.Film(), c.Out); err != nil {
 		return err

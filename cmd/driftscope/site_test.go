@@ -19,10 +19,10 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/bus/bustest"
-	"driftscope/internal/latent"
-	"driftscope/internal/stream/leasetest"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/bus/bustest"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/job/stream/leasetest"
 	"driftscope/internal/suite"
 	"driftscope/sinks/message"
 )

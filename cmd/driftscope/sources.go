@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"driftscope/ingest"
-	"driftscope/internal/pages"
+	"driftscope/internal/kit/console"
 	"driftscope/sinks"
 )
 
@@ -38,9 +38,9 @@ func (sourcesCmd) Run(ctx context.Context) error {
 	fmt.Println("sources")
 	for _, kind := range ingest.Kinds() {
 		if ingest.Lacks(kind) {
-			fmt.Printf("  %-12s not in this build: %s\n", kind, pages.Located(about[kind]))
+			fmt.Printf("  %-12s not in this build: %s\n", kind, console.Located(about[kind]))
 		} else {
-			fmt.Printf("  %-12s %s\n", kind, pages.Located(about[kind]))
+			fmt.Printf("  %-12s %s\n", kind, console.Located(about[kind]))
 		}
 	}
 	fmt.Println("directory, ndtiff, tiff, zarr and video (MKV, MPEG-TS) are followed while they are written: --follow, --until-idle 30s")

@@ -14,9 +14,9 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"driftscope/internal/bus/bustest"
-	"driftscope/internal/config"
-	"driftscope/internal/stream"
+	"driftscope/internal/flow/bus/bustest"
+	"driftscope/internal/flow/config"
+	"driftscope/internal/job/stream"
 )
 
 // staying is a driftscope that was started to stay, and a client of its server.

@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 
-	"driftscope/internal/config"
-	"driftscope/internal/console"
-	"driftscope/internal/replay"
-	"driftscope/internal/stream"
+	"driftscope/internal/flow/config"
+	"driftscope/internal/job/replay"
+	"driftscope/internal/job/stream"
+	"driftscope/internal/kit/console"
 )
 
 // viewCmd shows what a run wrote over the film that it tracked. Its server takes a free port: what listens to a run on the usual one, a stage that

@@ -16,9 +16,9 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/exit"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/kit/console"
 	"driftscope/sinks/message"
 	"driftscope/sinks/natsink"
 )
@@ -50,13 +50,13 @@ func (c *watchCmd) Run(ctx context.Context) error {
 func (c *watchCmd) watch(ctx context.Context, out, notes io.Writer) error {
 	subject, err := c.subject()
 	if err != nil {
-		return exit.Usage(err)
+		return console.Usage(err)
 	}
 	if c.Rate < 0 || math.IsNaN(c.Rate) {
-		return exit.Usage(fmt.Errorf("--rate: found %g, expected 0 (every latent) or more a second", c.Rate))
+		return console.Usage(fmt.Errorf("--rate: found %g, expected 0 (every latent) or more a second", c.Rate))
 	}
 	if c.NATS == bus.Embedded {
-		return exit.Usage(errors.New("--nats: embedded is the server inside a run: give its address, nats://127.0.0.1:4222 unless the run said otherwise"))
+		return console.Usage(errors.New("--nats: embedded is the server inside a run: give its address, nats://127.0.0.1:4222 unless the run said otherwise"))
 	}
 	conn, err := c.connect(ctx)
 	if err != nil || conn == nil {

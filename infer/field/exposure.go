@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"driftscope/internal/frame"
+	"driftscope/internal/flow/frame"
 )
 
 // exposure tells once of pictures that are cut off at the brightest value that a camera gives: objects there are flat, so that their widths and places are

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"driftscope/infer/locate"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // mostWait is how many frames pass at most before the template is looked for again: a search takes as long as some ten frames.

@@ -12,8 +12,8 @@ import (
 
 	"driftscope/ingest/gst"
 	"driftscope/ingest/picture"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // appsink ends a pipeline: as few frames wait there as possible, and what is late is overwritten. The gap in the timestamps counts it.

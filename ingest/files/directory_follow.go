@@ -13,7 +13,7 @@ import (
 	"driftscope/ingest/picture"
 	"driftscope/ingest/tiff"
 	"driftscope/ingest/timing"
-	"driftscope/internal/frame"
+	"driftscope/internal/flow/frame"
 )
 
 // The patience with a picture that cannot be read. It is tried again when its file has changed, and now and then, for the clock of a

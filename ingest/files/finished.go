@@ -12,8 +12,8 @@ import (
 	"driftscope/ingest/picture"
 	"driftscope/ingest/tiff"
 	"driftscope/ingest/timing"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // indexed is a recording in one file, whose index is read when it is opened. All places count from 0.

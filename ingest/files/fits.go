@@ -12,8 +12,8 @@ import (
 	"driftscope/ingest/picture"
 	"driftscope/ingest/tiff"
 	"driftscope/ingest/timing"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // fitsOptions are the keys of a FITS source.

@@ -16,7 +16,7 @@ import (
 	"driftscope/ingest/follow"
 	"driftscope/ingest/ingesttest"
 	"driftscope/ingest/tiff"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/pipeline"
 )
 
 // formats are the recordings that are followed: what a person names, and who writes it.

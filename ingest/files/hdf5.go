@@ -9,7 +9,7 @@ import (
 	"driftscope/ingest/hdf5"
 	"driftscope/ingest/tiff"
 	"driftscope/ingest/timing"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/pipeline"
 )
 
 // hdf5Options are the keys of an HDF5 source.

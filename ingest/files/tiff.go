@@ -11,8 +11,8 @@ import (
 	"driftscope/ingest/picture"
 	"driftscope/ingest/tiff"
 	"driftscope/ingest/timing"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // tiffOptions are the keys of a TIFF source.

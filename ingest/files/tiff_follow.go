@@ -14,7 +14,7 @@ import (
 	"driftscope/ingest/picture"
 	"driftscope/ingest/tiff"
 	"driftscope/ingest/timing"
-	"driftscope/internal/frame"
+	"driftscope/internal/flow/frame"
 )
 
 // rollsOver is the length in bytes from which a file may go on in another: writers turn to it before 2 or 4 GiB. Of shorter files,

@@ -13,7 +13,7 @@ import (
 	"driftscope/ingest/follow"
 	"driftscope/ingest/format"
 	"driftscope/ingest/mpegts"
-	"driftscope/internal/frame"
+	"driftscope/internal/flow/frame"
 )
 
 // growingVideo gives the frames of an MKV or MPEG-TS that is still being written. FFmpeg reads a pipe, through which the file is passed

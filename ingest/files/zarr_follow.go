@@ -12,7 +12,7 @@ import (
 	"driftscope/ingest/follow"
 	"driftscope/ingest/timing"
 	"driftscope/ingest/zarr"
-	"driftscope/internal/frame"
+	"driftscope/internal/flow/frame"
 )
 
 const (

@@ -11,8 +11,8 @@ import (
 	"driftscope/ingest/tiff"
 	"driftscope/ingest/timing"
 	"driftscope/ingest/wire"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // assembly makes frames of a subject's messages, whatever brings them.

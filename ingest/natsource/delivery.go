@@ -13,7 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"driftscope/internal/bus"
+	"driftscope/internal/flow/bus"
 )
 
 // deliver brings the window to the server until ctx ends.

@@ -12,8 +12,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"driftscope/ingest/wire"
-	"driftscope/internal/bus"
-	"driftscope/internal/frame"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/frame"
 )
 
 // What waits until the server has confirmed it; one frame may be larger.

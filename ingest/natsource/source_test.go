@@ -20,9 +20,9 @@ import (
 	"driftscope/ingest/ingesttest"
 	"driftscope/ingest/tiff"
 	"driftscope/ingest/wire"
-	"driftscope/internal/bus"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // broker is an embedded server on a free port, connected as for a Publisher.

@@ -14,8 +14,8 @@ import (
 	"driftscope/ingest/picture"
 	"driftscope/ingest/tiff"
 	"driftscope/ingest/zarr"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // A recording is a folder of TIFF files, which any viewer opens, or an OME-Zarr store, and an index that says of every page which frame it is.

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"driftscope/ingest/picture"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // The bounds on the time from one frame to the next, and on a time in frames.csv, in seconds. A time fits in a time.Duration.

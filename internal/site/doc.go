@@ -7,7 +7,7 @@
 //	worker.go    workers: read, announced, retired
 //	snapshot.go  all records at one moment, and the plan for them
 //
-// Leases are internal/lease's. A stream that somebody removed has a delete marker. One whose bucket vanished has none: it was not removed, and goes on where it
+// Leases are internal/site/lease's. A stream that somebody removed has a delete marker. One whose bucket vanished has none: it was not removed, and goes on where it
 // runs (Snapshot.Vanished) until it is added again, or removed.
 //
 // Whether a worker is there nobody decides by another machine's clock: its record counts while it changes, by the clock of who looks.

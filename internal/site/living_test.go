@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"driftscope/internal/lease"
+	"driftscope/internal/site/lease"
 )
 
 // TestLiving: a worker is left out of plans once it has not renewed a lease for a TTL and is not heard: its record is there for longer. One that is heard has

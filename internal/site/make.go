@@ -10,9 +10,9 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/config"
-	"driftscope/internal/lease"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/config"
+	"driftscope/internal/site/lease"
 )
 
 // makeWait is how long the server may take to make one of them: a cluster chooses servers for it first.

@@ -10,9 +10,9 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/bus/bustest"
-	"driftscope/internal/lease"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/bus/bustest"
+	"driftscope/internal/site/lease"
 )
 
 // TestMake: everything that a site and its streams keep is made once, what differs is named and stays, and a user who may make no stream works with it then.

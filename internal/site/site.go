@@ -10,8 +10,8 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/lease"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/site/lease"
 )
 
 // What a site holds at most.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"driftscope/internal/lease"
-	"driftscope/internal/placement"
+	"driftscope/internal/site/lease"
+	"driftscope/internal/site/placement"
 )
 
 const (

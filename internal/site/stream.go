@@ -11,9 +11,9 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/config"
-	"driftscope/internal/placement"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/config"
+	"driftscope/internal/site/placement"
 )
 
 const (

@@ -12,8 +12,8 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/placement"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/site/placement"
 )
 
 // mostRunning is how many streams one worker runs.

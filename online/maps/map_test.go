@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"testing"
 
-	"driftscope/internal/archive"
+	"driftscope/internal/kit/archive"
 	"driftscope/internal/suite"
 	"driftscope/online/maps/mapstest"
 )

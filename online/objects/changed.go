@@ -3,7 +3,7 @@ package objects
 import (
 	"fmt"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/online/change"
 	"driftscope/online/states"
 )

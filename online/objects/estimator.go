@@ -6,7 +6,7 @@ import (
 	"math"
 	"time"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/online"
 	"driftscope/online/pooled"
 	"driftscope/online/population"

@@ -4,8 +4,8 @@ import (
 	"math"
 	"time"
 
-	"driftscope/internal/archive"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/kit/archive"
 	"driftscope/online/change"
 	"driftscope/online/maps"
 	"driftscope/online/motion"

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"driftscope/internal/archive"
+	"driftscope/internal/kit/archive"
 	"driftscope/internal/suite"
 	"driftscope/online/maps"
 	"driftscope/online/states"

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"driftscope/internal/archive"
+	"driftscope/internal/kit/archive"
 	"driftscope/online/switching/switchingtest"
 )
 

@@ -1,6 +1,6 @@
 package tracks
 
-import "driftscope/internal/archive"
+import "driftscope/internal/kit/archive"
 
 // Learnt is what a tracker knows beside the objects that are there now: what they have in common, and which numbers were used.
 type Learnt struct {

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"log/slog"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/sinks/message"
 )
 

@@ -3,7 +3,7 @@ package file
 import (
 	"math"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/sinks/message"
 )
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 )
 
 // Cut says that a message was delivered without the places that are left out of it, because its server takes no larger one: the runner counts it.

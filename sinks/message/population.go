@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 )
 
 // PopulationRecord is all objects of a field together, every so many frames and at the end.

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/bus/bustest"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/bus/bustest"
 )
 
 // newBucket opens the bucket of stream bead on the server at this address, as a process of its own would.

@@ -8,8 +8,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/latent"
 )
 
 // serviceName is what micro calls every stream.

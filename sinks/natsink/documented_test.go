@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/bus/bustest"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/bus/bustest"
+	"driftscope/internal/flow/latent"
 	"driftscope/sinks/message"
 	"driftscope/sinks/sinktest"
 )

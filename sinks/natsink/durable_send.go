@@ -9,7 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"driftscope/internal/bus"
+	"driftscope/internal/flow/bus"
 	"driftscope/sinks/spool"
 )
 

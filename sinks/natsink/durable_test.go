@@ -14,9 +14,9 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/bus/bustest"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/bus/bustest"
+	"driftscope/internal/flow/latent"
 	"driftscope/sinks/message"
 	"driftscope/sinks/sinktest"
 )

@@ -8,8 +8,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/bus/bustest"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/bus/bustest"
 	"driftscope/sinks/sinktest"
 )
 

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/latent"
 	"driftscope/sinks/sinktest"
 )
 

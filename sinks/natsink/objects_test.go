@@ -9,8 +9,8 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"driftscope/internal/bus/bustest"
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/bus/bustest"
+	"driftscope/internal/flow/latent"
 	"driftscope/sinks/message"
 	"driftscope/sinks/sinktest"
 )

@@ -12,7 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/sinks/message"
 	"driftscope/sinks/sinktest"
 )

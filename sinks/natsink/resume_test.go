@@ -11,8 +11,8 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/bus/bustest"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/bus/bustest"
 	"driftscope/internal/suite"
 	"driftscope/sinks/sinktest"
 )

@@ -6,7 +6,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/sinks/message"
 	"driftscope/sinks/sinktest"
 )

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/sinks/message"
 )
 

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"driftscope/internal/suite/wallclock"
+	"driftscope/internal/suite"
 )
 
 // faults are all kinds. What each does is undone before it returns.
@@ -104,7 +104,7 @@ func (r *rig) steppedClock(p *process) func(context.Context, *rand.Rand) {
 			if now, _, _ := p.alive(); pid == 0 || now != pid {
 				return // a new life has the machine's clock
 			}
-			if err := wallclock.Step(pid, to); err != nil {
+			if err := suite.StepClock(pid, to); err != nil {
 				r.audit.wrong("the soak itself: %v", err)
 				return
 			}

@@ -18,10 +18,9 @@ import (
 	"time"
 
 	"driftscope/configs"
-	"driftscope/internal/atomicfile"
-	"driftscope/internal/latent"
-	"driftscope/internal/suite/fakecamera"
-	"driftscope/internal/suite/port"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/kit/system"
+	"driftscope/internal/suite"
 )
 
 const (
@@ -52,7 +51,7 @@ type rig struct {
 	growing           []*growing
 	disk              string // folder that can be filled; empty where it may not be mounted
 	ports             struct {
-		reserved         port.Reserved
+		reserved         suite.ReservedPorts
 		embedded, server int
 	}
 	ctx        context.Context // of what runs in the background
@@ -167,7 +166,7 @@ func (r *rig) start(ctx context.Context) error {
 	other := filepath.Join(r.folder, "other.onnx")
 	model, err := configs.Model("molecule")
 	if err == nil {
-		err = atomicfile.Write(other, append(slices.Clone(model), note...))
+		err = system.WriteFile(other, append(slices.Clone(model), note...))
 	}
 	if err != nil {
 		return err
@@ -265,7 +264,7 @@ func (r *rig) build() (err error) {
 func (r *rig) natsProcess(name, store string, port int) (*process, error) {
 	file := filepath.Join(r.folder, name+".conf")
 	text := fmt.Sprintf("max_payload: 8MB\njetstream {store_dir: %q, max_mem: 256MB, max_file: 64GB}\n", store)
-	if err := atomicfile.Write(file, []byte(text)); err != nil {
+	if err := system.WriteFile(file, []byte(text)); err != nil {
 		return nil, err
 	}
 	args := []string{r.natsServer, "-c", file, "-a", "127.0.0.1", "-p", fmt.Sprint(port), "-l", filepath.Join(r.folder, name+"-own.log")}
@@ -281,7 +280,7 @@ func (r *rig) newCamera() (*process, error) {
 		return nil, errors.New("arv-fake-gv-camera-0.8 is not installed: ./internal/setup/install.sh tests installs it")
 	}
 	if os.Getenv(isolated) == "" {
-		if r.reserved, err = fakecamera.Reserve(); err != nil {
+		if r.reserved, err = suite.ReserveCamera(); err != nil {
 			return nil, err
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"driftscope/internal/lease"
+	"driftscope/internal/site/lease"
 	"driftscope/sinks/message"
 )
 

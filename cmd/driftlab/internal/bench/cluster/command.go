@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"driftscope/internal/exit"
-	"driftscope/internal/lease"
+	"driftscope/internal/kit/console"
+	"driftscope/internal/site/lease"
 )
 
 // allFaults are what can be asked for.
@@ -78,7 +78,7 @@ func (c *Command) Run(ctx context.Context) error {
 		return serve(ctx, c.Serve)
 	}
 	if err := c.check(); err != nil {
-		return exit.Usage(err)
+		return console.Usage(err)
 	}
 	study := map[string]func(context.Context) (found, error){"faults": c.faults, "join": c.join, "steady": c.steady, "scale": c.scale, "load": c.load}[c.Study]
 	f, err := study(ctx)

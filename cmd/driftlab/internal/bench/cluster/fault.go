@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"time"
 
-	"driftscope/internal/suite/wallclock"
+	"driftscope/internal/suite"
 )
 
 // Faults.
@@ -108,8 +108,8 @@ func (l *lab) strikeClock(random *rand.Rand) (w wound, err error) {
 		struck, name = &l.workers[i-len(l.servers)].process, l.workers[i-len(l.servers)].name
 	}
 	w = wound{at: time.Now(), who: fmt.Sprintf("%s, %+v", name, off), least: 3 * l.c.TTL}
-	w.heal = func(context.Context) error { return wallclock.Step(struck.run.Process.Pid, 0) }
-	return w, wallclock.Step(struck.run.Process.Pid, off)
+	w.heal = func(context.Context) error { return suite.StepClock(struck.run.Process.Pid, 0) }
+	return w, suite.StepClock(struck.run.Process.Pid, off)
 }
 
 // strikeTwin freezes a worker, starts another of its name, and lets the first go on beside it: the first has to end by itself.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"driftscope/internal/latent"
-	"driftscope/internal/lease"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/site/lease"
 	"driftscope/sinks/message"
 )
 

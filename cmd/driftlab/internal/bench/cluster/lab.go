@@ -12,11 +12,11 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"driftscope/cmd/driftlab/internal/bench"
-	"driftscope/internal/bus"
-	"driftscope/internal/exit"
-	"driftscope/internal/lease"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/kit/console"
 	"driftscope/internal/site"
-	"driftscope/internal/suite/port"
+	"driftscope/internal/site/lease"
+	"driftscope/internal/suite"
 )
 
 const (
@@ -30,7 +30,7 @@ type lab struct {
 	folder     string
 	driftscope string // the program
 	servers    []*machine
-	ports      port.Reserved // the servers'
+	ports      suite.ReservedPorts // the servers'
 	workers    []*worker
 	twins      int // workers that were started beside one of their name
 	streams    []string
@@ -64,7 +64,7 @@ func staffed(ctx context.Context, c *Command, workers int) (*lab, error) {
 func newLab(ctx context.Context, c *Command) (l *lab, err error) {
 	l = &lab{c: c, folder: c.Folder, books: map[string]*book{}, holders: holders{by: map[tenant]holding{}}}
 	if l.driftscope, err = bench.Driftscope(c.Driftscope); err != nil {
-		return nil, exit.Usage(err)
+		return nil, console.Usage(err)
 	}
 	if l.folder == "" {
 		if l.folder, err = os.MkdirTemp("", "driftscope-cluster-"); err != nil {

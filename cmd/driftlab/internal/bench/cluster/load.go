@@ -10,11 +10,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/console"
-	"driftscope/internal/lease"
-	"driftscope/internal/placement"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/kit/console"
 	"driftscope/internal/site"
+	"driftscope/internal/site/lease"
+	"driftscope/internal/site/placement"
 )
 
 // simulations is what bench cluster --study load prints.

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"driftscope/internal/atomicfile"
-	"driftscope/internal/suite/port"
+	"driftscope/internal/kit/system"
+	"driftscope/internal/suite"
 )
 
 // machine is one nats-server.
@@ -35,7 +35,7 @@ func (m *machine) cut(off bool) {
 const nowhere = "127.0.0.1:1"
 
 // newServers writes the configuration of n servers that are one cluster, and starts them. Their ports are reserved for as long as they run.
-func newServers(folder string, n int, ports *port.Reserved) ([]*machine, error) {
+func newServers(folder string, n int, ports *suite.ReservedPorts) ([]*machine, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func newServers(folder string, n int, ports *port.Reserved) ([]*machine, error) 
 			text += fmt.Sprintf("cluster: {name: bench, listen: %q, advertise: %q, routes: [%s], no_advertise: true}\n", free[3*i], nowhere, strings.Join(routes, ", "))
 		}
 		file := filepath.Join(own, "conf")
-		if err := atomicfile.Write(file, []byte(text)); err != nil {
+		if err := system.WriteFile(file, []byte(text)); err != nil {
 			return servers, err
 		}
 		m.process = process{program: self, args: []string{"bench", "cluster", "--serve", file}, log: filepath.Join(own, "out")}

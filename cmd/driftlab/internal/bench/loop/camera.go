@@ -7,7 +7,7 @@ import (
 	"gocv.io/x/gocv"
 
 	"driftscope/ingest/sim"
-	"driftscope/internal/frame"
+	"driftscope/internal/flow/frame"
 )
 
 // camera shows a molecule on a path: a frame every period, with the time at which its exposure, a flash, ended, and some time later, when it is read out. It

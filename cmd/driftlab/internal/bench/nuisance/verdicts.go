@@ -12,8 +12,8 @@ import (
 
 	"driftscope/cmd/driftlab/internal/bench/film"
 	"driftscope/ingest/sim"
-	"driftscope/internal/exit"
-	"driftscope/internal/training"
+	"driftscope/internal/job/training"
+	"driftscope/internal/kit/console"
 )
 
 // VerdictCommand asks how often the verdict of a training is right, on films made at random.
@@ -42,7 +42,7 @@ const (
 // Run makes the films, trains and prints, what there is also where it is interrupted.
 func (c *VerdictCommand) Run(ctx context.Context) error {
 	if c.Films < 1 || c.Films > 10000 {
-		return exit.Usage(fmt.Errorf("--films: found %d, expected 1 to 10000", c.Films))
+		return console.Usage(fmt.Errorf("--films: found %d, expected 1 to 10000", c.Films))
 	}
 	if err := training.YieldCores(); err != nil { // as pretrain does
 		return err

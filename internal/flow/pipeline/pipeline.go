@@ -1,0 +1,183 @@
+// Package pipeline runs one stream: source → steps → encoder → estimator → sinks. It holds the interfaces that the stages
+// implement, the runner, the frame queue and the stage clocks. Data flows one way; commands return only through the runner.
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"image"
+	"io"
+
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/latent"
+)
+
+// ErrNotConnected is what Read returns when the source has to be opened again before it can give another frame.
+var ErrNotConnected = errors.New("source is not connected")
+
+// OpenError is what a source says that does not open when a run begins.
+type OpenError struct{ error }
+
+func (e OpenError) Unwrap() error { return e.error }
+
+// ErrSkip is the reason why one frame cannot be tracked although the stream goes on.
+type ErrSkip = frame.ErrSkip
+
+// Source gives frames, one at a time, in order.
+//
+// A live one that is lost is closed and opened again on the same value, as often as it takes. Its numbers begin at 0 at every Open, and
+// are made to go on by the runner; its times are its own.
+type Source interface {
+	// Open connects. ctx bounds the connecting only, and has ended soon after Open returned.
+	Open(ctx context.Context) error
+	// Read returns the next frame, which the caller owns; io.EOF at the end, ErrNotConnected when it must be reopened,
+	// *ErrSkip when one frame was lost and the next may be fine; 101 of those in a row end a recording, and are told of a live or Public source. It
+	// returns promptly when ctx ends, and keeps nothing of ctx.
+	Read(ctx context.Context) (*frame.Frame, error)
+	// Close frees what Open took. It is called once for every Open, from the goroutine that called Open and Read: after the last Read,
+	// or after an Open that failed.
+	Close() error
+}
+
+// Live is implemented by a Source whose producer does not wait. It is asked once, after the first Open.
+type Live interface{ Live() bool }
+
+// Waits says whether a source gives the next frame only when it is asked.
+func Waits(source Source) bool {
+	live, ok := source.(Live)
+	return !ok || !live.Live()
+}
+
+// Place is how far the frames of a durable source are folded into a law.
+type Place struct {
+	Sequence uint64 // of the last frame's last message; 0 where the source has none
+	Frames   uint64 // the number that the next frame has
+}
+
+// Public is implemented by a Source whose frames may be anyone's. One that a step or the encoder cannot take is counted then as "unfit_frame", and
+// no number of skips ends the run; of other sources it is a mistake in the configuration, and ends the run.
+type Public interface{ Public() bool }
+
+// Resumer is a Source that can go on behind a place, a frame's Meta.Place. ResumeAfter is called before Open: the first frame given then is the
+// one behind that place, and its Seq is frames, or as many more as were lost in between. With place 0 it begins where the source does.
+type Resumer interface{ ResumeAfter(place, frames uint64) }
+
+// Step changes a frame's pixels. It borrows f, and may Replace its Mat.
+type Step interface {
+	Apply(ctx context.Context, f *frame.Frame) error
+	Close() error
+}
+
+// Independent is implemented by a Step of which several may share the frames of a stream between them: what it does to a frame does not
+// depend on the frames before.
+type Independent interface{ Independent() bool }
+
+// Mover is implemented by a Step that cuts a region out of the picture. Reach is the region's corner, left and up, when it lies as far right
+// and down as it can in the step's input, false before the first frame. Move puts that corner elsewhere within reach, from the next frame
+// on, and begins a trajectory there.
+type Mover interface {
+	Reach() (corner image.Point, ok bool)
+	Move(corner image.Point) error
+}
+
+// Looker is implemented by a Step that suits itself to whole films. Where a complete recording is read, Look is shown every frame of a
+// trajectory as the source gives it, before the first of them is applied; a Look after an Apply begins the next. It borrows f and leaves
+// its pixels as they are. In a stream it is never called, and the step does what it can from the frames so far.
+type Looker interface {
+	Look(f *frame.Frame) error
+}
+
+// Encoder maps a frame to its latent. Dim is fixed for the encoder's life; dst is resized by Encode.
+type Encoder interface {
+	Dim() int
+	Encode(ctx context.Context, dst *latent.Latent, f *frame.Frame) error
+	Close() error
+}
+
+// Viewer shows what the encoders of its model see: the input and the reconstruction from z, as JPEG. It belongs to a goroutine beside the
+// frame path.
+type Viewer interface {
+	View(dst *latent.View, f *frame.Frame, z *latent.Latent) error
+	Close() error
+}
+
+// Estimator folds latents into the law of motion. It has no goroutine on the frame path, no clock and no unseeded randomness:
+// the same latents give the same estimates. Update fills dst except Latency, which only the runner's clock knows, and copies
+// what it keeps of z. It may hold frames back: then dst is of an earlier one, or Later. Its error refuses one latent (not finite, out of order): the frame is dropped and the stream goes on.
+type Estimator interface {
+	Update(dst *latent.Estimate, z *latent.Latent) error
+	Close() error
+}
+
+// Finisher is implemented by an Estimator that sets latents aside to learn from them later. Where a recording has ended, Finish learns from
+// those that are left, after the latent with that Seq, and writes the law of all of them into dst; false says that it is none but the last.
+type Finisher interface {
+	Finish(dst *latent.SDE, after uint64) bool
+}
+
+// Sink takes messages: *latent.Estimate, *latent.Law, *latent.Event, *latent.Trigger, *latent.Health, *latent.View,
+// *latent.Track, *latent.Population. It copies what it keeps.
+// Write and Close are called from one goroutine. Close flushes, within ctx, and frees also when ctx has ended already.
+//
+// An error of Write ends the run, unless it says Undelivered(): then this one message could not be delivered now, as while a
+// server is away. In mode Latest it is dropped and the stream goes on; in mode Lossless it is tried again. One that says Cut() is of a
+// message that was delivered without a part of it, which is counted. One that says Lost() is of so many triggers that a device did not take, of this
+// Write or of earlier ones: they are counted, and none is tried again in either mode, because late they are worth nothing.
+type Sink interface {
+	Write(ctx context.Context, m latent.Message) error
+	Close(ctx context.Context) error
+}
+
+// Commander is implemented by a Sink through which commands arrive; the runner applies them between frames.
+type Commander interface{ Commands() <-chan latent.Command }
+
+// Freezer is implemented by an Estimator whose law can be held as it is while latents go on: a touched sample, a new focus.
+type Freezer interface{ Freeze(frozen bool) }
+
+// Resetter is implemented by an Estimator that can forget all it has learnt, as before its first Update.
+type Resetter interface{ Reset() }
+
+// Alarmer is implemented by an Estimator that notices when something has changed. Alarms are the events of the last Update, lent until the
+// next; the runner publishes them, and counts those that are not of level info.
+type Alarmer interface{ Alarms() []latent.Event }
+
+// Reporter is implemented by an Estimator that has more to tell of a latent than its estimate, however much. Reports are the messages of the last Update and Last,
+// once, those of objects that the run leaves; the lists are lent until the next call, and the messages in them are new, and the runner's. Estimates among
+// them are of frames that were held back.
+type Reporter interface {
+	Reports() []latent.Message
+	Last() []latent.Message
+}
+
+// Follower is implemented by an Estimator of many objects. Follow has the latents of one of them published as those of a single object, 0 those of
+// none; its error is a *latent.Refusal.
+type Follower interface{ Follow(id uint64) error }
+
+// Watcher looks at every estimate, in the order of the frames, and finds where a rule's condition begins or ends. The list that Watch gives is
+// lent until the next Watch; the triggers in it are new, and the runner's.
+type Watcher interface {
+	Watch(e *latent.Estimate) []*latent.Trigger
+}
+
+// Swap makes another model ready for a running stream, as the payload of a command asks: its nets are built and tried when it returns. It is
+// called beside the frame path, one call at a time, and ends soon after ctx has. like is the stream's first frame as the source gave it, lent
+// until Swap returns and left as it is, nil before one has come. The error refuses the command, and then nothing has changed.
+type Swap func(ctx context.Context, payload []byte, like *frame.Frame) (*Replacement, error)
+
+// Replacement is what a stream goes on with after a change of model. The runner owns the steps, the encoders and the viewer, the estimator while it
+// is in use: one that it has replaced is left as it is, open, and is Swap's again.
+type Replacement struct {
+	Model     string // for people: its name and digest
+	Steps     []NamedStep
+	Encoders  []Encoder
+	Viewer    Viewer                             // as Stages has it
+	Estimator Estimator                          // the one before, where it goes on
+	Keep      func(state []byte, at Place) error // as Options.Keep
+	Done      func(used bool)                    // says, once, whether it came to be used; between two frames, so it must not wait
+}
+
+// Checkpointer is implemented by an Estimator whose state can be kept. It is called between two frames, so it must not wait.
+type Checkpointer interface {
+	Save(w io.Writer) error
+	Restore(r io.Reader) error
+}
