@@ -156,7 +156,7 @@ func (t *tracker) move(c latent.Command) error {
 		return latent.Refuse(latent.Malformed, `roi: found %.80q: send {"x": 120, "y": 80}, the upper left corner of the region in pixels`, c.Payload)
 	}
 	for _, step := range t.pool.steps {
-		if _, ok := step.Steps[0].(Mover); ok {
+		if step.Steps[0].Can().Region != nil {
 			return move(step.Steps, image.Pt(*to.X, *to.Y))
 		}
 	}
@@ -168,7 +168,7 @@ func move(steps []Step, to image.Point) error {
 	var reach image.Point
 	known := false
 	for _, s := range steps {
-		if corner, ok := s.(Mover).Reach(); ok {
+		if corner, ok := s.Can().Region.Reach(); ok {
 			reach, known = corner, true
 		}
 	}
@@ -180,7 +180,7 @@ func move(steps []Step, to image.Point) error {
 	}
 	var errs []error
 	for _, s := range steps {
-		errs = append(errs, s.(Mover).Move(to))
+		errs = append(errs, s.Can().Region.Move(to))
 	}
 	return errors.Join(errs...)
 }

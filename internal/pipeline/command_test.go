@@ -28,6 +28,7 @@ type movable struct {
 	x, y  int
 }
 
+func (m *movable) Can() Abilities                { return Abilities{Region: m} }
 func (m *movable) Reach() (image.Point, bool)    { return image.Pt(9, 9), m.known }
 func (m *movable) Move(corner image.Point) error { m.x, m.y = corner.X, corner.Y; return nil }
 

@@ -37,15 +37,22 @@ type Source interface {
 	// Close frees what Open took. It is called once for every Open, from the goroutine that called Open and Read: after the last Read,
 	// or after an Open that failed.
 	Close() error
+	// Info is called from any goroutine before Open, and between two calls after it. What a file says of itself is there only after Open.
+	Info() Info
 }
 
-// Live is implemented by a Source whose producer does not wait. It is asked once, after the first Open.
-type Live interface{ Live() bool }
-
-// Waits says whether a source gives the next frame only when it is asked.
-func Waits(source Source) bool {
-	live, ok := source.(Live)
-	return !ok || !live.Live()
+// Info is what a Source says of itself.
+type Info struct {
+	Live        bool   // its producer does not wait: frames come whether or not they are read
+	Timed       bool   // the frames' times are those of acquisition, not an assumption
+	Frames      int    // that Read gives in all; 0 where that is not known, or there is no end
+	Compression string // how a file packs its pictures; empty where that is not known
+	// Public says that the frames may be anyone's. One that a step or the encoder cannot take is counted then as "unfit_frame", and no number of
+	// skips ends the run; of other sources it is a mistake in the configuration, and ends the run.
+	Public bool
+	// ResumeAfter has the source go on behind a place, a frame's Meta.Place; nil where it cannot. It is called before Open: the first frame given then
+	// is the one behind that place, and its Seq is frames, or as many more as were lost in between. With place 0 it begins where the source does.
+	ResumeAfter func(place, frames uint64)
 }
 
 // Place is how far the frames of a durable source are folded into a law.
@@ -54,37 +61,31 @@ type Place struct {
 	Frames   uint64 // the number that the next frame has
 }
 
-// Public is implemented by a Source whose frames may be anyone's. One that a step or the encoder cannot take is counted then as "unfit_frame", and
-// no number of skips ends the run; of other sources it is a mistake in the configuration, and ends the run.
-type Public interface{ Public() bool }
-
-// Resumer is a Source that can go on behind a place, a frame's Meta.Place. ResumeAfter is called before Open: the first frame given then is the
-// one behind that place, and its Seq is frames, or as many more as were lost in between. With place 0 it begins where the source does.
-type Resumer interface{ ResumeAfter(place, frames uint64) }
-
 // Step changes a frame's pixels. It borrows f, and may Replace its Mat.
 type Step interface {
 	Apply(ctx context.Context, f *frame.Frame) error
+	Can() Abilities
 	Close() error
 }
 
-// Independent is implemented by a Step of which several may share the frames of a stream between them: what it does to a frame does not
-// depend on the frames before.
-type Independent interface{ Independent() bool }
-
-// Mover is implemented by a Step that cuts a region out of the picture. Reach is the region's corner, left and up, when it lies as far right
-// and down as it can in the step's input, false before the first frame. Move puts that corner elsewhere within reach, from the next frame
-// on, and begins a trajectory there.
-type Mover interface {
-	Reach() (corner image.Point, ok bool)
-	Move(corner image.Point) error
+// Abilities are what a Step can do beside Apply.
+type Abilities struct {
+	// Independent says that several such steps may share the frames of a stream between them: what one does to a frame does not depend on the frames
+	// before.
+	Independent bool
+	// Region is what a step cuts out of the picture; nil where it cuts none.
+	Region Region
+	// Look suits a step to whole films; nil where it has no use for them. Where a complete recording is read, Look is shown every frame of a
+	// trajectory as the source gives it, before the first of them is applied; a Look after an Apply begins the next. It borrows f and leaves
+	// its pixels as they are. In a stream it is never called, and the step does what it can from the frames so far.
+	Look func(f *frame.Frame) error
 }
 
-// Looker is implemented by a Step that suits itself to whole films. Where a complete recording is read, Look is shown every frame of a
-// trajectory as the source gives it, before the first of them is applied; a Look after an Apply begins the next. It borrows f and leaves
-// its pixels as they are. In a stream it is never called, and the step does what it can from the frames so far.
-type Looker interface {
-	Look(f *frame.Frame) error
+// Region is a part of the picture that can be moved. Reach is the region's corner, left and up, when it lies as far right and down as it can in the step's
+// input, false before the first frame. Move puts that corner elsewhere within reach, from the next frame on, and begins a trajectory there.
+type Region interface {
+	Reach() (corner image.Point, ok bool)
+	Move(corner image.Point) error
 }
 
 // Encoder maps a frame to its latent. Dim is fixed for the encoder's life; dst is resized by Encode.
@@ -119,17 +120,11 @@ type Finisher interface {
 // *latent.Track, *latent.Population. It copies what it keeps.
 // Write and Close are called from one goroutine. Close flushes, within ctx, and frees also when ctx has ended already.
 //
-// An error of Write ends the run, unless it says Undelivered(): then this one message could not be delivered now, as while a
-// server is away. In mode Latest it is dropped and the stream goes on; in mode Lossless it is tried again. One that says Cut() is of a
-// message that was delivered without a part of it, which is counted. One that says Lost() is of so many triggers that a device did not take, of this
-// Write or of earlier ones: they are counted, and none is tried again in either mode, because late they are worth nothing.
+// An error of Write ends the run, but for those of latent: Undelivered, CutShort and NotTaken say how the stream goes on.
 type Sink interface {
 	Write(ctx context.Context, m latent.Message) error
 	Close(ctx context.Context) error
 }
-
-// Commander is implemented by a Sink through which commands arrive; the runner applies them between frames.
-type Commander interface{ Commands() <-chan latent.Command }
 
 // Freezer is implemented by an Estimator whose law can be held as it is while latents go on: a touched sample, a new focus.
 type Freezer interface{ Freeze(frozen bool) }

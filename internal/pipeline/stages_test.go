@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"io"
 	"strings"
 	"sync"
@@ -36,8 +37,7 @@ type source struct {
 }
 
 func (s *source) Open(context.Context) error { s.opens++; return s.openErr }
-func (s *source) Live() bool                 { return s.live }
-func (s *source) Public() bool               { return s.public }
+func (s *source) Info() Info                 { return Info{Live: s.live, Public: s.public} }
 func (s *source) Close() error               { s.closes++; return s.closeErr }
 
 func (s *source) Read(ctx context.Context) (*frame.Frame, error) {
@@ -87,7 +87,8 @@ func (s *step) Apply(_ context.Context, f *frame.Frame) error {
 	}
 	return s.errs[f.Seq]
 }
-func (s *step) Close() error { s.closes++; return nil }
+func (s *step) Can() Abilities { return Abilities{} }
+func (s *step) Close() error   { s.closes++; return nil }
 
 // encoder gives z = [Seq] after a delay.
 type encoder struct {
@@ -190,8 +191,6 @@ type sink struct {
 	wrote     chan uint64 // numbers of written estimates, where not nil
 }
 
-func (s *sink) Commands() <-chan latent.Command { return s.commands }
-
 func (s *sink) Write(ctx context.Context, m latent.Message) error {
 	if s.delay > 0 {
 		select {
@@ -218,17 +217,17 @@ func (s *sink) Write(ctx context.Context, m latent.Message) error {
 		s.events = append(s.events, *m)
 	case *latent.Health:
 		if s.deaf {
-			return undelivered{}
+			return latent.Undelivered{Cause: errServerAway}
 		}
 		s.healths = append(s.healths, *m)
 	case *latent.View:
 		s.views = append(s.views, *m)
 	}
 	if s.writes == s.cutAt {
-		return cut{}
+		return latent.CutShort{Places: 1}
 	}
 	if s.writes == s.lostAt {
-		return lostThree{}
+		return latent.NotTaken{Count: 3, Cause: errDeviceAway}
 	}
 	return nil
 }
@@ -245,23 +244,8 @@ func (s *sink) count(code string) (n uint64) {
 	return n
 }
 
-// undelivered is what a sink says whose server is away.
-type undelivered struct{}
-
-func (undelivered) Error() string     { return "the server is away" }
-func (undelivered) Undelivered() bool { return true }
-
-// cut is what a sink says that has delivered a part.
-type cut struct{}
-
-func (cut) Error() string { return "the server takes no larger message" }
-func (cut) Cut() bool     { return true }
-
-// lostThree is what a sink says whose device did not take three triggers.
-type lostThree struct{}
-
-func (lostThree) Error() string { return "the device was away" }
-func (lostThree) Lost() int     { return 3 }
+// Why sinks say that they lost something.
+var errServerAway, errDeviceAway = errors.New("the server is away"), errors.New("the device was away")
 
 // frameDrops sums what was lost of frames; the sinks lose messages.
 func frameDrops(s Summary) (n uint64) {

@@ -61,7 +61,7 @@ type Stream struct {
 	standing *natsink.Standing // of what is kept, where its frames come again; nil where they do not
 	anew     error             // why no law that is kept was taken; nil where one was, or none was looked for
 	from     natsink.At        // where frames go on, the same
-	resumer  pipeline.Resumer  // the source, where it can go on behind a place; nil where it cannot
+	source   pipeline.Info     // of the source, before it is opened
 
 	repeats  bool   // an earlier run, from its beginning: no law is gone on from or kept
 	restored string // from where the law goes on; empty where it begins
@@ -100,7 +100,7 @@ func (s *Stream) build(ctx context.Context, before *Earlier) (err error) {
 	if s.Stages.Source, err = ingest.New(cfg.Source.Kind, cfg.Source.Decode); err != nil {
 		return exit.Usage(err)
 	}
-	s.resumer, _ = s.Stages.Source.(pipeline.Resumer)
+	s.source = s.Stages.Source.Info()
 	var applied []uint64
 	if before != nil {
 		if s.Stages.Source, err = before.repeat(s.Stages.Source); err != nil {
@@ -115,7 +115,7 @@ func (s *Stream) build(ctx context.Context, before *Earlier) (err error) {
 		s.Stages.Source = s.recorder
 	}
 	if cfg.Objects.Enabled {
-		return s.finishField(ctx, cfg, applied, pipeline.Waits(s.Stages.Source))
+		return s.finishField(ctx, cfg, applied, !s.source.Live)
 	}
 	if s.model, err = LoadModel(ctx, cfg, s.bus); err != nil {
 		if strings.HasPrefix(cfg.Model, model.OnServer) {
@@ -127,7 +127,7 @@ func (s *Stream) build(ctx context.Context, before *Earlier) (err error) {
 	if err != nil {
 		return err
 	}
-	return s.finish(ctx, cfg, steps, applied, pipeline.Waits(s.Stages.Source))
+	return s.finish(ctx, cfg, steps, applied, !s.source.Live)
 }
 
 // finish makes what comes after the source and the model: the steps, the encoder, the estimator, the bus and the sinks.
@@ -288,7 +288,7 @@ func newSteps(components []config.Component, lanes int) (made []pipeline.NamedSt
 				return made, fmt.Errorf("preprocess[%d]: %w", i, err)
 			}
 			named.Steps = append(named.Steps, step)
-			if s, ok := step.(pipeline.Independent); !ok || !s.Independent() {
+			if !step.Can().Independent {
 				break
 			}
 		}
@@ -346,11 +346,13 @@ func newSinks(cfg config.Config, env sinks.Env) ([]pipeline.NamedSink, error) {
 	}
 	var made []pipeline.NamedSink
 	for _, c := range components {
-		sink, err := sinks.New(c.Kind, c.Decode, env)
-		if err != nil {
+		named := pipeline.NamedSink{Name: c.Kind}
+		env.Commands = func(arriving <-chan latent.Command) { named.Commands = arriving }
+		var err error
+		if named.Sink, err = sinks.New(c.Kind, c.Decode, env); err != nil {
 			return nil, errors.Join(err, closeSinks(made))
 		}
-		made = append(made, pipeline.NamedSink{Name: c.Kind, Sink: sink})
+		made = append(made, named)
 	}
 	if env.Metrics != nil {
 		made = append(made, pipeline.NamedSink{Name: "metrics", Sink: env.Metrics.Sink(cfg.Stream, cfg.StallAfter)})

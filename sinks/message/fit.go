@@ -2,21 +2,10 @@ package message
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"driftscope/internal/latent"
 )
-
-// Cut says that a message was delivered without the places that are left out of it, because its server takes no larger one: the runner counts it.
-type Cut struct{ Places, Bytes int }
-
-func (c Cut) Error() string {
-	return fmt.Sprintf("the NATS server takes %d bytes a message: %d places, the least certain, are left out of one: raise its max_payload, or lower objects.max", c.Bytes, c.Places)
-}
-
-// Cut says that the message is there: the runner asks for this method.
-func (Cut) Cut() bool { return true }
 
 // fitting is the memory of an Encoder that leaves places out.
 type fitting struct {
