@@ -131,7 +131,7 @@ func (t *taker) look(ctx context.Context, f *frame.Frame) error {
 	}
 	t.template = f.Meta.Template
 	t.z.Seq, t.z.Time, t.z.Trajectory = f.Seq, f.Time, f.Meta.Trajectory
-	if err := t.estimator.Update(&t.estimate, &t.z); err != nil {
+	if _, err := t.estimator.Update(&t.estimate, &t.z); err != nil {
 		return &pipeline.ErrSkip{Cause: "estimator_refused", Err: err}
 	}
 	t.frames++

@@ -150,8 +150,6 @@ type Estimate struct {
 	Alarms []string // the codes of those that are on
 
 	Objects Objects // of a field; Latent.Mean is then that of the object that is followed, or empty
-
-	Later bool // the estimator holds the frame back, and this says nothing: no sink sees it
 }
 
 // Copy makes e a deep copy of src, reusing e's memory.

@@ -140,7 +140,7 @@ func checkViews(views []latent.View, length time.Duration) error {
 // TestCommandsBetweenLanes: a command is applied when every frame before it has its estimate, and before any after it.
 func TestCommandsBetweenLanes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := &steerable{}
+		e := &estimator{}
 		s := &source{n: 300}
 		stages, out := laneRig(t, 4, s, e)
 		go func() {

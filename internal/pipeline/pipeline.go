@@ -102,18 +102,30 @@ type Viewer interface {
 	Close() error
 }
 
-// Estimator folds latents into the law of motion. It has no goroutine on the frame path, no clock and no unseeded randomness:
-// the same latents give the same estimates. Update fills dst except Latency, which only the runner's clock knows, and copies
-// what it keeps of z. It may hold frames back: then dst is of an earlier one, or Later. Its error refuses one latent (not finite, out of order): the frame is dropped and the stream goes on.
+// Estimator folds latents into the law of motion. It has no goroutine on the frame path, no clock and no unseeded randomness: the same latents give the same
+// estimates. Its methods are called between two frames, so none but Finish and Close may wait. Lists and events that it gives are lent until the next Update.
 type Estimator interface {
-	Update(dst *latent.Estimate, z *latent.Latent) error
-	Close() error
-}
-
-// Finisher is implemented by an Estimator that sets latents aside to learn from them later. Where a recording has ended, Finish learns from
-// those that are left, after the latent with that Seq, and writes the law of all of them into dst; false says that it is none but the last.
-type Finisher interface {
+	// Update fills dst except Latency, which only the runner's clock knows, and copies what it keeps of z. It may hold frames back: then dst is of an
+	// earlier one, or told is false and dst unspecified. Its error refuses one latent (not finite, out of order): the frame is dropped and the stream goes on.
+	Update(dst *latent.Estimate, z *latent.Latent) (told bool, err error)
+	// Alarms are the events of the last Update; the runner publishes them, and counts those that are not of level info.
+	Alarms() []latent.Event
+	// Reports are what the last Update has to tell beside its estimate, however much; Last, once, what is left when the run ends. The messages are new, and
+	// the runner's. Estimates among them are of frames that were held back.
+	Reports() []latent.Message
+	Last() []latent.Message
+	// Finish learns from the latents that were set aside, where a recording has ended after the latent with that Seq, and writes the law of all of them into
+	// dst; false says that it is none but the last.
 	Finish(dst *latent.SDE, after uint64) bool
+	// Freeze holds the law as it is while latents go on: a touched sample, a new focus.
+	Freeze(frozen bool)
+	// Reset forgets all that was learnt, as before the first Update.
+	Reset()
+	// Follow has the latents of one of many objects published as those of a single object, 0 those of none; its error is a *latent.Refusal.
+	Follow(id uint64) error
+	Save(w io.Writer) error
+	Restore(r io.Reader) error
+	Close() error
 }
 
 // Sink takes messages: *latent.Estimate, *latent.Law, *latent.Event, *latent.Trigger, *latent.Health, *latent.View,
@@ -125,28 +137,6 @@ type Sink interface {
 	Write(ctx context.Context, m latent.Message) error
 	Close(ctx context.Context) error
 }
-
-// Freezer is implemented by an Estimator whose law can be held as it is while latents go on: a touched sample, a new focus.
-type Freezer interface{ Freeze(frozen bool) }
-
-// Resetter is implemented by an Estimator that can forget all it has learnt, as before its first Update.
-type Resetter interface{ Reset() }
-
-// Alarmer is implemented by an Estimator that notices when something has changed. Alarms are the events of the last Update, lent until the
-// next; the runner publishes them, and counts those that are not of level info.
-type Alarmer interface{ Alarms() []latent.Event }
-
-// Reporter is implemented by an Estimator that has more to tell of a latent than its estimate, however much. Reports are the messages of the last Update and Last,
-// once, those of objects that the run leaves; the lists are lent until the next call, and the messages in them are new, and the runner's. Estimates among
-// them are of frames that were held back.
-type Reporter interface {
-	Reports() []latent.Message
-	Last() []latent.Message
-}
-
-// Follower is implemented by an Estimator of many objects. Follow has the latents of one of them published as those of a single object, 0 those of
-// none; its error is a *latent.Refusal.
-type Follower interface{ Follow(id uint64) error }
 
 // Watcher looks at every estimate, in the order of the frames, and finds where a rule's condition begins or ends. The list that Watch gives is
 // lent until the next Watch; the triggers in it are new, and the runner's.
@@ -169,10 +159,4 @@ type Replacement struct {
 	Estimator Estimator                          // the one before, where it goes on
 	Keep      func(state []byte, at Place) error // as Options.Keep
 	Done      func(used bool)                    // says, once, whether it came to be used; between two frames, so it must not wait
-}
-
-// Checkpointer is implemented by an Estimator whose state can be kept. It is called between two frames, so it must not wait.
-type Checkpointer interface {
-	Save(w io.Writer) error
-	Restore(r io.Reader) error
 }

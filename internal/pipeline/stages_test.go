@@ -135,26 +135,30 @@ type estimator struct {
 	closes int
 }
 
-func (e *estimator) Update(dst *latent.Estimate, z *latent.Latent) error {
+func (e *estimator) Update(dst *latent.Estimate, z *latent.Latent) (told bool, err error) {
 	if err := e.errs[z.Seq]; err != nil {
-		return err
+		return false, err
 	}
 	var kept latent.Latent
 	kept.Copy(z)
 	e.seen = append(e.seen, kept)
 	dst.Latent.Copy(z)
 	dst.Drift = append(dst.Drift[:0], 0)
-	return nil
+	return true, nil
 }
-func (e *estimator) Close() error { e.closes++; return nil }
 
-// steerable is an estimator that takes freeze and reset.
-type steerable struct{ estimator }
-
-func (s *steerable) Freeze(frozen bool) {
-	s.calls = append(s.calls, map[bool]string{true: "freeze", false: "unfreeze"}[frozen])
+func (e *estimator) Freeze(frozen bool) {
+	e.calls = append(e.calls, map[bool]string{true: "freeze", false: "unfreeze"}[frozen])
 }
-func (s *steerable) Reset() { s.calls = append(s.calls, "reset") }
+func (e *estimator) Reset()                          { e.calls = append(e.calls, "reset") }
+func (e *estimator) Follow(uint64) error             { return latent.Refuse(latent.Conflict, "there is one scene") }
+func (e *estimator) Alarms() []latent.Event          { return nil }
+func (e *estimator) Reports() []latent.Message       { return nil }
+func (e *estimator) Last() []latent.Message          { return nil }
+func (e *estimator) Finish(*latent.SDE, uint64) bool { return false }
+func (e *estimator) Save(io.Writer) error            { return nil }
+func (e *estimator) Restore(io.Reader) error         { return nil }
+func (e *estimator) Close() error                    { e.closes++; return nil }
 
 // watchful is an estimator that rings on the frames whose number it holds.
 type watchful struct {

@@ -41,12 +41,12 @@ type law struct {
 	taken atomic.Int64
 }
 
-func (l *law) Update(dst *latent.Estimate, z *latent.Latent) error {
-	if err := l.estimator.Update(dst, z); err != nil {
-		return err
+func (l *law) Update(dst *latent.Estimate, z *latent.Latent) (told bool, err error) {
+	if told, err = l.estimator.Update(dst, z); err != nil {
+		return false, err
 	}
 	dst.SDE.Revision = uint64(l.taken.Add(1))
-	return nil
+	return told, nil
 }
 func (l *law) Alarms() []latent.Event {
 	if len(l.seen) != 3 {

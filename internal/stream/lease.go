@@ -72,8 +72,8 @@ func (s *Stream) takeOver() error {
 		console.Warn("stream %s: no law is kept that is as old as its results: it begins anew behind frame %d: %v", s.cfg.Stream, kept.Frames-1, s.anew)
 		at = kept
 	}
-	if numbers, ok := s.law.(interface{ Reserve(numbers uint64) }); ok && kept.Frames > at.Frames {
-		numbers.Reserve(uint64(s.cfg.Objects.Max) * (kept.Frames - at.Frames)) // those that were given in the frames that come again
+	if kept.Frames > at.Frames {
+		s.tracking.reserve(uint64(s.cfg.Objects.Max) * (kept.Frames - at.Frames)) // those that were given in the frames that come again
 	}
 	if at.Sequence != 0 {
 		s.source.ResumeAfter(at.Sequence, at.Frames)

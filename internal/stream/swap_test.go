@@ -15,7 +15,7 @@ func TestNothingToTryOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	var refusal *latent.Refusal
-	if err := try(t.Context(), modelState{model: model}, nil); !errors.As(err, &refusal) || refusal.Code != latent.NotNow {
+	if err := new(tracking).try(t.Context(), plan{about: ofModel(model), model: model}, nil); !errors.As(err, &refusal) || refusal.Code != latent.NotNow {
 		t.Errorf("before the first frame: %v", err)
 	}
 }

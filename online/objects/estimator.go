@@ -113,17 +113,17 @@ func New(c Config) (*Estimator, error) {
 }
 
 // Update takes in the spots of a frame, and writes the objects there, or Lag frames ago, into dst, reusing its memory; where that was before the first, dst
-// is Later. Where an object is followed and was detected, dst is its estimate too; otherwise its latent is empty. The error refuses the frame; then dst is
+// is not told. Where an object is followed and was detected, dst is its estimate too; otherwise its latent is empty. The error refuses the frame; then dst is
 // unspecified.
-func (e *Estimator) Update(dst *latent.Estimate, z *latent.Latent) error {
+func (e *Estimator) Update(dst *latent.Estimate, z *latent.Latent) (told bool, err error) {
 	e.reports, e.alarms.events = e.reports[:0], e.alarms.events[:0]
 	dt, err := e.advance(z)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if e.tracker == nil {
 		if err := e.begin(&z.Spots); err != nil {
-			return err
+			return false, err
 		}
 	}
 	if e.begun && z.Trajectory != e.film {
@@ -134,10 +134,11 @@ func (e *Estimator) Update(dst *latent.Estimate, z *latent.Latent) error {
 	e.film, e.begun = z.Trajectory, true
 	points := e.track(z, dt)
 	e.held.push(z, dt)
-	if dst.Later = e.held.n <= e.config.Lag; !dst.Later {
-		e.conclude(dst, e.held.pop(), points)
+	if e.held.n <= e.config.Lag {
+		return false, nil
 	}
-	return nil
+	e.conclude(dst, e.held.pop(), points)
+	return true, nil
 }
 
 // conclude writes what is known of a frame into dst: of its objects, points, once there is a tracker.
@@ -419,6 +420,9 @@ func (e *Estimator) Reports() []latent.Message { return e.reports }
 
 // Alarms are those that began or ended with the last Update, as events, lent until the next.
 func (e *Estimator) Alarms() []latent.Event { return e.alarms.events }
+
+// Finish has nothing to learn: what the objects did is folded already.
+func (e *Estimator) Finish(*latent.SDE, uint64) bool { return false }
 
 // Close ends what runs beside the frame path.
 func (e *Estimator) Close() error {

@@ -83,7 +83,7 @@ func newEstimator(t testing.TB, c Config) *Estimator {
 func run(t testing.TB, e *Estimator, d *dish, frames int, dst *latent.Estimate) (reports []latent.Message) {
 	t.Helper()
 	for range frames {
-		if err := e.Update(dst, d.next()); err != nil {
+		if _, err := e.Update(dst, d.next()); err != nil {
 			t.Fatal(err)
 		}
 		reports = append(reports, e.Reports()...)
@@ -268,7 +268,7 @@ func TestAlarms(t *testing.T) {
 		for i := range found {
 			z.Spots.Found = append(z.Spots.Found, latent.Spot{X: 50 * float64(i+1), Y: 100, VarX: 0.01, VarY: 0.01, Score: 12})
 		}
-		if err := e.Update(dst, z); err != nil {
+		if _, err := e.Update(dst, z); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -300,17 +300,17 @@ func TestRefused(t *testing.T) {
 	run(t, e, d, 5, dst)
 	z := d.next()
 	z.Spots.Width = side + 1
-	if err := e.Update(dst, z); !errors.Is(err, ErrSize) || !strings.Contains(err.Error(), "401x400") {
+	if _, err := e.Update(dst, z); !errors.Is(err, ErrSize) || !strings.Contains(err.Error(), "401x400") {
 		t.Errorf("another size: %v", err)
 	}
 	z = d.next()
 	z.Spots.Width = 0
-	if e.Update(dst, z) == nil {
+	if _, err := e.Update(dst, z); err == nil {
 		t.Error("a frame without a size was taken")
 	}
 	z = d.next()
 	z.Time = time.Unix(1000, 0)
-	if e.Update(dst, z) == nil {
+	if _, err := e.Update(dst, z); err == nil {
 		t.Error("a frame from before was taken")
 	}
 	if run(t, e, d, 5, dst); len(dst.Objects.ID) != 4 {
@@ -398,7 +398,7 @@ func TestLooks(t *testing.T) {
 			for _, s := range z.Spots.Found {
 				z.Spots.Z, z.Spots.ZSD = append(z.Spots.Z, s.X, -s.Y), append(z.Spots.ZSD, 0.1, 0.2)
 			}
-			if err := e.Update(dst, z); err != nil {
+			if _, err := e.Update(dst, z); err != nil {
 				t.Fatal(err)
 			}
 			o := &dst.Objects

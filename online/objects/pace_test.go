@@ -63,7 +63,7 @@ func TestLostCamera(t *testing.T) {
 		for range 25 {
 			z := d.next()
 			z.Seq -= away - 1
-			if err := e.Update(dst, z); err != nil {
+			if _, err := e.Update(dst, z); err != nil {
 				t.Fatal(err)
 			}
 			reports = append(reports, e.Reports()...)

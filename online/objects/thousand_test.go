@@ -35,7 +35,7 @@ func BenchmarkThousand(b *testing.B) {
 				begin, used := time.Now(), processed()
 				for i := range frames {
 					z := &frames[i]
-					if err := e.Update(dst, z); err != nil {
+					if _, err := e.Update(dst, z); err != nil {
 						b.Fatal(err)
 					}
 					z.Seq, z.Time = z.Seq+uint64(len(frames)), z.Time.Add(10*time.Second)
