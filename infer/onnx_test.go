@@ -23,7 +23,6 @@ import (
 )
 
 var (
-	_ pipeline.Encoder = (*infer.Encoder)(nil)
 	_ pipeline.Viewer  = (*infer.Encoder)(nil)
 )
 

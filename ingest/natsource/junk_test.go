@@ -101,13 +101,14 @@ type choosy struct {
 	events  []latent.Event
 }
 
-func (c *choosy) Dim() int { return 1 }
+func (c *choosy) Dim() int                 { return 1 }
+func (c *choosy) Sees() latent.Observation { return latent.Observation{Latent: &latent.Latent{}} }
 
-func (c *choosy) Encode(_ context.Context, dst *latent.Latent, f *frame.Frame) error {
+func (c *choosy) Encode(_ context.Context, dst latent.Observation, f *frame.Frame) error {
 	if f.Mat().Cols() != 3 || f.Mat().Rows() != 2 {
 		return errors.New("3x2 pixels expected")
 	}
-	dst.Reset(1)
+	dst.Latent.Reset(1)
 	return nil
 }
 
@@ -121,7 +122,8 @@ func (c *choosy) Follow(uint64) error             { return nil }
 func (c *choosy) Save(io.Writer) error            { return nil }
 func (c *choosy) Restore(io.Reader) error         { return nil }
 
-func (c *choosy) Update(dst *latent.Estimate, z *latent.Latent) (told bool, err error) {
+func (c *choosy) Update(dst *latent.Estimate, seen latent.Observation) (told bool, err error) {
+	z := seen.Latent
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.latents = append(c.latents, latent.Latent{Seq: z.Seq, Trajectory: z.Trajectory})

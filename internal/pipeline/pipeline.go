@@ -88,28 +88,42 @@ type Region interface {
 	Move(corner image.Point) error
 }
 
-// Encoder maps a frame to its latent. Dim is fixed for the encoder's life; dst is resized by Encode.
+// Encoder sees what is in a frame. Dim, of a scene's latent or of each object's, is fixed for the encoder's life. Sees makes memory for what Encode sees, which
+// Encode resizes; the runner says which frame that is.
 type Encoder interface {
 	Dim() int
-	Encode(ctx context.Context, dst *latent.Latent, f *frame.Frame) error
+	Sees() latent.Observation
+	Encode(ctx context.Context, dst latent.Observation, f *frame.Frame) error
 	Close() error
 }
 
 // Viewer shows what the encoders of its model see: the input and the reconstruction from z, as JPEG. It belongs to a goroutine beside the
-// frame path.
+// frame path. z is empty of a field.
 type Viewer interface {
 	View(dst *latent.View, f *frame.Frame, z *latent.Latent) error
 	Close() error
 }
 
-// Estimator folds latents into the law of motion. It has no goroutine on the frame path, no clock and no unseeded randomness: the same latents give the same
-// estimates. Its methods are called between two frames, so none but Finish and Close may wait. Lists and events that it gives are lent until the next Update.
-type Estimator interface {
-	// Update fills dst except Latency, which only the runner's clock knows, and copies what it keeps of z. It may hold frames back: then dst is of an
-	// earlier one, or told is false and dst unspecified. Its error refuses one latent (not finite, out of order): the frame is dropped and the stream goes on.
-	Update(dst *latent.Estimate, z *latent.Latent) (told bool, err error)
+// Law is what was learnt of motion, and can be held, forgotten and kept.
+type Law interface {
 	// Alarms are the events of the last Update; the runner publishes them, and counts those that are not of level info.
 	Alarms() []latent.Event
+	// Freeze holds the law as it is while latents go on: a touched sample, a new focus.
+	Freeze(frozen bool)
+	// Reset forgets all that was learnt, as before the first Update.
+	Reset()
+	Save(w io.Writer) error
+	Restore(r io.Reader) error
+	Close() error
+}
+
+// Estimator folds what is seen into the law of motion. It has no goroutine on the frame path, no clock and no unseeded randomness: the same latents give the same
+// estimates. Its methods are called between two frames, so none but Finish and Close may wait. Lists and events that it gives are lent until the next Update.
+type Estimator interface {
+	Law
+	// Update fills dst except Latency, which only the runner's clock knows, and copies what it keeps of what was seen. It may hold frames back: then dst is of an
+	// earlier one, or told is false and dst unspecified. Its error refuses one frame (not finite, out of order): the frame is dropped and the stream goes on.
+	Update(dst *latent.Estimate, seen latent.Observation) (told bool, err error)
 	// Reports are what the last Update has to tell beside its estimate, however much; Last, once, what is left when the run ends. The messages are new, and
 	// the runner's. Estimates among them are of frames that were held back.
 	Reports() []latent.Message
@@ -117,15 +131,8 @@ type Estimator interface {
 	// Finish learns from the latents that were set aside, where a recording has ended after the latent with that Seq, and writes the law of all of them into
 	// dst; false says that it is none but the last.
 	Finish(dst *latent.SDE, after uint64) bool
-	// Freeze holds the law as it is while latents go on: a touched sample, a new focus.
-	Freeze(frozen bool)
-	// Reset forgets all that was learnt, as before the first Update.
-	Reset()
 	// Follow has the latents of one of many objects published as those of a single object, 0 those of none; its error is a *latent.Refusal.
 	Follow(id uint64) error
-	Save(w io.Writer) error
-	Restore(r io.Reader) error
-	Close() error
 }
 
 // Sink takes messages: *latent.Estimate, *latent.Law, *latent.Event, *latent.Trigger, *latent.Health, *latent.View,

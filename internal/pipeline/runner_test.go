@@ -451,7 +451,7 @@ func TestTrackAllocates(t *testing.T) {
 		}
 		tr.last.enter(given.number)
 		defer tr.last.leave()
-		if _, err := tr.fold(f, &l.z); err != nil {
+		if _, err := tr.fold(f, l); err != nil {
 			t.Fatal(err)
 		}
 		g.estimator.seen = g.estimator.seen[:0]

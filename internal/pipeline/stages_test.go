@@ -97,10 +97,11 @@ type encoder struct {
 	closes int
 }
 
-func (e *encoder) Dim() int { return 1 }
-func (e *encoder) Encode(ctx context.Context, dst *latent.Latent, f *frame.Frame) error {
-	dst.Reset(1)
-	dst.Mean[0], dst.SD[0] = float64(f.Seq), 1
+func (e *encoder) Dim() int                 { return 1 }
+func (e *encoder) Sees() latent.Observation { return latent.Observation{Latent: &latent.Latent{}} }
+func (e *encoder) Encode(ctx context.Context, dst latent.Observation, f *frame.Frame) error {
+	dst.Latent.Reset(1)
+	dst.Latent.Mean[0], dst.Latent.SD[0] = float64(f.Seq), 1
 	if e.delay > 0 {
 		select {
 		case <-time.After(e.delay):
@@ -135,7 +136,8 @@ type estimator struct {
 	closes int
 }
 
-func (e *estimator) Update(dst *latent.Estimate, z *latent.Latent) (told bool, err error) {
+func (e *estimator) Update(dst *latent.Estimate, seen latent.Observation) (told bool, err error) {
+	z := seen.Latent
 	if err := e.errs[z.Seq]; err != nil {
 		return false, err
 	}

@@ -41,7 +41,7 @@ type law struct {
 	taken atomic.Int64
 }
 
-func (l *law) Update(dst *latent.Estimate, z *latent.Latent) (told bool, err error) {
+func (l *law) Update(dst *latent.Estimate, z latent.Observation) (told bool, err error) {
 	if told, err = l.estimator.Update(dst, z); err != nil {
 		return false, err
 	}

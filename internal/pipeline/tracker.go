@@ -144,15 +144,15 @@ func (t *tracker) issue(p phases, f *frame.Frame) ticket {
 	return given
 }
 
-// conclude folds a frame's latent into an estimate and returns true, or loses the frame. An error that is not of this frame alone ends the run.
-func (t *tracker) conclude(ctx context.Context, f *frame.Frame, z *latent.Latent, stage string, err error) (tracked bool) {
+// conclude folds what lane l saw in a frame into an estimate and returns true, or loses the frame. An error that is not of this frame alone ends the run.
+func (t *tracker) conclude(ctx context.Context, f *frame.Frame, l *lane, stage string, err error) (tracked bool) {
 	for _, e := range events(f) {
 		t.runner.publish(ctx, e, time.Time{})
 	}
 	told := false
 	if err == nil {
 		stage = "estimator"
-		told, err = t.fold(f, z)
+		told, err = t.fold(f, l)
 	}
 	t.checkpoints.at = Place{f.Meta.Place, f.Seq + 1}
 	skip, skips := skipped(err)
@@ -194,11 +194,12 @@ func (t *tracker) end(err error) {
 }
 
 // fold updates the estimator. A latent that it refuses costs one frame.
-func (t *tracker) fold(f *frame.Frame, z *latent.Latent) (told bool, err error) {
+func (t *tracker) fold(f *frame.Frame, l *lane) (told bool, err error) {
 	start := time.Now()
-	z.Dropped = f.Meta.Dropped + t.gap
-	z.Trajectory += t.trajectories
-	if told, err = t.estimator.Update(&t.estimate, z); err != nil {
+	l.head.Dropped = f.Meta.Dropped + t.gap
+	l.head.Trajectory += t.trajectories
+	l.seen.Of(l.head)
+	if told, err = t.estimator.Update(&t.estimate, l.seen); err != nil {
 		return false, &ErrSkip{Cause: "estimator_refused", Err: err}
 	}
 	t.runner.folding.since(start)

@@ -11,6 +11,7 @@ import (
 	"driftscope/infer/field"
 	"driftscope/internal/config"
 	"driftscope/internal/frame"
+	"driftscope/internal/latent"
 	"driftscope/internal/pipeline"
 	"driftscope/online"
 	"driftscope/online/objects"
@@ -26,7 +27,7 @@ type fieldBuilder struct {
 	locators *field.Locators
 	follow   online.Config // of the law of the object that is followed
 
-	estimator *objects.Estimator // nil before it has begun
+	law fieldLaw // of nothing before it has begun
 }
 
 func newFieldBuilder(cfg config.Config, follow online.Config) (*fieldBuilder, error) {
@@ -65,21 +66,21 @@ func (b *fieldBuilder) steps(p plan, lanes int) ([]pipeline.NamedStep, error) {
 
 func (b *fieldBuilder) encoder(p plan) (pipeline.Encoder, error) {
 	if p.model == nil {
-		return field.NewEncoder(b.locators, nil), nil
+		return fieldEncoder{field.NewEncoder(b.locators, nil)}, nil
 	}
 	look, err := field.NewAppearance(p.model.Net)
 	if err != nil {
 		return nil, err
 	}
-	return field.NewEncoder(b.locators, look), nil
+	return fieldEncoder{field.NewEncoder(b.locators, look)}, nil
 }
 
 func (b *fieldBuilder) viewer(plan) (pipeline.Viewer, error) { return field.NewViewer(), nil }
 
 // begin makes the estimator of the first plan, which is the one of all.
 func (b *fieldBuilder) begin(p plan) (pipeline.Estimator, error) {
-	if b.estimator != nil {
-		return b.estimator, nil
+	if b.law.estimator != nil {
+		return b.law, nil
 	}
 	o := b.cfg.Objects
 	made, err := objects.New(objects.Config{Every: o.Every, Lag: o.Lag, MaxGap: b.follow.MaxGap, Exposure: b.cfg.Online.Exposure, PixelUM: b.cfg.Online.PixelUM,
@@ -87,8 +88,48 @@ func (b *fieldBuilder) begin(p plan) (pipeline.Estimator, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.estimator = made
-	return made, nil
+	b.law = fieldLaw{made, made}
+	return b.law, nil
 }
 
-func (b *fieldBuilder) reserve(numbers uint64) { b.estimator.Reserve(numbers) }
+func (b *fieldBuilder) reserve(numbers uint64) { b.law.estimator.Reserve(numbers) }
+
+// fieldEncoder sees a field.
+type fieldEncoder struct{ locating *field.Encoder }
+
+// Dim is the number of latents of each object.
+func (e fieldEncoder) Dim() int { return e.locating.Dim() }
+
+// Close frees the look.
+func (e fieldEncoder) Close() error { return e.locating.Close() }
+
+// Sees makes the sight of a field.
+func (fieldEncoder) Sees() latent.Observation { return latent.Observation{Sight: &latent.Sight{}} }
+
+// Encode fills the sight.
+func (e fieldEncoder) Encode(ctx context.Context, dst latent.Observation, f *frame.Frame) error {
+	return e.locating.Encode(ctx, dst.Sight, f)
+}
+
+// fieldLaw is the law of all objects of a field, and of the one that is followed.
+type fieldLaw struct {
+	pipeline.Law
+	estimator *objects.Estimator // the same
+}
+
+// Update takes in the sight.
+func (l fieldLaw) Update(dst *latent.Estimate, seen latent.Observation) (told bool, err error) {
+	return l.estimator.Update(dst, seen.Sight)
+}
+
+// Reports are the estimator's.
+func (l fieldLaw) Reports() []latent.Message { return l.estimator.Reports() }
+
+// Last are the estimator's.
+func (l fieldLaw) Last() []latent.Message { return l.estimator.Last() }
+
+// Follow is the estimator's.
+func (l fieldLaw) Follow(id uint64) error { return l.estimator.Follow(id) }
+
+// Finish has nothing to learn: what the objects did is folded already.
+func (fieldLaw) Finish(*latent.SDE, uint64) bool { return false }

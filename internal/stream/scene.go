@@ -8,6 +8,7 @@ import (
 	"driftscope/infer"
 	"driftscope/infer/sdevae"
 	"driftscope/internal/config"
+	"driftscope/internal/frame"
 	"driftscope/internal/latent"
 	"driftscope/internal/pipeline"
 	"driftscope/online"
@@ -46,9 +47,30 @@ func (b *sceneBuilder) steps(p plan, lanes int) ([]pipeline.NamedStep, error) {
 	return append(steps, pipeline.NamedStep{Name: "centroid", Steps: []pipeline.Step{preprocess.NewFollow()}}), nil
 }
 
-func (b *sceneBuilder) encoder(p plan) (pipeline.Encoder, error) { return p.model.Net.NewEncoder() }
-func (b *sceneBuilder) viewer(p plan) (pipeline.Viewer, error)   { return p.model.Net.NewEncoder() }
-func (b *sceneBuilder) reserve(uint64)                           {} // there are no objects
+func (b *sceneBuilder) encoder(p plan) (pipeline.Encoder, error) {
+	e, err := p.model.Net.NewEncoder()
+	return sceneEncoder{e}, err
+}
+
+func (b *sceneBuilder) viewer(p plan) (pipeline.Viewer, error) { return p.model.Net.NewEncoder() }
+func (b *sceneBuilder) reserve(uint64)                         {} // there are no objects
+
+// sceneEncoder sees a scene.
+type sceneEncoder struct{ net *infer.Encoder }
+
+// Dim is the net's.
+func (e sceneEncoder) Dim() int { return e.net.Dim() }
+
+// Close frees the net.
+func (e sceneEncoder) Close() error { return e.net.Close() }
+
+// Sees makes a latent.
+func (sceneEncoder) Sees() latent.Observation { return latent.Observation{Latent: &latent.Latent{}} }
+
+// Encode fills the latent.
+func (e sceneEncoder) Encode(ctx context.Context, dst latent.Observation, f *frame.Frame) error {
+	return e.net.Encode(ctx, dst.Latent, f)
+}
 
 // begin starts a law from the drift that the model was trained with. A law that another model leaves is not repeated.
 func (b *sceneBuilder) begin(p plan) (pipeline.Estimator, error) {
@@ -58,16 +80,22 @@ func (b *sceneBuilder) begin(p plan) (pipeline.Estimator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sceneLaw{law}, nil
+	return sceneLaw{law, law}, nil
 }
 
 // sceneLaw is the law of a scene, which has no objects to report of or to follow.
-type sceneLaw struct{ *online.Estimator }
+type sceneLaw struct {
+	pipeline.Law
+	estimator *online.Estimator // the same
+}
 
 // Update tells every frame.
-func (l sceneLaw) Update(dst *latent.Estimate, z *latent.Latent) (told bool, err error) {
-	return true, l.Estimator.Update(dst, z)
+func (l sceneLaw) Update(dst *latent.Estimate, seen latent.Observation) (told bool, err error) {
+	return true, l.estimator.Update(dst, seen.Latent)
 }
+
+// Finish is the law's.
+func (l sceneLaw) Finish(dst *latent.SDE, after uint64) bool { return l.estimator.Finish(dst, after) }
 
 // Reports are none.
 func (sceneLaw) Reports() []latent.Message { return nil }

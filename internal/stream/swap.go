@@ -149,7 +149,7 @@ func (t *tracking) try(ctx context.Context, p plan, like *frame.Frame) error {
 		err = steps[i].Steps[0].Apply(ctx, picture)
 	}
 	if err == nil {
-		err = encoder.Encode(ctx, &latent.Latent{}, picture)
+		err = encoder.Encode(ctx, encoder.Sees(), picture)
 	}
 	var skip *frame.ErrSkip
 	if err == nil || errors.As(err, &skip) { // that frame's own fault

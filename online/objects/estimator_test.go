@@ -26,7 +26,7 @@ type dish struct {
 	at   [][2]float64
 	gone map[int]bool
 	seq  uint64
-	z    latent.Latent
+	z    latent.Sight
 
 	stage  float64 // px a frame, along x
 	faster float64 // times as far that the others go, where it is not 0
@@ -42,9 +42,10 @@ func newDish(rows int) *dish {
 }
 
 // next moves the objects and gives the latent of the next frame, reused.
-func (d *dish) next() *latent.Latent {
+func (d *dish) next() *latent.Sight {
 	z := &d.z
-	z.Reset(0)
+	z.Head = latent.Head{}
+	z.Spots.Reset()
 	z.Seq, z.Time = d.seq, time.Unix(1000, 0).Add(time.Duration(float64(d.seq)*dt*1e9))
 	z.Spots.Width, z.Spots.Height, z.Spots.Template = side, side, 1.5
 	for i := range d.at {
@@ -106,7 +107,7 @@ func of[T latent.Message](reports []latent.Message) (found []T) {
 func TestField(t *testing.T) {
 	e, d, dst := newEstimator(t, Config{PixelUM: 0.5}), newDish(5), &latent.Estimate{}
 	reports := run(t, e, d, 200, dst)
-	o := &dst.Objects
+	o := dst.Objects
 	if len(o.ID) != 25 || o.Width != side || o.PixelUM != 0.5 || len(dst.Latent.Mean) != 0 {
 		t.Fatalf("%d objects in a field of %d px, a latent %v", len(o.ID), o.Width, dst.Latent.Mean)
 	}
@@ -260,7 +261,7 @@ func TestCommonMotion(t *testing.T) {
 func TestAlarms(t *testing.T) {
 	e, dst := newEstimator(t, Config{}), &latent.Estimate{}
 	frame := func(seq uint64, found, left int) {
-		z := &latent.Latent{Seq: seq, Time: time.Unix(0, int64(seq)*1e7)}
+		z := &latent.Sight{Head: latent.Head{Seq: seq, Time: time.Unix(0, int64(seq)*1e7)}}
 		z.Spots.Width, z.Spots.Height, z.Spots.Left = side, side, left
 		if seq > 40 {
 			z.Spots.Template = 1.5
@@ -401,7 +402,7 @@ func TestLooks(t *testing.T) {
 			if _, err := e.Update(dst, z); err != nil {
 				t.Fatal(err)
 			}
-			o := &dst.Objects
+			o := dst.Objects
 			if len(o.Z) != looks*len(o.ID) || len(o.ZSD) != len(o.Z) || o.Latents != looks {
 				t.Fatalf("%d and %d latents of %d objects", len(o.Z), len(o.ZSD), len(o.ID))
 			}

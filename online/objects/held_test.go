@@ -20,7 +20,7 @@ func TestLag(t *testing.T) {
 		truth, places, latents := map[uint64][]latent.Spot{}, map[string]int{}, 0
 		next := uint64(0)
 		check := func(m *latent.Estimate) {
-			l, o := &m.Latent, &m.Objects
+			l, o := &m.Latent, m.Objects
 			if l.Seq != next || l.Time != time.Unix(1000, 0).Add(time.Duration(float64(next)*dt*1e9)) || l.Arrived != l.Time {
 				t.Fatalf("lag %d: frame %d of %v, expected frame %d", lag, l.Seq, l.Time, next)
 			}

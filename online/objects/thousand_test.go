@@ -25,9 +25,9 @@ func BenchmarkThousand(b *testing.B) {
 			defer e.Close()
 			d, dst := newDish(32), &latent.Estimate{}
 			d.fast = 0.3
-			var frames []latent.Latent
+			var frames []latent.Sight
 			for range 500 { // drawn before the clock begins
-				var z latent.Latent
+				var z latent.Sight
 				z.Copy(d.next())
 				frames = append(frames, z)
 			}

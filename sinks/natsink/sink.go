@@ -109,7 +109,7 @@ func (s *Sink) Commands() <-chan latent.Command { return s.responder.commands }
 // Write publishes m, and spools what is to be kept first. It returns latent.Undelivered where the spool has no room, or where nothing is
 // kept and the server is away, and latent.CutShort where the server takes no message as large.
 func (s *Sink) Write(_ context.Context, m latent.Message) error {
-	if e, ok := m.(*latent.Estimate); ok && e.Objects.Width > 0 { // asking takes the connection's lock
+	if e, ok := m.(*latent.Estimate); ok && e.Objects != nil { // asking takes the connection's lock
 		s.encoder.Limit = max(int(s.bus.NATS().MaxPayload())-headerRoom, 0)
 	}
 	if err := s.write(m); err != nil {
