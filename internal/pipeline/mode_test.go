@@ -22,7 +22,7 @@ type counting struct {
 	most int
 }
 
-func (c *counting) Encode(ctx context.Context, dst *latent.Latent, f *frame.Frame) error {
+func (c *counting) Encode(ctx context.Context, dst latent.Observation, f *frame.Frame) error {
 	c.most = max(c.most, mats.Open())
 	return c.encoder.Encode(ctx, dst, f)
 }
