@@ -22,7 +22,10 @@ import (
 // configured is a configuration of a simulation, by itself: no bus, no dashboard.
 func configured(t *testing.T, text string) config.Config {
 	t.Helper()
-	cfg, err := config.Parse("bead.yaml", []byte("stream: bead\nnats: {url: \"off\"}\ndashboard: {address: \"off\"}\n"+text))
+	if !strings.Contains(text, "\nnats: ") {
+		text += "nats: {url: \"off\"}\n"
+	}
+	cfg, err := config.Parse("bead.yaml", []byte("stream: bead\ndashboard: {address: \"off\"}\n"+text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,8 +149,8 @@ func TestCheck(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out.jsonl")
 	for _, text := range []string{
 		molecule + "model: embedded:molecule\nsinks: [jsonl: {path: " + out + "}]\n",
-		molecule + "objects: {enabled: true}\ntriggers: [{lost: {name: a, object: any}}]\n",
-		molecule + "model: nats:spot\n",
+		molecule + "objects: {enabled: true}\ntriggers: [{speed: {name: a, object: any, centroid_px_s: 3}}]\n",
+		molecule + "model: nats:spot\nnats: {url: \"nats://127.0.0.1:1\"}\n",
 	} {
 		if err := Check(configured(t, text)); err != nil {
 			t.Errorf("%s: %v", text, err)
@@ -173,7 +176,7 @@ func TestCheck(t *testing.T) {
 // TestConfiguration: what a source's name implies is as good as a file, and every seed is settled.
 func TestConfiguration(t *testing.T) {
 	cfg, err := Configuration("sim:molecule")
-	if err != nil || cfg.Source.Options()["seed"] != 1 || cfg.Sinks[0].Kind != TerminalSink {
+	if err != nil || fmt.Sprint(cfg.Source.Options()["seed"]) != "1" || cfg.Sinks[0].Kind != TerminalSink {
 		t.Errorf("%+v: %v", cfg, err)
 	}
 	seed := uint64(7)
