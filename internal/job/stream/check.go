@@ -10,7 +10,6 @@ import (
 
 	"driftscope/ingest"
 	"driftscope/internal/flow/config"
-	"driftscope/internal/flow/pipeline"
 	"driftscope/internal/job/model"
 	"driftscope/internal/job/reach"
 	"driftscope/online/objects"
@@ -42,7 +41,7 @@ func Check(cfg config.Config) error {
 	var errs []error
 	source, err := ingest.New(cfg.Source.Kind, cfg.Source.Decode) // holds nothing before Open
 	if errs = append(errs, err, checkFrames(cfg)); err == nil {
-		_, err := newLead(cfg, pipeline.Waits(source))
+		_, err := newLead(cfg, !source.Info().Live)
 		errs = append(errs, err)
 	}
 	steps, err := newSteps(cfg.Preprocess, 1)

@@ -24,7 +24,8 @@ type pacedSource struct {
 	begun  time.Time
 }
 
-func (*pacedSource) Live() bool { return true }
+// Info says that frames come by the clock.
+func (*pacedSource) Info() pipeline.Info { return pipeline.Info{Live: true} }
 
 func (s *pacedSource) Open(ctx context.Context) error {
 	s.begun = time.Now()

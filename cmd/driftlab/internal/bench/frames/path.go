@@ -133,7 +133,8 @@ func cpuTime() time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-func (s *memorySource) Live() bool { return s.period > 0 }
+// Info says that frames come by the clock where they have a period.
+func (s *memorySource) Info() pipeline.Info { return pipeline.Info{Live: s.period > 0} }
 
 func (s *memorySource) Open(context.Context) error {
 	s.size, s.begun = image.Pt(s.ring[0].Cols(), s.ring[0].Rows()), time.Now().Add(s.late)

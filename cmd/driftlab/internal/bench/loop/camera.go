@@ -8,6 +8,7 @@ import (
 
 	"driftscope/ingest/sim"
 	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // camera shows a molecule on a path: a frame every period, with the time at which its exposure, a flash, ended, and some time later, when it is read out. It
@@ -22,11 +23,8 @@ type camera struct {
 	frames  frame.Pool
 }
 
-// Live says that the camera waits for nobody.
-func (*camera) Live() bool { return true }
-
-// Timed says that times are those of the exposures.
-func (*camera) Timed() bool { return true }
+// Info says that the camera waits for nobody, and that times are those of the exposures.
+func (*camera) Info() pipeline.Info { return pipeline.Info{Live: true, Timed: true} }
 
 // Open starts the clock.
 func (c *camera) Open(context.Context) error {

@@ -199,11 +199,8 @@ func newCinema(o field.Options, fps float64) (*cinema, error) {
 	return c, nil
 }
 
-// Live says that a camera does not wait.
-func (c *cinema) Live() bool { return c.period > 0 }
-
-// Timed says that frames have times.
-func (c *cinema) Timed() bool { return true }
+// Info says that a camera does not wait.
+func (c *cinema) Info() pipeline.Info { return pipeline.Info{Live: c.period > 0, Timed: true} }
 
 // Open starts the clock.
 func (c *cinema) Open(context.Context) error {
@@ -252,5 +249,3 @@ func (c *cinema) end() {
 		c.film[i].Close()
 	}
 }
-
-var _ pipeline.Live = (*cinema)(nil)

@@ -25,7 +25,7 @@ func TestCinema(t *testing.T) {
 		t.Errorf("the film has %g MiB, expected %g", c.mib(), want)
 	}
 	c.lasts = 45 * time.Millisecond
-	if !c.Live() || !c.Timed() || c.Open(t.Context()) != nil {
+	if !c.Info().Live || !c.Info().Timed || c.Open(t.Context()) != nil {
 		t.Fatal("a camera that waits")
 	}
 	var sums []uint64
