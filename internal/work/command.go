@@ -16,9 +16,8 @@ import (
 	"driftscope/internal/config"
 	"driftscope/internal/console"
 	"driftscope/internal/exit"
-	"driftscope/internal/lease"
-	"driftscope/internal/placement"
 	"driftscope/internal/reach"
+	"driftscope/internal/site"
 	"driftscope/internal/stream"
 	"driftscope/internal/version"
 )
@@ -61,14 +60,14 @@ func (c *Command) options() (o Options, err error) {
 	if o.Cores == 0 {
 		o.Cores = float64(runtime.NumCPU())
 	}
-	if !(o.Cores > 0 && o.Cores <= placement.MostCores) {
-		return o, fmt.Errorf("--cores: found %g, expected more than 0 and at most %d", o.Cores, placement.MostCores)
+	if !(o.Cores > 0 && o.Cores <= site.MostCores) {
+		return o, fmt.Errorf("--cores: found %g, expected more than 0 and at most %d", o.Cores, site.MostCores)
 	}
-	if c.Films < 0 || c.Films > placement.MostCores {
-		return o, fmt.Errorf("--films: found %d, expected 0 to %d", c.Films, placement.MostCores)
+	if c.Films < 0 || c.Films > site.MostCores {
+		return o, fmt.Errorf("--films: found %d, expected 0 to %d", c.Films, site.MostCores)
 	}
-	if c.TTL < lease.LeastTTL || c.TTL > lease.MostTTL {
-		return o, fmt.Errorf("--ttl: found %v, expected %v to %v", c.TTL, lease.LeastTTL, lease.MostTTL)
+	if c.TTL < site.LeastTTL || c.TTL > site.MostTTL {
+		return o, fmt.Errorf("--ttl: found %v, expected %v to %v", c.TTL, site.LeastTTL, site.MostTTL)
 	}
 	if o.Store == "" {
 		folder, err := os.UserCacheDir()

@@ -17,7 +17,6 @@ import (
 	"driftscope/internal/config"
 	"driftscope/internal/exit"
 	"driftscope/internal/latent"
-	"driftscope/internal/lease"
 	"driftscope/internal/reach"
 	"driftscope/internal/site"
 	"driftscope/internal/stream"
@@ -114,7 +113,7 @@ func (p *place) held(want map[string]string) {
 	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
 		found := map[string]string{}
 		for _, l := range p.of.Leases() {
-			if l.State == lease.Taken {
+			if l.State == site.Taken {
 				found[l.Stream] = l.Record.Worker
 			}
 		}
@@ -150,7 +149,7 @@ func TestWorkers(t *testing.T) {
 	var passed string
 	for end := time.Now().Add(patience); passed == ""; time.Sleep(20 * time.Millisecond) {
 		for _, l := range p.of.Leases() {
-			if l.State == lease.Taken && l.Record.Worker == "hall-2" {
+			if l.State == site.Taken && l.Record.Worker == "hall-2" {
 				passed = l.Stream
 			}
 		}

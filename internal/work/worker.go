@@ -13,7 +13,6 @@ import (
 	"driftscope/internal/batch"
 	"driftscope/internal/bus"
 	"driftscope/internal/config"
-	"driftscope/internal/lease"
 	"driftscope/internal/reach"
 	"driftscope/internal/site"
 	"driftscope/internal/stream"
@@ -40,7 +39,7 @@ type Worker struct {
 	o       Options
 	bus     *bus.Conn
 	site    *site.Site
-	leases  *lease.Bucket
+	leases  *site.Leases
 	started time.Time
 
 	tasks sync.WaitGroup // runs, claims, and what gives runs up

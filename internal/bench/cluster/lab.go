@@ -12,7 +12,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"driftscope/internal/bus"
-	"driftscope/internal/lease"
 	"driftscope/internal/port"
 	"driftscope/internal/site"
 )
@@ -156,7 +155,7 @@ func (l *lab) watch(ctx context.Context) {
 func (l *lab) running() map[string]string {
 	all := map[string]string{}
 	for _, x := range l.site.Leases() {
-		if x.State == lease.Taken {
+		if x.State == site.Taken {
 			all[x.Stream] = x.Record.Worker
 		}
 	}

@@ -1,4 +1,4 @@
-package lease
+package site
 
 import (
 	"context"
@@ -27,9 +27,9 @@ func (w *Wait) Error() string { return fmt.Sprintf("lease of %s: %s", w.Stream, 
 
 // Claim tries once to take the lease of a stream, with an epoch beyond after, the largest that is known of the stream's results and laws. A *Wait says when
 // to try again.
-func (b *Bucket) Claim(ctx context.Context, stream string, after uint64) (*Held, error) {
+func (b *Leases) Claim(ctx context.Context, stream string, after uint64) (*Held, error) {
 	switch {
-	case b.looks:
+	case !b.bucket.Makes:
 		return nil, ErrReadOnly
 	case !token(stream):
 		return nil, fmt.Errorf("stream: found %.70q, expected 1 to %d letters, digits, - or _", stream, mostName)
@@ -55,14 +55,14 @@ func (b *Bucket) Claim(ctx context.Context, stream string, after uint64) (*Held,
 		return nil, b.late(stream, other.last)
 	}
 	if err != nil {
-		b.doubt()
+		b.bucket.Doubt()
 		return nil, fmt.Errorf("lease of %s: %w", stream, err)
 	}
 	return b.sure(ctx, &claim{stream, r, revision, w.started, of}, after)
 }
 
 // done says that a key is no longer being claimed or let go.
-func (b *Bucket) done(stream string) {
+func (b *Leases) done(stream string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.busy, stream)
@@ -77,7 +77,7 @@ type leave struct {
 }
 
 // may says whether the stream's lease may be taken now. Where it may, the key is busy until done.
-func (b *Bucket) may(stream string) (to leave, err error) {
+func (b *Leases) may(stream string) (to leave, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	ttl, now := b.is.ttl, b.still()
@@ -107,27 +107,24 @@ func (b *Bucket) may(stream string) (to leave, err error) {
 	}
 	age := now - s.at
 	over := leave{s.revision, age >= ttl, b.is}
-	if s.what == free && s.trusted {
+	switch {
+	case s.what == free && s.trusted:
 		if next := s.record.To; next != "" && next != b.o.Worker && age < handOver {
 			return to, wait(s.record, handOver-age, "it is handed over to %s", next)
 		}
 		return over, nil
-	}
-	switch {
 	case s.what == taken && s.record.ID == b.id && b.lost[stream] == (was{b.is.made, s.record.Epoch}):
 		return over, nil // nobody has taken it since
 	case age < ttl && s.what == taken:
 		return to, wait(s.record, ttl-age, "%s holds it, epoch %d", s.record.Worker, s.record.Epoch)
 	case age < ttl:
 		return to, wait(Record{}, ttl-age, "who holds it cannot be read")
-	case age < 2*ttl && s.what != deleted && s.what != free:
-		return leave{0, true, b.is}, nil // the server has forgotten it, or Create fails
 	}
-	return over, nil // steal it
+	return over, nil
 }
 
 // insist sends a write until it is answered, or the fence's clock shows end.
-func (b *Bucket) insist(ctx context.Context, w *write, end, within time.Duration) (revision uint64, err error) {
+func (b *Leases) insist(ctx context.Context, w *write, end, within time.Duration) (revision uint64, err error) {
 	for {
 		revision, err = b.put(ctx, w, within)
 		if err == nil || errors.As(err, new(newer)) || b.fence() >= end {
@@ -144,7 +141,7 @@ func (b *Bucket) insist(ctx context.Context, w *write, end, within time.Duration
 }
 
 // late notes the revision that a key has in place of the expected one.
-func (b *Bucket) late(stream string, revision uint64) error {
+func (b *Leases) late(stream string, revision uint64) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := b.seen[stream]
@@ -169,10 +166,10 @@ type claim struct {
 }
 
 // sure finds out which generation a claim belongs to, and holds it from now on.
-func (b *Bucket) sure(ctx context.Context, c *claim, after uint64) (*Held, error) {
+func (b *Leases) sure(ctx context.Context, c *claim, after uint64) (*Held, error) {
 	g, err := b.askUntil(ctx, c.started+valid(c.of.ttl))
 	if err != nil || !g.made.Equal(c.of.made) {
-		b.doubt()
+		b.bucket.Doubt()
 		if err == nil {
 			err = ErrRemade
 		}
@@ -186,14 +183,14 @@ func (b *Bucket) sure(ctx context.Context, c *claim, after uint64) (*Held, error
 	if epoch <= after || epoch > mostEpoch {
 		b.giveBack(c)
 		return nil, fmt.Errorf("lease of %s: epoch %d, the last was %d: %w: was the server's clock set back, or its store put back from a copy? "+
-			"Delete the bucket %s: it is made again, with epochs beyond", c.stream, epoch, after, ErrEpoch, b.o.Bucket)
+			"Delete the bucket %s: it is made again, with epochs beyond", c.stream, epoch, after, ErrEpoch, b.name)
 	}
 	c.record.Epoch = epoch
 	return b.hold(c)
 }
 
 // askUntil asks which generation there is until that is answered, or the fence's clock shows then.
-func (b *Bucket) askUntil(ctx context.Context, then time.Duration) (generation, error) {
+func (b *Leases) askUntil(ctx context.Context, then time.Duration) (generation, error) {
 	for {
 		rest := max(then-b.fence(), time.Millisecond)
 		g, err := b.ask(ctx, rest)
@@ -209,14 +206,14 @@ func (b *Bucket) askUntil(ctx context.Context, then time.Duration) (generation, 
 }
 
 // giveBack frees a claim that cannot be used. Where that fails it is forgotten after a TTL.
-func (b *Bucket) giveBack(c *claim) {
+func (b *Leases) giveBack(c *claim) {
 	r := c.record
 	r.Free, r.Epoch = true, c.of.epoch(c.revision)
 	_, _ = b.put(b.ctx, &write{key: c.stream, value: r.bytes(), expected: c.revision}, c.of.ttl/6)
 }
 
 // Await claims until it holds, or ctx ends: err is then why it did not last.
-func (b *Bucket) Await(ctx context.Context, stream string, after uint64) (*Held, error) {
+func (b *Leases) Await(ctx context.Context, stream string, after uint64) (*Held, error) {
 	for {
 		changed := b.Changed()
 		h, err := b.Claim(ctx, stream, after)

@@ -1,4 +1,4 @@
-package lease
+package site
 
 import (
 	"encoding/json"

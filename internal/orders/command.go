@@ -1,6 +1,6 @@
-// Package desired is driftscope stream: which streams the workers of a site should run. It changes the site's records and nothing else; workers do the rest.
+// Package orders is driftscope stream: which streams the workers of a site should run. It changes the site's records and nothing else; workers do the rest.
 // It is driftscope site, too: init.go makes what a site keeps on its server.
-package desired
+package orders
 
 import (
 	"cmp"
@@ -18,7 +18,6 @@ import (
 	"driftscope/internal/config"
 	"driftscope/internal/console"
 	"driftscope/internal/exit"
-	"driftscope/internal/lease"
 	"driftscope/internal/model"
 	"driftscope/internal/recording"
 	"driftscope/internal/site"
@@ -209,7 +208,7 @@ func listOf(s *site.Snapshot) listed {
 	for _, d := range slices.Concat(s.Streams, s.Vanished) {
 		r := row{Name: d.Name, Cores: d.Cores, Labels: d.Labels, Pinned: d.Worker, Waiting: waiting[d.Name]}
 		for _, l := range s.Leases {
-			if l.Stream == d.Name && l.State == lease.Taken {
+			if l.Stream == d.Name && l.State == site.Taken {
 				r.Worker, r.Epoch, r.Since = l.Record.Worker, l.Record.Epoch, l.Record.Since
 			}
 		}

@@ -1,16 +1,12 @@
-package lease
+package site
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
-
-// mostKeys bounds what is remembered: twice the streams of a site.
-const mostKeys = 20_000
 
 // sight is the last that was seen of a key.
 type sight struct {
@@ -32,47 +28,8 @@ const (
 	free
 )
 
-// follow takes in what the watch shows until the bucket is another one, or Close.
-func (b *Bucket) follow(w jetstream.KeyWatcher) {
-	tick := time.NewTicker(b.TTL())
-	defer tick.Stop()
-	for {
-		select {
-		case <-b.ctx.Done():
-			return
-		case e, open := <-w.Updates():
-			if !open {
-				return
-			}
-			b.take(e)
-			continue
-		case <-tick.C:
-		case <-b.asked:
-		}
-		g, err := b.ask(b.ctx, b.TTL()/3)
-		if errors.Is(err, jetstream.ErrStreamNotFound) || err == nil && (!g.made.Equal(b.now().made) || g.ttl != b.TTL()) {
-			return
-		}
-	}
-}
-
-// now is the generation that is watched.
-func (b *Bucket) now() generation {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.is
-}
-
-// doubt has the generation asked for.
-func (b *Bucket) doubt() {
-	select {
-	case b.asked <- struct{}{}:
-	default:
-	}
-}
-
-// take notes one entry; nil says that all there was has been shown.
-func (b *Bucket) take(e jetstream.KeyValueEntry) {
+// Take notes one entry; nil says that all there was has been shown.
+func (b *Leases) Take(e jetstream.KeyValueEntry) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	defer b.tell()
@@ -101,7 +58,7 @@ func (b *Bucket) take(e jetstream.KeyValueEntry) {
 }
 
 // judge says what an entry is.
-func (b *Bucket) judge(s, old *sight, e jetstream.KeyValueEntry) {
+func (b *Leases) judge(s, old *sight, e jetstream.KeyValueEntry) {
 	if e.Operation() != jetstream.KeyValuePut {
 		s.what = deleted
 		return
@@ -125,7 +82,7 @@ func (b *Bucket) judge(s, old *sight, e jetstream.KeyValueEntry) {
 }
 
 // note remembers a sight; where there are too many, those that have stood still for long are forgotten first.
-func (b *Bucket) note(key string, s *sight) {
+func (b *Leases) note(key string, s *sight) {
 	if len(b.seen) >= mostKeys && b.seen[key] == nil {
 		for k, old := range b.seen {
 			if b.still()-old.at > 4*b.is.ttl {
@@ -138,19 +95,6 @@ func (b *Bucket) note(key string, s *sight) {
 		}
 	}
 	b.seen[key] = s
-}
-
-// tell wakes who waits for a change. The lock is held.
-func (b *Bucket) tell() {
-	close(b.changed)
-	b.changed = make(chan struct{})
-}
-
-// Changed is closed with the next change that the watch shows.
-func (b *Bucket) Changed() <-chan struct{} {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.changed
 }
 
 // State is what is known of a lease.
@@ -174,8 +118,8 @@ type Lease struct {
 	Age      time.Duration // since the revision was first seen here
 }
 
-// Leases is what is known of every key, by stream.
-func (b *Bucket) Leases() []Lease {
+// all is what is known of every key, by stream.
+func (b *Leases) all() []Lease {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := b.still()
@@ -201,16 +145,10 @@ func (b *Bucket) Leases() []Lease {
 	return all
 }
 
-// Bad counts the entries that were no records, or had keys that no stream has.
-func (b *Bucket) Bad() uint64 {
+// counted is all, with how many entries were no records, or had keys that no stream has, and how often the bucket was gone and made again.
+func (b *Leases) counted() (all []Lease, bad, remade uint64) {
+	all = b.all()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.bad
-}
-
-// Remade counts how often the bucket was gone and made again since Open.
-func (b *Bucket) Remade() uint64 {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.remade
+	return all, b.bad, b.remade
 }

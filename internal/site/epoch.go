@@ -1,4 +1,4 @@
-package lease
+package site
 
 import (
 	"context"
@@ -52,26 +52,23 @@ func generationOf(info *jetstream.StreamInfo) (generation, error) {
 }
 
 // ask asks the server which generation there is.
-func (b *Bucket) ask(ctx context.Context, within time.Duration) (generation, error) {
+func (b *Leases) ask(ctx context.Context, within time.Duration) (generation, error) {
 	ctx, done := context.WithTimeout(ctx, within)
 	defer done()
-	s, err := b.js.Stream(ctx, "KV_"+b.o.Bucket)
+	s, err := b.js.Stream(ctx, "KV_"+b.name)
 	if err != nil {
 		return generation{}, err
 	}
 	return generationOf(s.CachedInfo())
 }
 
-// make makes the bucket; one that another has just made is as good.
-func (b *Bucket) make(ctx context.Context) error {
-	bucket := bus.Leases(b.o.Bucket, b.o.TTL, b.o.Replicas)
+// resource is the bucket as this process makes it.
+func (b *Leases) resource() bus.Resource {
+	is := bus.Leases(b.name, b.o.TTL, b.o.Replicas)
 	b.mu.Lock()
+	defer b.mu.Unlock()
 	if b.known > 0 {
-		bucket.Bucket.Metadata = map[string]string{floorKey: strconv.FormatUint(min(b.known, mostFloor), 10)}
+		is.Bucket.Metadata = map[string]string{floorKey: strconv.FormatUint(min(b.known, mostFloor), 10)}
 	}
-	b.mu.Unlock()
-	ctx, done := context.WithTimeout(ctx, askWait)
-	defer done()
-	_, _, err := bucket.Ensure(ctx, b.js)
-	return err
+	return is
 }

@@ -1,4 +1,4 @@
-package lease
+package site
 
 import (
 	"bufio"
@@ -33,7 +33,11 @@ func isWorker() bool {
 	if err != nil {
 		panic(err)
 	}
-	b, err := Open(context.Background(), js, Options{Bucket: "leases", Worker: "stopped", TTL: time.Second})
+	o := Options{Worker: "stopped", TTL: time.Second}
+	if err := o.check(); err != nil {
+		panic(err)
+	}
+	b, err := openLeases(context.Background(), js, "leases", o, writes)
 	if err != nil {
 		panic(err)
 	}
@@ -49,7 +53,8 @@ func isWorker() bool {
 
 // TestStopped: a process that is stopped by the system for three TTLs finds its lease invalid with the first look at it, though nothing of it ran meanwhile.
 func TestStopped(t *testing.T) {
-	js, conn := embedded(t)
+	conn := embedded(t)
+	js := jetStream(t, conn)
 	b := worker(t, js, "b")
 	p := exec.Command(os.Args[0])
 	p.Stderr = os.Stderr

@@ -1,4 +1,4 @@
-package lease
+package site
 
 import (
 	"fmt"
@@ -24,7 +24,7 @@ func TestCluster(t *testing.T) {
 		work    sync.WaitGroup
 		ends    = make(chan struct{})
 		changes atomic.Int32
-		buckets []*Bucket
+		buckets []*Leases
 	)
 	defer func() {
 		close(ends)
@@ -34,12 +34,12 @@ func TestCluster(t *testing.T) {
 		work.Wait()
 	}()
 	for i := range workers {
-		js, _ := at(t, bus.Options{URL: servers.URL()})
+		js := jetStream(t, connect(t, bus.Options{URL: servers.URL()}))
 		b := worker(t, js, fmt.Sprint("w", i), func(o *Options) { o.Replicas = 3 })
 		for s := range streams {
 			work.Go(func() {
 				for {
-					h, err := b.Await(soon(t), fmt.Sprint("bead", s), last[s].Load())
+					h, err := b.Await(suite.Soon(t), fmt.Sprint("bead", s), last[s].Load())
 					if err != nil {
 						return // Close
 					}
@@ -72,12 +72,7 @@ func TestCluster(t *testing.T) {
 	within := func(what string) {
 		t.Helper()
 		begun := time.Now()
-		for !all() {
-			if time.Since(begun) > 30*time.Second {
-				t.Fatalf("%s: not every stream has a worker after %v", what, time.Since(begun))
-			}
-			time.Sleep(5 * time.Millisecond)
-		}
+		suite.Until(t, all, what)
 		t.Logf("%s: every stream has a worker after %v; %d claims so far", what, time.Since(begun).Round(time.Millisecond), changes.Load())
 	}
 	within("start")

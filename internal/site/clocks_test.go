@@ -1,4 +1,4 @@
-package lease
+package site
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 // TestForgottenEarly: a server whose clock leaps ahead forgets leases that are held, as purging does. Neither a worker that has watched them nor one that
 // comes just then takes one while its holder counts on it.
 func TestForgottenEarly(t *testing.T) {
-	js, _ := embedded(t)
+	js := jetStream(t, embedded(t))
 	a, b := worker(t, js, "a"), worker(t, js, "b")
 	s, err := js.Stream(t.Context(), "KV_leases")
 	if err != nil {
@@ -43,9 +43,9 @@ func TestForgottenEarly(t *testing.T) {
 
 // TestClocksApart: workers whose clocks are a minute apart take over from each other as others do.
 func TestClocksApart(t *testing.T) {
-	js, _ := embedded(t)
+	js := jetStream(t, embedded(t))
 	apart := func(by time.Duration) func(*Options) {
-		return func(o *Options) { o.Clock = func() time.Duration { return awake() + by } }
+		return func(o *Options) { o.clock = func() time.Duration { return awake() + by } }
 	}
 	a, b := worker(t, js, "a", apart(time.Hour)), worker(t, js, "b", apart(time.Hour-time.Minute))
 	h := awaited(t, a, "bead", 0)

@@ -1,4 +1,4 @@
-package lease
+package site
 
 import (
 	"context"
@@ -15,12 +15,11 @@ var (
 	ErrStolen   = errors.New("another wrote to it")
 	ErrRemade   = errors.New("the bucket of leases was deleted and made again")
 	ErrReleased = errors.New("it was let go")
-	ErrClosed   = errors.New("this process ends")
 )
 
 // Held is a lease that this process holds, until it is lost. It may be used from any goroutine.
 type Held struct {
-	b      *Bucket
+	b      *Leases
 	record Record
 	stream string
 	of     generation
@@ -45,7 +44,7 @@ type was struct {
 }
 
 // hold begins to renew a claim.
-func (b *Bucket) hold(c *claim) (*Held, error) {
+func (b *Leases) hold(c *claim) (*Held, error) {
 	h := &Held{b: b, record: c.record, stream: c.stream, of: c.of, revision: c.revision,
 		lost: make(chan struct{}), hasten: make(chan struct{}, 1), ended: make(chan struct{})}
 	h.until.Store(int64(c.started + valid(c.of.ttl)))
@@ -172,4 +171,63 @@ func (h *Held) Release(ctx context.Context, to string) error {
 		return fmt.Errorf("lease of %s: %w", h.stream, err)
 	}
 	return nil
+}
+
+// renew renews every third of a TTL until the lease is lost.
+func (h *Held) renew(started time.Duration) {
+	defer close(h.ended)
+	defer h.forget()
+	for {
+		due := time.NewTimer(max(started+h.of.ttl/3-h.b.fence(), 0))
+		select {
+		case <-h.lost:
+			due.Stop()
+			return
+		case <-h.hasten:
+			due.Stop()
+		case <-due.C:
+		}
+		if h.pending == nil {
+			h.pending = &write{key: h.stream, value: h.record.bytes(), expected: h.revision}
+		}
+		if h.attempt() {
+			started = h.pending.started
+			h.pending = nil
+			continue
+		}
+		select {
+		case <-h.lost:
+			return
+		case <-time.After(h.of.ttl / 50):
+		}
+	}
+}
+
+// attempt sends the pending renewal once. It is false where the answer is not that it was accepted.
+func (h *Held) attempt() bool {
+	revision, err := h.b.put(h.b.ctx, h.pending, h.of.ttl/6)
+	if errors.As(err, new(newer)) {
+		h.lose(ErrStolen)
+		h.b.bucket.Doubt()
+		return false
+	}
+	if err != nil {
+		h.b.bucket.Doubt()
+		h.hurry()
+		return false
+	}
+	h.revision = revision
+	h.extend(h.pending.started)
+	return true
+}
+
+// forget takes the lease out of those that are held.
+func (h *Held) forget() {
+	h.guard.Stop()
+	h.b.mu.Lock()
+	defer h.b.mu.Unlock()
+	if h.b.held[h.stream] == h {
+		delete(h.b.held, h.stream)
+	}
+	h.b.tell()
 }

@@ -1,4 +1,4 @@
-package lease
+package site
 
 import (
 	"context"
@@ -12,13 +12,14 @@ import (
 	"testing"
 	"time"
 
+	"driftscope/internal/suite"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
 // TestOneWinner: of forty that claim one lease, one has it; each that lets go is followed by another at once, with a larger epoch, and never two hold it.
 func TestOneWinner(t *testing.T) {
-	js, _ := embedded(t)
+	js := jetStream(t, embedded(t))
 	var (
 		holders atomic.Int32
 		mu      sync.Mutex
@@ -31,7 +32,7 @@ func TestOneWinner(t *testing.T) {
 		b := worker(t, js, fmt.Sprint("w", i))
 		for range each {
 			all.Go(func() {
-				h, err := b.Await(soon(t), "bead", 0)
+				h, err := b.Await(suite.Soon(t), "bead", 0)
 				if err != nil {
 					t.Error(err)
 					return
@@ -46,7 +47,7 @@ func TestOneWinner(t *testing.T) {
 					t.Error("a lease that was just claimed is not valid")
 				}
 				holders.Add(-1)
-				if err := h.Release(soon(t), ""); err != nil {
+				if err := h.Release(suite.Soon(t), ""); err != nil {
 					t.Error(err)
 				}
 				if h.Valid() || !errors.Is(h.Err(), ErrReleased) {
@@ -69,7 +70,7 @@ func TestOneWinner(t *testing.T) {
 
 // TestKilled: when a holder dies without a word another has its lease within a TTL and a second.
 func TestKilled(t *testing.T) {
-	js, _ := embedded(t)
+	js := jetStream(t, embedded(t))
 	next := worker(t, js, "next")
 	var worst time.Duration
 	for i := range 3 {
@@ -97,7 +98,7 @@ func TestKilled(t *testing.T) {
 
 // TestFrozen: a holder whose renewals stop at any moment, for any time, finds its lease invalid before another has it. Sixty trials side by side.
 func TestFrozen(t *testing.T) {
-	js, _ := embedded(t)
+	js := jetStream(t, embedded(t))
 	a, b := worker(t, js, "a"), worker(t, js, "b")
 	const trials, seed = 60, 34
 	random := rand.New(rand.NewPCG(seed, 0))
@@ -142,7 +143,7 @@ func TestFrozen(t *testing.T) {
 
 // TestAnswerLost: a claim, renewals and a release of which the first answer is lost are sent again, and count once.
 func TestAnswerLost(t *testing.T) {
-	js, _ := embedded(t)
+	js := jetStream(t, embedded(t))
 	a := worker(t, js, "a")
 	var mu sync.Mutex
 	lost := map[string]bool{} // ids of writes
@@ -164,7 +165,7 @@ func TestAnswerLost(t *testing.T) {
 	if !h.Valid() {
 		t.Errorf("the lease is lost: %v", h.Err())
 	}
-	if err := h.Release(soon(t), ""); err != nil {
+	if err := h.Release(suite.Soon(t), ""); err != nil {
 		t.Error(err)
 	}
 	if n := len(lost); n < 5 {
@@ -174,7 +175,7 @@ func TestAnswerLost(t *testing.T) {
 
 // TestOwnAgain: a holder that was cut off, and whose lease nobody took, has it again at once with a larger epoch.
 func TestOwnAgain(t *testing.T) {
-	js, _ := embedded(t)
+	js := jetStream(t, embedded(t))
 	a := worker(t, js, "a", func(o *Options) { o.TTL = 6 * time.Second })
 	var away atomic.Bool
 	a.hinder = func(context.Context, *write) error {
@@ -199,18 +200,18 @@ func TestOwnAgain(t *testing.T) {
 
 // TestHandOver: the worker that a lease is handed to has it, though others ask first; where it does not come, others have it after some seconds.
 func TestHandOver(t *testing.T) {
-	js, _ := embedded(t)
+	js := jetStream(t, embedded(t))
 	a, b, c := worker(t, js, "a"), worker(t, js, "b"), worker(t, js, "c")
 	h := awaited(t, a, "bead", 0)
-	if err := h.Release(soon(t), "c"); err != nil {
+	if err := h.Release(suite.Soon(t), "c"); err != nil {
 		t.Fatal(err)
 	}
 	var other atomic.Bool
 	var asked sync.WaitGroup
 	asked.Go(func() {
-		if n, err := b.Await(soon(t), "bead", 0); err == nil {
+		if n, err := b.Await(suite.Soon(t), "bead", 0); err == nil {
 			other.Store(true)
-			_ = n.Release(soon(t), "")
+			_ = n.Release(suite.Soon(t), "")
 		}
 	})
 	time.Sleep(200 * time.Millisecond)
@@ -218,7 +219,7 @@ func TestHandOver(t *testing.T) {
 	if other.Load() || n.Epoch() <= h.Epoch() {
 		t.Error("another took what was handed over to c")
 	}
-	if err := n.Release(soon(t), "nobody"); err != nil {
+	if err := n.Release(suite.Soon(t), "nobody"); err != nil {
 		t.Fatal(err)
 	}
 	let := time.Now()
@@ -228,27 +229,28 @@ func TestHandOver(t *testing.T) {
 	}
 }
 
-// TestForgotten: a key that the server forgets to forget is stolen when its revision has stood still for two TTLs, not before; also one that is no record.
+// TestForgotten: a key that the server forgets to forget is taken when its revision has stood still for a TTL, not before; also one that is no record.
 func TestForgotten(t *testing.T) {
 	for name, value := range map[string]string{
 		"record": `{"worker":"x","id":"ABC","since":"2099-01-01T00:00:00Z","epoch":9007199254740991}`, "garbage": "{{{", "empty": "",
 		"name": `{"worker":"no such name","id":"A"}`, "to": `{"worker":"x","id":"A","to":"b"}`, "number": "17", "null": "null",
 	} {
 		t.Run(name, func(t *testing.T) {
-			js, _ := embedded(t)
+			js := jetStream(t, embedded(t))
 			var now atomic.Int64
 			clock := func(o *Options) {
-				o.Clock, o.TTL = func() time.Duration { return time.Duration(now.Load()) }, MostTTL
+				o.clock, o.TTL = func() time.Duration { return time.Duration(now.Load()) }, MostTTL
 			}
 			b := worker(t, js, "b", clock)
-			put(t, js, "bead", []byte(value))
-			eventually(t, func() bool { return len(b.Leases()) == 1 })
+			_, err := bucketOf(t, js).Put(t.Context(), "bead", []byte(value))
+			must(t, err)
+			suite.Until(t, func() bool { return len(b.all()) == 1 })
 			for _, step := range []struct {
 				to   time.Duration
 				held bool
-			}{{0, false}, {MostTTL + 1, false}, {2*MostTTL - 1, false}, {2 * MostTTL, true}} {
+			}{{0, false}, {MostTTL - 1, false}, {MostTTL, true}} {
 				now.Store(int64(step.to))
-				h, err := b.Claim(soon(t), "bead", 0)
+				h, err := b.Claim(suite.Soon(t), "bead", 0)
 				if held := err == nil; held != step.held {
 					t.Fatalf("after %v: claimed: %v (%v), expected %v", step.to, held, err, step.held)
 				}
@@ -263,7 +265,7 @@ func TestForgotten(t *testing.T) {
 // TestForged: who writes over a lease, or deletes it, ends it within a renewal; the holder has it again, with a larger epoch, and meanwhile nobody thinks
 // that it is valid.
 func TestForged(t *testing.T) {
-	js, _ := embedded(t)
+	js := jetStream(t, embedded(t))
 	a, b := worker(t, js, "a"), worker(t, js, "b")
 	kv := bucketOf(t, js)
 	h := awaited(t, a, "bead", 0)
@@ -304,13 +306,13 @@ func TestForged(t *testing.T) {
 	if _, err := kv.Put(t.Context(), "a.b.c", nil); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, func() bool { return a.Bad() >= 2 })
+	suite.Until(t, func() bool { return bad(a) >= 2 })
 }
 
 // TestDeleted: a bucket that is deleted while leases are held is made again; they are lost, claimed anew with larger epochs, and never held twice.
 func TestDeleted(t *testing.T) {
-	js, _ := embedded(t)
-	workers := []*Bucket{worker(t, js, "a"), worker(t, js, "b")}
+	js := jetStream(t, embedded(t))
+	workers := []*Leases{worker(t, js, "a"), worker(t, js, "b")}
 	h := awaited(t, workers[0], "bead", 0)
 	for i := range 3 {
 		if err := js.DeleteKeyValue(t.Context(), "leases"); err != nil {
@@ -325,7 +327,7 @@ func TestDeleted(t *testing.T) {
 		}
 		h = n
 	}
-	if n := workers[0].Remade() + workers[1].Remade(); n < 3 { // one may miss what the other made and was deleted
+	if n := remade(workers[0]) + remade(workers[1]); n < 3 { // one may miss what the other made and was deleted
 		t.Errorf("made again %d times, expected 3 at least", n)
 	}
 	for _, b := range workers {
@@ -341,38 +343,33 @@ func TestDeleted(t *testing.T) {
 
 // TestEpochBeyond: an epoch that is not beyond the last is refused, and the bucket when made again begins beyond it, whatever the server's clock says.
 func TestEpochBeyond(t *testing.T) {
-	js, _ := embedded(t)
+	js := jetStream(t, embedded(t))
 	a := worker(t, js, "a")
 	const last = 1 << 45
-	if _, err := a.Await(soon(t), "bead", last); !errors.Is(err, ErrEpoch) || !strings.Contains(err.Error(), "leases") {
+	if _, err := a.Await(suite.Soon(t), "bead", last); !errors.Is(err, ErrEpoch) || !strings.Contains(err.Error(), "leases") {
 		t.Fatalf("found %v, expected that the epoch is refused", err)
 	}
-	if _, err := a.Claim(soon(t), "bead", 1<<53); !errors.Is(err, ErrEpoch) {
+	if _, err := a.Claim(suite.Soon(t), "bead", 1<<53); !errors.Is(err, ErrEpoch) {
 		t.Errorf("found %v, expected that no such epoch can be", err)
 	}
 	if err := js.DeleteKeyValue(t.Context(), "leases"); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, func() bool { return a.Remade() == 1 })
+	suite.Until(t, func() bool { return remade(a) == 1 })
 	if h := awaited(t, a, "bead", last); h.Epoch() <= last {
 		t.Errorf("epoch %d, expected more than %d", h.Epoch(), last)
 	}
 }
 
-// TestRefused: what cannot be meant, and buckets on which leases cannot be had.
-func TestRefused(t *testing.T) {
-	js, _ := embedded(t)
+// TestRefusedLeases: what cannot be meant, and buckets on which leases cannot be had.
+func TestRefusedLeases(t *testing.T) {
+	js := jetStream(t, embedded(t))
 	for _, o := range []Options{
-		{Bucket: "leases"}, {Bucket: "leases", Worker: "a b"}, {Bucket: "leases", Worker: "a", TTL: time.Millisecond},
-		{Bucket: "leases", Worker: "a", TTL: time.Hour}, {Bucket: "leases", Worker: "a", Replicas: 9}, {Bucket: "leases", Worker: "a", Version: strings.Repeat("x", 65)},
+		{Worker: "a b"}, {Worker: "a", TTL: time.Millisecond}, {Worker: "a", TTL: time.Hour}, {Worker: "a", Replicas: 9}, {Worker: "a", Version: strings.Repeat("x", 65)},
 	} {
-		if b, err := Open(t.Context(), js, o); err == nil {
-			b.Close()
+		if err := o.check(); err == nil {
 			t.Errorf("%+v was taken", o)
 		}
-	}
-	if _, err := Look(t.Context(), js, Options{Bucket: "leases"}); !errors.Is(err, ErrNoBucket) {
-		t.Errorf("found %v, expected that there is no bucket", err)
 	}
 	for name, c := range map[string]jetstream.KeyValueConfig{
 		"memory": {TTL: time.Second, Storage: jetstream.MemoryStorage}, "endless": {}, "floor": {TTL: time.Second, Metadata: map[string]string{floorKey: "x"}},
@@ -381,7 +378,9 @@ func TestRefused(t *testing.T) {
 		if _, err := js.CreateKeyValue(t.Context(), c); err != nil {
 			t.Fatal(err)
 		}
-		if b, err := Open(t.Context(), js, Options{Bucket: name, Worker: "a"}); err == nil {
+		o := options(t, "a")
+		must(t, o.check())
+		if b, err := openLeases(t.Context(), js, name, o, writes); err == nil {
 			b.Close()
 			t.Errorf("a bucket was taken that is %s", name)
 		} else if !strings.Contains(err.Error(), "delete the bucket") {
@@ -389,19 +388,7 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	a := worker(t, js, "a")
-	seer, err := Look(t.Context(), js, Options{Bucket: "leases"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer seer.Close()
 	h := awaited(t, a, "bead", 0)
-	if _, err := seer.Claim(t.Context(), "bead", 0); !errors.Is(err, ErrReadOnly) {
-		t.Errorf("found %v, expected that who looks claims nothing", err)
-	}
-	eventually(t, func() bool {
-		l := seer.Leases()
-		return len(l) == 1 && l[0].State == Taken && l[0].Record.Worker == "a" && l[0].Record.Epoch == h.Epoch()
-	})
 	if _, err := a.Claim(t.Context(), "no.dots", 0); err == nil {
 		t.Error("a stream with a dot was taken")
 	}
@@ -410,10 +397,10 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestRead: who may have no consumer made reads what was there, and claims nothing.
-func TestRead(t *testing.T) {
-	js, _ := embedded(t)
-	if _, err := Read(t.Context(), js, Options{Bucket: "leases"}); !errors.Is(err, ErrNoBucket) {
+// TestReadLeases: who may have no consumer made reads what was there, and claims nothing.
+func TestReadLeases(t *testing.T) {
+	js := jetStream(t, embedded(t))
+	if _, err := leases(t, js, options(t, ""), reads); !errors.Is(err, jetstream.ErrStreamNotFound) {
 		t.Errorf("found %v, expected that there is no bucket", err)
 	}
 	a := worker(t, js, "a")
@@ -421,12 +408,11 @@ func TestRead(t *testing.T) {
 	if err := free.Release(t.Context(), "b"); err != nil {
 		t.Fatal(err)
 	}
-	seer, err := Read(t.Context(), js, Options{Bucket: "leases"})
+	seer, err := leases(t, js, options(t, ""), reads)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer seer.Close()
-	l := seer.Leases()
+	l := seer.all()
 	if len(l) != 2 || l[0].State != Taken || l[0].Record.Epoch != h.Epoch() || l[1].State != Free || l[1].Record.To != "b" || seer.TTL() != a.TTL() {
 		t.Errorf("found %+v", l)
 	}
@@ -438,17 +424,15 @@ func TestRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := stream.CachedInfo().State.Consumers
-	again, err := Read(t.Context(), js, Options{Bucket: "leases"})
-	if err != nil {
+	if _, err := leases(t, js, options(t, ""), reads); err != nil {
 		t.Fatal(err)
 	}
-	defer again.Close()
 	if info, err := stream.Info(t.Context()); err != nil || info.State.Consumers != before {
 		t.Errorf("%d consumers, %v, expected %d as before", info.State.Consumers, err, before)
 	}
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Read(over, js, Options{Bucket: "leases"}); err == nil {
+	if _, err := openLeases(over, js, "leases", seer.o, reads); err == nil {
 		t.Error("what could not be read was given as read")
 	}
 }

@@ -1,4 +1,4 @@
-package desired
+package orders
 
 import (
 	"context"
@@ -38,8 +38,8 @@ func (c *initCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	made, left, err := site.Make(ctx, conn, site.Plan{Replicas: c.Replicas, TTL: c.TTL, Cameras: c.Camera, Streams: c.Stream})
-	if errors.Is(err, site.ErrPlan) {
+	made, left, err := site.Make(ctx, conn, site.Resources{Replicas: c.Replicas, TTL: c.TTL, Cameras: c.Camera, Streams: c.Stream})
+	if errors.Is(err, site.ErrResources) {
 		err = exit.Usage(err)
 	}
 	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)

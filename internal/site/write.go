@@ -1,4 +1,4 @@
-package lease
+package site
 
 import (
 	"context"
@@ -32,7 +32,7 @@ type newer struct {
 func (n newer) Error() string { return fmt.Sprintf("the key's revision is %d", n.last) }
 
 // put sends w, waits for at most so long, and gives the revision that it has. A newer refuses it for good; after any other error it may have been accepted.
-func (b *Bucket) put(ctx context.Context, w *write, within time.Duration) (revision uint64, err error) {
+func (b *Leases) put(ctx context.Context, w *write, within time.Duration) (revision uint64, err error) {
 	if !w.sent {
 		w.id, w.started, w.sent = rand.Text(), b.fence(), true
 	}
@@ -48,7 +48,7 @@ func (b *Bucket) put(ctx context.Context, w *write, within time.Duration) (revis
 			return 0, err
 		}
 	}
-	m := &nats.Msg{Subject: "$KV." + b.o.Bucket + "." + w.key, Data: w.value, Header: nats.Header{}}
+	m := &nats.Msg{Subject: "$KV." + b.name + "." + w.key, Data: w.value, Header: nats.Header{}}
 	ack, err := b.js.PublishMsg(ctx, m, jetstream.WithMsgID(w.id), jetstream.WithExpectLastSequencePerSubject(w.expected), jetstream.WithRetryAttempts(0))
 	if err == nil {
 		return ack.Sequence, nil
@@ -66,11 +66,11 @@ func (b *Bucket) put(ctx context.Context, w *write, within time.Duration) (revis
 
 // mine finds out whose write a refusal speaks of. A server of its own compares revisions before ids, and refuses w where it accepted w before: the message of
 // that revision has its id then. What a revision holds never changes, so that this is no question of how late a replica is.
-func (b *Bucket) mine(ctx context.Context, w *write, last uint64) (uint64, error) {
+func (b *Leases) mine(ctx context.Context, w *write, last uint64) (uint64, error) {
 	if !w.unsure || last == 0 {
 		return 0, newer{last}
 	}
-	s, err := b.js.Stream(ctx, "KV_"+b.o.Bucket)
+	s, err := b.js.Stream(ctx, "KV_"+b.name)
 	if err != nil {
 		return 0, err
 	}
