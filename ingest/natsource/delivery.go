@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -43,20 +42,13 @@ func (p *DurablePublisher) confirmed() uint64 {
 	return p.head
 }
 
-// mostTold bounds the reasons that are known to be told.
-const mostTold = 16
-
-// failed counts a session that ended, and reports its reason once until something is confirmed again.
+// failed counts a session that ended, and reports each reason not too often until something is confirmed again.
 func (p *DurablePublisher) failed(err error) {
 	p.mu.Lock()
 	p.account.Resent++
 	p.problem = err.Error()
-	told := slices.Contains(p.told, p.problem)
-	if !told && len(p.told) < mostTold {
-		p.told = append(p.told, p.problem)
-	}
 	p.mu.Unlock()
-	if !told {
+	if _, due := p.told.Due(err.Error()); due {
 		p.warn("%s: frames wait in memory: %v", p.subject, err)
 	}
 }
@@ -173,8 +165,9 @@ func (p *DurablePublisher) forget(n int) {
 		}
 	}
 	clear(p.window[:n]) // the bytes are free now, the array when it is full
-	p.window, p.head, p.problem, p.told = p.window[n:], p.head+uint64(n), "", p.told[:0]
+	p.window, p.head, p.problem = p.window[n:], p.head+uint64(n), ""
 	p.mu.Unlock()
+	p.told.News()
 	signal(p.room)
 }
 

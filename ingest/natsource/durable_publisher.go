@@ -47,8 +47,8 @@ type DurablePublisher struct {
 	head    uint64 // the number of window[0], counted over the session
 	bytes   int    // of the window
 	account Delivered
-	problem string   // why nothing is confirmed now
-	told    []string // problems that were reported since the last confirmation
+	problem string // why nothing is confirmed now
+	told    bus.Seldom
 }
 
 // Delivered counts what a DurablePublisher's server has confirmed.

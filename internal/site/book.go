@@ -17,9 +17,8 @@ import (
 )
 
 const (
-	lookEvery = 2 * time.Second  // whether the bucket is still the same
-	tellEvery = 30 * time.Second // between two words about bad records
-	mostBad   = 100              // bad records that are named; all are counted
+	lookEvery = 2 * time.Second // whether the bucket is still the same
+	mostBad   = 100             // bad records that are named; all are counted
 )
 
 // entry is one record and when it was seen to change.
@@ -50,7 +49,7 @@ type book[T any] struct {
 	bad      map[string]string // why, by key
 	badCount uint64
 	remade   uint64
-	told     time.Time
+	told     bus.Seldom
 	changed  chan struct{} // holds a token after a change
 }
 
@@ -149,9 +148,8 @@ func (b *book[T]) wrong(key string, err error) {
 	if len(b.bad) < mostBad {
 		b.bad[fmt.Sprintf("%.70s", key)] = fmt.Sprintf("%.200s", err.Error())
 	}
-	if now := time.Now(); now.Sub(b.told) >= tellEvery {
+	if _, due := b.told.Due(""); due {
 		b.log.Warn("a record is left out", "bucket", b.name, "key", fmt.Sprintf("%.70s", key), "err", err, "all", b.badCount)
-		b.told = now
 	}
 }
 

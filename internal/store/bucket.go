@@ -12,11 +12,8 @@ import (
 	"driftscope/internal/bus"
 )
 
-// Times of a bucket.
-const (
-	answers   = 5 * time.Second  // the server has so long to answer
-	tellEvery = 30 * time.Second // between two words about a bucket that cannot be had
-)
+// answers is how long the server may take to answer.
+const answers = 5 * time.Second
 
 // Reader takes in what a bucket holds. One goroutine calls it.
 type Reader interface {
@@ -120,7 +117,7 @@ func (b *Bucket) begin(ctx, running context.Context) (jetstream.KeyWatcher, erro
 
 // run follows the bucket through every deletion.
 func (b *Bucket) run(ctx context.Context, w jetstream.KeyWatcher) {
-	var told time.Time
+	var told bus.Seldom
 	for {
 		if w != nil {
 			b.follow(ctx, w)
@@ -133,10 +130,9 @@ func (b *Bucket) run(ctx context.Context, w jetstream.KeyWatcher) {
 		if w, err = b.begin(ctx, ctx); err == nil {
 			continue
 		}
-		if now := time.Now(); now.Sub(told) >= tellEvery && ctx.Err() == nil {
+		if _, due := told.Due(""); due && ctx.Err() == nil {
 			is := b.Is()
 			b.Log.Warn("a KV bucket cannot be had: trying again", "bucket", is.Bucket.Bucket, "err", err)
-			told = now
 		}
 		again := b.Every / 10
 		if errors.Is(err, bus.ErrForbidden) { // somebody else makes it

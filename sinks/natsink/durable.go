@@ -78,7 +78,8 @@ type durable struct {
 
 	mu            sync.Mutex
 	state         Kept
-	failing, hurt notice
+	failing, hurt bus.Seldom
+	told          uint64 // damaged bytes that were logged
 }
 
 // Kept is what the command info says of durability.
@@ -285,40 +286,29 @@ func (d *durable) deliver(ctx context.Context) {
 	}
 }
 
-// failed counts a session that ended, and logs a reason that is new.
+// failed counts a session that ended, and logs why, each reason not too often.
 func (d *durable) failed(err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.state.Retries++
 	d.state.Problem = err.Error()
-	if d.failing.due(d.state.Problem) {
-		d.log.Warn("what is to be kept waits in the spool", "stream", d.state.Stream, "err", err)
+	if before, due := d.failing.Due(d.state.Problem); due {
+		d.log.Warn("what is to be kept waits in the spool", "stream", d.state.Stream, "err", err, "before", before)
 	}
 }
 
-// damaged counts bytes of the spool that hold no whole record, and logs their number.
-func (d *durable) damaged(bytes int64) {
+// damaged counts bytes of the spool that hold no whole record, and logs their number, not too often but at last.
+func (d *durable) damaged(bytes int64, last bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.state.Damaged += uint64(bytes)
-	if d.state.Damaged > 0 && d.hurt.due(strconv.FormatUint(d.state.Damaged, 10)) {
+	if d.state.Damaged == d.told {
+		return
+	}
+	if _, due := d.hurt.Due(""); due || last {
+		d.told = d.state.Damaged
 		d.log.Warn("the spool was damaged, and the messages there are lost: look after the disk of nats.store", "spool", d.spool.Folder, "bytes", d.state.Damaged)
 	}
-}
-
-// notice is a log line that comes with another text only, at most once a second.
-type notice struct {
-	text string
-	at   time.Time
-}
-
-// due says whether the line with this text is to be logged now.
-func (n *notice) due(text string) bool {
-	if text == n.text || time.Since(n.at) < time.Second {
-		return false
-	}
-	n.text, n.at = text, time.Now()
-	return true
 }
 
 // remade counts and logs that the stream was deleted while the run went on.
@@ -333,10 +323,10 @@ func (d *durable) remade() {
 func (d *durable) well() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.state.Problem = ""; d.failing.text != "" {
+	if d.state.Problem != "" {
 		d.log.Info("what was to be kept is kept again", "stream", d.state.Stream)
 	}
-	d.failing.text = ""
+	d.state.Problem = ""
 }
 
 // kept is the state now.
@@ -384,7 +374,7 @@ func (d *durable) session(ctx context.Context) error {
 			}
 			if !ok {
 				if len(window) == 0 && r.Skipped > 0 {
-					d.damaged(r.Skipped)
+					d.damaged(r.Skipped, false)
 					next = after
 					if err := d.spool.Forget(after); err != nil {
 						return err
@@ -433,7 +423,7 @@ func (d *durable) session(ctx context.Context) error {
 				return err
 			}
 			d.confirmed = first.id
-			d.damaged(first.skipped)
+			d.damaged(first.skipped, false)
 			window, size = window[1:], size-first.size
 			late.Reset(ackWait)
 			d.well()
@@ -483,8 +473,7 @@ func (d *durable) close(ctx context.Context) error {
 	}
 	d.cancel()
 	<-d.ended
-	d.hurt.at = time.Time{}
-	d.damaged(0)
+	d.damaged(0, true)
 	if !d.spool.Empty() {
 		d.log.Warn("what was not confirmed waits for the next run of this stream", "spool", d.spool.Folder)
 	}

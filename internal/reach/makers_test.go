@@ -1,0 +1,8 @@
+package reach_test
+
+import (
+	"driftscope/internal/reach"
+	"driftscope/internal/stream"
+)
+
+func init() { reach.SetMakers(stream.Makers) }
