@@ -22,6 +22,7 @@ import (
 	"driftscope/internal/bus"
 	"driftscope/internal/bus/bustest"
 	"driftscope/internal/latent"
+	"driftscope/internal/link"
 	"driftscope/internal/stream/leasetest"
 	"driftscope/internal/suite"
 	"driftscope/sinks/message"
@@ -33,7 +34,7 @@ type trialSite struct {
 	folder  string // of certificates and contexts
 	servers []*bustest.Server
 	leaf    *bustest.Server
-	uplinks []*bustest.Wire // from the leaf node to the first two servers
+	uplinks []*link.Link // from the leaf node to the first two servers
 }
 
 // trialPassword is everybody's.

@@ -13,6 +13,7 @@ import (
 	"driftscope/internal/bus"
 	"driftscope/internal/bus/bustest"
 	"driftscope/internal/latent"
+	"driftscope/internal/link"
 	"driftscope/sinks/message"
 	"driftscope/sinks/sinktest"
 )
@@ -68,7 +69,7 @@ func TestLiveIsNeverStale(t *testing.T) {
 		case 1000:
 			server.Run()
 		case 2000:
-			wire.Cut()
+			wire.Turn(link.Lost)
 			time.AfterFunc(outage(t, noticed), wire.Mend)
 		}
 		e := sinktest.Estimate(uint64(n), 0)

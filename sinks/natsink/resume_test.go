@@ -13,6 +13,7 @@ import (
 
 	"driftscope/internal/bus"
 	"driftscope/internal/bus/bustest"
+	"driftscope/internal/link"
 	"driftscope/internal/suite"
 	"driftscope/sinks/sinktest"
 )
@@ -205,12 +206,12 @@ func TestResumeClock(t *testing.T) {
 	second, b := newDurableSink(t, "nats://"+wire.Address(), store, nil)
 	writes(t, second, 30, 40)
 	delivers(t, second)
-	wire.Cut()
+	wire.Turn(link.Lost)
 	for end := time.Now().Add(bus.MaxAge + 10*time.Second); b.Connected() && time.Now().Before(end); {
 		time.Sleep(10 * time.Millisecond)
 	}
 	writes(t, second, 40, 50) // which the stream does not have when it is asked again
-	wire.Mend()
+	wire.Turn(link.Whole)
 	delivers(t, second)
 	sinktest.Close(t, second)
 	audit(t, server.URL(), 50)

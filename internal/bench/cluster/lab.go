@@ -287,12 +287,12 @@ func (l *lab) close() {
 		l.conn.Close()
 	}
 	for _, w := range l.workers {
-		w.way.close()
+		w.way.Close()
 	}
 	for _, m := range l.servers {
 		m.kill()
 		for _, r := range m.routes {
-			r.close()
+			r.Close()
 		}
 	}
 	l.ports.Close()
