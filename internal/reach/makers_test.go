@@ -1,8 +1,13 @@
 package reach_test
 
 import (
+	"testing"
+
 	"driftscope/internal/reach"
 	"driftscope/internal/stream"
 )
 
-func init() { reach.SetMakers(stream.Makers) }
+func TestMain(m *testing.M) {
+	reach.SetMakers(stream.Makers)
+	m.Run()
+}

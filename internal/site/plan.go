@@ -42,14 +42,14 @@ type Waiting struct{ Stream, Why string }
 
 // planned is a worker with what it has so far.
 type planned struct {
-	*Worker
+	is          *Worker
 	cores, load int64 // in thousandths
 	has         []*placed
 }
 
 // placed is a stream with where it is.
 type placed struct {
-	*Stream
+	is      *Stream
 	cores   int64    // in thousandths; -1 where that is no number of cores
 	at, was *planned // nil: nowhere
 }
@@ -59,7 +59,7 @@ func (w *planned) share(more int64) int64 { return (w.load + more) * whole / w.c
 
 // may says that w could run x if it had nothing else to do, whatever that takes.
 func (w *planned) may(x *placed) bool {
-	return !w.Draining && w.cores > 0 && x.cores >= 0 && !slices.ContainsFunc(x.Labels, func(l string) bool { return !slices.Contains(w.Labels, l) })
+	return !w.is.Draining && w.cores > 0 && x.cores >= 0 && !slices.ContainsFunc(x.is.Labels, func(l string) bool { return !slices.Contains(w.is.Labels, l) })
 }
 
 // fits says that x may come to w, which has room.
@@ -77,7 +77,7 @@ func (x *placed) to(w *planned) {
 }
 
 // pinned says that x is where somebody moved it to.
-func (x *placed) pinned() bool { return x.at != nil && x.at.Name == x.Stream.Worker }
+func (x *placed) pinned() bool { return x.at != nil && x.at.is.Name == x.is.Worker }
 
 // thousandths of a core; -1 where that is no number of cores.
 func thousandths(cores float64) int64 {
@@ -92,25 +92,27 @@ func (s *Snapshot) Plan() *Plan {
 	p := &Plan{Places: map[string]string{}, streams: map[string]*placed{}}
 	named := map[string]*planned{}
 	for i := range s.Workers {
-		w := &planned{Worker: &s.Workers[i], cores: thousandths(s.Workers[i].Cores)}
-		p.workers, named[w.Name] = append(p.workers, w), w
+		w := &planned{is: &s.Workers[i], cores: thousandths(s.Workers[i].Cores)}
+		p.workers, named[w.is.Name] = append(p.workers, w), w
 	}
-	slices.SortFunc(p.workers, func(w, v *planned) int { return cmp.Compare(w.Name, v.Name) })
+	slices.SortFunc(p.workers, func(w, v *planned) int { return cmp.Compare(w.is.Name, v.is.Name) })
 	holders := s.holders()
 	var all []*placed
 	for _, of := range [][]Stream{s.Streams, s.Vanished} {
 		for i := range of {
-			x := &placed{Stream: &of[i], cores: thousandths(of[i].Cores), was: named[holders[of[i].Name]]}
-			all, p.streams[x.Name] = append(all, x), x
+			x := &placed{is: &of[i], cores: thousandths(of[i].Cores), was: named[holders[of[i].Name]]}
+			all, p.streams[x.is.Name] = append(all, x), x
 			if x.was != nil && x.was.may(x) {
 				x.to(x.was)
 			}
 		}
 	}
-	slices.SortFunc(all, func(x, y *placed) int { return cmp.Or(cmp.Compare(y.cores, x.cores), cmp.Compare(x.Name, y.Name)) })
+	slices.SortFunc(all, func(x, y *placed) int {
+		return cmp.Or(cmp.Compare(y.cores, x.cores), cmp.Compare(x.is.Name, y.is.Name))
+	})
 	for p.pin(all, named) || p.relieve(all) || p.place(all) || p.level() {
 	}
-	slices.SortFunc(all, func(x, y *placed) int { return cmp.Compare(x.Name, y.Name) })
+	slices.SortFunc(all, func(x, y *placed) int { return cmp.Compare(x.is.Name, y.is.Name) })
 	p.tell(all, named)
 	return p
 }
@@ -119,15 +121,15 @@ func (s *Snapshot) Plan() *Plan {
 func (p *Plan) tell(all []*placed, named map[string]*planned) {
 	for _, x := range all {
 		if x.at == nil {
-			p.Waiting = append(p.Waiting, Waiting{x.Name, p.why(x)})
+			p.Waiting = append(p.Waiting, Waiting{x.is.Name, p.why(x)})
 			continue
 		}
-		p.Places[x.Name] = x.at.Name
+		p.Places[x.is.Name] = x.at.is.Name
 		if x.was != nil && x.was != x.at {
-			p.Moves = append(p.Moves, Move{x.Name, x.was.Name, x.at.Name})
+			p.Moves = append(p.Moves, Move{x.is.Name, x.was.is.Name, x.at.is.Name})
 		}
-		if x.Worker != "" && !x.pinned() {
-			p.Notes = append(p.Notes, Waiting{x.Name, whyNot(x, named[x.Worker])})
+		if x.is.Worker != "" && !x.pinned() {
+			p.Notes = append(p.Notes, Waiting{x.is.Name, whyNot(x, named[x.is.Worker])})
 		}
 	}
 }
@@ -135,7 +137,7 @@ func (p *Plan) tell(all []*placed, named map[string]*planned) {
 // pin takes streams to where somebody moved them, where there is room.
 func (p *Plan) pin(all []*placed, named map[string]*planned) (changed bool) {
 	for _, x := range all {
-		if w := named[x.Worker]; w != nil && w.fits(x) {
+		if w := named[x.is.Worker]; w != nil && w.fits(x) {
 			x.to(w)
 			changed = true
 		}
@@ -193,7 +195,7 @@ func (p *Plan) level() bool {
 	slices.SortStableFunc(full, func(w, v *planned) int { return cmp.Compare(v.share(0), w.share(0)) })
 	least := int64(math.MaxInt64)
 	for _, w := range p.workers {
-		if w.cores > 0 && !w.Draining {
+		if w.cores > 0 && !w.is.Draining {
 			least = min(least, w.share(0))
 		}
 	}
@@ -227,7 +229,9 @@ func (p *Plan) level() bool {
 // sorted is what w has, the largest first.
 func (w *planned) sorted() []*placed {
 	all := slices.Clone(w.has)
-	slices.SortFunc(all, func(x, y *placed) int { return cmp.Or(cmp.Compare(y.cores, x.cores), cmp.Compare(x.Name, y.Name)) })
+	slices.SortFunc(all, func(x, y *placed) int {
+		return cmp.Or(cmp.Compare(y.cores, x.cores), cmp.Compare(x.is.Name, y.is.Name))
+	})
 	return all
 }
 
@@ -235,7 +239,7 @@ func (w *planned) sorted() []*placed {
 // many times some time before they claim in its stead. -1 where the worker may not run it.
 func (p *Plan) Turn(name, of string) int {
 	x := p.streams[of]
-	i := slices.IndexFunc(p.workers, func(w *planned) bool { return w.Name == name })
+	i := slices.IndexFunc(p.workers, func(w *planned) bool { return w.is.Name == name })
 	able := func(w *planned) bool { return w.may(x) && x.cores <= w.cores }
 	if x == nil || i < 0 || !able(p.workers[i]) {
 		return -1
@@ -259,9 +263,9 @@ func (p *Plan) Turn(name, of string) int {
 // why says why no worker runs x.
 func (p *Plan) why(x *placed) string {
 	if x.cores < 0 {
-		return fmt.Sprintf("%g cores asked, expected 0 to %d", x.Cores, MostCores)
+		return fmt.Sprintf("%g cores asked, expected 0 to %d", x.is.Cores, MostCores)
 	}
-	there := slices.DeleteFunc(slices.Clone(p.workers), func(w *planned) bool { return w.Draining || w.cores <= 0 })
+	there := slices.DeleteFunc(slices.Clone(p.workers), func(w *planned) bool { return w.is.Draining || w.cores <= 0 })
 	free, fit := int64(0), false
 	for _, w := range there {
 		if w.may(x) {
@@ -274,7 +278,7 @@ func (p *Plan) why(x *placed) string {
 	case len(there) == 0:
 		return "every worker is draining, or has no cores"
 	case !fit:
-		return "no worker has " + missing(x.Labels, there)
+		return "no worker has " + missing(x.is.Labels, there)
 	}
 	return fmt.Sprintf("%s cores asked, the largest free is %s", inCores(x.cores), inCores(free))
 }
@@ -282,7 +286,7 @@ func (p *Plan) why(x *placed) string {
 // missing says which labels no worker has.
 func missing(labels []string, workers []*planned) string {
 	for _, l := range labels {
-		if !slices.ContainsFunc(workers, func(w *planned) bool { return slices.Contains(w.Labels, l) }) {
+		if !slices.ContainsFunc(workers, func(w *planned) bool { return slices.Contains(w.is.Labels, l) }) {
 			return "label " + l
 		}
 	}
@@ -293,13 +297,13 @@ func missing(labels []string, workers []*planned) string {
 func whyNot(x *placed, w *planned) string {
 	switch {
 	case w == nil:
-		return fmt.Sprintf("worker %s is not there", x.Worker)
-	case w.Draining:
-		return fmt.Sprintf("worker %s is draining", x.Worker)
+		return fmt.Sprintf("worker %s is not there", x.is.Worker)
+	case w.is.Draining:
+		return fmt.Sprintf("worker %s is draining", x.is.Worker)
 	case w.cores > 0 && !w.may(x):
-		return fmt.Sprintf("worker %s: it has not %s", x.Worker, missing(x.Labels, []*planned{w}))
+		return fmt.Sprintf("worker %s: it has not %s", x.is.Worker, missing(x.is.Labels, []*planned{w}))
 	}
-	return fmt.Sprintf("%s cores asked, worker %s has %s free", inCores(x.cores), x.Worker, inCores(max(w.cores-w.load, 0)))
+	return fmt.Sprintf("%s cores asked, worker %s has %s free", inCores(x.cores), x.is.Worker, inCores(max(w.cores-w.load, 0)))
 }
 
 // inCores writes thousandths.

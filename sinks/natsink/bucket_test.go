@@ -83,7 +83,7 @@ func TestBucket(t *testing.T) {
 			t.Errorf("found %q, %v, expected %q", got, err, text)
 		}
 	}
-	if h, err := k.values().History(t.Context(), "bead.config"); err != nil || len(h) != 2 {
+	if h, err := k.kv.Values().History(t.Context(), "bead.config"); err != nil || len(h) != 2 {
 		t.Errorf("%d revisions, %v, expected none for what is the same", len(h), err)
 	}
 }
@@ -99,14 +99,14 @@ func TestBucketDamaged(t *testing.T) {
 	}
 	anonymous := bytes.Replace(whole, []byte("model-a "), []byte("model-a+"), 1)
 	for name, value := range map[string][]byte{"empty": nil, "text": []byte("notes"), "anonymous": anonymous} {
-		if _, err := k.values().Put(t.Context(), "bead.state", value); err != nil {
+		if _, err := k.kv.Values().Put(t.Context(), "bead.state", value); err != nil {
 			t.Fatal(err)
 		}
 		if kept, err := k.State("model-a", AnyFrames); err == nil || kept.Where == "" || !strings.Contains(err.Error(), "it is no state") {
 			t.Errorf("%s: found %s, %v", name, kept.Where, err)
 		}
 	}
-	if _, err := k.values().Put(t.Context(), "bead.state", whole[:len(whole)/2]); err != nil {
+	if _, err := k.kv.Values().Put(t.Context(), "bead.state", whole[:len(whole)/2]); err != nil {
 		t.Fatal(err)
 	}
 	kept, err := k.State("model-a", AnyFrames)
@@ -160,7 +160,7 @@ func TestTwoProcesses(t *testing.T) {
 		t.Errorf("found %+v", kept)
 	}
 	holds(t, at, "model-a", law(1, 1000))
-	if err := one.values().Delete(t.Context(), "bead.state"); err != nil {
+	if err := one.kv.Values().Delete(t.Context(), "bead.state"); err != nil {
 		t.Fatal(err)
 	}
 	if err := two.KeepState(law(2, 1000), "model-a", At{}); err != nil {

@@ -17,6 +17,7 @@ import (
 	"driftscope/internal/bus"
 	"driftscope/internal/bus/bustest"
 	"driftscope/internal/latent"
+	"driftscope/internal/link"
 	"driftscope/sinks/message"
 	"driftscope/sinks/sinktest"
 )
@@ -128,7 +129,7 @@ func TestDurable(t *testing.T) {
 		{func() {}, 300 * time.Millisecond},
 		{server.Kill, outage(t, 300*time.Millisecond)}, {server.Run, 700 * time.Millisecond},
 		{server.Freeze, outage(t, 500*time.Millisecond)}, {server.Thaw, 700 * time.Millisecond},
-		{wire.Cut, outage(t, noticed)}, {wire.Mend, time.Second},
+		{func() { wire.Turn(link.Lost) }, outage(t, noticed)}, {func() { wire.Turn(link.Whole) }, time.Second},
 	} {
 		phase.begin()
 		for end := time.Now().Add(phase.lasts); time.Now().Before(end); n++ {

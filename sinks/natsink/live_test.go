@@ -70,7 +70,7 @@ func TestLiveIsNeverStale(t *testing.T) {
 			server.Run()
 		case 2000:
 			wire.Turn(link.Lost)
-			time.AfterFunc(outage(t, noticed), wire.Mend)
+			time.AfterFunc(outage(t, noticed), func() { wire.Turn(link.Whole) })
 		}
 		e := sinktest.Estimate(uint64(n), 0)
 		e.Latent.Time = time.Now()
