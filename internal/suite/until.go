@@ -9,7 +9,8 @@ import (
 // patience is how long a test waits for what comes within milliseconds on an idle machine.
 const patience = 30 * time.Second
 
-// Until waits until is says so, and ends the test where that takes longer than half a minute; what says what was waited for.
+// Until waits until is says so, and ends the test where that takes longer than half a minute. what says what was waited for; a func() string of it says how
+// things are then.
 func Until(t testing.TB, is func() bool, what ...any) {
 	t.Helper()
 	UntilWithin(t, patience, is, what...)
@@ -21,9 +22,17 @@ func UntilWithin(t testing.TB, within time.Duration, is func() bool, what ...any
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	for end := time.Now().Add(within); !is(); <-tick.C {
-		if time.Now().After(end) {
-			t.Fatal(append([]any{"it has not come to be so within", within}, what...)...)
+		if time.Now().Before(end) {
+			continue
 		}
+		said := []any{"not within", within, ":"}
+		for _, w := range what {
+			if now, ok := w.(func() string); ok {
+				w = now()
+			}
+			said = append(said, w)
+		}
+		t.Fatal(said...)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"driftscope/internal/bus"
 	"driftscope/internal/bus/bustest"
+	"driftscope/internal/suite"
 )
 
 // newBucket opens the bucket of stream bead on the server at this address, as a process of its own would.
@@ -76,9 +77,7 @@ func TestBucket(t *testing.T) {
 	}
 	for _, text := range []string{"stream: bead\n", "stream: bead\n", "stream: bead\nqueue: 3\n"} {
 		k.KeepConfiguration([]byte(text))
-		for k.waiting() {
-			time.Sleep(time.Millisecond)
-		}
+		suite.Until(t, func() bool { return !k.waiting() })
 		if got, err := k.Configuration(); err != nil || string(got) != text {
 			t.Errorf("found %q, %v, expected %q", got, err, text)
 		}
@@ -184,9 +183,7 @@ func TestBucketAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	server.Kill()
-	for k.bus.Connected() {
-		time.Sleep(time.Millisecond)
-	}
+	suite.Until(t, func() bool { return !k.bus.Connected() })
 	for seed := range uint64(4) {
 		asked := time.Now()
 		if err := k.KeepState(law(seed+1, 1000), "model-a", At{}); !errors.Is(err, ErrServerAway) && !errors.Is(err, errNewer) {
@@ -197,11 +194,7 @@ func TestBucketAway(t *testing.T) {
 		}
 	}
 	server.Run()
-	for end := time.Now().Add(20 * time.Second); k.waiting(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the newest state is not written")
-		}
-	}
+	suite.Until(t, func() bool { return !k.waiting() }, "the newest state is not written")
 	if kept := k.kept(); kept.Revision != 2 || kept.Failed != 4 || kept.Problem != "" {
 		t.Errorf("found %+v, expected one more revision, and no problem left", kept)
 	}

@@ -30,11 +30,7 @@ func writes(t *testing.T, s *Sink, from, to int) {
 
 func delivers(t *testing.T, s *Sink) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !s.durable.spool.Empty(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not all is confirmed: %+v", s.durable.kept())
-		}
-	}
+	suite.Until(t, func() bool { return s.durable.spool.Empty() }, func() string { return fmt.Sprintf("not all is confirmed: %+v", s.durable.kept()) })
 }
 
 // noted has the spool write the position of what was delivered, as it does once a second.
@@ -146,9 +142,7 @@ func TestResumeServerLost(t *testing.T) {
 	delivers(t, first)
 	noted(t, first)
 	server.Kill()
-	for b.Connected() {
-		time.Sleep(time.Millisecond)
-	}
+	suite.Until(t, func() bool { return !b.Connected() })
 	writes(t, first, 80, 100)
 	store := killed(t, first)
 	if err := os.RemoveAll(folder); err != nil {
