@@ -20,7 +20,7 @@ import (
 	"driftscope/internal/bus"
 	"driftscope/internal/bus/bustest"
 	"driftscope/internal/latent"
-	"driftscope/internal/link"
+	"driftscope/internal/suite/link"
 	"driftscope/sinks/message"
 	"driftscope/sinks/natsink"
 )

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"driftscope/internal/link"
+	"driftscope/internal/suite/link"
 	"driftscope/internal/stream/leasetest"
 	"driftscope/internal/suite"
 )

@@ -22,7 +22,7 @@ import (
 	"driftscope/internal/bus"
 	"driftscope/internal/bus/bustest"
 	"driftscope/internal/latent"
-	"driftscope/internal/link"
+	"driftscope/internal/suite/link"
 	"driftscope/internal/stream/leasetest"
 	"driftscope/internal/suite"
 	"driftscope/sinks/message"

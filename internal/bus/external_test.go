@@ -23,7 +23,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"driftscope/internal/bus/bustest"
-	"driftscope/internal/link"
+	"driftscope/internal/suite/link"
 )
 
 // authority signs certificates, and keeps everything in files of one folder.

@@ -76,7 +76,7 @@ var mayImport = map[string][]string{
 	"internal/atomicfile":              {"internal/sharing"},
 	"internal/batch":                   {"infer", "infer/card", "ingest", "ingest/format", "ingest/tiff", "ingest/timing", "internal/atomicfile", "internal/bus", "internal/config", "internal/console", "internal/exit", "internal/latent", "internal/model", "internal/recording", "internal/stream", "internal/subprocess", "internal/version", "sinks/message"},
 	"internal/bench":                   {},
-	"internal/bench/cluster":           {"ingest", "ingest/natsource", "ingest/wire", "internal/atomicfile", "internal/bus", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/latent", "internal/link", "internal/pipeline", "internal/port", "internal/site", "internal/version", "internal/wallclock", "sinks/message"},
+	"internal/bench/cluster":           {"ingest", "ingest/natsource", "ingest/wire", "internal/atomicfile", "internal/bus", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/latent", "internal/suite/link", "internal/pipeline", "internal/port", "internal/site", "internal/version", "internal/wallclock", "sinks/message"},
 	"internal/bench/estimator":         {"ingest/sim", "internal/console", "internal/exit", "internal/latent", "online", "online/alarm", "online/drift", "online/offline"},
 	"internal/bench/frames":            {"infer", "ingest", "internal/bench", "internal/bus", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/latent", "internal/pipeline", "internal/port", "internal/recording", "internal/stream", "preprocess", "sinks", "sinks/message"},
 	"internal/bench/linear":            {"infer/sdevae", "internal/exit"},
@@ -88,7 +88,7 @@ var mayImport = map[string][]string{
 	"internal/bench/train":             {"infer/sdevae", "internal/bench", "internal/exit", "internal/training"},
 	"internal/bus":                     {"internal/pages", "internal/rights"},
 	"internal/rights":                  {},
-	"internal/bus/bustest":             {"internal/link", "internal/port"}, // for tests
+	"internal/bus/bustest":             {"internal/suite/link", "internal/port"}, // for tests
 	"internal/census":                  {"infer/field", "internal/frame", "internal/latent", "internal/pipeline", "internal/recording", "online/objects"},
 	"internal/config":                  {"internal/pages"},
 	"internal/console":                 {"internal/atomicfile"},
@@ -107,7 +107,6 @@ var mayImport = map[string][]string{
 	"internal/law":                     {"internal/atomicfile", "internal/console", "internal/evaluation/tracking", "internal/exit", "internal/latent", "online/interactions", "online/maps", "online/motion", "online/states", "online/switching", "sinks/message"},
 	"internal/latent":                  {},
 	"internal/sharing":                 {},
-	"internal/link":                    {}, // for tests and studies
 	"internal/orders":                  {"internal/bus", "internal/config", "internal/console", "internal/exit", "internal/model", "internal/recording", "internal/site", "internal/stream"},
 	"internal/store":                   {"internal/bus"},
 	"internal/stream/leasetest":        {"ingest", "ingest/natsource", "internal/bus", "internal/config", "internal/latent", "internal/pipeline", "sinks/message"}, // for tests
@@ -126,12 +125,13 @@ var mayImport = map[string][]string{
 	"internal/recording/recordingtest": {}, // for tests
 	"internal/replay":                  {"infer/field", "internal/bus", "internal/console", "internal/evaluation/tracking", "internal/exit", "internal/frame", "internal/latent", "internal/pipeline", "internal/recording", "sinks/message", "sinks/natsink"},
 	"internal/site":                    {"internal/bus", "internal/config", "internal/store"},
-	"internal/soak":                    {"configs", "ingest/tiff", "ingest/wire", "internal/atomicfile", "internal/fakecamera", "internal/latent", "internal/link", "internal/port", "internal/wallclock"},
+	"internal/soak":                    {"configs", "ingest/tiff", "ingest/wire", "internal/atomicfile", "internal/fakecamera", "internal/latent", "internal/suite/link", "internal/port", "internal/wallclock"},
 	"internal/reach":                   {"internal/config", "internal/model"},
 	"internal/stream":                  {"infer", "infer/card", "infer/field", "infer/sdevae", "ingest", "ingest/recorder", "internal/atomicfile", "internal/bus", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/latent", "internal/model", "internal/pages", "internal/pipeline", "internal/reach", "internal/recording", "internal/trigger", "online", "online/objects", "preprocess", "sinks", "sinks/message", "sinks/natsink", "sinks/web"},
 	"internal/subprocess":              {},
 	"internal/suite":                   {"internal/atomicfile"}, // for tests
 	"internal/suite/long":              {},                      // a program for the Makefile
+	"internal/suite/link":              {},                      // for tests and studies
 	"internal/suite/mats":              {"internal/suite"},      // for tests
 	"internal/testreport":              {"internal/atomicfile"},
 	"internal/training":                {"infer/card", "infer/field", "infer/sdevae", "infer/sdevae/gauge", "infer/sdevae/network", "infer/sdevae/report", "infer/sdevae/tuned", "infer/sdevae/verdict", "infer/sdevae/video", "internal/atomicfile", "internal/census", "internal/console", "internal/exit", "internal/frame", "internal/latent", "internal/model", "internal/recording"},

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"driftscope/internal/link"
+	"driftscope/internal/suite/link"
 	"driftscope/internal/wallclock"
 )
 

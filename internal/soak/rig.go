@@ -21,8 +21,8 @@ import (
 	"driftscope/internal/atomicfile"
 	"driftscope/internal/fakecamera"
 	"driftscope/internal/latent"
-	"driftscope/internal/link"
 	"driftscope/internal/port"
+	"driftscope/internal/suite/link"
 )
 
 const (

@@ -17,7 +17,7 @@ import (
 	"driftscope/internal/bus"
 	"driftscope/internal/bus/bustest"
 	"driftscope/internal/latent"
-	"driftscope/internal/link"
+	"driftscope/internal/suite/link"
 	"driftscope/internal/suite"
 	"driftscope/sinks/message"
 	"driftscope/sinks/sinktest"

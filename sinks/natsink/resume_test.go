@@ -13,7 +13,7 @@ import (
 
 	"driftscope/internal/bus"
 	"driftscope/internal/bus/bustest"
-	"driftscope/internal/link"
+	"driftscope/internal/suite/link"
 	"driftscope/internal/suite"
 	"driftscope/sinks/sinktest"
 )

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"driftscope/internal/atomicfile"
-	"driftscope/internal/link"
 	"driftscope/internal/port"
+	"driftscope/internal/suite/link"
 )
 
 // machine is one nats-server.

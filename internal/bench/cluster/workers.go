@@ -1,7 +1,7 @@
 package cluster
 
 import (
-	"driftscope/internal/link"
+	"driftscope/internal/suite/link"
 	"fmt"
 	"path/filepath"
 	"strconv"

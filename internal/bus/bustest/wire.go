@@ -3,7 +3,7 @@ package bustest
 import (
 	"testing"
 
-	"driftscope/internal/link"
+	"driftscope/internal/suite/link"
 )
 
 // NewWire leads from a free port of 127.0.0.1 to target, host:port, until the test ends.
