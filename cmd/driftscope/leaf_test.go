@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"driftscope/internal/suite/link"
 	"driftscope/internal/stream/leasetest"
 	"driftscope/internal/suite"
+	"driftscope/internal/suite/link"
 )
 
 // TestLeafLink: a microscope publishes frames to be kept over a leaf node whose way to the site is cut three times meanwhile. The publisher waits, and every

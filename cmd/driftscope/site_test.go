@@ -22,9 +22,9 @@ import (
 	"driftscope/internal/bus"
 	"driftscope/internal/bus/bustest"
 	"driftscope/internal/latent"
-	"driftscope/internal/suite/link"
 	"driftscope/internal/stream/leasetest"
 	"driftscope/internal/suite"
+	"driftscope/internal/suite/link"
 	"driftscope/sinks/message"
 )
 

@@ -17,8 +17,8 @@ import (
 	"driftscope/internal/bus"
 	"driftscope/internal/bus/bustest"
 	"driftscope/internal/latent"
-	"driftscope/internal/suite/link"
 	"driftscope/internal/suite"
+	"driftscope/internal/suite/link"
 	"driftscope/sinks/message"
 	"driftscope/sinks/sinktest"
 )
@@ -328,8 +328,7 @@ func TestDurableFull(t *testing.T) {
 	}
 	s.durable.spool.SetLimit(s.durable.spool.Waiting())
 	err := s.Write(t.Context(), sinktest.Estimate(n, n/10+1))
-	var lost interface{ Undelivered() bool }
-	if !errors.As(err, &lost) || !lost.Undelivered() || !strings.Contains(err.Error(), "the spool is full") {
+	if _, lost := errors.AsType[latent.Undelivered](err); !lost || !strings.Contains(err.Error(), "the spool is full") {
 		t.Fatalf("found %v", err)
 	}
 	server.Run()

@@ -13,8 +13,8 @@ import (
 
 	"driftscope/internal/bus"
 	"driftscope/internal/bus/bustest"
-	"driftscope/internal/suite/link"
 	"driftscope/internal/suite"
+	"driftscope/internal/suite/link"
 	"driftscope/sinks/sinktest"
 )
 
