@@ -20,6 +20,7 @@ import (
 	"driftscope/internal/flow/bus"
 	"driftscope/internal/flow/bus/bustest"
 	"driftscope/internal/flow/latent"
+	"driftscope/internal/suite/link"
 	"driftscope/sinks/message"
 	"driftscope/sinks/natsink"
 )
@@ -141,10 +142,10 @@ func TestCutOff(t *testing.T) {
 	}
 	r := liveCamera(t, fmt.Sprintf("{url: 'nats://%s'}", wire.Address()), "")
 	begun := time.Now()
-	wire.Cut()
+	wire.Turn(link.Lost)
 	time.Sleep(faulty)
 	ended := time.Now()
-	wire.Mend()
+	wire.Turn(link.Whole)
 	mu.Lock()
 	before := got
 	mu.Unlock()

@@ -53,7 +53,7 @@ var mayImport = map[string][]string{
 	"ingest/hdf5":                          {"ingest/bounded", "ingest/ndarray", "ingest/tiff"},
 	"ingest/ingesttest":                    {"ingest/tiff", "internal/flow/frame", "internal/flow/pipeline"}, // for tests
 	"ingest/mpegts":                        {},
-	"ingest/natsource":                     {"ingest/picture", "ingest/tiff", "ingest/timing", "ingest/wire", "internal/flow/bus", "internal/flow/frame", "internal/flow/pipeline"},
+	"ingest/natsource":                     {"ingest/picture", "ingest/tiff", "ingest/timing", "ingest/wire", "internal/flow/bus", "internal/flow/frame", "internal/flow/pipeline", "internal/flow/store"},
 	"ingest/nd2":                           {"ingest/bounded", "ingest/tiff"},
 	"ingest/nd2/nd2test":                   {}, // for tests
 	"ingest/ndarray":                       {"ingest/bounded", "ingest/tiff"},
@@ -70,12 +70,13 @@ var mayImport = map[string][]string{
 	"ingest/wire":                          {"ingest/tiff"},
 	"ingest/zarr":                          {"ingest/bounded", "ingest/ndarray", "ingest/tiff"},
 	"internal/flow/bus":                    {"internal/flow/rights", "internal/kit/console"},
-	"internal/flow/bus/bustest":            {"internal/suite"}, // for tests
+	"internal/flow/bus/bustest":            {"internal/suite", "internal/suite/link"}, // for tests
 	"internal/flow/config":                 {"internal/kit/console"},
 	"internal/flow/frame":                  {},
 	"internal/flow/latent":                 {},
 	"internal/flow/pipeline":               {"internal/flow/frame", "internal/flow/latent", "internal/kit/system"},
 	"internal/flow/rights":                 {},
+	"internal/flow/store":                  {"internal/flow/bus"},
 	"internal/flow/trigger":                {"internal/flow/latent"},
 	"internal/house":                       {},
 	"internal/job/census":                  {"infer/field", "internal/flow/frame", "internal/flow/latent", "internal/flow/pipeline", "internal/job/recording", "online/objects"},
@@ -96,14 +97,13 @@ var mayImport = map[string][]string{
 	"internal/kit/console":                 {"internal/kit/system"},
 	"internal/kit/numbers":                 {},
 	"internal/kit/system":                  {},
-	"internal/site":                        {"internal/flow/bus", "internal/flow/config", "internal/site/lease", "internal/site/placement"},
+	"internal/site":                        {"internal/flow/bus", "internal/flow/config", "internal/flow/store"},
 	"internal/site/batch":                  {"infer", "infer/card", "ingest", "ingest/format", "ingest/tiff", "ingest/timing", "internal/flow/bus", "internal/flow/config", "internal/flow/latent", "internal/job/model", "internal/job/recording", "internal/job/stream", "internal/kit/console", "internal/kit/system", "sinks/message"},
-	"internal/site/desired":                {"internal/flow/bus", "internal/flow/config", "internal/job/model", "internal/job/recording", "internal/job/stream", "internal/kit/console", "internal/site", "internal/site/lease"},
-	"internal/site/lease":                  {"internal/flow/bus"},
-	"internal/site/placement":              {},
+	"internal/site/orders":                 {"internal/flow/bus", "internal/flow/config", "internal/job/model", "internal/job/recording", "internal/job/stream", "internal/kit/console", "internal/site"},
 	"internal/site/pool":                   {"internal/flow/bus", "internal/flow/latent", "internal/kit/console", "online/combine", "sinks/message"},
-	"internal/site/work":                   {"internal/flow/bus", "internal/flow/config", "internal/flow/latent", "internal/job/reach", "internal/job/recording", "internal/job/stream", "internal/kit/console", "internal/site", "internal/site/batch", "internal/site/lease", "internal/site/placement", "sinks/message", "sinks/natsink"},
+	"internal/site/work":                   {"internal/flow/bus", "internal/flow/config", "internal/flow/latent", "internal/job/reach", "internal/job/recording", "internal/job/stream", "internal/kit/console", "internal/site", "internal/site/batch", "sinks/message", "sinks/natsink"},
 	"internal/suite":                       {"internal/kit/system"}, // for tests
+	"internal/suite/link":                  {},                      // for tests and studies
 	"internal/suite/mats":                  {"internal/suite"},      // for tests
 	"online":                               {"internal/flow/latent", "internal/kit/archive", "online/alarm", "online/calibration", "online/diffusion", "online/drift", "online/filter", "online/refine", "online/trajectory"},
 	"online/alarm":                         {"internal/flow/latent", "internal/kit/archive", "online/diffusion", "online/drift"},
@@ -138,7 +138,7 @@ var mayImport = map[string][]string{
 	"sinks":                                {"internal/flow/bus", "internal/flow/latent", "sinks/file", "sinks/message", "sinks/natsink", "sinks/pin"},
 	"sinks/file":                           {"internal/flow/latent", "internal/kit/system", "sinks/message"},
 	"sinks/message":                        {"internal/flow/latent"},
-	"sinks/natsink":                        {"internal/flow/bus", "internal/flow/latent", "sinks/message", "sinks/spool"},
+	"sinks/natsink":                        {"internal/flow/bus", "internal/flow/latent", "internal/flow/store", "sinks/message", "sinks/spool"},
 	"sinks/pin":                            {"internal/flow/latent"},
 	"sinks/schemas":                        {"internal/flow/latent", "sinks/message", "sinks/natsink"},
 	"sinks/sinktest":                       {"internal/flow/bus", "internal/flow/config", "internal/flow/latent"}, // for tests
@@ -191,8 +191,6 @@ var never = []struct{ from, target, reason string }{
 	{"internal/flow/config", "gocv.io/x/gocv", "a configuration is text"},
 	{"internal/flow/bus", "gocv.io/x/gocv", "the bus carries bytes"},
 	{"internal/site", "gocv.io/x/gocv", "records need no pictures"},
-	{"internal/site/placement", "github.com/nats-io/nats.go", "a plan is a function of records"},
-	{"internal/site/lease", "gocv.io/x/gocv", "who may run a stream needs no pictures"},
 	{"internal/kit/archive", "runtime/cgo", "a checkpoint is bytes"},
 	{"internal/kit/system", "runtime/cgo", "a file is bytes"},
 	{"internal/kit/numbers", "runtime/cgo", "arithmetic needs no C"},

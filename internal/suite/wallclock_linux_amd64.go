@@ -27,7 +27,7 @@ var code = []byte{
 	0, 0, // padding
 }
 
-const patience = 5 * time.Second // for a process to stop outside the function, on a busy machine
+const stopPatience = 5 * time.Second // for a process to stop outside the function, on a busy machine
 
 // StepClock sets the wall clock of process pid off by an offset of whole seconds from the machine's. 0 sets it right again. The caller may have to be root or
 // its parent. Children that the process starts have the machine's clock.
@@ -50,7 +50,7 @@ func StepClock(pid int, off time.Duration) (err error) {
 		return fmt.Errorf("__vdso_clock_gettime has %d bytes at %#x, expected %d at least at a multiple of 8", size, at, len(code)+8)
 	}
 	text := binary.LittleEndian.AppendUint64(bytes.Clone(code), uint64(int64(off/time.Second)))
-	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(stopPatience); ; time.Sleep(time.Millisecond) {
 		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 			return err
 		}
@@ -62,7 +62,7 @@ func StepClock(pid int, off time.Duration) (err error) {
 			return err
 		}
 		if time.Now().After(end) {
-			return fmt.Errorf("a thread was reading the clock whenever the process was stopped in %v", patience)
+			return fmt.Errorf("a thread was reading the clock whenever the process was stopped in %v", stopPatience)
 		}
 	}
 }
@@ -110,7 +110,7 @@ func within(pid int, begin, end uint64) (inside bool, err error) {
 	}
 	for _, thread := range threads {
 		var fields []string
-		for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		for deadline := time.Now().Add(stopPatience); ; time.Sleep(time.Millisecond) {
 			text, err := os.ReadFile(filepath.Join(thread, "syscall"))
 			if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
 				break // the thread has ended
@@ -122,7 +122,7 @@ func within(pid int, begin, end uint64) (inside bool, err error) {
 				break
 			}
 			if time.Now().After(deadline) {
-				return false, fmt.Errorf("thread %s runs %v after SIGSTOP: %s", filepath.Base(thread), patience, bytes.TrimSpace(text))
+				return false, fmt.Errorf("thread %s runs %v after SIGSTOP: %s", filepath.Base(thread), stopPatience, bytes.TrimSpace(text))
 			}
 		}
 		if len(fields) == 0 {

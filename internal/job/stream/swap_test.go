@@ -34,7 +34,7 @@ func onBus(t *testing.T, text string) (*Stream, *frame.Frame) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := os.ReadFile("../../configs/molecule.onnx")
+	data, err := os.ReadFile("../../../configs/molecule.onnx")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,8 +17,7 @@ import (
 	"driftscope/internal/job/reach"
 	"driftscope/internal/job/stream"
 	"driftscope/internal/kit/console"
-	"driftscope/internal/site/lease"
-	"driftscope/internal/site/placement"
+	"driftscope/internal/site"
 )
 
 // Command takes streams of a site and runs them.
@@ -59,14 +58,14 @@ func (c *Command) options() (o Options, err error) {
 	if o.Cores == 0 {
 		o.Cores = float64(runtime.NumCPU())
 	}
-	if !(o.Cores > 0 && o.Cores <= placement.MostCores) {
-		return o, fmt.Errorf("--cores: found %g, expected more than 0 and at most %d", o.Cores, placement.MostCores)
+	if !(o.Cores > 0 && o.Cores <= site.MostCores) {
+		return o, fmt.Errorf("--cores: found %g, expected more than 0 and at most %d", o.Cores, site.MostCores)
 	}
-	if c.Films < 0 || c.Films > placement.MostCores {
-		return o, fmt.Errorf("--films: found %d, expected 0 to %d", c.Films, placement.MostCores)
+	if c.Films < 0 || c.Films > site.MostCores {
+		return o, fmt.Errorf("--films: found %d, expected 0 to %d", c.Films, site.MostCores)
 	}
-	if c.TTL < lease.LeastTTL || c.TTL > lease.MostTTL {
-		return o, fmt.Errorf("--ttl: found %v, expected %v to %v", c.TTL, lease.LeastTTL, lease.MostTTL)
+	if c.TTL < site.LeastTTL || c.TTL > site.MostTTL {
+		return o, fmt.Errorf("--ttl: found %v, expected %v to %v", c.TTL, site.LeastTTL, site.MostTTL)
 	}
 	if o.Store == "" {
 		folder, err := os.UserCacheDir()

@@ -9,7 +9,7 @@ import (
 
 	"driftscope/internal/job/stream"
 	"driftscope/internal/kit/console"
-	"driftscope/internal/site/lease"
+	"driftscope/internal/site"
 )
 
 // States of a stream that a worker holds.
@@ -29,7 +29,7 @@ const (
 // run is one stream under its lease.
 type run struct {
 	name  string
-	held  *lease.Held
+	held  *site.Held
 	since time.Time
 	gone  chan struct{} // closed once nothing of it runs any more
 	stop  context.CancelFunc
@@ -44,7 +44,7 @@ type run struct {
 }
 
 // newRun is a stream that is claimed.
-func newRun(name, text string, held *lease.Held) *run {
+func newRun(name, text string, held *site.Held) *run {
 	return &run{name: name, text: text, held: held, since: time.Now(), gone: make(chan struct{}), changed: make(chan struct{}), state: starting}
 }
 
