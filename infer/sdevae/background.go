@@ -23,7 +23,7 @@ type dynamicBackground struct {
 	z        []float32 // frames × the model's latents, in its gauge
 }
 
-var backgroundCase = tuned.Case("locate.background", "a dynamic background behind a single sprite, which occludes a part of it; learnt where the sprite explains share.leastLayer of what moves and leaves as much, kept where it is as much of what both explain")
+var backgroundCase = tuned.Case("locate.background", "a dynamic background behind a single sprite; learnt if the sprite explains share.leastLayer of the motion and leaves as much, kept if it does so too")
 
 // locateOne searches for one object. What it leaves, if it leaves something, is how the object itself changes, or a background that changes behind it,
 // of which it occludes a part: the one that leaves less with as many latents. Latents beyond are padding. It returns nil where neither the object

@@ -53,12 +53,12 @@ const Recipe = 66
 const DefaultSteps = 300
 
 var (
-	defaultRate   = tuned.Number("train.rate", 2e-3, "Adam's rate, at its peak")
-	defaultPairs  = tuned.Number("train.pairs", 50, "pairs of frames a step")
-	defaultWarmup = tuned.Number("train.warmup", 50, "steps of linear rise of Adam's rate, a fifth of all at most")
-	defaultPace   = tuned.Number("train.encoderRate", 0.2, "rate of the encoder's means, as a share, after the decoder has learnt alone: straight latents are bent by a decoder that is not there yet")
-	movingPerTau  = tuned.Number("tau.moving", 150, "of what moves, a frame, to a unit of tau: how much the dynamics shape the latents")
-	noisePerTau   = tuned.Number("tau.noise", 20, "of the pixels' noise, a frame, to a unit of tau: latents otherwise bend to explain noise")
+	defaultRate   = tuned.Number("train.rate", 2e-3, "peak rate of Adam")
+	defaultPairs  = tuned.Number("train.pairs", 50, "pairs of frames per step")
+	defaultWarmup = tuned.Number("train.warmup", 50, "steps of linear rise of Adam's rate; at most a fifth of all steps")
+	defaultPace   = tuned.Number("train.encoderRate", 0.2, "relative rate of the encoder's means after the decoder has learnt alone: an unfinished decoder bends straight latents")
+	movingPerTau  = tuned.Number("tau.moving", 150, "tau is the motion per frame over this: sets how much the dynamics shape the latents")
+	noisePerTau   = tuned.Number("tau.noise", 20, "tau also has the pixel noise per frame over this: otherwise latents bend to explain noise")
 )
 
 // withDefaults fills the zero values for a clip with that many training pairs.

@@ -23,16 +23,16 @@ const (
 )
 
 var (
-	minSprites       = tuned.Number("locate.sprites", 0.6, "share of what moves that sprites must explain to be tracked, several with identities, or one over a dynamic background: two that nobody can tell apart are right half of the time")
+	minSprites       = tuned.Number("locate.sprites", 0.6, "share of the motion that sprites must explain, if they are several or lie over a dynamic background: a guess between two is right half of the time")
 	minSpritesLowSNR = tuned.Number("locate.spritesLowSNR", 0.4, "the same at low SNR, where a molecule changes its shape in every frame")
-	nothingLearnt    = tuned.Number("locate.explained", 0.03, "share of what moves, in held-out frames, below which nothing was learnt: of a sprite over a background that changes as a whole, and of a model")
-	spriteRate       = tuned.Number("train.spriteRate", 6e-3, "Adam's rate, at its peak, on synthetic frames of what was located: nothing is known before, and targets have no error")
+	nothingLearnt    = tuned.Number("locate.explained", 0.03, "share of the motion in held-out frames below which nothing was learnt, by a sprite over a changing background or by a model")
+	spriteRate       = tuned.Number("train.spriteRate", 6e-3, "peak rate of Adam on synthetic frames of located sprites: the encoder starts from nothing, and targets are exact")
 
-	identityCase       = tuned.Case("locate.identity", "which place is whose along the frames, of sprites that look alike")
-	lowSNRCase         = tuned.Case("locate.lowSNR", "sprites that no single frame shows, found in all frames together")
-	lowRankCase        = tuned.Case("locate.lowRank", "a picture that changes as a whole, under noise that hides it in every single frame")
-	stepsCase          = tuned.Case("locate.steps", "a still part of the picture that changes between two frames: dust that moves, a spot that bleaches")
-	overBackgroundCase = tuned.Case("locate.overBackground", "a sprite over a picture that changes as a whole and holds more light")
+	identityCase       = tuned.Case("locate.identity", "assignment of positions to sprites of the same look")
+	lowSNRCase         = tuned.Case("locate.lowSNR", "sprites that single frames do not show, found in all frames together")
+	lowRankCase        = tuned.Case("locate.lowRank", "a picture that changes as a whole, hidden by noise in single frames")
+	stepsCase          = tuned.Case("locate.steps", "a still part of the picture that changes once: dust that moves, a spot that bleaches")
+	overBackgroundCase = tuned.Case("locate.overBackground", "a sprite over a brighter picture that changes as a whole")
 )
 
 // searches says whether the clip is searched for rigid objects.

@@ -148,7 +148,7 @@ func (t *tracked) draw(pictures, z []float32, frames []int) error {
 	return nil
 }
 
-var looksCase = tuned.Case("sprites.looks", "what a frame shows of a single rigid sprite beyond its template goes along where a synthetic frame moves it")
+var looksCase = tuned.Case("sprites.looks", "the residual of a single rigid sprite moves with it in synthetic frames")
 
 // keepLooks has a single rigid sprite over a still picture drawn as each of the frames shows it.
 func (t *tracked) keepLooks(c *video.Clip, frames []int) {

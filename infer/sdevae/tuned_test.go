@@ -35,10 +35,10 @@ func TestTunedNumbersPage(t *testing.T) {
 	if n > mostNumbers {
 		t.Errorf("%d tuned numbers, expected %d at most: find one that is not needed", n, mostNumbers)
 	}
-	page := fmt.Sprintf("# Tuned numbers\n\nWhat `pretrain` decides by judgement: %d numbers that a film could want otherwise, and cases that could be left out. "+
-		"`driftscope paper --studies ablation` measures what half and twice each number, and the lack of each case, make of films; what was measured so far is in [the study's table](../paper/ablation/ablation.md).\n\n"+
-		"Rounds, frames, starts, guards of the arithmetic and what a word means are not tuned. They are constants in the code, listed in `infer/sdevae/tuned/constants.txt`.\n\n"+
-		"## Numbers\n\n| name | value | reason |\n|---|---|---|\n%s\n## Cases\n\n| name | what it is |\n|---|---|\n%s", n, numbers, cases)
+	page := fmt.Sprintf("# Tuned numbers\n\n`pretrain` uses %d numbers that were set by judgement, and some optional cases. "+
+		"`driftscope paper --studies ablation` measures the effect of half and twice each number, and of leaving out each case ([results so far](../paper/ablation/ablation.md)).\n\n"+
+		"Numbers that only cost time, guard the arithmetic or define a term are constants, listed in `infer/sdevae/tuned/constants.txt`.\n\n"+
+		"## Numbers\n\n| name | value | reason |\n|---|---|---|\n%s\n## Cases\n\n| name | meaning |\n|---|---|\n%s", n, numbers, cases)
 	if os.Getenv("TUNED_NUMBERS") == "write" {
 		if err := os.WriteFile(path, []byte(page), 0o666); err != nil {
 			t.Fatal(err)

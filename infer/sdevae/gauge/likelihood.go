@@ -11,7 +11,7 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-var ridge = tuned.Number("gauge.ridge", 1e-2, "penalty on the bend of the map, nats a pair: on the sum of squares of ∂c/∂s, in the mean over frames")
+var ridge = tuned.Number("gauge.ridge", 1e-2, "penalty on the curvature of the map, nats per pair: mean over frames of the sum of squares of ∂c/∂s")
 
 // One in parts pairs is held out, alone: increments are independent given the map, while a stretch held out as a whole would ask for the map where
 // the rest of the clip has never been.

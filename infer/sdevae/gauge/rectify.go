@@ -21,12 +21,12 @@ const (
 )
 
 var (
-	rectifyCase  = tuned.Case("gauge.rectify", "a map of the latents that makes the diffusion the same everywhere")
-	largestNoise = tuned.Number("gauge.largestNoise", 0.2, "r beyond which noise, then 0.3 of the increments, hides how latents bend; its estimate, whose sd is about 0.04 on 1,000 frames, stays clear of that where there is no noise")
+	rectifyCase  = tuned.Case("gauge.rectify", "a map of the latents that makes the diffusion uniform")
+	largestNoise = tuned.Number("gauge.largestNoise", 0.2, "r above which noise, then 0.3 of the increments, hides the curvature of the latents; the estimate's sd on 1,000 frames is about 0.04")
 	leastGain    = tuned.Number("gauge.leastGain", 2, "nats over all held-out pairs below which the gain of a map is chance: a likelihood ratio of e²")
 	// MinPairs is how many pairs tell how latents bend.
-	MinPairs            = tuned.Number("gauge.minPairs", 150, "pairs below which neither increments nor slow features tell what is straight")
-	pairsPerCoefficient = tuned.Number("gauge.pairsPerCoefficient", 10, "a map learnt from fewer throws what lies just beyond the clip far off: on 79 pairs and 48 coefficients R² 0.99 became 0")
+	MinPairs            = tuned.Number("gauge.minPairs", 150, "fewest pairs for which increments or slow features show what is straight")
+	pairsPerCoefficient = tuned.Number("gauge.pairsPerCoefficient", 10, "with fewer pairs the map extrapolates badly: with 79 pairs and 48 coefficients R² fell from 0.99 to 0")
 )
 
 // Straighten is r followed by the map that makes the diffusion the same everywhere, learnt from the latents m (n × d) alone, and by another

@@ -11,7 +11,7 @@ import (
 	"driftscope/internal/eigen"
 )
 
-var smallNoise = tuned.Number("gauge.smallNoise", 0.02, "r = R/(v Δt) below which the plain quadratic variation is as good as the covariance-based estimate, and safer")
+var smallNoise = tuned.Number("gauge.smallNoise", 0.02, "r = R/(v Δt) below which the quadratic variation is as good as the covariance-based estimate, and safer")
 
 // floor is the share of the largest eigenvalue that the others are raised to before whitening: an axis that does not move is not blown up.
 const floor = 1e-3

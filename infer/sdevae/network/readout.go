@@ -23,7 +23,7 @@ type readout struct {
 // initialDegree is that at the start of a training, where there is less to go by.
 const initialDegree = 1
 
-var momentsCase = tuned.Case("network.moments", "the encoder's last layers see moments of the feature maps alone, in every other restart and at low SNR")
+var momentsCase = tuned.Case("network.moments", "the encoder's last layers see only moments of the feature maps, in every other restart and at low SNR")
 
 func newReadout(maps dnnl.Shape, degree int) *readout {
 	r := &readout{area: maps.H * maps.W}

@@ -46,4 +46,4 @@ func NewSyntheticGraph(m *Model, n int) (*SyntheticGraph, error) {
 	return t, err
 }
 
-var looseness = tuned.Number("train.looseness", 0.1, "weight of a squared error of ln s beside one of a mean in its standard deviation: how sure a place is may be a third off")
+var looseness = tuned.Number("train.looseness", 0.1, "weight of a squared error of ln s relative to an error of the mean in sd: s may be a third off")

@@ -13,7 +13,7 @@ import (
 // coveredRounds is how often a covered background is filled in and the sprites are learnt over it: only the second round knows how far they reach.
 const coveredRounds = 2
 
-var coveredCase = tuned.Case("sprites.covered", "a background that a sprite covers in half of the frames or more, filled in from what surrounds it")
+var coveredCase = tuned.Case("sprites.covered", "a background that a sprite hides in half of the frames or more, interpolated from its surroundings")
 
 // Uncovered is m learnt again over a background that no sprite is part of. An object that stays near one place is in the median picture, too; what
 // moves is then its light less that of the background, and its template an edge. So where a sprite is in half of the given frames or more, the

@@ -24,8 +24,8 @@ const (
 )
 
 var (
-	minStep         = tuned.Number("sprites.minStep", 0.5, "px between frames, at least: a chain that is surer than that never leaves a wrong place")
-	minSignificance = tuned.Number("sprites.significance", 6, "standard deviations above the expected χ² from which a pixel belongs to a template: of all pixels of a picture none is there by chance")
+	minStep         = tuned.Number("sprites.minStep", 0.5, "px per frame, at least: a more certain chain never leaves a wrong position")
+	minSignificance = tuned.Number("sprites.significance", 6, "sd above the expected χ² from which a pixel belongs to a template: no pixel of a picture reaches it by chance")
 )
 
 // gaussianWidths are those of the first templates, px.

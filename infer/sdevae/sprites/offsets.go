@@ -12,8 +12,8 @@ import (
 )
 
 var (
-	offsetsCase = tuned.Case("sprites.offsets", "films of unequal grey, evened out first")
-	maxOffsets  = tuned.Number("sprites.offsets.ratio", 5, "variance between trajectories' median pictures over that within them, above which films are evened out")
+	offsetsCase = tuned.Case("sprites.offsets", "films of different brightness, equalised first")
+	maxOffsets  = tuned.Number("sprites.offsets.ratio", 5, "ratio of the variance between the trajectories' median pictures to that within them, above which films are equalised")
 )
 
 // WithoutOffsets is a copy of the clip in which every trajectory has the same median picture, their mean. Films of one specimen may be of unequal

@@ -38,8 +38,8 @@ const (
 )
 
 var (
-	coreEdge     = tuned.Number("sprites.coreEdge", 0.3, "share of the brightest pixel below which a pixel is no part of a template in the first rounds, when places are still wrong")
-	templateEdge = tuned.Number("sprites.templateEdge", 0.05, "the same at the end: below it is what other objects left")
+	coreEdge     = tuned.Number("sprites.coreEdge", 0.3, "share of the brightest pixel below which a pixel is excluded from a template in the first rounds, while positions are inexact")
+	templateEdge = tuned.Number("sprites.templateEdge", 0.05, "the same at the end: smaller values come from other objects")
 )
 
 // Residual is what sprites leave of some frames, as spectra, with the place of each sprite.

@@ -17,8 +17,8 @@ const (
 )
 
 var (
-	sharedCase    = tuned.Case("sprites.shared", "several sprites of one template; templates of their own fit themselves to where light saturates, and may explain share.small more")
-	maxSimilarity = tuned.Number("sprites.similarity", 0.97, "correlation of two templates above which a frame does not say which is which")
+	sharedCase    = tuned.Case("sprites.shared", "several sprites with one template; separate templates fit saturation and may explain share.small more")
+	maxSimilarity = tuned.Number("sprites.similarity", 0.97, "correlation of two templates above which a frame does not tell them apart")
 )
 
 // SharedTemplates is, of each sprite, the first whose template is like its own; itself where there is none before.

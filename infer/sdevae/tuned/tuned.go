@@ -86,9 +86,9 @@ func Scale(changes []string) error {
 
 // Numbers of several packages.
 var (
-	Majority   = Number("share.majority", 0.5, "of two things, that which holds more: one object or two, a sprite or the rest of what moves, a sprite or the whole picture, motion or noise")
-	LeastLayer = Number("share.leastLayer", 0.1, "a layer, or a latent, that holds less than a tenth of what moves is not told from what the others leave; a padding latent has 1e-16 of its noise, of four clips with one ball a tenth at most is left")
-	SmallShare = Number("share.small", 0.05, "what a model with more freedom explains in vain, and the noise that a measurement may have: it leaves R² of 0.95, clear of agreement")
-	LongFilm   = Number("frames.longFilm", 50, "frames from which a mean or median picture does not show what moves in it")
-	Degree     = Number("degree.smooth", 3, "of polynomials that smooth functions are fitted by: places of features, and pictures along slow features; a tenth of the weights that a whole map has")
+	Majority   = Number("share.majority", 0.5, "the larger of two explanations wins: one object or two, a sprite or the rest of the motion, a sprite or the whole picture, motion or noise")
+	LeastLayer = Number("share.leastLayer", 0.1, "share of the motion below which a layer or latent equals the residual of the others; a padding latent has 1e-16 of its noise, and one ball leaves at most a tenth in four clips")
+	SmallShare = Number("share.small", 0.05, "share that a more flexible model explains by chance, and the noise allowed in a measurement: R² stays at 0.95, above share.agreement")
+	LongFilm   = Number("frames.longFilm", 50, "frames from which a mean or median picture no longer shows moving objects")
+	Degree     = Number("degree.smooth", 3, "degree of polynomials for smooth functions: positions of features, and pictures along slow features; a tenth of the weights of a full map")
 )

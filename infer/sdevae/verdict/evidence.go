@@ -13,7 +13,7 @@ import (
 
 // Shares of the energy of what lasts that drawings leave out. A quarter of the energy is half of the amplitude: what is left out by half is not followed, and a
 // standard error of as much tells nothing. Nothing is drawn where nine tenths or more are left out, and less than half is excluded.
-var leftDoubted = tuned.Number("verdict.left", 0.25, "share of the energy of what lasts that drawings may leave out: half of the amplitude")
+var leftDoubted = tuned.Number("verdict.left", 0.25, "share of the persistent energy that reconstructions may miss: half of the amplitude")
 
 // evidence is how much of what lasts in held-out pictures is not in the drawings, by the covariance of consecutive frames, to which white noise of
 // whatever distribution adds nothing:

@@ -14,8 +14,8 @@ import (
 )
 
 var (
-	agreement     = tuned.Number("share.agreement", 0.9, "R² below which a third of the motion is missed (√0.1): then two measurements do not agree")
-	framesPerTerm = tuned.Number("frames.perTerm", 5, "frames to fit a term of a regression on, at least: what is fitted in vain then costs R² a fifth of what is left")
+	agreement     = tuned.Number("share.agreement", 0.9, "R² below which a third of the motion is missing (√0.1): two measurements then disagree")
+	framesPerTerm = tuned.Number("frames.perTerm", 5, "frames per regression term, at least: overfitting then costs a fifth of the remaining R²")
 )
 
 const ridge = 1e-6 // of standardised columns, against latents that are the same

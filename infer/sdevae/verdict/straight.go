@@ -18,7 +18,7 @@ const (
 	bentAlarm = 0.01 // probability below which chance is excluded: over all latents, one wrong alarm in a hundred trainings
 )
 
-var bentFactor = tuned.Number("verdict.bent", 2, "between the diffusion of two regions, from which it matters: a length is then wrong by √2")
+var bentFactor = tuned.Number("verdict.bent", 2, "ratio of the diffusion in two regions that matters: a length is then wrong by √2")
 
 // straight asks whether the latents diffuse alike everywhere, as straight ones do whose object moves in an even medium: the covariances of their steps in
 // three regions along each latent, by the likelihood ratio with Box's correction (Box 1949). A step is where its middle is: a reversible motion

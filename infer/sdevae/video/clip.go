@@ -60,7 +60,7 @@ func (c *Clip) DT() float64 {
 	return steps[len(steps)/2]
 }
 
-var maxGap = tuned.Number("video.maxGap", 3, "median intervals of the longest step that still counts as one")
+var maxGap = tuned.Number("video.maxGap", 3, "longest step that counts as one, in median intervals")
 
 // MaxGap is the longest step that still counts as one.
 func (c *Clip) MaxGap() float64 { return maxGap.Value() * c.DT() }

@@ -10,7 +10,7 @@ import (
 	"driftscope/infer/sdevae/tuned"
 )
 
-var overPrincipal = tuned.Number("video.principal", 2, "principal pictures that stand for a background that changes as a whole: more hold the object, too")
+var overPrincipal = tuned.Number("video.principal", 2, "principal pictures for a background that changes as a whole: more would contain the object")
 
 // WithoutPrincipal is the clip less the part of bare along the principal pictures of some of its frames; nil where nothing in them changes.
 func (c *Clip) WithoutPrincipal(bare *Clip, some []int) *Clip {
