@@ -36,7 +36,7 @@ func execute(ctx context.Context, args []string) (status int) {
 	}
 	exited := -1
 	parser, err := kong.New(&commands{}, kong.Name("driftscope"), kong.UsageOnError(), kong.Exit(func(code int) { exited = code }), kong.ValueFormatter(withDefault),
-		kong.Description("Follow a microscope's feed in latent coordinates and publish them with their law of motion."),
+		kong.Description("Track a microscope's feed: what moves, by which law, and when the law changes."),
 		kong.BindTo(ctx, (*context.Context)(nil)))
 	if err != nil {
 		exit.Report(err)

@@ -208,9 +208,9 @@ func TestHelp(t *testing.T) {
 		t.Errorf("status %d", o.status)
 	}
 	for name, want := range map[string]string{
-		"simulate": "How many frames; 1000 unless given.",
-		"watch":    "nats://127.0.0.1:4222 unless given.",
-		"pretrain": "The encoder's covariance, diagonal or cholesky; the recipe's unless given.",
+		"simulate": "Number of frames. Default: 1000.",
+		"watch":    "Default: nats://127.0.0.1:4222.",
+		"pretrain": "The encoder's covariance, diagonal or cholesky (default: the recipe's).",
 	} {
 		if help := strings.Join(strings.Fields(drive(t, t.TempDir(), name, "--help").out), " "); !strings.Contains(help, want) {
 			t.Errorf("%s --help: no %q in\n%s", name, want, help)

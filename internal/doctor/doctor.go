@@ -40,7 +40,7 @@ type Report struct {
 // Command is the sub-command.
 type Command struct {
 	JSON bool   `name:"json" help:"Print one JSON object."`
-	Dir  string `default:"." help:"A folder that results or models shall go to." placeholder:"DIR" type:"path"`
+	Dir  string `default:"." help:"Folder for results or models." placeholder:"DIR" type:"path"`
 }
 
 // errBad ends the command with status 1; the findings have been printed.
