@@ -25,7 +25,7 @@ func main() {
 func execute(ctx context.Context, args []string) (status int) {
 	defer func() {
 		if bug := recover(); bug != nil {
-			exit.Report(fmt.Errorf("a mistake in driftscope itself, please report it with the lines below: %v", bug))
+			exit.Report(fmt.Errorf("driftscope has a bug: please report it with the lines below: %v", bug))
 			debug.PrintStack()
 			status = 1
 		}

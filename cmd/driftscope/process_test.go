@@ -376,7 +376,7 @@ func TestProbeStarts(t *testing.T) {
 	if shown, err := png.Decode(picture); err != nil || shown.Bounds().Dx() != 512 {
 		t.Errorf("preview.png: %v", err)
 	}
-	drive(t, folder, "probe", "it's here", "--out", "found").check(t, 2, "stream.yaml is there already")
+	drive(t, folder, "probe", "it's here", "--out", "found").check(t, 2, "stream.yaml exists already")
 	o = drive(t, folder, "probe", "it's here", "--fps", "25", "--out", "timed")
 	if hint := string(suite.Content(t, folder, "timed/stream.yaml")); !strings.Contains(hint, "--latent auto --fps 25 --out") || !strings.Contains(hint, "fps: 25") {
 		t.Errorf("the rate is not in the training's command:\n%s%s", hint, o.errors)

@@ -155,7 +155,7 @@ func (c *runCmd) config(source string) (config.Config, error) {
 func (c *runCmd) out(objects bool) (config.Component, error) {
 	if kind := strings.TrimPrefix(filepath.Ext(c.Out), "."); kind == "csv" || kind == "parquet" {
 		if !objects {
-			return config.Component{}, fmt.Errorf("--out %s: a table of objects takes --objects; of one scene write RESULTS.jsonl, or sinks: [{%s: {path: ...}}] in a configuration", c.Out, kind)
+			return config.Component{}, fmt.Errorf("--out %s: a table of objects needs --objects; without it write RESULTS.jsonl, or set sinks: [{%s: {path: ...}}] in a configuration", c.Out, kind)
 		}
 		options := map[string]any{"path": c.Out, "table": string(latent.KindObjects)}
 		if kind == "parquet" {

@@ -258,7 +258,7 @@ func (s *sampled) Next(dst *sim.Picture) (sim.Truth, error) {
 	}
 	for i, v := range s.pixels {
 		if v != v {
-			return truth, fmt.Errorf("frame %d: the decoder drew what is no number, of latents %.4g: draw a shorter path, or check the model", k, truth.Z)
+			return truth, fmt.Errorf("frame %d: the decoder drew values that are not finite, from latents %.4g: draw a shorter path, or check the model", k, truth.Z)
 		}
 		dst.F32[i%area*in.Channels+in.Channels-1-i/area] = v
 	}

@@ -70,7 +70,7 @@ func (c *Command) check() error {
 	case c.URL == bus.Embedded:
 		return errors.New("--url: embedded is the server inside a run: give its address, or leave it out")
 	case c.NoWait && c.URL == "":
-		return errors.New("--no-wait: without --url nobody else would track the films")
+		return errors.New("--no-wait: needs --url, because without it no other machine tracks the films")
 	case c.Format != "jsonl" && !c.Objects && c.Config == "":
 		return fmt.Errorf("--format %s: is a table of objects: add --objects", c.Format)
 	case c.Slots < 0 || c.Room < 1 || c.Replicas < 1 || c.AckWait < 2*time.Second:

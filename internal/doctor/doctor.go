@@ -74,7 +74,7 @@ func (c *Command) print(w io.Writer, r Report) error {
 		}
 	}
 	if r.Good {
-		_, err := fmt.Fprintln(w, "nothing stands in a run's way: driftscope demo shows one")
+		_, err := fmt.Fprintln(w, "everything is ready: try driftscope demo")
 		return err
 	}
 	return nil

@@ -66,7 +66,7 @@ func (c *Command) checkMore() error {
 		return nil
 	}
 	if _, err := os.Lstat(c.Objects); err == nil {
-		return fmt.Errorf("--objects: %s is there already, and may hold what somebody wrote: give another file", c.Objects)
+		return fmt.Errorf("--objects: %s exists already: give another file", c.Objects)
 	}
 	return atomicfile.Writable(c.Objects)
 }

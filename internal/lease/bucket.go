@@ -187,7 +187,7 @@ func (b *Bucket) begin(g generation) {
 		h.lose(ErrRemade)
 	}
 	if again {
-		b.o.Log.Warn("the KV bucket of leases was deleted, and is made again: what was held is lost, and claimed anew", "bucket", b.o.Bucket)
+		b.o.Log.Warn("the KV bucket of leases was deleted and is made again: its leases are lost and claimed again", "bucket", b.o.Bucket)
 	}
 }
 

@@ -208,10 +208,10 @@ func (p *pooling) send(kind latent.Kind, r message.Record) error {
 		err = p.conn.NATS().Publish(subject, line)
 	}
 	if errors.Is(err, nats.ErrMaxPayload) {
-		return fmt.Errorf("%s: a message of %d bytes, the server takes %d: raise its max_payload", subject, len(line), p.conn.NATS().MaxPayload())
+		return fmt.Errorf("%s: a message of %d bytes, the server accepts %d: raise its max_payload", subject, len(line), p.conn.NATS().MaxPayload())
 	}
 	if err != nil && !p.lost {
-		p.members.say("%s: not published (%v): what is told is lost until the server is back", subject, err)
+		p.members.say("%s: not published (%v): messages are lost until the server is back", subject, err)
 	}
 	if p.lost = err != nil; !p.lost {
 		p.published++

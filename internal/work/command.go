@@ -100,14 +100,14 @@ func (c *Command) Run(ctx context.Context) error {
 	}
 	defer conn.Close()
 	if !conn.NATS().AuthRequired() {
-		console.Warn("%s has no users: whoever reaches it says which streams run here, and may change what is kept: give it users (configs/site/hall.conf, docs/howto/deployment.md)", conn.URL())
+		console.Warn("%s has no users: every client decides which streams run here, and may change the records: give it users (configs/site/hall.conf, docs/howto/deployment.md)", conn.URL())
 	}
 	w, err := New(ctx, conn, o)
 	if err != nil {
 		return err
 	}
 	defer w.Close()
-	console.Say("worker %s of site %s on %s: %g cores, labels %s; Ctrl-C hands over what it runs", o.Name, c.Site, conn.URL(), o.Cores, words(o.Labels))
+	console.Say("worker %s of site %s on %s: %g cores, labels %s; Ctrl-C hands over its streams", o.Name, c.Site, conn.URL(), o.Cores, words(o.Labels))
 	err = w.Run(ctx)
 	if errors.Is(err, context.Canceled) {
 		err = nil

@@ -292,7 +292,7 @@ func (d *durable) failed(err error) {
 	d.state.Retries++
 	d.state.Problem = err.Error()
 	if d.failing.due(d.state.Problem) {
-		d.log.Warn("what is to be kept waits in the spool", "stream", d.state.Stream, "err", err)
+		d.log.Warn("messages wait in the spool", "stream", d.state.Stream, "err", err)
 	}
 }
 
@@ -302,7 +302,7 @@ func (d *durable) damaged(bytes int64) {
 	defer d.mu.Unlock()
 	d.state.Damaged += uint64(bytes)
 	if d.state.Damaged > 0 && d.hurt.due(strconv.FormatUint(d.state.Damaged, 10)) {
-		d.log.Warn("the spool was damaged, and the messages there are lost: look after the disk of nats.store", "spool", d.spool.Folder, "bytes", d.state.Damaged)
+		d.log.Warn("the spool was damaged, and its messages are lost: check the disk of nats.store", "spool", d.spool.Folder, "bytes", d.state.Damaged)
 	}
 }
 
@@ -326,7 +326,7 @@ func (d *durable) remade() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.state.Remade++
-	d.log.Warn("the JetStream stream was deleted, and is made again: what it held is gone", "stream", d.state.Stream, "times", d.state.Remade)
+	d.log.Warn("the JetStream stream was deleted and is made again: its messages are gone", "stream", d.state.Stream, "times", d.state.Remade)
 }
 
 // well forgets the last problem.
