@@ -52,11 +52,11 @@ func (c *Case) agreement() Finding {
 	name := []string{"x", "y"}[worse]
 	switch {
 	case r2[worse].High < tuned.Majority.Value():
-		return Finding{Bad, "the latents do not hold the object's " + name + ", which its centroid has: " + at, try}
+		return Finding{Bad, "the latents do not explain the object's " + name + ", compared with its centroid: " + at, try}
 	case !(r2[worse].Value >= agreement.Value()):
-		return Finding{Doubt, "the latents hold the object's " + name + " only in part, beside its centroid: " + at, try}
+		return Finding{Doubt, "the latents explain the object's " + name + " only in part, compared with its centroid: " + at, try}
 	}
-	return Finding{Level: Good, Reason: "the latents hold the object's place, beside its centroid: " + at}
+	return Finding{Level: Good, Reason: "the latents explain the object's position, compared with its centroid: " + at}
 }
 
 // measuredNoise is the share of a measurement's variance that is noise, R = -mean DD₊ of its steps. A search that jumps between things is noise, too.

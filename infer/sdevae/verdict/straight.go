@@ -45,7 +45,7 @@ func (c *Case) straight(all []Latent) (f Finding, judged bool) {
 		}
 	}
 	if p < bentAlarm && factor > bentFactor.Value() {
-		return Finding{Doubt, fmt.Sprintf("the latents are bent, or what the object moves in is uneven: along z%d their diffusion differs by a factor of %.2g (p = %.1g)", bent+1, factor, p),
+		return Finding{Doubt, fmt.Sprintf("the latents are bent, or the medium is uneven: along z%d their diffusion differs by a factor of %.2g (p = %.1g)", bent+1, factor, p),
 			"give a longer film, or leave another number of latents to --latent auto"}, true
 	}
 	return Finding{Level: Good, Reason: fmt.Sprintf("the latents are straight: their diffusion differs by a factor of at most %.2g (p = %.2g)", factor, p)}, true
