@@ -43,7 +43,6 @@ type pretrainCmd struct {
 	DT             float64  `name:"dt" help:"Seconds between frames; overrides the recording." placeholder:"S"`
 	FPS            float64  `name:"fps" help:"Frames per second; overrides the recording."`
 	Assets         string   `help:"Folder of pictures for sim:NAME, as for simulate." placeholder:"DIR" type:"path"`
-	Scale          []string `hidden:"" help:"Change tuned numbers, NAME=FACTOR, and leave cases out, NAME=0: for studies." placeholder:"NAME=FACTOR"`
 }
 
 // Run learns with the cores shared.

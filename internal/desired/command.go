@@ -104,7 +104,7 @@ type addCommand struct {
 	Model   string   `help:"Encoder: nats:NAME, a model on the server, embedded:NAME, or a path on the worker." placeholder:"MODEL"`
 	Objects bool     `help:"Follow every object in the field."`
 	Labels  []string `help:"Labels that its worker must have, such as the camera's name." placeholder:"LABEL"`
-	Cores   float64  `default:"1" help:"Cores that it needs; measure with driftscope bench frames."`
+	Cores   float64  `default:"1" help:"Cores that it takes: driftlab bench frames tells."`
 	Worker  string   `help:"Worker that should run it (default: any suitable worker)." placeholder:"WORKER"`
 	Replace bool     `help:"Replace the configuration of an existing stream."`
 	server
