@@ -221,7 +221,7 @@ func (b *book[T]) another(ctx context.Context) bool {
 	if before := len(b.vanished); b.keeps && b.read && info.State.LastSeq <= b.last {
 		b.vanish(func(e entry[T]) bool { return e.revision < info.State.FirstSeq })
 		if n := len(b.vanished) - before; n > 0 {
-			b.log.Error("a KV bucket lost records without being told to remove them", "bucket", b.name(), "vanished", n)
+			b.log.Error("a KV bucket was emptied, although no command removed its records", "bucket", b.name(), "vanished", n)
 			b.tell()
 		}
 	}
