@@ -1,8 +1,6 @@
 package change
 
 import (
-	"math"
-
 	"driftscope/online/states"
 )
 
@@ -124,11 +122,11 @@ func (m *Monitor) weigh(t *Track, s *states.Step, from, to float64) {
 		n, w, own := &r.nodes[i], t.weight[i], 0.0
 		for k, d := range n.by {
 			blur := d * m.exposure / 3
-			p, square := t.filters[i*kinds+k].step(s, 2*d*s.DT, [2]float64{from - blur, to - blur}, r.stray)
+			p, longer := t.filters[i*kinds+k].step(s, 2*d*s.DT, [2]float64{from - blur, to - blur}, r.stray)
 			m.chances[k] += w * p
 			if k == 0 {
 				own = p + r.stray
-				beyond += w * math.Exp(-square/2)
+				beyond += w * longer
 			}
 		}
 		e := &m.each[n.state]

@@ -18,7 +18,7 @@ func TestLearnAffine(t *testing.T) {
 	for i := range r.gram.n {
 		r.gram.row(i)[0] = -1 // as rounding leaves it where places are noise
 	}
-	got := r.learn([]choice{{0, 0}}, new([ranges]*matern))
+	got := r.learn([]choice{{0, 0}}, new([ranges]*matern), func() {})
 	if len(got) != 1 || got[0].choice != none {
 		t.Errorf("found %d beliefs", len(got))
 	}
