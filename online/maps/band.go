@@ -18,14 +18,6 @@ func newBand(n, width int) *band { return &band{n, width, make([]float64, n*(wid
 // row lends row i from the diagonal to the left.
 func (b *band) row(i int) []float64 { return b.at[i*(b.width+1) : (i+1)*(b.width+1)] }
 
-// entry is (i, j).
-func (b *band) entry(i, j int) float64 {
-	if i < j {
-		i, j = j, i
-	}
-	return b.at[i*(b.width+1)+i-j]
-}
-
 // add adds v to (i, j) and (j, i).
 func (b *band) add(i, j int, v float64) {
 	if i >= j {
@@ -104,8 +96,8 @@ func (b *band) solved(x []float64) []float64 {
 
 // inverse is the inverse of the factored matrix within the band (Takahashi, Fagan and Chen, 1973): Z = D⁻¹L⁻¹ + (I - L')Z, from the last column on. It
 // is built with both halves, (i, i+k) at width+k and (i, i-k) at width-k of a row, so that every sum runs along one. They stand in full, which is given back to
-// be used again. The inverse takes b's memory.
-func (b *band) inverse(full []float64) (*band, []float64) {
+// be used again. The inverse overwrites b.
+func (b *band) inverse(full []float64) []float64 {
 	if full == nil {
 		full = make([]float64, b.n*(2*b.width+1))
 	}
@@ -129,7 +121,39 @@ func (b *band) inverse(full []float64) (*band, []float64) {
 			b.row(i)[k] = row(i)[b.width-k]
 		}
 	}
-	return b, full
+	return full
+}
+
+// near is what a symmetric matrix over corners, nx in a row, has for each corner and those at most two columns and two rows away: the distance of two numbers
+// gives the place.
+type near []float64
+
+const places = 15 // of a corner, five for each row that it lies behind; a fourth row where rows are short
+
+func placeOf(nx, distance int) (place int, ok bool) {
+	rows := (distance + 2) / nx
+	columns := distance - rows*nx
+	place = 5*rows + columns
+	return place, columns <= 2 && place < places
+}
+
+// near copies them.
+func (b *band) near(nx int) near {
+	out := make(near, b.n*places)
+	for i := range b.n {
+		for k, v := range b.row(i)[:min(2*nx+2, i, b.width)+1] {
+			if at, ok := placeOf(nx, k); ok {
+				out[i*places+at] = v
+			}
+		}
+	}
+	return out
+}
+
+// entry is (i, j).
+func (n near) entry(nx, i, j int) float64 {
+	at, _ := placeOf(nx, max(i, j)-min(i, j))
+	return n[max(i, j)*places+at]
 }
 
 // product is Σ xy over x's length.

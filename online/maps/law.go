@@ -209,7 +209,10 @@ func (m *Map) describe(l *Law, n node, d, v []float64) Cell {
 	return c
 }
 
-// Drift is the mean drift at a place and its standard error along each axis, px/s. Both are 0 before there is a step.
+// Release frees what Drift needs, some MB. What was told stays.
+func (l *Law) Release() { l.field, l.all = nil, nil }
+
+// Drift is the mean drift at a place and its standard error along each axis, px/s. Both are 0 before there is a step, and after Release.
 func (l *Law) Drift(x, y float64) (mean, sd [2]float64) {
 	if l.field == nil {
 		return mean, sd
@@ -253,7 +256,7 @@ func (r *regression) evaluate(b *belief, axis int, at []int, value []float64) (m
 		}
 		mean += p * b.own[axis][at[k]]
 		for l, q := range value {
-			variance += p * q * b.inverse.entry(at[k], at[l])
+			variance += p * q * b.inverse.entry(r.nx, at[k], at[l])
 		}
 	}
 	for a, v := range flat {

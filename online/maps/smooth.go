@@ -148,7 +148,7 @@ func (r *regression) centre(m *Map) {
 type belief struct {
 	choice  choice
 	weight  float64      // ln evidence, then the posterior probability
-	inverse *band        // of G + Q; nil where the drift is affine
+	inverse near         // of G + Q; nil where the drift is affine
 	own     [2][]float64 // (G+Q)⁻¹ b
 	cross   [3][]float64 // (G+Q)⁻¹ G a
 	affine  affine
@@ -156,6 +156,9 @@ type belief struct {
 	factored *band   // G + Q, until it is inverted
 	prior    float64 // ln evidence where b is 0, with the probability of the choice
 }
+
+// mostFactored is how many beliefs wait for their inverse: one may still lose its share, and each takes a MB.
+const mostFactored = 4
 
 // size is the variance of a drift of size s, (px/s)².
 func (r *regression) size(s int) float64 {
@@ -182,11 +185,8 @@ func choices() []choice {
 func (r *regression) learn(of []choice, priors *[ranges]*matern, pause func()) (kept []belief) {
 	sum := math.Inf(-1)
 	take := func(b belief) {
-		if sum = floats.LogSumExp([]float64{sum, b.weight}); b.weight-sum > math.Log(leastShare) {
-			kept = append(kept, b)
-		} else if b.factored != nil {
-			r.spare = append(r.spare, b.factored)
-		}
+		sum = floats.LogSumExp([]float64{sum, b.weight})
+		kept = r.settle(append(kept, b), sum, mostFactored, pause)
 	}
 	for _, c := range of {
 		pause()
@@ -205,16 +205,40 @@ func (r *regression) learn(of []choice, priors *[ranges]*matern, pause func()) (
 	if len(kept) == 0 { // what was left has no answer by the D of this pass: nothing is told but what is affine
 		take(r.plain())
 	}
-	kept = slices.DeleteFunc(kept, func(b belief) bool { return b.weight-sum <= math.Log(leastShare) })
+	kept = r.settle(kept, sum, 0, pause)
 	for i := range kept {
-		b := &kept[i]
-		if b.weight = math.Exp(b.weight - sum); b.factored != nil {
-			pause()
-			b.inverse, r.full = b.factored.inverse(r.full)
-			b.factored = nil
-		}
+		kept[i].weight = math.Exp(kept[i].weight - sum)
 	}
 	return kept
+}
+
+// settle leaves out the beliefs without a share of the evidence sum, and inverts the oldest until most are left to invert.
+func (r *regression) settle(all []belief, sum float64, most int, pause func()) []belief {
+	free := func(b *belief) {
+		if b.factored != nil {
+			r.spare, b.factored = append(r.spare, b.factored), nil
+		}
+	}
+	waiting := 0
+	all = slices.DeleteFunc(all, func(b belief) bool {
+		little := b.weight-sum <= math.Log(leastShare)
+		if little {
+			free(&b)
+		} else if b.factored != nil {
+			waiting++
+		}
+		return little
+	})
+	for i := 0; i < len(all) && waiting > most; i++ {
+		if b := &all[i]; b.factored != nil {
+			pause()
+			r.full = b.factored.inverse(r.full)
+			b.inverse = b.factored.near(r.nx)
+			free(b)
+			waiting--
+		}
+	}
+	return all
 }
 
 // plain is the drift that is affine.

@@ -54,6 +54,7 @@ func learn(o order, pause func()) *Law {
 	}
 	if o.field != nil {
 		l.Map = o.field.Law(pause)
+		l.Map.Release()
 	}
 	return l
 }
