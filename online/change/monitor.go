@@ -37,6 +37,7 @@ type Monitor struct {
 	mixture   []ratio // a state
 
 	work    int            // steps of filters in this frame
+	skipped uint64         // steps of objects that were not weighed, because a frame had too many
 	chances [kinds]float64 // of one step with each D, reused
 	each    [states.MostStates]chance
 }
@@ -65,6 +66,12 @@ func (m *Monitor) Use(l *states.Law, anew bool) (used bool) {
 	return true
 }
 
+// Skipped is how many steps were not weighed since it was called last, because a frame had too many.
+func (m *Monitor) Skipped() (n uint64) {
+	n, m.skipped = m.skipped, 0
+	return n
+}
+
 // Born counts an object that is new.
 func (m *Monitor) Born() { m.objects++ }
 
@@ -86,6 +93,7 @@ func (m *Monitor) Step(t *Track, s states.Step, from, to float64) {
 		t.begin(r)
 	}
 	if m.work += len(t.filters); m.work > mostWork {
+		m.skipped++
 		clear(t.filters)
 		return
 	}
