@@ -30,7 +30,7 @@ type Law struct {
 // passes is how often drift and D are found about each other: D is off by Δt times the drift's slope at first, then by its square.
 const passes = 3
 
-// Law reads the map, and calls pause every millisecond or so of that, unless it is nil. It takes a third of a second and allocates; the map is not changed.
+// Law reads the map, and calls pause every ten milliseconds or so of that, unless it is nil. It takes a third of a second and allocates; the map is not changed.
 func (m *Map) Law(pause func()) *Law {
 	if pause == nil {
 		pause = func() {}
