@@ -1,8 +1,6 @@
 package change
 
-import (
-	"driftscope/online/states"
-)
+import "driftscope/online/states"
 
 // Evidence is how strongly all objects speak for a law that has changed: mean likelihood ratios of Shiryaev and Roberts, in frames.
 type Evidence struct {
