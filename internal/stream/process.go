@@ -256,8 +256,8 @@ func ofStream(stream string, streams int, err error) error {
 	return fmt.Errorf("stream %s: %w", stream, err)
 }
 
-// collect has garbage collected when it is half of what is in use, not as much: with 500 objects that takes a hundredth of the processor time more, and tens of
-// MiB less. Whoever sets GOGC decides.
+// collect lets the heap grow by half before garbage is collected, in place of Go's doubling. With 500 objects this saves tens of MiB for a hundredth of the
+// processor time. GOGC overrides it.
 var collect = sync.OnceFunc(func() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(50)

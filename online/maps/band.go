@@ -95,8 +95,8 @@ func (b *band) solved(x []float64) []float64 {
 }
 
 // inverse is the inverse of the factored matrix within the band (Takahashi, Fagan and Chen, 1973): Z = D⁻¹L⁻¹ + (I - L')Z, from the last column on. It
-// is built with both halves, (i, i+k) at width+k and (i, i-k) at width-k of a row, so that every sum runs along one. They stand in full, which is given back to
-// be used again. The inverse overwrites b.
+// is built with both halves, (i, i+k) at width+k and (i, i-k) at width-k of a row, so that every sum runs along one. full holds both and is returned for
+// the next call. The inverse overwrites b.
 func (b *band) inverse(full []float64) []float64 {
 	if full == nil {
 		full = make([]float64, b.n*(2*b.width+1))

@@ -225,7 +225,7 @@ func (r *regression) wide(at *windows, group int) (best *window, evidence float6
 	return best, evidence, ok
 }
 
-// windows are those about one place, each found when it is asked for first.
+// windows holds the windows about one place. window computes each at its first use.
 type windows struct {
 	x, y  float64
 	found [len(reaches)]*window // nil where it was not asked for, or there is none

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// crowd is how crowded the machine is while tests run. A test's own processor time would say better what it costs, but go test does not tell it, and many tests
-// wait for child processes and servers.
+// crowd measures how busy the machine is while tests run. A test's own processor time would say more, but go test does not print it, and many tests wait for
+// child processes.
 type crowd struct {
 	load func() float64 // processes that want to run
 	now  moment

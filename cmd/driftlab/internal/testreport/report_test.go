@@ -113,7 +113,7 @@ func TestRecorded(t *testing.T) {
 	if _, err := reported(t, events, known); err == nil || !strings.Contains(err.Error(), "71.5 % covered, 75.0 % were") {
 		t.Errorf("found %v", err)
 	}
-	if _, err := readRecorded(filepath.Join("..", "..", "go.mod")); err == nil || !strings.Contains(err.Error(), "go.mod:1:") {
+	if _, err := readRecorded(filepath.Join("..", "..", "..", "..", "go.mod")); err == nil || !strings.Contains(err.Error(), "go.mod:1:") {
 		t.Errorf("found %v", err)
 	}
 }
