@@ -16,7 +16,7 @@ func (e *Estimator) population(last bool) *latent.Population {
 	z, none := &e.last, math.NaN()
 	p := &latent.Population{Seq: z.Seq, Time: z.Time, Spots: e.spots, Births: e.known.births, Deaths: e.known.deaths, Template: z.Spots.Template,
 		Edges: pooled.Edges(), Spectrum: make([]float64, pooled.Bins), CommonX: e.known.common.X, CommonY: e.known.common.Y, CommonSD: e.known.common.SD, ShiftX: e.known.shiftX, ShiftY: e.known.shiftY}
-	p.Tracks, p.Steps, p.Unjudged = e.known.tracks, e.known.steps, e.verdicts.unjudged
+	p.Tracks, p.Steps, p.Unjudged, p.Unweighed = e.known.tracks, e.known.steps, e.verdicts.unjudged, e.law.unweighed
 	for _, id := range e.ids {
 		k := e.live[id]
 		if !k.confirmed {
