@@ -21,7 +21,7 @@ func TestCrowd(t *testing.T) {
 		for i := range frames {
 			z := spread(d.next())
 			began := processedHere()
-			if err := e.Update(dst, z); err != nil {
+			if _, err := e.Update(dst, z); err != nil {
 				t.Fatal(err)
 			}
 			if i >= frames/2 {
@@ -47,7 +47,7 @@ func TestCrowd(t *testing.T) {
 	dst := &latent.Estimate{}
 	var reports []latent.Message
 	for range 30 + 2*patient {
-		if err := e.Update(dst, spread(d.next())); err != nil {
+		if _, err := e.Update(dst, spread(d.next())); err != nil {
 			t.Fatal(err)
 		}
 		reports = append(reports, e.Reports()...)
@@ -60,7 +60,7 @@ func TestCrowd(t *testing.T) {
 }
 
 // spread makes a dish four times as wide, so that thousands of objects have room.
-func spread(z *latent.Latent) *latent.Latent {
+func spread(z *latent.Sight) *latent.Sight {
 	s := &z.Spots
 	s.Width, s.Height = 4*side, 4*side
 	for i := range s.Found {

@@ -14,7 +14,7 @@ func TestLoop(t *testing.T) {
 	const rounds, frames = 8, 100
 	for _, back := range []bool{false, true} { // from the first frame on, or backwards
 		d := newDish(7)
-		film := make([]latent.Latent, frames)
+		film := make([]latent.Sight, frames)
 		for i := range film {
 			film[i].Copy(d.next())
 		}
@@ -28,7 +28,7 @@ func TestLoop(t *testing.T) {
 			}
 			z := &film[k]
 			z.Seq, z.Time = uint64(i), time.Unix(1000, 0).Add(time.Duration(float64(i)*dt*1e9))
-			if err := e.Update(dst, z); err != nil {
+			if _, err := e.Update(dst, z); err != nil {
 				t.Fatal(err)
 			}
 			if most = max(most, len(dst.Objects.ID)); len(e.Alarms()) > 0 {
