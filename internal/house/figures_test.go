@@ -14,7 +14,7 @@ var measured = map[string]struct {
 	graph string
 	list  []string
 }{
-	"bench cluster":       {"cmd/driftlab/internal/bench/cluster", []string{"internal/lease", "internal/placement", "internal/site"}},
+	"bench cluster":       {"cmd/driftlab/internal/bench/cluster", []string{"internal/site", "internal/store"}},
 	"bench frames":        {"cmd/driftlab/internal/bench/frames", framePath},
 	"bench linear":        {"cmd/driftlab/internal/bench/linear", []string{"infer/sdevae/..."}},
 	"bench loop":          {"cmd/driftlab/internal/bench/loop", append([]string{"sinks/pin"}, framePath...)},

@@ -48,7 +48,7 @@ var mayImport = map[string][]string{
 	"ingest/format":                    {"ingest/czi", "ingest/fits", "ingest/hdf5", "ingest/nd2", "internal/sharing"},
 	"ingest/ingesttest":                {"ingest/tiff", "internal/frame", "internal/pipeline"}, // for tests
 	"ingest/mpegts":                    {},
-	"ingest/natsource":                 {"ingest/picture", "ingest/tiff", "ingest/timing", "ingest/wire", "internal/bus", "internal/frame", "internal/pipeline"},
+	"ingest/natsource":                 {"ingest/picture", "ingest/tiff", "ingest/timing", "ingest/wire", "internal/bus", "internal/frame", "internal/pipeline", "internal/store"},
 	"ingest/picture":                   {"ingest/format", "ingest/printed", "ingest/tiff", "internal/frame"},
 	"ingest/printed":                   {},
 	"ingest/recorder":                  {"ingest/format", "ingest/picture", "ingest/tiff", "ingest/zarr", "internal/frame", "internal/pipeline"},
@@ -75,7 +75,7 @@ var mayImport = map[string][]string{
 	"internal/batch":                   {"infer", "infer/card", "ingest", "ingest/format", "ingest/tiff", "ingest/timing", "internal/atomicfile", "internal/bus", "internal/config", "internal/console", "internal/exit", "internal/latent", "internal/model", "internal/recording", "internal/stream", "internal/subprocess", "internal/version", "sinks/message"},
 	"internal/bus":                     {"internal/pages", "internal/rights"},
 	"internal/rights":                  {},
-	"internal/bus/bustest":             {"internal/suite/port"}, // for tests
+	"internal/bus/bustest":             {"internal/suite/link", "internal/suite/port"}, // for tests
 	"internal/census":                  {"infer/field", "internal/frame", "internal/latent", "internal/pipeline", "internal/recording", "online/objects"},
 	"internal/config":                  {"internal/pages"},
 	"internal/console":                 {"internal/atomicfile"},
@@ -92,28 +92,28 @@ var mayImport = map[string][]string{
 	"internal/law":                     {"internal/atomicfile", "internal/console", "internal/evaluation/tracking", "internal/exit", "internal/latent", "online/interactions", "online/maps", "online/motion", "online/states", "online/switching", "sinks/message"},
 	"internal/latent":                  {},
 	"internal/sharing":                 {},
-	"internal/desired":                 {"internal/bus", "internal/config", "internal/console", "internal/exit", "internal/lease", "internal/model", "internal/recording", "internal/site", "internal/stream"},
-	"internal/lease":                   {"internal/bus"},
+	"internal/orders":                  {"internal/bus", "internal/config", "internal/console", "internal/exit", "internal/model", "internal/recording", "internal/site", "internal/stream"},
+	"internal/store":                   {"internal/bus"},
 	"internal/stream/leasetest":        {"ingest", "ingest/natsource", "internal/bus", "internal/config", "internal/latent", "internal/pipeline", "sinks/message"}, // for tests
-	"internal/work":                    {"internal/batch", "internal/bus", "internal/config", "internal/console", "internal/exit", "internal/latent", "internal/lease", "internal/placement", "internal/reach", "internal/recording", "internal/site", "internal/stream", "internal/version", "sinks/message", "sinks/natsink"},
+	"internal/work":                    {"internal/batch", "internal/bus", "internal/config", "internal/console", "internal/exit", "internal/latent", "internal/reach", "internal/recording", "internal/site", "internal/stream", "internal/version", "sinks/message", "sinks/natsink"},
 	"internal/manual":                  {},
 	"internal/model":                   {"configs", "infer", "internal/pages"},
 	"internal/nice":                    {},
 	"internal/order":                   {},
 	"internal/pages":                   {},
 	"internal/pipeline":                {"internal/frame", "internal/latent", "internal/nice"},
-	"internal/placement":               {},
 	"internal/pool":                    {"internal/bus", "internal/exit", "internal/latent", "online/combine", "sinks/message"},
 	"internal/suite/port":              {},
 	"internal/suite/pty":               {},
 	"internal/recording":               {"infer/card", "infer/sdevae/numeric", "infer/sdevae/video", "ingest", "ingest/picture", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/order", "internal/pages", "internal/pipeline", "preprocess", "preprocess/illumination"},
 	"internal/recording/recordingtest": {}, // for tests
 	"internal/replay":                  {"infer/field", "internal/bus", "internal/console", "internal/evaluation/tracking", "internal/exit", "internal/frame", "internal/latent", "internal/pipeline", "internal/recording", "sinks/message", "sinks/natsink"},
-	"internal/site":                    {"internal/bus", "internal/config", "internal/lease", "internal/placement"},
+	"internal/site":                    {"internal/bus", "internal/config", "internal/store"},
 	"internal/reach":                   {"internal/config", "internal/model"},
 	"internal/stream":                  {"infer", "infer/card", "infer/field", "infer/sdevae", "ingest", "ingest/recorder", "internal/atomicfile", "internal/bus", "internal/config", "internal/console", "internal/exit", "internal/frame", "internal/latent", "internal/model", "internal/pages", "internal/pipeline", "internal/reach", "internal/recording", "internal/trigger", "online", "online/objects", "preprocess", "sinks", "sinks/message", "sinks/natsink", "sinks/web"},
 	"internal/subprocess":              {},
 	"internal/suite":                   {"internal/atomicfile"}, // for tests
+	"internal/suite/link":              {},                      // for tests and studies
 	"internal/suite/mats":              {"internal/suite"},      // for tests
 	"internal/training":                {"infer/card", "infer/field", "infer/sdevae", "infer/sdevae/gauge", "infer/sdevae/network", "infer/sdevae/report", "infer/sdevae/verdict", "infer/sdevae/video", "internal/atomicfile", "internal/census", "internal/console", "internal/exit", "internal/frame", "internal/latent", "internal/model", "internal/recording", "internal/version"},
 	"internal/trigger":                 {"internal/latent"},
@@ -152,7 +152,7 @@ var mayImport = map[string][]string{
 	"sinks":                            {"internal/bus", "internal/latent", "sinks/file", "sinks/message", "sinks/natsink", "sinks/pin"},
 	"sinks/file":                       {"internal/atomicfile", "internal/latent", "sinks/message"},
 	"sinks/message":                    {"internal/latent"},
-	"sinks/natsink":                    {"internal/bus", "internal/latent", "sinks/message", "sinks/spool"},
+	"sinks/natsink":                    {"internal/bus", "internal/latent", "internal/store", "sinks/message", "sinks/spool"},
 	"sinks/pin":                        {"internal/latent", "sinks/message"},
 	"sinks/schemas":                    {"internal/latent", "sinks/message", "sinks/natsink"},
 	"sinks/sinktest":                   {"internal/bus", "internal/config", "internal/latent"}, // for tests
@@ -205,8 +205,6 @@ var never = []struct{ from, target, reason string }{
 	{"internal/config", "gocv.io/x/gocv", "a configuration is text"},
 	{"internal/bus", "gocv.io/x/gocv", "the bus carries bytes"},
 	{"internal/site", "gocv.io/x/gocv", "records need no pictures"},
-	{"internal/placement", "github.com/nats-io/nats.go", "a plan is a function of records"},
-	{"internal/lease", "gocv.io/x/gocv", "who may run a stream needs no pictures"},
 	{"internal/archive", "runtime/cgo", "a checkpoint is bytes"},
 	{"internal/atomicfile", "runtime/cgo", "a file is bytes"},
 	{"internal/sharing", "runtime/cgo", "a file is bytes"},

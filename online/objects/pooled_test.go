@@ -31,7 +31,7 @@ func TestLawOfAll(t *testing.T) {
 			t.Errorf("state %d: %+v, expected D %g px²/s, half of the time", j, s, truth)
 		}
 	}
-	if l.Nats > switching.Evident || !strings.HasPrefix(l.Says, "2 states") || !strings.Contains(l.Says, "µm²/s") || !strings.Contains(l.Says, "no object is told to switch") {
+	if l.Nats > switching.Evident || !strings.HasPrefix(l.Says, "2 states") || !strings.Contains(l.Says, "µm²/s") || !strings.Contains(l.Says, "no evidence of switching") {
 		t.Errorf("evidence for switching %.1f nats; it says %q", l.Nats, l.Says)
 	}
 	o := dst.Objects

@@ -21,6 +21,7 @@ import (
 	"driftscope/internal/atomicfile"
 	"driftscope/internal/latent"
 	"driftscope/internal/suite/fakecamera"
+	"driftscope/internal/suite/link"
 	"driftscope/internal/suite/port"
 )
 
@@ -45,7 +46,7 @@ type rig struct {
 	embedded, outside *hub // the server inside program a, and the one beside
 	server, camera    *process
 	later             *process // a server on what the embedded one kept
-	link              *link
+	link              *link.Link
 	programs          []*program
 	streams           []*stream
 	publishers        []*publisher
@@ -236,7 +237,7 @@ func (r *rig) build() (err error) {
 	if r.ports.server, err = r.ports.reserved.Next(); err != nil {
 		return err
 	}
-	if r.link, err = newLink(fmt.Sprintf("127.0.0.1:%d", r.ports.server)); err != nil {
+	if r.link, err = link.New(fmt.Sprintf("127.0.0.1:%d", r.ports.server)); err != nil {
 		return err
 	}
 	if r.embedded, err = newHub("embedded", r.embeddedURL()); err != nil {
@@ -310,7 +311,7 @@ func (r *rig) addPrograms(disk string) error {
 			return fmt.Sprintf("{%s: {path: %q, follow: true, fps: %d}}", kind, path, time.Second/g.every), err
 		}
 	}
-	outside := fmt.Sprintf("nats://%s", r.link.address())
+	outside := fmt.Sprintf("nats://%s", r.link.Address())
 	folderA, tiffB, tiffC := grows("pictures", false, 200*time.Millisecond), grows("pages", true, 200*time.Millisecond), grows("short", true, 100*time.Millisecond)
 	type part struct {
 		name, kind string
@@ -387,7 +388,7 @@ func (r *rig) close(clean bool) {
 		}
 	}
 	if r.link != nil {
-		r.link.close()
+		r.link.Close()
 	}
 	for _, h := range []*hub{r.embedded, r.outside} {
 		if h != nil {

@@ -89,8 +89,8 @@ func (l *lab) strikeWorker(fault string, x *worker) wound {
 		x.signal(syscall.SIGSTOP)
 		w.heal = func(context.Context) error { x.signal(syscall.SIGCONT); return nil }
 	case faultPartition:
-		x.way.cut(true)
-		w.heal = func(context.Context) error { x.way.cut(false); return nil }
+		turn(x.way, true)
+		w.heal = func(context.Context) error { turn(x.way, false); return nil }
 	}
 	return w
 }
@@ -124,7 +124,7 @@ func (l *lab) strikeTwin(random *rand.Rand) (w wound, err error) {
 	}
 	l.workers[i] = twin
 	w.heal = func(ctx context.Context) error {
-		defer x.way.close()
+		defer x.way.Close()
 		defer x.kill()
 		x.signal(syscall.SIGCONT)
 		for end := time.Now().Add(patience * l.c.TTL); !x.gone(); pause(ctx, 100*time.Millisecond) {

@@ -14,7 +14,6 @@ import (
 	"driftscope/cmd/driftlab/internal/bench"
 	"driftscope/internal/bus"
 	"driftscope/internal/exit"
-	"driftscope/internal/lease"
 	"driftscope/internal/site"
 	"driftscope/internal/suite/port"
 )
@@ -162,7 +161,7 @@ func (l *lab) watch(ctx context.Context) {
 func (l *lab) running() map[string]string {
 	all := map[string]string{}
 	for _, x := range l.site.Leases() {
-		if x.State == lease.Taken {
+		if x.State == site.Taken {
 			all[x.Stream] = x.Record.Worker
 		}
 	}
@@ -294,12 +293,12 @@ func (l *lab) close() {
 		l.conn.Close()
 	}
 	for _, w := range l.workers {
-		w.way.close()
+		w.way.Close()
 	}
 	for _, m := range l.servers {
 		m.kill()
 		for _, r := range m.routes {
-			r.close()
+			r.Close()
 		}
 	}
 	l.ports.Close()

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"driftscope/internal/atomicfile"
+	"driftscope/internal/suite/link"
 	"driftscope/internal/suite/port"
 )
 
@@ -19,15 +20,24 @@ import (
 type machine struct {
 	process
 	name    string
-	address string // of clients
-	monitor string // of its HTTP pages
-	routes  []*way // to and from every other server
+	address string       // of clients
+	monitor string       // of its HTTP pages
+	routes  []*link.Link // to and from every other server
 }
 
 // cut cuts the server off from the others, or mends the routes. Clients still reach it.
 func (m *machine) cut(off bool) {
 	for _, r := range m.routes {
-		r.cut(off)
+		turn(r, off)
+	}
+}
+
+// turn cuts a way, so that nothing passes and connections stay, or mends it.
+func turn(l *link.Link, off bool) {
+	if off {
+		l.Turn(link.Held)
+	} else {
+		l.Turn(link.Whole)
 	}
 }
 
@@ -58,12 +68,12 @@ func newServers(folder string, n int, ports *port.Reserved) ([]*machine, error) 
 			if j == i {
 				continue
 			}
-			r, err := newWay([]string{free[3*j]})
+			r, err := link.New(free[3*j])
 			if err != nil {
 				return servers, err
 			}
 			m.routes, other.routes = append(m.routes, r), append(other.routes, r)
-			routes = append(routes, fmt.Sprintf("%q", r.addresses()[0]))
+			routes = append(routes, fmt.Sprintf("%q", r.Addresses()[0]))
 		}
 		own := filepath.Join(folder, m.name)
 		if err := os.MkdirAll(own, 0o700); err != nil {
