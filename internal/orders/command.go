@@ -26,21 +26,21 @@ import (
 
 // Command says what should run, one field a thing to do.
 type Command struct {
-	Add    addCommand    `cmd:"" help:"Have a stream run on a worker of the site."`
-	List   listCommand   `cmd:"" help:"List the streams of the site, where they run and since when, and its workers."`
-	Show   showCommand   `cmd:"" help:"Print the configuration of one."`
-	Move   moveCommand   `cmd:"" help:"Have one run on another worker."`
-	Remove removeCommand `cmd:"" help:"End one."`
+	Add    addCommand    `cmd:"" help:"Add a stream to the site; a worker runs it."`
+	List   listCommand   `cmd:"" help:"List the streams and workers of the site."`
+	Show   showCommand   `cmd:"" help:"Print the configuration of a stream."`
+	Move   moveCommand   `cmd:"" help:"Move a stream to another worker."`
+	Remove removeCommand `cmd:"" help:"End a stream and remove it from the site."`
 }
 
 // server says which site it is.
 type server struct {
-	NATS     string `name:"nats" default:"nats://127.0.0.1:4222" help:"The site's server, several of a cluster with commas between, or context:NAME." placeholder:"URL"`
+	NATS     string `name:"nats" default:"nats://127.0.0.1:4222" help:"NATS server of the site, several of a cluster separated by commas, or context:NAME." placeholder:"URL"`
 	Creds    string `help:"Credentials for that server." placeholder:"FILE.creds"`
-	CA       string `name:"ca" help:"Certificates that the server's is checked against." placeholder:"FILE.pem"`
-	Prefix   string `default:"driftscope" help:"First token of the subjects."`
-	Site     string `default:"local" help:"Second token of the subjects."`
-	Replicas int    `default:"1" help:"Servers of a cluster that have the site's records, where they are made."`
+	CA       string `name:"ca" help:"Certificate authority of the server." placeholder:"FILE.pem"`
+	Prefix   string `default:"driftscope" help:"First token of the NATS subjects."`
+	Site     string `default:"local" help:"Second token of the NATS subjects."`
+	Replicas int    `default:"1" help:"Copies of the site's records in a cluster, if they are new."`
 }
 
 // reading is how long the records of a site may take to come.
@@ -98,14 +98,14 @@ func read(ctx context.Context, s *site.Site) error {
 
 // addCommand has a stream run.
 type addCommand struct {
-	Source  string   `arg:"" help:"A configuration that ends in .yaml, or a source as for run."`
-	Name    string   `help:"The stream's name; the configuration's unless told otherwise." placeholder:"NAME"`
-	Model   string   `help:"The encoder: nats:NAME, one that the server keeps, embedded:NAME, or a path on the worker." placeholder:"MODEL"`
+	Source  string   `arg:"" help:"A .yaml configuration, or a source as for run."`
+	Name    string   `help:"Name of the stream (default: the configuration's)." placeholder:"NAME"`
+	Model   string   `help:"Encoder: nats:NAME, a model on the server, embedded:NAME, or a path on the worker." placeholder:"MODEL"`
 	Objects bool     `help:"Follow every object in the field."`
-	Labels  []string `help:"What its worker must have, such as the camera's name." placeholder:"LABEL"`
+	Labels  []string `help:"Labels that its worker must have, such as the camera's name." placeholder:"LABEL"`
 	Cores   float64  `default:"1" help:"Cores that it takes: driftlab bench frames tells."`
-	Worker  string   `help:"Where it should run; any worker that can unless told otherwise." placeholder:"WORKER"`
-	Replace bool     `help:"Replace the stream of that name: it goes on by the new configuration."`
+	Worker  string   `help:"Worker that should run it (default: any suitable worker)." placeholder:"WORKER"`
+	Replace bool     `help:"Replace the configuration of an existing stream."`
 	server
 }
 
@@ -286,7 +286,7 @@ func (c *showCommand) Run(ctx context.Context) error {
 // moveCommand pins a stream.
 type moveCommand struct {
 	Name string `arg:"" help:"The stream."`
-	To   string `help:"The worker; any that can unless told otherwise." placeholder:"WORKER"`
+	To   string `help:"New worker (default: any suitable worker)." placeholder:"WORKER"`
 	server
 }
 

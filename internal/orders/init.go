@@ -16,20 +16,20 @@ import (
 
 // SiteCommand is driftscope site.
 type SiteCommand struct {
-	Init initCommand `cmd:"" help:"Make the streams and buckets of a site, with the rights of its admin."`
+	Init initCommand `cmd:"" help:"Make the JetStream streams and buckets of a site, as its admin."`
 }
 
 // initCommand makes what a site keeps on its server.
 type initCommand struct {
-	Camera []string      `help:"A camera of the site: makes the stream of the frames on camera.NAME, and that of the results of the stream NAME." placeholder:"NAME"`
-	Stream []string      `help:"A stream of the site: makes that of its results. Streams that stream add has named need no flag." placeholder:"NAME"`
-	TTL    time.Duration `name:"ttl" default:"5s" help:"How long a stream may be without a worker once one has died."`
+	Camera []string      `help:"Camera of the site: makes the JetStream streams for frames on camera.NAME and for results of the stream NAME." placeholder:"NAME"`
+	Stream []string      `help:"Stream of the site: makes the JetStream stream for its results. Streams of stream add need no flag." placeholder:"NAME"`
+	TTL    time.Duration `name:"ttl" default:"5s" help:"Time after which another worker takes over the streams of a dead one."`
 	server
 }
 
-// Help says when to run it again.
+// Help says when to run the command again.
 func (c *initCommand) Help() string {
-	return "It changes nothing that is there, and may be run again: after stream add, to make what the new streams keep. Workers and operators need no right to make a stream then."
+	return "The command changes no existing stream or bucket. Run it again after stream add, to make what the new streams need. Workers and operators then need no right to make streams."
 }
 
 // Run makes what is missing, and prints what there is.
