@@ -12,8 +12,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"gocv.io/x/gocv"
 
-	"driftscope/internal/fakecamera"
 	"driftscope/internal/pipeline"
+	"driftscope/internal/suite/fakecamera"
 )
 
 // The fake camera's region and rate in these tests: small, and slow enough for a busy machine, fast enough for a short test.

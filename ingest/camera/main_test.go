@@ -8,8 +8,8 @@ import (
 
 	"driftscope/ingest/child"
 	"driftscope/ingest/ingesttest"
-	"driftscope/internal/fakecamera"
 	"driftscope/internal/pipeline"
+	"driftscope/internal/suite/fakecamera"
 	"driftscope/internal/suite/mats"
 )
 

@@ -54,7 +54,7 @@ func execute(ctx context.Context) int {
 			err = command.Run()
 		}
 	}
-	exit.Report(err)
+	(&exit.Program{Name: "driftscope"}).Report(err)
 	return exit.Status(err)
 }
 
@@ -90,11 +90,7 @@ func start(t *testing.T, args ...string) *running {
 // until waits until what is said holds.
 func until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for end := time.Now().Add(5 * time.Minute); !holds(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("it never came to this: %s", what)
-		}
-	}
+	suite.UntilWithin(t, 5*time.Minute, holds, what)
 }
 
 // scenes makes films of one molecule each, by seeds of their own, in folders of a folder.

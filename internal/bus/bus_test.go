@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"driftscope/internal/suite"
 	"github.com/nats-io/nats.go"
 	"go.uber.org/goleak"
 )
@@ -227,11 +228,7 @@ func TestServerComesBack(t *testing.T) {
 // wait polls for what another goroutine brings about.
 func wait(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("waited too long for " + what)
-		}
-	}
+	suite.Until(t, ok, what)
 }
 
 func TestSubject(t *testing.T) {

@@ -109,17 +109,18 @@ func (r *Resource) Settle(ctx context.Context, js jetstream.JetStream) (s jetstr
 	return changed, false, err
 }
 
-// guarded calls do, which asks the API of JetStream for what, and returns ErrForbidden as soon as the server refuses that.
+// guarded calls do, which asks the API of JetStream for what, and returns ErrForbidden as soon as the server refuses that. A refusal of an earlier request, which
+// the connection still names as its last error, does not count.
 func guarded(ctx context.Context, js jetstream.JetStream, what string, do func(context.Context) error) error {
 	asking, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	done := make(chan struct{})
+	done, before := make(chan struct{}), js.Conn().LastError()
 	go func() {
 		defer close(done)
 		tick := time.NewTicker(refusedEvery)
 		defer tick.Stop()
 		for {
-			if err := js.Conn().LastError(); errors.Is(err, nats.ErrPermissionViolation) && strings.Contains(err.Error(), `"$JS.API.STREAM.`+what+`"`) {
+			if err := js.Conn().LastError(); err != before && errors.Is(err, nats.ErrPermissionViolation) && strings.Contains(err.Error(), `"$JS.API.STREAM.`+what+`"`) {
 				stop(ErrForbidden)
 			}
 			select {

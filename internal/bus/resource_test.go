@@ -139,3 +139,30 @@ func TestSettle(t *testing.T) {
 		t.Errorf("found %v for a user who may not change what is as it should be", err)
 	}
 }
+
+// TestRefusedBefore: a request is not refused because one before it was, on the same connection.
+func TestRefusedBefore(t *testing.T) {
+	_, worker := guardedServer(t)
+	js := streams(t, worker)
+	names, err := NewSubject("", "", "bead")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := names.Laws(1)
+	for range 2 { // of two refusals each is one
+		if _, _, err := r.Ensure(t.Context(), js); !errors.Is(err, ErrForbidden) {
+			t.Fatalf("found %v for a user who may not make it", err)
+		}
+	}
+	slow := func(ctx context.Context) error {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(20 * refusedEvery):
+			return nil
+		}
+	}
+	if err := guarded(t.Context(), js, "CREATE."+r.Name(), slow); err != nil {
+		t.Errorf("found %v for what the server has not refused", err)
+	}
+}

@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -11,9 +12,55 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// tellEvery is how often one kind of fault is logged while it lasts: a refused connection is tried four times a second, and whoever may send
+// tellEvery is how often one kind of fault is told while it lasts: a refused connection is tried four times a second, and whoever may send
 // requests can cause a refusal with another text each.
 const tellEvery = 30 * time.Second
+
+// mostKinds bounds the kinds of faults that are told apart; the others are one more kind.
+const mostKinds = 64
+
+// Seldom limits how often a kind of fault is told while it lasts: once in Every, or in 30 s. The zero value is ready. It may be used from any goroutine.
+type Seldom struct {
+	Every time.Duration
+
+	mu    sync.Mutex
+	kinds map[string]*telling
+}
+
+// telling is when a kind of fault was told last, and how often it has come since.
+type telling struct {
+	last time.Time
+	more uint64
+}
+
+// Due says whether a fault of a kind must be told now, and how often it has come since it was told last.
+func (s *Seldom) Due(kind string) (before uint64, due bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.kinds[kind] == nil && len(s.kinds) >= mostKinds {
+		kind = ""
+	}
+	k, now := s.kinds[kind], time.Now()
+	if k != nil && now.Sub(k.last) < cmp.Or(s.Every, tellEvery) {
+		k.more++
+		return 0, false
+	}
+	if s.kinds == nil {
+		s.kinds = map[string]*telling{}
+	}
+	if k != nil {
+		before = k.more
+	}
+	s.kinds[kind] = &telling{last: now}
+	return before, true
+}
+
+// News has the next fault of any kind told.
+func (s *Seldom) News() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.kinds = nil
+}
 
 // Warnings is a logger that writes warnings and errors to standard error.
 func Warnings() *slog.Logger {
@@ -24,15 +71,7 @@ func Warnings() *slog.Logger {
 type told struct {
 	log *slog.Logger
 	url string
-
-	mu    sync.Mutex
-	kinds map[string]*telling
-}
-
-// telling is when a kind of fault was logged last, and how often it has come since.
-type telling struct {
-	last time.Time
-	more uint64
+	Seldom
 }
 
 // sentinels are the faults that nats.go tells apart.
@@ -52,29 +91,13 @@ func kindOf(err error) string {
 }
 
 func (t *told) warn(what string, err error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	kind := what + ": " + kindOf(err)
-	k := t.kinds[kind]
-	if k == nil {
-		k = &telling{}
-		if t.kinds == nil {
-			t.kinds = map[string]*telling{}
-		}
-		t.kinds[kind] = k
+	if before, due := t.Due(what + ": " + kindOf(err)); due {
+		t.log.Warn(what, "url", t.url, "err", err, "before", before)
 	}
-	if now := time.Now(); k.last.IsZero() || now.Sub(k.last) >= tellEvery {
-		t.log.Warn(what, "url", t.url, "err", err, "before", k.more)
-		k.last, k.more = now, 0
-		return
-	}
-	k.more++
 }
 
 // back logs that the server is there again; the next fault of any kind is news.
 func (t *told) back() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.kinds = nil
+	t.News()
 	t.log.Info("the NATS server is back", "url", t.url)
 }

@@ -24,5 +24,5 @@ func (n NotTaken) Unwrap() error { return n.Cause }
 type CutShort struct{ Places, Bytes int }
 
 func (c CutShort) Error() string {
-	return fmt.Sprintf("the NATS server takes %d bytes a message: %d places, the least certain, are left out of one: raise its max_payload, or lower objects.max", c.Bytes, c.Places)
+	return fmt.Sprintf("the NATS server accepts %d bytes per message: the %d least certain positions are left out: raise its max_payload, or lower objects.max", c.Bytes, c.Places)
 }

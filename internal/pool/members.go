@@ -44,7 +44,7 @@ type members struct {
 	stale time.Duration
 	notes io.Writer
 	all   map[string]*member
-	told  map[string]*telling
+	told  bus.Seldom
 	news  bool // something has changed since fresh was asked
 	law   bool // and the law with it
 	counters
@@ -68,15 +68,9 @@ const (
 	queueFull  = "queue_full"
 )
 
-// telling is when a kind of fault was told last, and how often it has come since.
-type telling struct {
-	last time.Time
-	more uint64
-}
-
 // newMembers expects those that a command names.
 func newMembers(c *Command, notes io.Writer) *members {
-	m := &members{name: c.Name, any: c.Streams[0] == everyone, stale: time.Duration(c.Stale * float64(time.Second)), notes: notes, all: map[string]*member{}, told: map[string]*telling{},
+	m := &members{name: c.Name, any: c.Streams[0] == everyone, stale: time.Duration(c.Stale * float64(time.Second)), notes: notes, all: map[string]*member{}, told: bus.Seldom{Every: tellEvery},
 		counters: counters{dropped: map[string]uint64{}}}
 	if !m.any {
 		for _, stream := range c.Streams {
@@ -93,21 +87,14 @@ func (m *members) say(format string, args ...any) {
 
 // note is say for what may come often: a kind of it once in tellEvery, with how many there were between.
 func (m *members) note(kind, format string, args ...any) {
-	t := m.told[kind]
-	if t == nil {
-		t = &telling{}
-		m.told[kind] = t
-	}
-	now := time.Now()
-	if !t.last.IsZero() && now.Sub(t.last) < tellEvery {
-		t.more++
+	before, due := m.told.Due(kind)
+	if !due {
 		return
 	}
 	text := fmt.Sprintf(format, args...)
-	if t.more > 0 {
-		text += fmt.Sprintf(" (and %d before)", t.more)
+	if before > 0 {
+		text += fmt.Sprintf(" (and %d before)", before)
 	}
-	t.last, t.more = now, 0
 	m.say("%s", text)
 }
 

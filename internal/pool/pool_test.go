@@ -20,6 +20,7 @@ import (
 	"driftscope/internal/bus/bustest"
 	"driftscope/internal/exit"
 	"driftscope/internal/latent"
+	"driftscope/internal/suite"
 	"driftscope/sinks/message"
 )
 
@@ -61,11 +62,7 @@ func (n *notes) String() string {
 // until waits for what must come true.
 func until(t *testing.T, what string, true func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !true(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("waited 20 s for %s", what)
-		}
-	}
+	suite.Until(t, true, what)
 }
 
 // experiment is a pool on a real server, and who publishes and hears there.

@@ -5,10 +5,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"driftscope/internal/site"
 	"driftscope/internal/stream/leasetest"
+	"driftscope/internal/suite"
 )
 
 // TestRefusedStream: a stream that somebody submits reaches nothing of the worker's machine that the worker does not allow: it is refused by the key, in the
@@ -29,21 +29,16 @@ func TestRefusedStream(t *testing.T) {
 	p.add("good", "")
 	p.work("hall-1")
 	leasetest.Results(t, film.Conn, "good", 20)
-	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+	problems := map[string]string{}
+	suite.UntilWithin(t, patience, func() bool {
 		unwritten(t, evil, evil+".jsonl")
-		problems := map[string]string{}
 		for _, w := range p.of.Workers() {
 			for _, r := range w.Streams {
 				problems[r.Stream] = r.Problem
 			}
 		}
-		if strings.HasPrefix(problems["spy"], "source.gst.pipeline: found ") && strings.HasPrefix(problems["write"], "sinks[0].jsonl.path: found ") {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatalf("the worker's record says %q", problems)
-		}
-	}
+		return strings.HasPrefix(problems["spy"], "source.gst.pipeline: found ") && strings.HasPrefix(problems["write"], "sinks[0].jsonl.path: found ")
+	}, "the worker's record says", problems)
 	film.Next(20)
 	leasetest.Once(t, "good", leasetest.Results(t, film.Conn, "good", 40), 40)
 	unwritten(t, evil, evil+".jsonl")

@@ -7,6 +7,6 @@
 //	configuration.go  what is run of what is desired, with secrets
 //	told.go           what the worker says of itself
 //
-// Nobody leads. Every worker computes the same plan from the same records (internal/placement) and does its own part of it; who runs a stream is decided by its
-// lease alone (internal/lease).
+// Nobody leads. Every worker computes the same plan from the same records (site.Plan) and does its own part of it; who runs a stream is decided by its
+// lease alone (site.Held).
 package work

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"driftscope/internal/console"
-	"driftscope/internal/lease"
+	"driftscope/internal/site"
 	"driftscope/internal/stream"
 )
 
@@ -29,7 +29,7 @@ const (
 // run is one stream under its lease.
 type run struct {
 	name  string
-	held  *lease.Held
+	held  *site.Held
 	since time.Time
 	gone  chan struct{} // closed once nothing of it runs any more
 	stop  context.CancelFunc
@@ -44,7 +44,7 @@ type run struct {
 }
 
 // newRun is a stream that is claimed.
-func newRun(name, text string, held *lease.Held) *run {
+func newRun(name, text string, held *site.Held) *run {
 	return &run{name: name, text: text, held: held, since: time.Now(), gone: make(chan struct{}), changed: make(chan struct{}), state: starting}
 }
 

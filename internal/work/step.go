@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"driftscope/internal/console"
-	"driftscope/internal/lease"
-	"driftscope/internal/placement"
 	"driftscope/internal/site"
 	"driftscope/sinks/message"
 	"driftscope/sinks/natsink"
@@ -27,7 +25,7 @@ func (w *Worker) look(ctx context.Context, s *site.Snapshot) {
 	}
 	w.count(s)
 	plan := s.Plan()
-	held := map[string]lease.Lease{}
+	held := map[string]site.Lease{}
 	for _, l := range s.Leases {
 		held[l.Stream] = l
 	}
@@ -48,7 +46,7 @@ func (w *Worker) look(ctx context.Context, s *site.Snapshot) {
 			if r := w.runs[d.Name]; r != nil {
 				r.desire(d.Config)
 				w.keepOrPass(ctx, r, plan.Places[d.Name])
-			} else if w.wants(d.Name, held[d.Name], &plan) {
+			} else if w.wants(d.Name, held[d.Name], plan) {
 				w.tasks.Go(func() { w.claim(ctx, d.Name, d.Config) })
 			}
 		}
@@ -80,7 +78,7 @@ func (w *Worker) compare(workers []site.Worker) {
 	for _, o := range workers {
 		if o.Version != w.o.Version && !w.builds[o.Version] {
 			w.builds[o.Version] = true
-			console.Warn("worker %s is of another build, %.64q, this one is %s: a law that one build keeps the other may not read, and it would begin anew: bring all to one", o.Name, o.Version, w.o.Version)
+			console.Warn("worker %s has another build, %.64q, this one is %s: builds may not read each other's laws and then start with a new one: use one build", o.Name, o.Version, w.o.Version)
 		}
 	}
 }
@@ -103,21 +101,21 @@ func (w *Worker) keepOrPass(ctx context.Context, r *run, to string) {
 }
 
 // wants says whether a stream that this worker does not run should be claimed now. The lock is held.
-func (w *Worker) wants(name string, held lease.Lease, plan *placement.Plan) bool {
+func (w *Worker) wants(name string, held site.Lease, plan *site.Plan) bool {
 	now := time.Now()
 	c := w.claims[name]
 	if c == nil {
 		c = &claim{alone: now}
 		w.claims[name] = c
 	}
-	if held.State == lease.Taken {
+	if held.State == site.Taken {
 		c.alone = now
 	}
 	order := plan.Turn(w.o.Name, name)
 	if w.draining || c.busy || order < 0 || now.Before(c.again) || now.Sub(c.alone) < time.Duration(order)*turn {
 		return false
 	}
-	if order > 0 && held.State == lease.Taken {
+	if order > 0 && held.State == site.Taken {
 		return false
 	}
 	c.busy = true
@@ -136,7 +134,7 @@ func (w *Worker) claim(ctx context.Context, name, text string) {
 	c.busy = false
 	if err != nil {
 		c.again = time.Now().Add(time.Second)
-		var wait *lease.Wait
+		var wait *site.Wait
 		if errors.As(err, &wait) {
 			c.again = time.Now().Add(wait.Again)
 			time.AfterFunc(wait.Again, w.nudge)
@@ -162,7 +160,7 @@ func (w *Worker) claim(ctx context.Context, name, text string) {
 
 // after gives up a run that has ended by itself, so that its stream is claimed anew: with an epoch beyond that of what is kept.
 func (w *Worker) after(ctx context.Context, r *run) {
-	if err := r.held.Err(); err != nil && !errors.Is(err, lease.ErrReleased) {
+	if err := r.held.Err(); err != nil && !errors.Is(err, site.ErrReleased) {
 		console.Say("stream %s is not run here any more: its lease is lost: %v", r.name, err)
 	}
 	w.mu.Lock()
@@ -199,7 +197,7 @@ func (w *Worker) holder(name string) string {
 }
 
 // take claims a stream with an epoch beyond that of what is kept of it.
-func (w *Worker) take(ctx context.Context, name string) (*lease.Held, error) {
+func (w *Worker) take(ctx context.Context, name string) (*site.Held, error) {
 	ctx, done := context.WithTimeout(ctx, lately)
 	defer done()
 	w.mu.Lock()

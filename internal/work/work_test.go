@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -17,11 +18,11 @@ import (
 	"driftscope/internal/config"
 	"driftscope/internal/exit"
 	"driftscope/internal/latent"
-	"driftscope/internal/lease"
 	"driftscope/internal/reach"
 	"driftscope/internal/site"
 	"driftscope/internal/stream"
 	"driftscope/internal/stream/leasetest"
+	"driftscope/internal/suite"
 	"driftscope/sinks/message"
 )
 
@@ -111,20 +112,16 @@ func (p *place) work(name string, labels ...string) (w *Worker, stop func()) {
 // held waits until the leases are as wanted: workers by stream.
 func (p *place) held(want map[string]string) {
 	p.t.Helper()
-	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
-		found := map[string]string{}
+	found := map[string]string{}
+	suite.UntilWithin(p.t, patience, func() bool {
+		clear(found)
 		for _, l := range p.of.Leases() {
-			if l.State == lease.Taken {
+			if l.State == site.Taken {
 				found[l.Stream] = l.Record.Worker
 			}
 		}
-		if fmt.Sprint(found) == fmt.Sprint(want) {
-			return
-		}
-		if time.Now().After(end) {
-			p.t.Fatalf("held are %v, expected %v", found, want)
-		}
-	}
+		return maps.Equal(found, want)
+	}, "held are", found, "expected", want)
 }
 
 // TestWorkers: a worker takes what is desired; a second one gets its part, and all when the first hands over; a stream runs by another configuration when
@@ -148,16 +145,14 @@ func TestWorkers(t *testing.T) {
 	}
 	second, _ := p.work("hall-2")
 	var passed string
-	for end := time.Now().Add(patience); passed == ""; time.Sleep(20 * time.Millisecond) {
+	suite.UntilWithin(t, patience, func() bool {
 		for _, l := range p.of.Leases() {
-			if l.State == lease.Taken && l.Record.Worker == "hall-2" {
+			if l.State == site.Taken && l.Record.Worker == "hall-2" {
 				passed = l.Stream
 			}
 		}
-		if time.Now().After(end) {
-			t.Fatal("the second worker got nothing")
-		}
-	}
+		return passed != ""
+	}, "the second worker got nothing")
 	for _, f := range films {
 		f.Next(100)
 	}
@@ -198,17 +193,15 @@ func TestWorkers(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := films[passed]
-	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+	suite.UntilWithin(t, patience, func() bool {
 		f.Next(1)
 		all := leasetest.Results(t, f.Conn, passed, 300)
-		if last := all[len(all)-1]; len(last.Forecast) > 0 {
-			leasetest.Once(t, passed, all, len(all))
-			break
+		if last := all[len(all)-1]; len(last.Forecast) == 0 {
+			return false
 		}
-		if time.Now().After(end) {
-			t.Fatal("the stream does not run by its new configuration")
-		}
-	}
+		leasetest.Once(t, passed, all, len(all))
+		return true
+	}, "the stream does not run by its new configuration")
 	if err := p.of.Remove(t.Context(), passed); err != nil {
 		t.Fatal(err)
 	}
@@ -299,14 +292,7 @@ func TestSameName(t *testing.T) {
 		t.Fatal(err)
 	}
 	w, _ := p.work("hall-1") // which it may once the record has stood still for a TTL
-	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
-		if all := p.of.Workers(); len(all) == 1 && all[0].ID == w.leases.ID() {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatal("the worker was not let in after the one before had died")
-		}
-	}
+	suite.UntilWithin(t, patience, func() bool { all := p.of.Workers(); return len(all) == 1 && all[0].ID == w.leases.ID() }, "the worker was not let in after the one before had died")
 	o := w.o
 	second, err := New(t.Context(), p.connect(), o)
 	if err != nil {
@@ -399,12 +385,7 @@ func TestModelComes(t *testing.T) {
 	is := func(want string) {
 		t.Helper()
 		var r *message.WorkerRecord
-		for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-			if r = w.record(time.Now()); len(r.Streams) == 1 && r.Streams[0].State == want {
-				return
-			}
-		}
-		t.Fatalf("the worker says %+v, expected %s", r, want)
+		suite.UntilWithin(t, patience, func() bool { r = w.record(time.Now()); return len(r.Streams) == 1 && r.Streams[0].State == want }, "expected", want)
 	}
 	is(failed)
 	models, err := p.connect().Models()

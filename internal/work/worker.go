@@ -13,7 +13,6 @@ import (
 	"driftscope/internal/batch"
 	"driftscope/internal/bus"
 	"driftscope/internal/config"
-	"driftscope/internal/lease"
 	"driftscope/internal/reach"
 	"driftscope/internal/site"
 	"driftscope/internal/stream"
@@ -40,7 +39,7 @@ type Worker struct {
 	o       Options
 	bus     *bus.Conn
 	site    *site.Site
-	leases  *lease.Bucket
+	leases  *site.Leases
 	started time.Time
 
 	tasks sync.WaitGroup // runs, claims, and what gives runs up
@@ -171,15 +170,15 @@ func (w *Worker) nudge() {
 func (w *Worker) every(ctx context.Context, pause time.Duration, do func() error) {
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
-	var told time.Time
-	for {
-		if err := do(); err != nil && ctx.Err() == nil && time.Since(told) > time.Minute {
-			w.o.Log.Warn("it is tried again", "worker", w.o.Name, "err", err)
-			told = time.Now()
+	told := bus.Seldom{Every: time.Minute}
+	for ctx.Err() == nil {
+		if err := do(); err != nil && ctx.Err() == nil {
+			if _, due := told.Due(""); due {
+				w.o.Log.Warn("it is tried again", "worker", w.o.Name, "err", err)
+			}
 		}
 		select {
 		case <-ctx.Done():
-			return
 		case <-tick.C:
 		}
 	}
