@@ -38,7 +38,7 @@ func (l *Learnt) Archive(c *archive.Codec) {
 	c.Magnitudes(&p.shape, &p.step, &p.directed, &p.speed, &p.starts, &p.stops, &p.detected, &p.deaths, &p.births, &p.score, &p.spread)
 	n := &p.n
 	c.Magnitudes(&n.frames, &n.hits, &n.gaps, &n.ends, &n.lives, &n.began, &n.squares, &n.scored, &n.logSquares, &n.logNoise, &n.logged, &n.directed, &n.moving,
-		&n.starts, &n.stops, &n.diffused, &n.ran, &n.speeds, &n.sped)
+		&n.starts, &n.stops, &n.diffused, &n.ran, &n.turns)
 	for _, v := range []*float64{&n.scores, &n.logs} {
 		c.Float(v)
 	}
