@@ -16,14 +16,12 @@ type motion struct {
 	fx, fy, fp float64 // the place that it leaves, and its variance an axis
 	fresh      float64 // probability
 	turning    float64 // share of fresh that ran before
-	ahead      bool    // predicted, and not updated since
-	first      bool    // one detection: Population.directed is the probability that it runs
+	ahead      bool    // it was predicted, and not updated since
 
+	seen   int     // detections, up to 3
 	ended  float64 // share of the diffusing prediction that ran until the frame before
-	sure   float64 // share of directed that set off at the last detection and diffused before
-	spun   float64 // share of directed that set off at the last detection and ran before
-	sprang float64 // share of directed that set off at the second detection, which was the last
-	second bool    // the last detection was the second
+	began  float64 // share of directed that set off at the last detection and did not run before
+	turned float64 // share of directed that set off at the last detection and ran before
 }
 
 // leastStep is the variance of a step that is believed at least, px²: an object that is stuck is located again to a tenth of a pixel.
@@ -32,7 +30,7 @@ const leastStep = 1e-3
 // begin starts at a detection.
 func (m *motion) begin(d *Detection, p *population) {
 	r := d.variance()
-	*m = motion{bx: d.X, by: d.Y, bp: r, shape: p.shape, size: p.step, dx: d.X, dy: d.Y, pp: r, vv: p.speed, fx: d.X, fy: d.Y, fp: r, first: true}
+	*m = motion{bx: d.X, by: d.Y, bp: r, shape: p.shape, size: p.step, dx: d.X, dy: d.Y, pp: r, vv: p.speeds.square, fx: d.X, fy: d.Y, fp: r, seen: 1}
 }
 
 // settle makes a run that no detection showed a directed motion of unknown speed.
@@ -49,9 +47,9 @@ func (m *motion) settle(p *population) {
 	w, u := m.directed/all, m.fresh/all
 	dx, dy, vx, vy := w*m.dx+u*m.fx, w*m.dy+u*m.fy, w*m.vx, w*m.vy
 	ex, ey, fx, fy, gx, gy := m.dx-dx, m.dy-dy, m.fx-dx, m.fy-dy, m.vx-vx, m.vy-vy
-	m.pp = w*(m.pp+(ex*ex+ey*ey)/2) + u*(m.fp+p.speed+(fx*fx+fy*fy)/2)
-	m.pv = w*(m.pv+(ex*gx+ey*gy)/2) + u*(p.speed-(fx*vx+fy*vy)/2)
-	m.vv = w*(m.vv+(gx*gx+gy*gy)/2) + u*(p.speed+(vx*vx+vy*vy)/2)
+	m.pp = w*(m.pp+(ex*ex+ey*ey)/2) + u*(m.fp+p.speeds.square+(fx*fx+fy*fy)/2)
+	m.pv = w*(m.pv+(ex*gx+ey*gy)/2) + u*(p.speeds.square-(fx*vx+fy*vy)/2)
+	m.vv = w*(m.vv+(gx*gx+gy*gy)/2) + u*(p.speeds.square+(vx*vx+vy*vy)/2)
 	m.dx, m.dy, m.vx, m.vy, m.directed, m.fresh = dx, dy, vx, vy, all, 0
 }
 
@@ -59,7 +57,7 @@ func (m *motion) settle(p *population) {
 func (m *motion) predict(p *population) {
 	m.settle(p)
 	starts := p.starts
-	if m.first {
+	if m.seen == 1 {
 		starts = p.directed
 	}
 	run, rest := m.directed, 1-m.directed
@@ -98,7 +96,7 @@ func (m *motion) predictOver(frames int, p *population) {
 	other.settle(p)
 	n := float64(frames)
 	m.dx, m.dy, m.vx, m.vy, m.pv, m.vv = other.dx, other.dy, other.vx, other.vy, other.pv, other.vv
-	m.pp = other.pp + (n-mostGap)*(other.pp-pp)
+	m.pp = other.pp + (n-mostGap)*max(other.pp-pp, m.size) // runs that begin on the way may make the last frame narrower
 	m.bp += n * m.size
 	m.directed = min(max(1-(1-m.directed-m.fresh)*math.Pow(1-p.starts, n), 1e-6), 1-1e-6)
 	m.fresh, m.ended, m.ahead = 0, 0, false
@@ -134,10 +132,17 @@ func (m *motion) weigh(d *Detection, p *population) (w weights) {
 	}
 	if m.directed > 1e-6 {
 		x, y = d.X-m.dx, d.Y-m.dy
-		square := x*x + y*y
+		square, speed := x*x+y*y, m.vx*m.vx+m.vy*m.vy+2*m.vv
 		for i, v := range turnings {
 			n := m.pp + v + r
-			w.directed[i] = m.directed * p.turning[i] * math.Exp(-square/(2*n)) / (2 * math.Pi * n)
+			if square > 50*n {
+				continue
+			}
+			share := m.directed * p.turning[i]
+			if u := speed * speed / (64 * v * v); u < 10 { // no speed that a frame changes by a third of itself: else all that hardly moves would run
+				share *= 1 - math.Exp(-u)
+			}
+			w.directed[i] = share * math.Exp(-square/(2*n)) / (2 * math.Pi * n)
 			w.all += w.directed[i]
 		}
 	}
@@ -172,12 +177,9 @@ func (m *motion) update(d *Detection, frames float64, memory float64, p *populat
 	m.bx, m.by, m.bp = m.bx+k*x, m.by+k*y, (1-k)*m.bp
 	m.run(d, r, &w)
 	sets := w.fresh / max(w.all-w.diffusing, 1e-300)
-	m.sure, m.spun, m.sprang, m.second = sets*(1-m.turning), sets*m.turning, 0, m.first
-	if m.first {
-		m.sure, m.sprang = 0, sets
-	}
+	m.began, m.turned = sets*(1-m.turning), sets*m.turning
 	m.directed = min(max(1-diffuses, 1e-9), 1-1e-9)
-	m.fresh, m.first, m.ahead = 0, false, false
+	m.fresh, m.ahead, m.seen = 0, false, min(m.seen+1, 3)
 	return w.all
 }
 

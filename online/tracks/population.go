@@ -7,7 +7,6 @@ type population struct {
 	// Of motion, a frame and axis.
 	shape, step   float64                // the inverse-gamma law of q: shape, and scale over it, px²
 	directed      float64                // share of directed motion at a birth
-	speed         float64                // variance of a directed object's speed, px²
 	starts, stops float64                // probabilities that directed motion starts and stops
 	turns         float64                // probability that it takes a new heading
 	turning       [len(turnings)]float64 // shares of the changes of speed
@@ -28,8 +27,7 @@ type counts struct {
 	found                              float64 // of those that began, in the first frame
 	hits, gaps, ends, lives, began     float64 // of confirmed tracks: detections, frames missed in between, deaths, frames lived, births
 	scores, squares, scored            float64
-	logs, logSquares, logNoise, logged float64 // of ln q, a track
-	directed, moving                   float64
+	logs, logSquares, logNoise, logged float64                // of ln q, a track
 	starts, stops, diffused, ran       float64                // frames in which directed motion starts and stops, and those before which there was none, and some
 	turns                              float64                // frames in which it takes a new heading
 	firsts, begins                     float64                // second detections, and those that ran
@@ -56,15 +54,13 @@ const (
 var turnings = [...]float64{0.12 * 0.12, 0.4 * 0.4, 1}
 
 // brightness is the share of the mean score by which scores of objects differ at least: those of one brightness differ where they overlap.
-
 const brightness = 0.25
 
 func newPopulation(template float64) population {
 	v := template * template
-	speeds := newSpeeds(template)
 	p := population{shape: priorShape, step: priorStep * v, directed: priorDirected, starts: priorSwitch, stops: priorSwitch, turns: priorTurn,
-		speeds:   speeds,
-		detected: priorDetected, deaths: priorDeaths, births: priorBirths, steady: priorBirths, score: priorScore, spread: priorScore / 2, speed: speeds.square}
+		speeds:   newSpeeds(template),
+		detected: priorDetected, deaths: priorDeaths, births: priorBirths, steady: priorBirths, score: priorScore, spread: priorScore / 2}
 	for i := range p.turning {
 		p.turning[i] = 1 / float64(len(p.turning))
 	}
@@ -119,9 +115,9 @@ func (p *population) learn(area float64) {
 		p.step = math.Exp(mean - 0.5/p.shape)       // E ln q = ln scale - ψ(shape), ψ(a) ≈ ln a - 1/2a
 	}
 	p.directed = min(max((n.begins+10*priorDirected)/(n.firsts+10), 0.005), 0.99)
-	p.starts = min(max((n.starts+100*priorSwitch)/(n.diffused+100), 0.001), 0.5) // a hundred frames tell of three
-	p.stops = min(max((n.stops+100*priorSwitch)/(n.ran+100), 0.001), 0.5)
-	p.turns = min(max((n.turns+30*priorTurn)/(n.ran+30), 0.001), 0.5)
+	p.starts = min(max((n.starts+100*priorSwitch)/(n.diffused+100), 1e-5), 0.5) // a hundred frames tell of three
+	p.stops = min(max((n.stops+100*priorSwitch)/(n.ran+100), 1e-5), 0.5)
+	p.turns = min(max((n.turns+30*priorTurn)/(n.ran+30), 1e-5), 0.5)
 	all := 0.0
 	for _, v := range n.turning {
 		all += v
@@ -130,36 +126,36 @@ func (p *population) learn(area float64) {
 		p.turning[i] = (v + 3) / (all + 3*float64(len(turnings)))
 	}
 	p.speeds.settle()
-	p.speed = p.speeds.square
 }
 
 // fade forgets a little.
 func (n *counts) fade() {
-	for _, v := range []*float64{&n.frames, &n.found, &n.hits, &n.gaps, &n.ends, &n.lives, &n.began, &n.scores, &n.squares, &n.scored, &n.logs, &n.logSquares,
-		&n.logNoise, &n.logged, &n.directed, &n.moving, &n.starts, &n.stops, &n.diffused, &n.ran, &n.turns, &n.firsts, &n.begins} {
+	for _, v := range n.numbers() {
 		*v *= forget
 	}
+	n.logs *= forget
 	for i := range n.turning {
 		n.turning[i] *= forget
 	}
 }
 
-// steer takes in a step that was seen: what m predicted, and the likelihoods of what it found there. A run counts as begun once the next step goes on with it.
-func (p *population) steer(before *motion, w *weights) {
-	n := &p.n
-	runs, diffuses, sets := w.runs()/w.all, w.diffusing/w.all, w.fresh/w.all
-	if before.first {
+// steer takes in a step that was seen: what m predicted, and the likelihoods of what it found there. A run counts as begun once the next step goes on with it,
+// for a single long step tells little.
+func (p *population) steer(m *motion, w *weights) {
+	if m.seen == 1 {
 		return
 	}
-	if before.second {
+	n := &p.n
+	runs, diffuses, sets := w.runs()/w.all, w.diffusing/w.all, w.fresh/w.all
+	began, turned, stopped := m.began*runs, m.turned*runs, diffuses*m.ended
+	if m.seen == 2 {
 		n.firsts++
-		n.begins += before.sprang * runs
+		n.begins += began
+		began = 0
 	}
-	began, turned := before.sure*runs, before.spun*runs
-	stopped := diffuses * before.ended
 	n.starts, n.turns, n.stops = n.starts+began, n.turns+turned, n.stops+stopped
-	n.diffused += diffuses - stopped + sets*(1-before.turning)
-	n.ran += runs + stopped + sets*before.turning
+	n.diffused += diffuses - stopped + sets*(1-m.turning)
+	n.ran += runs + stopped + sets*m.turning
 	for i, v := range w.directed {
 		n.turning[i] += v / w.all
 	}

@@ -189,7 +189,6 @@ func (t *Tracker) assign(detections []Detection) {
 		k.last = len(t.pairs)
 	}
 	match := t.solver.Solve(len(t.live), len(detections), t.pairs)
-	t.dbg(frameOf(t), detections, match)
 	t.owner = slices.Grow(t.owner[:0], len(detections))[:len(detections)]
 	clear(t.owner)
 	for i, k := range t.live {
@@ -241,7 +240,7 @@ func (t *Tracker) hit(k *track, o *sight) {
 		n.gaps += float64(s.missed)
 		n.scores, n.squares, n.scored = n.scores+o.d.Score, n.squares+o.d.Score*o.d.Score, n.scored+1
 	}
-	steady := (confirmed || s.motion.first) && s.ago == 1
+	steady := (confirmed || s.motion.seen == 1) && s.ago == 1
 	runs := 0.0
 	if steady {
 		w := s.motion.weigh(&o.d, &t.population)
@@ -315,8 +314,6 @@ func (t *Tracker) learn(k *state) {
 		return
 	}
 	n, m := &t.population.n, &k.motion
-	n.moving++
-	n.directed += m.directed
 	if w := 1 - m.directed; w > 0.5 && m.steps > 3 {
 		l := math.Log(m.sum/m.steps) + 0.5/m.steps
 		n.logs, n.logSquares, n.logNoise, n.logged = n.logs+l, n.logSquares+l*l, n.logNoise+1/m.steps, n.logged+1
