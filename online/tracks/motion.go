@@ -193,6 +193,9 @@ func (m *motion) run(d *Detection, r float64, w *weights) {
 	var parts [len(turnings) + 1]part
 	ex, ey := d.X-m.dx, d.Y-m.dy
 	for i, q := range turnings {
+		if w.directed[i] <= 1e-6*total {
+			continue
+		}
 		n := m.pp + q + r
 		kp, kv := (m.pp+q)/n, (m.pv+q)/n
 		parts[i] = part{w.directed[i] / total, m.dx + kp*ex, m.dy + kp*ey, m.vx + kv*ex, m.vy + kv*ey, (1 - kp) * (m.pp + q), (1 - kp) * (m.pv + q), m.vv + q - kv*(m.pv+q)}
@@ -203,6 +206,9 @@ func (m *motion) run(d *Detection, r float64, w *weights) {
 		mean.x, mean.y, mean.vx, mean.vy = mean.x+q.w*q.x, mean.y+q.w*q.y, mean.vx+q.w*q.vx, mean.vy+q.w*q.vy
 	}
 	for _, q := range parts {
+		if q.w == 0 {
+			continue
+		}
 		x, y, vx, vy := q.x-mean.x, q.y-mean.y, q.vx-mean.vx, q.vy-mean.vy
 		spread.pp += q.w * (q.pp + (x*x+y*y)/2)
 		spread.pv += q.w * (q.pv + (x*vx+y*vy)/2)

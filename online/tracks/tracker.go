@@ -213,7 +213,7 @@ func near(x, y, reach float64) bool { return x*x+y*y <= reach*reach }
 func (t *Tracker) near(x, y, reach float64, detections []Detection, visit func(j int)) {
 	reach = min(reach, t.widest)
 	t.grid.Near(x, y, reach, func(j int32) {
-		if math.Hypot(detections[j].X-x, detections[j].Y-y) <= reach {
+		if near(detections[j].X-x, detections[j].Y-y, reach) {
 			visit(int(j))
 		}
 	})
