@@ -87,7 +87,7 @@ TOGETHER = go tool covdata percent -i=$(COVER)/short,$(COVER)/long
 test: setup
 	@./internal/setup/install.sh tests || echo "setup: the tests that need these are skipped" >&2
 	@rm -rf $(COVER) && mkdir -p $(COVER)/short
-	$(SHORT) | $(REPORT)
+	$(SHORT) | $(REPORT) -budgets -recorded $(RECORDED)
 
 # The long ones as they are shipped, and what of each package they and those of make test before cover; then the short ones under the race detector, which
 # takes eight times as long: make race has the long ones, too. There -tags matprofile counts OpenCV's matrices, and a leaked one fails its package; it takes

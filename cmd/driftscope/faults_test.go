@@ -107,7 +107,7 @@ func TestFrozenServer(t *testing.T) {
 	server.Thaw()
 	r.until("the log to say that it is back", func() bool { return r.says("the NATS server is away") })
 	time.Sleep(500 * time.Millisecond)
-	r.captured(begun, ended, "what is to be kept waits in the spool", "cause=sink_nats")
+	r.captured(begun, ended, "messages wait in the spool", "cause=sink_nats")
 	for i, k := range keptRuns(t, server.URL()) {
 		k.check(t, i, nil, true)
 	}

@@ -14,7 +14,7 @@ import (
 // lintCmd checks a configuration: its keys and values, those of every stage, and the model it names. It opens no camera, no
 // recording and no port.
 type lintCmd struct {
-	Config string `arg:"" help:"The configuration, a YAML file."`
+	Config string `arg:"" help:"Configuration, a YAML file."`
 }
 
 // Run prints ok, or returns every problem.

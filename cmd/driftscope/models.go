@@ -19,19 +19,19 @@ import (
 
 // modelCmd keeps models on a NATS server, one field a thing to do with them.
 type modelCmd struct {
-	Put    putModelCmd    `cmd:"" help:"Put a model on the server; it replaces one of the same name."`
-	List   listModelsCmd  `cmd:"" help:"List those that are there."`
-	Get    getModelCmd    `cmd:"" help:"Fetch one into a file."`
-	Remove removeModelCmd `cmd:"" help:"Remove one."`
+	Put    putModelCmd    `cmd:"" help:"Put a model on the server; replaces a model of the same name."`
+	List   listModelsCmd  `cmd:"" help:"List the models on the server."`
+	Get    getModelCmd    `cmd:"" help:"Fetch a model into a file."`
+	Remove removeModelCmd `cmd:"" help:"Remove a model."`
 }
 
 // modelServer says which server keeps the models, and whose they are.
 type modelServer struct {
-	NATS   string `name:"nats" default:"nats://127.0.0.1:4222" help:"The server that keeps them, or context:NAME." placeholder:"URL"`
+	NATS   string `name:"nats" default:"nats://127.0.0.1:4222" help:"NATS server that keeps the models, or context:NAME." placeholder:"URL"`
 	Creds  string `help:"Credentials for that server." placeholder:"FILE.creds"`
-	CA     string `name:"ca" help:"Certificates that the server's is checked against." placeholder:"FILE.pem"`
-	Prefix string `default:"driftscope" help:"First token of the subjects of the runs that are to find them."`
-	Site   string `default:"local" help:"Second token of the same."`
+	CA     string `name:"ca" help:"Certificate authority of the server." placeholder:"FILE.pem"`
+	Prefix string `default:"driftscope" help:"First token of the NATS subjects of the runs that use the models."`
+	Site   string `default:"local" help:"Second token of these subjects."`
 }
 
 // use calls do with the models of that server.
@@ -58,9 +58,9 @@ func (c *modelServer) use(ctx context.Context, do func(*bus.Models) error) error
 
 // putModelCmd keeps a model.
 type putModelCmd struct {
-	File     string `arg:"" help:"The model, an .onnx file that pretrain wrote."`
-	Name     string `help:"Its name there; that of the file." placeholder:"NAME"`
-	Replicas int    `default:"1" help:"Servers of a cluster that have all models, where this is the first: 3 for three servers."`
+	File     string `arg:"" help:"Model, an .onnx file from pretrain."`
+	Name     string `help:"Name on the server (default: the file's name)." placeholder:"NAME"`
+	Replicas int    `default:"1" help:"Copies of all models in a cluster, fixed by the first model: 3 for three servers."`
 	modelServer
 }
 
@@ -114,8 +114,8 @@ func (c *listModelsCmd) Run(ctx context.Context) error {
 
 // getModelCmd fetches a model.
 type getModelCmd struct {
-	Name string `arg:"" help:"Its name there."`
-	Out  string `help:"The new file; NAME.onnx." placeholder:"FILE.onnx"`
+	Name string `arg:"" help:"Name on the server."`
+	Out  string `help:"New file (default: NAME.onnx)." placeholder:"FILE.onnx"`
 	modelServer
 }
 
@@ -146,7 +146,7 @@ func (c *getModelCmd) Run(ctx context.Context) error {
 
 // removeModelCmd removes a model.
 type removeModelCmd struct {
-	Name string `arg:"" help:"Its name there."`
+	Name string `arg:"" help:"Name on the server."`
 	modelServer
 }
 

@@ -17,11 +17,11 @@ import (
 // probeCmd reads the beginning of a source and says what it found.
 type probeCmd struct {
 	Source string  `arg:"" help:"A video, a folder or glob of pictures, a TIFF, a FITS cube, a camera (driftscope sources) or sim:NAME."`
-	Frames int     `default:"500" help:"Frames to look at, at most."`
-	Out    string  `help:"Write a picture of the first frame, preview.png, and a configuration to start from, stream.yaml, into this folder." placeholder:"DIR"`
+	Frames int     `default:"500" help:"Maximum number of frames to read."`
+	Out    string  `help:"Folder for preview.png, a picture of the first frame, and stream.yaml, a configuration to start from." placeholder:"DIR"`
 	JSON   bool    `name:"json" help:"Print one JSON object."`
-	DT     float64 `name:"dt" help:"Seconds between frames, whatever the source says." placeholder:"S"`
-	FPS    float64 `name:"fps" help:"Frames a second, whatever the source says."`
+	DT     float64 `name:"dt" help:"Seconds between frames; overrides the source." placeholder:"S"`
+	FPS    float64 `name:"fps" help:"Frames per second; overrides the source."`
 }
 
 // maxProbe bounds --frames: the range of float pictures is kept in memory, a few values a frame.

@@ -20,7 +20,7 @@ func (c *probeCmd) write(found *recording.Findings, component config.Component, 
 	}
 	path := filepath.Join(c.Out, "stream.yaml")
 	if _, err := os.Stat(path); err == nil {
-		return console.Usage(fmt.Errorf("--out: %s is there already, and may hold what somebody wrote: give another folder", path))
+		return console.Usage(fmt.Errorf("--out: %s exists already: give another folder", path))
 	}
 	picture, err := found.Preview()
 	if err != nil {

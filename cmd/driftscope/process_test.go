@@ -206,9 +206,9 @@ func TestHelp(t *testing.T) {
 		t.Errorf("status %d and %d lines, expected 0 and those of a screen:\n%s", o.status, lines, o.out)
 	}
 	for name, want := range map[string]string{
-		"simulate": "How many frames; 1000 unless given.",
-		"watch":    "nats://127.0.0.1:4222 unless given.",
-		"pretrain": "The encoder's covariance, diagonal or cholesky; the recipe's unless given.",
+		"simulate": "Number of frames. Default: 1000.",
+		"watch":    "Default: nats://127.0.0.1:4222.",
+		"pretrain": "The encoder's covariance, diagonal or cholesky (default: the recipe's).",
 	} {
 		if help := strings.Join(strings.Fields(drive(t, t.TempDir(), name, "--help").out), " "); !strings.Contains(help, want) {
 			t.Errorf("%s --help: no %q in\n%s", name, want, help)
@@ -374,7 +374,7 @@ func TestProbeStarts(t *testing.T) {
 	if shown, err := png.Decode(picture); err != nil || shown.Bounds().Dx() != 512 {
 		t.Errorf("preview.png: %v", err)
 	}
-	drive(t, folder, "probe", "it's here", "--out", "found").check(t, 2, "stream.yaml is there already")
+	drive(t, folder, "probe", "it's here", "--out", "found").check(t, 2, "stream.yaml exists already")
 	o = drive(t, folder, "probe", "it's here", "--fps", "25", "--out", "timed")
 	if hint := string(suite.Content(t, folder, "timed/stream.yaml")); !strings.Contains(hint, "--latent auto --fps 25 --out") || !strings.Contains(hint, "fps: 25") {
 		t.Errorf("the rate is not in the training's command:\n%s%s", hint, o.errors)

@@ -230,8 +230,8 @@ func TestFollowAnew(t *testing.T) {
 			f.Close()
 		}
 		begin(path)
-		if _, err := s.Read(context.Background()); err == nil || !strings.Contains(err.Error(), "begun anew") || !strings.Contains(err.Error(), path) {
-			t.Errorf("%s: %v, the name and begun anew expected", name, err)
+		if _, err := s.Read(context.Background()); err == nil || !strings.Contains(err.Error(), "start the run again") || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: %v, the name and start the run again expected", name, err)
 		}
 	}
 }

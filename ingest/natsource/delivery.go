@@ -166,5 +166,5 @@ func (p *DurablePublisher) skipped(ctx context.Context, stream jetstream.Stream,
 	p.mu.Lock()
 	p.account.Lost++
 	p.mu.Unlock()
-	p.warn("%s: somebody else publishes there too: a frame is lost, at sequence %d", p.subject, last-uint64(i))
+	p.warn("%s: another publisher uses this subject, and a frame was lost at sequence %d: give each publisher its own subject", p.subject, last-uint64(i))
 }

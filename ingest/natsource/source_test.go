@@ -93,7 +93,7 @@ func story(t testing.TB, s pipeline.Source, n int) string {
 	return strings.Join(words, " ")
 }
 
-// example is a message as the Python example of docs/howto/frames.md sends it, of a 3x2 picture of uint16.
+// example returns a frame of 3x2 pixels of uint16, with the headers that docs/reference/frames.md requires.
 func example(seq int) *nats.Msg {
 	return &nats.Msg{
 		Subject: "cam",

@@ -136,7 +136,7 @@ func (r *Recorder) Read(ctx context.Context) (*frame.Frame, error) {
 		f.Notice(true, "recording_stopped", r.Account())
 	}
 	if !errors.Is(r.stopped, errFull) { // nobody asked for that
-		f.Notice(true, "not_recorded", "the frame is tracked and not recorded: the event recording_stopped says why")
+		f.Notice(true, "not_recorded", "the frame is tracked but not recorded: see the event recording_stopped")
 	}
 	return f, nil
 }

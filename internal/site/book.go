@@ -107,7 +107,7 @@ func (b *book[T]) Look(info *jetstream.StreamInfo) bool {
 	}
 	if b.keeps && b.read && info.State.LastSeq <= b.last {
 		if n := b.vanish(func(e entry[T]) bool { return e.revision < info.State.FirstSeq }); n > 0 {
-			b.log.Error("a KV bucket was emptied, not by removing what it held", "bucket", b.name, "vanished", n)
+			b.log.Error("a KV bucket was emptied, although no command removed its records", "bucket", b.name, "vanished", n)
 		}
 	}
 	return !info.Created.Equal(b.made)

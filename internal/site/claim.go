@@ -101,7 +101,7 @@ func (b *Leases) may(stream string) (to leave, err error) {
 	}
 	if s == nil {
 		if rest := b.since + ttl - now; rest > 0 {
-			return to, wait(Record{}, rest, "nobody is seen to hold it, and the bucket has not been watched for a TTL (%v) yet", ttl)
+			return to, wait(Record{}, rest, "no worker is seen to hold it, but the bucket has been watched for less than a TTL (%v)", ttl)
 		}
 		return leave{0, true, b.is}, nil
 	}
@@ -118,7 +118,7 @@ func (b *Leases) may(stream string) (to leave, err error) {
 	case age < ttl && s.what == taken:
 		return to, wait(s.record, ttl-age, "%s holds it, epoch %d", s.record.Worker, s.record.Epoch)
 	case age < ttl:
-		return to, wait(Record{}, ttl-age, "who holds it cannot be read")
+		return to, wait(Record{}, ttl-age, "its holder cannot be read")
 	}
 	return over, nil
 }

@@ -52,9 +52,6 @@ func living(there, heard []Worker, leases []Lease) []Worker {
 	return slices.DeleteFunc(there, func(w Worker) bool { return dead[w.ID] })
 }
 
-// Streams are those that should run.
-func (s *Site) Streams() []Stream { return s.Now().Streams }
-
 // Workers are those that are there.
 func (s *Site) Workers() []Worker { return s.Now().Workers }
 

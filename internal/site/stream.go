@@ -28,7 +28,7 @@ var (
 	// ErrUnknown is why a stream is not changed.
 	ErrUnknown = errors.New("there is no stream of that name")
 	// ErrChanged is told to the later one of two who change a record at once.
-	ErrChanged = errors.New("somebody else changed it at the same time: look at it, and try again")
+	ErrChanged = errors.New("another user changed it at the same time: check it with stream show, and try again")
 )
 
 // Stream is a stream that should run.

@@ -44,7 +44,7 @@ func (r *recording) start() error {
 	}
 	switch {
 	case errors.Is(err, fs.ErrExist) && r.extends:
-		return fmt.Errorf("%s: is there already: give another path, or append: true to go on in it", r.rotation.options.Path)
+		return fmt.Errorf("%s: exists already: give another path, or append: true to continue it", r.rotation.options.Path)
 	case errors.Is(err, fs.ErrExist):
 		return fmt.Errorf("%w: give another path, or rotate_every to number the files", err)
 	case err != nil:

@@ -193,7 +193,7 @@ func (k *Bucket) State(model string, frames uint64) (law KeptLaw, err error) {
 			return law, err
 		}
 		if h.model != model {
-			return law, fmt.Errorf("it is of another model, SHA-256 %.12s, this one is %.12s: run that model, or go on without", h.model, model)
+			return law, fmt.Errorf("it belongs to another model, SHA-256 %.12s, and this one is %.12s: run that model, or continue without the law", h.model, model)
 		}
 		if h.at.Frames <= frames {
 			law.Checkpoint, law.At = checkpoint, h.at
@@ -312,7 +312,7 @@ func (k *Bucket) keep(checkpoint []byte, model string, at At) error {
 		return err
 	}
 	if most := k.most(); len(value) > most {
-		return fmt.Errorf("%d bytes when compressed, the server takes %d: raise its max_payload, or give online.memory fewer transitions", len(value), most)
+		return fmt.Errorf("%d bytes when compressed, the server accepts %d: raise its max_payload, or give online.memory fewer transitions", len(value), most)
 	}
 	p := k.put(k.stateKey(), value)
 	if !k.bus.Connected() {

@@ -287,7 +287,7 @@ func (d *durable) failed(err error) {
 	d.state.Retries++
 	d.state.Problem = err.Error()
 	if before, due := d.failing.Due(d.state.Problem); due {
-		d.log.Warn("what is to be kept waits in the spool", "stream", d.state.Stream, "err", err, "before", before)
+		d.log.Warn("messages wait in the spool", "stream", d.state.Stream, "err", err, "before", before)
 	}
 }
 
@@ -301,7 +301,7 @@ func (d *durable) damaged(bytes int64, last bool) {
 	}
 	if _, due := d.hurt.Due(""); due || last {
 		d.told = d.state.Damaged
-		d.log.Warn("the spool was damaged, and the messages there are lost: look after the disk of nats.store", "spool", d.spool.Folder, "bytes", d.state.Damaged)
+		d.log.Warn("the spool was damaged, and its messages are lost: check the disk of nats.store", "spool", d.spool.Folder, "bytes", d.state.Damaged)
 	}
 }
 
@@ -310,7 +310,7 @@ func (d *durable) remade() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.state.Remade++
-	d.log.Warn("the JetStream stream was deleted, and is made again: what it held is gone", "stream", d.state.Stream, "times", d.state.Remade)
+	d.log.Warn("the JetStream stream was deleted and is made again: its messages are gone", "stream", d.state.Stream, "times", d.state.Remade)
 }
 
 // well forgets the last problem.

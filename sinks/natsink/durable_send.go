@@ -109,7 +109,7 @@ func (d *durable) look(ctx context.Context, id string, to spool.Position, last u
 	}
 	m, err := leaderMessage(ctx, d.nc, d.state.Stream, messageWanted{Seq: last - n + 1})
 	if err == nil && m.Header.Get(jetstream.MsgIDHeader) != first {
-		d.log.Warn("somebody else publishes among what is kept, and a message is lost: allow the program alone", "stream", d.state.Stream, "seq", last-n+1)
+		d.log.Warn("another client publishes among the kept messages, and a message is lost: give this right to the program alone", "stream", d.state.Stream, "seq", last-n+1)
 	}
 }
 

@@ -65,7 +65,7 @@ func TestLook(t *testing.T) {
 			}
 		}
 		d := &durable{nc: nc, spool: s, state: Kept{Stream: "kept"}, log: slog.New(slog.NewTextHandler(&log, nil))}
-		if d.look(t.Context(), c.last, end, c.seq); strings.Contains(log.String(), "somebody else publishes") != c.warned {
+		if d.look(t.Context(), c.last, end, c.seq); strings.Contains(log.String(), "another client publishes") != c.warned {
 			t.Errorf("%s: logged %q", c.name, log.String())
 		}
 		if err := s.Close(); err != nil {

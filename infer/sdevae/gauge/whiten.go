@@ -10,7 +10,7 @@ import (
 	"driftscope/internal/kit/numbers"
 )
 
-const smallNoise float64 = 0.02 // tuned gauge.smallNoise: r = R/(v Δt) below which the plain quadratic variation is as good as the covariance-based estimate, and safer
+const smallNoise float64 = 0.02 // tuned gauge.smallNoise: r = R/(v Δt) below which the quadratic variation is as good as the covariance-based estimate, and safer
 
 // floor is the share of the largest eigenvalue that the others are raised to before whitening: an axis that does not move is not blown up.
 const floor = 1e-3

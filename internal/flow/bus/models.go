@@ -24,7 +24,7 @@ const (
 
 // What there may be to say about a model that is not there.
 var (
-	ErrNoStore = errors.New("the server keeps no models, JetStream is off there: an embedded server has it with nats.durable and nats.store, another one with jetstream {} in its configuration")
+	ErrNoStore = errors.New("the server keeps no models because JetStream is off: set nats.durable and nats.store for an embedded server, or jetstream {} in another server's configuration")
 	ErrNoModel = errors.New("there is no such model: driftscope model list says which there are, driftscope model put adds one")
 	ErrName    = errors.New("a model's name has 1 to 64 letters, digits, - and _")
 	ErrTorn    = errors.New("what the server keeps is torn or was not put by driftscope: put it again")

@@ -13,7 +13,7 @@ var reference = regexp.MustCompile(`\$\{secret:([A-Za-z0-9_-]{1,64})\}`)
 var nobody = regexp.MustCompile(`(://)[^/\s:@]*:?@`)
 
 // ErrSecret is why a configuration may not be given to others as it is.
-var ErrSecret = errors.New("a secret would be read by everyone who may read the configuration: write ${secret:NAME} in its place")
+var ErrSecret = errors.New("everyone with access to the configuration could read this secret: write ${secret:NAME} instead")
 
 // WithoutSecrets refuses a configuration that holds a secret rather than a reference to one.
 func (c Config) WithoutSecrets() error {

@@ -48,17 +48,17 @@ func Refuse(code int, format string, args ...any) error {
 // Applied lists the commands that the runner applies, with what each does.
 func Applied() []struct{ Name, Does string } {
 	return []struct{ Name, Does string }{
-		{"pause", "tracking waits: a live stream's frames are dropped and counted, a file's wait"},
-		{"resume", "tracking and the law go on"},
-		{"freeze", "the law stays as it is while latents go on"},
-		{"reset", "the law forgets all it has learnt"},
-		{"roll_back", "the law becomes what it was half a minute or more ago"},
-		{"checkpoint", "the law's state is kept now, in its file and in KV; answered when it is there"},
+		{"pause", "tracking stops: a live stream's frames are dropped and counted, a file's wait"},
+		{"resume", "tracking and the law continue"},
+		{"freeze", "the law stays as it is; latents continue"},
+		{"reset", "the law forgets everything"},
+		{"roll_back", "the law returns to its state of half a minute ago or earlier"},
+		{"checkpoint", "the law's state is saved to its file and to KV, before the answer"},
 		{"roi", `the region of interest moves: {"x": 120, "y": 80} is its upper left corner in the step's input, pixels`},
-		{"model", `another model tracks from the next frame on: {"name": "spot"} is one that the server keeps, {"back": true} the one before`},
-		{"follow", `of a field: the latents and the law of one object are published as those of a single one: {"id": 17}`},
-		{"unfollow", "no object is followed any more"},
-		{"stop", "the stream ends, with all it has read tracked and delivered"},
-		{"start", `with run --stay: a stream that has stopped is assembled anew and runs; {"config": true} takes its configuration from KV`},
+		{"model", `another model tracks from the next frame on: {"name": "spot"} is a model on the server, {"back": true} the previous model`},
+		{"follow", `in a field: publishes the latents and the law of one object: {"id": 17}`},
+		{"unfollow", "ends follow"},
+		{"stop", "the stream ends; everything it has read is tracked and delivered"},
+		{"start", `with run --stay: a stopped stream starts again; {"config": true} takes its configuration from KV`},
 	}
 }

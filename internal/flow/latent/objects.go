@@ -156,6 +156,7 @@ type Population struct {
 	Births    uint64  // since the start
 	Deaths    uint64
 	Unjudged  uint64  // that ended without a verdict, because the budget for verdicts was spent
+	Unweighed uint64  // steps that did not count for a change of the law, because a frame had too many
 	Detected  float64 // share of an object's frames in which it is detected
 	Template  float64 // sd of the template, px
 	Tracks    uint64  // that the law rests on

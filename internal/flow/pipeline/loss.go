@@ -22,14 +22,14 @@ type loss struct {
 // The reasons for which the runner itself loses frames. Sources, steps and estimators have their own.
 var (
 	errBySource   = &ErrSkip{Cause: "dropped_by_source", Err: errors.New("the source lost frames before this one")}
-	errQueueFull  = &ErrSkip{Cause: "queue_full", Err: errors.New("tracking is slower than the source: a smaller roi or a faster machine keeps up")}
-	errNoRoom     = &ErrSkip{Cause: "queue_full", Err: errors.New("mode lossless: there was no room for this frame")}
-	errPaused     = &ErrSkip{Cause: "paused", Err: errors.New("tracking is paused: the command resume goes on")}
-	errUnfinished = &ErrSkip{Cause: "unfinished", Err: errors.New("the run ended first")}
+	errQueueFull  = &ErrSkip{Cause: "queue_full", Err: errors.New("tracking is slower than the source: use a smaller roi or a faster machine")}
+	errNoRoom     = &ErrSkip{Cause: "queue_full", Err: errors.New("mode lossless: the queue was full")}
+	errPaused     = &ErrSkip{Cause: "paused", Err: errors.New("tracking is paused: send the command resume")}
+	errUnfinished = &ErrSkip{Cause: "unfinished", Err: errors.New("the run ended before this frame was tracked")}
 )
 
 // errUntold is why an event of the source is lost that waits for no sink.
-var errUntold = errors.New("the sinks do not keep up: an event of the source was not told")
+var errUntold = errors.New("the sinks do not keep up: an event of the source was lost")
 
 // framesLost is the loss of count frames at seq for the reason that skip gives.
 func framesLost(skip *ErrSkip, seq, count uint64) loss {
@@ -97,7 +97,7 @@ func (r *runner) tolerate(ctx context.Context, s *streak, err error) error {
 		s.told = now
 		r.remark(ctx, &latent.Event{
 			Seq: r.counters.lastSeq(), Time: now, Level: latent.Warning, Code: "nothing_tracked", Count: 1,
-			Text: fmt.Sprintf("%v: the run goes on, and tracks what can be read again: look after the source", err),
+			Text: fmt.Sprintf("%v: the run continues with the next readable frame: check the source", err),
 		})
 	}
 	return nil

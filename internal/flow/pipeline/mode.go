@@ -19,7 +19,7 @@ const (
 )
 
 // ErrMode is returned for a source that waits in mode Latest.
-var ErrMode = errors.New("mode: latest drops frames of a source that does not wait, and this one waits: leave mode out")
+var ErrMode = errors.New("mode: latest is for live sources, and this source waits: leave mode out")
 
 // The queue of frames: its depth where none is asked for.
 const (
@@ -75,5 +75,5 @@ func (r *runner) noRoom(track context.Context, f *frame.Frame) error {
 	waiting, seq := r.frames.len(), f.Seq
 	r.lose(track, framesLost(errNoRoom, seq, 1))
 	f.Close()
-	return fmt.Errorf("mode lossless: frame %d came while %d waited, and there is no room for more: tracking is slower than the source: take a smaller roi or a slower frame rate, a longer queue for a short burst, or mode latest", seq, waiting)
+	return fmt.Errorf("mode lossless: frame %d came while %d waited, and the queue is full: tracking is slower than the source: use a smaller roi or a lower frame rate, a longer queue for a short burst, or mode latest", seq, waiting)
 }

@@ -78,7 +78,7 @@ func TestLossless(t *testing.T) {
 	}{
 		{0, 400, ""}, // the backlog is 200 in the end
 		{201, 400, ""},
-		{20, 41, "mode lossless: frame 41 came while 20 waited, and there is no room for more: tracking is slower than the source: take a smaller roi or a slower frame rate, a longer queue for a short burst, or mode latest"},
+		{20, 41, "mode lossless: frame 41 came while 20 waited, and the queue is full: tracking is slower than the source: use a smaller roi or a lower frame rate, a longer queue for a short burst, or mode latest"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			g := newRig(400)

@@ -44,7 +44,7 @@ type Source interface {
 // Info is what a Source says of itself.
 type Info struct {
 	Live        bool   // its producer does not wait: frames come whether or not they are read
-	Timed       bool   // the frames' times are those of acquisition, not an assumption
+	Timed       bool   // it knows when its frames were taken, and does not assume it
 	Frames      int    // that Read gives in all; 0 where that is not known, or there is no end
 	Compression string // how a file packs its pictures; empty where that is not known
 	// Public says that the frames may be anyone's. One that a step or the encoder cannot take is counted then as "unfit_frame", and no number of
@@ -121,8 +121,8 @@ type Law interface {
 // estimates. Its methods are called between two frames, so none but Finish and Close may wait. Lists and events that it gives are lent until the next Update.
 type Estimator interface {
 	Law
-	// Update fills dst except Latency, which only the runner's clock knows, and copies what it keeps of what was seen. It may hold frames back: then dst is of an
-	// earlier one, or told is false and dst unspecified. Its error refuses one frame (not finite, out of order): the frame is dropped and the stream goes on.
+	// Update fills dst except Latency, which only the runner's clock knows. It copies what it keeps. An estimator may hold frames back: then dst is of an earlier
+	// frame, or told is false and dst unspecified. An error refuses one frame (not finite, out of order): the runner drops it and goes on.
 	Update(dst *latent.Estimate, seen latent.Observation) (told bool, err error)
 	// Reports are what the last Update has to tell beside its estimate, however much; Last, once, what is left when the run ends. The messages are new, and
 	// the runner's. Estimates among them are of frames that were held back.

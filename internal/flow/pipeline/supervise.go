@@ -118,7 +118,7 @@ func (s *supervisor) try(p phases) (*frame.Frame, error) {
 	case ctx.Err() != nil:
 		s.stalled(p)
 	case !s.runner.waits.Load() && errors.Is(o.err, ErrNotConnected):
-		s.giveUp(p.track, o.err.Error()+": it is opened again until it is back: check the cable and the power")
+		s.giveUp(p.track, o.err.Error()+": the source is reopened until it is back: check cable and power")
 	}
 	if s.broken {
 		return nil, errLost
@@ -153,7 +153,7 @@ func (s *supervisor) unwatch() {
 // stalled gives up a silent source, unless it was told to stop.
 func (s *supervisor) stalled(p phases) {
 	if p.read.Err() == nil {
-		s.giveUp(p.track, fmt.Sprintf("no frame for %v: it is opened again until it is back: check the cable and the power, or raise stall_after if frames are further apart", s.runner.o.Stall))
+		s.giveUp(p.track, fmt.Sprintf("no frame for %v: the source is reopened until it is back: check cable and power, or raise stall_after if frames are further apart", s.runner.o.Stall))
 	}
 }
 
@@ -183,7 +183,7 @@ func (s *supervisor) found(ctx context.Context, f *frame.Frame) {
 	s.runner.log.Warn("source back", "seq", f.Seq, "away", away)
 	s.runner.remark(ctx, &latent.Event{
 		Seq: f.Seq, Time: now, Level: latent.Info, Code: "source_back",
-		Text: fmt.Sprintf("the source is back: there was no frame for %.1f s", away.Seconds()), Count: 1,
+		Text: fmt.Sprintf("the source is back after %.1f s without a frame", away.Seconds()), Count: 1,
 	})
 }
 

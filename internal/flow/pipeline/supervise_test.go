@@ -188,7 +188,7 @@ func TestLostAndBack(t *testing.T) {
 				}
 			}
 			var said float64
-			if _, err := fmt.Sscanf(back[0].Text, "the source is back: there was no frame for %f s", &said); err != nil || said < (gone.to-gone.from).Seconds()-0.1 || said > (gone.to-gone.from+slowest).Seconds()+0.1 {
+			if _, err := fmt.Sscanf(back[0].Text, "the source is back after %f s without a frame", &said); err != nil || said < (gone.to-gone.from).Seconds()-0.1 || said > (gone.to-gone.from+slowest).Seconds()+0.1 {
 				t.Errorf("habit %d: %q, expected %v or a little more", c.habit, back[0].Text, gone.to-gone.from)
 			}
 			if n := summary.Tracked + summary.Dropped["torn"]; n < 4700 || n > 5500 { // 100 a second, for 53 to 54 s less up to 6 s

@@ -71,7 +71,7 @@ func (t *tracker) install(p phases, o order) {
 		t.silence(ctx)
 	}
 	next.Done(true)
-	t.applied(ctx, swapModel, fmt.Sprintf("from here on the model is %s, with %d latents", next.Model, next.Encoders[0].Dim()))
+	t.applied(ctx, swapModel, fmt.Sprintf("the model is now %s, with %d latents", next.Model, next.Encoders[0].Dim()))
 	o.left <- left
 }
 

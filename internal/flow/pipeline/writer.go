@@ -43,7 +43,7 @@ func newWriter(s NamedSink) *writer {
 		name: s.Name, sink: s.Sink, commands: s.Commands, queue: newQueue[queued](sinkDepth), spare: make(chan *latent.Estimate, sinkDepth+2),
 		cause: sinkCause + s.Name, before: s.Lost,
 		behind: fmt.Errorf("the sink %s does not keep up or has ended: its messages are lost", s.Name),
-		ended:  fmt.Errorf("the sink %s ended first", s.Name),
+		ended:  fmt.Errorf("the sink %s ended before it took this message", s.Name),
 	}
 }
 
@@ -184,7 +184,7 @@ func (r *runner) writeAll(ctx context.Context, w *writer) error {
 }
 
 // errGrace is the failure of a sink that was too slow at the end.
-var errGrace = errors.New("not all messages were delivered within the grace period: give it longer, or a faster sink")
+var errGrace = errors.New("not all messages were delivered within the grace period: raise grace, or use a faster sink")
 
 // passing says that the next message of its kind replaces m.
 func passing(m latent.Message) bool {

@@ -95,7 +95,7 @@ models         lrcd        *          plre          -           -
 // Embedded is the server inside a run.
 func Embedded() *Server {
 	return &Server{Site: "*", Home: func(Class) string { return "" }, Roles: given(embedded, []Role{
-		{Name: "program", Doors: []Door{TCP, MQTT}, Does: "any program of this machine; with `nats.token`, whoever gives it"},
+		{Name: "program", Doors: []Door{TCP, MQTT}, Does: "any program of this machine; with `nats.token`, any program that gives it"},
 		{Name: "page", Doors: []Door{WebSocket}, Does: "a page of the dashboard", hears: inbox},
 		{Name: "page-looks", Doors: []Door{WebSocket}, Does: "a page of the dashboard with `commands: false`", hears: inbox},
 	})}
@@ -112,18 +112,18 @@ func Instrument() *Server {
 		},
 		Accounts: []Account{
 			{Name: "INSTRUMENT", Store: "enabled"},
-			{Name: "CAMERAS", About: "Frames come as requests: an answer goes back to this account and to no subject of INSTRUMENT."},
-			{Name: "READERS", About: "Nothing listens here: an answer reaches nobody but a reader."},
+			{Name: "CAMERAS", About: "Frames are requests: answers go back to this account and to no subject of INSTRUMENT."},
+			{Name: "READERS", About: "Nothing listens here: an answer reaches readers only."},
 			{Name: "MODELS", Store: "enabled"},
 		},
 		Roles: given(instrument, []Role{
 			{Name: "driftscope", Account: "INSTRUMENT", Doors: []Door{TCP}, Does: "the program at the instrument: publishes, keeps, and answers", puts: []string{"_INBOX.>", "_INBOX_operator.>"}, hears: []string{"_INBOX.>", "_INBOX_driftscope.>"}},
 			{Name: "viewer", Account: "INSTRUMENT", Doors: []Door{TCP, WebSocket}, Does: "sees everything, changes nothing", hears: []string{"driftscope.>", "_INBOX.>"}},
 			{Name: "operator", Account: "INSTRUMENT", Doors: []Door{TCP, WebSocket}, Does: "a viewer that also commands", hears: []string{"driftscope.>", "_INBOX.>", "_INBOX_operator.>"}},
-			{Name: "reader", Account: "READERS", Doors: []Door{TCP}, Does: "reads what is kept, and KV", hears: inbox},
+			{Name: "reader", Account: "READERS", Doors: []Door{TCP}, Does: "reads kept results and KV", hears: inbox},
 			{Name: "models", Account: "MODELS", Doors: []Door{TCP}, Does: "keeps models: driftscope model put", hears: inbox},
-			{Name: "camera", Account: "CAMERAS", Doors: []Door{TCP}, Does: "publishes frames, for run nats:camera.NAME; with confirmations on camera.bead", hears: inbox},
-			{Name: "pool", Account: "INSTRUMENT", Doors: []Door{TCP}, Does: "makes one law of the cameras of the experiment plate: driftscope pool --name plate. Another experiment takes a user of its own"},
+			{Name: "camera", Account: "CAMERAS", Doors: []Door{TCP}, Does: "publishes frames for run nats:camera.NAME, with confirmations on camera.bead", hears: inbox},
+			{Name: "pool", Account: "INSTRUMENT", Doors: []Door{TCP}, Does: "driftscope pool --name plate: one law of several cameras. Each experiment needs its own user"},
 		})}
 }
 
@@ -139,13 +139,13 @@ func Site() *Server {
   }`},
 			{Name: "HALL_OPERATORS"},
 			{Name: "HALL_VIEWERS"},
-			{Name: "HALL_BEAD", About: "The microscope with the camera bead. Another microscope is this block again, with its name for bead and BEAD: docs/howto/deployment.md."},
+			{Name: "HALL_BEAD", About: "The microscope with the camera bead. For another microscope copy this block and replace bead and BEAD: docs/howto/deployment.md."},
 		},
 		Roles: given(site, []Role{
 			{Name: "hall_worker", Account: "HALL", Doors: []Door{TCP}, Does: "driftscope work", puts: []string{"_INBOX.>", "_R_.>"}, hears: inbox},
-			{Name: "hall_admin", Account: "HALL", Doors: []Door{TCP}, Does: "everything in this account: driftscope site init, batches, backups, and removing the streams of a camera that is gone"},
-			{Name: "hall_operator", Account: "HALL_OPERATORS", Doors: []Door{TCP, WebSocket}, Does: "driftscope stream, driftscope model, and commands. What runs says which files workers read and write", hears: inbox},
-			{Name: "hall_viewer", Account: "HALL_VIEWERS", Doors: []Door{TCP, WebSocket}, Does: "driftscope dashboard, watch and stream list: sees results and what runs where, changes nothing", hears: inbox},
+			{Name: "hall_admin", Account: "HALL", Doors: []Door{TCP}, Does: "everything in this account: driftscope site init, batches, backups, deleting"},
+			{Name: "hall_operator", Account: "HALL_OPERATORS", Doors: []Door{TCP, WebSocket}, Does: "driftscope stream, driftscope model, and commands. A stream's configuration names the files that workers read and write", hears: inbox},
+			{Name: "hall_viewer", Account: "HALL_VIEWERS", Doors: []Door{TCP, WebSocket}, Does: "driftscope dashboard, watch and stream list; changes nothing", hears: inbox},
 			{Name: "hall_bead", Account: "HALL_BEAD", Doors: []Door{TCP, Leaf}, Does: "driftscope publish --durable at the microscope, and the leaf node of its subnet", hears: inbox},
 		})}
 }

@@ -54,7 +54,7 @@ type Class struct {
 
 // Classes are all kinds of subjects.
 var Classes = []Class{
-	{Name: "results", Does: "live results and words of workers", Put: []string{"{prefix}.{site}.*.*"}, Hear: []string{"{prefix}.*.*.*"}, Sample: "driftscope.local.other.latent"},
+	{Name: "results", Does: "live results and workers' messages", Put: []string{"{prefix}.{site}.*.*"}, Hear: []string{"{prefix}.*.*.*"}, Sample: "driftscope.local.other.latent"},
 	{Name: "plate", Does: "the results of the experiment plate", Put: []string{"{prefix}.local.plate.population", "{prefix}.local.plate.health", "{prefix}.local.plate.event"}, Hear: []string{"{prefix}.local.*.population"}, Sample: "driftscope.local.plate.population"},
 	{Name: "populations", Does: "the law of every stream", Put: []string{"{prefix}.{site}.*.*"}, Hear: []string{"{prefix}.local.*.population"}, Sample: "driftscope.local.other.population"},
 	{Name: "kept", Does: "kept results", Put: []string{"{prefix}.{site}.*.kept.*"}, Sample: "driftscope.local.bead.kept.latent", Stream: "driftscope_local_bead"},
@@ -64,7 +64,7 @@ var Classes = []Class{
 	{Name: "frames", Does: "frames of the camera bead", Put: []string{"camera.bead"}, Hear: []string{"camera.>"}, Sample: "camera.bead", Stream: "frames_camera_bead"},
 	{Name: "others' frames", Does: "frames of other cameras", Put: []string{"camera.>"}, Sample: "camera.other", Stream: "frames_camera_other"},
 	{Name: "laws", Does: "laws and configurations in KV", Put: []string{"$KV.{prefix}_local.>"}, Sample: "$KV.driftscope_local.bead.config", Stream: "KV_driftscope_local"},
-	{Name: "orders", Does: "what should run", Put: []string{"$KV.{prefix}_local_streams.*"}, Sample: "$KV.driftscope_local_streams.bead", Stream: "KV_driftscope_local_streams"},
+	{Name: "orders", Does: "streams that should run", Put: []string{"$KV.{prefix}_local_streams.*"}, Sample: "$KV.driftscope_local_streams.bead", Stream: "KV_driftscope_local_streams"},
 	{Name: "leases", Does: "leases", Put: []string{"$KV.{prefix}_local_leases.*"}, Sample: "$KV.driftscope_local_leases.bead", Stream: "KV_driftscope_local_leases"},
 	{Name: "workers", Does: "records of workers", Put: []string{"$KV.{prefix}_local_workers.*"}, Sample: "$KV.driftscope_local_workers.hall-1", Stream: "KV_driftscope_local_workers"},
 	{Name: "films", Does: "records and results of batches", Put: []string{"$KV.*.*.*.ended", "$KV.*.*.*.tried", "$O.*.*.*"}, Sample: "$KV.films-1.a.b.ended", Stream: "KV_films-1"},

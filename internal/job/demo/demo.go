@@ -29,11 +29,11 @@ const (
 
 // Command is the sub-command.
 type Command struct {
-	Once      bool   `help:"End when the film has ended, in place of keeping the dashboard until Ctrl-C."`
+	Once      bool   `help:"Exit at the end of the film, instead of keeping the dashboard until Ctrl-C."`
 	Frames    uint64 `help:"Stop after this many of the film's 480 frames." placeholder:"N"`
 	NATSPort  int    `name:"nats-port" help:"Port of the embedded NATS server; 0 takes a free one." placeholder:"PORT"`
-	Dashboard string `help:"Where to show the dashboard, 127.0.0.1:8300 unless that port is taken; off shows none." placeholder:"HOST:PORT"`
-	Out       string `help:"Write the objects' tracks to this file, a table with frame, particle, x and y." placeholder:"TRACKS.csv" type:"path"`
+	Dashboard string `help:"Address of the dashboard, or off (default: 127.0.0.1:8300, or a free port if that is taken)." placeholder:"HOST:PORT"`
+	Out       string `help:"File for the tracks, a table with frame, particle, x and y." placeholder:"TRACKS.csv" type:"path"`
 }
 
 // Run tracks the film and keeps its dashboard.

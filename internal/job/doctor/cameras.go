@@ -76,7 +76,7 @@ func videoDevice(m machine, path string) Finding {
 	case errors.Is(err, os.ErrPermission):
 		f.Mend = "sudo chgrp video " + path + " && sudo chmod 660 " + path + ", and a udev rule that keeps it so"
 	case errors.Is(err, syscall.EBUSY):
-		f.Mend = "sudo fuser -v " + path + " shows which program has it: end that one"
+		f.Mend = "sudo fuser -v " + path + " shows which program uses it: end that program"
 	default:
 		f.Mend = "unplug the camera and plug it in again; sudo dmesg | tail says what the kernel thinks of it"
 	}

@@ -40,7 +40,7 @@ type Report struct {
 // Command is the sub-command.
 type Command struct {
 	JSON bool   `name:"json" help:"Print one JSON object."`
-	Dir  string `default:"." help:"A folder that results or models shall go to." placeholder:"DIR" type:"path"`
+	Dir  string `default:"." help:"Folder for results or models." placeholder:"DIR" type:"path"`
 }
 
 // errBad ends the command with status 1; the findings have been printed.
@@ -74,7 +74,7 @@ func (c *Command) print(w io.Writer, r Report) error {
 		}
 	}
 	if r.Good {
-		_, err := fmt.Fprintln(w, "nothing stands in a run's way: driftscope demo shows one")
+		_, err := fmt.Fprintln(w, "everything is ready: try driftscope demo")
 		return err
 	}
 	return nil

@@ -158,7 +158,7 @@ func TestPrint(t *testing.T) {
 			t.Errorf("the lines lack %q:\n%s", want, &lines)
 		}
 	}
-	if strings.Contains(lines.String(), "nothing stands") {
+	if strings.Contains(lines.String(), "everything is ready") {
 		t.Error("a bad machine is called good")
 	}
 	var back Report

@@ -53,7 +53,7 @@ func (f folder) look() Finding {
 	}
 	found.Found = fmt.Sprintf("%s, for %s, can be written to; %.1f GB free", f.path, f.use, float64(free)/1e9)
 	if free < leastFree {
-		found.Grade, found.Mend = Note, "df -h "+there+" shows what fills it; --out and --record take paths on another disk"
+		found.Grade, found.Mend = Note, "df -h "+there+" shows the disks; give --out and --record paths on another disk"
 	}
 	return found
 }

@@ -31,7 +31,7 @@ func runPorts() []port {
 			address: net.JoinHostPort("127.0.0.1", strconv.Itoa(d.NATS.Port)), use: "the embedded NATS server", grade: Bad,
 			mend: "driftscope run SOURCE --nats-port 0 takes a free one; where a NATS server is meant to be there: --nats nats://127.0.0.1:" + strconv.Itoa(d.NATS.Port),
 		},
-		{address: d.Dashboard.Address, use: "the dashboard", grade: Note, mend: "none is needed: run takes a free one and prints it; or --dashboard 127.0.0.1:PORT"},
+		{address: d.Dashboard.Address, use: "the dashboard", grade: Note, mend: "nothing to do: run uses a free port and prints it; or give --dashboard 127.0.0.1:PORT"},
 	}
 }
 

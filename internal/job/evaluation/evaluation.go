@@ -100,7 +100,7 @@ func (c *Options) Evaluate(ctx context.Context) (*Evaluation, error) {
 	if c.Align == "isometry" {
 		split.Fitted = split.Judged
 	} else if overlap(frames, fit) {
-		return nil, console.Usage(fmt.Errorf("frames %s are judged and %s fitted on: an affine map is never judged on frames it was fitted on; give --frames or --fit-frames apart", frames, fit))
+		return nil, console.Usage(fmt.Errorf("test frames %s and fit frames %s overlap: an affine map needs separate frames, such as --fit-frames 0:50 --frames 50:100", frames, fit))
 	}
 	if len(split.Judged) < 2 || len(split.Fitted) < 2 {
 		return nil, console.Usage(fmt.Errorf("%s has %d frames: %d to judge on and %d to fit on, at least 2 of each are needed", c.Video, len(seen.Seq), len(split.Judged), len(split.Fitted)))

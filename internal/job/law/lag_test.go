@@ -26,7 +26,7 @@ func TestLag(t *testing.T) {
 		}
 	}
 	f := printed(t, Command{Tracks: r.file(t), DT: dt, JSON: true})
-	if len(f.States) < 2 || f.Switching != nil || !strings.Contains(f.Says, "shows objects late") {
+	if len(f.States) < 2 || f.Switching != nil || !strings.Contains(f.Says, "Compression smears motion") {
 		t.Errorf("states %+v, switching %+v, %q", f.States, f.Switching, f.Says)
 	}
 }

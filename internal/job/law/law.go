@@ -16,19 +16,19 @@ import (
 
 // Command finds the law of the tracks of a table.
 type Command struct {
-	Tracks     string  `arg:"" help:"The tracks: a table with the columns frame, particle (or trajectory), x, y in px." placeholder:"TRACKS.csv" type:"path"`
+	Tracks     string  `arg:"" help:"Table of tracks with the columns frame, particle (or trajectory), x, y in px." placeholder:"TRACKS.csv" type:"path"`
 	DT         float64 `name:"dt" required:"" help:"Seconds between frames." placeholder:"S"`
-	PixelUM    float64 `name:"pixel-um" help:"Side of a pixel in the specimen, µm: D is then told in µm²/s, otherwise in px²/s." placeholder:"UM"`
-	Exposure   float64 `help:"Seconds of a frame over which the camera takes light: motion within it blurs a place." placeholder:"S"`
-	FocalDepth float64 `help:"Depth of the slab in which objects are seen, µm: fast ones leave it sooner, and are counted for it. Wants --pixel-um." placeholder:"UM"`
-	States     int     `help:"How many states there are; 0 has the evidence choose." default:"0" placeholder:"K"`
-	KeepDrift  bool    `help:"Leave the motion that all objects share, of the stage, in the tracks."`
-	Width      float64 `help:"Width of the film, px, for the map; 0 has it reach from the first place to the last." placeholder:"PX"`
-	Height     float64 `help:"The same for its height." placeholder:"PX"`
+	PixelUM    float64 `name:"pixel-um" help:"Side of a pixel in the specimen, µm: gives D in µm²/s instead of px²/s." placeholder:"UM"`
+	Exposure   float64 `help:"Exposure of a frame, s: corrects motion blur." placeholder:"S"`
+	FocalDepth float64 `help:"Depth in which objects are visible, µm: corrects for fast objects, which leave it sooner. Needs --pixel-um." placeholder:"UM"`
+	States     int     `help:"Number of states; 0 chooses by evidence." default:"0" placeholder:"K"`
+	KeepDrift  bool    `help:"Keep the motion that all objects share, such as the stage's."`
+	Width      float64 `help:"Width of the film, px, for the map; 0 uses the range of the tracks." placeholder:"PX"`
+	Height     float64 `help:"Height of the film, px, for the map; 0 uses the range of the tracks." placeholder:"PX"`
 
 	Interactions bool    `help:"Look for a force between objects by their distance."`
-	TemplatePX   float64 `name:"template-px" help:"Width (standard deviation) of an object's light, px, for --interactions: two that are nearer than twice that are seen as one." default:"1.5" placeholder:"PX"`
-	Objects      string  `help:"Write what is known of every track to this CSV file: its states, D, kind of motion, switches." placeholder:"OUT.csv" type:"path"`
+	TemplatePX   float64 `name:"template-px" help:"Width (standard deviation) of an object's light, px, for --interactions: two objects nearer than twice this appear as one." default:"1.5" placeholder:"PX"`
+	Objects      string  `help:"CSV file for every track's states, D, kind of motion and switches." placeholder:"OUT.csv" type:"path"`
 	JSON         bool    `name:"json" help:"Print one JSON object instead of text."`
 }
 
@@ -65,7 +65,7 @@ func (c *Command) checkMore() error {
 		return nil
 	}
 	if _, err := os.Lstat(c.Objects); err == nil {
-		return fmt.Errorf("--objects: %s is there already, and may hold what somebody wrote: give another file", c.Objects)
+		return fmt.Errorf("--objects: %s exists already: give another file", c.Objects)
 	}
 	return system.Writable(c.Objects)
 }

@@ -58,7 +58,7 @@ func (f *film) fieldMap(width, height, noise float64) (r *message.MapRecord, out
 			before = maps.Before{DX: dx, DY: dy, Weight: 1}
 		}
 	}
-	l := m.Law()
+	l := m.Law(nil)
 	for _, list := range [][]maps.Place{l.Traps, l.Vortices} {
 		for i := range list {
 			list[i].X, list[i].Y = list[i].X+b.x, list[i].Y+b.y

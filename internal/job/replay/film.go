@@ -108,7 +108,7 @@ func (f *film) frame(seq uint64) (*frame.Frame, error) {
 func (f *film) end() {
 	if f.err == nil && !f.told {
 		f.told = true
-		console.Warn("%s ends with frame %d, and the results go on: what follows is shown without pictures", f.recording.Arg, f.seq)
+		console.Warn("%s ends with frame %d, but the results continue: the rest is shown without pictures", f.recording.Arg, f.seq)
 	}
 }
 

@@ -93,9 +93,9 @@ func TestFieldTellsWhatIsWrong(t *testing.T) {
 		least   int      // objects in the last frame
 		most    int      // in any
 	}{
-		"no objects":         {draw: scene(0, 1, 0, 65535, always), told: []string{"no_objects", "stands out of the noise"}},
-		"no light":           {draw: even(500), told: []string{"no_objects", "the picture is even"}},
-		"all saturated":      {draw: even(65535), told: []string{"saturated", "100.00 % of the pixels", "no_objects", "the picture is even"}},
+		"no objects":         {draw: scene(0, 1, 0, 65535, always), told: []string{"no_objects", "visible above the noise"}},
+		"no light":           {draw: even(500), told: []string{"no_objects", "the picture is uniform"}},
+		"all saturated":      {draw: even(65535), told: []string{"saturated", "100.00 % of the pixels", "no_objects", "the picture is uniform"}},
 		"objects saturated":  {draw: scene(20, 3, 90000, 65535, always), told: []string{"saturated", "expose for less time"}, least: 15, most: 25},
 		"more than the most": {draw: scene(60, 1.5, 300, 65535, always), options: ", max: 20", told: []string{"too_many_objects", "raise objects.max"}, least: 20, most: 60},
 		"too large":          {draw: scene(2, 45, 400, 65535, always), told: []string{"no_objects", "bin the pictures"}, most: 200},

@@ -29,7 +29,7 @@ func restore(e pipeline.Estimator, path string) (from string, err error) {
 	}
 	defer f.Close()
 	if err := goOn(e, f); err != nil {
-		return "", fmt.Errorf("online.state: %s: %w; or delete it to begin anew", path, err)
+		return "", fmt.Errorf("online.state: %s: %w; or delete the file to start with a new law", path, err)
 	}
 	return path, nil
 }
@@ -86,7 +86,7 @@ func (s *Stream) restoreKept(frames uint64) (at natsink.At, err error) {
 		return at, err // it cannot be read
 	}
 	if err != nil {
-		console.Warn("stream %s: the law begins anew: %s: %v", s.cfg.Stream, kept.Where, err)
+		console.Warn("stream %s: starts with a new law: %s: %v", s.cfg.Stream, kept.Where, err)
 		return at, nil
 	}
 	s.restored = kept.Where

@@ -68,7 +68,7 @@ func (s *Stream) takeOver() error {
 		if s.anew == nil {
 			s.anew = errors.New("the newest that is as old is of no frames")
 		}
-		console.Warn("stream %s: no law is kept that is as old as its results: it begins anew behind frame %d: %v", s.cfg.Stream, kept.Frames-1, s.anew)
+		console.Warn("stream %s: no saved law is as old as the results: a new law starts after frame %d: %v", s.cfg.Stream, kept.Frames-1, s.anew)
 		at = kept
 	}
 	if kept.Frames > at.Frames {
@@ -88,9 +88,9 @@ func (s *Stream) takenOver(before string) string {
 	case s.standing == nil:
 		return text + ": frames that came between are missing, and frames are counted from 0 again"
 	case s.standing.At.Frames > s.from.Frames:
-		return text + fmt.Sprintf(": frames %d to %d are folded into the law again, results go on at frame %d", s.from.Frames, s.standing.At.Frames-1, s.standing.At.Frames)
+		return text + fmt.Sprintf(": the law learns frames %d to %d again, results continue at frame %d", s.from.Frames, s.standing.At.Frames-1, s.standing.At.Frames)
 	}
-	return text + fmt.Sprintf(": it goes on at frame %d", s.from.Frames)
+	return text + fmt.Sprintf(": it continues at frame %d", s.from.Frames)
 }
 
 // Fenced says whether a run ended because its lease was over.

@@ -146,8 +146,8 @@ func TestLeased(t *testing.T) {
 		said = append(said, e.Code+": "+e.Text)
 	}
 	for _, want := range []string{
-		"taken_over: the stream is taken over from hall-1, at epoch 17: frames ", " are folded into the law again, results go on at frame 350",
-		"taken_over: the stream is taken over from hall-2, at epoch 20: it goes on at frame 500",
+		"taken_over: the stream is taken over from hall-1, at epoch 17: the law learns frames ", " again, results continue at frame 350",
+		"taken_over: the stream is taken over from hall-2, at epoch 20: it continues at frame 500",
 	} {
 		if !strings.Contains(strings.Join(said, "\n"), want) {
 			t.Errorf("events %q, expected %q", said, want)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -253,8 +254,17 @@ func ofStream(stream string, streams int, err error) error {
 	return fmt.Errorf("stream %s: %w", stream, err)
 }
 
+// collect lets the heap grow by half before garbage is collected, in place of Go's doubling. With 500 objects this saves tens of MiB for a hundredth of the
+// processor time. GOGC overrides it.
+var collect = sync.OnceFunc(func() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(50)
+	}
+})
+
 // Run tracks the stream; it owns the stages from now on.
 func (s *Stream) Run(ctx context.Context, frames uint64) (pipeline.Summary, error) {
+	collect()
 	defer s.tracking.close()
 	summary, err := pipeline.Run(ctx, s.Stages, pipeline.Options{
 		Stream: s.cfg.Stream, Frames: frames, Mode: pipeline.Mode(s.cfg.Mode), Queue: s.cfg.Queue, Stall: s.cfg.StallAfter,

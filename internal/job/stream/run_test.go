@@ -125,11 +125,11 @@ func TestAssembleRefuses(t *testing.T) {
 		molecule + "preprocess: [clahe]\n":                                                      "the model was trained with",
 		molecule + "online: {lead: auto}\n":                                                     "auto is measured by the clock",
 		molecule + "triggers: [{flash: {name: a}}]\n":                                           `kind "flash" is not known`,
-		molecule + "online: {state: " + broken + "}\n":                                          "or delete it to begin anew",
+		molecule + "online: {state: " + broken + "}\n":                                          "or delete the file to start with a new law",
 		molecule + "online: {state: " + filepath.Join(folder, "none", "s") + "}\n":              "online.state, or --state",
 		molecule + "record: {path: " + folder + "}\n":                                           "holds broken.state already",
 		molecule + "objects: {enabled: true}\npreprocess: [{resize: {width: 0, height: 4}}]\n":  "resize",
-		molecule + "objects: {enabled: true}\nonline: {state: " + broken + "}\n":                "or delete it to begin anew",
+		molecule + "objects: {enabled: true}\nonline: {state: " + broken + "}\n":                "or delete the file to start with a new law",
 		molecule + "sinks: [nats]\n":                                                            "nats is switched by nats.url",
 		molecule + "sinks: [jsonl: {path: " + filepath.Join(folder, "none", "x.jsonl") + "}]\n": "x.jsonl",
 	} {

@@ -290,7 +290,7 @@ func (s *Stream) introduce() {
 	}
 	console.Say("stream %s: %s; %s; estimator seed %d", cfg.Stream, source, by, cfg.Online.Seed)
 	if s.restored != "" {
-		console.Say("the law goes on from %s", s.restored)
+		console.Say("the law continues from %s", s.restored)
 	}
 	if s.bus != nil {
 		console.Say("publishing on %s under %s.%s.%s", s.bus.URL(), cfg.NATS.Prefix, cfg.NATS.Site, cfg.Stream)

@@ -120,7 +120,7 @@ func (p *Process) fromKV(s *Stream) (cfg config.Config, err error) {
 	case s.bucket == nil:
 		return cfg, latent.Refuse(latent.Conflict, "start: there is no configuration in KV: set nats.durable, or send start without config")
 	case own.URL == config.NATSEmbedded && own.Token == "":
-		return cfg, latent.Refuse(latent.Conflict, "start: anyone on this machine can write to its NATS server, and a configuration says what is read and written: set nats.token, or a nats.url that asks who writes")
+		return cfg, latent.Refuse(latent.Conflict, "start: anyone on this machine can write to its NATS server, and a configuration names files to read and write: set nats.token, or a nats.url of a server with users")
 	}
 	name := s.cfg.Stream + ".config"
 	text, err := s.bucket.Configuration()

@@ -72,7 +72,7 @@ func (p plan) make(b builder) (steps []pipeline.NamedStep, encoders []pipeline.E
 }
 
 // track makes what comes after the source: the steps, the encoders, the estimator and the rules, and has the law go on from its file where there is one.
-// own.Model and own.Steps take the place of what is configured.
+// own.Model and own.Steps go before the configuration.
 func (s *Stream) track(ctx context.Context, own Own, deterministic bool) (err error) {
 	m := own.Model
 	if m == nil && !(s.cfg.Objects.Enabled && s.cfg.Model == "") {

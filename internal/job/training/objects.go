@@ -19,7 +19,7 @@ const leastLasting = 1
 func (c *Options) prepareObjects(ctx context.Context, data recording.Dataset, o origin) (*choice, error) {
 	many := o.many
 	if many.Template.SD == 0 {
-		return nil, fmt.Errorf("%s: no object stands out in its first %d frames: leave --objects out, or look at the film with probe", data, census.Frames)
+		return nil, fmt.Errorf("%s: no object is visible in its first %d frames: leave --objects out, or look at the film with probe", data, census.Frames)
 	}
 	p := &pictures{light: many.Template, scale: max(1, reach*many.Template.SD/(widest/2))}
 	if err := p.collect(ctx, data); err != nil {
@@ -43,7 +43,7 @@ func (c *Options) prepareObjects(ctx context.Context, data recording.Dataset, o 
 	}
 	found := &choice{clip: clip, tau: c.tau(clip), objects: &card.Objects{Template: many.Template.SD, Dark: many.Template.Dark, Scale: p.scale, Low: low, High: high}}
 	if o.left.from != nil {
-		console.Say("going on from step %d of %d, as %s has it", o.left.from.Step, o.left.from.Steps, o.left.path)
+		console.Say("continuing from step %d of %d, stored in %s", o.left.from.Step, o.left.from.Steps, o.left.path)
 		found.latent = o.left.notes.Latent
 		return found, nil
 	}

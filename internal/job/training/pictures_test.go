@@ -151,7 +151,7 @@ func TestPrepareObjects(t *testing.T) {
 	for film, want := range map[string]string{
 		"sim:trapped" + small + "100":                        "all objects look alike but for noise",
 		"sim:focus" + small + "12":                           "expected at least 200",
-		"sim:vesicle?density=0&width=64&height=64&frames=40": "no object stands out",
+		"sim:vesicle?density=0&width=64&height=64&frames=40": "no object is visible",
 	} {
 		if _, err := prepare(film); err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "sim:") {
 			t.Errorf("%s: found %v, expected %q", film, err, want)

@@ -39,7 +39,7 @@ func (c *Options) prepare(ctx context.Context, data recording.Dataset, o origin)
 		return c.prepareObjects(ctx, data, o)
 	}
 	if left.from != nil {
-		console.Say("going on from step %d of %d, as %s has it", left.from.Step, left.from.Steps, left.path)
+		console.Say("continuing from step %d of %d, stored in %s", left.from.Step, left.from.Steps, left.path)
 		clip, err := data.Clip(ctx, left.notes.Steps)
 		return &choice{steps: left.notes.Steps, clip: clip, tau: left.notes.Tau, latent: left.notes.Latent}, err
 	}

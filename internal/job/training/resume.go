@@ -67,7 +67,7 @@ func (u *unfinished) interrupted() error {
 	if u.step == 0 {
 		return errors.New("interrupted, no model was written")
 	}
-	return fmt.Errorf("interrupted, no model was written; the same command goes on from step %d", u.step)
+	return fmt.Errorf("interrupted, no model was written; the same command continues from step %d", u.step)
 }
 
 // differs names a flag that two commands disagree in, with both values; empty where there is none. Where the model goes is none of

@@ -14,9 +14,9 @@ type Completion struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"The shell: ${enum}."`
 }
 
-// Help says how each shell takes it.
+// Help says how to install the script in each shell.
 func (c *Completion) Help() string {
-	return "The Debian package has installed them. Elsewhere: bash: source <(driftscope completion bash), in ~/.bashrc; " +
+	return "The Debian package installs the scripts. Elsewhere: bash: source <(driftscope completion bash), in ~/.bashrc; " +
 		"zsh: driftscope completion zsh > _driftscope in a folder of $fpath; fish: driftscope completion fish > ~/.config/fish/completions/driftscope.fish."
 }
 

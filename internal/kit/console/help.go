@@ -2,7 +2,6 @@ package console
 
 import (
 	"errors"
-	"strings"
 
 	"github.com/alecthomas/kong"
 )
@@ -16,11 +15,11 @@ func mistaken(program string, err error) string {
 	return program
 }
 
-// withDefault is a flag's help, with the default that kong leaves out where there is a placeholder.
+// withDefault returns a flag's help with its default, which kong leaves out for a flag with a placeholder.
 func withDefault(v *kong.Value) string {
 	help := kong.DefaultHelpValueFormatter(v)
 	if v.Flag == nil || v.Flag.PlaceHolder == "" || v.Default == "" {
 		return help
 	}
-	return strings.TrimSuffix(help, ".") + "; " + v.Default + " unless given."
+	return help + " Default: " + v.Default + "."
 }

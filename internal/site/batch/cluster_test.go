@@ -16,7 +16,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestWorkersKilled: films on several workers, of which one is killed in the middle, while the client is killed, too, and the same command goes on:
+// TestWorkersKilled: films on several workers, of which one is killed in the middle, while the client is killed, too, and the same command continues:
 // every result is there once, with the bytes that one machine makes.
 func TestWorkersKilled(t *testing.T) {
 	suite.Long(t)

@@ -28,31 +28,31 @@ const patience = 10 * time.Second
 
 // Command tracks many films, or works at them.
 type Command struct {
-	Films    []string `arg:"" optional:"" help:"Films: videos, TIFFs, FITS cubes, HDF5, CZI and ND2 files, folders of pictures, NDTiff folders, OME-Zarr stores; or folders that hold films." placeholder:"FILM"`
+	Films    []string `arg:"" optional:"" help:"Films: videos, TIFFs, FITS cubes, HDF5, CZI and ND2 files, folders of pictures, NDTiff folders, OME-Zarr stores, or folders of films." placeholder:"FILM"`
 	Model    string   `help:"The encoder: a model file, embedded:NAME, or nats:NAME, one that the server keeps." placeholder:"MODEL.onnx"`
-	Objects  bool     `help:"Follow every object in the field, as run --objects."`
-	DT       float64  `name:"dt" help:"Seconds between frames, whatever the film says." placeholder:"S"`
-	FPS      float64  `name:"fps" help:"Frames a second, whatever the film says."`
-	Config   string   `help:"A configuration whose settings hold for every film; its source's path, its sinks, nats and dashboard do not." placeholder:"BASE.yaml"`
-	Out      string   `default:"results" help:"Folder of the results, one file a film, and of batch.jsonl, the account." placeholder:"DIR"`
-	Format   string   `enum:"jsonl,csv,parquet" default:"jsonl" help:"What a result is: ${enum}; the latter two are tables of objects."`
-	URL      string   `name:"url" help:"The NATS server whose workers track the films, or context:NAME. Without one they are tracked here." placeholder:"URL"`
-	Local    bool     `help:"Track the films on this machine, without a server; so it is without --url."`
+	Objects  bool     `help:"Follow every object in the field, as with run --objects."`
+	DT       float64  `name:"dt" help:"Seconds between frames; overrides the film." placeholder:"S"`
+	FPS      float64  `name:"fps" help:"Frames per second; overrides the film."`
+	Config   string   `help:"Configuration for every film; its source's path, sinks, nats and dashboard are ignored." placeholder:"BASE.yaml"`
+	Out      string   `default:"results" help:"Folder of the results, one file per film, and of the summary batch.jsonl." placeholder:"DIR"`
+	Format   string   `enum:"jsonl,csv,parquet" default:"jsonl" help:"Format of a result: ${enum}; csv and parquet are tables of objects."`
+	URL      string   `name:"url" help:"NATS server whose workers track the films, or context:NAME (default: track here)." placeholder:"URL"`
+	Local    bool     `help:"Track the films on this machine without a server, as without --url."`
 	Creds    string   `help:"Credentials for that server." placeholder:"FILE.creds"`
-	CA       string   `name:"ca" help:"Certificates that the server's is checked against." placeholder:"FILE.pem"`
-	Prefix   string   `default:"driftscope" help:"First token of the subjects."`
-	Site     string   `default:"local" help:"Second token of the subjects: its workers track the films."`
-	Name     string   `help:"Name of the batch on the server; by default one that follows from the settings, so that the same command goes on with it." placeholder:"JOB"`
-	Shared   bool     `help:"Workers see the films under the same paths: none is sent."`
+	CA       string   `name:"ca" help:"Certificate authority of the server." placeholder:"FILE.pem"`
+	Prefix   string   `default:"driftscope" help:"First token of the NATS subjects."`
+	Site     string   `default:"local" help:"Second token of the NATS subjects: the site whose workers track the films."`
+	Name     string   `help:"Name of the batch on the server (default: from the settings, so that the same command continues it)." placeholder:"JOB"`
+	Shared   bool     `help:"Send no films: workers see them under the same paths."`
 	NoWait   bool     `help:"Send the films and end. The same command without it fetches the results."`
-	Work     bool     `help:"Work at the films of the site until Ctrl-C, in place of sending any."`
-	Slots    int      `help:"Films at once on this machine; one a core unless given." placeholder:"N"`
-	Room     int      `default:"20" help:"GB of films that lie on the server at a time; one film may be larger."`
-	Temp     string   `help:"Where films lie on a worker while they are tracked; the system's folder for temporary files." placeholder:"DIR"`
-	Replicas int      `default:"1" help:"Servers of a cluster that keep films, jobs and results, where they are made now."`
+	Work     bool     `help:"Track films of the site until Ctrl-C, instead of sending films."`
+	Slots    int      `help:"Films at a time on this machine (default: one per core)." placeholder:"N"`
+	Room     int      `default:"20" help:"GB of films on the server at a time; a single film may be larger."`
+	Temp     string   `help:"Folder for films during tracking on a worker (default: the system's temporary folder)." placeholder:"DIR"`
+	Replicas int      `default:"1" help:"Copies of films, jobs and results in a cluster, if they are new."`
 
-	Film    string        `hidden:"" help:"Track the film whose order lies in this folder, on behalf of a worker."`
-	AckWait time.Duration `hidden:"" default:"30s" help:"Silence after which a worker is taken for dead, where the queue is made now."`
+	Film    string        `hidden:"" help:"Track the film whose job is in this folder, for a worker."`
+	AckWait time.Duration `hidden:"" default:"30s" help:"Silence after which a worker counts as dead, if the queue is new."`
 }
 
 // check refuses what cannot be meant.
@@ -69,7 +69,7 @@ func (c *Command) check() error {
 	case c.URL == bus.Embedded:
 		return errors.New("--url: embedded is the server inside a run: give its address, or leave it out")
 	case c.NoWait && c.URL == "":
-		return errors.New("--no-wait: without --url nobody else would track the films")
+		return errors.New("--no-wait: needs --url, because without it no other machine tracks the films")
 	case c.Format != "jsonl" && !c.Objects && c.Config == "":
 		return fmt.Errorf("--format %s: is a table of objects: add --objects", c.Format)
 	case c.Slots < 0 || c.Room < 1 || c.Replicas < 1 || c.AckWait < 2*time.Second:

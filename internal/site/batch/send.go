@@ -114,7 +114,7 @@ func (s *sending) run(ctx context.Context, films []film) error {
 		console.Say("%d films of batch %s wait for workers: the same command without --no-wait fetches the results", len(s.waiting), s.c.Name)
 		return nil
 	case errors.Is(err, context.Canceled):
-		return fmt.Errorf("interrupted: %d films of batch %s have no result yet: the same command goes on", len(films)-s.progress.done-s.progress.there-s.failed, s.c.Name)
+		return fmt.Errorf("interrupted: %d films of batch %s have no result yet: the same command continues", len(films)-s.progress.done-s.progress.there-s.failed, s.c.Name)
 	case err != nil:
 		return err
 	case s.failed > 0:

@@ -119,7 +119,7 @@ func (w *Worker) pull(ctx context.Context) {
 			continue
 		}
 		if !away {
-			w.Log.Warn("no films to be had, trying again until there are", "err", err)
+			w.Log.Warn("no films available, trying again", "err", err)
 		}
 		away = true
 		_ = sleep(ctx, restart) // the loop asks
@@ -130,7 +130,7 @@ func (w *Worker) pull(ctx context.Context) {
 func (w *Worker) take(ctx context.Context, m jetstream.Msg) {
 	j, err := parseJob(m.Data())
 	if err != nil {
-		w.Log.Error("a job that nobody can do is removed", "subject", m.Subject(), "err", err)
+		w.Log.Error("removed a job that no worker can do", "subject", m.Subject(), "err", err)
 		w.heard("", m.TermWithReason("not a job"))
 		return
 	}

@@ -29,15 +29,15 @@ const waiting = 64
 
 // Command pools the laws of several streams.
 type Command struct {
-	Name    string   `required:"" help:"Name of the experiment: the stream under which the law of all is published." placeholder:"EXPERIMENT"`
-	Streams []string `arg:"" help:"The cameras' streams, two at least, or '*' for all of the site." placeholder:"STREAM"`
-	NATS    string   `name:"nats" default:"nats://127.0.0.1:4222" help:"The server that the streams publish on, or context:NAME." placeholder:"URL"`
-	Creds   string   `help:"Credentials for that server: they may subscribe to the streams' population, and publish the experiment's population, health and events." placeholder:"FILE.creds"`
-	CA      string   `name:"ca" help:"Certificates that the server's is checked against." placeholder:"FILE.pem"`
-	Prefix  string   `default:"driftscope" help:"First token of the subjects."`
-	Site    string   `default:"local" help:"Second token of the subjects."`
-	Stale   float64  `default:"60" help:"Seconds of silence after which a stream is left out, until it is heard again."`
-	JSON    bool     `name:"json" help:"Print records as they are published, one JSON object a line, instead of text."`
+	Name    string   `required:"" help:"Name of the experiment: the stream that publishes the combined law." placeholder:"EXPERIMENT"`
+	Streams []string `arg:"" help:"Streams of the cameras, at least two, or '*' for all of the site." placeholder:"STREAM"`
+	NATS    string   `name:"nats" default:"nats://127.0.0.1:4222" help:"NATS server of the streams, or context:NAME." placeholder:"URL"`
+	Creds   string   `help:"Credentials for that server, with the rights to read the streams' population and to publish the experiment's population, health and events." placeholder:"FILE.creds"`
+	CA      string   `name:"ca" help:"Certificate authority of the server." placeholder:"FILE.pem"`
+	Prefix  string   `default:"driftscope" help:"First token of the NATS subjects."`
+	Site    string   `default:"local" help:"Second token of the NATS subjects."`
+	Stale   float64  `default:"60" help:"Seconds of silence after which a stream is left out until its next message."`
+	JSON    bool     `name:"json" help:"Print each published record as one JSON object per line, instead of text."`
 }
 
 // check refuses what cannot be meant.
@@ -208,10 +208,10 @@ func (p *pooling) send(kind latent.Kind, r message.Record) error {
 		err = p.conn.NATS().Publish(subject, line)
 	}
 	if errors.Is(err, nats.ErrMaxPayload) {
-		return fmt.Errorf("%s: a message of %d bytes, the server takes %d: raise its max_payload", subject, len(line), p.conn.NATS().MaxPayload())
+		return fmt.Errorf("%s: a message of %d bytes, the server accepts %d: raise its max_payload", subject, len(line), p.conn.NATS().MaxPayload())
 	}
 	if err != nil && !p.lost {
-		p.members.say("%s: not published (%v): what is told is lost until the server is back", subject, err)
+		p.members.say("%s: not published (%v): messages are lost until the server is back", subject, err)
 	}
 	if p.lost = err != nil; !p.lost {
 		p.published++

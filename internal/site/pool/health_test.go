@@ -282,7 +282,7 @@ func TestServerAway(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	if told := strings.Count(n.String(), "what is told is lost until the server is back"); told != 1 {
+	if told := strings.Count(n.String(), "messages are lost until the server is back"); told != 1 {
 		t.Errorf("told %d times that nothing is published:\n%s", told, n)
 	}
 }

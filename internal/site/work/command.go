@@ -22,19 +22,19 @@ import (
 
 // Command takes streams of a site and runs them.
 type Command struct {
-	NATS     string        `name:"nats" default:"nats://127.0.0.1:4222" help:"The site's server, several of a cluster with commas between, or context:NAME." placeholder:"URL"`
+	NATS     string        `name:"nats" default:"nats://127.0.0.1:4222" help:"NATS server of the site, several of a cluster separated by commas, or context:NAME." placeholder:"URL"`
 	Creds    string        `help:"Credentials for that server." placeholder:"FILE.creds"`
-	CA       string        `name:"ca" help:"Certificates that the server's is checked against." placeholder:"FILE.pem"`
-	Prefix   string        `default:"driftscope" help:"First token of the subjects."`
-	Site     string        `default:"local" help:"Second token of the subjects."`
-	Name     string        `help:"Name of this worker, one a site; the machine's unless told otherwise." placeholder:"NAME"`
-	Cores    float64       `help:"Cores that it may promise to streams; all of the machine's unless told otherwise." placeholder:"N"`
-	Labels   []string      `help:"What this machine has, such as camera-2: streams that ask for it run here." placeholder:"LABEL"`
-	Store    string        `help:"Folder for what waits to be kept; one in the user's cache unless told otherwise." placeholder:"DIR"`
-	Films    int           `default:"1" help:"Films of batches that it tracks at once, beside the streams; 0 takes none."`
-	Replicas int           `default:"1" help:"Servers of a cluster that have what this worker makes: 3 for three servers."`
-	Allow    []string      `help:"What streams that others submit may reach here, beside their own folder: folders, addresses such as rtsp://10.0.0.7, and kinds of source and sink (camera, genicam, gst, url, gpio, osc, serial). A pipeline (gst) may do what this program may." placeholder:"WHAT"`
-	TTL      time.Duration `name:"ttl" default:"5s" help:"How long a stream may be without a worker once one has died, where this worker makes the site."`
+	CA       string        `name:"ca" help:"Certificate authority of the server." placeholder:"FILE.pem"`
+	Prefix   string        `default:"driftscope" help:"First token of the NATS subjects."`
+	Site     string        `default:"local" help:"Second token of the NATS subjects."`
+	Name     string        `help:"Name of this worker, unique in the site (default: the machine's name)." placeholder:"NAME"`
+	Cores    float64       `help:"Cores for streams (default: all of the machine)." placeholder:"N"`
+	Labels   []string      `help:"Labels of this machine, such as camera-2; streams with such a label run here." placeholder:"LABEL"`
+	Store    string        `help:"Folder for unsent results (default: in the user's cache)." placeholder:"DIR"`
+	Films    int           `default:"1" help:"Films of batches to track at a time, beside the streams; 0 for none."`
+	Replicas int           `default:"1" help:"Copies, in a cluster, of what this worker makes: 3 for three servers."`
+	Allow    []string      `help:"What streams may reach here beside their own folder: folders, addresses such as rtsp://10.0.0.7, and kinds of source and sink (camera, genicam, gst, url, gpio, osc, serial). A pipeline (gst) may do everything this program may." placeholder:"WHAT"`
+	TTL      time.Duration `name:"ttl" default:"5s" help:"Time after which another worker takes over the streams of a dead one, if this worker makes the site."`
 }
 
 // options are what the flags say.
@@ -97,14 +97,14 @@ func (c *Command) Run(ctx context.Context) error {
 	}
 	defer conn.Close()
 	if !conn.NATS().AuthRequired() {
-		console.Warn("%s has no users: whoever reaches it says which streams run here, and may change what is kept: give it users (configs/site/hall.conf, docs/howto/deployment.md)", conn.URL())
+		console.Warn("%s has no users: every client decides which streams run here, and may change the records: give it users (configs/site/hall.conf, docs/howto/deployment.md)", conn.URL())
 	}
 	w, err := New(ctx, conn, o)
 	if err != nil {
 		return err
 	}
 	defer w.Close()
-	console.Say("worker %s of site %s on %s: %g cores, labels %s; Ctrl-C hands over what it runs", o.Name, c.Site, conn.URL(), o.Cores, words(o.Labels))
+	console.Say("worker %s of site %s on %s: %g cores, labels %s; Ctrl-C hands over its streams", o.Name, c.Site, conn.URL(), o.Cores, words(o.Labels))
 	err = w.Run(ctx)
 	if errors.Is(err, context.Canceled) {
 		err = nil

@@ -78,7 +78,7 @@ func (w *Worker) compare(workers []site.Worker) {
 	for _, o := range workers {
 		if o.Version != w.o.Version && !w.builds[o.Version] {
 			w.builds[o.Version] = true
-			console.Warn("worker %s is of another build, %.64q, this one is %s: a law that one build keeps the other may not read, and it would begin anew: bring all to one", o.Name, o.Version, w.o.Version)
+			console.Warn("worker %s has another build, %.64q, this one is %s: builds may not read each other's laws and then start with a new one: use one build", o.Name, o.Version, w.o.Version)
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 type recorded struct {
 	seconds map[name]float64
 	cover   map[string]float64 // per cent
+	binds   bool               // a test beyond its budget fails
 }
 
 // usual is the budget of a test that is not listed, seconds; those that take more than half of it are.
@@ -33,7 +34,7 @@ const maxRecorded = 1 << 20
 
 // readRecorded reads lines: "test PACKAGE TEST SECONDS" or "covered PACKAGE PERCENT".
 func readRecorded(path string) (recorded, error) {
-	k := recorded{map[name]float64{}, map[string]float64{}}
+	k := recorded{seconds: map[name]float64{}, cover: map[string]float64{}}
 	data, err := system.ReadBounded(path, maxRecorded)
 	if err != nil {
 		return k, err

@@ -28,7 +28,7 @@ type Command struct {
 	Latent   string    `help:"Latent dimension of every model, or auto; the scene's own unless given." placeholder:"D"`
 	Seed     uint64    `default:"1" help:"Of the films, of what is drawn of the nuisances, and of the trainings." placeholder:"S"`
 	Data     string    `env:"DRIFTSCOPE_DATA" help:"The folder with deeptrack-trap-good; without it trapped is left out." placeholder:"DIR" type:"path"`
-	Out      string    `help:"A folder that keeps what was measured of each film; the same command goes on from there." placeholder:"DIR" type:"path"`
+	Out      string    `help:"A folder that keeps what was measured of each film; the same command continues from there." placeholder:"DIR" type:"path"`
 	Steps    int       `hidden:"" help:"Optimiser steps of every training, instead of pretrain's own."`
 	JSON     bool      `name:"json" help:"Print one JSON object instead of a table."`
 	Make     string    `hidden:"" help:"Measure the cell of this folder's name, there and in this process; what makes several at a time."`

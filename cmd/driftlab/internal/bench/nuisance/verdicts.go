@@ -21,7 +21,7 @@ type VerdictCommand struct {
 	Films int    `default:"100" help:"How many are made." placeholder:"N"`
 	Seed  uint64 `default:"1" help:"Of the draw: another one makes films that no verdict has seen." placeholder:"S"`
 	JSON  bool   `name:"json" help:"Print one JSON object instead of a table."`
-	Out   string `help:"A folder that keeps what was measured of each film; the same command goes on from there, also with more films." placeholder:"DIR" type:"path"`
+	Out   string `help:"A folder that keeps what was measured of each film; the same command continues from there, also with more films." placeholder:"DIR" type:"path"`
 	Steps int    `hidden:"" help:"Optimiser steps of every training, instead of pretrain's own."`
 	Make  string `hidden:"" help:"Measure the cell of this folder's name, there and in this process; what makes several at a time."`
 }
