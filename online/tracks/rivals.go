@@ -21,12 +21,14 @@ type rival struct {
 	a, b *track // b nil: a may have ended, and another begun
 	n    int
 	more float64 // how much likelier it is as it is, nats
+	once float64 // the same, than with what update n had exchanged and all that came after as it is; of a tracker with a lag
 	led  int     // exchanges there had been when its ways were led to the last update; 0, not yet
 }
 
 // ways are those of two rivals.
 type ways struct {
 	ab, ba way // a with what b had, and b with what a had
+	aa, bb way // the same in update n, and each with its own since
 }
 
 // way is a track that goes on with what another had. A frame adds one step to it, until an exchange changes either track.
@@ -90,7 +92,7 @@ func (t *Tracker) meet(match []int32) {
 			}
 		}
 		if more < margin {
-			t.rivals = append(t.rivals, rival{a: a, b: b, n: t.n, more: more})
+			t.rivals = append(t.rivals, rival{a: a, b: b, n: t.n, more: more, once: math.Inf(1)})
 		}
 	}
 	t.nearest(before)
@@ -135,6 +137,9 @@ func (t *Tracker) exchange() {
 			r.more = math.Inf(1)
 		} else {
 			r.more = a.told(r.n) + b.told(r.n) - w.ab.gain - w.ba.gain
+		}
+		if r.once = math.Inf(1); t.o.Lag > 0 && !w.aa.lost && !w.bb.lost {
+			r.once = max(a.told(r.n)+b.told(r.n)-w.aa.gain-w.bb.gain, 0)
 		}
 		if r.more >= 0 {
 			continue
@@ -190,10 +195,19 @@ func (t *Tracker) lead(r *rival, b *track, w *ways) {
 		from = r.n
 		w.ab.start(r.a, r.n)
 		w.ba.start(b, r.n)
+		w.aa, w.bb = way{}, way{}
 	}
 	for m := from; m <= t.n; m++ {
 		t.step(&w.ab, b, m, r.n)
 		t.step(&w.ba, r.a, m, r.n)
+		switch {
+		case t.o.Lag == 0:
+		case m == r.n:
+			w.aa, w.bb = w.ab, w.ba
+		default:
+			t.step(&w.aa, r.a, m, r.n)
+			t.step(&w.bb, b, m, r.n)
+		}
 	}
 	r.led = t.exchanges
 }
@@ -279,7 +293,8 @@ func (t *Tracker) again(k *track, n int) {
 	}
 }
 
-// doubt adds the odds of the other ways to the points of update m.
+// doubt adds the odds of the other ways to the points of update m. After later updates those are two: that the rivals exchanged what they had from m on, or in m
+// alone. Without the second one what comes later makes a doubt too small.
 func (t *Tracker) doubt(m int) {
 	for i := range t.rivals {
 		r := &t.rivals[i]
@@ -287,6 +302,9 @@ func (t *Tracker) doubt(m int) {
 			continue
 		}
 		odds := math.Exp(-r.more)
+		if m < t.n {
+			odds += math.Exp(-r.once)
+		}
 		r.a.at(m).point.Doubt += odds
 		if r.b != nil {
 			r.b.at(m).point.Doubt += odds
