@@ -17,14 +17,13 @@ import (
 
 	"driftscope/infer"
 	"driftscope/infer/card"
-	"driftscope/internal/frame"
-	"driftscope/internal/latent"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/flow/pipeline"
 )
 
 var (
-	_ pipeline.Encoder = (*infer.Encoder)(nil)
-	_ pipeline.Viewer  = (*infer.Encoder)(nil)
+	_ pipeline.Viewer = (*infer.Encoder)(nil)
 )
 
 // parse makes a model of two graphs; decoder may be nil.

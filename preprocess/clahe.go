@@ -14,8 +14,8 @@ import (
 
 	"gocv.io/x/gocv"
 
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // claheOptions are the keys under clahe. The defaults equal scikit-image's equalize_adapthist(clip_limit=0.03), which the
@@ -98,7 +98,7 @@ func (c *clahe) equalise(m *gocv.Mat) error {
 	return nil
 }
 
-// Independent says that every frame is equalised by itself.
-func (c *clahe) Independent() bool { return true }
+// Can is independent: every frame is equalised by itself.
+func (c *clahe) Can() pipeline.Abilities { return pipeline.Abilities{Independent: true} }
 
 func (c *clahe) Close() error { return c.bytes.Close() }

@@ -10,7 +10,7 @@ import (
 
 	"gocv.io/x/gocv"
 
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/pipeline"
 )
 
 // spotted is a film's frame: a spot of 120 counts on the film's ground, going round (at.X, at.Y) within 6 pixels.
@@ -34,8 +34,8 @@ func TestFilms(t *testing.T) {
 	} {
 		for n := range film.frames {
 			f := picture(t, uint64(n), 100, 128, gocv.MatTypeCV8UC1, spotted(n, film.at, film.ground)...)
-			for _, s := range []pipeline.Looker{window, region} {
-				if err := s.Look(f); err != nil {
+			for _, s := range []pipeline.Step{window, region} {
+				if err := s.Can().Look(f); err != nil {
 					t.Fatal(err)
 				}
 			}

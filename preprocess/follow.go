@@ -6,9 +6,9 @@ import (
 
 	"gocv.io/x/gocv"
 
-	"driftscope/internal/frame"
-	"driftscope/internal/order"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
+	"driftscope/internal/kit/numbers"
 )
 
 // maxFollowSide bounds the sides of the picture in which a centroid is measured: larger ones are averaged down to it.
@@ -38,6 +38,9 @@ type follow struct {
 func NewFollow() pipeline.Step {
 	return &follow{grey: gocv.NewMat(), small: gocv.NewMat(), blur: newBlur(), smooth: make([]float32, maxFollowSide*maxFollowSide)}
 }
+
+// Can is nothing more: the disc's radius comes from the frames so far.
+func (s *follow) Can() pipeline.Abilities { return pipeline.Abilities{} }
 
 // Apply takes uint8, uint16 and float32 pictures of 1 or 3 channels.
 func (s *follow) Apply(_ context.Context, f *frame.Frame) error {
@@ -86,7 +89,7 @@ func (s *follow) find(size image.Point) (Point, bool) {
 	smooth := s.smooth[:size.X*size.Y]
 	s.blur.apply(smooth, s.disc.picture, size.X, size.Y)
 	s.sample = spread(s.sample[:0], smooth, sparse)
-	flat := order.Median(s.sample)
+	flat := numbers.Median(s.sample)
 	darkest, brightest, ok := extremes(smooth)
 	if !ok {
 		return Point{}, false

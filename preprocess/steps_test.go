@@ -11,8 +11,8 @@ import (
 
 	"gocv.io/x/gocv"
 
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // ramp is a smooth test picture in 0..255 with structure in every tile.
@@ -286,8 +286,8 @@ func FuzzSteps(f *testing.F) {
 				}
 			}
 			fr := frame.New(0, start, frame.Meta{}, m)
-			if l, ok := s.(pipeline.Looker); ok {
-				_ = l.Look(fr)
+			if look := s.Can().Look; look != nil {
+				_ = look(fr)
 			}
 			_ = s.Apply(context.Background(), fr) // an error is fine, an abort is not
 			fr.Close()

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"driftscope/infer"
-	"driftscope/internal/fakecamera"
 	"driftscope/internal/suite"
 	"driftscope/internal/suite/mats"
 )
@@ -25,7 +24,7 @@ func TestMain(m *testing.M) {
 		mats.Main(m)
 	}
 	if capture {
-		if err := fakecamera.WithoutRawSockets(); err != nil {
+		if err := suite.WithoutRawSockets(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

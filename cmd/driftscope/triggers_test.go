@@ -14,11 +14,11 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"driftscope/internal/config"
-	"driftscope/internal/frame"
-	"driftscope/internal/latent"
-	"driftscope/internal/pipeline"
-	"driftscope/internal/stream"
+	"driftscope/internal/flow/config"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/flow/pipeline"
+	"driftscope/internal/job/stream"
 	"driftscope/sinks/message"
 )
 
@@ -172,7 +172,7 @@ type arrivals struct {
 	when map[uint64]time.Time
 }
 
-func (a *arrivals) Live() bool { return true }
+func (a *arrivals) Info() pipeline.Info { return pipeline.Info{Live: true} }
 
 func (a *arrivals) Read(ctx context.Context) (*frame.Frame, error) {
 	f, err := a.Source.Read(ctx)

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"driftscope/infer/locate"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // mostWait is how many frames pass at most before the template is looked for again: a search takes as long as some ten frames.
@@ -28,8 +28,8 @@ type Template struct {
 // NewTemplate makes the step. Where given has an SD, px, that is the template's.
 func NewTemplate(given frame.Template) *Template { return &Template{given: given, found: given} }
 
-// Independent says that frames have to come in order.
-func (*Template) Independent() bool { return false }
+// Can is nothing more: frames have to come in order.
+func (*Template) Can() pipeline.Abilities { return pipeline.Abilities{} }
 
 // Apply writes the template into the frame's Meta: one without a width where nothing has been found yet.
 func (t *Template) Apply(_ context.Context, f *frame.Frame) error {
@@ -68,7 +68,7 @@ func (t *Template) look(f *frame.Frame, pixels []float32, h, w int) error {
 	if found.Dark {
 		polarity = "dark"
 	}
-	f.Notice(false, "template_found", fmt.Sprintf("objects are taken to be %s, with an sd of %.2f px, as they are in frame %d: where they are not, give objects.template_px and objects.polarity", polarity, found.SD, f.Seq))
+	f.Notice(false, "template_found", fmt.Sprintf("objects are %s spots with an sd of %.2f px, found in frame %d: if that is wrong, set objects.template_px and objects.polarity", polarity, found.SD, f.Seq))
 	return nil
 }
 

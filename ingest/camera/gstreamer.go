@@ -12,8 +12,8 @@ import (
 
 	"driftscope/ingest/gst"
 	"driftscope/ingest/picture"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // appsink ends a pipeline: as few frames wait there as possible, and what is late is overwritten. The gap in the timestamps counts it.
@@ -39,11 +39,8 @@ type gstreamer struct {
 	first    *frame.Frame // pulled by Open and not yet given
 }
 
-// Live says that frames come whether or not they are read.
-func (s *gstreamer) Live() bool { return true }
-
-// Timed says that frame times are acquisition times.
-func (s *gstreamer) Timed() bool { return true }
+// Info says what all cameras do.
+func (s *gstreamer) Info() pipeline.Info { return aCamera }
 
 // Open starts the pipeline and waits for the first frame, so that a pipeline without frames fails here.
 func (s *gstreamer) Open(ctx context.Context) (err error) {
@@ -170,7 +167,7 @@ func NewGStreamer(decode func(dst any) error) (pipeline.Source, error) {
 	description := strings.TrimSpace(o.Pipeline)
 	switch {
 	case description == "":
-		return nil, errors.New("pipeline is missing: give one as gst-launch-1.0 takes it, such as 'v4l2src ! video/x-raw,width=640,height=480'")
+		return nil, errors.New("pipeline is missing: give one as for gst-launch-1.0, such as 'v4l2src ! video/x-raw,width=640,height=480'")
 	case len(description) > maxPipeline:
 		return nil, fmt.Errorf("pipeline has %d bytes, at most %d expected", len(description), maxPipeline)
 	}

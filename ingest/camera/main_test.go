@@ -8,15 +8,15 @@ import (
 
 	"driftscope/ingest/child"
 	"driftscope/ingest/ingesttest"
-	"driftscope/internal/fakecamera"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/pipeline"
+	"driftscope/internal/suite"
 	"driftscope/internal/suite/mats"
 )
 
 // TestMain: started by a source that works in a child process, the test's own binary is that child.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == child.Command {
-		err := fakecamera.WithoutRawSockets()
+		err := suite.WithoutRawSockets()
 		if err == nil {
 			err = child.ServeProcess(context.Background(), construct)
 		}
@@ -37,12 +37,12 @@ var kinds = map[string]child.Constructor{
 	"url":     child.Apart("url", NewURL),
 }
 
-func newRecording(t testing.TB, kind, options string) ingesttest.Recording {
+func newRecording(t testing.TB, kind, options string) pipeline.Source {
 	t.Helper()
 	return ingesttest.New(t, kinds[kind], options)
 }
 
-func openRecording(t testing.TB, kind, options string) ingesttest.Recording {
+func openRecording(t testing.TB, kind, options string) pipeline.Source {
 	t.Helper()
 	return ingesttest.Open(t, kinds[kind], options)
 }

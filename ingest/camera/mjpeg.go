@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"driftscope/ingest/picture"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // mjpegCamera gives the pictures of a multipart answer, as the camera has them. Nothing numbers them: those that the camera leaves out are not known, where it does
@@ -26,6 +26,9 @@ type mjpegCamera struct {
 	unread *pipeline.ErrSkip // the same of a picture that cannot be read
 	clock  cameraClock
 }
+
+// Info says what all cameras do.
+func (s *mjpegCamera) Info() pipeline.Info { return aCamera }
 
 // Open waits for the first picture. One that cannot be read is Read's to report: a camera may send no other.
 func (s *mjpegCamera) Open(ctx context.Context) (err error) {

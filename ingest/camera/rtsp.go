@@ -13,8 +13,8 @@ import (
 	"driftscope/ingest/printed"
 	"driftscope/ingest/rtsp"
 	"driftscope/ingest/tiff"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // rtspCamera gives the pictures of a network camera: CV_8UC3, of MJPEG as the camera has them. A picture that is not whole, or that is coded by others that
@@ -46,11 +46,8 @@ type rtspCamera struct {
 // key frame makes an end. So many in a row are of a kind that is not read: said while stall_after, 5 s, is not over, at 2 frames a second or more.
 const hopeless = 10
 
-// Live says that frames come whether or not they are read.
-func (s *rtspCamera) Live() bool { return true }
-
-// Timed says that frame times are acquisition times.
-func (s *rtspCamera) Timed() bool { return true }
+// Info says what all cameras do.
+func (s *rtspCamera) Info() pipeline.Info { return aCamera }
 
 // Open connects and waits until the camera sends. It does not wait for a picture: a camera that is opened again may be asked between two key frames.
 func (s *rtspCamera) Open(ctx context.Context) error {

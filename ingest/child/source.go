@@ -9,9 +9,9 @@ import (
 	"os"
 	"time"
 
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
-	"driftscope/internal/subprocess"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
+	"driftscope/internal/kit/system"
 )
 
 // Source is a source that works in a child process of this program: what hangs in a driver is killed there, what aborts ends the child
@@ -20,7 +20,7 @@ type Source struct {
 	order     order
 	prototype pipeline.Source
 	about     header // what the prototype says of itself, after Open what the child said
-	child     *subprocess.Child
+	child     *system.Child
 	wire      messageReader
 	ended     error // what every further Read returns
 	asked     bool  // for a frame that has not come yet
@@ -57,14 +57,10 @@ func Apart(kind string, construct Constructor) Constructor {
 	}
 }
 
-// Live says that frames come whether or not they are read.
-func (s *Source) Live() bool { return s.about.Flags&flagLive != 0 }
-
-// Timed says that frame times are acquisition times; good after Open.
-func (s *Source) Timed() bool { return s.about.Flags&flagTimed != 0 }
-
-// Frames is how many frames there will be, 0 where that is not known; good after Open.
-func (s *Source) Frames() int { return int(s.about.Seq) }
+// Info is what the child said; before Open, what the prototype says.
+func (s *Source) Info() pipeline.Info {
+	return pipeline.Info{Live: s.about.Flags&flagLive != 0, Timed: s.about.Flags&flagTimed != 0, Frames: int(s.about.Seq)}
+}
 
 // Open starts the child and waits until its source is open. When ctx ends first, the child is killed.
 func (s *Source) Open(ctx context.Context) (err error) {
@@ -87,12 +83,12 @@ func (s *Source) Open(ctx context.Context) (err error) {
 }
 
 // startChild starts a process that reads one source. Its standard input takes the order, a line, and then a byte for each frame that is wanted.
-func startChild(o order) (*subprocess.Child, error) {
+func startChild(o order) (*system.Child, error) {
 	line, err := json.Marshal(o)
 	if err != nil {
 		return nil, err
 	}
-	c, err := subprocess.Start(Command)
+	c, err := system.StartChild(Command)
 	if err != nil {
 		return nil, err
 	}

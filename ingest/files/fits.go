@@ -12,8 +12,8 @@ import (
 	"driftscope/ingest/picture"
 	"driftscope/ingest/tiff"
 	"driftscope/ingest/timing"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // fitsOptions are the keys of a FITS source.
@@ -48,8 +48,14 @@ func NewFITS(decode func(dst any) error) (pipeline.Source, error) {
 	return &fitsSource{path: o.Path, clock: c}, nil
 }
 
-// Timed says whether the frames' times are known; good after Open.
-func (s *fitsSource) Timed() bool { return s.clock.Timed() }
+// Info counts the planes.
+func (s *fitsSource) Info() pipeline.Info {
+	info := pipeline.Info{Timed: s.clock.Timed()}
+	if s.cube != nil {
+		info.Frames = s.cube.Planes
+	}
+	return info
+}
 
 // Open reads the header.
 func (s *fitsSource) Open(context.Context) error {
@@ -83,7 +89,7 @@ func (s *fitsSource) readInterval() {
 		return
 	}
 	if keyword, exposure, found := s.measured(exposureKeywords); found {
-		s.clock.Warn("exposure_as_interval", fmt.Sprintf("time steps are taken to be the exposure, for the file knows only %s = %g s: give --dt or --fps if the camera waited between frames", keyword, exposure))
+		s.clock.Warn("exposure_as_interval", fmt.Sprintf("the file states only %s = %g s, so time steps equal the exposure: give --dt or --fps if the camera waited between frames", keyword, exposure))
 	}
 }
 
@@ -95,14 +101,6 @@ func (s *fitsSource) measured(keywords []string) (keyword string, seconds float6
 		}
 	}
 	return "", 0, false
-}
-
-// Frames is the number of planes; good after Open.
-func (s *fitsSource) Frames() int {
-	if s.cube == nil {
-		return 0
-	}
-	return s.cube.Planes
 }
 
 // Read returns the next plane.

@@ -8,7 +8,7 @@ import (
 
 	"driftscope/ingest/child"
 	"driftscope/ingest/ingesttest"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/pipeline"
 	"driftscope/internal/suite/mats"
 )
 
@@ -31,12 +31,12 @@ func TestMain(m *testing.M) {
 	mats.Main(m)
 }
 
-func newRecording(t testing.TB, kind, options string) ingesttest.Recording {
+func newRecording(t testing.TB, kind, options string) pipeline.Source {
 	t.Helper()
 	return ingesttest.New(t, kinds[kind], options)
 }
 
-func openRecording(t testing.TB, kind, options string) ingesttest.Recording {
+func openRecording(t testing.TB, kind, options string) pipeline.Source {
 	t.Helper()
 	return ingesttest.Open(t, kinds[kind], options)
 }

@@ -6,9 +6,9 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"driftscope/internal/bus"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // Durable gives the frames of a subject that JetStream keeps: from the first that is kept on, or behind a place, and then as they come. It waits
@@ -27,14 +27,13 @@ type Durable struct {
 	notices []string
 }
 
-// Public says that the frames are those of anyone who may publish on the subject.
-func (d *Durable) Public() bool { return true }
+// Info says that the publisher gives the times, and that anyone who may publish on the subject gives the frames.
+func (d *Durable) Info() pipeline.Info {
+	return pipeline.Info{Timed: true, Public: true, ResumeAfter: d.resumeAfter}
+}
 
-// Timed says that the publisher gives the times.
-func (d *Durable) Timed() bool { return true }
-
-// ResumeAfter has the next Open go on behind place, and count from frames.
-func (d *Durable) ResumeAfter(place, frames uint64) {
+// resumeAfter has the next Open go on behind place, and count from frames.
+func (d *Durable) resumeAfter(place, frames uint64) {
 	d.assembly = assembly{options: d.options, first: -frames, place: place}
 	d.primed, d.resumes, d.expired = false, true, 0
 }
@@ -94,7 +93,7 @@ func (d *Durable) Read(ctx context.Context) (*frame.Frame, error) {
 		d.place = m.place
 		d.expired += m.expired
 		if m.restarted {
-			d.notices = append(d.notices, fmt.Sprintf("the stream %s begins anew, as one that was deleted and made again: it is read from message %d on", bus.FramesName(d.options.Subject), m.place))
+			d.notices = append(d.notices, fmt.Sprintf("the stream %s was deleted and made again: it is read from message %d on", bus.FramesName(d.options.Subject), m.place))
 		}
 		if err := d.take(m.stored, m.Headers(), m.Data()); err != nil {
 			return nil, err
@@ -121,7 +120,7 @@ func (d *Durable) notify(f *frame.Frame) {
 	}
 	d.notices = d.notices[:0]
 	if d.expired > 0 {
-		f.Notice(true, "frames_expired", fmt.Sprintf("%d messages of %s were gone before they were read: give frames.max_bytes and frames.max_age more room, or track faster", d.expired, d.options.Subject))
+		f.Notice(true, "frames_expired", fmt.Sprintf("%d messages of %s were removed before they were read: raise frames.max_bytes and frames.max_age, or track faster", d.expired, d.options.Subject))
 		d.expired = 0
 	}
 }

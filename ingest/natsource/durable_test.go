@@ -12,10 +12,10 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"driftscope/ingest/ingesttest"
-	"driftscope/internal/bus"
-	"driftscope/internal/bus/bustest"
-	"driftscope/internal/frame"
-	"driftscope/internal/pipeline"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/bus/bustest"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
 )
 
 // keeping is a server of its own that keeps, in a folder that survives it.
@@ -33,11 +33,11 @@ func durable(t testing.TB, url string, place, frames uint64) *Durable {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !pipeline.Waits(source) {
+	if source.Info().Live {
 		t.Error("a source that drops frames")
 	}
 	if place > 0 {
-		source.(pipeline.Resumer).ResumeAfter(place, frames)
+		source.Info().ResumeAfter(place, frames)
 	}
 	if err := source.Open(t.Context()); err != nil {
 		t.Fatal(err)

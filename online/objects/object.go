@@ -1,7 +1,7 @@
 package objects
 
 import (
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/online/population"
 	"driftscope/online/tracks"
 )
@@ -39,7 +39,7 @@ func (e *Estimator) fresh(seq uint64) *object {
 const lasting = 3
 
 // tell reports what has changed with an object.
-func (e *Estimator) tell(z *latent.Latent, p *tracks.Point, k *object) {
+func (e *Estimator) tell(z *latent.Sight, p *tracks.Point, k *object) {
 	if p.Confirmed && !k.confirmed {
 		k.confirmed = true
 		e.known.births++
@@ -60,7 +60,7 @@ func (e *Estimator) tell(z *latent.Latent, p *tracks.Point, k *object) {
 }
 
 // end reports that an object has ended, at once or with its verdict, for which most ends may wait. It gives its steps to the law of all.
-func (e *Estimator) end(z *latent.Latent, id uint64, k *object, why string, most int) {
+func (e *Estimator) end(z *latent.Sight, id uint64, k *object, why string, most int) {
 	e.known.deaths++
 	e.known.count(&k.law)
 	t := e.trackOf(z, id, k, latent.Ended)
@@ -73,12 +73,12 @@ func (e *Estimator) end(z *latent.Latent, id uint64, k *object, why string, most
 	if id == e.follow.id {
 		e.follow.lose()
 		e.reports = append(e.reports, &latent.Event{Seq: z.Seq, Time: z.Time, Level: latent.Warning, Code: "followed_object_ended",
-			Text: "the object that was followed has ended, " + why + ": send follow with the number of another", Count: 1})
+			Text: "the followed object has ended, " + why + ": send follow with another number", Count: 1})
 	}
 }
 
 // trackOf is what is known of an object now.
-func (e *Estimator) trackOf(z *latent.Latent, id uint64, k *object, change latent.Change) *latent.Track {
+func (e *Estimator) trackOf(z *latent.Sight, id uint64, k *object, change latent.Change) *latent.Track {
 	t := &latent.Track{Seq: z.Seq, Time: z.Time, ID: id, Change: change, First: k.first, Last: k.last, Frames: k.frames, X: k.x, Y: k.y, Path: k.law.Path(), Runs: k.runs}
 	t.DriftX, t.DriftY = k.law.Drift()
 	t.Px, t.UM = e.ranges(k.law.Diffusion(e.config.Exposure.Seconds(), k.runs))

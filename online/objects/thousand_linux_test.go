@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 	"driftscope/internal/suite"
 )
 
@@ -19,7 +19,7 @@ func TestThousandEnds(t *testing.T) {
 	frame := func() time.Duration {
 		z := d.next()
 		began := processedHere()
-		if err := e.Update(dst, z); err != nil {
+		if _, err := e.Update(dst, z); err != nil {
 			t.Fatal(err)
 		}
 		reports = append(reports, e.Reports()...)

@@ -5,10 +5,10 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"driftscope/internal/latent"
+	"driftscope/internal/flow/latent"
 )
 
-// Scene is a law of the paper with σ = I, in method.md's corrected form.
+// Scene is a law of the paper with σ = I, with the corrections of docs/explanation/paper.md.
 type Scene struct {
 	Name  string
 	From  []float64 // where every path begins

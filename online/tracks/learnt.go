@@ -3,7 +3,7 @@ package tracks
 import (
 	"math"
 
-	"driftscope/internal/archive"
+	"driftscope/internal/kit/archive"
 )
 
 // Learnt is what a tracker knows beside the objects that are there now: what they have in common, and which numbers were used.

@@ -7,7 +7,7 @@ import (
 	"reflect"
 	"testing"
 
-	"driftscope/internal/archive"
+	"driftscope/internal/kit/archive"
 )
 
 // TestChangesOfMotion: an object keeps its number in nine of ten trials, whatever its motion changes to. In each trial one of three diffuses by 0.3 px a frame for 30 frames, and then:

@@ -144,7 +144,7 @@ func (t *Tracker) exchange() {
 		if r.more >= 0 {
 			continue
 		}
-		r.more = -r.more
+		r.more, r.once = -r.more, math.Inf(1)
 		if r.b == nil {
 			b = t.fresh()
 			t.enter(b)

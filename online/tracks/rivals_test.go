@@ -42,8 +42,8 @@ func (d *doubts) all() (said, wrong float64) {
 	return said / n, wrong / n
 }
 
-// numbers follows the dense field, and says which number each object had in each frame, and how right Doubt is. Without rivals nothing is decided again.
-func numbers(t *testing.T, lag int, rivals bool, frames [][]Detection) (of [][]uint64, d doubts) {
+// numbersOf follows the dense field, and says which number each object had in each frame, and how right Doubt is. Without rivals nothing is decided again.
+func numbersOf(t *testing.T, lag int, rivals bool, frames [][]Detection) (of [][]uint64, d doubts) {
 	k, err := New(Options{Width: 96, Height: 96, Template: 1.4, Lag: lag})
 	if err != nil {
 		t.Fatal(err)
@@ -115,9 +115,9 @@ func kept(of [][]uint64) float64 {
 func TestRivals(t *testing.T) {
 	suite.Calculation(t)
 	frames := dense(3000)
-	single, _ := numbers(t, 0, false, frames)
-	again, _ := numbers(t, 0, true, frames)
-	lag, _ := numbers(t, 3, true, frames)
+	single, _ := numbersOf(t, 0, false, frames)
+	again, _ := numbersOf(t, 0, true, frames)
+	lag, _ := numbersOf(t, 3, true, frames)
 	if a, b, c := kept(single), kept(again), kept(lag); b < a+0.017 || c < b+0.007 {
 		t.Errorf("of a dense field %.3f keep their numbers frame by frame, %.3f with rivals, %.3f three frames later", a, b, c)
 	}
@@ -166,7 +166,7 @@ func TestDoubt(t *testing.T) {
 	suite.Calculation(t)
 	const off = 0.06
 	for _, lag := range []int{0, 3} {
-		_, d := numbers(t, lag, true, dense(3000))
+		_, d := numbersOf(t, lag, true, dense(3000))
 		for i, n := range d.n {
 			if n >= 500 && math.Abs(d.said[i]-d.wrong[i]) > off*n {
 				t.Errorf("lag %d: of %g doubts of %.3f on average %.3f are wrong", lag, n, d.said[i]/n, d.wrong[i]/n)

@@ -6,8 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"driftscope/internal/assignment"
-	"driftscope/internal/grid"
+	"driftscope/internal/kit/numbers"
 )
 
 // Detection is one spot of a frame.
@@ -85,9 +84,9 @@ type Tracker struct {
 	ways       []ways  // of the rivals
 	sights     []sight // of the frame's detections
 	scratch    state
-	solver     assignment.Solver
-	pairs      []assignment.Pair
-	grid       grid.Grid
+	solver     numbers.Solver
+	pairs      []numbers.Pair
+	grid       numbers.Grid
 	widest     float64  // px within which there are mostNear detections on average
 	owner      []*track // a detection
 	points     []Point
@@ -116,7 +115,7 @@ func New(o Options) (*Tracker, error) {
 		return nil, fmt.Errorf("a field of %gx%g px, a template of %g px, confirmation at %g, a memory of %g steps, a lag of %d: expected positive numbers, a probability, and a lag of 0 to %d",
 			o.Width, o.Height, o.Template, o.Confirm, o.Memory, o.Lag, MostLag)
 	}
-	t := &Tracker{o: o, population: newPopulation(o.Template), grid: grid.New(o.Width, o.Height, max(4, 4*o.Template)), next: 1, exchanges: 1}
+	t := &Tracker{o: o, population: newPopulation(o.Template), grid: numbers.NewGrid(o.Width, o.Height, max(4, 4*o.Template)), next: 1, exchanges: 1}
 	t.empty = t.fresh()
 	return t, nil
 }
@@ -226,7 +225,7 @@ func (t *Tracker) pair(i, j int, missing float64) {
 	together := k.exists * p.detected * density * o.object
 	apart := missing * (o.clutter + (p.births+o.births)*o.object)
 	if cost := math.Log(apart / together); cost < margin { // from 0 on it is of rivals
-		t.pairs = append(t.pairs, assignment.Pair{Row: i, Column: j, Cost: cost})
+		t.pairs = append(t.pairs, numbers.Pair{Row: i, Column: j, Cost: cost})
 	}
 }
 

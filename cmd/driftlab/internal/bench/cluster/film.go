@@ -1,0 +1,151 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"sync/atomic"
+	"time"
+
+	"gocv.io/x/gocv"
+
+	"driftscope/ingest"
+	"driftscope/ingest/natsource"
+	"driftscope/ingest/wire"
+	"driftscope/internal/flow/bus"
+	"driftscope/internal/flow/config"
+	"driftscope/internal/flow/frame"
+	"driftscope/internal/flow/pipeline"
+	"driftscope/internal/kit/console"
+)
+
+// region is what the shipped molecule's model looks at: a 28th of the picture. What is outside is left black, or beyond the picture's edge, so that frames
+// are short and the disks are not what is measured.
+var region = image.Rect(208, 204, 208+96, 204+96)
+
+// mostKept is how many bytes of frames are kept of a stream: 50 trials are 0.3 GB, and the unbroken run reads them all.
+const mostKept = 4 << 30
+
+// film publishes one simulated film on every stream.
+type film struct {
+	conn    *bus.Conn
+	source  pipeline.Source
+	streams []*natsource.DurablePublisher
+	frames  atomic.Uint64 // that every stream has been given
+
+	stop  context.CancelFunc
+	ended chan error
+}
+
+// subject is where a stream's frames are.
+func subject(stream string) string { return "bench." + stream }
+
+// newFilm begins to publish, so many frames a second.
+func newFilm(ctx context.Context, l *lab) (f *film, err error) {
+	f = &film{ended: make(chan error, 1)}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, f.close())
+		}
+	}()
+	component, err := config.NewComponent("sim", map[string]any{"name": "molecule", "seed": 3, "realtime": false}) // the same for all seeds of faults
+	if err == nil {
+		f.source, err = ingest.New(component.Kind, component.Decode)
+	}
+	if err == nil {
+		err = f.source.Open(ctx)
+	}
+	if err == nil {
+		f.conn, err = bus.Connect(ctx, bus.Options{URL: addresses(l.servers), Name: "bench cluster's film", Patience: natsource.FramePatience})
+	}
+	if err != nil {
+		return f, err
+	}
+	keep := natsource.Kept()
+	keep.MaxBytes, keep.MaxAge, keep.Replicas = mostKept, 24*time.Hour, l.c.Replicas
+	for _, name := range l.streams {
+		p, err := natsource.NewDurablePublisher(ctx, f.conn, natsource.Durably{Subject: subject(name), Encoding: wire.Zstd, Keep: keep, Warn: console.Warn})
+		if err != nil {
+			return f, err
+		}
+		f.streams = append(f.streams, p)
+	}
+	ctx, f.stop = context.WithCancel(context.WithoutCancel(ctx))
+	go func() { f.ended <- f.run(ctx, time.Duration(float64(time.Second)/l.c.FPS)) }()
+	return f, nil
+}
+
+// run publishes until ctx ends.
+func (f *film) run(ctx context.Context, every time.Duration) error {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		if err := f.next(context.WithoutCancel(ctx)); err != nil {
+			return err
+		}
+	}
+}
+
+// next publishes a frame on all streams.
+func (f *film) next(ctx context.Context) error {
+	picture, err := f.source.Read(ctx)
+	if err != nil {
+		return err
+	}
+	defer picture.Close()
+	small := frame.New(picture.Seq, picture.Time, picture.Meta, looked(picture.Mat()))
+	defer small.Close()
+	for _, p := range f.streams {
+		if err := p.Publish(ctx, small, true); err != nil {
+			return err
+		}
+	}
+	f.frames.Add(1)
+	return nil
+}
+
+// looked is a picture with the region of another.
+func looked(at *gocv.Mat) gocv.Mat {
+	m := gocv.Zeros(region.Max.Y, region.Max.X, at.Type())
+	from, to := at.Region(region), m.Region(region)
+	defer from.Close()
+	defer to.Close()
+	from.CopyTo(&to)
+	return m
+}
+
+// finish ends publishing, and waits until all is kept.
+func (f *film) finish(ctx context.Context) error {
+	f.stop()
+	if err := <-f.ended; err != nil {
+		return err
+	}
+	ctx, done := context.WithTimeout(ctx, settling)
+	defer done()
+	for i, p := range f.streams {
+		if left := p.Finish(ctx); left > 0 {
+			return fmt.Errorf("%d frames of stream %d are not known to be kept after %v: %s", left, i, settling, p.Problem())
+		}
+	}
+	return nil
+}
+
+// close ends it as it is.
+func (f *film) close() error {
+	if f.stop != nil {
+		f.stop()
+	}
+	for _, p := range f.streams {
+		p.Close()
+	}
+	if f.source != nil {
+		f.source.Close()
+	}
+	return f.conn.Close()
+}

@@ -1,0 +1,302 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"driftscope/internal/kit/console"
+)
+
+// comings are what bench cluster --study join prints.
+type comings struct {
+	origin
+	audit
+	Part     int     `json:"part"`         // streams that the new worker has in the end
+	First    float64 `json:"first_s"`      // from the start of its process until the first result of its own
+	Joined   float64 `json:"joined_s"`     // until all of its part have one
+	JoinGap  float64 `json:"join_pause_s"` // the longest pause of a stream meanwhile
+	JoinMove int     `json:"join_moves"`
+	Left     float64 `json:"left_s"`       // from Ctrl-C until the process has ended
+	LeftGap  float64 `json:"left_pause_s"` // the longest pause of a stream meanwhile
+	LeftMove int     `json:"left_moves"`   // of its streams
+	LeftPart int     `json:"left_part"`    // streams that it ran
+	Others   int     `json:"others_moved"` // streams of others that moved when it left
+	Twice    int     `json:"moved_twice"`  // streams that moved more than once when it left
+	Problem  string  `json:"problem,omitempty"`
+}
+
+// join measures a worker that comes, and one that is told to go.
+func (c *Command) join(ctx context.Context) (found, error) {
+	l, err := staffed(ctx, c, c.Workers-1)
+	if err != nil {
+		return nil, err
+	}
+	defer l.close()
+	f := &comings{origin: c.origin()}
+	err = l.comeAndGo(ctx, f)
+	if err == nil {
+		err = l.complete(ctx)
+	}
+	f.audit = l.audit(l.film.frames.Load())
+	if err == nil && (f.Lost > 0 || f.Doubled > 0) {
+		err = fmt.Errorf("%d results are lost, %d doubled", f.Lost, f.Doubled)
+	}
+	if err != nil {
+		f.Problem = err.Error()
+	}
+	return f, err
+}
+
+// stands are those of all books, with new longest pauses.
+func (l *lab) stands() map[string]stand {
+	all := map[string]stand{}
+	for name, b := range l.books {
+		b.mark()
+		all[name] = b.stand()
+	}
+	return all
+}
+
+// comeAndGo has the last worker come, and the first go.
+func (l *lab) comeAndGo(ctx context.Context, f *comings) error {
+	if err := l.settle(ctx); err != nil {
+		return err
+	}
+	before, began := l.stands(), time.Now()
+	x, err := l.newWorker()
+	if err != nil {
+		return err
+	}
+	if err := l.settle(ctx); err != nil {
+		return err
+	}
+	for name, holder := range l.running() {
+		b := l.books[name]
+		f.JoinGap = max(f.JoinGap, b.stand().longest.Seconds())
+		f.JoinMove += b.stand().moves - before[name].moves
+		at, moved := b.after(before[name].epoch)
+		if holder != x.name || !moved {
+			continue
+		}
+		after := at.Sub(began).Seconds()
+		if f.Part++; f.First == 0 || after < f.First {
+			f.First = after
+		}
+		f.Joined = max(f.Joined, after)
+	}
+	goes := l.workers[0]
+	has := map[string]bool{}
+	for name, holder := range l.running() {
+		has[name] = holder == goes.name
+	}
+	before, began = l.stands(), time.Now()
+	if err := goes.stop(ctx, settling); err != nil {
+		return err
+	}
+	f.Left = time.Since(began).Seconds()
+	if err := l.settle(ctx); err != nil {
+		return err
+	}
+	for name, b := range l.books {
+		now := b.stand()
+		n := now.moves - before[name].moves
+		f.LeftGap = max(f.LeftGap, now.longest.Seconds())
+		switch {
+		case has[name]:
+			f.LeftPart++
+			f.LeftMove += n
+		case n > 0:
+			f.Others++
+		}
+		if n > 1 {
+			f.Twice++
+		}
+	}
+	return nil
+}
+
+func (f *comings) print(w io.Writer) {
+	fmt.Fprintf(w, "a worker joins %d others with %d streams: its first result after %.1f s, all %d streams of its part after %.1f s; %d moves, the longest pause %.1f s\n",
+		f.Workers-1, f.Streams, f.First, f.Part, f.Joined, f.JoinMove, f.JoinGap)
+	fmt.Fprintf(w, "one of them is told to go: ended after %.1f s; %d moves of its %d streams, %d streams of others moved, %d more than once; the longest pause %.1f s\n",
+		f.Left, f.LeftMove, f.LeftPart, f.Others, f.Twice, f.LeftGap)
+	fmt.Fprintf(w, "%d results: %d lost, %d doubled\n", f.Results, f.Lost, f.Doubled)
+}
+
+// calm is what bench cluster --study steady prints.
+type calm struct {
+	origin
+	audit
+	Seconds  float64            `json:"seconds"`
+	Moved    int                `json:"moved"`            // while nothing happened
+	Writes   map[string]float64 `json:"kv_writes_s"`      // of each bucket
+	Bytes    map[string]float64 `json:"kv_bytes_s"`       // as they are stored, one replica
+	Renewals float64            `json:"renewals_bytes_s"` // of the leases, a worker
+	Clients  traffic            `json:"clients"`          // that clients sent to all servers meanwhile
+	Problem  string             `json:"problem,omitempty"`
+}
+
+// steady has nothing happen.
+func (c *Command) steady(ctx context.Context) (found, error) {
+	l, err := staffed(ctx, c, c.Workers)
+	if err != nil {
+		return nil, err
+	}
+	defer l.close()
+	f := &calm{origin: c.origin(), Writes: map[string]float64{}, Bytes: map[string]float64{}}
+	err = l.rest(ctx, f)
+	if err == nil {
+		err = l.complete(ctx)
+	}
+	f.audit = l.audit(l.film.frames.Load())
+	if err != nil {
+		f.Problem = err.Error()
+	}
+	return f, err
+}
+
+// buckets of a site.
+var buckets = []string{"leases", "workers", "streams"}
+
+// rest waits, and counts.
+func (l *lab) rest(ctx context.Context, f *calm) error {
+	if err := l.settle(ctx); err != nil {
+		return err
+	}
+	moves, began := l.moves(), time.Now()
+	sequences, _, err := l.written(ctx)
+	if err != nil {
+		return err
+	}
+	sent, err := trafficOf(ctx, l.servers)
+	if err != nil {
+		return err
+	}
+	for time.Since(began) < l.c.For && ctx.Err() == nil {
+		pause(ctx, min(time.Minute, l.c.For-time.Since(began)))
+		console.Say("%v: %d moves", time.Since(began).Round(time.Second), l.moves()-moves)
+	}
+	f.Seconds, f.Moved = time.Since(began).Seconds(), l.moves()-moves
+	now, sizes, err := l.written(ctx)
+	if err != nil {
+		return err
+	}
+	for _, what := range buckets {
+		f.Writes[what] = float64(now[what]-sequences[what]) / f.Seconds
+		f.Bytes[what] = f.Writes[what] * sizes[what]
+	}
+	f.Renewals = f.Bytes["leases"] / float64(l.c.Workers)
+	after, err := trafficOf(ctx, l.servers)
+	f.Clients = traffic{after.Messages - sent.Messages, after.Bytes - sent.Bytes, after.Out - sent.Out, after.OutBytes - sent.OutBytes}
+	return errors.Join(err, ctx.Err())
+}
+
+// written is the last sequence of each bucket, and the bytes of a message.
+func (l *lab) written(ctx context.Context) (sequences map[string]uint64, sizes map[string]float64, err error) {
+	sequences, sizes = map[string]uint64{}, map[string]float64{}
+	names, err := l.conn.Subject("any")
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, what := range buckets {
+		s, err := l.js.Stream(ctx, "KV_"+names.BucketOf(what))
+		if err != nil {
+			return nil, nil, err
+		}
+		state := s.CachedInfo().State
+		sequences[what] = state.LastSeq
+		if state.Msgs > 0 {
+			sizes[what] = float64(state.Bytes) / float64(state.Msgs)
+		}
+	}
+	return sequences, sizes, nil
+}
+
+func (f *calm) print(w io.Writer) {
+	fmt.Fprintf(w, "%d workers, %d streams, nothing happens for %.0f s: %d moves; %d results, %d lost, %d doubled\n\n", f.Workers, f.Streams, f.Seconds, f.Moved, f.Results, f.Lost, f.Doubled)
+	fmt.Fprintln(w, "| bucket | writes/s | bytes/s |\n|---|---|---|")
+	for _, what := range buckets {
+		fmt.Fprintf(w, "| %s | %.2f | %.0f |\n", what, f.Writes[what], f.Bytes[what])
+	}
+	fmt.Fprintf(w, "\nrenewals of leases: %.0f bytes/s a worker\n", f.Renewals)
+}
+
+// growth is what bench cluster --study scale prints.
+type growth struct {
+	origin
+	Frames int    `json:"frames"` // of each stream
+	Sizes  []size `json:"sizes"`
+}
+
+// size is a number of workers.
+type size struct {
+	Workers int     `json:"workers"`
+	Rate    float64 `json:"frames_s"` // of all streams together
+	Lost    uint64  `json:"lost"`
+	Doubled uint64  `json:"doubled"`
+}
+
+// scaleFrames are kept of each stream before the workers come.
+const scaleFrames = 500
+
+// scale measures frames a second against workers: doubled from 1 to the most.
+func (c *Command) scale(ctx context.Context) (found, error) {
+	g := &growth{origin: c.origin(), Frames: scaleFrames}
+	for n := 1; n <= c.Workers; n *= 2 {
+		s, err := c.scaled(ctx, n)
+		if err != nil {
+			return g, err
+		}
+		g.Sizes = append(g.Sizes, s)
+		console.Say("%d workers: %.0f frames/s", n, s.Rate)
+	}
+	return g, nil
+}
+
+// scaled measures n workers.
+func (c *Command) scaled(ctx context.Context, n int) (s size, err error) {
+	own := *c
+	own.FPS = 100
+	l, err := newLab(ctx, &own)
+	if err != nil {
+		return s, err
+	}
+	defer l.close()
+	for l.film.frames.Load() < scaleFrames && ctx.Err() == nil {
+		pause(ctx, 100*time.Millisecond)
+	}
+	if err := l.film.finish(ctx); err != nil {
+		return s, err
+	}
+	for range n {
+		if _, err := l.newWorker(); err != nil {
+			return s, err
+		}
+	}
+	if err := l.read(ctx); err != nil {
+		return s, err
+	}
+	first, last := time.Time{}, time.Time{}
+	for _, b := range l.books {
+		b.mu.Lock()
+		if at := b.tenures[0].at; first.IsZero() || at.Before(first) {
+			first = at
+		}
+		if b.last.After(last) {
+			last = b.last
+		}
+		b.mu.Unlock()
+	}
+	a := l.audit(l.film.frames.Load())
+	return size{n, float64(a.Results) / last.Sub(first).Seconds(), a.Lost, a.Doubled}, nil
+}
+
+func (g *growth) print(w io.Writer) {
+	fmt.Fprintf(w, "%d streams of %d frames that are kept, %d cores\n\n| workers | frames/s | lost | doubled |\n|---|---|---|---|\n", g.Streams, g.Frames, g.Cores)
+	for _, s := range g.Sizes {
+		fmt.Fprintf(w, "| %d | %.0f | %d | %d |\n", s.Workers, s.Rate, s.Lost, s.Doubled)
+	}
+}

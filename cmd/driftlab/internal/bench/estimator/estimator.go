@@ -1,0 +1,169 @@
+// Package estimator measures the online estimator on simulated latents whose law is known.
+package estimator
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"driftscope/internal/kit/console"
+)
+
+// Command measures the online estimator on simulated latents, whose law is known.
+type Command struct {
+	Runs int      `help:"Simulations a cell; unless given 1000 of sigma, 200 of dimension, 24 of the others." placeholder:"N"`
+	Seed uint64   `default:"1" help:"Of every random draw." placeholder:"S"`
+	Only []string `help:"Some of sigma, dimension, hidden, drift, change; all unless given." placeholder:"STUDY,..."`
+	JSON bool     `name:"json" help:"Print one JSON object instead of tables."`
+}
+
+// Help says what is in the tables, under the command's own help.
+func (c *Command) Help() string {
+	return "sigma: how often the 95 % interval of the diffusion holds the true one, and how far the estimate scatters beside the least that any could, in noise and with frames lost. " +
+		"dimension: how often exactly the dimensions that move are called active, of 16. hidden: how often latents are said to be too few that are, and that are not. drift: the drift's error after one pass, beside that of the recording's own fit. " +
+		"change: the drift's error before and after the law changes. The same seed gives the same figures on any number of cores."
+}
+
+// onlineFindings is what bench online prints; what was not asked for is left out.
+type onlineFindings struct {
+	Seed      uint64         `json:"seed"`
+	Sigma     []sigmaRow     `json:"sigma,omitempty"`
+	Dimension []dimensionRow `json:"dimension,omitempty"`
+	Hidden    []hiddenRow    `json:"hidden,omitempty"`
+	Drift     []driftRow     `json:"drift,omitempty"`
+	Change    []changeRow    `json:"change,omitempty"`
+}
+
+// onlineStudy is one of bench online's tables.
+type onlineStudy struct {
+	name string
+	runs int // unless --runs says otherwise
+	run  func(f *onlineFindings, s *simulations) error
+	show func(f *onlineFindings, w io.Writer)
+}
+
+var onlineStudies = []onlineStudy{
+	{"sigma", 1000, measureSigma, printSigma},
+	{"dimension", 200, measureDimension, printDimension},
+	{"hidden", 24, measureHidden, printHidden},
+	{"drift", 24, measureDrift, printDrift},
+	{"change", 24, measureChange, printChange},
+}
+
+// Run measures and prints.
+func (c *Command) Run(ctx context.Context) error {
+	const maxRuns = 100_000
+	studies, err := c.studies()
+	if err == nil && (c.Runs < 0 || c.Runs > maxRuns) {
+		err = fmt.Errorf("--runs: found %d, expected 1 to %d", c.Runs, maxRuns)
+	}
+	if err != nil {
+		return console.Usage(err)
+	}
+	found := &onlineFindings{Seed: c.Seed}
+	for i, study := range studies {
+		runs := study.runs
+		if c.Runs > 0 {
+			runs = c.Runs
+		}
+		s := &simulations{ctx: ctx, name: study.name, runs: runs, seed: c.Seed}
+		if err := study.run(found, s); err != nil {
+			return err
+		}
+		if c.JSON {
+			continue
+		}
+		if i == 0 {
+			fmt.Printf("Simulated latents, seed %d; %d cores, %s.\n", c.Seed, runtime.NumCPU(), time.Now().Format(time.DateOnly))
+		}
+		fmt.Println()
+		study.show(found, os.Stdout)
+	}
+	if c.JSON {
+		return json.NewEncoder(os.Stdout).Encode(found)
+	}
+	return nil
+}
+
+// studies gives those that --only names, in the order of the list.
+func (c *Command) studies() (chosen []onlineStudy, err error) {
+	for _, name := range c.Only {
+		if !slices.ContainsFunc(onlineStudies, func(s onlineStudy) bool { return s.name == name }) {
+			return nil, fmt.Errorf("--only: there is no study %q: give some of sigma, dimension, hidden, drift, change", name)
+		}
+	}
+	for _, s := range onlineStudies {
+		if len(c.Only) == 0 || slices.Contains(c.Only, s.name) {
+			chosen = append(chosen, s)
+		}
+	}
+	return chosen, nil
+}
+
+// simulations runs one study's simulations over the cores.
+type simulations struct {
+	ctx  context.Context
+	name string
+	runs int // a cell
+	seed uint64
+}
+
+// each calls one for every cell and run, on all cores, and says on standard error how far it is. What a run gives depends on its cell and
+// number alone: one writes it where no other does.
+func (s *simulations) each(cells, runs int, one func(cell, run int) error) error {
+	group, ctx := errgroup.WithContext(s.ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	counted := &progress{name: s.name, total: cells * runs, begun: time.Now(), said: time.Now()}
+	for cell := range cells {
+		for run := range runs {
+			group.Go(func() error {
+				if ctx.Err() != nil {
+					return ctx.Err()
+				}
+				err := one(cell, run)
+				counted.add()
+				return err
+			})
+		}
+	}
+	err := group.Wait()
+	if s.ctx.Err() != nil {
+		return errors.New("interrupted before everything was measured")
+	}
+	return err
+}
+
+// random is the generator of one run of one cell, which no other shares.
+func (s *simulations) random(cell, run int) *rand.Rand {
+	return rand.New(rand.NewPCG(s.seed, uint64(cell)<<32|uint64(run)))
+}
+
+// progress counts what is done and says so every ten seconds.
+type progress struct {
+	name        string
+	total       int
+	begun, said time.Time
+
+	lock sync.Mutex
+	done int
+}
+
+func (t *progress) add() {
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	t.done++
+	if time.Since(t.said) > 10*time.Second {
+		t.said = time.Now()
+		console.Say("%s: %d of %d simulations in %v", t.name, t.done, t.total, time.Since(t.begun).Round(time.Second))
+	}
+}

@@ -1,0 +1,129 @@
+// Package population measures the law of many tracks where the truth is known: how often intervals hold it, how far numbers are off beside what is
+// possible, and how often states are counted right.
+package population
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"driftscope/internal/kit/console"
+)
+
+// Command draws tracks of known laws, finds their laws, and counts.
+type Command struct {
+	Studies []string `help:"Which of pooled, states, count, switching, exponent, class, map, pairs; all unless given." placeholder:"NAME"`
+	Runs    int      `default:"200" help:"Populations that are drawn for each cell; of map a tenth of that." placeholder:"N"`
+	Seed    uint64   `default:"1" help:"Of every random draw." placeholder:"S"`
+	Most    int      `default:"100000" help:"Places that a population has at most: larger cells are left out." placeholder:"N"`
+	JSON    bool     `name:"json" help:"Print one JSON object instead of tables."`
+}
+
+// study measures the cells of one question.
+type study struct {
+	name    string
+	run     func(*bench) ([]Cell, error)
+	columns []column // of its table, after those of every study
+}
+
+// studies are all of them, in order.
+var studies = []study{
+	{"pooled", pooled, held},
+	{"states", twoStates, held},
+	{"count", counted, []column{ratio, count, right}},
+	{"switching", switched, switchingColumns},
+	{"exponent", exponent, exponentColumns},
+	{"class", class, classColumns},
+	{"map", mapped, mapColumns},
+	{"pairs", pairs, pairsColumns},
+}
+
+// Names are those of the studies.
+func Names() string {
+	names := make([]string, len(studies))
+	for i, s := range studies {
+		names[i] = s.name
+	}
+	return strings.Join(names, ", ")
+}
+
+// bench is one call of the command.
+type bench struct {
+	ctx  context.Context
+	runs int
+	seed uint64
+	most int // places of a population
+}
+
+// Run measures and prints.
+func (c *Command) Run(ctx context.Context) error {
+	const maxRuns = 100_000
+	if c.Runs < 1 || c.Runs > maxRuns {
+		return console.Usage(fmt.Errorf("--runs: found %d, expected 1 to %d", c.Runs, maxRuns))
+	}
+	if c.Most < 1 {
+		return console.Usage(fmt.Errorf("--most: found %d, expected 1 or more", c.Most))
+	}
+	for _, name := range c.Studies {
+		if !slices.ContainsFunc(studies, func(s study) bool { return s.name == name }) {
+			return console.Usage(fmt.Errorf("--studies: found %.40q, expected some of %s", name, Names()))
+		}
+	}
+	b := &bench{ctx, c.Runs, c.Seed, c.Most}
+	var cells []Cell
+	for _, s := range studies {
+		if len(c.Studies) > 0 && !slices.Contains(c.Studies, s.name) {
+			continue
+		}
+		found, err := s.run(b)
+		if err != nil {
+			return err
+		}
+		cells = append(cells, found...)
+	}
+	if c.JSON {
+		return json.NewEncoder(os.Stdout).Encode(struct {
+			Runs  int    `json:"runs"`
+			Seed  uint64 `json:"seed"`
+			Cells []Cell `json:"cells"`
+		}{c.Runs, c.Seed, cells})
+	}
+	print(os.Stdout, cells)
+	return nil
+}
+
+// small are the cells that are not too large.
+func (b *bench) small(cells []Cell) []Cell {
+	return slices.DeleteFunc(cells, func(c Cell) bool { return c.Tracks*c.Frames > b.most })
+}
+
+// fewer is how many populations a study draws that take long: one for so many that others draw.
+func (b *bench) fewer(by int) int { return max(1, b.runs/by) }
+
+// each calls do for every run of a cell, on all cores; the random numbers of a run are its own, so that results do not depend on their number.
+func (b *bench) each(cell uint64, runs int, do func(run int, rng *rand.Rand)) error {
+	var wait sync.WaitGroup
+	next := make(chan int)
+	for range runtime.GOMAXPROCS(0) {
+		wait.Go(func() {
+			for run := range next {
+				do(run, rand.New(rand.NewPCG(b.seed, cell<<32+uint64(run))))
+			}
+		})
+	}
+	for run := range runs {
+		if b.ctx.Err() != nil {
+			break
+		}
+		next <- run
+	}
+	close(next)
+	wait.Wait()
+	return b.ctx.Err()
+}

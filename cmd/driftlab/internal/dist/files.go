@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"driftscope/internal/kit/system"
+)
+
+// file is one of an archive's or a package's.
+type file struct {
+	path string // with slashes, relative
+	mode fs.FileMode
+	data []byte
+}
+
+// shipped are the parts of the repository that go out with the program, each under its own path, so that links between pages hold.
+var shipped = []string{"README.md", "LICENSE", "CHANGELOG.md", "docs", "configs", "internal/job/demo/beads.txt"}
+
+// repository reads what git keeps of the shipped parts: what else lies in the folders is anybody's.
+func repository(root string) ([]file, error) {
+	list := exec.Command("git", append([]string{"ls-files", "-z", "--"}, shipped...)...)
+	list.Dir = root
+	out, err := list.Output()
+	if err != nil {
+		return nil, fmt.Errorf("git ls-files: %w: make dist needs the repository", err)
+	}
+	var files []file
+	for _, path := range strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		data, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(path)))
+		if err != nil {
+			return nil, err
+		}
+		mode := fs.FileMode(0o644)
+		if strings.HasSuffix(path, ".sh") {
+			mode = 0o755
+		}
+		files = append(files, file{path, mode, data})
+	}
+	return files, nil
+}
+
+// below are files in a folder, sorted by path.
+func below(folder string, files []file) []file {
+	moved := make([]file, len(files))
+	for i, f := range files {
+		moved[i] = file{folder + "/" + f.path, f.mode, f.data}
+	}
+	slices.SortFunc(moved, func(a, b file) int { return cmp.Compare(a.path, b.path) })
+	return moved
+}
+
+// packed is data as gzip -n packs it: no name and no time.
+func packed(data []byte) ([]byte, error) {
+	var out bytes.Buffer
+	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := w.Write(data); err != nil {
+		return nil, err
+	}
+	err = w.Close()
+	return out.Bytes(), err
+}
+
+// write puts a file in place, readable by everyone.
+func write(path string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	if err := system.WriteFile(path, data); err != nil {
+		return err
+	}
+	return os.Chmod(path, 0o644)
+}
+
+// sums writes SHA256SUMS, as sha256sum -c reads it, of the files called names in a folder.
+func sums(folder string, names []string) error {
+	slices.Sort(names)
+	var text strings.Builder
+	for _, name := range names {
+		data, err := os.ReadFile(filepath.Join(folder, name))
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&text, "%x  %s\n", sha256.Sum256(data), name)
+	}
+	return write(filepath.Join(folder, "SHA256SUMS"), []byte(text.String()))
+}

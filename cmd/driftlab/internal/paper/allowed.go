@@ -1,0 +1,143 @@
+package paper
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"driftscope/internal/kit/console"
+)
+
+// allow finds what the films' pictures allow, of every run that was made. It follows from their settings, so that no file keeps it.
+func (p plan) allow(ctx context.Context) error {
+	if len(p) == 0 {
+		return nil
+	}
+	console.Say("what the pictures of %d films allow", len(p))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.NumCPU())
+	for _, e := range p {
+		if !e.whole() {
+			continue
+		}
+		group.Go(func() (err error) {
+			if e.found.allows, err = e.allow(ctx); err == nil && !e.row.affine {
+				e.found.unit, err = e.unitError()
+			}
+			if err != nil {
+				return fmt.Errorf("%s: what its pictures allow: %w", e, err)
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// allowed is what one frame of a row's films allows, as a mean over them, beside what was found there.
+type allowed struct {
+	oneFrame
+	SD     float64  `json:"sd"`              // of the bound, over films
+	Films  []excess `json:"films,omitempty"` // of rows with noise
+	Unit   float64  `json:"unit"`            // L_latent a coordinate of exact places in the unit that they give; 0 under an affine map
+	UnitSD float64  `json:"unit_sd"`
+	Both   []excess `json:"both"` // how many times the bound and the unit together
+}
+
+// excess is how many times what one frame of a film allows its L_latent a coordinate is.
+type excess struct {
+	Run   int     `json:"run"`
+	Times float64 `json:"times"`
+}
+
+// mostExcess is how many times it may be.
+const mostExcess = 2
+
+// noisy says that the film's noise is the pixels', and not rounding's alone.
+func (r *paperRow) noisy() bool { return r.clean != "" || r.affine }
+
+// newAllowed is nil where a film's bound is not known.
+func newAllowed(row *paperRow, found []*finding) *allowed {
+	if slices.ContainsFunc(found, func(f *finding) bool { return f.allows == nil }) {
+		return nil
+	}
+	a, ignored := new(allowed), new(float64)
+	for _, q := range []quantity{
+		{func(f *finding) float64 { return f.allows.Coord }, &a.Coord, &a.SD},
+		{func(f *finding) float64 { return f.allows.KnownShape }, &a.KnownShape, ignored},
+		{func(f *finding) float64 { return f.allows.Share }, &a.Share, ignored},
+		{func(f *finding) float64 { return f.unit }, &a.Unit, &a.UnitSD},
+	} {
+		q.summarise(found)
+	}
+	for _, f := range found {
+		a.Both = append(a.Both, excess{f.Settings.Run, f.Figures.LLatentCoord / (f.allows.Coord + f.unit)})
+	}
+	if row.noisy() {
+		for _, f := range found {
+			a.Films = append(a.Films, excess{f.Settings.Run, f.Figures.LLatentCoord / f.allows.Coord})
+		}
+	}
+	return a
+}
+
+// allowedCells are the row's of what one frame allows, of how many times that L_latent is, from the best film to the worst, and the same with the unit.
+func (r *tableRow) allowedCells() []string {
+	if r.Allowed == nil {
+		return []string{"–", "–", "–", "–"}
+	}
+	unit := "–"
+	if r.Allowed.Unit > 0 {
+		unit = r.plusMinus(r.Allowed.Unit, r.Allowed.UnitSD)
+	}
+	return []string{r.plusMinus(r.Allowed.Coord, r.Allowed.SD), timesText(r.Allowed.Films), unit, timesText(r.Allowed.Both)}
+}
+
+// timesText is the least and the most of them.
+func timesText(films []excess) string {
+	if len(films) == 0 {
+		return "–"
+	}
+	byTimes := func(a, b excess) int { return cmp.Compare(a.Times, b.Times) }
+	least, most := slices.MinFunc(films, byTimes).Times, slices.MaxFunc(films, byTimes).Times
+	if len(films) == 1 {
+		return short(least)
+	}
+	return short(least) + " to " + short(most)
+}
+
+// allowedNotes say what the cells do not.
+func (r *tableRow) allowedNotes() (notes []string) {
+	a := r.Allowed
+	if a == nil {
+		return []string{fmt.Sprintf("%s: what one frame allows is not known without its pictures: give --assets.", r.Row)}
+	}
+	if a.Share < 1 {
+		notes = append(notes, fmt.Sprintf("%s: what one frame allows is the mean over %s of the frames; in the others some latent does not change the picture.", r.Row, short(a.Share)))
+	}
+	if a.KnownShape > 0 {
+		notes = append(notes, fmt.Sprintf("%s: if the molecule's shape were known, one frame would allow %s.", r.Row, short(a.KnownShape)))
+	}
+	if len(a.Films) > 0 {
+		notes = append(notes, fmt.Sprintf("%s: L_latent a coordinate is more than %d times what one frame allows on %s.", r.Row, mostExcess, filmsBeyond(a.Films)))
+	}
+	return notes
+}
+
+// filmsBeyond names the films beyond mostExcess, each with how many times it is.
+func filmsBeyond(films []excess) string {
+	var names []string
+	for _, f := range films {
+		if !(f.Times <= mostExcess) {
+			names = append(names, fmt.Sprintf("film %d (%s×)", f.Run, short(f.Times)))
+		}
+	}
+	if len(names) == 0 {
+		return fmt.Sprintf("none of %d films", len(films))
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,199 @@
+package paper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"gonum.org/v1/gonum/mat"
+
+	"driftscope/ingest/sim"
+	"driftscope/internal/job/evaluation"
+)
+
+// oneFrame is what a film's pictures allow: the Cramér-Rao bound of a latent from one frame, a coordinate, in the unit of L_latent. It
+// takes the renderer and the noise for known, and is a mean over frames.
+type oneFrame struct {
+	Coord      float64 `json:"coord"`                 // of what changes its shape, the shape's law is known and not the shape
+	KnownShape float64 `json:"known_shape,omitempty"` // were its shape known
+	Share      float64 `json:"share"`                 // of the frames; in the others some latent does not change the picture
+}
+
+// boundFrames is of how many frames, evenly spread over those that are judged, the bound takes the mean.
+const boundFrames = 100
+
+// allow finds what the pictures allow. It needs the scene alone, which films anew what was trained on, but for a set's pictures that are not
+// there: then it finds nothing.
+func (e *experiment) allow(ctx context.Context) (*oneFrame, error) {
+	scene, err := e.scene()
+	if err != nil {
+		return nil, err
+	}
+	if scene.Pictures() != e.Pictures {
+		return nil, nil
+	}
+	chosen, err := e.spread(boundFrames)
+	if err != nil {
+		return nil, err
+	}
+	var picture sim.Picture
+	b := &bounds{of: scene}
+	for k := 0; ; k++ {
+		truth, err := scene.Next(&picture)
+		if errors.Is(err, io.EOF) {
+			return b.mean()
+		}
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return nil, err
+		}
+		if chosen[k] {
+			b.add(truth.Z, scene.Strides())
+		}
+	}
+}
+
+// spread chooses up to n frames, evenly, of those that L_latent is measured on.
+func (e *experiment) spread(n int) (chosen map[int]bool, err error) {
+	walk, err := sim.NewWalk(e.Row, e.Seed)
+	if err != nil {
+		return nil, err
+	}
+	judged, trajectory := make([]int, e.Frames), make([]uint64, e.Frames)
+	for i := range judged {
+		judged[i], trajectory[i] = i, walk.Next().Trajectory
+	}
+	if e.row.affine {
+		_, judged = evaluation.Halves(evaluation.Films(trajectory))
+	}
+	n = min(n, len(judged))
+	chosen = make(map[int]bool, n)
+	for i := range n {
+		chosen[judged[i*len(judged)/n]] = true
+	}
+	return chosen, nil
+}
+
+// expecting knows the law of a frame's values, as sim.Scene does.
+type expecting interface {
+	Expect(dst, z, shape []float64) (mean []float64, inside bool)
+	Information(dst, mean []float64) []float64
+	Shape() (now, sd []float64)
+}
+
+// bounds adds up the bounds of frames.
+type bounds struct {
+	of           expecting
+	here, beside []float64   // means of the values
+	holds        []float64   // information that each value holds about its mean
+	slopes       [][]float64 // of each value, a coordinate of z, then of shape
+	frames       int
+	allowing     int // frames of which there is a bound
+	sum          oneFrame
+}
+
+func (b *bounds) mean() (*oneFrame, error) {
+	if b.allowing == 0 {
+		return nil, fmt.Errorf("in none of %d frames does every latent change the picture: there is no bound of them", b.frames)
+	}
+	n := float64(b.allowing)
+	return &oneFrame{Coord: b.sum.Coord / n, KnownShape: b.sum.KnownShape / n, Share: n / float64(b.frames)}, nil
+}
+
+// add adds the bound of the frame at z, where it has one. With J the Fisher information of z and shape, P the inverse variances of shape a
+// priori, and d coordinates of z,
+//
+//	tr[(J + P)⁻¹]_zz / d,
+//
+// the mean squared error of the best linear estimate about the truth (van Trees, "Detection, Estimation, and Modulation Theory" I, 1968, section
+// 2.4, which takes the mean of J first: less). Without a shape it is tr J⁻¹ / d.
+func (b *bounds) add(z, strides []float64) {
+	shape, sd := b.of.Shape()
+	info := b.information(z, shape, append(steps(strides), steps(sd)...))
+	d := len(z)
+	b.frames++
+	known, exists := errorIn(info.SliceSym(0, d), d)
+	if !exists {
+		return
+	}
+	unknown := known
+	if len(shape) > 0 {
+		for i, s := range sd {
+			info.SetSym(d+i, d+i, info.At(d+i, d+i)+1/(s*s))
+		}
+		if unknown, exists = errorIn(info, d); !exists {
+			return
+		}
+		b.sum.KnownShape += known
+	}
+	b.sum.Coord += unknown
+	b.allowing++
+}
+
+// stepOf a stride the derivatives' differences take to either side: of a centre in the paper's pictures a 40th of a pixel or so.
+const stepOf = 0.01
+
+func steps(strides []float64) []float64 {
+	steps := make([]float64, len(strides))
+	for i, s := range strides {
+		steps[i] = stepOf * s
+	}
+	return steps
+}
+
+// information is Fisher's, Σ_k ∇m_k ∇m_k' I_k over values of mean m and information I, the gradient by differences over step.
+func (b *bounds) information(z, shape, step []float64) *mat.SymDense {
+	b.here, _ = b.of.Expect(b.here, z, shape)
+	b.holds = b.of.Information(b.holds, b.here)
+	at := append(append([]float64{}, z...), shape...)
+	b.slopes = b.slopes[:0]
+	for i := range at {
+		b.slopes = append(b.slopes, b.slope(at, len(z), i, step[i]))
+	}
+	info := mat.NewSymDense(len(at), nil)
+	for i, si := range b.slopes {
+		for j, sj := range b.slopes[:i+1] {
+			sum := 0.0
+			for k, v := range b.holds {
+				sum += si[k] * sj[k] * v
+			}
+			info.SetSym(i, j, sum)
+		}
+	}
+	return info
+}
+
+// slope is the derivative of every mean by coordinate i. At the picture's edge, beyond which nothing moves, it is taken from within.
+func (b *bounds) slope(at []float64, d, i int, step float64) []float64 {
+	slope := make([]float64, len(b.here))
+	centre, width := at[i], 0.0
+	for _, side := range []float64{-1, 1} {
+		at[i] = centre + side*step
+		var inside bool
+		means := b.here
+		if b.beside, inside = b.of.Expect(b.beside, at[:d], at[d:]); inside {
+			means, width = b.beside, width+step
+		}
+		for k, m := range means {
+			slope[k] += side * m
+		}
+	}
+	at[i] = centre
+	for k := range slope {
+		slope[k] /= max(width, step) // beyond both sides slopes are 0
+	}
+	return slope
+}
+
+// errorIn is the mean of the first d variances of an estimate with this information; there is none where a coordinate has no information, but for rounding.
+func errorIn(info mat.Symmetric, d int) (mean float64, exists bool) {
+	var c mat.Cholesky
+	var inverse mat.SymDense
+	if !c.Factorize(info) || c.InverseTo(&inverse) != nil {
+		return 0, false
+	}
+	for i := range d {
+		mean += inverse.At(i, i) / float64(d)
+	}
+	return mean, true
+}

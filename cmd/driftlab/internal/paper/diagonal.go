@@ -1,0 +1,249 @@
+package paper
+
+import (
+	"cmp"
+	"fmt"
+	"image/color"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/plot/plotter"
+	vgdraw "gonum.org/v1/plot/vg/draw"
+
+	"driftscope/infer"
+	"driftscope/internal/flow/latent"
+	"driftscope/internal/job/evaluation"
+	"driftscope/online/offline"
+)
+
+// diagonal is the latents' diffusion, axis by axis as offline.Separate finds them, the one that moves the picture most first.
+type diagonal struct {
+	Axes  []axis `json:"axes"`
+	True  int    `json:"true_dimensions"`  // of the truth, that axes found to move carry
+	False int    `json:"false_dimensions"` // axes found to move beyond those
+}
+
+// axis is one of the latents' components.
+type axis struct {
+	Sigma  float64 `json:"sigma"`  // √(σ² mean|∂f/∂z|²), f the decoder: grey levels, 0 to 1, of all pixels together, a √s
+	Memory float64 `json:"memory"` // correlation with itself two frames later
+	Ratio  float64 `json:"ratio"`  // likelihood ratio of motion against none
+	Moves  bool    `json:"moves"`
+}
+
+// carried is the squared canonical correlation from which a direction of the truth counts as found.
+const carried = 0.5
+
+// diagonal takes the latents of the given rows apart.
+func (m *measured) diagonal(rows []int) (diagonal, error) {
+	parts, err := offline.Separate(m.latents(rows), offline.Config{Dim: m.experiment.settings.Latent})
+	if err != nil {
+		return diagonal{}, err
+	}
+	gains, err := m.gains(parts.Along, rows)
+	if err != nil {
+		return diagonal{}, err
+	}
+	motion := make([]float64, len(gains))
+	for i, v := range parts.Diffusion {
+		motion[i] = v * gains[i]
+	}
+	var d diagonal
+	var moving []int
+	for i, moves := range parts.Moving(motion) {
+		d.Axes = append(d.Axes, axis{math.Sqrt(motion[i]), parts.Memory[i], parts.Ratio[i], moves})
+		if moves {
+			moving = append(moving, i)
+		}
+	}
+	slices.SortStableFunc(d.Axes, func(a, b axis) int { return cmp.Compare(b.Sigma, a.Sigma) })
+	if d.True, err = m.recovered(parts.Path, moving, rows); err != nil {
+		return diagonal{}, err
+	}
+	d.False = len(moving) - d.True
+	return d, nil
+}
+
+// latents are the rows' as the estimator takes them.
+func (m *measured) latents(rows []int) []latent.Latent {
+	out := make([]latent.Latent, len(rows))
+	for k, i := range rows {
+		out[k] = latent.Latent{Seq: m.seen.Seq[i], Time: time.Unix(0, int64(m.seen.Times[i]*1e9)), Trajectory: m.seen.Trajectory[i], Mean: m.seen.Z.RawRowView(i)}
+	}
+	return out
+}
+
+// The decoder's slopes are differences over this share of a component's standard deviation, averaged over this many frames.
+const (
+	slopeStep   = 0.1
+	slopeFrames = 100
+)
+
+// gains are the mean over frames of |∂f/∂y|² for each component y, by one unit of which the latents move by a row of along.
+func (m *measured) gains(along *mat.Dense, rows []int) ([]float64, error) {
+	shown := make([]int, min(slopeFrames, len(rows)))
+	for i := range shown {
+		shown[i] = rows[i*len(rows)/len(shown)]
+	}
+	here, err := m.decode(shown)
+	if err != nil {
+		return nil, err
+	}
+	encoder, err := m.model.NewEncoder()
+	if err != nil {
+		return nil, err
+	}
+	defer encoder.Close()
+	k, _ := along.Dims()
+	gains := make([]float64, k)
+	for i := range gains {
+		if gains[i], err = m.gain(encoder, along.RawRowView(i), shown, here); err != nil {
+			return nil, err
+		}
+	}
+	return gains, nil
+}
+
+// gain is that of one component; here are the frames as decoded from their own latents.
+func (m *measured) gain(encoder *infer.Encoder, along []float64, frames []int, here [][]float32) (gain float64, err error) {
+	there, z := make([]float32, len(here[0])), make([]float64, m.experiment.settings.Latent)
+	for i, k := range frames {
+		for c, v := range m.seen.Z.RawRowView(k) {
+			z[c] = v + slopeStep*along[c]
+		}
+		if err := encoder.Decode(there, z); err != nil {
+			return 0, err
+		}
+		gain += evaluation.MeanSquare(there, here[i]) * float64(len(there)) / (slopeStep * slopeStep * float64(len(frames)))
+	}
+	return gain, nil
+}
+
+// recovered counts the directions of the truth, within films, that the moving components carry linearly.
+func (m *measured) recovered(path *mat.Dense, moving, rows []int) (n int, err error) {
+	if len(moving) == 0 {
+		return 0, nil
+	}
+	y := mat.NewDense(len(rows), len(moving), nil)
+	for j, c := range moving {
+		y.SetCol(j, mat.Col(nil, c, path))
+	}
+	var shared stat.CC
+	if err := shared.CanonicalCorrelations(y, withinFilms(evaluation.PickRows(m.truth.Z, rows), m.seen.Trajectory[rows[0]:]), nil); err != nil {
+		return 0, fmt.Errorf("the truth beside what moves: %w", err)
+	}
+	for _, r := range shared.CorrsTo(nil) {
+		if r*r > carried {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// withinFilms is z less the mean of each trajectory.
+func withinFilms(z *mat.Dense, trajectory []uint64) *mat.Dense {
+	n, d := z.Dims()
+	for from, to := 0, 0; from < n; from = to {
+		for to < n && trajectory[to] == trajectory[from] {
+			to++
+		}
+		for c := range d {
+			film := z.Slice(from, to, c, c+1).(*mat.Dense)
+			mean := mat.Sum(film) / float64(to-from)
+			film.Apply(func(_, _ int, v float64) float64 { return v - mean }, film)
+		}
+	}
+	return z
+}
+
+// diagonalRow is the study's line for a row of the paper; lists have an entry a seed.
+type diagonalRow struct {
+	studied
+	True    []int `json:"true_dimensions"`
+	False   []int `json:"false_dimensions"`
+	Falsely int   `json:"seeds_with_false"`
+
+	Sigma [][]float64 `json:"sigma"` // the largest first, as shares of it
+	Moves [][]bool    `json:"moves"` // the same axes
+}
+
+func newDiagonalRow(of studied, figures []*withheld) diagonalRow {
+	r := diagonalRow{studied: of}
+	for _, f := range figures {
+		r.True, r.False = append(r.True, f.True), append(r.False, f.False)
+		if f.False > 0 {
+			r.Falsely++
+		}
+		var sigma []float64
+		var moves []bool
+		for _, a := range f.Axes {
+			sigma, moves = append(sigma, a.Sigma/max(f.Axes[0].Sigma, math.SmallestNonzeroFloat64)), append(moves, a.Moves)
+		}
+		r.Sigma, r.Moves = append(r.Sigma, sigma), append(r.Moves, moves)
+	}
+	return r
+}
+
+// shownSigma is how many entries of the diagonal the table shows.
+const shownSigma = 5
+
+// cells are the row's in the section; of the diagonal the mean over seeds.
+func (r *diagonalRow) cells() []string {
+	var found, falsely, sigma []string
+	for s := range r.True {
+		found, falsely = append(found, fmt.Sprint(r.True[s])), append(falsely, fmt.Sprint(r.False[s]))
+	}
+	for i := range min(shownSigma, r.Latent) {
+		mean := 0.0
+		for _, one := range r.Sigma {
+			if i < len(one) {
+				mean += one[i] / float64(len(r.Sigma))
+			}
+		}
+		sigma = append(sigma, short(mean))
+	}
+	return []string{r.Row, fmt.Sprint(r.Latent), recipesText(r.Recipes), strings.Join(found, " "), strings.Join(falsely, " "), fmt.Sprintf("%d of %d", r.Falsely, r.Seeds), strings.Join(sigma, " ")}
+}
+
+// diagonalPicture is the end of a row's picture's name.
+const diagonalPicture = "-diagonal.svg"
+
+// draw writes the sorted diagonal, a line a seed: filled dots move. Dashed is a tenth of the largest σ, below which nothing counts.
+func (r *diagonalRow) draw(folder string) error {
+	p := newPlot("axis, sorted", "σ of the picture, share of the largest")
+	p.Title.Text, p.Y.Min = r.Row, 0
+	for s, sigma := range r.Sigma {
+		index := make([]float64, len(sigma))
+		for i := range index {
+			index[i] = float64(i + 1)
+		}
+		addLine(p, index, sigma, color.Gray{Y: 0xb0})
+		for i, v := range sigma {
+			dot := vgdraw.GlyphStyle{Color: oracleInk, Radius: 2, Shape: vgdraw.RingGlyph{}}
+			if r.Moves[s][i] {
+				dot = vgdraw.GlyphStyle{Color: learntInk, Radius: 2.5, Shape: vgdraw.CircleGlyph{}}
+			}
+			p.Add(&plotter.Scatter{XYs: plotter.XYs{{X: index[i], Y: v}}, GlyphStyle: dot})
+		}
+	}
+	addLine(p, []float64{1, float64(r.Latent)}, []float64{0.1, 0.1}, truthInk)
+	return writePlot(filepath.Join(folder, r.Row+diagonalPicture), p)
+}
+
+func diagonalSection(rows []diagonalRow) section {
+	s := section{Title: "The diffusion diagonal",
+		Head: []string{"row", "latents", "recipe", "true dimensions, a seed", "false ones, a seed", "seeds with a false one", "σ, sorted"},
+		Notes: []string{"Judged on the half of the film that was not trained on. Latents are taken apart along the axes that remember most; the diffusion of each is found free of noise; σ is in the " +
+			"picture, as a share of the largest, its first entries as means over seeds. An axis moves where a likelihood ratio against noise alone passes 16 and σ a tenth of the largest. True: directions " +
+			"of the truth that the moving axes carry with a squared canonical correlation above a half. In the pictures, a line a seed, filled dots move."}}
+	for i := range rows {
+		s.Cells = append(s.Cells, rows[i].cells())
+		s.Pictures = append(s.Pictures, rows[i].Row+diagonalPicture)
+	}
+	return s
+}

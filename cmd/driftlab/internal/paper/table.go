@@ -1,0 +1,406 @@
+package paper
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"gonum.org/v1/gonum/stat"
+
+	"driftscope/internal/kit/console"
+)
+
+//go:embed paper.html
+var paperPage string
+
+// table is the paper's table of results, as this machine has them.
+type table struct {
+	Rows    []tableRow `json:"rows"`
+	Studies *studies   `json:"studies,omitempty"`
+	Failed  []string   `json:"failed,omitempty"`
+	Origin  origin     `json:"origin"`
+	Since   time.Time  `json:"since"` // when the first of its runs was made
+}
+
+// tableRow is a row's mean over runs; of the paper's line what it has.
+type tableRow struct {
+	Row     string `json:"row"`
+	Runs    int    `json:"runs"`
+	Recipes []int  `json:"recipes"` // that trained them, each once
+	figures
+	SD       figures     `json:"sd"`
+	Paper    quoted      `json:"paper"`
+	Oracle   oracle      `json:"oracle"`
+	GP       process     `json:"gp"`
+	Allowed  *allowed    `json:"one_frame,omitempty"` // nil where the row's pictures are not there
+	Clean    string      `json:"clean,omitempty"`     // the row without the noise
+	Pictures string      `json:"pictures,omitempty"`
+	Apart    string      `json:"not_comparable,omitempty"`
+	Misses   []shortfall `json:"misses"`
+}
+
+// figures are a run's, or their mean or standard deviation over runs.
+type figures struct {
+	LLatent      float64 `json:"l_latent"`
+	LLatentCoord float64 `json:"l_latent_coord"`
+	LMu          float64 `json:"l_mu"`
+	LMuCoord     float64 `json:"l_mu_coord"`
+	LMuSeen      float64 `json:"l_mu_seen"`
+	CRLB         float64 `json:"crlb"`
+	ReconMSE     float64 `json:"recon_mse"`
+
+	SmoothedCoord float64 `json:"l_smoothed_coord,omitempty"` // 0 but in rows with noise
+
+	displacements
+}
+
+// displacements are the mean squared errors of the displacement from frame to frame, ours and registration's; 0 in rows that are not
+// compared with registration.
+type displacements struct {
+	DisplacementMSE float64 `json:"displacement_mse,omitempty"`
+	RegistrationMSE float64 `json:"registration_mse,omitempty"`
+}
+
+// oracle is the drift estimator's error where it is given the true latents.
+type oracle struct {
+	drifting
+	SD drifting `json:"sd"`
+}
+
+// process is the drift's error of a Gaussian process that is given the true latents, and the p-value of its difference from ours over runs.
+type process struct {
+	oracle
+	P *float64 `json:"p"`
+}
+
+// quoted is the paper's line; its code took the mean over coordinates for both losses.
+type quoted struct {
+	LLatent  float64  `json:"l_latent"`
+	LMu      float64  `json:"l_mu"`
+	CRLB     *float64 `json:"crlb"`
+	ReconMSE float64  `json:"recon_mse"`
+	displacements
+	SD struct {
+		LLatent  float64 `json:"l_latent"`
+		LMu      float64 `json:"l_mu"`
+		ReconMSE float64 `json:"recon_mse"`
+	} `json:"sd"`
+	GP *quotedProcess `json:"gp"`
+}
+
+// quotedProcess is the paper's Gaussian process; the p-value follows from its figures.
+type quotedProcess struct {
+	LMu float64 `json:"l_mu"`
+	SD  float64 `json:"sd"`
+	P   float64 `json:"p"`
+}
+
+// shortfall is a figure above the paper's mean.
+type shortfall struct {
+	Figure string  `json:"figure"` // its JSON name
+	Times  float64 `json:"times"`  // the paper's mean
+}
+
+// newTable takes the mean over each row's runs. A row without any is left out.
+func newTable(p plan, failed []string) *table {
+	t := &table{Rows: []tableRow{}, Failed: failed, Origin: thisOrigin()}
+	t.Since = t.Origin.Date
+	for len(p) > 0 {
+		row, n := p[0].row, 0
+		var found []*finding
+		for n < len(p) && p[n].Row == row.scene {
+			if p[n].whole() {
+				found = append(found, p[n].found)
+				if made := p[n].found.Origin.Date; made.Before(t.Since) {
+					t.Since = made
+				}
+			}
+			n++
+		}
+		if len(found) > 0 {
+			t.Rows = append(t.Rows, newTableRow(row, found))
+		}
+		p = p[n:]
+	}
+	return t
+}
+
+func newTableRow(row paperRow, found []*finding) tableRow {
+	r := tableRow{Row: row.scene, Clean: row.clean, Runs: len(found), Apart: row.apart, Pictures: found[0].Settings.Pictures}
+	quantities := []quantity{
+		{func(f *finding) float64 { return f.Figures.LLatent }, &r.LLatent, &r.SD.LLatent},
+		{func(f *finding) float64 { return f.Figures.LLatentCoord }, &r.LLatentCoord, &r.SD.LLatentCoord},
+		{func(f *finding) float64 { return *f.Figures.LMu }, &r.LMu, &r.SD.LMu},
+		{func(f *finding) float64 { return *f.Figures.LMuCoord }, &r.LMuCoord, &r.SD.LMuCoord},
+		{func(f *finding) float64 { return *f.Figures.LMuSeen }, &r.LMuSeen, &r.SD.LMuSeen},
+		{func(f *finding) float64 { return f.Figures.CRLB }, &r.CRLB, &r.SD.CRLB},
+		{func(f *finding) float64 { return *f.Figures.ReconMSE }, &r.ReconMSE, &r.SD.ReconMSE},
+		{func(f *finding) float64 { return f.Oracle.LMu }, &r.Oracle.LMu, &r.Oracle.SD.LMu},
+		{func(f *finding) float64 { return f.Oracle.LMuCoord }, &r.Oracle.LMuCoord, &r.Oracle.SD.LMuCoord},
+		{func(f *finding) float64 { return f.GP.LMu }, &r.GP.LMu, &r.GP.SD.LMu},
+		{func(f *finding) float64 { return f.GP.LMuCoord }, &r.GP.LMuCoord, &r.GP.SD.LMuCoord},
+	}
+	if !slices.ContainsFunc(found, func(f *finding) bool { return f.Figures.RegistrationMSE == nil }) {
+		quantities = append(quantities,
+			quantity{func(f *finding) float64 { return *f.Figures.DisplacementMSE }, &r.DisplacementMSE, &r.SD.DisplacementMSE},
+			quantity{func(f *finding) float64 { return *f.Figures.RegistrationMSE }, &r.RegistrationMSE, &r.SD.RegistrationMSE})
+	}
+	if row.clean != "" {
+		quantities = append(quantities, quantity{func(f *finding) float64 { return *f.Figures.SmoothedCoord }, &r.SmoothedCoord, &r.SD.SmoothedCoord})
+	}
+	for _, q := range quantities {
+		q.summarise(found)
+	}
+	for _, f := range found {
+		r.Recipes = append(r.Recipes, f.Settings.Recipe)
+	}
+	r.Recipes = distinct(r.Recipes)
+	if p := tTest(spread{r.LMu, r.SD.LMu}, spread{r.GP.LMu, r.GP.SD.LMu}, r.Runs); !math.IsNaN(p) {
+		r.GP.P = &p
+	}
+	r.Paper = row.paper.quote()
+	r.Paper.displacements = row.moved
+	r.Misses = r.shortfalls()
+	r.Allowed = newAllowed(&row, found)
+	return r
+}
+
+// distinct is each of the recipes once, in order.
+func distinct(recipes []int) []int {
+	slices.Sort(recipes)
+	return slices.Compact(recipes)
+}
+
+// recipesText is for a cell.
+func recipesText(recipes []int) string { return strings.Trim(fmt.Sprint(recipes), "[]") }
+
+// quantity is a figure of every run, and where its mean and standard deviation over runs go.
+type quantity struct {
+	of       func(f *finding) float64
+	mean, sd *float64
+}
+
+func (q quantity) summarise(found []*finding) {
+	var values []float64
+	for _, f := range found {
+		values = append(values, q.of(f))
+	}
+	*q.mean = stat.Mean(values, nil)
+	if len(values) > 1 {
+		*q.sd = stat.StdDev(values, nil)
+	}
+}
+
+func (p published) quote() quoted {
+	q := quoted{LLatent: p.latent.mean, LMu: p.mu.mean, ReconMSE: p.recon.mean}
+	q.SD.LLatent, q.SD.LMu, q.SD.ReconMSE = p.latent.sd, p.mu.sd, p.recon.sd
+	if p.crlb > 0 {
+		q.CRLB = &p.crlb
+	}
+	if p.gp.mean > 0 {
+		q.GP = &quotedProcess{p.gp.mean, p.gp.sd, tTest(p.mu, p.gp, paperRuns)}
+	}
+	return q
+}
+
+// paperRuns is how many runs the paper's means are over.
+const paperRuns = 5
+
+// shortfalls lists the losses above the paper's, of its drift's also the sum, which is what its formula says.
+func (r *tableRow) shortfalls() []shortfall {
+	missed := []shortfall{}
+	if r.Apart != "" {
+		return missed
+	}
+	for _, of := range []struct {
+		figure      string
+		here, paper float64
+	}{{"l_latent_coord", r.LLatentCoord, r.Paper.LLatent}, {"l_mu_coord", r.LMuCoord, r.Paper.LMu}, {"l_mu", r.LMu, r.Paper.LMu}} {
+		if !(of.here <= of.paper) {
+			missed = append(missed, shortfall{of.figure, of.here / of.paper})
+		}
+	}
+	return missed
+}
+
+// columns of the table as people read it.
+var tableHead = []string{"row", "runs", "recipe", "L_latent a coordinate", "L_latent", "paper", "one frame allows", "times that", "its unit leaves", "times both", "L_mu a coordinate", "L_mu", "at the latents", "oracle's L_mu", "CRLB", "paper", "paper's CRLB",
+	"GP's L_mu", "p", "paper's GP", "paper's p", "reconstruction", "paper"}
+
+// cells are the row's, under tableHead.
+func (r *tableRow) cells() []string {
+	bound, p, process, paperP := "–", "–", "–", "–"
+	if r.Paper.CRLB != nil {
+		bound = short(*r.Paper.CRLB)
+	}
+	if r.GP.P != nil {
+		p = short(*r.GP.P)
+	}
+	if g := r.Paper.GP; g != nil {
+		process, paperP = spreadText(g.LMu, g.SD), short(g.P)
+	}
+	return slices.Concat([]string{r.Row, fmt.Sprint(r.Runs), recipesText(r.Recipes),
+		r.plusMinus(r.LLatentCoord, r.SD.LLatentCoord) + r.mark("l_latent_coord"), r.plusMinus(r.LLatent, r.SD.LLatent), spreadText(r.Paper.LLatent, r.Paper.SD.LLatent)},
+		r.allowedCells(), []string{
+			r.plusMinus(r.LMuCoord, r.SD.LMuCoord) + r.mark("l_mu_coord"), r.plusMinus(r.LMu, r.SD.LMu) + r.mark("l_mu"), r.plusMinus(r.LMuSeen, r.SD.LMuSeen), r.plusMinus(r.Oracle.LMu, r.Oracle.SD.LMu), short(r.CRLB),
+			spreadText(r.Paper.LMu, r.Paper.SD.LMu), bound,
+			r.plusMinus(r.GP.LMu, r.GP.SD.LMu), p, process, paperP,
+			r.plusMinus(r.ReconMSE, r.SD.ReconMSE), spreadText(r.Paper.ReconMSE, r.Paper.SD.ReconMSE)})
+}
+
+// plusMinus leaves out the standard deviation of a single run.
+func (r *tableRow) plusMinus(mean, sd float64) string {
+	if r.Runs == 1 {
+		return short(mean)
+	}
+	return spreadText(mean, sd)
+}
+
+func spreadText(mean, sd float64) string { return short(mean) + " ± " + short(sd) }
+
+func short(v float64) string {
+	if v != 0 && math.Abs(v) < 1e-4 {
+		return fmt.Sprintf("%.1e", v)
+	}
+	return fmt.Sprintf("%.3g", v)
+}
+
+// mark stands behind a figure above the paper's mean.
+func (r *tableRow) mark(figure string) string {
+	for _, s := range r.Misses {
+		if s.Figure == figure {
+			return fmt.Sprintf(" ▲ %.3g×", s.Times)
+		}
+	}
+	return ""
+}
+
+// notes explain the table, one sentence or two each.
+func (t *table) notes() []string {
+	notes := []string{
+		fmt.Sprintf("`%s`, %d cores, %s.", t.Origin.Command, t.Origin.Cores, t.Origin.Date.Format(time.DateOnly)),
+		"Means ± standard deviations over runs, the first of which was made on " + t.Since.Format(time.DateOnly) + ". Latents are laid over the truth by an isometry, never rescaled, and affinely in the DNA rows alone, film by film, on frames " +
+			"that the map was not fitted on. The paper's two losses are what its code computed: means over coordinates, its latents rescaled to the truth's range.",
+		"L_mu is the paper's formula: the drifts differ by so much where the truth is. At the latents: the learnt drift at each latent beside the true one at the truth, as a sum; how far a latent is from the truth counts once more there.",
+		"The oracle is the same drift estimator given the true latents; the CRLB is for a constant drift. Noisy rows are redrawn against the pictures before the noise.",
+		"GP: a Gaussian process that is given the true latents (squared exponential, one length scale and one variance a coordinate, by marginal likelihood), as a sum. " +
+			"p: two-sided, of Student's two-sample t-test with one variance between L_mu and the GP's over runs; the paper's p-values are of that test too. " +
+			"Whether the paper's GP is a sum or a mean over coordinates it does not say.",
+		fmt.Sprintf("One frame allows: the Cramér-Rao bound of a latent a coordinate from one frame, by one who knows the renderer and the law of its noise (of DNA also that of the molecule's shape), "+
+			"as a mean over %d frames of each film. Times that: L_latent a coordinate over the bound, from the best film to the worst. Without noise the bound is rounding's to 8 bits, and how many times it says nothing. "+
+			"A latent of more frames than one may be better, and so may one drawn to where latents are likely. In the DNA rows L_latent also holds the error of the map onto the truth.", boundFrames),
+		"Its unit leaves: L_latent a coordinate of the true latents themselves, in the unit that their own increments give, as a model's; an affine map has no unit. Times both: L_latent a coordinate over what one frame allows and the unit leaves, together.",
+		"▲: above the paper's mean, and how many times it; for L_mu as a mean over coordinates and as the sum.",
+	}
+	if slices.ContainsFunc(t.Rows, func(r tableRow) bool { return !slices.Equal(r.Recipes, t.Rows[0].Recipes) || len(r.Recipes) > 1 }) {
+		notes = append(notes, "**Recipes differ**: a recipe is the number of the decision that last changed what training makes of a clip. Each run is by the one that its file names; none was trained again by a later one.")
+	}
+	if len(t.Rows) == 0 {
+		notes = notes[:1]
+	}
+	for _, r := range t.Rows {
+		if r.Apart != "" {
+			notes = append(notes, fmt.Sprintf("%s: not comparable, %s.", r.Row, r.Apart))
+		}
+		if r.Pictures != "" {
+			notes = append(notes, fmt.Sprintf("%s: %s.", r.Row, r.Pictures))
+		}
+		if r.Clean != "" {
+			notes = append(notes, t.noisy(&r))
+		}
+		notes = append(notes, r.allowedNotes()...)
+		if r.RegistrationMSE > 0 {
+			notes = append(notes, fmt.Sprintf("%s: the displacement from frame to frame has a mean squared error of %s here and of %s by phase correlation; in the paper of %s and by image registration %s.",
+				r.Row, r.plusMinus(r.DisplacementMSE, r.SD.DisplacementMSE), r.plusMinus(r.RegistrationMSE, r.SD.RegistrationMSE), short(r.Paper.DisplacementMSE), short(r.Paper.RegistrationMSE)))
+		}
+	}
+	for _, f := range t.Failed {
+		notes = append(notes, "Failed: "+f+".")
+	}
+	return notes
+}
+
+// noisy says what the noise costs, and what remains of that when every frame of the film has its say.
+func (t *table) noisy(r *tableRow) string {
+	note := fmt.Sprintf("%s: given the whole film under the law found in it, its latents are %s off a coordinate", r.Row, r.plusMinus(r.SmoothedCoord, r.SD.SmoothedCoord))
+	if i := slices.IndexFunc(t.Rows, func(other tableRow) bool { return other.Row == r.Clean }); i >= 0 {
+		clean := &t.Rows[i]
+		note += fmt.Sprintf("; without the noise (%s) L_latent is %s of it frame by frame, and L_mu %s", clean.Row, times(clean.LLatentCoord, r.LLatentCoord), times(clean.LMuCoord, r.LMuCoord))
+	}
+	return note + "."
+}
+
+// times is a as a multiple of b.
+func times(a, b float64) string { return fmt.Sprintf("%.2g×", a/b) }
+
+func (t *table) markdown() []byte {
+	var b bytes.Buffer
+	line := func(cells []string) { fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | ")) }
+	if len(t.Rows) > 0 {
+		line(tableHead)
+		fmt.Fprintf(&b, "|%s\n", strings.Repeat("---|", len(tableHead)))
+	}
+	for i := range t.Rows {
+		line(t.Rows[i].cells())
+	}
+	for _, n := range t.notes() {
+		fmt.Fprintf(&b, "\n%s\n", n)
+	}
+	for _, s := range t.Studies.sections() {
+		b.WriteString(s.markdown())
+	}
+	return b.Bytes()
+}
+
+// shownRow is a row with those of its pictures that are there.
+type shownRow struct {
+	Name     string
+	Cells    []string
+	Missed   bool
+	Pictures []string
+}
+
+// page is the table with each row's pictures, which lie in the folder.
+func (t *table) page(folder string) ([]byte, error) {
+	var rows []shownRow
+	for i := range t.Rows {
+		r := &t.Rows[i]
+		shown := shownRow{Name: r.Row, Cells: r.cells(), Missed: len(r.Misses) > 0}
+		for _, ending := range []string{framesPicture, pathPicture, driftPicture} {
+			if _, err := os.Stat(filepath.Join(folder, r.Row+ending)); err == nil {
+				shown.Pictures = append(shown.Pictures, r.Row+ending)
+			}
+		}
+		rows = append(rows, shown)
+	}
+	var b bytes.Buffer
+	err := template.Must(template.New("paper").Parse(paperPage)).Execute(&b, struct {
+		Head    []string
+		Rows    []shownRow
+		Notes   []string
+		Studies []section
+	}{tableHead, rows, t.notes(), t.Studies.sections()})
+	return b.Bytes(), err
+}
+
+// write leaves table.md and table.html in the folder, and the studies' pictures.
+func (t *table) write(folder string) error {
+	if err := t.Studies.draw(folder); err != nil {
+		return err
+	}
+	page, err := t.page(folder)
+	if err != nil {
+		return err
+	}
+	if err := console.WriteFile(filepath.Join(folder, "table.md"), t.markdown()); err != nil {
+		return err
+	}
+	return console.WriteFile(filepath.Join(folder, "table.html"), page)
+}

@@ -1,0 +1,39 @@
+package paper
+
+import (
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"driftscope/infer/sdevae/gauge"
+	"driftscope/infer/sdevae/numeric"
+	"driftscope/infer/sdevae/video"
+	"driftscope/ingest/sim"
+	"driftscope/internal/job/evaluation"
+	"driftscope/online/align"
+)
+
+// unitError is what L_latent a coordinate of a film is where every place is known exactly, and only the unit is not: the true latents, whitened by their
+// own increments as a model's are, laid over themselves by an isometry. N pairs give σ to 1/√(2N), so that of latents of variance v about v/2N is left.
+func (e *experiment) unitError() (float64, error) {
+	walk, err := sim.NewWalk(e.Row, e.Seed)
+	if err != nil {
+		return 0, err
+	}
+	clip, d := &video.Clip{}, walk.Dim()
+	truth := mat.NewDense(e.Frames, d, nil)
+	for i := range e.Frames {
+		t := walk.Next()
+		truth.SetRow(i, t.Z)
+		clip.Times, clip.Trajectory = append(clip.Times, t.T), append(clip.Trajectory, t.Trajectory)
+	}
+	z := numeric.Float32s(truth.RawMatrix().Data)
+	unit, err := gauge.Whiten(z, d, clip.Pairs(clip.MaxGap()))
+	if err != nil {
+		return 0, err
+	}
+	a, err := evaluation.Lay("isometry", unit.Affine(z), truth, clip.Frames())
+	if err != nil {
+		return 0, err
+	}
+	return stat.Mean(align.MeanSquares(a.Laid, truth), nil), nil
+}
