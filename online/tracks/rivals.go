@@ -311,3 +311,32 @@ func (t *Tracker) doubt(m int) {
 		}
 	}
 }
+
+// thirds sums the odds of ways that three tracks share in this update, for each: one has what the second had, the second what the third had, and the third
+// what the first had, or nothing.
+func (t *Tracker) thirds() {
+	for i := range t.pairs {
+		a, b := t.live[t.pairs[i].Row], t.owner[t.pairs[i].Column]
+		if b == nil || a == b || b.born == t.n {
+			continue
+		}
+		own := a.at(t.n).sight.detection
+		first := t.pairs[i].Cost - t.cost(a, own) - t.cost(b, t.pairs[i].Column)
+		for _, q := range t.pairs[b.first:b.last] {
+			c := t.owner[q.Column]
+			if c == nil || c == a || c == b {
+				continue
+			}
+			more := first + q.Cost - t.cost(c, q.Column)
+			if more < margin {
+				odds := math.Exp(-more) // c has nothing
+				a.at(t.n).sight.thirds += odds
+				b.at(t.n).sight.thirds += odds
+				c.at(t.n).sight.thirds += odds
+			}
+			if back := t.cost(c, own); back != 0 && more+back < margin { // the other two begin this ring, too
+				a.at(t.n).sight.thirds += math.Exp(-more - back)
+			}
+		}
+	}
+}

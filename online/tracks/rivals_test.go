@@ -160,8 +160,8 @@ func TestLed(t *testing.T) {
 	}
 }
 
-// TestDoubt: in ten bins of Doubt the share that is wrong is what it says, frame by frame and three frames later: to 0.06, for ways that three
-// tracks share are not counted, and here each has four others within two steps. Without exchanges of one frame alone it is 0.10 with a lag. An object that is alone is not doubted.
+// TestDoubt: in ten bins of Doubt the share that is wrong is what it says, frame by frame and three frames later: to 0.06, for ways that four tracks share are
+// not counted, and here each has four others within two steps. Without exchanges of one frame alone it is 0.10 with a lag. An object that is alone is not doubted.
 func TestDoubt(t *testing.T) {
 	suite.Calculation(t)
 	const off = 0.06
