@@ -30,7 +30,7 @@ export CGO_CXXFLAGS ?= -O2 -g -fstack-protector-strong -ffunction-sections -fdat
 export GOFLAGS += -buildmode=pie
 
 # gocv names all modules of OpenCV. LLVM's linker asks only for those that something left in calls, and so neither we nor Debian install Qt; GNU's
-# asks for the modules of functions that it leaves out, too (decision 0079).
+# asks for the modules of functions that it leaves out, too (decision 1).
 LINKED := -extldflags "-fuse-ld=lld -Wl,--gc-sections"
 
 build: setup
