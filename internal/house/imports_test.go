@@ -104,7 +104,7 @@ var mayImport = map[string][]string{
 	"internal/frame":                   {},
 	"internal/grid":                    {},
 	"internal/house":                   {},
-	"internal/law":                     {"internal/atomicfile", "internal/console", "internal/evaluation/tracking", "internal/exit", "internal/latent", "online/interactions", "online/maps", "online/motion", "online/states", "online/switching", "sinks/message"},
+	"internal/law":                     {"internal/atomicfile", "internal/console", "internal/evaluation/tracking", "internal/exit", "internal/latent", "online/exact", "online/interactions", "online/maps", "online/states", "sinks/message"},
 	"internal/latent":                  {},
 	"internal/sharing":                 {},
 	"internal/desired":                 {"internal/bus", "internal/config", "internal/console", "internal/exit", "internal/lease", "internal/model", "internal/recording", "internal/site", "internal/stream"},
@@ -146,6 +146,8 @@ var mayImport = map[string][]string{
 	"online/change":                    {"online/states"},
 	"online/diffusion":                 {"internal/archive", "internal/latent", "online/drift", "online/trajectory"},
 	"online/drift":                     {"internal/archive"},
+	"online/exact":                     {},
+	"online/exact/exacttest":           {"online/exact"}, // for tests
 	"online/filter":                    {"internal/archive", "internal/latent", "online/diffusion", "online/drift"},
 	"online/interactions":              {"internal/archive", "internal/grid"},
 	"online/interactions/pairstest":    {}, // for tests
@@ -204,6 +206,7 @@ var never = []struct{ from, target, reason string }{
 	{"online/combine", "runtime/cgo", "arithmetic needs no C"},
 	{"online/objects", "runtime/cgo", "the estimator is pure Go and runs without cgo"},
 	{"online/interactions", "runtime/cgo", "the estimator is pure Go and runs without cgo"},
+	{"online/exact", "runtime/cgo", "arithmetic needs no C"},
 	{"online/switching", "runtime/cgo", "the estimator is pure Go and runs without cgo"},
 	{"online/tracks", "runtime/cgo", "the estimator is pure Go and runs without cgo"},
 	{"online/motion", "runtime/cgo", "the estimator is pure Go and runs without cgo"},
