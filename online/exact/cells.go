@@ -22,19 +22,10 @@ const cellStep = 0.13
 
 var mixedExponents = []float64{0.2, 0.4, 0.6, 0.8, 1, 1.2, 1.4, 1.6, 1.8}
 
-// moves are the steps of series for chains: what led to each, and from where a series begins.
-type moves struct {
-	*steps
-	gap []int
-}
-
-// newMoves lists them.
-func newMoves(all []series) *moves {
-	m := &moves{steps: newSteps(all)}
-	for i := range all {
-		m.gap = append(m.gap, all[i].gap[1:]...)
-	}
-	return m
+// look is how series are looked at: the share of a frame that an exposure takes, the axes that move, and the cores that it may take.
+type look struct {
+	exposure, dims float64
+	cores          int
 }
 
 // kinds are the cells: ln K, the exponent, and how many times larger the noise's variance is.
@@ -55,20 +46,20 @@ func grid(square, step float64, alphas []float64) (k kinds) {
 }
 
 // newCells tabulates the densities of all steps.
-func newCells(m *moves, of kinds, noise, exposure, dims float64, cores int) *cells {
-	c := &cells{kinds: of, noise: noise, n: len(m.move), dims: dims}
+func newCells(m *steps, of kinds, noise float64, by look) *cells {
+	c := &cells{kinds: of, noise: noise, n: len(m.move), dims: by.dims}
 	for _, k := range of.lnK {
 		c.unit = append(c.unit, math.Exp(k/3))
 	}
-	by := make([][recall + 1]predictor, len(c.lnK))
-	for s := range by {
-		k, f := math.Exp(c.lnK[s]), fractional(c.alpha[s], exposure)
+	predict := make([][recall + 1]predictor, len(c.lnK))
+	for s := range predict {
+		k, f := math.Exp(c.lnK[s]), fractional(c.alpha[s], by.exposure)
 		list := predictors(func(l int) float64 { return k * f(l) }, noise*c.bad[s], recall)
-		copy(by[s][:], list)
+		copy(predict[s][:], list)
 	}
-	c.likely, c.tops = make([]float32, c.n*len(by)), make([]float64, c.n)
-	spread(len(m.first)-1, cores, func(i int) {
-		run, row := 0, make([]float64, len(by))
+	c.likely, c.tops = make([]float32, c.n*len(predict)), make([]float64, c.n)
+	spread(len(m.first)-1, by.cores, func(i int) {
+		run, row := 0, make([]float64, len(predict))
 		for t := m.first[i]; t < m.first[i+1]; t++ {
 			g := m.gap[t]
 			if g != 1 {
@@ -76,8 +67,8 @@ func newCells(m *moves, of kinds, noise, exposure, dims float64, cores int) *cel
 			}
 			x, y := m.move[t][0], m.move[t][1]
 			most := math.Inf(-1)
-			for s := range by {
-				p := &by[s][run]
+			for s := range predict {
+				p := &predict[s][run]
 				v, a, b := p.variance, x, y
 				if g != 1 {
 					v = math.Exp(c.lnK[s])*math.Pow(float64(g), c.alpha[s]) + 2*noise*c.bad[s]
@@ -87,14 +78,14 @@ func newCells(m *moves, of kinds, noise, exposure, dims float64, cores int) *cel
 						b -= w * m.move[t-1-h][1]
 					}
 				}
-				row[s] = -0.5 * ((a*a+b*b)/v + dims*(math.Log(v)+logTwoPi))
+				row[s] = -0.5 * ((a*a+b*b)/v + by.dims*(math.Log(v)+logTwoPi))
 				most = max(most, row[s])
 			}
 			if g == 1 {
 				run = min(run+1, recall)
 			}
 			c.tops[t] = most
-			to := c.likely[t*len(by):]
+			to := c.likely[t*len(predict):]
 			for s, v := range row {
 				to[s] = float32(math.Exp(max(v-most, -80)))
 			}
@@ -130,7 +121,7 @@ func (c *cells) whole(first []int) (table []float64, tops []float64) {
 func logOf(v float32) float32 { return float32(math.Log(float64(max(v, 1e-35)))) }
 
 // cut is where pieces of at most most steps begin.
-func (m *moves) cut(most int) (first []int) {
+func (m *steps) cut(most int) (first []int) {
 	for i := range len(m.first) - 1 {
 		for t := m.first[i]; t < m.first[i+1]; t += most {
 			first = append(first, t)
@@ -140,14 +131,14 @@ func (m *moves) cut(most int) (first []int) {
 }
 
 // freest is the most likely variance of the noise where each stretch of steps has its own scale and exponent, in any mixture.
-func freest(m *moves, square, exposure, dims float64, cores int) float64 {
+func freest(m *steps, square float64, by look) float64 {
 	const stretch = 24
 	first, of := m.cut(stretch), grid(square, 0.4, mixedExponents)
 	grid := []float64{1e-4, 0.002, 0.005, 0.01, 0.02, 0.035, 0.06, 0.1, 0.16, 0.24, 0.33}
 	nats := make([]float64, len(grid))
 	at := 0
 	for i, share := range grid {
-		c := newCells(m, of, share*square, exposure, dims, cores)
+		c := newCells(m, of, share*square, by)
 		table, tops := c.whole(first)
 		n := len(c.lnK)
 		weights, next := make([]float64, n), make([]float64, n)

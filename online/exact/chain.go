@@ -32,6 +32,7 @@ type passed struct {
 	jumps  []float64 // [from][to]
 	stays  []float64 // steps in each class
 	within []float64 // steps in each cell of the list
+	told   func(t int, class []float64, k float64)
 }
 
 // list is the cells that count for some rooms: of each its index, room and weight within it.
@@ -70,8 +71,8 @@ func (c *cells) weigh(classes []class, as []int) *list {
 	return l
 }
 
-// pass runs over the steps from one to another, those of one series. Where told is given it gets each step's probabilities of the classes, and mean K.
-func (c *cells) pass(from, to int, l *list, ch *chain, sum *passed, told func(t int, class []float64, k float64)) {
+// pass runs over the steps from one to another, those of one series. The sum's told, where there is one, gets each step's probabilities of the classes, and mean K.
+func (c *cells) pass(from, to int, l *list, ch *chain, sum *passed) {
 	m, n, rooms := len(l.cell), to-from, len(ch.as)
 	forward, scales, mass := make([]float64, n*m), make([]float64, n), make([]float64, n*rooms)
 	stay := make([]float64, rooms)
@@ -128,7 +129,7 @@ func (c *cells) pass(from, to int, l *list, ch *chain, sum *passed, told func(t 
 			class[ch.as[l.class[i]]] += g
 			sum.stays[l.class[i]] += g
 			sum.within[i] += g
-			if told != nil {
+			if sum.told != nil {
 				meanK += g * math.Exp(c.lnK[l.cell[i]])
 			}
 		}
@@ -149,8 +150,8 @@ func (c *cells) pass(from, to int, l *list, ch *chain, sum *passed, told func(t 
 			}
 			sum.enter[i] += in * f
 		}
-		if told != nil {
-			told(from+t, class, meanK)
+		if sum.told != nil {
+			sum.told(from+t, class, meanK)
 		}
 		for k := range rooms {
 			for j := range rooms {
@@ -184,7 +185,7 @@ func (c *cells) sweep(first []int, l *list, ch *chain, cores int) *passed {
 	spread(parts, cores, func(j int) {
 		s := &passed{enter: make([]float64, len(l.cell)), jumps: make([]float64, rooms*rooms), stays: make([]float64, rooms), within: make([]float64, len(l.cell))}
 		for i := j; i < len(first)-1; i += parts {
-			c.pass(first[i], first[i+1], l, ch, s, nil)
+			c.pass(first[i], first[i+1], l, ch, s)
 		}
 		sums[j] = s
 	})
@@ -201,7 +202,7 @@ func (c *cells) sweep(first []int, l *list, ch *chain, cores int) *passed {
 }
 
 // begin starts k classes by the levels of the steps' squares, averaged over nine.
-func (c *cells) begin(m *moves, k int) ([]class, []float64) {
+func (c *cells) begin(m *steps, k int) ([]class, []float64) {
 	const half = 4
 	level := make([]float64, len(m.move))
 	for i := range len(m.first) - 1 {
@@ -271,7 +272,7 @@ func (of *class) moments(c *cells, cell []int, counts []float64) {
 }
 
 // still is k kinds of series that keep their class: the most likely ln L.
-func (c *cells) still(m *moves, k int) (nats float64, classes []class) {
+func (c *cells) still(m *steps, k int) (nats float64, classes []class) {
 	table, tops := c.whole(m.first)
 	n := len(c.lnK)
 	classes, share := c.begin(m, k)
@@ -316,7 +317,7 @@ func identity(n int) []int {
 }
 
 // switching is k classes that objects switch between, by expectation and maximisation.
-func (c *cells) switching(m *moves, k, rounds, cores int) *chain {
+func (c *cells) switching(m *steps, k, rounds, cores int) *chain {
 	ch := &chain{as: identity(k)}
 	ch.classes, ch.begin = c.begin(m, k)
 	for j := range k {
@@ -334,7 +335,7 @@ func (c *cells) switching(m *moves, k, rounds, cores int) *chain {
 
 // brief is a chain of two classes with a second room for each, of visits that are over in a few steps. Without it what lasts a step is taken for a part of
 // the other class, whose D comes out too large or too small.
-func (c *cells) brief(m *moves, of *chain, cores int) *chain {
+func (c *cells) brief(m *steps, of *chain, cores int) *chain {
 	const left, entered = 0.4, 0.005
 	ch := &chain{classes: slices.Clone(of.classes), as: []int{0, 1, 0, 1}}
 	a, b := of.leave[0][1], of.leave[1][0]
@@ -345,19 +346,19 @@ func (c *cells) brief(m *moves, of *chain, cores int) *chain {
 }
 
 // blurs is the most likely chain of objects that move alike and are located badly for a while: its ln L, and how many times larger the noise's variance is.
-func blurs(m *moves, of kinds, noise, exposure, dims float64, cores int) (nats, times float64) {
+func blurs(m *steps, of kinds, noise float64, by look) (nats, times float64) {
 	nats = math.Inf(-1)
 	for _, bad := range []float64{4, 12, 40, 150} {
 		both := kinds{append(slices.Clone(of.lnK), of.lnK...), append(slices.Clone(of.alpha), of.alpha...), slices.Clone(of.bad)}
 		for range of.lnK {
 			both.bad = append(both.bad, bad)
 		}
-		c := newCells(m, both, noise, exposure, dims, cores)
+		c := newCells(m, both, noise, by)
 		ch := &chain{as: identity(2), tied: true, begin: []float64{0.9, 0.1}, leave: [][]float64{{0, 0.01}, {0.05, 0}}}
 		ch.classes, _ = c.begin(m, 2)
 		ch.classes[1] = ch.classes[0]
 		ch.classes[1].bad = bad
-		c.learn(m, ch, 40, cores)
+		c.learn(m, ch, 40, by.cores)
 		if ch.nats > nats {
 			nats, times = ch.nats, bad
 		}
@@ -366,7 +367,7 @@ func blurs(m *moves, of kinds, noise, exposure, dims float64, cores int) (nats, 
 }
 
 // learn is a chain's expectation and maximisation.
-func (c *cells) learn(m *moves, ch *chain, rounds, cores int) {
+func (c *cells) learn(m *steps, ch *chain, rounds, cores int) {
 	k, rooms := len(ch.classes), len(ch.as)
 	was := math.Inf(-1)
 	for round := range rounds {

@@ -40,12 +40,10 @@ const (
 
 // comparison is what rivals explain of the same series.
 type comparison struct {
-	all      []series
-	dims     float64
-	square   float64
-	exposure float64
-	cores    int
-	say      func(string)
+	all    []series
+	square float64
+	look
+	say func(string)
 
 	gain     [Kinds]float64 // nats beyond free diffusion
 	shape    [Kinds]float64 // the family's number
@@ -54,7 +52,7 @@ type comparison struct {
 	free     float64 // nats
 	exponent *exponent
 
-	moves *moves
+	moves *steps
 	cells *cells
 	chain *chain
 	third float64 // nats
@@ -136,10 +134,10 @@ func (c *comparison) rival() float64 {
 
 // overStates fits chains of two and three states.
 func (c *comparison) overStates() {
-	c.moves = newMoves(c.all)
-	noise := freest(c.moves, c.square, c.exposure, c.dims, c.cores)
+	c.moves = newSteps(c.all)
+	noise := freest(c.moves, c.square, c.look)
 	of := func(noise float64, alphas []float64) *cells {
-		return newCells(c.moves, grid(c.square, cellStep, alphas), noise, c.exposure, c.dims, c.cores)
+		return newCells(c.moves, grid(c.square, cellStep, alphas), noise, c.look)
 	}
 	plain, mixed := of(noise, []float64{1}), of(noise, mixedExponents)
 	one, _ := plain.still(c.moves, 1)
@@ -156,7 +154,7 @@ func (c *comparison) overStates() {
 	if !c.switches() {
 		return
 	}
-	bad, times := blurs(c.moves, grid(c.square, cellStep, []float64{1}), max(noise, 1e-3*c.square), c.exposure, c.dims, c.cores)
+	bad, times := blurs(c.moves, grid(c.square, cellStep, []float64{1}), max(noise, 1e-3*c.square), c.look)
 	if c.gain[Switching] = min(c.gain[Switching], ch.nats-bad); !c.switches() {
 		c.bad = times
 		return

@@ -17,7 +17,7 @@ func compared(tracks []Track) *comparison {
 	}
 	all = evenly(pieces(all, longestPiece), mostCompared)
 	d := dimensions(usable)
-	c := &comparison{all: all, dims: d, square: square(all, d), cores: 2, say: func(string) {}}
+	c := &comparison{all: all, look: look{0, d, 2}, square: square(all, d), say: func(string) {}}
 	c.compare()
 	return c
 }

@@ -25,10 +25,8 @@ type family struct {
 
 // asked is what every family is made of: series, and between which ratios.
 type asked struct {
-	all      []series
-	exposure float64
-	dims     float64
-	cores    int
+	all []series
+	look
 	from, to int
 }
 
@@ -56,7 +54,7 @@ func (a *asked) newFamily(shape []float64, each func(shape, ratio float64, squar
 }
 
 // every tabulates all ratios.
-func (c *comparison) every() *asked { return &asked{c.all, c.exposure, c.dims, c.cores, 0, ratios} }
+func (c *comparison) every() *asked { return &asked{c.all, c.look, 0, ratios} }
 
 // spread calls each with 0 to n-1 on so many cores.
 func spread(n, cores int, each func(i int)) {

@@ -20,14 +20,14 @@ func blurred(d, k, e, noise float64) (variance, white float64) {
 	return variance, noise + p*2*(q-1+math.Exp(-q))/(q*q) - variance
 }
 
-// isotropic is -ln L of series that share D, rate k and the noise's variance along dims axes; every series has a centre of its own, of a flat prior along
+// isotropic is -ln L of series that share D, rate k and the noise's variance along as many axes as move; every series has a centre of its own, of a flat prior along
 // each axis. Infinite where a place would have a variance of less than none.
-func isotropic(all []series, d, k, noise, e, dims float64) float64 {
-	variance, white := blurred(d, k, e, noise)
+func isotropic(all []series, d, k, noise float64, by look) float64 {
+	variance, white := blurred(d, k, by.exposure, noise)
 	total := 0.0
 	for i := range all {
 		squares, logs := all[i].centred(variance, white, k)
-		total += 0.5 * (squares + dims*(logs+float64(len(all[i].at)-1)*logTwoPi))
+		total += 0.5 * (squares + by.dims*(logs+float64(len(all[i].at)-1)*logTwoPi))
 	}
 	return total
 }
@@ -110,23 +110,23 @@ func scaled(all []series, dims float64) (out []series, unit float64) {
 }
 
 // likeAll is isotropic by ln D, ln rate, ln of the noise's sd, of scaled series.
-func likeAll(all []series, e, dims float64) func(x []float64) float64 {
+func likeAll(all []series, by look) func(x []float64) float64 {
 	return func(x []float64) float64 {
 		if math.Abs(x[0]) > 40 || x[1] < slowest || x[1] > fastest || x[2] > 20 {
 			return math.Inf(1)
 		}
-		return isotropic(all, math.Exp(x[0]), math.Exp(x[1]), math.Exp(2*max(x[2], -9)), e, dims)
+		return isotropic(all, math.Exp(x[0]), math.Exp(x[1]), math.Exp(2*max(x[2], -9)), by)
 	}
 }
 
 // fitIsotropic is the most likely D, rate and noise that all series share, by ln, in units of their step, and -ln L; free is the same without a rate.
-func fitIsotropic(all []series, e, dims float64) (x []float64, value, free float64) {
-	f := likeAll(all, e, dims)
+func fitIsotropic(all []series, by look) (x []float64, value, free float64) {
+	f := likeAll(all, by)
 	value, free = math.Inf(1), math.Inf(1)
 	spread, n := 0.0, 0.0
 	for _, s := range all {
 		for _, p := range s.at {
-			spread, n = spread+p[0]*p[0]+p[1]*p[1], n+dims
+			spread, n = spread+p[0]*p[0]+p[1]*p[1], n+by.dims
 		}
 	}
 	spread = math.Log(max(spread/max(n, 1), 1e-9))

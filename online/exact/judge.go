@@ -45,7 +45,7 @@ func (c *comparison) judges(all []series, chosen []int) []judged {
 	ratio := func(k int) int { return int((math.Log(max(noise, 1e-300)) - s.at(k) - ratioLow) / ratioStep) }
 	for from := 0; from < len(chosen); from += together {
 		part := chosen[from:min(from+together, len(chosen))]
-		ask := &asked{exposure: c.exposure, dims: c.dims, cores: c.cores, to: ratios}
+		ask := &asked{look: c.look, to: ratios}
 		for _, i := range part {
 			ask.all = append(ask.all, pieces(all[i:i+1], longestPiece)[0])
 		}

@@ -78,7 +78,7 @@ func Infer(tracks []Track, o Options) (*Law, bool) {
 		}
 	}
 	d := dimensions(l.Axes)
-	c := &comparison{all: few(evenly(pieces(all, longestPiece), mostCompared), mostSeries), dims: d, exposure: o.Exposure, cores: o.Cores, say: say}
+	c := &comparison{all: few(evenly(pieces(all, longestPiece), mostCompared), mostSeries), look: look{o.Exposure, d, o.Cores}, say: say}
 	c.square = square(c.all, d)
 	c.compare()
 	for _, s := range c.all {
@@ -112,7 +112,7 @@ func (l *Law) tell(c *comparison, all []series) {
 	crowded := c.crowd[l.Kind]
 	switch l.Kind {
 	case Trapped:
-		t := fitTrap(evenly(all, mostTrapped), c.exposure, c.dims, true)
+		t := fitTrap(evenly(all, mostTrapped), c.look, true)
 		l.Trap, l.D, l.Noise = &t, t.D, t.Noise.Value
 		return
 	case Switching:
@@ -123,7 +123,7 @@ func (l *Law) tell(c *comparison, all []series) {
 		return
 	case Free:
 		if crowded.sd < 0.15 {
-			l.D = fitFree(evenly(all, mostTrapped), c.exposure, c.dims)
+			l.D = fitFree(evenly(all, mostTrapped), c.look)
 			return
 		}
 	}
@@ -148,9 +148,9 @@ func (e *exponent) dMean(c *comparison) Interval {
 }
 
 // fitFree is the D of free diffusion that all series share, with the interval of its profile over the noise.
-func fitFree(all []series, exposure, dims float64) Interval {
-	at, unit := scaled(all, dims)
-	bound := likeAll(at, exposure, dims)
+func fitFree(all []series, by look) Interval {
+	at, unit := scaled(all, by.dims)
+	bound := likeAll(at, by)
 	f := func(x []float64) float64 { return bound([]float64{x[0], slowest + 1, x[1]}) }
 	var x []float64
 	value := math.Inf(1)
@@ -164,7 +164,7 @@ func fitFree(all []series, exposure, dims float64) Interval {
 		return Interval{math.NaN(), 0, math.Inf(1)}
 	}
 	x[1] = max(x[1], quietest+1)
-	ends := profile(f, x, value, 0, curvature(f, x, 1e-3, 0.5)[0], -40, 20)
+	ends := (&fitted{f: f, x: x, value: value, sd: curvature(f, x, 1e-3, 0.5)}).profile(0, -40, 20)
 	return Interval{math.Exp(x[0]) * unit * unit, math.Exp(ends[0]) * unit * unit, math.Exp(ends[1]) * unit * unit}
 }
 
@@ -251,14 +251,15 @@ func (l *Law) tellStates(c *comparison) {
 }
 
 // decode runs over one series of moves by the chain.
-func (c *comparison) decode(m *moves, i int, l *list, told func(t int, class []float64, k float64)) {
+func (c *comparison) decode(m *steps, i int, l *list, told func(t int, class []float64, k float64)) {
 	rooms := len(c.chain.as)
 	sum := &passed{enter: make([]float64, len(l.cell)), jumps: make([]float64, rooms*rooms), stays: make([]float64, rooms), within: make([]float64, len(l.cell))}
 	var backwards [][]float64
 	var scales []float64
-	c.cells.pass(m.first[i], m.first[i+1], l, c.chain, sum, func(t int, class []float64, k float64) {
+	sum.told = func(t int, class []float64, k float64) {
 		backwards, scales = append(backwards, slices.Clone(class)), append(scales, k)
-	})
+	}
+	c.cells.pass(m.first[i], m.first[i+1], l, c.chain, sum)
 	for k := len(backwards) - 1; k >= 0; k-- {
 		told(m.first[i+1]-1-k, backwards[k], scales[k])
 	}
@@ -315,8 +316,8 @@ func (l *Law) eachState(c *comparison, tracks []Track, all []series, of []int) {
 			o.State = make([]float64, len(order))
 			mean, d, n := 0.0, 0.0, 0.0
 			for _, p := range pieces(all[i:i+1], longestDecoded) {
-				m := newMoves([]series{p})
-				own := &comparison{chain: c.chain, cells: newCells(m, only, c.cells.noise, c.exposure, c.dims, 1)}
+				m := newSteps([]series{p})
+				own := &comparison{chain: c.chain, cells: newCells(m, only, c.cells.noise, look{c.exposure, c.dims, 1})}
 				own.decode(m, 0, weights, func(t int, class []float64, k float64) {
 					row := make([]float64, len(order))
 					for j, v := range class {

@@ -12,6 +12,7 @@ const (
 // steps are the moves of series from place to place, and what each is predicted from.
 type steps struct {
 	move   [][2]float64
+	gap    []int   // frames that each takes
 	first  []int   // of each series, and the end
 	order  []int32 // steps of one frame before it that predict it; -1-p: pattern p
 	shapes [][]int // patterns: the gaps of at most window steps and of the step itself, oldest first
@@ -28,7 +29,7 @@ func newSteps(all []series) *steps {
 			a, b := all[i].at[t-1], all[i].at[t]
 			s.move = append(s.move, [2]float64{b[0] - a[0], b[1] - a[1]})
 			g := all[i].gap[t]
-			gaps = append(gaps, g)
+			gaps, s.gap = append(gaps, g), append(s.gap, g)
 			if g == 1 {
 				run++
 			} else {

@@ -2,12 +2,10 @@ package exact
 
 import "math"
 
-// half95 is half of the 95 % point of χ² with one degree of freedom: a profile of -ln L that is higher by this leaves the interval.
-const half95 = 1.9207
-
-// slope is the gradient of f at x, where it is value, over the entries free, by central differences; bends are its second derivatives.
-func slope(f func([]float64) float64, x []float64, value float64, free []int, out, bends []float64) {
+// slope is the gradient of f at x, where it is value, over the entries free, by central differences; behind it its second derivatives.
+func slope(f func([]float64) float64, x []float64, value float64, free []int, both []float64) {
 	const h = 1e-3
+	out, bends := both[:len(free)], both[len(free):]
 	for k, i := range free {
 		was := x[i]
 		x[i] = was + h
@@ -29,18 +27,19 @@ func slope(f func([]float64) float64, x []float64, value float64, free []int, ou
 // descend minimises f over the entries free of x, in place, by the method of Broyden, Fletcher, Goldfarb and Shanno. Entries are of the order of 1.
 func descend(f func([]float64) float64, x []float64, free []int, rounds int) float64 {
 	n := len(free)
-	inverse, gradient, next, step, bends := make([]float64, n*n), make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	inverse, now, later, step := make([]float64, n*n), make([]float64, 2*n), make([]float64, 2*n), make([]float64, n)
+	gradient, next := now[:n], later[:n]
 	reset := func() {
 		clear(inverse)
 		for k := range n {
-			inverse[k*n+k] = 1 / max(math.Abs(bends[k]), math.Abs(gradient[k]), 0.1)
+			inverse[k*n+k] = 1 / max(math.Abs(now[n+k]), math.Abs(gradient[k]), 0.1)
 		}
 	}
 	value := f(x)
 	if math.IsInf(value, 1) || n == 0 {
 		return value
 	}
-	slope(f, x, value, free, gradient, bends)
+	slope(f, x, value, free, now)
 	reset()
 	trial, fresh, small := append([]float64(nil), x...), true, 0
 	for range rounds {
@@ -79,9 +78,9 @@ func descend(f func([]float64) float64, x []float64, free []int, rounds int) flo
 		}
 		gained := value - lower
 		value = lower
-		slope(f, x, value, free, next, bends)
+		slope(f, x, value, free, later)
 		update(inverse, step, gradient, next)
-		copy(gradient, next)
+		copy(now, later)
 		if fresh = false; gained > 1e-4 {
 			small = 0
 		} else if small++; small == 2 {
@@ -189,9 +188,9 @@ func invert(a []float64, n int) []float64 {
 	return out
 }
 
-// profile is the 95 % interval of entry i by the profile of f, whose least value is least at x; sd is a guess of its standard deviation. Ends that are not
-// reached within from to to are ±Inf.
-func profile(f func([]float64) float64, x []float64, least float64, i int, sd, from, to float64) [2]float64 {
+// profile is the 95 % interval of entry i by the profile of the likelihood. Ends that are not reached within from to to are ±Inf.
+func (of *fitted) profile(i int, from, to float64) [2]float64 {
+	f, x, least, sd := of.f, of.x, of.value, of.sd[i]
 	var free []int
 	for k := range x {
 		if k != i {
