@@ -6,10 +6,7 @@ import (
 )
 
 // class is a state of objects: a Gaussian in the cube root of K, which is nearly a gamma law in K, and in the exponent.
-type class struct {
-	unit, unitSD, alpha, alphaSD float64
-	bad                          float64 // how many times larger the noise's variance is
-}
+type class struct{ unit, unitSD, alpha, alphaSD float64 }
 
 // chain is objects that switch between classes. A visit to a class draws its cell anew, and keeps it.
 type chain struct {
@@ -51,9 +48,7 @@ func (c *cells) weigh(classes []class, as []int) *list {
 		top, sum := 0.0, 0.0
 		for s, u := range c.unit {
 			a, b := (u-of.unit)/of.unitSD, (c.alpha[s]-of.alpha)/of.alphaSD
-			if w[s] = 0; c.bad[s] == of.bad {
-				w[s] = u*math.Exp(-a*a/2-b*b/2) + 1e-14
-			}
+			w[s] = u*math.Exp(-a*a/2-b*b/2) + 1e-14
 			top = max(top, w[s])
 		}
 		l.from = append(l.from, len(l.cell))
@@ -245,7 +240,7 @@ func (c *cells) begin(m *steps, k int) ([]class, []float64) {
 	classes, total := make([]class, k), 0.0
 	for j, v := range centre {
 		e := math.Exp(v)
-		classes[j] = class{math.Cbrt(max(e-2*c.noise, 0.02*e)), 0.15 * math.Cbrt(e), 1, 0.4, 1}
+		classes[j] = class{math.Cbrt(max(e-2*c.noise, 0.02*e)), 0.15 * math.Cbrt(e), 1, 0.4}
 		if mixed {
 			classes[j].alpha = 0.9
 		}
@@ -268,7 +263,7 @@ func (of *class) moments(c *cells, cell []int, counts []float64) {
 		return
 	}
 	u, a = u/n, a/n
-	*of = class{u, math.Sqrt(max(uu/n-u*u, 0.045*0.045*u*u, 1e-8)), a, math.Sqrt(max(aa/n-a*a, 0.06*0.06)), of.bad}
+	*of = class{u, math.Sqrt(max(uu/n-u*u, 0.045*0.045*u*u, 1e-8)), a, math.Sqrt(max(aa/n-a*a, 0.06*0.06))}
 }
 
 // still is k kinds of series that keep their class: the most likely ln L.
@@ -345,25 +340,54 @@ func (c *cells) brief(m *steps, of *chain, cores int) *chain {
 	return ch
 }
 
-// blurs is the most likely chain of objects that move alike and are located badly for a while: its ln L, and how many times larger the noise's variance is.
-func blurs(m *steps, of kinds, noise float64, by look) (nats, times float64) {
+// blurs is the most likely law of objects that keep their D and are located badly for a while: its ln L, and how many times larger the noise's variance is.
+func blurs(m *steps, square, noise float64, by look) (nats, times float64) {
 	nats = math.Inf(-1)
+	s := newScale(square)
+	n := s.n
+	var both kinds
+	for _, bad := range []float64{1, 1} {
+		for k := range n {
+			both.lnK, both.alpha, both.bad = append(both.lnK, s.at(k)), append(both.alpha, 1), append(both.bad, bad)
+		}
+	}
+	table := make([]float64, (len(m.first)-1)*n)
 	for _, bad := range []float64{4, 12, 40, 150} {
-		both := kinds{append(slices.Clone(of.lnK), of.lnK...), append(slices.Clone(of.alpha), of.alpha...), slices.Clone(of.bad)}
-		for range of.lnK {
-			both.bad = append(both.bad, bad)
+		for k := n; k < 2*n; k++ {
+			both.bad[k] = bad
 		}
 		c := newCells(m, both, noise, by)
-		ch := &chain{as: identity(2), tied: true, begin: []float64{0.9, 0.1}, leave: [][]float64{{0, 0.01}, {0.05, 0}}}
-		ch.classes, _ = c.begin(m, 2)
-		ch.classes[1] = ch.classes[0]
-		ch.classes[1].bad = bad
-		c.learn(m, ch, 40, by.cores)
-		if ch.nats > nats {
-			nats, times = ch.nats, bad
+		for _, turn := range [][2]float64{{0.003, 0.03}, {0.01, 0.05}, {0.03, 0.1}} {
+			spread(len(m.first)-1, by.cores, func(i int) { c.keeps(m.first[i], m.first[i+1], turn, table[i*n:(i+1)*n]) })
+			if v, _ := population(table, s); v > nats {
+				nats, times = v, bad
+			}
 		}
 	}
 	return nats, times
+}
+
+// keeps is ln L of steps for each K where places turn bad and good again at chances a step; the first half of the cells is good, the second bad.
+func (c *cells) keeps(from, to int, turn [2]float64, out []float64) {
+	n := len(out)
+	good, bad := make([]float64, n), make([]float64, n)
+	share := turn[0] / (turn[0] + turn[1])
+	for k := range out {
+		good[k], bad[k], out[k] = 1-share, share, 0
+	}
+	for t := from; t < to; t++ {
+		row := c.likely[t*2*n : (t+1)*2*n]
+		for k := range out {
+			g, b := good[k], bad[k]
+			if t > from {
+				g, b = g*(1-turn[0])+b*turn[1], g*turn[0]+b*(1-turn[1])
+			}
+			g, b = g*float64(row[k]), b*float64(row[n+k])
+			sum := g + b + 1e-300
+			good[k], bad[k] = g/sum, b/sum
+			out[k] += math.Log(sum) + c.tops[t]
+		}
+	}
 }
 
 // learn is a chain's expectation and maximisation.
@@ -406,9 +430,6 @@ func (c *cells) learn(m *steps, ch *chain, rounds, cores int) {
 				}
 			}
 			ch.classes[j].moments(c, cell, enter)
-		}
-		if ch.tied {
-			ch.classes[1] = class{ch.classes[0].unit, ch.classes[0].unitSD, ch.classes[0].alpha, ch.classes[0].alphaSD, ch.classes[1].bad}
 		}
 	}
 }

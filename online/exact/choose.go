@@ -154,7 +154,7 @@ func (c *comparison) overStates() {
 	if !c.switches() {
 		return
 	}
-	bad, times := blurs(c.moves, grid(c.square, cellStep, []float64{1}), max(noise, 1e-3*c.square), c.look)
+	bad, times := blurs(c.moves, c.square, max(noise, 1e-3*c.square), c.look)
 	if c.gain[Switching] = min(c.gain[Switching], ch.nats-bad); !c.switches() {
 		c.bad = times
 		return
