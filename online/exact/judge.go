@@ -41,8 +41,7 @@ func (c *comparison) judges(all []series, chosen []int) []judged {
 	s := newScale(c.square)
 	prior := make([]float64, s.n)
 	s.bell(crowd, prior)
-	low, high := reach(prior)
-	ratio := func(k int) int { return int((math.Log(max(noise, 1e-300)) - s.at(k) - ratioLow) / ratioStep) }
+	low, high := s.ratios(noise, prior)
 	for from := 0; from < len(chosen); from += together {
 		part := chosen[from:min(from+together, len(chosen))]
 		ask := &asked{look: c.look, to: ratios}
@@ -50,8 +49,7 @@ func (c *comparison) judges(all []series, chosen []int) []judged {
 			ask.all = append(ask.all, pieces(all[i:i+1], longestPiece)[0])
 		}
 		c.judgeExponents(ask, out[from:], s)
-		ask.from = min(max(ratio(high)-2, 0), ratios-5)
-		ask.to = min(max(ratio(low)+3, ask.from+4), ratios)
+		ask.from, ask.to = low, high
 		table := make([]float64, len(part)*s.n)
 		each := func(f *family, shapes []int, to Class) {
 			sums := make([][]float64, len(part))
@@ -88,10 +86,11 @@ func (c *comparison) judges(all []series, chosen []int) []judged {
 // judgeExponents has each series' exponent and D by the population, and in d.High the evidence of any exponent beyond that of 1, which judges takes.
 func (c *comparison) judgeExponents(ask *asked, out []judged, s scale) {
 	e := c.exponent
-	cloud := newCloud(ask.anomalous(tabulated).finer(), e.noise, s, c.cores)
-	weight, scale := cloud.weights(e.at)
 	wide := make([]float64, s.n)
 	s.bell(crowd{e.at[atScale], max(e.width, 0.5)}, wide)
+	ask.from, ask.to = s.ratios(e.noise, wide)
+	cloud := newCloud(ask.anomalous(tabulated).finer(), e.noise, s, c.cores)
+	weight, scale := cloud.weights(e.at)
 	for i := range ask.all {
 		o := &out[i]
 		var d float64
@@ -152,4 +151,12 @@ func mixture(values, weights []float64) float64 {
 		sum += w * math.Exp(v-top)
 	}
 	return top + math.Log(max(sum, 1e-300))
+}
+
+// ratios are between which of them a noise lies where scales count.
+func (s scale) ratios(noise float64, prior []float64) (from, to int) {
+	low, high := reach(prior)
+	at := func(k int) int { return int((math.Log(max(noise, 1e-300)) - s.at(k) - ratioLow) / ratioStep) }
+	from = min(max(at(high)-2, 0), ratios-5)
+	return from, min(max(at(low)+3, from+5), ratios)
 }

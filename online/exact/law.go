@@ -341,36 +341,20 @@ func (l *Law) eachState(c *comparison, tracks []Track, all []series, of []int) {
 	})
 }
 
-// brief is the probability of another state from which on a step within a state is told to be in it.
-const brief = 0.35
-
-// change lists where a track's most probable state changes. Within a state another one with a probability of brief for a step is told as well: what is missed
-// costs as much as what is told falsely.
+// change lists where a track's most probable state changes.
 func (o *Object) change(t Track) {
-	n := len(o.Over)
-	state := make([]int, n)
+	was := -1
 	for k, row := range o.Over {
+		now := 0
 		for j, p := range row {
-			if p > row[state[k]] {
-				state[k] = j
+			if p > row[now] {
+				now = j
 			}
 		}
-	}
-	told := slices.Clone(state)
-	for k, row := range o.Over {
-		if k == 0 || k == n-1 || state[k-1] != state[k] || state[k+1] != state[k] {
-			continue
+		if was >= 0 && now != was {
+			o.Changes = append(o.Changes, Change{t[k].Frame, was, now})
 		}
-		for j, p := range row {
-			if j != state[k] && p > brief {
-				told[k] = j
-			}
-		}
-	}
-	for k := 1; k < n; k++ {
-		if told[k] != told[k-1] {
-			o.Changes = append(o.Changes, Change{t[k].Frame, told[k-1], told[k]})
-		}
+		was = now
 	}
 }
 
