@@ -1,0 +1,214 @@
+package law
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+
+	"driftscope/internal/kit/console"
+	"driftscope/internal/kit/system"
+	"driftscope/online/exact"
+	"driftscope/online/states"
+)
+
+// Command finds the law of the tracks of a table.
+type Command struct {
+	Tracks string  `arg:"" help:"The tracks: a table with the columns frame, particle (or trajectory), x, y in px; CSV, or packed by gzip." placeholder:"TRACKS.csv" type:"path"`
+	DT     float64 `name:"dt" help:"Seconds between frames." placeholder:"S"`
+	FPS    float64 `name:"fps" help:"Frames a second, in place of --dt." placeholder:"N"`
+
+	Columns    map[string]string `mapsep:"," help:"What the table calls the columns frame, particle, x and y, where it calls them otherwise: frame=t,particle=traj_idx." placeholder:"OURS=THEIRS,..."`
+	PixelUM    float64           `name:"pixel-um" help:"Side of a pixel in the specimen, µm: D is then told in µm²/s, otherwise in px²/s." placeholder:"UM"`
+	Exposure   float64           `help:"Seconds of a frame over which the camera takes light: motion within it blurs a place." placeholder:"S"`
+	FocalDepth float64           `help:"Depth of the slab in which objects are seen, µm: fast ones leave it sooner, and are counted for it. Wants --pixel-um." placeholder:"UM"`
+	States     int               `help:"How many states there are; 0 has the evidence choose." default:"0" placeholder:"K"`
+	KeepDrift  bool              `help:"Leave the motion that all objects share, of the stage, in the tracks."`
+	Width      float64           `help:"Width of the film, px, for the map; 0 has it reach from the first place to the last." placeholder:"PX"`
+	Height     float64           `help:"The same for its height." placeholder:"PX"`
+
+	Interactions bool    `help:"Look for a force between objects by their distance."`
+	TemplatePX   float64 `name:"template-px" help:"Width (standard deviation) of an object's light, px, for --interactions: two that are nearer than twice that are seen as one." default:"1.5" placeholder:"PX"`
+	Over         string  `help:"Write the probability of every state at every step of every track to this CSV file." placeholder:"OUT.csv" type:"path"`
+	Objects      string  `help:"Write what is known of every track to this CSV file: its states, D, kind of motion, switches." placeholder:"OUT.csv" type:"path"`
+	JSON         bool    `name:"json" help:"Print one JSON object instead of text."`
+}
+
+// check refuses what cannot be meant.
+func (c *Command) check() error {
+	for ours := range c.Columns {
+		if !slices.Contains([]string{"frame", "particle", "x", "y"}, ours) {
+			return fmt.Errorf("--columns: found %q, expected frame, particle, x or y before =", ours)
+		}
+	}
+	switch {
+	case c.FPS != 0 && c.DT != 0:
+		return errors.New("--fps and --dt: give one of them")
+	case c.FPS != 0 && (!(c.FPS > 0) || math.IsInf(1/c.FPS, 0) || math.IsInf(c.FPS, 0)):
+		return fmt.Errorf("--fps: found %g, expected frames a second above 0", c.FPS)
+	case c.FPS != 0:
+		c.DT = 1 / c.FPS
+	}
+	switch {
+	case !(c.DT > 0) || math.IsInf(c.DT, 0):
+		return fmt.Errorf("--dt: found %g, expected seconds above 0, or --fps", c.DT)
+	case !(c.PixelUM >= 0) || math.IsInf(c.PixelUM, 0):
+		return fmt.Errorf("--pixel-um: found %g, expected µm of 0 or more", c.PixelUM)
+	case !(c.Exposure >= 0 && c.Exposure <= c.DT):
+		return fmt.Errorf("--exposure: found %g, expected 0 to --dt, %g s", c.Exposure, c.DT)
+	case !(c.FocalDepth >= 0) || math.IsInf(c.FocalDepth, 0):
+		return fmt.Errorf("--focal-depth: found %g, expected µm of 0 or more", c.FocalDepth)
+	case c.FocalDepth > 0 && c.PixelUM == 0:
+		return errors.New("--focal-depth is in µm: give --pixel-um as well")
+	case c.States < 0 || c.States > states.MostStates:
+		return fmt.Errorf("--states: found %d, expected 0 to %d", c.States, states.MostStates)
+	}
+	return nil
+}
+
+// checkMore refuses what cannot be meant of the map, the force and the table of objects.
+func (c *Command) checkMore() error {
+	switch {
+	case !(c.Width >= 0 && c.Width <= mostSide):
+		return fmt.Errorf("--width: found %g, expected px of 0 to %g", c.Width, mostSide)
+	case !(c.Height >= 0 && c.Height <= mostSide):
+		return fmt.Errorf("--height: found %g, expected px of 0 to %g", c.Height, mostSide)
+	case c.Interactions && !(c.TemplatePX > 0 && c.TemplatePX <= mostSide):
+		return fmt.Errorf("--template-px: found %g, expected px above 0", c.TemplatePX)
+	}
+	for flag, path := range map[string]string{"--objects": c.Objects, "--over": c.Over} {
+		if path == "" {
+			continue
+		}
+		if _, err := os.Lstat(path); err == nil {
+			return fmt.Errorf("%s: %s is there already, and may hold what somebody wrote: give another file", flag, path)
+		}
+		if err := system.Writable(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Run prints the law on standard output.
+func (c *Command) Run(ctx context.Context) error {
+	err := c.check()
+	if err == nil {
+		err = c.checkMore()
+	}
+	if err != nil {
+		return console.Usage(err)
+	}
+	phases := console.NewPhases("reading " + c.Tracks)
+	defer phases.End()
+	f, err := c.open()
+	if err != nil {
+		return console.Usage(err)
+	}
+	found, err := c.find(ctx, f, phases)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return json.NewEncoder(os.Stdout).Encode(found)
+	}
+	found.print(os.Stdout)
+	return nil
+}
+
+// film is what the tracks show. Its lengths are in units, px or µm, but for the places, which are px.
+type film struct {
+	all      []track // of one place as well
+	used     []track
+	segments []states.Segment // of those used, the shared motion taken off
+	drift    Velocity
+	dt       float64 // s
+	pixel    float64 // in units
+	unit     string
+	exposure float64 // s
+
+	single, undetected, unused int // tracks of one place; rows; tracks beyond MaxTracks
+}
+
+// open reads the tracks.
+func (c *Command) open() (*film, error) {
+	all, left, err := read(c.Tracks, c.Columns)
+	if err != nil {
+		return nil, err
+	}
+	f := &film{all: all, dt: c.DT, pixel: 1, unit: "px", exposure: c.Exposure, undetected: left}
+	if c.PixelUM > 0 {
+		f.pixel, f.unit = c.PixelUM, "µm"
+	}
+	moved, single := moving(all)
+	f.used, f.single = some(moved, MaxTracks), single
+	f.unused = len(moved) - len(f.used)
+	f.segments = segments(f.used, f.dt, f.pixel)
+	if !c.KeepDrift {
+		f.drift = still(f.segments)
+	}
+	return f, nil
+}
+
+// find is what a film tells. It writes the tables of objects, where they are wanted.
+func (c *Command) find(ctx context.Context, f *film, phases *console.Phases) (*Findings, error) {
+	found := &Findings{Unit: f.unit, Undetected: f.undetected, Single: f.single, Unused: f.unused, Drift: f.drift, Tracks: len(f.used)}
+	e, ok := exact.Infer(f.exactTracks(), exact.Options{Exposure: c.Exposure / c.DT, Each: true, Say: func(what string) {
+		phases.Next(fmt.Sprintf("%s of %d tracks", what, len(f.used)))
+	}})
+	found.Remarks = e.Remarks
+	if !ok {
+		found.Says = strings.Join(e.Remarks, " ")
+		return found, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	phases.Next("states of diffusion")
+	o := states.Options{Exposure: c.Exposure, Depth: c.FocalDepth, States: c.States, Cores: runtime.GOMAXPROCS(0), Lag: 1}
+	if e.Kind == exact.Late {
+		o.Lag = 0
+	}
+	if c.States == 0 && e.Kind != exact.Free && e.Kind != exact.Late {
+		o.States = 1 // the law has its own
+	}
+	l, ok := states.Infer(f.segments, o)
+	if !ok {
+		return nil, console.Usage(fmt.Errorf("%s: found %d tracks of which none moves, expected places in more than one frame", c.Tracks, len(f.all)))
+	}
+	phases.Next("the spectrum")
+	o.Lag = l.Lag
+	spectrum := states.Spectrum(f.segments, o, l.MostNoise)
+	found.tell(l, spectrum)
+	found.Says = l.Says(1, f.unit, false)
+	if c.States == 0 {
+		f.exactly(found, e)
+	}
+	f.motion(found, e)
+	phases.Next("the map")
+	if found.Map, found.Outside = f.fieldMap(c.Width, c.Height, found.Noise); found.Map != nil && !mapped(e) {
+		found.Map.Says = nil
+	}
+	if c.Interactions {
+		phases.Next("forces between objects")
+		found.Pairs = f.pairs(c.TemplatePX, found.Noise)
+	}
+	for path, table := range map[string]func() []byte{c.Objects: func() []byte { return f.table(found, l, e) }, c.Over: func() []byte { return f.over(e) }} {
+		if path != "" {
+			if err := console.WriteFile(path, table()); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return found, nil
+}
+
+// mapped says whether traps, vortices and a flow are told of a field: not where another law makes objects turn back or go on everywhere, nor along a line.
+func mapped(e *exact.Law) bool {
+	return e.Axes == [2]bool{true, true} && e.Kind != exact.Fractional && e.Kind != exact.Late && e.Kind != exact.Directed
+}
