@@ -84,7 +84,7 @@ var mayImport = map[string][]string{
 	"internal/job/doctor":                  {"ingest", "ingest/camera", "internal/flow/config", "internal/kit/console", "internal/kit/system", "sinks/web"},
 	"internal/job/evaluation":              {"infer", "infer/card", "infer/sdevae", "internal/flow/frame", "internal/flow/latent", "internal/job/model", "internal/job/recording", "internal/kit/console", "online/align", "online/drift", "online/offline"},
 	"internal/job/evaluation/tracking":     {"internal/kit/numbers"},
-	"internal/job/law":                     {"internal/flow/latent", "internal/job/evaluation/tracking", "internal/kit/console", "internal/kit/system", "online/interactions", "online/maps", "online/motion", "online/states", "online/switching", "sinks/message"},
+	"internal/job/law":                     {"internal/flow/latent", "internal/job/evaluation/tracking", "internal/kit/console", "internal/kit/system", "online/exact", "online/interactions", "online/maps", "online/states", "sinks/message"},
 	"internal/job/model":                   {"configs", "infer", "internal/kit/console"},
 	"internal/job/reach":                   {"internal/flow/config", "internal/job/model"},
 	"internal/job/recording":               {"infer/card", "infer/sdevae/numeric", "infer/sdevae/video", "ingest", "ingest/picture", "internal/flow/config", "internal/flow/frame", "internal/flow/pipeline", "internal/kit/console", "internal/kit/numbers", "preprocess", "preprocess/illumination"},
@@ -113,6 +113,8 @@ var mayImport = map[string][]string{
 	"online/combine":                       {},
 	"online/diffusion":                     {"internal/flow/latent", "internal/kit/archive", "online/drift", "online/trajectory"},
 	"online/drift":                         {"internal/kit/archive"},
+	"online/exact":                         {},
+	"online/exact/exacttest":               {"online/exact"},
 	"online/filter":                        {"internal/flow/latent", "internal/kit/archive", "online/diffusion", "online/drift"},
 	"online/interactions":                  {"internal/kit/archive", "internal/kit/numbers"},
 	"online/interactions/pairstest":        {}, // for tests
