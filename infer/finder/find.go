@@ -1,0 +1,179 @@
+package finder
+
+import (
+	"math"
+	"slices"
+)
+
+// Place is an object in a frame.
+type Place struct {
+	X, Y        float64
+	VarX, VarY  float64 // px²
+	Strength    float64 // above the ground, grey values
+	Z           float64 // strength over the noise
+	Area        float64 // px²; 0 for spots
+	Long, Short float64 // sd along and across the axis, px; 0 for spots
+	Angle       float64 // of the axis against x, radians
+	scale       float64
+}
+
+// ground is a frame without its background, smoothed by s.
+func (f *Finder) ground(in Picture, s float64) Picture {
+	return blur(in, s).minus(background(in, f.Scale))
+}
+
+// detect finds the blobs of the class in a frame that are nobody's satellites, the strongest first, and the strengths of those that are joined.
+func (f *Finder) detect(in Picture, z, least float64) (kept []blob, joints [][2]float64) {
+	levels := make([]level, len(f.window))
+	for i, s := range f.window {
+		levels[i] = look(in, s, f.with)
+	}
+	signs := []float64{f.sign}
+	if f.both {
+		signs = []float64{1, -1}
+	}
+	all := extrema(levels, f.first, f.noise, blur(in, 2), z, signs, false)
+	all = slices.DeleteFunc(all, func(b blob) bool { return b.r <= least })
+	strongest(all)
+	all = alone(all[:min(len(all), 3000)], f.w, f.h, 1.5)
+	if f.coarse {
+		return f.sharpen(levels, all), nil
+	}
+	to, satellite := saddles(f.ground(in, max(.5, .4*f.Scale)), all, f.Scale)
+	for i, b := range all {
+		switch {
+		case satellite[i]:
+		case to[i] >= 0:
+			joints = append(joints, [2]float64{b.r, all[to[i]].r})
+		default:
+			kept = append(kept, b)
+		}
+	}
+	return f.sharpen(levels, kept), joints
+}
+
+func (f *Finder) sharpen(levels []level, b []blob) []blob {
+	for i := range b {
+		b[i].x, b[i].y = levels[b[i].at].sharpened(&b[i])
+		b[i].x, b[i].y = min(max(b[i].x, 0), float64(f.w-1)), min(max(b[i].y, 0), float64(f.h-1))
+	}
+	return b
+}
+
+// bodies segments a frame.
+func (f *Finder) bodies(in Picture, usual, least float64) []body {
+	return segment(f.ground(in, max(.5, .4*f.Scale)), f.sign, .5*f.height, least, usual)
+}
+
+// Find places the objects of a frame. near is where a single object was last, NaN for nowhere.
+func (f *Finder) Find(frame Picture, nearX, nearY float64) []Place {
+	in, _ := f.lamp.correct(frame)
+	switch f.Kind {
+	case One, OneBody:
+		return f.one(in, nearX, nearY)
+	case Few, Many:
+		return f.spots(in)
+	case Bodies:
+		return places(slices.DeleteFunc(f.bodies(in, f.Area, 2*f.Scale*f.Scale), func(b body) bool { return b.area <= .3*f.Area }))
+	}
+	return nil
+}
+
+func places(all []body) (out []Place) {
+	for i := range all {
+		b := &all[i]
+		out = append(out, Place{X: b.x, Y: b.y, VarX: b.vxx / b.area, VarY: b.vyy / b.area, Area: b.area, Long: b.long, Short: b.short, Angle: b.angle, Z: math.Inf(1)})
+	}
+	return out
+}
+
+func (f *Finder) spots(in Picture) (out []Place) {
+	least := f.least * f.low
+	if f.Depth > .9 {
+		least = f.least * .85
+	}
+	found, _ := f.detect(in, f.z*f.low, least)
+	for i := range found {
+		b := &found[i]
+		x, y := b.x, b.y
+		if min(x, y, float64(f.w-1)-x, float64(f.h-1)-y) < 1.4*b.s && f.Scale > 3 && f.low == 1 {
+			x, y = rim(in, b)
+		}
+		v := math.Pow(b.s/max(b.z, 1), 2)
+		out = append(out, Place{X: x, Y: y, VarX: v, VarY: v, Strength: b.r, Z: b.z, scale: b.s})
+	}
+	return out
+}
+
+// rim is the centroid of what is seen of an object at the border, above half its height.
+func rim(in Picture, b *blob) (x, y float64) {
+	r := int(2.6*b.s) + 1
+	x0, y0, x1, y1 := max(0, int(b.x)-r), max(0, int(b.y)-r), min(in.W-1, int(b.x)+r), min(in.H-1, int(b.y)+r)
+	w := NewPicture(x1-x0+1, y1-y0+1)
+	for j := range w.H {
+		for i := range w.W {
+			w.P[j*w.W+i] = float32(b.p) * in.P[(y0+j)*in.W+x0+i]
+		}
+	}
+	w = blur(w, .3*b.s)
+	var v []float64
+	for _, u := range w.P {
+		v = append(v, float64(u))
+	}
+	top, low := float64(w.P[(int(b.y)-y0)*w.W+int(b.x)-x0]), quantile(v, .1)
+	if top <= low {
+		return b.x, b.y
+	}
+	f := Finder{Scale: b.s}
+	piece := f.plateau(w, &blob{p: 1, x: b.x - float64(x0), y: b.y - float64(y0)}, (top+low)/2, 6)
+	if len(piece) == 0 {
+		return b.x, b.y
+	}
+	m := measure(piece, w.W, w.H)
+	return m.x + float64(x0), m.y + float64(y0)
+}
+
+// one places a single object: the strongest blob, then by the template; a body by its centroid.
+func (f *Finder) one(in Picture, nearX, nearY float64) []Place {
+	least := f.least * f.low
+	if f.Depth > .9 {
+		least = f.least * .85
+	}
+	found, _ := f.detect(in, f.z*f.low, least)
+	x, y, z, r := nearX, nearY, 0., 0.
+	if len(found) > 0 {
+		b := &found[0]
+		for i := range found {
+			if found[i].r > b.r {
+				b = &found[i]
+			}
+		}
+		x, y, z, r = b.x, b.y, b.z, b.r
+	}
+	if math.IsNaN(x) {
+		return nil
+	}
+	if f.Kind == OneBody {
+		var best *body
+		score := 0.
+		all := f.bodies(in, 0, max(3, f.Scale*f.Scale))
+		for i := range all {
+			b := &all[i]
+			d := math.Hypot(b.x-x, b.y-y) / (4 * f.Scale)
+			if v := b.area / (1 + d*d); v > score {
+				best, score = b, v
+			}
+		}
+		if best != nil {
+			p := places([]body{*best})
+			p[0].Z, p[0].Strength = z, r
+			return p
+		}
+		return []Place{{X: x, Y: y, VarX: f.Scale * f.Scale, VarY: f.Scale * f.Scale, Z: z, Strength: r}}
+	}
+	u, v, variance, _, _ := f.template.align(in, x, y, nil)
+	if math.Hypot(u-x, v-y) > 1.5*f.Scale+1 {
+		u, v = x, y
+	}
+	return []Place{{X: u, Y: v, VarX: variance[0], VarY: variance[1], Z: z, Strength: r, scale: f.Scale}}
+}

@@ -1,0 +1,496 @@
+package finder
+
+import (
+	"cmp"
+	"errors"
+	"math"
+	"slices"
+)
+
+// Kind is what a film shows.
+type Kind uint8
+
+const (
+	Nothing Kind = iota // no object stands out
+	One                 // one object with a look of its own
+	OneBody             // one object that bends or turns
+	Few                 // up to five objects
+	Many                // more
+	Bodies              // objects with extent
+)
+
+func (k Kind) String() string {
+	return [...]string{"nothing", "one", "one body", "few", "many", "bodies"}[k]
+}
+
+// Sample is what Learn looks at: frames of the whole film, in order, some of them successive.
+type Sample struct {
+	Frames []Picture
+	At     []int // of each frame, its number in the film
+}
+
+// Wanted is which frames of a film of n make a good sample: ten places, each with the frame after it.
+func Wanted(n int) (at []int) {
+	for _, k := range spread(max(n-1, 1), looks) {
+		at = append(at, k)
+		if k+1 < n {
+			at = append(at, k+1)
+		}
+	}
+	return slices.Compact(at)
+}
+
+// Finder is what was learnt of a film. Find may be called from several goroutines.
+type Finder struct {
+	Kind     Kind
+	Scale    float64 // of the objects, px: the sd of a spot like them
+	Dark     bool    // darker than the ground
+	Ringed   bool    // both polarities
+	Count    float64 // objects a frame, in the median
+	Strength float64 // median strength over the noise
+	Share    float64 // of what stands out, the share that these objects explain
+	Depth    float64 // of the valley between objects and what is weaker, 0 to 1
+	Area     float64 // usual area of a body, px²
+	Alike    float64 // how much the looks of a single object agree, 0 to 1
+	Lamp     float64 // how much the lamp swings, in parts of the picture's range
+	Shift    bool    // the whole field moves
+
+	w, h     int
+	lamp     *lamp
+	scales   []float64
+	sign     float64
+	both     bool
+	coarse   bool // one large body made of fine ones
+	noise    *noise
+	first    int // the class's levels: scales[first:last]
+	window   []float64
+	with     filter
+	z        float64 // significance of a place
+	low      float64 // weak finds from low times z on are kept where a track wants them
+	least    float64 // strength
+	height   float64 // of a body over its background
+	extended bool
+	template *template
+	reach    float64 // how far an object goes in a frame
+}
+
+// errSmall is for pictures in which nothing can be found.
+var errSmall = errors.New("a picture of less than 8 x 8 pixels has no room for an object")
+
+// Learn decides what a film shows.
+func Learn(in Sample) (*Finder, error) {
+	w, h := in.Frames[0].W, in.Frames[0].H
+	if min(w, h) < 8 {
+		return nil, errSmall
+	}
+	f := &Finder{w: w, h: h, lamp: newLamp(in.Frames), low: 1, z: tail(falseFinds / (float64(w*h) / .64))}
+	f.Lamp = f.lamp.swing
+	for s := smallest; s <= float64(min(w, h))/3; s *= math.Sqrt2 {
+		f.scales = append(f.scales, s)
+	}
+	frames := make([]Picture, len(in.Frames))
+	run(len(frames), func(k int) { frames[k], _ = f.lamp.correct(in.Frames[k]) })
+	var pairs [][2]Picture
+	var look []Picture
+	for k := range frames {
+		if k == 0 || in.At[k] > in.At[k-1]+1 || len(look) < k/2+1 {
+			look = append(look, frames[k])
+		}
+		if k > 0 && in.At[k] == in.At[k-1]+1 {
+			pairs = append(pairs, [2]Picture{frames[k-1], frames[k]})
+		}
+	}
+	if len(pairs) == 0 { // a single picture: its own shift stands in for a second frame
+		pairs = [][2]Picture{{frames[0], rolled(frames[0])}}
+	}
+	var six [][2]Picture
+	for _, k := range spread(len(pairs), 6) {
+		six = append(six, pairs[k])
+	}
+	f.noise = newNoise(frames, six, f.scales, laplace)
+	l := &learning{Finder: f, frames: look, pairs: six, all: frames}
+	l.decide()
+	return f, nil
+}
+
+func rolled(a Picture) Picture {
+	b := NewPicture(a.W, a.H)
+	for y := range a.H {
+		copy(b.row(y), a.row(y)[1:])
+		b.row(y)[a.W-1] = a.row(y)[0]
+	}
+	return b
+}
+
+// learning is what Learn needs and Find does not.
+type learning struct {
+	*Finder
+	frames []Picture // looked at
+	pairs  [][2]Picture
+	all    []Picture // the whole sample
+	every  [][]blob  // of each frame, all extrema of the scale space
+	apart  [][]blob  // of each frame, those that stand alone and are nobody's satellites
+}
+
+func (l *learning) decide() {
+	n := len(l.frames)
+	l.every, l.apart = make([][]blob, n), make([][]blob, n)
+	run(n, func(k int) {
+		levels := make([]level, len(l.scales))
+		for i, s := range l.scales {
+			levels[i] = look(l.frames[k], s, laplace)
+		}
+		l.every[k] = extrema(levels, 0, l.noise, blur(l.frames[k], 2), l.z, []float64{1, -1}, true)
+		l.apart[k] = l.lonely(alone(slices.Clone(l.every[k]), l.w, l.h, 1.8))
+	})
+	count := 0
+	for _, b := range l.apart {
+		count += len(b)
+	}
+	if float64(count) < max(1, .6*float64(n)) {
+		return
+	}
+	l.class()
+	l.composed()
+	l.window, l.first = nil, -1
+	for i, s := range l.scales {
+		if math.Abs(math.Log2(s/l.Scale)) < .55 && !l.coarse || l.coarse && s == l.Scale {
+			if l.first < 0 {
+				l.first = i
+			}
+			l.window = append(l.window, s)
+		}
+	}
+	l.threshold()
+}
+
+// lonely drops a blob that touches a stronger one of the other polarity: a ring or a halo is no object of its own. So are blobs of more than a ninth of
+// the picture.
+func (l *learning) lonely(all []blob) (kept []blob) {
+	all = slices.DeleteFunc(all, func(b blob) bool { return b.s > float64(min(l.w, l.h))/9 })
+	if len(all) > 600 {
+		all = all[:600]
+	}
+	for i := range all {
+		a := &all[i]
+		if !slices.ContainsFunc(all, func(b blob) bool {
+			return b.p != a.p && b.r > 1.5*a.r && math.Hypot(b.x-a.x, b.y-a.y) < 2.2*(a.s+b.s)
+		}) {
+			kept = append(kept, *a)
+		}
+	}
+	return kept
+}
+
+// class chooses the polarity and the scale that explain most of what stands out.
+func (l *learning) class() {
+	var all []blob
+	for _, b := range l.apart {
+		all = append(all, b...)
+	}
+	energy := func(b *blob) float64 { return b.r * b.r * b.s * b.s }
+	best, total := -1., 0.
+	for i := range all {
+		total += energy(&all[i])
+	}
+	near := func(b *blob, s, reach float64) bool { return math.Abs(math.Log2(b.s/s)) < reach }
+	for _, p := range []float64{1, -1} {
+		for _, s := range l.scales {
+			e := 0.
+			for i := range all {
+				if b := &all[i]; b.p == p && near(b, s, .8) {
+					e += energy(b)
+				}
+			}
+			if e > best {
+				best, l.sign, l.Scale = e, p, s
+			}
+		}
+	}
+	other, others, same := 0., 0, 0
+	for i := range all {
+		b := &all[i]
+		if b.p == -l.sign && near(b, l.Scale, 1.1) {
+			other, others = other+energy(b), others+1
+		}
+		if b.p == l.sign && near(b, l.Scale, .8) {
+			same++
+		}
+	}
+	l.Share = best / total
+	l.both = other > .35*best && float64(others) > .5*float64(same) && same > 5*len(l.frames)
+	l.Dark, l.Ringed = l.sign < 0, l.both
+}
+
+// composed tells whether the fine blobs are the texture of one large body.
+func (l *learning) composed() {
+	type sight struct{ inside, strong, number, scale float64 }
+	var all []sight
+	var first *blob
+	best := 0.
+	for k := range l.frames {
+		var g *blob
+		for i := range l.every[k] {
+			b := &l.every[k][i]
+			if b.s >= 2.8*l.Scale && b.s <= float64(min(l.w, l.h))/5 && (g == nil || b.r*b.s > g.r*g.s) {
+				g = b
+			}
+		}
+		if g == nil || len(l.apart[k]) == 0 {
+			all = append(all, sight{})
+			continue
+		}
+		if g.r*g.s > best {
+			first, best = g, g.r*g.s
+		}
+		var sum, in, top, n float64
+		for _, c := range l.apart[k] {
+			e := c.r * c.r * c.s * c.s
+			sum += e
+			top = max(top, c.r)
+			if math.Hypot(c.x-g.x, c.y-g.y) < 2.6*g.s {
+				in += e
+				n++
+			}
+		}
+		all = append(all, sight{in / sum, g.r / top, n, g.s})
+	}
+	middle := func(of func(s *sight) float64) float64 {
+		var v []float64
+		for i := range all {
+			v = append(v, of(&all[i]))
+		}
+		return median(v)
+	}
+	if middle(func(s *sight) float64 { return s.inside }) > .8 && middle(func(s *sight) float64 { return s.strong }) > .4 && middle(func(s *sight) float64 { return s.number }) >= 4 {
+		scale := middle(func(s *sight) float64 { return s.scale })
+		l.coarse, l.both, l.sign = true, false, first.p
+		l.Scale = slices.MinFunc(l.scales, func(a, b float64) int { return cmp.Compare(math.Abs(a-scale), math.Abs(b-scale)) })
+		l.Dark, l.Ringed = l.sign < 0, false
+	}
+}
+
+// threshold finds the strength from which on a blob of the class is an object, how many there are, and of what kind.
+func (l *learning) threshold() {
+	n := len(l.frames)
+	found := make([][]blob, n)
+	joints := make([][][2]float64, n)
+	run(n, func(k int) { found[k], joints[k] = l.detect(l.frames[k], l.z, 0) })
+	var r []float64
+	for _, b := range found {
+		for i := range b {
+			r = append(r, b[i].r)
+		}
+	}
+	if len(r) == 0 {
+		return
+	}
+	l.least, l.Depth = valley(r, n, slices.Min(r)*.999)
+	if l.coarse {
+		l.least = 0
+	}
+	joined, sure := 0., 0.
+	var z, dominance []float64
+	for k, b := range found {
+		for _, j := range joints[k] {
+			if min(j[0], j[1]) > max(l.least, .4*max(j[0], j[1])) {
+				joined++
+			}
+		}
+		sum, top := 0., 0.
+		for i := range b {
+			e := b[i].r * b[i].s * b[i].r * b[i].s
+			sum, top = sum+e, max(top, e)
+			if b[i].r > l.least {
+				sure++
+				z = append(z, b[i].z)
+			}
+		}
+		if sum > 0 {
+			dominance = append(dominance, top/sum)
+		}
+	}
+	l.Count = l.count(found, l.least)
+	joined /= max(1, sure)
+	l.Strength = median(z)
+	a75, a50 := l.areas(found)
+	l.extended = joined > .3 || a75 > 9 || a50 > 22 && a75 > 5
+	if l.Depth == 0 && l.Strength < 3*l.z {
+		l.low = .6
+		l.sensitive()
+	}
+	switch {
+	case l.coarse || l.Count <= 1.5 || median(dominance) > .85:
+		l.Kind = One
+		l.single(found)
+	case l.extended:
+		l.Kind = Bodies
+		l.usual()
+	case l.Count <= 5:
+		l.Kind = Few
+	default:
+		l.Kind = Many
+	}
+}
+
+func (l *learning) count(found [][]blob, least float64) float64 {
+	var v []float64
+	for _, b := range found {
+		c := 0.
+		for i := range b {
+			if b[i].r > least {
+				c++
+			}
+		}
+		v = append(v, c)
+	}
+	return median(v)
+}
+
+// sensitive tries the matched filter where the noise limits, and keeps it if it finds as much at the same rate of false finds.
+func (l *learning) sensitive() {
+	for i := range l.window {
+		if l.noise.kappa[l.first+i] >= 1.15 {
+			return
+		}
+	}
+	old := *l.Finder
+	l.with, l.window, l.first, l.least = matched, []float64{l.Scale / math.Pow(2, .25)}, 0, 0
+	l.noise = newNoise(l.all, l.pairs, l.window, matched)
+	found := make([][]blob, len(l.frames))
+	run(len(found), func(k int) { found[k], _ = l.detect(l.frames[k], l.z, 0) })
+	c := l.count(found, 0)
+	if c < .98*old.Count || l.noise.kappa[0] >= 1.3 {
+		l.with, l.window, l.first, l.least, l.noise = old.with, old.window, old.first, old.least, old.noise
+		return
+	}
+	l.Count = c
+}
+
+// areas are the medians of the area above 3/4 and above 1/2 of the height around a blob, in squares of the scale. They also set the height.
+func (l *learning) areas(found [][]blob) (a75, a50 float64) {
+	type sight struct{ a, b, h float64 }
+	seen := make([][]sight, len(found))
+	run(len(found), func(k int) {
+		g := l.ground(l.frames[k], .4*l.Scale)
+		n := 0
+		for i := range found[k] {
+			b := &found[k][i]
+			if b.r <= l.least || n == 25 {
+				continue
+			}
+			n++
+			top := b.p * float64(g.P[int(b.y)*g.W+int(b.x)])
+			s := sight{h: top}
+			if top > 0 {
+				s.a, s.b = l.above(g, b, .75*top), l.above(g, b, .5*top)
+			}
+			seen[k] = append(seen[k], s)
+		}
+	})
+	var a, b, h []float64
+	for _, k := range seen {
+		for _, s := range k {
+			a, b, h = append(a, s.a), append(b, s.b), append(h, s.h)
+		}
+	}
+	l.height = median(h)
+	return median(a), median(b)
+}
+
+// above is the area around a blob that lies above t, within nine scales, in squares of the scale.
+func (f *Finder) above(g Picture, b *blob, t float64) float64 {
+	n := len(f.plateau(g, b, t, 9))
+	return float64(n) / (f.Scale * f.Scale)
+}
+
+// plateau is the pixels around a blob above t, within so many scales.
+func (f *Finder) plateau(g Picture, b *blob, t, scales float64) []int32 {
+	r := int(scales*f.Scale) + 2
+	x, y := int(b.x), int(b.y)
+	x0, y0, x1, y1 := max(0, x-r), max(0, y-r), min(g.W-1, x+r), min(g.H-1, y+r)
+	in := func(i int) bool { return b.p*float64(g.P[i]) > t }
+	if !in(y*g.W + x) {
+		return nil
+	}
+	seen := map[int32]bool{int32(y*g.W + x): true}
+	list := []int32{int32(y*g.W + x)}
+	for at := 0; at < len(list); at++ {
+		i := int(list[at])
+		u, v := i%g.W, i/g.W
+		for _, d := range [4][2]int{{-1, 0}, {1, 0}, {0, -1}, {0, 1}} {
+			a, c := u+d[0], v+d[1]
+			if a < x0 || a > x1 || c < y0 || c > y1 {
+				continue
+			}
+			if j := c*g.W + a; in(j) && !seen[int32(j)] {
+				seen[int32(j)] = true
+				list = append(list, int32(j))
+			}
+		}
+	}
+	return list
+}
+
+// single learns the look of one object. Where the looks disagree, it is a body that bends or turns.
+func (l *learning) single(found [][]blob) {
+	var frames []Picture
+	var x, y []float64
+	for k, b := range found {
+		if len(b) > 0 { // the strongest is first
+			frames, x, y = append(frames, l.frames[k]), append(x, b[0].x), append(y, b[0].y)
+		}
+	}
+	r := int(min(max(math.Round(3.2*l.Scale), 4), float64(min(l.w, l.h))/2-2))
+	l.template = newTemplate(r)
+	l.template.learn(frames, x, y)
+	var noise, power []float64
+	for _, p := range l.pairs {
+		d := p[1].minus(p[0])
+		v := make([]float64, 0, len(d.P))
+		for _, u := range d.P {
+			v = append(v, math.Abs(float64(u)))
+		}
+		s := 1.4826 * median(v) / math.Sqrt2
+		noise = append(noise, s*s)
+	}
+	for k := range frames {
+		v := make([]float64, 0, len(l.template.w))
+		for _, u := range patch(frames[k], x[k], y[k], r, nil) {
+			v = append(v, float64(u))
+		}
+		s := sd(v)
+		power = append(power, s*s)
+	}
+	l.Alike = l.template.ncc / math.Sqrt(min(max(1-median(noise)/max(median(power), 1e-9), .05), 1))
+	if l.Alike < .8 || l.extended && !l.coarse {
+		l.Kind = OneBody
+	}
+}
+
+// usual learns the usual area of a body.
+func (l *learning) usual() {
+	areas := make([][]body, len(l.frames))
+	run(len(areas), func(k int) { areas[k] = l.bodies(l.frames[k], 0, 2*l.Scale*l.Scale) })
+	var a []float64
+	for _, b := range areas {
+		for i := range b {
+			a = append(a, b[i].area)
+		}
+	}
+	if len(a) == 0 {
+		l.Kind = Nothing
+		return
+	}
+	least := .3 * median(a)
+	for range 3 {
+		var v []float64
+		for _, x := range a {
+			if x > least {
+				v = append(v, x)
+			}
+		}
+		l.Area = median(v)
+		least = .3 * l.Area
+	}
+}
