@@ -140,6 +140,9 @@ func (f *Finder) one(in Picture, nearX, nearY float64) []Place {
 		least = f.least * .85
 	}
 	found, _ := f.detect(in, f.z*f.low, least)
+	found = slices.DeleteFunc(found, func(b blob) bool { // a weak one counts only where the object was
+		return b.z < f.z && !(math.Hypot(b.x-nearX, b.y-nearY) < 3*f.Scale+2)
+	})
 	x, y, z, r := nearX, nearY, 0., 0.
 	if len(found) > 0 {
 		b := &found[0]
@@ -169,9 +172,15 @@ func (f *Finder) one(in Picture, nearX, nearY float64) []Place {
 			p[0].Z, p[0].Strength = z, r
 			return p
 		}
+		if len(found) == 0 {
+			return nil
+		}
 		return []Place{{X: x, Y: y, VarX: f.Scale * f.Scale, VarY: f.Scale * f.Scale, Z: z, Strength: r}}
 	}
-	u, v, variance, _, _ := f.template.align(in, x, y, nil)
+	u, v, variance, alike, _ := f.template.align(in, x, y, nil)
+	if len(found) == 0 && alike < .5 { // nothing like it is where it was
+		return nil
+	}
 	if math.Hypot(u-x, v-y) > 1.5*f.Scale+1 {
 		u, v = x, y
 	}

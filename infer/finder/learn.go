@@ -107,8 +107,10 @@ func Learn(in Sample) (*Finder, error) {
 	for _, k := range spread(len(pairs), 6) {
 		six = append(six, pairs[k])
 	}
-	f.noise = newNoise(frames, six, f.scales, laplace)
-	l := &learning{Finder: f, frames: look, pairs: six, all: frames}
+	still, by, moving := registered(six)
+	f.Shift = moving > .5
+	f.noise = newNoise(frames, still, f.scales, laplace)
+	l := &learning{Finder: f, frames: look, pairs: still, all: frames, raw: six, by: by}
 	l.decide()
 	return f, nil
 }
@@ -127,9 +129,11 @@ type learning struct {
 	*Finder
 	frames []Picture // looked at
 	pairs  [][2]Picture
-	all    []Picture // the whole sample
-	every  [][]blob  // of each frame, all extrema of the scale space
-	apart  [][]blob  // of each frame, those that stand alone and are nobody's satellites
+	raw    [][2]Picture // the pairs before the field's shift was taken out of them
+	by     [][2]float64 // that shift
+	all    []Picture    // the whole sample
+	every  [][]blob     // of each frame, all extrema of the scale space
+	apart  [][]blob     // of each frame, those that stand alone and are nobody's satellites
 }
 
 func (l *learning) decide() {
@@ -140,18 +144,22 @@ func (l *learning) decide() {
 		for i, s := range l.scales {
 			levels[i] = look(l.frames[k], s, laplace)
 		}
-		l.every[k] = extrema(levels, 0, l.noise, blur(l.frames[k], 2), l.z, []float64{1, -1}, true)
-		l.apart[k] = l.lonely(alone(slices.Clone(l.every[k]), l.w, l.h, 1.8))
+		plain := *l.noise // cells side by side are no texture of a coarse scale yet
+		plain.kappa = slices.Repeat([]float64{1}, len(l.scales))
+		l.every[k] = extrema(levels, 0, &plain, blur(l.frames[k], 2), l.z, []float64{1, -1}, true)
+		l.apart[k] = l.lonely(alone(slices.DeleteFunc(slices.Clone(l.every[k]), func(b blob) bool { return b.z < l.z*l.noise.kappa[b.at] }), l.w, l.h, 1.8))
 	})
 	count := 0
 	for _, b := range l.apart {
 		count += len(b)
 	}
-	if float64(count) < max(1, .6*float64(n)) {
+	if float64(count) < max(1, .15*float64(n)) {
 		return
 	}
 	l.class()
-	l.composed()
+	if !l.cells() {
+		l.composed()
+	}
 	l.window, l.first = nil, -1
 	for i, s := range l.scales {
 		if math.Abs(math.Log2(s/l.Scale)) < .55 && !l.coarse || l.coarse && s == l.Scale {
@@ -222,6 +230,67 @@ func (l *learning) class() {
 	l.Dark, l.Ringed = l.sign < 0, l.both
 }
 
+// cells tells whether the fine blobs are the texture inside several large bodies: most of them lie in such bodies, at least four in each, and the bodies
+// explain more of the picture than they do.
+func (l *learning) cells() bool {
+	energy := func(b *blob) float64 { return b.r * b.r * b.s * b.s }
+	for _, p := range []float64{1, -1} {
+		var inside, each, ratio, number, scale []float64
+		for k := range l.frames {
+			var large []blob
+			for _, b := range l.every[k] {
+				if b.p == p && b.s >= 2.8*l.Scale && b.s <= float64(min(l.w, l.h))/9 {
+					large = append(large, b)
+				}
+			}
+			slices.SortFunc(large, func(a, b blob) int {
+				return cmp.Or(cmp.Compare(energy(&b), energy(&a)), cmp.Compare(a.y, b.y), cmp.Compare(a.x, b.x))
+			})
+			var kept []blob
+			for _, b := range large {
+				if len(kept) > 0 && energy(&b) < .1*energy(&kept[0]) {
+					break
+				}
+				if !slices.ContainsFunc(kept, func(c blob) bool { return math.Hypot(b.x-c.x, b.y-c.y) < 1.8*max(b.s, c.s) }) {
+					kept = append(kept, b)
+				}
+			}
+			var in, all, coarse, n float64
+			for i := range kept {
+				coarse += energy(&kept[i])
+				scale = append(scale, kept[i].s)
+			}
+			for i := range l.apart[k] {
+				c := &l.apart[k][i]
+				if c.s > 1.5*l.Scale {
+					continue
+				}
+				all += energy(c)
+				if slices.ContainsFunc(kept, func(b blob) bool { return math.Hypot(b.x-c.x, b.y-c.y) < 1.7*b.s }) {
+					in += energy(c)
+					n++
+				}
+			}
+			number = append(number, float64(len(kept)))
+			inside, each, ratio = append(inside, in/max(all, 1e-9)), append(each, n/max(float64(len(kept)), 1)), append(ratio, coarse/max(all, 1e-9))
+		}
+		if debug {
+			println("cells", int(median(scale)), int(p), int(median(number)), int(100*median(inside)), int(median(each)), int(100*median(ratio)))
+		}
+		if median(number) >= 2 && median(inside) > .8 && median(each) >= 4 && median(ratio) > 1.5 {
+			middle := median(scale)
+			l.Scale = slices.MinFunc(l.scales, func(a, b float64) int { return cmp.Compare(math.Abs(a-middle), math.Abs(b-middle)) })
+			l.sign, l.both = p, false
+			l.Dark, l.Ringed = p < 0, false
+			for i := range l.noise.kappa {
+				l.noise.kappa[i] = 1
+			}
+			return true
+		}
+	}
+	return false
+}
+
 // composed tells whether the fine blobs are the texture of one large body.
 func (l *learning) composed() {
 	type sight struct{ inside, strong, number, scale float64 }
@@ -232,7 +301,7 @@ func (l *learning) composed() {
 		var g *blob
 		for i := range l.every[k] {
 			b := &l.every[k][i]
-			if b.s >= 2.8*l.Scale && b.s <= float64(min(l.w, l.h))/5 && (g == nil || b.r*b.s > g.r*g.s) {
+			if b.z > l.z*l.noise.kappa[b.at] && b.s >= 2.8*l.Scale && b.s <= float64(min(l.w, l.h))/5 && (g == nil || b.r*b.s > g.r*g.s) {
 				g = b
 			}
 		}
@@ -283,6 +352,7 @@ func (l *learning) threshold() {
 		}
 	}
 	if len(r) == 0 {
+		l.Scale = 0
 		return
 	}
 	l.least, l.Depth = valley(r, n, slices.Min(r)*.999)
@@ -317,7 +387,13 @@ func (l *learning) threshold() {
 	l.extended = joined > .3 || a75 > 9 || a50 > 22 && a75 > 5
 	if l.Depth == 0 && l.Strength < 3*l.z {
 		l.low = .6
-		l.sensitive()
+		found = l.sensitive(found)
+	}
+	if debug {
+		println("significant", l.significant(found), "texture", l.texture(found))
+	}
+	if !l.significant(found) || l.texture(found) {
+		return
 	}
 	switch {
 	case l.coarse || l.Count <= 1.5 || median(dominance) > .85:
@@ -331,6 +407,65 @@ func (l *learning) threshold() {
 	default:
 		l.Kind = Many
 	}
+}
+
+// significant tells whether noise alone does not give what was found: in two frames and a seventh of all, a blob of which noise gives a hundredth in
+// the whole sample, or far more blobs a frame than noise gives.
+func (l *learning) significant(found [][]blob) bool {
+	n := float64(len(found))
+	strict := 1.15 * tail(.01/(n*2*float64(len(l.scales))*float64(l.w*l.h)/.64))
+	sure, number := 0., 0.
+	for _, b := range found {
+		if slices.ContainsFunc(b, func(b blob) bool { return b.z > strict }) {
+			sure++
+		}
+		number += float64(len(b))
+	}
+	return sure >= max(min(2, n), n/7) || number/n > max(3, 5*falseFinds*2*float64(len(l.window)))
+}
+
+// texture tells whether what was found is the ground's own look: it stays where the field is, and the picture at its scale is distributed as a Gaussian
+// random field, not as ground with objects on it.
+func (l *learning) texture(found [][]blob) bool {
+	peaked := make([]float64, len(l.frames))
+	run(len(peaked), func(k int) {
+		v := look(l.frames[k], l.window[len(l.window)/2], l.with)
+		peaked[k] = kurtosis(v.P)
+	})
+	if median(peaked) > 6 {
+		return false
+	}
+	if len(l.raw) == 0 {
+		return true
+	}
+	stay, all := 0., 0.
+	for k, p := range l.raw {
+		a, _ := l.detect(p[0], l.z, l.least)
+		b, _ := l.detect(p[1], l.z, l.least)
+		for _, q := range a {
+			all++
+			if slices.ContainsFunc(b, func(c blob) bool {
+				return math.Hypot(c.x-q.x-l.by[k][0], c.y-q.y-l.by[k][1]) < .5
+			}) {
+				stay++
+			}
+		}
+	}
+	return stay > .5*all
+}
+
+// kurtosis is the fourth central moment over the square of the second: 3 for a Gaussian field.
+func kurtosis(v []float32) float64 {
+	var m, q, f float64
+	for _, x := range v {
+		m += float64(x)
+	}
+	m /= float64(len(v))
+	for _, x := range v {
+		d := float64(x) - m
+		q, f = q+d*d, f+d*d*d*d
+	}
+	return f * float64(len(v)) / max(q*q, 1e-30)
 }
 
 func (l *learning) count(found [][]blob, least float64) float64 {
@@ -348,10 +483,10 @@ func (l *learning) count(found [][]blob, least float64) float64 {
 }
 
 // sensitive tries the matched filter where the noise limits, and keeps it if it finds as much at the same rate of false finds.
-func (l *learning) sensitive() {
+func (l *learning) sensitive(before [][]blob) [][]blob {
 	for i := range l.window {
 		if l.noise.kappa[l.first+i] >= 1.15 {
-			return
+			return before
 		}
 	}
 	old := *l.Finder
@@ -362,9 +497,10 @@ func (l *learning) sensitive() {
 	c := l.count(found, 0)
 	if c < .98*old.Count || l.noise.kappa[0] >= 1.3 {
 		l.with, l.window, l.first, l.least, l.noise = old.with, old.window, old.first, old.least, old.noise
-		return
+		return before
 	}
 	l.Count = c
+	return found
 }
 
 // areas are the medians of the area above 3/4 and above 1/2 of the height around a blob, in squares of the scale. They also set the height.

@@ -1,0 +1,5 @@
+package finder
+
+import "os"
+
+var debug = os.Getenv("FDEBUG") != ""
