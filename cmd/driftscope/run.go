@@ -33,6 +33,8 @@ type runCmd struct {
 	Stream    string        `help:"The stream's name in every message." placeholder:"NAME"`
 	Out       string        `help:"Write every message to this file, one JSON object a line; with --objects, tracks.csv and tracks.parquet are tables with frame, particle, x and y." placeholder:"RESULTS.jsonl"`
 	Objects   bool          `help:"Follow every object in the field: beads, vesicles, receptors, nuclei. Needs no model; one of pretrain --objects tells what each looks like."`
+	One       bool          `help:"The film shows one object; without this, a model and --objects, a recording is looked at first and what it shows is decided."`
+	Bodies    bool          `help:"The film shows objects with extent: cells, rods, larvae. Each has a centroid, an area, an axis and an angle."`
 	State     string        `help:"Keep the law in this file, and continue from it if it is there." placeholder:"FILE"`
 	Record    string        `help:"Keep every frame, as it was read, in this new or empty folder: as OME-Zarr where it ends in .zarr, else as TIFF." placeholder:"DIR"`
 	Repeat    string        `help:"Track the frames that an earlier run tracked, and refine when it did, by what its --out wrote: the same estimates again." placeholder:"RESULTS.jsonl"`
@@ -126,6 +128,9 @@ func (c *runCmd) config(source string) (config.Config, error) {
 	}
 	set(&cfg.Model, c.Model)
 	cfg.Objects.Enabled = cfg.Objects.Enabled || c.Objects
+	if err := c.find(&cfg, source); err != nil {
+		return cfg, err
+	}
 	set(&cfg.Stream, c.Stream)
 	set(&cfg.Mode, c.Mode)
 	set(&cfg.NATS.URL, c.NATS)
@@ -149,6 +154,30 @@ func (c *runCmd) config(source string) (config.Config, error) {
 		return cfg, err
 	}
 	return cfg, cfg.Validate()
+}
+
+// find says what is to be found where nobody says how: a recording without a model is looked at first.
+func (c *runCmd) find(cfg *config.Config, source string) error {
+	switch {
+	case c.One && c.Bodies, c.One && c.Objects, c.Bodies && c.Objects:
+		return errors.New("--one, --bodies and --objects: give one of them")
+	case (c.One || c.Bodies) && cfg.Model != "":
+		return fmt.Errorf("--one and --bodies: need no model, and model is %s: leave one of them out", cfg.Model)
+	case c.One:
+		cfg.Objects.Enabled, cfg.Objects.Find = true, "one"
+	case c.Bodies:
+		cfg.Objects.Enabled, cfg.Objects.Find = true, "bodies"
+	case recording.IsConfig(source) || cfg.Model != "" || cfg.Objects.Enabled || c.Follow || c.Repeat != "":
+	default:
+		waits, err := stream.Recorded(cfg.Source)
+		if err != nil {
+			return err
+		}
+		if waits {
+			cfg.Objects.Enabled, cfg.Objects.Find = true, config.FindAuto
+		}
+	}
+	return nil
 }
 
 // out is the sink that --out asks for: every message as JSON, or where objects are followed and the file's name says so, their table.

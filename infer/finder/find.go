@@ -17,6 +17,19 @@ type Place struct {
 	scale       float64
 }
 
+// Size is that of the pictures.
+func (f *Finder) Size() (w, h int) { return f.w, f.h }
+
+// Extent is the area, the sds along and across the axis and its angle, each with its standard deviation by the number of pixels.
+func (p *Place) Extent() (z, sd [4]float64) {
+	edge := math.Sqrt(2 * math.Sqrt(math.Pi*p.Area)) // of the pixels along the outline each is in or out by chance
+	n := max(p.Area, 1)
+	z = [4]float64{p.Area, p.Long, p.Short, p.Angle}
+	sd = [4]float64{edge, p.Long * edge / n, p.Short * edge / n, edge / n * p.Long * p.Short / max(p.Long*p.Long-p.Short*p.Short, 1e-6)}
+	sd[3] = min(sd[3], math.Pi/math.Sqrt(12)) // a round body has no angle
+	return z, sd
+}
+
 // ground is a frame without its background, smoothed by s.
 func (f *Finder) ground(in Picture, s float64) Picture {
 	return blur(in, s).minus(background(in, f.Scale))

@@ -27,7 +27,18 @@ func (k Kind) String() string {
 type Sample struct {
 	Frames []Picture
 	At     []int // of each frame, its number in the film
+	Force  Force // what a person says of the film
 }
+
+// Force is what a person says that a film shows.
+type Force string
+
+const (
+	Free        Force = ""       // the finder decides
+	ForceOne    Force = "one"    // one object
+	ForceMany   Force = "many"   // objects without extent
+	ForceBodies Force = "bodies" // objects with extent
+)
 
 // Wanted is which frames of a film of n make a good sample: ten places, each with the frame after it.
 func Wanted(n int) (at []int) {
@@ -110,7 +121,7 @@ func Learn(in Sample) (*Finder, error) {
 	still, by, moving := registered(six)
 	f.Shift = moving > .5
 	f.noise = newNoise(frames, still, f.scales, laplace)
-	l := &learning{Finder: f, frames: look, pairs: still, all: frames, raw: six, by: by}
+	l := &learning{Finder: f, frames: look, pairs: still, all: frames, raw: six, by: by, force: in.Force}
 	l.decide()
 	return f, nil
 }
@@ -131,9 +142,10 @@ type learning struct {
 	pairs  [][2]Picture
 	raw    [][2]Picture // the pairs before the field's shift was taken out of them
 	by     [][2]float64 // that shift
-	all    []Picture    // the whole sample
-	every  [][]blob     // of each frame, all extrema of the scale space
-	apart  [][]blob     // of each frame, those that stand alone and are nobody's satellites
+	force  Force
+	all    []Picture // the whole sample
+	every  [][]blob  // of each frame, all extrema of the scale space
+	apart  [][]blob  // of each frame, those that stand alone and are nobody's satellites
 }
 
 func (l *learning) decide() {
@@ -274,9 +286,6 @@ func (l *learning) cells() bool {
 			number = append(number, float64(len(kept)))
 			inside, each, ratio = append(inside, in/max(all, 1e-9)), append(each, n/max(float64(len(kept)), 1)), append(ratio, coarse/max(all, 1e-9))
 		}
-		if debug {
-			println("cells", int(median(scale)), int(p), int(median(number)), int(100*median(inside)), int(median(each)), int(100*median(ratio)))
-		}
 		if median(number) >= 2 && median(inside) > .8 && median(each) >= 4 && median(ratio) > 1.5 {
 			middle := median(scale)
 			l.Scale = slices.MinFunc(l.scales, func(a, b float64) int { return cmp.Compare(math.Abs(a-middle), math.Abs(b-middle)) })
@@ -389,17 +398,14 @@ func (l *learning) threshold() {
 		l.low = .6
 		found = l.sensitive(found)
 	}
-	if debug {
-		println("significant", l.significant(found), "texture", l.texture(found))
-	}
-	if !l.significant(found) || l.texture(found) {
+	if l.force == Free && (!l.significant(found) || l.texture(found)) {
 		return
 	}
 	switch {
-	case l.coarse || l.Count <= 1.5 || median(dominance) > .85:
+	case l.force == ForceOne || l.force == Free && (l.coarse || l.Count <= 1.5 || median(dominance) > .85):
 		l.Kind = One
 		l.single(found)
-	case l.extended:
+	case l.force == ForceBodies || l.force == Free && l.extended:
 		l.Kind = Bodies
 		l.usual()
 	case l.Count <= 5:

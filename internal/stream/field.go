@@ -45,16 +45,24 @@ func (s *Stream) finishField(ctx context.Context, cfg config.Config, applied []u
 	if s.ahead, err = newLead(cfg, deterministic); err != nil {
 		return exit.Usage(err)
 	}
+	if err := s.followObjects(cfg, s.what.latents-objects.Dim, applied, deterministic); err != nil {
+		return err
+	}
+	s.looks = &lookSwapper{cfg: cfg, locators: locators, estimator: s.Stages.Estimator.(*objects.Estimator), alone: alone, now: m}
+	return s.ruleAndRestore(cfg)
+}
+
+// followObjects makes the estimator of objects, each of which has latents.
+func (s *Stream) followObjects(cfg config.Config, latents int, applied []uint64, deterministic bool) error {
 	follow := lawConfig(cfg.Online, 0, deterministic, applied)
 	follow.Lead = s.ahead.asked()
 	estimator, err := objects.New(objects.Config{Every: cfg.Objects.Every, Lag: cfg.Objects.Lag, MaxGap: follow.MaxGap, Exposure: cfg.Online.Exposure, PixelUM: cfg.Online.PixelUM,
-		Depth: cfg.Optics.FocalDepth, Pairs: cfg.Objects.Pairs, Latents: s.what.latents - objects.Dim, Follow: follow})
+		Depth: cfg.Optics.FocalDepth, Pairs: cfg.Objects.Pairs, Latents: latents, Follow: follow})
 	if err != nil {
 		return exit.Usage(err)
 	}
 	s.law, s.Stages.Estimator = estimator, estimator
-	s.looks = &lookSwapper{cfg: cfg, locators: locators, estimator: estimator, alone: alone, now: m}
-	return s.ruleAndRestore(cfg)
+	return nil
 }
 
 // looking is what runs with a model of objects.

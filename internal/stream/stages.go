@@ -54,7 +54,8 @@ type Stream struct {
 
 	recorder *recorder.Recorder // of the source's frames; nil where none are kept
 	swapper  *swapper           // nil where objects are followed
-	looks    *lookSwapper       // nil where a scene is followed
+	looks    *lookSwapper       // nil where a scene is followed, or what was found
+	first    *first             // of a film that nobody described; nil where somebody did
 	bucket   *natsink.Bucket    // nil where nothing is kept in KV
 
 	lease    natsink.Lease     // under which a worker runs the stream; nil where none does
@@ -114,8 +115,11 @@ func (s *Stream) build(ctx context.Context, before *Earlier) (err error) {
 		}
 		s.Stages.Source = s.recorder
 	}
-	if cfg.Objects.Enabled {
-		return s.finishField(ctx, cfg, applied, pipeline.Waits(s.Stages.Source))
+	switch waits := pipeline.Waits(s.Stages.Source); {
+	case cfg.Objects.Enabled && cfg.Objects.Find != "" && cfg.Model == "":
+		return s.finishFirst(ctx, cfg, applied, waits)
+	case cfg.Objects.Enabled:
+		return s.finishField(ctx, cfg, applied, waits)
 	}
 	if s.model, err = LoadModel(ctx, cfg, s.bus); err != nil {
 		if strings.HasPrefix(cfg.Model, model.OnServer) {
@@ -393,6 +397,8 @@ func (s *Stream) introduce() {
 	}
 	by := fmt.Sprintf("model %s (%d latents, seed %d)", s.what.name, s.what.latents, s.what.seed)
 	switch {
+	case s.first != nil:
+		by = s.first.finder.String()
 	case cfg.Objects.Enabled && cfg.Model == "":
 		by = "every object in the field"
 	case cfg.Objects.Enabled:

@@ -1,5 +1,0 @@
-package finder
-
-import "os"
-
-var debug = os.Getenv("FDEBUG") != ""
