@@ -106,16 +106,47 @@ func (f *Finder) spots(in Picture) (out []Place) {
 		least = f.least * .85
 	}
 	found, _ := f.detect(in, f.z*f.low, least)
+	var g Picture
+	if f.Area > 0 {
+		g = f.ground(in, .4*f.Scale)
+	}
+	var buf []float32
 	for i := range found {
 		b := &found[i]
 		x, y := b.x, b.y
+		v := math.Pow(b.s/max(b.z, 1), 2)
+		vx, vy := v, v
+		if f.template != nil {
+			var u, w, ncc float64
+			var fit [2]float64
+			u, w, fit, ncc, buf = f.template.align(in, x, y, buf)
+			if ncc > 0 && math.Hypot(u-x, w-y) < .8*f.Scale+.3 {
+				x, y, vx, vy = u, w, fit[0], fit[1]
+			}
+		} else if f.Area > 0 {
+			if m, ok := f.centred(g, b); ok {
+				x, y = m.x, m.y
+			}
+		}
 		if min(x, y, float64(f.w-1)-x, float64(f.h-1)-y) < 1.4*b.s && f.Scale > 3 && f.low == 1 {
 			x, y = rim(in, b)
 		}
-		v := math.Pow(b.s/max(b.z, 1), 2)
-		out = append(out, Place{X: x, Y: y, VarX: v, VarY: v, Strength: b.r, Z: b.z, scale: b.s})
+		out = append(out, Place{X: x, Y: y, VarX: vx, VarY: vy, Strength: b.r, Z: b.z, scale: b.s})
 	}
 	return out
+}
+
+// centred is the piece above half the height around a blob, unless it has another size than usual: then it may be two.
+func (f *Finder) centred(g Picture, b *blob) (m body, ok bool) {
+	top := b.p * float64(g.P[int(b.y)*g.W+int(b.x)])
+	if top <= 0 {
+		return m, false
+	}
+	piece := f.plateau(g, b, .5*top, 9)
+	if a := float64(len(piece)); a < .4*f.Area || a > 1.6*f.Area {
+		return m, false
+	}
+	return measure(piece, g.W, g.H), true
 }
 
 // rim is the centroid of what is seen of an object at the border, above half its height.

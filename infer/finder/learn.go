@@ -408,10 +408,47 @@ func (l *learning) threshold() {
 	case l.force == ForceBodies || l.force == Free && l.extended:
 		l.Kind = Bodies
 		l.usual()
-	case l.Count <= 5:
-		l.Kind = Few
 	default:
-		l.Kind = Many
+		if l.Kind = Many; l.Count <= 5 {
+			l.Kind = Few
+		}
+		l.common(found, a50)
+	}
+}
+
+// common learns the look that many objects share, or, where they share none, their usual area.
+func (l *learning) common(found [][]blob, a50 float64) {
+	if l.both {
+		return
+	}
+	r := int(math.Round(2.2*l.Scale)) + 1
+	var frames []Picture
+	var x, y []float64
+	for k, all := range found {
+		n := 0
+		for i := range all {
+			b := &all[i]
+			far := float64(r) + 1
+			if n == 6 || b.r <= l.least || min(b.x, b.y) < far || b.x > float64(l.w)-far || b.y > float64(l.h)-far {
+				continue
+			}
+			if slices.ContainsFunc(all, func(c blob) bool { d := math.Hypot(c.x-b.x, c.y-b.y); return d > 0 && d < 1.6*float64(r) }) {
+				continue
+			}
+			n++
+			frames, x, y = append(frames, l.frames[k]), append(x, b.x), append(y, b.y)
+		}
+	}
+	if len(x) >= 8 {
+		t := newTemplate(r)
+		t.learn(frames, x, y)
+		if l.Alike = l.noiseless(t.ncc, frames, x, y, r); l.Alike > .9 {
+			l.template = t
+			return
+		}
+	}
+	if l.Scale > 3 {
+		l.Area = a50 * l.Scale * l.Scale
 	}
 }
 
@@ -433,6 +470,9 @@ func (l *learning) significant(found [][]blob) bool {
 // texture tells whether what was found is the ground's own look: it stays where the field is, and the picture at its scale is distributed as a Gaussian
 // random field, not as ground with objects on it.
 func (l *learning) texture(found [][]blob) bool {
+	if l.Depth > .9 { // a valley parts the objects from what is weaker
+		return false
+	}
 	peaked := make([]float64, len(l.frames))
 	run(len(peaked), func(k int) {
 		v := look(l.frames[k], l.window[len(l.window)/2], l.with)
@@ -586,6 +626,14 @@ func (l *learning) single(found [][]blob) {
 	r := int(min(max(math.Round(3.2*l.Scale), 4), float64(min(l.w, l.h))/2-2))
 	l.template = newTemplate(r)
 	l.template.learn(frames, x, y)
+	l.Alike = l.noiseless(l.template.ncc, frames, x, y, r)
+	if l.Alike < .8 || l.extended && !l.coarse {
+		l.Kind = OneBody
+	}
+}
+
+// noiseless is a correlation of looks as it would be without noise.
+func (l *learning) noiseless(ncc float64, frames []Picture, x, y []float64, r int) float64 {
 	var noise, power []float64
 	for _, p := range l.pairs {
 		d := p[1].minus(p[0])
@@ -597,17 +645,14 @@ func (l *learning) single(found [][]blob) {
 		noise = append(noise, s*s)
 	}
 	for k := range frames {
-		v := make([]float64, 0, len(l.template.w))
+		v := make([]float64, 0, (2*r+1)*(2*r+1))
 		for _, u := range patch(frames[k], x[k], y[k], r, nil) {
 			v = append(v, float64(u))
 		}
 		s := sd(v)
 		power = append(power, s*s)
 	}
-	l.Alike = l.template.ncc / math.Sqrt(min(max(1-median(noise)/max(median(power), 1e-9), .05), 1))
-	if l.Alike < .8 || l.extended && !l.coarse {
-		l.Kind = OneBody
-	}
+	return ncc / math.Sqrt(min(max(1-median(noise)/max(median(power), 1e-9), .05), 1))
 }
 
 // usual learns the usual area of a body.

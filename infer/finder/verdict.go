@@ -65,7 +65,7 @@ func (f *Finder) String() string {
 	if f.Kind != One && f.Kind != OneBody {
 		s += fmt.Sprintf(", %.0f a frame", f.Count)
 	}
-	if f.Area > 0 {
+	if f.Kind == Bodies {
 		s += fmt.Sprintf(", about %.0f px wide", 2*math.Sqrt(f.Area/math.Pi))
 	} else {
 		s += fmt.Sprintf(", about %.0f px wide", max(1, 2.8*f.Scale))
